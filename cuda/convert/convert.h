@@ -1,0 +1,62 @@
+/* convert.h: pictures in the pixel formats that GStreamer elements carry; their grey, and one half
+ * of a frame-packed pair.
+ *
+ * These are plain functions without an object: they take no memory. With RV_CUDA the work is
+ * enqueued on `stream` and pictures and planes must live until the stream has passed; with RV_CPU
+ * it is done on return. Both engines give the same bytes. Functions may be called from several
+ * threads at once. */
+#ifndef RV_CONVERT_H
+#define RV_CONVERT_H
+
+#include "rv.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Memory layouts are those of GStreamer's video formats of the same name. */
+typedef enum RvPixelFormat {
+  RV_PIXEL_NV12 = 0, /* planes Y, UV; chroma halved in both directions, rounded up */
+  RV_PIXEL_I420,     /* planes Y, U, V; likewise */
+  RV_PIXEL_YUY2,     /* Y0 U Y1 V; chroma halved horizontally, rounded up */
+  RV_PIXEL_UYVY,     /* U Y0 V Y1 */
+  RV_PIXEL_BGRX,
+  RV_PIXEL_BGRA,
+  RV_PIXEL_RGBX,
+  RV_PIXEL_RGBA,
+  RV_PIXEL_RGB,
+  RV_PIXEL_BGR,
+  RV_PIXEL_GRAY8,
+  RV_PIXEL_FORMATS /* their number */
+} RvPixelFormat;
+
+/* A view of a picture; the caller owns the memory, which lives where the engine works. */
+typedef struct RvPicture {
+  RvPixelFormat format;
+  int width, height;   /* px */
+  void *data[3];       /* as many planes as the format has */
+  ptrdiff_t stride[3]; /* bytes */
+} RvPicture;
+
+/* Number of planes, and the bytes and rows of plane `plane` of a picture of width x height px
+ * (row bytes without padding). */
+RV_API int rv_pixel_planes(RvPixelFormat format);
+RV_API size_t rv_pixel_row_bytes(RvPixelFormat format, int plane, int width);
+RV_API int rv_pixel_rows(RvPixelFormat format, int plane, int height);
+
+/* Grey of the rectangle at (x, y) of the size of `grey` (RV_U8), which must lie in the picture.
+ * YUV and GRAY8: the luma as it is. RGB: (77 R + 150 G + 29 B + 128) >> 8. */
+RV_API RvStatus rv_convert_grey(const RvPicture *picture, int x, int y, const RvPlane *grey,
+                                int threads, RvEngine engine, RvStream stream, const RvLog *log);
+
+/* Copies the rectangle at (x, y) of the size of `out`. `out` has the format of `picture`, or
+ * RV_PIXEL_NV12 where `picture` is GRAY8 (chroma 128). Where x, y or a size is odd, luma is exact
+ * and the chroma sample of output column c is that of picture column x + 2 c rounded down (rows
+ * alike). In YUY2 and UYVY of odd width the luma beyond the last column repeats it. */
+RV_API RvStatus rv_convert_crop(const RvPicture *picture, int x, int y, const RvPicture *out,
+                                int threads, RvEngine engine, RvStream stream, const RvLog *log);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,89 @@
+/* rv_internal.h: errors, log, memory and arena for the code inside the library. Not installed. */
+#ifndef RV_INTERNAL_H
+#define RV_INTERNAL_H
+
+#include "rv.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Forwards a failure in one line. */
+#define RV_TRY(call)                                                                               \
+  do {                                                                                             \
+    const RvStatus rv_try_status_ = (call);                                                        \
+    if (rv_try_status_ != RV_OK)                                                                   \
+      return rv_try_status_;                                                                       \
+  } while (0)
+
+/* Checks a rule at the public boundary: logs the text once, returns RV_ERR_ARG. */
+#define RV_REQUIRE(log, condition, ...)                                                            \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      rv_log((log), __VA_ARGS__);                                                                  \
+      return RV_ERR_ARG;                                                                           \
+    }                                                                                              \
+  } while (0)
+
+/* One line, at most 511 bytes; `log` may be NULL. */
+void rv_log(const RvLog *log, const char *format, ...) RV_PRINTF(2, 3);
+
+/* Every byte the library takes goes through these two, so that tests can count and refuse them
+ * (linked with --wrap). The memory is not cleared. */
+void *rv_memory_alloc(size_t bytes, RvEngine engine);
+void rv_memory_free(void *memory, RvEngine engine);
+
+/* Host memory for an object, cleared; NULL when exhausted. */
+void *rv_memory_object(size_t bytes);
+
+/* Fills with a byte; enqueued on the CUDA engine. */
+RvStatus rv_memory_fill(void *memory, int byte, size_t bytes, RvEngine engine, RvStream stream);
+
+/* 1 when `plane` is a legal view: non-NULL, size as given, stride wide enough and aligned. */
+int rv_plane_fits(const RvPlane *plane, int width, int height, RvFormat format);
+
+/* Threads of the CPU engine: `requested`, or every processor this process may use when 0. */
+int rv_threads(int requested);
+
+/* Same as the CPU functions of the same name, defined in rv_cuda.cu, absent without CUDA. */
+void *rv_cuda_alloc(size_t bytes);
+void rv_cuda_free(void *memory);
+RvStatus rv_cuda_fill(void *memory, int byte, size_t bytes, RvStream stream);
+
+/* --- Arena: one block per object and engine, carved into aligned pieces. -----------------------
+ *
+ * A layout function takes every piece twice: first on a fresh arena without memory, which only
+ * counts, then on the block. Builds with RV_CANARIES put guard bytes before, between and after the
+ * pieces; rv_arena_check finds the first damaged guard.
+ *
+ *   | guard | piece 0 ... | guard | piece 1 ... | guard |
+ */
+#define RV_ARENA_ALIGN 256
+#define RV_ARENA_GUARD 256
+#define RV_ARENA_PIECES 48
+
+typedef struct RvArena {
+  char *memory;                      /* NULL while counting */
+  size_t used;                       /* bytes */
+  RvEngine engine;
+  int pieces;
+  size_t guard[RV_ARENA_PIECES + 1]; /* offsets of the guards */
+} RvArena;
+
+/* Next piece of at least `bytes`, aligned to RV_ARENA_ALIGN; while counting, NULL. */
+void *rv_arena_take(RvArena *arena, size_t bytes);
+
+/* Bytes the block needs once every piece has been taken. */
+size_t rv_arena_size(const RvArena *arena);
+
+/* Turns a counted arena into one with memory, ready to take the same pieces again. */
+RvStatus rv_arena_open(RvArena *arena, RvEngine engine);
+void rv_arena_close(RvArena *arena);
+
+/* Index of the first damaged guard, -1 when all are whole (always, without RV_CANARIES). Waits. */
+int rv_arena_check(const RvArena *arena);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,80 @@
+/* scene.h: a synthetic street for tests and demonstrations: a stereo pair rendered from a moving
+ * camera, with exact truth at every pixel. Runs on the CPU only. The same config and frame number
+ * give the same bytes, whatever the number of threads.
+ *
+ * The scene is a function of world position: both views look at the same surfaces, so they agree
+ * wherever a surface is seen by both. Camera: x right, y down, z forward; the right eye stands
+ * `baseline` m to the right; disparity d = focal * baseline / z. */
+#ifndef RV_SCENE_H
+#define RV_SCENE_H
+
+#include "convert/convert.h"
+#include "rv.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum RvScenePattern {
+  RV_SCENE_STREET = 0,     /* flat road, buildings, cars, poles, walls, trees, sky */
+  RV_SCENE_SLANTED_STREET, /* the same on a street that climbs, sinks and banks */
+  RV_SCENE_OFFROAD,        /* a dirt track in grass, changing light */
+  RV_SCENE_PLANES,         /* textured slanted planes only: exact subpixel tests */
+  RV_SCENE_NOISE,          /* random dots at random disparities per block */
+  RV_SCENE_PATTERNS
+} RvScenePattern;
+
+/* Truth labels. */
+typedef enum RvSceneLabel {
+  RV_LABEL_ROAD = 0,
+  RV_LABEL_SIDEWALK,
+  RV_LABEL_GRASS,
+  RV_LABEL_BUILDING,
+  RV_LABEL_WALL,
+  RV_LABEL_CAR,
+  RV_LABEL_POLE,
+  RV_LABEL_TREE,
+  RV_LABEL_SKY,
+  RV_LABELS
+} RvSceneLabel;
+
+typedef struct RvSceneConfig {
+  RvScenePattern pattern; /* RV_SCENE_STREET */
+  int width, height;      /* px of one eye, 16..RV_MAX_SIDE; 640 x 480 */
+  uint32_t seed;          /* 1 */
+  double noise;           /* standard deviation of the sensor noise, grey levels, 0..50; 2 */
+  double speed;           /* m/s, -50..50; 8 */
+  double frame_rate;      /* frames per second, for the motion from frame to frame; 30 */
+  int max_disparity;      /* px: nothing is nearer than this, 16..1024; 96 */
+  int threads;            /* 0 = all; 0 */
+  RvLog log;
+} RvSceneConfig;
+
+/* Truth of the left picture, host memory; a NULL pointer in `data` leaves a raster out. */
+typedef struct RvSceneTruth {
+  RvPlane disparity; /* RV_U16, 1/16 px rounded, 0 = none (sky: at infinity) */
+  RvPlane labels;    /* RV_U8, RvSceneLabel */
+  RvPlane road;      /* RV_U8, 255 = drivable road or track, else 0 */
+  RvPlane visible;   /* RV_U8, 255 = the right camera sees this surface point, else 0 */
+} RvSceneTruth;
+
+typedef struct RvScene RvScene;
+
+RV_API const char *rv_scene_label_text(RvSceneLabel label);
+RV_API void rv_scene_config_init(RvSceneConfig *config);
+RV_API RvStatus rv_scene_config_check(const RvSceneConfig *config);
+RV_API RvStatus rv_scene_new(RvScene **out, const RvSceneConfig *config);
+
+/* The camera that renders: focal, principal point, baseline, height, pitch. */
+RV_API void rv_scene_camera(const RvScene *scene, RvCamera *camera);
+
+/* Renders frame `frame` (0..) side by side: `picture` is RV_PIXEL_BGRX, NV12, I420 or GRAY8, of
+ * 2 * width x height, left eye on the left. `truth` may be NULL. */
+RV_API RvStatus rv_scene_render(RvScene *scene, uint64_t frame, const RvPicture *picture,
+                                const RvSceneTruth *truth);
+RV_API void rv_scene_free(RvScene **scene);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

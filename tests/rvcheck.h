@@ -1,0 +1,63 @@
+/* rvcheck.h: how an algorithm shows itself to parity, benchmark and fuzz (the checkasm idea). Every
+ * cuda/x/x_cases.c defines `const RvCases rv_x_cases`; cuda/algorithms.def lists the names. */
+#ifndef RVCHECK_H
+#define RVCHECK_H
+
+#include <stdint.h>
+
+#include "rv.h"
+
+typedef struct RvCheck RvCheck;
+
+typedef struct RvCases {
+  const char *name;                               /* "sgm" */
+  void (*parity)(RvCheck *check);                 /* own proofs of the CPU engine, then CPU = CUDA */
+  void (*bench)(RvCheck *check);                  /* named sizes; NULL: nothing to time */
+  void (*fuzz)(const uint8_t *bytes, size_t size); /* bytes -> config and pixels, RV_CPU; or NULL */
+} RvCases;
+
+/* What this run tests: rvc_wants(check, "sgm/census") is 0 when --only names others. */
+int rvc_wants(RvCheck *check, const char *name);
+
+/* 1 when the CUDA engine takes part in this run (device there, and not --engine cpu). */
+int rvc_cuda(const RvCheck *check);
+
+/* 1 when the CPU engine is to be timed (benchmarks; not --engine cuda). */
+int rvc_cpu(const RvCheck *check);
+
+/* Log to pass into configs; lines go to stderr with the case's name when --verbose. */
+RvLog rvc_log(RvCheck *check);
+
+/* Reproducible random numbers from --seed; independent of the order of cases. */
+typedef struct RvRandom {
+  uint64_t state;
+} RvRandom;
+RvRandom rvc_random(RvCheck *check, const char *name);
+uint32_t rvc_next(RvRandom *random);                   /* 32 random bits */
+int rvc_range(RvRandom *random, int low, int high);    /* low..high inclusive */
+
+/* Pictures for parity: random, all 0, all 255, ramp, checker, smooth noise. */
+enum { RVC_RANDOM, RVC_ZERO, RVC_ONES, RVC_RAMP, RVC_CHECKER, RVC_SMOOTH, RVC_KINDS };
+void rvc_fill_u8(RvRandom *random, int kind, uint8_t *out, int width, int height, ptrdiff_t stride);
+
+/* Results. `what` says case and parameters; a failure prints once and is counted. */
+void rvc_ok(RvCheck *check, const char *name);
+void rvc_fail(RvCheck *check, const char *name, const char *format, ...) RV_PRINTF(3, 4);
+/* Expression must hold. */
+int rvc_true(RvCheck *check, const char *name, int condition, const char *format, ...)
+    RV_PRINTF(4, 5);
+/* Compares two rasters of host memory bit for bit; prints x, y, both values, `what`, the seed. */
+int rvc_same(RvCheck *check, const char *name, const RvPlane *expected, const RvPlane *got,
+             const char *what);
+
+/* Device copies for tests: allocate, upload, download; abort the case on failure by returning 0. */
+int rvc_upload(RvCheck *check, RvPlane *device, const RvPlane *host);
+int rvc_download(RvCheck *check, const RvPlane *host, const RvPlane *device);
+void rvc_device_free(RvPlane *device);
+
+/* Times `run(user, stream)`: warm-up, then the median and 95th percentile of single runs; events
+ * for RV_CUDA, monotonic clock for RV_CPU. Prints `bench NAME ENGINE median_us=X p95_us=Y`. */
+void rvc_bench(RvCheck *check, const char *name, RvEngine engine,
+               RvStatus (*run)(void *user, RvStream stream), void *user);
+
+#endif
