@@ -10,9 +10,9 @@
 typedef struct RvCheck RvCheck;
 
 typedef struct RvCases {
-  const char *name;                               /* "sgm" */
-  void (*parity)(RvCheck *check);                 /* own proofs of the CPU engine, then CPU = CUDA */
-  void (*bench)(RvCheck *check);                  /* named sizes; NULL: nothing to time */
+  const char *name;               /* "sgm" */
+  void (*parity)(RvCheck *check); /* own proofs of the CPU engine, then CPU = CUDA */
+  void (*bench)(RvCheck *check);  /* named sizes; NULL: nothing to time */
   void (*fuzz)(const uint8_t *bytes, size_t size); /* bytes -> config and pixels, RV_CPU; or NULL */
 } RvCases;
 
@@ -25,7 +25,12 @@ int rvc_cuda(const RvCheck *check);
 /* 1 when the CPU engine is to be timed (benchmarks; not --engine cuda). */
 int rvc_cpu(const RvCheck *check);
 
-/* Log to pass into configs; lines go to stderr with the case's name when --verbose. */
+/* 1 with --small (runs under a sanitizer, 100 times slower): leave out inputs above about 100 x 100
+ * px, keep every kind of case. */
+int rvc_small(const RvCheck *check);
+
+/* Log to pass into configs; lines go to stderr with the case's name when --verbose, and the last
+ * one is printed with a failure. */
 RvLog rvc_log(RvCheck *check);
 
 /* Reproducible random numbers from --seed; independent of the order of cases. */
@@ -33,8 +38,8 @@ typedef struct RvRandom {
   uint64_t state;
 } RvRandom;
 RvRandom rvc_random(RvCheck *check, const char *name);
-uint32_t rvc_next(RvRandom *random);                   /* 32 random bits */
-int rvc_range(RvRandom *random, int low, int high);    /* low..high inclusive */
+uint32_t rvc_next(RvRandom *random);                /* 32 random bits */
+int rvc_range(RvRandom *random, int low, int high); /* low..high inclusive */
 
 /* Pictures for parity: random, all 0, all 255, ramp, checker, smooth noise. */
 enum { RVC_RANDOM, RVC_ZERO, RVC_ONES, RVC_RAMP, RVC_CHECKER, RVC_SMOOTH, RVC_KINDS };
@@ -50,13 +55,17 @@ int rvc_true(RvCheck *check, const char *name, int condition, const char *format
 int rvc_same(RvCheck *check, const char *name, const RvPlane *expected, const RvPlane *got,
              const char *what);
 
-/* Device copies for tests: allocate, upload, download; abort the case on failure by returning 0. */
+/* Device copies for tests: allocate with padded rows, upload, download; a failure is counted and 0
+ * returned. rvc_upload fills in all of `device`, whatever it held; without host->data it only
+ * allocates. */
 int rvc_upload(RvCheck *check, RvPlane *device, const RvPlane *host);
 int rvc_download(RvCheck *check, const RvPlane *host, const RvPlane *device);
 void rvc_device_free(RvPlane *device);
 
 /* Times `run(user, stream)`: warm-up, then the median and 95th percentile of single runs; events
- * for RV_CUDA, monotonic clock for RV_CPU. Prints `bench NAME ENGINE median_us=X p95_us=Y`. */
+ * for RV_CUDA (runs are enqueued one behind the other, so the device never waits for the host
+ * between them), monotonic clock for RV_CPU. Prints `bench NAME ENGINE median_us=X p95_us=Y`.
+ * Does nothing when --only or --engine leaves the row out. */
 void rvc_bench(RvCheck *check, const char *name, RvEngine engine,
                RvStatus (*run)(void *user, RvStream stream), void *user);
 

@@ -1,0 +1,144 @@
+/* rvcheck_bench.c: times single runs and prints their median and 95th percentile. */
+#include "rvcheck_run.h"
+
+#include "rv_config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if RV_HAVE_CUDA
+#  include <cuda_runtime_api.h>
+#endif
+
+#define ROOM 400 /* single runs of one row at most */
+
+double rvc_now_us(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
+}
+
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static int time_cpu(double *us, int room, double seconds, RvStatus *status,
+                    RvStatus (*run)(void *user, RvStream stream), void *user) {
+  for (int i = 0; i < 2; i++) /* caches, pages, the thread pool */
+    if ((*status = run(user, NULL)) != RV_OK)
+      return 0;
+  const double end = rvc_now_us() + seconds * 1e6;
+  int runs = 0;
+  while (runs < room && (runs < 5 || rvc_now_us() < end)) {
+    const double start = rvc_now_us();
+    if ((*status = run(user, NULL)) != RV_OK)
+      return 0;
+    us[runs++] = rvc_now_us() - start;
+  }
+  return runs;
+}
+
+#if RV_HAVE_CUDA
+#  define BATCH 16 /* runs enqueued before the host waits: the GPU never idles between them */
+
+void rvc_cuda_describe(char *text, size_t size) {
+  struct cudaDeviceProp prop;
+  int driver = 0, runtime = 0;
+  text[0] = '\0';
+  if (cudaGetDeviceProperties(&prop, 0) != cudaSuccess)
+    return;
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  snprintf(text, size, "%s, compute %d.%d, CUDA runtime %d.%d, driver supports CUDA %d.%d",
+           prop.name, prop.major, prop.minor, runtime / 1000, runtime % 1000 / 10, driver / 1000,
+           driver % 1000 / 10);
+}
+
+/* One batch: an event before and after every run. */
+static RvStatus time_batch(cudaEvent_t *events, double *us, RvStream stream,
+                           RvStatus (*run)(void *user, RvStream stream), void *user) {
+  for (int i = 0; i < BATCH; i++) {
+    if (cudaEventRecord(events[2 * i], stream) != cudaSuccess)
+      return RV_ERR_CUDA;
+    const RvStatus status = run(user, stream);
+    if (status != RV_OK)
+      return status;
+    if (cudaEventRecord(events[2 * i + 1], stream) != cudaSuccess)
+      return RV_ERR_CUDA;
+  }
+  if (cudaStreamSynchronize(stream) != cudaSuccess)
+    return RV_ERR_CUDA;
+  for (int i = 0; i < BATCH; i++) {
+    float ms = 0;
+    if (cudaEventElapsedTime(&ms, events[2 * i], events[2 * i + 1]) != cudaSuccess)
+      return RV_ERR_CUDA;
+    us[i] = (double)ms * 1e3;
+  }
+  return RV_OK;
+}
+
+int rvc_time_cuda(double *us, int room, double seconds, RvStatus *status,
+                  RvStatus (*run)(void *user, RvStream stream), void *user) {
+  RvStream stream = NULL;
+  if ((*status = rv_stream_new(&stream)) != RV_OK)
+    return 0;
+  cudaEvent_t events[2 * BATCH];
+  int made = 0;
+  while (made < 2 * BATCH && cudaEventCreate(&events[made]) == cudaSuccess)
+    made++;
+  int runs = 0;
+  if (made == 2 * BATCH) {
+    double warm[BATCH]; /* clocks, instruction caches, first use of memory */
+    *status = time_batch(events, warm, stream, run, user);
+    const double end = rvc_now_us() + seconds * 1e6;
+    while (*status == RV_OK && runs + BATCH <= room && (runs == 0 || rvc_now_us() < end)) {
+      *status = time_batch(events, us + runs, stream, run, user);
+      runs += BATCH;
+    }
+  } else {
+    *status = RV_ERR_CUDA;
+  }
+  for (int i = 0; i < made; i++)
+    cudaEventDestroy(events[i]);
+  rv_stream_free(&stream);
+  return *status == RV_OK ? runs : 0;
+}
+#else
+void rvc_cuda_describe(char *text, size_t size) {
+  if (size)
+    text[0] = '\0';
+}
+
+int rvc_time_cuda(double *us, int room, double seconds, RvStatus *status,
+                  RvStatus (*run)(void *user, RvStream stream), void *user) {
+  (void)us, (void)room, (void)seconds, (void)run, (void)user;
+  *status = RV_ERR_NO_DEVICE;
+  return 0;
+}
+#endif
+
+void rvc_bench(RvCheck *check, const char *name, RvEngine engine,
+               RvStatus (*run)(void *user, RvStream stream), void *user) {
+  if (!check->bench || !rvc_wants(check, name))
+    return;
+  if (engine == RV_CUDA ? !check->cuda : !check->cpu_timed)
+    return;
+  const double seconds = check->small ? 0.1 : 1.5;
+  double us[ROOM];
+  RvStatus status = RV_OK;
+  const int runs = engine == RV_CUDA ? rvc_time_cuda(us, ROOM, seconds, &status, run, user)
+                                     : time_cpu(us, ROOM, seconds, &status, run, user);
+  if (runs == 0) {
+    rvc_fail(check, name, "benchmark: %s", rv_status_text(status));
+    return;
+  }
+  qsort(us, (size_t)runs, sizeof us[0], by_value);
+  const double median = runs % 2 ? us[runs / 2] : 0.5 * (us[runs / 2 - 1] + us[runs / 2]);
+  const double p95 = us[(runs * 95 + 99) / 100 - 1];
+  printf("bench %s %s median_us=%.1f p95_us=%.1f\n", name, engine == RV_CUDA ? "cuda" : "cpu",
+         median, p95);
+  fflush(stdout);
+  check->timed++;
+}

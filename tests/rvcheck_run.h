@@ -1,0 +1,39 @@
+/* rvcheck_run.h: the inside of RvCheck, shared by the files of the driver. Cases do not see it. */
+#ifndef RVCHECK_RUN_H
+#define RVCHECK_RUN_H
+
+#include <pthread.h>
+
+#include "rvcheck.h"
+
+#define RVC_NAME 128
+#define RVC_LINE 512
+
+struct RvCheck {
+  const char *only; /* comma-separated names, NULL: all */
+  uint64_t seed;
+  int cpu_timed; /* --engine auto or cpu */
+  int cuda;      /* the CUDA engine takes part */
+  int bench;     /* --bench */
+  int small;     /* --small */
+  int verbose;   /* --verbose */
+  long checks;   /* results so far, good and bad */
+  long failures; /* bad ones */
+  long timed;    /* benchmark lines printed */
+  pthread_mutex_t log_lock;
+  char current[RVC_NAME];   /* the case that ran last, for the log */
+  char last_line[RVC_LINE]; /* the library's last log line of this case */
+};
+
+/* One line about the GPU and its driver; empty without. */
+void rvc_cuda_describe(char *text, size_t size);
+
+/* Times single runs with CUDA events; fills at most `room` values in µs and returns their number,
+ * 0 after a failure (with *status). */
+int rvc_time_cuda(double *us, int room, double seconds, RvStatus *status,
+                  RvStatus (*run)(void *user, RvStream stream), void *user);
+
+/* Monotonic clock, µs. */
+double rvc_now_us(void);
+
+#endif
