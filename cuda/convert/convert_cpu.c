@@ -1,0 +1,120 @@
+/* convert_cpu.c: rows are copied whole; grey is a vectorised loop per row; rows go to threads. */
+#include "convert/convert_stages.h"
+
+#include <string.h>
+
+/* The row loop once per instruction set, chosen when the library is loaded. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&                        \
+    !defined(__SANITIZE_ADDRESS__)
+#  define ROW_LOOP __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
+#  define ROW_LOOP
+#endif
+
+/* Below this many bytes a parallel region costs more than it gives. */
+#define PARALLEL_BYTES (256 * 1024)
+
+static int team(const RvConvertJob *job, size_t bytes) {
+  return bytes < PARALLEL_BYTES ? 1 : rv_threads(job->threads);
+}
+
+static RvStatus rows(const RvConvertJob *job, void *to, ptrdiff_t to_stride, const void *from,
+                     ptrdiff_t from_stride, size_t bytes, int count) {
+  const int threads = team(job, bytes * (size_t)count);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int y = 0; y < count; y++)
+    memcpy((char *)to + y * to_stride, (const char *)from + y * from_stride, bytes);
+  return RV_OK;
+}
+
+static RvStatus fill(const RvConvertJob *job, void *to, ptrdiff_t to_stride, int byte, size_t bytes,
+                     int count) {
+  (void)job;
+  for (int y = 0; y < count; y++)
+    memset((char *)to + y * to_stride, byte, bytes);
+  return RV_OK;
+}
+
+ROW_LOOP static void luma_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
+#pragma omp simd
+  for (int x = 0; x < width; x++)
+    to[x] = from[2 * x];
+}
+
+/* Pixels of 4 bytes; blue first or red first. */
+ROW_LOOP static void bgrx_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
+#pragma omp simd
+  for (int x = 0; x < width; x++)
+    to[x] = (uint8_t)rv_grey(from[4 * x + 2], from[4 * x + 1], from[4 * x]);
+}
+
+ROW_LOOP static void rgbx_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
+#pragma omp simd
+  for (int x = 0; x < width; x++)
+    to[x] = (uint8_t)rv_grey(from[4 * x], from[4 * x + 1], from[4 * x + 2]);
+}
+
+ROW_LOOP static void bgr_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
+#pragma omp simd
+  for (int x = 0; x < width; x++)
+    to[x] = (uint8_t)rv_grey(from[3 * x + 2], from[3 * x + 1], from[3 * x]);
+}
+
+ROW_LOOP static void rgb_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
+#pragma omp simd
+  for (int x = 0; x < width; x++)
+    to[x] = (uint8_t)rv_grey(from[3 * x], from[3 * x + 1], from[3 * x + 2]);
+}
+
+static RvStatus grey(const RvConvertJob *job, const RvPicture *picture, int x, int y,
+                     const RvPlane *out) {
+  const RvPixelLayout *layout = rv_pixel_layout(picture->format);
+  const int blue_first = layout->offset_of[2] == 0;
+  const uint8_t *base = (const uint8_t *)picture->data[0] + x * layout->step;
+  if (layout->kind == RV_KIND_PACKED)
+    base += layout->offset_of[0];
+
+  const int threads = team(job, (size_t)out->width * (size_t)out->height);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int r = 0; r < out->height; r++) {
+    const uint8_t *from = base + (y + r) * picture->stride[0];
+    uint8_t *to = (uint8_t *)out->data + r * out->stride;
+    if (layout->kind == RV_KIND_PACKED)
+      luma_row(to, from, out->width);
+    else if (layout->step == 4)
+      (blue_first ? bgrx_row : rgbx_row)(to, from, out->width);
+    else
+      (blue_first ? bgr_row : rgb_row)(to, from, out->width);
+  }
+  return RV_OK;
+}
+
+/* Pair c of the output: luma of columns x + 2 c and the next, chroma of the pair that holds the
+ * first of them. */
+static void repack_row(uint8_t *to, const uint8_t *from, int x, int width,
+                       const RvPixelLayout *layout) {
+  const int luma = layout->offset_of[0];
+  for (int c = 0; 2 * c < width; c++) {
+    const int second = rv_min(2 * c + 1, width - 1);
+    const uint8_t *pair = from + (x + 2 * c) / 2 * RV_PACKED_PAIR;
+    uint8_t *out = to + c * RV_PACKED_PAIR;
+    out[luma] = from[2 * (x + 2 * c) + luma];
+    out[luma + 2] = from[2 * (x + second) + luma];
+    out[layout->offset_of[1]] = pair[layout->offset_of[1]];
+    out[layout->offset_of[2]] = pair[layout->offset_of[2]];
+  }
+}
+
+static RvStatus repack(const RvConvertJob *job, const RvPicture *picture, int x, int y,
+                       const RvPicture *out) {
+  const RvPixelLayout *layout = rv_pixel_layout(picture->format);
+  const int threads = team(job, 2 * (size_t)out->width * (size_t)out->height);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int r = 0; r < out->height; r++)
+    repack_row((uint8_t *)out->data[0] + r * out->stride[0],
+               (const uint8_t *)picture->data[0] + (y + r) * picture->stride[0], x, out->width,
+               layout);
+  return RV_OK;
+}
+
+const RvConvertStages rv_convert_stages_cpu = {rows, fill, grey, repack};

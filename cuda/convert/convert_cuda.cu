@@ -1,0 +1,137 @@
+/* convert_cuda.cu: rows are 2-D copies on the device; grey and repacking are one kernel each. */
+#include "convert/convert_stages.h"
+#include "rv_cuda.h"
+
+static const int PIXELS = 4; /* px of one row that a thread makes */
+
+/* Where a kernel reads: `from` is the first byte of the rectangle's first pixel. */
+struct Source {
+  const uint8_t *from;
+  ptrdiff_t stride;
+  int red, green, blue; /* byte offsets; packed YUV: red is the luma */
+};
+
+template <int BYTES, bool COLOUR>
+__device__ int grey_of(const uint8_t *pixel, const Source &source) {
+  if (!COLOUR)
+    return pixel[source.red];
+  return rv_grey(pixel[source.red], pixel[source.green], pixel[source.blue]);
+}
+
+/* A thread makes four pixels from BYTES words, where everything is aligned to words; at the right
+ * border and in unaligned pictures it goes byte by byte. */
+template <int BYTES, bool COLOUR>
+__global__ void grey_kernel(Source source, uint8_t *to, ptrdiff_t to_stride, int width, int height,
+                            bool aligned) {
+  const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * PIXELS;
+  const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x >= width || y >= height)
+    return;
+  const uint8_t *from = source.from + y * source.stride + (ptrdiff_t)x * BYTES;
+  uint8_t *out = to + y * to_stride + x;
+  if (aligned && x + PIXELS <= width) {
+    uint32_t words[BYTES];
+#pragma unroll
+    for (int i = 0; i < BYTES; i++)
+      words[i] = reinterpret_cast<const uint32_t *>(from)[i];
+    uint32_t four = 0;
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+      /* Little endian: byte k of the pixels is byte k % 4 of word k / 4. */
+      uint8_t pixel[BYTES];
+#pragma unroll
+      for (int k = 0; k < BYTES; k++)
+        pixel[k] = (uint8_t)(words[(i * BYTES + k) / 4] >> (8 * ((i * BYTES + k) % 4)));
+      uint32_t value;
+      if (!COLOUR)
+        value = source.red ? pixel[1] : pixel[0];
+      else
+        value = (uint32_t)(source.red ? rv_grey(pixel[BYTES > 2 ? 2 : 0], pixel[1], pixel[0])
+                                      : rv_grey(pixel[0], pixel[1], pixel[BYTES > 2 ? 2 : 0]));
+      four |= value << (8 * i);
+    }
+    *reinterpret_cast<uint32_t *>(out) = four;
+    return;
+  }
+  for (int i = 0; i < PIXELS && x + i < width; i++)
+    out[i] = (uint8_t)grey_of<BYTES, COLOUR>(from + i * BYTES, source);
+}
+
+static dim3 grid_of(dim3 block, int width, int height) {
+  return dim3((unsigned)rv_div_up(width, (int)block.x), (unsigned)rv_div_up(height, (int)block.y));
+}
+
+template <int BYTES, bool COLOUR>
+static RvStatus launch_grey(const RvConvertJob *job, const Source &source, const RvPlane *grey) {
+  const uintptr_t mixed = (uintptr_t)source.from | (uintptr_t)source.stride |
+                          (uintptr_t)grey->data | (uintptr_t)grey->stride;
+  const dim3 block(32, 8);
+  grey_kernel<BYTES, COLOUR>
+      <<<grid_of(block, rv_div_up(grey->width, PIXELS), grey->height), block, 0, job->stream>>>(
+          source, (uint8_t *)grey->data, grey->stride, grey->width, grey->height, mixed % 4 == 0);
+  RV_LAUNCHED(job->log);
+  return RV_OK;
+}
+
+static RvStatus grey(const RvConvertJob *job, const RvPicture *picture, int x, int y,
+                     const RvPlane *out) {
+  const RvPixelLayout *layout = rv_pixel_layout(picture->format);
+  const Source source = {
+      (const uint8_t *)picture->data[0] + y * picture->stride[0] + x * layout->step,
+      picture->stride[0], layout->offset_of[0], layout->offset_of[1], layout->offset_of[2]};
+  if (layout->kind == RV_KIND_PACKED)
+    return launch_grey<2, false>(job, source, out);
+  return layout->step == 4 ? launch_grey<4, true>(job, source, out)
+                           : launch_grey<3, true>(job, source, out);
+}
+
+static RvStatus rows(const RvConvertJob *job, void *to, ptrdiff_t to_stride, const void *from,
+                     ptrdiff_t from_stride, size_t bytes, int count) {
+  RV_CU(job->log, cudaMemcpy2DAsync(to, (size_t)to_stride, from, (size_t)from_stride, bytes,
+                                    (size_t)count, cudaMemcpyDeviceToDevice, job->stream));
+  return RV_OK;
+}
+
+static RvStatus fill(const RvConvertJob *job, void *to, ptrdiff_t to_stride, int byte, size_t bytes,
+                     int count) {
+  RV_CU(job->log,
+        cudaMemset2DAsync(to, (size_t)to_stride, byte, bytes, (size_t)count, job->stream));
+  return RV_OK;
+}
+
+/* Byte offsets within a pair of packed pixels. */
+struct Pair {
+  int luma, u, v;
+};
+
+/* One thread makes one pair; what it holds is said in convert.h. */
+__global__ void repack_kernel(const uint8_t *from, ptrdiff_t from_stride, int x, uint8_t *to,
+                              ptrdiff_t to_stride, int width, int height, Pair pair) {
+  const int c = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  if (2 * c >= width || y >= height)
+    return;
+  const uint8_t *row = from + y * from_stride;
+  const int first = x + 2 * c;
+  const int second = x + rv_min(2 * c + 1, width - 1);
+  const uint8_t *chroma = row + first / 2 * RV_PACKED_PAIR;
+  uint8_t *out = to + y * to_stride + c * RV_PACKED_PAIR;
+  out[pair.luma] = row[2 * first + pair.luma];
+  out[pair.luma + 2] = row[2 * second + pair.luma];
+  out[pair.u] = chroma[pair.u];
+  out[pair.v] = chroma[pair.v];
+}
+
+static RvStatus repack(const RvConvertJob *job, const RvPicture *picture, int x, int y,
+                       const RvPicture *out) {
+  const RvPixelLayout *layout = rv_pixel_layout(picture->format);
+  const Pair pair = {layout->offset_of[0], layout->offset_of[1], layout->offset_of[2]};
+  const dim3 block(32, 8);
+  repack_kernel<<<grid_of(block, rv_div_up(out->width, 2), out->height), block, 0, job->stream>>>(
+      (const uint8_t *)picture->data[0] + y * picture->stride[0], picture->stride[0], x,
+      (uint8_t *)out->data[0], out->stride[0], out->width, out->height, pair);
+  RV_LAUNCHED(job->log);
+  return RV_OK;
+}
+
+const RvConvertStages rv_convert_stages_cuda = {rows, fill, grey, repack};
