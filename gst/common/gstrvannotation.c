@@ -1,0 +1,34 @@
+/* gstrvannotation.c: registration, copying and listing of annotations. */
+#include "gstrvannotation.h"
+
+void gst_rv_annotations_register(void) {
+  rv_meta_register_all();
+}
+
+gboolean gst_rv_annotation_is_portable(const GstMetaInfo *info) {
+  if (gst_meta_info_is_custom(info)) {
+    const gchar *const *tags = gst_meta_api_type_get_tags(info->api);
+    return tags == NULL || tags[0] == NULL;
+  }
+  /* Untagged metas of others may describe the memory or the packing (multiview): not ours to copy.
+   */
+  const gchar *const *tags = gst_meta_api_type_get_tags(info->api);
+  if (tags == NULL || tags[0] == NULL)
+    return FALSE;
+  for (; *tags; tags++)
+    if (g_strcmp0(*tags, GST_META_TAG_VIDEO_STR) != 0)
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean copy_scalar(GQuark field, const GValue *value, gpointer user) {
+  if (!G_VALUE_HOLDS(value, GST_TYPE_BUFFER))
+    gst_structure_id_set_value(user, field, value);
+  return TRUE;
+}
+
+void gst_rv_annotation_copy_scalars(GstBuffer *buffer, const char *name, GstStructure *message) {
+  const GstStructure *fields = rv_meta_find(buffer, name);
+  if (fields)
+    gst_structure_foreach(fields, copy_scalar, message);
+}

@@ -1,0 +1,21 @@
+/* gstrvannotation.h: annotations inside the plugin; roadvision-gst.h has the functions that attach
+ * and read them. */
+#ifndef GST_RV_ANNOTATION_H
+#define GST_RV_ANNOTATION_H
+
+#include "roadvision-gst.h"
+
+G_BEGIN_DECLS
+
+/* Registers every annotation; called once by the plugin, before any element exists. */
+void gst_rv_annotations_register(void);
+
+/* TRUE for metas that a new output buffer should carry too: those without tags, and those that only
+ * say "video", which stay right whatever the picture's size and memory. */
+gboolean gst_rv_annotation_is_portable(const GstMetaInfo *info);
+
+/* Appends the scalars of the annotation `name` of `buffer`, buffers left out, to `message`. */
+void gst_rv_annotation_copy_scalars(GstBuffer *buffer, const char *name, GstStructure *message);
+
+G_END_DECLS
+#endif

@@ -1,0 +1,16 @@
+/* plugin.c: what libgstroadvision.so offers. Elements always register, driver or not. */
+#include "gstrvconfig.h"
+
+#include <gst/gst.h>
+
+#include "common/gstrvannotation.h"
+
+static gboolean plugin_init(GstPlugin *plugin) {
+  gst_rv_annotations_register();
+  return TRUE;
+}
+
+#define PACKAGE "gst-roadvision"
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, roadvision,
+                  "Stereo road vision on CPU and GPU: depth, stixels, road, lines", plugin_init,
+                  GST_RV_VERSION, "MIT/X11", PACKAGE, "Unknown package origin")

@@ -1,0 +1,334 @@
+/* roadvision-gst.h: annotations, the results that ride on a picture's GstBuffer. Attach and read
+ * them from C; nothing to link but GStreamer.
+ *
+ * An annotation is an untagged GstCustomMeta: a GstStructure with scalars and named GstBuffers
+ * (fields of type GstBuffer). It survives copies, conversion, scaling, cudaupload, cudadownload and
+ * encoders. Every annotation carries `version`, and `width` and `height` in px of the picture that
+ * it refers to: multiply coordinates by (present size / that size) after scaling.
+ *
+ * Rasters carry a GstVideoMeta: rows are `stride` bytes apart, which is not width x bytes. Buffers
+ * may live on the GPU; mapping them for reading downloads them. docs/annotations.md has every name.
+ *
+ *   RvMetaMap map;
+ *   if (rv_meta_map(&map, rv_meta_find(buffer, RV_META_DISPARITY), "payload")) {
+ *     const uint16_t *row = (const uint16_t *)((const char *)map.plane.data + y *
+ * map.plane.stride); const double disparity = row[x] / 16.0; // px, 0 = none rv_meta_unmap(&map);
+ *   }
+ */
+#ifndef ROADVISION_GST_H
+#define ROADVISION_GST_H
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include "rv.h"
+#include "rv_records.h"
+
+G_BEGIN_DECLS
+
+#define RV_META_CAMERA "RvCameraMeta"
+#define RV_META_DISPARITY "RvDisparityMeta"
+#define RV_META_STIXELS "RvStixelsMeta"
+#define RV_META_SEGMENTS "RvSegmentsMeta"
+#define RV_META_ROAD "RvRoadMeta"
+#define RV_META_LINES "RvLinesMeta"
+#define RV_META_SEMANTICS "RvSemanticsMeta"
+#define RV_META_TRUTH "RvTruthMeta"
+
+/* Scalar `version` of every annotation that these functions write. */
+#define RV_META_VERSION RV_RECORDS_VERSION
+
+/* --- Any annotation -------------------------------------------------------------------------- */
+
+/* Registers all names; may be called any number of times, from any thread. The functions below call
+ * it where they need it. */
+static inline void rv_meta_register_all(void) {
+  static const char *const names[] = {RV_META_CAMERA,    RV_META_DISPARITY, RV_META_STIXELS,
+                                      RV_META_SEGMENTS,  RV_META_ROAD,      RV_META_LINES,
+                                      RV_META_SEMANTICS, RV_META_TRUTH};
+  static gsize done = 0;
+  if (!g_once_init_enter(&done))
+    return;
+  static const char *no_tags[] = {NULL};
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+    if (!gst_meta_get_info(names[i]))
+      gst_meta_register_custom(names[i], no_tags, NULL, NULL, NULL);
+  g_once_init_leave(&done, 1);
+}
+
+/* Scalars and buffers of the annotation `name`, or NULL. Owned by the buffer. */
+static inline const GstStructure *rv_meta_find(GstBuffer *buffer, const char *name) {
+  if (!gst_meta_get_info(name))
+    return NULL;
+  GstCustomMeta *meta = gst_buffer_get_custom_meta(buffer, name);
+  return meta ? gst_custom_meta_get_structure(meta) : NULL;
+}
+
+/* Takes the annotation off a writable buffer; FALSE when there was none. */
+static inline gboolean rv_meta_remove(GstBuffer *buffer, const char *name) {
+  if (!gst_meta_get_info(name))
+    return FALSE;
+  GstCustomMeta *meta = gst_buffer_get_custom_meta(buffer, name);
+  return meta && gst_buffer_remove_meta(buffer, &meta->meta);
+}
+
+/* Attaches an annotation to a writable buffer, in place of an older one of the same name, and
+ * returns its structure for the other fields. width, height: px of the picture it refers to. */
+static inline GstStructure *rv_meta_add(GstBuffer *buffer, const char *name, int width,
+                                        int height) {
+  rv_meta_register_all();
+  rv_meta_remove(buffer, name);
+  GstCustomMeta *meta = gst_buffer_add_custom_meta(buffer, name);
+  if (!meta)
+    return NULL;
+  GstStructure *fields = gst_custom_meta_get_structure(meta);
+  gst_structure_set(fields, "version", G_TYPE_INT, RV_META_VERSION, "width", G_TYPE_INT, width,
+                    "height", G_TYPE_INT, height, NULL);
+  return fields;
+}
+
+/* Picture size the annotation refers to; FALSE when it has none or was written by a later, unknown
+ * version. */
+static inline gboolean rv_meta_size(const GstStructure *fields, int *width, int *height) {
+  int version = 0;
+  return fields && gst_structure_get_int(fields, "version", &version) && version >= 1 &&
+         version <= RV_META_VERSION && gst_structure_get_int(fields, "width", width) &&
+         gst_structure_get_int(fields, "height", height) && *width > 0 && *height > 0;
+}
+
+/* --- Buffers of an annotation ---------------------------------------------------------------- */
+
+/* Stores `payload` (taken over; NULL does nothing) under `field`. */
+static inline void rv_meta_set_buffer(GstStructure *fields, const char *field, GstBuffer *payload) {
+  if (!payload)
+    return;
+  gst_structure_set(fields, field, GST_TYPE_BUFFER, payload, NULL);
+  gst_buffer_unref(payload);
+}
+
+/* The buffer stored under `field`, or NULL; owned by the annotation. */
+static inline GstBuffer *rv_meta_get_buffer(const GstStructure *fields, const char *field) {
+  const GValue *value = fields ? gst_structure_get_value(fields, field) : NULL;
+  return value && G_VALUE_HOLDS(value, GST_TYPE_BUFFER) ? gst_value_get_buffer(value) : NULL;
+}
+
+/* Format of the GstVideoMeta of a raster. GStreamer has no name for 4-byte numbers: RGBA stands for
+ * their size there. */
+static inline GstVideoFormat rv_meta_video_format(RvFormat format) {
+  return format == RV_U8    ? GST_VIDEO_FORMAT_GRAY8
+         : format == RV_U16 ? GST_VIDEO_FORMAT_GRAY16_LE
+                            : GST_VIDEO_FORMAT_RGBA;
+}
+
+/* Says that `buffer` holds a raster whose rows are `stride` bytes apart. */
+static inline void rv_meta_describe_raster(GstBuffer *buffer, RvFormat format, int width,
+                                           int height, int stride) {
+  gsize offset[GST_VIDEO_MAX_PLANES] = {0};
+  gint strides[GST_VIDEO_MAX_PLANES] = {0};
+  strides[0] = stride;
+  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, rv_meta_video_format(format),
+                                 (guint)width, (guint)height, 1, offset, strides);
+}
+
+/* A raster in host memory, not cleared; NULL when memory is exhausted. */
+static inline GstBuffer *rv_meta_raster_new(RvFormat format, int width, int height) {
+  const gsize bytes_per_pixel = format == RV_U8 ? 1 : format == RV_U16 ? 2 : 4;
+  const gsize stride = ((gsize)width * bytes_per_pixel + 63) / 64 * 64;
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  params.align = 63;
+  GstBuffer *buffer = gst_buffer_new_allocate(NULL, stride * (gsize)height, &params);
+  if (buffer)
+    rv_meta_describe_raster(buffer, format, width, height, (int)stride);
+  return buffer;
+}
+
+/* A mapped raster or array. */
+typedef struct RvMetaMap {
+  RvPlane plane; /* a raster; an array of records has height 1 and width in bytes */
+  gsize size;    /* bytes */
+  GstBuffer *buffer;
+  GstMapInfo info;
+} RvMetaMap;
+
+/* Maps a buffer of an annotation; GST_MAP_READ downloads a payload of the GPU. FALSE when it cannot
+ * be mapped, or holds fewer bytes than its GstVideoMeta says. */
+static inline gboolean rv_meta_map_buffer(RvMetaMap *map, GstBuffer *buffer, GstMapFlags flags) {
+  if (!buffer || !gst_buffer_map(buffer, &map->info, flags))
+    return FALSE;
+  const GstVideoMeta *video = gst_buffer_get_video_meta(buffer);
+  map->buffer = buffer;
+  map->size = map->info.size;
+  map->plane.data = map->info.data;
+  if (!video) {
+    map->plane.format = RV_U8;
+    map->plane.width = (int)MIN(map->info.size, (gsize)G_MAXINT);
+    map->plane.height = 1;
+    map->plane.stride = map->plane.width;
+    return TRUE;
+  }
+  map->plane.format = video->format == GST_VIDEO_FORMAT_GRAY8       ? RV_U8
+                      : video->format == GST_VIDEO_FORMAT_GRAY16_LE ? RV_U16
+                                                                    : RV_F32;
+  map->plane.width = (int)video->width;
+  map->plane.height = (int)video->height;
+  map->plane.stride = video->stride[0];
+  const gsize pixel = map->plane.format == RV_U8 ? 1 : map->plane.format == RV_U16 ? 2 : 4;
+  const gsize row = (gsize)video->width * pixel;
+  if (video->stride[0] < 0 || (gsize)video->stride[0] < row || video->height == 0 ||
+      map->size < (gsize)video->stride[0] * (video->height - 1) + row) {
+    gst_buffer_unmap(buffer, &map->info);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static inline gboolean rv_meta_map(RvMetaMap *map, const GstStructure *fields, const char *field) {
+  return rv_meta_map_buffer(map, rv_meta_get_buffer(fields, field), GST_MAP_READ);
+}
+
+static inline void rv_meta_unmap(RvMetaMap *map) {
+  gst_buffer_unmap(map->buffer, &map->info);
+}
+
+/* --- RvCameraMeta ---------------------------------------------------------------------------- */
+
+/* Fields focal, cx, cy, doffs (px), baseline, camera-height (m), pitch (degrees, down positive);
+ * those that are unknown are left out. width, height: px of the left picture. */
+static inline GstStructure *rv_meta_add_camera(GstBuffer *buffer, int width, int height,
+                                               const RvCamera *camera) {
+  GstStructure *fields = rv_meta_add(buffer, RV_META_CAMERA, width, height);
+  if (fields && camera->focal > 0)
+    gst_structure_set(fields, "focal", G_TYPE_DOUBLE, camera->focal, "cx", G_TYPE_DOUBLE,
+                      camera->cx, "cy", G_TYPE_DOUBLE, camera->cy, "doffs", G_TYPE_DOUBLE,
+                      camera->doffs, NULL);
+  if (fields && camera->baseline > 0)
+    gst_structure_set(fields, "baseline", G_TYPE_DOUBLE, camera->baseline, NULL);
+  if (fields && camera->height > 0)
+    gst_structure_set(fields, "camera-height", G_TYPE_DOUBLE, camera->height, "pitch",
+                      G_TYPE_DOUBLE, camera->pitch, NULL);
+  return fields;
+}
+
+/* FALSE without annotation; values it does not have become 0. */
+static inline gboolean rv_meta_get_camera(GstBuffer *buffer, RvCamera *camera, int *width,
+                                          int *height) {
+  const GstStructure *fields = rv_meta_find(buffer, RV_META_CAMERA);
+  const RvCamera unknown = {0, 0, 0, 0, 0, 0, 0};
+  *camera = unknown;
+  if (!rv_meta_size(fields, width, height))
+    return FALSE;
+  gst_structure_get_double(fields, "focal", &camera->focal);
+  gst_structure_get_double(fields, "cx", &camera->cx);
+  gst_structure_get_double(fields, "cy", &camera->cy);
+  gst_structure_get_double(fields, "doffs", &camera->doffs);
+  gst_structure_get_double(fields, "baseline", &camera->baseline);
+  gst_structure_get_double(fields, "camera-height", &camera->height);
+  gst_structure_get_double(fields, "pitch", &camera->pitch);
+  return TRUE;
+}
+
+/* --- RvDisparityMeta ------------------------------------------------------------------------- */
+
+typedef struct RvMetaDisparity {
+  int width, height;     /* px */
+  int scale;             /* values of the payload per px of disparity: 16 */
+  int min_disparity;     /* px, start of the searched range */
+  int disparities;       /* px, its length */
+  GstBuffer *payload;    /* raster u16, 0 = no value; owned by the annotation */
+  GstBuffer *confidence; /* raster u8, or NULL; owned by the annotation */
+} RvMetaDisparity;
+
+/* Takes over payload and confidence (NULL when there is none). */
+static inline GstStructure *rv_meta_add_disparity(GstBuffer *buffer, const RvMetaDisparity *meta) {
+  GstStructure *fields = rv_meta_add(buffer, RV_META_DISPARITY, meta->width, meta->height);
+  if (!fields)
+    return NULL;
+  gst_structure_set(fields, "scale", G_TYPE_INT, meta->scale, "min-disparity", G_TYPE_INT,
+                    meta->min_disparity, "disparities", G_TYPE_INT, meta->disparities, "view",
+                    G_TYPE_STRING, "left", NULL);
+  rv_meta_set_buffer(fields, "payload", meta->payload);
+  rv_meta_set_buffer(fields, "confidence", meta->confidence);
+  return fields;
+}
+
+static inline gboolean rv_meta_get_disparity(GstBuffer *buffer, RvMetaDisparity *meta) {
+  const GstStructure *fields = rv_meta_find(buffer, RV_META_DISPARITY);
+  if (!rv_meta_size(fields, &meta->width, &meta->height) ||
+      !gst_structure_get_int(fields, "scale", &meta->scale) || meta->scale <= 0 ||
+      !gst_structure_get_int(fields, "min-disparity", &meta->min_disparity) ||
+      !gst_structure_get_int(fields, "disparities", &meta->disparities))
+    return FALSE;
+  meta->payload = rv_meta_get_buffer(fields, "payload");
+  meta->confidence = rv_meta_get_buffer(fields, "confidence");
+  return meta->payload != NULL;
+}
+
+/* --- RvSemanticsMeta: what a network says about the picture, input to cudastixels ------------- */
+
+/* Label map: one byte per cell, the class. `labels` (taken over) is a RV_U8 raster that covers the
+ * picture of width x height px. */
+static inline GstStructure *rv_meta_add_labels(GstBuffer *buffer, int width, int height,
+                                               int classes, GstBuffer *labels) {
+  const GstVideoMeta *video = gst_buffer_get_video_meta(labels);
+  GstStructure *fields = video ? rv_meta_add(buffer, RV_META_SEMANTICS, width, height) : NULL;
+  if (!fields)
+    return NULL;
+  gst_structure_set(fields, "classes", G_TYPE_INT, classes, "map-width", G_TYPE_INT,
+                    (int)video->width, "map-height", G_TYPE_INT, (int)video->height, "type",
+                    G_TYPE_STRING, "labels", NULL);
+  rv_meta_set_buffer(fields, "payload", labels);
+  return fields;
+}
+
+/* Scores: one f16 plane per class, the planes below each other without gaps. `scores` (taken over)
+ * is a RV_U16 raster (the bits of f16) of map_width x (classes x map_height). */
+static inline GstStructure *rv_meta_add_scores(GstBuffer *buffer, int width, int height,
+                                               int classes, int map_width, int map_height,
+                                               GstBuffer *scores) {
+  GstStructure *fields = rv_meta_add(buffer, RV_META_SEMANTICS, width, height);
+  if (!fields)
+    return NULL;
+  gst_structure_set(fields, "classes", G_TYPE_INT, classes, "map-width", G_TYPE_INT, map_width,
+                    "map-height", G_TYPE_INT, map_height, "type", G_TYPE_STRING, "scores", NULL);
+  rv_meta_set_buffer(fields, "payload", scores);
+  return fields;
+}
+
+/* --- RvTruthMeta: what is known about a rendered picture ---------------------------------------
+ */
+
+typedef struct RvMetaTruth {
+  int width, height;    /* px of the left picture */
+  GstBuffer *disparity; /* raster u16, 1/16 px, 0 = none */
+  GstBuffer *labels;    /* raster u8, RvSceneLabel */
+  GstBuffer *road;      /* raster u8, 255 = drivable */
+  GstBuffer *visible;   /* raster u8, 255 = seen by the right camera too */
+} RvMetaTruth;
+
+/* Takes over the buffers; any may be NULL. */
+static inline GstStructure *rv_meta_add_truth(GstBuffer *buffer, const RvMetaTruth *meta) {
+  GstStructure *fields = rv_meta_add(buffer, RV_META_TRUTH, meta->width, meta->height);
+  if (!fields)
+    return NULL;
+  rv_meta_set_buffer(fields, "disparity", meta->disparity);
+  rv_meta_set_buffer(fields, "labels", meta->labels);
+  rv_meta_set_buffer(fields, "road", meta->road);
+  rv_meta_set_buffer(fields, "visible", meta->visible);
+  return fields;
+}
+
+/* FALSE without annotation; buffers it does not have become NULL. */
+static inline gboolean rv_meta_get_truth(GstBuffer *buffer, RvMetaTruth *meta) {
+  const GstStructure *fields = rv_meta_find(buffer, RV_META_TRUTH);
+  if (!rv_meta_size(fields, &meta->width, &meta->height))
+    return FALSE;
+  meta->disparity = rv_meta_get_buffer(fields, "disparity");
+  meta->labels = rv_meta_get_buffer(fields, "labels");
+  meta->road = rv_meta_get_buffer(fields, "road");
+  meta->visible = rv_meta_get_buffer(fields, "visible");
+  return TRUE;
+}
+
+G_END_DECLS
+#endif
