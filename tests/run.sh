@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# tests/run.sh [STEP...]: all tests, from a bare machine on. Steps, in this order:
+#   main      setup.sh's build and its tests
+#   nocuda    the version without nvcc (when main has it), warnings as errors, and its tests
+#   sanitize  library and tests under address and undefined-behaviour sanitizer
+#   fuzz      libFuzzer targets: the seed corpus, then a few seconds of search each
+#   format    clang-format
+# The last line is always "N passed, N failed, N skipped". RV_DATA names a folder with real stereo
+# pairs for the quality test; RV_FUZZ_SECONDS (8) is the time of one fuzz target. CI=true makes
+# warnings errors in every build.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export OMP_WAIT_POLICY=passive # tests run side by side; spinning threads would hold each other up
+
+passed=0 failed=0 skipped=0
+failures=()
+took=()
+
+say() { printf '\n=== %s\n' "$*"; }
+
+# One result without a test framework: record NAME STATUS, 77 being a skip.
+record() {
+  case $2 in
+    0) passed=$((passed + 1)) ;;
+    77) skipped=$((skipped + 1)) && echo "skipped: $1" ;;
+    *) failed=$((failed + 1)) && failures+=("$1") && echo "FAILED: $1" ;;
+  esac
+}
+
+# Runs meson's tests of a build folder and adds up what its log says.
+meson_tests() { # BUILD [meson test arguments]
+  local build=$1 log=$1/meson-logs/testlog.json p f s names status
+  shift
+  rm -f "$log"
+  meson test -C "$build" --no-rebuild --print-errorlogs "$@"
+  status=$?
+  if [ ! -s "$log" ]; then
+    record "$build: meson test gave no log (status $status)" 1
+    return
+  fi
+  { read -r p f s; read -r names; } < <(
+    python3 - "$log" <<'PY'
+import json, sys
+results = [json.loads(line) for line in open(sys.argv[1])]
+good = [r for r in results if r["result"] in ("OK", "EXPECTEDFAIL")]
+skip = [r for r in results if r["result"] == "SKIP"]
+bad = [r["name"] for r in results if r not in good and r not in skip]
+print(len(good), len(bad), len(skip))
+print(" ".join(bad))
+PY
+  )
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+  [ "$f" = 0 ] || failures+=("$build: $names")
+  [ "$status" = 0 ] || [ "$f" != 0 ] || record "$build: meson test ended with $status" 1
+}
+
+# Configures a build folder once and builds it; the build counts as a test.
+build() { # BUILD COMPILER_PREFIX_ENV... -- meson options
+  local dir=$1 environment=()
+  shift
+  while [ "$1" != -- ]; do
+    environment+=("$1")
+    shift
+  done
+  shift
+  if [ ! -f "$dir/build.ninja" ]; then
+    env "${environment[@]}" meson setup "$dir" "$@" >"$dir.log" 2>&1 || {
+      cat "$dir.log"
+      record "$dir: meson setup" 1
+      return 1
+    }
+    mv "$dir.log" "$dir/setup.log"
+  fi
+  ninja -C "$dir" -j "$(nproc)"
+  local status=$?
+  record "$dir: build" "$status"
+  return "$status"
+}
+
+has_cuda() { grep -qs 'RV_HAVE_CUDA 1' "$1/cuda/rv_config.h"; }
+
+step_main() {
+  local options=()
+  [ "${CI:-}" != true ] || options=(-Dwerror=true)
+  ./setup.sh --tests --build-dir build "${options[@]}"
+  local status=$?
+  record "setup.sh" "$status"
+  [ "$status" != 0 ] || meson_tests build
+}
+
+step_nocuda() {
+  if ! has_cuda build; then
+    echo "the main build is the one without CUDA"
+    return
+  fi
+  build build-nocuda -- -Dcuda=disabled -Dwerror=true &&
+    meson_tests build-nocuda --no-suite once
+}
+
+step_sanitize() {
+  # Leaks are looked for as well. The plugin's tests load it into GStreamer's own unsanitized
+  # programs, so this build is the library's; tests that bring their own program are in suite gst.
+  export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+  export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+  build build-sanitize -- -Dcuda=disabled -Dwerror=true -Dgstreamer=disabled -Dexamples=disabled \
+    -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized &&
+    meson_tests build-sanitize --suite library --timeout-multiplier 4
+  unset ASAN_OPTIONS UBSAN_OPTIONS
+}
+
+step_fuzz() {
+  local clang
+  clang=$(command -v clang-14 || command -v clang) || {
+    echo "no clang here"
+    record "fuzz" 77
+    return
+  }
+  build build-fuzz CC="$clang" CXX="${clang/clang/clang++}" -- -Dfuzz=enabled -Dcuda=disabled \
+    -Dgstreamer=disabled -Dexamples=disabled -Dbuildtype=debugoptimized -Db_lundef=false \
+    -Db_sanitize=address,undefined -Dc_args=-fsanitize=fuzzer-no-link || return
+  local target name work=build-fuzz/work
+  for target in build-fuzz/tests/fuzz/fuzz_*; do
+    [ -f "$target" ] && [ -x "$target" ] || continue
+    name=$(basename "$target")
+    mkdir -p "$work/$name"
+    "$target" -max_total_time="${RV_FUZZ_SECONDS:-8}" -max_len=4096 -timeout=20 -rss_limit_mb=4096 \
+      -print_final_stats=0 -verbosity=0 -artifact_prefix="$work/" \
+      "$work/$name" $(ls -d "tests/fuzz/corpus/${name#fuzz_}" 2>/dev/null)
+    record "fuzz: $name" $?
+  done
+}
+
+step_format() {
+  local tool
+  tool=$(command -v clang-format-14) || {
+    echo "no clang-format-14 here"
+    record "format" 77
+    return
+  }
+  git ls-files -z '*.c' '*.h' '*.cu' '*.cuh' | xargs -0 "$tool" --dry-run -Werror
+  record "format" $?
+}
+
+steps=(main nocuda sanitize fuzz format)
+for step in "$@"; do
+  [[ " ${steps[*]} " == *" $step "* ]] || {
+    echo "unknown step $step; there are: ${steps[*]}" >&2
+    exit 2
+  }
+done
+[ $# = 0 ] || steps=("$@")
+
+for step in "${steps[@]}"; do
+  say "$step"
+  start=$SECONDS
+  "step_$step"
+  took+=("$step $((SECONDS - start)) s")
+done
+
+say "summary"
+printf 'time: %s\n' "$(IFS=,; echo "${took[*]}")"
+for f in "${failures[@]}"; do printf 'FAILED: %s\n' "$f"; done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ] && [ "$passed" != 0 ]

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# symbols.sh PATTERN FILE: the dynamic symbols that a shared object defines all match PATTERN, an
+# extended regular expression over the whole name. At least one must.
+set -euo pipefail
+pattern=$1 file=$2
+names=$(nm -D --defined-only "$file" | awk '{print $NF}' | sort -u)
+[ -n "$names" ] || {
+  echo "$file exports nothing"
+  exit 1
+}
+stray=$(printf '%s\n' "$names" | grep -vxE "$pattern" || true)
+if [ -n "$stray" ]; then
+  echo "$file exports names that are not $pattern:"
+  printf '%s\n' "$stray"
+  exit 1
+fi
+echo "$file: $(printf '%s\n' "$names" | wc -l) names, all $pattern"
