@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# run.sh COMMAND...: builds what has changed (setup.sh) and runs COMMAND where GStreamer finds the
+# plugin. The other examples start through this.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+if [ $# = 0 ] || [ "$1" = -h ] || [ "$1" = --help ]; then
+  sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}" >&2
+  exit 2
+fi
+build=${RV_BUILD_DIR:-$root/build}
+case $build in /*) ;; *) build=$root/$build ;; esac
+
+# A first build shows what it does; later ones speak only when they fail.
+if [ -f "$build/build.ninja" ]; then
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  "$root/setup.sh" --build-dir "$build" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+  rm -f "$log"
+  trap - EXIT
+else
+  "$root/setup.sh" --build-dir "$build" >&2
+fi
+exec meson devenv -C "$build" -w "$PWD" "$@"

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# quality.sh [kitti|street]: how good the depth of cudasgm is with its default properties, and
+# OpenCV's beside it. Fails when a limit is missed. Without an argument: both.
+#   kitti   three KITTI pairs of the folder that RV_DATA names; exit 77 without it
+#   street  stereotestsrc pattern=street against its own truth
+# Run it where GStreamer finds the plugin: meson devenv -w . -C build tests/quality.sh
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+python=(/usr/bin/python3 -B "$here/quality.py")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Packs a pair and writes its disparity as GRAY16_LE, 1/16 px. BGRx, because compositor shifts the
+# right picture by a pixel at odd widths in the formats with shared chroma.
+match() {
+  local left=$1 right=$2 width=$3 height=$4 out=$5
+  local read='pngdec ! videoconvert ! video/x-raw,format=BGRx'
+  # $read is a launch line of several words.
+  # shellcheck disable=SC2086
+  gst-launch-1.0 -q compositor name=pair background=black sink_0::xpos=0 "sink_1::xpos=$width" ! \
+    "video/x-raw,format=BGRx,width=$((2 * width)),height=$height,framerate=1/1" ! \
+    cudasgm output=disparity ! video/x-raw,format=GRAY16_LE ! filesink "location=$out" \
+    filesrc "location=$left" ! $read ! pair.sink_0 \
+    filesrc "location=$right" ! $read ! pair.sink_1
+}
+
+kitti() {
+  if [ -z "${RV_DATA:-}" ] || [ ! -f "$RV_DATA/manifest.json" ]; then
+    echo "quality: RV_DATA names no folder with a manifest.json; the KITTI pairs are skipped"
+    return 77
+  fi
+  local name left right width height
+  "${python[@]}" pairs "$RV_DATA" >"$work/pairs"
+  while IFS=$'\t' read -r name left right width height; do
+    match "$left" "$right" "$width" "$height" "$work/$name.raw"
+  done <"$work/pairs"
+  "${python[@]}" kitti "$RV_DATA" "$work"
+}
+
+case ${1:-all} in
+  kitti) kitti ;;
+  street) "${python[@]}" street ;;
+  all)
+    "${python[@]}" street
+    kitti
+    ;;
+  *)
+    sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}" >&2
+    exit 2
+    ;;
+esac
