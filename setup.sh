@@ -7,7 +7,7 @@ usage() {
   cat <<'USAGE'
 usage: ./setup.sh [--no-install] [--tests] [--build-dir DIR] [MESON OPTION...]
   --no-install     print the command that would install what is missing, and stop
-  --tests          also what only tests/run.sh needs (clang, clang-format)
+  --tests          also what only tests/run.sh needs (OpenCV for Python, clang, clang-format)
   --build-dir DIR  default: $RV_BUILD_DIR, or build
   others           passed to meson, for example -Dcuda=disabled -Dcuda-arch=native
 USAGE
@@ -20,7 +20,7 @@ packages=(
   gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly # ugly: x264enc
   python3 python3-gi python3-numpy gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
 )
-test_packages=(clang-14 clang-format-14 libclang-rt-14-dev libomp-14-dev)
+test_packages=(python3-opencv clang-14 clang-format-14 libclang-rt-14-dev libomp-14-dev)
 
 install_wanted=yes
 build_dir=${RV_BUILD_DIR:-build}
