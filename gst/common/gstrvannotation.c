@@ -10,8 +10,7 @@ gboolean gst_rv_annotation_is_portable(const GstMetaInfo *info) {
     const gchar *const *tags = gst_meta_api_type_get_tags(info->api);
     return tags == NULL || tags[0] == NULL;
   }
-  /* Untagged metas of others may describe the memory or the packing (multiview): not ours to copy.
-   */
+  /* Whether an untagged meta of others may go along is for GstBaseTransform to say. */
   const gchar *const *tags = gst_meta_api_type_get_tags(info->api);
   if (tags == NULL || tags[0] == NULL)
     return FALSE;

@@ -1,0 +1,35 @@
+/* gstrverror.h: what the library says becomes what the user reads. */
+#ifndef GST_RV_ERROR_H
+#define GST_RV_ERROR_H
+
+#include <gst/gst.h>
+
+#include "rv.h"
+
+G_BEGIN_DECLS
+
+/* Sends the library's lines to the debug log (level WARNING) and remembers the last one. */
+typedef struct GstRvLog {
+  GstElement *element; /* not owned */
+  GMutex lock;
+  char last[512];
+} GstRvLog;
+
+void gst_rv_log_init(GstRvLog *log, GstElement *element);
+void gst_rv_log_clear(GstRvLog *log);
+
+/* For the `log` of a config; forgets the last line. */
+RvLog gst_rv_log_sink(GstRvLog *log);
+
+/* Copies the last line ("" when there was none) and forgets it. */
+void gst_rv_log_take(GstRvLog *log, char *line, size_t size);
+
+/* Posts the failure `status` of `doing` ("match the pictures") as an element error: the cause,
+ * taken from the library's last line, and what helps. */
+void gst_rv_error_post(GstRvLog *log, RvStatus status, const char *doing);
+
+/* The same as a warning, saying that `kept` goes on ("the former settings stay in use"). */
+void gst_rv_warning_post(GstRvLog *log, const char *kept);
+
+G_END_DECLS
+#endif

@@ -1,0 +1,260 @@
+/* gstrvframe.c: every combination of engine and memory, for pictures and for payloads. */
+#include "gstrvframe.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "gstrvmemory.h"
+
+static void say(const GstRvWork *work, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void say(const GstRvWork *work, const char *format, ...) {
+  if (!work->log.line)
+    return;
+  va_list args;
+  va_start(args, format);
+  char *text = g_strdup_vprintf(format, args);
+  va_end(args);
+  work->log.line(work->log.user, text);
+  g_free(text);
+}
+
+gboolean gst_rv_pixel_format(GstVideoFormat format, RvPixelFormat *pixel) {
+  static const struct {
+    GstVideoFormat format;
+    RvPixelFormat pixel;
+  } table[] = {
+      {GST_VIDEO_FORMAT_NV12, RV_PIXEL_NV12},   {GST_VIDEO_FORMAT_I420, RV_PIXEL_I420},
+      {GST_VIDEO_FORMAT_YUY2, RV_PIXEL_YUY2},   {GST_VIDEO_FORMAT_UYVY, RV_PIXEL_UYVY},
+      {GST_VIDEO_FORMAT_BGRx, RV_PIXEL_BGRX},   {GST_VIDEO_FORMAT_BGRA, RV_PIXEL_BGRA},
+      {GST_VIDEO_FORMAT_RGBx, RV_PIXEL_RGBX},   {GST_VIDEO_FORMAT_RGBA, RV_PIXEL_RGBA},
+      {GST_VIDEO_FORMAT_RGB, RV_PIXEL_RGB},     {GST_VIDEO_FORMAT_BGR, RV_PIXEL_BGR},
+      {GST_VIDEO_FORMAT_GRAY8, RV_PIXEL_GRAY8},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(table); i++)
+    if (table[i].format == format) {
+      *pixel = table[i].pixel;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean gst_rv_buffer_is_cuda(GstBuffer *buffer) {
+#if HAVE_GSTCUDA
+  return gst_buffer_n_memory(buffer) > 0 && gst_is_cuda_memory(gst_buffer_peek_memory(buffer, 0));
+#else
+  return FALSE;
+#endif
+}
+
+#if HAVE_GSTCUDA
+/* A plugin built on 1.22 runs on later versions too, whose memory knows a stream: the function is
+ * looked up, since 1.22 has none. */
+void gst_rv_buffer_sync(GstBuffer *buffer) {
+  typedef void (*SyncFunction)(GstCudaMemory * memory);
+  static gsize looked_up = 0;
+  static SyncFunction sync = NULL;
+  if (g_once_init_enter(&looked_up)) {
+    void *symbol = dlsym(RTLD_DEFAULT, "gst_cuda_memory_sync");
+    memcpy(&sync, &symbol, sizeof sync);
+    g_once_init_leave(&looked_up, 1);
+  }
+  for (guint i = 0; sync && i < gst_buffer_n_memory(buffer); i++) {
+    GstMemory *memory = gst_buffer_peek_memory(buffer, i);
+    if (gst_is_cuda_memory(memory))
+      sync(GST_CUDA_MEMORY_CAST(memory));
+  }
+}
+#else
+void gst_rv_buffer_sync(GstBuffer *buffer) {}
+#endif
+
+/* Device memory of at least `bytes` for copies, kept from frame to frame. */
+static RvStatus stage(void **staging, gsize *have, GstRvDevice **device, const GstRvWork *work,
+                      gsize bytes) {
+  if (*staging && *have >= bytes && gst_rv_device_equal(*device, work->device))
+    return RV_OK;
+  if (*staging && gst_rv_device_push(*device)) {
+    rv_buffer_free(staging, RV_CUDA);
+    gst_rv_device_pop(*device);
+  }
+  gst_rv_device_unref(*device);
+  *device = NULL;
+  *have = 0;
+  const RvStatus status = rv_buffer_new(staging, bytes, RV_CUDA);
+  if (status != RV_OK) {
+    say(work, "%" G_GSIZE_FORMAT " bytes of GPU memory for a copy of the input", bytes);
+    return status;
+  }
+  *device = gst_rv_device_ref(work->device);
+  *have = bytes;
+  return RV_OK;
+}
+
+static void unstage(void **staging, gsize *have, GstRvDevice **device) {
+  if (*staging && gst_rv_device_push(*device)) {
+    rv_buffer_free(staging, RV_CUDA);
+    gst_rv_device_pop(*device);
+  }
+  *staging = NULL;
+  *have = 0;
+  gst_rv_device_unref(*device);
+  *device = NULL;
+}
+
+/* --- Pictures -------------------------------------------------------------------------------- */
+
+/* Points the picture at the mapped planes. */
+static void point_at_video(GstRvFrame *frame) {
+  for (int p = 0; p < rv_pixel_planes(frame->picture.format); p++) {
+    frame->picture.data[p] = GST_VIDEO_FRAME_PLANE_DATA(&frame->video, p);
+    frame->picture.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(&frame->video, p);
+  }
+}
+
+/* Points the picture at a device copy. */
+static RvStatus point_at_copy(GstRvFrame *frame, const GstRvWork *work) {
+  RvPicture *picture = &frame->picture;
+  gsize offset[3] = {0, 0, 0};
+  gsize bytes = 0;
+  const int planes = rv_pixel_planes(picture->format);
+  for (int p = 0; p < planes; p++) {
+    const size_t row = rv_pixel_row_bytes(picture->format, p, picture->width);
+    picture->stride[p] = gst_rv_raster_stride(RV_U8, (int)row);
+    offset[p] = bytes;
+    bytes += (gsize)picture->stride[p] * (gsize)rv_pixel_rows(picture->format, p, picture->height);
+  }
+  const RvStatus status =
+      stage(&frame->staging, &frame->staging_bytes, &frame->staging_device, work, bytes);
+  for (int p = 0; status == RV_OK && p < planes; p++)
+    picture->data[p] = (char *)frame->staging + offset[p];
+  return status;
+}
+
+static RvStatus copy_planes(const RvPicture *picture, const GstVideoFrame *video, gboolean up,
+                            RvStream stream) {
+  for (int p = 0; p < rv_pixel_planes(picture->format); p++) {
+    void *host = GST_VIDEO_FRAME_PLANE_DATA(video, p);
+    const ptrdiff_t host_stride = GST_VIDEO_FRAME_PLANE_STRIDE(video, p);
+    const size_t row = rv_pixel_row_bytes(picture->format, p, picture->width);
+    const int rows = rv_pixel_rows(picture->format, p, picture->height);
+    const RvStatus status = up ? rv_copy_rows(picture->data[p], picture->stride[p], RV_CUDA, host,
+                                              host_stride, RV_CPU, row, rows, stream)
+                               : rv_copy_rows(host, host_stride, RV_CPU, picture->data[p],
+                                              picture->stride[p], RV_CUDA, row, rows, stream);
+    if (status != RV_OK)
+      return status;
+  }
+  return RV_OK;
+}
+
+RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvWork *work, const GstVideoInfo *info,
+                          GstBuffer *buffer, GstMapFlags flags) {
+  if (!gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &frame->picture.format)) {
+    say(work, "%s is no picture format", GST_VIDEO_INFO_NAME(info));
+    return RV_ERR_ARG;
+  }
+  const gboolean cuda = gst_rv_buffer_is_cuda(buffer);
+  GstMapFlags how = flags;
+#if HAVE_GSTCUDA
+  if (cuda && work->engine == RV_CUDA) {
+    gst_rv_buffer_sync(buffer);
+    how |= (GstMapFlags)GST_MAP_CUDA;
+  }
+#endif
+  if (!gst_video_frame_map(&frame->video, info, buffer, how)) {
+    say(work,
+        "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped as %s %dx%d (%" G_GSIZE_FORMAT
+        " bytes): truncated, or memory of another kind than its caps say",
+        gst_buffer_get_size(buffer), GST_VIDEO_INFO_NAME(info), GST_VIDEO_INFO_WIDTH(info),
+        GST_VIDEO_INFO_HEIGHT(info), GST_VIDEO_INFO_SIZE(info));
+    return RV_ERR_IO;
+  }
+  frame->mapped = TRUE;
+  frame->flags = flags;
+  frame->picture.width = GST_VIDEO_FRAME_WIDTH(&frame->video);
+  frame->picture.height = GST_VIDEO_FRAME_HEIGHT(&frame->video);
+  frame->staged = work->engine == RV_CUDA && !cuda;
+  if (!frame->staged) {
+    point_at_video(frame);
+    return RV_OK;
+  }
+  RvStatus status = point_at_copy(frame, work);
+  if (status == RV_OK && (flags & GST_MAP_READ))
+    status = copy_planes(&frame->picture, &frame->video, TRUE, work->stream);
+  if (status != RV_OK)
+    gst_rv_frame_unmap(frame);
+  return status;
+}
+
+RvStatus gst_rv_frame_store(GstRvFrame *frame, const GstRvWork *work) {
+  if (!frame->mapped || !frame->staged || !(frame->flags & GST_MAP_WRITE))
+    return RV_OK;
+  return copy_planes(&frame->picture, &frame->video, FALSE, work->stream);
+}
+
+void gst_rv_frame_unmap(GstRvFrame *frame) {
+  if (frame->mapped)
+    gst_video_frame_unmap(&frame->video);
+  frame->mapped = FALSE;
+}
+
+void gst_rv_frame_clear(GstRvFrame *frame) {
+  gst_rv_frame_unmap(frame);
+  unstage(&frame->staging, &frame->staging_bytes, &frame->staging_device);
+}
+
+/* --- Payloads -------------------------------------------------------------------------------- */
+
+static void describe(GstRvInput *input, GstBuffer *payload, void *data) {
+  const GstVideoMeta *video = gst_buffer_get_video_meta(payload);
+  input->size = gst_buffer_get_size(payload);
+  input->plane.data = data;
+  input->plane.format = !video                                        ? RV_U8
+                        : video->format == GST_VIDEO_FORMAT_GRAY8     ? RV_U8
+                        : video->format == GST_VIDEO_FORMAT_GRAY16_LE ? RV_U16
+                                                                      : RV_F32;
+  input->plane.width = video ? (int)video->width : (int)MIN(input->size, (gsize)G_MAXINT);
+  input->plane.height = video ? (int)video->height : 1;
+  input->plane.stride = video ? video->stride[0] : input->plane.width;
+}
+
+RvStatus gst_rv_input_map(GstRvInput *input, const GstRvWork *work, GstBuffer *payload) {
+  input->mapped = FALSE;
+  void *device_data =
+      work->engine == RV_CUDA ? gst_rv_payload_device_data(payload, work->device) : NULL;
+  if (device_data) {
+    describe(input, payload, device_data);
+    return RV_OK;
+  }
+  if (!rv_meta_map_buffer(&input->map, payload, GST_MAP_READ)) {
+    say(work, "an annotation's buffer of %" G_GSIZE_FORMAT " bytes cannot be read",
+        gst_buffer_get_size(payload));
+    return RV_ERR_IO;
+  }
+  input->mapped = TRUE;
+  input->plane = input->map.plane;
+  input->size = input->map.size;
+  if (work->engine == RV_CPU)
+    return RV_OK;
+  RvStatus status =
+      stage(&input->staging, &input->staging_bytes, &input->staging_device, work, input->map.size);
+  if (status == RV_OK)
+    status =
+        rv_copy_to_device(input->staging, input->map.plane.data, input->map.size, work->stream);
+  input->plane.data = input->staging;
+  if (status != RV_OK)
+    gst_rv_input_unmap(input);
+  return status;
+}
+
+void gst_rv_input_unmap(GstRvInput *input) {
+  if (input->mapped)
+    rv_meta_unmap(&input->map);
+  input->mapped = FALSE;
+}
+
+void gst_rv_input_clear(GstRvInput *input) {
+  gst_rv_input_unmap(input);
+  unstage(&input->staging, &input->staging_bytes, &input->staging_device);
+}

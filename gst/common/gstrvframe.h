@@ -1,0 +1,78 @@
+/* gstrvframe.h: pictures and payloads of GstBuffers, brought to where the engine works. */
+#ifndef GST_RV_FRAME_H
+#define GST_RV_FRAME_H
+
+#include <gst/video/video.h>
+
+#include "convert/convert.h"
+#include "gstrvengine.h"
+#include "roadvision-gst.h"
+
+G_BEGIN_DECLS
+
+/* Where one element's work is done. */
+typedef struct GstRvWork {
+  RvEngine engine;
+  GstRvDevice *device; /* current while an element works; may be NULL with RV_CPU */
+  RvStream stream;     /* NULL with RV_CPU */
+  int threads;         /* of the CPU engine, 0 = all */
+  RvLog log;
+} GstRvWork;
+
+/* FALSE for formats that are no picture to the library (GRAY16_LE). */
+gboolean gst_rv_pixel_format(GstVideoFormat format, RvPixelFormat *pixel);
+
+/* TRUE when these bytes are CUDA memory of libgstcuda. */
+gboolean gst_rv_buffer_is_cuda(GstBuffer *buffer);
+
+/* Waits until the work that other elements of GStreamer 1.24 or newer left running on CUDA memory
+ * is done; older versions complete it before they push. */
+void gst_rv_buffer_sync(GstBuffer *buffer);
+
+/* A picture of a buffer. Zeroed at first; used frame after frame it keeps its device copy. */
+typedef struct GstRvFrame {
+  RvPicture picture; /* in the engine's memory */
+  GstVideoFrame video;
+  gboolean mapped;
+  GstMapFlags flags;
+  gboolean staged; /* picture is the device copy of system memory */
+  void *staging;
+  gsize staging_bytes;
+  GstRvDevice *staging_device;
+} GstRvFrame;
+
+/* Maps `buffer` for the engine, whichever memory it has:
+ *   CPU  on system memory: as it is; on CUDA memory: libgstcuda downloads, and uploads what was
+ *        written;
+ *   CUDA on CUDA memory of the same context: as it is; on system memory: a device copy.
+ * Copies are enqueued on the work's stream. Failures are logged in one line. */
+RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvWork *work, const GstVideoInfo *info,
+                          GstBuffer *buffer, GstMapFlags flags);
+
+/* Enqueues what brings written pixels back; before the wait. */
+RvStatus gst_rv_frame_store(GstRvFrame *frame, const GstRvWork *work);
+
+/* After the wait. Does nothing when not mapped. */
+void gst_rv_frame_unmap(GstRvFrame *frame);
+
+/* Frees the device copy. */
+void gst_rv_frame_clear(GstRvFrame *frame);
+
+/* A payload of an annotation (raster or array), for reading. Zeroed at first, kept like a frame:
+ *   CPU  on device memory: downloaded; CUDA on host memory or another context: a device copy. */
+typedef struct GstRvInput {
+  RvPlane plane; /* in the engine's memory */
+  gsize size;    /* bytes */
+  RvMetaMap map;
+  gboolean mapped;
+  void *staging;
+  gsize staging_bytes;
+  GstRvDevice *staging_device;
+} GstRvInput;
+
+RvStatus gst_rv_input_map(GstRvInput *input, const GstRvWork *work, GstBuffer *payload);
+void gst_rv_input_unmap(GstRvInput *input); /* after the wait */
+void gst_rv_input_clear(GstRvInput *input);
+
+G_END_DECLS
+#endif

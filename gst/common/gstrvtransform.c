@@ -1,0 +1,397 @@
+/* gstrvtransform.c: the base class: properties, life cycle, and the frame's way through the engine.
+ */
+#include "gstrvtransform_private.h"
+
+GST_DEBUG_CATEGORY(gst_rv_transform_debug);
+#define GST_CAT_DEFAULT gst_rv_transform_debug
+
+#define parent_class gst_rv_transform_parent_class
+G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(GstRvTransform, gst_rv_transform, GST_TYPE_BASE_TRANSFORM)
+
+enum { PROP_0, PROP_ENGINE, PROP_THREADS, PROP_DEVICE, PROP_POST_MESSAGES, PROP_STATS };
+
+#define THREADS_MAX 1024
+
+/* --- Properties ------------------------------------------------------------------------------ */
+
+static GstStructure *stats(GstRvTransform *self) {
+  const GstRvTransformPrivate *priv = self->priv;
+  const double mean = priv->frames ? (double)priv->total_us / (double)priv->frames : 0.0;
+  return gst_structure_new("stats", "engine", G_TYPE_STRING,
+                           priv->running ? gst_rv_engine_name(priv->engine) : "none", "frames",
+                           G_TYPE_UINT64, priv->frames, "mean-us", G_TYPE_DOUBLE, mean, "last-us",
+                           G_TYPE_DOUBLE, (double)priv->last_us, NULL);
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+  GstRvTransform *self = GST_RV_TRANSFORM(object);
+  GstRvTransformPrivate *priv = self->priv;
+  GST_OBJECT_LOCK(self);
+  switch (id) {
+  case PROP_ENGINE:
+    priv->choice = (GstRvEngineChoice)g_value_get_enum(value);
+    break;
+  case PROP_THREADS:
+    priv->threads = g_value_get_int(value);
+    gst_rv_transform_rebuild(self);
+    break;
+  case PROP_DEVICE:
+    priv->device_id = g_value_get_int(value);
+    break;
+  case PROP_POST_MESSAGES:
+    priv->post_messages = g_value_get_boolean(value);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
+  GstRvTransform *self = GST_RV_TRANSFORM(object);
+  const GstRvTransformPrivate *priv = self->priv;
+  GST_OBJECT_LOCK(self);
+  switch (id) {
+  case PROP_ENGINE:
+    g_value_set_enum(value, priv->choice);
+    break;
+  case PROP_THREADS:
+    g_value_set_int(value, priv->threads);
+    break;
+  case PROP_DEVICE:
+    g_value_set_int(value, priv->device_id);
+    break;
+  case PROP_POST_MESSAGES:
+    g_value_set_boolean(value, priv->post_messages);
+    break;
+  case PROP_STATS:
+    g_value_take_boxed(value, stats(self));
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void install_properties(GObjectClass *object) {
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+  g_object_class_install_property(
+      object, PROP_ENGINE,
+      g_param_spec_enum(
+          "engine", "Engine",
+          "Who computes; auto is cuda when a usable device is found, whichever memory "
+          "the caps say. Both engines give the same bits",
+          GST_TYPE_RV_ENGINE_CHOICE, GST_RV_ENGINE_AUTO, flags | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property(
+      object, PROP_THREADS,
+      g_param_spec_int("threads", "Threads", "Threads of the CPU engine; 0 = one per processor", 0,
+                       THREADS_MAX, 0, flags | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property(
+      object, PROP_DEVICE,
+      g_param_spec_int("cuda-device-id", "CUDA device",
+                       "Number of the CUDA device, from 0; -1 = any, that of the input first", -1,
+                       G_MAXINT, -1, flags | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property(
+      object, PROP_POST_MESSAGES,
+      g_param_spec_boolean("post-messages", "Post messages",
+                           "Post an element message per frame: the annotation's scalars and the "
+                           "time it took (µs), never buffers",
+                           FALSE, flags | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property(
+      object, PROP_STATS,
+      g_param_spec_boxed("stats", "Statistics",
+                         "engine in use, frames, mean-us and last-us: µs from the input buffer to "
+                         "the complete result",
+                         GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+}
+
+void gst_rv_transform_rebuild(GstRvTransform *self) {
+  g_atomic_int_set(&self->priv->rebuild, 1);
+}
+
+gboolean gst_rv_transform_once(GstRvTransform *self, guint bit) {
+  const guint mask = 1u << bit;
+  const gboolean first = !(self->priv->once & mask);
+  self->priv->once |= mask;
+  return first;
+}
+
+GstRvLog *gst_rv_transform_log(GstRvTransform *self) {
+  return &self->priv->log;
+}
+
+/* --- Life cycle ------------------------------------------------------------------------------ */
+
+static gboolean start(GstBaseTransform *trans) {
+  GstRvTransform *self = GST_RV_TRANSFORM(trans);
+  GstRvTransformPrivate *priv = self->priv;
+  priv->once = 0;
+  priv->foreign = FALSE;
+  priv->configured = FALSE;
+  if (!gst_rv_transform_open(self))
+    return FALSE;
+  GST_OBJECT_LOCK(self);
+  priv->running = TRUE;
+  priv->frames = 0;
+  priv->total_us = priv->last_us = 0;
+  GST_OBJECT_UNLOCK(self);
+  return TRUE;
+}
+
+static gboolean stop(GstBaseTransform *trans) {
+  gst_rv_transform_close(GST_RV_TRANSFORM(trans));
+  return TRUE;
+}
+
+/* Calls configure with the device current. */
+static RvStatus configure(GstRvTransform *self) {
+  GstRvTransformPrivate *priv = self->priv;
+  GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
+  g_atomic_int_set(&priv->rebuild, 0);
+  if (!gst_rv_device_push(priv->device))
+    return RV_ERR_CUDA;
+  RvStatus status = RV_ERR_CUDA;
+  if (gst_rv_transform_ready_stream(self)) {
+    const GstRvWork work = gst_rv_transform_get_work(self);
+    status = klass->configure ? klass->configure(self, &work) : RV_OK;
+  }
+  gst_rv_device_pop(priv->device);
+  return status;
+}
+
+static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out) {
+  GstRvTransform *self = GST_RV_TRANSFORM(trans);
+  GstRvTransformPrivate *priv = self->priv;
+  priv->configured = FALSE;
+  if (!gst_video_info_from_caps(&self->in_info, in) ||
+      !gst_video_info_from_caps(&self->out_info, out)) {
+    GST_ERROR_OBJECT(self, "no video: %" GST_PTR_FORMAT " -> %" GST_PTR_FORMAT, in, out);
+    return FALSE;
+  }
+  const gboolean cuda = gst_rv_transform_caps_are_cuda(in) || gst_rv_transform_caps_are_cuda(out);
+  if (cuda && !gst_rv_transform_need_device(self))
+    return FALSE;
+  gst_rv_payload_pool_free(&priv->copies);
+  const RvStatus status = configure(self);
+  if (status != RV_OK) {
+    gst_rv_error_post(&priv->log, status, "get ready for these pictures");
+    return FALSE;
+  }
+  priv->configured = TRUE;
+  return TRUE;
+}
+
+static gboolean sink_event(GstBaseTransform *trans, GstEvent *event) {
+  GstRvTransform *self = GST_RV_TRANSFORM(trans);
+  GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS && klass->check_caps) {
+    GstCaps *caps = NULL;
+    GstVideoInfo info;
+    gst_event_parse_caps(event, &caps);
+    if (!gst_video_info_from_caps(&info, caps) || !klass->check_caps(self, caps, &info)) {
+      gst_event_unref(event);
+      return FALSE;
+    }
+  }
+  return GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(trans, event);
+}
+
+/* --- One frame ------------------------------------------------------------------------------- */
+
+/* Makes what changed properties ask for; a refused combination leaves the former one in use. */
+static gboolean rebuild_if_asked(GstRvTransform *self) {
+  GstRvTransformPrivate *priv = self->priv;
+  if (priv->configured && !g_atomic_int_get(&priv->rebuild))
+    return TRUE;
+  const gboolean first = !priv->configured;
+  const RvStatus status = configure(self);
+  if (status == RV_ERR_ARG && !first) {
+    gst_rv_warning_post(&priv->log, "the former settings stay in use");
+    return TRUE;
+  }
+  if (status != RV_OK)
+    gst_rv_error_post(&priv->log, status, "get ready for these pictures");
+  priv->configured = status == RV_OK;
+  return priv->configured;
+}
+
+/* Maps, processes, waits once, unmaps. The device is current. */
+static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out) {
+  GstRvTransformPrivate *priv = self->priv;
+  GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
+  const GstRvWork work = gst_rv_transform_get_work(self);
+  RvPixelFormat unused;
+  const gboolean writes_out =
+      !klass->in_place && gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(&self->out_info), &unused);
+  GstRvJob job = {in, out, NULL, NULL};
+  RvStatus status = RV_OK;
+  if (klass->picture)
+    status = gst_rv_frame_map(&priv->in, &work, &self->in_info, in, klass->picture);
+  if (status == RV_OK && klass->picture)
+    job.in_picture = &priv->in.picture;
+  if (status == RV_OK && writes_out)
+    status = gst_rv_frame_map(&priv->out, &work, &self->out_info, out, GST_MAP_WRITE);
+  if (status == RV_OK && (klass->in_place || writes_out))
+    job.out_picture = klass->in_place ? job.in_picture : &priv->out.picture;
+  if (status == RV_OK)
+    status = klass->process(self, &work, &job);
+  if (status == RV_OK)
+    status = gst_rv_frame_store(&priv->in, &work);
+  if (status == RV_OK && writes_out)
+    status = gst_rv_frame_store(&priv->out, &work);
+  /* Also after a failure: buffers must not go while the GPU may still read them. */
+  if (work.engine == RV_CUDA) {
+    const RvStatus waited = rv_stream_wait(work.stream);
+    status = status == RV_OK ? waited : status;
+  }
+  gst_rv_frame_unmap(&priv->out);
+  gst_rv_frame_unmap(&priv->in);
+  if (klass->finish) {
+    const RvStatus finished = klass->finish(self, &work, &job, status == RV_OK);
+    status = status == RV_OK ? finished : status;
+  }
+  return status;
+}
+
+static void post_message(GstRvTransform *self, GstBuffer *out, gint64 us) {
+  const char *name = GST_RV_TRANSFORM_GET_CLASS(self)->annotation;
+  GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT_CAST(self));
+  GstStructure *message =
+      gst_structure_new_empty(factory ? GST_OBJECT_NAME(factory) : "roadvision");
+  if (name)
+    gst_rv_annotation_copy_scalars(out, name, message);
+  gst_structure_set(message, "timestamp", G_TYPE_UINT64, GST_BUFFER_PTS(out), "engine",
+                    G_TYPE_STRING, gst_rv_engine_name(self->priv->engine), "time-us", G_TYPE_DOUBLE,
+                    (double)us, NULL);
+  gst_element_post_message(GST_ELEMENT_CAST(self),
+                           gst_message_new_element(GST_OBJECT_CAST(self), message));
+}
+
+static GstFlowReturn work_on(GstRvTransform *self, GstBuffer *in, GstBuffer *out) {
+  GstRvTransformPrivate *priv = self->priv;
+  if (priv->foreign)
+    return GST_FLOW_ERROR;
+  if (!rebuild_if_asked(self))
+    return GST_FLOW_ERROR;
+  const gint64 begin = g_get_monotonic_time();
+  RvStatus status = RV_ERR_CUDA;
+  if (gst_rv_device_push(priv->device)) {
+    status = run_job(self, in, out);
+    gst_rv_device_pop(priv->device);
+  }
+  if (status != RV_OK) {
+    gst_rv_error_post(&priv->log, status, "work on a frame");
+    return GST_FLOW_ERROR;
+  }
+  const gint64 us = g_get_monotonic_time() - begin;
+  GST_OBJECT_LOCK(self);
+  priv->frames++;
+  priv->total_us += us;
+  priv->last_us = us;
+  const gboolean post = priv->post_messages;
+  GST_OBJECT_UNLOCK(self);
+  GST_TRACE_OBJECT(self, "frame %" GST_TIME_FORMAT ": %" G_GINT64_FORMAT " µs",
+                   GST_TIME_ARGS(GST_BUFFER_PTS(in)), us);
+  if (post)
+    post_message(self, out, us);
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn transform(GstBaseTransform *trans, GstBuffer *in, GstBuffer *out) {
+  return work_on(GST_RV_TRANSFORM(trans), in, out);
+}
+
+static GstFlowReturn transform_ip(GstBaseTransform *trans, GstBuffer *buffer) {
+  return work_on(GST_RV_TRANSFORM(trans), buffer, buffer);
+}
+
+static void before_transform(GstBaseTransform *trans, GstBuffer *buffer) {
+  gst_rv_transform_adopt(GST_RV_TRANSFORM(trans), buffer);
+}
+
+static GstFlowReturn prepare_output_buffer(GstBaseTransform *trans, GstBuffer *in,
+                                           GstBuffer **out) {
+  GstRvTransform *self = GST_RV_TRANSFORM(trans);
+  const GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
+  GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(parent_class);
+  if (klass->in_place && (klass->picture & GST_MAP_WRITE))
+    return gst_rv_transform_own_picture(self, in, out, base);
+  return base->prepare_output_buffer(trans, in, out);
+}
+
+static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta *meta,
+                               GstBuffer *in) {
+  return gst_rv_annotation_is_portable(meta->info) ||
+         GST_BASE_TRANSFORM_CLASS(parent_class)->transform_meta(trans, out, meta, in);
+}
+
+/* --- Class ----------------------------------------------------------------------------------- */
+
+static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query) {
+  return gst_rv_transform_query_vfunc(trans, direction, query,
+                                      GST_BASE_TRANSFORM_CLASS(parent_class));
+}
+
+static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, GstQuery *query) {
+  return gst_rv_transform_propose_vfunc(trans, decide, query,
+                                        GST_BASE_TRANSFORM_CLASS(parent_class));
+}
+
+static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query) {
+  return gst_rv_transform_decide_vfunc(trans, query, GST_BASE_TRANSFORM_CLASS(parent_class));
+}
+
+static void set_context(GstElement *element, GstContext *context) {
+  gst_rv_transform_set_context(element, context);
+  GST_ELEMENT_CLASS(parent_class)->set_context(element, context);
+}
+
+/* The class decides once whether it works in place. */
+static void constructed(GObject *object) {
+  G_OBJECT_CLASS(parent_class)->constructed(object);
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(object);
+  gst_base_transform_set_in_place(trans, GST_RV_TRANSFORM_GET_CLASS(trans)->in_place);
+  gst_base_transform_set_passthrough(trans, FALSE);
+  gst_base_transform_set_gap_aware(trans, FALSE);
+}
+
+static void finalize(GObject *object) {
+  gst_rv_log_clear(&GST_RV_TRANSFORM(object)->priv->log);
+  G_OBJECT_CLASS(parent_class)->finalize(object);
+}
+
+static void gst_rv_transform_class_init(GstRvTransformClass *klass) {
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+  GST_DEBUG_CATEGORY_INIT(gst_rv_transform_debug, "rvtransform", 0, "roadvision base class");
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->constructed = constructed;
+  object->finalize = finalize;
+  install_properties(object);
+  GST_ELEMENT_CLASS(klass)->set_context = set_context;
+  trans->start = start;
+  trans->stop = stop;
+  trans->set_caps = set_caps;
+  trans->sink_event = sink_event;
+  trans->query = query;
+  trans->accept_caps = gst_rv_transform_accept_vfunc;
+  trans->transform_caps = gst_rv_transform_caps_vfunc;
+  trans->propose_allocation = propose_allocation;
+  trans->decide_allocation = decide_allocation;
+  trans->before_transform = before_transform;
+  trans->prepare_output_buffer = prepare_output_buffer;
+  trans->transform_meta = transform_meta;
+  trans->transform = transform;
+  trans->transform_ip = transform_ip;
+  trans->passthrough_on_same_caps = FALSE;
+  gst_type_mark_as_plugin_api(GST_TYPE_RV_TRANSFORM, 0);
+  gst_type_mark_as_plugin_api(GST_TYPE_RV_ENGINE_CHOICE, 0);
+}
+
+static void gst_rv_transform_init(GstRvTransform *self) {
+  self->priv = gst_rv_transform_get_instance_private(self);
+  self->priv->choice = GST_RV_ENGINE_AUTO;
+  self->priv->device_id = -1;
+  gst_rv_log_init(&self->priv->log, GST_ELEMENT_CAST(self));
+}

@@ -1,0 +1,119 @@
+/* gstrvtransform.h: the base class of every element that works on pictures. It does all that is the
+ * same everywhere; an element says what it computes.
+ *
+ * What the base class does: the properties `engine`, `threads`, `cuda-device-id`, `post-messages`
+ * and `stats`; finding and sharing the CUDA context; caps (CUDA memory first, then system memory; a
+ * CAPS query from an element that could give either is answered with CUDA memory); pools; mapping
+ * pictures for the engine; carrying annotations to new buffers; one stream and one wait before the
+ * push, so that what leaves is complete; errors with cause and remedy.
+ *
+ * What an element does (class_init):
+ *
+ *   klass->in_place = TRUE;                // the picture flows through; FALSE: a new buffer
+ *   klass->picture = GST_MAP_READ;         // 0: annotations only; READ | WRITE: draws
+ *   klass->annotation = RV_META_LINES;     // whose scalars post-messages sends; may be NULL
+ *   klass->configure = ...;                // make the library object for in_info and the
+ * properties klass->process = ...;                  // one frame klass->release = ...; // free what
+ * configure made gst_rv_transform_class_add_templates(klass, NULL, NULL);
+ *
+ * and calls gst_rv_transform_rebuild() where set_property changed something. Properties are guarded
+ * by the object lock: take it in set_property, get_property, and while configure or process copies
+ * them. */
+#ifndef GST_RV_TRANSFORM_H
+#define GST_RV_TRANSFORM_H
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include "gstrvannotation.h"
+#include "gstrvengine.h"
+#include "gstrverror.h"
+#include "gstrvframe.h"
+#include "gstrvmemory.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_RV_TRANSFORM (gst_rv_transform_get_type())
+#define GST_RV_TRANSFORM(obj)                                                                      \
+  (G_TYPE_CHECK_INSTANCE_CAST((obj), GST_TYPE_RV_TRANSFORM, GstRvTransform))
+#define GST_RV_TRANSFORM_CLASS(klass)                                                              \
+  (G_TYPE_CHECK_CLASS_CAST((klass), GST_TYPE_RV_TRANSFORM, GstRvTransformClass))
+#define GST_RV_TRANSFORM_GET_CLASS(obj)                                                            \
+  (G_TYPE_INSTANCE_GET_CLASS((obj), GST_TYPE_RV_TRANSFORM, GstRvTransformClass))
+
+/* Formats that every element takes; the last three in system memory only. */
+#define GST_RV_FORMATS "NV12, I420, YUY2, UYVY, BGRx, BGRA, RGBx, RGBA"
+#define GST_RV_FORMATS_SYSTEM GST_RV_FORMATS ", RGB, BGR, GRAY8"
+
+typedef struct GstRvTransform GstRvTransform;
+typedef struct GstRvTransformClass GstRvTransformClass;
+typedef struct GstRvTransformPrivate GstRvTransformPrivate;
+
+/* One frame. in and out are the same buffer and picture when the class works in place. */
+typedef struct GstRvJob {
+  GstBuffer *in, *out;
+  const RvPicture *in_picture;  /* NULL when the class does not read it */
+  const RvPicture *out_picture; /* NULL when the output is no picture (GRAY16_LE) */
+} GstRvJob;
+
+struct GstRvTransform {
+  GstBaseTransform parent;
+  GstVideoInfo in_info, out_info; /* as negotiated; for subclasses to read */
+  GstRvTransformPrivate *priv;
+};
+
+struct GstRvTransformClass {
+  GstBaseTransformClass parent_class;
+
+  gboolean in_place;
+  GstMapFlags picture; /* what the element does with the input picture */
+  const char *annotation;
+
+  /* Posts an error (cause and remedy) and returns FALSE when pictures of `caps` can never be
+   * handled. Optional; called with the caps event, where a refusal can say why. */
+  gboolean (*check_caps)(GstRvTransform *self, GstCaps *caps, const GstVideoInfo *info);
+
+  /* Appends to `result` what `structure` and `features` (taken over) become on the other pad.
+   * Optional; without it both pads have the same caps. */
+  void (*transform_structure)(GstRvTransform *self, GstPadDirection direction,
+                              GstStructure *structure, GstCapsFeatures *features, GstCaps *result);
+
+  /* Makes everything for in_info, out_info and the properties, so that process need not allocate.
+   * Called between frames, with the device current, after caps and after a rebuild. Must leave the
+   * former state usable when it fails with RV_ERR_ARG during a rebuild: the frame goes on with it.
+   */
+  RvStatus (*configure)(GstRvTransform *self, const GstRvWork *work);
+
+  /* Enqueues (RV_CUDA) or does (RV_CPU) the work of one frame, and attaches the result to out. */
+  RvStatus (*process)(GstRvTransform *self, const GstRvWork *work, const GstRvJob *job);
+
+  /* Optional: after the wait, what the host does with results; the engine is done with the frame.
+   * Called after a failed process too (ok FALSE), to unmap what process mapped. */
+  RvStatus (*finish)(GstRvTransform *self, const GstRvWork *work, const GstRvJob *job, gboolean ok);
+
+  /* Frees what configure made, with the device current. Learnt state may stay; stop drops it. */
+  void (*release)(GstRvTransform *self);
+};
+
+GType gst_rv_transform_get_type(void);
+
+/* Pad templates from caps strings; NULL: the formats above in CUDA and in system memory. */
+void gst_rv_transform_class_add_templates(GstRvTransformClass *klass, const char *sink,
+                                          const char *src);
+
+/* "video/x-raw(memory:CUDAMemory), format={...}; video/x-raw, format={...}", without the first part
+ * in builds that have no CUDA caps. To be freed. */
+char *gst_rv_transform_caps_string(void);
+
+/* configure is called before the next frame. Any thread. */
+void gst_rv_transform_rebuild(GstRvTransform *self);
+
+/* TRUE the first time it is called with this bit (0..31) since the element started: for warnings
+ * that are to be said once per stream. */
+gboolean gst_rv_transform_once(GstRvTransform *self, guint bit);
+
+/* The log whose last line the base class posts when a vfunc fails. */
+GstRvLog *gst_rv_transform_log(GstRvTransform *self);
+
+G_END_DECLS
+#endif

@@ -1,0 +1,114 @@
+/* gstrvtransform_caps.c: templates, caps on both pads, and the preference for CUDA memory. */
+#include "gstrvtransform_private.h"
+
+GST_DEBUG_CATEGORY_EXTERN(gst_rv_transform_debug);
+#define GST_CAT_DEFAULT gst_rv_transform_debug
+
+#define CUDA_MEMORY "memory:CUDAMemory"
+
+char *gst_rv_transform_caps_string(void) {
+#define SIZES ", width=[1,16384], height=[1,16384], framerate=[0/1,2147483647/1]"
+#if HAVE_GSTCUDA
+  return g_strdup("video/x-raw(" CUDA_MEMORY "), format={" GST_RV_FORMATS "}" SIZES
+                  "; video/x-raw, format={" GST_RV_FORMATS_SYSTEM "}" SIZES);
+#else
+  return g_strdup("video/x-raw, format={" GST_RV_FORMATS_SYSTEM "}" SIZES);
+#endif
+}
+
+static void add_template(GstElementClass *klass, const char *name, GstPadDirection direction,
+                         const char *string) {
+  GstCaps *caps = gst_caps_from_string(string);
+  gst_element_class_add_pad_template(klass,
+                                     gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
+}
+
+void gst_rv_transform_class_add_templates(GstRvTransformClass *klass, const char *sink,
+                                          const char *src) {
+  char *all = gst_rv_transform_caps_string();
+  add_template(GST_ELEMENT_CLASS(klass), "sink", GST_PAD_SINK, sink ? sink : all);
+  add_template(GST_ELEMENT_CLASS(klass), "src", GST_PAD_SRC, src ? src : all);
+  g_free(all);
+}
+
+static gboolean is_cuda(const GstCaps *caps, guint i) {
+  GstCapsFeatures *features = gst_caps_get_features(caps, i);
+  return features && gst_caps_features_contains(features, CUDA_MEMORY);
+}
+
+gboolean gst_rv_transform_caps_are_cuda(const GstCaps *caps) {
+  for (guint i = 0; caps && i < gst_caps_get_size(caps); i++)
+    if (is_cuda(caps, i))
+      return TRUE;
+  return FALSE;
+}
+
+GstCaps *gst_rv_transform_caps_vfunc(GstBaseTransform *trans, GstPadDirection direction,
+                                     GstCaps *caps, GstCaps *filter) {
+  GstRvTransform *self = GST_RV_TRANSFORM(trans);
+  GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
+  GstCaps *result = NULL;
+  if (!klass->transform_structure) {
+    result = gst_caps_ref(caps);
+  } else {
+    result = gst_caps_new_empty();
+    for (guint i = 0; i < gst_caps_get_size(caps); i++)
+      klass->transform_structure(self, direction,
+                                 gst_structure_copy(gst_caps_get_structure(caps, i)),
+                                 gst_caps_features_copy(gst_caps_get_features(caps, i)), result);
+  }
+  if (filter) {
+    GstCaps *both = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(result);
+    result = both;
+  }
+  GST_LOG_OBJECT(self, "%s %" GST_PTR_FORMAT " -> %" GST_PTR_FORMAT,
+                 direction == GST_PAD_SINK ? "sink" : "src", caps, result);
+  return result;
+}
+
+/* cudaupload asks for system memory first and the asker's order wins: without this, a pipeline of
+ * CUDA elements would negotiate system memory and leave the GPU without a word. */
+static void prefer_cuda(GstRvTransform *self, GstQuery *query) {
+  GstCaps *filter = NULL, *answer = NULL;
+  gst_query_parse_caps(query, &filter);
+  gst_query_parse_caps_result(query, &answer);
+  if (!gst_rv_transform_caps_are_cuda(filter) || !gst_rv_transform_caps_are_cuda(answer))
+    return;
+  GstCaps *cuda = gst_caps_new_empty();
+  for (guint i = 0; i < gst_caps_get_size(answer); i++)
+    if (is_cuda(answer, i))
+      gst_caps_append_structure_full(cuda, gst_structure_copy(gst_caps_get_structure(answer, i)),
+                                     gst_caps_features_copy(gst_caps_get_features(answer, i)));
+  GST_DEBUG_OBJECT(self, "asked by an element that can give CUDA memory: %" GST_PTR_FORMAT, cuda);
+  gst_query_set_caps_result(query, cuda);
+  gst_caps_unref(cuda);
+}
+
+gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection direction,
+                                      GstQuery *query, GstBaseTransformClass *parent) {
+  GstRvTransform *self = GST_RV_TRANSFORM(trans);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && gst_rv_transform_context_query(self, query))
+    return TRUE;
+  if (!parent->query(trans, direction, query))
+    return FALSE;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS && direction == GST_PAD_SINK)
+    prefer_cuda(self, query);
+  return TRUE;
+}
+
+/* Only the template decides here: pictures of a right format and a wrong shape are let through to
+ * the caps event, where the element can say what is wrong with them. */
+gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection direction,
+                                       GstCaps *caps) {
+  GstPad *pad = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SINK_PAD(trans)
+                                          : GST_BASE_TRANSFORM_SRC_PAD(trans);
+  GstCaps *template = gst_pad_get_pad_template_caps(pad);
+  const gboolean fits = gst_caps_can_intersect(caps, template);
+  if (!fits)
+    GST_WARNING_OBJECT(trans, "%" GST_PTR_FORMAT " is refused: %s takes %" GST_PTR_FORMAT, caps,
+                       GST_OBJECT_NAME(pad), template);
+  gst_caps_unref(template);
+  return fits;
+}

@@ -1,0 +1,184 @@
+/* gstrvtransform_device.c: resolving the engine, finding and sharing the CUDA context, leaving it.
+ */
+#include "gstrvtransform_private.h"
+
+GST_DEBUG_CATEGORY_EXTERN(gst_rv_transform_debug);
+#define GST_CAT_DEFAULT gst_rv_transform_debug
+
+static int device_id(GstRvTransform *self) {
+  GST_OBJECT_LOCK(self);
+  const int id = self->priv->device_id;
+  GST_OBJECT_UNLOCK(self);
+  return id;
+}
+
+/* The pipeline's context of the wanted device, made when there is none. */
+static gboolean find_device(GstRvTransform *self, int id) {
+  GstRvTransformPrivate *priv = self->priv;
+  if (priv->device)
+    return TRUE;
+#if HAVE_GSTCUDA
+  if (!gst_cuda_ensure_element_context(GST_ELEMENT_CAST(self), id, &priv->context))
+    return FALSE;
+  priv->device = gst_rv_device_new(priv->context);
+#else
+  priv->device = gst_rv_device_new(id < 0 ? 0 : id);
+#endif
+  return TRUE;
+}
+
+/* TRUE when the machine has the device that the user named; posts the error otherwise. */
+static gboolean check_id(GstRvTransform *self, int id, int devices) {
+  if (id < devices)
+    return TRUE;
+  GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND,
+                    ("There is no CUDA device %d: this machine has %d.", id, devices),
+                    ("Devices count from 0; cuda-device-id=-1 takes any."));
+  return FALSE;
+}
+
+gboolean gst_rv_transform_open(GstRvTransform *self) {
+  GstRvTransformPrivate *priv = self->priv;
+  GST_OBJECT_LOCK(self);
+  const GstRvEngineChoice choice = priv->choice;
+  const int id = priv->device_id;
+  GST_OBJECT_UNLOCK(self);
+  priv->engine = RV_CPU;
+  if (choice == GST_RV_ENGINE_CPU) {
+    GST_INFO_OBJECT(self, "engine cpu, as asked");
+    return TRUE;
+  }
+  char reason[256] = "";
+  const int devices = gst_rv_engine_devices(reason, sizeof reason);
+  if (devices == 0 && choice == GST_RV_ENGINE_AUTO) {
+    GST_INFO_OBJECT(self, "engine cpu: %s", reason);
+    return TRUE;
+  }
+  if (devices == 0) {
+    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("engine=cuda cannot be used: %s.", reason),
+                      ("Set engine=auto or engine=cpu to work without a GPU, or install the NVIDIA "
+                       "driver (nvidia-smi shows whether it works)."));
+    return FALSE;
+  }
+  if (!check_id(self, id, devices))
+    return FALSE;
+  if (!find_device(self, id)) {
+    if (choice == GST_RV_ENGINE_AUTO) {
+      GST_WARNING_OBJECT(self, "engine cpu: no CUDA context could be made");
+      return TRUE;
+    }
+    GST_ELEMENT_ERROR(
+        self, RESOURCE, NOT_FOUND, ("No CUDA context could be made on device %d.", id),
+        ("The GPU may be out of memory or in exclusive use; engine=cpu works without."));
+    return FALSE;
+  }
+  priv->engine = RV_CUDA;
+  GST_INFO_OBJECT(self, "engine cuda (%d devices, cuda-device-id %d)", devices, id);
+  return TRUE;
+}
+
+gboolean gst_rv_transform_need_device(GstRvTransform *self) {
+  if (self->priv->device)
+    return TRUE;
+  char reason[256] = "no CUDA context could be made";
+  const int id = device_id(self);
+  const int devices = gst_rv_engine_devices(reason, sizeof reason);
+  if (devices > 0 && !check_id(self, id, devices))
+    return FALSE;
+  if (devices > 0 && find_device(self, id))
+    return TRUE;
+  GST_ELEMENT_ERROR(
+      self, RESOURCE, NOT_FOUND,
+      ("The caps say CUDA memory, but there is no usable GPU: %s.", reason),
+      ("Leave (memory:CUDAMemory) out of the caps: the element works on system memory."));
+  return FALSE;
+}
+
+gboolean gst_rv_transform_ready_stream(GstRvTransform *self) {
+  GstRvTransformPrivate *priv = self->priv;
+  return priv->engine == RV_CPU || priv->stream || rv_stream_new(&priv->stream) == RV_OK;
+}
+
+GstRvWork gst_rv_transform_get_work(GstRvTransform *self) {
+  GstRvTransformPrivate *priv = self->priv;
+  GST_OBJECT_LOCK(self);
+  const int threads = priv->threads;
+  GST_OBJECT_UNLOCK(self);
+  const GstRvWork work = {priv->engine, priv->device, priv->stream, threads,
+                          gst_rv_log_sink(&priv->log)};
+  return work;
+}
+
+/* Frees all that belongs to the present device, the device itself included. */
+static void leave_device(GstRvTransform *self) {
+  GstRvTransformPrivate *priv = self->priv;
+  const gboolean current = gst_rv_device_push(priv->device);
+  if (current && priv->stream)
+    rv_stream_wait(priv->stream);
+  GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
+  if (klass->release)
+    klass->release(self);
+  rv_stream_free(&priv->stream);
+  if (current)
+    gst_rv_device_pop(priv->device);
+  gst_rv_frame_clear(&priv->in);
+  gst_rv_frame_clear(&priv->out);
+  gst_rv_payload_pool_free(&priv->copies);
+  gst_rv_device_unref(priv->device);
+  priv->device = NULL;
+  priv->configured = FALSE;
+#if HAVE_GSTCUDA
+  gst_clear_object(&priv->context);
+#endif
+}
+
+void gst_rv_transform_close(GstRvTransform *self) {
+  leave_device(self);
+}
+
+#if HAVE_GSTCUDA
+void gst_rv_transform_adopt(GstRvTransform *self, GstBuffer *buffer) {
+  GstRvTransformPrivate *priv = self->priv;
+  priv->foreign = FALSE;
+  if (!gst_rv_buffer_is_cuda(buffer))
+    return;
+  GstCudaContext *context = GST_CUDA_MEMORY_CAST(gst_buffer_peek_memory(buffer, 0))->context;
+  if (gst_rv_device_context(priv->device) == context)
+    return;
+  const int wanted = device_id(self);
+  guint theirs = 0;
+  g_object_get(context, "cuda-device-id", &theirs, NULL);
+  if (wanted >= 0 && (guint)wanted != theirs) {
+    priv->foreign = TRUE;
+    GST_ELEMENT_ERROR(
+        self, RESOURCE, NOT_FOUND,
+        ("The picture is on CUDA device %u, but cuda-device-id is %d.", theirs, wanted),
+        ("Set the same cuda-device-id on every element of the pipeline."));
+    return;
+  }
+  GST_INFO_OBJECT(self, "adopting the context of the input, device %u", theirs);
+  gst_object_ref(context);
+  leave_device(self);
+  priv->context = context;
+  priv->device = gst_rv_device_new(context);
+  g_atomic_int_set(&priv->rebuild, 1);
+  gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM_CAST(self)); /* pools of that context */
+}
+
+void gst_rv_transform_set_context(GstElement *element, GstContext *context) {
+  GstRvTransform *self = GST_RV_TRANSFORM(element);
+  gst_cuda_handle_set_context(element, context, device_id(self), &self->priv->context);
+}
+
+gboolean gst_rv_transform_context_query(GstRvTransform *self, GstQuery *query) {
+  return gst_cuda_handle_context_query(GST_ELEMENT_CAST(self), query, self->priv->context);
+}
+#else
+void gst_rv_transform_adopt(GstRvTransform *self, GstBuffer *buffer) {}
+
+void gst_rv_transform_set_context(GstElement *element, GstContext *context) {}
+
+gboolean gst_rv_transform_context_query(GstRvTransform *self, GstQuery *query) {
+  return FALSE;
+}
+#endif

@@ -1,0 +1,155 @@
+/* gstrvtransform_pool.c: pools for the pictures on both pads, and copies for drawing. */
+#include "gstrvtransform_private.h"
+
+GST_DEBUG_CATEGORY_EXTERN(gst_rv_transform_debug);
+#define GST_CAT_DEFAULT gst_rv_transform_debug
+
+/* A pool for pictures of our own: in our context for CUDA caps, else in system memory. */
+static GstBufferPool *new_pool(GstRvTransform *self, gboolean cuda) {
+#if HAVE_GSTCUDA
+  if (cuda)
+    return self->priv->device ? gst_cuda_buffer_pool_new(gst_rv_device_context(self->priv->device))
+                              : NULL;
+#endif
+  return gst_video_buffer_pool_new();
+}
+
+/* Configures and reads back the size, which pools of padded memory change. */
+static gboolean set_up_pool(GstBufferPool *pool, GstCaps *caps, guint *size, guint min, guint max) {
+  GstStructure *config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps, *size, min, max);
+  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (!gst_buffer_pool_set_config(pool, config))
+    return FALSE;
+  config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_get_params(config, NULL, size, NULL, NULL);
+  gst_structure_free(config);
+  return TRUE;
+}
+
+gboolean gst_rv_transform_propose_vfunc(GstBaseTransform *trans, GstQuery *decide, GstQuery *query,
+                                        GstBaseTransformClass *parent) {
+  GstRvTransform *self = GST_RV_TRANSFORM(trans);
+  if (!parent->propose_allocation(trans, decide, query))
+    return FALSE;
+  if (!decide) /* in place: downstream has answered */
+    return TRUE;
+  GstCaps *caps = NULL;
+  gboolean need_pool = FALSE;
+  GstVideoInfo info;
+  gst_query_parse_allocation(query, &caps, &need_pool);
+  if (!caps || !gst_video_info_from_caps(&info, caps))
+    return FALSE;
+  const gboolean cuda = gst_rv_transform_caps_are_cuda(caps);
+  guint size = (guint)GST_VIDEO_INFO_SIZE(&info);
+  GstBufferPool *pool = need_pool || cuda ? new_pool(self, cuda) : NULL;
+  if (pool && set_up_pool(pool, caps, &size, 0, 0))
+    gst_query_add_allocation_pool(query, pool, size, 0, 0);
+  gst_clear_object(&pool);
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
+  return TRUE;
+}
+
+/* FALSE for pools that cannot serve CUDA caps in our context. */
+static gboolean pool_fits(GstRvTransform *self, GstBufferPool *pool, gboolean cuda) {
+#if HAVE_GSTCUDA
+  if (cuda)
+    return GST_IS_CUDA_BUFFER_POOL(pool) &&
+           GST_CUDA_BUFFER_POOL(pool)->context == gst_rv_device_context(self->priv->device);
+#endif
+  return TRUE;
+}
+
+gboolean gst_rv_transform_decide_vfunc(GstBaseTransform *trans, GstQuery *query,
+                                       GstBaseTransformClass *parent) {
+  GstRvTransform *self = GST_RV_TRANSFORM(trans);
+  GstCaps *caps = NULL;
+  GstVideoInfo info;
+  gst_query_parse_allocation(query, &caps, NULL);
+  if (!caps || !gst_video_info_from_caps(&info, caps))
+    return FALSE;
+  const gboolean cuda = gst_rv_transform_caps_are_cuda(caps);
+  const gboolean offered = gst_query_get_n_allocation_pools(query) > 0;
+  GstBufferPool *pool = NULL;
+  guint size = 0, min = 0, max = 0;
+  if (offered)
+    gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &min, &max);
+  size = MAX(size, (guint)GST_VIDEO_INFO_SIZE(&info));
+  if (pool && (!pool_fits(self, pool, cuda) || !set_up_pool(pool, caps, &size, min, max)))
+    gst_clear_object(&pool);
+  if (!pool) {
+    min = max = 0;
+    pool = new_pool(self, cuda);
+    if (!pool || !set_up_pool(pool, caps, &size, min, max)) {
+      gst_clear_object(&pool);
+      GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS,
+                        ("No pool of buffers could be made for the output pictures."),
+                        ("caps %" GST_PTR_FORMAT, caps));
+      return FALSE;
+    }
+  }
+  if (offered)
+    gst_query_set_nth_allocation_pool(query, 0, pool, size, min, max);
+  else
+    gst_query_add_allocation_pool(query, pool, size, min, max);
+  gst_object_unref(pool);
+  return parent->decide_allocation(trans, query);
+}
+
+/* The pool of copies, made when the first copy is needed. */
+static GstFlowReturn acquire_copy(GstRvTransform *self, GstBuffer *inbuf, GstBuffer **copy) {
+  GstRvTransformPrivate *priv = self->priv;
+  if (!priv->copies) {
+    GstCaps *caps = gst_video_info_to_caps(&self->in_info);
+    guint size = (guint)GST_VIDEO_INFO_SIZE(&self->in_info);
+    priv->copies = new_pool(self, gst_rv_buffer_is_cuda(inbuf));
+    const gboolean ready = priv->copies && set_up_pool(priv->copies, caps, &size, 0, 0) &&
+                           gst_buffer_pool_set_active(priv->copies, TRUE);
+    gst_caps_unref(caps);
+    if (!ready) {
+      gst_clear_object(&priv->copies);
+      return GST_FLOW_ERROR;
+    }
+  }
+  return gst_buffer_pool_acquire_buffer(priv->copies, copy, NULL);
+}
+
+/* Copies the picture where it lives. CUDA copies run on the legacy stream and are waited for. */
+static gboolean copy_picture(GstRvTransform *self, GstBuffer *from, GstBuffer *to) {
+  GstRvWork work = gst_rv_transform_get_work(self);
+  work.engine = gst_rv_buffer_is_cuda(from) ? RV_CUDA : RV_CPU;
+  work.stream = NULL;
+  if (!gst_rv_device_push(self->priv->device))
+    return FALSE;
+  GstRvFrame source = {0}, target = {0};
+  RvStatus status = gst_rv_frame_map(&source, &work, &self->in_info, from, GST_MAP_READ);
+  if (status == RV_OK)
+    status = gst_rv_frame_map(&target, &work, &self->in_info, to, GST_MAP_WRITE);
+  for (int p = 0; status == RV_OK && p < rv_pixel_planes(source.picture.format); p++)
+    status = rv_copy_rows(target.picture.data[p], target.picture.stride[p], work.engine,
+                          source.picture.data[p], source.picture.stride[p], work.engine,
+                          rv_pixel_row_bytes(source.picture.format, p, source.picture.width),
+                          rv_pixel_rows(source.picture.format, p, source.picture.height), NULL);
+  gst_rv_frame_unmap(&source);
+  gst_rv_frame_unmap(&target);
+  gst_rv_device_pop(self->priv->device);
+  return status == RV_OK;
+}
+
+GstFlowReturn gst_rv_transform_own_picture(GstRvTransform *self, GstBuffer *inbuf,
+                                           GstBuffer **outbuf, GstBaseTransformClass *parent) {
+  GstBaseTransform *trans = GST_BASE_TRANSFORM_CAST(self);
+  if (gst_buffer_is_writable(inbuf) && gst_buffer_is_all_memory_writable(inbuf)) {
+    *outbuf = inbuf;
+    return GST_FLOW_OK;
+  }
+  const GstFlowReturn flow = acquire_copy(self, inbuf, outbuf);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  if (!copy_picture(self, inbuf, *outbuf)) {
+    gst_rv_error_post(&self->priv->log, RV_ERR_IO, "copy a picture that others hold too");
+    gst_clear_buffer(outbuf);
+    return GST_FLOW_ERROR;
+  }
+  return parent->copy_metadata(trans, inbuf, *outbuf) ? GST_FLOW_OK : GST_FLOW_ERROR;
+}

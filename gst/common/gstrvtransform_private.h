@@ -1,0 +1,63 @@
+/* gstrvtransform_private.h: what the files of the base class share. */
+#ifndef GST_RV_TRANSFORM_PRIVATE_H
+#define GST_RV_TRANSFORM_PRIVATE_H
+
+#include "gstrvtransform.h"
+
+struct GstRvTransformPrivate {
+  /* properties, guarded by the object lock */
+  GstRvEngineChoice choice;
+  int threads;
+  int device_id;
+  gboolean post_messages;
+
+  /* stats, guarded by the object lock */
+  gboolean running;
+  guint64 frames;
+  gint64 total_us, last_us;
+
+  RvEngine engine; /* resolved by start */
+#if HAVE_GSTCUDA
+  GstCudaContext *context; /* found or made; device holds it too */
+#endif
+  GstRvDevice *device;
+  RvStream stream;
+  GstRvLog log;
+  gint rebuild;        /* atomic: configure before the next frame */
+  gboolean configured; /* configure has succeeded for the present caps */
+  gboolean foreign;    /* buffers come from a device that the user excluded */
+  guint once;          /* bits of gst_rv_transform_once */
+  GstRvFrame in, out;
+  GstBufferPool *copies; /* for drawing on pictures that others hold too */
+};
+
+/* gstrvtransform_caps.c */
+GstCaps *gst_rv_transform_caps_vfunc(GstBaseTransform *trans, GstPadDirection direction,
+                                     GstCaps *caps, GstCaps *filter);
+gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection direction,
+                                      GstQuery *query, GstBaseTransformClass *parent);
+gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection direction,
+                                       GstCaps *caps);
+gboolean gst_rv_transform_caps_are_cuda(const GstCaps *caps);
+
+/* gstrvtransform_pool.c */
+gboolean gst_rv_transform_propose_vfunc(GstBaseTransform *trans, GstQuery *decide, GstQuery *query,
+                                        GstBaseTransformClass *parent);
+gboolean gst_rv_transform_decide_vfunc(GstBaseTransform *trans, GstQuery *query,
+                                       GstBaseTransformClass *parent);
+/* A writable buffer whose picture may be written without harm to other holders of `inbuf`: `inbuf`
+ * itself or a copy. */
+GstFlowReturn gst_rv_transform_own_picture(GstRvTransform *self, GstBuffer *inbuf,
+                                           GstBuffer **outbuf, GstBaseTransformClass *parent);
+
+/* gstrvtransform_device.c */
+gboolean gst_rv_transform_open(GstRvTransform *self);        /* resolves the engine; posts errors */
+void gst_rv_transform_close(GstRvTransform *self);           /* releases everything on the device */
+gboolean gst_rv_transform_need_device(GstRvTransform *self); /* for CUDA caps; posts errors */
+void gst_rv_transform_adopt(GstRvTransform *self, GstBuffer *buffer);
+void gst_rv_transform_set_context(GstElement *element, GstContext *context);
+gboolean gst_rv_transform_context_query(GstRvTransform *self, GstQuery *query);
+gboolean gst_rv_transform_ready_stream(GstRvTransform *self); /* device current */
+GstRvWork gst_rv_transform_get_work(GstRvTransform *self);
+
+#endif
