@@ -1,13 +1,15 @@
 /* draw.h: drawing on pictures of every pixel format, on both engines, bit-identical.
  *
- * An object holds what drawing needs (colour tables, the glyph table, a list of shapes) for one
- * picture size and format. Every function blends with integer arithmetic: luma per pixel, chroma
- * per chroma sample as the mean over its pixels. Functions enqueue with RV_CUDA and are done on
- * return with RV_CPU; none allocates.
+ * An object holds what drawing needs (colours, the font, a list of shapes) for one picture size and
+ * format. Every function blends with integer arithmetic: luma (or R, G, B) per pixel, chroma per
+ * chroma sample as the mean over its pixels; an opacity of 255 gives the colour itself, 0 keeps the
+ * picture. A real alpha channel becomes more opaque where something is drawn. Functions enqueue
+ * with RV_CUDA and are done on return with RV_CPU; none allocates or waits.
  *
  * Order of use for one frame: rv_draw_disparity and its like blend a layer at once; shapes and text
- * are collected by rv_draw_rect, rv_draw_line, rv_draw_text, ... and blended together by
- * rv_draw_flush, in the order in which they were added. */
+ * are collected by rv_draw_rect, rv_draw_line, rv_draw_text, ... and blended by rv_draw_flush, in
+ * the order in which they were added. The list travels to the GPU as kernel arguments, so it may be
+ * filled again at once, while the GPU still works on the last one. */
 #ifndef RV_DRAW_H
 #define RV_DRAW_H
 
@@ -18,9 +20,14 @@
 extern "C" {
 #endif
 
-typedef enum RvColormap { RV_COLORMAP_TURBO = 0, RV_COLORMAP_JET, RV_COLORMAP_GREY, RV_COLORMAPS } RvColormap;
+typedef enum RvColormap {
+  RV_COLORMAP_TURBO = 0, /* low blue, high red, even steps */
+  RV_COLORMAP_JET,       /* low blue, high red, the classic */
+  RV_COLORMAP_GREY,      /* low black, high white */
+  RV_COLORMAPS           /* their number */
+} RvColormap;
 
-/* 8 bit each, not premultiplied. */
+/* 8 bit each, not premultiplied; a = 255 is opaque. */
 typedef struct RvColor {
   uint8_t r, g, b, a;
 } RvColor;
@@ -29,53 +36,88 @@ typedef struct RvDrawConfig {
   int width, height;    /* px, 1..RV_MAX_SIDE; no default */
   RvPixelFormat format; /* RV_PIXEL_BGRX */
   RvColormap colormap;  /* RV_COLORMAP_TURBO */
-  int bt709;            /* 1: YUV colours by BT.709, 0: by BT.601 (limited range both); 0 */
-  int full_range;       /* 1: YUV is full range; 0 */
+  int bt709;            /* YUV pictures: 1 BT.709, 0 BT.601; 0 */
+  int full_range;       /* YUV pictures: 1 full range, 0 limited range; 0 */
   int threads;          /* CPU engine, 0 = all; 0 */
-  RvLog log;
+  RvLog log;            /* silent */
 } RvDrawConfig;
 
 typedef struct RvDraw RvDraw;
 
+/* Sets every default; width and height remain to be set. */
 RV_API void rv_draw_config_init(RvDrawConfig *config);
+
+/* RV_OK, or RV_ERR_ARG with the broken rule in the log. */
 RV_API RvStatus rv_draw_config_check(const RvDrawConfig *config);
+
+/* Bytes that _new takes where the engine works; 0 for an illegal config. */
 RV_API size_t rv_draw_workspace(const RvDrawConfig *config, RvEngine engine);
+
 RV_API RvStatus rv_draw_new(RvDraw **out, const RvDrawConfig *config, RvEngine engine);
 RV_API void rv_draw_free(RvDraw **draw);
 
-/* Colour of `value` between 0 and `limit` in the object's colour map: what the disparity layer
- * uses, for legends and for records. Host function. */
+/* Colour of `value` between 0 and `limit` (> 0) in the object's colour map, opaque: what layers,
+ * ramps and shades use. Values outside clamp. */
 RV_API RvColor rv_draw_color(const RvDraw *draw, int value, int limit);
 
-/* Disparity layer: every pixel with a value (u16, 0 = none) is blended with its colour; pixels
- * without keep the picture. `disparity` may have another size than the picture: nearest sample.
- * low, high: values (same unit as the plane) of the ends of the colour map, low < high; outside
- * they clamp. opacity: 0..255. */
+/* --- Layers: blended at once --------------------------------------------------------------------
+ * `picture` has the size and format of the config. Planes may have another size: they cover the
+ * whole picture, and each pixel takes the sample under its centre. */
+
+/* Every pixel with a value (RV_U16, 0 = none) is blended with its colour; pixels without keep the
+ * picture. low, high: values of the ends of the colour map, 0 <= low < high <= 65535; values
+ * outside clamp. opacity: 0..255. */
 RV_API RvStatus rv_draw_disparity(RvDraw *draw, const RvPicture *picture, const RvPlane *disparity,
                                   int low, int high, int opacity, RvStream stream);
 
-/* Tints every pixel whose mask cell is not 0. The mask covers the picture, nearest sample. */
+/* Tints every pixel whose mask sample (RV_U8) is not 0. */
 RV_API RvStatus rv_draw_mask(RvDraw *draw, const RvPicture *picture, const RvPlane *mask,
                              RvColor color, RvStream stream);
 
-/* --- Shapes and text: collected on the host, blended by rv_draw_flush ---------------------------
- * Coordinates in px, 28.4 fixed point where named fx; parts outside the picture are cut. The list
- * holds RV_DRAW_SHAPES shapes; more are refused with RV_ERR_ARG and logged once. */
+/* --- Shapes and text: collected, then blended by rv_draw_flush ----------------------------------
+ * Coordinates in px, or in 1/16 px where named fx, from the picture's top left corner; pixel (x, y)
+ * covers [x, x + 1). Each coordinate lies within RV_DRAW_FAR px of the corner; parts outside the
+ * picture are cut. The list holds RV_DRAW_SHAPES shapes; more are refused with RV_ERR_ARG (and
+ * logged once until the next flush), what was collected stays. */
 #define RV_DRAW_SHAPES 4096
-#define RV_DRAW_TEXT 64 /* glyphs of one text at most; longer texts are cut */
+#define RV_DRAW_FAR 32767
 
+/* Filled rectangle. Nothing is drawn when width or height is 0. */
 RV_API RvStatus rv_draw_rect(RvDraw *draw, int x, int y, int width, int height, RvColor color);
 
-/* Anti-aliased line between two points, `thickness` in 1/16 px. */
+/* Filled rectangle with round corners of `radius` px (cut to half the shorter side). */
+RV_API RvStatus rv_draw_plate(RvDraw *draw, int x, int y, int width, int height, int radius,
+                              RvColor color);
+
+/* Anti-aliased line with square ends that reach half a thickness beyond the points. thickness_fx:
+ * 1..4096. */
 RV_API RvStatus rv_draw_line(RvDraw *draw, int x0_fx, int y0_fx, int x1_fx, int y1_fx,
                              int thickness_fx, RvColor color);
 
-/* Bar filled with the colour map from low (left or bottom) to high. */
+/* Anti-aliased filled convex quadrilateral: x0 y0 x1 y1 x2 y2 x3 y3 in either direction of turn. */
+RV_API RvStatus rv_draw_quad(RvDraw *draw, const int corners_fx[8], RvColor color);
+
+/* Rectangle in the colours of the map, from low at its left (or, when higher than wide, at its
+ * bottom) to high. opacity: 0..255. */
 RV_API RvStatus rv_draw_ramp(RvDraw *draw, int x, int y, int width, int height, int opacity);
 
-/* Text with its top left corner at (x, y), glyph cells of `size` px height (6..512), anti-aliased;
- * ASCII 32..126, others are drawn as a box. The width is rv_draw_text_width. */
-RV_API RvStatus rv_draw_text(RvDraw *draw, int x, int y, int size, RvColor color, const char *text);
+/* Rectangle whose rows run from the colour of value `top` to that of `bottom`, of `limit` (> 0):
+ * a piece of a depth column. */
+RV_API RvStatus rv_draw_shade(RvDraw *draw, int x, int y, int width, int height, int top,
+                              int bottom, int limit, int opacity);
+
+/* Text in cells of `size` px height with their top left corner at (x, y): capitals reach from
+ * size / 6 down to 3 size / 4, where the base line is. `outline` (a = 0: none) is drawn behind the
+ * letters and a little around them. ASCII 32..126; any other character is drawn as a box. A text
+ * has RV_DRAW_TEXT characters at most, the rest is cut; it takes a shape per character, two with
+ * an outline. */
+#define RV_DRAW_TEXT 96
+#define RV_DRAW_TEXT_MIN 6
+#define RV_DRAW_TEXT_MAX 512
+RV_API RvStatus rv_draw_text(RvDraw *draw, int x, int y, int size, RvColor color, RvColor outline,
+                             const char *text);
+
+/* Width of the text in px, without its outline; 0 for an illegal size. */
 RV_API int rv_draw_text_width(int size, const char *text);
 
 /* Blends the collected shapes and empties the list. */

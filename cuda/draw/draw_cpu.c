@@ -1,0 +1,178 @@
+/* draw_cpu.c: layers and shapes over rows of cells, rows on threads. The walk over cells is written
+ * once and compiled per cell shape and kind of layer. */
+#include "draw/draw_stages.h"
+
+/* What a layer puts on pixel (x, y); opacity 0 leaves the pixel. */
+typedef RvInk (*InkOf)(const void *layer, int x, int y);
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Rows of cells that a thread draws at a time: shapes of one band go in order, bands in any. */
+#define BAND_CELLS 16
+
+/* One cell: `x1` and `y1` bound the pixels that may change. */
+ALWAYS_INLINE void blend_cell(const RvCanvas *canvas, int cell, int row, int x0, int y0, int x1,
+                              int y1, int cell_x, int cell_y, int colour, InkOf ink_of,
+                              const void *layer) {
+  uint8_t *chroma[2] = {NULL, NULL};
+  int sum[2] = {0, 0}, old[2] = {0, 0}, pixels = 0, changed = 0;
+  if (colour) {
+    for (int c = 0; c < 2; c++) {
+      chroma[c] =
+          canvas->channel[c + 1] + row * canvas->stride[1] + (ptrdiff_t)cell * canvas->step[1];
+      old[c] = *chroma[c];
+    }
+  }
+  for (int j = 0; j < cell_y; j++) {
+    const int y = row * cell_y + j;
+    if (cell_y > 1 && y >= canvas->height)
+      continue;
+    for (int i = 0; i < cell_x; i++) {
+      const int x = cell * cell_x + i;
+      if (cell_x > 1 && x >= canvas->width)
+        continue;
+      pixels++;
+      RvInk ink = {{0, 0, 0}, 0};
+      if (x >= x0 && x < x1 && y >= y0 && y < y1)
+        ink = ink_of(layer, x, y);
+      for (int c = 0; c < 2; c++)
+        sum[c] += rv_blend_255(old[c], ink.c[c + 1], ink.a);
+      if (ink.a == 0)
+        continue;
+      changed = 1;
+      const ptrdiff_t at = y * canvas->stride[0] + (ptrdiff_t)x * canvas->step[0];
+      canvas->channel[0][at] = (uint8_t)rv_blend(canvas->channel[0][at], ink.c[0], ink.a);
+      if (canvas->alpha)
+        canvas->alpha[at] = (uint8_t)rv_blend(canvas->alpha[at], 255, ink.a);
+    }
+  }
+  if (colour && changed)
+    for (int c = 0; c < 2; c++)
+      *chroma[c] = (uint8_t)rv_blend_mean(sum[c], pixels);
+}
+
+ALWAYS_INLINE void blend_row(const RvCanvas *canvas, int row, int x0, int y0, int x1, int y1,
+                             InkOf ink_of, const void *layer) {
+  if (canvas->cell_x == 2 && canvas->cell_y == 2) {
+    for (int cell = x0 / 2; cell <= (x1 - 1) / 2; cell++)
+      blend_cell(canvas, cell, row, x0, y0, x1, y1, 2, 2, 1, ink_of, layer);
+  } else if (canvas->cell_x == 2) {
+    for (int cell = x0 / 2; cell <= (x1 - 1) / 2; cell++)
+      blend_cell(canvas, cell, row, x0, y0, x1, y1, 2, 1, 1, ink_of, layer);
+  } else if (canvas->colour) {
+    for (int cell = x0; cell < x1; cell++)
+      blend_cell(canvas, cell, row, x0, y0, x1, y1, 1, 1, 1, ink_of, layer);
+  } else {
+    for (int cell = x0; cell < x1; cell++)
+      blend_cell(canvas, cell, row, x0, y0, x1, y1, 1, 1, 0, ink_of, layer);
+  }
+}
+
+typedef struct Disparity {
+  const RvPlane *plane;
+  const RvInk *colors;
+  int width, height; /* of the picture, px */
+  int low, high, opacity;
+  uint32_t scale;
+} Disparity;
+
+/* Values in a plane of the picture's size, and in any other. */
+ALWAYS_INLINE RvInk disparity_ink_at(const Disparity *d, int column, int row) {
+  const int value =
+      ((const uint16_t *)((const char *)d->plane->data + row * d->plane->stride))[column];
+  if (value == 0)
+    return (RvInk){{0, 0, 0}, 0};
+  RvInk ink = d->colors[rv_ramp_index(value, d->low, d->high, d->scale)];
+  ink.a = (uint8_t)d->opacity;
+  return ink;
+}
+
+ALWAYS_INLINE RvInk disparity_ink(const void *layer, int x, int y) {
+  return disparity_ink_at(layer, x, y);
+}
+
+ALWAYS_INLINE RvInk scaled_disparity_ink(const void *layer, int x, int y) {
+  const Disparity *d = layer;
+  return disparity_ink_at(d, rv_nearest(x, d->plane->width, d->width),
+                          rv_nearest(y, d->plane->height, d->height));
+}
+
+static RvStatus disparity(const RvDrawJob *job, const RvPlane *plane, int low, int high,
+                          int opacity) {
+  const RvCanvas *canvas = &job->canvas;
+  const int width = canvas->width, height = canvas->height;
+  const Disparity layer = {plane, job->colors, width,   height,
+                           low,   high,        opacity, rv_ramp_scale(low, high)};
+  const int same_size = plane->width == width && plane->height == height;
+  const int threads = rv_threads(job->threads), rows = rv_div_up(height, canvas->cell_y);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int row = 0; row < rows; row++) {
+    if (same_size)
+      blend_row(canvas, row, 0, 0, width, height, disparity_ink, &layer);
+    else
+      blend_row(canvas, row, 0, 0, width, height, scaled_disparity_ink, &layer);
+  }
+  return RV_OK;
+}
+
+typedef struct Mask {
+  const RvPlane *plane;
+  RvInk ink;
+  int width, height; /* of the picture, px */
+} Mask;
+
+ALWAYS_INLINE RvInk mask_ink(const void *layer, int x, int y) {
+  const Mask *m = layer;
+  const int row = rv_nearest(y, m->plane->height, m->height);
+  const int column = rv_nearest(x, m->plane->width, m->width);
+  RvInk ink = m->ink;
+  if (((const uint8_t *)m->plane->data)[row * m->plane->stride + column] == 0)
+    ink.a = 0;
+  return ink;
+}
+
+static RvStatus mask(const RvDrawJob *job, const RvPlane *plane, RvInk ink) {
+  const RvCanvas *canvas = &job->canvas;
+  const Mask layer = {plane, ink, canvas->width, canvas->height};
+  const int threads = rv_threads(job->threads), rows = rv_div_up(canvas->height, canvas->cell_y);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int row = 0; row < rows; row++)
+    blend_row(canvas, row, 0, 0, canvas->width, canvas->height, mask_ink, &layer);
+  return RV_OK;
+}
+
+typedef struct ShapeLayer {
+  const RvShape *shape;
+  const RvInk *colors;
+  const uint8_t *field;
+} ShapeLayer;
+
+static RvInk shape_ink(const void *layer, int x, int y) {
+  const ShapeLayer *l = layer;
+  return rv_shape_ink(l->shape, l->colors, l->field, x, y);
+}
+
+static void shapes_of_band(const RvDrawJob *job, const RvShape *list, int count, int first,
+                           int last) {
+  const RvCanvas *canvas = &job->canvas;
+  for (int i = 0; i < count; i++) {
+    const RvShape *s = &list[i];
+    const ShapeLayer layer = {s, job->colors, job->field};
+    const int top = rv_max(first, s->y0 / canvas->cell_y);
+    const int bottom = rv_min(last, (s->y1 - 1) / canvas->cell_y);
+    for (int row = top; row <= bottom; row++)
+      blend_row(canvas, row, s->x0, s->y0, s->x1, s->y1, shape_ink, &layer);
+  }
+}
+
+static RvStatus shapes(const RvDrawJob *job, const RvShape *list, int count) {
+  const int threads = rv_threads(job->threads);
+  const int rows = rv_div_up(job->canvas.height, job->canvas.cell_y);
+  const int bands = rv_div_up(rows, BAND_CELLS);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (int band = 0; band < bands; band++)
+    shapes_of_band(job, list, count, band * BAND_CELLS, rv_min((band + 1) * BAND_CELLS, rows) - 1);
+  return RV_OK;
+}
+
+const RvDrawStages rv_draw_stages_cpu = {disparity, mask, shapes};

@@ -1,0 +1,19 @@
+/* draw_object.h: the object, for draw.c and draw_shapes.c. Internal. */
+#ifndef RV_DRAW_OBJECT_H
+#define RV_DRAW_OBJECT_H
+
+#include "draw/draw_stages.h"
+
+struct RvDraw {
+  RvDrawConfig config;
+  RvEngine engine;
+  const RvDrawStages *stages;
+  RvArena arena;
+  RvInk *colors;  /* in the arena */
+  uint8_t *field; /* in the arena */
+  int full_logged;
+  int count;
+  RvShape shapes[RV_DRAW_SHAPES];
+};
+
+#endif
