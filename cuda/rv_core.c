@@ -1,4 +1,4 @@
-/* rv_core.c: status texts, log, host memory, planes, threads, and the arena. */
+/* rv_core.c: status texts, log, buffers, planes, threads, and the arena. */
 #include "rv_internal.h"
 #include "rv_config.h"
 
@@ -39,28 +39,6 @@ void rv_log(const RvLog *log, const char *format, ...) {
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
   log->line(log->user, text);
-}
-
-void *rv_memory_alloc(size_t bytes, RvEngine engine) {
-#if RV_HAVE_CUDA
-  if (engine == RV_CUDA)
-    return rv_cuda_alloc(bytes);
-#endif
-  if (engine != RV_CPU)
-    return NULL;
-  void *memory = NULL;
-  return posix_memalign(&memory, RV_ARENA_ALIGN, bytes ? bytes : 1) ? NULL : memory;
-}
-
-void rv_memory_free(void *memory, RvEngine engine) {
-#if RV_HAVE_CUDA
-  if (engine == RV_CUDA) {
-    rv_cuda_free(memory);
-    return;
-  }
-#endif
-  if (engine == RV_CPU)
-    free(memory);
 }
 
 void *rv_memory_object(size_t bytes) {

@@ -148,8 +148,9 @@ static void fail(RvCheck *check, const char *name, const char *text) {
   printf("FAIL %s: %s\n", name, text);
   if (check->last_line[0])
     printf("     the library's last words: %s\n", check->last_line);
-  printf("     again: rvcheck --only %s --seed %llu%s\n", name, (unsigned long long)check->seed,
-         check->small ? " --small" : "");
+  if (check->again)
+    printf("     again: %s %s --seed %llu%s\n", check->again, name, (unsigned long long)check->seed,
+           check->small ? " --small" : "");
   fflush(stdout);
 }
 

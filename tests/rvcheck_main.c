@@ -145,7 +145,7 @@ static void run_algorithm(RvCheck *check, const Algorithm *algorithm) {
 }
 
 int main(int argc, char **argv) {
-  RvCheck check = {.seed = 1, .log_lock = PTHREAD_MUTEX_INITIALIZER};
+  RvCheck check = {.again = "rvcheck --only", .seed = 1, .log_lock = PTHREAD_MUTEX_INITIALIZER};
   const char *engine = "auto";
   int status = parse(argc, argv, &check, &engine);
   if (status < 0)

@@ -10,7 +10,8 @@
 #define RVC_LINE 512
 
 struct RvCheck {
-  const char *only; /* comma-separated names, NULL: all */
+  const char *again; /* what a failure prints before its name and seed: how to run it */
+  const char *only;  /* comma-separated names, NULL: all */
   uint64_t seed;
   int cpu_timed; /* --engine auto or cpu */
   int cuda;      /* the CUDA engine takes part */

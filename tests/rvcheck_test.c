@@ -15,7 +15,8 @@ static int failures;
   } while (0)
 
 static RvCheck new_check(const char *only) {
-  return (RvCheck){.only = only, .seed = 7, .log_lock = PTHREAD_MUTEX_INITIALIZER};
+  return (RvCheck){
+      .again = "rvcheck --only", .only = only, .seed = 7, .log_lock = PTHREAD_MUTEX_INITIALIZER};
 }
 
 static void test_selection(void) {

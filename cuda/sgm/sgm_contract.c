@@ -1,0 +1,150 @@
+/* sgm_contract.c: semi-global matching as the contract test sees it. */
+#include <stddef.h>
+
+#include "contract.h"
+#include "sgm/sgm.h"
+
+#define INT_FIELD(field, bads_, bad_, goods_, good_)                                               \
+  { #field, offsetof(RvSgmConfig, field), 0, bads_, goods_, bad_, good_ }
+#define LIST(...)                                                                                  \
+  { __VA_ARGS__ }
+
+static const RvContractField fields[] = {
+    INT_FIELD(width, 4, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), 2, LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(height, 4, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), 2, LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(disparities, 6, LIST(0, 31, 33, 48, 544, -32), 3, LIST(32, 96, 512)),
+    INT_FIELD(min_disparity, 2, LIST(-1, 3585), 2, LIST(0, 3584)),
+    INT_FIELD(paths, 6, LIST(0, 1, 3, 5, 16, -8), 3, LIST(2, 4, 8)),
+    INT_FIELD(cost, 2, LIST(-1, 2), 2, LIST(RV_SGM_CSCT, RV_SGM_CENSUS)),
+    INT_FIELD(p1, 2, LIST(-1, 121), 2, LIST(0, 120)),
+    INT_FIELD(p2, 3, LIST(9, -1, 8001), 2, LIST(10, 8000)),
+    INT_FIELD(adaptive_p2, 2, LIST(-1, 2), 2, LIST(0, 1)),
+    INT_FIELD(uniqueness, 2, LIST(-1, 100), 2, LIST(0, 99)),
+    INT_FIELD(max_lr_diff, 2, LIST(-2, 513), 3, LIST(-1, 0, 512)),
+    INT_FIELD(subpixel, 2, LIST(-1, 2), 2, LIST(0, 1)),
+    INT_FIELD(median, 6, LIST(-1, 1, 2, 4, 6, 7), 3, LIST(0, 3, 5)),
+    INT_FIELD(speckle_size, 2, LIST(-1, 100001), 2, LIST(0, 100000)),
+    INT_FIELD(speckle_range, 2, LIST(-1, 65), 2, LIST(0, 64)),
+    INT_FIELD(confidence, 2, LIST(-1, 2), 2, LIST(0, 1)),
+    INT_FIELD(threads, 1, LIST(-1), 2, LIST(0, 1)),
+};
+
+static void init(void *config) {
+  RvSgmConfig *c = config;
+  rv_sgm_config_init(c);
+  c->width = 101;
+  c->height = 61;
+  c->disparities = 64;
+  c->confidence = 1;
+  c->threads = 2;
+}
+
+static RvStatus check(const void *config) {
+  return rv_sgm_config_check(config);
+}
+
+static size_t workspace(const void *config, RvEngine engine) {
+  return rv_sgm_workspace(config, engine);
+}
+
+static RvStatus create(void **out, const void *config, RvEngine engine) {
+  if (!out)
+    return rv_sgm_new(NULL, config, engine);
+  RvSgm *sgm = NULL;
+  const RvStatus status = rv_sgm_new(&sgm, config, engine);
+  *out = sgm;
+  return status;
+}
+
+static void destroy(void **object) {
+  RvSgm *sgm = object ? *object : NULL;
+  rv_sgm_free(object ? &sgm : NULL);
+  if (object)
+    *object = sgm;
+}
+
+static int planes(const void *config, RvContractPlane *out) {
+  const RvSgmConfig *c = config;
+  out[0] = (RvContractPlane){"left", RV_U8, c->width, c->height, 1, 0, RV_RULES};
+  out[1] = (RvContractPlane){"right", RV_U8, c->width, c->height, 1, 0, RV_RULES};
+  out[2] = (RvContractPlane){"disparity", RV_U16, c->width, c->height, 0, 0, RV_RULES};
+  out[3] = (RvContractPlane){"confidence", RV_U8, c->width, c->height, 0, 0, RV_RULES};
+  return 4;
+}
+
+static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
+  if (!p)
+    return rv_sgm_run(object, NULL, NULL, NULL, NULL, stream);
+  return rv_sgm_run(object, &p[0], &p[1], &p[2], &p[3], stream);
+}
+
+/* Rules between fields. */
+static const char *bad(int index, void *config) {
+  RvSgmConfig *c = config;
+  switch (index) {
+  case 0:
+    c->adaptive_p2 = 1;
+    c->p2_min = c->p1 - 1;
+    return "p2_min below p1";
+  case 1:
+    c->adaptive_p2 = 1;
+    c->p2_min = c->p2 + 1;
+    return "p2_min above p2";
+  case 2:
+    c->adaptive_p2 = 1;
+    c->p2_gradient = 256;
+    return "p2_gradient 256";
+  case 3:
+    c->adaptive_p2 = 1;
+    c->p2_gradient = -1;
+    return "p2_gradient -1";
+  case 4: /* 8 x (62 + p2) > 65535 from 8130 on, beyond the range of p2; so 8 paths always fit */
+    c->p1 = 8000;
+    c->p2 = 7999;
+    return "p1 above p2";
+  default:
+    return NULL;
+  }
+}
+
+/* rv_sgm_workspace: at most 2.2 bytes for a pixel and disparity, from 64 disparities and 240 rows
+ * on; more paths or pixels never need less. */
+static void extra(RvCheck *rvc) {
+  static const int sizes[][3] = {{320, 240, 64},    {640, 480, 128},   {1242, 375, 128},
+                                 {1920, 1080, 128}, {1920, 1080, 256}, {241, 4000, 64},
+                                 {4096, 2160, 512}, {64, 240, 64}};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (int engine = RV_CPU; engine <= RV_CUDA; engine++) {
+      RvSgmConfig c;
+      rv_sgm_config_init(&c);
+      c.width = sizes[i][0];
+      c.height = sizes[i][1];
+      c.disparities = sizes[i][2];
+      c.confidence = 1;
+      const size_t bytes = rv_sgm_workspace(&c, (RvEngine)engine);
+      const double limit = 2.2 * c.width * c.height * c.disparities;
+      if (engine == RV_CUDA && bytes == 0 && !rv_has_cuda())
+        continue; /* this build cannot say */
+      rvc_true(rvc, "contract/sgm/memory", bytes > 0 && (double)bytes <= limit,
+               "%d x %d, %d disparities, engine %d: %zu bytes, the limit is %.0f", c.width,
+               c.height, c.disparities, engine, bytes, limit);
+    }
+  }
+}
+
+const RvContract rv_sgm_contract = {
+    .name = "sgm",
+    .config_size = sizeof(RvSgmConfig),
+    .log_offset = offsetof(RvSgmConfig, log),
+    .init = init,
+    .check = check,
+    .workspace = workspace,
+    .create = create,
+    .destroy = destroy,
+    .planes = planes,
+    .run = run,
+    .fields = fields,
+    .field_count = sizeof fields / sizeof fields[0],
+    .bad = bad,
+    .extra = extra,
+};

@@ -1,0 +1,177 @@
+/* contract.c: the habits that rv.h states, held against every algorithm on every engine here. */
+#include "contract_run.h"
+#include "rvcheck_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Weak: an algorithm without an object (convert) has no contract. */
+#define RV_ALGORITHM(name) extern const RvContract rv_##name##_contract __attribute__((weak));
+#include "algorithms.def"
+#undef RV_ALGORITHM
+
+static const RvContract *const contracts[] = {
+#define RV_ALGORITHM(name) &rv_##name##_contract,
+#include "algorithms.def"
+#undef RV_ALGORITHM
+};
+
+static void count_line(void *user, const char *text) {
+  Lines *lines = user;
+  lines->count++;
+  snprintf(lines->last, sizeof lines->last, "%s", text);
+}
+
+void *contract_config(const Contract *c, Lines *lines) {
+  char *config = calloc(1, c->rules->config_size);
+  if (!config)
+    abort(); /* the test's own few bytes */
+  c->rules->init(config);
+  const RvLog log = {count_line, lines};
+  memcpy(config + c->rules->log_offset, &log, sizeof log);
+  return config;
+}
+
+/* --- Configs ------------------------------------------------------------------------------------
+ */
+
+static void set_field(void *config, const RvContractField *field, double value) {
+  char *at = (char *)config + field->offset;
+  if (field->is_double) {
+    memcpy(at, &value, sizeof value);
+  } else {
+    const int number = (int)value; /* enums have the size of an int here */
+    memcpy(at, &number, sizeof number);
+  }
+}
+
+/* check, workspace and new all refuse; each says so once. */
+static void expect_refused(const Contract *c, const void *config, Lines *lines, const char *what) {
+  void *object = lines; /* must become NULL */
+  lines->count = 0;
+  const RvStatus checked = c->rules->check(config);
+  rvc_true(c->check, c->name, checked == RV_ERR_ARG, "%s: check says \"%s\"", what,
+           rv_status_text(checked));
+  rvc_true(c->check, c->name, lines->count == 1, "%s: check logs %d lines, expected 1", what,
+           lines->count);
+  lines->count = 0;
+  const RvStatus made = c->rules->create(&object, config, c->engine);
+  rvc_true(c->check, c->name, made == RV_ERR_ARG && object == NULL, "%s: new says \"%s\"%s", what,
+           rv_status_text(made), object ? " and *out is not NULL" : "");
+  rvc_true(c->check, c->name, lines->count == 1, "%s: new logs %d lines, expected 1", what,
+           lines->count);
+  if (made == RV_OK)
+    c->rules->destroy(&object);
+  if (c->rules->workspace)
+    rvc_true(c->check, c->name, c->rules->workspace(config, c->engine) == 0,
+             "%s: workspace is not 0", what);
+}
+
+static void test_fields(const Contract *c) {
+  for (size_t i = 0; i < c->rules->field_count; i++) {
+    const RvContractField *field = &c->rules->fields[i];
+    for (int k = 0; k < field->bads + field->goods; k++) {
+      const int is_bad = k < field->bads;
+      const double value = is_bad ? field->bad[k] : field->good[k - field->bads];
+      Lines lines = {0};
+      void *config = contract_config(c, &lines);
+      set_field(config, field, value);
+      char what[120];
+      snprintf(what, sizeof what, "%s = %.10g", field->name, value);
+      if (is_bad) {
+        expect_refused(c, config, &lines, what);
+      } else {
+        const RvStatus status = c->rules->check(config);
+        rvc_true(c->check, c->name, status == RV_OK && lines.count == 0,
+                 "%s is the end of the range but check says \"%s\" (%s)", what,
+                 rv_status_text(status), lines.last);
+      }
+      free(config);
+    }
+  }
+  for (int i = 0; c->rules->bad; i++) {
+    Lines lines = {0};
+    void *config = contract_config(c, &lines);
+    const char *what = c->rules->bad(i, config);
+    if (what)
+      expect_refused(c, config, &lines, what);
+    free(config);
+    if (!what)
+      break;
+  }
+}
+
+static void test_nulls(const Contract *c) {
+  Lines lines = {0};
+  void *config = contract_config(c, &lines);
+  void *object = &lines;
+  rvc_true(c->check, c->name, c->rules->check(NULL) == RV_ERR_ARG, "check(NULL) is not refused");
+  rvc_true(c->check, c->name, c->rules->create(NULL, config, c->engine) == RV_ERR_ARG,
+           "new(NULL, ...) is not refused");
+  rvc_true(c->check, c->name, c->rules->create(&object, NULL, c->engine) == RV_ERR_ARG && !object,
+           "new(&out, NULL) is not refused, or *out is not NULL");
+  if (c->rules->workspace)
+    rvc_true(c->check, c->name, c->rules->workspace(NULL, c->engine) == 0,
+             "workspace(NULL) is not 0");
+  free(config);
+}
+
+/* An engine that is not there, and one that does not exist. */
+static void test_engines(const Contract *c) {
+  if (c->rules->cpu_only)
+    return;
+  Lines lines = {0};
+  void *config = contract_config(c, &lines);
+  void *object = &lines;
+  if (rv_cuda_devices(NULL, 0) == 0) {
+    const RvStatus status = c->rules->create(&object, config, RV_CUDA);
+    rvc_true(c->check, c->name, status == RV_ERR_NO_DEVICE && !object && lines.count == 1,
+             "RV_CUDA without a device: status \"%s\", %d log lines", rv_status_text(status),
+             lines.count);
+  }
+  object = &lines;
+  const RvStatus status = c->rules->create(&object, config, (RvEngine)7);
+  rvc_true(c->check, c->name, status == RV_ERR_ARG && !object, "engine 7: status \"%s\"",
+           rv_status_text(status));
+  free(config);
+}
+
+static void run_contract(RvCheck *check, const RvContract *rules, RvEngine engine) {
+  Contract c = {check, rules, engine, ""};
+  snprintf(c.name, sizeof c.name, "contract/%s/%s", rules->name,
+           engine == RV_CUDA ? "cuda" : "cpu");
+  const long checks = check->checks, failures = check->failures;
+  test_fields(&c);
+  test_nulls(&c);
+  test_engines(&c);
+  contract_memory(&c);
+  contract_planes(&c);
+  if (rules->extra && engine == RV_CPU)
+    rules->extra(check);
+  printf("%s: %ld checks, %ld failed\n", c.name, check->checks - checks,
+         check->failures - failures);
+  fflush(stdout);
+}
+
+int main(int argc, char **argv) {
+  RvCheck check = {.seed = 1, .log_lock = PTHREAD_MUTEX_INITIALIZER};
+  const char *engine = argc == 3 && strcmp(argv[1], "--engine") == 0 ? argv[2] : "cpu";
+  const int wants_cuda = strcmp(engine, "cuda") == 0;
+  if ((argc != 1 && argc != 3) || (!wants_cuda && strcmp(engine, "cpu") != 0)) {
+    fprintf(stderr, "usage: contract [--engine cpu|cuda]   (77: the engine is not there)\n");
+    return 2;
+  }
+  char reason[256] = "";
+  if (wants_cuda &&
+      (rv_cuda_devices(reason, sizeof reason) == 0 || rv_cuda_use_device(0) != RV_OK)) {
+    printf("contract: skipped: %s\n", reason);
+    return 77;
+  }
+  for (size_t i = 0; i < sizeof contracts / sizeof contracts[0]; i++)
+    if (contracts[i] && !(wants_cuda && contracts[i]->cpu_only))
+      run_contract(&check, contracts[i], wants_cuda ? RV_CUDA : RV_CPU);
+  printf("contract: %ld checks, %ld failed\n", check.checks, check.failures);
+  return check.failures || check.checks == 0;
+}

@@ -1,0 +1,269 @@
+/* contract_memory.c: counts and refuses the library's memory (linked with --wrap), and what must
+ * hold then: a failed allocation at every step leaves nothing behind, the stated workspace is what
+ * is taken. */
+#include "contract_run.h"
+
+#include "rv_config.h"
+#include "rv_internal.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if RV_HAVE_CUDA
+#  include <cuda_runtime_api.h>
+#endif
+
+#define ARENAS 64
+
+static struct {
+  pthread_mutex_t lock;
+  Ledger ledger;
+  long refuse;
+  const RvArena *arenas[ARENAS];
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void *__real_rv_memory_alloc(size_t bytes, RvEngine engine);
+void __real_rv_memory_free(void *memory, RvEngine engine);
+RvStatus __real_rv_arena_open(RvArena *arena, RvEngine engine);
+void __real_rv_arena_close(RvArena *arena);
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+void *__wrap_rv_memory_alloc(size_t bytes, RvEngine engine);
+void __wrap_rv_memory_free(void *memory, RvEngine engine);
+RvStatus __wrap_rv_arena_open(RvArena *arena, RvEngine engine);
+void __wrap_rv_arena_close(RvArena *arena);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+
+/* Counts a call of the library's allocator; 1 when it is to fail. */
+static int note_memory(size_t bytes, RvEngine engine) {
+  pthread_mutex_lock(&watch.lock);
+  const int refused = watch.refuse > 0 && --watch.refuse == 0;
+  watch.ledger.calls++;
+  if (!refused) {
+    watch.ledger.blocks++;
+    watch.ledger.bytes[engine == RV_CUDA] += bytes;
+  }
+  pthread_mutex_unlock(&watch.lock);
+  return refused;
+}
+
+static void note_malloc(void) {
+  pthread_mutex_lock(&watch.lock);
+  watch.ledger.calls++;
+  pthread_mutex_unlock(&watch.lock);
+}
+
+void *__wrap_rv_memory_alloc(size_t bytes, RvEngine engine) {
+  return note_memory(bytes, engine) ? NULL : __real_rv_memory_alloc(bytes, engine);
+}
+
+void __wrap_rv_memory_free(void *memory, RvEngine engine) {
+  if (memory) {
+    pthread_mutex_lock(&watch.lock);
+    watch.ledger.blocks--;
+    pthread_mutex_unlock(&watch.lock);
+  }
+  __real_rv_memory_free(memory, engine);
+}
+
+static void swap_arena(const RvArena *from, const RvArena *to) {
+  pthread_mutex_lock(&watch.lock);
+  for (int i = 0; i < ARENAS; i++) {
+    if (watch.arenas[i] == from) {
+      watch.arenas[i] = to;
+      break;
+    }
+  }
+  pthread_mutex_unlock(&watch.lock);
+}
+
+RvStatus __wrap_rv_arena_open(RvArena *arena, RvEngine engine) {
+  const RvStatus status = __real_rv_arena_open(arena, engine);
+  if (status == RV_OK)
+    swap_arena(NULL, arena);
+  return status;
+}
+
+void __wrap_rv_arena_close(RvArena *arena) {
+  swap_arena(arena, NULL);
+  __real_rv_arena_close(arena);
+}
+
+/* The library's own calls of the C allocator: counted only. (CUDA's runtime, linked statically,
+ * comes here too, so nobody looks at `calls` while it works.) */
+void *__wrap_malloc(size_t bytes) {
+  note_malloc();
+  return __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes) {
+  note_malloc();
+  return __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *memory, size_t bytes) {
+  note_malloc();
+  return __real_realloc(memory, bytes);
+}
+
+#if RV_HAVE_CUDA
+/* Ways to wait or to take memory that run() has no business with. */
+#  define WATCH_CUDA(name, params, args, counter)                                                  \
+    cudaError_t __real_##name params;                                                              \
+    cudaError_t __wrap_##name params;                                                              \
+    cudaError_t __wrap_##name params {                                                             \
+      pthread_mutex_lock(&watch.lock);                                                             \
+      watch.ledger.counter++;                                                                      \
+      pthread_mutex_unlock(&watch.lock);                                                           \
+      return __real_##name args;                                                                   \
+    }
+WATCH_CUDA(cudaStreamSynchronize, (cudaStream_t stream), (stream), waits)
+WATCH_CUDA(cudaDeviceSynchronize, (void), (), waits)
+WATCH_CUDA(cudaEventSynchronize, (cudaEvent_t event), (event), waits)
+WATCH_CUDA(cudaMemcpy, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind),
+           (to, from, bytes, kind), waits)
+WATCH_CUDA(cudaMalloc, (void **out, size_t bytes), (out, bytes), waits)
+WATCH_CUDA(cudaFree, (void *memory), (memory), waits)
+#endif
+
+void ledger_clear(void) {
+  pthread_mutex_lock(&watch.lock);
+  watch.ledger = (Ledger){.blocks = watch.ledger.blocks};
+  watch.refuse = 0;
+  pthread_mutex_unlock(&watch.lock);
+}
+
+Ledger ledger_read(void) {
+  pthread_mutex_lock(&watch.lock);
+  const Ledger ledger = watch.ledger;
+  pthread_mutex_unlock(&watch.lock);
+  return ledger;
+}
+
+void ledger_refuse(long nth) {
+  pthread_mutex_lock(&watch.lock);
+  watch.refuse = nth;
+  pthread_mutex_unlock(&watch.lock);
+}
+
+const char *ledger_damage(char *text, size_t size) {
+  for (int i = 0; i < ARENAS; i++) {
+    const RvArena *arena = watch.arenas[i];
+    const int guard = arena ? rv_arena_check(arena) : -1;
+    if (guard >= 0) {
+      snprintf(text, size,
+               "guard %d of %d is damaged: piece %d ran over its end, or %d under its start", guard,
+               arena->pieces + 1, guard - 1, guard);
+      return text;
+    }
+  }
+  return NULL;
+}
+
+/* --- What must hold -----------------------------------------------------------------------------
+ */
+
+/* The nth allocation fails, for every n. */
+static void test_refused_memory(const Contract *c) {
+  const int most = 200;
+  int steps = 0;
+  for (int nth = 1; nth <= most; nth++) {
+    Lines lines = {0};
+    void *config = contract_config(c, &lines);
+    void *object = &lines; /* must become NULL */
+    ledger_clear();
+    ledger_refuse(nth);
+    const RvStatus status = c->rules->create(&object, config, c->engine);
+    const long before = ledger_read().blocks;
+    ledger_refuse(0);
+    free(config);
+    if (status == RV_OK) {
+      c->rules->destroy(&object);
+      break;
+    }
+    steps++;
+    rvc_true(c->check, c->name, status == RV_ERR_NO_MEMORY,
+             "allocation %d refused: status is \"%s\", expected \"%s\"", nth,
+             rv_status_text(status), rv_status_text(RV_ERR_NO_MEMORY));
+    rvc_true(c->check, c->name, object == NULL, "allocation %d refused: *out is not NULL", nth);
+    rvc_true(c->check, c->name, before == 0, "allocation %d refused: %ld blocks are left", nth,
+             before);
+    rvc_true(c->check, c->name, lines.count == 1, "allocation %d refused: %d log lines, expected 1",
+             nth, lines.count);
+  }
+  rvc_true(c->check, c->name, steps > 0 && steps < most,
+           "%d allocations were refused one after the other", steps);
+}
+
+static void test_workspace(const Contract *c) {
+  if (!c->rules->workspace)
+    return;
+  Lines lines = {0};
+  void *config = contract_config(c, &lines);
+  const size_t stated = c->rules->workspace(config, c->engine);
+  void *object = NULL;
+  ledger_clear();
+  const RvStatus status = c->rules->create(&object, config, c->engine);
+  const size_t taken = ledger_read().bytes[c->engine];
+  free(config);
+  c->rules->destroy(&object);
+  if (!rvc_true(c->check, c->name, status == RV_OK, "new: %s (%s)", rv_status_text(status),
+                lines.last))
+    return;
+  /* On the CPU the object itself comes from the same memory. */
+  const size_t object_room = c->engine == RV_CPU ? 1 << 18 : 0;
+  rvc_true(c->check, c->name, stated > 0 && taken >= stated && taken - stated <= object_room,
+           "workspace states %zu bytes, new took %zu", stated, taken);
+}
+
+static void test_free(const Contract *c) {
+  Lines lines = {0};
+  void *config = contract_config(c, &lines);
+  void *object = NULL;
+  ledger_clear();
+  rvc_true(c->check, c->name, c->rules->create(&object, config, c->engine) == RV_OK, "new: %s",
+           lines.last);
+  free(config);
+  c->rules->destroy(&object);
+  rvc_true(c->check, c->name, object == NULL, "free does not set NULL");
+  c->rules->destroy(&object);
+  c->rules->destroy(NULL);
+  const long left = ledger_read().blocks;
+  rvc_true(c->check, c->name, left == 0, "%ld blocks are left after free", left);
+}
+
+/* Memory of the device that the ledger cannot see: streams, graphs, events. */
+static void test_device_leak(const Contract *c) {
+#if RV_HAVE_CUDA
+  size_t before = 0, after = 0, total = 0;
+  for (int i = 0; i < 60 && c->engine == RV_CUDA; i++) {
+    Lines lines = {0};
+    void *config = contract_config(c, &lines);
+    void *object = NULL;
+    const RvStatus status = c->rules->create(&object, config, c->engine);
+    c->rules->destroy(&object);
+    free(config);
+    if (!rvc_true(c->check, c->name, status == RV_OK, "new: %s", lines.last))
+      return;
+    if (i == 9) /* first objects load modules */
+      cudaMemGetInfo(&before, &total);
+  }
+  cudaMemGetInfo(&after, &total);
+  if (c->engine == RV_CUDA)
+    rvc_true(c->check, c->name, after + ((size_t)1 << 20) >= before,
+             "50 objects made and freed: %zu bytes of GPU memory are gone", before - after);
+#else
+  (void)c;
+#endif
+}
+
+void contract_memory(const Contract *c) {
+  test_free(c);
+  test_refused_memory(c);
+  test_workspace(c);
+  test_device_leak(c);
+}
