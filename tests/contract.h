@@ -44,6 +44,7 @@ typedef struct RvContract {
   /* The planes of one run, inputs and outputs; returns their number. */
   int (*planes)(const void *config, RvContractPlane *planes);
   RvStatus (*run)(void *object, const RvPlane *planes, RvStream stream);
+  int is_several; /* run is several calls: those before a refused one may have written */
   const RvContractField *fields;
   size_t field_count;
   /* Further illegal configs: changes a legal one, returns what is wrong; NULL past the last. May

@@ -215,7 +215,7 @@ static void test_workspace(const Contract *c) {
                 lines.last))
     return;
   /* On the CPU the object itself comes from the same memory. */
-  const size_t object_room = c->engine == RV_CPU ? 1 << 18 : 0;
+  const size_t object_room = c->engine == RV_CPU ? 1 << 20 : 0;
   rvc_true(c->check, c->name, stated > 0 && taken >= stated && taken - stated <= object_room,
            "workspace states %zu bytes, new took %zu", stated, taken);
 }

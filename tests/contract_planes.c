@@ -173,7 +173,8 @@ static void test_runs(const Contract *c) {
     rvc_true(c->check, c->name, c->rules->run(NULL, NULL, NULL) == RV_ERR_ARG,
              "run on a NULL object is not refused");
     test_bad_planes(c, object, &lines, &first);
-    rvc_true(c->check, c->name, is_same_frame(&first, &fresh), "a refused run wrote to a plane");
+    if (!c->rules->is_several)
+      rvc_true(c->check, c->name, is_same_frame(&first, &fresh), "a refused run wrote to a plane");
 
     lines.count = 0;
     rvc_true(c->check, c->name, frame_run(c, &first, object, NULL) == RV_OK, "run: %s", lines.last);

@@ -50,7 +50,7 @@ static size_t workspace(const void *config, RvEngine engine) {
 static RvStatus create(void **out, const void *config, RvEngine engine) {
   if (!out)
     return rv_sgm_new(NULL, config, engine);
-  RvSgm *sgm = NULL;
+  RvSgm *sgm = *out;
   const RvStatus status = rv_sgm_new(&sgm, config, engine);
   *out = sgm;
   return status;
