@@ -38,13 +38,29 @@ typedef enum RvSceneLabel {
   RV_LABELS
 } RvSceneLabel;
 
+/* Ranges and defaults; the element's properties are made from these. */
+#define RV_SCENE_SIDE_MIN 16 /* px of one eye */
+#define RV_SCENE_WIDTH_DEFAULT 640
+#define RV_SCENE_HEIGHT_DEFAULT 480
+#define RV_SCENE_SEED_DEFAULT 1
+#define RV_SCENE_NOISE_MAX 50.0
+#define RV_SCENE_NOISE_DEFAULT 2.0
+#define RV_SCENE_SPEED_MAX 50.0
+#define RV_SCENE_SPEED_DEFAULT 8.0
+#define RV_SCENE_FRAME_RATE_MAX 1000.0
+#define RV_SCENE_FRAME_RATE_DEFAULT 30.0
+#define RV_SCENE_MAX_DISPARITY_MIN 16
+#define RV_SCENE_MAX_DISPARITY_MAX 1024
+#define RV_SCENE_MAX_DISPARITY_DEFAULT 96
+
 typedef struct RvSceneConfig {
   RvScenePattern pattern; /* RV_SCENE_STREET */
-  int width, height;      /* px of one eye, 16..RV_MAX_SIDE; 640 x 480 */
+  int width, height;      /* px of one eye, 16..RV_MAX_SIDE / 2 and 16..RV_MAX_SIDE; 640 x 480 */
   uint32_t seed;          /* 1 */
   double noise;           /* standard deviation of the sensor noise, grey levels, 0..50; 2 */
-  double speed;           /* m/s, -50..50; 8 */
-  double frame_rate;      /* frames per second, for the motion from frame to frame; 30 */
+  double speed;           /* of the camera, m/s, -50..50; 8. At 0 the whole scene stands still */
+  double frame_rate;      /* frames per second, for the motion from frame to frame, above 0 and at
+                           * most 1000; 30 */
   int max_disparity;      /* px: nothing is nearer than this, 16..1024; 96 */
   int threads;            /* 0 = all; 0 */
   RvLog log;
@@ -65,7 +81,8 @@ RV_API void rv_scene_config_init(RvSceneConfig *config);
 RV_API RvStatus rv_scene_config_check(const RvSceneConfig *config);
 RV_API RvStatus rv_scene_new(RvScene **out, const RvSceneConfig *config);
 
-/* The camera that renders: focal, principal point, baseline, height, pitch. */
+/* The camera that renders: focal, principal point, baseline, height, pitch. `planes` and `noise`
+ * have no ground: height and pitch are 0 there; `noise` has no camera at all (all 0). */
 RV_API void rv_scene_camera(const RvScene *scene, RvCamera *camera);
 
 /* Renders frame `frame` (0..) side by side: `picture` is RV_PIXEL_BGRX, NV12, I420 or GRAY8, of

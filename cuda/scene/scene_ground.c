@@ -1,0 +1,126 @@
+/* scene_ground.c: road, sidewalk, grass and dirt track. */
+#include "scene/scene_internal.h"
+
+#define MARK 0.12 /* m: width of a painted line */
+
+static const Vec axis_x = {1, 0, 0}, axis_z = {0, 0, 1};
+
+/* A smooth step of `v` from `from` to `to`. */
+static float ramp(float v, float from, float to) {
+  const float k = clamp01((v - from) / (to - from));
+  return k * k * (3.0f - 2.0f * k);
+}
+
+/* Share of paint: dashed middle line, edge lines, parking spaces, zebra crossings. */
+static float paint(double x, double z, float fx, float fz) {
+  const double side = absolute(x);
+  float mark = scene_band(x, fx, -0.5 * MARK, 0.5 * MARK) * scene_pulse(z, fz, 0.0, 3.0, 7.5);
+  mark += scene_band(side, fx, 3.45, 3.45 + MARK);
+  mark += scene_band(side, fx, 3.5, 5.6) * scene_pulse(z, fz, 0.0, 0.1, 6.6);
+  const float zebra = scene_pulse(z, fz, 0.0, 3.5, 83.0);
+  mark = mark * (1.0f - zebra) +
+         zebra * scene_band(side, fx, 0.0, 3.4) * scene_pulse(x + 40.0, fx, 0.0, 0.5, 1.0);
+  return mark > 1.0f ? 1.0f : mark;
+}
+
+static Colour road(const RvScene *scene, Spot *spot) {
+  const double x = spot->point.x, z = spot->point.z + scene->world->travel;
+  const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
+  /* Stretches of smooth new asphalt, and wet ones that mirror. */
+  const float lay = scene_texel(scene, TEX_CLOUD, 0.4 * x + 7.0, z, fx, fz, 2.2f);
+  const float smooth = ramp(lay, 0.52f, 0.62f);
+  const float wet = ramp(scene_texel(scene, TEX_CLOUD, x, z + 40.0, fx, fz, 3.1f), 0.60f, 0.68f);
+  const float fine = scene_texel(scene, TEX_GRAIN, x, z, fx, fz, 190.0f) - 0.5f;
+  const float middle = scene_texel(scene, TEX_GRAIN, x + 3.3, z, fx, fz, 41.0f) - 0.5f;
+  const float broad = scene_texel(scene, TEX_CLOUD, x, z, fx, fz, 13.0f) - 0.5f;
+  const float contrast = (1.0f - 0.7f * smooth) * (1.0f - 0.75f * wet);
+  float grey = 106.0f - 16.0f * smooth + contrast * (44.0f * fine + 38.0f * middle) + 30.0f * broad;
+  /* Tar in the cracks: the contour of a coarse texture. */
+  const float crack = scene_texel(scene, TEX_CLOUD, x + 11.0, z * 0.7, fx, fz, 9.0f) - 0.5f;
+  const float width = 0.006f + 0.35f * (fx + fz);
+  const float tar = clamp01(1.0f - (crack < 0 ? -crack : crack) / width) * clamp01(0.012f / width);
+  grey -= 42.0f * tar * (1.0f - smooth);
+  /* Tracks of wheels are polished. */
+  const double lane = absolute(absolute(x) - 1.75);
+  grey -= 7.0f * clamp01(1.0f - (float)absolute(lane - 0.75) * 2.5f);
+  const float old =
+      0.62f + 0.5f * (scene_texel(scene, TEX_GRAIN, x, z + 9.0, fx, fz, 60.0f) - 0.25f);
+  const float mark = paint(x, z, fx, fz) * clamp01(old + 0.15f) * (1.0f - 0.3f * wet);
+  spot->shiny = 0.75f * wet + 0.10f * smooth;
+  const Colour asphalt = colour(grey * 0.99f, grey, grey * 1.02f);
+  return colour_mix(colour_mul(asphalt, 1.0f - 0.3f * wet), colour(212, 210, 202), mark);
+}
+
+static Colour sidewalk(const RvScene *scene, Spot *spot) {
+  const double x = spot->point.x, z = spot->point.z + scene->world->travel;
+  const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
+  const float slab = scene_texel(scene, TEX_PAVING, x, z, fx, fz, 128.0f) - 0.5f;
+  const float fine = scene_texel(scene, TEX_GRAIN, x, z, fx, fz, 150.0f) - 0.5f;
+  const float broad = scene_texel(scene, TEX_CLOUD, x, z, fx, fz, 17.0f) - 0.5f;
+  const float kerb = scene_band(absolute(x), fx, 5.0, 5.86);
+  const float joint = scene_pulse(z, fz, 0.0, 0.02, 1.0) * kerb;
+  float grey = 150.0f + (1.0f - kerb) * 60.0f * slab + 30.0f * fine + 34.0f * broad;
+  grey += 14.0f * kerb - 70.0f * joint;
+  return colour(grey, grey * 0.975f, grey * 0.93f);
+}
+
+static Colour curb(const RvScene *scene, Spot *spot) {
+  const double z = spot->point.z + scene->world->travel;
+  const float fz = scene_extent(axis_z, spot);
+  const float fine = scene_texel(scene, TEX_GRAIN, z, spot->point.y, fz, fz, 90.0f) - 0.5f;
+  const float grey = 138.0f + 36.0f * fine - 60.0f * scene_pulse(z, fz, 0.0, 0.02, 1.0);
+  return colour(grey, grey * 0.98f, grey * 0.94f);
+}
+
+static Colour grass(const RvScene *scene, Spot *spot) {
+  const double x = spot->point.x, z = spot->point.z + scene->world->travel;
+  const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
+  const float blade = scene_texel(scene, TEX_GRASS, x, z, fx, fz, 110.0f) - 0.5f;
+  const float tuft = scene_texel(scene, TEX_GRASS, x + 5.0, z, fx, fz, 23.0f) - 0.5f;
+  const float broad = scene_texel(scene, TEX_CLOUD, x, z, fx, fz, 6.0f) - 0.5f;
+  const float dry = ramp(scene_texel(scene, TEX_CLOUD, x + 60.0, z, fx, fz, 9.0f), 0.44f, 0.66f);
+  const int wild = scene->config.pattern == RV_SCENE_OFFROAD;
+  const Colour green = colour(92, 118, 58), straw = colour(148, 132, 88);
+  const float light = 1.0f + 0.95f * blade + 0.65f * tuft + 0.45f * broad;
+  return colour_mul(colour_mix(green, straw, wild ? 0.95f * dry : 0.5f * dry), light);
+}
+
+/* Dirt with stones, ruts, puddles that mirror, and tufts of grass in the middle. */
+static Colour track(const RvScene *scene, Spot *spot) {
+  const World *world = scene->world;
+  const double x = spot->point.x, z = spot->point.z + world->travel;
+  const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
+  const float from_middle = (float)(x - scene_profile(world->track, spot->point.z));
+  const float off = from_middle < 0 ? -from_middle : from_middle;
+  const float grit = scene_texel(scene, TEX_DIRT, x, z, fx, fz, 120.0f) - 0.5f;
+  const float clods = scene_texel(scene, TEX_DIRT, x + 2.0, z, fx, fz, 33.0f) - 0.5f;
+  const float broad = scene_texel(scene, TEX_CLOUD, x, z, fx, fz, 8.0f);
+  const float rut = clamp01(1.0f - 3.2f * (off > 0.75f ? off - 0.75f : 0.75f - off));
+  const float damp = ramp(broad, 0.46f, 0.62f);
+  const float puddle = rut * ramp(broad, 0.58f, 0.64f);
+  const Colour dry = colour(164, 144, 108), moist = colour(96, 84, 60);
+  Colour c =
+      colour_mul(colour_mix(dry, moist, damp), 1.0f + 0.8f * grit + 0.6f * clods - 0.16f * rut);
+  const float tufts = scene_texel(scene, TEX_GRASS, x, z, fx, fz, 19.0f) +
+                      0.5f * (scene_texel(scene, TEX_CLOUD, x + 9.0, z, fx, fz, 11.0f) - 0.5f);
+  const float weeds = clamp01(1.0f - 2.4f * off) * ramp(tufts, 0.46f, 0.62f);
+  if (weeds > 0.0f)
+    c = colour_mix(c, grass(scene, spot), 0.9f * weeds);
+  spot->shiny = 0.9f * puddle;
+  return colour_mul(c, 1.0f - 0.45f * puddle);
+}
+
+Colour scene_ground_colour(const RvScene *scene, Spot *spot, Material material) {
+  switch (material) {
+  case MATERIAL_ROAD:
+    return road(scene, spot);
+  case MATERIAL_SIDEWALK:
+    return sidewalk(scene, spot);
+  case MATERIAL_CURB:
+    return curb(scene, spot);
+  case MATERIAL_TRACK:
+    return track(scene, spot);
+  default:
+    return grass(scene, spot);
+  }
+}

@@ -1,0 +1,244 @@
+/* scene_internal.h: the parts of the renderer and what they hand to each other.
+ *
+ *   scene.c          object, config, camera, render() as a list of passes
+ *   scene_world.c    what stands where in one frame;  scene_street.c, scene_wild.c: the objects
+ *   scene_objects.c  convex bodies, cylinders, ellipsoids; tiles and shadow grid
+ *   scene_trace.c    rays: first hit, shadow, truth
+ *   scene_texture.c  tileable textures with mip levels
+ *   scene_shade.c    light;  scene_ground.c, scene_material.c: colours of surfaces
+ *   scene_output.c   sensor, pixel formats;  scene_noise.c: the pattern `noise`
+ *
+ * World: x right, y up, z along the street, m; the origin travels with the camera, which stands at
+ * z = 0 and `travel` m down the street. Everything is a function of the seed and of `travel`. */
+#ifndef RV_SCENE_INTERNAL_H
+#define RV_SCENE_INTERNAL_H
+
+#include "scene/scene.h"
+#include "rv_hd.h"
+#include "rv_internal.h"
+
+#define OBJECTS_MAX 384
+#define OBJECT_WORDS (OBJECTS_MAX / 64)
+#define OBJECT_PLANES 14
+#define TILES_X 40
+#define TILES_Y 30
+#define SHADE_X 26 /* cells of the shadow grid, SHADE_CELL m each */
+#define SHADE_Z 96
+#define SHADE_CELL 2.0
+#define SHADE_X0 (-26.0)
+#define SHADE_Z0 (-12.0)
+#define HEIGHTS 1024 /* samples of the ground's profile */
+#define HEIGHT_STEP 0.25
+#define HEIGHT_Z0 (-24.0)
+#define FAR_M 205.0 /* no object beyond */
+#define TEXTURE_SIDE 256
+#define TEXTURE_LEVELS 9
+#define CURB_HEIGHT 0.12
+
+typedef struct Vec {
+  double x, y, z;
+} Vec;
+
+typedef struct Colour {
+  float r, g, b; /* 0..255 */
+} Colour;
+
+typedef struct Ray {
+  Vec origin, dir; /* dir has length 1 along the optical axis: t is the depth in m */
+} Ray;
+
+typedef enum Material {
+  MATERIAL_SKY = 0,
+  MATERIAL_ROAD,
+  MATERIAL_SIDEWALK,
+  MATERIAL_CURB,
+  MATERIAL_GRASS,
+  MATERIAL_TRACK,
+  MATERIAL_FACADE,
+  MATERIAL_WALL,
+  MATERIAL_HEDGE,
+  MATERIAL_BODY,
+  MATERIAL_CABIN,
+  MATERIAL_WHEEL,
+  MATERIAL_METAL,
+  MATERIAL_SIGN,
+  MATERIAL_WOOD,
+  MATERIAL_LEAVES,
+  MATERIAL_ROCK,
+  MATERIAL_PLANE
+} Material;
+
+typedef enum Shape { SHAPE_CONVEX = 0, SHAPE_CYLINDER, SHAPE_ELLIPSOID } Shape;
+
+/* A body with a frame of its own: origin, axes right/up/ahead of unit length. */
+typedef struct Object {
+  Shape shape;
+  Material material;
+  RvSceneLabel label;
+  uint32_t style; /* random bits: colours, window sizes */
+  Vec origin, right, up, ahead;
+  Vec half; /* m: half size of the box, radii of cylinder (x, z, half height y) and ellipsoid */
+  Vec low, high;  /* bounding box, world */
+  double nearest; /* m: least depth of the bounding box */
+  Colour tint;
+  int planes;
+  Vec normal[OBJECT_PLANES]; /* world, outward; inside is normal . p <= offset */
+  double offset[OBJECT_PLANES];
+} Object;
+
+typedef struct Bits {
+  uint64_t word[OBJECT_WORDS];
+} Bits;
+
+typedef struct Hit {
+  double t;   /* depth, m */
+  int object; /* index, -1 sky, -2 ground */
+  int face;
+  Material material;
+} Hit;
+
+/* One texture: grey levels with mean 128, level 0 first. */
+typedef struct Texture {
+  uint8_t *level[TEXTURE_LEVELS];
+} Texture;
+
+enum { TEX_GRAIN = 0, TEX_CLOUD, TEX_LEAVES, TEX_BRICK, TEX_PAVING, TEX_GRASS, TEX_DIRT, TEXTURES };
+
+typedef struct World {
+  double travel;                        /* m */
+  Vec eye[2], right, down, ahead;       /* camera */
+  Vec sun;                              /* unit vector towards the sun */
+  float sunlight, ambient;              /* of a face towards the sun, and of shadow */
+  Colour light;                         /* tint of the light */
+  int flat;                             /* ground is y = 0 */
+  double climb[HEIGHTS], bank[HEIGHTS]; /* ground y = climb(z) + bank(z) * x */
+  double track[HEIGHTS];                /* x of the middle of the track */
+  int objects;
+  Object object[OBJECTS_MAX];
+  int order[OBJECTS_MAX]; /* from rank (front to back; the bits below) to object */
+  Bits tile[2][TILES_Y][TILES_X];
+  Bits shade[SHADE_Z][SHADE_X];
+  Bits close[SHADE_Z]; /* cars that stand in or beside a strip of street */
+} World;
+
+struct RvScene {
+  RvSceneConfig config;
+  RvCamera camera;
+  double near; /* m: depth of the largest disparity */
+  double sin_pitch, cos_pitch;
+  RvArena arena;
+  World *world;
+  uint32_t *ids; /* per pixel of one eye: what was hit, for anti-aliasing */
+  float *depths; /* m */
+  uint8_t *bgr;  /* packed picture, 4 bytes a pixel */
+  Texture texture[TEXTURES];
+};
+
+/* scene_world.c */
+uint32_t scene_hash(uint32_t a, uint32_t b, uint32_t c);
+double scene_unit(uint32_t *state); /* next number in 0..1 of a chain */
+void scene_build(RvScene *scene, uint64_t frame);
+double scene_track(const RvScene *scene, double x, double z); /* m inside the track, < 0 outside */
+void scene_tree(World *world, double x, double z, double height, uint32_t style);
+
+/* scene_street.c, scene_wild.c */
+void scene_build_street(const RvScene *scene, World *world);
+void scene_build_wild(const RvScene *scene, World *world);
+void scene_build_planes(const RvScene *scene, World *world);
+
+/* scene_objects.c */
+double scene_profile(const double *values, double z);
+double scene_ground_y(const World *world, double x, double z);
+Object *scene_add(World *world, Shape shape, Material material, RvSceneLabel label, Vec origin,
+                  Vec half);
+void scene_plane(Object *object, Vec normal, Vec point);
+void scene_box(Object *object);
+void scene_turn(Object *object, Vec ahead, Vec up);
+void scene_sort(RvScene *scene);
+
+/* scene_trace.c */
+Ray scene_ray(const RvScene *scene, int eye, double x, double y);
+void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double y, Hit *hit);
+int scene_in_shadow(const RvScene *scene, Vec point, int self);
+Vec scene_normal(const RvScene *scene, const Hit *hit, Vec point);
+Vec scene_local(const Object *object, Vec point);
+int scene_leaf_hole(Vec local, uint32_t style);
+RvSceneLabel scene_hit_label(const RvScene *scene, const Hit *hit);
+
+/* scene_texture.c */
+size_t scene_texture_bytes(void);
+void scene_textures_make(RvScene *scene, uint8_t *memory);
+/* Mean grey (0..1) of the rectangle of fu x fv m round (u, v) m, `texels` per m. */
+float scene_texel(const RvScene *scene, int texture, double u, double v, float fu, float fv,
+                  float texels);
+/* Share of [x - f/2, x + f/2] inside [a, b] of a pattern with period p; and without period. */
+float scene_pulse(double x, float f, double a, double b, double p);
+float scene_band(double x, float f, double a, double b);
+
+/* scene_shade.c */
+Colour scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shadow);
+Colour scene_sky(const RvScene *scene, Vec dir);
+Colour scene_mirror(const RvScene *scene, Vec point, Vec dir);
+
+/* What a material sees of a hit. */
+typedef struct Spot {
+  Vec point, normal, dir;
+  Vec dx, dy; /* m of the surface per pixel step right and down */
+  double t;
+  const Object *object;
+  int face;
+  float shiny; /* out: share of mirrored sky */
+} Spot;
+Colour scene_ground_colour(const RvScene *scene, Spot *spot, Material material);
+Colour scene_object_colour(const RvScene *scene, Spot *spot, Material material);
+float scene_extent(Vec axis, const Spot *spot); /* m of a pixel along a unit vector */
+
+/* scene_output.c */
+void scene_sense(const RvScene *scene, uint64_t frame, int eye, int x, int y, Colour colour,
+                 uint8_t *bgr);
+void scene_output(const RvScene *scene, const RvPicture *picture);
+
+/* scene_noise.c */
+void scene_render_noise(RvScene *scene, uint64_t frame, const RvSceneTruth *truth);
+
+static inline Vec vec(double x, double y, double z) {
+  const Vec v = {x, y, z};
+  return v;
+}
+static inline Vec vec_add(Vec a, Vec b) {
+  return vec(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+static inline Vec vec_sub(Vec a, Vec b) {
+  return vec(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+static inline Vec vec_mul(Vec a, double k) {
+  return vec(a.x * k, a.y * k, a.z * k);
+}
+static inline double vec_dot(Vec a, Vec b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+static inline Vec vec_cross(Vec a, Vec b) {
+  return vec(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+static inline Colour colour(float r, float g, float b) {
+  const Colour c = {r, g, b};
+  return c;
+}
+static inline Colour colour_mix(Colour a, Colour b, float k) {
+  return colour(a.r + (b.r - a.r) * k, a.g + (b.g - a.g) * k, a.b + (b.b - a.b) * k);
+}
+static inline Colour colour_mul(Colour a, float k) {
+  return colour(a.r * k, a.g * k, a.b * k);
+}
+static inline float clamp01(float v) {
+  return v < 0.0f ? 0.0f : v > 1.0f ? 1.0f : v;
+}
+static inline double absolute(double v) {
+  return v < 0.0 ? -v : v;
+}
+static inline int floor_int(double v) {
+  const int i = (int)v;
+  return i - (v < i);
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* scene_noise.c: the pattern `noise`: dots, each block of them at a disparity of its own. */
+#include "scene/scene_internal.h"
+
+#include <omp.h>
+#include <string.h>
+
+#define BLOCK 32 /* px */
+
+typedef struct Dots {
+  uint32_t salt; /* of the frame; the dots stand still when the speed is 0 */
+  int range;     /* px: disparities 1..range */
+} Dots;
+
+static int block_disparity(const RvScene *scene, const Dots *dots, int bx, int by) {
+  return 1 + (int)(scene_hash(scene->config.seed ^ dots->salt, (uint32_t)bx, (uint32_t)by + 700u) %
+                   (uint32_t)dots->range);
+}
+
+static Colour dot(const RvScene *scene, const Dots *dots, int eye, int x, int y) {
+  const uint32_t h = scene_hash(scene->config.seed ^ dots->salt, (uint32_t)x,
+                                (uint32_t)y * 2u + (uint32_t)eye + 9000u);
+  const float v = (float)(16 + (h & 0xFF) * 224 / 256);
+  return colour(v, v, v);
+}
+
+/* `owner`: for each pixel of the right eye, 1 + the left column it shows; 0: none, dots of its own.
+ * Of two blocks at one place the nearer one, with the larger disparity, is seen. */
+static void paint_row(const RvScene *scene, uint64_t frame, const Dots *dots, int y,
+                      uint32_t *owner) {
+  const int width = scene->config.width;
+  uint8_t *left = scene->bgr + 8 * (size_t)y * (size_t)width, *right = left + 4 * (size_t)width;
+  memset(owner, 0, (size_t)width * sizeof *owner);
+  for (int x = 0; x < width; x++) {
+    const int d = block_disparity(scene, dots, x / BLOCK, y / BLOCK), to = x - d;
+    scene_sense(scene, frame, 0, x, y, dot(scene, dots, 0, x, y), left + 4 * x);
+    if (to < 0)
+      continue;
+    const int other = (int)owner[to] - 1;
+    if (other < 0 || other - to < d)
+      owner[to] = (uint32_t)x + 1;
+  }
+  for (int x = 0; x < width; x++) {
+    const Colour c =
+        owner[x] ? dot(scene, dots, 0, (int)owner[x] - 1, y) : dot(scene, dots, 1, x, y);
+    scene_sense(scene, frame, 1, x, y, c, right + 4 * x);
+  }
+}
+
+static void truth_row(const RvScene *scene, const Dots *dots, int y, const uint32_t *owner,
+                      const RvSceneTruth *truth) {
+  for (int x = 0; x < scene->config.width; x++) {
+    const int d = block_disparity(scene, dots, x / BLOCK, y / BLOCK);
+    const int seen = x - d >= 0 && owner[x - d] == (uint32_t)x + 1;
+    if (truth->disparity.data)
+      ((uint16_t *)((char *)truth->disparity.data + y * truth->disparity.stride))[x] =
+          (uint16_t)(16 * d);
+    if (truth->labels.data)
+      ((uint8_t *)truth->labels.data + y * truth->labels.stride)[x] = RV_LABEL_WALL;
+    if (truth->road.data)
+      ((uint8_t *)truth->road.data + y * truth->road.stride)[x] = 0;
+    if (truth->visible.data)
+      ((uint8_t *)truth->visible.data + y * truth->visible.stride)[x] = seen ? 255 : 0;
+  }
+}
+
+void scene_render_noise(RvScene *scene, uint64_t frame, const RvSceneTruth *truth) {
+  const RvSceneConfig *c = &scene->config;
+  const int width = c->width, height = c->height, threads = rv_threads(c->threads);
+  const int widest = rv_max(width / 2, 1);
+  const Dots dots = {c->speed == 0.0 ? 0u
+                                     : scene_hash((uint32_t)frame, (uint32_t)(frame >> 32), 1u),
+                     rv_min(c->max_disparity, widest)};
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (int y = 0; y < height; y++) {
+    uint32_t *owner = scene->ids + (size_t)y * (size_t)width;
+    paint_row(scene, frame, &dots, y, owner);
+    if (truth)
+      truth_row(scene, &dots, y, owner, truth);
+  }
+}

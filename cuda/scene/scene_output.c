@@ -1,0 +1,99 @@
+/* scene_output.c: what the sensors make of the light, and the pixel formats. */
+#include "scene/scene_internal.h"
+
+#include <omp.h>
+#include <string.h>
+
+/* Noise of the sensor: a sum of four uniform numbers, near enough to a normal one; the same for
+ * all channels of a pixel, so that its deviation holds for the grey value too. */
+static float sensor_noise(const RvScene *scene, uint64_t frame, int eye, int x, int y) {
+  const uint32_t at = (uint32_t)y * 32768u + (uint32_t)x;
+  const uint32_t when = scene_hash((uint32_t)frame, (uint32_t)(frame >> 32), (uint32_t)eye);
+  const uint32_t a = scene_hash(scene->config.seed, at, when), b = scene_hash(a, 17u, when);
+  const int sum = (int)((a & 0xFFFF) + (a >> 16) + (b & 0xFFFF) + (b >> 16)) - 2 * 65535;
+  return (float)sum * (float)(1.7320508 / 65535.0); /* variance of the sum: 4 / 12 */
+}
+
+static uint8_t level(float v) {
+  return v <= 0.0f ? 0 : v >= 254.5f ? 255 : (uint8_t)(v + 0.5f);
+}
+
+/* The right camera is a little brighter and bluer; both darken towards the corners. */
+void scene_sense(const RvScene *scene, uint64_t frame, int eye, int x, int y, Colour c,
+                 uint8_t *bgr) {
+  if (scene->config.pattern != RV_SCENE_PLANES) {
+    const float u = (float)((x - scene->camera.cx) / scene->camera.focal);
+    const float v = (float)((y - scene->camera.cy) / scene->camera.focal);
+    const float vignette = 1.0f - 0.16f * (u * u + v * v);
+    c = colour_mul(c, eye ? 1.06f * vignette : vignette);
+    if (eye)
+      c = colour(c.r - 3.5f, c.g - 2.5f, c.b - 1.0f);
+  }
+  const float noise = scene->config.noise > 0.0
+                          ? (float)scene->config.noise * sensor_noise(scene, frame, eye, x, y)
+                          : 0.0f;
+  bgr[0] = level(c.b + noise);
+  bgr[1] = level(c.g + noise);
+  bgr[2] = level(c.r + noise);
+  bgr[3] = 255;
+}
+
+static void grey_row(const uint8_t *bgr, int width, uint8_t *out) {
+  for (int x = 0; x < width; x++)
+    out[x] = (uint8_t)((77 * bgr[4 * x + 2] + 150 * bgr[4 * x + 1] + 29 * bgr[4 * x] + 128) >> 8);
+}
+
+/* BT.709, limited range. */
+static void luma_row(const uint8_t *bgr, int width, uint8_t *out) {
+  for (int x = 0; x < width; x++)
+    out[x] =
+        (uint8_t)(16 + ((47 * bgr[4 * x + 2] + 157 * bgr[4 * x + 1] + 16 * bgr[4 * x] + 128) >> 8));
+}
+
+/* Mean of the up to 2 x 2 pixels of a chroma sample; where the seam between the eyes cuts one, it
+ * belongs to the left eye. */
+static void chroma_row(const RvScene *scene, int y, uint8_t *u, uint8_t *v, int step) {
+  const int eye = scene->config.width, width = 2 * eye;
+  const uint8_t *top = scene->bgr + 4 * (size_t)y * (size_t)width;
+  const uint8_t *bottom = y + 1 < scene->config.height ? top + 4 * width : top;
+  for (int c = 0; c < eye; c++) {
+    const int x0 = 2 * c, x1 = x0 + 1 == eye ? x0 : x0 + 1;
+    int sum[3];
+    for (int k = 0; k < 3; k++)
+      sum[k] =
+          (top[4 * x0 + k] + top[4 * x1 + k] + bottom[4 * x0 + k] + bottom[4 * x1 + k] + 2) >> 2;
+    u[c * step] = (uint8_t)((-26 * sum[2] - 86 * sum[1] + 112 * sum[0] + 128 * 256 + 128) >> 8);
+    v[c * step] = (uint8_t)((112 * sum[2] - 102 * sum[1] - 10 * sum[0] + 128 * 256 + 128) >> 8);
+  }
+}
+
+static void output_row(const RvScene *scene, const RvPicture *picture, int y) {
+  const int width = 2 * scene->config.width;
+  const uint8_t *bgr = scene->bgr + 4 * (size_t)y * (size_t)width;
+  uint8_t *out[3] = {NULL, NULL, NULL};
+  for (int p = 0; p < rv_pixel_planes(picture->format); p++)
+    out[p] = (uint8_t *)picture->data[p] + (p ? y / 2 : y) * picture->stride[p];
+  switch (picture->format) {
+  case RV_PIXEL_BGRX:
+    memcpy(out[0], bgr, 4 * (size_t)width);
+    return;
+  case RV_PIXEL_GRAY8:
+    grey_row(bgr, width, out[0]);
+    return;
+  default:
+    luma_row(bgr, width, out[0]);
+    if (y & 1)
+      return;
+    if (picture->format == RV_PIXEL_NV12)
+      chroma_row(scene, y, out[1], out[1] + 1, 2);
+    else
+      chroma_row(scene, y, out[1], out[2], 1);
+  }
+}
+
+void scene_output(const RvScene *scene, const RvPicture *picture) {
+  const int height = scene->config.height, threads = rv_threads(scene->config.threads);
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (int y = 0; y < height; y++)
+    output_row(scene, picture, y);
+}

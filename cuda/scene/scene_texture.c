@@ -1,0 +1,219 @@
+/* scene_texture.c: tileable textures made from the seed, with mip levels, so that a surface gives
+ * both eyes the same light whatever the distance. */
+#include "scene/scene_internal.h"
+
+#include <string.h>
+
+#define SIDE TEXTURE_SIDE
+#define MASK (SIDE - 1)
+
+static float lattice(uint32_t salt, int x, int y) {
+  return (float)(scene_hash(salt, (uint32_t)x, (uint32_t)y) >> 8) * (1.0f / 16777216.0f);
+}
+
+/* Value noise with `nx` x `ny` cells across the tile. */
+static float value_noise(uint32_t salt, float x, float y, int nx, int ny) {
+  const float u = x * (float)nx / SIDE, v = y * (float)ny / SIDE;
+  const int iu = (int)u, iv = (int)v;
+  const float a = u - (float)iu, b = v - (float)iv;
+  const float s = a * a * (3.0f - 2.0f * a), t = b * b * (3.0f - 2.0f * b);
+  const int x0 = iu % nx, x1 = (iu + 1) % nx, y0 = iv % ny, y1 = (iv + 1) % ny;
+  const float top = lattice(salt, x0, y0) * (1 - s) + lattice(salt, x1, y0) * s;
+  const float bottom = lattice(salt, x0, y1) * (1 - s) + lattice(salt, x1, y1) * s;
+  return top * (1 - t) + bottom * t - 0.5f;
+}
+
+/* Overlapping discs, one in each of n x n cells: the nearest centre's tone, darker at its rim. */
+static float discs(uint32_t salt, float x, float y, int n) {
+  const float u = x * (float)n / SIDE, v = y * (float)n / SIDE;
+  float best = 9.0f, tone = 0.0f;
+  for (int j = -1; j <= 1; j++)
+    for (int i = -1; i <= 1; i++) {
+      const int cx = (int)u + i, cy = (int)v + j;
+      const int wx = (cx + n) % n, wy = (cy + n) % n;
+      const float px = (float)cx + lattice(salt, wx, wy) - u;
+      const float py = (float)cy + lattice(salt + 1, wx, wy) - v;
+      const float d = px * px + py * py;
+      if (d < best) {
+        best = d;
+        tone = lattice(salt + 2, wx, wy);
+      }
+    }
+  return tone - 0.9f * best;
+}
+
+/* Rows of nx x ny stones, every other row shifted by half a stone when `bond`; `joint` in texels.
+ */
+static float masonry(uint32_t salt, float x, float y, int nx, int ny, int bond, float joint) {
+  const float v = y * (float)ny / SIDE;
+  const int row = (int)v;
+  float u = x * (float)nx / SIDE + (bond && (row & 1) ? 0.5f : 0.0f);
+  if (u >= (float)nx)
+    u -= (float)nx;
+  const float in_x = (u - (float)(int)u) * SIDE / (float)nx;
+  const float in_y = (v - (float)row) * SIDE / (float)ny;
+  const float rough = 0.25f * value_noise(salt + 1, x, y, 128, 128);
+  if (in_x < joint || in_y < joint)
+    return 0.55f + rough;
+  return 0.8f * lattice(salt, (int)u, row) - 0.4f + rough;
+}
+
+static float generate(int texture, uint32_t salt, float x, float y) {
+  switch (texture) {
+  case TEX_GRAIN:
+    return 1.0f * value_noise(salt, x, y, 128, 128) + 0.8f * value_noise(salt + 1, x, y, 64, 64) +
+           0.5f * value_noise(salt + 2, x, y, 32, 32) + 0.35f * value_noise(salt + 3, x, y, 12, 12);
+  case TEX_CLOUD:
+    return value_noise(salt, x, y, 4, 4) + 0.55f * value_noise(salt + 1, x, y, 9, 9) +
+           0.3f * value_noise(salt + 2, x, y, 19, 19) +
+           0.17f * value_noise(salt + 3, x, y, 41, 41) +
+           0.09f * value_noise(salt + 4, x, y, 90, 90);
+  case TEX_LEAVES:
+    return discs(salt, x, y, 40) + 0.6f * discs(salt + 7, x, y, 17) +
+           0.4f * value_noise(salt + 5, x, y, 7, 7);
+  case TEX_BRICK:
+    return masonry(salt, x, y, 8, 24, 1, 1.5f);
+  case TEX_PAVING:
+    return 0.7f * masonry(salt, x, y, 4, 4, 0, 2.0f) + 0.5f * value_noise(salt + 4, x, y, 9, 9);
+  case TEX_GRASS:
+    return value_noise(salt, x, y, 128, 40) + 0.8f * value_noise(salt + 1, x, y, 60, 128) +
+           0.5f * value_noise(salt + 2, x, y, 20, 20) + 0.5f * value_noise(salt + 3, x, y, 6, 6);
+  default: /* TEX_DIRT */
+    return 0.8f * value_noise(salt, x, y, 128, 128) + 0.5f * value_noise(salt + 1, x, y, 40, 40) +
+           0.45f * value_noise(salt + 2, x, y, 11, 11) + 0.5f * discs(salt + 3, x, y, 30);
+  }
+}
+
+static size_t level_bytes(int level) {
+  return (size_t)(SIDE >> level) * (size_t)(SIDE >> level);
+}
+
+size_t scene_texture_bytes(void) {
+  size_t bytes = 0;
+  for (int l = 0; l < TEXTURE_LEVELS; l++)
+    bytes += level_bytes(l);
+  return TEXTURES * bytes + SIDE * SIDE * sizeof(float); /* and scratch at the end */
+}
+
+/* Mean 128 and deviation 40, so that materials can state their contrast. */
+static void quantise(const float *values, uint8_t *out) {
+  double sum = 0.0, squares = 0.0;
+  for (int i = 0; i < SIDE * SIDE; i++) {
+    sum += (double)values[i];
+    squares += (double)values[i] * (double)values[i];
+  }
+  const double mean = sum / (SIDE * SIDE), variance = squares / (SIDE * SIDE) - mean * mean;
+  double deviation = 0.5; /* Newton's root, the same everywhere */
+  for (int i = 0; i < 20; i++)
+    deviation = 0.5 * (deviation + variance / deviation);
+  for (int i = 0; i < SIDE * SIDE; i++) {
+    const double v = 128.0 + 40.0 * ((double)values[i] - mean) / deviation;
+    out[i] = (uint8_t)(v < 0.0 ? 0 : v > 255.0 ? 255 : (int)(v + 0.5));
+  }
+}
+
+void scene_textures_make(RvScene *scene, uint8_t *memory) {
+  for (int t = 0; t < TEXTURES; t++)
+    for (int l = 0; l < TEXTURE_LEVELS; l++) {
+      scene->texture[t].level[l] = memory;
+      memory += level_bytes(l);
+    }
+  float *scratch = (float *)(void *)memory;
+  for (int t = 0; t < TEXTURES; t++) {
+    const Texture *texture = &scene->texture[t];
+    const uint32_t salt = scene_hash(scene->config.seed, 77u, (uint32_t)t);
+    for (int y = 0; y < SIDE; y++)
+      for (int x = 0; x < SIDE; x++)
+        scratch[y * SIDE + x] = generate(t, salt, (float)x, (float)y);
+    quantise(scratch, texture->level[0]);
+    for (int l = 1; l < TEXTURE_LEVELS; l++) {
+      const int side = SIDE >> l;
+      const uint8_t *from = texture->level[l - 1];
+      for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++) {
+          const uint8_t *p = from + 4 * side * y + 2 * x;
+          texture->level[l][y * side + x] =
+              (uint8_t)((p[0] + p[1] + p[2 * side] + p[2 * side + 1] + 2) >> 2);
+        }
+    }
+  }
+}
+
+static float bilinear(const Texture *texture, int level, double u, double v) {
+  const int mask = MASK >> level, shift = 8 - level;
+  const double scale = 1.0 / (1 << level);
+  const double x = u * scale - 0.5, y = v * scale - 0.5;
+  const int ix = floor_int(x), iy = floor_int(y);
+  const float a = (float)(x - ix), b = (float)(y - iy);
+  const uint8_t *t = texture->level[level];
+  const uint8_t *r0 = t + ((iy & mask) << shift), *r1 = t + (((iy + 1) & mask) << shift);
+  const int x0 = ix & mask, x1 = (ix + 1) & mask;
+  const float top = (float)r0[x0] + a * (float)(r0[x1] - r0[x0]);
+  const float bottom = (float)r1[x0] + a * (float)(r1[x1] - r1[x0]);
+  return top + b * (bottom - top);
+}
+
+/* log2 for v >= 1, linear between powers of two: exact in floats, no library call. */
+static float log2_linear(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  const int exponent = (int)(bits >> 23) - 127;
+  bits = (bits & 0x7FFFFFu) | 0x3F800000u;
+  memcpy(&v, &bits, sizeof v);
+  return (float)exponent + v - 1.0f;
+}
+
+static float trilinear(const Texture *texture, double u, double v, float footprint) {
+  const float lod = footprint > 1.0f ? log2_linear(footprint) : 0.0f;
+  const int level = (int)lod;
+  if (level >= TEXTURE_LEVELS - 1)
+    return 128.0f;
+  const float k = lod - (float)level;
+  const float fine = bilinear(texture, level, u, v);
+  return k < 0.01f ? fine : fine + k * (bilinear(texture, level + 1, u, v) - fine);
+}
+
+/* Up to four samples along the longer side of the footprint. */
+float scene_texel(const RvScene *scene, int texture, double u, double v, float fu, float fv,
+                  float texels) {
+  const Texture *t = &scene->texture[texture];
+  u *= (double)texels;
+  v *= (double)texels;
+  fu *= texels;
+  fv *= texels;
+  const float major = fu > fv ? fu : fv, minor = fu > fv ? fv : fu;
+  int samples = 1;
+  if (major > 1.5f && major > 1.5f * minor)
+    samples = major > 3.0f * minor ? 4 : 2;
+  const float part = major / (float)samples;
+  const float footprint = part > minor ? part : minor;
+  if (footprint >= SIDE)
+    return 0.5f;
+  const double step_u = fu > fv ? (double)part : 0.0, step_v = fu > fv ? 0.0 : (double)part;
+  float sum = 0.0f;
+  for (int i = 0; i < samples; i++) {
+    const double k = i - 0.5 * (samples - 1);
+    sum += trilinear(t, u + k * step_u, v + k * step_v, footprint);
+  }
+  return sum * (1.0f / 255.0f) / (float)samples;
+}
+
+float scene_band(double x, float f, double a, double b) {
+  const double width = f > 1e-4f ? (double)f : 1e-4, lo = x - 0.5 * width, hi = x + 0.5 * width;
+  const double from = lo > a ? lo : a, to = hi < b ? hi : b;
+  return to > from ? (float)((to - from) / width) : 0.0f;
+}
+
+/* Integral of the pulse train from 0 to x, for 0 <= a < b <= p. */
+static double pulse_sum(double x, double a, double b, double p) {
+  const int n = floor_int(x / p);
+  const double rest = x - n * p;
+  const double in = rest < a ? 0.0 : rest > b ? b - a : rest - a;
+  return n * (b - a) + in;
+}
+
+float scene_pulse(double x, float f, double a, double b, double p) {
+  const double width = f > 1e-4f ? (double)f : 1e-4;
+  const double lo = x - 0.5 * width, hi = x + 0.5 * width;
+  return (float)((pulse_sum(hi, a, b, p) - pulse_sum(lo, a, b, p)) / width);
+}

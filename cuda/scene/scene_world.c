@@ -1,0 +1,146 @@
+/* scene_world.c: the world of one frame: the camera, the light, the shape of the ground. */
+#include "scene/scene_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A mix in which every input bit reaches every output bit. */
+uint32_t scene_hash(uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t h = a * 0x9E3779B1u ^ (b + 0x7F4A7C15u) * 0x85EBCA77u ^ (c + 0x165667B1u) * 0xC2B2AE3Du;
+  h ^= h >> 16;
+  h *= 0x7FEB352Du;
+  h ^= h >> 15;
+  h *= 0x846CA68Bu;
+  return h ^ h >> 16;
+}
+
+double scene_unit(uint32_t *state) {
+  *state = scene_hash(*state, 0x51ED270Bu, 3u);
+  return (double)*state * (1.0 / 4294967296.0);
+}
+
+/* Ground height along the street, and its slope to the right, at z m from the start. */
+static double profile(RvScenePattern pattern, double z, double *bank) {
+  if (pattern == RV_SCENE_SLANTED_STREET) {
+    *bank = 0.055 * sin(z / 23.0 + 0.6);
+    return 1.9 * sin(z / 33.0) + 0.35 * sin(z / 12.0 + 1.0);
+  }
+  if (pattern == RV_SCENE_OFFROAD) {
+    *bank = 0.035 * sin(z / 17.0) + 0.012 * sin(z / 4.7);
+    return 0.9 * sin(z / 31.0) + 0.16 * sin(z / 6.1) + 0.025 * sin(z / 1.9);
+  }
+  *bank = 0.0;
+  return 0.0;
+}
+
+static double track_middle(double z) {
+  return 1.9 * sin(z / 19.0) + 0.8 * sin(z / 8.3 + 2.0);
+}
+
+static void build_ground(const RvScene *scene, World *world) {
+  const RvScenePattern pattern = scene->config.pattern;
+  double bank;
+  const double here = profile(pattern, world->travel, &bank);
+  world->flat = pattern == RV_SCENE_STREET || pattern == RV_SCENE_PLANES;
+  for (int i = 0; i < HEIGHTS; i++) {
+    const double z = world->travel + HEIGHT_Z0 + i * HEIGHT_STEP;
+    world->climb[i] = profile(pattern, z, &bank) - here;
+    world->bank[i] = bank;
+    world->track[i] = pattern == RV_SCENE_OFFROAD ? track_middle(z) : 0.0;
+  }
+}
+
+/* The camera rides `height` m above the ground, along its slope, and looks down by the pitch. */
+static void build_camera(const RvScene *scene, World *world) {
+  const RvScenePattern pattern = scene->config.pattern;
+  const double s = world->travel;
+  double x = 1.75 + 0.2 * sin(s / 17.0), yaw = 0.012 * sin(s / 23.0);
+  if (pattern == RV_SCENE_OFFROAD) {
+    x = track_middle(s) + 0.15 * sin(s / 5.0);
+    yaw = 0.75 * (track_middle(s + 9.0) - track_middle(s)) / 9.0;
+  } else if (pattern == RV_SCENE_PLANES) {
+    x = 0.0;
+    yaw = 0.0;
+  }
+  const double slope = (scene_ground_y(world, x, 2.0) - scene_ground_y(world, x, -2.0)) / 4.0;
+  const double bank = scene_profile(world->bank, 0.0);
+  const Vec road = vec(sin(yaw), slope * cos(yaw) + bank * sin(yaw), cos(yaw));
+  const Vec forward = vec_mul(road, 1.0 / sqrt(vec_dot(road, road)));
+  const Vec side = vec_cross(vec(-bank, 1.0, -slope), forward);
+  world->right = vec_mul(side, 1.0 / sqrt(vec_dot(side, side)));
+  const Vec up = vec_cross(forward, world->right);
+  world->ahead = vec_sub(vec_mul(forward, scene->cos_pitch), vec_mul(up, scene->sin_pitch));
+  world->down =
+      vec_mul(vec_add(vec_mul(up, scene->cos_pitch), vec_mul(forward, scene->sin_pitch)), -1.0);
+  world->eye[0] = vec(x, scene_ground_y(world, x, 0.0) + scene->camera.height, 0.0);
+  world->eye[1] = vec_add(world->eye[0], vec_mul(world->right, scene->camera.baseline));
+}
+
+static void build_light(const RvScene *scene, World *world) {
+  const Vec sun = vec(-0.62, 0.70, -0.36);
+  world->sun = vec_mul(sun, 1.0 / sqrt(vec_dot(sun, sun)));
+  world->sunlight = 0.78f;
+  world->ambient = 0.42f;
+  world->light = colour(1.04f, 1.0f, 0.94f);
+  if (scene->config.pattern != RV_SCENE_OFFROAD)
+    return;
+  /* Clouds pass: the sun fades, the light turns blue and warm again, the exposure follows late. */
+  const double s = world->travel;
+  const double sky = 0.5 + 0.5 * sin(s / 9.0), late = 0.5 + 0.5 * sin(s / 9.0 - 0.8);
+  const double exposure = 1.35 - 0.55 * late;
+  const double warmth = sin(s / 27.0 + (double)(scene->config.seed & 7u));
+  world->sunlight = (float)((0.12 + 0.85 * sky) * exposure);
+  world->ambient = (float)((0.42 + 0.06 * sky) * exposure);
+  world->light = colour((float)(1.0 + 0.13 * warmth), 1.0f, (float)(1.0 - 0.16 * warmth));
+}
+
+void scene_build(RvScene *scene, uint64_t frame) {
+  World *world = scene->world;
+  world->travel = scene->config.speed * (double)frame / scene->config.frame_rate;
+  world->objects = 0;
+  build_ground(scene, world);
+  build_camera(scene, world);
+  build_light(scene, world);
+  if (scene->config.pattern == RV_SCENE_OFFROAD)
+    scene_build_wild(scene, world);
+  else if (scene->config.pattern == RV_SCENE_PLANES)
+    scene_build_planes(scene, world);
+  else
+    scene_build_street(scene, world);
+  scene_sort(scene);
+}
+
+/* Its edge is frayed by a texture; labels and colours read the same value. */
+double scene_track(const RvScene *scene, double x, double z) {
+  const World *world = scene->world;
+  const double from_middle = absolute(x - scene_profile(world->track, z));
+  const double down = z + world->travel;
+  const double fray = (double)scene_texel(scene, TEX_CLOUD, x, down, 0.0f, 0.0f, 20.0f) - 0.5;
+  return 1.75 + 2.2 * fray - from_middle;
+}
+
+/* A trunk and a crown of a few shells with holes between the leaves. */
+void scene_tree(World *world, double x, double z, double height, uint32_t style) {
+  uint32_t random = style;
+  const double ground = scene_ground_y(world, x, z), thick = 0.025 * height;
+  const double trunk = 0.5 * height;
+  Object *wood =
+      scene_add(world, SHAPE_CYLINDER, MATERIAL_WOOD, RV_LABEL_TREE,
+                vec(x, ground + 0.5 * trunk - 0.1, z), vec(thick, 0.5 * trunk + 0.1, thick));
+  if (wood)
+    wood->style = style;
+  const double green = scene_unit(&random);
+  for (int i = 0; i < 3; i++) {
+    const double r = height * (0.17 + 0.06 * scene_unit(&random));
+    const double dx = (scene_unit(&random) - 0.5) * 0.22 * height;
+    const double dz = (scene_unit(&random) - 0.5) * 0.22 * height;
+    const double y = ground + height * (0.58 + 0.13 * i);
+    Object *crown = scene_add(world, SHAPE_ELLIPSOID, MATERIAL_LEAVES, RV_LABEL_TREE,
+                              vec(x + dx, y, z + dz), vec(r * 1.1, r * 0.85, r * 1.1));
+    if (!crown)
+      return;
+    crown->style = style + (uint32_t)i;
+    crown->tint =
+        colour((float)(70 + 40 * green), (float)(104 + 18 * green), (float)(48 + 8 * green));
+  }
+}
