@@ -22,8 +22,8 @@ from gi.repository import Gst, GstVideo  # noqa: E402
 MP4 = 'h264parse ! mp4mux faststart=true'
 ENCODERS = (
     ('nvh264enc', 'NV12', 'nvh264enc bitrate=16000 ! ' + MP4, 'mp4'),
-    ('x264enc', 'I420', 'x264enc pass=quant quantizer=21 speed-preset=veryfast key-int-max=60 ! ' + MP4,
-     'mp4'),
+    ('x264enc', 'I420', 'x264enc pass=quant quantizer=21 speed-preset=veryfast bframes=0 '
+     'key-int-max=60 ! ' + MP4, 'mp4'),
     ('openh264enc', 'I420', 'openh264enc bitrate=8000000 max-bitrate=16000000 gop-size=60 ! ' + MP4,
      'mp4'),
     ('vp8enc', 'I420', 'vp8enc deadline=1 cpu-used=8 target-bitrate=8000000 ! webmmux', 'webm'),
