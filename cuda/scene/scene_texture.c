@@ -92,7 +92,7 @@ size_t scene_texture_bytes(void) {
   size_t bytes = 0;
   for (int l = 0; l < TEXTURE_LEVELS; l++)
     bytes += level_bytes(l);
-  return TEXTURES * bytes + SIDE * SIDE * sizeof(float); /* and scratch at the end */
+  return SIDE * SIDE * sizeof(float) + TEXTURES * bytes; /* scratch first: it needs alignment */
 }
 
 /* Mean 128 and deviation 40, so that materials can state their contrast. */
@@ -113,12 +113,13 @@ static void quantise(const float *values, uint8_t *out) {
 }
 
 void scene_textures_make(RvScene *scene, uint8_t *memory) {
+  float *const scratch = (float *)(void *)memory;
+  memory += SIDE * SIDE * sizeof(float);
   for (int t = 0; t < TEXTURES; t++)
     for (int l = 0; l < TEXTURE_LEVELS; l++) {
       scene->texture[t].level[l] = memory;
       memory += level_bytes(l);
     }
-  float *scratch = (float *)(void *)memory;
   for (int t = 0; t < TEXTURES; t++) {
     const Texture *texture = &scene->texture[t];
     const uint32_t salt = scene_hash(scene->config.seed, 77u, (uint32_t)t);
