@@ -7,13 +7,6 @@
 #include "sgm_rules.h"
 #include "sgm_stages.h"
 
-/* Becomes RV_HAVE_CUDA alone once rv_sgm_stages_cuda is there. */
-#ifdef RV_SGM_CUDA
-#define HAVE_CUDA_STAGES RV_HAVE_CUDA
-#else
-#define HAVE_CUDA_STAGES 0
-#endif
-
 void rv_sgm_config_init(RvSgmConfig *config) {
   if (!config)
     return;
@@ -97,7 +90,7 @@ RvStatus rv_sgm_config_check(const RvSgmConfig *config) {
 static const RvSgmStages *stages_of(RvEngine engine) {
   if (engine == RV_CPU)
     return &rv_sgm_stages_cpu;
-#if HAVE_CUDA_STAGES
+#if RV_HAVE_CUDA
   if (engine == RV_CUDA)
     return &rv_sgm_stages_cuda;
 #endif
