@@ -10,6 +10,9 @@ typedef RvInk (*InkOf)(const void *layer, int x, int y);
 /* Rows of cells that a thread draws at a time: shapes of one band go in order, bands in any. */
 #define BAND_CELLS 16
 
+/* Below this many pixels, a legend say, a parallel region costs more than it gives. */
+#define PARALLEL_PIXELS 200000
+
 /* One cell: `x1` and `y1` bound the pixels that may change. */
 ALWAYS_INLINE void blend_cell(const RvCanvas *canvas, int cell, int row, int x0, int y0, int x1,
                               int y1, int cell_x, int cell_y, int colour, InkOf ink_of,
@@ -152,6 +155,24 @@ static RvInk shape_ink(const void *layer, int x, int y) {
   return rv_shape_ink(l->shape, l->colors, l->field, x, y);
 }
 
+/* Columns of the rows y0..y1 - 1 in which a quadrilateral can cover anything: for each edge
+ * a X + k >= 0, with k at the row that lies deepest inside, and half a pixel to spare. */
+static void quad_span(const RvShape *s, int y0, int y1, int *from, int *to) {
+  *from = s->x0;
+  *to = s->x1;
+  for (int i = 0; i < 4; i++) {
+    const int a = s->as.quad.a[i], b = s->as.quad.b[i];
+    const int row = 2 * ((b > 0 ? y1 - 1 : y0) - s->y0) + 1;
+    const int k = b * row + s->as.quad.c[i] + RV_EDGE_HALF;
+    if (a > 0)
+      *from = rv_max(*from, s->x0 + rv_div_floor(-k, a) / 2 - 1);
+    else if (a < 0)
+      *to = rv_min(*to, s->x0 + rv_div_floor(k, -a) / 2 + 2);
+    else if (k < 0)
+      *to = *from;
+  }
+}
+
 static void shapes_of_band(const RvDrawJob *job, const RvShape *list, int count, int first,
                            int last) {
   const RvCanvas *canvas = &job->canvas;
@@ -160,13 +181,21 @@ static void shapes_of_band(const RvDrawJob *job, const RvShape *list, int count,
     const ShapeLayer layer = {s, job->colors, job->field};
     const int top = rv_max(first, s->y0 / canvas->cell_y);
     const int bottom = rv_min(last, (s->y1 - 1) / canvas->cell_y);
-    for (int row = top; row <= bottom; row++)
-      blend_row(canvas, row, s->x0, s->y0, s->x1, s->y1, shape_ink, &layer);
+    for (int row = top; row <= bottom; row++) {
+      int from = s->x0, to = s->x1;
+      if (s->kind == RV_SHAPE_QUAD)
+        quad_span(s, row * canvas->cell_y, (row + 1) * canvas->cell_y, &from, &to);
+      if (from < to)
+        blend_row(canvas, row, from, s->y0, to, s->y1, shape_ink, &layer);
+    }
   }
 }
 
 static RvStatus shapes(const RvDrawJob *job, const RvShape *list, int count) {
-  const int threads = rv_threads(job->threads);
+  int64_t area = 0;
+  for (int i = 0; i < count; i++)
+    area += (int64_t)(list[i].x1 - list[i].x0) * (list[i].y1 - list[i].y0);
+  const int threads = area < PARALLEL_PIXELS ? 1 : rv_threads(job->threads);
   const int rows = rv_div_up(job->canvas.height, job->canvas.cell_y);
   const int bands = rv_div_up(rows, BAND_CELLS);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)

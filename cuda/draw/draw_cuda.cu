@@ -134,8 +134,9 @@ template <int CX, int CY> __global__ void shapes_kernel(const __grid_constant__ 
   __syncthreads();
   if (thread < chunk.count) {
     const RvShape &s = chunk.shapes[thread];
-    if (s.x0 < left + (int)blockDim.x * CX && s.x1 > left && s.y0 < top + (int)blockDim.y * CY &&
-        s.y1 > top)
+    const int right = left + (int)blockDim.x * CX, bottom = top + (int)blockDim.y * CY;
+    if (s.x0 < right && s.x1 > left && s.y0 < bottom && s.y1 > top &&
+        (s.kind != RV_SHAPE_QUAD || rv_quad_reaches(&s, left, top, right, bottom)))
       atomicOr(&touching[thread / 32], 1u << (thread % 32));
   }
   __syncthreads();

@@ -125,6 +125,20 @@ RV_HD int rv_cover_edge(const RvShape *s, int i, int x, int y) {
   return rv_clamp((e >> 7) + 128, 0, RV_COVER_FULL);
 }
 
+/* Coverage begins half a pixel outside the edge, in units of the distance. */
+#define RV_EDGE_HALF 16384
+
+/* 0 when the pixels [x0, x1) x [y0, y1) all lie beyond one edge. */
+RV_HD int rv_quad_reaches(const RvShape *s, int x0, int y0, int x1, int y1) {
+  for (int i = 0; i < 4; i++) {
+    const int column = 2 * ((s->as.quad.a[i] > 0 ? x1 - 1 : x0) - s->x0) + 1;
+    const int row = 2 * ((s->as.quad.b[i] > 0 ? y1 - 1 : y0) - s->y0) + 1;
+    if (s->as.quad.a[i] * column + s->as.quad.b[i] * row + s->as.quad.c[i] + RV_EDGE_HALF < 0)
+      return 0;
+  }
+  return 1;
+}
+
 /* Opposite edges make a strip, whose coverage is also right where it is thinner than a pixel. */
 RV_HD int rv_cover_quad(const RvShape *s, int x, int y) {
   const int p = rv_cover_edge(s, 0, x, y) + rv_cover_edge(s, 2, x, y) - RV_COVER_FULL;
