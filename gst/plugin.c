@@ -4,10 +4,13 @@
 #include <gst/gst.h>
 
 #include "common/gstrvannotation.h"
+#include "gstcudasgm.h"
 
 static gboolean plugin_init(GstPlugin *plugin) {
   gst_rv_annotations_register();
-  return TRUE;
+  gboolean registered = TRUE;
+  registered &= GST_ELEMENT_REGISTER(cudasgm, plugin);
+  return registered;
 }
 
 #define PACKAGE "gst-roadvision"

@@ -1,7 +1,7 @@
 /* gstrverror.c: RvStatus and RvLog -> GStreamer messages. */
 #include "gstrverror.h"
 
-#include <string.h>
+#include <stdarg.h>
 
 GST_DEBUG_CATEGORY_STATIC(gst_rv_library_debug);
 #define GST_CAT_DEFAULT gst_rv_library_debug
@@ -38,6 +38,17 @@ void gst_rv_log_take(GstRvLog *log, char *line, size_t size) {
   g_strlcpy(line, log->last, size);
   log->last[0] = 0;
   g_mutex_unlock(&log->lock);
+}
+
+void gst_rv_log_line(const RvLog *log, const char *format, ...) {
+  if (!log || !log->line)
+    return;
+  va_list args;
+  va_start(args, format);
+  char *text = g_strdup_vprintf(format, args);
+  va_end(args);
+  log->line(log->user, text);
+  g_free(text);
 }
 
 void gst_rv_error_post(GstRvLog *log, RvStatus status, const char *doing) {

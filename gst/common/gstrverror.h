@@ -24,6 +24,9 @@ RvLog gst_rv_log_sink(GstRvLog *log);
 /* Copies the last line ("" when there was none) and forgets it. */
 void gst_rv_log_take(GstRvLog *log, char *line, size_t size);
 
+/* One line to `log`, as the library writes them: for rules that an element checks itself. */
+void gst_rv_log_line(const RvLog *log, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
 /* Posts the failure `status` of `doing` ("match the pictures") as an element error: the cause,
  * taken from the library's last line, and what helps. */
 void gst_rv_error_post(GstRvLog *log, RvStatus status, const char *doing);

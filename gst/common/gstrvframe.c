@@ -2,22 +2,10 @@
 #include "gstrvframe.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <string.h>
 
+#include "gstrverror.h"
 #include "gstrvmemory.h"
-
-static void say(const GstRvWork *work, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static void say(const GstRvWork *work, const char *format, ...) {
-  if (!work->log.line)
-    return;
-  va_list args;
-  va_start(args, format);
-  char *text = g_strdup_vprintf(format, args);
-  va_end(args);
-  work->log.line(work->log.user, text);
-  g_free(text);
-}
 
 gboolean gst_rv_pixel_format(GstVideoFormat format, RvPixelFormat *pixel) {
   static const struct {
@@ -83,7 +71,8 @@ static RvStatus stage(void **staging, gsize *have, GstRvDevice **device, const G
   *have = 0;
   const RvStatus status = rv_buffer_new(staging, bytes, RV_CUDA);
   if (status != RV_OK) {
-    say(work, "%" G_GSIZE_FORMAT " bytes of GPU memory for a copy of the input", bytes);
+    gst_rv_log_line(&work->log, "%" G_GSIZE_FORMAT " bytes of GPU memory for a copy of the input",
+                    bytes);
     return status;
   }
   *device = gst_rv_device_ref(work->device);
@@ -151,7 +140,7 @@ static RvStatus copy_planes(const RvPicture *picture, const GstVideoFrame *video
 RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvWork *work, const GstVideoInfo *info,
                           GstBuffer *buffer, GstMapFlags flags) {
   if (!gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &frame->picture.format)) {
-    say(work, "%s is no picture format", GST_VIDEO_INFO_NAME(info));
+    gst_rv_log_line(&work->log, "%s is no picture format", GST_VIDEO_INFO_NAME(info));
     return RV_ERR_ARG;
   }
   const gboolean cuda = gst_rv_buffer_is_cuda(buffer);
@@ -163,7 +152,8 @@ RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvWork *work, const GstVid
   }
 #endif
   if (!gst_video_frame_map(&frame->video, info, buffer, how)) {
-    say(work,
+    gst_rv_log_line(
+        &work->log,
         "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped as %s %dx%d (%" G_GSIZE_FORMAT
         " bytes): truncated, or memory of another kind than its caps say",
         gst_buffer_get_size(buffer), GST_VIDEO_INFO_NAME(info), GST_VIDEO_INFO_WIDTH(info),
@@ -228,8 +218,9 @@ RvStatus gst_rv_input_map(GstRvInput *input, const GstRvWork *work, GstBuffer *p
     return RV_OK;
   }
   if (!rv_meta_map_buffer(&input->map, payload, GST_MAP_READ)) {
-    say(work, "an annotation's buffer of %" G_GSIZE_FORMAT " bytes cannot be read",
-        gst_buffer_get_size(payload));
+    gst_rv_log_line(&work->log,
+                    "an annotation's buffer of %" G_GSIZE_FORMAT " bytes cannot be read",
+                    gst_buffer_get_size(payload));
     return RV_ERR_IO;
   }
   input->mapped = TRUE;

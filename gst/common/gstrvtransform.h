@@ -96,6 +96,7 @@ struct GstRvTransformClass {
 };
 
 GType gst_rv_transform_get_type(void);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(GstRvTransform, gst_object_unref)
 
 /* Pad templates from caps strings; NULL: the formats above in CUDA and in system memory. */
 void gst_rv_transform_class_add_templates(GstRvTransformClass *klass, const char *sink,

@@ -1,0 +1,53 @@
+/* depth.h: what a host does with a disparity raster once it has it: other scales, metric depth, and
+ * a guess why a pair does not match. Host memory only; nothing here is needed on a GPU. */
+#ifndef RV_DEPTH_H
+#define RV_DEPTH_H
+
+#include "rv.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* disparity: RV_U16, 1/16 px, 0 = none. out: RV_U16 of the same size, which may be the same memory.
+ *
+ * Values per px become `scale` (1..65535): rounded to nearest, at least 1 where there is a value,
+ * at most 65535. */
+RV_API RvStatus rv_depth_rescale(const RvPlane *disparity, int scale, const RvPlane *out,
+                                 const RvLog *log);
+
+/* Depth Z = focal * baseline / (d + doffs) in mm, rounded to nearest. 0 = none: no disparity, not
+ * in front of the camera, or 65.5355 m and farther, which 16 bits cannot say. Focal length and
+ * baseline must be known. */
+RV_API RvStatus rv_depth_mm(const RvPlane *disparity, const RvCamera *camera, const RvPlane *out,
+                            const RvLog *log);
+
+/* Why few pixels of a pair find a match. */
+typedef enum RvPairFault {
+  RV_PAIR_UNKNOWN = 0, /* nothing better was found: no texture, other exposure, dirt, fog, ... */
+  RV_PAIR_ROWS,        /* not rectified: matches lie row_offset rows further down on the right */
+  RV_PAIR_SWAPPED,     /* matches lie to the other side: left and right are swapped */
+  RV_PAIR_RANGE,       /* matches lie beyond the searched range, near `disparity` */
+} RvPairFault;
+
+typedef struct RvPairReport {
+  RvPairFault fault;
+  int row_offset; /* px, RV_PAIR_ROWS: right row - left row */
+  int disparity;  /* px, RV_PAIR_RANGE: the median of where they were found */
+  int points;     /* textured points that were looked at */
+  int votes;      /* how many of them speak for the fault */
+} RvPairReport;
+
+#define RV_PAIR_ROWS_MAX 16 /* px, largest row offset that is looked for */
+
+/* Searches a few hundred textured points of `left` in `right` (RV_U8, same size): in the range
+ * min_disparity .. min_disparity + disparities - 1 on the same row and up to RV_PAIR_ROWS_MAX rows
+ * away, on the other side, and beyond the range. Takes some ten ms: meant to be called once, for a
+ * message to the user. */
+RV_API RvStatus rv_pair_diagnose(const RvPlane *left, const RvPlane *right, int min_disparity,
+                                 int disparities, RvPairReport *report, const RvLog *log);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,314 @@
+/* gstcudasgm_layout.c: layouts of a frame-packed pair, and caps of the pair <-> caps of the result.
+ */
+#include "gstcudasgm_layout.h"
+
+#include "common/gstrvengine.h"
+#include "common/gstrvtransform.h"
+
+#define SIDE_MAX RV_MAX_SIDE
+
+GType gst_cuda_sgm_layout_get_type(void) {
+  static const GEnumValue values[] = {
+      {GST_CUDA_SGM_LAYOUT_AUTO,
+       "as the caps' multiview-mode says; else side by side where width >= 2 x height, top-bottom "
+       "where height >= width",
+       "auto"},
+      {GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE, "left | right", "side-by-side"},
+      {GST_CUDA_SGM_LAYOUT_TOP_BOTTOM, "left above right", "top-bottom"},
+      {GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE_RIGHT_FIRST, "right | left", "side-by-side-right-first"},
+      {GST_CUDA_SGM_LAYOUT_TOP_BOTTOM_RIGHT_FIRST, "right above left", "top-bottom-right-first"},
+      {0, NULL, NULL},
+  };
+  static gsize type = 0;
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("GstCudaSgmLayout", values));
+  return (GType)type;
+}
+
+GType gst_cuda_sgm_output_get_type(void) {
+  static const GEnumValue values[] = {
+      {GST_CUDA_SGM_OUTPUT_PICTURE, "the left picture, the disparity attached to it", "picture"},
+      {GST_CUDA_SGM_OUTPUT_DISPARITY,
+       "the disparity itself as GRAY16_LE in system memory, 0 = no value", "disparity"},
+      {GST_CUDA_SGM_OUTPUT_DEPTH,
+       "depth in mm as GRAY16_LE in system memory, 0 = no value; needs a known camera", "depth"},
+      {0, NULL, NULL},
+  };
+  static gsize type = 0;
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("GstCudaSgmOutput", values));
+  return (GType)type;
+}
+
+/* --- Layout of fixed caps -------------------------------------------------------------------- */
+
+static gboolean is_top_bottom(GstCudaSgmLayout layout) {
+  return layout == GST_CUDA_SGM_LAYOUT_TOP_BOTTOM ||
+         layout == GST_CUDA_SGM_LAYOUT_TOP_BOTTOM_RIGHT_FIRST;
+}
+
+/* The packing that the caps name; AUTO when they say nothing. FALSE for packings that are no pair
+ * of rectangles. Decoders write `mono` on everything, so it says nothing. */
+static gboolean packing_of(GstVideoMultiviewMode mode, gboolean right_first,
+                           GstCudaSgmLayout *layout) {
+  switch (mode) {
+  case GST_VIDEO_MULTIVIEW_MODE_NONE:
+  case GST_VIDEO_MULTIVIEW_MODE_MONO:
+    *layout = GST_CUDA_SGM_LAYOUT_AUTO;
+    return TRUE;
+  case GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE:
+    *layout = right_first ? GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE_RIGHT_FIRST
+                          : GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE;
+    return TRUE;
+  case GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM:
+    *layout =
+        right_first ? GST_CUDA_SGM_LAYOUT_TOP_BOTTOM_RIGHT_FIRST : GST_CUDA_SGM_LAYOUT_TOP_BOTTOM;
+    return TRUE;
+  default:
+    return FALSE;
+  }
+}
+
+static GstCudaSgmLayout layout_of_shape(int width, int height) {
+  if (width >= 2 * height)
+    return GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE;
+  return height >= width ? GST_CUDA_SGM_LAYOUT_TOP_BOTTOM : GST_CUDA_SGM_LAYOUT_AUTO;
+}
+
+static gboolean refuse(char **cause, char **remedy, char *cause_text, const char *remedy_text) {
+  *cause = cause_text;
+  *remedy = g_strdup(remedy_text);
+  return FALSE;
+}
+
+/* The layout of a frame, AUTO resolved. */
+static gboolean find_layout(GstCudaSgmLayout asked, const GstVideoInfo *info,
+                            GstCudaSgmLayout *layout, char **cause, char **remedy) {
+  const int w = GST_VIDEO_INFO_WIDTH(info), h = GST_VIDEO_INFO_HEIGHT(info);
+  const GstVideoMultiviewMode mode = GST_VIDEO_INFO_MULTIVIEW_MODE(info);
+  const GstVideoMultiviewFlags flags = GST_VIDEO_INFO_MULTIVIEW_FLAGS(info);
+  if (flags & GST_VIDEO_MULTIVIEW_FLAGS_HALF_ASPECT)
+    return refuse(cause, remedy,
+                  g_strdup("The pair is packed with half aspect: each picture is squeezed to half "
+                           "its size"),
+                  "Send both pictures at full size, or scale and clear the flag: videoscale ! "
+                  "capssetter.");
+  if (asked != GST_CUDA_SGM_LAYOUT_AUTO) {
+    *layout = asked;
+    return TRUE;
+  }
+  const gboolean right_first = (flags & GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST) != 0;
+  if (!packing_of(mode, right_first, layout))
+    return refuse(cause, remedy,
+                  g_strdup_printf("The caps say multiview-mode=%s, which is not side-by-side or "
+                                  "top-bottom",
+                                  gst_video_multiview_mode_to_caps_string(mode)),
+                  "Repack the pair (glviewconvert can), or set layout when the caps are wrong.");
+  if (*layout == GST_CUDA_SGM_LAYOUT_AUTO)
+    *layout = layout_of_shape(w, h);
+  if (*layout == GST_CUDA_SGM_LAYOUT_AUTO)
+    return refuse(cause, remedy,
+                  g_strdup_printf("How the two pictures are packed in %dx%d px cannot be told: "
+                                  "neither width >= 2 x height nor height >= width",
+                                  w, h),
+                  "Set layout=side-by-side or layout=top-bottom (or their -right-first), or send a "
+                  "stereo pair: this may be a single picture.");
+  return TRUE;
+}
+
+gboolean gst_cuda_sgm_place_eyes(GstCudaSgmLayout asked, const GstVideoInfo *info,
+                                 GstCudaSgmEyes *eyes, char **cause, char **remedy) {
+  const int w = GST_VIDEO_INFO_WIDTH(info), h = GST_VIDEO_INFO_HEIGHT(info);
+  GstCudaSgmLayout layout;
+  if (!find_layout(asked, info, &layout, cause, remedy))
+    return FALSE;
+  const gboolean top_bottom = is_top_bottom(layout);
+  if ((top_bottom ? h : w) % 2)
+    return refuse(cause, remedy,
+                  top_bottom ? g_strdup_printf("The height %d is odd and cannot be halved for "
+                                               "layout top-bottom",
+                                               h)
+                             : g_strdup_printf("The width %d is odd and cannot be halved for "
+                                               "layout side-by-side",
+                                               w),
+                  "Crop one column or row (videocrop), or set layout when the pictures are packed "
+                  "the other way.");
+  const gboolean right_first = layout == GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE_RIGHT_FIRST ||
+                               layout == GST_CUDA_SGM_LAYOUT_TOP_BOTTOM_RIGHT_FIRST;
+  eyes->top_bottom = top_bottom;
+  eyes->width = top_bottom ? w : w / 2;
+  eyes->height = top_bottom ? h / 2 : h;
+  const int second_x = top_bottom ? 0 : eyes->width, second_y = top_bottom ? eyes->height : 0;
+  eyes->left_x = right_first ? second_x : 0;
+  eyes->left_y = right_first ? second_y : 0;
+  eyes->right_x = right_first ? 0 : second_x;
+  eyes->right_y = right_first ? 0 : second_y;
+  return TRUE;
+}
+
+/* --- Caps that need not be fixed ------------------------------------------------------------- */
+
+/* value x 2, or value / 2 with odd numbers left out; FALSE when nothing is left. */
+static gboolean scale_value(const GValue *from, gboolean twice, GValue *to) {
+  if (G_VALUE_HOLDS_INT(from)) {
+    const int v = g_value_get_int(from);
+    if (twice ? v > SIDE_MAX / 2 : v % 2 != 0 || v < 2)
+      return FALSE;
+    g_value_init(to, G_TYPE_INT);
+    g_value_set_int(to, twice ? 2 * v : v / 2);
+    return TRUE;
+  }
+  if (GST_VALUE_HOLDS_INT_RANGE(from)) {
+    const int low = gst_value_get_int_range_min(from), high = gst_value_get_int_range_max(from);
+    const int lo = twice ? 2 * MIN(low, SIDE_MAX / 2) : MAX(1, low / 2 + low % 2);
+    const int hi = twice ? 2 * MIN(high, SIDE_MAX / 2) : high / 2;
+    if (lo > hi)
+      return FALSE;
+    g_value_init(to, lo == hi ? G_TYPE_INT : GST_TYPE_INT_RANGE);
+    if (lo == hi)
+      g_value_set_int(to, lo);
+    else
+      gst_value_set_int_range(to, lo, hi);
+    return TRUE;
+  }
+  if (!GST_VALUE_HOLDS_LIST(from))
+    return FALSE;
+  g_value_init(to, GST_TYPE_LIST);
+  for (guint i = 0; i < gst_value_list_get_size(from); i++) {
+    GValue item = G_VALUE_INIT;
+    if (scale_value(gst_value_list_get_value(from, i), twice, &item))
+      gst_value_list_append_and_take_value(to, &item);
+  }
+  if (gst_value_list_get_size(to) > 0)
+    return TRUE;
+  g_value_unset(to);
+  return FALSE;
+}
+
+static gboolean scale_field(GstStructure *structure, const char *field, gboolean twice) {
+  const GValue *from = gst_structure_get_value(structure, field);
+  GValue to = G_VALUE_INIT;
+  if (!from)
+    return TRUE;
+  if (!scale_value(from, twice, &to))
+    return FALSE;
+  gst_structure_take_value(structure, field, &to);
+  return TRUE;
+}
+
+static gboolean has_format(const GstStructure *structure, const char *name) {
+  GValue wanted = G_VALUE_INIT;
+  g_value_init(&wanted, G_TYPE_STRING);
+  g_value_set_string(&wanted, name);
+  const GValue *formats = gst_structure_get_value(structure, "format");
+  const gboolean has = !formats || gst_value_can_intersect(formats, &wanted);
+  g_value_unset(&wanted);
+  return has;
+}
+
+static gboolean is_cuda(const GstCapsFeatures *features) {
+  return gst_caps_features_contains(features, "memory:CUDAMemory");
+}
+
+static void append(GstCaps *result, const GstStructure *structure, const GstCapsFeatures *features,
+                   const char *format) {
+  GstStructure *copy = gst_structure_copy(structure);
+  if (format) {
+    gst_structure_set(copy, "format", G_TYPE_STRING, format, NULL);
+    /* Another colour model: what the caps said of the old one is no longer true. */
+    gst_structure_remove_fields(copy, "colorimetry", "chroma-site", NULL);
+  }
+  gst_caps_append_structure_full(result, copy, features ? gst_caps_features_copy(features) : NULL);
+}
+
+/* Pair -> result, sizes done. GRAY8 leaves as NV12 unless downstream insists. */
+static void append_results(GstCudaSgmOutput output, const GstStructure *structure,
+                           const GstCapsFeatures *features, GstCaps *result) {
+  if (output != GST_CUDA_SGM_OUTPUT_PICTURE) {
+    append(result, structure, NULL, "GRAY16_LE");
+    return;
+  }
+  const gboolean grey = !is_cuda(features) && has_format(structure, "GRAY8");
+  const gboolean only_grey = g_strcmp0(gst_structure_get_string(structure, "format"), "GRAY8") == 0;
+  if (grey && only_grey)
+    append(result, structure, features, "NV12");
+  append(result, structure, features, NULL);
+  if (grey && !only_grey)
+    append(result, structure, features, "NV12");
+}
+
+/* Result -> pair, sizes done. */
+static void append_pairs(GstCudaSgmOutput output, const GstStructure *structure,
+                         const GstCapsFeatures *features, GstCaps *result) {
+  if (output == GST_CUDA_SGM_OUTPUT_PICTURE) {
+    append(result, structure, features, NULL);
+    if (!is_cuda(features) && has_format(structure, "NV12"))
+      append(result, structure, features, "GRAY8");
+    return;
+  }
+  if (is_cuda(features) || !has_format(structure, "GRAY16_LE"))
+    return;
+  GstStructure *any = gst_structure_copy(structure);
+  gst_structure_remove_fields(any, "format", "colorimetry", "chroma-site", NULL);
+#if HAVE_GSTCUDA
+  GstCapsFeatures *cuda = gst_caps_features_new("memory:CUDAMemory", NULL);
+  append(result, any, cuda, NULL);
+  gst_caps_features_free(cuda);
+#endif
+  append(result, any, NULL, NULL);
+  gst_structure_free(any);
+}
+
+/* The packings that structure may have: both when nothing tells. */
+static void packings(GstCudaSgmLayout layout, GstPadDirection direction,
+                     const GstStructure *structure, gboolean *side_by_side, gboolean *top_bottom) {
+  int w = 0, h = 0;
+  if (layout == GST_CUDA_SGM_LAYOUT_AUTO && direction == GST_PAD_SINK) {
+    const char *name = gst_structure_get_string(structure, "multiview-mode");
+    const GstVideoMultiviewMode mode =
+        name ? gst_video_multiview_mode_from_caps_string(name) : GST_VIDEO_MULTIVIEW_MODE_NONE;
+    *side_by_side = *top_bottom = FALSE;
+    if (!packing_of(mode, FALSE, &layout))
+      return;
+    if (layout == GST_CUDA_SGM_LAYOUT_AUTO && gst_structure_get_int(structure, "width", &w) &&
+        gst_structure_get_int(structure, "height", &h)) {
+      layout = layout_of_shape(w, h);
+      if (layout == GST_CUDA_SGM_LAYOUT_AUTO)
+        return;
+    }
+  }
+  *side_by_side = layout == GST_CUDA_SGM_LAYOUT_AUTO || !is_top_bottom(layout);
+  *top_bottom = layout == GST_CUDA_SGM_LAYOUT_AUTO || is_top_bottom(layout);
+}
+
+void gst_cuda_sgm_transform_structure(GstCudaSgmLayout layout, GstCudaSgmOutput output,
+                                      GstPadDirection direction, GstStructure *structure,
+                                      GstCapsFeatures *features, GstCaps *result) {
+  gboolean possible[2]; /* side by side, top-bottom */
+  const guint before = gst_caps_get_size(result);
+  packings(layout, direction, structure, &possible[0], &possible[1]);
+  gst_structure_remove_fields(structure, "multiview-mode", "multiview-flags", "views", NULL);
+  for (int i = 0; i < 2; i++) {
+    if (!possible[i])
+      continue;
+    GstStructure *sized = gst_structure_copy(structure);
+    if (scale_field(sized, i == 0 ? "width" : "height", direction == GST_PAD_SRC)) {
+      if (direction == GST_PAD_SINK)
+        append_results(output, sized, features, result);
+      else
+        append_pairs(output, sized, features, result);
+    }
+    gst_structure_free(sized);
+  }
+  /* A frame that can never be a pair still gets an answer, so that the caps event comes, where the
+   * element can say what is wrong: a refused link says nothing. */
+  int w = 0, h = 0;
+  if (before == gst_caps_get_size(result) && direction == GST_PAD_SINK &&
+      gst_structure_get_int(structure, "width", &w) &&
+      gst_structure_get_int(structure, "height", &h)) {
+    gst_structure_remove_fields(structure, "width", "height", NULL);
+    append_results(output, structure, features, result);
+  }
+  gst_structure_free(structure);
+  gst_caps_features_free(features);
+}
