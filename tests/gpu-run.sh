@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# gpu-run.sh OUTDIR [PART...]: the tests that need a GPU, on a machine that has one, from the bundle
+# that tests/gpu-bundle.sh made (RV_GPU_BUNDLE, default .gpu). Parts, each well under 8 minutes:
+#   parity    rvcheck and contract on CUDA: both engines bit for bit, two seeds
+#   sanitize  compute-sanitizer (memcheck, racecheck, initcheck, synccheck) over rvcheck --small
+#   elements  the plugin on CUDA caps
+#   bench     medians beside the peers' figures
+# Without a PART all of them. Writes OUTDIR/gpu-report.txt. A part that did not run keeps the lines
+# of the report before (OUTDIR/gpu-report.txt, else docs/gpu-report.txt), marked stale when they were
+# made from other CUDA sources. Exit status 0 only when every part that ran is good.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+[ $# -ge 1 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" >&2; exit 2; }
+out=$1
+shift
+all=(parity sanitize elements bench)
+for part in "$@"; do
+  [[ " ${all[*]} " == *" $part "* ]] || { echo "no part $part; there are: ${all[*]}" >&2; exit 2; }
+done
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=("${all[@]}")
+
+bundle=${RV_GPU_BUNDLE:-.gpu}
+[ -x "$bundle/bin/rvcheck" ] || {
+  echo "gpu-run: no bundle in $bundle; make it with tests/gpu-bundle.sh where the project is built" >&2
+  exit 1
+}
+bundle=$(cd "$bundle" && pwd)
+export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+PATH=$PATH:/usr/local/cuda/bin:/usr/local/nvidia/bin
+
+# A GPU must be there and usable: --list-like call that only asks for the engine.
+probe=$("$bundle/bin/rvcheck" --engine cuda --only none/none 2>&1)
+gpu=$(printf '%s\n' "$probe" | sed -n 's/^rvcheck: CUDA: //p')
+[ -n "$gpu" ] || {
+  echo "gpu-run: no usable GPU here, nothing was run: $(printf '%s\n' "$probe" | head -n 1)" >&2
+  exit 1
+}
+
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+sources=$(sed -n 's/^cuda-sources: //p' "$bundle/info")
+today=$(date -u +%Y-%m-%d)
+driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+[ -n "$driver" ] || driver=$(sed -n 's/.*Kernel Module[^0-9]*\([0-9.]*\).*/\1/p' /proc/driver/nvidia/version 2>/dev/null | head -n 1)
+old=$out/gpu-report.txt
+[ -f "$old" ] || old=$root/docs/gpu-report.txt
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+[ ! -f "$old" ] || cp "$old" "$work/old"
+touch "$work/old"
+bad=()
+
+# run LIMIT_S COMMAND...: output to the part's log and to the screen; a timeout is said in words.
+run() {
+  local limit=$1 status
+  shift
+  timeout --kill-after=10 "$limit" "$@" >"$work/log" 2>&1
+  status=$?
+  [ "$status" != 124 ] && [ "$status" != 137 ] ||
+    echo "did not finish in $limit s: $(basename "$1")" >>"$work/log"
+  cat "$work/log"
+  return "$status"
+}
+
+part_parity() {
+  local seed status=0
+  for seed in 1 random; do
+    run 200 "$bundle/bin/rvcheck" --engine cuda --seed "$seed" || status=1
+    grep -E '^(rvcheck: |FAIL|did not)' "$work/log" | grep -v 'CUDA: ' >>"$work/parity"
+  done
+  run 60 "$bundle/bin/contract" --engine cuda || status=1
+  grep -E '^(contract|FAIL)' "$work/log" >>"$work/parity"
+  return "$status"
+}
+
+part_sanitize() {
+  local tool options status=0 s
+  command -v compute-sanitizer >/dev/null || {
+    echo "no compute-sanitizer on this machine" | tee "$work/sanitize"
+    return 1
+  }
+  for tool in memcheck racecheck initcheck synccheck; do
+    options=()
+    [ "$tool" != memcheck ] || options=(--leak-check full)
+    run "${RV_SANITIZE_SECONDS:-100}" compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
+      --print-limit 5 "$bundle/bin/rvcheck" --engine cuda --small
+    s=$?
+    [ "$s" = 0 ] || status=1
+    { [ "$s" = 0 ] && echo "$tool: clean" || echo "$tool: NOT CLEAN (exit $s)"
+      grep -E 'SUMMARY|^rvcheck: [0-9]+ checks|did not finish' "$work/log" | sed "s/^=* */$tool: /"
+      [ "$s" = 0 ] || grep -E '^=========' "$work/log" | head -n 20 | sed "s/^/$tool: /"
+    } >>"$work/sanitize"
+  done
+  return "$status"
+}
+
+part_elements() {
+  local status=0
+  [ -f "$bundle/gst/env.sh" ] && [ -x "$bundle/bin/gpu_elements" ] || {
+    echo "the bundle has no GStreamer runtime or no gpu_elements" | tee "$work/elements"
+    return 1
+  }
+  (
+    . "$bundle/gst/env.sh"
+    export LD_LIBRARY_PATH=$bundle/lib:$LD_LIBRARY_PATH GST_PLUGIN_PATH=$bundle/plugins
+    export GST_REGISTRY_1_0=$work/registry.bin
+    run 240 "$bundle/bin/gpu_elements"
+  )
+  status=$?
+  cat "$work/log" | grep -E '^(elements|bench|FAIL|ok|did not)' >"$work/elements"
+  return "$status"
+}
+
+# Our medians beside the peers', as a table.
+beside_peers() {
+  awk '
+    FNR == NR { if ($1 !~ /^#/) { must[$1] = $2; goal[$1] = $3; for (i = 4; i <= NF; i++) peer[$1] = peer[$1] " " $i }; next }
+    $1 == "bench" && $3 == "cuda" && ($2 in must) {
+      if (!head++) printf "%-32s %8s %6s %6s  %s\n", "row, us", "ours", "must", "goal", "peers, us on an H200 (times ours)"
+      split($4, value, "="); ours = value[2] + 0; text = ""; n = split(peer[$2], list, " ")
+      for (i = 1; i <= n; i++) { split(list[i], pair, "="); text = text sprintf(" %s %s (%.2f)", pair[1], pair[2], pair[2] / ours) }
+      printf "%-32s %8.1f %6s %6s %s%s\n", $2, ours, must[$2], goal[$2], text, (ours > must[$2] + 0 ? "  above must" : "")
+    }' "$root/tests/gpu-peers.txt" "$1"
+}
+
+part_bench() {
+  run 300 "$bundle/bin/rvcheck" --bench --engine cuda
+  local status=$?
+  grep -E '^(bench |FAIL|did not)' "$work/log" >"$work/bench"
+  beside_peers "$work/bench" >"$work/table"
+  cat "$work/table" >>"$work/bench"
+  return "$status"
+}
+
+for part in "${parts[@]}"; do
+  echo "--- $part"
+  start=$SECONDS
+  "part_$part"
+  status=$?
+  [ -s "$work/$part" ] || { echo "FAIL: no output" >"$work/$part"; status=1; }
+  [ "$status" = 0 ] || bad+=("$part")
+  {
+    echo "[$part] $([ "$status" = 0 ] && echo good || echo FAILED), $today, $gpu, $((SECONDS - start)) s"
+    echo "made-from: $sources"
+    cat "$work/$part"
+  } >"$work/section-$part"
+done
+
+# The lines of a part in the old report; its header says when they are of other sources.
+old_section() {
+  awk -v part="[$1]" -v now="$sources" '
+    index($0, "[") == 1 { on = index($0, part) == 1; if (on) { sub(/ STALE \(other CUDA sources\)/, ""); head = $0; next } }
+    on && /^made-from: / { if ($2 != now) sub(/\]/, "] STALE (other CUDA sources)", head); print head; print; next }
+    on' "$work/old"
+}
+
+{
+  echo "gst-roadvision on a GPU: written by tests/gpu-run.sh, see docs/testing.md"
+  echo "gpu: $gpu"
+  echo "driver: ${driver:-unknown}"
+  echo "date: $today"
+  echo "version: $(sed -n 's/^version: //p' "$bundle/info"), commit $(sed -n 's/^commit: //p' "$bundle/info")"
+  echo "cuda-sources: $sources"
+  for part in "${all[@]}"; do
+    echo
+    if [ -f "$work/section-$part" ]; then
+      cat "$work/section-$part"
+    else
+      section=$(old_section "$part")
+      printf '%s\n' "${section:-[$part] never run}"
+    fi
+  done
+} >"$out/gpu-report.txt"
+echo "--- $out/gpu-report.txt"
+cat "$out/gpu-report.txt"
+[ ${#bad[@]} = 0 ] || { echo "gpu-run: failed: ${bad[*]}" >&2; exit 1; }
