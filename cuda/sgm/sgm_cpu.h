@@ -1,5 +1,8 @@
 /* sgm_cpu.h: memory of the CPU engine. Not installed.
  *
+ * Beside the slots there are only the states of one direction each and a few rows per thread:
+ * descriptors are made again for each sweep.
+ *
  * One slot per row of the picture holds that row's sums S[x][k] (u16). Once a row's winners are
  * known its sums are dead, and the slot holds the row of every map, so that the maps take no
  * memory of their own (25 bytes per pixel against 2 * disparities >= 64):
@@ -11,6 +14,7 @@
 #define RV_SGM_CPU_H
 
 #include "sgm_stages.h"
+#include "sgm_sweep.h"
 
 /* Node of the speckle filter's forest; a root is its own parent. */
 typedef struct RvSgmRegion {
@@ -18,15 +22,37 @@ typedef struct RvSgmRegion {
   uint32_t size; /* px, of the whole tree; kept at roots */
 } RvSgmRegion;
 
+/* What one thread works with; one block, carved by rv_sgm_cpu_scratch. */
+typedef struct RvSgmScratch {
+  int64_t done;   /* columns of the sweep behind it: row * width + columns of the current row */
+  uint8_t *grey;  /* 7 rows with 4 spare columns at both ends */
+  uint8_t *bytes; /* a row of one descriptor byte */
+  uint8_t *left, *right;
+  void *chain, *chain_least;
+  uint16_t *right_sum, *right_k;
+  char *maps; /* a row of the maps */
+} RvSgmScratch;
+
 typedef struct RvSgmCpu {
   int threads;
+  int cell; /* bytes of a cell of a path: 1 or 2 */
+  const RvSgmKernels *kernels;
   char *slots;
   size_t slot_bytes;
-  /* Path states, one pixel after the other. */
-  uint16_t *state[2];
-  uint64_t *census[2];
-  char *rows; /* a row of the maps, per thread */
+  RvSgmPaths vertical, diagonal[2];
+  int diagonals;
+  char *scratch; /* threads blocks */
+  size_t scratch_bytes;
+  uint16_t p2_of[256]; /* adaptive P2 by grey difference */
 } RvSgmCpu;
+
+/* Instruction sets that this processor has, fastest first; NULL past the last. */
+const RvSgmKernels *rv_sgm_cpu_kernels(int index);
+/* 1 when these kernels can do this config with cells of that many bytes. */
+int rv_sgm_cpu_can(const RvSgmKernels *kernels, const RvSgmConfig *config, int cell);
+
+void rv_sgm_cpu_layout(void *work, const RvSgmConfig *config, RvArena *arena);
+RvStatus rv_sgm_cpu_match(void *work, const RvSgmConfig *config, const RvSgmJob *job);
 
 static inline uint16_t *rv_sgm_sums(const RvSgmCpu *cpu, int y) {
   return (uint16_t *)(cpu->slots + cpu->slot_bytes * (size_t)y);
