@@ -52,7 +52,9 @@ C
 for program in "$root/use.c" "$source/examples/plain_c.c"; do
   [ -f "$program" ] || continue
   gcc -std=c99 -Wall -Wextra "$program" $flags $libs -lm -o "$root/program"
-  LD_LIBRARY_PATH=$library ldd "$root/program" | grep -q "libroadvision-0.so.0 => $library/" ||
+  # Not in a pipe: grep -q ends early and pipefail would take ldd's broken pipe for a failure.
+  LD_LIBRARY_PATH=$library ldd "$root/program" >"$root/ldd.txt"
+  grep -q "libroadvision-0.so.0 => $library/" "$root/ldd.txt" ||
     { echo "$(basename "$program") does not use the installed library"; exit 1; }
   [ "$program" != "$root/use.c" ] || LD_LIBRARY_PATH=$library "$root/program"
   echo "$(basename "$program") compiles through pkg-config"
@@ -62,10 +64,10 @@ done
 plugin=$(find "$root/dest" -name libgstroadvision.so)
 if [ -n "$plugin" ]; then
   LD_LIBRARY_PATH=$library GST_PLUGIN_PATH=${plugin%/*} GST_REGISTRY=$root/registry.bin \
-    gst-inspect-1.0 roadvision >"$root/inspect.txt"
+    gst-inspect-1.0 cudasgm >"$root/inspect.txt"
   grep -q "Filename *${plugin}" "$root/inspect.txt" ||
-    { echo "gst-inspect-1.0 found another roadvision:"; grep Filename "$root/inspect.txt"; exit 1; }
-  echo "gst-inspect-1.0 finds the installed plugin"
+    { echo "gst-inspect-1.0 found another cudasgm:"; grep Filename "$root/inspect.txt"; exit 1; }
+  echo "gst-inspect-1.0 finds cudasgm in the installed plugin"
 fi
 
 # --- and away again ---------------------------------------------------------------------------
