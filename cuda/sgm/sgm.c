@@ -40,9 +40,10 @@ static RvStatus check_penalties(const RvSgmConfig *c) {
   RV_REQUIRE(log, c->p1 >= 0 && c->p1 <= c->p2, "sgm: p1 is %d, must be 0 to p2 = %d", c->p1,
              c->p2);
   const int most = rv_sgm_path_max(c->cost, c->p2);
-  RV_REQUIRE(log, c->paths * most <= 65535,
-             "sgm: sums of %d paths of up to %d + p2 = %d do not fit 16 bits, p2 must be at most %d",
-             c->paths, rv_sgm_bits(c->cost), most, 65535 / c->paths - rv_sgm_bits(c->cost));
+  RV_REQUIRE(
+      log, c->paths * most <= 65535,
+      "sgm: sums of %d paths of up to %d + p2 = %d do not fit 16 bits, p2 must be at most %d",
+      c->paths, rv_sgm_bits(c->cost), most, 65535 / c->paths - rv_sgm_bits(c->cost));
   RV_TRY(in_range(log, "adaptive_p2", c->adaptive_p2, 0, 1));
   if (!c->adaptive_p2)
     return RV_OK;
@@ -187,8 +188,8 @@ static RvStatus check_plane(const RvSgmConfig *c, const RvPlane *plane, RvFormat
   return RV_OK;
 }
 
-RvStatus rv_sgm_run(RvSgm *sgm, const RvPlane *left, const RvPlane *right,
-                    const RvPlane *disparity, const RvPlane *confidence, RvStream stream) {
+RvStatus rv_sgm_run(RvSgm *sgm, const RvPlane *left, const RvPlane *right, const RvPlane *disparity,
+                    const RvPlane *confidence, RvStream stream) {
   if (!sgm)
     return RV_ERR_ARG;
   const RvSgmConfig *config = &sgm->config;

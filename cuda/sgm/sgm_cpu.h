@@ -1,6 +1,6 @@
 /* sgm_cpu.h: memory of the CPU engine. Not installed.
  *
- * Beside the slots there are only the states of one direction each and a few rows per thread:
+ * Beside the slots there are only one row of states per direction and a few rows per thread:
  * descriptors are made again for each sweep.
  *
  * One slot per row of the picture holds that row's sums S[x][k] (u16). Once a row's winners are
@@ -24,9 +24,10 @@ typedef struct RvSgmRegion {
 
 /* What one thread works with; one block, carved by rv_sgm_cpu_scratch. */
 typedef struct RvSgmScratch {
-  int64_t done;   /* columns of the sweep behind it: row * width + columns of the current row */
-  uint8_t *grey;  /* 7 rows with 4 spare columns at both ends */
-  uint8_t *bytes; /* a row of one descriptor byte */
+  int64_t done;    /* columns of its sweep behind it: row * width + columns of the current row */
+  int64_t claimed; /* rows of its sweep up to the one it has claimed last, that one included */
+  uint8_t *grey;   /* 7 rows with 4 spare columns at both ends */
+  uint8_t *bytes;  /* a row of one descriptor byte */
   uint8_t *left, *right;
   void *chain, *chain_least;
   uint16_t *right_sum, *right_k;
@@ -39,7 +40,10 @@ typedef struct RvSgmCpu {
   const RvSgmKernels *kernels;
   char *slots;
   size_t slot_bytes;
-  RvSgmPaths vertical, diagonal[2];
+  int *reached; /* per row: how far it is, see sgm_match_cpu.c */
+  struct {
+    RvSgmPaths vertical, diagonal[2];
+  } sweep[2]; /* from the top, from the bottom */
   int diagonals;
   char *scratch; /* threads blocks */
   size_t scratch_bytes;

@@ -1,6 +1,10 @@
-/* sgm_match_cpu.c: memory and threads of the CPU engine's match stage: two sweeps over the rows
- * (sgm_sweep.h). Threads take rows in turn; each follows the one above it at a distance of one
- * block of columns, so that what a diagonal needs from the row before is there. */
+/* sgm_match_cpu.c: memory and threads of the CPU engine's match stage (sgm_sweep.h has the loops).
+ *
+ * One sweep goes down, one up, each with half of the threads; where they meet, each goes on over
+ * the rows that the other has left sums for. Two threads so hardly ever wait, share no path state,
+ * and do not stop each other when the machine is busy. The threads of one sweep take its rows in
+ * turn; each follows the row before at a distance of one block of columns, so that what a diagonal
+ * needs is there. One thread goes down, then up. */
 #include <omp.h>
 #include <sched.h>
 #include <string.h>
@@ -11,7 +15,8 @@
 #define COLUMNS 32 /* done between two looks at the row before */
 #define SPINS 200  /* looks before the processor is offered to others */
 
-/* --- Instruction sets --------------------------------------------------------------------------- */
+/* --- Instruction sets ---------------------------------------------------------------------------
+ */
 
 const RvSgmKernels *rv_sgm_cpu_kernels(int index) {
   const RvSgmKernels *found[4] = {NULL};
@@ -41,7 +46,8 @@ static const RvSgmKernels *choose(const RvSgmConfig *c, int cell) {
   }
 }
 
-/* --- Memory ------------------------------------------------------------------------------------- */
+/* --- Memory -------------------------------------------------------------------------------------
+ */
 
 /* Takes `bytes` from a block, on its own cache lines. */
 static void *carve(char *block, size_t *used, size_t bytes) {
@@ -97,13 +103,17 @@ void rv_sgm_cpu_layout(void *work, const RvSgmConfig *c, RvArena *arena) {
   /* A slot of a diagonal is taken again only when its old path has left the picture in every row
    * that may still be in work. */
   cpu->diagonals = c->width + cpu->threads;
-  take_paths(c, cpu->cell, width, arena, &cpu->vertical);
-  for (int i = 0; i < 2 && c->paths == 8; i++)
-    take_paths(c, cpu->cell, (size_t)cpu->diagonals, arena, &cpu->diagonal[i]);
+  for (int way = 0; way < (c->paths == 2 ? 1 : 2); way++) {
+    take_paths(c, cpu->cell, width, arena, &cpu->sweep[way].vertical);
+    for (int i = 0; i < 2 && c->paths == 8; i++)
+      take_paths(c, cpu->cell, (size_t)cpu->diagonals, arena, &cpu->sweep[way].diagonal[i]);
+  }
+  cpu->reached = rv_arena_take(arena, height * sizeof *cpu->reached);
   cpu->scratch = rv_arena_take(arena, cpu->scratch_bytes * (size_t)cpu->threads);
 }
 
-/* --- One row ------------------------------------------------------------------------------------ */
+/* --- One row ------------------------------------------------------------------------------------
+ */
 
 /* The 7 rows round y with the edge pixels repeated. */
 static void pad_rows(const RvPlane *picture, int y, uint8_t *out, const uint8_t **rows) {
@@ -185,114 +195,153 @@ static void close_maps(const RvSgmCpu *cpu, const RvSgmConfig *c, int y, const R
     right[x] = r->right_k[width - 1 - x];
 }
 
-/* --- Sweeps ------------------------------------------------------------------------------------- */
+/* --- Sweeps -------------------------------------------------------------------------------------
+ */
 
+/* How far a row is. */
+enum { UNTOUCHED = 0, IN_WORK, HAS_SUMS };
+
+/* One thread's part of one sweep. */
 typedef struct Sweep {
   const RvSgmCpu *cpu;
   const RvSgmConfig *config;
   const RvSgmJob *job;
-  RvSgmPass pass;
+  int up;
+  RvSgmScratch *own;
+  const RvSgmScratch *before; /* of the thread that has the row before, NULL: the same thread */
 } Sweep;
 
-/* Waits until the thread of the row before has done `columns` of that row. */
-static void wait_for(const RvSgmScratch *other, int64_t columns) {
-  for (int spins = 0; __atomic_load_n(&other->done, __ATOMIC_ACQUIRE) < columns; spins++) {
-    if (spins > SPINS)
-      sched_yield();
+static void pause_or_yield(int spins) {
 #if defined(__x86_64__)
-    else
-      __builtin_ia32_pause();
+  if (spins < SPINS)
+    __builtin_ia32_pause();
+  else
 #endif
-  }
+    sched_yield();
 }
 
-static void sweep_columns(const Sweep *sweep, const RvSgmRow *r, RvSgmScratch *own,
-                          const RvSgmScratch *before) {
+/* Waits until another thread's counter has come that far. */
+static void wait_for(const int64_t *counter, int64_t value) {
+  for (int spins = 0; __atomic_load_n(counter, __ATOMIC_ACQUIRE) < value; spins++)
+    pause_or_yield(spins);
+}
+
+/* What is to be done with a row: the sweep that comes first leaves sums, the other one finishes.
+ * A sweep claims its rows in order. So the rows it is first to are those up to the meeting point,
+ * and work on them waits for rows of the same sweep only: there is no circle of waiting. */
+static RvSgmPass claim(const Sweep *sweep, int row, int y) {
+  const int paths = sweep->config->paths;
+  int *reached = sweep->cpu->reached + y, untouched = UNTOUCHED;
+  if (sweep->before)
+    wait_for(&sweep->before->claimed, row);
+  const int first = __atomic_compare_exchange_n(reached, &untouched, IN_WORK, 0, __ATOMIC_ACQUIRE,
+                                                __ATOMIC_ACQUIRE);
+  __atomic_store_n(&sweep->own->claimed, row + 1, __ATOMIC_RELEASE);
+  if (paths == 2)
+    return RV_SGM_ONLY2;
+  if (first)
+    return paths == 8 ? RV_SGM_PARTIAL8 : RV_SGM_PARTIAL4;
+  for (int spins = 0; __atomic_load_n(reached, __ATOMIC_ACQUIRE) != HAS_SUMS; spins++)
+    pause_or_yield(spins);
+  return paths == 8 ? RV_SGM_FINAL8 : RV_SGM_FINAL4;
+}
+
+static void sweep_columns(const Sweep *sweep, const RvSgmRow *r, RvSgmPass pass) {
   const int width = sweep->config->width;
   const int64_t base = (int64_t)r->row * width;
   for (int end = width; end > 0; end -= COLUMNS) {
     const int from = rv_max(end - COLUMNS, 0);
-    if (before) /* one column more than this block: the diagonal's predecessor at from - 1 */
-      wait_for(before, base - width + rv_min(width - from + 1, width));
-    sweep->cpu->kernels->columns[sweep->cpu->cell - 1](r, sweep->pass, from, end);
-    __atomic_store_n(&own->done, base + width - from, __ATOMIC_RELEASE);
+    if (sweep->before && r->row) /* a column more: the diagonal's predecessor at from - 1 */
+      wait_for(&sweep->before->done, base - width + rv_min(width - from + 1, width));
+    sweep->cpu->kernels->columns[sweep->cpu->cell - 1](r, pass, from, end);
+    __atomic_store_n(&sweep->own->done, base + width - from, __ATOMIC_RELEASE);
   }
 }
 
-static void sweep_row(const Sweep *sweep, int row, RvSgmScratch *own, const RvSgmScratch *before) {
+/* The first pass of all over a row: what only it does. */
+static void begin_row(const Sweep *sweep, int y, const RvSgmRow *r) {
+  const RvSgmCpu *cpu = sweep->cpu;
+  if (sweep->job->census_left || sweep->job->census_right)
+    show_census(sweep->config, sweep->job, y, r);
+  cpu->kernels->first[cpu->cell - 1](r);
+  memset(r->chain.cells, 0, (size_t)sweep->config->disparities * (size_t)cpu->cell);
+  memset(r->chain.least, 0, (size_t)cpu->cell);
+}
+
+static void sweep_row(const Sweep *sweep, int row) {
   const RvSgmCpu *cpu = sweep->cpu;
   const RvSgmConfig *c = sweep->config;
   const RvPlane *left = &sweep->job->left;
-  const int up = sweep->pass == RV_SGM_UP8 || sweep->pass == RV_SGM_UP4;
-  const int wins = up || sweep->pass == RV_SGM_DOWN2;
-  const int y = up ? c->height - 1 - row : row;
+  const int y = sweep->up ? c->height - 1 - row : row;
   RvSgmRow r = {.config = c,
                 .row = row,
                 .p2_of = c->adaptive_p2 ? cpu->p2_of : NULL,
                 .grey = (const uint8_t *)left->data + y * left->stride,
-                .slot = cpu->slots + cpu->slot_bytes * (size_t)y,
-                .chain = {own->chain, own->chain_least},
-                .vertical = cpu->vertical,
-                .diagonal = {cpu->diagonal[0], cpu->diagonal[1]},
+                .slot = rv_sgm_sums(cpu, y),
+                .chain = {sweep->own->chain, sweep->own->chain_least},
+                .vertical = cpu->sweep[sweep->up].vertical,
+                .diagonal = {cpu->sweep[sweep->up].diagonal[0], cpu->sweep[sweep->up].diagonal[1]},
                 .diagonals = cpu->diagonals};
   if (row > 0)
-    r.grey_before = r.grey + (up ? left->stride : -left->stride);
-  describe(cpu, c, sweep->job, y, own, &r);
-  if (!up) {
-    if (sweep->job->census_left || sweep->job->census_right)
-      show_census(c, sweep->job, y, &r);
-    cpu->kernels->first[cpu->cell - 1](&r);
-    memset(own->chain, 0, (size_t)c->disparities * sizeof(uint16_t));
-    memset(own->chain_least, 0, sizeof(uint16_t));
-  }
-  if (wins) {
-    open_maps(c, own, &r);
+    r.grey_before = r.grey + (sweep->up ? left->stride : -left->stride);
+  const RvSgmPass pass = claim(sweep, row, y);
+  const int first = pass != RV_SGM_FINAL8 && pass != RV_SGM_FINAL4;
+  const int last = pass != RV_SGM_PARTIAL8 && pass != RV_SGM_PARTIAL4;
+  describe(cpu, c, sweep->job, y, sweep->own, &r);
+  if (first)
+    begin_row(sweep, y, &r);
+  if (last) {
+    open_maps(c, sweep->own, &r);
     if (sweep->job->volume)
       r.volume = sweep->job->volume + (size_t)y * (size_t)c->width * (size_t)c->disparities;
   }
-  sweep_columns(sweep, &r, own, before);
-  if (wins)
+  sweep_columns(sweep, &r, pass);
+  if (last)
     close_maps(cpu, c, y, &r);
+  else
+    __atomic_store_n(cpu->reached + y, HAS_SUMS, __ATOMIC_RELEASE);
 }
 
-static void clear_paths(const RvSgmCpu *cpu, const RvSgmConfig *c) {
+static void clear_paths(const RvSgmCpu *cpu, const RvSgmConfig *c, int way) {
   const size_t state = (size_t)c->disparities * (size_t)cpu->cell;
-  memset(cpu->vertical.cells, 0, (size_t)c->width * state);
-  memset(cpu->vertical.least, 0, (size_t)c->width * (size_t)cpu->cell);
+  memset(cpu->sweep[way].vertical.cells, 0, (size_t)c->width * state);
+  memset(cpu->sweep[way].vertical.least, 0, (size_t)c->width * (size_t)cpu->cell);
   for (int i = 0; i < 2 && c->paths == 8; i++) {
-    memset(cpu->diagonal[i].cells, 0, (size_t)cpu->diagonals * state);
-    memset(cpu->diagonal[i].least, 0, (size_t)cpu->diagonals * (size_t)cpu->cell);
+    memset(cpu->sweep[way].diagonal[i].cells, 0, (size_t)cpu->diagonals * state);
+    memset(cpu->sweep[way].diagonal[i].least, 0, (size_t)cpu->diagonals * (size_t)cpu->cell);
   }
 }
 
-static void run_sweep(const Sweep *sweep) {
-  const RvSgmCpu *cpu = sweep->cpu;
-  clear_paths(cpu, sweep->config);
-  for (int i = 0; i < cpu->threads; i++) {
-    RvSgmScratch *own = scratch_of(cpu, i);
-    scratch(sweep->config, (char *)own, own);
-    own->done = 0;
-  }
-#pragma omp parallel num_threads(cpu->threads)
-  {
-    const int me = omp_get_thread_num(), team = omp_get_num_threads();
-    RvSgmScratch *own = scratch_of(cpu, me);
-    const RvSgmScratch *before = scratch_of(cpu, (me + team - 1) % team);
-    for (int row = me; row < sweep->config->height; row += team)
-      sweep_row(sweep, row, own, row > 0 && team > 1 ? before : NULL);
+/* Thread `me` of `team`: every other thread goes up when there are two sweeps to share. */
+static void run_thread(const RvSgmCpu *cpu, const RvSgmConfig *c, const RvSgmJob *job, int me,
+                       int team) {
+  const int ways = c->paths == 2 ? 1 : 2, shared = rv_min(ways, team);
+  const int place = me / shared, members = (team - me % shared + shared - 1) / shared;
+  const int before = (place + members - 1) % members * shared + me % shared;
+  for (int way = 0; way < ways; way++) {
+    if (shared == 2 && way != me % 2)
+      continue;
+    Sweep sweep = {.cpu = cpu, .config = c, .job = job, .up = way, .own = scratch_of(cpu, me)};
+    if (before != me)
+      sweep.before = scratch_of(cpu, before);
+    for (int row = place; row < c->height; row += members)
+      sweep_row(&sweep, row);
   }
 }
 
 RvStatus rv_sgm_cpu_match(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
   RvSgmCpu *cpu = work;
-  Sweep sweep = {.cpu = cpu, .config = c, .job = job};
   for (int i = 0; i < 256; i++)
     cpu->p2_of[i] = (uint16_t)rv_sgm_adapted_p2(c->p2, c->p2_min, c->p2_gradient, i, 0);
-  sweep.pass = c->paths == 8 ? RV_SGM_DOWN8 : c->paths == 4 ? RV_SGM_DOWN4 : RV_SGM_DOWN2;
-  run_sweep(&sweep);
-  if (c->paths > 2) {
-    sweep.pass = c->paths == 8 ? RV_SGM_UP8 : RV_SGM_UP4;
-    run_sweep(&sweep);
+  for (int way = 0; way < (c->paths == 2 ? 1 : 2); way++)
+    clear_paths(cpu, c, way);
+  memset(cpu->reached, 0, (size_t)c->height * sizeof *cpu->reached); /* UNTOUCHED */
+  for (int i = 0; i < cpu->threads; i++) {
+    RvSgmScratch *own = scratch_of(cpu, i);
+    scratch(c, (char *)own, own);
+    own->done = own->claimed = 0;
   }
+#pragma omp parallel num_threads(cpu->threads)
+  run_thread(cpu, c, job, omp_get_thread_num(), omp_get_num_threads());
   return RV_OK;
 }

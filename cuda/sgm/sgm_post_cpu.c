@@ -57,8 +57,7 @@ static void median_row(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   const int radius = c->median / 2;
   const uint16_t *rows[5];
   for (int j = -radius; j <= radius; j++)
-    rows[j + radius] =
-        y + j >= 0 && y + j < c->height ? rv_sgm_disparities(cpu, c, y + j) : NULL;
+    rows[j + radius] = y + j >= 0 && y + j < c->height ? rv_sgm_disparities(cpu, c, y + j) : NULL;
   uint16_t *out = rv_sgm_spare(cpu, c, y);
   for (int x = 0; x < c->width; x += BLOCK) {
     uint16_t value[WINDOW_MAX][BLOCK];

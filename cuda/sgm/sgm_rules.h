@@ -9,8 +9,8 @@
  *    predecessor (x - rx, y - ry) lies outside.
  *  - P2 belongs to one step of one path: adaptive P2 reads the left picture at the pixel and at its
  *    predecessor along that path.
- *  - The right disparity of (xr, y) looks at the cells (xr + d, y, k) whose left pixel is inside the
- *    picture; where none is, it is RV_SGM_NO_MATCH. No left pixel ever asks for such a place.
+ *  - The right disparity of (xr, y) looks at the cells (xr + d, y, k) whose left pixel is inside
+ *    the picture; where none is, it is RV_SGM_NO_MATCH. No left pixel ever asks for that place.
  *  - Left-right, median and speckle work on stored values and on the winner k, which is kept apart:
  *    a stored value with an offset of +-8/16 does not tell which k it came from. */
 #ifndef RV_SGM_RULES_H
@@ -41,7 +41,9 @@ RV_HD int rv_sgm_bits(RvSgmCost cost) {
 
 /* Largest L on any path: the cost plus what is left after the minimum of the pixel before has been
  * taken off. Every sum inside a step (L + p1 included) is at most this plus p1. */
-RV_HD int rv_sgm_path_max(RvSgmCost cost, int p2) { return rv_sgm_bits(cost) + p2; }
+RV_HD int rv_sgm_path_max(RvSgmCost cost, int p2) {
+  return rv_sgm_bits(cost) + p2;
+}
 
 /* P2 of the step from a pixel with grey `before` to one with grey `here`. */
 RV_HD int rv_sgm_adapted_p2(int p2, int p2_min, int gradient, int here, int before) {
@@ -79,7 +81,9 @@ RV_HD int rv_sgm_agrees(int x, int min_disparity, int k, int right_k, int max_lr
 }
 
 /* Median: the valid values of the window inside the picture, sorted; the one of this rank. */
-RV_HD int rv_sgm_median_rank(int valid) { return (valid - 1) / 2; }
+RV_HD int rv_sgm_median_rank(int valid) {
+  return (valid - 1) / 2;
+}
 
 /* Speckle: whether two stored values of 4-neighbours belong to one region. */
 RV_HD int rv_sgm_joined(int a, int b, int speckle_range) {

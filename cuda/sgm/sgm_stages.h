@@ -57,8 +57,7 @@ typedef struct RvSgmStages {
   RvStatus (*whole)(void *work, const RvSgmConfig *config, const RvSgmJob *job);
 
   /* Tests: copies a map, dense, to memory of the engine. */
-  RvStatus (*read)(void *work, const RvSgmConfig *config, RvSgmMap map, void *out,
-                   RvStream stream);
+  RvStatus (*read)(void *work, const RvSgmConfig *config, RvSgmMap map, void *out, RvStream stream);
 } RvSgmStages;
 
 extern const RvSgmStages rv_sgm_stages_cpu;

@@ -7,7 +7,8 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* --- Census: one byte of the descriptor at a time, so that the loops over x vectorise. ---------- */
+/* --- Census: one byte of the descriptor at a time, so that the loops over x vectorise. ----------
+ */
 
 INLINE void csct_byte(const uint8_t *const *rows, int width, int byte, uint8_t *restrict out) {
   const uint8_t *a[8], *b[8];
@@ -51,7 +52,8 @@ static void census(const uint8_t *const *rows, int width, RvSgmCost cost, uint8_
       csct_byte(rows, width, byte, out[byte]);
 }
 
-/* --- Cost and penalty --------------------------------------------------------------------------- */
+/* --- Cost and penalty ---------------------------------------------------------------------------
+ */
 
 INLINE V cost_bytes(const RvSgmRow *r, int x, int at) {
   V bits = v_popcount8(v_xor(v_set8(r->left[0][x]), v_load(r->right[0] + at)));
@@ -68,7 +70,8 @@ INLINE int penalty(const RvSgmRow *r, int x, const uint8_t *before, int at) {
   return r->p2_of && before ? r->p2_of[rv_abs(r->grey[x] - before[at])] : r->config->p2;
 }
 
-/* --- Winner ------------------------------------------------------------------------------------- */
+/* --- Winner -------------------------------------------------------------------------------------
+ */
 
 /* S in canonical order: smallest sum, ties to the smallest k, and all that follows from it. */
 INLINE void pick(const RvSgmRow *r, int x, const V *sums, int count) {
@@ -119,7 +122,7 @@ INLINE void pick(const RvSgmRow *r, int x, const V *sums, int count) {
 #include "sgm_sweep_cells.h"
 
 #ifndef RV_SGM_KERNELS
-#error "RV_SGM_KERNELS names the table and its instruction set"
+#  error "RV_SGM_KERNELS names the table and its instruction set"
 #endif
 #define TEXT_(a) #a
 #define TEXT(a) TEXT_(a)

@@ -4,7 +4,7 @@
 #define PASTE(a, b) PASTE_(a, b)
 #define OF(name) PASTE(name, BITS)
 #define CELL PASTE(PASTE(uint, BITS), _t)
-#define CELLS (V_BYTES * 8 / BITS)                  /* in a vector */
+#define CELLS (V_BYTES * 8 / BITS)                   /* in a vector */
 #define VECTORS_MAX (RV_SGM_DISPARITIES_MAX / CELLS) /* in a state */
 #define SUMS_MAX (RV_SGM_DISPARITIES_MAX * 2 / V_BYTES)
 
@@ -106,11 +106,12 @@ INLINE void OF(pixel)(const RvSgmRow *r, int x, int vectors, int back, int diago
       sums[j] = v_load(slot + j * (V_BYTES / 2));
   const int p1 = r->config->p1;
   if (back)
-    OF(step)(r->chain.cells, r->chain.least, cost, p1,
-             penalty(r, x, r->grey, rv_min(x + 1, r->config->width - 1)), vectors, sums);
-  OF(step)((CELL *)r->vertical.cells + (ptrdiff_t)x * vectors * CELLS,
-           (CELL *)r->vertical.least + x, cost, p1, penalty(r, x, r->grey_before, x), vectors,
-           sums);
+    OF(step)
+    (r->chain.cells, r->chain.least, cost, p1,
+     penalty(r, x, r->grey, rv_min(x + 1, r->config->width - 1)), vectors, sums);
+  OF(step)
+  ((CELL *)r->vertical.cells + (ptrdiff_t)x * vectors * CELLS, (CELL *)r->vertical.least + x, cost,
+   p1, penalty(r, x, r->grey_before, x), vectors, sums);
   if (diagonals) {
     OF(diagonal)(r, 0, x, cost, vectors, sums);
     OF(diagonal)(r, 1, x, cost, vectors, sums);
@@ -130,16 +131,16 @@ INLINE void OF(pixel)(const RvSgmRow *r, int x, int vectors, int back, int diago
 }
 
 INLINE void OF(span)(const RvSgmRow *r, RvSgmPass pass, int from, int to, int vectors) {
-  if (pass == RV_SGM_DOWN8)
+  if (pass == RV_SGM_PARTIAL8)
     for (int x = to - 1; x >= from; x--)
       OF(pixel)(r, x, vectors, 1, 1, 1, 0);
-  else if (pass == RV_SGM_DOWN4)
+  else if (pass == RV_SGM_PARTIAL4)
     for (int x = to - 1; x >= from; x--)
       OF(pixel)(r, x, vectors, 1, 0, 1, 0);
-  else if (pass == RV_SGM_DOWN2)
+  else if (pass == RV_SGM_ONLY2)
     for (int x = to - 1; x >= from; x--)
       OF(pixel)(r, x, vectors, 0, 0, 1, 1);
-  else if (pass == RV_SGM_UP8)
+  else if (pass == RV_SGM_FINAL8)
     for (int x = to - 1; x >= from; x--)
       OF(pixel)(r, x, vectors, 0, 1, 0, 1);
   else

@@ -14,29 +14,59 @@
 #include <string.h>
 
 #if defined(__AVX512VBMI__) && defined(__AVX512BITALG__) && defined(__AVX512BW__)
-#include <immintrin.h>
-#define V_BYTES 64
-#define V_BIT 1
+#  include <immintrin.h>
+#  define V_BYTES 64
+#  define V_BIT 1
 typedef __m512i V;
 
-static inline V v_load(const void *p) { return _mm512_loadu_si512(p); }
-static inline void v_store(void *p, V a) { _mm512_storeu_si512(p, a); }
+static inline V v_load(const void *p) {
+  return _mm512_loadu_si512(p);
+}
+static inline void v_store(void *p, V a) {
+  _mm512_storeu_si512(p, a);
+}
 static inline V v_widen(const uint8_t *p) {
   return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)p));
 }
-static inline V v_ones(void) { return _mm512_set1_epi32(-1); }
-static inline V v_set8(int a) { return _mm512_set1_epi8((char)a); }
-static inline V v_set16(int a) { return _mm512_set1_epi16((short)a); }
-static inline V v_xor(V a, V b) { return _mm512_xor_si512(a, b); }
-static inline V v_add8(V a, V b) { return _mm512_add_epi8(a, b); }
-static inline V v_add16(V a, V b) { return _mm512_add_epi16(a, b); }
-static inline V v_sub8(V a, V b) { return _mm512_sub_epi8(a, b); }
-static inline V v_sub16(V a, V b) { return _mm512_sub_epi16(a, b); }
-static inline V v_min8(V a, V b) { return _mm512_min_epu8(a, b); }
-static inline V v_min16(V a, V b) { return _mm512_min_epu16(a, b); }
-static inline V v_popcount8(V a) { return _mm512_popcnt_epi8(a); }
-static inline V v_even(V a) { return _mm512_and_si512(a, _mm512_set1_epi16(0xFF)); }
-static inline V v_odd(V a) { return _mm512_srli_epi16(a, 8); }
+static inline V v_ones(void) {
+  return _mm512_set1_epi32(-1);
+}
+static inline V v_set8(int a) {
+  return _mm512_set1_epi8((char)a);
+}
+static inline V v_set16(int a) {
+  return _mm512_set1_epi16((short)a);
+}
+static inline V v_xor(V a, V b) {
+  return _mm512_xor_si512(a, b);
+}
+static inline V v_add8(V a, V b) {
+  return _mm512_add_epi8(a, b);
+}
+static inline V v_add16(V a, V b) {
+  return _mm512_add_epi16(a, b);
+}
+static inline V v_sub8(V a, V b) {
+  return _mm512_sub_epi8(a, b);
+}
+static inline V v_sub16(V a, V b) {
+  return _mm512_sub_epi16(a, b);
+}
+static inline V v_min8(V a, V b) {
+  return _mm512_min_epu8(a, b);
+}
+static inline V v_min16(V a, V b) {
+  return _mm512_min_epu16(a, b);
+}
+static inline V v_popcount8(V a) {
+  return _mm512_popcnt_epi8(a);
+}
+static inline V v_even(V a) {
+  return _mm512_and_si512(a, _mm512_set1_epi16(0xFF));
+}
+static inline V v_odd(V a) {
+  return _mm512_srli_epi16(a, 8);
+}
 static inline V v_iota8(int from) {
   const V k = _mm512_set_epi64(0x3f3e3d3c3b3a3938, 0x3736353433323130, 0x2f2e2d2c2b2a2928,
                                0x2726252423222120, 0x1f1e1d1c1b1a1918, 0x1716151413121110,
@@ -72,10 +102,12 @@ static inline void v_merge(V even, V odd, V *low, V *high) {
   *low = _mm512_permutex2var_epi16(even, from, odd);
   *high = _mm512_permutex2var_epi16(even, _mm512_add_epi16(from, v_set16(16)), odd);
 }
-static inline uint64_t v_equal(V a, V b) { return _mm512_cmpeq_epi16_mask(a, b); }
+static inline uint64_t v_equal(V a, V b) {
+  return _mm512_cmpeq_epi16_mask(a, b);
+}
 static inline V v_mute(V a, V k, V from) {
-  return _mm512_mask_mov_epi16(
-      a, _mm512_cmple_epu16_mask(_mm512_sub_epi16(k, from), v_set16(2)), v_ones());
+  return _mm512_mask_mov_epi16(a, _mm512_cmple_epu16_mask(_mm512_sub_epi16(k, from), v_set16(2)),
+                               v_ones());
 }
 static inline void v_keep(V s, V k, uint16_t *low, uint16_t *at) {
   const __mmask32 better = _mm512_cmple_epu16_mask(s, v_load(low));
@@ -84,37 +116,64 @@ static inline void v_keep(V s, V k, uint16_t *low, uint16_t *at) {
 }
 
 #elif defined(__AVX2__)
-#include <immintrin.h>
-#define V_BYTES 32
-#define V_BIT 2
+#  include <immintrin.h>
+#  define V_BYTES 32
+#  define V_BIT 2
 typedef __m256i V;
 
-static inline V v_load(const void *p) { return _mm256_loadu_si256((const V *)p); }
-static inline void v_store(void *p, V a) { _mm256_storeu_si256((V *)p, a); }
+static inline V v_load(const void *p) {
+  return _mm256_loadu_si256((const V *)p);
+}
+static inline void v_store(void *p, V a) {
+  _mm256_storeu_si256((V *)p, a);
+}
 static inline V v_widen(const uint8_t *p) {
   return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)p));
 }
-static inline V v_ones(void) { return _mm256_set1_epi32(-1); }
-static inline V v_set8(int a) { return _mm256_set1_epi8((char)a); }
-static inline V v_set16(int a) { return _mm256_set1_epi16((short)a); }
-static inline V v_xor(V a, V b) { return _mm256_xor_si256(a, b); }
-static inline V v_add8(V a, V b) { return _mm256_add_epi8(a, b); }
-static inline V v_add16(V a, V b) { return _mm256_add_epi16(a, b); }
-static inline V v_sub8(V a, V b) { return _mm256_sub_epi8(a, b); }
-static inline V v_sub16(V a, V b) { return _mm256_sub_epi16(a, b); }
-static inline V v_min8(V a, V b) { return _mm256_min_epu8(a, b); }
-static inline V v_min16(V a, V b) { return _mm256_min_epu16(a, b); }
+static inline V v_ones(void) {
+  return _mm256_set1_epi32(-1);
+}
+static inline V v_set8(int a) {
+  return _mm256_set1_epi8((char)a);
+}
+static inline V v_set16(int a) {
+  return _mm256_set1_epi16((short)a);
+}
+static inline V v_xor(V a, V b) {
+  return _mm256_xor_si256(a, b);
+}
+static inline V v_add8(V a, V b) {
+  return _mm256_add_epi8(a, b);
+}
+static inline V v_add16(V a, V b) {
+  return _mm256_add_epi16(a, b);
+}
+static inline V v_sub8(V a, V b) {
+  return _mm256_sub_epi8(a, b);
+}
+static inline V v_sub16(V a, V b) {
+  return _mm256_sub_epi16(a, b);
+}
+static inline V v_min8(V a, V b) {
+  return _mm256_min_epu8(a, b);
+}
+static inline V v_min16(V a, V b) {
+  return _mm256_min_epu16(a, b);
+}
 static inline V v_popcount8(V a) {
   const V nibble = v_set8(15);
-  const V count = _mm256_broadcastsi128_si256(
-      _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+  const V count =
+      _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
   const V low = _mm256_shuffle_epi8(count, _mm256_and_si256(a, nibble));
-  const V high =
-      _mm256_shuffle_epi8(count, _mm256_and_si256(_mm256_srli_epi16(a, 4), nibble));
+  const V high = _mm256_shuffle_epi8(count, _mm256_and_si256(_mm256_srli_epi16(a, 4), nibble));
   return _mm256_add_epi8(low, high);
 }
-static inline V v_even(V a) { return _mm256_and_si256(a, _mm256_set1_epi16(0xFF)); }
-static inline V v_odd(V a) { return _mm256_srli_epi16(a, 8); }
+static inline V v_even(V a) {
+  return _mm256_and_si256(a, _mm256_set1_epi16(0xFF));
+}
+static inline V v_odd(V a) {
+  return _mm256_srli_epi16(a, 8);
+}
 static inline V v_iota16(int from) {
   const V k = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   return _mm256_add_epi16(k, v_set16(from));
@@ -154,8 +213,8 @@ static inline void v_keep(V s, V k, uint16_t *low, uint16_t *at) {
 }
 
 #else
-#define V_BYTES 16
-#define V_BIT 1
+#  define V_BYTES 16
+#  define V_BIT 1
 typedef uint8_t V __attribute__((vector_size(16)));
 typedef uint16_t V16 __attribute__((vector_size(16)));
 
@@ -164,24 +223,48 @@ static inline V v_load(const void *p) {
   memcpy(&a, p, sizeof a);
   return a;
 }
-static inline void v_store(void *p, V a) { memcpy(p, &a, sizeof a); }
+static inline void v_store(void *p, V a) {
+  memcpy(p, &a, sizeof a);
+}
 static inline V v_widen(const uint8_t *p) {
   V16 a;
   for (int i = 0; i < 8; i++)
     a[i] = p[i];
   return (V)a;
 }
-static inline V v_ones(void) { return ~(V){0}; }
-static inline V v_set8(int a) { return (V){0} + (uint8_t)a; }
-static inline V v_set16(int a) { return (V)((V16){0} + (uint16_t)a); }
-static inline V v_xor(V a, V b) { return a ^ b; }
-static inline V v_add8(V a, V b) { return a + b; }
-static inline V v_add16(V a, V b) { return (V)((V16)a + (V16)b); }
-static inline V v_sub8(V a, V b) { return a - b; }
-static inline V v_sub16(V a, V b) { return (V)((V16)a - (V16)b); }
-static inline V v_pick(V mask, V a, V b) { return (a & mask) | (b & ~mask); }
-static inline V v_min8(V a, V b) { return v_pick((V)(a < b), a, b); }
-static inline V v_min16(V a, V b) { return v_pick((V)((V16)a < (V16)b), a, b); }
+static inline V v_ones(void) {
+  return ~(V){0};
+}
+static inline V v_set8(int a) {
+  return (V){0} + (uint8_t)a;
+}
+static inline V v_set16(int a) {
+  return (V)((V16){0} + (uint16_t)a);
+}
+static inline V v_xor(V a, V b) {
+  return a ^ b;
+}
+static inline V v_add8(V a, V b) {
+  return a + b;
+}
+static inline V v_add16(V a, V b) {
+  return (V)((V16)a + (V16)b);
+}
+static inline V v_sub8(V a, V b) {
+  return a - b;
+}
+static inline V v_sub16(V a, V b) {
+  return (V)((V16)a - (V16)b);
+}
+static inline V v_pick(V mask, V a, V b) {
+  return (a & mask) | (b & ~mask);
+}
+static inline V v_min8(V a, V b) {
+  return v_pick((V)(a < b), a, b);
+}
+static inline V v_min16(V a, V b) {
+  return v_pick((V)((V16)a < (V16)b), a, b);
+}
 static inline V v_popcount8(V a) {
   /* Sums of bits in fields of 2, 4 and 8; no field runs over, so 16-bit shifts are masked. */
   const V two = v_set8(0x55), four = v_set8(0x33), eight = v_set8(0x0F);
@@ -189,8 +272,12 @@ static inline V v_popcount8(V a) {
   a = (a & four) + ((V)((V16)a >> 2) & four);
   return (a + (V)((V16)a >> 4)) & eight;
 }
-static inline V v_even(V a) { return (V)((V16)a & 0xFF); }
-static inline V v_odd(V a) { return (V)((V16)a >> 8); }
+static inline V v_even(V a) {
+  return (V)((V16)a & 0xFF);
+}
+static inline V v_odd(V a) {
+  return (V)((V16)a >> 8);
+}
 static inline V v_iota16(int from) {
   return (V)((V16){0, 1, 2, 3, 4, 5, 6, 7} + (uint16_t)from);
 }
@@ -199,8 +286,7 @@ static inline V v_shl8(V before, V here) {
                            (V){15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30});
 }
 static inline V v_shr8(V here, V after) {
-  return __builtin_shuffle(here, after,
-                           (V){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
+  return __builtin_shuffle(here, after, (V){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
 }
 static inline V v_shl16(V before, V here) {
   return (V)__builtin_shuffle((V16)before, (V16)here, (V16){7, 8, 9, 10, 11, 12, 13, 14});
@@ -245,7 +331,9 @@ static inline int v_least16(V a) {
   a = v_min16(a, (V)__builtin_shuffle((V16)a, (V16){1, 0, 3, 2, 5, 4, 7, 6}));
   return ((V16)a)[0];
 }
-static inline int v_least8(V a) { return v_least16(v_min16(v_even(a), v_odd(a))); }
+static inline int v_least8(V a) {
+  return v_least16(v_min16(v_even(a), v_odd(a)));
+}
 #endif
 
 #endif
