@@ -1,0 +1,316 @@
+/* gpu_elements.c: the plugin on a machine with a GPU: pipelines negotiate CUDA caps without help,
+ * both engines give the same pictures and disparities in either memory, and how fast it goes. Ends
+ * with 77 where there is no GPU or no cudaupload. One line per pipeline: ok NAME, or FAIL NAME. */
+#include <roadvision-gst.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "rv.h"
+
+static int failures;
+static int passes;
+
+/* What one pipeline gave. It has an element named sgm and a fakesink named sink. */
+typedef struct Outcome {
+  GChecksum *picture, *disparity;
+  int frames, annotated;
+  gboolean cuda_in, cuda_out; /* CUDA caps on the pads of sgm */
+  char engine[16];            /* stats of sgm */
+  char error[512];
+} Outcome;
+
+static void report(const char *name, gboolean good, const char *why) {
+  printf("%s %s%s%s\n", good ? "ok" : "FAIL", name, good ? "" : ": ", good ? "" : why);
+  fflush(stdout);
+  if (good)
+    passes++;
+  else
+    failures++;
+}
+
+static void add_rows(GChecksum *sum, const void *data, gssize stride, gsize bytes, int rows) {
+  for (int y = 0; y < rows; y++)
+    g_checksum_update(sum, (const guchar *)data + y * stride, (gssize)bytes);
+}
+
+static void add_picture(Outcome *o, GstBuffer *buffer, GstPad *pad) {
+  GstCaps *caps = gst_pad_get_current_caps(pad);
+  GstVideoInfo info;
+  GstVideoFrame frame;
+  if (caps && gst_video_info_from_caps(&info, caps) &&
+      gst_video_frame_map(&frame, &info, buffer, GST_MAP_READ)) {
+    /* Planes of the formats used here: NV12's chroma rows hold pairs. */
+    for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(&frame); p++) {
+      gint components[GST_VIDEO_MAX_COMPONENTS];
+      gst_video_format_info_component(info.finfo, p, components);
+      const gint c = components[0];
+      add_rows(
+          o->picture, GST_VIDEO_FRAME_PLANE_DATA(&frame, p),
+          GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p),
+          (gsize)(GST_VIDEO_FRAME_COMP_WIDTH(&frame, c) * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, c)),
+          GST_VIDEO_FRAME_COMP_HEIGHT(&frame, c));
+    }
+    gst_video_frame_unmap(&frame);
+  }
+  gst_clear_caps(&caps);
+}
+
+static void on_buffer(GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer user) {
+  (void)sink;
+  Outcome *o = user;
+  o->frames++;
+  if (!o->picture)
+    return;
+  add_picture(o, buffer, pad);
+  RvMetaMap map;
+  if (rv_meta_map(&map, rv_meta_find(buffer, RV_META_DISPARITY), "payload")) {
+    add_rows(o->disparity, map.plane.data, map.plane.stride, (gsize)map.plane.width * 2,
+             map.plane.height);
+    o->annotated++;
+    rv_meta_unmap(&map);
+  }
+}
+
+static gboolean has_cuda_caps(GstElement *element, const char *name) {
+  GstPad *pad = gst_element_get_static_pad(element, name);
+  GstCaps *caps = gst_pad_get_current_caps(pad);
+  const gboolean cuda =
+      caps && gst_caps_features_contains(gst_caps_get_features(caps, 0), "memory:CUDAMemory");
+  gst_clear_caps(&caps);
+  gst_object_unref(pad);
+  return cuda;
+}
+
+static void read_sgm(GstElement *pipeline, Outcome *o) {
+  GstElement *sgm = gst_bin_get_by_name(GST_BIN(pipeline), "sgm");
+  if (!sgm)
+    return;
+  o->cuda_in = has_cuda_caps(sgm, "sink");
+  o->cuda_out = has_cuda_caps(sgm, "src");
+  GstStructure *stats = NULL;
+  g_object_get(sgm, "stats", &stats, NULL);
+  const char *engine = stats ? gst_structure_get_string(stats, "engine") : NULL;
+  g_strlcpy(o->engine, engine ? engine : "", sizeof o->engine);
+  if (stats)
+    gst_structure_free(stats);
+  gst_object_unref(sgm);
+}
+
+/* Waits for EOS or an error; fills o->error. */
+static void wait_for_end(GstElement *pipeline, Outcome *o) {
+  GstBus *bus = gst_element_get_bus(pipeline);
+  GstMessage *message =
+      gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  if (!message) {
+    g_strlcpy(o->error, "no end within 60 s", sizeof o->error);
+  } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+    GError *error = NULL;
+    gst_message_parse_error(message, &error, NULL);
+    g_strlcpy(o->error, error->message, sizeof o->error);
+    g_error_free(error);
+  }
+  if (message)
+    gst_message_unref(message);
+  gst_object_unref(bus);
+}
+
+static Outcome play(const char *line, gboolean with_sums) {
+  Outcome o = {0};
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch(line, &error);
+  if (error) {
+    g_strlcpy(o.error, error->message, sizeof o.error);
+    g_clear_error(&error);
+    gst_clear_object(&pipeline);
+    return o;
+  }
+  if (with_sums) {
+    o.picture = g_checksum_new(G_CHECKSUM_SHA256);
+    o.disparity = g_checksum_new(G_CHECKSUM_SHA256);
+  }
+  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  g_object_set(sink, "signal-handoffs", TRUE, "sync", FALSE, NULL);
+  g_signal_connect(sink, "handoff", G_CALLBACK(on_buffer), &o);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  wait_for_end(pipeline, &o);
+  read_sgm(pipeline, &o);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(sink);
+  gst_object_unref(pipeline);
+  return o;
+}
+
+static void outcome_clear(Outcome *o) {
+  g_clear_pointer(&o->picture, g_checksum_free);
+  g_clear_pointer(&o->disparity, g_checksum_free);
+}
+
+/* --- Negotiation --------------------------------------------------------------------------------
+ */
+
+/* What stands between cudaupload and cudasgm; none of it may make the line leave the GPU. */
+static void test_negotiation(void) {
+  static const char *const betweens[][2] = {
+      {"plain", ""},
+      {"identity", "! identity"},
+      {"queue", "! queue"},
+      {"tee", "! tee name=t ! queue ! fakesink async=false t. ! queue"},
+      {"any-caps", "! video/x-raw(ANY)"},
+      {"queue-identity-any", "! queue ! identity ! video/x-raw(ANY)"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(betweens); i++) {
+    char *line = g_strdup_printf("stereotestsrc num-buffers=4 ! video/x-raw,width=640,height=240 ! "
+                                 "cudaupload %s ! cudasgm name=sgm disparities=64 ! cudaannotate ! "
+                                 "cudadownload ! fakesink name=sink",
+                                 betweens[i][1]);
+    char *name = g_strdup_printf("negotiation/%s", betweens[i][0]);
+    Outcome o = play(line, TRUE);
+    char *why =
+        g_strdup_printf("%d of 4 frames, %d annotated, CUDA caps in %d out %d, stats.engine "
+                        "\"%s\", error \"%s\"",
+                        o.frames, o.annotated, o.cuda_in, o.cuda_out, o.engine, o.error);
+    report(name,
+           o.frames == 4 && o.annotated == 4 && o.cuda_in && o.cuda_out &&
+               strcmp(o.engine, "cuda") == 0 && !o.error[0],
+           why);
+    outcome_clear(&o);
+    g_free(why);
+    g_free(name);
+    g_free(line);
+  }
+}
+
+/* --- Same bits ----------------------------------------------------------------------------------
+ */
+
+static void compare(const char *name, const char *source, const char *upload, const char *engine,
+                    const char *download, const Outcome *expected) {
+  char *line = g_strdup_printf("%s %s ! cudasgm name=sgm disparities=64 engine=%s ! "
+                               "cudaannotate engine=%s %s ! fakesink name=sink",
+                               source, upload, engine, engine, download);
+  Outcome o = play(line, TRUE);
+  const gboolean same =
+      strcmp(g_checksum_get_string(o.picture), g_checksum_get_string(expected->picture)) == 0 &&
+      strcmp(g_checksum_get_string(o.disparity), g_checksum_get_string(expected->disparity)) == 0;
+  char *why = g_strdup_printf("%d frames, %d annotated, stats.engine \"%s\", bits %s, error \"%s\"",
+                              o.frames, o.annotated, o.engine, same ? "equal" : "DIFFER", o.error);
+  report(name,
+         o.frames == expected->frames && o.annotated == o.frames && same &&
+             strcmp(o.engine, engine) == 0 && !o.error[0],
+         why);
+  outcome_clear(&o);
+  g_free(why);
+  g_free(line);
+}
+
+static void test_same_bits(void) {
+  static const char *const formats[] = {"NV12", "I420", "BGRx"};
+  static const char *const sizes[] = {"width=640,height=240", "width=642,height=241",
+                                      "width=2484,height=375"};
+  for (gsize i = 0; i < G_N_ELEMENTS(formats) * G_N_ELEMENTS(sizes); i++) {
+    const char *format = formats[i % 3], *size = sizes[i / 3];
+    char *source = g_strdup_printf("stereotestsrc num-buffers=3 seed=5 ! video/x-raw,format=%s,%s",
+                                   format, size);
+    char *line = g_strdup_printf("%s ! cudasgm name=sgm disparities=64 engine=cpu ! cudaannotate "
+                                 "engine=cpu ! fakesink name=sink",
+                                 source);
+    Outcome cpu = play(line, TRUE);
+    char *base = g_strdup_printf("bits/%s-%s", format, size);
+    report(base, cpu.frames == 3 && cpu.annotated == 3 && !cpu.error[0], cpu.error);
+    char *name[3];
+    static const char *const kinds[] = {"cuda-system-memory", "cuda-cuda-memory",
+                                        "cpu-cuda-memory"};
+    for (int k = 0; k < 3 && cpu.picture; k++) {
+      name[k] = g_strdup_printf("%s/%s", base, kinds[k]);
+      compare(name[k], source, k ? "! cudaupload" : "", k == 2 ? "cpu" : "cuda",
+              k ? "! cudadownload" : "", &cpu);
+      g_free(name[k]);
+    }
+    outcome_clear(&cpu);
+    g_free(base);
+    g_free(line);
+    g_free(source);
+  }
+}
+
+/* --- Speed --------------------------------------------------------------------------------------
+ */
+
+#define BENCH_FRAMES 1500
+
+/* The same picture again and again, so that the source costs nothing. */
+static void feed(GstElement *source, int width, int height) {
+  const gsize bytes = (gsize)width * (gsize)height * 3 / 2;
+  GstBuffer *picture = gst_buffer_new_allocate(NULL, bytes, NULL);
+  GstMapInfo map;
+  guint32 state = 1;
+  gst_buffer_map(picture, &map, GST_MAP_WRITE);
+  for (gsize i = 0; i < bytes; i++) {
+    state = state * 1664525u + 1013904223u;
+    map.data[i] = (guint8)(state >> 24);
+  }
+  gst_buffer_unmap(picture, &map);
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (int i = 0; i < BENCH_FRAMES && flow == GST_FLOW_OK; i++) {
+    GstBuffer *frame = gst_buffer_copy(picture);
+    GST_BUFFER_PTS(frame) = (GstClockTime)i * GST_MSECOND;
+    g_signal_emit_by_name(source, "push-buffer", frame, &flow);
+    gst_buffer_unref(frame);
+  }
+  g_signal_emit_by_name(source, "end-of-stream", &flow);
+  gst_buffer_unref(picture);
+}
+
+static void bench_pipeline(const char *name, const char *middle) {
+  char *line = g_strdup_printf(
+      "appsrc name=source format=time block=true max-bytes=16000000 "
+      "caps=video/x-raw,format=NV12,width=2484,height=376,framerate=1000/1 ! queue ! cudaupload ! "
+      "queue ! %s ! queue ! cudadownload ! fakesink name=sink sync=false",
+      middle);
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch(line, &error);
+  Outcome o = {0};
+  if (!error) {
+    GstElement *source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
+    GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+    g_object_set(sink, "signal-handoffs", TRUE, NULL);
+    g_signal_connect(sink, "handoff", G_CALLBACK(on_buffer), &o);
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    const gint64 start = g_get_monotonic_time();
+    feed(source, 2484, 376);
+    wait_for_end(pipeline, &o);
+    const double seconds = (double)(g_get_monotonic_time() - start) * 1e-6;
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    if (o.frames == BENCH_FRAMES && !o.error[0])
+      printf("bench %s cuda fps=%.0f\n", name, o.frames / seconds);
+    gst_object_unref(source);
+    gst_object_unref(sink);
+  }
+  report(name, !error && o.frames == BENCH_FRAMES && !o.error[0],
+         error        ? error->message
+         : o.error[0] ? o.error
+                      : "frames are missing");
+  g_clear_error(&error);
+  gst_clear_object(&pipeline);
+  g_free(line);
+}
+
+int main(int argc, char **argv) {
+  gst_init(&argc, &argv);
+  char reason[256] = "";
+  GstElementFactory *upload = gst_element_factory_find("cudaupload");
+  if (rv_cuda_devices(reason, sizeof reason) == 0 || !upload) {
+    printf("elements: skipped: %s\n", reason[0] ? reason : "no element cudaupload");
+    gst_clear_object(&upload);
+    return 77;
+  }
+  gst_object_unref(upload);
+  test_negotiation();
+  test_same_bits();
+  bench_pipeline("pipeline/1242x376-upload-sgm-download", "cudasgm name=sgm");
+  bench_pipeline("pipeline/1242x376-upload-sgm-annotate-download",
+                 "cudasgm name=sgm ! queue ! cudaannotate");
+  printf("elements: %d good, %d failed\n", passes, failures);
+  return failures ? 1 : 0;
+}
