@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# engines_agree.sh [FRAMES]: the same scene through the CPU and the CUDA engine; prints the checksums
+# of both disparity streams and fails when they differ. Without a GPU it says so and ends with 77.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+frames=${1:-10}
+
+sums() { # ENGINE
+  "$here/run.sh" gst-launch-1.0 -q stereotestsrc "num-buffers=$frames" ! \
+    cudasgm "engine=$1" output=disparity ! checksumsink
+}
+
+cpu=$(sums cpu)
+if ! cuda=$(sums cuda 2>&1); then
+  echo "engines_agree: the CUDA engine does not run here:" >&2
+  echo "$cuda" >&2
+  exit 77
+fi
+echo "$cpu"
+if [ "$cpu" != "$cuda" ]; then
+  echo "engines_agree: the engines differ; CUDA gives" >&2
+  echo "$cuda" >&2
+  exit 1
+fi
+echo "both engines give these $frames frames"

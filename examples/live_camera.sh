@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# live_camera.sh [DEVICE] [CAPS]: shows a stereo camera with its depth drawn in, as it comes.
+#   live_camera.sh /dev/video0 image/jpeg,width=2560,height=720
+# DEVICE gives both eyes side by side in one picture; without it: the test scene. The pictures must be
+# rectified. FOCAL (px) and BASELINE (m) in the environment put metres on the legend.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+case ${1:-} in -h | --help)
+  sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}" >&2
+  exit 2 ;;
+esac
+
+if [ -n "${1:-}" ]; then
+  [ -e "$1" ] || { echo "live_camera: no such device: $1" >&2; exit 1; }
+  source=(v4l2src "device=$1" !)
+  [ -z "${2:-}" ] || source+=("$2" !)
+  source+=(decodebin ! videoconvert)
+else
+  source=(stereotestsrc is-live=true)
+fi
+camera=()
+[ -z "${FOCAL:-}" ] || camera+=("focal-length=$FOCAL")
+[ -z "${BASELINE:-}" ] || camera+=("baseline=$BASELINE")
+
+# The leaky queue keeps the newest picture only: what is shown is never older than one frame's work.
+exec "$here/run.sh" gst-launch-1.0 "${source[@]}" ! queue leaky=downstream max-size-buffers=1 ! \
+  cudasgm "${camera[@]}" ! cudaannotate ! videoconvert ! autovideosink sync=false
