@@ -418,10 +418,10 @@ def run(pipeline, source, tap):
 
 def summary(source, pipeline, tap, seconds, files):
     stats = pipeline.get_by_name('sgm').get_property('stats')
-    engine = stats.get_string('engine') or '?'
-    return 'demo: %s: %d frames in %.1f s, %.1f frames/s, engine %s; %s; wrote %s' % (
-        source.name, tap.score.frames, seconds, tap.score.frames / seconds, engine,
-        tap.score.text(), ' '.join(files))
+    return ('demo: %s: %d frames in %.1f s, %.1f frames/s; engine %s, matching %.1f ms a frame; %s; '
+            'wrote %s' % (source.name, tap.score.frames, seconds, tap.score.frames / seconds,
+                          stats.get_string('engine'), stats.get_double('mean-us')[1] / 1000,
+                          tap.score.text(), ' '.join(files)))
 
 
 def main():
