@@ -4,11 +4,13 @@
 #include <gst/gst.h>
 
 #include "common/gstrvannotation.h"
+#include "gstcudaannotate.h"
 #include "gstcudasgm.h"
 
 static gboolean plugin_init(GstPlugin *plugin) {
   gst_rv_annotations_register();
   gboolean registered = TRUE;
+  registered &= GST_ELEMENT_REGISTER(cudaannotate, plugin);
   registered &= GST_ELEMENT_REGISTER(cudasgm, plugin);
   return registered;
 }

@@ -120,6 +120,24 @@ RV_API RvStatus rv_draw_text(RvDraw *draw, int x, int y, int size, RvColor color
 /* Width of the text in px, without its outline; 0 for an illegal size. */
 RV_API int rv_draw_text_width(int size, const char *text);
 
+/* What a legend says. Lengths of the legend follow the picture's height. */
+typedef struct RvDrawLegend {
+  double low, high; /* px of disparity at the ends of the colour map; low < high */
+  double depth;     /* focal x baseline, px m: depth scale in m; 0 = unknown, none is drawn */
+  double doffs;     /* px: depth = focal x baseline / (disparity + doffs) */
+  int thickness_fx; /* of ticks and frame, 1/16 px: 1..4096 */
+} RvDrawLegend;
+
+/* Colour bar with ticks in px of disparity below it and, where the camera is known, at round depths
+ * above it, on a dark plate in the lower left corner. Pictures that are too small for one have
+ * none. */
+RV_API RvStatus rv_draw_legend(RvDraw *draw, const RvDrawLegend *legend);
+
+/* Text on a dark plate in the upper left corner; '\n' begins a new line, RV_DRAW_LINES at most.
+ * An empty text draws nothing. */
+#define RV_DRAW_LINES 16
+RV_API RvStatus rv_draw_caption(RvDraw *draw, const char *text);
+
 /* Blends the collected shapes and empties the list. */
 RV_API RvStatus rv_draw_flush(RvDraw *draw, const RvPicture *picture, RvStream stream);
 

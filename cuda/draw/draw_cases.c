@@ -128,7 +128,11 @@ static void scene_draw(RvCheck *check, const char *name, const Scene *scene, RvE
   RvRandom random = scene->shapes;
   for (int i = 0; i < scene->count; i++)
     draw_case_random_shape(draw, &random, picture->view.width, picture->view.height);
-  rvc_true(check, name, rv_draw_flush(draw, &picture->view, NULL) == RV_OK, "flush was refused");
+  const RvDrawLegend legend = {scene->low / 16.0, scene->high / 16.0, scene->opacity, 0.5, 20};
+  rvc_true(check, name,
+           rv_draw_legend(draw, &legend) == RV_OK && rv_draw_caption(draw, "scene\n1") == RV_OK &&
+               rv_draw_flush(draw, &picture->view, NULL) == RV_OK,
+           "legend, caption or flush was refused");
   if (engine == RV_CUDA) /* the object's memory must outlive its work */
     rvc_true(check, name, rv_stream_wait(NULL) == RV_OK, "the device failed");
   rv_draw_free(&draw);
@@ -210,15 +214,10 @@ static RvStatus run_mask(void *user, RvStream stream) {
   return rv_draw_mask(b->draw, &b->picture, &b->mask, (RvColor){0, 200, 80, 120}, stream);
 }
 
-/* A legend: plate, ramp, ten labels. */
 static RvStatus run_legend(void *user, RvStream stream) {
   const Bench *b = user;
-  const RvColor white = {255, 255, 255, 255};
-  RvStatus status = rv_draw_plate(b->draw, 30, 960, 500, 90, 12, (RvColor){16, 18, 22, 180});
-  if (status == RV_OK)
-    status = rv_draw_ramp(b->draw, 60, 980, 440, 16, 255);
-  for (int i = 0; i < 10 && status == RV_OK; i++)
-    status = rv_draw_text(b->draw, 60 + 44 * i, 1004, 28, white, (RvColor){0, 0, 0, 0}, "128");
+  const RvDrawLegend legend = {0, 128, 387, 0, 32};
+  const RvStatus status = rv_draw_legend(b->draw, &legend);
   return status == RV_OK ? rv_draw_flush(b->draw, &b->picture, stream) : status;
 }
 
@@ -323,7 +322,7 @@ static int take_signed(Bytes *bytes) {
 }
 
 static void fuzz_shape(RvDraw *draw, Bytes *bytes) {
-  const int kind = take(bytes) % 7;
+  const int kind = take(bytes) % 8;
   int v[8];
   for (int i = 0; i < 8; i++)
     v[i] = take_signed(bytes) * (kind == 3 ? 37 : 1);
@@ -346,11 +345,17 @@ static void fuzz_shape(RvDraw *draw, Bytes *bytes) {
   case 5:
     (void)rv_draw_shade(draw, v[0], v[1], v[2], v[3], v[4] * 65536, v[5] * 65536, v[6], v[7]);
     break;
+  case 6: {
+    const RvDrawLegend legend = {v[0] / 16.0, v[1] / 16.0, v[2] * (double)v[3], v[4] / 7.0, v[5]};
+    (void)rv_draw_legend(draw, &legend);
+    break;
+  }
   default:
     for (int i = 0; i < 15; i++)
       text[i] = (char)take(bytes);
     text[15] = '\0';
     (void)rv_draw_text(draw, v[0], v[1], v[2], color, color, text);
+    (void)rv_draw_caption(draw, text);
   }
 }
 

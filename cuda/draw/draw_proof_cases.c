@@ -393,6 +393,102 @@ static void check_layers(RvCheck *check) {
   rv_draw_free(&draw);
 }
 
+/* Bytes of an RGB picture that differ from `byte` in the rows y0..y1 - 1 and columns x0..x1 - 1. */
+static long touched(const RvPicture *view, int byte, int x0, int y0, int x1, int y1) {
+  long count = 0;
+  for (int y = y0; y < y1; y++)
+    for (int x = 3 * x0; x < 3 * x1; x++)
+      count += ((const uint8_t *)view->data[0])[y * view->stride[0] + x] != byte;
+  return count;
+}
+
+/* First and last column of a row that has the colour; -1 without. */
+static void columns_of(const RvPicture *view, int y, RvColor color, int *first, int *last) {
+  *first = *last = -1;
+  for (int x = 0; x < view->width; x++)
+    if (memcmp((const uint8_t *)view->data[0] + y * view->stride[0] + 3 * x, &color, 3) == 0) {
+      *first = *first < 0 ? x : *first;
+      *last = x;
+    }
+}
+
+static void check_caption(RvCheck *check) {
+  static const char name[] = "draw/caption";
+  if (!rvc_wants(check, name))
+    return;
+  enum { WIDTH = 320, HEIGHT = 200 };
+  static uint8_t rgb[HEIGHT][WIDTH][3];
+  const RvPicture view = {RV_PIXEL_RGB, WIDTH, HEIGHT, {rgb}, {WIDTH * 3}};
+  RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
+  memset(rgb, 200, sizeof rgb);
+  rvc_true(check, name,
+           rv_draw_caption(draw, "") == RV_OK && rv_draw_flush(draw, &view, NULL) == RV_OK &&
+               touched(&view, 200, 0, 0, WIDTH, HEIGHT) == 0,
+           "an empty caption draws something");
+  rvc_true(check, name,
+           rv_draw_caption(draw, "two\nlines") == RV_OK &&
+               rv_draw_flush(draw, &view, NULL) == RV_OK &&
+               touched(&view, 200, 0, 0, 160, 60) > 0 &&
+               touched(&view, 200, 160, 60, WIDTH, HEIGHT) == 0,
+           "caption");
+  rvc_true(check, name, touched(&view, 200, 160, 0, WIDTH, HEIGHT) == 0, "it is too wide");
+  rv_draw_free(&draw);
+}
+
+static void check_legend(RvCheck *check) {
+  static const char name[] = "draw/legend";
+  if (!rvc_wants(check, name))
+    return;
+  enum { WIDTH = 640, HEIGHT = 360 };
+  static uint8_t rgb[HEIGHT][WIDTH][3];
+  const RvPicture view = {RV_PIXEL_RGB, WIDTH, HEIGHT, {rgb}, {WIDTH * 3}};
+  RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
+  const RvDrawLegend px = {0, 128, 0, 0, 16}, both = {0, 128, 400, 0, 16};
+  long ink[2];
+  for (int i = 0; i < 2; i++) {
+    memset(rgb, 200, sizeof rgb);
+    rvc_true(check, name,
+             rv_draw_legend(draw, i ? &both : &px) == RV_OK &&
+                 rv_draw_flush(draw, &view, NULL) == RV_OK,
+             "refused");
+    rvc_true(check, name,
+             touched(&view, 200, 0, 0, WIDTH, 250) == 0 &&
+                 touched(&view, 200, 320, 0, WIDTH, HEIGHT) == 0,
+             "the legend leaves its corner");
+    ink[i] = touched(&view, 200, 0, 250, 320, HEIGHT);
+    int low = -1, high = -1, rows = 0;
+    for (int y = 250; y < HEIGHT; y++) {
+      int first, last, unused;
+      columns_of(&view, y, rv_draw_color(draw, 0, 1), &first, &unused);
+      columns_of(&view, y, rv_draw_color(draw, 1, 1), &unused, &last);
+      if (first < 0 || last < 0)
+        continue;
+      rvc_true(check, name, rows++ == 0 || (first == low && last == high), "ragged bar");
+      low = first;
+      high = last;
+    }
+    rvc_true(check, name, rows >= 3 && high - low >= 5 * 13, "bar of %d rows, columns %d..%d", rows,
+             low, high);
+  }
+  rvc_true(check, name, ink[1] > ink[0] && ink[0] > 0, "depths take a row of their own");
+  const RvDrawLegend wrong = {5, 5, 0, 0, 16}, endless = {0, 9, 1e308 * 10, 0, 16};
+  rvc_true(
+      check, name,
+      rv_draw_legend(draw, &wrong) == RV_ERR_ARG && rv_draw_legend(draw, &endless) == RV_ERR_ARG &&
+          rv_draw_legend(draw, NULL) == RV_ERR_ARG && rv_draw_caption(draw, NULL) == RV_ERR_ARG,
+      "accepted");
+  rv_draw_free(&draw);
+
+  const RvPicture small = {RV_PIXEL_RGB, 60, 30, {rgb}, {180}};
+  draw = draw_case_new(check, name, &small, RV_CPU);
+  memset(rgb, 200, sizeof rgb);
+  rvc_true(check, name,
+           rv_draw_legend(draw, &both) == RV_OK && rv_draw_flush(draw, &small, NULL) == RV_OK &&
+               touched(&small, 200, 0, 0, 60, 30) == 0,
+           "a small picture has no room");
+  rv_draw_free(&draw);
+}
+
 /* Drawing a list at once and shape by shape gives the same picture. */
 static void check_batches(RvCheck *check) {
   static const char name[] = "draw/batches";
@@ -474,6 +570,8 @@ void draw_case_proofs(RvCheck *check) {
   check_ramps(check);
   check_text(check);
   check_layers(check);
+  check_legend(check);
+  check_caption(check);
   check_batches(check);
   check_refusals(check);
 }

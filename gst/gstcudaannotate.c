@@ -1,0 +1,430 @@
+/* gstcudaannotate.c: element cudaannotate: which annotations are drawn how; cuda/draw draws. */
+
+/**
+ * SECTION:element-cudaannotate
+ * @title: cudaannotate
+ * @short_description: Draws annotations on the picture
+ *
+ * Draws what other elements attached to a picture. The disparity (RvDisparityMeta) becomes a colour
+ * layer, from blue for far to red for near; pixels without a value show the picture. A legend says
+ * which colour is which disparity in px and, where the camera is known (RvCameraMeta, or the
+ * properties focal-length and baseline), which depth in m. The scale stays the same over time.
+ *
+ * Draws on the GPU and on the CPU, in CUDA memory and in system memory, in place where the picture
+ * belongs to nobody else; every way gives the same bits. With nothing to draw the element passes
+ * buffers through.
+ *
+ * ## Example launch lines
+ * |[
+ * gst-launch-1.0 stereotestsrc ! cudasgm ! cudaannotate ! videoconvert ! autovideosink
+ * ]| Disparity as colours over the left picture, with a legend.
+ * |[
+ * gst-launch-1.0 stereotestsrc ! cudasgm ! cudaannotate opacity=1 colormap=grey show=disparity !
+ *   videoconvert ! autovideosink
+ * ]| The disparity alone, in grey; what has no value shows the picture.
+ *
+ * Since: 0.1
+ */
+#include "gstcudaannotate.h"
+
+#include "draw/draw.h"
+
+GST_DEBUG_CATEGORY_STATIC(gst_cuda_annotate_debug);
+#define GST_CAT_DEFAULT gst_cuda_annotate_debug
+
+/* Values of the property `show`. */
+typedef enum GstCudaAnnotateShow {
+  SHOW_DISPARITY = 1 << 0,
+  SHOW_LEGEND = 1 << 1,
+  SHOW_TEXT = 1 << 2,
+} GstCudaAnnotateShow;
+
+#define SHOW_ALL (SHOW_DISPARITY | SHOW_LEGEND | SHOW_TEXT)
+
+#define OPACITY_DEFAULT 0.6
+#define THICKNESS_DEFAULT 2
+#define THICKNESS_MOST 32
+#define MAX_DISPARITY_MOST 4095
+#define REFERENCE_ROWS 1080 /* lengths in properties are px of a picture of this height */
+
+enum {
+  PROP_0,
+  PROP_SHOW,
+  PROP_COLORMAP,
+  PROP_OPACITY,
+  PROP_THICKNESS,
+  PROP_MAX_DISPARITY,
+  PROP_TEXT,
+  PROP_FOCAL_LENGTH,
+  PROP_BASELINE
+};
+
+/* bits of gst_rv_transform_once */
+enum { ONCE_NO_DISPARITY, ONCE_BAD_DISPARITY, ONCE_ASPECT };
+
+typedef struct Settings {
+  guint show;
+  RvColormap colormap;
+  double opacity;
+  int thickness;     /* px at REFERENCE_ROWS */
+  int max_disparity; /* px, 0 = as annotated */
+  double focal;      /* px, 0 = as annotated */
+  double baseline;   /* m, 0 = as annotated */
+} Settings;
+
+struct _GstCudaAnnotate {
+  GstRvTransform parent;
+
+  Settings settings; /* guarded by the object lock, like text */
+  char *text;
+
+  RvDraw *draw;
+  GstRvInput disparity; /* mapped while a frame is worked on */
+};
+
+G_DEFINE_TYPE(GstCudaAnnotate, gst_cuda_annotate, GST_TYPE_RV_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(cudaannotate, "cudaannotate", GST_RANK_NONE, GST_TYPE_CUDA_ANNOTATE)
+
+/* --- Properties ------------------------------------------------------------------------------ */
+
+#define GST_TYPE_CUDA_ANNOTATE_SHOW (gst_cuda_annotate_show_get_type())
+static GType gst_cuda_annotate_show_get_type(void) {
+  static const GFlagsValue values[] = {
+      {SHOW_DISPARITY, "Disparity as a layer of colours", "disparity"},
+      {SHOW_LEGEND, "Legend of the colours, in px and m", "legend"},
+      {SHOW_TEXT, "The property text", "text"},
+      {0, NULL, NULL},
+  };
+  static gsize type = 0;
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_flags_register_static("GstCudaAnnotateShow", values));
+  return (GType)type;
+}
+
+#define GST_TYPE_CUDA_ANNOTATE_COLORMAP (gst_cuda_annotate_colormap_get_type())
+static GType gst_cuda_annotate_colormap_get_type(void) {
+  static const GEnumValue values[] = {
+      {RV_COLORMAP_TURBO, "Turbo: even steps from blue to red", "turbo"},
+      {RV_COLORMAP_JET, "Jet: the classic from blue to red", "jet"},
+      {RV_COLORMAP_GREY, "Grey: from black to white", "grey"},
+      {0, NULL, NULL},
+  };
+  static gsize type = 0;
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("GstCudaAnnotateColormap", values));
+  return (GType)type;
+}
+
+static gboolean draws_anything(const GstCudaAnnotate *self) {
+  const guint show = self->settings.show;
+  const gboolean has_text = (show & SHOW_TEXT) && self->text && self->text[0];
+  return (show & (SHOW_DISPARITY | SHOW_LEGEND)) || has_text;
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+  GstCudaAnnotate *self = GST_CUDA_ANNOTATE(object);
+  Settings *settings = &self->settings;
+  GST_OBJECT_LOCK(self);
+  switch (id) {
+  case PROP_SHOW:
+    settings->show = g_value_get_flags(value);
+    break;
+  case PROP_COLORMAP:
+    settings->colormap = (RvColormap)g_value_get_enum(value);
+    gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
+    break;
+  case PROP_OPACITY:
+    settings->opacity = g_value_get_double(value);
+    break;
+  case PROP_THICKNESS:
+    settings->thickness = g_value_get_int(value);
+    break;
+  case PROP_MAX_DISPARITY:
+    settings->max_disparity = g_value_get_int(value);
+    break;
+  case PROP_TEXT:
+    g_free(self->text);
+    self->text = g_value_dup_string(value);
+    break;
+  case PROP_FOCAL_LENGTH:
+    settings->focal = g_value_get_double(value);
+    break;
+  case PROP_BASELINE:
+    settings->baseline = g_value_get_double(value);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+  const gboolean idle = !draws_anything(self);
+  GST_OBJECT_UNLOCK(self);
+  gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(self), idle);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
+  GstCudaAnnotate *self = GST_CUDA_ANNOTATE(object);
+  const Settings *settings = &self->settings;
+  GST_OBJECT_LOCK(self);
+  switch (id) {
+  case PROP_SHOW:
+    g_value_set_flags(value, settings->show);
+    break;
+  case PROP_COLORMAP:
+    g_value_set_enum(value, settings->colormap);
+    break;
+  case PROP_OPACITY:
+    g_value_set_double(value, settings->opacity);
+    break;
+  case PROP_THICKNESS:
+    g_value_set_int(value, settings->thickness);
+    break;
+  case PROP_MAX_DISPARITY:
+    g_value_set_int(value, settings->max_disparity);
+    break;
+  case PROP_TEXT:
+    g_value_set_string(value, self->text);
+    break;
+  case PROP_FOCAL_LENGTH:
+    g_value_set_double(value, settings->focal);
+    break;
+  case PROP_BASELINE:
+    g_value_set_double(value, settings->baseline);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void install_look(GObjectClass *object, GParamFlags flags) {
+  g_object_class_install_property(
+      object, PROP_SHOW,
+      g_param_spec_flags("show", "Show", "What is drawn; with nothing, buffers pass through",
+                         GST_TYPE_CUDA_ANNOTATE_SHOW, SHOW_ALL, flags));
+  g_object_class_install_property(
+      object, PROP_COLORMAP,
+      g_param_spec_enum("colormap", "Colour map",
+                        "Colours of the disparity; GRAY8 pictures are drawn on in grey always",
+                        GST_TYPE_CUDA_ANNOTATE_COLORMAP, RV_COLORMAP_TURBO, flags));
+  g_object_class_install_property(
+      object, PROP_OPACITY,
+      g_param_spec_double("opacity", "Opacity",
+                          "Of colour layers: 0 shows the picture, 1 the colours alone", 0.0, 1.0,
+                          OPACITY_DEFAULT, flags));
+  g_object_class_install_property(
+      object, PROP_THICKNESS,
+      g_param_spec_int("thickness", "Thickness",
+                       "Of drawn lines (ticks and frame of the legend) in px of a picture of 1080 "
+                       "rows; follows the picture's height",
+                       1, THICKNESS_MOST, THICKNESS_DEFAULT, flags));
+  g_object_class_install_property(
+      object, PROP_TEXT,
+      g_param_spec_string("text", "Text",
+                          "Drawn in the upper left corner, ASCII; lines end with \\n", NULL,
+                          flags));
+}
+
+static void install_properties(GObjectClass *object) {
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+  install_look(object, flags);
+  g_object_class_install_property(
+      object, PROP_MAX_DISPARITY,
+      g_param_spec_int("max-disparity", "Maximum disparity",
+                       "Disparity in px at the upper end of the colours; 0 = the end of the range "
+                       "that was searched",
+                       0, MAX_DISPARITY_MOST, 0, flags));
+  g_object_class_install_property(
+      object, PROP_FOCAL_LENGTH,
+      g_param_spec_double("focal-length", "Focal length",
+                          "Focal length of the disparity's picture in px, for depths in the "
+                          "legend; 0 = as the input's RvCameraMeta says",
+                          0.0, 1e6, 0.0, flags));
+  g_object_class_install_property(
+      object, PROP_BASELINE,
+      g_param_spec_double("baseline", "Baseline",
+                          "Distance between the cameras in m, for depths in the legend; 0 = as the "
+                          "input's RvCameraMeta says",
+                          0.0, 1e3, 0.0, flags));
+}
+
+/* --- Objects --------------------------------------------------------------------------------- */
+
+static void release(GstRvTransform *base) {
+  GstCudaAnnotate *self = GST_CUDA_ANNOTATE(base);
+  rv_draw_free(&self->draw);
+  gst_rv_input_clear(&self->disparity);
+}
+
+static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
+  GstCudaAnnotate *self = GST_CUDA_ANNOTATE(base);
+  const GstVideoInfo *info = &base->in_info;
+  const GstVideoColorMatrix matrix = info->colorimetry.matrix;
+  RvDrawConfig config;
+  rv_draw_config_init(&config);
+  config.width = GST_VIDEO_INFO_WIDTH(info);
+  config.height = GST_VIDEO_INFO_HEIGHT(info);
+  if (!gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &config.format)) {
+    gst_rv_log_line(&work->log, "%s is no picture format", GST_VIDEO_INFO_NAME(info));
+    return RV_ERR_ARG;
+  }
+  GST_OBJECT_LOCK(self);
+  config.colormap = self->settings.colormap;
+  GST_OBJECT_UNLOCK(self);
+  if (config.format == RV_PIXEL_GRAY8) /* the luma of colours would not rise with disparity */
+    config.colormap = RV_COLORMAP_GREY;
+  /* BT.2020's luma weights lie next to those of BT.709. */
+  config.bt709 = matrix == GST_VIDEO_COLOR_MATRIX_BT709 || matrix == GST_VIDEO_COLOR_MATRIX_BT2020;
+  config.full_range = info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
+  config.threads = work->threads;
+  config.log = work->log;
+  RvDraw *draw = NULL;
+  const RvStatus status = rv_draw_new(&draw, &config, work->engine);
+  if (status != RV_OK)
+    return status;
+  release(base);
+  self->draw = draw;
+  return RV_OK;
+}
+
+/* --- One frame ------------------------------------------------------------------------------- */
+
+/* Says once what keeps the disparity from being drawn. */
+static gboolean find_disparity(GstCudaAnnotate *self, GstBuffer *buffer, RvMetaDisparity *meta) {
+  GstRvTransform *base = GST_RV_TRANSFORM(self);
+  if (!rv_meta_get_disparity(buffer, meta)) {
+    if (gst_rv_transform_once(base, ONCE_NO_DISPARITY))
+      GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The picture carries no disparity to draw."),
+                          ("Put cudasgm before cudaannotate; or take disparity and legend out of "
+                           "the property show."));
+    return FALSE;
+  }
+  const GstVideoInfo *info = &base->in_info;
+  const double picture = (double)GST_VIDEO_INFO_WIDTH(info) / GST_VIDEO_INFO_HEIGHT(info);
+  const double disparity = (double)meta->width / meta->height;
+  if ((picture > 1.02 * disparity || disparity > 1.02 * picture) &&
+      gst_rv_transform_once(base, ONCE_ASPECT))
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("The disparity was made for a picture of %dx%d px, this one has %dx%d: "
+                         "it is stretched and may not fit.",
+                         meta->width, meta->height, GST_VIDEO_INFO_WIDTH(info),
+                         GST_VIDEO_INFO_HEIGHT(info)),
+                        ("Crop, flip or rotate before cudasgm or after cudaannotate."));
+  return TRUE;
+}
+
+/* Ends of the colour scale, px. */
+static void scale_of(const Settings *settings, const RvMetaDisparity *meta, int *low, int *high) {
+  *low = MAX(meta->min_disparity, 0);
+  *high = *low + MAX(meta->disparities, 1);
+  if (settings->max_disparity > 0) {
+    *low = *low < settings->max_disparity ? *low : 0;
+    *high = settings->max_disparity;
+  }
+}
+
+static RvStatus draw_disparity(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
+                               const Settings *settings, const RvMetaDisparity *meta) {
+  int low, high;
+  scale_of(settings, meta, &low, &high);
+  const gint64 top = MIN((gint64)high * meta->scale, G_MAXUINT16);
+  const gint64 bottom = MIN((gint64)low * meta->scale, top - 1);
+  const RvStatus status = gst_rv_input_map(&self->disparity, work, meta->payload);
+  if (status != RV_OK)
+    return status;
+  const RvPlane *plane = &self->disparity.plane;
+  if (plane->format != RV_U16) {
+    if (gst_rv_transform_once(GST_RV_TRANSFORM(self), ONCE_BAD_DISPARITY))
+      GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                          ("The disparity of the picture is not u16; it is not drawn."),
+                          ("RvDisparityMeta needs a payload of GRAY16_LE with GstVideoMeta."));
+    return RV_OK;
+  }
+  return rv_draw_disparity(self->draw, job->in_picture, plane, (int)bottom, (int)top,
+                           (int)(settings->opacity * 255.0 + 0.5), work->stream);
+}
+
+static int thickness_fx(const GstCudaAnnotate *self, const Settings *settings) {
+  const int rows = GST_VIDEO_INFO_HEIGHT(&GST_RV_TRANSFORM(self)->in_info);
+  return CLAMP(16 * settings->thickness * rows / REFERENCE_ROWS, 1, 4096);
+}
+
+static RvStatus draw_legend(GstCudaAnnotate *self, const GstRvJob *job, const Settings *settings,
+                            const RvMetaDisparity *meta) {
+  RvCamera camera;
+  int width = 0, height = 0, low, high;
+  scale_of(settings, meta, &low, &high);
+  if (rv_meta_get_camera(job->in, &camera, &width, &height)) {
+    camera.focal *= (double)meta->width / width;
+    camera.doffs *= (double)meta->width / width;
+  }
+  camera.focal = settings->focal > 0.0 ? settings->focal : camera.focal;
+  camera.baseline = settings->baseline > 0.0 ? settings->baseline : camera.baseline;
+  const RvDrawLegend legend = {low, high, MAX(camera.focal * camera.baseline, 0.0), camera.doffs,
+                               thickness_fx(self, settings)};
+  return rv_draw_legend(self->draw, &legend);
+}
+
+static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job) {
+  GstCudaAnnotate *self = GST_CUDA_ANNOTATE(base);
+  GST_OBJECT_LOCK(self);
+  const Settings settings = self->settings;
+  char *text = (settings.show & SHOW_TEXT) ? g_strdup(self->text) : NULL;
+  GST_OBJECT_UNLOCK(self);
+  RvMetaDisparity meta;
+  const gboolean wanted = (settings.show & (SHOW_DISPARITY | SHOW_LEGEND)) != 0;
+  const gboolean found = wanted && find_disparity(self, job->in, &meta);
+  RvStatus status = RV_OK;
+  if (found && (settings.show & SHOW_DISPARITY))
+    status = draw_disparity(self, work, job, &settings, &meta);
+  if (status == RV_OK && found && (settings.show & SHOW_LEGEND))
+    status = draw_legend(self, job, &settings, &meta);
+  if (status == RV_OK && text)
+    status = rv_draw_caption(self->draw, text);
+  if (status == RV_OK)
+    status = rv_draw_flush(self->draw, job->in_picture, work->stream);
+  g_free(text);
+  return status;
+}
+
+static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job,
+                       gboolean ok) {
+  gst_rv_input_unmap(&GST_CUDA_ANNOTATE(base)->disparity);
+  return RV_OK;
+}
+
+/* --- Class ----------------------------------------------------------------------------------- */
+
+static void finalize(GObject *object) {
+  g_free(GST_CUDA_ANNOTATE(object)->text);
+  G_OBJECT_CLASS(gst_cuda_annotate_parent_class)->finalize(object);
+}
+
+static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
+  GST_DEBUG_CATEGORY_INIT(gst_cuda_annotate_debug, "cudaannotate", 0, "drawing of annotations");
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  install_properties(object);
+  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_ANNOTATE_SHOW, 0);
+  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_ANNOTATE_COLORMAP, 0);
+  base->in_place = TRUE;
+  base->picture = GST_MAP_READWRITE;
+  base->configure = configure;
+  base->process = process;
+  base->finish = finish;
+  base->release = release;
+  gst_rv_transform_class_add_templates(base, NULL, NULL);
+  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Annotation drawing",
+                                        "Filter/Effect/Video/Hardware",
+                                        "Draws annotations on the picture: disparity as colours, "
+                                        "a legend in px and m, a text",
+                                        "gst-roadvision");
+}
+
+static void gst_cuda_annotate_init(GstCudaAnnotate *self) {
+  self->settings.show = SHOW_ALL;
+  self->settings.colormap = RV_COLORMAP_TURBO;
+  self->settings.opacity = OPACITY_DEFAULT;
+  self->settings.thickness = THICKNESS_DEFAULT;
+}
