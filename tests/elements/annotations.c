@@ -1,0 +1,126 @@
+/* annotations.c: attaching and reading, through copies, stock elements and the pool of payloads. */
+#include "element_test.h"
+
+GST_START_TEST(test_camera) {
+  GstBuffer *buffer = gst_buffer_new();
+  const RvCamera camera = {721.5, 609.5, 172.8, 3.25, 0.54, 1.65, 2.5};
+  RvCamera got;
+  int w = 0, h = 0;
+  fail_if(rv_meta_get_camera(buffer, &got, &w, &h));
+  rv_meta_add_camera(buffer, 1242, 375, &camera);
+  fail_unless(rv_meta_get_camera(buffer, &got, &w, &h));
+  fail_unless(w == 1242 && h == 375);
+  fail_unless(got.focal == 721.5 && got.cx == 609.5 && got.cy == 172.8 && got.doffs == 3.25 &&
+              got.baseline == 0.54 && got.height == 1.65 && got.pitch == 2.5);
+  const RvCamera unknown = {0, 0, 0, 0, 0.2, 0, 0};
+  rv_meta_add_camera(buffer, 64, 48, &unknown); /* in place of the first */
+  const GstStructure *fields = rv_meta_find(buffer, RV_META_CAMERA);
+  fail_if(gst_structure_has_field(fields, "focal") || gst_structure_has_field(fields, "pitch"));
+  fail_unless(rv_meta_get_camera(buffer, &got, &w, &h) && got.baseline == 0.2 && got.focal == 0 &&
+              w == 64);
+  fail_unless(rv_meta_remove(buffer, RV_META_CAMERA));
+  fail_if(rv_meta_remove(buffer, RV_META_CAMERA));
+  gst_buffer_unref(buffer);
+}
+GST_END_TEST
+
+GST_START_TEST(test_rasters) {
+  static const struct {
+    RvFormat format;
+    int pixel;
+  } formats[] = {{RV_U8, 1}, {RV_U16, 2}, {RV_F32, 4}};
+  for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
+    GstBuffer *raster = rv_meta_raster_new(formats[i].format, 641, 7);
+    RvMetaMap map;
+    fail_unless(rv_meta_map_buffer(&map, raster, GST_MAP_WRITE));
+    fail_unless(map.plane.format == formats[i].format && map.plane.width == 641 &&
+                map.plane.height == 7);
+    fail_unless(map.plane.stride >= 641 * formats[i].pixel);
+    ((guint8 *)map.plane.data)[6 * map.plane.stride + 641 * formats[i].pixel - 1] = 99;
+    rv_meta_unmap(&map);
+    gst_buffer_unref(raster);
+  }
+  /* A raster that is shorter than its meta says must not be mapped. */
+  GstBuffer *shorter = gst_buffer_new_allocate(NULL, 100, NULL);
+  rv_meta_describe_raster(shorter, RV_U16, 10, 10, 20);
+  RvMetaMap map;
+  fail_if(rv_meta_map_buffer(&map, shorter, GST_MAP_READ));
+  gst_buffer_unref(shorter);
+  /* Without a GstVideoMeta it is an array. */
+  GstBuffer *array = gst_buffer_new_allocate(NULL, 240, NULL);
+  fail_unless(rv_meta_map_buffer(&map, array, GST_MAP_READ));
+  fail_unless(map.size == 240 && map.plane.height == 1 && map.plane.width == 240);
+  rv_meta_unmap(&map);
+  gst_buffer_unref(array);
+}
+GST_END_TEST
+
+GST_START_TEST(test_version) {
+  GstBuffer *buffer = gst_buffer_new();
+  RvMetaDisparity meta = {8, 4, 16, 0, 64, rv_meta_raster_new(RV_U16, 8, 4), NULL};
+  GstStructure *fields = rv_meta_add_disparity(buffer, &meta);
+  RvMetaDisparity got;
+  fail_unless(rv_meta_get_disparity(buffer, &got) && got.payload && !got.confidence);
+  /* A later version may mean anything: it is not read. */
+  gst_structure_set(fields, "version", G_TYPE_INT, RV_META_VERSION + 1, NULL);
+  fail_if(rv_meta_get_disparity(buffer, &got));
+  gst_buffer_unref(buffer);
+}
+GST_END_TEST
+
+GST_START_TEST(test_semantics) {
+  GstBuffer *buffer = gst_buffer_new();
+  rv_meta_add_labels(buffer, 640, 480, 19, rv_meta_raster_new(RV_U8, 80, 60));
+  const GstStructure *fields = rv_meta_find(buffer, RV_META_SEMANTICS);
+  int classes = 0, w = 0, h = 0;
+  fail_unless(gst_structure_get(fields, "classes", G_TYPE_INT, &classes, "map-width", G_TYPE_INT,
+                                &w, "map-height", G_TYPE_INT, &h, NULL));
+  fail_unless(classes == 19 && w == 80 && h == 60);
+  fail_unless_equals_string(gst_structure_get_string(fields, "type"), "labels");
+  rv_meta_add_scores(buffer, 640, 480, 3, 80, 60, rv_meta_raster_new(RV_U16, 80, 180));
+  fields = rv_meta_find(buffer, RV_META_SEMANTICS);
+  fail_unless_equals_string(gst_structure_get_string(fields, "type"), "scores");
+  gst_buffer_unref(buffer);
+}
+GST_END_TEST
+
+/* Scalars and payloads survive elements that make new buffers. */
+GST_START_TEST(test_stock_elements) {
+  static const char *const lines[] = {"videoconvert ! capsfilter caps=video/x-raw,format=I420",
+                                      "videoscale ! capsfilter caps=video/x-raw,width=32,height=24",
+                                      "identity ! queue", "jpegenc"};
+  for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
+    GstHarness *harness = gst_harness_new_parse(lines[i]);
+    GstCaps *caps = test_caps("BGRx", 64, 48, NULL);
+    GstVideoInfo info;
+    test_info(&info, caps);
+    gst_harness_set_src_caps(harness, caps);
+    GstBuffer *buffer = test_pair_new(&info, FALSE, FALSE, 4, 1);
+    RvMetaDisparity meta = {64, 48, 16, 3, 96, rv_meta_raster_new(RV_U16, 64, 48), NULL};
+    rv_meta_add_disparity(buffer, &meta);
+    GST_BUFFER_PTS(buffer) = 0;
+    buffer = gst_harness_push_and_pull(harness, buffer);
+    fail_unless(buffer != NULL, "%s", lines[i]);
+    RvMetaDisparity got;
+    fail_unless(rv_meta_get_disparity(buffer, &got), "%s", lines[i]);
+    fail_unless(got.width == 64 && got.min_disparity == 3 && got.disparities == 96, "%s", lines[i]);
+    fail_unless(got.payload == meta.payload, "%s", lines[i]);
+    gst_buffer_unref(buffer);
+    gst_harness_teardown(harness);
+  }
+}
+GST_END_TEST
+
+static Suite *annotations_suite(void) {
+  Suite *suite = suite_create("annotations");
+  TCase *tests = tcase_create("general");
+  suite_add_tcase(suite, tests);
+  tcase_add_test(tests, test_camera);
+  tcase_add_test(tests, test_rasters);
+  tcase_add_test(tests, test_version);
+  tcase_add_test(tests, test_semantics);
+  tcase_add_test(tests, test_stock_elements);
+  return suite;
+}
+
+GST_CHECK_MAIN(annotations)

@@ -1,0 +1,358 @@
+/* cudasgm.c: what the element computes against the library called by hand; properties, statistics
+ * and life cycle. */
+#include "element_test.h"
+
+#include <string.h>
+
+#include "sgm/sgm.h"
+
+enum { DISPARITIES = 64, SHIFT = 9 };
+
+/* Disparity of a pair by the library alone, width x height values, to be freed. */
+static guint16 *expected_disparity(GstBuffer *pair, const GstVideoInfo *info, int left_x,
+                                   int left_y, int right_x, int right_y, int width, int height,
+                                   int paths) {
+  guint8 *left = test_grey(pair, info, left_x, left_y, width, height);
+  guint8 *right = test_grey(pair, info, right_x, right_y, width, height);
+  guint16 *disparity = g_new0(guint16, (gsize)width * (gsize)height);
+  RvSgmConfig config;
+  rv_sgm_config_init(&config);
+  config.width = width;
+  config.height = height;
+  config.disparities = DISPARITIES;
+  config.paths = paths;
+  RvSgm *sgm = NULL;
+  fail_unless(rv_sgm_new(&sgm, &config, RV_CPU) == RV_OK);
+  const RvPlane l = {left, width, width, height, RV_U8}, r = {right, width, width, height, RV_U8};
+  const RvPlane d = {disparity, 2 * width, width, height, RV_U16};
+  fail_unless(rv_sgm_run(sgm, &l, &r, &d, NULL, NULL) == RV_OK);
+  rv_sgm_free(&sgm);
+  g_free(left);
+  g_free(right);
+  return disparity;
+}
+
+static void check_payload(GstBuffer *buffer, const guint16 *expected, int width, int height,
+                          const char *what) {
+  RvMetaDisparity meta;
+  RvMetaMap map;
+  fail_unless(rv_meta_get_disparity(buffer, &meta), "%s", what);
+  fail_unless(meta.width == width && meta.height == height && meta.scale == 16, "%s", what);
+  fail_unless(rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ), "%s", what);
+  for (int y = 0; y < height; y++)
+    fail_unless(memcmp((char *)map.plane.data + y * map.plane.stride, expected + y * width,
+                       (gsize)width * 2) == 0,
+                "%s: row %d differs", what, y);
+  rv_meta_unmap(&map);
+}
+
+/* One pair through the element; the picture and the disparity must be right. */
+static void check_pair(const char *properties, const char *format, int eye_w, int eye_h,
+                       gboolean top_bottom, gboolean right_first, const char *more) {
+  char *line = g_strdup_printf("cudasgm engine=cpu disparities=%d %s", DISPARITIES, properties);
+  char *what = g_strdup_printf("%s, %s %dx%d", line, format, eye_w, eye_h);
+  GstHarness *harness = gst_harness_new_parse(line);
+  const int w = top_bottom ? eye_w : 2 * eye_w, h = top_bottom ? 2 * eye_h : eye_h;
+  GstCaps *caps = test_caps(format, w, h, more);
+  GstVideoInfo in, out;
+  test_info(&in, caps);
+  gst_harness_set_src_caps(harness, caps);
+  GstBuffer *pair = test_pair_new(&in, top_bottom, right_first, SHIFT, 7);
+  GST_BUFFER_PTS(pair) = 12345;
+  GstBuffer *kept = gst_buffer_ref(pair);
+  GstBuffer *result = gst_harness_push_and_pull(harness, pair);
+  fail_unless(result != NULL, "%s", what);
+  fail_unless(GST_BUFFER_PTS(result) == 12345);
+  GstCaps *out_caps = gst_pad_get_current_caps(harness->sinkpad);
+  test_info(&out, out_caps);
+  fail_unless(out.width == eye_w && out.height == eye_h, "%s: %dx%d", what, out.width, out.height);
+  const int second_x = top_bottom ? 0 : eye_w, second_y = top_bottom ? eye_h : 0;
+  const int lx = right_first ? second_x : 0, ly = right_first ? second_y : 0;
+  const int rx = right_first ? 0 : second_x, ry = right_first ? 0 : second_y;
+  guint8 *left = test_grey(kept, &in, lx, ly, eye_w, eye_h);
+  guint8 *picture = test_grey(result, &out, 0, 0, eye_w, eye_h);
+  fail_unless(memcmp(left, picture, (gsize)eye_w * (gsize)eye_h) == 0, "%s: picture", what);
+  guint16 *expected = expected_disparity(kept, &in, lx, ly, rx, ry, eye_w, eye_h, 8);
+  check_payload(result, expected, eye_w, eye_h, what);
+  /* The texture is random, so the middle must have found the shift. */
+  fail_unless_equals_int(expected[(eye_h / 2) * eye_w + eye_w / 2], SHIFT * 16);
+  g_free(expected);
+  g_free(left);
+  g_free(picture);
+  gst_caps_unref(out_caps);
+  gst_buffer_unref(kept);
+  gst_buffer_unref(result);
+  gst_harness_teardown(harness);
+  g_free(what);
+  g_free(line);
+}
+
+GST_START_TEST(test_formats) {
+  static const char *const formats[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
+                                        "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
+    check_pair("", formats[i], 64, 32, FALSE, FALSE, NULL);
+    check_pair("", formats[i], 61, 31, FALSE, FALSE, NULL);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_layouts) {
+  check_pair("", "I420", 61, 61, TRUE, FALSE, NULL);
+  check_pair("layout=side-by-side", "BGRx", 40, 33, FALSE, FALSE, NULL);
+  check_pair("layout=top-bottom", "NV12", 80, 33, TRUE, FALSE, NULL);
+  check_pair("layout=side-by-side-right-first", "YUY2", 61, 31, FALSE, TRUE, NULL);
+  check_pair("layout=top-bottom-right-first", "GRAY8", 61, 31, TRUE, TRUE, NULL);
+  /* What the caps say comes before the shape, and mono says nothing. */
+  check_pair("", "GRAY8", 80, 33, TRUE, FALSE, "multiview-mode=top-bottom");
+  check_pair("", "GRAY8", 40, 33, FALSE, FALSE, "multiview-mode=side-by-side");
+  check_pair("", "GRAY8", 80, 33, FALSE, FALSE, "multiview-mode=mono");
+  check_pair("", "GRAY8", 61, 31, FALSE, TRUE,
+             "multiview-mode=side-by-side, "
+             "multiview-flags=(GstVideoMultiviewFlagsSet)00000001:ffffffff");
+}
+GST_END_TEST
+
+GST_START_TEST(test_output_disparity) {
+  static const struct {
+    const char *properties;
+    int scale;
+  } cases[] = {{"", 16}, {"disparity-scale=256", 256}, {"disparity-scale=1", 1}};
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    char *line = g_strdup_printf("cudasgm engine=cpu disparities=64 output=disparity %s",
+                                 cases[i].properties);
+    GstHarness *harness = gst_harness_new_parse(line);
+    GstCaps *caps = test_caps("BGRx", 122, 31, NULL);
+    GstVideoInfo in, out;
+    test_info(&in, caps);
+    gst_harness_set_src_caps(harness, caps);
+    GstBuffer *pair = test_pair_new(&in, FALSE, FALSE, SHIFT, 3);
+    guint16 *expected = expected_disparity(pair, &in, 0, 0, 61, 0, 61, 31, 8);
+    GstBuffer *result = gst_harness_push_and_pull(harness, pair);
+    GstCaps *out_caps = gst_pad_get_current_caps(harness->sinkpad);
+    test_info(&out, out_caps);
+    fail_unless_equals_string(GST_VIDEO_INFO_NAME(&out), "GRAY16_LE");
+    check_payload(result, expected, 61, 31, line);
+    GstVideoFrame frame;
+    fail_unless(gst_video_frame_map(&frame, &out, result, GST_MAP_READ));
+    for (int k = 0; k < 61 * 31; k++) {
+      const guint16 *row = (const guint16 *)((const char *)GST_VIDEO_FRAME_PLANE_DATA(&frame, 0) +
+                                             (k / 61) * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0));
+      const int want = expected[k] ? MAX(1, (expected[k] * cases[i].scale + 8) / 16) : 0;
+      fail_unless_equals_int(row[k % 61], want);
+    }
+    gst_video_frame_unmap(&frame);
+    g_free(expected);
+    gst_caps_unref(out_caps);
+    gst_buffer_unref(result);
+    gst_harness_teardown(harness);
+    g_free(line);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_output_depth_and_camera) {
+  GstHarness *harness = gst_harness_new_parse(
+      "cudasgm engine=cpu disparities=64 output=depth focal-length=900 baseline=0.1");
+  GstCaps *caps = test_caps("GRAY8", 128, 32, NULL);
+  GstVideoInfo in, out;
+  test_info(&in, caps);
+  gst_harness_set_src_caps(harness, caps);
+  GstBuffer *pair = test_pair_new(&in, FALSE, FALSE, SHIFT, 3);
+  const RvCamera camera = {700, 31, 15, 1, 0.5, 1.2, 3};
+  rv_meta_add_camera(pair, 64, 32, &camera);
+  GstBuffer *result = gst_harness_push_and_pull(harness, pair);
+  RvCamera got;
+  int w = 0, h = 0;
+  fail_unless(rv_meta_get_camera(result, &got, &w, &h) && w == 64 && h == 32);
+  /* Properties override what they set, and nothing else. */
+  fail_unless(got.focal == 900 && got.baseline == 0.1 && got.cx == 31 && got.cy == 15 &&
+              got.doffs == 1 && got.height == 1.2 && got.pitch == 3);
+  GstCaps *out_caps = gst_pad_get_current_caps(harness->sinkpad);
+  test_info(&out, out_caps);
+  GstVideoFrame frame;
+  fail_unless(gst_video_frame_map(&frame, &out, result, GST_MAP_READ));
+  const guint16 *row = (const guint16 *)((const char *)GST_VIDEO_FRAME_PLANE_DATA(&frame, 0) +
+                                         16 * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0));
+  fail_unless_equals_int(row[40], 9000); /* 900 px * 0.1 m / (9 + 1 px) */
+  gst_video_frame_unmap(&frame);
+  gst_caps_unref(out_caps);
+  gst_buffer_unref(result);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+/* Truth and foreign annotations go on to the picture; the confidence is attached when asked for. */
+GST_START_TEST(test_annotations) {
+  GstHarness *harness = gst_harness_new_parse(
+      "cudasgm engine=cpu disparities=64 confidence=true min-disparity=2 post-messages=true");
+  GstBus *bus = test_bus(harness);
+  GstCaps *caps = test_caps("I420", 128, 32, NULL);
+  GstVideoInfo in;
+  test_info(&in, caps);
+  gst_harness_set_src_caps(harness, caps);
+  GstBuffer *pair = test_pair_new(&in, FALSE, FALSE, SHIFT, 3);
+  RvMetaTruth truth = {64, 32, rv_meta_raster_new(RV_U16, 64, 32), NULL, NULL, NULL};
+  rv_meta_add_truth(pair, &truth);
+  GstBuffer *result = gst_harness_push_and_pull(harness, pair);
+  RvMetaTruth got_truth;
+  fail_unless(rv_meta_get_truth(result, &got_truth) && got_truth.disparity == truth.disparity);
+  RvMetaDisparity meta;
+  fail_unless(rv_meta_get_disparity(result, &meta) && meta.confidence);
+  fail_unless(meta.min_disparity == 2 && meta.disparities == 64);
+  fail_unless_equals_string(
+      gst_structure_get_string(rv_meta_find(result, RV_META_DISPARITY), "view"), "left");
+  GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+  fail_unless(message != NULL);
+  const GstStructure *fields = gst_message_get_structure(message);
+  int value = 0;
+  double time = -1;
+  fail_unless_equals_string(gst_structure_get_name(fields), "cudasgm");
+  fail_unless(gst_structure_get_int(fields, "disparities", &value) && value == 64);
+  fail_unless(gst_structure_get_double(fields, "time-us", &time) && time >= 0);
+  fail_if(gst_structure_has_field(fields, "payload"));
+  gst_message_unref(message);
+  GstStructure *stats = NULL;
+  guint64 frames = 0;
+  gst_harness_get(harness, "cudasgm", "stats", &stats, NULL);
+  fail_unless(gst_structure_get_uint64(stats, "frames", &frames) && frames == 1);
+  fail_unless_equals_string(gst_structure_get_string(stats, "engine"), "cpu");
+  gst_structure_free(stats);
+  /* The payload outlives the element. */
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+  RvMetaMap map;
+  fail_unless(rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ));
+  fail_unless_equals_int(
+      ((const guint16 *)((const char *)map.plane.data + 16 * map.plane.stride))[40], SHIFT * 16);
+  rv_meta_unmap(&map);
+  gst_buffer_unref(result);
+}
+GST_END_TEST
+
+/* Every property while frames flow; refused combinations leave the former settings in use. */
+GST_START_TEST(test_changes_while_playing) {
+  static const char *const changes[] = {"paths=4",
+                                        "paths=2",
+                                        "paths=8",
+                                        "cost=census",
+                                        "cost=csct",
+                                        "p2=100",
+                                        "p1=5",
+                                        "adaptive-p2=1",
+                                        "median=5",
+                                        "median=0",
+                                        "uniqueness=0",
+                                        "subpixel=0",
+                                        "max-lr-diff=-1",
+                                        "confidence=1",
+                                        "disparities=96",
+                                        "threads=1",
+                                        "output=depth",
+                                        "output=picture",
+                                        "output=disparity",
+                                        "layout=side-by-side",
+                                        "output=picture",
+                                        "min-disparity=1",
+                                        "speckle-size=0",
+                                        "speckle-range=2",
+                                        "baseline=0.3",
+                                        "focal-length=500",
+                                        "confidence=0"};
+  GstHarness *harness =
+      gst_harness_new_parse("cudasgm engine=cpu disparities=64 focal-length=700 baseline=0.5");
+  GstBus *bus = test_bus(harness);
+  GstCaps *caps = test_caps("GRAY8", 128, 32, NULL);
+  GstVideoInfo in;
+  test_info(&in, caps);
+  gst_harness_set_src_caps(harness, caps);
+  GstElement *element = gst_harness_find_element(harness, "cudasgm");
+  for (guint i = 0; i < G_N_ELEMENTS(changes); i++) {
+    char **pair = g_strsplit(changes[i], "=", 2);
+    gst_util_set_object_arg(G_OBJECT(element), pair[0], pair[1]);
+    g_strfreev(pair);
+    GstBuffer *result =
+        gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, SHIFT, i));
+    RvMetaDisparity meta;
+    fail_unless(result && rv_meta_get_disparity(result, &meta), "%s", changes[i]);
+    gst_buffer_unref(result);
+  }
+  fail_unless(test_message(bus, GST_MESSAGE_ERROR) == NULL);
+  fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);
+  g_object_set(element, "paths", 3, NULL);
+  GstBuffer *result =
+      gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, SHIFT, 1));
+  fail_unless(result != NULL);
+  gst_buffer_unref(result);
+  char *warning = test_message(bus, GST_MESSAGE_WARNING);
+  fail_unless(warning && strstr(warning, "paths") && strstr(warning, "former settings"), "%s",
+              warning);
+  g_free(warning);
+  gst_object_unref(element);
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+GST_START_TEST(test_caps_change_flush_eos) {
+  static const int sizes[][2] = {{128, 32}, {66, 33}, {130, 20}, {128, 32}};
+  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=64");
+  for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    GstCaps *caps = test_caps(i % 2 ? "I420" : "BGRx", sizes[i][0], sizes[i][1], NULL);
+    GstVideoInfo in;
+    test_info(&in, caps);
+    gst_harness_set_src_caps(harness, caps);
+    GstBuffer *result =
+        gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, SHIFT, i));
+    RvMetaDisparity meta;
+    fail_unless(result && rv_meta_get_disparity(result, &meta));
+    fail_unless(meta.width == sizes[i][0] / 2 && meta.height == sizes[i][1]);
+    gst_buffer_unref(result);
+    if (i == 1) {
+      fail_unless(gst_harness_push_event(harness, gst_event_new_flush_start()));
+      fail_unless(gst_harness_push_event(harness, gst_event_new_flush_stop(TRUE)));
+      GstSegment segment;
+      gst_segment_init(&segment, GST_FORMAT_TIME);
+      fail_unless(gst_harness_push_event(harness, gst_event_new_segment(&segment)));
+    }
+  }
+  fail_unless(gst_harness_push_event(harness, gst_event_new_eos()));
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+GST_START_TEST(test_start_stop) {
+  GstElement *pipeline = gst_parse_launch(
+      "videotestsrc num-buffers=2 pattern=snow ! video/x-raw,format=I420,width=128,height=32 ! "
+      "cudasgm engine=cpu disparities=32 ! tee name=t ! queue ! fakesink t. ! queue ! fakesink",
+      NULL);
+  GstBus *bus = gst_element_get_bus(pipeline);
+  for (int i = 0; i < 50; i++) {
+    fail_if(gst_element_set_state(pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
+    GstMessage *message =
+        gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    fail_unless(message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS, "round %d", i);
+    gst_message_unref(message);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+  }
+  gst_object_unref(bus);
+  gst_object_unref(pipeline);
+}
+GST_END_TEST
+
+static Suite *cudasgm_suite(void) {
+  Suite *suite = suite_create("cudasgm");
+  TCase *tests = tcase_create("general");
+  suite_add_tcase(suite, tests);
+  tcase_add_test(tests, test_formats);
+  tcase_add_test(tests, test_layouts);
+  tcase_add_test(tests, test_output_disparity);
+  tcase_add_test(tests, test_output_depth_and_camera);
+  tcase_add_test(tests, test_annotations);
+  tcase_add_test(tests, test_changes_while_playing);
+  tcase_add_test(tests, test_caps_change_flush_eos);
+  tcase_add_test(tests, test_start_stop);
+  return suite;
+}
+
+GST_CHECK_MAIN(cudasgm)

@@ -1,0 +1,128 @@
+/* element_test.c: pictures, caps, and messages for the tests of the elements. */
+#include "element_test.h"
+
+#include <string.h>
+
+static guint32 hash(guint32 v) {
+  v ^= v >> 16;
+  v *= 0x7feb352du;
+  v ^= v >> 15;
+  v *= 0x846ca68bu;
+  return v ^ (v >> 16);
+}
+
+GstCaps *test_caps(const char *format, int width, int height, const char *more) {
+  char *text = g_strdup_printf("video/x-raw, format=%s, width=%d, height=%d, framerate=30/1%s%s",
+                               format, width, height, more ? ", " : "", more ? more : "");
+  GstCaps *caps = gst_caps_from_string(text);
+  fail_unless(caps != NULL, "%s", text);
+  g_free(text);
+  return caps;
+}
+
+void test_info(GstVideoInfo *info, const GstCaps *caps) {
+  fail_unless(gst_video_info_from_caps(info, caps));
+}
+
+/* Texture of the point (x, y) of the left eye. */
+static guint8 texture(int x, int y, guint32 seed) {
+  return (guint8)hash((guint32)x * 7919u + (guint32)y * 104729u + seed * 15485863u);
+}
+
+/* Value at (x, y) of a plane whose samples cover `step_x` x `step_y` px. */
+static guint8 sample(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first, int shift,
+                     int rows, guint32 seed, int x, int y) {
+  const int ew = top_bottom ? GST_VIDEO_INFO_WIDTH(info) : GST_VIDEO_INFO_WIDTH(info) / 2;
+  const int eh = top_bottom ? GST_VIDEO_INFO_HEIGHT(info) / 2 : GST_VIDEO_INFO_HEIGHT(info);
+  const gboolean second = top_bottom ? y >= eh : x >= ew;
+  const int u = second && !top_bottom ? x - ew : x;
+  const int v = second && top_bottom ? y - eh : y;
+  const gboolean right = second != right_first;
+  return right ? texture(u + shift, v - rows, seed) : texture(u, v, seed);
+}
+
+GstBuffer *test_pair_new_rows(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
+                              int shift, int rows, guint32 seed) {
+  GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(info), NULL);
+  GstVideoFrame frame;
+  fail_unless(gst_video_frame_map(&frame, info, buffer, GST_MAP_WRITE));
+  memset(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0), 128, GST_VIDEO_INFO_SIZE(info));
+  const GstVideoFormatInfo *format = frame.info.finfo;
+  for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format); c++) {
+    const int step = GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, c);
+    const int cells = GST_VIDEO_FRAME_COMP_WIDTH(&frame, c);
+    const int lines = GST_VIDEO_FRAME_COMP_HEIGHT(&frame, c);
+    const int sx = 1 << GST_VIDEO_FORMAT_INFO_W_SUB(format, c);
+    const int sy = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(format, c);
+    for (int y = 0; y < lines; y++)
+      for (int x = 0; x < cells; x++)
+        ((guint8 *)GST_VIDEO_FRAME_COMP_DATA(
+            &frame, c))[y * GST_VIDEO_FRAME_COMP_STRIDE(&frame, c) + x * step] =
+            sample(info, top_bottom, right_first, shift, rows, seed + c, x * sx, y * sy);
+  }
+  gst_video_frame_unmap(&frame);
+  return buffer;
+}
+
+GstBuffer *test_pair_new(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
+                         int shift, guint32 seed) {
+  return test_pair_new_rows(info, top_bottom, right_first, shift, 0, seed);
+}
+
+static RvPixelFormat pixel_format(const char *name) {
+  static const char *const names[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
+                                      "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+    if (strcmp(names[i], name) == 0)
+      return (RvPixelFormat)i;
+  return RV_PIXEL_FORMATS;
+}
+
+guint8 *test_grey(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int width,
+                  int height) {
+  guint8 *grey = g_malloc((gsize)width * (gsize)height);
+  GstVideoFrame frame;
+  fail_unless(gst_video_frame_map(&frame, info, buffer, GST_MAP_READ));
+  RvPicture picture = {pixel_format(GST_VIDEO_INFO_NAME(info)),
+                       GST_VIDEO_INFO_WIDTH(info),
+                       GST_VIDEO_INFO_HEIGHT(info),
+                       {NULL},
+                       {0}};
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(&frame); p++) {
+    picture.data[p] = GST_VIDEO_FRAME_PLANE_DATA(&frame, p);
+    picture.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p);
+  }
+  const RvPlane plane = {grey, width, width, height, RV_U8};
+  fail_unless(rv_convert_grey(&picture, x, y, &plane, 1, RV_CPU, NULL, NULL) == RV_OK);
+  gst_video_frame_unmap(&frame);
+  return grey;
+}
+
+GstBus *test_bus(GstHarness *harness) {
+  GstBus *bus = gst_bus_new();
+  gst_element_set_bus(harness->element, bus);
+  return bus;
+}
+
+/* Messages that nobody read hold the element. */
+void test_bus_free(GstBus *bus) {
+  gst_bus_set_flushing(bus, TRUE);
+  gst_object_unref(bus);
+}
+
+char *test_message(GstBus *bus, GstMessageType type) {
+  GstMessage *message = gst_bus_pop_filtered(bus, type);
+  if (!message)
+    return NULL;
+  GError *error = NULL;
+  char *debug = NULL;
+  if (type == GST_MESSAGE_ERROR)
+    gst_message_parse_error(message, &error, &debug);
+  else
+    gst_message_parse_warning(message, &error, &debug);
+  char *text = g_strdup_printf("%s | %s", error->message, debug ? debug : "");
+  g_error_free(error);
+  g_free(debug);
+  gst_message_unref(message);
+  return text;
+}

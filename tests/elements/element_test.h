@@ -1,0 +1,33 @@
+/* element_test.h: what the tests of the elements share. */
+#ifndef ELEMENT_TEST_H
+#define ELEMENT_TEST_H
+
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/video/video.h>
+
+#include "convert/convert.h"
+#include "roadvision-gst.h"
+
+/* A pair of `format`, the two eyes of width x height packed as `top_bottom` and `right_first` say:
+ * the right eye sees the left one's random texture shifted by `shift` px. */
+GstBuffer *test_pair_new(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
+                         int shift, guint32 seed);
+
+/* The same with the right eye `rows` further down. */
+GstBuffer *test_pair_new_rows(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
+                              int shift, int rows, guint32 seed);
+
+/* Caps of a raw video, and its info. */
+GstCaps *test_caps(const char *format, int width, int height, const char *more);
+void test_info(GstVideoInfo *info, const GstCaps *caps);
+
+/* Grey of a rectangle of a buffer, width x height bytes, to be freed. */
+guint8 *test_grey(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int width, int height);
+
+/* Adds a bus to a harness's element; the next error or warning on it, or NULL. */
+GstBus *test_bus(GstHarness *harness);
+void test_bus_free(GstBus *bus);
+char *test_message(GstBus *bus, GstMessageType type);
+
+#endif
