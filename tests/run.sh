@@ -117,7 +117,7 @@ step_fuzz() {
   }
   build build-fuzz CC="$clang" CXX="${clang/clang/clang++}" -- -Dfuzz=enabled -Dcuda=disabled \
     -Dgstreamer=disabled -Dexamples=disabled -Dbuildtype=debugoptimized -Db_lundef=false \
-    -Db_sanitize=address,undefined -Dc_args=-fsanitize=fuzzer-no-link,-Wno-pass-failed || return
+    -Db_sanitize=address,undefined || return
   local target name work=build-fuzz/work
   for target in build-fuzz/tests/fuzz/fuzz_*; do
     [ -f "$target" ] && [ -x "$target" ] || continue
