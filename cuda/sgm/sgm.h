@@ -62,26 +62,26 @@ typedef enum RvSgmCost { RV_SGM_CSCT = 0, RV_SGM_CENSUS } RvSgmCost;
 #define RV_SGM_SPECKLE_RANGE_DEFAULT 1
 
 typedef struct RvSgmConfig {
-  int width, height;  /* px, 1..RV_MAX_SIDE each; fixed for the object's life; no default */
-  int disparities;    /* candidates, 32..512 in steps of 32; 128. May exceed the width. */
-  int min_disparity;  /* px, 0..3584; 0 */
-  int paths;          /* 2, 4 or 8; 8 */
-  RvSgmCost cost;     /* RV_SGM_CSCT */
-  int p1, p2;         /* 0 <= p1 <= p2 <= 8000; 10, 120. Refused when the sums could leave 16
-                       * bits: paths * (bits + p2) > 65535, bits = 31 or 62 */
-  int adaptive_p2;    /* 0 or 1; 0. P2 along a path becomes
-                       * max(p2_min, p2 - p2_gradient * |I(x) - I(x - r)|) */
-  int p2_min;         /* p1 <= p2_min <= p2; 60; read only when adaptive_p2 */
-  int p2_gradient;    /* 0..255 per grey level; 1; read only when adaptive_p2 */
-  int uniqueness;     /* per cent, 0..99; 3; 0 = off */
-  int max_lr_diff;    /* px, -1..512; 1; -1 = off */
-  int subpixel;       /* 0 or 1; 1 */
-  int median;         /* 0, 3 or 5; 3 */
-  int speckle_size;   /* px, 0..100000; 100; 0 = off */
-  int speckle_range;  /* px, 0..64; 1 */
-  int confidence;     /* 0 or 1; 0: whether run() fills the confidence plane */
-  int threads;        /* CPU engine, 0 = all; 0 */
-  RvLog log;          /* silent */
+  int width, height; /* px, 1..RV_MAX_SIDE each; fixed for the object's life; no default */
+  int disparities;   /* candidates, 32..512 in steps of 32; 128. May exceed the width. */
+  int min_disparity; /* px, 0..3584; 0 */
+  int paths;         /* 2, 4 or 8; 8 */
+  RvSgmCost cost;    /* RV_SGM_CSCT */
+  int p1, p2;        /* 0 <= p1 <= p2 <= 8000; 10, 120. Refused when the sums could leave 16
+                      * bits: paths * (bits + p2) > 65535, bits = 31 or 62 */
+  int adaptive_p2;   /* 0 or 1; 0. P2 along a path becomes
+                      * max(p2_min, p2 - p2_gradient * |I(x) - I(x - r)|) */
+  int p2_min;        /* p1 <= p2_min <= p2; 60; read only when adaptive_p2 */
+  int p2_gradient;   /* 0..255 per grey level; 1; read only when adaptive_p2 */
+  int uniqueness;    /* per cent, 0..99; 3; 0 = off */
+  int max_lr_diff;   /* px, -1..512; 1; -1 = off */
+  int subpixel;      /* 0 or 1; 1 */
+  int median;        /* 0, 3 or 5; 3 */
+  int speckle_size;  /* px, 0..100000; 100; 0 = off */
+  int speckle_range; /* px, 0..64; 1 */
+  int confidence;    /* 0 or 1; 0: whether run() fills the confidence plane */
+  int threads;       /* CPU engine, 0 = all; 0 */
+  RvLog log;         /* silent */
 } RvSgmConfig;
 
 typedef struct RvSgm RvSgm;

@@ -21,8 +21,9 @@
 #include "sgm.h"
 
 #define RV_SGM_PLANES 8 /* bytes of a descriptor: 4 of csct, 8 of census */
-#define RV_SGM_LANES 64 /* cells: the widest vector; rows of descriptors have as many spare bytes  \
-                         */
+#define RV_SGM_LANES                                                                               \
+  64 /* cells: the widest vector; rows of descriptors have as many spare bytes                     \
+      */
 
 /* States of all paths of one direction: `disparities` cells each, and the smallest one of each. */
 typedef struct RvSgmPaths {

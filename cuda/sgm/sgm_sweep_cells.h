@@ -107,8 +107,8 @@ INLINE void OF(pixel)(const RvSgmRow *r, int x, int vectors, int back, int diago
   const int p1 = r->config->p1;
   if (back)
     OF(step)
-    (r->chain.cells, r->chain.least, cost, p1,
-     penalty(r, x, r->grey, rv_min(x + 1, r->config->width - 1)), vectors, sums);
+  (r->chain.cells, r->chain.least, cost, p1,
+   penalty(r, x, r->grey, rv_min(x + 1, r->config->width - 1)), vectors, sums);
   OF(step)
   ((CELL *)r->vertical.cells + (ptrdiff_t)x * vectors * CELLS, (CELL *)r->vertical.least + x, cost,
    p1, penalty(r, x, r->grey_before, x), vectors, sums);

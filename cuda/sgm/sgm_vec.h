@@ -281,22 +281,27 @@ static inline V v_odd(V a) {
 static inline V v_iota16(int from) {
   return (V)((V16){0, 1, 2, 3, 4, 5, 6, 7} + (uint16_t)from);
 }
+/* Lanes of a and b, counted through, in the order of the numbers: gcc and clang spell it apart. */
+#  ifdef __clang__
+#    define V_SHUFFLE(type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#  else
+#    define V_SHUFFLE(type, a, b, ...) __builtin_shuffle(a, b, (type){__VA_ARGS__})
+#  endif
 static inline V v_shl8(V before, V here) {
-  return __builtin_shuffle(before, here,
-                           (V){15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30});
+  return V_SHUFFLE(V, before, here, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
 }
 static inline V v_shr8(V here, V after) {
-  return __builtin_shuffle(here, after, (V){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
+  return V_SHUFFLE(V, here, after, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
 }
 static inline V v_shl16(V before, V here) {
-  return (V)__builtin_shuffle((V16)before, (V16)here, (V16){7, 8, 9, 10, 11, 12, 13, 14});
+  return (V)V_SHUFFLE(V16, (V16)before, (V16)here, 7, 8, 9, 10, 11, 12, 13, 14);
 }
 static inline V v_shr16(V here, V after) {
-  return (V)__builtin_shuffle((V16)here, (V16)after, (V16){1, 2, 3, 4, 5, 6, 7, 8});
+  return (V)V_SHUFFLE(V16, (V16)here, (V16)after, 1, 2, 3, 4, 5, 6, 7, 8);
 }
 static inline void v_merge(V even, V odd, V *low, V *high) {
-  *low = (V)__builtin_shuffle((V16)even, (V16)odd, (V16){0, 8, 1, 9, 2, 10, 3, 11});
-  *high = (V)__builtin_shuffle((V16)even, (V16)odd, (V16){4, 12, 5, 13, 6, 14, 7, 15});
+  *low = (V)V_SHUFFLE(V16, (V16)even, (V16)odd, 0, 8, 1, 9, 2, 10, 3, 11);
+  *high = (V)V_SHUFFLE(V16, (V16)even, (V16)odd, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 static inline uint64_t v_equal(V a, V b) {
   const V16 same = (V16)((V16)a == (V16)b);
@@ -326,9 +331,9 @@ static inline int v_least8(V a) {
 }
 #else
 static inline int v_least16(V a) {
-  a = v_min16(a, (V)__builtin_shuffle((V16)a, (V16){4, 5, 6, 7, 0, 1, 2, 3}));
-  a = v_min16(a, (V)__builtin_shuffle((V16)a, (V16){2, 3, 0, 1, 6, 7, 4, 5}));
-  a = v_min16(a, (V)__builtin_shuffle((V16)a, (V16){1, 0, 3, 2, 5, 4, 7, 6}));
+  a = v_min16(a, (V)V_SHUFFLE(V16, (V16)a, (V16)a, 4, 5, 6, 7, 0, 1, 2, 3));
+  a = v_min16(a, (V)V_SHUFFLE(V16, (V16)a, (V16)a, 2, 3, 0, 1, 6, 7, 4, 5));
+  a = v_min16(a, (V)V_SHUFFLE(V16, (V16)a, (V16)a, 1, 0, 3, 2, 5, 4, 7, 6));
   return ((V16)a)[0];
 }
 static inline int v_least8(V a) {
