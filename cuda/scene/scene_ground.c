@@ -29,12 +29,12 @@ static Colour road(const RvScene *scene, Spot *spot) {
   /* Stretches of smooth new asphalt, and wet ones that mirror. */
   const float lay = scene_texel(scene, TEX_CLOUD, 0.4 * x + 7.0, z, fx, fz, 2.2f);
   const float smooth = ramp(lay, 0.52f, 0.62f);
-  const float wet = ramp(scene_texel(scene, TEX_CLOUD, x, z + 40.0, fx, fz, 3.1f), 0.60f, 0.68f);
+  const float wet = ramp(scene_texel(scene, TEX_CLOUD, x, z + 40.0, fx, fz, 3.1f), 0.64f, 0.72f);
   const float fine = scene_texel(scene, TEX_GRAIN, x, z, fx, fz, 190.0f) - 0.5f;
   const float middle = scene_texel(scene, TEX_GRAIN, x + 3.3, z, fx, fz, 41.0f) - 0.5f;
   const float broad = scene_texel(scene, TEX_CLOUD, x, z, fx, fz, 13.0f) - 0.5f;
-  const float contrast = (1.0f - 0.7f * smooth) * (1.0f - 0.75f * wet);
-  float grey = 106.0f - 16.0f * smooth + contrast * (44.0f * fine + 38.0f * middle) + 30.0f * broad;
+  const float contrast = (1.0f - 0.45f * smooth) * (1.0f - 0.6f * wet);
+  float grey = 112.0f - 16.0f * smooth + contrast * (66.0f * fine + 62.0f * middle) + 32.0f * broad;
   /* Tar in the cracks: the contour of a coarse texture. */
   const float crack = scene_texel(scene, TEX_CLOUD, x + 11.0, z * 0.7, fx, fz, 9.0f) - 0.5f;
   const float width = 0.006f + 0.35f * (fx + fz);

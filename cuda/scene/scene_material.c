@@ -43,11 +43,11 @@ static Colour masonry(const RvScene *scene, const Object *object, const Face *f)
     const float bricks = scene_texel(scene, TEX_BRICK, f->a, f->h, f->fa, f->fh, 128.0f) - 0.5f;
     return colour_mul(object->tint, 1.0f + 0.55f * bricks + 0.2f * stains + 0.1f * fine);
   }
-  return colour_mul(object->tint, 1.0f + 0.26f * stains + 0.18f * fine);
+  return colour_mul(object->tint, 1.0f + 0.32f * stains + 0.30f * fine);
 }
 
 /* Shop windows or doors, and the band of signs above them. */
-static Colour ground_floor(const Object *object, const Face *f, Colour wall) {
+static Colour ground_floor(const RvScene *scene, const Object *object, const Face *f, Colour wall) {
   const double pitch = 2.6 + 1.4 * (double)style(object, 3);
   const double a = f->a + 200.0 * pitch;
   const float open =
@@ -61,7 +61,8 @@ static Colour ground_floor(const Object *object, const Face *f, Colour wall) {
   const Colour board = colour((float)(60 + (shop & 127)), (float)(50 + (shop >> 8 & 127)),
                               (float)(50 + (shop >> 16 & 127)));
   Colour c = colour_mix(wall, colour(74, 66, 58), clamp01(frame));
-  c = colour_mix(c, window(object, i, -9, spread), open);
+  const float goods = scene_texel(scene, TEX_CLOUD, f->a, f->h, f->fa, f->fh, 40.0f) - 0.5f;
+  c = colour_mix(c, colour_mul(window(object, i, -9, spread), 1.1f + 1.6f * goods), open);
   if ((shop >> 24 & 3) != 0)
     c = colour_mix(c, board, sign);
   return c;
@@ -99,7 +100,7 @@ static Colour facade(const RvScene *scene, Spot *spot, Vec p) {
     spot->shiny = 0.25f * pane;
   }
   if (f.h < 3.5)
-    c = ground_floor(o, &f, c);
+    c = ground_floor(scene, o, &f, c);
   const float cornice =
       scene_band(f.h, f.fh, 3.32, 3.5) + scene_band(f.h, f.fh, top - 0.45, top + 1.0);
   const float under =
@@ -152,7 +153,7 @@ static Colour body(Spot *spot, Vec p) {
 }
 
 /* Windows between roof and belt line, pillars in the body's paint. */
-static Colour cabin(Spot *spot, Vec p) {
+static Colour cabin(const RvScene *scene, Spot *spot, Vec p) {
   const Object *o = spot->object;
   const double roof = o->half.y, belt = o->half.x;
   const float fx = scene_extent(o->right, spot), fy = scene_extent(o->up, spot);
@@ -165,8 +166,12 @@ static Colour cabin(Spot *spot, Vec p) {
     glass *= 1.0f - scene_band(p.z, fz, -0.06, 0.03) - scene_band(p.z, fz, -3.0, -0.36 * o->half.z);
   else
     glass *= scene_band(p.x, fx, -0.66 + 0.12 * (p.y - belt), 0.66 - 0.12 * (p.y - belt));
-  spot->shiny = 0.35f + 0.25f * glass;
-  return colour_mix(o->tint, colour(36, 42, 48), clamp01(glass));
+  spot->shiny = 0.35f + 0.2f * glass;
+  /* What can be made out behind the glass, as if it were painted on it. */
+  const float inside = scene_texel(scene, TEX_CLOUD, p.x + (double)style(o, 9) * 9.0, p.y + p.z,
+                                   fx + fz, fy, 60.0f) -
+                       0.5f;
+  return colour_mix(o->tint, colour_mul(colour(44, 49, 54), 1.0f + 2.2f * inside), clamp01(glass));
 }
 
 static Colour wheel(const Spot *spot, Vec p) {
@@ -237,7 +242,7 @@ Colour scene_object_colour(const RvScene *scene, Spot *spot, Material material) 
   case MATERIAL_BODY:
     return body(spot, p);
   case MATERIAL_CABIN:
-    return cabin(spot, p);
+    return cabin(scene, spot, p);
   case MATERIAL_WHEEL:
     return wheel(spot, p);
   case MATERIAL_METAL:

@@ -79,8 +79,8 @@ static void build_camera(const RvScene *scene, World *world) {
 static void build_light(const RvScene *scene, World *world) {
   const Vec sun = vec(-0.62, 0.70, -0.36);
   world->sun = vec_mul(sun, 1.0 / sqrt(vec_dot(sun, sun)));
-  world->sunlight = 0.78f;
-  world->ambient = 0.42f;
+  world->sunlight = 0.88f;
+  world->ambient = 0.52f;
   world->light = colour(1.04f, 1.0f, 0.94f);
   if (scene->config.pattern != RV_SCENE_OFFROAD)
     return;
