@@ -23,30 +23,40 @@ static float paint(double x, double z, float fx, float fz) {
   return mark > 1.0f ? 1.0f : mark;
 }
 
+/* Layers without fine detail: one sample, as wide as the longer side of the footprint. */
+static float layer(const RvScene *scene, int texture, double x, double z, float f, float texels) {
+  return scene_texel(scene, texture, x, z, f, f, texels);
+}
+
 static Colour road(const RvScene *scene, Spot *spot) {
   const double x = spot->point.x, z = spot->point.z + scene->world->travel;
   const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
+  const float f = fx > fz ? fx : fz;
   /* Stretches of smooth new asphalt, and wet ones that mirror. */
-  const float lay = scene_texel(scene, TEX_CLOUD, 0.4 * x + 7.0, z, fx, fz, 2.2f);
+  const float lay = layer(scene, TEX_CLOUD, 0.4 * x + 7.0, z, f, 2.2f);
   const float smooth = ramp(lay, 0.52f, 0.62f);
-  const float wet = ramp(scene_texel(scene, TEX_CLOUD, x, z + 40.0, fx, fz, 3.1f), 0.64f, 0.72f);
+  const float wet = ramp(layer(scene, TEX_CLOUD, x, z + 40.0, f, 3.1f), 0.64f, 0.72f);
   const float fine = scene_texel(scene, TEX_GRAIN, x, z, fx, fz, 190.0f) - 0.5f;
   const float middle = scene_texel(scene, TEX_GRAIN, x + 3.3, z, fx, fz, 41.0f) - 0.5f;
-  const float broad = scene_texel(scene, TEX_CLOUD, x, z, fx, fz, 13.0f) - 0.5f;
-  const float contrast = (1.0f - 0.45f * smooth) * (1.0f - 0.6f * wet);
+  const float broad = layer(scene, TEX_CLOUD, x, z, f, 13.0f) - 0.5f;
+  const float contrast = (1.0f - 0.4f * smooth) * (1.0f - 0.45f * wet);
   float grey = 112.0f - 16.0f * smooth + contrast * (66.0f * fine + 62.0f * middle) + 32.0f * broad;
   /* Tar in the cracks: the contour of a coarse texture. */
-  const float crack = scene_texel(scene, TEX_CLOUD, x + 11.0, z * 0.7, fx, fz, 9.0f) - 0.5f;
   const float width = 0.006f + 0.35f * (fx + fz);
-  const float tar = clamp01(1.0f - (crack < 0 ? -crack : crack) / width) * clamp01(0.012f / width);
-  grey -= 42.0f * tar * (1.0f - smooth);
+  if (width < 0.06f) {
+    const float crack = scene_texel(scene, TEX_CLOUD, x + 11.0, z * 0.7, fx, fz, 9.0f) - 0.5f;
+    const float tar = clamp01(1.0f - (crack < 0 ? -crack : crack) / width);
+    grey -= 42.0f * tar * clamp01(0.014f / width - 0.23f) * (1.0f - smooth);
+  }
   /* Tracks of wheels are polished. */
   const double lane = absolute(absolute(x) - 1.75);
   grey -= 7.0f * clamp01(1.0f - (float)absolute(lane - 0.75) * 2.5f);
-  const float old =
-      0.62f + 0.5f * (scene_texel(scene, TEX_GRAIN, x, z + 9.0, fx, fz, 60.0f) - 0.25f);
-  const float mark = paint(x, z, fx, fz) * clamp01(old + 0.15f) * (1.0f - 0.3f * wet);
-  spot->shiny = 0.75f * wet + 0.10f * smooth;
+  float mark = paint(x, z, fx, fz);
+  if (mark > 0.0f) {
+    const float worn = scene_texel(scene, TEX_GRAIN, x, z + 9.0, fx, fz, 60.0f);
+    mark *= clamp01(0.64f + 0.5f * worn) * (1.0f - 0.3f * wet);
+  }
+  spot->shiny = 0.42f * wet + 0.04f * smooth;
   const Colour asphalt = colour(grey * 0.99f, grey, grey * 1.02f);
   return colour_mix(colour_mul(asphalt, 1.0f - 0.3f * wet), colour(212, 210, 202), mark);
 }

@@ -112,6 +112,7 @@ typedef struct World {
   Colour light;                         /* tint of the light */
   int flat;                             /* ground is y = 0 */
   double climb[HEIGHTS], bank[HEIGHTS]; /* ground y = climb(z) + bank(z) * x */
+  double summit;                        /* m: no ground is higher */
   double track[HEIGHTS];                /* x of the middle of the track */
   int objects;
   Object object[OBJECTS_MAX];

@@ -16,7 +16,11 @@ double scene_profile(const double *values, double z) {
 double scene_ground_y(const World *world, double x, double z) {
   if (world->flat)
     return 0.0;
-  return scene_profile(world->climb, z) + scene_profile(world->bank, z) * x;
+  double at = (z - HEIGHT_Z0) * (1.0 / HEIGHT_STEP);
+  at = at < 0.0 ? 0.0 : at > HEIGHTS - 1.001 ? HEIGHTS - 1.001 : at;
+  const int i = (int)at;
+  const double here = world->climb[i] + x * world->bank[i];
+  return here + (at - i) * (world->climb[i + 1] + x * world->bank[i + 1] - here);
 }
 
 /* The bounding box of the turned box of half size `half` round the origin (the middle, except that

@@ -18,10 +18,11 @@ static uint8_t level(float v) {
   return v <= 0.0f ? 0 : v >= 254.5f ? 255 : (uint8_t)(v + 0.5f);
 }
 
-/* The right camera is a little brighter and bluer; both darken towards the corners. */
+/* The right camera is a little brighter and bluer; both darken towards the corners. The cameras of
+ * `planes` and `noise` are alike. */
 void scene_sense(const RvScene *scene, uint64_t frame, int eye, int x, int y, Colour c,
                  uint8_t *bgr) {
-  if (scene->config.pattern != RV_SCENE_PLANES) {
+  if (scene->config.pattern < RV_SCENE_PLANES) {
     const float u = (float)((x - scene->camera.cx) / scene->camera.focal);
     const float v = (float)((y - scene->camera.cy) / scene->camera.focal);
     const float vignette = 1.0f - 0.16f * (u * u + v * v);

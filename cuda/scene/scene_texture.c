@@ -11,16 +11,32 @@ static float lattice(uint32_t salt, int x, int y) {
   return (float)(scene_hash(salt, (uint32_t)x, (uint32_t)y) >> 8) * (1.0f / 16777216.0f);
 }
 
-/* Value noise with `nx` x `ny` cells across the tile. */
-static float value_noise(uint32_t salt, float x, float y, int nx, int ny) {
-  const float u = x * (float)nx / SIDE, v = y * (float)ny / SIDE;
-  const int iu = (int)u, iv = (int)v;
-  const float a = u - (float)iu, b = v - (float)iv;
-  const float s = a * a * (3.0f - 2.0f * a), t = b * b * (3.0f - 2.0f * b);
-  const int x0 = iu % nx, x1 = (iu + 1) % nx, y0 = iv % ny, y1 = (iv + 1) % ny;
-  const float top = lattice(salt, x0, y0) * (1 - s) + lattice(salt, x1, y0) * s;
-  const float bottom = lattice(salt, x0, y1) * (1 - s) + lattice(salt, x1, y1) * s;
-  return top * (1 - t) + bottom * t - 0.5f;
+/* One octave of value noise: `across` x `down` cells in the tile. */
+typedef struct Octave {
+  int across, down;
+  float amplitude;
+} Octave;
+
+#define OCTAVES 6
+
+/* Adds an octave; `table` has room for the values at the cells' corners. */
+static void add_octave(float *out, const Octave *octave, uint32_t salt, float *table) {
+  const int nx = octave->across, ny = octave->down;
+  for (int y = 0; y < ny; y++)
+    for (int x = 0; x < nx; x++)
+      table[y * nx + x] = octave->amplitude * (lattice(salt, x, y) - 0.5f);
+  for (int y = 0; y < SIDE; y++) {
+    const float v = (float)(y * ny) / SIDE, b = v - (float)(int)v;
+    const float t = b * b * (3.0f - 2.0f * b);
+    const float *r0 = table + (int)v % ny * nx, *r1 = table + ((int)v + 1) % ny * nx;
+    for (int x = 0; x < SIDE; x++) {
+      const float u = (float)(x * nx) / SIDE, a = u - (float)(int)u;
+      const float s = a * a * (3.0f - 2.0f * a);
+      const int x0 = (int)u, x1 = x0 + 1 == nx ? 0 : x0 + 1;
+      const float top = r0[x0] + s * (r0[x1] - r0[x0]), bottom = r1[x0] + s * (r1[x1] - r1[x0]);
+      out[y * SIDE + x] += top + t * (bottom - top);
+    }
+  }
 }
 
 /* Overlapping discs, one in each of n x n cells: the nearest centre's tone, darker at its rim. */
@@ -52,36 +68,41 @@ static float masonry(uint32_t salt, float x, float y, int nx, int ny, int bond, 
     u -= (float)nx;
   const float in_x = (u - (float)(int)u) * SIDE / (float)nx;
   const float in_y = (v - (float)row) * SIDE / (float)ny;
-  const float rough = 0.25f * value_noise(salt + 1, x, y, 128, 128);
-  if (in_x < joint || in_y < joint)
-    return 0.55f + rough;
-  return 0.8f * lattice(salt, (int)u, row) - 0.4f + rough;
+  return in_x < joint || in_y < joint ? 0.55f : 0.8f * lattice(salt, (int)u, row) - 0.4f;
 }
 
-static float generate(int texture, uint32_t salt, float x, float y) {
+static const Octave octaves[TEXTURES][OCTAVES] = {
+    [TEX_GRAIN] = {{128, 128, 1.0f}, {64, 64, 0.8f}, {32, 32, 0.5f}, {12, 12, 0.35f}},
+    [TEX_CLOUD] = {{4, 4, 1.0f}, {9, 9, 0.55f}, {19, 19, 0.3f}, {41, 41, 0.17f}, {90, 90, 0.09f}},
+    [TEX_LEAVES] = {{7, 7, 0.4f}},
+    [TEX_BRICK] = {{128, 128, 0.25f}},
+    [TEX_PAVING] = {{128, 128, 0.18f}, {9, 9, 0.5f}},
+    [TEX_GRASS] = {{128, 40, 1.0f}, {60, 128, 0.8f}, {20, 20, 0.5f}, {6, 6, 0.5f}},
+    [TEX_DIRT] = {{128, 128, 0.8f}, {40, 40, 0.5f}, {11, 11, 0.45f}},
+};
+
+/* What a texture has beside its octaves. */
+static float pattern(int texture, uint32_t salt, float x, float y) {
   switch (texture) {
-  case TEX_GRAIN:
-    return 1.0f * value_noise(salt, x, y, 128, 128) + 0.8f * value_noise(salt + 1, x, y, 64, 64) +
-           0.5f * value_noise(salt + 2, x, y, 32, 32) + 0.35f * value_noise(salt + 3, x, y, 12, 12);
-  case TEX_CLOUD:
-    return value_noise(salt, x, y, 4, 4) + 0.55f * value_noise(salt + 1, x, y, 9, 9) +
-           0.3f * value_noise(salt + 2, x, y, 19, 19) +
-           0.17f * value_noise(salt + 3, x, y, 41, 41) +
-           0.09f * value_noise(salt + 4, x, y, 90, 90);
   case TEX_LEAVES:
-    return discs(salt, x, y, 40) + 0.6f * discs(salt + 7, x, y, 17) +
-           0.4f * value_noise(salt + 5, x, y, 7, 7);
+    return discs(salt, x, y, 40) + 0.6f * discs(salt + 7, x, y, 17);
   case TEX_BRICK:
     return masonry(salt, x, y, 8, 24, 1, 1.5f);
   case TEX_PAVING:
-    return 0.7f * masonry(salt, x, y, 4, 4, 0, 2.0f) + 0.5f * value_noise(salt + 4, x, y, 9, 9);
-  case TEX_GRASS:
-    return value_noise(salt, x, y, 128, 40) + 0.8f * value_noise(salt + 1, x, y, 60, 128) +
-           0.5f * value_noise(salt + 2, x, y, 20, 20) + 0.5f * value_noise(salt + 3, x, y, 6, 6);
-  default: /* TEX_DIRT */
-    return 0.8f * value_noise(salt, x, y, 128, 128) + 0.5f * value_noise(salt + 1, x, y, 40, 40) +
-           0.45f * value_noise(salt + 2, x, y, 11, 11) + 0.5f * discs(salt + 3, x, y, 30);
+    return 0.7f * masonry(salt, x, y, 4, 4, 0, 2.0f);
+  case TEX_DIRT:
+    return 0.5f * discs(salt, x, y, 30);
+  default:
+    return 0.0f;
   }
+}
+
+static void generate(int texture, uint32_t salt, float *out, float *table) {
+  for (int y = 0; y < SIDE; y++)
+    for (int x = 0; x < SIDE; x++)
+      out[y * SIDE + x] = pattern(texture, salt, (float)x, (float)y);
+  for (int i = 0; i < OCTAVES && octaves[texture][i].across; i++)
+    add_octave(out, &octaves[texture][i], salt + 16u + (uint32_t)i, table);
 }
 
 static size_t level_bytes(int level) {
@@ -123,9 +144,7 @@ void scene_textures_make(RvScene *scene, uint8_t *memory) {
   for (int t = 0; t < TEXTURES; t++) {
     const Texture *texture = &scene->texture[t];
     const uint32_t salt = scene_hash(scene->config.seed, 77u, (uint32_t)t);
-    for (int y = 0; y < SIDE; y++)
-      for (int x = 0; x < SIDE; x++)
-        scratch[y * SIDE + x] = generate(t, salt, (float)x, (float)y);
+    generate(t, salt, scratch, scratch + SIDE * SIDE);
     quantise(scratch, texture->level[0]);
     for (int l = 1; l < TEXTURE_LEVELS; l++) {
       const int side = SIDE >> l;
@@ -170,11 +189,13 @@ static float trilinear(const Texture *texture, double u, double v, float footpri
   if (level >= TEXTURE_LEVELS - 1)
     return 128.0f;
   const float k = lod - (float)level;
+  if (k > 0.92f)
+    return bilinear(texture, level + 1, u, v);
   const float fine = bilinear(texture, level, u, v);
-  return k < 0.01f ? fine : fine + k * (bilinear(texture, level + 1, u, v) - fine);
+  return k < 0.08f ? fine : fine + k * (bilinear(texture, level + 1, u, v) - fine);
 }
 
-/* Up to four samples along the longer side of the footprint. */
+/* Up to three samples along the longer side of the footprint. */
 float scene_texel(const RvScene *scene, int texture, double u, double v, float fu, float fv,
                   float texels) {
   const Texture *t = &scene->texture[texture];
@@ -185,7 +206,7 @@ float scene_texel(const RvScene *scene, int texture, double u, double v, float f
   const float major = fu > fv ? fu : fv, minor = fu > fv ? fv : fu;
   int samples = 1;
   if (major > 1.5f && major > 1.5f * minor)
-    samples = major > 3.0f * minor ? 4 : 2;
+    samples = major > 3.0f * minor ? 3 : 2;
   const float part = major / (float)samples;
   const float footprint = part > minor ? part : minor;
   if (footprint >= SIDE)

@@ -115,85 +115,99 @@ static int meet(const Object *object, const Ray *ray, double near, double far, d
   }
 }
 
-/* The ground raised by `level`; 0 when the ray never meets it. Steps that grow with the distance
- * find the first crossing, bisection its place. */
-static double meet_ground(const World *world, const Ray *ray, double near, double level) {
+static double above(const World *world, const Ray *ray, double t, double level) {
   const Vec o = ray->origin, d = ray->dir;
-  if (world->flat)
-    return d.y < 0.0 && (level - o.y) / d.y > near ? (level - o.y) / d.y : 0.0;
-  double before = near, t = near;
-  while (o.z + t * d.z < FAR_M) {
-    t = before * 1.09 + 0.1;
-    if (o.y + t * d.y < level + scene_ground_y(world, o.x + t * d.x, o.z + t * d.z)) {
-      double lo = before, hi = t;
-      for (int i = 0; i < 34; i++) {
-        const double mid = 0.5 * (lo + hi);
-        if (o.y + mid * d.y < level + scene_ground_y(world, o.x + mid * d.x, o.z + mid * d.z))
-          hi = mid;
-        else
-          lo = mid;
-      }
-      return hi;
+  return o.y + t * d.y - level - scene_ground_y(world, o.x + t * d.x, o.z + t * d.z);
+}
+
+/* Where the ray, `over` m above the ground at `lo` and below it at `hi`, goes through: regula falsi
+ * after Illinois, which keeps the place between the two and gains digits fast on smooth ground. */
+static double pierce(const World *world, const Ray *ray, double level, double lo, double over,
+                     double hi, double under) {
+  for (int i = 0; i < 40 && hi - lo > 1e-9 * hi; i++) {
+    const double t = lo + (hi - lo) * over / (over - under), y = above(world, ray, t, level);
+    if (absolute(y) < 1e-10)
+      return t;
+    if (y > 0.0) {
+      lo = t;
+      over = y;
+      under *= 0.5;
+    } else {
+      hi = t;
+      under = y;
+      over *= 0.5;
     }
+  }
+  return 0.5 * (lo + hi);
+}
+
+/* The ground raised by `level`, searched from `near` to `far`; 0 when the ray does not meet it.
+ * Steps that grow with the distance find the first crossing. */
+static double meet_ground(const World *world, const Ray *ray, double near, double far,
+                          double level) {
+  const Vec o = ray->origin, d = ray->dir;
+  if (world->flat) {
+    const double t = (level - o.y) / d.y;
+    return d.y < 0.0 && t > near && t < far ? t : 0.0;
+  }
+  double before = near, over = above(world, ray, near, level);
+  if (over <= 0.0)
+    return near;
+  while (before < far && o.z + before * d.z < FAR_M) {
+    if (d.y >= 0.0 && o.y + before * d.y > world->summit + level)
+      return 0.0;
+    const double t = before * 1.2 + 0.25, y = above(world, ray, t, level);
+    if (y < 0.0)
+      return pierce(world, ray, level, before, over, t, y);
     before = t;
+    over = y;
   }
   const double end = level + scene_ground_y(world, 0.0, FAR_M); /* level from there on */
-  return d.y < 0.0 && (end - o.y) / d.y > before ? (end - o.y) / d.y : 0.0;
+  const double t = d.y < 0.0 ? (end - o.y) / d.y : 0.0;
+  return t > before && t < far ? t : 0.0;
 }
 
 #define CURB_X 5.7
 #define LOT_X 8.7
 
+/* Both take the place of what stands farther away than the ground. */
 static void meet_street(const RvScene *scene, const Ray *ray, Hit *hit) {
   const World *world = scene->world;
-  const double high = meet_ground(world, ray, scene->near, CURB_HEIGHT);
+  const double high = meet_ground(world, ray, scene->near, hit->t, CURB_HEIGHT);
   if (high == 0.0)
     return;
   const double x = ray->origin.x + high * ray->dir.x;
-  hit->object = -2;
-  hit->face = 0;
   if (absolute(x) >= CURB_X) {
-    hit->t = high;
-    hit->material = absolute(x) < LOT_X ? MATERIAL_SIDEWALK : MATERIAL_GRASS;
+    const Hit found = {high, -2, 0, absolute(x) < LOT_X ? MATERIAL_SIDEWALK : MATERIAL_GRASS};
+    *hit = found;
     return;
   }
-  const double low = meet_ground(world, ray, scene->near, 0.0);
-  const double x_low = ray->origin.x + low * ray->dir.x;
-  if (low > 0.0 && absolute(x_low) < CURB_X) {
-    hit->t = low;
-    hit->material = MATERIAL_ROAD;
+  const double low = meet_ground(world, ray, high, hit->t, 0.0);
+  if (low > 0.0 && absolute(ray->origin.x + low * ray->dir.x) < CURB_X) {
+    const Hit found = {low, -2, 0, MATERIAL_ROAD};
+    *hit = found;
     return;
   }
-  hit->face = ray->dir.x > 0.0;
-  hit->t = ((hit->face ? CURB_X : -CURB_X) - ray->origin.x) / ray->dir.x;
-  hit->material = MATERIAL_CURB;
+  const int right = ray->dir.x > 0.0;
+  const double t = ((right ? CURB_X : -CURB_X) - ray->origin.x) / ray->dir.x;
+  if (t > high && t < hit->t) {
+    const Hit found = {t, -2, right, MATERIAL_CURB};
+    *hit = found;
+  }
 }
 
 static void meet_wild(const RvScene *scene, const Ray *ray, Hit *hit) {
-  const double t = meet_ground(scene->world, ray, scene->near, 0.0);
+  const double t = meet_ground(scene->world, ray, scene->near, hit->t, 0.0);
   if (t == 0.0)
     return;
-  hit->t = t;
-  hit->object = -2;
-  hit->face = 0;
   const Vec p = vec_add(ray->origin, vec_mul(ray->dir, t));
-  hit->material = scene_track(scene, p.x, p.z) > 0.0 ? MATERIAL_TRACK : MATERIAL_GRASS;
+  const Hit found = {t, -2, 0,
+                     scene_track(scene, p.x, p.z) > 0.0 ? MATERIAL_TRACK : MATERIAL_GRASS};
+  *hit = found;
 }
 
-/* First hit of the ray through pixel (x, y) of an eye. */
-void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double y, Hit *hit) {
+static void meet_objects(const RvScene *scene, const Bits *bits, const Ray *ray, Hit *hit) {
   const World *world = scene->world;
-  hit->t = 1e12;
-  hit->object = -1;
-  hit->face = 0;
-  hit->material = MATERIAL_SKY;
-  if (scene->config.pattern == RV_SCENE_OFFROAD)
-    meet_wild(scene, ray, hit);
-  else if (scene->config.pattern != RV_SCENE_PLANES)
-    meet_street(scene, ray, hit);
-  const int tx = rv_clamp((int)(x * TILES_X / scene->config.width), 0, TILES_X - 1);
-  const int ty = rv_clamp((int)(y * TILES_Y / scene->config.height), 0, TILES_Y - 1);
-  const Bits *bits = &world->tile[eye][ty][tx];
   for (int w = 0; w < OBJECT_WORDS; w++)
     for (uint64_t word = bits->word[w]; word; word &= word - 1) {
       const int index = world->order[w * 64 + __builtin_ctzll(word)];
@@ -203,12 +217,23 @@ void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double
       double t;
       int face;
       if (meet(object, ray, scene->near, hit->t, &t, &face)) {
-        hit->t = t;
-        hit->object = index;
-        hit->face = face;
-        hit->material = object->material;
+        const Hit found = {t, index, face, object->material};
+        *hit = found;
       }
     }
+}
+
+/* First hit of the ray through pixel (x, y) of an eye. */
+void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double y, Hit *hit) {
+  const Hit sky = {1e12, -1, 0, MATERIAL_SKY};
+  const int tx = rv_clamp((int)(x * TILES_X / scene->config.width), 0, TILES_X - 1);
+  const int ty = rv_clamp((int)(y * TILES_Y / scene->config.height), 0, TILES_Y - 1);
+  *hit = sky;
+  meet_objects(scene, &scene->world->tile[eye][ty][tx], ray, hit);
+  if (scene->config.pattern == RV_SCENE_OFFROAD)
+    meet_wild(scene, ray, hit);
+  else if (scene->config.pattern != RV_SCENE_PLANES)
+    meet_street(scene, ray, hit);
 }
 
 int scene_in_shadow(const RvScene *scene, Vec point, int self) {

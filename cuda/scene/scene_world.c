@@ -41,11 +41,14 @@ static void build_ground(const RvScene *scene, World *world) {
   const RvScenePattern pattern = scene->config.pattern;
   double bank;
   const double here = profile(pattern, world->travel, &bank);
+  world->summit = 0.0;
   world->flat = pattern == RV_SCENE_STREET || pattern == RV_SCENE_PLANES;
   for (int i = 0; i < HEIGHTS; i++) {
     const double z = world->travel + HEIGHT_Z0 + i * HEIGHT_STEP;
     world->climb[i] = profile(pattern, z, &bank) - here;
     world->bank[i] = bank;
+    const double edge = world->climb[i] + 80.0 * absolute(bank);
+    world->summit = edge > world->summit ? edge : world->summit;
     world->track[i] = pattern == RV_SCENE_OFFROAD ? track_middle(z) : 0.0;
   }
 }
