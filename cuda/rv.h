@@ -1,4 +1,5 @@
-/* rv.h: what every part of libroadvision-0 shares. Plain C99: no GLib, no GStreamer, no CUDA header.
+/* rv.h: what every part of libroadvision-0 shares. Plain C99: no GLib, no GStreamer, no CUDA
+ * header.
  *
  * The library's habits, said once:
  *  - An algorithm is one object: rv_x_config_init, rv_x_workspace, rv_x_new, rv_x_run, rv_x_free.
@@ -22,11 +23,11 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define RV_API __attribute__((visibility("default")))
-#define RV_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#  define RV_API __attribute__((visibility("default")))
+#  define RV_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #else
-#define RV_API
-#define RV_PRINTF(fmt, args)
+#  define RV_API
+#  define RV_PRINTF(fmt, args)
 #endif
 
 typedef enum RvStatus {

@@ -26,9 +26,13 @@ const char *rv_status_text(RvStatus status) {
   return "unknown status";
 }
 
-const char *rv_version(void) { return RV_VERSION; }
+const char *rv_version(void) {
+  return RV_VERSION;
+}
 
-int rv_has_cuda(void) { return RV_HAVE_CUDA; }
+int rv_has_cuda(void) {
+  return RV_HAVE_CUDA;
+}
 
 void rv_log(const RvLog *log, const char *format, ...) {
   if (!log || !log->line)
@@ -99,7 +103,9 @@ int rv_plane_fits(const RvPlane *plane, int width, int height, RvFormat format) 
          plane->stride % (ptrdiff_t)pixel == 0 && (uintptr_t)plane->data % pixel == 0;
 }
 
-int rv_threads(int requested) { return requested > 0 ? requested : omp_get_num_procs(); }
+int rv_threads(int requested) {
+  return requested > 0 ? requested : omp_get_num_procs();
+}
 
 #define GUARD_BYTE 0xA5
 
@@ -169,7 +175,8 @@ int rv_arena_check(const RvArena *arena) {
 #if !RV_HAVE_CUDA
 int rv_cuda_devices(char *reason, size_t size) {
   if (reason && size)
-    snprintf(reason, size, "this build has no CUDA engine (nvcc was not found, or -Dcuda=disabled)");
+    snprintf(reason, size,
+             "this build has no CUDA engine (nvcc was not found, or -Dcuda=disabled)");
   return 0;
 }
 

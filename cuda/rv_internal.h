@@ -63,8 +63,8 @@ RvStatus rv_cuda_fill(void *memory, int byte, size_t bytes, RvStream stream);
 #define RV_ARENA_PIECES 48
 
 typedef struct RvArena {
-  char *memory;                      /* NULL while counting */
-  size_t used;                       /* bytes */
+  char *memory; /* NULL while counting */
+  size_t used;  /* bytes */
   RvEngine engine;
   int pieces;
   size_t guard[RV_ARENA_PIECES + 1]; /* offsets of the guards */
