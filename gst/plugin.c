@@ -6,12 +6,14 @@
 #include "common/gstrvannotation.h"
 #include "gstcudaannotate.h"
 #include "gstcudasgm.h"
+#include "gststereotestsrc.h"
 
 static gboolean plugin_init(GstPlugin *plugin) {
   gst_rv_annotations_register();
   gboolean registered = TRUE;
   registered &= GST_ELEMENT_REGISTER(cudaannotate, plugin);
   registered &= GST_ELEMENT_REGISTER(cudasgm, plugin);
+  registered &= GST_ELEMENT_REGISTER(stereotestsrc, plugin);
   return registered;
 }
 

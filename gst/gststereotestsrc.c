@@ -1,0 +1,582 @@
+/* gststereotestsrc.c: element stereotestsrc: time, caps and annotations round cuda/scene. */
+
+/**
+ * SECTION:element-stereotestsrc
+ * @title: stereotestsrc
+ * @short_description: Renders a moving street for two cameras, with exact truth
+ *
+ * Makes side by side stereo video of a rendered world: a street with buildings, cars, poles and
+ * trees, a dirt track, slanted planes, or random dots. Both eyes see the same surfaces; sensor
+ * noise, different gains of the cameras, shadow, wet asphalt and repeated windows make matching
+ * about as hard as on real pictures. The same properties give the same bytes, frame for frame.
+ *
+ * Every frame carries the camera (RvCameraMeta) and, unless truth=false, what is true of the left
+ * picture (RvTruthMeta): `disparity` (u16, 1/16 px, 0 = sky), `labels`, `road` and `visible` (u8).
+ *
+ * ## Example launch lines
+ * |[
+ * gst-launch-1.0 stereotestsrc ! videoconvert ! autovideosink
+ * ]| Both eyes, side by side.
+ * |[
+ * gst-launch-1.0 stereotestsrc pattern=slanted-street num-buffers=300 !
+ *   video/x-raw,format=NV12,width=2484,height=375 ! cudasgm ! cudaannotate ! videoconvert !
+ *   autovideosink
+ * ]| The disparity of a street that climbs and banks, at KITTI's size.
+ *
+ * Since: 0.1
+ */
+#include "gststereotestsrc.h"
+
+#include "common/gstrverror.h"
+#include "common/gstrvframe.h"
+#include "roadvision-gst.h"
+#include "scene/scene.h"
+
+GST_DEBUG_CATEGORY_STATIC(gst_stereo_test_src_debug);
+#define GST_CAT_DEFAULT gst_stereo_test_src_debug
+
+#define THREADS_MAX 1024
+
+/* Widths are those of both eyes. Chroma is that of 2 x 2 pixels, BT.709, limited range. */
+#define SIZES                                                                                      \
+  "width = (int) [ 32, 16384, 2 ], height = (int) [ 16, 16384 ], "                                 \
+  "framerate = (fraction) [ 1/1000, 1000/1 ], pixel-aspect-ratio = (fraction) 1/1, "               \
+  "multiview-mode = (string) side-by-side"
+#define CAPS                                                                                       \
+  "video/x-raw, format = (string) BGRx, " SIZES "; "                                               \
+  "video/x-raw, format = (string) { NV12, I420 }, colorimetry = (string) bt709, "                  \
+  "chroma-site = (string) jpeg, " SIZES "; "                                                       \
+  "video/x-raw, format = (string) GRAY8, " SIZES
+
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(CAPS));
+
+enum {
+  PROP_PATTERN = 1,
+  PROP_SEED,
+  PROP_NOISE,
+  PROP_SPEED,
+  PROP_MAX_DISPARITY,
+  PROP_TRUTH,
+  PROP_IS_LIVE,
+  PROP_THREADS
+};
+
+struct _GstStereoTestSrc {
+  GstPushSrc parent;
+
+  /* Properties, guarded by the object lock; size and frame rate are those of the caps. */
+  RvSceneConfig config;
+  gboolean truth;
+  gboolean changed; /* the scene was made for another config */
+
+  GstRvLog log;
+  RvScene *scene;
+  GstVideoInfo info;
+  guint64 frame;          /* next one, counted since the caps were set */
+  guint64 frame_base;     /* frames before the caps were set, as buffer offset */
+  GstClockTime time_base; /* their running time */
+  gboolean eos_at_frame;  /* reverse playback has come to the first frame */
+};
+
+G_DEFINE_TYPE(GstStereoTestSrc, gst_stereo_test_src, GST_TYPE_PUSH_SRC)
+GST_ELEMENT_REGISTER_DEFINE(stereotestsrc, "stereotestsrc", GST_RANK_NONE, GST_TYPE_STEREO_TEST_SRC)
+
+#define TYPE_PATTERN (pattern_get_type())
+static GType pattern_get_type(void) {
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+      {RV_SCENE_STREET, "Flat street with buildings, cars, poles and trees", "street"},
+      {RV_SCENE_SLANTED_STREET, "The same on a street that climbs, sinks and banks",
+       "slanted-street"},
+      {RV_SCENE_OFFROAD, "Dirt track in grass under changing light", "offroad"},
+      {RV_SCENE_PLANES, "Textured slanted planes, for exact tests of subpixel disparity", "planes"},
+      {RV_SCENE_NOISE, "Random dots, a random disparity per block", "noise"},
+      {0, NULL, NULL}};
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("GstStereoTestSrcPattern", values));
+  return type;
+}
+
+/* --- Properties ------------------------------------------------------------------------------ */
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+  GstStereoTestSrc *self = GST_STEREO_TEST_SRC(object);
+  if (id == PROP_IS_LIVE) {
+    gst_base_src_set_live(GST_BASE_SRC(self), g_value_get_boolean(value));
+    return;
+  }
+  GST_OBJECT_LOCK(self);
+  self->changed |= id != PROP_TRUTH;
+  switch (id) {
+  case PROP_PATTERN:
+    self->config.pattern = (RvScenePattern)g_value_get_enum(value);
+    break;
+  case PROP_SEED:
+    self->config.seed = g_value_get_uint(value);
+    break;
+  case PROP_NOISE:
+    self->config.noise = g_value_get_double(value);
+    break;
+  case PROP_SPEED:
+    self->config.speed = g_value_get_double(value);
+    break;
+  case PROP_MAX_DISPARITY:
+    self->config.max_disparity = g_value_get_int(value);
+    break;
+  case PROP_TRUTH:
+    self->truth = g_value_get_boolean(value);
+    break;
+  case PROP_THREADS:
+    self->config.threads = g_value_get_int(value);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
+  GstStereoTestSrc *self = GST_STEREO_TEST_SRC(object);
+  if (id == PROP_IS_LIVE) {
+    g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(self)));
+    return;
+  }
+  GST_OBJECT_LOCK(self);
+  switch (id) {
+  case PROP_PATTERN:
+    g_value_set_enum(value, self->config.pattern);
+    break;
+  case PROP_SEED:
+    g_value_set_uint(value, self->config.seed);
+    break;
+  case PROP_NOISE:
+    g_value_set_double(value, self->config.noise);
+    break;
+  case PROP_SPEED:
+    g_value_set_double(value, self->config.speed);
+    break;
+  case PROP_MAX_DISPARITY:
+    g_value_set_int(value, self->config.max_disparity);
+    break;
+  case PROP_TRUTH:
+    g_value_set_boolean(value, self->truth);
+    break;
+  case PROP_THREADS:
+    g_value_set_int(value, self->config.threads);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+  GST_OBJECT_UNLOCK(self);
+}
+
+/* --- Caps ------------------------------------------------------------------------------------ */
+
+/* Missing sides follow from the given one: an eye of 4:3. */
+static GstCaps *fixate(GstBaseSrc *src, GstCaps *caps) {
+  caps = gst_caps_truncate(gst_caps_make_writable(caps));
+  GstStructure *s = gst_caps_get_structure(caps, 0);
+  gint width = 0, height = 0;
+  const gboolean has_width = gst_structure_get_int(s, "width", &width);
+  const gboolean has_height = gst_structure_get_int(s, "height", &height);
+  if (!has_height)
+    height = has_width ? MAX(16, width * 3 / 8) : RV_SCENE_HEIGHT_DEFAULT;
+  gst_structure_fixate_field_nearest_int(s, "height", height);
+  if (gst_structure_get_int(s, "height", &height) && !has_width)
+    width = has_height ? MAX(32, height / 3 * 8) : 2 * RV_SCENE_WIDTH_DEFAULT;
+  gst_structure_fixate_field_nearest_int(s, "width", MIN(width, RV_MAX_SIDE));
+  gst_structure_fixate_field_nearest_fraction(s, "framerate", (gint)RV_SCENE_FRAME_RATE_DEFAULT, 1);
+  return GST_BASE_SRC_CLASS(gst_stereo_test_src_parent_class)->fixate(src, caps);
+}
+
+/* Makes the scene for the present config; the object that works stays when that fails. */
+static gboolean make_scene(GstStereoTestSrc *self) {
+  GST_OBJECT_LOCK(self);
+  RvSceneConfig config = self->config;
+  self->changed = FALSE;
+  GST_OBJECT_UNLOCK(self);
+  config.log = gst_rv_log_sink(&self->log);
+  config.width = GST_VIDEO_INFO_WIDTH(&self->info) / 2;
+  config.height = GST_VIDEO_INFO_HEIGHT(&self->info);
+  config.frame_rate = (double)GST_VIDEO_INFO_FPS_N(&self->info) / GST_VIDEO_INFO_FPS_D(&self->info);
+  RvScene *scene = NULL;
+  const RvStatus status = rv_scene_new(&scene, &config);
+  if (status != RV_OK) {
+    gst_rv_error_post(&self->log, status, "make the scene");
+    return FALSE;
+  }
+  rv_scene_free(&self->scene);
+  self->scene = scene;
+  return TRUE;
+}
+
+static GstClockTime frame_time(const GstStereoTestSrc *self, guint64 frame) {
+  return gst_util_uint64_scale(frame, (guint64)GST_VIDEO_INFO_FPS_D(&self->info) * GST_SECOND,
+                               (guint64)GST_VIDEO_INFO_FPS_N(&self->info));
+}
+
+static gboolean set_caps(GstBaseSrc *src, GstCaps *caps) {
+  GstStereoTestSrc *self = GST_STEREO_TEST_SRC(src);
+  GstVideoInfo info;
+  if (!gst_video_info_from_caps(&info, caps) || GST_VIDEO_INFO_FPS_N(&info) <= 0)
+    return FALSE;
+  if (GST_VIDEO_INFO_FPS_N(&self->info) > 0) { /* time goes on where it was */
+    self->time_base += frame_time(self, self->frame);
+    self->frame_base += self->frame;
+    self->frame = 0;
+  }
+  self->info = info;
+  gst_base_src_set_blocksize(src, (guint)MIN(GST_VIDEO_INFO_SIZE(&info), (gsize)G_MAXUINT));
+  return make_scene(self);
+}
+
+static gboolean decide_allocation(GstBaseSrc *src, GstQuery *query) {
+  GstCaps *caps = NULL;
+  GstVideoInfo info;
+  gst_query_parse_allocation(query, &caps, NULL);
+  if (!caps || !gst_video_info_from_caps(&info, caps))
+    return FALSE;
+  GstBufferPool *pool = NULL;
+  guint size = 0, least = 0, most = 0;
+  const gboolean has_pool = gst_query_get_n_allocation_pools(query) > 0;
+  if (has_pool)
+    gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &least, &most);
+  size = MAX(size, (guint)GST_VIDEO_INFO_SIZE(&info));
+  if (!pool)
+    pool = gst_video_buffer_pool_new();
+  GstStructure *config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps, size, least, most);
+  if (gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL))
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  gst_buffer_pool_set_config(pool, config);
+  if (has_pool)
+    gst_query_set_nth_allocation_pool(query, 0, pool, size, least, most);
+  else
+    gst_query_add_allocation_pool(query, pool, size, least, most);
+  gst_object_unref(pool);
+  return GST_BASE_SRC_CLASS(gst_stereo_test_src_parent_class)->decide_allocation(src, query);
+}
+
+/* --- Time ------------------------------------------------------------------------------------ */
+
+static gboolean is_seekable(GstBaseSrc *src) {
+  return TRUE;
+}
+
+static gboolean do_seek(GstBaseSrc *src, GstSegment *segment) {
+  GstStereoTestSrc *self = GST_STEREO_TEST_SRC(src);
+  if (segment->format != GST_FORMAT_TIME) {
+    GST_INFO_OBJECT(self, "only seeks in time are possible");
+    return FALSE;
+  }
+  segment->time = segment->start;
+  self->time_base = 0;
+  self->frame_base = 0;
+  self->frame = 0;
+  self->eos_at_frame = FALSE;
+  if (GST_VIDEO_INFO_FPS_N(&self->info) <= 0)
+    return TRUE; /* before the caps: the start */
+  const guint64 n = (guint64)GST_VIDEO_INFO_FPS_N(&self->info);
+  const guint64 d = (guint64)GST_VIDEO_INFO_FPS_D(&self->info) * GST_SECOND;
+  /* Rounded so that a frame's own time stamp leads to this frame; backwards, to the one before. */
+  self->frame = gst_util_uint64_scale_ceil(segment->position, n, d);
+  while (self->frame > 0 && frame_time(self, self->frame - 1) >= segment->position)
+    self->frame--;
+  if (segment->rate < 0.0) {
+    self->eos_at_frame = self->frame == 0;
+    self->frame -= self->frame > 0;
+  }
+  return TRUE;
+}
+
+static gboolean query(GstBaseSrc *src, GstQuery *query) {
+  GstStereoTestSrc *self = GST_STEREO_TEST_SRC(src);
+  const gint n = GST_VIDEO_INFO_FPS_N(&self->info), d = GST_VIDEO_INFO_FPS_D(&self->info);
+  switch (GST_QUERY_TYPE(query)) {
+  case GST_QUERY_LATENCY: {
+    /* A live frame is due when its time comes, and is out when it has been rendered: one frame. */
+    if (!gst_base_src_is_live(src) || n <= 0)
+      break;
+    const GstClockTime duration = frame_time(self, 1);
+    gst_query_set_latency(query, TRUE, duration, duration);
+    return TRUE;
+  }
+  case GST_QUERY_CONVERT: {
+    GstFormat from, to;
+    gint64 value, result;
+    gst_query_parse_convert(query, &from, &value, &to, &result);
+    if (n <= 0 || !gst_video_info_convert(&self->info, from, value, to, &result))
+      return FALSE;
+    gst_query_set_convert(query, from, value, to, result);
+    return TRUE;
+  }
+  case GST_QUERY_DURATION: {
+    GstFormat format;
+    gst_query_parse_duration(query, &format, NULL);
+    const gint buffers = src->num_buffers;
+    if (buffers < 0 || n <= 0)
+      break;
+    if (format != GST_FORMAT_TIME && format != GST_FORMAT_DEFAULT)
+      break;
+    gst_query_set_duration(
+        query, format,
+        format == GST_FORMAT_DEFAULT
+            ? buffers
+            : (gint64)gst_util_uint64_scale((guint64)buffers, (guint64)d * GST_SECOND, (guint64)n));
+    return TRUE;
+  }
+  default:
+    break;
+  }
+  return GST_BASE_SRC_CLASS(gst_stereo_test_src_parent_class)->query(src, query);
+}
+
+/* Live frames wait for their time; others for nothing. */
+static void get_times(GstBaseSrc *src, GstBuffer *buffer, GstClockTime *start, GstClockTime *end) {
+  const GstClockTime pts = GST_BUFFER_PTS(buffer);
+  *start = *end = GST_CLOCK_TIME_NONE;
+  if (!gst_base_src_is_live(src) || !GST_CLOCK_TIME_IS_VALID(pts))
+    return;
+  *start = pts;
+  *end = pts + GST_BUFFER_DURATION(buffer);
+}
+
+/* --- Frames ---------------------------------------------------------------------------------- */
+
+typedef struct Truth {
+  RvMetaTruth meta;
+  RvMetaMap map[4];
+  int mapped;
+} Truth;
+
+static void truth_clear(Truth *truth) {
+  while (truth->mapped > 0)
+    rv_meta_unmap(&truth->map[--truth->mapped]);
+  gst_clear_buffer(&truth->meta.disparity);
+  gst_clear_buffer(&truth->meta.labels);
+  gst_clear_buffer(&truth->meta.road);
+  gst_clear_buffer(&truth->meta.visible);
+}
+
+/* Rasters of the left picture, mapped for writing. */
+static gboolean truth_new(Truth *truth, int width, int height, RvSceneTruth *planes) {
+  GstBuffer **buffers[4] = {&truth->meta.disparity, &truth->meta.labels, &truth->meta.road,
+                            &truth->meta.visible};
+  RvPlane *views[4] = {&planes->disparity, &planes->labels, &planes->road, &planes->visible};
+  truth->meta.width = width;
+  truth->meta.height = height;
+  for (int i = 0; i < 4; i++) {
+    *buffers[i] = rv_meta_raster_new(i == 0 ? RV_U16 : RV_U8, width, height);
+    if (!rv_meta_map_buffer(&truth->map[i], *buffers[i], GST_MAP_WRITE)) {
+      truth_clear(truth);
+      return FALSE;
+    }
+    truth->mapped++;
+    *views[i] = truth->map[i].plane;
+  }
+  return TRUE;
+}
+
+static void truth_attach(Truth *truth, GstBuffer *buffer) {
+  while (truth->mapped > 0)
+    rv_meta_unmap(&truth->map[--truth->mapped]);
+  if (rv_meta_add_truth(buffer, &truth->meta))
+    memset(&truth->meta, 0, sizeof truth->meta); /* taken over */
+}
+
+static gboolean picture_of(const GstVideoFrame *video, RvPicture *picture) {
+  memset(picture, 0, sizeof *picture);
+  if (!gst_rv_pixel_format(GST_VIDEO_FRAME_FORMAT(video), &picture->format))
+    return FALSE;
+  picture->width = GST_VIDEO_FRAME_WIDTH(video);
+  picture->height = GST_VIDEO_FRAME_HEIGHT(video);
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(video); p++) {
+    picture->data[p] = GST_VIDEO_FRAME_PLANE_DATA(video, p);
+    picture->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(video, p);
+  }
+  return TRUE;
+}
+
+static GstFlowReturn render(GstStereoTestSrc *self, guint64 frame, GstBuffer *buffer) {
+  GstVideoFrame video;
+  RvPicture picture;
+  RvSceneTruth planes;
+  Truth truth;
+  memset(&planes, 0, sizeof planes);
+  memset(&truth, 0, sizeof truth);
+  GST_OBJECT_LOCK(self);
+  const gboolean wants_truth = self->truth;
+  GST_OBJECT_UNLOCK(self);
+  const int width = GST_VIDEO_INFO_WIDTH(&self->info) / 2;
+  const int height = GST_VIDEO_INFO_HEIGHT(&self->info);
+  if (wants_truth && !truth_new(&truth, width, height, &planes)) {
+    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("Out of memory for the truth."),
+                      ("set truth=false, or render smaller pictures"));
+    return GST_FLOW_ERROR;
+  }
+  if (!gst_video_frame_map(&video, &self->info, buffer, GST_MAP_WRITE)) {
+    truth_clear(&truth);
+    GST_ELEMENT_ERROR(
+        self, RESOURCE, WRITE, ("The buffer cannot be written."),
+        ("the element behind offers buffers that are not of %dx%d px", 2 * width, height));
+    return GST_FLOW_ERROR;
+  }
+  RvStatus status = RV_ERR_ARG;
+  if (picture_of(&video, &picture))
+    status = rv_scene_render(self->scene, frame, &picture, wants_truth ? &planes : NULL);
+  gst_video_frame_unmap(&video);
+  if (status == RV_OK) {
+    RvCamera camera;
+    rv_scene_camera(self->scene, &camera);
+    if (camera.focal > 0.0)
+      rv_meta_add_camera(buffer, width, height, &camera);
+    if (wants_truth)
+      truth_attach(&truth, buffer);
+  }
+  truth_clear(&truth);
+  if (status != RV_OK) {
+    gst_rv_error_post(&self->log, status, "render a frame");
+    return GST_FLOW_ERROR;
+  }
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn fill(GstPushSrc *src, GstBuffer *buffer) {
+  GstStereoTestSrc *self = GST_STEREO_TEST_SRC(src);
+  if (GST_VIDEO_INFO_FPS_N(&self->info) <= 0)
+    return GST_FLOW_NOT_NEGOTIATED;
+  if (self->eos_at_frame)
+    return GST_FLOW_EOS;
+  GST_OBJECT_LOCK(self);
+  const gboolean changed = self->changed;
+  GST_OBJECT_UNLOCK(self);
+  if (changed && !make_scene(self))
+    return GST_FLOW_ERROR;
+  /* The way travelled follows the time, through changes of the frame rate too. */
+  const guint64 before =
+      gst_util_uint64_scale_round(self->time_base, (guint64)GST_VIDEO_INFO_FPS_N(&self->info),
+                                  (guint64)GST_VIDEO_INFO_FPS_D(&self->info) * GST_SECOND);
+  const GstFlowReturn flow = render(self, before + self->frame, buffer);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  GST_BUFFER_PTS(buffer) = self->time_base + frame_time(self, self->frame);
+  GST_BUFFER_DTS(buffer) = GST_CLOCK_TIME_NONE;
+  GST_BUFFER_DURATION(buffer) = frame_time(self, self->frame + 1) - frame_time(self, self->frame);
+  const guint64 frame = self->frame_base + self->frame;
+  GST_BUFFER_OFFSET(buffer) = frame;
+  GST_BUFFER_OFFSET_END(buffer) = frame + 1;
+  gst_object_sync_values(GST_OBJECT(self), GST_BUFFER_PTS(buffer));
+  if (GST_BASE_SRC(src)->segment.rate >= 0.0)
+    self->frame++;
+  else if (self->frame > 0)
+    self->frame--;
+  else
+    self->eos_at_frame = TRUE;
+  GST_TRACE_OBJECT(self, "frame %" G_GUINT64_FORMAT " rendered", frame);
+  return GST_FLOW_OK;
+}
+
+static gboolean start(GstBaseSrc *src) {
+  GstStereoTestSrc *self = GST_STEREO_TEST_SRC(src);
+  gst_video_info_init(&self->info);
+  self->frame = self->frame_base = 0;
+  self->time_base = 0;
+  self->eos_at_frame = FALSE;
+  return TRUE;
+}
+
+static gboolean stop(GstBaseSrc *src) {
+  rv_scene_free(&GST_STEREO_TEST_SRC(src)->scene);
+  return TRUE;
+}
+
+/* --- Class ----------------------------------------------------------------------------------- */
+
+static void finalize(GObject *object) {
+  GstStereoTestSrc *self = GST_STEREO_TEST_SRC(object);
+  rv_scene_free(&self->scene);
+  gst_rv_log_clear(&self->log);
+  G_OBJECT_CLASS(gst_stereo_test_src_parent_class)->finalize(object);
+}
+
+static void install_properties(GObjectClass *class) {
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+  const GParamFlags knob = flags | GST_PARAM_MUTABLE_PLAYING;
+  g_object_class_install_property(class, PROP_PATTERN,
+                                  g_param_spec_enum("pattern", "Pattern", "What is rendered",
+                                                    TYPE_PATTERN, RV_SCENE_STREET, knob));
+  g_object_class_install_property(
+      class, PROP_SEED,
+      g_param_spec_uint("seed", "Seed",
+                        "Which street: another seed places other houses, cars and trees", 0,
+                        G_MAXUINT, RV_SCENE_SEED_DEFAULT, knob));
+  g_object_class_install_property(
+      class, PROP_NOISE,
+      g_param_spec_double("noise", "Noise",
+                          "Standard deviation of the sensors' noise, in grey levels of 0..255", 0.0,
+                          RV_SCENE_NOISE_MAX, RV_SCENE_NOISE_DEFAULT, knob));
+  g_object_class_install_property(
+      class, PROP_SPEED,
+      g_param_spec_double("speed", "Speed",
+                          "Speed of the camera in m/s, negative backwards; at 0 everything stands "
+                          "still but the noise",
+                          -RV_SCENE_SPEED_MAX, RV_SCENE_SPEED_MAX, RV_SCENE_SPEED_DEFAULT, knob));
+  g_object_class_install_property(
+      class, PROP_MAX_DISPARITY,
+      g_param_spec_int("max-disparity", "Largest disparity",
+                       "Disparity in px that no surface exceeds; the baseline follows from it",
+                       RV_SCENE_MAX_DISPARITY_MIN, RV_SCENE_MAX_DISPARITY_MAX,
+                       RV_SCENE_MAX_DISPARITY_DEFAULT, knob));
+  g_object_class_install_property(
+      class, PROP_TRUTH,
+      g_param_spec_boolean("truth", "Truth",
+                           "Attach RvTruthMeta: disparity, labels, road and visibility of the left "
+                           "picture",
+                           TRUE, knob));
+  g_object_class_install_property(
+      class, PROP_IS_LIVE,
+      g_param_spec_boolean("is-live", "Live", "Behave like a camera: frames wait for their time",
+                           FALSE, flags | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property(class, PROP_THREADS,
+                                  g_param_spec_int("threads", "Threads",
+                                                   "Threads that render; 0 = one per processor", 0,
+                                                   THREADS_MAX, 0, knob));
+}
+
+static void gst_stereo_test_src_class_init(GstStereoTestSrcClass *class) {
+  GObjectClass *object = G_OBJECT_CLASS(class);
+  GstElementClass *element = GST_ELEMENT_CLASS(class);
+  GstBaseSrcClass *base = GST_BASE_SRC_CLASS(class);
+  GST_DEBUG_CATEGORY_INIT(gst_stereo_test_src_debug, "stereotestsrc", 0, "rendered stereo video");
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  install_properties(object);
+  gst_type_mark_as_plugin_api(TYPE_PATTERN, (GstPluginAPIFlags)0);
+  gst_element_class_set_static_metadata(
+      element, "Stereo test source", "Source/Video",
+      "Renders a moving street for two cameras, side by side, with exact disparity, labels, road "
+      "and visibility",
+      "gst-roadvision");
+  gst_element_class_add_static_pad_template(element, &src_template);
+  base->fixate = fixate;
+  base->set_caps = set_caps;
+  base->decide_allocation = decide_allocation;
+  base->is_seekable = is_seekable;
+  base->do_seek = do_seek;
+  base->query = query;
+  base->get_times = get_times;
+  base->start = start;
+  base->stop = stop;
+  GST_PUSH_SRC_CLASS(class)->fill = fill;
+}
+
+static void gst_stereo_test_src_init(GstStereoTestSrc *self) {
+  rv_scene_config_init(&self->config);
+  self->truth = TRUE;
+  gst_rv_log_init(&self->log, GST_ELEMENT(self));
+  gst_video_info_init(&self->info);
+  gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
+  gst_base_src_set_live(GST_BASE_SRC(self), FALSE);
+}
