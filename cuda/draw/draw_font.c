@@ -128,16 +128,26 @@ typedef struct Point {
   double x, y; /* units */
 } Point;
 
+/* Samples first..last - 1 of a row or column that lie within the field's reach of p and q. */
+static void reach(double p, double q, int samples, int *first, int *last) {
+  const int far = RV_FONT_FAR / 16 + 2;
+  *first = rv_max((int)fmin(p, q) + RV_FONT_MARGIN - far, 0);
+  *last = rv_min((int)fmax(p, q) + RV_FONT_MARGIN + far + 1, samples);
+}
+
 /* Lowers squared distances (units^2) to those from the piece a..b. */
 static void add_piece(float *restrict squares, Point a, Point b) {
   const float dx = (float)(b.x - a.x), dy = (float)(b.y - a.y);
   const float length = dx * dx + dy * dy;
   const float inverse = length > 0.0f ? 1.0f / length : 0.0f;
-  for (int row = 0; row < RV_FONT_ROWS; row++) {
+  int top, bottom, left, right;
+  reach(a.y, b.y, RV_FONT_ROWS, &top, &bottom);
+  reach(a.x, b.x, RV_FONT_COLUMNS, &left, &right);
+  for (int row = top; row < bottom; row++) {
     const float py = (float)(row - RV_FONT_MARGIN + 0.5 - a.y);
     float *restrict out = squares + row * RV_FONT_COLUMNS;
 #pragma omp simd
-    for (int column = 0; column < RV_FONT_COLUMNS; column++) {
+    for (int column = left; column < right; column++) {
       const float px = (float)column + (float)(0.5 - RV_FONT_MARGIN - a.x);
       const float along = (px * dx + py * dy) * inverse;
       const float t = along < 0.0f ? 0.0f : (along > 1.0f ? 1.0f : along);
