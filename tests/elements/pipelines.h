@@ -1,0 +1,67 @@
+/* pipelines.h: what the tests of whole pipelines share: checks that count, pictures, pipelines,
+ * annotations. */
+#ifndef PIPELINES_H
+#define PIPELINES_H
+
+#include <gst/check/gstharness.h>
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include "roadvision-gst.h"
+
+typedef struct Pipelines {
+  const char *engine; /* "cpu" or "cuda": what the elements under test are told */
+  gboolean cuda_caps; /* cudaupload and cudadownload exist: CUDA caps can be tested */
+  const char *only;   /* run only tests whose name contains this */
+  guint64 checks, failed;
+  char test[128];
+} Pipelines;
+
+typedef struct PipelinesTest {
+  const char *name;
+  void (*run)(Pipelines *e);
+} PipelinesTest;
+
+extern const PipelinesTest pipelines_source_tests[], pipelines_errors_tests[],
+    pipelines_annotate_tests[], pipelines_chain_tests[];
+
+/* Counts; prints the test, the text and the place when it does not hold. Returns the condition. */
+#define CHECK(e, condition, ...)                                                                   \
+  pipelines_check((e), !!(condition), __FILE__, __LINE__, __VA_ARGS__)
+gboolean pipelines_check(Pipelines *e, gboolean holds, const char *file, int line,
+                         const char *format, ...) G_GNUC_PRINTF(5, 6);
+
+/* The formats of DESIGN 5 in system memory. */
+extern const char *const pipelines_formats[];
+
+/* A frame-packed pair in `format`, textured, the right half being the left half shifted by `shift`
+ * px (side by side, or below each other). width, height: px of the packed frame. */
+GstBuffer *pipelines_pair(const GstVideoInfo *info, gboolean top_bottom, int shift, guint seed);
+
+/* Caps video/x-raw with format and size at 30/1; `extra` (may be NULL) is appended. */
+GstCaps *pipelines_caps(const char *format, int width, int height, const char *extra);
+
+/* Bytes of a buffer's picture without padding, as GBytes; NULL when it cannot be mapped. */
+GBytes *pipelines_pixels(GstBuffer *buffer, GstCaps *caps);
+
+/* Raster of an annotation without padding; NULL when it is not there. */
+GBytes *pipelines_raster(GstBuffer *buffer, const char *meta, const char *field);
+
+/* Outcome of a pipeline run to its end. */
+typedef struct PipelinesRun {
+  gboolean eos;
+  char *error; /* message and debug text of the first error, or NULL */
+  char *warning;
+  guint buffers;
+  GPtrArray *samples;  /* GstSample, of the sink named "out" */
+  GPtrArray *messages; /* GstStructure of element messages named rv-* or by an element under test */
+} PipelinesRun;
+
+/* Runs a launch line that ends in `appsink`-like `fakesink name=out`; %s engine tokens are expanded
+ * by the caller. At most 60 s. */
+void pipelines_run(Pipelines *e, PipelinesRun *run, const char *line);
+void pipelines_run_clear(PipelinesRun *run);
+
+gboolean pipelines_same(GBytes *a, GBytes *b);
+
+#endif
