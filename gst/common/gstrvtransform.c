@@ -314,9 +314,17 @@ static GstFlowReturn prepare_output_buffer(GstBaseTransform *trans, GstBuffer *i
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
   const GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(parent_class);
-  if (klass->in_place && (klass->picture & GST_MAP_WRITE))
-    return gst_rv_transform_own_picture(self, in, out, base);
-  return base->prepare_output_buffer(trans, in, out);
+  const GstFlowReturn flow = klass->in_place && (klass->picture & GST_MAP_WRITE)
+                                 ? gst_rv_transform_own_picture(self, in, out, base)
+                                 : base->prepare_output_buffer(trans, in, out);
+  if (flow == GST_FLOW_ERROR)
+    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
+                      ("No buffer for the output picture (%s %dx%d) could be had from its pool.",
+                       GST_VIDEO_INFO_NAME(&self->out_info), GST_VIDEO_INFO_WIDTH(&self->out_info),
+                       GST_VIDEO_INFO_HEIGHT(&self->out_info)),
+                      ("Memory may be exhausted: use smaller pictures or shorter queues, or close "
+                       "other programs that use the GPU."));
+  return flow;
 }
 
 static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta *meta,
