@@ -29,11 +29,30 @@ static void layout(void *memory, const RvSgmConfig *config, RvArena *arena) {
   work->sums = (uint32_t *)rv_arena_take(arena, pixels * config->disparities * sizeof(uint16_t));
   for (int side = 0; side < 2; side++)
     work->census[side] = rv_arena_take(arena, pixels * census_bytes(config));
+  sgm_cuda_sweeps_layout(work, config, arena);
   place_maps(work, config);
 }
 
-static RvStatus open(void *, const RvSgmConfig *config) {
-  return sgm_cuda_winner_open(config);
+SgmScene sgm_cuda_scene(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+  SgmScene scene = {};
+  scene.left = work->census[0], scene.right = work->census[1];
+  scene.grey = {(const uint8_t *)job->left.data, job->left.stride};
+  scene.width = config->width, scene.height = config->height;
+  scene.words = config->disparities / 2, scene.min_disparity = config->min_disparity;
+  scene.p1 = config->p1, scene.p2 = config->p2, scene.adaptive = config->adaptive_p2;
+  scene.p2_min = config->p2_min, scene.p2_gradient = config->p2_gradient;
+  return scene;
+}
+
+static RvStatus open(void *memory, const RvSgmConfig *config) {
+  SgmCuda *work = (SgmCuda *)memory;
+  int device = 0, shared = 0;
+  RV_CU(&config->log, cudaGetDevice(&device));
+  RV_CU(&config->log,
+        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  work->rows_fit = sgm_cuda_rows_shared(config) <= (size_t)shared;
+  RV_TRY(work->rows_fit ? sgm_cuda_rows_open(config) : sgm_cuda_winner_open(config));
+  return sgm_cuda_sweeps_open(work, config);
 }
 
 /* Sums in the canonical order of the tests. */
@@ -47,19 +66,25 @@ static __global__ void volume_kernel(const uint32_t *sums, uint16_t *out, int wo
   }
 }
 
+static RvStatus copy_volume(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+  const int words = config->disparities / 2;
+  volume_kernel<<<1024, 256, 0, job->stream>>>(work->sums, job->volume, words,
+                                               (size_t)config->width * config->height * words);
+  RV_LAUNCHED(&config->log);
+  return RV_OK;
+}
+
 static RvStatus match(void *memory, const RvSgmConfig *config, const RvSgmJob *job) {
   SgmCuda *work = (SgmCuda *)memory;
-  RV_TRY(sgm_cuda_census(work, config, job));
-  RV_TRY(sgm_cuda_aggregate(work, config, job));
-  if (job->volume) {
-    const int words = config->disparities / 2;
-    volume_kernel<<<1024, 256, 0, job->stream>>>(work->sums, job->volume, words,
-                                                 (size_t)config->width * config->height * words);
-    RV_LAUNCHED(&config->log);
-  }
-  RV_TRY(sgm_cuda_winner(work, config, job));
   work->current = work->found;
-  return RV_OK;
+  RV_TRY(sgm_cuda_census(work, config, job));
+  RV_TRY(sgm_cuda_sweeps(work, config, job));
+  if (work->rows_fit)
+    return sgm_cuda_rows(work, config, job);
+  RV_TRY(sgm_cuda_lines(work, config, job));
+  if (job->volume)
+    RV_TRY(copy_volume(work, config, job));
+  return sgm_cuda_winner(work, config, job);
 }
 
 static RvStatus check(void *work, const RvSgmConfig *config, const RvSgmJob *job) {

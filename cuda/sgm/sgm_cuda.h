@@ -18,6 +18,14 @@ template <typename T> struct SgmRaster {
   __host__ __device__ T *row(int y) const { return data + y * stride; }
 };
 
+/* What the paths read. */
+struct SgmScene {
+  const void *left, *right;                /* descriptors, dense */
+  SgmRaster<const uint8_t> grey;           /* left picture */
+  int width, height, words, min_disparity; /* words: disparities / 2 */
+  int p1, p2, adaptive, p2_min, p2_gradient;
+};
+
 struct SgmCuda {
   uint32_t *sums;              /* [y][x][disparities / 2], see sgm_cuda_path.cuh */
   void *census[2];             /* left, right: u32 (csct) or u64 (census), dense */
@@ -28,6 +36,14 @@ struct SgmCuda {
   SgmRaster<uint16_t> median;  /* values after the median */
   SgmRaster<uint16_t> current; /* found or median: where the last stage left its values */
   uint32_t *labels, *sizes;    /* speckle: region of a pixel, pixels of a region, dense */
+
+  /* Sweeps (sgm_cuda_sweep.cu): states of the paths at the seams of bands. */
+  uint32_t *straight;      /* [sweep][x][words] */
+  uint32_t *slanted[2];    /* [sweep][side][x][words], read and written by turns */
+  int sweeps;              /* at once: 1 or 2 */
+  int strip, halo, blocks; /* columns of a block's own and on each side */
+
+  int rows_fit; /* sgm_cuda_rows can be used */
 };
 
 /* Picks the instantiation for a number of words and a group of G lanes: K is the smallest power of
@@ -47,13 +63,27 @@ struct SgmCuda {
       constexpr int K = 8;                                                                         \
       __VA_ARGS__;                                                                                 \
     } else {                                                                                       \
-      constexpr int K = 16;                                                                        \
+      constexpr int K = (G) == 32 ? 8 : 16;                                                        \
       __VA_ARGS__;                                                                                 \
     }                                                                                              \
   } while (0)
 
+SgmScene sgm_cuda_scene(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+
 RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
-RvStatus sgm_cuda_aggregate(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+
+/* Vertical and diagonal directions: sets the sums. */
+RvStatus sgm_cuda_sweeps(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+RvStatus sgm_cuda_sweeps_open(SgmCuda *work, const RvSgmConfig *config);
+void sgm_cuda_sweeps_layout(SgmCuda *work, const RvSgmConfig *config, RvArena *arena);
+
+/* Horizontal directions and winners, a block a row. */
+RvStatus sgm_cuda_rows(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+RvStatus sgm_cuda_rows_open(const RvSgmConfig *config);
+size_t sgm_cuda_rows_shared(const RvSgmConfig *config); /* bytes a block */
+
+/* The same in two steps for rows too long for the former: adds to the sums, finds the winners. */
+RvStatus sgm_cuda_lines(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
 RvStatus sgm_cuda_winner(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
 RvStatus sgm_cuda_winner_open(const RvSgmConfig *config);
 

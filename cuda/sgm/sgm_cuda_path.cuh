@@ -44,17 +44,33 @@ template <int G, int K> static __device__ __forceinline__ SgmLane sgm_lane(int w
   return self;
 }
 
+/* Smallest over the lanes of a group, in all of them. */
+static __device__ __forceinline__ uint32_t sgm_warp_min(uint32_t v) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(SGM_WARP, v);
+#else
+#  pragma unroll
+  for (int o = 16; o > 0; o /= 2)
+    v = min(v, __shfl_xor_sync(SGM_WARP, v, o));
+  return v;
+#endif
+}
+
+template <int G> static __device__ __forceinline__ uint32_t sgm_group_min_u32(uint32_t v) {
+  if constexpr (G == 32) {
+    return sgm_warp_min(v);
+  } else {
+#pragma unroll
+    for (int o = G / 2; o > 0; o /= 2)
+      v = min(v, __shfl_xor_sync(SGM_WARP, v, o, G));
+    return v;
+  }
+}
+
 /* Smallest half of `smallest` over the lanes of a group, in both halves of the result. */
 template <int G> static __device__ __forceinline__ uint32_t sgm_group_min(uint32_t smallest) {
   smallest = sgm_min2(smallest, sgm_swap2(smallest));
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  if (G == 32)
-    return __reduce_min_sync(SGM_WARP, smallest); /* halves are equal, so this is the smallest */
-#endif
-#pragma unroll
-  for (int o = G / 2; o > 0; o /= 2)
-    smallest = sgm_min2(smallest, __shfl_xor_sync(SGM_WARP, smallest, o, G));
-  return smallest;
+  return sgm_group_min_u32<G>(smallest); /* halves are equal, so this is the smallest */
 }
 
 /* l: the path's costs L of the previous pixel, becomes those of this one. floor2: the smallest of
@@ -83,13 +99,6 @@ static __device__ __forceinline__ void sgm_path_step(uint32_t (&l)[K], uint32_t 
     smallest = sgm_min2(smallest, l[j]);
   }
   floor2 = sgm_group_min<G>(self.active ? smallest : 0xffffffffu);
-}
-
-static __device__ __forceinline__ uint32_t sgm_hamming(uint32_t a, uint32_t b) {
-  return (uint32_t)__popc(a ^ b);
-}
-static __device__ __forceinline__ uint32_t sgm_hamming(uint64_t a, uint64_t b) {
-  return (uint32_t)__popcll(a ^ b);
 }
 
 /* K words of S or L in memory, in the widest pieces. `at` is aligned to K words (K <= 4) or 16

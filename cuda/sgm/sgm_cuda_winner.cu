@@ -1,7 +1,7 @@
 /* sgm_cuda_winner.cu: stages 4, 5 and 7: one block a row reads the sums once and finds both
  * pictures' winners, uniqueness, subpixel place and confidence. */
 #include "sgm_cuda.h"
-#include "sgm_cuda_path.cuh"
+#include "sgm_cuda_winner.cuh"
 
 enum { GROUP = 16, BLOCK = 256 };
 
@@ -11,64 +11,6 @@ struct WinnerArgs {
   SgmRaster<uint8_t> sureness;
   int width, words, min_disparity, uniqueness, subpixel, confidence;
 };
-
-/* Keys order by sum, then by candidate. */
-static __device__ __forceinline__ uint32_t low_key(uint32_t w, int i) {
-  return (w << 16) | (uint32_t)i;
-}
-static __device__ __forceinline__ uint32_t high_key(uint32_t w, int i) {
-  return (w & 0xffff0000u) | (uint32_t)i;
-}
-
-static __device__ __forceinline__ uint32_t group_min(uint32_t v) {
-#pragma unroll
-  for (int o = GROUP / 2; o > 0; o /= 2)
-    v = min(v, __shfl_xor_sync(SGM_WARP, v, o, GROUP));
-  return v;
-}
-
-/* Smallest key of the pixel, in all lanes of the group. */
-template <int K>
-static __device__ __forceinline__ uint32_t best_key(const uint32_t (&w)[K], const SgmLane &self,
-                                                    int words) {
-  uint32_t key = 0xffffffffu;
-#pragma unroll
-  for (int j = 0; j < K; j++) {
-    const int i = self.first_word + j;
-    key = min(key, min(low_key(w[j], i), high_key(w[j], i + words)));
-  }
-  return group_min(self.active ? key : 0xffffffffu);
-}
-
-/* Smallest sum at more than one step from `k`. */
-template <int K>
-static __device__ __forceinline__ int second_sum(const uint32_t (&w)[K], const SgmLane &self,
-                                                 int words, int k) {
-  uint32_t second = 0xffffu;
-#pragma unroll
-  for (int j = 0; j < K; j++) {
-    const int i = self.first_word + j;
-    if (rv_abs(i - k) > 1)
-      second = min(second, w[j] & 0xffffu);
-    if (rv_abs(i + words - k) > 1)
-      second = min(second, w[j] >> 16);
-  }
-  return (int)group_min(self.active ? second : 0xffffu);
-}
-
-/* Offers the pixel's sums to the right pixels that it may match. */
-template <int K>
-static __device__ __forceinline__ void offer(const uint32_t (&w)[K], const SgmLane &self, int words,
-                                             int column, uint32_t *keys) {
-#pragma unroll
-  for (int j = 0; j < K; j++) {
-    const int i = self.first_word + j;
-    if (column - i >= 0)
-      atomicMin(&keys[column - i], low_key(w[j], i));
-    if (column - i - words >= 0)
-      atomicMin(&keys[column - i - words], high_key(w[j], i + words));
-  }
-}
 
 static __device__ void write_pixel(const WinnerArgs &a, int x, int y, uint32_t key, int second) {
   const int k = (int)(key & 0xffffu), best = (int)(key >> 16);
@@ -86,6 +28,20 @@ static __device__ void write_pixel(const WinnerArgs &a, int x, int y, uint32_t k
     a.sureness.row(y)[x] = (uint8_t)rv_sgm_confidence(best, second);
 }
 
+/* Offers the pixel's sums to those right pixels that are inside the picture. */
+template <int K>
+static __device__ __forceinline__ void offer_inside(const uint32_t (&w)[K], const SgmLane &self,
+                                                    int words, int column, uint32_t *keys) {
+#pragma unroll
+  for (int j = 0; j < K; j++) {
+    const int i = self.first_word + j;
+    if (column - i >= 0)
+      atomicMin(&keys[column - i], sgm_low_key(w[j], i));
+    if (column - i - words >= 0)
+      atomicMin(&keys[column - i - words], sgm_high_key(w[j], i + words));
+  }
+}
+
 template <int K> static __global__ void __launch_bounds__(BLOCK) winner_kernel(const WinnerArgs a) {
   extern __shared__ uint32_t keys[]; /* of the right picture's row */
   const int y = (int)blockIdx.x;
@@ -99,10 +55,10 @@ template <int K> static __global__ void __launch_bounds__(BLOCK) winner_kernel(c
     uint32_t w[K] = {};
     if (live && self.active)
       sgm_load<K>(w, a.sums + ((size_t)y * a.width + x) * a.words + self.first_word);
-    const uint32_t key = best_key<K>(w, self, a.words);
-    const int second = second_sum<K>(w, self, a.words, (int)(key & 0xffffu));
+    const uint32_t key = sgm_best_key<GROUP, K>(w, self, a.words);
+    const int second = sgm_second_sum<GROUP, K>(w, self, a.words, (int)(key & 0xffffu));
     if (live && self.active)
-      offer<K>(w, self, a.words, x - a.min_disparity, keys);
+      offer_inside<K>(w, self, a.words, x - a.min_disparity, keys);
     if (live && self.first)
       write_pixel(a, x, y, key, second);
   }

@@ -1,0 +1,50 @@
+/* sgm_cuda_cost.cuh: what the steps of all paths read: descriptors, hence costs (eq. 2.2), and P2.
+ * Device code only. */
+#ifndef RV_SGM_CUDA_COST_CUH
+#define RV_SGM_CUDA_COST_CUH
+
+#include "sgm_cuda.h"
+#include "sgm_cuda_path.cuh"
+
+static __device__ __forceinline__ uint32_t sgm_hamming(uint32_t a, uint32_t b) {
+  return (uint32_t)__popc(a ^ b);
+}
+static __device__ __forceinline__ uint32_t sgm_hamming(uint64_t a, uint64_t b) {
+  return (uint32_t)__popcll(a ^ b);
+}
+
+/* P2 in both halves for the step from (x - dx, y - dy) to (x, y); inside: whether that step has a
+ * predecessor, anything will do where it has not. */
+static __device__ __forceinline__ uint32_t sgm_p2(const SgmScene &s, int x, int y, int dx, int dy,
+                                                  bool inside) {
+  int penalty = s.p2;
+  if (s.adaptive && inside)
+    penalty = rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient, s.grey.row(y)[x],
+                                s.grey.row(y - dy)[x - dx]);
+  return (uint32_t)penalty * 0x10001u;
+}
+
+/* Descriptors of a left pixel and of a lane's 2 K candidates, loaded some steps ahead of use. */
+template <int K, typename Census> struct SgmFetch {
+  Census left, low[K], high[K];
+
+  __device__ __forceinline__ void load(const SgmScene &s, int x, int y, const SgmLane &self) {
+    const size_t row = (size_t)y * s.width;
+    const Census *right = (const Census *)s.right + row;
+    const int column = x - s.min_disparity - self.first_word;
+    left = ((const Census *)s.left)[row + x];
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+      low[j] = right[rv_max(column - j, 0)];
+      high[j] = right[rv_max(column - j - s.words, 0)];
+    }
+  }
+
+  __device__ __forceinline__ void costs(uint32_t (&cost)[K]) const {
+#pragma unroll
+    for (int j = 0; j < K; j++)
+      cost[j] = sgm_hamming(left, low[j]) + (sgm_hamming(left, high[j]) << 16);
+  }
+};
+
+#endif

@@ -1,0 +1,62 @@
+/* sgm_cuda_winner.cuh: winner of a pixel whose sums a group of lanes holds. Device code only. */
+#ifndef RV_SGM_CUDA_WINNER_CUH
+#define RV_SGM_CUDA_WINNER_CUH
+
+#include "rv_hd.h"
+#include "sgm_cuda_path.cuh"
+
+/* Keys order by sum, then by candidate. */
+static __device__ __forceinline__ uint32_t sgm_low_key(uint32_t w, int i) {
+  return (w << 16) + (uint32_t)i;
+}
+static __device__ __forceinline__ uint32_t sgm_high_key(uint32_t w, int i) {
+  return (w & 0xffff0000u) | (uint32_t)i;
+}
+
+/* Smallest key of the pixel, in all lanes of the group. */
+template <int G, int K>
+static __device__ __forceinline__ uint32_t sgm_best_key(const uint32_t (&w)[K], const SgmLane &self,
+                                                        int words) {
+  uint32_t key = 0xffffffffu;
+#pragma unroll
+  for (int j = 0; j < K; j++) {
+    const int i = self.first_word + j;
+    key = min(key, min(sgm_low_key(w[j], i), sgm_high_key(w[j], i + words)));
+  }
+  return sgm_group_min_u32<G>(self.active ? key : 0xffffffffu);
+}
+
+/* Smallest sum at more than one step from `k`. */
+template <int G, int K>
+static __device__ __forceinline__ int sgm_second_sum(const uint32_t (&w)[K], const SgmLane &self,
+                                                     int words, int k) {
+  uint32_t second = 0xffffu;
+#pragma unroll
+  for (int j = 0; j < K; j++) {
+    const int i = self.first_word + j;
+    if ((unsigned)(i - k + 1) > 2u)
+      second = min(second, w[j] & 0xffffu);
+    if ((unsigned)(i + words - k + 1) > 2u)
+      second = min(second, w[j] >> 16);
+  }
+  return (int)sgm_group_min_u32<G>(self.active ? second : 0xffffu);
+}
+
+/* Offers the pixel's sums to the right pixels: candidate first_word to *keys, and so on down. */
+template <int K>
+static __device__ __forceinline__ void sgm_offer(const uint32_t (&w)[K], const SgmLane &self,
+                                                 int words, uint32_t *keys) {
+#pragma unroll
+  for (int j = 0; j < K; j++) {
+    const int i = self.first_word + j;
+    atomicMin(&keys[-j], sgm_low_key(w[j], i));
+    atomicMin(&keys[-j - words], sgm_high_key(w[j], i + words));
+  }
+}
+
+/* Sum of candidate k of a pixel, given its words as halves. */
+static __device__ __forceinline__ int sgm_half(const uint16_t *sums, int k, int words) {
+  return k < words ? sums[2 * k] : sums[2 * (k - words) + 1];
+}
+
+#endif
