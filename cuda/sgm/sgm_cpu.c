@@ -7,7 +7,7 @@
 static RvStatus check(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
   const RvSgmCpu *cpu = work;
   (void)job;
-#pragma omp parallel for num_threads(cpu->threads)
+#pragma omp parallel for num_threads(cpu->threads) schedule(dynamic, RV_SGM_ROWS)
   for (int y = 0; y < c->height; y++) {
     const uint16_t *winner = rv_sgm_winners(cpu, c, y), *right = rv_sgm_rights(cpu, c, y);
     uint16_t *disparity = rv_sgm_disparities(cpu, c, y);
@@ -26,7 +26,7 @@ static void *plane_row(const RvPlane *plane, int y) {
 
 static RvStatus output(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
   const RvSgmCpu *cpu = work;
-#pragma omp parallel for num_threads(cpu->threads)
+#pragma omp parallel for num_threads(cpu->threads) schedule(dynamic, RV_SGM_ROWS)
   for (int y = 0; y < c->height; y++) {
     const uint16_t *disparity = rv_sgm_disparities(cpu, c, y);
     memcpy(plane_row(&job->disparity, y), disparity, (size_t)c->width * sizeof *disparity);

@@ -9,7 +9,8 @@
  *
  *   | winner u16 | right u16 | disparity u16 | spare u16 | region | confidence u8 |
  *
- * spare is the median's target, then the speckle filter's first column of each run. */
+ * spare is the median's target, which makes it the disparity; then it holds the first column of each
+ * run of the speckle filter. */
 #ifndef RV_SGM_CPU_H
 #define RV_SGM_CPU_H
 
@@ -40,6 +41,7 @@ typedef struct RvSgmCpu {
   const RvSgmKernels *kernels;
   char *slots;
   size_t slot_bytes;
+  int turned; /* 1 after the median: disparity and spare have changed places */
   int *reached; /* per row: how far it is, see sgm_match_cpu.c */
   struct {
     RvSgmPaths vertical, diagonal[2];
@@ -68,10 +70,10 @@ static inline uint16_t *rv_sgm_rights(const RvSgmCpu *cpu, const RvSgmConfig *c,
   return rv_sgm_sums(cpu, y) + c->width;
 }
 static inline uint16_t *rv_sgm_disparities(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
-  return rv_sgm_sums(cpu, y) + 2 * (size_t)c->width;
+  return rv_sgm_sums(cpu, y) + (cpu->turned ? 3 : 2) * (size_t)c->width;
 }
 static inline uint16_t *rv_sgm_spare(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
-  return rv_sgm_sums(cpu, y) + 3 * (size_t)c->width;
+  return rv_sgm_sums(cpu, y) + (cpu->turned ? 2 : 3) * (size_t)c->width;
 }
 static inline RvSgmRegion *rv_sgm_regions(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   return (RvSgmRegion *)(rv_sgm_sums(cpu, y) + 4 * (size_t)c->width);
@@ -80,6 +82,9 @@ static inline uint8_t *rv_sgm_confidences(const RvSgmCpu *cpu, const RvSgmConfig
   return (uint8_t *)(rv_sgm_regions(cpu, c, y) + c->width);
 }
 #define RV_SGM_MAP_BYTES (9 + sizeof(RvSgmRegion)) /* per pixel, of all maps */
+
+/* Rows that a thread takes at a time: threads that others hold up leave the rest to the others. */
+#define RV_SGM_ROWS 8
 
 RvStatus rv_sgm_cpu_median(void *work, const RvSgmConfig *config, const RvSgmJob *job);
 RvStatus rv_sgm_cpu_speckle(void *work, const RvSgmConfig *config, const RvSgmJob *job);

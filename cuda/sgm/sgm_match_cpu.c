@@ -331,6 +331,7 @@ static void run_thread(const RvSgmCpu *cpu, const RvSgmConfig *c, const RvSgmJob
 
 RvStatus rv_sgm_cpu_match(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
   RvSgmCpu *cpu = work;
+  cpu->turned = 0;
   for (int i = 0; i < 256; i++)
     cpu->p2_of[i] = (uint16_t)rv_sgm_adapted_p2(c->p2, c->p2_min, c->p2_gradient, i, 0);
   for (int way = 0; way < (c->paths == 2 ? 1 : 2); way++)

@@ -6,6 +6,7 @@
 
 #define BLOCK 64 /* px filtered at once; every inner loop is that long, so that it vectorises */
 #define WINDOW_MAX 25
+#define BAND 32 /* rows that one thread links */
 
 /* Lower and higher of two rows of values, in place. */
 static inline void order(uint16_t *restrict low, uint16_t *restrict high) {
@@ -73,23 +74,17 @@ static void median_row(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
 }
 
 RvStatus rv_sgm_cpu_median(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
-  const RvSgmCpu *cpu = work;
+  RvSgmCpu *cpu = work;
   (void)job;
-#pragma omp parallel num_threads(cpu->threads)
-  {
-#pragma omp for
-    for (int y = 0; y < c->height; y++)
-      median_row(cpu, c, y);
-#pragma omp for
-    for (int y = 0; y < c->height; y++)
-      memcpy(rv_sgm_disparities(cpu, c, y), rv_sgm_spare(cpu, c, y),
-             (size_t)c->width * sizeof(uint16_t));
-  }
+#pragma omp parallel for num_threads(cpu->threads) schedule(dynamic, RV_SGM_ROWS)
+  for (int y = 0; y < c->height; y++)
+    median_row(cpu, c, y);
+  cpu->turned = !cpu->turned;
   return RV_OK;
 }
 
 /* --- Speckle. A row's runs of joined pixels are the nodes of a forest, each at the place of its
- * first pixel; joining two rows links trees. Threads do bands of rows, then one links the bands.
+ * first pixel; joining two rows links trees. Threads take bands of rows, then one links the bands.
  * Sizes are sums, so the order in which trees are linked does not show. */
 
 static RvSgmRegion *root(RvSgmRegion *region) {
@@ -161,24 +156,21 @@ static void drop_small(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
 
 RvStatus rv_sgm_cpu_speckle(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
   const RvSgmCpu *cpu = work;
-  const int bands = rv_min(cpu->threads, c->height);
+  const int bands = rv_div_up(c->height, BAND);
   (void)job;
 #pragma omp parallel num_threads(cpu->threads)
   {
-#pragma omp for
-    for (int band = 0; band < bands; band++) {
-      const int top = (int)((int64_t)c->height * band / bands);
-      const int end = (int)((int64_t)c->height * (band + 1) / bands);
-      for (int y = top; y < end; y++) {
+#pragma omp for schedule(dynamic)
+    for (int band = 0; band < bands; band++)
+      for (int y = BAND * band; y < rv_min(BAND * (band + 1), c->height); y++) {
         runs(cpu, c, y);
-        if (y > top)
+        if (y > BAND * band)
           link_rows(cpu, c, y);
       }
-    }
 #pragma omp single
     for (int band = 1; band < bands; band++)
-      link_rows(cpu, c, (int)((int64_t)c->height * band / bands));
-#pragma omp for
+      link_rows(cpu, c, BAND * band);
+#pragma omp for schedule(dynamic, RV_SGM_ROWS)
     for (int y = 0; y < c->height; y++)
       drop_small(cpu, c, y);
   }
