@@ -117,6 +117,10 @@ static void wait_for_end(GstElement *pipeline, Outcome *o) {
 
 static Outcome play(const char *line, gboolean with_sums) {
   Outcome o = {0};
+  if (with_sums) {
+    o.picture = g_checksum_new(G_CHECKSUM_SHA256);
+    o.disparity = g_checksum_new(G_CHECKSUM_SHA256);
+  }
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch(line, &error);
   if (error) {
@@ -124,10 +128,6 @@ static Outcome play(const char *line, gboolean with_sums) {
     g_clear_error(&error);
     gst_clear_object(&pipeline);
     return o;
-  }
-  if (with_sums) {
-    o.picture = g_checksum_new(G_CHECKSUM_SHA256);
-    o.disparity = g_checksum_new(G_CHECKSUM_SHA256);
   }
   GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
   g_object_set(sink, "signal-handoffs", TRUE, "sync", FALSE, NULL);
