@@ -219,8 +219,8 @@ static void install_look(GObjectClass *object, GParamFlags flags) {
   g_object_class_install_property(
       object, PROP_TEXT,
       g_param_spec_string("text", "Text",
-                          "Drawn in the upper left corner, ASCII; lines end with \\n", NULL,
-                          flags));
+                          "Drawn in the upper left corner, ASCII; a newline begins a new line",
+                          NULL, flags));
 }
 
 static void install_properties(GObjectClass *object) {
