@@ -54,8 +54,11 @@ ALWAYS_INLINE void blend_cell(const RvCanvas *canvas, int cell, int row, int x0,
       *chroma[c] = (uint8_t)rv_blend_mean(sum[c], pixels);
 }
 
-ALWAYS_INLINE void blend_row(const RvCanvas *canvas, int row, int x0, int y0, int x1, int y1,
+/* Copies of canvas and layer on the stack, here and below, tell the compiler that writing pixels
+ * does not change them. */
+ALWAYS_INLINE void blend_row(const RvCanvas *shared, int row, int x0, int y0, int x1, int y1,
                              InkOf ink_of, const void *layer) {
+  const RvCanvas own = *shared, *canvas = &own;
   if (canvas->cell_x == 2 && canvas->cell_y == 2) {
     for (int cell = x0 / 2; cell <= (x1 - 1) / 2; cell++)
       blend_cell(canvas, cell, row, x0, y0, x1, y1, 2, 2, 1, ink_of, layer);
@@ -110,10 +113,13 @@ static RvStatus disparity(const RvDrawJob *job, const RvPlane *plane, int low, i
   const int threads = rv_threads(job->threads), rows = rv_div_up(height, canvas->cell_y);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int row = 0; row < rows; row++) {
+    const RvPlane own_plane = *plane;
+    Disparity own = layer;
+    own.plane = &own_plane;
     if (same_size)
-      blend_row(canvas, row, 0, 0, width, height, disparity_ink, &layer);
+      blend_row(canvas, row, 0, 0, width, height, disparity_ink, &own);
     else
-      blend_row(canvas, row, 0, 0, width, height, scaled_disparity_ink, &layer);
+      blend_row(canvas, row, 0, 0, width, height, scaled_disparity_ink, &own);
   }
   return RV_OK;
 }
@@ -139,8 +145,12 @@ static RvStatus mask(const RvDrawJob *job, const RvPlane *plane, RvInk ink) {
   const Mask layer = {plane, ink, canvas->width, canvas->height};
   const int threads = rv_threads(job->threads), rows = rv_div_up(canvas->height, canvas->cell_y);
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int row = 0; row < rows; row++)
-    blend_row(canvas, row, 0, 0, canvas->width, canvas->height, mask_ink, &layer);
+  for (int row = 0; row < rows; row++) {
+    const RvPlane own_plane = *plane;
+    Mask own = layer;
+    own.plane = &own_plane;
+    blend_row(canvas, row, 0, 0, canvas->width, canvas->height, mask_ink, &own);
+  }
   return RV_OK;
 }
 
