@@ -103,7 +103,7 @@ static int depth_labels(const Layout *l, const RvDrawLegend *legend, Label *labe
     return 0;
   for (int i = 0; i < 6; i++)
     for (int k = 0; k < 3; k++)
-      add_depth(l, legend, labels, &count, decades[i] * round[k], 0.4 * l->size);
+      add_depth(l, legend, labels, &count, decades[i] * round[k], 0.34 * l->size);
   for (int i = 0; i < 6; i++)
     for (int k = 0; k < 4; k++)
       add_depth(l, legend, labels, &count, decades[i] * between[k], 1.6 * l->size);
