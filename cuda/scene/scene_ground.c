@@ -56,7 +56,7 @@ static Colour road(const RvScene *scene, Spot *spot) {
     const float worn = scene_texel(scene, TEX_GRAIN, x, z + 9.0, fx, fz, 60.0f);
     mark *= clamp01(0.64f + 0.5f * worn) * (1.0f - 0.3f * wet);
   }
-  spot->shiny = 0.42f * wet + 0.04f * smooth;
+  spot->shiny = 0.42f * wet;
   const Colour asphalt = colour(grey * 0.99f, grey, grey * 1.02f);
   return colour_mix(colour_mul(asphalt, 1.0f - 0.3f * wet), colour(212, 210, 202), mark);
 }
@@ -88,11 +88,13 @@ static Colour grass(const RvScene *scene, Spot *spot) {
   const float blade = scene_texel(scene, TEX_GRASS, x, z, fx, fz, 110.0f) - 0.5f;
   const float tuft = scene_texel(scene, TEX_GRASS, x + 5.0, z, fx, fz, 23.0f) - 0.5f;
   const float broad = scene_texel(scene, TEX_CLOUD, x, z, fx, fz, 6.0f) - 0.5f;
-  const float dry = ramp(scene_texel(scene, TEX_CLOUD, x + 60.0, z, fx, fz, 9.0f), 0.44f, 0.66f);
   const int wild = scene->config.pattern == RV_SCENE_OFFROAD;
-  const Colour green = colour(92, 118, 58), straw = colour(148, 132, 88);
+  const float field = scene_texel(scene, TEX_CLOUD, x + 60.0, z, fx, fz, 9.0f);
+  const float dry = wild ? ramp(field, 0.36f, 0.56f) : ramp(field, 0.44f, 0.66f);
+  const Colour green = colour(92, 118, 58),
+               straw = wild ? colour(158, 138, 100) : colour(148, 132, 88);
   const float light = 1.0f + 0.95f * blade + 0.65f * tuft + 0.45f * broad;
-  return colour_mul(colour_mix(green, straw, wild ? 0.95f * dry : 0.5f * dry), light);
+  return colour_mul(colour_mix(green, straw, wild ? dry : 0.5f * dry), light);
 }
 
 /* Dirt with stones, ruts, puddles that mirror, and tufts of grass in the middle. */
@@ -111,9 +113,13 @@ static Colour track(const RvScene *scene, Spot *spot) {
   const Colour dry = colour(164, 144, 108), moist = colour(96, 84, 60);
   Colour c =
       colour_mul(colour_mix(dry, moist, damp), 1.0f + 0.8f * grit + 0.6f * clods - 0.16f * rut);
+  /* Moss and short weeds between the stones. */
+  const float moss = ramp(scene_texel(scene, TEX_CLOUD, x + 31.0, z, fx, fz, 12.0f), 0.50f, 0.64f);
+  c = colour_mix(c, colour_mul(colour(104, 110, 62), 1.0f + 0.8f * grit + 0.5f * clods),
+                 0.75f * moss * (1.0f - rut));
   const float tufts = scene_texel(scene, TEX_GRASS, x, z, fx, fz, 19.0f) +
                       0.5f * (scene_texel(scene, TEX_CLOUD, x + 9.0, z, fx, fz, 11.0f) - 0.5f);
-  const float weeds = clamp01(1.0f - 2.4f * off) * ramp(tufts, 0.46f, 0.62f);
+  const float weeds = clamp01(1.2f - 2.0f * off) * ramp(tufts, 0.42f, 0.58f);
   if (weeds > 0.0f)
     c = colour_mix(c, grass(scene, spot), 0.9f * weeds);
   spot->shiny = 0.9f * puddle;

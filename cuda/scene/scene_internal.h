@@ -109,6 +109,7 @@ typedef struct World {
   Vec eye[2], right, down, ahead;       /* camera */
   Vec sun;                              /* unit vector towards the sun */
   float sunlight, ambient;              /* of a face towards the sun, and of shadow */
+  Colour haze;                          /* of things far away */
   Colour light;                         /* tint of the light */
   int flat;                             /* ground is y = 0 */
   double climb[HEIGHTS], bank[HEIGHTS]; /* ground y = climb(z) + bank(z) * x */
@@ -150,6 +151,7 @@ void scene_build_planes(const RvScene *scene, World *world);
 /* scene_objects.c */
 double scene_profile(const double *values, double z);
 double scene_ground_y(const World *world, double x, double z);
+void scene_ground_slope(const World *world, double x, double z, double *right, double *ahead);
 Object *scene_add(World *world, Shape shape, Material material, RvSceneLabel label, Vec origin,
                   Vec half);
 void scene_plane(Object *object, Vec normal, Vec point);
@@ -179,6 +181,7 @@ float scene_band(double x, float f, double a, double b);
 /* scene_shade.c */
 Colour scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shadow);
 Colour scene_sky(const RvScene *scene, Vec dir);
+Colour scene_haze(const World *world);
 Colour scene_mirror(const RvScene *scene, Vec point, Vec dir);
 
 /* What a material sees of a hit. */

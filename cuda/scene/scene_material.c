@@ -62,7 +62,7 @@ static Colour ground_floor(const RvScene *scene, const Object *object, const Fac
                               (float)(50 + (shop >> 16 & 127)));
   Colour c = colour_mix(wall, colour(74, 66, 58), clamp01(frame));
   const float goods = scene_texel(scene, TEX_CLOUD, f->a, f->h, f->fa, f->fh, 40.0f) - 0.5f;
-  c = colour_mix(c, colour_mul(window(object, i, -9, spread), 1.1f + 1.6f * goods), open);
+  c = colour_mix(c, colour_mul(window(object, i, -9, spread), 1.1f + 1.1f * goods), open);
   if ((shop >> 24 & 3) != 0)
     c = colour_mix(c, board, sign);
   return c;
@@ -171,7 +171,7 @@ static Colour cabin(const RvScene *scene, Spot *spot, Vec p) {
   const float inside = scene_texel(scene, TEX_CLOUD, p.x + (double)style(o, 9) * 9.0, p.y + p.z,
                                    fx + fz, fy, 60.0f) -
                        0.5f;
-  return colour_mix(o->tint, colour_mul(colour(44, 49, 54), 1.0f + 2.2f * inside), clamp01(glass));
+  return colour_mix(o->tint, colour_mul(colour(44, 49, 54), 1.0f + 1.8f * inside), clamp01(glass));
 }
 
 static Colour wheel(const Spot *spot, Vec p) {

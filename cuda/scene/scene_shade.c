@@ -12,6 +12,11 @@ static Colour clear_sky(const World *world, Vec dir) {
   return colour(c.r * world->light.r, c.g * world->light.g, c.b * world->light.b);
 }
 
+/* The sky just above the horizon. */
+Colour scene_haze(const World *world) {
+  return clear_sky(world, vec(0.0, 0.0, 1.0));
+}
+
 /* Clouds on a layer far up; no parallax, thus the same for both eyes. */
 Colour scene_sky(const RvScene *scene, Vec dir) {
   const World *world = scene->world;
@@ -84,7 +89,7 @@ Colour scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int sha
   const Colour albedo = ground ? scene_ground_colour(scene, &spot, hit->material)
                                : scene_object_colour(scene, &spot, hit->material);
   Colour c = lit(world, &spot, albedo, shadow, ground ? openness(world, spot.point) : 1.0f);
-  if (spot.shiny > 0.0f) {
+  if (spot.shiny > 0.01f) {
     const Vec mirror =
         vec_sub(spot.dir, vec_mul(spot.normal, 2.0 * vec_dot(spot.dir, spot.normal)));
     const double length = sqrt(vec_dot(spot.dir, spot.dir));
@@ -95,7 +100,7 @@ Colour scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int sha
   if (scene->config.pattern == RV_SCENE_PLANES)
     return c;
   const float haze = (float)(hit->t / (hit->t + 420.0));
-  return colour_mix(c, clear_sky(world, vec(ray->dir.x, 0.0, ray->dir.z)), haze);
+  return colour_mix(c, world->haze, haze);
 }
 
 /* What a wet road mirrors: the sky, and below it the street's fronts as a dark band whose top

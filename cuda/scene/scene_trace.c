@@ -126,7 +126,7 @@ static double pierce(const World *world, const Ray *ray, double level, double lo
                      double hi, double under) {
   for (int i = 0; i < 40 && hi - lo > 1e-9 * hi; i++) {
     const double t = lo + (hi - lo) * over / (over - under), y = above(world, ray, t, level);
-    if (absolute(y) < 1e-10)
+    if (absolute(y) < 1e-8)
       return t;
     if (y > 0.0) {
       lo = t;
@@ -156,7 +156,7 @@ static double meet_ground(const World *world, const Ray *ray, double near, doubl
   while (before < far && o.z + before * d.z < FAR_M) {
     if (d.y >= 0.0 && o.y + before * d.y > world->summit + level)
       return 0.0;
-    const double t = before * 1.2 + 0.25, y = above(world, ray, t, level);
+    const double t = before * 1.4 + 0.3, y = above(world, ray, t, level);
     if (y < 0.0)
       return pierce(world, ray, level, before, over, t, y);
     before = t;
@@ -272,13 +272,8 @@ Vec scene_normal(const RvScene *scene, const Hit *hit, Vec point) {
     return vec(hit->face ? -1.0 : 1.0, 0.0, 0.0);
   if (world->flat)
     return vec(0.0, 1.0, 0.0);
-  const double step = 0.3;
-  const double dx = (scene_ground_y(world, point.x + step, point.z) -
-                     scene_ground_y(world, point.x - step, point.z)) /
-                    (2 * step);
-  const double dz = (scene_ground_y(world, point.x, point.z + step) -
-                     scene_ground_y(world, point.x, point.z - step)) /
-                    (2 * step);
+  double dx, dz;
+  scene_ground_slope(world, point.x, point.z, &dx, &dz);
   const Vec n = vec(-dx, 1.0, -dz);
   return vec_mul(n, 1.0 / sqrt(vec_dot(n, n)));
 }

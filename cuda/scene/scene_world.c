@@ -94,7 +94,7 @@ static void build_light(const RvScene *scene, World *world) {
   const double warmth = sin(s / 27.0 + (double)(scene->config.seed & 7u));
   world->sunlight = (float)((0.12 + 0.85 * sky) * exposure);
   world->ambient = (float)((0.42 + 0.06 * sky) * exposure);
-  world->light = colour((float)(1.0 + 0.13 * warmth), 1.0f, (float)(1.0 - 0.16 * warmth));
+  world->light = colour((float)(1.0 + 0.15 * warmth), 1.0f, (float)(1.0 - 0.20 * warmth));
 }
 
 void scene_build(RvScene *scene, uint64_t frame) {
@@ -104,6 +104,7 @@ void scene_build(RvScene *scene, uint64_t frame) {
   build_ground(scene, world);
   build_camera(scene, world);
   build_light(scene, world);
+  world->haze = scene_haze(world);
   if (scene->config.pattern == RV_SCENE_OFFROAD)
     scene_build_wild(scene, world);
   else if (scene->config.pattern == RV_SCENE_PLANES)
