@@ -201,7 +201,7 @@ static gboolean has_format(const GstStructure *structure, const char *name) {
   g_value_init(&wanted, G_TYPE_STRING);
   g_value_set_string(&wanted, name);
   const GValue *formats = gst_structure_get_value(structure, "format");
-  const gboolean has = !formats || gst_value_can_intersect(formats, &wanted);
+  const gboolean has = !formats || gst_value_intersect(NULL, formats, &wanted);
   g_value_unset(&wanted);
   return has;
 }
