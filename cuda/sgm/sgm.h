@@ -92,8 +92,8 @@ RV_API void rv_sgm_config_init(RvSgmConfig *config);
 /* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
 RV_API RvStatus rv_sgm_config_check(const RvSgmConfig *config);
 
-/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. From 64 disparities
- * and 240 rows on at most 2.2 * width * height * disparities. */
+/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. From 64 disparities,
+ * 240 rows and 64 columns on at most 2.2 * width * height * disparities. */
 RV_API size_t rv_sgm_workspace(const RvSgmConfig *config, RvEngine engine);
 
 /* *out is NULL after a failure. RV_CUDA takes its memory on the current device. */

@@ -9,8 +9,8 @@
  *
  *   | winner u16 | right u16 | disparity u16 | spare u16 | region | confidence u8 |
  *
- * spare is the median's target, which makes it the disparity; then it holds the first column of each
- * run of the speckle filter. */
+ * spare is the median's target, which makes it the disparity; then it holds the first column of
+ * each run of the speckle filter. */
 #ifndef RV_SGM_CPU_H
 #define RV_SGM_CPU_H
 
@@ -41,7 +41,7 @@ typedef struct RvSgmCpu {
   const RvSgmKernels *kernels;
   char *slots;
   size_t slot_bytes;
-  int turned; /* 1 after the median: disparity and spare have changed places */
+  int turned;   /* 1 after the median: disparity and spare have changed places */
   int *reached; /* per row: how far it is, see sgm_match_cpu.c */
   struct {
     RvSgmPaths vertical, diagonal[2];

@@ -214,7 +214,6 @@ static inline void v_keep(V s, V k, uint16_t *low, uint16_t *at) {
 
 #else
 #  define V_BYTES 16
-#  define V_BIT 1
 typedef uint8_t V __attribute__((vector_size(16)));
 typedef uint16_t V16 __attribute__((vector_size(16)));
 
@@ -225,12 +224,6 @@ static inline V v_load(const void *p) {
 }
 static inline void v_store(void *p, V a) {
   memcpy(p, &a, sizeof a);
-}
-static inline V v_widen(const uint8_t *p) {
-  V16 a;
-  for (int i = 0; i < 8; i++)
-    a[i] = p[i];
-  return (V)a;
 }
 static inline V v_ones(void) {
   return ~(V){0};
@@ -259,12 +252,6 @@ static inline V v_sub16(V a, V b) {
 static inline V v_pick(V mask, V a, V b) {
   return (a & mask) | (b & ~mask);
 }
-static inline V v_min8(V a, V b) {
-  return v_pick((V)(a < b), a, b);
-}
-static inline V v_min16(V a, V b) {
-  return v_pick((V)((V16)a < (V16)b), a, b);
-}
 static inline V v_popcount8(V a) {
   /* Sums of bits in fields of 2, 4 and 8; no field runs over, so 16-bit shifts are masked. */
   const V two = v_set8(0x55), four = v_set8(0x33), eight = v_set8(0x0F);
@@ -287,6 +274,47 @@ static inline V v_iota16(int from) {
 #  else
 #    define V_SHUFFLE(type, a, b, ...) __builtin_shuffle(a, b, (type){__VA_ARGS__})
 #  endif
+#  ifdef __SSE2__
+/* What GCC does not find by itself on x86-64 without AVX. */
+#    include <emmintrin.h>
+static inline V v_widen(const uint8_t *p) {
+  return (V)_mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)p), _mm_setzero_si128());
+}
+static inline V v_min8(V a, V b) {
+  return (V)_mm_min_epu8((__m128i)a, (__m128i)b);
+}
+static inline V v_min16(V a, V b) {
+  return (V)_mm_sub_epi16((__m128i)a, _mm_subs_epu16((__m128i)a, (__m128i)b));
+}
+static inline V v_shl8(V before, V here) {
+  return (V)_mm_or_si128(_mm_slli_si128((__m128i)here, 1), _mm_srli_si128((__m128i)before, 15));
+}
+static inline V v_shr8(V here, V after) {
+  return (V)_mm_or_si128(_mm_srli_si128((__m128i)here, 1), _mm_slli_si128((__m128i)after, 15));
+}
+static inline V v_shl16(V before, V here) {
+  return (V)_mm_or_si128(_mm_slli_si128((__m128i)here, 2), _mm_srli_si128((__m128i)before, 14));
+}
+static inline V v_shr16(V here, V after) {
+  return (V)_mm_or_si128(_mm_srli_si128((__m128i)here, 2), _mm_slli_si128((__m128i)after, 14));
+}
+static inline uint64_t v_equal(V a, V b) {
+  return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi16((__m128i)a, (__m128i)b));
+}
+#    define V_BIT 2
+#  else
+static inline V v_widen(const uint8_t *p) {
+  V16 a;
+  for (int i = 0; i < 8; i++)
+    a[i] = p[i];
+  return (V)a;
+}
+static inline V v_min8(V a, V b) {
+  return v_pick((V)(a < b), a, b);
+}
+static inline V v_min16(V a, V b) {
+  return v_pick((V)((V16)a < (V16)b), a, b);
+}
 static inline V v_shl8(V before, V here) {
   return V_SHUFFLE(V, before, here, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
 }
@@ -299,16 +327,19 @@ static inline V v_shl16(V before, V here) {
 static inline V v_shr16(V here, V after) {
   return (V)V_SHUFFLE(V16, (V16)here, (V16)after, 1, 2, 3, 4, 5, 6, 7, 8);
 }
-static inline void v_merge(V even, V odd, V *low, V *high) {
-  *low = (V)V_SHUFFLE(V16, (V16)even, (V16)odd, 0, 8, 1, 9, 2, 10, 3, 11);
-  *high = (V)V_SHUFFLE(V16, (V16)even, (V16)odd, 4, 12, 5, 13, 6, 14, 7, 15);
-}
 static inline uint64_t v_equal(V a, V b) {
   const V16 same = (V16)((V16)a == (V16)b);
   uint64_t bits = 0;
   for (int i = 0; i < 8; i++)
     bits |= (uint64_t)(same[i] & 1) << i;
   return bits;
+}
+#    define V_BIT 1
+#  endif
+
+static inline void v_merge(V even, V odd, V *low, V *high) {
+  *low = (V)V_SHUFFLE(V16, (V16)even, (V16)odd, 0, 8, 1, 9, 2, 10, 3, 11);
+  *high = (V)V_SHUFFLE(V16, (V16)even, (V16)odd, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 static inline V v_mute(V a, V k, V from) {
   return a | (V)((V16)((V16)k - (V16)from) <= 2);
