@@ -118,6 +118,7 @@ step_fuzz() {
   build build-fuzz CC="$clang" CXX="${clang/clang/clang++}" -- -Dfuzz=enabled -Dcuda=disabled \
     -Dgstreamer=disabled -Dexamples=disabled -Dbuildtype=debugoptimized -Db_lundef=false \
     -Db_sanitize=address,undefined || return
+  export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   local target name work=build-fuzz/work
   for target in build-fuzz/tests/fuzz/fuzz_*; do
     [ -f "$target" ] && [ -x "$target" ] || continue
@@ -128,6 +129,7 @@ step_fuzz() {
       "$work/$name" $(ls -d "tests/fuzz/corpus/${name#fuzz_}" 2>/dev/null)
     record "fuzz: $name" $?
   done
+  unset UBSAN_OPTIONS
 }
 
 step_format() {

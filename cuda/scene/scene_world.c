@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#define STREET_LENGTH 1e6 /* m */
+
 /* A mix in which every input bit reaches every output bit. */
 uint32_t scene_hash(uint32_t a, uint32_t b, uint32_t c) {
   uint32_t h = a * 0x9E3779B1u ^ (b + 0x7F4A7C15u) * 0x85EBCA77u ^ (c + 0x165667B1u) * 0xC2B2AE3Du;
@@ -99,7 +101,10 @@ static void build_light(const RvScene *scene, World *world) {
 
 void scene_build(RvScene *scene, uint64_t frame) {
   World *world = scene->world;
-  world->travel = scene->config.speed * (double)frame / scene->config.frame_rate;
+  /* The street begins anew after STREET_LENGTH: numbers of plots and cars stay small however slow
+   * the frame rate or far the frame. */
+  const double travel = scene->config.speed * (double)frame / scene->config.frame_rate;
+  world->travel = isfinite(travel) ? fmod(travel, STREET_LENGTH) : 0.0;
   world->objects = 0;
   build_ground(scene, world);
   build_camera(scene, world);
