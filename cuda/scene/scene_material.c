@@ -115,13 +115,21 @@ static float disc(double a, double h, double at_a, double at_h, double r, float 
   return clamp01((float)((1.0 - d2) * r * 0.5) / (f > 1e-4f ? f : 1e-4f) + 0.5f);
 }
 
-static Colour body(Spot *spot, Vec p) {
+static Colour body(const RvScene *scene, Spot *spot, Vec p) {
   const Object *o = spot->object;
   const float fx = scene_extent(o->right, spot), fy = scene_extent(o->up, spot);
   const float fz = scene_extent(o->ahead, spot);
-  Colour c = o->tint;
+  /* Dust and road dirt on the paint. */
+  const double along = p.z + p.x;
+  const float dust =
+      scene_texel(scene, TEX_GRAIN, along, p.y - 0.4 * p.x, fz + fx, fy, 55.0f) - 0.5f;
+  const float dirt =
+      scene_texel(scene, TEX_CLOUD, along + (double)style(o, 11) * 9.0, p.y, fz + fx, fy, 40.0f) -
+      0.5f;
+  Colour c = colour_mul(colour_mix(o->tint, colour(128, 122, 110), 0.12f),
+                        1.0f + 0.24f * dust + 0.28f * dirt);
   const double side = absolute(p.x), axle = 0.62 * o->half.z;
-  spot->shiny = 0.32f;
+  spot->shiny = 0.22f;
   if (spot->face <= 1) {
     const float gap = scene_band(p.z, fz, 0.45, 0.475) + scene_band(p.z, fz, -0.55, -0.525);
     const float handle = scene_band(p.y, fy, 0.74, 0.78) *
@@ -240,7 +248,7 @@ Colour scene_object_colour(const RvScene *scene, Spot *spot, Material material) 
   case MATERIAL_HEDGE:
     return plain(scene, spot, p, TEX_LEAVES, 55.0f, 1.5f);
   case MATERIAL_BODY:
-    return body(spot, p);
+    return body(scene, spot, p);
   case MATERIAL_CABIN:
     return cabin(scene, spot, p);
   case MATERIAL_WHEEL:

@@ -18,17 +18,17 @@ static uint8_t level(float v) {
   return v <= 0.0f ? 0 : v >= 254.5f ? 255 : (uint8_t)(v + 0.5f);
 }
 
-/* The right camera is a little brighter and bluer; both darken towards the corners. The cameras of
- * `planes` and `noise` are alike. */
+/* The right camera exposes shorter and is a little bluer, as two cameras that expose for themselves
+ * do; both darken towards the corners. The cameras of `planes` and `noise` are alike. */
 void scene_sense(const RvScene *scene, uint64_t frame, int eye, int x, int y, Colour c,
                  uint8_t *bgr) {
   if (scene->config.pattern < RV_SCENE_PLANES) {
     const float u = (float)((x - scene->camera.cx) / scene->camera.focal);
     const float v = (float)((y - scene->camera.cy) / scene->camera.focal);
     const float vignette = 1.0f - 0.16f * (u * u + v * v);
-    c = colour_mul(c, eye ? 1.06f * vignette : vignette);
+    c = colour_mul(c, eye ? 0.7f * vignette : vignette);
     if (eye)
-      c = colour(c.r - 3.5f, c.g - 2.5f, c.b - 1.0f);
+      c = colour(c.r - 2.0f, c.g - 1.0f, c.b);
   }
   const float noise = scene->config.noise > 0.0
                           ? (float)scene->config.noise * sensor_noise(scene, frame, eye, x, y)
