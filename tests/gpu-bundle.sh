@@ -22,10 +22,10 @@ sources=$(git ls-files -s cuda | sha256sum | cut -d' ' -f1)
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/plugins"
 programs=()
-for program in rvcheck contract gpu_elements elements; do
+for program in rvcheck contract gpu_elements elements/pipelines; do
   [ -x "$build/tests/$program" ] || continue
   cp "$build/tests/$program" "$out/bin/"
-  programs+=("$out/bin/$program")
+  programs+=("$out/bin/$(basename "$program")")
 done
 cp -L "$build/cuda/libroadvision-0.so.0" "$out/lib/"
 files=("${programs[@]}" "$out/lib/libroadvision-0.so.0")

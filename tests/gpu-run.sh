@@ -106,10 +106,14 @@ part_elements() {
     . "$bundle/gst/env.sh"
     export LD_LIBRARY_PATH=$bundle/lib:$LD_LIBRARY_PATH GST_PLUGIN_PATH=$bundle/plugins
     export GST_REGISTRY_1_0=$work/registry.bin
-    run 240 "$bundle/bin/gpu_elements"
+    status=0
+    for program in gpu_elements "pipelines --engine cuda"; do
+      run 200 "$bundle"/bin/$program || status=1
+      grep -E '^(elements|pipelines|cuda: |bench|FAIL|ok|did not)' "$work/log" >>"$work/elements"
+    done
+    exit "$status"
   )
   status=$?
-  cat "$work/log" | grep -E '^(elements|bench|FAIL|ok|did not)' >"$work/elements"
   return "$status"
 }
 
