@@ -281,7 +281,9 @@ static void sweep_row(const Sweep *sweep, int row) {
                 .chain = {sweep->own->chain, sweep->own->chain_least},
                 .vertical = cpu->sweep[sweep->up].vertical,
                 .diagonal = {cpu->sweep[sweep->up].diagonal[0], cpu->sweep[sweep->up].diagonal[1]},
-                .diagonals = cpu->diagonals};
+                .diagonals = cpu->diagonals,
+                .diagonal_at = {(cpu->diagonals - row % cpu->diagonals) % cpu->diagonals,
+                                row % cpu->diagonals}};
   if (row > 0)
     r.grey_before = r.grey + (sweep->up ? left->stride : -left->stride);
   const RvSgmPass pass = claim(sweep, row, y);

@@ -44,6 +44,7 @@ typedef struct RvSgmRow {
   RvSgmPaths chain;                 /* one state: the horizontal path */
   RvSgmPaths vertical, diagonal[2]; /* predecessors at x; at x - 1 and x + 1 */
   int diagonals;                    /* slots of each diagonal */
+  int diagonal_at[2];               /* slot of column 0 in this row, 0 .. diagonals - 1 */
   /* Winners: maps of the row by x, and the right picture's minimum by width - 1 - x. */
   uint16_t *winner, *disparity, *right_sum, *right_k;
   uint8_t *confidence;

@@ -3,6 +3,7 @@
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #define OF(name) PASTE(name, BITS)
+#define AHEAD 6 /* columns fetched before they are needed */
 #define CELL PASTE(PASTE(uint, BITS), _t)
 #define CELLS (V_BYTES * 8 / BITS)                   /* in a vector */
 #define VECTORS_MAX (RV_SGM_DISPARITIES_MAX / CELLS) /* in a state */
@@ -81,8 +82,8 @@ INLINE void OF(sums_of_first)(const CELL *cells, int vectors, V *sums) {
 /* One diagonal's step; a path that enters the picture here starts with zeros. */
 INLINE void OF(diagonal)(const RvSgmRow *r, int side, int x, const V *cost, int vectors, V *sums) {
   const int width = r->config->width, before = side ? x + 1 : x - 1;
-  const int slot = (int)((unsigned)(side ? x + r->row : x + r->diagonals - r->row % r->diagonals) %
-                         (unsigned)r->diagonals);
+  const int place = x + r->diagonal_at[side];
+  const int slot = place < r->diagonals ? place : place - r->diagonals;
   CELL *state = (CELL *)r->diagonal[side].cells + (size_t)slot * (size_t)vectors * CELLS;
   CELL *least = (CELL *)r->diagonal[side].least + slot;
   if (before < 0 || before >= width) {
@@ -98,6 +99,9 @@ INLINE void OF(pixel)(const RvSgmRow *r, int x, int vectors, int back, int diago
   const int count = vectors * (BITS == 8 ? 2 : 1);
   uint16_t *slot = (uint16_t *)r->slot + (ptrdiff_t)x * vectors * CELLS;
   V cost[VECTORS_MAX], sums[SUMS_MAX];
+  /* Going down in memory, the sums of the next columns come from far away. */
+  for (int j = 0; j < vectors * CELLS * 2; j += 64)
+    __builtin_prefetch((const char *)slot - AHEAD * vectors * CELLS * 2 + j, 1);
   OF(costs)(r, x, vectors, cost);
   if (first)
     OF(sums_of_first)((const CELL *)r->slot + (ptrdiff_t)x * vectors * CELLS, vectors, sums);
@@ -170,6 +174,7 @@ static void OF(columns_)(const RvSgmRow *r, RvSgmPass pass, int from, int to) {
 }
 
 #undef BITS
+#undef AHEAD
 #undef CELL
 #undef CELLS
 #undef VECTORS_MAX

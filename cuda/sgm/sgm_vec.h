@@ -304,7 +304,7 @@ static inline uint64_t v_equal(V a, V b) {
 #    define V_BIT 2
 #  else
 static inline V v_widen(const uint8_t *p) {
-  V16 a;
+  V16 a = {0};
   for (int i = 0; i < 8; i++)
     a[i] = p[i];
   return (V)a;
