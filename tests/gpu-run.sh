@@ -109,7 +109,7 @@ part_elements() {
     status=0
     for program in gpu_elements "pipelines --engine cuda"; do
       run 200 "$bundle"/bin/$program || status=1
-      grep -E '^(elements|pipelines|cuda: |bench|FAIL|ok|did not)' "$work/log" >>"$work/elements"
+      grep -E '^(elements|pipelines|cuda: |bench|FAIL|ok|skip|did not)' "$work/log" >>"$work/elements"
     done
     exit "$status"
   )

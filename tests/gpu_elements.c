@@ -204,6 +204,29 @@ static void compare(const char *name, const char *source, const char *upload, co
   g_free(line);
 }
 
+/* Whether cudaupload and cudadownload alone give back what went in. GStreamer 1.22 does not for
+ * I420 of odd height: it puts V half a row further than U ends, and maps only the first width bytes
+ * of each row for the CPU, so the end of V is lost. Nothing behind it can give equal pictures then.
+ */
+static gboolean round_trip(const char *name, const char *source) {
+  char *line = g_strdup_printf("%s ! fakesink name=sink", source);
+  Outcome before = play(line, TRUE);
+  g_free(line);
+  line = g_strdup_printf("%s ! cudaupload ! video/x-raw(memory:CUDAMemory) ! cudadownload ! "
+                         "fakesink name=sink",
+                         source);
+  Outcome after = play(line, TRUE);
+  g_free(line);
+  const gboolean same =
+      before.frames == after.frames &&
+      strcmp(g_checksum_get_string(before.picture), g_checksum_get_string(after.picture)) == 0;
+  if (!same)
+    g_print("skip %s: cudaupload ! cudadownload alone changes this picture\n", name);
+  outcome_clear(&before);
+  outcome_clear(&after);
+  return same;
+}
+
 static void test_same_bits(void) {
   static const char *const formats[] = {"NV12", "I420", "BGRx"};
   static const char *const sizes[] = {"width=640,height=240", "width=642,height=241",
@@ -221,7 +244,8 @@ static void test_same_bits(void) {
     char *name[3];
     static const char *const kinds[] = {"cuda-system-memory", "cuda-cuda-memory",
                                         "cpu-cuda-memory"};
-    for (int k = 0; k < 3 && cpu.picture; k++) {
+    const int ways = round_trip(base, source) ? 3 : 1;
+    for (int k = 0; k < ways && cpu.picture; k++) {
       name[k] = g_strdup_printf("%s/%s", base, kinds[k]);
       compare(name[k], source, k ? "! cudaupload" : "", k == 2 ? "cpu" : "cuda",
               k ? "! cudadownload" : "", &cpu);
