@@ -22,9 +22,9 @@ sources=$(git ls-files -s cuda | sha256sum | cut -d' ' -f1)
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/plugins"
 programs=()
-for program in rvcheck contract gpu_elements elements/pipelines; do
-  [ -x "$build/tests/$program" ] || continue
-  cp "$build/tests/$program" "$out/bin/"
+for program in "$build"/tests/{rvcheck,contract,gpu_elements} "$build"/tests/elements/*; do
+  [ -f "$program" ] && [ -x "$program" ] || continue
+  cp "$program" "$out/bin/"
   programs+=("$out/bin/$(basename "$program")")
 done
 cp -L "$build/cuda/libroadvision-0.so.0" "$out/lib/"
@@ -33,6 +33,8 @@ if [ -f "$build/gst/libgstroadvision.so" ]; then
   cp "$build/gst/libgstroadvision.so" "$out/plugins/"
   files+=("$out/plugins/libgstroadvision.so")
 fi
+# Host symbols only: what compute-sanitizer shows of kernels stays.
+strip --strip-debug "${files[@]}"
 # OpenMP's runtime is not part of a bare system.
 cp -L "$(ldd "$out/bin/rvcheck" | awk '/libgomp/ {print $3}')" "$out/lib/"
 

@@ -119,6 +119,7 @@ GST_START_TEST(test_bad_input) {
       {"output=disparity disparity-scale=1024", "format=I420,width=640,height=240",
        "disparity-scale", "511"},
   };
+  g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET); /* caps below name it */
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     char *line = g_strdup_printf("cudasgm engine=cpu %s", cases[i].properties);
     char *caps = g_strdup_printf("video/x-raw,framerate=30/1,%s", cases[i].caps);

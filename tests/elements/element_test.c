@@ -12,6 +12,7 @@ static guint32 hash(guint32 v) {
 }
 
 GstCaps *test_caps(const char *format, int width, int height, const char *more) {
+  g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET); /* `more` may name it */
   char *text = g_strdup_printf("video/x-raw, format=%s, width=%d, height=%d, framerate=30/1%s%s",
                                format, width, height, more ? ", " : "", more ? more : "");
   GstCaps *caps = gst_caps_from_string(text);
