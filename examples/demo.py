@@ -22,7 +22,7 @@ from gi.repository import Gst, GstVideo  # noqa: E402
 MP4 = 'h264parse ! mp4mux faststart=true'
 ENCODERS = (
     ('nvh264enc', 'NV12', 'nvh264enc bitrate=16000 ! ' + MP4, 'mp4'),
-    ('x264enc', 'I420', 'x264enc pass=quant quantizer=21 speed-preset=veryfast bframes=0 '
+    ('x264enc', 'I420', 'x264enc pass=quant quantizer=24 speed-preset=superfast bframes=0 '
      'key-int-max=60 ! ' + MP4, 'mp4'),
     ('openh264enc', 'I420', 'openh264enc bitrate=8000000 max-bitrate=16000000 gop-size=60 ! ' + MP4,
      'mp4'),

@@ -1,0 +1,62 @@
+#!/usr/bin/python3
+"""Holds the documents against the tree and the plugin: links lead somewhere, the README lists the
+elements that exist and no others, and every property is on its element's page."""
+import glob
+import os
+import re
+import unittest
+
+import gi
+
+gi.require_version('Gst', '1.0')
+from gi.repository import Gst  # noqa: E402
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+INHERITED = {'name', 'parent', 'qos', 'blocksize', 'num-buffers', 'typefind', 'do-timestamp',
+             'automatic-eos'}
+
+
+def text_of(path):
+    with open(os.path.join(ROOT, path)) as file:
+        return file.read()
+
+
+class Documents(unittest.TestCase):
+    def test_links(self):
+        pages = [page for folder in ('', 'docs', 'docs/gallery', 'examples')
+                 for page in glob.glob(os.path.join(ROOT, folder, '*.md'))]
+        self.assertGreater(len(pages), 8)
+        dead = []
+        for page in pages:
+            for link in re.findall(r'\]\(([^)#\s]+)', text_of(page)):
+                if '://' not in link and not os.path.exists(
+                        os.path.join(os.path.dirname(page), link)):
+                    dead.append('%s: %s' % (os.path.relpath(page, ROOT), link))
+        self.assertEqual(dead, [])
+
+    def test_elements(self):
+        plugin = Gst.Registry.get().find_plugin('roadvision')
+        self.assertIsNotNone(plugin, 'the plugin was not found')
+        real = {feature.get_name() for feature in
+                Gst.Registry.get().get_feature_list_by_plugin('roadvision')}
+        table = text_of('README.md').split('## Elements')[1].split('##')[0]
+        self.assertEqual(set(re.findall(r'^\| `(\w+)`', table, re.M)), real)
+
+    def test_properties(self):
+        missing = []
+        for feature in Gst.Registry.get().get_feature_list_by_plugin('roadvision'):
+            name = feature.get_name()
+            page = text_of('docs/%s.md' % name)
+            for spec in Gst.ElementFactory.make(name, None).list_properties():
+                if spec.name not in INHERITED and '`%s`' % spec.name not in page:
+                    missing.append('%s: %s' % (name, spec.name))
+        self.assertEqual(missing, [])
+
+    def test_pictures_are_small(self):
+        for path in glob.glob(os.path.join(ROOT, 'docs/gallery/*.png')):
+            self.assertLess(os.path.getsize(path), 300000, path)
+
+
+if __name__ == '__main__':
+    Gst.init(None)
+    unittest.main()
