@@ -1,0 +1,116 @@
+/* rdp.h: depth columns into line segments. Every column of a disparity raster becomes a polyline
+ * whose vertices are pixels of the column and which stays within epsilon of all of them: a few
+ * segments instead of a thousand values.
+ *
+ * Source: Cebrian and Moure, "GPU-accelerated RDP Algorithm for Data Segmentation" (after Ramer,
+ * Douglas, Peucker). The result is that of the paper's Algorithm 1, the plain recursion; its
+ * Algorithm 3 is not followed (docs/rdp.md says where it errs). Both engines give the same bits.
+ *
+ * What is computed, column by column:
+ *  1. median      optional: of the valid values in the 3x3 or 5x5 window (the lower one of an even
+ *                 number); the window is cut at the edges; an invalid centre stays invalid.
+ *  2. pieces      RV_RDP_SKIP: one piece from the first to the last valid row; invalid rows between
+ *                 have no say. RV_RDP_BREAK: one piece for each run of valid rows.
+ *  3. cut         a piece begins as one segment f..l. With d in 1/16 px the deviation of row i is
+ *                   e_i = |(d_l - d_f)(i - f) - (d_i - d_f)(l - f)|,
+ *                 an integer below 2^31. The valid row of the largest e_i, of several the smallest,
+ *                 becomes a cut when its distance exceeds epsilon, and both halves are treated
+ *                 alike. The distance is
+ *                   vertical       e / (l - f)                       in 1/16 px of disparity
+ *                   perpendicular  e / sqrt(256 (l - f)^2 + (d_l - d_f)^2)    in px, rows and
+ *                                  disparities taken as the two axes of a plane
+ *                 compared exactly, in integers.
+ *  4. output      mask of vertices, list of segments, and what else is asked for.
+ *
+ * Neighbouring segments of a piece share their vertex. A piece of one row is one segment with
+ * first = last. A column without any valid row has no segment. */
+#ifndef RV_RDP_H
+#define RV_RDP_H
+
+#include "rv.h"
+#include "rv_records.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RV_RDP_SCALE 16 /* disparity values per px */
+
+/* Values of the mask. */
+#define RV_RDP_NONE 0  /* inside or outside a segment */
+#define RV_RDP_END 128 /* first or last row of a piece */
+#define RV_RDP_CUT 255 /* row where two segments meet */
+
+typedef enum RvRdpDistance { RV_RDP_VERTICAL = 0, RV_RDP_PERPENDICULAR } RvRdpDistance;
+typedef enum RvRdpInvalid { RV_RDP_SKIP = 0, RV_RDP_BREAK } RvRdpInvalid;
+
+/* Ranges and defaults; the element's properties are made from these. */
+#define RV_RDP_EPSILON_MAX 4095.0
+#define RV_RDP_EPSILON_DEFAULT 1.0
+#define RV_RDP_MEDIAN_DEFAULT 0
+#define RV_RDP_LEVELS_MAX RV_MAX_SIDE
+#define RV_RDP_LEVELS_DEFAULT 0
+
+typedef struct RvRdpConfig {
+  int width, height;      /* px, 1..RV_MAX_SIDE each; fixed for the object's life; no default */
+  double epsilon;         /* px, 0..4095, in steps of 1/4096 px (rounded); 1. 0 keeps every bend */
+  RvRdpDistance distance; /* RV_RDP_VERTICAL */
+  RvRdpInvalid invalid;   /* RV_RDP_SKIP */
+  int median;             /* 0, 3 or 5; 0 */
+  int max_levels;         /* 0..16384; 0 = no limit. Levels of the recursion: with 1 every piece
+                           * stays one segment, with n it becomes at most 2^(n-1) */
+  int threads;            /* CPU engine, 0 = all; 0 */
+  RvLog log;              /* silent */
+} RvRdpConfig;
+
+/* What became of a column. Errors compare the polyline, rounded to 1/16 px, with the valid values
+ * (after the median); they are 0 unless the reconstruction was asked for too. */
+typedef struct RvRdpColumn {
+  uint32_t segments;
+  uint32_t points;    /* valid rows */
+  uint32_t error_sum; /* 1/16 px, over the valid rows */
+  uint16_t error_max; /* 1/16 px */
+  uint16_t levels;    /* depth of the recursion: 0 without valid rows, 1 without cuts */
+} RvRdpColumn;
+
+/* Where run() writes, all in the memory of the engine, not overlapping. What is NULL (planes: data
+ * is NULL) is not made. */
+typedef struct RvRdpOutput {
+  RvPlane mask;           /* RV_U8, width x height */
+  RvPlane reconstruction; /* RV_U16, width x height: the polylines in 1/16 px, halves away from the
+                           * segment's first value; 0 where there is no segment */
+  RvSegment *segments;    /* columns from left to right, rows from the top; aligned to 4 bytes */
+  uint32_t capacity;      /* of `segments`; those beyond are counted but not written */
+  uint32_t *offsets;      /* width + 1: number of segments of all columns to the left, whatever the
+                           * capacity; the last is that of all columns */
+  RvRdpColumn *columns;   /* width */
+} RvRdpOutput;
+
+typedef struct RvRdp RvRdp;
+
+/* Defaults for everything but width and height, which become 0. */
+RV_API void rv_rdp_config_init(RvRdpConfig *config);
+
+/* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
+RV_API RvStatus rv_rdp_config_check(const RvRdpConfig *config);
+
+/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. */
+RV_API size_t rv_rdp_workspace(const RvRdpConfig *config, RvEngine engine);
+
+/* Capacity that holds every segment of every input: width * max(1, height - 1). */
+RV_API uint32_t rv_rdp_segments_max(const RvRdpConfig *config);
+
+/* *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
+RV_API RvStatus rv_rdp_new(RvRdp **out, const RvRdpConfig *config, RvEngine engine);
+
+/* disparity: RV_U16, 1/16 px, 0 = no value, width x height. */
+RV_API RvStatus rv_rdp_run(RvRdp *rdp, const RvPlane *disparity, const RvRdpOutput *output,
+                           RvStream stream);
+
+/* Waits for nothing: the caller has made sure that the stream has passed. */
+RV_API void rv_rdp_free(RvRdp **rdp);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,108 @@
+/* rdp_cuda.cu: the CUDA engine of column segmentation: its memory, the median, and the order of its
+ * stages. */
+#include "rdp_cuda.h"
+
+struct RdpCuda {
+  RdpShape shape;
+  unsigned epoch;
+  unsigned long long *totals; /* one for each column: no block takes less */
+  unsigned *tickets;
+  uint16_t *filtered;
+};
+
+/* Does not ask the device: the workspace can be stated without one. */
+static void layout(void *memory, const RvRdpConfig *config, RvArena *arena) {
+  RdpCuda *work = (RdpCuda *)memory;
+  const size_t width = (size_t)config->width, height = (size_t)config->height;
+  work->totals = (unsigned long long *)rv_arena_take(arena, width * sizeof *work->totals);
+  work->tickets = (unsigned *)rv_arena_take(arena, sizeof *work->tickets);
+  if (config->median)
+    work->filtered = (uint16_t *)rv_arena_take(arena, width * height * sizeof *work->filtered);
+}
+
+static RvStatus open(void *memory, const RvRdpConfig *config) {
+  RdpCuda *work = (RdpCuda *)memory;
+  const RvLog *log = &config->log;
+  RV_CU(log, cudaMemset(work->totals, 0, config->width * sizeof *work->totals));
+  RV_CU(log, cudaMemset(work->tickets, 0, sizeof *work->tickets));
+  RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run gets comes after */
+  return rdp_cuda_shape(config, &work->shape);
+}
+
+/* The value of the median's rank is found bit by bit: how many are not above a bound. */
+template <int REACH>
+static __global__ void __launch_bounds__(256)
+    median_kernel(const uint16_t *source, ptrdiff_t stride, uint16_t *out, int width, int height) {
+  constexpr int SIDE = 2 * REACH + 1;
+  const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+  if (x >= width || y >= height)
+    return;
+  unsigned values[SIDE * SIDE];
+  int count = 0;
+#pragma unroll
+  for (int k = 0; k < SIDE * SIDE; k++) {
+    const int u = x + k % SIDE - REACH, v = y + k / SIDE - REACH;
+    const bool inside = u >= 0 && u < width && v >= 0 && v < height;
+    values[k] = inside ? source[v * stride + u] : 0;
+    count += values[k] != 0;
+  }
+  const size_t at = (size_t)y * width + x;
+  if (values[SIDE * SIDE / 2] == 0) {
+    out[at] = 0;
+    return;
+  }
+  const int rank = rv_rdp_median_rank(count);
+  unsigned found = 0;
+  for (int bit = 15; bit >= 0; bit--) {
+    const unsigned bound = found + (1u << bit) - 1;
+    int below = 0; /* 0, no value, wraps and is never counted */
+#pragma unroll
+    for (int k = 0; k < SIDE * SIDE; k++)
+      below += values[k] - 1 < bound;
+    if (below <= rank)
+      found += 1u << bit;
+  }
+  out[at] = (uint16_t)found;
+}
+
+static RvStatus median(void *memory, const RvRdpConfig *config, const RvRdpJob *job,
+                       RvPlane *filtered) {
+  const RdpCuda *work = (RdpCuda *)memory;
+  const RvPlane *from = &job->disparity;
+  const int width = config->width, height = config->height;
+  const dim3 grid(rv_div_up(width, 32), rv_div_up(height, 8)), block(32, 8);
+  const uint16_t *source = (const uint16_t *)from->data;
+  if (config->median == 3)
+    median_kernel<1>
+        <<<grid, block, 0, job->stream>>>(source, from->stride / 2, work->filtered, width, height);
+  else
+    median_kernel<2>
+        <<<grid, block, 0, job->stream>>>(source, from->stride / 2, work->filtered, width, height);
+  RV_LAUNCHED(&config->log);
+  *filtered = {work->filtered, (ptrdiff_t)width * 2, width, height, RV_U16};
+  return RV_OK;
+}
+
+static RvStatus segment(void *memory, const RvRdpConfig *config, const RvRdpLimit *limit,
+                        const RvRdpJob *job) {
+  RdpCuda *work = (RdpCuda *)memory;
+  const unsigned first_ticket = work->epoch * (unsigned)work->shape.blocks;
+  RdpArgs args = {};
+  args.source = (const uint16_t *)job->disparity.data;
+  args.stride = job->disparity.stride / 2;
+  args.width = config->width;
+  args.height = config->height;
+  args.breaks = config->invalid == RV_RDP_BREAK;
+  args.limit = *limit;
+  args.shape = work->shape;
+  args.output = job->output;
+  args.totals = work->totals;
+  args.tickets = work->tickets;
+  args.first_ticket = first_ticket;
+  args.epoch = ++work->epoch;
+  return rdp_cuda_split(&args, &config->log, job->stream);
+}
+
+extern "C" const RvRdpStages rv_rdp_stages_cuda = {
+    sizeof(RdpCuda), layout, open, median, segment,
+};

@@ -1,0 +1,41 @@
+/* rdp_cuda.h: what the .cu files of column segmentation share. Not installed. */
+#ifndef RV_RDP_CUDA_H
+#define RV_RDP_CUDA_H
+
+#include "rdp_stages.h"
+#include "rv_cuda.h"
+
+/* How a picture is dealt out: one thread block takes `columns` neighbouring columns, whole, in
+ * shared memory. */
+struct RdpShape {
+  int columns;    /* of one block */
+  int blocks;     /* of the picture */
+  int pitch;      /* values from one column to the next in shared memory */
+  int words;      /* of 32 rows each */
+  int word_pitch; /* odd: the words of one row lie in different banks */
+  int open_room;  /* long segments that can be open at once */
+  int small_room; /* short ones that can wait */
+  int bytes;      /* of shared memory */
+};
+
+struct RdpArgs {
+  const uint16_t *source;
+  ptrdiff_t stride; /* values */
+  int width, height;
+  int breaks; /* invalid rows end a piece */
+  RvRdpLimit limit;
+  RdpShape shape;
+  RvRdpOutput output;
+  /* Blocks tell each other how many segments they have found: epoch << 32 | number. A block takes
+   * a ticket when it begins, so those it waits for are running or done. Nothing is ever reset. */
+  unsigned long long *totals;
+  unsigned *tickets;
+  unsigned first_ticket; /* of this run */
+  unsigned epoch;        /* number of this run, from 1 */
+};
+
+/* The shape for the current device. */
+RvStatus rdp_cuda_shape(const RvRdpConfig *config, RdpShape *shape);
+RvStatus rdp_cuda_split(const RdpArgs *args, const RvLog *log, RvStream stream);
+
+#endif

@@ -1,0 +1,161 @@
+/* rdp_cuda_output.cuh: what a thread block of the segmentation kernel writes. */
+#ifndef RV_RDP_CUDA_OUTPUT_CUH
+#define RV_RDP_CUDA_OUTPUT_CUH
+
+#include "rdp_cuda_block.cuh"
+
+/* Segments of each column, and for each word those that begin in the words above it. */
+static __device__ __forceinline__ void count_segments(const Block &b, const RdpArgs &a,
+                                                      int columns) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  for (int column = warp; column < columns; column += WARPS) {
+    const int at = column * a.shape.word_pitch;
+    unsigned sum = 0;
+    for (int base = 0; base < a.shape.words; base += 32) {
+      const int word = base + lane;
+      const unsigned own = word < a.shape.words ? __popc(b.cut[at + word] | b.first[at + word]) : 0;
+      unsigned up_to = own;
+      for (int step = 1; step < 32; step *= 2) {
+        const unsigned other = __shfl_up_sync(ALL, up_to, step);
+        up_to += lane >= step ? other : 0;
+      }
+      if (word < a.shape.words)
+        b.words[at + word] = sum + up_to - own;
+      sum += __shfl_sync(ALL, up_to, 31);
+    }
+    if (lane == 0)
+      b.s->counts[column] = sum;
+  }
+}
+
+/* Turns counts into places, and tells the other blocks; by one warp. */
+static __device__ __forceinline__ void publish(const Block &b, const RdpArgs &a, int block,
+                                               int columns, int lane) {
+  const unsigned own = lane < columns ? b.s->counts[lane] : 0;
+  unsigned up_to = own;
+  for (int step = 1; step < 32; step *= 2) {
+    const unsigned other = __shfl_up_sync(ALL, up_to, step);
+    up_to += lane >= step ? other : 0;
+  }
+  if (lane == 31)
+    *(volatile unsigned long long *)&a.totals[block] = (unsigned long long)a.epoch << 32 | up_to;
+  __syncwarp();
+  if (lane <= columns)
+    b.s->counts[lane] = up_to - own;
+}
+
+/* Adds up the blocks to the left. Each of them holds an earlier ticket, so it is running or done,
+ * and it publishes before it waits. */
+static __device__ __forceinline__ void wait_for_others(const Block &b, const RdpArgs &a,
+                                                       int block) {
+  unsigned sum = 0;
+  for (int i = threadIdx.x; i < block; i += THREADS) {
+    unsigned long long total;
+    do {
+      total = *(volatile const unsigned long long *)&a.totals[i];
+    } while (total >> 32 != a.epoch);
+    sum += (unsigned)total;
+  }
+  sum = warp_sum(sum);
+  if (threadIdx.x % 32 == 0 && sum > 0)
+    atomicAdd(&b.s->before, sum);
+}
+
+/* Value of the polyline at `row`, 0 where there is none. */
+static __device__ __forceinline__ int polyline(const Block &b, const RdpArgs &a, int column,
+                                               int row) {
+  const int at = column * a.shape.word_pitch;
+  int word = row >> 5;
+  uint32_t bits = (b.cut[at + word] | b.first[at + word]) & rv_rdp_up_to(row & 31);
+  while (bits == 0 && word > 0) {
+    word--;
+    bits = b.cut[at + word] | b.first[at + word];
+  }
+  if (bits == 0)
+    return 0;
+  const int first = word * 32 + 31 - __clz((int)bits), last = segment_end(b, a, column, first);
+  const uint16_t *d = b.values + column * a.shape.pitch;
+  return row > last ? 0 : rv_rdp_between(d[first], d[last], row - first, max(last - first, 1));
+}
+
+static __device__ __forceinline__ int mask_value(const Block &b, const RdpArgs &a, int column,
+                                                 int row) {
+  const int at = column * a.shape.word_pitch + (row >> 5), bit = row & 31;
+  return b.cut[at] >> bit & 1                    ? RV_RDP_CUT
+         : (b.first[at] | b.last[at]) >> bit & 1 ? RV_RDP_END
+                                                 : RV_RDP_NONE;
+}
+
+/* Mask and reconstruction, in the order of the picture's rows. */
+static __device__ __forceinline__ void write_rasters(const Block &b, const RdpArgs &a, int x0,
+                                                     int columns) {
+  uint8_t *mask = (uint8_t *)a.output.mask.data;
+  char *drawn = (char *)a.output.reconstruction.data;
+  const int step_row = THREADS / a.shape.columns, step_column = THREADS % a.shape.columns;
+  int row = threadIdx.x / a.shape.columns, column = threadIdx.x % a.shape.columns;
+  while (row < a.height) {
+    if (column < columns && mask)
+      mask[row * a.output.mask.stride + x0 + column] = (uint8_t)mask_value(b, a, column, row);
+    if (column < columns && drawn) {
+      const int value = polyline(b, a, column, row);
+      const int given = b.values[column * a.shape.pitch + row];
+      const int error = given ? abs(value - given) : 0;
+      ((uint16_t *)(drawn + row * a.output.reconstruction.stride))[x0 + column] = (uint16_t)value;
+      if (error) {
+        atomicAdd(&b.s->error_sum[column], (unsigned)error);
+        atomicMax(&b.s->error_max[column], error);
+      }
+    }
+    row += step_row;
+    column += step_column;
+    if (column >= a.shape.columns) {
+      column -= a.shape.columns;
+      row++;
+    }
+  }
+}
+
+/* Offsets and records of the columns; counts and before are final. */
+static __device__ __forceinline__ void write_columns(const Block &b, const RdpArgs &a, int x0,
+                                                     int columns) {
+  const int k = threadIdx.x;
+  if (k > columns)
+    return;
+  const unsigned begin = b.s->counts[k];
+  if (a.output.offsets && (k < columns || x0 + columns == a.width))
+    a.output.offsets[x0 + k] = b.s->before + begin;
+  if (k < columns && a.output.columns) {
+    RvRdpColumn *out = &a.output.columns[x0 + k];
+    out->segments = b.s->counts[k + 1] - begin;
+    out->points = b.s->points[k];
+    out->error_sum = b.s->error_sum[k];
+    out->error_max = (uint16_t)b.s->error_max[k];
+    out->levels = (uint16_t)b.s->levels[k];
+  }
+}
+
+/* The segments that begin in one word: a warp, a row to each lane, so that neighbours in the list
+ * are written together. */
+static __device__ __forceinline__ void write_segments(const Block &b, const RdpArgs &a, int x0,
+                                                      int columns) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  for (int column = 0; column < columns; column++)
+    for (int word = warp; word < a.shape.words; word += WARPS) {
+      const int at = column * a.shape.word_pitch + word;
+      const unsigned begins = b.cut[at] | b.first[at];
+      if (!(begins >> lane & 1))
+        continue;
+      const unsigned index =
+          b.s->before + b.s->counts[column] + b.words[at] + __popc(begins & ((1u << lane) - 1));
+      if (index >= a.output.capacity)
+        continue;
+      const uint16_t *d = b.values + column * a.shape.pitch;
+      const int first = word * 32 + lane, last = segment_end(b, a, column, first);
+      uint32_t *out = (uint32_t *)(a.output.segments + index);
+      out[0] = (uint32_t)(x0 + column) | (uint32_t)first << 16;
+      out[1] = (uint32_t)last;
+      out[2] = d[first] | (uint32_t)d[last] << 16;
+    }
+}
+
+#endif
