@@ -74,17 +74,23 @@ static RvStatus copy_volume(const SgmCuda *work, const RvSgmConfig *config, cons
   return RV_OK;
 }
 
-static RvStatus match(void *memory, const RvSgmConfig *config, const RvSgmJob *job) {
-  SgmCuda *work = (SgmCuda *)memory;
+/* match, and with `check` the left-right check after it. */
+static RvStatus match_and_check(SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
+                                int check) {
   work->current = work->found;
   RV_TRY(sgm_cuda_census(work, config, job));
   RV_TRY(sgm_cuda_sweeps(work, config, job));
   if (work->rows_fit)
-    return sgm_cuda_rows(work, config, job);
+    return sgm_cuda_rows(work, config, job, check);
   RV_TRY(sgm_cuda_lines(work, config, job));
   if (job->volume)
     RV_TRY(copy_volume(work, config, job));
-  return sgm_cuda_winner(work, config, job);
+  RV_TRY(sgm_cuda_winner(work, config, job));
+  return check ? sgm_cuda_check(work, config, job) : RV_OK;
+}
+
+static RvStatus match(void *work, const RvSgmConfig *config, const RvSgmJob *job) {
+  return match_and_check((SgmCuda *)work, config, job, 0);
 }
 
 static RvStatus check(void *work, const RvSgmConfig *config, const RvSgmJob *job) {
@@ -106,6 +112,11 @@ static RvStatus output(void *work, const RvSgmConfig *config, const RvSgmJob *jo
   return sgm_cuda_output((SgmCuda *)work, config, job);
 }
 
+static RvStatus whole(void *work, const RvSgmConfig *config, const RvSgmJob *job) {
+  RV_TRY(match_and_check((SgmCuda *)work, config, job, config->max_lr_diff >= 0));
+  return sgm_cuda_clean((SgmCuda *)work, config, job);
+}
+
 static RvStatus read(void *memory, const RvSgmConfig *config, RvSgmMap map, void *out,
                      RvStream stream) {
   const SgmCuda *work = (SgmCuda *)memory;
@@ -121,5 +132,5 @@ static RvStatus read(void *memory, const RvSgmConfig *config, RvSgmMap map, void
 }
 
 extern "C" const RvSgmStages rv_sgm_stages_cuda = {
-    sizeof(SgmCuda), layout, open, NULL, match, check, median, speckle, output, NULL, read,
+    sizeof(SgmCuda), layout, open, NULL, match, check, median, speckle, output, whole, read,
 };

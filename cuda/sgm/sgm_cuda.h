@@ -77,8 +77,9 @@ RvStatus sgm_cuda_sweeps(const SgmCuda *work, const RvSgmConfig *config, const R
 RvStatus sgm_cuda_sweeps_open(SgmCuda *work, const RvSgmConfig *config);
 void sgm_cuda_sweeps_layout(SgmCuda *work, const RvSgmConfig *config, RvArena *arena);
 
-/* Horizontal directions and winners, a block a row. */
-RvStatus sgm_cuda_rows(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+/* Horizontal directions and winners, a block a row; with `check` the left-right check as well. */
+RvStatus sgm_cuda_rows(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
+                       int check);
 RvStatus sgm_cuda_rows_open(const RvSgmConfig *config);
 size_t sgm_cuda_rows_shared(const RvSgmConfig *config); /* bytes a block */
 
@@ -91,5 +92,8 @@ RvStatus sgm_cuda_check(const SgmCuda *work, const RvSgmConfig *config, const Rv
 RvStatus sgm_cuda_median(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
 RvStatus sgm_cuda_speckle(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
 RvStatus sgm_cuda_output(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+
+/* Median, speckle and output with as few launches as they take. */
+RvStatus sgm_cuda_clean(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
 
 #endif

@@ -1,58 +1,70 @@
 /* sgm_cuda_census.cu: stage 1, the descriptors of both pictures, and their copy for the tests. */
 #include "sgm_cuda.h"
 
-enum { TILE_X = 32, TILE_Y = 8 };
-enum { SPAN_X = TILE_X + 2 * RV_SGM_RADIUS_X, SPAN_Y = TILE_Y + 2 * RV_SGM_RADIUS_Y };
+enum { TILE_X = 32, THREADS_Y = 4, ROWS = 4, TILE_Y = THREADS_Y * ROWS };
+enum { RX = RV_SGM_RADIUS_X, RY = RV_SGM_RADIUS_Y };
+enum { SPAN_X = TILE_X + 2 * RX, SPAN_Y = TILE_Y + 2 * RY, WINDOW_Y = ROWS + 2 * RY };
 
 struct CensusArgs {
-  SgmRaster<const uint8_t> picture[2];
-  void *census[2];
+  SgmRaster<const uint8_t> left, right;
+  void *census_left, *census_right;
   int width, height;
 };
 
-/* Bits as sgm_rules.h numbers them. `at` is the centre inside the tile. */
-static __device__ __forceinline__ uint32_t describe(const uint8_t (*at)[SPAN_X], uint32_t) {
+/* What one thread sees: the windows of ROWS pixels, one below the other. */
+typedef uint8_t CensusWindow[WINDOW_Y][2 * RX + 1];
+
+/* Bits as sgm_rules.h numbers them; y: row of the centre in the window. */
+static __device__ __forceinline__ uint32_t describe(const CensusWindow &w, int y, uint32_t) {
   uint32_t bits = 0;
 #pragma unroll
-  for (int i = 1; i <= RV_SGM_RADIUS_X; i++)
+  for (int i = 1; i <= RX; i++)
 #pragma unroll
-    for (int j = -RV_SGM_RADIUS_Y; j <= RV_SGM_RADIUS_Y; j++)
-      bits |= (uint32_t)(at[j][i] >= at[-j][-i]) << (7 * (i - 1) + j + RV_SGM_RADIUS_Y);
+    for (int j = -RY; j <= RY; j++)
+      bits |= (uint32_t)(w[y + j][RX + i] >= w[y - j][RX - i]) << (7 * (i - 1) + j + RY);
 #pragma unroll
-  for (int j = 1; j <= RV_SGM_RADIUS_Y; j++)
-    bits |= (uint32_t)(at[j][0] >= at[-j][0]) << (28 + j - 1);
+  for (int j = 1; j <= RY; j++)
+    bits |= (uint32_t)(w[y + j][RX] >= w[y - j][RX]) << (28 + j - 1);
   return bits;
 }
 
-static __device__ __forceinline__ uint64_t describe(const uint8_t (*at)[SPAN_X], uint64_t) {
-  uint64_t bits = 0;
+static __device__ __forceinline__ uint64_t describe(const CensusWindow &w, int y, uint64_t) {
+  uint32_t half[2] = {};
   int n = 0;
 #pragma unroll
-  for (int j = -RV_SGM_RADIUS_Y; j <= RV_SGM_RADIUS_Y; j++)
+  for (int j = -RY; j <= RY; j++)
 #pragma unroll
-    for (int i = -RV_SGM_RADIUS_X; i <= RV_SGM_RADIUS_X; i++)
-      if (i || j)
-        bits |= (uint64_t)(at[j][i] >= at[0][0]) << n++;
-  return bits;
+    for (int i = -RX; i <= RX; i++)
+      if (i || j) {
+        half[n / 32] |= (uint32_t)(w[y + j][RX + i] >= w[y][RX]) << n % 32;
+        n++;
+      }
+  return half[0] | (uint64_t)half[1] << 32;
 }
 
 template <typename Census>
-static __global__ void __launch_bounds__(TILE_X *TILE_Y) census_kernel(const CensusArgs a) {
+static __global__ void __launch_bounds__(TILE_X *THREADS_Y) census_kernel(const CensusArgs a) {
   __shared__ uint8_t tile[SPAN_Y][SPAN_X];
-  const SgmRaster<const uint8_t> picture = a.picture[blockIdx.z];
+  const SgmRaster<const uint8_t> picture = blockIdx.z ? a.right : a.left;
+  Census *const out = (Census *)(blockIdx.z ? a.census_right : a.census_left);
   const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y;
-  for (int i = threadIdx.y * TILE_X + threadIdx.x; i < SPAN_X * SPAN_Y; i += TILE_X * TILE_Y) {
-    const int x = rv_clamp(x0 + i % SPAN_X - RV_SGM_RADIUS_X, 0, a.width - 1);
-    const int y = rv_clamp(y0 + i / SPAN_X - RV_SGM_RADIUS_Y, 0, a.height - 1);
+  for (int i = threadIdx.y * TILE_X + threadIdx.x; i < SPAN_X * SPAN_Y; i += TILE_X * THREADS_Y) {
+    const int x = rv_clamp(x0 + i % SPAN_X - RX, 0, a.width - 1);
+    const int y = rv_clamp(y0 + i / SPAN_X - RY, 0, a.height - 1);
     tile[i / SPAN_X][i % SPAN_X] = picture.row(y)[x];
   }
   __syncthreads();
-  const int x = x0 + threadIdx.x, y = y0 + threadIdx.y;
-  if (x >= a.width || y >= a.height)
-    return;
-  const uint8_t(*at)[SPAN_X] = (const uint8_t(*)[SPAN_X])(
-      &tile[threadIdx.y + RV_SGM_RADIUS_Y][threadIdx.x + RV_SGM_RADIUS_X]);
-  ((Census *)a.census[blockIdx.z])[(size_t)y * a.width + x] = describe(at, Census());
+  CensusWindow window;
+#pragma unroll
+  for (int j = 0; j < WINDOW_Y; j++)
+#pragma unroll
+    for (int i = 0; i <= 2 * RX; i++)
+      window[j][i] = tile[threadIdx.y * ROWS + j][threadIdx.x + i];
+  const int x = x0 + threadIdx.x, y = y0 + threadIdx.y * ROWS;
+#pragma unroll
+  for (int r = 0; r < ROWS; r++)
+    if (x < a.width && y + r < a.height)
+      out[(size_t)(y + r) * a.width + x] = describe(window, r + RY, Census());
 }
 
 template <typename Census>
@@ -80,14 +92,12 @@ static RvStatus copy_for_tests(const SgmCuda *work, const RvSgmConfig *config,
 template <typename Census>
 static RvStatus census(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
   CensusArgs a = {};
-  const RvPlane *planes[2] = {&job->left, &job->right};
-  for (int side = 0; side < 2; side++) {
-    a.picture[side] = {(const uint8_t *)planes[side]->data, planes[side]->stride};
-    a.census[side] = work->census[side];
-  }
+  a.left = {(const uint8_t *)job->left.data, job->left.stride};
+  a.right = {(const uint8_t *)job->right.data, job->right.stride};
+  a.census_left = work->census[0], a.census_right = work->census[1];
   a.width = config->width, a.height = config->height;
   const dim3 grid(rv_div_up(a.width, TILE_X), rv_div_up(a.height, TILE_Y), 2);
-  census_kernel<Census><<<grid, dim3(TILE_X, TILE_Y), 0, job->stream>>>(a);
+  census_kernel<Census><<<grid, dim3(TILE_X, THREADS_Y), 0, job->stream>>>(a);
   RV_LAUNCHED(&config->log);
   return copy_for_tests<Census>(work, config, job);
 }

@@ -35,8 +35,8 @@ template <int G, int K> static __device__ __forceinline__ SgmLane sgm_lane(int w
   const int lane = (int)threadIdx.x % G;
   const int lanes = words / K;
   SgmLane self;
-  self.first_word = lane * K;
   self.active = lane < lanes;
+  self.first_word = self.active ? lane * K : 0; /* idle lanes read what lane 0 reads */
   self.first = lane == 0;
   self.last = lane == lanes - 1;
   self.below = lane == 0 ? lanes - 1 : lane - 1;

@@ -38,37 +38,86 @@ static __global__ void __launch_bounds__(BLOCK) check_kernel(const PostArgs a) {
     a.out.row(y)[x] = RV_SGM_INVALID;
 }
 
-/* The value of the wanted rank is the smallest v with more than `rank` values <= v. */
-template <int R> static __global__ void __launch_bounds__(BLOCK) median_kernel(const PostArgs a) {
-  enum { SIDE = 2 * R + 1 };
-  const int x = blockIdx.x * TILE_X + threadIdx.x, y = blockIdx.y * TILE_Y + threadIdx.y;
-  if (x >= a.width || y >= a.height)
-    return;
-  int value[SIDE * SIDE], valid = 0;
+/* A valid value of the window, or NONE, which sorts behind all values. */
+enum { NONE = 0x10000 };
+
+template <int R>
+static __device__ __forceinline__ int load_window(const PostArgs &a, int x, int y, int *value) {
+  int valid = 0;
 #pragma unroll
-  for (int j = 0; j < SIDE; j++) {
+  for (int j = -R; j <= R; j++) {
 #pragma unroll
-    for (int i = 0; i < SIDE; i++) {
-      const int u = x + i - R, v = y + j - R;
+    for (int i = -R; i <= R; i++) {
+      const int u = x + i, v = y + j;
       const bool inside = u >= 0 && u < a.width && v >= 0 && v < a.height;
       const int d = inside ? a.in.row(v)[u] : RV_SGM_INVALID;
-      value[j * SIDE + i] = d == RV_SGM_INVALID ? 0x10000 : d;
+      value[(j + R) * (2 * R + 1) + i + R] = d == RV_SGM_INVALID ? NONE : d;
       valid += d != RV_SGM_INVALID;
     }
   }
-  int median = RV_SGM_INVALID;
-  if (value[SIDE * R + R] != 0x10000) {
-    const int rank = rv_sgm_median_rank(valid);
-    for (int bit = 1 << 15; bit > 0; bit >>= 1) {
-      int below = 0;
+  return valid;
+}
+
+static __device__ __forceinline__ void order(int &a, int &b) {
+  const int low = min(a, b);
+  b = max(a, b), a = low;
+}
+
+/* 3x3: sorts the nine values with a network of 25 exchanges; a rank is at most 4. */
+static __device__ __forceinline__ int rank_of_9(int *v, int rank) {
+  order(v[0], v[3]), order(v[1], v[7]), order(v[2], v[5]), order(v[4], v[8]);
+  order(v[0], v[7]), order(v[2], v[4]), order(v[3], v[8]), order(v[5], v[6]);
+  order(v[0], v[2]), order(v[1], v[3]), order(v[4], v[5]), order(v[7], v[8]);
+  order(v[1], v[4]), order(v[3], v[6]), order(v[5], v[7]);
+  order(v[0], v[1]), order(v[2], v[4]), order(v[3], v[5]), order(v[6], v[8]);
+  order(v[2], v[3]), order(v[4], v[5]), order(v[6], v[7]);
+  order(v[1], v[2]), order(v[3], v[4]), order(v[5], v[6]);
+  return rank == 0 ? v[0] : rank == 1 ? v[1] : rank == 2 ? v[2] : rank == 3 ? v[3] : v[4];
+}
+
+/* 5x5: the value of a rank is the largest v with at most `rank` values below it. */
+static __device__ __forceinline__ int rank_of_25(const int *v, int rank) {
+  int found = 0;
+  for (int bit = 1 << 15; bit > 0; bit >>= 1) {
+    int below = 0;
 #pragma unroll
-      for (int i = 0; i < SIDE * SIDE; i++)
-        below += value[i] < median + bit;
-      if (below <= rank)
-        median += bit;
-    }
+    for (int i = 0; i < 25; i++)
+      below += v[i] < found + bit;
+    if (below <= rank)
+      found += bit;
   }
-  a.out.row(y)[x] = (uint16_t)median;
+  return found;
+}
+
+/* Labels of the speckle filter: one warp takes 32 pixels of a row, a run of joined pixels starts
+ * with the label of its first. The whole warp takes part. */
+static __device__ __forceinline__ void label_runs(const PostArgs &a, int x, int y, int d) {
+  const int lane = (int)threadIdx.x;
+  const int left = __shfl_up_sync(0xffffffffu, d, 1);
+  const bool joined = lane > 0 && rv_sgm_joined(d, left, a.speckle_range);
+  const uint32_t starts = __ballot_sync(0xffffffffu, !joined) & (0xffffffffu >> (31 - lane));
+  if (x >= a.width || y >= a.height)
+    return;
+  const size_t p = (size_t)y * a.width + x;
+  a.labels[p] = (uint32_t)(p - lane + (31 - __clz((int)starts)));
+  a.sizes[p] = 0;
+}
+
+template <int R, bool RUNS>
+static __global__ void __launch_bounds__(BLOCK) median_kernel(const PostArgs a) {
+  const int x = blockIdx.x * TILE_X + threadIdx.x, y = blockIdx.y * TILE_Y + threadIdx.y;
+  int median = RV_SGM_INVALID;
+  if (x < a.width && y < a.height) {
+    int value[(2 * R + 1) * (2 * R + 1)];
+    const int valid = load_window<R>(a, x, y, value);
+    if (a.in.row(y)[x] != RV_SGM_INVALID) {
+      const int rank = rv_sgm_median_rank(valid);
+      median = R == 1 ? rank_of_9(value, rank) : rank_of_25(value, rank);
+    }
+    a.out.row(y)[x] = (uint16_t)median;
+  }
+  if (RUNS)
+    label_runs(a, x, y, median);
 }
 
 /* --- Speckle: a forest of labels; a label is the index of a pixel of the same region with a
@@ -94,20 +143,10 @@ static __device__ void unite(uint32_t *labels, uint32_t p, uint32_t q) {
   }
 }
 
-/* One warp takes 32 pixels of a row; a run of joined pixels starts with the label of its first. */
 static __global__ void __launch_bounds__(BLOCK) speckle_runs_kernel(const PostArgs a) {
   const int x = blockIdx.x * TILE_X + threadIdx.x, y = blockIdx.y * TILE_Y + threadIdx.y;
-  const int lane = (int)threadIdx.x;
   const bool inside = x < a.width && y < a.height;
-  const int d = inside ? a.in.row(y)[x] : RV_SGM_INVALID;
-  const int left = __shfl_up_sync(0xffffffffu, d, 1);
-  const bool joined = lane > 0 && rv_sgm_joined(d, left, a.speckle_range);
-  const uint32_t starts = __ballot_sync(0xffffffffu, !joined) & (0xffffffffu >> (31 - lane));
-  if (!inside)
-    return;
-  const size_t p = (size_t)y * a.width + x;
-  a.labels[p] = (uint32_t)(p - lane + (31 - __clz(starts)));
-  a.sizes[p] = 0;
+  label_runs(a, x, y, inside ? a.in.row(y)[x] : RV_SGM_INVALID);
 }
 
 static __global__ void __launch_bounds__(BLOCK) speckle_unite_kernel(const PostArgs a) {
@@ -147,20 +186,17 @@ static __global__ void __launch_bounds__(BLOCK) speckle_count_kernel(const PostA
     atomicAdd(&a.sizes[root], run);
 }
 
-static __global__ void __launch_bounds__(BLOCK) speckle_clear_kernel(const PostArgs a) {
-  const int x = blockIdx.x * TILE_X + threadIdx.x, y = blockIdx.y * TILE_Y + threadIdx.y;
-  if (x >= a.width || y >= a.height || a.in.row(y)[x] == RV_SGM_INVALID)
-    return;
-  if (a.sizes[a.labels[(size_t)y * a.width + x]] < (uint32_t)a.speckle_size)
-    a.out.row(y)[x] = RV_SGM_INVALID;
-}
-
+/* Values, with SPECKLE without those of small regions; confidence where it is wanted. */
+template <bool SPECKLE>
 static __global__ void __launch_bounds__(BLOCK) output_kernel(const PostArgs a) {
   const int x = blockIdx.x * TILE_X + threadIdx.x, y = blockIdx.y * TILE_Y + threadIdx.y;
   if (x >= a.width || y >= a.height)
     return;
-  const uint16_t d = a.in.row(y)[x];
-  a.out.row(y)[x] = d;
+  int d = a.in.row(y)[x];
+  if (SPECKLE && d != RV_SGM_INVALID &&
+      a.sizes[a.labels[(size_t)y * a.width + x]] < (uint32_t)a.speckle_size)
+    d = RV_SGM_INVALID;
+  a.out.row(y)[x] = (uint16_t)d;
   if (a.confidence.data)
     a.confidence.row(y)[x] = d == RV_SGM_INVALID ? 0 : a.sureness.row(y)[x];
 }
@@ -172,35 +208,79 @@ RvStatus sgm_cuda_check(const SgmCuda *work, const RvSgmConfig *config, const Rv
   return RV_OK;
 }
 
-RvStatus sgm_cuda_median(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
-  PostArgs a = post_args(work, config, job);
-  a.out = work->median;
-  if (config->median == 5)
-    median_kernel<2><<<tiles(config), dim3(TILE_X, TILE_Y), 0, job->stream>>>(a);
+static RvStatus launch_median(const PostArgs &a, const RvSgmConfig *config, RvStream stream,
+                              bool runs) {
+  const dim3 grid = tiles(config), block(TILE_X, TILE_Y);
+  if (config->median == 5 && runs)
+    median_kernel<2, true><<<grid, block, 0, stream>>>(a);
+  else if (config->median == 5)
+    median_kernel<2, false><<<grid, block, 0, stream>>>(a);
+  else if (runs)
+    median_kernel<1, true><<<grid, block, 0, stream>>>(a);
   else
-    median_kernel<1><<<tiles(config), dim3(TILE_X, TILE_Y), 0, job->stream>>>(a);
+    median_kernel<1, false><<<grid, block, 0, stream>>>(a);
   RV_LAUNCHED(&config->log);
   return RV_OK;
 }
 
-RvStatus sgm_cuda_speckle(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
-  const PostArgs a = post_args(work, config, job);
-  const dim3 grid = tiles(config), block(TILE_X, TILE_Y);
-  speckle_runs_kernel<<<grid, block, 0, job->stream>>>(a);
-  RV_LAUNCHED(&config->log);
-  speckle_unite_kernel<<<grid, block, 0, job->stream>>>(a);
-  RV_LAUNCHED(&config->log);
-  speckle_count_kernel<<<grid, block, 0, job->stream>>>(a);
-  RV_LAUNCHED(&config->log);
-  speckle_clear_kernel<<<grid, block, 0, job->stream>>>(a);
+static RvStatus launch_runs(const PostArgs &a, const RvSgmConfig *config, RvStream stream) {
+  speckle_runs_kernel<<<tiles(config), dim3(TILE_X, TILE_Y), 0, stream>>>(a);
   RV_LAUNCHED(&config->log);
   return RV_OK;
+}
+
+/* Regions and their sizes, once the runs have their labels. */
+static RvStatus launch_regions(const PostArgs &a, const RvSgmConfig *config, RvStream stream) {
+  const dim3 grid = tiles(config), block(TILE_X, TILE_Y);
+  speckle_unite_kernel<<<grid, block, 0, stream>>>(a);
+  RV_LAUNCHED(&config->log);
+  speckle_count_kernel<<<grid, block, 0, stream>>>(a);
+  RV_LAUNCHED(&config->log);
+  return RV_OK;
+}
+
+static RvStatus launch_output(const PostArgs &a, const RvSgmConfig *config, RvStream stream,
+                              bool speckle) {
+  if (speckle)
+    output_kernel<true><<<tiles(config), dim3(TILE_X, TILE_Y), 0, stream>>>(a);
+  else
+    output_kernel<false><<<tiles(config), dim3(TILE_X, TILE_Y), 0, stream>>>(a);
+  RV_LAUNCHED(&config->log);
+  return RV_OK;
+}
+
+RvStatus sgm_cuda_median(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+  PostArgs a = post_args(work, config, job);
+  a.out = work->median;
+  return launch_median(a, config, job->stream, false);
+}
+
+RvStatus sgm_cuda_speckle(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+  PostArgs a = post_args(work, config, job);
+  a.confidence.data = NULL;
+  RV_TRY(launch_runs(a, config, job->stream));
+  RV_TRY(launch_regions(a, config, job->stream));
+  return launch_output(a, config, job->stream, true);
 }
 
 RvStatus sgm_cuda_output(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
   PostArgs a = post_args(work, config, job);
   a.out = {(uint16_t *)job->disparity.data, job->disparity.stride / 2};
-  output_kernel<<<tiles(config), dim3(TILE_X, TILE_Y), 0, job->stream>>>(a);
-  RV_LAUNCHED(&config->log);
-  return RV_OK;
+  return launch_output(a, config, job->stream, false);
+}
+
+RvStatus sgm_cuda_clean(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+  const bool speckle = config->speckle_size > 1;
+  PostArgs a = post_args(work, config, job);
+  if (config->median) {
+    a.out = work->median;
+    RV_TRY(launch_median(a, config, job->stream, speckle));
+    a.in = a.out;
+  } else if (speckle) {
+    RV_TRY(launch_runs(a, config, job->stream));
+  }
+  if (speckle)
+    RV_TRY(launch_regions(a, config, job->stream));
+  a.out = {(uint16_t *)job->disparity.data, job->disparity.stride / 2};
+  return launch_output(a, config, job->stream, speckle);
 }

@@ -1,26 +1,30 @@
-/* sgm_cuda_rows.cu: the horizontal paths and everything that ends a row, one block a row: sums of
- * the other directions are read once, the whole sums never leave the chip.
+/* sgm_cuda_rows.cu: the horizontal paths and everything that ends a row, one block a row: the sums
+ * of the other directions are read once, the whole sums never leave the chip.
  *
- * The row is cut in segments. Warp FORWARD walks to the middle, warp BACKWARD from the right end
- * to the middle, both note their state before every segment. Then FORWARD goes on through the
- * right half and BACKWARD through the left half; ahead of each, a helper walks its next segment the
- * other way from the noted state, adds the sums of the other directions and leaves the result in a
- * shared buffer. So each path is exact, the row costs as many steps as it has pixels, and half of
- * the costs are worked out twice instead of being written and read. */
+ * The row is cut in segments. One warp walks from the left to the middle, one from the right end to
+ * the middle, both note their state before every segment. Then each goes on through the other's
+ * half, with two more warps to help: one, a turn ahead, walks the next segment the other way from
+ * the noted state, adds the sums of the other directions and leaves the result in a slot; one, a
+ * turn behind, finds the winners of the segment that is done. So each path is exact, the row costs
+ * as many steps as it has pixels, and half of the costs are worked out twice instead of being
+ * written and read. */
 #include "sgm_cuda.h"
 #include "sgm_cuda_cost.cuh"
 #include "sgm_cuda_winner.cuh"
 
-enum { GROUP = 32, BLOCK = 128, SEGMENT = 16, AHEAD = 4 };
-enum { FORWARD = 0, FORWARD_HELPER, BACKWARD, BACKWARD_HELPER };
+enum { GROUP = 32, BLOCK = 192, SEGMENT = 16, AHEAD = 4, SLOTS = 3 };
+/* What a warp does; pair 0 (warps 0 to 2) works in the right half, pair 1 in the left one. */
+enum { WALK = 0, FILL, JUDGE, ROLES };
 
 struct RowArgs {
   SgmScene scene;
   const uint32_t *sums; /* of all other directions */
   SgmRaster<uint16_t> winner, right, found;
   SgmRaster<uint8_t> sureness;
-  int both; /* 0: left to right only */
+  int both;         /* 0: left to right only */
+  int narrow_notes; /* states fit 8 bits */
   int uniqueness, subpixel, confidence;
+  int max_lr_diff;  /* -1: no left-right check */
   uint16_t *volume; /* tests: the whole sums, [y][x][k]; or NULL */
 };
 
@@ -32,15 +36,14 @@ static __host__ __device__ int row_segments(int width) {
  * together; steps beyond the picture are made, but their results are not used. Loads run one step
  * ahead, over the ends of a row into its neighbours here. */
 template <typename Census> struct RowShared {
-  uint32_t *notes;  /* [segment][words]: states */
+  void *notes;      /* [segment][words]: states, a word or (narrow) half a word each */
   uint32_t *buffer; /* [pair][slot][pixel][words] */
-  uint2 *result;    /* [pair][slot][pixel]: key of the best sum, second sum */
   uint32_t *keys;   /* [x - k + disparities - 1]: best key of a right pixel */
   Census *right;    /* [x - k + disparities - 1]: its descriptor */
   Census *left;     /* [x] */
   uint16_t *p2;     /* [x]: P2 between x - 1 and x; only one when it is not adaptive */
 
-  static __host__ __device__ size_t place(RowShared *m, char *base, const SgmScene &s) {
+  static __host__ __device__ size_t place(RowShared *m, char *base, const SgmScene &s, int narrow) {
     const size_t segments = row_segments(s.width), row = segments * SEGMENT;
     size_t used = 0;
     const auto take = [&](size_t bytes) {
@@ -48,9 +51,8 @@ template <typename Census> struct RowShared {
       used += (bytes + 15) & ~(size_t)15;
       return at;
     };
-    m->notes = (uint32_t *)take(sizeof(uint32_t) * s.words * segments);
-    m->buffer = (uint32_t *)take(sizeof(uint32_t) * s.words * SEGMENT * 4);
-    m->result = (uint2 *)take(sizeof(uint2) * SEGMENT * 4);
+    m->notes = take((narrow ? sizeof(uint16_t) : sizeof(uint32_t)) * s.words * segments);
+    m->buffer = (uint32_t *)take(sizeof(uint32_t) * s.words * SEGMENT * 2 * SLOTS);
     m->keys = (uint32_t *)take(sizeof(uint32_t) * (row + 2 * s.words));
     m->right = (Census *)take(sizeof(Census) * (row + 2 * s.words + 1)) + 1;
     m->left = (Census *)take(sizeof(Census) * row);
@@ -69,13 +71,14 @@ template <int K> struct RowPath {
       l[j] = 0;
     floor2 = 0;
   }
-  __device__ __forceinline__ void resume(const uint32_t *note, const SgmLane &self) {
+  __device__ __forceinline__ void resume(const uint32_t *note, const uint16_t *narrow,
+                                         const SgmLane &self) {
     uint32_t smallest = 0xffffffffu;
-    if (self.active) {
-      sgm_load<K>(l, note + self.first_word);
 #pragma unroll
-      for (int j = 0; j < K; j++)
-        smallest = sgm_min2(smallest, l[j]);
+    for (int j = 0; j < K && self.active; j++) {
+      l[j] =
+          narrow ? __byte_perm(narrow[self.first_word + j], 0, 0x4140) : note[self.first_word + j];
+      smallest = sgm_min2(smallest, l[j]);
     }
     floor2 = sgm_group_min<GROUP>(smallest);
   }
@@ -89,7 +92,7 @@ template <int K, typename Census> struct Row {
   int y, segments, middle; /* FORWARD starts its second half with segment `middle` */
 
   __device__ Row(const RowArgs &args, char *base) : a(args) {
-    RowShared<Census>::place(&m, base, a.scene);
+    RowShared<Census>::place(&m, base, a.scene, a.narrow_notes);
     self = sgm_lane<GROUP, K>(a.scene.words);
     y = (int)blockIdx.x;
     segments = row_segments(a.scene.width);
@@ -128,14 +131,21 @@ template <int K, typename Census> struct Row {
   }
   __device__ int turns() const { return rv_max(segments - middle, middle); }
   __device__ uint32_t *slot(int pair, int i) const {
-    return m.buffer + (size_t)(2 * pair + (i & 1)) * SEGMENT * a.scene.words;
+    return m.buffer + (size_t)(SLOTS * pair + i % SLOTS) * SEGMENT * a.scene.words;
   }
-  __device__ uint2 *results(int pair, int i) const {
-    return m.result + (2 * pair + (i & 1)) * SEGMENT;
+  __device__ uint32_t *wide_note(int segment) const {
+    return a.narrow_notes ? NULL : (uint32_t *)m.notes + (size_t)segment * a.scene.words;
+  }
+  __device__ uint16_t *narrow_note(int segment) const {
+    return a.narrow_notes ? (uint16_t *)m.notes + (size_t)segment * a.scene.words : NULL;
   }
   __device__ void note(int segment, const RowPath<K> &path) const {
-    if (self.active)
-      sgm_store<K>(m.notes + (size_t)segment * a.scene.words + self.first_word, path.l);
+#pragma unroll
+    for (int j = 0; j < K && self.active; j++)
+      if (a.narrow_notes)
+        narrow_note(segment)[self.first_word + j] = (uint16_t)__byte_perm(path.l[j], 0, 0x4420);
+      else
+        wide_note(segment)[self.first_word + j] = path.l[j];
   }
 
   /* Walks through a whole segment in direction DX; after each step calls body(x, l, sum). A path
@@ -195,7 +205,7 @@ template <int K, typename Census> struct Row {
     }
   }
 
-  /* Helper of a pair: the other direction's costs plus the sums of all others, into the slot. */
+  /* The other direction's costs plus the sums of all others, into the slot. */
   template <int DX> __device__ void fill(int pair, int i) const {
     const int s = turn(pair, i), words = a.scene.words;
     if (s < 0)
@@ -209,7 +219,7 @@ template <int K, typename Census> struct Row {
       return;
     }
     RowPath<K> path;
-    path.resume(m.notes + (size_t)s * words, self);
+    path.resume(wide_note(s), narrow_note(s), self);
     out += self.first_word - first(s) * words;
     walk<DX, true>(s, path, [&](int x, const uint32_t(&l)[K], const uint32_t(&sum)[K]) {
       uint32_t w[K];
@@ -232,33 +242,54 @@ template <int K, typename Census> struct Row {
       asm volatile("prefetch.global.L2 [%0];" ::"l"(at + b));
   }
 
-  /* FORWARD or BACKWARD: adds its own costs, finds the winners. */
+  /* Adds the costs of the walking warp. */
   template <int DX> __device__ void consume(int pair, int i, RowPath<K> &path) const {
     const int s = turn(pair, i), words = a.scene.words;
     if (s < 0)
       return;
     uint32_t *buffer = slot(pair, i) + self.first_word - first(s) * words;
-    uint2 *out = results(pair, i) - first(s);
-    uint32_t *keys = m.keys + 2 * words - 1 - self.first_word;
     walk<DX, false>(s, path, [&](int x, const uint32_t(&l)[K], const uint32_t(&)[K]) {
-      uint32_t w[K] = {};
-      if (self.active) {
-        sgm_load<K>(w, buffer + x * words);
+      uint32_t w[K];
+      if (!self.active)
+        return;
+      sgm_load<K>(w, buffer + x * words);
 #pragma unroll
-        for (int j = 0; j < K; j++)
-          w[j] += l[j];
-        sgm_store<K>(buffer + x * words, w);
-        if (x < a.scene.width)
-          sgm_offer<K>(w, self, words, keys + x);
-      }
-      const uint32_t key = sgm_best_key<GROUP, K>(w, self, words);
-      const int second = sgm_second_sum<GROUP, K>(w, self, words, (int)(key & 0xffffu));
-      if (self.first)
-        out[x] = make_uint2(key, (uint32_t)second);
+      for (int j = 0; j < K; j++)
+        w[j] += l[j];
+      sgm_store<K>(buffer + x * words, w);
     });
   }
 
-  /* Tests: the sums of a consumed segment. */
+  /* Winners of a segment whose sums are whole. */
+  __device__ void judge(int pair, int i) const {
+    const int s = turn(pair, i), words = a.scene.words, lane = (int)threadIdx.x % 32;
+    if (s < 0)
+      return;
+    const uint32_t *buffer = slot(pair, i) + self.first_word;
+    uint32_t *keys = m.keys + first(s) + 2 * words - 1 - self.first_word;
+    const int pixels = count(s);
+    uint32_t best = 0;
+    int second = 0;
+#pragma unroll 4
+    for (int p = 0; p < SEGMENT; p++) {
+      uint32_t w[K] = {};
+      if (self.active) {
+        sgm_load<K>(w, buffer + p * words);
+        if (p < pixels)
+          sgm_offer<K>(w, self, words, keys + p);
+      }
+      const uint32_t key = sgm_best_key<GROUP, K>(w, self, words);
+      const int other = sgm_second_sum<GROUP, K>(w, self, words, (int)(key & 0xffffu));
+      if (lane == p)
+        best = key, second = other;
+    }
+    if (a.volume)
+      show(pair, i);
+    if (lane < pixels)
+      write_pixel(first(s) + lane, slot(pair, i) + lane * words, best, second);
+  }
+
+  /* Tests: the sums of a segment. */
   __device__ void show(int pair, int i) const {
     const int s = turn(pair, i), words = a.scene.words;
     for (int w = (int)threadIdx.x % 32; w < count(s) * 2 * words; w += 32) {
@@ -268,25 +299,13 @@ template <int K, typename Census> struct Row {
     }
   }
 
-  /* Helper: values of a consumed segment, a lane a pixel. */
-  __device__ void finish(int pair, int i) const {
-    const int s = turn(pair, i);
-    if (s < 0)
-      return;
-    const int words = a.scene.words;
-    if (a.volume)
-      show(pair, i);
-    const int p = (int)threadIdx.x % 32;
-    if (p >= count(s))
-      return;
-    const uint2 r = results(pair, i)[p];
-    const int k = (int)(r.x & 0xffffu), best = (int)(r.x >> 16), second = (int)r.y;
-    const uint16_t *sums = (const uint16_t *)(slot(pair, i) + p * words);
+  __device__ void write_pixel(int x, const uint32_t *at, uint32_t key, int second) const {
+    const int k = (int)(key & 0xffffu), best = (int)(key >> 16), words = a.scene.words;
+    const uint16_t *sums = (const uint16_t *)at;
     int offset = 0;
     if (a.subpixel && k > 0 && k < 2 * words - 1)
       offset = rv_sgm_offset(sgm_half(sums, k - 1, words), best, sgm_half(sums, k + 1, words));
     const bool valid = rv_sgm_unique(best, second, a.uniqueness);
-    const int x = first(s) + p;
     a.winner.row(y)[x] = (uint16_t)k;
     a.found.row(y)[x] =
         (uint16_t)(valid ? rv_sgm_value(a.scene.min_disparity, k, offset) : RV_SGM_INVALID);
@@ -294,12 +313,19 @@ template <int K, typename Census> struct Row {
       a.sureness.row(y)[x] = (uint8_t)rv_sgm_confidence(best, second);
   }
 
-  /* Right disparities; RV_SGM_NO_MATCH where nothing was offered. */
-  __device__ void write_right() const {
+  /* Right disparities, RV_SGM_NO_MATCH where nothing was offered; left-right check. */
+  __device__ void end() const {
     const SgmScene &s = a.scene;
+    const uint32_t *keys = m.keys + s.min_disparity + 2 * s.words - 1; /* of right pixel 0 */
     for (int x = (int)threadIdx.x; x < s.width; x += BLOCK) {
-      const int t = x + s.min_disparity + 2 * s.words - 1;
-      a.right.row(y)[x] = t < s.width + 2 * s.words - 1 ? (uint16_t)m.keys[t] : RV_SGM_NO_MATCH;
+      a.right.row(y)[x] =
+          x + s.min_disparity < s.width ? (uint16_t)keys[x] : (uint16_t)RV_SGM_NO_MATCH;
+      if (a.max_lr_diff < 0)
+        continue;
+      const int k = a.winner.row(y)[x], match = x - (s.min_disparity + k);
+      const int right_k = match < 0 ? 0 : (int)(keys[match] & 0xffffu);
+      if (!rv_sgm_agrees(x, s.min_disparity, k, right_k, a.max_lr_diff))
+        a.found.row(y)[x] = RV_SGM_INVALID;
     }
   }
 };
@@ -312,39 +338,45 @@ static __global__ void __launch_bounds__(BLOCK) row_kernel(const RowArgs a) {
   __syncthreads();
   /* Known to be the same for the whole warp. */
   const int warp = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0);
+  const int pair = warp / ROLES, role = warp % ROLES;
   RowPath<K> path;
   path.start();
-  if (a.both && warp == FORWARD)
-    row.template approach<1>(path);
-  if (a.both && warp == BACKWARD)
-    row.template approach<-1>(path);
+  if (a.both && role == WALK) {
+    if (pair == 0)
+      row.template approach<1>(path);
+    else
+      row.template approach<-1>(path);
+  }
   __syncthreads();
   for (int i = 0; i < row.turns() + 2; i++) {
-    if (warp == FORWARD)
-      row.template consume<1>(0, i - 1, path);
-    if (warp == BACKWARD)
-      row.template consume<-1>(1, i - 1, path);
-    if (warp == FORWARD_HELPER || warp == BACKWARD_HELPER) {
-      row.finish(warp / 2, i - 2);
-      __syncwarp();
-    }
-    if (warp == FORWARD_HELPER)
-      row.template fill<-1>(0, i);
-    if (warp == BACKWARD_HELPER)
-      row.template fill<1>(1, i);
+    if (role == JUDGE)
+      row.judge(pair, i - 2);
+    else if (role == WALK && pair == 0)
+      row.template consume<1>(pair, i - 1, path);
+    else if (role == WALK)
+      row.template consume<-1>(pair, i - 1, path);
+    else if (pair == 0)
+      row.template fill<-1>(pair, i);
+    else
+      row.template fill<1>(pair, i);
     __syncthreads();
   }
-  row.write_right();
+  row.end();
+}
+
+static int narrow_notes(const RvSgmConfig *config) {
+  return rv_sgm_path_max(config->cost, config->p2) <= 255;
 }
 
 size_t sgm_cuda_rows_shared(const RvSgmConfig *config) {
   SgmScene scene = {};
   scene.width = config->width, scene.words = config->disparities / 2;
   scene.adaptive = config->adaptive_p2;
-  RowShared<uint32_t> narrow;
-  RowShared<uint64_t> wide;
-  return config->cost == RV_SGM_CENSUS ? RowShared<uint64_t>::place(&wide, NULL, scene)
-                                       : RowShared<uint32_t>::place(&narrow, NULL, scene);
+  const int narrow = narrow_notes(config);
+  RowShared<uint32_t> csct;
+  RowShared<uint64_t> census;
+  return config->cost == RV_SGM_CENSUS ? RowShared<uint64_t>::place(&census, NULL, scene, narrow)
+                                       : RowShared<uint32_t>::place(&csct, NULL, scene, narrow);
 }
 
 template <int K, typename Census> static RvStatus allow_shared(const RvSgmConfig *config) {
@@ -361,15 +393,17 @@ RvStatus sgm_cuda_rows_open(const RvSgmConfig *config) {
     SGM_FOR_WORDS(config->disparities / 2, GROUP, K, return (allow_shared<K, uint32_t>(config)));
 }
 
-RvStatus sgm_cuda_rows(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+RvStatus sgm_cuda_rows(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
+                       int check) {
   RowArgs a = {};
   a.scene = sgm_cuda_scene(work, config, job);
   a.sums = work->sums;
   a.winner = work->winner, a.right = work->right;
   a.found = work->found, a.sureness = work->sureness;
-  a.both = config->paths > 2;
+  a.both = config->paths > 2, a.narrow_notes = narrow_notes(config);
   a.uniqueness = config->uniqueness, a.subpixel = config->subpixel;
   a.confidence = config->confidence;
+  a.max_lr_diff = check ? config->max_lr_diff : -1;
   a.volume = job->volume;
   const size_t shared = sgm_cuda_rows_shared(config);
   if (config->cost == RV_SGM_CENSUS)

@@ -14,7 +14,12 @@
 
 #include <cuda_pipeline_primitives.h>
 
-enum { GROUP = 16 };
+enum { AHEAD = 3, STAGES = AHEAD + 1 }; /* rows that are copied ahead of use */
+
+/* Threads a block may have, so that the registers suffice. */
+static constexpr int sweep_threads(int k, bool slanted) {
+  return k <= 8 ? (slanted ? 512 : 128) : (slanted ? 256 : 64);
+}
 
 struct SweepArgs {
   SgmScene scene;
@@ -28,97 +33,189 @@ struct SweepArgs {
   int strip, halo;
 };
 
-/* The block's shared memory: the right descriptors that its columns need in a row, and the states
- * of the slanted paths, [turn][side][slot][words], with their minima. What belongs to a row comes
- * by turns, so that one is read while the next one is written. Slot c + 1 is that of column c of
- * the block; side 0 comes from the left, 1 from the right. */
+/* The block's shared memory: what a row needs from global memory, copied AHEAD rows before, and the
+ * states of the slanted paths, [turn][side][slot][words], with their minima; one turn is read while
+ * the next one is written. Slot c + 1 is that of column c of the block; side 0 comes from the left,
+ * 1 from the right. Words of a state lie in pieces, see SweepLane. */
 template <typename Census> struct SweepShared {
   uint32_t *l, *floor2;
-  Census *right; /* [turn][c - k + 2 * words - 1] */
-  int columns, slots, words;
+  uint32_t *sums; /* [stage][own column][words], in pieces */
+  Census *right;  /* [stage][c - k + 2 * words - 1] */
+  Census *left;   /* [stage][c] */
+  int columns, strip, slots, words;
 
-  static __host__ __device__ size_t place(SweepShared *m, char *base, int columns, int words,
-                                          bool slanted) {
-    const size_t states = slanted ? 4 * (size_t)(columns + 2) : 0;
-    m->columns = columns, m->slots = columns + 2, m->words = words;
+  static __host__ __device__ size_t place(SweepShared *m, char *base, int strip, int halo,
+                                          int words, bool slanted) {
+    const size_t columns = strip + 2 * halo, states = slanted ? 4 * (columns + 2) : 0;
+    m->columns = (int)columns, m->strip = strip, m->slots = (int)columns + 2, m->words = words;
     m->l = (uint32_t *)base;
-    m->right = (Census *)(base + sizeof(uint32_t) * states * words);
-    m->floor2 = (uint32_t *)(m->right + 2 * (columns + 2 * words));
+    m->sums = m->l + states * words;
+    m->right = (Census *)(m->sums + (size_t)STAGES * strip * words);
+    m->left = m->right + STAGES * (columns + 2 * words);
+    m->floor2 = (uint32_t *)(m->left + STAGES * columns);
     return (size_t)((char *)(m->floor2 + states) - base);
   }
   __device__ __forceinline__ int at(int turn, int side, int slot) const {
     return ((turn & 1) * 2 + side) * slots + slot;
   }
-  __device__ __forceinline__ Census *row(int turn) const {
-    return right + (turn & 1) * (columns + 2 * words);
+  __device__ __forceinline__ Census *right_row(int turn) const {
+    return right + turn % STAGES * (columns + 2 * words);
+  }
+  __device__ __forceinline__ Census *left_row(int turn) const {
+    return left + turn % STAGES * columns;
+  }
+  __device__ __forceinline__ uint32_t *sum(int turn, int own) const {
+    return sums + (size_t)(turn % STAGES * strip + own) * words;
   }
   /* Starts to copy the descriptors of a row; x0 is the block's first column. */
   __device__ __forceinline__ void fetch(const SgmScene &s, int x0, int y, int turn) const {
     const Census *from = (const Census *)s.right + (size_t)y * s.width;
-    Census *to = row(turn);
+    const Census *beside = (const Census *)s.left + (size_t)y * s.width;
+    Census *to = right_row(turn), *to_left = left_row(turn);
     const int first = x0 - (2 * words - 1) - s.min_disparity;
     for (int t = (int)threadIdx.x; t < columns + 2 * words - 1; t += (int)blockDim.x)
       __pipeline_memcpy_async(&to[t], &from[rv_clamp(first + t, 0, s.width - 1)], sizeof(Census));
-    __pipeline_commit();
+    for (int t = (int)threadIdx.x; t < columns; t += (int)blockDim.x)
+      __pipeline_memcpy_async(&to_left[t], &beside[rv_clamp(x0 + t, 0, s.width - 1)],
+                              sizeof(Census));
   }
 };
 
-template <int K>
+/* A lane's words in shared memory: pieces of four words, a piece of all lanes before the next one,
+ * so that the lanes' accesses lie side by side. */
+template <int G, int K> struct SweepLane {
+  enum { PIECE = K < 4 ? K : 4 };
+
+  static __device__ __forceinline__ int place(int piece, int words) {
+    return piece * (words / K) * PIECE + (int)threadIdx.x % G * PIECE;
+  }
+  static __device__ __forceinline__ void load(uint32_t (&w)[K], const uint32_t *at, int words) {
+#pragma unroll
+    for (int q = 0; q < K / PIECE; q++) {
+      uint32_t piece[PIECE];
+      sgm_load<PIECE>(piece, at + place(q, words));
+#pragma unroll
+      for (int j = 0; j < PIECE; j++)
+        w[q * PIECE + j] = piece[j];
+    }
+  }
+  static __device__ __forceinline__ void store(uint32_t *at, const uint32_t (&w)[K], int words) {
+#pragma unroll
+    for (int q = 0; q < K / PIECE; q++) {
+      uint32_t piece[PIECE];
+#pragma unroll
+      for (int j = 0; j < PIECE; j++)
+        piece[j] = w[q * PIECE + j];
+      sgm_store<PIECE>(at + place(q, words), piece);
+    }
+  }
+  /* Starts to copy a lane's words, given where they start in global memory. */
+  static __device__ __forceinline__ void copy(uint32_t *at, const uint32_t *from, int words) {
+#pragma unroll
+    for (int q = 0; q < K / PIECE; q++)
+      __pipeline_memcpy_async(at + place(q, words), from + q * PIECE, PIECE * sizeof(uint32_t));
+  }
+};
+
+template <int G, int K>
 static __device__ __forceinline__ uint32_t floor_of(const uint32_t (&l)[K], const SgmLane &self) {
   uint32_t smallest = 0xffffffffu;
 #pragma unroll
   for (int j = 0; j < K; j++)
     smallest = sgm_min2(smallest, l[j]);
-  return sgm_group_min<GROUP>(self.active ? smallest : 0xffffffffu);
+  return sgm_group_min<G>(self.active ? smallest : 0xffffffffu);
 }
 
 /* State of the slanted path that stands in column x before the band, into its slot. A path that
- * starts has l = 0 and minimum 0. The whole warp takes part. */
-template <int K, typename Census>
+ * starts has l = 0 and minimum 0: that is what the slots of columns outside the picture hold in
+ * both turns, for good. The whole warp takes part. */
+template <int G, int K, typename Census>
 static __device__ void take_state(const SweepArgs &a, const SweepShared<Census> &m,
                                   const SgmLane &self, int state, int side, int x, int slot,
                                   bool wanted) {
+  const bool inside = x >= 0 && x < a.scene.width;
   uint32_t l[K] = {};
-  if (a.row > 0 && wanted && x >= 0 && x < a.scene.width && self.active)
+  if (a.row > 0 && wanted && inside && self.active)
     sgm_load<K>(l, a.slanted_in + ((size_t)(2 * state + side) * a.scene.width + x) * m.words +
                        self.first_word);
-  const uint32_t floor2 = floor_of<K>(l, self);
+  const uint32_t floor2 = floor_of<G, K>(l, self);
   if (!wanted)
     return;
-  const int at = m.at(0, side, slot);
-  if (self.active)
-    sgm_store<K>(m.l + (size_t)at * m.words + self.first_word, l);
-  if (self.first)
-    m.floor2[at] = floor2;
+  for (int turn = 0; turn < (inside ? 1 : 2); turn++) {
+    const int at = m.at(turn, side, slot);
+    if (self.active)
+      SweepLane<G, K>::store(m.l + (size_t)at * m.words, l, m.words);
+    if (self.first)
+      m.floor2[at] = inside ? floor2 : 0;
+  }
 }
 
-/* A column's place, and what none of its warp's columns needs is left out. */
+/* A column's place. What none of its warp's columns needs is left out. */
 struct SweepColumn {
   int c, x, sweep, state;
   bool inside, own, any_own;
-  int last_row[2]; /* of the band, in which the slanted path of a side is wanted; -1: in none */
+  int last_row[2]; /* outside the strip: until when the path of a side is wanted; -1: never */
+};
+
+/* Column c of the left halo is right up to row c of the band, and not wanted afterwards. */
+template <int G> static __device__ SweepColumn sweep_column(const SweepArgs &a) {
+  enum { SIDE_BY_SIDE = 32 / G }; /* columns of a warp */
+  const int columns = a.strip + 2 * a.halo;
+  SweepColumn col;
+  col.c = (int)threadIdx.x / G;
+  col.x = (int)blockIdx.x * a.strip - a.halo + col.c;
+  col.sweep = a.sweep + (int)blockIdx.y;
+  col.state = a.state + (int)blockIdx.y;
+  col.inside = col.x >= 0 && col.x < a.scene.width;
+  col.own = col.inside && col.c >= a.halo && col.c < a.halo + a.strip;
+  col.any_own = __any_sync(SGM_WARP, col.own);
+  const bool left = col.inside && col.c < a.halo + a.strip, right = col.inside && col.c >= a.halo;
+  const int first = col.c - col.c % SIDE_BY_SIDE;
+  col.last_row[0] = __any_sync(SGM_WARP, left) ? first + SIDE_BY_SIDE - 1 : -1;
+  col.last_row[1] = __any_sync(SGM_WARP, right) ? columns - 1 - first : -1;
+  return col;
+}
+
+/* Fills the slots of the block's columns and of their two neighbours. */
+template <int G, int K, typename Census>
+static __device__ void take_states(const SweepArgs &a, const SweepShared<Census> &m,
+                                   const SgmLane &self, const SweepColumn &col) {
+  const int rim = col.c == 0 ? -1 : 1;
+  for (int side = 0; side < 2; side++) {
+    take_state<G, K>(a, m, self, col.state, side, col.x, col.c + 1, true);
+    take_state<G, K>(a, m, self, col.state, side, col.x + rim, col.c + 1 + rim,
+                     col.c == 0 || col.c == m.columns - 1);
+  }
+}
+
+/* P2 of a row's steps: straight, and of the two sides. */
+struct SweepPenalty {
+  uint32_t straight, side[2];
+
+  __device__ __forceinline__ SweepPenalty(const SgmScene &s, int x, int y, int dy, bool started) {
+    straight = side[0] = side[1] = (uint32_t)s.p2 * 0x10001u;
+    if (!s.adaptive || !started)
+      return;
+    straight = sgm_p2(s, x, y, 0, dy, true);
+    side[0] = sgm_p2(s, x, y, 1, dy, x > 0);
+    side[1] = sgm_p2(s, x, y, -1, dy, x < s.width - 1);
+  }
 };
 
 /* One row of the slanted path of a side: from the neighbour's slot to the own one. */
-template <int K, typename Census>
+template <int G, int K, typename Census>
 static __device__ __forceinline__ void
 slanted_step(const SweepArgs &a, const SweepShared<Census> &m, const SgmLane &self,
-             const SweepColumn &col, int side, int turn, int y, int dy, const uint32_t (&cost)[K],
+             const SweepColumn &col, int side, int turn, uint32_t p2, const uint32_t (&cost)[K],
              uint32_t (&sum)[K]) {
-  const int before = col.x + (side ? 1 : -1);
-  const bool path = before >= 0 && before < a.scene.width;
   const int from = m.at(turn, side, col.c + (side ? 2 : 0)), to = m.at(turn + 1, side, col.c + 1);
-  uint32_t l[K] = {}, floor2 = 0;
-  if (path && self.active)
-    sgm_load<K>(l, m.l + (size_t)from * m.words + self.first_word);
-  if (path)
-    floor2 = m.floor2[from];
-  const uint32_t p2 = sgm_p2(a.scene, col.inside ? col.x : 0, y, side ? -1 : 1, dy,
-                             path && col.inside && a.row + turn > 0);
-  sgm_path_step<GROUP, K>(l, floor2, cost, (uint32_t)a.scene.p1 * 0x10001u, p2, self);
+  uint32_t l[K] = {}, floor2 = m.floor2[from];
   if (self.active)
-    sgm_store<K>(m.l + (size_t)to * m.words + self.first_word, l);
-  if (self.first)
+    SweepLane<G, K>::load(l, m.l + (size_t)from * m.words, m.words);
+  sgm_path_step<G, K>(l, floor2, cost, (uint32_t)a.scene.p1 * 0x10001u, p2, self);
+  if (self.active && col.inside)
+    SweepLane<G, K>::store(m.l + (size_t)to * m.words, l, m.words);
+  if (self.first && col.inside)
     m.floor2[to] = floor2;
 #pragma unroll
   for (int j = 0; j < K; j++)
@@ -126,7 +223,7 @@ slanted_step(const SweepArgs &a, const SweepShared<Census> &m, const SgmLane &se
 }
 
 /* States after the band, for the next one. */
-template <int K, typename Census>
+template <int G, int K, typename Census>
 static __device__ void leave_states(const SweepArgs &a, const SweepShared<Census> &m,
                                     const SgmLane &self, const SweepColumn &col,
                                     const uint32_t (&straight)[K], bool slanted) {
@@ -137,132 +234,109 @@ static __device__ void leave_states(const SweepArgs &a, const SweepShared<Census
                straight);
   for (int side = 0; slanted && side < 2; side++) {
     uint32_t l[K];
-    sgm_load<K>(l, m.l + (size_t)m.at(a.rows, side, col.c + 1) * m.words + self.first_word);
+    SweepLane<G, K>::load(l, m.l + (size_t)m.at(a.rows, side, col.c + 1) * m.words, m.words);
     sgm_store<K>(a.slanted_out + ((size_t)(2 * col.state + side) * a.scene.width + x) * m.words +
                      self.first_word,
                  l);
   }
 }
 
-/* Column c of the left halo is right up to row c of the band, and not wanted afterwards. */
-static __device__ SweepColumn sweep_column(const SweepArgs &a) {
-  const int columns = a.strip + 2 * a.halo;
-  SweepColumn col;
-  col.c = (int)threadIdx.x / GROUP;
-  col.x = (int)blockIdx.x * a.strip - a.halo + col.c;
-  col.sweep = a.sweep + (int)blockIdx.y;
-  col.state = a.state + (int)blockIdx.y;
-  col.inside = col.x >= 0 && col.x < a.scene.width;
-  col.own = col.inside && col.c >= a.halo && col.c < a.halo + a.strip;
-  col.any_own = __any_sync(SGM_WARP, col.own);
-  const bool left = col.inside && col.c < a.halo + a.strip, right = col.inside && col.c >= a.halo;
-  const int odd = col.c | 1, even = col.c & ~1; /* columns of this warp */
-  col.last_row[0] = __any_sync(SGM_WARP, left) ? odd : -1;
-  col.last_row[1] = __any_sync(SGM_WARP, right) ? columns - 1 - even : -1;
-  return col;
-}
-
-/* Brings what the band adds to into the L2 cache: every lane of the group asks for some lines. */
-static __device__ void ask_for_sums(const SweepArgs &a, const uint32_t *at, ptrdiff_t pitch) {
-  enum { LINE = 128 / sizeof(uint32_t) };
-  const int lines = rv_div_up(a.scene.words, LINE);
-  for (int i = (int)threadIdx.x % GROUP; i < rv_min(a.rows, 64) * lines; i += GROUP)
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(at + (i / lines) * pitch + (i % lines) * LINE));
-}
-
-/* Fills the slots of the block's columns and of their two neighbours. */
-template <int K, typename Census>
-static __device__ void take_states(const SweepArgs &a, const SweepShared<Census> &m,
-                                   const SgmLane &self, const SweepColumn &col) {
-  const int rim = col.c == 0 ? -1 : 1;
-  for (int side = 0; side < 2; side++) {
-    take_state<K>(a, m, self, col.state, side, col.x, col.c + 1, true);
-    take_state<K>(a, m, self, col.state, side, col.x + rim, col.c + 1 + rim,
-                  col.c == 0 || col.c == m.columns - 1);
-  }
-}
-
-template <int K, typename Census, bool SLANTED, int THREADS>
-static __global__ void __launch_bounds__(THREADS) sweep_kernel(const SweepArgs a) {
+template <int G, int K, typename Census, bool SLANTED>
+static __global__ void __launch_bounds__(sweep_threads(K, SLANTED))
+    sweep_kernel(const SweepArgs a) {
   extern __shared__ __align__(16) char memory[];
   const SgmScene &scene = a.scene;
   const int words = scene.words;
-  const SgmLane self = sgm_lane<GROUP, K>(words);
-  const SweepColumn col = sweep_column(a);
+  const SgmLane self = sgm_lane<G, K>(words);
+  const SweepColumn col = sweep_column<G>(a);
   SweepShared<Census> m;
-  SweepShared<Census>::place(&m, memory, a.strip + 2 * a.halo, words, SLANTED);
+  SweepShared<Census>::place(&m, memory, a.strip, a.halo, words, SLANTED);
   const int dy = col.sweep ? -1 : 1, y0 = col.sweep ? scene.height - 1 - a.row : a.row;
-  const int x = rv_clamp(col.x, 0, scene.width - 1);
-  m.fetch(scene, col.x - col.c, y0, 0);
+  const int x = rv_clamp(col.x, 0, scene.width - 1), own = col.c - a.halo;
+  uint32_t *const sums = a.sums + ((size_t)y0 * scene.width + x) * words + self.first_word;
+  const ptrdiff_t pitch = (ptrdiff_t)dy * scene.width * words;
+  const bool keeps = col.own && self.active;
+  const auto fetch = [&](int s) {
+    if (s < a.rows) {
+      m.fetch(scene, col.x - col.c, y0 + s * dy, s);
+      if (a.add && keeps)
+        SweepLane<G, K>::copy(m.sum(s, own), sums + s * pitch, words);
+    }
+    __pipeline_commit();
+  };
+  for (int s = 0; s < AHEAD; s++)
+    fetch(s);
   uint32_t straight[K] = {};
-  if (a.row > 0 && col.own && self.active)
+  if (a.row > 0 && keeps)
     sgm_load<K>(straight,
                 a.straight + (col.state * (size_t)scene.width + x) * words + self.first_word);
-  uint32_t floor2 = floor_of<K>(straight, self);
+  uint32_t floor2 = floor_of<G, K>(straight, self);
   if (SLANTED)
-    take_states<K>(a, m, self, col);
-  uint32_t *at = a.sums + ((size_t)y0 * scene.width + x) * words + self.first_word;
-  const ptrdiff_t pitch = (ptrdiff_t)dy * scene.width * words;
-  const Census *left = (const Census *)scene.left + (size_t)y0 * scene.width + x;
-  const bool keeps = col.own && self.active;
-  if (a.add && col.own)
-    ask_for_sums(a, at - self.first_word, pitch);
-  Census here = *left;
-  uint32_t sum[K] = {}, next_sum[K] = {};
-  if (a.add && keeps)
-    sgm_load<K>(next_sum, at);
-  __pipeline_wait_prior(0);
-  __syncthreads();
-  for (int s = 0; s < a.rows; s++, at += pitch) {
+    take_states<G, K>(a, m, self, col);
+  for (int s = 0; s < a.rows; s++) {
     const int y = y0 + s * dy;
-    const Census *low = m.row(s) + col.c + 2 * words - 1 - self.first_word;
-    uint32_t cost[K];
+    __pipeline_wait_prior(AHEAD - 1);
+    __syncthreads(); /* row s is there; row s - 1 is done with */
+    fetch(s + AHEAD);
+    const Census here = m.left_row(s)[col.c];
+    const Census *low = m.right_row(s) + col.c + 2 * words - 1 - self.first_word;
+    uint32_t cost[K], sum[K] = {};
 #pragma unroll
-    for (int j = 0; j < K; j++) {
+    for (int j = 0; j < K; j++)
       cost[j] = sgm_hamming(here, low[-j]) + (sgm_hamming(here, low[-j - words]) << 16);
-      sum[j] = next_sum[j];
-    }
-    if (s + 1 < a.rows) {
-      m.fetch(scene, col.x - col.c, y + dy, s + 1);
-      left += (ptrdiff_t)dy * scene.width;
-      here = *left;
-      if (a.add && keeps)
-        sgm_load<K>(next_sum, at + pitch);
-    }
+    if (a.add && keeps)
+      SweepLane<G, K>::load(sum, m.sum(s, own), words);
+    const SweepPenalty p2(scene, x, y, dy, a.row + s > 0);
     if (col.any_own) {
-      const uint32_t p2 = sgm_p2(scene, x, y, 0, dy, a.row + s > 0);
-      sgm_path_step<GROUP, K>(straight, floor2, cost, (uint32_t)scene.p1 * 0x10001u, p2, self);
+      sgm_path_step<G, K>(straight, floor2, cost, (uint32_t)scene.p1 * 0x10001u, p2.straight, self);
 #pragma unroll
       for (int j = 0; j < K; j++)
         sum[j] += straight[j];
-    }
-    if (SLANTED) {
-      if (col.last_row[0] >= s)
-        slanted_step<K>(a, m, self, col, 0, s, y, dy, cost, sum);
-      if (col.last_row[1] >= s)
-        slanted_step<K>(a, m, self, col, 1, s, y, dy, cost, sum);
+      if (SLANTED) {
+        slanted_step<G, K>(a, m, self, col, 0, s, p2.side[0], cost, sum);
+        slanted_step<G, K>(a, m, self, col, 1, s, p2.side[1], cost, sum);
+      }
+    } else if (SLANTED) {
+      for (int side = 0; side < 2; side++)
+        if (col.last_row[side] >= s)
+          slanted_step<G, K>(a, m, self, col, side, s, p2.side[side], cost, sum);
     }
     if (keeps)
-      sgm_store<K>(at, sum);
-    __pipeline_wait_prior(0);
-    __syncthreads();
+      sgm_store<K>(sums + s * pitch, sum);
   }
-  leave_states<K>(a, m, self, col, straight, SLANTED);
+  __syncthreads();
+  leave_states<G, K>(a, m, self, col, straight, SLANTED);
 }
 
-/* Threads a block may have, so that the registers suffice. */
-static constexpr int sweep_threads(int k, bool slanted) {
-  return !slanted ? 256 : k <= 4 ? 1024 : k == 8 ? 512 : 256;
-}
+/* Picks lanes and words a lane: few lanes mean few exchanges, as long as the registers suffice. */
+#define SGM_FOR_SWEEP(words, G, K, ...)                                                            \
+  do {                                                                                             \
+    if ((words) <= 16) {                                                                           \
+      constexpr int G = 8, K = 2;                                                                  \
+      __VA_ARGS__;                                                                                 \
+    } else if ((words) <= 32) {                                                                    \
+      constexpr int G = 8, K = 4;                                                                  \
+      __VA_ARGS__;                                                                                 \
+    } else if ((words) <= 64) {                                                                    \
+      constexpr int G = 8, K = 8;                                                                  \
+      __VA_ARGS__;                                                                                 \
+    } else if ((words) <= 128) {                                                                   \
+      constexpr int G = 16, K = 8;                                                                 \
+      __VA_ARGS__;                                                                                 \
+    } else {                                                                                       \
+      constexpr int G = 16, K = 16;                                                                \
+      __VA_ARGS__;                                                                                 \
+    }                                                                                              \
+  } while (0)
 
-template <int K, typename Census, bool SLANTED>
+template <int G, int K, typename Census, bool SLANTED>
 static RvStatus launch(const RvSgmConfig *config, const SweepArgs &a, int sweeps, RvStream stream) {
-  constexpr int THREADS = sweep_threads(K, SLANTED);
-  const int columns = a.strip + 2 * a.halo; /* even: whole warps */
   const dim3 grid(rv_div_up(a.scene.width, a.strip), sweeps);
   SweepShared<Census> unused;
-  const size_t shared = SweepShared<Census>::place(&unused, NULL, columns, a.scene.words, SLANTED);
-  sweep_kernel<K, Census, SLANTED, THREADS><<<grid, columns * GROUP, shared, stream>>>(a);
+  const size_t shared =
+      SweepShared<Census>::place(&unused, NULL, a.strip, a.halo, a.scene.words, SLANTED);
+  const int threads = (a.strip + 2 * a.halo) * G; /* whole warps */
+  sweep_kernel<G, K, Census, SLANTED><<<grid, threads, shared, stream>>>(a);
   RV_LAUNCHED(&config->log);
   return RV_OK;
 }
@@ -271,11 +345,11 @@ template <bool SLANTED>
 static RvStatus launch_any(const RvSgmConfig *config, const SweepArgs &a, int sweeps,
                            RvStream stream) {
   if (config->cost == RV_SGM_CENSUS)
-    SGM_FOR_WORDS(a.scene.words, GROUP, K,
-                  return (launch<K, uint64_t, SLANTED>(config, a, sweeps, stream)));
+    SGM_FOR_SWEEP(a.scene.words, G, K,
+                  return (launch<G, K, uint64_t, SLANTED>(config, a, sweeps, stream)));
   else
-    SGM_FOR_WORDS(a.scene.words, GROUP, K,
-                  return (launch<K, uint32_t, SLANTED>(config, a, sweeps, stream)));
+    SGM_FOR_SWEEP(a.scene.words, G, K,
+                  return (launch<G, K, uint32_t, SLANTED>(config, a, sweeps, stream)));
 }
 
 /* Rows from .. to - 1 of `sweeps` sweeps, band by band. */
@@ -350,18 +424,18 @@ void sgm_cuda_sweeps_layout(SgmCuda *work, const RvSgmConfig *config, RvArena *a
 
 /* Strip and halo that make the slanted sweeps shortest: launches against repeated columns against
  * multiprocessors without work. Times in µs, fitted on an H200. */
-static void choose_strip(SgmCuda *work, const RvSgmConfig *config, int columns, int processors) {
-  const double launch_us = 4, row_us = 0.25, column_us = 0.0126 * config->disparities / 128;
+static void choose_strip(SgmCuda *work, const RvSgmConfig *config, int columns, int unit,
+                         int processors) {
+  const double launch_us = 5, row_us = 0.3, column_us = 0.0126 * config->disparities / 128;
   double best = 0;
-  work->strip = 2, work->halo = 0;
-  for (int strip = 2; strip <= columns; strip += 2) {
+  for (int strip = unit; strip <= columns; strip += unit) {
     const int blocks = work->sweeps * rv_div_up(config->width, strip);
     const int waves = rv_div_up(blocks, processors);
-    for (int halo = 0; strip + 2 * halo <= columns; halo++) {
-      const double busy = waves * column_us * (strip + 0.6 * halo);
+    for (int halo = 0; strip + 2 * halo <= columns; halo += unit) {
+      const double busy = waves * column_us * (strip + 0.5 * halo);
       const double row = busy > row_us ? busy : row_us;
-      const double rows = config->height, launches = rows / (halo + 1);
-      const double time = launches * launch_us + rows * row;
+      const double launches = (double)config->height / (halo + 1);
+      const double time = launches * launch_us + config->height * row;
       if (best == 0 || time < best) {
         best = time;
         work->strip = strip, work->halo = halo;
@@ -370,37 +444,34 @@ static void choose_strip(SgmCuda *work, const RvSgmConfig *config, int columns, 
   }
 }
 
-template <int K, typename Census>
-static RvStatus open_slanted(SgmCuda *work, const RvSgmConfig *config) {
-  constexpr int THREADS = sweep_threads(K, true);
+template <int G, int K, typename Census>
+static RvStatus open_sweeps(SgmCuda *work, const RvSgmConfig *config) {
+  const int words = config->disparities / 2;
+  work->strip = sweep_threads(K, false) / G, work->halo = 0;
+  if (config->paths != 8)
+    return RV_OK;
   int device = 0, processors = 1, shared = 48 * 1024;
   RV_CU(&config->log, cudaGetDevice(&device));
   RV_CU(&config->log, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   RV_CU(&config->log,
         cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  const int words = config->disparities / 2;
-  int columns = THREADS / GROUP;
+  const int unit = 32 / G; /* columns of a warp */
+  int columns = sweep_threads(K, true) / G;
   SweepShared<Census> unused;
-  while (columns > 2 &&
-         SweepShared<Census>::place(&unused, NULL, columns, words, true) > (size_t)shared)
-    columns -= 2;
-  choose_strip(work, config, columns, processors);
-  const size_t bytes =
-      SweepShared<Census>::place(&unused, NULL, work->strip + 2 * work->halo, words, true);
-  RV_CU(&config->log,
-        cudaFuncSetAttribute(sweep_kernel<K, Census, true, THREADS>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+  while (columns > unit && /* all columns own: what takes the most */
+         SweepShared<Census>::place(&unused, NULL, columns, 0, words, true) > (size_t)shared)
+    columns -= unit;
+  choose_strip(work, config, columns, unit, processors);
+  RV_CU(&config->log, cudaFuncSetAttribute(sweep_kernel<G, K, Census, true>,
+                                           cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   return RV_OK;
 }
 
 RvStatus sgm_cuda_sweeps_open(SgmCuda *work, const RvSgmConfig *config) {
-  work->strip = sweep_threads(1, false) / GROUP, work->halo = 0;
-  if (config->paths != 8)
-    return RV_OK;
   if (config->cost == RV_SGM_CENSUS)
-    SGM_FOR_WORDS(config->disparities / 2, GROUP, K,
-                  return (open_slanted<K, uint64_t>(work, config)));
+    SGM_FOR_SWEEP(config->disparities / 2, G, K,
+                  return (open_sweeps<G, K, uint64_t>(work, config)));
   else
-    SGM_FOR_WORDS(config->disparities / 2, GROUP, K,
-                  return (open_slanted<K, uint32_t>(work, config)));
+    SGM_FOR_SWEEP(config->disparities / 2, G, K,
+                  return (open_sweeps<G, K, uint32_t>(work, config)));
 }
