@@ -39,23 +39,31 @@ static void add_octave(float *out, const Octave *octave, uint32_t salt, float *t
   }
 }
 
-/* Overlapping discs, one in each of n x n cells: the nearest centre's tone, darker at its rim. */
-static float discs(uint32_t salt, float x, float y, int n) {
-  const float u = x * (float)n / SIDE, v = y * (float)n / SIDE;
-  float best = 9.0f, tone = 0.0f;
-  for (int j = -1; j <= 1; j++)
-    for (int i = -1; i <= 1; i++) {
-      const int cx = (int)u + i, cy = (int)v + j;
-      const int wx = (cx + n) % n, wy = (cy + n) % n;
-      const float px = (float)cx + lattice(salt, wx, wy) - u;
-      const float py = (float)cy + lattice(salt + 1, wx, wy) - v;
-      const float d = px * px + py * py;
-      if (d < best) {
-        best = d;
-        tone = lattice(salt + 2, wx, wy);
-      }
+/* Adds overlapping discs, one in each of n x n cells: the nearest centre's tone, darker at its rim.
+ * `table` has room for place and tone of every disc. */
+static void add_discs(float *out, uint32_t salt, int n, float amplitude, float *table) {
+  for (int i = 0; i < n * n; i++) {
+    table[3 * i] = lattice(salt, i % n, i / n);
+    table[3 * i + 1] = lattice(salt + 1, i % n, i / n);
+    table[3 * i + 2] = lattice(salt + 2, i % n, i / n);
+  }
+  for (int y = 0; y < SIDE; y++)
+    for (int x = 0; x < SIDE; x++) {
+      const float u = (float)(x * n) / SIDE, v = (float)(y * n) / SIDE;
+      float best = 9.0f, tone = 0.0f;
+      for (int j = -1; j <= 1; j++)
+        for (int i = -1; i <= 1; i++) {
+          const int cx = (int)u + i, cy = (int)v + j;
+          const float *disc = table + 3 * ((cy + n) % n * n + (cx + n) % n);
+          const float px = (float)cx + disc[0] - u, py = (float)cy + disc[1] - v;
+          const float d = px * px + py * py;
+          if (d < best) {
+            best = d;
+            tone = disc[2];
+          }
+        }
+      out[y * SIDE + x] += amplitude * (tone - 0.9f * best);
     }
-  return tone - 0.9f * best;
 }
 
 /* Rows of nx x ny stones, every other row shifted by half a stone when `bond`; `joint` in texels.
@@ -81,26 +89,26 @@ static const Octave octaves[TEXTURES][OCTAVES] = {
     [TEX_DIRT] = {{128, 128, 0.8f}, {40, 40, 0.5f}, {11, 11, 0.45f}},
 };
 
-/* What a texture has beside its octaves. */
-static float pattern(int texture, uint32_t salt, float x, float y) {
-  switch (texture) {
-  case TEX_LEAVES:
-    return discs(salt, x, y, 40) + 0.6f * discs(salt + 7, x, y, 17);
-  case TEX_BRICK:
-    return masonry(salt, x, y, 8, 24, 1, 1.5f);
-  case TEX_PAVING:
-    return 0.7f * masonry(salt, x, y, 4, 4, 0, 2.0f);
-  case TEX_DIRT:
-    return 0.5f * discs(salt, x, y, 30);
-  default:
-    return 0.0f;
-  }
+/* Adds stones of nx x ny to the tile. */
+static void add_masonry(float *out, uint32_t salt, int nx, int ny, int bond, float joint,
+                        float amplitude) {
+  for (int y = 0; y < SIDE; y++)
+    for (int x = 0; x < SIDE; x++)
+      out[y * SIDE + x] += amplitude * masonry(salt, (float)x, (float)y, nx, ny, bond, joint);
 }
 
 static void generate(int texture, uint32_t salt, float *out, float *table) {
-  for (int y = 0; y < SIDE; y++)
-    for (int x = 0; x < SIDE; x++)
-      out[y * SIDE + x] = pattern(texture, salt, (float)x, (float)y);
+  memset(out, 0, SIDE * SIDE * sizeof *out);
+  if (texture == TEX_LEAVES) {
+    add_discs(out, salt, 40, 1.0f, table);
+    add_discs(out, salt + 7, 17, 0.6f, table);
+  } else if (texture == TEX_DIRT) {
+    add_discs(out, salt, 30, 0.5f, table);
+  } else if (texture == TEX_BRICK) {
+    add_masonry(out, salt, 8, 24, 1, 1.5f, 1.0f);
+  } else if (texture == TEX_PAVING) {
+    add_masonry(out, salt, 4, 4, 0, 2.0f, 0.7f);
+  }
   for (int i = 0; i < OCTAVES && octaves[texture][i].across; i++)
     add_octave(out, &octaves[texture][i], salt + 16u + (uint32_t)i, table);
 }
@@ -159,12 +167,13 @@ void scene_textures_make(RvScene *scene, uint8_t *memory) {
   }
 }
 
-static float bilinear(const Texture *texture, int level, double u, double v) {
+/* u and v in 1/65536 texel of level 0. */
+static float bilinear(const Texture *texture, int level, int64_t u, int64_t v) {
   const int mask = MASK >> level, shift = 8 - level;
-  const double scale = 1.0 / (1 << level);
-  const double x = u * scale - 0.5, y = v * scale - 0.5;
-  const int ix = floor_int(x), iy = floor_int(y);
-  const float a = (float)(x - ix), b = (float)(y - iy);
+  const int64_t x = (u >> level) - 32768, y = (v >> level) - 32768;
+  const int ix = (int)(x >> 16), iy = (int)(y >> 16);
+  const float a = (float)(int)(x & 65535) * (1.0f / 65536.0f);
+  const float b = (float)(int)(y & 65535) * (1.0f / 65536.0f);
   const uint8_t *t = texture->level[level];
   const uint8_t *r0 = t + ((iy & mask) << shift), *r1 = t + (((iy + 1) & mask) << shift);
   const int x0 = ix & mask, x1 = (ix + 1) & mask;
@@ -183,12 +192,7 @@ static float log2_linear(float v) {
   return (float)exponent + v - 1.0f;
 }
 
-static float trilinear(const Texture *texture, double u, double v, float footprint) {
-  const float lod = footprint > 1.0f ? log2_linear(footprint) : 0.0f;
-  const int level = (int)lod;
-  if (level >= TEXTURE_LEVELS - 1)
-    return 128.0f;
-  const float k = lod - (float)level;
+static float trilinear(const Texture *texture, int64_t u, int64_t v, int level, float k) {
   if (k > 0.92f)
     return bilinear(texture, level + 1, u, v);
   const float fine = bilinear(texture, level, u, v);
@@ -199,25 +203,32 @@ static float trilinear(const Texture *texture, double u, double v, float footpri
 float scene_texel(const RvScene *scene, int texture, double u, double v, float fu, float fv,
                   float texels) {
   const Texture *t = &scene->texture[texture];
-  u *= (double)texels;
-  v *= (double)texels;
   fu *= texels;
   fv *= texels;
   const float major = fu > fv ? fu : fv, minor = fu > fv ? fv : fu;
   int samples = 1;
   if (major > 1.5f && major > 1.5f * minor)
     samples = major > 3.0f * minor ? 3 : 2;
-  const float part = major / (float)samples;
+  const float part = samples == 3 ? major * (1.0f / 3.0f) : samples == 2 ? 0.5f * major : major;
   const float footprint = part > minor ? part : minor;
-  if (footprint >= SIDE)
+  const float lod = footprint > 1.0f ? log2_linear(footprint) : 0.0f;
+  const int level = (int)lod;
+  if (level >= TEXTURE_LEVELS - 1)
     return 0.5f;
-  const double step_u = fu > fv ? (double)part : 0.0, step_v = fu > fv ? 0.0 : (double)part;
-  float sum = 0.0f;
-  for (int i = 0; i < samples; i++) {
-    const double k = i - 0.5 * (samples - 1);
-    sum += trilinear(t, u + k * step_u, v + k * step_v, footprint);
-  }
-  return sum * (1.0f / 255.0f) / (float)samples;
+  const float k = lod - (float)level;
+  const double scale = 65536.0 * (double)texels;
+  const int64_t u0 = (int64_t)(u * scale), v0 = (int64_t)(v * scale);
+  if (samples == 1)
+    return trilinear(t, u0, v0, level, k) * (1.0f / 255.0f);
+  const int64_t step = (int64_t)(part * 65536.0f);
+  const int64_t du = fu > fv ? step : 0, dv = fu > fv ? 0 : step;
+  if (samples == 2)
+    return (trilinear(t, u0 - du / 2, v0 - dv / 2, level, k) +
+            trilinear(t, u0 + du / 2, v0 + dv / 2, level, k)) *
+           (0.5f / 255.0f);
+  return (trilinear(t, u0 - du, v0 - dv, level, k) + trilinear(t, u0, v0, level, k) +
+          trilinear(t, u0 + du, v0 + dv, level, k)) *
+         (1.0f / 765.0f);
 }
 
 float scene_band(double x, float f, double a, double b) {

@@ -126,7 +126,7 @@ static double pierce(const World *world, const Ray *ray, double level, double lo
                      double hi, double under) {
   for (int i = 0; i < 40 && hi - lo > 1e-9 * hi; i++) {
     const double t = lo + (hi - lo) * over / (over - under), y = above(world, ray, t, level);
-    if (absolute(y) < 1e-8)
+    if (absolute(y) < 1e-6)
       return t;
     if (y > 0.0) {
       lo = t;
@@ -170,30 +170,32 @@ static double meet_ground(const World *world, const Ray *ray, double near, doubl
 #define CURB_X 5.7
 #define LOT_X 8.7
 
-/* Both take the place of what stands farther away than the ground. */
+/* Road, curb, sidewalk and what lies behind, each in place of what stands farther away. The eyes
+ * are above the road: a ray that comes down on the road's level within the curbs never passed over
+ * them, and any other ray meets the curb's face or, behind it, the higher level. */
 static void meet_street(const RvScene *scene, const Ray *ray, Hit *hit) {
   const World *world = scene->world;
-  const double high = meet_ground(world, ray, scene->near, hit->t, CURB_HEIGHT);
-  if (high == 0.0)
+  const double low = meet_ground(world, ray, scene->near, 1.2 * hit->t + 1.0, 0.0);
+  if (low == 0.0)
     return;
-  const double x = ray->origin.x + high * ray->dir.x;
-  if (absolute(x) >= CURB_X) {
-    const Hit found = {high, -2, 0, absolute(x) < LOT_X ? MATERIAL_SIDEWALK : MATERIAL_GRASS};
-    *hit = found;
-    return;
-  }
-  const double low = meet_ground(world, ray, high, hit->t, 0.0);
-  if (low > 0.0 && absolute(ray->origin.x + low * ray->dir.x) < CURB_X) {
-    const Hit found = {low, -2, 0, MATERIAL_ROAD};
-    *hit = found;
+  if (absolute(ray->origin.x + low * ray->dir.x) < CURB_X) {
+    const Hit road = {low, -2, 0, MATERIAL_ROAD};
+    if (low < hit->t)
+      *hit = road;
     return;
   }
   const int right = ray->dir.x > 0.0;
-  const double t = ((right ? CURB_X : -CURB_X) - ray->origin.x) / ray->dir.x;
-  if (t > high && t < hit->t) {
-    const Hit found = {t, -2, right, MATERIAL_CURB};
-    *hit = found;
+  const double curb = ((right ? CURB_X : -CURB_X) - ray->origin.x) / ray->dir.x;
+  const double over = above(world, ray, curb, CURB_HEIGHT);
+  Hit found = {curb, -2, right, MATERIAL_CURB};
+  if (over > 0.0) {
+    found.t = pierce(world, ray, CURB_HEIGHT, curb, over, low, -CURB_HEIGHT);
+    const double x = absolute(ray->origin.x + found.t * ray->dir.x);
+    found.face = 0;
+    found.material = x < LOT_X ? MATERIAL_SIDEWALK : MATERIAL_GRASS;
   }
+  if (found.t > scene->near && found.t < hit->t)
+    *hit = found;
 }
 
 static void meet_wild(const RvScene *scene, const Ray *ray, Hit *hit) {

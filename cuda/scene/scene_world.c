@@ -6,6 +6,8 @@
 
 #define STREET_LENGTH 1e6 /* m */
 
+#define LAP 1e6 /* m: then the way begins anew, so that places stay exact numbers */
+
 /* A mix in which every input bit reaches every output bit. */
 uint32_t scene_hash(uint32_t a, uint32_t b, uint32_t c) {
   uint32_t h = a * 0x9E3779B1u ^ (b + 0x7F4A7C15u) * 0x85EBCA77u ^ (c + 0x165667B1u) * 0xC2B2AE3Du;
