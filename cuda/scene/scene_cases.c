@@ -367,13 +367,14 @@ static void check_views(RvCheck *check) {
   static const char name[] = "scene/views";
   if (!rvc_wants(check, name))
     return;
+  const int width = rvc_small(check) ? 180 : 480, height = rvc_small(check) ? 120 : 320;
   for (int p = 0; p < RV_SCENE_NOISE; p++)
-    for (int frame = 0; frame < (rvc_small(check) ? 0 : 3); frame++) {
-      RvSceneConfig config = config_of(check, p, 480, 320);
+    for (int frame = 0; frame < (rvc_small(check) ? 1 : 3); frame++) {
+      RvSceneConfig config = config_of(check, p, width, height);
       config.noise = 0.0;
-      config.max_disparity = 64;
+      config.max_disparity = rvc_small(check) ? 32 : 64;
       Shot shot;
-      if (!shot_new(&shot, RV_PIXEL_GRAY8, 480, 320) ||
+      if (!shot_new(&shot, RV_PIXEL_GRAY8, width, height) ||
           !render(check, name, &config, 70u * (unsigned)frame, &shot))
         return;
       double share, wrong_share;
