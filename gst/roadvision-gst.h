@@ -175,8 +175,10 @@ static inline gboolean rv_meta_map_buffer(RvMetaMap *map, GstBuffer *buffer, Gst
   map->plane.stride = video->stride[0];
   const gsize pixel = map->plane.format == RV_U8 ? 1 : map->plane.format == RV_U16 ? 2 : 4;
   const gsize row = (gsize)video->width * pixel;
+  map->plane.data = map->info.data + video->offset[0];
   if (video->stride[0] < 0 || (gsize)video->stride[0] < row || video->height == 0 ||
-      map->size < (gsize)video->stride[0] * (video->height - 1) + row) {
+      video->offset[0] > map->size ||
+      map->size - video->offset[0] < (gsize)video->stride[0] * (video->height - 1) + row) {
     gst_buffer_unmap(buffer, &map->info);
     return FALSE;
   }

@@ -199,7 +199,7 @@ void gst_rv_frame_clear(GstRvFrame *frame) {
 static void describe(GstRvInput *input, GstBuffer *payload, void *data) {
   const GstVideoMeta *video = gst_buffer_get_video_meta(payload);
   input->size = gst_buffer_get_size(payload);
-  input->plane.data = data;
+  input->plane.data = (char *)data + (video ? video->offset[0] : 0);
   input->plane.format = !video                                        ? RV_U8
                         : video->format == GST_VIDEO_FORMAT_GRAY8     ? RV_U8
                         : video->format == GST_VIDEO_FORMAT_GRAY16_LE ? RV_U16
@@ -231,9 +231,10 @@ RvStatus gst_rv_input_map(GstRvInput *input, const GstRvWork *work, GstBuffer *p
   RvStatus status =
       stage(&input->staging, &input->staging_bytes, &input->staging_device, work, input->map.size);
   if (status == RV_OK)
-    status =
-        rv_copy_to_device(input->staging, input->map.plane.data, input->map.size, work->stream);
-  input->plane.data = input->staging;
+    status = rv_copy_to_device(input->staging, input->map.info.data, input->map.size, work->stream);
+  if (status == RV_OK)
+    input->plane.data =
+        (char *)input->staging + ((char *)input->map.plane.data - (char *)input->map.info.data);
   if (status != RV_OK)
     gst_rv_input_unmap(input);
   return status;

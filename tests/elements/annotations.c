@@ -46,6 +46,22 @@ GST_START_TEST(test_rasters) {
   RvMetaMap map;
   fail_if(rv_meta_map_buffer(&map, shorter, GST_MAP_READ));
   gst_buffer_unref(shorter);
+  /* A raster may begin behind other bytes; one that ends behind its buffer must not be mapped. */
+  for (gsize offset = 0; offset < 120; offset += 60) {
+    GstBuffer *behind = gst_buffer_new_allocate(NULL, 260, NULL);
+    gsize offsets[GST_VIDEO_MAX_PLANES] = {60 + offset};
+    gint strides[GST_VIDEO_MAX_PLANES] = {20};
+    gst_buffer_memset(behind, 0, 0, 260);
+    gst_buffer_memset(behind, 60, 7, 1);
+    gst_buffer_add_video_meta_full(behind, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 20,
+                                   10, 1, offsets, strides);
+    fail_unless(rv_meta_map_buffer(&map, behind, GST_MAP_READ) == (offset == 0));
+    if (offset == 0) {
+      fail_unless_equals_int(*(const guint8 *)map.plane.data, 7);
+      rv_meta_unmap(&map);
+    }
+    gst_buffer_unref(behind);
+  }
   /* Without a GstVideoMeta it is an array. */
   GstBuffer *array = gst_buffer_new_allocate(NULL, 240, NULL);
   fail_unless(rv_meta_map_buffer(&map, array, GST_MAP_READ));
