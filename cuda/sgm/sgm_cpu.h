@@ -9,8 +9,8 @@
  *
  *   | winner u16 | right u16 | disparity u16 | spare u16 | region | confidence u8 |
  *
- * spare is the median's target, which makes it the disparity; then it holds the first column of
- * each run of the speckle filter. */
+ * spare is the median's target, which makes it the disparity; the speckle filter keeps the first
+ * column of each run in the place of right, which nobody reads after the left-right check. */
 #ifndef RV_SGM_CPU_H
 #define RV_SGM_CPU_H
 
@@ -41,6 +41,7 @@ typedef struct RvSgmCpu {
   const RvSgmKernels *kernels;
   char *slots;
   size_t slot_bytes;
+  int checks;   /* 1: match does the left-right check of each row as well */
   int turned;   /* 1 after the median: disparity and spare have changed places */
   int *reached; /* per row: how far it is, see sgm_match_cpu.c */
   struct {
@@ -86,6 +87,13 @@ static inline uint8_t *rv_sgm_confidences(const RvSgmCpu *cpu, const RvSgmConfig
 /* Rows that a thread takes at a time: threads that others hold up leave the rest to the others. */
 #define RV_SGM_ROWS 8
 
+/* Left-right check and output of one row. */
+void rv_sgm_cpu_check_row(const RvSgmCpu *cpu, const RvSgmConfig *config, int y);
+void rv_sgm_cpu_output_row(const RvSgmCpu *cpu, const RvSgmConfig *config, const RvSgmJob *job,
+                           int y);
+
+/* Median, speckle and output together. */
+RvStatus rv_sgm_cpu_finish(void *work, const RvSgmConfig *config, const RvSgmJob *job);
 RvStatus rv_sgm_cpu_median(void *work, const RvSgmConfig *config, const RvSgmJob *job);
 RvStatus rv_sgm_cpu_speckle(void *work, const RvSgmConfig *config, const RvSgmJob *job);
 

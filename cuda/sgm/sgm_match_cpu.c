@@ -193,6 +193,8 @@ static void close_maps(const RvSgmCpu *cpu, const RvSgmConfig *c, int y, const R
   uint16_t *right = rv_sgm_rights(cpu, c, y);
   for (size_t x = 0; x < width; x++)
     right[x] = r->right_k[width - 1 - x];
+  if (cpu->checks)
+    rv_sgm_cpu_check_row(cpu, c, y);
 }
 
 /* --- Sweeps -------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ static void join(RvSgmRegion *a, RvSgmRegion *b) {
 /* Makes the nodes of a row; `first` receives the first column of every pixel's run. */
 static void runs(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   const uint16_t *disparity = rv_sgm_disparities(cpu, c, y);
-  uint16_t *first = rv_sgm_spare(cpu, c, y);
+  uint16_t *first = rv_sgm_rights(cpu, c, y);
   RvSgmRegion *row = rv_sgm_regions(cpu, c, y);
   for (int x = 0; x < c->width;) {
     int end = x + 1;
@@ -125,7 +125,7 @@ static void runs(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
 static void link_rows(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   const uint16_t *here = rv_sgm_disparities(cpu, c, y);
   const uint16_t *above = rv_sgm_disparities(cpu, c, y - 1);
-  const uint16_t *first = rv_sgm_spare(cpu, c, y), *first_above = rv_sgm_spare(cpu, c, y - 1);
+  const uint16_t *first = rv_sgm_rights(cpu, c, y), *first_above = rv_sgm_rights(cpu, c, y - 1);
   RvSgmRegion *row = rv_sgm_regions(cpu, c, y), *row_above = rv_sgm_regions(cpu, c, y - 1);
   int last = -1, last_above = -1; /* the pair linked last: most pixels repeat it */
   for (int x = 0; x < c->width; x++) {
@@ -140,7 +140,7 @@ static void link_rows(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
 
 static void drop_small(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   uint16_t *disparity = rv_sgm_disparities(cpu, c, y);
-  const uint16_t *first = rv_sgm_spare(cpu, c, y);
+  const uint16_t *first = rv_sgm_rights(cpu, c, y);
   const RvSgmRegion *row = rv_sgm_regions(cpu, c, y);
   for (int x = 0; x < c->width;) {
     const RvSgmRegion *region = row + x;
@@ -154,6 +154,15 @@ static void drop_small(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   }
 }
 
+/* The forest of one band of rows. */
+static void link_band(const RvSgmCpu *cpu, const RvSgmConfig *c, int band) {
+  for (int y = BAND * band; y < rv_min(BAND * (band + 1), c->height); y++) {
+    runs(cpu, c, y);
+    if (y > BAND * band)
+      link_rows(cpu, c, y);
+  }
+}
+
 RvStatus rv_sgm_cpu_speckle(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
   const RvSgmCpu *cpu = work;
   const int bands = rv_div_up(c->height, BAND);
@@ -162,11 +171,7 @@ RvStatus rv_sgm_cpu_speckle(void *work, const RvSgmConfig *c, const RvSgmJob *jo
   {
 #pragma omp for schedule(dynamic)
     for (int band = 0; band < bands; band++)
-      for (int y = BAND * band; y < rv_min(BAND * (band + 1), c->height); y++) {
-        runs(cpu, c, y);
-        if (y > BAND * band)
-          link_rows(cpu, c, y);
-      }
+      link_band(cpu, c, band);
 #pragma omp single
     for (int band = 1; band < bands; band++)
       link_rows(cpu, c, BAND * band);
@@ -174,5 +179,35 @@ RvStatus rv_sgm_cpu_speckle(void *work, const RvSgmConfig *c, const RvSgmJob *jo
     for (int y = 0; y < c->height; y++)
       drop_small(cpu, c, y);
   }
+  return RV_OK;
+}
+
+/* Median, speckle and output in one go, with as few meetings of the threads as there can be: a
+ * thread that others hold up costs a time slice at each. */
+RvStatus rv_sgm_cpu_finish(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
+  RvSgmCpu *cpu = work;
+  RvSgmCpu filtered = *cpu; /* sees the median's result as the disparity */
+  filtered.turned = c->median ? !cpu->turned : cpu->turned;
+  const int bands = rv_div_up(c->height, BAND), speckle = c->speckle_size > 1;
+#pragma omp parallel num_threads(cpu->threads)
+  {
+#pragma omp for schedule(dynamic)
+    for (int band = 0; band < bands; band++) {
+      for (int y = BAND * band; c->median && y < rv_min(BAND * (band + 1), c->height); y++)
+        median_row(cpu, c, y);
+      if (speckle)
+        link_band(&filtered, c, band);
+    }
+#pragma omp single
+    for (int band = 1; speckle && band < bands; band++)
+      link_rows(&filtered, c, BAND * band);
+#pragma omp for schedule(dynamic, RV_SGM_ROWS)
+    for (int y = 0; y < c->height; y++) {
+      if (speckle)
+        drop_small(&filtered, c, y);
+      rv_sgm_cpu_output_row(&filtered, c, job, y);
+    }
+  }
+  cpu->turned = filtered.turned;
   return RV_OK;
 }
