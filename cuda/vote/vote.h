@@ -1,0 +1,81 @@
+/* vote.h: voting algorithms over a raster: histograms, sums, subsampling. The same layer carries
+ * the Hough transform (hough/hough.h), and more can be added in a few lines: docs/vote.md.
+ *
+ * Source: van den Braak, Nugteren, Mesman, Corporaal, "GPU-vote: A Framework for Accelerating
+ * Voting Algorithms on GPU". An element of the input (a pixel) that passes the element test adds a
+ * value to a bin. Votes are one (unity) or a number; the bin follows from the element's value or
+ * from its place. All votes are integers, so the order of voting never shows, and both engines give
+ * the same bits. */
+#ifndef RV_VOTE_H
+#define RV_VOTE_H
+
+#include "rv.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum RvVoteKind {
+  /* By value, unity. Input RV_U8 or RV_U16, range R = 256 or 65536; bin = value * bins / R rounded
+   * down. */
+  RV_VOTE_HISTOGRAM = 0,
+  /* By value, unity, three votes an element. Input RV_U32: R in bits 0..7, G in 8..15, B in
+   * 16..23; bins 0..255 are R's, 256..511 G's, 512..767 B's. */
+  RV_VOTE_COLOR,
+  /* By value, unity. Input as above; 30 x 30 bins of normalised red and green: with s = R + G + B
+   * bin = 30 * min(30 R / s, 29) + min(30 G / s, 29), rounded down. Black does not vote. */
+  RV_VOTE_CHROMA,
+  /* By value, number: one bin of 64 bits, given as two (low, high). Input RV_U8, RV_U16, RV_U32, or
+   * RV_F32 in fixed point: each value times 65536, rounded to the nearest (ties to even), values
+   * beyond +-2^31 clamped; NaN does not vote. */
+  RV_VOTE_SUM,
+  /* By place, number. Input RV_U8; bin (x / factor, y / factor) gets the pixel: sums of the picture
+   * made smaller; those of the last column and row may hold fewer pixels. */
+  RV_VOTE_SUBSAMPLE,
+  RV_VOTE_KINDS /* their number */
+} RvVoteKind;
+
+#define RV_VOTE_BINS_MAX 65536
+#define RV_VOTE_BINS_DEFAULT 256
+#define RV_VOTE_FACTOR_MAX 64
+#define RV_VOTE_FACTOR_DEFAULT 4
+#define RV_VOTE_CHROMA_SIDE 30
+#define RV_VOTE_FIXED_ONE 65536 /* of RV_F32 sums */
+
+typedef struct RvVoteConfig {
+  RvVoteKind kind;   /* RV_VOTE_HISTOGRAM */
+  int width, height; /* px, 1..RV_MAX_SIDE; no default */
+  RvFormat format;   /* of the input; RV_U8 */
+  int bins;          /* histogram: 1..65536; 256 */
+  int factor;        /* subsampling: px, 2..64; 4 */
+  int stretch; /* CUDA: copies of each bin in shared memory (bin stretching, eq. 3-6): 0 as the
+                * kind needs, 1..64 this many if they fit; 0 */
+  int threads; /* CPU engine, 0 = all; 0 */
+  RvLog log;   /* silent */
+} RvVoteConfig;
+
+typedef struct RvVote RvVote;
+
+/* Sets every default; width and height remain to be set. */
+RV_API void rv_vote_config_init(RvVoteConfig *config);
+
+/* RV_OK, or RV_ERR_ARG with the broken rule in the log. */
+RV_API RvStatus rv_vote_config_check(const RvVoteConfig *config);
+
+/* Size of the result: bins in a row and rows; 0 x 0 for an illegal config. */
+RV_API void rv_vote_size(const RvVoteConfig *config, int *columns, int *rows);
+
+/* Bytes that _new takes where the engine works; 0 for an illegal config. */
+RV_API size_t rv_vote_workspace(const RvVoteConfig *config, RvEngine engine);
+
+RV_API RvStatus rv_vote_new(RvVote **out, const RvVoteConfig *config, RvEngine engine);
+RV_API void rv_vote_free(RvVote **vote);
+
+/* votes: RV_U32 of rv_vote_size, written whole. */
+RV_API RvStatus rv_vote_run(RvVote *vote, const RvPlane *input, const RvPlane *votes,
+                            RvStream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,118 @@
+/* vote_rules.h: what one element votes for, compiled into both engines. Internal.
+ *
+ * A voting algorithm NAME is three functions of an element e at (x, y), k = 0 .. its votes - 1:
+ *   NAME_test    0: this element does not vote
+ *   NAME_bin     the bin of its k-th vote, 0 .. bins of a vote space - 1
+ *   NAME_value   what it adds
+ * and one line of RV_VOTE_ALGORITHMS. docs/vote.md goes through it. */
+#ifndef RV_VOTE_RULES_H
+#define RV_VOTE_RULES_H
+
+#include "rv_hd.h"
+#include "vote/vote.h"
+
+/* How an input is voted on. The raster is cut into vote spaces of `space_rows` rows each, which
+ * have `bins` bins of their own. */
+typedef struct RvVotePlan {
+  int width, height; /* px */
+  int space_rows;    /* px; the height: one space */
+  int spaces;
+  int bins;      /* of a space */
+  int range_log; /* histogram: log2 of the number of values */
+  int factor;    /* subsampling, px */
+} RvVotePlan;
+
+/* 256-bin histogram and its like. */
+RV_HD int rv_vote_histogram_test(const RvVotePlan *p, int x, int y, uint32_t e) {
+  return 1;
+}
+RV_HD int rv_vote_histogram_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+  return (int)((e * (uint64_t)(uint32_t)p->bins) >> p->range_log);
+}
+RV_HD uint32_t rv_vote_histogram_value(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+  return 1;
+}
+
+/* Three histograms of 256 bins from one reading of the picture. */
+RV_HD int rv_vote_color_test(const RvVotePlan *p, int x, int y, uint32_t e) {
+  return 1;
+}
+RV_HD int rv_vote_color_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+  return 256 * k + (int)((e >> (8 * k)) & 255);
+}
+RV_HD uint32_t rv_vote_color_value(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+  return 1;
+}
+
+/* 30 x 30 histogram of normalised red and green. */
+RV_HD int rv_vote_chroma_test(const RvVotePlan *p, int x, int y, uint32_t e) {
+  return (e & 0xffffff) != 0;
+}
+RV_HD int rv_vote_chroma_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+  const uint32_t r = e & 255, g = (e >> 8) & 255, s = r + g + ((e >> 16) & 255);
+  const uint32_t side = RV_VOTE_CHROMA_SIDE;
+  return (int)side * rv_min((int)(side * r / s), (int)side - 1) +
+         rv_min((int)(side * g / s), (int)side - 1);
+}
+RV_HD uint32_t rv_vote_chroma_value(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+  return 1;
+}
+
+/* Sum of integers. */
+RV_HD int rv_vote_sum_test(const RvVotePlan *p, int x, int y, uint32_t e) {
+  return 1;
+}
+RV_HD int rv_vote_sum_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+  return 0;
+}
+RV_HD uint64_t rv_vote_sum_value(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+  return e;
+}
+
+/* Sum of floats, in fixed point: the order of summing does not show. */
+RV_HD int rv_vote_sumf_test(const RvVotePlan *p, int x, int y, float e) {
+  return e == e;
+}
+RV_HD int rv_vote_sumf_bin(const RvVotePlan *p, int k, int x, int y, float e) {
+  return 0;
+}
+RV_HD uint64_t rv_vote_sumf_value(const RvVotePlan *p, int k, int x, int y, float e) {
+  const double most = 2147483648.0;
+  const double v = (e < -most ? -most : (e > most ? most : (double)e)) * RV_VOTE_FIXED_ONE;
+  /* |v| <= 2^47: the sum with 1.5 * 2^52 rounds to an integer, ties to even, exactly. */
+  const double magic = 6755399441055744.0;
+  return (uint64_t)(int64_t)((v + magic) - magic);
+}
+
+/* The picture made smaller: a vote space is one row of bins. */
+RV_HD int rv_vote_subsample_test(const RvVotePlan *p, int x, int y, uint32_t e) {
+  return 1;
+}
+RV_HD int rv_vote_subsample_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+  return x / p->factor;
+}
+RV_HD uint32_t rv_vote_subsample_value(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+  return e;
+}
+
+/* RV_VOTE(name of the instance, its rules, type of an element in memory, type of a bin, votes of an
+ * element, 1 when every vote is one) */
+#define RV_VOTE_ALGORITHMS                                                                         \
+  RV_VOTE(histogram8, rv_vote_histogram, uint8_t, uint32_t, 1, 1)                                  \
+  RV_VOTE(histogram16, rv_vote_histogram, uint16_t, uint32_t, 1, 1)                                \
+  RV_VOTE(color, rv_vote_color, uint32_t, uint32_t, 3, 1)                                          \
+  RV_VOTE(chroma, rv_vote_chroma, uint32_t, uint32_t, 1, 1)                                        \
+  RV_VOTE(sum8, rv_vote_sum, uint8_t, uint64_t, 1, 0)                                              \
+  RV_VOTE(sum16, rv_vote_sum, uint16_t, uint64_t, 1, 0)                                            \
+  RV_VOTE(sum32, rv_vote_sum, uint32_t, uint64_t, 1, 0)                                            \
+  RV_VOTE(sumf, rv_vote_sumf, float, uint64_t, 1, 0)                                               \
+  RV_VOTE(subsample, rv_vote_subsample, uint8_t, uint32_t, 1, 0)
+
+typedef enum RvVoteInstance {
+#define RV_VOTE(name, rules, element, bin, votes, unity) RV_VOTE_INSTANCE_##name,
+  RV_VOTE_ALGORITHMS
+#undef RV_VOTE
+      RV_VOTE_INSTANCES
+} RvVoteInstance;
+
+#endif
