@@ -12,8 +12,11 @@
 #include "algorithms.def"
 #undef RV_ALGORITHM
 
-static const RvContract *const contracts[] = {
-#define RV_ALGORITHM(name) &rv_##name##_contract,
+static const struct {
+  const char *name;
+  const RvContract *rules; /* NULL: none */
+} contracts[] = {
+#define RV_ALGORITHM(name) {#name, &rv_##name##_contract},
 #include "algorithms.def"
 #undef RV_ALGORITHM
 };
@@ -169,9 +172,13 @@ int main(int argc, char **argv) {
     printf("contract: skipped: %s\n", reason);
     return 77;
   }
-  for (size_t i = 0; i < sizeof contracts / sizeof contracts[0]; i++)
-    if (contracts[i] && !(wants_cuda && contracts[i]->cpu_only))
-      run_contract(&check, contracts[i], wants_cuda ? RV_CUDA : RV_CPU);
+  for (size_t i = 0; i < sizeof contracts / sizeof contracts[0]; i++) {
+    const RvContract *rules = contracts[i].rules;
+    if (!rules)
+      printf("contract/%s: no object, nothing to hold\n", contracts[i].name);
+    else if (!wants_cuda || !rules->cpu_only)
+      run_contract(&check, rules, wants_cuda ? RV_CUDA : RV_CPU);
+  }
   printf("contract: %ld checks, %ld failed\n", check.checks, check.failures);
   return check.failures || check.checks == 0;
 }
