@@ -101,7 +101,7 @@ step_sanitize() {
   local asan=strict_string_checks=1:detect_stack_use_after_return=1
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   build build-sanitize -- -Dcuda=disabled -Dwerror=true -Dexamples=disabled \
-    -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized && {
+    -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Ddebug=true && {
     ASAN_OPTIONS=$asan meson_tests build-sanitize --suite library --timeout-multiplier 4
     # The elements' programs carry the sanitizer into GStreamer's process, so its scanner must not
     # be another one. GLib keeps memory to the end; there the leaks tracer looks for leaks.
@@ -119,7 +119,7 @@ step_fuzz() {
     return
   }
   build build-fuzz CC="$clang" CXX="${clang/clang/clang++}" -- -Dfuzz=enabled -Dcuda=disabled \
-    -Dgstreamer=disabled -Dexamples=disabled -Dbuildtype=debugoptimized -Db_lundef=false \
+    -Dgstreamer=disabled -Dexamples=disabled -Doptimization=1 -Ddebug=true -Db_lundef=false \
     -Db_sanitize=address,undefined || return
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   local target name work=build-fuzz/work
