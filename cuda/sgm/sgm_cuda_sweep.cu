@@ -308,17 +308,18 @@ static __global__ void __launch_bounds__(sweep_threads(K, SLANTED))
   leave_states<G, K>(a, m, self, col, straight, SLANTED);
 }
 
-/* Picks lanes and words a lane: few lanes mean few exchanges, as long as the registers suffice. */
-#define SGM_FOR_SWEEP(words, G, K, ...)                                                            \
+/* Picks lanes and words a lane. Slanted paths go with few lanes, since few exchanges count most, as
+ * long as the registers suffice; straight ones with more, since there are too few warps else. */
+#define SGM_FOR_SWEEP(slanted, words, G, K, ...)                                                   \
   do {                                                                                             \
     if ((words) <= 16) {                                                                           \
-      constexpr int G = 8, K = 2;                                                                  \
+      constexpr int G = (slanted) ? 8 : 16, K = 16 / G;                                            \
       __VA_ARGS__;                                                                                 \
     } else if ((words) <= 32) {                                                                    \
-      constexpr int G = 8, K = 4;                                                                  \
+      constexpr int G = (slanted) ? 8 : 16, K = 32 / G;                                            \
       __VA_ARGS__;                                                                                 \
     } else if ((words) <= 64) {                                                                    \
-      constexpr int G = 8, K = 8;                                                                  \
+      constexpr int G = (slanted) ? 8 : 16, K = 64 / G;                                            \
       __VA_ARGS__;                                                                                 \
     } else if ((words) <= 128) {                                                                   \
       constexpr int G = 16, K = 8;                                                                 \
@@ -345,10 +346,10 @@ template <bool SLANTED>
 static RvStatus launch_any(const RvSgmConfig *config, const SweepArgs &a, int sweeps,
                            RvStream stream) {
   if (config->cost == RV_SGM_CENSUS)
-    SGM_FOR_SWEEP(a.scene.words, G, K,
+    SGM_FOR_SWEEP(SLANTED, a.scene.words, G, K,
                   return (launch<G, K, uint64_t, SLANTED>(config, a, sweeps, stream)));
   else
-    SGM_FOR_SWEEP(a.scene.words, G, K,
+    SGM_FOR_SWEEP(SLANTED, a.scene.words, G, K,
                   return (launch<G, K, uint32_t, SLANTED>(config, a, sweeps, stream)));
 }
 
@@ -426,13 +427,13 @@ void sgm_cuda_sweeps_layout(SgmCuda *work, const RvSgmConfig *config, RvArena *a
  * multiprocessors without work. Times in µs, fitted on an H200. */
 static void choose_strip(SgmCuda *work, const RvSgmConfig *config, int columns, int unit,
                          int processors) {
-  const double launch_us = 5, row_us = 0.3, column_us = 0.0126 * config->disparities / 128;
+  const double launch_us = 6, row_us = 0.2, column_us = 0.016 * config->disparities / 128;
   double best = 0;
   for (int strip = unit; strip <= columns; strip += unit) {
     const int blocks = work->sweeps * rv_div_up(config->width, strip);
     const int waves = rv_div_up(blocks, processors);
     for (int halo = 0; strip + 2 * halo <= columns; halo += unit) {
-      const double busy = waves * column_us * (strip + 0.5 * halo);
+      const double busy = waves * column_us * (strip + 0.8 * halo);
       const double row = busy > row_us ? busy : row_us;
       const double launches = (double)config->height / (halo + 1);
       const double time = launches * launch_us + config->height * row;
@@ -445,11 +446,8 @@ static void choose_strip(SgmCuda *work, const RvSgmConfig *config, int columns, 
 }
 
 template <int G, int K, typename Census>
-static RvStatus open_sweeps(SgmCuda *work, const RvSgmConfig *config) {
+static RvStatus open_slanted(SgmCuda *work, const RvSgmConfig *config) {
   const int words = config->disparities / 2;
-  work->strip = sweep_threads(K, false) / G, work->halo = 0;
-  if (config->paths != 8)
-    return RV_OK;
   int device = 0, processors = 1, shared = 48 * 1024;
   RV_CU(&config->log, cudaGetDevice(&device));
   RV_CU(&config->log, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
@@ -468,10 +466,14 @@ static RvStatus open_sweeps(SgmCuda *work, const RvSgmConfig *config) {
 }
 
 RvStatus sgm_cuda_sweeps_open(SgmCuda *work, const RvSgmConfig *config) {
+  const int words = config->disparities / 2;
+  if (config->paths != 8) {
+    SGM_FOR_SWEEP(false, words, G, K, work->strip = sweep_threads(K, false) / G);
+    work->halo = 0;
+    return RV_OK;
+  }
   if (config->cost == RV_SGM_CENSUS)
-    SGM_FOR_SWEEP(config->disparities / 2, G, K,
-                  return (open_sweeps<G, K, uint64_t>(work, config)));
+    SGM_FOR_SWEEP(true, words, G, K, return (open_slanted<G, K, uint64_t>(work, config)));
   else
-    SGM_FOR_SWEEP(config->disparities / 2, G, K,
-                  return (open_sweeps<G, K, uint32_t>(work, config)));
+    SGM_FOR_SWEEP(true, words, G, K, return (open_slanted<G, K, uint32_t>(work, config)));
 }
