@@ -297,6 +297,40 @@ static inline GstStructure *rv_meta_add_scores(GstBuffer *buffer, int width, int
   return fields;
 }
 
+/* --- RvSegmentsMeta: depth columns as line segments ------------------------------------------- */
+
+typedef struct RvMetaSegments {
+  int width, height;  /* px of the disparity they were made from */
+  int count;          /* segments */
+  double epsilon;     /* px, largest distance that was allowed */
+  int levels_max;     /* depth of the deepest recursion of a column */
+  GstBuffer *payload; /* array of RvSegment; owned by the annotation */
+} RvMetaSegments;
+
+/* Takes over the payload. */
+static inline GstStructure *rv_meta_add_segments(GstBuffer *buffer, const RvMetaSegments *meta) {
+  GstStructure *fields = rv_meta_add(buffer, RV_META_SEGMENTS, meta->width, meta->height);
+  if (!fields)
+    return NULL;
+  gst_structure_set(fields, "count", G_TYPE_INT, meta->count, "epsilon", G_TYPE_DOUBLE,
+                    meta->epsilon, "levels-max", G_TYPE_INT, meta->levels_max, NULL);
+  rv_meta_set_buffer(fields, "payload", meta->payload);
+  return fields;
+}
+
+/* FALSE without annotation, or when the payload holds fewer than `count` records. */
+static inline gboolean rv_meta_get_segments(GstBuffer *buffer, RvMetaSegments *meta) {
+  const GstStructure *fields = rv_meta_find(buffer, RV_META_SEGMENTS);
+  if (!rv_meta_size(fields, &meta->width, &meta->height) ||
+      !gst_structure_get_int(fields, "count", &meta->count) || meta->count < 0 ||
+      !gst_structure_get_double(fields, "epsilon", &meta->epsilon) ||
+      !gst_structure_get_int(fields, "levels-max", &meta->levels_max))
+    return FALSE;
+  meta->payload = rv_meta_get_buffer(fields, "payload");
+  return meta->payload &&
+         gst_buffer_get_size(meta->payload) / sizeof(RvSegment) >= (gsize)meta->count;
+}
+
 /* --- RvTruthMeta: what is known about a rendered picture ---------------------------------------
  */
 

@@ -16,6 +16,10 @@ extern "C" {
 RV_API RvStatus rv_depth_rescale(const RvPlane *disparity, int scale, const RvPlane *out,
                                  const RvLog *log);
 
+/* The way back: values of `scale` per px become 1/16 px, rounded alike. */
+RV_API RvStatus rv_depth_from_scale(const RvPlane *values, int scale, const RvPlane *out,
+                                    const RvLog *log);
+
 /* Depth Z = focal * baseline / (d + doffs) in mm, rounded to nearest. 0 = none: no disparity, not
  * in front of the camera, or 65.5355 m and farther, which 16 bits cannot say. Focal length and
  * baseline must be known. */

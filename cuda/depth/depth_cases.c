@@ -34,6 +34,21 @@ static void check_rescale(RvCheck *check) {
                "scale %d, value %d: expected %d, got %d", known[k].scale, values[i],
                known[k].expected[i], got[i]);
   }
+  /* back: at 256 per px 8 is half of 1/16 px, up; at 1 per px 4096 px leave the range */
+  uint16_t foreign[6] = {0, 1, 8, 256, 4000, 65535}, got[6];
+  static const uint16_t from_256[6] = {0, 1, 1, 16, 250, 4096};
+  static const uint16_t from_1[6] = {0, 16, 128, 4096, 64000, 65535};
+  const RvPlane other = {foreign, sizeof foreign, 6, 1, RV_U16};
+  const RvPlane back = {got, sizeof got, 6, 1, RV_U16};
+  rvc_true(check, name,
+           rv_depth_from_scale(&other, 256, &back, &log) == RV_OK &&
+               memcmp(got, from_256, sizeof got) == 0,
+           "back from 256 per px");
+  rvc_true(check, name,
+           rv_depth_from_scale(&other, 1, &back, &log) == RV_OK &&
+               memcmp(got, from_1, sizeof got) == 0,
+           "back from 1 per px");
+  rvc_true(check, name, rv_depth_from_scale(&other, 0, &back, NULL) == RV_ERR_ARG, "back, scale 0");
   const RvPlane narrow = {values, sizeof values, 5, 1, RV_U16};
   rvc_true(check, name, rv_depth_rescale(&in, 16, &narrow, NULL) == RV_ERR_ARG, "another size");
   rvc_true(check, name, rv_depth_rescale(&in, 0, &in, NULL) == RV_ERR_ARG, "scale 0");

@@ -6,6 +6,7 @@
 
 #include "rdp_bench_cases.h"
 #include "rdp_column.h"
+#include "rdp_render_cases.h"
 #include "rdp_twin_cases.h"
 
 /* --- Inputs ---------------------------------------------------------------------------------- */
@@ -409,6 +410,7 @@ static void parity(RvCheck *check) {
   check_missing(check);
   check_kinds(check);
   check_sizes(check);
+  rdp_render_parity(check);
 }
 
 /* --- Fuzz ------------------------------------------------------------------------------------- */
