@@ -26,6 +26,7 @@
  * Since: 0.1
  */
 #include "gstcudaannotate.h"
+#include "gstcudaannotate_segments.h"
 
 #include "draw/draw.h"
 
@@ -37,14 +38,16 @@ typedef enum GstCudaAnnotateShow {
   SHOW_DISPARITY = 1 << 0,
   SHOW_LEGEND = 1 << 1,
   SHOW_TEXT = 1 << 2,
+  SHOW_SEGMENTS = 1 << 3,
 } GstCudaAnnotateShow;
 
-#define SHOW_ALL (SHOW_DISPARITY | SHOW_LEGEND | SHOW_TEXT)
+#define SHOW_ALL (SHOW_DISPARITY | SHOW_LEGEND | SHOW_TEXT | SHOW_SEGMENTS)
 
 #define OPACITY_DEFAULT 0.6
 #define THICKNESS_DEFAULT 2
 #define THICKNESS_MOST 32
 #define MAX_DISPARITY_MOST 4095
+#define SEGMENTS_HIGH 128   /* px, colours of segments without a disparity */
 #define REFERENCE_ROWS 1080 /* lengths in properties are px of a picture of this height */
 
 enum {
@@ -80,6 +83,7 @@ struct _GstCudaAnnotate {
 
   RvDraw *draw;
   GstRvInput disparity; /* mapped while a frame is worked on */
+  GstCudaAnnotateSegments segments;
 };
 
 G_DEFINE_TYPE(GstCudaAnnotate, gst_cuda_annotate, GST_TYPE_RV_TRANSFORM)
@@ -93,6 +97,7 @@ static GType gst_cuda_annotate_show_get_type(void) {
       {SHOW_DISPARITY, "Disparity as a layer of colours", "disparity"},
       {SHOW_LEGEND, "Legend of the colours, in px and m", "legend"},
       {SHOW_TEXT, "The property text", "text"},
+      {SHOW_SEGMENTS, "Segments of depth columns, in place of the disparity", "segments"},
       {0, NULL, NULL},
   };
   static gsize type = 0;
@@ -118,7 +123,7 @@ static GType gst_cuda_annotate_colormap_get_type(void) {
 static gboolean draws_anything(const GstCudaAnnotate *self) {
   const guint show = self->settings.show;
   const gboolean has_text = (show & SHOW_TEXT) && self->text && self->text[0];
-  return (show & (SHOW_DISPARITY | SHOW_LEGEND)) || has_text;
+  return (show & (SHOW_DISPARITY | SHOW_LEGEND | SHOW_SEGMENTS)) || has_text;
 }
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
@@ -252,6 +257,7 @@ static void release(GstRvTransform *base) {
   GstCudaAnnotate *self = GST_CUDA_ANNOTATE(base);
   rv_draw_free(&self->draw);
   gst_rv_input_clear(&self->disparity);
+  gst_cuda_annotate_segments_clear(&self->segments);
 }
 
 static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
@@ -342,6 +348,20 @@ static RvStatus draw_disparity(GstCudaAnnotate *self, const GstRvWork *work, con
                            (int)(settings->opacity * 255.0 + 0.5), work->stream);
 }
 
+/* In the colours of the disparity where there is one, else up to SEGMENTS_HIGH px. */
+static RvStatus draw_segments(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
+                              const Settings *settings, const RvMetaSegments *segments) {
+  RvMetaDisparity meta = {.disparities = SEGMENTS_HIGH};
+  int low, high;
+  if (!rv_meta_get_disparity(job->in, &meta))
+    meta = (RvMetaDisparity){.disparities = SEGMENTS_HIGH};
+  scale_of(settings, &meta, &low, &high);
+  const int top = MIN(high * 16, G_MAXUINT16), bottom = MIN(low * 16, top - 1);
+  return gst_cuda_annotate_segments_draw(&self->segments, work, self->draw, job->in_picture,
+                                         segments, bottom, top,
+                                         (int)(settings->opacity * 255.0 + 0.5));
+}
+
 static int thickness_fx(const GstCudaAnnotate *self, const Settings *settings) {
   const int rows = GST_VIDEO_INFO_HEIGHT(&GST_RV_TRANSFORM(self)->in_info);
   return CLAMP(16 * settings->thickness * rows / REFERENCE_ROWS, 1, 4096);
@@ -372,8 +392,12 @@ static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRv
   RvMetaDisparity meta;
   const gboolean wanted = (settings.show & (SHOW_DISPARITY | SHOW_LEGEND)) != 0;
   const gboolean found = wanted && find_disparity(self, job->in, &meta);
+  RvMetaSegments segments;
+  const gboolean cut = (settings.show & SHOW_SEGMENTS) && rv_meta_get_segments(job->in, &segments);
   RvStatus status = RV_OK;
-  if (found && (settings.show & SHOW_DISPARITY))
+  if (cut)
+    status = draw_segments(self, work, job, &settings, &segments);
+  else if (found && (settings.show & SHOW_DISPARITY))
     status = draw_disparity(self, work, job, &settings, &meta);
   if (status == RV_OK && found && (settings.show & SHOW_LEGEND))
     status = draw_legend(self, job, &settings, &meta);
@@ -388,6 +412,7 @@ static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRv
 static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job,
                        gboolean ok) {
   gst_rv_input_unmap(&GST_CUDA_ANNOTATE(base)->disparity);
+  gst_cuda_annotate_segments_unmap(&GST_CUDA_ANNOTATE(base)->segments);
   return RV_OK;
 }
 

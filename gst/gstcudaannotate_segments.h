@@ -1,0 +1,28 @@
+/* gstcudaannotate_segments.h: the layer of RvSegmentsMeta. */
+#ifndef GST_CUDA_ANNOTATE_SEGMENTS_H
+#define GST_CUDA_ANNOTATE_SEGMENTS_H
+
+#include "common/gstrvtransform.h"
+#include "draw/draw.h"
+
+G_BEGIN_DECLS
+
+/* Zeroed at first. */
+typedef struct GstCudaAnnotateSegments {
+  GstRvInput list;   /* mapped while a frame is worked on */
+  RvPlane disparity; /* the segments as rasters, in the engine's memory */
+  RvPlane ends;
+  RvEngine engine;
+} GstCudaAnnotateSegments;
+
+/* Draws each segment in the colours of its disparities and darkens its ends. low, high: 1/16 px,
+ * the ends of the colours; opacity 0..255. */
+RvStatus gst_cuda_annotate_segments_draw(GstCudaAnnotateSegments *self, const GstRvWork *work,
+                                         RvDraw *draw, const RvPicture *picture,
+                                         const RvMetaSegments *meta, int low, int high,
+                                         int opacity);
+void gst_cuda_annotate_segments_unmap(GstCudaAnnotateSegments *self); /* after the wait */
+void gst_cuda_annotate_segments_clear(GstCudaAnnotateSegments *self);
+
+G_END_DECLS
+#endif

@@ -1,0 +1,453 @@
+/* gstcudardp.c: element cudardp: disparity in, RvSegmentsMeta out; cuda/rdp does the work. */
+
+/**
+ * SECTION:element-cudardp
+ * @title: cudardp
+ * @short_description: Depth columns into line segments (Ramer-Douglas-Peucker)
+ *
+ * Replaces every column of the disparity by a few line segments that stay within epsilon of all its
+ * values, and attaches them to the picture (RvSegmentsMeta: an array of RvSegment, columns from
+ * left to right, rows from the top). Works on the disparity that cudasgm attached
+ * (RvDisparityMeta), or on GRAY16_LE frames that are disparity maps themselves (disparity-scale
+ * values per px, 0 = no value). The picture passes through untouched.
+ *
+ * Works on the GPU and on the CPU; both give the same segments. cudaannotate draws them.
+ *
+ * ## Example launch lines
+ * |[
+ * gst-launch-1.0 stereotestsrc ! cudasgm ! cudardp epsilon=1 ! cudaannotate ! videoconvert !
+ *   autovideosink
+ * ]| Segments over the left picture.
+ * |[
+ * gst-launch-1.0 filesrc location=disparity.png ! pngdec ! videoconvert !
+ *   video/x-raw,format=GRAY16_LE ! cudardp disparity-scale=256 epsilon=2 invalid=break ! fakesink
+ * ]| Segments of a disparity map in KITTI's format.
+ *
+ * Since: 0.1
+ */
+#include "gstcudardp.h"
+
+#include "depth/depth.h"
+#include "rdp/rdp.h"
+
+GST_DEBUG_CATEGORY_STATIC(gst_cuda_rdp_debug);
+#define GST_CAT_DEFAULT gst_cuda_rdp_debug
+
+#define SCALE_MAX 2048
+#define FIRST_ROOM 64 /* segments for each column at first; grows when a picture has more */
+
+enum {
+  PROP_0,
+  PROP_EPSILON,
+  PROP_DISTANCE,
+  PROP_MEDIAN,
+  PROP_INVALID,
+  PROP_MAX_LEVELS,
+  PROP_SCALE,
+};
+
+/* bits of gst_rv_transform_once */
+enum { ONCE_NO_DISPARITY, ONCE_BAD_DISPARITY };
+
+struct _GstCudaRdp {
+  GstRvTransform parent;
+
+  RvRdpConfig settings; /* properties, guarded by the object lock, like scale */
+  int scale;
+
+  RvRdpConfig used; /* what the object is made for; width and height 0: not made yet */
+  int used_scale;
+  RvEngine engine;
+  RvRdp *rdp;
+  GstBufferPool *lists;
+  guint32 room;              /* segments of a list */
+  void *stats;               /* of the engine: columns, then offsets */
+  void *found;               /* the same on the host */
+  void *rescaled, *uploaded; /* of GRAY16_LE frames: in 1/16 px on the host, and on the device */
+
+  GstRvInput disparity; /* of the present frame */
+  GstVideoFrame frame;
+  gboolean frame_mapped;
+  RvPlane plane;
+  GstRvPayload list; /* no buffer: nothing to work on */
+};
+
+G_DEFINE_TYPE(GstCudaRdp, gst_cuda_rdp, GST_TYPE_RV_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(cudardp, "cudardp", GST_RANK_NONE, GST_TYPE_CUDA_RDP)
+
+/* --- Properties ------------------------------------------------------------------------------ */
+
+#define GST_TYPE_CUDA_RDP_DISTANCE (gst_cuda_rdp_distance_get_type())
+static GType gst_cuda_rdp_distance_get_type(void) {
+  static const GEnumValue values[] = {
+      {RV_RDP_VERTICAL, "Along the disparity axis, in px of disparity", "vertical"},
+      {RV_RDP_PERPENDICULAR, "To the line, rows and disparities being axes in px", "perpendicular"},
+      {0, NULL, NULL},
+  };
+  static gsize type = 0;
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("GstCudaRdpDistance", values));
+  return (GType)type;
+}
+
+#define GST_TYPE_CUDA_RDP_INVALID (gst_cuda_rdp_invalid_get_type())
+static GType gst_cuda_rdp_invalid_get_type(void) {
+  static const GEnumValue values[] = {
+      {RV_RDP_SKIP, "Rows without a value have no say; segments reach over them", "skip"},
+      {RV_RDP_BREAK, "Rows without a value end a segment", "break"},
+      {0, NULL, NULL},
+  };
+  static gsize type = 0;
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("GstCudaRdpInvalid", values));
+  return (GType)type;
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+  GstCudaRdp *self = GST_CUDA_RDP(object);
+  GST_OBJECT_LOCK(self);
+  switch (id) {
+  case PROP_EPSILON:
+    self->settings.epsilon = g_value_get_double(value);
+    break;
+  case PROP_DISTANCE:
+    self->settings.distance = (RvRdpDistance)g_value_get_enum(value);
+    break;
+  case PROP_MEDIAN:
+    self->settings.median = g_value_get_int(value);
+    break;
+  case PROP_INVALID:
+    self->settings.invalid = (RvRdpInvalid)g_value_get_enum(value);
+    break;
+  case PROP_MAX_LEVELS:
+    self->settings.max_levels = g_value_get_int(value);
+    break;
+  case PROP_SCALE:
+    self->scale = g_value_get_int(value);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+  GST_OBJECT_UNLOCK(self);
+  gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
+  GstCudaRdp *self = GST_CUDA_RDP(object);
+  GST_OBJECT_LOCK(self);
+  switch (id) {
+  case PROP_EPSILON:
+    g_value_set_double(value, self->settings.epsilon);
+    break;
+  case PROP_DISTANCE:
+    g_value_set_enum(value, self->settings.distance);
+    break;
+  case PROP_MEDIAN:
+    g_value_set_int(value, self->settings.median);
+    break;
+  case PROP_INVALID:
+    g_value_set_enum(value, self->settings.invalid);
+    break;
+  case PROP_MAX_LEVELS:
+    g_value_set_int(value, self->settings.max_levels);
+    break;
+  case PROP_SCALE:
+    g_value_set_int(value, self->scale);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void install_properties(GObjectClass *object) {
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+  g_object_class_install_property(
+      object, PROP_EPSILON,
+      g_param_spec_double("epsilon", "Epsilon",
+                          "Largest distance of a value from its segment, in px of disparity; "
+                          "larger gives fewer segments. 0 keeps every bend",
+                          0, RV_RDP_EPSILON_MAX, RV_RDP_EPSILON_DEFAULT, flags));
+  g_object_class_install_property(
+      object, PROP_DISTANCE,
+      g_param_spec_enum("distance", "Distance", "How the distance from a segment is measured",
+                        GST_TYPE_CUDA_RDP_DISTANCE, RV_RDP_VERTICAL, flags));
+  g_object_class_install_property(
+      object, PROP_MEDIAN,
+      g_param_spec_int("median", "Median",
+                       "Median filter before: 0 (off), 3 (3x3) or 5 (5x5); outliers cost segments",
+                       0, 5, RV_RDP_MEDIAN_DEFAULT, flags));
+  g_object_class_install_property(object, PROP_INVALID,
+                                  g_param_spec_enum("invalid", "Invalid",
+                                                    "What rows without a value do to segments",
+                                                    GST_TYPE_CUDA_RDP_INVALID, RV_RDP_SKIP, flags));
+  g_object_class_install_property(
+      object, PROP_MAX_LEVELS,
+      g_param_spec_int("max-levels", "Maximum levels",
+                       "Levels of the recursion: with n a column has at most 2^(n-1) segments for "
+                       "each piece; 0 = no limit",
+                       0, RV_RDP_LEVELS_MAX, RV_RDP_LEVELS_DEFAULT, flags));
+  g_object_class_install_property(
+      object, PROP_SCALE,
+      g_param_spec_int("disparity-scale", "Disparity scale",
+                       "Values per px of disparity in GRAY16_LE frames (KITTI: 256)", 1, SCALE_MAX,
+                       RV_RDP_SCALE, flags));
+}
+
+/* --- Objects --------------------------------------------------------------------------------- */
+
+static void release_objects(GstCudaRdp *self) {
+  rv_rdp_free(&self->rdp);
+  gst_rv_payload_pool_free(&self->lists);
+  rv_buffer_free(&self->stats, self->engine);
+  rv_buffer_free(&self->uploaded, self->engine);
+  g_clear_pointer(&self->found, g_free);
+  g_clear_pointer(&self->rescaled, g_free);
+}
+
+static void release(GstRvTransform *base) {
+  GstCudaRdp *self = GST_CUDA_RDP(base);
+  release_objects(self);
+  gst_rv_input_clear(&self->disparity);
+}
+
+/* The object is made with the first disparity, whose size need not be the picture's. */
+static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
+  GstCudaRdp *self = GST_CUDA_RDP(base);
+  GST_OBJECT_LOCK(self);
+  RvRdpConfig config = self->settings;
+  const int scale = self->scale;
+  GST_OBJECT_UNLOCK(self);
+  config.width = config.height = 1;
+  config.threads = work->threads;
+  config.log = work->log;
+  const RvStatus status = rv_rdp_config_check(&config);
+  if (status != RV_OK)
+    return status;
+  release_objects(self);
+  self->used = config;
+  self->used_scale = scale;
+  self->engine = work->engine;
+  return RV_OK;
+}
+
+static gsize columns_bytes(const GstCudaRdp *self) {
+  return (gsize)self->used.width * sizeof(RvRdpColumn);
+}
+
+static gsize stats_bytes(const GstCudaRdp *self) {
+  return columns_bytes(self) + ((gsize)self->used.width + 1) * sizeof(guint32);
+}
+
+static RvStatus make_lists(GstCudaRdp *self, const GstRvWork *work, guint64 room) {
+  self->room = (guint32)MIN(room, rv_rdp_segments_max(&self->used));
+  gst_rv_payload_pool_free(&self->lists);
+  self->lists = gst_rv_payload_pool_new(work->engine == RV_CUDA ? work->device : NULL,
+                                        (gsize)self->room * sizeof(RvSegment));
+  return self->lists ? RV_OK : RV_ERR_NO_MEMORY;
+}
+
+static RvStatus make_objects(GstCudaRdp *self, const GstRvWork *work, int width, int height) {
+  if (self->rdp && self->used.width == width && self->used.height == height)
+    return RV_OK;
+  release_objects(self);
+  self->used.width = width;
+  self->used.height = height;
+  self->used.log = work->log;
+  RvStatus status = make_lists(self, work, (guint64)width * FIRST_ROOM);
+  if (status == RV_OK)
+    status = rv_buffer_new(&self->stats, stats_bytes(self), work->engine);
+  self->found = g_malloc(stats_bytes(self));
+  return status == RV_OK ? rv_rdp_new(&self->rdp, &self->used, work->engine) : status;
+}
+
+/* --- One frame ------------------------------------------------------------------------------- */
+
+/* The disparity that rides on the picture; plane.data stays NULL without one. */
+static RvStatus take_annotation(GstCudaRdp *self, const GstRvWork *work, GstBuffer *buffer) {
+  GstRvTransform *base = GST_RV_TRANSFORM(self);
+  RvMetaDisparity meta;
+  if (!rv_meta_get_disparity(buffer, &meta)) {
+    if (gst_rv_transform_once(base, ONCE_NO_DISPARITY))
+      GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The picture carries no disparity to segment."),
+                          ("Put cudasgm before cudardp, or feed it GRAY16_LE disparity maps."));
+    return RV_OK;
+  }
+  const RvStatus status = gst_rv_input_map(&self->disparity, work, meta.payload);
+  if (status != RV_OK)
+    return status;
+  const RvPlane *plane = &self->disparity.plane;
+  if (plane->format == RV_U16 && meta.scale == RV_RDP_SCALE)
+    self->plane = *plane;
+  else if (gst_rv_transform_once(base, ONCE_BAD_DISPARITY))
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("The disparity of the picture is not u16 in 1/16 px; it is left alone."),
+                        ("RvDisparityMeta needs scale=16 and a payload of GRAY16_LE with "
+                         "GstVideoMeta."));
+  return RV_OK;
+}
+
+/* A frame that is a disparity map: brought to 1/16 px on the host, then to the engine. */
+static RvStatus take_frame(GstCudaRdp *self, const GstRvWork *work, GstBuffer *buffer) {
+  const GstVideoInfo *info = &GST_RV_TRANSFORM(self)->in_info;
+  const int width = GST_VIDEO_INFO_WIDTH(info), height = GST_VIDEO_INFO_HEIGHT(info);
+  self->frame_mapped = gst_video_frame_map(
+      &self->frame, info, buffer,
+      (GstMapFlags)(GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)); /* it stays writable */
+  if (!self->frame_mapped) {
+    gst_rv_log_line(&work->log,
+                    "a buffer of %" G_GSIZE_FORMAT " bytes cannot be read as GRAY16_LE "
+                    "%dx%d",
+                    gst_buffer_get_size(buffer), width, height);
+    return RV_ERR_IO;
+  }
+  const ptrdiff_t row = 2 * (ptrdiff_t)width;
+  RvPlane plane = {GST_VIDEO_FRAME_PLANE_DATA(&self->frame, 0),
+                   GST_VIDEO_FRAME_PLANE_STRIDE(&self->frame, 0), width, height, RV_U16};
+  if (self->used_scale != RV_RDP_SCALE) {
+    if (!self->rescaled)
+      self->rescaled = g_malloc((gsize)row * (gsize)height);
+    const RvPlane values = plane;
+    plane.data = self->rescaled;
+    plane.stride = row;
+    const RvStatus status = rv_depth_from_scale(&values, self->used_scale, &plane, &work->log);
+    if (status != RV_OK)
+      return status;
+  }
+  self->plane = plane;
+  if (work->engine == RV_CPU)
+    return RV_OK;
+  RvStatus status = RV_OK;
+  if (!self->uploaded)
+    status = rv_buffer_new(&self->uploaded, (gsize)row * (gsize)height, work->engine);
+  self->plane.data = self->uploaded;
+  self->plane.stride = row;
+  return status == RV_OK ? rv_copy_rows(self->uploaded, row, RV_CUDA, plane.data, plane.stride,
+                                        RV_CPU, (size_t)row, height, work->stream)
+                         : status;
+}
+
+/* Segments of the present plane into a list of the present room; what was found comes to the host.
+ */
+static RvStatus segment(GstCudaRdp *self, const GstRvWork *work) {
+  RvStatus status =
+      gst_rv_payload_begin_array(&self->list, self->lists, (gsize)self->room * sizeof(RvSegment));
+  if (status != RV_OK)
+    return status;
+  const RvRdpOutput output = {
+      .segments = self->list.plane.data,
+      .capacity = self->room,
+      .columns = self->stats,
+      .offsets = (guint32 *)(void *)((char *)self->stats + columns_bytes(self)),
+  };
+  status = rv_rdp_run(self->rdp, &self->plane, &output, work->stream);
+  if (status != RV_OK)
+    return status;
+  const gsize bytes = stats_bytes(self);
+  return rv_copy_rows(self->found, (ptrdiff_t)bytes, RV_CPU, self->stats, (ptrdiff_t)bytes,
+                      work->engine, bytes, 1, work->stream);
+}
+
+static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job) {
+  GstCudaRdp *self = GST_CUDA_RDP(base);
+  const gboolean is_map = GST_VIDEO_INFO_FORMAT(&base->in_info) == GST_VIDEO_FORMAT_GRAY16_LE;
+  self->plane.data = NULL;
+  RvStatus status;
+  if (is_map) {
+    status = make_objects(self, work, GST_VIDEO_INFO_WIDTH(&base->in_info),
+                          GST_VIDEO_INFO_HEIGHT(&base->in_info));
+    if (status == RV_OK)
+      status = take_frame(self, work, job->in);
+  } else {
+    status = take_annotation(self, work, job->in);
+    if (status == RV_OK && self->plane.data)
+      status = make_objects(self, work, self->plane.width, self->plane.height);
+  }
+  return status == RV_OK && self->plane.data ? segment(self, work) : status;
+}
+
+/* Segments found; with more than there is room for, the frame is done again with more room. */
+static RvStatus found_segments(GstCudaRdp *self, const GstRvWork *work, guint32 *count) {
+  const guint32 *offsets = (const guint32 *)(void *)((char *)self->found + columns_bytes(self));
+  *count = offsets[self->used.width];
+  if (*count <= self->room)
+    return RV_OK;
+  GST_DEBUG_OBJECT(self, "%u segments, room for %u: room grows", *count, self->room);
+  gst_rv_payload_drop(&self->list);
+  RvStatus status = make_lists(self, work, 2 * (guint64)*count);
+  if (status == RV_OK)
+    status = segment(self, work);
+  if (work->engine == RV_CUDA) {
+    const RvStatus waited = rv_stream_wait(work->stream);
+    status = status == RV_OK ? waited : status;
+  }
+  return status;
+}
+
+static void attach(GstCudaRdp *self, GstBuffer *out, guint32 count) {
+  const RvRdpColumn *columns = self->found;
+  RvMetaSegments meta = {
+      self->used.width, self->used.height, (int)count, self->used.epsilon, 0, NULL};
+  for (int x = 0; x < self->used.width; x++)
+    meta.levels_max = MAX(meta.levels_max, columns[x].levels);
+  meta.payload = gst_rv_payload_end(&self->list);
+  gst_buffer_set_size(meta.payload, (gssize)((gsize)count * sizeof(RvSegment)));
+  rv_meta_add_segments(out, &meta);
+}
+
+static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job,
+                       gboolean ok) {
+  GstCudaRdp *self = GST_CUDA_RDP(base);
+  RvStatus status = RV_OK;
+  guint32 count = 0;
+  if (ok && self->list.buffer)
+    status = found_segments(self, work, &count);
+  if (ok && status == RV_OK && self->list.buffer)
+    attach(self, job->out, count);
+  gst_rv_payload_drop(&self->list);
+  gst_rv_input_unmap(&self->disparity);
+  if (self->frame_mapped)
+    gst_video_frame_unmap(&self->frame);
+  self->frame_mapped = FALSE;
+  return status;
+}
+
+/* --- Class ----------------------------------------------------------------------------------- */
+
+static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
+  GST_DEBUG_CATEGORY_INIT(gst_cuda_rdp_debug, "cudardp", 0, "depth columns into segments");
+  object->set_property = set_property;
+  object->get_property = get_property;
+  install_properties(object);
+  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_RDP_DISTANCE, 0);
+  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_RDP_INVALID, 0);
+  base->in_place = TRUE;
+  base->picture = 0;
+  base->annotation = RV_META_SEGMENTS;
+  base->configure = configure;
+  base->process = process;
+  base->finish = finish;
+  base->release = release;
+  char *all = gst_rv_transform_caps_string();
+  char *with_maps = g_strconcat(all,
+                                "; video/x-raw, format=GRAY16_LE, width=[1,16384], "
+                                "height=[1,16384], framerate=[0/1,2147483647/1]",
+                                NULL);
+  gst_rv_transform_class_add_templates(base, with_maps, with_maps);
+  g_free(with_maps);
+  g_free(all);
+  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass),
+                                        "Depth columns into line segments",
+                                        "Filter/Analyzer/Video/Hardware",
+                                        "Replaces each column of the disparity by line segments "
+                                        "(Ramer-Douglas-Peucker) and attaches them "
+                                        "(RvSegmentsMeta)",
+                                        "gst-roadvision");
+}
+
+static void gst_cuda_rdp_init(GstCudaRdp *self) {
+  rv_rdp_config_init(&self->settings);
+  self->scale = RV_RDP_SCALE;
+}
