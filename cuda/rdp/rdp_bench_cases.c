@@ -24,17 +24,29 @@ typedef struct Image {
   uint64_t hash;
 } Image;
 
+#define MEDIAN(height) UINT64_C(0xc30da22f27866574), 0.6f, 0.004f, 1, 0, height
+#define RAW(height) UINT64_C(0x882c60c987218b0f), 0.8f, 0.010f, 0, 0, height
+#define SMOOTH(height) UINT64_C(0x908d935908334dfe), 0.15f, 0.f, 1, 1, height
+#define NOISE(height) UINT64_C(0xc8d5f0dff507b6bc), 0.f, 0.f, 0, 2, height
+
+/* Those without a hash are the same streets at other heights, for the study in docs/rdp.md. */
 static const Image images[] = {
-    {"1242x1024-median", UINT64_C(0xc30da22f27866574), 0.6f, 0.004f, 1, 0, 1024,
-     UINT64_C(0x1cb65b56f7e73214)},
-    {"1242x1024-raw", UINT64_C(0x882c60c987218b0f), 0.8f, 0.010f, 0, 0, 1024,
-     UINT64_C(0xfc4183f1f87cdd2b)},
-    {"1242x1024-smooth", UINT64_C(0x908d935908334dfe), 0.15f, 0.f, 1, 1, 1024,
-     UINT64_C(0x64a958b247e9904e)},
-    {"1242x1024-noise", UINT64_C(0xc8d5f0dff507b6bc), 0.f, 0.f, 0, 2, 1024,
-     UINT64_C(0x60602e9e7898b579)},
+    {"1242x1024-median", MEDIAN(1024), UINT64_C(0x1cb65b56f7e73214)},
+    {"1242x1024-raw", RAW(1024), UINT64_C(0xfc4183f1f87cdd2b)},
+    {"1242x1024-smooth", SMOOTH(1024), UINT64_C(0x64a958b247e9904e)},
+    {"1242x1024-noise", NOISE(1024), UINT64_C(0x60602e9e7898b579)},
     {"1242x375-median", UINT64_C(0x84b194f2a557e905), 0.6f, 0.004f, 1, 0, 375,
      UINT64_C(0x5660c2e599740fba)},
+    {"1242x256-median", MEDIAN(256), 0},
+    {"1242x256-raw", RAW(256), 0},
+    {"1242x256-smooth", SMOOTH(256), 0},
+    {"1242x256-noise", NOISE(256), 0},
+    {"1242x512-median", MEDIAN(512), 0},
+    {"1242x512-raw", RAW(512), 0},
+    {"1242x512-smooth", SMOOTH(512), 0},
+    {"1242x512-noise", NOISE(512), 0},
+    {"1242x4096-median", MEDIAN(4096), 0},
+    {"1242x4096-noise", NOISE(4096), 0},
 };
 
 static float *floats(size_t count) {
@@ -218,12 +230,12 @@ static void bench_cpu(RvCheck *check, const char *name, Bench *bench) {
   bench->output = rdp_result_output(&result);
   bench->output.reconstruction.data = NULL;
   bench->output.columns = NULL;
-  if (rv_rdp_new(&bench->rdp, &bench->config, RV_CPU) == RV_OK)
+  if (rv_rdp_new(&bench->rdp, &bench->config, RV_CPU) == RV_OK && run(bench, NULL) == RV_OK)
     rvc_bench(check, name, RV_CPU, run, bench);
   rv_rdp_free(&bench->rdp);
   bench->output = rdp_result_output(&other);
   bench->rows = malloc((size_t)WIDTH * (size_t)bench->config.height * sizeof *bench->rows);
-  if (bench->rows)
+  if (bench->rows && run_plain(bench, NULL) == RV_OK)
     rvc_bench(check, plain, RV_CPU, run_plain, bench);
   free(bench->rows);
   const size_t list = result.offsets[WIDTH] * sizeof *result.segments;
@@ -265,7 +277,7 @@ void rdp_bench(RvCheck *check) {
       continue;
     uint16_t *source = make(image);
     const uint64_t hash = hash_of(source, (size_t)WIDTH * (size_t)image->height);
-    rvc_true(check, name, hash == image->hash,
+    rvc_true(check, name, image->hash == 0 || hash == image->hash,
              "the input is not the peers': its hash is %016llx, not %016llx",
              (unsigned long long)hash, (unsigned long long)image->hash);
     Bench bench = {.source = {source, 2 * WIDTH, WIDTH, image->height, RV_U16}};
@@ -274,7 +286,7 @@ void rdp_bench(RvCheck *check) {
     bench.config.height = image->height;
     bench.config.epsilon = 4;
     bench.config.log = rvc_log(check);
-    if (rvc_cpu(check))
+    if (rvc_cpu(check) && image->hash)
       bench_cpu(check, name, &bench);
     memset(&bench.output, 0, sizeof bench.output);
     if (rvc_cuda(check))
