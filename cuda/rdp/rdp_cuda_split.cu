@@ -176,7 +176,10 @@ RvStatus rdp_cuda_shape(const RvRdpConfig *config, RdpShape *shape) {
   RV_CU(log, cudaGetDevice(&device));
   RV_CU(log, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   RV_CU(log, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  most -= (int)sizeof(Shared);
+  cudaFuncAttributes attributes;
+  RV_CU(log, cudaFuncGetAttributes(&attributes, split_kernel));
+  /* What the kernel holds beside the pool, which begins at a multiple of 128 bytes. */
+  most -= rv_div_up((int)attributes.sharedSizeBytes, 128) * 128;
   /* Every processor gets the same number of columns, in as few rounds as they need. */
   const int rounds = rv_div_up(config->width, processors * COLUMNS_MAX);
   int columns = rv_div_up(config->width, processors * rounds);

@@ -100,8 +100,9 @@ static void run_on(RvCheck *check, const char *name, const Trial *t, RvEngine en
   RvPlane input = t->input, votes = t->votes;
   RvStatus status = rv_vote_new(&vote, &t->config, engine);
   if (engine == RV_CUDA) {
-    votes.data = NULL;
-    if (!rvc_upload(check, &input, &t->input) || !rvc_upload(check, &votes, &votes)) {
+    RvPlane none = t->votes;
+    none.data = NULL;
+    if (!rvc_upload(check, &input, &t->input) || !rvc_upload(check, &votes, &none)) {
       rv_vote_free(&vote);
       return;
     }
