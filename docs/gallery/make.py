@@ -23,12 +23,13 @@ from gi.repository import Gst  # noqa: E402
 
 WIDTH, HEIGHT = 480, 360  # px of one panel
 
-# name: (properties of stereotestsrc, second of the drive)
+# name: (properties of stereotestsrc, second of the drive, elements between matching and drawing)
 PICTURES = {
-    'street': ('pattern=street', 2),
-    'slanted-street': ('pattern=slanted-street', 3),
-    'offroad': ('pattern=offroad', 1),
-    'planes': ('pattern=planes', 0),
+    'street': ('pattern=street', 2, ''),
+    'slanted-street': ('pattern=slanted-street', 3, ''),
+    'offroad': ('pattern=offroad', 1, ''),
+    'planes': ('pattern=planes', 0, ''),
+    'segments': ('pattern=street', 2, 'cudardp epsilon=2 !'),
 }
 
 
@@ -40,11 +41,11 @@ def last_of(pad, frames):
     pad.add_probe(Gst.PadProbeType.BUFFER, probe)
 
 
-def panels(properties, second):
+def panels(properties, second, between):
     pipeline = Gst.parse_launch(
         'stereotestsrc num-buffers=%d %s ! video/x-raw,format=BGRx,width=1280,height=480,framerate=1/1 ! '
-        'cudasgm name=sgm ! cudaannotate name=draw ! fakesink'
-        % (second + 1, properties))
+        'cudasgm name=sgm ! %s cudaannotate name=draw ! fakesink'
+        % (second + 1, properties, between))
     plain, drawn = [], []
     last_of(pipeline.get_by_name('sgm').get_static_pad('src'), plain)
     last_of(pipeline.get_by_name('draw').get_static_pad('src'), drawn)
@@ -88,9 +89,9 @@ def write_indexed_png(path, picture):
 def main():
     Gst.init(None)
     folder = sys.argv[1] if len(sys.argv) > 1 else HERE
-    for name, (properties, second) in PICTURES.items():
+    for name, arguments in PICTURES.items():
         path = os.path.join(folder, name + '.png')
-        write_indexed_png(path, np.hstack(panels(properties, second)))
+        write_indexed_png(path, np.hstack(panels(*arguments)))
         print('%s: %d bytes' % (path, os.path.getsize(path)))
 
 
