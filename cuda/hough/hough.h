@@ -1,0 +1,119 @@
+/* hough.h: straight lines by the Hough transform (Duda and Hart's rho and theta), as a voting
+ * algorithm on the layer of cuda/vote.
+ *
+ * Source: van den Braak et al., "GPU-vote", section 2.2 and eq. 1, 2. A pixel on an edge votes, at
+ * every angle, for the line x cos(theta) + y sin(theta) = rho through it. Both engines give the
+ * same bits.
+ *
+ * Stages, in this order:
+ *  1. edges      Sobel 3x3, borders repeated; magnitude M = |gx| + |gy|, 0..2040.
+ *                sobel:  an edge where M > edge_low.
+ *                canny:  M > edge_low and M is a maximum across the edge (the neighbours in the
+ *                        gradient's direction, of four directions, the first one smaller, the other
+ *                        not larger), connected through such pixels, 8 neighbours, to one with
+ *                        M > edge_high. Pixels outside the picture have M = 0.
+ *                binary: an edge where the input is not 0.
+ *  2. votes      angle k is theta_k = k pi / theta_steps; bin j of an angle is centred on
+ *                rho = (j - rho_zero) rho_step, so that a whole rho is never between two bins. The
+ *                tables of cos and sin are fixed point, made on the host, and the same for any way
+ *                of counting: bin = (x C_k + y S_k + K) >> shift. Rounding is to the nearest, half
+ *                up.
+ *                weighted: a pixel's vote counts M (binary: its value) instead of 1.
+ *                direction: only angles within so many degrees of the gradient's direction.
+ *  3. peaks      bins with more votes than `threshold`, none of whose four neighbours (one step of
+ *                rho or theta) has more, nor as many and a smaller (k, j). When the angles cover
+ *                the half circle, theta wraps: the neighbour of (0, rho) is (pi - step, -rho).
+ *  4. sort       most votes first, then smaller k, then smaller j; the first max_lines.
+ *  5. segments   the longest run of edge pixels along each line: pixels the line passes through or
+ *                those next to them across it count; gaps up to max_gap px are bridged. A line
+ *                whose longest run is shorter than min_length px is left out. */
+#ifndef RV_HOUGH_H
+#define RV_HOUGH_H
+
+#include "rv.h"
+#include "rv_records.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum RvHoughEdges {
+  RV_HOUGH_SOBEL = 0, /* gradient above edge_low */
+  RV_HOUGH_CANNY,     /* thinned, with hysteresis between edge_low and edge_high */
+  RV_HOUGH_BINARY,    /* the input is an edge map */
+} RvHoughEdges;
+
+/* Ranges and defaults; the element's properties are made from these. */
+#define RV_HOUGH_EDGE_MAX 2040
+#define RV_HOUGH_EDGE_LOW_DEFAULT 100
+#define RV_HOUGH_EDGE_HIGH_DEFAULT 250
+#define RV_HOUGH_THETA_STEPS_MIN 2
+#define RV_HOUGH_THETA_STEPS_MAX 3600
+#define RV_HOUGH_THETA_STEPS_DEFAULT 180
+#define RV_HOUGH_RHO_STEP_MIN 0.25
+#define RV_HOUGH_RHO_STEP_MAX 64.0
+#define RV_HOUGH_THRESHOLD_MAX 2000000000
+#define RV_HOUGH_THRESHOLD_DEFAULT 100
+#define RV_HOUGH_LINES_MAX 4096
+#define RV_HOUGH_LINES_DEFAULT 64
+#define RV_HOUGH_DIRECTION_MAX 45
+#define RV_HOUGH_LENGTH_MAX 32767
+#define RV_HOUGH_MIN_LENGTH_DEFAULT 30
+#define RV_HOUGH_MAX_GAP_DEFAULT 5
+
+typedef struct RvHoughConfig {
+  int width, height;  /* px, 1..RV_MAX_SIDE; no default */
+  RvHoughEdges edges; /* RV_HOUGH_CANNY */
+  int edge_low;       /* 0..2040; 100 */
+  int edge_high;      /* edge_low..2040; 250; read only with canny */
+  int theta_steps;    /* angles in the half circle, 2..3600; 180 */
+  double rho_step;    /* px, 0.25..64; 1 */
+  double min_theta;   /* degrees, 0 <= min_theta < 180; 0 */
+  double max_theta;   /* degrees, above min_theta, at most 180 (not itself an angle); 180. At least
+                       * one angle must lie in min_theta <= theta < max_theta */
+  int threshold;      /* votes, 0..2e9; 100: a line has more */
+  int max_lines;      /* 1..4096; 64 */
+  int weighted;       /* 0 or 1; 0 */
+  int direction;      /* degrees, 0..45; 0 = off; not with binary, which has no gradient */
+  int segments;       /* 0 or 1; 0 */
+  int min_length;     /* px, 0..32767; 30; read only with segments */
+  int max_gap;        /* px, 0..32767; 5; read only with segments */
+  int threads;        /* CPU engine, 0 = all; 0 */
+  RvLog log;          /* silent */
+} RvHoughConfig;
+
+typedef struct RvHough RvHough;
+
+/* Defaults for everything but width and height, which become 0. */
+RV_API void rv_hough_config_init(RvHoughConfig *config);
+
+/* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
+RV_API RvStatus rv_hough_config_check(const RvHoughConfig *config);
+
+/* Size of the accumulator: bins of an angle, angles, and the bin of rho = 0; 0 for an illegal
+ * config. Angle `row` of the accumulator is k = first + row. Any pointer may be NULL. */
+RV_API void rv_hough_size(const RvHoughConfig *config, int *bins, int *angles, int *rho_zero,
+                          int *first);
+
+/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. */
+RV_API size_t rv_hough_workspace(const RvHoughConfig *config, RvEngine engine);
+
+RV_API RvStatus rv_hough_new(RvHough **out, const RvHoughConfig *config, RvEngine engine);
+RV_API void rv_hough_free(RvHough **hough);
+
+/* Where a run puts its results, in the memory of the engine. */
+typedef struct RvHoughOutput {
+  RvLine *lines;       /* max_lines records; those from *count on become 0 */
+  uint32_t *count;     /* number of lines */
+  RvPlane edges;       /* RV_U8 of width x height: 255 on edges, else 0; data NULL: not wanted */
+  RvPlane accumulator; /* RV_U32 of rv_hough_size: votes; data NULL: not wanted */
+} RvHoughOutput;
+
+/* input: RV_U8, grey or an edge map. Planes must not overlap. */
+RV_API RvStatus rv_hough_run(RvHough *hough, const RvPlane *input, const RvHoughOutput *out,
+                             RvStream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,25 @@
+/* hough_cpu.h: memory of the CPU engine of the Hough transform, and its stages. Internal. */
+#ifndef RV_HOUGH_CPU_H
+#define RV_HOUGH_CPU_H
+
+#include "hough/hough_stages.h"
+
+#define RV_HOUGH_CHUNK 512 /* points whose bins are found before they are counted */
+
+typedef struct RvHoughCpu {
+  int threads;
+  uint32_t *gradients; /* of every pixel, packed; not with binary edges */
+  uint8_t *classes;    /* 255 on edges; likewise */
+  uint32_t *points;    /* the list */
+  uint32_t *values;    /* gradient of each point; only when votes need it */
+  uint32_t *bins;      /* the accumulator */
+  uint16_t *counters;  /* of one angle, two copies, for each thread */
+  uint64_t *keys;      /* of peaks */
+  RvHoughAngle *angles;
+} RvHoughCpu;
+
+/* Fills gradients and classes from the job's input. */
+void rv_hough_cpu_edges(RvHoughCpu *cpu, const RvHoughConfig *config, const RvHoughPlan *plan,
+                        const RvHoughJob *job);
+
+#endif

@@ -1,0 +1,230 @@
+/* hough_cuda_votes.cu: the list of edge pixels, and their votes: the two stages of GPU-vote. */
+#include "hough/hough_cuda.h"
+
+#define LIST_THREADS 256
+#define UNIT 16 /* pixels of one thread */
+
+/* --- Stage one: the list -------------------------------------------------------------------------
+ */
+
+struct ListJob {
+  HoughMap edges;
+  int width, height, per_row; /* px, px, units */
+  const uint32_t *gradients;  /* NULL: binary edges */
+  uint32_t *points, *values;  /* values: NULL when votes do not need any */
+  uint8_t *out;               /* edge map of the output, or NULL */
+  ptrdiff_t out_stride;
+  uint4 *clear; /* bins to be cleared meanwhile, or NULL */
+  size_t quads;
+};
+
+/* Bit i: byte i of the word is not 0. */
+static __device__ __forceinline__ unsigned bits_of(uint32_t word) {
+  return ((__vcmpne4(word, 0) & 0x01010101u) * 0x01020408u) >> 24 & 15;
+}
+
+/* Bit i: pixel i of the unit at (x, y) is an edge. */
+static __device__ __forceinline__ unsigned unit_bits(const ListJob &j, int x, int y) {
+  const uint8_t *at = j.edges.data + y * j.edges.stride + x;
+  if (x + UNIT <= j.width && (uintptr_t)at % 16 == 0) {
+    const uint4 v = *(const uint4 *)at;
+    return bits_of(v.x) | bits_of(v.y) << 4 | bits_of(v.z) << 8 | bits_of(v.w) << 12;
+  }
+  unsigned bits = 0;
+  for (int i = 0; i < UNIT && x + i < j.width; i++)
+    bits |= (unsigned)(at[i] != 0) << i;
+  return bits;
+}
+
+/* Where this thread's points go in the list: a sum over the threads before it in the block, and one
+ * atomic for the block. The order of blocks is left open; votes are integers. */
+static __device__ unsigned place(unsigned count, unsigned *points) {
+  __shared__ unsigned warps[LIST_THREADS / 32];
+  __shared__ unsigned base;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  unsigned sum = count;
+#pragma unroll
+  for (int d = 1; d < 32; d *= 2) {
+    const unsigned other = __shfl_up_sync(0xffffffffu, sum, d);
+    sum += lane >= (unsigned)d ? other : 0;
+  }
+  if (lane == 31)
+    warps[warp] = sum;
+  __syncthreads();
+  unsigned before = 0, total = 0;
+#pragma unroll
+  for (unsigned w = 0; w < LIST_THREADS / 32; w++) {
+    before += w < warp ? warps[w] : 0;
+    total += warps[w];
+  }
+  if (threadIdx.x == 0 && total)
+    base = atomicAdd(points, total);
+  __syncthreads();
+  return (total ? base : 0) + before + sum - count;
+}
+
+static __device__ __forceinline__ void copy_edges(const ListJob &j, int x, int y, unsigned bits) {
+  uint8_t *to = j.out + y * j.out_stride + x;
+  for (int i = 0; i < UNIT && x + i < j.width; i++)
+    to[i] = bits >> i & 1 ? 255 : 0;
+}
+
+static __global__ void __launch_bounds__(LIST_THREADS)
+    list_kernel(const ListJob j, HoughCounters *counters) {
+  const int unit = (int)(blockIdx.x * LIST_THREADS + threadIdx.x);
+  const int y = unit / j.per_row, x = unit % j.per_row * UNIT;
+  unsigned bits = y < j.height ? unit_bits(j, x, y) : 0;
+  unsigned at = place(__popc(bits), &counters->points);
+  if (j.out && y < j.height)
+    copy_edges(j, x, y, bits);
+  for (; bits; bits &= bits - 1, at++) {
+    const int u = x + __ffs((int)bits) - 1;
+    j.points[at] = rv_hough_point(u, y);
+    if (j.values)
+      j.values[at] = j.gradients ? j.gradients[y * j.width + u]
+                                 : rv_hough_pack(j.edges.data[y * j.edges.stride + u], 0);
+  }
+  if (j.clear)
+    for (size_t i = blockIdx.x * (size_t)LIST_THREADS + threadIdx.x; i < j.quads;
+         i += (size_t)gridDim.x * LIST_THREADS)
+      j.clear[i] = make_uint4(0, 0, 0, 0);
+}
+
+/* --- Stage two: the votes ------------------------------------------------------------------------
+ */
+
+/* Every vote is one, bins fit 32 bits and one pass. */
+struct FastVotes {
+  static constexpr bool UNITY = true, WHOLE = true;
+  struct Space {
+    uint32_t c, s;
+  };
+  const RvHoughAngle *angles;
+  uint32_t k; /* the same at every angle */
+  int shift;
+
+  __device__ __forceinline__ Space space(int i) const {
+    return {(uint32_t)angles[i].c, (uint32_t)angles[i].s};
+  }
+  __device__ __forceinline__ bool test(const Space &, uint32_t) const { return true; }
+  __device__ __forceinline__ int bin(const Space &a, uint32_t e) const {
+    return (int)(((e & 0xffff) * a.c + (e >> 16) * a.s + k) >> shift);
+  }
+  __device__ __forceinline__ uint32_t value(const Space &, uint32_t) const { return 1; }
+};
+
+/* Everything else: 64 bits hold the bins of narrow plans too. */
+struct AnyVotes {
+  static constexpr bool UNITY = false, WHOLE = false;
+  typedef RvHoughAngle Space;
+  const RvHoughAngle *angles;
+  int shift, tangent, weighted;
+
+  __device__ __forceinline__ Space space(int i) const { return angles[i]; }
+  __device__ __forceinline__ bool test(const Space &a, uint32_t value) const {
+    return tangent < 0 || rv_hough_is_near(&a, value, tangent);
+  }
+  __device__ __forceinline__ int bin(const Space &a, uint32_t e) const {
+    return rv_hough_bin_wide(&a, e & 0xffff, e >> 16, shift);
+  }
+  __device__ __forceinline__ uint32_t value(const Space &, uint32_t value) const {
+    return weighted ? (uint32_t)rv_hough_magnitude(value) : 1u;
+  }
+};
+
+#define ANY_GROUP 4
+
+/* Parts of the list for groups of `group` angles: as many blocks as the GPU holds at once. */
+static void split(RvVoteListShape *s, int group, int processors, int has_clusters) {
+  s->group = group;
+  const int blocks = rv_div_up(s->spaces, group) * s->passes;
+  s->parts = rv_clamp(processors / blocks, 1, RV_VOTE_CLUSTER_MOST);
+  s->is_cluster = has_clusters && s->parts > 1;
+}
+
+/* Angles of a block: more read the list less often, if that leaves no SM idle. */
+static RvVoteListShape fast_shape(const RvHoughPlan *p, int processors, int has_clusters,
+                                  int shared) {
+  static const int groups[] = {6, 3, 2, 1};
+  RvVoteListShape s = {p->angles, p->bins, 1, 1, 1, p->bins, 1, 0};
+  for (int i = 0; i < 4; i++) {
+    split(&s, groups[i], processors, has_clusters);
+    const int blocks = rv_div_up(s.spaces, s.group) * s.parts;
+    if (rv_vote_list_bytes(s) <= (size_t)shared && 4 * blocks >= 3 * processors)
+      break;
+  }
+  return s;
+}
+
+static RvVoteListShape any_shape(const RvHoughPlan *p, int processors, int has_clusters,
+                                 int shared) {
+  const int most = shared / (int)sizeof(uint32_t);
+  RvVoteListShape s = {p->angles, p->bins, 1, 1, rv_div_up(p->bins, most), 0, 1, 0};
+  s.pass_bins = rv_div_up(p->bins, s.passes);
+  const int group = ANY_GROUP * s.pass_bins <= most ? ANY_GROUP : 1;
+  split(&s, group, processors, has_clusters);
+  /* Number votes that meet in one bin wait for one another: three copies of each (eq. 3-6). */
+  s.stretch = 3 * group * s.pass_bins <= most ? 3 : 1;
+  return s;
+}
+
+RvStatus hough_cuda_votes_open(HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p) {
+  int device = 0, shared = 0, major = 0;
+  const RvLog *log = &c->log;
+  RV_CU(log, cudaGetDevice(&device));
+  RV_CU(log, cudaDeviceGetAttribute(&work->processors, cudaDevAttrMultiProcessorCount, device));
+  RV_CU(log, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  shared -= 1024; /* the system's */
+  RvVoteListShape *s = &work->shape;
+  work->is_fast = !p->is_wide && !work->values && p->bins <= shared / (int)sizeof(uint32_t);
+  if (!work->is_fast) {
+    *s = any_shape(p, work->processors, major >= 9, shared);
+    return s->group == 1 ? rv_vote_list_open<AnyVotes, 1>(s, shared, log)
+                         : rv_vote_list_open<AnyVotes, ANY_GROUP>(s, shared, log);
+  }
+  *s = fast_shape(p, work->processors, major >= 9, shared);
+  return s->group == 6   ? rv_vote_list_open<FastVotes, 6>(s, shared, log)
+         : s->group == 3 ? rv_vote_list_open<FastVotes, 3>(s, shared, log)
+         : s->group == 2 ? rv_vote_list_open<FastVotes, 2>(s, shared, log)
+                         : rv_vote_list_open<FastVotes, 1>(s, shared, log);
+}
+
+static RvStatus cast_votes(HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p,
+                           const RvHoughJob *job) {
+  const RvVoteListShape &s = work->shape;
+  const RvVoteList list = {work->points, work->values, &work->counters->points};
+  const RvLog *log = &c->log;
+  if (!work->is_fast) {
+    const AnyVotes f = {work->angles, p->shift, p->tangent, p->weighted};
+    return s.group == 1
+               ? rv_vote_list_launch<AnyVotes, 1>(f, list, s, work->bins, job->stream, log)
+               : rv_vote_list_launch<AnyVotes, ANY_GROUP>(f, list, s, work->bins, job->stream, log);
+  }
+  const uint32_t k = (uint32_t)(2 * p->rho_zero + 1) << (p->shift - 1);
+  const FastVotes f = {work->angles, k, p->shift};
+  return s.group == 6 ? rv_vote_list_launch<FastVotes, 6>(f, list, s, work->bins, job->stream, log)
+         : s.group == 3
+             ? rv_vote_list_launch<FastVotes, 3>(f, list, s, work->bins, job->stream, log)
+         : s.group == 2
+             ? rv_vote_list_launch<FastVotes, 2>(f, list, s, work->bins, job->stream, log)
+             : rv_vote_list_launch<FastVotes, 1>(f, list, s, work->bins, job->stream, log);
+}
+
+RvStatus hough_cuda_votes(HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p,
+                          const RvHoughJob *job, HoughMap edges) {
+  ListJob j = {};
+  j.edges = edges;
+  j.width = p->width, j.height = p->height, j.per_row = rv_div_up(p->width, UNIT);
+  j.gradients = c->edges == RV_HOUGH_BINARY ? NULL : work->gradients;
+  j.points = work->points, j.values = work->values;
+  j.out = (uint8_t *)job->out.edges.data, j.out_stride = job->out.edges.stride;
+  if (work->shape.parts > 1 && !work->shape.is_cluster) {
+    j.clear = (uint4 *)work->bins;
+    j.quads = ((size_t)p->angles * p->bins + 3) / 4;
+  }
+  const int blocks = rv_div_up(j.per_row * p->height, LIST_THREADS);
+  list_kernel<<<(unsigned)blocks, LIST_THREADS, 0, job->stream>>>(j, work->counters);
+  RV_LAUNCHED(&c->log);
+  return cast_votes(work, c, p, job);
+}
