@@ -23,14 +23,18 @@ int hough_run_new(RvCheck *check, HoughRun *r, const RvHoughConfig *config, cons
   r->edges = (RvPlane){NULL, config->width, config->width, config->height, RV_U8};
   r->bins = (RvPlane){NULL, 4 * (ptrdiff_t)bins, bins, angles, RV_U32};
   r->max_lines = config->max_lines;
+  if (engine == RV_CUDA)
+    r->input.data = NULL; /* until it is uploaded: _free must not take the host's */
   if (rv_hough_new(&r->hough, config, engine) != RV_OK)
     return 0;
   const size_t lines = sizeof(RvLine) * (size_t)config->max_lines;
-  if (engine == RV_CUDA)
+  if (engine == RV_CUDA) {
+    const RvPlane edge_map = r->edges, accumulator = r->bins; /* without data: only allocated */
     return rvc_upload(check, &r->input, input) &&
            rv_buffer_new(&r->lines.data, lines, RV_CUDA) == RV_OK &&
            rv_buffer_new(&r->count.data, 4, RV_CUDA) == RV_OK &&
-           rvc_upload(check, &r->edges, &r->edges) && rvc_upload(check, &r->bins, &r->bins);
+           rvc_upload(check, &r->edges, &edge_map) && rvc_upload(check, &r->bins, &accumulator);
+  }
   r->lines.data = malloc(lines);
   r->count.data = malloc(4);
   r->edges.data = malloc((size_t)config->width * (size_t)config->height);
