@@ -13,6 +13,7 @@ struct RdpShape {
   int pitch;      /* values from one column to the next in shared memory */
   int words;      /* of 32 rows each */
   int word_pitch; /* odd: the words of one row lie in different banks */
+  int small_rows; /* of the longest segment that is left to one thread */
   int open_room;  /* long segments that can be open at once */
   int small_room; /* short ones that can wait */
   int bytes;      /* of shared memory */

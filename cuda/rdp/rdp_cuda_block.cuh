@@ -10,9 +10,12 @@ constexpr int WARPS = THREADS / 32;
 constexpr int COLUMNS_MAX = 16;
 constexpr unsigned ALL = 0xffffffffu;
 
-/* Segments of more than SMALL rows are searched by a warp each; those up to it wait, and are cut to
- * the end by a thread each. */
-constexpr int SMALL = 32;
+/* Segments of more than shape.small_rows rows are searched by a warp each; those up to it wait, and
+ * are cut to the end by a thread each. */
+constexpr int SMALL_ROWS_MAX = 32;
+
+/* Groups of 32 words in a column. */
+constexpr int GROUPS_MAX = RV_MAX_SIDE / 1024;
 
 /* Pieces of at least three rows that can begin in one word. */
 constexpr int PIECES_PER_WORD = 8;
@@ -27,6 +30,7 @@ struct Shared {
   unsigned error_sum[COLUMNS_MAX];
   int error_max[COLUMNS_MAX];
   int levels[COLUMNS_MAX];
+  uint32_t ends[COLUMNS_MAX][GROUPS_MAX]; /* a bit for each word in which segments end */
 };
 
 /* A segment that may be cut: x = first | last << 16, y = column | depth << 8. */
@@ -35,7 +39,8 @@ typedef uint2 Item;
 /* The block's view of its shared memory. */
 struct Block {
   Shared *s;
-  Item *open[2], *small;
+  Item *open; /* two lists of open_room */
+  Item *small;
   uint32_t *cut, *first, *last; /* a bit for each row: [column][word_pitch] */
   uint32_t *words;              /* valid rows; later segments above each word */
   uint16_t *values;             /* [column][pitch] */
@@ -44,9 +49,8 @@ struct Block {
 static __device__ __forceinline__ Block block_of(Shared *s, void *pool, const RdpShape &shape) {
   Block b;
   b.s = s;
-  b.open[0] = (Item *)pool;
-  b.open[1] = b.open[0] + shape.open_room;
-  b.small = b.open[1] + shape.open_room;
+  b.open = (Item *)pool;
+  b.small = b.open + 2 * shape.open_room;
   b.cut = (uint32_t *)(b.small + shape.small_room);
   const int bits = shape.columns * shape.word_pitch;
   b.first = b.cut + bits;
@@ -81,15 +85,15 @@ static __device__ __forceinline__ unsigned warp_sum(unsigned v) {
 }
 
 /* Puts first..last where it will be looked at; not when it can never be cut. Room: long segments of
- * a column share no row but their ends, so there are at most (height - 1) / (SMALL + 1). */
+ * a column share no row but their ends, so there are at most (height - 1) / (small_rows + 1). */
 static __device__ __forceinline__ void push(const Block &b, const RdpArgs &a, int list, int first,
                                             int last, int column, int depth) {
   const int length = last - first;
   if (length < 2 || depth >= a.limit.depth)
     return;
   const Item item = make_uint2(first | (unsigned)last << 16, column | (unsigned)depth << 8);
-  if (length > SMALL)
-    b.open[list][atomicAdd(&b.s->open[list], 1)] = item;
+  if (length > a.shape.small_rows)
+    b.open[list * a.shape.open_room + atomicAdd(&b.s->open[list], 1)] = item;
   else
     b.small[atomicAdd(&b.s->small, 1)] = item;
 }
@@ -129,18 +133,19 @@ static __device__ __forceinline__ void split_long(const Block &b, const RdpArgs 
     push(b, a, next, lane ? at : first, lane ? last : at, column, depth + 1);
 }
 
-/* One short segment and everything it is cut into, by a thread. What waits is at most SMALL rows
+/* One short segment and everything it is cut into, by a thread. What waits is at most 32 rows
  * and levels away from the segment, so that an entry fits 16 bits. */
 static __device__ __forceinline__ void split_short(const Block &b, const RdpArgs &a, Item item) {
   const int begin = item.x & 0xffff, column = item.y & 0xff, top = item.y >> 8;
   const uint16_t *d = b.values + column * a.shape.pitch + begin;
-  uint16_t pending[SMALL];
+  uint16_t pending[SMALL_ROWS_MAX];
   int waiting = 0, first = 0, last = (int)(item.x >> 16) - begin, depth = top, deepest = top;
   for (;;) {
     const int length = last - first, from = d[first], rise = d[last] - from;
     unsigned best = 0;
     int at = first;
     if (depth < a.limit.depth) {
+#pragma unroll 4
       for (int k = 1; k < length; k++) {
         const int value = d[first + k];
         const unsigned e = rv_rdp_deviation(rise, k, value - from, length);
@@ -185,18 +190,16 @@ static __device__ __forceinline__ void split_all(const Block &b, const RdpArgs &
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   for (int list = 0;; list ^= 1) {
     __syncthreads(); /* everything pushed is seen */
-    const int open = b.s->open[list];
-    int small = b.s->small;
-    __syncthreads(); /* everybody has read: the same way for all */
+    const int open = b.s->open[list], small = b.s->small;
+    if (threadIdx.x == 0)
+      b.s->open[list ^ 1] = 0; /* the former round is done with it */
+    __syncthreads();           /* everybody has read: the same way for all */
     if (open == 0 || small + 2 * open > a.shape.small_room)
       split_small(b, a, small);
     if (open == 0)
       return;
     for (int i = warp; i < open; i += WARPS)
-      split_long(b, a, b.open[list][i], list ^ 1, lane);
-    __syncthreads();
-    if (threadIdx.x == 0)
-      b.s->open[list] = 0; /* filled again by the next round only, behind its barrier */
+      split_long(b, a, b.open[list * a.shape.open_room + i], list ^ 1, lane);
   }
 }
 

@@ -4,7 +4,8 @@
 
 #include "rdp_cuda_block.cuh"
 
-/* Segments of each column, and for each word those that begin in the words above it. */
+/* Segments of each column, and for each word those that begin in the words above it; also which
+ * words hold ends. */
 static __device__ __forceinline__ void count_segments(const Block &b, const RdpArgs &a,
                                                       int columns) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -19,6 +20,10 @@ static __device__ __forceinline__ void count_segments(const Block &b, const RdpA
         const unsigned other = __shfl_up_sync(ALL, up_to, step);
         up_to += lane >= step ? other : 0;
       }
+      const bool ends = word < a.shape.words && (b.cut[at + word] | b.last[at + word]) != 0;
+      const unsigned group = __ballot_sync(ALL, ends);
+      if (lane == 0)
+        b.s->ends[column][base / 32] = group;
       if (word < a.shape.words)
         b.words[at + word] = sum + up_to - own;
       sum += __shfl_sync(ALL, up_to, 31);
@@ -61,6 +66,25 @@ static __device__ __forceinline__ void wait_for_others(const Block &b, const Rdp
     atomicAdd(&b.s->before, sum);
 }
 
+/* Last row of the segment that begins at `row`, without walking over empty words. */
+static __device__ __forceinline__ int find_end(const Block &b, const RdpArgs &a, int column,
+                                               int row) {
+  const int at = column * a.shape.word_pitch;
+  int word = row >> 5;
+  if (b.last[at + word] >> (row & 31) & 1)
+    return row;
+  uint32_t bits = (b.cut[at + word] | b.last[at + word]) & rv_rdp_after(row & 31);
+  if (bits == 0) {
+    int group = word >> 5;
+    uint32_t words = b.s->ends[column][group] & rv_rdp_after(word & 31);
+    while (words == 0)
+      words = b.s->ends[column][++group];
+    word = group * 32 + __ffs((int)words) - 1;
+    bits = b.cut[at + word] | b.last[at + word];
+  }
+  return word * 32 + __ffs((int)bits) - 1;
+}
+
 /* Value of the polyline at `row`, 0 where there is none. */
 static __device__ __forceinline__ int polyline(const Block &b, const RdpArgs &a, int column,
                                                int row) {
@@ -73,7 +97,7 @@ static __device__ __forceinline__ int polyline(const Block &b, const RdpArgs &a,
   }
   if (bits == 0)
     return 0;
-  const int first = word * 32 + 31 - __clz((int)bits), last = segment_end(b, a, column, first);
+  const int first = word * 32 + 31 - __clz((int)bits), last = find_end(b, a, column, first);
   const uint16_t *d = b.values + column * a.shape.pitch;
   return row > last ? 0 : rv_rdp_between(d[first], d[last], row - first, max(last - first, 1));
 }
@@ -150,7 +174,7 @@ static __device__ __forceinline__ void write_segments(const Block &b, const RdpA
       if (index >= a.output.capacity)
         continue;
       const uint16_t *d = b.values + column * a.shape.pitch;
-      const int first = word * 32 + lane, last = segment_end(b, a, column, first);
+      const int first = word * 32 + lane, last = find_end(b, a, column, first);
       uint32_t *out = (uint32_t *)(a.output.segments + index);
       out[0] = (uint32_t)(x0 + column) | (uint32_t)first << 16;
       out[1] = (uint32_t)last;

@@ -34,15 +34,24 @@ static __device__ __forceinline__ void load(const Block &b, const RdpArgs &a, in
 
 /* A bit for each valid row; the word behind the last one is 0. */
 static __device__ __forceinline__ void find_valid(const Block &b, const RdpArgs &a, int columns) {
+  constexpr int FLIGHT = 4; /* columns looked at at once */
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  for (int column = 0; column < columns; column++)
-    for (int word = warp; word <= a.shape.words; word += WARPS) {
-      const int row = word * 32 + lane;
-      const bool valid = row < a.height && b.values[column * a.shape.pitch + row] != 0;
-      const unsigned bits = __ballot_sync(ALL, valid);
-      if (lane == 0)
-        b.words[column * a.shape.word_pitch + word] = bits;
+  for (int word = warp; word <= a.shape.words; word += WARPS) {
+    const int row = word * 32 + lane;
+    for (int begin = 0; begin < columns; begin += FLIGHT) {
+      bool valid[FLIGHT];
+#pragma unroll
+      for (int k = 0; k < FLIGHT; k++)
+        valid[k] = row < a.height && begin + k < columns &&
+                   b.values[(begin + k) * a.shape.pitch + row] != 0;
+#pragma unroll
+      for (int k = 0; k < FLIGHT; k++) {
+        const unsigned bits = __ballot_sync(ALL, valid[k]);
+        if (lane == 0 && begin + k < columns)
+          b.words[(begin + k) * a.shape.word_pitch + word] = bits;
+      }
     }
+  }
 }
 
 /* RV_RDP_SKIP: one piece from the first to the last valid row; a warp for each column. */
@@ -156,14 +165,15 @@ static __global__ void __launch_bounds__(THREADS) split_kernel(const RdpArgs a) 
 
 /* --- Launch ---------------------------------------------------------------------------------- */
 
-static void shape_of(const RvRdpConfig *config, int columns, RdpShape *shape) {
+static void shape_of(const RvRdpConfig *config, int columns, int small_rows, RdpShape *shape) {
   const int height = config->height;
   shape->columns = columns;
   shape->blocks = rv_div_up(config->width, columns);
   shape->pitch = rv_div_up(height, 32) * 32 + 6;
   shape->words = rv_div_up(height, 32);
   shape->word_pitch = (shape->words + 1) | 1;
-  shape->open_room = columns * ((height - 1) / (SMALL + 1) + 1);
+  shape->small_rows = small_rows;
+  shape->open_room = columns * ((height - 1) / (small_rows + 1) + 1);
   shape->small_room = 2 * shape->open_room + 512;
   shape->bytes = (2 * shape->open_room + shape->small_room) * (int)sizeof(Item) +
                  4 * columns * shape->word_pitch * (int)sizeof(uint32_t) +
@@ -183,9 +193,11 @@ RvStatus rdp_cuda_shape(const RvRdpConfig *config, RdpShape *shape) {
   /* Every processor gets the same number of columns, in as few rounds as they need. */
   const int rounds = rv_div_up(config->width, processors * COLUMNS_MAX);
   int columns = rv_div_up(config->width, processors * rounds);
-  shape_of(config, columns, shape);
+  shape_of(config, columns, SMALL_ROWS_MAX / 2, shape);
   while (columns > 1 && shape->bytes > most)
-    shape_of(config, --columns, shape);
+    shape_of(config, --columns, SMALL_ROWS_MAX / 2, shape);
+  if (shape->bytes > most) /* shorter lists */
+    shape_of(config, columns, SMALL_ROWS_MAX, shape);
   RV_REQUIRE(log, shape->bytes <= most,
              "rdp: columns of %d rows need %d bytes of shared memory, the GPU has %d; use RV_CPU",
              config->height, shape->bytes, most);
