@@ -1,0 +1,146 @@
+/* stixels_column_cpu.c: the dynamic programming over one column, CPU engine. */
+#include <string.h>
+
+#include "stixels_cpu.h"
+
+static void sum_cells(RvStixelsColumn *c) {
+  memset(&c->sums[0], 0, sizeof c->sums[0]);
+  for (int v = 0; v < c->model->rows; v++) {
+    const RvStixelsSums *last = &c->sums[v];
+    const RvStixelsSums s = rv_stixels_of_cell(c->cells[v], v, rv_stixels_sixteenth(&c->ground, v));
+    c->sums[v + 1] = (RvStixelsSums){
+        .n = last->n + s.n,
+        .w = last->w + s.w,
+        .wv = last->wv + s.wv,
+        .wvv = last->wvv + s.wvv,
+        .wd = last->wd + s.wd,
+        .wvd = last->wvd + s.wvd,
+        .wdd = last->wdd + s.wdd,
+        .wg = last->wg + s.wg,
+        .wvg = last->wvg + s.wvg,
+        .wgg = last->wgg + s.wgg,
+    };
+  }
+}
+
+static int32_t cell_cost(const RvStixelsColumn *c, int structure, int v, int mu) {
+  const RvStixelsCell cell = c->cells[v];
+  return cell.weight ? c->table[structure][rv_stixels_index(cell, mu)] : 0;
+}
+
+/* The tables of `constant`: planes that are known before the stixels are. */
+static void sum_costs(RvStixelsColumn *c) {
+  const RvStixelsModel *m = c->model;
+  c->flat[0][0] = c->flat[1][0] = 0;
+  for (int v = 0; v < m->rows; v++) {
+    const int ground = rv_stixels_value(&c->ground, v);
+    c->flat[0][v + 1] = c->flat[0][v] + cell_cost(c, RV_STIXEL_GROUND, v, ground);
+    c->flat[1][v + 1] = c->flat[1][v] + cell_cost(c, RV_STIXEL_SKY, v, 0);
+  }
+  for (int px = 0; px <= m->disparity_max; px++) {
+    int32_t *sum = c->steps + (size_t)px * (size_t)(m->rows + 1);
+    sum[0] = 0;
+    for (int v = 0; v < m->rows; v++)
+      sum[v + 1] = sum[v] + cell_cost(c, RV_STIXEL_OBJECT, v, 256 * px);
+  }
+}
+
+/* Costs of the valid cells by (3.9). */
+static int64_t sum_of(const RvStixelsColumn *c, int structure, int bottom, int top,
+                      const RvStixelsPlane *plane) {
+  const RvStixelsModel *m = c->model;
+  if (m->kind == RV_STIXELS_CONSTANT) {
+    const int px = rv_stixels_nearest(m, plane);
+    const int32_t *sum = structure == RV_STIXEL_GROUND ? c->flat[0]
+                         : structure == RV_STIXEL_SKY
+                             ? c->flat[1]
+                             : c->steps + (size_t)px * (size_t)(m->rows + 1);
+    return sum[top + 1] - sum[bottom];
+  }
+  int64_t sum = 0;
+  for (int v = bottom; v <= top; v++)
+    sum += cell_cost(c, structure, v, rv_stixels_value(plane, v - bottom));
+  return sum;
+}
+
+/* Cost of the stixel but for its predecessor, and its plane. */
+static int32_t own_cost(const RvStixelsColumn *c, int structure, int bottom, int top,
+                        RvStixelsPlane *plane) {
+  const RvStixelsModel *m = c->model;
+  const RvStixelsSums s = rv_stixels_between(&c->sums[bottom], &c->sums[top + 1]);
+  const RvStixelsFit fit = rv_stixels_fit(m, &c->ground, structure, &s, bottom);
+  const int length = top + 1 - bottom;
+  *plane = fit.plane;
+  if (m->kind == RV_STIXELS_SLANTED_FAST)
+    return rv_stixels_cost_fast(m, structure, &s, length, fit.error);
+  return rv_stixels_cost_sum(m, structure, &s, length, sum_of(c, structure, bottom, top, plane),
+                             fit.prior);
+}
+
+/* Offers the stixel bottom..top of a class to the best that ends in `top` (3.25, 4.9). */
+static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
+  RvStixelsBest *best = &c->best[top][structure];
+  RvStixelsPlane plane;
+  const int32_t own = own_cost(c, structure, bottom, top, &plane);
+  const int mu = rv_stixels_value(&plane, 0);
+  const int32_t next = rv_stixels_value(&plane, top + 1 - bottom);
+  if (bottom == 0) {
+    *best = (RvStixelsBest){.cost = own, .next = next};
+    return;
+  }
+  for (int below = 0; below < RV_STIXELS_CLASSES; below++) {
+    const RvStixelsBest *last = &c->best[bottom - 1][below];
+    if (last->cost >= RV_STIXELS_INFINITE)
+      continue;
+    const int32_t pair = rv_stixels_pair(c->model, structure, below, mu, last->next);
+    const int32_t cost = rv_stixels_add(rv_stixels_add(own, pair), last->cost);
+    if (cost < best->cost)
+      *best = (RvStixelsBest){cost, next, (uint16_t)bottom, (uint16_t)below};
+  }
+}
+
+/* Follows the stored cuts down from the top and turns the list round. */
+static uint32_t follow(const RvStixelsColumn *c, int x, int structure, RvStixel *made) {
+  uint32_t count = 0;
+  for (int top = c->model->rows - 1; top >= 0;) {
+    const RvStixelsBest *best = &c->best[top][structure];
+    const int bottom = best->bottom, below = best->below;
+    const int32_t under = bottom > 0 ? c->best[bottom - 1][below].cost : 0;
+    RvStixelsPlane plane;
+    own_cost(c, structure, bottom, top, &plane);
+    made[count++] =
+        rv_stixels_record(c->model, x, bottom, top, structure, &plane, best->cost - under);
+    top = bottom - 1;
+    structure = below;
+  }
+  for (uint32_t k = 0; k < count / 2; k++) {
+    const RvStixel swapped = made[k];
+    made[k] = made[count - 1 - k];
+    made[count - 1 - k] = swapped;
+  }
+  return count;
+}
+
+int32_t rv_stixels_solve(RvStixelsColumn *c, int x, RvStixel *made, uint32_t *count) {
+  const RvStixelsModel *m = c->model;
+  sum_cells(c);
+  if (m->kind == RV_STIXELS_CONSTANT)
+    sum_costs(c);
+  for (int top = 0; top < m->rows; top++) {
+    for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+      c->best[top][k] = (RvStixelsBest){.cost = RV_STIXELS_INFINITE};
+    for (int bottom = 0; bottom <= top; bottom++) {
+      offer(c, RV_STIXEL_GROUND, bottom, top);
+      offer(c, RV_STIXEL_OBJECT, bottom, top);
+      if (rv_stixels_is_sky_row(&c->ground, bottom))
+        offer(c, RV_STIXEL_SKY, bottom, top);
+    }
+  }
+  int structure = 0;
+  const RvStixelsBest *last = c->best[m->rows - 1];
+  for (int k = 1; k < RV_STIXELS_CLASSES; k++)
+    if (last[k].cost < last[structure].cost)
+      structure = k;
+  *count = follow(c, x, structure, made);
+  return last[structure].cost;
+}

@@ -1,0 +1,22 @@
+/* stixels_cpu.h: what the files of the CPU engine share. */
+#ifndef RV_STIXELS_CPU_H
+#define RV_STIXELS_CPU_H
+
+#include "stixels_stages.h"
+
+/* One column at work; a thread has one. */
+typedef struct RvStixelsColumn {
+  const RvStixelsModel *model;
+  const int32_t (*table)[RV_STIXELS_TABLE]; /* by class */
+  RvStixelsPlane ground;
+  const RvStixelsCell *cells;
+  RvStixelsSums *sums;                       /* rows + 1 */
+  RvStixelsBest (*best)[RV_STIXELS_CLASSES]; /* rows */
+  int32_t *flat[2]; /* rows + 1: costs of ground and sky cells summed; `constant` */
+  int32_t *steps;   /* [whole px][rows + 1]: those of objects; `constant` */
+} RvStixelsColumn;
+
+/* Dynamic programming. Returns the energy; made: the stixels from the bottom up, at most rows. */
+int32_t rv_stixels_solve(RvStixelsColumn *column, int x, RvStixel *made, uint32_t *count);
+
+#endif

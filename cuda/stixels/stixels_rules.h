@@ -1,0 +1,371 @@
+/* stixels_rules.h: constants and scalar rules that both engines share; never loops. Doubles use
+ * + - x / and floor only, each rounded on its own. */
+#ifndef RV_STIXELS_RULES_H
+#define RV_STIXELS_RULES_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "rv_hd.h"
+#include "rv_records.h"
+
+#define RV_STIXELS_INFINITE (1 << 30) /* cost */
+#define RV_STIXELS_TABLE 4096         /* entries: |c (d - mu)| in 1/256 px up to 16 px */
+#define RV_STIXELS_BOTTOMS 128        /* lines of the ground vote: disparities at row 0 ... */
+#define RV_STIXELS_HORIZONS 64        /* ... and horizons, 1/64 of the rows apart */
+#define RV_STIXELS_HORIZON_FIRST 16   /* 1/64 of the rows */
+
+/* A cell; weight 0: invalid, and then disparity and confidence are 0 too. */
+typedef struct RvStixelsCell {
+  uint16_t disparity; /* 1/16 px */
+  uint8_t weight;     /* round(confidence^2 / 255) */
+  uint8_t confidence;
+} RvStixelsCell;
+
+/* The config in numbers the engines work with. Costs in 1/1024 nat. */
+typedef struct RvStixelsModel {
+  int width, height, cell_width, step; /* px */
+  int columns, rows;                   /* cells */
+  int kind;                            /* RvStixelsModelKind */
+  int disparity_max;                   /* px */
+  int estimate;
+  int bottom_step, cap;             /* of the ground vote: px between disparities; votes of a row */
+  double invalid;                   /* of an invalid cell */
+  double hit[3];                    /* of a valid cell on the plane, slanted-fast */
+  double scale[3];                  /* per weight x (1/16 px)^2 */
+  double fixed[3];                  /* of a stixel: complexity and the plane prior's log Z */
+  double ridge_a, ridge_b;          /* plane prior of ground in the units of the sums */
+  double ridge_object;              /* the same of an object's slope */
+  int free_a, free_b, free_object;  /* 0: the parameter is fixed */
+  int32_t gravity[2][2], gap[2][2]; /* [difference > 0][alpha, beta per px] */
+  int32_t ordering[2];
+  int32_t transition[3][3];
+} RvStixelsModel;
+
+/* The plane that the engines work with. */
+typedef struct RvStixelsPlane {
+  int64_t at;    /* 1/2^24 px at some row */
+  int64_t slope; /* per row */
+} RvStixelsPlane;
+
+/* Kept from frame to frame. */
+typedef struct RvStixelsState {
+  RvStixelsPlane ground; /* at row 0 */
+  int32_t found, score;
+} RvStixelsState;
+
+/* Sums over valid cells of a column, of all rows below the index: number, and weight times powers
+ * of v, d (1/16 px) and g = d - expected ground. */
+typedef struct RvStixelsSums {
+  int64_t n, w, wv, wvv, wd, wvd, wdd, wg, wvg, wgg;
+} RvStixelsSums;
+
+typedef struct RvStixelsFit {
+  RvStixelsPlane plane; /* at the stixel's lowest row */
+  double error;         /* weight x (1/16 px)^2, the plane prior's part included */
+  double prior;         /* the plane prior's part alone */
+} RvStixelsFit;
+
+/* What is kept of the best stixel that ends in a row, by class. */
+typedef struct RvStixelsBest {
+  int32_t cost;    /* of the column up to here */
+  int32_t next;    /* 1/256 px: its plane one row further up */
+  uint16_t bottom; /* its lowest row */
+  uint16_t below;  /* class of its predecessor */
+} RvStixelsBest;
+
+/* --- Cells ----------------------------------------------------------------------------------- */
+
+/* From sums over the valid pixels of a cell: number, confidence, confidence x disparity. */
+RV_HD RvStixelsCell rv_stixels_cell(int pixels, int valid, int64_t c, int64_t cd, int max_px) {
+  RvStixelsCell cell = {0, 0, 0};
+  if (2 * valid < pixels || c == 0)
+    return cell;
+  const int mean = (int)((2 * c + valid) / (2 * valid));
+  const int64_t d = (2 * cd + c) / (2 * c);
+  cell.weight = (uint8_t)rv_div255(mean * mean);
+  if (cell.weight == 0)
+    return cell;
+  cell.confidence = (uint8_t)mean;
+  cell.disparity = (uint16_t)(d < 16 * max_px ? d : 16 * max_px);
+  return cell;
+}
+
+/* --- Planes ---------------------------------------------------------------------------------- */
+
+/* 1/16 px to 1/2^24 px, rounded; what no picture holds is cut. */
+RV_HD int64_t rv_stixels_fixed(double value) {
+  const double limit = 17592186044416.0; /* 2^44 */
+  const double x = floor(value * 1048576.0 + 0.5);
+  return (int64_t)(x < -limit ? -limit : x > limit ? limit : x);
+}
+
+/* 1/16 px of a plane `rows` above where it is held. */
+RV_HD int rv_stixels_sixteenth(const RvStixelsPlane *plane, int rows) {
+  const int64_t x = (plane->at + plane->slope * rows + (1 << 19)) >> 20;
+  return (int)(x < -1048576 ? -1048576 : x > 1048576 ? 1048576 : x);
+}
+
+/* The same in 1/256 px. */
+RV_HD int rv_stixels_value(const RvStixelsPlane *plane, int rows) {
+  const int64_t x = (plane->at + plane->slope * rows + (1 << 15)) >> 16;
+  return (int)(x < -16777216 ? -16777216 : x > 16777216 ? 16777216 : x);
+}
+
+RV_HD RvStixelsSums rv_stixels_between(const RvStixelsSums *below, const RvStixelsSums *upto) {
+  RvStixelsSums s;
+  s.n = upto->n - below->n;
+  s.w = upto->w - below->w;
+  s.wv = upto->wv - below->wv;
+  s.wvv = upto->wvv - below->wvv;
+  s.wd = upto->wd - below->wd;
+  s.wvd = upto->wvd - below->wvd;
+  s.wdd = upto->wdd - below->wdd;
+  s.wg = upto->wg - below->wg;
+  s.wvg = upto->wvg - below->wvg;
+  s.wgg = upto->wgg - below->wgg;
+  return s;
+}
+
+/* What the cell of row v adds; ground: the expected plane there, 1/16 px. */
+RV_HD RvStixelsSums rv_stixels_of_cell(RvStixelsCell cell, int v, int ground) {
+  const int64_t w = cell.weight, d = cell.disparity, g = cell.disparity - ground, row = v;
+  RvStixelsSums s;
+  s.n = w != 0;
+  s.w = w;
+  s.wv = w * row;
+  s.wvv = w * row * row;
+  s.wd = w * d;
+  s.wvd = w * row * d;
+  s.wdd = w * d * d;
+  s.wg = w * g;
+  s.wvg = w * row * g;
+  s.wgg = w * g * g;
+  return s;
+}
+
+/* Least squares of an object: disparity at its lowest row free, slope fixed to 0 or with a prior.
+ * Rows count from `bottom`, which keeps the determinant exact. */
+RV_HD RvStixelsFit rv_stixels_fit_object(const RvStixelsModel *m, const RvStixelsSums *s,
+                                         int bottom) {
+  RvStixelsFit fit = {{0, 0}, 0, 0};
+  if (s->n == 0)
+    return fit;
+  const double w = (double)s->w, d = (double)s->wd, dd = (double)s->wdd;
+  if (!m->free_object || (s->n < 2 && m->ridge_object == 0)) {
+    const double a = d / w;
+    fit.plane.at = rv_stixels_fixed(a);
+    fit.error = dd - a * d;
+  } else {
+    const int64_t row = bottom;
+    const double v = (double)(s->wv - row * s->w);
+    const double vv = (double)(s->wvv - 2 * row * s->wv + row * row * s->w) + m->ridge_object;
+    const double vd = (double)(s->wvd - row * s->wd);
+    const double det = w * vv - v * v;
+    const double a = (vv * d - v * vd) / det, b = (w * vd - v * d) / det;
+    fit.plane.at = rv_stixels_fixed(a);
+    fit.plane.slope = rv_stixels_fixed(b);
+    fit.error = dd - a * d - b * vd;
+    fit.prior = m->ridge_object * b * b;
+  }
+  fit.error = fit.error > 0 ? fit.error : 0;
+  return fit;
+}
+
+/* Least squares of a ground stixel around the expected plane (3.23), a and b at row 0. */
+RV_HD RvStixelsFit rv_stixels_fit_ground(const RvStixelsModel *m, const RvStixelsPlane *ground,
+                                         const RvStixelsSums *s, int bottom) {
+  double a = 0, b = 0;
+  const double g = (double)s->wg, vg = (double)s->wvg, gg = (double)s->wgg;
+  const double w = (double)s->w + m->ridge_a, v = (double)s->wv;
+  const double vv = (double)s->wvv + m->ridge_b, det = w * vv - v * v;
+  if (s->n == 0) {
+  } else if (m->free_a && m->free_b && det > 0 &&
+             (s->n > 1 || (m->ridge_a > 0 && m->ridge_b > 0))) {
+    a = (vv * g - v * vg) / det;
+    b = (w * vg - v * g) / det;
+  } else if (m->free_a) {
+    a = g / w;
+  } else if (m->free_b && vv > 0) {
+    b = vg / vv;
+  }
+  RvStixelsFit fit;
+  fit.plane.at = ground->at + ground->slope * bottom + rv_stixels_fixed(a + b * bottom);
+  fit.plane.slope = ground->slope + rv_stixels_fixed(b);
+  fit.error = gg - a * g - b * vg;
+  fit.error = fit.error > 0 ? fit.error : 0;
+  fit.prior = m->ridge_a * a * a + m->ridge_b * b * b;
+  return fit;
+}
+
+RV_HD RvStixelsFit rv_stixels_fit(const RvStixelsModel *m, const RvStixelsPlane *ground,
+                                  int structure, const RvStixelsSums *s, int bottom) {
+  if (structure == RV_STIXEL_GROUND)
+    return rv_stixels_fit_ground(m, ground, s, bottom);
+  if (structure == RV_STIXEL_OBJECT)
+    return rv_stixels_fit_object(m, s, bottom);
+  const RvStixelsFit fit = {{0, 0}, (double)s->wdd, 0};
+  return fit;
+}
+
+/* --- Costs ----------------------------------------------------------------------------------- */
+
+RV_HD int32_t rv_stixels_round(double cost) {
+  const double x = floor(cost + 0.5), limit = RV_STIXELS_INFINITE;
+  return (int32_t)(x < -limit ? -limit : x > limit ? limit : x);
+}
+
+/* Both at most RV_STIXELS_INFINITE, and so is the sum. */
+RV_HD int32_t rv_stixels_add(int32_t a, int32_t b) {
+  const int64_t sum = (int64_t)a + b;
+  return (int32_t)(sum > RV_STIXELS_INFINITE ? RV_STIXELS_INFINITE : sum);
+}
+
+/* Data and own priors of a stixel of `length` rows by (4.12). */
+RV_HD int32_t rv_stixels_cost_fast(const RvStixelsModel *m, int structure, const RvStixelsSums *s,
+                                   int length, double error) {
+  return rv_stixels_round(m->invalid * (double)(length - s->n) + m->hit[structure] * (double)s->n +
+                          m->scale[structure] * error + m->fixed[structure]);
+}
+
+/* The same from the sum of the costs of its valid cells by (3.9). */
+RV_HD int32_t rv_stixels_cost_sum(const RvStixelsModel *m, int structure, const RvStixelsSums *s,
+                                  int length, int64_t sum, double prior) {
+  return rv_stixels_round(m->invalid * (double)(length - s->n) + (double)sum +
+                          m->scale[structure] * prior + m->fixed[structure]);
+}
+
+/* Index of the cost of a cell against a plane of mu/256 px. */
+RV_HD int rv_stixels_index(RvStixelsCell cell, int mu) {
+  const int off = rv_min(rv_abs(16 * cell.disparity - mu), 1 << 20);
+  return rv_min((off * cell.confidence + 127) / 255, RV_STIXELS_TABLE - 1);
+}
+
+/* Whole px of an object's disparity, `constant`. */
+RV_HD int rv_stixels_nearest(const RvStixelsModel *m, const RvStixelsPlane *plane) {
+  return rv_clamp((rv_stixels_sixteenth(plane, 0) + 8) >> 4, 0, m->disparity_max);
+}
+
+/* Sky may begin where the expected ground is below 1 px. */
+RV_HD int rv_stixels_is_sky_row(const RvStixelsPlane *ground, int row) {
+  return rv_stixels_sixteenth(ground, row) < 16;
+}
+
+RV_HD int32_t rv_stixels_penalty(const int32_t penalty[2], int difference) {
+  const int64_t x = penalty[0] + (((int64_t)penalty[1] * rv_abs(difference) + 128) >> 8);
+  return (int32_t)(x < RV_STIXELS_INFINITE ? x : RV_STIXELS_INFINITE);
+}
+
+/* Prior of a stixel on its predecessor: mu of both at its lowest row, 1/256 px. */
+RV_HD int32_t rv_stixels_pair(const RvStixelsModel *m, int structure, int below, int mu,
+                              int mu_below) {
+  const int32_t transition = m->transition[structure][below];
+  const int delta = mu - mu_below;
+  if (structure == RV_STIXEL_SKY || below == RV_STIXEL_SKY || delta == 0)
+    return transition;
+  if (structure == RV_STIXEL_GROUND)
+    return below == RV_STIXEL_GROUND
+               ? rv_stixels_add(transition, rv_stixels_penalty(m->gap[delta > 0], delta))
+               : transition;
+  if (below == RV_STIXEL_GROUND)
+    return rv_stixels_add(transition, rv_stixels_penalty(m->gravity[delta > 0], delta));
+  return delta > 0 ? rv_stixels_add(transition, rv_stixels_penalty(m->ordering, delta))
+                   : transition;
+}
+
+/* --- Ground vote ----------------------------------------------------------------------------- */
+
+/* px of line `line` (bottom major) at a row; below 2 it has no vote there. */
+RV_HD int rv_stixels_line(const RvStixelsModel *m, int line, int row) {
+  const int bottom = (line / RV_STIXELS_HORIZONS + 1) * m->bottom_step;
+  const int64_t horizon =
+      (int64_t)m->rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS);
+  const int64_t left = horizon - 64 * (int64_t)row;
+  return left <= 0 ? 0 : (int)((bottom * left + horizon / 2) / horizon);
+}
+
+/* The line as a plane. */
+RV_HD RvStixelsPlane rv_stixels_line_plane(const RvStixelsModel *m, int line) {
+  const int bottom = (line / RV_STIXELS_HORIZONS + 1) * m->bottom_step;
+  const int64_t horizon =
+      (int64_t)m->rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS);
+  RvStixelsPlane plane;
+  plane.at = (int64_t)bottom << 24;
+  plane.slope = -(((int64_t)bottom << 30) / horizon);
+  return plane;
+}
+
+/* The cell belongs to the line: within 1 px + 1/16 of its disparity. */
+RV_HD int rv_stixels_on_line(const RvStixelsPlane *line, RvStixelsCell cell, int row) {
+  const int mu = rv_stixels_sixteenth(line, row);
+  return cell.weight != 0 && mu > 0 && rv_abs(cell.disparity - mu) <= 16 + mu / 16;
+}
+
+/* Sums over the cells on the line. */
+typedef struct RvStixelsRoad {
+  int64_t n, v, vv, d, vd;
+} RvStixelsRoad;
+
+/* Rows of the picture in which a line is 2 px or more. */
+RV_HD int rv_stixels_line_rows(const RvStixelsModel *m, int line) {
+  const int64_t bottom = (line / RV_STIXELS_HORIZONS + 1) * m->bottom_step;
+  const int64_t horizon =
+      (int64_t)m->rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS);
+  const int64_t rows = bottom < 2 ? 0 : horizon * (2 * bottom - 3) / (128 * bottom);
+  return rows < m->rows ? (int)rows : m->rows;
+}
+
+/* The state after a frame whose best line has `score` votes. */
+RV_HD void rv_stixels_follow(const RvStixelsModel *m, int line, int score, const RvStixelsRoad *r,
+                             RvStixelsState *state) {
+  state->score = score;
+  if ((int64_t)score * 8 < (int64_t)m->cap * m->rows ||
+      (int64_t)score * 2 < (int64_t)m->cap * rv_stixels_line_rows(m, line))
+    return;
+  RvStixelsPlane seen = rv_stixels_line_plane(m, line);
+  const double n = (double)r->n, v = (double)r->v, vv = (double)r->vv;
+  const double d = (double)r->d, vd = (double)r->vd, det = n * vv - v * v;
+  if (det > 0) {
+    const double a = (vv * d - v * vd) / det, b = (n * vd - v * d) / det;
+    if (b < 0) {
+      seen.at = rv_stixels_fixed(a);
+      seen.slope = rv_stixels_fixed(b);
+    }
+  }
+  if (state->found == 0) {
+    state->ground = seen;
+  } else {
+    state->ground.at += (seen.at - state->ground.at + 2) >> 2;
+    state->ground.slope += (seen.slope - state->ground.slope + 2) >> 2;
+  }
+  state->found = rv_min(state->found + 1, RV_STIXELS_INFINITE);
+}
+
+/* --- Records --------------------------------------------------------------------------------- */
+
+/* Of the rows of cells bottom..top; v of picture row y is (height - (step + 1) / 2 - y) / step. */
+RV_HD RvStixel rv_stixels_record(const RvStixelsModel *m, int column, int bottom, int top,
+                                 int structure, const RvStixelsPlane *plane, int32_t cost) {
+  RvStixel s;
+  const double unit = 1.0 / 16777216.0, step = (double)m->step;
+  const double slope = (double)plane->slope * unit;
+  const double at = (double)plane->at * unit;
+  const double row = ((double)(2 * m->height - m->step - 1) / 2.0) / step - (double)bottom;
+  s.column = (uint16_t)(column * m->cell_width);
+  s.v_bottom = (uint16_t)(m->height - 1 - bottom * m->step);
+  s.v_top = (uint16_t)rv_max(m->height - (top + 1) * m->step, 0);
+  s.structure = (uint8_t)structure;
+  s.semantic = RV_SEMANTIC_NONE;
+  s.slope = (float)((0.0 - slope) / step);
+  s.intercept = (float)(at + slope * row);
+  s.cost = (float)((double)cost / 1024.0);
+  return s;
+}
+
+/* 1/16 px of a stixel in picture row y. */
+RV_HD uint16_t rv_stixels_rendered(const RvStixel *s, int y) {
+  const double x = floor(((double)s->slope * (double)y + (double)s->intercept) * 16.0 + 0.5);
+  return (uint16_t)(x > 65535.0 ? 65535.0 : x >= 1.0 ? x : 1.0);
+}
+
+#endif

@@ -1,0 +1,305 @@
+/* stixels_twin_cases.c: plain sums, every segmentation, the recursion on the call stack, and the
+ * energy by its formulas. */
+#include "stixels_twin_cases.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Results --------------------------------------------------------------------------------- */
+
+static void *filled(size_t bytes) {
+  void *memory = malloc(bytes + 1);
+  if (!memory)
+    abort();
+  return memset(memory, 0xEE, bytes + 1);
+}
+
+StixelsResult stixels_result_new(const RvStixelsConfig *config, uint32_t room) {
+  const int columns = rv_stixels_columns(config);
+  return (StixelsResult){.columns = columns,
+                         .rows = rv_stixels_rows(config),
+                         .room = room,
+                         .stixels = filled(room * sizeof(RvStixel)),
+                         .offsets = filled(((size_t)columns + 1) * sizeof(uint32_t)),
+                         .energies = filled((size_t)columns * sizeof(int32_t)),
+                         .ground = filled(sizeof(RvStixelsGround))};
+}
+
+void stixels_result_free(StixelsResult *r) {
+  free(r->stixels);
+  free(r->offsets);
+  free(r->energies);
+  free(r->ground);
+}
+
+RvStixelsOutput stixels_result_output(const StixelsResult *r) {
+  return (RvStixelsOutput){r->stixels, r->room, r->offsets, r->energies, r->ground};
+}
+
+/* --- Column ---------------------------------------------------------------------------------- */
+
+static int pixel(const RvPlane *plane, int x, int y) {
+  const char *at = (const char *)plane->data + y * plane->stride;
+  return plane->format == RV_U8 ? ((const uint8_t *)at)[x]
+                                : ((const uint16_t *)(const void *)at)[x];
+}
+
+/* A pixel belongs to the cell whose number its distance from the left and the bottom gives. */
+static RvStixelsCell plain_cell(const RvStixelsConfig *c, const RvPlane *disparity,
+                                const RvPlane *confidence, int column, int v) {
+  double pixels = 0, valid = 0, trust = 0, weighted = 0;
+  for (int y = 0; y < c->height; y++)
+    for (int x = 0; x < c->width; x++) {
+      if (x / c->stixel_width != column || (c->height - 1 - y) / c->vertical_step != v)
+        continue;
+      const int d = pixel(disparity, x, y);
+      const int t = d == 0 ? 0 : confidence ? pixel(confidence, x, y) : 255;
+      pixels += 1;
+      valid += d != 0;
+      trust += t;
+      weighted += (double)t * d;
+    }
+  RvStixelsCell cell = {0, 0, 0};
+  if (valid * 2 < pixels || trust == 0)
+    return cell;
+  const int mean = (int)floor(trust / valid + 0.5);
+  const int weight = (int)floor(mean * mean / 255.0 + 0.5);
+  if (weight == 0)
+    return cell;
+  const double d = fmin(floor(weighted / trust + 0.5), 16.0 * c->max_disparity);
+  return (RvStixelsCell){(uint16_t)d, (uint8_t)weight, (uint8_t)mean};
+}
+
+static void set_stixel(StixelsTwin *t, int bottom, int top, int k) {
+  const RvStixelsModel *m = &t->setup.model;
+  RvStixelsSums s = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  for (int v = bottom; v <= top; v++) {
+    const int64_t w = t->cells[v].weight, d = t->cells[v].disparity;
+    const int64_t g = d - rv_stixels_sixteenth(&t->ground, v);
+    s.n += w > 0;
+    s.w += w, s.wv += w * v, s.wvv += w * v * v;
+    s.wd += w * d, s.wvd += w * d * v, s.wdd += w * d * d;
+    s.wg += w * g, s.wvg += w * g * v, s.wgg += w * g * g;
+  }
+  const RvStixelsFit fit = rv_stixels_fit(m, &t->ground, k, &s, bottom);
+  t->plane[bottom][top][k] = fit.plane;
+  if (m->kind == RV_STIXELS_SLANTED_FAST) {
+    t->own[bottom][top][k] = rv_stixels_cost_fast(m, k, &s, top + 1 - bottom, fit.error);
+    return;
+  }
+  int64_t sum = 0;
+  for (int v = bottom; v <= top; v++) {
+    int mu = rv_stixels_value(&fit.plane, v - bottom);
+    if (m->kind == RV_STIXELS_CONSTANT && k == RV_STIXEL_OBJECT)
+      mu = 256 * rv_stixels_nearest(m, &fit.plane);
+    if (t->cells[v].weight)
+      sum += t->setup.table[k][rv_stixels_index(t->cells[v], mu)];
+  }
+  t->own[bottom][top][k] = rv_stixels_cost_sum(m, k, &s, top + 1 - bottom, sum, fit.prior);
+}
+
+void stixels_twin_column(StixelsTwin *t, const RvStixelsConfig *config,
+                         const RvStixelsGround *ground, const RvPlane *disparity,
+                         const RvPlane *confidence, int column) {
+  rv_stixels_setup(config, &t->setup);
+  t->ground = (RvStixelsPlane){ground->at, ground->slope};
+  t->rows = rv_stixels_rows(config);
+  if (t->rows > TWIN_ROWS)
+    abort();
+  for (int v = 0; v < t->rows; v++)
+    t->cells[v] = plain_cell(config, disparity, confidence, column, v);
+  for (int bottom = 0; bottom < t->rows; bottom++)
+    for (int top = bottom; top < t->rows; top++)
+      for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+        set_stixel(t, bottom, top, k);
+        if (k == RV_STIXEL_SKY && !rv_stixels_is_sky_row(&t->ground, bottom))
+          t->own[bottom][top][k] = RV_STIXELS_INFINITE;
+      }
+}
+
+/* Prior of stixel k from `bottom` to `top` on the one of class `below` that began at `first`. */
+static int32_t pair(const StixelsTwin *t, int first, int bottom, int top, int k, int below) {
+  return rv_stixels_pair(&t->setup.model, k, below, rv_stixels_value(&t->plane[bottom][top][k], 0),
+                         rv_stixels_value(&t->plane[first][bottom - 1][below], bottom - first));
+}
+
+/* --- Every segmentation ---------------------------------------------------------------------- */
+
+/* Least cost of rows `bottom`.. when the stixel below them began at `first` with class `below`. */
+static int32_t least_above(const StixelsTwin *t, int first, int bottom, int below) {
+  if (bottom == t->rows)
+    return 0;
+  int32_t least = RV_STIXELS_INFINITE;
+  for (int top = bottom; top < t->rows; top++)
+    for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+      int32_t cost = t->own[bottom][top][k];
+      if (bottom > 0)
+        cost = rv_stixels_add(cost, pair(t, first, bottom, top, k, below));
+      cost = rv_stixels_add(cost, least_above(t, bottom, top + 1, k));
+      least = rv_min(least, cost);
+    }
+  return least;
+}
+
+int32_t stixels_twin_minimum(const StixelsTwin *t) {
+  return least_above(t, 0, 0, 0);
+}
+
+/* --- Recursion ------------------------------------------------------------------------------- */
+
+typedef struct Best {
+  int32_t cost;
+  int bottom, below;
+} Best;
+
+typedef struct Memory {
+  Best best[TWIN_ROWS][RV_STIXELS_CLASSES];
+  int known[TWIN_ROWS][RV_STIXELS_CLASSES];
+} Memory;
+
+/* Best stixel of class k that ends in row `top`. */
+static Best ending(const StixelsTwin *t, Memory *memory, int top, int k) {
+  if (memory->known[top][k])
+    return memory->best[top][k];
+  Best best = {t->own[0][top][k], 0, 0};
+  for (int bottom = 1; bottom <= top; bottom++)
+    for (int below = 0; below < RV_STIXELS_CLASSES; below++) {
+      const Best last = ending(t, memory, bottom - 1, below);
+      if (last.cost >= RV_STIXELS_INFINITE || t->own[bottom][top][k] >= RV_STIXELS_INFINITE)
+        continue;
+      int32_t cost =
+          rv_stixels_add(t->own[bottom][top][k], pair(t, last.bottom, bottom, top, k, below));
+      cost = rv_stixels_add(cost, last.cost);
+      if (cost < best.cost)
+        best = (Best){cost, bottom, below};
+    }
+  memory->known[top][k] = 1;
+  return memory->best[top][k] = best;
+}
+
+int32_t stixels_twin_recursion(const StixelsTwin *t, int column, RvStixel *list, int *count) {
+  Memory memory;
+  memset(&memory, 0, sizeof memory);
+  int k = 0, top = t->rows - 1;
+  for (int other = 1; other < RV_STIXELS_CLASSES; other++)
+    if (ending(t, &memory, top, other).cost < ending(t, &memory, top, k).cost)
+      k = other;
+  const int32_t energy = ending(t, &memory, top, k).cost;
+  RvStixel down[TWIN_ROWS];
+  *count = 0;
+  while (top >= 0) {
+    const Best best = ending(t, &memory, top, k);
+    const int32_t under =
+        best.bottom > 0 ? ending(t, &memory, best.bottom - 1, best.below).cost : 0;
+    down[(*count)++] = rv_stixels_record(&t->setup.model, column, best.bottom, top, k,
+                                         &t->plane[best.bottom][top][k], best.cost - under);
+    top = best.bottom - 1;
+    k = best.below;
+  }
+  for (int i = 0; i < *count; i++)
+    list[i] = down[*count - 1 - i];
+  return energy;
+}
+
+/* --- Formulas -------------------------------------------------------------------------------- */
+
+typedef struct Line {
+  double a, b; /* px at picture row 0, px per row */
+} Line;
+
+static double at_row(const RvStixelsConfig *c, Line line, int v) {
+  return line.a + line.b * (c->height - (c->vertical_step + 1) / 2.0 - v * c->vertical_step);
+}
+
+static double normal_mass(const RvStixelsConfig *c, int k) {
+  const double whole = c->sigma[k] * sqrt(2 * acos(-1));
+  return k == RV_STIXEL_SKY ? whole / 2 * erf(c->max_disparity / c->sigma[k] / sqrt(2)) : whole;
+}
+
+/* (3.8) with (3.9) or (4.12). */
+static double cell_energy(const StixelsTwin *t, const RvStixelsConfig *c, int k, int v, double mu) {
+  const RvStixelsCell *cell = &t->cells[v];
+  if (cell->weight == 0)
+    return -log(1 - c->p_val);
+  const double off = cell->disparity / 16.0 - mu, mass = normal_mass(c, k);
+  if (c->model == RV_STIXELS_SLANTED_FAST)
+    return -log(c->p_val / mass) +
+           cell->weight / 255.0 * off * off / (2 * c->sigma[k] * c->sigma[k]);
+  const double x = fmin(fabs(off) * cell->confidence / 255, 4095 / 256.0) / c->sigma[k];
+  return -log(c->p_val * (c->p_out / c->max_disparity + (1 - c->p_out) / mass * exp(-x * x / 2)));
+}
+
+static double gauss_prior(double value, double sigma) {
+  if (sigma <= 0 || sigma >= RV_STIXELS_FREE)
+    return 0;
+  return value * value / (2 * sigma * sigma) + log(sigma * sqrt(2 * acos(-1)));
+}
+
+static double plane_prior(const StixelsTwin *t, const RvStixelsConfig *c, int k, Line line) {
+  if (c->model == RV_STIXELS_CONSTANT || k == RV_STIXEL_SKY)
+    return 0;
+  if (k == RV_STIXEL_OBJECT)
+    return gauss_prior(line.b, c->sigma_object_b);
+  const double unit = ldexp(1, -24);
+  const double a = at_row(c, line, 0) - (double)t->ground.at * unit;
+  const double b = line.b + (double)t->ground.slope * unit / c->vertical_step;
+  return gauss_prior(a, c->sigma_ground_a) + gauss_prior(b, c->sigma_ground_b);
+}
+
+static double own_energy(const StixelsTwin *t, const RvStixelsConfig *c, const RvStixel *s,
+                         int bottom, int top) {
+  const Line line = {s->intercept, s->slope};
+  double sum = c->complexity + plane_prior(t, c, s->structure, line);
+  for (int v = bottom; v <= top; v++) {
+    double mu = at_row(c, line, v);
+    if (c->model == RV_STIXELS_CONSTANT && s->structure == RV_STIXEL_OBJECT)
+      mu = fmin(floor((floor(mu * 16 + 0.5) + 8) / 16), c->max_disparity);
+    /* The expected plane is rounded to 1/16 px where residuals against it are summed. */
+    if (c->model == RV_STIXELS_SLANTED_FAST && s->structure == RV_STIXEL_GROUND) {
+      const double exact = ldexp((double)(t->ground.at + t->ground.slope * v), -24);
+      mu += floor(exact * 16 + 0.5) / 16 - exact;
+    }
+    sum += cell_energy(t, c, s->structure, v, mu);
+  }
+  return sum;
+}
+
+static double penalty(const RvStixelsPenalty *minus, const RvStixelsPenalty *plus, double delta,
+                      double *slack) {
+  const RvStixelsPenalty *p = delta < 0 ? minus : plus;
+  *slack += p->beta / 128 + fabs(delta) / 2048; /* beta is held in 1/1024 nat */
+  if (fabs(delta) < 1.0 / 256)
+    *slack += minus->alpha + plus->alpha;
+  return delta == 0 ? 0 : p->alpha + p->beta * fabs(delta);
+}
+
+static double pair_energy(const RvStixelsConfig *c, const RvStixel *s, const RvStixel *last,
+                          int bottom, double *slack) {
+  static const RvStixelsPenalty none = {0, 0};
+  const double delta = at_row(c, (Line){s->intercept, s->slope}, bottom) -
+                       at_row(c, (Line){last->intercept, last->slope}, bottom);
+  double sum = c->transition[s->structure][last->structure];
+  if (s->structure == RV_STIXEL_OBJECT && last->structure == RV_STIXEL_GROUND)
+    sum += penalty(&c->gravity_minus, &c->gravity_plus, delta, slack);
+  if (s->structure == RV_STIXEL_OBJECT && last->structure == RV_STIXEL_OBJECT)
+    sum += penalty(&none, &c->ordering, delta, slack);
+  if (s->structure == RV_STIXEL_GROUND && last->structure == RV_STIXEL_GROUND)
+    sum += penalty(&c->gap_minus, &c->gap_plus, delta, slack);
+  return sum;
+}
+
+double stixels_twin_energy(const StixelsTwin *t, const RvStixelsConfig *c, const RvStixel *list,
+                           uint32_t count, double *slack) {
+  double sum = 0;
+  *slack = 0;
+  for (uint32_t k = 0; k < count; k++) {
+    const int bottom = (c->height - 1 - list[k].v_bottom) / c->vertical_step;
+    const int top = (c->height - 1 - list[k].v_top) / c->vertical_step;
+    sum += own_energy(t, c, &list[k], bottom, top);
+    *slack += 0.002 + (c->model == RV_STIXELS_SLANTED_FAST ? 0.0005 : 0.01) * (top - bottom + 1);
+    if (k > 0)
+      sum += pair_energy(c, &list[k], &list[k - 1], bottom, slack);
+  }
+  return sum;
+}
