@@ -26,6 +26,7 @@
  * Since: 0.1
  */
 #include "gstcudaannotate.h"
+#include "gstcudaannotate_lines.h"
 #include "gstcudaannotate_segments.h"
 
 #include "draw/draw.h"
@@ -39,9 +40,10 @@ typedef enum GstCudaAnnotateShow {
   SHOW_LEGEND = 1 << 1,
   SHOW_TEXT = 1 << 2,
   SHOW_SEGMENTS = 1 << 3,
+  SHOW_LINES = 1 << 4,
 } GstCudaAnnotateShow;
 
-#define SHOW_ALL (SHOW_DISPARITY | SHOW_LEGEND | SHOW_TEXT | SHOW_SEGMENTS)
+#define SHOW_ALL (SHOW_DISPARITY | SHOW_LEGEND | SHOW_TEXT | SHOW_SEGMENTS | SHOW_LINES)
 
 #define OPACITY_DEFAULT 0.6
 #define THICKNESS_DEFAULT 2
@@ -98,6 +100,7 @@ static GType gst_cuda_annotate_show_get_type(void) {
       {SHOW_LEGEND, "Legend of the colours, in px and m", "legend"},
       {SHOW_TEXT, "The property text", "text"},
       {SHOW_SEGMENTS, "Segments of depth columns, in place of the disparity", "segments"},
+      {SHOW_LINES, "Straight lines, or their segments", "lines"},
       {0, NULL, NULL},
   };
   static gsize type = 0;
@@ -123,7 +126,7 @@ static GType gst_cuda_annotate_colormap_get_type(void) {
 static gboolean draws_anything(const GstCudaAnnotate *self) {
   const guint show = self->settings.show;
   const gboolean has_text = (show & SHOW_TEXT) && self->text && self->text[0];
-  return (show & (SHOW_DISPARITY | SHOW_LEGEND | SHOW_SEGMENTS)) || has_text;
+  return (show & (SHOW_DISPARITY | SHOW_LEGEND | SHOW_SEGMENTS | SHOW_LINES)) || has_text;
 }
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
@@ -390,7 +393,11 @@ static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRv
   char *text = (settings.show & SHOW_TEXT) ? g_strdup(self->text) : NULL;
   GST_OBJECT_UNLOCK(self);
   RvMetaDisparity meta;
-  const gboolean wanted = (settings.show & (SHOW_DISPARITY | SHOW_LEGEND)) != 0;
+  RvMetaLines lines;
+  const gboolean lined = (settings.show & SHOW_LINES) && rv_meta_get_lines(job->in, &lines);
+  /* Pictures with lines alone are no oversight. */
+  const gboolean wanted = (settings.show & (SHOW_DISPARITY | SHOW_LEGEND)) != 0 &&
+                          (!lined || rv_meta_find(job->in, RV_META_DISPARITY));
   const gboolean found = wanted && find_disparity(self, job->in, &meta);
   RvMetaSegments segments;
   const gboolean cut = (settings.show & SHOW_SEGMENTS) && rv_meta_get_segments(job->in, &segments);
@@ -399,6 +406,9 @@ static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRv
     status = draw_segments(self, work, job, &settings, &segments);
   else if (found && (settings.show & SHOW_DISPARITY))
     status = draw_disparity(self, work, job, &settings, &meta);
+  if (status == RV_OK && lined)
+    status = gst_cuda_annotate_lines_draw(self->draw, job->in_picture, &lines,
+                                          thickness_fx(self, &settings), &work->log);
   if (status == RV_OK && found && (settings.show & SHOW_LEGEND))
     status = draw_legend(self, job, &settings, &meta);
   if (status == RV_OK && text)

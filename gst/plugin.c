@@ -5,6 +5,7 @@
 
 #include "common/gstrvannotation.h"
 #include "gstcudaannotate.h"
+#include "gstcudahough.h"
 #include "gstcudardp.h"
 #include "gstcudasgm.h"
 #include "gststereotestsrc.h"
@@ -13,6 +14,7 @@ static gboolean plugin_init(GstPlugin *plugin) {
   gst_rv_annotations_register();
   gboolean registered = TRUE;
   registered &= GST_ELEMENT_REGISTER(cudaannotate, plugin);
+  registered &= GST_ELEMENT_REGISTER(cudahough, plugin);
   registered &= GST_ELEMENT_REGISTER(cudardp, plugin);
   registered &= GST_ELEMENT_REGISTER(cudasgm, plugin);
   registered &= GST_ELEMENT_REGISTER(stereotestsrc, plugin);

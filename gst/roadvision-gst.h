@@ -331,6 +331,56 @@ static inline gboolean rv_meta_get_segments(GstBuffer *buffer, RvMetaSegments *m
          gst_buffer_get_size(meta->payload) / sizeof(RvSegment) >= (gsize)meta->count;
 }
 
+/* --- RvLinesMeta: straight lines, most votes first ----------------------------------------------
+ */
+
+typedef struct RvMetaLines {
+  int width, height;      /* px of the picture they were found in */
+  int count;              /* lines */
+  double theta_step;      /* radians */
+  double rho_step;        /* px */
+  int segments;           /* 1: lines have end points */
+  int rho_zero;           /* of the accumulator: column of rho = 0 */
+  int first_angle;        /* of the accumulator: row r is theta = (first_angle + r) theta_step */
+  GstBuffer *payload;     /* array of RvLine; owned by the annotation */
+  GstBuffer *accumulator; /* raster u32, votes of every bin; NULL when not asked for */
+} RvMetaLines;
+
+/* Takes over payload and accumulator. */
+static inline GstStructure *rv_meta_add_lines(GstBuffer *buffer, const RvMetaLines *meta) {
+  GstStructure *fields = rv_meta_add(buffer, RV_META_LINES, meta->width, meta->height);
+  if (!fields)
+    return NULL;
+  gst_structure_set(fields, "count", G_TYPE_INT, meta->count, "theta-step", G_TYPE_DOUBLE,
+                    meta->theta_step, "rho-step", G_TYPE_DOUBLE, meta->rho_step, "segments",
+                    G_TYPE_BOOLEAN, meta->segments != 0, NULL);
+  rv_meta_set_buffer(fields, "payload", meta->payload);
+  if (meta->accumulator)
+    gst_structure_set(fields, "rho-zero", G_TYPE_INT, meta->rho_zero, "first-angle", G_TYPE_INT,
+                      meta->first_angle, NULL);
+  rv_meta_set_buffer(fields, "accumulator", meta->accumulator);
+  return fields;
+}
+
+/* FALSE without annotation, or when the payload holds fewer than `count` records. */
+static inline gboolean rv_meta_get_lines(GstBuffer *buffer, RvMetaLines *meta) {
+  const GstStructure *fields = rv_meta_find(buffer, RV_META_LINES);
+  gboolean segments = FALSE;
+  if (!rv_meta_size(fields, &meta->width, &meta->height) ||
+      !gst_structure_get_int(fields, "count", &meta->count) || meta->count < 0 ||
+      !gst_structure_get_double(fields, "theta-step", &meta->theta_step) ||
+      !gst_structure_get_double(fields, "rho-step", &meta->rho_step))
+    return FALSE;
+  gst_structure_get_boolean(fields, "segments", &segments);
+  meta->segments = segments;
+  meta->rho_zero = meta->first_angle = 0;
+  gst_structure_get_int(fields, "rho-zero", &meta->rho_zero);
+  gst_structure_get_int(fields, "first-angle", &meta->first_angle);
+  meta->payload = rv_meta_get_buffer(fields, "payload");
+  meta->accumulator = rv_meta_get_buffer(fields, "accumulator");
+  return meta->payload && gst_buffer_get_size(meta->payload) / sizeof(RvLine) >= (gsize)meta->count;
+}
+
 /* --- RvTruthMeta: what is known about a rendered picture ---------------------------------------
  */
 

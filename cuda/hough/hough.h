@@ -113,6 +113,12 @@ typedef struct RvHoughOutput {
 RV_API RvStatus rv_hough_run(RvHough *hough, const RvPlane *input, const RvHoughOutput *out,
                              RvStream stream);
 
+/* Where to draw a line that was found in a picture of width x height px on one of to_width x
+ * to_height: the ends of its segment, or of its part inside the picture: x0 y0 x1 y1 in 1/16 px
+ * from the picture's corner, a pixel's centre being at 1/2. 0 when it lies outside. */
+RV_API int rv_hough_ends(const RvLine *line, int has_segment, int width, int height, int to_width,
+                         int to_height, int ends_fx[4]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -188,6 +188,32 @@ static void refusals(RvCheck *check, const char *name) {
   rvc_true(check, name, rv_hough_config_check(&c) == RV_ERR_ARG, "direction of binary edges");
 }
 
+/* Ends of a row, of a column, of a diagonal and of a segment, on a picture twice as wide. */
+static void ends(RvCheck *check, const char *name) {
+  static const struct {
+    RvLine line;
+    int has_segment, is_drawn, ends[4];
+  } known[] = {
+      {{10.0f, 1.57079633f, 9, 0, 0, 0, 0}, 0, 1, {3200, 168, 0, 168}},
+      {{7.0f, 0.0f, 9, 0, 0, 0, 0}, 0, 1, {240, 0, 240, 800}},
+      {{-60.0f, 3.0f, 9, 0, 0, 0, 0}, 0, 1, {0, 0, 0, 0}},
+      {{500.0f, 1.57079633f, 9, 0, 0, 0, 0}, 0, 0, {0, 0, 0, 0}},
+      {{500.0f, 0.7f, 9, 3, 4, 20, 49}, 1, 1, {112, 72, 656, 792}},
+  };
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    int e[4] = {0, 0, 0, 0};
+    const int drawn = rv_hough_ends(&known[i].line, known[i].has_segment, 100, 50, 200, 50, e);
+    int fits = drawn == known[i].is_drawn;
+    for (int k = 0; k < 4; k++) {
+      const int side = k % 2 ? 800 : 3200;
+      fits &= e[k] >= 0 && e[k] <= side;
+      fits &= i == 2 || abs(e[k] - known[i].ends[k]) <= 1; /* 1/16 px: theta is a float */
+    }
+    rvc_true(check, name, fits, "ends of line %zu: %d, %d %d %d %d", i, drawn, e[0], e[1], e[2],
+             e[3]);
+  }
+}
+
 void hough_hand_cases(RvCheck *check) {
   const char *name = "hough/hand";
   if (!rvc_wants(check, name))
@@ -198,4 +224,5 @@ void hough_hand_cases(RvCheck *check) {
   extremes(check, name);
   tables(check, name);
   refusals(check, name);
+  ends(check, name);
 }
