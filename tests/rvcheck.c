@@ -249,17 +249,18 @@ int rvc_upload(RvCheck *check, RvPlane *device, const RvPlane *host) {
    * is found out. */
   const size_t row = rv_format_bytes(host->format) * (size_t)host->width;
   const size_t stride = (row + 511) / 512 * 512;
-  *device = *host;
+  const RvPlane from = *host; /* may be the same struct as *device */
+  *device = from;
   device->data = NULL;
   device->stride = (ptrdiff_t)stride;
-  RvStatus status = rv_buffer_new(&device->data, stride * (size_t)host->height, RV_CUDA);
-  if (status == RV_OK && host->data)
-    status = rv_copy_rows(device->data, device->stride, RV_CUDA, host->data, host->stride, RV_CPU,
-                          row, host->height, NULL);
+  RvStatus status = rv_buffer_new(&device->data, stride * (size_t)from.height, RV_CUDA);
+  if (status == RV_OK && from.data)
+    status = rv_copy_rows(device->data, device->stride, RV_CUDA, from.data, from.stride, RV_CPU,
+                          row, from.height, NULL);
   if (status == RV_OK)
     return 1;
   rvc_device_free(device);
-  rvc_fail(check, check->current, "upload of %dx%d: %s", host->width, host->height,
+  rvc_fail(check, check->current, "upload of %dx%d: %s", from.width, from.height,
            rv_status_text(status));
   return 0;
 }

@@ -62,10 +62,10 @@ int rvc_upload(RvCheck *check, RvPlane *device, const RvPlane *host);
 int rvc_download(RvCheck *check, const RvPlane *host, const RvPlane *device);
 void rvc_device_free(RvPlane *device);
 
-/* Times `run(user, stream)`: warm-up, then the median and 95th percentile of single runs; events
- * for RV_CUDA (runs are enqueued one behind the other, so the device never waits for the host
- * between them), monotonic clock for RV_CPU. Prints `bench NAME ENGINE median_us=X p95_us=Y`.
- * Does nothing when --only or --engine leaves the row out. */
+/* Times `run(user, stream)`: warm-up, then the median and 95th percentile; for RV_CUDA events round
+ * replays of a graph of eight runs, over eight, for RV_CPU the monotonic clock round single runs.
+ * Prints `bench NAME ENGINE median_us=X p95_us=Y`. Does nothing when --only or --engine leaves the
+ * row out. */
 void rvc_bench(RvCheck *check, const char *name, RvEngine engine,
                RvStatus (*run)(void *user, RvStream stream), void *user);
 
