@@ -4,9 +4,8 @@
 
 struct RdpCuda {
   RdpShape shape;
-  unsigned epoch;
   unsigned long long *totals; /* one for each column: no block takes less */
-  unsigned *tickets;
+  unsigned long long *tickets;
   uint16_t *filtered;
 };
 
@@ -15,7 +14,7 @@ static void layout(void *memory, const RvRdpConfig *config, RvArena *arena) {
   RdpCuda *work = (RdpCuda *)memory;
   const size_t width = (size_t)config->width, height = (size_t)config->height;
   work->totals = (unsigned long long *)rv_arena_take(arena, width * sizeof *work->totals);
-  work->tickets = (unsigned *)rv_arena_take(arena, sizeof *work->tickets);
+  work->tickets = (unsigned long long *)rv_arena_take(arena, sizeof *work->tickets);
   if (config->median)
     work->filtered = (uint16_t *)rv_arena_take(arena, width * height * sizeof *work->filtered);
 }
@@ -85,8 +84,7 @@ static RvStatus median(void *memory, const RvRdpConfig *config, const RvRdpJob *
 
 static RvStatus segment(void *memory, const RvRdpConfig *config, const RvRdpLimit *limit,
                         const RvRdpJob *job) {
-  RdpCuda *work = (RdpCuda *)memory;
-  const unsigned first_ticket = work->epoch * (unsigned)work->shape.blocks;
+  const RdpCuda *work = (const RdpCuda *)memory;
   RdpArgs args = {};
   args.source = (const uint16_t *)job->disparity.data;
   args.stride = job->disparity.stride / 2;
@@ -98,8 +96,6 @@ static RvStatus segment(void *memory, const RvRdpConfig *config, const RvRdpLimi
   args.output = job->output;
   args.totals = work->totals;
   args.tickets = work->tickets;
-  args.first_ticket = first_ticket;
-  args.epoch = ++work->epoch;
   return rdp_cuda_split(&args, &config->log, job->stream);
 }
 

@@ -27,12 +27,11 @@ struct RdpArgs {
   RvRdpLimit limit;
   RdpShape shape;
   RvRdpOutput output;
-  /* Blocks tell each other how many segments they have found: epoch << 32 | number. A block takes
-   * a ticket when it begins, so those it waits for are running or done. Nothing is ever reset. */
+  /* Blocks tell each other how many segments they have found: run << 32 | number. A block takes a
+   * ticket when it begins, so those it waits for are running or done. Tickets are never reset: they
+   * say the number of the run too, so that a graph can replay a run. */
   unsigned long long *totals;
-  unsigned *tickets;
-  unsigned first_ticket; /* of this run */
-  unsigned epoch;        /* number of this run, from 1 */
+  unsigned long long *tickets;
 };
 
 /* The shape for the current device. */

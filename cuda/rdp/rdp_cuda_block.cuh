@@ -23,7 +23,8 @@ constexpr int PIECES_PER_WORD = 8;
 struct Shared {
   int open[2]; /* segments in each list of long ones */
   int small;
-  unsigned ticket;
+  unsigned block;                   /* of the picture */
+  unsigned run;                     /* its number, from 1, modulo 2^32 */
   unsigned before;                  /* segments of all blocks before this one */
   unsigned counts[COLUMNS_MAX + 1]; /* segments; then those of the block's columns to the left */
   unsigned points[COLUMNS_MAX];

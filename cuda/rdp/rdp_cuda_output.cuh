@@ -43,7 +43,7 @@ static __device__ __forceinline__ void publish(const Block &b, const RdpArgs &a,
     up_to += lane >= step ? other : 0;
   }
   if (lane == 31)
-    *(volatile unsigned long long *)&a.totals[block] = (unsigned long long)a.epoch << 32 | up_to;
+    *(volatile unsigned long long *)&a.totals[block] = (unsigned long long)b.s->run << 32 | up_to;
   __syncwarp();
   if (lane <= columns)
     b.s->counts[lane] = up_to - own;
@@ -58,7 +58,7 @@ static __device__ __forceinline__ void wait_for_others(const Block &b, const Rdp
     unsigned long long total;
     do {
       total = *(volatile const unsigned long long *)&a.totals[i];
-    } while (total >> 32 != a.epoch);
+    } while (total >> 32 != b.s->run);
     sum += (unsigned)total;
   }
   sum = warp_sum(sum);

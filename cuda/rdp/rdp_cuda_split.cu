@@ -129,15 +129,22 @@ static __device__ __forceinline__ void clear_counters(Shared *s) {
   }
 }
 
+static __device__ __forceinline__ void take_ticket(const RdpArgs &a, Shared *s) {
+  const unsigned long long ticket = atomicAdd(a.tickets, 1ull);
+  const unsigned long long run = ticket / (unsigned)a.shape.blocks;
+  s->block = (unsigned)(ticket - run * (unsigned)a.shape.blocks);
+  s->run = (unsigned)run + 1;
+}
+
 static __global__ void __launch_bounds__(THREADS) split_kernel(const RdpArgs a) {
   extern __shared__ uint4 pool[];
   __shared__ Shared shared;
   const Block b = block_of(&shared, pool, a.shape);
   clear_counters(&shared);
   if (threadIdx.x == 0)
-    shared.ticket = atomicAdd(a.tickets, 1) - a.first_ticket;
+    take_ticket(a, &shared);
   __syncthreads();
-  const int block = (int)shared.ticket;
+  const int block = (int)shared.block;
   const int x0 = block * a.shape.columns, columns = min(a.shape.columns, a.width - x0);
 
   load(b, a, x0, columns);
