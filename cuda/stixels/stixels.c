@@ -111,10 +111,14 @@ RvStatus rv_stixels_config_check(const RvStixelsConfig *config) {
   return check_camera(config);
 }
 
-/* NULL when the library does not hold the engine. */
+/* NULL when this build does not hold the engine. */
 static const RvStixelsStages *stages_of(RvEngine engine) {
   if (engine == RV_CPU)
     return &rv_stixels_stages_cpu;
+#if RV_HAVE_CUDA
+  if (engine == RV_CUDA)
+    return &rv_stixels_stages_cuda;
+#endif
   return NULL;
 }
 
@@ -124,7 +128,7 @@ static RvStatus check_engine(const RvStixelsConfig *config, RvEngine engine) {
              "stixels: engine is %d, must be RV_CPU (0) or RV_CUDA (1)", (int)engine);
   if (engine == RV_CPU)
     return RV_OK;
-  char reason[256] = "stixels have no CUDA engine yet";
+  char reason[256] = "this build has no CUDA engine";
   if (stages_of(engine) && rv_cuda_devices(reason, sizeof reason) > 0)
     return RV_OK;
   rv_log(log, "stixels: no CUDA engine: %s; use RV_CPU", reason);

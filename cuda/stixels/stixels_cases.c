@@ -5,83 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stixels_input_cases.h"
 #include "stixels_twin_cases.h"
 
-#define SIDE 200 /* px of a case's picture, at most */
-
-typedef struct Input {
-  uint16_t disparity[SIDE * SIDE];
-  uint8_t confidence[SIDE * SIDE];
-  RvPlane d, c;
-} Input;
-
-static Input *input_new(int width, int height) {
-  Input *input = calloc(1, sizeof *input);
-  if (!input || width > SIDE || height > SIDE)
-    abort();
-  input->d = (RvPlane){input->disparity, 2 * SIDE, width, height, RV_U16};
-  input->c = (RvPlane){input->confidence, SIDE, width, height, RV_U8};
-  return input;
-}
-
-/* Streets of pieces: ground, walls, sky, slanted things, noise, outliers, holes. */
-static void fill_street(RvRandom *random, Input *input) {
-  const int height = input->d.height;
-  const int noise = rvc_range(random, 0, 24), holes = rvc_range(random, 0, 400);
-  const int far = rvc_range(random, 0, 9) ? 0 : 60000;
-  for (int x = 0; x < input->d.width; x++) {
-    int value = rvc_range(random, 200, 1500), slope = -rvc_range(random, 0, 200);
-    for (int y = height - 1; y >= 0; y--) {
-      if (rvc_range(random, 0, 9) == 0) {
-        const int kind = rvc_range(random, 0, 3);
-        value = kind == 0 ? 3 : value;
-        slope = kind == 1 ? -rvc_range(random, 1, 200) : kind == 2 ? rvc_range(random, -60, 60) : 0;
-      }
-      value = value + slope < 1 ? 1 : value + slope;
-      int d = value + rvc_range(random, -noise, noise);
-      const int dice = rvc_range(random, 0, 999);
-      d = dice > 970 ? rvc_range(random, 1, 2047 + far) : d < 1 ? 1 : d;
-      input->disparity[y * SIDE + x] = dice < holes ? 0 : (uint16_t)d;
-      input->confidence[y * SIDE + x] = (uint8_t)rvc_range(random, dice % 2 ? 200 : 0, 255);
-    }
-  }
-}
-
-static RvStixelsPenalty random_penalty(RvRandom *random) {
-  return (RvStixelsPenalty){rvc_range(random, 0, 300) / 100.0, rvc_range(random, 0, 200) / 100.0};
-}
-
-/* Priors that read the predecessor's plane only when asked for. */
-static RvStixelsConfig random_config(RvCheck *check, RvRandom *random, int model, int coupled) {
-  static const double widths[] = {0, 0.01, 0.3, 5, RV_STIXELS_FREE};
-  RvStixelsConfig c;
-  rv_stixels_config_init(&c);
-  c.log = rvc_log(check);
-  c.model = (RvStixelsModelKind)model;
-  c.p_val = rvc_range(random, 10, 99) / 100.0;
-  c.p_out = rvc_range(random, 1, 60) / 100.0;
-  for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
-    c.sigma[k] = rvc_range(random, 30, 300) / 100.0;
-    for (int below = 0; below < RV_STIXELS_CLASSES; below++)
-      c.transition[k][below] = rvc_range(random, 0, 500) / 100.0;
-  }
-  c.sigma_ground_a = widths[rvc_range(random, 0, 4)];
-  c.sigma_ground_b = widths[rvc_range(random, 0, 4)];
-  c.sigma_object_b = widths[rvc_range(random, 0, 1) ? 0 : rvc_range(random, 1, 4)];
-  c.complexity = rvc_range(random, 0, 900) / 100.0;
-  static const RvStixelsPenalty none = {0, 0};
-  c.gravity_minus = coupled ? random_penalty(random) : none;
-  c.gravity_plus = coupled ? random_penalty(random) : none;
-  c.ordering = coupled ? random_penalty(random) : none;
-  c.gap_minus = coupled ? random_penalty(random) : none;
-  c.gap_plus = coupled ? random_penalty(random) : none;
-  c.max_disparity = rvc_range(random, 0, 3) ? 128 : rvc_range(random, 1, 300);
-  c.threads = rvc_range(random, 0, 2);
-  return c;
-}
-
 static int run_cpu(RvCheck *check, const char *name, const RvStixelsConfig *config,
-                   const Input *input, int trusted, const StixelsResult *result) {
+                   const StixelsInput *input, int trusted, const StixelsResult *result) {
   const RvStixelsOutput output = stixels_result_output(result);
   RvStixels *stixels = NULL;
   RvStatus status = rv_stixels_new(&stixels, config, RV_CPU);
@@ -151,8 +79,8 @@ static void judge(RvCheck *check, const char *name, const RvStixelsConfig *c,
 
 static void judge_picture(RvCheck *check, const char *name, RvRandom *random, RvStixelsConfig *c,
                           int coupled, Tally *tally) {
-  Input *input = input_new(c->width, c->height);
-  fill_street(random, input);
+  StixelsInput *input = stixels_input_new(c->width, c->height);
+  stixels_fill_street(random, input);
   const int trusted = rvc_range(random, 0, 1);
   StixelsResult r = stixels_result_new(c, rv_stixels_count_max(c));
   StixelsTwin *twin = malloc(sizeof *twin);
@@ -179,7 +107,7 @@ static void check_short(RvCheck *check, int model, int coupled) {
   RvRandom random = rvc_random(check, name);
   Tally tally = {0, 0, 0};
   for (int round = 0; round < (rvc_small(check) ? 6 : 100); round++) {
-    RvStixelsConfig c = random_config(check, &random, model, coupled);
+    RvStixelsConfig c = stixels_random_config(check, &random, model, coupled);
     c.width = rvc_range(&random, 1, 16);
     c.height = rvc_range(&random, 1, round % 5 == 0 ? 6 : 5);
     c.stixel_width = c.vertical_step = 1;
@@ -198,7 +126,7 @@ static void check_sizes(RvCheck *check) {
     return;
   RvRandom random = rvc_random(check, name);
   for (int round = 0; round < (rvc_small(check) ? 6 : 60); round++) {
-    RvStixelsConfig c = random_config(check, &random, round % 3, 1);
+    RvStixelsConfig c = stixels_random_config(check, &random, round % 3, 1);
     c.stixel_width = rvc_range(&random, 1, round % 4 ? 9 : 64);
     c.vertical_step = rvc_range(&random, round % 2 ? 4 : 2, round % 4 ? 9 : 64);
     c.width = rvc_range(&random, 1, 30);
@@ -232,9 +160,9 @@ static void check_hand(RvCheck *check) {
     RvStixelsConfig c;
     hand_config(check, &c, 2, 30);
     c.model = (RvStixelsModelKind)model;
-    Input *input = input_new(2, 30);
+    StixelsInput *input = stixels_input_new(2, 30);
     for (int y = 0; y < 30; y++)
-      input->disparity[y * SIDE] = (uint16_t)(y > 15 ? 16 * y - 152 : y > 4 ? 88 : 1);
+      input->disparity[y * STIXELS_SIDE] = (uint16_t)(y > 15 ? 16 * y - 152 : y > 4 ? 88 : 1);
     StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
     if (run_cpu(check, name, &c, input, 0, &r)) {
       const RvStixel *s = r.stixels;
@@ -262,13 +190,14 @@ static void check_hand(RvCheck *check) {
 /* --- Ground plane ---------------------------------------------------------------------------- */
 
 /* A road of `bottom` px at the lowest row and a horizon, between walls on the left and right. */
-static void fill_road(Input *input, double bottom, double horizon, int road_from, int road_to) {
+static void fill_road(StixelsInput *input, double bottom, double horizon, int road_from,
+                      int road_to) {
   const int height = input->d.height;
   for (int y = 0; y < height; y++)
     for (int x = 0; x < input->d.width; x++) {
       const double road = bottom * (1 - (height - 1 - y) / horizon);
       const double d = x >= road_from && x < road_to ? fmax(road, 0) : 20 + x % 7;
-      input->disparity[y * SIDE + x] = (uint16_t)(d < 0.5 ? 0 : d * 16 + 0.5);
+      input->disparity[y * STIXELS_SIDE + x] = (uint16_t)(d < 0.5 ? 0 : d * 16 + 0.5);
     }
 }
 
@@ -281,7 +210,7 @@ static void check_ground(RvCheck *check) {
   c.ground = RV_STIXELS_GROUND_ESTIMATE;
   c.camera = (RvCamera){0};
   c.stixel_width = c.vertical_step = 2;
-  Input *input = input_new(160, 120);
+  StixelsInput *input = stixels_input_new(160, 120);
   StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
   const RvStixelsOutput output = stixels_result_output(&r);
   RvStixels *stixels = NULL;
@@ -353,13 +282,14 @@ static void check_render(RvCheck *check) {
     return;
   RvRandom random = rvc_random(check, name);
   for (int round = 0; round < 8; round++) {
-    RvStixelsConfig c = random_config(check, &random, round % 3, 1);
+    RvStixelsConfig c = stixels_random_config(check, &random, round % 3, 1);
     c.stixel_width = rvc_range(&random, 1, 9);
     c.vertical_step = rvc_range(&random, 1, 9);
     c.width = rvc_range(&random, 1, 60);
     c.height = rvc_range(&random, 1, 60);
-    Input *input = input_new(c.width, c.height), *maps = input_new(c.width, c.height);
-    fill_street(&random, input);
+    StixelsInput *input = stixels_input_new(c.width, c.height),
+                 *maps = stixels_input_new(c.width, c.height);
+    stixels_fill_street(&random, input);
     const uint32_t most = rv_stixels_count_max(&c);
     StixelsResult r = stixels_result_new(&c, most);
     const RvStixelsOutput output = stixels_result_output(&r);
@@ -383,9 +313,11 @@ static void check_render(RvCheck *check) {
           k = s->structure;
         }
         rvc_true(check, name,
-                 maps->disparity[y * SIDE + x] == d && maps->confidence[y * SIDE + x] == k,
-                 "pixel %d, %d: %d of class %d, not %d of %d", x, y, maps->disparity[y * SIDE + x],
-                 maps->confidence[y * SIDE + x], d, k);
+                 maps->disparity[y * STIXELS_SIDE + x] == d &&
+                     maps->confidence[y * STIXELS_SIDE + x] == k,
+                 "pixel %d, %d: %d of class %d, not %d of %d", x, y,
+                 maps->disparity[y * STIXELS_SIDE + x], maps->confidence[y * STIXELS_SIDE + x], d,
+                 k);
       }
     rv_stixels_free(&stixels);
     stixels_result_free(&r);
@@ -402,13 +334,13 @@ static void check_room(RvCheck *check) {
   if (!rvc_wants(check, name))
     return;
   RvRandom random = rvc_random(check, name);
-  RvStixelsConfig c = random_config(check, &random, 0, 0);
+  RvStixelsConfig c = stixels_random_config(check, &random, 0, 0);
   c.width = 20;
   c.height = 40;
   c.stixel_width = c.vertical_step = 2;
   c.complexity = 0;
-  Input *input = input_new(20, 40);
-  fill_street(&random, input);
+  StixelsInput *input = stixels_input_new(20, 40);
+  stixels_fill_street(&random, input);
   StixelsResult whole = stixels_result_new(&c, rv_stixels_count_max(&c));
   StixelsResult part = stixels_result_new(&c, 5);
   run_cpu(check, name, &c, input, 1, &whole);
@@ -434,6 +366,7 @@ static void parity(RvCheck *check) {
   check_sizes(check);
   check_render(check);
   check_room(check);
+  stixels_parity(check);
 }
 
 /* --- Fuzz ------------------------------------------------------------------------------------ */
@@ -456,12 +389,12 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   c.threads = 1;
   if (rv_stixels_config_check(&c) != RV_OK)
     return;
-  Input *input = input_new(c.width, c.height);
+  StixelsInput *input = stixels_input_new(c.width, c.height);
   for (int y = 0; y < c.height; y++)
     for (int x = 0; x < c.width; x++) {
       const size_t i = 10 + (size_t)(y * c.width + x) % (size - 10);
-      input->disparity[y * SIDE + x] = (uint16_t)(bytes[i] << (bytes[10] % 9));
-      input->confidence[y * SIDE + x] = bytes[i];
+      input->disparity[y * STIXELS_SIDE + x] = (uint16_t)(bytes[i] << (bytes[10] % 9));
+      input->confidence[y * STIXELS_SIDE + x] = bytes[i];
     }
   StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
   const RvStixelsOutput output = stixels_result_output(&r);
@@ -479,4 +412,4 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   free(input);
 }
 
-const RvCases rv_stixels_cases = {"stixels", parity, NULL, fuzz};
+const RvCases rv_stixels_cases = {"stixels", parity, stixels_bench, fuzz};

@@ -116,7 +116,6 @@ const RvContract rv_stixels_contract = {
     .name = "stixels",
     .config_size = sizeof(RvStixelsConfig),
     .log_offset = offsetof(RvStixelsConfig, log),
-    .cpu_only = 1, /* RV_CUDA is refused */
     .init = init,
     .check = check,
     .workspace = workspace,
