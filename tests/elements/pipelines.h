@@ -23,7 +23,7 @@ typedef struct PipelinesTest {
 } PipelinesTest;
 
 extern const PipelinesTest pipelines_source_tests[], pipelines_errors_tests[],
-    pipelines_annotate_tests[], pipelines_chain_tests[];
+    pipelines_annotate_tests[], pipelines_chain_tests[], pipelines_segments_tests[];
 
 /* Counts; prints the test, the text and the place when it does not hold. Returns the condition. */
 #define CHECK(e, condition, ...)                                                                   \
