@@ -28,8 +28,8 @@ struct RdpArgs {
   RdpShape shape;
   RvRdpOutput output;
   /* Blocks tell each other how many segments they have found: run << 32 | number. A block takes a
-   * ticket when it begins, so those it waits for are running or done. Tickets are never reset: they
-   * say the number of the run too, so that a graph can replay a run. */
+   * ticket when it begins, so those it waits for are running or done. Tickets say the number of the
+   * run too, which is no argument, so that a graph can replay a run. */
   unsigned long long *totals;
   unsigned long long *tickets;
 };

@@ -129,11 +129,15 @@ static __device__ __forceinline__ void clear_counters(Shared *s) {
   }
 }
 
+/* The counter holds run << 32 | blocks that have begun; the last one readies it for the next run,
+ * which does not begin before this one has ended. */
 static __device__ __forceinline__ void take_ticket(const RdpArgs &a, Shared *s) {
   const unsigned long long ticket = atomicAdd(a.tickets, 1ull);
-  const unsigned long long run = ticket / (unsigned)a.shape.blocks;
-  s->block = (unsigned)(ticket - run * (unsigned)a.shape.blocks);
-  s->run = (unsigned)run + 1;
+  const unsigned blocks = (unsigned)a.shape.blocks;
+  s->block = (unsigned)ticket;
+  s->run = (unsigned)(ticket >> 32) + 1;
+  if (s->block == blocks - 1)
+    atomicAdd(a.tickets, (1ull << 32) - blocks);
 }
 
 static __global__ void __launch_bounds__(THREADS) split_kernel(const RdpArgs a) {
