@@ -54,6 +54,13 @@ class Documents(unittest.TestCase):
                     missing.append('%s: %s' % (name, spec.name))
         self.assertEqual(missing, [])
 
+    def test_vote_example(self):
+        code = re.findall(r'```c\n(.*?)```', text_of('docs/vote.md'), re.S)
+        self.assertGreaterEqual(len(code), 2)
+        rules = text_of('cuda/vote/vote_rules.h')  # compiled into both engines, held by rvcheck
+        for block in code:
+            self.assertIn(block.strip(), rules)
+
     def test_pictures_are_small(self):
         for path in glob.glob(os.path.join(ROOT, 'docs/gallery/*.png')):
             self.assertLess(os.path.getsize(path), 300000, path)

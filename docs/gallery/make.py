@@ -30,6 +30,8 @@ PICTURES = {
     'offroad': ('pattern=offroad', 1, ''),
     'planes': ('pattern=planes', 0, ''),
     'segments': ('pattern=street', 2, 'cudardp epsilon=2 !'),
+    'lines': ('pattern=street', 2,
+              'cudahough segments=true direction=8 threshold=40 min-theta=15 max-theta=165 !'),
 }
 
 
