@@ -8,6 +8,7 @@
 #include "gstcudahough.h"
 #include "gstcudardp.h"
 #include "gstcudasgm.h"
+#include "gstcudastixels.h"
 #include "gststereotestsrc.h"
 
 static gboolean plugin_init(GstPlugin *plugin) {
@@ -17,6 +18,7 @@ static gboolean plugin_init(GstPlugin *plugin) {
   registered &= GST_ELEMENT_REGISTER(cudahough, plugin);
   registered &= GST_ELEMENT_REGISTER(cudardp, plugin);
   registered &= GST_ELEMENT_REGISTER(cudasgm, plugin);
+  registered &= GST_ELEMENT_REGISTER(cudastixels, plugin);
   registered &= GST_ELEMENT_REGISTER(stereotestsrc, plugin);
   return registered;
 }

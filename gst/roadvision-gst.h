@@ -297,6 +297,54 @@ static inline GstStructure *rv_meta_add_scores(GstBuffer *buffer, int width, int
   return fields;
 }
 
+/* --- RvStixelsMeta: the street as stixels -------------------------------------------------------
+ */
+
+typedef struct RvMetaStixels {
+  int width, height;       /* px of the disparity they were made from */
+  int count;               /* stixels */
+  int stixel_width;        /* px */
+  int vertical_step;       /* px */
+  const char *model;       /* slanted-fast, slanted or constant; lives as long as the buffer */
+  double ground_slope;     /* expected ground: disparity = ground_slope * y + */
+  double ground_intercept; /* ground_intercept, px, in row y from the top */
+  int ground_frames;       /* frames a road was found in; 0: plane of the camera or assumed */
+  GstBuffer *payload;      /* array of RvStixel; owned by the annotation */
+} RvMetaStixels;
+
+/* Takes over the payload. */
+static inline GstStructure *rv_meta_add_stixels(GstBuffer *buffer, const RvMetaStixels *meta) {
+  GstStructure *fields = rv_meta_add(buffer, RV_META_STIXELS, meta->width, meta->height);
+  if (!fields)
+    return NULL;
+  gst_structure_set(fields, "count", G_TYPE_INT, meta->count, "stixel-width", G_TYPE_INT,
+                    meta->stixel_width, "vertical-step", G_TYPE_INT, meta->vertical_step, "model",
+                    G_TYPE_STRING, meta->model, "ground-slope", G_TYPE_DOUBLE, meta->ground_slope,
+                    "ground-intercept", G_TYPE_DOUBLE, meta->ground_intercept, "ground-frames",
+                    G_TYPE_INT, meta->ground_frames, NULL);
+  rv_meta_set_buffer(fields, "payload", meta->payload);
+  return fields;
+}
+
+/* FALSE without annotation, or when the payload holds fewer than `count` records. */
+static inline gboolean rv_meta_get_stixels(GstBuffer *buffer, RvMetaStixels *meta) {
+  const GstStructure *fields = rv_meta_find(buffer, RV_META_STIXELS);
+  if (!rv_meta_size(fields, &meta->width, &meta->height) ||
+      !gst_structure_get_int(fields, "count", &meta->count) || meta->count < 0 ||
+      !gst_structure_get_int(fields, "stixel-width", &meta->stixel_width) ||
+      meta->stixel_width < 1 ||
+      !gst_structure_get_int(fields, "vertical-step", &meta->vertical_step) ||
+      meta->vertical_step < 1 ||
+      !gst_structure_get_double(fields, "ground-slope", &meta->ground_slope) ||
+      !gst_structure_get_double(fields, "ground-intercept", &meta->ground_intercept) ||
+      !gst_structure_get_int(fields, "ground-frames", &meta->ground_frames))
+    return FALSE;
+  meta->model = gst_structure_get_string(fields, "model");
+  meta->payload = rv_meta_get_buffer(fields, "payload");
+  return meta->model && meta->payload &&
+         gst_buffer_get_size(meta->payload) / sizeof(RvStixel) >= (gsize)meta->count;
+}
+
 /* --- RvSegmentsMeta: depth columns as line segments ------------------------------------------- */
 
 typedef struct RvMetaSegments {

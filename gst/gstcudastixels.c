@@ -1,0 +1,423 @@
+/* gstcudastixels.c: element cudastixels: disparity in, RvStixelsMeta out; cuda/stixels does the
+ * work. */
+
+/**
+ * SECTION:element-cudastixels
+ * @title: cudastixels
+ * @short_description: The street in a thousand sticks (slanted stixels)
+ *
+ * Cuts every column of the disparity that cudasgm attached (RvDisparityMeta) into stixels, upright
+ * sticks of ground, object or sky with a plane of disparity each, and attaches them to the picture
+ * (RvStixelsMeta: an array of RvStixel, columns from left to right, from the bottom up). Uses the
+ * confidence of the disparity when there is one. The picture passes through untouched.
+ *
+ * Works on the GPU and on the CPU; both give the same stixels.
+ *
+ * ## Example launch lines
+ * |[
+ * gst-launch-1.0 stereotestsrc ! cudasgm ! cudastixels post-messages=true ! fakesink -m
+ * ]| Number of stixels and ground plane of each frame, in messages.
+ *
+ * Since: 0.1
+ */
+#include "gstcudastixels.h"
+
+#include "stixels/stixels.h"
+
+GST_DEBUG_CATEGORY_STATIC(gst_cuda_stixels_debug);
+#define GST_CAT_DEFAULT gst_cuda_stixels_debug
+
+#define DISPARITY_SCALE 16 /* values per px */
+
+/* bits of gst_rv_transform_once */
+enum { ONCE_NO_DISPARITY, ONCE_BAD_DISPARITY, ONCE_NO_CAMERA };
+
+/* What comes to the host: how many stixels there are, and the ground plane. */
+typedef struct Found {
+  RvStixelsGround ground;
+  guint32 count;
+} Found;
+
+struct _GstCudaStixels {
+  GstRvTransform parent;
+
+  RvStixelsConfig settings; /* properties, guarded by the object lock */
+
+  RvStixelsConfig used;  /* what the object is made for; width and height 0: not made yet */
+  RvStixelsConfig asked; /* the properties it was made from */
+  RvEngine engine;
+  RvStixels *stixels;
+  GstBufferPool *lists;
+  void *ground, *offsets; /* of the present frame, in the engine's memory */
+  Found found;
+  GstRvInput disparity, confidence;
+  GstRvPayload list;
+};
+
+G_DEFINE_TYPE(GstCudaStixels, gst_cuda_stixels, GST_TYPE_RV_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(cudastixels, "cudastixels", GST_RANK_NONE, GST_TYPE_CUDA_STIXELS)
+
+/* --- Properties ------------------------------------------------------------------------------ */
+
+#define GST_TYPE_CUDA_STIXELS_MODEL (gst_cuda_stixels_model_get_type())
+static GType gst_cuda_stixels_model_get_type(void) {
+  static const GEnumValue values[] = {
+      {RV_STIXELS_SLANTED_FAST, "Planes, costs in closed form without outliers", "slanted-fast"},
+      {RV_STIXELS_SLANTED, "Planes, every cell's cost with outliers", "slanted"},
+      {RV_STIXELS_CONSTANT, "Objects of one disparity on the expected ground", "constant"},
+      {0, NULL, NULL},
+  };
+  static gsize type = 0;
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("GstCudaStixelsModel", values));
+  return (GType)type;
+}
+
+#define GST_TYPE_CUDA_STIXELS_GROUND (gst_cuda_stixels_ground_get_type())
+static GType gst_cuda_stixels_ground_get_type(void) {
+  static const GEnumValue values[] = {
+      {RV_STIXELS_GROUND_ESTIMATE, "Found in the disparity, followed over time", "estimate"},
+      {RV_STIXELS_GROUND_CAMERA, "From the camera's height and pitch", "camera"},
+      {0, NULL, NULL},
+  };
+  static gsize type = 0;
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("GstCudaStixelsGround", values));
+  return (GType)type;
+}
+
+typedef enum Kind { KIND_INT, KIND_DOUBLE, KIND_MODEL, KIND_GROUND } Kind;
+
+typedef struct Property {
+  const char *name, *blurb;
+  Kind kind;
+  double low, high, value; /* range and default */
+  size_t offset;           /* in RvStixelsConfig */
+} Property;
+
+#define AT(field) offsetof(RvStixelsConfig, field)
+#define PRIOR(name, blurb, value, field)                                                           \
+  { name, blurb, KIND_DOUBLE, 0, RV_STIXELS_PRIOR_MAX, value, AT(field) }
+#define SIGMA(name, blurb, value, field)                                                           \
+  { name, blurb, KIND_DOUBLE, RV_STIXELS_SIGMA_MIN, RV_STIXELS_SIGMA_MAX, value, AT(field) }
+#define PLANE(name, blurb, value, field)                                                           \
+  { name, blurb, KIND_DOUBLE, 0, RV_STIXELS_FREE, value, AT(field) }
+
+static const Property table[] = {
+    {"model", "Depth model", KIND_MODEL, 0, 0, RV_STIXELS_SLANTED_FAST, AT(model)},
+    {"stixel-width", "Width of a stixel in px", KIND_INT, 1, RV_STIXELS_CELL_MAX,
+     RV_STIXELS_CELL_DEFAULT, AT(stixel_width)},
+    {"vertical-step", "Rows that a stixel may begin at, in px", KIND_INT, 1, RV_STIXELS_CELL_MAX,
+     RV_STIXELS_CELL_DEFAULT, AT(vertical_step)},
+    {"ground", "Where the expected ground plane comes from", KIND_GROUND, 0, 0,
+     RV_STIXELS_GROUND_ESTIMATE, AT(ground)},
+    {"camera-height", "Height of the camera above the ground in m; 0 = as annotated", KIND_DOUBLE,
+     0, 1000, 0, AT(camera.height)},
+    {"camera-pitch", "With camera-height: degrees that the camera looks down", KIND_DOUBLE, -89, 89,
+     0, AT(camera.pitch)},
+    {"max-disparity", "Larger disparities count as this one, px", KIND_INT, 1,
+     RV_STIXELS_MAX_DISPARITY_MAX, RV_STIXELS_MAX_DISPARITY_DEFAULT, AT(max_disparity)},
+    {"p-val", "Share of cells with a disparity", KIND_DOUBLE, 0.01, 0.99, 0.9, AT(p_val)},
+    {"p-out", "Share of outliers; not in slanted-fast", KIND_DOUBLE, 0.001, 0.9, 0.1, AT(p_out)},
+    SIGMA("sigma-ground", "Noise of a cell on the ground, px", 1, sigma[RV_STIXEL_GROUND]),
+    SIGMA("sigma-object", "Noise of a cell on an object, px", 1, sigma[RV_STIXEL_OBJECT]),
+    SIGMA("sigma-sky", "Noise of a cell in the sky, px", 1, sigma[RV_STIXEL_SKY]),
+    PLANE("sigma-ground-a",
+          "Plane prior: deviation of the ground's disparity at the lowest row, px; 0 = fixed, "
+          "1000000 = free",
+          8, sigma_ground_a),
+    PLANE("sigma-ground-b", "Plane prior: deviation of the ground's slope, px per row", 0.1,
+          sigma_ground_b),
+    PLANE("sigma-object-b", "Plane prior: deviation of an object's slope, px per row", 0,
+          sigma_object_b),
+    PRIOR("complexity", "Cost of a stixel, nat", 8, complexity),
+    PRIOR("gravity-minus-alpha", "Object behind the ground below it, nat", 1, gravity_minus.alpha),
+    PRIOR("gravity-minus-beta", "The same, nat per px", 1, gravity_minus.beta),
+    PRIOR("gravity-plus-alpha", "Object in front of the ground below it, nat", 1,
+          gravity_plus.alpha),
+    PRIOR("gravity-plus-beta", "The same, nat per px", 1, gravity_plus.beta),
+    PRIOR("ordering-alpha", "Object in front of the object below it, nat", 1, ordering.alpha),
+    PRIOR("ordering-beta", "The same, nat per px", 0.5, ordering.beta),
+    PRIOR("gap-minus-alpha", "Ground farther than the ground below goes on, nat", 1,
+          gap_minus.alpha),
+    PRIOR("gap-minus-beta", "The same, nat per px", 1, gap_minus.beta),
+    PRIOR("gap-plus-alpha", "Ground nearer than the ground below goes on, nat", 1, gap_plus.alpha),
+    PRIOR("gap-plus-beta", "The same, nat per px", 1, gap_plus.beta),
+    PRIOR("ground-on-ground", "Transition, nat", 0, transition[0][0]),
+    PRIOR("ground-on-object", "Transition, nat", 2, transition[0][1]),
+    PRIOR("ground-on-sky", "Transition, nat", 20, transition[0][2]),
+    PRIOR("object-on-ground", "Transition, nat", 0, transition[1][0]),
+    PRIOR("object-on-object", "Transition, nat", 0, transition[1][1]),
+    PRIOR("object-on-sky", "Transition, nat", 5, transition[1][2]),
+    PRIOR("sky-on-ground", "Transition, nat", 0, transition[2][0]),
+    PRIOR("sky-on-object", "Transition, nat", 0, transition[2][1]),
+    PRIOR("sky-on-sky", "Transition, nat", 0, transition[2][2]),
+};
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+  GstCudaStixels *self = GST_CUDA_STIXELS(object);
+  if (id < 1 || id > G_N_ELEMENTS(table)) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  const Property *p = &table[id - 1];
+  char *to = (char *)&self->settings + p->offset;
+  GST_OBJECT_LOCK(self);
+  if (p->kind == KIND_DOUBLE)
+    *(double *)(void *)to = g_value_get_double(value);
+  else
+    *(int *)(void *)to = p->kind == KIND_INT ? g_value_get_int(value) : g_value_get_enum(value);
+  GST_OBJECT_UNLOCK(self);
+  gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
+  GstCudaStixels *self = GST_CUDA_STIXELS(object);
+  if (id < 1 || id > G_N_ELEMENTS(table)) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  const Property *p = &table[id - 1];
+  const char *from = (const char *)&self->settings + p->offset;
+  GST_OBJECT_LOCK(self);
+  if (p->kind == KIND_DOUBLE)
+    g_value_set_double(value, *(const double *)(const void *)from);
+  else if (p->kind == KIND_INT)
+    g_value_set_int(value, *(const int *)(const void *)from);
+  else
+    g_value_set_enum(value, *(const int *)(const void *)from);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void install_properties(GObjectClass *object) {
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+  for (guint i = 0; i < G_N_ELEMENTS(table); i++) {
+    const Property *p = &table[i];
+    GParamSpec *spec;
+    if (p->kind == KIND_INT)
+      spec = g_param_spec_int(p->name, p->name, p->blurb, (int)p->low, (int)p->high, (int)p->value,
+                              flags);
+    else if (p->kind == KIND_DOUBLE)
+      spec = g_param_spec_double(p->name, p->name, p->blurb, p->low, p->high, p->value, flags);
+    else
+      spec = g_param_spec_enum(p->name, p->name, p->blurb,
+                               p->kind == KIND_MODEL ? GST_TYPE_CUDA_STIXELS_MODEL
+                                                     : GST_TYPE_CUDA_STIXELS_GROUND,
+                               (int)p->value, flags);
+    g_object_class_install_property(object, i + 1, spec);
+  }
+}
+
+/* --- Objects --------------------------------------------------------------------------------- */
+
+static void release_objects(GstCudaStixels *self) {
+  rv_stixels_free(&self->stixels);
+  gst_rv_payload_pool_free(&self->lists);
+  rv_buffer_free(&self->ground, self->engine);
+  rv_buffer_free(&self->offsets, self->engine);
+}
+
+static void release(GstRvTransform *base) {
+  GstCudaStixels *self = GST_CUDA_STIXELS(base);
+  release_objects(self);
+  gst_rv_input_clear(&self->disparity);
+  gst_rv_input_clear(&self->confidence);
+}
+
+/* The object is made with the first disparity, whose size and camera come with it. */
+static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
+  GstCudaStixels *self = GST_CUDA_STIXELS(base);
+  GST_OBJECT_LOCK(self);
+  RvStixelsConfig config = self->settings;
+  GST_OBJECT_UNLOCK(self);
+  config.threads = work->threads;
+  config.log = work->log;
+  RvStixelsConfig tried = config;
+  tried.width = tried.height = 1;
+  tried.ground = RV_STIXELS_GROUND_ESTIMATE;
+  const RvStatus status = rv_stixels_config_check(&tried);
+  if (status != RV_OK) /* the former object stays in use */
+    return status;
+  release_objects(self);
+  self->asked = config;
+  self->engine = work->engine;
+  return RV_OK;
+}
+
+static gboolean is_same_camera(const RvCamera *a, const RvCamera *b) {
+  return a->focal == b->focal && a->cy == b->cy && a->doffs == b->doffs &&
+         a->baseline == b->baseline && a->height == b->height && a->pitch == b->pitch;
+}
+
+/* The annotated camera, height and pitch overridden by the properties. */
+static RvCamera camera_of(const GstCudaStixels *self, GstBuffer *buffer) {
+  RvCamera camera;
+  int width, height;
+  if (!rv_meta_get_camera(buffer, &camera, &width, &height))
+    camera = (RvCamera){0, 0, 0, 0, 0, 0, 0};
+  if (self->asked.camera.height > 0) {
+    camera.height = self->asked.camera.height;
+    camera.pitch = self->asked.camera.pitch;
+  }
+  return camera;
+}
+
+static RvStatus make_objects(GstCudaStixels *self, const GstRvWork *work, const RvPlane *plane,
+                             const RvCamera *camera) {
+  if (self->stixels && self->used.width == plane->width && self->used.height == plane->height &&
+      is_same_camera(&self->used.camera, camera))
+    return RV_OK;
+  release_objects(self);
+  self->used = self->asked;
+  self->used.width = plane->width;
+  self->used.height = plane->height;
+  self->used.camera = *camera;
+  self->used.log = work->log;
+  const gboolean known = camera->focal > 0 && camera->baseline > 0 && camera->height > 0;
+  if (self->used.ground == RV_STIXELS_GROUND_CAMERA && !known) {
+    self->used.ground = RV_STIXELS_GROUND_ESTIMATE;
+    if (gst_rv_transform_once(GST_RV_TRANSFORM(self), ONCE_NO_CAMERA))
+      GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                          ("The camera is not known; the ground plane is estimated."),
+                          ("ground=camera needs focal-length and baseline of cudasgm, and "
+                           "camera-height."));
+  }
+  const gsize bytes = (gsize)rv_stixels_count_max(&self->used) * sizeof(RvStixel);
+  self->lists = gst_rv_payload_pool_new(work->engine == RV_CUDA ? work->device : NULL, bytes);
+  RvStatus status = self->lists ? RV_OK : RV_ERR_NO_MEMORY;
+  if (status == RV_OK)
+    status = rv_buffer_new(&self->ground, sizeof(RvStixelsGround), work->engine);
+  if (status == RV_OK)
+    status =
+        rv_buffer_new(&self->offsets,
+                      ((gsize)rv_stixels_columns(&self->used) + 1) * sizeof(guint32), work->engine);
+  return status == RV_OK ? rv_stixels_new(&self->stixels, &self->used, work->engine) : status;
+}
+
+/* --- One frame ------------------------------------------------------------------------------- */
+
+/* Maps disparity and confidence; *usable: they are what cudastixels can read. */
+static RvStatus take_disparity(GstCudaStixels *self, const GstRvWork *work, GstBuffer *buffer,
+                               gboolean *usable, gboolean *trusted) {
+  GstRvTransform *base = GST_RV_TRANSFORM(self);
+  RvMetaDisparity meta;
+  *usable = *trusted = FALSE;
+  if (!rv_meta_get_disparity(buffer, &meta)) {
+    if (gst_rv_transform_once(base, ONCE_NO_DISPARITY))
+      GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                          ("The picture carries no disparity to make stixels of."),
+                          ("Put cudasgm before cudastixels."));
+    return RV_OK;
+  }
+  const RvStatus status = gst_rv_input_map(&self->disparity, work, meta.payload);
+  if (status != RV_OK)
+    return status;
+  const RvPlane *plane = &self->disparity.plane;
+  *usable = plane->format == RV_U16 && meta.scale == DISPARITY_SCALE;
+  if (!*usable && gst_rv_transform_once(base, ONCE_BAD_DISPARITY))
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("The disparity of the picture is not u16 in 1/16 px; it is left alone."),
+                        ("RvDisparityMeta needs scale=16 and a payload of GRAY16_LE with "
+                         "GstVideoMeta."));
+  if (!*usable || !meta.confidence)
+    return RV_OK;
+  const RvStatus mapped = gst_rv_input_map(&self->confidence, work, meta.confidence);
+  const RvPlane *trust = &self->confidence.plane;
+  *trusted = mapped == RV_OK && trust->format == RV_U8 && trust->width == plane->width &&
+             trust->height == plane->height;
+  return mapped;
+}
+
+static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job) {
+  GstCudaStixels *self = GST_CUDA_STIXELS(base);
+  gboolean usable, trusted;
+  RvStatus status = take_disparity(self, work, job->in, &usable, &trusted);
+  if (status != RV_OK || !usable)
+    return status;
+  const RvCamera camera = camera_of(self, job->in);
+  status = make_objects(self, work, &self->disparity.plane, &camera);
+  if (status != RV_OK)
+    return status;
+  const guint32 room = rv_stixels_count_max(&self->used);
+  status = gst_rv_payload_begin_array(&self->list, self->lists, (gsize)room * sizeof(RvStixel));
+  if (status != RV_OK)
+    return status;
+  const RvStixelsOutput output = {.stixels = self->list.plane.data,
+                                  .capacity = room,
+                                  .offsets = self->offsets,
+                                  .ground = self->ground};
+  status = rv_stixels_run(self->stixels, &self->disparity.plane,
+                          trusted ? &self->confidence.plane : NULL, &output, work->stream);
+  if (status != RV_OK)
+    return status;
+  const guint32 *count = output.offsets + rv_stixels_columns(&self->used);
+  status = rv_copy_rows(&self->found.count, sizeof *count, RV_CPU, count, sizeof *count,
+                        work->engine, sizeof *count, 1, work->stream);
+  return status == RV_OK ? rv_copy_rows(&self->found.ground, sizeof self->found.ground, RV_CPU,
+                                        self->ground, sizeof self->found.ground, work->engine,
+                                        sizeof self->found.ground, 1, work->stream)
+                         : status;
+}
+
+static void attach(GstCudaStixels *self, GstBuffer *out) {
+  static const char *const models[] = {"slanted-fast", "slanted", "constant"};
+  const RvStixelsConfig *used = &self->used;
+  const RvStixelsGround *ground = &self->found.ground;
+  const double unit = 1.0 / (1 << 24), step = used->vertical_step;
+  const double slope = (double)ground->slope * unit / step; /* upwards, px per row */
+  RvMetaStixels meta = {
+      .width = used->width,
+      .height = used->height,
+      .count = (int)self->found.count,
+      .stixel_width = used->stixel_width,
+      .vertical_step = used->vertical_step,
+      .model = models[used->model],
+      .ground_slope = -slope,
+      .ground_intercept = (double)ground->at * unit + slope * (used->height - (step + 1) / 2),
+      .ground_frames = ground->found,
+  };
+  meta.payload = gst_rv_payload_end(&self->list);
+  gst_buffer_set_size(meta.payload, (gssize)(self->found.count * sizeof(RvStixel)));
+  rv_meta_add_stixels(out, &meta);
+}
+
+static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job,
+                       gboolean ok) {
+  GstCudaStixels *self = GST_CUDA_STIXELS(base);
+  if (ok && self->list.buffer)
+    attach(self, job->out);
+  gst_rv_payload_drop(&self->list);
+  gst_rv_input_unmap(&self->disparity);
+  gst_rv_input_unmap(&self->confidence);
+  return RV_OK;
+}
+
+/* --- Class ----------------------------------------------------------------------------------- */
+
+static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
+  GST_DEBUG_CATEGORY_INIT(gst_cuda_stixels_debug, "cudastixels", 0, "stixels");
+  object->set_property = set_property;
+  object->get_property = get_property;
+  install_properties(object);
+  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_STIXELS_MODEL, 0);
+  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_STIXELS_GROUND, 0);
+  base->in_place = TRUE;
+  base->picture = 0;
+  base->annotation = RV_META_STIXELS;
+  base->configure = configure;
+  base->process = process;
+  base->finish = finish;
+  base->release = release;
+  gst_rv_transform_class_add_templates(base, NULL, NULL);
+  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Stixels",
+                                        "Filter/Analyzer/Video/Hardware",
+                                        "Cuts the columns of the disparity into stixels of ground, "
+                                        "object and sky and attaches them (RvStixelsMeta)",
+                                        "gst-roadvision");
+}
+
+static void gst_cuda_stixels_init(GstCudaStixels *self) {
+  rv_stixels_config_init(&self->settings);
+}

@@ -1,0 +1,254 @@
+/* cudastixels.c: the element against the library called by hand, on each engine there is; what it
+ * says when it cannot work. */
+#include "element_test.h"
+#include "stixels/stixels.h"
+
+enum { W = 93, H = 121 };
+
+static const char *const engines[] = {"cpu", "cuda"};
+
+static int engine_count(void) {
+  return rv_cuda_devices(NULL, 0) > 0 ? 2 : 1;
+}
+
+/* A road below row 50, walls in every third stripe, sky above; noise and holes. */
+static void fill(RvPlane *plane, int seed) {
+  guint32 state = (guint32)seed * 2654435761u + 1;
+  for (int y = 0; y < plane->height; y++) {
+    guint16 *row = (guint16 *)(void *)((char *)plane->data + y * plane->stride);
+    for (int x = 0; x < plane->width; x++) {
+      state = state * 1664525u + 1013904223u;
+      const int dice = (int)(state >> 16), road = 10 * (y - 50);
+      const int wall = x / 16 % 3 == 0 && y > 20 && y < 90 ? 300 : 1;
+      row[x] = dice % 9 == 0 ? 0 : (guint16)(MAX(road, wall) + dice % 12);
+    }
+  }
+}
+
+static GstBuffer *picture(const GstVideoInfo *info, int w, int h, int seed, gboolean trust,
+                          RvPlane *plane) {
+  GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(info), NULL);
+  gst_buffer_memset(buffer, 0, 90, GST_VIDEO_INFO_SIZE(info));
+  GstBuffer *raster = rv_meta_raster_new(RV_U16, w, h), *confidence = NULL;
+  RvMetaMap map;
+  fail_unless(rv_meta_map_buffer(&map, raster, GST_MAP_WRITE));
+  fill(&map.plane, seed);
+  *plane = map.plane;
+  plane->data = g_memdup2(map.plane.data, (gsize)(map.plane.stride * h));
+  rv_meta_unmap(&map);
+  if (trust) {
+    confidence = rv_meta_raster_new(RV_U8, w, h);
+    fail_unless(rv_meta_map_buffer(&map, confidence, GST_MAP_WRITE));
+    memset(map.plane.data, 77, (gsize)(map.plane.stride * h));
+    rv_meta_unmap(&map);
+  }
+  const RvMetaDisparity meta = {w, h, 16, 0, 128, raster, confidence};
+  rv_meta_add_disparity(buffer, &meta);
+  return buffer;
+}
+
+/* What the library makes of it, with an object that lives as long as the element's. */
+static void check_stixels(GstBuffer *buffer, RvStixels *stixels, const RvStixelsConfig *config,
+                          const RvPlane *plane, gboolean trust) {
+  const guint32 room = rv_stixels_count_max(config);
+  RvStixel *list = g_new0(RvStixel, room);
+  guint32 *offsets = g_new(guint32, rv_stixels_columns(config) + 1);
+  guint8 *trusted = g_malloc(W * H * 4);
+  memset(trusted, 77, W * H * 4);
+  const RvPlane confidence = {trusted, plane->width, plane->width, plane->height, RV_U8};
+  RvStixelsGround ground;
+  const RvStixelsOutput output = {
+      .stixels = list, .capacity = room, .offsets = offsets, .ground = &ground};
+  fail_unless(rv_stixels_run(stixels, plane, trust ? &confidence : NULL, &output, NULL) == RV_OK);
+  const guint32 count = offsets[rv_stixels_columns(config)];
+  RvMetaStixels meta;
+  RvMetaMap map;
+  fail_unless(rv_meta_get_stixels(buffer, &meta));
+  fail_unless(meta.width == plane->width && meta.height == plane->height);
+  fail_unless_equals_int(meta.count, count);
+  fail_unless_equals_int(meta.stixel_width, config->stixel_width);
+  fail_unless_equals_int(meta.vertical_step, config->vertical_step);
+  fail_unless_equals_int(meta.ground_frames, ground.found);
+  /* The plane at the centre of the lowest row of cells. */
+  const double row = config->height - (config->vertical_step + 1) / 2.0;
+  const double at = meta.ground_slope * row + meta.ground_intercept;
+  fail_unless(ABS(at - (double)ground.at / (1 << 24)) < 1e-6);
+  fail_unless_equals_uint64(gst_buffer_get_size(meta.payload), count * sizeof(RvStixel));
+  fail_unless(rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ));
+  fail_unless(memcmp(map.info.data, list, count * sizeof(RvStixel)) == 0);
+  rv_meta_unmap(&map);
+  g_free(list);
+  g_free(offsets);
+  g_free(trusted);
+}
+
+static GstHarness *harness_new(const char *engine, const char *format, GstVideoInfo *info) {
+  char *line = g_strdup_printf("cudastixels engine=%s", engine);
+  GstHarness *harness = gst_harness_new_parse(line);
+  g_free(line);
+  gst_harness_set_caps(harness, test_caps(format, W, H, NULL), test_caps(format, W, H, NULL));
+  GstCaps *caps = test_caps(format, W, H, NULL);
+  test_info(info, caps);
+  gst_caps_unref(caps);
+  return harness;
+}
+
+static void config_for(RvStixelsConfig *config, int width, int height) {
+  rv_stixels_config_init(config);
+  config->width = width;
+  config->height = height;
+}
+
+GST_START_TEST(test_frames) {
+  static const char *const formats[] = {"NV12", "YUY2", "BGRx", "RGB", "GRAY8"};
+  for (int e = 0; e < engine_count(); e++)
+    for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
+      GstVideoInfo info;
+      GstHarness *harness = harness_new(engines[e], formats[f], &info);
+      RvStixels *stixels = NULL;
+      RvStixelsConfig config;
+      for (int frame = 0; frame < 4; frame++) { /* the last two disparities have another size */
+        const int w = frame < 2 ? W : 30, h = frame < 2 ? H : 200;
+        if (frame % 2 == 0) {
+          rv_stixels_free(&stixels);
+          config_for(&config, w, h);
+          fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
+        }
+        RvPlane plane;
+        GstBuffer *out =
+            gst_harness_push_and_pull(harness, picture(&info, w, h, frame, frame == 1, &plane));
+        check_stixels(out, stixels, &config, &plane, frame == 1);
+        fail_unless(rv_meta_find(out, RV_META_DISPARITY) != NULL);
+        g_free(plane.data);
+        gst_buffer_unref(out);
+      }
+      rv_stixels_free(&stixels);
+      gst_harness_teardown(harness);
+    }
+}
+GST_END_TEST
+
+/* Properties reach the library, changed while playing. */
+GST_START_TEST(test_properties) {
+  for (int e = 0; e < engine_count(); e++) {
+    GstVideoInfo info;
+    GstHarness *harness = harness_new(engines[e], "GRAY8", &info);
+    for (int model = 0; model < 3; model++) {
+      RvStixelsConfig config;
+      config_for(&config, W, H);
+      config.model = (RvStixelsModelKind)model;
+      config.stixel_width = 5;
+      config.vertical_step = 3 + model;
+      config.max_disparity = 90;
+      config.sigma[RV_STIXEL_OBJECT] = 0.5;
+      config.complexity = 3;
+      config.ordering.beta = 2;
+      config.transition[1][2] = 7;
+      gst_harness_set(harness, "cudastixels", "model", model, "stixel-width", 5, "vertical-step",
+                      3 + model, "max-disparity", 90, "sigma-object", 0.5, "complexity", 3.0,
+                      "ordering-beta", 2.0, "object-on-sky", 7.0, NULL);
+      RvStixels *stixels = NULL;
+      fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
+      RvPlane plane;
+      GstBuffer *out =
+          gst_harness_push_and_pull(harness, picture(&info, W, H, model, FALSE, &plane));
+      check_stixels(out, stixels, &config, &plane, FALSE);
+      rv_stixels_free(&stixels);
+      g_free(plane.data);
+      gst_buffer_unref(out);
+    }
+    gst_harness_teardown(harness);
+  }
+}
+GST_END_TEST
+
+/* The defaults that the element states are the library's. */
+GST_START_TEST(test_defaults) {
+  GstElement *element = gst_element_factory_make("cudastixels", NULL);
+  guint count;
+  GParamSpec **specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(element), &count);
+  int seen = 0;
+  for (guint i = 0; i < count; i++) {
+    if (specs[i]->owner_type != G_OBJECT_TYPE(element))
+      continue;
+    GValue value = G_VALUE_INIT;
+    g_value_init(&value, specs[i]->value_type);
+    g_object_get_property(G_OBJECT(element), specs[i]->name, &value);
+    fail_unless(g_param_value_defaults(specs[i], &value), "%s", specs[i]->name);
+    g_value_unset(&value);
+    seen++;
+  }
+  fail_unless(seen > 30);
+  g_free(specs);
+  gst_object_unref(element);
+}
+GST_END_TEST
+
+GST_START_TEST(test_camera) {
+  GstVideoInfo info;
+  GstHarness *harness = harness_new("cpu", "GRAY8", &info);
+  GstBus *bus = test_bus(harness);
+  gst_harness_set(harness, "cudastixels", "ground", RV_STIXELS_GROUND_CAMERA, NULL);
+  RvPlane plane;
+  GstBuffer *out = gst_harness_push_and_pull(harness, picture(&info, W, H, 1, FALSE, &plane));
+  fail_unless(rv_meta_find(out, RV_META_STIXELS) != NULL);
+  char *text = test_message(bus, GST_MESSAGE_WARNING);
+  fail_unless(text && strstr(text, "camera"));
+  g_free(text);
+  g_free(plane.data);
+  gst_buffer_unref(out);
+  gst_harness_set(harness, "cudastixels", "camera-height", 1.6, "camera-pitch", 2.0, NULL);
+  GstBuffer *in = picture(&info, W, H, 1, FALSE, &plane);
+  const RvCamera camera = {.focal = 100, .cy = 50, .baseline = 1, .height = 9, .pitch = 9};
+  rv_meta_add_camera(in, W, H, &camera);
+  out = gst_harness_push_and_pull(harness, in);
+  RvStixelsConfig config;
+  config_for(&config, W, H);
+  config.ground = RV_STIXELS_GROUND_CAMERA;
+  config.camera = camera;
+  config.camera.height = 1.6;
+  config.camera.pitch = 2;
+  RvStixels *stixels = NULL;
+  fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
+  check_stixels(out, stixels, &config, &plane, FALSE);
+  rv_stixels_free(&stixels);
+  g_free(plane.data);
+  gst_buffer_unref(out);
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+/* No disparity: said once, and the picture goes on. */
+GST_START_TEST(test_nothing_to_do) {
+  GstVideoInfo info;
+  GstHarness *harness = harness_new("cpu", "GRAY8", &info);
+  GstBus *bus = test_bus(harness);
+  for (int frame = 0; frame < 2; frame++) {
+    GstBuffer *out = gst_harness_push_and_pull(
+        harness, gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&info), NULL));
+    fail_if(rv_meta_find(out, RV_META_STIXELS));
+    gst_buffer_unref(out);
+    char *text = test_message(bus, GST_MESSAGE_WARNING);
+    fail_unless((text != NULL) == (frame == 0));
+    fail_unless(!text || strstr(text, "cudasgm"));
+    g_free(text);
+  }
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+static Suite *cudastixels_suite(void) {
+  Suite *suite = suite_create("cudastixels");
+  TCase *tests = tcase_create("element");
+  suite_add_tcase(suite, tests);
+  tcase_add_test(tests, test_frames);
+  tcase_add_test(tests, test_properties);
+  tcase_add_test(tests, test_defaults);
+  tcase_add_test(tests, test_camera);
+  tcase_add_test(tests, test_nothing_to_do);
+  return suite;
+}
+
+GST_CHECK_MAIN(cudastixels)
