@@ -52,6 +52,10 @@ int rvc_small(const RvCheck *check) {
   return check->small;
 }
 
+int rvc_model(const RvCheck *check) {
+  return check->model;
+}
+
 static void log_line(void *user, const char *text) {
   RvCheck *check = user;
   pthread_mutex_lock(&check->log_lock); /* the library may log from any thread */

@@ -29,6 +29,9 @@ int rvc_cpu(const RvCheck *check);
  * px, keep every kind of case. */
 int rvc_small(const RvCheck *check);
 
+/* 1 with --model: bench() is to fit and judge the algorithm's time model, if it has one. */
+int rvc_model(const RvCheck *check);
+
 /* Log to pass into configs; lines go to stderr with the case's name when --verbose, and the last
  * one is printed with a failure. */
 RvLog rvc_log(RvCheck *check);

@@ -26,6 +26,7 @@ static const char usage[] =
     "  --only     algorithms, stages or rows, such as sgm, sgm/census, 'sgm/1242*'\n"
     "  --engine   cpu: CPU engine alone; cuda: exit 77 when there is no GPU; default auto\n"
     "  --bench    time instead of prove: bench NAME ENGINE median_us=X p95_us=Y\n"
+    "  --model    fit the time model of one algorithm on this GPU: its name\n"
     "  --small    small inputs only (for sanitizers)\n"
     "  --seed     of the random inputs; default 1\n"
     "Exit status: 0 all good, 1 a failure or nothing ran, 2 bad usage, 77 engine not there.\n";
@@ -50,15 +51,12 @@ static void list_algorithms(void) {
 
 /* -1: go on; else the exit status. */
 static int parse(int argc, char **argv, RvCheck *check, const char **engine) {
-  static const struct option options[] = {{"only", required_argument, NULL, 'o'},
-                                          {"engine", required_argument, NULL, 'e'},
-                                          {"bench", no_argument, NULL, 'b'},
-                                          {"small", no_argument, NULL, 's'},
-                                          {"seed", required_argument, NULL, 'n'},
-                                          {"verbose", no_argument, NULL, 'v'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+  static const struct option options[] = {
+      {"only", required_argument, NULL, 'o'}, {"engine", required_argument, NULL, 'e'},
+      {"bench", no_argument, NULL, 'b'},      {"model", required_argument, NULL, 'm'},
+      {"small", no_argument, NULL, 's'},      {"seed", required_argument, NULL, 'n'},
+      {"verbose", no_argument, NULL, 'v'},    {"list", no_argument, NULL, 'l'},
+      {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
   for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     switch (c) {
     case 'o':
@@ -69,6 +67,10 @@ static int parse(int argc, char **argv, RvCheck *check, const char **engine) {
       break;
     case 'b':
       check->bench = 1;
+      break;
+    case 'm':
+      check->model = 1;
+      check->only = optarg;
       break;
     case 's':
       check->small = 1;
@@ -123,7 +125,8 @@ static void run_algorithm(RvCheck *check, const RvCases *algorithm) {
     return;
   const long checks = check->checks, failures = check->failures;
   const double start = rvc_now_us();
-  void (*const part)(RvCheck *) = check->bench ? algorithm->bench : algorithm->parity;
+  void (*const part)(RvCheck *) =
+      check->bench || check->model ? algorithm->bench : algorithm->parity;
   if (!part)
     return;
   part(check);

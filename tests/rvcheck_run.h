@@ -16,6 +16,7 @@ struct RvCheck {
   int cpu_timed; /* --engine auto or cpu */
   int cuda;      /* the CUDA engine takes part */
   int bench;     /* --bench */
+  int model;     /* --model */
   int small;     /* --small */
   int verbose;   /* --verbose */
   long checks;   /* results so far, good and bad */

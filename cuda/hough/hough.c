@@ -4,15 +4,6 @@
 #include "hough/hough_stages.h"
 #include "rv_config.h"
 
-struct RvHough {
-  RvHoughConfig config;
-  RvHoughPlan plan;
-  RvEngine engine;
-  const RvHoughStages *stages;
-  RvArena arena;
-  void *work;
-};
-
 void rv_hough_config_init(RvHoughConfig *config) {
   if (!config)
     return;

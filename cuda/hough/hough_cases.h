@@ -26,6 +26,9 @@ void hough_case(RvCheck *check, const char *name, const RvHoughConfig *config, c
 /* hough_hand_cases.c: pictures whose lines are known. */
 void hough_hand_cases(RvCheck *check);
 
+/* hough_model.c: the time model of voting, with the Hough transform as its load. */
+void hough_model(RvCheck *check);
+
 /* hough_bench.c */
 void hough_bench(RvCheck *check);
 

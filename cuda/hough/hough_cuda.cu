@@ -57,4 +57,9 @@ static RvStatus run(void *memory, const RvHoughConfig *c, const RvHoughPlan *p,
   return p->min_length >= 0 ? hough_cuda_segments(work, c, p, job, edges) : RV_OK;
 }
 
-extern "C" const RvHoughStages rv_hough_stages_cuda = {sizeof(HoughCuda), layout, open, run};
+static void shape(const void *memory, RvHoughShape *out) {
+  const HoughCuda *work = (const HoughCuda *)memory;
+  *out = {work->shape.group, work->shape.parts, work->shape.passes, work->processors};
+}
+
+extern "C" const RvHoughStages rv_hough_stages_cuda = {sizeof(HoughCuda), layout, open, run, shape};

@@ -15,6 +15,13 @@ typedef struct RvHoughJob {
   RvStream stream;
 } RvHoughJob;
 
+/* How the votes are cut on a GPU, for the time model. */
+typedef struct RvHoughShape {
+  int group; /* angles of a block */
+  int parts, passes;
+  int processors;
+} RvHoughShape;
+
 /* An engine. `work` is its own struct of work_bytes in host memory, cleared before the first
  * layout. */
 typedef struct RvHoughStages {
@@ -26,9 +33,20 @@ typedef struct RvHoughStages {
                    const RvHoughAngle *angles);
   RvStatus (*run)(void *work, const RvHoughConfig *config, const RvHoughPlan *plan,
                   const RvHoughJob *job);
+  void (*shape)(const void *work, RvHoughShape *shape); /* NULL: not cut */
 } RvHoughStages;
 
 extern const RvHoughStages rv_hough_stages_cpu, rv_hough_stages_cuda;
+
+/* The object, open to the tests. */
+struct RvHough {
+  RvHoughConfig config;
+  RvHoughPlan plan;
+  RvEngine engine;
+  const RvHoughStages *stages;
+  RvArena arena;
+  void *work;
+};
 
 /* Plan of a legal config. */
 void rv_hough_plan(const RvHoughConfig *config, RvHoughPlan *plan);

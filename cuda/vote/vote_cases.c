@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hough/hough_cases.h"
+#include "hough/hough_pictures.h"
 #include "rvcheck.h"
 
 typedef struct Trial {
@@ -209,7 +211,7 @@ static RvStatus run_timed(void *user, RvStream stream) {
 }
 
 static void bench_row(RvCheck *check, const char *name, const RvVoteConfig *config,
-                      RvEngine engine) {
+                      const HoughPictures *pictures, RvEngine engine) {
   if (!rvc_wants(check, name) || (engine == RV_CUDA ? !rvc_cuda(check) : !rvc_cpu(check)))
     return;
   Trial t;
@@ -217,6 +219,8 @@ static void bench_row(RvCheck *check, const char *name, const RvVoteConfig *conf
   if (trial_new(&t, config, 0) && rv_vote_new(&timed.vote, config, engine) == RV_OK) {
     RvRandom random = rvc_random(check, "vote/bench");
     fill(&t, &random, RVC_SMOOTH);
+    if (pictures->width == config->width && config->format == RV_U8)
+      memcpy(t.input.data, pictures->grey, (size_t)config->width * (size_t)config->height);
     timed.input = t.input;
     timed.votes = t.votes;
     RvPlane none = t.votes;
@@ -241,6 +245,13 @@ static void bench(RvCheck *check) {
       "vote/hist256-1080p", "vote/hist65536-1080p", "vote/color-1080p",
       "vote/chroma-1080p",  "vote/sum8-1080p",      "vote/sum16-1080p",
       "vote/sum32-1080p",   "vote/sumf-1080p",      "vote/subsample-1080p"};
+  if (rvc_model(check)) {
+    hough_model(check);
+    return;
+  }
+  HoughPictures pictures = {0}; /* 8-bit rows take the street of the peers' benchmark */
+  if (!rvc_small(check) && !hough_pictures_new(&pictures, 0))
+    rvc_fail(check, "vote", "out of memory");
   for (size_t i = 0; i < USERS; i++) {
     RvVoteConfig config;
     rv_vote_config_init(&config);
@@ -250,9 +261,10 @@ static void bench(RvCheck *check) {
     config.width = rvc_small(check) ? 320 : 1920;
     config.height = rvc_small(check) ? 180 : 1080;
     config.log = rvc_log(check);
-    bench_row(check, names[i], &config, RV_CPU);
-    bench_row(check, names[i], &config, RV_CUDA);
+    bench_row(check, names[i], &config, &pictures, RV_CPU);
+    bench_row(check, names[i], &config, &pictures, RV_CUDA);
   }
+  hough_pictures_free(&pictures);
 }
 
 /* --- Fuzz --------------------------------------------------------------------------------------
