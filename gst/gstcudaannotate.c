@@ -28,6 +28,7 @@
 #include "gstcudaannotate.h"
 #include "gstcudaannotate_lines.h"
 #include "gstcudaannotate_segments.h"
+#include "gstcudaannotate_stixels.h"
 
 #include "draw/draw.h"
 
@@ -41,9 +42,11 @@ typedef enum GstCudaAnnotateShow {
   SHOW_TEXT = 1 << 2,
   SHOW_SEGMENTS = 1 << 3,
   SHOW_LINES = 1 << 4,
+  SHOW_STIXELS = 1 << 5,
 } GstCudaAnnotateShow;
 
-#define SHOW_ALL (SHOW_DISPARITY | SHOW_LEGEND | SHOW_TEXT | SHOW_SEGMENTS | SHOW_LINES)
+#define SHOW_ALL                                                                                   \
+  (SHOW_DISPARITY | SHOW_LEGEND | SHOW_TEXT | SHOW_SEGMENTS | SHOW_LINES | SHOW_STIXELS)
 
 #define OPACITY_DEFAULT 0.6
 #define THICKNESS_DEFAULT 2
@@ -86,6 +89,7 @@ struct _GstCudaAnnotate {
   RvDraw *draw;
   GstRvInput disparity; /* mapped while a frame is worked on */
   GstCudaAnnotateSegments segments;
+  GstCudaAnnotateStixels stixels;
 };
 
 G_DEFINE_TYPE(GstCudaAnnotate, gst_cuda_annotate, GST_TYPE_RV_TRANSFORM)
@@ -101,6 +105,7 @@ static GType gst_cuda_annotate_show_get_type(void) {
       {SHOW_TEXT, "The property text", "text"},
       {SHOW_SEGMENTS, "Segments of depth columns, in place of the disparity", "segments"},
       {SHOW_LINES, "Straight lines, or their segments", "lines"},
+      {SHOW_STIXELS, "Stixels, in place of the disparity", "stixels"},
       {0, NULL, NULL},
   };
   static gsize type = 0;
@@ -126,7 +131,8 @@ static GType gst_cuda_annotate_colormap_get_type(void) {
 static gboolean draws_anything(const GstCudaAnnotate *self) {
   const guint show = self->settings.show;
   const gboolean has_text = (show & SHOW_TEXT) && self->text && self->text[0];
-  return (show & (SHOW_DISPARITY | SHOW_LEGEND | SHOW_SEGMENTS | SHOW_LINES)) || has_text;
+  return (show & (SHOW_DISPARITY | SHOW_LEGEND | SHOW_SEGMENTS | SHOW_LINES | SHOW_STIXELS)) ||
+         has_text;
 }
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
@@ -261,6 +267,7 @@ static void release(GstRvTransform *base) {
   rv_draw_free(&self->draw);
   gst_rv_input_clear(&self->disparity);
   gst_cuda_annotate_segments_clear(&self->segments);
+  gst_cuda_annotate_stixels_clear(&self->stixels);
 }
 
 static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
@@ -351,18 +358,33 @@ static RvStatus draw_disparity(GstCudaAnnotate *self, const GstRvWork *work, con
                            (int)(settings->opacity * 255.0 + 0.5), work->stream);
 }
 
-/* In the colours of the disparity where there is one, else up to SEGMENTS_HIGH px. */
-static RvStatus draw_segments(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
-                              const Settings *settings, const RvMetaSegments *segments) {
+/* The colours of segments and stixels: those of the disparity where there is one, else up to
+ * SEGMENTS_HIGH px. */
+static void colours_of(const GstRvJob *job, const Settings *settings, int *bottom, int *top) {
   RvMetaDisparity meta = {.disparities = SEGMENTS_HIGH};
   int low, high;
   if (!rv_meta_get_disparity(job->in, &meta))
     meta = (RvMetaDisparity){.disparities = SEGMENTS_HIGH};
   scale_of(settings, &meta, &low, &high);
-  const int top = MIN(high * 16, G_MAXUINT16), bottom = MIN(low * 16, top - 1);
+  *top = MIN(high * 16, G_MAXUINT16);
+  *bottom = MIN(low * 16, *top - 1);
+}
+
+static RvStatus draw_segments(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
+                              const Settings *settings, const RvMetaSegments *segments) {
+  int bottom, top;
+  colours_of(job, settings, &bottom, &top);
   return gst_cuda_annotate_segments_draw(&self->segments, work, self->draw, job->in_picture,
                                          segments, bottom, top,
                                          (int)(settings->opacity * 255.0 + 0.5));
+}
+
+static RvStatus draw_stixels(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
+                             const Settings *settings, const RvMetaStixels *stixels) {
+  int bottom, top;
+  colours_of(job, settings, &bottom, &top);
+  return gst_cuda_annotate_stixels_draw(&self->stixels, work, self->draw, job->in_picture, stixels,
+                                        bottom, top, (int)(settings->opacity * 255.0 + 0.5));
 }
 
 static int thickness_fx(const GstCudaAnnotate *self, const Settings *settings) {
@@ -401,8 +423,12 @@ static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRv
   const gboolean found = wanted && find_disparity(self, job->in, &meta);
   RvMetaSegments segments;
   const gboolean cut = (settings.show & SHOW_SEGMENTS) && rv_meta_get_segments(job->in, &segments);
+  RvMetaStixels stixels;
+  const gboolean sticks = (settings.show & SHOW_STIXELS) && rv_meta_get_stixels(job->in, &stixels);
   RvStatus status = RV_OK;
-  if (cut)
+  if (sticks)
+    status = draw_stixels(self, work, job, &settings, &stixels);
+  else if (cut)
     status = draw_segments(self, work, job, &settings, &segments);
   else if (found && (settings.show & SHOW_DISPARITY))
     status = draw_disparity(self, work, job, &settings, &meta);
@@ -423,6 +449,7 @@ static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJ
                        gboolean ok) {
   gst_rv_input_unmap(&GST_CUDA_ANNOTATE(base)->disparity);
   gst_cuda_annotate_segments_unmap(&GST_CUDA_ANNOTATE(base)->segments);
+  gst_cuda_annotate_stixels_unmap(&GST_CUDA_ANNOTATE(base)->stixels);
   return RV_OK;
 }
 

@@ -11,7 +11,7 @@
  * (RvStixelsMeta: an array of RvStixel, columns from left to right, from the bottom up). Uses the
  * confidence of the disparity when there is one. The picture passes through untouched.
  *
- * Works on the GPU and on the CPU; both give the same stixels.
+ * Works on the GPU and on the CPU; both give the same stixels. cudaannotate draws them.
  *
  * ## Example launch lines
  * |[

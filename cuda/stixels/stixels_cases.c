@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stixels_draw.h"
 #include "stixels_input_cases.h"
 #include "stixels_twin_cases.h"
 
@@ -327,6 +328,71 @@ static void check_render(RvCheck *check) {
   rvc_ok(check, name);
 }
 
+/* What drawing makes of a list is what rendering makes of it, but for the sky, with the first row
+ * and column of each stixel marked; foreign lists do no harm. */
+static void check_draw(RvCheck *check) {
+  static const char name[] = "stixels/draw";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int round = 0; round < 6; round++) {
+    RvStixelsConfig c = stixels_random_config(check, &random, round % 3, 1);
+    c.stixel_width = rvc_range(&random, 1, 9);
+    c.vertical_step = rvc_range(&random, 1, 9);
+    c.width = rvc_range(&random, 1, 60);
+    c.height = rvc_range(&random, 1, 60);
+    StixelsInput *input = stixels_input_new(c.width, c.height);
+    StixelsInput *maps = stixels_input_new(c.width, c.height);
+    StixelsInput *drawn = stixels_input_new(c.width, c.height);
+    stixels_fill_street(&random, input);
+    StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
+    const RvStixelsOutput output = stixels_result_output(&r);
+    RvStixels *stixels = NULL;
+    rvc_true(check, name, rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK, "new");
+    rv_stixels_run(stixels, &input->d, NULL, &output, NULL);
+    rv_stixels_render(stixels, r.stixels, r.room, r.offsets, &maps->d, &maps->c, NULL);
+    rvc_true(check, name,
+             rv_stixels_draw(r.stixels, r.offsets[r.columns], c.stixel_width, &drawn->d, &drawn->c,
+                             RV_CPU, NULL, NULL) == RV_OK,
+             "draw");
+    for (int y = 0; y < c.height; y++)
+      for (int x = 0; x < c.width; x++) {
+        const int at = y * STIXELS_SIDE + x;
+        int mark = x % c.stixel_width == 0;
+        for (uint32_t k = 0; k < r.offsets[r.columns]; k++)
+          mark |=
+              r.stixels[k].v_top == y && r.stixels[k].column / c.stixel_width == x / c.stixel_width;
+        const int sky = maps->confidence[at] == RV_STIXEL_SKY;
+        rvc_true(check, name,
+                 drawn->disparity[at] == (sky ? 0 : maps->disparity[at]) &&
+                     drawn->confidence[at] == (sky || !mark ? 0 : 255),
+                 "pixel %d, %d: %d, outline %d", x, y, drawn->disparity[at], drawn->confidence[at]);
+      }
+    rv_stixels_free(&stixels);
+    stixels_result_free(&r);
+    free(input);
+    free(maps);
+    free(drawn);
+  }
+  const float nan = nanf("");
+  const RvStixel foreign[] = {{60000, 9, 0, 0, 0, 1, 1, 0},
+                              {3, 60000, 0, 1, 0, 1, 1, 0},
+                              {3, 2, 9, 1, 0, 1, 1, 0},
+                              {3, 9, 0, 1, 0, nan, INFINITY, 0}};
+  StixelsInput *drawn = stixels_input_new(10, 10);
+  rvc_true(check, name,
+           rv_stixels_draw(foreign, 4, 64, &drawn->d, NULL, RV_CPU, NULL, NULL) == RV_OK &&
+               drawn->disparity[2] == 0 && drawn->disparity[3] == 1 && drawn->disparity[10] == 0,
+           "a foreign list");
+  rvc_true(check, name,
+           rv_stixels_draw(NULL, 1, 8, &drawn->d, NULL, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
+               rv_stixels_draw(foreign, 4, 0, &drawn->d, NULL, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
+               rv_stixels_draw(foreign, 4, 8, &drawn->c, NULL, RV_CPU, NULL, NULL) == RV_ERR_ARG,
+           "bad arguments");
+  free(drawn);
+  rvc_ok(check, name);
+}
+
 /* A list that is too short for its stixels: the rest is counted, nothing is written past the end.
  */
 static void check_room(RvCheck *check) {
@@ -365,6 +431,7 @@ static void parity(RvCheck *check) {
       check_short(check, model, coupled);
   check_sizes(check);
   check_render(check);
+  check_draw(check);
   check_room(check);
   stixels_parity(check);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stixels_draw.h"
 #include "stixels_input_cases.h"
 #include "stixels_twin_cases.h"
 
@@ -53,7 +54,7 @@ typedef struct Engines {
 
 /* One frame on both engines: run, then render what was found. */
 static void check_frame(RvCheck *check, const char *name, const char *what, Engines *e,
-                        const StixelsInput *input, int trusted) {
+                        const StixelsInput *input, int trusted, int stixel_width) {
   const RvStixelsOutput want = stixels_result_output(&e->want);
   Array arrays[4] = {{e->got.stixels, NULL, e->got.room * sizeof(RvStixel)},
                      {e->got.offsets, NULL, ((size_t)e->got.columns + 1) * 4},
@@ -76,6 +77,11 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
   if (ok && status == RV_OK)
     status =
         rv_stixels_render(e->cuda, out.stixels, out.capacity, out.offsets, &drawn, &classes, NULL);
+  /* The inputs are not needed any more: the drawing goes there. */
+  const uint32_t count = e->want.offsets[e->want.columns];
+  const uint32_t kept = count < e->want.room ? count : e->want.room;
+  if (ok && status == RV_OK)
+    status = rv_stixels_draw(out.stixels, kept, stixel_width, &d, &c, RV_CUDA, NULL, NULL);
   if (ok && status == RV_OK)
     status = rv_stream_wait(NULL);
   rvc_true(check, name, ok && status == RV_OK, "%s: %s", what, rv_status_text(status));
@@ -85,6 +91,12 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
     same_results(check, name, what, &e->want, &e->got);
     rvc_same(check, name, &e->maps->d, &maps->d, what);
     rvc_same(check, name, &e->maps->c, &maps->c, what);
+    rv_stixels_draw(e->want.stixels, kept, stixel_width, &e->maps->d, &e->maps->c, RV_CPU, NULL,
+                    NULL);
+    if (rvc_download(check, &maps->d, &d) && rvc_download(check, &maps->c, &c)) {
+      rvc_same(check, name, &e->maps->d, &maps->d, "drawn disparity");
+      rvc_same(check, name, &e->maps->c, &maps->c, "outline");
+    }
   }
   rvc_device_free(&d);
   rvc_device_free(&c);
@@ -111,7 +123,7 @@ static void check_config(RvCheck *check, const char *name, RvRandom *random,
     for (int frame = 0; frame < FRAMES; frame++) {
       if (frame != 1) /* the same once more, then another */
         stixels_fill_street(random, input);
-      check_frame(check, name, what, &e, input, rvc_range(random, 0, 1));
+      check_frame(check, name, what, &e, input, rvc_range(random, 0, 1), c->stixel_width);
     }
   rv_stixels_free(&e.cpu);
   rv_stixels_free(&e.cuda);

@@ -239,6 +239,43 @@ GST_START_TEST(test_nothing_to_do) {
 }
 GST_END_TEST
 
+/* cudaannotate colours ground and objects, leaves the sky, and does the same on both engines. */
+GST_START_TEST(test_drawing) {
+  guint8 *first = NULL;
+  for (int e = 0; e < engine_count(); e++) {
+    char *line = g_strdup_printf("cudastixels engine=%s ! cudaannotate show=stixels engine=%s",
+                                 engines[e], engines[e]);
+    GstHarness *harness = gst_harness_new_parse(line);
+    g_free(line);
+    gst_harness_set_caps(harness, test_caps("BGRx", W, H, NULL), test_caps("BGRx", W, H, NULL));
+    GstVideoInfo info;
+    GstCaps *caps = test_caps("BGRx", W, H, NULL);
+    test_info(&info, caps);
+    gst_caps_unref(caps);
+    RvPlane plane;
+    GstBuffer *out = gst_harness_push_and_pull(harness, picture(&info, W, H, 5, FALSE, &plane));
+    GstMapInfo map;
+    fail_unless(gst_buffer_map(out, &map, GST_MAP_READ));
+    int ground = 0, sky = 0;
+    for (int x = 0; x < W; x++) {
+      ground += map.data[4 * ((H - 4) * W + x)] != 90;
+      sky += map.data[4 * (3 * W + x)] != 90;
+    }
+    fail_unless_equals_int(ground, W);
+    fail_unless_equals_int(sky, 0);
+    if (e == 0)
+      first = g_memdup2(map.data, map.size);
+    else
+      fail_unless(memcmp(first, map.data, map.size) == 0);
+    gst_buffer_unmap(out, &map);
+    gst_buffer_unref(out);
+    g_free(plane.data);
+    gst_harness_teardown(harness);
+  }
+  g_free(first);
+}
+GST_END_TEST
+
 static Suite *cudastixels_suite(void) {
   Suite *suite = suite_create("cudastixels");
   TCase *tests = tcase_create("element");
@@ -248,6 +285,7 @@ static Suite *cudastixels_suite(void) {
   tcase_add_test(tests, test_defaults);
   tcase_add_test(tests, test_camera);
   tcase_add_test(tests, test_nothing_to_do);
+  tcase_add_test(tests, test_drawing);
   return suite;
 }
 

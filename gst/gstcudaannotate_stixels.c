@@ -1,0 +1,50 @@
+/* gstcudaannotate_stixels.c: the layer of RvStixelsMeta: rasters by cuda/stixels, blended by
+ * cuda/draw.
+ */
+#include "gstcudaannotate_stixels.h"
+
+#include "stixels/stixels_draw.h"
+
+static const RvColor OUTLINE_COLOR = {0, 0, 0, 150};
+
+static RvStatus ready_rasters(GstCudaAnnotateStixels *self, const GstRvWork *work, int width,
+                              int height) {
+  if (self->disparity.data && self->disparity.width == width && self->disparity.height == height)
+    return RV_OK;
+  rv_buffer_free(&self->disparity.data, self->engine);
+  rv_buffer_free(&self->outline.data, self->engine);
+  self->engine = work->engine;
+  self->disparity = (RvPlane){NULL, gst_rv_raster_stride(RV_U16, width), width, height, RV_U16};
+  self->outline = (RvPlane){NULL, gst_rv_raster_stride(RV_U8, width), width, height, RV_U8};
+  const RvStatus status = rv_buffer_new(&self->disparity.data,
+                                        gst_rv_raster_bytes(RV_U16, width, height), work->engine);
+  return status == RV_OK ? rv_buffer_new(&self->outline.data,
+                                         gst_rv_raster_bytes(RV_U8, width, height), work->engine)
+                         : status;
+}
+
+RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateStixels *self, const GstRvWork *work,
+                                        RvDraw *draw, const RvPicture *picture,
+                                        const RvMetaStixels *meta, int low, int high, int opacity) {
+  RvStatus status = ready_rasters(self, work, meta->width, meta->height);
+  if (status == RV_OK)
+    status = gst_rv_input_map(&self->list, work, meta->payload);
+  if (status == RV_OK)
+    status =
+        rv_stixels_draw(self->list.plane.data, (uint32_t)meta->count, meta->stixel_width,
+                        &self->disparity, &self->outline, work->engine, work->stream, &work->log);
+  if (status == RV_OK)
+    status = rv_draw_disparity(draw, picture, &self->disparity, low, high, opacity, work->stream);
+  return status == RV_OK ? rv_draw_mask(draw, picture, &self->outline, OUTLINE_COLOR, work->stream)
+                         : status;
+}
+
+void gst_cuda_annotate_stixels_unmap(GstCudaAnnotateStixels *self) {
+  gst_rv_input_unmap(&self->list);
+}
+
+void gst_cuda_annotate_stixels_clear(GstCudaAnnotateStixels *self) {
+  gst_rv_input_clear(&self->list);
+  rv_buffer_free(&self->disparity.data, self->engine);
+  rv_buffer_free(&self->outline.data, self->engine);
+}
