@@ -1,0 +1,159 @@
+/* road.h: road detection that learns as it drives. Patches of the picture whose disparity says
+ * "near and smooth" teach a small library of colour models; every patch of such a colour that hangs
+ * together with them is road.
+ *
+ * Source: Ozutemiz, "GPU-Accelerated Adaptive Unstructured Road Detection Using Close Range Stereo
+ * Vision", chapter 3; docs/notes-road.md says what is done where it errs or is silent.
+ *
+ * What is computed, frame by frame; a patch is patch_size x patch_size px, pixels right of and
+ * below the last whole patch are left out:
+ *  1. colour     histogram equalisation of R, G and B (when `equalize`), then hue and saturation of
+ *                each pixel; a patch's feature is its joint histogram of bins x bins cells.
+ *  2. ground     a plane is fitted to the disparities of the patches: disparity = a u + b v + c,
+ *                0.2 to 5 m below the camera. Disparities above 255 px take no part.
+ *  3. seeds      a patch is a sample when at least half its pixels have a disparity, its mean
+ *                depth is below near_range and the variance of its height above the plane is below
+ *                  roughness + (disparity_noise * dy/dd)^2,
+ *                dy/dd being what one px of disparity means in height there. The largest
+ *                4-connected component of samples (of equal ones that of the topmost, then leftmost
+ *                patch) are the seeds.
+ *  4. learning   each seed (and each sample waiting from frames before) nearer than
+ *                update_threshold to a model of the library (Mahalanobis) updates that model
+ *                (eq. 4-6, all against the library as the frame found it). When min_samples or more
+ *                are left, expectation maximisation makes new models of them, which take empty
+ *                places of the library, then those of the lightest; fewer wait for the next frame.
+ *  5. road       patches nearer than classify_threshold to a model, and seeds, as far as they hang
+ *                together (4-connected) with a seed. Without any seed: the largest component of
+ *                such patches.
+ * A picture without colour has all pixels in one cell: every patch then looks alike and road is
+ * whatever hangs together with the seeds.
+ *
+ * Engine: the CPU engine only, so far; rv_road_new with RV_CUDA answers RV_ERR_NO_DEVICE. */
+#ifndef RV_ROAD_H
+#define RV_ROAD_H
+
+#include "rv.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* All on histograms that sum to 1: p of the patch, m and s^2 mean and variance of the model. */
+typedef enum RvRoadDistance {
+  RV_ROAD_MAHALANOBIS = 0, /* sqrt sum (p - m)^2 / s^2, eq. 16 with a diagonal covariance */
+  RV_ROAD_MANHATTAN,       /* sum |p - m|, eq. 12 */
+  RV_ROAD_EUCLIDEAN,       /* sqrt sum (p - m)^2, eq. 14 */
+  RV_ROAD_CHEBYSHEV,       /* max |p - m|, eq. 18 */
+  RV_ROAD_HELLINGER,       /* sqrt(1 - sum sqrt(p m)), eq. 19 */
+  RV_ROAD_CHI_SQUARE,      /* sum (p - m)^2 / p over p > 0, eq. 22 */
+  RV_ROAD_DISTANCES        /* their number */
+} RvRoadDistance;
+
+/* Ranges and defaults; the element's properties are made from these. */
+#define RV_ROAD_PATCH_MIN 2
+#define RV_ROAD_PATCH_MAX 15
+#define RV_ROAD_PATCH_DEFAULT 5
+#define RV_ROAD_BINS_MIN 2
+#define RV_ROAD_BINS_MAX 16
+#define RV_ROAD_BINS_DEFAULT 8
+#define RV_ROAD_ROUGHNESS_MAX 1.0
+#define RV_ROAD_ROUGHNESS_DEFAULT 6e-5
+#define RV_ROAD_NOISE_MAX 4.0
+#define RV_ROAD_NOISE_DEFAULT 0.1
+#define RV_ROAD_RANGE_MAX 1000.0
+#define RV_ROAD_RANGE_DEFAULT 10.0
+#define RV_ROAD_LIBRARY_MAX 50
+#define RV_ROAD_LIBRARY_DEFAULT 5
+#define RV_ROAD_INITIAL_DEFAULT 2
+#define RV_ROAD_NEW_DEFAULT 1
+#define RV_ROAD_SAMPLES_MAX 4096
+#define RV_ROAD_SAMPLES_DEFAULT 20
+#define RV_ROAD_THRESHOLD_MAX 1000.0
+#define RV_ROAD_UPDATE_DEFAULT 1.0
+#define RV_ROAD_CLASSIFY_DEFAULT 4.0
+#define RV_ROAD_FLOOR_MIN 1e-6
+#define RV_ROAD_FLOOR_MAX 1.0
+#define RV_ROAD_FLOOR_DEFAULT 1e-3
+
+#define RV_ROAD_EM_ITERATIONS 100 /* at most */
+
+typedef struct RvRoadConfig {
+  int width, height;         /* px, patch_size..RV_MAX_SIDE; no default */
+  RvCamera camera;           /* focal and baseline must be known; no default. height and pitch are
+                              * not used: the plane is fitted */
+  int patch_size;            /* px, 2..15; 5 */
+  int bins;                  /* of hue and of saturation, 2..16; 8 */
+  int equalize;              /* 0 or 1; 1 */
+  double roughness;          /* m^2, 0..1; 6e-5 */
+  double disparity_noise;    /* px, 0..4; 0.1 */
+  double near_range;         /* m, above 0, at most 1000; 10 */
+  int initial_models;        /* made for an empty library, 1..library_size; 2 */
+  int new_models;            /* made later on, 1..library_size; 1 */
+  int library_size;          /* 1..50; 5 */
+  int min_samples;           /* 1..4096; 20 */
+  double update_threshold;   /* above 0, at most 1000; 1 */
+  double classify_threshold; /* above 0, at most 1000, in the unit of `distance`; 4 */
+  RvRoadDistance distance;   /* of the classification; RV_ROAD_MAHALANOBIS */
+  double variance_floor;     /* of each cell of histograms that sum to 1, 1e-6..1; 1e-3 */
+  int threads;               /* CPU engine, 0 = all; 0 */
+  RvLog log;                 /* silent */
+} RvRoadConfig;
+
+/* What became of a frame. */
+typedef struct RvRoadReport {
+  int32_t samples;    /* patches that are near and smooth */
+  int32_t seeds;      /* those of the largest component */
+  int32_t updated;    /* samples, of this frame or waiting, that updated a model */
+  int32_t waiting;    /* samples kept for the next frame */
+  int32_t learnt;     /* new models */
+  int32_t iterations; /* of expectation maximisation; 0 when it did not run */
+  int32_t models;     /* in the library after the frame */
+  int32_t road;       /* patches of the mask */
+  float slope_x;      /* fitted ground: disparity in px per px to the right; 0 without a plane */
+  float slope_y;      /* per px downwards */
+  float intercept;    /* at the centre of the top left pixel, px, without doffs added */
+  float height; /* of the camera above it, m; 0: no plane was found and there are no samples */
+} RvRoadReport;
+
+/* Where run() writes, in the memory of the engine, not overlapping. What is NULL (planes: data is
+ * NULL) is not made. Planes have one value for a patch. */
+typedef struct RvRoadOutput {
+  RvPlane mask;         /* RV_U8: 255 road, 0 not */
+  RvPlane distance;     /* RV_F32: to the nearest model, 3.4e38 while there is none */
+  RvPlane seeds;        /* RV_U8: 255 seed, 0 not */
+  RvRoadReport *report; /* aligned to 4 bytes */
+} RvRoadOutput;
+
+typedef struct RvRoad RvRoad;
+
+/* Defaults for everything but width, height and camera, which become 0. */
+RV_API void rv_road_config_init(RvRoadConfig *config);
+
+/* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
+RV_API RvStatus rv_road_config_check(const RvRoadConfig *config);
+
+/* Columns and rows of patches; 0 x 0 for an illegal config. */
+RV_API void rv_road_size(const RvRoadConfig *config, int *columns, int *rows);
+
+/* Bytes that _new takes on the engine's memory; 0 for an illegal config or an engine that is not
+ * there. */
+RV_API size_t rv_road_workspace(const RvRoadConfig *config, RvEngine engine);
+
+/* *out is NULL after a failure. The library of models is empty. */
+RV_API RvStatus rv_road_new(RvRoad **out, const RvRoadConfig *config, RvEngine engine);
+
+/* color: RV_U32, width x height: R in bits 0..7, G in 8..15, B in 16..23.
+ * disparity: RV_U16, 1/16 px, 0 = none, width x height; NULL: none is known, so that nothing is
+ * learnt and the picture is classified by the library as it is. */
+RV_API RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
+                            const RvRoadOutput *output, RvStream stream);
+
+/* Forgets all models and waiting samples. */
+RV_API RvStatus rv_road_reset(RvRoad *road, RvStream stream);
+
+RV_API void rv_road_free(RvRoad **road);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,289 @@
+/* road_cpu.c: the CPU engine of road detection: features, ground, seeds, components, classes. */
+#include "road/road_stages.h"
+
+static const void *row_of(const RvPlane *plane, int y) {
+  return (const char *)plane->data + y * plane->stride;
+}
+
+/* --- Colour ---------------------------------------------------------------------------------- */
+
+static void equalize(const RvRoadWork *w) {
+  const uint32_t total = (uint32_t)w->config.width * (uint32_t)w->config.height;
+  for (int channel = 0; channel < 3; channel++) {
+    const uint32_t *histogram = w->histogram + 256 * channel;
+    uint32_t below = 0, first = 0;
+    for (int v = 0; v < 256; v++) {
+      below += histogram[v];
+      if (first == 0)
+        first = below;
+      const int equal = w->config.equalize && below ? rv_road_equalized(below, first, total, v) : v;
+      w->equal[256 * channel + v] = (uint8_t)equal;
+    }
+  }
+}
+
+void rv_road_features(RvRoadWork *w, const RvPlane *color) {
+  const int n = w->config.patch_size, bins = w->config.bins;
+  equalize(w);
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+  for (int py = 0; py < w->rows; py++) {
+    uint8_t *counts = w->counts + (size_t)py * w->columns * w->cells;
+    memset(counts, 0, (size_t)w->columns * w->cells);
+    for (int y = 0; y < n; y++) {
+      const uint32_t *row = row_of(color, py * n + y);
+      for (int px = 0; px < w->columns; px++)
+        for (int x = 0; x < n; x++) {
+          const uint32_t c = row[px * n + x];
+          const int cell = rv_road_cell(w->equal[c & 255], w->equal[256 + (c >> 8 & 255)],
+                                        w->equal[512 + (c >> 16 & 255)], bins);
+          counts[(size_t)px * w->cells + cell]++;
+        }
+    }
+  }
+}
+
+/* --- Ground ---------------------------------------------------------------------------------- */
+
+void rv_road_depths(RvRoadWork *w, const RvPlane *disparity) {
+  const int n = w->config.patch_size;
+  const int doffs = (int)floor(w->config.camera.doffs * 16 + 0.5);
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+  for (int py = 0; py < w->rows; py++) {
+    uint32_t *line = w->lines + (size_t)py * RV_ROAD_DEPTHS;
+    memset(line, 0, RV_ROAD_DEPTHS * sizeof *line);
+    for (int px = 0; px < w->columns; px++) {
+      uint32_t depth = 0;
+      int valid = 0;
+      for (int y = 0; y < n; y++) {
+        const uint16_t *row = row_of(disparity, py * n + y);
+        for (int x = 0; x < n; x++) {
+          const uint16_t d = row[px * n + x];
+          if (w->inverse[d] == 0)
+            continue;
+          valid++;
+          depth += (uint32_t)(d + doffs);
+        }
+      }
+      const size_t patch = (size_t)py * w->columns + px;
+      w->valid[patch] = (uint8_t)valid;
+      w->depth[patch] = depth;
+      if (2 * valid >= w->area && depth / 16 / (unsigned)valid < RV_ROAD_DEPTHS)
+        line[depth / 16 / (unsigned)valid]++;
+    }
+  }
+}
+
+static uint32_t votes_of(const RvRoadWork *w, int horizon, int bottom) {
+  const int n = w->config.patch_size;
+  uint32_t votes = 0;
+  for (int py = 0; py < w->rows; py++) {
+    const int d = rv_road_line(py * n + n / 2, horizon, bottom, w->config.height);
+    if (d < 0)
+      continue;
+    const uint32_t *line = w->lines + (size_t)py * RV_ROAD_DEPTHS;
+    votes += line[d - 1] + line[d] + (d + 1 < RV_ROAD_DEPTHS ? line[d + 1] : 0);
+  }
+  return votes;
+}
+
+/* The line of a pair of indices as a plane without roll. */
+static RvRoadPlane line_plane(const RvRoadWork *w, int index) {
+  const int height = w->config.height;
+  const int horizon = rv_road_horizon(index / RV_ROAD_BOTTOMS, height);
+  const double b =
+      (double)rv_road_bottom(index % RV_ROAD_BOTTOMS) / rv_max(height - 1 - horizon, 1);
+  return (RvRoadPlane){.b = b, .c = -b * horizon};
+}
+
+/* The plausible line of most votes, of equal ones the first; 0 when none has a vote. */
+static int first_plane(const RvRoadWork *w, RvRoadPlane *plane) {
+  uint64_t best = 0; /* votes, then the complement of the index: the largest is wanted */
+#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(max : best)
+  for (int index = 0; index < RV_ROAD_HORIZONS * RV_ROAD_BOTTOMS; index++) {
+    const RvRoadPlane line = line_plane(w, index);
+    if (!rv_road_plausible(&line, &w->config.camera))
+      continue;
+    const int horizon = rv_road_horizon(index / RV_ROAD_BOTTOMS, w->config.height);
+    const uint64_t votes = votes_of(w, horizon, rv_road_bottom(index % RV_ROAD_BOTTOMS));
+    const uint64_t key = votes << 32 | (UINT32_MAX - (uint32_t)index);
+    best = key > best ? key : best;
+  }
+  if (best >> 32 == 0)
+    return 0;
+  *plane = line_plane(w, (int)(UINT32_MAX - (uint32_t)best));
+  return 1;
+}
+
+static RvRoadSums sums_near(const RvRoadWork *w, const RvRoadPlane *plane, int round) {
+  RvRoadSums s = {0};
+  for (int y = 0; y < w->rows; y++)
+    for (int x = 0; x < w->columns; x++) {
+      const size_t patch = (size_t)y * w->columns + x;
+      const int64_t valid = w->valid[patch];
+      if (2 * valid < w->area)
+        continue;
+      const int64_t d = ((int64_t)w->depth[patch] * 16 + valid / 2) / valid;
+      const double ground = rv_road_plane_at(plane, x, y, w->config.patch_size);
+      const double off = (double)d / 256 - ground;
+      if (ground < RV_ROAD_DEPTH_MIN || (off < 0 ? -off : off) > rv_road_reach(round, ground))
+        continue;
+      s.n++, s.x += x, s.y += y, s.d += d;
+      s.xx += (int64_t)x * x, s.xy += (int64_t)x * y, s.yy += (int64_t)y * y;
+      s.xd += x * d, s.yd += y * d;
+    }
+  return s;
+}
+
+void rv_road_ground(RvRoadWork *w) {
+  RvRoadPlane plane;
+  w->plane = (RvRoadPlane){0};
+  if (!first_plane(w, &plane))
+    return;
+  for (int round = 0; round < RV_ROAD_FIT_ROUNDS; round++) {
+    const RvRoadSums sums = sums_near(w, &plane, round);
+    if (sums.n < rv_max(16, w->patches / 64) || !rv_road_solve(&sums, w->config.patch_size, &plane))
+      return;
+  }
+  if (!rv_road_plausible(&plane, &w->config.camera))
+    return;
+  plane.height = sqrt(rv_road_height_squared(&plane, &w->config.camera));
+  w->plane = plane;
+}
+
+/* --- Seeds ----------------------------------------------------------------------------------- */
+
+static int is_sample(const RvRoadWork *w, const RvPlane *disparity, int px, int py) {
+  const RvRoadConfig *c = &w->config;
+  const size_t patch = (size_t)py * w->columns + px;
+  const int64_t valid = w->valid[patch];
+  const double focal = c->camera.focal * c->camera.baseline;
+  if (2 * valid < w->area || valid < 2 ||
+      (double)w->depth[patch] * c->near_range <= focal * 16 * (double)valid)
+    return 0;
+  const int n = c->patch_size;
+  const double one = 1048576;
+  const int64_t step = (int64_t)floor(w->plane.a * one + 0.5);
+  int64_t sum = 0, squares = 0;
+  for (int y = py * n; y < py * n + n; y++) {
+    const uint16_t *row = row_of(disparity, y);
+    int64_t ground =
+        (int64_t)floor((w->plane.a * (px * n) + w->plane.b * y + w->plane.c) * one + 0.5);
+    for (int x = px * n; x < px * n + n; x++, ground += step) {
+      if (w->inverse[row[x]] == 0)
+        continue;
+      const int64_t rise = rv_road_rise(ground, w->inverse[row[x]]);
+      sum += rise;
+      squares += rise * rise;
+    }
+  }
+  const double height = w->plane.height;
+  return rv_road_smooth(valid, sum, squares, w->depth[patch], c->roughness / (height * height),
+                        c->disparity_noise);
+}
+
+void rv_road_seeds(RvRoadWork *w, const RvPlane *disparity) {
+  memset(w->sample, 0, (size_t)w->patches);
+  if (!(w->plane.height > 0))
+    return;
+  int samples = 0;
+#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(+ : samples)
+  for (int py = 0; py < w->rows; py++)
+    for (int px = 0; px < w->columns; px++) {
+      const int found = is_sample(w, disparity, px, py);
+      w->sample[(size_t)py * w->columns + px] = (uint8_t)found;
+      samples += found;
+    }
+  rv_road_components(w, w->sample);
+  const int largest = rv_road_largest(w);
+  for (int i = 0; i < w->patches; i++)
+    w->sample[i] = largest >= 0 && w->parent[i] == largest;
+  w->report.samples = samples;
+  w->report.seeds = largest >= 0 ? w->size[largest] : 0;
+}
+
+/* --- Components ------------------------------------------------------------------------------ */
+
+static int root_of(int32_t *parent, int i) {
+  while (parent[i] != i) {
+    parent[i] = parent[parent[i]];
+    i = parent[i];
+  }
+  return i;
+}
+
+static void join(int32_t *parent, int a, int b) {
+  a = root_of(parent, a);
+  b = root_of(parent, b);
+  parent[rv_max(a, b)] = rv_min(a, b);
+}
+
+void rv_road_components(RvRoadWork *w, const uint8_t *set) {
+  for (int i = 0; i < w->patches; i++) {
+    w->parent[i] = set[i] ? i : -1;
+    w->size[i] = 0;
+    if (!set[i])
+      continue;
+    if (i % w->columns != 0 && set[i - 1])
+      join(w->parent, i - 1, i);
+    if (i >= w->columns && set[i - w->columns])
+      join(w->parent, i - w->columns, i);
+  }
+  for (int i = 0; i < w->patches; i++)
+    if (set[i]) {
+      w->parent[i] = root_of(w->parent, i);
+      w->size[w->parent[i]]++;
+    }
+}
+
+int rv_road_largest(const RvRoadWork *w) {
+  int largest = -1;
+  for (int i = 0; i < w->patches; i++)
+    if (w->parent[i] == i && (largest < 0 || w->size[i] > w->size[largest]))
+      largest = i;
+  return largest;
+}
+
+/* --- Road ------------------------------------------------------------------------------------ */
+
+/* The threshold in the unit of rv_road_whole; nearer means smaller. */
+static double whole_threshold(const RvRoadConfig *c) {
+  const double t = c->classify_threshold;
+  switch (c->distance) {
+  case RV_ROAD_MAHALANOBIS:
+    return t * t * 256;
+  case RV_ROAD_EUCLIDEAN:
+  case RV_ROAD_HELLINGER:
+    return t * t * 16777216;
+  default:
+    return t * 65536;
+  }
+}
+
+void rv_road_classify(RvRoadWork *w) {
+  const RvRoadDistance distance = w->config.distance;
+  const double limit = whole_threshold(&w->config);
+  const int models = w->library.count;
+  rv_road_tabulate(w, &w->library, distance);
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+  for (int i = 0; i < w->patches; i++) {
+    int model;
+    w->nearest[i] = rv_road_nearest(w, w->counts + (size_t)i * w->cells, models, distance, &model);
+    w->road[i] = w->sample[i] || (models && w->nearest[i] < limit);
+  }
+  rv_road_components(w, w->road);
+  if (w->report.seeds) { /* size becomes 0 for components without a seed */
+    for (int i = 0; i < w->patches; i++)
+      w->size[i] = 0;
+    for (int i = 0; i < w->patches; i++)
+      if (w->sample[i])
+        w->size[w->parent[i]] = 1;
+  }
+  const int largest = w->report.seeds ? -1 : rv_road_largest(w);
+  int road = 0;
+  for (int i = 0; i < w->patches; i++) {
+    const int root = w->parent[i];
+    w->road[i] = root >= 0 && (w->report.seeds ? w->size[root] != 0 : root == largest);
+    road += w->road[i];
+  }
+  w->report.road = road;
+}

@@ -1,0 +1,236 @@
+/* road_rules.h: constants, number formats and scalar rules of road detection, for every engine.
+ * Internal.
+ *
+ * Features are counts 0..n^2 of a patch of n x n px. Models live in the same unit, in double, each
+ * value the work of one thread. What many threads add up is integers. */
+#ifndef RV_ROAD_RULES_H
+#define RV_ROAD_RULES_H
+
+#include <math.h>
+#include <string.h>
+
+#include "road/road.h"
+#include "rv_hd.h"
+
+#define RV_ROAD_FAR 3.4e38f /* distance while there is no model */
+
+/* --- Colour ---------------------------------------------------------------------------------- */
+
+/* Equalised value of a histogram's entry; `below` counts the pixels up to and with this value,
+ * `first` those of the smallest value that occurs, of `total`. Rounded to nearest. */
+RV_HD int rv_road_equalized(uint32_t below, uint32_t first, uint32_t total, int value) {
+  if (total == first)
+    return value;
+  const uint32_t span = total - first;
+  return (int)(((uint64_t)(below - first) * 255 + span / 2) / span);
+}
+
+/* Hue in steps of 2 degrees, 0..179, rounded to nearest; 0 for grey. */
+RV_HD int rv_road_hue(int r, int g, int b) {
+  const int most = rv_max(r, rv_max(g, b)), delta = most - rv_min(r, rv_min(g, b));
+  if (delta == 0)
+    return 0;
+  const int base = most == r ? 0 : (most == g ? 60 : 120);
+  const int turn = most == r ? g - b : (most == g ? b - r : r - g);
+  const int hue = base + rv_div_floor(60 * turn + delta, 2 * delta);
+  return hue < 0 ? hue + 180 : hue;
+}
+
+/* 0..255, rounded to nearest; 0 for black. */
+RV_HD int rv_road_saturation(int r, int g, int b) {
+  const int most = rv_max(r, rv_max(g, b)), delta = most - rv_min(r, rv_min(g, b));
+  return most == 0 ? 0 : (255 * delta + most / 2) / most;
+}
+
+/* Cell of the joint histogram. */
+RV_HD int rv_road_cell(int r, int g, int b, int bins) {
+  return rv_road_hue(r, g, b) * bins / 181 * bins + rv_road_saturation(r, g, b) * bins / 256;
+}
+
+/* --- Ground ---------------------------------------------------------------------------------- */
+
+/* Lines of the v-disparity that are tried first: horizons from a quarter of the height above the
+ * picture to three quarters below its top, and disparities of 2, 4, ... px at the last row. */
+#define RV_ROAD_HORIZONS 64
+#define RV_ROAD_BOTTOMS 127
+#define RV_ROAD_DEPTHS 256  /* bins of 1 px */
+#define RV_ROAD_DEPTH_MIN 4 /* px: below, background of all kinds lies on any line */
+#define RV_ROAD_HEIGHT_MIN                                                                         \
+  0.2 /* m, of a camera above its ground: what is farther below or nearer */
+#define RV_ROAD_HEIGHT_MAX 5.0 /* is a wall or a car, however many patches lie on it */
+#define RV_ROAD_FIT_ROUNDS 4   /* of least squares over the patches near the plane */
+
+/* disparity + doffs = a u + b v + c in px, u and v in px from the centre of the top left pixel. */
+typedef struct RvRoadPlane {
+  double a, b, c;
+  double height; /* of the camera, m; 0: there is no plane */
+} RvRoadPlane;
+
+/* Sums over the patches that are fitted: x, y of a patch in columns and rows, d in 1/256 px. */
+typedef struct RvRoadSums {
+  int64_t n, x, y, xx, xy, yy, d, xd, yd;
+} RvRoadSums;
+
+RV_HD int rv_road_horizon(int index, int height) {
+  return -(height / 4) + index * height / RV_ROAD_HORIZONS;
+}
+
+RV_HD int rv_road_bottom(int index) {
+  return 2 + 2 * index;
+}
+
+/* Disparity at row v, px rounded down, of the line through (horizon, 0) and (height - 1, bottom);
+ * -1 where it does not count. */
+RV_HD int rv_road_line(int v, int horizon, int bottom, int height) {
+  if (v <= horizon || height - 1 <= horizon)
+    return -1;
+  const int d = (v - horizon) * bottom / (height - 1 - horizon);
+  return d >= RV_ROAD_DEPTH_MIN ? rv_min(d, RV_ROAD_DEPTHS - 1) : -1;
+}
+
+/* How far a patch may lie from the plane to take part in a round, px. */
+RV_HD double rv_road_reach(int round, double disparity) {
+  return round == 0 ? 1 + disparity / 16 : 0.5 + disparity / 64;
+}
+
+/* Disparity at the centre of patch (x, y) of n px. */
+RV_HD double rv_road_plane_at(const RvRoadPlane *p, int x, int y, int n) {
+  return p->a * (x * n + 0.5 * (n - 1)) + p->b * (y * n + 0.5 * (n - 1)) + p->c;
+}
+
+/* Least squares by Cramer's rule about the means; 0 when the patches lie on a line. */
+RV_HD int rv_road_solve(const RvRoadSums *s, int n, RvRoadPlane *plane) {
+  if (s->n < 3)
+    return 0;
+  const double count = (double)s->n;
+  const double mx = (double)s->x / count, my = (double)s->y / count, md = (double)s->d / count;
+  const double xx = (double)s->xx - mx * (double)s->x, xy = (double)s->xy - mx * (double)s->y;
+  const double yy = (double)s->yy - my * (double)s->y;
+  const double xd = (double)s->xd - mx * (double)s->d, yd = (double)s->yd - my * (double)s->d;
+  const double det = xx * yy - xy * xy;
+  if (!(det > 1e-6 * xx * yy) || !(xx > 0) || !(yy > 0))
+    return 0;
+  const double a = (xd * yy - yd * xy) / det, b = (yd * xx - xd * xy) / det;
+  const double scale = 256.0 * n, shift = 0.5 * (n - 1);
+  plane->a = a / scale;
+  plane->b = b / scale;
+  plane->c = (md - a * mx - b * my) / 256 - (plane->a + plane->b) * shift;
+  return 1;
+}
+
+/* Height of the camera above the plane: with n X = h, disparity = baseline / h * (n_x (u - cx) +
+ * n_y (v - cy) + n_z focal), so that (baseline / h)^2 is the sum of three squares. */
+RV_HD double rv_road_height_squared(const RvRoadPlane *p, const RvCamera *camera) {
+  const double forward = (p->c + p->a * camera->cx + p->b * camera->cy) / camera->focal;
+  return camera->baseline * camera->baseline / (p->a * p->a + p->b * p->b + forward * forward);
+}
+
+/* 1 when the plane may be ground: disparity grows downwards, and the camera is at a height that
+ * vehicles have. */
+RV_HD int rv_road_plausible(const RvRoadPlane *p, const RvCamera *camera) {
+  const double squared = rv_road_height_squared(p, camera);
+  return p->b > 0 && squared >= RV_ROAD_HEIGHT_MIN * RV_ROAD_HEIGHT_MIN &&
+         squared <= RV_ROAD_HEIGHT_MAX * RV_ROAD_HEIGHT_MAX;
+}
+
+/* Height of a point above the plane is h (1 - D_plane / D). The quotient is kept with 20 binary
+ * digits: `ground` in 1/2^20 px, `inverse` = 2^32 / D in 1/16 px; off the plane by more than four
+ * camera heights is cut. */
+RV_HD int64_t rv_road_rise(int64_t ground, uint32_t inverse) {
+  const int64_t q = (ground >> 12) * (int64_t)inverse / 65536 - (1 << 20);
+  const int64_t most = 1 << 22;
+  return q < -most ? -most : (q > most ? most : q);
+}
+
+/* (1): variance of n rises in units of the camera's height squared, against the limit. `depth` is
+ * the sum of the disparities in 1/16 px. */
+RV_HD int rv_road_smooth(int64_t n, int64_t sum, int64_t squares, int64_t depth, double base,
+                         double noise) {
+  const double variance =
+      (double)(n * squares - sum * sum) / ((double)(n * (n - 1)) * 1099511627776.0);
+  const double spread = noise * 16 * (double)n / (double)depth;
+  return variance < base + spread * spread;
+}
+
+/* --- Models ---------------------------------------------------------------------------------- */
+
+/* Every distance is a sum (or maximum) over the cells of a number that depends on the model, the
+ * cell and the count: a table. Largest sums: Mahalanobis (2 n^2)^2 / (1e-6 n^4) * 256 = 1.02e9;
+ * chi-square (1 + n^2) * 2^16 = 1.5e7. */
+RV_HD uint32_t rv_road_cost(RvRoadDistance distance, int count, int area, double mean,
+                            double variance) {
+  const double off = (double)count - mean, p = (double)count / area, m = mean / area;
+  switch (distance) {
+  case RV_ROAD_MAHALANOBIS:
+    return (uint32_t)(off * off / variance * 256 + 0.5);
+  case RV_ROAD_EUCLIDEAN:
+    return (uint32_t)((p - m) * (p - m) * 16777216 + 0.5);
+  case RV_ROAD_HELLINGER:
+    return (uint32_t)(sqrt(p * m) * 16777216 + 0.5);
+  case RV_ROAD_CHI_SQUARE:
+    return count ? (uint32_t)((p - m) * (p - m) / p * 65536 + 0.5) : 0;
+  default:
+    return (uint32_t)((p > m ? p - m : m - p) * 65536 + 0.5);
+  }
+}
+
+/* What the sum over the cells becomes: for all distances, smaller is nearer. */
+RV_HD uint32_t rv_road_whole(RvRoadDistance distance, uint32_t sum) {
+  if (distance != RV_ROAD_HELLINGER)
+    return sum;
+  return sum < 16777216 ? 16777216 - sum : 0;
+}
+
+/* The distance itself. */
+RV_HD double rv_road_length(RvRoadDistance distance, uint32_t whole) {
+  switch (distance) {
+  case RV_ROAD_MAHALANOBIS:
+    return sqrt(whole / 256.0);
+  case RV_ROAD_EUCLIDEAN:
+  case RV_ROAD_HELLINGER:
+    return sqrt(whole / 16777216.0);
+  default:
+    return whole / 65536.0;
+  }
+}
+
+/* Natural logarithm of v > 0 from + - * / alone, within 1e-12: v = f 2^e, 2 artanh((f-1)/(f+1)). */
+RV_HD double rv_road_log(double v) {
+  uint64_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  int exponent = (int)(bits >> 52) - 1023;
+  bits = (bits & 0xfffffffffffffull) | 0x3ff0000000000000ull;
+  double f;
+  memcpy(&f, &bits, sizeof f);
+  if (f > 1.4142135623730951) {
+    f = f / 2;
+    exponent++;
+  }
+  const double t = (f - 1) / (f + 1), tt = t * t;
+  double sum = 0;
+  for (int k = 17; k >= 1; k -= 2)
+    sum = sum * tt + 1.0 / k;
+  return 2 * t * sum + exponent * 0.69314718055994531;
+}
+
+/* Likelihoods are kept in 1/512 nat, the unit of half a Mahalanobis cost. */
+#define RV_ROAD_NAT 512
+#define RV_ROAD_EXP_SIZE (12 * RV_ROAD_NAT) /* exp(-i / 512) in 1/65536; beyond, 0 */
+#define RV_ROAD_LOG_STEP 1024               /* of a sum of such numbers, 65536 .. k * 65536 */
+#define RV_ROAD_LOG_SIZE ((RV_ROAD_LIBRARY_MAX + 1) * 65536 / RV_ROAD_LOG_STEP)
+
+/* log w - log det / 2 in 1/512 nat; a model without weight is out of reach. */
+RV_HD int64_t rv_road_prior(double weight, double log_det) {
+  if (!(weight > 0))
+    return -((int64_t)1 << 40);
+  const double v = (rv_road_log(weight) - log_det / 2) * RV_ROAD_NAT;
+  return (int64_t)(v < 0 ? v - 0.5 : v + 0.5);
+}
+
+/* Done when the likelihood changes by less than 1e-4 of itself. */
+RV_HD int rv_road_settled(int64_t before, int64_t now) {
+  const int64_t change = now > before ? now - before : before - now;
+  return change * 10000 <= (now < 0 ? -now : now);
+}
+
+#endif

@@ -1,0 +1,74 @@
+/* road_stages.h: the memory of road detection and the stages of the CPU engine. Internal. */
+#ifndef RV_ROAD_STAGES_H
+#define RV_ROAD_STAGES_H
+
+#include "road/road_rules.h"
+#include "rv_internal.h"
+
+/* Gaussians with a diagonal covariance over the cells, in counts. */
+typedef struct RvRoadModels {
+  int count;
+  double *mean, *variance; /* [model][cell] */
+  double *weight;          /* [model] */
+} RvRoadModels;
+
+typedef struct RvRoadWork {
+  RvRoadConfig config;
+  int columns, rows, patches, cells, area; /* area: px of a patch */
+  int threads;
+  int models_em; /* most models that one learning makes */
+
+  uint32_t *histogram; /* [channel][256] */
+  uint8_t *equal;      /* [channel][256] */
+  uint8_t *counts;     /* [patch][cell] */
+  uint32_t *inverse;   /* [disparity in 1/16 px]: 2^32 / (disparity + doffs), 0: no value */
+  uint32_t *depth;     /* [patch]: sum of disparity + doffs in 1/16 px */
+  uint8_t *valid;      /* [patch]: px with a disparity */
+  uint32_t *lines;     /* [row of patches][RV_ROAD_DEPTHS]: v-disparity */
+  uint8_t *sample;     /* [patch]: 1 near and smooth; later 1 seed */
+  uint8_t *road;       /* [patch] */
+  int32_t *parent;     /* [patch]: union-find; the root is the smallest patch */
+  int32_t *size;       /* [patch]: of a root's component */
+  uint8_t *features;   /* [sample][cell]: those that wait, then the seeds */
+  int32_t *rest;       /* [sample]: nearest model, then those that are left */
+  uint32_t *share;     /* [sample][model]: responsibility in 1/65536 */
+  uint32_t *cost;      /* [model][cell][count] */
+  uint32_t *nearest;   /* [patch]: see rv_road_whole */
+  uint32_t *exp, *log; /* tables of RV_ROAD_EXP_SIZE, RV_ROAD_LOG_SIZE */
+  int64_t *prior;      /* [model] */
+  RvRoadModels library, fresh;
+  int waiting;
+  RvRoadPlane plane;
+  RvRoadReport report;
+} RvRoadWork;
+
+/* Takes the pieces of `config` (may be work->config itself), as rv_arena_take wants it, twice. */
+void rv_road_layout(RvRoadWork *work, const RvRoadConfig *config, RvArena *arena);
+void rv_road_tables(RvRoadWork *work);
+
+/* Patches: features, and sums of disparity (NULL: none). */
+void rv_road_features(RvRoadWork *work, const RvPlane *color);
+void rv_road_depths(RvRoadWork *work, const RvPlane *disparity);
+/* Fits the plane; plane.height is 0 without one. */
+void rv_road_ground(RvRoadWork *work);
+/* Samples and the largest component of them. */
+void rv_road_seeds(RvRoadWork *work, const RvPlane *disparity);
+/* Library and waiting samples. */
+void rv_road_learn(RvRoadWork *work);
+/* Expectation maximisation: `samples` rows of `features` named by rest[] become at most k models in
+ * `fresh`; returns the iterations. */
+int rv_road_em(RvRoadWork *work, int samples, int k);
+/* Distances to the library, and the road. */
+void rv_road_classify(RvRoadWork *work);
+
+/* Table of costs of `models`, and the smallest whole distance of one feature vector; *model says
+ * whose. */
+void rv_road_tabulate(RvRoadWork *work, const RvRoadModels *models, RvRoadDistance distance);
+uint32_t rv_road_nearest(const RvRoadWork *work, const uint8_t *feature, int models,
+                         RvRoadDistance distance, int *model);
+/* Components of equal non-zero patches of `set`: parent (root, or -1) and size of roots. */
+void rv_road_components(RvRoadWork *work, const uint8_t *set);
+/* Root of the largest, of equal ones the smallest; -1 without any. */
+int rv_road_largest(const RvRoadWork *work);
+
+#endif
