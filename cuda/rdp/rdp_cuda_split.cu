@@ -3,7 +3,7 @@
 #include "rdp_cuda_block.cuh"
 #include "rdp_cuda_output.cuh"
 
-/* Values of this block's columns, transposed; all marks and counters cleared. */
+/* Values of this block's columns, transposed. */
 static __device__ __forceinline__ void load(const Block &b, const RdpArgs &a, int x0, int columns) {
   constexpr int FLIGHT = 10; /* loads on their way at once */
   const int step_row = THREADS / a.shape.columns, step_column = THREADS % a.shape.columns;
@@ -28,8 +28,6 @@ static __device__ __forceinline__ void load(const Block &b, const RdpArgs &a, in
       if (to[k] >= 0)
         b.values[to[k]] = value[k];
   }
-  for (int i = threadIdx.x; i < 3 * a.shape.columns * a.shape.word_pitch; i += THREADS)
-    b.cut[i] = 0; /* first and last follow it */
 }
 
 /* A bit for each valid row; the word behind the last one is 0. */
@@ -117,8 +115,10 @@ static __device__ __forceinline__ void seed_runs(const Block &b, const RdpArgs &
   }
 }
 
-static __device__ __forceinline__ void clear_counters(Shared *s) {
+static __device__ __forceinline__ void clear(const Block &b, const RdpArgs &a, Shared *s) {
   const int t = threadIdx.x;
+  for (int i = t; i < 3 * a.shape.columns * a.shape.word_pitch; i += THREADS)
+    b.cut[i] = 0; /* first and last follow it */
   if (t < COLUMNS_MAX) {
     s->counts[t] = s->points[t] = s->error_sum[t] = 0;
     s->error_max[t] = s->levels[t] = 0;
@@ -144,9 +144,9 @@ static __global__ void __launch_bounds__(THREADS) split_kernel(const RdpArgs a) 
   extern __shared__ uint4 pool[];
   __shared__ Shared shared;
   const Block b = block_of(&shared, pool, a.shape);
-  clear_counters(&shared);
   if (threadIdx.x == 0)
     take_ticket(a, &shared);
+  clear(b, a, &shared);
   __syncthreads();
   const int block = (int)shared.block;
   const int x0 = block * a.shape.columns, columns = min(a.shape.columns, a.width - x0);
