@@ -84,7 +84,7 @@ part_sanitize() {
   for tool in memcheck racecheck initcheck synccheck; do
     options=()
     [ "$tool" != memcheck ] || options=(--leak-check full)
-    run "${RV_SANITIZE_SECONDS:-100}" compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
+    run "${RV_SANITIZE_SECONDS:-180}" compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
       --print-limit 5 "$bundle/bin/rvcheck" --engine cuda --small
     s=$?
     [ "$s" = 0 ] || status=1
