@@ -186,6 +186,9 @@ static GstCaps *fixate(GstBaseSrc *src, GstCaps *caps) {
   if (gst_structure_get_int(s, "height", &height) && !has_width)
     width = has_height ? MAX(32, height / 3 * 8) : 2 * RV_SCENE_WIDTH_DEFAULT;
   gst_structure_fixate_field_nearest_int(s, "width", MIN(width, RV_MAX_SIDE));
+  /* Some elements (interlace) answer without a frame rate, though they were asked with one. */
+  if (!gst_structure_has_field(s, "framerate"))
+    gst_structure_set(s, "framerate", GST_TYPE_FRACTION_RANGE, 1, 1000, 1000, 1, NULL);
   gst_structure_fixate_field_nearest_fraction(s, "framerate", (gint)RV_SCENE_FRAME_RATE_DEFAULT, 1);
   return GST_BASE_SRC_CLASS(gst_stereo_test_src_parent_class)->fixate(src, caps);
 }

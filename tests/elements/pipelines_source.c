@@ -51,6 +51,33 @@ static void times(Pipelines *e) {
   pipelines_run_clear(&run);
 }
 
+static GstPadProbeReturn answer_without_rate(GstPad *pad, GstPadProbeInfo *info, gpointer user) {
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY(info);
+  if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS)
+    return GST_PAD_PROBE_OK;
+  GstCaps *caps = gst_caps_from_string("video/x-raw,format=BGRx,width=64,height=16,"
+                                       "multiview-mode=side-by-side,pixel-aspect-ratio=1/1");
+  gst_query_set_caps_result(query, caps);
+  gst_caps_unref(caps);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* interlace answers a CAPS query without a frame rate: the default one is taken all the same. */
+static void no_rate(Pipelines *e) {
+  GstElement *source = gst_element_factory_make("stereotestsrc", NULL);
+  GstHarness *h = gst_harness_new_with_element(source, NULL, "src");
+  gst_harness_set_sink_caps_str(h, "video/x-raw,format=BGRx,width=64,height=16");
+  gst_pad_add_probe(h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH,
+                    answer_without_rate, NULL, NULL);
+  gst_harness_play(h);
+  GstBuffer *buffer = gst_harness_pull(h);
+  CHECK(e, buffer && GST_BUFFER_DURATION(buffer) == gst_util_uint64_scale_int(GST_SECOND, 1, 30),
+        "30 frames/s");
+  gst_clear_buffer(&buffer);
+  gst_harness_teardown(h);
+  gst_object_unref(source);
+}
+
 static void truth(Pipelines *e) {
   static const char *const fields[] = {"disparity", "labels", "road", "visible"};
   PipelinesRun run;
@@ -145,6 +172,10 @@ static void seek(Pipelines *e) {
   gst_object_unref(pipeline);
 }
 
-const PipelinesTest pipelines_source_tests[] = {
-    {"source/formats", formats},   {"source/times", times}, {"source/truth", truth},
-    {"source/patterns", patterns}, {"source/seek", seek},   {NULL, NULL}};
+const PipelinesTest pipelines_source_tests[] = {{"source/formats", formats},
+                                                {"source/times", times},
+                                                {"source/no-rate", no_rate},
+                                                {"source/truth", truth},
+                                                {"source/patterns", patterns},
+                                                {"source/seek", seek},
+                                                {NULL, NULL}};
