@@ -327,10 +327,10 @@ static gboolean find_disparity(GstCudaAnnotate *self, GstBuffer *buffer, RvMetaD
   return TRUE;
 }
 
-/* Ends of the colour scale, px. */
+/* Ends of the colour scale, px; within what values of u16 reach, whatever the annotation says. */
 static void scale_of(const Settings *settings, const RvMetaDisparity *meta, int *low, int *high) {
-  *low = MAX(meta->min_disparity, 0);
-  *high = *low + MAX(meta->disparities, 1);
+  *low = CLAMP(meta->min_disparity, 0, G_MAXUINT16 - 1);
+  *high = *low + CLAMP(meta->disparities, 1, G_MAXUINT16 - *low);
   if (settings->max_disparity > 0) {
     *low = *low < settings->max_disparity ? *low : 0;
     *high = settings->max_disparity;
@@ -403,7 +403,10 @@ static RvStatus draw_legend(GstCudaAnnotate *self, const GstRvJob *job, const Se
   }
   camera.focal = settings->focal > 0.0 ? settings->focal : camera.focal;
   camera.baseline = settings->baseline > 0.0 ? settings->baseline : camera.baseline;
-  const RvDrawLegend legend = {low, high, MAX(camera.focal * camera.baseline, 0.0), camera.doffs,
+  /* Numbers that no camera has: the legend does without metres. */
+  const double most = 1e12, depth = camera.focal * camera.baseline;
+  const gboolean sane = depth > 0.0 && depth < most && ABS(camera.doffs) < most;
+  const RvDrawLegend legend = {low, high, sane ? depth : 0.0, sane ? camera.doffs : 0.0,
                                thickness_fx(self, settings)};
   return rv_draw_legend(self->draw, &legend);
 }

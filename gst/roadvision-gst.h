@@ -87,13 +87,14 @@ static inline GstStructure *rv_meta_add(GstBuffer *buffer, const char *name, int
   return fields;
 }
 
-/* Picture size the annotation refers to; FALSE when it has none or was written by a later, unknown
- * version. */
+/* Picture size the annotation refers to; FALSE when it has none, none that a picture can have
+ * (1..RV_MAX_SIDE), or was written by a later, unknown version. */
 static inline gboolean rv_meta_size(const GstStructure *fields, int *width, int *height) {
   int version = 0;
   return fields && gst_structure_get_int(fields, "version", &version) && version >= 1 &&
          version <= RV_META_VERSION && gst_structure_get_int(fields, "width", width) &&
-         gst_structure_get_int(fields, "height", height) && *width > 0 && *height > 0;
+         gst_structure_get_int(fields, "height", height) && *width > 0 && *height > 0 &&
+         *width <= RV_MAX_SIDE && *height <= RV_MAX_SIDE;
 }
 
 /* --- Buffers of an annotation ---------------------------------------------------------------- */
@@ -152,7 +153,7 @@ typedef struct RvMetaMap {
 } RvMetaMap;
 
 /* Maps a buffer of an annotation; GST_MAP_READ downloads a payload of the GPU. FALSE when it cannot
- * be mapped, or holds fewer bytes than its GstVideoMeta says. */
+ * be mapped, holds fewer bytes than its GstVideoMeta says, or has pixels that are not aligned. */
 static inline gboolean rv_meta_map_buffer(RvMetaMap *map, GstBuffer *buffer, GstMapFlags flags) {
   if (!buffer || !gst_buffer_map(buffer, &map->info, flags))
     return FALSE;
@@ -175,13 +176,15 @@ static inline gboolean rv_meta_map_buffer(RvMetaMap *map, GstBuffer *buffer, Gst
   map->plane.stride = video->stride[0];
   const gsize pixel = map->plane.format == RV_U8 ? 1 : map->plane.format == RV_U16 ? 2 : 4;
   const gsize row = (gsize)video->width * pixel;
-  map->plane.data = map->info.data + video->offset[0];
-  if (video->stride[0] < 0 || (gsize)video->stride[0] < row || video->height == 0 ||
+  if (video->stride[0] < 0 || (gsize)video->stride[0] < row || row == 0 || video->height == 0 ||
       video->offset[0] > map->size ||
-      map->size - video->offset[0] < (gsize)video->stride[0] * (video->height - 1) + row) {
+      map->size - video->offset[0] < (gsize)video->stride[0] * (video->height - 1) + row ||
+      (gsize)video->stride[0] % pixel != 0 ||
+      ((gsize)map->info.data + video->offset[0]) % pixel != 0) {
     gst_buffer_unmap(buffer, &map->info);
     return FALSE;
   }
+  map->plane.data = map->info.data + video->offset[0];
   return TRUE;
 }
 
@@ -212,6 +215,14 @@ static inline GstStructure *rv_meta_add_camera(GstBuffer *buffer, int width, int
   return fields;
 }
 
+/* The field as a finite number; 0 when it is not there or is none. */
+static inline double rv_meta_get_number(const GstStructure *fields, const char *field) {
+  double value = 0.0;
+  if (!gst_structure_get_double(fields, field, &value))
+    return 0.0;
+  return value >= -G_MAXDOUBLE && value <= G_MAXDOUBLE ? value : 0.0;
+}
+
 /* FALSE without annotation; values it does not have become 0. */
 static inline gboolean rv_meta_get_camera(GstBuffer *buffer, RvCamera *camera, int *width,
                                           int *height) {
@@ -220,13 +231,13 @@ static inline gboolean rv_meta_get_camera(GstBuffer *buffer, RvCamera *camera, i
   *camera = unknown;
   if (!rv_meta_size(fields, width, height))
     return FALSE;
-  gst_structure_get_double(fields, "focal", &camera->focal);
-  gst_structure_get_double(fields, "cx", &camera->cx);
-  gst_structure_get_double(fields, "cy", &camera->cy);
-  gst_structure_get_double(fields, "doffs", &camera->doffs);
-  gst_structure_get_double(fields, "baseline", &camera->baseline);
-  gst_structure_get_double(fields, "camera-height", &camera->height);
-  gst_structure_get_double(fields, "pitch", &camera->pitch);
+  camera->focal = rv_meta_get_number(fields, "focal");
+  camera->cx = rv_meta_get_number(fields, "cx");
+  camera->cy = rv_meta_get_number(fields, "cy");
+  camera->doffs = rv_meta_get_number(fields, "doffs");
+  camera->baseline = rv_meta_get_number(fields, "baseline");
+  camera->height = rv_meta_get_number(fields, "camera-height");
+  camera->pitch = rv_meta_get_number(fields, "pitch");
   return TRUE;
 }
 
@@ -366,7 +377,7 @@ static inline GstStructure *rv_meta_add_segments(GstBuffer *buffer, const RvMeta
   return fields;
 }
 
-/* FALSE without annotation, or when the payload holds fewer than `count` records. */
+/* FALSE without annotation, or when the payload holds fewer than `count` records or is a raster. */
 static inline gboolean rv_meta_get_segments(GstBuffer *buffer, RvMetaSegments *meta) {
   const GstStructure *fields = rv_meta_find(buffer, RV_META_SEGMENTS);
   if (!rv_meta_size(fields, &meta->width, &meta->height) ||
@@ -375,7 +386,7 @@ static inline gboolean rv_meta_get_segments(GstBuffer *buffer, RvMetaSegments *m
       !gst_structure_get_int(fields, "levels-max", &meta->levels_max))
     return FALSE;
   meta->payload = rv_meta_get_buffer(fields, "payload");
-  return meta->payload &&
+  return meta->payload && !gst_buffer_get_video_meta(meta->payload) &&
          gst_buffer_get_size(meta->payload) / sizeof(RvSegment) >= (gsize)meta->count;
 }
 

@@ -119,7 +119,7 @@ step_fuzz() {
     return
   }
   build build-fuzz CC="$clang" CXX="${clang/clang/clang++}" -- -Dfuzz=enabled -Dcuda=disabled \
-    -Dgstreamer=disabled -Dexamples=disabled -Doptimization=1 -Ddebug=true -Db_lundef=false \
+    -Dexamples=disabled -Doptimization=1 -Ddebug=true -Db_lundef=false \
     -Db_sanitize=address,undefined || return
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   local target name work=build-fuzz/work

@@ -1,6 +1,8 @@
 /* annotations.c: attaching and reading, through copies, stock elements and the pool of payloads. */
 #include "element_test.h"
 
+#include <math.h>
+
 GST_START_TEST(test_camera) {
   GstBuffer *buffer = gst_buffer_new();
   const RvCamera camera = {721.5, 609.5, 172.8, 3.25, 0.54, 1.65, 2.5};
@@ -20,6 +22,27 @@ GST_START_TEST(test_camera) {
               w == 64);
   fail_unless(rv_meta_remove(buffer, RV_META_CAMERA));
   fail_if(rv_meta_remove(buffer, RV_META_CAMERA));
+  gst_buffer_unref(buffer);
+}
+GST_END_TEST
+
+/* What networks and other languages attach may be anything. */
+GST_START_TEST(test_hostile) {
+  GstBuffer *buffer = gst_buffer_new();
+  const RvCamera camera = {700.0, 1.0, 1.0, 0.0, 0.5, 0.0, 0.0};
+  RvCamera got;
+  int w = 0, h = 0;
+  GstStructure *fields = rv_meta_add_camera(buffer, 64, 48, &camera);
+  gst_structure_set(fields, "focal", G_TYPE_DOUBLE, HUGE_VAL, "doffs", G_TYPE_DOUBLE,
+                    HUGE_VAL - HUGE_VAL, NULL);
+  fail_unless(rv_meta_get_camera(buffer, &got, &w, &h));
+  fail_unless(got.focal == 0.0 && got.doffs == 0.0 && got.baseline == 0.5);
+  gst_structure_set(fields, "width", G_TYPE_INT, G_MAXINT, NULL);
+  fail_if(rv_meta_get_camera(buffer, &got, &w, &h));
+  /* An array of records that says it is a raster could begin anywhere in the buffer. */
+  RvMetaSegments segments = {64, 48, 4, 1.0, 2, rv_meta_raster_new(RV_U8, 64, 16)};
+  rv_meta_add_segments(buffer, &segments);
+  fail_if(rv_meta_get_segments(buffer, &segments));
   gst_buffer_unref(buffer);
 }
 GST_END_TEST
@@ -61,6 +84,22 @@ GST_START_TEST(test_rasters) {
       rv_meta_unmap(&map);
     }
     gst_buffer_unref(behind);
+  }
+  /* No pixels, or pixels between the addresses of theirs: no raster either. */
+  static const struct {
+    gsize offset;
+    gint stride;
+    guint width;
+  } odd[] = {{0, 20, 0}, {1, 20, 10}, {0, 21, 10}};
+  for (guint i = 0; i < G_N_ELEMENTS(odd); i++) {
+    GstBuffer *buffer = rv_meta_raster_new(RV_U16, 32, 16);
+    GstVideoMeta *video = gst_buffer_get_video_meta(buffer);
+    video->offset[0] = odd[i].offset;
+    video->stride[0] = odd[i].stride;
+    video->width = odd[i].width;
+    video->height = 4;
+    fail_if(rv_meta_map_buffer(&map, buffer, GST_MAP_READ));
+    gst_buffer_unref(buffer);
   }
   /* Without a GstVideoMeta it is an array. */
   GstBuffer *array = gst_buffer_new_allocate(NULL, 240, NULL);
@@ -132,6 +171,7 @@ static Suite *annotations_suite(void) {
   TCase *tests = tcase_create("general");
   suite_add_tcase(suite, tests);
   tcase_add_test(tests, test_camera);
+  tcase_add_test(tests, test_hostile);
   tcase_add_test(tests, test_rasters);
   tcase_add_test(tests, test_version);
   tcase_add_test(tests, test_semantics);
