@@ -45,7 +45,7 @@ today=$(date -u +%Y-%m-%d)
 driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
 [ -n "$driver" ] || driver=$(sed -n 's/.*Kernel Module[^0-9]*\([0-9.]*\).*/\1/p' /proc/driver/nvidia/version 2>/dev/null | head -n 1)
 old=$out/gpu-report.txt
-[ -f "$old" ] || old=$root/docs/gpu-report.txt
+[ -f "$old" ] || old=${RV_GPU_REPORT:-$root/docs/gpu-report.txt}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 [ ! -f "$old" ] || cp "$old" "$work/old"
@@ -93,7 +93,7 @@ part_sanitize() {
         --print-limit 5 "$bundle/bin/rvcheck" --engine cuda --small ${group:+--only "$group"}
       s=$?
       [ "$s" = 0 ] || status=1
-      { [ "$s" = 0 ] && echo "$tool: clean${group:+ on $group}" || echo "$tool: NOT CLEAN${group:+ on $group} (exit $s)"
+      { [ "$s" = 0 ] && echo "$tool: clean${group:+ on $group}" || echo "$tool: NOT CLEAN (exit $s)${group:+ on $group}"
         grep -E 'SUMMARY|^rvcheck: [0-9]+ checks|did not finish' "$work/log" | sed "s/^=* */$tool: /"
         [ "$s" = 0 ] || grep -E '^=========' "$work/log" | head -n 20 | sed "s/^/$tool: /"
       } >>"$work/sanitize"

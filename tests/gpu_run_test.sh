@@ -6,7 +6,7 @@ tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bad=0
-export RV_GPU_BUNDLE=$work/bundle RV_SANITIZE_SECONDS=1 PATH=$work/path:$PATH
+export RV_GPU_BUNDLE=$work/bundle RV_GPU_REPORT=$work/none RV_SANITIZE_SECONDS=1 PATH=$work/path:$PATH
 mkdir -p "$work/bundle/bin" "$work/bundle/lib" "$work/path"
 
 program() { cat >"$1" && chmod +x "$1"; }

@@ -102,7 +102,7 @@ static void set_field(Input *in, GstStructure *fields, int width, int height) {
     gst_structure_set(fields, name, G_TYPE_STRING, "left", NULL);
     break;
   case 2:
-    gst_structure_set(fields, name, G_TYPE_INT64, (gint64)next_int(in) << 32, NULL);
+    gst_structure_set(fields, name, G_TYPE_INT64, (gint64)next_int(in) * 4294967296, NULL);
     break;
   case 3:
   case 4:
