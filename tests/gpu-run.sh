@@ -2,7 +2,8 @@
 # gpu-run.sh OUTDIR [PART...]: the tests that need a GPU, on a machine that has one, from the bundle
 # that tests/gpu-bundle.sh made (RV_GPU_BUNDLE, default .gpu). Parts, each well under 8 minutes:
 #   parity    rvcheck and contract on CUDA: both engines bit for bit, two seeds
-#   sanitize  compute-sanitizer (memcheck, racecheck, initcheck, synccheck) over rvcheck --small
+#   sanitize  compute-sanitizer (memcheck, racecheck, initcheck, synccheck) over rvcheck --small, all
+#             of it in RV_SANITIZE_SECONDS (450)
 #   elements  the plugin on CUDA caps
 #   bench     medians beside the peers' figures
 # Without a PART all of them. Writes OUTDIR/gpu-report.txt. A part that did not run keeps the lines
@@ -76,7 +77,7 @@ part_parity() {
 }
 
 part_sanitize() {
-  local tool options groups group status=0 s
+  local tool options groups group status=0 s left end=$((SECONDS + ${RV_SANITIZE_SECONDS:-450}))
   command -v compute-sanitizer >/dev/null || {
     echo "no compute-sanitizer on this machine" | tee "$work/sanitize"
     return 1
@@ -89,7 +90,13 @@ part_sanitize() {
     [ "$tool" != racecheck ] ||
       mapfile -t groups < <(sed -n 's/^RV_ALGORITHM(\(.*\))/\1/p' "$root/cuda/algorithms.def")
     for group in "${groups[@]}"; do
-      run "${RV_SANITIZE_SECONDS:-75}" compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
+      left=$((end - SECONDS))
+      [ "$left" -gt 0 ] || {
+        echo "$tool: NOT RUN, no time left${group:+ for $group}" | tee -a "$work/sanitize"
+        status=1
+        continue
+      }
+      run "$((left < 100 ? left : 100))" compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
         --print-limit 5 "$bundle/bin/rvcheck" --engine cuda --small ${group:+--only "$group"}
       s=$?
       [ "$s" = 0 ] || status=1

@@ -6,7 +6,7 @@ tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bad=0
-export RV_GPU_BUNDLE=$work/bundle RV_GPU_REPORT=$work/none RV_SANITIZE_SECONDS=1 PATH=$work/path:$PATH
+export RV_GPU_BUNDLE=$work/bundle RV_GPU_REPORT=$work/none RV_SANITIZE_SECONDS=3 PATH=$work/path:$PATH
 mkdir -p "$work/bundle/bin" "$work/bundle/lib" "$work/path"
 
 program() { cat >"$1" && chmod +x "$1"; }
@@ -29,7 +29,7 @@ program "$work/path/compute-sanitizer" <<'E2'
 #!/bin/bash
 case ${PRETEND_HAZARD:-}$2 in
   yesracecheck) echo "========= RACECHECK SUMMARY: 1 hazard displayed"; exit 9 ;;
-  yessynccheck) sleep 5 ;;
+  yesinitcheck) sleep 5 ;;
 esac
 echo "========= ERROR SUMMARY: 0 errors"
 E2
@@ -61,7 +61,7 @@ expect 0 parity sanitize bench -- '^gpu: Pretended GPU$' '^driver: 999.1$' '^cud
   '^initcheck: clean' '^\[bench\] good' '^bench sgm/1242x375-d128-p4 cuda median_us=250.0 p95_us=260.0$' \
   '^sgm/1242x375-d128-p4 +250.0 +300 +120  libSGM 1326 \(5.30\)' 'p8 +500.*above must' '!STALE'
 PRETEND_HAZARD=yes expect 1 sanitize -- '^\[sanitize\] FAILED' '^racecheck: NOT CLEAN \(exit 9\)' \
-  'RACECHECK SUMMARY: 1 hazard' '^synccheck: did not finish in 1 s' '^\[parity\] good' '!STALE'
+  'RACECHECK SUMMARY: 1 hazard' '^initcheck: did not finish in [123] s' '^synccheck: NOT RUN, no time left' '^\[parity\] good' '!STALE'
 PRETEND_FAILED=1 expect 1 parity -- '^\[parity\] FAILED' '^rvcheck: 10 checks, 1 failed'
 built_from H2
 expect 0 parity -- '^cuda-sources: H2$' '^\[parity\] good' '^\[sanitize\] STALE \(other CUDA sources\) FAILED' \
