@@ -7,9 +7,12 @@
 #include "vote/vote.h"
 
 struct RvRoad {
-  RvRoadWork work;
+  RvRoadConfig config;
+  RvEngine engine;
+  const RvRoadStages *stages;
+  void *work; /* the engine's own struct, in host memory */
   RvArena arena;
-  RvVote *vote; /* histograms of the three channels */
+  RvVote *vote; /* histograms of the three channels; NULL when nothing is equalised */
 };
 
 void rv_road_config_init(RvRoadConfig *config) {
@@ -101,61 +104,11 @@ void rv_road_size(const RvRoadConfig *config, int *columns, int *rows) {
   *rows = legal ? config->height / config->patch_size : 0;
 }
 
-static void take_models(RvRoadModels *models, RvArena *arena, int cells, int count) {
-  const size_t values = (size_t)cells * (size_t)count;
-  models->mean = rv_arena_take(arena, values * sizeof *models->mean);
-  models->variance = rv_arena_take(arena, values * sizeof *models->variance);
-  models->weight = rv_arena_take(arena, (size_t)count * sizeof *models->weight);
-}
-
-void rv_road_layout(RvRoadWork *w, const RvRoadConfig *c, RvArena *arena) {
-  w->config = *c;
-  rv_road_size(c, &w->columns, &w->rows);
-  w->patches = w->columns * w->rows;
-  w->cells = c->bins * c->bins;
-  w->area = c->patch_size * c->patch_size;
-  w->threads = rv_min(rv_threads(c->threads), rv_max(1, w->rows));
-  w->models_em = rv_max(c->initial_models, c->new_models);
-  const size_t patches = (size_t)w->patches, cells = (size_t)w->cells;
-  const size_t samples = patches + (size_t)c->min_samples;
-  w->histogram = rv_arena_take(arena, 768 * sizeof *w->histogram);
-  w->equal = rv_arena_take(arena, 768);
-  w->counts = rv_arena_take(arena, patches * cells);
-  w->inverse = rv_arena_take(arena, 65536 * sizeof *w->inverse);
-  w->depth = rv_arena_take(arena, patches * sizeof *w->depth);
-  w->valid = rv_arena_take(arena, patches);
-  w->lines = rv_arena_take(arena, (size_t)w->rows * RV_ROAD_DEPTHS * sizeof *w->lines);
-  w->sample = rv_arena_take(arena, patches);
-  w->road = rv_arena_take(arena, patches);
-  w->parent = rv_arena_take(arena, patches * sizeof *w->parent);
-  w->size = rv_arena_take(arena, patches * sizeof *w->size);
-  w->features = rv_arena_take(arena, samples * cells);
-  w->rest = rv_arena_take(arena, samples * sizeof *w->rest);
-  w->share = rv_arena_take(arena, samples * (size_t)w->models_em * sizeof *w->share);
-  w->cost = rv_arena_take(arena, (size_t)c->library_size * cells * (size_t)(w->area + 1) *
-                                     sizeof *w->cost);
-  w->nearest = rv_arena_take(arena, patches * sizeof *w->nearest);
-  w->exp = rv_arena_take(arena, RV_ROAD_EXP_SIZE * sizeof *w->exp);
-  w->log = rv_arena_take(arena, RV_ROAD_LOG_SIZE * sizeof *w->log);
-  w->prior = rv_arena_take(arena, (size_t)w->models_em * sizeof *w->prior);
-  take_models(&w->library, arena, w->cells, c->library_size);
-  take_models(&w->fresh, arena, w->cells, w->models_em);
-}
-
-void rv_road_tables(RvRoadWork *w) {
-  const int doffs = (int)floor(w->config.camera.doffs * 16 + 0.5);
-  for (int d = 0; d < 65536; d++) {
-    const int64_t whole = d + doffs;
-    const uint64_t inverse =
-        d && whole > 0 ? ((1ull << 32) + (uint64_t)whole / 2) / (uint64_t)whole : 0;
-    w->inverse[d] = inverse > UINT32_MAX ? UINT32_MAX : (uint32_t)inverse;
-  }
-  for (int i = 0; i < RV_ROAD_EXP_SIZE; i++)
-    w->exp[i] = (uint32_t)(65536 * exp(-(double)i / RV_ROAD_NAT) + 0.5);
-  for (int i = 0; i < RV_ROAD_LOG_SIZE; i++) {
-    const double sum = rv_max(i, 64) * (double)RV_ROAD_LOG_STEP / 65536; /* never below one */
-    w->log[i] = (uint32_t)(log(sum) * RV_ROAD_NAT + 0.5);
-  }
+/* NULL when this build does not hold the engine. */
+static const RvRoadStages *stages_of(RvEngine engine) {
+  if (engine == RV_CPU)
+    return &rv_road_stages_cpu;
+  return NULL;
 }
 
 static void vote_config(const RvRoadConfig *config, RvVoteConfig *vote) {
@@ -169,32 +122,57 @@ static void vote_config(const RvRoadConfig *config, RvVoteConfig *vote) {
 }
 
 size_t rv_road_workspace(const RvRoadConfig *config, RvEngine engine) {
-  if (rv_road_config_check(config) != RV_OK || engine != RV_CPU)
+  const RvRoadStages *stages = stages_of(engine);
+  if (rv_road_config_check(config) != RV_OK || !stages)
     return 0;
+  void *work = rv_memory_object(stages->work_bytes);
+  if (!work)
+    return 0;
+  RvArena counted = {0};
+  stages->layout(work, config, &counted);
+  rv_memory_free(work, RV_CPU);
   RvVoteConfig vote;
   vote_config(config, &vote);
-  RvRoadWork work;
-  RvArena counted = {0};
-  rv_road_layout(&work, config, &counted);
-  return rv_arena_size(&counted) + rv_vote_workspace(&vote, engine);
+  return rv_arena_size(&counted) + (config->equalize ? rv_vote_workspace(&vote, engine) : 0);
 }
 
+static RvStatus check_engine(const RvLog *log, RvEngine engine) {
+  RV_REQUIRE(log, engine == RV_CPU || engine == RV_CUDA,
+             "road: engine is %d, must be RV_CPU (0) or RV_CUDA (1)", (int)engine);
+  if (engine == RV_CPU)
+    return RV_OK;
+  char reason[256] = "this build has no CUDA engine";
+  if (stages_of(engine) && rv_cuda_devices(reason, sizeof reason) > 0)
+    return RV_OK;
+  rv_log(log, "road: no CUDA engine: %s; use RV_CPU", reason);
+  return RV_ERR_NO_DEVICE;
+}
+
+/* Fills a cleared object; what it has taken is freed by the caller through rv_road_free. */
 static RvStatus open_object(RvRoad *road) {
-  RvRoadWork *work = &road->work;
-  const RvLog *log = &work->config.log;
-  rv_road_layout(work, &work->config, &road->arena);
+  const RvRoadConfig *config = &road->config;
+  const RvLog *log = &config->log;
+  road->work = rv_memory_object(road->stages->work_bytes);
+  if (!road->work) {
+    rv_log(log, "road: out of host memory");
+    return RV_ERR_NO_MEMORY;
+  }
+  road->stages->layout(road->work, config, &road->arena);
   const size_t bytes = rv_arena_size(&road->arena);
-  const RvStatus status = rv_arena_open(&road->arena, RV_CPU);
+  const RvStatus status = rv_arena_open(&road->arena, road->engine);
   if (status != RV_OK) {
-    rv_log(log, "road: cannot take %.1f MiB of host memory for %d x %d pixels",
-           (double)bytes / 1048576, work->config.width, work->config.height);
+    rv_log(log, "road: cannot take %.1f MiB of %s memory for %d x %d pixels",
+           (double)bytes / 1048576, road->engine == RV_CUDA ? "GPU" : "host", config->width,
+           config->height);
     return status;
   }
-  rv_road_layout(work, &work->config, &road->arena);
-  rv_road_tables(work);
+  road->stages->layout(road->work, config, &road->arena);
+  RV_TRY(road->stages->open(road->work, config));
+  if (!config->equalize)
+    return RV_OK;
   RvVoteConfig vote;
-  vote_config(&work->config, &vote);
-  return rv_vote_new(&road->vote, &vote, RV_CPU);
+  vote_config(config, &vote);
+  return rv_vote_new(&road->vote, &vote, road->engine);
 }
 
 RvStatus rv_road_new(RvRoad **out, const RvRoadConfig *config, RvEngine engine) {
@@ -202,19 +180,15 @@ RvStatus rv_road_new(RvRoad **out, const RvRoadConfig *config, RvEngine engine) 
     return RV_ERR_ARG;
   *out = NULL;
   RV_TRY(rv_road_config_check(config));
-  const RvLog *log = &config->log;
-  RV_REQUIRE(log, engine == RV_CPU || engine == RV_CUDA,
-             "road: engine is %d, must be RV_CPU (0) or RV_CUDA (1)", (int)engine);
-  if (engine == RV_CUDA) {
-    rv_log(log, "road: road detection has no CUDA engine in this version; use RV_CPU");
-    return RV_ERR_NO_DEVICE;
-  }
+  RV_TRY(check_engine(&config->log, engine));
   RvRoad *road = rv_memory_object(sizeof *road);
   if (!road) {
-    rv_log(log, "road: out of host memory");
+    rv_log(&config->log, "road: out of host memory");
     return RV_ERR_NO_MEMORY;
   }
-  road->work.config = *config;
+  road->config = *config;
+  road->engine = engine;
+  road->stages = stages_of(engine);
   const RvStatus status = open_object(road);
   if (status != RV_OK) {
     rv_road_free(&road);
@@ -224,17 +198,16 @@ RvStatus rv_road_new(RvRoad **out, const RvRoadConfig *config, RvEngine engine) 
   return RV_OK;
 }
 
-static RvStatus check_patches(const RvRoadWork *w, const RvPlane *plane, RvFormat format,
-                              const char *name) {
-  RV_REQUIRE(&w->config.log, !plane->data || rv_plane_fits(plane, w->columns, w->rows, format),
+static RvStatus check_patches(const RvRoadConfig *c, int columns, int rows, const RvPlane *plane,
+                              RvFormat format, const char *name) {
+  RV_REQUIRE(&c->log, !plane->data || rv_plane_fits(plane, columns, rows, format),
              "road: plane %s must be %s of %d x %d patches with a stride that holds a row", name,
-             format == RV_U8 ? "RV_U8" : "RV_F32", w->columns, w->rows);
+             format == RV_U8 ? "RV_U8" : "RV_F32", columns, rows);
   return RV_OK;
 }
 
-static RvStatus check_run(const RvRoadWork *w, const RvPlane *color, const RvPlane *disparity,
+static RvStatus check_run(const RvRoadConfig *c, const RvPlane *color, const RvPlane *disparity,
                           const RvRoadOutput *output) {
-  const RvRoadConfig *c = &w->config;
   RV_REQUIRE(&c->log, rv_plane_fits(color, c->width, c->height, RV_U32),
              "road: plane color must be RV_U32 of %d x %d pixels with a stride that holds a row",
              c->width, c->height);
@@ -243,72 +216,40 @@ static RvStatus check_run(const RvRoadWork *w, const RvPlane *color, const RvPla
              "row",
              c->width, c->height);
   RV_REQUIRE(&c->log, output != NULL, "road: output is NULL");
-  RV_TRY(check_patches(w, &output->mask, RV_U8, "mask"));
-  RV_TRY(check_patches(w, &output->distance, RV_F32, "distance"));
-  RV_TRY(check_patches(w, &output->seeds, RV_U8, "seeds"));
+  int columns, rows;
+  rv_road_size(c, &columns, &rows);
+  RV_TRY(check_patches(c, columns, rows, &output->mask, RV_U8, "mask"));
+  RV_TRY(check_patches(c, columns, rows, &output->distance, RV_F32, "distance"));
+  RV_TRY(check_patches(c, columns, rows, &output->seeds, RV_U8, "seeds"));
   RV_REQUIRE(&c->log, (uintptr_t)output->report % 4 == 0,
              "road: report must be aligned to 4 bytes");
   return RV_OK;
-}
-
-static void *row_of(const RvPlane *plane, int y) {
-  return plane->data ? (char *)plane->data + y * plane->stride : NULL;
-}
-
-static void publish(const RvRoadWork *w, const RvRoadOutput *output) {
-  for (int y = 0; y < w->rows; y++) {
-    uint8_t *mask = row_of(&output->mask, y), *seeds = row_of(&output->seeds, y);
-    float *distance = row_of(&output->distance, y);
-    for (int x = 0; x < w->columns; x++) {
-      const int i = y * w->columns + x;
-      if (mask)
-        mask[x] = w->road[i] ? 255 : 0;
-      if (seeds)
-        seeds[x] = w->sample[i] ? 255 : 0;
-      if (distance)
-        distance[x] = w->library.count ? (float)rv_road_length(w->config.distance, w->nearest[i])
-                                       : RV_ROAD_FAR;
-    }
-  }
-  if (output->report)
-    *output->report = w->report;
 }
 
 RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
                      const RvRoadOutput *output, RvStream stream) {
   if (!road)
     return RV_ERR_ARG;
-  RvRoadWork *w = &road->work;
-  RV_TRY(check_run(w, color, disparity, output));
-  const RvPlane votes = {w->histogram, 768 * sizeof *w->histogram, 768, 1, RV_U32};
-  RV_TRY(rv_vote_run(road->vote, color, &votes, stream));
-  w->report = (RvRoadReport){0};
-  w->plane = (RvRoadPlane){0};
-  rv_road_features(w, color);
-  if (disparity) {
-    rv_road_depths(w, disparity);
-    rv_road_ground(w);
+  const RvRoadStages *stages = road->stages;
+  RV_TRY(check_run(&road->config, color, disparity, output));
+  RvRoadJob job = {.color = *color, .output = *output, .stream = stream};
+  if (disparity)
+    job.disparity = *disparity;
+  if (road->vote) {
+    uint32_t *histogram = stages->histogram(road->work);
+    const RvPlane votes = {histogram, 768 * sizeof *histogram, 768, 1, RV_U32};
+    RV_TRY(rv_vote_run(road->vote, color, &votes, stream));
   }
-  rv_road_seeds(w, disparity);
-  if (w->plane.height > 0) {
-    w->report.slope_x = (float)w->plane.a;
-    w->report.slope_y = (float)w->plane.b;
-    w->report.intercept = (float)(w->plane.c - w->config.camera.doffs);
-    w->report.height = (float)w->plane.height;
-  }
-  rv_road_learn(w);
-  rv_road_classify(w);
-  publish(w, output);
-  return RV_OK;
+  RV_TRY(stages->features(road->work, &job));
+  RV_TRY(stages->ground(road->work, &job));
+  RV_TRY(stages->seeds(road->work, &job));
+  RV_TRY(stages->learn(road->work, &job));
+  RV_TRY(stages->classify(road->work, &job));
+  return stages->publish(road->work, &job);
 }
 
 RvStatus rv_road_reset(RvRoad *road, RvStream stream) {
-  (void)stream;
-  if (!road)
-    return RV_ERR_ARG;
-  road->work.library.count = 0;
-  road->work.waiting = 0;
-  return RV_OK;
+  return road ? road->stages->reset(road->work, stream) : RV_ERR_ARG;
 }
 
 void rv_road_free(RvRoad **road) {
@@ -317,6 +258,7 @@ void rv_road_free(RvRoad **road) {
   RvRoad *object = *road;
   rv_vote_free(&object->vote);
   rv_arena_close(&object->arena);
+  rv_memory_free(object->work, RV_CPU);
   rv_memory_free(object, RV_CPU);
   *road = NULL;
 }

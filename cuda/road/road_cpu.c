@@ -12,11 +12,16 @@ static void equalize(const RvRoadWork *w) {
   for (int channel = 0; channel < 3; channel++) {
     const uint32_t *histogram = w->histogram + 256 * channel;
     uint32_t below = 0, first = 0;
+    if (!w->config.equalize) {
+      for (int v = 0; v < 256; v++)
+        w->equal[256 * channel + v] = (uint8_t)v;
+      continue;
+    }
     for (int v = 0; v < 256; v++) {
       below += histogram[v];
       if (first == 0)
         first = below;
-      const int equal = w->config.equalize && below ? rv_road_equalized(below, first, total, v) : v;
+      const int equal = below ? rv_road_equalized(below, first, total, v) : v;
       w->equal[256 * channel + v] = (uint8_t)equal;
     }
   }
@@ -46,7 +51,7 @@ void rv_road_features(RvRoadWork *w, const RvPlane *color) {
 
 void rv_road_depths(RvRoadWork *w, const RvPlane *disparity) {
   const int n = w->config.patch_size;
-  const int doffs = (int)floor(w->config.camera.doffs * 16 + 0.5);
+  const int doffs = rv_road_doffs(&w->config.camera);
 #pragma omp parallel for num_threads(w->threads) schedule(static)
   for (int py = 0; py < w->rows; py++) {
     uint32_t *line = w->lines + (size_t)py * RV_ROAD_DEPTHS;
@@ -245,23 +250,9 @@ int rv_road_largest(const RvRoadWork *w) {
 
 /* --- Road ------------------------------------------------------------------------------------ */
 
-/* The threshold in the unit of rv_road_whole; nearer means smaller. */
-static double whole_threshold(const RvRoadConfig *c) {
-  const double t = c->classify_threshold;
-  switch (c->distance) {
-  case RV_ROAD_MAHALANOBIS:
-    return t * t * 256;
-  case RV_ROAD_EUCLIDEAN:
-  case RV_ROAD_HELLINGER:
-    return t * t * 16777216;
-  default:
-    return t * 65536;
-  }
-}
-
 void rv_road_classify(RvRoadWork *w) {
   const RvRoadDistance distance = w->config.distance;
-  const double limit = whole_threshold(&w->config);
+  const double limit = rv_road_limit(distance, w->config.classify_threshold);
   const int models = w->library.count;
   rv_road_tabulate(w, &w->library, distance);
 #pragma omp parallel for num_threads(w->threads) schedule(static)

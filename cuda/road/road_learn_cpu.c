@@ -98,9 +98,9 @@ static void start(RvRoadWork *w, int samples, int k) {
 
 static void set_priors(RvRoadWork *w) {
   for (int j = 0; j < w->fresh.count; j++) {
-    double log_det = 0;
+    int64_t log_det = 0;
     for (int cell = 0; cell < w->cells; cell++)
-      log_det = log_det + rv_road_log(w->fresh.variance[cell_of(w, j, cell)]);
+      log_det += rv_road_log_part(w->fresh.variance[cell_of(w, j, cell)]);
     w->prior[j] = rv_road_prior(w->fresh.weight[j], log_det);
   }
 }
@@ -255,7 +255,7 @@ static int gather(RvRoadWork *w) {
 
 /* Updates the models; the samples that are near none become rest[0 .. result - 1]. */
 static int update_all(RvRoadWork *w, int samples) {
-  const double limit = w->config.update_threshold * w->config.update_threshold * 256;
+  const double limit = rv_road_limit(RV_ROAD_MAHALANOBIS, w->config.update_threshold);
   const int models = w->library.count;
   rv_road_tabulate(w, &w->library, RV_ROAD_MAHALANOBIS);
 #pragma omp parallel for num_threads(w->threads) schedule(static)

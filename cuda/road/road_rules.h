@@ -12,7 +12,8 @@
 #include "road/road.h"
 #include "rv_hd.h"
 
-#define RV_ROAD_FAR 3.4e38f /* distance while there is no model */
+#define RV_ROAD_FAR 3.4e38f        /* distance while there is no model */
+#define RV_ROAD_INVERSE_SIZE 65536 /* one entry for each value of a disparity */
 
 /* --- Colour ---------------------------------------------------------------------------------- */
 
@@ -133,6 +134,18 @@ RV_HD int rv_road_plausible(const RvRoadPlane *p, const RvCamera *camera) {
          squared <= RV_ROAD_HEIGHT_MAX * RV_ROAD_HEIGHT_MAX;
 }
 
+RV_HD void rv_road_report_plane(const RvRoadPlane *p, double doffs, RvRoadReport *report) {
+  report->slope_x = (float)p->a;
+  report->slope_y = (float)p->b;
+  report->intercept = (float)(p->c - doffs);
+  report->height = (float)p->height;
+}
+
+/* In 1/16 px. */
+RV_HD int rv_road_doffs(const RvCamera *camera) {
+  return (int)floor(camera->doffs * 16 + 0.5);
+}
+
 /* Height of a point above the plane is h (1 - D_plane / D). The quotient is kept with 20 binary
  * digits: `ground` in 1/2^20 px, `inverse` = 2^32 / D in 1/16 px; off the plane by more than four
  * camera heights is cut. */
@@ -194,6 +207,19 @@ RV_HD double rv_road_length(RvRoadDistance distance, uint32_t whole) {
   }
 }
 
+/* A threshold in the unit of rv_road_whole; nearer means smaller. */
+RV_HD double rv_road_limit(RvRoadDistance distance, double threshold) {
+  switch (distance) {
+  case RV_ROAD_MAHALANOBIS:
+    return threshold * threshold * 256;
+  case RV_ROAD_EUCLIDEAN:
+  case RV_ROAD_HELLINGER:
+    return threshold * threshold * 16777216;
+  default:
+    return threshold * 65536;
+  }
+}
+
 /* Natural logarithm of v > 0 from + - * / alone, within 1e-12: v = f 2^e, 2 artanh((f-1)/(f+1)). */
 RV_HD double rv_road_log(double v) {
   uint64_t bits;
@@ -219,11 +245,17 @@ RV_HD double rv_road_log(double v) {
 #define RV_ROAD_LOG_STEP 1024               /* of a sum of such numbers, 65536 .. k * 65536 */
 #define RV_ROAD_LOG_SIZE ((RV_ROAD_LIBRARY_MAX + 1) * 65536 / RV_ROAD_LOG_STEP)
 
+/* What a cell adds to the logarithm of a model's determinant, in 1/2^32 nat: a sum that is the same
+ * in any order. */
+RV_HD int64_t rv_road_log_part(double variance) {
+  return (int64_t)(rv_road_log(variance) * 4294967296.0);
+}
+
 /* log w - log det / 2 in 1/512 nat; a model without weight is out of reach. */
-RV_HD int64_t rv_road_prior(double weight, double log_det) {
+RV_HD int64_t rv_road_prior(double weight, int64_t log_det) {
   if (!(weight > 0))
     return -((int64_t)1 << 40);
-  const double v = (rv_road_log(weight) - log_det / 2) * RV_ROAD_NAT;
+  const double v = (rv_road_log(weight) - (double)log_det / 8589934592.0) * RV_ROAD_NAT;
   return (int64_t)(v < 0 ? v - 0.5 : v + 0.5);
 }
 

@@ -1,9 +1,51 @@
-/* road_stages.h: the memory of road detection and the stages of the CPU engine. Internal. */
+/* road_stages.h: the stages of road detection that each engine fills in, and the
+ * memory of the CPU engine. Internal. */
 #ifndef RV_ROAD_STAGES_H
 #define RV_ROAD_STAGES_H
 
 #include "road/road_rules.h"
 #include "rv_internal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One call of run(). */
+typedef struct RvRoadJob {
+  RvPlane color, disparity; /* disparity.data NULL: none is known */
+  RvRoadOutput output;
+  RvStream stream;
+} RvRoadJob;
+
+/* An engine. `work` is its own struct of work_bytes in host memory, cleared before the first
+ * layout. */
+typedef struct RvRoadStages {
+  size_t work_bytes;
+  /* Takes the same pieces each time: first from a counting arena, then from the open one. Does not
+   * ask the device. */
+  void (*layout)(void *work, const RvRoadConfig *config, RvArena *arena);
+  /* After the arena is open: tables, an empty library. May wait. */
+  RvStatus (*open)(void *work, const RvRoadConfig *config);
+  /* Where the votes of the picture go: [channel][256]. */
+  uint32_t *(*histogram)(void *work);
+  /* In this order, every frame. */
+  RvStatus (*features)(void *work, const RvRoadJob *job);
+  RvStatus (*ground)(void *work, const RvRoadJob *job);
+  RvStatus (*seeds)(void *work, const RvRoadJob *job);
+  RvStatus (*learn)(void *work, const RvRoadJob *job);
+  RvStatus (*classify)(void *work, const RvRoadJob *job);
+  RvStatus (*publish)(void *work, const RvRoadJob *job);
+  RvStatus (*reset)(void *work, RvStream stream);
+} RvRoadStages;
+
+extern const RvRoadStages rv_road_stages_cpu;
+
+/* The tables of both engines: RV_ROAD_INVERSE_SIZE, RV_ROAD_EXP_SIZE, RV_ROAD_LOG_SIZE entries. */
+void rv_road_inverse_table(const RvRoadConfig *config, uint32_t *table);
+void rv_road_exp_table(uint32_t *table);
+void rv_road_log_table(uint32_t *table);
+
+/* --- The CPU engine -------------------------------------------------------------------------- */
 
 /* Gaussians with a diagonal covariance over the cells, in counts. */
 typedef struct RvRoadModels {
@@ -70,5 +112,9 @@ uint32_t rv_road_nearest(const RvRoadWork *work, const uint8_t *feature, int mod
 void rv_road_components(RvRoadWork *work, const uint8_t *set);
 /* Root of the largest, of equal ones the smallest; -1 without any. */
 int rv_road_largest(const RvRoadWork *work);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
