@@ -27,13 +27,12 @@
  */
 #include "gstcudardp.h"
 
-#include "depth/depth.h"
+#include "common/gstrvdisparity.h"
 #include "rdp/rdp.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_rdp_debug);
 #define GST_CAT_DEFAULT gst_cuda_rdp_debug
 
-#define SCALE_MAX 2048
 #define FIRST_ROOM 64 /* segments for each column at first; grows when a picture has more */
 
 enum {
@@ -46,8 +45,7 @@ enum {
   PROP_SCALE,
 };
 
-/* bits of gst_rv_transform_once */
-enum { ONCE_NO_DISPARITY, ONCE_BAD_DISPARITY };
+enum { ONCE_DISPARITY }; /* bits of gst_rv_transform_once: this and the next */
 
 struct _GstCudaRdp {
   GstRvTransform parent;
@@ -60,16 +58,12 @@ struct _GstCudaRdp {
   RvEngine engine;
   RvRdp *rdp;
   GstBufferPool *lists;
-  guint32 room;              /* segments of a list */
-  void *stats;               /* of the engine: columns, then offsets */
-  void *found;               /* the same on the host */
-  void *rescaled, *uploaded; /* of GRAY16_LE frames: in 1/16 px on the host, and on the device */
+  guint32 room; /* segments of a list */
+  void *stats;  /* of the engine: columns, then offsets */
+  void *found;  /* the same on the host */
 
-  GstRvInput disparity; /* of the present frame */
-  GstVideoFrame frame;
-  gboolean frame_mapped;
-  RvPlane plane;
-  GstRvPayload list; /* no buffer: nothing to work on */
+  GstRvDisparity disparity; /* of the present frame */
+  GstRvPayload list;        /* no buffer: nothing to work on */
 };
 
 G_DEFINE_TYPE(GstCudaRdp, gst_cuda_rdp, GST_TYPE_RV_TRANSFORM)
@@ -190,8 +184,8 @@ static void install_properties(GObjectClass *object) {
   g_object_class_install_property(
       object, PROP_SCALE,
       g_param_spec_int("disparity-scale", "Disparity scale",
-                       "Values per px of disparity in GRAY16_LE frames (KITTI: 256)", 1, SCALE_MAX,
-                       RV_RDP_SCALE, flags));
+                       "Values per px of disparity in GRAY16_LE frames (KITTI: 256)", 1,
+                       GST_RV_DISPARITY_SCALE_MAX, RV_RDP_SCALE, flags));
 }
 
 /* --- Objects --------------------------------------------------------------------------------- */
@@ -200,15 +194,13 @@ static void release_objects(GstCudaRdp *self) {
   rv_rdp_free(&self->rdp);
   gst_rv_payload_pool_free(&self->lists);
   rv_buffer_free(&self->stats, self->engine);
-  rv_buffer_free(&self->uploaded, self->engine);
   g_clear_pointer(&self->found, g_free);
-  g_clear_pointer(&self->rescaled, g_free);
 }
 
 static void release(GstRvTransform *base) {
   GstCudaRdp *self = GST_CUDA_RDP(base);
   release_objects(self);
-  gst_rv_input_clear(&self->disparity);
+  gst_rv_disparity_clear(&self->disparity);
 }
 
 /* The object is made with the first disparity, whose size need not be the picture's. */
@@ -263,70 +255,6 @@ static RvStatus make_objects(GstCudaRdp *self, const GstRvWork *work, int width,
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* The disparity that rides on the picture; plane.data stays NULL without one. */
-static RvStatus take_annotation(GstCudaRdp *self, const GstRvWork *work, GstBuffer *buffer) {
-  GstRvTransform *base = GST_RV_TRANSFORM(self);
-  RvMetaDisparity meta;
-  if (!rv_meta_get_disparity(buffer, &meta)) {
-    if (gst_rv_transform_once(base, ONCE_NO_DISPARITY))
-      GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The picture carries no disparity to segment."),
-                          ("Put cudasgm before cudardp, or feed it GRAY16_LE disparity maps."));
-    return RV_OK;
-  }
-  const RvStatus status = gst_rv_input_map(&self->disparity, work, meta.payload);
-  if (status != RV_OK)
-    return status;
-  const RvPlane *plane = &self->disparity.plane;
-  if (plane->format == RV_U16 && meta.scale == RV_RDP_SCALE)
-    self->plane = *plane;
-  else if (gst_rv_transform_once(base, ONCE_BAD_DISPARITY))
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                        ("The disparity of the picture is not u16 in 1/16 px; it is left alone."),
-                        ("RvDisparityMeta needs scale=16 and a payload of GRAY16_LE with "
-                         "GstVideoMeta."));
-  return RV_OK;
-}
-
-/* A frame that is a disparity map: brought to 1/16 px on the host, then to the engine. */
-static RvStatus take_frame(GstCudaRdp *self, const GstRvWork *work, GstBuffer *buffer) {
-  const GstVideoInfo *info = &GST_RV_TRANSFORM(self)->in_info;
-  const int width = GST_VIDEO_INFO_WIDTH(info), height = GST_VIDEO_INFO_HEIGHT(info);
-  self->frame_mapped = gst_video_frame_map(
-      &self->frame, info, buffer,
-      (GstMapFlags)(GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)); /* it stays writable */
-  if (!self->frame_mapped) {
-    gst_rv_log_line(&work->log,
-                    "a buffer of %" G_GSIZE_FORMAT " bytes cannot be read as GRAY16_LE "
-                    "%dx%d",
-                    gst_buffer_get_size(buffer), width, height);
-    return RV_ERR_IO;
-  }
-  const ptrdiff_t row = 2 * (ptrdiff_t)width;
-  RvPlane plane = {GST_VIDEO_FRAME_PLANE_DATA(&self->frame, 0),
-                   GST_VIDEO_FRAME_PLANE_STRIDE(&self->frame, 0), width, height, RV_U16};
-  if (self->used_scale != RV_RDP_SCALE) {
-    if (!self->rescaled)
-      self->rescaled = g_malloc((gsize)row * (gsize)height);
-    const RvPlane values = plane;
-    plane.data = self->rescaled;
-    plane.stride = row;
-    const RvStatus status = rv_depth_from_scale(&values, self->used_scale, &plane, &work->log);
-    if (status != RV_OK)
-      return status;
-  }
-  self->plane = plane;
-  if (work->engine == RV_CPU)
-    return RV_OK;
-  RvStatus status = RV_OK;
-  if (!self->uploaded)
-    status = rv_buffer_new(&self->uploaded, (gsize)row * (gsize)height, work->engine);
-  self->plane.data = self->uploaded;
-  self->plane.stride = row;
-  return status == RV_OK ? rv_copy_rows(self->uploaded, row, RV_CUDA, plane.data, plane.stride,
-                                        RV_CPU, (size_t)row, height, work->stream)
-                         : status;
-}
-
 /* Segments of the present plane into a list of the present room; what was found comes to the host.
  */
 static RvStatus segment(GstCudaRdp *self, const GstRvWork *work) {
@@ -340,7 +268,7 @@ static RvStatus segment(GstCudaRdp *self, const GstRvWork *work) {
       .columns = self->stats,
       .offsets = (guint32 *)(void *)((char *)self->stats + columns_bytes(self)),
   };
-  status = rv_rdp_run(self->rdp, &self->plane, &output, work->stream);
+  status = rv_rdp_run(self->rdp, &self->disparity.plane, &output, work->stream);
   if (status != RV_OK)
     return status;
   const gsize bytes = stats_bytes(self);
@@ -350,20 +278,12 @@ static RvStatus segment(GstCudaRdp *self, const GstRvWork *work) {
 
 static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job) {
   GstCudaRdp *self = GST_CUDA_RDP(base);
-  const gboolean is_map = GST_VIDEO_INFO_FORMAT(&base->in_info) == GST_VIDEO_FORMAT_GRAY16_LE;
-  self->plane.data = NULL;
-  RvStatus status;
-  if (is_map) {
-    status = make_objects(self, work, GST_VIDEO_INFO_WIDTH(&base->in_info),
-                          GST_VIDEO_INFO_HEIGHT(&base->in_info));
-    if (status == RV_OK)
-      status = take_frame(self, work, job->in);
-  } else {
-    status = take_annotation(self, work, job->in);
-    if (status == RV_OK && self->plane.data)
-      status = make_objects(self, work, self->plane.width, self->plane.height);
-  }
-  return status == RV_OK && self->plane.data ? segment(self, work) : status;
+  const RvPlane *plane = &self->disparity.plane;
+  RvStatus status =
+      gst_rv_disparity_map(&self->disparity, base, work, job->in, self->used_scale, ONCE_DISPARITY);
+  if (status == RV_OK && plane->data)
+    status = make_objects(self, work, plane->width, plane->height);
+  return status == RV_OK && plane->data ? segment(self, work) : status;
 }
 
 /* Segments found; with more than there is room for, the frame is done again with more room. */
@@ -405,10 +325,7 @@ static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJ
   if (ok && status == RV_OK && self->list.buffer)
     attach(self, job->out, count);
   gst_rv_payload_drop(&self->list);
-  gst_rv_input_unmap(&self->disparity);
-  if (self->frame_mapped)
-    gst_video_frame_unmap(&self->frame);
-  self->frame_mapped = FALSE;
+  gst_rv_disparity_unmap(&self->disparity);
   return status;
 }
 
@@ -431,10 +348,7 @@ static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
   base->finish = finish;
   base->release = release;
   char *all = gst_rv_transform_caps_string();
-  char *with_maps = g_strconcat(all,
-                                "; video/x-raw, format=GRAY16_LE, width=[1,16384], "
-                                "height=[1,16384], framerate=[0/1,2147483647/1]",
-                                NULL);
+  char *with_maps = g_strconcat(all, "; " GST_RV_DISPARITY_CAPS, NULL);
   gst_rv_transform_class_add_templates(base, with_maps, with_maps);
   g_free(with_maps);
   g_free(all);

@@ -240,6 +240,24 @@ RvStatus gst_rv_input_map(GstRvInput *input, const GstRvWork *work, GstBuffer *p
   return status;
 }
 
+RvStatus gst_rv_input_map_host(GstRvInput *input, const GstRvWork *work, const RvPlane *raster) {
+  const int pixel = raster->format == RV_F32 ? 4 : raster->format == RV_U16 ? 2 : 1;
+  const ptrdiff_t row = (ptrdiff_t)raster->width * pixel;
+  input->mapped = FALSE;
+  input->plane = *raster;
+  input->size = (gsize)row * (gsize)raster->height;
+  if (work->engine == RV_CPU)
+    return RV_OK;
+  RvStatus status =
+      stage(&input->staging, &input->staging_bytes, &input->staging_device, work, input->size);
+  if (status == RV_OK)
+    status = rv_copy_rows(input->staging, row, RV_CUDA, raster->data, raster->stride, RV_CPU,
+                          (size_t)row, raster->height, work->stream);
+  input->plane.data = input->staging;
+  input->plane.stride = row;
+  return status;
+}
+
 void gst_rv_input_unmap(GstRvInput *input) {
   if (input->mapped)
     rv_meta_unmap(&input->map);

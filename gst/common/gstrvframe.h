@@ -71,6 +71,10 @@ typedef struct GstRvInput {
 } GstRvInput;
 
 RvStatus gst_rv_input_map(GstRvInput *input, const GstRvWork *work, GstBuffer *payload);
+
+/* The same for a raster in host memory, which must stay until the wait. */
+RvStatus gst_rv_input_map_host(GstRvInput *input, const GstRvWork *work, const RvPlane *raster);
+
 void gst_rv_input_unmap(GstRvInput *input); /* after the wait */
 void gst_rv_input_clear(GstRvInput *input);
 
