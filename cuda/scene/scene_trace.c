@@ -198,14 +198,58 @@ static void meet_street(const RvScene *scene, const Ray *ray, Hit *hit) {
     *hit = found;
 }
 
+#define GRASS_TOP 0.14  /* m: no blade is higher */
+#define GRASS_NEAR 12.0 /* m: from here on it is drawn ever lower, */
+#define GRASS_FAR 20.0  /* up to here: pixels become longer than tufts */
+#define GRASS_STEPS 10
+#define TUFTS 100.0f /* texels per m: the largest tufts are 0.6 m across */
+
+/* Height of the grass above the ground, m; 0 on the track. A function of the place alone, so that
+ * both eyes see the same blades. */
+static double grass_height(const RvScene *scene, double x, double z) {
+  const double outside = -scene_track(scene, x, z);
+  if (outside <= 0.0 || z >= GRASS_FAR)
+    return 0.0;
+  const float tuft =
+      scene_texel(scene, TEX_CLOUD, x + 23.0, z + scene->world->travel, 0.0f, 0.0f, TUFTS);
+  const float edge = clamp01((float)outside * 3.0f);
+  const float fade = clamp01((float)((GRASS_FAR - z) / (GRASS_FAR - GRASS_NEAR)));
+  return GRASS_TOP * (double)(edge * fade * clamp01(2.2f * (tuft - 0.5f) + 0.45f));
+}
+
+/* Where the ray, which meets the ground at `t`, meets the grass on it. */
+static double meet_grass(const RvScene *scene, const Ray *ray, double t) {
+  const Vec o = ray->origin, d = ray->dir;
+  double right, ahead;
+  scene_ground_slope(scene->world, o.x + t * d.x, o.z + t * d.z, &right, &ahead);
+  const double sink = right * d.x + ahead * d.z - d.y; /* m towards the ground per m of t */
+  if (sink < 1e-3 || o.z + t * d.z > GRASS_FAR + GRASS_TOP / sink)
+    return t;
+  const double reach = GRASS_TOP / sink;
+  double before = t, over = -1.0; /* above the grass; below 0: not known yet */
+  for (int i = 0; i <= GRASS_STEPS; i++) {
+    const double at = t - reach * (GRASS_STEPS - i) / GRASS_STEPS;
+    if (at <= scene->near)
+      continue;
+    const double now = (t - at) * sink - grass_height(scene, o.x + at * d.x, o.z + at * d.z);
+    if (now <= 0.0)
+      return over > 0.0 ? before + (at - before) * over / (over - now) : at;
+    before = at;
+    over = now;
+  }
+  return t;
+}
+
 static void meet_wild(const RvScene *scene, const Ray *ray, Hit *hit) {
-  const double t = meet_ground(scene->world, ray, scene->near, hit->t, 0.0);
-  if (t == 0.0)
+  const double ground = meet_ground(scene->world, ray, scene->near, 1.2 * hit->t + 1.0, 0.0);
+  if (ground == 0.0)
     return;
+  const double t = meet_grass(scene, ray, ground);
   const Vec p = vec_add(ray->origin, vec_mul(ray->dir, t));
   const Hit found = {t, -2, 0,
                      scene_track(scene, p.x, p.z) > 0.0 ? MATERIAL_TRACK : MATERIAL_GRASS};
-  *hit = found;
+  if (t < hit->t)
+    *hit = found;
 }
 
 static void meet_objects(const RvScene *scene, const Bits *bits, const Ray *ray, Hit *hit) {
