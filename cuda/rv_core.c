@@ -175,8 +175,7 @@ int rv_arena_check(const RvArena *arena) {
 #if !RV_HAVE_CUDA
 int rv_cuda_devices(char *reason, size_t size) {
   if (reason && size)
-    snprintf(reason, size,
-             "this build has no CUDA engine (nvcc was not found, or -Dcuda=disabled)");
+    snprintf(reason, size, "it was built without CUDA (no nvcc was found, or -Dcuda=disabled)");
   return 0;
 }
 

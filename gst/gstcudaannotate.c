@@ -52,7 +52,11 @@ typedef enum GstCudaAnnotateShow {
 #define THICKNESS_DEFAULT 2
 #define THICKNESS_MOST 32
 #define MAX_DISPARITY_MOST 4095
-#define SEGMENTS_HIGH 128   /* px, colours of segments without a disparity */
+#define SEGMENTS_HIGH 128 /* px, colours of segments without a disparity */
+/* Segments and stixels are drawn by way of rasters of the size that they were made for: up to
+ * 3840x2160 px always, above that as long as the picture has a 16th of them. */
+#define RASTER_ALWAYS (3840 * 2160)
+#define RASTER_TIMES 16
 #define REFERENCE_ROWS 1080 /* lengths in properties are px of a picture of this height */
 
 enum {
@@ -68,7 +72,7 @@ enum {
 };
 
 /* bits of gst_rv_transform_once */
-enum { ONCE_NO_DISPARITY, ONCE_BAD_DISPARITY, ONCE_ASPECT };
+enum { ONCE_NO_DISPARITY, ONCE_BAD_DISPARITY, ONCE_ASPECT, ONCE_TOO_LARGE };
 
 typedef struct Settings {
   guint show;
@@ -370,6 +374,24 @@ static void colours_of(const GstRvJob *job, const Settings *settings, int *botto
   *bottom = MIN(low * 16, *top - 1);
 }
 
+/* Whoever attached it may have written any size: memory for it is taken within reason. */
+static gboolean fits_picture(GstCudaAnnotate *self, const char *what, int width, int height) {
+  const GstVideoInfo *info = &GST_RV_TRANSFORM(self)->in_info;
+  const gint64 picture = (gint64)GST_VIDEO_INFO_WIDTH(info) * GST_VIDEO_INFO_HEIGHT(info);
+  if ((gint64)width * height <= MAX(RASTER_ALWAYS, RASTER_TIMES * picture))
+    return TRUE;
+  if (gst_rv_transform_once(GST_RV_TRANSFORM(self), ONCE_TOO_LARGE))
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("The %s were made for a picture of %dx%d px, too large to be drawn on one "
+                         "of %dx%d.",
+                         what, width, height, GST_VIDEO_INFO_WIDTH(info),
+                         GST_VIDEO_INFO_HEIGHT(info)),
+                        ("Draw before the picture is scaled down, or take %s out of the property "
+                         "show.",
+                         what));
+  return FALSE;
+}
+
 static RvStatus draw_segments(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
                               const Settings *settings, const RvMetaSegments *segments) {
   int bottom, top;
@@ -425,9 +447,13 @@ static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRv
                           (!lined || rv_meta_find(job->in, RV_META_DISPARITY));
   const gboolean found = wanted && find_disparity(self, job->in, &meta);
   RvMetaSegments segments;
-  const gboolean cut = (settings.show & SHOW_SEGMENTS) && rv_meta_get_segments(job->in, &segments);
+  const gboolean cut = (settings.show & SHOW_SEGMENTS) &&
+                       rv_meta_get_segments(job->in, &segments) &&
+                       fits_picture(self, "segments", segments.width, segments.height);
   RvMetaStixels stixels;
-  const gboolean sticks = (settings.show & SHOW_STIXELS) && rv_meta_get_stixels(job->in, &stixels);
+  const gboolean sticks = (settings.show & SHOW_STIXELS) &&
+                          rv_meta_get_stixels(job->in, &stixels) &&
+                          fits_picture(self, "stixels", stixels.width, stixels.height);
   RvStatus status = RV_OK;
   if (sticks)
     status = draw_stixels(self, work, job, &settings, &stixels);

@@ -312,7 +312,7 @@ static RvStatus write_frame(GstCudaSgm *self, const GstRvWork *work, GstBuffer *
   if (depth &&
       (!rv_meta_get_camera(out, &camera, &w, &h) || camera.focal <= 0 || camera.baseline <= 0)) {
     gst_rv_log_line(&work->log, "output=depth needs the camera: set focal-length (px) and baseline "
-                                "(m), or put cudarectify before cudasgm");
+                                "(m)");
     return RV_ERR_ARG;
   }
   RvMetaMap map;
@@ -359,7 +359,8 @@ static void warn_of_poor_match(GstCudaSgm *self, const GstRvWork *work, int perc
     g_snprintf(likely, sizeof likely,
                "the pair is not rectified: the right picture lies %d rows too far %s",
                ABS(report.row_offset), report.row_offset > 0 ? "down" : "up");
-    remedy = "Rectify with cudarectify calibration=FILE, or align the cameras.";
+    remedy = "Rectify the pictures before they reach cudasgm (OpenCV's stereoRectify and "
+             "remap, or the camera's own setting), or align the cameras.";
   } else if (report.fault == RV_PAIR_SWAPPED) {
     g_snprintf(likely, sizeof likely, "left and right are swapped");
     remedy = self->eyes.top_bottom ? "Set the other one of layout=top-bottom and "
@@ -428,6 +429,9 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
   gst_cuda_sgm_install_properties(object);
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_DISPARITY;
+  base->refused = "output=picture sends the left picture; output=disparity and output=depth send "
+                  "GRAY16_LE in system memory, for elements that take a map. Set output, or change "
+                  "what follows.";
   base->check_caps = check_caps;
   base->transform_structure = transform_structure;
   base->configure = configure;

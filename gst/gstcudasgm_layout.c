@@ -302,10 +302,7 @@ void gst_cuda_sgm_transform_structure(GstCudaSgmLayout layout, GstCudaSgmOutput 
   }
   /* A frame that can never be a pair still gets an answer, so that the caps event comes, where the
    * element can say what is wrong: a refused link says nothing. */
-  int w = 0, h = 0;
-  if (before == gst_caps_get_size(result) && direction == GST_PAD_SINK &&
-      gst_structure_get_int(structure, "width", &w) &&
-      gst_structure_get_int(structure, "height", &h)) {
+  if (before == gst_caps_get_size(result) && direction == GST_PAD_SINK) {
     gst_structure_remove_fields(structure, "width", "height", NULL);
     append_results(output, structure, features, result);
   }

@@ -29,6 +29,7 @@
 
 #include "common/gstrverror.h"
 #include "common/gstrvframe.h"
+#include "common/gstrvmemory.h"
 #include "roadvision-gst.h"
 #include "scene/scene.h"
 
@@ -234,6 +235,7 @@ static gboolean set_caps(GstBaseSrc *src, GstCaps *caps) {
   return make_scene(self);
 }
 
+/* The pool that is offered behind, or one of our own where that does not take the pictures. */
 static gboolean decide_allocation(GstBaseSrc *src, GstQuery *query) {
   GstCaps *caps = NULL;
   GstVideoInfo info;
@@ -242,18 +244,27 @@ static gboolean decide_allocation(GstBaseSrc *src, GstQuery *query) {
     return FALSE;
   GstBufferPool *pool = NULL;
   guint size = 0, least = 0, most = 0;
-  const gboolean has_pool = gst_query_get_n_allocation_pools(query) > 0;
-  if (has_pool)
+  const gboolean meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
+  const gboolean offered = gst_query_get_n_allocation_pools(query) > 0;
+  if (offered)
     gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &least, &most);
   size = MAX(size, (guint)GST_VIDEO_INFO_SIZE(&info));
-  if (!pool)
+  if (pool && !gst_rv_pool_set_up(pool, caps, &size, least, most, meta)) {
+    GST_INFO_OBJECT(src, "%" GST_PTR_FORMAT " does not take %" GST_PTR_FORMAT, pool, caps);
+    gst_clear_object(&pool);
+  }
+  if (!pool) {
+    size = (guint)GST_VIDEO_INFO_SIZE(&info);
+    least = most = 0;
     pool = gst_video_buffer_pool_new();
-  GstStructure *config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_set_params(config, caps, size, least, most);
-  if (gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL))
-    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  gst_buffer_pool_set_config(pool, config);
-  if (has_pool)
+    if (!gst_rv_pool_set_up(pool, caps, &size, least, most, meta)) {
+      gst_object_unref(pool);
+      GST_ELEMENT_ERROR(src, RESOURCE, SETTINGS, ("No pool of buffers for the pictures."),
+                        ("Render smaller pictures: memory may be exhausted."));
+      return FALSE;
+    }
+  }
+  if (offered)
     gst_query_set_nth_allocation_pool(query, 0, pool, size, least, most);
   else
     gst_query_add_allocation_pool(query, pool, size, least, most);

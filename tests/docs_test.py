@@ -54,6 +54,18 @@ class Documents(unittest.TestCase):
                     missing.append('%s: %s' % (name, spec.name))
         self.assertEqual(missing, [])
 
+    def test_recommended_elements(self):
+        real = {feature.get_name() for feature in
+                Gst.Registry.get().get_feature_list_by_plugin('roadvision')}
+        stock = {'cudaupload', 'cudadownload', 'cudaconvert', 'cudart'}
+        files = ['README.md'] + [os.path.relpath(path, ROOT) for pattern in (
+            'gst/*.c', 'gst/common/*.c', 'docs/cuda*.md', 'docs/stereotestsrc.md')
+            for path in glob.glob(os.path.join(ROOT, pattern))]
+        unknown = ['%s: %s' % (file, word) for file in files
+                   for word in re.findall(r'\bcuda[a-z]+\b', text_of(file))
+                   if word not in real | stock]
+        self.assertEqual(unknown, [])
+
     def test_vote_example(self):
         code = re.findall(r'```c\n(.*?)```', text_of('docs/vote.md'), re.S)
         self.assertGreaterEqual(len(code), 2)

@@ -44,7 +44,7 @@ for e in $elements; do
   [ "$end" = error ] || fail "$e engine=cuda: $end, expected an error: $(tail -n 5 "$work/log")"
   grep -qi 'ERROR' "$work/log" || fail "$e engine=cuda shows no error"
   # Cause: driver, device or a build without CUDA. Remedy: what to do.
-  grep -qiE 'driver|no CUDA engine' "$work/log" || fail "$e engine=cuda does not name the cause: $(cat "$work/log")"
+  grep -qiE 'driver|built without CUDA' "$work/log" || fail "$e engine=cuda does not name the cause: $(cat "$work/log")"
   grep -qiE 'engine=(cpu|auto)' "$work/log" || fail "$e engine=cuda does not name the remedy: $(cat "$work/log")"
   echo "$e: $(grep -m1 -i error "$work/log")"
 

@@ -2,16 +2,39 @@
 #include "gstrverror.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 GST_DEBUG_CATEGORY_STATIC(gst_rv_library_debug);
 #define GST_CAT_DEFAULT gst_rv_library_debug
 
+/* The library names the fields of its configs (p2_min), users know properties (p2-min): every word
+ * that is a property when written with hyphens is written so. */
+static char *name_properties(GstElement *element, const char *text) {
+  GString *out = g_string_new(NULL);
+  while (*text) {
+    gsize length = 0;
+    while (g_ascii_isalnum(text[length]) || text[length] == '_')
+      length++;
+    char *word = g_strndup(text, MAX(length, 1));
+    char *name = g_strdelimit(g_strdup(word), "_", '-');
+    const gboolean known =
+        length > 0 && g_object_class_find_property(G_OBJECT_GET_CLASS(element), name);
+    g_string_append(out, known ? name : word);
+    text += strlen(word);
+    g_free(word);
+    g_free(name);
+  }
+  return g_string_free(out, FALSE);
+}
+
 static void receive(void *user, const char *text) {
   GstRvLog *log = user;
+  char *named = name_properties(log->element, text);
   g_mutex_lock(&log->lock);
-  g_strlcpy(log->last, text, sizeof log->last);
+  g_strlcpy(log->last, named, sizeof log->last);
   g_mutex_unlock(&log->lock);
-  GST_WARNING_OBJECT(log->element, "%s", text);
+  GST_WARNING_OBJECT(log->element, "%s", named);
+  g_free(named);
 }
 
 void gst_rv_log_init(GstRvLog *log, GstElement *element) {

@@ -196,26 +196,41 @@ void gst_rv_frame_clear(GstRvFrame *frame) {
 
 /* --- Payloads -------------------------------------------------------------------------------- */
 
-static void describe(GstRvInput *input, GstBuffer *payload, void *data) {
+/* A payload on the device as a plane, held to the rules of rv_meta_map_buffer. */
+static gboolean describe(GstRvInput *input, GstBuffer *payload, void *data) {
   const GstVideoMeta *video = gst_buffer_get_video_meta(payload);
-  input->size = gst_buffer_get_size(payload);
-  input->plane.data = (char *)data + (video ? video->offset[0] : 0);
-  input->plane.format = !video                                        ? RV_U8
-                        : video->format == GST_VIDEO_FORMAT_GRAY8     ? RV_U8
-                        : video->format == GST_VIDEO_FORMAT_GRAY16_LE ? RV_U16
-                                                                      : RV_F32;
-  input->plane.width = video ? (int)video->width : (int)MIN(input->size, (gsize)G_MAXINT);
-  input->plane.height = video ? (int)video->height : 1;
-  input->plane.stride = video ? video->stride[0] : input->plane.width;
+  const gsize size = gst_buffer_get_size(payload);
+  input->size = size;
+  if (!video) {
+    const int width = (int)MIN(size, (gsize)G_MAXINT);
+    input->plane = (RvPlane){data, width, width, 1, RV_U8};
+    return TRUE;
+  }
+  const RvFormat format = video->format == GST_VIDEO_FORMAT_GRAY8       ? RV_U8
+                          : video->format == GST_VIDEO_FORMAT_GRAY16_LE ? RV_U16
+                                                                        : RV_F32;
+  const gsize pixel = rv_format_bytes(format), row = video->width * pixel;
+  const gsize offset = video->offset[0], stride = (gsize)MAX(video->stride[0], 0);
+  if (row == 0 || video->height == 0 || stride < row || stride % pixel != 0 ||
+      offset % pixel != 0 || offset > size || size - offset < stride * (video->height - 1) + row)
+    return FALSE;
+  input->plane = (RvPlane){(char *)data + offset, video->stride[0], (int)video->width,
+                           (int)video->height, format};
+  return TRUE;
 }
 
 RvStatus gst_rv_input_map(GstRvInput *input, const GstRvWork *work, GstBuffer *payload) {
   input->mapped = FALSE;
   void *device_data =
       work->engine == RV_CUDA ? gst_rv_payload_device_data(payload, work->device) : NULL;
-  if (device_data) {
-    describe(input, payload, device_data);
+  if (device_data && describe(input, payload, device_data))
     return RV_OK;
+  if (device_data) {
+    gst_rv_log_line(&work->log,
+                    "an annotation's buffer of %" G_GSIZE_FORMAT
+                    " bytes on the GPU holds less than its GstVideoMeta says",
+                    gst_buffer_get_size(payload));
+    return RV_ERR_IO;
   }
   if (!rv_meta_map_buffer(&input->map, payload, GST_MAP_READ)) {
     gst_rv_log_line(&work->log,

@@ -1,4 +1,4 @@
-/* gstrvmemory.c: the allocator of device payloads, and their pool. */
+/* gstrvmemory.c: the allocator of device payloads, and pools. */
 #include "gstrvmemory.h"
 
 #include "roadvision-gst.h"
@@ -118,6 +118,21 @@ void *gst_rv_payload_device_data(GstBuffer *payload, const GstRvDevice *device) 
   return memory && gst_rv_device_equal(memory->device, device)
              ? (char *)memory->data + memory->parent.offset
              : NULL;
+}
+
+gboolean gst_rv_pool_set_up(GstBufferPool *pool, GstCaps *caps, guint *size, guint least,
+                            guint most, gboolean with_video_meta) {
+  const guint needed = *size;
+  GstStructure *config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps, *size, least, most);
+  if (with_video_meta)
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (!gst_buffer_pool_set_config(pool, config))
+    return FALSE;
+  config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_get_params(config, NULL, size, NULL, NULL);
+  gst_structure_free(config);
+  return *size >= needed;
 }
 
 GstBufferPool *gst_rv_payload_pool_new(GstRvDevice *device, gsize bytes) {

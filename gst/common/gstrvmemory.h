@@ -15,6 +15,11 @@ G_BEGIN_DECLS
  * another context). */
 void *gst_rv_payload_device_data(GstBuffer *payload, const GstRvDevice *device);
 
+/* Configures a pool of pictures and reads back the size of a buffer, which pools of padded memory
+ * change. FALSE when the pool refuses, also in favour of buffers that are too small. */
+gboolean gst_rv_pool_set_up(GstBufferPool *pool, GstCaps *caps, guint *size, guint least,
+                            guint most, gboolean with_video_meta);
+
 /* A pool of payloads of `bytes` each, on the device, or in host memory when `device` is NULL. It
  * grows without limit, since encoders hold frames, and hands returned payloads out again. NULL when
  * it cannot be made. */

@@ -163,6 +163,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out) {
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
   GstRvTransformPrivate *priv = self->priv;
   priv->configured = FALSE;
+  priv->explained = TRUE;
   if (!gst_video_info_from_caps(&self->in_info, in) ||
       !gst_video_info_from_caps(&self->out_info, out)) {
     GST_ERROR_OBJECT(self, "no video: %" GST_PTR_FORMAT " -> %" GST_PTR_FORMAT, in, out);
@@ -184,16 +185,40 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out) {
 static gboolean sink_event(GstBaseTransform *trans, GstEvent *event) {
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
   GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
-  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS && klass->check_caps) {
-    GstCaps *caps = NULL;
-    GstVideoInfo info;
-    gst_event_parse_caps(event, &caps);
-    if (!gst_video_info_from_caps(&info, caps) || !klass->check_caps(self, caps, &info)) {
-      gst_event_unref(event);
-      return FALSE;
-    }
+  GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(parent_class);
+  if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
+    return base->sink_event(trans, event);
+  GstCaps *caps = NULL;
+  GstVideoInfo info;
+  gst_event_parse_caps(event, &caps);
+  if (klass->check_caps &&
+      (!gst_video_info_from_caps(&info, caps) || !klass->check_caps(self, caps, &info))) {
+    gst_event_unref(event);
+    return FALSE;
   }
-  return GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(trans, event);
+  gst_caps_ref(caps);
+  self->priv->explained = FALSE;
+  const gboolean taken = base->sink_event(trans, event);
+  if (!taken && !self->priv->explained)
+    gst_rv_transform_explain_refusal(self, caps);
+  gst_caps_unref(caps);
+  return taken;
+}
+
+/* Where changed properties are negotiated. */
+static GstFlowReturn submit_input_buffer(GstBaseTransform *trans, gboolean is_discont,
+                                         GstBuffer *input) {
+  GstRvTransform *self = GST_RV_TRANSFORM(trans);
+  self->priv->explained = FALSE;
+  const GstFlowReturn flow =
+      GST_BASE_TRANSFORM_CLASS(parent_class)->submit_input_buffer(trans, is_discont, input);
+  GstCaps *caps = flow == GST_FLOW_NOT_NEGOTIATED && !self->priv->explained
+                      ? gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans))
+                      : NULL;
+  if (caps)
+    gst_rv_transform_explain_refusal(self, caps);
+  gst_clear_caps(&caps);
+  return flow;
 }
 
 /* --- One frame ------------------------------------------------------------------------------- */
@@ -364,6 +389,7 @@ static void constructed(GObject *object) {
 }
 
 static void finalize(GObject *object) {
+  gst_rv_transform_forget_context(GST_RV_TRANSFORM(object)); /* set, but never started */
   gst_rv_log_clear(&GST_RV_TRANSFORM(object)->priv->log);
   G_OBJECT_CLASS(parent_class)->finalize(object);
 }
@@ -382,6 +408,7 @@ static void gst_rv_transform_class_init(GstRvTransformClass *klass) {
   trans->stop = stop;
   trans->set_caps = set_caps;
   trans->sink_event = sink_event;
+  trans->submit_input_buffer = submit_input_buffer;
   trans->query = query;
   trans->accept_caps = gst_rv_transform_accept_vfunc;
   trans->transform_caps = gst_rv_transform_caps_vfunc;

@@ -68,6 +68,8 @@ struct GstRvTransformClass {
   gboolean in_place;
   GstMapFlags picture; /* what the element does with the input picture */
   const char *annotation;
+  const char
+      *refused; /* what to do when nothing behind takes what the element sends; may be NULL */
 
   /* Posts an error (cause and remedy) and returns FALSE when pictures of `caps` can never be
    * handled. Optional; called with the caps event, where a refusal can say why. */

@@ -68,6 +68,39 @@ GstCaps *gst_rv_transform_caps_vfunc(GstBaseTransform *trans, GstPadDirection di
   return result;
 }
 
+/* Name of the element behind the src pad, to be freed. */
+static char *follower(GstPad *pad) {
+  GstPad *peer = gst_pad_get_peer(pad);
+  GstObject *parent = peer ? gst_object_get_parent(GST_OBJECT_CAST(peer)) : NULL;
+  char *name = parent ? gst_object_get_name(parent) : g_strdup("nothing");
+  gst_clear_object(&parent);
+  gst_clear_object(&peer);
+  return name;
+}
+
+void gst_rv_transform_explain_refusal(GstRvTransform *self, GstCaps *caps) {
+  GstPad *pad = GST_BASE_TRANSFORM_SRC_PAD(self);
+  if (GST_PAD_IS_FLUSHING(pad) || !gst_pad_is_linked(pad))
+    return;
+  const char *remedy = GST_RV_TRANSFORM_GET_CLASS(self)->refused;
+  GstCaps *ours =
+      gst_rv_transform_caps_vfunc(GST_BASE_TRANSFORM_CAST(self), GST_PAD_SINK, caps, NULL);
+  GstCaps *theirs = gst_pad_peer_query_caps(pad, NULL);
+  if (!gst_caps_can_intersect(ours, theirs)) {
+    char *name = follower(pad), *sent = gst_caps_to_string(ours),
+         *taken = gst_caps_to_string(theirs);
+    GST_ELEMENT_ERROR(
+        self, STREAM, FORMAT,
+        ("What follows, from %s on, does not take what this element sends: %s.", name, sent),
+        ("%s It takes: %s", remedy ? remedy : "Put videoconvert or videoscale between.", taken));
+    g_free(name);
+    g_free(sent);
+    g_free(taken);
+  }
+  gst_caps_unref(ours);
+  gst_caps_unref(theirs);
+}
+
 /* cudaupload asks for system memory first and the asker's order wins: without this, a pipeline of
  * CUDA elements would negotiate system memory and leave the GPU without a word. */
 static void prefer_cuda(GstRvTransform *self, GstQuery *query) {

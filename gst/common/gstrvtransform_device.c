@@ -12,6 +12,16 @@ static int device_id(GstRvTransform *self) {
   return id;
 }
 
+#if HAVE_GSTCUDA
+/* CONTEXT queries come from any thread, and libgstcuda writes to priv->context without a lock:
+ * they are answered from a reference of their own. */
+static void publish_context(GstRvTransform *self) {
+  GST_OBJECT_LOCK(self);
+  gst_object_replace((GstObject **)&self->priv->answer, GST_OBJECT_CAST(self->priv->context));
+  GST_OBJECT_UNLOCK(self);
+}
+#endif
+
 /* The pipeline's context of the wanted device, made when there is none. */
 static gboolean find_device(GstRvTransform *self, int id) {
   GstRvTransformPrivate *priv = self->priv;
@@ -21,6 +31,7 @@ static gboolean find_device(GstRvTransform *self, int id) {
   if (!gst_cuda_ensure_element_context(GST_ELEMENT_CAST(self), id, &priv->context))
     return FALSE;
   priv->device = gst_rv_device_new(priv->context);
+  publish_context(self);
 #else
   priv->device = gst_rv_device_new(id < 0 ? 0 : id);
 #endif
@@ -35,6 +46,19 @@ static gboolean check_id(GstRvTransform *self, int id, int devices) {
                     ("There is no CUDA device %d: this machine has %d.", id, devices),
                     ("Devices count from 0; cuda-device-id=-1 takes any."));
   return FALSE;
+}
+
+/* engine=cuda without a device: what to do depends on whether this build has a CUDA engine. */
+static void refuse_cuda(GstRvTransform *self, const char *reason) {
+  if (rv_has_cuda())
+    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("engine=cuda cannot be used: %s.", reason),
+                      ("Set engine=auto or engine=cpu to work without a GPU, or install the NVIDIA "
+                       "driver (nvidia-smi shows whether it works)."));
+  else
+    GST_ELEMENT_ERROR(
+        self, RESOURCE, NOT_FOUND, ("engine=cuda cannot be used: %s.", reason),
+        ("Set engine=auto or engine=cpu; or build the plugin again where nvcc of the CUDA toolkit "
+         "is found and without -Dcuda=disabled. A driver alone does not help."));
 }
 
 gboolean gst_rv_transform_open(GstRvTransform *self) {
@@ -55,9 +79,7 @@ gboolean gst_rv_transform_open(GstRvTransform *self) {
     return TRUE;
   }
   if (devices == 0) {
-    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("engine=cuda cannot be used: %s.", reason),
-                      ("Set engine=auto or engine=cpu to work without a GPU, or install the NVIDIA "
-                       "driver (nvidia-smi shows whether it works)."));
+    refuse_cuda(self, reason);
     return FALSE;
   }
   if (!check_id(self, id, devices))
@@ -88,8 +110,7 @@ gboolean gst_rv_transform_need_device(GstRvTransform *self) {
   if (devices > 0 && find_device(self, id))
     return TRUE;
   GST_ELEMENT_ERROR(
-      self, RESOURCE, NOT_FOUND,
-      ("The caps say CUDA memory, but there is no usable GPU: %s.", reason),
+      self, RESOURCE, NOT_FOUND, ("The caps say CUDA memory, but it cannot be used: %s.", reason),
       ("Leave (memory:CUDAMemory) out of the caps: the element works on system memory."));
   return FALSE;
 }
@@ -127,9 +148,7 @@ static void leave_device(GstRvTransform *self) {
   gst_rv_device_unref(priv->device);
   priv->device = NULL;
   priv->configured = FALSE;
-#if HAVE_GSTCUDA
-  gst_clear_object(&priv->context);
-#endif
+  gst_rv_transform_forget_context(self);
 }
 
 void gst_rv_transform_close(GstRvTransform *self) {
@@ -161,22 +180,36 @@ void gst_rv_transform_adopt(GstRvTransform *self, GstBuffer *buffer) {
   leave_device(self);
   priv->context = context;
   priv->device = gst_rv_device_new(context);
+  publish_context(self);
   g_atomic_int_set(&priv->rebuild, 1);
   gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM_CAST(self)); /* pools of that context */
 }
 
 void gst_rv_transform_set_context(GstElement *element, GstContext *context) {
   GstRvTransform *self = GST_RV_TRANSFORM(element);
-  gst_cuda_handle_set_context(element, context, device_id(self), &self->priv->context);
+  if (gst_cuda_handle_set_context(element, context, device_id(self), &self->priv->context))
+    publish_context(self);
+}
+
+void gst_rv_transform_forget_context(GstRvTransform *self) {
+  gst_clear_object(&self->priv->context);
+  publish_context(self);
 }
 
 gboolean gst_rv_transform_context_query(GstRvTransform *self, GstQuery *query) {
-  return gst_cuda_handle_context_query(GST_ELEMENT_CAST(self), query, self->priv->context);
+  GST_OBJECT_LOCK(self);
+  GstCudaContext *context = self->priv->answer ? gst_object_ref(self->priv->answer) : NULL;
+  GST_OBJECT_UNLOCK(self);
+  const gboolean answered = gst_cuda_handle_context_query(GST_ELEMENT_CAST(self), query, context);
+  gst_clear_object(&context);
+  return answered;
 }
 #else
 void gst_rv_transform_adopt(GstRvTransform *self, GstBuffer *buffer) {}
 
 void gst_rv_transform_set_context(GstElement *element, GstContext *context) {}
+
+void gst_rv_transform_forget_context(GstRvTransform *self) {}
 
 gboolean gst_rv_transform_context_query(GstRvTransform *self, GstQuery *query) {
   return FALSE;

@@ -14,19 +14,6 @@ static GstBufferPool *new_pool(GstRvTransform *self, gboolean cuda) {
   return gst_video_buffer_pool_new();
 }
 
-/* Configures and reads back the size, which pools of padded memory change. */
-static gboolean set_up_pool(GstBufferPool *pool, GstCaps *caps, guint *size, guint min, guint max) {
-  GstStructure *config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_set_params(config, caps, *size, min, max);
-  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (!gst_buffer_pool_set_config(pool, config))
-    return FALSE;
-  config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_get_params(config, NULL, size, NULL, NULL);
-  gst_structure_free(config);
-  return TRUE;
-}
-
 gboolean gst_rv_transform_propose_vfunc(GstBaseTransform *trans, GstQuery *decide, GstQuery *query,
                                         GstBaseTransformClass *parent) {
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
@@ -43,7 +30,7 @@ gboolean gst_rv_transform_propose_vfunc(GstBaseTransform *trans, GstQuery *decid
   const gboolean cuda = gst_rv_transform_caps_are_cuda(caps);
   guint size = (guint)GST_VIDEO_INFO_SIZE(&info);
   GstBufferPool *pool = need_pool || cuda ? new_pool(self, cuda) : NULL;
-  if (pool && set_up_pool(pool, caps, &size, 0, 0))
+  if (pool && gst_rv_pool_set_up(pool, caps, &size, 0, 0, TRUE))
     gst_query_add_allocation_pool(query, pool, size, 0, 0);
   gst_clear_object(&pool);
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
@@ -75,16 +62,20 @@ gboolean gst_rv_transform_decide_vfunc(GstBaseTransform *trans, GstQuery *query,
   if (offered)
     gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &min, &max);
   size = MAX(size, (guint)GST_VIDEO_INFO_SIZE(&info));
-  if (pool && (!pool_fits(self, pool, cuda) || !set_up_pool(pool, caps, &size, min, max)))
+  if (pool &&
+      (!pool_fits(self, pool, cuda) || !gst_rv_pool_set_up(pool, caps, &size, min, max, TRUE)))
     gst_clear_object(&pool);
   if (!pool) {
     min = max = 0;
     pool = new_pool(self, cuda);
-    if (!pool || !set_up_pool(pool, caps, &size, min, max)) {
+    if (!pool || !gst_rv_pool_set_up(pool, caps, &size, min, max, TRUE)) {
       gst_clear_object(&pool);
       GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS,
-                        ("No pool of buffers could be made for the output pictures."),
-                        ("caps %" GST_PTR_FORMAT, caps));
+                        ("No pool of buffers could be made for the output pictures (%s %dx%d).",
+                         GST_VIDEO_INFO_NAME(&info), GST_VIDEO_INFO_WIDTH(&info),
+                         GST_VIDEO_INFO_HEIGHT(&info)),
+                        ("Memory may be exhausted: use smaller pictures, or close other programs "
+                         "that use the GPU."));
       return FALSE;
     }
   }
@@ -103,7 +94,8 @@ static GstFlowReturn acquire_copy(GstRvTransform *self, GstBuffer *inbuf, GstBuf
     GstCaps *caps = gst_video_info_to_caps(&self->in_info);
     guint size = (guint)GST_VIDEO_INFO_SIZE(&self->in_info);
     priv->copies = new_pool(self, gst_rv_buffer_is_cuda(inbuf));
-    const gboolean ready = priv->copies && set_up_pool(priv->copies, caps, &size, 0, 0) &&
+    const gboolean ready = priv->copies &&
+                           gst_rv_pool_set_up(priv->copies, caps, &size, 0, 0, TRUE) &&
                            gst_buffer_pool_set_active(priv->copies, TRUE);
     gst_caps_unref(caps);
     if (!ready) {
@@ -151,5 +143,8 @@ GstFlowReturn gst_rv_transform_own_picture(GstRvTransform *self, GstBuffer *inbu
     gst_clear_buffer(outbuf);
     return GST_FLOW_ERROR;
   }
-  return parent->copy_metadata(trans, inbuf, *outbuf) ? GST_FLOW_OK : GST_FLOW_ERROR;
+  if (parent->copy_metadata(trans, inbuf, *outbuf))
+    return GST_FLOW_OK;
+  gst_clear_buffer(outbuf);
+  return GST_FLOW_ERROR;
 }

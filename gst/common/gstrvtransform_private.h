@@ -19,6 +19,7 @@ struct GstRvTransformPrivate {
   RvEngine engine; /* resolved by start */
 #if HAVE_GSTCUDA
   GstCudaContext *context; /* found or made; device holds it too */
+  GstCudaContext *answer;  /* the same for CONTEXT queries, guarded by the object lock */
 #endif
   GstRvDevice *device;
   RvStream stream;
@@ -26,6 +27,7 @@ struct GstRvTransformPrivate {
   gint rebuild;        /* atomic: configure before the next frame */
   gboolean configured; /* configure has succeeded for the present caps */
   gboolean foreign;    /* buffers come from a device that the user excluded */
+  gboolean explained;  /* set_caps was reached: what goes wrong from there on posts its error */
   guint once;          /* bits of gst_rv_transform_once */
   GstRvFrame in, out;
   GstBufferPool *copies; /* for drawing on pictures that others hold too */
@@ -39,6 +41,8 @@ gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection d
 gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection direction,
                                        GstCaps *caps);
 gboolean gst_rv_transform_caps_are_cuda(const GstCaps *caps);
+/* Posts an error when nothing that `caps` (of the sink pad) become is taken by what follows. */
+void gst_rv_transform_explain_refusal(GstRvTransform *self, GstCaps *caps);
 
 /* gstrvtransform_pool.c */
 gboolean gst_rv_transform_propose_vfunc(GstBaseTransform *trans, GstQuery *decide, GstQuery *query,
@@ -56,6 +60,7 @@ void gst_rv_transform_close(GstRvTransform *self);           /* releases everyth
 gboolean gst_rv_transform_need_device(GstRvTransform *self); /* for CUDA caps; posts errors */
 void gst_rv_transform_adopt(GstRvTransform *self, GstBuffer *buffer);
 void gst_rv_transform_set_context(GstElement *element, GstContext *context);
+void gst_rv_transform_forget_context(GstRvTransform *self);
 gboolean gst_rv_transform_context_query(GstRvTransform *self, GstQuery *query);
 gboolean gst_rv_transform_ready_stream(GstRvTransform *self); /* device current */
 GstRvWork gst_rv_transform_get_work(GstRvTransform *self);

@@ -162,7 +162,7 @@ GST_START_TEST(test_refused_and_sizes) {
   gst_harness_set(harness, "cudahough", "min-theta", 100.0, "max-theta", 20.0, NULL);
   GstBuffer *out = gst_harness_push_and_pull(harness, picture(&info, 2));
   char *words = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(words && strstr(words, "max_theta"), "%s", words);
+  fail_unless(words && strstr(words, "max-theta"), "%s", words);
   g_free(words);
   check_lines(out, &info, &config, FALSE);
   gst_buffer_unref(out);

@@ -209,8 +209,8 @@ GST_START_TEST(test_poor_match) {
   static const struct {
     int shift, rows;
     const char *cause, *remedy;
-  } cases[] = {{5, 3, "3 rows too far down", "cudarectify"},
-               {5, -4, "4 rows too far up", "cudarectify"},
+  } cases[] = {{5, 3, "3 rows too far down", "Rectify the pictures before"},
+               {5, -4, "4 rows too far up", "stereoRectify"},
                {-12, 0, "swapped", "right-first"},
                {45, 0, "near 45 px", "min-disparity"}};
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
