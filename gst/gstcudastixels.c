@@ -346,8 +346,10 @@ static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRv
                                   .capacity = room,
                                   .offsets = self->offsets,
                                   .ground = self->ground};
-  status = rv_stixels_run(self->stixels, &self->disparity.plane,
-                          trusted ? &self->confidence.plane : NULL, &output, work->stream);
+  RvStixelsInput input = {.disparity = self->disparity.plane};
+  if (trusted)
+    input.confidence = self->confidence.plane;
+  status = rv_stixels_run(self->stixels, &input, &output, work->stream);
   if (status != RV_OK)
     return status;
   const guint32 *count = output.offsets + rv_stixels_columns(&self->used);

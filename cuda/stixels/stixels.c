@@ -34,7 +34,10 @@ void rv_stixels_config_init(RvStixelsConfig *config) {
       .gap_minus = {1, 1},
       .gap_plus = {1, 1},
       .transition = {[RV_STIXEL_GROUND] = {0, 2, 20}, [RV_STIXEL_OBJECT] = {0, 0, 5}},
+      .semantic_weight = 1,
   };
+  for (int k = 0; k < RV_STIXELS_SEMANTICS_MAX; k++)
+    config->semantic_structure[k] = RV_STIXEL_OBJECT;
 }
 
 /* --- Checks ---------------------------------------------------------------------------------- */
@@ -77,6 +80,15 @@ static RvStatus check_priors(const RvStixelsConfig *c) {
   return check_penalty(log, "gap_plus", &c->gap_plus);
 }
 
+static RvStatus check_semantics(const RvStixelsConfig *c) {
+  const RvLog *log = &c->log;
+  RV_TRY(in_range(log, "semantics", c->semantics, 0, RV_STIXELS_SEMANTICS_MAX));
+  RV_TRY(within(log, "semantic_weight", c->semantic_weight, 0, RV_STIXELS_WEIGHT_MAX));
+  for (int k = 0; k < c->semantics; k++)
+    RV_TRY(in_range(log, "semantic_structure", c->semantic_structure[k], 0, RV_STIXEL_SKY));
+  return RV_OK;
+}
+
 static RvStatus check_camera(const RvStixelsConfig *c) {
   const RvCamera *camera = &c->camera;
   const RvLog *log = &c->log;
@@ -108,6 +120,7 @@ RvStatus rv_stixels_config_check(const RvStixelsConfig *config) {
   RV_REQUIRE(log, config->threads >= 0, "stixels: threads is %d, must be 0 (all) or more",
              config->threads);
   RV_TRY(check_priors(config));
+  RV_TRY(check_semantics(config));
   return check_camera(config);
 }
 
@@ -246,21 +259,53 @@ static RvStatus check_output(const RvStixelsConfig *c, const RvStixelsOutput *ou
   return RV_OK;
 }
 
-RvStatus rv_stixels_run(RvStixels *stixels, const RvPlane *disparity, const RvPlane *confidence,
+/* A map of any size; scores: `planes` of it one below the other. */
+static RvStatus check_map(const RvStixelsConfig *c, const RvPlane *map, RvFormat format, int planes,
+                          const char *name) {
+  RV_REQUIRE(&c->log,
+             planes > 0 && map->width > 0 && map->width <= RV_MAX_SIDE && map->height > 0 &&
+                 map->height % planes == 0 && map->height / planes <= RV_MAX_SIDE &&
+                 rv_plane_fits(map, map->width, map->height, format),
+             "stixels: plane %s must be %s with a height that is a multiple of %d", name,
+             format == RV_U8 ? "RV_U8" : "RV_U16", planes);
+  return RV_OK;
+}
+
+static RvStatus check_input(const RvStixelsConfig *c, const RvStixelsInput *input) {
+  if (!input) {
+    rv_log(&c->log, "stixels: input is NULL");
+    return RV_ERR_ARG;
+  }
+  RV_TRY(check_plane(c, &input->disparity, RV_U16, "disparity"));
+  if (input->confidence.data)
+    RV_TRY(check_plane(c, &input->confidence, RV_U8, "confidence"));
+  const int given = (input->labels.data != NULL) + (input->scores.data != NULL);
+  RV_REQUIRE(&c->log, given == 0 || (given == 1 && c->semantics > 0),
+             "stixels: give either labels or scores, to an object with semantic classes");
+  if (input->labels.data)
+    RV_TRY(check_map(c, &input->labels, RV_U8, 1, "labels"));
+  return input->scores.data ? check_map(c, &input->scores, RV_U16, c->semantics, "scores") : RV_OK;
+}
+
+RvStatus rv_stixels_run(RvStixels *stixels, const RvStixelsInput *input,
                         const RvStixelsOutput *output, RvStream stream) {
   if (!stixels)
     return RV_ERR_ARG;
   const RvStixelsConfig *c = &stixels->config;
-  RV_TRY(check_plane(c, disparity, RV_U16, "disparity"));
-  if (confidence)
-    RV_TRY(check_plane(c, confidence, RV_U8, "confidence"));
+  const RvStixelsStages *stages = stixels->stages;
+  RV_TRY(check_input(c, input));
   RV_TRY(check_output(c, output));
-  RvStixelsJob job = {.disparity = *disparity, .output = *output, .stream = stream};
-  if (confidence)
-    job.confidence = *confidence;
-  RV_TRY(stixels->stages->cells(stixels->work, &stixels->model, &job, &c->log));
-  RV_TRY(stixels->stages->ground(stixels->work, &stixels->model, &job, &c->log));
-  return stixels->stages->columns(stixels->work, &stixels->model, &job, &c->log);
+  const RvStixelsJob job = {.disparity = input->disparity,
+                            .confidence = input->confidence,
+                            .labels = input->labels,
+                            .scores = input->scores,
+                            .output = *output,
+                            .stream = stream};
+  RV_TRY(stages->cells(stixels->work, &stixels->model, &job, &c->log));
+  if (rv_stixels_has_semantics(&job))
+    RV_TRY(stages->semantics(stixels->work, &stixels->model, &job, &c->log));
+  RV_TRY(stages->ground(stixels->work, &stixels->model, &job, &c->log));
+  return stages->columns(stixels->work, &stixels->model, &job, &c->log);
 }
 
 RvStatus rv_stixels_render(RvStixels *stixels, const RvStixel *list, uint32_t capacity,

@@ -11,18 +11,27 @@
  * bottom (those at the right and at the top may be cut). A cell is valid when at least half of its
  * pixels are; its disparity is their mean weighted with their confidence, its confidence c their
  * mean. A cell of weight round(c^2 / 255) = 0 is invalid. Disparities above max_disparity count as
- * max_disparity.
+ * max_disparity. Semantics (labels or scores, of any size): pixel (x, y) of the picture reads pixel
+ * (x map width / width, y map height / height) of the map, rounded down. The score of a semantic
+ * class in a cell is the mean over all its pixels; a label gives its class 0.9 and the others the
+ * rest in equal shares, a label that is no class gives all the same. Scores below 0 and NaN count
+ * as 0, those above 1 as 1; they need not add up to 1. A cell costs -log(score) in 1/256 nat, at
+ * most 16 nat.
  *  2. ground    the expected ground plane, from the camera or estimated (below).
  *  3. columns   energy (3.3) over rows v = 0.. of cells, counted from the bottom:
  *               data    an invalid cell costs -log(1 - p_val), a valid one -log(p_val P(d)), P
  * being (4.12) without or (3.9) with uniform outliers, sigma the standard deviation plane   mu(v) =
  * b v + a of each stixel minimises data and plane prior (3.23) priors  complexity (3.13), plane
  * (3.22), gravity (3.18), ordering (3.19), gap (3.20), transition (3.21); planes are compared at
- * the upper stixel's lowest row. The first stixel begins in row 0, the last one ends in the top
- * row, and every stixel begins right above its predecessor (3.14-3.17) Sky has a = b = 0 and begins
- * only where the ground plane is below 1 px. The recursion keeps one best stixel for each row and
- * class (4.9); equal costs are decided for the smaller row of the cut, then for the class of
- * smaller number. Costs are integers of 1/1024 nat, each stixel's rounded once, saturated at 2^30.
+ * the upper stixel's lowest row.
+ *               semantics  semantic_weight times the sum of its cells' costs (4.3), for that
+ * semantic class of the stixel's structural class which makes it least, of equals the one of
+ * smaller number. A structural class without any costs 16 nat a cell, and its stixels have no
+ * semantic class. The first stixel begins in row 0, the last one ends in the top row, and every
+ * stixel begins right above its predecessor (3.14-3.17) Sky has a = b = 0 and begins only where the
+ * ground plane is below 1 px. The recursion keeps one best stixel for each row and class (4.9);
+ * equal costs are decided for the smaller row of the cut, then for the class of smaller number.
+ * Costs are integers of 1/1024 nat, each stixel's rounded once, saturated at 2^30.
  *  4. output    a list of stixels, from which rv_stixels_render makes dense maps again.
  *
  * Estimated ground: cells vote in a row x disparity histogram for lines (disparity at row 0 in up
@@ -67,6 +76,8 @@ typedef enum RvStixelsGroundKind {
 #define RV_STIXELS_SIGMA_MIN 0.1
 #define RV_STIXELS_SIGMA_MAX 4.0
 #define RV_STIXELS_PRIOR_MAX 1000.0
+#define RV_STIXELS_SEMANTICS_MAX 32
+#define RV_STIXELS_WEIGHT_MAX 100.0
 
 /* A penalty alpha + beta |difference|. */
 typedef struct RvStixelsPenalty {
@@ -99,8 +110,11 @@ typedef struct RvStixelsConfig {
   double transition[RV_STIXELS_CLASSES][RV_STIXELS_CLASSES]; /* [class][class below], nat, 0..1000;
                                                               * 0, but ground on object 2, ground on
                                                               * sky 20, object on sky 5 */
-  int threads;                                               /* CPU engine, 0 = all; 0 */
-  RvLog log;                                                 /* silent */
+  int semantics;          /* number of semantic classes, 0..32; 0 */
+  double semantic_weight; /* w_l of (4.2), in steps of 1/256, 0..100; 1 */
+  uint8_t semantic_structure[RV_STIXELS_SEMANTICS_MAX]; /* RvStixelClass of each; object */
+  int threads;                                          /* CPU engine, 0 = all; 0 */
+  RvLog log;                                            /* silent */
 } RvStixelsConfig;
 
 /* The expected ground plane: disparity = at + slope * v, v in rows of cells from the bottom. */
@@ -110,6 +124,16 @@ typedef struct RvStixelsGround {
   int32_t found; /* frames with a road so far, saturated at 2^30; 0 with a plane from the camera */
   int32_t score; /* votes of the present frame's line; 0 with a plane from the camera */
 } RvStixelsGround;
+
+/* What run() reads, in the memory of the engine. */
+typedef struct RvStixelsInput {
+  RvPlane disparity;  /* RV_U16, width x height: 1/16 px, 0 = no value */
+  RvPlane confidence; /* RV_U8, width x height; data NULL: 255 everywhere */
+  /* Semantics of this frame, one or neither; data NULL: none. Only with `semantics` classes. */
+  RvPlane labels; /* RV_U8, any size: classes; what is no class is unknown */
+  RvPlane scores; /* RV_U16 that hold IEEE half floats, a plane for each class, one below the
+                   * other: any width, height = classes x height of the map */
+} RvStixelsInput;
 
 /* Where run() writes, all in the memory of the engine, not overlapping. What is NULL is not made.
  */
@@ -141,11 +165,8 @@ RV_API uint32_t rv_stixels_count_max(const RvStixelsConfig *config);
 /* *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
 RV_API RvStatus rv_stixels_new(RvStixels **out, const RvStixelsConfig *config, RvEngine engine);
 
-/* disparity: RV_U16, 1/16 px, 0 = no value; confidence: RV_U8, or NULL for 255 everywhere; both
- * width x height. */
-RV_API RvStatus rv_stixels_run(RvStixels *stixels, const RvPlane *disparity,
-                               const RvPlane *confidence, const RvStixelsOutput *output,
-                               RvStream stream);
+RV_API RvStatus rv_stixels_run(RvStixels *stixels, const RvStixelsInput *input,
+                               const RvStixelsOutput *output, RvStream stream);
 
 /* Dense maps of a list as run() makes it; planes with data NULL are left out.
  * disparity: RV_U16, 1/16 px, rounded, at least 1, and 0 outside all stixels; classes: RV_U8,

@@ -12,32 +12,64 @@ typedef struct Row {
   const char *name;
   int width, height, stixel_width, step;
   RvStixelsModelKind model;
+  int semantics; /* classes with planes of scores */
 } Row;
 
 static const Row rows[] = {
-    {"1242x375-w8s8-fast", 1242, 375, 8, 8, RV_STIXELS_SLANTED_FAST},
-    {"1242x375-w8s8-slanted", 1242, 375, 8, 8, RV_STIXELS_SLANTED},
-    {"1242x375-w8s8-constant", 1242, 375, 8, 8, RV_STIXELS_CONSTANT},
-    {"1242x375-w4s4-fast", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST},
-    {"1242x375-w4s4-slanted", 1242, 375, 4, 4, RV_STIXELS_SLANTED},
-    {"1242x375-w5s1-constant", 1242, 375, 5, 1, RV_STIXELS_CONSTANT},
-    {"2048x1024-w8s8-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST},
+    {"1242x375-w8s8-fast", 1242, 375, 8, 8, RV_STIXELS_SLANTED_FAST, 0},
+    {"1242x375-w8s8-slanted", 1242, 375, 8, 8, RV_STIXELS_SLANTED, 0},
+    {"1242x375-w8s8-constant", 1242, 375, 8, 8, RV_STIXELS_CONSTANT, 0},
+    {"1242x375-w4s4-fast", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 0},
+    {"1242x375-w4s4-slanted", 1242, 375, 4, 4, RV_STIXELS_SLANTED, 0},
+    {"1242x375-w5s1-constant", 1242, 375, 5, 1, RV_STIXELS_CONSTANT, 0},
+    {"2048x1024-w8s8-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 0},
+    {"2048x1024-w8s8-c19-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 19},
 };
 
-/* NULL when the street cannot be rendered. */
-static uint16_t *make(RvCheck *check, const char *name, const Row *row) {
+typedef struct Street {
+  RvStixelsConfig config;
+  RvStixelsInput input; /* in host memory */
+  uint16_t *disparity, *scores;
+  uint8_t *labels;
+} Street;
+
+/* Semantic classes are pairs of the scene's labels; the last one is never seen. */
+static void set_classes(RvStixelsConfig *c) {
+  for (int k = 0; k < c->semantics; k++)
+    c->semantic_structure[k] = k / 2 < RV_LABEL_BUILDING ? RV_STIXEL_GROUND
+                               : k / 2 == RV_LABEL_SKY   ? RV_STIXEL_SKY
+                                                         : RV_STIXEL_OBJECT;
+}
+
+/* Half floats: 0.5 to 0.94 for what the label says, 1/128 to 1/32 for all others. */
+static void make_scores(RvRandom *random, Street *street) {
+  const size_t pixels = (size_t)street->config.width * (size_t)street->config.height;
+  const size_t classes = (size_t)street->config.semantics;
+  street->scores = malloc(2 * pixels * classes + 1);
+  if (!street->scores)
+    abort();
+  for (size_t k = 0; k < classes; k++)
+    for (size_t i = 0; i < pixels; i++)
+      street->scores[k * pixels + i] =
+          (uint16_t)(street->labels[i] * 2u + i % 2 == k ? rvc_range(random, 0x3800, 0x3b80)
+                                                         : rvc_range(random, 0x2000, 0x2800));
+}
+
+static void make(RvCheck *check, const char *name, const Row *row, Street *street) {
   const size_t width = (size_t)row->width, pixels = width * (size_t)row->height;
   RvRandom random = rvc_random(check, name);
   RvSceneConfig config;
   rv_scene_config_init(&config);
   config.width = row->width;
   config.height = row->height;
-  uint16_t *truth = calloc(pixels, sizeof *truth);
+  uint16_t *truth = street->disparity = calloc(pixels, sizeof *truth);
+  street->labels = calloc(pixels, 1);
   uint8_t *grey = calloc(2 * pixels, 1);
-  if (!truth || !grey)
+  if (!truth || !street->labels || !grey)
     abort();
   const RvSceneTruth planes = {
-      .disparity = {truth, 2 * (ptrdiff_t)width, row->width, row->height, RV_U16}};
+      .disparity = {truth, 2 * (ptrdiff_t)width, row->width, row->height, RV_U16},
+      .labels = {street->labels, (ptrdiff_t)width, row->width, row->height, RV_U8}};
   RvPicture picture = {.format = RV_PIXEL_GRAY8, .width = 2 * row->width, .height = row->height};
   picture.data[0] = grey;
   picture.stride[0] = 2 * (ptrdiff_t)width;
@@ -57,25 +89,40 @@ static uint16_t *make(RvCheck *check, const char *name, const Row *row) {
     else
       truth[i] = (uint16_t)rvc_range(&random, 0, 8);
   }
-  return truth;
+  RvStixelsConfig *c = &street->config;
+  rv_stixels_config_init(c);
+  c->log = rvc_log(check);
+  c->width = row->width;
+  c->height = row->height;
+  c->stixel_width = row->stixel_width;
+  c->vertical_step = row->step;
+  c->model = row->model;
+  c->semantics = row->semantics;
+  set_classes(c);
+  make_scores(&random, street);
+  street->input = (RvStixelsInput){.disparity = planes.disparity};
+  if (c->semantics)
+    street->input.scores = (RvPlane){street->scores, 2 * (ptrdiff_t)width, row->width,
+                                     row->height * row->semantics, RV_U16};
 }
 
 typedef struct Bench {
   RvStixels *stixels;
-  RvPlane source;
+  RvStixelsInput input;
   RvStixelsOutput output;
 } Bench;
 
 static RvStatus run(void *user, RvStream stream) {
   const Bench *b = user;
-  return rv_stixels_run(b->stixels, &b->source, NULL, &b->output, stream);
+  return rv_stixels_run(b->stixels, &b->input, &b->output, stream);
 }
 
-static void bench_cuda(RvCheck *check, const char *name, const RvStixelsConfig *c,
-                       const RvPlane *host) {
+static void bench_cuda(RvCheck *check, const char *name, const Street *street) {
+  const RvStixelsConfig *c = &street->config;
   Bench b = {.output = {.capacity = rv_stixels_count_max(c)}};
   void *stixels = NULL, *offsets = NULL;
-  if (rvc_upload(check, &b.source, host) &&
+  if (rvc_upload(check, &b.input.disparity, &street->input.disparity) &&
+      (!c->semantics || rvc_upload(check, &b.input.scores, &street->input.scores)) &&
       rv_buffer_new(&stixels, b.output.capacity * sizeof(RvStixel), RV_CUDA) == RV_OK &&
       rv_buffer_new(&offsets, ((size_t)rv_stixels_columns(c) + 1) * 4, RV_CUDA) == RV_OK &&
       rv_stixels_new(&b.stixels, c, RV_CUDA) == RV_OK) {
@@ -84,15 +131,16 @@ static void bench_cuda(RvCheck *check, const char *name, const RvStixelsConfig *
     rvc_bench(check, name, RV_CUDA, run, &b);
   }
   rv_stixels_free(&b.stixels);
-  rvc_device_free(&b.source);
+  rvc_device_free(&b.input.disparity);
+  rvc_device_free(&b.input.scores);
   rv_buffer_free(&stixels, RV_CUDA);
   rv_buffer_free(&offsets, RV_CUDA);
 }
 
-static void bench_cpu(RvCheck *check, const char *name, const RvStixelsConfig *c,
-                      const RvPlane *host) {
+static void bench_cpu(RvCheck *check, const char *name, const Street *street) {
+  const RvStixelsConfig *c = &street->config;
   StixelsResult r = stixels_result_new(c, rv_stixels_count_max(c));
-  Bench b = {.source = *host, .output = stixels_result_output(&r)};
+  Bench b = {.input = street->input, .output = stixels_result_output(&r)};
   if (rv_stixels_new(&b.stixels, c, RV_CPU) == RV_OK)
     rvc_bench(check, name, RV_CPU, run, &b);
   rv_stixels_free(&b.stixels);
@@ -105,20 +153,14 @@ void stixels_bench(RvCheck *check) {
     snprintf(name, sizeof name, "stixels/%s", rows[k].name);
     if (!rvc_wants(check, name))
       continue;
-    uint16_t *source = make(check, name, &rows[k]);
-    RvStixelsConfig c;
-    rv_stixels_config_init(&c);
-    c.log = rvc_log(check);
-    c.width = rows[k].width;
-    c.height = rows[k].height;
-    c.stixel_width = rows[k].stixel_width;
-    c.vertical_step = rows[k].step;
-    c.model = rows[k].model;
-    const RvPlane host = {source, 2 * (ptrdiff_t)c.width, c.width, c.height, RV_U16};
+    Street street = {0};
+    make(check, name, &rows[k], &street);
     if (rvc_cpu(check))
-      bench_cpu(check, name, &c, &host);
+      bench_cpu(check, name, &street);
     if (rvc_cuda(check))
-      bench_cuda(check, name, &c, &host);
-    free(source);
+      bench_cuda(check, name, &street);
+    free(street.disparity);
+    free(street.labels);
+    free(street.scores);
   }
 }

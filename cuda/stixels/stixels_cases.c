@@ -11,11 +11,12 @@
 
 static int run_cpu(RvCheck *check, const char *name, const RvStixelsConfig *config,
                    const StixelsInput *input, int trusted, const StixelsResult *result) {
+  const RvStixelsInput in = stixels_input_of(input, trusted);
   const RvStixelsOutput output = stixels_result_output(result);
   RvStixels *stixels = NULL;
   RvStatus status = rv_stixels_new(&stixels, config, RV_CPU);
   if (status == RV_OK)
-    status = rv_stixels_run(stixels, &input->d, trusted ? &input->c : NULL, &output, NULL);
+    status = rv_stixels_run(stixels, &in, &output, NULL);
   rv_stixels_free(&stixels);
   return rvc_true(check, name, status == RV_OK, "run: %s", rv_status_text(status));
 }
@@ -26,7 +27,9 @@ static int is_whole(const RvStixelsConfig *c, const StixelsResult *r, int column
   for (uint32_t k = r->offsets[column]; k < r->offsets[column + 1]; k++) {
     const RvStixel *s = &r->stixels[k];
     if (s->column != column * c->stixel_width || s->v_bottom != row || s->v_top > s->v_bottom ||
-        s->structure >= RV_STIXELS_CLASSES || s->semantic != RV_SEMANTIC_NONE)
+        s->structure >= RV_STIXELS_CLASSES ||
+        (s->semantic != RV_SEMANTIC_NONE &&
+         (s->semantic >= c->semantics || c->semantic_structure[s->semantic] != s->structure)))
       return 0;
     row = s->v_top - 1;
   }
@@ -82,14 +85,16 @@ static void judge_picture(RvCheck *check, const char *name, RvRandom *random, Rv
                           int coupled, Tally *tally) {
   StixelsInput *input = stixels_input_new(c->width, c->height);
   stixels_fill_street(random, input);
+  stixels_fill_semantics(random, input, c->semantics);
   const int trusted = rvc_range(random, 0, 1);
+  const RvStixelsInput in = stixels_input_of(input, trusted);
   StixelsResult r = stixels_result_new(c, rv_stixels_count_max(c));
   StixelsTwin *twin = malloc(sizeof *twin);
   if (!twin)
     abort();
   if (run_cpu(check, name, c, input, trusted, &r))
     for (int x = 0; x < r.columns; x++) {
-      stixels_twin_column(twin, c, r.ground, &input->d, trusted ? &input->c : NULL, x);
+      stixels_twin_column(twin, c, r.ground, &in, x);
       judge(check, name, c, twin, &r, x, coupled, tally);
     }
   free(twin);
@@ -216,13 +221,14 @@ static void check_ground(RvCheck *check) {
   const RvStixelsOutput output = stixels_result_output(&r);
   RvStixels *stixels = NULL;
   rvc_true(check, name, rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK, "new");
+  const RvStixelsInput in = stixels_input_of(input, 0);
   const double unit = ldexp(1, -24);
-  rv_stixels_run(stixels, &input->d, NULL, &output, NULL);
+  rv_stixels_run(stixels, &in, &output, NULL);
   rvc_true(check, name,
            r.ground->found == 0 && r.ground->at == (INT64_C(48) << 24) && r.ground->slope < 0,
            "before a road: found %d, at %g", r.ground->found, (double)r.ground->at * unit);
   fill_road(input, 47, 71, 30, 130);
-  rv_stixels_run(stixels, &input->d, NULL, &output, NULL);
+  rv_stixels_run(stixels, &in, &output, NULL);
   const double at = 47 * (1 - 0.5 / 71), slope = -2 * 47.0 / 71;
   rvc_true(check, name,
            r.ground->found == 1 && fabs((double)r.ground->at * unit - at) < 0.05 &&
@@ -231,16 +237,16 @@ static void check_ground(RvCheck *check) {
            (double)r.ground->at * unit, at, (double)r.ground->slope * unit, slope);
   const RvStixelsGround before = *r.ground;
   memset(input->disparity, 0, sizeof input->disparity);
-  rv_stixels_run(stixels, &input->d, NULL, &output, NULL);
+  rv_stixels_run(stixels, &in, &output, NULL);
   rvc_true(check, name, r.ground->at == before.at && r.ground->slope == before.slope,
            "a frame without values moved the plane");
   fill_road(input, 51, 71, 30, 130);
   for (int frame = 0; frame < 20; frame++)
-    rv_stixels_run(stixels, &input->d, NULL, &output, NULL);
+    rv_stixels_run(stixels, &in, &output, NULL);
   rvc_true(check, name, fabs((double)r.ground->at * unit - 51 * (1 - 0.5 / 71)) < 0.06,
            "after 20 frames the plane is at %g", (double)r.ground->at * unit);
   fill_road(input, 51, 71, 0, 0);
-  rv_stixels_run(stixels, &input->d, NULL, &output, NULL);
+  rv_stixels_run(stixels, &in, &output, NULL);
   rvc_true(check, name, r.ground->found == 21, "a wall passed for a road: score %d",
            r.ground->score);
   rv_stixels_free(&stixels);
@@ -291,12 +297,14 @@ static void check_render(RvCheck *check) {
     StixelsInput *input = stixels_input_new(c.width, c.height),
                  *maps = stixels_input_new(c.width, c.height);
     stixels_fill_street(&random, input);
+    stixels_fill_semantics(&random, input, c.semantics);
+    const RvStixelsInput in = stixels_input_of(input, 0);
     const uint32_t most = rv_stixels_count_max(&c);
     StixelsResult r = stixels_result_new(&c, most);
     const RvStixelsOutput output = stixels_result_output(&r);
     RvStixels *stixels = NULL;
     rvc_true(check, name, rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK, "new");
-    rv_stixels_run(stixels, &input->d, NULL, &output, NULL);
+    rv_stixels_run(stixels, &in, &output, NULL);
     const uint32_t room = round == 7 ? r.offsets[r.columns] / 2 : most;
     rvc_true(check, name,
              rv_stixels_render(stixels, r.stixels, room, r.offsets, &maps->d, &maps->c, NULL) ==
@@ -345,11 +353,13 @@ static void check_draw(RvCheck *check) {
     StixelsInput *maps = stixels_input_new(c.width, c.height);
     StixelsInput *drawn = stixels_input_new(c.width, c.height);
     stixels_fill_street(&random, input);
+    stixels_fill_semantics(&random, input, c.semantics);
+    const RvStixelsInput in = stixels_input_of(input, 0);
     StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
     const RvStixelsOutput output = stixels_result_output(&r);
     RvStixels *stixels = NULL;
     rvc_true(check, name, rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK, "new");
-    rv_stixels_run(stixels, &input->d, NULL, &output, NULL);
+    rv_stixels_run(stixels, &in, &output, NULL);
     rv_stixels_render(stixels, r.stixels, r.room, r.offsets, &maps->d, &maps->c, NULL);
     rvc_true(check, name,
              rv_stixels_draw(r.stixels, r.offsets[r.columns], c.stixel_width, &drawn->d, &drawn->c,
@@ -433,6 +443,7 @@ static void parity(RvCheck *check) {
   check_render(check);
   check_draw(check);
   check_room(check);
+  stixels_check_semantics(check);
   stixels_parity(check);
 }
 
@@ -453,6 +464,10 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   c.sigma_ground_b = bytes[7] < 128 ? bytes[7] / 100.0 : RV_STIXELS_FREE;
   c.sigma_object_b = bytes[8] < 128 ? bytes[8] / 100.0 : RV_STIXELS_FREE;
   c.complexity = bytes[9] - 1.0;
+  c.semantics = bytes[11] & 6 ? 1 + bytes[10] % 33 : 0;
+  c.semantic_weight = bytes[11] / 8.0;
+  for (int k = 0; k < c.semantics && k < RV_STIXELS_SEMANTICS_MAX; k++)
+    c.semantic_structure[k] = (uint8_t)(bytes[(size_t)k % size] % 3);
   c.threads = 1;
   if (rv_stixels_config_check(&c) != RV_OK)
     return;
@@ -462,12 +477,23 @@ static void fuzz(const uint8_t *bytes, size_t size) {
       const size_t i = 10 + (size_t)(y * c.width + x) % (size - 10);
       input->disparity[y * STIXELS_SIDE + x] = (uint16_t)(bytes[i] << (bytes[10] % 9));
       input->confidence[y * STIXELS_SIDE + x] = bytes[i];
+      input->labels[y * STIXELS_SIDE + x] = bytes[i] % 9;
+      for (int k = 0; k < c.semantics; k++)
+        input->scores[(k * c.height + y) * STIXELS_SIDE + x] =
+            (uint16_t)(bytes[i] << 8 | bytes[10 + (i + (size_t)k) % (size - 10)]);
     }
+  if (bytes[11] & 6)
+    input->l = (RvPlane){input->labels, STIXELS_SIDE, c.width, c.height, RV_U8};
+  if ((bytes[11] & 6) == 4) {
+    input->l.data = NULL;
+    input->s = (RvPlane){input->scores, 2 * STIXELS_SIDE, c.width, c.height * c.semantics, RV_U16};
+  }
+  const RvStixelsInput in = stixels_input_of(input, bytes[11] & 1);
   StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
   const RvStixelsOutput output = stixels_result_output(&r);
   RvStixels *stixels = NULL;
   if (rv_stixels_new(&stixels, &c, RV_CPU) != RV_OK ||
-      rv_stixels_run(stixels, &input->d, bytes[11] & 1 ? &input->c : NULL, &output, NULL) != RV_OK)
+      rv_stixels_run(stixels, &in, &output, NULL) != RV_OK)
     abort();
   for (int x = 0; x < r.columns; x++)
     if (!is_whole(&c, &r, x))

@@ -23,6 +23,31 @@ static void sum_cells(RvStixelsColumn *c) {
   }
 }
 
+static void sum_semantics(const RvStixelsColumn *c) {
+  const size_t rows = (size_t)c->model->rows;
+  for (size_t place = 0; place < (size_t)c->model->semantics; place++) {
+    uint32_t *key = c->keys + place * (rows + 1);
+    key[0] = 0;
+    for (size_t v = 0; v < rows; v++)
+      key[v + 1] = key[v] + 32u * c->semantics[place * rows + v];
+  }
+}
+
+/* Least cost of a structural class's semantic classes, 1/256 nat; *semantic: which. */
+static uint32_t pick_semantic(const RvStixelsColumn *c, int structure, int bottom, int top,
+                              uint8_t *semantic) {
+  const RvStixelsModel *m = c->model;
+  const int first = m->semantic_first[structure], end = m->semantic_first[structure + 1];
+  uint32_t least = UINT32_MAX;
+  for (int place = first; place < end; place++) {
+    const uint32_t *sum = c->keys + (size_t)place * (size_t)(m->rows + 1);
+    const uint32_t key = rv_stixels_key(sum[bottom], sum[top + 1], place - first);
+    least = key < least ? key : least;
+  }
+  *semantic = first < end ? m->semantic_class[first + (int)(least % 32)] : RV_SEMANTIC_NONE;
+  return first < end ? least / 32 : RV_STIXELS_SCORE_WORST * (uint32_t)(top + 1 - bottom);
+}
+
 static int32_t cell_cost(const RvStixelsColumn *c, int structure, int v, int mu) {
   const RvStixelsCell cell = c->cells[v];
   return cell.weight ? c->table[structure][rv_stixels_index(cell, mu)] : 0;
@@ -63,9 +88,9 @@ static int64_t sum_of(const RvStixelsColumn *c, int structure, int bottom, int t
   return sum;
 }
 
-/* Cost of the stixel but for its predecessor, and its plane. */
-static int32_t own_cost(const RvStixelsColumn *c, int structure, int bottom, int top,
-                        RvStixelsPlane *plane) {
+/* Cost of the stixel but for its predecessor and its semantics, and its plane. */
+static int32_t depth_cost(const RvStixelsColumn *c, int structure, int bottom, int top,
+                          RvStixelsPlane *plane) {
   const RvStixelsModel *m = c->model;
   const RvStixelsSums s = rv_stixels_between(&c->sums[bottom], &c->sums[top + 1]);
   const RvStixelsFit fit = rv_stixels_fit(m, &c->ground, structure, &s, bottom);
@@ -77,11 +102,23 @@ static int32_t own_cost(const RvStixelsColumn *c, int structure, int bottom, int
                              fit.prior);
 }
 
+/* Cost of the stixel but for its predecessor, its plane and its semantic class. */
+static int32_t own_cost(const RvStixelsColumn *c, int structure, int bottom, int top,
+                        RvStixelsPlane *plane, uint8_t *semantic) {
+  const int32_t depth = depth_cost(c, structure, bottom, top, plane);
+  *semantic = RV_SEMANTIC_NONE;
+  if (!c->semantics)
+    return depth;
+  const uint32_t sum = pick_semantic(c, structure, bottom, top, semantic);
+  return rv_stixels_add(depth, rv_stixels_semantic_cost(c->model, sum));
+}
+
 /* Offers the stixel bottom..top of a class to the best that ends in `top` (3.25, 4.9). */
 static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
   RvStixelsBest *best = &c->best[top][structure];
   RvStixelsPlane plane;
-  const int32_t own = own_cost(c, structure, bottom, top, &plane);
+  uint8_t semantic;
+  const int32_t own = own_cost(c, structure, bottom, top, &plane, &semantic);
   const int mu = rv_stixels_value(&plane, 0);
   const int32_t next = rv_stixels_value(&plane, top + 1 - bottom);
   if (bottom == 0) {
@@ -107,9 +144,11 @@ static uint32_t follow(const RvStixelsColumn *c, int x, int structure, RvStixel 
     const int bottom = best->bottom, below = best->below;
     const int32_t under = bottom > 0 ? c->best[bottom - 1][below].cost : 0;
     RvStixelsPlane plane;
-    own_cost(c, structure, bottom, top, &plane);
-    made[count++] =
+    uint8_t semantic;
+    own_cost(c, structure, bottom, top, &plane, &semantic);
+    made[count] =
         rv_stixels_record(c->model, x, bottom, top, structure, &plane, best->cost - under);
+    made[count++].semantic = semantic;
     top = bottom - 1;
     structure = below;
   }
@@ -124,6 +163,8 @@ static uint32_t follow(const RvStixelsColumn *c, int x, int structure, RvStixel 
 int32_t rv_stixels_solve(RvStixelsColumn *c, int x, RvStixel *made, uint32_t *count) {
   const RvStixelsModel *m = c->model;
   sum_cells(c);
+  if (c->semantics)
+    sum_semantics(c);
   if (m->kind == RV_STIXELS_CONSTANT)
     sum_costs(c);
   for (int top = 0; top < m->rows; top++) {

@@ -37,6 +37,8 @@ static const RvContractField fields[] = {
     PRIOR_FIELD(transition[0][0]),
     PRIOR_FIELD(transition[2][2]),
     REAL_FIELD(camera.pitch, 2, LIST(-90, 90), 2, LIST(-89, 89)),
+    INT_FIELD(semantics, 2, LIST(-1, 33), 2, LIST(1, 32)),
+    REAL_FIELD(semantic_weight, 2, LIST(-0.1, 101), 2, LIST(0, 100)),
     INT_FIELD(threads, 1, LIST(-1), 2, LIST(0, 1)),
 };
 
@@ -47,6 +49,7 @@ static void init(void *config) {
   c->height = 61;
   c->stixel_width = 5;
   c->vertical_step = 3;
+  c->semantics = 3;
   c->threads = 2;
 }
 
@@ -79,23 +82,26 @@ static int planes(const void *config, RvContractPlane *out) {
   const RvStixelsConfig *c = config;
   const int columns = rv_stixels_columns(c), room = (int)rv_stixels_count_max(c);
   out[0] = (RvContractPlane){"disparity", RV_U16, c->width, c->height, 1, 0, RV_RULES};
-  out[1] = (RvContractPlane){"confidence", RV_U8, c->width, c->height, 1, 0, RV_RULES};
+  out[1] =
+      (RvContractPlane){"confidence", RV_U8, c->width, c->height, 1, 0, RV_RULES - RV_RULE_DATA};
   out[2] = (RvContractPlane){"stixels", RV_U32, room * 5, 1, 0, 0, 0};
   out[3] = (RvContractPlane){"offsets", RV_U32, columns + 1, 1, 0, 0, 0};
   out[4] = (RvContractPlane){"energies", RV_U32, columns, 1, 0, 0, 0};
   out[5] = (RvContractPlane){"ground", RV_U32, 6, 1, 0, 0, 0};
-  return 6;
+  out[6] = (RvContractPlane){"labels", RV_U8, 40, 30, 1, 0, RV_RULE_STRIDE | RV_RULE_FORMAT};
+  return 7;
 }
 
 static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
   if (!p)
-    return rv_stixels_run(object, NULL, NULL, NULL, stream);
+    return rv_stixels_run(object, NULL, NULL, stream);
   const RvStixelsOutput output = {.stixels = p[2].data,
                                   .capacity = (uint32_t)(p[2].width / 5),
                                   .offsets = p[3].data,
                                   .energies = p[4].data,
                                   .ground = p[5].data};
-  return rv_stixels_run(object, &p[0], &p[1], &output, stream);
+  const RvStixelsInput input = {p[0], p[1], p[6], {NULL, 0, 0, 0, RV_U8}};
+  return rv_stixels_run(object, &input, &output, stream);
 }
 
 static const char *bad(int index, void *config) {
@@ -107,6 +113,9 @@ static const char *bad(int index, void *config) {
   case 1:
     c->complexity = (double)0x7fffffff * 0x7fffffff * 1e300;
     return "an infinite prior";
+  case 2:
+    c->semantic_structure[2] = 3;
+    return "a semantic class of no structural class";
   default:
     return NULL;
   }

@@ -10,6 +10,8 @@ typedef struct RvStixelsCpu {
   int32_t (*table)[RV_STIXELS_TABLE];
   RvStixelsState *state;
   RvStixelsCell *cells;    /* [column][row] */
+  uint16_t *scores;        /* RvStixelsSetup.scores */
+  uint16_t *semantics;     /* [column][place][row] */
   int32_t *votes, *near;   /* [row][bin]: cells; cells within a bin, at most cap */
   RvStixelsColumn *column; /* [thread] */
   RvStixel *made;          /* [column][row] */
@@ -25,12 +27,14 @@ static void take_column(RvStixelsColumn *c, const RvStixelsModel *m, char *memor
   const size_t sums = (rows + 1) * sizeof *c->sums, best = rows * sizeof *c->best;
   const size_t costs = is_flat ? (rows + 1) * sizeof *c->steps : 0;
   const size_t px = (size_t)m->disparity_max + 1;
-  *used = sums + best + costs * (2 + px);
+  const size_t keys = (size_t)m->semantics * (rows + 1) * sizeof *c->keys;
+  *used = sums + best + keys + costs * (2 + px);
   if (!memory || !stride)
     return;
   c->sums = (RvStixelsSums *)(void *)memory;
   c->best = (void *)(memory + sums);
-  c->flat[0] = (int32_t *)(void *)(memory + sums + best);
+  c->keys = (uint32_t *)(void *)(memory + sums + best);
+  c->flat[0] = (int32_t *)(void *)(memory + sums + best + keys);
   c->flat[1] = c->flat[0] + costs / sizeof *c->steps;
   c->steps = c->flat[1] + costs / sizeof *c->steps;
 }
@@ -43,6 +47,9 @@ static void layout(void *work, const RvStixelsModel *m, int threads, RvArena *ar
   cpu->table = rv_arena_take(arena, RV_STIXELS_CLASSES * sizeof *cpu->table);
   cpu->state = rv_arena_take(arena, sizeof *cpu->state);
   cpu->cells = rv_arena_take(arena, columns * rows * sizeof *cpu->cells);
+  cpu->scores = rv_arena_take(arena, RV_STIXELS_SCORE_STEPS * sizeof *cpu->scores);
+  cpu->semantics =
+      rv_arena_take(arena, columns * rows * (size_t)m->semantics * sizeof *cpu->semantics);
   cpu->votes = rv_arena_take(arena, rows * (size_t)cpu->bins * sizeof *cpu->votes);
   cpu->near = rv_arena_take(arena, rows * (size_t)cpu->bins * sizeof *cpu->near);
   cpu->made = rv_arena_take(arena, columns * rows * sizeof *cpu->made);
@@ -64,6 +71,7 @@ static RvStatus open_cpu(void *work, const RvStixelsSetup *setup, const RvLog *l
   RvStixelsCpu *cpu = work;
   (void)log;
   memcpy(cpu->table, setup->table, sizeof setup->table);
+  memcpy(cpu->scores, setup->scores, sizeof setup->scores);
   *cpu->state = setup->start;
   return RV_OK;
 }
@@ -100,6 +108,14 @@ static RvStatus cells(void *work, const RvStixelsModel *m, const RvStixelsJob *j
   for (int v = 0; v < m->rows; v++)
     for (int x = 0; x < m->columns; x++)
       cpu->cells[(size_t)x * (size_t)m->rows + (size_t)v] = make_cell(m, job, x, v);
+  return RV_OK;
+}
+
+static RvStatus semantics(void *work, const RvStixelsModel *m, const RvStixelsJob *job,
+                          const RvLog *log) {
+  const RvStixelsCpu *cpu = work;
+  (void)log;
+  rv_stixels_cpu_semantics(m, job, cpu->scores, cpu->semantics, cpu->threads);
   return RV_OK;
 }
 
@@ -209,6 +225,8 @@ static RvStatus columns(void *work, const RvStixelsModel *m, const RvStixelsJob 
     c->table = (const int32_t(*)[RV_STIXELS_TABLE])cpu->table;
     c->ground = cpu->state->ground;
     c->cells = cpu->cells + at;
+    c->semantics =
+        rv_stixels_has_semantics(job) ? cpu->semantics + at * (size_t)m->semantics : NULL;
     const int32_t energy = rv_stixels_solve(c, x, cpu->made + at, &cpu->counts[x]);
     if (out->energies)
       out->energies[x] = energy;
@@ -266,6 +284,7 @@ const RvStixelsStages rv_stixels_stages_cpu = {
     .layout = layout,
     .open = open_cpu,
     .cells = cells,
+    .semantics = semantics,
     .ground = ground,
     .columns = columns,
     .render = render,

@@ -9,11 +9,14 @@ static void layout(void *memory, const RvStixelsModel *m, int threads, RvArena *
   const size_t columns = m->columns, rows = m->rows;
   (void)threads;
   work->bins = RV_STIXELS_BOTTOMS * m->bottom_step + 2;
-  work->scratch = (rv_stixels_cuda_scratch(m->rows) + 15) / 16 * 16;
+  work->scratch = (rv_stixels_cuda_scratch(m->rows, m->semantics) + 15) / 16 * 16;
   work->is_small = work->scratch <= RV_STIXELS_SHARED;
   work->table = (int32_t *)rv_arena_take(arena, 3 * RV_STIXELS_TABLE * sizeof *work->table);
   work->state = (RvStixelsState *)rv_arena_take(arena, sizeof *work->state);
   work->cells = (RvStixelsCell *)rv_arena_take(arena, columns * rows * sizeof *work->cells);
+  work->scores = (uint16_t *)rv_arena_take(arena, RV_STIXELS_SCORE_STEPS * sizeof *work->scores);
+  work->semantics =
+      (uint16_t *)rv_arena_take(arena, columns * rows * m->semantics * sizeof *work->semantics);
   work->poll = (RvStixelsPoll *)rv_arena_take(arena, sizeof *work->poll);
   work->votes = (int32_t *)rv_arena_take(arena, rows * work->bins * sizeof *work->votes);
   work->made = (RvStixel *)rv_arena_take(arena, columns * rows * sizeof *work->made);
@@ -29,6 +32,7 @@ static RvStatus open(void *memory, const RvStixelsSetup *setup, const RvLog *log
   const RvStixelsCuda *work = (RvStixelsCuda *)memory;
   RV_CU(log, cudaMemcpy(work->table, setup->table, sizeof setup->table, cudaMemcpyHostToDevice));
   RV_CU(log, cudaMemcpy(work->state, &setup->start, sizeof setup->start, cudaMemcpyHostToDevice));
+  RV_CU(log, cudaMemcpy(work->scores, setup->scores, sizeof setup->scores, cudaMemcpyHostToDevice));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run gets comes after */
   return rv_stixels_cuda_open_columns(work, &setup->model, log);
 }
@@ -207,11 +211,16 @@ static RvStatus render(void *memory, const RvStixelsModel *m, const RvStixelsDra
   return RV_OK;
 }
 
+static RvStatus semantics(void *memory, const RvStixelsModel *m, const RvStixelsJob *job,
+                          const RvLog *log) {
+  return rv_stixels_cuda_semantics((RvStixelsCuda *)memory, m, job, log);
+}
+
 static RvStatus columns(void *memory, const RvStixelsModel *m, const RvStixelsJob *job,
                         const RvLog *log) {
   return rv_stixels_cuda_columns((RvStixelsCuda *)memory, m, job, log);
 }
 
 extern "C" const RvStixelsStages rv_stixels_stages_cuda = {
-    sizeof(RvStixelsCuda), layout, open, cells, ground, columns, render,
+    sizeof(RvStixelsCuda), layout, open, cells, semantics, ground, columns, render,
 };

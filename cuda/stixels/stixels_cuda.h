@@ -20,6 +20,8 @@ struct RvStixelsCuda {
   int32_t *table; /* [class][RV_STIXELS_TABLE] */
   RvStixelsState *state;
   RvStixelsCell *cells; /* [column][row] */
+  uint16_t *scores;     /* RvStixelsSetup.scores */
+  uint16_t *semantics;  /* [column][place][row] */
   RvStixelsPoll *poll;
   int32_t *votes;   /* [row][bin] */
   char *columns;    /* [column][scratch], when not in shared memory */
@@ -28,8 +30,11 @@ struct RvStixelsCuda {
   uint32_t *counts; /* [column] */
 };
 
-/* Scratch of one column: sums, best, flat costs, links. */
-size_t rv_stixels_cuda_scratch(int rows);
+/* Scratch of one column: sums, best, flat costs, links, keys of semantic classes. */
+size_t rv_stixels_cuda_scratch(int rows, int semantics);
+
+RvStatus rv_stixels_cuda_semantics(const RvStixelsCuda *work, const RvStixelsModel *model,
+                                   const RvStixelsJob *job, const RvLog *log);
 
 /* Asks for the shared memory that the kernel of a model needs; before the first run. */
 RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsModel *model,

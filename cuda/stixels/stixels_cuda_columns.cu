@@ -13,16 +13,19 @@ struct Column {
   RvStixelsBest (*best)[RV_STIXELS_CLASSES]; /* rows */
   int32_t *flat[2]; /* rows + 1: costs of ground and sky cells summed; `constant` */
   uint32_t *links;  /* rows: bottom | class << 16, from the top down */
+  uint32_t *keys;   /* [place][rows + 1]: 32 x costs of semantic classes summed; NULL: none */
   const RvStixelsCell *cells;
+  const uint16_t *semantics; /* [place][row] */
   const int32_t *table;
   int32_t *steps; /* [rows + 1][whole px] */
   RvStixelsPlane ground;
 };
 
-size_t rv_stixels_cuda_scratch(int rows) {
+size_t rv_stixels_cuda_scratch(int rows, int semantics) {
   const size_t n = (size_t)rows;
   return (n + 1) * sizeof(RvStixelsSums) + n * RV_STIXELS_CLASSES * sizeof(RvStixelsBest) +
-         2 * (n + 1) * sizeof(int32_t) + n * sizeof(uint32_t);
+         2 * (n + 1) * sizeof(int32_t) + n * sizeof(uint32_t) +
+         (n + 1) * semantics * sizeof(uint32_t);
 }
 
 static __device__ __forceinline__ int32_t cell_cost(const Column &c, int structure, int v, int mu) {
@@ -47,6 +50,48 @@ static __device__ void sum_cells(const RvStixelsModel &m, const Column &c) {
       term[v * TERMS] = sum;
     }
   }
+}
+
+/* A warp sums the costs of a semantic class. */
+static __device__ void sum_semantics(const RvStixelsModel &m, const Column &c) {
+  const int lane = threadIdx.x % 32;
+  for (int place = threadIdx.x / 32; place < m.semantics; place += blockDim.x / 32) {
+    const uint16_t *cost = c.semantics + (size_t)place * m.rows;
+    uint32_t *key = c.keys + (size_t)place * (m.rows + 1), before = 0;
+    if (lane == 0)
+      key[0] = 0;
+    for (int first = 0; first < m.rows; first += 32) {
+      const int v = first + lane;
+      uint32_t sum = v < m.rows ? 32u * cost[v] : 0;
+      for (int step = 1; step < 32; step *= 2) {
+        const uint32_t other = __shfl_up_sync(0xffffffffu, sum, step);
+        sum += lane >= step ? other : 0;
+      }
+      if (v < m.rows)
+        key[v + 1] = before + sum;
+      before += __shfl_sync(0xffffffffu, sum, 31);
+    }
+  }
+}
+
+/* Least key of a structural class's semantic classes; all bits set without any. */
+static __device__ __forceinline__ uint32_t least_key(const RvStixelsModel &m, const Column &c,
+                                                     int structure, int bottom, int top) {
+  const int first = m.semantic_first[structure], end = m.semantic_first[structure + 1];
+  const uint32_t *sum = c.keys + (size_t)first * (m.rows + 1);
+  uint32_t least = 0xffffffffu;
+#pragma unroll 4
+  for (int place = 0; place < end - first; place++, sum += m.rows + 1)
+    least = min(least, rv_stixels_key(sum[bottom], sum[top + 1], place));
+  return least;
+}
+
+static __device__ __forceinline__ int32_t semantic_cost(const RvStixelsModel &m, const Column &c,
+                                                        int structure, int bottom, int top) {
+  const uint32_t key = least_key(m, c, structure, bottom, top);
+  const uint32_t sum =
+      key != 0xffffffffu ? key / 32 : RV_STIXELS_SCORE_WORST * (uint32_t)(top + 1 - bottom);
+  return rv_stixels_semantic_cost(&m, sum);
 }
 
 /* The tables of `constant`, one thread a disparity, the next two for ground and sky. */
@@ -93,11 +138,13 @@ static __device__ __forceinline__ void offer(const RvStixelsModel &m, const Colu
                                              int top) {
   const RvStixelsFit fit = rv_stixels_fit(&m, &c.ground, structure, &s, bottom);
   const int length = top + 1 - bottom;
-  const int32_t own =
+  int32_t own =
       KIND == RV_STIXELS_SLANTED_FAST
           ? rv_stixels_cost_fast(&m, structure, &s, length, fit.error)
           : rv_stixels_cost_sum(&m, structure, &s, length,
                                 sum_of<KIND>(m, c, structure, bottom, top, &fit.plane), fit.prior);
+  if (c.keys)
+    own = rv_stixels_add(own, semantic_cost(m, c, structure, bottom, top));
   const int32_t next = rv_stixels_value(&fit.plane, length);
   RvStixelsBest best = c.best[top][structure];
   if (bottom == 0) {
@@ -175,15 +222,19 @@ static __device__ void follow(const RvStixelsModel &m, const Column &c, RvStixel
     const int32_t under = bottom > 0 ? c.best[bottom - 1][best.below].cost : 0;
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
     const RvStixelsFit fit = rv_stixels_fit(&m, &c.ground, structure, &s, bottom);
-    made[found - 1 - k] =
+    RvStixel record =
         rv_stixels_record(&m, x, bottom, top, structure, &fit.plane, best.cost - under);
+    const uint32_t key = c.keys ? least_key(m, c, structure, bottom, top) : 0xffffffffu;
+    if (key != 0xffffffffu)
+      record.semantic = m.semantic_class[m.semantic_first[structure] + key % 32];
+    made[found - 1 - k] = record;
   }
 }
 
 template <int KIND>
 static __global__ void __launch_bounds__(512)
     columns_kernel(const __grid_constant__ RvStixelsModel m,
-                   const __grid_constant__ RvStixelsCuda work, int32_t *energies) {
+                   const __grid_constant__ RvStixelsCuda work, int is_semantic, int32_t *energies) {
   extern __shared__ __align__(16) char shared[];
   const size_t x = blockIdx.x, rows = m.rows;
   Column c;
@@ -193,11 +244,15 @@ static __global__ void __launch_bounds__(512)
   c.flat[0] = (int32_t *)(c.best + rows);
   c.flat[1] = c.flat[0] + rows + 1;
   c.links = (uint32_t *)(c.flat[1] + rows + 1);
+  c.keys = is_semantic ? c.links + rows : NULL;
   c.cells = work.cells + x * rows;
+  c.semantics = work.semantics + x * rows * m.semantics;
   c.table = work.table;
   c.steps = work.steps + x * (rows + 1) * (m.disparity_max + 1);
   c.ground = work.state->ground;
   sum_cells(m, c);
+  if (c.keys)
+    sum_semantics(m, c);
   if (KIND == RV_STIXELS_CONSTANT)
     sum_costs(m, c);
   solve<KIND>(m, c);
@@ -255,7 +310,8 @@ RvStatus rv_stixels_cuda_columns(const RvStixelsCuda *work, const RvStixelsModel
   const size_t shared = work->is_small ? work->scratch : 0;
   const int threads = rv_min(rv_div_up(m->rows, 32) * 32, 512);
   int32_t *energies = job->output.energies;
-  void *args[] = {(void *)m, (void *)work, (void *)&energies};
+  int is_semantic = rv_stixels_has_semantics(job);
+  void *args[] = {(void *)m, (void *)work, (void *)&is_semantic, (void *)&energies};
   RV_CU(log, cudaLaunchKernel(kernel_of(m->kind), dim3(m->columns), dim3(threads), args, shared,
                               job->stream));
   list_kernel<<<m->columns, 128, 0, job->stream>>>(*m, *work, job->output);

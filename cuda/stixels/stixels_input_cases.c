@@ -12,6 +12,48 @@ StixelsInput *stixels_input_new(int width, int height) {
   return input;
 }
 
+RvStixelsInput stixels_input_of(const StixelsInput *input, int trusted) {
+  RvStixelsInput in = {.disparity = input->d, .labels = input->l, .scores = input->s};
+  if (trusted)
+    in.confidence = input->c;
+  return in;
+}
+
+/* Mostly shares of 1, sometimes what no score should be. */
+static uint16_t random_half(RvRandom *random, int liked) {
+  const int dice = rvc_range(random, 0, 99);
+  return (uint16_t)(dice == 0  ? rvc_range(random, 0, 0xffff)
+                    : dice < 4 ? rvc_range(random, 0, 0x400)
+                    : liked    ? rvc_range(random, 0x3800, 0x3c00)
+                               : rvc_range(random, 0, 0x3000));
+}
+
+void stixels_fill_semantics(RvRandom *random, StixelsInput *input, int semantics) {
+  const int kind = semantics > 0 ? rvc_range(random, 0, 4) : 0;
+  const int is_same = rvc_range(random, 0, 2);
+  const int width = is_same ? input->d.width : rvc_range(random, 1, STIXELS_SIDE);
+  const int height = is_same ? input->d.height : rvc_range(random, 1, STIXELS_SIDE);
+  input->l = input->s = (RvPlane){NULL, 0, 0, 0, RV_U8};
+  if (kind == 0)
+    return;
+  const ptrdiff_t stride = rvc_range(random, 0, 1) ? STIXELS_SIDE : width;
+  if (kind < 3)
+    input->l = (RvPlane){input->labels, stride, width, height, RV_U8};
+  else
+    input->s = (RvPlane){input->scores, 2 * stride, width, height * semantics, RV_U16};
+  for (int x = 0; x < width; x++) {
+    int liked = 0;
+    for (int y = 0; y < height; y++) {
+      if (rvc_range(random, 0, 6) == 0)
+        liked = rvc_range(random, 0, semantics);
+      if (kind < 3)
+        input->labels[y * stride + x] = (uint8_t)liked;
+      for (int k = 0; kind >= 3 && k < semantics; k++)
+        input->scores[(k * height + y) * stride + x] = random_half(random, k == liked);
+    }
+  }
+}
+
 void stixels_fill_street(RvRandom *random, StixelsInput *input) {
   const int height = input->d.height;
   const int noise = rvc_range(random, 0, 24), holes = rvc_range(random, 0, 400);
@@ -62,6 +104,11 @@ RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int mode
   c.gap_minus = coupled ? random_penalty(random) : none;
   c.gap_plus = coupled ? random_penalty(random) : none;
   c.max_disparity = rvc_range(random, 0, 3) ? 128 : rvc_range(random, 1, 300);
+  if (rvc_range(random, 0, 1))
+    c.semantics = rvc_range(random, 1, rvc_range(random, 0, 4) ? 8 : RV_STIXELS_SEMANTICS_MAX);
+  for (int k = 0; k < c.semantics; k++)
+    c.semantic_structure[k] = (uint8_t)rvc_range(random, 0, 2);
+  c.semantic_weight = rvc_range(random, 0, 500) / 100.0;
   c.threads = rvc_range(random, 0, 2);
   return c;
 }

@@ -61,19 +61,23 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
                      {e->got.energies, NULL, (size_t)e->got.columns * 4},
                      {e->got.ground, NULL, sizeof *e->got.ground}};
   StixelsInput *maps = stixels_input_new(input->d.width, input->d.height);
-  RvPlane d = {0}, c = {0}, drawn = {0}, classes = {0};
+  RvPlane d = {0}, c = {0}, labels = {0}, scores = {0}, drawn = {0}, classes = {0};
   int ok = rvc_upload(check, &d, &input->d) && rvc_upload(check, &c, &input->c) &&
            rvc_upload(check, &drawn, &maps->d) && rvc_upload(check, &classes, &maps->c);
+  ok = ok && (!input->l.data || rvc_upload(check, &labels, &input->l)) &&
+       (!input->s.data || rvc_upload(check, &scores, &input->s));
   for (int k = 0; k < 4; k++)
     ok = ok && to_device(&arrays[k]);
   const RvStixelsOutput out = {arrays[0].device, e->got.room, arrays[1].device, arrays[2].device,
                                arrays[3].device};
-  RvStatus status = rv_stixels_run(e->cpu, &input->d, trusted ? &input->c : NULL, &want, NULL);
+  const RvStixelsInput host = stixels_input_of(input, trusted);
+  const RvStixelsInput device = {d, trusted ? c : (RvPlane){0}, labels, scores};
+  RvStatus status = rv_stixels_run(e->cpu, &host, &want, NULL);
   if (status == RV_OK)
     status = rv_stixels_render(e->cpu, e->want.stixels, e->want.room, e->want.offsets, &e->maps->d,
                                &e->maps->c, NULL);
   if (ok && status == RV_OK)
-    status = rv_stixels_run(e->cuda, &d, trusted ? &c : NULL, &out, NULL);
+    status = rv_stixels_run(e->cuda, &device, &out, NULL);
   if (ok && status == RV_OK)
     status =
         rv_stixels_render(e->cuda, out.stixels, out.capacity, out.offsets, &drawn, &classes, NULL);
@@ -100,6 +104,8 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
   }
   rvc_device_free(&d);
   rvc_device_free(&c);
+  rvc_device_free(&labels);
+  rvc_device_free(&scores);
   rvc_device_free(&drawn);
   rvc_device_free(&classes);
   free(maps);
@@ -121,8 +127,10 @@ static void check_config(RvCheck *check, const char *name, RvRandom *random,
                    rv_stixels_new(&e.cuda, c, RV_CUDA) == RV_OK,
                "%s: new", what))
     for (int frame = 0; frame < FRAMES; frame++) {
-      if (frame != 1) /* the same once more, then another */
+      if (frame != 1) { /* the same once more, then another */
         stixels_fill_street(random, input);
+        stixels_fill_semantics(random, input, c->semantics);
+      }
       check_frame(check, name, what, &e, input, rvc_range(random, 0, 1), c->stixel_width);
     }
   rv_stixels_free(&e.cpu);
@@ -145,6 +153,11 @@ void stixels_parity(RvCheck *check) {
     c.stixel_width = rvc_range(&random, 1, round % 5 ? 12 : 64);
     c.vertical_step = rvc_range(&random, 1, round % 5 ? 5 : 64);
     c.width = rvc_range(&random, 1, side);
+    if (round % 7 == 0) { /* the kernel of aligned scores */
+      c.stixel_width = 8;
+      c.width = 8 * rvc_range(&random, 1, side / 8);
+      c.semantics = rvc_range(&random, 1, RV_STIXELS_SEMANTICS_MAX);
+    }
     c.height = rvc_range(&random, 1, side);
     if (round % 4 == 1) {
       c.ground = RV_STIXELS_GROUND_CAMERA;

@@ -22,6 +22,10 @@ typedef struct RvStixelsCell {
   uint8_t confidence;
 } RvStixelsCell;
 
+#define RV_STIXELS_SCORE_ONE (1u << 23)       /* a score of 1 */
+#define RV_STIXELS_SCORE_STEPS (2 + 23 * 512) /* entries of the table of -log(score) */
+#define RV_STIXELS_SCORE_WORST 4096           /* cost of a score of 0, 1/256 nat */
+
 /* The config in numbers the engines work with. Costs in 1/1024 nat. */
 typedef struct RvStixelsModel {
   int width, height, cell_width, step; /* px */
@@ -40,6 +44,11 @@ typedef struct RvStixelsModel {
   int32_t gravity[2][2], gap[2][2]; /* [difference > 0][alpha, beta per px] */
   int32_t ordering[2];
   int32_t transition[3][3];
+  int semantics;              /* semantic classes, in places: by structural class, then number */
+  int semantic_first[4];      /* place of the first of each structural class, and the end */
+  uint8_t semantic_class[32]; /* class at a place */
+  int32_t semantic_weight;    /* 1/256 */
+  uint32_t label_score[3];    /* of the label's class, of another, of all when it is none */
 } RvStixelsModel;
 
 /* The plane that the engines work with. */
@@ -89,6 +98,47 @@ RV_HD RvStixelsCell rv_stixels_cell(int pixels, int valid, int64_t c, int64_t cd
   cell.confidence = (uint8_t)mean;
   cell.disparity = (uint16_t)(d < 16 * max_px ? d : 16 * max_px);
   return cell;
+}
+
+/* --- Semantics ------------------------------------------------------------------------------- */
+
+/* 1/2^23 of a half float: nearest, halves to even; below 0 and NaN 0, above 1 1. */
+RV_HD uint32_t rv_stixels_score(uint32_t half) {
+  const uint32_t bits = half <= 0x3c00 ? half : half <= 0x7c00 ? 0x3c00 : 0;
+  const uint32_t exponent = bits >> 10, mantissa = bits & 0x3ff;
+  const uint32_t x = exponent ? (mantissa | 0x400) << (exponent - 1) : mantissa;
+  return (x + (x >> 1 & 1)) >> 1;
+}
+
+RV_HD uint32_t rv_stixels_label(const RvStixelsModel *m, int label, int semantic) {
+  return m->label_score[label >= m->semantics ? 2 : label != semantic];
+}
+
+/* Mean score of a cell. */
+RV_HD uint32_t rv_stixels_score_mean(uint64_t sum, int pixels) {
+  const uint32_t n = (uint32_t)pixels;
+  return n <= 256 ? ((uint32_t)sum + n / 2) / n : (uint32_t)((sum + n / 2) / n);
+}
+
+/* Entry of the table of -log(score): 0 for 0, then 9 bits of mantissa. */
+RV_HD int rv_stixels_score_index(uint32_t mean) {
+  const union {
+    float real;
+    uint32_t bits;
+  } score = {(float)mean};
+  return mean == 0 ? 0 : (int)(score.bits >> 14) - (127 << 9) + 1;
+}
+
+/* Costs in 1/256 nat of semantic class `place` over rows of cells, from summed costs times 32. The
+ * least key is the least cost, of equals that of the smallest place. */
+RV_HD uint32_t rv_stixels_key(uint32_t below, uint32_t upto, int place) {
+  return upto - below + (uint32_t)place;
+}
+
+/* Costs in 1/256 nat as energy. */
+RV_HD int32_t rv_stixels_semantic_cost(const RvStixelsModel *m, uint32_t sum) {
+  const int64_t cost = ((int64_t)sum * m->semantic_weight + 32) >> 6;
+  return (int32_t)(cost < RV_STIXELS_INFINITE ? cost : RV_STIXELS_INFINITE);
 }
 
 /* --- Planes ---------------------------------------------------------------------------------- */

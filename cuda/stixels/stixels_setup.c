@@ -55,6 +55,25 @@ static void set_priors(const RvStixelsConfig *c, RvStixelsModel *m) {
                     (step * step);
 }
 
+static uint32_t score(double value) {
+  return (uint32_t)floor(value * RV_STIXELS_SCORE_ONE + 0.5);
+}
+
+static void set_semantics(const RvStixelsConfig *c, RvStixelsModel *m) {
+  int place = 0;
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+    m->semantic_first[k] = place;
+    for (int s = 0; s < c->semantics; s++)
+      if (c->semantic_structure[s] == k)
+        m->semantic_class[place++] = (uint8_t)s;
+  }
+  m->semantics = m->semantic_first[RV_STIXELS_CLASSES] = place;
+  m->semantic_weight = (int32_t)floor(256 * c->semantic_weight + 0.5);
+  m->label_score[0] = score(place > 1 ? 0.9 : 1);
+  m->label_score[1] = place > 1 ? score(0.1 / (place - 1)) : 0;
+  m->label_score[2] = place > 0 ? score(1.0 / place) : 0;
+}
+
 RvStixelsModel rv_stixels_model(const RvStixelsConfig *c) {
   RvStixelsModel m = {
       .width = c->width,
@@ -75,6 +94,7 @@ RvStixelsModel rv_stixels_model(const RvStixelsConfig *c) {
     m.scale[k] = RV_STIXELS_COST_STEPS / (2 * 255 * 256 * c->sigma[k] * c->sigma[k]);
   }
   set_priors(c, &m);
+  set_semantics(c, &m);
   return m;
 }
 
@@ -100,10 +120,23 @@ static RvStixelsPlane usual_plane(const RvStixelsModel *m) {
   return (RvStixelsPlane){at, -(2 * at / m->rows)};
 }
 
+/* -log of the middle of the scores that share an entry, as far as they are whole steps. */
+static void set_scores(RvStixelsSetup *setup) {
+  setup->scores[0] = RV_STIXELS_SCORE_WORST;
+  for (int i = 1; i < RV_STIXELS_SCORE_STEPS; i++) {
+    const int exponent = (i - 1) / 512;
+    const double low = ldexp(1 + (i - 1) % 512 / 512.0, exponent);
+    const double middle = low + (exponent > 9 ? (ldexp(1, exponent - 9) - 1) / 2 : 0);
+    const double cost = floor(256 * log(RV_STIXELS_SCORE_ONE / middle) + 0.5);
+    setup->scores[i] = (uint16_t)fmin(fmax(cost, 0), RV_STIXELS_SCORE_WORST);
+  }
+}
+
 void rv_stixels_setup(const RvStixelsConfig *c, RvStixelsSetup *setup) {
   setup->model = rv_stixels_model(c);
   setup->start = (RvStixelsState){.ground = knows_ground(&c->camera) ? camera_plane(c)
                                                                      : usual_plane(&setup->model)};
+  set_scores(setup);
   const double uniform = c->p_out / c->max_disparity;
   for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
     const double peak = (1 - c->p_out) / gauss_mass(c, k);

@@ -13,8 +13,9 @@ extern "C" {
 /* Numbers that only the host makes. */
 typedef struct RvStixelsSetup {
   RvStixelsModel model;
-  RvStixelsState start;               /* before the first frame */
-  int32_t table[3][RV_STIXELS_TABLE]; /* -log(p_val (3.9)) by class */
+  RvStixelsState start;                    /* before the first frame */
+  int32_t table[3][RV_STIXELS_TABLE];      /* -log(p_val (3.9)) by class */
+  uint16_t scores[RV_STIXELS_SCORE_STEPS]; /* -log(score) in 1/256 nat */
 } RvStixelsSetup;
 
 /* The config must be legal. */
@@ -24,6 +25,7 @@ RvStixelsModel rv_stixels_model(const RvStixelsConfig *config);
 /* One call of run(). */
 typedef struct RvStixelsJob {
   RvPlane disparity, confidence; /* confidence.data may be NULL */
+  RvPlane labels, scores;        /* one or both data NULL */
   RvStixelsOutput output;
   RvStream stream;
 } RvStixelsJob;
@@ -47,6 +49,9 @@ typedef struct RvStixelsStages {
   RvStatus (*open)(void *work, const RvStixelsSetup *setup, const RvLog *log);
   RvStatus (*cells)(void *work, const RvStixelsModel *model, const RvStixelsJob *job,
                     const RvLog *log);
+  /* Costs of the semantic classes in the cells; only with labels or scores. */
+  RvStatus (*semantics)(void *work, const RvStixelsModel *model, const RvStixelsJob *job,
+                        const RvLog *log);
   RvStatus (*ground)(void *work, const RvStixelsModel *model, const RvStixelsJob *job,
                      const RvLog *log);
   /* Dynamic programming and backtracking, then the list. */
@@ -55,6 +60,10 @@ typedef struct RvStixelsStages {
   RvStatus (*render)(void *work, const RvStixelsModel *model, const RvStixelsDrawing *drawing,
                      const RvLog *log);
 } RvStixelsStages;
+
+static inline int rv_stixels_has_semantics(const RvStixelsJob *job) {
+  return job->labels.data || job->scores.data;
+}
 
 extern const RvStixelsStages rv_stixels_stages_cpu;
 extern const RvStixelsStages rv_stixels_stages_cuda;

@@ -84,6 +84,7 @@ static void set_stixel(StixelsTwin *t, int bottom, int top, int k) {
   }
   const RvStixelsFit fit = rv_stixels_fit(m, &t->ground, k, &s, bottom);
   t->plane[bottom][top][k] = fit.plane;
+  t->semantic[bottom][top][k] = RV_SEMANTIC_NONE;
   if (m->kind == RV_STIXELS_SLANTED_FAST) {
     t->own[bottom][top][k] = rv_stixels_cost_fast(m, k, &s, top + 1 - bottom, fit.error);
     return;
@@ -99,16 +100,90 @@ static void set_stixel(StixelsTwin *t, int bottom, int top, int k) {
   t->own[bottom][top][k] = rv_stixels_cost_sum(m, k, &s, top + 1 - bottom, sum, fit.prior);
 }
 
+double stixels_half_value(int half) {
+  const int exponent = half >> 10 & 31, mantissa = half & 1023;
+  const double value = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+  if (half & 0x8000 || (exponent == 31 && mantissa))
+    return 0;
+  return fmin(value, 1);
+}
+
+/* Score of a class at a pixel of the picture. */
+static double pixel_score(const RvStixelsConfig *c, const RvStixelsInput *input, int x, int y,
+                          int semantic) {
+  const RvPlane *map = input->labels.data ? &input->labels : &input->scores;
+  const int height = input->labels.data ? map->height : map->height / c->semantics;
+  const int u = (int)floor((double)x * map->width / c->width);
+  const int v = (int)floor((double)y * height / c->height);
+  if (input->scores.data)
+    return stixels_half_value(pixel(map, u, semantic * height + v));
+  const int label = pixel(map, u, v);
+  if (label >= c->semantics)
+    return 1.0 / c->semantics;
+  return c->semantics == 1 ? 1 : label == semantic ? 0.9 : 0.1 / (c->semantics - 1);
+}
+
+/* Mean over a cell; *units: the same from pixels in 1/2^23, rounded. */
+static double plain_score(const RvStixelsConfig *c, const RvStixelsInput *input, int column, int v,
+                          int semantic, double *units) {
+  double sum = 0, rounded = 0, pixels = 0;
+  for (int y = 0; y < c->height; y++)
+    for (int x = column * c->stixel_width; x < c->width; x++) {
+      if (x / c->stixel_width != column || (c->height - 1 - y) / c->vertical_step != v)
+        continue;
+      const double score = pixel_score(c, input, x, y, semantic);
+      sum += score;
+      rounded += nearbyint(score * RV_STIXELS_SCORE_ONE);
+      pixels += 1;
+    }
+  *units = floor(rounded / pixels + 0.5);
+  return sum / pixels;
+}
+
+/* Tries every semantic class for a stixel. */
+static void set_semantic(StixelsTwin *t, const RvStixelsConfig *c, int bottom, int top, int k,
+                         uint16_t costs[][TWIN_ROWS]) {
+  uint32_t least = 4096u * (uint32_t)(top + 1 - bottom);
+  int chosen = RV_SEMANTIC_NONE;
+  for (int semantic = 0; semantic < c->semantics; semantic++) {
+    uint32_t sum = 0;
+    for (int v = bottom; v <= top; v++)
+      sum += costs[semantic][v];
+    if (c->semantic_structure[semantic] != k || (chosen != RV_SEMANTIC_NONE && sum >= least))
+      continue;
+    least = sum;
+    chosen = semantic;
+  }
+  t->semantic[bottom][top][k] = (uint8_t)chosen;
+  t->own[bottom][top][k] =
+      rv_stixels_add(t->own[bottom][top][k], rv_stixels_semantic_cost(&t->setup.model, least));
+}
+
+static void set_semantics(StixelsTwin *t, const RvStixelsConfig *c, const RvStixelsInput *input,
+                          int column) {
+  uint16_t costs[RV_STIXELS_SEMANTICS_MAX][TWIN_ROWS];
+  for (int semantic = 0; semantic < c->semantics; semantic++)
+    for (int v = 0; v < t->rows; v++) {
+      double units;
+      t->score[semantic][v] = plain_score(c, input, column, v, semantic, &units);
+      costs[semantic][v] = t->setup.scores[rv_stixels_score_index((uint32_t)units)];
+    }
+  for (int bottom = 0; bottom < t->rows; bottom++)
+    for (int top = bottom; top < t->rows; top++)
+      for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+        set_semantic(t, c, bottom, top, k, costs);
+}
+
 void stixels_twin_column(StixelsTwin *t, const RvStixelsConfig *config,
-                         const RvStixelsGround *ground, const RvPlane *disparity,
-                         const RvPlane *confidence, int column) {
+                         const RvStixelsGround *ground, const RvStixelsInput *input, int column) {
   rv_stixels_setup(config, &t->setup);
   t->ground = (RvStixelsPlane){ground->at, ground->slope};
   t->rows = rv_stixels_rows(config);
   if (t->rows > TWIN_ROWS)
     abort();
   for (int v = 0; v < t->rows; v++)
-    t->cells[v] = plain_cell(config, disparity, confidence, column, v);
+    t->cells[v] = plain_cell(config, &input->disparity,
+                             input->confidence.data ? &input->confidence : NULL, column, v);
   for (int bottom = 0; bottom < t->rows; bottom++)
     for (int top = bottom; top < t->rows; top++)
       for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
@@ -116,6 +191,9 @@ void stixels_twin_column(StixelsTwin *t, const RvStixelsConfig *config,
         if (k == RV_STIXEL_SKY && !rv_stixels_is_sky_row(&t->ground, bottom))
           t->own[bottom][top][k] = RV_STIXELS_INFINITE;
       }
+  t->is_semantic = input->labels.data || input->scores.data;
+  if (t->is_semantic)
+    set_semantics(t, config, input, column);
 }
 
 /* Prior of stixel k from `bottom` to `top` on the one of class `below` that began at `first`. */
@@ -192,8 +270,9 @@ int32_t stixels_twin_recursion(const StixelsTwin *t, int column, RvStixel *list,
     const Best best = ending(t, &memory, top, k);
     const int32_t under =
         best.bottom > 0 ? ending(t, &memory, best.bottom - 1, best.below).cost : 0;
-    down[(*count)++] = rv_stixels_record(&t->setup.model, column, best.bottom, top, k,
-                                         &t->plane[best.bottom][top][k], best.cost - under);
+    down[*count] = rv_stixels_record(&t->setup.model, column, best.bottom, top, k,
+                                     &t->plane[best.bottom][top][k], best.cost - under);
+    down[(*count)++].semantic = t->semantic[best.bottom][top][k];
     top = best.bottom - 1;
     k = best.below;
   }
@@ -230,6 +309,13 @@ static double cell_energy(const StixelsTwin *t, const RvStixelsConfig *c, int k,
   return -log(c->p_val * (c->p_out / c->max_disparity + (1 - c->p_out) / mass * exp(-x * x / 2)));
 }
 
+/* (4.3); no class: a score of 0. */
+static double semantic_energy(const StixelsTwin *t, const RvStixelsConfig *c, int semantic, int v) {
+  const double score = semantic == RV_SEMANTIC_NONE ? 0 : t->score[semantic][v];
+  const double weight = floor(256 * c->semantic_weight + 0.5) / 256;
+  return t->is_semantic ? weight * fmin(score > 0 ? -log(score) : 16, 16) : 0;
+}
+
 static double gauss_prior(double value, double sigma) {
   if (sigma <= 0 || sigma >= RV_STIXELS_FREE)
     return 0;
@@ -260,7 +346,7 @@ static double own_energy(const StixelsTwin *t, const RvStixelsConfig *c, const R
       const double exact = ldexp((double)(t->ground.at + t->ground.slope * v), -24);
       mu += floor(exact * 16 + 0.5) / 16 - exact;
     }
-    sum += cell_energy(t, c, s->structure, v, mu);
+    sum += cell_energy(t, c, s->structure, v, mu) + semantic_energy(t, c, s->semantic, v);
   }
   return sum;
 }
@@ -298,6 +384,7 @@ double stixels_twin_energy(const StixelsTwin *t, const RvStixelsConfig *c, const
     const int top = (c->height - 1 - list[k].v_top) / c->vertical_step;
     sum += own_energy(t, c, &list[k], bottom, top);
     *slack += 0.002 + (c->model == RV_STIXELS_SLANTED_FAST ? 0.0005 : 0.01) * (top - bottom + 1);
+    *slack += t->is_semantic ? 0.004 * c->semantic_weight * (top - bottom + 1) : 0;
     if (k > 0)
       sum += pair_energy(c, &list[k], &list[k - 1], bottom, slack);
   }

@@ -29,13 +29,18 @@ typedef struct StixelsTwin {
   RvStixelsPlane ground;
   int rows;
   RvStixelsCell cells[TWIN_ROWS];
+  int is_semantic;
+  double score[RV_STIXELS_SEMANTICS_MAX][TWIN_ROWS];     /* mean over the cell */
   int32_t own[TWIN_ROWS][TWIN_ROWS][RV_STIXELS_CLASSES]; /* [bottom][top] */
   RvStixelsPlane plane[TWIN_ROWS][TWIN_ROWS][RV_STIXELS_CLASSES];
+  uint8_t semantic[TWIN_ROWS][TWIN_ROWS][RV_STIXELS_CLASSES];
 } StixelsTwin;
 
 void stixels_twin_column(StixelsTwin *twin, const RvStixelsConfig *config,
-                         const RvStixelsGround *ground, const RvPlane *disparity,
-                         const RvPlane *confidence, int column);
+                         const RvStixelsGround *ground, const RvStixelsInput *input, int column);
+
+/* A half float from its sign, exponent and mantissa, cut to 0..1. */
+double stixels_half_value(int half);
 
 /* Smallest energy of all segmentations, each tried: rows up to about 8. */
 int32_t stixels_twin_minimum(const StixelsTwin *twin);

@@ -56,10 +56,13 @@ static void check_stixels(GstBuffer *buffer, RvStixels *stixels, const RvStixels
   guint8 *trusted = g_malloc(W * H * 4);
   memset(trusted, 77, W * H * 4);
   const RvPlane confidence = {trusted, plane->width, plane->width, plane->height, RV_U8};
+  RvStixelsInput input = {.disparity = *plane};
+  if (trust)
+    input.confidence = confidence;
   RvStixelsGround ground;
   const RvStixelsOutput output = {
       .stixels = list, .capacity = room, .offsets = offsets, .ground = &ground};
-  fail_unless(rv_stixels_run(stixels, plane, trust ? &confidence : NULL, &output, NULL) == RV_OK);
+  fail_unless(rv_stixels_run(stixels, &input, &output, NULL) == RV_OK);
   const guint32 count = offsets[rv_stixels_columns(config)];
   RvMetaStixels meta;
   RvMetaMap map;
