@@ -45,6 +45,10 @@ static const Image images[] = {
     {"1242x512-raw", RAW(512), 0},
     {"1242x512-smooth", SMOOTH(512), 0},
     {"1242x512-noise", NOISE(512), 0},
+    {"1242x2048-median", MEDIAN(2048), 0},
+    {"1242x2048-raw", RAW(2048), 0},
+    {"1242x2048-smooth", SMOOTH(2048), 0},
+    {"1242x2048-noise", NOISE(2048), 0},
     {"1242x4096-median", MEDIAN(4096), 0},
     {"1242x4096-noise", NOISE(4096), 0},
 };
@@ -222,32 +226,38 @@ static RvStatus run_plain(void *user, RvStream stream) {
   return RV_OK;
 }
 
-static void bench_cpu(RvCheck *check, const char *name, Bench *bench) {
-  char plain[96];
-  snprintf(plain, sizeof plain, "%s-recursion", name);
-  RdpResult result = rdp_result_new(&bench->config, rv_rdp_segments_max(&bench->config));
-  RdpResult other = rdp_result_new(&bench->config, rv_rdp_segments_max(&bench->config));
-  bench->output = rdp_result_output(&result);
+/* Fills `result`, which the other ways are held against. */
+static void bench_cpu(RvCheck *check, const char *name, Bench *bench, RdpResult *result) {
+  bench->output = rdp_result_output(result);
   bench->output.reconstruction.data = NULL;
   bench->output.columns = NULL;
-  if (rv_rdp_new(&bench->rdp, &bench->config, RV_CPU) == RV_OK && run(bench, NULL) == RV_OK)
+  const int ok =
+      rv_rdp_new(&bench->rdp, &bench->config, RV_CPU) == RV_OK && run(bench, NULL) == RV_OK;
+  rvc_true(check, name, ok, "the CPU engine fails");
+  if (ok && rvc_cpu(check))
     rvc_bench(check, name, RV_CPU, run, bench);
   rv_rdp_free(&bench->rdp);
+}
+
+static int is_same_list(const RdpResult *a, const RdpResult *b) {
+  return memcmp(a->offsets, b->offsets, (WIDTH + 1) * sizeof *a->offsets) == 0 &&
+         memcmp(a->segments, b->segments, a->offsets[WIDTH] * sizeof *a->segments) == 0;
+}
+
+/* What the CPU engine is held against; both must find the same. */
+static void bench_plain(RvCheck *check, const char *name, Bench *bench, const RdpResult *result) {
+  RdpResult other = rdp_result_new(&bench->config, rv_rdp_segments_max(&bench->config));
   bench->output = rdp_result_output(&other);
   bench->rows = malloc((size_t)WIDTH * (size_t)bench->config.height * sizeof *bench->rows);
   if (bench->rows && run_plain(bench, NULL) == RV_OK)
-    rvc_bench(check, plain, RV_CPU, run_plain, bench);
+    rvc_bench(check, name, RV_CPU, run_plain, bench);
   free(bench->rows);
-  const size_t list = result.offsets[WIDTH] * sizeof *result.segments;
-  rvc_true(check, name,
-           result.offsets[WIDTH] == other.offsets[WIDTH] &&
-               memcmp(result.segments, other.segments, list) == 0,
-           "engine and plain recursion differ");
-  rdp_result_free(&result);
+  rvc_true(check, name, is_same_list(result, &other), "engine and plain recursion differ");
   rdp_result_free(&other);
 }
 
-static void bench_cuda(RvCheck *check, const char *name, Bench *bench) {
+static void bench_cuda(RvCheck *check, const char *name, Bench *bench, const RdpResult *result) {
+  RdpResult got = rdp_result_new(&bench->config, rv_rdp_segments_max(&bench->config));
   RvPlane host = bench->source, mask = {NULL, WIDTH, WIDTH, host.height, RV_U8};
   void *segments = NULL, *offsets = NULL;
   const uint32_t room = rv_rdp_segments_max(&bench->config);
@@ -259,7 +269,15 @@ static void bench_cuda(RvCheck *check, const char *name, Bench *bench) {
     bench->output.capacity = room;
     bench->output.offsets = offsets;
     rvc_bench(check, name, RV_CUDA, run, bench);
+    rvc_true(check, name,
+             run(bench, NULL) == RV_OK &&
+                 rv_copy_to_host(got.offsets, offsets, (WIDTH + 1) * sizeof(uint32_t), NULL) ==
+                     RV_OK &&
+                 rv_copy_to_host(got.segments, segments, room * sizeof(RvSegment), NULL) == RV_OK &&
+                 rv_stream_wait(NULL) == RV_OK && is_same_list(result, &got),
+             "the engines differ");
   }
+  rdp_result_free(&got);
   rv_rdp_free(&bench->rdp);
   rvc_device_free(&bench->source);
   rvc_device_free(&bench->output.mask);
@@ -286,11 +304,14 @@ void rdp_bench(RvCheck *check) {
     bench.config.height = image->height;
     bench.config.epsilon = 4;
     bench.config.log = rvc_log(check);
+    RdpResult result = rdp_result_new(&bench.config, rv_rdp_segments_max(&bench.config));
+    bench_cpu(check, name, &bench, &result);
     if (rvc_cpu(check) && image->hash)
-      bench_cpu(check, name, &bench);
+      bench_plain(check, group, &bench, &result);
     memset(&bench.output, 0, sizeof bench.output);
     if (rvc_cuda(check))
-      bench_cuda(check, name, &bench);
+      bench_cuda(check, name, &bench, &result);
+    rdp_result_free(&result);
     free(source);
   }
 }

@@ -119,8 +119,10 @@ static int from_device(Array *array) {
   return ok;
 }
 
+/* Outputs that are NULL in `wanted` are left out. */
 static void run_cuda(RvCheck *check, const char *name, const RvRdpConfig *config,
-                     const uint16_t *source, const RdpResult *got, const char *what) {
+                     const uint16_t *source, const RdpResult *got, const RvRdpOutput *wanted,
+                     const char *what) {
   const RvPlane plane = plane_of(source, config->width, config->height);
   const RvRdpOutput host = rdp_result_output(got);
   RvRdpOutput output = host;
@@ -132,9 +134,14 @@ static void run_cuda(RvCheck *check, const char *name, const RvRdpConfig *config
       !rvc_upload(check, &output.reconstruction, &host.reconstruction))
     return;
   int ok = to_device(&arrays[0]) && to_device(&arrays[1]) && to_device(&arrays[2]);
-  output.segments = arrays[0].device;
-  output.offsets = arrays[1].device;
-  output.columns = arrays[2].device;
+  output.segments = wanted->segments ? arrays[0].device : NULL;
+  output.offsets = wanted->offsets ? arrays[1].device : NULL;
+  output.columns = wanted->columns ? arrays[2].device : NULL;
+  const RvRdpOutput made = output;
+  if (!wanted->mask.data)
+    output.mask.data = NULL;
+  if (!wanted->reconstruction.data)
+    output.reconstruction.data = NULL;
   RvRdp *rdp = NULL;
   RvStatus status = rv_rdp_new(&rdp, config, RV_CUDA);
   for (int run = 0; run < 3 && status == RV_OK; run++)
@@ -145,6 +152,7 @@ static void run_cuda(RvCheck *check, const char *name, const RvRdpConfig *config
   for (int k = 0; k < 3; k++)
     ok &= from_device(&arrays[k]);
   rvc_true(check, name, ok, "%s: copies to and from the device", what);
+  output = made;
   rvc_download(check, &host.mask, &output.mask);
   rvc_download(check, &host.reconstruction, &output.reconstruction);
   rv_rdp_free(&rdp);
@@ -172,7 +180,8 @@ static void check_input(RvCheck *check, const char *name, const RvRdpConfig *con
     char cuda[260];
     snprintf(cuda, sizeof cuda, "CUDA, %s", what);
     got = rdp_result_new(config, room);
-    run_cuda(check, name, config, source, &got, cuda);
+    output = rdp_result_output(&got);
+    run_cuda(check, name, config, source, &got, &output, cuda);
     rdp_result_same(check, name, &want, &got, cuda);
     rdp_result_free(&got);
   }
@@ -366,20 +375,17 @@ static void check_instruction_sets(RvCheck *check) {
   }
 }
 
-/* Outputs that are not asked for: the others are the same. */
-static void check_missing(RvCheck *check) {
-  static const char name[] = "rdp/missing";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
-  RvRdpConfig c = random_config(check, &random, 37, 90);
-  uint16_t *source = make_input(&random, KIND_RAW, c.width, c.height);
-  const uint32_t room = rv_rdp_segments_max(&c);
-  for (int missing = 0; missing < 32; missing++) {
-    RdpResult want = rdp_result_new(&c, room), got = rdp_result_new(&c, room);
-    RdpResult untouched = rdp_result_new(&c, room);
-    rdp_twin(&c, source, &want);
-    RvRdpOutput out = rdp_result_output(&got);
+/* Outputs that are not asked for are not touched, the others are the same. */
+static void check_one_missing(RvCheck *check, const char *name, const RvRdpConfig *c,
+                              const uint16_t *source, int missing, RvEngine engine) {
+  const uint32_t room = rv_rdp_segments_max(c);
+  char what[80];
+  snprintf(what, sizeof what, "%s, %dx%d, outputs left out: %d", engine == RV_CUDA ? "CUDA" : "CPU",
+           c->width, c->height, missing);
+  RdpResult want = rdp_result_new(c, room), got = rdp_result_new(c, room);
+  RdpResult untouched = rdp_result_new(c, room);
+  rdp_twin(c, source, &want);
+  RvRdpOutput out = rdp_result_output(&got);
 #define LEAVE_OUT(bit, pointer, member)                                                            \
   if (missing & (bit)) {                                                                           \
     out.pointer = NULL;                                                                            \
@@ -387,21 +393,38 @@ static void check_missing(RvCheck *check) {
     want.member = untouched.member;                                                                \
     untouched.member = keep;                                                                       \
   }
-    LEAVE_OUT(1, mask.data, mask)
-    LEAVE_OUT(2, segments, segments)
-    LEAVE_OUT(4, offsets, offsets)
-    LEAVE_OUT(8, columns, columns)
-    LEAVE_OUT(16, reconstruction.data, drawn)
+  LEAVE_OUT(1, mask.data, mask)
+  LEAVE_OUT(2, segments, segments)
+  LEAVE_OUT(4, offsets, offsets)
+  LEAVE_OUT(8, columns, columns)
+  LEAVE_OUT(16, reconstruction.data, drawn)
 #undef LEAVE_OUT
-    for (int x = 0; (missing & 16) && !(missing & 8) && x < c.width; x++)
-      want.columns[x].error_sum = want.columns[x].error_max = 0;
-    rvc_true(check, name, run_cpu(&c, source, &out) == RV_OK, "outputs left out: %d", missing);
-    rdp_result_same(check, name, &want, &got, "outputs left out");
-    rdp_result_free(&want);
-    rdp_result_free(&got);
-    rdp_result_free(&untouched);
+  for (int x = 0; (missing & 16) && !(missing & 8) && x < c->width; x++)
+    want.columns[x].error_sum = want.columns[x].error_max = 0;
+  if (engine == RV_CUDA)
+    run_cuda(check, name, c, source, &got, &out, what);
+  else
+    rvc_true(check, name, run_cpu(c, source, &out) == RV_OK, "%s", what);
+  rdp_result_same(check, name, &want, &got, what);
+  rdp_result_free(&want);
+  rdp_result_free(&got);
+  rdp_result_free(&untouched);
+}
+
+static void check_missing(RvCheck *check) {
+  static const char name[] = "rdp/missing";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int missing = 0; missing < 32; missing++) {
+    static const int kinds[] = {KIND_RAW, KIND_NOISE_HOLES, KIND_OUTLIER, KIND_SMOOTH};
+    const RvRdpConfig c = random_config(check, &random, 36 + missing % 3, 90 + missing % 2);
+    uint16_t *source = make_input(&random, kinds[missing % 4], c.width, c.height);
+    check_one_missing(check, name, &c, source, missing, RV_CPU);
+    if (rvc_cuda(check))
+      check_one_missing(check, name, &c, source, missing, RV_CUDA);
+    free(source);
   }
-  free(source);
 }
 
 static void parity(RvCheck *check) {

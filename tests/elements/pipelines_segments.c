@@ -4,8 +4,8 @@
 
 #define SOURCE "stereotestsrc num-buffers=3 ! video/x-raw,format=NV12,width=640,height=120 ! "
 
-/* Pictures and lists of a chain, one after the other. */
-static GBytes *chain_bits(Pipelines *e, const char *line) {
+/* Lists of a chain, and its pictures when asked for, one after the other. */
+static GBytes *bits_of(Pipelines *e, const char *line, gboolean pictures) {
   PipelinesRun run;
   GByteArray *bits = g_byte_array_new();
   pipelines_run(e, &run, line);
@@ -16,10 +16,10 @@ static GBytes *chain_bits(Pipelines *e, const char *line) {
     RvMetaSegments meta;
     CHECK(e, rv_meta_get_segments(buffer, &meta) && meta.count > 320 && meta.width == 320,
           "%s: frame %u has segments", line, i);
-    GBytes *parts[2] = {pipelines_pixels(buffer, gst_sample_get_caps(sample)),
-                        pipelines_raster(buffer, RV_META_SEGMENTS, "payload")};
-    for (int k = 0; k < 2; k++)
-      if (CHECK(e, parts[k], "%s: frame %u has its %s", line, i, k ? "list" : "picture")) {
+    GBytes *parts[2] = {pipelines_raster(buffer, RV_META_SEGMENTS, "payload"),
+                        pictures ? pipelines_pixels(buffer, gst_sample_get_caps(sample)) : NULL};
+    for (int k = 0; k < (pictures ? 2 : 1); k++)
+      if (CHECK(e, parts[k], "%s: frame %u has its %s", line, i, k ? "picture" : "list")) {
         gsize size = 0;
         const guint8 *data = g_bytes_get_data(parts[k], &size);
         g_byte_array_append(bits, data, (guint)size);
@@ -28,6 +28,10 @@ static GBytes *chain_bits(Pipelines *e, const char *line) {
   }
   pipelines_run_clear(&run);
   return g_byte_array_free_to_bytes(bits);
+}
+
+static GBytes *chain_bits(Pipelines *e, const char *line) {
+  return bits_of(e, line, TRUE);
 }
 
 static void equal(Pipelines *e) {
@@ -82,5 +86,34 @@ static void shown(Pipelines *e) {
     g_bytes_unref(bits[k]);
 }
 
+/* The disparity map as the frame itself gives the segments that the annotation gives; they ride on
+ * through a conversion, and are drawn. */
+static void maps(Pipelines *e) {
+  char *line = g_strdup_printf(SOURCE "cudasgm engine=%1$s ! cudardp engine=%1$s ! "
+                                      "fakesink name=out",
+                               e->engine);
+  GBytes *want = bits_of(e, line, FALSE);
+  g_free(line);
+  static const char *const ways[] = {"show=segments", "show=disparity", ""};
+  GBytes *bits[3];
+  for (int k = 0; k < 3; k++) {
+    const int scale = k == 2 ? 64 : 16; /* a multiple of 16 loses nothing */
+    line = g_strdup_printf(SOURCE "cudasgm engine=%1$s output=disparity disparity-scale=%2$d ! "
+                                  "cudardp engine=%1$s disparity-scale=%2$d ! videoconvert ! "
+                                  "video/x-raw,format=NV12 ! cudaannotate engine=%1$s %3$s ! "
+                                  "fakesink name=out",
+                           e->engine, scale, ways[k]);
+    GBytes *lists = bits_of(e, line, FALSE);
+    CHECK(e, pipelines_same(want, lists), "same segments: %s", line);
+    g_bytes_unref(lists);
+    bits[k] = chain_bits(e, line);
+    g_free(line);
+  }
+  CHECK(e, !pipelines_same(bits[0], bits[1]), "segments are drawn over a map");
+  for (int k = 0; k < 3; k++)
+    g_bytes_unref(bits[k]);
+  g_bytes_unref(want);
+}
+
 const PipelinesTest pipelines_segments_tests[] = {
-    {"segments/equal", equal}, {"segments/shown", shown}, {NULL, NULL}};
+    {"segments/equal", equal}, {"segments/maps", maps}, {"segments/shown", shown}, {NULL, NULL}};
