@@ -116,6 +116,7 @@ RvStatus rv_stixels_config_check(const RvStixelsConfig *config) {
   RV_TRY(in_range(log, "vertical_step", config->vertical_step, 1, RV_STIXELS_CELL_MAX));
   RV_TRY(in_range(log, "model", (int)config->model, 0, RV_STIXELS_CONSTANT));
   RV_TRY(in_range(log, "ground", (int)config->ground, 0, RV_STIXELS_GROUND_CAMERA));
+  RV_TRY(in_range(log, "cuts", (int)config->cuts, 0, RV_STIXELS_CUTS_TIME_SERIES));
   RV_TRY(in_range(log, "max_disparity", config->max_disparity, 1, RV_STIXELS_MAX_DISPARITY_MAX));
   RV_REQUIRE(log, config->threads >= 0, "stixels: threads is %d, must be 0 (all) or more",
              config->threads);

@@ -15,8 +15,8 @@
  * (x map width / width, y map height / height) of the map, rounded down. The score of a semantic
  * class in a cell is the mean over all its pixels; a label gives its class 0.9 and the others the
  * rest in equal shares, a label that is no class gives all the same. Scores below 0 and NaN count
- * as 0, those above 1 as 1; they need not add up to 1. A cell costs -log(score) in 1/256 nat, at
- * most 16 nat.
+ * as 0, those above 1 as 1, all in 1/2^23; they need not add up to 1. A cell costs -log(score) in
+ * 1/256 nat, at most 16 nat.
  *  2. ground    the expected ground plane, from the camera or estimated (below).
  *  3. columns   energy (3.3) over rows v = 0.. of cells, counted from the bottom:
  *               data    an invalid cell costs -log(1 - p_val), a valid one -log(p_val P(d)), P
@@ -68,6 +68,15 @@ typedef enum RvStixelsGroundKind {
   RV_STIXELS_GROUND_CAMERA /* from focal, baseline, height, pitch and cy of the camera */
 } RvStixelsGroundKind;
 
+/* Where stixels may begin and end (3.24). More sources may come; what they need joins
+ * RvStixelsInput. */
+typedef enum RvStixelsCutsKind {
+  RV_STIXELS_CUTS_ALL = 0,
+  RV_STIXELS_CUTS_TIME_SERIES /* where a column's series of cells turns (3.4.1) or steps by 1 px or
+                               * more, or to or from a cell without a value, and where the likeliest
+                               * semantic class changes */
+} RvStixelsCutsKind;
+
 /* Ranges and defaults; the element's properties are made from these. */
 #define RV_STIXELS_CELL_MAX 64
 #define RV_STIXELS_CELL_DEFAULT 8
@@ -91,6 +100,7 @@ typedef struct RvStixelsConfig {
   int vertical_step;          /* px, 1..64; 8 */
   RvStixelsModelKind model;   /* RV_STIXELS_SLANTED_FAST */
   RvStixelsGroundKind ground; /* RV_STIXELS_GROUND_ESTIMATE */
+  RvStixelsCutsKind cuts;     /* RV_STIXELS_CUTS_ALL */
   RvCamera camera;            /* may be unknown (0) with RV_STIXELS_GROUND_ESTIMATE */
   int max_disparity;          /* px, 1..1024; 128 */
   double p_val;               /* share of valid cells, 0.01..0.99; 0.9 */

@@ -13,17 +13,20 @@ typedef struct Row {
   int width, height, stixel_width, step;
   RvStixelsModelKind model;
   int semantics; /* classes with planes of scores */
+  RvStixelsCutsKind cuts;
 } Row;
 
 static const Row rows[] = {
-    {"1242x375-w8s8-fast", 1242, 375, 8, 8, RV_STIXELS_SLANTED_FAST, 0},
-    {"1242x375-w8s8-slanted", 1242, 375, 8, 8, RV_STIXELS_SLANTED, 0},
-    {"1242x375-w8s8-constant", 1242, 375, 8, 8, RV_STIXELS_CONSTANT, 0},
-    {"1242x375-w4s4-fast", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 0},
-    {"1242x375-w4s4-slanted", 1242, 375, 4, 4, RV_STIXELS_SLANTED, 0},
-    {"1242x375-w5s1-constant", 1242, 375, 5, 1, RV_STIXELS_CONSTANT, 0},
-    {"2048x1024-w8s8-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 0},
-    {"2048x1024-w8s8-c19-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 19},
+    {"1242x375-w8s8-fast", 1242, 375, 8, 8, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL},
+    {"1242x375-w8s8-slanted", 1242, 375, 8, 8, RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL},
+    {"1242x375-w8s8-constant", 1242, 375, 8, 8, RV_STIXELS_CONSTANT, 0, RV_STIXELS_CUTS_ALL},
+    {"1242x375-w4s4-fast", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL},
+    {"1242x375-w4s4-slanted", 1242, 375, 4, 4, RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL},
+    {"1242x375-w4s4-slanted-cuts", 1242, 375, 4, 4, RV_STIXELS_SLANTED, 0,
+     RV_STIXELS_CUTS_TIME_SERIES},
+    {"1242x375-w5s1-constant", 1242, 375, 5, 1, RV_STIXELS_CONSTANT, 0, RV_STIXELS_CUTS_ALL},
+    {"2048x1024-w8s8-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL},
+    {"2048x1024-w8s8-c19-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 19, RV_STIXELS_CUTS_ALL},
 };
 
 typedef struct Street {
@@ -98,6 +101,7 @@ static void make(RvCheck *check, const char *name, const Row *row, Street *stree
   c->vertical_step = row->step;
   c->model = row->model;
   c->semantics = row->semantics;
+  c->cuts = row->cuts;
   set_classes(c);
   make_scores(&random, street);
   street->input = (RvStixelsInput){.disparity = planes.disparity};

@@ -464,6 +464,7 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   c.sigma_ground_b = bytes[7] < 128 ? bytes[7] / 100.0 : RV_STIXELS_FREE;
   c.sigma_object_b = bytes[8] < 128 ? bytes[8] / 100.0 : RV_STIXELS_FREE;
   c.complexity = bytes[9] - 1.0;
+  c.cuts = bytes[11] & 8 ? RV_STIXELS_CUTS_TIME_SERIES : RV_STIXELS_CUTS_ALL;
   c.semantics = bytes[11] & 6 ? 1 + bytes[10] % 33 : 0;
   c.semantic_weight = bytes[11] / 8.0;
   for (int k = 0; k < c.semantics && k < RV_STIXELS_SEMANTICS_MAX; k++)

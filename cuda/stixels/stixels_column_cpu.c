@@ -167,10 +167,15 @@ int32_t rv_stixels_solve(RvStixelsColumn *c, int x, RvStixel *made, uint32_t *co
     sum_semantics(c);
   if (m->kind == RV_STIXELS_CONSTANT)
     sum_costs(c);
+  rv_stixels_cpu_cuts(c);
   for (int top = 0; top < m->rows; top++) {
+    if (!c->cuts[top + 1])
+      continue;
     for (int k = 0; k < RV_STIXELS_CLASSES; k++)
       c->best[top][k] = (RvStixelsBest){.cost = RV_STIXELS_INFINITE};
     for (int bottom = 0; bottom <= top; bottom++) {
+      if (!c->cuts[bottom])
+        continue;
       offer(c, RV_STIXEL_GROUND, bottom, top);
       offer(c, RV_STIXEL_OBJECT, bottom, top);
       if (rv_stixels_is_sky_row(&c->ground, bottom))

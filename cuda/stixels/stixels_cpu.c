@@ -28,7 +28,7 @@ static void take_column(RvStixelsColumn *c, const RvStixelsModel *m, char *memor
   const size_t costs = is_flat ? (rows + 1) * sizeof *c->steps : 0;
   const size_t px = (size_t)m->disparity_max + 1;
   const size_t keys = (size_t)m->semantics * (rows + 1) * sizeof *c->keys;
-  *used = sums + best + keys + costs * (2 + px);
+  *used = sums + best + keys + costs * (2 + px) + rows + 1;
   if (!memory || !stride)
     return;
   c->sums = (RvStixelsSums *)(void *)memory;
@@ -37,6 +37,7 @@ static void take_column(RvStixelsColumn *c, const RvStixelsModel *m, char *memor
   c->flat[0] = (int32_t *)(void *)(memory + sums + best + keys);
   c->flat[1] = c->flat[0] + costs / sizeof *c->steps;
   c->steps = c->flat[1] + costs / sizeof *c->steps;
+  c->cuts = (uint8_t *)memory + *used - (rows + 1);
 }
 
 static void layout(void *work, const RvStixelsModel *m, int threads, RvArena *arena) {

@@ -13,6 +13,7 @@ typedef struct RvStixelsColumn {
   const uint16_t *semantics;                 /* [place][row], 1/256 nat; NULL: none in this frame */
   RvStixelsSums *sums;                       /* rows + 1 */
   RvStixelsBest (*best)[RV_STIXELS_CLASSES]; /* rows */
+  uint8_t *cuts;                             /* rows + 1: a stixel may begin here, end below */
   uint32_t *keys;                            /* [place][rows + 1]: 32 x costs summed */
   int32_t *flat[2]; /* rows + 1: costs of ground and sky cells summed; `constant` */
   int32_t *steps;   /* [whole px][rows + 1]: those of objects; `constant` */
@@ -20,6 +21,9 @@ typedef struct RvStixelsColumn {
 
 /* Dynamic programming. Returns the energy; made: the stixels from the bottom up, at most rows. */
 int32_t rv_stixels_solve(RvStixelsColumn *column, int x, RvStixel *made, uint32_t *count);
+
+/* Fills in c->cuts. */
+void rv_stixels_cpu_cuts(RvStixelsColumn *column);
 
 /* costs: [column][place][row]; table: RvStixelsSetup.scores. */
 void rv_stixels_cpu_semantics(const RvStixelsModel *model, const RvStixelsJob *job,

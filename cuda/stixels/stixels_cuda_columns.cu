@@ -14,6 +14,7 @@ struct Column {
   int32_t *flat[2]; /* rows + 1: costs of ground and sky cells summed; `constant` */
   uint32_t *links;  /* rows: bottom | class << 16, from the top down */
   uint32_t *keys;   /* [place][rows + 1]: 32 x costs of semantic classes summed; NULL: none */
+  uint8_t *cuts;    /* rows + 1: a stixel may begin here, end below */
   const RvStixelsCell *cells;
   const uint16_t *semantics; /* [place][row] */
   const int32_t *table;
@@ -25,7 +26,7 @@ size_t rv_stixels_cuda_scratch(int rows, int semantics) {
   const size_t n = (size_t)rows;
   return (n + 1) * sizeof(RvStixelsSums) + n * RV_STIXELS_CLASSES * sizeof(RvStixelsBest) +
          2 * (n + 1) * sizeof(int32_t) + n * sizeof(uint32_t) +
-         (n + 1) * semantics * sizeof(uint32_t);
+         (n + 1) * semantics * sizeof(uint32_t) + n + 1;
 }
 
 static __device__ __forceinline__ int32_t cell_cost(const Column &c, int structure, int v, int mu) {
@@ -170,17 +171,50 @@ static __device__ __forceinline__ void offer(const RvStixelsModel &m, const Colu
   c.best[top][structure] = best;
 }
 
+/* The likeliest semantic class of a cell, as a place. */
+static __device__ int likeliest(const RvStixelsModel &m, const Column &c, int v) {
+  uint32_t least = 0xffffffffu;
+  for (int place = 0; place < m.semantics; place++)
+    least = min(least, c.semantics[(size_t)place * m.rows + v] * 32u + place);
+  return least % 32;
+}
+
+/* The plateau that begins (step 1) or ends (step -1) in row v is an extreme: the series comes from
+ * and goes to the same side. */
+static __device__ bool is_extreme(const RvStixelsModel &m, const Column &c, int v, int step) {
+  const int value = rv_stixels_series(c.cells[v]), from = rv_stixels_series(c.cells[v - step]);
+  int end = v, to = value;
+  while (to == value) {
+    end += step;
+    if (end < 0 || end >= m.rows)
+      return false;
+    to = rv_stixels_series(c.cells[end]);
+  }
+  return (from > value && to > value) || (from < value && to < value);
+}
+
+static __device__ void find_cuts(const RvStixelsModel &m, const Column &c) {
+  for (int v = threadIdx.x; v <= m.rows; v += blockDim.x)
+    c.cuts[v] = m.cuts == RV_STIXELS_CUTS_ALL || v == 0 || v == m.rows ||
+                rv_stixels_is_step(c.cells[v - 1], c.cells[v]) || is_extreme(m, c, v, 1) ||
+                is_extreme(m, c, v - 1, -1) ||
+                (c.keys && likeliest(m, c, v) != likeliest(m, c, v - 1));
+}
+
 template <int KIND> static __device__ void solve(const RvStixelsModel &m, const Column &c) {
   for (int top = threadIdx.x; top < m.rows; top += blockDim.x)
     for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
       const RvStixelsBest none = {RV_STIXELS_INFINITE, 0, 0, 0};
       c.best[top][k] = none;
     }
+  __syncthreads();
   for (int bottom = 0; bottom < m.rows; bottom++) {
+    if (!c.cuts[bottom])
+      continue;
     __syncthreads();
     const bool is_sky_row = rv_stixels_is_sky_row(&c.ground, bottom);
     for (int top = threadIdx.x; top < m.rows; top += blockDim.x) {
-      if (top < bottom)
+      if (top < bottom || !c.cuts[top + 1])
         continue;
       const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
       offer<KIND>(m, c, s, RV_STIXEL_GROUND, bottom, top);
@@ -245,6 +279,7 @@ static __global__ void __launch_bounds__(512)
   c.flat[1] = c.flat[0] + rows + 1;
   c.links = (uint32_t *)(c.flat[1] + rows + 1);
   c.keys = is_semantic ? c.links + rows : NULL;
+  c.cuts = (uint8_t *)(c.links + rows + (rows + 1) * m.semantics);
   c.cells = work.cells + x * rows;
   c.semantics = work.semantics + x * rows * m.semantics;
   c.table = work.table;
@@ -253,6 +288,7 @@ static __global__ void __launch_bounds__(512)
   sum_cells(m, c);
   if (c.keys)
     sum_semantics(m, c);
+  find_cuts(m, c);
   if (KIND == RV_STIXELS_CONSTANT)
     sum_costs(m, c);
   solve<KIND>(m, c);

@@ -33,6 +33,7 @@ typedef struct RvStixelsModel {
   int kind;                            /* RvStixelsModelKind */
   int disparity_max;                   /* px */
   int estimate;
+  int cuts;                         /* RvStixelsCutsKind */
   int bottom_step, cap;             /* of the ground vote: px between disparities; votes of a row */
   double invalid;                   /* of an invalid cell */
   double hit[3];                    /* of a valid cell on the plane, slanted-fast */
@@ -98,6 +99,20 @@ RV_HD RvStixelsCell rv_stixels_cell(int pixels, int valid, int64_t c, int64_t cd
   cell.confidence = (uint8_t)mean;
   cell.disparity = (uint16_t)(d < 16 * max_px ? d : 16 * max_px);
   return cell;
+}
+
+/* --- Cuts ------------------------------------------------------------------------------------ */
+
+/* What the series of (3.4.1) is made of: whole px, -1 without a value. */
+RV_HD int rv_stixels_series(RvStixelsCell cell) {
+  return cell.weight ? (cell.disparity + 8) >> 4 : -1;
+}
+
+/* The paper's extremes miss what falls in steps: a jump of 1 px or more, or from and to cells
+ * without a value, is a cut too. */
+RV_HD int rv_stixels_is_step(RvStixelsCell below, RvStixelsCell above) {
+  return (below.weight == 0) != (above.weight == 0) ||
+         rv_abs(below.disparity - above.disparity) >= 16;
 }
 
 /* --- Semantics ------------------------------------------------------------------------------- */

@@ -84,6 +84,7 @@ RvStixelsModel rv_stixels_model(const RvStixelsConfig *c) {
       .rows = rv_div_up(c->height, c->vertical_step),
       .kind = (int)c->model,
       .disparity_max = c->max_disparity,
+      .cuts = (int)c->cuts,
       .estimate = c->ground == RV_STIXELS_GROUND_ESTIMATE,
       .bottom_step = rv_div_up(c->max_disparity, RV_STIXELS_BOTTOMS),
       .invalid = -RV_STIXELS_COST_STEPS * log(1 - c->p_val),

@@ -123,32 +123,28 @@ static double pixel_score(const RvStixelsConfig *c, const RvStixelsInput *input,
   return c->semantics == 1 ? 1 : label == semantic ? 0.9 : 0.1 / (c->semantics - 1);
 }
 
-/* Mean over a cell; *units: the same from pixels in 1/2^23, rounded. */
+/* Mean over a cell in 1/2^23, of pixels in 1/2^23. */
 static double plain_score(const RvStixelsConfig *c, const RvStixelsInput *input, int column, int v,
-                          int semantic, double *units) {
-  double sum = 0, rounded = 0, pixels = 0;
+                          int semantic) {
+  double sum = 0, pixels = 0;
   for (int y = 0; y < c->height; y++)
     for (int x = column * c->stixel_width; x < c->width; x++) {
       if (x / c->stixel_width != column || (c->height - 1 - y) / c->vertical_step != v)
         continue;
-      const double score = pixel_score(c, input, x, y, semantic);
-      sum += score;
-      rounded += nearbyint(score * RV_STIXELS_SCORE_ONE);
+      sum += nearbyint(pixel_score(c, input, x, y, semantic) * RV_STIXELS_SCORE_ONE);
       pixels += 1;
     }
-  *units = floor(rounded / pixels + 0.5);
-  return sum / pixels;
+  return floor(sum / pixels + 0.5);
 }
 
 /* Tries every semantic class for a stixel. */
-static void set_semantic(StixelsTwin *t, const RvStixelsConfig *c, int bottom, int top, int k,
-                         uint16_t costs[][TWIN_ROWS]) {
+static void set_semantic(StixelsTwin *t, const RvStixelsConfig *c, int bottom, int top, int k) {
   uint32_t least = 4096u * (uint32_t)(top + 1 - bottom);
   int chosen = RV_SEMANTIC_NONE;
   for (int semantic = 0; semantic < c->semantics; semantic++) {
     uint32_t sum = 0;
     for (int v = bottom; v <= top; v++)
-      sum += costs[semantic][v];
+      sum += t->semantic_cost[semantic][v];
     if (c->semantic_structure[semantic] != k || (chosen != RV_SEMANTIC_NONE && sum >= least))
       continue;
     least = sum;
@@ -161,17 +157,54 @@ static void set_semantic(StixelsTwin *t, const RvStixelsConfig *c, int bottom, i
 
 static void set_semantics(StixelsTwin *t, const RvStixelsConfig *c, const RvStixelsInput *input,
                           int column) {
-  uint16_t costs[RV_STIXELS_SEMANTICS_MAX][TWIN_ROWS];
   for (int semantic = 0; semantic < c->semantics; semantic++)
     for (int v = 0; v < t->rows; v++) {
-      double units;
-      t->score[semantic][v] = plain_score(c, input, column, v, semantic, &units);
-      costs[semantic][v] = t->setup.scores[rv_stixels_score_index((uint32_t)units)];
+      const double units = plain_score(c, input, column, v, semantic);
+      t->score[semantic][v] = units / RV_STIXELS_SCORE_ONE;
+      t->semantic_cost[semantic][v] = t->setup.scores[rv_stixels_score_index((uint32_t)units)];
     }
   for (int bottom = 0; bottom < t->rows; bottom++)
     for (int top = bottom; top < t->rows; top++)
       for (int k = 0; k < RV_STIXELS_CLASSES; k++)
-        set_semantic(t, c, bottom, top, k, costs);
+        set_semantic(t, c, bottom, top, k);
+}
+
+/* (3.4.1) word by word: row v is a left (step 1) or right (step -1) minimum or maximum of the
+ * disparity in whole px. */
+static int is_extreme(const StixelsTwin *t, int v, int step) {
+  int series[TWIN_ROWS], j = v;
+  for (int i = 0; i < t->rows; i++)
+    series[i] = t->cells[i].weight ? (t->cells[i].disparity + 8) / 16 : -1;
+  const int last = v - step;
+  if (last < 0 || last >= t->rows)
+    return 0;
+  while (j + step >= 0 && j + step < t->rows && series[j + step] == series[v])
+    j += step;
+  if (j + step < 0 || j + step >= t->rows)
+    return 0;
+  return (series[v] < series[last] && series[j] < series[j + step]) ||
+         (series[v] > series[last] && series[j] > series[j + step]);
+}
+
+static int likeliest(const StixelsTwin *t, const RvStixelsConfig *c, int v) {
+  int best = -1;
+  for (int structure = 0; structure < RV_STIXELS_CLASSES; structure++)
+    for (int k = 0; k < c->semantics; k++)
+      if (c->semantic_structure[k] == structure &&
+          (best < 0 || t->semantic_cost[k][v] < t->semantic_cost[best][v]))
+        best = k;
+  return best;
+}
+
+/* A stixel may begin in row v and end below it. */
+static int may_cut(const StixelsTwin *t, const RvStixelsConfig *c, int v) {
+  if (c->cuts == RV_STIXELS_CUTS_ALL || v == 0 || v == t->rows)
+    return 1;
+  const RvStixelsCell *cell = &t->cells[v];
+  if (!cell[-1].weight != !cell[0].weight || abs(cell[-1].disparity - cell[0].disparity) >= 16)
+    return 1;
+  return is_extreme(t, v, 1) || is_extreme(t, v - 1, -1) ||
+         (t->is_semantic && likeliest(t, c, v) != likeliest(t, c, v - 1));
 }
 
 void stixels_twin_column(StixelsTwin *t, const RvStixelsConfig *config,
@@ -194,6 +227,11 @@ void stixels_twin_column(StixelsTwin *t, const RvStixelsConfig *config,
   t->is_semantic = input->labels.data || input->scores.data;
   if (t->is_semantic)
     set_semantics(t, config, input, column);
+  for (int bottom = 0; bottom < t->rows; bottom++)
+    for (int top = bottom; top < t->rows; top++)
+      for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+        if (!may_cut(t, config, bottom) || !may_cut(t, config, top + 1))
+          t->own[bottom][top][k] = RV_STIXELS_INFINITE;
 }
 
 /* Prior of stixel k from `bottom` to `top` on the one of class `below` that began at `first`. */
@@ -383,7 +421,10 @@ double stixels_twin_energy(const StixelsTwin *t, const RvStixelsConfig *c, const
     const int bottom = (c->height - 1 - list[k].v_bottom) / c->vertical_step;
     const int top = (c->height - 1 - list[k].v_top) / c->vertical_step;
     sum += own_energy(t, c, &list[k], bottom, top);
-    *slack += 0.002 + (c->model == RV_STIXELS_SLANTED_FAST ? 0.0005 : 0.01) * (top - bottom + 1);
+    /* A table's entry is up to 1/256 px off, where (3.9) rises by up to 3 / sigma. */
+    const double cell =
+        c->model == RV_STIXELS_SLANTED_FAST ? 0.0005 : 0.012 / c->sigma[list[k].structure];
+    *slack += 0.002 + cell * (top - bottom + 1);
     *slack += t->is_semantic ? 0.004 * c->semantic_weight * (top - bottom + 1) : 0;
     if (k > 0)
       sum += pair_energy(c, &list[k], &list[k - 1], bottom, slack);

@@ -30,8 +30,9 @@ typedef struct StixelsTwin {
   int rows;
   RvStixelsCell cells[TWIN_ROWS];
   int is_semantic;
-  double score[RV_STIXELS_SEMANTICS_MAX][TWIN_ROWS];     /* mean over the cell */
-  int32_t own[TWIN_ROWS][TWIN_ROWS][RV_STIXELS_CLASSES]; /* [bottom][top] */
+  uint16_t semantic_cost[RV_STIXELS_SEMANTICS_MAX][TWIN_ROWS]; /* 1/256 nat */
+  double score[RV_STIXELS_SEMANTICS_MAX][TWIN_ROWS];           /* mean over the cell */
+  int32_t own[TWIN_ROWS][TWIN_ROWS][RV_STIXELS_CLASSES];       /* [bottom][top] */
   RvStixelsPlane plane[TWIN_ROWS][TWIN_ROWS][RV_STIXELS_CLASSES];
   uint8_t semantic[TWIN_ROWS][TWIN_ROWS][RV_STIXELS_CLASSES];
 } StixelsTwin;
