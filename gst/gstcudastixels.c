@@ -86,7 +86,21 @@ static GType gst_cuda_stixels_ground_get_type(void) {
   return (GType)type;
 }
 
-typedef enum Kind { KIND_INT, KIND_DOUBLE, KIND_MODEL, KIND_GROUND } Kind;
+#define GST_TYPE_CUDA_STIXELS_CUTS (gst_cuda_stixels_cuts_get_type())
+static GType gst_cuda_stixels_cuts_get_type(void) {
+  static const GEnumValue values[] = {
+      {RV_STIXELS_CUTS_ALL, "Every row of cells", "all"},
+      {RV_STIXELS_CUTS_TIME_SERIES, "Where the disparity of the column turns or steps",
+       "time-series"},
+      {0, NULL, NULL},
+  };
+  static gsize type = 0;
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("GstCudaStixelsCuts", values));
+  return (GType)type;
+}
+
+typedef enum Kind { KIND_INT, KIND_BOOL, KIND_DOUBLE, KIND_MODEL, KIND_GROUND, KIND_CUTS } Kind;
 
 typedef struct Property {
   const char *name, *blurb;
@@ -109,6 +123,9 @@ static const Property table[] = {
      RV_STIXELS_CELL_DEFAULT, AT(stixel_width)},
     {"vertical-step", "Rows that a stixel may begin at, in px", KIND_INT, 1, RV_STIXELS_CELL_MAX,
      RV_STIXELS_CELL_DEFAULT, AT(vertical_step)},
+    {"cuts", "Where stixels may begin and end", KIND_CUTS, 0, 0, RV_STIXELS_CUTS_ALL, AT(cuts)},
+    {"refine", "Move the borders between stixels to the best row of pixels", KIND_BOOL, 0, 1, 1,
+     AT(refine)},
     {"ground", "Where the expected ground plane comes from", KIND_GROUND, 0, 0,
      RV_STIXELS_GROUND_ESTIMATE, AT(ground)},
     {"camera-height", "Height of the camera above the ground in m; 0 = as annotated", KIND_DOUBLE,
@@ -130,7 +147,7 @@ static const Property table[] = {
           sigma_ground_b),
     PLANE("sigma-object-b", "Plane prior: deviation of an object's slope, px per row", 0,
           sigma_object_b),
-    PRIOR("complexity", "Cost of a stixel, nat", 8, complexity),
+    PRIOR("complexity", "Cost of a stixel, nat", 5, complexity),
     PRIOR("gravity-minus-alpha", "Object behind the ground below it, nat", 1, gravity_minus.alpha),
     PRIOR("gravity-minus-beta", "The same, nat per px", 1, gravity_minus.beta),
     PRIOR("gravity-plus-alpha", "Object in front of the ground below it, nat", 1,
@@ -166,7 +183,9 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
   if (p->kind == KIND_DOUBLE)
     *(double *)(void *)to = g_value_get_double(value);
   else
-    *(int *)(void *)to = p->kind == KIND_INT ? g_value_get_int(value) : g_value_get_enum(value);
+    *(int *)(void *)to = p->kind == KIND_INT    ? g_value_get_int(value)
+                         : p->kind == KIND_BOOL ? g_value_get_boolean(value)
+                                                : g_value_get_enum(value);
   GST_OBJECT_UNLOCK(self);
   gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
 }
@@ -184,6 +203,8 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     g_value_set_double(value, *(const double *)(const void *)from);
   else if (p->kind == KIND_INT)
     g_value_set_int(value, *(const int *)(const void *)from);
+  else if (p->kind == KIND_BOOL)
+    g_value_set_boolean(value, *(const int *)(const void *)from);
   else
     g_value_set_enum(value, *(const int *)(const void *)from);
   GST_OBJECT_UNLOCK(self);
@@ -199,10 +220,13 @@ static void install_properties(GObjectClass *object) {
                               flags);
     else if (p->kind == KIND_DOUBLE)
       spec = g_param_spec_double(p->name, p->name, p->blurb, p->low, p->high, p->value, flags);
+    else if (p->kind == KIND_BOOL)
+      spec = g_param_spec_boolean(p->name, p->name, p->blurb, p->value != 0, flags);
     else
       spec = g_param_spec_enum(p->name, p->name, p->blurb,
-                               p->kind == KIND_MODEL ? GST_TYPE_CUDA_STIXELS_MODEL
-                                                     : GST_TYPE_CUDA_STIXELS_GROUND,
+                               p->kind == KIND_MODEL  ? GST_TYPE_CUDA_STIXELS_MODEL
+                               : p->kind == KIND_CUTS ? GST_TYPE_CUDA_STIXELS_CUTS
+                                                      : GST_TYPE_CUDA_STIXELS_GROUND,
                                (int)p->value, flags);
     g_object_class_install_property(object, i + 1, spec);
   }
@@ -405,6 +429,7 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
   install_properties(object);
   gst_type_mark_as_plugin_api(GST_TYPE_CUDA_STIXELS_MODEL, 0);
   gst_type_mark_as_plugin_api(GST_TYPE_CUDA_STIXELS_GROUND, 0);
+  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_STIXELS_CUTS, 0);
   base->in_place = TRUE;
   base->picture = 0;
   base->annotation = RV_META_STIXELS;

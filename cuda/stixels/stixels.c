@@ -21,13 +21,14 @@ void rv_stixels_config_init(RvStixelsConfig *config) {
       .vertical_step = RV_STIXELS_CELL_DEFAULT,
       .model = RV_STIXELS_SLANTED_FAST,
       .ground = RV_STIXELS_GROUND_ESTIMATE,
+      .refine = 1,
       .max_disparity = RV_STIXELS_MAX_DISPARITY_DEFAULT,
       .p_val = 0.9,
       .p_out = 0.1,
       .sigma = {1, 1, 1},
       .sigma_ground_a = 8,
       .sigma_ground_b = 0.1,
-      .complexity = 8,
+      .complexity = 5,
       .gravity_minus = {1, 1},
       .gravity_plus = {1, 1},
       .ordering = {1, 0.5},
@@ -116,6 +117,7 @@ RvStatus rv_stixels_config_check(const RvStixelsConfig *config) {
   RV_TRY(in_range(log, "vertical_step", config->vertical_step, 1, RV_STIXELS_CELL_MAX));
   RV_TRY(in_range(log, "model", (int)config->model, 0, RV_STIXELS_CONSTANT));
   RV_TRY(in_range(log, "ground", (int)config->ground, 0, RV_STIXELS_GROUND_CAMERA));
+  RV_TRY(in_range(log, "refine", config->refine, 0, 1));
   RV_TRY(in_range(log, "cuts", (int)config->cuts, 0, RV_STIXELS_CUTS_TIME_SERIES));
   RV_TRY(in_range(log, "max_disparity", config->max_disparity, 1, RV_STIXELS_MAX_DISPARITY_MAX));
   RV_REQUIRE(log, config->threads >= 0, "stixels: threads is %d, must be 0 (all) or more",
@@ -257,6 +259,8 @@ static RvStatus check_output(const RvStixelsConfig *c, const RvStixelsOutput *ou
               0 &&
           (uintptr_t)output->ground % 8 == 0,
       "stixels: stixels, offsets and energies must be aligned to 4 bytes, ground to 8");
+  RV_REQUIRE(&c->log, !output->stixels || output->offsets,
+             "stixels: a list of stixels needs offsets");
   return RV_OK;
 }
 
@@ -306,7 +310,10 @@ RvStatus rv_stixels_run(RvStixels *stixels, const RvStixelsInput *input,
   if (rv_stixels_has_semantics(&job))
     RV_TRY(stages->semantics(stixels->work, &stixels->model, &job, &c->log));
   RV_TRY(stages->ground(stixels->work, &stixels->model, &job, &c->log));
-  return stages->columns(stixels->work, &stixels->model, &job, &c->log);
+  RV_TRY(stages->columns(stixels->work, &stixels->model, &job, &c->log));
+  return stixels->model.reach > 0 && job.output.stixels
+             ? stages->refine(stixels->work, &stixels->model, &job, &c->log)
+             : RV_OK;
 }
 
 RvStatus rv_stixels_render(RvStixels *stixels, const RvStixel *list, uint32_t capacity,

@@ -10,13 +10,15 @@
  *  1. cells     blocks of stixel_width x vertical_step px, counted from the left and from the
  * bottom (those at the right and at the top may be cut). A cell is valid when at least half of its
  * pixels are; its disparity is their mean weighted with their confidence, its confidence c their
- * mean. A cell of weight round(c^2 / 255) = 0 is invalid. Disparities above max_disparity count as
- * max_disparity. Semantics (labels or scores, of any size): pixel (x, y) of the picture reads pixel
- * (x map width / width, y map height / height) of the map, rounded down. The score of a semantic
- * class in a cell is the mean over all its pixels; a label gives its class 0.9 and the others the
- * rest in equal shares, a label that is no class gives all the same. Scores below 0 and NaN count
- * as 0, those above 1 as 1, all in 1/2^23; they need not add up to 1. A cell costs -log(score) in
- * 1/256 nat, at most 16 nat.
+ * mean. When its disparities span more than 2 px, and more than half a px a row, they are divided
+ * at that mean, and only the side of more pixels counts, of equals the nearer one. A cell of weight
+ * round(c^2 / 255) = 0 is invalid. Disparities above max_disparity count as max_disparity.
+ * Semantics (labels or scores, of any size): pixel (x, y) of the picture reads pixel (x map width /
+ * width, y map height / height) of the map, rounded down. The score of a semantic class in a cell
+ * is the mean over all its pixels; a label gives its class 0.9 and the others the rest in equal
+ * shares, a label that is no class gives all the same. Scores below 0 and NaN count as 0, those
+ * above 1 as 1, all in 1/2^23; they need not add up to 1. A cell costs -log(score) in 1/256 nat, at
+ * most 16 nat.
  *  2. ground    the expected ground plane, from the camera or estimated (below).
  *  3. columns   energy (3.3) over rows v = 0.. of cells, counted from the bottom:
  *               data    an invalid cell costs -log(1 - p_val), a valid one -log(p_val P(d)), P
@@ -32,7 +34,10 @@
  * ground plane is below 1 px. The recursion keeps one best stixel for each row and class (4.9);
  * equal costs are decided for the smaller row of the cut, then for the class of smaller number.
  * Costs are integers of 1/1024 nat, each stixel's rounded once, saturated at 2^30.
- *  4. output    a list of stixels, from which rv_stixels_render makes dense maps again.
+ *  4. borders   (`refine`) each border between two stixels moves, by less than half a step, to the
+ *               row of pixels where the differences between pixels and planes, each at most 3 px,
+ * sum up to least: of equals the nearest, then the upper one. Planes and costs stay.
+ *  5. output    a list of stixels, from which rv_stixels_render makes dense maps again.
  *
  * Estimated ground: cells vote in a row x disparity histogram for lines (disparity at row 0 in up
  * to 128 steps, horizon in 64 steps from 16/64 to 79/64 of the height); a row gives a line at most
@@ -100,6 +105,7 @@ typedef struct RvStixelsConfig {
   int vertical_step;          /* px, 1..64; 8 */
   RvStixelsModelKind model;   /* RV_STIXELS_SLANTED_FAST */
   RvStixelsGroundKind ground; /* RV_STIXELS_GROUND_ESTIMATE */
+  int refine;                 /* 1: borders at rows of pixels, 0: of cells; 1 */
   RvStixelsCutsKind cuts;     /* RV_STIXELS_CUTS_ALL */
   RvCamera camera;            /* may be unknown (0) with RV_STIXELS_GROUND_ESTIMATE */
   int max_disparity;          /* px, 1..1024; 128 */
@@ -111,7 +117,7 @@ typedef struct RvStixelsConfig {
   double sigma_ground_a;          /* px, of the disparity at row 0; 8 */
   double sigma_ground_b;          /* px of disparity per px of row; 0.1 */
   double sigma_object_b;          /* px of disparity per px of row; 0 */
-  double complexity;              /* nat per stixel, 0..1000; 8 */
+  double complexity;              /* nat per stixel, 0..1000; 5 */
   RvStixelsPenalty gravity_minus; /* object farther than the ground below it; 1, 1 */
   RvStixelsPenalty gravity_plus;  /* object nearer than the ground below it; 1, 1 */
   RvStixelsPenalty ordering;      /* object nearer than the object below it; 1, 0.5 */
@@ -150,8 +156,8 @@ typedef struct RvStixelsInput {
 typedef struct RvStixelsOutput {
   RvStixel *stixels; /* columns from left to right, in a column from the bottom up */
   uint32_t capacity; /* of `stixels`; those beyond are counted but not written */
-  uint32_t *offsets; /* columns + 1: number of stixels of all columns to the left, whatever the
-                      * capacity; the last is that of all columns */
+  uint32_t *offsets; /* columns + 1, always with `stixels`: number of stixels of all columns to the
+                      * left, whatever the capacity; the last is that of all columns */
   int32_t *energies; /* columns: 1/1024 nat */
   RvStixelsGround *ground; /* 1, aligned to 8 bytes */
 } RvStixelsOutput;

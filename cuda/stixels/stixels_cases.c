@@ -45,14 +45,15 @@ typedef struct Tally {
 
 /* One column of a result against all three judges. */
 static void judge(RvCheck *check, const char *name, const RvStixelsConfig *c,
-                  const StixelsTwin *twin, const StixelsResult *r, int column, int coupled,
-                  Tally *tally) {
+                  const StixelsTwin *twin, const RvPlane *disparity, const StixelsResult *r,
+                  int column, int coupled, Tally *tally) {
   const RvStixel *list = r->stixels + r->offsets[column];
   const uint32_t count = r->offsets[column + 1] - r->offsets[column];
   const int32_t energy = r->energies[column];
   RvStixel plain[TWIN_ROWS];
   int plain_count = 0;
   const int32_t recursion = stixels_twin_recursion(twin, column, plain, &plain_count);
+  stixels_twin_refine(c, disparity, plain, plain_count);
   rvc_true(check, name, is_whole(c, r, column), "column %d is not covered once", column);
   rvc_true(check, name, energy == recursion && (int)count == plain_count,
            "column %d, model %d: energy %d in %u stixels, the plain recursion has %d in %d", column,
@@ -95,7 +96,7 @@ static void judge_picture(RvCheck *check, const char *name, RvRandom *random, Rv
   if (run_cpu(check, name, c, input, trusted, &r))
     for (int x = 0; x < r.columns; x++) {
       stixels_twin_column(twin, c, r.ground, &in, x);
-      judge(check, name, c, twin, &r, x, coupled, tally);
+      judge(check, name, c, twin, &input->d, &r, x, coupled, tally);
     }
   free(twin);
   stixels_result_free(&r);

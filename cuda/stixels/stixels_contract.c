@@ -19,6 +19,7 @@ static const RvContractField fields[] = {
     INT_FIELD(vertical_step, 3, LIST(0, -1, 65), 2, LIST(1, 64)),
     INT_FIELD(model, 2, LIST(-1, 3), 3, LIST(0, 1, 2)),
     INT_FIELD(ground, 2, LIST(-1, 2), 1, LIST(0)),
+    INT_FIELD(refine, 2, LIST(-1, 2), 2, LIST(0, 1)),
     INT_FIELD(cuts, 2, LIST(-1, 2), 2, LIST(0, 1)),
     INT_FIELD(max_disparity, 3, LIST(0, -1, 1025), 2, LIST(1, 1024)),
     REAL_FIELD(p_val, 3, LIST(0, 1, -0.5), 2, LIST(0.01, 0.99)),

@@ -83,22 +83,44 @@ static const void *row_of(const RvPlane *plane, int y) {
   return (const char *)plane->data + y * plane->stride;
 }
 
-static RvStixelsCell make_cell(const RvStixelsModel *m, const RvStixelsJob *job, int x, int v) {
-  const int left = x * m->cell_width, right = rv_min(left + m->cell_width, m->width);
-  const int low = m->height - v * m->step, high = rv_max(low - m->step, 0);
-  int valid = 0;
-  int64_t c = 0, cd = 0;
-  for (int y = high; y < low; y++) {
+/* A block of pixels. */
+typedef struct Block {
+  int left, right, high, low;
+} Block;
+
+/* Pixels of more than `above`; *least, *most: their disparities. */
+static RvStixelsPixels sum_pixels(const RvStixelsJob *job, const Block *block, int above,
+                                  int *least, int *most) {
+  RvStixelsPixels sum = {0, 0, 0};
+  for (int y = block->high; y < block->low; y++) {
     const uint16_t *d = row_of(&job->disparity, y);
     const uint8_t *trust = job->confidence.data ? row_of(&job->confidence, y) : NULL;
-    for (int u = left; u < right; u++) {
-      const int weight = d[u] == 0 ? 0 : trust ? trust[u] : 255;
-      valid += d[u] != 0;
-      c += weight;
-      cd += (int64_t)weight * d[u];
+    for (int u = block->left; u < block->right; u++) {
+      if (d[u] <= above)
+        continue;
+      const int weight = trust ? trust[u] : 255;
+      sum.n++;
+      sum.c += weight;
+      sum.cd += (int64_t)weight * d[u];
+      *least = rv_min(*least, d[u]);
+      *most = rv_max(*most, d[u]);
     }
   }
-  return rv_stixels_cell((right - left) * (low - high), valid, c, cd, m->disparity_max);
+  return sum;
+}
+
+static RvStixelsCell make_cell(const RvStixelsModel *m, const RvStixelsJob *job, int x, int v) {
+  const int left = x * m->cell_width, low = m->height - v * m->step;
+  const Block block = {left, rv_min(left + m->cell_width, m->width), rv_max(low - m->step, 0), low};
+  int least = UINT16_MAX, most = 0;
+  const RvStixelsPixels all = sum_pixels(job, &block, 0, &least, &most);
+  RvStixelsPixels side = all;
+  if (all.c > 0 && rv_stixels_is_mixed(m, least, most)) {
+    const RvStixelsPixels near = sum_pixels(job, &block, rv_stixels_middle(&all), &least, &most);
+    side = rv_stixels_side(&all, &near);
+  }
+  const int pixels = (block.right - block.left) * (block.low - block.high);
+  return rv_stixels_cell(pixels, all.n, &side, m->disparity_max);
 }
 
 static RvStatus cells(void *work, const RvStixelsModel *m, const RvStixelsJob *job,
@@ -239,6 +261,14 @@ static RvStatus columns(void *work, const RvStixelsModel *m, const RvStixelsJob 
   return RV_OK;
 }
 
+static RvStatus refine(void *work, const RvStixelsModel *m, const RvStixelsJob *job,
+                       const RvLog *log) {
+  const RvStixelsCpu *cpu = work;
+  (void)log;
+  rv_stixels_cpu_refine(m, job, cpu->threads);
+  return RV_OK;
+}
+
 /* --- Rendering ------------------------------------------------------------------------------- */
 
 static void clear_column(const RvPlane *plane, int left, int right, int byte) {
@@ -288,5 +318,6 @@ const RvStixelsStages rv_stixels_stages_cpu = {
     .semantics = semantics,
     .ground = ground,
     .columns = columns,
+    .refine = refine,
     .render = render,
 };

@@ -29,4 +29,6 @@ void rv_stixels_cpu_cuts(RvStixelsColumn *column);
 void rv_stixels_cpu_semantics(const RvStixelsModel *model, const RvStixelsJob *job,
                               const uint16_t *table, uint16_t *costs, int threads);
 
+void rv_stixels_cpu_refine(const RvStixelsModel *model, const RvStixelsJob *job, int threads);
+
 #endif

@@ -39,6 +39,34 @@ static RvStatus open(void *memory, const RvStixelsSetup *setup, const RvLog *log
 
 /* --- Cells ----------------------------------------------------------------------------------- */
 
+/* A block of pixels. */
+struct Block {
+  int left, right, high, low;
+};
+
+/* Pixels of more than `above`; *least, *most: their disparities. */
+static __device__ RvStixelsPixels sum_pixels(const char *disparity, ptrdiff_t d_stride,
+                                             const uint8_t *confidence, ptrdiff_t c_stride,
+                                             const Block &block, unsigned above, unsigned *least,
+                                             unsigned *most) {
+  RvStixelsPixels sum = {0, 0, 0};
+  for (int y = block.high; y < block.low; y++) {
+    const uint16_t *d = (const uint16_t *)(disparity + y * d_stride);
+    const uint8_t *trust = confidence ? confidence + y * c_stride : NULL;
+#pragma unroll 8
+    for (int u = block.left; u < block.right; u++) {
+      const unsigned value = d[u];
+      const unsigned weight = value <= above ? 0 : trust ? trust[u] : 255;
+      sum.n += value > above;
+      sum.c += weight;
+      sum.cd += weight * value;
+      *least = min(*least, value > above ? value : 0xffffu);
+      *most = max(*most, value);
+    }
+  }
+  return sum;
+}
+
 /* One thread a cell; cells that are valid vote for the ground. votes: NULL without an estimate. */
 static __global__ void __launch_bounds__(128)
     cells_kernel(const __grid_constant__ RvStixelsModel m, const char *disparity,
@@ -47,24 +75,20 @@ static __global__ void __launch_bounds__(128)
   const int x = blockIdx.x * blockDim.x + threadIdx.x, v = blockIdx.y;
   if (x >= m.columns)
     return;
-  const int left = x * m.cell_width, right = rv_min(left + m.cell_width, m.width);
-  const int low = m.height - v * m.step, high = rv_max(low - m.step, 0);
-  int valid = 0;
-  int64_t c = 0, cd = 0;
-  for (int y = high; y < low; y++) {
-    const uint16_t *d = (const uint16_t *)(disparity + y * d_stride);
-    const uint8_t *trust = confidence ? confidence + y * c_stride : NULL;
-#pragma unroll 8
-    for (int u = left; u < right; u++) {
-      const unsigned value = d[u];
-      const unsigned weight = value == 0 ? 0 : trust ? trust[u] : 255;
-      valid += value != 0;
-      c += weight;
-      cd += weight * value;
-    }
+  const int left = x * m.cell_width, low = m.height - v * m.step;
+  const Block block = {left, rv_min(left + m.cell_width, m.width), rv_max(low - m.step, 0), low};
+  unsigned least = 0xffff, most = 0;
+  const RvStixelsPixels all =
+      sum_pixels(disparity, d_stride, confidence, c_stride, block, 0, &least, &most);
+  RvStixelsPixels side = all;
+  if (all.c > 0 && rv_stixels_is_mixed(&m, (int)least, (int)most)) {
+    const unsigned middle = (unsigned)rv_stixels_middle(&all);
+    const RvStixelsPixels near =
+        sum_pixels(disparity, d_stride, confidence, c_stride, block, middle, &least, &most);
+    side = rv_stixels_side(&all, &near);
   }
-  const RvStixelsCell cell =
-      rv_stixels_cell((right - left) * (low - high), valid, c, cd, m.disparity_max);
+  const int pixels = (block.right - block.left) * (block.low - block.high);
+  const RvStixelsCell cell = rv_stixels_cell(pixels, all.n, &side, m.disparity_max);
   cells[(size_t)x * m.rows + v] = cell;
   if (votes && cell.weight)
     atomicAdd(&votes[(size_t)v * bins + ((cell.disparity + 8) >> 4)], 1);
@@ -221,6 +245,12 @@ static RvStatus columns(void *memory, const RvStixelsModel *m, const RvStixelsJo
   return rv_stixels_cuda_columns((RvStixelsCuda *)memory, m, job, log);
 }
 
+static RvStatus refine(void *memory, const RvStixelsModel *m, const RvStixelsJob *job,
+                       const RvLog *log) {
+  (void)memory;
+  return rv_stixels_cuda_refine(m, job, log);
+}
+
 extern "C" const RvStixelsStages rv_stixels_stages_cuda = {
-    sizeof(RvStixelsCuda), layout, open, cells, semantics, ground, columns, render,
+    sizeof(RvStixelsCuda), layout, open, cells, semantics, ground, columns, refine, render,
 };

@@ -36,6 +36,9 @@ size_t rv_stixels_cuda_scratch(int rows, int semantics);
 RvStatus rv_stixels_cuda_semantics(const RvStixelsCuda *work, const RvStixelsModel *model,
                                    const RvStixelsJob *job, const RvLog *log);
 
+RvStatus rv_stixels_cuda_refine(const RvStixelsModel *model, const RvStixelsJob *job,
+                                const RvLog *log);
+
 /* Asks for the shared memory that the kernel of a model needs; before the first run. */
 RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsModel *model,
                                       const RvLog *log);

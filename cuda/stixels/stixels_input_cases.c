@@ -109,6 +109,7 @@ RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int mode
   for (int k = 0; k < c.semantics; k++)
     c.semantic_structure[k] = (uint8_t)rvc_range(random, 0, 2);
   c.semantic_weight = rvc_range(random, 0, 500) / 100.0;
+  c.refine = rvc_range(random, 0, 3) > 0;
   c.cuts = rvc_range(random, 0, 2) ? RV_STIXELS_CUTS_ALL : RV_STIXELS_CUTS_TIME_SERIES;
   c.threads = rvc_range(random, 0, 2);
   return c;

@@ -34,6 +34,8 @@ typedef struct RvStixelsModel {
   int disparity_max;                   /* px */
   int estimate;
   int cuts;                         /* RvStixelsCutsKind */
+  int spread;                       /* of the disparities of a cell's one surface, 1/16 px */
+  int reach;                        /* px that a border may move, 0: not */
   int bottom_step, cap;             /* of the ground vote: px between disparities; votes of a row */
   double invalid;                   /* of an invalid cell */
   double hit[3];                    /* of a valid cell on the plane, slanted-fast */
@@ -86,13 +88,40 @@ typedef struct RvStixelsBest {
 
 /* --- Cells ----------------------------------------------------------------------------------- */
 
-/* From sums over the valid pixels of a cell: number, confidence, confidence x disparity. */
-RV_HD RvStixelsCell rv_stixels_cell(int pixels, int valid, int64_t c, int64_t cd, int max_px) {
+/* Sums over pixels with a value: number, confidence, confidence x disparity. */
+typedef struct RvStixelsPixels {
+  int64_t c, cd;
+  int n;
+} RvStixelsPixels;
+
+/* A cell whose disparities, `low` to `high`, are too far apart for one surface is taken apart at
+ * its mean; of its two sides the one with more pixels counts, of equals the nearer one. */
+RV_HD int rv_stixels_is_mixed(const RvStixelsModel *m, int low, int high) {
+  return high - low > m->spread;
+}
+
+/* Pixels above this are the nearer side; all->c > 0. */
+RV_HD int rv_stixels_middle(const RvStixelsPixels *all) {
+  return (int)(all->cd / all->c);
+}
+
+RV_HD RvStixelsPixels rv_stixels_side(const RvStixelsPixels *all, const RvStixelsPixels *near) {
+  RvStixelsPixels side = *near;
+  if (2 * near->n < all->n) {
+    side.n = all->n - near->n;
+    side.c = all->c - near->c;
+    side.cd = all->cd - near->cd;
+  }
+  return side;
+}
+
+/* Of `pixels` pixels, `valid` of them with a value; `of` them: those that count. */
+RV_HD RvStixelsCell rv_stixels_cell(int pixels, int valid, const RvStixelsPixels *of, int max_px) {
   RvStixelsCell cell = {0, 0, 0};
-  if (2 * valid < pixels || c == 0)
+  if (2 * valid < pixels || of->c == 0)
     return cell;
-  const int mean = (int)((2 * c + valid) / (2 * valid));
-  const int64_t d = (2 * cd + c) / (2 * c);
+  const int mean = (int)((2 * of->c + of->n) / (2 * of->n));
+  const int64_t d = (2 * of->cd + of->c) / (2 * of->c);
   cell.weight = (uint8_t)rv_div255(mean * mean);
   if (cell.weight == 0)
     return cell;
@@ -431,6 +460,11 @@ RV_HD RvStixel rv_stixels_record(const RvStixelsModel *m, int column, int bottom
 RV_HD uint16_t rv_stixels_rendered(const RvStixel *s, int y) {
   const double x = floor(((double)s->slope * (double)y + (double)s->intercept) * 16.0 + 0.5);
   return (uint16_t)(x > 65535.0 ? 65535.0 : x >= 1.0 ? x : 1.0);
+}
+
+/* How ill a pixel fits a stixel, 1/16 px up to 3 px; without a value it fits. */
+RV_HD int rv_stixels_misfit(const RvStixel *s, int y, int disparity) {
+  return disparity == 0 ? 0 : rv_min(rv_abs(disparity - rv_stixels_rendered(s, y)), 48);
 }
 
 #endif

@@ -85,6 +85,8 @@ RvStixelsModel rv_stixels_model(const RvStixelsConfig *c) {
       .kind = (int)c->model,
       .disparity_max = c->max_disparity,
       .cuts = (int)c->cuts,
+      .spread = rv_max(32, 8 * c->vertical_step),
+      .reach = c->refine ? (c->vertical_step - 1) / 2 : 0,
       .estimate = c->ground == RV_STIXELS_GROUND_ESTIMATE,
       .bottom_step = rv_div_up(c->max_disparity, RV_STIXELS_BOTTOMS),
       .invalid = -RV_STIXELS_COST_STEPS * log(1 - c->p_val),

@@ -57,6 +57,9 @@ typedef struct RvStixelsStages {
   /* Dynamic programming and backtracking, then the list. */
   RvStatus (*columns)(void *work, const RvStixelsModel *model, const RvStixelsJob *job,
                       const RvLog *log);
+  /* Moves the borders in the list. */
+  RvStatus (*refine)(void *work, const RvStixelsModel *model, const RvStixelsJob *job,
+                     const RvLog *log);
   RvStatus (*render)(void *work, const RvStixelsModel *model, const RvStixelsDrawing *drawing,
                      const RvLog *log);
 } RvStixelsStages;

@@ -45,10 +45,31 @@ static int pixel(const RvPlane *plane, int x, int y) {
                                 : ((const uint16_t *)(const void *)at)[x];
 }
 
+/* Pixels of the larger side of `middle`: their number, and sums. */
+static double plain_side(const RvStixelsConfig *c, const RvPlane *disparity,
+                         const RvPlane *confidence, int column, int v, double middle, double *trust,
+                         double *weighted) {
+  double n[2] = {0, 0}, t[2] = {0, 0}, td[2] = {0, 0};
+  for (int y = 0; y < c->height; y++)
+    for (int x = 0; x < c->width; x++) {
+      const int d = pixel(disparity, x, y);
+      if (x / c->stixel_width != column || (c->height - 1 - y) / c->vertical_step != v || d == 0)
+        continue;
+      const int side = d > floor(middle), share = confidence ? pixel(confidence, x, y) : 255;
+      n[side] += 1;
+      t[side] += share;
+      td[side] += (double)share * d;
+    }
+  const int side = n[1] >= n[0];
+  *trust = t[side];
+  *weighted = td[side];
+  return n[side];
+}
+
 /* A pixel belongs to the cell whose number its distance from the left and the bottom gives. */
 static RvStixelsCell plain_cell(const RvStixelsConfig *c, const RvPlane *disparity,
                                 const RvPlane *confidence, int column, int v) {
-  double pixels = 0, valid = 0, trust = 0, weighted = 0;
+  double pixels = 0, valid = 0, trust = 0, weighted = 0, least = 65535, most = 0;
   for (int y = 0; y < c->height; y++)
     for (int x = 0; x < c->width; x++) {
       if (x / c->stixel_width != column || (c->height - 1 - y) / c->vertical_step != v)
@@ -59,9 +80,15 @@ static RvStixelsCell plain_cell(const RvStixelsConfig *c, const RvPlane *dispari
       valid += d != 0;
       trust += t;
       weighted += (double)t * d;
+      least = d ? fmin(least, d) : least;
+      most = fmax(most, d);
     }
   RvStixelsCell cell = {0, 0, 0};
   if (valid * 2 < pixels || trust == 0)
+    return cell;
+  if (most - least > fmax(32, 8 * c->vertical_step))
+    valid = plain_side(c, disparity, confidence, column, v, weighted / trust, &trust, &weighted);
+  if (trust == 0)
     return cell;
   const int mean = (int)floor(trust / valid + 0.5);
   const int weight = (int)floor(mean * mean / 255.0 + 0.5);
@@ -319,6 +346,42 @@ int32_t stixels_twin_recursion(const StixelsTwin *t, int column, RvStixel *list,
   return energy;
 }
 
+/* Sum of the differences in 1/16 px when the border is at row p. */
+static double border_cost(const RvStixelsConfig *c, const RvPlane *disparity, const RvStixel *lower,
+                          const RvStixel *upper, int p, int reach) {
+  double sum = 0;
+  for (int y = lower->v_top - reach; y < lower->v_top + reach; y++)
+    for (int x = lower->column; x < c->width && x < lower->column + c->stixel_width; x++) {
+      if (y < 0 || y >= c->height || pixel(disparity, x, y) == 0)
+        continue;
+      const RvStixel *s = y >= p ? lower : upper;
+      const double mu = floor(((double)s->slope * y + (double)s->intercept) * 16 + 0.5);
+      sum += fmin(fabs(pixel(disparity, x, y) - fmax(mu, 1)), 48);
+    }
+  return sum;
+}
+
+void stixels_twin_refine(const RvStixelsConfig *c, const RvPlane *disparity, RvStixel *list,
+                         int count) {
+  const int reach = c->refine ? (c->vertical_step - 1) / 2 : 0;
+  for (int k = 1; k < count; k++) {
+    RvStixel *lower = &list[k - 1], *upper = &list[k];
+    int best = lower->v_top;
+    double least = border_cost(c, disparity, lower, upper, best, reach);
+    for (int away = 1; away <= reach; away++)
+      for (int side = -1; side <= 1; side += 2) {
+        const int p = lower->v_top + side * away;
+        const double cost = p > 0 ? border_cost(c, disparity, lower, upper, p, reach) : INFINITY;
+        if (cost < least) {
+          least = cost;
+          best = p;
+        }
+      }
+    lower->v_top = (uint16_t)best;
+    upper->v_bottom = (uint16_t)(best - 1);
+  }
+}
+
 /* --- Formulas -------------------------------------------------------------------------------- */
 
 typedef struct Line {
@@ -413,13 +476,18 @@ static double pair_energy(const RvStixelsConfig *c, const RvStixel *s, const RvS
   return sum;
 }
 
+/* Row of cells above the nearest border of cells. */
+static int border_row(const RvStixelsConfig *c, int first) {
+  return (c->height - first + c->vertical_step / 2) / c->vertical_step;
+}
+
 double stixels_twin_energy(const StixelsTwin *t, const RvStixelsConfig *c, const RvStixel *list,
                            uint32_t count, double *slack) {
   double sum = 0;
   *slack = 0;
   for (uint32_t k = 0; k < count; k++) {
-    const int bottom = (c->height - 1 - list[k].v_bottom) / c->vertical_step;
-    const int top = (c->height - 1 - list[k].v_top) / c->vertical_step;
+    const int bottom = border_row(c, list[k].v_bottom + 1);
+    const int top = list[k].v_top > 0 ? border_row(c, list[k].v_top) - 1 : t->rows - 1;
     sum += own_energy(t, c, &list[k], bottom, top);
     /* A table's entry is up to 1/256 px off, where (3.9) rises by up to 3 / sigma. */
     const double cell =

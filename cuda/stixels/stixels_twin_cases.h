@@ -49,6 +49,10 @@ int32_t stixels_twin_minimum(const StixelsTwin *twin);
 /* (4.9) on the call stack. Returns the energy; list: rows, from the bottom up. */
 int32_t stixels_twin_recursion(const StixelsTwin *twin, int column, RvStixel *list, int *count);
 
+/* Borders by trying all places. */
+void stixels_twin_refine(const RvStixelsConfig *config, const RvPlane *disparity, RvStixel *list,
+                         int count);
+
 /* The energy of a list by the formulas of the header, in double, from the config and the records
  * alone; nat. `slack`: by how much the library's may differ, since it rounds costs to 1/1024 nat,
  * planes and differences to 1/256 px, and records hold floats. */
