@@ -72,4 +72,10 @@ void rvc_device_free(RvPlane *device);
 void rvc_bench(RvCheck *check, const char *name, RvEngine engine,
                RvStatus (*run)(void *user, RvStream stream), void *user);
 
+/* The same where run() takes the next frame of a sequence of `frames` (a multiple of 8, at most
+ * RVC_SEQUENCE) at each call: graphs of eight frames follow one another through all of it. */
+#define RVC_SEQUENCE 64
+void rvc_bench_sequence(RvCheck *check, const char *name, RvEngine engine, int frames,
+                        RvStatus (*run)(void *user, RvStream stream), void *user);
+
 #endif

@@ -2,6 +2,7 @@
 #include "rvcheck_run.h"
 
 #include "rv_config.h"
+#include "rv_hd.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,36 +58,52 @@ void rvc_cuda_describe(char *text, size_t size) {
            driver % 1000 / 10);
 }
 
-/* What a sample enqueues: a graph of REPLAY runs, or where a run cannot be captured one run. */
+#  define GRAPHS (RVC_SEQUENCE / REPLAY)
+
+/* What a sample enqueues: a graph of REPLAY runs, one after the other, or where a run cannot be
+ * captured one run. */
 typedef struct Sample {
-  cudaGraphExec_t graph;
+  cudaGraphExec_t graphs[GRAPHS];
+  int count, next; /* graphs: 0 where a run cannot be captured */
   RvStatus (*run)(void *user, RvStream stream);
   void *user;
 } Sample;
 
 /* REPLAY runs as a graph, which the host enqueues at once: what is timed is then the GPU's work and
- * not the host's calls. Leaves sample->graph NULL when that cannot be. */
-static void capture(Sample *sample, RvStream stream) {
+ * not the host's calls. */
+static cudaGraphExec_t capture(const Sample *sample, RvStream stream) {
   cudaGraph_t graph = NULL;
+  cudaGraphExec_t exec = NULL;
   int good = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess;
   for (int i = 0; good && i < REPLAY; i++)
     good = sample->run(sample->user, stream) == RV_OK;
   if (cudaStreamEndCapture(stream, &graph) != cudaSuccess || !good ||
-      cudaGraphInstantiate(&sample->graph, graph, 0) != cudaSuccess)
-    sample->graph = NULL;
+      cudaGraphInstantiate(&exec, graph, 0) != cudaSuccess)
+    exec = NULL;
   if (graph)
     cudaGraphDestroy(graph);
   (void)cudaGetLastError();
+  return exec;
 }
 
-static RvStatus enqueue(const Sample *sample, RvStream stream) {
-  if (!sample->graph)
+static void capture_all(Sample *sample, int frames, RvStream stream) {
+  for (int i = 0; i < rv_max(1, frames / REPLAY) && i < GRAPHS; i++) {
+    const cudaGraphExec_t graph = capture(sample, stream);
+    if (!graph)
+      return;
+    sample->graphs[sample->count++] = graph;
+  }
+}
+
+static RvStatus enqueue(Sample *sample, RvStream stream) {
+  if (sample->count == 0)
     return sample->run(sample->user, stream);
-  return cudaGraphLaunch(sample->graph, stream) == cudaSuccess ? RV_OK : RV_ERR_CUDA;
+  const cudaGraphExec_t graph = sample->graphs[sample->next++ % sample->count];
+  return cudaGraphLaunch(graph, stream) == cudaSuccess ? RV_OK : RV_ERR_CUDA;
 }
 
 /* One batch: an event before and after every sample. */
-static RvStatus time_batch(cudaEvent_t *events, double *us, RvStream stream, const Sample *sample) {
+static RvStatus time_batch(cudaEvent_t *events, double *us, RvStream stream, Sample *sample) {
   for (int i = 0; i < BATCH; i++) {
     if (cudaEventRecord(events[2 * i], stream) != cudaSuccess)
       return RV_ERR_CUDA;
@@ -102,13 +119,13 @@ static RvStatus time_batch(cudaEvent_t *events, double *us, RvStream stream, con
     float ms = 0;
     if (cudaEventElapsedTime(&ms, events[2 * i], events[2 * i + 1]) != cudaSuccess)
       return RV_ERR_CUDA;
-    us[i] = (double)ms * 1e3 / (sample->graph ? REPLAY : 1);
+    us[i] = (double)ms * 1e3 / (sample->count ? REPLAY : 1);
   }
   return RV_OK;
 }
 
-int rvc_time_cuda(double *us, int room, double seconds, RvStatus *status,
-                  RvStatus (*run)(void *user, RvStream stream), void *user) {
+static int time_cuda(double *us, int room, double seconds, int frames, RvStatus *status,
+                     RvStatus (*run)(void *user, RvStream stream), void *user) {
   RvStream stream = NULL;
   if ((*status = rv_stream_new(&stream)) != RV_OK)
     return 0;
@@ -117,12 +134,12 @@ int rvc_time_cuda(double *us, int room, double seconds, RvStatus *status,
   while (made < 2 * BATCH && cudaEventCreate(&events[made]) == cudaSuccess)
     made++;
   int runs = 0;
-  Sample sample = {NULL, run, user};
+  Sample sample = {.run = run, .user = user};
   if (made == 2 * BATCH) {
     double warm[BATCH]; /* clocks, instruction caches, first use of memory */
     *status = time_batch(events, warm, stream, &sample);
     if (*status == RV_OK)
-      capture(&sample, stream);
+      capture_all(&sample, frames, stream);
     const double end = rvc_now_us() + seconds * 1e6;
     while (*status == RV_OK && runs + BATCH <= room && (runs == 0 || rvc_now_us() < end)) {
       *status = time_batch(events, us + runs, stream, &sample);
@@ -131,8 +148,8 @@ int rvc_time_cuda(double *us, int room, double seconds, RvStatus *status,
   } else {
     *status = RV_ERR_CUDA;
   }
-  if (sample.graph)
-    cudaGraphExecDestroy(sample.graph);
+  for (int i = 0; i < sample.count; i++)
+    cudaGraphExecDestroy(sample.graphs[i]);
   for (int i = 0; i < made; i++)
     cudaEventDestroy(events[i]);
   rv_stream_free(&stream);
@@ -144,16 +161,27 @@ void rvc_cuda_describe(char *text, size_t size) {
     text[0] = '\0';
 }
 
-int rvc_time_cuda(double *us, int room, double seconds, RvStatus *status,
-                  RvStatus (*run)(void *user, RvStream stream), void *user) {
+static int time_cuda(double *us, int room, double seconds, int frames, RvStatus *status,
+                     RvStatus (*run)(void *user, RvStream stream), void *user) {
+  (void)frames;
   (void)us, (void)room, (void)seconds, (void)run, (void)user;
   *status = RV_ERR_NO_DEVICE;
   return 0;
 }
 #endif
 
+int rvc_time_cuda(double *us, int room, double seconds, RvStatus *status,
+                  RvStatus (*run)(void *user, RvStream stream), void *user) {
+  return time_cuda(us, room, seconds, 1, status, run, user);
+}
+
 void rvc_bench(RvCheck *check, const char *name, RvEngine engine,
                RvStatus (*run)(void *user, RvStream stream), void *user) {
+  rvc_bench_sequence(check, name, engine, 1, run, user);
+}
+
+void rvc_bench_sequence(RvCheck *check, const char *name, RvEngine engine, int frames,
+                        RvStatus (*run)(void *user, RvStream stream), void *user) {
   if (!check->bench || !rvc_wants(check, name))
     return;
   if (engine == RV_CUDA ? !check->cuda : !check->cpu_timed)
@@ -161,7 +189,7 @@ void rvc_bench(RvCheck *check, const char *name, RvEngine engine,
   const double seconds = check->small ? 0.1 : 1.5;
   double us[ROOM];
   RvStatus status = RV_OK;
-  const int runs = engine == RV_CUDA ? rvc_time_cuda(us, ROOM, seconds, &status, run, user)
+  const int runs = engine == RV_CUDA ? time_cuda(us, ROOM, seconds, frames, &status, run, user)
                                      : time_cpu(us, ROOM, seconds, &status, run, user);
   if (runs == 0) {
     rvc_fail(check, name, "benchmark: %s", rv_status_text(status));

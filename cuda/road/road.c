@@ -108,6 +108,10 @@ void rv_road_size(const RvRoadConfig *config, int *columns, int *rows) {
 static const RvRoadStages *stages_of(RvEngine engine) {
   if (engine == RV_CPU)
     return &rv_road_stages_cpu;
+#if RV_HAVE_CUDA
+  if (engine == RV_CUDA)
+    return &rv_road_stages_cuda;
+#endif
   return NULL;
 }
 

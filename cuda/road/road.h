@@ -26,9 +26,7 @@
  *                together (4-connected) with a seed. Without any seed: the largest component of
  *                such patches.
  * A picture without colour has all pixels in one cell: every patch then looks alike and road is
- * whatever hangs together with the seeds.
- *
- * Engine: the CPU engine only, so far; rv_road_new with RV_CUDA answers RV_ERR_NO_DEVICE. */
+ * whatever hangs together with the seeds. */
 #ifndef RV_ROAD_H
 #define RV_ROAD_H
 

@@ -1,9 +1,11 @@
 /* road_cases.c: the scalar rules of road detection against hand-worked values and the twin, and
- * each stage of the CPU engine against the naive twin. Whole frames: road_frame_cases.c. */
+ * each stage of the CPU engine against the naive twin. Whole frames: road_frame_cases.c;
+ * CPU = CUDA: road_parity_cases.c. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "road/road_frame_cases.h"
+#include "road/road_parity_cases.h"
 #include "road/road_stages.h"
 #include "road/road_twin.h"
 #include "rvcheck.h"
@@ -325,6 +327,7 @@ static void parity(RvCheck *check) {
   check_em(check);
   check_learning(check);
   rv_road_frame_cases(check);
+  rv_road_parity_cases(check);
 }
 
 static void fuzz(const uint8_t *bytes, size_t size) {

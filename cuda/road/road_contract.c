@@ -53,13 +53,11 @@ static size_t workspace(const void *config, RvEngine engine) {
   return rv_road_workspace(config, engine);
 }
 
-/* There is no other engine yet: rules.cpu_only says so to the driver. */
 static RvStatus create(void **out, const void *config, RvEngine engine) {
-  (void)engine;
   if (!out)
-    return rv_road_new(NULL, config, RV_CPU);
+    return rv_road_new(NULL, config, engine);
   RvRoad *road = *out;
-  const RvStatus status = rv_road_new(&road, config, RV_CPU);
+  const RvStatus status = rv_road_new(&road, config, engine);
   *out = road;
   return status;
 }
@@ -93,21 +91,7 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
   return rv_road_run(object, &p[0], &p[1], &output, stream);
 }
 
-static void last_line(void *user, const char *text) {
-  const char **line = user;
-  *line = text ? "said" : NULL;
-}
-
 static void extra(RvCheck *check_) {
-  RvRoadConfig c;
-  init(&c);
-  const char *line = NULL;
-  c.log = (RvLog){last_line, &line};
-  RvRoad *road = (RvRoad *)&c; /* must become NULL */
-  const RvStatus status = rv_road_new(&road, &c, RV_CUDA);
-  rvc_true(check_, "contract/road/engine", status == RV_ERR_NO_DEVICE && !road && line,
-           "RV_CUDA: status %d, object %p, %s", (int)status, (void *)road,
-           line ? "logged" : "nothing logged");
   rvc_true(check_, "contract/road/reset", rv_road_reset(NULL, NULL) == RV_ERR_ARG,
            "reset of no object was not refused");
 }
@@ -116,7 +100,6 @@ const RvContract rv_road_contract = {
     .name = "road",
     .config_size = sizeof(RvRoadConfig),
     .log_offset = offsetof(RvRoadConfig, log),
-    .cpu_only = 1,
     .init = init,
     .check = check,
     .workspace = workspace,

@@ -1,5 +1,5 @@
 /* road_frame_cases.c: whole frames of a made-up street: ground plane, seeds, road, frames without
- * disparity, threads, timing and fuzz input. */
+ * disparity, threads and fuzz input. */
 #include "road/road_frame_cases.h"
 
 #include <math.h>
@@ -300,34 +300,8 @@ void rv_road_frame_cases(RvCheck *check) {
   check_threads(check);
 }
 
-/* --- Timing and fuzz ---------------------------------------------------------------------------
+/* --- Fuzz ---------------------------------------------------------------------------
  */
-
-typedef struct Timed {
-  RvRoad *road;
-  Frame frame;
-} Timed;
-
-static RvStatus timed_run(void *user, RvStream stream) {
-  Timed *t = user;
-  (void)stream;
-  return run_frame(t->road, &t->frame, &t->frame.disparity);
-}
-
-static void bench(RvCheck *check, const char *name, int width, int height) {
-  Timed t = {0};
-  if (!rvc_cpu(check) || !open_frame(check, name, &t.frame, width, height))
-    return;
-  if (rvc_true(check, name, rv_road_new(&t.road, &t.frame.config, RV_CPU) == RV_OK, "new failed"))
-    rvc_bench(check, name, RV_CPU, timed_run, &t);
-  rv_road_free(&t.road);
-  close_frame(&t.frame);
-}
-
-void rv_road_bench_cases(RvCheck *check) {
-  bench(check, "road/640x480", 640, 480);
-  bench(check, "road/1920x1080", 1920, 1080);
-}
 
 void rv_road_fuzz(const uint8_t *bytes, size_t size) {
   if (size < 12)

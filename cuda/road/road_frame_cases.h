@@ -5,7 +5,6 @@
 #include "rvcheck.h"
 
 void rv_road_frame_cases(RvCheck *check);
-void rv_road_bench_cases(RvCheck *check);
 void rv_road_fuzz(const uint8_t *bytes, size_t size);
 
 #endif

@@ -38,7 +38,7 @@ typedef struct RvRoadStages {
   RvStatus (*reset)(void *work, RvStream stream);
 } RvRoadStages;
 
-extern const RvRoadStages rv_road_stages_cpu;
+extern const RvRoadStages rv_road_stages_cpu, rv_road_stages_cuda;
 
 /* The tables of both engines: RV_ROAD_INVERSE_SIZE, RV_ROAD_EXP_SIZE, RV_ROAD_LOG_SIZE entries. */
 void rv_road_inverse_table(const RvRoadConfig *config, uint32_t *table);

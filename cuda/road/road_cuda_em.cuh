@@ -1,0 +1,332 @@
+/* road_cuda_em.cuh: expectation maximisation by a group of blocks. Each block owns a run of the
+ * samples and its own copy of the models; once an iteration the blocks exchange their integer sums.
+ * Only .cu files include it. */
+#ifndef RV_ROAD_CUDA_EM_CUH
+#define RV_ROAD_CUDA_EM_CUH
+
+#include "road/road_cuda_group.cuh"
+
+#define EM_COLUMNS 256 /* sums and squares of 128 cells: what a block adds up at once */
+
+/* What the threads of a block share; the cost table follows it. */
+struct RoadEm {
+  int64_t parts[ROAD_GROUP_WARPS][EM_COLUMNS];
+  int64_t prior[RV_ROAD_LIBRARY_MAX], total[RV_ROAD_LIBRARY_MAX];
+  unsigned long long keys[ROAD_GROUP_WARPS];
+  int64_t one;
+  uint32_t base[RV_ROAD_LIBRARY_MAX];
+};
+
+/* A learning: its samples, and what this block has of it. */
+struct EmRun {
+  RoadEm *shared;
+  uint32_t *table;      /* cost against an empty cell's [model][cell][count]; NULL: does not fit */
+  RoadGaussians models; /* of this block */
+  int k;                /* models */
+  int first, last;      /* samples of this block */
+  int samples, waiting, side;
+  double floor_of_variance;
+  int turn; /* half of the exchange that is written next */
+};
+
+static __device__ __forceinline__ const uint8_t *em_row(const RoadCuda &w, const EmRun &r,
+                                                        uint32_t item) {
+  const size_t pitch = w.shape.pitch;
+  return (int)item < r.waiting ? w.waiting + ((size_t)r.side * w.shape.min_samples + item) * pitch
+                               : w.counts + (item - r.waiting) * pitch;
+}
+
+static __device__ __forceinline__ int64_t *exchange_of(const RoadCuda &w, const EmRun &r,
+                                                       int block) {
+  const size_t values = (size_t)w.shape.models_em * (2 * w.shape.cells + 1) + 1;
+  return w.exchange + ((size_t)r.turn * ROAD_GROUP_MAX + block) * values;
+}
+
+/* The largest of a value of each thread of the group, for all of them. */
+static __device__ unsigned long long group_max(const RoadCuda &w, EmRun &r,
+                                               unsigned long long value) {
+  const unsigned long long of_warp = warp_max(value);
+  if (threadIdx.x % 32 == 0)
+    r.shared->keys[threadIdx.x / 32] = of_warp;
+  __syncthreads();
+  unsigned long long most = 0;
+  for (int k = 0; k < ROAD_GROUP_WARPS; k++)
+    most = max(most, r.shared->keys[k]);
+  if (threadIdx.x == 0)
+    *exchange_of(w, r, group_rank()) = (int64_t)most;
+  group_sync();
+  for (int block = 0; block < group_blocks(); block++)
+    most = max(most, (unsigned long long)load(exchange_of(w, r, block)));
+  r.turn ^= 1;
+  return most;
+}
+
+/* Sums of what value() gives for each of the block's samples and the model's cells:
+ * parts[0][2 c] of share x count, parts[0][2 c + 1] of share x count^2 over the cells c of words
+ * `word` .. `word` + 31. A few threads share a sample, a word of four cells each. */
+static __device__ void sum_words(const RoadCuda &w, const EmRun &r, int model, int word,
+                                 int64_t *out) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, words = w.shape.pitch / 4 - word;
+  int wide = 4; /* threads of a sample; a row has a multiple of four words */
+  while (wide < words && wide < 32)
+    wide *= 2;
+  const int mine = lane % wide, each = ROAD_GROUP_THREADS / wide;
+  int64_t sums[4] = {0, 0, 0, 0}, squares[4] = {0, 0, 0, 0};
+  for (int i = r.first + threadIdx.x / wide; i < r.last && mine < words; i += each) {
+    const uint32_t share = model < 0 ? 1 : w.share[(size_t)i * r.k + model];
+    const uint32_t four = ((const uint32_t *)em_row(w, r, w.left[i]))[word + mine];
+    if (share == 0 || four == 0)
+      continue;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      const uint32_t count = four >> (8 * k) & 255;
+      const uint32_t part = share * count; /* at most 65536 x 225 */
+      sums[k] += part;
+      squares[k] += (uint64_t)part * count;
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < 4; k++) {
+    for (int step = wide; step < 32; step *= 2) {
+      sums[k] += __shfl_xor_sync(0xffffffffu, sums[k], step);
+      squares[k] += __shfl_xor_sync(0xffffffffu, squares[k], step);
+    }
+    if (lane < wide) {
+      r.shared->parts[warp][2 * (4 * lane + k)] = sums[k];
+      r.shared->parts[warp][2 * (4 * lane + k) + 1] = squares[k];
+    }
+  }
+  __syncthreads();
+  const int columns = 2 * min(4 * wide, w.shape.cells - 4 * word);
+  for (int c = threadIdx.x; c < columns; c += ROAD_GROUP_THREADS) {
+    int64_t sum = 0;
+    for (int k = 0; k < ROAD_GROUP_WARPS; k++)
+      sum += r.shared->parts[k][c];
+    out[8 * word + c] = sum;
+  }
+  __syncthreads();
+}
+
+/* Sums over the block of share x count and its square for every cell of a model; -1: share 1. */
+static __device__ void sum_cells(const RoadCuda &w, const EmRun &r, int model, int64_t *out) {
+  for (int word = 0; 4 * word < w.shape.cells; word += 32)
+    sum_words(w, r, model, word, out);
+}
+
+/* One value over the block, for thread 0. */
+static __device__ int64_t block_sum(const EmRun &r, int64_t value) {
+  const int64_t of_warp = warp_sum(value);
+  if (threadIdx.x % 32 == 0)
+    r.shared->keys[threadIdx.x / 32] = (unsigned long long)of_warp;
+  __syncthreads();
+  int64_t sum = 0;
+  for (int k = 0; k < ROAD_GROUP_WARPS && threadIdx.x == 0; k++)
+    sum += (int64_t)r.shared->keys[k];
+  __syncthreads();
+  return sum;
+}
+
+static __device__ __forceinline__ int64_t over_blocks(const RoadCuda &w, const EmRun &r,
+                                                      size_t at) {
+  int64_t sum = 0;
+  for (int block = 0; block < group_blocks(); block++)
+    sum += load(exchange_of(w, r, block) + at);
+  return sum;
+}
+
+/* --- Start ----------------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ uint32_t squared_between(const uint8_t *a, const uint8_t *b,
+                                                           int pitch) {
+  uint32_t sum = 0;
+  for (int q = 0; q < pitch / 4; q++) {
+    const uint32_t off = __vabsdiffu4(((const uint32_t *)a)[q], ((const uint32_t *)b)[q]);
+    sum = __dp4a(off, off, sum);
+  }
+  return sum;
+}
+
+/* Chooses the first means: share[] of a sample's first model holds its distance so far. */
+static __device__ int choose(const RoadCuda &w, EmRun &r, int k) {
+  unsigned long long first = 0;
+  for (int i = r.first + threadIdx.x; i < r.last; i += ROAD_GROUP_THREADS)
+    first = max(first, (unsigned long long)~w.left[i]);
+  uint32_t chosen = ~(uint32_t)group_max(w, r, first);
+  for (int j = 0; j < k; j++) {
+    const uint8_t *row = em_row(w, r, chosen);
+    for (int cell = threadIdx.x; cell < w.shape.cells; cell += ROAD_GROUP_THREADS)
+      r.models.mean[(size_t)j * w.shape.cells + cell] = row[cell];
+    unsigned long long farthest = 0;
+    for (int i = r.first + threadIdx.x; i < r.last; i += ROAD_GROUP_THREADS) {
+      uint32_t *held = &w.share[(size_t)i * w.shape.models_em];
+      const uint32_t d = squared_between(row, em_row(w, r, w.left[i]), w.shape.pitch);
+      const uint32_t nearest = j == 0 ? d : min(d, *held);
+      *held = nearest;
+      farthest = max(farthest, (unsigned long long)nearest << 32 | (uint32_t)~w.left[i]);
+    }
+    const unsigned long long most = group_max(w, r, farthest);
+    if (most >> 32 == 0)
+      return j + 1;
+    chosen = ~(uint32_t)most;
+  }
+  return k;
+}
+
+static __device__ __forceinline__ double floored(double variance, double least) {
+  return variance > least ? variance : least;
+}
+
+/* First means, the variance of all samples, equal weights. */
+static __device__ void em_start(const RoadCuda &w, EmRun &r, int k) {
+  const int cells = w.shape.cells;
+  r.k = choose(w, r, k);
+  sum_cells(w, r, -1, exchange_of(w, r, group_rank()));
+  group_sync();
+  for (int cell = threadIdx.x; cell < cells; cell += ROAD_GROUP_THREADS) {
+    const double mean = (double)over_blocks(w, r, 2 * cell) / r.samples;
+    const double variance = (double)over_blocks(w, r, 2 * cell + 1) / r.samples - mean * mean;
+    for (int j = 0; j < r.k; j++)
+      r.models.variance[(size_t)j * cells + cell] = floored(variance, r.floor_of_variance);
+  }
+  if (threadIdx.x < r.k)
+    r.models.weight[threadIdx.x] = 1.0 / r.k;
+  r.turn ^= 1;
+  __syncthreads();
+}
+
+/* --- Expectation ----------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ uint32_t em_cost(const RoadCuda &w, const EmRun &r, int at,
+                                                   int count) {
+  return rv_road_cost(RV_ROAD_MAHALANOBIS, count, w.shape.area, r.models.mean[at],
+                      r.models.variance[at]);
+}
+
+/* Priors, the cost of an empty patch, and the table where it fits. */
+static __device__ void set_costs(const RoadCuda &w, const EmRun &r) {
+  const int cells = w.shape.cells, lane = threadIdx.x % 32, entries = w.shape.area + 1;
+  for (int j = threadIdx.x / 32; j < r.k; j += ROAD_GROUP_WARPS) {
+    int64_t log_det = 0;
+    uint32_t base = 0;
+    for (int cell = lane; cell < cells; cell += 32) {
+      log_det += rv_road_log_part(r.models.variance[(size_t)j * cells + cell]);
+      base += em_cost(w, r, j * cells + cell, 0);
+    }
+    log_det = warp_sum(log_det);
+    base = (uint32_t)warp_sum(base);
+    if (lane == 0) {
+      r.shared->prior[j] = rv_road_prior(r.models.weight[j], log_det);
+      r.shared->base[j] = base;
+    }
+  }
+  if (r.table)
+    for (int i = threadIdx.x; i < r.k * cells * entries; i += ROAD_GROUP_THREADS)
+      r.table[i] = em_cost(w, r, i / entries, i % entries) - em_cost(w, r, i / entries, 0);
+  __syncthreads();
+}
+
+static __device__ uint32_t em_whole(const RoadCuda &w, const EmRun &r, const uint8_t *row, int j) {
+  const int cells = w.shape.cells, entries = w.shape.area + 1;
+  uint32_t sum = r.shared->base[j];
+  for (int q = 0; q < w.shape.pitch / 4; q++)
+    for (uint32_t word = ((const uint32_t *)row)[q]; word;) {
+      const int byte = (__ffs((int)word) - 1) / 8;
+      const int count = (int)(word >> (8 * byte) & 255), at = j * cells + 4 * q + byte;
+      word &= ~(255u << (8 * byte));
+      sum +=
+          r.table ? r.table[at * entries + count] : em_cost(w, r, at, count) - em_cost(w, r, at, 0);
+    }
+  return sum;
+}
+
+/* Responsibilities of a sample, over its distances in share[]; its likelihood. */
+static __device__ int64_t expect(const RoadCuda &w, const EmRun &r, const uint8_t *row,
+                                 uint32_t *share) {
+  int64_t most = INT64_MIN;
+  for (int j = 0; j < r.k; j++) {
+    share[j] = em_whole(w, r, row, j);
+    const int64_t likelihood = r.shared->prior[j] - share[j];
+    most = likelihood > most ? likelihood : most;
+  }
+  uint32_t sum = 0;
+  for (int j = 0; j < r.k; j++) {
+    const int64_t below = most - (r.shared->prior[j] - share[j]);
+    share[j] = below < RV_ROAD_EXP_SIZE ? w.exp[below] : 0;
+    sum += share[j];
+  }
+  for (int j = 0; j < r.k; j++)
+    share[j] = (uint32_t)(((uint64_t)share[j] << 16) / sum);
+  return most + w.log[sum / RV_ROAD_LOG_STEP];
+}
+
+/* --- Maximisation ---------------------------------------------------------------------------- */
+
+/* From the sums of all blocks: [model][cell][2], then [model] of shares. */
+static __device__ void maximise(const RoadCuda &w, const EmRun &r) {
+  const int cells = w.shape.cells;
+  const size_t totals = (size_t)2 * r.k * cells;
+  if (threadIdx.x < r.k)
+    r.shared->total[threadIdx.x] = over_blocks(w, r, totals + threadIdx.x);
+  __syncthreads();
+  for (int i = threadIdx.x; i < r.k * cells; i += ROAD_GROUP_THREADS) {
+    const int64_t total = r.shared->total[i / cells];
+    if (total == 0)
+      continue;
+    const double mean = (double)over_blocks(w, r, 2 * (size_t)i) / (double)total;
+    const double variance =
+        (double)over_blocks(w, r, 2 * (size_t)i + 1) / (double)total - mean * mean;
+    r.models.mean[i] = mean;
+    r.models.variance[i] = floored(variance, r.floor_of_variance);
+  }
+  int64_t all = 0;
+  for (int j = 0; j < r.k; j++)
+    all += r.shared->total[j];
+  if (threadIdx.x < r.k)
+    r.models.weight[threadIdx.x] = (double)r.shared->total[threadIdx.x] / (double)all;
+  __syncthreads();
+}
+
+/* One iteration; the likelihood of all samples. */
+static __device__ int64_t em_iterate(const RoadCuda &w, EmRun &r) {
+  const int cells = w.shape.cells;
+  const size_t totals = (size_t)2 * r.k * cells;
+  int64_t *out = exchange_of(w, r, group_rank());
+  int64_t likelihood = 0;
+  set_costs(w, r);
+  for (int i = r.first + threadIdx.x; i < r.last; i += ROAD_GROUP_THREADS)
+    likelihood += expect(w, r, em_row(w, r, w.left[i]), w.share + (size_t)i * r.k);
+  likelihood = block_sum(r, likelihood); /* and the shares are there for the whole block */
+  for (int j = 0; j < r.k; j++) {
+    int64_t total = 0;
+    for (int i = r.first + threadIdx.x; i < r.last; i += ROAD_GROUP_THREADS)
+      total += w.share[(size_t)i * r.k + j];
+    total = block_sum(r, total);
+    if (threadIdx.x == 0)
+      out[totals + j] = total;
+    sum_cells(w, r, j, out + (size_t)2 * j * cells);
+  }
+  if (threadIdx.x == 0)
+    out[totals + r.k] = likelihood;
+  group_sync();
+  maximise(w, r);
+  likelihood = over_blocks(w, r, totals + r.k);
+  r.turn ^= 1;
+  return likelihood;
+}
+
+/* Iterations until the likelihood settles; the same number in all blocks. */
+static __device__ int em_run(const RoadCuda &w, EmRun &r, int k) {
+  em_start(w, r, k);
+  int64_t before = 0;
+  int iteration = 0;
+  while (iteration < RV_ROAD_EM_ITERATIONS) {
+    const int64_t likelihood = em_iterate(w, r);
+    iteration++;
+    if (iteration > 1 && rv_road_settled(before, likelihood))
+      break;
+    before = likelihood;
+  }
+  return iteration;
+}
+
+#endif

@@ -1,0 +1,142 @@
+/* road_cuda_ground.cu: the plane of the ground: lines of the v-disparity, then least squares over
+ * the patches. */
+#include "road/road_cuda_group.cuh"
+
+/* --- Line ------------------------------------------------------------------------------------ */
+
+#define BOTTOMS 64 /* lines of a block, all of one horizon: neighbours read neighbouring votes */
+#define PHASES 8   /* threads that share a line: every eighth row each */
+
+static __device__ RvRoadPlane line_plane(const RoadShape &s, int index) {
+  const int horizon = rv_road_horizon(index / RV_ROAD_BOTTOMS, s.height);
+  RvRoadPlane plane = {};
+  plane.b = (double)rv_road_bottom(index % RV_ROAD_BOTTOMS) / rv_max(s.height - 1 - horizon, 1);
+  plane.c = -plane.b * horizon;
+  return plane;
+}
+
+static __device__ unsigned votes_of(const RoadCuda &w, int horizon, int bottom, int phase) {
+  const RoadShape &s = w.shape;
+  unsigned votes = 0;
+#pragma unroll 4
+  for (int py = phase; py < s.rows; py += PHASES) {
+    const int d = rv_road_line(py * s.n + s.n / 2, horizon, bottom, s.height);
+    if (d < 0)
+      continue;
+    const uint32_t *line = w.lines + (size_t)py * RV_ROAD_DEPTHS;
+    votes += line[d - 1] + line[d] + (d + 1 < RV_ROAD_DEPTHS ? line[d + 1] : 0);
+  }
+  return votes;
+}
+
+static __global__ void __launch_bounds__(BOTTOMS *PHASES)
+    lines_kernel(const __grid_constant__ RoadCuda w) {
+  __shared__ unsigned parts[PHASES][BOTTOMS];
+  const int x = threadIdx.x % BOTTOMS, phase = threadIdx.x / BOTTOMS;
+  const int bottom = blockIdx.y * BOTTOMS + x, index = blockIdx.x * RV_ROAD_BOTTOMS + bottom;
+  const RvRoadPlane line = line_plane(w.shape, index);
+  const bool counts = bottom < RV_ROAD_BOTTOMS && rv_road_plausible(&line, &w.config.camera);
+  const int horizon = rv_road_horizon(blockIdx.x, w.shape.height);
+  parts[phase][x] = counts ? votes_of(w, horizon, rv_road_bottom(bottom), phase) : 0;
+  __syncthreads();
+  if (phase != 0)
+    return;
+  unsigned long long votes = 0;
+  for (int k = 0; k < PHASES; k++)
+    votes += parts[k][x];
+  const unsigned long long key = warp_max(votes << 32 | (0xffffffffu - (unsigned)index));
+  if (x % 32 == 0 && key >> 32)
+    atomicMax(&w.frame->line, key);
+}
+
+/* --- Least squares --------------------------------------------------------------------------- */
+
+struct Fit {
+  int64_t v[ROAD_FIT_VALUES]; /* as RvRoadSums */
+};
+
+/* A thread's share of the patches near the plane. */
+static __device__ Fit sums_near(const RoadCuda &w, const RvRoadPlane &plane, int round) {
+  const RoadShape &s = w.shape;
+  const int warp = group_rank() * ROAD_GROUP_WARPS + threadIdx.x / 32;
+  Fit f = {};
+  for (int y = warp; y < s.rows; y += group_blocks() * ROAD_GROUP_WARPS)
+#pragma unroll 4
+    for (int x = threadIdx.x % 32; x < s.columns; x += 32) {
+      const uint32_t mean = w.mean[(size_t)y * s.columns + x];
+      const int64_t d = mean;
+      const double ground = rv_road_plane_at(&plane, x, y, s.n);
+      const double off = (double)d / 256 - ground;
+      if (mean == 0xffffffffu || ground < RV_ROAD_DEPTH_MIN ||
+          (off < 0 ? -off : off) > rv_road_reach(round, ground))
+        continue;
+      f.v[0]++, f.v[1] += x, f.v[2] += y;
+      f.v[3] += (int64_t)x * x, f.v[4] += (int64_t)x * y, f.v[5] += (int64_t)y * y;
+      f.v[6] += d, f.v[7] += x * d, f.v[8] += y * d;
+    }
+  return f;
+}
+
+/* Sums over the group: each block leaves its own in `exchange`, and adds up all. */
+static __device__ RvRoadSums sum_group(const Fit &mine, int64_t *exchange) {
+  __shared__ int64_t parts[ROAD_GROUP_WARPS][ROAD_FIT_VALUES];
+  __shared__ int64_t total[ROAD_FIT_VALUES];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+  for (int k = 0; k < ROAD_FIT_VALUES; k++) {
+    const int64_t sum = warp_sum(mine.v[k]);
+    if (lane == 0)
+      parts[warp][k] = sum;
+  }
+  __syncthreads();
+  if (threadIdx.x < ROAD_FIT_VALUES) {
+    int64_t sum = 0;
+    for (int k = 0; k < ROAD_GROUP_WARPS; k++)
+      sum += parts[k][threadIdx.x];
+    exchange[group_rank() * ROAD_FIT_VALUES + threadIdx.x] = sum;
+  }
+  group_sync();
+  if (threadIdx.x < ROAD_FIT_VALUES) {
+    int64_t sum = 0;
+    for (int block = 0; block < group_blocks(); block++)
+      sum += load(&exchange[block * ROAD_FIT_VALUES + threadIdx.x]);
+    total[threadIdx.x] = sum;
+  }
+  __syncthreads();
+  const RvRoadSums sums = {total[0], total[1], total[2], total[3], total[4],
+                           total[5], total[6], total[7], total[8]};
+  __syncthreads();
+  return sums;
+}
+
+/* Four rounds; all blocks find the same plane, the first one keeps it. Clears the votes. */
+static __global__ void __launch_bounds__(ROAD_GROUP_THREADS)
+    fit_kernel(const __grid_constant__ RoadCuda w) {
+  const RoadShape &s = w.shape;
+  const int thread = group_rank() * ROAD_GROUP_THREADS + threadIdx.x;
+  const int votes = s.rows * RV_ROAD_DEPTHS;
+  for (int i = thread; i < votes; i += group_blocks() * ROAD_GROUP_THREADS)
+    w.lines[i] = 0;
+  const unsigned long long line = w.frame->line;
+  if (line >> 32 == 0)
+    return;
+  RvRoadPlane plane = line_plane(s, (int)(0xffffffffu - (unsigned)line));
+  for (int round = 0; round < RV_ROAD_FIT_ROUNDS; round++) {
+    const Fit mine = sums_near(w, plane, round);
+    const RvRoadSums sums =
+        sum_group(mine, w.fit + (size_t)round * ROAD_GROUP_MAX * ROAD_FIT_VALUES);
+    if (sums.n < rv_max(16, s.patches / 64) || !rv_road_solve(&sums, s.n, &plane))
+      return;
+  }
+  if (thread != 0 || !rv_road_plausible(&plane, &w.config.camera))
+    return;
+  plane.height = sqrt(rv_road_height_squared(&plane, &w.config.camera));
+  w.frame->plane = plane;
+}
+
+RvStatus road_cuda_ground(const RoadCuda *w, const RvRoadJob *job) {
+  const dim3 grid(RV_ROAD_HORIZONS, rv_div_up(RV_ROAD_BOTTOMS, BOTTOMS));
+  lines_kernel<<<grid, BOTTOMS * PHASES, 0, job->stream>>>(*w);
+  RV_LAUNCHED(&w->config.log);
+  return group_launch(w, fit_kernel, 0, job->stream);
+}

@@ -1,0 +1,72 @@
+/* road_cuda_group.cuh: a group of blocks that wait for one another: a cluster, where the GPU has
+ * them, else one block. Only .cu files include it. */
+#ifndef RV_ROAD_CUDA_GROUP_CUH
+#define RV_ROAD_CUDA_GROUP_CUH
+
+#include <cooperative_groups.h>
+
+#include "road/road_cuda.h"
+
+static __device__ __forceinline__ int group_rank() {
+#if __CUDA_ARCH__ >= 900
+  return (int)cooperative_groups::this_cluster().block_rank();
+#else
+  return 0;
+#endif
+}
+
+static __device__ __forceinline__ int group_blocks() {
+#if __CUDA_ARCH__ >= 900
+  return (int)cooperative_groups::this_cluster().num_blocks();
+#else
+  return 1;
+#endif
+}
+
+/* What any thread of the group wrote to global memory before, all read after it, through __ldcg. */
+static __device__ __forceinline__ void group_sync() {
+#if __CUDA_ARCH__ >= 900
+  __threadfence();
+  cooperative_groups::this_cluster().sync();
+#else
+  __syncthreads();
+#endif
+}
+
+static __device__ __forceinline__ int64_t warp_sum(int64_t v) {
+  for (int step = 16; step > 0; step /= 2)
+    v += __shfl_xor_sync(0xffffffffu, v, step);
+  return v;
+}
+
+static __device__ __forceinline__ unsigned long long warp_max(unsigned long long v) {
+  for (int step = 16; step > 0; step /= 2) {
+    const unsigned long long other = __shfl_xor_sync(0xffffffffu, v, step);
+    v = other > v ? other : v;
+  }
+  return v;
+}
+
+static __device__ __forceinline__ int64_t load(const int64_t *at) {
+  return (int64_t)__ldcg((const long long *)at);
+}
+
+/* Launches a kernel of RoadCuda as one group. */
+static inline RvStatus group_launch(const RoadCuda *w, void (*kernel)(const RoadCuda),
+                                    size_t shared, RvStream stream) {
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = (unsigned)w->blocks;
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)w->blocks);
+  config.blockDim = dim3(ROAD_GROUP_THREADS);
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = w->blocks > 1;
+  RV_CU(&w->config.log, cudaLaunchKernelEx(&config, kernel, *w));
+  return RV_OK;
+}
+
+#endif

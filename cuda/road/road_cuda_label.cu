@@ -1,0 +1,86 @@
+/* road_cuda_label.cu: 4-connected components of patches by union-find in global memory. Roots are
+ * hooked to smaller ones by atomicMin, so that a component ends with its smallest patch as root
+ * whatever the order. */
+#include "road/road_cuda.h"
+
+/* Past the first-level cache, which does not see what other processors write. */
+static __device__ __forceinline__ int root_of(const int32_t *parent, int i) {
+  for (int up = __ldcg(&parent[i]); up != i; up = __ldcg(&parent[i]))
+    i = up;
+  return i;
+}
+
+static __device__ void join(int32_t *parent, int a, int b) {
+  for (;;) {
+    a = root_of(parent, a);
+    b = root_of(parent, b);
+    if (a == b)
+      return;
+    const int low = min(a, b), high = max(a, b);
+    const int before = atomicMin(&parent[high], low);
+    if (before == high)
+      return;
+    a = low; /* `high` had been hooked already: its old parent has to meet the new one */
+    b = before;
+  }
+}
+
+/* Runs of 32 patches are labelled already. A patch joins its left neighbour across their borders,
+ * and the patch above where its left neighbours do not do it. */
+static __global__ void __launch_bounds__(ROAD_THREADS)
+    join_kernel(const __grid_constant__ RoadCuda w) {
+  const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+  const int columns = w.shape.columns;
+  if (x >= columns || y >= w.shape.rows)
+    return;
+  const int i = y * columns + x;
+  if (__ldcg(&w.parent[i]) < 0)
+    return;
+  const bool has_left = x > 0 && __ldcg(&w.parent[i - 1]) >= 0;
+  if (has_left && x % 32 == 0)
+    join(w.parent, i - 1, i);
+  if (y == 0 || __ldcg(&w.parent[i - columns]) < 0)
+    return;
+  if (x % 32 != 0 && has_left && __ldcg(&w.parent[i - columns - 1]) >= 0)
+    return;
+  join(w.parent, i - columns, i);
+}
+
+/* Roots, sizes, the largest component: of all sums that a size goes through the last is the
+ * largest, so their maximum is that of the sizes. */
+static __global__ void __launch_bounds__(ROAD_THREADS)
+    root_kernel(const __grid_constant__ RoadCuda w, unsigned long long *largest, int marks_seeds) {
+  const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+  const int i = y * w.shape.columns + x;
+  int root = -1;
+  if (x < w.shape.columns && y < w.shape.rows && __ldcg(&w.parent[i]) >= 0) {
+    root = root_of(w.parent, i);
+    w.parent[i] = root;
+    if (marks_seeds && w.seed[i])
+      w.held[root] = 1;
+  }
+  const unsigned same = __match_any_sync(0xffffffffu, root);
+  if (root < 0 || __ffs((int)same) - 1 != (int)threadIdx.x)
+    return;
+  const int number = __popc(same);
+  const unsigned size = (unsigned)(atomicAdd(&w.size[root], number) + number);
+  atomicMax(largest, (unsigned long long)size << 32 | (unsigned)~root);
+}
+
+static RvStatus label(const RoadCuda *w, unsigned long long *largest, int marks_seeds,
+                      RvStream stream) {
+  const dim3 grid(rv_div_up(w->shape.columns, 32), rv_div_up(w->shape.rows, 8)), block(32, 8);
+  join_kernel<<<grid, block, 0, stream>>>(*w);
+  RV_LAUNCHED(&w->config.log);
+  root_kernel<<<grid, block, 0, stream>>>(*w, largest, marks_seeds);
+  RV_LAUNCHED(&w->config.log);
+  return RV_OK;
+}
+
+RvStatus road_cuda_label_seeds(const RoadCuda *w, RvStream stream) {
+  return label(w, &w->frame->largest, 0, stream);
+}
+
+RvStatus road_cuda_label_road(const RoadCuda *w, RvStream stream) {
+  return label(w, &w->frame->largest_road, 1, stream);
+}

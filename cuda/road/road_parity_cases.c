@@ -1,0 +1,235 @@
+/* road_parity_cases.c: the CUDA engine against the CPU engine, frame after frame. What a frame
+ * hands out shows every stage: the plane in the report, the samples in its counts, each model of
+ * the library in the distances, and both labellings in the masks. */
+#include "road/road_parity_cases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "road/road_sequence.h"
+#include "rv_hd.h"
+
+typedef struct Side {
+  RvRoad *road;
+  RvPlane color, disparity, mask, distance, seeds;
+  RvRoadReport *report;
+} Side;
+
+/* Both engines and the copy of the GPU's results. */
+typedef struct Pair {
+  RvRoadConfig config;
+  Side cpu, cuda;
+  RvPlane mask, distance, seeds;
+  RvRoadReport cpu_report, cuda_report;
+  char what[200];
+} Pair;
+
+static RvPlane new_plane(int width, int height, RvFormat format) {
+  const size_t stride = (size_t)width * rv_format_bytes(format);
+  RvPlane plane = {calloc((size_t)height, stride), (ptrdiff_t)stride, width, height, format};
+  if (!plane.data)
+    abort();
+  return plane;
+}
+
+static void close_pair(Pair *p) {
+  RvPlane *host[] = {&p->cpu.color, &p->cpu.disparity, &p->cpu.mask, &p->cpu.distance,
+                     &p->cpu.seeds, &p->mask,          &p->distance, &p->seeds};
+  RvPlane *device[] = {&p->cuda.color, &p->cuda.disparity, &p->cuda.mask, &p->cuda.distance,
+                       &p->cuda.seeds};
+  for (size_t i = 0; i < sizeof host / sizeof *host; i++)
+    free(host[i]->data);
+  for (size_t i = 0; i < sizeof device / sizeof *device; i++)
+    rvc_device_free(device[i]);
+  void *report = p->cuda.report;
+  rv_buffer_free(&report, RV_CUDA);
+  rv_road_free(&p->cpu.road);
+  rv_road_free(&p->cuda.road);
+}
+
+static int open_pair(RvCheck *check, const char *name, Pair *p) {
+  const RvRoadConfig *c = &p->config;
+  int columns, rows;
+  void *report = NULL;
+  rv_road_size(c, &columns, &rows);
+  snprintf(p->what, sizeof p->what,
+           "%dx%d patch %d bins %d equalize %d models %d %d of %d samples %d update %g classify %g "
+           "distance %d floor %g",
+           c->width, c->height, c->patch_size, c->bins, c->equalize, c->initial_models,
+           c->new_models, c->library_size, c->min_samples, c->update_threshold,
+           c->classify_threshold, (int)c->distance, c->variance_floor);
+  p->cpu.color = new_plane(c->width, c->height, RV_U32);
+  p->cpu.disparity = new_plane(c->width, c->height, RV_U16);
+  p->cpu.mask = new_plane(columns, rows, RV_U8);
+  p->cpu.distance = new_plane(columns, rows, RV_F32);
+  p->cpu.seeds = new_plane(columns, rows, RV_U8);
+  p->mask = new_plane(columns, rows, RV_U8);
+  p->distance = new_plane(columns, rows, RV_F32);
+  p->seeds = new_plane(columns, rows, RV_U8);
+  p->cpu.report = &p->cpu_report;
+  const int made = rvc_upload(check, &p->cuda.mask, &p->mask) &&
+                   rvc_upload(check, &p->cuda.distance, &p->distance) &&
+                   rvc_upload(check, &p->cuda.seeds, &p->seeds) &&
+                   rv_buffer_new(&report, sizeof(RvRoadReport), RV_CUDA) == RV_OK &&
+                   rv_road_new(&p->cpu.road, c, RV_CPU) == RV_OK &&
+                   rv_road_new(&p->cuda.road, c, RV_CUDA) == RV_OK;
+  p->cuda.report = report;
+  return rvc_true(check, name, made, "%s: new failed", p->what);
+}
+
+static RvStatus run_side(const Side *s, int has_disparity) {
+  const RvRoadOutput output = {s->mask, s->distance, s->seeds, s->report};
+  return rv_road_run(s->road, &s->color, has_disparity ? &s->disparity : NULL, &output, NULL);
+}
+
+static void print_report(const char *engine, const RvRoadReport *r) {
+  fprintf(stderr,
+          "  %s: samples %d seeds %d updated %d waiting %d learnt %d iterations %d models %d road "
+          "%d plane %.9g %.9g %.9g %.9g\n",
+          engine, r->samples, r->seeds, r->updated, r->waiting, r->learnt, r->iterations, r->models,
+          r->road, r->slope_x, r->slope_y, r->intercept, r->height);
+}
+
+/* Both engines on the pair's frame; 0 when they differ. */
+static int same_frame(RvCheck *check, const char *name, Pair *p, int frame, int has_disparity) {
+  char what[260];
+  snprintf(what, sizeof what, "frame %d of %s", frame, p->what);
+  const int ran =
+      rvc_upload(check, &p->cuda.color, &p->cpu.color) &&
+      rvc_upload(check, &p->cuda.disparity, &p->cpu.disparity) &&
+      run_side(&p->cpu, has_disparity) == RV_OK && run_side(&p->cuda, has_disparity) == RV_OK &&
+      rv_copy_to_host(&p->cuda_report, p->cuda.report, sizeof p->cuda_report, NULL) == RV_OK &&
+      rvc_download(check, &p->mask, &p->cuda.mask) &&
+      rvc_download(check, &p->distance, &p->cuda.distance) &&
+      rvc_download(check, &p->seeds, &p->cuda.seeds);
+  rvc_device_free(&p->cuda.color);
+  rvc_device_free(&p->cuda.disparity);
+  if (!rvc_true(check, name, ran, "%s: run failed", what))
+    return 0;
+  const int same_reports = memcmp(&p->cpu_report, &p->cuda_report, sizeof p->cpu_report) == 0;
+  if (!rvc_true(check, name, same_reports, "%s: the reports differ", what)) {
+    print_report("cpu ", &p->cpu_report);
+    print_report("cuda", &p->cuda_report);
+  }
+  return rvc_same(check, name, &p->cpu.seeds, &p->seeds, what) &
+         rvc_same(check, name, &p->cpu.distance, &p->distance, what) &
+         rvc_same(check, name, &p->cpu.mask, &p->mask, what) & same_reports;
+}
+
+/* Replaces `share` of 256 of the pixels by noise. */
+static void spoil(const Pair *p, RvRandom *random, int share) {
+  const int pixels = p->config.width * p->config.height;
+  for (int i = 0; i < pixels; i++) {
+    const uint32_t r = rvc_next(random);
+    if ((int)(r & 255) >= share)
+      continue;
+    ((uint32_t *)p->cpu.color.data)[i] = rvc_next(random);
+    ((uint16_t *)p->cpu.disparity.data)[i] = (uint16_t)(r >> (16 + (r >> 8) % 8));
+  }
+}
+
+static void run_pair(RvCheck *check, const char *name, Pair *p, RvRandom *random, int frames) {
+  int good = open_pair(check, name, p);
+  for (int frame = 0; frame < frames && good; frame++) {
+    rv_road_sequence_paint(&p->config, 3 * frame, p->cpu.color.data, p->cpu.disparity.data);
+    if (frame > 2)
+      spoil(p, random, rvc_range(random, 0, frame % 3 ? 20 : 256));
+    if (frame % 7 == 5)
+      good = rvc_true(check, name,
+                      rv_road_reset(p->cpu.road, NULL) == RV_OK &&
+                          rv_road_reset(p->cuda.road, NULL) == RV_OK,
+                      "reset failed");
+    good = good && same_frame(check, name, p, frame, frame % 7 != 4);
+  }
+  close_pair(p);
+}
+
+static RvRoadConfig random_config(RvCheck *check, RvRandom *random) {
+  static const double update[] = {0.05, 0.5, 1, 1, 3, 1000}, classify[] = {0.02, 0.5, 4, 4, 20};
+  static const int sizes[] = {2, 3, 5, 5, 8, 15}, bins[] = {2, 3, 8, 8, 11, 16};
+  RvRoadConfig c;
+  const int n = sizes[rvc_range(random, 0, 5)], is_small = rvc_small(check);
+  const int columns = rvc_range(random, 1, is_small ? 60 / n + 4 : 600 / n);
+  const int rows = rvc_range(random, 1, is_small ? 60 / n + 4 : 400 / n);
+  rv_road_sequence_config(&c, columns * n + rvc_range(random, 0, n - 1),
+                          rows * n + rvc_range(random, 0, n - 1));
+  c.patch_size = n;
+  c.bins = bins[rvc_range(random, 0, 5)];
+  c.camera.doffs = rvc_range(random, 0, 3) ? 0 : rvc_range(random, -30, 30) / 10.0;
+  c.equalize = rvc_range(random, 0, 3) != 0;
+  c.roughness = rvc_range(random, 0, 3) ? 6e-4 : 1;
+  c.library_size = rvc_range(random, 0, 2) ? rvc_range(random, 1, 8) : rvc_range(random, 1, 50);
+  c.initial_models = rvc_range(random, 1, c.library_size);
+  c.new_models = rvc_range(random, 1, rv_min(3, c.library_size));
+  c.min_samples = rvc_range(random, 0, 2) ? rvc_range(random, 1, 40) : rvc_range(random, 1, 1000);
+  c.update_threshold = update[rvc_range(random, 0, 5)];
+  c.classify_threshold = classify[rvc_range(random, 0, 4)];
+  c.distance = (RvRoadDistance)rvc_range(random, 0, RV_ROAD_DISTANCES - 1);
+  c.variance_floor = rvc_range(random, 0, 2) ? 1e-3 : 1e-5;
+  c.threads = 2;
+  c.log = rvc_log(check);
+  return c;
+}
+
+static void check_random(RvCheck *check) {
+  const char *name = "road/cuda";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  const int rounds = rvc_small(check) ? 4 : 60;
+  for (int round = 0; round < rounds; round++) {
+    Pair p = {.config = random_config(check, &random)};
+    run_pair(check, name, &p, &random, rvc_small(check) ? 6 : 12);
+  }
+  rvc_ok(check, name);
+}
+
+/* Each distance by itself on the defaults, so that none is left out. */
+static void check_distances(RvCheck *check) {
+  const char *name = "road/cuda-distances";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int d = 0; d < RV_ROAD_DISTANCES; d++) {
+    Pair p = {0};
+    rv_road_sequence_config(&p.config, rvc_small(check) ? 83 : 203, rvc_small(check) ? 77 : 151);
+    p.config.distance = (RvRoadDistance)d;
+    p.config.classify_threshold = d == RV_ROAD_MAHALANOBIS ? 4 : 0.4;
+    p.config.log = rvc_log(check);
+    run_pair(check, name, &p, &random, 3);
+  }
+  rvc_ok(check, name);
+}
+
+/* The frames of the timed rows, and that they exercise what they are to time. */
+static void check_drive(RvCheck *check, const char *name, int width, int height, int frames,
+                        double update_threshold) {
+  if (!rvc_wants(check, name) || rvc_small(check))
+    return;
+  Pair p = {0};
+  rv_road_sequence_config(&p.config, width, height);
+  p.config.update_threshold = update_threshold;
+  p.config.log = rvc_log(check);
+  int updated = 0, learnt = 0;
+  int good = open_pair(check, name, &p);
+  for (int frame = 0; frame < frames && good; frame++) {
+    rv_road_sequence_paint(&p.config, frame, p.cpu.color.data, p.cpu.disparity.data);
+    good = same_frame(check, name, &p, frame, 1);
+    updated += p.cpu_report.updated;
+    learnt += p.cpu_report.learnt;
+  }
+  rvc_true(check, name, !good || (learnt >= 2 && (update_threshold <= 1 || updated > 100 * frames)),
+           "%d samples updated, %d models were learnt", updated, learnt);
+  close_pair(&p);
+  rvc_ok(check, name);
+}
+
+void rv_road_parity_cases(RvCheck *check) {
+  if (!rvc_cuda(check))
+    return;
+  check_random(check);
+  check_distances(check);
+  check_drive(check, "road/cuda-drive", 640, 480, RV_ROAD_SEQUENCE_FRAMES, 1);
+  check_drive(check, "road/cuda-large", 1920, 1080, 4, 4);
+}
