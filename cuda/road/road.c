@@ -24,7 +24,12 @@ void rv_road_config_init(RvRoadConfig *config) {
       .equalize = 1,
       .roughness = RV_ROAD_ROUGHNESS_DEFAULT,
       .disparity_noise = RV_ROAD_NOISE_DEFAULT,
+      .max_roughness = RV_ROAD_ROUGHNESS_MOST_DEFAULT,
       .near_range = RV_ROAD_RANGE_DEFAULT,
+      .near_width = RV_ROAD_WIDTH_DEFAULT,
+      .max_height = RV_ROAD_RISE_DEFAULT,
+      .ground_trust = RV_ROAD_TRUST_DEFAULT,
+      .smoothing = RV_ROAD_SMOOTHING_DEFAULT,
       .initial_models = RV_ROAD_INITIAL_DEFAULT,
       .new_models = RV_ROAD_NEW_DEFAULT,
       .library_size = RV_ROAD_LIBRARY_DEFAULT,
@@ -67,6 +72,20 @@ static RvStatus check_camera(const RvLog *log, const RvCamera *camera) {
   return in_interval(log, "camera.doffs (px)", camera->doffs, -4096, 4096);
 }
 
+static RvStatus check_shape(const RvRoadConfig *c) {
+  const RvLog *log = &c->log;
+  RV_TRY(in_interval(log, "roughness (m^2)", c->roughness, 0, RV_ROAD_ROUGHNESS_MAX));
+  RV_TRY(in_interval(log, "disparity_noise (px)", c->disparity_noise, 0, RV_ROAD_NOISE_MAX));
+  RV_TRY(in_interval(log, "max_roughness (m^2)", c->max_roughness, 0, RV_ROAD_ROUGHNESS_MAX));
+  RV_TRY(positive(log, "near_range (m)", c->near_range, RV_ROAD_RANGE_MAX));
+  RV_TRY(in_interval(log, "near_width (m)", c->near_width, 0, RV_ROAD_WIDTH_MAX));
+  RV_TRY(in_interval(log, "max_height (m)", c->max_height, 0, RV_ROAD_RISE_MAX));
+  RV_TRY(in_interval(log, "ground_trust", c->ground_trust, 1, RV_ROAD_TRUST_MAX));
+  RV_REQUIRE(log, c->smoothing == 0 || c->smoothing == 3 || c->smoothing == 5,
+             "road: smoothing is %d, must be 0 (off), 3 or 5 patches", c->smoothing);
+  return RV_OK;
+}
+
 static RvStatus check_models(const RvRoadConfig *c) {
   const RvLog *log = &c->log;
   RV_TRY(in_range(log, "library_size", c->library_size, 1, RV_ROAD_LIBRARY_MAX));
@@ -90,9 +109,9 @@ RvStatus rv_road_config_check(const RvRoadConfig *c) {
   RV_TRY(check_camera(log, &c->camera));
   RV_TRY(in_range(log, "bins", c->bins, RV_ROAD_BINS_MIN, RV_ROAD_BINS_MAX));
   RV_TRY(in_range(log, "equalize", c->equalize, 0, 1));
-  RV_TRY(in_interval(log, "roughness (m^2)", c->roughness, 0, RV_ROAD_ROUGHNESS_MAX));
-  RV_TRY(in_interval(log, "disparity_noise (px)", c->disparity_noise, 0, RV_ROAD_NOISE_MAX));
-  RV_TRY(positive(log, "near_range (m)", c->near_range, RV_ROAD_RANGE_MAX));
+  RV_TRY(in_range(log, "min_saturation", c->min_saturation, 0, 255));
+  RV_TRY(in_range(log, "min_value", c->min_value, 0, 255));
+  RV_TRY(check_shape(c));
   RV_TRY(check_models(c));
   RV_REQUIRE(log, c->threads >= 0, "road: threads is %d, must be 0 (all) or more", c->threads);
   return RV_OK;

@@ -9,11 +9,17 @@
  * below the last whole patch are left out:
  *  1. colour     histogram equalisation of R, G and B (when `equalize`), then hue and saturation of
  *                each pixel; a patch's feature is its joint histogram of bins x bins cells.
- *  2. ground     a plane is fitted to the disparities of the patches: disparity = a u + b v + c,
- *                0.2 to 5 m below the camera. Disparities above 255 px take no part.
- *  3. seeds      a patch is a sample when at least half its pixels have a disparity, its mean
- *                depth is below near_range and the variance of its height above the plane is below
- *                  roughness + (disparity_noise * dy/dd)^2,
+ *                Hue counts as 0 where saturation is below min_saturation or value (the largest of
+ *                R, G, B) below min_value: there it is noise.
+ *  2. ground     a plane is fitted to the disparities of the patches ahead (at most near_width to
+ *                the left or right of the camera's axis): disparity = a u + b v + c, 0.2 to 5 m
+ *                below the camera. Disparities above 255 px take no part.
+ *                A patch's height is known when at least half its pixels have a disparity.
+ *  3. seeds      a patch is a sample when its height is known, its mean depth below near_range, it
+ *                lies at most near_width / 2 beside the camera's axis, within the height limit
+ *                  max_height + 6 disparity_noise * dy/dd
+ *                above or below the plane, and the variance of its height is below
+ *                  min(roughness + (disparity_noise * dy/dd)^2, max_roughness),
  *                dy/dd being what one px of disparity means in height there. The largest
  *                4-connected component of samples (of equal ones that of the topmost, then leftmost
  *                patch) are the seeds.
@@ -22,9 +28,13 @@
  *                (eq. 4-6, all against the library as the frame found it). When min_samples or more
  *                are left, expectation maximisation makes new models of them, which take empty
  *                places of the library, then those of the lightest; fewer wait for the next frame.
- *  5. road       patches nearer than classify_threshold to a model, and seeds, as far as they hang
- *                together (4-connected) with a seed. Without any seed: the largest component of
- *                such patches.
+ *  5. road       a patch is road-like when it is a seed or when
+ *                  (distance / (ground_trust * classify_threshold))^2 + (height / limit)^2 < 1,
+ *                the second term being 3/4 where the height is not known. In frames without a
+ *                plane, or with max_height = 0: distance < classify_threshold. Then each patch
+ *                becomes what most of the smoothing x smoothing patches round it are. Road is
+ *                what hangs together (4-connected) with a seed; in frames without a seed the
+ *                largest component.
  * A picture without colour has all pixels in one cell: every patch then looks alike and road is
  * whatever hangs together with the seeds. */
 #ifndef RV_ROAD_H
@@ -58,8 +68,16 @@ typedef enum RvRoadDistance {
 #define RV_ROAD_ROUGHNESS_DEFAULT 6e-5
 #define RV_ROAD_NOISE_MAX 4.0
 #define RV_ROAD_NOISE_DEFAULT 0.1
+#define RV_ROAD_ROUGHNESS_MOST_DEFAULT 2.4e-4
 #define RV_ROAD_RANGE_MAX 1000.0
 #define RV_ROAD_RANGE_DEFAULT 10.0
+#define RV_ROAD_WIDTH_MAX 1000.0
+#define RV_ROAD_WIDTH_DEFAULT 3.0
+#define RV_ROAD_RISE_MAX 10.0
+#define RV_ROAD_RISE_DEFAULT 0.03
+#define RV_ROAD_TRUST_MAX 4.0
+#define RV_ROAD_TRUST_DEFAULT 1.5
+#define RV_ROAD_SMOOTHING_DEFAULT 5
 #define RV_ROAD_LIBRARY_MAX 50
 #define RV_ROAD_LIBRARY_DEFAULT 5
 #define RV_ROAD_INITIAL_DEFAULT 2
@@ -84,7 +102,14 @@ typedef struct RvRoadConfig {
   int equalize;              /* 0 or 1; 1 */
   double roughness;          /* m^2, 0..1; 6e-5 */
   double disparity_noise;    /* px, 0..4; 0.1 */
+  double max_roughness;      /* m^2, 0..1; 2.4e-4: far away noise must not pass for smooth ground */
   double near_range;         /* m, above 0, at most 1000; 10 */
+  double near_width;         /* m, 0..1000; 3; 0 = everything is ahead */
+  double max_height;         /* m, 0..10; 0.03; 0 = height takes no part */
+  double ground_trust;       /* 1..4; 1.5 */
+  int smoothing;             /* patches, 0, 3 or 5; 5; 0 = off */
+  int min_saturation;        /* 0..255; 0 */
+  int min_value;             /* 0..255; 0 */
   int initial_models;        /* made for an empty library, 1..library_size; 2 */
   int new_models;            /* made later on, 1..library_size; 1 */
   int library_size;          /* 1..50; 5 */

@@ -56,9 +56,16 @@ static void check_colour(RvCheck *check) {
   for (int bins = RV_ROAD_BINS_MIN; bins <= RV_ROAD_BINS_MAX; bins += 7)
     for (int c = 0; c < 1 << 24; c += 61) {
       const int r = c & 255, g = c >> 8 & 255, b = c >> 16;
-      wrong += rv_road_cell(r, g, b, bins) != rv_road_twin_cell(r, g, b, bins);
+      wrong += rv_road_cell(r, g, b, bins, 0, 0) != rv_road_twin_cell(r, g, b, bins);
     }
   rvc_true(check, name, wrong == 0, "%d colours lie in another cell than by hue in double", wrong);
+  /* {200, 100, 100}: saturation 128, value 200, hue 0; {0, 0, 90}: 255, 90, hue 120. */
+  const int blue = rv_road_cell(0, 0, 90, 8, 0, 0), dull = rv_road_cell(0, 0, 90, 8, 0, 91);
+  rvc_true(check, name,
+           blue == 120 * 8 / 181 * 8 + 7 && dull == 7 &&
+               blue == rv_road_cell(0, 0, 90, 8, 255, 90) &&
+               rv_road_cell(100, 110, 120, 8, 60, 0) == 1,
+           "limits of saturation and value: cells %d, %d", blue, dull);
   /* 2 px of value 10, one of 20, one of 30: 0, 127.5 rounded up, 255. */
   const int equal[] = {rv_road_equalized(2, 2, 4, 10), rv_road_equalized(3, 2, 4, 20),
                        rv_road_equalized(4, 2, 4, 30), rv_road_equalized(9, 9, 9, 42)};
@@ -123,6 +130,71 @@ static void check_components(RvCheck *check) {
       break;
   }
   rv_arena_close(&b.arena);
+  rvc_ok(check, name);
+}
+
+/* Road-like patches: above half of the window that the picture holds. */
+static void check_smoothing(RvCheck *check) {
+  const char *name = "road/smoothing";
+  enum { COLUMNS = 23, ROWS = 17, ALL = COLUMNS * ROWS };
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int smoothing = 0; smoothing <= 5; smoothing += smoothing ? 2 : 3) {
+    RvRoadConfig c = small_config(COLUMNS, ROWS);
+    Bench b;
+    c.smoothing = smoothing;
+    if (!open_bench(check, name, &b, &c))
+      return;
+    for (int round = 0; round < 40; round++) {
+      uint8_t twin[ALL];
+      for (int i = 0; i < ALL; i++)
+        b.work.like[i] = rvc_range(&random, 0, 39) < round;
+      rv_road_twin_smooth(b.work.like, COLUMNS, ROWS, smoothing, twin);
+      rv_road_smooth_patches(&b.work);
+      rvc_true(check, name, memcmp(twin, b.work.road, ALL) == 0, "window %d, round %d differs",
+               smoothing, round);
+    }
+    rv_arena_close(&b.arena);
+  }
+  rvc_ok(check, name);
+}
+
+/* Flat ground 1.5 m below, focal 100, baseline 0.5: disparity 1/3 px per row below the horizon. */
+static void check_room(RvCheck *check) {
+  const char *name = "road/room";
+  if (!rvc_wants(check, name))
+    return;
+  RvRoadConfig c = small_config(20, 20);
+  const RvRoadPlane plane = {.b = 1.0 / 3, .c = -10, .height = 1.5}, none = {0};
+  c.disparity_noise = 0.1;
+  c.max_height = 0.09;
+  c.ground_trust = 2;
+  /* Patch (3, 12): centre at row 62, ground 32/3 px. Seen at 10.975 px: 0.0421 m above, limit 0.09
+   * + 0.6 * 1.5 / 10.975 = 0.172: 4 (1 - 0.0600) = 3.760 in 1/65536. */
+  const uint32_t high = rv_road_room(&c, &plane, 3, 12, 25, 4390);
+  rvc_true(check, name, high > 246300 && high < 246500, "0.042 m high: %u, expected 246413", high);
+  rvc_true(check, name, rv_road_room(&c, &plane, 3, 12, 12, 4390) == 65536,
+           "of unknown height: not a quarter of trust^2");
+  rvc_true(check, name, rv_road_room(&c, &plane, 3, 12, 25, 6000) == 0, "0.43 m high: not 0");
+  rvc_true(check, name, rv_road_room(&c, &none, 3, 12, 25, 4390) == RV_ROAD_ROOM, "without plane");
+  c.max_height = 0;
+  rvc_true(check, name, rv_road_room(&c, &plane, 3, 12, 25, 6000) == RV_ROAD_ROOM, "without limit");
+  /* Column 0 of 5 px: its middle is 48 px left of cx = 50; at 16 px that is 48 * 0.5 / 16 = 1.5 m.
+   */
+  const RvCamera camera = c.camera;
+  rvc_true(check, name,
+           rv_road_ahead(&camera, 0, 5, 256 * 25, 25, 1.5) &&
+               !rv_road_ahead(&camera, 0, 5, 256 * 25, 25, 1.49) &&
+               rv_road_ahead(&camera, 0, 5, 16 * 25, 25, 0),
+           "1.5 m beside the axis");
+  /* Variance 1e-4 h^2 against 5e-5 + (0.1 * 16 / 160)^2 = 1.5e-4, and against a limit of 9e-5. */
+  const int64_t rise = 10486; /* 0.01 in 1/2^20 */
+  rvc_true(check, name,
+           rv_road_smooth(2, 0, rise * rise, 320, 5e-5, 0.1, 1) &&
+               !rv_road_smooth(2, 0, rise * rise, 320, 5e-5, 0.1, 9e-5) &&
+               !rv_road_smooth(2, 0, rise * rise, 640, 5e-5, 0.1, 1),
+           "limit of roughness");
   rvc_ok(check, name);
 }
 
@@ -323,6 +395,8 @@ static void parity(RvCheck *check) {
   check_colour(check);
   check_log(check);
   check_components(check);
+  check_smoothing(check);
+  check_room(check);
   check_distance(check);
   check_em(check);
   check_learning(check);

@@ -40,7 +40,8 @@ void rv_road_features(RvRoadWork *w, const RvPlane *color) {
         for (int x = 0; x < n; x++) {
           const uint32_t c = row[px * n + x];
           const int cell = rv_road_cell(w->equal[c & 255], w->equal[256 + (c >> 8 & 255)],
-                                        w->equal[512 + (c >> 16 & 255)], bins);
+                                        w->equal[512 + (c >> 16 & 255)], bins,
+                                        w->config.min_saturation, w->config.min_value);
           counts[(size_t)px * w->cells + cell]++;
         }
     }
@@ -72,7 +73,8 @@ void rv_road_depths(RvRoadWork *w, const RvPlane *disparity) {
       const size_t patch = (size_t)py * w->columns + px;
       w->valid[patch] = (uint8_t)valid;
       w->depth[patch] = depth;
-      if (2 * valid >= w->area && depth / 16 / (unsigned)valid < RV_ROAD_DEPTHS)
+      if (2 * valid >= w->area && depth / 16 / (unsigned)valid < RV_ROAD_DEPTHS &&
+          rv_road_ahead(&w->config.camera, px, n, depth, valid, w->config.near_width))
         line[depth / 16 / (unsigned)valid]++;
     }
   }
@@ -125,7 +127,8 @@ static RvRoadSums sums_near(const RvRoadWork *w, const RvRoadPlane *plane, int r
     for (int x = 0; x < w->columns; x++) {
       const size_t patch = (size_t)y * w->columns + x;
       const int64_t valid = w->valid[patch];
-      if (2 * valid < w->area)
+      if (2 * valid < w->area || !rv_road_ahead(&w->config.camera, x, w->config.patch_size,
+                                                w->depth[patch], (int)valid, w->config.near_width))
         continue;
       const int64_t d = ((int64_t)w->depth[patch] * 16 + valid / 2) / valid;
       const double ground = rv_road_plane_at(plane, x, y, w->config.patch_size);
@@ -146,7 +149,8 @@ void rv_road_ground(RvRoadWork *w) {
     return;
   for (int round = 0; round < RV_ROAD_FIT_ROUNDS; round++) {
     const RvRoadSums sums = sums_near(w, &plane, round);
-    if (sums.n < rv_max(16, w->patches / 64) || !rv_road_solve(&sums, w->config.patch_size, &plane))
+    if (sums.n < rv_max(16, w->patches / RV_ROAD_FIT_SHARE) ||
+        !rv_road_solve(&sums, w->config.patch_size, &plane))
       return;
   }
   if (!rv_road_plausible(&plane, &w->config.camera))
@@ -162,8 +166,9 @@ static int is_sample(const RvRoadWork *w, const RvPlane *disparity, int px, int 
   const size_t patch = (size_t)py * w->columns + px;
   const int64_t valid = w->valid[patch];
   const double focal = c->camera.focal * c->camera.baseline;
-  if (2 * valid < w->area || valid < 2 ||
-      (double)w->depth[patch] * c->near_range <= focal * 16 * (double)valid)
+  if (2 * valid < w->area || valid < 2 || w->room[patch] == 0 ||
+      (double)w->depth[patch] * c->near_range <= focal * 16 * (double)valid ||
+      !rv_road_ahead(&c->camera, px, c->patch_size, w->depth[patch], (int)valid, c->near_width / 2))
     return 0;
   const int n = c->patch_size;
   const double one = 1048576;
@@ -181,19 +186,25 @@ static int is_sample(const RvRoadWork *w, const RvPlane *disparity, int px, int 
       squares += rise * rise;
     }
   }
-  const double height = w->plane.height;
-  return rv_road_smooth(valid, sum, squares, w->depth[patch], c->roughness / (height * height),
-                        c->disparity_noise);
+  const double square = w->plane.height * w->plane.height;
+  return rv_road_smooth(valid, sum, squares, w->depth[patch], c->roughness / square,
+                        c->disparity_noise, c->max_roughness / square);
 }
 
 void rv_road_seeds(RvRoadWork *w, const RvPlane *disparity) {
   memset(w->sample, 0, (size_t)w->patches);
-  if (!(w->plane.height > 0))
+  if (!(w->plane.height > 0)) {
+    for (int i = 0; i < w->patches; i++)
+      w->room[i] = RV_ROAD_ROOM;
     return;
+  }
   int samples = 0;
 #pragma omp parallel for num_threads(w->threads) schedule(static) reduction(+ : samples)
   for (int py = 0; py < w->rows; py++)
     for (int px = 0; px < w->columns; px++) {
+      const size_t patch = (size_t)py * w->columns + px;
+      w->room[patch] =
+          rv_road_room(&w->config, &w->plane, px, py, w->valid[patch], w->depth[patch]);
       const int found = is_sample(w, disparity, px, py);
       w->sample[(size_t)py * w->columns + px] = (uint8_t)found;
       samples += found;
@@ -250,23 +261,32 @@ int rv_road_largest(const RvRoadWork *w) {
 
 /* --- Road ------------------------------------------------------------------------------------ */
 
-void rv_road_classify(RvRoadWork *w) {
-  const RvRoadDistance distance = w->config.distance;
-  const double limit = rv_road_limit(distance, w->config.classify_threshold);
-  const int models = w->library.count;
-  rv_road_tabulate(w, &w->library, distance);
+/* 1 when most of the patches round (x, y), as far as there are any, are road-like. */
+static uint8_t majority(const RvRoadWork *w, int x, int y, int radius) {
+  const int left = rv_max(x - radius, 0), right = rv_min(x + radius, w->columns - 1);
+  const int top = rv_max(y - radius, 0), bottom = rv_min(y + radius, w->rows - 1);
+  int votes = 0;
+  for (int v = top; v <= bottom; v++)
+    for (int u = left; u <= right; u++)
+      votes += w->like[(size_t)v * w->columns + u];
+  return 2 * votes > (right - left + 1) * (bottom - top + 1);
+}
+
+void rv_road_smooth_patches(RvRoadWork *w) {
 #pragma omp parallel for num_threads(w->threads) schedule(static)
-  for (int i = 0; i < w->patches; i++) {
-    int model;
-    w->nearest[i] = rv_road_nearest(w, w->counts + (size_t)i * w->cells, models, distance, &model);
-    w->road[i] = w->sample[i] || (models && w->nearest[i] < limit);
-  }
+  for (int y = 0; y < w->rows; y++)
+    for (int x = 0; x < w->columns; x++)
+      w->road[(size_t)y * w->columns + x] = majority(w, x, y, w->config.smoothing / 2);
+}
+
+/* The components of road[] that hold a seed, or the largest. */
+static void keep_components(RvRoadWork *w) {
   rv_road_components(w, w->road);
   if (w->report.seeds) { /* size becomes 0 for components without a seed */
     for (int i = 0; i < w->patches; i++)
       w->size[i] = 0;
     for (int i = 0; i < w->patches; i++)
-      if (w->sample[i])
+      if (w->sample[i] && w->parent[i] >= 0)
         w->size[w->parent[i]] = 1;
   }
   const int largest = w->report.seeds ? -1 : rv_road_largest(w);
@@ -277,4 +297,20 @@ void rv_road_classify(RvRoadWork *w) {
     road += w->road[i];
   }
   w->report.road = road;
+}
+
+void rv_road_classify(RvRoadWork *w) {
+  const RvRoadDistance distance = w->config.distance;
+  const double limit = rv_road_limit(distance, w->config.classify_threshold);
+  const int models = w->library.count;
+  rv_road_tabulate(w, &w->library, distance);
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+  for (int i = 0; i < w->patches; i++) {
+    int model;
+    w->nearest[i] = rv_road_nearest(w, w->counts + (size_t)i * w->cells, models, distance, &model);
+    w->like[i] =
+        w->sample[i] || (models && rv_road_like(distance, w->nearest[i], limit, w->room[i]));
+  }
+  rv_road_smooth_patches(w);
+  keep_components(w);
 }

@@ -43,9 +43,12 @@ RV_HD int rv_road_saturation(int r, int g, int b) {
   return most == 0 ? 0 : (255 * delta + most / 2) / most;
 }
 
-/* Cell of the joint histogram. */
-RV_HD int rv_road_cell(int r, int g, int b, int bins) {
-  return rv_road_hue(r, g, b) * bins / 181 * bins + rv_road_saturation(r, g, b) * bins / 256;
+/* Cell of the joint histogram; no hue below min_saturation or min_value. */
+RV_HD int rv_road_cell(int r, int g, int b, int bins, int min_saturation, int min_value) {
+  const int saturation = rv_road_saturation(r, g, b), value = rv_max(r, rv_max(g, b));
+  const int is_dull = saturation < min_saturation || value < min_value;
+  const int hue = is_dull ? 0 : rv_road_hue(r, g, b);
+  return hue * bins / 181 * bins + saturation * bins / 256;
 }
 
 /* --- Ground ---------------------------------------------------------------------------------- */
@@ -59,7 +62,10 @@ RV_HD int rv_road_cell(int r, int g, int b, int bins) {
 #define RV_ROAD_HEIGHT_MIN                                                                         \
   0.2 /* m, of a camera above its ground: what is farther below or nearer */
 #define RV_ROAD_HEIGHT_MAX 5.0 /* is a wall or a car, however many patches lie on it */
-#define RV_ROAD_FIT_ROUNDS 4   /* of least squares over the patches near the plane */
+#define RV_ROAD_FIT_SHARE                                                                          \
+  256                        /* at least this part of all patches, and 16, must lie on the plane   \
+                              */
+#define RV_ROAD_FIT_ROUNDS 4 /* of least squares over the patches near the plane */
 
 /* disparity + doffs = a u + b v + c in px, u and v in px from the centre of the top left pixel. */
 typedef struct RvRoadPlane {
@@ -97,6 +103,15 @@ RV_HD double rv_road_reach(int round, double disparity) {
 /* Disparity at the centre of patch (x, y) of n px. */
 RV_HD double rv_road_plane_at(const RvRoadPlane *p, int x, int y, int n) {
   return p->a * (x * n + 0.5 * (n - 1)) + p->b * (y * n + 0.5 * (n - 1)) + p->c;
+}
+
+/* 1 when column x of patches of n px lies at most `half` m beside the camera's axis; half 0:
+ * always. `depth` is the sum of `valid` disparities in 1/16 px, doffs included. */
+RV_HD int rv_road_ahead(const RvCamera *camera, int x, int n, uint32_t depth, int valid,
+                        double half) {
+  const double beside = x * n + 0.5 * (n - 1) - camera->cx;
+  const double reach = (beside < 0 ? -beside : beside) * camera->baseline * 16 * valid;
+  return !(half > 0) || reach <= half * (double)depth;
 }
 
 /* Least squares by Cramer's rule about the means; 0 when the patches lie on a line. */
@@ -155,14 +170,35 @@ RV_HD int64_t rv_road_rise(int64_t ground, uint32_t inverse) {
   return q < -most ? -most : (q > most ? most : q);
 }
 
-/* (1): variance of n rises in units of the camera's height squared, against the limit. `depth` is
- * the sum of the disparities in 1/16 px. */
+/* (1): variance of n rises against the limit, `base` and `most` in units of the camera's height
+ * squared. `depth` is the sum of the disparities in 1/16 px. */
 RV_HD int rv_road_smooth(int64_t n, int64_t sum, int64_t squares, int64_t depth, double base,
-                         double noise) {
+                         double noise, double most) {
   const double variance =
       (double)(n * squares - sum * sum) / ((double)(n * (n - 1)) * 1099511627776.0);
   const double spread = noise * 16 * (double)n / (double)depth;
-  return variance < base + spread * spread;
+  const double limit = base + spread * spread;
+  return variance < (limit < most ? limit : most);
+}
+
+/* How far from the models a patch may be: (distance / classify_threshold)^2 in 1/65536. */
+#define RV_ROAD_ROOM 65536u /* where height takes no part */
+#define RV_ROAD_SIGMAS 6    /* of disparity_noise: what the plane does not follow is in it too */
+
+/* Room of patch (x, y) with `valid` disparities of the sum `depth`: 0 off the plane. */
+RV_HD uint32_t rv_road_room(const RvRoadConfig *c, const RvRoadPlane *plane, int x, int y,
+                            int valid, uint32_t depth) {
+  const int n = c->patch_size;
+  if (!(plane->height > 0) || !(c->max_height > 0))
+    return RV_ROAD_ROOM;
+  const double most = c->ground_trust * c->ground_trust * RV_ROAD_ROOM;
+  if (2 * valid < n * n)
+    return (uint32_t)(most / 4);
+  const double d = (double)depth / (16.0 * valid), scale = plane->height / d; /* m per px */
+  const double rise = (d - rv_road_plane_at(plane, x, y, n)) * scale;
+  const double share = rise / (c->max_height + RV_ROAD_SIGMAS * c->disparity_noise * scale);
+  const double left = 1 - share * share;
+  return left > 0 ? (uint32_t)(left * most) : 0;
 }
 
 /* --- Models ---------------------------------------------------------------------------------- */
@@ -218,6 +254,15 @@ RV_HD double rv_road_limit(RvRoadDistance distance, double threshold) {
   default:
     return threshold * 65536;
   }
+}
+
+/* 1 when a patch at `whole` from the nearest model is road-like; `limit` is rv_road_limit of the
+ * classification. */
+RV_HD int rv_road_like(RvRoadDistance distance, uint32_t whole, double limit, uint32_t room) {
+  const double share = (double)whole / limit;
+  const int is_squared = distance == RV_ROAD_MAHALANOBIS || distance == RV_ROAD_EUCLIDEAN ||
+                         distance == RV_ROAD_HELLINGER;
+  return (is_squared ? share : share * share) * RV_ROAD_ROOM < (double)room;
 }
 
 /* Natural logarithm of v > 0 from + - * / alone, within 1e-12: v = f 2^e, 2 artanh((f-1)/(f+1)). */

@@ -68,7 +68,9 @@ typedef struct RvRoadWork {
   uint8_t *valid;      /* [patch]: px with a disparity */
   uint32_t *lines;     /* [row of patches][RV_ROAD_DEPTHS]: v-disparity */
   uint8_t *sample;     /* [patch]: 1 near and smooth; later 1 seed */
-  uint8_t *road;       /* [patch] */
+  uint32_t *room;      /* [patch]: see rv_road_room */
+  uint8_t *like;       /* [patch]: 1 road-like */
+  uint8_t *road;       /* [patch]: 1 when most round it are road-like; later 1 road */
   int32_t *parent;     /* [patch]: union-find; the root is the smallest patch */
   int32_t *size;       /* [patch]: of a root's component */
   uint8_t *features;   /* [sample][cell]: those that wait, then the seeds */
@@ -100,6 +102,8 @@ void rv_road_learn(RvRoadWork *work);
 /* Expectation maximisation: `samples` rows of `features` named by rest[] become at most k models in
  * `fresh`; returns the iterations. */
 int rv_road_em(RvRoadWork *work, int samples, int k);
+/* road[] from like[]: the majority of the patches round each. */
+void rv_road_smooth_patches(RvRoadWork *work);
 /* Distances to the library, and the road. */
 void rv_road_classify(RvRoadWork *work);
 

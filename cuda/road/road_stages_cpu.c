@@ -27,6 +27,8 @@ void rv_road_layout(RvRoadWork *w, const RvRoadConfig *c, RvArena *arena) {
   w->valid = rv_arena_take(arena, patches);
   w->lines = rv_arena_take(arena, (size_t)w->rows * RV_ROAD_DEPTHS * sizeof *w->lines);
   w->sample = rv_arena_take(arena, patches);
+  w->room = rv_arena_take(arena, patches * sizeof *w->room);
+  w->like = rv_arena_take(arena, patches);
   w->road = rv_arena_take(arena, patches);
   w->parent = rv_arena_take(arena, patches * sizeof *w->parent);
   w->size = rv_arena_take(arena, patches * sizeof *w->size);

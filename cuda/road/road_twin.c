@@ -101,6 +101,47 @@ void rv_road_twin_grow(const uint8_t *near, int columns, int rows, uint8_t *road
   }
 }
 
+void rv_road_twin_smooth(const uint8_t *set, int columns, int rows, int window, uint8_t *out) {
+  const int reach = window / 2;
+  for (int i = 0; i < columns * rows; i++) {
+    int yes = 0, no = 0;
+    for (int j = 0; j < columns * rows; j++)
+      if (abs(j % columns - i % columns) <= reach && abs(j / columns - i / columns) <= reach) {
+        yes += set[j] != 0;
+        no += set[j] == 0;
+      }
+    out[i] = yes > no;
+  }
+}
+
+double rv_road_twin_like(const RvRoadConfig *c, const RvPlane *disparity, int px, int py, double a,
+                         double b, double intercept, double distance) {
+  const int n = c->patch_size;
+  double sum = 0, length, colour = distance / (c->ground_trust * c->classify_threshold);
+  int count = 0;
+  for (int v = py * n; v < (py + 1) * n; v++)
+    for (int u = px * n; u < (px + 1) * n; u++) {
+      const uint16_t d =
+          *(const uint16_t *)((const char *)disparity->data + v * disparity->stride + 2 * u);
+      if (d == 0 || d / 16.0 + c->camera.doffs <= 0)
+        continue;
+      sum += d / 16.0 + c->camera.doffs;
+      count++;
+    }
+  if (2 * count < n * n)
+    return colour * colour + 0.75;
+  const double z = c->camera.focal * c->camera.baseline / (sum / count);
+  const double x = (px * n + (n - 1) / 2.0 - c->camera.cx) * z / c->camera.focal;
+  const double y = (py * n + (n - 1) / 2.0 - c->camera.cy) * z / c->camera.focal;
+  const double nz = (intercept + a * c->camera.cx + b * c->camera.cy) / c->camera.focal;
+  length = sqrt(a * a + b * b + nz * nz);
+  const double height = (c->camera.baseline - a * x - b * y - nz * z) / length;
+  /* One px less is dz = z / disparity farther, and the ray sinks by the camera's height over z. */
+  const double limit = c->max_height + 6 * c->disparity_noise * c->camera.baseline / length * z /
+                                           (c->camera.focal * c->camera.baseline);
+  return colour * colour + height / limit * (height / limit);
+}
+
 double rv_road_twin_roughness(const RvRoadConfig *c, const RvPlane *disparity, int px, int py,
                               double a, double b, double intercept) {
   /* Normal of the plane: points with a u + b v + c = disparity satisfy normal * X = baseline. */

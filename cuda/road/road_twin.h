@@ -18,6 +18,15 @@ int rv_road_twin_flood(const uint8_t *set, int columns, int rows, int start, uin
  * `near`; `road` holds the seeds at first. */
 void rv_road_twin_grow(const uint8_t *near, int columns, int rows, uint8_t *road);
 
+/* out: 1 where most of the window x window patches round it that exist are set. */
+void rv_road_twin_smooth(const uint8_t *set, int columns, int rows, int window, uint8_t *out);
+
+/* (distance / (trust * threshold))^2 + (height / limit)^2 of one patch above disparity = a u + b v
+ * + c, from world coordinates; 3/4 in place of the second term where fewer than half the px have a
+ * disparity. */
+double rv_road_twin_like(const RvRoadConfig *config, const RvPlane *disparity, int px, int py,
+                         double a, double b, double c, double distance);
+
 /* Variance of height above disparity = a u + b v + c for one patch, m^2, from world coordinates;
  * -1 with fewer than two px. */
 double rv_road_twin_roughness(const RvRoadConfig *config, const RvPlane *disparity, int px, int py,

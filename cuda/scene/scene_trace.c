@@ -198,7 +198,7 @@ static void meet_street(const RvScene *scene, const Ray *ray, Hit *hit) {
     *hit = found;
 }
 
-#define GRASS_TOP 0.14  /* m: no blade is higher */
+#define GRASS_TOP 0.20  /* m: no blade is higher */
 #define GRASS_NEAR 12.0 /* m: from here on it is drawn ever lower, */
 #define GRASS_FAR 20.0  /* up to here: pixels become longer than tufts */
 #define GRASS_STEPS 10
