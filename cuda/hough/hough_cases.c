@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hough/hough_pictures.h"
+#include "hough/hough_stages.h"
 #include "hough/hough_twin.h"
+#include "rv_config.h"
 
 /* --- One run on an engine ----------------------------------------------------------------------
  */
@@ -86,16 +89,20 @@ static void compare(RvCheck *check, const char *name, const RvPlane *want, const
 }
 
 /* Runs three times on one object (twice when small): with maps, without, with; what a run leaves
- * behind shows. */
+ * behind shows. is_old: as on a GPU without clusters and early launches. */
 static void against_twin(RvCheck *check, const char *name, const RvHoughConfig *config,
                          const RvPlane *input, const HoughTwin *twin, RvEngine engine,
-                         const char *what) {
+                         const char *what, int is_old) {
   HoughRun r;
   if (!rvc_true(check, name, hough_run_new(check, &r, config, input, engine), "%s: no object",
                 what)) {
     hough_run_free(&r);
     return;
   }
+#if RV_HAVE_CUDA
+  if (is_old)
+    rv_hough_cuda_as_old(r.hough->work);
+#endif
   RvStatus status = RV_OK;
   for (int i = rvc_small(check); i < 3 && status == RV_OK; i++)
     status = hough_run(&r, i != 1, NULL);
@@ -127,9 +134,11 @@ void hough_case(RvCheck *check, const char *name, const RvHoughConfig *config, c
   HoughTwin twin;
   if (rvc_true(check, name, hough_twin_new(&twin, config) && hough_twin_run(&twin, config, input),
                "out of memory")) {
-    against_twin(check, name, config, input, &twin, RV_CPU, what);
+    against_twin(check, name, config, input, &twin, RV_CPU, what, 0);
     if (rvc_cuda(check))
-      against_twin(check, name, config, input, &twin, RV_CUDA, what);
+      against_twin(check, name, config, input, &twin, RV_CUDA, what, 0);
+    if (rvc_cuda(check) && !rvc_small(check))
+      against_twin(check, name, config, input, &twin, RV_CUDA, what, 1);
   }
   hough_twin_free(&twin);
 }
@@ -210,7 +219,8 @@ static void parity_random(RvCheck *check) {
   }
 }
 
-/* Sizes that need wide bins, several passes, many peaks, more angles than the GPU has blocks. */
+/* Sizes that need wide bins, several passes, many peaks, more angles than the GPU has blocks; more
+ * peaks than lines by little and by much; an 8k picture that is all edges. */
 static void parity_large(RvCheck *check) {
   static const struct {
     int width, height, share;
@@ -219,7 +229,9 @@ static void parity_large(RvCheck *check) {
   } large[] = {{16384, 40, 20, 1.0, 20, 20, 64, 0},   {40, 16384, 20, 0.25, 9, 10, 64, 0},
                {1920, 1080, 40, 1.0, 180, 60, 64, 0}, {640, 480, 10, 1.0, 180, 0, 4096, 0},
                {640, 480, 2, 0.5, 720, 100, 100, 1},  {9000, 30, 3, 0.25, 60, 2, 4096, 0},
-               {300, 200, 1, 1.0, 3600, 90, 4096, 0}, {1280, 720, 30, 1.0, 13, 30, 64, 0}};
+               {300, 200, 1, 1.0, 3600, 90, 4096, 0}, {1280, 720, 30, 1.0, 13, 30, 64, 0},
+               {160, 120, 10, 1.0, 180, 10, 100, 0},  {160, 120, 10, 1.0, 180, 11, 4096, 0},
+               {7680, 4320, 1, 1.0, 4, 1000, 64, 0}};
   const char *name = "hough/large";
   if (!rvc_wants(check, name) || rvc_small(check))
     return;
@@ -237,10 +249,33 @@ static void parity_large(RvCheck *check) {
     if (!pixels)
       return;
     for (int k = 0; k < c.width * c.height; k++)
-      pixels[k] = rvc_range(&random, 1, large[i].share) == 1 ? (uint8_t)rvc_next(&random) : 0;
+      pixels[k] = rvc_range(&random, 1, large[i].share) == 1 ? (uint8_t)rvc_next(&random) | 1 : 0;
     const RvPlane input = {pixels, c.width, c.width, c.height, RV_U8};
     hough_case(check, name, &c, &input, "noise");
     free(pixels);
+  }
+}
+
+/* The edge maps of the benchmark. */
+static void parity_street(RvCheck *check) {
+  const char *name = "hough/street";
+  if (!rvc_wants(check, name) || rvc_small(check))
+    return;
+  for (int is_small = 0; is_small < 2; is_small++) {
+    HoughPictures p;
+    if (rvc_true(check, name, hough_pictures_new(&p, is_small), "out of memory")) {
+      RvHoughConfig c;
+      rv_hough_config_init(&c);
+      c.width = p.width, c.height = p.height, c.edges = RV_HOUGH_BINARY;
+      c.threshold = is_small ? 150 : 300;
+      c.max_lines = RV_HOUGH_LINES_MAX;
+      c.log = rvc_log(check);
+      const RvPlane p10 = {p.p10, p.width, p.width, p.height, RV_U8};
+      const RvPlane canny = {p.canny, p.width, p.width, p.height, RV_U8};
+      hough_case(check, name, &c, &p10, "tenth");
+      hough_case(check, name, &c, &canny, "canny");
+    }
+    hough_pictures_free(&p);
   }
 }
 
@@ -274,6 +309,7 @@ static void parity(RvCheck *check) {
   parity_random(check);
   parity_canny(check);
   parity_large(check);
+  parity_street(check);
 }
 
 /* --- Fuzz --------------------------------------------------------------------------------------

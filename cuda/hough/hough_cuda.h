@@ -7,8 +7,9 @@
 
 /* Numbers that kernels hand on; all 0 between runs but `lines`. */
 struct HoughCounters {
-  unsigned points; /* of the list */
-  unsigned peaks;
+  unsigned points;         /* of the list */
+  unsigned candidates;     /* bins that may be peaks */
+  unsigned peaks;          /* counted by several blocks */
   unsigned peak_blocks;    /* blocks of the peak kernel that are done */
   unsigned segment_blocks; /* likewise, of the segment kernel */
   unsigned lines;          /* found by the peak kernel */
@@ -19,7 +20,10 @@ struct HoughCuda {
   uint8_t *classes;    /* 255 on edges; likewise */
   int *labels;         /* canny: a pixel of the same component, the component's least at last */
   uint8_t *alive;      /* canny, by the component's least pixel: it holds a strong pixel */
-  uint32_t *points, *values, *bins;
+  uint32_t *points, *values;
+  uint32_t *bins; /* rows of `stride` */
+  int stride;
+  uint32_t *candidates;
   uint64_t *keys; /* of peaks */
   uint64_t *top;  /* of the lines, in order */
   RvLine *found;  /* lines with end points, before the short ones leave */
@@ -27,7 +31,8 @@ struct HoughCuda {
   HoughCounters *counters;
   RvHoughAngle *angles;
   int processors;
-  int is_fast; /* 32-bit bins in one pass, every vote is one */
+  int is_early; /* kernels may start before the one ahead ends */
+  int is_fast;  /* 32-bit bins in one pass, every vote is one */
   RvVoteListShape shape;
 };
 

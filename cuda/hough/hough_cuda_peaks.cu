@@ -1,33 +1,91 @@
-/* hough_cuda_peaks.cu: local maxima of the accumulator, and the best of them in order. The block
- * that ends last sorts, so that no host and no further kernel is needed. */
+/* hough_cuda_peaks.cu: which candidates are peaks of the accumulator, and the best of them in
+ * order. One block does it all when candidates are few; when they are many, the block that ends
+ * last sorts. No host and no further kernel is needed. */
+#include "hough/hough_candidates.cuh"
 #include "hough/hough_cuda.h"
 
-#define PEAK_THREADS 512
+#define PEAK_THREADS 1024
+#define PEAK_BLOCKS 64               /* at most */
+#define BLOCK_MOST 8192              /* candidates of a block, before there is another */
+#define AHEAD 4                      /* candidates that a thread looks at together */
 #define SORT_MOST RV_HOUGH_LINES_MAX /* keys that are sorted in shared memory */
+#define BUCKETS PEAK_THREADS         /* of votes */
+#define BUCKET_MOST 64               /* keys in one that are put in order by counting */
+#define FEW 64                       /* keys that are put in order by counting */
 
-/* 1 when the neighbour comes after `key` in the order of lines. */
-static __device__ __forceinline__ bool is_behind(const uint32_t *bins, const RvHoughPlan &p,
-                                                 int row, int bin, uint64_t key) {
-  const uint32_t index = (uint32_t)row * (uint32_t)p.bins + (uint32_t)bin;
-  return rv_hough_key(bins[index], index) < key;
+struct PeakJob {
+  const uint32_t *bins;
+  int stride;
+  const uint32_t *candidates;
+  uint64_t *keys, *top;
+  RvLine *lines;
+  uint32_t *line_count;
+  HoughCounters *counters;
+};
+
+/* --- Candidates where the votes did not find them ------------------------------------------------
+ */
+
+#define SCAN_THREADS 256
+
+/* Of all bins, whole warps at a time. */
+static __global__ void __launch_bounds__(SCAN_THREADS)
+    scan_kernel(const HoughCandidates c, const uint4 *bins, unsigned quads) {
+  const unsigned step = gridDim.x * SCAN_THREADS;
+  for (unsigned at = blockIdx.x * SCAN_THREADS; at < quads; at += step) {
+    const unsigned q = at + threadIdx.x;
+    hough_candidates(c, 4 * q, q < quads ? bins[q] : make_uint4(0, 0, 0, 0), true);
+  }
 }
 
-static __device__ void look(const uint32_t *bins, const RvHoughPlan &p, uint32_t index,
-                            uint32_t votes, uint64_t *keys, HoughCounters *counters) {
-  const int row = (int)(index / (uint32_t)p.bins), bin = (int)(index % (uint32_t)p.bins);
-  const uint64_t key = rv_hough_key(votes, index);
-  if (bin > 0 && !is_behind(bins, p, row, bin - 1, key))
-    return;
-  if (bin + 1 < p.bins && !is_behind(bins, p, row, bin + 1, key))
-    return;
+/* --- Peaks ---------------------------------------------------------------------------------------
+ */
+
+/* The key of a bin when it is a peak, else 0. Without branches, so that the votes of several
+ * candidates are on their way together. */
+static __device__ __forceinline__ uint64_t peak_key(const PeakJob &j, const RvHoughPlan &p,
+                                                    uint32_t word) {
+  const int row = (int)(word / (uint32_t)j.stride), bin = (int)(word % (uint32_t)j.stride);
+  const uint32_t votes = __ldcg(&j.bins[word]);
+  const uint32_t left = bin > 0 ? __ldcg(&j.bins[word - 1]) : 0;
+  const uint32_t right = __ldcg(&j.bins[word + 1]); /* a bin of 0 ends the row */
+  bool is_peak = left < votes && right <= votes;
+#pragma unroll
   for (int step = -1; step <= 1; step += 2) {
     int to_row, to_bin;
-    if (rv_hough_beside(&p, row, bin, step, &to_row, &to_bin) &&
-        !is_behind(bins, p, to_row, to_bin, key))
-      return;
+    const bool has = rv_hough_beside(&p, row, bin, step, &to_row, &to_bin);
+    const uint32_t other =
+        has ? __ldcg(&j.bins[(uint32_t)to_row * (uint32_t)j.stride + (uint32_t)to_bin]) : 0;
+    is_peak = is_peak && (to_row < row ? other < votes : other <= votes || !has);
   }
-  keys[atomicAdd(&counters->peaks, 1u)] = key;
+  const uint32_t index = (uint32_t)row * (uint32_t)p.bins + (uint32_t)bin;
+  return is_peak ? rv_hough_key(votes, index) : 0;
 }
+
+/* This block's share of the candidates. Peaks go to keys[], numbered by *place; those of the first
+ * SORT_MOST to `sorted` too, if it is there. */
+static __device__ void find_peaks(const PeakJob &j, const RvHoughPlan &p, unsigned count,
+                                  unsigned blocks, unsigned *place, uint64_t *sorted) {
+  const unsigned step = blocks * PEAK_THREADS;
+  for (unsigned i = blockIdx.x * PEAK_THREADS + threadIdx.x; i < count; i += AHEAD * step) {
+    uint64_t found[AHEAD];
+#pragma unroll
+    for (unsigned n = 0; n < AHEAD; n++)
+      found[n] = i + n * step < count ? peak_key(j, p, __ldcg(&j.candidates[i + n * step])) : 0;
+#pragma unroll
+    for (unsigned n = 0; n < AHEAD; n++) {
+      if (!found[n])
+        continue;
+      const unsigned at = atomicAdd(place, 1u);
+      j.keys[at] = found[n];
+      if (sorted && at < SORT_MOST)
+        sorted[at] = found[n];
+    }
+  }
+}
+
+/* --- Order ---------------------------------------------------------------------------------------
+ */
 
 /* The key of rank `wanted` (from 1) among more than that many: digits of 8 bits from the top, each
  * chosen from a histogram of the keys that agree so far. */
@@ -77,92 +135,217 @@ static __device__ void sort_keys(uint64_t *keys, unsigned size) {
     }
 }
 
+/* Line number `rank` from 0, if it is wanted. */
+static __device__ __forceinline__ void put(const PeakJob &j, const RvHoughPlan &p, uint64_t key,
+                                           unsigned rank) {
+  if (rank >= (unsigned)p.max_lines)
+    return;
+  j.lines[rank] = rv_hough_line(&p, key);
+  j.top[rank] = key;
+}
+
+/* At most FEW keys: a warp counts how many are larger. */
+static __device__ void order_few(const PeakJob &j, const RvHoughPlan &p, const uint64_t *keys,
+                                 unsigned count) {
+  const unsigned lane = threadIdx.x % 32;
+  const uint64_t low = lane < count ? keys[lane] : 0,
+                 high = lane + 32 < count ? keys[lane + 32] : 0;
+  for (unsigned i = threadIdx.x / 32; i < count; i += PEAK_THREADS / 32) {
+    const uint64_t key = keys[i];
+    const unsigned rank = __popc(__ballot_sync(0xffffffffu, low > key)) +
+                          __popc(__ballot_sync(0xffffffffu, high > key));
+    if (lane == 0)
+      put(j, p, key, rank);
+  }
+}
+
+/* Largest votes among the keys. */
+static __device__ uint32_t most_votes(const uint64_t *keys, unsigned count) {
+  __shared__ uint32_t most;
+  uint32_t mine = 0;
+  if (threadIdx.x == 0)
+    most = 0;
+  for (unsigned i = threadIdx.x; i < count; i += PEAK_THREADS)
+    mine = max(mine, (uint32_t)(keys[i] >> 32));
+#pragma unroll
+  for (int d = 16; d > 0; d /= 2)
+    mine = max(mine, __shfl_xor_sync(0xffffffffu, mine, d));
+  __syncthreads();
+  if (threadIdx.x % 32 == 0)
+    atomicMax(&most, mine);
+  __syncthreads();
+  return most;
+}
+
+/* Numbers in start[] become the sums before them; 1 when one of them is above BUCKET_MOST. */
+static __device__ int sum_buckets(unsigned *start) {
+  __shared__ unsigned warps[PEAK_THREADS / 32];
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const unsigned mine = start[threadIdx.x];
+  unsigned sum = mine;
+#pragma unroll
+  for (unsigned d = 1; d < 32; d *= 2) {
+    const unsigned other = __shfl_up_sync(0xffffffffu, sum, d);
+    sum += lane >= d ? other : 0;
+  }
+  if (lane == 31)
+    warps[warp] = sum;
+  const int is_full = __syncthreads_or(mine > BUCKET_MOST);
+  unsigned before = lane < warp ? warps[lane] : 0;
+#pragma unroll
+  for (int d = 16; d > 0; d /= 2)
+    before += __shfl_xor_sync(0xffffffffu, before, d);
+  start[threadIdx.x] = before + sum - mine;
+  __syncthreads();
+  return is_full;
+}
+
+/* Buckets of votes, the most first, and counting inside each. 0 when too many keys have about as
+ * many votes: nothing is done then. */
+static __device__ int order_by_buckets(const PeakJob &j, const RvHoughPlan &p, const uint64_t *keys,
+                                       unsigned count) {
+  __shared__ unsigned start[BUCKETS];
+  __shared__ uint16_t order[SORT_MOST];
+  start[threadIdx.x] = 0;
+  const uint32_t most = most_votes(keys, count);
+  int shift = 0;
+  while ((most - (uint32_t)p.threshold - 1) >> shift >= BUCKETS)
+    shift++;
+  for (unsigned i = threadIdx.x; i < count; i += PEAK_THREADS)
+    atomicAdd(&start[(most - (uint32_t)(keys[i] >> 32)) >> shift], 1u);
+  __syncthreads();
+  if (sum_buckets(start))
+    return 0;
+  for (unsigned i = threadIdx.x; i < count; i += PEAK_THREADS)
+    order[atomicAdd(&start[(most - (uint32_t)(keys[i] >> 32)) >> shift], 1u)] = (uint16_t)i;
+  __syncthreads(); /* start[] are the ends now */
+  for (unsigned i = threadIdx.x; i < count; i += PEAK_THREADS) {
+    const uint64_t key = keys[order[i]];
+    const unsigned bucket = (most - (uint32_t)(key >> 32)) >> shift;
+    const unsigned first = bucket ? start[bucket - 1] : 0, end = start[bucket];
+    unsigned rank = first;
+    for (unsigned k = first; k < end; k++)
+      rank += keys[order[k]] > key;
+    put(j, p, key, rank);
+  }
+  return 1;
+}
+
+static __device__ void order_lines(const PeakJob &j, const RvHoughPlan &p, uint64_t *keys,
+                                   unsigned count) {
+  if (count <= FEW) {
+    order_few(j, p, keys, count);
+    return;
+  }
+  if (order_by_buckets(j, p, keys, count))
+    return;
+  unsigned size = FEW;
+  while (size < count)
+    size *= 2;
+  for (unsigned i = count + threadIdx.x; i < size; i += PEAK_THREADS)
+    keys[i] = 0;
+  __syncthreads();
+  sort_keys(keys, size);
+  for (unsigned i = threadIdx.x; i < count; i += PEAK_THREADS)
+    put(j, p, keys[i], i);
+}
+
 /* Brings the best keys into shared memory; returns their number. */
 static __device__ unsigned gather(const uint64_t *keys, unsigned count, unsigned wanted,
                                   uint64_t *sorted) {
   __shared__ unsigned place;
   if (count <= SORT_MOST) {
-    for (unsigned i = threadIdx.x; i < count; i += blockDim.x)
+    for (unsigned i = threadIdx.x; i < count; i += PEAK_THREADS)
       sorted[i] = __ldcg((const unsigned long long *)&keys[i]);
+    __syncthreads();
     return count;
   }
   const uint64_t least = select_key(keys, count, wanted);
   if (threadIdx.x == 0)
     place = 0;
   __syncthreads();
-  for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
+  for (unsigned i = threadIdx.x; i < count; i += PEAK_THREADS) {
     const uint64_t key = __ldcg((const unsigned long long *)&keys[i]);
     if (key >= least)
       sorted[atomicAdd(&place, 1u)] = key;
   }
+  __syncthreads();
   return wanted;
 }
 
-/* One block: sorts, writes the lines, and leaves the counters as the next run wants them. */
-static __device__ void finish(const RvHoughPlan &p, const uint64_t *keys, uint64_t *top,
-                              RvLine *lines, uint32_t *line_count, HoughCounters *counters,
-                              uint64_t *sorted) {
-  const unsigned peaks = *(volatile unsigned *)&counters->peaks;
-  const unsigned most = (unsigned)p.max_lines, count = gather(keys, peaks, most, sorted);
-  unsigned size = 1;
-  while (size < count)
-    size *= 2;
-  for (unsigned i = count + threadIdx.x; i < size; i += blockDim.x)
-    sorted[i] = 0;
-  __syncthreads();
-  sort_keys(sorted, size);
-  const unsigned found = min(count, most);
-  for (unsigned i = threadIdx.x; i < most; i += blockDim.x) {
-    RvLine line = {};
-    if (i < found) {
-      line = rv_hough_line(&p, sorted[i]);
-      top[i] = sorted[i];
-    }
-    lines[i] = line;
-  }
-  if (threadIdx.x == 0) {
-    *line_count = found;
-    counters->lines = found;
-    counters->points = counters->peaks = counters->peak_blocks = 0;
-  }
-}
-
-static __global__ void __launch_bounds__(PEAK_THREADS)
-    peak_kernel(const uint32_t *bins, const RvHoughPlan p, uint64_t *keys, uint64_t *top,
-                RvLine *lines, uint32_t *line_count, HoughCounters *counters) {
-  __shared__ uint64_t sorted[SORT_MOST];
+/* Several blocks: 1 in the one that ends last, with the number of peaks. */
+static __device__ int is_last_block(HoughCounters *counters, unsigned blocks, unsigned *peaks) {
   __shared__ int is_last;
-  const uint32_t total = (uint32_t)p.angles * (uint32_t)p.bins, quads = (total + 3) / 4;
-  const uint32_t threshold = (uint32_t)p.threshold;
-  for (uint32_t q = blockIdx.x * PEAK_THREADS + threadIdx.x; q < quads;
-       q += gridDim.x * PEAK_THREADS) {
-    const uint4 v = ((const uint4 *)bins)[q];
-    const uint32_t votes[4] = {v.x, v.y, v.z, v.w};
-    if (max(max(v.x, v.y), max(v.z, v.w)) <= threshold)
-      continue;
-#pragma unroll
-    for (uint32_t i = 0; i < 4; i++)
-      if (votes[i] > threshold && 4 * q + i < total)
-        look(bins, p, 4 * q + i, votes[i], keys, counters);
-  }
   __threadfence();
   __syncthreads();
   if (threadIdx.x == 0)
-    is_last = atomicAdd(&counters->peak_blocks, 1u) == gridDim.x - 1;
+    is_last = atomicAdd(&counters->peak_blocks, 1u) == blocks - 1;
   __syncthreads();
-  if (!is_last)
+  if (is_last) {
+    __threadfence();
+    *peaks = __ldcg(&counters->peaks);
+  }
+  return is_last;
+}
+
+static __global__ void __launch_bounds__(PEAK_THREADS)
+    peak_kernel(const PeakJob j, const RvHoughPlan p) {
+  __shared__ uint64_t sorted[SORT_MOST];
+  __shared__ unsigned found;
+  if (threadIdx.x == 0)
+    found = 0;
+  if (blockIdx.x == 0) /* nobody reads the lines of the last run any more */
+    for (int i = threadIdx.x; i < 5 * p.max_lines; i += PEAK_THREADS)
+      ((uint32_t *)j.lines)[i] = 0;
+  rv_launch_wait();
+  rv_launch_next();
+  const unsigned count = __ldcg(&j.counters->candidates);
+  const unsigned blocks = min(max((count + BLOCK_MOST - 1) / BLOCK_MOST, 1u), gridDim.x);
+  if (blockIdx.x >= blocks)
     return;
-  __threadfence();
-  finish(p, keys, top, lines, line_count, counters, sorted);
+  __syncthreads();
+  unsigned peaks;
+  if (blocks == 1) {
+    find_peaks(j, p, count, 1, &found, sorted);
+    __syncthreads();
+    peaks = found;
+    if (peaks > SORT_MOST)
+      peaks = gather(j.keys, peaks, (unsigned)p.max_lines, sorted);
+  } else {
+    find_peaks(j, p, count, blocks, &j.counters->peaks, NULL);
+    if (!is_last_block(j.counters, blocks, &peaks))
+      return;
+    peaks = gather(j.keys, peaks, (unsigned)p.max_lines, sorted);
+  }
+  order_lines(j, p, sorted, peaks);
+  if (threadIdx.x == 0) {
+    HoughCounters *c = j.counters;
+    *j.line_count = c->lines = min(peaks, (unsigned)p.max_lines);
+    c->points = c->candidates = c->peaks = c->peak_blocks = 0;
+  }
 }
 
 RvStatus hough_cuda_peaks(HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p,
                           const RvHoughJob *job) {
-  const long long quads = ((long long)p->angles * p->bins + 3) / 4;
-  const long long needed = (quads + PEAK_THREADS - 1) / PEAK_THREADS;
-  const int blocks = (int)(needed < 2 * work->processors ? needed : 2 * work->processors);
-  peak_kernel<<<(unsigned)blocks, PEAK_THREADS, 0, job->stream>>>(
-      work->bins, *p, work->keys, work->top, job->out.lines, job->out.count, work->counters);
-  RV_LAUNCHED(&c->log);
+  const RvLog *log = &c->log;
+  const long long quads = (long long)p->angles * work->stride / 4;
+  const int is_whole = rv_vote_list_is_whole(work->shape);
+  if (!is_whole) {
+    const HoughCandidates candidates = {work->candidates, &work->counters->candidates,
+                                        (uint32_t)p->threshold};
+    const long long needed = (quads + SCAN_THREADS - 1) / SCAN_THREADS;
+    const unsigned blocks = (unsigned)(needed < 4096 ? needed : 4096);
+    scan_kernel<<<blocks, SCAN_THREADS, 0, job->stream>>>(candidates, (const uint4 *)work->bins,
+                                                          (unsigned)quads);
+    RV_LAUNCHED(log);
+  }
+  const PeakJob j = {work->bins, work->stride,   work->candidates, work->keys,
+                     work->top,  job->out.lines, job->out.count,   work->counters};
+  const long long needed = (2 * quads + BLOCK_MOST - 1) / BLOCK_MOST;
+  RvLaunch launch(dim3((unsigned)(needed < PEAK_BLOCKS ? needed : PEAK_BLOCKS)), PEAK_THREADS, 0,
+                  job->stream);
+  if (work->is_early && is_whole && !job->out.accumulator.data) /* right behind the votes */
+    launch.early();
+  RV_CU(log, cudaLaunchKernelEx(&launch.config, peak_kernel, j, *p));
   return RV_OK;
 }

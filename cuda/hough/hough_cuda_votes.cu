@@ -1,4 +1,5 @@
 /* hough_cuda_votes.cu: the list of edge pixels, and their votes: the two stages of GPU-vote. */
+#include "hough/hough_candidates.cuh"
 #include "hough/hough_cuda.h"
 
 #define LIST_THREADS 256
@@ -71,6 +72,8 @@ static __device__ __forceinline__ void copy_edges(const ListJob &j, int x, int y
 
 static __global__ void __launch_bounds__(LIST_THREADS)
     list_kernel(const ListJob j, HoughCounters *counters) {
+  rv_launch_wait();
+  rv_launch_next();
   const int unit = (int)(blockIdx.x * LIST_THREADS + threadIdx.x);
   const int y = unit / j.per_row, x = unit % j.per_row * UNIT;
   unsigned bits = y < j.height ? unit_bits(j, x, y) : 0;
@@ -102,6 +105,7 @@ struct FastVotes {
   const RvHoughAngle *angles;
   uint32_t k; /* the same at every angle */
   int shift;
+  HoughCandidates candidates;
 
   __device__ __forceinline__ Space space(int i) const {
     return {(uint32_t)angles[i].c, (uint32_t)angles[i].s};
@@ -111,6 +115,9 @@ struct FastVotes {
     return (int)(((e & 0xffff) * a.c + (e >> 16) * a.s + k) >> shift);
   }
   __device__ __forceinline__ uint32_t value(const Space &, uint32_t) const { return 1; }
+  __device__ __forceinline__ void sums(uint32_t word, uint4 v) const {
+    hough_candidates(candidates, word, v, true);
+  }
 };
 
 /* Everything else: 64 bits hold the bins of narrow plans too. */
@@ -119,6 +126,7 @@ struct AnyVotes {
   typedef RvHoughAngle Space;
   const RvHoughAngle *angles;
   int shift, tangent, weighted;
+  HoughCandidates candidates;
 
   __device__ __forceinline__ Space space(int i) const { return angles[i]; }
   __device__ __forceinline__ bool test(const Space &a, uint32_t value) const {
@@ -129,6 +137,9 @@ struct AnyVotes {
   }
   __device__ __forceinline__ uint32_t value(const Space &, uint32_t value) const {
     return weighted ? (uint32_t)rv_hough_magnitude(value) : 1u;
+  }
+  __device__ __forceinline__ void sums(uint32_t word, uint4 v) const {
+    hough_candidates(candidates, word, v, false);
   }
 };
 
@@ -146,7 +157,8 @@ static void split(RvVoteListShape *s, int group, int processors, int has_cluster
 static RvVoteListShape fast_shape(const RvHoughPlan *p, int processors, int has_clusters,
                                   int shared) {
   static const int groups[] = {6, 3, 2, 1};
-  RvVoteListShape s = {p->angles, p->bins, 1, 1, 1, p->bins, 1, 0};
+  const int stride = rv_vote_list_stride(p->bins);
+  RvVoteListShape s = {p->angles, p->bins, stride, 1, 1, 1, stride, 1, 0};
   for (int i = 0; i < 4; i++) {
     split(&s, groups[i], processors, has_clusters);
     const int blocks = rv_div_up(s.spaces, s.group) * s.parts;
@@ -158,9 +170,9 @@ static RvVoteListShape fast_shape(const RvHoughPlan *p, int processors, int has_
 
 static RvVoteListShape any_shape(const RvHoughPlan *p, int processors, int has_clusters,
                                  int shared) {
-  const int most = shared / (int)sizeof(uint32_t);
-  RvVoteListShape s = {p->angles, p->bins, 1, 1, rv_div_up(p->bins, most), 0, 1, 0};
-  s.pass_bins = rv_div_up(p->bins, s.passes);
+  const int most = shared / (int)sizeof(uint32_t) / 4 * 4, stride = rv_vote_list_stride(p->bins);
+  RvVoteListShape s = {p->angles, p->bins, stride, 1, 1, rv_div_up(stride, most), 0, 1, 0};
+  s.pass_bins = rv_div_up(rv_div_up(stride, s.passes), 4) * 4;
   const int group = ANY_GROUP * s.pass_bins <= most ? ANY_GROUP : 1;
   split(&s, group, processors, has_clusters);
   /* Number votes that meet in one bin wait for one another: three copies of each (eq. 3-6). */
@@ -176,8 +188,9 @@ RvStatus hough_cuda_votes_open(HoughCuda *work, const RvHoughConfig *c, const Rv
   RV_CU(log, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   shared -= 1024; /* the system's */
+  work->is_early = major >= 9;
   RvVoteListShape *s = &work->shape;
-  work->is_fast = !p->is_wide && !work->values && p->bins <= shared / (int)sizeof(uint32_t);
+  work->is_fast = !p->is_wide && !work->values && work->stride <= shared / (int)sizeof(uint32_t);
   if (!work->is_fast) {
     *s = any_shape(p, work->processors, major >= 9, shared);
     return s->group == 1 ? rv_vote_list_open<AnyVotes, 1>(s, shared, log)
@@ -190,25 +203,32 @@ RvStatus hough_cuda_votes_open(HoughCuda *work, const RvHoughConfig *c, const Rv
                          : rv_vote_list_open<FastVotes, 1>(s, shared, log);
 }
 
-static RvStatus cast_votes(HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p,
+template <class F, int A>
+static RvStatus cast(const HoughCuda *work, const F &f, const RvHoughPlan *p, const RvHoughJob *job,
+                     const RvLog *log) {
+  const RvVoteList list = {work->points, work->values, &work->counters->points,
+                           (unsigned)(p->width * p->height)};
+  return rv_vote_list_launch<F, A>(f, list, work->shape, work->bins, job->stream, work->is_early,
+                                   log);
+}
+
+static RvStatus cast_votes(const HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p,
                            const RvHoughJob *job) {
-  const RvVoteListShape &s = work->shape;
-  const RvVoteList list = {work->points, work->values, &work->counters->points};
+  const HoughCandidates candidates = {work->candidates, &work->counters->candidates,
+                                      (uint32_t)p->threshold};
   const RvLog *log = &c->log;
+  const int group = work->shape.group;
   if (!work->is_fast) {
-    const AnyVotes f = {work->angles, p->shift, p->tangent, p->weighted};
-    return s.group == 1
-               ? rv_vote_list_launch<AnyVotes, 1>(f, list, s, work->bins, job->stream, log)
-               : rv_vote_list_launch<AnyVotes, ANY_GROUP>(f, list, s, work->bins, job->stream, log);
+    const AnyVotes f = {work->angles, p->shift, p->tangent, p->weighted, candidates};
+    return group == 1 ? cast<AnyVotes, 1>(work, f, p, job, log)
+                      : cast<AnyVotes, ANY_GROUP>(work, f, p, job, log);
   }
   const uint32_t k = (uint32_t)(2 * p->rho_zero + 1) << (p->shift - 1);
-  const FastVotes f = {work->angles, k, p->shift};
-  return s.group == 6 ? rv_vote_list_launch<FastVotes, 6>(f, list, s, work->bins, job->stream, log)
-         : s.group == 3
-             ? rv_vote_list_launch<FastVotes, 3>(f, list, s, work->bins, job->stream, log)
-         : s.group == 2
-             ? rv_vote_list_launch<FastVotes, 2>(f, list, s, work->bins, job->stream, log)
-             : rv_vote_list_launch<FastVotes, 1>(f, list, s, work->bins, job->stream, log);
+  const FastVotes f = {work->angles, k, p->shift, candidates};
+  return group == 6   ? cast<FastVotes, 6>(work, f, p, job, log)
+         : group == 3 ? cast<FastVotes, 3>(work, f, p, job, log)
+         : group == 2 ? cast<FastVotes, 2>(work, f, p, job, log)
+                      : cast<FastVotes, 1>(work, f, p, job, log);
 }
 
 RvStatus hough_cuda_votes(HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p,
@@ -219,9 +239,9 @@ RvStatus hough_cuda_votes(HoughCuda *work, const RvHoughConfig *c, const RvHough
   j.gradients = c->edges == RV_HOUGH_BINARY ? NULL : work->gradients;
   j.points = work->points, j.values = work->values;
   j.out = (uint8_t *)job->out.edges.data, j.out_stride = job->out.edges.stride;
-  if (work->shape.parts > 1 && !work->shape.is_cluster) {
+  if (!rv_vote_list_is_whole(work->shape)) {
     j.clear = (uint4 *)work->bins;
-    j.quads = ((size_t)p->angles * p->bins + 3) / 4;
+    j.quads = (size_t)p->angles * work->stride / 4;
   }
   const int blocks = rv_div_up(j.per_row * p->height, LIST_THREADS);
   list_kernel<<<(unsigned)blocks, LIST_THREADS, 0, job->stream>>>(j, work->counters);

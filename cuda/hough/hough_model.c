@@ -74,6 +74,10 @@ static int sample(RvCheck *check, Sample *s, const RvHoughConfig *c, int share, 
     terms_of(s, &r.hough->plan, &shape, edges);
     s->us = time_of(&r);
     done = s->us > 0;
+    if (check->verbose)
+      printf("run %dx%d edges=%.0f angles=%d bins=%d group=%d parts=%d passes=%d us=%.3f\n",
+             c->width, c->height, edges, r.hough->plan.angles, r.hough->plan.bins, shape.group,
+             shape.parts, shape.passes, s->us);
   }
   hough_run_free(&r);
   free(map);

@@ -38,6 +38,10 @@ typedef struct RvHoughStages {
 
 extern const RvHoughStages rv_hough_stages_cpu, rv_hough_stages_cuda;
 
+/* For tests: `work` of the CUDA engine then does what it would do on a GPU before compute
+ * capability 9.0. Absent without CUDA. */
+void rv_hough_cuda_as_old(void *work);
+
 /* The object, open to the tests. */
 struct RvHough {
   RvHoughConfig config;

@@ -3,134 +3,180 @@
  *
  * A block holds `A` neighbouring spaces in shared memory, so that the list is read once for all of
  * them, and a part of the list. The parts of a group add up through distributed shared memory where
- * the GPU has clusters, else through atomics on bins that are 0 before. */
+ * the GPU has clusters, else through atomics on bins that are 0 before. Sums leave four at a time;
+ * where they are whole then, the voting algorithm sees them on their way. */
 #ifndef RV_VOTE_LIST_CUH
 #define RV_VOTE_LIST_CUH
 
 #include <cooperative_groups.h>
 
-#include "rv_cuda.h"
 #include "rv_hd.h"
+#include "rv_launch.cuh"
 
 #define RV_VOTE_LIST_THREADS 1024
+#define RV_VOTE_LIST_AHEAD 4   /* elements that a thread has on their way from memory */
 #define RV_VOTE_CLUSTER_MOST 8 /* blocks of a cluster that every GPU with clusters takes */
 
 struct RvVoteList {
   const uint32_t *points, *values; /* values: NULL when votes do not need any */
   const unsigned *count;           /* on the device */
+  unsigned room;                   /* entries that may be read */
 };
 
-/* Grid (parts, groups of spaces, passes). */
+/* Grid (parts, groups of spaces, passes). Rows of bins are `stride` apart, whole uint4 with at
+ * least one bin that nothing votes for at their end. */
 struct RvVoteListShape {
-  int spaces, bins;
+  int spaces, bins, stride;
   int group; /* spaces of a block: A of the kernel */
   int parts;
-  int passes, pass_bins;
+  int passes, pass_bins; /* pass_bins: whole uint4; the last pass ends at `stride` */
   int stretch;
   int is_cluster; /* the parts of a group are a cluster */
 };
 
-static inline size_t rv_vote_list_bytes(const RvVoteListShape &s) {
-  return ((size_t)s.group * s.pass_bins * s.stretch * sizeof(uint32_t) + 15) / 16 * 16;
+static inline int rv_vote_list_stride(int bins) {
+  return bins / 4 * 4 + 4;
 }
 
-/* Word `w` of the group's bins in this pass, all copies added. */
-static __device__ __forceinline__ uint32_t rv_vote_list_word(const uint32_t *bins, int w,
-                                                             int stretch) {
-  uint32_t sum = bins[w * stretch];
-  for (int c = 1; c < stretch; c++)
-    sum += bins[w * stretch + c];
-  return sum;
+static inline size_t rv_vote_list_bytes(const RvVoteListShape &s) {
+  return (size_t)s.group * s.pass_bins * s.stretch * sizeof(uint32_t);
+}
+
+/* The sums come out whole: no part adds to them later. */
+static inline int rv_vote_list_is_whole(const RvVoteListShape &s) {
+  return s.parts == 1 || s.is_cluster;
+}
+
+/* Bins 4 q to 4 q + 3 of the block, all copies added. */
+static __device__ __forceinline__ uint4 rv_vote_list_quad(const uint32_t *bins, int q,
+                                                          int stretch) {
+  const uint4 *at = (const uint4 *)bins + (size_t)q * stretch;
+  if (stretch == 1)
+    return *at;
+  uint32_t sums[4] = {0, 0, 0, 0};
+  for (int i = 0; i < 4; i++)
+    for (int c = 0; c < stretch; c++)
+      sums[i] += ((const uint32_t *)at)[i * stretch + c];
+  return make_uint4(sums[0], sums[1], sums[2], sums[3]);
 }
 
 /* Brings the group's bins to memory; every thread of the block calls it after the last vote. */
-template <int A>
-static __device__ void rv_vote_list_out(const uint32_t *bins, const RvVoteListShape &s, int base,
-                                        int count, uint32_t *out) {
-  const int first = (int)blockIdx.y * A, live = min(A, s.spaces - first) * count;
-  uint32_t *rows = out + (size_t)first * s.bins + base;
+template <class F, int A>
+static __device__ void rv_vote_list_out(const F &f, const uint32_t *bins, const RvVoteListShape &s,
+                                        int base, int count, uint32_t *out) {
+  const int first = (int)blockIdx.y * A, row_quads = count / 4;
+  const int quads = min(A, s.spaces - first) * row_quads;
+  const int stretch = F::UNITY ? 1 : s.stretch;
+  int start = 0, step = (int)blockDim.x;
 #if __CUDA_ARCH__ >= 900
+  cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
   if (s.is_cluster) {
-    cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
     cluster.sync();
-    const int step = (int)blockDim.x * s.parts;
-    for (int w = (int)(blockIdx.x * blockDim.x + threadIdx.x); w < live; w += step) {
-      uint32_t sum = 0;
-      for (int r = 0; r < s.parts; r++)
-        sum += rv_vote_list_word(cluster.map_shared_rank(bins, r), w, s.stretch);
-      rows[(size_t)(w / count) * s.bins + w % count] = sum;
-    }
-    cluster.sync(); /* no block leaves while others read its bins */
-    return;
-  }
+    start = (int)blockIdx.x * step;
+    step *= s.parts;
+  } else
 #endif
-  __syncthreads();
-  for (int w = threadIdx.x; w < live; w += blockDim.x) {
-    const uint32_t sum = rv_vote_list_word(bins, w, s.stretch);
-    uint32_t *to = &rows[(size_t)(w / count) * s.bins + w % count];
-    if (s.parts == 1)
-      *to = sum;
-    else if (sum)
-      atomicAdd(to, sum);
+    __syncthreads();
+  for (; start < quads; start += step) {
+    const int q = start + (int)threadIdx.x;
+    const bool is_live = q < quads;
+    uint4 sum = make_uint4(0, 0, 0, 0);
+    if (is_live && !s.is_cluster)
+      sum = rv_vote_list_quad(bins, q, stretch);
+#if __CUDA_ARCH__ >= 900
+    if (is_live && s.is_cluster) {
+#  pragma unroll 4
+      for (int r = 0; r < s.parts; r++) {
+        const uint4 v = rv_vote_list_quad(cluster.map_shared_rank(bins, r), q, stretch);
+        sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
+      }
+    }
+#endif
+    const size_t word =
+        (size_t)first * s.stride +
+        (F::WHOLE ? 4 * q : (size_t)(q / row_quads) * s.stride + base + 4 * (q % row_quads));
+    if (s.parts == 1 || s.is_cluster) {
+      if (is_live)
+        *(uint4 *)(out + word) = sum;
+      f.sums((uint32_t)word, sum);
+    } else if (is_live) {
+      const uint32_t sums[4] = {sum.x, sum.y, sum.z, sum.w};
+      for (int i = 0; i < 4; i++)
+        if (sums[i])
+          atomicAdd(out + word + i, sums[i]);
+    }
   }
+#if __CUDA_ARCH__ >= 900
+  if (s.is_cluster)
+    cluster.sync(); /* no block leaves while others read its bins */
+#endif
 }
 
 /* F: `Space space(int index)`, and for an element and its value `bool test(space, value)`,
  * `int bin(space, element)`, `uint32_t value(space, value)`; UNITY: every vote is one; WHOLE: there
- * is one pass. */
+ * is one pass; `sums(word, uint4)` sees four sums that start at `word` of `out`, or 0 behind the
+ * end, with all 32 lanes of the warp on quads in a row.
+ * The list is dealt to the parts in hands of a block's threads, so that the first elements can be
+ * asked for before their number is known. */
 template <class F, int A>
 static __global__ void __launch_bounds__(RV_VOTE_LIST_THREADS)
     rv_vote_list_kernel(const F f, const RvVoteList list, const RvVoteListShape s, uint32_t *out) {
   extern __shared__ __align__(16) uint32_t rv_vote_list_bins[];
   uint32_t *bins = rv_vote_list_bins;
   const int base = F::WHOLE ? 0 : (int)blockIdx.z * s.pass_bins;
-  const int count = F::WHOLE ? s.bins : min(s.pass_bins, s.bins - base);
+  const int count = F::WHOLE ? s.stride : min(s.pass_bins, s.stride - base);
   const int stretch = F::UNITY ? 1 : s.stretch;
-  const int quads = (A * count * stretch + 3) / 4;
+  const int quads = A * count / 4 * stretch;
   for (int i = threadIdx.x; i < quads; i += blockDim.x)
     ((uint4 *)bins)[i] = make_uint4(0, 0, 0, 0);
   typename F::Space space[A];
 #pragma unroll
   for (int a = 0; a < A; a++)
     space[a] = f.space(min((int)blockIdx.y * A + a, s.spaces - 1));
-  const unsigned long long points = *list.count;
-  const unsigned last = (unsigned)(points * (blockIdx.x + 1) / s.parts);
-  unsigned i = (unsigned)(points * blockIdx.x / s.parts) + threadIdx.x;
   const int copy = (int)threadIdx.x % stretch;
-  __syncthreads();
-  for (; i < last; i += blockDim.x) {
-    const uint32_t e = list.points[i];
-    const uint32_t v = F::UNITY || !list.values ? 0 : list.values[i];
+  const unsigned step = blockDim.x * (unsigned)s.parts;
+  rv_launch_wait();
+  rv_launch_next();
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  uint32_t ahead[RV_VOTE_LIST_AHEAD];
 #pragma unroll
-    for (int a = 0; a < A; a++) {
-      if (!F::UNITY && !f.test(space[a], v))
-        continue;
-      const int b = f.bin(space[a], e) - base;
-      if (F::WHOLE || (unsigned)b < (unsigned)count)
-        atomicAdd(&bins[(a * count + b) * stretch + copy], F::UNITY ? 1u : f.value(space[a], v));
+  for (unsigned n = 0; n < RV_VOTE_LIST_AHEAD; n++)
+    ahead[n] = i + n * step < list.room ? __ldcg(&list.points[i + n * step]) : 0;
+  const unsigned points = __ldcg(list.count);
+  __syncthreads();
+  for (; i < points; i += RV_VOTE_LIST_AHEAD * step) {
+#pragma unroll
+    for (unsigned n = 0; n < RV_VOTE_LIST_AHEAD; n++) {
+      const unsigned at = i + n * step, later = at + RV_VOTE_LIST_AHEAD * step;
+      const uint32_t e = ahead[n];
+      ahead[n] = later < points ? __ldcg(&list.points[later]) : 0;
+      if (at >= points)
+        break;
+      const uint32_t v = F::UNITY || !list.values ? 0 : __ldcg(&list.values[at]);
+#pragma unroll
+      for (int a = 0; a < A; a++) {
+        if (!F::UNITY && !f.test(space[a], v))
+          continue;
+        const int b = f.bin(space[a], e) - base;
+        if (F::WHOLE || (unsigned)b < (unsigned)count)
+          atomicAdd(&bins[(a * count + b) * stretch + copy], F::UNITY ? 1u : f.value(space[a], v));
+      }
     }
   }
-  rv_vote_list_out<A>(bins, s, base, count, out);
+  rv_vote_list_out<F, A>(f, bins, s, base, count, out);
 }
 
-/* Attributes of one launch. */
-struct RvVoteListLaunch {
-  cudaLaunchConfig_t config;
-  cudaLaunchAttribute cluster;
+static inline void rv_vote_list_attributes(RvLaunch *launch, const RvVoteListShape &s,
+                                           int is_early) {
+  if (s.is_cluster)
+    launch->cluster(s.parts);
+  if (is_early)
+    launch->early();
+}
 
-  RvVoteListLaunch(const RvVoteListShape &s, cudaStream_t stream) : config(), cluster() {
-    config.gridDim =
-        dim3((unsigned)s.parts, (unsigned)rv_div_up(s.spaces, s.group), (unsigned)s.passes);
-    config.blockDim = dim3(RV_VOTE_LIST_THREADS);
-    config.dynamicSmemBytes = rv_vote_list_bytes(s);
-    config.stream = stream;
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = (unsigned)s.parts;
-    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-    config.attrs = &cluster;
-    config.numAttrs = s.is_cluster ? 1 : 0;
-  }
-};
+static inline dim3 rv_vote_list_grid(const RvVoteListShape &s) {
+  return dim3((unsigned)s.parts, (unsigned)rv_div_up(s.spaces, s.group), (unsigned)s.passes);
+}
 
 /* Allows the kernel its shared memory; with clusters, lowers the parts until all groups find room
  * on the GPU at once. */
@@ -140,7 +186,8 @@ static RvStatus rv_vote_list_open(RvVoteListShape *s, int shared, const RvLog *l
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   while (s->is_cluster) {
     int clusters = 0;
-    const RvVoteListLaunch launch(*s, NULL);
+    RvLaunch launch(rv_vote_list_grid(*s), RV_VOTE_LIST_THREADS, rv_vote_list_bytes(*s), NULL);
+    rv_vote_list_attributes(&launch, *s, 0);
     RV_CU(log,
           cudaOccupancyMaxActiveClusters(&clusters, rv_vote_list_kernel<F, A>, &launch.config));
     if (clusters >= rv_div_up(s->spaces, s->group) * s->passes)
@@ -151,10 +198,13 @@ static RvStatus rv_vote_list_open(RvVoteListShape *s, int shared, const RvLog *l
   return RV_OK;
 }
 
+/* is_early: the kernel ahead in the stream calls rv_launch_next(). */
 template <class F, int A>
 static RvStatus rv_vote_list_launch(const F &f, const RvVoteList &list, const RvVoteListShape &s,
-                                    uint32_t *out, cudaStream_t stream, const RvLog *log) {
-  const RvVoteListLaunch launch(s, stream);
+                                    uint32_t *out, cudaStream_t stream, int is_early,
+                                    const RvLog *log) {
+  RvLaunch launch(rv_vote_list_grid(s), RV_VOTE_LIST_THREADS, rv_vote_list_bytes(s), stream);
+  rv_vote_list_attributes(&launch, s, is_early);
   RV_CU(log, cudaLaunchKernelEx(&launch.config, rv_vote_list_kernel<F, A>, f, list, s, out));
   return RV_OK;
 }

@@ -1,0 +1,59 @@
+/* rv_launch.cuh: kernels that start before the kernel ahead of them ends (programmatic dependent
+ * launch). Only .cu files include it.
+ *
+ * A kernel launched with `RvLaunch.early` may do what needs no result of the kernel ahead, then
+ * calls rv_launch_wait(), which returns when that kernel has ended and its memory is visible. Every
+ * kernel of such a chain calls rv_launch_wait() before rv_launch_next(): what lies two kernels back
+ * has then ended too. GPUs before compute capability 9.0 know neither: there both do nothing, and
+ * the host leaves `early` away. */
+#ifndef RV_LAUNCH_CUH
+#define RV_LAUNCH_CUH
+
+#include "rv_cuda.h"
+
+/* Waits for the kernel ahead. */
+static __device__ __forceinline__ void rv_launch_wait(void) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* Lets the next kernel start as soon as all blocks are here. */
+static __device__ __forceinline__ void rv_launch_next(void) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/* Attributes of one launch. */
+struct RvLaunch {
+  cudaLaunchConfig_t config;
+  cudaLaunchAttribute attributes[2];
+
+  RvLaunch(dim3 grid, unsigned threads, size_t shared, cudaStream_t stream)
+      : config(), attributes() {
+    config.gridDim = grid;
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = attributes;
+  }
+  RvLaunch(const RvLaunch &) = delete;
+  RvLaunch &operator=(const RvLaunch &) = delete;
+
+  /* Blocks (x, 0..) form clusters of `blocks`. */
+  void cluster(int blocks) {
+    cudaLaunchAttribute *a = &attributes[config.numAttrs++];
+    a->id = cudaLaunchAttributeClusterDimension;
+    a->val.clusterDim.x = (unsigned)blocks;
+    a->val.clusterDim.y = a->val.clusterDim.z = 1;
+  }
+  /* The kernel ahead in the stream must be one of the same chain. */
+  void early() {
+    cudaLaunchAttribute *a = &attributes[config.numAttrs++];
+    a->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    a->val.programmaticStreamSerializationAllowed = 1;
+  }
+};
+
+#endif
