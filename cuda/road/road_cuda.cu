@@ -68,6 +68,8 @@ static void layout(void *memory, const RvRoadConfig *config, RvArena *arena) {
   take(&w->counts, arena, patches * s.pitch);
   take(&w->depth, arena, patches);
   take(&w->mean, arena, patches);
+  take(&w->room, arena, patches);
+  take(&w->like, arena, patches);
   take(&w->valid, arena, patches);
   take(&w->lines, arena, (size_t)s.rows * RV_ROAD_DEPTHS);
   take(&w->fit, arena, RV_ROAD_FIT_ROUNDS * ROAD_GROUP_MAX * ROAD_FIT_VALUES);
@@ -166,6 +168,7 @@ static RvStatus learn(void *memory, const RvRoadJob *job) {
 static RvStatus classify(void *memory, const RvRoadJob *job) {
   const RoadCuda *w = (const RoadCuda *)memory;
   RV_TRY(road_cuda_classify(w, job->stream));
+  RV_TRY(road_cuda_smooth(w, job->stream));
   return road_cuda_label_road(w, job->stream);
 }
 

@@ -6,7 +6,8 @@
  *   seeds      road_cuda_patches.cu  samples; road_cuda_label.cu: their components, the largest
  *   learn      road_cuda_match.cu    nearest model of each sample; road_cuda_learn.cu: updates,
  *                                    expectation maximisation, replacement, cost tables
- *   classify   road_cuda_match.cu    nearest model of each patch; road_cuda_label.cu: components
+ *   classify   road_cuda_match.cu    nearest model of each patch, majority; road_cuda_label.cu:
+ *                                    components
  *   publish    road_cuda.cu          mask, distance, seeds, report
  *
  * Ground and learn run in a group of blocks (a cluster) that wait for one another on the device; on
@@ -74,7 +75,10 @@ struct RoadCuda {
   RoadState *state;
   uint8_t *counts;   /* [patch][pitch] */
   uint32_t *depth;   /* [patch]: sum of disparity + doffs in 1/16 px */
-  uint32_t *mean;    /* [patch]: mean of them in 1/256 px; ~0: less than half are known */
+  uint32_t *mean;    /* [patch]: mean of them in 1/256 px; ~0: less than half are known,
+                      * or it lies beside the ground ahead */
+  uint32_t *room;    /* [patch]: see rv_road_room; of frames with a plane */
+  uint8_t *like;     /* [patch]: 1 road-like */
   uint8_t *valid;    /* [patch] */
   uint32_t *lines;   /* [row][RV_ROAD_DEPTHS]; all 0 between frames */
   int64_t *fit;      /* [round][block][ROAD_FIT_VALUES] */
@@ -107,6 +111,7 @@ RvStatus road_cuda_label_seeds(const RoadCuda *work, RvStream stream);
 RvStatus road_cuda_label_road(const RoadCuda *work, RvStream stream);
 RvStatus road_cuda_match(const RoadCuda *work, RvStream stream);
 RvStatus road_cuda_classify(const RoadCuda *work, RvStream stream);
+RvStatus road_cuda_smooth(const RoadCuda *work, RvStream stream);
 /* Chooses blocks and shared_table; before the first run. */
 RvStatus road_cuda_open_learn(RoadCuda *work);
 RvStatus road_cuda_learn(const RoadCuda *work, RvStream stream);

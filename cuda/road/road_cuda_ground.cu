@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS)
     const Fit mine = sums_near(w, plane, round);
     const RvRoadSums sums =
         sum_group(mine, w.fit + (size_t)round * ROAD_GROUP_MAX * ROAD_FIT_VALUES);
-    if (sums.n < rv_max(16, s.patches / 64) || !rv_road_solve(&sums, s.n, &plane))
+    if (sums.n < rv_max(16, s.patches / RV_ROAD_FIT_SHARE) || !rv_road_solve(&sums, s.n, &plane))
       return;
   }
   if (thread != 0 || !rv_road_plausible(&plane, &w.config.camera))

@@ -200,15 +200,38 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   }
   __syncthreads();
   const int p = threadIdx.x;
-  if (p >= ROAD_SEGMENT)
+  if (p >= patches)
     return;
-  int is_in = 0;
-  if (p < patches) {
-    const double limit = rv_road_limit(distance, w.config.classify_threshold);
-    w.nearest[start + p] = nearest[p];
-    is_in = w.seed[start + p] || (models && (double)nearest[p] < limit);
-  }
-  road_label_start(w, start + p, is_in, p < patches);
+  const double limit = rv_road_limit(distance, w.config.classify_threshold);
+  const uint32_t room = w.frame->plane.height > 0 ? w.room[start + p] : RV_ROAD_ROOM;
+  w.nearest[start + p] = nearest[p];
+  w.like[start + p] =
+      w.seed[start + p] || (models && rv_road_like(distance, nearest[p], limit, room));
+}
+
+/* The majority of the window round each patch, as far as the picture goes. Whole warps take rows of
+ * 32 patches. */
+static __global__ void __launch_bounds__(ROAD_THREADS)
+    smooth_kernel(const __grid_constant__ RoadCuda w) {
+  const RoadShape &s = w.shape;
+  const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+  const int radius = w.config.smoothing / 2;
+  const int left = max(x - radius, 0), right = min(x + radius, s.columns - 1);
+  const int top = max(y - radius, 0), bottom = min(y + radius, s.rows - 1);
+  int votes = 0;
+  for (int v = top; v <= bottom; v++)
+    for (int u = left; u <= right; u++)
+      votes += w.like[v * s.columns + u];
+  const int exists = x < s.columns && y < s.rows;
+  const int is_in = exists && 2 * votes > (right - left + 1) * (bottom - top + 1);
+  road_label_start(w, y * s.columns + x, is_in, exists);
+}
+
+RvStatus road_cuda_smooth(const RoadCuda *w, RvStream stream) {
+  const dim3 grid(rv_div_up(w->shape.columns, 32), rv_div_up(w->shape.rows, 8)), block(32, 8);
+  smooth_kernel<<<grid, block, 0, stream>>>(*w);
+  RV_LAUNCHED(&w->config.log);
+  return RV_OK;
 }
 
 RvStatus road_cuda_classify(const RoadCuda *w, RvStream stream) {

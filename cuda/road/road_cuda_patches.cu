@@ -59,8 +59,9 @@ static __device__ __forceinline__ void count_column(const RoadCuda &w, const RvP
   unsigned number = 0;
   for (int y = 0; y < s.n; y++) {
     const uint32_t c = ((const uint32_t *)row_of(color, blockIdx.y * s.n + y))[u];
-    const int cell = rv_road_cell(equal[c & 255], equal[256 + (c >> 8 & 255)],
-                                  equal[512 + (c >> 16 & 255)], s.bins);
+    const int cell =
+        rv_road_cell(equal[c & 255], equal[256 + (c >> 8 & 255)], equal[512 + (c >> 16 & 255)],
+                     s.bins, w.config.min_saturation, w.config.min_value);
     if (cell != held && number) {
       count_cell(counts, p * s.pitch + held, number);
       number = 0;
@@ -89,11 +90,14 @@ static __device__ __forceinline__ void sum_column(const RoadCuda &w, const RvPla
   atomicAdd(valid, number);
 }
 
-/* Publishes the depth of a patch and votes for it. */
-static __device__ void end_depth(const RoadCuda &w, int patch, uint32_t depth, uint32_t valid) {
+/* Publishes the depth of the patch in column px and, when it lies ahead, its mean and its vote. */
+static __device__ void end_depth(const RoadCuda &w, int patch, int px, uint32_t depth,
+                                 uint32_t valid) {
   w.depth[patch] = depth;
   w.valid[patch] = (uint8_t)valid;
-  const bool is_known = 2 * (int)valid >= w.shape.area;
+  const bool is_known =
+      2 * (int)valid >= w.shape.area &&
+      rv_road_ahead(&w.config.camera, px, w.shape.n, depth, (int)valid, w.config.near_width);
   w.mean[patch] = is_known ? (uint32_t)(((uint64_t)depth * 16 + valid / 2) / valid) : 0xffffffffu;
   if (!is_known)
     return;
@@ -133,7 +137,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   for (int i = threadIdx.x; i < words; i += ROAD_THREADS)
     out[i] = counts[i];
   if (disparity.data && threadIdx.x < patches)
-    end_depth(w, patch + threadIdx.x, depth[threadIdx.x], valid[threadIdx.x]);
+    end_depth(w, patch + threadIdx.x, first + threadIdx.x, depth[threadIdx.x], valid[threadIdx.x]);
 }
 
 static dim3 segments(const RoadShape &s) {
@@ -174,21 +178,24 @@ static __device__ __forceinline__ Rises rise_column(const RoadCuda &w, const RvP
   return r;
 }
 
-/* 1 when the patch, whose columns of pixels gave rises[], is near and smooth. */
-static __device__ int is_sample(const RoadCuda &w, int patch, const Rises *rises, double height) {
+/* 1 when the patch in column px, whose columns of pixels gave rises[], is near and smooth. */
+static __device__ int is_sample(const RoadCuda &w, int patch, int px, const Rises *rises,
+                                double height) {
   const RvRoadConfig &c = w.config;
   const int64_t valid = w.valid[patch], depth = w.depth[patch];
   const double focal = c.camera.focal * c.camera.baseline;
-  if (2 * valid < w.shape.area || valid < 2 ||
-      (double)depth * c.near_range <= focal * 16 * (double)valid)
+  if (2 * valid < w.shape.area || valid < 2 || w.room[patch] == 0 ||
+      (double)depth * c.near_range <= focal * 16 * (double)valid ||
+      !rv_road_ahead(&c.camera, px, w.shape.n, w.depth[patch], (int)valid, c.near_width / 2))
     return 0;
   Rises r = {0, 0};
   for (int k = 0; k < w.shape.n; k++) {
     r.sum += rises[k].sum;
     r.squares += rises[k].squares;
   }
-  return rv_road_smooth(valid, r.sum, r.squares, depth, c.roughness / (height * height),
-                        c.disparity_noise);
+  const double square = height * height;
+  return rv_road_smooth(valid, r.sum, r.squares, depth, c.roughness / square, c.disparity_noise,
+                        c.max_roughness / square);
 }
 
 static __global__ void __launch_bounds__(ROAD_THREADS)
@@ -205,7 +212,12 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   if (p >= ROAD_SEGMENT)
     return;
   const int patch = blockIdx.y * s.columns + first + p;
-  const int found = has_plane && p < patches && is_sample(w, patch, rises + p * s.n, plane.height);
+  int found = 0;
+  if (has_plane && p < patches) {
+    w.room[patch] =
+        rv_road_room(&w.config, &plane, first + p, blockIdx.y, w.valid[patch], w.depth[patch]);
+    found = is_sample(w, patch, first + p, rises + p * s.n, plane.height);
+  }
   road_label_start(w, patch, found, p < patches);
   const unsigned samples = __ballot_sync(0xffffffffu, found);
   if (samples && p % 32 == 0)

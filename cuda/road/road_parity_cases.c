@@ -145,6 +145,19 @@ static void run_pair(RvCheck *check, const char *name, Pair *p, RvRandom *random
   close_pair(p);
 }
 
+static void random_shape(RvRoadConfig *c, RvRandom *random) {
+  static const double width[] = {0, 0.8, 3, 3, 10}, height[] = {0, 0.01, 0.03, 0.03, 0.5};
+  static const int smoothing[] = {0, 3, 5};
+  c->near_width = width[rvc_range(random, 0, 4)];
+  c->max_height = height[rvc_range(random, 0, 4)];
+  c->ground_trust = rvc_range(random, 10, 40) / 10.0;
+  c->smoothing = smoothing[rvc_range(random, 0, 2)];
+  c->max_roughness = rvc_range(random, 0, 3) ? c->roughness * 4 : c->roughness / 2;
+  c->max_roughness = c->max_roughness > 1 ? 1 : c->max_roughness;
+  c->min_saturation = rvc_range(random, 0, 2) ? 0 : rvc_range(random, 0, 255);
+  c->min_value = rvc_range(random, 0, 2) ? 0 : rvc_range(random, 0, 255);
+}
+
 static RvRoadConfig random_config(RvCheck *check, RvRandom *random) {
   static const double update[] = {0.05, 0.5, 1, 1, 3, 1000}, classify[] = {0.02, 0.5, 4, 4, 20};
   static const int sizes[] = {2, 3, 5, 5, 8, 15}, bins[] = {2, 3, 8, 8, 11, 16};
@@ -167,6 +180,7 @@ static RvRoadConfig random_config(RvCheck *check, RvRandom *random) {
   c.classify_threshold = classify[rvc_range(random, 0, 4)];
   c.distance = (RvRoadDistance)rvc_range(random, 0, RV_ROAD_DISTANCES - 1);
   c.variance_floor = rvc_range(random, 0, 2) ? 1e-3 : 1e-5;
+  random_shape(&c, random);
   c.threads = 2;
   c.log = rvc_log(check);
   return c;
