@@ -9,7 +9,9 @@
  * Cuts every column of the disparity that cudasgm attached (RvDisparityMeta) into stixels, upright
  * sticks of ground, object or sky with a plane of disparity each, and attaches them to the picture
  * (RvStixelsMeta: an array of RvStixel, columns from left to right, from the bottom up). Uses the
- * confidence of the disparity when there is one. The picture passes through untouched.
+ * confidence of the disparity when there is one, and semantics: labels or scores that a network
+ * attached (RvSemanticsMeta), or label pictures (semantics-location). GRAY16_LE frames are
+ * disparity maps themselves (disparity-scale values per px). The picture passes through untouched.
  *
  * Works on the GPU and on the CPU; both give the same stixels. cudaannotate draws them.
  *
@@ -22,15 +24,17 @@
  */
 #include "gstcudastixels.h"
 
-#include "stixels/stixels.h"
+#include "common/gstrvdisparity.h"
+#include "gstcudastixels_semantics.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_stixels_debug);
 #define GST_CAT_DEFAULT gst_cuda_stixels_debug
 
-#define DISPARITY_SCALE 16 /* values per px */
+/* bits of gst_rv_transform_once; disparity and semantics take two */
+enum { ONCE_DISPARITY, ONCE_SEMANTICS = ONCE_DISPARITY + 2, ONCE_NO_CAMERA = ONCE_SEMANTICS + 2 };
 
-/* bits of gst_rv_transform_once */
-enum { ONCE_NO_DISPARITY, ONCE_BAD_DISPARITY, ONCE_NO_CAMERA };
+/* Properties that are not in the table. */
+enum { PROP_0, PROP_SCALE, PROP_CLASSES, PROP_LOCATION, PROP_TABLE };
 
 /* What comes to the host: how many stixels there are, and the ground plane. */
 typedef struct Found {
@@ -41,16 +45,22 @@ typedef struct Found {
 struct _GstCudaStixels {
   GstRvTransform parent;
 
-  RvStixelsConfig settings; /* properties, guarded by the object lock */
+  RvStixelsConfig settings; /* properties, guarded by the object lock, like the next three */
+  int scale;
+  char *classes, *location;
 
   RvStixelsConfig used;  /* what the object is made for; width and height 0: not made yet */
   RvStixelsConfig asked; /* the properties it was made from */
+  int asked_scale;
+  char *asked_location;
   RvEngine engine;
   RvStixels *stixels;
   GstBufferPool *lists;
   void *ground, *offsets; /* of the present frame, in the engine's memory */
   Found found;
-  GstRvInput disparity, confidence;
+  GstRvDisparity disparity;
+  GstRvInput confidence;
+  GstCudaStixelsSemantics semantics;
   GstRvPayload list;
 };
 
@@ -134,6 +144,8 @@ static const Property table[] = {
      0, AT(camera.pitch)},
     {"max-disparity", "Larger disparities count as this one, px", KIND_INT, 1,
      RV_STIXELS_MAX_DISPARITY_MAX, RV_STIXELS_MAX_DISPARITY_DEFAULT, AT(max_disparity)},
+    {"semantic-weight", "Weight of semantics beside the disparity (4.2)", KIND_DOUBLE, 0,
+     RV_STIXELS_WEIGHT_MAX, 1, AT(semantic_weight)},
     {"p-val", "Share of cells with a disparity", KIND_DOUBLE, 0.01, 0.99, 0.9, AT(p_val)},
     {"p-out", "Share of outliers; not in slanted-fast", KIND_DOUBLE, 0.001, 0.9, 0.1, AT(p_out)},
     SIGMA("sigma-ground", "Noise of a cell on the ground, px", 1, sigma[RV_STIXEL_GROUND]),
@@ -171,34 +183,23 @@ static const Property table[] = {
     PRIOR("sky-on-sky", "Transition, nat", 0, transition[2][2]),
 };
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
-  GstCudaStixels *self = GST_CUDA_STIXELS(object);
-  if (id < 1 || id > G_N_ELEMENTS(table)) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  const Property *p = &table[id - 1];
+static void set_text(char **to, const GValue *value) {
+  g_free(*to);
+  *to = g_value_dup_string(value);
+}
+
+static void set_row(GstCudaStixels *self, const Property *p, const GValue *value) {
   char *to = (char *)&self->settings + p->offset;
-  GST_OBJECT_LOCK(self);
   if (p->kind == KIND_DOUBLE)
     *(double *)(void *)to = g_value_get_double(value);
   else
     *(int *)(void *)to = p->kind == KIND_INT    ? g_value_get_int(value)
                          : p->kind == KIND_BOOL ? g_value_get_boolean(value)
                                                 : g_value_get_enum(value);
-  GST_OBJECT_UNLOCK(self);
-  gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
 }
 
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
-  GstCudaStixels *self = GST_CUDA_STIXELS(object);
-  if (id < 1 || id > G_N_ELEMENTS(table)) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  const Property *p = &table[id - 1];
+static void get_row(const GstCudaStixels *self, const Property *p, GValue *value) {
   const char *from = (const char *)&self->settings + p->offset;
-  GST_OBJECT_LOCK(self);
   if (p->kind == KIND_DOUBLE)
     g_value_set_double(value, *(const double *)(const void *)from);
   else if (p->kind == KIND_INT)
@@ -207,11 +208,65 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     g_value_set_boolean(value, *(const int *)(const void *)from);
   else
     g_value_set_enum(value, *(const int *)(const void *)from);
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+  GstCudaStixels *self = GST_CUDA_STIXELS(object);
+  GST_OBJECT_LOCK(self);
+  if (id == PROP_SCALE)
+    self->scale = g_value_get_int(value);
+  else if (id == PROP_CLASSES)
+    set_text(&self->classes, value);
+  else if (id == PROP_LOCATION)
+    set_text(&self->location, value);
+  else if (id >= PROP_TABLE && id < PROP_TABLE + G_N_ELEMENTS(table))
+    set_row(self, &table[id - PROP_TABLE], value);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(self);
+  gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
+  GstCudaStixels *self = GST_CUDA_STIXELS(object);
+  GST_OBJECT_LOCK(self);
+  if (id == PROP_SCALE)
+    g_value_set_int(value, self->scale);
+  else if (id == PROP_CLASSES)
+    g_value_set_string(value, self->classes);
+  else if (id == PROP_LOCATION)
+    g_value_set_string(value, self->location);
+  else if (id >= PROP_TABLE && id < PROP_TABLE + G_N_ELEMENTS(table))
+    get_row(self, &table[id - PROP_TABLE], value);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void install_input(GObjectClass *object, GParamFlags flags) {
+  g_object_class_install_property(
+      object, PROP_SCALE,
+      g_param_spec_int("disparity-scale", "Disparity scale",
+                       "Values per px of disparity in GRAY16_LE frames (KITTI: 256)", 1,
+                       GST_RV_DISPARITY_SCALE_MAX, GST_RV_DISPARITY_SCALE, flags));
+  g_object_class_install_property(
+      object, PROP_CLASSES,
+      g_param_spec_string("semantic-classes", "Semantic classes",
+                          "Structural class of each semantic class, in order: g (ground), o "
+                          "(object) or s (sky); at most 32, empty: semantics are not used. "
+                          "Default: Cityscapes",
+                          GST_CUDA_STIXELS_CLASSES, flags));
+  g_object_class_install_property(
+      object, PROP_LOCATION,
+      g_param_spec_string("semantics-location", "Semantics location",
+                          "Pattern of label pictures (such as labels/%06d.png), numbered from 0, "
+                          "8-bit grey PNG of any size, in place of RvSemanticsMeta",
+                          NULL, flags));
 }
 
 static void install_properties(GObjectClass *object) {
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+  install_input(object, flags);
   for (guint i = 0; i < G_N_ELEMENTS(table); i++) {
     const Property *p = &table[i];
     GParamSpec *spec;
@@ -228,7 +283,7 @@ static void install_properties(GObjectClass *object) {
                                : p->kind == KIND_CUTS ? GST_TYPE_CUDA_STIXELS_CUTS
                                                       : GST_TYPE_CUDA_STIXELS_GROUND,
                                (int)p->value, flags);
-    g_object_class_install_property(object, i + 1, spec);
+    g_object_class_install_property(object, PROP_TABLE + i, spec);
   }
 }
 
@@ -244,8 +299,9 @@ static void release_objects(GstCudaStixels *self) {
 static void release(GstRvTransform *base) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
   release_objects(self);
-  gst_rv_input_clear(&self->disparity);
+  gst_rv_disparity_clear(&self->disparity);
   gst_rv_input_clear(&self->confidence);
+  gst_cuda_stixels_semantics_clear(&self->semantics);
 }
 
 /* The object is made with the first disparity, whose size and camera come with it. */
@@ -253,17 +309,30 @@ static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
   GST_OBJECT_LOCK(self);
   RvStixelsConfig config = self->settings;
+  const int scale = self->scale;
+  char *location = g_strdup(self->location);
+  const gboolean is_parsed = gst_cuda_stixels_semantics_parse(self->classes, &config);
   GST_OBJECT_UNLOCK(self);
   config.threads = work->threads;
   config.log = work->log;
   RvStixelsConfig tried = config;
   tried.width = tried.height = 1;
   tried.ground = RV_STIXELS_GROUND_ESTIMATE;
-  const RvStatus status = rv_stixels_config_check(&tried);
-  if (status != RV_OK) /* the former object stays in use */
+  RvStatus status = rv_stixels_config_check(&tried);
+  if (!is_parsed) {
+    gst_rv_log_line(&work->log, "semantic-classes must be at most %d letters g, o or s",
+                    RV_STIXELS_SEMANTICS_MAX);
+    status = RV_ERR_ARG;
+  }
+  if (status != RV_OK) { /* the former object stays in use */
+    g_free(location);
     return status;
+  }
   release_objects(self);
   self->asked = config;
+  self->asked_scale = scale;
+  g_free(self->asked_location);
+  self->asked_location = location;
   self->engine = work->engine;
   return RV_OK;
 }
@@ -286,13 +355,17 @@ static RvCamera camera_of(const GstCudaStixels *self, GstBuffer *buffer) {
   return camera;
 }
 
-static RvStatus make_objects(GstCudaStixels *self, const GstRvWork *work, const RvPlane *plane,
-                             const RvCamera *camera) {
+static RvStatus make_objects(GstCudaStixels *self, const GstRvWork *work,
+                             const RvStixelsInput *input, const RvCamera *camera) {
+  const RvPlane *plane = &input->disparity;
+  const gboolean is_semantic = input->labels.data || input->scores.data;
   if (self->stixels && self->used.width == plane->width && self->used.height == plane->height &&
-      is_same_camera(&self->used.camera, camera))
+      (self->used.semantics > 0 || !is_semantic) && is_same_camera(&self->used.camera, camera))
     return RV_OK;
   release_objects(self);
   self->used = self->asked;
+  if (!is_semantic) /* memory for classes is taken with the first frame that has some */
+    self->used.semantics = 0;
   self->used.width = plane->width;
   self->used.height = plane->height;
   self->used.camera = *camera;
@@ -320,46 +393,44 @@ static RvStatus make_objects(GstCudaStixels *self, const GstRvWork *work, const 
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Maps disparity and confidence; *usable: they are what cudastixels can read. */
-static RvStatus take_disparity(GstCudaStixels *self, const GstRvWork *work, GstBuffer *buffer,
-                               gboolean *usable, gboolean *trusted) {
-  GstRvTransform *base = GST_RV_TRANSFORM(self);
-  RvMetaDisparity meta;
-  *usable = *trusted = FALSE;
-  if (!rv_meta_get_disparity(buffer, &meta)) {
-    if (gst_rv_transform_once(base, ONCE_NO_DISPARITY))
-      GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                          ("The picture carries no disparity to make stixels of."),
-                          ("Put cudasgm before cudastixels."));
+/* The confidence, when it fits the disparity. */
+static RvStatus take_confidence(GstCudaStixels *self, const GstRvWork *work,
+                                RvStixelsInput *input) {
+  if (!self->disparity.confidence)
     return RV_OK;
-  }
-  const RvStatus status = gst_rv_input_map(&self->disparity, work, meta.payload);
-  if (status != RV_OK)
-    return status;
-  const RvPlane *plane = &self->disparity.plane;
-  *usable = plane->format == RV_U16 && meta.scale == DISPARITY_SCALE;
-  if (!*usable && gst_rv_transform_once(base, ONCE_BAD_DISPARITY))
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                        ("The disparity of the picture is not u16 in 1/16 px; it is left alone."),
-                        ("RvDisparityMeta needs scale=16 and a payload of GRAY16_LE with "
-                         "GstVideoMeta."));
-  if (!*usable || !meta.confidence)
-    return RV_OK;
-  const RvStatus mapped = gst_rv_input_map(&self->confidence, work, meta.confidence);
+  const RvStatus status = gst_rv_input_map(&self->confidence, work, self->disparity.confidence);
   const RvPlane *trust = &self->confidence.plane;
-  *trusted = mapped == RV_OK && trust->format == RV_U8 && trust->width == plane->width &&
-             trust->height == plane->height;
-  return mapped;
+  if (status == RV_OK && trust->format == RV_U8 && trust->width == input->disparity.width &&
+      trust->height == input->disparity.height)
+    input->confidence = *trust;
+  return status;
+}
+
+/* All that the stixels are made of; without disparity nothing. */
+static RvStatus take_input(GstCudaStixels *self, const GstRvWork *work, const GstRvJob *job,
+                           RvStixelsInput *input) {
+  GstRvTransform *base = GST_RV_TRANSFORM(self);
+  const RvStatus status = gst_rv_disparity_map(&self->disparity, base, work, job->in,
+                                               self->asked_scale, ONCE_DISPARITY);
+  if (status != RV_OK || !self->disparity.plane.data)
+    return status;
+  input->disparity = self->disparity.plane;
+  const RvStatus trusted = take_confidence(self, work, input);
+  return trusted == RV_OK
+             ? gst_cuda_stixels_semantics_map(&self->semantics, base, work, job->in,
+                                              self->asked_location, self->asked.semantics,
+                                              ONCE_SEMANTICS, input)
+             : trusted;
 }
 
 static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
-  gboolean usable, trusted;
-  RvStatus status = take_disparity(self, work, job->in, &usable, &trusted);
-  if (status != RV_OK || !usable)
+  RvStixelsInput input = {{0}, {0}, {0}, {0}};
+  RvStatus status = take_input(self, work, job, &input);
+  if (status != RV_OK || !input.disparity.data)
     return status;
   const RvCamera camera = camera_of(self, job->in);
-  status = make_objects(self, work, &self->disparity.plane, &camera);
+  status = make_objects(self, work, &input, &camera);
   if (status != RV_OK)
     return status;
   const guint32 room = rv_stixels_count_max(&self->used);
@@ -370,9 +441,6 @@ static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRv
                                   .capacity = room,
                                   .offsets = self->offsets,
                                   .ground = self->ground};
-  RvStixelsInput input = {.disparity = self->disparity.plane};
-  if (trusted)
-    input.confidence = self->confidence.plane;
   status = rv_stixels_run(self->stixels, &input, &output, work->stream);
   if (status != RV_OK)
     return status;
@@ -413,9 +481,18 @@ static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJ
   if (ok && self->list.buffer)
     attach(self, job->out);
   gst_rv_payload_drop(&self->list);
-  gst_rv_input_unmap(&self->disparity);
+  gst_rv_disparity_unmap(&self->disparity);
   gst_rv_input_unmap(&self->confidence);
+  gst_cuda_stixels_semantics_unmap(&self->semantics);
   return RV_OK;
+}
+
+static void finalize(GObject *object) {
+  GstCudaStixels *self = GST_CUDA_STIXELS(object);
+  g_free(self->classes);
+  g_free(self->location);
+  g_free(self->asked_location);
+  G_OBJECT_CLASS(gst_cuda_stixels_parent_class)->finalize(object);
 }
 
 /* --- Class ----------------------------------------------------------------------------------- */
@@ -426,6 +503,7 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
   GST_DEBUG_CATEGORY_INIT(gst_cuda_stixels_debug, "cudastixels", 0, "stixels");
   object->set_property = set_property;
   object->get_property = get_property;
+  object->finalize = finalize;
   install_properties(object);
   gst_type_mark_as_plugin_api(GST_TYPE_CUDA_STIXELS_MODEL, 0);
   gst_type_mark_as_plugin_api(GST_TYPE_CUDA_STIXELS_GROUND, 0);
@@ -437,7 +515,11 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
   base->process = process;
   base->finish = finish;
   base->release = release;
-  gst_rv_transform_class_add_templates(base, NULL, NULL);
+  char *all = gst_rv_transform_caps_string();
+  char *with_maps = g_strconcat(all, "; " GST_RV_DISPARITY_CAPS, NULL);
+  gst_rv_transform_class_add_templates(base, with_maps, with_maps);
+  g_free(with_maps);
+  g_free(all);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Stixels",
                                         "Filter/Analyzer/Video/Hardware",
                                         "Cuts the columns of the disparity into stixels of ground, "
@@ -447,4 +529,6 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
 
 static void gst_cuda_stixels_init(GstCudaStixels *self) {
   rv_stixels_config_init(&self->settings);
+  self->scale = GST_RV_DISPARITY_SCALE;
+  self->classes = g_strdup(GST_CUDA_STIXELS_CLASSES);
 }

@@ -30,8 +30,7 @@
 #include "common/gstrverror.h"
 #include "common/gstrvframe.h"
 #include "common/gstrvmemory.h"
-#include "roadvision-gst.h"
-#include "scene/scene.h"
+#include "gststereotestsrc_truth.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_stereo_test_src_debug);
 #define GST_CAT_DEFAULT gst_stereo_test_src_debug
@@ -59,6 +58,7 @@ enum {
   PROP_SPEED,
   PROP_MAX_DISPARITY,
   PROP_TRUTH,
+  PROP_SEMANTICS,
   PROP_IS_LIVE,
   PROP_THREADS
 };
@@ -68,7 +68,7 @@ struct _GstStereoTestSrc {
 
   /* Properties, guarded by the object lock; size and frame rate are those of the caps. */
   RvSceneConfig config;
-  gboolean truth;
+  gboolean truth, semantics;
   gboolean changed; /* the scene was made for another config */
 
   GstRvLog log;
@@ -108,7 +108,7 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
     return;
   }
   GST_OBJECT_LOCK(self);
-  self->changed |= id != PROP_TRUTH;
+  self->changed |= id != PROP_TRUTH && id != PROP_SEMANTICS;
   switch (id) {
   case PROP_PATTERN:
     self->config.pattern = (RvScenePattern)g_value_get_enum(value);
@@ -127,6 +127,9 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
     break;
   case PROP_TRUTH:
     self->truth = g_value_get_boolean(value);
+    break;
+  case PROP_SEMANTICS:
+    self->semantics = g_value_get_boolean(value);
     break;
   case PROP_THREADS:
     self->config.threads = g_value_get_int(value);
@@ -162,6 +165,9 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     break;
   case PROP_TRUTH:
     g_value_set_boolean(value, self->truth);
+    break;
+  case PROP_SEMANTICS:
+    g_value_set_boolean(value, self->semantics);
     break;
   case PROP_THREADS:
     g_value_set_int(value, self->config.threads);
@@ -358,47 +364,6 @@ static void get_times(GstBaseSrc *src, GstBuffer *buffer, GstClockTime *start, G
 
 /* --- Frames ---------------------------------------------------------------------------------- */
 
-typedef struct Truth {
-  RvMetaTruth meta;
-  RvMetaMap map[4];
-  int mapped;
-} Truth;
-
-static void truth_clear(Truth *truth) {
-  while (truth->mapped > 0)
-    rv_meta_unmap(&truth->map[--truth->mapped]);
-  gst_clear_buffer(&truth->meta.disparity);
-  gst_clear_buffer(&truth->meta.labels);
-  gst_clear_buffer(&truth->meta.road);
-  gst_clear_buffer(&truth->meta.visible);
-}
-
-/* Rasters of the left picture, mapped for writing. */
-static gboolean truth_new(Truth *truth, int width, int height, RvSceneTruth *planes) {
-  GstBuffer **buffers[4] = {&truth->meta.disparity, &truth->meta.labels, &truth->meta.road,
-                            &truth->meta.visible};
-  RvPlane *views[4] = {&planes->disparity, &planes->labels, &planes->road, &planes->visible};
-  truth->meta.width = width;
-  truth->meta.height = height;
-  for (int i = 0; i < 4; i++) {
-    *buffers[i] = rv_meta_raster_new(i == 0 ? RV_U16 : RV_U8, width, height);
-    if (!rv_meta_map_buffer(&truth->map[i], *buffers[i], GST_MAP_WRITE)) {
-      truth_clear(truth);
-      return FALSE;
-    }
-    truth->mapped++;
-    *views[i] = truth->map[i].plane;
-  }
-  return TRUE;
-}
-
-static void truth_attach(Truth *truth, GstBuffer *buffer) {
-  while (truth->mapped > 0)
-    rv_meta_unmap(&truth->map[--truth->mapped]);
-  if (rv_meta_add_truth(buffer, &truth->meta))
-    memset(&truth->meta, 0, sizeof truth->meta); /* taken over */
-}
-
 static gboolean picture_of(const GstVideoFrame *video, RvPicture *picture) {
   memset(picture, 0, sizeof *picture);
   if (!gst_rv_pixel_format(GST_VIDEO_FRAME_FORMAT(video), &picture->format))
@@ -416,21 +381,21 @@ static GstFlowReturn render(GstStereoTestSrc *self, guint64 frame, GstBuffer *bu
   GstVideoFrame video;
   RvPicture picture;
   RvSceneTruth planes;
-  Truth truth;
+  GstStereoTestTruth truth;
   memset(&planes, 0, sizeof planes);
   memset(&truth, 0, sizeof truth);
   GST_OBJECT_LOCK(self);
-  const gboolean wants_truth = self->truth;
+  const gboolean wants_truth = self->truth, wants_labels = self->semantics;
   GST_OBJECT_UNLOCK(self);
   const int width = GST_VIDEO_INFO_WIDTH(&self->info) / 2;
   const int height = GST_VIDEO_INFO_HEIGHT(&self->info);
-  if (wants_truth && !truth_new(&truth, width, height, &planes)) {
+  if ((wants_truth || wants_labels) && !gst_stereo_test_truth_new(&truth, width, height, &planes)) {
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("Out of memory for the truth."),
                       ("set truth=false, or render smaller pictures"));
     return GST_FLOW_ERROR;
   }
   if (!gst_video_frame_map(&video, &self->info, buffer, GST_MAP_WRITE)) {
-    truth_clear(&truth);
+    gst_stereo_test_truth_clear(&truth);
     GST_ELEMENT_ERROR(
         self, RESOURCE, WRITE, ("The buffer cannot be written."),
         ("the element behind offers buffers that are not of %dx%d px", 2 * width, height));
@@ -438,17 +403,20 @@ static GstFlowReturn render(GstStereoTestSrc *self, guint64 frame, GstBuffer *bu
   }
   RvStatus status = RV_ERR_ARG;
   if (picture_of(&video, &picture))
-    status = rv_scene_render(self->scene, frame, &picture, wants_truth ? &planes : NULL);
+    status =
+        rv_scene_render(self->scene, frame, &picture, wants_truth || wants_labels ? &planes : NULL);
   gst_video_frame_unmap(&video);
   if (status == RV_OK) {
     RvCamera camera;
     rv_scene_camera(self->scene, &camera);
     if (camera.focal > 0.0)
       rv_meta_add_camera(buffer, width, height, &camera);
+    if (wants_labels)
+      gst_stereo_test_truth_attach_labels(&truth, buffer);
     if (wants_truth)
-      truth_attach(&truth, buffer);
+      gst_stereo_test_truth_attach(&truth, buffer);
   }
-  truth_clear(&truth);
+  gst_stereo_test_truth_clear(&truth);
   if (status != RV_OK) {
     gst_rv_error_post(&self->log, status, "render a frame");
     return GST_FLOW_ERROR;
@@ -548,6 +516,11 @@ static void install_properties(GObjectClass *class) {
                            "Attach RvTruthMeta: disparity, labels, road and visibility of the left "
                            "picture",
                            TRUE, knob));
+  g_object_class_install_property(
+      class, PROP_SEMANTICS,
+      g_param_spec_boolean("semantics", "Semantics",
+                           "Attach the true labels as RvSemanticsMeta too, as a network would",
+                           FALSE, knob));
   g_object_class_install_property(
       class, PROP_IS_LIVE,
       g_param_spec_boolean("is-live", "Live", "Behave like a camera: frames wait for their time",

@@ -1,0 +1,180 @@
+/* gstcudastixels_semantics.c: labels and scores for cudastixels. Label pictures are read by a small
+ * pipeline of stock elements, so that they need no library of their own. */
+#include "gstcudastixels_semantics.h"
+
+#include <string.h>
+
+#define READ_TIMEOUT (10 * GST_SECOND) /* for one picture */
+
+gboolean gst_cuda_stixels_semantics_parse(const char *classes, RvStixelsConfig *config) {
+  static const char letters[] = "gos"; /* in the order of RvStixelClass */
+  const gsize count = classes ? strlen(classes) : 0;
+  if (count > RV_STIXELS_SEMANTICS_MAX)
+    return FALSE;
+  for (gsize k = 0; k < count; k++) {
+    const char *letter = strchr(letters, classes[k]);
+    if (!letter)
+      return FALSE;
+    config->semantic_structure[k] = (guint8)(letter - letters);
+  }
+  config->semantics = (int)count;
+  return TRUE;
+}
+
+/* --- Annotation ------------------------------------------------------------------------------ */
+
+static void refuse(GstRvTransform *element, guint once, const char *what) {
+  if (gst_rv_transform_once(element, once))
+    GST_ELEMENT_WARNING(element, STREAM, FORMAT,
+                        ("The semantics of the picture are left alone: %s.", what),
+                        ("RvSemanticsMeta needs labels (u8, any size) or as many planes of scores "
+                         "(f16) as semantic-classes has letters."));
+}
+
+static RvStatus map_annotation(GstCudaStixelsSemantics *self, GstRvTransform *element,
+                               const GstRvWork *work, GstBuffer *buffer, int classes, guint once,
+                               RvStixelsInput *input) {
+  const GstStructure *fields = rv_meta_find(buffer, RV_META_SEMANTICS);
+  int width, height, given = 0, map_width = 0, map_height = 0;
+  if (!fields)
+    return RV_OK;
+  const char *type = gst_structure_get_string(fields, "type");
+  GstBuffer *payload = rv_meta_get_buffer(fields, "payload");
+  if (!rv_meta_size(fields, &width, &height) || !type || !payload ||
+      !gst_structure_get_int(fields, "classes", &given) ||
+      !gst_structure_get_int(fields, "map-width", &map_width) ||
+      !gst_structure_get_int(fields, "map-height", &map_height) || map_width < 1 ||
+      map_width > RV_MAX_SIDE || map_height < 1 || map_height > RV_MAX_SIDE) {
+    refuse(element, once, "fields are missing or senseless");
+    return RV_OK;
+  }
+  const RvStatus status = gst_rv_input_map(&self->input, work, payload);
+  if (status != RV_OK)
+    return status;
+  const RvPlane *plane = &self->input.plane;
+  const gboolean is_labels = strcmp(type, "labels") == 0;
+  if (!is_labels && given != classes)
+    refuse(element, once, "they have another number of classes than semantic-classes has letters");
+  else if (plane->format != (is_labels ? RV_U8 : RV_U16) || plane->width != map_width ||
+           plane->height != (is_labels ? map_height : map_height * classes))
+    refuse(element, once, "the payload is not what the fields say");
+  else if (is_labels)
+    input->labels = *plane;
+  else
+    input->scores = *plane;
+  return RV_OK;
+}
+
+/* --- Label pictures -------------------------------------------------------------------------- */
+
+static void close_pictures(GstCudaStixelsSemantics *self) {
+  if (self->pipeline)
+    gst_element_set_state(self->pipeline, GST_STATE_NULL);
+  gst_clear_object(&self->sink);
+  gst_clear_object(&self->pipeline);
+  g_clear_pointer(&self->location, g_free);
+  self->at_end = FALSE;
+}
+
+static gboolean open_pictures(GstCudaStixelsSemantics *self, const char *location, GError **error) {
+  close_pictures(self);
+  self->location = g_strdup(location);
+  self->pipeline =
+      gst_parse_launch("multifilesrc name=files caps=image/png,framerate=1/1 ! pngdec ! "
+                       "video/x-raw,format=GRAY8 ! appsink name=labels sync=false max-buffers=2",
+                       error);
+  if (!self->pipeline || *error)
+    return FALSE;
+  GstElement *files = gst_bin_get_by_name(GST_BIN(self->pipeline), "files");
+  g_object_set(files, "location", location, NULL);
+  gst_object_unref(files);
+  self->sink = gst_bin_get_by_name(GST_BIN(self->pipeline), "labels");
+  return gst_element_set_state(self->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE;
+}
+
+static GstSample *read_picture(GstCudaStixelsSemantics *self) {
+  GstSample *sample = NULL;
+  g_signal_emit_by_name(self->sink, "try-pull-sample", (guint64)READ_TIMEOUT, &sample);
+  return sample;
+}
+
+/* Says why there is no next picture, and stops reading. */
+static void end_pictures(GstCudaStixelsSemantics *self, GstRvTransform *element, guint once,
+                         GError *error) {
+  if (!error && self->pipeline) {
+    GstBus *bus = gst_element_get_bus(self->pipeline);
+    GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+    if (message)
+      gst_message_parse_error(message, &error, NULL);
+    gst_clear_message(&message);
+    gst_object_unref(bus);
+  }
+  if (gst_rv_transform_once(element, once))
+    GST_ELEMENT_WARNING(
+        element, RESOURCE, READ,
+        ("There is no further label picture: %s", error ? error->message : "all are read."),
+        ("semantics-location=%s must name 8-bit grey PNG files, numbered from 0, "
+         "one for each frame.",
+         self->location));
+  g_clear_error(&error);
+  char *location = g_steal_pointer(&self->location);
+  close_pictures(self);
+  self->location = location;
+  self->at_end = TRUE;
+}
+
+static RvStatus map_picture(GstCudaStixelsSemantics *self, GstRvTransform *element,
+                            const GstRvWork *work, const char *location, guint once,
+                            RvStixelsInput *input) {
+  GError *error = NULL;
+  GstVideoInfo info;
+  if (g_strcmp0(location, self->location) != 0 && !open_pictures(self, location, &error)) {
+    end_pictures(self, element, once, error);
+    return RV_OK;
+  }
+  if (self->at_end)
+    return RV_OK;
+  self->sample = read_picture(self);
+  if (!self->sample || !gst_video_info_from_caps(&info, gst_sample_get_caps(self->sample)) ||
+      !gst_video_frame_map(&self->frame, &info, gst_sample_get_buffer(self->sample),
+                           GST_MAP_READ)) {
+    end_pictures(self, element, once, NULL);
+    return RV_OK;
+  }
+  self->mapped = TRUE;
+  const RvPlane plane = {GST_VIDEO_FRAME_PLANE_DATA(&self->frame, 0),
+                         GST_VIDEO_FRAME_PLANE_STRIDE(&self->frame, 0), GST_VIDEO_INFO_WIDTH(&info),
+                         GST_VIDEO_INFO_HEIGHT(&info), RV_U8};
+  const RvStatus status = gst_rv_input_map_host(&self->input, work, &plane);
+  if (status == RV_OK)
+    input->labels = self->input.plane;
+  return status;
+}
+
+/* --- One frame ------------------------------------------------------------------------------- */
+
+RvStatus gst_cuda_stixels_semantics_map(GstCudaStixelsSemantics *self, GstRvTransform *element,
+                                        const GstRvWork *work, GstBuffer *buffer,
+                                        const char *location, int classes, guint once,
+                                        RvStixelsInput *input) {
+  if (classes == 0)
+    return RV_OK;
+  if (location && location[0])
+    return map_picture(self, element, work, location, once + 1, input);
+  close_pictures(self);
+  return map_annotation(self, element, work, buffer, classes, once, input);
+}
+
+void gst_cuda_stixels_semantics_unmap(GstCudaStixelsSemantics *self) {
+  gst_rv_input_unmap(&self->input);
+  if (self->mapped)
+    gst_video_frame_unmap(&self->frame);
+  self->mapped = FALSE;
+  g_clear_pointer(&self->sample, gst_sample_unref);
+}
+
+void gst_cuda_stixels_semantics_clear(GstCudaStixelsSemantics *self) {
+  gst_cuda_stixels_semantics_unmap(self);
+  gst_rv_input_clear(&self->input);
+  close_pictures(self);
+}

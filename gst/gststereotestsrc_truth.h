@@ -1,0 +1,30 @@
+/* gststereotestsrc_truth.h: what is true of the left picture of stereotestsrc. */
+#ifndef GST_STEREO_TEST_SRC_TRUTH_H
+#define GST_STEREO_TEST_SRC_TRUTH_H
+
+#include "roadvision-gst.h"
+#include "scene/scene.h"
+
+G_BEGIN_DECLS
+
+/* Zeroed at first. */
+typedef struct GstStereoTestTruth {
+  RvMetaTruth meta;
+  RvMetaMap map[4];
+  int mapped;
+} GstStereoTestTruth;
+
+/* Rasters of the left picture, mapped for writing. */
+gboolean gst_stereo_test_truth_new(GstStereoTestTruth *truth, int width, int height,
+                                   RvSceneTruth *planes);
+
+/* The labels as RvSemanticsMeta, as a network that never errs would give them; before the next. */
+void gst_stereo_test_truth_attach_labels(GstStereoTestTruth *truth, GstBuffer *buffer);
+
+/* All of it as RvTruthMeta. */
+void gst_stereo_test_truth_attach(GstStereoTestTruth *truth, GstBuffer *buffer);
+
+void gst_stereo_test_truth_clear(GstStereoTestTruth *truth);
+
+G_END_DECLS
+#endif

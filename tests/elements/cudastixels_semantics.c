@@ -1,0 +1,305 @@
+/* cudastixels_semantics.c: what cudastixels makes of semantics and of frames that are disparity
+ * maps, against the library called by hand, on each engine there is. */
+#include <glib/gstdio.h>
+
+#include "element_test.h"
+#include "stixels/stixels.h"
+
+enum { W = 88, H = 96, CLASSES = 4 };
+
+static const char letters[] = "goos";
+static const char *const engines[] = {"cpu", "cuda"};
+
+static int engine_count(void) {
+  return rv_cuda_devices(NULL, 0) > 0 ? 2 : 1;
+}
+
+static guint32 next(guint32 *state) {
+  return (*state = *state * 1664525u + 1013904223u) >> 16;
+}
+
+/* Road, a wall, sky; `unit` values per px. */
+static void fill_disparity(const RvPlane *plane, int seed, int unit) {
+  guint32 state = (guint32)seed * 77 + 5;
+  for (int y = 0; y < plane->height; y++)
+    for (int x = 0; x < plane->width; x++) {
+      const int d = y > 60 ? (y - 40) * unit / 2 : y > 20 ? 10 * unit : 1;
+      ((guint16 *)(void *)((char *)plane->data + y * plane->stride))[x] =
+          next(&state) % 11 == 0 ? 0 : (guint16)(d + (int)(next(&state) % (guint)unit));
+    }
+}
+
+static GstBuffer *raster(RvFormat format, int width, int height, RvMetaMap *map) {
+  GstBuffer *buffer = rv_meta_raster_new(format, width, height);
+  fail_unless(rv_meta_map_buffer(map, buffer, GST_MAP_READWRITE));
+  return buffer;
+}
+
+/* A picture with disparity; `map` stays mapped. */
+static GstBuffer *picture(int seed, RvMetaMap *map) {
+  GstBuffer *buffer = gst_buffer_new_allocate(NULL, W * H, NULL);
+  GstBuffer *payload = raster(RV_U16, W, H, map);
+  fill_disparity(&map->plane, seed, 16);
+  const RvMetaDisparity meta = {W, H, 16, 0, 128, payload, NULL};
+  rv_meta_add_disparity(buffer, &meta);
+  return buffer;
+}
+
+static void config_for(RvStixelsConfig *config, int classes) {
+  rv_stixels_config_init(config);
+  config->width = W;
+  config->height = H;
+  config->semantics = classes;
+  for (int k = 0; k < classes; k++)
+    config->semantic_structure[k] = letters[k] == 'g'   ? RV_STIXEL_GROUND
+                                    : letters[k] == 'o' ? RV_STIXEL_OBJECT
+                                                        : RV_STIXEL_SKY;
+}
+
+/* The annotation of `out` is what the library makes of `input`; returns how many have a class. */
+static int check(GstBuffer *out, RvStixels *stixels, const RvStixelsConfig *config,
+                 const RvStixelsInput *input) {
+  const guint32 room = rv_stixels_count_max(config);
+  RvStixel *list = g_new0(RvStixel, room);
+  guint32 *offsets = g_new(guint32, rv_stixels_columns(config) + 1);
+  const RvStixelsOutput output = {.stixels = list, .capacity = room, .offsets = offsets};
+  fail_unless(rv_stixels_run(stixels, input, &output, NULL) == RV_OK);
+  const guint32 count = offsets[rv_stixels_columns(config)];
+  RvMetaStixels meta;
+  RvMetaMap map;
+  fail_unless(rv_meta_get_stixels(out, &meta));
+  fail_unless_equals_int(meta.count, count);
+  fail_unless(rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ));
+  fail_unless(memcmp(map.info.data, list, count * sizeof(RvStixel)) == 0);
+  rv_meta_unmap(&map);
+  int known = 0;
+  for (guint32 k = 0; k < count; k++)
+    known += list[k].semantic != RV_SEMANTIC_NONE;
+  g_free(list);
+  g_free(offsets);
+  return known;
+}
+
+static GstHarness *harness_new(const char *engine, const char *format, const char *more) {
+  char *line = g_strdup_printf("cudastixels engine=%s %s", engine, more);
+  GstHarness *harness = gst_harness_new_parse(line);
+  g_free(line);
+  gst_harness_set_caps(harness, test_caps(format, W, H, NULL), test_caps(format, W, H, NULL));
+  return harness;
+}
+
+/* Labels of another size, then scores, then a frame without. */
+GST_START_TEST(test_annotation) {
+  for (int e = 0; e < engine_count(); e++) {
+    GstHarness *harness = harness_new(engines[e], "GRAY8", "semantic-classes=goos");
+    RvStixelsConfig config;
+    config_for(&config, CLASSES);
+    RvStixels *stixels = NULL;
+    fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
+    for (int frame = 0; frame < 3; frame++) {
+      RvMetaMap disparity, map;
+      GstBuffer *in = picture(frame, &disparity), *payload = NULL;
+      RvStixelsInput input = {.disparity = disparity.plane};
+      guint32 state = (guint32)frame;
+      if (frame == 0) {
+        payload = raster(RV_U8, W / 2, H / 3, &map);
+        for (int y = 0; y < H / 3; y++)
+          for (int x = 0; x < W / 2; x++)
+            ((guint8 *)map.plane.data + y * map.plane.stride)[x] =
+                (guint8)(y > 20   ? 0
+                         : y > 12 ? 2
+                                  : next(&state) % 5);
+        input.labels = map.plane;
+        rv_meta_add_labels(in, W, H, CLASSES, gst_buffer_ref(payload));
+      } else if (frame == 1) {
+        payload = raster(RV_U16, W, H * CLASSES, &map);
+        for (int y = 0; y < H * CLASSES; y++)
+          for (int x = 0; x < W; x++)
+            ((guint16 *)(void *)((char *)map.plane.data + y * map.plane.stride))[x] =
+                (guint16)(next(&state) % 0x3c01);
+        input.scores = map.plane;
+        rv_meta_add_scores(in, W, H, CLASSES, W, H, gst_buffer_ref(payload));
+      }
+      GstBuffer *out = gst_harness_push_and_pull(harness, in);
+      fail_unless((check(out, stixels, &config, &input) > 0) == (frame < 2));
+      fail_unless((rv_meta_find(out, RV_META_SEMANTICS) != NULL) == (frame < 2));
+      rv_meta_unmap(&disparity);
+      gst_buffer_unref(out);
+      if (payload) {
+        rv_meta_unmap(&map);
+        gst_buffer_unref(payload);
+      }
+    }
+    rv_stixels_free(&stixels);
+    gst_harness_teardown(harness);
+  }
+}
+GST_END_TEST
+
+/* What does not fit is said once, and the stixels are those of the disparity alone. */
+GST_START_TEST(test_refused) {
+  for (int kind = 0; kind < 3; kind++) {
+    GstHarness *harness = harness_new("cpu", "GRAY8", "semantic-classes=goos");
+    GstBus *bus = test_bus(harness);
+    RvStixelsConfig config;
+    config_for(&config, 0);
+    RvStixels *stixels = NULL;
+    fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
+    for (int frame = 0; frame < 2; frame++) {
+      RvMetaMap disparity;
+      GstBuffer *in = picture(frame, &disparity);
+      const RvStixelsInput input = {.disparity = disparity.plane};
+      if (kind == 0)
+        rv_meta_add_scores(in, W, H, 3, 8, 8, rv_meta_raster_new(RV_U16, 8, 24));
+      else if (kind == 1)
+        rv_meta_add_scores(in, W, H, CLASSES, 8, 9, rv_meta_raster_new(RV_U16, 8, 32));
+      else
+        rv_meta_add_labels(in, W, H, CLASSES, rv_meta_raster_new(RV_U16, 8, 8));
+      GstBuffer *out = gst_harness_push_and_pull(harness, in);
+      fail_unless_equals_int(check(out, stixels, &config, &input), 0);
+      rv_meta_unmap(&disparity);
+      gst_buffer_unref(out);
+      char *text = test_message(bus, GST_MESSAGE_WARNING);
+      fail_unless((text != NULL) == (frame == 0));
+      fail_unless(!text || strstr(text, "semantics"));
+      g_free(text);
+    }
+    rv_stixels_free(&stixels);
+    test_bus_free(bus);
+    gst_harness_teardown(harness);
+  }
+}
+GST_END_TEST
+
+/* A grey PNG of 2 x 2 px: class 2 above, class 0 below. */
+static const guint8 label_picture[] = {
+    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44,
+    0x52, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x02, 0x08, 0x00, 0x00, 0x00, 0x00, 0x57,
+    0xdd, 0x52, 0xf8, 0x00, 0x00, 0x00, 0x0e, 0x49, 0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0x60,
+    0x62, 0x62, 0x60, 0x60, 0x00, 0x00, 0x00, 0x18, 0x00, 0x05, 0x54, 0x3c, 0x65, 0x44, 0x00,
+    0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
+
+/* FALSE without the elements that read pictures. */
+static gboolean write_pictures(const char *folder, int count) {
+  static const char *const needed[] = {"multifilesrc", "pngdec", "appsink"};
+  for (guint i = 0; i < G_N_ELEMENTS(needed); i++) {
+    GstElementFactory *factory = gst_element_factory_find(needed[i]);
+    if (!factory)
+      return FALSE;
+    gst_object_unref(factory);
+  }
+  for (int k = 0; k < count; k++) {
+    char *path = g_strdup_printf("%s/%02d.png", folder, k);
+    fail_unless(g_file_set_contents(path, (const char *)label_picture, sizeof label_picture, NULL));
+    g_free(path);
+  }
+  return TRUE;
+}
+
+GST_START_TEST(test_pictures) {
+  char *folder = g_dir_make_tmp("labels-XXXXXX", NULL);
+  char *line = g_strdup_printf("semantic-classes=goos semantics-location=%s/%%02d.png", folder);
+  const int count = 2;
+  if (write_pictures(folder, count)) {
+    GstHarness *harness = harness_new("cpu", "GRAY8", line);
+    GstBus *bus = test_bus(harness);
+    for (int frame = 0; frame <= count; frame++) {
+      RvMetaMap disparity, map;
+      GstBuffer *in = picture(frame, &disparity), *labels = raster(RV_U8, 2, 2, &map);
+      memset(map.plane.data, 2, 2);
+      memset((char *)map.plane.data + map.plane.stride, 0, 2);
+      RvStixelsInput input = {.disparity = disparity.plane};
+      if (frame < count)
+        input.labels = map.plane;
+      RvStixelsConfig config;
+      config_for(&config, CLASSES);
+      RvStixels *stixels = NULL;
+      fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
+      GstBuffer *out = gst_harness_push_and_pull(harness, in);
+      if (frame == 0) /* later planes of the ground hang on earlier frames */
+        fail_unless(check(out, stixels, &config, &input) > 0);
+      rv_meta_unmap(&disparity);
+      gst_buffer_unref(out);
+      rv_stixels_free(&stixels);
+      rv_meta_unmap(&map);
+      gst_buffer_unref(labels);
+      char *text = test_message(bus, GST_MESSAGE_WARNING);
+      fail_unless((text != NULL) == (frame == count), "frame %d: %s", frame, text);
+      fail_unless(!text || strstr(text, "label picture"));
+      g_free(text);
+    }
+    test_bus_free(bus);
+    gst_harness_teardown(harness);
+  }
+  for (int k = 0; k < count; k++) {
+    char *path = g_strdup_printf("%s/%02d.png", folder, k);
+    g_unlink(path);
+    g_free(path);
+  }
+  g_rmdir(folder);
+  g_free(folder);
+  g_free(line);
+}
+GST_END_TEST
+
+/* Frames that are disparity maps, of two scales. */
+GST_START_TEST(test_maps) {
+  for (int e = 0; e < engine_count(); e++)
+    for (int scale = 16; scale <= 64; scale *= 4) {
+      char *more = g_strdup_printf("disparity-scale=%d", scale);
+      GstHarness *harness = harness_new(engines[e], "GRAY16_LE", more);
+      g_free(more);
+      GstBuffer *in = gst_buffer_new_allocate(NULL, 2 * W * H, NULL);
+      GstMapInfo map;
+      fail_unless(gst_buffer_map(in, &map, GST_MAP_WRITE));
+      const RvPlane plane = {map.data, 2 * W, W, H, RV_U16};
+      fill_disparity(&plane, 3, scale);
+      guint16 *values = g_memdup2(map.data, 2 * W * H);
+      gst_buffer_unmap(in, &map);
+      for (int i = 0; i < W * H; i++)
+        values[i] = values[i] ? (guint16)MAX(1, (values[i] * 16 + scale / 2) / scale) : 0;
+      const RvStixelsInput input = {.disparity = {values, 2 * W, W, H, RV_U16}};
+      RvStixelsConfig config;
+      config_for(&config, 0);
+      RvStixels *stixels = NULL;
+      fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
+      GstBuffer *out = gst_harness_push_and_pull(harness, in);
+      check(out, stixels, &config, &input);
+      gst_buffer_unref(out);
+      g_free(values);
+      rv_stixels_free(&stixels);
+      gst_harness_teardown(harness);
+    }
+}
+GST_END_TEST
+
+/* Letters that are no class: an error that names the property. */
+GST_START_TEST(test_letters) {
+  GstHarness *harness = gst_harness_new_parse("cudastixels semantic-classes=gox");
+  GstBus *bus = test_bus(harness);
+  gst_harness_set_caps(harness, test_caps("GRAY8", W, H, NULL), test_caps("GRAY8", W, H, NULL));
+  RvMetaMap disparity;
+  GstBuffer *in = picture(0, &disparity);
+  rv_meta_unmap(&disparity);
+  gst_harness_push(harness, in);
+  char *text = test_message(bus, GST_MESSAGE_ERROR);
+  fail_unless(text && strstr(text, "semantic-classes"), "%s", text);
+  g_free(text);
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+static Suite *cudastixels_semantics_suite(void) {
+  Suite *suite = suite_create("cudastixels_semantics");
+  TCase *tests = tcase_create("element");
+  suite_add_tcase(suite, tests);
+  tcase_add_test(tests, test_annotation);
+  tcase_add_test(tests, test_refused);
+  tcase_add_test(tests, test_pictures);
+  tcase_add_test(tests, test_maps);
+  tcase_add_test(tests, test_letters);
+  return suite;
+}
+
+GST_CHECK_MAIN(cudastixels_semantics)
