@@ -30,6 +30,7 @@ PICTURES = {
     'offroad': ('pattern=offroad', 1, ''),
     'planes': ('pattern=planes', 0, ''),
     'segments': ('pattern=street', 2, 'cudardp epsilon=2 !'),
+    'stixels': ('pattern=slanted-street', 3, 'cudastixels !'),
     'lines': ('pattern=street', 2,
               'cudahough segments=true direction=8 threshold=40 min-theta=15 max-theta=165 !'),
 }

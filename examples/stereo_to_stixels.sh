@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# stereo_to_stixels.sh OUT.avi [LEFT RIGHT]: a video (motion JPEG) with stixels drawn on it. LEFT and RIGHT are patterns of
+# numbered pictures, such as left/%06d.png; without them 60 frames of a rendered slanted street.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+if [ $# != 1 ] && [ $# != 3 ] || [ "$1" = -h ] || [ "$1" = --help ]; then
+  sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}" >&2
+  exit 2
+fi
+out=$1
+end=(cudasgm ! cudastixels ! cudaannotate show=stixels+legend ! videoconvert ! jpegenc quality=92 !
+  avimux ! filesink "location=$out")
+if [ $# = 1 ]; then
+  exec "$here/run.sh" gst-launch-1.0 -q stereotestsrc num-buffers=60 pattern=slanted-street ! \
+    video/x-raw,width=1280,height=480,framerate=30/1 ! "${end[@]}"
+fi
+left=$2 right=$3
+# shellcheck disable=SC2059 # the patterns are formats
+first=$(printf "$left" 0)
+[ -r "$first" ] || { echo "stereo_to_stixels: cannot read $first" >&2; exit 1; }
+caps=$(gst-launch-1.0 -v filesrc "location=$first" ! decodebin ! fakesink name=end |
+  sed -n '/end.GstPad:sink: caps/s/.*caps = //p' | tail -n 1)
+width=$(sed -n 's/.*width=(int)\([0-9]*\).*/\1/p' <<<"$caps")
+height=$(sed -n 's/.*height=(int)\([0-9]*\).*/\1/p' <<<"$caps")
+[ -n "$width" ] || { echo "stereo_to_stixels: $first is not a picture" >&2; exit 1; }
+exec "$here/run.sh" gst-launch-1.0 -q compositor name=pair sink_0::xpos=0 "sink_1::xpos=$width" ! \
+  "video/x-raw,format=BGRx,width=$((2 * width)),height=$height,framerate=10/1" ! "${end[@]}" \
+  multifilesrc "location=$left" caps=image/png,framerate=10/1 ! pngdec ! videoconvert ! \
+  video/x-raw,format=BGRx ! pair.sink_0 \
+  multifilesrc "location=$right" caps=image/png,framerate=10/1 ! pngdec ! videoconvert ! \
+  video/x-raw,format=BGRx ! pair.sink_1
