@@ -14,6 +14,7 @@ import numpy as np
 
 EPSILONS = (0.25, 0.5, 1, 2, 3, 4, 6, 8, 12, 16)  # px
 HEIGHTS = (256, 512, 1024, 2048)  # rows
+KINDS = {'best': 'smooth', 'average': 'median', 'worst': 'raw', 'noise': 'noise'}  # timed rows
 COLUMN_HEIGHT = 1024  # of the paper
 STREET = 6  # frames of the test scene
 KITTI = (('kitti2015', '000000_10'), ('kitti2012', '000001_10'), ('kitti2012', '000070_10'))
@@ -23,7 +24,8 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 PLAIN = 'uniqueness=0 max-lr-diff=-1 median=0 speckle-size=0'
 
 # Table 1 of the paper, maximum energy: average input of 1242 x 1024 px, ms.
-PAPER = {'GPU': 1.09, 'one core': 21.15, 'all cores': 4.97}
+PAPER = {"paper's kernel, Xavier": 1.09, 'paper, Xavier, one core': 21.15,
+         'paper, Xavier, 8 cores': 4.97}
 
 
 # --- The library ---------------------------------------------------------------------------------
@@ -244,22 +246,45 @@ def against_height(inputs):
     return rows
 
 
+def bench_rows(lines, engine):
+    """Median ms of the timed rows of rdp, by (height, kind)."""
+    pattern = r'bench rdp/1242x(\d+)-(\w+) %s median_us=([\d.]+)' % engine
+    found = (re.match(pattern, line) for line in lines)
+    return {(int(m.group(1)), m.group(2)): float(m.group(3)) / 1e3 for m in found if m}
+
+
 def gpu_rows():
-    """Median µs of the timed rows of rdp on a GPU, by (height, kind)."""
     path = os.path.join(ROOT, 'docs', 'gpu-report.txt')
-    found = {}
-    if os.path.exists(path):
-        for line in open(path):
-            match = re.match(r'bench rdp/1242x(\d+)-(\w+) cuda median_us=([\d.]+)', line)
-            if match:
-                found[int(match.group(1)), match.group(2)] = float(match.group(3))
-    return found
+    return bench_rows(open(path), 'cuda') if os.path.exists(path) else {}
+
+
+def cpu_rows(one_core):
+    """The same rows on this machine's CPU."""
+    rvcheck = os.path.join(os.environ.get('RV_BUILD_DIR', os.path.join(ROOT, 'build')), 'tests',
+                           'rvcheck')
+    if not os.path.exists(rvcheck):
+        return {}
+    wanted = ','.join('rdp/1242x%d-%s' % (height, kind) for height in HEIGHTS
+                      for kind in KINDS.values())
+    command = [rvcheck, '--bench', '--engine', 'cpu', '--only', wanted]
+    if one_core:
+        command = ['taskset', '-c', '%d' % min(os.sched_getaffinity(0))] + command
+    out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return bench_rows(out.splitlines(), 'cpu')
+
+
+def print_rows(title, rows):
+    if rows:
+        print_table(title, ['rows'] + list(KINDS),
+                    [[height] + [1e3 * rows.get((height, kind), np.nan) for kind in KINDS.values()]
+                     for height in HEIGHTS], ['%d'] + ['%.1f'] * len(KINDS))
 
 
 # --- Plots ---------------------------------------------------------------------------------------
 
 def plot_epsilon(folder, plain, filtered):
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.2), constrained_layout=True)
+    shown = (0.25, 0.5, 1, 2, 4, 8, 16)
     for table, name in ((plain, 'plain SGM'), (filtered, 'SGM, median 5x5')):
         axes[0].plot(table[:, 0], table[:, 1], marker='o', label=name)
         axes[1].plot(table[:, 0], table[:, 3], marker='o', label=name)
@@ -270,28 +295,29 @@ def plot_epsilon(folder, plain, filtered):
     axes[2].plot(filtered[:, 0], filtered[:, 7], 'k_', markersize=12, label='most')
     axes[2].set(title='Levels, median 5x5 (Fig. 5)', xlabel='epsilon, px')
     for axis in axes:
+        axis.set_xscale('log')
+        axis.set_xticks(shown, ['%g' % epsilon for epsilon in shown])
+        axis.set_xticks([], minor=True)
         axis.grid(alpha=0.3)
         axis.legend(fontsize=8)
         axis.set_ylim(bottom=0)
     figure.savefig(os.path.join(folder, 'epsilon.png'), dpi=80)
 
 
-def plot_height(folder, inputs, rows, gpu):
-    figure, axes = plt.subplots(1, 2 if gpu else 1, figsize=(9.5 if gpu else 5, 3.4),
+def plot_height(folder, gpu, cpu):
+    panels = [(rows, title) for rows, title in ((gpu, 'GPU (Fig. 9)'), (cpu, 'CPU, one core'))
+              if rows]
+    if not panels:
+        return
+    figure, axes = plt.subplots(1, len(panels), figsize=(4.6 * len(panels), 3.4),
                                 constrained_layout=True, squeeze=False)
-    axes = axes[0]
-    for k, name in enumerate(inputs):
-        axes[0].plot([row[0] for row in rows], [row[1 + 2 * k] for row in rows], marker='o',
-                     label=name)
-    axes[0].set(title='CPU, one core (Fig. 9)', ylabel='ms')
-    for kind in ('smooth', 'median', 'raw', 'noise') if gpu else ():
-        points = sorted((height, us / 1e3) for (height, k), us in gpu.items() if k == kind)
-        if points:
-            axes[1].plot(*zip(*points), marker='o', label=kind)
-    if gpu:
-        axes[1].set(title='GPU of docs/gpu-report.txt', ylabel='ms')
-    for axis in axes:
-        axis.set(xlabel='rows of a column (1242 columns, epsilon 4)', xscale='log', yscale='log')
+    for axis, (rows, title) in zip(axes[0], panels):
+        for name, kind in KINDS.items():
+            points = [(height, rows[height, kind]) for height in HEIGHTS if (height, kind) in rows]
+            if points:
+                axis.plot(*zip(*points), marker='o', label=name)
+        axis.set(title=title, ylabel='ms', xlabel='rows of a column (1242 columns, epsilon 4)',
+                 xscale='log', yscale='log')
         axis.set_xticks(HEIGHTS, [str(height) for height in HEIGHTS])
         axis.set_xticks([], minor=True)
         axis.grid(alpha=0.3, which='both')
@@ -299,21 +325,25 @@ def plot_height(folder, inputs, rows, gpu):
     figure.savefig(os.path.join(folder, 'height.png'), dpi=80)
 
 
-def plot_engines(folder, rows, gpu):
-    bars = [('paper: Xavier CPU, one core', PAPER['one core']),
-            ('paper: Xavier CPU, 8 cores', PAPER['all cores']),
-            ('paper: Xavier GPU', PAPER['GPU'])]
-    row = next(row for row in rows if row[0] == COLUMN_HEIGHT)
-    bars += [('here: CPU, one core', row[3]), ('here: CPU, all cores', row[4])]
-    if (COLUMN_HEIGHT, 'median') in gpu:
-        bars.append(('here: GPU of gpu-report.txt', gpu[COLUMN_HEIGHT, 'median'] / 1e3))
-    bars.sort(key=lambda bar: -bar[1])
-    figure, axis = plt.subplots(figsize=(7.5, 2.6), constrained_layout=True)
-    axis.barh([name for name, _ in bars], [ms for _, ms in bars])
-    for k, (_, ms) in enumerate(bars):
-        axis.text(ms, k, ' %.3g ms' % ms, va='center', fontsize=8)
-    axis.set(title='Average input, 1242 x 1024 px (Fig. 10)', xscale='log', xlabel='ms')
-    axis.margins(x=0.2)
+def plot_engines(folder, gpu, one_core, all_cores):
+    cores = os.cpu_count() or 1
+    figure, axes = plt.subplots(2, 1, figsize=(7.5, 4.2), constrained_layout=True,
+                                gridspec_kw={'height_ratios': (1, 2)})
+    for axis, height in zip(axes, (256, COLUMN_HEIGHT)):
+        here = {'GPU of gpu-report.txt': gpu, 'CPU, one core': one_core,
+                'CPU, %d cores' % cores: all_cores}
+        bars = [(name, rows[height, 'median'], 'C0') for name, rows in here.items()
+                if (height, 'median') in rows]
+        if height == COLUMN_HEIGHT:
+            bars += [(name, ms, 'C7') for name, ms in PAPER.items()]
+        bars.sort(key=lambda bar: -bar[1])
+        axis.barh([name for name, _, _ in bars], [ms for _, ms, _ in bars],
+                  color=[color for _, _, color in bars])
+        for k, (_, ms, _) in enumerate(bars):
+            axis.text(ms, k, ' %.3g ms' % ms, va='center', fontsize=8)
+        axis.set(title='Average input, 1242 x %d px (Fig. 10)' % height, xscale='log',
+                 xlim=(0.005, 60))
+    axes[1].set_xlabel('ms')
     figure.savefig(os.path.join(folder, 'engines.png'), dpi=80)
 
 
@@ -408,18 +438,16 @@ def main():
     heads = ['rows'] + ['%s, %s' % (kind, cores) for kind in inputs for cores in ('1 core', 'all')]
     print_table('CPU, ms, epsilon 4, %d processors' % (os.cpu_count() or 1), heads, rows,
                 ['%d'] + ['%.2f'] * 8)
-    gpu = gpu_rows()
-    if gpu:
-        print_table('GPU of docs/gpu-report.txt, µs', ('rows', 'kind', 'µs'),
-                    [(height, kind, us) for (height, kind), us in sorted(gpu.items())],
-                    ('%d', '%s', '%.1f'))
+    gpu, one_core, all_cores = gpu_rows(), cpu_rows(True), cpu_rows(False)
+    print_rows('Timed rows, GPU of docs/gpu-report.txt, µs', gpu)
+    print_rows('Timed rows, CPU, one core, µs', one_core)
+    print_rows('Timed rows, CPU, %d cores, µs' % (os.cpu_count() or 1), all_cores)
     if data:
         stixels_table(data, frames)
-        return
     os.makedirs(folder, exist_ok=True)
     plot_epsilon(folder, plain, filtered)
-    plot_height(folder, inputs, rows, gpu)
-    plot_engines(folder, rows, gpu)
+    plot_height(folder, gpu, one_core)
+    plot_engines(folder, gpu, one_core, all_cores)
     print('\nplots: %s' % folder)
 
 

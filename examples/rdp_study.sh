@@ -2,9 +2,10 @@
 # rdp_study.sh [FOLDER]: repeats the study of Cebrian and Moure, "GPU-accelerated RDP Algorithm for
 # Data Segmentation", with cuda/rdp: accuracy, compression and levels against epsilon, time against
 # column height, CPU against GPU, stixels beside segments. Prints tables and writes PNG plots to
-# FOLDER (default: docs/rdp). On frames of the test street; with RV_DATA on the KITTI pairs in the
-# folder that it names, tables only. Needs python3-matplotlib for the plots. docs/rdp.md is the page.
+# FOLDER (default: rdp-study). On frames of the test street; with RV_DATA on the KITTI pairs in the
+# folder that it names. Times of the GPU are those of docs/gpu-report.txt. Needs python3-matplotlib.
+# docs/rdp.md is the page; its plots: RV_DATA=... examples/rdp_study.sh docs/rdp
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-case ${1:-} in -h | --help) sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;; esac
-exec "$here/run.sh" /usr/bin/python3 "$here/rdp_study.py" "${1:-$here/../docs/rdp}"
+case ${1:-} in -h | --help) sed -n '2,8s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;; esac
+exec "$here/run.sh" /usr/bin/python3 "$here/rdp_study.py" "${1:-rdp-study}"
