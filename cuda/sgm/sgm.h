@@ -92,11 +92,8 @@ RV_API void rv_sgm_config_init(RvSgmConfig *config);
 /* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
 RV_API RvStatus rv_sgm_config_check(const RvSgmConfig *config);
 
-/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. From 240 rows and 64
- * columns on at most 2.2 * width * height * disparities: RV_CPU always, RV_CUDA from 64 disparities
- * on with RV_SGM_CSCT and from 128 on with RV_SGM_CENSUS. Below, RV_CUDA keeps its descriptors of 8
- * or 16 bytes a pixel all the same (at most 2.6 times at 32 disparities): working them out again
- * where they are needed would cost far more time than the memory is worth. */
+/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. From 64 columns and 240
+ * rows on at most 2.2 * width * height * disparities, on both engines and with every cost. */
 RV_API size_t rv_sgm_workspace(const RvSgmConfig *config, RvEngine engine);
 
 /* *out is NULL after a failure. RV_CUDA takes its memory on the current device. */

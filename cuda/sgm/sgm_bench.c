@@ -1,5 +1,5 @@
-/* sgm_bench.c: the rows of the benchmark. Only size, disparities and paths differ from the
- * defaults. */
+/* sgm_bench.c: the rows of the benchmark. Only size, disparities, paths and (in rows that say so)
+ * the cost differ from the defaults. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,28 +20,30 @@ static int texture(int x, int y) {
   return (smooth * 7 + (int)((uint32_t)(x * 7919 + y * 104729) * 2654435761u >> 24)) / 8;
 }
 
-/* A road that comes nearer row by row, 4 to 100 px of disparity, and a wall before it. */
-static int true_disparity(int x, int y, int width, int height) {
+/* A road that comes nearer row by row, 4 to 100 px of disparity when there are 128, and a wall
+ * before it. */
+static int true_disparity(int x, int y, int width, int height, int disparities) {
   const int wall = x > width / 3 && x < width / 2 && y > height / 4 && y < 3 * height / 4;
-  return wall ? 90 : 4 + y * 96 / height;
+  return wall ? 90 * disparities / 128 : 4 + y * (96 * disparities / 128) / height;
 }
 
 typedef struct Pair {
-  int width, height;
+  int width, height, disparities;
   uint8_t *left, *right;
   uint16_t *disparity;
 } Pair;
 
 /* The left picture is looked up in the right one's texture. */
-static int new_pair(Pair *p, int width, int height) {
+static int new_pair(Pair *p, int width, int height, int disparities) {
   const size_t n = (size_t)width * (size_t)height;
-  *p = (Pair){width, height, malloc(n), malloc(n), malloc(2 * n)};
+  *p = (Pair){width, height, disparities, malloc(n), malloc(n), malloc(2 * n)};
   if (!p->left || !p->right || !p->disparity)
     return 0;
   for (int y = 0; y < height; y++)
     for (int x = 0; x < width; x++) {
+      const int d = true_disparity(x, y, width, height, disparities);
       p->right[y * width + x] = (uint8_t)texture(x + 128, y);
-      p->left[y * width + x] = (uint8_t)texture(x + 128 - true_disparity(x, y, width, height), y);
+      p->left[y * width + x] = (uint8_t)texture(x + 128 - d, y);
     }
   return 1;
 }
@@ -56,8 +58,8 @@ static void free_pair(Pair *p) {
 static double share_right(const Pair *p) {
   int good = 0, all = 0;
   for (int y = 0; y < p->height; y++)
-    for (int x = 128; x < p->width; x++) {
-      const int d = true_disparity(x, y, p->width, p->height);
+    for (int x = p->disparities; x < p->width; x++) {
+      const int d = true_disparity(x, y, p->width, p->height, p->disparities);
       all++;
       good += abs(p->disparity[y * p->width + x] - 16 * d) <= 16;
     }
@@ -100,21 +102,32 @@ static void bench_engine(RvCheck *check, const char *name, const RvSgmConfig *c,
 }
 
 void rv_sgm_bench(RvCheck *check) {
-  static const int rows[][3] = {
-      {1242, 375, 4}, {1242, 375, 8}, {1920, 1080, 4}, {1920, 1080, 8}, {640, 480, 8}};
+  static const struct {
+    int width, height, disparities, paths;
+    RvSgmCost cost;
+  } rows[] = {
+      {1242, 375, 128, 4, RV_SGM_CSCT},  {1242, 375, 128, 8, RV_SGM_CSCT},
+      {1920, 1080, 128, 4, RV_SGM_CSCT}, {1920, 1080, 128, 8, RV_SGM_CSCT},
+      {640, 480, 128, 8, RV_SGM_CSCT},   {1242, 375, 32, 8, RV_SGM_CSCT},
+      {1242, 375, 64, 8, RV_SGM_CSCT},   {1242, 375, 32, 8, RV_SGM_CENSUS},
+      {1242, 375, 64, 8, RV_SGM_CENSUS}, {1242, 375, 128, 8, RV_SGM_CENSUS},
+  };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     char name[64];
-    snprintf(name, sizeof name, "sgm/%dx%d-d128-p%d", rows[i][0], rows[i][1], rows[i][2]);
+    snprintf(name, sizeof name, "sgm/%dx%d-d%d-p%d%s", rows[i].width, rows[i].height,
+             rows[i].disparities, rows[i].paths, rows[i].cost == RV_SGM_CENSUS ? "-census" : "");
     if (!rvc_wants(check, name) || rvc_small(check))
       continue;
     RvSgmConfig c;
     Pair pair;
     rv_sgm_config_init(&c);
-    c.width = rows[i][0];
-    c.height = rows[i][1];
-    c.paths = rows[i][2];
+    c.width = rows[i].width;
+    c.height = rows[i].height;
+    c.disparities = rows[i].disparities;
+    c.paths = rows[i].paths;
+    c.cost = rows[i].cost;
     c.log = rvc_log(check);
-    if (rvc_true(check, name, new_pair(&pair, c.width, c.height), "out of memory")) {
+    if (rvc_true(check, name, new_pair(&pair, c.width, c.height, c.disparities), "out of memory")) {
       if (rvc_cpu(check))
         bench_engine(check, name, &c, &pair, RV_CPU);
       if (rvc_cuda(check))

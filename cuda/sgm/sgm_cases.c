@@ -280,22 +280,44 @@ static void check_hashes(RvCheck *check) {
     rvc_ok(check, name);
 }
 
-/* CUDA = CPU where the twin is too slow: pictures with many blocks, every number of disparities. */
-static void check_large(RvCheck *check) {
-  static const int sizes[][3] = {{641, 240, 128}, {333, 177, 64},  {500, 100, 256},
-                                 {300, 60, 512},  {257, 129, 96},  {1242, 64, 128},
-                                 {97, 400, 192},  {1000, 33, 160}, {480, 270, 32}};
-  const char *name = "sgm/engines";
-  if (!rvc_wants(check, name) || !rvc_cuda(check) || rvc_small(check))
+/* A picture and range; cost and paths 0: as drawn. */
+typedef struct Shape {
+  int width, height, disparities, cost, paths;
+} Shape;
+
+/* The CUDA engine cannot hold the descriptors of all rows of these at once; the first few are
+ * small, the last ones have rows too long for the shared memory of a block. */
+static const Shape windows[] = {
+    {16, 75, 32, RV_SGM_CENSUS, 8},    {11, 111, 32, RV_SGM_CSCT, 8},
+    {8, 95, 32, RV_SGM_CENSUS, 4},     {7, 100, 32, RV_SGM_CENSUS, 2},
+    {9, 177, 32, RV_SGM_CSCT, 2},      {40, 150, 64, RV_SGM_CENSUS, 8},
+    {30, 243, 96, RV_SGM_CENSUS, 8},   {33, 250, 64, RV_SGM_CSCT, 8},
+    {320, 301, 32, RV_SGM_CENSUS, 8},  {321, 240, 32, RV_SGM_CSCT, 8},
+    {10600, 56, 32, RV_SGM_CENSUS, 8}, {16384, 112, 32, RV_SGM_CSCT, 8},
+};
+enum { WINDOWS = (int)(sizeof windows / sizeof windows[0]), SMALL_WINDOWS = 4 };
+
+static void random_shaped(RvRandom *random, int n, int small, const Shape *shape, RvSgmConfig *c) {
+  random_config(random, n, small, c);
+  c->width = shape->width;
+  c->height = shape->height;
+  c->disparities = shape->disparities;
+  if (!shape->paths)
+    return;
+  c->cost = (RvSgmCost)shape->cost;
+  c->paths = shape->paths;
+}
+
+/* CUDA = CPU where the twin is too slow. */
+static void check_shapes(RvCheck *check, const char *name, const Shape *shapes, int shape_count,
+                         int count) {
+  if (!rvc_wants(check, name))
     return;
   RvRandom random = rvc_random(check, name);
   int good = 1;
-  for (int n = 0; good && n < 18; n++) {
+  for (int n = 0; good && n < count; n++) {
     Case t = {.check = check, .name = name};
-    random_config(&random, n, 0, &t.config);
-    t.config.width = sizes[n % 9][0];
-    t.config.height = sizes[n % 9][1];
-    t.config.disparities = sizes[n % 9][2];
+    random_shaped(&random, n, 0, &shapes[n % shape_count], &t.config);
     t.config.min_disparity = n % 3;
     RvSgm *cpu = NULL;
     good = case_open(&t);
@@ -313,6 +335,17 @@ static void check_large(RvCheck *check) {
     rvc_ok(check, name);
 }
 
+/* Pictures with many blocks, every number of disparities. */
+static void check_large(RvCheck *check) {
+  static const Shape shapes[] = {
+      {641, 240, 128, 0, 0}, {333, 177, 64, 0, 0},  {500, 100, 256, 0, 0},
+      {300, 60, 512, 0, 0},  {257, 129, 96, 0, 0},  {1242, 64, 128, 0, 0},
+      {97, 400, 192, 0, 0},  {1000, 33, 160, 0, 0}, {480, 270, 32, 0, 0}};
+  if (!rvc_small(check))
+    check_shapes(check, "sgm/engines", shapes, 9, 18);
+  check_shapes(check, "sgm/windows", windows, WINDOWS, rvc_small(check) ? SMALL_WINDOWS : WINDOWS);
+}
+
 /* run() of the CUDA engine, which may take another way than its single stages. */
 static void check_cuda_run(RvCheck *check) {
   const char *name = "sgm/run";
@@ -320,9 +353,12 @@ static void check_cuda_run(RvCheck *check) {
     return;
   RvRandom random = rvc_random(check, name);
   int good = 1;
-  for (int n = 0; good && n < 24; n++) {
+  for (int n = 0; good && n < 24 + SMALL_WINDOWS; n++) {
     Case t = {.check = check, .name = name};
-    random_config(&random, n, rvc_small(check), &t.config);
+    if (n < 24)
+      random_config(&random, n, rvc_small(check), &t.config);
+    else
+      random_shaped(&random, n, rvc_small(check), &windows[n - 24], &t.config);
     RvSgm *cpu = NULL, *cuda = NULL;
     RvPlane l = {0}, r = {0}, d = {0}, q = {0};
     char text[256];

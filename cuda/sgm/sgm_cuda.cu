@@ -5,32 +5,65 @@ static size_t census_bytes(const RvSgmConfig *config) {
   return config->cost == RV_SGM_CENSUS ? sizeof(uint64_t) : sizeof(uint32_t);
 }
 
-/* Maps in the place of the descriptors: each row of 4 (or 8) bytes a pixel of the left plane holds
- * winner and right disparity, that of the right plane values and confidence. */
-static void place_maps(SgmCuda *work, const RvSgmConfig *config) {
+/* The promise of sgm.h: a tenth more than the sums, from these sizes on. Smaller pictures hold as
+ * many rows of descriptors as these would, which is nearly always all. */
+enum { PROMISED_WIDTH = 64, PROMISED_HEIGHT = 240 };
+
+/* Rows of descriptors that the promise leaves room for; 52 or more. */
+static int window_rows(const RvSgmConfig *config) {
+  const int64_t width = rv_max(config->width, PROMISED_WIDTH);
+  const int64_t height = rv_max(config->height, PROMISED_HEIGHT);
+  const int64_t spare = width * height * config->disparities / 5 -
+                        width * (int64_t)sgm_cuda_sweeps_states(config) - 16 * RV_ARENA_GUARD;
+  const int64_t rows = spare / (2 * width * (int64_t)census_bytes(config));
+  return rows < config->height ? (int)rows : config->height;
+}
+
+static int holds_all(const SgmCuda *work, const RvSgmConfig *config) {
+  return work->window >= config->height;
+}
+
+/* Maps of 8 bytes a pixel in two halves, pitches in bytes. */
+static void place_maps(SgmCuda *work, const RvSgmConfig *config, void *left, void *right,
+                       ptrdiff_t pitch) {
   const ptrdiff_t width = config->width;
-  const ptrdiff_t row = width * (ptrdiff_t)census_bytes(config);
-  uint16_t *left = (uint16_t *)work->census[0], *right = (uint16_t *)work->census[1];
-  if (!left || !right)
-    return; /* counting */
-  work->winner = {left, row / 2};
-  work->right = {left + width, row / 2};
-  work->found = {right, row / 2};
-  work->sureness = {(uint8_t *)(right + width), row};
-  const size_t pixels = (size_t)config->width * config->height;
-  work->median = {(uint16_t *)work->sums, width};
-  work->labels = work->sums + pixels;
-  work->sizes = work->sums + 2 * pixels;
+  work->winner = {(uint16_t *)left, pitch / 2};
+  work->right = {(uint16_t *)left + width, pitch / 2};
+  work->found = {(uint16_t *)right, pitch / 2};
+  work->sureness = {(uint8_t *)right + 2 * width, pitch};
+}
+
+/* Each row of maps in the place of the row's descriptors. */
+static void place_maps_on_census(SgmCuda *work, const RvSgmConfig *config) {
+  place_maps(work, config, work->census[0], work->census[1],
+             config->width * (ptrdiff_t)census_bytes(config));
+}
+
+/* Each row of maps on the sums, behind the row before: 8 bytes a pixel, where a row of sums has 64
+ * or more. */
+static void place_maps_on_sums(SgmCuda *work, const RvSgmConfig *config) {
+  const ptrdiff_t width = config->width;
+  place_maps(work, config, work->sums, work->sums + width, 8 * width);
 }
 
 static void layout(void *memory, const RvSgmConfig *config, RvArena *arena) {
   SgmCuda *work = (SgmCuda *)memory;
   const size_t pixels = (size_t)config->width * config->height;
+  work->window = window_rows(config);
   work->sums = (uint32_t *)rv_arena_take(arena, pixels * config->disparities * sizeof(uint16_t));
   for (int side = 0; side < 2; side++)
-    work->census[side] = rv_arena_take(arena, pixels * census_bytes(config));
+    work->census[side] =
+        rv_arena_take(arena, (size_t)work->window * config->width * census_bytes(config));
   sgm_cuda_sweeps_layout(work, config, arena);
-  place_maps(work, config);
+  if (!work->sums)
+    return; /* counting */
+  if (holds_all(work, config))
+    place_maps_on_census(work, config);
+  else
+    place_maps_on_sums(work, config);
+  work->labels = work->sums + 2 * pixels; /* behind the maps */
+  work->sizes = work->sums + 3 * pixels;
+  work->median = {(uint16_t *)(work->sums + 4 * pixels), config->width};
 }
 
 SgmScene sgm_cuda_scene(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
@@ -74,19 +107,92 @@ static RvStatus copy_volume(const SgmCuda *work, const RvSgmConfig *config, cons
   return RV_OK;
 }
 
+/* Rows as a picture of their own, for what works on single rows. */
+struct SgmView {
+  SgmCuda work;
+  RvSgmConfig config;
+  RvSgmJob job;
+};
+
+template <typename T> static void skip_rows(SgmRaster<T> *raster, int rows) {
+  raster->data += rows * raster->stride;
+}
+
+/* Its descriptors are at the start of the window. */
+static SgmView view_rows(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
+                         int first, int rows) {
+  SgmView v = {*work, *config, *job};
+  const size_t pixels = (size_t)first * config->width;
+  v.config.height = rows;
+  v.work.sums += pixels * (config->disparities / 2);
+  skip_rows(&v.work.winner, first);
+  skip_rows(&v.work.right, first);
+  skip_rows(&v.work.found, first);
+  skip_rows(&v.work.sureness, first);
+  v.work.current = v.work.found;
+  v.job.left.data = (uint8_t *)job->left.data + first * job->left.stride;
+  v.job.census_left = job->census_left ? job->census_left + pixels : NULL;
+  v.job.census_right = job->census_right ? job->census_right + pixels : NULL;
+  v.job.volume = job->volume ? job->volume + pixels * config->disparities : NULL;
+  return v;
+}
+
+/* The horizontal paths and all that ends a row. */
+static RvStatus finish_rows(const SgmView *v, int check) {
+  RV_TRY(sgm_cuda_census_show(&v->work, &v->config, &v->job));
+  if (v->work.rows_fit)
+    return sgm_cuda_rows(&v->work, &v->config, &v->job, check);
+  RV_TRY(sgm_cuda_lines(&v->work, &v->config, &v->job));
+  if (v->job.volume)
+    RV_TRY(copy_volume(&v->work, &v->config, &v->job));
+  RV_TRY(sgm_cuda_winner(&v->work, &v->config, &v->job));
+  return check ? sgm_cuda_check(&v->work, &v->config, &v->job) : RV_OK;
+}
+
+/* From the place of the descriptors to the place `to` has for them. */
+static RvStatus move_maps(const SgmView *from, const SgmCuda *to, RvStream stream) {
+  const SgmRaster<uint16_t> source[2] = {from->work.winner, from->work.found};
+  const SgmRaster<uint16_t> target[2] = {to->winner, to->found};
+  for (int i = 0; i < 2; i++)
+    RV_CU(&from->config.log,
+          cudaMemcpy2DAsync(target[i].data, 2 * (size_t)target[i].stride, source[i].data,
+                            2 * (size_t)source[i].stride, 4 * (size_t)from->config.width,
+                            (size_t)from->config.height, cudaMemcpyDeviceToDevice, stream));
+  return RV_OK;
+}
+
+/* Window by window. The first one's maps wait in the place of its descriptors until its sums are
+ * done with; those of the others go on the sums of the windows before. */
+static RvStatus finish_windows(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
+                               int check) {
+  const int windows = rv_div_up(config->height, work->window);
+  const int most = rv_div_up(config->height, windows);
+  for (int first = 0; first < config->height; first += most) {
+    const SgmRows rows = {first, rv_min(most, config->height - first), 0};
+    SgmView v = view_rows(work, config, job, first, rows.count);
+    if (first == 0)
+      place_maps_on_census(&v.work, config);
+    v.work.current = v.work.found;
+    RV_TRY(sgm_cuda_census(work, config, job, &rows, 1));
+    RV_TRY(finish_rows(&v, check));
+    if (first == 0)
+      RV_TRY(move_maps(&v, work, job->stream));
+  }
+  return RV_OK;
+}
+
 /* match, and with `check` the left-right check after it. */
 static RvStatus match_and_check(SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
                                 int check) {
   work->current = work->found;
-  RV_TRY(sgm_cuda_census(work, config, job));
+  const SgmRows all = {0, config->height, 0};
+  if (holds_all(work, config))
+    RV_TRY(sgm_cuda_census(work, config, job, &all, 1));
   RV_TRY(sgm_cuda_sweeps(work, config, job));
-  if (work->rows_fit)
-    return sgm_cuda_rows(work, config, job, check);
-  RV_TRY(sgm_cuda_lines(work, config, job));
-  if (job->volume)
-    RV_TRY(copy_volume(work, config, job));
-  RV_TRY(sgm_cuda_winner(work, config, job));
-  return check ? sgm_cuda_check(work, config, job) : RV_OK;
+  if (!holds_all(work, config))
+    return finish_windows(work, config, job, check);
+  const SgmView v = view_rows(work, config, job, 0, config->height);
+  return finish_rows(&v, check);
 }
 
 static RvStatus match(void *work, const RvSgmConfig *config, const RvSgmJob *job) {

@@ -3,7 +3,10 @@
  * Memory of one object: the sums S of 2 bytes a cell, two planes of census descriptors, and the
  * states of paths at the seams of bands. The maps between the stages take the place of the
  * descriptors, those of the cleaning stages the place of the sums, each once these are done with.
- */
+ *
+ * Where descriptors of the whole picture would break the promise of sgm.h (few disparities), the
+ * planes are a window: descriptors are worked out again for the rows that come next, by the sweeps
+ * and by the row stages. The maps then lie at the start of the sums, in rows that are done with. */
 #ifndef RV_SGM_CUDA_H
 #define RV_SGM_CUDA_H
 
@@ -28,7 +31,8 @@ struct SgmScene {
 
 struct SgmCuda {
   uint32_t *sums;              /* [y][x][disparities / 2], see sgm_cuda_path.cuh */
-  void *census[2];             /* left, right: u32 (csct) or u64 (census), dense */
+  void *census[2];             /* left, right: u32 (csct) or u64 (census), [window][x] */
+  int window;                  /* rows there; all of the picture, or some at a time */
   SgmRaster<uint16_t> winner;  /* k of the smallest sum */
   SgmRaster<uint16_t> right;   /* k of the right picture's pixels */
   SgmRaster<uint16_t> found;   /* values from match and check */
@@ -40,7 +44,6 @@ struct SgmCuda {
   /* Sweeps (sgm_cuda_sweep.cu): states of the paths at the seams of bands. */
   uint32_t *straight;      /* [sweep][x][words] */
   uint32_t *slanted[2];    /* [sweep][side][x][words], read and written by turns */
-  int sweeps;              /* at once: 1 or 2 */
   int strip, halo, blocks; /* columns of a block's own and on each side */
 
   int rows_fit; /* sgm_cuda_rows can be used */
@@ -70,12 +73,22 @@ struct SgmCuda {
 
 SgmScene sgm_cuda_scene(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
 
-RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+/* Rows of the picture and where the first of them goes in the window. */
+struct SgmRows {
+  int first, count, to;
+};
+
+/* Descriptors of one or two pieces of both pictures. */
+RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
+                         const SgmRows *pieces, int count);
+/* For the tests: copies config->height rows from the start of the window. */
+RvStatus sgm_cuda_census_show(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
 
 /* Vertical and diagonal directions: sets the sums. */
 RvStatus sgm_cuda_sweeps(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
 RvStatus sgm_cuda_sweeps_open(SgmCuda *work, const RvSgmConfig *config);
 void sgm_cuda_sweeps_layout(SgmCuda *work, const RvSgmConfig *config, RvArena *arena);
+size_t sgm_cuda_sweeps_states(const RvSgmConfig *config); /* bytes for a column of the picture */
 
 /* Horizontal directions and winners, a block a row; with `check` the left-right check as well. */
 RvStatus sgm_cuda_rows(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,

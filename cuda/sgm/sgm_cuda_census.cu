@@ -8,6 +8,7 @@ enum { SPAN_X = TILE_X + 2 * RX, SPAN_Y = TILE_Y + 2 * RY, WINDOW_Y = ROWS + 2 *
 struct CensusArgs {
   SgmRaster<const uint8_t> left, right;
   void *census_left, *census_right;
+  SgmRows piece[2];
   int width, height;
 };
 
@@ -45,9 +46,10 @@ static __device__ __forceinline__ uint64_t describe(const CensusWindow &w, int y
 template <typename Census>
 static __global__ void __launch_bounds__(TILE_X *THREADS_Y) census_kernel(const CensusArgs a) {
   __shared__ uint8_t tile[SPAN_Y][SPAN_X];
-  const SgmRaster<const uint8_t> picture = blockIdx.z ? a.right : a.left;
-  Census *const out = (Census *)(blockIdx.z ? a.census_right : a.census_left);
-  const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y;
+  const SgmRaster<const uint8_t> picture = blockIdx.z % 2 ? a.right : a.left;
+  Census *const out = (Census *)(blockIdx.z % 2 ? a.census_right : a.census_left);
+  const SgmRows piece = a.piece[blockIdx.z / 2];
+  const int x0 = blockIdx.x * TILE_X, y0 = piece.first + blockIdx.y * TILE_Y;
   for (int i = threadIdx.y * TILE_X + threadIdx.x; i < SPAN_X * SPAN_Y; i += TILE_X * THREADS_Y) {
     const int x = rv_clamp(x0 + i % SPAN_X - RX, 0, a.width - 1);
     const int y = rv_clamp(y0 + i / SPAN_X - RY, 0, a.height - 1);
@@ -63,8 +65,9 @@ static __global__ void __launch_bounds__(TILE_X *THREADS_Y) census_kernel(const 
   const int x = x0 + threadIdx.x, y = y0 + threadIdx.y * ROWS;
 #pragma unroll
   for (int r = 0; r < ROWS; r++)
-    if (x < a.width && y + r < a.height)
-      out[(size_t)(y + r) * a.width + x] = describe(window, r + RY, Census());
+    if (x < a.width && y + r < piece.first + piece.count)
+      out[(size_t)(y + r - piece.first + piece.to) * a.width + x] =
+          describe(window, r + RY, Census());
 }
 
 template <typename Census>
@@ -75,8 +78,7 @@ static __global__ void widen_kernel(const Census *in, uint64_t *out, size_t coun
 }
 
 template <typename Census>
-static RvStatus copy_for_tests(const SgmCuda *work, const RvSgmConfig *config,
-                               const RvSgmJob *job) {
+static RvStatus show(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
   uint64_t *const out[2] = {job->census_left, job->census_right};
   const size_t count = (size_t)config->width * config->height;
   for (int side = 0; side < 2; side++) {
@@ -90,19 +92,31 @@ static RvStatus copy_for_tests(const SgmCuda *work, const RvSgmConfig *config,
 }
 
 template <typename Census>
-static RvStatus census(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+static RvStatus census(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
+                       const SgmRows *pieces, int count) {
   CensusArgs a = {};
   a.left = {(const uint8_t *)job->left.data, job->left.stride};
   a.right = {(const uint8_t *)job->right.data, job->right.stride};
   a.census_left = work->census[0], a.census_right = work->census[1];
   a.width = config->width, a.height = config->height;
-  const dim3 grid(rv_div_up(a.width, TILE_X), rv_div_up(a.height, TILE_Y), 2);
+  int most = 0;
+  for (int i = 0; i < count; i++) {
+    a.piece[i] = pieces[i];
+    most = rv_max(most, pieces[i].count);
+  }
+  const dim3 grid(rv_div_up(a.width, TILE_X), rv_div_up(most, TILE_Y), 2 * count);
   census_kernel<Census><<<grid, dim3(TILE_X, THREADS_Y), 0, job->stream>>>(a);
   RV_LAUNCHED(&config->log);
-  return copy_for_tests<Census>(work, config, job);
+  return RV_OK;
 }
 
-RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
-  return config->cost == RV_SGM_CENSUS ? census<uint64_t>(work, config, job)
-                                       : census<uint32_t>(work, config, job);
+RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
+                         const SgmRows *pieces, int count) {
+  return config->cost == RV_SGM_CENSUS ? census<uint64_t>(work, config, job, pieces, count)
+                                       : census<uint32_t>(work, config, job, pieces, count);
+}
+
+RvStatus sgm_cuda_census_show(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+  return config->cost == RV_SGM_CENSUS ? show<uint64_t>(work, config, job)
+                                       : show<uint32_t>(work, config, job);
 }

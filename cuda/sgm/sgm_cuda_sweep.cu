@@ -28,6 +28,7 @@ struct SweepArgs {
   const uint32_t *slanted_in; /* [state][side][x][words] */
   uint32_t *slanted_out;
   int row, rows;    /* of the band, counted in the direction of the sweep */
+  int skipped[2];   /* row of the picture that row 0 of the descriptors is, by sweep */
   int sweep, state; /* of blockIdx.y 0: 0 down, 1 up; place of its states */
   int add;          /* 0: the sums are set */
   int strip, halo;
@@ -67,7 +68,7 @@ template <typename Census> struct SweepShared {
   __device__ __forceinline__ uint32_t *sum(int turn, int own) const {
     return sums + (size_t)(turn % STAGES * strip + own) * words;
   }
-  /* Starts to copy the descriptors of a row; x0 is the block's first column. */
+  /* Starts to copy row y of the descriptors; x0 is the block's first column. */
   __device__ __forceinline__ void fetch(const SgmScene &s, int x0, int y, int turn) const {
     const Census *from = (const Census *)s.right + (size_t)y * s.width;
     const Census *beside = (const Census *)s.left + (size_t)y * s.width;
@@ -256,9 +257,10 @@ static __global__ void __launch_bounds__(sweep_threads(K, SLANTED))
   uint32_t *const sums = a.sums + ((size_t)y0 * scene.width + x) * words + self.first_word;
   const ptrdiff_t pitch = (ptrdiff_t)dy * scene.width * words;
   const bool keeps = col.own && self.active;
+  const int described = y0 - a.skipped[col.sweep];
   const auto fetch = [&](int s) {
     if (s < a.rows) {
-      m.fetch(scene, col.x - col.c, y0 + s * dy, s);
+      m.fetch(scene, col.x - col.c, described + s * dy, s);
       if (a.add && keeps)
         SweepLane<G, K>::copy(m.sum(s, own), sums + s * pitch, words);
     }
@@ -371,6 +373,27 @@ static RvStatus run_bands(const RvSgmConfig *config, SweepArgs *a, int sweeps, i
   return RV_OK;
 }
 
+/* The same with the descriptors of these rows: they are there, or are worked out window by window,
+ * whole bands at a time where the window has room for one. */
+static RvStatus run_rows(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
+                         SweepArgs *a, int sweeps, int from, int to) {
+  if (work->window >= config->height)
+    return run_bands(config, a, sweeps, from, to, job->stream);
+  const int band = config->paths == 8 ? work->halo + 1 : 1;
+  int most = work->window / sweeps;
+  most -= most > band ? most % band : 0;
+  for (int first = from; first < to; first += most) {
+    const int end = rv_min(first + most, to), count = end - first;
+    const SgmRows down = {first, count, 0};
+    const SgmRows up = {config->height - end, count, sweeps == 2 ? count : 0};
+    const SgmRows pieces[2] = {a->sweep ? up : down, up};
+    RV_TRY(sgm_cuda_census(work, config, job, pieces, sweeps));
+    a->skipped[0] = down.first - down.to, a->skipped[1] = up.first - up.to;
+    RV_TRY(run_bands(config, a, sweeps, first, end, job->stream));
+  }
+  return RV_OK;
+}
+
 RvStatus sgm_cuda_sweeps(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
   SweepArgs a = {};
   a.scene = sgm_cuda_scene(work, config, job);
@@ -379,45 +402,35 @@ RvStatus sgm_cuda_sweeps(const SgmCuda *work, const RvSgmConfig *config, const R
   a.strip = work->strip, a.halo = work->halo;
   const int height = config->height, half = height / 2;
   if (config->paths == 2)
-    return run_bands(config, &a, 1, 0, height, job->stream);
-  if (work->sweeps == 1) {
-    RV_TRY(run_bands(config, &a, 1, 0, height, job->stream));
-    a.sweep = 1, a.add = 1;
-    return run_bands(config, &a, 1, 0, height, job->stream);
-  }
-  RV_TRY(run_bands(config, &a, 2, 0, half, job->stream));
+    return run_rows(work, config, job, &a, 1, 0, height);
+  RV_TRY(run_rows(work, config, job, &a, 2, 0, half));
   if (height % 2) { /* both come to the middle row: one after the other */
     SweepArgs middle = a;
-    RV_TRY(run_bands(config, &middle, 1, half, half + 1, job->stream));
+    RV_TRY(run_rows(work, config, job, &middle, 1, half, half + 1));
     middle = a;
     middle.sweep = 1, middle.state = 1, middle.add = 1;
-    RV_TRY(run_bands(config, &middle, 1, half, half + 1, job->stream));
+    RV_TRY(run_rows(work, config, job, &middle, 1, half, half + 1));
     a.slanted_in = middle.slanted_in, a.slanted_out = middle.slanted_out;
   }
   a.add = 1;
-  return run_bands(config, &a, 2, half + height % 2, height, job->stream);
+  return run_rows(work, config, job, &a, 2, half + height % 2, height);
 }
 
 /* --- Memory and shape ------------------------------------------------------------------------ */
 
-static size_t state_words(const RvSgmConfig *config, int sweeps) {
-  return (size_t)sweeps * config->width * (config->disparities / 2);
+/* Down and up at once need states each. */
+static int sweeps_of(const RvSgmConfig *config) {
+  return config->paths == 2 ? 1 : 2;
 }
 
-/* Both sweeps at once, unless their states would break the promise of sgm.h. */
-static int sweeps_at_once(const RvSgmConfig *config, const RvArena *arena) {
-  if (config->paths == 2)
-    return 1;
-  if (config->paths == 4 || config->disparities < 64 || config->height < 240)
-    return 2;
-  const size_t states = 5 * state_words(config, 2) * sizeof(uint32_t);
-  const size_t allowed = (size_t)config->width * config->height * config->disparities * 22 / 10;
-  return rv_arena_size(arena) + states + 8 * RV_ARENA_GUARD <= allowed ? 2 : 1;
+size_t sgm_cuda_sweeps_states(const RvSgmConfig *config) {
+  const size_t state = config->disparities / 2 * sizeof(uint32_t);
+  return state * sweeps_of(config) * (config->paths == 8 ? 5 : 1);
 }
 
 void sgm_cuda_sweeps_layout(SgmCuda *work, const RvSgmConfig *config, RvArena *arena) {
-  work->sweeps = sweeps_at_once(config, arena);
-  const size_t bytes = state_words(config, work->sweeps) * sizeof(uint32_t);
+  const size_t state = config->disparities / 2 * sizeof(uint32_t);
+  const size_t bytes = state * sweeps_of(config) * config->width;
   work->straight = (uint32_t *)rv_arena_take(arena, bytes);
   for (int i = 0; i < 2 && config->paths == 8; i++)
     work->slanted[i] = (uint32_t *)rv_arena_take(arena, 2 * bytes);
@@ -430,7 +443,7 @@ static void choose_strip(SgmCuda *work, const RvSgmConfig *config, int columns, 
   const double launch_us = 6, row_us = 0.2, column_us = 0.016 * config->disparities / 128;
   double best = 0;
   for (int strip = unit; strip <= columns; strip += unit) {
-    const int blocks = work->sweeps * rv_div_up(config->width, strip);
+    const int blocks = sweeps_of(config) * rv_div_up(config->width, strip);
     const int waves = rv_div_up(blocks, processors);
     for (int halo = 0; strip + 2 * halo <= columns; halo += unit) {
       const double busy = waves * column_us * (strip + 0.8 * halo);
