@@ -193,10 +193,13 @@ static __device__ void take_states(const SweepArgs &a, const SweepShared<Census>
 struct SweepPenalty {
   uint32_t straight, side[2];
 
-  __device__ __forceinline__ SweepPenalty(const SgmScene &s, int x, int y, int dy, bool started) {
+  __device__ __forceinline__ SweepPenalty(const SweepArgs &a, int sweep, int x, int row, int dy,
+                                          bool started) {
+    const SgmScene &s = a.scene;
     straight = side[0] = side[1] = (uint32_t)s.p2 * 0x10001u;
     if (!s.adaptive || !started)
       return;
+    const int y = row + a.skipped[sweep];
     straight = sgm_p2(s, x, y, 0, dy, true);
     side[0] = sgm_p2(s, x, y, 1, dy, x > 0);
     side[1] = sgm_p2(s, x, y, -1, dy, x < s.width - 1);
@@ -252,15 +255,15 @@ static __global__ void __launch_bounds__(sweep_threads(K, SLANTED))
   const SweepColumn col = sweep_column<G>(a);
   SweepShared<Census> m;
   SweepShared<Census>::place(&m, memory, a.strip, a.halo, words, SLANTED);
-  const int dy = col.sweep ? -1 : 1, y0 = col.sweep ? scene.height - 1 - a.row : a.row;
+  const int dy = col.sweep ? -1 : 1, first = col.sweep ? scene.height - 1 - a.row : a.row;
   const int x = rv_clamp(col.x, 0, scene.width - 1), own = col.c - a.halo;
-  uint32_t *const sums = a.sums + ((size_t)y0 * scene.width + x) * words + self.first_word;
+  uint32_t *const sums = a.sums + ((size_t)first * scene.width + x) * words + self.first_word;
   const ptrdiff_t pitch = (ptrdiff_t)dy * scene.width * words;
   const bool keeps = col.own && self.active;
-  const int described = y0 - a.skipped[col.sweep];
+  const int row0 = first - a.skipped[col.sweep]; /* among the descriptors */
   const auto fetch = [&](int s) {
     if (s < a.rows) {
-      m.fetch(scene, col.x - col.c, described + s * dy, s);
+      m.fetch(scene, col.x - col.c, row0 + s * dy, s);
       if (a.add && keeps)
         SweepLane<G, K>::copy(m.sum(s, own), sums + s * pitch, words);
     }
@@ -276,7 +279,6 @@ static __global__ void __launch_bounds__(sweep_threads(K, SLANTED))
   if (SLANTED)
     take_states<G, K>(a, m, self, col);
   for (int s = 0; s < a.rows; s++) {
-    const int y = y0 + s * dy;
     __pipeline_wait_prior(AHEAD - 1);
     __syncthreads(); /* row s is there; row s - 1 is done with */
     fetch(s + AHEAD);
@@ -288,7 +290,7 @@ static __global__ void __launch_bounds__(sweep_threads(K, SLANTED))
       cost[j] = sgm_hamming(here, low[-j]) + (sgm_hamming(here, low[-j - words]) << 16);
     if (a.add && keeps)
       SweepLane<G, K>::load(sum, m.sum(s, own), words);
-    const SweepPenalty p2(scene, x, y, dy, a.row + s > 0);
+    const SweepPenalty p2(a, col.sweep, x, row0 + s * dy, dy, a.row + s > 0);
     if (col.any_own) {
       sgm_path_step<G, K>(straight, floor2, cost, (uint32_t)scene.p1 * 0x10001u, p2.straight, self);
 #pragma unroll
