@@ -90,6 +90,8 @@ static RvStatus segment(void *memory, const RvRdpConfig *config, const RvRdpLimi
   args.stride = job->disparity.stride / 2;
   args.width = config->width;
   args.height = config->height;
+  args.pairs = (config->width | work->shape.columns | args.stride) % 2 == 0 &&
+               (uintptr_t)args.source % 4 == 0;
   args.breaks = config->invalid == RV_RDP_BREAK;
   args.limit = *limit;
   args.shape = work->shape;

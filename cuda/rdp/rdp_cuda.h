@@ -14,8 +14,7 @@ struct RdpShape {
   int words;      /* of 32 rows each */
   int word_pitch; /* odd: the words of one row lie in different banks */
   int small_rows; /* of the longest segment that is left to one thread */
-  int open_room;  /* long segments that can be open at once */
-  int small_room; /* short ones that can wait */
+  int room;       /* long segments that are ever handed on, and one claim for each warp */
   int bytes;      /* of shared memory */
 };
 
@@ -23,13 +22,14 @@ struct RdpArgs {
   const uint16_t *source;
   ptrdiff_t stride; /* values */
   int width, height;
+  int pairs;  /* values can be read two at a time */
   int breaks; /* invalid rows end a piece */
   RvRdpLimit limit;
   RdpShape shape;
   RvRdpOutput output;
-  /* Blocks tell each other how many segments they have found: run << 32 | number. A block takes a
-   * ticket when it begins, so those it waits for are running or done. Tickets say the number of the
-   * run too, which is no argument, so that a graph can replay a run. */
+  /* Blocks tell each other how many segments they have found: run << 32 | number. The number of the
+   * run comes from the counter of blocks that have begun, since it cannot be an argument: a graph
+   * can replay a run. */
   unsigned long long *totals;
   unsigned long long *tickets;
 };

@@ -9,21 +9,29 @@ constexpr int THREADS = 1024;
 constexpr int WARPS = THREADS / 32;
 constexpr int COLUMNS_MAX = 16;
 constexpr unsigned ALL = 0xffffffffu;
+#ifndef RDP_NAP
+#  define RDP_NAP 20
+#endif
 
-/* Segments of more than shape.small_rows rows are searched by a warp each; those up to it wait, and
- * are cut to the end by a thread each. */
+/* Segments of more than shape.small_rows rows are searched by a warp each; those up to it are cut
+ * to the end by a thread each. */
 constexpr int SMALL_ROWS_MAX = 32;
 
 /* Groups of 32 words in a column. */
 constexpr int GROUPS_MAX = RV_MAX_SIDE / 1024;
 
-/* Pieces of at least three rows that can begin in one word. */
-constexpr int PIECES_PER_WORD = 8;
+/* A segment that may be cut: first | last << 16 | column << 32 | depth << 40; never 0. */
+typedef unsigned long long Item;
+
+static __device__ __forceinline__ Item item_of(int first, int last, int column, int depth) {
+  return (unsigned)first | (unsigned)last << 16 |
+         (Item)((unsigned)column | (unsigned)depth << 8) << 32;
+}
 
 struct Shared {
-  int open[2]; /* segments in each list of long ones */
-  int small;
-  unsigned block;                   /* of the picture */
+  int claimed, pushed;              /* places in the queue that are taken, and filled */
+  int pending;                      /* long segments not cut to the end yet */
+  int small;                        /* short ones that wait */
   unsigned run;                     /* its number, from 1, modulo 2^32 */
   unsigned before;                  /* segments of all blocks before this one */
   unsigned counts[COLUMNS_MAX + 1]; /* segments; then those of the block's columns to the left */
@@ -31,17 +39,16 @@ struct Shared {
   unsigned error_sum[COLUMNS_MAX];
   int error_max[COLUMNS_MAX];
   int levels[COLUMNS_MAX];
+  unsigned best[WARPS]; /* of the part of a column that a warp has searched first */
+  int best_k[WARPS];
+  Item small_items[THREADS];
   uint32_t ends[COLUMNS_MAX][GROUPS_MAX]; /* a bit for each word in which segments end */
 };
-
-/* A segment that may be cut: x = first | last << 16, y = column | depth << 8. */
-typedef uint2 Item;
 
 /* The block's view of its shared memory. */
 struct Block {
   Shared *s;
-  Item *open; /* two lists of open_room */
-  Item *small;
+  Item *queue;                  /* long segments, 0: not filled yet */
   uint32_t *cut, *first, *last; /* a bit for each row: [column][word_pitch] */
   uint32_t *words;              /* valid rows; later segments above each word */
   uint16_t *values;             /* [column][pitch] */
@@ -50,9 +57,8 @@ struct Block {
 static __device__ __forceinline__ Block block_of(Shared *s, void *pool, const RdpShape &shape) {
   Block b;
   b.s = s;
-  b.open = (Item *)pool;
-  b.small = b.open + 2 * shape.open_room;
-  b.cut = (uint32_t *)(b.small + shape.small_room);
+  b.queue = (Item *)pool;
+  b.cut = (uint32_t *)(b.queue + shape.room);
   const int bits = shape.columns * shape.word_pitch;
   b.first = b.cut + bits;
   b.last = b.first + bits;
@@ -85,62 +91,20 @@ static __device__ __forceinline__ unsigned warp_sum(unsigned v) {
 #endif
 }
 
-/* Puts first..last where it will be looked at; not when it can never be cut. Room: long segments of
- * a column share no row but their ends, so there are at most (height - 1) / (small_rows + 1). */
-static __device__ __forceinline__ void push(const Block &b, const RdpArgs &a, int list, int first,
-                                            int last, int column, int depth) {
-  const int length = last - first;
-  if (length < 2 || depth >= a.limit.depth)
-    return;
-  const Item item = make_uint2(first | (unsigned)last << 16, column | (unsigned)depth << 8);
-  if (length > a.shape.small_rows)
-    b.open[list * a.shape.open_room + atomicAdd(&b.s->open[list], 1)] = item;
-  else
-    b.small[atomicAdd(&b.s->small, 1)] = item;
-}
-
 static __device__ __forceinline__ void mark_cut(const Block &b, const RdpArgs &a, int column,
                                                 int row) {
   atomicOr(&b.cut[column * a.shape.word_pitch + (row >> 5)], 1u << (row & 31));
 }
 
-/* One long segment, by a warp. */
-static __device__ __forceinline__ void split_long(const Block &b, const RdpArgs &a, Item item,
-                                                  int next, int lane) {
-  const int first = item.x & 0xffff, last = item.x >> 16;
-  const int column = item.y & 0xff, depth = item.y >> 8;
-  const uint16_t *d = b.values + column * a.shape.pitch + first;
-  const int length = last - first, from = d[0], rise = d[length] - from;
-  unsigned best = 0;
-  int best_k = 0;
-#pragma unroll 4
-  for (int k = 1 + lane; k < length; k += 32) {
-    const int value = d[k];
-    const unsigned e = rv_rdp_deviation(rise, k, value - from, length);
-    if (value != 0 && e > best) {
-      best = e;
-      best_k = k;
-    }
-  }
-  const unsigned most = warp_max(best);
-  if (!rv_rdp_above(most, length, rise, &a.limit))
-    return;
-  const int at = first + (int)warp_min(best == most ? (unsigned)best_k : ALL);
-  if (lane == 0) {
-    mark_cut(b, a, column, at);
-    atomicMax(&b.s->levels[column], depth + 1);
-  }
-  if (lane < 2)
-    push(b, a, next, lane ? at : first, lane ? last : at, column, depth + 1);
-}
+/* --- Short segments -------------------------------------------------------------------------- */
 
 /* One short segment and everything it is cut into, by a thread. What waits is at most 32 rows
  * and levels away from the segment, so that an entry fits 16 bits. */
 static __device__ __forceinline__ void split_short(const Block &b, const RdpArgs &a, Item item) {
-  const int begin = item.x & 0xffff, column = item.y & 0xff, top = item.y >> 8;
+  const int begin = item & 0xffff, column = item >> 32 & 0xff, top = (int)(item >> 40);
   const uint16_t *d = b.values + column * a.shape.pitch + begin;
-  uint16_t pending[SMALL_ROWS_MAX];
-  int waiting = 0, first = 0, last = (int)(item.x >> 16) - begin, depth = top, deepest = top;
+  uint16_t waits[SMALL_ROWS_MAX];
+  int waiting = 0, first = 0, last = (int)(item >> 16 & 0xffff) - begin, depth = top, deepest = top;
   for (;;) {
     const int length = last - first, from = d[first], rise = d[last] - from;
     unsigned best = 0;
@@ -160,12 +124,12 @@ static __device__ __forceinline__ void split_short(const Block &b, const RdpArgs
       mark_cut(b, a, column, begin + at);
       depth++;
       deepest = max(deepest, depth);
-      pending[waiting++] = (uint16_t)(last | (depth - top) << 8);
+      waits[waiting++] = (uint16_t)(last | (depth - top) << 8);
       last = at;
     } else {
       if (waiting == 0)
         break;
-      const int next = pending[--waiting];
+      const int next = waits[--waiting];
       first = last;
       last = next & 0xff;
       depth = top + (next >> 8);
@@ -175,48 +139,150 @@ static __device__ __forceinline__ void split_short(const Block &b, const RdpArgs
     atomicMax(&b.s->levels[column], deepest);
 }
 
-/* Cuts the `count` short segments that wait, by the whole block; nothing waits afterwards. */
-static __device__ __forceinline__ void split_small(const Block &b, const RdpArgs &a, int count) {
-  for (int i = threadIdx.x; i < count; i += THREADS)
-    split_short(b, a, b.small[i]);
-  __syncthreads();
-  if (threadIdx.x == 0)
-    b.s->small = 0;
-  __syncthreads();
-}
+/* The short segments that a warp has come across, one in each of its first lanes. */
+struct Shorts {
+  Item item;
+  int count;
+};
 
-/* Cuts everything in the lists. Each round looks at all long segments of one level of the
- * recursion. */
-static __device__ __forceinline__ void split_all(const Block &b, const RdpArgs &a) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  for (int list = 0;; list ^= 1) {
-    __syncthreads(); /* everything pushed is seen */
-    const int open = b.s->open[list], small = b.s->small;
-    if (threadIdx.x == 0)
-      b.s->open[list ^ 1] = 0; /* the former round is done with it */
-    __syncthreads();           /* everybody has read: the same way for all */
-    if (open == 0 || small + 2 * open > a.shape.small_room)
-      split_small(b, a, small);
-    if (open == 0)
-      return;
-    for (int i = warp; i < open; i += WARPS)
-      split_long(b, a, b.open[list * a.shape.open_room + i], list ^ 1, lane);
+static __device__ __forceinline__ void keep_short(const Block &b, const RdpArgs &a, Shorts *shorts,
+                                                  Item item, int lane) {
+  if (lane == shorts->count)
+    shorts->item = item;
+  if (++shorts->count == 32) { /* no lane idles */
+    split_short(b, a, shorts->item);
+    __syncwarp();
+    shorts->count = 0;
   }
 }
 
-/* Last row of the segment that begins at `row`. */
-static __device__ __forceinline__ int segment_end(const Block &b, const RdpArgs &a, int column,
-                                                  int row) {
-  const uint32_t *cut = b.cut + column * a.shape.word_pitch;
+/* Those left in all warps, spread over the block. */
+static __device__ __forceinline__ void split_shorts(const Block &b, const RdpArgs &a,
+                                                    const Shorts &shorts) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  int at = 0;
+  if (lane == 0 && shorts.count > 0)
+    at = atomicAdd(&b.s->small, shorts.count);
+  at = __shfl_sync(ALL, at, 0);
+  if (lane < shorts.count)
+    b.s->small_items[at + lane] = shorts.item;
+  __syncthreads();
+  const int own = lane * WARPS + warp; /* few in each warp, of like size */
+  if (own < b.s->small)
+    split_short(b, a, b.s->small_items[own]);
+}
+
+/* --- Long segments --------------------------------------------------------------------------- */
+
+struct Farthest {
+  unsigned e;
+  int k; /* rows below the segment's first */
+};
+
+/* The row farthest from the segment of `length` rows that begins at d, among begin..end - 1. */
+static __device__ __forceinline__ Farthest search(const uint16_t *d, int length, int rise,
+                                                  int begin, int end, int lane) {
+  const int from = d[0];
+  unsigned best = 0;
+  int best_k = 0;
+#pragma unroll 4
+  for (int k = begin + lane; k < end; k += 32) {
+    const int value = d[k];
+    const unsigned e = rv_rdp_deviation(rise, k, value - from, length);
+    if (value != 0 && e > best) {
+      best = e;
+      best_k = k;
+    }
+  }
+  const unsigned most = warp_max(best);
+  return {most, (int)warp_min(best == most ? (unsigned)best_k : ALL)};
+}
+
+/* Hands a long segment on to any warp. Places are never used twice: long segments of a column share
+ * no row but their ends, so there are at most (height - 1) / (small_rows + 1), and each push adds
+ * one. */
+static __device__ __forceinline__ void push(const Block &b, Item item) {
+  atomicAdd(&b.s->pending, 1);
+  atomicExch(&b.queue[atomicAdd(&b.s->pushed, 1)], item);
+}
+
+/* Cuts the searched long segment first..last, goes on with the longer part as long as that is long,
+ * and hands the other on. */
+static __device__ __forceinline__ void follow(const Block &b, const RdpArgs &a, int first, int last,
+                                              int column, int depth, Farthest farthest,
+                                              Shorts *shorts, int lane) {
+  const int top = depth;
+  const uint16_t *column_values = b.values + column * a.shape.pitch;
+  int rise = column_values[last] - column_values[first];
+  while (depth < a.limit.depth && rv_rdp_above(farthest.e, last - first, rise, &a.limit)) {
+    const int at = first + farthest.k;
+    if (lane == 0)
+      mark_cut(b, a, column, at);
+    depth++;
+    const bool upper = at - first > last - at; /* it is the longer one */
+    const int other_first = upper ? at : first, other_last = upper ? last : at;
+    if (other_last - other_first > a.shape.small_rows) {
+      if (lane == 0)
+        push(b, item_of(other_first, other_last, column, depth));
+    } else if (other_last - other_first >= 2) {
+      keep_short(b, a, shorts, item_of(other_first, other_last, column, depth), lane);
+    }
+    first = upper ? first : at;
+    last = upper ? at : last;
+    const int length = last - first;
+    if (length <= a.shape.small_rows) {
+      if (length >= 2)
+        keep_short(b, a, shorts, item_of(first, last, column, depth), lane);
+      break;
+    }
+    const uint16_t *d = column_values + first;
+    rise = d[length] - d[0];
+    farthest = search(d, length, rise, 1, length, lane);
+  }
+  if (lane == 0) {
+    if (depth > top)
+      atomicMax(&b.s->levels[column], depth);
+    __threadfence_block(); /* what was pushed is counted before this one ends */
+    atomicSub(&b.s->pending, 1);
+  }
+}
+
+/* Waits for a segment that another warp hands on; 0 when none will come. */
+static __device__ __forceinline__ Item claim(const Block &b, int lane) {
+  Item item = 0;
+  if (lane == 0) {
+    Item *place = &b.queue[atomicAdd(&b.s->claimed, 1)];
+    for (;;) {
+      item = atomicExch(place, (Item)0);
+      if (item != 0 || atomicAdd(&b.s->pending, 0) == 0)
+        break;
+      __nanosleep(RDP_NAP);
+    }
+  }
+  return __shfl_sync(ALL, item, 0);
+}
+
+/* Cuts what is handed on until nothing is left. */
+static __device__ __forceinline__ void split_long(const Block &b, const RdpArgs &a, Shorts *shorts,
+                                                  int lane) {
+  for (Item item; (item = claim(b, lane)) != 0;) {
+    const int first = item & 0xffff, last = item >> 16 & 0xffff;
+    const int column = item >> 32 & 0xff, depth = (int)(item >> 40);
+    const uint16_t *d = b.values + column * a.shape.pitch + first;
+    const int length = last - first;
+    const Farthest farthest = search(d, length, d[length] - d[0], 1, length, lane);
+    follow(b, a, first, last, column, depth, farthest, shorts, lane);
+  }
+}
+
+/* Last row of the run of valid rows that begins at `row`. */
+static __device__ __forceinline__ int run_end(const Block &b, const RdpArgs &a, int column,
+                                              int row) {
   const uint32_t *last = b.last + column * a.shape.word_pitch;
   int word = row >> 5;
-  if (last[word] >> (row & 31) & 1)
-    return row;
-  uint32_t bits = (cut[word] | last[word]) & rv_rdp_after(row & 31);
-  while (bits == 0) {
-    word++;
-    bits = cut[word] | last[word];
-  }
+  uint32_t bits = last[word] & rv_rdp_from(row & 31);
+  while (bits == 0)
+    bits = last[++word];
   return word * 32 + __ffs((int)bits) - 1;
 }
 

@@ -3,30 +3,33 @@
 #include "rdp_cuda_block.cuh"
 #include "rdp_cuda_output.cuh"
 
-/* Values of this block's columns, transposed. */
+/* Values of this block's columns, transposed. VALUE: what one load takes, one column or two. */
+template <typename VALUE>
 static __device__ __forceinline__ void load(const Block &b, const RdpArgs &a, int x0, int columns) {
-  constexpr int FLIGHT = 10; /* loads on their way at once */
-  const int step_row = THREADS / a.shape.columns, step_column = THREADS % a.shape.columns;
-  int row = threadIdx.x / a.shape.columns, column = threadIdx.x % a.shape.columns;
-  const uint16_t *source = a.source + x0;
+  constexpr int FLIGHT = 12 / sizeof(VALUE) * 2; /* loads on their way at once */
+  constexpr int EACH = sizeof(VALUE) / sizeof(uint16_t);
+  const int across = a.shape.columns / EACH, down = THREADS / across;
+  const int column = threadIdx.x % across * EACH;
+  int row = threadIdx.x / across;
+  if (row >= down || column >= columns)
+    return;
+  const uint16_t *source = a.source + x0 + column + row * a.stride;
+  uint16_t *to = b.values + column * a.shape.pitch;
   while (row < a.height) {
-    uint16_t value[FLIGHT];
-    int to[FLIGHT];
-#pragma unroll
-    for (int k = 0; k < FLIGHT; k++) {
-      to[k] = row < a.height && column < columns ? column * a.shape.pitch + row : -1;
-      value[k] = to[k] >= 0 ? __ldg(source + row * a.stride + column) : 0;
-      row += step_row;
-      column += step_column;
-      if (column >= a.shape.columns) {
-        column -= a.shape.columns;
-        row++;
-      }
-    }
+    VALUE value[FLIGHT];
 #pragma unroll
     for (int k = 0; k < FLIGHT; k++)
-      if (to[k] >= 0)
-        b.values[to[k]] = value[k];
+      value[k] =
+          row + k * down < a.height ? __ldg((const VALUE *)(source + k * down * a.stride)) : 0;
+#pragma unroll
+    for (int k = 0; k < FLIGHT; k++)
+      if (row + k * down < a.height) {
+        to[row + k * down] = (uint16_t)value[k];
+        if (EACH == 2)
+          to[a.shape.pitch + row + k * down] = (uint16_t)((uint32_t)value[k] >> 16);
+      }
+    row += FLIGHT * down;
+    source += FLIGHT * down * a.stride;
   }
 }
 
@@ -52,38 +55,73 @@ static __device__ __forceinline__ void find_valid(const Block &b, const RdpArgs 
   }
 }
 
-/* RV_RDP_SKIP: one piece from the first to the last valid row; a warp for each column. */
-static __device__ __forceinline__ void seed_whole(const Block &b, const RdpArgs &a, int columns) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  for (int column = warp; column < columns; column += WARPS) {
-    const int at = column * a.shape.word_pitch;
-    unsigned top = ALL, bottom = 0, points = 0; /* bottom: last row + 1 */
-    for (int word = lane; word < a.shape.words; word += 32) {
-      const unsigned valid = b.words[at + word];
-      points += __popc(valid);
-      if (valid && top == ALL)
-        top = word * 32 + __ffs((int)valid) - 1;
-      if (valid)
-        bottom = word * 32 + 32 - __clz((int)valid);
+/* First and last valid row of a column, and their number when it is wanted; by a warp. first >
+ * last: none. */
+static __device__ __forceinline__ void find_ends(const RdpArgs &a, const uint16_t *d, int lane,
+                                                 int *first, int *last, unsigned *points) {
+  if (d[0] != 0 && d[a.height - 1] != 0 && !a.output.columns) {
+    *first = 0;
+    *last = a.height - 1;
+    return;
+  }
+  unsigned top = ALL, bottom = 0, valid = 0; /* bottom: last row + 1 */
+#pragma unroll 4
+  for (int row = lane; row < a.height; row += 32)
+    if (d[row] != 0) {
+      top = min(top, (unsigned)row);
+      bottom = row + 1;
+      valid++;
     }
-    top = warp_min(top);
-    bottom = warp_max(bottom);
-    points = warp_sum(points);
-    if (lane == 0 && points > 0) {
-      const int first = (int)top, last = (int)bottom - 1;
+  *first = (int)min(warp_min(top), 0x7fffffffu);
+  *last = (int)warp_max(bottom) - 1;
+  *points = warp_sum(valid);
+}
+
+/* RV_RDP_SKIP: one piece from the first to the last valid row. All warps search the whole columns,
+ * some a part of each; then one goes on. */
+static __device__ __forceinline__ void split_whole(const Block &b, const RdpArgs &a, int columns,
+                                                   Shorts *shorts) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int parts = WARPS / a.shape.columns, column = warp / parts, part = warp % parts;
+  const uint16_t *d = b.values + column * a.shape.pitch;
+  int first = 0, last = -1;
+  unsigned points = 0;
+  if (column < columns) {
+    find_ends(a, d, lane, &first, &last, &points);
+    const int length = last - first, rows = rv_div_up(max(length - 1, 0), parts);
+    if (length >= 2) {
+      const Farthest f = search(d + first, length, d[last] - d[first], 1 + part * rows,
+                                min(1 + (part + 1) * rows, length), lane);
+      if (lane == 0) {
+        b.s->best[warp] = f.e;
+        b.s->best_k[warp] = f.k;
+      }
+    }
+    if (part == 0 && lane == 0 && first <= last) {
+      const int at = column * a.shape.word_pitch;
       b.first[at + (first >> 5)] = 1u << (first & 31);
       b.last[at + (last >> 5)] = 1u << (last & 31);
       b.s->points[column] = points;
       b.s->levels[column] = 1;
-      push(b, a, 0, first, last, column, 1);
+      if (length >= 2)
+        atomicAdd(&b.s->pending, 1);
     }
   }
+  __syncthreads();
+  if (column >= columns || part > 0 || last - first < 2)
+    return;
+  Farthest farthest = {0, 0};
+  for (int i = warp; i < warp + parts; i++) /* ties: the smaller row */
+    if (b.s->best[i] > farthest.e)
+      farthest = {b.s->best[i], b.s->best_k[i]};
+  follow(b, a, first, last, column, 1, farthest, shorts, lane);
 }
 
-/* RV_RDP_BREAK: one piece for each run of valid rows. Short ones are cut now and then, since they
- * may be more than can wait. */
-static __device__ __forceinline__ void seed_runs(const Block &b, const RdpArgs &a, int columns) {
+/* RV_RDP_BREAK: one piece for each run of valid rows; a thread cuts the short ones at once. */
+static __device__ __forceinline__ void split_runs(const Block &b, const RdpArgs &a, int columns) {
   const int words = a.shape.words;
+  find_valid(b, a, columns);
+  __syncthreads();
   for (int i = threadIdx.x; i < columns * words; i += THREADS) {
     const int column = i / words, word = i % words;
     const int at = column * a.shape.word_pitch + word;
@@ -96,70 +134,74 @@ static __device__ __forceinline__ void seed_runs(const Block &b, const RdpArgs &
       atomicMax(&b.s->levels[column], 1);
     }
   }
-  const int step = min(THREADS, a.shape.small_room / PIECES_PER_WORD);
-  for (int begin = 0; begin < columns * words; begin += step) {
-    __syncthreads();
-    const int i = begin + threadIdx.x;
-    if (threadIdx.x < step && i < columns * words) {
-      const int column = i / words, word = i % words;
-      unsigned bits = b.first[column * a.shape.word_pitch + word];
-      for (; bits; bits &= bits - 1) {
-        const int row = word * 32 + __ffs((int)bits) - 1;
-        push(b, a, 0, row, segment_end(b, a, column, row), column, 1);
-      }
+  __syncthreads();
+  for (int i = threadIdx.x; i < columns * words; i += THREADS) {
+    const int column = i / words, word = i % words;
+    unsigned bits = b.first[column * a.shape.word_pitch + word];
+    for (; bits; bits &= bits - 1) {
+      const int row = word * 32 + __ffs((int)bits) - 1, end = run_end(b, a, column, row);
+      const Item item = item_of(row, end, column, 1);
+      if (end - row > a.shape.small_rows)
+        push(b, item);
+      else if (end - row >= 2)
+        split_short(b, a, item);
     }
-    __syncthreads();
-    const int small = b.s->small;
-    __syncthreads();
-    split_small(b, a, small);
   }
+  __syncthreads();
 }
 
 static __device__ __forceinline__ void clear(const Block &b, const RdpArgs &a, Shared *s) {
   const int t = threadIdx.x;
   for (int i = t; i < 3 * a.shape.columns * a.shape.word_pitch; i += THREADS)
     b.cut[i] = 0; /* first and last follow it */
+  for (int i = t; i < a.shape.room; i += THREADS)
+    b.queue[i] = 0;
   if (t < COLUMNS_MAX) {
     s->counts[t] = s->points[t] = s->error_sum[t] = 0;
     s->error_max[t] = s->levels[t] = 0;
   }
   if (t == COLUMNS_MAX) {
-    s->open[0] = s->open[1] = s->small = 0;
+    s->claimed = s->pushed = s->pending = s->small = 0;
     s->before = 0;
   }
 }
 
 /* The counter holds run << 32 | blocks that have begun; the last one readies it for the next run,
  * which does not begin before this one has ended. */
-static __device__ __forceinline__ void take_ticket(const RdpArgs &a, Shared *s) {
-  const unsigned long long ticket = atomicAdd(a.tickets, 1ull);
+static __device__ __forceinline__ unsigned number_of_run(const RdpArgs &a,
+                                                         unsigned long long ticket) {
   const unsigned blocks = (unsigned)a.shape.blocks;
-  s->block = (unsigned)ticket;
-  s->run = (unsigned)(ticket >> 32) + 1;
-  if (s->block == blocks - 1)
+  if ((unsigned)ticket == blocks - 1)
     atomicAdd(a.tickets, (1ull << 32) - blocks);
+  return (unsigned)(ticket >> 32) + 1;
 }
 
 static __global__ void __launch_bounds__(THREADS) split_kernel(const RdpArgs a) {
   extern __shared__ uint4 pool[];
   __shared__ Shared shared;
   const Block b = block_of(&shared, pool, a.shape);
+  const int block = (int)blockIdx.x, x0 = block * a.shape.columns;
+  const int columns = min(a.shape.columns, a.width - x0);
+  unsigned long long ticket = 0;
   if (threadIdx.x == 0)
-    take_ticket(a, &shared);
+    ticket = atomicAdd(a.tickets, 1ull); /* not waited for */
   clear(b, a, &shared);
-  __syncthreads();
-  const int block = (int)shared.block;
-  const int x0 = block * a.shape.columns, columns = min(a.shape.columns, a.width - x0);
-
-  load(b, a, x0, columns);
-  __syncthreads();
-  find_valid(b, a, columns);
-  __syncthreads();
-  if (a.breaks)
-    seed_runs(b, a, columns);
+  if (a.pairs)
+    load<uint32_t>(b, a, x0, columns);
   else
-    seed_whole(b, a, columns);
-  split_all(b, a);
+    load<uint16_t>(b, a, x0, columns);
+  if (threadIdx.x == 0)
+    shared.run = number_of_run(a, ticket);
+  __syncthreads();
+
+  Shorts shorts = {0, 0};
+  if (a.breaks)
+    split_runs(b, a, columns);
+  else
+    split_whole(b, a, columns, &shorts);
+  split_long(b, a, &shorts, threadIdx.x % 32);
+  split_shorts(b, a, shorts);
+  __syncthreads();
 
   count_segments(b, a, columns);
   __syncthreads();
@@ -184,9 +226,8 @@ static void shape_of(const RvRdpConfig *config, int columns, int small_rows, Rdp
   shape->words = rv_div_up(height, 32);
   shape->word_pitch = (shape->words + 1) | 1;
   shape->small_rows = small_rows;
-  shape->open_room = columns * ((height - 1) / (small_rows + 1) + 1);
-  shape->small_room = 2 * shape->open_room + 512;
-  shape->bytes = (2 * shape->open_room + shape->small_room) * (int)sizeof(Item) +
+  shape->room = columns * ((height - 1) / (small_rows + 1) + 1) + WARPS;
+  shape->bytes = shape->room * (int)sizeof(Item) +
                  4 * columns * shape->word_pitch * (int)sizeof(uint32_t) +
                  columns * shape->pitch * (int)sizeof(uint16_t);
 }
