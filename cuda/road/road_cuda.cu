@@ -1,6 +1,6 @@
 /* road_cuda.cu: the CUDA engine of road detection: memory, the order of its kernels, and what it
  * hands out. */
-#include "road/road_cuda.h"
+#include "road/road_cuda_launch.cuh"
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
@@ -43,6 +43,7 @@ static void take_models(RoadCuda *w, RvArena *arena) {
   take(&w->matched, arena, s.library);
   take(&w->sums, arena, library);
   take(&w->squares, arena, library);
+  take(&w->strange, arena, (size_t)s.cells * (s.area + 1));
   take(&w->exchange, arena, 2 * ROAD_GROUP_MAX * road_exchange_values(&s));
   take(&w->update.cost, arena, table);
   take(&w->update.base, arena, s.model_pitch);
@@ -80,6 +81,7 @@ static void layout(void *memory, const RvRoadConfig *config, RvArena *arena) {
   take(&w->nearest, arena, patches);
   take(&w->waiting, arena, (size_t)2 * s.min_samples * s.pitch);
   take(&w->left, arena, samples);
+  take(&w->rows, arena, samples * s.pitch);
   take(&w->share, arena, samples * s.models_em);
   take_models(w, arena);
 }
@@ -117,6 +119,7 @@ static RvStatus clear(const RoadCuda *w) {
   RV_CU(log, cudaMemset(w->matched, 0, s.library * sizeof *w->matched));
   RV_CU(log, cudaMemset(w->sums, 0, library * sizeof *w->sums));
   RV_CU(log, cudaMemset(w->squares, 0, library * sizeof *w->squares));
+  RV_CU(log, cudaMemset(w->strange, 0, (size_t)s.cells * (s.area + 1) * sizeof *w->strange));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run gets comes after */
   return RV_OK;
 }
@@ -127,6 +130,9 @@ static RvStatus open(void *memory, const RvRoadConfig *config) {
   int device = 0;
   RV_CU(log, cudaGetDevice(&device));
   RV_CU(log, cudaDeviceGetAttribute(&w->processors, cudaDevAttrMultiProcessorCount, device));
+  int major = 0;
+  RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  w->overlaps = major >= 9;
   RV_TRY(upload_tables(w));
   RV_TRY(clear(w));
   return road_cuda_open_learn(w);
@@ -193,6 +199,7 @@ static __device__ RvRoadReport report_of(const RoadFrame &f, const RoadState &st
 /* One thread a patch; the block that ends last writes the report. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
     publish_kernel(const __grid_constant__ RoadCuda w, const __grid_constant__ RvRoadOutput out) {
+  road_begin();
   RoadFrame *frame = w.frame;
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
   const int has_seeds = frame->largest >> 32 != 0;
@@ -223,9 +230,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 static RvStatus publish(void *memory, const RvRoadJob *job) {
   const RoadCuda *w = (const RoadCuda *)memory;
   const dim3 grid(rv_div_up(w->shape.columns, 32), rv_div_up(w->shape.rows, 8)), block(32, 8);
-  publish_kernel<<<grid, block, 0, job->stream>>>(*w, job->output);
-  RV_LAUNCHED(&w->config.log);
-  return RV_OK;
+  return road_launch(w, publish_kernel, grid, block, 0, job->stream, *w, job->output);
 }
 
 static RvStatus reset(void *memory, RvStream stream) {

@@ -43,6 +43,7 @@ struct RoadFrame {
   unsigned long long largest; /* size << 32 | ~root: component of samples; 0 without any */
   unsigned long long largest_road;
   RvRoadPlane plane;
+  unsigned first; /* ~ of the first sample that is left */
   int samples, left, road;
   int learnt, iterations, updated;
   unsigned done; /* blocks of the last kernel */
@@ -70,6 +71,7 @@ struct RoadCuda {
   int blocks;       /* of a group */
   int shared_table; /* bytes of a cost table that expectation maximisation keeps in shared memory */
   int processors;
+  int overlaps; /* a kernel may be set up while the one before it runs */
   uint32_t *histogram, *inverse, *exp, *log;
   RoadFrame *frame;
   RoadState *state;
@@ -89,6 +91,7 @@ struct RoadCuda {
   uint32_t *nearest; /* [patch] */
   uint8_t *waiting;  /* [2][min_samples][pitch] */
   uint32_t *left;    /* samples near no model: their number, those that wait before the seeds */
+  uint8_t *rows;     /* [left][pitch]: their counts, side by side */
   uint32_t *share;   /* [left][model] */
   RoadTable update, classify; /* the same memory when `distance` is Mahalanobis */
   RoadGaussians library;
@@ -96,6 +99,7 @@ struct RoadCuda {
   unsigned long long *matched; /* [model]: samples; all 0 between frames, as the next two */
   unsigned long long *sums;    /* [model][cell]: of the counts */
   unsigned long long *squares;
+  uint32_t *strange; /* [cell][count]: samples near no model; all 0 between frames */
   int64_t *exchange; /* [2][block][values]: of a group */
 };
 

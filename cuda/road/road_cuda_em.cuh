@@ -36,6 +36,21 @@ static __device__ __forceinline__ const uint8_t *em_row(const RoadCuda &w, const
                                : w.counts + (item - r.waiting) * pitch;
 }
 
+/* Counts of a sample of this block, after em_gather(). */
+static __device__ __forceinline__ const uint8_t *gathered(const RoadCuda &w, int sample) {
+  return w.rows + (size_t)sample * w.shape.pitch;
+}
+
+/* The block's samples side by side, where its cache can hold them. */
+static __device__ void em_gather(const RoadCuda &w, const EmRun &r) {
+  const int quads = w.shape.pitch / 16, all = (r.last - r.first) * quads;
+  for (int i = threadIdx.x; i < all; i += ROAD_GROUP_THREADS) {
+    const int sample = r.first + i / quads, q = i % quads;
+    ((uint4 *)gathered(w, sample))[q] = ((const uint4 *)em_row(w, r, w.left[sample]))[q];
+  }
+  __syncthreads();
+}
+
 static __device__ __forceinline__ int64_t *exchange_of(const RoadCuda &w, const EmRun &r,
                                                        int block) {
   const size_t values = (size_t)w.shape.models_em * (2 * w.shape.cells + 1) + 1;
@@ -72,11 +87,10 @@ static __device__ void sum_words(const RoadCuda &w, const EmRun &r, int model, i
     wide *= 2;
   const int mine = lane % wide, each = ROAD_GROUP_THREADS / wide;
   int64_t sums[4] = {0, 0, 0, 0}, squares[4] = {0, 0, 0, 0};
-  for (int i = r.first + threadIdx.x / wide; i < r.last && mine < words; i += each) {
+#pragma unroll 4
+  for (int i = mine < words ? r.first + threadIdx.x / wide : r.last; i < r.last; i += each) {
     const uint32_t share = model < 0 ? 1 : w.share[(size_t)i * r.k + model];
-    const uint32_t four = ((const uint32_t *)em_row(w, r, w.left[i]))[word + mine];
-    if (share == 0 || four == 0)
-      continue;
+    const uint32_t four = ((const uint32_t *)gathered(w, i))[word + mine];
 #pragma unroll
     for (int k = 0; k < 4; k++) {
       const uint32_t count = four >> (8 * k) & 255;
@@ -139,9 +153,13 @@ static __device__ __forceinline__ int64_t over_blocks(const RoadCuda &w, const E
 static __device__ __forceinline__ uint32_t squared_between(const uint8_t *a, const uint8_t *b,
                                                            int pitch) {
   uint32_t sum = 0;
-  for (int q = 0; q < pitch / 4; q++) {
-    const uint32_t off = __vabsdiffu4(((const uint32_t *)a)[q], ((const uint32_t *)b)[q]);
-    sum = __dp4a(off, off, sum);
+  for (int q = 0; q < pitch / 16; q++) {
+    const uint4 x = ((const uint4 *)a)[q], y = ((const uint4 *)b)[q];
+    const uint32_t off[4] = {__vabsdiffu4(x.x, y.x), __vabsdiffu4(x.y, y.y), __vabsdiffu4(x.z, y.z),
+                             __vabsdiffu4(x.w, y.w)};
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      sum = __dp4a(off[k], off[k], sum);
   }
   return sum;
 }
@@ -159,7 +177,7 @@ static __device__ int choose(const RoadCuda &w, EmRun &r, int k) {
     unsigned long long farthest = 0;
     for (int i = r.first + threadIdx.x; i < r.last; i += ROAD_GROUP_THREADS) {
       uint32_t *held = &w.share[(size_t)i * w.shape.models_em];
-      const uint32_t d = squared_between(row, em_row(w, r, w.left[i]), w.shape.pitch);
+      const uint32_t d = squared_between(row, gathered(w, i), w.shape.pitch);
       const uint32_t nearest = j == 0 ? d : min(d, *held);
       *held = nearest;
       farthest = max(farthest, (unsigned long long)nearest << 32 | (uint32_t)~w.left[i]);
@@ -228,14 +246,20 @@ static __device__ void set_costs(const RoadCuda &w, const EmRun &r) {
 static __device__ uint32_t em_whole(const RoadCuda &w, const EmRun &r, const uint8_t *row, int j) {
   const int cells = w.shape.cells, entries = w.shape.area + 1;
   uint32_t sum = r.shared->base[j];
-  for (int q = 0; q < w.shape.pitch / 4; q++)
-    for (uint32_t word = ((const uint32_t *)row)[q]; word;) {
-      const int byte = (__ffs((int)word) - 1) / 8;
-      const int count = (int)(word >> (8 * byte) & 255), at = j * cells + 4 * q + byte;
-      word &= ~(255u << (8 * byte));
-      sum +=
-          r.table ? r.table[at * entries + count] : em_cost(w, r, at, count) - em_cost(w, r, at, 0);
-    }
+  for (int q = 0; q < w.shape.pitch / 16; q++) {
+    const uint4 v = ((const uint4 *)row)[q];
+    const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      for (uint32_t word = words[k]; word;) {
+        const int byte = (__ffs((int)word) - 1) / 8;
+        const int count = (int)(word >> (8 * byte) & 255);
+        const int at = j * cells + 16 * q + 4 * k + byte;
+        word &= ~(255u << (8 * byte));
+        sum += r.table ? r.table[at * entries + count]
+                       : em_cost(w, r, at, count) - em_cost(w, r, at, 0);
+      }
+  }
   return sum;
 }
 
@@ -294,7 +318,7 @@ static __device__ int64_t em_iterate(const RoadCuda &w, EmRun &r) {
   int64_t likelihood = 0;
   set_costs(w, r);
   for (int i = r.first + threadIdx.x; i < r.last; i += ROAD_GROUP_THREADS)
-    likelihood += expect(w, r, em_row(w, r, w.left[i]), w.share + (size_t)i * r.k);
+    likelihood += expect(w, r, gathered(w, i), w.share + (size_t)i * r.k);
   likelihood = block_sum(r, likelihood); /* and the shares are there for the whole block */
   for (int j = 0; j < r.k; j++) {
     int64_t total = 0;
@@ -316,6 +340,7 @@ static __device__ int64_t em_iterate(const RoadCuda &w, EmRun &r) {
 
 /* Iterations until the likelihood settles; the same number in all blocks. */
 static __device__ int em_run(const RoadCuda &w, EmRun &r, int k) {
+  em_gather(w, r);
   em_start(w, r, k);
   int64_t before = 0;
   int iteration = 0;
@@ -327,6 +352,74 @@ static __device__ int em_run(const RoadCuda &w, EmRun &r, int k) {
     before = likelihood;
   }
   return iteration;
+}
+
+/* --- One model ------------------------------------------------------------------------------- */
+
+/* Sums of the counts and their squares of each cell over all samples: parts[0][2 cell], + 1. */
+static __device__ void sum_strange(const RoadCuda &w, const EmRun &r) {
+  const int entries = w.shape.area + 1;
+  for (int cell = threadIdx.x; cell < w.shape.cells; cell += ROAD_GROUP_THREADS) {
+    const uint32_t *strange = w.strange + cell * entries;
+    int64_t sum = 0, squares = 0;
+    for (int count = 1; count < entries; count++) {
+      const int64_t part = (int64_t)strange[count] * count;
+      sum += part;
+      squares += part * count;
+    }
+    r.shared->parts[0][2 * cell] = sum;
+    r.shared->parts[0][2 * cell + 1] = squares;
+  }
+  __syncthreads();
+}
+
+/* Likelihood of all samples under the one model, for all threads. */
+static __device__ int64_t single_likelihood(const RoadCuda &w, const EmRun &r) {
+  const int entries = w.shape.area + 1, all = w.shape.cells * entries;
+  set_costs(w, r);
+  int64_t costs = 0;
+  for (int i = threadIdx.x; i < all; i += ROAD_GROUP_THREADS) {
+    const int64_t samples = w.strange[i];
+    if (samples == 0)
+      continue;
+    const uint32_t cost =
+        r.table ? r.table[i]
+                : em_cost(w, r, i / entries, i % entries) - em_cost(w, r, i / entries, 0);
+    costs += samples * (int32_t)cost; /* of a cell: below 2^31, either sign */
+  }
+  costs = block_sum(r, costs);
+  if (threadIdx.x == 0)
+    r.shared->one = r.samples * (r.shared->prior[0] - r.shared->base[0]) - costs;
+  __syncthreads();
+  const int64_t likelihood = r.shared->one;
+  __syncthreads();
+  return likelihood;
+}
+
+/* The same iterations for one model, by one block: every responsibility is one, so that how often
+ * each count occurs in each cell says all, and nothing changes after the first maximisation. */
+static __device__ int em_single(const RoadCuda &w, EmRun &r) {
+  const uint8_t *first = em_row(w, r, ~w.frame->first);
+  r.k = 1;
+  sum_strange(w, r);
+  int64_t before = 0;
+  for (int iteration = 1;; iteration++) {
+    for (int cell = threadIdx.x; cell < w.shape.cells && iteration <= 2;
+         cell += ROAD_GROUP_THREADS) {
+      const double mean = (double)r.shared->parts[0][2 * cell] / r.samples;
+      const double variance = (double)r.shared->parts[0][2 * cell + 1] / r.samples - mean * mean;
+      r.models.mean[cell] = iteration == 1 ? first[cell] : mean;
+      r.models.variance[cell] = floored(variance, r.floor_of_variance);
+    }
+    if (threadIdx.x == 0)
+      r.models.weight[0] = 1;
+    __syncthreads();
+    const int64_t likelihood = iteration <= 2 ? single_likelihood(w, r) : before;
+    if ((iteration > 1 && rv_road_settled(before, likelihood)) ||
+        iteration == RV_ROAD_EM_ITERATIONS)
+      return iteration;
+    before = likelihood;
+  }
 }
 
 #endif

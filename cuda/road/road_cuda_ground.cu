@@ -32,6 +32,7 @@ static __device__ unsigned votes_of(const RoadCuda &w, int horizon, int bottom, 
 static __global__ void __launch_bounds__(BOTTOMS *PHASES)
     lines_kernel(const __grid_constant__ RoadCuda w) {
   __shared__ unsigned parts[PHASES][BOTTOMS];
+  road_begin();
   const int x = threadIdx.x % BOTTOMS, phase = threadIdx.x / BOTTOMS;
   const int bottom = blockIdx.y * BOTTOMS + x, index = blockIdx.x * RV_ROAD_BOTTOMS + bottom;
   const RvRoadPlane line = line_plane(w.shape, index);
@@ -110,8 +111,9 @@ static __device__ RvRoadSums sum_group(const Fit &mine, int64_t *exchange) {
 }
 
 /* Four rounds; all blocks find the same plane, the first one keeps it. Clears the votes. */
-static __global__ void __launch_bounds__(ROAD_GROUP_THREADS)
+static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
     fit_kernel(const __grid_constant__ RoadCuda w) {
+  road_begin();
   const RoadShape &s = w.shape;
   const int thread = group_rank() * ROAD_GROUP_THREADS + threadIdx.x;
   const int votes = s.rows * RV_ROAD_DEPTHS;
@@ -136,7 +138,6 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS)
 
 RvStatus road_cuda_ground(const RoadCuda *w, const RvRoadJob *job) {
   const dim3 grid(RV_ROAD_HORIZONS, rv_div_up(RV_ROAD_BOTTOMS, BOTTOMS));
-  lines_kernel<<<grid, BOTTOMS * PHASES, 0, job->stream>>>(*w);
-  RV_LAUNCHED(&w->config.log);
+  RV_TRY(road_launch(w, lines_kernel, grid, dim3(BOTTOMS * PHASES), 0, job->stream, *w));
   return group_launch(w, fit_kernel, 0, job->stream);
 }

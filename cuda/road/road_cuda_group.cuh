@@ -5,7 +5,7 @@
 
 #include <cooperative_groups.h>
 
-#include "road/road_cuda.h"
+#include "road/road_cuda_launch.cuh"
 
 static __device__ __forceinline__ int group_rank() {
 #if __CUDA_ARCH__ >= 900
@@ -51,22 +51,11 @@ static __device__ __forceinline__ int64_t load(const int64_t *at) {
   return (int64_t)__ldcg((const long long *)at);
 }
 
-/* Launches a kernel of RoadCuda as one group. */
+/* Launches a kernel as one group. */
 static inline RvStatus group_launch(const RoadCuda *w, void (*kernel)(const RoadCuda),
                                     size_t shared, RvStream stream) {
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = (unsigned)w->blocks;
-  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((unsigned)w->blocks);
-  config.blockDim = dim3(ROAD_GROUP_THREADS);
-  config.dynamicSmemBytes = shared;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = w->blocks > 1;
-  RV_CU(&w->config.log, cudaLaunchKernelEx(&config, kernel, *w));
-  return RV_OK;
+  return road_launch_group(w, kernel, dim3((unsigned)w->blocks), dim3(ROAD_GROUP_THREADS), shared,
+                           w->blocks, stream, *w);
 }
 
 #endif

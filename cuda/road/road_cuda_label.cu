@@ -1,7 +1,7 @@
 /* road_cuda_label.cu: 4-connected components of patches by union-find in global memory. Roots are
  * hooked to smaller ones by atomicMin, so that a component ends with its smallest patch as root
  * whatever the order. */
-#include "road/road_cuda.h"
+#include "road/road_cuda_launch.cuh"
 
 /* Past the first-level cache, which does not see what other processors write. */
 static __device__ __forceinline__ int root_of(const int32_t *parent, int i) {
@@ -29,6 +29,7 @@ static __device__ void join(int32_t *parent, int a, int b) {
  * and the patch above where its left neighbours do not do it. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
     join_kernel(const __grid_constant__ RoadCuda w) {
+  road_begin();
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
   const int columns = w.shape.columns;
   if (x >= columns || y >= w.shape.rows)
@@ -50,6 +51,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
  * largest, so their maximum is that of the sizes. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
     root_kernel(const __grid_constant__ RoadCuda w, unsigned long long *largest, int marks_seeds) {
+  road_begin();
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
   const int i = y * w.shape.columns + x;
   int root = -1;
@@ -70,11 +72,8 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 static RvStatus label(const RoadCuda *w, unsigned long long *largest, int marks_seeds,
                       RvStream stream) {
   const dim3 grid(rv_div_up(w->shape.columns, 32), rv_div_up(w->shape.rows, 8)), block(32, 8);
-  join_kernel<<<grid, block, 0, stream>>>(*w);
-  RV_LAUNCHED(&w->config.log);
-  root_kernel<<<grid, block, 0, stream>>>(*w, largest, marks_seeds);
-  RV_LAUNCHED(&w->config.log);
-  return RV_OK;
+  RV_TRY(road_launch(w, join_kernel, grid, block, 0, stream, *w));
+  return road_launch(w, root_kernel, grid, block, 0, stream, *w, largest, marks_seeds);
 }
 
 RvStatus road_cuda_label_seeds(const RoadCuda *w, RvStream stream) {

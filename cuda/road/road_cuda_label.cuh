@@ -3,7 +3,7 @@
 #ifndef RV_ROAD_CUDA_LABEL_CUH
 #define RV_ROAD_CUDA_LABEL_CUH
 
-#include "road/road_cuda.h"
+#include "road/road_cuda_launch.cuh"
 
 /* Called by whole warps, the lanes on 32 neighbouring patches of a row, the first in a column that
  * is a multiple of 32: each run of the set gets its first patch as parent. */

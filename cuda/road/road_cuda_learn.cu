@@ -141,9 +141,10 @@ static __device__ void settle(const RoadCuda &w, const EmRun &r, int models, int
     w.library.weight[threadIdx.x] = sum > 0 ? weight[threadIdx.x] / sum : weight[threadIdx.x];
 }
 
-static __global__ void __launch_bounds__(ROAD_GROUP_THREADS)
+static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
     learn_kernel(const __grid_constant__ RoadCuda w) {
   extern __shared__ __align__(16) char memory[];
+  road_begin();
   const RoadShape &s = w.shape;
   const int seeds = (int)(w.frame->largest >> 32), rank = group_rank();
   if (seeds == 0)
@@ -168,13 +169,19 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS)
     const int k = models ? w.config.new_models : w.config.initial_models;
     const size_t bytes = (size_t)k * s.cells * (s.area + 1) * sizeof(uint32_t);
     r.table = bytes <= (size_t)w.shared_table ? (uint32_t *)(memory + sizeof(RoadEm)) : NULL;
-    iterations = em_run(w, r, k);
+    if (k > 1)
+      iterations = em_run(w, r, k);
+    else if (rank == 0)
+      iterations = em_single(w, r);
   } else {
     keep(w, r);
   }
   group_sync();
   if (rank == 0)
     settle(w, r, models, iterations, samples);
+  const int thread = rank * ROAD_GROUP_THREADS + threadIdx.x;
+  for (int i = thread; i < s.cells * (s.area + 1); i += group_blocks() * ROAD_GROUP_THREADS)
+    w.strange[i] = 0; /* all blocks have passed the last reader */
   group_sync();
   const int now = __ldcg(&w.state->models);
   tabulate(w, w.update, now, RV_ROAD_MAHALANOBIS);

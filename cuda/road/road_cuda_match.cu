@@ -64,14 +64,15 @@ static __device__ unsigned long long nearest_of(const RoadCuda &w, const RoadTab
 
 /* --- Samples --------------------------------------------------------------------------------- */
 
-/* Sums of what updates the models; in shared memory, where it fits: [model][cell] of counts and
- * squares, and [model] of samples. */
+/* What the samples of a block add up to, in shared memory where it fits. */
 struct Sums {
-  uint32_t *counts, *squares, *matched; /* NULL: straight to global memory */
+  uint32_t *counts, *squares,
+      *matched;      /* [model][cell], [model]; NULL: straight to global memory */
+  uint32_t *strange; /* [cell][count] of samples near no model; NULL as well */
 };
 
-static __device__ __forceinline__ void add_sample(const RoadCuda &w, const Sums &sums,
-                                                  const uint8_t *row, int model) {
+static __device__ __forceinline__ void add_near(const RoadCuda &w, const Sums &sums,
+                                                const uint8_t *row, int model) {
   const RoadShape &s = w.shape;
   for (int cell = threadIdx.x % s.lanes; cell < s.cells; cell += s.lanes) {
     const uint32_t count = row[cell];
@@ -94,19 +95,36 @@ static __device__ __forceinline__ void add_sample(const RoadCuda &w, const Sums 
     atomicAdd(&w.matched[model], 1ull);
 }
 
+static __device__ __forceinline__ void add_strange(const RoadCuda &w, const Sums &sums,
+                                                   const uint8_t *row) {
+  const RoadShape &s = w.shape;
+  uint32_t *strange = sums.strange ? sums.strange : w.strange;
+  for (int q = threadIdx.x % s.lanes; q < s.pitch / 4; q += s.lanes)
+    for (uint32_t word = ((const uint32_t *)row)[q]; word;) {
+      const int byte = (__ffs((int)word) - 1) / 8;
+      const uint32_t count = word >> (8 * byte) & 255;
+      word &= ~(255u << (8 * byte));
+      atomicAdd(&strange[(4 * q + byte) * (s.area + 1) + count], 1u);
+    }
+}
+
 static __device__ void flush(const RoadCuda &w, const Sums &sums, int models) {
-  const int values = models * w.shape.cells;
-  for (int i = threadIdx.x; i < values; i += ROAD_THREADS)
+  const int values = models * w.shape.cells, entries = w.shape.cells * (w.shape.area + 1);
+  for (int i = threadIdx.x; i < values && sums.counts; i += ROAD_THREADS)
     if (sums.counts[i]) {
       atomicAdd(&w.sums[i], (unsigned long long)sums.counts[i]);
       atomicAdd(&w.squares[i], (unsigned long long)sums.squares[i]);
     }
-  for (int j = threadIdx.x; j < models; j += ROAD_THREADS)
+  for (int j = threadIdx.x; j < models && sums.counts; j += ROAD_THREADS)
     if (sums.matched[j])
       atomicAdd(&w.matched[j], (unsigned long long)sums.matched[j]);
+  for (int i = threadIdx.x; i < entries && sums.strange; i += ROAD_THREADS)
+    if (sums.strange[i])
+      atomicAdd(&w.strange[i], sums.strange[i]);
 }
 
-/* Keeps a sample that is near no model, one for each group of lanes; in any order. */
+/* Keeps a sample that is near no model, one for each group of lanes, in any order; notes the first.
+ */
 static __device__ __forceinline__ void keep_left(const RoadCuda &w, int item, bool is_left) {
   const unsigned all = __ballot_sync(0xffffffffu, is_left);
   const int lane = threadIdx.x % 32;
@@ -118,13 +136,16 @@ static __device__ __forceinline__ void keep_left(const RoadCuda &w, int item, bo
   first = __shfl_sync(0xffffffffu, first, 0);
   if (is_left)
     w.left[first + __popc(all & ((1u << lane) - 1))] = (uint32_t)item;
+  if (lane == __ffs((int)all) - 1)
+    atomicMax(&w.frame->first, ~(unsigned)item); /* items grow with the lanes */
 }
 
 /* Seeds, the nearest model of each and of the samples that wait, sums for the update. A block sees
  * less than 2^16 samples, so that squares of counts fit 32 bits. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
-    match_kernel(const __grid_constant__ RoadCuda w, int is_shared) {
+    match_kernel(const __grid_constant__ RoadCuda w, int sums_at, int strange_at, int words) {
   extern __shared__ uint32_t shared[];
+  road_begin();
   const RoadShape &s = w.shape;
   const unsigned long long largest = w.frame->largest;
   const bool has_seeds = largest >> 32 != 0;
@@ -133,12 +154,14 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   const double limit = rv_road_limit(RV_ROAD_MAHALANOBIS, w.config.update_threshold);
   const size_t values = (size_t)s.library * s.cells;
   Sums sums = {};
-  if (is_shared) {
-    sums = {shared, shared + values, shared + 2 * values};
-    for (size_t i = threadIdx.x; i < 2 * values + s.library; i += ROAD_THREADS)
-      shared[i] = 0;
-    __syncthreads();
-  }
+  if (sums_at >= 0)
+    sums.counts = shared + sums_at, sums.squares = sums.counts + values,
+    sums.matched = sums.squares + values;
+  if (strange_at >= 0)
+    sums.strange = shared + strange_at;
+  for (int i = threadIdx.x; i < words; i += ROAD_THREADS)
+    shared[i] = 0;
+  __syncthreads();
   const int each = 32 / s.lanes, group = threadIdx.x % 32 / s.lanes;
   const int warp = (blockIdx.x * ROAD_THREADS + threadIdx.x) / 32;
   const int step = gridDim.x * (ROAD_THREADS / 32) * each;
@@ -156,11 +179,11 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
     const unsigned long long key = nearest_of<false>(w, w.update, row, models, RV_ROAD_MAHALANOBIS);
     const bool is_near = key != NONE && (double)(key >> 32) < limit;
     if (is_near)
-      add_sample(w, sums, row, (int)(unsigned)key);
+      add_near(w, sums, row, (int)(unsigned)key);
+    else if (is_sample)
+      add_strange(w, sums, row);
     keep_left(w, item, is_sample && !is_near && threadIdx.x % s.lanes == 0);
   }
-  if (!is_shared)
-    return;
   __syncthreads();
   if (has_seeds)
     flush(w, sums, models);
@@ -168,15 +191,25 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 
 RvStatus road_cuda_match(const RoadCuda *w, RvStream stream) {
   const RoadShape &s = w->shape;
-  const size_t bytes = ((size_t)2 * s.library * s.cells + s.library) * sizeof(uint32_t);
-  const int is_shared = bytes <= 48 * 1024;
+  const size_t room = 48 * 1024 / sizeof(uint32_t);
+  const size_t sums = ((size_t)2 * s.cells + 1) * s.library;
+  const size_t strange = (size_t)s.cells * (s.area + 1);
+  size_t words = 0;
+  int sums_at = -1, strange_at = -1;
+  if (sums <= room) {
+    sums_at = 0;
+    words += sums;
+  }
+  if (words + strange <= room) {
+    strange_at = (int)words;
+    words += strange;
+  }
   const int each = ROAD_THREADS / s.lanes; /* samples of a block at a time */
   const int items = s.patches + s.min_samples;
   const int most = rv_max(2 * w->processors, rv_div_up(items, 32768));
   const int blocks = rv_min(rv_div_up(items, each), most);
-  match_kernel<<<blocks, ROAD_THREADS, is_shared ? bytes : 0, stream>>>(*w, is_shared);
-  RV_LAUNCHED(&w->config.log);
-  return RV_OK;
+  return road_launch(w, match_kernel, dim3(blocks), dim3(ROAD_THREADS), words * sizeof(uint32_t),
+                     stream, *w, sums_at, strange_at, (int)words);
 }
 
 /* --- Classes --------------------------------------------------------------------------------- */
@@ -186,6 +219,7 @@ template <bool IS_MAX>
 static __global__ void __launch_bounds__(ROAD_THREADS)
     classify_kernel(const __grid_constant__ RoadCuda w) {
   __shared__ uint32_t nearest[ROAD_SEGMENT];
+  road_begin();
   const RoadShape &s = w.shape;
   const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, s.columns - first);
   const int start = blockIdx.y * s.columns + first, models = w.state->models;
@@ -213,6 +247,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
  * 32 patches. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
     smooth_kernel(const __grid_constant__ RoadCuda w) {
+  road_begin();
   const RoadShape &s = w.shape;
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
   const int radius = w.config.smoothing / 2;
@@ -229,17 +264,12 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 
 RvStatus road_cuda_smooth(const RoadCuda *w, RvStream stream) {
   const dim3 grid(rv_div_up(w->shape.columns, 32), rv_div_up(w->shape.rows, 8)), block(32, 8);
-  smooth_kernel<<<grid, block, 0, stream>>>(*w);
-  RV_LAUNCHED(&w->config.log);
-  return RV_OK;
+  return road_launch(w, smooth_kernel, grid, block, 0, stream, *w);
 }
 
 RvStatus road_cuda_classify(const RoadCuda *w, RvStream stream) {
   const dim3 grid(rv_div_up(w->shape.columns, ROAD_SEGMENT), w->shape.rows);
-  if (w->config.distance == RV_ROAD_CHEBYSHEV)
-    classify_kernel<true><<<grid, ROAD_THREADS, 0, stream>>>(*w);
-  else
-    classify_kernel<false><<<grid, ROAD_THREADS, 0, stream>>>(*w);
-  RV_LAUNCHED(&w->config.log);
-  return RV_OK;
+  return road_launch(
+      w, w->config.distance == RV_ROAD_CHEBYSHEV ? classify_kernel<true> : classify_kernel<false>,
+      grid, dim3(ROAD_THREADS), 0, stream, *w);
 }

@@ -112,6 +112,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   extern __shared__ __align__(16) uint32_t counts[]; /* [patch of the segment][pitch] */
   __shared__ uint8_t equal[768];
   __shared__ uint32_t depth[ROAD_SEGMENT], valid[ROAD_SEGMENT];
+  road_begin();
   const RoadShape &s = w.shape;
   const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, s.columns - first);
   const int words = patches * s.pitch / 4, doffs = rv_road_doffs(&w.config.camera);
@@ -146,10 +147,8 @@ static dim3 segments(const RoadShape &s) {
 
 RvStatus road_cuda_features(const RoadCuda *w, const RvRoadJob *job) {
   const size_t shared = (size_t)ROAD_SEGMENT * w->shape.pitch;
-  features_kernel<<<segments(w->shape), ROAD_THREADS, shared, job->stream>>>(*w, job->color,
-                                                                             job->disparity);
-  RV_LAUNCHED(&w->config.log);
-  return RV_OK;
+  return road_launch(w, features_kernel, segments(w->shape), dim3(ROAD_THREADS), shared,
+                     job->stream, *w, job->color, job->disparity);
 }
 
 /* --- Samples --------------------------------------------------------------------------------- */
@@ -201,6 +200,7 @@ static __device__ int is_sample(const RoadCuda &w, int patch, int px, const Rise
 static __global__ void __launch_bounds__(ROAD_THREADS)
     samples_kernel(const __grid_constant__ RoadCuda w, const __grid_constant__ RvPlane disparity) {
   __shared__ Rises rises[SEGMENT_WIDTH];
+  road_begin();
   const RoadShape &s = w.shape;
   const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, s.columns - first);
   const RvRoadPlane plane = w.frame->plane;
@@ -225,7 +225,6 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 }
 
 RvStatus road_cuda_samples(const RoadCuda *w, const RvRoadJob *job) {
-  samples_kernel<<<segments(w->shape), ROAD_THREADS, 0, job->stream>>>(*w, job->disparity);
-  RV_LAUNCHED(&w->config.log);
-  return RV_OK;
+  return road_launch(w, samples_kernel, segments(w->shape), dim3(ROAD_THREADS), 0, job->stream, *w,
+                     job->disparity);
 }
