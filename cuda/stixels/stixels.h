@@ -33,7 +33,8 @@
  * stixel begins right above its predecessor (3.14-3.17) Sky has a = b = 0 and begins only where the
  * ground plane is below 1 px. The recursion keeps one best stixel for each row and class (4.9);
  * equal costs are decided for the smaller row of the cut, then for the class of smaller number.
- * Costs are integers of 1/1024 nat, each stixel's rounded once, saturated at 2^30.
+ * Costs are integers of 1/1024 nat, each stixel's rounded once, saturated at 2^29; a
+ * penalty at 2^28, a difference at 1024 px.
  *  4. borders   (`refine`) each border between two stixels moves, by less than half a step, to the
  *               row of pixels where the differences between pixels and planes, each at most 3 px,
  * sum up to least: of equals the nearest, then the upper one. Planes and costs stay.
@@ -43,9 +44,10 @@
  * to 128 steps, horizon in 64 steps from 16/64 to 79/64 of the height); a row gives a line at most
  * a quarter of the columns, so that walls do not win. Of equal lines the first wins. Below an
  * eighth of the most votes the picture has no road and the plane stays. Else the least-squares line
- * through the cells within 1 px + 1/16 of the winner becomes the plane in the first frame, and
- * moves it by a quarter of the difference in later ones. Until a road is found the plane is the
- * camera's, or, without one, has its horizon at half the height and 3/8 of max_disparity at row 0.
+ * through the cells within 1 px + 1/16 of the winner, in whole px, becomes the plane in the first
+ * frame, and moves it by a quarter of the difference in later ones. Until a road is found the plane
+ * is the camera's, or, without one, has its horizon at half the height and 3/8 of max_disparity at
+ * row 0.
  */
 #ifndef RV_STIXELS_H
 #define RV_STIXELS_H

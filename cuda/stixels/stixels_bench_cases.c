@@ -14,19 +14,21 @@ typedef struct Row {
   RvStixelsModelKind model;
   int semantics; /* classes with planes of scores */
   RvStixelsCutsKind cuts;
+  int threads; /* of the CPU engine, 0 = all */
 } Row;
 
 static const Row rows[] = {
-    {"1242x375-w8s8-fast", 1242, 375, 8, 8, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL},
-    {"1242x375-w8s8-slanted", 1242, 375, 8, 8, RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL},
-    {"1242x375-w8s8-constant", 1242, 375, 8, 8, RV_STIXELS_CONSTANT, 0, RV_STIXELS_CUTS_ALL},
-    {"1242x375-w4s4-fast", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL},
-    {"1242x375-w4s4-slanted", 1242, 375, 4, 4, RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL},
+    {"1242x375-w8s8-fast", 1242, 375, 8, 8, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"1242x375-w8s8-slanted", 1242, 375, 8, 8, RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"1242x375-w8s8-constant", 1242, 375, 8, 8, RV_STIXELS_CONSTANT, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"1242x375-w4s4-fast", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"1242x375-w4s4-slanted", 1242, 375, 4, 4, RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL, 0},
     {"1242x375-w4s4-slanted-cuts", 1242, 375, 4, 4, RV_STIXELS_SLANTED, 0,
-     RV_STIXELS_CUTS_TIME_SERIES},
-    {"1242x375-w5s1-constant", 1242, 375, 5, 1, RV_STIXELS_CONSTANT, 0, RV_STIXELS_CUTS_ALL},
-    {"2048x1024-w8s8-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL},
-    {"2048x1024-w8s8-c19-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 19, RV_STIXELS_CUTS_ALL},
+     RV_STIXELS_CUTS_TIME_SERIES, 0},
+    {"1242x375-w5s1-constant", 1242, 375, 5, 1, RV_STIXELS_CONSTANT, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"2048x1024-w8s8-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"2048x1024-w8s8-c19-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 19, RV_STIXELS_CUTS_ALL,
+     0},
 };
 
 typedef struct Street {
@@ -100,6 +102,7 @@ static void make(RvCheck *check, const char *name, const Row *row, Street *stree
   c->stixel_width = row->stixel_width;
   c->vertical_step = row->step;
   c->model = row->model;
+  c->threads = row->threads;
   c->semantics = row->semantics;
   c->cuts = row->cuts;
   set_classes(c);
@@ -151,20 +154,41 @@ static void bench_cpu(RvCheck *check, const char *name, const Street *street) {
   stixels_result_free(&r);
 }
 
+static void time_row(RvCheck *check, const Row *row) {
+  char name[64];
+  snprintf(name, sizeof name, "stixels/%s", row->name);
+  if (!rvc_wants(check, name))
+    return;
+  Street street = {0};
+  make(check, name, row, &street);
+  if (rvc_cpu(check))
+    bench_cpu(check, name, &street);
+  if (rvc_cuda(check))
+    bench_cuda(check, name, &street);
+  free(street.disparity);
+  free(street.labels);
+  free(street.scores);
+}
+
+/* --model: time against the rows of a column, 128 columns of cells of 8 x 4 px, one core. */
+static void time_heights(RvCheck *check) {
+  static const int heights[] = {24, 48, 96, 192, 384};
+  static const char *const models[] = {"fast", "slanted", "constant"};
+  for (int kind = 0; kind < 3; kind++)
+    for (size_t k = 0; k < sizeof heights / sizeof heights[0]; k++) {
+      char name[40];
+      snprintf(name, sizeof name, "rows%d-%s", heights[k], models[kind]);
+      const Row row = {
+          name, 1024, 4 * heights[k], 8, 4, (RvStixelsModelKind)kind, 0, RV_STIXELS_CUTS_ALL, 1};
+      time_row(check, &row);
+    }
+}
+
 void stixels_bench(RvCheck *check) {
-  for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-    char name[64];
-    snprintf(name, sizeof name, "stixels/%s", rows[k].name);
-    if (!rvc_wants(check, name))
-      continue;
-    Street street = {0};
-    make(check, name, &rows[k], &street);
-    if (rvc_cpu(check))
-      bench_cpu(check, name, &street);
-    if (rvc_cuda(check))
-      bench_cuda(check, name, &street);
-    free(street.disparity);
-    free(street.labels);
-    free(street.scores);
+  if (rvc_model(check)) {
+    time_heights(check);
+    return;
   }
+  for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
+    time_row(check, &rows[k]);
 }

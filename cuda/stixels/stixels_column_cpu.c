@@ -7,7 +7,7 @@ static void sum_cells(RvStixelsColumn *c) {
   memset(&c->sums[0], 0, sizeof c->sums[0]);
   for (int v = 0; v < c->model->rows; v++) {
     const RvStixelsSums *last = &c->sums[v];
-    const RvStixelsSums s = rv_stixels_of_cell(c->cells[v], v, rv_stixels_sixteenth(&c->ground, v));
+    const RvStixelsSums s = rv_stixels_of_cell(c->cells[v], v, rv_stixels_expected(&c->ground, v));
     c->sums[v + 1] = (RvStixelsSums){
         .n = last->n + s.n,
         .w = last->w + s.w,
@@ -49,8 +49,7 @@ static uint32_t pick_semantic(const RvStixelsColumn *c, int structure, int botto
 }
 
 static int32_t cell_cost(const RvStixelsColumn *c, int structure, int v, int mu) {
-  const RvStixelsCell cell = c->cells[v];
-  return cell.weight ? c->table[structure][rv_stixels_index(cell, mu)] : 0;
+  return rv_stixels_cost_cell(c->model, c->table[structure], c->cells[v], mu);
 }
 
 /* The tables of `constant`: planes that are known before the stixels are. */
@@ -70,12 +69,12 @@ static void sum_costs(RvStixelsColumn *c) {
   }
 }
 
-/* Costs of the valid cells by (3.9). */
+/* Costs of the cells by (3.9). */
 static int64_t sum_of(const RvStixelsColumn *c, int structure, int bottom, int top,
                       const RvStixelsPlane *plane) {
   const RvStixelsModel *m = c->model;
   if (m->kind == RV_STIXELS_CONSTANT) {
-    const int px = rv_stixels_nearest(m, plane);
+    const int px = rv_stixels_nearest(rv_stixels_value(plane, 0));
     const int32_t *sum = structure == RV_STIXEL_GROUND ? c->flat[0]
                          : structure == RV_STIXEL_SKY
                              ? c->flat[1]
@@ -98,8 +97,7 @@ static int32_t depth_cost(const RvStixelsColumn *c, int structure, int bottom, i
   *plane = fit.plane;
   if (m->kind == RV_STIXELS_SLANTED_FAST)
     return rv_stixels_cost_fast(m, structure, &s, length, fit.error);
-  return rv_stixels_cost_sum(m, structure, &s, length, sum_of(c, structure, bottom, top, plane),
-                             fit.prior);
+  return rv_stixels_cost_sum(m, structure, sum_of(c, structure, bottom, top, plane), fit.prior);
 }
 
 /* Cost of the stixel but for its predecessor, its plane and its semantic class. */
@@ -130,7 +128,7 @@ static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
     if (last->cost >= RV_STIXELS_INFINITE)
       continue;
     const int32_t pair = rv_stixels_pair(c->model, structure, below, mu, last->next);
-    const int32_t cost = rv_stixels_add(rv_stixels_add(own, pair), last->cost);
+    const int32_t cost = own + pair + last->cost;
     if (cost < best->cost)
       *best = (RvStixelsBest){cost, next, (uint16_t)bottom, (uint16_t)below};
   }

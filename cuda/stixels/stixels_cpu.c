@@ -151,7 +151,7 @@ static void count_votes(const RvStixelsCpu *cpu, const RvStixelsModel *m) {
     for (size_t v = 0; v < rows; v++) {
       const RvStixelsCell cell = cpu->cells[(size_t)x * rows + v];
       if (cell.weight)
-        cpu->votes[v * bins + (size_t)((cell.disparity + 8) >> 4)]++;
+        cpu->votes[v * bins + (size_t)rv_stixels_bin(cell.disparity)]++;
     }
   for (size_t v = 0; v < rows; v++) {
     const int32_t *votes = cpu->votes + v * bins;
@@ -185,7 +185,9 @@ static RvStixelsRoad sum_road(const RvStixelsCpu *cpu, const RvStixelsModel *m,
   for (int x = 0; x < m->columns; x++)
     for (int v = 0; v < m->rows; v++) {
       const RvStixelsCell cell = cpu->cells[(size_t)x * (size_t)m->rows + (size_t)v];
-      if (!rv_stixels_on_line(line, cell, v))
+      const RvStixelsBins on = rv_stixels_on_line(line, v, cpu->bins);
+      const int bin = rv_stixels_bin(cell.disparity);
+      if (cell.weight == 0 || bin < on.low || bin > on.high)
         continue;
       const int64_t row = v;
       r.n++;

@@ -1,4 +1,4 @@
-/* stixels_cuda.cu: the CUDA engine of stixels: memory, cells, ground plane and rendering. */
+/* stixels_cuda.cu: the CUDA engine of stixels: memory, cells and rendering. */
 #include "stixels_cuda.h"
 
 /* --- Memory ---------------------------------------------------------------------------------- */
@@ -9,196 +9,228 @@ static void layout(void *memory, const RvStixelsModel *m, int threads, RvArena *
   const size_t columns = m->columns, rows = m->rows;
   (void)threads;
   work->bins = RV_STIXELS_BOTTOMS * m->bottom_step + 2;
-  work->scratch = (rv_stixels_cuda_scratch(m->rows, m->semantics) + 15) / 16 * 16;
+  work->scratch = (rv_stixels_cuda_scratch(m) + 15) / 16 * 16;
   work->is_small = work->scratch <= RV_STIXELS_SHARED;
   work->table = (int32_t *)rv_arena_take(arena, 3 * RV_STIXELS_TABLE * sizeof *work->table);
-  work->state = (RvStixelsState *)rv_arena_take(arena, sizeof *work->state);
+  work->state = (RvStixelsState *)rv_arena_take(arena, 2 * sizeof *work->state);
   work->cells = (RvStixelsCell *)rv_arena_take(arena, columns * rows * sizeof *work->cells);
   work->scores = (uint16_t *)rv_arena_take(arena, RV_STIXELS_SCORE_STEPS * sizeof *work->scores);
   work->semantics =
       (uint16_t *)rv_arena_take(arena, columns * rows * m->semantics * sizeof *work->semantics);
-  work->poll = (RvStixelsPoll *)rv_arena_take(arena, sizeof *work->poll);
-  work->votes = (int32_t *)rv_arena_take(arena, rows * work->bins * sizeof *work->votes);
-  work->made = (RvStixel *)rv_arena_take(arena, columns * rows * sizeof *work->made);
-  work->counts = (uint32_t *)rv_arena_take(arena, columns * sizeof *work->counts);
+  work->below =
+      (RvStixelsBelow *)rv_arena_take(arena, rows * (work->bins + 1) * sizeof *work->below);
+  work->winner = (unsigned long long *)rv_arena_take(arena, sizeof *work->winner);
+  work->votes = (uint16_t *)rv_arena_take(arena, rows * work->bins * sizeof *work->votes);
+  work->queue = (unsigned long long *)rv_arena_take(arena, sizeof *work->queue);
+  work->counts = (unsigned long long *)rv_arena_take(arena, columns * sizeof *work->counts);
   work->columns = work->is_small ? NULL : (char *)rv_arena_take(arena, columns * work->scratch);
-  const size_t steps = (rows + 1) * (m->disparity_max + 1);
+  const size_t steps = (size_t)rv_stixels_pitch(m->rows) * (m->disparity_max + 1);
   work->steps = m->kind == RV_STIXELS_CONSTANT
                     ? (int32_t *)rv_arena_take(arena, columns * steps * sizeof *work->steps)
                     : NULL;
 }
 
 static RvStatus open(void *memory, const RvStixelsSetup *setup, const RvLog *log) {
-  const RvStixelsCuda *work = (RvStixelsCuda *)memory;
+  RvStixelsCuda *work = (RvStixelsCuda *)memory;
+  int device = 0, major = 0;
+  RV_CU(log, cudaGetDevice(&device));
+  RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  work->is_chained = major >= 9;
   RV_CU(log, cudaMemcpy(work->table, setup->table, sizeof setup->table, cudaMemcpyHostToDevice));
-  RV_CU(log, cudaMemcpy(work->state, &setup->start, sizeof setup->start, cudaMemcpyHostToDevice));
+  for (int k = 0; k < 2; k++)
+    RV_CU(log,
+          cudaMemcpy(work->state + k, &setup->start, sizeof setup->start, cudaMemcpyHostToDevice));
   RV_CU(log, cudaMemcpy(work->scores, setup->scores, sizeof setup->scores, cudaMemcpyHostToDevice));
+  RV_CU(log, cudaMemset(work->queue, 0, sizeof *work->queue));
+  RV_CU(log, cudaMemset(work->counts, 0, setup->model.columns * sizeof *work->counts));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run gets comes after */
   return rv_stixels_cuda_open_columns(work, &setup->model, log);
 }
 
 /* --- Cells ----------------------------------------------------------------------------------- */
 
-/* A block of pixels. */
-struct Block {
-  int left, right, high, low;
+#define CELL_LANES 8 /* that share a cell's rows */
+
+/* Sums over pixels, and the least and most of their disparities. */
+struct Part {
+  unsigned n, c;
+  unsigned long long cd;
+  unsigned least, most;
 };
 
-/* Pixels of more than `above`; *least, *most: their disparities. */
-static __device__ RvStixelsPixels sum_pixels(const char *disparity, ptrdiff_t d_stride,
-                                             const uint8_t *confidence, ptrdiff_t c_stride,
-                                             const Block &block, unsigned above, unsigned *least,
-                                             unsigned *most) {
-  RvStixelsPixels sum = {0, 0, 0};
-  for (int y = block.high; y < block.low; y++) {
-    const uint16_t *d = (const uint16_t *)(disparity + y * d_stride);
-    const uint8_t *trust = confidence ? confidence + y * c_stride : NULL;
-#pragma unroll 8
-    for (int u = block.left; u < block.right; u++) {
-      const unsigned value = d[u];
-      const unsigned weight = value <= above ? 0 : trust ? trust[u] : 255;
-      sum.n += value > above;
-      sum.c += weight;
-      sum.cd += weight * value;
-      *least = min(*least, value > above ? value : 0xffffu);
-      *most = max(*most, value);
+/* One row of a cell's pixels, those of more than `above`. */
+static __device__ __forceinline__ void add_row(const uint16_t *d, const uint8_t *trust, int count,
+                                               unsigned above, Part *part) {
+  unsigned n = 0, c = 0, cd = 0; /* 64 x 255 x 65535 fits */
+  if (!trust && count % 2 == 0 && (uintptr_t)d % 4 == 0) {
+    const unsigned *pairs = (const unsigned *)d;
+#pragma unroll 4
+    for (int u = 0; u < count / 2; u++) {
+      const unsigned pair = pairs[u];
+#pragma unroll
+      for (int k = 0; k < 2; k++) {
+        const unsigned value = k ? pair >> 16 : pair & 0xffff;
+        n += value > above;
+        cd += value > above ? value : 0;
+        part->least = min(part->least, value > above ? value : 0xffffu);
+        part->most = max(part->most, value);
+      }
+    }
+    c = 255 * n;
+    cd *= 255;
+  } else {
+#pragma unroll 4
+    for (int u = 0; u < count; u++) {
+      const unsigned value = d[u], weight = value <= above ? 0 : trust ? trust[u] : 255;
+      n += value > above;
+      c += weight;
+      cd += weight * value;
+      part->least = min(part->least, value > above ? value : 0xffffu);
+      part->most = max(part->most, value);
     }
   }
-  return sum;
+  part->n += n;
+  part->c += c;
+  part->cd += cd;
 }
 
-/* One thread a cell; cells that are valid vote for the ground. votes: NULL without an estimate. */
-static __global__ void __launch_bounds__(128)
-    cells_kernel(const __grid_constant__ RvStixelsModel m, const char *disparity,
-                 ptrdiff_t d_stride, const uint8_t *confidence, ptrdiff_t c_stride,
-                 RvStixelsCell *cells, int32_t *votes, int bins) {
-  const int x = blockIdx.x * blockDim.x + threadIdx.x, v = blockIdx.y;
-  if (x >= m.columns)
-    return;
-  const int left = x * m.cell_width, low = m.height - v * m.step;
-  const Block block = {left, rv_min(left + m.cell_width, m.width), rv_max(low - m.step, 0), low};
-  unsigned least = 0xffff, most = 0;
-  const RvStixelsPixels all =
-      sum_pixels(disparity, d_stride, confidence, c_stride, block, 0, &least, &most);
-  RvStixelsPixels side = all;
-  if (all.c > 0 && rv_stixels_is_mixed(&m, (int)least, (int)most)) {
-    const unsigned middle = (unsigned)rv_stixels_middle(&all);
-    const RvStixelsPixels near =
-        sum_pixels(disparity, d_stride, confidence, c_stride, block, middle, &least, &most);
-    side = rv_stixels_side(&all, &near);
+/* Over the lanes of a cell. */
+static __device__ __forceinline__ void add_lanes(Part *part, int lanes) {
+  for (int step = lanes / 2; step > 0; step /= 2) {
+    part->n += __shfl_xor_sync(0xffffffffu, part->n, step);
+    part->c += __shfl_xor_sync(0xffffffffu, part->c, step);
+    part->cd += __shfl_xor_sync(0xffffffffu, part->cd, step);
+    part->least = min(part->least, __shfl_xor_sync(0xffffffffu, part->least, step));
+    part->most = max(part->most, __shfl_xor_sync(0xffffffffu, part->most, step));
   }
-  const int pixels = (block.right - block.left) * (block.low - block.high);
-  const RvStixelsCell cell = rv_stixels_cell(pixels, all.n, &side, m.disparity_max);
-  cells[(size_t)x * m.rows + v] = cell;
-  if (votes && cell.weight)
-    atomicAdd(&votes[(size_t)v * bins + ((cell.disparity + 8) >> 4)], 1);
+}
+
+/* Where the kernel reads. */
+struct Pixels {
+  const char *disparity;
+  const uint8_t *confidence;
+  ptrdiff_t d_stride, c_stride;
+};
+
+/* The cell of column x in rows high .. low - 1; all lanes of the warp. */
+static __device__ RvStixelsCell make_cell(const RvStixelsModel &m, const Pixels &p, int x, int high,
+                                          int low, int lane, int lanes) {
+  const int left = x * m.cell_width,
+            right = x < m.columns ? rv_min(left + m.cell_width, m.width) : left;
+  const Part none = {0, 0, 0, 0xffff, 0};
+  Part all = none, near = none;
+  for (int y = high + lane; y < low && left < right; y += lanes)
+    add_row((const uint16_t *)(p.disparity + y * p.d_stride) + left,
+            p.confidence ? p.confidence + y * p.c_stride + left : NULL, right - left, 0, &all);
+  add_lanes(&all, lanes);
+  const RvStixelsPixels whole = {all.c, (int64_t)all.cd, (int)all.n};
+  RvStixelsPixels side = whole;
+  const bool is_mixed = all.c > 0 && rv_stixels_is_mixed(&m, (int)all.least, (int)all.most);
+  if (__any_sync(0xffffffffu, is_mixed)) {
+    const unsigned middle = is_mixed ? (unsigned)rv_stixels_middle(&whole) : 0;
+    for (int y = high + lane; y < low && is_mixed; y += lanes)
+      add_row((const uint16_t *)(p.disparity + y * p.d_stride) + left,
+              p.confidence ? p.confidence + y * p.c_stride + left : NULL, right - left, middle,
+              &near);
+    add_lanes(&near, lanes);
+    const RvStixelsPixels nearer = {near.c, (int64_t)near.cd, (int)near.n};
+    if (is_mixed)
+      side = rv_stixels_side(&whole, &nearer);
+  }
+  return rv_stixels_cell((right - left) * (low - high), whole.n, &side, m.disparity_max);
+}
+
+/* A row of the histogram, in shared memory: cells and their disparities by bin. */
+struct Votes {
+  int *n;
+  uint32_t *d;
+  RvStixelsBelow *totals; /* by 32 bins */
+};
+
+/* Each bin with its neighbours, and what lies below each bin. */
+static __device__ void write_votes(const RvStixelsCuda &work, const Votes &votes, int v, int cap) {
+  const int lane = threadIdx.x % 32, bins = work.bins, end = rv_div_up(bins + 1, 32) * 32;
+  uint16_t *near = work.votes + (size_t)v * bins;
+  RvStixelsBelow *below = work.below + (size_t)v * (bins + 1);
+  for (int pass = 0; pass < 2; pass++) {
+    for (int k = threadIdx.x; k < end; k += blockDim.x) {
+      RvStixelsBelow sum = {k < bins ? (uint32_t)votes.n[k] : 0, k < bins ? votes.d[k] : 0};
+      const RvStixelsBelow own = sum;
+      for (int step = 1; step < 32; step *= 2) {
+        const uint32_t n = __shfl_up_sync(0xffffffffu, sum.n, step);
+        const uint32_t d = __shfl_up_sync(0xffffffffu, sum.d, step);
+        sum.n += lane >= step ? n : 0;
+        sum.d += lane >= step ? d : 0;
+      }
+      if (pass == 0) {
+        if (lane == 31)
+          votes.totals[k / 32] = sum;
+        continue;
+      }
+      for (int part = 0; part < k / 32; part++) {
+        sum.n += votes.totals[part].n;
+        sum.d += votes.totals[part].d;
+      }
+      if (k <= bins)
+        below[k] = {sum.n - own.n, sum.d - own.d};
+      if (k < bins)
+        near[k] = (uint16_t)(k < 2 || k + 1 == bins
+                                 ? 0
+                                 : rv_min(votes.n[k - 1] + votes.n[k] + votes.n[k + 1], cap));
+    }
+    __syncthreads();
+  }
+}
+
+/* One block a row of cells, `lanes` lanes a cell; valid cells vote for the ground. */
+static __global__ void __launch_bounds__(1024)
+    cells_kernel(const __grid_constant__ RvStixelsModel m,
+                 const __grid_constant__ RvStixelsCuda work, const Pixels pixels, int lanes) {
+  extern __shared__ __align__(8) char shared[];
+  __shared__ RvStixelsBelow totals[(RV_STIXELS_BOTTOMS * 8 + 2) / 32 + 1];
+  const Votes votes = {(int *)shared, (uint32_t *)shared + work.bins, totals};
+  const int v = blockIdx.x;
+  for (int k = threadIdx.x; k < 2 * work.bins; k += blockDim.x)
+    votes.n[k] = 0;
+  __syncthreads();
+  rv_stixels_let_others_start();
+  rv_stixels_wait_for_others();
+  if (v == 0 && threadIdx.x == 0)
+    *work.winner = 0;
+  const int low = m.height - v * m.step, high = rv_max(low - m.step, 0);
+  const int items = rv_div_up(m.columns * lanes, 32) * 32;
+  for (int i = threadIdx.x; i < items; i += blockDim.x) {
+    const int x = i / lanes;
+    const RvStixelsCell cell = make_cell(m, pixels, x, high, low, i % lanes, lanes);
+    if (i % lanes != 0 || x >= m.columns)
+      continue;
+    work.cells[(size_t)x * m.rows + v] = cell;
+    if (m.estimate && cell.weight) {
+      atomicAdd(&votes.n[rv_stixels_bin(cell.disparity)], 1);
+      atomicAdd(&votes.d[rv_stixels_bin(cell.disparity)], (uint32_t)cell.disparity);
+    }
+  }
+  __syncthreads();
+  if (m.estimate)
+    write_votes(work, votes, v, m.cap);
 }
 
 static RvStatus cells(void *memory, const RvStixelsModel *m, const RvStixelsJob *job,
                       const RvLog *log) {
   const RvStixelsCuda *work = (RvStixelsCuda *)memory;
-  if (m->estimate) {
-    RV_CU(log, cudaMemsetAsync(work->poll, 0, sizeof *work->poll, job->stream));
-    RV_CU(log, cudaMemsetAsync(work->votes, 0, (size_t)m->rows * work->bins * sizeof *work->votes,
-                               job->stream));
-  }
-  const dim3 grid(rv_div_up(m->columns, 128), m->rows);
-  cells_kernel<<<grid, 128, 0, job->stream>>>(
-      *m, (const char *)job->disparity.data, job->disparity.stride,
-      (const uint8_t *)job->confidence.data, job->confidence.stride, work->cells,
-      m->estimate ? work->votes : NULL, work->bins);
-  RV_LAUNCHED(log);
-  return RV_OK;
-}
-
-/* --- Ground ---------------------------------------------------------------------------------- */
-
-#define LINES 128 /* of one block */
-
-/* One thread a line: its px falls from row to row by a running division, as on the CPU engine. */
-static __global__ void __launch_bounds__(LINES)
-    vote_kernel(const __grid_constant__ RvStixelsModel m, const int32_t *votes, int bins,
-                RvStixelsPoll *poll) {
-  const int line = blockIdx.x * LINES + threadIdx.x;
-  const int64_t bottom = (int64_t)(line / RV_STIXELS_HORIZONS + 1) * m.bottom_step;
-  const int64_t horizon = (int64_t)m.rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS);
-  const int64_t fall = 64 * bottom / horizon, rest = 64 * bottom - fall * horizon;
-  int64_t px = bottom, left = horizon / 2;
-  int score = 0;
-  for (int v = 0; v < m.rows && px >= 2; v++) {
-    const int32_t *row = votes + (size_t)v * bins + px;
-    score += rv_min(row[-1] + row[0] + row[1], m.cap);
-    left -= rest;
-    px -= fall + (left < 0);
-    left += left < 0 ? horizon : 0;
-  }
-  unsigned long long key = (unsigned long long)score << 32 | (0xffffffffu - (unsigned)line);
-  for (int step = 16; step > 0; step /= 2) {
-    const unsigned long long other = __shfl_down_sync(0xffffffffu, key, step);
-    key = other > key ? other : key;
-  }
-  if (threadIdx.x % 32 == 0)
-    atomicMax(&poll->winner, key);
-}
-
-static __device__ void add_over_warp(RvStixelsRoad *r) {
-  for (int step = 16; step > 0; step /= 2) {
-    r->n += __shfl_down_sync(0xffffffffu, r->n, step);
-    r->v += __shfl_down_sync(0xffffffffu, r->v, step);
-    r->vv += __shfl_down_sync(0xffffffffu, r->vv, step);
-    r->d += __shfl_down_sync(0xffffffffu, r->d, step);
-    r->vd += __shfl_down_sync(0xffffffffu, r->vd, step);
-  }
-}
-
-/* One block: sums over the cells on the winning line, then the new plane. */
-static __global__ void __launch_bounds__(1024)
-    road_kernel(const __grid_constant__ RvStixelsModel m, const RvStixelsCell *cells,
-                const RvStixelsPoll *poll, RvStixelsState *state) {
-  __shared__ RvStixelsRoad parts[32];
-  const unsigned long long winner = poll->winner;
-  const int line = (int)(0xffffffffu - (unsigned)winner), score = (int)(winner >> 32);
-  const RvStixelsPlane plane = rv_stixels_line_plane(&m, line);
-  RvStixelsRoad r = {0, 0, 0, 0, 0};
-  const long long count = (long long)m.columns * m.rows;
-  for (long long i = threadIdx.x; i < count; i += 1024) {
-    const RvStixelsCell cell = cells[i];
-    const int v = (int)(i % m.rows);
-    if (!rv_stixels_on_line(&plane, cell, v))
-      continue;
-    const int64_t row = v;
-    r.n++;
-    r.v += row;
-    r.vv += row * row;
-    r.d += cell.disparity;
-    r.vd += row * cell.disparity;
-  }
-  add_over_warp(&r);
-  if (threadIdx.x % 32 == 0)
-    parts[threadIdx.x / 32] = r;
-  __syncthreads();
-  if (threadIdx.x >= 32)
-    return;
-  r = parts[threadIdx.x];
-  add_over_warp(&r);
-  if (threadIdx.x == 0) {
-    RvStixelsState next = *state;
-    rv_stixels_follow(&m, line, score, &r, &next);
-    *state = next;
-  }
+  int lanes = 1;
+  while (lanes < m->step && lanes < CELL_LANES && 2 * lanes * m->columns <= 1024)
+    lanes *= 2;
+  const int threads = rv_min(rv_div_up(m->columns * lanes, 32) * 32, 1024);
+  const Pixels pixels = {(const char *)job->disparity.data, (const uint8_t *)job->confidence.data,
+                         job->disparity.stride, job->confidence.stride};
+  return rv_stixels_launch(work, cells_kernel, dim3(m->rows), threads, 2 * work->bins * sizeof(int),
+                           job->stream, log, *m, *work, pixels, lanes);
 }
 
 static RvStatus ground(void *memory, const RvStixelsModel *m, const RvStixelsJob *job,
                        const RvLog *log) {
-  const RvStixelsCuda *work = (RvStixelsCuda *)memory;
-  if (!m->estimate)
-    return RV_OK;
-  const int lines = RV_STIXELS_BOTTOMS * RV_STIXELS_HORIZONS;
-  vote_kernel<<<lines / LINES, LINES, 0, job->stream>>>(*m, work->votes, work->bins, work->poll);
-  RV_LAUNCHED(log);
-  road_kernel<<<1, 1024, 0, job->stream>>>(*m, work->cells, work->poll, work->state);
-  RV_LAUNCHED(log);
-  return RV_OK;
+  return m->estimate ? rv_stixels_cuda_ground((RvStixelsCuda *)memory, m, job, log) : RV_OK;
 }
 
 /* --- Rendering ------------------------------------------------------------------------------- */

@@ -5,36 +5,40 @@
 #include "rv_cuda.h"
 #include "stixels_stages.h"
 
-/* Shared memory that every GPU since compute capability 7.5 gives a block that asks for it. */
-#define RV_STIXELS_SHARED 65024 /* of 64 KiB; the rest is for the kernel's own variables */
+/* Dynamic shared memory that every GPU since compute capability 7.5 gives a block that asks. */
+#define RV_STIXELS_SHARED 24576 /* for a column; a desk of 37 KiB is beside it */
 
-/* What the ground vote fills anew each frame, followed by the votes. */
-struct RvStixelsPoll {
-  unsigned long long winner; /* score << 32 | ~line: the largest is the first of the best lines */
+/* Cells of a row of the histogram that lie in lower bins: their number and their disparities. */
+struct RvStixelsBelow {
+  uint32_t n, d;
 };
 
 struct RvStixelsCuda {
-  int bins;       /* whole px of a row of votes */
-  int is_small;   /* a column's scratch fits in shared memory */
-  size_t scratch; /* bytes of one column */
-  int32_t *table; /* [class][RV_STIXELS_TABLE] */
-  RvStixelsState *state;
-  RvStixelsCell *cells; /* [column][row] */
-  uint16_t *scores;     /* RvStixelsSetup.scores */
-  uint16_t *semantics;  /* [column][place][row] */
-  RvStixelsPoll *poll;
-  int32_t *votes;   /* [row][bin] */
-  char *columns;    /* [column][scratch], when not in shared memory */
-  int32_t *steps;   /* [column][row + 1][whole px]: costs of objects summed; `constant` */
-  RvStixel *made;   /* [column][row] */
-  uint32_t *counts; /* [column] */
+  int bins;                   /* whole px of a row of votes */
+  int is_small;               /* a column's scratch fits in shared memory */
+  int is_chained;             /* the GPU starts kernels before their predecessors have ended */
+  size_t scratch;             /* bytes of one column */
+  int32_t *table;             /* [class][RV_STIXELS_TABLE] */
+  RvStixelsState *state;      /* 2: that of frame f is f % 2 */
+  RvStixelsCell *cells;       /* [column][row] */
+  uint16_t *scores;           /* RvStixelsSetup.scores */
+  uint16_t *semantics;        /* [column][place][row] */
+  RvStixelsBelow *below;      /* [row][bin], and one more */
+  unsigned long long *winner; /* score << 32 | ~line: the largest is the first of the best lines */
+  uint16_t *votes;            /* [row][bin]: cells within a bin, at most cap */
+  char *columns;              /* [column][scratch], when not in shared memory */
+  int32_t *steps;             /* [column][whole px][rv_stixels_pitch]: costs of objects summed */
+  unsigned long long *queue;  /* frame << 32 | columns that have begun */
+  unsigned long long *counts; /* [column]: frame << 32 | stixels */
 };
-
-/* Scratch of one column: sums, best, flat costs, links, keys of semantic classes. */
-size_t rv_stixels_cuda_scratch(int rows, int semantics);
 
 RvStatus rv_stixels_cuda_semantics(const RvStixelsCuda *work, const RvStixelsModel *model,
                                    const RvStixelsJob *job, const RvLog *log);
+/* Scratch of one column: sums, best, links, keys of semantic classes. */
+size_t rv_stixels_cuda_scratch(const RvStixelsModel *model);
+
+RvStatus rv_stixels_cuda_ground(const RvStixelsCuda *work, const RvStixelsModel *model,
+                                const RvStixelsJob *job, const RvLog *log);
 
 RvStatus rv_stixels_cuda_refine(const RvStixelsModel *model, const RvStixelsJob *job,
                                 const RvLog *log);
@@ -44,5 +48,50 @@ RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixels
                                       const RvLog *log);
 RvStatus rv_stixels_cuda_columns(const RvStixelsCuda *work, const RvStixelsModel *model,
                                  const RvStixelsJob *job, const RvLog *log);
+
+/* The kernel of `constant` alone: whether it takes this model, what it needs, and the launch. */
+bool rv_stixels_cuda_is_plain(const RvStixelsModel *model);
+RvStatus rv_stixels_cuda_open_constant(const RvStixelsModel *model, const RvLog *log);
+RvStatus rv_stixels_cuda_constant(const RvStixelsCuda *work, const RvStixelsModel *model,
+                                  const RvStixelsJob *job, const RvLog *log);
+
+/* Entries of a table by row + 1: whole sectors. */
+RV_HD int rv_stixels_pitch(int rows) {
+  return (rows + 8) / 8 * 8;
+}
+
+/* Launches a kernel that may start before its predecessor on the stream has ended: it calls
+ * rv_stixels_wait_for_others before it touches what others write. */
+template <typename... P, typename... A>
+static RvStatus rv_stixels_launch(const RvStixelsCuda *work, void (*kernel)(P...), dim3 grid,
+                                  int threads, size_t shared, RvStream stream, const RvLog *log,
+                                  A... args) {
+  cudaLaunchAttribute chained = {};
+  chained.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  chained.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid;
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &chained;
+  config.numAttrs = work->is_chained ? 1 : 0;
+  RV_CU(log, cudaLaunchKernelEx(&config, kernel, P(args)...));
+  return RV_OK;
+}
+
+/* All threads: waits for the end of the kernel before. */
+static __device__ __forceinline__ void rv_stixels_wait_for_others(void) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
+
+/* All threads: the next kernel may start. */
+static __device__ __forceinline__ void rv_stixels_let_others_start(void) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
 
 #endif

@@ -8,8 +8,11 @@
 
 #include "rv_hd.h"
 #include "rv_records.h"
+#include "stixels.h"
 
-#define RV_STIXELS_INFINITE (1 << 30) /* cost */
+#define RV_STIXELS_INFINITE (1 << 29) /* cost */
+#define RV_STIXELS_LEAST (-(1 << 28)) /* of one stixel */
+#define RV_STIXELS_PENALTY (1 << 28)  /* of one difference, at most */
 #define RV_STIXELS_TABLE 4096         /* entries: |c (d - mu)| in 1/256 px up to 16 px */
 #define RV_STIXELS_BOTTOMS 128        /* lines of the ground vote: disparities at row 0 ... */
 #define RV_STIXELS_HORIZONS 64        /* ... and horizons, 1/64 of the rows apart */
@@ -26,6 +29,12 @@ typedef struct RvStixelsCell {
 #define RV_STIXELS_SCORE_STEPS (2 + 23 * 512) /* entries of the table of -log(score) */
 #define RV_STIXELS_SCORE_WORST 4096           /* cost of a score of 0, 1/256 nat */
 
+/* A penalty in 1/1024 nat. */
+typedef struct RvStixelsStep {
+  int32_t alpha;
+  uint32_t beta; /* per px, times 4096 */
+} RvStixelsStep;
+
 /* The config in numbers the engines work with. Costs in 1/1024 nat. */
 typedef struct RvStixelsModel {
   int width, height, cell_width, step; /* px */
@@ -33,19 +42,20 @@ typedef struct RvStixelsModel {
   int kind;                            /* RvStixelsModelKind */
   int disparity_max;                   /* px */
   int estimate;
-  int cuts;                         /* RvStixelsCutsKind */
-  int spread;                       /* of the disparities of a cell's one surface, 1/16 px */
-  int reach;                        /* px that a border may move, 0: not */
-  int bottom_step, cap;             /* of the ground vote: px between disparities; votes of a row */
-  double invalid;                   /* of an invalid cell */
-  double hit[3];                    /* of a valid cell on the plane, slanted-fast */
-  double scale[3];                  /* per weight x (1/16 px)^2 */
-  double fixed[3];                  /* of a stixel: complexity and the plane prior's log Z */
-  double ridge_a, ridge_b;          /* plane prior of ground in the units of the sums */
-  double ridge_object;              /* the same of an object's slope */
-  int free_a, free_b, free_object;  /* 0: the parameter is fixed */
-  int32_t gravity[2][2], gap[2][2]; /* [difference > 0][alpha, beta per px] */
-  int32_t ordering[2];
+  int cuts;             /* RvStixelsCutsKind */
+  int spread;           /* of the disparities of a cell's one surface, 1/16 px */
+  int reach;            /* px that a border may move, 0: not */
+  int bottom_step, cap; /* of the ground vote: px between disparities; votes of a row */
+  double invalid;       /* of an invalid cell, slanted-fast */
+  double hit[3];        /* of a valid cell on the plane, slanted-fast */
+  double scale[3];      /* per weight x (1/16 px)^2 */
+  double fixed[3];      /* of a stixel: complexity and the plane prior's log Z */
+  int32_t invalid_cost, fixed_cost[3]; /* the same rounded, for the models that sum (3.9) */
+  double ridge_a, ridge_b;             /* plane prior of ground in the units of the sums */
+  double ridge_object;                 /* the same of an object's slope */
+  int free_a, free_b, free_object;     /* 0: the parameter is fixed */
+  RvStixelsStep gravity[2], gap[2];    /* [difference > 0] */
+  RvStixelsStep ordering;
   int32_t transition[3][3];
   int semantics;              /* semantic classes, in places: by structural class, then number */
   int semantic_first[4];      /* place of the first of each structural class, and the end */
@@ -69,7 +79,7 @@ typedef struct RvStixelsState {
 /* Sums over valid cells of a column, of all rows below the index: number, and weight times powers
  * of v, d (1/16 px) and g = d - expected ground. */
 typedef struct RvStixelsSums {
-  int64_t n, w, wv, wvv, wd, wvd, wdd, wg, wvg, wgg;
+  double n, w, wv, wvv, wd, wvd, wdd, wg, wvg, wgg; /* whole numbers below 2^53 */
 } RvStixelsSums;
 
 typedef struct RvStixelsFit {
@@ -200,6 +210,12 @@ RV_HD int rv_stixels_sixteenth(const RvStixelsPlane *plane, int rows) {
   return (int)(x < -1048576 ? -1048576 : x > 1048576 ? 1048576 : x);
 }
 
+/* The expected ground in a row, against which residuals are summed, 1/16 px: -1024 to 2048 px, so
+ * that the sums of 16384 rows are exact. */
+RV_HD int rv_stixels_expected(const RvStixelsPlane *ground, int row) {
+  return rv_clamp(rv_stixels_sixteenth(ground, row), -(1 << 14), 1 << 15);
+}
+
 /* The same in 1/256 px. */
 RV_HD int rv_stixels_value(const RvStixelsPlane *plane, int rows) {
   const int64_t x = (plane->at + plane->slope * rows + (1 << 15)) >> 16;
@@ -223,9 +239,9 @@ RV_HD RvStixelsSums rv_stixels_between(const RvStixelsSums *below, const RvStixe
 
 /* What the cell of row v adds; ground: the expected plane there, 1/16 px. */
 RV_HD RvStixelsSums rv_stixels_of_cell(RvStixelsCell cell, int v, int ground) {
-  const int64_t w = cell.weight, d = cell.disparity, g = cell.disparity - ground, row = v;
+  const double w = cell.weight, d = cell.disparity, g = cell.disparity - ground, row = v;
   RvStixelsSums s;
-  s.n = w != 0;
+  s.n = cell.weight != 0;
   s.w = w;
   s.wv = w * row;
   s.wvv = w * row * row;
@@ -238,6 +254,11 @@ RV_HD RvStixelsSums rv_stixels_of_cell(RvStixelsCell cell, int v, int ground) {
   return s;
 }
 
+/* Mean disparity in 1/256 px, half up, of at least one cell. */
+RV_HD int rv_stixels_mean(double wd, double w) {
+  return (int)floor((32 * wd + w) / (2 * w));
+}
+
 /* Least squares of an object: disparity at its lowest row free, slope fixed to 0 or with a prior.
  * Rows count from `bottom`, which keeps the determinant exact. */
 RV_HD RvStixelsFit rv_stixels_fit_object(const RvStixelsModel *m, const RvStixelsSums *s,
@@ -245,18 +266,22 @@ RV_HD RvStixelsFit rv_stixels_fit_object(const RvStixelsModel *m, const RvStixel
   RvStixelsFit fit = {{0, 0}, 0, 0};
   if (s->n == 0)
     return fit;
-  const double w = (double)s->w, d = (double)s->wd, dd = (double)s->wdd;
+  const double w = s->w, d = s->wd, dd = s->wdd;
+  if (m->kind == RV_STIXELS_CONSTANT) {
+    fit.plane.at = (int64_t)rv_stixels_mean(d, w) << 16;
+    return fit;
+  }
   if (!m->free_object || (s->n < 2 && m->ridge_object == 0)) {
     const double a = d / w;
     fit.plane.at = rv_stixels_fixed(a);
     fit.error = dd - a * d;
   } else {
-    const int64_t row = bottom;
-    const double v = (double)(s->wv - row * s->w);
-    const double vv = (double)(s->wvv - 2 * row * s->wv + row * row * s->w) + m->ridge_object;
-    const double vd = (double)(s->wvd - row * s->wd);
-    const double det = w * vv - v * v;
-    const double a = (vv * d - v * vd) / det, b = (w * vd - v * d) / det;
+    const double row = bottom;
+    const double v = s->wv - row * w;
+    const double vv = s->wvv - 2 * row * s->wv + row * row * w + m->ridge_object;
+    const double vd = s->wvd - row * d;
+    const double unit = 1 / (w * vv - v * v);
+    const double a = (vv * d - v * vd) * unit, b = (w * vd - v * d) * unit;
     fit.plane.at = rv_stixels_fixed(a);
     fit.plane.slope = rv_stixels_fixed(b);
     fit.error = dd - a * d - b * vd;
@@ -270,14 +295,15 @@ RV_HD RvStixelsFit rv_stixels_fit_object(const RvStixelsModel *m, const RvStixel
 RV_HD RvStixelsFit rv_stixels_fit_ground(const RvStixelsModel *m, const RvStixelsPlane *ground,
                                          const RvStixelsSums *s, int bottom) {
   double a = 0, b = 0;
-  const double g = (double)s->wg, vg = (double)s->wvg, gg = (double)s->wgg;
-  const double w = (double)s->w + m->ridge_a, v = (double)s->wv;
-  const double vv = (double)s->wvv + m->ridge_b, det = w * vv - v * v;
+  const double g = s->wg, vg = s->wvg, gg = s->wgg;
+  const double w = s->w + m->ridge_a, v = s->wv;
+  const double vv = s->wvv + m->ridge_b, det = w * vv - v * v;
   if (s->n == 0) {
   } else if (m->free_a && m->free_b && det > 0 &&
              (s->n > 1 || (m->ridge_a > 0 && m->ridge_b > 0))) {
-    a = (vv * g - v * vg) / det;
-    b = (w * vg - v * g) / det;
+    const double unit = 1 / det;
+    a = (vv * g - v * vg) * unit;
+    b = (w * vg - v * g) * unit;
   } else if (m->free_a) {
     a = g / w;
   } else if (m->free_b && vv > 0) {
@@ -298,46 +324,53 @@ RV_HD RvStixelsFit rv_stixels_fit(const RvStixelsModel *m, const RvStixelsPlane 
     return rv_stixels_fit_ground(m, ground, s, bottom);
   if (structure == RV_STIXEL_OBJECT)
     return rv_stixels_fit_object(m, s, bottom);
-  const RvStixelsFit fit = {{0, 0}, (double)s->wdd, 0};
+  const RvStixelsFit fit = {{0, 0}, s->wdd, 0};
   return fit;
 }
 
 /* --- Costs ----------------------------------------------------------------------------------- */
 
 RV_HD int32_t rv_stixels_round(double cost) {
-  const double x = floor(cost + 0.5), limit = RV_STIXELS_INFINITE;
-  return (int32_t)(x < -limit ? -limit : x > limit ? limit : x);
+  const double x = floor(cost + 0.5), least = RV_STIXELS_LEAST, most = RV_STIXELS_INFINITE;
+  return (int32_t)(x < least ? least : x > most ? most : x);
 }
 
 /* Both at most RV_STIXELS_INFINITE, and so is the sum. */
 RV_HD int32_t rv_stixels_add(int32_t a, int32_t b) {
-  const int64_t sum = (int64_t)a + b;
-  return (int32_t)(sum > RV_STIXELS_INFINITE ? RV_STIXELS_INFINITE : sum);
+  return rv_min(a + b, RV_STIXELS_INFINITE);
 }
 
 /* Data and own priors of a stixel of `length` rows by (4.12). */
 RV_HD int32_t rv_stixels_cost_fast(const RvStixelsModel *m, int structure, const RvStixelsSums *s,
                                    int length, double error) {
-  return rv_stixels_round(m->invalid * (double)(length - s->n) + m->hit[structure] * (double)s->n +
+  return rv_stixels_round(m->invalid * (length - s->n) + m->hit[structure] * s->n +
                           m->scale[structure] * error + m->fixed[structure]);
 }
 
-/* The same from the sum of the costs of its valid cells by (3.9). */
-RV_HD int32_t rv_stixels_cost_sum(const RvStixelsModel *m, int structure, const RvStixelsSums *s,
-                                  int length, int64_t sum, double prior) {
-  return rv_stixels_round(m->invalid * (double)(length - s->n) + (double)sum +
-                          m->scale[structure] * prior + m->fixed[structure]);
+/* The same from the sum of the costs of its cells by (3.9). */
+RV_HD int32_t rv_stixels_cost_sum(const RvStixelsModel *m, int structure, int64_t sum,
+                                  double prior) {
+  const int64_t x = sum + m->fixed_cost[structure] + rv_stixels_round(m->scale[structure] * prior);
+  return (int32_t)(x < RV_STIXELS_LEAST      ? RV_STIXELS_LEAST
+                   : x > RV_STIXELS_INFINITE ? RV_STIXELS_INFINITE
+                                             : x);
 }
 
-/* Index of the cost of a cell against a plane of mu/256 px. */
+/* Index of the cost of a valid cell against a plane of mu/256 px. */
 RV_HD int rv_stixels_index(RvStixelsCell cell, int mu) {
   const int off = rv_min(rv_abs(16 * cell.disparity - mu), 1 << 20);
   return rv_min((off * cell.confidence + 127) / 255, RV_STIXELS_TABLE - 1);
 }
 
-/* Whole px of an object's disparity, `constant`. */
-RV_HD int rv_stixels_nearest(const RvStixelsModel *m, const RvStixelsPlane *plane) {
-  return rv_clamp((rv_stixels_sixteenth(plane, 0) + 8) >> 4, 0, m->disparity_max);
+/* Cost of a cell by (3.9); table: that of the class. */
+RV_HD int32_t rv_stixels_cost_cell(const RvStixelsModel *m, const int32_t *table,
+                                   RvStixelsCell cell, int mu) {
+  return cell.weight ? table[rv_stixels_index(cell, mu)] : m->invalid_cost;
+}
+
+/* Whole px nearest to an object's disparity of mu/256 px, `constant`. */
+RV_HD int rv_stixels_nearest(int mu) {
+  return (mu + 128) >> 8;
 }
 
 /* Sky may begin where the expected ground is below 1 px. */
@@ -345,26 +378,27 @@ RV_HD int rv_stixels_is_sky_row(const RvStixelsPlane *ground, int row) {
   return rv_stixels_sixteenth(ground, row) < 16;
 }
 
-RV_HD int32_t rv_stixels_penalty(const int32_t penalty[2], int difference) {
-  const int64_t x = penalty[0] + (((int64_t)penalty[1] * rv_abs(difference) + 128) >> 8);
-  return (int32_t)(x < RV_STIXELS_INFINITE ? x : RV_STIXELS_INFINITE);
+/* alpha + beta |difference|, beta times 4096; differences of 1024 px and more count as 1024 px. */
+RV_HD int32_t rv_stixels_penalty(int32_t alpha, uint32_t beta, int difference) {
+  const uint32_t off = (uint32_t)rv_min(rv_abs(difference), 1 << 18);
+  return rv_min(alpha + (int32_t)(((uint64_t)beta * (off << 12)) >> 32), RV_STIXELS_PENALTY);
 }
 
 /* Prior of a stixel on its predecessor: mu of both at its lowest row, 1/256 px. */
 RV_HD int32_t rv_stixels_pair(const RvStixelsModel *m, int structure, int below, int mu,
                               int mu_below) {
   const int32_t transition = m->transition[structure][below];
-  const int delta = mu - mu_below;
-  if (structure == RV_STIXEL_SKY || below == RV_STIXEL_SKY || delta == 0)
-    return transition;
-  if (structure == RV_STIXEL_GROUND)
-    return below == RV_STIXEL_GROUND
-               ? rv_stixels_add(transition, rv_stixels_penalty(m->gap[delta > 0], delta))
-               : transition;
-  if (below == RV_STIXEL_GROUND)
-    return rv_stixels_add(transition, rv_stixels_penalty(m->gravity[delta > 0], delta));
-  return delta > 0 ? rv_stixels_add(transition, rv_stixels_penalty(m->ordering, delta))
-                   : transition;
+  const int delta = mu - mu_below, up = delta > 0;
+  int32_t penalty = 0;
+  if (structure == RV_STIXEL_GROUND && below == RV_STIXEL_GROUND)
+    penalty = rv_stixels_penalty(up ? m->gap[1].alpha : m->gap[0].alpha,
+                                 up ? m->gap[1].beta : m->gap[0].beta, delta);
+  else if (structure == RV_STIXEL_OBJECT && below == RV_STIXEL_GROUND)
+    penalty = rv_stixels_penalty(up ? m->gravity[1].alpha : m->gravity[0].alpha,
+                                 up ? m->gravity[1].beta : m->gravity[0].beta, delta);
+  else if (structure == RV_STIXEL_OBJECT && below == RV_STIXEL_OBJECT)
+    penalty = rv_stixels_penalty(up ? m->ordering.alpha : 0, up ? m->ordering.beta : 0, delta);
+  return transition + (delta == 0 ? 0 : penalty);
 }
 
 /* --- Ground vote ----------------------------------------------------------------------------- */
@@ -385,14 +419,26 @@ RV_HD RvStixelsPlane rv_stixels_line_plane(const RvStixelsModel *m, int line) {
       (int64_t)m->rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS);
   RvStixelsPlane plane;
   plane.at = (int64_t)bottom << 24;
-  plane.slope = -(((int64_t)bottom << 30) / horizon);
+  plane.slope = -(int64_t)((double)((int64_t)bottom << 30) / (double)horizon); /* exact: < 2^52 */
   return plane;
 }
 
-/* The cell belongs to the line: within 1 px + 1/16 of its disparity. */
-RV_HD int rv_stixels_on_line(const RvStixelsPlane *line, RvStixelsCell cell, int row) {
-  const int mu = rv_stixels_sixteenth(line, row);
-  return cell.weight != 0 && mu > 0 && rv_abs(cell.disparity - mu) <= 16 + mu / 16;
+/* Whole px of a cell: its bin in the histogram. */
+RV_HD int rv_stixels_bin(int disparity) {
+  return (disparity + 8) >> 4;
+}
+
+/* The bins of the cells on the line in a row: within 1 px + 1/16 of its whole px. None: high is
+ * below low. */
+typedef struct RvStixelsBins {
+  int low, high;
+} RvStixelsBins;
+
+RV_HD RvStixelsBins rv_stixels_on_line(const RvStixelsPlane *line, int row, int bins) {
+  const int mu = rv_stixels_sixteenth(line, row), px = rv_stixels_bin(mu);
+  const RvStixelsBins on = {rv_max(px - 1 - px / 16, 0), rv_min(px + 1 + px / 16, bins - 1)};
+  const RvStixelsBins none = {0, -1};
+  return mu > 0 ? on : none;
 }
 
 /* Sums over the cells on the line. */
@@ -402,11 +448,11 @@ typedef struct RvStixelsRoad {
 
 /* Rows of the picture in which a line is 2 px or more. */
 RV_HD int rv_stixels_line_rows(const RvStixelsModel *m, int line) {
-  const int64_t bottom = (line / RV_STIXELS_HORIZONS + 1) * m->bottom_step;
-  const int64_t horizon =
-      (int64_t)m->rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS);
-  const int64_t rows = bottom < 2 ? 0 : horizon * (2 * bottom - 3) / (128 * bottom);
-  return rows < m->rows ? (int)rows : m->rows;
+  const uint32_t bottom = (uint32_t)((line / RV_STIXELS_HORIZONS + 1) * m->bottom_step);
+  const uint32_t horizon =
+      (uint32_t)(m->rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS));
+  const uint32_t rows = bottom < 2 ? 0 : horizon * (2 * bottom - 3) / (128 * bottom);
+  return rv_min((int)rows, m->rows);
 }
 
 /* The state after a frame whose best line has `score` votes. */

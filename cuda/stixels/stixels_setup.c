@@ -10,9 +10,8 @@ static int32_t steps(double nat) {
   return (int32_t)floor(nat * RV_STIXELS_COST_STEPS + 0.5);
 }
 
-static void set_penalty(int32_t out[2], const RvStixelsPenalty *penalty) {
-  out[0] = steps(penalty->alpha);
-  out[1] = steps(penalty->beta);
+static RvStixelsStep step_of(const RvStixelsPenalty *penalty) {
+  return (RvStixelsStep){steps(penalty->alpha), (uint32_t)steps(penalty->beta) << 12};
 }
 
 /* Z_G of (3.9): the mass of the normal curve in [0, d_max]. Sky lies at its end, ground and objects
@@ -34,11 +33,11 @@ static double ridge(double sigma, double noise, int *is_free, double *fixed) {
 }
 
 static void set_priors(const RvStixelsConfig *c, RvStixelsModel *m) {
-  set_penalty(m->gravity[0], &c->gravity_minus);
-  set_penalty(m->gravity[1], &c->gravity_plus);
-  set_penalty(m->gap[0], &c->gap_minus);
-  set_penalty(m->gap[1], &c->gap_plus);
-  set_penalty(m->ordering, &c->ordering);
+  m->gravity[0] = step_of(&c->gravity_minus);
+  m->gravity[1] = step_of(&c->gravity_plus);
+  m->gap[0] = step_of(&c->gap_minus);
+  m->gap[1] = step_of(&c->gap_plus);
+  m->ordering = step_of(&c->ordering);
   for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
     m->fixed[k] = c->complexity * RV_STIXELS_COST_STEPS;
     for (int below = 0; below < RV_STIXELS_CLASSES; below++)
@@ -98,6 +97,9 @@ RvStixelsModel rv_stixels_model(const RvStixelsConfig *c) {
   }
   set_priors(c, &m);
   set_semantics(c, &m);
+  m.invalid_cost = (int32_t)floor(m.invalid + 0.5);
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+    m.fixed_cost[k] = (int32_t)floor(m.fixed[k] + 0.5);
   return m;
 }
 

@@ -103,7 +103,7 @@ static void set_stixel(StixelsTwin *t, int bottom, int top, int k) {
   RvStixelsSums s = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   for (int v = bottom; v <= top; v++) {
     const int64_t w = t->cells[v].weight, d = t->cells[v].disparity;
-    const int64_t g = d - rv_stixels_sixteenth(&t->ground, v);
+    const int64_t g = d - rv_stixels_expected(&t->ground, v);
     s.n += w > 0;
     s.w += w, s.wv += w * v, s.wvv += w * v * v;
     s.wd += w * d, s.wvd += w * d * v, s.wdd += w * d * d;
@@ -120,11 +120,11 @@ static void set_stixel(StixelsTwin *t, int bottom, int top, int k) {
   for (int v = bottom; v <= top; v++) {
     int mu = rv_stixels_value(&fit.plane, v - bottom);
     if (m->kind == RV_STIXELS_CONSTANT && k == RV_STIXEL_OBJECT)
-      mu = 256 * rv_stixels_nearest(m, &fit.plane);
-    if (t->cells[v].weight)
-      sum += t->setup.table[k][rv_stixels_index(t->cells[v], mu)];
+      mu = 256 * rv_stixels_nearest(mu);
+    sum +=
+        t->cells[v].weight ? t->setup.table[k][rv_stixels_index(t->cells[v], mu)] : m->invalid_cost;
   }
-  t->own[bottom][top][k] = rv_stixels_cost_sum(m, k, &s, top + 1 - bottom, sum, fit.prior);
+  t->own[bottom][top][k] = rv_stixels_cost_sum(m, k, sum, fit.prior);
 }
 
 double stixels_half_value(int half) {
@@ -441,7 +441,7 @@ static double own_energy(const StixelsTwin *t, const RvStixelsConfig *c, const R
   for (int v = bottom; v <= top; v++) {
     double mu = at_row(c, line, v);
     if (c->model == RV_STIXELS_CONSTANT && s->structure == RV_STIXEL_OBJECT)
-      mu = fmin(floor((floor(mu * 16 + 0.5) + 8) / 16), c->max_disparity);
+      mu = floor((floor(mu * 256 + 0.5) + 128) / 256);
     /* The expected plane is rounded to 1/16 px where residuals against it are summed. */
     if (c->model == RV_STIXELS_SLANTED_FAST && s->structure == RV_STIXEL_GROUND) {
       const double exact = ldexp((double)(t->ground.at + t->ground.slope * v), -24);

@@ -1,0 +1,175 @@
+/* stixels_cuda_list.cuh: from the best stixels of a column to its part of the list. Not installed.
+ */
+#ifndef RV_STIXELS_CUDA_LIST_CUH
+#define RV_STIXELS_CUDA_LIST_CUH
+
+#include "stixels_cuda_column.cuh"
+
+#define WARPS 8 /* of a column's block */
+#define THREADS (32 * WARPS)
+
+/* --- Ground ---------------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ long long over_warp(long long x) {
+  for (int step = 16; step > 0; step /= 2)
+    x += __shfl_xor_sync(0xffffffffu, x, step);
+  return x;
+}
+
+/* The ground plane of the frame: every block fits it to the cells on the best line, all threads
+ * have it, and the block of the first column keeps it for the next frame. */
+static __device__ RvStixelsState follow_road(const RvStixelsModel &m, const RvStixelsCuda &work,
+                                             unsigned column, unsigned frame) {
+  __shared__ long long parts[WARPS][5];
+  RvStixelsState state = work.state[(frame + 1) % 2];
+  if (!m.estimate)
+    return state;
+  const unsigned long long winner = __ldcg(work.winner);
+  const int line = (int)(0xffffffffu - (unsigned)winner);
+  const RvStixelsPlane plane = rv_stixels_line_plane(&m, line);
+  long long sums[5] = {0, 0, 0, 0, 0};
+  for (int v = threadIdx.x; v < m.rows; v += THREADS) {
+    const RvStixelsBins on = rv_stixels_on_line(&plane, v, work.bins);
+    const uint2 *below = (const uint2 *)(work.below + (size_t)v * (work.bins + 1));
+    const uint2 low = __ldcg(below + on.low), high = __ldcg(below + on.high + 1);
+    const long long n = high.x - low.x, d = high.y - low.y, row = v;
+    sums[0] += n;
+    sums[1] += row * n;
+    sums[2] += row * row * n;
+    sums[3] += d;
+    sums[4] += row * d;
+  }
+#pragma unroll
+  for (int k = 0; k < 5; k++) {
+    sums[k] = over_warp(sums[k]);
+    if (threadIdx.x % 32 == 0)
+      parts[threadIdx.x / 32][k] = sums[k];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < 5; k++) {
+    sums[k] = 0;
+#pragma unroll
+    for (int warp = 0; warp < WARPS; warp++)
+      sums[k] += parts[warp][k];
+  }
+  const RvStixelsRoad road = {sums[0], sums[1], sums[2], sums[3], sums[4]};
+  rv_stixels_follow(&m, line, (int)(winner >> 32), &road, &state);
+  if (column == 0 && threadIdx.x == 0)
+    work.state[frame % 2] = state;
+  return state;
+}
+
+/* --- List ------------------------------------------------------------------------------------ */
+
+/* One thread follows the stored cuts down from the top. Returns the number of stixels. */
+static __device__ int follow(const RvStixelsModel &m, const Column &c, int32_t *energy) {
+  int structure = 0, n = 0;
+  const int32_t *last = c.ending[m.rows - 1].cost;
+  for (int k = 1; k < RV_STIXELS_CLASSES; k++)
+    if (last[k] < last[structure])
+      structure = k;
+  if (energy)
+    *energy = rv_min(last[structure], RV_STIXELS_INFINITE);
+  for (int top = m.rows - 1; top >= 0; n++) {
+    const uint32_t link = c.ending[top].link[structure];
+    c.links[n] = (link & 0xffff) | (uint32_t)structure << 16;
+    top = (int)(link & 0xffff) - 1;
+    structure = (int)(link >> 16);
+  }
+  return n;
+}
+
+/* The record of the k-th stixel from the top. plane_of(class, bottom, top): its plane. */
+template <typename F>
+static __device__ RvStixel record_of(const RvStixelsModel &m, const Column &c, int x, int k,
+                                     const F &plane_of) {
+  const int bottom = (int)(c.links[k] & 0xffff), structure = (int)(c.links[k] >> 16);
+  const int top = k == 0 ? m.rows - 1 : (int)(c.links[k - 1] & 0xffff) - 1;
+  const int below = (int)(c.ending[top].link[structure] >> 16);
+  const int32_t cost = rv_min(c.ending[top].cost[structure], RV_STIXELS_INFINITE);
+  const int32_t under =
+      bottom > 0 ? rv_min(c.ending[bottom - 1].cost[below], RV_STIXELS_INFINITE) : 0;
+  const RvStixelsPlane plane = plane_of(structure, bottom, top);
+  RvStixel record = rv_stixels_record(&m, x, bottom, top, structure, &plane, cost - under);
+  const uint32_t key = c.keys ? least_key(m, c, structure, bottom, top) : 0xffffffffu;
+  if (key != 0xffffffffu)
+    record.semantic = m.semantic_class[m.semantic_first[structure] + key % 32];
+  return record;
+}
+
+/* A block's column and frame. Blocks take columns in the order in which they begin, so that those
+ * that a block waits for are at work. The last one readies the counter for the next frame. */
+struct Turn {
+  unsigned column, frame;
+};
+
+static __device__ Turn take_turn(const RvStixelsCuda &work) {
+  const unsigned long long ticket = atomicAdd(work.queue, 1ull);
+  const Turn turn = {(unsigned)ticket, (unsigned)(ticket >> 32) + 1};
+  if (turn.column == gridDim.x - 1)
+    atomicAdd(work.queue, (1ull << 32) - gridDim.x);
+  return turn;
+}
+
+/* Stixels of the columns to the left, once these are known; every thread has the sum. */
+static __device__ uint32_t count_left(const RvStixelsCuda &work, Turn turn) {
+  __shared__ uint32_t parts[WARPS];
+  uint32_t sum = 0;
+  for (unsigned k = threadIdx.x; k < turn.column; k += THREADS) {
+    const volatile unsigned long long *at = &work.counts[k];
+    unsigned long long count = *at;
+    while ((unsigned)(count >> 32) != turn.frame)
+      count = *at;
+    sum += (uint32_t)count;
+  }
+  for (int step = 16; step > 0; step /= 2)
+    sum += __shfl_down_sync(0xffffffffu, sum, step);
+  if (threadIdx.x % 32 == 0)
+    parts[threadIdx.x / 32] = sum;
+  __syncthreads();
+  sum = 0;
+#pragma unroll
+  for (int k = 0; k < WARPS; k++)
+    sum += parts[k];
+  return sum;
+}
+
+template <typename F>
+static __device__ void write_list(const RvStixelsModel &m, const RvStixelsCuda &work,
+                                  const Column &c, const RvStixelsOutput &out, Turn turn,
+                                  uint32_t count, const RvStixelsState &state, const F &plane_of) {
+  const uint32_t x = turn.column, first = count_left(work, turn);
+  if (threadIdx.x == 0 && out.offsets) {
+    out.offsets[x] = first;
+    if (x + 1 == gridDim.x)
+      out.offsets[x + 1] = first + count;
+  }
+  if (threadIdx.x == 0 && x == 0 && out.ground) {
+    out.ground->at = state.ground.at;
+    out.ground->slope = state.ground.slope;
+    out.ground->found = state.found;
+    out.ground->score = state.score;
+  }
+  for (uint32_t k = threadIdx.x; out.stixels && k < count; k += THREADS) {
+    const uint32_t at = first + count - 1 - k;
+    if (at < out.capacity)
+      out.stixels[at] = record_of(m, c, (int)x, (int)k, plane_of);
+  }
+}
+
+/* All threads, when the column's best stixels are known. */
+template <typename F>
+static __device__ void finish(const RvStixelsModel &m, const RvStixelsCuda &work, const Column &c,
+                              const RvStixelsOutput &out, Turn turn, const RvStixelsState &state,
+                              const F &plane_of) {
+  __shared__ int found;
+  if (threadIdx.x == 0) {
+    found = follow(m, c, out.energies ? out.energies + turn.column : NULL);
+    atomicExch(&work.counts[turn.column], (unsigned long long)turn.frame << 32 | (unsigned)found);
+  }
+  __syncthreads();
+  write_list(m, work, c, out, turn, (uint32_t)found, state, plane_of);
+}
+
+#endif
