@@ -75,9 +75,9 @@ static void expect_refused(const Contract *c, const void *config, Lines *lines, 
 static void test_fields(const Contract *c) {
   for (size_t i = 0; i < c->rules->field_count; i++) {
     const RvContractField *field = &c->rules->fields[i];
-    for (int k = 0; k < field->bads + field->goods; k++) {
-      const int is_bad = k < field->bads;
-      const double value = is_bad ? field->bad[k] : field->good[k - field->bads];
+    for (int k = 0; k < field->bad.count + field->good.count; k++) {
+      const int is_bad = k < field->bad.count;
+      const double value = is_bad ? field->bad.values[k] : field->good.values[k - field->bad.count];
       Lines lines = {0};
       void *config = contract_config(c, &lines);
       set_field(config, field, value);

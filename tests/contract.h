@@ -10,15 +10,31 @@
 #define RV_CONTRACT_PLANES 8 /* of one run, at most */
 #define RV_CONTRACT_VALUES 8 /* of one field, at most */
 
+typedef struct RvContractList {
+  int count;
+  double values[RV_CONTRACT_VALUES];
+} RvContractList;
+
 /* A member of the config that has a range: int, enum or uint32_t unless is_double. */
 typedef struct RvContractField {
   const char *name;
   size_t offset;
   int is_double;
-  int bads, goods;
-  double bad[RV_CONTRACT_VALUES];  /* each alone makes the config illegal */
-  double good[RV_CONTRACT_VALUES]; /* each alone leaves it legal: the ends of the range */
+  RvContractList bad;  /* each alone makes the config illegal */
+  RvContractList good; /* each alone leaves it legal: the ends of the range */
 } RvContractField;
+
+/* Entries of `fields`, a member of Config (see RV_CONTRACT_OBJECT) with its two lists. */
+#define INT_FIELD(member, bad, good)                                                               \
+  { #member, offsetof(Config, member), 0, bad, good }
+#define REAL_FIELD(member, bad, good)                                                              \
+  { #member, offsetof(Config, member), 1, bad, good }
+#define LIST(...)                                                                                  \
+  {                                                                                                \
+    (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), {                                     \
+      __VA_ARGS__                                                                                  \
+    }                                                                                              \
+  }
 
 /* What run() must refuse about a plane. */
 enum { RV_RULE_DATA = 1, RV_RULE_SIZE = 2, RV_RULE_STRIDE = 4, RV_RULE_FORMAT = 8, RV_RULES = 15 };
@@ -53,5 +69,40 @@ typedef struct RvContract {
   /* Promises of this algorithm alone; may be NULL. */
   void (*extra)(RvCheck *check);
 } RvContract;
+
+/* The functions of type Type in the shape above, for an object made by `make` (as rv_x_new). */
+#define RV_CONTRACT_OBJECT_MADE_BY(Type, x, make)                                                  \
+  typedef Type##Config Config;                                                                     \
+  static RvStatus check(const void *config) {                                                      \
+    return rv_##x##_config_check(config);                                                          \
+  }                                                                                                \
+  static RvStatus create(void **out, const void *config, RvEngine engine) {                        \
+    if (!out)                                                                                      \
+      return make(NULL, config, engine);                                                           \
+    Type *object = *out;                                                                           \
+    const RvStatus status = make(&object, config, engine);                                         \
+    *out = object;                                                                                 \
+    return status;                                                                                 \
+  }                                                                                                \
+  static void destroy(void **out) {                                                                \
+    Type *object = out ? *out : NULL;                                                              \
+    rv_##x##_free(out ? &object : NULL);                                                           \
+    if (out)                                                                                       \
+      *out = object;                                                                               \
+  }                                                                                                \
+  struct RvContract /* takes the semicolon */
+
+/* The same for an algorithm of two engines. */
+#define RV_CONTRACT_OBJECT(Type, x)                                                                \
+  static size_t workspace(const void *config, RvEngine engine) {                                   \
+    return rv_##x##_workspace(config, engine);                                                     \
+  }                                                                                                \
+  RV_CONTRACT_OBJECT_MADE_BY(Type, x, rv_##x##_new)
+
+/* The members that every algorithm has, from functions and an array of their names. */
+#define RV_CONTRACT_MEMBERS(x)                                                                     \
+  .name = #x, .config_size = sizeof(Config), .log_offset = offsetof(Config, log), .init = init,    \
+  .check = check, .create = create, .destroy = destroy, .planes = planes, .run = run,              \
+  .fields = fields, .field_count = sizeof fields / sizeof fields[0]
 
 #endif

@@ -5,19 +5,14 @@
 #include "contract.h"
 #include "draw/draw.h"
 
-#define LIST(...)                                                                                  \
-  { __VA_ARGS__ }
+RV_CONTRACT_OBJECT(RvDraw, draw);
 
 static const RvContractField fields[] = {
-    {"width", offsetof(RvDrawConfig, width), 0, 4, 2, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647),
-     LIST(1, RV_MAX_SIDE)},
-    {"height", offsetof(RvDrawConfig, height), 0, 4, 2, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647),
-     LIST(1, RV_MAX_SIDE)},
-    {"format", offsetof(RvDrawConfig, format), 0, 2, 2, LIST(-1, RV_PIXEL_FORMATS),
-     LIST(0, RV_PIXEL_FORMATS - 1)},
-    {"colormap", offsetof(RvDrawConfig, colormap), 0, 2, 2, LIST(-1, RV_COLORMAPS),
-     LIST(0, RV_COLORMAPS - 1)},
-    {"threads", offsetof(RvDrawConfig, threads), 0, 1, 2, LIST(-1), LIST(0, 1)},
+    INT_FIELD(width, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(height, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(format, LIST(-1, RV_PIXEL_FORMATS), LIST(0, RV_PIXEL_FORMATS - 1)),
+    INT_FIELD(colormap, LIST(-1, RV_COLORMAPS), LIST(0, RV_COLORMAPS - 1)),
+    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
 };
 
 static void init(void *config) {
@@ -26,30 +21,6 @@ static void init(void *config) {
   c->width = 103;
   c->height = 61;
   c->threads = 2;
-}
-
-static RvStatus check(const void *config) {
-  return rv_draw_config_check(config);
-}
-
-static size_t workspace(const void *config, RvEngine engine) {
-  return rv_draw_workspace(config, engine);
-}
-
-static RvStatus create(void **out, const void *config, RvEngine engine) {
-  if (!out)
-    return rv_draw_new(NULL, config, engine);
-  RvDraw *draw = *out;
-  const RvStatus status = rv_draw_new(&draw, config, engine);
-  *out = draw;
-  return status;
-}
-
-static void destroy(void **object) {
-  RvDraw *draw = object ? *object : NULL;
-  rv_draw_free(object ? &draw : NULL);
-  if (object)
-    *object = draw;
 }
 
 static int planes(const void *config, RvContractPlane *out) {
@@ -93,17 +64,7 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
 }
 
 const RvContract rv_draw_contract = {
-    .name = "draw",
-    .config_size = sizeof(RvDrawConfig),
-    .log_offset = offsetof(RvDrawConfig, log),
-    .init = init,
-    .check = check,
+    RV_CONTRACT_MEMBERS(draw),
     .workspace = workspace,
-    .create = create,
-    .destroy = destroy,
-    .planes = planes,
-    .run = run,
     .is_several = 1,
-    .fields = fields,
-    .field_count = sizeof fields / sizeof fields[0],
 };

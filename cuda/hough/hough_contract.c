@@ -4,35 +4,27 @@
 #include "contract.h"
 #include "hough/hough.h"
 
-#define LIST(...)                                                                                  \
-  { __VA_ARGS__ }
-#define AT(field) offsetof(RvHoughConfig, field)
+RV_CONTRACT_OBJECT(RvHough, hough);
 
 static const RvContractField fields[] = {
-    {"width", AT(width), 0, 4, 2, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)},
-    {"height", AT(height), 0, 4, 2, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)},
-    {"edges", AT(edges), 0, 2, 2, LIST(-1, 3), LIST(RV_HOUGH_SOBEL, RV_HOUGH_BINARY)},
-    {"edge_low", AT(edge_low), 0, 3, 2, LIST(-1, 251, RV_HOUGH_EDGE_MAX + 1), LIST(0, 250)},
-    {"edge_high", AT(edge_high), 0, 3, 2, LIST(-1, 99, RV_HOUGH_EDGE_MAX + 1),
-     LIST(100, RV_HOUGH_EDGE_MAX)},
-    {"theta_steps", AT(theta_steps), 0, 3, 2, LIST(0, 1, RV_HOUGH_THETA_STEPS_MAX + 1),
-     LIST(RV_HOUGH_THETA_STEPS_MIN, RV_HOUGH_THETA_STEPS_MAX)},
-    {"rho_step", AT(rho_step), 1, 4, 2, LIST(0, -1, 0.249, 64.1), LIST(0.25, 64)},
-    {"min_theta", AT(min_theta), 1, 2, 2, LIST(-0.1, 180), LIST(0, 179)},
-    {"max_theta", AT(max_theta), 1, 3, 2, LIST(0, -1, 180.1), LIST(0.5, 180)},
-    {"threshold", AT(threshold), 0, 2, 2, LIST(-1, RV_HOUGH_THRESHOLD_MAX + 1),
-     LIST(0, RV_HOUGH_THRESHOLD_MAX)},
-    {"max_lines", AT(max_lines), 0, 3, 2, LIST(0, -1, RV_HOUGH_LINES_MAX + 1),
-     LIST(1, RV_HOUGH_LINES_MAX)},
-    {"weighted", AT(weighted), 0, 2, 2, LIST(-1, 2), LIST(0, 1)},
-    {"direction", AT(direction), 0, 2, 2, LIST(-1, RV_HOUGH_DIRECTION_MAX + 1),
-     LIST(0, RV_HOUGH_DIRECTION_MAX)},
-    {"segments", AT(segments), 0, 2, 2, LIST(-1, 2), LIST(0, 1)},
-    {"min_length", AT(min_length), 0, 2, 2, LIST(-1, RV_HOUGH_LENGTH_MAX + 1),
-     LIST(0, RV_HOUGH_LENGTH_MAX)},
-    {"max_gap", AT(max_gap), 0, 2, 2, LIST(-1, RV_HOUGH_LENGTH_MAX + 1),
-     LIST(0, RV_HOUGH_LENGTH_MAX)},
-    {"threads", AT(threads), 0, 1, 2, LIST(-1), LIST(0, 1)},
+    INT_FIELD(width, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(height, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(edges, LIST(-1, 3), LIST(RV_HOUGH_SOBEL, RV_HOUGH_BINARY)),
+    INT_FIELD(edge_low, LIST(-1, 251, RV_HOUGH_EDGE_MAX + 1), LIST(0, 250)),
+    INT_FIELD(edge_high, LIST(-1, 99, RV_HOUGH_EDGE_MAX + 1), LIST(100, RV_HOUGH_EDGE_MAX)),
+    INT_FIELD(theta_steps, LIST(0, 1, RV_HOUGH_THETA_STEPS_MAX + 1),
+              LIST(RV_HOUGH_THETA_STEPS_MIN, RV_HOUGH_THETA_STEPS_MAX)),
+    REAL_FIELD(rho_step, LIST(0, -1, 0.249, 64.1), LIST(0.25, 64)),
+    REAL_FIELD(min_theta, LIST(-0.1, 180), LIST(0, 179)),
+    REAL_FIELD(max_theta, LIST(0, -1, 180.1), LIST(0.5, 180)),
+    INT_FIELD(threshold, LIST(-1, RV_HOUGH_THRESHOLD_MAX + 1), LIST(0, RV_HOUGH_THRESHOLD_MAX)),
+    INT_FIELD(max_lines, LIST(0, -1, RV_HOUGH_LINES_MAX + 1), LIST(1, RV_HOUGH_LINES_MAX)),
+    INT_FIELD(weighted, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(direction, LIST(-1, RV_HOUGH_DIRECTION_MAX + 1), LIST(0, RV_HOUGH_DIRECTION_MAX)),
+    INT_FIELD(segments, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(min_length, LIST(-1, RV_HOUGH_LENGTH_MAX + 1), LIST(0, RV_HOUGH_LENGTH_MAX)),
+    INT_FIELD(max_gap, LIST(-1, RV_HOUGH_LENGTH_MAX + 1), LIST(0, RV_HOUGH_LENGTH_MAX)),
+    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
 };
 
 static void init(void *config) {
@@ -44,30 +36,6 @@ static void init(void *config) {
   c->segments = 1;
   c->min_length = 5;
   c->threads = 2;
-}
-
-static RvStatus check(const void *config) {
-  return rv_hough_config_check(config);
-}
-
-static size_t workspace(const void *config, RvEngine engine) {
-  return rv_hough_workspace(config, engine);
-}
-
-static RvStatus create(void **out, const void *config, RvEngine engine) {
-  if (!out)
-    return rv_hough_new(NULL, config, engine);
-  RvHough *hough = *out;
-  const RvStatus status = rv_hough_new(&hough, config, engine);
-  *out = hough;
-  return status;
-}
-
-static void destroy(void **object) {
-  RvHough *hough = object ? *object : NULL;
-  rv_hough_free(object ? &hough : NULL);
-  if (object)
-    *object = hough;
 }
 
 /* The lines as one row of words: their records are dense. */
@@ -108,17 +76,7 @@ static const char *bad(int index, void *config) {
 }
 
 const RvContract rv_hough_contract = {
-    .name = "hough",
-    .config_size = sizeof(RvHoughConfig),
-    .log_offset = offsetof(RvHoughConfig, log),
-    .init = init,
-    .check = check,
+    RV_CONTRACT_MEMBERS(hough),
     .workspace = workspace,
-    .create = create,
-    .destroy = destroy,
-    .planes = planes,
-    .run = run,
-    .fields = fields,
-    .field_count = sizeof fields / sizeof fields[0],
     .bad = bad,
 };

@@ -4,21 +4,17 @@
 #include "contract.h"
 #include "rdp/rdp.h"
 
-#define LIST(...)                                                                                  \
-  { __VA_ARGS__ }
-#define INT_FIELD(field, bads_, bad_, goods_, good_)                                               \
-  { #field, offsetof(RvRdpConfig, field), 0, bads_, goods_, bad_, good_ }
+RV_CONTRACT_OBJECT(RvRdp, rdp);
 
 static const RvContractField fields[] = {
-    INT_FIELD(width, 4, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), 2, LIST(1, RV_MAX_SIDE)),
-    INT_FIELD(height, 4, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), 2, LIST(1, RV_MAX_SIDE)),
-    {"epsilon", offsetof(RvRdpConfig, epsilon), 1, 3, 3, LIST(-1e-9, -1, 4095.5),
-     LIST(0, 1e-9, 4095)},
-    INT_FIELD(distance, 2, LIST(-1, 2), 2, LIST(0, 1)),
-    INT_FIELD(invalid, 2, LIST(-1, 2), 2, LIST(0, 1)),
-    INT_FIELD(median, 6, LIST(-1, 1, 2, 4, 6, 7), 3, LIST(0, 3, 5)),
-    INT_FIELD(max_levels, 2, LIST(-1, 16385), 2, LIST(0, 16384)),
-    INT_FIELD(threads, 1, LIST(-1), 2, LIST(0, 1)),
+    INT_FIELD(width, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(height, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    REAL_FIELD(epsilon, LIST(-1e-9, -1, 4095.5), LIST(0, 1e-9, 4095)),
+    INT_FIELD(distance, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(invalid, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(median, LIST(-1, 1, 2, 4, 6, 7), LIST(0, 3, 5)),
+    INT_FIELD(max_levels, LIST(-1, 16385), LIST(0, 16384)),
+    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
 };
 
 static void init(void *config) {
@@ -28,30 +24,6 @@ static void init(void *config) {
   c->height = 61;
   c->median = 3;
   c->threads = 2;
-}
-
-static RvStatus check(const void *config) {
-  return rv_rdp_config_check(config);
-}
-
-static size_t workspace(const void *config, RvEngine engine) {
-  return rv_rdp_workspace(config, engine);
-}
-
-static RvStatus create(void **out, const void *config, RvEngine engine) {
-  if (!out)
-    return rv_rdp_new(NULL, config, engine);
-  RvRdp *rdp = *out;
-  const RvStatus status = rv_rdp_new(&rdp, config, engine);
-  *out = rdp;
-  return status;
-}
-
-static void destroy(void **object) {
-  RvRdp *rdp = object ? *object : NULL;
-  rv_rdp_free(object ? &rdp : NULL);
-  if (object)
-    *object = rdp;
 }
 
 /* The arrays as planes of one row: they have no size, stride or format that run could refuse, and
@@ -82,16 +54,6 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
 }
 
 const RvContract rv_rdp_contract = {
-    .name = "rdp",
-    .config_size = sizeof(RvRdpConfig),
-    .log_offset = offsetof(RvRdpConfig, log),
-    .init = init,
-    .check = check,
+    RV_CONTRACT_MEMBERS(rdp),
     .workspace = workspace,
-    .create = create,
-    .destroy = destroy,
-    .planes = planes,
-    .run = run,
-    .fields = fields,
-    .field_count = sizeof fields / sizeof fields[0],
 };

@@ -4,43 +4,38 @@
 #include "contract.h"
 #include "road/road.h"
 
-#define LIST(...)                                                                                  \
-  { __VA_ARGS__ }
-#define INT_FIELD(field, bads_, bad_, goods_, good_)                                               \
-  { #field, offsetof(RvRoadConfig, field), 0, bads_, goods_, bad_, good_ }
-#define DOUBLE_FIELD(field, bads_, bad_, goods_, good_)                                            \
-  { #field, offsetof(RvRoadConfig, field), 1, bads_, goods_, bad_, good_ }
+RV_CONTRACT_OBJECT(RvRoad, road);
 
 static const RvContractField fields[] = {
-    INT_FIELD(width, 4, LIST(0, 4, RV_MAX_SIDE + 1, 2147483647), 2, LIST(5, RV_MAX_SIDE)),
-    INT_FIELD(height, 4, LIST(-1, 4, RV_MAX_SIDE + 1, 2147483647), 2, LIST(5, RV_MAX_SIDE)),
-    DOUBLE_FIELD(camera.focal, 3, LIST(0, -1, 1.1e6), 2, LIST(1, 1e6)),
-    DOUBLE_FIELD(camera.baseline, 3, LIST(0, -1, 1001), 2, LIST(1e-3, 1000)),
-    DOUBLE_FIELD(camera.cx, 2, LIST(-2e6, 2e6), 2, LIST(-1e6, 1e6)),
-    DOUBLE_FIELD(camera.cy, 2, LIST(-2e6, 2e6), 2, LIST(-1e6, 1e6)),
-    DOUBLE_FIELD(camera.doffs, 2, LIST(-4097, 4097), 2, LIST(-4096, 4096)),
-    INT_FIELD(patch_size, 3, LIST(0, 1, 16), 2, LIST(2, 15)),
-    INT_FIELD(bins, 3, LIST(0, 1, 17), 2, LIST(2, 16)),
-    INT_FIELD(equalize, 2, LIST(-1, 2), 2, LIST(0, 1)),
-    DOUBLE_FIELD(roughness, 2, LIST(-1e-9, 1.1), 2, LIST(0, 1)),
-    DOUBLE_FIELD(disparity_noise, 2, LIST(-1e-9, 4.1), 2, LIST(0, 4)),
-    DOUBLE_FIELD(max_roughness, 2, LIST(-1e-9, 1.1), 2, LIST(0, 1)),
-    DOUBLE_FIELD(near_width, 2, LIST(-1e-9, 1001), 2, LIST(0, 1000)),
-    DOUBLE_FIELD(max_height, 2, LIST(-1e-9, 10.1), 2, LIST(0, 10)),
-    DOUBLE_FIELD(ground_trust, 2, LIST(0.99, 4.1), 2, LIST(1, 4)),
-    INT_FIELD(smoothing, 4, LIST(-1, 1, 4, 6), 3, LIST(0, 3, 5)),
-    INT_FIELD(min_saturation, 2, LIST(-1, 256), 2, LIST(0, 255)),
-    INT_FIELD(min_value, 2, LIST(-1, 256), 2, LIST(0, 255)),
-    DOUBLE_FIELD(near_range, 3, LIST(0, -1, 1001), 2, LIST(1e-3, 1000)),
-    INT_FIELD(initial_models, 3, LIST(0, -1, 6), 2, LIST(1, 5)),
-    INT_FIELD(new_models, 3, LIST(0, -1, 6), 2, LIST(1, 5)),
-    INT_FIELD(library_size, 4, LIST(0, -1, 1, 51), 2, LIST(2, 50)),
-    INT_FIELD(min_samples, 2, LIST(0, 4097), 2, LIST(1, 4096)),
-    DOUBLE_FIELD(update_threshold, 3, LIST(0, -1, 1001), 2, LIST(1e-3, 1000)),
-    DOUBLE_FIELD(classify_threshold, 3, LIST(0, -1, 1001), 2, LIST(1e-3, 1000)),
-    INT_FIELD(distance, 2, LIST(-1, RV_ROAD_DISTANCES), 2, LIST(0, RV_ROAD_DISTANCES - 1)),
-    DOUBLE_FIELD(variance_floor, 3, LIST(0, 9e-7, 1.1), 2, LIST(1e-6, 1)),
-    INT_FIELD(threads, 1, LIST(-1), 2, LIST(0, 1)),
+    INT_FIELD(width, LIST(0, 4, RV_MAX_SIDE + 1, 2147483647), LIST(5, RV_MAX_SIDE)),
+    INT_FIELD(height, LIST(-1, 4, RV_MAX_SIDE + 1, 2147483647), LIST(5, RV_MAX_SIDE)),
+    REAL_FIELD(camera.focal, LIST(0, -1, 1.1e6), LIST(1, 1e6)),
+    REAL_FIELD(camera.baseline, LIST(0, -1, 1001), LIST(1e-3, 1000)),
+    REAL_FIELD(camera.cx, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),
+    REAL_FIELD(camera.cy, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),
+    REAL_FIELD(camera.doffs, LIST(-4097, 4097), LIST(-4096, 4096)),
+    INT_FIELD(patch_size, LIST(0, 1, 16), LIST(2, 15)),
+    INT_FIELD(bins, LIST(0, 1, 17), LIST(2, 16)),
+    INT_FIELD(equalize, LIST(-1, 2), LIST(0, 1)),
+    REAL_FIELD(roughness, LIST(-1e-9, 1.1), LIST(0, 1)),
+    REAL_FIELD(disparity_noise, LIST(-1e-9, 4.1), LIST(0, 4)),
+    REAL_FIELD(max_roughness, LIST(-1e-9, 1.1), LIST(0, 1)),
+    REAL_FIELD(near_width, LIST(-1e-9, 1001), LIST(0, 1000)),
+    REAL_FIELD(max_height, LIST(-1e-9, 10.1), LIST(0, 10)),
+    REAL_FIELD(ground_trust, LIST(0.99, 4.1), LIST(1, 4)),
+    INT_FIELD(smoothing, LIST(-1, 1, 4, 6), LIST(0, 3, 5)),
+    INT_FIELD(min_saturation, LIST(-1, 256), LIST(0, 255)),
+    INT_FIELD(min_value, LIST(-1, 256), LIST(0, 255)),
+    REAL_FIELD(near_range, LIST(0, -1, 1001), LIST(1e-3, 1000)),
+    INT_FIELD(initial_models, LIST(0, -1, 6), LIST(1, 5)),
+    INT_FIELD(new_models, LIST(0, -1, 6), LIST(1, 5)),
+    INT_FIELD(library_size, LIST(0, -1, 1, 51), LIST(2, 50)),
+    INT_FIELD(min_samples, LIST(0, 4097), LIST(1, 4096)),
+    REAL_FIELD(update_threshold, LIST(0, -1, 1001), LIST(1e-3, 1000)),
+    REAL_FIELD(classify_threshold, LIST(0, -1, 1001), LIST(1e-3, 1000)),
+    INT_FIELD(distance, LIST(-1, RV_ROAD_DISTANCES), LIST(0, RV_ROAD_DISTANCES - 1)),
+    REAL_FIELD(variance_floor, LIST(0, 9e-7, 1.1), LIST(1e-6, 1)),
+    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
 };
 
 static void init(void *config) {
@@ -50,30 +45,6 @@ static void init(void *config) {
   c->height = 61;
   c->camera = (RvCamera){.focal = 100, .cx = 51, .cy = 20, .baseline = 0.5};
   c->threads = 2;
-}
-
-static RvStatus check(const void *config) {
-  return rv_road_config_check(config);
-}
-
-static size_t workspace(const void *config, RvEngine engine) {
-  return rv_road_workspace(config, engine);
-}
-
-static RvStatus create(void **out, const void *config, RvEngine engine) {
-  if (!out)
-    return rv_road_new(NULL, config, engine);
-  RvRoad *road = *out;
-  const RvStatus status = rv_road_new(&road, config, engine);
-  *out = road;
-  return status;
-}
-
-static void destroy(void **object) {
-  RvRoad *road = object ? *object : NULL;
-  rv_road_free(object ? &road : NULL);
-  if (object)
-    *object = road;
 }
 
 /* The report as a plane of one row; any of the outputs may be missing. */
@@ -104,17 +75,7 @@ static void extra(RvCheck *check_) {
 }
 
 const RvContract rv_road_contract = {
-    .name = "road",
-    .config_size = sizeof(RvRoadConfig),
-    .log_offset = offsetof(RvRoadConfig, log),
-    .init = init,
-    .check = check,
+    RV_CONTRACT_MEMBERS(road),
     .workspace = workspace,
-    .create = create,
-    .destroy = destroy,
-    .planes = planes,
-    .run = run,
-    .fields = fields,
-    .field_count = sizeof fields / sizeof fields[0],
     .extra = extra,
 };

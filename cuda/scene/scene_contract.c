@@ -6,27 +6,24 @@
 #include "contract.h"
 #include "scene/scene.h"
 
-#define LIST(...)                                                                                  \
-  { __VA_ARGS__ }
+static RvStatus make(RvScene **out, const RvSceneConfig *config, RvEngine engine) {
+  (void)engine;
+  return rv_scene_new(out, config);
+}
+
+RV_CONTRACT_OBJECT_MADE_BY(RvScene, scene, make);
 
 static const RvContractField fields[] = {
-    {"pattern", offsetof(RvSceneConfig, pattern), 0, 2, 2, LIST(-1, RV_SCENE_PATTERNS),
-     LIST(0, RV_SCENE_PATTERNS - 1)},
-    {"width", offsetof(RvSceneConfig, width), 0, 4, 2,
-     LIST(RV_SCENE_SIDE_MIN - 1, -1, RV_MAX_SIDE / 2 + 1, 2147483647),
-     LIST(RV_SCENE_SIDE_MIN, RV_MAX_SIDE / 2)},
-    {"height", offsetof(RvSceneConfig, height), 0, 4, 2,
-     LIST(RV_SCENE_SIDE_MIN - 1, -1, RV_MAX_SIDE + 1, 2147483647),
-     LIST(RV_SCENE_SIDE_MIN, RV_MAX_SIDE)},
-    {"noise", offsetof(RvSceneConfig, noise), 1, 4, 2, LIST(-0.1, 50.1, NAN, INFINITY),
-     LIST(0, 50)},
-    {"speed", offsetof(RvSceneConfig, speed), 1, 4, 2, LIST(-50.1, 50.1, NAN, -INFINITY),
-     LIST(-50, 50)},
-    {"frame_rate", offsetof(RvSceneConfig, frame_rate), 1, 5, 2, LIST(0, -1, 1000.1, NAN, INFINITY),
-     LIST(0.001, 1000)},
-    {"max_disparity", offsetof(RvSceneConfig, max_disparity), 0, 3, 2, LIST(15, 1025, -16),
-     LIST(16, 1024)},
-    {"threads", offsetof(RvSceneConfig, threads), 0, 1, 2, LIST(-1), LIST(0, 1)},
+    INT_FIELD(pattern, LIST(-1, RV_SCENE_PATTERNS), LIST(0, RV_SCENE_PATTERNS - 1)),
+    INT_FIELD(width, LIST(RV_SCENE_SIDE_MIN - 1, -1, RV_MAX_SIDE / 2 + 1, 2147483647),
+              LIST(RV_SCENE_SIDE_MIN, RV_MAX_SIDE / 2)),
+    INT_FIELD(height, LIST(RV_SCENE_SIDE_MIN - 1, -1, RV_MAX_SIDE + 1, 2147483647),
+              LIST(RV_SCENE_SIDE_MIN, RV_MAX_SIDE)),
+    REAL_FIELD(noise, LIST(-0.1, 50.1, NAN, INFINITY), LIST(0, 50)),
+    REAL_FIELD(speed, LIST(-50.1, 50.1, NAN, -INFINITY), LIST(-50, 50)),
+    REAL_FIELD(frame_rate, LIST(0, -1, 1000.1, NAN, INFINITY), LIST(0.001, 1000)),
+    INT_FIELD(max_disparity, LIST(15, 1025, -16), LIST(16, 1024)),
+    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
 };
 
 static void init(void *config) {
@@ -36,27 +33,6 @@ static void init(void *config) {
   c->height = 61;
   c->max_disparity = 32;
   c->threads = 2;
-}
-
-static RvStatus check(const void *config) {
-  return rv_scene_config_check(config);
-}
-
-static RvStatus create(void **out, const void *config, RvEngine engine) {
-  (void)engine;
-  if (!out)
-    return rv_scene_new(NULL, config);
-  RvScene *scene = *out;
-  const RvStatus status = rv_scene_new(&scene, config);
-  *out = scene;
-  return status;
-}
-
-static void destroy(void **object) {
-  RvScene *scene = object ? *object : NULL;
-  rv_scene_free(object ? &scene : NULL);
-  if (object)
-    *object = scene;
 }
 
 static int planes(const void *config, RvContractPlane *out) {
@@ -82,16 +58,6 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
 }
 
 const RvContract rv_scene_contract = {
-    .name = "scene",
-    .config_size = sizeof(RvSceneConfig),
-    .log_offset = offsetof(RvSceneConfig, log),
+    RV_CONTRACT_MEMBERS(scene),
     .cpu_only = 1,
-    .init = init,
-    .check = check,
-    .create = create,
-    .destroy = destroy,
-    .planes = planes,
-    .run = run,
-    .fields = fields,
-    .field_count = sizeof fields / sizeof fields[0],
 };

@@ -4,29 +4,26 @@
 #include "contract.h"
 #include "sgm/sgm.h"
 
-#define INT_FIELD(field, bads_, bad_, goods_, good_)                                               \
-  { #field, offsetof(RvSgmConfig, field), 0, bads_, goods_, bad_, good_ }
-#define LIST(...)                                                                                  \
-  { __VA_ARGS__ }
+RV_CONTRACT_OBJECT(RvSgm, sgm);
 
 static const RvContractField fields[] = {
-    INT_FIELD(width, 4, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), 2, LIST(1, RV_MAX_SIDE)),
-    INT_FIELD(height, 4, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), 2, LIST(1, RV_MAX_SIDE)),
-    INT_FIELD(disparities, 6, LIST(0, 31, 33, 48, 544, -32), 3, LIST(32, 96, 512)),
-    INT_FIELD(min_disparity, 2, LIST(-1, 3585), 2, LIST(0, 3584)),
-    INT_FIELD(paths, 6, LIST(0, 1, 3, 5, 16, -8), 3, LIST(2, 4, 8)),
-    INT_FIELD(cost, 2, LIST(-1, 2), 2, LIST(RV_SGM_CSCT, RV_SGM_CENSUS)),
-    INT_FIELD(p1, 2, LIST(-1, 121), 2, LIST(0, 120)),
-    INT_FIELD(p2, 3, LIST(9, -1, 8001), 2, LIST(10, 8000)),
-    INT_FIELD(adaptive_p2, 2, LIST(-1, 2), 2, LIST(0, 1)),
-    INT_FIELD(uniqueness, 2, LIST(-1, 100), 2, LIST(0, 99)),
-    INT_FIELD(max_lr_diff, 2, LIST(-2, 513), 3, LIST(-1, 0, 512)),
-    INT_FIELD(subpixel, 2, LIST(-1, 2), 2, LIST(0, 1)),
-    INT_FIELD(median, 6, LIST(-1, 1, 2, 4, 6, 7), 3, LIST(0, 3, 5)),
-    INT_FIELD(speckle_size, 2, LIST(-1, 100001), 2, LIST(0, 100000)),
-    INT_FIELD(speckle_range, 2, LIST(-1, 65), 2, LIST(0, 64)),
-    INT_FIELD(confidence, 2, LIST(-1, 2), 2, LIST(0, 1)),
-    INT_FIELD(threads, 1, LIST(-1), 2, LIST(0, 1)),
+    INT_FIELD(width, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(height, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(disparities, LIST(0, 31, 33, 48, 544, -32), LIST(32, 96, 512)),
+    INT_FIELD(min_disparity, LIST(-1, 3585), LIST(0, 3584)),
+    INT_FIELD(paths, LIST(0, 1, 3, 5, 16, -8), LIST(2, 4, 8)),
+    INT_FIELD(cost, LIST(-1, 2), LIST(RV_SGM_CSCT, RV_SGM_CENSUS)),
+    INT_FIELD(p1, LIST(-1, 121), LIST(0, 120)),
+    INT_FIELD(p2, LIST(9, -1, 8001), LIST(10, 8000)),
+    INT_FIELD(adaptive_p2, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(uniqueness, LIST(-1, 100), LIST(0, 99)),
+    INT_FIELD(max_lr_diff, LIST(-2, 513), LIST(-1, 0, 512)),
+    INT_FIELD(subpixel, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(median, LIST(-1, 1, 2, 4, 6, 7), LIST(0, 3, 5)),
+    INT_FIELD(speckle_size, LIST(-1, 100001), LIST(0, 100000)),
+    INT_FIELD(speckle_range, LIST(-1, 65), LIST(0, 64)),
+    INT_FIELD(confidence, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
 };
 
 static void init(void *config) {
@@ -37,30 +34,6 @@ static void init(void *config) {
   c->disparities = 64;
   c->confidence = 1;
   c->threads = 2;
-}
-
-static RvStatus check(const void *config) {
-  return rv_sgm_config_check(config);
-}
-
-static size_t workspace(const void *config, RvEngine engine) {
-  return rv_sgm_workspace(config, engine);
-}
-
-static RvStatus create(void **out, const void *config, RvEngine engine) {
-  if (!out)
-    return rv_sgm_new(NULL, config, engine);
-  RvSgm *sgm = *out;
-  const RvStatus status = rv_sgm_new(&sgm, config, engine);
-  *out = sgm;
-  return status;
-}
-
-static void destroy(void **object) {
-  RvSgm *sgm = object ? *object : NULL;
-  rv_sgm_free(object ? &sgm : NULL);
-  if (object)
-    *object = sgm;
 }
 
 static int planes(const void *config, RvContractPlane *out) {
@@ -138,18 +111,8 @@ static void extra(RvCheck *rvc) {
 }
 
 const RvContract rv_sgm_contract = {
-    .name = "sgm",
-    .config_size = sizeof(RvSgmConfig),
-    .log_offset = offsetof(RvSgmConfig, log),
-    .init = init,
-    .check = check,
+    RV_CONTRACT_MEMBERS(sgm),
     .workspace = workspace,
-    .create = create,
-    .destroy = destroy,
-    .planes = planes,
-    .run = run,
-    .fields = fields,
-    .field_count = sizeof fields / sizeof fields[0],
     .bad = bad,
     .extra = extra,
 };

@@ -4,32 +4,28 @@
 #include "contract.h"
 #include "stixels/stixels.h"
 
-#define LIST(...)                                                                                  \
-  { __VA_ARGS__ }
-#define INT_FIELD(field, bads_, bad_, goods_, good_)                                               \
-  { #field, offsetof(RvStixelsConfig, field), 0, bads_, goods_, bad_, good_ }
-#define REAL_FIELD(field, bads_, bad_, goods_, good_)                                              \
-  { #field, offsetof(RvStixelsConfig, field), 1, bads_, goods_, bad_, good_ }
-#define PRIOR_FIELD(field) REAL_FIELD(field, 2, LIST(-1e-9, 1001), 2, LIST(0, 1000))
+#define PRIOR_FIELD(field) REAL_FIELD(field, LIST(-1e-9, 1001), LIST(0, 1000))
+
+RV_CONTRACT_OBJECT(RvStixels, stixels);
 
 static const RvContractField fields[] = {
-    INT_FIELD(width, 4, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), 2, LIST(1, RV_MAX_SIDE)),
-    INT_FIELD(height, 4, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), 2, LIST(1, RV_MAX_SIDE)),
-    INT_FIELD(stixel_width, 3, LIST(0, -1, 65), 2, LIST(1, 64)),
-    INT_FIELD(vertical_step, 3, LIST(0, -1, 65), 2, LIST(1, 64)),
-    INT_FIELD(model, 2, LIST(-1, 3), 3, LIST(0, 1, 2)),
-    INT_FIELD(ground, 2, LIST(-1, 2), 1, LIST(0)),
-    INT_FIELD(refine, 2, LIST(-1, 2), 2, LIST(0, 1)),
-    INT_FIELD(cuts, 2, LIST(-1, 2), 2, LIST(0, 1)),
-    INT_FIELD(max_disparity, 3, LIST(0, -1, 1025), 2, LIST(1, 1024)),
-    REAL_FIELD(p_val, 3, LIST(0, 1, -0.5), 2, LIST(0.01, 0.99)),
-    REAL_FIELD(p_out, 3, LIST(0, 1, -0.5), 2, LIST(0.001, 0.9)),
-    REAL_FIELD(sigma[0], 3, LIST(0, -1, 4.1), 2, LIST(0.1, 4)),
-    REAL_FIELD(sigma[1], 3, LIST(0, -1, 4.1), 2, LIST(0.1, 4)),
-    REAL_FIELD(sigma[2], 3, LIST(0, -1, 4.1), 2, LIST(0.1, 4)),
-    REAL_FIELD(sigma_ground_a, 2, LIST(-1e-9, 1000001), 2, LIST(0, 1e6)),
-    REAL_FIELD(sigma_ground_b, 2, LIST(-1e-9, 1000001), 2, LIST(0, 1e6)),
-    REAL_FIELD(sigma_object_b, 2, LIST(-1e-9, 1000001), 2, LIST(0, 1e6)),
+    INT_FIELD(width, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(height, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(stixel_width, LIST(0, -1, 65), LIST(1, 64)),
+    INT_FIELD(vertical_step, LIST(0, -1, 65), LIST(1, 64)),
+    INT_FIELD(model, LIST(-1, 3), LIST(0, 1, 2)),
+    INT_FIELD(ground, LIST(-1, 2), LIST(0)),
+    INT_FIELD(refine, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(cuts, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(max_disparity, LIST(0, -1, 1025), LIST(1, 1024)),
+    REAL_FIELD(p_val, LIST(0, 1, -0.5), LIST(0.01, 0.99)),
+    REAL_FIELD(p_out, LIST(0, 1, -0.5), LIST(0.001, 0.9)),
+    REAL_FIELD(sigma[0], LIST(0, -1, 4.1), LIST(0.1, 4)),
+    REAL_FIELD(sigma[1], LIST(0, -1, 4.1), LIST(0.1, 4)),
+    REAL_FIELD(sigma[2], LIST(0, -1, 4.1), LIST(0.1, 4)),
+    REAL_FIELD(sigma_ground_a, LIST(-1e-9, 1000001), LIST(0, 1e6)),
+    REAL_FIELD(sigma_ground_b, LIST(-1e-9, 1000001), LIST(0, 1e6)),
+    REAL_FIELD(sigma_object_b, LIST(-1e-9, 1000001), LIST(0, 1e6)),
     PRIOR_FIELD(complexity),
     PRIOR_FIELD(gravity_minus.alpha),
     PRIOR_FIELD(gravity_plus.beta),
@@ -38,10 +34,10 @@ static const RvContractField fields[] = {
     PRIOR_FIELD(gap_plus.alpha),
     PRIOR_FIELD(transition[0][0]),
     PRIOR_FIELD(transition[2][2]),
-    REAL_FIELD(camera.pitch, 2, LIST(-90, 90), 2, LIST(-89, 89)),
-    INT_FIELD(semantics, 2, LIST(-1, 33), 2, LIST(1, 32)),
-    REAL_FIELD(semantic_weight, 2, LIST(-0.1, 101), 2, LIST(0, 100)),
-    INT_FIELD(threads, 1, LIST(-1), 2, LIST(0, 1)),
+    REAL_FIELD(camera.pitch, LIST(-90, 90), LIST(-89, 89)),
+    INT_FIELD(semantics, LIST(-1, 33), LIST(1, 32)),
+    REAL_FIELD(semantic_weight, LIST(-0.1, 101), LIST(0, 100)),
+    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
 };
 
 static void init(void *config) {
@@ -53,30 +49,6 @@ static void init(void *config) {
   c->vertical_step = 3;
   c->semantics = 3;
   c->threads = 2;
-}
-
-static RvStatus check(const void *config) {
-  return rv_stixels_config_check(config);
-}
-
-static size_t workspace(const void *config, RvEngine engine) {
-  return rv_stixels_workspace(config, engine);
-}
-
-static RvStatus create(void **out, const void *config, RvEngine engine) {
-  if (!out)
-    return rv_stixels_new(NULL, config, engine);
-  RvStixels *stixels = *out;
-  const RvStatus status = rv_stixels_new(&stixels, config, engine);
-  *out = stixels;
-  return status;
-}
-
-static void destroy(void **object) {
-  RvStixels *stixels = object ? *object : NULL;
-  rv_stixels_free(object ? &stixels : NULL);
-  if (object)
-    *object = stixels;
 }
 
 /* The arrays as planes of one row: run() cannot know their size, and any may be missing. */
@@ -124,17 +96,7 @@ static const char *bad(int index, void *config) {
 }
 
 const RvContract rv_stixels_contract = {
-    .name = "stixels",
-    .config_size = sizeof(RvStixelsConfig),
-    .log_offset = offsetof(RvStixelsConfig, log),
-    .init = init,
-    .check = check,
+    RV_CONTRACT_MEMBERS(stixels),
     .workspace = workspace,
-    .create = create,
-    .destroy = destroy,
-    .planes = planes,
-    .run = run,
-    .fields = fields,
-    .field_count = sizeof fields / sizeof fields[0],
     .bad = bad,
 };
