@@ -105,6 +105,51 @@ RvStatus rv_convert_grey(const RvPicture *picture, int x, int y, const RvPlane *
                       grey->height);
 }
 
+/* Y'CbCr to R'G'B' (ITU-R BT.601, BT.709): R = Y + 2 (1 - Kr) Cr, B = Y + 2 (1 - Kb) Cb, and G from
+ * the weights Kr, Kb in 1/10000. */
+static RvConvertMatrix matrix_of(int bt709, int full_range) {
+  const int64_t kr = bt709 ? 2126 : 2990, kb = bt709 ? 722 : 1140, kg = 10000 - kr - kb;
+  const int64_t chroma = full_range ? 255 : 224; /* range of a chroma sample; of 255 */
+  const int64_t red = 2 * (10000 - kr), blue = 2 * (10000 - kb), unit = 65536 * 255;
+  const int64_t whole = 10000 * chroma, green = whole * kg;
+  const int luma = full_range ? 255 : 219;
+  const RvConvertMatrix matrix = {
+      .offset = full_range ? 0 : 16,
+      .luma = (int)((unit + luma / 2) / luma),
+      .red_v = (int)((unit * red + whole / 2) / whole),
+      .green_u = (int)((unit * blue * kb + green / 2) / green),
+      .green_v = (int)((unit * red * kr + green / 2) / green),
+      .blue_u = (int)((unit * blue + whole / 2) / whole),
+  };
+  return matrix;
+}
+
+RvStatus rv_convert_color(const RvPicture *picture, int bt709, int full_range, const RvPlane *color,
+                          int threads, RvEngine engine, RvStream stream, const RvLog *log) {
+  const RvConvertStages *stages;
+  RV_TRY(stages_of(&stages, engine, log));
+  RV_REQUIRE(log, color && rv_plane_fits(color, color->width, color->height, RV_U32),
+             "convert: the color plane must be u32 with a stride of at least a row");
+  RV_TRY(check_rectangle(picture, 0, 0, color->width, color->height, threads, log));
+  RV_REQUIRE(log, picture->width == color->width && picture->height == color->height,
+             "convert: the color plane of %d x %d px has not the size of the picture, %d x %d px",
+             color->width, color->height, picture->width, picture->height);
+  const RvPixelLayout *layout = rv_pixel_layout(picture->format);
+  RvConvertSource source = {.cell_x = layout->cell_x,
+                            .cell_y = layout->cell_y,
+                            .is_yuv = layout->kind != RV_KIND_RGB,
+                            .is_grey = layout->plane_of[1] < 0,
+                            .matrix = matrix_of(bt709, full_range)};
+  for (int c = 0; c < 3 && layout->plane_of[c] >= 0; c++) {
+    const int plane = layout->plane_of[c];
+    source.data[c] = (const uint8_t *)picture->data[plane] + layout->offset_of[c];
+    source.stride[c] = picture->stride[plane];
+    source.step[c] = c && source.is_yuv ? layout->chroma_step : layout->step;
+  }
+  const RvConvertJob job = {threads, stream, log};
+  return stages->color(&job, &source, color);
+}
+
 /* Planes whose samples are whole bytes at a whole offset: a crop is a copy of rows. */
 static RvStatus crop_planes(const RvConvertStages *stages, const RvConvertJob *job,
                             const RvPicture *picture, int x, int y, const RvPicture *out) {

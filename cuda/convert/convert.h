@@ -1,5 +1,5 @@
-/* convert.h: pictures in the pixel formats that GStreamer elements carry; their grey, and one half
- * of a frame-packed pair.
+/* convert.h: pictures in the pixel formats that GStreamer elements carry; their grey, their
+ * colours, and one half of a frame-packed pair.
  *
  * These are plain functions without an object: they take no memory. With RV_CUDA the work is
  * enqueued on `stream` and pictures and planes must live until the stream has passed; with RV_CPU
@@ -48,6 +48,14 @@ RV_API int rv_pixel_rows(RvPixelFormat format, int plane, int height);
  * YUV and GRAY8: the luma as it is. RGB: (77 R + 150 G + 29 B + 128) >> 8. */
 RV_API RvStatus rv_convert_grey(const RvPicture *picture, int x, int y, const RvPlane *grey,
                                 int threads, RvEngine engine, RvStream stream, const RvLog *log);
+
+/* Colours of the whole picture as `color` (RV_U32, of its size): R in bits 0..7, G in 8..15, B in
+ * 16..23, 255 in 24..31. A chroma sample holds for all pixels it belongs to. YUV: bt709 1 BT.709, 0
+ * BT.601; full_range 1 full, 0 limited range; coefficients in 1/65536, rounded to nearest, clamped
+ * to 0..255. GRAY8: R = G = B, as it is. */
+RV_API RvStatus rv_convert_color(const RvPicture *picture, int bt709, int full_range,
+                                 const RvPlane *color, int threads, RvEngine engine,
+                                 RvStream stream, const RvLog *log);
 
 /* Copies the rectangle at (x, y) of the size of `out`. `out` has the format of `picture`, or
  * RV_PIXEL_NV12 where `picture` is GRAY8 (chroma 128). Where x, y or a size is odd, luma is exact

@@ -1,5 +1,6 @@
 /* convert_cases.c: hand-worked grey values and odd crops, a reference that looks up every sample,
  * CPU = CUDA, and benchmark rows. */
+#include "convert/convert_color_cases.h"
 #include "convert/convert_picture_cases.h"
 
 #include <stdio.h>
@@ -246,6 +247,7 @@ static void parity(RvCheck *check) {
   check_bytes(check);
   check_every_format(check);
   check_arguments(check);
+  convert_color_parity(check);
 }
 
 /* --- Benchmark: one half of a side by side pair, as cudasgm does it ----------------------------
@@ -303,6 +305,7 @@ static void bench(RvCheck *check) {
   bench_format(check, "nv12", RV_PIXEL_NV12);
   bench_format(check, "yuy2", RV_PIXEL_YUY2);
   bench_format(check, "bgrx", RV_PIXEL_BGRX);
+  convert_color_bench(check);
 }
 
 const RvCases rv_convert_cases = {"convert", parity, bench, NULL};

@@ -117,4 +117,16 @@ static RvStatus repack(const RvConvertJob *job, const RvPicture *picture, int x,
   return RV_OK;
 }
 
-const RvConvertStages rv_convert_stages_cpu = {rows, fill, grey, repack};
+static RvStatus color(const RvConvertJob *job, const RvConvertSource *source, const RvPlane *out) {
+  const RvConvertSource s = *source;
+  const int threads = team(job, 4 * (size_t)out->width * (size_t)out->height);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int y = 0; y < out->height; y++) {
+    uint32_t *to = (uint32_t *)((char *)out->data + y * out->stride);
+    for (int x = 0; x < out->width; x++)
+      to[x] = rv_convert_color_at(&s, x, y);
+  }
+  return RV_OK;
+}
+
+const RvConvertStages rv_convert_stages_cpu = {rows, fill, grey, repack, color};

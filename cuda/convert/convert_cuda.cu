@@ -134,4 +134,21 @@ static RvStatus repack(const RvConvertJob *job, const RvPicture *picture, int x,
   return RV_OK;
 }
 
-const RvConvertStages rv_convert_stages_cuda = {rows, fill, grey, repack};
+/* One thread makes one pixel: neighbours share the lines they read. */
+__global__ void color_kernel(const __grid_constant__ RvConvertSource source, uint8_t *to,
+                             ptrdiff_t to_stride, int width, int height) {
+  const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x < width && y < height)
+    reinterpret_cast<uint32_t *>(to + y * to_stride)[x] = rv_convert_color_at(&source, x, y);
+}
+
+static RvStatus color(const RvConvertJob *job, const RvConvertSource *source, const RvPlane *out) {
+  const dim3 block(32, 8);
+  color_kernel<<<grid_of(block, out->width, out->height), block, 0, job->stream>>>(
+      *source, (uint8_t *)out->data, out->stride, out->width, out->height);
+  RV_LAUNCHED(job->log);
+  return RV_OK;
+}
+
+const RvConvertStages rv_convert_stages_cuda = {rows, fill, grey, repack, color};

@@ -2,6 +2,7 @@
 #ifndef RV_CONVERT_STAGES_H
 #define RV_CONVERT_STAGES_H
 
+#include "convert/convert_color_rules.h"
 #include "convert/convert_rules.h"
 #include "rv_internal.h"
 
@@ -31,6 +32,9 @@ typedef struct RvConvertStages {
   /* Crop of packed YUV where x or the width is odd, so that pixel pairs are made anew. */
   RvStatus (*repack)(const RvConvertJob *job, const RvPicture *picture, int x, int y,
                      const RvPicture *out);
+
+  /* All pixels of the size of `color`. */
+  RvStatus (*color)(const RvConvertJob *job, const RvConvertSource *source, const RvPlane *color);
 } RvConvertStages;
 
 extern const RvConvertStages rv_convert_stages_cpu, rv_convert_stages_cuda;
