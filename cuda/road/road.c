@@ -4,16 +4,6 @@
 
 #include "road_stages.h"
 #include "rv_config.h"
-#include "vote/vote.h"
-
-struct RvRoad {
-  RvRoadConfig config;
-  RvEngine engine;
-  const RvRoadStages *stages;
-  void *work; /* the engine's own struct, in host memory */
-  RvArena arena;
-  RvVote *vote; /* histograms of the three channels; NULL when nothing is equalised */
-};
 
 void rv_road_config_init(RvRoadConfig *config) {
   if (!config)
@@ -273,6 +263,57 @@ RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparit
 
 RvStatus rv_road_reset(RvRoad *road, RvStream stream) {
   return road ? road->stages->reset(road->work, stream) : RV_ERR_ARG;
+}
+
+/* 1 when the parameters that decide about memory and tables are the same. */
+static int same_memory(const RvRoadConfig *a, const RvRoadConfig *b) {
+  return a->width == b->width && a->height == b->height && a->camera.doffs == b->camera.doffs &&
+         a->patch_size == b->patch_size && a->bins == b->bins && a->equalize == b->equalize &&
+         a->initial_models == b->initial_models && a->new_models == b->new_models &&
+         a->library_size == b->library_size && a->min_samples == b->min_samples &&
+         a->distance == b->distance && a->variance_floor == b->variance_floor &&
+         a->threads == b->threads && a->log.line == b->log.line && a->log.user == b->log.user;
+}
+
+/* What `from` has learnt, as far as it means anything to `to`. Waits. */
+static RvStatus hand_over(const RvRoad *to, const RvRoad *from, RvStream stream) {
+  const RvRoadConfig *c = &from->config;
+  if (c->bins != to->config.bins)
+    return from->engine == RV_CUDA ? rv_stream_wait(stream) : RV_OK;
+  RvRoadLearnt *learnt = rv_road_learnt_new(c->bins, c->library_size, c->min_samples);
+  if (!learnt) {
+    rv_log(&c->log, "road: out of host memory");
+    return RV_ERR_NO_MEMORY;
+  }
+  learnt->patch_size = c->patch_size;
+  RvStatus status = from->stages->take(from->work, learnt, stream);
+  if (status == RV_OK) {
+    rv_road_learnt_fit(learnt, &to->config);
+    status = to->stages->give(to->work, learnt, stream);
+  }
+  rv_memory_free(learnt, RV_CPU);
+  return status;
+}
+
+RvStatus rv_road_set_config(RvRoad *road, const RvRoadConfig *config, RvStream stream) {
+  if (!road)
+    return RV_ERR_ARG;
+  RV_TRY(rv_road_config_check(config));
+  if (same_memory(&road->config, config)) {
+    road->config = *config;
+    road->stages->configure(road->work, config);
+    return RV_OK;
+  }
+  RvRoad *other;
+  RV_TRY(rv_road_new(&other, config, road->engine));
+  const RvStatus status = hand_over(other, road, stream);
+  if (status == RV_OK) {
+    const RvRoad old = *road;
+    *road = *other;
+    *other = old;
+  }
+  rv_road_free(&other);
+  return status;
 }
 
 void rv_road_free(RvRoad **road) {

@@ -174,6 +174,60 @@ RV_API RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *d
 /* Forgets all models and waiting samples. */
 RV_API RvStatus rv_road_reset(RvRoad *road, RvStream stream);
 
+/* Other parameters from the next run on. What was learnt is kept: the next frame is the one after
+ * the last, only seen with other eyes. Except:
+ *  - other bins: models and waiting samples mean nothing any more and are forgotten;
+ *  - another patch_size: models are scaled to it, waiting samples are forgotten;
+ *  - a smaller library_size: the heaviest models stay (of equal ones the first), in their order;
+ *  - a larger variance_floor: variances below are raised to it;
+ *  - fewer min_samples than wait: the newest min_samples - 1 go on waiting.
+ * A change of width, height, camera.doffs, patch_size, bins, equalize, initial_models, new_models,
+ * library_size, min_samples, distance, variance_floor, threads or log waits for
+ * `stream`, takes new memory and frees the old; all others cost nothing and do not wait. Graphs
+ * that recorded run() before hold the old parameters and memory: record them anew. After a failure
+ * the object is as it was. */
+RV_API RvStatus rv_road_set_config(RvRoad *road, const RvRoadConfig *config, RvStream stream);
+
+/* --- The library of models in a file ------------------------------------------------------------
+ *
+ * What a drive taught, for another drive, object or engine: an object that has loaded it classifies
+ * its first frame by it, with or without seeds, and goes on exactly as the one that saved it when
+ * their configs are the same. Save and load wait for `stream` and take memory for the time they
+ * run.
+ *
+ * Little-endian, without gaps:
+ *   0  8 bytes "RvRoadL\n"
+ *   8  uint32  version, 1
+ *  12  uint32  bins
+ *  16  uint32  patch_size
+ *  20  uint32  library_size
+ *  24  uint32  models
+ *  28  uint32  waiting samples
+ *  32  float64 weight of each model, together 1
+ *      float64 means [model][cell], variances [model][cell], in px of a patch; cell = hue bin times
+ *              bins + saturation bin
+ *      uint8   waiting samples, [sample][cell], px of a patch
+ *      uint32  CRC-32 (that of zlib) of all before
+ *
+ * Refused, and the library stays as it is: other bins than the config's, another version, truncated
+ * or changed contents, values that no learning makes (not finite, weights that are not shares of 1,
+ * means outside a patch or that do not sum to one, variances outside 1e-6..1 of a patch's square).
+ * Another patch size, and more models than places, are fitted as rv_road_set_config does it. */
+
+/* Most bytes that rv_road_save writes for this config; 0 for an illegal one. */
+RV_API size_t rv_road_save_bytes(const RvRoadConfig *config);
+
+/* To host memory with room for `room` bytes; *bytes says how many were written. */
+RV_API RvStatus rv_road_save(RvRoad *road, void *to, size_t room, size_t *bytes, RvStream stream);
+
+/* From host memory. RV_ERR_IO after logging what is wrong with it. */
+RV_API RvStatus rv_road_load(RvRoad *road, const void *from, size_t bytes, RvStream stream);
+
+/* The same to and from a file. It is written under the name with "~" appended and then renamed, so
+ * that a file of that name is whole at any time. RV_ERR_IO when it cannot be written or read. */
+RV_API RvStatus rv_road_save_file(RvRoad *road, const char *path, RvStream stream);
+RV_API RvStatus rv_road_load_file(RvRoad *road, const char *path, RvStream stream);
+
 RV_API void rv_road_free(RvRoad **road);
 
 #ifdef __cplusplus

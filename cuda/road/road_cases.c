@@ -6,6 +6,7 @@
 
 #include "road/road_frame_cases.h"
 #include "road/road_parity_cases.h"
+#include "road/road_save_cases.h"
 #include "road/road_stages.h"
 #include "road/road_twin.h"
 #include "rvcheck.h"
@@ -401,6 +402,7 @@ static void parity(RvCheck *check) {
   check_em(check);
   check_learning(check);
   rv_road_frame_cases(check);
+  rv_road_save_cases(check);
   rv_road_parity_cases(check);
 }
 

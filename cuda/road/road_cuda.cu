@@ -239,7 +239,66 @@ static RvStatus reset(void *memory, RvStream stream) {
   return RV_OK;
 }
 
+/* --- What was learnt ------------------------------------------------------------------------- */
+
+template <class T>
+static RvStatus copy(const RvLog *log, T *to, const T *from, size_t count, RvStream stream) {
+  RV_CU(log, cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDefault, stream));
+  return RV_OK;
+}
+
+/* Rows of counts are padded to `pitch` on the device. */
+static RvStatus copy_rows(const RvLog *log, uint8_t *to, size_t to_pitch, const uint8_t *from,
+                          size_t from_pitch, int cells, int rows, RvStream stream) {
+  if (rows)
+    RV_CU(log, cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, cells, rows, cudaMemcpyDefault,
+                                 stream));
+  return RV_OK;
+}
+
+static RvStatus learnt_take(void *memory, RvRoadLearnt *learnt, RvStream stream) {
+  const RoadCuda *w = (const RoadCuda *)memory;
+  const RvLog *log = &w->config.log;
+  RoadState state;
+  RV_TRY(copy(log, &state, w->state, 1, stream));
+  RV_CU(log, cudaStreamSynchronize(stream));
+  const size_t values = (size_t)state.models * w->shape.cells, pitch = w->shape.pitch;
+  learnt->count = state.models;
+  learnt->waiting = state.waiting;
+  RV_TRY(copy(log, learnt->mean, w->library.mean, values, stream));
+  RV_TRY(copy(log, learnt->variance, w->library.variance, values, stream));
+  RV_TRY(copy(log, learnt->weight, w->library.weight, state.models, stream));
+  const uint8_t *rows = w->waiting + state.side * w->shape.min_samples * pitch;
+  RV_TRY(copy_rows(log, learnt->features, w->shape.cells, rows, pitch, w->shape.cells,
+                   state.waiting, stream));
+  RV_CU(log, cudaStreamSynchronize(stream));
+  return RV_OK;
+}
+
+static RvStatus learnt_give(void *memory, const RvRoadLearnt *learnt, RvStream stream) {
+  const RoadCuda *w = (const RoadCuda *)memory;
+  const RvLog *log = &w->config.log;
+  const RoadShape &s = w->shape;
+  const RoadState state = {learnt->count, learnt->waiting, 0};
+  const size_t values = (size_t)learnt->count * s.cells;
+  RV_TRY(copy(log, w->state, &state, 1, stream));
+  RV_TRY(copy(log, w->library.mean, learnt->mean, values, stream));
+  RV_TRY(copy(log, w->library.variance, learnt->variance, values, stream));
+  RV_TRY(copy(log, w->library.weight, learnt->weight, learnt->count, stream));
+  if (learnt->waiting)
+    RV_CU(log, cudaMemsetAsync(w->waiting, 0, (size_t)learnt->waiting * s.pitch, stream));
+  RV_TRY(copy_rows(log, w->waiting, s.pitch, learnt->features, s.cells, s.cells, learnt->waiting,
+                   stream));
+  RV_TRY(road_cuda_tabulate(w, stream));
+  RV_CU(log, cudaStreamSynchronize(stream));
+  return RV_OK;
+}
+
+static void configure(void *memory, const RvRoadConfig *config) {
+  ((RoadCuda *)memory)->config = *config;
+}
+
 extern "C" const RvRoadStages rv_road_stages_cuda = {
-    sizeof(RoadCuda), layout,  open,  histogram, features, ground, seeds, learn,
-    classify,         publish, reset,
+    sizeof(RoadCuda), layout,  open,  histogram,   features,    ground,    seeds, learn,
+    classify,         publish, reset, learnt_take, learnt_give, configure,
 };

@@ -119,5 +119,7 @@ RvStatus road_cuda_smooth(const RoadCuda *work, RvStream stream);
 /* Chooses blocks and shared_table; before the first run. */
 RvStatus road_cuda_open_learn(RoadCuda *work);
 RvStatus road_cuda_learn(const RoadCuda *work, RvStream stream);
+/* Cost tables of the library as it is; learning makes them too. */
+RvStatus road_cuda_tabulate(const RoadCuda *work, RvStream stream);
 
 #endif

@@ -116,6 +116,13 @@ static __device__ void tabulate(const RoadCuda &w, const RoadTable &table, int m
   }
 }
 
+static __device__ void tabulate_all(const RoadCuda &w) {
+  const int models = __ldcg(&w.state->models);
+  tabulate(w, w.update, models, RV_ROAD_MAHALANOBIS);
+  if (w.config.distance != RV_ROAD_MAHALANOBIS)
+    tabulate(w, w.classify, models, w.config.distance);
+}
+
 /* By the first block: new models in their places, weights that sum to 1, and what is kept. */
 static __device__ void settle(const RoadCuda &w, const EmRun &r, int models, int iterations,
                               int samples) {
@@ -183,10 +190,13 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
   for (int i = thread; i < s.cells * (s.area + 1); i += group_blocks() * ROAD_GROUP_THREADS)
     w.strange[i] = 0; /* all blocks have passed the last reader */
   group_sync();
-  const int now = __ldcg(&w.state->models);
-  tabulate(w, w.update, now, RV_ROAD_MAHALANOBIS);
-  if (w.config.distance != RV_ROAD_MAHALANOBIS)
-    tabulate(w, w.classify, now, w.config.distance);
+  tabulate_all(w);
+}
+
+static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
+    tabulate_kernel(const __grid_constant__ RoadCuda w) {
+  road_begin();
+  tabulate_all(w);
 }
 
 RvStatus road_cuda_open_learn(RoadCuda *w) {
@@ -208,4 +218,8 @@ RvStatus road_cuda_open_learn(RoadCuda *w) {
 
 RvStatus road_cuda_learn(const RoadCuda *w, RvStream stream) {
   return group_launch(w, learn_kernel, sizeof(RoadEm) + w->shared_table, stream);
+}
+
+RvStatus road_cuda_tabulate(const RoadCuda *w, RvStream stream) {
+  return group_launch(w, tabulate_kernel, 0, stream);
 }

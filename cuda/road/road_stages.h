@@ -5,6 +5,7 @@
 
 #include "road/road_rules.h"
 #include "rv_internal.h"
+#include "vote/vote.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,6 +17,16 @@ typedef struct RvRoadJob {
   RvRoadOutput output;
   RvStream stream;
 } RvRoadJob;
+
+/* What has been learnt, in host memory: how it leaves an object and enters another. */
+typedef struct RvRoadLearnt {
+  int bins, patch_size;
+  int places; /* of the library that it was part of */
+  int count, waiting;
+  double *mean, *variance; /* [model][cell], in px of a patch */
+  double *weight;          /* [model] */
+  uint8_t *features;       /* [waiting sample][cell] */
+} RvRoadLearnt;
 
 /* An engine. `work` is its own struct of work_bytes in host memory, cleared before the first
  * layout. */
@@ -36,9 +47,31 @@ typedef struct RvRoadStages {
   RvStatus (*classify)(void *work, const RvRoadJob *job);
   RvStatus (*publish)(void *work, const RvRoadJob *job);
   RvStatus (*reset)(void *work, RvStream stream);
+  /* Fills arrays that have room for library_size models and min_samples samples; replaces what was
+   * learnt. Both wait for the stream. */
+  RvStatus (*take)(void *work, RvRoadLearnt *learnt, RvStream stream);
+  RvStatus (*give)(void *work, const RvRoadLearnt *learnt, RvStream stream);
+  /* Parameters that change no memory. */
+  void (*configure)(void *work, const RvRoadConfig *config);
 } RvRoadStages;
 
+struct RvRoad {
+  RvRoadConfig config;
+  RvEngine engine;
+  const RvRoadStages *stages;
+  void *work; /* the engine's own struct, in host memory */
+  RvArena arena;
+  RvVote *vote; /* histograms of the three channels; NULL when nothing is equalised */
+};
+
 extern const RvRoadStages rv_road_stages_cpu, rv_road_stages_cuda;
+
+/* One block of host memory with room for these; free it with rv_memory_free(…, RV_CPU). NULL when
+ * exhausted. */
+RvRoadLearnt *rv_road_learnt_new(int bins, int models, int waiting);
+
+/* Makes it what an object of `config` could have learnt; the same bins. */
+void rv_road_learnt_fit(RvRoadLearnt *learnt, const RvRoadConfig *config);
 
 /* The tables of both engines: RV_ROAD_INVERSE_SIZE, RV_ROAD_EXP_SIZE, RV_ROAD_LOG_SIZE entries. */
 void rv_road_inverse_table(const RvRoadConfig *config, uint32_t *table);

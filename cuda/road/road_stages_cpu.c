@@ -135,7 +135,37 @@ static RvStatus reset(void *work, RvStream stream) {
   return RV_OK;
 }
 
+static RvStatus take(void *work, RvRoadLearnt *learnt, RvStream stream) {
+  const RvRoadWork *w = work;
+  const size_t values = (size_t)w->library.count * (size_t)w->cells;
+  (void)stream;
+  learnt->count = w->library.count;
+  learnt->waiting = w->waiting;
+  memcpy(learnt->mean, w->library.mean, values * sizeof *learnt->mean);
+  memcpy(learnt->variance, w->library.variance, values * sizeof *learnt->variance);
+  memcpy(learnt->weight, w->library.weight, (size_t)learnt->count * sizeof *learnt->weight);
+  memcpy(learnt->features, w->features, (size_t)w->waiting * (size_t)w->cells);
+  return RV_OK;
+}
+
+static RvStatus give(void *work, const RvRoadLearnt *learnt, RvStream stream) {
+  RvRoadWork *w = work;
+  const size_t values = (size_t)learnt->count * (size_t)w->cells;
+  (void)stream;
+  w->library.count = learnt->count;
+  w->waiting = learnt->waiting;
+  memcpy(w->library.mean, learnt->mean, values * sizeof *learnt->mean);
+  memcpy(w->library.variance, learnt->variance, values * sizeof *learnt->variance);
+  memcpy(w->library.weight, learnt->weight, (size_t)learnt->count * sizeof *learnt->weight);
+  memcpy(w->features, learnt->features, (size_t)w->waiting * (size_t)w->cells);
+  return RV_OK;
+}
+
+static void configure(void *work, const RvRoadConfig *config) {
+  ((RvRoadWork *)work)->config = *config;
+}
+
 const RvRoadStages rv_road_stages_cpu = {
-    sizeof(RvRoadWork), layout,  open,  histogram, features, ground, seeds, learn,
-    classify,           publish, reset,
+    sizeof(RvRoadWork), layout,  open,  histogram, features, ground,    seeds, learn,
+    classify,           publish, reset, take,      give,     configure,
 };

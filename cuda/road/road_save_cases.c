@@ -1,0 +1,422 @@
+/* road_save_cases.c: what was learnt leaves an object and enters another: saved and loaded, within
+ * an engine and across both; parameters changed in flight. The bytes: road_library_cases.c. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "road/road_save_cases.h"
+#include "road/road_sequence.h"
+#include "road/road_stages.h"
+
+/* Frames of the made-up drive in host memory, and one object's results. */
+typedef struct Drive {
+  RvCheck *check;
+  const char *name;
+  RvRoadConfig config;
+  RvPlane color, disparity, mask, distance, seeds;
+  RvRoadReport report;
+} Drive;
+
+typedef struct Result {
+  RvPlane mask, distance, seeds;
+  RvRoadReport report;
+} Result;
+
+static RvPlane new_plane(int width, int height, RvFormat format) {
+  const size_t stride = (size_t)width * rv_format_bytes(format);
+  RvPlane plane = {calloc((size_t)height, stride), (ptrdiff_t)stride, width, height, format};
+  if (!plane.data)
+    abort();
+  return plane;
+}
+
+static void open_result(const RvRoadConfig *c, Result *r) {
+  int columns, rows;
+  rv_road_size(c, &columns, &rows);
+  *r = (Result){.mask = new_plane(columns, rows, RV_U8),
+                .distance = new_plane(columns, rows, RV_F32),
+                .seeds = new_plane(columns, rows, RV_U8)};
+}
+
+static void close_result(Result *r) {
+  free(r->mask.data);
+  free(r->distance.data);
+  free(r->seeds.data);
+}
+
+static void open_drive(RvCheck *check, const char *name, Drive *d, int width, int height) {
+  *d = (Drive){.check = check, .name = name};
+  rv_road_sequence_config(&d->config, width, height);
+  d->config.roughness = 6e-4;
+  d->config.max_roughness = 2.4e-3;
+  d->config.threads = 2;
+  d->config.log = rvc_log(check);
+  d->color = new_plane(width, height, RV_U32);
+  d->disparity = new_plane(width, height, RV_U16);
+}
+
+static void close_drive(Drive *d) {
+  free(d->color.data);
+  free(d->disparity.data);
+}
+
+static RvRoad *new_road(const Drive *d, const RvRoadConfig *config, RvEngine engine) {
+  RvRoad *road = NULL;
+  rvc_true(d->check, d->name, rv_road_new(&road, config, engine) == RV_OK, "new failed");
+  return road;
+}
+
+static RvStatus run_cuda(const Drive *d, RvRoad *road, int has_disparity, Result *r) {
+  RvPlane color, disparity, mask, distance, seeds;
+  void *report = NULL;
+  const int good =
+      rvc_upload(d->check, &color, &d->color) & rvc_upload(d->check, &disparity, &d->disparity) &
+      rvc_upload(d->check, &mask, &r->mask) & rvc_upload(d->check, &distance, &r->distance) &
+      rvc_upload(d->check, &seeds, &r->seeds);
+  RvStatus status = rv_buffer_new(&report, sizeof r->report, RV_CUDA);
+  const RvRoadOutput output = {mask, distance, seeds, report};
+  if (good && status == RV_OK)
+    status = rv_road_run(road, &color, has_disparity ? &disparity : NULL, &output, NULL);
+  if (good && status == RV_OK) {
+    status = rv_copy_to_host(&r->report, report, sizeof r->report, NULL);
+    rvc_download(d->check, &r->mask, &mask);
+    rvc_download(d->check, &r->distance, &distance);
+    rvc_download(d->check, &r->seeds, &seeds);
+  }
+  RvPlane *device[] = {&color, &disparity, &mask, &distance, &seeds};
+  for (int i = 0; i < 5; i++)
+    rvc_device_free(device[i]);
+  rv_buffer_free(&report, RV_CUDA);
+  return good ? status : RV_ERR_CUDA;
+}
+
+/* The painted frame through an object. */
+static void run(const Drive *d, RvRoad *road, int has_disparity, Result *r) {
+  RvStatus status = RV_ERR_ARG;
+  if (road && road->engine == RV_CUDA) {
+    status = run_cuda(d, road, has_disparity, r);
+  } else if (road) {
+    const RvRoadOutput output = {r->mask, r->distance, r->seeds, &r->report};
+    status = rv_road_run(road, &d->color, has_disparity ? &d->disparity : NULL, &output, NULL);
+  }
+  rvc_true(d->check, d->name, status == RV_OK, "run failed");
+}
+
+static void paint(const Drive *d, int frame) {
+  rv_road_sequence_paint(&d->config, frame, d->color.data, d->disparity.data);
+}
+
+/* Frames `first` .. `last`, as a new drive would see them. */
+static void drive(const Drive *d, RvRoad *road, int first, int last) {
+  Result r;
+  open_result(&road->config, &r);
+  for (int frame = first; frame <= last; frame++) {
+    paint(d, frame);
+    run(d, road, 1, &r);
+  }
+  close_result(&r);
+}
+
+static void same_result(const Drive *d, const Result *a, const Result *b, const char *what) {
+  rvc_same(d->check, d->name, &a->mask, &b->mask, what);
+  rvc_same(d->check, d->name, &a->distance, &b->distance, what);
+  rvc_same(d->check, d->name, &a->seeds, &b->seeds, what);
+  rvc_true(d->check, d->name, memcmp(&a->report, &b->report, sizeof a->report) == 0,
+           "%s: the reports differ", what);
+}
+
+/* Both objects on the next frames: the same results, bit for bit. */
+static void same_future(const Drive *d, RvRoad *a, RvRoad *b, const char *what) {
+  Result of_a, of_b;
+  if (!a || !b)
+    return;
+  open_result(&a->config, &of_a);
+  open_result(&b->config, &of_b);
+  for (int k = 0; k < 4; k++) {
+    paint(d, 40 + 3 * k);
+    run(d, a, k != 0, &of_a);
+    run(d, b, k != 0, &of_b);
+    same_result(d, &of_a, &of_b, what);
+  }
+  close_result(&of_a);
+  close_result(&of_b);
+}
+
+typedef struct Saved {
+  uint8_t *bytes;
+  size_t size;
+} Saved;
+
+static Saved save(const Drive *d, RvRoad *road) {
+  Saved s = {.size = 0};
+  const size_t room = road ? rv_road_save_bytes(&road->config) : 0;
+  s.bytes = malloc(room + 1);
+  if (!s.bytes)
+    abort();
+  rvc_true(d->check, d->name, road && rv_road_save(road, s.bytes, room, &s.size, NULL) == RV_OK,
+           "save failed");
+  rvc_true(d->check, d->name, s.size > 0 && s.size <= room, "%zu bytes of %zu", s.size, room);
+  return s;
+}
+
+/* Saves again: the bytes must be the same. */
+static void same_bytes(const Drive *d, RvRoad *road, const Saved *wanted, const char *what) {
+  Saved s = save(d, road);
+  rvc_true(d->check, d->name, s.size == wanted->size && memcmp(s.bytes, wanted->bytes, s.size) == 0,
+           "%s: saved anew, other bytes", what);
+  free(s.bytes);
+}
+
+/* --- Round trips ------------------------------------------------------------------------------ */
+
+/* A library and samples that wait, from one engine to another, after which both go on alike. */
+static void round_trip(const Drive *d, RvEngine from, RvEngine to, const char *what) {
+  RvRoadConfig c = d->config;
+  c.min_samples = 1500; /* more than one frame has: some wait */
+  c.initial_models = 3;
+  c.new_models = 2;
+  RvRoad *one = new_road(d, &c, from), *two = new_road(d, &c, to);
+  if (one && two) {
+    int is_waiting = 0;
+    for (int frame = 0; frame < 12 && !is_waiting; frame++) {
+      Result r;
+      open_result(&c, &r);
+      paint(d, frame);
+      run(d, one, 1, &r);
+      is_waiting = r.report.models > 0 && r.report.waiting > 0;
+      close_result(&r);
+    }
+    rvc_true(d->check, d->name, is_waiting, "%s: no models or none waits", what);
+    Saved s = save(d, one);
+    rvc_true(d->check, d->name, rv_road_load(two, s.bytes, s.size, NULL) == RV_OK,
+             "%s: load failed", what);
+    same_bytes(d, two, &s, what);
+    same_future(d, one, two, what);
+    rvc_true(d->check, d->name,
+             rv_road_reset(two, NULL) == RV_OK && rv_road_load(two, s.bytes, s.size, NULL) == RV_OK,
+             "%s: load after reset failed", what);
+    same_bytes(d, two, &s, what);
+    free(s.bytes);
+  }
+  rv_road_free(&one);
+  rv_road_free(&two);
+}
+
+static void check_round_trip(RvCheck *check) {
+  const char *name = "road/save";
+  if (!rvc_wants(check, name))
+    return;
+  Drive d;
+  open_drive(check, name, &d, rvc_small(check) ? 103 : 203, rvc_small(check) ? 91 : 151);
+  for (int distance = 0; distance < RV_ROAD_DISTANCES; distance++) {
+    d.config.distance = (RvRoadDistance)distance;
+    d.config.classify_threshold = distance == RV_ROAD_MAHALANOBIS ? 4 : 0.4;
+    round_trip(&d, RV_CPU, RV_CPU, "cpu to cpu");
+    if (!rvc_cuda(check))
+      continue;
+    round_trip(&d, RV_CUDA, RV_CUDA, "cuda to cuda");
+    round_trip(&d, RV_CPU, RV_CUDA, "cpu to cuda");
+    round_trip(&d, RV_CUDA, RV_CPU, "cuda to cpu");
+  }
+  close_drive(&d);
+  rvc_ok(check, name);
+}
+
+/* The first frame after load is classified from it, though nothing teaches. */
+static void check_first_frame(RvCheck *check, RvEngine engine) {
+  const char *name = "road/save-first";
+  Drive d;
+  if (!rvc_wants(check, name))
+    return;
+  open_drive(check, name, &d, 203, 151);
+  RvRoad *one = new_road(&d, &d.config, engine), *two = new_road(&d, &d.config, engine);
+  if (one && two) {
+    Result blind, loaded;
+    open_result(&d.config, &blind);
+    open_result(&d.config, &loaded);
+    drive(&d, one, 0, 3);
+    Saved s = save(&d, one);
+    paint(&d, 4);
+    run(&d, two, 0, &blind);
+    rvc_true(check, name, rv_road_load(two, s.bytes, s.size, NULL) == RV_OK, "load failed");
+    run(&d, two, 0, &loaded);
+    rvc_true(
+        check, name, blind.report.road == 0 && loaded.report.seeds == 0 && loaded.report.road > 100,
+        "without disparity: %d road before load, %d after", blind.report.road, loaded.report.road);
+    run(&d, one, 0, &blind);
+    same_result(&d, &blind, &loaded, "first frame after load");
+    free(s.bytes);
+    close_result(&blind);
+    close_result(&loaded);
+  }
+  rv_road_free(&one);
+  rv_road_free(&two);
+  close_drive(&d);
+  rvc_ok(check, name);
+}
+
+static void check_file(RvCheck *check) {
+  const char *name = "road/save-file";
+  if (!rvc_wants(check, name))
+    return;
+  Drive d;
+  char folder[] = "/tmp/rv-road-XXXXXX", path[64], missing[64];
+  if (!rvc_true(check, name, mkdtemp(folder) != NULL, "no folder to write to"))
+    return;
+  snprintf(path, sizeof path, "%s/library", folder);
+  snprintf(missing, sizeof missing, "%s/none/library", folder);
+  open_drive(check, name, &d, 103, 91);
+  RvRoad *one = new_road(&d, &d.config, RV_CPU), *two = new_road(&d, &d.config, RV_CPU);
+  if (one && two) {
+    drive(&d, one, 0, 1);
+    const RvStatus saved = rv_road_save_file(one, path, NULL);
+    const RvStatus again = rv_road_save_file(one, path, NULL);
+    const RvStatus loaded = rv_road_load_file(two, path, NULL);
+    rvc_true(check, name, saved == RV_OK && again == RV_OK && loaded == RV_OK,
+             "save %d, over it %d, load %d", saved, again, loaded);
+    Saved s = save(&d, one);
+    same_bytes(&d, two, &s, "through a file");
+    free(s.bytes);
+    rvc_true(check, name,
+             rv_road_load_file(two, missing, NULL) == RV_ERR_IO &&
+                 rv_road_save_file(two, missing, NULL) == RV_ERR_IO &&
+                 rv_road_load_file(two, folder, NULL) == RV_ERR_IO &&
+                 rv_road_load_file(two, "", NULL) == RV_ERR_ARG &&
+                 rv_road_save_file(two, NULL, NULL) == RV_ERR_ARG,
+             "files that are not there, or no files, were not refused");
+  }
+  remove(path);
+  rvc_true(check, name, rmdir(folder) == 0, "something is left in %s", folder);
+  rv_road_free(&one);
+  rv_road_free(&two);
+  close_drive(&d);
+  rvc_ok(check, name);
+}
+
+/* --- Parameters in flight -----------------------------------------------------------------------
+ */
+
+/* Changes one parameter; 0 past the last. */
+static int change(RvRoadConfig *c, int which) {
+  switch (which) {
+  case 0:
+    return c->update_threshold = 3, 1;
+  case 1:
+    return c->classify_threshold = 6, 1;
+  case 2:
+    return c->roughness = 3e-4, 1;
+  case 3:
+    return c->near_range = 7, c->near_width = 2, c->max_height = 0.1, 1;
+  case 4:
+    return c->ground_trust = 1, c->smoothing = 0, c->min_value = 20, 1;
+  case 5:
+    return c->camera.focal *= 1.1, c->camera.cx += 3, c->disparity_noise = 0.2, 1;
+  case 6:
+    return c->distance = RV_ROAD_HELLINGER, c->classify_threshold = 0.5, 1;
+  case 7:
+    return c->library_size = 2, 1;
+  case 8:
+    return c->library_size = 20, c->new_models = 3, 1;
+  case 9:
+    return c->patch_size = 4, 1;
+  case 10:
+    return c->min_samples = 5, c->variance_floor = 0.01, 1;
+  case 11:
+    return c->equalize = 0, c->threads = 1, 1;
+  case 12:
+    return c->camera.doffs = 0.5, 1;
+  case 13:
+    return c->max_height = 0, c->min_saturation = 30, c->max_roughness = 1, 1;
+  default:
+    return 0;
+  }
+}
+
+/* An object whose parameters change goes on as a new one of these parameters that has loaded what
+ * the old one saved. */
+static void check_flight(RvCheck *check, RvEngine engine, const char *name) {
+  if (!rvc_wants(check, name))
+    return;
+  Drive d;
+  open_drive(check, name, &d, 103, 91);
+  d.config.min_samples = 150;
+  for (int which = 0;; which++) {
+    RvRoadConfig c = d.config;
+    char what[60];
+    if (!change(&c, which))
+      break;
+    snprintf(what, sizeof what, "change %d in flight", which);
+    RvRoad *road = new_road(&d, &d.config, engine), *other = new_road(&d, &c, engine);
+    if (road && other) {
+      drive(&d, road, 0, 4);
+      Saved s = save(&d, road);
+      rvc_true(check, name,
+               rv_road_set_config(road, &c, NULL) == RV_OK &&
+                   rv_road_load(other, s.bytes, s.size, NULL) == RV_OK,
+               "%s: refused", what);
+      same_future(&d, road, other, what);
+      free(s.bytes);
+    }
+    rv_road_free(&road);
+    rv_road_free(&other);
+  }
+  close_drive(&d);
+  rvc_ok(check, name);
+}
+
+/* Other sizes of the picture keep the library, other bins forget it, bad parameters change nothing.
+ */
+static void check_flight_rules(RvCheck *check, RvEngine engine, const char *name) {
+  if (!rvc_wants(check, name))
+    return;
+  Drive d, large;
+  open_drive(check, name, &d, 103, 91);
+  open_drive(check, name, &large, 151, 113);
+  RvRoad *road = new_road(&d, &d.config, engine);
+  if (road) {
+    drive(&d, road, 0, 2);
+    Saved before = save(&d, road);
+    RvRoadConfig bad = d.config;
+    bad.roughness = NAN;
+    rvc_true(check, name,
+             rv_road_set_config(road, &bad, NULL) == RV_ERR_ARG &&
+                 rv_road_set_config(road, NULL, NULL) == RV_ERR_ARG &&
+                 rv_road_set_config(NULL, &d.config, NULL) == RV_ERR_ARG &&
+                 road->config.roughness == d.config.roughness,
+             "bad parameters were not refused");
+    same_bytes(&d, road, &before, "bad parameters");
+    rvc_true(check, name, rv_road_set_config(road, &large.config, NULL) == RV_OK, "other size");
+    same_bytes(&large, road, &before, "other size");
+    drive(&large, road, 3, 4);
+    large.config.bins = 4;
+    Result r;
+    open_result(&large.config, &r);
+    rvc_true(check, name, rv_road_set_config(road, &large.config, NULL) == RV_OK, "other bins");
+    paint(&large, 5);
+    run(&large, road, 0, &r);
+    rvc_true(check, name, r.report.models == 0 && r.report.waiting == 0,
+             "other bins: %d models, %d wait", r.report.models, r.report.waiting);
+    close_result(&r);
+    free(before.bytes);
+  }
+  rv_road_free(&road);
+  close_drive(&d);
+  close_drive(&large);
+  rvc_ok(check, name);
+}
+
+void rv_road_save_cases(RvCheck *check) {
+  check_round_trip(check);
+  check_first_frame(check, RV_CPU);
+  check_file(check);
+  rv_road_library_cases(check);
+  check_flight(check, RV_CPU, "road/flight");
+  check_flight_rules(check, RV_CPU, "road/flight-rules");
+  if (!rvc_cuda(check))
+    return;
+  check_first_frame(check, RV_CUDA);
+  check_flight(check, RV_CUDA, "road/cuda-flight");
+  check_flight_rules(check, RV_CUDA, "road/cuda-flight-rules");
+}
