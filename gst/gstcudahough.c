@@ -29,16 +29,21 @@
 
 #include <math.h>
 
+#include "common/gstrvsettings.h"
 #include "hough/hough.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_hough_debug);
 #define GST_CAT_DEFAULT gst_cuda_hough_debug
 
+typedef struct Settings {
+  RvHoughConfig config; /* size, threads and log are filled in by configure */
+  gboolean accumulator;
+} Settings;
+
 struct _GstCudaHough {
   GstRvTransform parent;
 
-  RvHoughConfig settings; /* properties, guarded by the object lock, like accumulator */
-  gboolean accumulator;
+  Settings settings; /* properties, guarded by the object lock */
 
   RvHoughConfig used;
   RvEngine engine;
@@ -55,8 +60,7 @@ GST_ELEMENT_REGISTER_DEFINE(cudahough, "cudahough", GST_RANK_NONE, GST_TYPE_CUDA
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-#define GST_TYPE_CUDA_HOUGH_EDGES (gst_cuda_hough_edges_get_type())
-static GType gst_cuda_hough_edges_get_type(void) {
+static GType edges_get_type(void) {
   static const GEnumValue values[] = {
       {RV_HOUGH_SOBEL, "Pixels whose gradient is above edge-low", "sobel"},
       {RV_HOUGH_CANNY, "Thin edges above edge-low that lead to one above edge-high", "canny"},
@@ -64,81 +68,56 @@ static GType gst_cuda_hough_edges_get_type(void) {
       {0, NULL, NULL},
   };
   static gsize type = 0;
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("GstCudaHoughEdges", values));
-  return (GType)type;
+  return gst_rv_enum_type(&type, "GstCudaHoughEdges", values);
 }
 
-typedef enum Kind { KIND_INT, KIND_BOOL, KIND_DOUBLE, KIND_ENUM } Kind;
+#define AT(field) offsetof(Settings, config.field)
 
-typedef struct Property {
-  const char *name, *nick, *blurb;
-  Kind kind;
-  double low, high, value; /* range and default */
-  size_t offset;           /* in RvHoughConfig */
-} Property;
-
-#define AT(field) offsetof(RvHoughConfig, field)
-#define TABLE_END G_N_ELEMENTS(table)
-
-static const Property table[] = {
-    {"edges", "Edges", "Where edges come from", KIND_ENUM, 0, 0, RV_HOUGH_CANNY, AT(edges)},
-    {"edge-low", "Edge low",
-     "Gradient |gx| + |gy| (Sobel 3x3, 0..2040) above which a pixel may be an edge", KIND_INT, 0,
-     RV_HOUGH_EDGE_MAX, RV_HOUGH_EDGE_LOW_DEFAULT, AT(edge_low)},
-    {"edge-high", "Edge high",
-     "edges=canny: gradient that one pixel of an edge must exceed; not below edge-low", KIND_INT, 0,
-     RV_HOUGH_EDGE_MAX, RV_HOUGH_EDGE_HIGH_DEFAULT, AT(edge_high)},
-    {"theta-steps", "Theta steps", "Angles in the half circle; 180 = steps of 1 degree", KIND_INT,
+static const GstRvSetting rows[] = {
+    {"edges", "Where edges come from", GST_RV_ENUM, 0, 0, RV_HOUGH_CANNY, AT(edges),
+     edges_get_type},
+    {"edge-low", "Gradient |gx| + |gy| (Sobel 3x3, 0..2040) above which a pixel may be an edge",
+     GST_RV_INT, 0, RV_HOUGH_EDGE_MAX, RV_HOUGH_EDGE_LOW_DEFAULT, AT(edge_low), NULL},
+    {"edge-high", "edges=canny: gradient that one pixel of an edge must exceed; not below edge-low",
+     GST_RV_INT, 0, RV_HOUGH_EDGE_MAX, RV_HOUGH_EDGE_HIGH_DEFAULT, AT(edge_high), NULL},
+    {"theta-steps", "Angles in the half circle; 180 = steps of 1 degree", GST_RV_INT,
      RV_HOUGH_THETA_STEPS_MIN, RV_HOUGH_THETA_STEPS_MAX, RV_HOUGH_THETA_STEPS_DEFAULT,
-     AT(theta_steps)},
-    {"rho-step", "Rho step", "Step of the distance from the upper left pixel, in px", KIND_DOUBLE,
-     RV_HOUGH_RHO_STEP_MIN, RV_HOUGH_RHO_STEP_MAX, 1.0, AT(rho_step)},
-    {"min-theta", "Minimum theta",
+     AT(theta_steps), NULL},
+    {"rho-step", "Step of the distance from the upper left pixel, in px", GST_RV_DOUBLE,
+     RV_HOUGH_RHO_STEP_MIN, RV_HOUGH_RHO_STEP_MAX, 1.0, AT(rho_step), NULL},
+    {"min-theta",
      "Least angle of the normal in degrees: 0 = upright lines, 90 = level ones, turning clockwise",
-     KIND_DOUBLE, 0.0, 180.0, 0.0, AT(min_theta)},
-    {"max-theta", "Maximum theta", "Angle of the normal in degrees that is no longer looked at",
-     KIND_DOUBLE, 0.0, 180.0, 180.0, AT(max_theta)},
-    {"threshold", "Threshold",
-     "A line has more votes: edge pixels, or the sum of their gradients when weighted", KIND_INT, 0,
-     RV_HOUGH_THRESHOLD_MAX, RV_HOUGH_THRESHOLD_DEFAULT, AT(threshold)},
-    {"max-lines", "Maximum lines", "Lines with the most votes that are kept", KIND_INT, 1,
-     RV_HOUGH_LINES_MAX, RV_HOUGH_LINES_DEFAULT, AT(max_lines)},
-    {"weighted", "Weighted", "A pixel's vote counts its gradient (edges=binary: its grey)",
-     KIND_BOOL, 0, 1, 0, AT(weighted)},
-    {"direction", "Direction",
+     GST_RV_DOUBLE, 0.0, 180.0, 0.0, AT(min_theta), NULL},
+    {"max-theta", "Angle of the normal in degrees that is no longer looked at", GST_RV_DOUBLE, 0.0,
+     180.0, 180.0, AT(max_theta), NULL},
+    {"threshold", "A line has more votes: edge pixels, or the sum of their gradients when weighted",
+     GST_RV_INT, 0, RV_HOUGH_THRESHOLD_MAX, RV_HOUGH_THRESHOLD_DEFAULT, AT(threshold), NULL},
+    {"max-lines", "Lines with the most votes that are kept", GST_RV_INT, 1, RV_HOUGH_LINES_MAX,
+     RV_HOUGH_LINES_DEFAULT, AT(max_lines), NULL},
+    {"weighted", "A pixel's vote counts its gradient (edges=binary: its grey)", GST_RV_BOOL, 0, 1,
+     0, AT(weighted), NULL},
+    {"direction",
      "Pixels vote only for lines within so many degrees of their gradient's normal: fewer false "
      "lines; 0 = for all. Not with edges=binary",
-     KIND_INT, 0, RV_HOUGH_DIRECTION_MAX, 0, AT(direction)},
-    {"segments", "Segments",
+     GST_RV_INT, 0, RV_HOUGH_DIRECTION_MAX, 0, AT(direction), NULL},
+    {"segments",
      "Add the end points of each line's longest run of edges; lines without one of min-length are "
      "left out",
-     KIND_BOOL, 0, 1, 0, AT(segments)},
-    {"min-length", "Minimum length", "Least length of a segment in px", KIND_INT, 0,
-     RV_HOUGH_LENGTH_MAX, RV_HOUGH_MIN_LENGTH_DEFAULT, AT(min_length)},
-    {"max-gap", "Maximum gap", "Longest gap in a segment that is bridged, in px", KIND_INT, 0,
-     RV_HOUGH_LENGTH_MAX, RV_HOUGH_MAX_GAP_DEFAULT, AT(max_gap)},
+     GST_RV_BOOL, 0, 1, 0, AT(segments), NULL},
+    {"min-length", "Least length of a segment in px", GST_RV_INT, 0, RV_HOUGH_LENGTH_MAX,
+     RV_HOUGH_MIN_LENGTH_DEFAULT, AT(min_length), NULL},
+    {"max-gap", "Longest gap in a segment that is bridged, in px", GST_RV_INT, 0,
+     RV_HOUGH_LENGTH_MAX, RV_HOUGH_MAX_GAP_DEFAULT, AT(max_gap), NULL},
+    {"accumulator", "Attach the votes of every bin too: a raster of one row per angle", GST_RV_BOOL,
+     0, 1, 0, offsetof(Settings, accumulator), NULL},
 };
-
-#define PROP_ACCUMULATOR (TABLE_END + 1)
+static const GstRvSettings properties = {rows, G_N_ELEMENTS(rows), 1};
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
   GstCudaHough *self = GST_CUDA_HOUGH(object);
   GST_OBJECT_LOCK(self);
-  if (id >= 1 && id <= TABLE_END) {
-    const Property *p = &table[id - 1];
-    char *to = (char *)&self->settings + p->offset;
-    if (p->kind == KIND_DOUBLE)
-      *(double *)(void *)to = g_value_get_double(value);
-    else
-      *(int *)(void *)to = p->kind == KIND_INT    ? g_value_get_int(value)
-                           : p->kind == KIND_BOOL ? g_value_get_boolean(value)
-                                                  : g_value_get_enum(value);
-  } else if (id == PROP_ACCUMULATOR) {
-    self->accumulator = g_value_get_boolean(value);
-  } else {
+  if (!gst_rv_settings_set(&properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
   GST_OBJECT_UNLOCK(self);
   gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
 }
@@ -146,49 +125,9 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
   GstCudaHough *self = GST_CUDA_HOUGH(object);
   GST_OBJECT_LOCK(self);
-  if (id >= 1 && id <= TABLE_END) {
-    const Property *p = &table[id - 1];
-    const char *from = (const char *)&self->settings + p->offset;
-    if (p->kind == KIND_DOUBLE)
-      g_value_set_double(value, *(const double *)(const void *)from);
-    else if (p->kind == KIND_INT)
-      g_value_set_int(value, *(const int *)(const void *)from);
-    else if (p->kind == KIND_BOOL)
-      g_value_set_boolean(value, *(const int *)(const void *)from);
-    else
-      g_value_set_enum(value, *(const int *)(const void *)from);
-  } else if (id == PROP_ACCUMULATOR) {
-    g_value_set_boolean(value, self->accumulator);
-  } else {
+  if (!gst_rv_settings_get(&properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
   GST_OBJECT_UNLOCK(self);
-}
-
-static GParamSpec *spec_of(const Property *p, GParamFlags flags) {
-  switch (p->kind) {
-  case KIND_INT:
-    return g_param_spec_int(p->name, p->nick, p->blurb, (int)p->low, (int)p->high, (int)p->value,
-                            flags);
-  case KIND_BOOL:
-    return g_param_spec_boolean(p->name, p->nick, p->blurb, p->value != 0, flags);
-  case KIND_DOUBLE:
-    return g_param_spec_double(p->name, p->nick, p->blurb, p->low, p->high, p->value, flags);
-  default:
-    return g_param_spec_enum(p->name, p->nick, p->blurb, GST_TYPE_CUDA_HOUGH_EDGES, (int)p->value,
-                             flags);
-  }
-}
-
-static void install_properties(GObjectClass *object) {
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-  for (guint i = 0; i < TABLE_END; i++)
-    g_object_class_install_property(object, i + 1, spec_of(&table[i], flags));
-  g_object_class_install_property(
-      object, PROP_ACCUMULATOR,
-      g_param_spec_boolean("accumulator", "Accumulator",
-                           "Attach the votes of every bin too: a raster of one row per angle",
-                           FALSE, flags));
 }
 
 /* --- Objects --------------------------------------------------------------------------------- */
@@ -215,8 +154,8 @@ static RvStatus make_pools(GstCudaHough *self, const GstRvWork *work, gboolean a
 static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
   GstCudaHough *self = GST_CUDA_HOUGH(base);
   GST_OBJECT_LOCK(self);
-  RvHoughConfig config = self->settings;
-  const gboolean accumulator = self->accumulator;
+  RvHoughConfig config = self->settings.config;
+  const gboolean accumulator = self->settings.accumulator;
   GST_OBJECT_UNLOCK(self);
   config.width = GST_VIDEO_INFO_WIDTH(&base->in_info);
   config.height = GST_VIDEO_INFO_HEIGHT(&base->in_info);
@@ -306,8 +245,7 @@ static void gst_cuda_hough_class_init(GstCudaHoughClass *klass) {
   GST_DEBUG_CATEGORY_INIT(gst_cuda_hough_debug, "cudahough", 0, "straight lines");
   object->set_property = set_property;
   object->get_property = get_property;
-  install_properties(object);
-  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_HOUGH_EDGES, 0);
+  gst_rv_settings_install(&properties, object);
   base->in_place = TRUE;
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_LINES;
@@ -324,5 +262,6 @@ static void gst_cuda_hough_class_init(GstCudaHoughClass *klass) {
 }
 
 static void gst_cuda_hough_init(GstCudaHough *self) {
-  rv_hough_config_init(&self->settings);
+  rv_hough_config_init(&self->settings.config);
+  gst_rv_settings_init(&properties, &self->settings);
 }

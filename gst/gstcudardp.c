@@ -35,23 +35,17 @@ GST_DEBUG_CATEGORY_STATIC(gst_cuda_rdp_debug);
 
 #define FIRST_ROOM 64 /* segments for each column at first; grows when a picture has more */
 
-enum {
-  PROP_0,
-  PROP_EPSILON,
-  PROP_DISTANCE,
-  PROP_MEDIAN,
-  PROP_INVALID,
-  PROP_MAX_LEVELS,
-  PROP_SCALE,
-};
-
 enum { ONCE_DISPARITY }; /* bits of gst_rv_transform_once: this and the next */
+
+typedef struct Settings {
+  RvRdpConfig config; /* size, threads and log are filled in with the first disparity */
+  int scale;          /* values per px of GRAY16_LE frames */
+} Settings;
 
 struct _GstCudaRdp {
   GstRvTransform parent;
 
-  RvRdpConfig settings; /* properties, guarded by the object lock, like scale */
-  int scale;
+  Settings settings; /* properties, guarded by the object lock */
 
   RvRdpConfig used; /* what the object is made for; width and height 0: not made yet */
   int used_scale;
@@ -71,57 +65,52 @@ GST_ELEMENT_REGISTER_DEFINE(cudardp, "cudardp", GST_RANK_NONE, GST_TYPE_CUDA_RDP
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-#define GST_TYPE_CUDA_RDP_DISTANCE (gst_cuda_rdp_distance_get_type())
-static GType gst_cuda_rdp_distance_get_type(void) {
+static GType distance_get_type(void) {
   static const GEnumValue values[] = {
       {RV_RDP_VERTICAL, "Along the disparity axis, in px of disparity", "vertical"},
       {RV_RDP_PERPENDICULAR, "To the line, rows and disparities being axes in px", "perpendicular"},
       {0, NULL, NULL},
   };
   static gsize type = 0;
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("GstCudaRdpDistance", values));
-  return (GType)type;
+  return gst_rv_enum_type(&type, "GstCudaRdpDistance", values);
 }
 
-#define GST_TYPE_CUDA_RDP_INVALID (gst_cuda_rdp_invalid_get_type())
-static GType gst_cuda_rdp_invalid_get_type(void) {
+static GType invalid_get_type(void) {
   static const GEnumValue values[] = {
       {RV_RDP_SKIP, "Rows without a value have no say; segments reach over them", "skip"},
       {RV_RDP_BREAK, "Rows without a value end a segment", "break"},
       {0, NULL, NULL},
   };
   static gsize type = 0;
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("GstCudaRdpInvalid", values));
-  return (GType)type;
+  return gst_rv_enum_type(&type, "GstCudaRdpInvalid", values);
 }
+
+#define AT(field) offsetof(Settings, config.field)
+
+static const GstRvSetting rows[] = {
+    {"epsilon",
+     "Largest distance of a value from its segment, in px of disparity; larger gives fewer "
+     "segments. 0 keeps every bend",
+     GST_RV_DOUBLE, 0, RV_RDP_EPSILON_MAX, RV_RDP_EPSILON_DEFAULT, AT(epsilon), NULL},
+    {"distance", "How the distance from a segment is measured", GST_RV_ENUM, 0, 0, RV_RDP_VERTICAL,
+     AT(distance), distance_get_type},
+    {"median", "Median filter before: 0 (off), 3 (3x3) or 5 (5x5); outliers cost segments",
+     GST_RV_INT, 0, 5, RV_RDP_MEDIAN_DEFAULT, AT(median), NULL},
+    {"invalid", "What rows without a value do to segments", GST_RV_ENUM, 0, 0, RV_RDP_SKIP,
+     AT(invalid), invalid_get_type},
+    {"max-levels",
+     "Levels of the recursion: with n a column has at most 2^(n-1) segments for each piece; 0 = no "
+     "limit",
+     GST_RV_INT, 0, RV_RDP_LEVELS_MAX, RV_RDP_LEVELS_DEFAULT, AT(max_levels), NULL},
+    GST_RV_DISPARITY_SCALE_SETTING(offsetof(Settings, scale)),
+};
+static const GstRvSettings properties = {rows, G_N_ELEMENTS(rows), 1};
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
   GstCudaRdp *self = GST_CUDA_RDP(object);
   GST_OBJECT_LOCK(self);
-  switch (id) {
-  case PROP_EPSILON:
-    self->settings.epsilon = g_value_get_double(value);
-    break;
-  case PROP_DISTANCE:
-    self->settings.distance = (RvRdpDistance)g_value_get_enum(value);
-    break;
-  case PROP_MEDIAN:
-    self->settings.median = g_value_get_int(value);
-    break;
-  case PROP_INVALID:
-    self->settings.invalid = (RvRdpInvalid)g_value_get_enum(value);
-    break;
-  case PROP_MAX_LEVELS:
-    self->settings.max_levels = g_value_get_int(value);
-    break;
-  case PROP_SCALE:
-    self->scale = g_value_get_int(value);
-    break;
-  default:
+  if (!gst_rv_settings_set(&properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
   GST_OBJECT_UNLOCK(self);
   gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
 }
@@ -129,63 +118,9 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
   GstCudaRdp *self = GST_CUDA_RDP(object);
   GST_OBJECT_LOCK(self);
-  switch (id) {
-  case PROP_EPSILON:
-    g_value_set_double(value, self->settings.epsilon);
-    break;
-  case PROP_DISTANCE:
-    g_value_set_enum(value, self->settings.distance);
-    break;
-  case PROP_MEDIAN:
-    g_value_set_int(value, self->settings.median);
-    break;
-  case PROP_INVALID:
-    g_value_set_enum(value, self->settings.invalid);
-    break;
-  case PROP_MAX_LEVELS:
-    g_value_set_int(value, self->settings.max_levels);
-    break;
-  case PROP_SCALE:
-    g_value_set_int(value, self->scale);
-    break;
-  default:
+  if (!gst_rv_settings_get(&properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
   GST_OBJECT_UNLOCK(self);
-}
-
-static void install_properties(GObjectClass *object) {
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-  g_object_class_install_property(
-      object, PROP_EPSILON,
-      g_param_spec_double("epsilon", "Epsilon",
-                          "Largest distance of a value from its segment, in px of disparity; "
-                          "larger gives fewer segments. 0 keeps every bend",
-                          0, RV_RDP_EPSILON_MAX, RV_RDP_EPSILON_DEFAULT, flags));
-  g_object_class_install_property(
-      object, PROP_DISTANCE,
-      g_param_spec_enum("distance", "Distance", "How the distance from a segment is measured",
-                        GST_TYPE_CUDA_RDP_DISTANCE, RV_RDP_VERTICAL, flags));
-  g_object_class_install_property(
-      object, PROP_MEDIAN,
-      g_param_spec_int("median", "Median",
-                       "Median filter before: 0 (off), 3 (3x3) or 5 (5x5); outliers cost segments",
-                       0, 5, RV_RDP_MEDIAN_DEFAULT, flags));
-  g_object_class_install_property(object, PROP_INVALID,
-                                  g_param_spec_enum("invalid", "Invalid",
-                                                    "What rows without a value do to segments",
-                                                    GST_TYPE_CUDA_RDP_INVALID, RV_RDP_SKIP, flags));
-  g_object_class_install_property(
-      object, PROP_MAX_LEVELS,
-      g_param_spec_int("max-levels", "Maximum levels",
-                       "Levels of the recursion: with n a column has at most 2^(n-1) segments for "
-                       "each piece; 0 = no limit",
-                       0, RV_RDP_LEVELS_MAX, RV_RDP_LEVELS_DEFAULT, flags));
-  g_object_class_install_property(
-      object, PROP_SCALE,
-      g_param_spec_int("disparity-scale", "Disparity scale",
-                       "Values per px of disparity in GRAY16_LE frames (KITTI: 256)", 1,
-                       GST_RV_DISPARITY_SCALE_MAX, RV_RDP_SCALE, flags));
 }
 
 /* --- Objects --------------------------------------------------------------------------------- */
@@ -207,8 +142,8 @@ static void release(GstRvTransform *base) {
 static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
   GstCudaRdp *self = GST_CUDA_RDP(base);
   GST_OBJECT_LOCK(self);
-  RvRdpConfig config = self->settings;
-  const int scale = self->scale;
+  RvRdpConfig config = self->settings.config;
+  const int scale = self->settings.scale;
   GST_OBJECT_UNLOCK(self);
   config.width = config.height = 1;
   config.threads = work->threads;
@@ -337,9 +272,7 @@ static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
   GST_DEBUG_CATEGORY_INIT(gst_cuda_rdp_debug, "cudardp", 0, "depth columns into segments");
   object->set_property = set_property;
   object->get_property = get_property;
-  install_properties(object);
-  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_RDP_DISTANCE, 0);
-  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_RDP_INVALID, 0);
+  gst_rv_settings_install(&properties, object);
   base->in_place = TRUE;
   base->picture = 0;
   base->annotation = RV_META_SEGMENTS;
@@ -347,11 +280,7 @@ static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
   base->process = process;
   base->finish = finish;
   base->release = release;
-  char *all = gst_rv_transform_caps_string();
-  char *with_maps = g_strconcat(all, "; " GST_RV_DISPARITY_CAPS, NULL);
-  gst_rv_transform_class_add_templates(base, with_maps, with_maps);
-  g_free(with_maps);
-  g_free(all);
+  gst_rv_disparity_add_templates(base);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass),
                                         "Depth columns into line segments",
                                         "Filter/Analyzer/Video/Hardware",
@@ -362,6 +291,6 @@ static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
 }
 
 static void gst_cuda_rdp_init(GstCudaRdp *self) {
-  rv_rdp_config_init(&self->settings);
-  self->scale = RV_RDP_SCALE;
+  rv_rdp_config_init(&self->settings.config);
+  gst_rv_settings_init(&properties, &self->settings);
 }

@@ -3,6 +3,7 @@
 #include "gstcudasgm_layout.h"
 
 #include "common/gstrvengine.h"
+#include "common/gstrvsettings.h"
 #include "common/gstrvtransform.h"
 
 #define SIDE_MAX RV_MAX_SIDE
@@ -20,9 +21,7 @@ GType gst_cuda_sgm_layout_get_type(void) {
       {0, NULL, NULL},
   };
   static gsize type = 0;
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("GstCudaSgmLayout", values));
-  return (GType)type;
+  return gst_rv_enum_type(&type, "GstCudaSgmLayout", values);
 }
 
 GType gst_cuda_sgm_output_get_type(void) {
@@ -35,9 +34,7 @@ GType gst_cuda_sgm_output_get_type(void) {
       {0, NULL, NULL},
   };
   static gsize type = 0;
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("GstCudaSgmOutput", values));
-  return (GType)type;
+  return gst_rv_enum_type(&type, "GstCudaSgmOutput", values);
 }
 
 /* --- Layout of fixed caps -------------------------------------------------------------------- */

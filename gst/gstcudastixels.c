@@ -34,7 +34,7 @@ GST_DEBUG_CATEGORY_STATIC(gst_cuda_stixels_debug);
 enum { ONCE_DISPARITY, ONCE_SEMANTICS = ONCE_DISPARITY + 2, ONCE_NO_CAMERA = ONCE_SEMANTICS + 2 };
 
 /* Properties that are not in the table. */
-enum { PROP_0, PROP_SCALE, PROP_CLASSES, PROP_LOCATION, PROP_TABLE };
+enum { PROP_0, PROP_CLASSES, PROP_LOCATION, PROP_TABLE };
 
 /* What comes to the host: how many stixels there are, and the ground plane. */
 typedef struct Found {
@@ -42,11 +42,15 @@ typedef struct Found {
   guint32 count;
 } Found;
 
+typedef struct Settings {
+  RvStixelsConfig config; /* size, threads and log are filled in with the first disparity */
+  int scale;              /* values per px of GRAY16_LE frames */
+} Settings;
+
 struct _GstCudaStixels {
   GstRvTransform parent;
 
-  RvStixelsConfig settings; /* properties, guarded by the object lock, like the next three */
-  int scale;
+  Settings settings; /* properties, guarded by the object lock, like the next two */
   char *classes, *location;
 
   RvStixelsConfig used;  /* what the object is made for; width and height 0: not made yet */
@@ -69,8 +73,7 @@ GST_ELEMENT_REGISTER_DEFINE(cudastixels, "cudastixels", GST_RANK_NONE, GST_TYPE_
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-#define GST_TYPE_CUDA_STIXELS_MODEL (gst_cuda_stixels_model_get_type())
-static GType gst_cuda_stixels_model_get_type(void) {
+static GType model_get_type(void) {
   static const GEnumValue values[] = {
       {RV_STIXELS_SLANTED_FAST, "Planes, costs in closed form without outliers", "slanted-fast"},
       {RV_STIXELS_SLANTED, "Planes, every cell's cost with outliers", "slanted"},
@@ -78,26 +81,20 @@ static GType gst_cuda_stixels_model_get_type(void) {
       {0, NULL, NULL},
   };
   static gsize type = 0;
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("GstCudaStixelsModel", values));
-  return (GType)type;
+  return gst_rv_enum_type(&type, "GstCudaStixelsModel", values);
 }
 
-#define GST_TYPE_CUDA_STIXELS_GROUND (gst_cuda_stixels_ground_get_type())
-static GType gst_cuda_stixels_ground_get_type(void) {
+static GType ground_get_type(void) {
   static const GEnumValue values[] = {
       {RV_STIXELS_GROUND_ESTIMATE, "Found in the disparity, followed over time", "estimate"},
       {RV_STIXELS_GROUND_CAMERA, "From the camera's height and pitch", "camera"},
       {0, NULL, NULL},
   };
   static gsize type = 0;
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("GstCudaStixelsGround", values));
-  return (GType)type;
+  return gst_rv_enum_type(&type, "GstCudaStixelsGround", values);
 }
 
-#define GST_TYPE_CUDA_STIXELS_CUTS (gst_cuda_stixels_cuts_get_type())
-static GType gst_cuda_stixels_cuts_get_type(void) {
+static GType cuts_get_type(void) {
   static const GEnumValue values[] = {
       {RV_STIXELS_CUTS_ALL, "Every row of cells", "all"},
       {RV_STIXELS_CUTS_TIME_SERIES, "Where the disparity of the column turns or steps",
@@ -105,49 +102,40 @@ static GType gst_cuda_stixels_cuts_get_type(void) {
       {0, NULL, NULL},
   };
   static gsize type = 0;
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("GstCudaStixelsCuts", values));
-  return (GType)type;
+  return gst_rv_enum_type(&type, "GstCudaStixelsCuts", values);
 }
 
-typedef enum Kind { KIND_INT, KIND_BOOL, KIND_DOUBLE, KIND_MODEL, KIND_GROUND, KIND_CUTS } Kind;
-
-typedef struct Property {
-  const char *name, *blurb;
-  Kind kind;
-  double low, high, value; /* range and default */
-  size_t offset;           /* in RvStixelsConfig */
-} Property;
-
-#define AT(field) offsetof(RvStixelsConfig, field)
+#define AT(field) offsetof(Settings, config.field)
 #define PRIOR(name, blurb, value, field)                                                           \
-  { name, blurb, KIND_DOUBLE, 0, RV_STIXELS_PRIOR_MAX, value, AT(field) }
+  { name, blurb, GST_RV_DOUBLE, 0, RV_STIXELS_PRIOR_MAX, value, AT(field), NULL }
 #define SIGMA(name, blurb, value, field)                                                           \
-  { name, blurb, KIND_DOUBLE, RV_STIXELS_SIGMA_MIN, RV_STIXELS_SIGMA_MAX, value, AT(field) }
+  { name, blurb, GST_RV_DOUBLE, RV_STIXELS_SIGMA_MIN, RV_STIXELS_SIGMA_MAX, value, AT(field), NULL }
 #define PLANE(name, blurb, value, field)                                                           \
-  { name, blurb, KIND_DOUBLE, 0, RV_STIXELS_FREE, value, AT(field) }
+  { name, blurb, GST_RV_DOUBLE, 0, RV_STIXELS_FREE, value, AT(field), NULL }
 
-static const Property table[] = {
-    {"model", "Depth model", KIND_MODEL, 0, 0, RV_STIXELS_SLANTED_FAST, AT(model)},
-    {"stixel-width", "Width of a stixel in px", KIND_INT, 1, RV_STIXELS_CELL_MAX,
-     RV_STIXELS_CELL_DEFAULT, AT(stixel_width)},
-    {"vertical-step", "Rows that a stixel may begin at, in px", KIND_INT, 1, RV_STIXELS_CELL_MAX,
-     RV_STIXELS_CELL_DEFAULT, AT(vertical_step)},
-    {"cuts", "Where stixels may begin and end", KIND_CUTS, 0, 0, RV_STIXELS_CUTS_ALL, AT(cuts)},
-    {"refine", "Move the borders between stixels to the best row of pixels", KIND_BOOL, 0, 1, 1,
-     AT(refine)},
-    {"ground", "Where the expected ground plane comes from", KIND_GROUND, 0, 0,
-     RV_STIXELS_GROUND_ESTIMATE, AT(ground)},
-    {"camera-height", "Height of the camera above the ground in m; 0 = as annotated", KIND_DOUBLE,
-     0, 1000, 0, AT(camera.height)},
-    {"camera-pitch", "With camera-height: degrees that the camera looks down", KIND_DOUBLE, -89, 89,
-     0, AT(camera.pitch)},
-    {"max-disparity", "Larger disparities count as this one, px", KIND_INT, 1,
-     RV_STIXELS_MAX_DISPARITY_MAX, RV_STIXELS_MAX_DISPARITY_DEFAULT, AT(max_disparity)},
-    {"semantic-weight", "Weight of semantics beside the disparity (4.2)", KIND_DOUBLE, 0,
-     RV_STIXELS_WEIGHT_MAX, 1, AT(semantic_weight)},
-    {"p-val", "Share of cells with a disparity", KIND_DOUBLE, 0.01, 0.99, 0.9, AT(p_val)},
-    {"p-out", "Share of outliers; not in slanted-fast", KIND_DOUBLE, 0.001, 0.9, 0.1, AT(p_out)},
+static const GstRvSetting rows[] = {
+    {"model", "Depth model", GST_RV_ENUM, 0, 0, RV_STIXELS_SLANTED_FAST, AT(model), model_get_type},
+    {"stixel-width", "Width of a stixel in px", GST_RV_INT, 1, RV_STIXELS_CELL_MAX,
+     RV_STIXELS_CELL_DEFAULT, AT(stixel_width), NULL},
+    {"vertical-step", "Rows that a stixel may begin at, in px", GST_RV_INT, 1, RV_STIXELS_CELL_MAX,
+     RV_STIXELS_CELL_DEFAULT, AT(vertical_step), NULL},
+    {"cuts", "Where stixels may begin and end", GST_RV_ENUM, 0, 0, RV_STIXELS_CUTS_ALL, AT(cuts),
+     cuts_get_type},
+    {"refine", "Move the borders between stixels to the best row of pixels", GST_RV_BOOL, 0, 1, 1,
+     AT(refine), NULL},
+    {"ground", "Where the expected ground plane comes from", GST_RV_ENUM, 0, 0,
+     RV_STIXELS_GROUND_ESTIMATE, AT(ground), ground_get_type},
+    {"camera-height", "Height of the camera above the ground in m; 0 = as annotated", GST_RV_DOUBLE,
+     0, 1000, 0, AT(camera.height), NULL},
+    {"camera-pitch", "With camera-height: degrees that the camera looks down", GST_RV_DOUBLE, -89,
+     89, 0, AT(camera.pitch), NULL},
+    {"max-disparity", "Larger disparities count as this one, px", GST_RV_INT, 1,
+     RV_STIXELS_MAX_DISPARITY_MAX, RV_STIXELS_MAX_DISPARITY_DEFAULT, AT(max_disparity), NULL},
+    {"semantic-weight", "Weight of semantics beside the disparity (4.2)", GST_RV_DOUBLE, 0,
+     RV_STIXELS_WEIGHT_MAX, 1, AT(semantic_weight), NULL},
+    {"p-val", "Share of cells with a disparity", GST_RV_DOUBLE, 0.01, 0.99, 0.9, AT(p_val), NULL},
+    {"p-out", "Share of outliers; not in slanted-fast", GST_RV_DOUBLE, 0.001, 0.9, 0.1, AT(p_out),
+     NULL},
     SIGMA("sigma-ground", "Noise of a cell on the ground, px", 1, sigma[RV_STIXEL_GROUND]),
     SIGMA("sigma-object", "Noise of a cell on an object, px", 1, sigma[RV_STIXEL_OBJECT]),
     SIGMA("sigma-sky", "Noise of a cell in the sky, px", 1, sigma[RV_STIXEL_SKY]),
@@ -181,47 +169,23 @@ static const Property table[] = {
     PRIOR("sky-on-ground", "Transition, nat", 0, transition[2][0]),
     PRIOR("sky-on-object", "Transition, nat", 0, transition[2][1]),
     PRIOR("sky-on-sky", "Transition, nat", 0, transition[2][2]),
+    GST_RV_DISPARITY_SCALE_SETTING(offsetof(Settings, scale)),
 };
+static const GstRvSettings properties = {rows, G_N_ELEMENTS(rows), PROP_TABLE};
 
 static void set_text(char **to, const GValue *value) {
   g_free(*to);
   *to = g_value_dup_string(value);
 }
 
-static void set_row(GstCudaStixels *self, const Property *p, const GValue *value) {
-  char *to = (char *)&self->settings + p->offset;
-  if (p->kind == KIND_DOUBLE)
-    *(double *)(void *)to = g_value_get_double(value);
-  else
-    *(int *)(void *)to = p->kind == KIND_INT    ? g_value_get_int(value)
-                         : p->kind == KIND_BOOL ? g_value_get_boolean(value)
-                                                : g_value_get_enum(value);
-}
-
-static void get_row(const GstCudaStixels *self, const Property *p, GValue *value) {
-  const char *from = (const char *)&self->settings + p->offset;
-  if (p->kind == KIND_DOUBLE)
-    g_value_set_double(value, *(const double *)(const void *)from);
-  else if (p->kind == KIND_INT)
-    g_value_set_int(value, *(const int *)(const void *)from);
-  else if (p->kind == KIND_BOOL)
-    g_value_set_boolean(value, *(const int *)(const void *)from);
-  else
-    g_value_set_enum(value, *(const int *)(const void *)from);
-}
-
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
   GstCudaStixels *self = GST_CUDA_STIXELS(object);
   GST_OBJECT_LOCK(self);
-  if (id == PROP_SCALE)
-    self->scale = g_value_get_int(value);
-  else if (id == PROP_CLASSES)
+  if (id == PROP_CLASSES)
     set_text(&self->classes, value);
   else if (id == PROP_LOCATION)
     set_text(&self->location, value);
-  else if (id >= PROP_TABLE && id < PROP_TABLE + G_N_ELEMENTS(table))
-    set_row(self, &table[id - PROP_TABLE], value);
-  else
+  else if (!gst_rv_settings_set(&properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(self);
   gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
@@ -230,25 +194,17 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
   GstCudaStixels *self = GST_CUDA_STIXELS(object);
   GST_OBJECT_LOCK(self);
-  if (id == PROP_SCALE)
-    g_value_set_int(value, self->scale);
-  else if (id == PROP_CLASSES)
+  if (id == PROP_CLASSES)
     g_value_set_string(value, self->classes);
   else if (id == PROP_LOCATION)
     g_value_set_string(value, self->location);
-  else if (id >= PROP_TABLE && id < PROP_TABLE + G_N_ELEMENTS(table))
-    get_row(self, &table[id - PROP_TABLE], value);
-  else
+  else if (!gst_rv_settings_get(&properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(self);
 }
 
-static void install_input(GObjectClass *object, GParamFlags flags) {
-  g_object_class_install_property(
-      object, PROP_SCALE,
-      g_param_spec_int("disparity-scale", "Disparity scale",
-                       "Values per px of disparity in GRAY16_LE frames (KITTI: 256)", 1,
-                       GST_RV_DISPARITY_SCALE_MAX, GST_RV_DISPARITY_SCALE, flags));
+static void install_semantics(GObjectClass *object) {
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
   g_object_class_install_property(
       object, PROP_CLASSES,
       g_param_spec_string("semantic-classes", "Semantic classes",
@@ -262,29 +218,6 @@ static void install_input(GObjectClass *object, GParamFlags flags) {
                           "Pattern of label pictures (such as labels/%06d.png), numbered from 0, "
                           "8-bit grey PNG of any size, in place of RvSemanticsMeta",
                           NULL, flags));
-}
-
-static void install_properties(GObjectClass *object) {
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-  install_input(object, flags);
-  for (guint i = 0; i < G_N_ELEMENTS(table); i++) {
-    const Property *p = &table[i];
-    GParamSpec *spec;
-    if (p->kind == KIND_INT)
-      spec = g_param_spec_int(p->name, p->name, p->blurb, (int)p->low, (int)p->high, (int)p->value,
-                              flags);
-    else if (p->kind == KIND_DOUBLE)
-      spec = g_param_spec_double(p->name, p->name, p->blurb, p->low, p->high, p->value, flags);
-    else if (p->kind == KIND_BOOL)
-      spec = g_param_spec_boolean(p->name, p->name, p->blurb, p->value != 0, flags);
-    else
-      spec = g_param_spec_enum(p->name, p->name, p->blurb,
-                               p->kind == KIND_MODEL  ? GST_TYPE_CUDA_STIXELS_MODEL
-                               : p->kind == KIND_CUTS ? GST_TYPE_CUDA_STIXELS_CUTS
-                                                      : GST_TYPE_CUDA_STIXELS_GROUND,
-                               (int)p->value, flags);
-    g_object_class_install_property(object, PROP_TABLE + i, spec);
-  }
 }
 
 /* --- Objects --------------------------------------------------------------------------------- */
@@ -308,8 +241,8 @@ static void release(GstRvTransform *base) {
 static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
   GST_OBJECT_LOCK(self);
-  RvStixelsConfig config = self->settings;
-  const int scale = self->scale;
+  RvStixelsConfig config = self->settings.config;
+  const int scale = self->settings.scale;
   char *location = g_strdup(self->location);
   const gboolean is_parsed = gst_cuda_stixels_semantics_parse(self->classes, &config);
   GST_OBJECT_UNLOCK(self);
@@ -504,10 +437,8 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
   object->set_property = set_property;
   object->get_property = get_property;
   object->finalize = finalize;
-  install_properties(object);
-  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_STIXELS_MODEL, 0);
-  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_STIXELS_GROUND, 0);
-  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_STIXELS_CUTS, 0);
+  install_semantics(object);
+  gst_rv_settings_install(&properties, object);
   base->in_place = TRUE;
   base->picture = 0;
   base->annotation = RV_META_STIXELS;
@@ -515,11 +446,7 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
   base->process = process;
   base->finish = finish;
   base->release = release;
-  char *all = gst_rv_transform_caps_string();
-  char *with_maps = g_strconcat(all, "; " GST_RV_DISPARITY_CAPS, NULL);
-  gst_rv_transform_class_add_templates(base, with_maps, with_maps);
-  g_free(with_maps);
-  g_free(all);
+  gst_rv_disparity_add_templates(base);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Stixels",
                                         "Filter/Analyzer/Video/Hardware",
                                         "Cuts the columns of the disparity into stixels of ground, "
@@ -528,7 +455,7 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
 }
 
 static void gst_cuda_stixels_init(GstCudaStixels *self) {
-  rv_stixels_config_init(&self->settings);
-  self->scale = GST_RV_DISPARITY_SCALE;
+  rv_stixels_config_init(&self->settings.config);
+  gst_rv_settings_init(&properties, &self->settings);
   self->classes = g_strdup(GST_CUDA_STIXELS_CLASSES);
 }

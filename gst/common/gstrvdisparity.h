@@ -3,6 +3,7 @@
 #ifndef GST_RV_DISPARITY_H
 #define GST_RV_DISPARITY_H
 
+#include "gstrvsettings.h"
 #include "gstrvtransform.h"
 
 G_BEGIN_DECLS
@@ -10,10 +11,15 @@ G_BEGIN_DECLS
 #define GST_RV_DISPARITY_SCALE 16 /* values per px of `plane`, whatever the frame has */
 #define GST_RV_DISPARITY_SCALE_MAX 2048
 
-/* Caps of frames that are disparity maps; for gst_rv_transform_class_add_templates. */
-#define GST_RV_DISPARITY_CAPS                                                                      \
-  "video/x-raw, format=GRAY16_LE, width=[1,16384], height=[1,16384], "                             \
-  "framerate=[0/1,2147483647/1]"
+/* Row of a settings table: the property disparity-scale, for gst_rv_disparity_map. */
+#define GST_RV_DISPARITY_SCALE_SETTING(offset)                                                     \
+  {                                                                                                \
+    "disparity-scale", "Values per px of disparity in GRAY16_LE frames (KITTI: 256)", GST_RV_INT,  \
+        1, GST_RV_DISPARITY_SCALE_MAX, GST_RV_DISPARITY_SCALE, offset, NULL                        \
+  }
+
+/* Pad templates of an element whose frames may also be disparity maps. */
+void gst_rv_disparity_add_templates(GstRvTransformClass *klass);
 
 /* Zeroed at first; used frame after frame it keeps its memory. */
 typedef struct GstRvDisparity {

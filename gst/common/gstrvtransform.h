@@ -12,11 +12,13 @@
  *   klass->in_place = TRUE;                // the picture flows through; FALSE: a new buffer
  *   klass->picture = GST_MAP_READ;         // 0: annotations only; READ | WRITE: draws
  *   klass->annotation = RV_META_LINES;     // whose scalars post-messages sends; may be NULL
- *   klass->configure = ...;                // make the library object for in_info and the
- * properties klass->process = ...;                  // one frame klass->release = ...; // free what
- * configure made gst_rv_transform_class_add_templates(klass, NULL, NULL);
+ *   klass->configure = ...; // make the library object for in_info and the properties
+ *   klass->process = ...;   // one frame
+ *   klass->release = ...;   // free what configure made
+ *   gst_rv_transform_class_add_templates(klass, NULL, NULL);
  *
- * and calls gst_rv_transform_rebuild() where set_property changed something. Properties are guarded
+ * and calls gst_rv_transform_rebuild() where set_property changed something. Most properties are a
+ * table (gstrvsettings.h). They are guarded
  * by the object lock: take it in set_property, get_property, and while configure or process copies
  * them. */
 #ifndef GST_RV_TRANSFORM_H
