@@ -10,6 +10,7 @@
 #define CAMERA_PITCH 2.0  /* degrees */
 #define CLEARANCE 1.95    /* m: nothing stands nearer than this beside the camera */
 #define BASELINE_MAX 0.8  /* m */
+#define FARTHEST 1e12     /* m: depth of the sky */
 
 const char *rv_scene_label_text(RvSceneLabel label) {
   static const char *const texts[RV_LABELS] = {"road", "sidewalk", "grass", "building", "wall",
@@ -146,8 +147,12 @@ static int seen_by_right(const RvScene *scene, int x, int y, double t) {
     return 0;
   const Ray ray = scene_ray(scene, 1, match, y);
   Hit hit;
-  scene_trace(scene, 1, &ray, match, y, &hit);
-  return hit.t > t - 0.01 - 1e-3 * t;
+  /* What lies behind need not be looked for; but where grass stands up, the ground behind leads to
+   * it. */
+  const double front = t - 0.01 - 1e-3 * t;
+  const int all = scene->config.pattern == RV_SCENE_OFFROAD;
+  scene_trace(scene, 1, &ray, match, y, all ? FARTHEST : nextafter(front, FARTHEST), &hit);
+  return hit.t > front;
 }
 
 static void write_truth(const RvScene *scene, const RvSceneTruth *truth, int x, int y,
@@ -196,7 +201,7 @@ static void trace_row(const RvScene *scene, int eye, int y, const RvSceneTruth *
   for (int x = 0; x < width; x++) {
     const Ray ray = scene_ray(scene, eye, x, y);
     Hit hit;
-    scene_trace(scene, eye, &ray, x, y, &hit);
+    scene_trace(scene, eye, &ray, x, y, FARTHEST, &hit);
     ids[x] = pack(&hit, shadowed(scene, &ray, &hit));
     depths[x] = (float)hit.t;
     if (eye == 0 && truth)
@@ -225,7 +230,7 @@ static int on_edge(const RvScene *scene, int x, int y) {
 static Colour sample(const RvScene *scene, int eye, double x, double y) {
   const Ray ray = scene_ray(scene, eye, x, y);
   Hit hit;
-  scene_trace(scene, eye, &ray, x, y, &hit);
+  scene_trace(scene, eye, &ray, x, y, FARTHEST, &hit);
   return scene_shade(scene, &ray, &hit, shadowed(scene, &ray, &hit));
 }
 
@@ -234,6 +239,7 @@ static void shade_row(const RvScene *scene, uint64_t frame, int eye, int y) {
       {-0.125, -0.375}, {0.375, -0.125}, {0.125, 0.375}, {-0.375, 0.125}};
   const int width = scene->config.width;
   uint8_t *bgr = scene->bgr + 4 * ((size_t)(2 * y + eye) * (size_t)width);
+  const Sensor sensor = scene_sensor(frame, eye, y);
   for (int x = 0; x < width; x++) {
     const size_t i = (size_t)y * (size_t)width + (size_t)x;
     Colour c = {0, 0, 0};
@@ -247,7 +253,7 @@ static void shade_row(const RvScene *scene, uint64_t frame, int eye, int y) {
       const Hit hit = unpack(scene->ids[i], scene->depths[i]);
       c = scene_shade(scene, &ray, &hit, (int)(scene->ids[i] & 1));
     }
-    scene_sense(scene, frame, eye, x, y, c, bgr + 4 * x);
+    scene_sense(scene, &sensor, x, c, bgr + 4 * x);
   }
 }
 

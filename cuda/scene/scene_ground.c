@@ -14,12 +14,16 @@ static float ramp(float v, float from, float to) {
 /* Share of paint: dashed middle line, edge lines, parking spaces, zebra crossings. */
 static float paint(double x, double z, float fx, float fz) {
   const double side = absolute(x);
-  float mark = scene_band(x, fx, -0.5 * MARK, 0.5 * MARK) * scene_pulse(z, fz, 0.0, 3.0, 7.5);
+  const float middle = scene_band(x, fx, -0.5 * MARK, 0.5 * MARK);
+  const float spaces = scene_band(side, fx, 3.5, 5.6);
+  float mark = middle > 0.0f ? middle * scene_pulse(z, fz, 0.0, 3.0, 7.5) : 0.0f;
   mark += scene_band(side, fx, 3.45, 3.45 + MARK);
-  mark += scene_band(side, fx, 3.5, 5.6) * scene_pulse(z, fz, 0.0, 0.1, 6.6);
+  if (spaces > 0.0f)
+    mark += spaces * scene_pulse(z, fz, 0.0, 0.1, 6.6);
   const float zebra = scene_pulse(z, fz, 0.0, 3.5, 83.0);
-  mark = mark * (1.0f - zebra) +
-         zebra * scene_band(side, fx, 0.0, 3.4) * scene_pulse(x + 40.0, fx, 0.0, 0.5, 1.0);
+  if (zebra > 0.0f)
+    mark = mark * (1.0f - zebra) +
+           zebra * scene_band(side, fx, 0.0, 3.4) * scene_pulse(x + 40.0, fx, 0.0, 0.5, 1.0);
   return mark > 1.0f ? 1.0f : mark;
 }
 

@@ -20,6 +20,7 @@
 #define OBJECTS_MAX 384
 #define OBJECT_WORDS (OBJECTS_MAX / 64)
 #define OBJECT_PLANES 14
+#define LOOKS 12
 #define TILES_X 40
 #define TILES_Y 30
 #define SHADE_X 26 /* cells of the shadow grid, SHADE_CELL m each */
@@ -81,6 +82,7 @@ typedef struct Object {
   Vec low, high;  /* bounding box, world */
   double nearest; /* m: least depth of the bounding box */
   Colour tint;
+  float look[LOOKS]; /* numbers in 0..1 from `style`: scene_look */
   int planes;
   Vec normal[OBJECT_PLANES]; /* world, outward; inside is normal . p <= offset */
   double offset[OBJECT_PLANES];
@@ -89,6 +91,11 @@ typedef struct Object {
 typedef struct Bits {
   uint64_t word[OBJECT_WORDS];
 } Bits;
+
+/* x and y, or x and z; both ends belong to it. */
+typedef struct Rect {
+  double x0, x1, y0, y1;
+} Rect;
 
 typedef struct Hit {
   double t;   /* depth, m */
@@ -118,6 +125,10 @@ typedef struct World {
   int objects;
   Object object[OBJECTS_MAX];
   int order[OBJECTS_MAX]; /* from rank (front to back; the bits below) to object */
+  /* By rank, to pass over an object without looking at it: least depth of its bounding box, px that
+   * the box can cover, and m of the ground plane whose way towards the sun it can cross. */
+  double nearest[OBJECTS_MAX];
+  Rect cover[2][OBJECTS_MAX], cast[OBJECTS_MAX];
   Bits tile[2][TILES_Y][TILES_X];
   Bits shade[SHADE_Z][SHADE_X];
   Bits close[SHADE_Z]; /* cars that stand in or beside a strip of street */
@@ -161,7 +172,8 @@ void scene_sort(RvScene *scene);
 
 /* scene_trace.c */
 Ray scene_ray(const RvScene *scene, int eye, double x, double y);
-void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double y, Hit *hit);
+void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double y, double far,
+                 Hit *hit);
 int scene_in_shadow(const RvScene *scene, Vec point, int self);
 Vec scene_normal(const RvScene *scene, const Hit *hit, Vec point);
 Vec scene_local(const Object *object, Vec point);
@@ -198,8 +210,12 @@ Colour scene_object_colour(const RvScene *scene, Spot *spot, Material material);
 float scene_extent(Vec axis, const Spot *spot); /* m of a pixel along a unit vector */
 
 /* scene_output.c */
-void scene_sense(const RvScene *scene, uint64_t frame, int eye, int x, int y, Colour colour,
-                 uint8_t *bgr);
+typedef struct Sensor {
+  int eye, y;
+  uint32_t when; /* salt of the frame's noise */
+} Sensor;
+Sensor scene_sensor(uint64_t frame, int eye, int y); /* of one row */
+void scene_sense(const RvScene *scene, const Sensor *sensor, int x, Colour colour, uint8_t *bgr);
 void scene_output(const RvScene *scene, const RvPicture *picture);
 
 /* scene_noise.c */
@@ -239,6 +255,9 @@ static inline float clamp01(float v) {
 }
 static inline double absolute(double v) {
   return v < 0.0 ? -v : v;
+}
+static inline int rect_has(const Rect *rect, double x, double y) {
+  return x >= rect->x0 && x <= rect->x1 && y >= rect->y0 && y <= rect->y1;
 }
 static inline int floor_int(double v) {
   const int i = (int)v;

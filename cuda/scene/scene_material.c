@@ -18,10 +18,6 @@ static Face face_of(const Spot *spot, Vec p) {
   return face;
 }
 
-static float style(const Object *object, uint32_t salt) {
-  return (float)(scene_hash(object->style, salt, 4u) >> 8) * (1.0f / 16777216.0f);
-}
-
 /* Glass, curtains and lights of window (i, k); rooms differ, `spread` 0..1 shows how much. */
 static Colour window(const Object *object, int i, int k, float spread) {
   const uint32_t room = scene_hash(object->style, (uint32_t)i, (uint32_t)(k + 50));
@@ -37,7 +33,7 @@ static Colour window(const Object *object, int i, int k, float spread) {
 
 static Colour masonry(const RvScene *scene, const Object *object, const Face *f) {
   const float stains =
-      scene_texel(scene, TEX_CLOUD, f->a + style(object, 2) * 50, f->h, f->fa, f->fh, 14.0f) - 0.5f;
+      scene_texel(scene, TEX_CLOUD, f->a + object->look[2] * 50, f->h, f->fa, f->fh, 14.0f) - 0.5f;
   const float fine = scene_texel(scene, TEX_GRAIN, f->a, f->h, f->fa, f->fh, 75.0f) - 0.5f;
   if (object->tint.r - object->tint.b > 55.0f) {
     const float bricks = scene_texel(scene, TEX_BRICK, f->a, f->h, f->fa, f->fh, 128.0f) - 0.5f;
@@ -48,7 +44,7 @@ static Colour masonry(const RvScene *scene, const Object *object, const Face *f)
 
 /* Shop windows or doors, and the band of signs above them. */
 static Colour ground_floor(const RvScene *scene, const Object *object, const Face *f, Colour wall) {
-  const double pitch = 2.6 + 1.4 * (double)style(object, 3);
+  const double pitch = 2.6 + 1.4 * (double)object->look[3];
   const double a = f->a + 200.0 * pitch;
   const float open =
       scene_pulse(a, f->fa, 0.35, pitch - 0.35, pitch) * scene_band(f->h, f->fh, 0.45, 2.6);
@@ -61,11 +57,20 @@ static Colour ground_floor(const RvScene *scene, const Object *object, const Fac
   const Colour board = colour((float)(60 + (shop & 127)), (float)(50 + (shop >> 8 & 127)),
                               (float)(50 + (shop >> 16 & 127)));
   Colour c = colour_mix(wall, colour(74, 66, 58), clamp01(frame));
-  const float goods = scene_texel(scene, TEX_CLOUD, f->a, f->h, f->fa, f->fh, 40.0f) - 0.5f;
-  c = colour_mix(c, colour_mul(window(object, i, -9, spread), 1.1f + 1.1f * goods), open);
+  if (open > 0.0f) {
+    const float goods = scene_texel(scene, TEX_CLOUD, f->a, f->h, f->fa, f->fh, 40.0f) - 0.5f;
+    c = colour_mix(c, colour_mul(window(object, i, -9, spread), 1.1f + 1.1f * goods), open);
+  }
   if ((shop >> 24 & 3) != 0)
     c = colour_mix(c, board, sign);
   return c;
+}
+
+/* Share of the rectangle of two pulse trains across each other. */
+static float both(double a, float fa, double a0, double a1, double across, double h, float fh,
+                  double h0, double h1, double up) {
+  const float share = scene_pulse(a, fa, a0, a1, across);
+  return share > 0.0f ? share * scene_pulse(h, fh, h0, h1, up) : 0.0f;
 }
 
 static Colour facade(const RvScene *scene, Spot *spot, Vec p) {
@@ -75,29 +80,30 @@ static Colour facade(const RvScene *scene, Spot *spot, Vec p) {
   Face f = face_of(spot, p);
   f.h += o->half.y - 3.0; /* from the ground */
   const double top = 2.0 * o->half.y - 3.0;
-  const double floor_ = 2.75 + 0.5 * (double)style(o, 4), pitch = 1.7 + 1.2 * (double)style(o, 5);
-  const double wide = pitch * (0.40 + 0.18 * (double)style(o, 6)),
-               tall = 1.35 + 0.3 * (double)style(o, 7);
+  const double floor_ = 2.75 + 0.5 * (double)o->look[4], pitch = 1.7 + 1.2 * (double)o->look[5];
+  const double wide = pitch * (0.40 + 0.18 * (double)o->look[6]),
+               tall = 1.35 + 0.3 * (double)o->look[7];
   Colour c = masonry(scene, o, &f);
   const float upper = scene_band(f.h, f.fh, 3.5, top - 0.75);
   if (upper > 0.0f) {
     const double a = f.a + 200.0 * pitch, h = f.h - 3.5, mid = 0.5 * pitch;
     const double l = mid - 0.5 * wide, r = mid + 0.5 * wide;
-    const float frame = scene_pulse(a, f.fa, l - 0.09, r + 0.09, pitch) *
-                        scene_pulse(h, f.fh, 0.71, 0.89 + tall, floor_);
-    const float sill =
-        scene_pulse(a, f.fa, l - 0.14, r + 0.14, pitch) * scene_pulse(h, f.fh, 0.62, 0.72, floor_);
-    const float bar = scene_pulse(a, f.fa, mid - 0.03, mid + 0.03, pitch);
-    const float cross = scene_pulse(h, f.fh, 0.8 + 0.66 * tall, 0.85 + 0.66 * tall, floor_);
-    const float glass =
-        scene_pulse(a, f.fa, l, r, pitch) * scene_pulse(h, f.fh, 0.8, 0.8 + tall, floor_);
-    const Colour rim = style(o, 8) > 0.4f ? colour(226, 224, 218) : colour(92, 74, 60);
-    const float pane = glass * (1.0f - bar) * (1.0f - cross) * upper;
+    const float frame =
+        both(a, f.fa, l - 0.09, r + 0.09, pitch, h, f.fh, 0.71, 0.89 + tall, floor_);
+    const float sill = both(a, f.fa, l - 0.14, r + 0.14, pitch, h, f.fh, 0.62, 0.72, floor_);
+    const Colour rim = o->look[8] > 0.4f ? colour(226, 224, 218) : colour(92, 74, 60);
     c = colour_mix(c, rim, clamp01(frame * upper));
     c = colour_mix(c, colour(176, 170, 160), clamp01(sill * upper));
-    const float spread = clamp01(1.5f - 1.2f * f.fa / (float)pitch);
-    c = colour_mix(c, window(o, floor_int(a / pitch), floor_int(h / floor_), spread), pane);
-    spot->shiny = 0.25f * pane;
+    const float glass =
+        frame > 0.0f ? both(a, f.fa, l, r, pitch, h, f.fh, 0.8, 0.8 + tall, floor_) : 0.0f;
+    if (glass > 0.0f) {
+      const float bar = scene_pulse(a, f.fa, mid - 0.03, mid + 0.03, pitch);
+      const float cross = scene_pulse(h, f.fh, 0.8 + 0.66 * tall, 0.85 + 0.66 * tall, floor_);
+      const float pane = glass * (1.0f - bar) * (1.0f - cross) * upper;
+      const float spread = clamp01(1.5f - 1.2f * f.fa / (float)pitch);
+      c = colour_mix(c, window(o, floor_int(a / pitch), floor_int(h / floor_), spread), pane);
+      spot->shiny = 0.25f * pane;
+    }
   }
   if (f.h < 3.5)
     c = ground_floor(scene, o, &f, c);
@@ -124,7 +130,7 @@ static Colour body(const RvScene *scene, Spot *spot, Vec p) {
   const float dust =
       scene_texel(scene, TEX_GRAIN, along, p.y - 0.4 * p.x, fz + fx, fy, 55.0f) - 0.5f;
   const float dirt =
-      scene_texel(scene, TEX_CLOUD, along + (double)style(o, 11) * 9.0, p.y, fz + fx, fy, 40.0f) -
+      scene_texel(scene, TEX_CLOUD, along + (double)o->look[11] * 9.0, p.y, fz + fx, fy, 40.0f) -
       0.5f;
   Colour c = colour_mul(colour_mix(o->tint, colour(128, 122, 110), 0.12f),
                         1.0f + 0.24f * dust + 0.28f * dirt);
@@ -176,9 +182,9 @@ static Colour cabin(const RvScene *scene, Spot *spot, Vec p) {
     glass *= scene_band(p.x, fx, -0.66 + 0.12 * (p.y - belt), 0.66 - 0.12 * (p.y - belt));
   spot->shiny = 0.35f + 0.2f * glass;
   /* What can be made out behind the glass, as if it were painted on it. */
-  const float inside = scene_texel(scene, TEX_CLOUD, p.x + (double)style(o, 9) * 9.0, p.y + p.z,
-                                   fx + fz, fy, 60.0f) -
-                       0.5f;
+  const float inside =
+      scene_texel(scene, TEX_CLOUD, p.x + (double)o->look[9] * 9.0, p.y + p.z, fx + fz, fy, 60.0f) -
+      0.5f;
   return colour_mix(o->tint, colour_mul(colour(44, 49, 54), 1.0f + 1.8f * inside), clamp01(glass));
 }
 

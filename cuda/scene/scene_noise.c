@@ -29,10 +29,11 @@ static void paint_row(const RvScene *scene, uint64_t frame, const Dots *dots, in
                       uint32_t *owner) {
   const int width = scene->config.width;
   uint8_t *left = scene->bgr + 8 * (size_t)y * (size_t)width, *right = left + 4 * (size_t)width;
+  const Sensor sensors[2] = {scene_sensor(frame, 0, y), scene_sensor(frame, 1, y)};
   memset(owner, 0, (size_t)width * sizeof *owner);
   for (int x = 0; x < width; x++) {
     const int d = block_disparity(scene, dots, x / BLOCK, y / BLOCK), to = x - d;
-    scene_sense(scene, frame, 0, x, y, dot(scene, dots, 0, x, y), left + 4 * x);
+    scene_sense(scene, &sensors[0], x, dot(scene, dots, 0, x, y), left + 4 * x);
     if (to < 0)
       continue;
     const int other = (int)owner[to] - 1;
@@ -42,7 +43,7 @@ static void paint_row(const RvScene *scene, uint64_t frame, const Dots *dots, in
   for (int x = 0; x < width; x++) {
     const Colour c =
         owner[x] ? dot(scene, dots, 0, (int)owner[x] - 1, y) : dot(scene, dots, 1, x, y);
-    scene_sense(scene, frame, 1, x, y, c, right + 4 * x);
+    scene_sense(scene, &sensors[1], x, c, right + 4 * x);
   }
 }
 

@@ -104,6 +104,9 @@ static Vec corner(const Object *object, int i, double low_z) {
              z > low_z ? z : low_z);
 }
 
+/* Rocks are not closed by their planes: they end where tiles and cells do. */
+static const Rect everywhere = {-1e9, 1e9, -1e9, 1e9};
+
 static void set(Bits *bits, int index) {
   bits->word[index >> 6] |= (uint64_t)1 << (index & 63);
 }
@@ -131,6 +134,8 @@ static void tile(const RvScene *scene, World *world, int eye, int rank) {
   }
   if (x1 < -2 || y1 < -2 || x0 > w + 2 || y0 > h + 2)
     return;
+  world->cover[eye][rank] =
+      object->material == MATERIAL_ROCK ? everywhere : (Rect){x0 - 2, x1 + 2, y0 - 2, y1 + 2};
   const double sx = TILES_X / w, sy = TILES_Y / h;
   const int left = (int)((x0 < 2 ? 0 : x0 - 2) * sx), top = (int)((y0 < 2 ? 0 : y0 - 2) * sy);
   const int right = rv_min((int)((x1 > w ? w : x1 + 2) * sx), TILES_X - 1);
@@ -150,6 +155,9 @@ static void shade(World *world, int rank) {
     x0 = x < x0 ? x : x0, x1 = x > x1 ? x : x1;
     z0 = z < z0 ? z : z0, z1 = z > z1 ? z : z1;
   }
+  world->cast[rank] = object->material == MATERIAL_ROCK
+                          ? everywhere
+                          : (Rect){x0 - 0.01, x1 + 0.01, z0 - 0.01, z1 + 0.01};
   const int left = rv_max(floor_int((x0 - SHADE_X0) / SHADE_CELL), 0);
   const int right = rv_min(floor_int((x1 - SHADE_X0) / SHADE_CELL), SHADE_X - 1);
   const int front = rv_max(floor_int((z0 - SHADE_Z0) / SHADE_CELL), 0);
@@ -168,6 +176,10 @@ static void close_by(World *world, int rank) {
   const int back = rv_min(floor_int((object->high.z + 0.8 - SHADE_Z0) / SHADE_CELL), SHADE_Z - 1);
   for (int z = front; z <= back; z++)
     set(&world->close[z], rank);
+}
+
+static float look(const Object *object, uint32_t salt) {
+  return (float)(scene_hash(object->style, salt, 4u) >> 8) * (1.0f / 16777216.0f);
 }
 
 /* Front to back, so that the first hit ends the search early; ties keep their order. */
@@ -191,6 +203,10 @@ void scene_sort(RvScene *scene) {
   memset(world->shade, 0, sizeof world->shade);
   memset(world->close, 0, sizeof world->close);
   for (int rank = 0; rank < world->objects; rank++) {
+    Object *object = &world->object[world->order[rank]];
+    world->nearest[rank] = object->nearest;
+    for (int i = 0; i < LOOKS; i++)
+      object->look[i] = look(object, (uint32_t)i);
     tile(scene, world, 0, rank);
     tile(scene, world, 1, rank);
     shade(world, rank);

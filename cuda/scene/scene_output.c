@@ -6,12 +6,17 @@
 
 /* Noise of the sensor: a sum of four uniform numbers, near enough to a normal one; the same for
  * all channels of a pixel, so that its deviation holds for the grey value too. */
-static float sensor_noise(const RvScene *scene, uint64_t frame, int eye, int x, int y) {
-  const uint32_t at = (uint32_t)y * 32768u + (uint32_t)x;
-  const uint32_t when = scene_hash((uint32_t)frame, (uint32_t)(frame >> 32), (uint32_t)eye);
+static float sensor_noise(const RvScene *scene, const Sensor *sensor, int x) {
+  const uint32_t at = (uint32_t)sensor->y * 32768u + (uint32_t)x, when = sensor->when;
   const uint32_t a = scene_hash(scene->config.seed, at, when), b = scene_hash(a, 17u, when);
   const int sum = (int)((a & 0xFFFF) + (a >> 16) + (b & 0xFFFF) + (b >> 16)) - 2 * 65535;
   return (float)sum * (float)(1.7320508 / 65535.0); /* variance of the sum: 4 / 12 */
+}
+
+Sensor scene_sensor(uint64_t frame, int eye, int y) {
+  const Sensor sensor = {eye, y,
+                         scene_hash((uint32_t)frame, (uint32_t)(frame >> 32), (uint32_t)eye)};
+  return sensor;
 }
 
 static uint8_t level(float v) {
@@ -20,8 +25,8 @@ static uint8_t level(float v) {
 
 /* The right camera exposes shorter and is a little bluer, as two cameras that expose for themselves
  * do; both darken towards the corners. The cameras of `planes` and `noise` are alike. */
-void scene_sense(const RvScene *scene, uint64_t frame, int eye, int x, int y, Colour c,
-                 uint8_t *bgr) {
+void scene_sense(const RvScene *scene, const Sensor *sensor, int x, Colour c, uint8_t *bgr) {
+  const int eye = sensor->eye, y = sensor->y;
   if (scene->config.pattern < RV_SCENE_PLANES) {
     const float u = (float)((x - scene->camera.cx) / scene->camera.focal);
     const float v = (float)((y - scene->camera.cy) / scene->camera.focal);
@@ -31,7 +36,7 @@ void scene_sense(const RvScene *scene, uint64_t frame, int eye, int x, int y, Co
       c = colour(c.r - 2.0f, c.g - 1.0f, c.b);
   }
   const float noise = scene->config.noise > 0.0
-                          ? (float)scene->config.noise * sensor_noise(scene, frame, eye, x, y)
+                          ? (float)scene->config.noise * sensor_noise(scene, sensor, x)
                           : 0.0f;
   bgr[0] = level(c.b + noise);
   bgr[1] = level(c.g + noise);

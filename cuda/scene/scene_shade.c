@@ -54,6 +54,9 @@ static float openness(const World *world, Vec point) {
   for (int w = 0; w < OBJECT_WORDS; w++)
     for (uint64_t word = world->close[cell].word[w]; word; word &= word - 1) {
       const Object *car = &world->object[world->order[w * 64 + __builtin_ctzll(word)]];
+      /* A car leans by a few degrees at most. */
+      if (point.x < car->low.x - 1.0 || point.x > car->high.x + 1.0)
+        continue;
       const Vec p = scene_local(car, point);
       const double dx = absolute(p.x) - car->half.x + 0.25, dz = absolute(p.z) - car->half.z + 0.3;
       const double ox = dx > 0.0 ? dx : 0.0, oz = dz > 0.0 ? dz : 0.0;

@@ -47,14 +47,20 @@ static int meet_convex(const Object *object, const Ray *ray, double near, double
         return 0;
       continue;
     }
-    const double at = room / slope;
     if (slope < 0.0) {
+      if (room >= 0.0) /* inside of this plane from the start */
+        continue;
+      const double at = room / slope;
       if (at > in) {
         in = at;
         entered = i;
       }
-    } else if (at < out) {
-      out = at;
+    } else {
+      if (room <= 0.0) /* left before the start */
+        return 0;
+      const double at = room / slope;
+      if (at < out)
+        out = at;
     }
     if (in >= out)
       return 0;
@@ -252,14 +258,21 @@ static void meet_wild(const RvScene *scene, const Ray *ray, Hit *hit) {
     *hit = found;
 }
 
-static void meet_objects(const RvScene *scene, const Bits *bits, const Ray *ray, Hit *hit) {
+static void meet_objects(const RvScene *scene, int eye, const Ray *ray, double x, double y,
+                         Hit *hit) {
   const World *world = scene->world;
+  const int tx = rv_clamp((int)(x * TILES_X / scene->config.width), 0, TILES_X - 1);
+  const int ty = rv_clamp((int)(y * TILES_Y / scene->config.height), 0, TILES_Y - 1);
+  const Bits *bits = &world->tile[eye][ty][tx];
   for (int w = 0; w < OBJECT_WORDS; w++)
     for (uint64_t word = bits->word[w]; word; word &= word - 1) {
-      const int index = world->order[w * 64 + __builtin_ctzll(word)];
-      const Object *object = &world->object[index];
-      if (object->nearest > hit->t)
+      const int rank = w * 64 + __builtin_ctzll(word);
+      if (world->nearest[rank] > hit->t)
         return;
+      if (!rect_has(&world->cover[eye][rank], x, y))
+        continue;
+      const int index = world->order[rank];
+      const Object *object = &world->object[index];
       double t;
       int face;
       if (meet(object, ray, scene->near, hit->t, &t, &face)) {
@@ -269,13 +282,12 @@ static void meet_objects(const RvScene *scene, const Bits *bits, const Ray *ray,
     }
 }
 
-/* First hit of the ray through pixel (x, y) of an eye. */
-void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double y, Hit *hit) {
-  const Hit sky = {1e12, -1, 0, MATERIAL_SKY};
-  const int tx = rv_clamp((int)(x * TILES_X / scene->config.width), 0, TILES_X - 1);
-  const int ty = rv_clamp((int)(y * TILES_Y / scene->config.height), 0, TILES_Y - 1);
+/* First hit of the ray through pixel (x, y) of an eye, nearer than `far`; the sky without one. */
+void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double y, double far,
+                 Hit *hit) {
+  const Hit sky = {far, -1, 0, MATERIAL_SKY};
   *hit = sky;
-  meet_objects(scene, &scene->world->tile[eye][ty][tx], ray, hit);
+  meet_objects(scene, eye, ray, x, y, hit);
   if (scene->config.pattern == RV_SCENE_OFFROAD)
     meet_wild(scene, ray, hit);
   else if (scene->config.pattern != RV_SCENE_PLANES)
@@ -285,15 +297,19 @@ void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double
 int scene_in_shadow(const RvScene *scene, Vec point, int self) {
   const World *world = scene->world;
   const double k = point.y / world->sun.y;
-  const int cx = floor_int((point.x - k * world->sun.x - SHADE_X0) / SHADE_CELL);
-  const int cz = floor_int((point.z - k * world->sun.z - SHADE_Z0) / SHADE_CELL);
+  const double x = point.x - k * world->sun.x, z = point.z - k * world->sun.z;
+  const int cx = floor_int((x - SHADE_X0) / SHADE_CELL);
+  const int cz = floor_int((z - SHADE_Z0) / SHADE_CELL);
   if (cx < 0 || cx >= SHADE_X || cz < 0 || cz >= SHADE_Z)
     return 0;
   const Ray ray = {point, world->sun};
   const Bits *bits = &world->shade[cz][cx];
   for (int w = 0; w < OBJECT_WORDS; w++)
     for (uint64_t word = bits->word[w]; word; word &= word - 1) {
-      const int index = world->order[w * 64 + __builtin_ctzll(word)];
+      const int rank = w * 64 + __builtin_ctzll(word);
+      if (!rect_has(&world->cast[rank], x, z))
+        continue;
+      const int index = world->order[rank];
       double t;
       int face;
       if (index != self && meet(&world->object[index], &ray, 1e-3, 1e9, &t, &face))
