@@ -2,7 +2,7 @@
 #include "hough/hough.h"
 
 #include "hough/hough_stages.h"
-#include "rv_config.h"
+#include "rv_object.h"
 
 void rv_hough_config_init(RvHoughConfig *config) {
   if (!config)
@@ -21,30 +21,24 @@ void rv_hough_config_init(RvHoughConfig *config) {
   };
 }
 
-static RvStatus in_range(const RvLog *log, const char *name, int value, int low, int high) {
-  RV_REQUIRE(log, value >= low && value <= high, "hough: %s is %d, must be %d to %d", name, value,
-             low, high);
-  return RV_OK;
-}
-
 static RvStatus check_edges(const RvHoughConfig *c) {
   const RvLog *log = &c->log;
-  RV_TRY(in_range(log, "edges", (int)c->edges, RV_HOUGH_SOBEL, RV_HOUGH_BINARY));
-  RV_TRY(in_range(log, "edge_low", c->edge_low, 0, RV_HOUGH_EDGE_MAX));
-  RV_TRY(in_range(log, "edge_high", c->edge_high, 0, RV_HOUGH_EDGE_MAX));
+  RV_TRY(rv_in_range(log, "hough: edges", (int)c->edges, RV_HOUGH_SOBEL, RV_HOUGH_BINARY));
+  RV_TRY(rv_in_range(log, "hough: edge_low", c->edge_low, 0, RV_HOUGH_EDGE_MAX));
+  RV_TRY(rv_in_range(log, "hough: edge_high", c->edge_high, 0, RV_HOUGH_EDGE_MAX));
   RV_REQUIRE(log, c->edges != RV_HOUGH_CANNY || c->edge_high >= c->edge_low,
              "hough: edge_high is %d, must not be below edge_low = %d", c->edge_high, c->edge_low);
-  RV_TRY(in_range(log, "direction", c->direction, 0, RV_HOUGH_DIRECTION_MAX));
+  RV_TRY(rv_in_range(log, "hough: direction", c->direction, 0, RV_HOUGH_DIRECTION_MAX));
   RV_REQUIRE(log, c->edges != RV_HOUGH_BINARY || c->direction == 0,
              "hough: direction is %d, must be 0 with binary edges, which have no gradient",
              c->direction);
-  return in_range(log, "weighted", c->weighted, 0, 1);
+  return rv_in_range(log, "hough: weighted", c->weighted, 0, 1);
 }
 
 static RvStatus check_space(const RvHoughConfig *c) {
   const RvLog *log = &c->log;
-  RV_TRY(in_range(log, "theta_steps", c->theta_steps, RV_HOUGH_THETA_STEPS_MIN,
-                  RV_HOUGH_THETA_STEPS_MAX));
+  RV_TRY(rv_in_range(log, "hough: theta_steps", c->theta_steps, RV_HOUGH_THETA_STEPS_MIN,
+                     RV_HOUGH_THETA_STEPS_MAX));
   RV_REQUIRE(log, c->rho_step >= RV_HOUGH_RHO_STEP_MIN && c->rho_step <= RV_HOUGH_RHO_STEP_MAX,
              "hough: rho_step is %g px, must be %g to %g", c->rho_step, RV_HOUGH_RHO_STEP_MIN,
              RV_HOUGH_RHO_STEP_MAX);
@@ -66,15 +60,15 @@ RvStatus rv_hough_config_check(const RvHoughConfig *config) {
   if (!config)
     return RV_ERR_ARG;
   const RvLog *log = &config->log;
-  RV_TRY(in_range(log, "width", config->width, 1, RV_MAX_SIDE));
-  RV_TRY(in_range(log, "height", config->height, 1, RV_MAX_SIDE));
+  RV_TRY(rv_in_range(log, "hough: width", config->width, 1, RV_MAX_SIDE));
+  RV_TRY(rv_in_range(log, "hough: height", config->height, 1, RV_MAX_SIDE));
   RV_TRY(check_edges(config));
   RV_TRY(check_space(config));
-  RV_TRY(in_range(log, "threshold", config->threshold, 0, RV_HOUGH_THRESHOLD_MAX));
-  RV_TRY(in_range(log, "max_lines", config->max_lines, 1, RV_HOUGH_LINES_MAX));
-  RV_TRY(in_range(log, "segments", config->segments, 0, 1));
-  RV_TRY(in_range(log, "min_length", config->min_length, 0, RV_HOUGH_LENGTH_MAX));
-  RV_TRY(in_range(log, "max_gap", config->max_gap, 0, RV_HOUGH_LENGTH_MAX));
+  RV_TRY(rv_in_range(log, "hough: threshold", config->threshold, 0, RV_HOUGH_THRESHOLD_MAX));
+  RV_TRY(rv_in_range(log, "hough: max_lines", config->max_lines, 1, RV_HOUGH_LINES_MAX));
+  RV_TRY(rv_in_range(log, "hough: segments", config->segments, 0, 1));
+  RV_TRY(rv_in_range(log, "hough: min_length", config->min_length, 0, RV_HOUGH_LENGTH_MAX));
+  RV_TRY(rv_in_range(log, "hough: max_gap", config->max_gap, 0, RV_HOUGH_LENGTH_MAX));
   RV_REQUIRE(log, config->threads >= 0, "hough: threads is %d, must be 0 (all) or more",
              config->threads);
   return RV_OK;
@@ -94,19 +88,8 @@ void rv_hough_size(const RvHoughConfig *config, int *bins, int *angles, int *rho
     *first = plan.first;
 }
 
-/* NULL when this build does not hold the engine. */
-static const RvHoughStages *stages_of(RvEngine engine) {
-  if (engine == RV_CPU)
-    return &rv_hough_stages_cpu;
-#if RV_HAVE_CUDA
-  if (engine == RV_CUDA)
-    return &rv_hough_stages_cuda;
-#endif
-  return NULL;
-}
-
 size_t rv_hough_workspace(const RvHoughConfig *config, RvEngine engine) {
-  const RvHoughStages *stages = stages_of(engine);
+  const RvHoughStages *stages = RV_STAGES_OF(hough, engine);
   if (rv_hough_config_check(config) != RV_OK || !stages)
     return 0;
   void *work = rv_memory_object(stages->work_bytes);
@@ -118,18 +101,6 @@ size_t rv_hough_workspace(const RvHoughConfig *config, RvEngine engine) {
   stages->layout(work, config, &plan, &counted);
   rv_memory_free(work, RV_CPU);
   return rv_arena_size(&counted);
-}
-
-static RvStatus check_engine(const RvLog *log, RvEngine engine) {
-  RV_REQUIRE(log, engine == RV_CPU || engine == RV_CUDA,
-             "hough: engine is %d, must be RV_CPU (0) or RV_CUDA (1)", (int)engine);
-  if (engine == RV_CPU)
-    return RV_OK;
-  char reason[256] = "this build has no CUDA engine";
-  if (stages_of(engine) && rv_cuda_devices(reason, sizeof reason) > 0)
-    return RV_OK;
-  rv_log(log, "hough: no CUDA engine: %s; use RV_CPU", reason);
-  return RV_ERR_NO_DEVICE;
 }
 
 /* Makes the tables and hands them to the engine. */
@@ -156,15 +127,9 @@ static RvStatus open_object(RvHough *hough) {
     return RV_ERR_NO_MEMORY;
   }
   hough->stages->layout(hough->work, config, &hough->plan, &hough->arena);
-  const size_t bytes = rv_arena_size(&hough->arena);
-  const RvStatus status = rv_arena_open(&hough->arena, hough->engine);
-  if (status != RV_OK) {
-    rv_log(&config->log,
-           "hough: cannot take %.1f MiB of %s memory for %d x %d pixels, %d angles and %d bins",
-           (double)bytes / 1048576, hough->engine == RV_CUDA ? "GPU" : "host", config->width,
-           config->height, hough->plan.angles, hough->plan.bins);
-    return status;
-  }
+  RV_TRY(rv_arena_open_for(&hough->arena, hough->engine, &config->log, "hough",
+                           "%d x %d pixels, %d angles and %d bins", config->width, config->height,
+                           hough->plan.angles, hough->plan.bins));
   hough->stages->layout(hough->work, config, &hough->plan, &hough->arena);
   return open_tables(hough);
 }
@@ -174,7 +139,7 @@ RvStatus rv_hough_new(RvHough **out, const RvHoughConfig *config, RvEngine engin
     return RV_ERR_ARG;
   *out = NULL;
   RV_TRY(rv_hough_config_check(config));
-  RV_TRY(check_engine(&config->log, engine));
+  RV_TRY(rv_check_engine(&config->log, "hough", engine));
   RvHough *hough = rv_memory_object(sizeof *hough);
   if (!hough) {
     rv_log(&config->log, "hough: out of host memory");
@@ -182,7 +147,7 @@ RvStatus rv_hough_new(RvHough **out, const RvHoughConfig *config, RvEngine engin
   }
   hough->config = *config;
   hough->engine = engine;
-  hough->stages = stages_of(engine);
+  hough->stages = RV_STAGES_OF(hough, engine);
   const RvStatus status = open_object(hough);
   if (status != RV_OK) {
     rv_hough_free(&hough);

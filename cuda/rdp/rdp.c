@@ -3,7 +3,7 @@
 #include "rdp.h"
 
 #include "rdp_stages.h"
-#include "rv_config.h"
+#include "rv_object.h"
 #include "rv_hd.h"
 
 struct RvRdp {
@@ -27,18 +27,12 @@ void rv_rdp_config_init(RvRdpConfig *config) {
   };
 }
 
-static RvStatus in_range(const RvLog *log, const char *name, int value, int low, int high) {
-  RV_REQUIRE(log, value >= low && value <= high, "rdp: %s is %d, must be %d to %d", name, value,
-             low, high);
-  return RV_OK;
-}
-
 RvStatus rv_rdp_config_check(const RvRdpConfig *config) {
   if (!config)
     return RV_ERR_ARG;
   const RvLog *log = &config->log;
-  RV_TRY(in_range(log, "width", config->width, 1, RV_MAX_SIDE));
-  RV_TRY(in_range(log, "height", config->height, 1, RV_MAX_SIDE));
+  RV_TRY(rv_in_range(log, "rdp: width", config->width, 1, RV_MAX_SIDE));
+  RV_TRY(rv_in_range(log, "rdp: height", config->height, 1, RV_MAX_SIDE));
   RV_REQUIRE(log, config->epsilon >= 0 && config->epsilon <= RV_RDP_EPSILON_MAX,
              "rdp: epsilon is %g px, must be 0 to %g", config->epsilon, RV_RDP_EPSILON_MAX);
   RV_REQUIRE(log, config->distance == RV_RDP_VERTICAL || config->distance == RV_RDP_PERPENDICULAR,
@@ -49,25 +43,14 @@ RvStatus rv_rdp_config_check(const RvRdpConfig *config) {
              (int)config->invalid);
   RV_REQUIRE(log, config->median == 0 || config->median == 3 || config->median == 5,
              "rdp: median is %d, must be 0, 3 or 5", config->median);
-  RV_TRY(in_range(log, "max_levels", config->max_levels, 0, RV_RDP_LEVELS_MAX));
+  RV_TRY(rv_in_range(log, "rdp: max_levels", config->max_levels, 0, RV_RDP_LEVELS_MAX));
   RV_REQUIRE(log, config->threads >= 0, "rdp: threads is %d, must be 0 (all) or more",
              config->threads);
   return RV_OK;
 }
 
-/* NULL when this build does not hold the engine. */
-static const RvRdpStages *stages_of(RvEngine engine) {
-  if (engine == RV_CPU)
-    return &rv_rdp_stages_cpu;
-#if RV_HAVE_CUDA
-  if (engine == RV_CUDA)
-    return &rv_rdp_stages_cuda;
-#endif
-  return NULL;
-}
-
 size_t rv_rdp_workspace(const RvRdpConfig *config, RvEngine engine) {
-  const RvRdpStages *stages = stages_of(engine);
+  const RvRdpStages *stages = RV_STAGES_OF(rdp, engine);
   if (rv_rdp_config_check(config) != RV_OK || !stages)
     return 0;
   void *work = rv_memory_object(stages->work_bytes);
@@ -83,19 +66,6 @@ uint32_t rv_rdp_segments_max(const RvRdpConfig *config) {
   if (rv_rdp_config_check(config) != RV_OK)
     return 0;
   return (uint32_t)config->width * (uint32_t)rv_max(1, config->height - 1);
-}
-
-static RvStatus check_engine(const RvRdpConfig *config, RvEngine engine) {
-  const RvLog *log = &config->log;
-  RV_REQUIRE(log, engine == RV_CPU || engine == RV_CUDA,
-             "rdp: engine is %d, must be RV_CPU (0) or RV_CUDA (1)", (int)engine);
-  if (engine == RV_CPU)
-    return RV_OK;
-  char reason[256] = "this build has no CUDA engine";
-  if (stages_of(engine) && rv_cuda_devices(reason, sizeof reason) > 0)
-    return RV_OK;
-  rv_log(log, "rdp: no CUDA engine: %s; use RV_CPU", reason);
-  return RV_ERR_NO_DEVICE;
 }
 
 static RvRdpLimit limit_of(const RvRdpConfig *config) {
@@ -115,14 +85,8 @@ static RvStatus open_object(RvRdp *rdp) {
     return RV_ERR_NO_MEMORY;
   }
   rdp->stages->layout(rdp->work, &rdp->config, &rdp->arena);
-  const size_t bytes = rv_arena_size(&rdp->arena);
-  const RvStatus status = rv_arena_open(&rdp->arena, rdp->engine);
-  if (status != RV_OK) {
-    rv_log(log, "rdp: cannot take %.1f MiB of %s memory for %d x %d pixels",
-           (double)bytes / 1048576, rdp->engine == RV_CUDA ? "GPU" : "host", rdp->config.width,
-           rdp->config.height);
-    return status;
-  }
+  RV_TRY(rv_arena_open_for(&rdp->arena, rdp->engine, log, "rdp", "%d x %d pixels",
+                           rdp->config.width, rdp->config.height));
   rdp->stages->layout(rdp->work, &rdp->config, &rdp->arena);
   return rdp->stages->open(rdp->work, &rdp->config);
 }
@@ -132,7 +96,7 @@ RvStatus rv_rdp_new(RvRdp **out, const RvRdpConfig *config, RvEngine engine) {
     return RV_ERR_ARG;
   *out = NULL;
   RV_TRY(rv_rdp_config_check(config));
-  RV_TRY(check_engine(config, engine));
+  RV_TRY(rv_check_engine(&config->log, "rdp", engine));
   RvRdp *rdp = rv_memory_object(sizeof *rdp);
   if (!rdp) {
     rv_log(&config->log, "rdp: out of host memory");
@@ -141,7 +105,7 @@ RvStatus rv_rdp_new(RvRdp **out, const RvRdpConfig *config, RvEngine engine) {
   rdp->config = *config;
   rdp->limit = limit_of(config);
   rdp->engine = engine;
-  rdp->stages = stages_of(engine);
+  rdp->stages = RV_STAGES_OF(rdp, engine);
   const RvStatus status = open_object(rdp);
   if (status != RV_OK) {
     rv_rdp_free(&rdp);

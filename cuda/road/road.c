@@ -3,7 +3,7 @@
 #include "road.h"
 
 #include "road_stages.h"
-#include "rv_config.h"
+#include "rv_object.h"
 
 void rv_road_config_init(RvRoadConfig *config) {
   if (!config)
@@ -29,12 +29,6 @@ void rv_road_config_init(RvRoadConfig *config) {
       .distance = RV_ROAD_MAHALANOBIS,
       .variance_floor = RV_ROAD_FLOOR_DEFAULT,
   };
-}
-
-static RvStatus in_range(const RvLog *log, const char *name, int value, int low, int high) {
-  RV_REQUIRE(log, value >= low && value <= high, "road: %s is %d, must be %d to %d", name, value,
-             low, high);
-  return RV_OK;
 }
 
 static RvStatus in_interval(const RvLog *log, const char *name, double value, double low,
@@ -78,13 +72,13 @@ static RvStatus check_shape(const RvRoadConfig *c) {
 
 static RvStatus check_models(const RvRoadConfig *c) {
   const RvLog *log = &c->log;
-  RV_TRY(in_range(log, "library_size", c->library_size, 1, RV_ROAD_LIBRARY_MAX));
-  RV_TRY(in_range(log, "initial_models", c->initial_models, 1, c->library_size));
-  RV_TRY(in_range(log, "new_models", c->new_models, 1, c->library_size));
-  RV_TRY(in_range(log, "min_samples", c->min_samples, 1, RV_ROAD_SAMPLES_MAX));
+  RV_TRY(rv_in_range(log, "road: library_size", c->library_size, 1, RV_ROAD_LIBRARY_MAX));
+  RV_TRY(rv_in_range(log, "road: initial_models", c->initial_models, 1, c->library_size));
+  RV_TRY(rv_in_range(log, "road: new_models", c->new_models, 1, c->library_size));
+  RV_TRY(rv_in_range(log, "road: min_samples", c->min_samples, 1, RV_ROAD_SAMPLES_MAX));
   RV_TRY(positive(log, "update_threshold", c->update_threshold, RV_ROAD_THRESHOLD_MAX));
   RV_TRY(positive(log, "classify_threshold", c->classify_threshold, RV_ROAD_THRESHOLD_MAX));
-  RV_TRY(in_range(log, "distance", (int)c->distance, 0, RV_ROAD_DISTANCES - 1));
+  RV_TRY(rv_in_range(log, "road: distance", (int)c->distance, 0, RV_ROAD_DISTANCES - 1));
   return in_interval(log, "variance_floor", c->variance_floor, RV_ROAD_FLOOR_MIN,
                      RV_ROAD_FLOOR_MAX);
 }
@@ -93,14 +87,14 @@ RvStatus rv_road_config_check(const RvRoadConfig *c) {
   if (!c)
     return RV_ERR_ARG;
   const RvLog *log = &c->log;
-  RV_TRY(in_range(log, "patch_size", c->patch_size, RV_ROAD_PATCH_MIN, RV_ROAD_PATCH_MAX));
-  RV_TRY(in_range(log, "width", c->width, c->patch_size, RV_MAX_SIDE));
-  RV_TRY(in_range(log, "height", c->height, c->patch_size, RV_MAX_SIDE));
+  RV_TRY(rv_in_range(log, "road: patch_size", c->patch_size, RV_ROAD_PATCH_MIN, RV_ROAD_PATCH_MAX));
+  RV_TRY(rv_in_range(log, "road: width", c->width, c->patch_size, RV_MAX_SIDE));
+  RV_TRY(rv_in_range(log, "road: height", c->height, c->patch_size, RV_MAX_SIDE));
   RV_TRY(check_camera(log, &c->camera));
-  RV_TRY(in_range(log, "bins", c->bins, RV_ROAD_BINS_MIN, RV_ROAD_BINS_MAX));
-  RV_TRY(in_range(log, "equalize", c->equalize, 0, 1));
-  RV_TRY(in_range(log, "min_saturation", c->min_saturation, 0, 255));
-  RV_TRY(in_range(log, "min_value", c->min_value, 0, 255));
+  RV_TRY(rv_in_range(log, "road: bins", c->bins, RV_ROAD_BINS_MIN, RV_ROAD_BINS_MAX));
+  RV_TRY(rv_in_range(log, "road: equalize", c->equalize, 0, 1));
+  RV_TRY(rv_in_range(log, "road: min_saturation", c->min_saturation, 0, 255));
+  RV_TRY(rv_in_range(log, "road: min_value", c->min_value, 0, 255));
   RV_TRY(check_shape(c));
   RV_TRY(check_models(c));
   RV_REQUIRE(log, c->threads >= 0, "road: threads is %d, must be 0 (all) or more", c->threads);
@@ -111,17 +105,6 @@ void rv_road_size(const RvRoadConfig *config, int *columns, int *rows) {
   const int legal = rv_road_config_check(config) == RV_OK;
   *columns = legal ? config->width / config->patch_size : 0;
   *rows = legal ? config->height / config->patch_size : 0;
-}
-
-/* NULL when this build does not hold the engine. */
-static const RvRoadStages *stages_of(RvEngine engine) {
-  if (engine == RV_CPU)
-    return &rv_road_stages_cpu;
-#if RV_HAVE_CUDA
-  if (engine == RV_CUDA)
-    return &rv_road_stages_cuda;
-#endif
-  return NULL;
 }
 
 static void vote_config(const RvRoadConfig *config, RvVoteConfig *vote) {
@@ -135,7 +118,7 @@ static void vote_config(const RvRoadConfig *config, RvVoteConfig *vote) {
 }
 
 size_t rv_road_workspace(const RvRoadConfig *config, RvEngine engine) {
-  const RvRoadStages *stages = stages_of(engine);
+  const RvRoadStages *stages = RV_STAGES_OF(road, engine);
   if (rv_road_config_check(config) != RV_OK || !stages)
     return 0;
   void *work = rv_memory_object(stages->work_bytes);
@@ -149,18 +132,6 @@ size_t rv_road_workspace(const RvRoadConfig *config, RvEngine engine) {
   return rv_arena_size(&counted) + (config->equalize ? rv_vote_workspace(&vote, engine) : 0);
 }
 
-static RvStatus check_engine(const RvLog *log, RvEngine engine) {
-  RV_REQUIRE(log, engine == RV_CPU || engine == RV_CUDA,
-             "road: engine is %d, must be RV_CPU (0) or RV_CUDA (1)", (int)engine);
-  if (engine == RV_CPU)
-    return RV_OK;
-  char reason[256] = "this build has no CUDA engine";
-  if (stages_of(engine) && rv_cuda_devices(reason, sizeof reason) > 0)
-    return RV_OK;
-  rv_log(log, "road: no CUDA engine: %s; use RV_CPU", reason);
-  return RV_ERR_NO_DEVICE;
-}
-
 /* Fills a cleared object; what it has taken is freed by the caller through rv_road_free. */
 static RvStatus open_object(RvRoad *road) {
   const RvRoadConfig *config = &road->config;
@@ -171,14 +142,8 @@ static RvStatus open_object(RvRoad *road) {
     return RV_ERR_NO_MEMORY;
   }
   road->stages->layout(road->work, config, &road->arena);
-  const size_t bytes = rv_arena_size(&road->arena);
-  const RvStatus status = rv_arena_open(&road->arena, road->engine);
-  if (status != RV_OK) {
-    rv_log(log, "road: cannot take %.1f MiB of %s memory for %d x %d pixels",
-           (double)bytes / 1048576, road->engine == RV_CUDA ? "GPU" : "host", config->width,
-           config->height);
-    return status;
-  }
+  RV_TRY(rv_arena_open_for(&road->arena, road->engine, log, "road", "%d x %d pixels", config->width,
+                           config->height));
   road->stages->layout(road->work, config, &road->arena);
   RV_TRY(road->stages->open(road->work, config));
   if (!config->equalize)
@@ -193,7 +158,7 @@ RvStatus rv_road_new(RvRoad **out, const RvRoadConfig *config, RvEngine engine) 
     return RV_ERR_ARG;
   *out = NULL;
   RV_TRY(rv_road_config_check(config));
-  RV_TRY(check_engine(&config->log, engine));
+  RV_TRY(rv_check_engine(&config->log, "road", engine));
   RvRoad *road = rv_memory_object(sizeof *road);
   if (!road) {
     rv_log(&config->log, "road: out of host memory");
@@ -201,7 +166,7 @@ RvStatus rv_road_new(RvRoad **out, const RvRoadConfig *config, RvEngine engine) 
   }
   road->config = *config;
   road->engine = engine;
-  road->stages = stages_of(engine);
+  road->stages = RV_STAGES_OF(road, engine);
   const RvStatus status = open_object(road);
   if (status != RV_OK) {
     rv_road_free(&road);

@@ -2,8 +2,7 @@
  * stages. */
 #include "sgm.h"
 
-#include "rv_config.h"
-#include "rv_internal.h"
+#include "rv_object.h"
 #include "sgm_rules.h"
 #include "sgm_stages.h"
 
@@ -28,15 +27,9 @@ void rv_sgm_config_init(RvSgmConfig *config) {
   };
 }
 
-static RvStatus in_range(const RvLog *log, const char *name, int value, int low, int high) {
-  RV_REQUIRE(log, value >= low && value <= high, "sgm: %s is %d, must be %d to %d", name, value,
-             low, high);
-  return RV_OK;
-}
-
 static RvStatus check_penalties(const RvSgmConfig *c) {
   const RvLog *log = &c->log;
-  RV_TRY(in_range(log, "p2", c->p2, 0, RV_SGM_PENALTY_MAX));
+  RV_TRY(rv_in_range(log, "sgm: p2", c->p2, 0, RV_SGM_PENALTY_MAX));
   RV_REQUIRE(log, c->p1 >= 0 && c->p1 <= c->p2, "sgm: p1 is %d, must be 0 to p2 = %d", c->p1,
              c->p2);
   const int most = rv_sgm_path_max(c->cost, c->p2);
@@ -44,38 +37,39 @@ static RvStatus check_penalties(const RvSgmConfig *c) {
       log, c->paths * most <= 65535,
       "sgm: sums of %d paths of up to %d + p2 = %d do not fit 16 bits, p2 must be at most %d",
       c->paths, rv_sgm_bits(c->cost), most, 65535 / c->paths - rv_sgm_bits(c->cost));
-  RV_TRY(in_range(log, "adaptive_p2", c->adaptive_p2, 0, 1));
+  RV_TRY(rv_in_range(log, "sgm: adaptive_p2", c->adaptive_p2, 0, 1));
   if (!c->adaptive_p2)
     return RV_OK;
   RV_REQUIRE(log, c->p2_min >= c->p1 && c->p2_min <= c->p2,
              "sgm: p2_min is %d, must be p1 = %d to p2 = %d", c->p2_min, c->p1, c->p2);
-  return in_range(log, "p2_gradient", c->p2_gradient, 0, RV_SGM_P2_GRADIENT_MAX);
+  return rv_in_range(log, "sgm: p2_gradient", c->p2_gradient, 0, RV_SGM_P2_GRADIENT_MAX);
 }
 
 static RvStatus check_cleaning(const RvSgmConfig *c) {
   const RvLog *log = &c->log;
-  RV_TRY(in_range(log, "uniqueness", c->uniqueness, 0, RV_SGM_UNIQUENESS_MAX));
-  RV_TRY(in_range(log, "max_lr_diff", c->max_lr_diff, -1, RV_SGM_LR_DIFF_MAX));
-  RV_TRY(in_range(log, "subpixel", c->subpixel, 0, 1));
+  RV_TRY(rv_in_range(log, "sgm: uniqueness", c->uniqueness, 0, RV_SGM_UNIQUENESS_MAX));
+  RV_TRY(rv_in_range(log, "sgm: max_lr_diff", c->max_lr_diff, -1, RV_SGM_LR_DIFF_MAX));
+  RV_TRY(rv_in_range(log, "sgm: subpixel", c->subpixel, 0, 1));
   RV_REQUIRE(log, c->median == 0 || c->median == 3 || c->median == 5,
              "sgm: median is %d, must be 0, 3 or 5", c->median);
-  RV_TRY(in_range(log, "speckle_size", c->speckle_size, 0, RV_SGM_SPECKLE_SIZE_MAX));
-  RV_TRY(in_range(log, "speckle_range", c->speckle_range, 0, RV_SGM_SPECKLE_RANGE_MAX));
-  return in_range(log, "confidence", c->confidence, 0, 1);
+  RV_TRY(rv_in_range(log, "sgm: speckle_size", c->speckle_size, 0, RV_SGM_SPECKLE_SIZE_MAX));
+  RV_TRY(rv_in_range(log, "sgm: speckle_range", c->speckle_range, 0, RV_SGM_SPECKLE_RANGE_MAX));
+  return rv_in_range(log, "sgm: confidence", c->confidence, 0, 1);
 }
 
 RvStatus rv_sgm_config_check(const RvSgmConfig *config) {
   if (!config)
     return RV_ERR_ARG;
   const RvLog *log = &config->log;
-  RV_TRY(in_range(log, "width", config->width, 1, RV_MAX_SIDE));
-  RV_TRY(in_range(log, "height", config->height, 1, RV_MAX_SIDE));
-  RV_TRY(in_range(log, "disparities", config->disparities, RV_SGM_DISPARITIES_MIN,
-                  RV_SGM_DISPARITIES_MAX));
+  RV_TRY(rv_in_range(log, "sgm: width", config->width, 1, RV_MAX_SIDE));
+  RV_TRY(rv_in_range(log, "sgm: height", config->height, 1, RV_MAX_SIDE));
+  RV_TRY(rv_in_range(log, "sgm: disparities", config->disparities, RV_SGM_DISPARITIES_MIN,
+                     RV_SGM_DISPARITIES_MAX));
   RV_REQUIRE(log, config->disparities % RV_SGM_DISPARITIES_STEP == 0,
              "sgm: disparities is %d, must be a multiple of %d", config->disparities,
              RV_SGM_DISPARITIES_STEP);
-  RV_TRY(in_range(log, "min_disparity", config->min_disparity, 0, RV_SGM_MIN_DISPARITY_MAX));
+  RV_TRY(
+      rv_in_range(log, "sgm: min_disparity", config->min_disparity, 0, RV_SGM_MIN_DISPARITY_MAX));
   RV_REQUIRE(log, config->paths == 2 || config->paths == 4 || config->paths == 8,
              "sgm: paths is %d, must be 2, 4 or 8", config->paths);
   RV_REQUIRE(log, config->cost == RV_SGM_CSCT || config->cost == RV_SGM_CENSUS,
@@ -87,19 +81,8 @@ RvStatus rv_sgm_config_check(const RvSgmConfig *config) {
   return RV_OK;
 }
 
-/* NULL when this build does not hold the engine. */
-static const RvSgmStages *stages_of(RvEngine engine) {
-  if (engine == RV_CPU)
-    return &rv_sgm_stages_cpu;
-#if RV_HAVE_CUDA
-  if (engine == RV_CUDA)
-    return &rv_sgm_stages_cuda;
-#endif
-  return NULL;
-}
-
 size_t rv_sgm_workspace(const RvSgmConfig *config, RvEngine engine) {
-  const RvSgmStages *stages = stages_of(engine);
+  const RvSgmStages *stages = RV_STAGES_OF(sgm, engine);
   if (rv_sgm_config_check(config) != RV_OK || !stages)
     return 0;
   void *work = rv_memory_object(stages->work_bytes);
@@ -111,19 +94,6 @@ size_t rv_sgm_workspace(const RvSgmConfig *config, RvEngine engine) {
   return rv_arena_size(&counted);
 }
 
-static RvStatus check_engine(const RvSgmConfig *config, RvEngine engine) {
-  const RvLog *log = &config->log;
-  RV_REQUIRE(log, engine == RV_CPU || engine == RV_CUDA,
-             "sgm: engine is %d, must be RV_CPU (0) or RV_CUDA (1)", (int)engine);
-  if (engine == RV_CPU)
-    return RV_OK;
-  char reason[256] = "this build has no CUDA engine";
-  if (stages_of(engine) && rv_cuda_devices(reason, sizeof reason) > 0)
-    return RV_OK;
-  rv_log(log, "sgm: no CUDA engine: %s; use RV_CPU", reason);
-  return RV_ERR_NO_DEVICE;
-}
-
 /* Fills a cleared object; what it has taken is freed by the caller through rv_sgm_free. */
 static RvStatus open_object(RvSgm *sgm) {
   const RvLog *log = &sgm->config.log;
@@ -133,14 +103,9 @@ static RvStatus open_object(RvSgm *sgm) {
     return RV_ERR_NO_MEMORY;
   }
   sgm->stages->layout(sgm->work, &sgm->config, &sgm->arena);
-  const size_t bytes = rv_arena_size(&sgm->arena);
-  const RvStatus status = rv_arena_open(&sgm->arena, sgm->engine);
-  if (status != RV_OK) {
-    rv_log(log, "sgm: cannot take %.1f MiB of %s memory for %d x %d pixels and %d disparities",
-           (double)bytes / 1048576, sgm->engine == RV_CUDA ? "GPU" : "host", sgm->config.width,
-           sgm->config.height, sgm->config.disparities);
-    return status;
-  }
+  RV_TRY(rv_arena_open_for(&sgm->arena, sgm->engine, log, "sgm",
+                           "%d x %d pixels and %d disparities", sgm->config.width,
+                           sgm->config.height, sgm->config.disparities));
   sgm->stages->layout(sgm->work, &sgm->config, &sgm->arena);
   return sgm->stages->open ? sgm->stages->open(sgm->work, &sgm->config) : RV_OK;
 }
@@ -150,7 +115,7 @@ RvStatus rv_sgm_new(RvSgm **out, const RvSgmConfig *config, RvEngine engine) {
     return RV_ERR_ARG;
   *out = NULL;
   RV_TRY(rv_sgm_config_check(config));
-  RV_TRY(check_engine(config, engine));
+  RV_TRY(rv_check_engine(&config->log, "sgm", engine));
   RvSgm *sgm = rv_memory_object(sizeof *sgm);
   if (!sgm) {
     rv_log(&config->log, "sgm: out of host memory");
@@ -158,7 +123,7 @@ RvStatus rv_sgm_new(RvSgm **out, const RvSgmConfig *config, RvEngine engine) {
   }
   sgm->config = *config;
   sgm->engine = engine;
-  sgm->stages = stages_of(engine);
+  sgm->stages = RV_STAGES_OF(sgm, engine);
   const RvStatus status = open_object(sgm);
   if (status != RV_OK) {
     rv_sgm_free(&sgm);

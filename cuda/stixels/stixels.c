@@ -1,7 +1,7 @@
 /* stixels.c: host side of stixels: defaults, checks, memory, and run as a list of stages. */
 #include "stixels.h"
 
-#include "rv_config.h"
+#include "rv_object.h"
 #include "stixels_stages.h"
 
 struct RvStixels {
@@ -43,12 +43,6 @@ void rv_stixels_config_init(RvStixelsConfig *config) {
 
 /* --- Checks ---------------------------------------------------------------------------------- */
 
-static RvStatus in_range(const RvLog *log, const char *name, int value, int low, int high) {
-  RV_REQUIRE(log, value >= low && value <= high, "stixels: %s is %d, must be %d to %d", name, value,
-             low, high);
-  return RV_OK;
-}
-
 /* False for NaN too. */
 static RvStatus within(const RvLog *log, const char *name, double value, double low, double high) {
   RV_REQUIRE(log, value >= low && value <= high, "stixels: %s is %g, must be %g to %g", name, value,
@@ -83,10 +77,11 @@ static RvStatus check_priors(const RvStixelsConfig *c) {
 
 static RvStatus check_semantics(const RvStixelsConfig *c) {
   const RvLog *log = &c->log;
-  RV_TRY(in_range(log, "semantics", c->semantics, 0, RV_STIXELS_SEMANTICS_MAX));
+  RV_TRY(rv_in_range(log, "stixels: semantics", c->semantics, 0, RV_STIXELS_SEMANTICS_MAX));
   RV_TRY(within(log, "semantic_weight", c->semantic_weight, 0, RV_STIXELS_WEIGHT_MAX));
   for (int k = 0; k < c->semantics; k++)
-    RV_TRY(in_range(log, "semantic_structure", c->semantic_structure[k], 0, RV_STIXEL_SKY));
+    RV_TRY(rv_in_range(log, "stixels: semantic_structure", c->semantic_structure[k], 0,
+                       RV_STIXEL_SKY));
   return RV_OK;
 }
 
@@ -111,15 +106,16 @@ RvStatus rv_stixels_config_check(const RvStixelsConfig *config) {
   if (!config)
     return RV_ERR_ARG;
   const RvLog *log = &config->log;
-  RV_TRY(in_range(log, "width", config->width, 1, RV_MAX_SIDE));
-  RV_TRY(in_range(log, "height", config->height, 1, RV_MAX_SIDE));
-  RV_TRY(in_range(log, "stixel_width", config->stixel_width, 1, RV_STIXELS_CELL_MAX));
-  RV_TRY(in_range(log, "vertical_step", config->vertical_step, 1, RV_STIXELS_CELL_MAX));
-  RV_TRY(in_range(log, "model", (int)config->model, 0, RV_STIXELS_CONSTANT));
-  RV_TRY(in_range(log, "ground", (int)config->ground, 0, RV_STIXELS_GROUND_CAMERA));
-  RV_TRY(in_range(log, "refine", config->refine, 0, 1));
-  RV_TRY(in_range(log, "cuts", (int)config->cuts, 0, RV_STIXELS_CUTS_TIME_SERIES));
-  RV_TRY(in_range(log, "max_disparity", config->max_disparity, 1, RV_STIXELS_MAX_DISPARITY_MAX));
+  RV_TRY(rv_in_range(log, "stixels: width", config->width, 1, RV_MAX_SIDE));
+  RV_TRY(rv_in_range(log, "stixels: height", config->height, 1, RV_MAX_SIDE));
+  RV_TRY(rv_in_range(log, "stixels: stixel_width", config->stixel_width, 1, RV_STIXELS_CELL_MAX));
+  RV_TRY(rv_in_range(log, "stixels: vertical_step", config->vertical_step, 1, RV_STIXELS_CELL_MAX));
+  RV_TRY(rv_in_range(log, "stixels: model", (int)config->model, 0, RV_STIXELS_CONSTANT));
+  RV_TRY(rv_in_range(log, "stixels: ground", (int)config->ground, 0, RV_STIXELS_GROUND_CAMERA));
+  RV_TRY(rv_in_range(log, "stixels: refine", config->refine, 0, 1));
+  RV_TRY(rv_in_range(log, "stixels: cuts", (int)config->cuts, 0, RV_STIXELS_CUTS_TIME_SERIES));
+  RV_TRY(rv_in_range(log, "stixels: max_disparity", config->max_disparity, 1,
+                     RV_STIXELS_MAX_DISPARITY_MAX));
   RV_REQUIRE(log, config->threads >= 0, "stixels: threads is %d, must be 0 (all) or more",
              config->threads);
   RV_TRY(check_priors(config));
@@ -127,34 +123,10 @@ RvStatus rv_stixels_config_check(const RvStixelsConfig *config) {
   return check_camera(config);
 }
 
-/* NULL when this build does not hold the engine. */
-static const RvStixelsStages *stages_of(RvEngine engine) {
-  if (engine == RV_CPU)
-    return &rv_stixels_stages_cpu;
-#if RV_HAVE_CUDA
-  if (engine == RV_CUDA)
-    return &rv_stixels_stages_cuda;
-#endif
-  return NULL;
-}
-
-static RvStatus check_engine(const RvStixelsConfig *config, RvEngine engine) {
-  const RvLog *log = &config->log;
-  RV_REQUIRE(log, engine == RV_CPU || engine == RV_CUDA,
-             "stixels: engine is %d, must be RV_CPU (0) or RV_CUDA (1)", (int)engine);
-  if (engine == RV_CPU)
-    return RV_OK;
-  char reason[256] = "this build has no CUDA engine";
-  if (stages_of(engine) && rv_cuda_devices(reason, sizeof reason) > 0)
-    return RV_OK;
-  rv_log(log, "stixels: no CUDA engine: %s; use RV_CPU", reason);
-  return RV_ERR_NO_DEVICE;
-}
-
 /* --- Sizes ----------------------------------------------------------------------------------- */
 
 size_t rv_stixels_workspace(const RvStixelsConfig *config, RvEngine engine) {
-  const RvStixelsStages *stages = stages_of(engine);
+  const RvStixelsStages *stages = RV_STAGES_OF(stixels, engine);
   if (rv_stixels_config_check(config) != RV_OK || !stages)
     return 0;
   void *work = rv_memory_object(stages->work_bytes);
@@ -192,14 +164,8 @@ static RvStatus open_object(RvStixels *s, RvStixelsSetup *setup) {
     return RV_ERR_NO_MEMORY;
   }
   s->stages->layout(s->work, &s->model, s->config.threads, &s->arena);
-  const size_t bytes = rv_arena_size(&s->arena);
-  const RvStatus status = rv_arena_open(&s->arena, s->engine);
-  if (status != RV_OK) {
-    rv_log(log, "stixels: cannot take %.1f MiB of %s memory for %d x %d cells",
-           (double)bytes / 1048576, s->engine == RV_CUDA ? "GPU" : "host", s->model.columns,
-           s->model.rows);
-    return status;
-  }
+  RV_TRY(rv_arena_open_for(&s->arena, s->engine, log, "stixels", "%d x %d cells", s->model.columns,
+                           s->model.rows));
   s->stages->layout(s->work, &s->model, s->config.threads, &s->arena);
   return s->stages->open(s->work, setup, log);
 }
@@ -209,14 +175,14 @@ RvStatus rv_stixels_new(RvStixels **out, const RvStixelsConfig *config, RvEngine
     return RV_ERR_ARG;
   *out = NULL;
   RV_TRY(rv_stixels_config_check(config));
-  RV_TRY(check_engine(config, engine));
+  RV_TRY(rv_check_engine(&config->log, "stixels", engine));
   RvStixels *s = rv_memory_object(sizeof *s);
   RvStixelsSetup *setup = rv_memory_object(sizeof *setup);
   RvStatus status = RV_ERR_NO_MEMORY;
   if (s && setup) {
     s->config = *config;
     s->engine = engine;
-    s->stages = stages_of(engine);
+    s->stages = RV_STAGES_OF(stixels, engine);
     status = open_object(s, setup);
   } else {
     rv_log(&config->log, "stixels: out of host memory");

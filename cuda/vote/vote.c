@@ -1,8 +1,7 @@
 /* vote.c: host side of voting: defaults, checks, memory. */
 #include "vote/vote.h"
 
-#include "rv_config.h"
-#include "rv_internal.h"
+#include "rv_object.h"
 #include "vote/vote_stages.h"
 
 struct RvVote {
@@ -20,12 +19,6 @@ void rv_vote_config_init(RvVoteConfig *config) {
                            .format = RV_U8,
                            .bins = RV_VOTE_BINS_DEFAULT,
                            .factor = RV_VOTE_FACTOR_DEFAULT};
-}
-
-static RvStatus in_range(const RvLog *log, const char *name, int value, int low, int high) {
-  RV_REQUIRE(log, value >= low && value <= high, "vote: %s is %d, must be %d to %d", name, value,
-             low, high);
-  return RV_OK;
 }
 
 static int takes(RvVoteKind kind, RvFormat format) {
@@ -46,16 +39,16 @@ RvStatus rv_vote_config_check(const RvVoteConfig *config) {
   if (!config)
     return RV_ERR_ARG;
   const RvLog *log = &config->log;
-  RV_TRY(in_range(log, "kind", (int)config->kind, 0, RV_VOTE_KINDS - 1));
-  RV_TRY(in_range(log, "width", config->width, 1, RV_MAX_SIDE));
-  RV_TRY(in_range(log, "height", config->height, 1, RV_MAX_SIDE));
+  RV_TRY(rv_in_range(log, "vote: kind", (int)config->kind, 0, RV_VOTE_KINDS - 1));
+  RV_TRY(rv_in_range(log, "vote: width", config->width, 1, RV_MAX_SIDE));
+  RV_TRY(rv_in_range(log, "vote: height", config->height, 1, RV_MAX_SIDE));
   RV_REQUIRE(log, takes(config->kind, config->format),
              "vote: kind %d does not take format %d: histograms take RV_U8 or RV_U16, colours "
              "RV_U32, sums any, subsampling RV_U8",
              (int)config->kind, (int)config->format);
-  RV_TRY(in_range(log, "bins", config->bins, 1, RV_VOTE_BINS_MAX));
-  RV_TRY(in_range(log, "factor", config->factor, 2, RV_VOTE_FACTOR_MAX));
-  RV_TRY(in_range(log, "stretch", config->stretch, 0, 64));
+  RV_TRY(rv_in_range(log, "vote: bins", config->bins, 1, RV_VOTE_BINS_MAX));
+  RV_TRY(rv_in_range(log, "vote: factor", config->factor, 2, RV_VOTE_FACTOR_MAX));
+  RV_TRY(rv_in_range(log, "vote: stretch", config->stretch, 0, 64));
   RV_REQUIRE(log, config->threads >= 0, "vote: threads is %d, must be 0 (all) or more",
              config->threads);
   return RV_OK;
@@ -101,19 +94,8 @@ void rv_vote_size(const RvVoteConfig *config, int *columns, int *rows) {
   *rows = plan.spaces;
 }
 
-/* NULL when this build does not hold the engine. */
-static const RvVoteStages *stages_of(RvEngine engine) {
-  if (engine == RV_CPU)
-    return &rv_vote_stages_cpu;
-#if RV_HAVE_CUDA
-  if (engine == RV_CUDA)
-    return &rv_vote_stages_cuda;
-#endif
-  return NULL;
-}
-
 size_t rv_vote_workspace(const RvVoteConfig *config, RvEngine engine) {
-  const RvVoteStages *stages = stages_of(engine);
+  const RvVoteStages *stages = RV_STAGES_OF(vote, engine);
   if (rv_vote_config_check(config) != RV_OK || !stages)
     return 0;
   RvVotePlan plan;
@@ -122,18 +104,6 @@ size_t rv_vote_workspace(const RvVoteConfig *config, RvEngine engine) {
   RvArena counted = {0};
   (void)rv_arena_take(&counted, stages->bytes(&plan, instance, rv_threads(config->threads)));
   return rv_arena_size(&counted);
-}
-
-static RvStatus check_engine(const RvLog *log, RvEngine engine) {
-  RV_REQUIRE(log, engine == RV_CPU || engine == RV_CUDA,
-             "vote: engine is %d, must be RV_CPU (0) or RV_CUDA (1)", (int)engine);
-  if (engine == RV_CPU)
-    return RV_OK;
-  char reason[256] = "this build has no CUDA engine";
-  if (stages_of(engine) && rv_cuda_devices(reason, sizeof reason) > 0)
-    return RV_OK;
-  rv_log(log, "vote: no CUDA engine: %s; use RV_CPU", reason);
-  return RV_ERR_NO_DEVICE;
 }
 
 static RvStatus open_object(RvVote *vote) {
@@ -159,7 +129,7 @@ RvStatus rv_vote_new(RvVote **out, const RvVoteConfig *config, RvEngine engine) 
     return RV_ERR_ARG;
   *out = NULL;
   RV_TRY(rv_vote_config_check(config));
-  RV_TRY(check_engine(&config->log, engine));
+  RV_TRY(rv_check_engine(&config->log, "vote", engine));
   RvVote *vote = rv_memory_object(sizeof *vote);
   if (!vote) {
     rv_log(&config->log, "vote: out of host memory");
@@ -167,7 +137,7 @@ RvStatus rv_vote_new(RvVote **out, const RvVoteConfig *config, RvEngine engine) 
   }
   vote->config = *config;
   vote->engine = engine;
-  vote->stages = stages_of(engine);
+  vote->stages = RV_STAGES_OF(vote, engine);
   const RvStatus status = open_object(vote);
   if (status != RV_OK) {
     rv_vote_free(&vote);
