@@ -88,8 +88,7 @@ static GType pattern_get_type(void) {
   static gsize type = 0;
   static const GEnumValue values[] = {
       {RV_SCENE_STREET, "Flat street with buildings, cars, poles and trees", "street"},
-      {RV_SCENE_SLANTED_STREET, "The same on a street that climbs, sinks and banks",
-       "slanted-street"},
+      {RV_SCENE_SLANTED_STREET, "The same straight up and down steep hills", "slanted-street"},
       {RV_SCENE_OFFROAD, "Dirt track in grass under changing light", "offroad"},
       {RV_SCENE_PLANES, "Textured slanted planes, for exact tests of subpixel disparity", "planes"},
       {RV_SCENE_NOISE, "Random dots, a random disparity per block", "noise"},

@@ -6,6 +6,7 @@ import sys
 import cv2
 import numpy as np
 
+import quality_stixels
 import score
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
@@ -183,63 +184,11 @@ def street():
     ])
 
 
-# --- Stixels on a street that climbs and banks ----------------------------------------------------
-
-STIXEL = np.dtype([('column', '<u2'), ('bottom', '<u2'), ('top', '<u2'), ('structure', 'u1'),
-                   ('semantic', 'u1'), ('slope', '<f4'), ('intercept', '<f4'), ('cost', '<f4')])
-
-
-def dense(meta):
-    """Disparity in px of the stixels of an annotation."""
-    planes = np.full((meta['height'], meta['width']), np.nan)
-    for s in np.frombuffer(meta['payload'], STIXEL)[:meta['count']]:
-        rows = np.arange(int(s['top']), int(s['bottom']) + 1)
-        left = int(s['column'])
-        planes[rows, left:left + meta['stixel-width']] = \
-            np.maximum(s['slope'] * rows + s['intercept'], 1 / SCALE)[:, None]
-    return planes
-
-
-def slanted_error(model):
-    """Mean D1 of what stixels of `model` make of cudasgm's disparity on slanted-street."""
-    import gi
-    import roadvision
-    gi.require_version('Gst', '1.0')
-    from gi.repository import Gst
-    Gst.init(None)
-    pipeline = Gst.parse_launch(
-        'stereotestsrc pattern=slanted-street num-buffers=%d ! '
-        'video/x-raw,format=BGRx,width=%d,height=%d,framerate=2/1 ! '
-        'cudasgm ! cudastixels model=%s ! fakesink name=end' % (
-            STREET_FRAMES, 2 * STREET_SIZE[0], STREET_SIZE[1], model))
-    errors = []
-
-    def judge(_pad, info):
-        found = roadvision.annotations(info.get_buffer())
-        truth = found['RvTruthMeta']
-        errors.append(score.score_disparity(dense(found['RvStixelsMeta']),
-                                            score.to_px(truth['disparity'], SCALE))['D1_fill'])
-        return Gst.PadProbeReturn.OK
-
-    pipeline.get_by_name('end').get_static_pad('sink').add_probe(Gst.PadProbeType.BUFFER, judge)
-    pipeline.set_state(Gst.State.PLAYING)
-    message = pipeline.get_bus().timed_pop_filtered(
-        300 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
-    pipeline.set_state(Gst.State.NULL)
-    if message is None or message.type == Gst.MessageType.ERROR or len(errors) != STREET_FRAMES:
-        raise SystemExit('quality: no stixels of %s' % model)
-    return float(np.mean(errors))
-
-
-def slanted():
-    ours, constant = slanted_error('slanted-fast'), slanted_error('constant')
-    print('slanted-street, stixels, D1 over all truth: constant %.2f %%, slanted-fast %.2f %%'
-          % (constant, ours), flush=True)
-    return verdict([('slanted-fast at most half of constant', ours / constant, 2 * ours <= constant)])
-
-
 if __name__ == '__main__':
-    commands = {'slanted': slanted, 'pairs': print_pairs, 'kitti': kitti, 'street': street}
+    commands = {
+        'pairs': print_pairs, 'kitti': kitti, 'street': street,
+        'stixels': lambda folder: quality_stixels.kitti(folder, kitti_pairs(folder), verdict),
+        'slanted': lambda: quality_stixels.slanted(verdict)}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:
         sys.exit('quality: run quality.sh')
     sys.exit(commands[sys.argv[1]](*sys.argv[2:]))

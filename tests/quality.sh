@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# quality.sh [kitti|street|slanted]: how good the depth of cudasgm is with its default properties, and
-# OpenCV's beside it. Fails when a limit is missed. Without an argument: both.
-#   kitti   three KITTI pairs of the folder that RV_DATA names; exit 77 without it
-#   street  stereotestsrc pattern=street against its own truth
-#   slanted stixels on pattern=slanted-street: slanted-fast against constant; not in all
+# quality.sh [kitti|street|stixels|slanted]: how good depth and stixels are. Fails when a limit is
+# missed. Without an argument: all four.
+#   kitti   cudasgm with its default properties, and OpenCV's beside it, on three KITTI pairs of the
+#           folder that RV_DATA names; exit 77 without it
+#   street  the same on stereotestsrc pattern=street against its own truth
+#   stixels what cudastixels makes of cudasgm's depth on the KITTI pairs; exit 77 without RV_DATA
+#   slanted stixels on pattern=slanted-street: slanted-fast against constant
 # Run it where GStreamer finds the plugin: meson devenv -w . -C build tests/quality.sh
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -25,11 +27,15 @@ match() {
     filesrc "location=$right" ! $read ! pair.sink_1
 }
 
-kitti() {
+need_data() {
   if [ -z "${RV_DATA:-}" ] || [ ! -f "$RV_DATA/manifest.json" ]; then
     echo "quality: RV_DATA names no folder with a manifest.json; the KITTI pairs are skipped"
-    return 77
+    exit 77
   fi
+}
+
+kitti() {
+  need_data
   local name left right width height
   "${python[@]}" pairs "$RV_DATA" >"$work/pairs"
   while IFS=$'\t' read -r name left right width height; do
@@ -41,13 +47,19 @@ kitti() {
 case ${1:-all} in
   kitti) kitti ;;
   street) "${python[@]}" street ;;
+  stixels)
+    need_data
+    "${python[@]}" stixels "$RV_DATA"
+    ;;
   slanted) "${python[@]}" slanted ;;
   all)
     "${python[@]}" street
+    "${python[@]}" slanted
     kitti
+    "${python[@]}" stixels "$RV_DATA"
     ;;
   *)
-    sed -n '2,7s/^# //p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,9s/^# //p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

@@ -17,7 +17,7 @@ extern "C" {
 
 typedef enum RvScenePattern {
   RV_SCENE_STREET = 0,     /* flat road, buildings, cars, poles, walls, trees, sky */
-  RV_SCENE_SLANTED_STREET, /* the same on a street that climbs, sinks and banks */
+  RV_SCENE_SLANTED_STREET, /* the same straight up and down steep hills, banking */
   RV_SCENE_OFFROAD,        /* a dirt track in grass, changing light */
   RV_SCENE_PLANES,         /* textured slanted planes only: exact subpixel tests */
   RV_SCENE_NOISE,          /* random dots at random disparities per block */

@@ -121,6 +121,7 @@ typedef struct World {
   int flat;                             /* ground is y = 0 */
   double climb[HEIGHTS], bank[HEIGHTS]; /* ground y = climb(z) + bank(z) * x */
   double summit;                        /* m: no ground is higher */
+  double stride;                        /* growth of the steps that look for the ground */
   double track[HEIGHTS];                /* x of the middle of the track */
   int objects;
   Object object[OBJECTS_MAX];

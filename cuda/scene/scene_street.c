@@ -131,10 +131,10 @@ static void add_garden(World *world, double side, double z, double length, uint3
   uint32_t random = style;
   const int hedge = scene_unit(&random) < 0.5;
   const double tall = hedge ? 1.1 + 0.8 * scene_unit(&random) : 1.5 + 1.1 * scene_unit(&random);
-  const double thick = hedge ? 0.4 : 0.14;
+  const double thick = hedge ? 0.4 : 0.14, sunk = world->flat ? 1.0 : 2.5;
   Object *wall = upright_box(world, hedge ? MATERIAL_HEDGE : MATERIAL_WALL,
-                             hedge ? RV_LABEL_TREE : RV_LABEL_WALL, side * (8.9 + thick), z, -1.0,
-                             vec(thick, 0.5 * (tall + 1.0), 0.5 * length));
+                             hedge ? RV_LABEL_TREE : RV_LABEL_WALL, side * (8.9 + thick), z, -sunk,
+                             vec(thick, 0.5 * (tall + sunk), 0.5 * length));
   if (wall) {
     wall->style = style;
     wall->tint = hedge ? colour(74, 104, 52) : PICK(facade_tints, scene_unit(&random));

@@ -147,6 +147,8 @@ static double pierce(const World *world, const Ray *ray, double level, double lo
   return 0.5 * (lo + hi);
 }
 
+#define STEEP 0.3 /* m per m of depth: the ground comes nearer to a level ray no faster */
+
 /* The ground raised by `level`, searched from `near` to `far`; 0 when the ray does not meet it.
  * Steps that grow with the distance find the first crossing. */
 static double meet_ground(const World *world, const Ray *ray, double near, double far,
@@ -162,7 +164,9 @@ static double meet_ground(const World *world, const Ray *ray, double near, doubl
   while (before < far && o.z + before * d.z < FAR_M) {
     if (d.y >= 0.0 && o.y + before * d.y > world->summit + level)
       return 0.0;
-    const double t = before * 1.4 + 0.3, y = above(world, ray, t, level);
+    const double safe = before + over / (absolute(d.y) + STEEP),
+                 step = before * world->stride + 0.3;
+    const double t = safe > step ? safe : step, y = above(world, ray, t, level);
     if (y < 0.0)
       return pierce(world, ray, level, before, over, t, y);
     before = t;

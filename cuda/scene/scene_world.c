@@ -23,11 +23,35 @@ double scene_unit(uint32_t *state) {
   return (double)*state * (1.0 / 4294967296.0);
 }
 
+#define BLOCK 83.0 /* m from crossing to crossing, where the zebras are */
+#define LEVEL 8.0  /* m: half a crossing */
+#define CURVE 10.0 /* m in which the grade changes */
+
+/* A street straight up and down the hills, as in San Francisco: level where streets cross, between
+ * them as steep as the hill is, and parabolas from one grade to the other, as roads are built. */
+static double hills(double z, uint32_t seed) {
+  static const double grades[] = {0.16, 0.10, -0.18, -0.08}; /* sum: 0 */
+  const double lap = 4 * BLOCK, at = z - lap * floor(z / lap);
+  double height = 0.0;
+  for (int k = 0; k < 4; k++) {
+    const double s = at - k * BLOCK, straight = BLOCK - 2 * (LEVEL + CURVE);
+    const double in = s < LEVEL ? 0.0 : s < LEVEL + CURVE ? s - LEVEL : CURVE;
+    const double up = s - LEVEL - CURVE;
+    const double middle = up < 0.0 ? 0.0 : up < straight ? up : straight;
+    const double end = up - straight;
+    const double out = end < 0.0 ? 0.0 : end < CURVE ? end : CURVE;
+    height += grades[((uint32_t)k + seed) & 3u] *
+              (in * in / (2 * CURVE) + middle + out - out * out / (2 * CURVE));
+  }
+  return height;
+}
+
 /* Ground height along the street, and its slope to the right, at z m from the start. */
-static double profile(RvScenePattern pattern, double z, double *bank) {
+static double profile(const RvSceneConfig *config, double z, double *bank) {
+  const RvScenePattern pattern = config->pattern;
   if (pattern == RV_SCENE_SLANTED_STREET) {
-    *bank = 0.055 * sin(z / 23.0 + 0.6);
-    return 1.9 * sin(z / 33.0) + 0.35 * sin(z / 12.0 + 1.0);
+    *bank = 0.045 * sin(z / 23.0 + 0.6);
+    return hills(z, config->seed + 3u) + 0.1 * sin(z / 9.0);
   }
   if (pattern == RV_SCENE_OFFROAD) {
     *bank = 0.035 * sin(z / 17.0) + 0.012 * sin(z / 4.7);
@@ -44,12 +68,13 @@ static double track_middle(double z) {
 static void build_ground(const RvScene *scene, World *world) {
   const RvScenePattern pattern = scene->config.pattern;
   double bank;
-  const double here = profile(pattern, world->travel, &bank);
+  const double here = profile(&scene->config, world->travel, &bank);
   world->summit = 0.0;
   world->flat = pattern == RV_SCENE_STREET || pattern == RV_SCENE_PLANES;
+  world->stride = pattern == RV_SCENE_SLANTED_STREET ? 1.1 : 1.4;
   for (int i = 0; i < HEIGHTS; i++) {
     const double z = world->travel + HEIGHT_Z0 + i * HEIGHT_STEP;
-    world->climb[i] = profile(pattern, z, &bank) - here;
+    world->climb[i] = profile(&scene->config, z, &bank) - here;
     world->bank[i] = bank;
     const double edge = world->climb[i] + 80.0 * absolute(bank);
     world->summit = edge > world->summit ? edge : world->summit;

@@ -139,7 +139,7 @@ typedef struct RvStixelsConfig {
 typedef struct RvStixelsGround {
   int64_t at;    /* 1/2^24 px */
   int64_t slope; /* 1/2^24 px per row of cells */
-  int32_t found; /* frames with a road so far, saturated at 2^30; 0 with a plane from the camera */
+  int32_t found; /* frames with a road so far, saturated at 2^29; 0 with a plane from the camera */
   int32_t score; /* votes of the present frame's line; 0 with a plane from the camera */
 } RvStixelsGround;
 
