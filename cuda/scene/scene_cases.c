@@ -3,6 +3,7 @@
 #include "rv_hd.h"
 #include "rvcheck.h"
 #include "scene/scene.h"
+#include "scene/scene_light_cases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -514,6 +515,7 @@ static void parity(RvCheck *check) {
   check_dots(check);
   check_motion(check);
   check_noise(check);
+  rv_scene_light_cases(check);
 }
 
 /* --- Benchmark and fuzz

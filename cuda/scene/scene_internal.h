@@ -82,7 +82,7 @@ typedef struct Object {
   Vec low, high;  /* bounding box, world */
   double nearest; /* m: least depth of the bounding box */
   Colour tint;
-  float look[LOOKS]; /* numbers in 0..1 from `style`: scene_look */
+  float look[LOOKS]; /* numbers in 0..1 from `style`, by scene_sort */
   int planes;
   Vec normal[OBJECT_PLANES]; /* world, outward; inside is normal . p <= offset */
   double offset[OBJECT_PLANES];
@@ -118,6 +118,7 @@ typedef struct World {
   float sunlight, ambient;              /* of a face towards the sun, and of shadow */
   Colour haze;                          /* of things far away */
   Colour light;                         /* tint of the light */
+  Colour gain;                          /* exposure and white balance of both cameras */
   int flat;                             /* ground is y = 0 */
   double climb[HEIGHTS], bank[HEIGHTS]; /* ground y = climb(z) + bank(z) * x */
   double summit;                        /* m: no ground is higher */

@@ -31,7 +31,9 @@ void scene_sense(const RvScene *scene, const Sensor *sensor, int x, Colour c, ui
     const float u = (float)((x - scene->camera.cx) / scene->camera.focal);
     const float v = (float)((y - scene->camera.cy) / scene->camera.focal);
     const float vignette = 1.0f - 0.16f * (u * u + v * v);
+    const Colour gain = scene->world->gain;
     c = colour_mul(c, eye ? 0.7f * vignette : vignette);
+    c = colour(c.r * gain.r, c.g * gain.g, c.b * gain.b);
     if (eye)
       c = colour(c.r - 2.0f, c.g - 1.0f, c.b);
   }

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #define STREET_LENGTH 1e6 /* m */
-
-#define LAP 1e6 /* m: then the way begins anew, so that places stay exact numbers */
+#define LIGHT_STEP 24.0   /* m from one sudden change of the light to the next, on average */
 
 /* A mix in which every input bit reaches every output bit. */
 uint32_t scene_hash(uint32_t a, uint32_t b, uint32_t c) {
@@ -108,12 +107,29 @@ static void build_camera(const RvScene *scene, World *world) {
   world->eye[1] = vec_add(world->eye[0], vec_mul(world->right, scene->camera.baseline));
 }
 
+/* On `offroad`: from one frame to the next the sun comes out or hides, and the cameras answer alike
+ * with exposure and white balance. The stretch between two such places has a light of its own. */
+static void sudden_light(const RvScene *scene, World *world) {
+  const uint32_t seed = scene->config.seed;
+  int stretch = floor_int(world->travel / LIGHT_STEP);
+  uint32_t random = scene_hash(seed, (uint32_t)stretch, 71u);
+  if (world->travel < (stretch + 0.6 * scene_unit(&random)) * LIGHT_STEP)
+    stretch--;
+  random = scene_hash(seed, (uint32_t)stretch, 72u);
+  if (scene_unit(&random) < 0.4)
+    world->sunlight *= 0.2f;
+  const float bright = (float)(0.55 + 0.8 * scene_unit(&random));
+  const float warm = (float)(0.24 * scene_unit(&random) - 0.12);
+  world->gain = colour(bright * (1.0f + warm), bright, bright * (1.0f - warm));
+}
+
 static void build_light(const RvScene *scene, World *world) {
   const Vec sun = vec(-0.62, 0.70, -0.36);
   world->sun = vec_mul(sun, 1.0 / sqrt(vec_dot(sun, sun)));
   world->sunlight = 0.88f;
   world->ambient = 0.52f;
   world->light = colour(1.04f, 1.0f, 0.94f);
+  world->gain = colour(1.0f, 1.0f, 1.0f);
   if (scene->config.pattern != RV_SCENE_OFFROAD)
     return;
   /* Clouds pass: the sun fades, the light turns blue and warm again, the exposure follows late. */
@@ -124,6 +140,7 @@ static void build_light(const RvScene *scene, World *world) {
   world->sunlight = (float)((0.12 + 0.85 * sky) * exposure);
   world->ambient = (float)((0.42 + 0.06 * sky) * exposure);
   world->light = colour((float)(1.0 + 0.15 * warmth), 1.0f, (float)(1.0 - 0.20 * warmth));
+  sudden_light(scene, world);
 }
 
 void scene_build(RvScene *scene, uint64_t frame) {
