@@ -1,0 +1,458 @@
+/* road_eval.c: road detection held against true masks, many settings over the same frames.
+ * road_eval.sh feeds it pictures and makes tables and plots of what it prints.
+ *
+ *   road_eval (--offroad FRAMES | --frames FILE) [--seed N] [--speed M/S] [--rate HZ]
+ *             [--save FILE] [--masks FILE] [--run [NAME=VALUE]...]...
+ *
+ * --offroad   renders the dirt track of cuda/scene, 640x480, and matches its pairs
+ * --frames    reads frames (- is stdin): a line "rvframes WIDTH HEIGHT KIND FOCAL CX CY DOFFS
+ *             BASELINE", then per frame the left picture (R, G, B and a spare byte a pixel), with
+ *             KIND pair the right one alike, with disparity u16 in 1/16 px (0 = none), then the
+ *             mask, a byte a pixel: 255 road, 0 not, other values are not scored
+ * --run       one setting: fields of RvRoadConfig, or `alone=1` (nothing is kept from frame to
+ *             frame); none of them: the defaults
+ * --save      writes the frames, KIND disparity
+ * --masks     writes the masks of the last run, a byte a pixel, 255 road
+ *
+ * Prints "run I MS" (ms a frame) and then a line a frame: I, frame, pixels TP FP FN TN, seeds,
+ * models. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "road/road.h"
+#include "rv.h"
+#include "scene/scene.h"
+#include "sgm/sgm.h"
+
+typedef struct Frame {
+  RvPlane color, disparity, truth;
+} Frame;
+
+typedef struct Frames {
+  RvCamera camera;
+  int width, height, count, room;
+  Frame *frame;
+} Frames;
+
+static void print_line(void *user, const char *text) {
+  fprintf(stderr, "%s: %s\n", (const char *)user, text);
+}
+static const RvLog log_to_stderr = {print_line, (void *)"road_eval"};
+
+static int fail(const char *what, const char *which) {
+  fprintf(stderr, "road_eval: %s %s\n", what, which);
+  return 0;
+}
+
+typedef struct Options {
+  const char *frames, *masks, *save;
+  int offroad; /* frames */
+  uint32_t seed;
+  double speed, rate;
+} Options;
+
+/* --- Frames ------------------------------------------------------------------------------------
+ */
+
+static int new_plane(RvPlane *plane, int width, int height, RvFormat format) {
+  const size_t stride = (size_t)width * rv_format_bytes(format);
+  *plane = (RvPlane){malloc((size_t)height * stride), (ptrdiff_t)stride, width, height, format};
+  return plane->data || fail("out of memory for", "a frame");
+}
+
+static Frame *new_frame(Frames *frames) {
+  if (frames->count == frames->room) {
+    const int room = frames->room ? 2 * frames->room : 16;
+    Frame *const more = realloc(frames->frame, (size_t)room * sizeof *more);
+    if (!more)
+      return NULL;
+    frames->frame = more;
+    frames->room = room;
+  }
+  Frame *const frame = &frames->frame[frames->count];
+  memset(frame, 0, sizeof *frame);
+  frames->count++;
+  const int done = new_plane(&frame->color, frames->width, frames->height, RV_U32) &&
+                   new_plane(&frame->disparity, frames->width, frames->height, RV_U16) &&
+                   new_plane(&frame->truth, frames->width, frames->height, RV_U8);
+  return done ? frame : NULL;
+}
+
+static void free_frames(Frames *frames) {
+  for (int i = 0; i < frames->count; i++) {
+    free(frames->frame[i].color.data);
+    free(frames->frame[i].disparity.data);
+    free(frames->frame[i].truth.data);
+  }
+  free(frames->frame);
+}
+
+/* As cudasgm does it. */
+static uint8_t grey(uint32_t rgb) {
+  return (uint8_t)((77 * (rgb & 255) + 150 * (rgb >> 8 & 255) + 29 * (rgb >> 16 & 255) + 128) >> 8);
+}
+
+/* Matches pairs of pictures with the defaults of sgm.h. */
+typedef struct Matcher {
+  RvSgm *sgm;
+  RvPlane left, right;
+} Matcher;
+
+static int new_matcher(Matcher *matcher, int width, int height) {
+  RvSgmConfig config;
+  rv_sgm_config_init(&config);
+  config.width = width;
+  config.height = height;
+  config.log = log_to_stderr;
+  return new_plane(&matcher->left, width, height, RV_U8) &&
+         new_plane(&matcher->right, width, height, RV_U8) &&
+         rv_sgm_new(&matcher->sgm, &config, RV_CPU) == RV_OK;
+}
+
+static void free_matcher(Matcher *matcher) {
+  rv_sgm_free(&matcher->sgm);
+  free(matcher->left.data);
+  free(matcher->right.data);
+}
+
+static int match(Matcher *matcher, const uint32_t *left, const uint32_t *right,
+                 RvPlane *disparity) {
+  uint8_t *const l = matcher->left.data, *const r = matcher->right.data;
+  for (int i = 0; i < disparity->width * disparity->height; i++) {
+    l[i] = grey(left[i]);
+    r[i] = grey(right[i]);
+  }
+  return rv_sgm_run(matcher->sgm, &matcher->left, &matcher->right, disparity, NULL, NULL) == RV_OK;
+}
+
+/* --- The dirt track ----------------------------------------------------------------------------
+ */
+
+/* B, G, R, x of the packed picture -> R, G, B of both eyes. */
+static void unpack(const uint8_t *packed, int width, int height, uint32_t *left, uint32_t *right) {
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < 2 * width; x++, packed += 4) {
+      const uint32_t rgb = packed[2] | (uint32_t)packed[1] << 8 | (uint32_t)packed[0] << 16;
+      *(x < width ? &left[y * width + x] : &right[y * width + x - width]) = rgb;
+    }
+}
+
+static int render_all(Frames *frames, int count, RvScene *scene, Matcher *matcher) {
+  const int width = frames->width, height = frames->height;
+  const size_t pixels = (size_t)width * (size_t)height;
+  uint8_t *const packed = malloc(8 * pixels);
+  uint32_t *const right = malloc(4 * pixels);
+  int done = packed && right;
+  while (done && frames->count < count) {
+    const uint64_t at = (uint64_t)frames->count;
+    Frame *const frame = new_frame(frames);
+    const RvPicture picture = {RV_PIXEL_BGRX, 2 * width, height, {packed}, {8 * width}};
+    const RvSceneTruth truth = {.road = frame ? frame->truth : (RvPlane){0}};
+    done = frame && rv_scene_render(scene, at, &picture, &truth) == RV_OK;
+    if (done) {
+      unpack(packed, width, height, frame->color.data, right);
+      done = match(matcher, frame->color.data, right, &frame->disparity);
+    }
+  }
+  free(right);
+  free(packed);
+  return done;
+}
+
+static int render_frames(Frames *frames, const Options *options) {
+  RvSceneConfig config;
+  rv_scene_config_init(&config);
+  config.pattern = RV_SCENE_OFFROAD;
+  config.seed = options->seed;
+  config.speed = options->speed;
+  config.frame_rate = options->rate;
+  config.log = log_to_stderr;
+  frames->width = config.width;
+  frames->height = config.height;
+  RvScene *scene = NULL;
+  Matcher matcher = {0};
+  int done = rv_scene_new(&scene, &config) == RV_OK &&
+             new_matcher(&matcher, frames->width, frames->height);
+  if (done) {
+    rv_scene_camera(scene, &frames->camera);
+    done = render_all(frames, options->offroad, scene, &matcher);
+  }
+  free_matcher(&matcher);
+  rv_scene_free(&scene);
+  return done;
+}
+
+/* --- Frames from a file ------------------------------------------------------------------------
+ */
+
+static int read_all(Frames *frames, FILE *file, int pairs, const char *path) {
+  const size_t pixels = (size_t)frames->width * (size_t)frames->height;
+  uint32_t *const right = malloc(4 * pixels);
+  Matcher matcher = {0};
+  int done = right && (!pairs || new_matcher(&matcher, frames->width, frames->height));
+  for (int c = fgetc(file); done && c != EOF; c = fgetc(file)) {
+    ungetc(c, file);
+    Frame *const frame = new_frame(frames);
+    done = frame && fread(frame->color.data, 4, pixels, file) == pixels &&
+           (pairs ? fread(right, 4, pixels, file)
+                  : fread(frame->disparity.data, 2, pixels, file)) == pixels &&
+           fread(frame->truth.data, 1, pixels, file) == pixels;
+    if (!done)
+      fail("the last frame is cut short in", path);
+    else if (pairs)
+      done = match(&matcher, frame->color.data, right, &frame->disparity);
+  }
+  free_matcher(&matcher);
+  free(right);
+  return done;
+}
+
+static int read_frames(Frames *frames, const char *path) {
+  FILE *const file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+  if (!file)
+    return fail("cannot open", path);
+  char kind[16], end = 0;
+  RvCamera *const camera = &frames->camera;
+  const int fields = fscanf(file, "rvframes %d %d %15s %lf %lf %lf %lf %lf%c", &frames->width,
+                            &frames->height, kind, &camera->focal, &camera->cx, &camera->cy,
+                            &camera->doffs, &camera->baseline, &end);
+  const int good = fields == 9 && end == '\n' && frames->width > 0 && frames->height > 0 &&
+                   frames->width <= RV_MAX_SIDE && frames->height <= RV_MAX_SIDE &&
+                   (!strcmp(kind, "pair") || !strcmp(kind, "disparity"));
+  const int done =
+      good ? read_all(frames, file, !strcmp(kind, "pair"), path)
+           : fail("no line 'rvframes WIDTH HEIGHT KIND FOCAL ...' at the start of", path);
+  if (file != stdin)
+    fclose(file);
+  return done;
+}
+
+static int save_frames(const Frames *frames, const char *path) {
+  FILE *const file = fopen(path, "wb");
+  if (!file)
+    return fail("cannot write", path);
+  const RvCamera *const camera = &frames->camera;
+  const size_t pixels = (size_t)frames->width * (size_t)frames->height;
+  fprintf(file, "rvframes %d %d disparity %.17g %.17g %.17g %.17g %.17g\n", frames->width,
+          frames->height, camera->focal, camera->cx, camera->cy, camera->doffs, camera->baseline);
+  for (int i = 0; i < frames->count; i++) {
+    const Frame *const frame = &frames->frame[i];
+    fwrite(frame->color.data, 4, pixels, file);
+    fwrite(frame->disparity.data, 2, pixels, file);
+    fwrite(frame->truth.data, 1, pixels, file);
+  }
+  const int bad = ferror(file);
+  return (fclose(file) == 0 && !bad) || fail("cannot write all of", path);
+}
+
+/* --- Settings ----------------------------------------------------------------------------------
+ */
+
+typedef struct Field {
+  const char *name;
+  size_t offset;
+  int whole; /* int, else double */
+} Field;
+
+#define WHOLE(name) #name, offsetof(RvRoadConfig, name), 1
+#define REAL(name) #name, offsetof(RvRoadConfig, name), 0
+static const Field fields[] = {
+    {WHOLE(patch_size)},        {WHOLE(bins)},           {WHOLE(equalize)},
+    {REAL(roughness)},          {REAL(disparity_noise)}, {REAL(max_roughness)},
+    {REAL(near_range)},         {REAL(near_width)},      {REAL(max_height)},
+    {REAL(ground_trust)},       {WHOLE(smoothing)},      {WHOLE(min_saturation)},
+    {WHOLE(min_value)},         {WHOLE(initial_models)}, {WHOLE(new_models)},
+    {WHOLE(library_size)},      {WHOLE(min_samples)},    {REAL(update_threshold)},
+    {REAL(classify_threshold)}, {REAL(variance_floor)},  {WHOLE(threads)},
+};
+
+typedef struct Setting {
+  RvRoadConfig config;
+  int alone; /* the library is emptied before each frame */
+} Setting;
+
+static int set_number(Setting *setting, const char *name, size_t length, double value) {
+  if (!strncmp(name, "alone=", length + 1))
+    return setting->alone = value != 0.0, 1;
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    if (strlen(fields[i].name) != length || memcmp(fields[i].name, name, length))
+      continue;
+    char *const at = (char *)&setting->config + fields[i].offset;
+    if (fields[i].whole)
+      *(int *)(void *)at = (int)value;
+    else
+      *(double *)(void *)at = value;
+    return 1;
+  }
+  return fail("no such field:", name);
+}
+
+static int set(Setting *setting, const char *text) {
+  static const char *const distances[RV_ROAD_DISTANCES] = {
+      "mahalanobis", "manhattan", "euclidean", "chebyshev", "hellinger", "chi-square"};
+  const char *const equals = strchr(text, '=');
+  if (!equals || equals == text)
+    return fail("want NAME=VALUE, not", text);
+  if (!strncmp(text, "distance=", 9)) {
+    for (int i = 0; i < RV_ROAD_DISTANCES; i++)
+      if (!strcmp(equals + 1, distances[i]))
+        return setting->config.distance = (RvRoadDistance)i, 1;
+    return fail("no such distance:", equals + 1);
+  }
+  char *end;
+  const double value = strtod(equals + 1, &end);
+  if (end == equals + 1 || *end)
+    return fail("not a number:", text);
+  return set_number(setting, text, (size_t)(equals - text), value);
+}
+
+/* --- Runs --------------------------------------------------------------------------------------
+ */
+
+typedef struct Count {
+  int hit, extra, missed, clear; /* px: TP, FP, FN, TN */
+} Count;
+
+static Count count(const RvPlane *mask, const RvPlane *truth, int patch, FILE *masks) {
+  Count found = {0, 0, 0, 0};
+  const uint8_t *const truths = truth->data, *const patches = mask->data;
+  for (int y = 0; y < truth->height; y++)
+    for (int x = 0; x < truth->width; x++) {
+      const int column = x / patch,
+                row = y / patch; /* the rest beside the last patch is not road */
+      const int inside = column < mask->width && row < mask->height;
+      const uint8_t road = inside ? patches[row * mask->stride + column] : 0;
+      if (masks)
+        fputc(road, masks);
+      const uint8_t real = truths[y * truth->stride + x];
+      if (real == 255)
+        (*(road ? &found.hit : &found.missed))++;
+      else if (real == 0)
+        (*(road ? &found.extra : &found.clear))++;
+    }
+  return found;
+}
+
+static double now_ms(void) {
+  struct timespec t;
+  timespec_get(&t, TIME_UTC);
+  return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+typedef struct Line {
+  Count count;
+  RvRoadReport report;
+} Line;
+
+static int run_frames(const Frames *frames, const Setting *setting, RvRoad *road, RvPlane *mask,
+                      Line *lines, double *ms, FILE *masks) {
+  *ms = 0.0;
+  for (int i = 0; i < frames->count; i++) {
+    const Frame *const frame = &frames->frame[i];
+    const RvRoadOutput output = {.mask = *mask, .report = &lines[i].report};
+    if (setting->alone && rv_road_reset(road, NULL) != RV_OK)
+      return 0;
+    const double start = now_ms();
+    if (rv_road_run(road, &frame->color, &frame->disparity, &output, NULL) != RV_OK)
+      return 0;
+    *ms += (now_ms() - start) / frames->count;
+    lines[i].count = count(mask, &frame->truth, setting->config.patch_size, masks);
+  }
+  return 1;
+}
+
+static int run(const Frames *frames, Setting *setting, int number, FILE *masks) {
+  RvRoadConfig *const config = &setting->config;
+  config->width = frames->width;
+  config->height = frames->height;
+  config->camera = frames->camera;
+  config->log = log_to_stderr;
+  int columns, rows;
+  rv_road_size(config, &columns, &rows);
+  RvRoad *road = NULL;
+  if (rv_road_new(&road, config, RV_CPU) != RV_OK)
+    return 0;
+  RvPlane mask;
+  Line *const lines = calloc((size_t)frames->count, sizeof *lines);
+  double ms;
+  const int done = new_plane(&mask, columns, rows, RV_U8) && lines &&
+                   run_frames(frames, setting, road, &mask, lines, &ms, masks);
+  if (done) {
+    printf("run %d %.3f\n", number, ms);
+    for (int i = 0; i < frames->count; i++)
+      printf("%d %d %d %d %d %d %d %d\n", number, i, lines[i].count.hit, lines[i].count.extra,
+             lines[i].count.missed, lines[i].count.clear, lines[i].report.seeds,
+             lines[i].report.models);
+    fflush(stdout);
+  }
+  free(mask.data);
+  free(lines);
+  rv_road_free(&road);
+  return done;
+}
+
+/* argv from the first --run on. */
+static int run_all(const Frames *frames, int argc, char **argv, const char *masks_path) {
+  FILE *const masks = masks_path ? fopen(masks_path, "wb") : NULL;
+  if (masks_path && !masks)
+    return fail("cannot write", masks_path);
+  int done = 1, at = 0, number = 0;
+  do {
+    Setting setting = {.alone = 0};
+    rv_road_config_init(&setting.config);
+    for (at++; done && at < argc && strcmp(argv[at], "--run"); at++)
+      done = set(&setting, argv[at]);
+    done = done && run(frames, &setting, number++, at >= argc ? masks : NULL);
+  } while (done && at < argc);
+  if (masks && (fclose(masks) || !done))
+    done = 0;
+  return done;
+}
+
+/* Index of the first --run (or argc), 0 when something is not understood. */
+static int read_options(Options *options, int argc, char **argv) {
+  int at = 1;
+  for (; at + 1 < argc && strcmp(argv[at], "--run"); at += 2) {
+    const char *const name = argv[at], *const value = argv[at + 1];
+    if (!strcmp(name, "--offroad"))
+      options->offroad = atoi(value);
+    else if (!strcmp(name, "--frames"))
+      options->frames = value;
+    else if (!strcmp(name, "--save"))
+      options->save = value;
+    else if (!strcmp(name, "--masks"))
+      options->masks = value;
+    else if (!strcmp(name, "--seed"))
+      options->seed = (uint32_t)strtoul(value, NULL, 10);
+    else if (!strcmp(name, "--speed"))
+      options->speed = atof(value);
+    else if (!strcmp(name, "--rate"))
+      options->rate = atof(value);
+    else
+      return 0;
+  }
+  const int one = (options->offroad > 0) != (options->frames != NULL);
+  return one && (at == argc || !strcmp(argv[at], "--run")) ? at : 0;
+}
+
+int main(int argc, char **argv) {
+  Options options = {.seed = RV_SCENE_SEED_DEFAULT,
+                     .speed = RV_SCENE_SPEED_DEFAULT,
+                     .rate = RV_SCENE_FRAME_RATE_DEFAULT};
+  const int at = read_options(&options, argc, argv);
+  if (!at) {
+    fprintf(stderr, "usage: road_eval (--offroad FRAMES | --frames FILE) [--seed N] [--speed M/S] "
+                    "[--rate HZ] [--save FILE] [--masks FILE] [--run [NAME=VALUE]...]...\n");
+    return 2;
+  }
+  Frames frames = {.count = 0};
+  int done =
+      options.frames ? read_frames(&frames, options.frames) : render_frames(&frames, &options);
+  done = done && frames.count > 0 && (!options.save || save_frames(&frames, options.save)) &&
+         run_all(&frames, argc - at, argv + at, options.masks);
+  free_frames(&frames);
+  return done ? 0 : 1;
+}
