@@ -6,6 +6,7 @@
   examples/run.sh examples/depth_at.py 320 400 --pipeline 'stereotestsrc ! cudasgm paths=4'
 """
 import argparse
+import os
 import sys
 
 import gi
@@ -68,7 +69,8 @@ def main():
     try:
         pipeline = Gst.parse_launch(launch_line(options) + ' ! fakesink name=last sync=true')
     except gi.repository.GLib.Error as error:
-        sys.exit('depth_at: %s' % error.message)
+        hint = '; start this by examples/run.sh' if not Gst.ElementFactory.find('cudasgm') else ''
+        sys.exit('depth_at: %s%s' % (error.message, hint))
     printed = 0
     failure = []
 
@@ -82,6 +84,8 @@ def main():
                                              describe(buffer, options)), flush=True)
         except ValueError as error:
             failure.append('depth_at: %s' % error)
+        except BrokenPipeError:  # the reader, such as `head`, has seen enough
+            failure.append(None)
         printed += 1
         return Gst.PadProbeReturn.OK
 
@@ -103,6 +107,9 @@ def main():
         pipeline.set_state(Gst.State.NULL)
     if not failure and not printed:
         failure.append('depth_at: the pipeline gave no frames')
+    if None in failure:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing left to flush
+        failure = []
     sys.exit(failure[0] if failure else 0)
 
 

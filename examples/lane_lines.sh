@@ -4,10 +4,11 @@
 # cudahough, such as threshold=60.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-if [ $# -lt 1 ] || [ "$1" = -h ] || [ "$1" = --help ]; then
-  sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}" >&2
-  exit 2
-fi
+usage() { sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}"; }
+case ${1:-} in
+  -h | --help) usage; exit 0 ;;
+  '') usage >&2; exit 2 ;;
+esac
 out=$1 picture=${2:-}
 if [ $# -gt 1 ]; then shift 2; else shift; fi
 if [ -n "$picture" ]; then

@@ -5,10 +5,7 @@
 # rectified. FOCAL (px) and BASELINE (m) in the environment put metres on the legend.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-case ${1:-} in -h | --help)
-  sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}" >&2
-  exit 2 ;;
-esac
+case ${1:-} in -h | --help) sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}"; exit 0 ;; esac
 
 if [ -n "${1:-}" ]; then
   [ -e "$1" ] || { echo "live_camera: no such device: $1" >&2; exit 1; }

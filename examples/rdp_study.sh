@@ -7,5 +7,5 @@
 # docs/rdp.md is the page; its plots: RV_DATA=... examples/rdp_study.sh docs/rdp
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-case ${1:-} in -h | --help) sed -n '2,8s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;; esac
+case ${1:-} in -h | --help) sed -n '2,8s/^# //p' "${BASH_SOURCE[0]}"; exit 0 ;; esac
 exec "$here/run.sh" /usr/bin/python3 "$here/rdp_study.py" "${1:-rdp-study}"

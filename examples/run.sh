@@ -3,10 +3,11 @@
 # plugin. The other examples start through this.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-if [ $# = 0 ] || [ "$1" = -h ] || [ "$1" = --help ]; then
-  sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}" >&2
-  exit 2
-fi
+usage() { sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}"; }
+case ${1:-} in
+  -h | --help) usage; exit 0 ;;
+  '') usage >&2; exit 2 ;;
+esac
 build=${RV_BUILD_DIR:-$root/build}
 case $build in /*) ;; *) build=$root/$build ;; esac
 

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# stereo_to_stixels.sh OUT.avi [LEFT RIGHT]: a video (motion JPEG) with stixels drawn on it. LEFT and RIGHT are patterns of
-# numbered pictures, such as left/%06d.png; without them 60 frames of a rendered slanted street.
+# stereo_to_stixels.sh OUT.avi [LEFT RIGHT]: a video (motion JPEG) with stixels drawn on it. LEFT and
+# RIGHT are patterns of PNG pictures numbered from 0, such as left/%06d.png; without them 60 frames of
+# a rendered slanted street.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-if [ $# != 1 ] && [ $# != 3 ] || [ "$1" = -h ] || [ "$1" = --help ]; then
-  sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}" >&2
+usage() { sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}"; }
+case ${1:-} in -h | --help) usage; exit 0 ;; esac
+if [ $# != 1 ] && [ $# != 3 ]; then
+  usage >&2
   exit 2
 fi
 out=$1

@@ -6,9 +6,18 @@
 #   street  the same on stereotestsrc pattern=street against its own truth
 #   stixels what cudastixels makes of cudasgm's depth on the KITTI pairs; exit 77 without RV_DATA
 #   slanted stixels on pattern=slanted-street: slanted-fast against constant
-# Run it where GStreamer finds the plugin: meson devenv -w . -C build tests/quality.sh
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+usage() { sed -n '2,9s/^# //p' "${BASH_SOURCE[0]}"; }
+case ${1:-all} in
+  kitti | street | stixels | slanted | all) ;;
+  -h | --help) usage; exit 0 ;;
+  *) usage >&2; exit 2 ;;
+esac
+# Called by hand it finds the plugin as the examples do.
+if [ -z "${RV_QUALITY_AGAIN:-}" ] && ! gst-inspect-1.0 --exists cudasgm 2>/dev/null; then
+  RV_QUALITY_AGAIN=1 exec "$here/../examples/run.sh" "${BASH_SOURCE[0]}" "$@"
+fi
 python=(/usr/bin/python3 -B "$here/quality.py")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -57,9 +66,5 @@ case ${1:-all} in
     "${python[@]}" slanted
     kitti
     "${python[@]}" stixels "$RV_DATA"
-    ;;
-  *)
-    sed -n '2,9s/^# //p' "${BASH_SOURCE[0]}" >&2
-    exit 2
     ;;
 esac
