@@ -7,6 +7,7 @@
 #include "gstcudaannotate.h"
 #include "gstcudahough.h"
 #include "gstcudardp.h"
+#include "gstcudaroaddetect.h"
 #include "gstcudasgm.h"
 #include "gstcudastixels.h"
 #include "gststereotestsrc.h"
@@ -17,6 +18,7 @@ static gboolean plugin_init(GstPlugin *plugin) {
   registered &= GST_ELEMENT_REGISTER(cudaannotate, plugin);
   registered &= GST_ELEMENT_REGISTER(cudahough, plugin);
   registered &= GST_ELEMENT_REGISTER(cudardp, plugin);
+  registered &= GST_ELEMENT_REGISTER(cudaroaddetect, plugin);
   registered &= GST_ELEMENT_REGISTER(cudasgm, plugin);
   registered &= GST_ELEMENT_REGISTER(cudastixels, plugin);
   registered &= GST_ELEMENT_REGISTER(stereotestsrc, plugin);

@@ -20,6 +20,7 @@
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
+#include <string.h>
 
 #include "rv.h"
 #include "rv_records.h"
@@ -388,6 +389,95 @@ static inline gboolean rv_meta_get_segments(GstBuffer *buffer, RvMetaSegments *m
   meta->payload = rv_meta_get_buffer(fields, "payload");
   return meta->payload && !gst_buffer_get_video_meta(meta->payload) &&
          gst_buffer_get_size(meta->payload) / sizeof(RvSegment) >= (gsize)meta->count;
+}
+
+/* --- RvRoadMeta: road as a mask of patches --------------------------------------------------- */
+
+/* Patch (column, row) covers the pixels from (column, row) * patch_size on; pixels right of and
+ * below the last patch belong to none. */
+typedef struct RvMetaRoad {
+  int width, height;         /* px of the picture */
+  int patch_size;            /* px */
+  int columns, rows;         /* patches, of all rasters */
+  int models;                /* in the library after this frame */
+  int samples, seeds;        /* patches that are near and smooth; those that hang together */
+  int updated, learnt;       /* samples that updated a model; new models */
+  int waiting;               /* samples kept for the next frame */
+  int iterations;            /* of expectation maximisation; 0: it did not run */
+  double road_share;         /* patches of the mask / all patches */
+  double classify_threshold; /* in the unit of `distance` */
+  double ground_slope_x;     /* fitted ground: disparity = ground_slope_x x + ground_slope_y y + */
+  double ground_slope_y;     /* ground_intercept, px */
+  double ground_intercept;
+  double camera_height; /* of the camera above it, m; 0: no ground was found, the three are 0 */
+  GstBuffer *payload;   /* raster u8, 255 = road; this and the others owned by the annotation */
+  GstBuffer *distance;  /* raster f32, to the nearest model, 3.4e38 while there is none; or NULL */
+  GstBuffer *seed_mask; /* raster u8, 255 = seed; or NULL */
+} RvMetaRoad;
+
+/* Takes over the buffers. */
+static inline GstStructure *rv_meta_add_road(GstBuffer *buffer, const RvMetaRoad *meta) {
+  GstStructure *fields = rv_meta_add(buffer, RV_META_ROAD, meta->width, meta->height);
+  if (!fields)
+    return NULL;
+  gst_structure_set(fields, "patch-size", G_TYPE_INT, meta->patch_size, "columns", G_TYPE_INT,
+                    meta->columns, "rows", G_TYPE_INT, meta->rows, "models", G_TYPE_INT,
+                    meta->models, "samples", G_TYPE_INT, meta->samples, "seeds", G_TYPE_INT,
+                    meta->seeds, "updated", G_TYPE_INT, meta->updated, "learnt", G_TYPE_INT,
+                    meta->learnt, "waiting", G_TYPE_INT, meta->waiting, "iterations", G_TYPE_INT,
+                    meta->iterations, "road-share", G_TYPE_DOUBLE, meta->road_share,
+                    "classify-threshold", G_TYPE_DOUBLE, meta->classify_threshold, NULL);
+  if (meta->camera_height > 0)
+    gst_structure_set(fields, "ground-slope-x", G_TYPE_DOUBLE, meta->ground_slope_x,
+                      "ground-slope-y", G_TYPE_DOUBLE, meta->ground_slope_y, "ground-intercept",
+                      G_TYPE_DOUBLE, meta->ground_intercept, "camera-height", G_TYPE_DOUBLE,
+                      meta->camera_height, NULL);
+  rv_meta_set_buffer(fields, "payload", meta->payload);
+  rv_meta_set_buffer(fields, "distance", meta->distance);
+  rv_meta_set_buffer(fields, "seed-mask", meta->seed_mask);
+  return fields;
+}
+
+/* FALSE without annotation, or when mask, patches and picture do not agree; numbers it does not
+ * have become 0, a seed mask or distances of another size NULL. */
+static inline gboolean rv_meta_get_road(GstBuffer *buffer, RvMetaRoad *meta) {
+  const GstStructure *fields = rv_meta_find(buffer, RV_META_ROAD);
+  memset(meta, 0, sizeof *meta);
+  if (!rv_meta_size(fields, &meta->width, &meta->height) ||
+      !gst_structure_get_int(fields, "patch-size", &meta->patch_size) || meta->patch_size < 1 ||
+      !gst_structure_get_int(fields, "columns", &meta->columns) || meta->columns < 1 ||
+      meta->columns > meta->width / meta->patch_size ||
+      !gst_structure_get_int(fields, "rows", &meta->rows) || meta->rows < 1 ||
+      meta->rows > meta->height / meta->patch_size)
+    return FALSE;
+  gst_structure_get_int(fields, "models", &meta->models);
+  gst_structure_get_int(fields, "samples", &meta->samples);
+  gst_structure_get_int(fields, "seeds", &meta->seeds);
+  gst_structure_get_int(fields, "updated", &meta->updated);
+  gst_structure_get_int(fields, "learnt", &meta->learnt);
+  gst_structure_get_int(fields, "waiting", &meta->waiting);
+  gst_structure_get_int(fields, "iterations", &meta->iterations);
+  meta->road_share = rv_meta_get_number(fields, "road-share");
+  meta->classify_threshold = rv_meta_get_number(fields, "classify-threshold");
+  meta->ground_slope_x = rv_meta_get_number(fields, "ground-slope-x");
+  meta->ground_slope_y = rv_meta_get_number(fields, "ground-slope-y");
+  meta->ground_intercept = rv_meta_get_number(fields, "ground-intercept");
+  meta->camera_height = rv_meta_get_number(fields, "camera-height");
+  const struct {
+    const char *field;
+    GstVideoFormat format;
+    GstBuffer **to;
+  } rasters[] = {{"payload", rv_meta_video_format(RV_U8), &meta->payload},
+                 {"distance", rv_meta_video_format(RV_F32), &meta->distance},
+                 {"seed-mask", rv_meta_video_format(RV_U8), &meta->seed_mask}};
+  for (guint i = 0; i < G_N_ELEMENTS(rasters); i++) {
+    GstBuffer *raster = rv_meta_get_buffer(fields, rasters[i].field);
+    const GstVideoMeta *video = raster ? gst_buffer_get_video_meta(raster) : NULL;
+    if (video && video->format == rasters[i].format && video->width == (guint)meta->columns &&
+        video->height == (guint)meta->rows)
+      *rasters[i].to = raster;
+  }
+  return meta->payload != NULL;
 }
 
 /* --- RvLinesMeta: straight lines, most votes first ----------------------------------------------

@@ -182,10 +182,25 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out) {
   return TRUE;
 }
 
+/* The end of the stream for the element, after its last frame. */
+static void drain(GstRvTransform *self) {
+  GstRvTransformPrivate *priv = self->priv;
+  GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
+  if (!klass->drain || !priv->configured || !gst_rv_device_push(priv->device))
+    return;
+  const GstRvWork work = gst_rv_transform_get_work(self);
+  const RvStatus status = klass->drain(self, &work);
+  gst_rv_device_pop(priv->device);
+  if (status != RV_OK)
+    gst_rv_error_post(&priv->log, status, "save what was learnt");
+}
+
 static gboolean sink_event(GstBaseTransform *trans, GstEvent *event) {
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
   GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(parent_class);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
+    drain(self);
   if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
     return base->sink_event(trans, event);
   GstCaps *caps = NULL;

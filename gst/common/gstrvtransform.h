@@ -95,6 +95,10 @@ struct GstRvTransformClass {
    * Called after a failed process too (ok FALSE), to unmap what process mapped. */
   RvStatus (*finish)(GstRvTransform *self, const GstRvWork *work, const GstRvJob *job, gboolean ok);
 
+  /* Optional: the stream has ended, with the device current; before EOS goes on. A failure is
+   * posted as one to save what was learnt. */
+  RvStatus (*drain)(GstRvTransform *self, const GstRvWork *work);
+
   /* Frees what configure made, with the device current. Learnt state may stay; stop drops it. */
   void (*release)(GstRvTransform *self);
 };

@@ -139,6 +139,47 @@ GST_START_TEST(test_semantics) {
 }
 GST_END_TEST
 
+GST_START_TEST(test_road) {
+  GstBuffer *buffer = gst_buffer_new();
+  RvMetaRoad meta = {.width = 64,
+                     .height = 48,
+                     .patch_size = 5,
+                     .columns = 12,
+                     .rows = 9,
+                     .models = 3,
+                     .seeds = 17,
+                     .road_share = 0.25,
+                     .classify_threshold = 4,
+                     .payload = rv_meta_raster_new(RV_U8, 12, 9),
+                     .distance = rv_meta_raster_new(RV_F32, 12, 9)};
+  RvMetaRoad got;
+  fail_if(rv_meta_get_road(buffer, &got));
+  GstStructure *fields = rv_meta_add_road(buffer, &meta);
+  fail_unless(rv_meta_get_road(buffer, &got));
+  fail_unless(got.width == 64 && got.height == 48 && got.patch_size == 5 && got.columns == 12 &&
+              got.rows == 9 && got.models == 3 && got.seeds == 17 && got.road_share == 0.25 &&
+              got.classify_threshold == 4 && got.camera_height == 0);
+  fail_unless(got.payload && got.distance && !got.seed_mask);
+  fail_if(gst_structure_has_field(fields, "ground-slope-x"));
+  /* A seed mask of another size or kind is none. */
+  rv_meta_set_buffer(fields, "seed-mask", rv_meta_raster_new(RV_U8, 13, 9));
+  fail_unless(rv_meta_get_road(buffer, &got) && !got.seed_mask);
+  rv_meta_set_buffer(fields, "seed-mask", rv_meta_raster_new(RV_U16, 12, 9));
+  fail_unless(rv_meta_get_road(buffer, &got) && !got.seed_mask);
+  rv_meta_set_buffer(fields, "seed-mask", rv_meta_raster_new(RV_U8, 12, 9));
+  fail_unless(rv_meta_get_road(buffer, &got) && got.seed_mask);
+  /* More patches than the picture has room for; a mask that is not one. */
+  gst_structure_set(fields, "patch-size", G_TYPE_INT, 6, NULL);
+  fail_if(rv_meta_get_road(buffer, &got));
+  gst_structure_set(fields, "patch-size", G_TYPE_INT, G_MAXINT, NULL);
+  fail_if(rv_meta_get_road(buffer, &got));
+  gst_structure_set(fields, "patch-size", G_TYPE_INT, 5, NULL);
+  rv_meta_set_buffer(fields, "payload", gst_buffer_new_allocate(NULL, 108, NULL));
+  fail_if(rv_meta_get_road(buffer, &got));
+  gst_buffer_unref(buffer);
+}
+GST_END_TEST
+
 /* Scalars and payloads survive elements that make new buffers. */
 GST_START_TEST(test_stock_elements) {
   static const char *const lines[] = {"videoconvert ! capsfilter caps=video/x-raw,format=I420",
@@ -175,6 +216,7 @@ static Suite *annotations_suite(void) {
   tcase_add_test(tests, test_rasters);
   tcase_add_test(tests, test_version);
   tcase_add_test(tests, test_semantics);
+  tcase_add_test(tests, test_road);
   tcase_add_test(tests, test_stock_elements);
   return suite;
 }

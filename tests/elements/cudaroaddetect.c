@@ -1,0 +1,346 @@
+/* cudaroaddetect.c: the element against the library called by hand, on each engine there is: every
+ * format, properties and sizes that change, pictures that teach nothing, what it says then. */
+#include "road_test.h"
+
+#include <string.h>
+
+/* Three frames of one drive; the picture stays as it is. */
+GST_START_TEST(test_formats) {
+  static const char *const formats[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
+                                        "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  for (int e = 0; e < road_engine_count(); e++)
+    for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
+      GstVideoInfo info;
+      RvRoadConfig config;
+      RoadTwin twin;
+      GstHarness *harness = road_harness("", road_engine(e), formats[f], ROAD_W, ROAD_H, &info);
+      rv_road_config_init(&config);
+      road_twin_new(&twin, &info, &config);
+      for (int frame = 0; frame < 3; frame++) {
+        GstBuffer *in = road_picture(&info, frame + 1, ROAD_ALL), *copy = gst_buffer_copy_deep(in);
+        GstBuffer *out = gst_harness_push_and_pull(harness, in);
+        GstMapInfo was, is;
+        road_twin_check(&twin, out, &info);
+        fail_unless(twin.report.seeds > 20 && twin.report.road > 20 && twin.report.models > 0,
+                    "%s: %d seeds, %d road", formats[f], twin.report.seeds, twin.report.road);
+        fail_unless(gst_buffer_map(copy, &was, GST_MAP_READ));
+        fail_unless(gst_buffer_map(out, &is, GST_MAP_READ));
+        fail_unless(was.size == is.size && memcmp(was.data, is.data, is.size) == 0);
+        gst_buffer_unmap(copy, &was);
+        gst_buffer_unmap(out, &is);
+        gst_buffer_unref(copy);
+        gst_buffer_unref(out);
+      }
+      road_twin_free(&twin);
+      gst_harness_teardown(harness);
+    }
+}
+GST_END_TEST
+
+/* The standard that caps name decides the colours. */
+GST_START_TEST(test_colorimetry) {
+  static const char *const more[] = {"colorimetry=bt601", "colorimetry=bt709",
+                                     "colorimetry=1:4:5:1"};
+  for (guint i = 0; i < G_N_ELEMENTS(more); i++) {
+    GstHarness *harness = gst_harness_new_parse("cudaroaddetect engine=cpu");
+    GstCaps *caps = test_caps("NV12", ROAD_W, ROAD_H, more[i]);
+    GstVideoInfo info;
+    RvRoadConfig config;
+    RoadTwin twin;
+    test_info(&info, caps);
+    gst_harness_set_caps(harness, gst_caps_copy(caps), caps);
+    rv_road_config_init(&config);
+    road_twin_new(&twin, &info, &config);
+    GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 9, ROAD_ALL));
+    road_twin_check(&twin, out, &info);
+    gst_buffer_unref(out);
+    road_twin_free(&twin);
+    gst_harness_teardown(harness);
+  }
+}
+GST_END_TEST
+
+static void set_all(GstHarness *harness, const RvRoadConfig *c) {
+  gst_harness_set(
+      harness, "cudaroaddetect", "patch-size", c->patch_size, "bins", c->bins, "equalize",
+      c->equalize, "roughness", c->roughness, "disparity-noise", c->disparity_noise,
+      "max-roughness", c->max_roughness, "near-range", c->near_range, "near-width", c->near_width,
+      "max-height", c->max_height, "ground-trust", c->ground_trust, "smoothing", c->smoothing,
+      "min-saturation", c->min_saturation, "min-value", c->min_value, "initial-models",
+      c->initial_models, "new-models", c->new_models, "library-size", c->library_size,
+      "min-samples", c->min_samples, "update-threshold", c->update_threshold, "classify-threshold",
+      c->classify_threshold, "distance", c->distance, "variance-floor", c->variance_floor, NULL);
+}
+
+static void check_properties(GstHarness *harness, const RvRoadConfig *c) {
+  GstElement *element = gst_harness_find_element(harness, "cudaroaddetect");
+  double roughness, trust;
+  int patch, smoothing, distance;
+  gboolean equalize;
+  g_object_get(element, "roughness", &roughness, "ground-trust", &trust, "patch-size", &patch,
+               "smoothing", &smoothing, "distance", &distance, "equalize", &equalize, NULL);
+  fail_unless(roughness == c->roughness && trust == c->ground_trust && patch == c->patch_size &&
+              smoothing == c->smoothing && distance == (int)c->distance && equalize == c->equalize);
+  gst_object_unref(element);
+}
+
+/* Every property, changed while playing; what was learnt is kept as rv_road_set_config says. */
+GST_START_TEST(test_properties) {
+  RvRoadConfig wanted[5];
+  for (int k = 0; k < 5; k++)
+    rv_road_config_init(&wanted[k]);
+  wanted[1].classify_threshold = 2, wanted[1].ground_trust = 2, wanted[1].smoothing = 3;
+  wanted[1].roughness = 2e-4, wanted[1].max_height = 0.2, wanted[1].update_threshold = 5;
+  wanted[2].patch_size = 7, wanted[2].distance = RV_ROAD_HELLINGER;
+  wanted[2].classify_threshold = 0.4, wanted[2].library_size = 3, wanted[2].near_width = 0;
+  wanted[2].equalize = 0, wanted[2].min_saturation = 20, wanted[2].min_value = 30;
+  wanted[3].bins = 5, wanted[3].initial_models = 3, wanted[3].new_models = 2;
+  wanted[3].min_samples = 60, wanted[3].variance_floor = 1e-2, wanted[3].near_range = 6;
+  wanted[4].distance = RV_ROAD_CHI_SQUARE, wanted[4].disparity_noise = 0.3;
+  wanted[4].max_roughness = 1e-3, wanted[4].smoothing = 0, wanted[4].max_height = 0;
+  for (int e = 0; e < road_engine_count(); e++) {
+    GstVideoInfo info;
+    RoadTwin twin;
+    GstHarness *harness = road_harness("", road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
+    road_twin_new(&twin, &info, &wanted[0]);
+    for (int k = 0; k < 10; k++) {
+      set_all(harness, &wanted[k % 5]);
+      check_properties(harness, &wanted[k % 5]);
+      road_twin_config(&twin, &wanted[k % 5]);
+      GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, k, ROAD_ALL));
+      road_twin_check(&twin, out, &info);
+      gst_buffer_unref(out);
+    }
+    road_twin_free(&twin);
+    gst_harness_teardown(harness);
+  }
+}
+GST_END_TEST
+
+/* The camera of the properties is over that of the annotation. */
+GST_START_TEST(test_camera) {
+  GstVideoInfo info;
+  RoadTwin twin;
+  RvRoadConfig config;
+  GstHarness *harness = road_harness("focal-length=120 baseline=0.4 cx=60 cy=24", "cpu", "RGB",
+                                     ROAD_W, ROAD_H, &info);
+  rv_road_config_init(&config);
+  road_twin_new(&twin, &info, &config);
+  twin.config.camera = (RvCamera){.focal = 120, .cx = 60, .cy = 24, .baseline = 0.4};
+  fail_unless(rv_road_set_config(twin.road, &twin.config, NULL) == RV_OK);
+  for (int k = 0; k < 2; k++) {
+    const int what = k ? ROAD_DISPARITY : ROAD_ALL;
+    GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, k, what));
+    road_twin_check(&twin, out, &info);
+    fail_unless(twin.report.height > 0);
+    gst_buffer_unref(out);
+  }
+  road_twin_free(&twin);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+/* Another size goes on with what was learnt; formats and memory of the picture do not matter. */
+GST_START_TEST(test_caps_change) {
+  static const struct {
+    const char *format;
+    int w, h;
+  } caps_of[] = {{"NV12", ROAD_W, ROAD_H}, {"BGRx", 200, 90}, {"I420", 101, 60}};
+  for (int e = 0; e < road_engine_count(); e++) {
+    GstVideoInfo info;
+    RoadTwin twin;
+    RvRoadConfig config;
+    GstHarness *harness = road_harness("", road_engine(e), "RGB", ROAD_W, ROAD_H, &info);
+    rv_road_config_init(&config);
+    road_twin_new(&twin, &info, &config);
+    for (guint i = 0; i < G_N_ELEMENTS(caps_of); i++) {
+      GstCaps *caps = test_caps(caps_of[i].format, caps_of[i].w, caps_of[i].h, NULL);
+      test_info(&info, caps);
+      gst_harness_set_caps(harness, gst_caps_copy(caps), caps);
+      twin.config.width = caps_of[i].w;
+      twin.config.height = caps_of[i].h;
+      twin.config.camera = road_camera(&info);
+      const RvRoadConfig whole = twin.config;
+      road_twin_config(&twin, &whole);
+      for (int k = 0; k < 2; k++) {
+        GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, k, ROAD_ALL));
+        road_twin_check(&twin, out, &info);
+        gst_buffer_unref(out);
+      }
+    }
+    fail_unless(twin.report.models > 2, "%d models", twin.report.models);
+    road_twin_free(&twin);
+    gst_harness_teardown(harness);
+  }
+}
+GST_END_TEST
+
+static void expect_warning(GstBus *bus, const char *cause, const char *remedy) {
+  char *words = test_message(bus, GST_MESSAGE_WARNING);
+  fail_unless(words && strstr(words, cause) && strstr(words, remedy), "%s", words);
+  g_free(words);
+  words = test_message(bus, GST_MESSAGE_WARNING);
+  fail_unless(words == NULL, "%s", words);
+}
+
+/* Pictures that cannot teach pass, with one warning for each cause; once there are models they are
+ * told apart by them. */
+GST_START_TEST(test_nothing_to_learn) {
+  for (int e = 0; e < road_engine_count(); e++) {
+    GstVideoInfo info;
+    RoadTwin twin;
+    RvRoadConfig config;
+    GstHarness *harness = road_harness("", road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
+    GstBus *bus = test_bus(harness);
+    RvMetaRoad meta;
+    rv_road_config_init(&config);
+    road_twin_new(&twin, &info, &config);
+    static const int attached[] = {ROAD_CAMERA, ROAD_DISPARITY, 0, ROAD_CAMERA, ROAD_DISPARITY};
+    for (guint k = 0; k < G_N_ELEMENTS(attached); k++) {
+      GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 1, attached[k]));
+      fail_if(rv_meta_get_road(out, &meta));
+      gst_buffer_unref(out);
+      if (k == 0)
+        expect_warning(bus, "no disparity", "cudasgm");
+      if (k == 1)
+        expect_warning(bus, "camera is not known", "focal-length");
+    }
+    fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);
+    GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 2, ROAD_ALL));
+    road_twin_check(&twin, out, &info);
+    gst_buffer_unref(out);
+    out = gst_harness_push_and_pull(harness, road_picture(&info, 3, 0)); /* classified */
+    road_twin_check(&twin, out, &info);
+    fail_unless(twin.report.models > 0 && twin.report.seeds == 0 && twin.report.road > 0);
+    gst_buffer_unref(out);
+    /* Black, without a single disparity: defined, and forgets nothing. */
+    const int models = twin.report.models;
+    out = gst_harness_push_and_pull(harness, road_picture(&info, 4, ROAD_ALL | ROAD_FLAT));
+    road_twin_check(&twin, out, &info);
+    fail_unless(twin.report.models == models && twin.report.seeds == 0);
+    gst_buffer_unref(out);
+    fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);
+    road_twin_free(&twin);
+    test_bus_free(bus);
+    gst_harness_teardown(harness);
+  }
+}
+GST_END_TEST
+
+/* A disparity of another size, or of another kind. */
+GST_START_TEST(test_bad_disparity) {
+  GstVideoInfo info, other;
+  GstHarness *harness = road_harness("", "cpu", "BGRx", ROAD_W, ROAD_H, &info);
+  GstBus *bus = test_bus(harness);
+  RvMetaRoad meta;
+  GstCaps *caps = test_caps("BGRx", 60, 40, NULL);
+  test_info(&other, caps);
+  gst_caps_unref(caps);
+  for (int k = 0; k < 2; k++) {
+    GstBuffer *in = road_picture(&info, 1, ROAD_CAMERA), *small = road_picture(&other, 1, ROAD_ALL);
+    RvMetaDisparity disparity;
+    fail_unless(rv_meta_get_disparity(small, &disparity));
+    gst_buffer_ref(disparity.payload);
+    disparity.scale = k ? 256 : 16;
+    rv_meta_add_disparity(in, &disparity);
+    gst_buffer_unref(small);
+    GstBuffer *out = gst_harness_push_and_pull(harness, in);
+    fail_if(rv_meta_get_road(out, &meta));
+    gst_buffer_unref(out);
+    expect_warning(bus, k ? "1/16 px" : "60x40", k ? "scale=16" : "Scale and crop");
+  }
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+GST_START_TEST(test_grey_pictures) {
+  GstHarness *harness = gst_harness_new_parse("cudaroaddetect engine=cpu");
+  GstBus *bus = test_bus(harness);
+  GstCaps *caps = test_caps("GRAY8", ROAD_W, ROAD_H, NULL);
+  gst_harness_set_caps(harness, gst_caps_copy(caps), caps);
+  expect_warning(bus, "GRAY8", "in colour");
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+/* Patches larger than the picture are refused with the caps; combinations that are refused while
+ * playing leave the former in use. */
+GST_START_TEST(test_refused) {
+  GstHarness *harness = gst_harness_new_parse("cudaroaddetect engine=cpu patch-size=15");
+  GstBus *bus = test_bus(harness);
+  gst_harness_set_src_caps(harness, test_caps("NV12", 40, 12, NULL));
+  char *words = test_message(bus, GST_MESSAGE_ERROR);
+  fail_unless(words && strstr(words, "patch-size is 15") && strstr(words, "40x12"), "%s", words);
+  g_free(words);
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+
+  GstVideoInfo info;
+  RoadTwin twin;
+  RvRoadConfig config;
+  harness = road_harness("", "cpu", "NV12", ROAD_W, ROAD_H, &info);
+  bus = test_bus(harness);
+  rv_road_config_init(&config);
+  road_twin_new(&twin, &info, &config);
+  for (int k = 0; k < 3; k++) {
+    if (k == 1)
+      gst_harness_set(harness, "cudaroaddetect", "initial-models", 9, "library-size", 4, NULL);
+    GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, k, ROAD_ALL));
+    road_twin_check(&twin, out, &info);
+    gst_buffer_unref(out);
+    if (k == 1)
+      expect_warning(bus, "initial-models is 9", "former settings");
+  }
+  road_twin_free(&twin);
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+/* Stock elements carry it, and messages have its scalars. */
+GST_START_TEST(test_carried) {
+  GstVideoInfo info;
+  GstHarness *harness = road_harness(
+      "post-messages=true ! tee ! queue ! videoconvert ! "
+      "video/x-raw,format=I420 ! videoscale ! capsfilter caps=video/x-raw,width=80,height=60",
+      "cpu", "BGRx", ROAD_W, ROAD_H, &info);
+  GstBus *bus = test_bus(harness);
+  gst_harness_set_sink_caps(harness, test_caps("I420", 80, 60, NULL));
+  GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 1, ROAD_ALL));
+  GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+  RvMetaRoad meta;
+  int seeds = -1;
+  fail_unless(message && rv_meta_get_road(out, &meta));
+  fail_unless(meta.width == ROAD_W && meta.height == ROAD_H && meta.seeds > 0);
+  const GstStructure *fields = gst_message_get_structure(message);
+  fail_unless(gst_structure_has_name(fields, "cudaroaddetect"));
+  fail_unless(gst_structure_get_int(fields, "seeds", &seeds) && seeds == meta.seeds);
+  fail_if(gst_structure_has_field(fields, "payload") ||
+          gst_structure_has_field(fields, "distance"));
+  gst_message_unref(message);
+  gst_buffer_unref(out);
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+static Suite *cudaroaddetect_suite(void) {
+  Suite *suite = suite_create("cudaroaddetect");
+  TCase *tests = tcase_create("general");
+  suite_add_tcase(suite, tests);
+  tcase_add_test(tests, test_formats);
+  tcase_add_test(tests, test_colorimetry);
+  tcase_add_test(tests, test_properties);
+  tcase_add_test(tests, test_camera);
+  tcase_add_test(tests, test_caps_change);
+  tcase_add_test(tests, test_nothing_to_learn);
+  tcase_add_test(tests, test_bad_disparity);
+  tcase_add_test(tests, test_grey_pictures);
+  tcase_add_test(tests, test_refused);
+  tcase_add_test(tests, test_carried);
+  return suite;
+}
+
+GST_CHECK_MAIN(cudaroaddetect)

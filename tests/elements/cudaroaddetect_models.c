@@ -1,0 +1,233 @@
+/* cudaroaddetect_models.c: what was learnt, forgotten, saved, and loaded in another run; files that
+ * cannot be read or written. */
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "road_test.h"
+
+/* A folder of its own for files. */
+static char *folder_new(void) {
+  char *folder = g_dir_make_tmp("road-XXXXXX", NULL);
+  fail_unless(folder != NULL);
+  return folder;
+}
+
+static void folder_free(char *folder) {
+  GDir *dir = g_dir_open(folder, 0, NULL);
+  for (const char *name = g_dir_read_name(dir); name; name = g_dir_read_name(dir)) {
+    char *path = g_build_filename(folder, name, NULL);
+    g_remove(path);
+    g_free(path);
+  }
+  g_dir_close(dir);
+  fail_unless(g_rmdir(folder) == 0);
+  g_free(folder);
+}
+
+static void drive(GstHarness *harness, const GstVideoInfo *info, int frames, RoadTwin *twin) {
+  for (int k = 0; k < frames; k++) {
+    GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(info, k, ROAD_ALL));
+    if (twin)
+      road_twin_check(twin, out, info);
+    gst_buffer_unref(out);
+  }
+}
+
+/* Learnt in one run, loaded in another: its first frame has no disparity and is told apart by what
+ * the other learnt. Saved by the end of the stream (k = 0) or by stopping (k = 1). */
+GST_START_TEST(test_two_runs) {
+  for (int e = 0; e < road_engine_count(); e++)
+    for (int k = 0; k < 2; k++) {
+      char *folder = folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
+      char *save = g_strdup_printf("model-save-location=%s", path);
+      char *load = g_strdup_printf("model-location=%s", path);
+      GstVideoInfo info;
+      RoadTwin twin;
+      RvRoadConfig config;
+      rv_road_config_init(&config);
+      GstHarness *harness = road_harness(save, road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
+      road_twin_new(&twin, &info, &config);
+      drive(harness, &info, 4, &twin);
+      fail_if(g_file_test(path, G_FILE_TEST_EXISTS));
+      if (k == 0) {
+        gst_harness_push_event(harness, gst_event_new_eos());
+        fail_unless(g_file_test(path, G_FILE_TEST_EXISTS));
+      }
+      gst_harness_teardown(harness);
+      fail_unless(g_file_test(path, G_FILE_TEST_EXISTS));
+
+      harness = road_harness(load, road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
+      GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 50, 0));
+      road_twin_check(&twin, out, &info);
+      fail_unless(twin.report.models > 0 && twin.report.road > 50 && twin.report.learnt == 0);
+      gst_buffer_unref(out);
+      drive(harness, &info, 2, &twin); /* and goes on as the other would have */
+      gst_harness_teardown(harness);
+      road_twin_free(&twin);
+      g_free(load);
+      g_free(save);
+      g_free(path);
+      folder_free(folder);
+    }
+}
+GST_END_TEST
+
+/* The action signal, and a file set while playing: both replace what was learnt. */
+GST_START_TEST(test_reset_and_reload) {
+  char *folder = folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
+  GstVideoInfo info;
+  RoadTwin twin;
+  RvRoadConfig config;
+  rv_road_config_init(&config);
+  GstHarness *harness = road_harness("", "cpu", "BGRx", ROAD_W, ROAD_H, &info);
+  GstElement *element = gst_harness_find_element(harness, "cudaroaddetect");
+  road_twin_new(&twin, &info, &config);
+  drive(harness, &info, 3, &twin);
+  fail_unless(rv_road_save_file(twin.road, path, NULL) == RV_OK);
+  g_signal_emit_by_name(element, "reset");
+  fail_unless(rv_road_reset(twin.road, NULL) == RV_OK);
+  drive(harness, &info, 1, &twin);
+  fail_unless(twin.report.models == config.initial_models);
+  g_object_set(element, "model-location", path, NULL);
+  fail_unless(rv_road_load_file(twin.road, path, NULL) == RV_OK);
+  drive(harness, &info, 2, &twin);
+  fail_unless(twin.report.models > config.initial_models);
+  /* Loaded once: another property does not load it again. */
+  g_object_set(element, "roughness", 1e-4, NULL);
+  config.roughness = 1e-4;
+  road_twin_config(&twin, &config);
+  drive(harness, &info, 2, &twin);
+  gst_object_unref(element);
+  gst_harness_teardown(harness);
+  road_twin_free(&twin);
+  g_free(path);
+  folder_free(folder);
+}
+GST_END_TEST
+
+/* NULL: it starts; else the words of the error. */
+static char *start_with(const char *property, const char *value, int bins) {
+  GstElement *element = gst_element_factory_make("cudaroaddetect", NULL);
+  GstBus *bus = gst_bus_new();
+  gst_element_set_bus(element, bus);
+  gst_util_set_object_arg(G_OBJECT(element), "engine", "cpu");
+  g_object_set(element, property, value, "bins", bins, NULL);
+  const gboolean started =
+      gst_element_set_state(element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE;
+  char *words = test_message(bus, GST_MESSAGE_ERROR);
+  fail_unless(started == (words == NULL), "%s", words);
+  gst_element_set_state(element, GST_STATE_NULL);
+  gst_element_set_bus(element, NULL);
+  test_bus_free(bus);
+  gst_object_unref(element);
+  return words;
+}
+
+static void refuses(const char *property, const char *value, int bins, const char *cause,
+                    const char *remedy) {
+  char *words = start_with(property, value, bins);
+  fail_unless(words && strstr(words, value) && strstr(words, cause) && strstr(words, remedy),
+              "%s=%s: %s", property, value, words);
+  g_free(words);
+}
+
+/* Files are looked at before anything runs. */
+GST_START_TEST(test_bad_files) {
+  char *folder = folder_new(), *path = g_build_filename(folder, "good.rvroad", NULL);
+  char *bad = g_build_filename(folder, "bad.rvroad", NULL);
+  char *nowhere = g_build_filename(folder, "no", "such.rvroad", NULL);
+  char *save = g_strdup_printf("model-save-location=%s", path), *data = NULL;
+  gsize size = 0;
+  GstVideoInfo info;
+  GstHarness *harness = road_harness(save, "cpu", "BGRx", ROAD_W, ROAD_H, &info);
+  drive(harness, &info, 2, NULL);
+  gst_harness_teardown(harness);
+  fail_unless(start_with("model-location", path, 8) == NULL);
+  fail_unless(start_with("model-location", "", 8) == NULL);
+  fail_unless(start_with("model-save-location", bad, 8) == NULL);
+  fail_if(g_file_test(bad, G_FILE_TEST_EXISTS)); /* nothing ran, nothing is written */
+  refuses("model-location", path, 6, "bins", "bins=8");
+  refuses("model-location", nowhere, 8, "No such file", "leave model-location empty");
+  refuses("model-save-location", nowhere, 8, "no such folder", "make it first");
+  refuses("model-save-location", folder, 8, "it is a folder", "file's name");
+  fail_unless(g_file_get_contents(path, &data, &size, NULL));
+  fail_unless(g_file_set_contents(bad, data, (gssize)size - 9, NULL));
+  refuses("model-location", bad, 8, "truncated", "model-save-location");
+  data[size / 2] ^= 4;
+  fail_unless(g_file_set_contents(bad, data, (gssize)size, NULL));
+  refuses("model-location", bad, 8, "damaged", "model-save-location");
+  fail_unless(g_file_set_contents(bad, "", 0, NULL));
+  refuses("model-location", bad, 8, "bad.rvroad", "model-save-location");
+  fail_unless(g_file_set_contents(bad, "%YAML:1.0", -1, NULL));
+  refuses("model-location", bad, 8, "not a library", "model-save-location");
+  g_free(data);
+  g_free(save);
+  g_free(nowhere);
+  g_free(bad);
+  g_free(path);
+  folder_free(folder);
+}
+GST_END_TEST
+
+/* While playing a bad file is warned of and the library stays; a folder that went away is an error
+ * at the end; nothing learnt is nothing written. */
+GST_START_TEST(test_trouble_in_flight) {
+  char *folder = folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
+  char *inner = g_build_filename(folder, "inner", NULL);
+  char *lost = g_build_filename(inner, "b.rvroad", NULL);
+  GstVideoInfo info;
+  RoadTwin twin;
+  RvRoadConfig config;
+  rv_road_config_init(&config);
+  GstHarness *harness = road_harness("", "cpu", "BGRx", ROAD_W, ROAD_H, &info);
+  GstBus *bus = test_bus(harness);
+  road_twin_new(&twin, &info, &config);
+  drive(harness, &info, 2, &twin);
+  gst_harness_set(harness, "cudaroaddetect", "model-location", path, NULL);
+  drive(harness, &info, 1, &twin);
+  char *words = test_message(bus, GST_MESSAGE_WARNING);
+  fail_unless(words && strstr(words, path) && strstr(words, "former settings"), "%s", words);
+  g_free(words);
+  gst_harness_set(harness, "cudaroaddetect", "model-location", NULL, "model-save-location", lost,
+                  NULL);
+  drive(harness, &info, 1, &twin);
+  gst_harness_push_event(harness, gst_event_new_eos());
+  words = test_message(bus, GST_MESSAGE_ERROR);
+  fail_unless(words && strstr(words, "b.rvroad"), "%s", words);
+  g_free(words);
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+  road_twin_free(&twin);
+
+  char *save = g_strdup_printf("model-save-location=%s", path);
+  harness = road_harness(save, "cpu", "BGRx", ROAD_W, ROAD_H, &info);
+  bus = test_bus(harness);
+  gst_buffer_unref(
+      gst_harness_push_and_pull(harness, road_picture(&info, 1, ROAD_ALL | ROAD_FLAT)));
+  gst_harness_push_event(harness, gst_event_new_eos());
+  words = test_message(bus, GST_MESSAGE_WARNING);
+  fail_unless(words && strstr(words, "Nothing was learnt"), "%s", words);
+  fail_if(g_file_test(path, G_FILE_TEST_EXISTS));
+  g_free(words);
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+  g_free(save);
+  g_free(lost);
+  g_free(inner);
+  g_free(path);
+  folder_free(folder);
+}
+GST_END_TEST
+
+static Suite *cudaroaddetect_models_suite(void) {
+  Suite *suite = suite_create("cudaroaddetect_models");
+  TCase *tests = tcase_create("general");
+  suite_add_tcase(suite, tests);
+  tcase_add_test(tests, test_two_runs);
+  tcase_add_test(tests, test_reset_and_reload);
+  tcase_add_test(tests, test_bad_files);
+  tcase_add_test(tests, test_trouble_in_flight);
+  return suite;
+}
+
+GST_CHECK_MAIN(cudaroaddetect_models)

@@ -1,0 +1,217 @@
+/* road_test.c: pictures of a road, and the library called by hand. */
+#include "road_test.h"
+
+#include <string.h>
+
+#define HORIZON 25 /* row */
+
+int road_engine_count(void) {
+  return rv_cuda_devices(NULL, 0) > 0 ? 2 : 1;
+}
+
+const char *road_engine(int index) {
+  return index == 0 ? "cpu" : "cuda";
+}
+
+RvCamera road_camera(const GstVideoInfo *info) {
+  return (RvCamera){
+      .focal = 100, .cx = (GST_VIDEO_INFO_WIDTH(info) - 1) / 2.0, .cy = HORIZON, .baseline = 0.5};
+}
+
+/* Samples of channel `c` at pixel (x, y): the road is the middle third, wider below. */
+static guint8 sample(int c, int x, int y, int width, guint32 noise) {
+  static const guint8 colors[3][3] = {{120, 110, 100}, {60, 130, 50}, {90, 160, 210}};
+  const int middle = ABS(2 * x - width), half = width / 4 + 2 * (y - HORIZON);
+  const int kind = y < HORIZON ? 2 : middle < half ? 0 : 1;
+  return (guint8)(colors[kind][c] + (int)(noise >> 28));
+}
+
+static void paint(GstBuffer *buffer, const GstVideoInfo *info, int seed) {
+  GstVideoFrame frame;
+  fail_unless(gst_video_frame_map(&frame, info, buffer, GST_MAP_WRITE));
+  const GstVideoFormatInfo *format = frame.info.finfo;
+  guint32 state = (guint32)seed * 2654435761u + 1;
+  for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format); c++) {
+    const int step = GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, c);
+    const int stride = GST_VIDEO_FRAME_COMP_STRIDE(&frame, c);
+    const int sx = 1 << GST_VIDEO_FORMAT_INFO_W_SUB(format, c);
+    const int sy = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(format, c);
+    for (int y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT(&frame, c); y++)
+      for (int x = 0; x < GST_VIDEO_FRAME_COMP_WIDTH(&frame, c); x++) {
+        state = state * 1664525u + 1013904223u;
+        ((guint8 *)GST_VIDEO_FRAME_COMP_DATA(&frame, c))[y * stride + x * step] =
+            sample((int)MIN(c, 2), x * sx, y * sy, GST_VIDEO_INFO_WIDTH(info), state);
+      }
+  }
+  gst_video_frame_unmap(&frame);
+}
+
+static GstBuffer *ground(int width, int height, int seed, gboolean is_empty) {
+  GstBuffer *raster = rv_meta_raster_new(RV_U16, width, height);
+  RvMetaMap map;
+  guint32 state = (guint32)seed * 747796405u + 3;
+  fail_unless(rv_meta_map_buffer(&map, raster, GST_MAP_WRITE));
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < width; x++) {
+      state = state * 1664525u + 1013904223u;
+      const int value = 6 * (y - HORIZON) + (int)(state >> 31);
+      ((guint16 *)((char *)map.plane.data + y * map.plane.stride))[x] =
+          (guint16)(is_empty || state >> 24 < 20 ? 0 : MAX(value, 1));
+    }
+  rv_meta_unmap(&map);
+  return raster;
+}
+
+GstBuffer *road_picture(const GstVideoInfo *info, int seed, int attached) {
+  const int width = GST_VIDEO_INFO_WIDTH(info), height = GST_VIDEO_INFO_HEIGHT(info);
+  GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(info), NULL);
+  gst_buffer_memset(buffer, 0, 77, GST_VIDEO_INFO_SIZE(info));
+  if (!(attached & ROAD_FLAT))
+    paint(buffer, info, seed);
+  if (attached & ROAD_DISPARITY) {
+    const RvMetaDisparity meta = {
+        width, height, 16, 0, 64, ground(width, height, seed, (attached & ROAD_FLAT) != 0), NULL};
+    rv_meta_add_disparity(buffer, &meta);
+  }
+  if (attached & ROAD_CAMERA) {
+    const RvCamera camera = road_camera(info);
+    rv_meta_add_camera(buffer, width, height, &camera);
+  }
+  return buffer;
+}
+
+/* --- By hand --------------------------------------------------------------------------------- */
+
+static void take_memory(RoadTwin *twin) {
+  g_free(twin->mask);
+  g_free(twin->seeds);
+  g_free(twin->distance);
+  rv_road_size(&twin->config, &twin->columns, &twin->rows);
+  const gsize patches = (gsize)twin->columns * (gsize)twin->rows;
+  twin->mask = g_malloc(patches);
+  twin->seeds = g_malloc(patches);
+  twin->distance = g_new(gfloat, patches);
+}
+
+static RvRoadConfig of_picture(const RvRoadConfig *config, const GstVideoInfo *info) {
+  RvRoadConfig whole = *config;
+  whole.width = GST_VIDEO_INFO_WIDTH(info);
+  whole.height = GST_VIDEO_INFO_HEIGHT(info);
+  whole.camera = road_camera(info);
+  return whole;
+}
+
+void road_twin_new(RoadTwin *twin, const GstVideoInfo *info, const RvRoadConfig *config) {
+  memset(twin, 0, sizeof *twin);
+  twin->config = of_picture(config, info);
+  fail_unless(rv_road_new(&twin->road, &twin->config, RV_CPU) == RV_OK);
+  take_memory(twin);
+}
+
+void road_twin_config(RoadTwin *twin, const RvRoadConfig *config) {
+  const RvRoadConfig was = twin->config;
+  twin->config = *config;
+  twin->config.width = was.width;
+  twin->config.height = was.height;
+  twin->config.camera = was.camera;
+  fail_unless(rv_road_set_config(twin->road, &twin->config, NULL) == RV_OK);
+  take_memory(twin);
+}
+
+void road_twin_free(RoadTwin *twin) {
+  rv_road_free(&twin->road);
+  g_free(twin->mask);
+  g_free(twin->seeds);
+  g_free(twin->distance);
+}
+
+static RvPicture view(const GstVideoFrame *frame) {
+  static const char *const names[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
+                                      "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  RvPicture picture = {
+      RV_PIXEL_FORMATS, GST_VIDEO_FRAME_WIDTH(frame), GST_VIDEO_FRAME_HEIGHT(frame), {NULL}, {0}};
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+    if (strcmp(names[i], GST_VIDEO_INFO_NAME(&frame->info)) == 0)
+      picture.format = (RvPixelFormat)i;
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(frame); p++) {
+    picture.data[p] = GST_VIDEO_FRAME_PLANE_DATA(frame, p);
+    picture.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(frame, p);
+  }
+  return picture;
+}
+
+void road_twin_run(RoadTwin *twin, GstBuffer *buffer, const GstVideoInfo *info) {
+  const int width = twin->config.width, height = twin->config.height;
+  GstVideoFrame frame;
+  fail_unless(gst_video_frame_map(&frame, info, buffer, GST_MAP_READ));
+  const RvPicture picture = view(&frame);
+  guint32 *pixels = g_new(guint32, width * height);
+  const RvPlane color = {pixels, 4 * (ptrdiff_t)width, width, height, RV_U32};
+  fail_unless(rv_convert_color(&picture, info->colorimetry.matrix == GST_VIDEO_COLOR_MATRIX_BT709,
+                               info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255, &color, 1,
+                               RV_CPU, NULL, NULL) == RV_OK);
+  gst_video_frame_unmap(&frame);
+  RvMetaDisparity meta;
+  RvMetaMap map;
+  const gboolean has = rv_meta_get_disparity(buffer, &meta);
+  fail_unless(!has || rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ));
+  const RvRoadOutput output = {
+      {twin->mask, twin->columns, twin->columns, twin->rows, RV_U8},
+      {twin->distance, 4 * (ptrdiff_t)twin->columns, twin->columns, twin->rows, RV_F32},
+      {twin->seeds, twin->columns, twin->columns, twin->rows, RV_U8},
+      &twin->report};
+  fail_unless(rv_road_run(twin->road, &color, has ? &map.plane : NULL, &output, NULL) == RV_OK);
+  if (has)
+    rv_meta_unmap(&map);
+  g_free(pixels);
+}
+
+static void check_raster(GstBuffer *raster, const void *wanted, RvFormat format, int columns,
+                         int rows) {
+  RvMetaMap map;
+  const gsize row = (gsize)columns * (format == RV_U8 ? 1 : 4);
+  fail_unless(raster && rv_meta_map_buffer(&map, raster, GST_MAP_READ));
+  fail_unless(map.plane.format == format && map.plane.width == columns && map.plane.height == rows);
+  for (int y = 0; y < rows; y++)
+    fail_unless(memcmp((const char *)map.plane.data + y * map.plane.stride,
+                       (const char *)wanted + (gsize)y * row, row) == 0,
+                "row %d", y);
+  rv_meta_unmap(&map);
+}
+
+void road_twin_check(RoadTwin *twin, GstBuffer *buffer, const GstVideoInfo *info) {
+  road_twin_run(twin, buffer, info);
+  const RvRoadReport *want = &twin->report;
+  RvMetaRoad meta;
+  fail_unless(rv_meta_get_road(buffer, &meta));
+  fail_unless(meta.width == twin->config.width && meta.height == twin->config.height);
+  fail_unless_equals_int(meta.patch_size, twin->config.patch_size);
+  fail_unless(meta.columns == twin->columns && meta.rows == twin->rows);
+  fail_unless_equals_int(meta.models, want->models);
+  fail_unless_equals_int(meta.samples, want->samples);
+  fail_unless_equals_int(meta.seeds, want->seeds);
+  fail_unless_equals_int(meta.updated, want->updated);
+  fail_unless_equals_int(meta.learnt, want->learnt);
+  fail_unless_equals_int(meta.waiting, want->waiting);
+  fail_unless_equals_int(meta.iterations, want->iterations);
+  fail_unless(meta.road_share == (double)want->road / (twin->columns * twin->rows));
+  fail_unless(meta.classify_threshold == twin->config.classify_threshold);
+  fail_unless(meta.camera_height == (double)want->height);
+  fail_unless(want->height == 0 || (meta.ground_slope_x == (double)want->slope_x &&
+                                    meta.ground_slope_y == (double)want->slope_y &&
+                                    meta.ground_intercept == (double)want->intercept));
+  check_raster(meta.payload, twin->mask, RV_U8, twin->columns, twin->rows);
+  check_raster(meta.seed_mask, twin->seeds, RV_U8, twin->columns, twin->rows);
+  check_raster(meta.distance, twin->distance, RV_F32, twin->columns, twin->rows);
+}
+
+GstHarness *road_harness(const char *rest, const char *engine, const char *format, int w, int h,
+                         GstVideoInfo *info) {
+  char *line = g_strdup_printf("cudaroaddetect engine=%s %s", engine, rest);
+  GstHarness *harness = gst_harness_new_parse(line);
+  g_free(line);
+  GstCaps *caps = test_caps(format, w, h, NULL);
+  test_info(info, caps);
+  gst_harness_set_caps(harness, gst_caps_copy(caps), caps);
+  return harness;
+}

@@ -1,0 +1,46 @@
+/* road_test.h: pictures of a road with a disparity, and what the library makes of them. */
+#ifndef ROAD_TEST_H
+#define ROAD_TEST_H
+
+#include "element_test.h"
+#include "road/road.h"
+
+enum { ROAD_W = 131, ROAD_H = 75 };
+
+/* What road_picture attaches. */
+enum { ROAD_DISPARITY = 1, ROAD_CAMERA = 2, ROAD_ALL = 3, ROAD_FLAT = 4 /* no value anywhere */ };
+
+int road_engine_count(void); /* 1, or 2 where there is a GPU */
+const char *road_engine(int index);
+
+/* A road of one colour between verges of others on flat ground below row 25, noise that depends on
+ * `seed`. */
+GstBuffer *road_picture(const GstVideoInfo *info, int seed, int attached);
+
+/* The library called by hand, frame after frame. */
+typedef struct RoadTwin {
+  RvRoadConfig config;
+  RvRoad *road;
+  int columns, rows;
+  guint8 *mask, *seeds;
+  gfloat *distance;
+  RvRoadReport report;
+} RoadTwin;
+
+void road_twin_new(RoadTwin *twin, const GstVideoInfo *info, const RvRoadConfig *config);
+void road_twin_config(RoadTwin *twin, const RvRoadConfig *config); /* from the next frame on */
+void road_twin_free(RoadTwin *twin);
+
+/* Runs the buffer's picture and, when it has one, disparity. */
+void road_twin_run(RoadTwin *twin, GstBuffer *buffer, const GstVideoInfo *info);
+
+/* Runs it, and holds the annotation to it. */
+void road_twin_check(RoadTwin *twin, GstBuffer *buffer, const GstVideoInfo *info);
+
+/* Camera of road_picture for a picture of this size. */
+RvCamera road_camera(const GstVideoInfo *info);
+
+GstHarness *road_harness(const char *rest, const char *engine, const char *format, int w, int h,
+                         GstVideoInfo *info);
+
+#endif
