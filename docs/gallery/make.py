@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Makes the pictures of the gallery anew: the left picture beside the same with its depth.
 
-  examples/run.sh docs/gallery/make.py [FOLDER]
+  examples/run.sh docs/gallery/make.py [FOLDER [NAME...]]
 
 Written with 256 colours each, so that a repository can hold them.
 """
@@ -23,16 +23,18 @@ from gi.repository import Gst  # noqa: E402
 
 WIDTH, HEIGHT = 480, 360  # px of one panel
 
-# name: (properties of stereotestsrc, second of the drive, elements between matching and drawing)
+# name: (properties of stereotestsrc, second of the drive, elements between matching and drawing,
+# properties of cudaannotate)
 PICTURES = {
-    'street': ('pattern=street', 2, ''),
-    'slanted-street': ('pattern=slanted-street', 3, ''),
-    'offroad': ('pattern=offroad', 1, ''),
-    'planes': ('pattern=planes', 0, ''),
-    'segments': ('pattern=street', 2, 'cudardp epsilon=2 !'),
-    'stixels': ('pattern=slanted-street', 3, 'cudastixels !'),
+    'street': ('pattern=street', 2, '', ''),
+    'slanted-street': ('pattern=slanted-street', 3, '', ''),
+    'offroad': ('pattern=offroad', 1, '', ''),
+    'planes': ('pattern=planes', 0, '', ''),
+    'segments': ('pattern=street', 2, 'cudardp epsilon=2 !', ''),
+    'stixels': ('pattern=slanted-street', 3, 'cudastixels !', ''),
     'lines': ('pattern=street', 2,
-              'cudahough segments=true direction=8 threshold=40 min-theta=15 max-theta=165 !'),
+              'cudahough segments=true direction=8 threshold=35 min-theta=15 max-theta=165 '
+              'min-length=30 max-gap=8 !', 'show=lines thickness=4'),
 }
 
 
@@ -44,11 +46,11 @@ def last_of(pad, frames):
     pad.add_probe(Gst.PadProbeType.BUFFER, probe)
 
 
-def panels(properties, second, between):
+def panels(properties, second, between, drawing):
     pipeline = Gst.parse_launch(
         'stereotestsrc num-buffers=%d %s ! video/x-raw,format=BGRx,width=1280,height=480,framerate=1/1 ! '
-        'cudasgm name=sgm ! %s cudaannotate name=draw ! fakesink'
-        % (second + 1, properties, between))
+        'cudasgm name=sgm ! %s cudaannotate %s name=draw ! fakesink'
+        % (second + 1, properties, between, drawing))
     plain, drawn = [], []
     last_of(pipeline.get_by_name('sgm').get_static_pad('src'), plain)
     last_of(pipeline.get_by_name('draw').get_static_pad('src'), drawn)
@@ -92,9 +94,9 @@ def write_indexed_png(path, picture):
 def main():
     Gst.init(None)
     folder = sys.argv[1] if len(sys.argv) > 1 else HERE
-    for name, arguments in PICTURES.items():
+    for name in sys.argv[2:] or PICTURES:
         path = os.path.join(folder, name + '.png')
-        write_indexed_png(path, np.hstack(panels(*arguments)))
+        write_indexed_png(path, np.hstack(panels(*PICTURES[name])))
         print('%s: %d bytes' % (path, os.path.getsize(path)))
 
 
