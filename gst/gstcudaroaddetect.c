@@ -77,7 +77,7 @@ GST_ELEMENT_REGISTER_DEFINE(cudaroaddetect, "cudaroaddetect", GST_RANK_NONE,
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-enum { PROP_0, PROP_LOCATION, PROP_SAVE_LOCATION, PROP_TABLE };
+enum { PROP_0, PROP_LOCATION, PROP_SAVE_LOCATION }; /* below GST_CUDA_ROAD_DETECT_FIRST */
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(object);
@@ -88,7 +88,7 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
   if (text) {
     g_free(*text);
     *text = g_value_dup_string(value);
-  } else if (!gst_cuda_road_detect_settings_set(&self->settings, (int)id - PROP_TABLE, value)) {
+  } else if (!gst_rv_settings_set(&gst_cuda_road_detect_properties, &self->settings, id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
   GST_OBJECT_UNLOCK(self);
@@ -102,7 +102,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     g_value_set_string(value, self->location);
   else if (id == PROP_SAVE_LOCATION)
     g_value_set_string(value, self->save_location);
-  else if (!gst_cuda_road_detect_settings_get(&self->settings, (int)id - PROP_TABLE, value))
+  else if (!gst_rv_settings_get(&gst_cuda_road_detect_properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(self);
 }
@@ -121,7 +121,7 @@ static void install_properties(GObjectClass *object) {
                           "File that what was learnt is written to at the end of the stream and "
                           "when the element stops",
                           NULL, flags));
-  gst_cuda_road_detect_install_properties(object, PROP_TABLE);
+  gst_rv_settings_install(&gst_cuda_road_detect_properties, object);
 }
 
 static void on_reset(GstCudaRoadDetect *self) {
@@ -555,5 +555,6 @@ static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
 }
 
 static void gst_cuda_road_detect_init(GstCudaRoadDetect *self) {
-  gst_cuda_road_detect_settings_init(&self->settings);
+  rv_road_config_init(&self->settings.road);
+  gst_rv_settings_init(&gst_cuda_road_detect_properties, &self->settings);
 }

@@ -3,8 +3,7 @@
 #ifndef GST_CUDA_ROAD_DETECT_SETTINGS_H
 #define GST_CUDA_ROAD_DETECT_SETTINGS_H
 
-#include <glib-object.h>
-
+#include "common/gstrvsettings.h"
 #include "road/road.h"
 
 G_BEGIN_DECLS
@@ -14,17 +13,9 @@ typedef struct GstCudaRoadDetectSettings {
   double focal, baseline, cx, cy; /* px, m, px, px; 0 = as annotated */
 } GstCudaRoadDetectSettings;
 
-/* Installs the properties with ids `first`.. */
-void gst_cuda_road_detect_install_properties(GObjectClass *klass, guint first);
-
-/* Defaults. */
-void gst_cuda_road_detect_settings_init(GstCudaRoadDetectSettings *settings);
-
-/* By place in the table; FALSE for one that it does not have. */
-gboolean gst_cuda_road_detect_settings_set(GstCudaRoadDetectSettings *settings, int place,
-                                           const GValue *value);
-gboolean gst_cuda_road_detect_settings_get(const GstCudaRoadDetectSettings *settings, int place,
-                                           GValue *value);
+/* Ids from FIRST; those below are of properties that are no plain values. */
+#define GST_CUDA_ROAD_DETECT_FIRST 3
+extern const GstRvSettings gst_cuda_road_detect_properties;
 
 G_END_DECLS
 #endif
