@@ -2,7 +2,7 @@
  * road_eval.sh feeds it pictures and makes tables and plots of what it prints.
  *
  *   road_eval (--offroad FRAMES | --frames FILE) [--seed N] [--speed M/S] [--rate HZ]
- *             [--save FILE] [--masks FILE] [--run [NAME=VALUE]...]...
+ *             [--save FILE] [--truths FILE] [--masks FILE] [--run [NAME=VALUE]...]...
  *
  * --offroad   renders the dirt track of cuda/scene, 640x480, and matches its pairs
  * --frames    reads frames (- is stdin): a line "rvframes WIDTH HEIGHT KIND FOCAL CX CY DOFFS
@@ -11,8 +11,8 @@
  *             mask, a byte a pixel: 255 road, 0 not, other values are not scored
  * --run       one setting: fields of RvRoadConfig, or `alone=1` (nothing is kept from frame to
  *             frame); none of them: the defaults
- * --save      writes the frames, KIND disparity
- * --masks     writes the masks of the last run, a byte a pixel, 255 road
+ * --save      writes the frames, with KIND disparity
+ * --truths    writes the true masks, --masks those of all runs: a byte a pixel, 255 road
  *
  * Prints "run I MS" (ms a frame) and then a line a frame: I, frame, pixels TP FP FN TN, seeds,
  * models. */
@@ -48,7 +48,7 @@ static int fail(const char *what, const char *which) {
 }
 
 typedef struct Options {
-  const char *frames, *masks, *save;
+  const char *frames, *save, *truths, *masks;
   int offroad; /* frames */
   uint32_t seed;
   double speed, rate;
@@ -230,18 +230,22 @@ static int read_frames(Frames *frames, const char *path) {
   return done;
 }
 
-static int save_frames(const Frames *frames, const char *path) {
+/* Either the true masks alone or all of the frames, as --frames reads them. */
+static int save_frames(const Frames *frames, const char *path, int only_truth) {
   FILE *const file = fopen(path, "wb");
   if (!file)
     return fail("cannot write", path);
   const RvCamera *const camera = &frames->camera;
   const size_t pixels = (size_t)frames->width * (size_t)frames->height;
-  fprintf(file, "rvframes %d %d disparity %.17g %.17g %.17g %.17g %.17g\n", frames->width,
-          frames->height, camera->focal, camera->cx, camera->cy, camera->doffs, camera->baseline);
+  if (!only_truth)
+    fprintf(file, "rvframes %d %d disparity %.17g %.17g %.17g %.17g %.17g\n", frames->width,
+            frames->height, camera->focal, camera->cx, camera->cy, camera->doffs, camera->baseline);
   for (int i = 0; i < frames->count; i++) {
     const Frame *const frame = &frames->frame[i];
-    fwrite(frame->color.data, 4, pixels, file);
-    fwrite(frame->disparity.data, 2, pixels, file);
+    if (!only_truth) {
+      fwrite(frame->color.data, 4, pixels, file);
+      fwrite(frame->disparity.data, 2, pixels, file);
+    }
     fwrite(frame->truth.data, 1, pixels, file);
   }
   const int bad = ferror(file);
@@ -405,7 +409,7 @@ static int run_all(const Frames *frames, int argc, char **argv, const char *mask
     rv_road_config_init(&setting.config);
     for (at++; done && at < argc && strcmp(argv[at], "--run"); at++)
       done = set(&setting, argv[at]);
-    done = done && run(frames, &setting, number++, at >= argc ? masks : NULL);
+    done = done && run(frames, &setting, number++, masks);
   } while (done && at < argc);
   if (masks && (fclose(masks) || !done))
     done = 0;
@@ -423,6 +427,8 @@ static int read_options(Options *options, int argc, char **argv) {
       options->frames = value;
     else if (!strcmp(name, "--save"))
       options->save = value;
+    else if (!strcmp(name, "--truths"))
+      options->truths = value;
     else if (!strcmp(name, "--masks"))
       options->masks = value;
     else if (!strcmp(name, "--seed"))
@@ -444,14 +450,17 @@ int main(int argc, char **argv) {
                      .rate = RV_SCENE_FRAME_RATE_DEFAULT};
   const int at = read_options(&options, argc, argv);
   if (!at) {
-    fprintf(stderr, "usage: road_eval (--offroad FRAMES | --frames FILE) [--seed N] [--speed M/S] "
-                    "[--rate HZ] [--save FILE] [--masks FILE] [--run [NAME=VALUE]...]...\n");
+    fprintf(
+        stderr,
+        "usage: road_eval (--offroad FRAMES | --frames FILE) [--seed N] [--speed M/S] "
+        "[--rate HZ] [--save FILE] [--truths FILE] [--masks FILE] [--run [NAME=VALUE]...]...\n");
     return 2;
   }
   Frames frames = {.count = 0};
   int done =
       options.frames ? read_frames(&frames, options.frames) : render_frames(&frames, &options);
-  done = done && frames.count > 0 && (!options.save || save_frames(&frames, options.save)) &&
+  done = done && frames.count > 0 && (!options.save || save_frames(&frames, options.save, 0)) &&
+         (!options.truths || save_frames(&frames, options.truths, 1)) &&
          run_all(&frames, argc - at, argv + at, options.masks);
   free_frames(&frames);
   return done ? 0 : 1;

@@ -164,13 +164,14 @@ def program():
                         'examples', 'road_eval')
 
 
-def run(parts, settings, masks=None, save=None):
-    """A Result of each setting (a dictionary of fields) over all parts."""
+def run(parts, settings, **files):
+    """A Result of each setting (a dictionary of fields) over all parts. files: paths that the program
+    writes, see road_eval.c; for one part."""
     counts, ms = [[] for _ in settings], [0.0 for _ in settings]
     for part in parts:
         args = [program()] + part.args
-        args += ['--masks', masks] if masks else []
-        args += ['--save', save] if save else []
+        for name, path in files.items():
+            args += ['--' + name, path]
         for setting in settings:
             args += ['--run'] + ['%s=%s' % pair for pair in setting.items()]
             args += ['alone=1'] if part.alone and 'alone' not in setting else []
@@ -226,7 +227,7 @@ def main():
         print_summary(result)
         if options.tables or options.plots:
             import road_study
-            road_study.study(parts, base, options.tables, options.plots, work)
+            road_study.study(parts, base, options.tables, options.plots)
     return 0
 
 

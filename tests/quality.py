@@ -6,6 +6,7 @@ import sys
 import cv2
 import numpy as np
 
+import quality_road
 import quality_stixels
 import score
 
@@ -188,7 +189,9 @@ if __name__ == '__main__':
     commands = {
         'pairs': print_pairs, 'kitti': kitti, 'street': street,
         'stixels': lambda folder: quality_stixels.kitti(folder, kitti_pairs(folder), verdict),
-        'slanted': lambda: quality_stixels.slanted(verdict)}
+        'slanted': lambda: quality_stixels.slanted(verdict),
+        'road': lambda folder: quality_road.kitti(folder, verdict),
+        'offroad': lambda *frames: quality_road.offroad(verdict, *frames)}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:
         sys.exit('quality: run quality.sh')
     sys.exit(commands[sys.argv[1]](*sys.argv[2:]))

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# quality.sh [kitti|street|stixels|slanted]: how good depth and stixels are. Fails when a limit is
-# missed. Without an argument: all four.
+# quality.sh [kitti|street|stixels|slanted|road|offroad [FRAMES]]: how good depth, stixels and road are.
+# Fails when a limit is missed. Without an argument: all of them.
 #   kitti   cudasgm with its default properties, and OpenCV's beside it, on three KITTI pairs of the
 #           folder that RV_DATA names; exit 77 without it
 #   street  the same on stereotestsrc pattern=street against its own truth
 #   stixels what cudastixels makes of cudasgm's depth on the KITTI pairs; exit 77 without RV_DATA
 #   slanted stixels on pattern=slanted-street: slanted-fast against constant
+#   road    road detection on the two KITTI road frames of RV_DATA; exit 77 without it
+#   offroad road detection on 360 (or FRAMES) frames of the rendered dirt track, and what a fixed
+#           colour would do there
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '2,9s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,11s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-all} in
-  kitti | street | stixels | slanted | all) ;;
+  kitti | street | stixels | slanted | road | offroad | all) ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -61,10 +64,17 @@ case ${1:-all} in
     "${python[@]}" stixels "$RV_DATA"
     ;;
   slanted) "${python[@]}" slanted ;;
+  road)
+    need_data
+    "${python[@]}" road "$RV_DATA"
+    ;;
+  offroad) "${python[@]}" "$@" ;;
   all)
     "${python[@]}" street
     "${python[@]}" slanted
+    "${python[@]}" offroad
     kitti
     "${python[@]}" stixels "$RV_DATA"
+    "${python[@]}" road "$RV_DATA"
     ;;
 esac
