@@ -63,6 +63,7 @@ enum {
   PROP_0,
   PROP_SHOW,
   PROP_COLORMAP,
+  PROP_STIXEL_COLORS,
   PROP_OPACITY,
   PROP_THICKNESS,
   PROP_MAX_DISPARITY,
@@ -77,6 +78,7 @@ enum { ONCE_NO_DISPARITY, ONCE_BAD_DISPARITY, ONCE_ASPECT, ONCE_TOO_LARGE };
 typedef struct Settings {
   guint show;
   RvColormap colormap;
+  GstCudaAnnotateStixelColors stixel_colors;
   double opacity;
   int thickness;     /* px at REFERENCE_ROWS */
   int max_disparity; /* px, 0 = as annotated */
@@ -151,6 +153,9 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
     settings->colormap = (RvColormap)g_value_get_enum(value);
     gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
     break;
+  case PROP_STIXEL_COLORS:
+    settings->stixel_colors = (GstCudaAnnotateStixelColors)g_value_get_enum(value);
+    break;
   case PROP_OPACITY:
     settings->opacity = g_value_get_double(value);
     break;
@@ -189,6 +194,9 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
   case PROP_COLORMAP:
     g_value_set_enum(value, settings->colormap);
     break;
+  case PROP_STIXEL_COLORS:
+    g_value_set_enum(value, settings->stixel_colors);
+    break;
   case PROP_OPACITY:
     g_value_set_double(value, settings->opacity);
     break;
@@ -223,6 +231,12 @@ static void install_look(GObjectClass *object, GParamFlags flags) {
       g_param_spec_enum("colormap", "Colour map",
                         "Colours of the disparity; GRAY8 pictures are drawn on in grey always",
                         GST_TYPE_CUDA_ANNOTATE_COLORMAP, RV_COLORMAP_TURBO, flags));
+  g_object_class_install_property(
+      object, PROP_STIXEL_COLORS,
+      g_param_spec_enum("stixel-colors", "Colours of stixels",
+                        "What the colours of stixels say: distance, or class",
+                        GST_TYPE_CUDA_ANNOTATE_STIXEL_COLORS, GST_CUDA_ANNOTATE_STIXELS_DISTANCE,
+                        flags));
   g_object_class_install_property(
       object, PROP_OPACITY,
       g_param_spec_double("opacity", "Opacity",
@@ -405,8 +419,10 @@ static RvStatus draw_stixels(GstCudaAnnotate *self, const GstRvWork *work, const
                              const Settings *settings, const RvMetaStixels *stixels) {
   int bottom, top;
   colours_of(job, settings, &bottom, &top);
+  const GstCudaAnnotateStixelLook look = {settings->stixel_colors, bottom, top,
+                                          (int)(settings->opacity * 255.0 + 0.5)};
   return gst_cuda_annotate_stixels_draw(&self->stixels, work, self->draw, job->in_picture, stixels,
-                                        bottom, top, (int)(settings->opacity * 255.0 + 0.5));
+                                        &look);
 }
 
 static int thickness_fx(const GstCudaAnnotate *self, const Settings *settings) {
@@ -464,7 +480,9 @@ static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRv
   if (status == RV_OK && lined)
     status = gst_cuda_annotate_lines_draw(self->draw, job->in_picture, &lines,
                                           thickness_fx(self, &settings), &work->log);
-  if (status == RV_OK && found && (settings.show & SHOW_LEGEND))
+  /* Colours of classes are none of the legend's. */
+  const gboolean scaled = !sticks || settings.stixel_colors == GST_CUDA_ANNOTATE_STIXELS_DISTANCE;
+  if (status == RV_OK && found && scaled && (settings.show & SHOW_LEGEND))
     status = draw_legend(self, job, &settings, &meta);
   if (status == RV_OK && text)
     status = rv_draw_caption(self->draw, text);
@@ -499,6 +517,7 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
   install_properties(object);
   gst_type_mark_as_plugin_api(GST_TYPE_CUDA_ANNOTATE_SHOW, 0);
   gst_type_mark_as_plugin_api(GST_TYPE_CUDA_ANNOTATE_COLORMAP, 0);
+  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_ANNOTATE_STIXEL_COLORS, 0);
   base->in_place = TRUE;
   base->picture = GST_MAP_READWRITE;
   base->configure = configure;

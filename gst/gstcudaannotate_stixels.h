@@ -7,19 +7,36 @@
 
 G_BEGIN_DECLS
 
+/* Values of the property `stixel-colors`. */
+typedef enum GstCudaAnnotateStixelColors {
+  GST_CUDA_ANNOTATE_STIXELS_DISTANCE,
+  GST_CUDA_ANNOTATE_STIXELS_CLASS
+} GstCudaAnnotateStixelColors;
+
+#define GST_TYPE_CUDA_ANNOTATE_STIXEL_COLORS (gst_cuda_annotate_stixel_colors_get_type())
+GType gst_cuda_annotate_stixel_colors_get_type(void);
+
 /* Zeroed at first. */
 typedef struct GstCudaAnnotateStixels {
   GstRvInput list;   /* mapped while a frame is worked on */
-  RvPlane disparity; /* the stixels as rasters, in the engine's memory */
+  RvPlane disparity; /* the stixels as rasters, in the engine's memory; room for u16 */
   RvPlane outline;
   RvEngine engine;
 } GstCudaAnnotateStixels;
 
-/* Draws ground and objects in the colours of their planes and darkens their upper and left edges.
- * low, high: 1/16 px, the ends of the colours; opacity 0..255. */
+/* How they are drawn. */
+typedef struct GstCudaAnnotateStixelLook {
+  GstCudaAnnotateStixelColors colors;
+  int low, high; /* 1/16 px, the ends of the colours of distance */
+  int opacity;   /* 0..255 */
+} GstCudaAnnotateStixelLook;
+
+/* Draws stixels in the colours of their planes or of their classes, and darkens the upper and left
+ * edges of ground and objects. */
 RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateStixels *self, const GstRvWork *work,
                                         RvDraw *draw, const RvPicture *picture,
-                                        const RvMetaStixels *meta, int low, int high, int opacity);
+                                        const RvMetaStixels *meta,
+                                        const GstCudaAnnotateStixelLook *look);
 void gst_cuda_annotate_stixels_unmap(GstCudaAnnotateStixels *self); /* after the wait */
 void gst_cuda_annotate_stixels_clear(GstCudaAnnotateStixels *self);
 

@@ -209,6 +209,21 @@ RvStatus rv_draw_mask(RvDraw *draw, const RvPicture *picture, const RvPlane *mas
   return draw->stages->mask(&job, mask, rv_draw_ink(&draw->config, color));
 }
 
+RvStatus rv_draw_labels(RvDraw *draw, const RvPicture *picture, const RvPlane *labels,
+                        const RvColor *colors, int count, RvStream stream) {
+  if (!draw)
+    return RV_ERR_ARG;
+  RvDrawJob job;
+  RV_TRY(check_layer(draw, labels, RV_U8, "labels (u8)"));
+  RV_REQUIRE(&draw->config.log, colors && count >= 1 && count <= RV_DRAW_LABELS,
+             "draw: %d colours of labels; give 1..%d", count, RV_DRAW_LABELS);
+  RV_TRY(job_of(draw, picture, stream, &job));
+  RvLabelInks inks = {{{{0, 0, 0}, 0}}};
+  for (int k = 0; k < count; k++)
+    inks.of[k + 1] = rv_draw_ink(&draw->config, colors[k]);
+  return draw->stages->labels(&job, labels, &inks);
+}
+
 RvStatus rv_draw_flush(RvDraw *draw, const RvPicture *picture, RvStream stream) {
   if (!draw)
     return RV_ERR_ARG;

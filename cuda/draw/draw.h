@@ -74,6 +74,12 @@ RV_API RvStatus rv_draw_disparity(RvDraw *draw, const RvPicture *picture, const 
 RV_API RvStatus rv_draw_mask(RvDraw *draw, const RvPicture *picture, const RvPlane *mask,
                              RvColor color, RvStream stream);
 
+/* Blends colors[k - 1] where the sample of `labels` (RV_U8) is k, 1..count; 0 and values beyond
+ * keep the picture. count: 1..RV_DRAW_LABELS. `colors` may change after the call. */
+#define RV_DRAW_LABELS 128
+RV_API RvStatus rv_draw_labels(RvDraw *draw, const RvPicture *picture, const RvPlane *labels,
+                               const RvColor *colors, int count, RvStream stream);
+
 /* --- Shapes and text: collected, then blended by rv_draw_flush ----------------------------------
  * Coordinates in px, or in 1/16 px where named fx, from the picture's top left corner; pixel (x, y)
  * covers [x, x + 1). Each coordinate lies within RV_DRAW_FAR px of the corner; parts outside the

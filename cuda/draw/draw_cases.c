@@ -74,8 +74,8 @@ typedef struct Scene {
   CasePicture picture;
   RvPlane disparity, mask;
   int low, high, opacity;
-  RvColor tint;
-  RvRandom shapes; /* where the random shapes start */
+  RvColor tint, colors[4]; /* of the mask; of labels 1 to 4 in it */
+  RvRandom shapes;         /* where the random shapes start */
   int count;
 } Scene;
 
@@ -97,7 +97,7 @@ static int scene_new(RvCheck *check, Scene *scene, RvPixelFormat format, int wid
   for (int i = 0; i < columns * rows; i++) {
     const int value = rvc_range(random, -600, 2600);
     values[i] = (uint16_t)(value < 0 ? 0 : value);
-    cells[i] = (uint8_t)rvc_range(random, 0, 1);
+    cells[i] = (uint8_t)(rvc_range(random, 0, 1) ? rvc_range(random, 1, 5) : 0);
   }
   scene->disparity = (RvPlane){values, 2 * (ptrdiff_t)columns, columns, rows, RV_U16};
   scene->mask = (RvPlane){cells, columns, columns, rows, RV_U8};
@@ -105,6 +105,8 @@ static int scene_new(RvCheck *check, Scene *scene, RvPixelFormat format, int wid
   scene->high = scene->low + rvc_range(random, 1, 2500);
   scene->opacity = rvc_range(random, 0, 255);
   scene->tint = random_color(random);
+  for (int k = 0; k < 4; k++)
+    scene->colors[k] = random_color(random);
   scene->shapes = *random;
   scene->count = rvc_range(random, 0, 200);
   return 1;
@@ -123,7 +125,8 @@ static void scene_draw(RvCheck *check, const char *name, const Scene *scene, RvE
   rvc_true(check, name,
            rv_draw_disparity(draw, &picture->view, disparity, scene->low, scene->high,
                              scene->opacity, NULL) == RV_OK &&
-               rv_draw_mask(draw, &picture->view, mask, scene->tint, NULL) == RV_OK,
+               rv_draw_mask(draw, &picture->view, mask, scene->tint, NULL) == RV_OK &&
+               rv_draw_labels(draw, &picture->view, mask, scene->colors, 4, NULL) == RV_OK,
            "a layer was refused");
   RvRandom random = scene->shapes;
   for (int i = 0; i < scene->count; i++)
@@ -209,6 +212,12 @@ static RvStatus run_disparity(void *user, RvStream stream) {
   return rv_draw_disparity(b->draw, &b->picture, &b->disparity, 0, 2048, 160, stream);
 }
 
+static RvStatus run_labels(void *user, RvStream stream) {
+  const Bench *b = user;
+  static const RvColor colors[] = {{0, 200, 80, 120}, {200, 0, 80, 120}};
+  return rv_draw_labels(b->draw, &b->picture, &b->mask, colors, 2, stream);
+}
+
 static RvStatus run_mask(void *user, RvStream stream) {
   const Bench *b = user;
   return rv_draw_mask(b->draw, &b->picture, &b->mask, (RvColor){0, 200, 80, 120}, stream);
@@ -244,11 +253,8 @@ static void bench_rows(RvCheck *check, const char *label, RvEngine engine, Bench
   static const struct {
     const char *name;
     RvStatus (*run)(void *user, RvStream stream);
-  } rows[] = {{"disparity", run_disparity},
-              {"mask", run_mask},
-              {"legend", run_legend},
-              {"lines64", run_lines},
-              {"columns1200", run_columns}};
+  } rows[] = {{"disparity", run_disparity}, {"mask", run_mask},     {"labels", run_labels},
+              {"legend", run_legend},       {"lines64", run_lines}, {"columns1200", run_columns}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     char name[64];
     snprintf(name, sizeof name, "draw/%s-1080p-%s", rows[i].name, label);

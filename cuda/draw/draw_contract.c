@@ -59,6 +59,8 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
   if (status == RV_OK)
     status = rv_draw_mask(object, &picture, &p[2], green, stream);
   if (status == RV_OK)
+    status = rv_draw_labels(object, &picture, &p[2], &green, 1, stream);
+  if (status == RV_OK)
     status = add_shapes(object);
   return status == RV_OK ? rv_draw_flush(object, &picture, stream) : status;
 }

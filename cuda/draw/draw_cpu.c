@@ -154,6 +154,30 @@ static RvStatus mask(const RvDrawJob *job, const RvPlane *plane, RvInk ink) {
   return RV_OK;
 }
 
+typedef struct Labels {
+  const RvPlane *plane;
+  const RvLabelInks *inks;
+  int width, height; /* of the picture, px */
+} Labels;
+
+ALWAYS_INLINE RvInk label_ink(const void *layer, int x, int y) {
+  const Labels *l = layer;
+  const int row = rv_nearest(y, l->plane->height, l->height);
+  const int column = rv_nearest(x, l->plane->width, l->width);
+  const int label = ((const uint8_t *)l->plane->data)[row * l->plane->stride + column];
+  return l->inks->of[label <= RV_DRAW_LABELS ? label : 0];
+}
+
+static RvStatus labels(const RvDrawJob *job, const RvPlane *plane, const RvLabelInks *inks) {
+  const RvCanvas *canvas = &job->canvas;
+  const Labels layer = {plane, inks, canvas->width, canvas->height};
+  const int threads = rv_threads(job->threads), rows = rv_div_up(canvas->height, canvas->cell_y);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int row = 0; row < rows; row++)
+    blend_row(canvas, row, 0, 0, canvas->width, canvas->height, label_ink, &layer);
+  return RV_OK;
+}
+
 typedef struct ShapeLayer {
   const RvShape *shape;
   const RvInk *colors;
@@ -214,4 +238,4 @@ static RvStatus shapes(const RvDrawJob *job, const RvShape *list, int count) {
   return RV_OK;
 }
 
-const RvDrawStages rv_draw_stages_cpu = {disparity, mask, shapes};
+const RvDrawStages rv_draw_stages_cpu = {disparity, mask, labels, shapes};

@@ -88,6 +88,19 @@ struct MaskLayer {
   }
 };
 
+struct LabelLayer {
+  const uint8_t *cells;
+  ptrdiff_t stride;
+  int columns, rows;
+  int width, height; /* of the picture, px */
+  RvLabelInks inks;
+
+  __device__ RvInk operator()(int x, int y) const {
+    const int label = cells[rv_nearest(y, rows, height) * stride + rv_nearest(x, columns, width)];
+    return inks.of[label <= RV_DRAW_LABELS ? label : 0];
+  }
+};
+
 struct ShapeLayer {
   const RvShape &shape;
   const RvInk *colors;
@@ -102,7 +115,7 @@ struct ShapeLayer {
 };
 
 template <int CX, int CY, typename Layer>
-__global__ void layer_kernel(const RvCanvas canvas, const Layer layer) {
+__global__ void layer_kernel(const RvCanvas canvas, const __grid_constant__ Layer layer) {
   const int cell = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int row = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   if (cell * CX < canvas.width && row * CY < canvas.height)
@@ -198,6 +211,13 @@ static RvStatus mask(const RvDrawJob *job, const RvPlane *plane, RvInk ink) {
   return launch_layer(job, layer);
 }
 
+static RvStatus labels(const RvDrawJob *job, const RvPlane *plane, const RvLabelInks *inks) {
+  const LabelLayer layer = {
+      (const uint8_t *)plane->data, plane->stride, plane->width, plane->height, job->canvas.width,
+      job->canvas.height,           *inks};
+  return launch_layer(job, layer);
+}
+
 static RvStatus launch_chunk(const RvDrawJob *job, const RvShape *shapes, int count) {
   const RvCanvas &canvas = job->canvas;
   Chunk chunk;
@@ -234,4 +254,4 @@ static RvStatus shapes(const RvDrawJob *job, const RvShape *list, int count) {
   return RV_OK;
 }
 
-const RvDrawStages rv_draw_stages_cuda = {disparity, mask, shapes};
+const RvDrawStages rv_draw_stages_cuda = {disparity, mask, labels, shapes};

@@ -390,6 +390,20 @@ static void check_layers(RvCheck *check) {
     for (int x = 0; x < 6; x++)
       rvc_true(check, name, memcmp(rgb[y][x], cells[y / 2][x / 3] ? tinted : kept, 3) == 0,
                "mask at (%d, %d): got %d %d %d", x, y, rgb[y][x][0], rgb[y][x][1], rgb[y][x][2]);
+
+  /* The same colour as label 1; 255 and 0 are none, 2 hides. */
+  memset(rgb, 100, sizeof rgb);
+  cells[1][1] = 2;
+  const RvColor colors[] = {{200, 0, 100, 128}, {7, 8, 9, 255}};
+  static const uint8_t hidden[3] = {7, 8, 9};
+  rvc_true(check, name, rv_draw_labels(draw, &view, &mask, colors, 2, NULL) == RV_OK, "refused");
+  for (int y = 0; y < 4; y++)
+    for (int x = 0; x < 6; x++) {
+      const int label = cells[y / 2][x / 3];
+      const uint8_t *want = label == 1 ? tinted : label == 2 ? hidden : kept;
+      rvc_true(check, name, memcmp(rgb[y][x], want, 3) == 0, "label at (%d, %d): got %d %d %d", x,
+               y, rgb[y][x][0], rgb[y][x][1], rgb[y][x][2]);
+    }
   rv_draw_free(&draw);
 }
 
@@ -533,6 +547,10 @@ static void check_refusals(RvCheck *check) {
   REFUSED(rv_draw_disparity(draw, &view, &wrong, 0, 9, 255, NULL));
   REFUSED(rv_draw_disparity(NULL, &view, &plane, 0, 9, 255, NULL));
   REFUSED(rv_draw_mask(draw, &view, &plane, white, NULL));
+  REFUSED(rv_draw_labels(draw, &view, &plane, &white, 1, NULL));
+  REFUSED(rv_draw_labels(draw, &view, &wrong, &white, 0, NULL));
+  REFUSED(rv_draw_labels(draw, &view, &wrong, &white, RV_DRAW_LABELS + 1, NULL));
+  REFUSED(rv_draw_labels(draw, &view, &wrong, NULL, 1, NULL));
   REFUSED(rv_draw_rect(draw, 0, 0, -1, 4, white));
   REFUSED(rv_draw_rect(draw, 40000, 0, 1, 4, white));
   REFUSED(rv_draw_line(draw, 0, 0, 9, 9, 0, white));

@@ -20,10 +20,16 @@ typedef struct RvDrawJob {
   const RvLog *log;
 } RvDrawJob;
 
+/* By label; those that keep the picture have opacity 0. */
+typedef struct RvLabelInks {
+  RvInk of[RV_DRAW_LABELS + 1];
+} RvLabelInks;
+
 typedef struct RvDrawStages {
   RvStatus (*disparity)(const RvDrawJob *job, const RvPlane *disparity, int low, int high,
                         int opacity);
   RvStatus (*mask)(const RvDrawJob *job, const RvPlane *mask, RvInk ink);
+  RvStatus (*labels)(const RvDrawJob *job, const RvPlane *labels, const RvLabelInks *inks);
   /* In the order of the list. `shapes` is host memory that may change after the call. */
   RvStatus (*shapes)(const RvDrawJob *job, const RvShape *shapes, int count);
 } RvDrawStages;

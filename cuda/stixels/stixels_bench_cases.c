@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rv_object.h"
 #include "scene/scene.h"
 #include "stixels_input_cases.h"
 #include "stixels_twin_cases.h"
@@ -154,6 +155,48 @@ static void bench_cpu(RvCheck *check, const char *name, const Street *street) {
   stixels_result_free(&r);
 }
 
+/* The dynamic programming alone, CPU engine: its stage on the cells and the ground of one frame. */
+typedef struct Columns {
+  RvStixelsSetup setup;
+  void *work;
+  RvArena arena;
+  RvStixelsJob job;
+} Columns;
+
+static RvStatus run_columns(void *user, RvStream stream) {
+  const Columns *c = user;
+  (void)stream;
+  return rv_stixels_stages_cpu.columns(c->work, &c->setup.model, &c->job, NULL);
+}
+
+static void bench_columns(RvCheck *check, const char *name, const Street *street) {
+  const RvStixelsStages *stages = &rv_stixels_stages_cpu;
+  const RvStixelsConfig *config = &street->config;
+  StixelsResult r = stixels_result_new(config, rv_stixels_count_max(config));
+  Columns *c = calloc(1, sizeof *c);
+  if (!c)
+    abort();
+  rv_stixels_setup(config, &c->setup);
+  const RvStixelsModel *m = &c->setup.model;
+  c->work = rv_memory_object(stages->work_bytes);
+  c->job =
+      (RvStixelsJob){.disparity = street->input.disparity, .output = stixels_result_output(&r)};
+  if (c->work) {
+    stages->layout(c->work, m, config->threads, &c->arena);
+    if (rv_arena_open_for(&c->arena, RV_CPU, &config->log, "stixels", "%s", name) == RV_OK) {
+      stages->layout(c->work, m, config->threads, &c->arena);
+      stages->open(c->work, &c->setup, &config->log);
+      stages->cells(c->work, m, &c->job, &config->log);
+      stages->ground(c->work, m, &c->job, &config->log);
+      rvc_bench(check, name, RV_CPU, run_columns, c);
+    }
+    rv_arena_close(&c->arena);
+  }
+  rv_memory_free(c->work, RV_CPU);
+  free(c);
+  stixels_result_free(&r);
+}
+
 static void time_row(RvCheck *check, const Row *row) {
   char name[64];
   snprintf(name, sizeof name, "stixels/%s", row->name);
@@ -170,7 +213,21 @@ static void time_row(RvCheck *check, const Row *row) {
   free(street.scores);
 }
 
-/* --model: time against the rows of a column, 128 columns of cells of 8 x 4 px, one core. */
+static void time_columns(RvCheck *check, const Row *row) {
+  char name[64];
+  snprintf(name, sizeof name, "stixels/%s-columns", row->name);
+  if (!rvc_wants(check, name) || !rvc_cpu(check))
+    return;
+  Street street = {0};
+  make(check, name, row, &street);
+  bench_columns(check, name, &street);
+  free(street.disparity);
+  free(street.labels);
+  free(street.scores);
+}
+
+/* --model: time against the rows of a column, 128 columns of cells of 8 x 4 px; the same of the
+ * dynamic programming alone, and of that at the sizes of thesis' figure 4.7; one core. */
 static void time_heights(RvCheck *check) {
   static const int heights[] = {24, 48, 96, 192, 384};
   static const char *const models[] = {"fast", "slanted", "constant"};
@@ -181,6 +238,16 @@ static void time_heights(RvCheck *check) {
       const Row row = {
           name, 1024, 4 * heights[k], 8, 4, (RvStixelsModelKind)kind, 0, RV_STIXELS_CUTS_ALL, 1};
       time_row(check, &row);
+      time_columns(check, &row);
+    }
+  for (int cell = 8; cell >= 4; cell -= 4)
+    for (int kind = 0; kind < 2; kind++) {
+      char name[40];
+      snprintf(name, sizeof name, "2048x1024-w%ds%d-%s-one", cell, cell, models[kind]);
+      const Row row = {
+          name, 2048, 1024, cell, cell, (RvStixelsModelKind)kind, 0, RV_STIXELS_CUTS_ALL, 1};
+      time_row(check, &row);
+      time_columns(check, &row);
     }
 }
 

@@ -62,8 +62,10 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
                      {e->got.ground, NULL, sizeof *e->got.ground}};
   StixelsInput *maps = stixels_input_new(input->d.width, input->d.height);
   RvPlane d = {0}, c = {0}, labels = {0}, scores = {0}, drawn = {0}, classes = {0};
+  RvPlane kinds = {0};
   int ok = rvc_upload(check, &d, &input->d) && rvc_upload(check, &c, &input->c) &&
-           rvc_upload(check, &drawn, &maps->d) && rvc_upload(check, &classes, &maps->c);
+           rvc_upload(check, &drawn, &maps->d) && rvc_upload(check, &classes, &maps->c) &&
+           rvc_upload(check, &kinds, &maps->c);
   ok = ok && (!input->l.data || rvc_upload(check, &labels, &input->l)) &&
        (!input->s.data || rvc_upload(check, &scores, &input->s));
   for (int k = 0; k < 4; k++)
@@ -84,8 +86,9 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
   /* The inputs are not needed any more: the drawing goes there. */
   const uint32_t count = e->want.offsets[e->want.columns];
   const uint32_t kept = count < e->want.room ? count : e->want.room;
+  const RvStixelsRasters rasters = {d, kinds, c};
   if (ok && status == RV_OK)
-    status = rv_stixels_draw(out.stixels, kept, stixel_width, &d, &c, RV_CUDA, NULL, NULL);
+    status = rv_stixels_draw(out.stixels, kept, stixel_width, &rasters, RV_CUDA, NULL, NULL);
   if (ok && status == RV_OK)
     status = rv_stream_wait(NULL);
   rvc_true(check, name, ok && status == RV_OK, "%s: %s", what, rv_status_text(status));
@@ -95,11 +98,15 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
     same_results(check, name, what, &e->want, &e->got);
     rvc_same(check, name, &e->maps->d, &maps->d, what);
     rvc_same(check, name, &e->maps->c, &maps->c, what);
-    rv_stixels_draw(e->want.stixels, kept, stixel_width, &e->maps->d, &e->maps->c, RV_CPU, NULL,
-                    NULL);
-    if (rvc_download(check, &maps->d, &d) && rvc_download(check, &maps->c, &c)) {
+    const RvPlane wanted = {e->maps->labels, e->maps->c.stride, c.width, c.height, RV_U8};
+    const RvPlane found = {maps->labels, maps->c.stride, c.width, c.height, RV_U8};
+    const RvStixelsRasters twins = {e->maps->d, wanted, e->maps->c};
+    rv_stixels_draw(e->want.stixels, kept, stixel_width, &twins, RV_CPU, NULL, NULL);
+    if (rvc_download(check, &maps->d, &d) && rvc_download(check, &maps->c, &c) &&
+        rvc_download(check, &found, &kinds)) {
       rvc_same(check, name, &e->maps->d, &maps->d, "drawn disparity");
       rvc_same(check, name, &e->maps->c, &maps->c, "outline");
+      rvc_same(check, name, &wanted, &found, "drawn classes");
     }
   }
   rvc_device_free(&d);
@@ -108,6 +115,7 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
   rvc_device_free(&scores);
   rvc_device_free(&drawn);
   rvc_device_free(&classes);
+  rvc_device_free(&kinds);
   free(maps);
 }
 
