@@ -232,6 +232,7 @@ static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJ
                       .segments = self->used.segments};
   rv_hough_size(&self->used, NULL, NULL, &meta.rho_zero, &meta.first_angle);
   meta.payload = gst_rv_payload_end(&self->list);
+  gst_buffer_set_size(meta.payload, (gssize)((gsize)self->count * sizeof(RvLine)));
   meta.accumulator = gst_rv_payload_end(&self->votes);
   rv_meta_add_lines(job->out, &meta);
   return RV_OK;

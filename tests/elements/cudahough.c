@@ -59,6 +59,7 @@ static int check_lines(GstBuffer *buffer, const GstVideoInfo *info, const RvHoug
   fail_unless(meta.rho_step == config.rho_step && meta.segments == config.segments);
   fail_unless(fabs(meta.theta_step * config.theta_steps - G_PI) < 1e-12);
   fail_unless(rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ));
+  fail_unless_equals_int(map.info.size, count * sizeof(RvLine));
   fail_unless(memcmp(map.info.data, lines, count * sizeof(RvLine)) == 0);
   rv_meta_unmap(&map);
   fail_unless((meta.accumulator != NULL) == accumulator);

@@ -23,7 +23,8 @@ typedef struct PipelinesTest {
 } PipelinesTest;
 
 extern const PipelinesTest pipelines_source_tests[], pipelines_errors_tests[],
-    pipelines_annotate_tests[], pipelines_chain_tests[], pipelines_segments_tests[];
+    pipelines_annotate_tests[], pipelines_chain_tests[], pipelines_segments_tests[],
+    pipelines_results_tests[];
 
 /* Counts; prints the test, the text and the place when it does not hold. Returns the condition. */
 #define CHECK(e, condition, ...)                                                                   \
@@ -63,5 +64,19 @@ void pipelines_run(Pipelines *e, PipelinesRun *run, const char *line);
 void pipelines_run_clear(PipelinesRun *run);
 
 gboolean pipelines_same(GBytes *a, GBytes *b);
+
+/* What is compared of a frame: a raster of an annotation, or the picture (meta NULL). */
+typedef struct PipelinesPart {
+  const char *meta, *field;
+  gsize least; /* bytes that it has at least */
+} PipelinesPart;
+
+/* These parts of every frame of a line of three frames, one after the other. */
+GBytes *pipelines_bits(Pipelines *e, const char *line, const PipelinesPart *parts, guint count);
+
+/* Every way of running one stream gives the bits that `want` gives. %1$s in `ways` is the engine
+ * under test; `cuda_ways` are run where there are CUDA caps. Both end with NULL. */
+void pipelines_equal(Pipelines *e, const PipelinesPart *parts, guint count, const char *want,
+                     const char *const *ways, const char *const *cuda_ways);
 
 #endif

@@ -50,9 +50,9 @@ int main(int argc, char **argv) {
     g_printerr("cudasgm was not found: run inside `meson devenv`, or set GST_PLUGIN_PATH\n");
     return 1;
   }
-  const PipelinesTest *const groups[] = {pipelines_source_tests, pipelines_errors_tests,
+  const PipelinesTest *const groups[] = {pipelines_source_tests,   pipelines_errors_tests,
                                          pipelines_annotate_tests, pipelines_chain_tests,
-                                         pipelines_segments_tests};
+                                         pipelines_segments_tests, pipelines_results_tests};
   for (guint i = 0; i < G_N_ELEMENTS(groups); i++)
     run_tests(&e, groups[i]);
   g_print("%s: %" G_GUINT64_FORMAT " checks, %" G_GUINT64_FORMAT " failed%s\n", e.engine, e.checks,

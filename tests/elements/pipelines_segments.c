@@ -4,39 +4,15 @@
 
 #define SOURCE "stereotestsrc num-buffers=3 ! video/x-raw,format=NV12,width=640,height=120 ! "
 
-/* Lists of a chain, and its pictures when asked for, one after the other. */
-static GBytes *bits_of(Pipelines *e, const char *line, gboolean pictures) {
-  PipelinesRun run;
-  GByteArray *bits = g_byte_array_new();
-  pipelines_run(e, &run, line);
-  CHECK(e, run.eos && run.buffers == 3, "%s: %s, %u buffers", line, run.error, run.buffers);
-  for (guint i = 0; i < run.buffers; i++) {
-    GstSample *sample = g_ptr_array_index(run.samples, i);
-    GstBuffer *buffer = gst_sample_get_buffer(sample);
-    RvMetaSegments meta;
-    CHECK(e, rv_meta_get_segments(buffer, &meta) && meta.count > 320 && meta.width == 320,
-          "%s: frame %u has segments", line, i);
-    GBytes *parts[2] = {pipelines_raster(buffer, RV_META_SEGMENTS, "payload"),
-                        pictures ? pipelines_pixels(buffer, gst_sample_get_caps(sample)) : NULL};
-    for (int k = 0; k < (pictures ? 2 : 1); k++)
-      if (CHECK(e, parts[k], "%s: frame %u has its %s", line, i, k ? "picture" : "list")) {
-        gsize size = 0;
-        const guint8 *data = g_bytes_get_data(parts[k], &size);
-        g_byte_array_append(bits, data, (guint)size);
-        g_bytes_unref(parts[k]);
-      }
-  }
-  pipelines_run_clear(&run);
-  return g_byte_array_free_to_bytes(bits);
-}
+/* Lists, and pictures when asked for: more than a segment for each of the 320 columns. */
+static const PipelinesPart parts[] = {{RV_META_SEGMENTS, "payload", 321 * sizeof(RvSegment)},
+                                      {NULL, NULL, 1}};
 
-static GBytes *chain_bits(Pipelines *e, const char *line) {
-  return bits_of(e, line, TRUE);
+static GBytes *bits_of(Pipelines *e, const char *line, gboolean pictures) {
+  return pipelines_bits(e, line, parts, pictures ? 2 : 1);
 }
 
 static void equal(Pipelines *e) {
-  GBytes *want = chain_bits(e, SOURCE "cudasgm engine=cpu ! cudardp engine=cpu ! "
-                                      "cudaannotate engine=cpu ! fakesink name=out");
   static const char *const ways[] = {
       SOURCE "cudasgm engine=%1$s ! cudardp engine=%1$s ! cudaannotate engine=%1$s ! "
              "fakesink name=out",
@@ -44,27 +20,18 @@ static void equal(Pipelines *e) {
              "fakesink name=out",
       SOURCE "cudasgm engine=%1$s ! tee ! cudardp engine=cpu ! identity ! "
              "cudaannotate engine=%1$s ! fakesink name=out",
-  };
-  for (guint i = 0; i < G_N_ELEMENTS(ways); i++) {
-    char *line = g_strdup_printf(ways[i], e->engine);
-    GBytes *got = chain_bits(e, line);
-    CHECK(e, pipelines_same(want, got), "same bits: %s", line);
-    g_bytes_unref(got);
-    g_free(line);
-  }
+      NULL};
   static const char *const cuda_ways[] = {
       SOURCE "cudaupload ! cudasgm ! cudardp ! cudaannotate ! cudadownload ! fakesink name=out",
       SOURCE "cudaupload ! cudasgm ! queue ! cudardp engine=cpu ! cudaannotate ! cudadownload ! "
              "fakesink name=out",
       SOURCE "cudaupload ! cudasgm ! cudardp ! cudadownload ! cudaannotate engine=cpu ! "
              "fakesink name=out",
-  };
-  for (guint i = 0; e->cuda_caps && i < G_N_ELEMENTS(cuda_ways); i++) {
-    GBytes *got = chain_bits(e, cuda_ways[i]);
-    CHECK(e, pipelines_same(want, got), "same bits: %s", cuda_ways[i]);
-    g_bytes_unref(got);
-  }
-  g_bytes_unref(want);
+      NULL};
+  pipelines_equal(e, parts, G_N_ELEMENTS(parts),
+                  SOURCE "cudasgm engine=cpu ! cudardp engine=cpu ! cudaannotate engine=cpu ! "
+                         "fakesink name=out",
+                  ways, cuda_ways);
 }
 
 /* The segments replace the disparity layer, and only where they are asked for. */
@@ -75,7 +42,7 @@ static void shown(Pipelines *e) {
     char *line = g_strdup_printf(SOURCE "cudasgm engine=%s ! cudardp epsilon=4 engine=%s ! "
                                         "cudaannotate engine=%s show=%s ! fakesink name=out",
                                  e->engine, e->engine, e->engine, flags[k]);
-    bits[k] = chain_bits(e, line);
+    bits[k] = bits_of(e, line, TRUE);
     g_free(line);
   }
   CHECK(e,
@@ -106,7 +73,7 @@ static void maps(Pipelines *e) {
     GBytes *lists = bits_of(e, line, FALSE);
     CHECK(e, pipelines_same(want, lists), "same segments: %s", line);
     g_bytes_unref(lists);
-    bits[k] = chain_bits(e, line);
+    bits[k] = bits_of(e, line, TRUE);
     g_free(line);
   }
   CHECK(e, !pipelines_same(bits[0], bits[1]), "segments are drawn over a map");

@@ -189,3 +189,47 @@ void pipelines_run_clear(PipelinesRun *run) {
   g_clear_pointer(&run->samples, g_ptr_array_unref);
   g_clear_pointer(&run->messages, g_ptr_array_unref);
 }
+
+GBytes *pipelines_bits(Pipelines *e, const char *line, const PipelinesPart *parts, guint count) {
+  PipelinesRun run;
+  GByteArray *bits = g_byte_array_new();
+  pipelines_run(e, &run, line);
+  CHECK(e, run.eos && run.buffers == 3, "%s: %s, %u buffers", line, run.error, run.buffers);
+  for (guint i = 0; i < run.buffers * count; i++) {
+    GstSample *sample = g_ptr_array_index(run.samples, i / count);
+    GstBuffer *buffer = gst_sample_get_buffer(sample);
+    const PipelinesPart *part = &parts[i % count];
+    GBytes *found = part->meta ? pipelines_raster(buffer, part->meta, part->field)
+                               : pipelines_pixels(buffer, gst_sample_get_caps(sample));
+    if (CHECK(e, found && g_bytes_get_size(found) >= part->least, "%s: frame %u has its %s %s",
+              line, i / count, part->meta ? part->meta : "picture",
+              part->field ? part->field : "")) {
+      gsize size = 0;
+      const guint8 *data = g_bytes_get_data(found, &size);
+      g_byte_array_append(bits, data, (guint)size);
+    }
+    g_clear_pointer(&found, g_bytes_unref);
+  }
+  pipelines_run_clear(&run);
+  return g_byte_array_free_to_bytes(bits);
+}
+
+static void expect_bits(Pipelines *e, const PipelinesPart *parts, guint count, GBytes *want,
+                        const char *line) {
+  GBytes *got = pipelines_bits(e, line, parts, count);
+  CHECK(e, pipelines_same(want, got), "same bits: %s", line);
+  g_bytes_unref(got);
+}
+
+void pipelines_equal(Pipelines *e, const PipelinesPart *parts, guint count, const char *want,
+                     const char *const *ways, const char *const *cuda_ways) {
+  GBytes *bits = pipelines_bits(e, want, parts, count);
+  for (; *ways; ways++) {
+    char *line = g_strdup_printf(*ways, e->engine);
+    expect_bits(e, parts, count, bits, line);
+    g_free(line);
+  }
+  for (; e->cuda_caps && *cuda_ways; cuda_ways++)
+    expect_bits(e, parts, count, bits, *cuda_ways);
+  g_bytes_unref(bits);
+}
