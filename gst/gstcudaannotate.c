@@ -27,6 +27,7 @@
  */
 #include "gstcudaannotate.h"
 #include "gstcudaannotate_lines.h"
+#include "gstcudaannotate_road.h"
 #include "gstcudaannotate_segments.h"
 #include "gstcudaannotate_stixels.h"
 
@@ -43,10 +44,11 @@ typedef enum GstCudaAnnotateShow {
   SHOW_SEGMENTS = 1 << 3,
   SHOW_LINES = 1 << 4,
   SHOW_STIXELS = 1 << 5,
+  SHOW_ROAD = 1 << 6,
 } GstCudaAnnotateShow;
 
 #define SHOW_ALL                                                                                   \
-  (SHOW_DISPARITY | SHOW_LEGEND | SHOW_TEXT | SHOW_SEGMENTS | SHOW_LINES | SHOW_STIXELS)
+  (SHOW_DISPARITY | SHOW_LEGEND | SHOW_TEXT | SHOW_SEGMENTS | SHOW_LINES | SHOW_STIXELS | SHOW_ROAD)
 
 #define OPACITY_DEFAULT 0.6
 #define THICKNESS_DEFAULT 2
@@ -96,6 +98,7 @@ struct _GstCudaAnnotate {
   GstRvInput disparity; /* mapped while a frame is worked on */
   GstCudaAnnotateSegments segments;
   GstCudaAnnotateStixels stixels;
+  GstCudaAnnotateRoad road;
 };
 
 G_DEFINE_TYPE(GstCudaAnnotate, gst_cuda_annotate, GST_TYPE_RV_TRANSFORM)
@@ -112,6 +115,8 @@ static GType gst_cuda_annotate_show_get_type(void) {
       {SHOW_SEGMENTS, "Segments of depth columns, in place of the disparity", "segments"},
       {SHOW_LINES, "Straight lines, or their segments", "lines"},
       {SHOW_STIXELS, "Stixels, in place of the disparity", "stixels"},
+      {SHOW_ROAD, "Road, tinted, and the seeds it was learnt from; in place of the disparity",
+       "road"},
       {0, NULL, NULL},
   };
   static gsize type = 0;
@@ -137,8 +142,7 @@ static GType gst_cuda_annotate_colormap_get_type(void) {
 static gboolean draws_anything(const GstCudaAnnotate *self) {
   const guint show = self->settings.show;
   const gboolean has_text = (show & SHOW_TEXT) && self->text && self->text[0];
-  return (show & (SHOW_DISPARITY | SHOW_LEGEND | SHOW_SEGMENTS | SHOW_LINES | SHOW_STIXELS)) ||
-         has_text;
+  return (show & ~(guint)SHOW_TEXT) || has_text;
 }
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
@@ -286,6 +290,7 @@ static void release(GstRvTransform *base) {
   gst_rv_input_clear(&self->disparity);
   gst_cuda_annotate_segments_clear(&self->segments);
   gst_cuda_annotate_stixels_clear(&self->stixels);
+  gst_cuda_annotate_road_clear(&self->road);
 }
 
 static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
@@ -355,6 +360,10 @@ static void scale_of(const Settings *settings, const RvMetaDisparity *meta, int 
   }
 }
 
+static int opacity_of(const Settings *settings) {
+  return (int)(settings->opacity * 255.0 + 0.5);
+}
+
 static RvStatus draw_disparity(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
                                const Settings *settings, const RvMetaDisparity *meta) {
   int low, high;
@@ -373,7 +382,7 @@ static RvStatus draw_disparity(GstCudaAnnotate *self, const GstRvWork *work, con
     return RV_OK;
   }
   return rv_draw_disparity(self->draw, job->in_picture, plane, (int)bottom, (int)top,
-                           (int)(settings->opacity * 255.0 + 0.5), work->stream);
+                           opacity_of(settings), work->stream);
 }
 
 /* The colours of segments and stixels: those of the disparity where there is one, else up to
@@ -411,8 +420,7 @@ static RvStatus draw_segments(GstCudaAnnotate *self, const GstRvWork *work, cons
   int bottom, top;
   colours_of(job, settings, &bottom, &top);
   return gst_cuda_annotate_segments_draw(&self->segments, work, self->draw, job->in_picture,
-                                         segments, bottom, top,
-                                         (int)(settings->opacity * 255.0 + 0.5));
+                                         segments, bottom, top, opacity_of(settings));
 }
 
 static RvStatus draw_stixels(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
@@ -420,7 +428,7 @@ static RvStatus draw_stixels(GstCudaAnnotate *self, const GstRvWork *work, const
   int bottom, top;
   colours_of(job, settings, &bottom, &top);
   const GstCudaAnnotateStixelLook look = {settings->stixel_colors, bottom, top,
-                                          (int)(settings->opacity * 255.0 + 0.5)};
+                                          opacity_of(settings)};
   return gst_cuda_annotate_stixels_draw(&self->stixels, work, self->draw, job->in_picture, stixels,
                                         &look);
 }
@@ -449,41 +457,78 @@ static RvStatus draw_legend(GstCudaAnnotate *self, const GstRvJob *job, const Se
   return rv_draw_legend(self->draw, &legend);
 }
 
+/* What there is to draw on a picture. */
+typedef struct Found {
+  gboolean disparity, segments, stixels, lines, road;
+  RvMetaDisparity disparity_meta;
+  RvMetaSegments segments_meta;
+  RvMetaStixels stixels_meta;
+  RvMetaLines lines_meta;
+  RvMetaRoad road_meta;
+} Found;
+
+static void find(GstCudaAnnotate *self, GstBuffer *buffer, guint show, Found *found) {
+  found->lines = (show & SHOW_LINES) && rv_meta_get_lines(buffer, &found->lines_meta);
+  found->road = (show & SHOW_ROAD) && rv_meta_get_road(buffer, &found->road_meta);
+  /* Pictures with lines or road alone are no oversight. */
+  found->disparity = (show & (SHOW_DISPARITY | SHOW_LEGEND)) &&
+                     ((!found->lines && !found->road) || rv_meta_find(buffer, RV_META_DISPARITY)) &&
+                     find_disparity(self, buffer, &found->disparity_meta);
+  found->segments =
+      (show & SHOW_SEGMENTS) && rv_meta_get_segments(buffer, &found->segments_meta) &&
+      fits_picture(self, "segments", found->segments_meta.width, found->segments_meta.height);
+  found->stixels =
+      (show & SHOW_STIXELS) && rv_meta_get_stixels(buffer, &found->stixels_meta) &&
+      fits_picture(self, "stixels", found->stixels_meta.width, found->stixels_meta.height);
+}
+
+/* One layer of colours; the road lies over stixels and segments, and in place of the disparity. */
+static RvStatus draw_layers(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
+                            const Settings *settings, const Found *found) {
+  RvStatus status = RV_OK;
+  if (found->stixels)
+    status = draw_stixels(self, work, job, settings, &found->stixels_meta);
+  else if (found->segments)
+    status = draw_segments(self, work, job, settings, &found->segments_meta);
+  else if (found->disparity && !found->road && (settings->show & SHOW_DISPARITY))
+    status = draw_disparity(self, work, job, settings, &found->disparity_meta);
+  if (status == RV_OK && found->road)
+    status = gst_cuda_annotate_road_draw(
+        &self->road, work, self->draw, job->in_picture, &found->road_meta,
+        (thickness_fx(self, settings) + 15) / 16, opacity_of(settings));
+  return status;
+}
+
+/* Lines, legends and text: shapes, drawn over the layers. */
+static RvStatus draw_shapes(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
+                            const Settings *settings, const Found *found) {
+  const gboolean legend = (settings->show & SHOW_LEGEND) != 0;
+  /* Colours of classes are none of the legend's. */
+  const gboolean colours = found->stixels
+                               ? settings->stixel_colors == GST_CUDA_ANNOTATE_STIXELS_DISTANCE
+                               : found->segments || !found->road;
+  RvStatus status = RV_OK;
+  if (found->lines)
+    status = gst_cuda_annotate_lines_draw(self->draw, job->in_picture, &found->lines_meta,
+                                          thickness_fx(self, settings), &work->log);
+  if (status == RV_OK && legend && found->disparity && colours)
+    status = draw_legend(self, job, settings, &found->disparity_meta);
+  if (status == RV_OK && legend && found->road)
+    status = gst_cuda_annotate_road_keys(self->draw, opacity_of(settings));
+  return status;
+}
+
 static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job) {
   GstCudaAnnotate *self = GST_CUDA_ANNOTATE(base);
   GST_OBJECT_LOCK(self);
   const Settings settings = self->settings;
   char *text = (settings.show & SHOW_TEXT) ? g_strdup(self->text) : NULL;
   GST_OBJECT_UNLOCK(self);
-  RvMetaDisparity meta;
-  RvMetaLines lines;
-  const gboolean lined = (settings.show & SHOW_LINES) && rv_meta_get_lines(job->in, &lines);
-  /* Pictures with lines alone are no oversight. */
-  const gboolean wanted = (settings.show & (SHOW_DISPARITY | SHOW_LEGEND)) != 0 &&
-                          (!lined || rv_meta_find(job->in, RV_META_DISPARITY));
-  const gboolean found = wanted && find_disparity(self, job->in, &meta);
-  RvMetaSegments segments;
-  const gboolean cut = (settings.show & SHOW_SEGMENTS) &&
-                       rv_meta_get_segments(job->in, &segments) &&
-                       fits_picture(self, "segments", segments.width, segments.height);
-  RvMetaStixels stixels;
-  const gboolean sticks = (settings.show & SHOW_STIXELS) &&
-                          rv_meta_get_stixels(job->in, &stixels) &&
-                          fits_picture(self, "stixels", stixels.width, stixels.height);
-  RvStatus status = RV_OK;
-  if (sticks)
-    status = draw_stixels(self, work, job, &settings, &stixels);
-  else if (cut)
-    status = draw_segments(self, work, job, &settings, &segments);
-  else if (found && (settings.show & SHOW_DISPARITY))
-    status = draw_disparity(self, work, job, &settings, &meta);
-  if (status == RV_OK && lined)
-    status = gst_cuda_annotate_lines_draw(self->draw, job->in_picture, &lines,
-                                          thickness_fx(self, &settings), &work->log);
-  /* Colours of classes are none of the legend's. */
-  const gboolean scaled = !sticks || settings.stixel_colors == GST_CUDA_ANNOTATE_STIXELS_DISTANCE;
-  if (status == RV_OK && found && scaled && (settings.show & SHOW_LEGEND))
-    status = draw_legend(self, job, &settings, &meta);
+  Found found;
+  find(self, job->in, settings.show, &found);
+  RvStatus status = draw_layers(self, work, job, &settings, &found);
+  if (status == RV_OK)
+    status = draw_shapes(self, work, job, &settings, &found);
   if (status == RV_OK && text)
     status = rv_draw_caption(self->draw, text);
   if (status == RV_OK)
@@ -497,6 +542,7 @@ static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJ
   gst_rv_input_unmap(&GST_CUDA_ANNOTATE(base)->disparity);
   gst_cuda_annotate_segments_unmap(&GST_CUDA_ANNOTATE(base)->segments);
   gst_cuda_annotate_stixels_unmap(&GST_CUDA_ANNOTATE(base)->stixels);
+  gst_cuda_annotate_road_unmap(&GST_CUDA_ANNOTATE(base)->road);
   return RV_OK;
 }
 
@@ -527,8 +573,8 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
   gst_rv_transform_class_add_templates(base, NULL, NULL);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Annotation drawing",
                                         "Filter/Effect/Video/Hardware",
-                                        "Draws annotations on the picture: disparity as colours, "
-                                        "a legend in px and m, a text",
+                                        "Draws annotations on the picture: disparity, stixels, "
+                                        "segments, road and lines, with a legend; a text",
                                         "gst-roadvision");
 }
 

@@ -224,6 +224,54 @@ RvStatus rv_draw_labels(RvDraw *draw, const RvPicture *picture, const RvPlane *l
   return draw->stages->labels(&job, labels, &inks);
 }
 
+static RvStatus check_grid(const RvDraw *draw, const RvDrawGrid *g) {
+  const RvLog *log = &draw->config.log;
+  RV_REQUIRE(log, g, "draw: no grid");
+  RV_TRY(check_layer(draw, &g->mask, RV_U8, "mask of a grid (u8)"));
+  RV_REQUIRE(log, !g->marks.data || rv_plane_fits(&g->marks, g->mask.width, g->mask.height, RV_U8),
+             "draw: the marks of a grid must be u8 of as many cells as its mask, %d x %d",
+             g->mask.width, g->mask.height);
+  RV_REQUIRE(log,
+             g->width >= 1 && g->width <= RV_MAX_SIDE && g->height >= 1 && g->height <= RV_MAX_SIDE,
+             "draw: a grid made for a picture of %dx%d px; each side must be 1..%d", g->width,
+             g->height, RV_MAX_SIDE);
+  RV_REQUIRE(log,
+             g->cell >= 1 && g->mask.width <= g->width / g->cell &&
+                 g->mask.height <= g->height / g->cell,
+             "draw: %d x %d cells of %d px do not lie in a picture of %dx%d px", g->mask.width,
+             g->mask.height, g->cell, g->width, g->height);
+  RV_REQUIRE(log, g->edge_width >= 0 && g->edge_width <= RV_MAX_SIDE,
+             "draw: the edge of a grid is %d px wide, must be 0..%d", g->edge_width, RV_MAX_SIDE);
+  return RV_OK;
+}
+
+RvStatus rv_draw_grid(RvDraw *draw, const RvPicture *picture, const RvDrawGrid *grid,
+                      RvStream stream) {
+  if (!draw)
+    return RV_ERR_ARG;
+  RvDrawJob job;
+  RV_TRY(check_grid(draw, grid));
+  RV_TRY(job_of(draw, picture, stream, &job));
+  const RvGrid cells = {
+      .mask = grid->mask.data,
+      .marks = grid->marks.data,
+      .mask_stride = grid->mask.stride,
+      .marks_stride = grid->marks.stride,
+      .columns = grid->mask.width,
+      .rows = grid->mask.height,
+      .cell = grid->cell,
+      .made_width = grid->width,
+      .made_height = grid->height,
+      .width = picture->width,
+      .height = picture->height,
+      .edge_width = grid->edge_width,
+      .tint = rv_draw_ink(&draw->config, grid->tint),
+      .mark = rv_draw_ink(&draw->config, grid->mark),
+      .edge = rv_draw_ink(&draw->config, grid->edge),
+  };
+  return draw->stages->grid(&job, &cells);
+}
+
 RvStatus rv_draw_flush(RvDraw *draw, const RvPicture *picture, RvStream stream) {
   if (!draw)
     return RV_ERR_ARG;

@@ -80,6 +80,21 @@ RV_API RvStatus rv_draw_mask(RvDraw *draw, const RvPicture *picture, const RvPla
 RV_API RvStatus rv_draw_labels(RvDraw *draw, const RvPicture *picture, const RvPlane *labels,
                                const RvColor *colors, int count, RvStream stream);
 
+/* A grid of square cells that something was told apart by, made for a picture of width x height px
+ * whose top left corner it begins in. What its cells do not reach is left alone. */
+typedef struct RvDrawGrid {
+  RvPlane mask;      /* RV_U8: cells that are not 0 are tinted */
+  RvPlane marks;     /* RV_U8, as many cells: those not 0 are marked instead; data NULL: none */
+  int width, height; /* px, 1..RV_MAX_SIDE */
+  int cell;          /* px of a cell's side there, 1..RV_MAX_SIDE; the cells lie in the picture */
+  RvColor tint, mark;
+  RvColor edge;   /* of the tinted region, drawn inside it, not where the picture ends */
+  int edge_width; /* px of the picture that is drawn on, 0 (none)..RV_MAX_SIDE */
+} RvDrawGrid;
+
+RV_API RvStatus rv_draw_grid(RvDraw *draw, const RvPicture *picture, const RvDrawGrid *grid,
+                             RvStream stream);
+
 /* --- Shapes and text: collected, then blended by rv_draw_flush ----------------------------------
  * Coordinates in px, or in 1/16 px where named fx, from the picture's top left corner; pixel (x, y)
  * covers [x, x + 1). Each coordinate lies within RV_DRAW_FAR px of the corner; parts outside the
@@ -138,6 +153,16 @@ typedef struct RvDrawLegend {
  * above it, on a dark plate in the lower left corner. Pictures that are too small for one have
  * none. */
 RV_API RvStatus rv_draw_legend(RvDraw *draw, const RvDrawLegend *legend);
+
+/* What a colour stands for. */
+typedef struct RvDrawKey {
+  RvColor color; /* its opacity counts over grey */
+  const char *text;
+} RvDrawKey;
+
+/* Patches of colour with a text each, below one another on a dark plate in the lower right corner;
+ * RV_DRAW_LINES at most. Pictures that are too small for it have none. */
+RV_API RvStatus rv_draw_keys(RvDraw *draw, const RvDrawKey *keys, int count);
 
 /* Text on a dark plate in the upper left corner; '\n' begins a new line, RV_DRAW_LINES at most.
  * An empty text draws nothing. */

@@ -196,6 +196,7 @@ static void check_scenes(RvCheck *check) {
 static void parity(RvCheck *check) {
   draw_case_proofs(check);
   check_scenes(check);
+  draw_grid_proofs(check);
 }
 
 /* --- Benchmark ---------------------------------------------------------------------------------
@@ -221,6 +222,18 @@ static RvStatus run_labels(void *user, RvStream stream) {
 static RvStatus run_mask(void *user, RvStream stream) {
   const Bench *b = user;
   return rv_draw_mask(b->draw, &b->picture, &b->mask, (RvColor){0, 200, 80, 120}, stream);
+}
+
+static RvStatus run_grid(void *user, RvStream stream) {
+  const Bench *b = user;
+  const RvDrawGrid grid = {.mask = b->mask,
+                           .width = 1920,
+                           .height = 1080,
+                           .cell = 5,
+                           .tint = {0, 200, 80, 120},
+                           .edge = {0, 255, 120, 255},
+                           .edge_width = 2};
+  return rv_draw_grid(b->draw, &b->picture, &grid, stream);
 }
 
 static RvStatus run_legend(void *user, RvStream stream) {
@@ -254,7 +267,8 @@ static void bench_rows(RvCheck *check, const char *label, RvEngine engine, Bench
     const char *name;
     RvStatus (*run)(void *user, RvStream stream);
   } rows[] = {{"disparity", run_disparity}, {"mask", run_mask},     {"labels", run_labels},
-              {"legend", run_legend},       {"lines64", run_lines}, {"columns1200", run_columns}};
+              {"grid", run_grid},           {"legend", run_legend}, {"lines64", run_lines},
+              {"columns1200", run_columns}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     char name[64];
     snprintf(name, sizeof name, "draw/%s-1080p-%s", rows[i].name, label);
@@ -360,6 +374,7 @@ static void fuzz_shape(RvDraw *draw, Bytes *bytes) {
     for (int i = 0; i < 15; i++)
       text[i] = (char)take(bytes);
     text[15] = '\0';
+    (void)rv_draw_keys(draw, (const RvDrawKey[]){{color, text}, {color, "key"}}, v[0] % 3);
     (void)rv_draw_text(draw, v[0], v[1], v[2], color, color, text);
     (void)rv_draw_caption(draw, text);
   }
@@ -394,6 +409,15 @@ static void fuzz(const uint8_t *data, size_t size) {
     const RvPlane plane = {values, 2 * (ptrdiff_t)columns, columns, rows, RV_U16};
     const int low = take_signed(&bytes), high = take_signed(&bytes);
     (void)rv_draw_disparity(draw, &picture, &plane, low, high, take(&bytes), NULL);
+    const RvDrawGrid grid = {
+        .mask = {values, 2 * (ptrdiff_t)columns, columns, rows, RV_U8},
+        .marks = {take(&bytes) & 1 ? values : NULL, 2 * (ptrdiff_t)columns, columns, rows, RV_U8},
+        .width = take_signed(&bytes),
+        .height = take_signed(&bytes),
+        .cell = take_signed(&bytes) % 16,
+        .tint = {0, 200, 80, 120},
+        .edge_width = take_signed(&bytes) % 32};
+    (void)rv_draw_grid(draw, &picture, &grid, NULL);
     while (bytes.left > 0)
       fuzz_shape(draw, &bytes);
     (void)rv_draw_flush(draw, &picture, NULL);

@@ -58,6 +58,9 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
   RvStatus status = rv_draw_disparity(object, &picture, &p[1], 16, 1600, 170, stream);
   if (status == RV_OK)
     status = rv_draw_mask(object, &picture, &p[2], green, stream);
+  const RvDrawGrid grid = {.mask = p[2], .width = 103, .height = 61, .cell = 4, .tint = green};
+  if (status == RV_OK)
+    status = rv_draw_grid(object, &picture, &grid, stream);
   if (status == RV_OK)
     status = rv_draw_labels(object, &picture, &p[2], &green, 1, stream);
   if (status == RV_OK)

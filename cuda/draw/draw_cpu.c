@@ -178,6 +178,21 @@ static RvStatus labels(const RvDrawJob *job, const RvPlane *plane, const RvLabel
   return RV_OK;
 }
 
+ALWAYS_INLINE RvInk grid_ink(const void *layer, int x, int y) {
+  return rv_grid_ink(layer, x, y);
+}
+
+static RvStatus grid(const RvDrawJob *job, const RvGrid *shared) {
+  const RvCanvas *canvas = &job->canvas;
+  const int threads = rv_threads(job->threads), rows = rv_div_up(canvas->height, canvas->cell_y);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int row = 0; row < rows; row++) {
+    const RvGrid own = *shared;
+    blend_row(canvas, row, 0, 0, canvas->width, canvas->height, grid_ink, &own);
+  }
+  return RV_OK;
+}
+
 typedef struct ShapeLayer {
   const RvShape *shape;
   const RvInk *colors;
@@ -238,4 +253,4 @@ static RvStatus shapes(const RvDrawJob *job, const RvShape *list, int count) {
   return RV_OK;
 }
 
-const RvDrawStages rv_draw_stages_cpu = {disparity, mask, labels, shapes};
+const RvDrawStages rv_draw_stages_cpu = {disparity, mask, labels, grid, shapes};

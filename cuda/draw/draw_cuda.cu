@@ -101,6 +101,12 @@ struct LabelLayer {
   }
 };
 
+struct GridLayer {
+  RvGrid grid;
+
+  __device__ RvInk operator()(int x, int y) const { return rv_grid_ink(&grid, x, y); }
+};
+
 struct ShapeLayer {
   const RvShape &shape;
   const RvInk *colors;
@@ -218,6 +224,11 @@ static RvStatus labels(const RvDrawJob *job, const RvPlane *plane, const RvLabel
   return launch_layer(job, layer);
 }
 
+static RvStatus grid(const RvDrawJob *job, const RvGrid *cells) {
+  const GridLayer layer = {*cells};
+  return launch_layer(job, layer);
+}
+
 static RvStatus launch_chunk(const RvDrawJob *job, const RvShape *shapes, int count) {
   const RvCanvas &canvas = job->canvas;
   Chunk chunk;
@@ -254,4 +265,4 @@ static RvStatus shapes(const RvDrawJob *job, const RvShape *list, int count) {
   return RV_OK;
 }
 
-const RvDrawStages rv_draw_stages_cuda = {disparity, mask, labels, shapes};
+const RvDrawStages rv_draw_stages_cuda = {disparity, mask, labels, grid, shapes};

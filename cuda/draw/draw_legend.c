@@ -185,6 +185,36 @@ RvStatus rv_draw_legend(RvDraw *draw, const RvDrawLegend *legend) {
   return add_labels(draw, &l, legend, labels, depth_labels(&l, legend, labels), 0);
 }
 
+static const RvColor key_ground = {128, 128, 128, 255};
+
+RvStatus rv_draw_keys(RvDraw *draw, const RvDrawKey *keys, int count) {
+  if (!draw)
+    return RV_ERR_ARG;
+  RV_REQUIRE(&draw->config.log, count >= 0 && count <= RV_DRAW_LINES && (keys || count == 0),
+             "draw: %d keys; they must be 0..%d", count, RV_DRAW_LINES);
+  const int size = text_size(draw), margin = part(size, 0.6), pad = part(size, 0.5);
+  const int row = part(size, 1.15), cap = part(size, CAP_HEIGHT), swatch = part(size, 0.9);
+  int text = 0;
+  for (int i = 0; i < count; i++) {
+    RV_REQUIRE(&draw->config.log, keys[i].text, "draw: key %d has no text", i);
+    text = rv_max(text, rv_draw_text_width(size, keys[i].text));
+  }
+  const int width = 2 * pad + swatch + part(size, 0.5) + text;
+  const int height = 2 * pad + (count - 1) * row + cap;
+  const int x = draw->config.width - margin - width, y = draw->config.height - margin - height;
+  if (count == 0 || x < margin || y < margin)
+    return RV_OK;
+  RV_TRY(rv_draw_plate(draw, x, y, width, height, part(size, 0.4), plate_color));
+  for (int i = 0; i < count; i++) {
+    const int top = y + pad + i * row;
+    RV_TRY(rv_draw_rect(draw, x + pad, top, swatch, cap, key_ground));
+    RV_TRY(rv_draw_rect(draw, x + pad, top, swatch, cap, keys[i].color));
+    RV_TRY(rv_draw_text(draw, x + width - pad - text, top - part(size, CAP_TOP), size, text_color,
+                        no_outline, keys[i].text));
+  }
+  return RV_OK;
+}
+
 /* Lines of a text, each ended by a zero; their number. */
 static int split(const char *text, char lines[RV_DRAW_LINES][4 * RV_DRAW_TEXT + 1]) {
   int count = 0;

@@ -14,4 +14,7 @@ void draw_case_random_shape(RvDraw *draw, RvRandom *random, int width, int heigh
 /* Proofs of the CPU engine. */
 void draw_case_proofs(RvCheck *check);
 
+/* Grids of cells and keys, on both engines. */
+void draw_grid_proofs(RvCheck *check);
+
 #endif

@@ -75,6 +75,40 @@ RV_HD int rv_ramp_index(int value, int low, int high, uint32_t scale) {
   return (int)(((uint32_t)(rv_clamp(value, low, high) - low) * scale) >> 20);
 }
 
+/* A grid of cells over a picture of width x height px; see RvDrawGrid. */
+typedef struct RvGrid {
+  const uint8_t *mask, *marks; /* marks NULL: none */
+  ptrdiff_t mask_stride, marks_stride;
+  int columns, rows, cell;
+  int made_width, made_height; /* px of the picture it was made for */
+  int width, height;           /* px of the one that is drawn on */
+  int edge_width;
+  RvInk tint, mark, edge;
+} RvGrid;
+
+/* Is the cell under the pixel masked? Beyond cells and picture the nearest one counts. */
+RV_HD int rv_grid_masked(const RvGrid *g, int x, int y) {
+  const int column = rv_nearest(rv_clamp(x, 0, g->width - 1), g->made_width, g->width) / g->cell;
+  const int row = rv_nearest(rv_clamp(y, 0, g->height - 1), g->made_height, g->height) / g->cell;
+  return g->mask[rv_min(row, g->rows - 1) * g->mask_stride + rv_min(column, g->columns - 1)] != 0;
+}
+
+RV_HD RvInk rv_grid_ink(const RvGrid *g, int x, int y) {
+  const RvInk none = {{0, 0, 0}, 0};
+  const int column = rv_nearest(x, g->made_width, g->width) / g->cell;
+  const int row = rv_nearest(y, g->made_height, g->height) / g->cell;
+  if (column >= g->columns || row >= g->rows)
+    return none;
+  const int masked = g->mask[row * g->mask_stride + column] != 0, e = g->edge_width;
+  if (masked && e > 0 &&
+      !(rv_grid_masked(g, x - e, y) && rv_grid_masked(g, x + e, y) && rv_grid_masked(g, x, y - e) &&
+        rv_grid_masked(g, x, y + e)))
+    return g->edge;
+  if (g->marks && g->marks[row * g->marks_stride + column])
+    return g->mark;
+  return masked ? g->tint : none;
+}
+
 /* --- Shapes ------------------------------------------------------------------------------------
  */
 

@@ -30,6 +30,7 @@ typedef struct RvDrawStages {
                         int opacity);
   RvStatus (*mask)(const RvDrawJob *job, const RvPlane *mask, RvInk ink);
   RvStatus (*labels)(const RvDrawJob *job, const RvPlane *labels, const RvLabelInks *inks);
+  RvStatus (*grid)(const RvDrawJob *job, const RvGrid *grid);
   /* In the order of the list. `shapes` is host memory that may change after the call. */
   RvStatus (*shapes)(const RvDrawJob *job, const RvShape *shapes, int count);
 } RvDrawStages;

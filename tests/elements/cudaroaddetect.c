@@ -326,6 +326,60 @@ GST_START_TEST(test_carried) {
 }
 GST_END_TEST
 
+/* A pixel of a BGRx picture looks like the road's green or like the seeds' amber. */
+static void count_colours(GstBuffer *buffer, int *green, int *amber) {
+  GstMapInfo map;
+  *green = *amber = 0;
+  fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
+  for (gsize i = 0; i + 3 < map.size; i += 4) {
+    const int b = map.data[i], g = map.data[i + 1], r = map.data[i + 2];
+    *green += g > r + 50 && g > b + 30 && b > 85;
+    *amber += r > b + 60 && g > b + 40 && r >= g;
+  }
+  gst_buffer_unmap(buffer, &map);
+}
+
+/* cudaannotate draws it, also on a picture made larger since, in place of the disparity; both
+ * engines the same bits. */
+GST_START_TEST(test_drawing) {
+  GstBuffer *first = NULL;
+  for (int e = 0; e < road_engine_count(); e++) {
+    GstVideoInfo info;
+    char *line = g_strdup_printf("! videoscale ! video/x-raw,width=262,height=150 ! "
+                                 "cudaannotate name=draw engine=%s",
+                                 road_engine(e));
+    GstHarness *harness = road_harness(line, road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
+    gst_harness_set_sink_caps(harness, test_caps("BGRx", 262, 150, NULL));
+    GstBus *bus = test_bus(harness);
+    int green, amber, plain;
+    GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 1, ROAD_ALL));
+    char *words = test_message(bus, GST_MESSAGE_WARNING);
+    fail_unless(words == NULL, "%s", words);
+    count_colours(out, &green, &amber);
+    fail_unless(amber > 1000, "%d amber px", amber);
+    if (first) {
+      GstMapInfo map;
+      fail_unless(gst_buffer_map(out, &map, GST_MAP_READ));
+      fail_unless(gst_buffer_memcmp(first, 0, map.data, map.size) == 0);
+      gst_buffer_unmap(out, &map);
+    } else {
+      first = gst_buffer_ref(out);
+    }
+    gst_buffer_unref(out);
+    gst_harness_set(harness, "cudaannotate", "show", 0, NULL);
+    out = gst_harness_push_and_pull(harness, road_picture(&info, 1, ROAD_ALL));
+    count_colours(out, &plain, &amber);
+    fail_unless(green > plain + 300 && amber < 100, "%d green px, %d and %d amber undrawn", green,
+                plain, amber);
+    gst_buffer_unref(out);
+    test_bus_free(bus);
+    gst_harness_teardown(harness);
+    g_free(line);
+  }
+  gst_buffer_unref(first);
+}
+GST_END_TEST
+
 static Suite *cudaroaddetect_suite(void) {
   Suite *suite = suite_create("cudaroaddetect");
   TCase *tests = tcase_create("general");
@@ -340,6 +394,7 @@ static Suite *cudaroaddetect_suite(void) {
   tcase_add_test(tests, test_grey_pictures);
   tcase_add_test(tests, test_refused);
   tcase_add_test(tests, test_carried);
+  tcase_add_test(tests, test_drawing);
   return suite;
 }
 

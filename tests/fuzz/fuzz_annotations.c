@@ -85,13 +85,14 @@ static GstBuffer *next_buffer(Input *in, int width, int height) {
 }
 
 static void set_field(Input *in, GstStructure *fields, int width, int height) {
-  static const char *const names[] = {"version",       "width",       "height",    "scale",
-                                      "min-disparity", "disparities", "count",     "epsilon",
-                                      "focal",         "levels-max",  "cx",        "cy",
-                                      "doffs",         "baseline",    "pitch",     "view",
-                                      "payload",       "disparity",   "labels",    "camera-height",
-                                      "confidence",    "classes",     "road",      "visible",
-                                      "type",          "map-width",   "map-height"};
+  static const char *const names[] = {"version",       "width",       "height",     "scale",
+                                      "min-disparity", "disparities", "count",      "epsilon",
+                                      "focal",         "levels-max",  "cx",         "cy",
+                                      "doffs",         "baseline",    "pitch",      "view",
+                                      "payload",       "disparity",   "labels",     "camera-height",
+                                      "confidence",    "classes",     "road",       "visible",
+                                      "type",          "map-width",   "map-height", "patch-size",
+                                      "columns",       "rows",        "seed-mask",  "distance"};
   const char *name = names[next(in) % G_N_ELEMENTS(names)];
   GstBuffer *buffer = NULL;
   switch (next(in) % 8) {
@@ -119,13 +120,18 @@ static void set_field(Input *in, GstStructure *fields, int width, int height) {
 
 /* A sound annotation first, so that one wrong field is not hidden by ten others. */
 static void attach(Input *in, GstBuffer *picture, int width, int height) {
-  static const char *const others[] = {RV_META_STIXELS, RV_META_ROAD, RV_META_LINES,
-                                       RV_META_SEMANTICS};
+  static const char *const others[] = {RV_META_STIXELS, RV_META_LINES, RV_META_SEMANTICS};
   const uint8_t kind = next(in);
   const RvMetaDisparity disparity = {width, height, 16, 0, 64, next_buffer(in, width, height),
                                      NULL};
   const RvCamera camera = {700.0, width / 2.0, height / 2.0, 0.0, 0.5, 1.6, 0.0};
   const RvMetaSegments segments = {width, height, 1 + kind / 8, 1.0, 3, disparity.payload};
+  const int cell = MIN(1 + kind / 32, MIN(width, height));
+  RvMetaRoad road = {.width = width,
+                     .height = height,
+                     .patch_size = cell,
+                     .columns = width / cell,
+                     .rows = height / cell};
   const RvMetaTruth truth = {width, height, disparity.payload, NULL, NULL, NULL};
   GstStructure *fields = NULL;
   switch (kind % 8) {
@@ -139,6 +145,12 @@ static void attach(Input *in, GstBuffer *picture, int width, int height) {
   case 2:
     fields = rv_meta_add(picture, others[kind / 8 % G_N_ELEMENTS(others)], width, height);
     rv_meta_set_buffer(fields, "payload", disparity.payload);
+    break;
+  case 5:
+    gst_buffer_unref(disparity.payload);
+    road.payload = next_buffer(in, road.columns, road.rows);
+    road.seed_mask = next_buffer(in, road.columns, road.rows);
+    fields = rv_meta_add_road(picture, &road);
     break;
   case 3:
   case 4:
@@ -186,10 +198,12 @@ static void read_all(GstBuffer *picture) {
   RvCamera camera;
   RvMetaDisparity disparity;
   RvMetaTruth truth;
+  RvMetaRoad road;
   RvMetaSegments segments;
   rv_meta_get_camera(picture, &camera, &width, &height);
   rv_meta_get_disparity(picture, &disparity);
   rv_meta_get_truth(picture, &truth);
+  rv_meta_get_road(picture, &road);
   RvMetaMap map;
   if (!rv_meta_get_segments(picture, &segments) ||
       !rv_meta_map_buffer(&map, segments.payload, GST_MAP_READ))

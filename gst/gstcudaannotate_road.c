@@ -1,0 +1,59 @@
+/* gstcudaannotate_road.c: the layer of RvRoadMeta, drawn by cuda/draw. */
+#include "gstcudaannotate_road.h"
+
+/* Of the opacity that is asked for: the texture of the road is to be seen through the colour. */
+#define TINT_SHARE 0.6
+
+static RvColor tint_of(int opacity) {
+  return (RvColor){0, 208, 92, (guint8)(opacity * TINT_SHARE + 0.5)};
+}
+
+static RvColor mark_of(int opacity) {
+  return (RvColor){255, 196, 0, (guint8)(opacity * TINT_SHARE + 0.5)};
+}
+
+static RvColor edge_of(int opacity) {
+  return (RvColor){92, 255, 160, (guint8)opacity};
+}
+
+/* A raster of the annotation, one byte for each patch. */
+static RvStatus map_patches(GstRvInput *input, const GstRvWork *work, GstBuffer *raster,
+                            const RvMetaRoad *meta, RvPlane *plane) {
+  const RvStatus status = gst_rv_input_map(input, work, raster);
+  if (status == RV_OK && input->plane.format == RV_U8 && input->plane.width == meta->columns &&
+      input->plane.height == meta->rows)
+    *plane = input->plane;
+  return status;
+}
+
+RvStatus gst_cuda_annotate_road_draw(GstCudaAnnotateRoad *self, const GstRvWork *work, RvDraw *draw,
+                                     const RvPicture *picture, const RvMetaRoad *meta,
+                                     int thickness, int opacity) {
+  RvDrawGrid grid = {.width = meta->width,
+                     .height = meta->height,
+                     .cell = meta->patch_size,
+                     .tint = tint_of(opacity),
+                     .mark = mark_of(opacity),
+                     .edge = edge_of(opacity),
+                     .edge_width = thickness};
+  RvStatus status = map_patches(&self->mask, work, meta->payload, meta, &grid.mask);
+  if (status == RV_OK && meta->seed_mask)
+    status = map_patches(&self->seeds, work, meta->seed_mask, meta, &grid.marks);
+  return status == RV_OK && grid.mask.data ? rv_draw_grid(draw, picture, &grid, work->stream)
+                                           : status;
+}
+
+RvStatus gst_cuda_annotate_road_keys(RvDraw *draw, int opacity) {
+  const RvDrawKey keys[] = {{tint_of(opacity), "road"}, {mark_of(opacity), "seeds"}};
+  return rv_draw_keys(draw, keys, G_N_ELEMENTS(keys));
+}
+
+void gst_cuda_annotate_road_unmap(GstCudaAnnotateRoad *self) {
+  gst_rv_input_unmap(&self->mask);
+  gst_rv_input_unmap(&self->seeds);
+}
+
+void gst_cuda_annotate_road_clear(GstCudaAnnotateRoad *self) {
+  gst_rv_input_clear(&self->mask);
+  gst_rv_input_clear(&self->seeds);
+}
