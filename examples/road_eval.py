@@ -107,7 +107,7 @@ def from_folder(folder, work):
     kitti = list(kitti_items(folder))
     if not kitti and not os.path.exists(os.path.join(folder, 'camera.txt')):
         raise SystemExit('road_eval: %s holds neither camera.txt nor KITTI road frames' % folder)
-    parts, head, file = [], None, None
+    parts, head = [], None
     for item in kitti or plain_items(folder):
         pixels, (width, height) = item.pixels()
         camera = item.camera
@@ -115,16 +115,12 @@ def from_folder(folder, work):
             width, height, item.kind(), camera['focal'], camera['cx'], camera['cy'],
             camera.get('doffs', 0.0), camera['baseline'])
         if line != head:
-            if file:
-                file.close()
             path = os.path.join(work, '%d.frames' % len(parts))
-            head, file = line, open(path, 'wb')
-            file.write(line.encode())
             parts.append(Frames(['--frames', path], [], bool(kitti), (width, height)))
-        file.write(pixels)
+        with open(path, 'ab' if line == head else 'wb') as file:
+            file.write(pixels if line == head else line.encode() + pixels)
+        head = line
         parts[-1].names.append(item.name)
-    if file:
-        file.close()
     if not parts:
         raise SystemExit('road_eval: no pictures in %s' % folder)
     return parts
