@@ -72,12 +72,19 @@ static void expect_refused(const Contract *c, const void *config, Lines *lines, 
              "%s: workspace is not 0", what);
 }
 
+/* What no real number of a config may be, whatever its range. */
+static const double no_numbers[] = {NAN, INFINITY, -INFINITY};
+#define NO_NUMBERS (int)(sizeof no_numbers / sizeof *no_numbers)
+
 static void test_fields(const Contract *c) {
   for (size_t i = 0; i < c->rules->field_count; i++) {
     const RvContractField *field = &c->rules->fields[i];
-    for (int k = 0; k < field->bad.count + field->good.count; k++) {
-      const int is_bad = k < field->bad.count;
-      const double value = is_bad ? field->bad.values[k] : field->good.values[k - field->bad.count];
+    const int bad = field->bad.count, more = field->is_double ? NO_NUMBERS : 0;
+    for (int k = 0; k < bad + more + field->good.count; k++) {
+      const int is_bad = k < bad + more;
+      const double value = k < bad  ? field->bad.values[k]
+                           : is_bad ? no_numbers[k - bad]
+                                    : field->good.values[k - bad - more];
       Lines lines = {0};
       void *config = contract_config(c, &lines);
       set_field(config, field, value);
