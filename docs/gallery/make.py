@@ -27,11 +27,13 @@ WIDTH, HEIGHT = 480, 360  # px of one panel
 # properties of cudaannotate)
 PICTURES = {
     'street': ('pattern=street', 2, '', ''),
-    'slanted-street': ('pattern=slanted-street', 3, '', ''),
+    'slanted-street': ('pattern=slanted-street', 1, '', ''),
     'offroad': ('pattern=offroad', 1, '', ''),
     'planes': ('pattern=planes', 0, '', ''),
     'segments': ('pattern=street', 2, 'cudardp epsilon=2 !', ''),
-    'stixels': ('pattern=slanted-street', 3, 'cudastixels !', ''),
+    'stixels': ('pattern=slanted-street', 1, 'cudastixels !', ''),
+    'stixels-class': ('pattern=slanted-street semantics=true', 1,
+                      'cudastixels semantic-classes=gggooooos !', 'stixel-colors=class'),
     'lines': ('pattern=street', 2,
               'cudahough segments=true direction=8 threshold=35 min-theta=15 max-theta=165 '
               'min-length=30 max-gap=8 !', 'show=lines thickness=4'),
