@@ -180,8 +180,23 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 /* --- Caps ------------------------------------------------------------------------------------ */
 
 /* Missing sides follow from the given one: an eye of 4:3. */
+/* Grey is for those who take nothing else: videoconvert asks for it first in front of pngenc. */
+static GstCaps *prefer_colour(GstCaps *caps) {
+  static GstStaticCaps in_colour =
+      GST_STATIC_CAPS("video/x-raw, format = (string) { BGRx, NV12, I420 }");
+  GstCaps *wanted = gst_static_caps_get(&in_colour);
+  GstCaps *colours = gst_caps_intersect_full(caps, wanted, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(wanted);
+  if (gst_caps_is_empty(colours)) {
+    gst_caps_unref(colours);
+    return caps;
+  }
+  gst_caps_unref(caps);
+  return colours;
+}
+
 static GstCaps *fixate(GstBaseSrc *src, GstCaps *caps) {
-  caps = gst_caps_truncate(gst_caps_make_writable(caps));
+  caps = gst_caps_truncate(gst_caps_make_writable(prefer_colour(caps)));
   GstStructure *s = gst_caps_get_structure(caps, 0);
   gint width = 0, height = 0;
   const gboolean has_width = gst_structure_get_int(s, "width", &width);

@@ -37,6 +37,28 @@ static void formats(Pipelines *e) {
     }
 }
 
+/* Grey only for those who take nothing else, wherever it stands in the list. */
+static void colour(Pipelines *e) {
+  static const char *const takes[][2] = {
+      {"video/x-raw,format=GRAY8;video/x-raw,format=NV12", "NV12"},
+      {"video/x-raw,format={GRAY8,I420}", "I420"},
+      {"video/x-raw,format=GRAY8", "GRAY8"},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(takes); i++) {
+    char *line = g_strdup_printf(
+        "stereotestsrc num-buffers=1 ! capsfilter caps=\"%s\" ! fakesink name=out", takes[i][0]);
+    PipelinesRun run;
+    pipelines_run(e, &run, line);
+    if (CHECK(e, run.buffers == 1, "%s: %s", line, run.error)) {
+      GstCaps *caps = gst_sample_get_caps(g_ptr_array_index(run.samples, 0));
+      const char *format = gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
+      CHECK(e, g_strcmp0(format, takes[i][1]) == 0, "%s: %s", line, format);
+    }
+    pipelines_run_clear(&run);
+    g_free(line);
+  }
+}
+
 static void times(Pipelines *e) {
   PipelinesRun run;
   pipelines_run(e, &run,
@@ -172,10 +194,8 @@ static void seek(Pipelines *e) {
   gst_object_unref(pipeline);
 }
 
-const PipelinesTest pipelines_source_tests[] = {{"source/formats", formats},
-                                                {"source/times", times},
-                                                {"source/no-rate", no_rate},
-                                                {"source/truth", truth},
-                                                {"source/patterns", patterns},
-                                                {"source/seek", seek},
-                                                {NULL, NULL}};
+const PipelinesTest pipelines_source_tests[] = {
+    {"source/formats", formats}, {"source/colour", colour},
+    {"source/times", times},     {"source/no-rate", no_rate},
+    {"source/truth", truth},     {"source/patterns", patterns},
+    {"source/seek", seek},       {NULL, NULL}};
