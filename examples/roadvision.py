@@ -18,6 +18,9 @@ from gi.repository import Gst, GstVideo  # noqa: E402
 NAMES = ('RvCameraMeta', 'RvDisparityMeta', 'RvTruthMeta', 'RvStixelsMeta', 'RvSegmentsMeta',
          'RvRoadMeta', 'RvLinesMeta', 'RvSemanticsMeta')
 
+# GStreamer has no name for 4-byte numbers: RGBA stands for their size, the field says what they are.
+WORDS = {'distance': '<f4', 'accumulator': '<u4'}
+
 PIXELS = {GstVideo.VideoFormat.GRAY8: np.uint8, GstVideo.VideoFormat.GRAY16_LE: '<u2'}
 
 
@@ -28,7 +31,7 @@ def annotation(buffer, name):
         return None
     structure = meta.get_structure()
     names = [structure.nth_field_name(i) for i in range(structure.n_fields())]
-    return {field: _plain(structure.get_value(field)) for field in names}
+    return {field: _plain(structure.get_value(field), field) for field in names}
 
 
 def annotations(buffer):
@@ -52,13 +55,15 @@ def picture(buffer, caps):
     return rows[:, :info.width * channels].reshape(info.height, info.width, channels)
 
 
-def _plain(value):
+def _plain(value, field):
     if not isinstance(value, Gst.Buffer):
         return value
     meta = GstVideo.buffer_get_video_meta(value)
-    if meta is None or meta.format not in PIXELS:
+    kind = meta and (WORDS.get(field) if meta.format == GstVideo.VideoFormat.RGBA
+                     else PIXELS.get(meta.format))
+    if kind is None:
         return _bytes(value)
-    pixel = np.dtype(PIXELS[meta.format])
+    pixel = np.dtype(kind)
     rows = _rows(value, meta.offset[0], meta.stride[0], meta.height)
     return np.ascontiguousarray(rows[:, :meta.width * pixel.itemsize]).view(pixel)
 
