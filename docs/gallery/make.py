@@ -28,7 +28,7 @@ WIDTH, HEIGHT = 480, 360  # px of one panel
 PICTURES = {
     'street': ('pattern=street', 2, '', ''),
     'slanted-street': ('pattern=slanted-street', 1, '', ''),
-    'offroad': ('pattern=offroad', 1, '', ''),
+    'offroad': ('pattern=offroad', 4, '', ''),
     'planes': ('pattern=planes', 0, '', ''),
     'segments': ('pattern=street', 2, 'cudardp epsilon=2 !', ''),
     'stixels': ('pattern=slanted-street', 1, 'cudastixels !', ''),
