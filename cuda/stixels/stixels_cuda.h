@@ -6,7 +6,7 @@
 #include "stixels_stages.h"
 
 /* Dynamic shared memory that every GPU since compute capability 7.5 gives a block that asks. */
-#define RV_STIXELS_SHARED 24576 /* for a column; a desk of 37 KiB is beside it */
+#define RV_STIXELS_SHARED 26624 /* for a column; a desk of 36 KiB is beside it, and 1.5 KiB more */
 
 /* Cells of a row of the histogram that lie in lower bins: their number and their disparities. */
 struct RvStixelsBelow {
