@@ -273,9 +273,9 @@ RvStatus rv_stixels_run(RvStixels *stixels, const RvStixelsInput *input,
                             .output = *output,
                             .stream = stream};
   RV_TRY(stages->cells(stixels->work, &stixels->model, &job, &c->log));
+  RV_TRY(stages->ground(stixels->work, &stixels->model, &job, &c->log));
   if (rv_stixels_has_semantics(&job))
     RV_TRY(stages->semantics(stixels->work, &stixels->model, &job, &c->log));
-  RV_TRY(stages->ground(stixels->work, &stixels->model, &job, &c->log));
   RV_TRY(stages->columns(stixels->work, &stixels->model, &job, &c->log));
   return stixels->model.reach > 0 && job.output.stixels
              ? stages->refine(stixels->work, &stixels->model, &job, &c->log)

@@ -10,6 +10,9 @@ static void layout(void *memory, const RvStixelsModel *m, int threads, RvArena *
   (void)threads;
   work->bins = RV_STIXELS_BOTTOMS * m->bottom_step + 2;
   work->scratch = (rv_stixels_cuda_scratch(m) + 15) / 16 * 16;
+  const uint32_t gentle = (4u * RV_STIXELS_COST_STEPS) << 12;
+  work->is_gentle =
+      m->gravity[0].beta <= gentle && m->gravity[1].beta <= gentle && m->ordering.beta <= gentle;
   work->is_small = work->scratch <= RV_STIXELS_SHARED;
   work->table = (int32_t *)rv_arena_take(arena, 3 * RV_STIXELS_TABLE * sizeof *work->table);
   work->state = (RvStixelsState *)rv_arena_take(arena, 2 * sizeof *work->state);
@@ -193,8 +196,8 @@ static __global__ void __launch_bounds__(1024)
   for (int k = threadIdx.x; k < 2 * work.bins; k += blockDim.x)
     votes.n[k] = 0;
   __syncthreads();
-  rv_stixels_let_others_start();
   rv_stixels_wait_for_others();
+  rv_stixels_let_others_start(); /* the frame before has ended when the next kernel starts */
   if (v == 0 && threadIdx.x == 0)
     *work.winner = 0;
   const int low = m.height - v * m.step, high = rv_max(low - m.step, 0);
@@ -280,7 +283,7 @@ static RvStatus columns(void *memory, const RvStixelsModel *m, const RvStixelsJo
 static RvStatus refine(void *memory, const RvStixelsModel *m, const RvStixelsJob *job,
                        const RvLog *log) {
   (void)memory;
-  return rv_stixels_cuda_refine(m, job, log);
+  return rv_stixels_has_records(m) ? RV_OK : rv_stixels_cuda_refine(m, job, log);
 }
 
 extern "C" const RvStixelsStages rv_stixels_stages_cuda = {

@@ -6,7 +6,8 @@
 #include "stixels_stages.h"
 
 /* Dynamic shared memory that every GPU since compute capability 7.5 gives a block that asks. */
-#define RV_STIXELS_SHARED 26624 /* for a column; a desk of 36 KiB is beside it, and 1.5 KiB more */
+#define RV_STIXELS_SHARED 26624 /* for a column; a desk of 36 KiB is beside it, and 1.5 KiB more   \
+                                 */
 
 /* Cells of a row of the histogram that lie in lower bins: their number and their disparities. */
 struct RvStixelsBelow {
@@ -16,6 +17,8 @@ struct RvStixelsBelow {
 struct RvStixelsCuda {
   int bins;                   /* whole px of a row of votes */
   int is_small;               /* a column's scratch fits in shared memory */
+  int is_resident;            /* `constant`: the table of steps fits in shared memory */
+  int is_gentle;              /* no penalty above 4 nat a px */
   int is_chained;             /* the GPU starts kernels before their predecessors have ended */
   size_t scratch;             /* bytes of one column */
   int32_t *table;             /* [class][RV_STIXELS_TABLE] */
@@ -40,18 +43,31 @@ size_t rv_stixels_cuda_scratch(const RvStixelsModel *model);
 RvStatus rv_stixels_cuda_ground(const RvStixelsCuda *work, const RvStixelsModel *model,
                                 const RvStixelsJob *job, const RvLog *log);
 
+/* What the kernels of columns write, and the pixels that borders are moved by. */
+struct Output {
+  RvStixelsOutput list;
+  RvPlane disparity;
+};
+
+/* Whether the kernels of columns move the borders themselves, which takes a record a row in shared
+ * memory, beside a link. */
+RV_HD bool rv_stixels_has_records(const RvStixelsModel *m) {
+  return m->reach > 0 && m->rows * (sizeof(RvStixel) + sizeof(uint32_t)) <= 16384;
+}
+
 RvStatus rv_stixels_cuda_refine(const RvStixelsModel *model, const RvStixelsJob *job,
                                 const RvLog *log);
 
 /* Asks for the shared memory that the kernel of a model needs; before the first run. */
-RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsModel *model,
+RvStatus rv_stixels_cuda_open_columns(RvStixelsCuda *work, const RvStixelsModel *model,
                                       const RvLog *log);
 RvStatus rv_stixels_cuda_columns(const RvStixelsCuda *work, const RvStixelsModel *model,
                                  const RvStixelsJob *job, const RvLog *log);
 
 /* The kernel of `constant` alone: whether it takes this model, what it needs, and the launch. */
 bool rv_stixels_cuda_is_plain(const RvStixelsModel *model);
-RvStatus rv_stixels_cuda_open_constant(const RvStixelsModel *model, const RvLog *log);
+RvStatus rv_stixels_cuda_open_constant(RvStixelsCuda *work, const RvStixelsModel *model,
+                                       const RvLog *log);
 RvStatus rv_stixels_cuda_constant(const RvStixelsCuda *work, const RvStixelsModel *model,
                                   const RvStixelsJob *job, const RvLog *log);
 

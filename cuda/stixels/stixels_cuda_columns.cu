@@ -4,6 +4,8 @@
  * predecessors, and one warp, a lane a top row, goes through their lowest rows in order. */
 #include "stixels_cuda_list.cuh"
 
+#define WARPS 8 /* of a column's block */
+#define THREADS (32 * WARPS)
 #define STATE (int)(sizeof(Ending) / sizeof(int32_t))
 
 /* What the block works on; the column's scratch follows. */
@@ -160,8 +162,8 @@ static __device__ void settle(const RvStixelsModel &m, const Column &c, const De
 template <int KIND, bool SMALL>
 static __global__ void __launch_bounds__(THREADS, 2)
     columns_kernel(const __grid_constant__ RvStixelsModel m,
-                   const __grid_constant__ RvStixelsCuda work,
-                   const __grid_constant__ RvStixelsOutput out, int is_semantic) {
+                   const __grid_constant__ RvStixelsCuda work, const __grid_constant__ Output out,
+                   int is_semantic) {
   extern __shared__ __align__(16) char shared[];
   __shared__ Turn turn;
   Desk *desk = (Desk *)shared;
@@ -170,7 +172,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
   if (threadIdx.x == 0)
     turn = take_turn(work);
   __syncthreads();
-  const RvStixelsState state = follow_road(m, work, turn.column, turn.frame);
+  const RvStixelsState state = follow_road<WARPS>(m, work, turn.column, turn.frame);
   const size_t x = turn.column, rows = m.rows;
   Column c;
   char *scratch = SMALL ? shared + sizeof(Desk) : work.columns + x * work.scratch;
@@ -201,13 +203,14 @@ static __global__ void __launch_bounds__(THREADS, 2)
     if (threadIdx.x < 32)
       settle(m, c, desk, first);
   }
-  finish(m, work, c, out, turn, state, [&](int structure, int bottom, int top) {
+  RvStixel *records = rv_stixels_has_records(&m) && out.list.stixels ? (RvStixel *)desk : NULL;
+  finish<WARPS>(m, work, c, out, turn, state, records, [&](int structure, int bottom, int top) {
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
     return rv_stixels_fit(&m, &c.ground, structure, &s, bottom).plane;
   });
 }
 
-typedef void (*Kernel)(const RvStixelsModel, const RvStixelsCuda, const RvStixelsOutput, int);
+typedef void (*Kernel)(const RvStixelsModel, const RvStixelsCuda, const Output, int);
 
 template <bool SMALL> static Kernel kernel_for(int kind) {
   return kind == RV_STIXELS_SLANTED_FAST ? columns_kernel<RV_STIXELS_SLANTED_FAST, SMALL>
@@ -223,10 +226,10 @@ static size_t shared_of(const RvStixelsCuda *work) {
   return sizeof(Desk) + (work->is_small ? work->scratch : 0);
 }
 
-RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsModel *m,
+RvStatus rv_stixels_cuda_open_columns(RvStixelsCuda *work, const RvStixelsModel *m,
                                       const RvLog *log) {
   if (rv_stixels_cuda_is_plain(m))
-    RV_TRY(rv_stixels_cuda_open_constant(m, log));
+    RV_TRY(rv_stixels_cuda_open_constant(work, m, log));
   RV_CU(log,
         cudaFuncSetAttribute(kernel_of(work, m->kind), cudaFuncAttributeMaxDynamicSharedMemorySize,
                              (int)shared_of(work)));
@@ -238,6 +241,6 @@ RvStatus rv_stixels_cuda_columns(const RvStixelsCuda *work, const RvStixelsModel
   if (rv_stixels_cuda_is_plain(m) && !rv_stixels_has_semantics(job))
     return rv_stixels_cuda_constant(work, m, job, log);
   return rv_stixels_launch(work, kernel_of(work, m->kind), dim3(m->columns), THREADS,
-                           shared_of(work), job->stream, log, *m, *work, job->output,
-                           rv_stixels_has_semantics(job));
+                           shared_of(work), job->stream, log, *m, *work,
+                           Output{job->output, job->disparity}, rv_stixels_has_semantics(job));
 }

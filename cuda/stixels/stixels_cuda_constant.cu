@@ -1,19 +1,31 @@
 /* stixels_cuda_constant.cu: the columns of `constant` without semantics, CUDA engine. As in
  * stixels_cuda_columns.cu, but in integers, and only objects are tried pair by pair: what a stixel
  * of ground or sky costs is a difference of two sums, one of its lowest row and one of its top row,
- * so that the best lowest row so far serves all tops. */
+ * so that the best lowest row so far serves all tops. While one warp goes through 32 top rows, the
+ * others try what ends in the next 32. */
 #include "stixels_cuda_list.cuh"
 
 #define GROUND RV_STIXEL_GROUND
 #define OBJECT RV_STIXEL_OBJECT
 #define SKY RV_STIXEL_SKY
+#define WARPS 16 /* of a column's block */
+#define THREADS (32 * WARPS)
+#define PAIRS (17 * 32) /* of lowest and top row in a tile, see place_of */
+#define NEAR 512        /* px: up to here differences of planes stay below 1024 px */
 
 /* What an object that begins in a row reads. */
 struct __align__(16) Begin {
-  int32_t from[RV_STIXELS_CLASSES]; /* cost of what ends below, with the transition */
+  int32_t from[RV_STIXELS_CLASSES]; /* cost of what ends below, the transition, an object's own */
   int32_t mu[2];                    /* 1/256 px, here: the ground plane, the object below */
-  uint32_t w, d;                    /* sums of the cells below: weight, weight x disparity */
+  uint32_t w, d;                    /* sums of the cells below: weight, 16 x weight x disparity */
   int32_t reserved;
+};
+
+/* The objects within a tile, but for their predecessors. */
+struct Tile {
+  int32_t cost[PAIRS];
+  int32_t on_ground[PAIRS]; /* the same with the gravity of the ground below */
+  int32_t mu[PAIRS];
 };
 
 /* Shared memory of the block; the arrays by row follow. */
@@ -21,38 +33,71 @@ struct Desk {
   union {
     int32_t table[RV_STIXELS_TABLE]; /* of objects, [index % 256][index / 256]: no bank conflicts */
     struct {
-      int32_t parts[WARPS][3][32]; /* the warps' best objects by top row: cost, link, mu */
-      int32_t own[32][2][32];      /* [bottom][cost, mu][top]: the objects within the tile */
+      Tile tiles[2];
+      int32_t parts[WARPS][2][32]; /* the warps' best objects by top row: cost, lowest row */
     };
+    uint32_t list[(2 * sizeof(Tile) + WARPS * 256) / sizeof(uint32_t)]; /* Column.links */
   };
+};
+
+/* Lowest row | class of the predecessor << 14, by class. */
+struct __align__(8) Links {
+  uint16_t at[4];
 };
 
 /* A column at work. */
 struct Plain {
-  Begin *begin;               /* rows + 1 */
-  int32_t *ground, *sky;      /* rows + 1: costs of the cells below as ground and sky */
-  const RvStixelsCell *cells; /* a copy */
+  Begin *begin; /* rows + 1 */
+  int2 *flat;   /* rows + 1: costs of the cells below as ground and sky */
+  Links *ending;
+  uint32_t *links;            /* rows: bottom | class << 16, from the top down */
+  const RvStixelsCell *cells; /* a copy, which ends when `ending` begins */
   const int32_t *steps;
   int pitch;
+  int32_t own[RV_STIXELS_CLASSES]; /* transition to an object and what it costs by itself */
+  RvStixelsPlane ground;
 };
 
-/* The best lowest row of ground or sky so far: its cost but for the sum up to the top. */
-struct Running {
+/* A lowest row, and the cost with it. */
+struct Best {
   int32_t cost;
-  uint32_t link;
+  int32_t bottom;
 };
 
-static size_t shared_bytes(int rows) {
-  const size_t n = rows;
-  return sizeof(Desk) + (n + 1) * (sizeof(Begin) + 2 * sizeof(int32_t)) + n * sizeof(Ending) +
-         n * sizeof(uint32_t) + rv_stixels_pitch(rows) * sizeof(RvStixelsCell);
+static int table_pitch(const RvStixelsModel *m, bool is_resident) {
+  return is_resident ? (m->rows + 1) | 1 : rv_stixels_pitch(m->rows);
+}
+
+static size_t shared_bytes(const RvStixelsModel *m, bool is_resident) {
+  const size_t n = m->rows, px = m->disparity_max + 1;
+  return sizeof(Desk) + (n + 1) * (sizeof(Begin) + sizeof(int2)) +
+         rv_stixels_pitch(m->rows) * sizeof(Links) +
+         (is_resident ? px * table_pitch(m, true) * sizeof(int32_t) : 0);
 }
 
 /* Sums fit in 32 bits and a column in shared memory. */
 bool rv_stixels_cuda_is_plain(const RvStixelsModel *m) {
   const double most = 255.0 * 256 * m->disparity_max * m->rows + 255.0 * m->rows;
   return m->kind == RV_STIXELS_CONSTANT && m->cuts == RV_STIXELS_CUTS_ALL && most < 4294967296.0 &&
-         shared_bytes(m->rows) <= 65024;
+         shared_bytes(m, false) <= 63488;
+}
+
+/* --- Column as the list sees it -------------------------------------------------------------- */
+
+static __device__ __forceinline__ int32_t cost_of(const Plain &p, int row, int structure) {
+  return p.begin[row + 1].from[structure] - (structure == GROUND   ? p.own[0]
+                                             : structure == OBJECT ? p.own[1]
+                                                                   : p.own[2]);
+}
+
+static __device__ __forceinline__ uint32_t link_of(const Plain &p, int row, int structure) {
+  const uint32_t link = p.ending[row].at[structure];
+  return (link & 0x3fff) | link >> 14 << 16;
+}
+
+static __device__ __forceinline__ uint32_t semantic_key(const RvStixelsModel &, const Plain &, int,
+                                                        int, int) {
+  return 0xffffffffu;
 }
 
 /* --- Sums ------------------------------------------------------------------------------------ */
@@ -66,38 +111,52 @@ static __device__ __forceinline__ int32_t scanned(int32_t x) {
   return x;
 }
 
-/* Weights, disparities, costs as ground and as sky: a warp each. */
-static __device__ void sum_rows(const RvStixelsModel &m, const Column &c, const Plain &p) {
-  const int lane = threadIdx.x % 32, term = threadIdx.x / 32;
-  int32_t before = 0;
-  for (int first = 0; term < 4 && first <= m.rows; first += 32) {
-    const int v = first + lane;
-    int32_t x = 0;
-    if (v < m.rows) {
-      const RvStixelsCell cell = p.cells[v];
-      x = term == 0   ? cell.weight
-          : term == 1 ? cell.weight * cell.disparity
-          : term == 2 ? cell_cost(m, c, GROUND, v, rv_stixels_value(&c.ground, v))
-                      : cell_cost(m, c, SKY, v, 0);
-    }
-    const int32_t sum = before + scanned(x), below = sum - x;
-    if (v <= m.rows) {
-      if (term == 0)
-        p.begin[v].w = (uint32_t)below;
-      else if (term == 1)
-        p.begin[v].d = (uint32_t)below;
-      else
-        (term == 2 ? p.ground : p.sky)[v] = below;
-    }
-    before = __shfl_sync(0xffffffffu, sum, 31);
+/* What the cells add, where the sums below the row above will be. */
+static __device__ void place_rows(const RvStixelsModel &m, const Plain &p, const int32_t *table) {
+  for (int v = threadIdx.x; v <= m.rows; v += THREADS) {
+    const RvStixelsCell cell = v > 0 ? p.cells[v - 1] : RvStixelsCell{0, 0, 0};
+    p.begin[v].w = cell.weight;
+    p.begin[v].d = 16u * cell.weight * cell.disparity;
+    p.begin[v].mu[0] = rv_stixels_value(&p.ground, v);
+    const int mu = rv_stixels_value(&p.ground, v - 1);
+    p.flat[v] =
+        v == 0 ? make_int2(0, 0)
+               : make_int2(rv_stixels_cost_cell(&m, table + GROUND * RV_STIXELS_TABLE, cell, mu),
+                           rv_stixels_cost_cell(&m, table + SKY * RV_STIXELS_TABLE, cell, 0));
   }
+}
+
+/* Weights, disparities, costs as ground and as sky: one of the last warps each. */
+static __device__ void sum_rows(const RvStixelsModel &m, const Plain &p) {
+  const int lane = threadIdx.x % 32, term = threadIdx.x / 32 - (WARPS - 4);
+  int32_t before = 0;
+  for (int first = 0; term >= 0 && first <= m.rows; first += 32) {
+    const int v = rv_min(first + lane, m.rows);
+    int32_t *at = term == 0   ? (int32_t *)&p.begin[v].w
+                  : term == 1 ? (int32_t *)&p.begin[v].d
+                  : term == 2 ? &p.flat[v].x
+                              : &p.flat[v].y;
+    const int32_t sum = before + scanned(*at);
+    before = __shfl_sync(0xffffffffu, sum, 31);
+    if (first + lane <= m.rows)
+      *at = sum;
+  }
+}
+
+static __device__ __forceinline__ int32_t object_cost(const RvStixelsModel &m, const int32_t *table,
+                                                      RvStixelsCell cell, int px) {
+  const int off = rv_abs(16 * cell.disparity - 256 * px); /* the index, with full confidence */
+  const int at =
+      cell.confidence == 255 ? rv_min(off, RV_STIXELS_TABLE - 1) : rv_stixels_index(cell, 256 * px);
+  return cell.weight ? table[at % 256 * 16 + at / 256] : m.invalid_cost;
 }
 
 #define BATCH 8 /* rows, written together: whole sectors */
 
-/* Costs of the cells below each row as objects of every whole px, one thread a px. */
-static __device__ void sum_steps(const RvStixelsModel &m, const Desk *desk, const Plain &p,
-                                 int32_t *steps) {
+/* Costs of the cells below each row as objects of every whole px, in global memory: a thread a px.
+ */
+static __device__ void sum_steps_far(const RvStixelsModel &m, const int32_t *table, const Plain &p,
+                                     int32_t *steps) {
   for (int px = threadIdx.x; px <= m.disparity_max; px += THREADS) {
     int4 *out = (int4 *)(steps + (size_t)px * p.pitch);
     int32_t sum = 0;
@@ -106,9 +165,7 @@ static __device__ void sum_steps(const RvStixelsModel &m, const Desk *desk, cons
 #pragma unroll
       for (int i = 0; i < BATCH; i++) {
         sums[i] = sum;
-        const RvStixelsCell cell = p.cells[first + i];
-        const int at = rv_stixels_index(cell, 256 * px);
-        sum += cell.weight ? desk->table[at % 256 * 16 + at / 256] : m.invalid_cost;
+        sum += object_cost(m, table, p.cells[first + i], px);
       }
       out[first / 4] = make_int4(sums[0], sums[1], sums[2], sums[3]);
       out[first / 4 + 1] = make_int4(sums[4], sums[5], sums[6], sums[7]);
@@ -116,226 +173,364 @@ static __device__ void sum_steps(const RvStixelsModel &m, const Desk *desk, cons
   }
 }
 
+/* The same in shared memory: a thread a px and a part of the rows, then what lies below the part is
+ * added. */
+static __device__ void sum_steps_near(const RvStixelsModel &m, const int32_t *table, const Plain &p,
+                                      int32_t *steps) {
+  const int count = m.disparity_max + 1, parts = rv_max(THREADS / count, 1);
+  const int each = rv_div_up(m.rows, parts), part = threadIdx.x / count;
+  const int begin = part * each, end = part < parts ? rv_min(begin + each, m.rows) : 0;
+  for (int px = threadIdx.x % count; px < count && begin < end; px += THREADS) {
+    int32_t *out = steps + px * p.pitch, sum = 0;
+    if (part == 0)
+      out[0] = 0;
+#pragma unroll 4
+    for (int v = begin; v < end; v++) {
+      sum += object_cost(m, table, p.cells[v], px);
+      out[v + 1] = sum;
+    }
+  }
+  __syncthreads();
+  int32_t *out = steps + threadIdx.x % count * p.pitch, below = 0;
+  for (int k = 1; k <= part && begin < end; k++)
+    below += out[k * each];
+  __syncthreads();
+#pragma unroll 4
+  for (int v = begin; v < end && part > 0; v++)
+    out[v + 1] += below;
+}
+
 /* --- Objects --------------------------------------------------------------------------------- */
 
-/* (16 d + w / 2) / w, which is rv_stixels_mean: a float's guess is off by at most 1. */
+static __device__ __forceinline__ float reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+/* (d + w / 2) / w, which is rv_stixels_mean, for d = 16 x weight x disparity, below 2^32, w below
+ * 2^23 and a mean below 2^19: to the nearest by a float, off by less than 1/2, then down. */
 static __device__ __forceinline__ int mean_of(uint32_t d, uint32_t w) {
-  const uint32_t over = max(w, 1u), x = 16 * d + w / 2;
-  uint32_t q = (uint32_t)__fdividef(__uint2float_rn(x), __uint2float_rn(over));
-  const int32_t rest = (int32_t)(x - q * over);
-  q -= rest < 0;
-  q += rest >= (int32_t)over;
-  return (int)q;
+  const uint32_t x = d + w / 2, magic = 0x4b000000; /* bits of 2^23 as a float */
+  const float over = fmaxf(__uint_as_float(magic + w) - 8388608.0f, 1.0f);
+  const float guess = __fmul_rn(__uint2float_rn(x), reciprocal(over));
+  const int q = (int)(__float_as_uint(__fadd_rn(guess, 8388608.0f)) - magic);
+  return q + ((int32_t)(x - (uint32_t)q * w) >> 31);
 }
 
 struct Object {
   int32_t cost, mu;
 };
 
-static __device__ __forceinline__ Object object_of(const RvStixelsModel &m, const Plain &p,
-                                                   const Begin &begin, uint32_t w, uint32_t d,
+static __device__ __forceinline__ Object object_of(const Plain &p, uint32_t w, uint32_t d,
                                                    int bottom, int top) {
-  const int mu = mean_of(d - begin.d, w - begin.w);
-  const int32_t *sum = p.steps + (unsigned)(rv_stixels_nearest(mu) * p.pitch);
-  return {sum[top + 1] - sum[bottom] + m.fixed_cost[OBJECT], mu};
+  const int mu = mean_of(d, w);
+  const int32_t *sum = p.steps + rv_stixels_nearest(mu) * p.pitch;
+  return {sum[top + 1] - sum[bottom], mu};
 }
 
-/* The best of one lane's top row among objects. */
-struct Best {
-  int32_t cost;
-  uint32_t link;
-  int32_t mu;
-};
-
-static __device__ __forceinline__ void offer(const RvStixelsModel &m, Best *best, const Object &own,
-                                             int bottom, const int32_t from[3], int mu_ground,
-                                             int mu_object) {
-  const int up = own.mu - mu_ground, over = own.mu - mu_object;
+/* Penalties of an object on ground and on an object. IS_NEAR: differences stay below 1024 px and
+ * the products below 2^31, so that neither needs a limit. */
+template <bool IS_NEAR>
+static __device__ __forceinline__ int32_t gravity_of(const RvStixelsModel &m, int up) {
   const bool is_up = up > 0;
-  const int32_t gravity = rv_stixels_penalty(is_up ? m.gravity[1].alpha : m.gravity[0].alpha,
-                                             is_up ? m.gravity[1].beta : m.gravity[0].beta, up);
-  const int32_t ordering = rv_stixels_penalty(m.ordering.alpha, m.ordering.beta, over);
-  const int32_t a = from[GROUND] + (up == 0 ? 0 : gravity);
-  const int32_t b = from[OBJECT] + (over > 0 ? ordering : 0), c = from[SKY];
-  const int32_t least = rv_min(rv_min(a, b), c), cost = least + own.cost;
-  if (cost >= best->cost)
-    return;
-  best->cost = cost;
-  best->link = (uint32_t)bottom | (least == a ? 0u : least == b ? 1u << 16 : 2u << 16);
-  best->mu = own.mu;
+  if (!IS_NEAR) {
+    const int32_t penalty = rv_stixels_penalty(is_up ? m.gravity[1].alpha : m.gravity[0].alpha,
+                                               is_up ? m.gravity[1].beta : m.gravity[0].beta, up);
+    return up == 0 ? 0 : penalty;
+  }
+  const int32_t rate =
+      is_up ? (int32_t)(m.gravity[1].beta >> 12) : -(int32_t)(m.gravity[0].beta >> 12);
+  const int32_t alpha = is_up ? m.gravity[1].alpha << 8 : m.gravity[0].alpha << 8;
+  return up == 0 ? 0 : (rate * up + alpha) >> 8;
 }
 
-/* Objects that end in row `first` + lane and begin below `first`: a warp tries a range of lowest
- * rows, so that of equal costs that of the first warp wins. */
-static __device__ void try_below(const RvStixelsModel &m, const Plain &p, Desk *desk, int first) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int top = rv_min(first + lane, m.rows - 1), end = first * (warp + 1) / WARPS;
+template <bool IS_NEAR>
+static __device__ __forceinline__ int32_t ordering_of(const RvStixelsModel &m, int over) {
+  const int32_t penalty =
+      IS_NEAR ? ((int32_t)(m.ordering.beta >> 12) * over + (m.ordering.alpha << 8)) >> 8
+              : rv_stixels_penalty(m.ordering.alpha, m.ordering.beta, over);
+  return over > 0 ? penalty : 0;
+}
+
+/* Objects that end in row `first` + lane, of every `step`-th lowest row begin .. end - 1. */
+template <bool IS_NEAR>
+static __device__ __forceinline__ void try_below(const RvStixelsModel &m, const Plain &p, int first,
+                                                 int begin, int end, int step, Best *best) {
+  const int top = rv_min(first + (int)threadIdx.x % 32, m.rows - 1);
   const uint32_t w = p.begin[top + 1].w, d = p.begin[top + 1].d;
-  Best best = {RV_STIXELS_INFINITE, 0, 0};
 #pragma unroll 4
-  for (int bottom = first * warp / WARPS; bottom < end; bottom++) {
-    const Begin begin = p.begin[bottom];
-    const Object own = object_of(m, p, begin, w, d, bottom, top);
-    offer(m, &best, own, bottom, begin.from, begin.mu[0], begin.mu[1]);
+  for (int bottom = begin; bottom < end; bottom += step) {
+    const Begin from = p.begin[bottom];
+    const Object own = object_of(p, w - from.w, d - from.d, bottom, top);
+    const int32_t a = from.from[GROUND] + gravity_of<IS_NEAR>(m, own.mu - from.mu[0]);
+    const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(m, own.mu - from.mu[1]);
+    const int32_t cost = rv_min(rv_min(a, b), from.from[SKY]) + own.cost;
+    best->bottom = cost < best->cost ? bottom : best->bottom;
+    best->cost = rv_min(cost, best->cost);
   }
-  desk->parts[warp][0][lane] = best.cost;
-  desk->parts[warp][1][lane] = (int32_t)best.link;
-  desk->parts[warp][2][lane] = best.mu;
 }
 
-/* The objects within rows first .. first + 31, but for their predecessors. */
-static __device__ void work_out(const RvStixelsModel &m, const Plain &p, Desk *desk, int first) {
-  const int lane = threadIdx.x % 32, top = rv_min(first + lane, m.rows - 1);
-  const uint32_t w = p.begin[top + 1].w, d = p.begin[top + 1].d;
-#pragma unroll 2
-  for (int k = threadIdx.x / 32; k < 32; k += WARPS) {
-    const int bottom = rv_min(first + k, top);
-    const Object own = object_of(m, p, p.begin[bottom], w, d, bottom, top);
-    desk->own[k][0][lane] = own.cost;
-    desk->own[k][1][lane] = own.mu;
+/* The objects within rows first .. first + 31 by 17 rows of pairs: row j holds those with lowest
+ * row j from lane j on, and before it those with lowest row 32 - j. */
+template <bool IS_NEAR>
+static __device__ __forceinline__ void work_out(const RvStixelsModel &m, const Plain &p, Tile *tile,
+                                                int first, int warp, int warps) {
+  const int lane = threadIdx.x % 32;
+  for (int j = warp; j < 17; j += warps) {
+    const int top = rv_min(first + (lane >= j ? lane : 32 - j + lane), m.rows - 1);
+    const int bottom = rv_min(first + (lane >= j ? j : 32 - j), top);
+    const uint32_t w = p.begin[top + 1].w - p.begin[bottom].w;
+    const uint32_t d = p.begin[top + 1].d - p.begin[bottom].d;
+    const Object own = object_of(p, w, d, bottom, top);
+    tile->cost[32 * j + lane] = own.cost;
+    tile->on_ground[32 * j + lane] =
+        own.cost + gravity_of<IS_NEAR>(m, own.mu - p.begin[bottom].mu[0]);
+    tile->mu[32 * j + lane] = own.mu;
   }
+}
+
+/* Where the object lies whose lowest row is the k-th and whose top row is the lane's; something
+ * that is not used when the lane is below k. */
+static __device__ __forceinline__ int place_of(int k) {
+  const int lane = threadIdx.x % 32;
+  return k <= 16 ? 32 * k + lane : 32 * (32 - k) + lane - k;
 }
 
 /* --- Order ----------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ int32_t reachable(int32_t cost) {
-  return cost < RV_STIXELS_INFINITE ? cost : OUT_OF_REACH;
+/* Cost of ground or sky that begins in `bottom`, where `last` ends below, but for its cells. */
+static __device__ __forceinline__ int32_t begin_of(const RvStixelsModel &m, int structure,
+                                                   int bottom, const int32_t last[3]) {
+  const int32_t a = last[0] + m.transition[structure][0], b = last[1] + m.transition[structure][1];
+  const int32_t c = last[2] + m.transition[structure][2];
+  return (bottom > 0 ? rv_min(rv_min(a, b), c) : 0) + m.fixed_cost[structure];
 }
 
-/* Ground or sky may begin in `bottom`: `last` ends below, `sum` is that of the cells below. */
-static __device__ __forceinline__ void run_on(const RvStixelsModel &m, Running *running,
-                                              int structure, int bottom, const int32_t last[3],
-                                              int32_t sum) {
-  const int32_t a = last[0] + m.transition[structure][0], b = last[1] + m.transition[structure][1];
-  const int32_t c = last[2] + m.transition[structure][2], least = rv_min(rv_min(a, b), c);
-  const int32_t cost = (bottom > 0 ? least : 0) + m.fixed_cost[structure] - sum;
-  if (cost >= running->cost)
-    return;
-  running->cost = cost;
-  running->link = (uint32_t)bottom | (least == a ? 0u : least == b ? 1u << 16 : 2u << 16);
+/* The least of three, of equals the first. */
+static __device__ __forceinline__ uint32_t least_of(int32_t a, int32_t b, int32_t c) {
+  const int32_t least = rv_min(rv_min(a, b), c);
+  return least == a ? 0 : least == b ? 1 : 2;
+}
+
+/* Ground and sky: the predecessor that begin_of has found. */
+static __device__ __forceinline__ uint16_t flat_link(const RvStixelsModel &m, const Plain &p,
+                                                     int structure, int bottom) {
+  int32_t last[RV_STIXELS_CLASSES];
+#pragma unroll
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+    last[k] = p.begin[bottom].from[k] - p.own[k] + m.transition[structure][k];
+  return (uint16_t)(bottom | least_of(last[0], last[1], last[2]) << 14);
+}
+
+template <bool IS_NEAR>
+static __device__ __forceinline__ uint16_t object_link(const RvStixelsModel &m, const Plain &p,
+                                                       int bottom, int mu) {
+  const Begin from = p.begin[bottom];
+  const int32_t a = from.from[GROUND] + gravity_of<IS_NEAR>(m, mu - from.mu[0]);
+  const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(m, mu - from.mu[1]);
+  return (uint16_t)(bottom | least_of(a, b, from.from[SKY]) << 14);
+}
+
+/* The best of all warps for a lane's top row. */
+static __device__ __forceinline__ Best gather(const Desk *desk) {
+  const int lane = threadIdx.x % 32;
+  Best best = {desk->parts[0][0][lane], desk->parts[0][1][lane]};
+#pragma unroll
+  for (int warp = 1; warp < WARPS; warp++) {
+    const Best other = {desk->parts[warp][0][lane], desk->parts[warp][1][lane]};
+    if (other.cost < best.cost || (other.cost == best.cost && other.bottom < best.bottom))
+      best = other;
+  }
+  return best;
 }
 
 /* One warp goes through the lowest rows first .. first + 31 in order. Ground and sky are the same
- * in all lanes; an object is final when its own row has been its lowest. */
-static __device__ void settle(const RvStixelsModel &m, const Column &c, const Plain &p,
-                              const Desk *desk, int first, Running running[2]) {
-  const int lane = threadIdx.x, top = first + lane, count = rv_min(m.rows - first, 32);
-  Best best = {RV_STIXELS_INFINITE, 0, 0};
-  for (int warp = 0; first > 0 && warp < WARPS; warp++)
-    if (desk->parts[warp][0][lane] < best.cost)
-      best = {desk->parts[warp][0][lane], (uint32_t)desk->parts[warp][1][lane],
-              desk->parts[warp][2][lane]};
-  const unsigned sky_rows = __ballot_sync(0xffffffffu, rv_stixels_is_sky_row(&c.ground, top));
-  int32_t last[3] = {0, 0, 0}, last_mu = p.begin[first].mu[1];
-  for (int k = 0; first > 0 && k < 3; k++)
-    last[k] = c.ending[first - 1].cost[k];
-  Ending mine;
+ * in all lanes; an object is final when its own row has been its lowest. Ground and objects that
+ * begin in row 0 are always legal, so that only sky may be out of reach. */
+template <bool IS_NEAR>
+static __device__ void settle(const RvStixelsModel &m, const Plain &p, const Desk *desk, int first,
+                              Best running[2]) {
+  const int lane = threadIdx.x, top = rv_min(first + lane, m.rows - 1);
+  const int count = rv_min(m.rows - first, 32);
+  const Tile *tile = &desk->tiles[first / 32 % 2];
+  Best best = {RV_STIXELS_INFINITE, 0};
+  int mu = 0, last_mu = p.begin[first].mu[1];
+  int32_t last[RV_STIXELS_CLASSES], mine[2] = {0, 0};
+  int bottoms[2] = {0, 0};
+  if (first > 0) {
+    best = gather(desk);
+    mu = mean_of(p.begin[top + 1].d - p.begin[best.bottom].d,
+                 p.begin[top + 1].w - p.begin[best.bottom].w);
+  }
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+    last[k] = p.begin[first].from[k] - p.own[k];
+  const unsigned sky_rows =
+      __ballot_sync(0xffffffffu, rv_stixels_is_sky_row(&p.ground, first + lane));
+#pragma unroll 2
   for (int k = 0; k < count; k++) {
-    const int bottom = first + k;
-    run_on(m, &running[0], GROUND, bottom, last, p.ground[bottom]);
-    if (sky_rows >> k & 1)
-      run_on(m, &running[1], SKY, bottom, last, p.sky[bottom]);
-    const int32_t from[3] = {bottom > 0 ? last[0] + m.transition[OBJECT][0] : OUT_OF_REACH,
-                             bottom > 0 ? last[1] + m.transition[OBJECT][1] : OUT_OF_REACH,
-                             bottom > 0 ? last[2] + m.transition[OBJECT][2] : 0};
-    const Object own = {desk->own[k][0][lane], desk->own[k][1][lane]};
-    if (k <= lane)
-      offer(m, &best, own, bottom, from, p.begin[bottom].mu[0], last_mu);
-    last[GROUND] = reachable(running[0].cost + p.ground[bottom + 1]);
-    last[SKY] = reachable(running[1].cost + p.sky[bottom + 1]);
-    last[OBJECT] = reachable(__shfl_sync(0xffffffffu, best.cost, k));
-    last_mu = __shfl_sync(0xffffffffu, best.mu, k);
+    const int bottom = first + k, at = place_of(k);
+    const int2 below = p.flat[bottom], upto = p.flat[bottom + 1];
+    const int32_t ground = begin_of(m, GROUND, bottom, last) - below.x;
+    const int32_t sky = begin_of(m, SKY, bottom, last) - below.y;
+    const bool is_ground = ground < running[0].cost;
+    const bool is_sky = (sky_rows >> k & 1) && sky < running[1].cost;
+    running[0] = is_ground ? Best{ground, bottom} : running[0];
+    running[1] = is_sky ? Best{sky, bottom} : running[1];
+    const int32_t b =
+        last[OBJECT] + p.own[OBJECT] + ordering_of<IS_NEAR>(m, tile->mu[at] - last_mu);
+    const int32_t a = last[GROUND] + p.own[GROUND] + tile->on_ground[at];
+    const int32_t cost = rv_min(a, rv_min(b, last[SKY] + p.own[SKY]) + tile->cost[at]);
+    const bool is_better = k <= lane && cost < best.cost;
+    best = is_better ? Best{cost, bottom} : best;
+    mu = is_better ? tile->mu[at] : mu;
+    last[GROUND] = running[0].cost + upto.x;
+    last[SKY] = running[1].cost + upto.y;
+    last[OBJECT] = __shfl_sync(0xffffffffu, best.cost, k);
+    last_mu = __shfl_sync(0xffffffffu, mu, k);
     if (k == lane) {
-      mine.cost[GROUND] = last[GROUND];
-      mine.cost[SKY] = last[SKY];
-      mine.link[GROUND] = running[0].link;
-      mine.link[SKY] = running[1].link;
+      mine[0] = last[GROUND];
+      mine[1] = last[SKY];
+      bottoms[0] = running[0].bottom;
+      bottoms[1] = running[1].bottom;
     }
   }
+  Begin *next = &p.begin[top + 1];
   if (lane < count) {
-    mine.cost[OBJECT] = reachable(best.cost);
-    mine.link[OBJECT] = best.link;
-    mine.next[0] = p.begin[top + 1].mu[0];
-    mine.next[1] = best.mu;
-    c.ending[top] = mine;
-    for (int k = 0; k < RV_STIXELS_CLASSES; k++)
-      p.begin[top + 1].from[k] = mine.cost[k] + m.transition[OBJECT][k];
-    p.begin[top + 1].mu[1] = best.mu;
+    next->from[GROUND] = mine[0] + p.own[GROUND];
+    next->from[OBJECT] = best.cost + p.own[OBJECT];
+    next->from[SKY] = mine[1] + p.own[SKY];
+    next->mu[1] = mu;
   }
   __syncwarp();
+  if (lane < count)
+    p.ending[top] = {{flat_link(m, p, GROUND, bottoms[0]),
+                      object_link<IS_NEAR>(m, p, best.bottom, mu), flat_link(m, p, SKY, bottoms[1]),
+                      0}};
+  __syncwarp();
+}
+
+/* All tiles: one warp settles a tile while the others work on the next one. */
+template <bool IS_NEAR>
+static __device__ __forceinline__ void settle_all(const RvStixelsModel &m, const Plain &p,
+                                                  Desk *desk) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  Best running[2] = {{OUT_OF_REACH, 0}, {OUT_OF_REACH, 0}};
+  work_out<IS_NEAR>(m, p, &desk->tiles[0], 0, warp, WARPS);
+  __syncthreads();
+  for (int first = 0; first < m.rows; first += 32) {
+    const int next = first + 32;
+    Best best = {RV_STIXELS_INFINITE, 0};
+    if (warp == 0) {
+      settle<IS_NEAR>(m, p, desk, first, running);
+    } else if (next < m.rows) {
+      work_out<IS_NEAR>(m, p, &desk->tiles[next / 32 % 2], next, warp - 1, WARPS - 1);
+      try_below<IS_NEAR>(m, p, next, warp - 1, first, WARPS - 1, &best);
+    }
+    __syncthreads();
+    if (next < m.rows) {
+      try_below<IS_NEAR>(m, p, next, first + warp, next, WARPS, &best);
+      desk->parts[warp][0][lane] = best.cost;
+      desk->parts[warp][1][lane] = best.bottom;
+    }
+    __syncthreads();
+  }
 }
 
 /* --- Kernel ---------------------------------------------------------------------------------- */
 
-static __global__ void __launch_bounds__(THREADS, 2)
+/* RESIDENT: the table of steps is in shared memory. */
+template <bool RESIDENT>
+static __global__ void __launch_bounds__(THREADS, 1)
     constant_kernel(const __grid_constant__ RvStixelsModel m,
                     const __grid_constant__ RvStixelsCuda work,
-                    const __grid_constant__ RvStixelsOutput out) {
+                    const __grid_constant__ Output out) {
   extern __shared__ __align__(16) char shared[];
   __shared__ Turn turn;
   Desk *desk = (Desk *)shared;
   rv_stixels_let_others_start();
-  rv_stixels_wait_for_others();
+  if (!m.estimate)
+    rv_stixels_wait_for_others();
   if (threadIdx.x == 0)
     turn = take_turn(work);
   __syncthreads();
-  const RvStixelsState state = follow_road(m, work, turn.column, turn.frame);
   const size_t x = turn.column, rows = m.rows;
-  Column c = {};
   Plain p;
-  c.ending = (Ending *)(desk + 1);
-  p.begin = (Begin *)(c.ending + rows);
-  p.ground = (int32_t *)(p.begin + rows + 1);
-  p.sky = p.ground + rows + 1;
-  c.links = (uint32_t *)(p.sky + rows + 1);
-  RvStixelsCell *copy = (RvStixelsCell *)(c.links + rows);
-  p.cells = c.cells = copy;
-  p.pitch = rv_stixels_pitch(m.rows);
-  int32_t *steps = work.steps + x * p.pitch * (m.disparity_max + 1);
+  p.begin = (Begin *)(desk + 1);
+  p.flat = (int2 *)(p.begin + rows + 1);
+  p.ending = (Links *)(p.flat + rows + 1);
+  p.links = desk->list;
+  RvStixelsCell *copy = (RvStixelsCell *)p.ending;
+  p.cells = copy;
+  p.pitch = RESIDENT ? (m.rows + 1) | 1 : rv_stixels_pitch(m.rows);
+  int32_t *steps = RESIDENT ? (int32_t *)(p.ending + rv_stixels_pitch(m.rows))
+                            : work.steps + x * p.pitch * (m.disparity_max + 1);
   p.steps = steps;
-  c.table = work.table;
-  c.ground = state.ground;
-  for (int v = threadIdx.x; v < p.pitch; v += THREADS)
+#pragma unroll
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+    p.own[k] = m.transition[OBJECT][k] + m.fixed_cost[OBJECT];
+  for (int v = threadIdx.x; v < rv_stixels_pitch(m.rows); v += THREADS)
     copy[v] = v < m.rows ? work.cells[x * rows + v] : RvStixelsCell{0, 0, 0};
+#pragma unroll
   for (int i = threadIdx.x; i < RV_STIXELS_TABLE; i += THREADS)
     desk->table[i % 256 * 16 + i / 256] = work.table[OBJECT * RV_STIXELS_TABLE + i];
-  for (int v = threadIdx.x; v <= m.rows; v += THREADS)
-    p.begin[v].mu[0] = rv_stixels_value(&c.ground, v);
+  __syncthreads();
+  if (RESIDENT)
+    sum_steps_near(m, desk->table, p, steps);
+  else
+    sum_steps_far(m, desk->table, p, steps);
+  if (m.estimate)
+    rv_stixels_wait_for_others();
+  const RvStixelsState state = follow_road<WARPS>(m, work, turn.column, turn.frame);
+  p.ground = state.ground;
+  place_rows(m, p, work.table);
   if (threadIdx.x == 0) {
     p.begin[0].from[0] = p.begin[0].from[1] = OUT_OF_REACH;
-    p.begin[0].from[2] = p.begin[0].mu[1] = 0;
+    p.begin[0].from[2] = p.own[SKY] - m.transition[OBJECT][SKY];
+    p.begin[0].mu[1] = 0;
   }
   __syncthreads();
-  sum_rows(m, c, p);
-  sum_steps(m, desk, p, steps);
-  Running running[2] = {{OUT_OF_REACH, 0}, {OUT_OF_REACH, 0}};
-  for (int first = 0; first < m.rows; first += 32) {
-    __syncthreads();
-    if (first > 0)
-      try_below(m, p, desk, first);
-    work_out(m, p, desk, first);
-    __syncthreads();
-    if (threadIdx.x < 32)
-      settle(m, c, p, desk, first, running);
-  }
-  finish(m, work, c, out, turn, state, [&](int structure, int bottom, int top) {
+  sum_rows(m, p);
+  __syncthreads();
+  const bool is_near = m.disparity_max <= NEAR && work.is_gentle &&
+                       rv_abs(rv_stixels_value(&p.ground, 0)) <= 256 * NEAR &&
+                       rv_abs(rv_stixels_value(&p.ground, m.rows)) <= 256 * NEAR;
+  if (is_near)
+    settle_all<true>(m, p, desk);
+  else
+    settle_all<false>(m, p, desk);
+  RvStixel *records =
+      rv_stixels_has_records(&m) && out.list.stixels ? (RvStixel *)(desk->list + rows) : NULL;
+  finish<WARPS>(m, work, p, out, turn, state, records, [&](int structure, int bottom, int top) {
     const Begin *low = p.begin + bottom, *high = p.begin + top + 1;
     return structure == GROUND
-               ? RvStixelsPlane{c.ground.at + c.ground.slope * bottom, c.ground.slope}
+               ? RvStixelsPlane{p.ground.at + p.ground.slope * bottom, p.ground.slope}
            : structure == SKY
                ? RvStixelsPlane{0, 0}
                : RvStixelsPlane{(int64_t)mean_of(high->d - low->d, high->w - low->w) << 16, 0};
   });
 }
 
-RvStatus rv_stixels_cuda_open_constant(const RvStixelsModel *m, const RvLog *log) {
-  RV_CU(log, cudaFuncSetAttribute(constant_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  (int)shared_bytes(m->rows)));
+/* The block may take more than 64 KiB on some GPUs. */
+RvStatus rv_stixels_cuda_open_constant(RvStixelsCuda *work, const RvStixelsModel *m,
+                                       const RvLog *log) {
+  int device = 0, shared = 0;
+  cudaFuncAttributes kernel;
+  RV_CU(log, cudaGetDevice(&device));
+  RV_CU(log, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  RV_CU(log, cudaFuncGetAttributes(&kernel, constant_kernel<true>));
+  const size_t most = shared > (int)kernel.sharedSizeBytes ? shared - kernel.sharedSizeBytes : 0;
+  work->is_resident = shared_bytes(m, true) <= most;
+  RV_CU(log,
+        cudaFuncSetAttribute(work->is_resident ? constant_kernel<true> : constant_kernel<false>,
+                             cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             (int)shared_bytes(m, work->is_resident)));
   return RV_OK;
 }
 
 RvStatus rv_stixels_cuda_constant(const RvStixelsCuda *work, const RvStixelsModel *m,
                                   const RvStixelsJob *job, const RvLog *log) {
-  return rv_stixels_launch(work, constant_kernel, dim3(m->columns), THREADS, shared_bytes(m->rows),
-                           job->stream, log, *m, *work, job->output);
+  return rv_stixels_launch(work, work->is_resident ? constant_kernel<true> : constant_kernel<false>,
+                           dim3(m->columns), THREADS, shared_bytes(m, work->is_resident),
+                           job->stream, log, *m, *work, Output{job->output, job->disparity});
 }

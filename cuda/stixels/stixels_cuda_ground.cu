@@ -1,61 +1,65 @@
-/* stixels_cuda_ground.cu: the vote for the ground, CUDA engine: one thread a line. */
+/* stixels_cuda_ground.cu: the vote for the ground, CUDA engine. A block takes the lines of one
+ * disparity at row 0, a thread one of its horizons and a part of the rows. */
 #include "stixels_cuda.h"
 
-#define THREADS 256     /* a line each */
-#define ROOM (16 << 10) /* bytes of shared memory for rows of the histogram */
+#define LINES RV_STIXELS_HORIZONS /* of a block: neighbours, so that they read neighbouring bins   \
+                                   */
+#define PARTS 8                   /* of the rows */
+#define THREADS (LINES * PARTS)
 
-/* Copies rows of the histogram. */
-static __device__ __forceinline__ void load_rows(uint16_t *rows, const uint16_t *votes, int count) {
-  const uint32_t *from = (const uint32_t *)votes; /* rows are even, `bins` is */
-  uint32_t *to = (uint32_t *)rows;
+/* What a line scores in rows begin .. end - 1: its px falls from row to row by a running division,
+ * as on the CPU engine. */
+static __device__ __forceinline__ int score_of(const RvStixelsModel &m, const uint16_t *votes,
+                                               int bins, int bottom, int horizon, int begin,
+                                               int end) {
+  const int fall = 64 * bottom / horizon, rest = 64 * bottom - fall * horizon;
+  const int share = rv_max(bottom * (horizon - 64 * begin) + horizon / 2, 0); /* below 2^31 */
+  int px = share / horizon, left = share - px * horizon, score = 0;
 #pragma unroll 8
-  for (int k = threadIdx.x; k < count / 2; k += THREADS)
-    to[k] = __ldcg(from + k);
+  for (int v = begin; v < end; v++) {
+    score += px >= 2 ? votes[v * bins + px] : 0;
+    left -= rest;
+    px = rv_max(px - fall - (left < 0), 0);
+    left += left < 0 ? horizon : 0;
+  }
+  return score;
 }
 
-/* A thread's line: its px falls from row to row by a running division, as on the CPU engine. */
 static __global__ void __launch_bounds__(THREADS)
     ground_kernel(const __grid_constant__ RvStixelsModel m,
                   const __grid_constant__ RvStixelsCuda work) {
-  __shared__ uint16_t rows[ROOM / sizeof(uint16_t)];
-  __shared__ unsigned long long winner;
-  const int line = blockIdx.x * THREADS + threadIdx.x, at_once = ROOM / 2 / work.bins;
-  const int bottom = (line / RV_STIXELS_HORIZONS + 1) * m.bottom_step;
-  const int horizon = m.rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS);
-  const int fall = 64 * bottom / horizon, rest = 64 * bottom - fall * horizon;
-  int px = bottom, left = horizon / 2, score = 0;
-  if (threadIdx.x == 0)
-    winner = 0;
+  __shared__ int scores[PARTS][LINES];
+  const int line = threadIdx.x % LINES, part = threadIdx.x / LINES;
+  const int bottom = ((int)blockIdx.x + 1) * m.bottom_step;
+  const int horizon = m.rows * (RV_STIXELS_HORIZON_FIRST + line);
+  const int each = rv_div_up(m.rows, PARTS);
   rv_stixels_wait_for_others();
-  rv_stixels_let_others_start();
-  for (int first = 0; first < m.rows; first += at_once) {
-    const int count = rv_min(at_once, m.rows - first);
-    __syncthreads();
-    load_rows(rows, work.votes + (size_t)first * work.bins, count * work.bins);
-    __syncthreads();
-#pragma unroll 8
-    for (int v = 0; v < count; v++) {
-      score += px >= 2 ? rows[v * work.bins + px] : 0;
-      left -= rest;
-      px = rv_max(px - fall - (left < 0), 0);
-      left += left < 0 ? horizon : 0;
-    }
-  }
-  unsigned long long key = (unsigned long long)score << 32 | (0xffffffffu - (unsigned)line);
-  for (int step = 16; step > 0; step /= 2) {
-    const unsigned long long other = __shfl_down_sync(0xffffffffu, key, step);
-    key = other > key ? other : key;
-  }
-  if (threadIdx.x % 32 == 0)
-    atomicMax(&winner, key);
+  rv_stixels_let_others_start(); /* cells are known when the next kernel starts */
+  scores[part][line] = score_of(m, work.votes, work.bins, bottom, horizon, part * each,
+                                rv_min(part * each + each, m.rows));
   __syncthreads();
+  if (threadIdx.x >= 32)
+    return;
+  unsigned long long best = 0;
+  for (int k = threadIdx.x; k < LINES; k += 32) {
+    int score = 0;
+#pragma unroll
+    for (int i = 0; i < PARTS; i++)
+      score += scores[i][k];
+    const unsigned at = blockIdx.x * LINES + k;
+    const unsigned long long key = (unsigned long long)score << 32 | (0xffffffffu - at);
+    best = key > best ? key : best;
+  }
+  for (int step = 16; step > 0; step /= 2) {
+    const unsigned long long other = __shfl_down_sync(0xffffffffu, best, step);
+    best = other > best ? other : best;
+  }
   if (threadIdx.x == 0)
-    atomicMax(work.winner, winner);
+    atomicMax(work.winner, best);
 }
 
 RvStatus rv_stixels_cuda_ground(const RvStixelsCuda *work, const RvStixelsModel *m,
                                 const RvStixelsJob *job, const RvLog *log) {
-  const int lines = RV_STIXELS_BOTTOMS * RV_STIXELS_HORIZONS;
-  return rv_stixels_launch(work, ground_kernel, dim3(lines / THREADS), THREADS, 0, job->stream, log,
-                           *m, *work);
+  return rv_stixels_launch(work, ground_kernel, dim3(RV_STIXELS_BOTTOMS), THREADS, 0, job->stream,
+                           log, *m, *work);
 }

@@ -4,9 +4,7 @@
 #define RV_STIXELS_CUDA_LIST_CUH
 
 #include "stixels_cuda_column.cuh"
-
-#define WARPS 8 /* of a column's block */
-#define THREADS (32 * WARPS)
+#include "stixels_cuda_refine.cuh"
 
 /* --- Ground ---------------------------------------------------------------------------------- */
 
@@ -18,6 +16,7 @@ static __device__ __forceinline__ long long over_warp(long long x) {
 
 /* The ground plane of the frame: every block fits it to the cells on the best line, all threads
  * have it, and the block of the first column keeps it for the next frame. */
+template <int WARPS>
 static __device__ RvStixelsState follow_road(const RvStixelsModel &m, const RvStixelsCuda &work,
                                              unsigned column, unsigned frame) {
   __shared__ long long parts[WARPS][5];
@@ -28,7 +27,7 @@ static __device__ RvStixelsState follow_road(const RvStixelsModel &m, const RvSt
   const int line = (int)(0xffffffffu - (unsigned)winner);
   const RvStixelsPlane plane = rv_stixels_line_plane(&m, line);
   long long sums[5] = {0, 0, 0, 0, 0};
-  for (int v = threadIdx.x; v < m.rows; v += THREADS) {
+  for (int v = threadIdx.x; v < m.rows; v += 32 * WARPS) {
     const RvStixelsBins on = rv_stixels_on_line(&plane, v, work.bins);
     const uint2 *below = (const uint2 *)(work.below + (size_t)v * (work.bins + 1));
     const uint2 low = __ldcg(below + on.low), high = __ldcg(below + on.high + 1);
@@ -62,17 +61,35 @@ static __device__ RvStixelsState follow_road(const RvStixelsModel &m, const RvSt
 
 /* --- List ------------------------------------------------------------------------------------ */
 
+/* A column (C) says by cost_of, link_of and semantic_key what ends in a row, and has `links`. */
+
+static __device__ __forceinline__ int32_t cost_of(const Column &c, int row, int structure) {
+  return c.ending[row].cost[structure];
+}
+
+static __device__ __forceinline__ uint32_t link_of(const Column &c, int row, int structure) {
+  return c.ending[row].link[structure];
+}
+
+static __device__ __forceinline__ uint32_t semantic_key(const RvStixelsModel &m, const Column &c,
+                                                        int structure, int bottom, int top) {
+  return c.keys ? least_key(m, c, structure, bottom, top) : 0xffffffffu;
+}
+
 /* One thread follows the stored cuts down from the top. Returns the number of stixels. */
-static __device__ int follow(const RvStixelsModel &m, const Column &c, int32_t *energy) {
+template <typename C>
+static __device__ int follow(const RvStixelsModel &m, const C &c, int32_t *energy) {
   int structure = 0, n = 0;
-  const int32_t *last = c.ending[m.rows - 1].cost;
-  for (int k = 1; k < RV_STIXELS_CLASSES; k++)
-    if (last[k] < last[structure])
-      structure = k;
+  int32_t least = cost_of(c, m.rows - 1, 0);
+  for (int k = 1; k < RV_STIXELS_CLASSES; k++) {
+    const int32_t cost = cost_of(c, m.rows - 1, k);
+    structure = cost < least ? k : structure;
+    least = rv_min(cost, least);
+  }
   if (energy)
-    *energy = rv_min(last[structure], RV_STIXELS_INFINITE);
+    *energy = rv_min(least, RV_STIXELS_INFINITE);
   for (int top = m.rows - 1; top >= 0; n++) {
-    const uint32_t link = c.ending[top].link[structure];
+    const uint32_t link = link_of(c, top, structure);
     c.links[n] = (link & 0xffff) | (uint32_t)structure << 16;
     top = (int)(link & 0xffff) - 1;
     structure = (int)(link >> 16);
@@ -81,18 +98,17 @@ static __device__ int follow(const RvStixelsModel &m, const Column &c, int32_t *
 }
 
 /* The record of the k-th stixel from the top. plane_of(class, bottom, top): its plane. */
-template <typename F>
-static __device__ RvStixel record_of(const RvStixelsModel &m, const Column &c, int x, int k,
+template <typename C, typename F>
+static __device__ RvStixel record_of(const RvStixelsModel &m, const C &c, int x, int k,
                                      const F &plane_of) {
   const int bottom = (int)(c.links[k] & 0xffff), structure = (int)(c.links[k] >> 16);
   const int top = k == 0 ? m.rows - 1 : (int)(c.links[k - 1] & 0xffff) - 1;
-  const int below = (int)(c.ending[top].link[structure] >> 16);
-  const int32_t cost = rv_min(c.ending[top].cost[structure], RV_STIXELS_INFINITE);
-  const int32_t under =
-      bottom > 0 ? rv_min(c.ending[bottom - 1].cost[below], RV_STIXELS_INFINITE) : 0;
+  const int below = (int)(link_of(c, top, structure) >> 16);
+  const int32_t cost = rv_min(cost_of(c, top, structure), RV_STIXELS_INFINITE);
+  const int32_t under = bottom > 0 ? rv_min(cost_of(c, bottom - 1, below), RV_STIXELS_INFINITE) : 0;
   const RvStixelsPlane plane = plane_of(structure, bottom, top);
   RvStixel record = rv_stixels_record(&m, x, bottom, top, structure, &plane, cost - under);
-  const uint32_t key = c.keys ? least_key(m, c, structure, bottom, top) : 0xffffffffu;
+  const uint32_t key = semantic_key(m, c, structure, bottom, top);
   if (key != 0xffffffffu)
     record.semantic = m.semantic_class[m.semantic_first[structure] + key % 32];
   return record;
@@ -113,10 +129,10 @@ static __device__ Turn take_turn(const RvStixelsCuda &work) {
 }
 
 /* Stixels of the columns to the left, once these are known; every thread has the sum. */
-static __device__ uint32_t count_left(const RvStixelsCuda &work, Turn turn) {
+template <int WARPS> static __device__ uint32_t count_left(const RvStixelsCuda &work, Turn turn) {
   __shared__ uint32_t parts[WARPS];
   uint32_t sum = 0;
-  for (unsigned k = threadIdx.x; k < turn.column; k += THREADS) {
+  for (unsigned k = threadIdx.x; k < turn.column; k += 32 * WARPS) {
     const volatile unsigned long long *at = &work.counts[k];
     unsigned long long count = *at;
     while ((unsigned)(count >> 32) != turn.frame)
@@ -135,41 +151,61 @@ static __device__ uint32_t count_left(const RvStixelsCuda &work, Turn turn) {
   return sum;
 }
 
-template <typename F>
-static __device__ void write_list(const RvStixelsModel &m, const RvStixelsCuda &work,
-                                  const Column &c, const RvStixelsOutput &out, Turn turn,
-                                  uint32_t count, const RvStixelsState &state, const F &plane_of) {
-  const uint32_t x = turn.column, first = count_left(work, turn);
-  if (threadIdx.x == 0 && out.offsets) {
-    out.offsets[x] = first;
+/* The records of a column, in shared memory, with borders at rows of pixels. */
+template <int WARPS, typename C, typename F>
+static __device__ void make_records(const RvStixelsModel &m, const C &c, const RvPlane &disparity,
+                                    unsigned x, int count, RvStixel *records, const F &plane_of) {
+  for (int k = threadIdx.x; k < count; k += 32 * WARPS)
+    records[k] = record_of(m, c, (int)x, k, plane_of);
+  __syncthreads();
+  for (int k = threadIdx.x / 32; k + 1 < count; k += WARPS)
+    move_border(m, disparity, &records[k + 1], &records[k], k == 0);
+}
+
+template <int WARPS, typename C, typename F>
+static __device__ void write_list(const RvStixelsModel &m, const RvStixelsCuda &work, const C &c,
+                                  const Output &out, Turn turn, uint32_t count,
+                                  const RvStixelsState &state, RvStixel *records,
+                                  const F &plane_of) {
+  const uint32_t x = turn.column, first = count_left<WARPS>(work, turn);
+  if (threadIdx.x == 0 && out.list.offsets) {
+    out.list.offsets[x] = first;
     if (x + 1 == gridDim.x)
-      out.offsets[x + 1] = first + count;
+      out.list.offsets[x + 1] = first + count;
   }
-  if (threadIdx.x == 0 && x == 0 && out.ground) {
-    out.ground->at = state.ground.at;
-    out.ground->slope = state.ground.slope;
-    out.ground->found = state.found;
-    out.ground->score = state.score;
+  if (threadIdx.x == 0 && x == 0 && out.list.ground) {
+    out.list.ground->at = state.ground.at;
+    out.list.ground->slope = state.ground.slope;
+    out.list.ground->found = state.found;
+    out.list.ground->score = state.score;
   }
-  for (uint32_t k = threadIdx.x; out.stixels && k < count; k += THREADS) {
+  for (uint32_t k = threadIdx.x; out.list.stixels && k < count; k += 32 * WARPS) {
     const uint32_t at = first + count - 1 - k;
-    if (at < out.capacity)
-      out.stixels[at] = record_of(m, c, (int)x, (int)k, plane_of);
+    if (at >= out.list.capacity)
+      continue;
+    RvStixel record = records ? records[k] : record_of(m, c, (int)x, (int)k, plane_of);
+    if (records && k > 0 && at + 1 == out.list.capacity) /* the stixel above is not in the list */
+      record.v_top = record_of(m, c, (int)x, (int)k, plane_of).v_top;
+    out.list.stixels[at] = record;
   }
 }
 
-/* All threads, when the column's best stixels are known. */
-template <typename F>
-static __device__ void finish(const RvStixelsModel &m, const RvStixelsCuda &work, const Column &c,
-                              const RvStixelsOutput &out, Turn turn, const RvStixelsState &state,
-                              const F &plane_of) {
+/* All threads, when the column's best stixels are known. records: room for one a row where borders
+ * are to be moved, or NULL. */
+template <int WARPS, typename C, typename F>
+static __device__ void finish(const RvStixelsModel &m, const RvStixelsCuda &work, const C &c,
+                              const Output &out, Turn turn, const RvStixelsState &state,
+                              RvStixel *records, const F &plane_of) {
   __shared__ int found;
   if (threadIdx.x == 0) {
-    found = follow(m, c, out.energies ? out.energies + turn.column : NULL);
+    found = follow(m, c, out.list.energies ? out.list.energies + turn.column : NULL);
     atomicExch(&work.counts[turn.column], (unsigned long long)turn.frame << 32 | (unsigned)found);
   }
   __syncthreads();
-  write_list(m, work, c, out, turn, (uint32_t)found, state, plane_of);
+  if (records)
+    make_records<WARPS>(m, c, out.disparity, turn.column, found, records, plane_of);
+  __syncthreads();
+  write_list<WARPS>(m, work, c, out, turn, (uint32_t)found, state, records, plane_of);
 }
 
 #endif

@@ -1,66 +1,13 @@
 /* stixels_refine_cuda.cu: borders at rows of pixels, CUDA engine. One block takes one column, a
  * warp a border, a lane a row. Borders do not read what others write. */
-#include "stixels_cuda.h"
-
-/* By how much worse row y fits the lower than the upper stixel, 1/16 px. */
-static __device__ int worse_below(const RvStixelsModel &m, const RvPlane &disparity,
-                                  const RvStixel &lower, const RvStixel &upper, int y) {
-  const uint16_t *d = (const uint16_t *)((const char *)disparity.data + y * disparity.stride);
-  const int right = rv_min(lower.column + m.cell_width, m.width);
-  int sum = 0;
-#pragma unroll 8
-  for (int x = lower.column; x < right; x++)
-    sum += rv_stixels_misfit(&lower, y, d[x]) - rv_stixels_misfit(&upper, y, d[x]);
-  return sum;
-}
-
-/* Orders places of a border: more that the upper stixel wins, the nearer, the upper one. */
-static __device__ __forceinline__ int key_of(int won, int place, int border) {
-  return ((won + (1 << 18)) * 32 + 31 - rv_abs(place - border)) * 2 + (place <= border);
-}
-
-/* `won` by the upper stixel: rows that move from the lower to it, summed from the highest down. */
-static __device__ int place_of(const RvStixelsModel &m, const RvPlane &disparity,
-                               const RvStixel &lower, const RvStixel &upper, int first, int rows) {
-  const int lane = threadIdx.x % 32, border = lower.v_top;
-  int best = key_of(0, first, border), before = 0;
-  for (int from = 0; from < rows; from += 32) {
-    const int row = from + lane;
-    int sum = row < rows ? worse_below(m, disparity, lower, upper, first + row) : 0;
-    for (int step = 1; step < 32; step *= 2) {
-      const int other = __shfl_up_sync(0xffffffffu, sum, step);
-      sum += lane >= step ? other : 0;
-    }
-    if (row < rows)
-      best = rv_max(best, key_of(before + sum, first + row + 1, border));
-    before += __shfl_sync(0xffffffffu, sum, 31);
-  }
-  for (int step = 16; step > 0; step /= 2)
-    best = rv_max(best, __shfl_xor_sync(0xffffffffu, best, step));
-  const int away = 31 - (best / 2) % 32;
-  return best % 2 ? border - away : border + away;
-}
+#include "stixels_cuda_refine.cuh"
 
 static __global__ void __launch_bounds__(128)
     refine_kernel(const __grid_constant__ RvStixelsModel m, RvPlane disparity, RvStixel *list,
                   uint32_t capacity, const uint32_t *offsets) {
   const uint32_t begin = offsets[blockIdx.x], end = offsets[blockIdx.x + 1];
-  for (uint32_t k = begin + 1 + threadIdx.x / 32; k < end && k < capacity; k += 4) {
-    RvStixel lower, upper;
-    lower.column = list[k].column;
-    lower.v_top = list[k - 1].v_top;
-    lower.slope = list[k - 1].slope;
-    lower.intercept = list[k - 1].intercept;
-    upper.slope = list[k].slope;
-    upper.intercept = list[k].intercept;
-    const int border = lower.v_top, up = k + 1 == end ? rv_min(m.reach, border - 1) : m.reach;
-    const int place = place_of(m, disparity, lower, upper, border - up, up + m.reach);
-    __syncwarp();
-    if (threadIdx.x % 32 != 0)
-      continue;
-    list[k - 1].v_top = (uint16_t)place;
-    list[k].v_bottom = (uint16_t)(place - 1);
-  }
+  for (uint32_t k = begin + 1 + threadIdx.x / 32; k < end && k < capacity; k += 4)
+    move_border(m, disparity, &list[k - 1], &list[k], k + 1 == end);
 }
 
 RvStatus rv_stixels_cuda_refine(const RvStixelsModel *m, const RvStixelsJob *job,

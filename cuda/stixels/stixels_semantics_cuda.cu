@@ -1,5 +1,7 @@
 /* stixels_semantics_cuda.cu: costs of the semantic classes in the cells, CUDA engine. One thread
- * takes one cell of one class: neighbouring threads read neighbouring pixels of a plane. */
+ * takes one cell of one class: neighbouring threads read neighbouring pixels of a plane. Nothing
+ * here reads what the kernels before have made: blocks wait for these last, so that whoever waits
+ * for this kernel has waited for those. */
 #include <cuda_fp16.h>
 
 #include "stixels_cuda.h"
@@ -38,6 +40,7 @@ static __global__ void __launch_bounds__(128)
     wide_kernel(const __grid_constant__ RvStixelsModel m, RvPlane scores, const uint16_t *table,
                 uint16_t *costs) {
   const int x = blockIdx.x * 128 + threadIdx.x, v = blockIdx.y, place = blockIdx.z;
+  rv_stixels_let_others_start();
   if (x >= m.columns)
     return;
   const Cell cell = cell_at(m, x, v);
@@ -55,6 +58,7 @@ static __global__ void __launch_bounds__(128)
   }
   costs[((size_t)x * m.semantics + place) * m.rows + v] =
       cost_of(cell, sum - 8u * (uint32_t)rows * ONE, table);
+  rv_stixels_wait_for_others();
 }
 
 /* Labels or scores of any size. */
@@ -62,6 +66,7 @@ static __global__ void __launch_bounds__(128)
     any_kernel(const __grid_constant__ RvStixelsModel m, RvPlane map, int is_labels,
                const uint16_t *table, uint16_t *costs) {
   const int x = blockIdx.x * 128 + threadIdx.x, v = blockIdx.y, place = blockIdx.z;
+  rv_stixels_let_others_start();
   if (x >= m.columns)
     return;
   const Cell cell = cell_at(m, x, v);
@@ -80,6 +85,7 @@ static __global__ void __launch_bounds__(128)
     sum += part;
   }
   costs[((size_t)x * m.semantics + place) * m.rows + v] = cost_of(cell, sum, table);
+  rv_stixels_wait_for_others();
 }
 
 RvStatus rv_stixels_cuda_semantics(const RvStixelsCuda *work, const RvStixelsModel *m,
@@ -91,10 +97,9 @@ RvStatus rv_stixels_cuda_semantics(const RvStixelsCuda *work, const RvStixelsMod
                        m->width % 8 == 0 && m->step <= 32 && scores->stride % 16 == 0 &&
                        (uintptr_t)scores->data % 16 == 0;
   if (is_wide)
-    wide_kernel<<<grid, 128, 0, job->stream>>>(*m, *scores, work->scores, work->semantics);
-  else
-    any_kernel<<<grid, 128, 0, job->stream>>>(*m, scores->data ? *scores : job->labels,
-                                              !scores->data, work->scores, work->semantics);
-  RV_LAUNCHED(log);
-  return RV_OK;
+    return rv_stixels_launch(work, wide_kernel, grid, 128, 0, job->stream, log, *m, *scores,
+                             work->scores, work->semantics);
+  return rv_stixels_launch(work, any_kernel, grid, 128, 0, job->stream, log, *m,
+                           scores->data ? *scores : job->labels, !scores->data, work->scores,
+                           work->semantics);
 }
