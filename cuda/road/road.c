@@ -23,6 +23,7 @@ void rv_road_config_init(RvRoadConfig *config) {
       .initial_models = RV_ROAD_INITIAL_DEFAULT,
       .new_models = RV_ROAD_NEW_DEFAULT,
       .library_size = RV_ROAD_LIBRARY_DEFAULT,
+      .estimate_models = RV_ROAD_ESTIMATE_DEFAULT,
       .min_samples = RV_ROAD_SAMPLES_DEFAULT,
       .update_threshold = RV_ROAD_UPDATE_DEFAULT,
       .classify_threshold = RV_ROAD_CLASSIFY_DEFAULT,
@@ -75,6 +76,7 @@ static RvStatus check_models(const RvRoadConfig *c) {
   RV_TRY(rv_in_range(log, "road: library_size", c->library_size, 1, RV_ROAD_LIBRARY_MAX));
   RV_TRY(rv_in_range(log, "road: initial_models", c->initial_models, 1, c->library_size));
   RV_TRY(rv_in_range(log, "road: new_models", c->new_models, 1, c->library_size));
+  RV_TRY(rv_in_range(log, "road: estimate_models", c->estimate_models, 0, 1));
   RV_TRY(rv_in_range(log, "road: min_samples", c->min_samples, 1, RV_ROAD_SAMPLES_MAX));
   RV_TRY(positive(log, "update_threshold", c->update_threshold, RV_ROAD_THRESHOLD_MAX));
   RV_TRY(positive(log, "classify_threshold", c->classify_threshold, RV_ROAD_THRESHOLD_MAX));
@@ -235,9 +237,10 @@ static int same_memory(const RvRoadConfig *a, const RvRoadConfig *b) {
   return a->width == b->width && a->height == b->height && a->camera.doffs == b->camera.doffs &&
          a->patch_size == b->patch_size && a->bins == b->bins && a->equalize == b->equalize &&
          a->initial_models == b->initial_models && a->new_models == b->new_models &&
-         a->library_size == b->library_size && a->min_samples == b->min_samples &&
-         a->distance == b->distance && a->variance_floor == b->variance_floor &&
-         a->threads == b->threads && a->log.line == b->log.line && a->log.user == b->log.user;
+         a->library_size == b->library_size && a->estimate_models == b->estimate_models &&
+         a->min_samples == b->min_samples && a->distance == b->distance &&
+         a->variance_floor == b->variance_floor && a->threads == b->threads &&
+         a->log.line == b->log.line && a->log.user == b->log.user;
 }
 
 /* What `from` has learnt, as far as it means anything to `to`. Waits. */

@@ -28,6 +28,11 @@
  *                (eq. 4-6, all against the library as the frame found it). When min_samples or more
  *                are left, expectation maximisation makes new models of them, which take empty
  *                places of the library, then those of the lightest; fewer wait for the next frame.
+                With estimate_models the samples say how many: up to 128 of them, spread evenly, are
+                merged, always the two clusters with the smallest mean distance (eq. 9), and of 2 to
+                library_size clusters the number with the largest pseudo-F (eq. 10) is taken, of
+                equal ones the smaller. Clusters of less than 1/32 of them, or that stand for less
+                than min_samples, are not counted; their samples are learnt with the others.
  *  5. road       a patch is road-like when it is a seed or when
  *                  (distance / (ground_trust * classify_threshold))^2 + (height / limit)^2 < 1,
  *                the second term being 3/4 where the height is not known. In frames without a
@@ -82,6 +87,7 @@ typedef enum RvRoadDistance {
 #define RV_ROAD_LIBRARY_DEFAULT 5
 #define RV_ROAD_INITIAL_DEFAULT 2
 #define RV_ROAD_NEW_DEFAULT 1
+#define RV_ROAD_ESTIMATE_DEFAULT 0
 #define RV_ROAD_SAMPLES_MAX 4096
 #define RV_ROAD_SAMPLES_DEFAULT 20
 #define RV_ROAD_THRESHOLD_MAX 1000.0
@@ -94,27 +100,28 @@ typedef enum RvRoadDistance {
 #define RV_ROAD_EM_ITERATIONS 100 /* at most */
 
 typedef struct RvRoadConfig {
-  int width, height;         /* px, patch_size..RV_MAX_SIDE; no default */
-  RvCamera camera;           /* focal and baseline must be known; no default. height and pitch are
-                              * not used: the plane is fitted */
-  int patch_size;            /* px, 2..15; 5 */
-  int bins;                  /* of hue and of saturation, 2..16; 8 */
-  int equalize;              /* 0 or 1; 1 */
-  double roughness;          /* m^2, 0..1; 6e-5 */
-  double disparity_noise;    /* px, 0..4; 0.1 */
-  double max_roughness;      /* m^2, 0..1; 2.4e-4: far away noise must not pass for smooth ground */
-  double near_range;         /* m, above 0, at most 1000; 10 */
-  double near_width;         /* m, 0..1000; 3; 0 = everything is ahead */
-  double max_height;         /* m, 0..10; 0.03; 0 = height takes no part */
-  double ground_trust;       /* 1..4; 1.5 */
-  int smoothing;             /* patches, 0, 3 or 5; 5; 0 = off */
-  int min_saturation;        /* 0..255; 0 */
-  int min_value;             /* 0..255; 0 */
-  int initial_models;        /* made for an empty library, 1..library_size; 2 */
-  int new_models;            /* made later on, 1..library_size; 1 */
-  int library_size;          /* 1..50; 5 */
-  int min_samples;           /* 1..4096; 20 */
-  double update_threshold;   /* above 0, at most 1000; 1 */
+  int width, height;       /* px, patch_size..RV_MAX_SIDE; no default */
+  RvCamera camera;         /* focal and baseline must be known; no default. height and pitch are
+                            * not used: the plane is fitted */
+  int patch_size;          /* px, 2..15; 5 */
+  int bins;                /* of hue and of saturation, 2..16; 8 */
+  int equalize;            /* 0 or 1; 1 */
+  double roughness;        /* m^2, 0..1; 6e-5 */
+  double disparity_noise;  /* px, 0..4; 0.1 */
+  double max_roughness;    /* m^2, 0..1; 2.4e-4: far away noise must not pass for smooth ground */
+  double near_range;       /* m, above 0, at most 1000; 10 */
+  double near_width;       /* m, 0..1000; 3; 0 = everything is ahead */
+  double max_height;       /* m, 0..10; 0.03; 0 = height takes no part */
+  double ground_trust;     /* 1..4; 1.5 */
+  int smoothing;           /* patches, 0, 3 or 5; 5; 0 = off */
+  int min_saturation;      /* 0..255; 0 */
+  int min_value;           /* 0..255; 0 */
+  int initial_models;      /* made for an empty library, 1..library_size; 2 */
+  int new_models;          /* made later on, 1..library_size; 1 */
+  int library_size;        /* 1..50; 5 */
+  int estimate_models;     /* 0 or 1; 0; 1: initial_models and new_models do not count, see above */
+  int min_samples;         /* 1..4096; 20 */
+  double update_threshold; /* above 0, at most 1000; 1 */
   double classify_threshold; /* above 0, at most 1000, in the unit of `distance`; 4 */
   RvRoadDistance distance;   /* of the classification; RV_ROAD_MAHALANOBIS */
   double variance_floor;     /* of each cell of histograms that sum to 1, 1e-6..1; 1e-3 */
@@ -182,7 +189,7 @@ RV_API RvStatus rv_road_reset(RvRoad *road, RvStream stream);
  *  - a larger variance_floor: variances below are raised to it;
  *  - fewer min_samples than wait: the newest min_samples - 1 go on waiting.
  * A change of width, height, camera.doffs, patch_size, bins, equalize, initial_models, new_models,
- * library_size, min_samples, distance, variance_floor, threads or log waits for
+ * library_size, estimate_models, min_samples, distance, variance_floor, threads or log waits for
  * `stream`, takes new memory and frees the old; all others cost nothing and do not wait. Graphs
  * that recorded run() before hold the old parameters and memory: record them anew. After a failure
  * the object is as it was. */

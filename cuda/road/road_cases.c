@@ -403,6 +403,8 @@ static void parity(RvCheck *check) {
   check_learning(check);
   rv_road_frame_cases(check);
   rv_road_save_cases(check);
+  rv_road_bad_cases(check);
+  rv_road_clusters_cases(check);
   rv_road_parity_cases(check);
 }
 

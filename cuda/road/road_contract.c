@@ -30,6 +30,7 @@ static const RvContractField fields[] = {
     INT_FIELD(initial_models, LIST(0, -1, 6), LIST(1, 5)),
     INT_FIELD(new_models, LIST(0, -1, 6), LIST(1, 5)),
     INT_FIELD(library_size, LIST(0, -1, 1, 51), LIST(2, 50)),
+    INT_FIELD(estimate_models, LIST(-1, 2), LIST(0, 1)),
     INT_FIELD(min_samples, LIST(0, 4097), LIST(1, 4096)),
     REAL_FIELD(update_threshold, LIST(0, -1, 1001), LIST(1e-3, 1000)),
     REAL_FIELD(classify_threshold, LIST(0, -1, 1001), LIST(1e-3, 1000)),

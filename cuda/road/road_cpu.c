@@ -64,7 +64,7 @@ void rv_road_depths(RvRoadWork *w, const RvPlane *disparity) {
         const uint16_t *row = row_of(disparity, py * n + y);
         for (int x = 0; x < n; x++) {
           const uint16_t d = row[px * n + x];
-          if (w->inverse[d] == 0)
+          if (!rv_road_known(d, doffs))
             continue;
           valid++;
           depth += (uint32_t)(d + doffs);

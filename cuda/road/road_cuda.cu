@@ -16,11 +16,11 @@ static RoadShape shape_of(const RvRoadConfig *c) {
   s.cells = s.bins * s.bins;
   s.pitch = rv_div_up(s.cells, 16) * 16;
   s.library = c->library_size;
-  s.lanes = 1;
-  while (s.lanes < s.library && s.lanes < 32)
-    s.lanes *= 2;
-  s.model_pitch = rv_div_up(s.library, s.lanes) * s.lanes;
-  s.models_em = rv_max(c->initial_models, c->new_models);
+  s.model_pitch = 1;
+  while (s.model_pitch < s.library && s.model_pitch < 8)
+    s.model_pitch *= 2;
+  s.model_pitch = rv_div_up(s.library, s.model_pitch) * s.model_pitch; /* whole sectors of L2 */
+  s.models_em = rv_road_models_most(c);
   s.min_samples = c->min_samples;
   return s;
 }
@@ -44,6 +44,10 @@ static void take_models(RoadCuda *w, RvArena *arena) {
   take(&w->sums, arena, library);
   take(&w->squares, arena, library);
   take(&w->strange, arena, (size_t)s.cells * (s.area + 1));
+  if (w->config.estimate_models) {
+    take(&w->clusters, arena, 1);
+    take(&w->link, arena, RV_ROAD_EXEMPLARS * RV_ROAD_EXEMPLARS);
+  }
   take(&w->exchange, arena, 2 * ROAD_GROUP_MAX * road_exchange_values(&s));
   take(&w->update.cost, arena, table);
   take(&w->update.base, arena, s.model_pitch);

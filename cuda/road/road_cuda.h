@@ -32,7 +32,6 @@ struct RoadShape {
   int n, area, bins, cells;
   int pitch;       /* bytes of a patch's counts: cells, then 0, to a multiple of 16 */
   int library;     /* places */
-  int lanes;       /* threads that share a patch when it is held against the library: 1, 2 .. 32 */
   int model_pitch; /* models of a row of a cost table */
   int models_em, min_samples;
 };
@@ -45,6 +44,7 @@ struct RoadFrame {
   RvRoadPlane plane;
   unsigned first; /* ~ of the first sample that is left */
   int samples, left, road;
+  int clusters; /* models to make, when they are estimated */
   int learnt, iterations, updated;
   unsigned done; /* blocks of the last kernel */
 };
@@ -99,8 +99,10 @@ struct RoadCuda {
   unsigned long long *matched; /* [model]: samples; all 0 between frames, as the next two */
   unsigned long long *sums;    /* [model][cell]: of the counts */
   unsigned long long *squares;
-  uint32_t *strange; /* [cell][count]: samples near no model; all 0 between frames */
-  int64_t *exchange; /* [2][block][values]: of a group */
+  RvRoadClusters *clusters; /* with estimate_models */
+  uint32_t *link;           /* [cluster][cluster], the second the later one: mean distance, or ~0 */
+  uint32_t *strange;        /* [cell][count]: samples near no model; all 0 between frames */
+  int64_t *exchange;        /* [2][block][values]: of a group */
 };
 
 /* Values that a block of the group hands to the others at once. */

@@ -356,19 +356,27 @@ static __device__ int em_run(const RoadCuda &w, EmRun &r, int k) {
 
 /* --- One model ------------------------------------------------------------------------------- */
 
-/* Sums of the counts and their squares of each cell over all samples: parts[0][2 cell], + 1. */
+/* Sums of the counts and their squares of each cell over all samples: parts[0][2 cell], + 1. Eight
+ * lanes share a cell. */
 static __device__ void sum_strange(const RoadCuda &w, const EmRun &r) {
-  const int entries = w.shape.area + 1;
-  for (int cell = threadIdx.x; cell < w.shape.cells; cell += ROAD_GROUP_THREADS) {
-    const uint32_t *strange = w.strange + cell * entries;
+  const int entries = w.shape.area + 1, lane = threadIdx.x % 8, cells = w.shape.cells;
+  for (int base = threadIdx.x / 8; base < rv_div_up(cells, 4) * 4; base += ROAD_GROUP_THREADS / 8) {
+    const uint32_t *strange = w.strange + min(base, cells - 1) * entries;
     int64_t sum = 0, squares = 0;
-    for (int count = 1; count < entries; count++) {
+#pragma unroll 4
+    for (int count = lane; count < entries; count += 8) {
       const int64_t part = (int64_t)strange[count] * count;
       sum += part;
       squares += part * count;
     }
-    r.shared->parts[0][2 * cell] = sum;
-    r.shared->parts[0][2 * cell + 1] = squares;
+    for (int step = 4; step > 0; step /= 2) {
+      sum += __shfl_xor_sync(0xffffffffu, sum, step);
+      squares += __shfl_xor_sync(0xffffffffu, squares, step);
+    }
+    if (lane == 0 && base < cells) {
+      r.shared->parts[0][2 * base] = sum;
+      r.shared->parts[0][2 * base + 1] = squares;
+    }
   }
   __syncthreads();
 }

@@ -78,17 +78,37 @@ static __device__ Fit sums_near(const RoadCuda &w, const RvRoadPlane &plane, int
   return f;
 }
 
+/* Sums over a warp of eight values at once: each step halves lanes and values. Lane 4 k has value
+ * k. */
+static __device__ __forceinline__ int64_t warp_sums(const int64_t *values) {
+  int64_t v[8];
+#pragma unroll
+  for (int k = 0; k < 8; k++)
+    v[k] = values[k];
+#pragma unroll
+  for (int half = 4; half > 0; half /= 2) {
+    const bool is_upper = threadIdx.x & (4 * half);
+#pragma unroll
+    for (int k = 0; k < half; k++) {
+      const int64_t kept = is_upper ? v[k + half] : v[k], sent = is_upper ? v[k] : v[k + half];
+      v[k] = kept + __shfl_xor_sync(0xffffffffu, sent, 4 * half);
+    }
+  }
+  v[0] += __shfl_xor_sync(0xffffffffu, v[0], 2);
+  v[0] += __shfl_xor_sync(0xffffffffu, v[0], 1);
+  return v[0];
+}
+
 /* Sums over the group: each block leaves its own in `exchange`, and adds up all. */
 static __device__ RvRoadSums sum_group(const Fit &mine, int64_t *exchange) {
   __shared__ int64_t parts[ROAD_GROUP_WARPS][ROAD_FIT_VALUES];
   __shared__ int64_t total[ROAD_FIT_VALUES];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#pragma unroll
-  for (int k = 0; k < ROAD_FIT_VALUES; k++) {
-    const int64_t sum = warp_sum(mine.v[k]);
-    if (lane == 0)
-      parts[warp][k] = sum;
-  }
+  const int64_t eight = warp_sums(mine.v), ninth = warp_sum(mine.v[8]);
+  if (lane % 4 == 0)
+    parts[warp][lane / 4] = eight;
+  if (lane == 0)
+    parts[warp][8] = ninth;
   __syncthreads();
   if (threadIdx.x < ROAD_FIT_VALUES) {
     int64_t sum = 0;

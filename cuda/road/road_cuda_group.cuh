@@ -23,10 +23,10 @@ static __device__ __forceinline__ int group_blocks() {
 #endif
 }
 
-/* What any thread of the group wrote to global memory before, all read after it, through __ldcg. */
+/* What any thread of the group wrote to global memory before, all read after it, through __ldcg:
+ * arriving releases, waiting acquires, both for the whole cluster. */
 static __device__ __forceinline__ void group_sync() {
 #if __CUDA_ARCH__ >= 900
-  __threadfence();
   cooperative_groups::this_cluster().sync();
 #else
   __syncthreads();

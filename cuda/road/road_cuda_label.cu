@@ -3,17 +3,32 @@
  * whatever the order. */
 #include "road/road_cuda_launch.cuh"
 
-/* Past the first-level cache, which does not see what other processors write. */
+/* Reads go past the first-level cache, which does not see what other processors write. */
 static __device__ __forceinline__ int root_of(const int32_t *parent, int i) {
   for (int up = __ldcg(&parent[i]); up != i; up = __ldcg(&parent[i]))
     i = up;
   return i;
 }
 
+/* The same while trees are joined: every patch on the way is hooked to its parent's parent, else
+ * trees grow as deep as a component is high. A hook of another thread that is overwritten thereby
+ * is not lost: that thread goes on with what it found. */
+static __device__ __forceinline__ int root_of_hooking(int32_t *parent, int i) {
+  int up = __ldcg(&parent[i]);
+  while (up != i) {
+    const int next = __ldcg(&parent[up]);
+    if (next != up)
+      __stcg(&parent[i], next);
+    i = up;
+    up = next;
+  }
+  return i;
+}
+
 static __device__ void join(int32_t *parent, int a, int b) {
   for (;;) {
-    a = root_of(parent, a);
-    b = root_of(parent, b);
+    a = root_of_hooking(parent, a);
+    b = root_of_hooking(parent, b);
     if (a == b)
       return;
     const int low = min(a, b), high = max(a, b);

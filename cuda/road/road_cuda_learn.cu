@@ -1,6 +1,6 @@
 /* road_cuda_learn.cu: the library after a frame, by one group of blocks: updates, new models,
  * replacement, samples that wait, cost tables. Nothing happens in frames without seeds. */
-#include "road/road_cuda_em.cuh"
+#include "road/road_cuda_clusters.cuh"
 
 /* (4), (5), (6) for all samples of a model at once, against the model as it was; a model at a time,
  * by one block. Clears the sums. */
@@ -87,21 +87,26 @@ static __device__ void keep(const RoadCuda &w, const EmRun &r) {
   }
 }
 
+#define COUNTS_AT_ONCE 8 /* entries of a table that a thread makes */
+
 /* Costs of all models for a distance, by the whole group. */
 static __device__ void tabulate(const RoadCuda &w, const RoadTable &table, int models,
                                 RvRoadDistance distance) {
   const RoadShape &s = w.shape;
   const int thread = group_rank() * ROAD_GROUP_THREADS + threadIdx.x;
   const int threads = group_blocks() * ROAD_GROUP_THREADS;
-  for (int i = thread; i < models * s.cells; i += threads) {
-    const int j = i % models, cell = i / models;
+  const int runs = rv_div_up(s.area + 1, COUNTS_AT_ONCE);
+  for (int i = thread; i < models * s.cells * runs; i += threads) {
+    const int j = i % models, cell = i / models % s.cells, first = i / models / s.cells;
     const size_t at = (size_t)j * s.cells + cell;
     const double mean = __ldcg(&w.library.mean[at]), variance = __ldcg(&w.library.variance[at]);
-    const uint32_t empty = rv_road_cost(distance, 0, s.area, mean, variance);
+    const uint32_t empty =
+        distance == RV_ROAD_CHEBYSHEV ? 0 : rv_road_cost(distance, 0, s.area, mean, variance);
     uint32_t *cost = table.cost + (size_t)cell * (s.area + 1) * s.model_pitch + j;
-    for (int count = 0; count <= s.area; count++)
-      cost[(size_t)count * s.model_pitch] = rv_road_cost(distance, count, s.area, mean, variance) -
-                                            (distance == RV_ROAD_CHEBYSHEV ? 0 : empty);
+    const int end = min(s.area + 1, (first + 1) * COUNTS_AT_ONCE);
+    for (int count = first * COUNTS_AT_ONCE; count < end; count++)
+      cost[(size_t)count * s.model_pitch] =
+          rv_road_cost(distance, count, s.area, mean, variance) - empty;
   }
   for (int j = thread / 32; j < models; j += threads / 32) {
     uint32_t base = 0;
@@ -148,6 +153,17 @@ static __device__ void settle(const RoadCuda &w, const EmRun &r, int models, int
     w.library.weight[threadIdx.x] = sum > 0 ? weight[threadIdx.x] / sum : weight[threadIdx.x];
 }
 
+/* The first block finds out, all blocks learn it. */
+static __device__ int estimate(const RoadCuda &w, const EmRun &r) {
+  if (group_rank() == 0) {
+    const int k = clusters(w, r);
+    if (threadIdx.x == 0)
+      w.frame->clusters = k;
+  }
+  group_sync();
+  return __ldcg(&w.frame->clusters);
+}
+
 static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
     learn_kernel(const __grid_constant__ RoadCuda w) {
   extern __shared__ __align__(16) char memory[];
@@ -173,7 +189,8 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
     update(w, j, samples, r.floor_of_variance);
   int iterations = 0;
   if (r.samples >= s.min_samples) {
-    const int k = models ? w.config.new_models : w.config.initial_models;
+    const int given = models ? w.config.new_models : w.config.initial_models;
+    const int k = w.config.estimate_models ? estimate(w, r) : given;
     const size_t bytes = (size_t)k * s.cells * (s.area + 1) * sizeof(uint32_t);
     r.table = bytes <= (size_t)w.shared_table ? (uint32_t *)(memory + sizeof(RoadEm)) : NULL;
     if (k > 1)
@@ -211,8 +228,9 @@ RvStatus road_cuda_open_learn(RoadCuda *w) {
   const size_t model = (size_t)s.cells * (s.area + 1) * sizeof(uint32_t);
   const size_t all = model * s.models_em;
   w->shared_table = (int)(all <= room ? all : model <= room ? room / model * model : 0);
+  /* The limit belongs to the kernel, not to the object: the same for all of them. */
   RV_CU(log, cudaFuncSetAttribute(learn_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  (int)sizeof(RoadEm) + w->shared_table));
+                                  (int)(sizeof(RoadEm) + room)));
   return RV_OK;
 }
 

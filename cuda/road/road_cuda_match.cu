@@ -1,9 +1,8 @@
 /* road_cuda_match.cu: distances to the models of the library: of samples, for its update, and of
- * all patches, for their class. `lanes` threads share a patch, each with a model of its own, so
- * that the time hardly depends on their number; only the cells in use are looked up. */
+ * all patches, for their class. A warp lists the cells in use of eight patches, then takes one
+ * after the other, each lane with a model of its own (or two), so that the time hardly depends on
+ * the number of models. */
 #include "road/road_cuda_label.cuh"
-
-#define NONE 0xffffffffffffffffull /* no model */
 
 /* Where a sample's counts are: those that wait come first, then the patches. */
 static __device__ __forceinline__ const uint8_t *row_of(const RoadCuda &w, int item, int waiting,
@@ -13,20 +12,38 @@ static __device__ __forceinline__ const uint8_t *row_of(const RoadCuda &w, int i
                         : w.counts + (size_t)(item - waiting) * pitch;
 }
 
-/* Cost of a patch against a model: a sum, or for Chebyshev the largest. */
-template <bool IS_MAX>
-static __device__ __forceinline__ uint32_t whole_of(const RoadShape &s, const RoadTable &table,
-                                                    const uint8_t *row, int model) {
-  const uint32_t *cost = table.cost + model;
-  const size_t step = (size_t)(s.area + 1) * s.model_pitch;
-  if (IS_MAX) {
-    uint32_t most = 0;
-    for (int cell = 0; cell < s.cells; cell++)
-      most = max(most, cost[cell * step + row[cell] * s.model_pitch]);
-    return most;
+/* --- Nearest model -----------------------------------------------------------------------------
+ */
+
+#define TILE 8     /* patches that a warp takes at once: four lanes read each */
+#define LANES_OF 4 /* lanes that read a patch */
+
+/* Entries of a patch's list: at most one for each cell and for each pixel; a multiple of 4. */
+static __host__ __device__ __forceinline__ int list_size(const RoadShape &s) {
+  return rv_div_up(rv_min(s.area, s.cells), 4) * 4;
+}
+
+static __device__ __forceinline__ int used_of(uint4 v) {
+  return __popc(__vsetne4(v.x, 0)) + __popc(__vsetne4(v.y, 0)) + __popc(__vsetne4(v.z, 0)) +
+         __popc(__vsetne4(v.w, 0));
+}
+
+/* Which rows of a cost table a patch adds up: cell * (area + 1) + count for each count above 0,
+ * then row 0, which costs nothing, to a multiple of 4. By four lanes, each on its own quads of the
+ * counts; row NULL: none. Returns the number of fours. */
+static __device__ int make_list(const RoadShape &s, const uint8_t *row, uint16_t *list) {
+  const int lane = threadIdx.x % LANES_OF, quads = row ? s.pitch / 16 : 0;
+  int used = 0;
+  for (int q = lane; q < quads; q += LANES_OF)
+    used += used_of(((const uint4 *)row)[q]);
+  int end = used;
+  for (int step = 1; step < LANES_OF; step *= 2) {
+    const int below = __shfl_up_sync(0xffffffffu, end, step, LANES_OF);
+    end += lane >= step ? below : 0;
   }
-  uint32_t sum = table.base[model];
-  for (int q = 0; q < s.pitch / 16; q++) {
+  const int all = __shfl_sync(0xffffffffu, end, LANES_OF - 1, LANES_OF);
+  uint16_t *at = list + end - used;
+  for (int q = lane; q < quads; q += LANES_OF) {
     const uint4 v = ((const uint4 *)row)[q];
     const uint32_t words[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
@@ -35,31 +52,81 @@ static __device__ __forceinline__ uint32_t whole_of(const RoadShape &s, const Ro
         const int byte = (__ffs((int)word) - 1) / 8;
         const uint32_t count = word >> (8 * byte) & 255;
         word &= ~(255u << (8 * byte));
-        sum += cost[(16 * q + 4 * k + byte) * step + count * s.model_pitch];
+        *at++ = (uint16_t)((16 * q + 4 * k + byte) * (s.area + 1) + count);
       }
+  }
+  if (lane < rv_div_up(all, 4) * 4 - all)
+    list[all + lane] = 0;
+  return rv_div_up(all, 4);
+}
+
+/* Sum of the rows of a list, one model. */
+static __device__ __forceinline__ uint32_t add_list(const uint32_t *cost, int pitch,
+                                                    const uint16_t *list, int fours) {
+  uint32_t sum = 0;
+#pragma unroll 2
+  for (int i = 0; i < fours; i++) {
+    const uint2 four = ((const uint2 *)list)[i];
+    const uint32_t a = cost[(four.x & 65535) * pitch], b = cost[(four.x >> 16) * pitch];
+    const uint32_t c = cost[(four.y & 65535) * pitch], d = cost[(four.y >> 16) * pitch];
+    sum += a + b + (c + d);
   }
   return sum;
 }
 
-/* Distance << 32 | model of the nearest, the first of equal ones; for all lanes of a group, which
- * all have the same row. */
+/* Of a table of Chebyshev's distance: the largest over all cells. */
+static __device__ uint32_t most_of(const RoadShape &s, const uint32_t *cost, const uint8_t *row) {
+  const size_t step = (size_t)(s.area + 1) * s.model_pitch;
+  uint32_t most = 0;
+  for (int cell = 0; cell < s.cells; cell++)
+    most = max(most, cost[cell * step + row[cell] * s.model_pitch]);
+  return most;
+}
+
+static __device__ __forceinline__ uint32_t warp_least(uint32_t v) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(0xffffffffu, v);
+#else
+  for (int step = 16; step > 0; step /= 2)
+    v = min(v, __shfl_xor_sync(0xffffffffu, v, step));
+  return v;
+#endif
+}
+
+/* A patch as a whole warp sees it. */
+struct Patch {
+  const uint8_t *row;
+  const uint16_t *list;
+  int fours;
+};
+
+/* Distance to one model. Lanes beyond the last model repeat it: that changes no minimum. */
 template <bool IS_MAX>
-static __device__ unsigned long long nearest_of(const RoadCuda &w, const RoadTable &table,
-                                                const uint8_t *row, int models,
-                                                RvRoadDistance distance) {
-  unsigned long long key = NONE;
-  if (row)
-    for (int j = threadIdx.x % w.shape.lanes; j < models; j += w.shape.lanes) {
-      const uint32_t sum = whole_of<IS_MAX>(w.shape, table, row, j);
-      const unsigned long long own =
-          (unsigned long long)rv_road_whole(distance, sum) << 32 | (unsigned)j;
-      key = own < key ? own : key;
-    }
-  for (int step = w.shape.lanes / 2; step > 0; step /= 2) {
-    const unsigned long long other = __shfl_xor_sync(0xffffffffu, key, step);
-    key = other < key ? other : key;
+static __device__ __forceinline__ uint32_t whole_of(const RoadShape &s, const RoadTable &table,
+                                                    const Patch &p, int model,
+                                                    RvRoadDistance distance) {
+  const uint32_t sum =
+      IS_MAX ? most_of(s, table.cost + model, p.row)
+             : table.base[model] + add_list(table.cost + model, s.model_pitch, p.list, p.fours);
+  return rv_road_whole(distance, sum);
+}
+
+/* Distance of the nearest of models > 0; *model, unless NULL, says which, the first of equal ones.
+ */
+template <bool IS_MAX>
+static __device__ __forceinline__ uint32_t nearest_of(const RoadShape &s, const RoadTable &table,
+                                                      const Patch &p, int models,
+                                                      RvRoadDistance distance, int *model) {
+  const int lane = threadIdx.x % 32, low = min(lane, models - 1), high = min(lane + 32, models - 1);
+  const uint32_t a = whole_of<IS_MAX>(s, table, p, low, distance);
+  const uint32_t b = models > 32 ? whole_of<IS_MAX>(s, table, p, high, distance) : a;
+  const uint32_t least = warp_least(min(a, b));
+  if (model) {
+    const unsigned first = __ballot_sync(0xffffffffu, a == least);
+    const unsigned second = __ballot_sync(0xffffffffu, b == least);
+    *model = first ? __ffs((int)first) - 1 : 31 + __ffs((int)second);
   }
-  return key;
+  return least;
 }
 
 /* --- Samples --------------------------------------------------------------------------------- */
@@ -74,7 +141,7 @@ struct Sums {
 static __device__ __forceinline__ void add_near(const RoadCuda &w, const Sums &sums,
                                                 const uint8_t *row, int model) {
   const RoadShape &s = w.shape;
-  for (int cell = threadIdx.x % s.lanes; cell < s.cells; cell += s.lanes) {
+  for (int cell = threadIdx.x % 32; cell < s.cells; cell += 32) {
     const uint32_t count = row[cell];
     const size_t at = (size_t)model * s.cells + cell;
     if (count == 0)
@@ -87,7 +154,7 @@ static __device__ __forceinline__ void add_near(const RoadCuda &w, const Sums &s
       atomicAdd(&w.squares[at], (unsigned long long)(count * count));
     }
   }
-  if (threadIdx.x % s.lanes != 0)
+  if (threadIdx.x % 32 != 0)
     return;
   if (sums.counts)
     atomicAdd(&sums.matched[model], 1u);
@@ -99,7 +166,7 @@ static __device__ __forceinline__ void add_strange(const RoadCuda &w, const Sums
                                                    const uint8_t *row) {
   const RoadShape &s = w.shape;
   uint32_t *strange = sums.strange ? sums.strange : w.strange;
-  for (int q = threadIdx.x % s.lanes; q < s.pitch / 4; q += s.lanes)
+  for (int q = threadIdx.x % 32; q < s.pitch / 4; q += 32)
     for (uint32_t word = ((const uint32_t *)row)[q]; word;) {
       const int byte = (__ffs((int)word) - 1) / 8;
       const uint32_t count = word >> (8 * byte) & 255;
@@ -123,8 +190,7 @@ static __device__ void flush(const RoadCuda &w, const Sums &sums, int models) {
       atomicAdd(&w.strange[i], sums.strange[i]);
 }
 
-/* Keeps a sample that is near no model, one for each group of lanes, in any order; notes the first.
- */
+/* Keeps a sample that is near no model, in any order; notes the first. */
 static __device__ __forceinline__ void keep_left(const RoadCuda &w, int item, bool is_left) {
   const unsigned all = __ballot_sync(0xffffffffu, is_left);
   const int lane = threadIdx.x % 32;
@@ -162,27 +228,41 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   for (int i = threadIdx.x; i < words; i += ROAD_THREADS)
     shared[i] = 0;
   __syncthreads();
-  const int each = 32 / s.lanes, group = threadIdx.x % 32 / s.lanes;
-  const int warp = (blockIdx.x * ROAD_THREADS + threadIdx.x) / 32;
-  const int step = gridDim.x * (ROAD_THREADS / 32) * each;
-  for (int base = warp * each; base < waiting + s.patches; base += step) {
-    const int item = base + group, patch = item - waiting;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, entries = list_size(s);
+  uint16_t *lists = (uint16_t *)(shared + words) + warp * TILE * entries;
+  const int step = gridDim.x * (ROAD_THREADS / 32) * TILE;
+  for (int base = (blockIdx.x * (ROAD_THREADS / 32) + warp) * TILE; base < waiting + s.patches;
+       base += step) {
+    const int item = base + lane / LANES_OF, patch = item - waiting;
     bool is_sample = item < waiting;
     if (patch >= 0 && patch < s.patches) {
       is_sample = has_seeds && w.parent[patch] == root;
-      if (threadIdx.x % s.lanes == 0)
+      if (lane % LANES_OF == 0)
         w.seed[patch] = is_sample;
     }
-    if (!__any_sync(0xffffffffu, is_sample))
+    const unsigned samples = __ballot_sync(0xffffffffu, is_sample);
+    if (!samples)
       continue;
     const uint8_t *row = is_sample ? row_of(w, item, waiting, side) : NULL;
-    const unsigned long long key = nearest_of<false>(w, w.update, row, models, RV_ROAD_MAHALANOBIS);
-    const bool is_near = key != NONE && (double)(key >> 32) < limit;
-    if (is_near)
-      add_near(w, sums, row, (int)(unsigned)key);
-    else if (is_sample)
-      add_strange(w, sums, row);
-    keep_left(w, item, is_sample && !is_near && threadIdx.x % s.lanes == 0);
+    const int fours = make_list(s, row, lists + lane / LANES_OF * entries);
+    __syncwarp();
+    bool is_left = false;
+    for (int p = 0; p < TILE; p++) {
+      if (!(samples >> (LANES_OF * p) & 1))
+        continue;
+      const Patch one = {row_of(w, base + p, waiting, side), lists + p * entries,
+                         __shfl_sync(0xffffffffu, fours, LANES_OF * p)};
+      int model = -1;
+      const bool is_near = models && (double)nearest_of<false>(s, w.update, one, models,
+                                                               RV_ROAD_MAHALANOBIS, &model) < limit;
+      if (is_near)
+        add_near(w, sums, one.row, model);
+      else
+        add_strange(w, sums, one.row);
+      is_left |= !is_near && lane == LANES_OF * p;
+    }
+    keep_left(w, item, is_left);
+    __syncwarp();
   }
   __syncthreads();
   if (has_seeds)
@@ -191,7 +271,9 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 
 RvStatus road_cuda_match(const RoadCuda *w, RvStream stream) {
   const RoadShape &s = w->shape;
-  const size_t room = 48 * 1024 / sizeof(uint32_t);
+  const int each = ROAD_THREADS / 32 * TILE; /* samples of a block at a time */
+  const size_t lists = (size_t)each * list_size(s) * sizeof(uint16_t);
+  const size_t room = (48 * 1024 - lists) / sizeof(uint32_t);
   const size_t sums = ((size_t)2 * s.cells + 1) * s.library;
   const size_t strange = (size_t)s.cells * (s.area + 1);
   size_t words = 0;
@@ -204,33 +286,42 @@ RvStatus road_cuda_match(const RoadCuda *w, RvStream stream) {
     strange_at = (int)words;
     words += strange;
   }
-  const int each = ROAD_THREADS / s.lanes; /* samples of a block at a time */
+  words = rv_div_up(words, 2) * 2; /* lists are read eight bytes at a time */
   const int items = s.patches + s.min_samples;
   const int most = rv_max(2 * w->processors, rv_div_up(items, 32768));
   const int blocks = rv_min(rv_div_up(items, each), most);
-  return road_launch(w, match_kernel, dim3(blocks), dim3(ROAD_THREADS), words * sizeof(uint32_t),
-                     stream, *w, sums_at, strange_at, (int)words);
+  return road_launch(w, match_kernel, dim3(blocks), dim3(ROAD_THREADS),
+                     words * sizeof(uint32_t) + lists, stream, *w, sums_at, strange_at, (int)words);
 }
 
 /* --- Classes --------------------------------------------------------------------------------- */
 
-/* A block takes a segment of a row of patches. */
+#define CLASSIFY_PATCHES (ROAD_THREADS / 32 * TILE) /* of a block */
+
 template <bool IS_MAX>
 static __global__ void __launch_bounds__(ROAD_THREADS)
     classify_kernel(const __grid_constant__ RoadCuda w) {
-  __shared__ uint32_t nearest[ROAD_SEGMENT];
+  extern __shared__ __align__(16) uint32_t shared[];
+  __shared__ uint32_t nearest[CLASSIFY_PATCHES];
   road_begin();
   const RoadShape &s = w.shape;
-  const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, s.columns - first);
-  const int start = blockIdx.y * s.columns + first, models = w.state->models;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, entries = list_size(s);
+  const int start = blockIdx.x * CLASSIFY_PATCHES, models = w.state->models;
+  const int patches = min(CLASSIFY_PATCHES, s.patches - start);
   const RvRoadDistance distance = w.config.distance;
-  const int each = ROAD_THREADS / s.lanes;
-  for (int base = 0; base < patches; base += each) {
-    const int p = base + threadIdx.x / s.lanes;
-    const uint8_t *row = p < patches ? w.counts + (size_t)(start + p) * s.pitch : NULL;
-    const unsigned long long key = nearest_of<IS_MAX>(w, w.classify, row, models, distance);
-    if (row && threadIdx.x % s.lanes == 0)
-      nearest[p] = (uint32_t)(key >> 32);
+  uint16_t *lists = (uint16_t *)shared + warp * TILE * entries;
+  const uint8_t *rows = w.counts + (size_t)(start + warp * TILE) * s.pitch;
+  const int mine = min(patches - warp * TILE, TILE); /* may be negative */
+  const uint8_t *row = lane / LANES_OF < mine ? rows + (lane / LANES_OF) * s.pitch : NULL;
+  const int fours = IS_MAX ? 0 : make_list(s, row, lists + lane / LANES_OF * entries);
+  __syncwarp();
+  for (int p = 0; p < mine; p++) {
+    const Patch one = {rows + p * s.pitch, lists + p * entries,
+                       __shfl_sync(0xffffffffu, fours, LANES_OF * p)};
+    const uint32_t least =
+        models ? nearest_of<IS_MAX>(s, w.classify, one, models, distance, NULL) : 0xffffffffu;
+    if (lane == 0)
+      nearest[warp * TILE + p] = least;
   }
   __syncthreads();
   const int p = threadIdx.x;
@@ -268,8 +359,9 @@ RvStatus road_cuda_smooth(const RoadCuda *w, RvStream stream) {
 }
 
 RvStatus road_cuda_classify(const RoadCuda *w, RvStream stream) {
-  const dim3 grid(rv_div_up(w->shape.columns, ROAD_SEGMENT), w->shape.rows);
+  const RoadShape &s = w->shape;
+  const size_t lists = (size_t)CLASSIFY_PATCHES * list_size(s) * sizeof(uint16_t);
   return road_launch(
       w, w->config.distance == RV_ROAD_CHEBYSHEV ? classify_kernel<true> : classify_kernel<false>,
-      grid, dim3(ROAD_THREADS), 0, stream, *w);
+      dim3(rv_div_up(s.patches, CLASSIFY_PATCHES)), dim3(ROAD_THREADS), lists, stream, *w);
 }

@@ -2,6 +2,7 @@
  * takes a segment of a row of patches, a thread columns of its pixels. */
 #include "road/road_cuda_label.cuh"
 
+#define AT_ONCE 5 /* pixels of a column that are read at a time */
 #define SEGMENT_WIDTH (ROAD_SEGMENT * RV_ROAD_PATCH_MAX) /* px, at most */
 
 static __device__ __forceinline__ const char *row_of(const RvPlane &plane, int y) {
@@ -57,17 +58,27 @@ static __device__ __forceinline__ void count_column(const RoadCuda &w, const RvP
   const RoadShape &s = w.shape;
   int held = -1;
   unsigned number = 0;
-  for (int y = 0; y < s.n; y++) {
-    const uint32_t c = ((const uint32_t *)row_of(color, blockIdx.y * s.n + y))[u];
-    const int cell =
-        rv_road_cell(equal[c & 255], equal[256 + (c >> 8 & 255)], equal[512 + (c >> 16 & 255)],
-                     s.bins, w.config.min_saturation, w.config.min_value);
-    if (cell != held && number) {
-      count_cell(counts, p * s.pitch + held, number);
-      number = 0;
+  for (int y0 = 0; y0 < s.n; y0 += AT_ONCE) {
+    uint32_t colors[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++)
+      colors[k] =
+          y0 + k < s.n ? __ldg((const uint32_t *)row_of(color, blockIdx.y * s.n + y0 + k) + u) : 0;
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+      const uint32_t c = colors[k];
+      if (y0 + k >= s.n)
+        break;
+      const int cell =
+          rv_road_cell(equal[c & 255], equal[256 + (c >> 8 & 255)], equal[512 + (c >> 16 & 255)],
+                       s.bins, w.config.min_saturation, w.config.min_value);
+      if (cell != held && number) {
+        count_cell(counts, p * s.pitch + held, number);
+        number = 0;
+      }
+      held = cell;
+      number++;
     }
-    held = cell;
-    number++;
   }
   count_cell(counts, p * s.pitch + held, number);
 }
@@ -77,12 +88,12 @@ static __device__ __forceinline__ void sum_column(const RoadCuda &w, const RvPla
                                                   int u, int doffs, uint32_t *depth,
                                                   uint32_t *valid) {
   uint32_t sum = 0, number = 0;
+#pragma unroll 5
   for (int y = 0; y < w.shape.n; y++) {
-    const int d = ((const uint16_t *)row_of(disparity, blockIdx.y * w.shape.n + y))[u];
-    if (w.inverse[d] == 0)
-      continue;
-    number++;
-    sum += (uint32_t)(d + doffs);
+    const int d = __ldg((const uint16_t *)row_of(disparity, blockIdx.y * w.shape.n + y) + u);
+    const int is_known = rv_road_known(d, doffs);
+    number += is_known;
+    sum += is_known ? (uint32_t)(d + doffs) : 0;
   }
   if (number == 0)
     return;
@@ -164,6 +175,7 @@ static __device__ __forceinline__ Rises rise_column(const RoadCuda &w, const RvP
   const double one = 1048576;
   const int64_t step = (int64_t)floor(plane.a * one + 0.5) * (u - px * n);
   Rises r = {0, 0};
+#pragma unroll 5
   for (int y = blockIdx.y * n; y < (int)(blockIdx.y + 1) * n; y++) {
     const uint32_t inverse = w.inverse[((const uint16_t *)row_of(disparity, y))[u]];
     if (inverse == 0)
@@ -177,47 +189,56 @@ static __device__ __forceinline__ Rises rise_column(const RoadCuda &w, const RvP
   return r;
 }
 
-/* 1 when the patch in column px, whose columns of pixels gave rises[], is near and smooth. */
-static __device__ int is_sample(const RoadCuda &w, int patch, int px, const Rises *rises,
-                                double height) {
+/* 1 when the patch in column px is near, ahead, and close enough to the plane. */
+static __device__ bool may_be_sample(const RoadCuda &w, int patch, int px, uint32_t room) {
   const RvRoadConfig &c = w.config;
-  const int64_t valid = w.valid[patch], depth = w.depth[patch];
+  const int valid = w.valid[patch];
+  const uint32_t depth = w.depth[patch];
   const double focal = c.camera.focal * c.camera.baseline;
-  if (2 * valid < w.shape.area || valid < 2 || w.room[patch] == 0 ||
-      (double)depth * c.near_range <= focal * 16 * (double)valid ||
-      !rv_road_ahead(&c.camera, px, w.shape.n, w.depth[patch], (int)valid, c.near_width / 2))
-    return 0;
+  return 2 * valid >= w.shape.area && valid >= 2 && room != 0 &&
+         (double)depth * c.near_range > focal * 16 * (double)valid &&
+         rv_road_ahead(&c.camera, px, w.shape.n, depth, valid, c.near_width / 2);
+}
+
+/* 1 when a patch whose columns of pixels gave rises[] is smooth. */
+static __device__ int is_smooth(const RoadCuda &w, int patch, const Rises *rises, double height) {
+  const RvRoadConfig &c = w.config;
   Rises r = {0, 0};
   for (int k = 0; k < w.shape.n; k++) {
     r.sum += rises[k].sum;
     r.squares += rises[k].squares;
   }
   const double square = height * height;
-  return rv_road_smooth(valid, r.sum, r.squares, depth, c.roughness / square, c.disparity_noise,
-                        c.max_roughness / square);
+  return rv_road_smooth(w.valid[patch], r.sum, r.squares, w.depth[patch], c.roughness / square,
+                        c.disparity_noise, c.max_roughness / square);
 }
 
 static __global__ void __launch_bounds__(ROAD_THREADS)
     samples_kernel(const __grid_constant__ RoadCuda w, const __grid_constant__ RvPlane disparity) {
   __shared__ Rises rises[SEGMENT_WIDTH];
+  __shared__ uint8_t candidate[ROAD_SEGMENT];
   road_begin();
   const RoadShape &s = w.shape;
   const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, s.columns - first);
   const RvRoadPlane plane = w.frame->plane;
   const bool has_plane = plane.height > 0;
-  for (int x = threadIdx.x; x < patches * s.n && has_plane; x += ROAD_THREADS)
-    rises[x] = rise_column(w, disparity, plane, first * s.n + x, first + x / s.n);
+  const int p = threadIdx.x, patch = blockIdx.y * s.columns + first + p;
+  if (p < ROAD_SEGMENT)
+    candidate[p] = 0;
+  if (has_plane && p < patches) {
+    const uint32_t room =
+        rv_road_room(&w.config, &plane, first + p, blockIdx.y, w.valid[patch], w.depth[patch]);
+    w.room[patch] = room;
+    candidate[p] = may_be_sample(w, patch, first + p, room);
+  }
   __syncthreads();
-  const int p = threadIdx.x;
+  for (int x = threadIdx.x; x < patches * s.n && has_plane; x += ROAD_THREADS)
+    if (candidate[x / s.n])
+      rises[x] = rise_column(w, disparity, plane, first * s.n + x, first + x / s.n);
+  __syncthreads();
   if (p >= ROAD_SEGMENT)
     return;
-  const int patch = blockIdx.y * s.columns + first + p;
-  int found = 0;
-  if (has_plane && p < patches) {
-    w.room[patch] =
-        rv_road_room(&w.config, &plane, first + p, blockIdx.y, w.valid[patch], w.depth[patch]);
-    found = is_sample(w, patch, first + p, rises + p * s.n, plane.height);
-  }
+  const int found = candidate[p] && is_smooth(w, patch, rises + p * s.n, plane.height);
   road_label_start(w, patch, found, p < patches);
   const unsigned samples = __ballot_sync(0xffffffffu, found);
   if (samples && p % 32 == 0)

@@ -246,10 +246,14 @@ static void normalise(RvRoadModels *library) {
 /* The samples of this frame: those that wait, then the seeds from the top left. */
 static int gather(RvRoadWork *w) {
   int samples = w->waiting;
+  for (int i = 0; i < samples; i++)
+    w->key[i] = (uint32_t)i;
   for (int i = 0; i < w->patches; i++)
-    if (w->sample[i])
+    if (w->sample[i]) {
+      w->key[samples] = (uint32_t)(w->waiting + i);
       memcpy(w->features + (size_t)samples++ * w->cells, w->counts + (size_t)i * w->cells,
              (size_t)w->cells);
+    }
   return samples;
 }
 
@@ -280,7 +284,8 @@ void rv_road_learn(RvRoadWork *w) {
     const int samples = gather(w), left = update_all(w, samples);
     report->updated = samples - left;
     if (left >= w->config.min_samples) {
-      const int k = w->library.count ? w->config.new_models : w->config.initial_models;
+      const int given = w->library.count ? w->config.new_models : w->config.initial_models;
+      const int k = w->config.estimate_models ? rv_road_clusters(w, left) : given;
       report->iterations = rv_road_em(w, left, k);
       report->learnt = w->fresh.count;
       insert(w, (double)left / samples);

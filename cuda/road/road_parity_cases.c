@@ -53,12 +53,13 @@ static int open_pair(RvCheck *check, const char *name, Pair *p) {
   int columns, rows;
   void *report = NULL;
   rv_road_size(c, &columns, &rows);
-  snprintf(p->what, sizeof p->what,
-           "%dx%d patch %d bins %d equalize %d models %d %d of %d samples %d update %g classify %g "
-           "distance %d floor %g",
-           c->width, c->height, c->patch_size, c->bins, c->equalize, c->initial_models,
-           c->new_models, c->library_size, c->min_samples, c->update_threshold,
-           c->classify_threshold, (int)c->distance, c->variance_floor);
+  snprintf(
+      p->what, sizeof p->what,
+      "%dx%d patch %d bins %d equalize %d models %d %d of %d (%d) samples %d update %g classify %g "
+      "distance %d floor %g",
+      c->width, c->height, c->patch_size, c->bins, c->equalize, c->initial_models, c->new_models,
+      c->library_size, c->estimate_models, c->min_samples, c->update_threshold,
+      c->classify_threshold, (int)c->distance, c->variance_floor);
   p->cpu.color = new_plane(c->width, c->height, RV_U32);
   p->cpu.disparity = new_plane(c->width, c->height, RV_U16);
   p->cpu.mask = new_plane(columns, rows, RV_U8);
@@ -129,6 +130,24 @@ static void spoil(const Pair *p, RvRandom *random, int share) {
   }
 }
 
+/* The libraries and the samples that wait, bit for bit. */
+static void same_library(RvCheck *check, const char *name, const Pair *p) {
+  const size_t room = rv_road_save_bytes(&p->config);
+  uint8_t *cpu = malloc(2 * room), *cuda = cpu ? cpu + room : NULL;
+  size_t cpu_size = 0, cuda_size = 0, at = 0;
+  if (rvc_true(check, name,
+               cpu && rv_road_save(p->cpu.road, cpu, room, &cpu_size, NULL) == RV_OK &&
+                   rv_road_save(p->cuda.road, cuda, room, &cuda_size, NULL) == RV_OK,
+               "%s: save failed", p->what)) {
+    while (at < cpu_size && at < cuda_size && cpu[at] == cuda[at])
+      at++;
+    rvc_true(check, name, cpu_size == cuda_size && at == cpu_size,
+             "%s: libraries of %zu and %zu bytes differ from byte %zu on", p->what, cpu_size,
+             cuda_size, at);
+  }
+  free(cpu);
+}
+
 static void run_pair(RvCheck *check, const char *name, Pair *p, RvRandom *random, int frames) {
   int good = open_pair(check, name, p);
   for (int frame = 0; frame < frames && good; frame++) {
@@ -142,6 +161,8 @@ static void run_pair(RvCheck *check, const char *name, Pair *p, RvRandom *random
                       "reset failed");
     good = good && same_frame(check, name, p, frame, frame % 7 != 4);
   }
+  if (good)
+    same_library(check, name, p);
   close_pair(p);
 }
 
@@ -175,6 +196,7 @@ static RvRoadConfig random_config(RvCheck *check, RvRandom *random) {
   c.library_size = rvc_range(random, 0, 2) ? rvc_range(random, 1, 8) : rvc_range(random, 1, 50);
   c.initial_models = rvc_range(random, 1, c.library_size);
   c.new_models = rvc_range(random, 1, rv_min(3, c.library_size));
+  c.estimate_models = rvc_range(random, 0, 3) == 0;
   c.min_samples = rvc_range(random, 0, 2) ? rvc_range(random, 1, 40) : rvc_range(random, 1, 1000);
   c.update_threshold = update[rvc_range(random, 0, 5)];
   c.classify_threshold = classify[rvc_range(random, 0, 4)];
@@ -216,6 +238,28 @@ static void check_distances(RvCheck *check) {
   rvc_ok(check, name);
 }
 
+/* The number of models by clusters, of hardly any samples and of many; often more than one. */
+static void check_estimates(RvCheck *check) {
+  const char *name = "road/cuda-clusters";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int round = 0; round < 6; round++) {
+    Pair p = {0};
+    rv_road_sequence_config(&p.config, rvc_small(check) ? 103 : 203 + 80 * round, 151);
+    p.config.roughness = round % 2 ? 1 : 6e-4;
+    p.config.max_roughness = 1;
+    p.config.patch_size = round == 4 ? 3 : 5;
+    p.config.bins = round == 5 ? 16 : 8;
+    p.config.estimate_models = 1;
+    p.config.library_size = 3 + 4 * round;
+    p.config.min_samples = round == 3 ? 1 : 20;
+    p.config.log = rvc_log(check);
+    run_pair(check, name, &p, &random, rvc_small(check) ? 4 : 8);
+  }
+  rvc_ok(check, name);
+}
+
 /* The frames of the timed rows, and that they exercise what they are to time. */
 static void check_drive(RvCheck *check, const char *name, int width, int height, int frames,
                         double update_threshold) {
@@ -233,6 +277,8 @@ static void check_drive(RvCheck *check, const char *name, int width, int height,
     updated += p.cpu_report.updated;
     learnt += p.cpu_report.learnt;
   }
+  if (good)
+    same_library(check, name, &p);
   rvc_true(check, name, !good || (learnt >= 2 && (update_threshold <= 1 || updated > 100 * frames)),
            "%d samples updated, %d models were learnt", updated, learnt);
   close_pair(&p);
@@ -244,6 +290,7 @@ void rv_road_parity_cases(RvCheck *check) {
     return;
   check_random(check);
   check_distances(check);
+  check_estimates(check);
   check_drive(check, "road/cuda-drive", 640, 480, RV_ROAD_SEQUENCE_FRAMES, 1);
   check_drive(check, "road/cuda-large", 1920, 1080, 4, 4);
 }

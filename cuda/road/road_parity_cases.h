@@ -6,6 +6,9 @@
 
 void rv_road_parity_cases(RvCheck *check);
 
+/* The estimated number of models. */
+void rv_road_clusters_cases(RvCheck *check);
+
 /* The timed rows. */
 void rv_road_bench_cases(RvCheck *check);
 

@@ -23,7 +23,19 @@ RV_HD int rv_road_equalized(uint32_t below, uint32_t first, uint32_t total, int 
   if (total == first)
     return value;
   const uint32_t span = total - first;
+  if (span < UINT32_MAX / 256)
+    return (int)(((below - first) * 255 + span / 2) / span);
   return (int)(((uint64_t)(below - first) * 255 + span / 2) / span);
+}
+
+/* a / b rounded down for 0 <= a < 2^21 and 0 < b. On a GPU by a reciprocal: the quotient of a + 1/2
+ * lies at least 1 / (2 b) from the next integer, farther than its error of 2^-22 a / b. */
+RV_HD int rv_road_div(int a, int b) {
+#ifdef __CUDA_ARCH__
+  return (int)__fdividef((float)a + 0.5f, (float)b);
+#else
+  return a / b;
+#endif
 }
 
 /* Hue in steps of 2 degrees, 0..179, rounded to nearest; 0 for grey. */
@@ -33,14 +45,14 @@ RV_HD int rv_road_hue(int r, int g, int b) {
     return 0;
   const int base = most == r ? 0 : (most == g ? 60 : 120);
   const int turn = most == r ? g - b : (most == g ? b - r : r - g);
-  const int hue = base + rv_div_floor(60 * turn + delta, 2 * delta);
+  const int hue = base - 60 + rv_road_div(60 * turn + 121 * delta, 2 * delta);
   return hue < 0 ? hue + 180 : hue;
 }
 
 /* 0..255, rounded to nearest; 0 for black. */
 RV_HD int rv_road_saturation(int r, int g, int b) {
   const int most = rv_max(r, rv_max(g, b)), delta = most - rv_min(r, rv_min(g, b));
-  return most == 0 ? 0 : (255 * delta + most / 2) / most;
+  return most == 0 ? 0 : rv_road_div(255 * delta + most / 2, most);
 }
 
 /* Cell of the joint histogram; no hue below min_saturation or min_value. */
@@ -156,6 +168,11 @@ RV_HD void rv_road_report_plane(const RvRoadPlane *p, double doffs, RvRoadReport
   report->height = (float)p->height;
 }
 
+/* 1 when disparity d, 1/16 px, is one; doffs as below. */
+RV_HD int rv_road_known(int d, int doffs) {
+  return d != 0 && d + doffs > 0;
+}
+
 /* In 1/16 px. */
 RV_HD int rv_road_doffs(const RvCamera *camera) {
   return (int)floor(camera->doffs * 16 + 0.5);
@@ -211,7 +228,7 @@ RV_HD uint32_t rv_road_cost(RvRoadDistance distance, int count, int area, double
   const double off = (double)count - mean, p = (double)count / area, m = mean / area;
   switch (distance) {
   case RV_ROAD_MAHALANOBIS:
-    return (uint32_t)(off * off / variance * 256 + 0.5);
+    return (uint32_t)(off * off * (256 / variance) + 0.5);
   case RV_ROAD_EUCLIDEAN:
     return (uint32_t)((p - m) * (p - m) * 16777216 + 0.5);
   case RV_ROAD_HELLINGER:
@@ -302,6 +319,46 @@ RV_HD int64_t rv_road_prior(double weight, int64_t log_det) {
     return -((int64_t)1 << 40);
   const double v = (rv_road_log(weight) - (double)log_det / 8589934592.0) * RV_ROAD_NAT;
   return (int64_t)(v < 0 ? v - 0.5 : v + 0.5);
+}
+
+/* --- Number of models --------------------------------------------------------------------------
+ */
+
+/* Agglomerative clustering is cubic: it is done on this many samples at most. A sample falls into a
+ * bucket by its key (the place among those that wait, else their number + its patch), the first of
+ * each bucket stands for all of them. The multiplier spreads neighbouring keys evenly. */
+#define RV_ROAD_EXEMPLARS 128
+#define RV_ROAD_CLUSTER_SHARE                                                                      \
+  32 /* a cluster of less than this part of the exemplars is no model                              \
+      */
+
+RV_HD int rv_road_bucket(uint32_t key) {
+  return (int)(key * 0x9e3779b1u >> 25);
+}
+
+/* Euclidean distance in 1/256 px of two samples whose squared distance is given: below 2^17. */
+RV_HD uint32_t rv_road_apart(uint32_t squared) {
+  return (uint32_t)(sqrt((double)squared) * 256 + 0.5);
+}
+
+/* (9): mean distance of clusters of a and b exemplars in 1/2048 px, rounded down. `sum` is over all
+ * pairs, at most 64 x 64 of 2^0.5 225 x 256. */
+RV_HD uint32_t rv_road_link(uint32_t sum, int a, int b) {
+  return sum * 8 / (uint32_t)(a * b);
+}
+
+/* (10) for `groups` clusters of `count` exemplars, as large as can be when no cluster has any
+ * spread. */
+RV_HD double rv_road_pseudo_f(double all, double within, int count, int groups) {
+  if (!(within > 0))
+    return 1e300;
+  return (all - within) / (groups - 1) / (within / (count - groups));
+}
+
+/* 1 when a cluster of `size` of the `count` exemplars of `samples` samples may be a model. */
+RV_HD int rv_road_counts(int size, int count, int samples, int min_samples) {
+  return size * RV_ROAD_CLUSTER_SHARE >= count &&
+         (int64_t)size * samples >= (int64_t)min_samples * count;
 }
 
 /* Done when the likelihood changes by less than 1e-4 of itself. */

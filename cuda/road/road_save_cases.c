@@ -6,142 +6,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "road/road_drive.h"
 #include "road/road_save_cases.h"
-#include "road/road_sequence.h"
-#include "road/road_stages.h"
-
-/* Frames of the made-up drive in host memory, and one object's results. */
-typedef struct Drive {
-  RvCheck *check;
-  const char *name;
-  RvRoadConfig config;
-  RvPlane color, disparity, mask, distance, seeds;
-  RvRoadReport report;
-} Drive;
-
-typedef struct Result {
-  RvPlane mask, distance, seeds;
-  RvRoadReport report;
-} Result;
-
-static RvPlane new_plane(int width, int height, RvFormat format) {
-  const size_t stride = (size_t)width * rv_format_bytes(format);
-  RvPlane plane = {calloc((size_t)height, stride), (ptrdiff_t)stride, width, height, format};
-  if (!plane.data)
-    abort();
-  return plane;
-}
-
-static void open_result(const RvRoadConfig *c, Result *r) {
-  int columns, rows;
-  rv_road_size(c, &columns, &rows);
-  *r = (Result){.mask = new_plane(columns, rows, RV_U8),
-                .distance = new_plane(columns, rows, RV_F32),
-                .seeds = new_plane(columns, rows, RV_U8)};
-}
-
-static void close_result(Result *r) {
-  free(r->mask.data);
-  free(r->distance.data);
-  free(r->seeds.data);
-}
-
-static void open_drive(RvCheck *check, const char *name, Drive *d, int width, int height) {
-  *d = (Drive){.check = check, .name = name};
-  rv_road_sequence_config(&d->config, width, height);
-  d->config.roughness = 6e-4;
-  d->config.max_roughness = 2.4e-3;
-  d->config.threads = 2;
-  d->config.log = rvc_log(check);
-  d->color = new_plane(width, height, RV_U32);
-  d->disparity = new_plane(width, height, RV_U16);
-}
-
-static void close_drive(Drive *d) {
-  free(d->color.data);
-  free(d->disparity.data);
-}
-
-static RvRoad *new_road(const Drive *d, const RvRoadConfig *config, RvEngine engine) {
-  RvRoad *road = NULL;
-  rvc_true(d->check, d->name, rv_road_new(&road, config, engine) == RV_OK, "new failed");
-  return road;
-}
-
-static RvStatus run_cuda(const Drive *d, RvRoad *road, int has_disparity, Result *r) {
-  RvPlane color, disparity, mask, distance, seeds;
-  void *report = NULL;
-  const int good =
-      rvc_upload(d->check, &color, &d->color) & rvc_upload(d->check, &disparity, &d->disparity) &
-      rvc_upload(d->check, &mask, &r->mask) & rvc_upload(d->check, &distance, &r->distance) &
-      rvc_upload(d->check, &seeds, &r->seeds);
-  RvStatus status = rv_buffer_new(&report, sizeof r->report, RV_CUDA);
-  const RvRoadOutput output = {mask, distance, seeds, report};
-  if (good && status == RV_OK)
-    status = rv_road_run(road, &color, has_disparity ? &disparity : NULL, &output, NULL);
-  if (good && status == RV_OK) {
-    status = rv_copy_to_host(&r->report, report, sizeof r->report, NULL);
-    rvc_download(d->check, &r->mask, &mask);
-    rvc_download(d->check, &r->distance, &distance);
-    rvc_download(d->check, &r->seeds, &seeds);
-  }
-  RvPlane *device[] = {&color, &disparity, &mask, &distance, &seeds};
-  for (int i = 0; i < 5; i++)
-    rvc_device_free(device[i]);
-  rv_buffer_free(&report, RV_CUDA);
-  return good ? status : RV_ERR_CUDA;
-}
-
-/* The painted frame through an object. */
-static void run(const Drive *d, RvRoad *road, int has_disparity, Result *r) {
-  RvStatus status = RV_ERR_ARG;
-  if (road && road->engine == RV_CUDA) {
-    status = run_cuda(d, road, has_disparity, r);
-  } else if (road) {
-    const RvRoadOutput output = {r->mask, r->distance, r->seeds, &r->report};
-    status = rv_road_run(road, &d->color, has_disparity ? &d->disparity : NULL, &output, NULL);
-  }
-  rvc_true(d->check, d->name, status == RV_OK, "run failed");
-}
-
-static void paint(const Drive *d, int frame) {
-  rv_road_sequence_paint(&d->config, frame, d->color.data, d->disparity.data);
-}
-
-/* Frames `first` .. `last`, as a new drive would see them. */
-static void drive(const Drive *d, RvRoad *road, int first, int last) {
-  Result r;
-  open_result(&road->config, &r);
-  for (int frame = first; frame <= last; frame++) {
-    paint(d, frame);
-    run(d, road, 1, &r);
-  }
-  close_result(&r);
-}
-
-static void same_result(const Drive *d, const Result *a, const Result *b, const char *what) {
-  rvc_same(d->check, d->name, &a->mask, &b->mask, what);
-  rvc_same(d->check, d->name, &a->distance, &b->distance, what);
-  rvc_same(d->check, d->name, &a->seeds, &b->seeds, what);
-  rvc_true(d->check, d->name, memcmp(&a->report, &b->report, sizeof a->report) == 0,
-           "%s: the reports differ", what);
-}
 
 /* Both objects on the next frames: the same results, bit for bit. */
-static void same_future(const Drive *d, RvRoad *a, RvRoad *b, const char *what) {
-  Result of_a, of_b;
+static void same_future(const RvRoadDrive *d, RvRoad *a, RvRoad *b, const char *what) {
+  RvRoadResult of_a, of_b;
   if (!a || !b)
     return;
-  open_result(&a->config, &of_a);
-  open_result(&b->config, &of_b);
+  rv_road_result_open(&a->config, &of_a);
+  rv_road_result_open(&b->config, &of_b);
   for (int k = 0; k < 4; k++) {
-    paint(d, 40 + 3 * k);
-    run(d, a, k != 0, &of_a);
-    run(d, b, k != 0, &of_b);
-    same_result(d, &of_a, &of_b, what);
+    rv_road_drive_paint(d, 40 + 3 * k);
+    rv_road_drive_run(d, a, k != 0, &of_a);
+    rv_road_drive_run(d, b, k != 0, &of_b);
+    rv_road_result_same(d, &of_a, &of_b, what);
   }
-  close_result(&of_a);
-  close_result(&of_b);
+  rv_road_result_close(&of_a);
+  rv_road_result_close(&of_b);
 }
 
 typedef struct Saved {
@@ -149,7 +31,7 @@ typedef struct Saved {
   size_t size;
 } Saved;
 
-static Saved save(const Drive *d, RvRoad *road) {
+static Saved save(const RvRoadDrive *d, RvRoad *road) {
   Saved s = {.size = 0};
   const size_t room = road ? rv_road_save_bytes(&road->config) : 0;
   s.bytes = malloc(room + 1);
@@ -162,7 +44,7 @@ static Saved save(const Drive *d, RvRoad *road) {
 }
 
 /* Saves again: the bytes must be the same. */
-static void same_bytes(const Drive *d, RvRoad *road, const Saved *wanted, const char *what) {
+static void same_bytes(const RvRoadDrive *d, RvRoad *road, const Saved *wanted, const char *what) {
   Saved s = save(d, road);
   rvc_true(d->check, d->name, s.size == wanted->size && memcmp(s.bytes, wanted->bytes, s.size) == 0,
            "%s: saved anew, other bytes", what);
@@ -171,22 +53,34 @@ static void same_bytes(const Drive *d, RvRoad *road, const Saved *wanted, const 
 
 /* --- Round trips ------------------------------------------------------------------------------ */
 
+/* Of the first frame. */
+static int seeds_of(const RvRoadDrive *d) {
+  RvRoad *road = rv_road_drive_new(d, &d->config, RV_CPU);
+  RvRoadResult r;
+  rv_road_result_open(&d->config, &r);
+  rv_road_drive_paint(d, 0);
+  rv_road_drive_run(d, road, 1, &r);
+  rv_road_free(&road);
+  rv_road_result_close(&r);
+  return r.report.seeds;
+}
+
 /* A library and samples that wait, from one engine to another, after which both go on alike. */
-static void round_trip(const Drive *d, RvEngine from, RvEngine to, const char *what) {
+static void round_trip(const RvRoadDrive *d, RvEngine from, RvEngine to, const char *what) {
   RvRoadConfig c = d->config;
-  c.min_samples = 1500; /* more than one frame has: some wait */
+  c.min_samples = seeds_of(d) * 4 / 3; /* more than one frame has: some wait */
   c.initial_models = 3;
   c.new_models = 2;
-  RvRoad *one = new_road(d, &c, from), *two = new_road(d, &c, to);
+  RvRoad *one = rv_road_drive_new(d, &c, from), *two = rv_road_drive_new(d, &c, to);
   if (one && two) {
     int is_waiting = 0;
     for (int frame = 0; frame < 12 && !is_waiting; frame++) {
-      Result r;
-      open_result(&c, &r);
-      paint(d, frame);
-      run(d, one, 1, &r);
+      RvRoadResult r;
+      rv_road_result_open(&c, &r);
+      rv_road_drive_paint(d, frame);
+      rv_road_drive_run(d, one, 1, &r);
       is_waiting = r.report.models > 0 && r.report.waiting > 0;
-      close_result(&r);
+      rv_road_result_close(&r);
     }
     rvc_true(d->check, d->name, is_waiting, "%s: no models or none waits", what);
     Saved s = save(d, one);
@@ -208,8 +102,8 @@ static void check_round_trip(RvCheck *check) {
   const char *name = "road/save";
   if (!rvc_wants(check, name))
     return;
-  Drive d;
-  open_drive(check, name, &d, rvc_small(check) ? 103 : 203, rvc_small(check) ? 91 : 151);
+  RvRoadDrive d;
+  rv_road_drive_open(check, name, &d, rvc_small(check) ? 103 : 203, rvc_small(check) ? 91 : 151);
   for (int distance = 0; distance < RV_ROAD_DISTANCES; distance++) {
     d.config.distance = (RvRoadDistance)distance;
     d.config.classify_threshold = distance == RV_ROAD_MAHALANOBIS ? 4 : 0.4;
@@ -220,40 +114,41 @@ static void check_round_trip(RvCheck *check) {
     round_trip(&d, RV_CPU, RV_CUDA, "cpu to cuda");
     round_trip(&d, RV_CUDA, RV_CPU, "cuda to cpu");
   }
-  close_drive(&d);
+  rv_road_drive_close(&d);
   rvc_ok(check, name);
 }
 
 /* The first frame after load is classified from it, though nothing teaches. */
 static void check_first_frame(RvCheck *check, RvEngine engine) {
   const char *name = "road/save-first";
-  Drive d;
+  RvRoadDrive d;
   if (!rvc_wants(check, name))
     return;
-  open_drive(check, name, &d, 203, 151);
-  RvRoad *one = new_road(&d, &d.config, engine), *two = new_road(&d, &d.config, engine);
+  rv_road_drive_open(check, name, &d, 203, 151);
+  RvRoad *one = rv_road_drive_new(&d, &d.config, engine),
+         *two = rv_road_drive_new(&d, &d.config, engine);
   if (one && two) {
-    Result blind, loaded;
-    open_result(&d.config, &blind);
-    open_result(&d.config, &loaded);
-    drive(&d, one, 0, 3);
+    RvRoadResult blind, loaded;
+    rv_road_result_open(&d.config, &blind);
+    rv_road_result_open(&d.config, &loaded);
+    rv_road_drive_frames(&d, one, 0, 3);
     Saved s = save(&d, one);
-    paint(&d, 4);
-    run(&d, two, 0, &blind);
+    rv_road_drive_paint(&d, 4);
+    rv_road_drive_run(&d, two, 0, &blind);
     rvc_true(check, name, rv_road_load(two, s.bytes, s.size, NULL) == RV_OK, "load failed");
-    run(&d, two, 0, &loaded);
+    rv_road_drive_run(&d, two, 0, &loaded);
     rvc_true(
         check, name, blind.report.road == 0 && loaded.report.seeds == 0 && loaded.report.road > 100,
         "without disparity: %d road before load, %d after", blind.report.road, loaded.report.road);
-    run(&d, one, 0, &blind);
-    same_result(&d, &blind, &loaded, "first frame after load");
+    rv_road_drive_run(&d, one, 0, &blind);
+    rv_road_result_same(&d, &blind, &loaded, "first frame after load");
     free(s.bytes);
-    close_result(&blind);
-    close_result(&loaded);
+    rv_road_result_close(&blind);
+    rv_road_result_close(&loaded);
   }
   rv_road_free(&one);
   rv_road_free(&two);
-  close_drive(&d);
+  rv_road_drive_close(&d);
   rvc_ok(check, name);
 }
 
@@ -261,16 +156,17 @@ static void check_file(RvCheck *check) {
   const char *name = "road/save-file";
   if (!rvc_wants(check, name))
     return;
-  Drive d;
+  RvRoadDrive d;
   char folder[] = "/tmp/rv-road-XXXXXX", path[64], missing[64];
   if (!rvc_true(check, name, mkdtemp(folder) != NULL, "no folder to write to"))
     return;
   snprintf(path, sizeof path, "%s/library", folder);
   snprintf(missing, sizeof missing, "%s/none/library", folder);
-  open_drive(check, name, &d, 103, 91);
-  RvRoad *one = new_road(&d, &d.config, RV_CPU), *two = new_road(&d, &d.config, RV_CPU);
+  rv_road_drive_open(check, name, &d, 103, 91);
+  RvRoad *one = rv_road_drive_new(&d, &d.config, RV_CPU),
+         *two = rv_road_drive_new(&d, &d.config, RV_CPU);
   if (one && two) {
-    drive(&d, one, 0, 1);
+    rv_road_drive_frames(&d, one, 0, 1);
     const RvStatus saved = rv_road_save_file(one, path, NULL);
     const RvStatus again = rv_road_save_file(one, path, NULL);
     const RvStatus loaded = rv_road_load_file(two, path, NULL);
@@ -291,7 +187,7 @@ static void check_file(RvCheck *check) {
   rvc_true(check, name, rmdir(folder) == 0, "something is left in %s", folder);
   rv_road_free(&one);
   rv_road_free(&two);
-  close_drive(&d);
+  rv_road_drive_close(&d);
   rvc_ok(check, name);
 }
 
@@ -339,8 +235,8 @@ static int change(RvRoadConfig *c, int which) {
 static void check_flight(RvCheck *check, RvEngine engine, const char *name) {
   if (!rvc_wants(check, name))
     return;
-  Drive d;
-  open_drive(check, name, &d, 103, 91);
+  RvRoadDrive d;
+  rv_road_drive_open(check, name, &d, 103, 91);
   d.config.min_samples = 150;
   for (int which = 0;; which++) {
     RvRoadConfig c = d.config;
@@ -348,9 +244,10 @@ static void check_flight(RvCheck *check, RvEngine engine, const char *name) {
     if (!change(&c, which))
       break;
     snprintf(what, sizeof what, "change %d in flight", which);
-    RvRoad *road = new_road(&d, &d.config, engine), *other = new_road(&d, &c, engine);
+    RvRoad *road = rv_road_drive_new(&d, &d.config, engine),
+           *other = rv_road_drive_new(&d, &c, engine);
     if (road && other) {
-      drive(&d, road, 0, 4);
+      rv_road_drive_frames(&d, road, 0, 4);
       Saved s = save(&d, road);
       rvc_true(check, name,
                rv_road_set_config(road, &c, NULL) == RV_OK &&
@@ -362,7 +259,7 @@ static void check_flight(RvCheck *check, RvEngine engine, const char *name) {
     rv_road_free(&road);
     rv_road_free(&other);
   }
-  close_drive(&d);
+  rv_road_drive_close(&d);
   rvc_ok(check, name);
 }
 
@@ -371,12 +268,12 @@ static void check_flight(RvCheck *check, RvEngine engine, const char *name) {
 static void check_flight_rules(RvCheck *check, RvEngine engine, const char *name) {
   if (!rvc_wants(check, name))
     return;
-  Drive d, large;
-  open_drive(check, name, &d, 103, 91);
-  open_drive(check, name, &large, 151, 113);
-  RvRoad *road = new_road(&d, &d.config, engine);
+  RvRoadDrive d, large;
+  rv_road_drive_open(check, name, &d, 103, 91);
+  rv_road_drive_open(check, name, &large, 151, 113);
+  RvRoad *road = rv_road_drive_new(&d, &d.config, engine);
   if (road) {
-    drive(&d, road, 0, 2);
+    rv_road_drive_frames(&d, road, 0, 2);
     Saved before = save(&d, road);
     RvRoadConfig bad = d.config;
     bad.roughness = NAN;
@@ -389,21 +286,21 @@ static void check_flight_rules(RvCheck *check, RvEngine engine, const char *name
     same_bytes(&d, road, &before, "bad parameters");
     rvc_true(check, name, rv_road_set_config(road, &large.config, NULL) == RV_OK, "other size");
     same_bytes(&large, road, &before, "other size");
-    drive(&large, road, 3, 4);
+    rv_road_drive_frames(&large, road, 3, 4);
     large.config.bins = 4;
-    Result r;
-    open_result(&large.config, &r);
+    RvRoadResult r;
+    rv_road_result_open(&large.config, &r);
     rvc_true(check, name, rv_road_set_config(road, &large.config, NULL) == RV_OK, "other bins");
-    paint(&large, 5);
-    run(&large, road, 0, &r);
+    rv_road_drive_paint(&large, 5);
+    rv_road_drive_run(&large, road, 0, &r);
     rvc_true(check, name, r.report.models == 0 && r.report.waiting == 0,
              "other bins: %d models, %d wait", r.report.models, r.report.waiting);
-    close_result(&r);
+    rv_road_result_close(&r);
     free(before.bytes);
   }
   rv_road_free(&road);
-  close_drive(&d);
-  close_drive(&large);
+  rv_road_drive_close(&d);
+  rv_road_drive_close(&large);
   rvc_ok(check, name);
 }
 

@@ -7,6 +7,9 @@
 void rv_road_save_cases(RvCheck *check);
 void rv_road_library_cases(RvCheck *check);
 
+/* Input that teaches nothing. */
+void rv_road_bad_cases(RvCheck *check);
+
 /* Any bytes as a library. */
 void rv_road_fuzz_library(const uint8_t *bytes, size_t size);
 

@@ -73,6 +73,12 @@ RvRoadLearnt *rv_road_learnt_new(int bins, int models, int waiting);
 /* Makes it what an object of `config` could have learnt; the same bins. */
 void rv_road_learnt_fit(RvRoadLearnt *learnt, const RvRoadConfig *config);
 
+/* Most models that one learning makes. */
+static inline int rv_road_models_most(const RvRoadConfig *c) {
+  const int given = c->initial_models > c->new_models ? c->initial_models : c->new_models;
+  return c->estimate_models ? c->library_size : given;
+}
+
 /* The tables of both engines: RV_ROAD_INVERSE_SIZE, RV_ROAD_EXP_SIZE, RV_ROAD_LOG_SIZE entries. */
 void rv_road_inverse_table(const RvRoadConfig *config, uint32_t *table);
 void rv_road_exp_table(uint32_t *table);
@@ -86,6 +92,14 @@ typedef struct RvRoadModels {
   double *mean, *variance; /* [model][cell] */
   double *weight;          /* [model] */
 } RvRoadModels;
+
+/* Clusters of exemplars, [cluster][cluster]: sums over all pairs of members, symmetric. */
+typedef struct RvRoadClusters {
+  uint32_t apart[RV_ROAD_EXEMPLARS * RV_ROAD_EXEMPLARS];
+  uint32_t squared[RV_ROAD_EXEMPLARS * RV_ROAD_EXEMPLARS];
+  uint64_t within[RV_ROAD_EXEMPLARS]; /* squared distances of all pairs of a cluster */
+  int size[RV_ROAD_EXEMPLARS];        /* exemplars; 0: merged into another */
+} RvRoadClusters;
 
 typedef struct RvRoadWork {
   RvRoadConfig config;
@@ -107,6 +121,7 @@ typedef struct RvRoadWork {
   int32_t *parent;     /* [patch]: union-find; the root is the smallest patch */
   int32_t *size;       /* [patch]: of a root's component */
   uint8_t *features;   /* [sample][cell]: those that wait, then the seeds */
+  uint32_t *key;       /* [sample]: see rv_road_bucket */
   int32_t *rest;       /* [sample]: nearest model, then those that are left */
   uint32_t *share;     /* [sample][model]: responsibility in 1/65536 */
   uint32_t *cost;      /* [model][cell][count] */
@@ -114,6 +129,7 @@ typedef struct RvRoadWork {
   uint32_t *exp, *log; /* tables of RV_ROAD_EXP_SIZE, RV_ROAD_LOG_SIZE */
   int64_t *prior;      /* [model] */
   RvRoadModels library, fresh;
+  RvRoadClusters *clusters;
   int waiting;
   RvRoadPlane plane;
   RvRoadReport report;
@@ -132,6 +148,8 @@ void rv_road_ground(RvRoadWork *work);
 void rv_road_seeds(RvRoadWork *work, const RvPlane *disparity);
 /* Library and waiting samples. */
 void rv_road_learn(RvRoadWork *work);
+/* How many models the samples named by rest[] are made into, 1 .. library_size. */
+int rv_road_clusters(RvRoadWork *work, int samples);
 /* Expectation maximisation: `samples` rows of `features` named by rest[] become at most k models in
  * `fresh`; returns the iterations. */
 int rv_road_em(RvRoadWork *work, int samples, int k);

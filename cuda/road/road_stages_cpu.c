@@ -16,7 +16,7 @@ void rv_road_layout(RvRoadWork *w, const RvRoadConfig *c, RvArena *arena) {
   w->cells = c->bins * c->bins;
   w->area = c->patch_size * c->patch_size;
   w->threads = rv_min(rv_threads(c->threads), rv_max(1, w->rows));
-  w->models_em = rv_max(c->initial_models, c->new_models);
+  w->models_em = rv_road_models_most(c);
   const size_t patches = (size_t)w->patches, cells = (size_t)w->cells;
   const size_t samples = patches + (size_t)c->min_samples;
   w->histogram = rv_arena_take(arena, 768 * sizeof *w->histogram);
@@ -33,6 +33,7 @@ void rv_road_layout(RvRoadWork *w, const RvRoadConfig *c, RvArena *arena) {
   w->parent = rv_arena_take(arena, patches * sizeof *w->parent);
   w->size = rv_arena_take(arena, patches * sizeof *w->size);
   w->features = rv_arena_take(arena, samples * cells);
+  w->key = rv_arena_take(arena, samples * sizeof *w->key);
   w->rest = rv_arena_take(arena, samples * sizeof *w->rest);
   w->share = rv_arena_take(arena, samples * (size_t)w->models_em * sizeof *w->share);
   w->cost = rv_arena_take(arena, (size_t)c->library_size * cells * (size_t)(w->area + 1) *
@@ -41,6 +42,7 @@ void rv_road_layout(RvRoadWork *w, const RvRoadConfig *c, RvArena *arena) {
   w->exp = rv_arena_take(arena, RV_ROAD_EXP_SIZE * sizeof *w->exp);
   w->log = rv_arena_take(arena, RV_ROAD_LOG_SIZE * sizeof *w->log);
   w->prior = rv_arena_take(arena, (size_t)w->models_em * sizeof *w->prior);
+  w->clusters = c->estimate_models ? rv_arena_take(arena, sizeof *w->clusters) : NULL;
   take_models(&w->library, arena, w->cells, c->library_size);
   take_models(&w->fresh, arena, w->cells, w->models_em);
 }

@@ -219,3 +219,88 @@ void rv_road_twin_em(const uint8_t *features, int samples, int cells, int k, dou
   }
   free(share);
 }
+
+/* --- Clusters --------------------------------------------------------------------------------- */
+
+/* Mean distance of two clusters in 1/2048, of pairs in 1/256. */
+static long long twin_link(const uint8_t *rows, int count, int cells, const int *label, int a,
+                           int b) {
+  long long sum = 0, pairs = 0;
+  for (int i = 0; i < count; i++)
+    for (int j = 0; j < count; j++)
+      if (label[i] == a && label[j] == b) {
+        double squared = 0;
+        for (int k = 0; k < cells; k++)
+          squared += pow(rows[i * cells + k] - rows[j * cells + k], 2);
+        sum += (long long)floor(sqrt(squared) * 256 + 0.5);
+        pairs++;
+      }
+  return sum * 8 / pairs;
+}
+
+/* Squares about the mean of the members with this label; all of them for -1. */
+static double twin_squares(const uint8_t *rows, int count, int cells, const int *label,
+                           int wanted) {
+  double sum = 0;
+  for (int k = 0; k < cells; k++) {
+    double mean = 0, members = 0;
+    for (int i = 0; i < count; i++)
+      if (wanted < 0 || label[i] == wanted) {
+        mean += rows[i * cells + k];
+        members++;
+      }
+    for (int i = 0; i < count; i++)
+      if (wanted < 0 || label[i] == wanted)
+        sum += pow(rows[i * cells + k] - mean / members, 2);
+  }
+  return sum;
+}
+
+static int twin_models(int count, const int *label, int samples, int min_samples) {
+  int models = 0;
+  for (int a = 0; a < count; a++) {
+    int size = 0;
+    for (int i = 0; i < count; i++)
+      size += label[i] == a;
+    models +=
+        size >= 1 && size >= count / 32.0 && (double)size * samples / count >= min_samples - 1e-9;
+  }
+  return models > 1 ? models : 1;
+}
+
+/* Labels are smallest members. The links of pairs that did not change are kept: only time. */
+int rv_road_twin_clusters(const uint8_t *rows, int count, int cells, int limit, int samples,
+                          int min_samples) {
+  int *label = malloc((size_t)count * sizeof *label), models = 1;
+  long long *link = malloc((size_t)count * (size_t)count * sizeof *link);
+  double best = 0;
+  for (int i = 0; i < count; i++)
+    label[i] = i;
+  for (int i = 0; i < count * count; i++)
+    link[i] = twin_link(rows, count, cells, label, i / count, i % count);
+  const double all = twin_squares(rows, count, cells, label, -1);
+  for (int groups = count - 1; groups >= 2 && all > 1e-9; groups--) {
+    int a = -1, b = -1;
+    for (int i = 0; i < count; i++)
+      for (int j = i + 1; j < count; j++)
+        if (label[i] == i && label[j] == j && (a < 0 || link[i * count + j] < link[a * count + b]))
+          a = i, b = j;
+    for (int i = 0; i < count; i++)
+      label[i] = label[i] == b ? a : label[i];
+    for (int i = 0; i < count; i++)
+      if (label[i] == i && i != a)
+        link[i * count + a] = link[a * count + i] = twin_link(rows, count, cells, label, a, i);
+    double within = 0;
+    for (int i = 0; i < count && groups <= limit; i++)
+      within += label[i] == i ? twin_squares(rows, count, cells, label, i) : 0;
+    const double f =
+        within > 1e-9 ? (all - within) / (groups - 1) / (within / (count - groups)) : 1e300;
+    if (groups <= limit && f >= best * (1 - 1e-12)) {
+      best = f;
+      models = twin_models(count, label, samples, min_samples);
+    }
+  }
+  free(label);
+  free(link);
+  return models;
+}

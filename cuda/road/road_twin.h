@@ -37,4 +37,9 @@ double rv_road_twin_roughness(const RvRoadConfig *config, const RvPlane *dispari
 void rv_road_twin_em(const uint8_t *features, int samples, int cells, int k, double floor_variance,
                      int iterations, double *mean, double *variance, double *weight);
 
+/* The number of models in `count` exemplars of `samples` samples: clusters as lists of members, all
+ * distances and sums of squares taken anew in each step. */
+int rv_road_twin_clusters(const uint8_t *rows, int count, int cells, int limit, int samples,
+                          int min_samples);
+
 #endif
