@@ -120,8 +120,8 @@ typedef struct RvStixelsConfig {
   double sigma_ground_b;          /* px of disparity per px of row; 0.1 */
   double sigma_object_b;          /* px of disparity per px of row; 0 */
   double complexity;              /* nat per stixel, 0..1000; 5 */
-  RvStixelsPenalty gravity_minus; /* object farther than the ground below it; 1, 1 */
-  RvStixelsPenalty gravity_plus;  /* object nearer than the ground below it; 1, 1 */
+  RvStixelsPenalty gravity_minus; /* object farther than the ground below it; 0, 0.3 */
+  RvStixelsPenalty gravity_plus;  /* object nearer than the ground below it; 0, 0.3 */
   RvStixelsPenalty ordering;      /* object nearer than the object below it; 1, 0.5 */
   RvStixelsPenalty gap_minus;     /* ground lower (farther) than the ground below goes on; 1, 1 */
   RvStixelsPenalty gap_plus;      /* ground higher (nearer) than the ground below goes on; 1, 1 */
