@@ -3,13 +3,14 @@
 
 /* Of the opacity that is asked for: the texture of the road is to be seen through the colour. */
 #define TINT_SHARE 0.6
+#define MARK_SHARE 0.45
 
 static RvColor tint_of(int opacity) {
   return (RvColor){0, 208, 92, (guint8)(opacity * TINT_SHARE + 0.5)};
 }
 
 static RvColor mark_of(int opacity) {
-  return (RvColor){255, 196, 0, (guint8)(opacity * TINT_SHARE + 0.5)};
+  return (RvColor){255, 196, 0, (guint8)(opacity * MARK_SHARE + 0.5)};
 }
 
 static RvColor edge_of(int opacity) {

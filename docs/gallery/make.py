@@ -34,7 +34,7 @@ PICTURES = {
     'stixels': ('pattern=slanted-street', 1, 'cudastixels !', ''),
     'stixels-class': ('pattern=slanted-street semantics=true', 1,
                       'cudastixels semantic-classes=gggooooos !', 'stixel-colors=class'),
-    'road': ('pattern=offroad', 3, 'cudaroaddetect !', ''),
+    'road': ('pattern=offroad', 7, 'cudaroaddetect !', ''),
     'lines': ('pattern=street', 2,
               'cudahough segments=true direction=8 threshold=35 min-theta=15 max-theta=165 '
               'min-length=30 max-gap=8 !', 'show=lines thickness=4'),
