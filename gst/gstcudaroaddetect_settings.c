@@ -66,6 +66,10 @@ static const GstRvSetting rows[] = {
     {"new-models",
      "Colour models that the samples near none of the library make; at most library-size",
      GST_RV_INT, 1, RV_ROAD_LIBRARY_MAX, RV_ROAD_NEW_DEFAULT, AT(road.new_models), NULL},
+    {"estimate-models",
+     "The samples say how many models they make, up to library-size: initial-models and new-models "
+     "do not count",
+     GST_RV_BOOL, 0, 1, RV_ROAD_ESTIMATE_DEFAULT, AT(road.estimate_models), NULL},
     {"library-size", "Colour models that are kept; the lightest make room", GST_RV_INT, 1,
      RV_ROAD_LIBRARY_MAX, RV_ROAD_LIBRARY_DEFAULT, AT(road.library_size), NULL},
     {"min-samples", "Samples that new models are made of; fewer wait", GST_RV_INT, 1,

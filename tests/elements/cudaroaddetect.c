@@ -67,9 +67,10 @@ static void set_all(GstHarness *harness, const RvRoadConfig *c) {
       "max-roughness", c->max_roughness, "near-range", c->near_range, "near-width", c->near_width,
       "max-height", c->max_height, "ground-trust", c->ground_trust, "smoothing", c->smoothing,
       "min-saturation", c->min_saturation, "min-value", c->min_value, "initial-models",
-      c->initial_models, "new-models", c->new_models, "library-size", c->library_size,
-      "min-samples", c->min_samples, "update-threshold", c->update_threshold, "classify-threshold",
-      c->classify_threshold, "distance", c->distance, "variance-floor", c->variance_floor, NULL);
+      c->initial_models, "new-models", c->new_models, "estimate-models", c->estimate_models,
+      "library-size", c->library_size, "min-samples", c->min_samples, "update-threshold",
+      c->update_threshold, "classify-threshold", c->classify_threshold, "distance", c->distance,
+      "variance-floor", c->variance_floor, NULL);
 }
 
 static void check_properties(GstHarness *harness, const RvRoadConfig *c) {
@@ -95,7 +96,8 @@ GST_START_TEST(test_properties) {
   wanted[2].classify_threshold = 0.4, wanted[2].library_size = 3, wanted[2].near_width = 0;
   wanted[2].equalize = 0, wanted[2].min_saturation = 20, wanted[2].min_value = 30;
   wanted[3].bins = 5, wanted[3].initial_models = 3, wanted[3].new_models = 2;
-  wanted[3].min_samples = 60, wanted[3].variance_floor = 1e-2, wanted[3].near_range = 6;
+  wanted[3].estimate_models = 1, wanted[3].min_samples = 60, wanted[3].variance_floor = 1e-2,
+  wanted[3].near_range = 6;
   wanted[4].distance = RV_ROAD_CHI_SQUARE, wanted[4].disparity_noise = 0.3;
   wanted[4].max_roughness = 1e-3, wanted[4].smoothing = 0, wanted[4].max_height = 0;
   for (int e = 0; e < road_engine_count(); e++) {
