@@ -15,6 +15,8 @@ if [ -n "${1:-}" ]; then
 else
   source=(stereotestsrc is-live=true)
 fi
+[ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] ||
+  echo "live_camera: neither DISPLAY nor WAYLAND_DISPLAY is set: there may be no screen" >&2
 camera=()
 [ -z "${FOCAL:-}" ] || camera+=("focal-length=$FOCAL")
 [ -z "${BASELINE:-}" ] || camera+=("baseline=$BASELINE")
