@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* 1 when `whole` is `part` or goes on with a slash after it. */
@@ -247,6 +248,14 @@ int rvc_same(RvCheck *check, const char *name, const RvPlane *expected, const Rv
 
 /* --- Device copies -----------------------------------------------------------------------------
  */
+
+RvPlane rvc_plane(int width, int height, RvFormat format) {
+  const size_t stride = (size_t)width * rv_format_bytes(format);
+  const RvPlane plane = {calloc((size_t)height, stride), (ptrdiff_t)stride, width, height, format};
+  if (!plane.data)
+    abort(); /* the test's own memory */
+  return plane;
+}
 
 int rvc_upload(RvCheck *check, RvPlane *device, const RvPlane *host) {
   /* Rows are padded, as GStreamer's CUDA memory has them: a kernel that takes width for stride

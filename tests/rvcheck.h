@@ -58,6 +58,9 @@ int rvc_true(RvCheck *check, const char *name, int condition, const char *format
 int rvc_same(RvCheck *check, const char *name, const RvPlane *expected, const RvPlane *got,
              const char *what);
 
+/* Raster in host memory, dense and cleared, for free(); ends the program when there is none. */
+RvPlane rvc_plane(int width, int height, RvFormat format);
+
 /* Device copies for tests: allocate with padded rows, upload, download; a failure is counted and 0
  * returned. rvc_upload fills in all of `device`, whatever it held; without host->data it only
  * allocates. */

@@ -18,14 +18,6 @@ typedef struct Drive {
   int starts_anew; /* the library is forgotten before every frame */
 } Drive;
 
-static RvPlane new_plane(int width, int height, RvFormat format) {
-  const size_t stride = (size_t)width * rv_format_bytes(format);
-  RvPlane plane = {calloc((size_t)height, stride), (ptrdiff_t)stride, width, height, format};
-  if (!plane.data)
-    abort();
-  return plane;
-}
-
 static RvStatus run(void *user, RvStream stream) {
   Drive *d = user;
   const int frame = d->next++ % d->frames;
@@ -38,7 +30,7 @@ static RvStatus run(void *user, RvStream stream) {
 /* Paints the frames; with RV_CUDA they are moved to the GPU one by one. */
 static int paint(RvCheck *check, Drive *d, RvEngine engine) {
   const int width = d->config.width, height = d->config.height;
-  RvPlane color = new_plane(width, height, RV_U32), disparity = new_plane(width, height, RV_U16);
+  RvPlane color = rvc_plane(width, height, RV_U32), disparity = rvc_plane(width, height, RV_U16);
   int good = 1;
   for (int i = 0; i < d->frames && good; i++) {
     rv_road_sequence_paint(&d->config, i, color.data, disparity.data);
@@ -47,8 +39,8 @@ static int paint(RvCheck *check, Drive *d, RvEngine engine) {
              rvc_upload(check, &d->disparity[i], &disparity);
       continue;
     }
-    d->color[i] = new_plane(width, height, RV_U32);
-    d->disparity[i] = new_plane(width, height, RV_U16);
+    d->color[i] = rvc_plane(width, height, RV_U32);
+    d->disparity[i] = rvc_plane(width, height, RV_U16);
     memcpy(d->color[i].data, color.data, (size_t)height * (size_t)color.stride);
     memcpy(d->disparity[i].data, disparity.data, (size_t)height * (size_t)disparity.stride);
   }
@@ -69,8 +61,8 @@ static int open_output(Drive *d, RvEngine engine, RvCheck *check) {
   int columns, rows;
   void *report = NULL;
   rv_road_size(&d->config, &columns, &rows);
-  RvPlane planes[3] = {new_plane(columns, rows, RV_U8), new_plane(columns, rows, RV_F32),
-                       new_plane(columns, rows, RV_U8)};
+  RvPlane planes[3] = {rvc_plane(columns, rows, RV_U8), rvc_plane(columns, rows, RV_F32),
+                       rvc_plane(columns, rows, RV_U8)};
   RvPlane *out[3] = {&d->output.mask, &d->output.distance, &d->output.seeds};
   int good = rv_buffer_new(&report, sizeof(RvRoadReport), engine) == RV_OK;
   d->output.report = report;

@@ -6,20 +6,12 @@
 
 #include "road/road_sequence.h"
 
-static RvPlane new_plane(int width, int height, RvFormat format) {
-  const size_t stride = (size_t)width * rv_format_bytes(format);
-  RvPlane plane = {calloc((size_t)height, stride), (ptrdiff_t)stride, width, height, format};
-  if (!plane.data)
-    abort();
-  return plane;
-}
-
 void rv_road_result_open(const RvRoadConfig *c, RvRoadResult *r) {
   int columns, rows;
   rv_road_size(c, &columns, &rows);
-  *r = (RvRoadResult){.mask = new_plane(columns, rows, RV_U8),
-                      .distance = new_plane(columns, rows, RV_F32),
-                      .seeds = new_plane(columns, rows, RV_U8)};
+  *r = (RvRoadResult){.mask = rvc_plane(columns, rows, RV_U8),
+                      .distance = rvc_plane(columns, rows, RV_F32),
+                      .seeds = rvc_plane(columns, rows, RV_U8)};
 }
 
 void rv_road_result_close(RvRoadResult *r) {
@@ -35,8 +27,8 @@ void rv_road_drive_open(RvCheck *check, const char *name, RvRoadDrive *d, int wi
   d->config.max_roughness = 2.4e-3;
   d->config.threads = 2;
   d->config.log = rvc_log(check);
-  d->color = new_plane(width, height, RV_U32);
-  d->disparity = new_plane(width, height, RV_U16);
+  d->color = rvc_plane(width, height, RV_U32);
+  d->disparity = rvc_plane(width, height, RV_U16);
 }
 
 void rv_road_drive_close(RvRoadDrive *d) {

@@ -20,11 +20,6 @@ typedef struct Frame {
   double slope, horizon; /* of the ground: disparity = ROLL u + slope (v - horizon) */
 } Frame;
 
-static RvPlane new_plane(int width, int height, RvFormat format) {
-  const size_t stride = (size_t)width * rv_format_bytes(format);
-  return (RvPlane){calloc((size_t)height, stride), (ptrdiff_t)stride, width, height, format};
-}
-
 static void close_frame(Frame *f) {
   free(f->color.data);
   free(f->disparity.data);
@@ -71,11 +66,11 @@ static int open_frame(RvCheck *check, const char *name, Frame *f, int width, int
   f->config.near_width = 0.8; /* the street is 0.9 m wide, the camera 0.75 m above it */
   f->config.log = rvc_log(check);
   rv_road_size(&f->config, &f->columns, &f->rows);
-  f->color = new_plane(width, height, RV_U32);
-  f->disparity = new_plane(width, height, RV_U16);
-  f->mask = new_plane(f->columns, f->rows, RV_U8);
-  f->distance = new_plane(f->columns, f->rows, RV_F32);
-  f->seeds = new_plane(f->columns, f->rows, RV_U8);
+  f->color = rvc_plane(width, height, RV_U32);
+  f->disparity = rvc_plane(width, height, RV_U16);
+  f->mask = rvc_plane(f->columns, f->rows, RV_U8);
+  f->distance = rvc_plane(f->columns, f->rows, RV_F32);
+  f->seeds = rvc_plane(f->columns, f->rows, RV_U8);
   const int good =
       f->color.data && f->disparity.data && f->mask.data && f->distance.data && f->seeds.data;
   if (rvc_true(check, name, good, "out of memory")) {
@@ -349,11 +344,11 @@ void rv_road_fuzz(const uint8_t *bytes, size_t size) {
   rv_road_size(c, &f.columns, &f.rows);
   if (rv_road_new(&road, c, RV_CPU) != RV_OK)
     return;
-  f.color = new_plane(c->width, c->height, RV_U32);
-  f.disparity = new_plane(c->width, c->height, RV_U16);
-  f.mask = new_plane(f.columns, f.rows, RV_U8);
-  f.distance = new_plane(f.columns, f.rows, RV_F32);
-  f.seeds = new_plane(f.columns, f.rows, RV_U8);
+  f.color = rvc_plane(c->width, c->height, RV_U32);
+  f.disparity = rvc_plane(c->width, c->height, RV_U16);
+  f.mask = rvc_plane(f.columns, f.rows, RV_U8);
+  f.distance = rvc_plane(f.columns, f.rows, RV_F32);
+  f.seeds = rvc_plane(f.columns, f.rows, RV_U8);
   if (!f.color.data || !f.disparity.data || !f.mask.data || !f.distance.data || !f.seeds.data)
     abort();
   for (int frame = 0; frame < 3; frame++) {

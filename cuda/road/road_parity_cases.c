@@ -25,14 +25,6 @@ typedef struct Pair {
   char what[200];
 } Pair;
 
-static RvPlane new_plane(int width, int height, RvFormat format) {
-  const size_t stride = (size_t)width * rv_format_bytes(format);
-  RvPlane plane = {calloc((size_t)height, stride), (ptrdiff_t)stride, width, height, format};
-  if (!plane.data)
-    abort();
-  return plane;
-}
-
 static void close_pair(Pair *p) {
   RvPlane *host[] = {&p->cpu.color, &p->cpu.disparity, &p->cpu.mask, &p->cpu.distance,
                      &p->cpu.seeds, &p->mask,          &p->distance, &p->seeds};
@@ -60,14 +52,14 @@ static int open_pair(RvCheck *check, const char *name, Pair *p) {
       c->width, c->height, c->patch_size, c->bins, c->equalize, c->initial_models, c->new_models,
       c->library_size, c->estimate_models, c->min_samples, c->update_threshold,
       c->classify_threshold, (int)c->distance, c->variance_floor);
-  p->cpu.color = new_plane(c->width, c->height, RV_U32);
-  p->cpu.disparity = new_plane(c->width, c->height, RV_U16);
-  p->cpu.mask = new_plane(columns, rows, RV_U8);
-  p->cpu.distance = new_plane(columns, rows, RV_F32);
-  p->cpu.seeds = new_plane(columns, rows, RV_U8);
-  p->mask = new_plane(columns, rows, RV_U8);
-  p->distance = new_plane(columns, rows, RV_F32);
-  p->seeds = new_plane(columns, rows, RV_U8);
+  p->cpu.color = rvc_plane(c->width, c->height, RV_U32);
+  p->cpu.disparity = rvc_plane(c->width, c->height, RV_U16);
+  p->cpu.mask = rvc_plane(columns, rows, RV_U8);
+  p->cpu.distance = rvc_plane(columns, rows, RV_F32);
+  p->cpu.seeds = rvc_plane(columns, rows, RV_U8);
+  p->mask = rvc_plane(columns, rows, RV_U8);
+  p->distance = rvc_plane(columns, rows, RV_F32);
+  p->seeds = rvc_plane(columns, rows, RV_U8);
   p->cpu.report = &p->cpu_report;
   const int made = rvc_upload(check, &p->cuda.mask, &p->mask) &&
                    rvc_upload(check, &p->cuda.distance, &p->distance) &&
