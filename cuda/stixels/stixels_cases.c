@@ -337,6 +337,58 @@ static void check_render(RvCheck *check) {
   rvc_ok(check, name);
 }
 
+/* Each pixel of `drawn` against the rendered maps and the list itself. */
+static void check_drawn(RvCheck *check, const char *name, const RvStixelsConfig *c,
+                        const StixelsResult *r, const StixelsInput *maps,
+                        const StixelsInput *drawn) {
+  for (int y = 0; y < c->height; y++)
+    for (int x = 0; x < c->width; x++) {
+      const int at = y * STIXELS_SIDE + x;
+      int mark = x % c->stixel_width == 0, semantic = RV_SEMANTIC_NONE;
+      for (uint32_t k = 0; k < r->offsets[r->columns]; k++)
+        if (r->stixels[k].column / c->stixel_width == x / c->stixel_width) {
+          mark |= r->stixels[k].v_top == y;
+          if (r->stixels[k].v_top <= y && r->stixels[k].v_bottom >= y)
+            semantic = r->stixels[k].semantic;
+        }
+      const int structure = maps->confidence[at], sky = structure == RV_STIXEL_SKY;
+      const int value = sky || semantic == RV_SEMANTIC_NONE ? 1 + structure : 4 + semantic;
+      const int stripe = sky ? 0 : maps->disparity[at] / 64 % 2 * 36;
+      rvc_true(check, name, drawn->labels[at] == value + stripe, "pixel %d, %d: class %d, not %d",
+               x, y, drawn->labels[at], value + stripe);
+      rvc_true(check, name,
+               drawn->disparity[at] == (sky ? 0 : maps->disparity[at]) &&
+                   drawn->confidence[at] == (sky || !mark ? 0 : 255),
+               "pixel %d, %d: %d, outline %d", x, y, drawn->disparity[at], drawn->confidence[at]);
+    }
+}
+
+static void check_foreign(RvCheck *check, const char *name) {
+  const float nan = nanf("");
+  const RvStixel foreign[] = {{60000, 9, 0, 0, 0, 1, 1, 0},
+                              {3, 60000, 0, 1, 0, 1, 1, 0},
+                              {3, 2, 9, 1, 0, 1, 1, 0},
+                              {3, 9, 0, 1, 0, nan, INFINITY, 0}};
+  StixelsInput *drawn = stixels_input_new(10, 10);
+  const RvStixelsRasters depth = {.disparity = drawn->d}, wrong = {.disparity = drawn->c},
+                         edges = {.outline = drawn->c};
+  RvStixelsRasters other = {.disparity = drawn->d, .classes = drawn->c};
+  other.classes.width = 9;
+  rvc_true(check, name,
+           rv_stixels_draw(foreign, 4, 64, &depth, RV_CPU, NULL, NULL) == RV_OK &&
+               drawn->disparity[2] == 0 && drawn->disparity[3] == 1 && drawn->disparity[10] == 0,
+           "a foreign list");
+  rvc_true(check, name,
+           rv_stixels_draw(NULL, 1, 8, &depth, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
+               rv_stixels_draw(foreign, 4, 0, &depth, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
+               rv_stixels_draw(foreign, 4, 8, &wrong, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
+               rv_stixels_draw(foreign, 4, 8, &edges, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
+               rv_stixels_draw(foreign, 4, 8, &other, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
+               rv_stixels_draw(foreign, 4, 8, NULL, RV_CPU, NULL, NULL) == RV_ERR_ARG,
+           "bad arguments");
+  free(drawn);
+}
+
 /* What drawing makes of a list is what rendering makes of it, but for the sky, with the first row
  * and column of each stixel marked; foreign lists do no harm. */
 static void check_draw(RvCheck *check) {
@@ -368,55 +420,14 @@ static void check_draw(RvCheck *check) {
              rv_stixels_draw(r.stixels, r.offsets[r.columns], c.stixel_width, &rasters, RV_CPU,
                              NULL, NULL) == RV_OK,
              "draw");
-    for (int y = 0; y < c.height; y++)
-      for (int x = 0; x < c.width; x++) {
-        const int at = y * STIXELS_SIDE + x;
-        int mark = x % c.stixel_width == 0, semantic = RV_SEMANTIC_NONE;
-        for (uint32_t k = 0; k < r.offsets[r.columns]; k++)
-          if (r.stixels[k].column / c.stixel_width == x / c.stixel_width) {
-            mark |= r.stixels[k].v_top == y;
-            if (r.stixels[k].v_top <= y && r.stixels[k].v_bottom >= y)
-              semantic = r.stixels[k].semantic;
-          }
-        const int structure = maps->confidence[at], sky = structure == RV_STIXEL_SKY;
-        const int value = sky || semantic == RV_SEMANTIC_NONE ? 1 + structure : 4 + semantic;
-        const int stripe = sky ? 0 : maps->disparity[at] / 64 % 2 * 36;
-        rvc_true(check, name, drawn->labels[at] == value + stripe, "pixel %d, %d: class %d, not %d",
-                 x, y, drawn->labels[at], value + stripe);
-        rvc_true(check, name,
-                 drawn->disparity[at] == (sky ? 0 : maps->disparity[at]) &&
-                     drawn->confidence[at] == (sky || !mark ? 0 : 255),
-                 "pixel %d, %d: %d, outline %d", x, y, drawn->disparity[at], drawn->confidence[at]);
-      }
+    check_drawn(check, name, &c, &r, maps, drawn);
     rv_stixels_free(&stixels);
     stixels_result_free(&r);
     free(input);
     free(maps);
     free(drawn);
   }
-  const float nan = nanf("");
-  const RvStixel foreign[] = {{60000, 9, 0, 0, 0, 1, 1, 0},
-                              {3, 60000, 0, 1, 0, 1, 1, 0},
-                              {3, 2, 9, 1, 0, 1, 1, 0},
-                              {3, 9, 0, 1, 0, nan, INFINITY, 0}};
-  StixelsInput *drawn = stixels_input_new(10, 10);
-  const RvStixelsRasters depth = {.disparity = drawn->d}, wrong = {.disparity = drawn->c},
-                         edges = {.outline = drawn->c};
-  RvStixelsRasters other = {.disparity = drawn->d, .classes = drawn->c};
-  other.classes.width = 9;
-  rvc_true(check, name,
-           rv_stixels_draw(foreign, 4, 64, &depth, RV_CPU, NULL, NULL) == RV_OK &&
-               drawn->disparity[2] == 0 && drawn->disparity[3] == 1 && drawn->disparity[10] == 0,
-           "a foreign list");
-  rvc_true(check, name,
-           rv_stixels_draw(NULL, 1, 8, &depth, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
-               rv_stixels_draw(foreign, 4, 0, &depth, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
-               rv_stixels_draw(foreign, 4, 8, &wrong, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
-               rv_stixels_draw(foreign, 4, 8, &edges, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
-               rv_stixels_draw(foreign, 4, 8, &other, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
-               rv_stixels_draw(foreign, 4, 8, NULL, RV_CPU, NULL, NULL) == RV_ERR_ARG,
-           "bad arguments");
-  free(drawn);
+  check_foreign(check, name);
   rvc_ok(check, name);
 }
 

@@ -52,6 +52,23 @@ typedef struct Engines {
   StixelsInput *maps; /* of the CPU engine */
 } Engines;
 
+/* What the CUDA engine drew, against the CPU engine; `maps` has room for it. */
+static void same_drawing(RvCheck *check, const char *name, const Engines *e, uint32_t count,
+                         int stixel_width, const RvStixelsRasters *drawn, StixelsInput *maps) {
+  const RvPlane *size = &maps->c;
+  const RvPlane wanted = {e->maps->labels, size->stride, size->width, size->height, RV_U8};
+  const RvPlane found = {maps->labels, size->stride, size->width, size->height, RV_U8};
+  const RvStixelsRasters twins = {e->maps->d, wanted, e->maps->c};
+  rv_stixels_draw(e->want.stixels, count, stixel_width, &twins, RV_CPU, NULL, NULL);
+  if (rvc_download(check, &maps->d, &drawn->disparity) &&
+      rvc_download(check, &maps->c, &drawn->outline) &&
+      rvc_download(check, &found, &drawn->classes)) {
+    rvc_same(check, name, &e->maps->d, &maps->d, "drawn disparity");
+    rvc_same(check, name, &e->maps->c, &maps->c, "outline");
+    rvc_same(check, name, &wanted, &found, "drawn classes");
+  }
+}
+
 /* One frame on both engines: run, then render what was found. */
 static void check_frame(RvCheck *check, const char *name, const char *what, Engines *e,
                         const StixelsInput *input, int trusted, int stixel_width) {
@@ -98,16 +115,7 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
     same_results(check, name, what, &e->want, &e->got);
     rvc_same(check, name, &e->maps->d, &maps->d, what);
     rvc_same(check, name, &e->maps->c, &maps->c, what);
-    const RvPlane wanted = {e->maps->labels, e->maps->c.stride, c.width, c.height, RV_U8};
-    const RvPlane found = {maps->labels, maps->c.stride, c.width, c.height, RV_U8};
-    const RvStixelsRasters twins = {e->maps->d, wanted, e->maps->c};
-    rv_stixels_draw(e->want.stixels, kept, stixel_width, &twins, RV_CPU, NULL, NULL);
-    if (rvc_download(check, &maps->d, &d) && rvc_download(check, &maps->c, &c) &&
-        rvc_download(check, &found, &kinds)) {
-      rvc_same(check, name, &e->maps->d, &maps->d, "drawn disparity");
-      rvc_same(check, name, &e->maps->c, &maps->c, "outline");
-      rvc_same(check, name, &wanted, &found, "drawn classes");
-    }
+    same_drawing(check, name, e, kept, stixel_width, &rasters, maps);
   }
   rvc_device_free(&d);
   rvc_device_free(&c);
