@@ -151,7 +151,9 @@ beside_peers() {
 part_bench() {
   run 300 "$bundle/bin/rvcheck" --bench --engine cuda
   local status=$?
-  grep -E '^(bench |FAIL|did not)' "$work/log" >"$work/bench"
+  grep -E '^(bench |ratio |FAIL|did not)' "$work/log" >"$work/bench"
+  run 60 "$bundle/bin/rvcheck" --model vote --engine cuda || status=$?
+  grep -E '^(model |FAIL|did not)' "$work/log" >>"$work/bench"
   beside_peers "$work/bench" >"$work/table"
   cat "$work/table" >>"$work/bench"
   return "$status"

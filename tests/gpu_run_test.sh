@@ -18,6 +18,7 @@ case $* in
   *none/none*) exit 1 ;;
   *--bench*) echo "bench sgm/1242x375-d128-p4 cuda median_us=250.0 p95_us=260.0"
              echo "bench sgm/1242x375-d128-p8 cuda median_us=500.0 p95_us=560.0" ;;
+  *--model*) echo "model vote mean_error=${PRETEND_ERROR:-1.0}%"; [ -z "${PRETEND_ERROR:-}" ] ;;
   *) echo "rvcheck: 10 checks, ${PRETEND_FAILED:-0} failed"; exit "${PRETEND_FAILED:-0}" ;;
 esac
 E2
@@ -59,7 +60,9 @@ expect 2 no-such-part -- 'no part no-such-part'
 expect 0 parity sanitize bench -- '^gpu: Pretended GPU$' '^driver: 999.1$' '^cuda-sources: H1$' \
   '^\[parity\] good' '^rvcheck: 10 checks, 0 failed' '^contract: 5' '^\[sanitize\] good' \
   '^initcheck: clean' '^\[bench\] good' '^bench sgm/1242x375-d128-p4 cuda median_us=250.0 p95_us=260.0$' \
-  '^sgm/1242x375-d128-p4 +250.0 +300 +120  libSGM 1326 \(5.30\)' 'p8 +500.*above must' '!STALE'
+  '^sgm/1242x375-d128-p4 +250.0 +300 +120  libSGM 1326 \(5.30\)' 'p8 +500.*above must' '^model vote' '!STALE'
+PRETEND_ERROR=7 expect 1 bench -- '^\[bench\] FAILED' '^model vote mean_error=7%' '^bench sgm'
+expect 0 bench -- '^\[bench\] good'
 PRETEND_HAZARD=yes expect 1 sanitize -- '^\[sanitize\] FAILED' '^racecheck: NOT CLEAN \(exit 9\)' \
   'RACECHECK SUMMARY: 1 hazard' '^initcheck: did not finish in [123] s' '^synccheck: NOT RUN, no time left' '^\[parity\] good' '!STALE'
 PRETEND_FAILED=1 expect 1 parity -- '^\[parity\] FAILED' '^rvcheck: 10 checks, 1 failed'

@@ -71,14 +71,14 @@ void rvc_device_free(RvPlane *device);
 /* Times `run(user, stream)`: warm-up, then the median and 95th percentile; for RV_CUDA events round
  * replays of a graph of eight runs, over eight, for RV_CPU the monotonic clock round single runs.
  * Prints `bench NAME ENGINE median_us=X p95_us=Y`. Does nothing when --only or --engine leaves the
- * row out. */
-void rvc_bench(RvCheck *check, const char *name, RvEngine engine,
-               RvStatus (*run)(void *user, RvStream stream), void *user);
+ * row out. Returns the median in µs, 0 when nothing was timed. */
+double rvc_bench(RvCheck *check, const char *name, RvEngine engine,
+                 RvStatus (*run)(void *user, RvStream stream), void *user);
 
 /* The same where run() takes the next frame of a sequence of `frames` (a multiple of 8, at most
  * RVC_SEQUENCE) at each call: graphs of eight frames follow one another through all of it. */
 #define RVC_SEQUENCE 64
-void rvc_bench_sequence(RvCheck *check, const char *name, RvEngine engine, int frames,
-                        RvStatus (*run)(void *user, RvStream stream), void *user);
+double rvc_bench_sequence(RvCheck *check, const char *name, RvEngine engine, int frames,
+                          RvStatus (*run)(void *user, RvStream stream), void *user);
 
 #endif

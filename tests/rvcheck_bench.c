@@ -175,17 +175,17 @@ int rvc_time_cuda(double *us, int room, double seconds, RvStatus *status,
   return time_cuda(us, room, seconds, 1, status, run, user);
 }
 
-void rvc_bench(RvCheck *check, const char *name, RvEngine engine,
-               RvStatus (*run)(void *user, RvStream stream), void *user) {
-  rvc_bench_sequence(check, name, engine, 1, run, user);
+double rvc_bench(RvCheck *check, const char *name, RvEngine engine,
+                 RvStatus (*run)(void *user, RvStream stream), void *user) {
+  return rvc_bench_sequence(check, name, engine, 1, run, user);
 }
 
-void rvc_bench_sequence(RvCheck *check, const char *name, RvEngine engine, int frames,
-                        RvStatus (*run)(void *user, RvStream stream), void *user) {
+double rvc_bench_sequence(RvCheck *check, const char *name, RvEngine engine, int frames,
+                          RvStatus (*run)(void *user, RvStream stream), void *user) {
   if (!check->bench || !rvc_wants(check, name))
-    return;
+    return 0;
   if (engine == RV_CUDA ? !check->cuda : !check->cpu_timed)
-    return;
+    return 0;
   const double seconds = check->small ? 0.1 : 1.5;
   double us[ROOM];
   RvStatus status = RV_OK;
@@ -193,7 +193,7 @@ void rvc_bench_sequence(RvCheck *check, const char *name, RvEngine engine, int f
                                      : time_cpu(us, ROOM, seconds, &status, run, user);
   if (runs == 0) {
     rvc_fail(check, name, "benchmark: %s", rv_status_text(status));
-    return;
+    return 0;
   }
   qsort(us, (size_t)runs, sizeof us[0], by_value);
   const double median = runs % 2 ? us[runs / 2] : 0.5 * (us[runs / 2 - 1] + us[runs / 2]);
@@ -202,4 +202,5 @@ void rvc_bench_sequence(RvCheck *check, const char *name, RvEngine engine, int f
          median, p95);
   fflush(stdout);
   check->timed++;
+  return median;
 }

@@ -66,17 +66,24 @@ static __device__ __forceinline__ uint64_t peak_key(const PeakJob &j, const RvHo
  * SORT_MOST to `sorted` too, if it is there. */
 static __device__ void find_peaks(const PeakJob &j, const RvHoughPlan &p, unsigned count,
                                   unsigned blocks, unsigned *place, uint64_t *sorted) {
-  const unsigned step = blocks * PEAK_THREADS;
-  for (unsigned i = blockIdx.x * PEAK_THREADS + threadIdx.x; i < count; i += AHEAD * step) {
+  const unsigned all = 0xffffffffu, step = blocks * PEAK_THREADS, lane = threadIdx.x % 32;
+  const unsigned first = blockIdx.x * PEAK_THREADS + threadIdx.x - lane; /* of the warp */
+  for (unsigned i = first; i < count; i += AHEAD * step) {
     uint64_t found[AHEAD];
 #pragma unroll
-    for (unsigned n = 0; n < AHEAD; n++)
-      found[n] = i + n * step < count ? peak_key(j, p, __ldcg(&j.candidates[i + n * step])) : 0;
+    for (unsigned n = 0; n < AHEAD; n++) {
+      const unsigned at = i + n * step + lane;
+      found[n] = at < count ? peak_key(j, p, __ldcg(&j.candidates[at])) : 0;
+    }
 #pragma unroll
     for (unsigned n = 0; n < AHEAD; n++) {
+      const unsigned bits = __ballot_sync(all, found[n] != 0);
+      unsigned at = 0;
+      if (lane == 0 && bits)
+        at = atomicAdd(place, (unsigned)__popc(bits));
+      at = __shfl_sync(all, at, 0) + __popc(bits & ((1u << lane) - 1));
       if (!found[n])
         continue;
-      const unsigned at = atomicAdd(place, 1u);
       j.keys[at] = found[n];
       if (sorted && at < SORT_MOST)
         sorted[at] = found[n];
@@ -224,6 +231,7 @@ static __device__ int order_by_buckets(const PeakJob &j, const RvHoughPlan &p, c
     const unsigned bucket = (most - (uint32_t)(key >> 32)) >> shift;
     const unsigned first = bucket ? start[bucket - 1] : 0, end = start[bucket];
     unsigned rank = first;
+#pragma unroll 4
     for (unsigned k = first; k < end; k++)
       rank += keys[order[k]] > key;
     put(j, p, key, rank);

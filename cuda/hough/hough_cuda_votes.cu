@@ -3,17 +3,19 @@
 #include "hough/hough_cuda.h"
 
 #define LIST_THREADS 256
-#define UNIT 16 /* pixels of one thread */
+#define UNIT 16              /* pixels of one thread, in a row */
+#define TILE_X 2             /* units of a warp in a row: a sector of memory each row */
+#define TILE_Y (32 / TILE_X) /* rows of a warp */
 
 /* --- Stage one: the list -------------------------------------------------------------------------
  */
 
 struct ListJob {
   HoughMap edges;
-  int width, height, per_row; /* px, px, units */
-  const uint32_t *gradients;  /* NULL: binary edges */
-  uint32_t *points, *values;  /* values: NULL when votes do not need any */
-  uint8_t *out;               /* edge map of the output, or NULL */
+  int width, height, tiles;  /* px, px, tiles in a row */
+  const uint32_t *gradients; /* NULL: binary edges */
+  uint32_t *points, *values; /* values: NULL when votes do not need any */
+  uint8_t *out;              /* edge map of the output, or NULL */
   ptrdiff_t out_stride;
   uint4 *clear; /* bins to be cleared meanwhile, or NULL */
   size_t quads;
@@ -37,7 +39,10 @@ static __device__ __forceinline__ unsigned unit_bits(const ListJob &j, int x, in
   return bits;
 }
 
-/* Where this thread's points go in the list: a sum over the threads before it in the block, and one
+/* Points of a warp's tile follow one another: at any angle their bins are a few neighbours, which
+ * lie in different banks of shared memory or are the same bin, and votes for that are merged.
+ *
+ * Where this thread's points go in the list: a sum over the threads before it in the block, and one
  * atomic for the block. The order of blocks is left open; votes are integers. */
 static __device__ unsigned place(unsigned count, unsigned *points) {
   __shared__ unsigned warps[LIST_THREADS / 32];
@@ -74,11 +79,13 @@ static __global__ void __launch_bounds__(LIST_THREADS)
     list_kernel(const ListJob j, HoughCounters *counters) {
   rv_launch_wait();
   rv_launch_next();
-  const int unit = (int)(blockIdx.x * LIST_THREADS + threadIdx.x);
-  const int y = unit / j.per_row, x = unit % j.per_row * UNIT;
-  unsigned bits = y < j.height ? unit_bits(j, x, y) : 0;
+  const int tile = (int)(blockIdx.x * LIST_THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32;
+  const int y = tile / j.tiles * TILE_Y + lane % TILE_Y;
+  const int x = (tile % j.tiles * TILE_X + lane / TILE_Y) * UNIT;
+  const bool is_inside = x < j.width && y < j.height;
+  unsigned bits = is_inside ? unit_bits(j, x, y) : 0;
   unsigned at = place(__popc(bits), &counters->points);
-  if (j.out && y < j.height)
+  if (j.out && is_inside)
     copy_edges(j, x, y, bits);
   for (; bits; bits &= bits - 1, at++) {
     const int u = x + __ffs((int)bits) - 1;
@@ -162,7 +169,7 @@ static RvVoteListShape fast_shape(const RvHoughPlan *p, int processors, int has_
   for (int i = 0; i < 4; i++) {
     split(&s, groups[i], processors, has_clusters);
     const int blocks = rv_div_up(s.spaces, s.group) * s.parts;
-    if (rv_vote_list_bytes(s) <= (size_t)shared && 4 * blocks >= 3 * processors)
+    if (rv_vote_list_bytes(s) <= (size_t)shared && 2 * blocks >= processors)
       break;
   }
   return s;
@@ -235,7 +242,7 @@ RvStatus hough_cuda_votes(HoughCuda *work, const RvHoughConfig *c, const RvHough
                           const RvHoughJob *job, HoughMap edges) {
   ListJob j = {};
   j.edges = edges;
-  j.width = p->width, j.height = p->height, j.per_row = rv_div_up(p->width, UNIT);
+  j.width = p->width, j.height = p->height, j.tiles = rv_div_up(p->width, UNIT * TILE_X);
   j.gradients = c->edges == RV_HOUGH_BINARY ? NULL : work->gradients;
   j.points = work->points, j.values = work->values;
   j.out = (uint8_t *)job->out.edges.data, j.out_stride = job->out.edges.stride;
@@ -243,7 +250,8 @@ RvStatus hough_cuda_votes(HoughCuda *work, const RvHoughConfig *c, const RvHough
     j.clear = (uint4 *)work->bins;
     j.quads = (size_t)p->angles * work->stride / 4;
   }
-  const int blocks = rv_div_up(j.per_row * p->height, LIST_THREADS);
+  const int warps = j.tiles * rv_div_up(p->height, TILE_Y);
+  const int blocks = rv_div_up(warps, LIST_THREADS / 32);
   list_kernel<<<(unsigned)blocks, LIST_THREADS, 0, job->stream>>>(j, work->counters);
   RV_LAUNCHED(&c->log);
   return cast_votes(work, c, p, job);

@@ -1,13 +1,14 @@
 /* hough_model.c: the time model of GPU-vote (section 5) on this GPU: fitted on half of a set of
  * runs, judged on the other half. rvcheck --model vote
  *
- * T1 (eq. 7) and T2 (eq. 10) are timed together, with what this engine has beside them:
- *   T = a E + b nE + e A nE F + g A N W + h G N + c + f
- * E pixels, nE edges, G angles, N bins of an angle; a block holds A angles (so that ceil(G / A)
- * takes the place of G in eq. 8 and 9) and one of P parts of the list:
- *   W = ceil(ceil(G / A) passes P / SMs),  F = W / P (eq. 9)
+ * T1 (eq. 7) and T2 (eq. 10) are timed together, for the second starts before the first has ended:
+ *   T = a E + b nE + e nE F + g A N + h P + c + f
+ * E pixels, nE edges, N bins of an angle. A block holds A angles, which takes the place of one
+ * space a block: its time for an element is one load and A votes, and A is the same in all runs.
+ * Of P parts of the list it has one:
+ *   W = ceil(ceil(G / A) passes P / SMs),  F = W / P (eq. 8 and 9, G angles)
  * d is not fitted: votes of one are not stretched, S' = 1, so its term is that of e. g is clearing
- * and adding up the bins of a block, h looking for peaks. */
+ * and writing the bins of a block, h meeting the other parts of its angles. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 #include "rvcheck_run.h"
 
 #define TERMS 6
-#define RUNS 160
+#define RUNS 280
 
 typedef struct Sample {
   double terms[TERMS]; /* in thousands */
@@ -46,12 +47,9 @@ static double time_of(HoughRun *r) {
 static void terms_of(Sample *s, const RvHoughPlan *p, const RvHoughShape *shape, double edges) {
   const int blocks = rv_div_up(p->angles, shape->group) * shape->passes * shape->parts;
   const double waves = rv_div_up(blocks, shape->processors);
-  const double terms[TERMS] = {(double)p->width * p->height,
-                               edges,
-                               shape->group * edges * waves / shape->parts,
-                               (double)shape->group * p->bins * waves,
-                               (double)p->angles * p->bins,
-                               1000.0};
+  const double terms[TERMS] = {(double)p->width * p->height, edges,
+                               edges * waves / shape->parts, (double)shape->group * p->bins,
+                               1000.0 * shape->parts,        1000.0};
   for (int i = 0; i < TERMS; i++)
     s->terms[i] = terms[i] / 1000.0;
 }
@@ -128,7 +126,7 @@ static void judge(RvCheck *check, const char *name, const Sample *samples, int c
     near += error <= 0.10;
   }
   const double mean = 100.0 * sum / judged, share = 100.0 * near / judged;
-  printf("model %s ns a=%.5f b=%.5f e=%.5f g=%.5f h=%.5f us c+f=%.3f\n", name, x[0], x[1], x[2],
+  printf("model %s ns a=%.5f b=%.5f e=%.5f g=%.5f us h=%.3f c+f=%.3f\n", name, x[0], x[1], x[2],
          x[3], x[4], x[5]);
   printf("model %s runs=%d mean_error=%.2f%% within_10%%=%.1f%% worst=%.1f%%\n", name, judged, mean,
          share, 100.0 * worst);
@@ -138,7 +136,7 @@ static void judge(RvCheck *check, const char *name, const Sample *samples, int c
 
 void hough_model(RvCheck *check) {
   static const int sizes[][2] = {{640, 480}, {1280, 720}, {1920, 1080}, {2560, 1440}};
-  static const int shares[] = {1, 3, 10, 20, 35}, steps[] = {60, 90, 180, 360};
+  static const int shares[] = {1, 3, 10, 20, 35}, steps[] = {60, 90, 120, 180, 240, 360, 720};
   static Sample samples[RUNS];
   const char *name = "vote";
   RvRandom random = rvc_random(check, "hough/model");
@@ -150,11 +148,11 @@ void hough_model(RvCheck *check) {
     rv_hough_config_init(&c);
     c.edges = RV_HOUGH_BINARY;
     c.width = sizes[i % 4][0], c.height = sizes[i % 4][1];
-    c.theta_steps = steps[i / 4 % 4];
-    c.rho_step = i / 80 ? 2.0 : 1.0;
+    c.theta_steps = steps[i / 4 % 7];
+    c.rho_step = i / 140 ? 2.0 : 1.0;
     c.threshold = RV_HOUGH_THRESHOLD_MAX; /* noise has no lines */
     c.log = rvc_log(check);
-    count += sample(check, &samples[count], &c, shares[i / 16 % 5], &random);
+    count += sample(check, &samples[count], &c, shares[i / 28 % 5], &random);
   }
   for (int i = count - 1; i > 0; i--) { /* both halves see every kind */
     const int k = rvc_range(&random, 0, i);

@@ -57,8 +57,13 @@ RvStatus rv_vote_config_check(const RvVoteConfig *config) {
 void rv_vote_plan(const RvVoteConfig *c, RvVotePlan *plan, RvVoteInstance *instance) {
   static const RvVoteInstance sums[] = {RV_VOTE_INSTANCE_sum8, RV_VOTE_INSTANCE_sum16,
                                         RV_VOTE_INSTANCE_sum32, RV_VOTE_INSTANCE_sumf};
-  *plan =
-      (RvVotePlan){c->width, c->height, c->height, 1, 1, c->format == RV_U16 ? 16 : 8, c->factor};
+  *plan = (RvVotePlan){.width = c->width,
+                       .height = c->height,
+                       .space_rows = c->height,
+                       .spaces = 1,
+                       .bins = 1,
+                       .range_log = c->format == RV_U16 ? 16 : 8,
+                       .per_factor = 0xffffffffu / (uint32_t)c->factor + 1};
   switch (c->kind) {
   case RV_VOTE_HISTOGRAM:
     plan->bins = c->bins;

@@ -65,7 +65,7 @@ RV_API RvStatus rv_vote_config_check(const RvVoteConfig *config);
 /* Size of the result: bins in a row and rows; 0 x 0 for an illegal config. */
 RV_API void rv_vote_size(const RvVoteConfig *config, int *columns, int *rows);
 
-/* Bytes that _new takes where the engine works; 0 for an illegal config. */
+/* Bytes that _new takes where the engine works: none with CUDA; 0 for an illegal config. */
 RV_API size_t rv_vote_workspace(const RvVoteConfig *config, RvEngine engine);
 
 RV_API RvStatus rv_vote_new(RvVote **out, const RvVoteConfig *config, RvEngine engine);

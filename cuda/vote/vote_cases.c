@@ -9,7 +9,9 @@
 
 #include "hough/hough_cases.h"
 #include "hough/hough_pictures.h"
+#include "rv_config.h"
 #include "rvcheck.h"
+#include "vote/vote_peers.h"
 
 typedef struct Trial {
   RvVoteConfig config;
@@ -210,6 +212,36 @@ static RvStatus run_timed(void *user, RvStream stream) {
   return rv_vote_run(t->vote, &t->input, &t->votes, stream);
 }
 
+/* The peer on the same input, timed when its votes are ours, which took `us`. */
+static void bench_peer(RvCheck *check, const char *name, const Timed *timed, const Trial *t,
+                       double us) {
+#if RV_HAVE_CUDA
+  char row[64];
+  RvVotePeer *peer = rv_vote_peer_new(&t->config, &timed->input);
+  const RvPlane ours = t->votes;
+  RvPlane theirs = ours;
+  theirs.data = malloc((size_t)ours.stride * (size_t)ours.height);
+  if (rvc_true(check, name, peer && theirs.data, "the peer cannot be set up")) {
+    snprintf(row, sizeof row, "%s-%s", name, rv_vote_peer_name(peer));
+    if (rvc_true(check, row,
+                 rv_vote_run(timed->vote, &timed->input, &timed->votes, NULL) == RV_OK &&
+                     rvc_download(check, &ours, &timed->votes) &&
+                     rv_vote_peer_run(peer, NULL) == RV_OK &&
+                     rv_vote_peer_votes(peer, theirs.data) == RV_OK,
+                 "the run failed") &&
+        rvc_same(check, row, &ours, &theirs, "the peer's votes")) {
+      const double its = rvc_bench(check, row, RV_CUDA, rv_vote_peer_run, peer);
+      if (us > 0 && its > 0)
+        printf("ratio %s %.2f of %s\n", name, us / its, rv_vote_peer_name(peer));
+    }
+  }
+  free(theirs.data);
+  rv_vote_peer_free(peer);
+#else
+  (void)check, (void)name, (void)timed, (void)t, (void)us;
+#endif
+}
+
 static void bench_row(RvCheck *check, const char *name, const RvVoteConfig *config,
                       const HoughPictures *pictures, RvEngine engine) {
   if (!rvc_wants(check, name) || (engine == RV_CUDA ? !rvc_cuda(check) : !rvc_cpu(check)))
@@ -229,7 +261,8 @@ static void bench_row(RvCheck *check, const char *name, const RvVoteConfig *conf
       rvc_bench(check, name, engine, run_timed, &timed);
     } else if (rvc_upload(check, &timed.input, &t.input) &&
                rvc_upload(check, &timed.votes, &none)) {
-      rvc_bench(check, name, engine, run_timed, &timed);
+      const double us = rvc_bench(check, name, engine, run_timed, &timed);
+      bench_peer(check, name, &timed, &t, us);
       rvc_device_free(&timed.input);
       rvc_device_free(&timed.votes);
     }

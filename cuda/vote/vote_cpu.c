@@ -8,17 +8,17 @@
 #define PARALLEL_ELEMENTS 65536 /* below this a parallel region costs more than it gives */
 
 /* One function per algorithm: votes of rows y0 .. y1 - 1 into `bins`, COPIES of each. */
-#define RV_VOTE(name, rules, element, bin_type, count, unity)                                      \
+#define RV_VOTE(name, test, bin, value, element, bin_type, count, unity)                           \
   static void name##_rows(const RvVotePlan *p, const RvPlane *in, int y0, int y1, void *memory) {  \
     bin_type *bins = memory;                                                                       \
     for (int y = y0; y < y1; y++) {                                                                \
       const element *row = (const element *)((const char *)in->data + y * in->stride);             \
       for (int x = 0; x < p->width; x++) {                                                         \
         const element e = row[x];                                                                  \
-        if (!rules##_test(p, x, y, e))                                                             \
+        if (!test(p, x, y, e))                                                                     \
           continue;                                                                                \
         for (int k = 0; k < count; k++)                                                            \
-          bins[COPIES * rules##_bin(p, k, x, y, e) + x % COPIES] += rules##_value(p, k, x, y, e);  \
+          bins[COPIES * bin(p, k, x, y, e) + x % COPIES] += value(p, k, x, y, e);                  \
       }                                                                                            \
     }                                                                                              \
   }
@@ -31,7 +31,8 @@ typedef struct Instance {
 } Instance;
 
 static const Instance instances[] = {
-#define RV_VOTE(name, rules, element, bin_type, count, unity) {name##_rows, sizeof(bin_type)},
+#define RV_VOTE(name, test, bin, value, element, bin_type, count, unity)                           \
+  {name##_rows, sizeof(bin_type)},
     RV_VOTE_ALGORITHMS
 #undef RV_VOTE
 };

@@ -1,20 +1,34 @@
-/* vote_device.cuh: the two stages of GPU-vote as kernels for any voting algorithm. Only .cu files
- * include it. */
+/* vote_device.cuh: voting straight from the input, as a kernel for any voting algorithm. Only .cu
+ * files include it.
+ *
+ * A block votes in shared memory on its part of the input. Where one block has a vote space to
+ * itself it writes the sums; else they are added to the result, which a small kernel ahead has
+ * cleared meanwhile. */
 #ifndef RV_VOTE_DEVICE_CUH
 #define RV_VOTE_DEVICE_CUH
 
-#include "rv_cuda.h"
+#include "rv_launch.cuh"
 #include "vote/vote_stages.h"
 
-#define RV_VOTE_THREADS 512
-#define RV_VOTE_PASSES 16 /* at most: RV_VOTE_BINS_MAX bins of 8 bytes in passes of 40 KB */
+#define RV_VOTE_THREADS 1024 /* of a block, at most */
+#define RV_VOTE_PART 256     /* units that are worth a block */
 
 /* How a launch is cut (eq. 8): grid (parts, spaces, passes). */
 struct RvVoteShape {
   int parts;     /* the input of each space is split into */
+  int part;      /* units of one */
   int passes;    /* over the input, each for pass_bins of the bins */
   int pass_bins; /* bins that fit into shared memory */
   int stretch;   /* copies of each bin there (eq. 3-6) */
+};
+
+/* Input in units of 16 bytes of a row; the last of a row may be cut short. */
+struct RvVoteInput {
+  const char *data;
+  ptrdiff_t stride;
+  int vectors;      /* rows are aligned to 16 bytes */
+  int per_row;      /* units */
+  uint64_t inverse; /* 2^40 / per_row, rounded up: exact for units < 2^14 rows * per_row <= 2^26 */
 };
 
 static __device__ __forceinline__ void rv_vote_add(uint32_t *bin, uint32_t value) {
@@ -22,52 +36,6 @@ static __device__ __forceinline__ void rv_vote_add(uint32_t *bin, uint32_t value
 }
 static __device__ __forceinline__ void rv_vote_add(uint64_t *bin, uint64_t value) {
   atomicAdd((unsigned long long *)bin, (unsigned long long)value);
-}
-
-/* Vote space of one block: its bins of one pass, `stretch` copies of each, thread t using copy
- * t mod stretch (eq. 6). Number votes for the same bin in a row are added up in registers first. */
-template <class A> struct RvVoteSpace {
-  typename A::Bin *bins; /* in shared memory */
-  int first, count, stretch, copy;
-  int held; /* bin that `sum` belongs to, -1: none */
-  typename A::Bin sum;
-
-  __device__ __forceinline__ void flush() {
-    if (held >= 0)
-      rv_vote_add(&bins[held * stretch + copy], sum);
-  }
-  __device__ __forceinline__ void vote(int bin, typename A::Bin value) {
-    const int b = bin - first;
-    if ((unsigned)b >= (unsigned)count)
-      return;
-    if (A::UNITY) {
-      rv_vote_add(&bins[b * stretch + copy], typename A::Bin(1));
-      return;
-    }
-    if (b != held) {
-      flush();
-      held = b;
-      sum = 0;
-    }
-    sum += value;
-  }
-  __device__ __forceinline__ void element(const RvVotePlan &p, int x, int y,
-                                          typename A::Element e) {
-    if (!A::test(&p, x, y, e))
-      return;
-#pragma unroll
-    for (int k = 0; k < A::VOTES; k++)
-      vote(A::bin(&p, k, x, y, e), A::value(&p, k, x, y, e));
-  }
-};
-
-/* Adds the copies of bin `b` of the block. */
-template <class Bin>
-static __device__ __forceinline__ Bin rv_vote_total(const Bin *bins, int b, int stretch) {
-  Bin sum = 0;
-  for (int c = 0; c < stretch; c++)
-    sum += bins[b * stretch + c];
-  return sum;
 }
 
 static __device__ __forceinline__ void rv_vote_store(uint32_t *row, int bin, uint32_t value) {
@@ -78,147 +46,302 @@ static __device__ __forceinline__ void rv_vote_store(uint32_t *row, int bin, uin
   row[2 * bin + 1] = (uint32_t)(value >> 32);
 }
 
-/* All votes of this block's share of its space. Elements are read 16 bytes at a time where
- * `vectors` says that all rows are aligned. */
-template <class A>
-static __device__ void rv_vote_share(RvVoteSpace<A> &space, const RvVotePlan &p, const char *in,
-                                     ptrdiff_t stride, int vectors, int parts) {
-  typedef typename A::Element Element;
-  constexpr int WIDE = 16 / (int)sizeof(Element);
-  const int step = vectors ? WIDE : 1;
-  const int row0 = (int)blockIdx.y * p.space_rows;
-  const int rows = min(p.space_rows, p.height - row0);
-  const int per_row = (p.width + step - 1) / step;
-  const long long units = (long long)rows * per_row;
-  const int first = (int)(units * blockIdx.x / parts);
-  const int last = (int)(units * (blockIdx.x + 1) / parts);
-  for (int i = first + (int)threadIdx.x; i < last; i += (int)blockDim.x) {
-    const int y = row0 + i / per_row, x = i % per_row * step;
-    const Element *at = (const Element *)(in + y * stride) + x;
-    if (vectors && x + WIDE <= p.width) {
-      union {
-        uint4 all;
-        Element each[WIDE];
-      } v;
-      v.all = __ldg((const uint4 *)at);
-#pragma unroll
-      for (int j = 0; j < WIDE; j++)
-        space.element(p, x + j, y, v.each[j]);
-    } else {
-      for (int j = 0; j < step && x + j < p.width; j++)
-        space.element(p, x + j, y, at[j]);
-    }
-  }
+/* Adds to a bin of the result. Sums of 64 bits are two words there, aligned to one: what carries
+ * out of the low word goes to the high one. */
+static __device__ __forceinline__ void rv_vote_to_result(uint32_t *row, int bin, uint32_t value) {
+  atomicAdd(&row[bin], value);
+}
+static __device__ __forceinline__ void rv_vote_to_result(uint32_t *row, int bin, uint64_t value) {
+  const uint32_t low = (uint32_t)value, before = atomicAdd(&row[2 * bin], low);
+  atomicAdd(&row[2 * bin + 1], (uint32_t)(value >> 32) + (before + low < low));
 }
 
-/* Votes straight from the input (value-based algorithms need no list). `sums` and `tickets` are all
- * 0 before and after: the part that finishes last takes the sums over and clears them. */
-template <class A>
+/* Vote space of one block: its bins of one pass, `stretch` copies of each, thread t using copy
+ * t mod stretch (eq. 6). Number votes for the same bin in a row are added up in registers first.
+ * PLAIN: one pass for all bins, and of unity votes one copy. */
+template <class A, bool PLAIN> struct RvVoteSpace {
+  typename A::Bin *bins; /* in shared memory */
+  int first, count, stretch, copy;
+  int held; /* bin that `sum` belongs to */
+  typename A::Bin sum;
+
+  __device__ __forceinline__ typename A::Bin *at(int bin) const {
+    return &bins[PLAIN && A::UNITY ? bin : bin * stretch + copy];
+  }
+  __device__ __forceinline__ int held_bin() const { return PLAIN ? held : held + first; }
+  __device__ __forceinline__ void flush() {
+    if (sum)
+      rv_vote_add(at(held), sum);
+  }
+  __device__ __forceinline__ void vote(int bin, typename A::Bin value) {
+    const int b = PLAIN ? bin : bin - first;
+    if (!PLAIN && (unsigned)b >= (unsigned)count)
+      return;
+    if (A::UNITY) {
+      rv_vote_add(at(b), typename A::Bin(1));
+      return;
+    }
+    if (b != held) {
+      flush();
+      held = b;
+      sum = 0;
+    }
+    sum += value;
+  }
+  /* All threads of the block, after the last vote. A single bin is summed by warps. */
+  __device__ __forceinline__ void end() {
+    if (!A::UNITY && count == 1) {
+      for (int d = 16; d > 0; d /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, d);
+      if (threadIdx.x % 32 == 0)
+        rv_vote_add(&bins[copy], sum);
+    } else if (!A::UNITY) {
+      flush();
+    }
+  }
+};
+
+/* Adds the copies of bin `b` of the block. */
+template <class Bin>
+static __device__ __forceinline__ Bin rv_vote_total(const Bin *bins, int b, int stretch) {
+  Bin sum = 0;
+#pragma unroll 1
+  for (int c = 0; c < stretch; c++)
+    sum += bins[b * stretch + c];
+  return sum;
+}
+
+/* One element of the input. */
+template <class A, class Space>
+static __device__ __forceinline__ void rv_vote_element(Space &space, const RvVotePlan &p, int x,
+                                                       int y, typename A::Element e) {
+  if (!A::test(&p, x, y, e))
+    return;
+#pragma unroll
+  for (int k = 0; k < A::VOTES; k++)
+    space.vote(A::bin(&p, k, x, y, e), A::value(&p, k, x, y, e));
+}
+
+template <class Element> union RvVoteWord {
+  uint32_t all;
+  Element each[4 / sizeof(Element)];
+};
+
+/* The elements of a word, for one number vote each: a single one where all are for the same bin. */
+template <class A, class Space>
+static __device__ __forceinline__ void rv_vote_number(Space &space, const RvVotePlan &p, int x,
+                                                      int y,
+                                                      const RvVoteWord<typename A::Element> &word) {
+  constexpr int COUNT = 4 / (int)sizeof(typename A::Element);
+  int bin[COUNT];
+  typename A::Bin value[COUNT], sum = 0;
+  bool is_one = true;
+#pragma unroll
+  for (int k = 0; k < COUNT; k++) {
+    const bool votes = A::test(&p, x + k, y, word.each[k]);
+    bin[k] =
+        votes ? A::bin(&p, 0, x + k, y, word.each[k]) : (k > 0 ? bin[k - 1] : space.held_bin());
+    value[k] = votes ? A::value(&p, 0, x + k, y, word.each[k]) : 0;
+    is_one = is_one && bin[k] == bin[0];
+    sum += value[k];
+  }
+  if (is_one) {
+    space.vote(bin[0], sum);
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < COUNT; k++)
+    space.vote(bin[k], value[k]);
+}
+
+/* One unit of the input on its way. Few instructions on purpose: a kernel of some microseconds
+ * spends much of its time on fetching them. */
+template <class A> struct RvVoteUnit {
+  typedef typename A::Element Element;
+  static constexpr int WIDE = 16 / (int)sizeof(Element);
+  static constexpr bool IS_NUMBER = !A::UNITY && A::VOTES == 1;
+  uint4 v;
+  int x, y; /* of its first element */
+
+  __device__ __forceinline__ const Element *at(const RvVoteInput &in) const {
+    return (const Element *)(in.data + y * in.stride) + x;
+  }
+  __device__ __forceinline__ void load(const RvVotePlan &p, const RvVoteInput &in, int row0,
+                                       int i) {
+    const int row = (int)((uint64_t)(uint32_t)i * in.inverse >> 40);
+    x = (i - row * in.per_row) * WIDE;
+    y = row0 + row;
+    if (in.vectors && x + WIDE <= p.width)
+      v = __ldg((const uint4 *)at(in));
+  }
+  template <class Space>
+  __device__ __forceinline__ void vote(Space &space, const RvVotePlan &p,
+                                       const RvVoteInput &in) const {
+    if (in.vectors && x + WIDE <= p.width) {
+      uint4 rest = v;
+#pragma unroll(IS_NUMBER ? 1 : 4)
+      for (int j = 0; j < WIDE; j += WIDE / 4) {
+        const RvVoteWord<Element> word = {rest.x};
+        rest = make_uint4(rest.y, rest.z, rest.w, 0);
+        if constexpr (IS_NUMBER) {
+          rv_vote_number<A>(space, p, x + j, y, word);
+        } else {
+#pragma unroll
+          for (int k = 0; k < WIDE / 4; k++)
+            rv_vote_element<A>(space, p, x + j + k, y, word.each[k]);
+        }
+      }
+    } else {
+#pragma unroll 1
+      for (int j = 0; j < WIDE && x + j < p.width; j++)
+        rv_vote_element<A>(space, p, x + j, y, at(in)[j]);
+    }
+  }
+};
+
+/* A block's share of its space: every thread has AHEAD units at hand and as many on their way. */
+template <class A> struct RvVoteShare {
+  static constexpr int AHEAD = (int)sizeof(typename A::Element);
+  RvVoteUnit<A> unit[AHEAD];
+  int row0, i, last;
+
+  __device__ __forceinline__ void load(const RvVotePlan &p, const RvVoteInput &in, int from) {
+#pragma unroll
+    for (int n = 0; n < AHEAD; n++)
+      if (from + n * (int)blockDim.x < last)
+        unit[n].load(p, in, row0, from + n * (int)blockDim.x);
+  }
+  /* Asks for the first units. */
+  __device__ __forceinline__ void begin(const RvVotePlan &p, const RvVoteInput &in, int part) {
+    row0 = (int)blockIdx.y * p.space_rows;
+    const int first = (int)blockIdx.x * part;
+    last = min(first + part, min(p.space_rows, p.height - row0) * in.per_row);
+    i = first + (int)threadIdx.x;
+    load(p, in, i);
+  }
+  template <class Space>
+  __device__ __forceinline__ void vote(Space &space, const RvVotePlan &p, const RvVoteInput &in) {
+#pragma unroll 1
+    while (i < last) {
+      const RvVoteShare<A> now = *this;
+      i += AHEAD * (int)blockDim.x;
+      load(p, in, i);
+#pragma unroll
+      for (int n = 0; n < AHEAD; n++)
+        if (now.i + n * (int)blockDim.x < last)
+          now.unit[n].vote(space, p, in);
+    }
+  }
+};
+
+static __global__ void rv_vote_clear_kernel(uint32_t *out, ptrdiff_t stride, int words) {
+  rv_launch_next();
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < words)
+    ((uint32_t *)((char *)out + blockIdx.y * stride))[i] = 0;
+}
+
+/* Sums of several parts are added to a result that the kernel ahead clears. */
+template <class A, bool PLAIN>
 static __global__ void __launch_bounds__(RV_VOTE_THREADS)
-    rv_vote_kernel(const RvVotePlan p, const RvVoteShape shape, const char *in, ptrdiff_t stride,
-                   int vectors, typename A::Bin *sums, unsigned *tickets, char *out,
+    rv_vote_kernel(const RvVotePlan p, const RvVoteShape shape, const RvVoteInput in, char *out,
                    ptrdiff_t out_stride) {
   typedef typename A::Bin Bin;
   extern __shared__ __align__(16) char rv_vote_shared[];
-  __shared__ int is_last;
   Bin *bins = (Bin *)rv_vote_shared;
-  const int base = (int)blockIdx.z * shape.pass_bins;
-  const int count = min(shape.pass_bins, p.bins - base);
-  for (int i = threadIdx.x; i < count * shape.stretch; i += blockDim.x)
+  RvVoteShare<A> share;
+  share.begin(p, in, shape.part);
+  const int base = PLAIN ? 0 : (int)blockIdx.z * shape.pass_bins;
+  const int count = PLAIN ? p.bins : min(shape.pass_bins, p.bins - base);
+  const int stretch = PLAIN && A::UNITY ? 1 : shape.stretch;
+#pragma unroll 1
+  for (int i = threadIdx.x; i < count * stretch; i += blockDim.x)
     bins[i] = 0;
   __syncthreads();
-  RvVoteSpace<A> space = {bins, base,  count, shape.stretch, (int)threadIdx.x % shape.stretch,
-                          -1,   Bin(0)};
-  rv_vote_share<A>(space, p, in, stride, vectors, shape.parts);
-  space.flush();
+  RvVoteSpace<A, PLAIN> space = {bins, base, count, stretch, (int)threadIdx.x % stretch, 0, Bin(0)};
+  share.vote(space, p, in);
+  space.end();
   __syncthreads();
+  rv_launch_wait();
   uint32_t *row = (uint32_t *)(out + blockIdx.y * out_stride);
-  if (shape.parts == 1) {
-    for (int b = threadIdx.x; b < count; b += blockDim.x)
-      rv_vote_store(row, base + b, rv_vote_total(bins, b, shape.stretch));
-    return;
-  }
-  Bin *mine = sums + (size_t)blockIdx.y * p.bins + base;
+#pragma unroll 1
   for (int b = threadIdx.x; b < count; b += blockDim.x) {
-    const Bin sum = rv_vote_total(bins, b, shape.stretch);
-    if (sum)
-      rv_vote_add(&mine[b], sum);
+    const Bin sum = rv_vote_total(bins, b, stretch);
+    if (shape.parts == 1)
+      rv_vote_store(row, base + b, sum);
+    else if (sum)
+      rv_vote_to_result(row, base + b, sum);
   }
-  __threadfence();
-  __syncthreads();
-  unsigned *ticket = tickets + blockIdx.y * RV_VOTE_PASSES + blockIdx.z;
-  if (threadIdx.x == 0)
-    is_last = atomicAdd(ticket, 1u) == (unsigned)shape.parts - 1;
-  __syncthreads();
-  if (!is_last)
-    return;
-  __threadfence();
-  for (int b = threadIdx.x; b < count; b += blockDim.x) {
-    rv_vote_store(row, base + b, __ldcg(&mine[b]));
-    mine[b] = 0;
-  }
-  if (threadIdx.x == 0)
-    *ticket = 0;
 }
 
-/* Bins of a pass, copies and parts for this GPU. */
-template <class A> static RvVoteShape rv_vote_shape(const RvVoteJob *job) {
+/* Bins of a pass, copies and parts for this GPU. `units` of a space. */
+template <class A> static RvVoteShape rv_vote_shape(const RvVoteJob *job, long long units) {
   const RvVotePlan &p = job->plan;
   const int most = job->shared / (int)sizeof(typename A::Bin);
-  RvVoteShape shape = {1, 1, rv_min(p.bins, most), 1};
+  RvVoteShape shape = {1, (int)units, 1, rv_min(p.bins, most), 1};
   shape.passes = rv_div_up(p.bins, shape.pass_bins);
   shape.pass_bins = rv_div_up(p.bins, shape.passes);
   /* Number votes run into one another when they meet in a bank; unity votes are merged by the
    * hardware. An odd number of copies spreads them over all banks (eq. 5). */
   const int room = most / shape.pass_bins;
   const int wanted = job->stretch ? job->stretch
-                     : A::UNITY   ? 1
-                                  : rv_clamp(4096 / shape.pass_bins, 1, 33);
+                     : A::UNITY || units * RvVoteUnit<A>::WIDE < 64 * p.bins
+                         ? 1
+                         : rv_clamp(4096 / shape.pass_bins, 1, 33);
   shape.stretch = rv_max(rv_min(wanted, room), 1);
   if (!job->stretch && shape.stretch % 2 == 0)
     shape.stretch--;
-  const long long elements = (long long)p.width * p.space_rows;
-  const int needed = (int)((elements + RV_VOTE_THREADS * 16 - 1) / (RV_VOTE_THREADS * 16));
-  const size_t bytes = (size_t)shape.pass_bins * shape.stretch * sizeof(typename A::Bin);
-  const int slots = job->processors * (2 * bytes <= (size_t)job->shared ? 2 : 1);
-  shape.parts = rv_clamp(slots / (p.spaces * shape.passes), 1, rv_max(needed, 1)); /* (8) */
+  const int needed = (int)((units + RV_VOTE_PART - 1) / RV_VOTE_PART);
+  shape.parts =
+      rv_clamp(job->processors / (p.spaces * shape.passes), 1, rv_max(needed, 1)); /* (8) */
+  shape.part = rv_div_up((int)units, shape.parts);
   return shape;
 }
 
-/* Votes of one run, in one kernel. */
+/* Votes of one run. */
 template <class A> static RvStatus rv_vote_launch(const RvVoteJob *job) {
   const RvVotePlan &p = job->plan;
-  const RvVoteShape shape = rv_vote_shape<A>(job);
-  const size_t bytes = (size_t)shape.pass_bins * shape.stretch * sizeof(typename A::Bin);
-  const int vectors = (uintptr_t)job->input.data % 16 == 0 && job->input.stride % 16 == 0;
-  typename A::Bin *sums = (typename A::Bin *)job->work;
-  unsigned *tickets = (unsigned *)(sums + (size_t)p.spaces * p.bins);
-  const dim3 grid((unsigned)shape.parts, (unsigned)p.spaces, (unsigned)shape.passes);
-  rv_vote_kernel<A><<<grid, RV_VOTE_THREADS, bytes, job->stream>>>(
-      p, shape, (const char *)job->input.data, job->input.stride, vectors, sums, tickets,
-      (char *)job->votes.data, job->votes.stride);
-  RV_LAUNCHED(job->log);
+  const int per_row = rv_div_up(p.width, RvVoteUnit<A>::WIDE);
+  const RvVoteInput in = {(const char *)job->input.data, job->input.stride,
+                          (uintptr_t)job->input.data % 16 == 0 && job->input.stride % 16 == 0,
+                          per_row, (1ull << 40) / (unsigned)per_row + 1};
+  const long long units = (long long)per_row * p.space_rows;
+  const RvVoteShape shape = rv_vote_shape<A>(job, units);
+  const int hands = rv_div_up(shape.part, RvVoteShare<A>::AHEAD);
+  const int threads = rv_min(rv_div_up(hands, 32) * 32, RV_VOTE_THREADS);
+  RvLaunch launch(dim3((unsigned)shape.parts, (unsigned)p.spaces, (unsigned)shape.passes),
+                  (unsigned)threads,
+                  (size_t)shape.pass_bins * shape.stretch * sizeof(typename A::Bin), job->stream);
+  if (shape.parts > 1) {
+    const dim3 grid((unsigned)rv_div_up(job->votes.width, 256), (unsigned)job->votes.height);
+    rv_vote_clear_kernel<<<grid, 256, 0, job->stream>>>((uint32_t *)job->votes.data,
+                                                        job->votes.stride, job->votes.width);
+    RV_LAUNCHED(job->log);
+    if (job->is_early)
+      launch.early();
+  }
+  const int is_plain = shape.passes == 1 && (!A::UNITY || shape.stretch == 1);
+  RV_CU(job->log, cudaLaunchKernelEx(&launch.config,
+                                     is_plain ? rv_vote_kernel<A, true> : rv_vote_kernel<A, false>,
+                                     p, shape, in, (char *)job->votes.data, job->votes.stride));
   return RV_OK;
 }
 
-/* Bytes of `work`: sums of every space, and tickets. */
-template <class A> static size_t rv_vote_bytes(const RvVotePlan *p) {
-  return (size_t)p->spaces *
-         ((size_t)p->bins * sizeof(typename A::Bin) + RV_VOTE_PASSES * sizeof(unsigned));
-}
-
-/* Asks the device for its sizes and clears `work`. */
+/* Asks the device for its sizes. */
 template <class A> static RvStatus rv_vote_open(RvVoteJob *job) {
-  int device = 0;
+  int device = 0, major = 0;
   RV_CU(job->log, cudaGetDevice(&device));
   RV_CU(job->log, cudaDeviceGetAttribute(&job->processors, cudaDevAttrMultiProcessorCount, device));
   RV_CU(job->log,
         cudaDeviceGetAttribute(&job->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  job->shared -= 1024; /* static shared memory of the kernel, and the system's */
-  RV_CU(job->log, cudaFuncSetAttribute(rv_vote_kernel<A>,
+  RV_CU(job->log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  job->is_early = major >= 9;
+  job->shared -= 1024; /* the system's */
+  RV_CU(job->log, cudaFuncSetAttribute(rv_vote_kernel<A, false>,
                                        cudaFuncAttributeMaxDynamicSharedMemorySize, job->shared));
-  RV_CU(job->log, cudaMemset(job->work, 0, rv_vote_bytes<A>(&job->plan)));
-  return rv_stream_wait(NULL);
+  RV_CU(job->log, cudaFuncSetAttribute(rv_vote_kernel<A, true>,
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize, job->shared));
+  return RV_OK;
 }
 
 #endif

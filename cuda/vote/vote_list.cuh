@@ -112,6 +112,23 @@ static __device__ void rv_vote_list_out(const F &f, const uint32_t *bins, const 
 #endif
 }
 
+/* The votes of element number `i`, `e`. */
+template <class F, int A>
+static __device__ __forceinline__ void
+rv_vote_list_cast(const F &f, const typename F::Space (&space)[A], const RvVoteList &list,
+                  unsigned i, uint32_t e, uint32_t *bins, int base, int count, int stretch) {
+  const uint32_t v = F::UNITY || !list.values ? 0 : __ldcg(&list.values[i]);
+  const int copy = (int)threadIdx.x % stretch;
+#pragma unroll
+  for (int a = 0; a < A; a++) {
+    if (!F::UNITY && !f.test(space[a], v))
+      continue;
+    const int b = f.bin(space[a], e) - base;
+    if (F::WHOLE || (unsigned)b < (unsigned)count)
+      atomicAdd(&bins[(a * count + b) * stretch + copy], F::UNITY ? 1u : f.value(space[a], v));
+  }
+}
+
 /* F: `Space space(int index)`, and for an element and its value `bool test(space, value)`,
  * `int bin(space, element)`, `uint32_t value(space, value)`; UNITY: every vote is one; WHOLE: there
  * is one pass; `sums(word, uint4)` sees four sums that start at `word` of `out`, or 0 behind the
@@ -133,7 +150,6 @@ static __global__ void __launch_bounds__(RV_VOTE_LIST_THREADS)
 #pragma unroll
   for (int a = 0; a < A; a++)
     space[a] = f.space(min((int)blockIdx.y * A + a, s.spaces - 1));
-  const int copy = (int)threadIdx.x % stretch;
   const unsigned step = blockDim.x * (unsigned)s.parts;
   rv_launch_wait();
   rv_launch_next();
@@ -141,28 +157,23 @@ static __global__ void __launch_bounds__(RV_VOTE_LIST_THREADS)
   uint32_t ahead[RV_VOTE_LIST_AHEAD];
 #pragma unroll
   for (unsigned n = 0; n < RV_VOTE_LIST_AHEAD; n++)
-    ahead[n] = i + n * step < list.room ? __ldcg(&list.points[i + n * step]) : 0;
+    ahead[n] = __ldcg(&list.points[min(i + n * step, list.room - 1)]);
   const unsigned points = __ldcg(list.count);
   __syncthreads();
-  for (; i < points; i += RV_VOTE_LIST_AHEAD * step) {
+  /* Rounds in which every thread of the block has RV_VOTE_LIST_AHEAD elements, then the rest. */
+  unsigned rounds = points / step;
+  for (rounds /= RV_VOTE_LIST_AHEAD; rounds > 0; rounds--) {
 #pragma unroll
-    for (unsigned n = 0; n < RV_VOTE_LIST_AHEAD; n++) {
-      const unsigned at = i + n * step, later = at + RV_VOTE_LIST_AHEAD * step;
+    for (unsigned n = 0; n < RV_VOTE_LIST_AHEAD; n++, i += step) {
       const uint32_t e = ahead[n];
-      ahead[n] = later < points ? __ldcg(&list.points[later]) : 0;
-      if (at >= points)
-        break;
-      const uint32_t v = F::UNITY || !list.values ? 0 : __ldcg(&list.values[at]);
-#pragma unroll
-      for (int a = 0; a < A; a++) {
-        if (!F::UNITY && !f.test(space[a], v))
-          continue;
-        const int b = f.bin(space[a], e) - base;
-        if (F::WHOLE || (unsigned)b < (unsigned)count)
-          atomicAdd(&bins[(a * count + b) * stretch + copy], F::UNITY ? 1u : f.value(space[a], v));
-      }
+      ahead[n] = __ldcg(&list.points[min(i + RV_VOTE_LIST_AHEAD * step, list.room - 1)]);
+      rv_vote_list_cast<F, A>(f, space, list, i, e, bins, base, count, stretch);
     }
   }
+#pragma unroll
+  for (unsigned n = 0; n < RV_VOTE_LIST_AHEAD; n++)
+    if (i + n * step < points)
+      rv_vote_list_cast<F, A>(f, space, list, i + n * step, ahead[n], bins, base, count, stretch);
   rv_vote_list_out<F, A>(f, bins, s, base, count, out);
 }
 

@@ -1,9 +1,9 @@
 /* vote_rules.h: what one element votes for, compiled into both engines. Internal.
  *
- * A voting algorithm NAME is three functions of an element e at (x, y), k = 0 .. its votes - 1:
- *   NAME_test    0: this element does not vote
- *   NAME_bin     the bin of its k-th vote, 0 .. bins of a vote space - 1
- *   NAME_value   what it adds
+ * A voting algorithm is three functions of an element e at (x, y), k = 0 .. its votes - 1:
+ *   test    0: this element does not vote; rv_vote_all where all do
+ *   bin     the bin of its k-th vote, 0 .. bins of a vote space - 1
+ *   value   what it adds; rv_vote_one where every vote is one
  * and one line of RV_VOTE_ALGORITHMS. docs/vote.md goes through it. */
 #ifndef RV_VOTE_RULES_H
 #define RV_VOTE_RULES_H
@@ -17,31 +17,28 @@ typedef struct RvVotePlan {
   int width, height; /* px */
   int space_rows;    /* px; the height: one space */
   int spaces;
-  int bins;      /* of a space */
-  int range_log; /* histogram: log2 of the number of values */
-  int factor;    /* subsampling, px */
+  int bins;            /* of a space */
+  int range_log;       /* histogram: log2 of the number of values */
+  uint32_t per_factor; /* subsampling: 2^32 / px of a bin, rounded up */
 } RvVotePlan;
 
+/* Every element votes. */
+RV_HD int rv_vote_all(const RvVotePlan *p, int x, int y, uint32_t e) {
+  return 1;
+}
+/* Every vote is one. */
+RV_HD uint32_t rv_vote_one(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+  return 1;
+}
+
 /* 256-bin histogram and its like. */
-RV_HD int rv_vote_histogram_test(const RvVotePlan *p, int x, int y, uint32_t e) {
-  return 1;
-}
 RV_HD int rv_vote_histogram_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
-  return (int)((e * (uint64_t)(uint32_t)p->bins) >> p->range_log);
-}
-RV_HD uint32_t rv_vote_histogram_value(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
-  return 1;
+  return (int)((e * (uint32_t)p->bins) >> p->range_log); /* 65535 * 65536 fits */
 }
 
 /* Three histograms of 256 bins from one reading of the picture. */
-RV_HD int rv_vote_color_test(const RvVotePlan *p, int x, int y, uint32_t e) {
-  return 1;
-}
 RV_HD int rv_vote_color_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
   return 256 * k + (int)((e >> (8 * k)) & 255);
-}
-RV_HD uint32_t rv_vote_color_value(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
-  return 1;
 }
 
 /* 30 x 30 histogram of normalised red and green. */
@@ -54,14 +51,8 @@ RV_HD int rv_vote_chroma_bin(const RvVotePlan *p, int k, int x, int y, uint32_t 
   return (int)side * rv_min((int)(side * r / s), (int)side - 1) +
          rv_min((int)(side * g / s), (int)side - 1);
 }
-RV_HD uint32_t rv_vote_chroma_value(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
-  return 1;
-}
 
 /* Sum of integers. */
-RV_HD int rv_vote_sum_test(const RvVotePlan *p, int x, int y, uint32_t e) {
-  return 1;
-}
 RV_HD int rv_vote_sum_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
   return 0;
 }
@@ -84,32 +75,31 @@ RV_HD uint64_t rv_vote_sumf_value(const RvVotePlan *p, int k, int x, int y, floa
   return (uint64_t)(int64_t)((v + magic) - magic);
 }
 
-/* The picture made smaller: a vote space is one row of bins. */
-RV_HD int rv_vote_subsample_test(const RvVotePlan *p, int x, int y, uint32_t e) {
-  return 1;
-}
+/* The picture made smaller: a vote space is one row of bins. x / factor by multiplication is exact,
+ * since x * factor stays below 2^32. */
 RV_HD int rv_vote_subsample_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
-  return x / p->factor;
+  return (int)((uint64_t)(uint32_t)x * p->per_factor >> 32);
 }
 RV_HD uint32_t rv_vote_subsample_value(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
   return e;
 }
 
-/* RV_VOTE(name of the instance, its rules, type of an element in memory, type of a bin, votes of an
+/* RV_VOTE(name, its test, bin and value, type of an element in memory, type of a bin, votes of an
  * element, 1 when every vote is one) */
 #define RV_VOTE_ALGORITHMS                                                                         \
-  RV_VOTE(histogram8, rv_vote_histogram, uint8_t, uint32_t, 1, 1)                                  \
-  RV_VOTE(histogram16, rv_vote_histogram, uint16_t, uint32_t, 1, 1)                                \
-  RV_VOTE(color, rv_vote_color, uint32_t, uint32_t, 3, 1)                                          \
-  RV_VOTE(chroma, rv_vote_chroma, uint32_t, uint32_t, 1, 1)                                        \
-  RV_VOTE(sum8, rv_vote_sum, uint8_t, uint64_t, 1, 0)                                              \
-  RV_VOTE(sum16, rv_vote_sum, uint16_t, uint64_t, 1, 0)                                            \
-  RV_VOTE(sum32, rv_vote_sum, uint32_t, uint64_t, 1, 0)                                            \
-  RV_VOTE(sumf, rv_vote_sumf, float, uint64_t, 1, 0)                                               \
-  RV_VOTE(subsample, rv_vote_subsample, uint8_t, uint32_t, 1, 0)
+  RV_VOTE(histogram8, rv_vote_all, rv_vote_histogram_bin, rv_vote_one, uint8_t, uint32_t, 1, 1)    \
+  RV_VOTE(histogram16, rv_vote_all, rv_vote_histogram_bin, rv_vote_one, uint16_t, uint32_t, 1, 1)  \
+  RV_VOTE(color, rv_vote_all, rv_vote_color_bin, rv_vote_one, uint32_t, uint32_t, 3, 1)            \
+  RV_VOTE(chroma, rv_vote_chroma_test, rv_vote_chroma_bin, rv_vote_one, uint32_t, uint32_t, 1, 1)  \
+  RV_VOTE(sum8, rv_vote_all, rv_vote_sum_bin, rv_vote_sum_value, uint8_t, uint64_t, 1, 0)          \
+  RV_VOTE(sum16, rv_vote_all, rv_vote_sum_bin, rv_vote_sum_value, uint16_t, uint64_t, 1, 0)        \
+  RV_VOTE(sum32, rv_vote_all, rv_vote_sum_bin, rv_vote_sum_value, uint32_t, uint64_t, 1, 0)        \
+  RV_VOTE(sumf, rv_vote_sumf_test, rv_vote_sumf_bin, rv_vote_sumf_value, float, uint64_t, 1, 0)    \
+  RV_VOTE(subsample, rv_vote_all, rv_vote_subsample_bin, rv_vote_subsample_value, uint8_t,         \
+          uint32_t, 1, 0)
 
 typedef enum RvVoteInstance {
-#define RV_VOTE(name, rules, element, bin, votes, unity) RV_VOTE_INSTANCE_##name,
+#define RV_VOTE(name, test, bin, value, element, sum, votes, unity) RV_VOTE_INSTANCE_##name,
   RV_VOTE_ALGORITHMS
 #undef RV_VOTE
       RV_VOTE_INSTANCES

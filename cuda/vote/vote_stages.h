@@ -16,6 +16,7 @@ typedef struct RvVoteJob {
   int stretch; /* of the config */
   int threads;
   int processors, shared; /* CUDA: SMs, and bytes of shared memory that a block may have */
+  int is_early;           /* CUDA: kernels may start before the one ahead ends */
   void *work;             /* memory of the engine */
   RvStream stream;
   const RvLog *log;
