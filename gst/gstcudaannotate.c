@@ -31,6 +31,7 @@
 #include "gstcudaannotate_segments.h"
 #include "gstcudaannotate_stixels.h"
 
+#include "common/gstrvsettings.h"
 #include "draw/draw.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_annotate_debug);
@@ -50,10 +51,6 @@ typedef enum GstCudaAnnotateShow {
 #define SHOW_ALL                                                                                   \
   (SHOW_DISPARITY | SHOW_LEGEND | SHOW_TEXT | SHOW_SEGMENTS | SHOW_LINES | SHOW_STIXELS | SHOW_ROAD)
 
-#define OPACITY_DEFAULT 0.6
-#define THICKNESS_DEFAULT 2
-#define THICKNESS_MOST 32
-#define MAX_DISPARITY_MOST 4095
 #define SEGMENTS_HIGH 128 /* px, colours of segments without a disparity */
 /* Segments and stixels are drawn by way of rasters of the size that they were made for: up to
  * 3840x2160 px always, above that as long as the picture has a 16th of them. */
@@ -61,18 +58,7 @@ typedef enum GstCudaAnnotateShow {
 #define RASTER_TIMES 16
 #define REFERENCE_ROWS 1080 /* lengths in properties are px of a picture of this height */
 
-enum {
-  PROP_0,
-  PROP_SHOW,
-  PROP_COLORMAP,
-  PROP_STIXEL_COLORS,
-  PROP_OPACITY,
-  PROP_THICKNESS,
-  PROP_MAX_DISPARITY,
-  PROP_TEXT,
-  PROP_FOCAL_LENGTH,
-  PROP_BASELINE
-};
+enum { PROP_0, PROP_TEXT, PROP_TABLE };
 
 /* bits of gst_rv_transform_once */
 enum { ONCE_NO_DISPARITY, ONCE_BAD_DISPARITY, ONCE_ASPECT, ONCE_TOO_LARGE };
@@ -106,8 +92,7 @@ GST_ELEMENT_REGISTER_DEFINE(cudaannotate, "cudaannotate", GST_RANK_NONE, GST_TYP
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-#define GST_TYPE_CUDA_ANNOTATE_SHOW (gst_cuda_annotate_show_get_type())
-static GType gst_cuda_annotate_show_get_type(void) {
+static GType show_get_type(void) {
   static const GFlagsValue values[] = {
       {SHOW_DISPARITY, "Disparity as a layer of colours", "disparity"},
       {SHOW_LEGEND, "Legend of the colours, in px and m", "legend"},
@@ -125,8 +110,7 @@ static GType gst_cuda_annotate_show_get_type(void) {
   return (GType)type;
 }
 
-#define GST_TYPE_CUDA_ANNOTATE_COLORMAP (gst_cuda_annotate_colormap_get_type())
-static GType gst_cuda_annotate_colormap_get_type(void) {
+static GType colormap_get_type(void) {
   static const GEnumValue values[] = {
       {RV_COLORMAP_TURBO, "Turbo: even steps from blue to red", "turbo"},
       {RV_COLORMAP_JET, "Jet: the classic from blue to red", "jet"},
@@ -134,9 +118,7 @@ static GType gst_cuda_annotate_colormap_get_type(void) {
       {0, NULL, NULL},
   };
   static gsize type = 0;
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("GstCudaAnnotateColormap", values));
-  return (GType)type;
+  return gst_rv_enum_type(&type, "GstCudaAnnotateColormap", values);
 }
 
 static gboolean draws_anything(const GstCudaAnnotate *self) {
@@ -145,141 +127,70 @@ static gboolean draws_anything(const GstCudaAnnotate *self) {
   return (show & ~(guint)SHOW_TEXT) || has_text;
 }
 
+#define AT(field) offsetof(Settings, field)
+
+static const GstRvSetting table[] = {
+    {"show", "What is drawn; with nothing, buffers pass through", GST_RV_FLAGS, 0, 0, SHOW_ALL,
+     AT(show), show_get_type},
+    {"colormap", "Colours of the disparity; GRAY8 pictures are drawn on in grey always",
+     GST_RV_ENUM, 0, 0, RV_COLORMAP_TURBO, AT(colormap), colormap_get_type},
+    {"stixel-colors", "What the colours of stixels say: distance, or class", GST_RV_ENUM, 0, 0,
+     GST_CUDA_ANNOTATE_STIXELS_DISTANCE, AT(stixel_colors),
+     gst_cuda_annotate_stixel_colors_get_type},
+    {"opacity", "Of colour layers: 0 shows the picture, 1 the colours alone", GST_RV_DOUBLE, 0, 1,
+     0.6, AT(opacity), NULL},
+    {"thickness",
+     "Of lines, of the road's edge and in the legend, in px of a picture of 1080 rows; follows the "
+     "picture's height",
+     GST_RV_INT, 1, 32, 2, AT(thickness), NULL},
+    {"max-disparity",
+     "Disparity in px at the upper end of the colours; 0 = the end of the range that was searched",
+     GST_RV_INT, 0, 4095, 0, AT(max_disparity), NULL},
+    {"focal-length",
+     "Focal length of the disparity's picture in px, for depths in the legend; 0 = as the input's "
+     "RvCameraMeta says",
+     GST_RV_DOUBLE, 0, 1e6, 0, AT(focal), NULL},
+    {"baseline",
+     "Distance between the cameras in m, for depths in the legend; 0 = as the input's RvCameraMeta "
+     "says",
+     GST_RV_DOUBLE, 0, 1e3, 0, AT(baseline), NULL},
+};
+static const GstRvSettings properties = {table, G_N_ELEMENTS(table), PROP_TABLE};
+
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
   GstCudaAnnotate *self = GST_CUDA_ANNOTATE(object);
-  Settings *settings = &self->settings;
   GST_OBJECT_LOCK(self);
-  switch (id) {
-  case PROP_SHOW:
-    settings->show = g_value_get_flags(value);
-    break;
-  case PROP_COLORMAP:
-    settings->colormap = (RvColormap)g_value_get_enum(value);
-    gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
-    break;
-  case PROP_STIXEL_COLORS:
-    settings->stixel_colors = (GstCudaAnnotateStixelColors)g_value_get_enum(value);
-    break;
-  case PROP_OPACITY:
-    settings->opacity = g_value_get_double(value);
-    break;
-  case PROP_THICKNESS:
-    settings->thickness = g_value_get_int(value);
-    break;
-  case PROP_MAX_DISPARITY:
-    settings->max_disparity = g_value_get_int(value);
-    break;
-  case PROP_TEXT:
+  const RvColormap colormap = self->settings.colormap;
+  if (id == PROP_TEXT) {
     g_free(self->text);
     self->text = g_value_dup_string(value);
-    break;
-  case PROP_FOCAL_LENGTH:
-    settings->focal = g_value_get_double(value);
-    break;
-  case PROP_BASELINE:
-    settings->baseline = g_value_get_double(value);
-    break;
-  default:
+  } else if (!gst_rv_settings_set(&properties, &self->settings, id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
-  const gboolean idle = !draws_anything(self);
+  const gboolean idle = !draws_anything(self), rebuild = colormap != self->settings.colormap;
   GST_OBJECT_UNLOCK(self);
+  if (rebuild)
+    gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
   gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(self), idle);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
   GstCudaAnnotate *self = GST_CUDA_ANNOTATE(object);
-  const Settings *settings = &self->settings;
   GST_OBJECT_LOCK(self);
-  switch (id) {
-  case PROP_SHOW:
-    g_value_set_flags(value, settings->show);
-    break;
-  case PROP_COLORMAP:
-    g_value_set_enum(value, settings->colormap);
-    break;
-  case PROP_STIXEL_COLORS:
-    g_value_set_enum(value, settings->stixel_colors);
-    break;
-  case PROP_OPACITY:
-    g_value_set_double(value, settings->opacity);
-    break;
-  case PROP_THICKNESS:
-    g_value_set_int(value, settings->thickness);
-    break;
-  case PROP_MAX_DISPARITY:
-    g_value_set_int(value, settings->max_disparity);
-    break;
-  case PROP_TEXT:
+  if (id == PROP_TEXT)
     g_value_set_string(value, self->text);
-    break;
-  case PROP_FOCAL_LENGTH:
-    g_value_set_double(value, settings->focal);
-    break;
-  case PROP_BASELINE:
-    g_value_set_double(value, settings->baseline);
-    break;
-  default:
+  else if (!gst_rv_settings_get(&properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
   GST_OBJECT_UNLOCK(self);
 }
 
-static void install_look(GObjectClass *object, GParamFlags flags) {
-  g_object_class_install_property(
-      object, PROP_SHOW,
-      g_param_spec_flags("show", "Show", "What is drawn; with nothing, buffers pass through",
-                         GST_TYPE_CUDA_ANNOTATE_SHOW, SHOW_ALL, flags));
-  g_object_class_install_property(
-      object, PROP_COLORMAP,
-      g_param_spec_enum("colormap", "Colour map",
-                        "Colours of the disparity; GRAY8 pictures are drawn on in grey always",
-                        GST_TYPE_CUDA_ANNOTATE_COLORMAP, RV_COLORMAP_TURBO, flags));
-  g_object_class_install_property(
-      object, PROP_STIXEL_COLORS,
-      g_param_spec_enum("stixel-colors", "Colours of stixels",
-                        "What the colours of stixels say: distance, or class",
-                        GST_TYPE_CUDA_ANNOTATE_STIXEL_COLORS, GST_CUDA_ANNOTATE_STIXELS_DISTANCE,
-                        flags));
-  g_object_class_install_property(
-      object, PROP_OPACITY,
-      g_param_spec_double("opacity", "Opacity",
-                          "Of colour layers: 0 shows the picture, 1 the colours alone", 0.0, 1.0,
-                          OPACITY_DEFAULT, flags));
-  g_object_class_install_property(
-      object, PROP_THICKNESS,
-      g_param_spec_int("thickness", "Thickness",
-                       "Of drawn lines (ticks and frame of the legend) in px of a picture of 1080 "
-                       "rows; follows the picture's height",
-                       1, THICKNESS_MOST, THICKNESS_DEFAULT, flags));
+static void install_properties(GObjectClass *object) {
   g_object_class_install_property(
       object, PROP_TEXT,
-      g_param_spec_string("text", "Text",
-                          "Drawn in the upper left corner, ASCII; a newline begins a new line",
-                          NULL, flags));
-}
-
-static void install_properties(GObjectClass *object) {
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-  install_look(object, flags);
-  g_object_class_install_property(
-      object, PROP_MAX_DISPARITY,
-      g_param_spec_int("max-disparity", "Maximum disparity",
-                       "Disparity in px at the upper end of the colours; 0 = the end of the range "
-                       "that was searched",
-                       0, MAX_DISPARITY_MOST, 0, flags));
-  g_object_class_install_property(
-      object, PROP_FOCAL_LENGTH,
-      g_param_spec_double("focal-length", "Focal length",
-                          "Focal length of the disparity's picture in px, for depths in the "
-                          "legend; 0 = as the input's RvCameraMeta says",
-                          0.0, 1e6, 0.0, flags));
-  g_object_class_install_property(
-      object, PROP_BASELINE,
-      g_param_spec_double("baseline", "Baseline",
-                          "Distance between the cameras in m, for depths in the legend; 0 = as the "
-                          "input's RvCameraMeta says",
-                          0.0, 1e3, 0.0, flags));
+      g_param_spec_string(
+          "text", "Text", "Drawn in the upper left corner, ASCII; a newline begins a new line",
+          NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+  gst_rv_settings_install(&properties, object);
 }
 
 /* --- Objects --------------------------------------------------------------------------------- */
@@ -561,9 +472,6 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
   object->get_property = get_property;
   object->finalize = finalize;
   install_properties(object);
-  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_ANNOTATE_SHOW, 0);
-  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_ANNOTATE_COLORMAP, 0);
-  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_ANNOTATE_STIXEL_COLORS, 0);
   base->in_place = TRUE;
   base->picture = GST_MAP_READWRITE;
   base->configure = configure;
@@ -579,8 +487,5 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
 }
 
 static void gst_cuda_annotate_init(GstCudaAnnotate *self) {
-  self->settings.show = SHOW_ALL;
-  self->settings.colormap = RV_COLORMAP_TURBO;
-  self->settings.opacity = OPACITY_DEFAULT;
-  self->settings.thickness = THICKNESS_DEFAULT;
+  gst_rv_settings_init(&properties, &self->settings);
 }

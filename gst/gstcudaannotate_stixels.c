@@ -3,6 +3,7 @@
  */
 #include "gstcudaannotate_stixels.h"
 
+#include "common/gstrvsettings.h"
 #include "stixels/stixels_draw.h"
 
 GType gst_cuda_annotate_stixel_colors_get_type(void) {
@@ -14,9 +15,7 @@ GType gst_cuda_annotate_stixel_colors_get_type(void) {
       {0, NULL, NULL},
   };
   static gsize type = 0;
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("GstCudaAnnotateStixelColors", values));
-  return (GType)type;
+  return gst_rv_enum_type(&type, "GstCudaAnnotateStixelColors", values);
 }
 
 static const RvColor OUTLINE_COLOR = {0, 0, 0, 150};

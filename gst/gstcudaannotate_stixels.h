@@ -13,7 +13,6 @@ typedef enum GstCudaAnnotateStixelColors {
   GST_CUDA_ANNOTATE_STIXELS_CLASS
 } GstCudaAnnotateStixelColors;
 
-#define GST_TYPE_CUDA_ANNOTATE_STIXEL_COLORS (gst_cuda_annotate_stixel_colors_get_type())
 GType gst_cuda_annotate_stixel_colors_get_type(void);
 
 /* Zeroed at first. */

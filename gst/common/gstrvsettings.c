@@ -24,6 +24,9 @@ static GParamSpec *spec_of(const GstRvSetting *row) {
   case GST_RV_ENUM:
     gst_type_mark_as_plugin_api(row->type(), 0);
     return g_param_spec_enum(row->name, nick, row->blurb, row->type(), (int)row->value, flags);
+  case GST_RV_FLAGS:
+    gst_type_mark_as_plugin_api(row->type(), 0);
+    return g_param_spec_flags(row->name, nick, row->blurb, row->type(), (guint)row->value, flags);
   }
   g_return_val_if_reached(NULL);
 }
@@ -69,6 +72,9 @@ gboolean gst_rv_settings_set(const GstRvSettings *settings, void *values, guint 
   case GST_RV_ENUM:
     *(int *)to = g_value_get_enum(value);
     break;
+  case GST_RV_FLAGS:
+    *(guint *)to = g_value_get_flags(value);
+    break;
   }
   return TRUE;
 }
@@ -91,6 +97,9 @@ gboolean gst_rv_settings_get(const GstRvSettings *settings, const void *values, 
     break;
   case GST_RV_ENUM:
     g_value_set_enum(value, *(const int *)from);
+    break;
+  case GST_RV_FLAGS:
+    g_value_set_flags(value, *(const guint *)from);
     break;
   }
   return TRUE;

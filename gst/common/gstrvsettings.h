@@ -14,15 +14,15 @@
 
 G_BEGIN_DECLS
 
-/* Lies there as int, as int (0 or 1), as double, as an enum of the size of an int. */
-typedef enum { GST_RV_INT, GST_RV_BOOL, GST_RV_DOUBLE, GST_RV_ENUM } GstRvSettingKind;
+/* Lies there as int, as int (0 or 1), as double, as an enum of the size of an int, as guint. */
+typedef enum { GST_RV_INT, GST_RV_BOOL, GST_RV_DOUBLE, GST_RV_ENUM, GST_RV_FLAGS } GstRvSettingKind;
 
 typedef struct GstRvSetting {
   const char *name, *blurb;
   GstRvSettingKind kind;
   double low, high, value; /* range, of numbers only, and default */
   gsize offset;
-  GType (*type)(void); /* of an enum, else NULL */
+  GType (*type)(void); /* of an enum or flags, else NULL */
 } GstRvSetting;
 
 typedef struct GstRvSettings {
@@ -31,7 +31,7 @@ typedef struct GstRvSettings {
   guint first; /* property id of row 0 */
 } GstRvSettings;
 
-/* All rows may be set while PLAYING. Marks the enums as API of the plugin. */
+/* All rows may be set while PLAYING. Marks enums and flags as API of the plugin. */
 void gst_rv_settings_install(const GstRvSettings *settings, GObjectClass *klass);
 
 /* The defaults, into the struct at `values`. */
