@@ -7,19 +7,35 @@
 #define COPIES 2 /* of each bin in turn: a bin hit twice in a row need not wait for its store */
 #define PARALLEL_ELEMENTS 65536 /* below this a parallel region costs more than it gives */
 
-/* One function per algorithm: votes of rows y0 .. y1 - 1 into `bins`, COPIES of each. */
+/* One function per algorithm: votes of rows y0 .. y1 - 1 into `bins`, COPIES of each. Number votes
+ * for the same bin in a row are added up before. */
 #define RV_VOTE(name, test, bin, value, element, bin_type, count, unity)                           \
   static void name##_rows(const RvVotePlan *p, const RvPlane *in, int y0, int y1, void *memory) {  \
     bin_type *bins = memory;                                                                       \
     for (int y = y0; y < y1; y++) {                                                                \
       const element *row = (const element *)((const char *)in->data + y * in->stride);             \
+      bin_type sum = 0;                                                                            \
+      int held = 0;                                                                                \
       for (int x = 0; x < p->width; x++) {                                                         \
         const element e = row[x];                                                                  \
         if (!test(p, x, y, e))                                                                     \
           continue;                                                                                \
-        for (int k = 0; k < count; k++)                                                            \
-          bins[COPIES * bin(p, k, x, y, e) + x % COPIES] += value(p, k, x, y, e);                  \
+        for (int k = 0; k < count; k++) {                                                          \
+          const int b = bin(p, k, x, y, e);                                                        \
+          if (unity) {                                                                             \
+            bins[COPIES * b + x % COPIES]++;                                                       \
+            continue;                                                                              \
+          }                                                                                        \
+          if (b != held) {                                                                         \
+            bins[COPIES * held] += sum;                                                            \
+            held = b;                                                                              \
+            sum = 0;                                                                               \
+          }                                                                                        \
+          sum += value(p, k, x, y, e);                                                             \
+        }                                                                                          \
       }                                                                                            \
+      if (!unity)                                                                                  \
+        bins[COPIES * held] += sum;                                                                \
     }                                                                                              \
   }
 RV_VOTE_ALGORITHMS

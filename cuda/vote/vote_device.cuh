@@ -12,23 +12,25 @@
 
 #define RV_VOTE_THREADS 1024 /* of a block, at most */
 #define RV_VOTE_PART 256     /* units that are worth a block */
+#define RV_VOTE_STACK 4      /* rows that a thread takes together, of number votes */
 
 /* How a launch is cut (eq. 8): grid (parts, spaces, passes). */
 struct RvVoteShape {
   int parts;     /* the input of each space is split into */
-  int part;      /* units of one */
+  int part;      /* stacks of one */
   int passes;    /* over the input, each for pass_bins of the bins */
   int pass_bins; /* bins that fit into shared memory */
   int stretch;   /* copies of each bin there (eq. 3-6) */
 };
 
-/* Input in units of 16 bytes of a row; the last of a row may be cut short. */
+/* Input in units of 16 bytes of a row; the last of a row may be cut short. Units one below the
+ * other are a stack. */
 struct RvVoteInput {
   const char *data;
   ptrdiff_t stride;
   int vectors;      /* rows are aligned to 16 bytes */
   int per_row;      /* units */
-  uint64_t inverse; /* 2^40 / per_row, rounded up: exact for units < 2^14 rows * per_row <= 2^26 */
+  uint64_t inverse; /* 2^40 / per_row, rounded up: exact for stacks < 2^14 rows * per_row <= 2^26 */
 };
 
 static __device__ __forceinline__ void rv_vote_add(uint32_t *bin, uint32_t value) {
@@ -127,95 +129,127 @@ template <class Element> union RvVoteWord {
   Element each[4 / sizeof(Element)];
 };
 
-/* The elements of a word, for one number vote each: a single one where all are for the same bin. */
-template <class A, class Space>
+/* Words of one number vote an element, one below the other: a single vote where all are for the
+ * same bin. Where bins do not depend on the row, the compiler works out those of one row only. */
+template <class A, int ROWS, class Space>
 static __device__ __forceinline__ void rv_vote_number(Space &space, const RvVotePlan &p, int x,
-                                                      int y,
-                                                      const RvVoteWord<typename A::Element> &word) {
+                                                      int y, const uint32_t (&words)[ROWS]) {
+  typedef RvVoteWord<typename A::Element> Word;
   constexpr int COUNT = 4 / (int)sizeof(typename A::Element);
-  int bin[COUNT];
-  typename A::Bin value[COUNT], sum = 0;
-  bool is_one = true;
+  int first = space.held_bin();
+  typename A::Bin sum = 0;
+  bool is_one = true, is_first = true;
 #pragma unroll
-  for (int k = 0; k < COUNT; k++) {
-    const bool votes = A::test(&p, x + k, y, word.each[k]);
-    bin[k] =
-        votes ? A::bin(&p, 0, x + k, y, word.each[k]) : (k > 0 ? bin[k - 1] : space.held_bin());
-    value[k] = votes ? A::value(&p, 0, x + k, y, word.each[k]) : 0;
-    is_one = is_one && bin[k] == bin[0];
-    sum += value[k];
+  for (int r = 0; r < ROWS; r++) {
+    const Word word = {words[r]};
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) {
+      if (!A::test(&p, x + k, y + r, word.each[k]))
+        continue;
+      const int bin = A::bin(&p, 0, x + k, y + r, word.each[k]);
+      first = is_first ? bin : first;
+      is_first = false;
+      is_one = is_one && bin == first;
+      sum += A::value(&p, 0, x + k, y + r, word.each[k]);
+    }
   }
   if (is_one) {
-    space.vote(bin[0], sum);
+    space.vote(first, sum);
     return;
   }
 #pragma unroll
-  for (int k = 0; k < COUNT; k++)
-    space.vote(bin[k], value[k]);
+  for (int r = 0; r < ROWS; r++) {
+    Word word = {words[r]};
+#pragma unroll 1
+    for (int k = 0; k < COUNT; k++, word.all >>= 8 * sizeof(typename A::Element) % 32)
+      rv_vote_element<A>(space, p, x + k, y + r, word.each[0]);
+  }
 }
 
-/* One unit of the input on its way. Few instructions on purpose: a kernel of some microseconds
- * spends much of its time on fetching them. */
-template <class A> struct RvVoteUnit {
+/* A stack of units on its way. Few instructions on purpose: a kernel of some microseconds spends
+ * much of its time on fetching them. */
+template <class A, int ROWS> struct RvVoteStack {
   typedef typename A::Element Element;
   static constexpr int WIDE = 16 / (int)sizeof(Element);
-  static constexpr bool IS_NUMBER = !A::UNITY && A::VOTES == 1;
-  uint4 v;
+  uint4 v[ROWS];
   int x, y; /* of its first element */
 
-  __device__ __forceinline__ const Element *at(const RvVoteInput &in) const {
-    return (const Element *)(in.data + y * in.stride) + x;
+  __device__ __forceinline__ const Element *at(const RvVoteInput &in, int row) const {
+    return (const Element *)(in.data + (y + row) * in.stride) + x;
+  }
+  __device__ __forceinline__ bool is_whole(const RvVotePlan &p, const RvVoteInput &in,
+                                           int end) const {
+    return in.vectors && x + WIDE <= p.width && (ROWS == 1 || y + ROWS <= end);
   }
   __device__ __forceinline__ void load(const RvVotePlan &p, const RvVoteInput &in, int row0,
-                                       int i) {
+                                       int end, int i) {
     const int row = (int)((uint64_t)(uint32_t)i * in.inverse >> 40);
     x = (i - row * in.per_row) * WIDE;
-    y = row0 + row;
-    if (in.vectors && x + WIDE <= p.width)
-      v = __ldg((const uint4 *)at(in));
+    y = row0 + row * ROWS;
+    if (is_whole(p, in, end))
+#pragma unroll
+      for (int r = 0; r < ROWS; r++)
+        v[r] = __ldg((const uint4 *)at(in, r));
+  }
+  /* One number vote an element. */
+  template <class Space>
+  __device__ __forceinline__ void vote_numbers(Space &space, const RvVotePlan &p) const {
+    uint4 rest[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+      rest[r] = v[r];
+#pragma unroll 1
+    for (int j = 0; j < WIDE; j += WIDE / 4) {
+      uint32_t words[ROWS];
+#pragma unroll
+      for (int r = 0; r < ROWS; r++) {
+        words[r] = rest[r].x;
+        rest[r] = make_uint4(rest[r].y, rest[r].z, rest[r].w, 0);
+      }
+      rv_vote_number<A, ROWS>(space, p, x + j, y, words);
+    }
   }
   template <class Space>
-  __device__ __forceinline__ void vote(Space &space, const RvVotePlan &p,
-                                       const RvVoteInput &in) const {
-    if (in.vectors && x + WIDE <= p.width) {
-      uint4 rest = v;
-#pragma unroll(IS_NUMBER ? 1 : 4)
-      for (int j = 0; j < WIDE; j += WIDE / 4) {
-        const RvVoteWord<Element> word = {rest.x};
-        rest = make_uint4(rest.y, rest.z, rest.w, 0);
-        if constexpr (IS_NUMBER) {
-          rv_vote_number<A>(space, p, x + j, y, word);
-        } else {
-#pragma unroll
-          for (int k = 0; k < WIDE / 4; k++)
-            rv_vote_element<A>(space, p, x + j + k, y, word.each[k]);
-        }
-      }
-    } else {
+  __device__ __forceinline__ void vote(Space &space, const RvVotePlan &p, const RvVoteInput &in,
+                                       int end) const {
+    if (!is_whole(p, in, end)) {
 #pragma unroll 1
-      for (int j = 0; j < WIDE && x + j < p.width; j++)
-        rv_vote_element<A>(space, p, x + j, y, at(in)[j]);
+      for (int r = 0; r < ROWS && y + r < end; r++)
+#pragma unroll 1
+        for (int j = 0; j < WIDE && x + j < p.width; j++)
+          rv_vote_element<A>(space, p, x + j, y + r, at(in, r)[j]);
+    } else if constexpr (!A::UNITY && A::VOTES == 1) {
+      vote_numbers(space, p);
+    } else {
+      const uint32_t words[4] = {v[0].x, v[0].y, v[0].z, v[0].w};
+#pragma unroll
+      for (int j = 0; j < WIDE; j++) {
+        const RvVoteWord<Element> word = {words[4 * j / WIDE]};
+        rv_vote_element<A>(space, p, x + j, y, word.each[j % (WIDE / 4)]);
+      }
     }
   }
 };
 
-/* A block's share of its space: every thread has AHEAD units at hand and as many on their way. */
-template <class A> struct RvVoteShare {
-  static constexpr int AHEAD = (int)sizeof(typename A::Element);
-  RvVoteUnit<A> unit[AHEAD];
-  int row0, i, last;
+/* A block's share of its space: every thread has AHEAD stacks at hand and as many on their way. */
+template <class A, int ROWS> struct RvVoteShare {
+  static constexpr int AHEAD = ROWS == 1 ? (int)sizeof(typename A::Element) : 1;
+  RvVoteStack<A, ROWS> stack[AHEAD];
+  int row0, end; /* rows of the space */
+  int i, last;
 
   __device__ __forceinline__ void load(const RvVotePlan &p, const RvVoteInput &in, int from) {
 #pragma unroll
     for (int n = 0; n < AHEAD; n++)
       if (from + n * (int)blockDim.x < last)
-        unit[n].load(p, in, row0, from + n * (int)blockDim.x);
+        stack[n].load(p, in, row0, end, from + n * (int)blockDim.x);
   }
-  /* Asks for the first units. */
+  /* Asks for the first stacks. */
   __device__ __forceinline__ void begin(const RvVotePlan &p, const RvVoteInput &in, int part) {
     row0 = (int)blockIdx.y * p.space_rows;
+    end = min(row0 + p.space_rows, p.height);
     const int first = (int)blockIdx.x * part;
-    last = min(first + part, min(p.space_rows, p.height - row0) * in.per_row);
+    last = min(first + part, (end - row0 + ROWS - 1) / ROWS * in.per_row);
     i = first + (int)threadIdx.x;
     load(p, in, i);
   }
@@ -223,13 +257,13 @@ template <class A> struct RvVoteShare {
   __device__ __forceinline__ void vote(Space &space, const RvVotePlan &p, const RvVoteInput &in) {
 #pragma unroll 1
     while (i < last) {
-      const RvVoteShare<A> now = *this;
+      const RvVoteShare<A, ROWS> now = *this;
       i += AHEAD * (int)blockDim.x;
       load(p, in, i);
 #pragma unroll
       for (int n = 0; n < AHEAD; n++)
         if (now.i + n * (int)blockDim.x < last)
-          now.unit[n].vote(space, p, in);
+          now.stack[n].vote(space, p, in, end);
     }
   }
 };
@@ -242,14 +276,14 @@ static __global__ void rv_vote_clear_kernel(uint32_t *out, ptrdiff_t stride, int
 }
 
 /* Sums of several parts are added to a result that the kernel ahead clears. */
-template <class A, bool PLAIN>
+template <class A, bool PLAIN, int ROWS>
 static __global__ void __launch_bounds__(RV_VOTE_THREADS)
     rv_vote_kernel(const RvVotePlan p, const RvVoteShape shape, const RvVoteInput in, char *out,
                    ptrdiff_t out_stride) {
   typedef typename A::Bin Bin;
   extern __shared__ __align__(16) char rv_vote_shared[];
   Bin *bins = (Bin *)rv_vote_shared;
-  RvVoteShare<A> share;
+  RvVoteShare<A, ROWS> share;
   share.begin(p, in, shape.part);
   const int base = PLAIN ? 0 : (int)blockIdx.z * shape.pass_bins;
   const int count = PLAIN ? p.bins : min(shape.pass_bins, p.bins - base);
@@ -274,40 +308,39 @@ static __global__ void __launch_bounds__(RV_VOTE_THREADS)
   }
 }
 
-/* Bins of a pass, copies and parts for this GPU. `units` of a space. */
-template <class A> static RvVoteShape rv_vote_shape(const RvVoteJob *job, long long units) {
+/* Bins of a pass, copies and parts for this GPU. A space is `stacks` of `rows`. */
+template <class A>
+static RvVoteShape rv_vote_shape(const RvVoteJob *job, long long stacks, int rows) {
   const RvVotePlan &p = job->plan;
   const int most = job->shared / (int)sizeof(typename A::Bin);
-  RvVoteShape shape = {1, (int)units, 1, rv_min(p.bins, most), 1};
+  RvVoteShape shape = {1, (int)stacks, 1, rv_min(p.bins, most), 1};
   shape.passes = rv_div_up(p.bins, shape.pass_bins);
   shape.pass_bins = rv_div_up(p.bins, shape.passes);
   /* Number votes run into one another when they meet in a bank; unity votes are merged by the
    * hardware. An odd number of copies spreads them over all banks (eq. 5). */
+  const long long elements = (long long)p.width * p.space_rows;
   const int room = most / shape.pass_bins;
-  const int wanted = job->stretch ? job->stretch
-                     : A::UNITY || units * RvVoteUnit<A>::WIDE < 64 * p.bins
-                         ? 1
-                         : rv_clamp(4096 / shape.pass_bins, 1, 33);
+  const int wanted = job->stretch                         ? job->stretch
+                     : A::UNITY || elements < 64 * p.bins ? 1
+                                                          : rv_clamp(4096 / shape.pass_bins, 1, 33);
   shape.stretch = rv_max(rv_min(wanted, room), 1);
   if (!job->stretch && shape.stretch % 2 == 0)
     shape.stretch--;
-  const int needed = (int)((units + RV_VOTE_PART - 1) / RV_VOTE_PART);
-  shape.parts =
-      rv_clamp(job->processors / (p.spaces * shape.passes), 1, rv_max(needed, 1)); /* (8) */
-  shape.part = rv_div_up((int)units, shape.parts);
+  const int needed = (int)(stacks * rows / RV_VOTE_PART) + 1;
+  shape.parts = rv_clamp(job->processors / (p.spaces * shape.passes), 1, needed); /* (8) */
+  shape.part = rv_div_up((int)stacks, shape.parts);
   return shape;
 }
 
-/* Votes of one run. */
-template <class A> static RvStatus rv_vote_launch(const RvVoteJob *job) {
+template <class A, int ROWS> static RvStatus rv_vote_launch_rows(const RvVoteJob *job) {
   const RvVotePlan &p = job->plan;
-  const int per_row = rv_div_up(p.width, RvVoteUnit<A>::WIDE);
+  const int per_row = rv_div_up(p.width, RvVoteStack<A, ROWS>::WIDE);
   const RvVoteInput in = {(const char *)job->input.data, job->input.stride,
                           (uintptr_t)job->input.data % 16 == 0 && job->input.stride % 16 == 0,
                           per_row, (1ull << 40) / (unsigned)per_row + 1};
-  const long long units = (long long)per_row * p.space_rows;
-  const RvVoteShape shape = rv_vote_shape<A>(job, units);
-  const int hands = rv_div_up(shape.part, RvVoteShare<A>::AHEAD);
+  const long long stacks = (long long)per_row * rv_div_up(p.space_rows, ROWS);
+  const RvVoteShape shape = rv_vote_shape<A>(job, stacks, ROWS);
+  const int hands = rv_div_up(shape.part, RvVoteShare<A, ROWS>::AHEAD);
   const int threads = rv_min(rv_div_up(hands, 32) * 32, RV_VOTE_THREADS);
   RvLaunch launch(dim3((unsigned)shape.parts, (unsigned)p.spaces, (unsigned)shape.passes),
                   (unsigned)threads,
@@ -322,8 +355,27 @@ template <class A> static RvStatus rv_vote_launch(const RvVoteJob *job) {
   }
   const int is_plain = shape.passes == 1 && (!A::UNITY || shape.stretch == 1);
   RV_CU(job->log, cudaLaunchKernelEx(&launch.config,
-                                     is_plain ? rv_vote_kernel<A, true> : rv_vote_kernel<A, false>,
+                                     is_plain ? rv_vote_kernel<A, true, ROWS>
+                                              : rv_vote_kernel<A, false, ROWS>,
                                      p, shape, in, (char *)job->votes.data, job->votes.stride));
+  return RV_OK;
+}
+
+/* Votes of one run. Stacks pay for number votes, if spaces are made of whole ones. */
+template <class A> static RvStatus rv_vote_launch(const RvVoteJob *job) {
+  const int rows = job->plan.space_rows;
+  if constexpr (!A::UNITY && A::VOTES == 1)
+    if (rows % RV_VOTE_STACK == 0 || rows > 4 * RV_VOTE_STACK)
+      return rv_vote_launch_rows<A, RV_VOTE_STACK>(job);
+  return rv_vote_launch_rows<A, 1>(job);
+}
+
+/* Allows the kernels all shared memory. */
+template <class A, int ROWS> static RvStatus rv_vote_allow(const RvVoteJob *job) {
+  RV_CU(job->log, cudaFuncSetAttribute(rv_vote_kernel<A, false, ROWS>,
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize, job->shared));
+  RV_CU(job->log, cudaFuncSetAttribute(rv_vote_kernel<A, true, ROWS>,
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize, job->shared));
   return RV_OK;
 }
 
@@ -337,10 +389,9 @@ template <class A> static RvStatus rv_vote_open(RvVoteJob *job) {
   RV_CU(job->log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   job->is_early = major >= 9;
   job->shared -= 1024; /* the system's */
-  RV_CU(job->log, cudaFuncSetAttribute(rv_vote_kernel<A, false>,
-                                       cudaFuncAttributeMaxDynamicSharedMemorySize, job->shared));
-  RV_CU(job->log, cudaFuncSetAttribute(rv_vote_kernel<A, true>,
-                                       cudaFuncAttributeMaxDynamicSharedMemorySize, job->shared));
+  RV_TRY((rv_vote_allow<A, 1>(job)));
+  if constexpr (!A::UNITY && A::VOTES == 1)
+    RV_TRY((rv_vote_allow<A, RV_VOTE_STACK>(job)));
   return RV_OK;
 }
 
