@@ -1,4 +1,5 @@
-/* convert_cpu.c: rows are copied whole; grey is a vectorised loop per row; rows go to threads. */
+/* convert_cpu.c: rows are copied whole; grey and colours are vectorised loops per row; rows go to
+ * threads. */
 #include "convert/convert_stages.h"
 
 #include <string.h>
@@ -117,15 +118,81 @@ static RvStatus repack(const RvConvertJob *job, const RvPicture *picture, int x,
   return RV_OK;
 }
 
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Two pixels share a chroma sample; written once, compiled for the steps of each layout. */
+ALWAYS_INLINE void yuv_cells(uint32_t *restrict to, const uint8_t *restrict y,
+                             const uint8_t *restrict u, const uint8_t *restrict v, int cells,
+                             int step, int chroma_step, RvConvertMatrix matrix) {
+#pragma omp simd
+  for (int c = 0; c < cells; c++) {
+    const int cb = u[c * chroma_step], cr = v[c * chroma_step];
+    to[2 * c] = rv_convert_yuv(&matrix, y[2 * c * step], cb, cr);
+    to[2 * c + 1] = rv_convert_yuv(&matrix, y[(2 * c + 1) * step], cb, cr);
+  }
+}
+
+ROW_LOOP static void nv12_cells(uint32_t *to, const uint8_t *y, const uint8_t *u, const uint8_t *v,
+                                int cells, RvConvertMatrix matrix) {
+  yuv_cells(to, y, u, v, cells, 1, 2, matrix);
+}
+
+ROW_LOOP static void i420_cells(uint32_t *to, const uint8_t *y, const uint8_t *u, const uint8_t *v,
+                                int cells, RvConvertMatrix matrix) {
+  yuv_cells(to, y, u, v, cells, 1, 1, matrix);
+}
+
+ROW_LOOP static void packed_cells(uint32_t *to, const uint8_t *y, const uint8_t *u,
+                                  const uint8_t *v, int cells, RvConvertMatrix matrix) {
+  yuv_cells(to, y, u, v, cells, 2, 4, matrix);
+}
+
+ALWAYS_INLINE void rgb_pixels(uint32_t *restrict to, const uint8_t *restrict r,
+                              const uint8_t *restrict g, const uint8_t *restrict b, int width,
+                              int step) {
+#pragma omp simd
+  for (int x = 0; x < width; x++)
+    to[x] = rv_convert_pack(r[x * step], g[x * step], b[x * step]);
+}
+
+ROW_LOOP static void rgb4_row(uint32_t *to, const uint8_t *r, const uint8_t *g, const uint8_t *b,
+                              int width) {
+  rgb_pixels(to, r, g, b, width, 4);
+}
+
+ROW_LOOP static void rgb3_row(uint32_t *to, const uint8_t *r, const uint8_t *g, const uint8_t *b,
+                              int width) {
+  rgb_pixels(to, r, g, b, width, 3);
+}
+
+ROW_LOOP static void grey_row(uint32_t *to, const uint8_t *grey, int width) {
+  rgb_pixels(to, grey, grey, grey, width, 1);
+}
+
+static void color_row(const RvConvertSource *s, uint32_t *to, int y, int width) {
+  const uint8_t *from[3] = {s->data[0] + y * s->stride[0], NULL, NULL};
+  if (s->is_grey) {
+    grey_row(to, from[0], width);
+    return;
+  }
+  for (int c = 1; c < 3; c++)
+    from[c] = s->data[c] + (s->cell_y == 2 ? y >> 1 : y) * s->stride[c];
+  if (!s->is_yuv) {
+    (s->step[0] == 4 ? rgb4_row : rgb3_row)(to, from[0], from[1], from[2], width);
+    return;
+  }
+  (s->step[1] == 4   ? packed_cells
+   : s->step[1] == 2 ? nv12_cells
+                     : i420_cells)(to, from[0], from[1], from[2], width / 2, s->matrix);
+  if (width % 2)
+    to[width - 1] = rv_convert_color_at(s, width - 1, y);
+}
+
 static RvStatus color(const RvConvertJob *job, const RvConvertSource *source, const RvPlane *out) {
-  const RvConvertSource s = *source;
   const int threads = team(job, 4 * (size_t)out->width * (size_t)out->height);
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int y = 0; y < out->height; y++) {
-    uint32_t *to = (uint32_t *)((char *)out->data + y * out->stride);
-    for (int x = 0; x < out->width; x++)
-      to[x] = rv_convert_color_at(&s, x, y);
-  }
+  for (int y = 0; y < out->height; y++)
+    color_row(source, (uint32_t *)((char *)out->data + y * out->stride), y, out->width);
   return RV_OK;
 }
 

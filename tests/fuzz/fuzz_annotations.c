@@ -1,6 +1,7 @@
 /* fuzz_annotations.c: any bytes as annotations of a picture: hostile scalars of any type, sizes,
  * rasters whose GstVideoMeta lies, truncated payloads. They are read by the functions of
- * roadvision-gst.h, and by an element that draws them. No crash, no critical, no leak. */
+ * roadvision-gst.h, by an element that draws them, and by one that learns from them. No crash, no
+ * critical, no leak. */
 #include <gst/check/gstharness.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -235,9 +236,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   static const char *const formats[] = {"NV12", "I420", "YUY2", "BGRx", "RGB", "GRAY8"};
   Input in = {bytes, size};
-  const char *format = formats[next(&in) % G_N_ELEMENTS(formats)];
+  const uint8_t kind = next(&in);
+  const char *format = formats[kind % G_N_ELEMENTS(formats)];
   const int width = 1 + next(&in) % 160, height = 1 + next(&in) % 96;
-  GstHarness *h = gst_harness_new_parse("cudaannotate engine=cpu threads=1");
+  GstHarness *h = gst_harness_new_parse(
+      kind < 128 ? "cudaannotate engine=cpu threads=1"
+                 : "cudaroaddetect engine=cpu threads=1 ! cudaannotate engine=cpu threads=1");
   char *caps = g_strdup_printf("video/x-raw,format=%s,width=%d,height=%d,framerate=30/1", format,
                                width, height);
   gst_harness_set_src_caps_str(h, caps);
