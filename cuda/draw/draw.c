@@ -259,7 +259,7 @@ RvStatus rv_draw_grid(RvDraw *draw, const RvPicture *picture, const RvDrawGrid *
       .marks_stride = grid->marks.stride,
       .columns = grid->mask.width,
       .rows = grid->mask.height,
-      .cell = grid->cell,
+      .per_cell = rv_grid_per_cell(grid->cell),
       .made_width = grid->width,
       .made_height = grid->height,
       .width = picture->width,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "draw/draw_proof_cases.h"
+#include "draw/draw_rules.h"
 
 static const RvColor tint = {200, 0, 100, 255}, mark = {9, 8, 7, 255}, edge = {1, 2, 3, 255};
 
@@ -46,6 +47,21 @@ static void check_hand(RvCheck *check) {
       }
   }
   rv_draw_free(&draw);
+}
+
+/* The product stands for the division, at the pixels on both sides of every border of cells. */
+static void check_division(RvCheck *check) {
+  static const char name[] = "draw/grid-division";
+  if (!rvc_wants(check, name))
+    return;
+  long wrong = 0;
+  for (int cell = 1; cell <= RV_MAX_SIDE; cell++) {
+    const uint64_t per_cell = rv_grid_per_cell(cell);
+    for (int border = 0; border <= RV_MAX_SIDE; border += cell)
+      for (int x = border ? border - 1 : 0; x <= border; x++)
+        wrong += (int)((uint64_t)x * per_cell >> 32) != x / cell;
+  }
+  rvc_true(check, name, wrong == 0, "%ld quotients differ", wrong);
 }
 
 typedef struct Scene {
@@ -284,6 +300,7 @@ static void check_keys(RvCheck *check) {
 
 void draw_grid_proofs(RvCheck *check) {
   check_hand(check);
+  check_division(check);
   static const char plain[] = "draw/grid-plain";
   RvRandom random = rvc_random(check, plain);
   for (int round = 0; rvc_wants(check, plain) && round < 30; round++)

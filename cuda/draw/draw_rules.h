@@ -79,24 +79,36 @@ RV_HD int rv_ramp_index(int value, int low, int high, uint32_t scale) {
 typedef struct RvGrid {
   const uint8_t *mask, *marks; /* marks NULL: none */
   ptrdiff_t mask_stride, marks_stride;
-  int columns, rows, cell;
+  int columns, rows;
+  uint64_t per_cell;           /* rv_grid_per_cell of the cells' side */
   int made_width, made_height; /* px of the picture it was made for */
   int width, height;           /* px of the one that is drawn on */
   int edge_width;
   RvInk tint, mark, edge;
 } RvGrid;
 
+/* x / cell = (x * rv_grid_per_cell(cell)) >> 32, exactly while x * cell < 2^32: the factor is at
+ * most cell / 2^32 too large. */
+RV_HD uint64_t rv_grid_per_cell(int cell) {
+  return ((UINT64_C(1) << 32) + (uint64_t)cell - 1) / (uint64_t)cell;
+}
+
+/* Cell, along one side, under the centre of pixel x. */
+RV_HD int rv_grid_cell(const RvGrid *g, int x, int made, int pixels) {
+  return (int)((uint64_t)rv_nearest(x, made, pixels) * g->per_cell >> 32);
+}
+
 /* Is the cell under the pixel masked? Beyond cells and picture the nearest one counts. */
 RV_HD int rv_grid_masked(const RvGrid *g, int x, int y) {
-  const int column = rv_nearest(rv_clamp(x, 0, g->width - 1), g->made_width, g->width) / g->cell;
-  const int row = rv_nearest(rv_clamp(y, 0, g->height - 1), g->made_height, g->height) / g->cell;
+  const int column = rv_grid_cell(g, rv_clamp(x, 0, g->width - 1), g->made_width, g->width);
+  const int row = rv_grid_cell(g, rv_clamp(y, 0, g->height - 1), g->made_height, g->height);
   return g->mask[rv_min(row, g->rows - 1) * g->mask_stride + rv_min(column, g->columns - 1)] != 0;
 }
 
 RV_HD RvInk rv_grid_ink(const RvGrid *g, int x, int y) {
   const RvInk none = {{0, 0, 0}, 0};
-  const int column = rv_nearest(x, g->made_width, g->width) / g->cell;
-  const int row = rv_nearest(y, g->made_height, g->height) / g->cell;
+  const int column = rv_grid_cell(g, x, g->made_width, g->width);
+  const int row = rv_grid_cell(g, y, g->made_height, g->height);
   if (column >= g->columns || row >= g->rows)
     return none;
   const int masked = g->mask[row * g->mask_stride + column] != 0, e = g->edge_width;
