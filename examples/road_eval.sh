@@ -15,5 +15,9 @@
 #   examples/road_eval.sh offroad --quiet --tables --plots docs/road
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-case ${1:-} in '' | -h | --help) sed -n '2,16s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;; esac
+usage() { sed -n '2,16s/^# //p' "${BASH_SOURCE[0]}"; }
+case ${1:-} in
+  -h | --help) usage; exit 0 ;;
+  '') usage >&2; exit 2 ;;
+esac
 exec "$here/run.sh" /usr/bin/python3 -B "$here/road_eval.py" "$@"
