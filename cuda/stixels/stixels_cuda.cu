@@ -35,8 +35,10 @@ static void layout(void *memory, const RvStixelsModel *m, int threads, RvArena *
 
 static RvStatus open(void *memory, const RvStixelsSetup *setup, const RvLog *log) {
   RvStixelsCuda *work = (RvStixelsCuda *)memory;
-  int device = 0, major = 0;
+  int device = 0, major = 0, shared = 0;
   RV_CU(log, cudaGetDevice(&device));
+  RV_CU(log, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+  work->is_small = work->is_small || rv_stixels_cuda_desk() + work->scratch + 3072 <= shared / 2u;
   RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   work->is_chained = major >= 9;
   RV_CU(log, cudaMemcpy(work->table, setup->table, sizeof setup->table, cudaMemcpyHostToDevice));

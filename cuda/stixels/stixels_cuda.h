@@ -6,8 +6,9 @@
 #include "stixels_stages.h"
 
 /* Dynamic shared memory that every GPU since compute capability 7.5 gives a block that asks. */
-#define RV_STIXELS_SHARED 26624 /* for a column; a desk of 36 KiB is beside it, and 1.5 KiB more   \
-                                 */
+#define RV_STIXELS_SHARED                                                                          \
+  26624 /* for a column; a desk of 36 KiB is beside it, and 1.5 KiB more                           \
+         */
 
 /* Cells of a row of the histogram that lie in lower bins: their number and their disparities. */
 struct RvStixelsBelow {
@@ -39,6 +40,8 @@ RvStatus rv_stixels_cuda_semantics(const RvStixelsCuda *work, const RvStixelsMod
                                    const RvStixelsJob *job, const RvLog *log);
 /* Scratch of one column: sums, best, links, keys of semantic classes. */
 size_t rv_stixels_cuda_scratch(const RvStixelsModel *model);
+/* Shared memory of a column's block beside that. */
+size_t rv_stixels_cuda_desk(void);
 
 RvStatus rv_stixels_cuda_ground(const RvStixelsCuda *work, const RvStixelsModel *model,
                                 const RvStixelsJob *job, const RvLog *log);

@@ -5,8 +5,10 @@
 
 #include "stixels_cuda.h"
 
-#define TERMS 10 /* of RvStixelsSums, all double */
+#define TERMS 10       /* of RvStixelsSums, all double */
+#define GROUND_TERMS 7 /* the first that is against the ground */
 static_assert(sizeof(RvStixelsSums) == TERMS * sizeof(double), "the sums are scanned as an array");
+static_assert(offsetof(RvStixelsSums, wg) == GROUND_TERMS * sizeof(double), "these are the last");
 
 /* A cost that stays out of reach whatever is added: what is not allowed, or has no best. */
 #define OUT_OF_REACH (RV_STIXELS_INFINITE + (1 << 28))
@@ -24,14 +26,32 @@ struct Own {
   int32_t mu, next; /* 1/256 px: its plane in its lowest row and one row above its top */
 };
 
+/* Where semantic classes are in a row of keys: those of a structural class from a multiple of 4 on,
+ * filled up with such as cost most. */
+struct Places {
+  int first[RV_STIXELS_CLASSES + 1]; /* in fours */
+  int pitch;                         /* odd in fours: lanes of neighbouring rows do not collide */
+};
+
+RV_HD Places places_of(const RvStixelsModel *m) {
+  Places p;
+  p.first[0] = 0;
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+    p.first[k + 1] = p.first[k] + rv_div_up(m->semantic_first[k + 1] - m->semantic_first[k], 4);
+  p.pitch = m->semantics ? 4 * (p.first[RV_STIXELS_CLASSES] | 1) : 0;
+  return p;
+}
+
 /* A column's scratch and what it reads. */
 struct Column {
   RvStixelsSums *sums; /* rows + 1 */
   Ending *ending;      /* rows */
+  struct Begin *begin; /* rows + 1 */
   int32_t *flat;       /* 2 x (rows + 1): costs of ground and sky cells summed; `constant` */
   uint32_t *links;     /* rows: bottom | class << 16, from the top down */
-  uint32_t *keys;      /* [place][rows + 1]: 32 x costs of semantic classes summed; NULL: none */
-  uint8_t *cuts;       /* rows + 1: a stixel may begin here, end below */
+  uint32_t *keys;      /* [row][places.pitch]: 32 x costs of semantic classes summed; NULL: none */
+  Places places;
+  uint8_t *cuts; /* rows + 1: a stixel may begin here, end below */
   const RvStixelsCell *cells;
   const uint16_t *semantics; /* [place][row] */
   const int32_t *table;
@@ -44,63 +64,99 @@ static __device__ __forceinline__ int32_t cell_cost(const RvStixelsModel &m, con
   return rv_stixels_cost_cell(&m, c.table + structure * RV_STIXELS_TABLE, c.cells[v], mu);
 }
 
-/* Sums of all cells below each row: every thread fills in its rows, then a warp scans a term. */
-static __device__ void sum_cells(const RvStixelsModel &m, const Column &c) {
-  const RvStixelsCell none = {0, 0, 0};
-  for (int v = threadIdx.x; v <= m.rows; v += blockDim.x)
-    c.sums[v] =
-        v == 0 ? rv_stixels_of_cell(none, 0, 0)
-               : rv_stixels_of_cell(c.cells[v - 1], v - 1, rv_stixels_expected(&c.ground, v - 1));
-  __syncthreads();
+/* Sums over the first `count` rows of terms begin .. end - 1: a warp scans a term. */
+static __device__ __forceinline__ void scan_terms(const Column &c, int rows, int begin, int end) {
   const int lane = threadIdx.x % 32;
-  for (int k = threadIdx.x / 32; k < TERMS; k += blockDim.x / 32) {
+  for (int k = begin + threadIdx.x / 32; k < end; k += blockDim.x / 32) {
     double *term = (double *)c.sums + k;
     double before = 0;
-    for (int v = lane; v - lane <= m.rows; v += 32) {
-      double sum = v <= m.rows ? term[v * TERMS] : 0;
+    for (int v = lane; v - lane <= rows; v += 32) {
+      double sum = v <= rows ? term[v * TERMS] : 0;
       for (int step = 1; step < 32; step *= 2) {
         const double other = __shfl_up_sync(0xffffffffu, sum, step);
         sum += lane >= step ? other : 0;
       }
       sum += before;
-      if (v <= m.rows)
+      if (v <= rows)
         term[v * TERMS] = sum;
       before = __shfl_sync(0xffffffffu, sum, 31);
     }
   }
 }
 
+/* Sums of all cells below each row, but for those against the ground. */
+static __device__ void sum_cells(const RvStixelsModel &m, const Column &c) {
+  const RvStixelsCell none = {0, 0, 0};
+  for (int v = threadIdx.x; v <= m.rows; v += blockDim.x)
+    c.sums[v] =
+        v == 0 ? rv_stixels_of_cell(none, 0, 0) : rv_stixels_of_cell(c.cells[v - 1], v - 1, 0);
+  __syncthreads();
+  scan_terms(c, m.rows, 0, GROUND_TERMS);
+}
+
+/* Those against the ground, once it is known. */
+static __device__ void sum_ground(const RvStixelsModel &m, const Column &c) {
+  for (int v = threadIdx.x + 1; v <= m.rows; v += blockDim.x) {
+    const RvStixelsSums s =
+        rv_stixels_of_cell(c.cells[v - 1], v - 1, rv_stixels_expected(&c.ground, v - 1));
+    c.sums[v].wg = s.wg;
+    c.sums[v].wvg = s.wvg;
+    c.sums[v].wgg = s.wgg;
+  }
+  __syncthreads();
+  scan_terms(c, m.rows, GROUND_TERMS, TERMS);
+}
+
+/* The semantic class in place `slot` of a row of keys; -1: none, the place is filled up. */
+static __device__ __forceinline__ int class_in(const RvStixelsModel &m, const Places &p, int slot) {
+#pragma unroll
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+    if (slot < 4 * p.first[k + 1]) {
+      const int place = m.semantic_first[k] + slot - 4 * p.first[k];
+      return place < m.semantic_first[k + 1] ? place : -1;
+    }
+  return -1;
+}
+
 /* A warp sums the costs of a semantic class. */
 static __device__ void sum_semantics(const RvStixelsModel &m, const Column &c) {
-  const int lane = threadIdx.x % 32;
-  for (int place = threadIdx.x / 32; place < m.semantics; place += blockDim.x / 32) {
-    const uint16_t *cost = c.semantics + (size_t)place * m.rows;
-    uint32_t *key = c.keys + (size_t)place * (m.rows + 1), before = 0;
+  const int lane = threadIdx.x % 32, slots = 4 * c.places.first[RV_STIXELS_CLASSES];
+  for (int slot = threadIdx.x / 32; slot < slots; slot += blockDim.x / 32) {
+    const int place = class_in(m, c.places, slot);
+    const uint16_t *cost = c.semantics + (size_t)rv_max(place, 0) * m.rows;
+    uint32_t *key = c.keys + slot, before = 0;
     if (lane == 0)
       key[0] = 0;
     for (int first = 0; first < m.rows; first += 32) {
       const int v = first + lane;
-      uint32_t sum = v < m.rows ? 32u * cost[v] : 0;
+      uint32_t sum = v >= m.rows ? 0 : 32u * (place < 0 ? RV_STIXELS_SCORE_WORST : cost[v]);
       for (int step = 1; step < 32; step *= 2) {
         const uint32_t other = __shfl_up_sync(0xffffffffu, sum, step);
         sum += lane >= step ? other : 0;
       }
       if (v < m.rows)
-        key[v + 1] = before + sum;
+        key[(v + 1) * c.places.pitch] = before + sum;
       before += __shfl_sync(0xffffffffu, sum, 31);
     }
   }
 }
 
-/* Least key of a structural class's semantic classes; all bits set without any. */
+/* Least key of a structural class's semantic classes; all bits set without any. What is filled up
+ * costs no less than any, and comes after them. */
 static __device__ __forceinline__ uint32_t least_key(const RvStixelsModel &m, const Column &c,
                                                      int structure, int bottom, int top) {
-  const int first = m.semantic_first[structure], end = m.semantic_first[structure + 1];
-  const uint32_t *sum = c.keys + (size_t)first * (m.rows + 1);
+  const int first = c.places.first[structure], end = c.places.first[structure + 1];
+  const uint4 *below = (const uint4 *)(c.keys + bottom * c.places.pitch);
+  const uint4 *upto = (const uint4 *)(c.keys + (top + 1) * c.places.pitch);
   uint32_t least = 0xffffffffu;
-#pragma unroll 4
-  for (int place = 0; place < end - first; place++, sum += m.rows + 1)
-    least = min(least, rv_stixels_key(sum[bottom], sum[top + 1], place));
+#pragma unroll 2
+  for (int four = first; four < end; four++) {
+    const uint4 a = below[four], b = upto[four];
+    const int place = 4 * (four - first);
+    least = min(least, min(rv_stixels_key(a.x, b.x, place), rv_stixels_key(a.y, b.y, place + 1)));
+    least =
+        min(least, min(rv_stixels_key(a.z, b.z, place + 2), rv_stixels_key(a.w, b.w, place + 3)));
+  }
   return least;
 }
 

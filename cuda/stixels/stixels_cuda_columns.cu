@@ -1,163 +1,313 @@
 /* stixels_cuda_columns.cu: dynamic programming, backtracking and list, CUDA engine. One block takes
- * one column, 32 top rows at a time. First all warps try the stixels that begin below these rows:
- * what ends there is known. Then they work out the stixels within the 32 rows but for their
- * predecessors, and one warp, a lane a top row, goes through their lowest rows in order. */
+ * one column, a tile of up to 32 top rows at a time. One warp goes through the tile's lowest rows
+ * in order, a lane a top row, while the others work out the stixels within the next tile, but for
+ * their predecessors, and try those that end there and begin below both; then all warps try those
+ * that begin in the tile just done. */
 #include "stixels_cuda_list.cuh"
 
 #define WARPS 8 /* of a column's block */
 #define THREADS (32 * WARPS)
-#define STATE (int)(sizeof(Ending) / sizeof(int32_t))
+#define PAIRS (17 * 32) /* of lowest and top row in a tile, see pair_of */
+#define GROUND RV_STIXEL_GROUND
+#define OBJECT RV_STIXEL_OBJECT
+#define SKY RV_STIXEL_SKY
+
+/* The stixels within a tile, but for their predecessors. */
+struct Tile {
+  int32_t cost[RV_STIXELS_CLASSES][PAIRS]; /* OUT_OF_REACH where it is not allowed */
+  int32_t mu[2][PAIRS], next[2][PAIRS];    /* of ground and object */
+};
 
 /* What the block works on; the column's scratch follows. */
 struct Desk {
-  int32_t parts[WARPS][STATE][32];                 /* the warps' best, by top row */
-  int32_t own[32][2 * RV_STIXELS_CLASSES + 1][32]; /* [bottom][cost, mu, next][top], of the tile */
+  Tile tiles[2];
+  int32_t parts[WARPS][2 * RV_STIXELS_CLASSES][32]; /* the warps' best by top row: Best */
 };
 
-/* Costs of three classes; mu and next of ground and object only. */
-#define OWN_MU RV_STIXELS_CLASSES
-#define OWN_NEXT (RV_STIXELS_CLASSES + 2)
+/* What a stixel that begins in a row adds to: the cost below, the transition, by the class below as
+ * far as planes are compared, else the least. */
+struct __align__(16) Begin {
+  int32_t ground_ground, ground;                /* ground on ground, on another */
+  int32_t object_ground, object_object, object; /* object on ground, on object, on sky */
+  int32_t sky;
+  int32_t next[2]; /* 1/256 px, here: the planes of ground and object below */
+};
+
+/* The lowest rows of the best stixels that end in a row. */
+struct Best {
+  int32_t cost[RV_STIXELS_CLASSES];
+  int32_t bottom[RV_STIXELS_CLASSES];
+};
 
 size_t rv_stixels_cuda_scratch(const RvStixelsModel *m) {
   const size_t n = m->rows;
   const size_t flat = m->kind == RV_STIXELS_CONSTANT ? 2 * (n + 1) * sizeof(int32_t) : 0;
-  return (n + 1) * sizeof(RvStixelsSums) + n * sizeof(Ending) + flat + n * sizeof(uint32_t) +
-         (n + 1) * m->semantics * sizeof(uint32_t) + n + 1;
+  return (n + 1) * (sizeof(RvStixelsSums) + sizeof(Begin)) + n * sizeof(Ending) +
+         (n + 1) * places_of(m).pitch * sizeof(uint32_t) + flat + n * sizeof(uint32_t) + n + 1;
 }
 
-static __device__ __forceinline__ Ending nothing() {
-  const Ending none = {
-      {RV_STIXELS_INFINITE, RV_STIXELS_INFINITE, RV_STIXELS_INFINITE}, {0, 0}, {0, 0, 0}};
-  return none;
+size_t rv_stixels_cuda_desk(void) {
+  return sizeof(Desk);
 }
 
-/* Offers a stixel to the best of its top row (3.25, 4.9); last: what ends below it. */
-static __device__ __forceinline__ void offer(const RvStixelsModel &m, Ending *best, int structure,
-                                             const Own &own, int bottom, const Ending &last,
-                                             bool is_legal) {
+static __device__ __forceinline__ Best nothing() {
+  return {{RV_STIXELS_INFINITE, RV_STIXELS_INFINITE, RV_STIXELS_INFINITE}, {0, 0, 0}};
+}
+
+/* After what ends below. */
+static __device__ __forceinline__ Begin begin_after(const RvStixelsModel &m, const int32_t cost[3],
+                                                    const int32_t next[2]) {
+  const int32_t(*t)[RV_STIXELS_CLASSES] = m.transition;
+  return {cost[0] + t[GROUND][0],
+          rv_min(cost[1] + t[GROUND][1], cost[2] + t[GROUND][2]),
+          cost[0] + t[OBJECT][0],
+          cost[1] + t[OBJECT][1],
+          cost[2] + t[OBJECT][2],
+          rv_min(rv_min(cost[0] + t[SKY][0], cost[1] + t[SKY][1]), cost[2] + t[SKY][2]),
+          {next[0], next[1]}};
+}
+
+/* In row 0. */
+static __device__ __forceinline__ Begin begin_first() {
+  return {OUT_OF_REACH, 0, OUT_OF_REACH, OUT_OF_REACH, 0, 0, {0, 0}};
+}
+
+/* The least cost up to a stixel of a class (3.25, 4.9); mu: its plane's. */
+template <int STRUCTURE>
+static __device__ __forceinline__ int32_t cost_up_to(const RvStixelsModel &m, const Begin &begin,
+                                                     int mu) {
+  if (STRUCTURE == GROUND)
+    return rv_min(begin.ground_ground + rv_stixels_gap(&m, mu - begin.next[0]), begin.ground);
+  if (STRUCTURE == OBJECT)
+    return rv_min(rv_min(begin.object_ground + rv_stixels_gravity(&m, mu - begin.next[0]),
+                         begin.object_object + rv_stixels_ordering(&m, mu - begin.next[1])),
+                  begin.object);
+  return begin.sky;
+}
+
+/* The class of the predecessor that has that cost, of equals the first. */
+static __device__ __forceinline__ uint32_t link_to(const RvStixelsModel &m, const Column &c,
+                                                   int structure, int bottom, int mu) {
+  if (bottom == 0)
+    return 0;
+  const Ending last = c.ending[bottom - 1];
   int32_t from[RV_STIXELS_CLASSES];
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
-    from[k] = last.cost[k] +
-              rv_stixels_pair(&m, structure, k, own.mu, k < RV_STIXEL_SKY ? last.next[k] : 0);
+    from[k] = last.cost[k] + rv_stixels_pair(&m, structure, k, mu, k < SKY ? last.next[k] : 0);
   const int32_t least = rv_min(rv_min(from[0], from[1]), from[2]);
-  const int32_t cost = own.cost + (bottom > 0 ? least : 0);
-  const uint32_t below = least == from[0] ? 0 : least == from[1] ? 1 : 2;
-  const bool is_better = is_legal && cost < best->cost[structure];
-  best->cost[structure] = is_better ? cost : best->cost[structure];
-  best->link[structure] = is_better ? (uint32_t)bottom | below << 16 : best->link[structure];
-  if (structure < RV_STIXEL_SKY)
-    best->next[structure] = is_better ? own.next : best->next[structure];
+  return (uint32_t)bottom | (least == from[0] ? 0u : least == from[1] ? 1u << 16 : 2u << 16);
 }
 
-/* Stixels that end in row `first` + lane and begin below `first`: each warp tries a range of lowest
- * rows, so that of equal costs that of the first warp wins. */
+static __device__ __forceinline__ void offer(Best *best, int structure, int bottom, int32_t cost) {
+  best->bottom[structure] = cost < best->cost[structure] ? bottom : best->bottom[structure];
+  best->cost[structure] = rv_min(cost, best->cost[structure]);
+}
+
+/* Stixels that end in row `first` + lane, of every `step`-th lowest row begin .. end - 1. */
 template <int KIND>
-static __device__ void try_below(const RvStixelsModel &m, const Column &c, Desk *desk, int first) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, top = first + lane;
-  Ending best = nothing();
-  const RvStixelsSums upto = c.sums[rv_min(top, m.rows - 1) + 1];
-  const int end = first * (warp + 1) / WARPS;
-  for (int bottom = first * warp / WARPS; bottom < end; bottom++) {
+static __device__ __forceinline__ void try_below(const RvStixelsModel &m, const Column &c,
+                                                 int first, int begin, int end, int step,
+                                                 Best *best) {
+  const int top = rv_min(first + (int)threadIdx.x % 32, m.rows - 1);
+  const RvStixelsSums upto = c.sums[top + 1];
+  for (int bottom = begin; bottom < end; bottom += step) {
     if (!c.cuts[bottom])
       continue;
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &upto);
-    const Ending last = bottom > 0 ? c.ending[bottom - 1] : best;
-    if (top >= m.rows || !c.cuts[top + 1])
+    const Begin from = c.begin[bottom];
+    if (!c.cuts[top + 1])
       continue;
-    offer(m, &best, 0, own_of<KIND>(m, c, 0, bottom, top, s), bottom, last, true);
-    offer(m, &best, 1, own_of<KIND>(m, c, 1, bottom, top, s), bottom, last, true);
+    const Own ground = own_of<KIND>(m, c, GROUND, bottom, top, s);
+    offer(best, GROUND, bottom, ground.cost + cost_up_to<GROUND>(m, from, ground.mu));
+    const Own object = own_of<KIND>(m, c, OBJECT, bottom, top, s);
+    offer(best, OBJECT, bottom, object.cost + cost_up_to<OBJECT>(m, from, object.mu));
     if (rv_stixels_is_sky_row(&c.ground, bottom))
-      offer(m, &best, 2, own_of<KIND>(m, c, 2, bottom, top, s), bottom, last, true);
+      offer(best, SKY, bottom, own_of<KIND>(m, c, SKY, bottom, top, s).cost + from.sky);
   }
-  const int32_t *state = (const int32_t *)&best;
-#pragma unroll
-  for (int k = 0; k < STATE; k++)
-    desk->parts[warp][k][lane] = state[k];
 }
 
-/* The stixels within rows first .. first + 31, but for their predecessors. */
+/* The stixels within the `tile` rows from `first` on, by up to 17 rows of pairs: row j holds those
+ * with lowest row j from lane j on, and before it those with lowest row tile - j. */
 template <int KIND>
-static __device__ void work_out(const RvStixelsModel &m, const Column &c, Desk *desk, int first) {
-  const int lane = threadIdx.x % 32, top = first + lane;
-  for (int k = threadIdx.x / 32; k < 32; k += WARPS) {
-    const int bottom = first + k;
-    if (k > lane || top >= m.rows || !c.cuts[bottom] || !c.cuts[top + 1])
+static __device__ __forceinline__ void work_out(const RvStixelsModel &m, const Column &c, Tile *out,
+                                                int first, int tile, int warp, int warps) {
+  const int lane = threadIdx.x % 32;
+  for (int j = warp; 2 * j <= tile; j += warps) {
+    const int from = lane >= j ? j : tile - j, top = first + (lane >= j ? lane : from + lane);
+    const int bottom = first + from, at = 32 * j + lane;
+    if (top >= m.rows || top >= first + tile || !c.cuts[bottom] || !c.cuts[top + 1])
       continue;
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
-    int32_t(*out)[32] = desk->own[k];
 #pragma unroll
     for (int structure = 0; structure < RV_STIXELS_CLASSES; structure++) {
       const Own own = own_of<KIND>(m, c, structure, bottom, top, s);
-      if (structure < RV_STIXEL_SKY) {
-        out[OWN_MU + structure][lane] = own.mu;
-        out[OWN_NEXT + structure][lane] = own.next;
+      if (structure < SKY) {
+        out->mu[structure][at] = own.mu;
+        out->next[structure][at] = own.next;
       }
-      out[structure][lane] = structure < RV_STIXEL_SKY || rv_stixels_is_sky_row(&c.ground, bottom)
-                                 ? own.cost
-                                 : OUT_OF_REACH;
+      out->cost[structure][at] =
+          structure < SKY || rv_stixels_is_sky_row(&c.ground, bottom) ? own.cost : OUT_OF_REACH;
     }
   }
 }
 
-/* The best of all warps for a lane's top row. */
-static __device__ __forceinline__ Ending gather(const Desk *desk, int first) {
+/* Where the stixel lies whose lowest row is the k-th and whose top row is the lane's; something
+ * that is not used when the lane is below k. */
+static __device__ __forceinline__ int pair_of(int k, int tile) {
   const int lane = threadIdx.x % 32;
-  Ending best = nothing();
-  if (first == 0)
-    return best;
+  return 2 * k <= tile ? 32 * k + lane : 32 * (tile - k) + lane - k;
+}
+
+/* The best of all warps for a lane's top row: of equal costs that of the smaller lowest row. */
+static __device__ __forceinline__ Best gather(const Desk *desk) {
+  const int lane = threadIdx.x % 32;
+  Best best = nothing();
 #pragma unroll
-  for (int warp = 0; warp < WARPS; warp++)
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
 #pragma unroll
-    for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+    for (int warp = 0; warp < WARPS; warp++) {
       const int32_t cost = desk->parts[warp][k][lane];
-      if (cost >= best.cost[k])
+      const int32_t bottom = desk->parts[warp][RV_STIXELS_CLASSES + k][lane];
+      if (cost > best.cost[k] || (cost == best.cost[k] && bottom >= best.bottom[k]))
         continue;
       best.cost[k] = cost;
-      if (k < RV_STIXEL_SKY)
-        best.next[k] = desk->parts[warp][RV_STIXELS_CLASSES + k][lane];
-      best.link[k] = (uint32_t)desk->parts[warp][RV_STIXELS_CLASSES + 2 + k][lane];
+      best.bottom[k] = bottom;
     }
   return best;
 }
 
-/* One warp goes through the lowest rows first .. first + 31 in order; what a lane has is final when
- * its own row has been its stixels' lowest. */
-static __device__ void settle(const RvStixelsModel &m, const Column &c, const Desk *desk,
-                              int first) {
-  const int lane = threadIdx.x, top = first + lane, count = rv_min(m.rows - first, 32);
-  Ending best = gather(desk, first);
-  Ending last = first > 0 ? c.ending[first - 1] : best;
+static __device__ __forceinline__ int32_t reachable(int32_t cost) {
+  return cost < RV_STIXELS_INFINITE ? cost : OUT_OF_REACH;
+}
+
+/* One warp goes through the lowest rows of a tile in order; what a lane has is final when its own
+ * row has been its stixels' lowest. */
+template <int KIND>
+static __device__ void settle(const RvStixelsModel &m, const Column &c, const Desk *desk, int first,
+                              int tile) {
+  const int lane = threadIdx.x, top = first + lane, count = rv_min(m.rows - first, tile);
+  const Tile *own = &desk->tiles[first / tile % 2];
   const unsigned cuts = __ballot_sync(0xffffffffu, lane < count && c.cuts[top]);
   const bool is_top = lane < count && c.cuts[top + 1];
+  Best best = nothing();
+  int mu[2] = {0, 0}, next[2] = {0, 0};
+  if (first > 0 && is_top) {
+    best = gather(desk);
+#pragma unroll
+    for (int k = 0; k < SKY; k++) {
+      const int bottom = best.bottom[k];
+      const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
+      const RvStixelsPlane plane = rv_stixels_fit(&m, &c.ground, k, &s, bottom).plane;
+      mu[k] = rv_stixels_value(&plane, 0);
+      next[k] = rv_stixels_value(&plane, top + 1 - bottom);
+    }
+  }
+  __syncwarp();
+  Begin begin = c.begin[first];
+  int32_t last[RV_STIXELS_CLASSES], last_next[2];
 #pragma unroll 2
   for (int k = 0; k < count; k++) {
-    const int32_t(*own)[32] = desk->own[k];
+    const int bottom = first + k, at = pair_of(k, tile);
     const bool is_legal = is_top && k <= lane && (cuts >> k & 1);
-#pragma unroll
-    for (int structure = 0; structure < RV_STIXELS_CLASSES; structure++) {
-      const Own mine = {own[structure][lane],
-                        structure < RV_STIXEL_SKY ? own[OWN_MU + structure][lane] : 0,
-                        structure < RV_STIXEL_SKY ? own[OWN_NEXT + structure][lane] : 0};
-      offer(m, &best, structure, mine, first + k, last, is_legal);
+    const int32_t ground = own->cost[GROUND][at] + cost_up_to<GROUND>(m, begin, own->mu[0][at]);
+    const int32_t object = own->cost[OBJECT][at] + cost_up_to<OBJECT>(m, begin, own->mu[1][at]);
+    const int32_t sky = own->cost[SKY][at] + begin.sky;
+    if (is_legal && ground < best.cost[GROUND]) {
+      best.cost[GROUND] = ground;
+      best.bottom[GROUND] = bottom;
+      mu[0] = own->mu[0][at];
+      next[0] = own->next[0][at];
+    }
+    if (is_legal && object < best.cost[OBJECT]) {
+      best.cost[OBJECT] = object;
+      best.bottom[OBJECT] = bottom;
+      mu[1] = own->mu[1][at];
+      next[1] = own->next[1][at];
+    }
+    if (is_legal && sky < best.cost[SKY]) {
+      best.cost[SKY] = sky;
+      best.bottom[SKY] = bottom;
     }
 #pragma unroll
-    for (int i = 0; i < RV_STIXELS_CLASSES; i++) {
-      const int32_t cost = __shfl_sync(0xffffffffu, best.cost[i], k);
-      last.cost[i] = cost < RV_STIXELS_INFINITE ? cost : OUT_OF_REACH;
-    }
-    last.next[0] = __shfl_sync(0xffffffffu, best.next[0], k);
-    last.next[1] = __shfl_sync(0xffffffffu, best.next[1], k);
+    for (int i = 0; i < RV_STIXELS_CLASSES; i++)
+      last[i] = reachable(__shfl_sync(0xffffffffu, best.cost[i], k));
+    last_next[0] = __shfl_sync(0xffffffffu, next[0], k);
+    last_next[1] = __shfl_sync(0xffffffffu, next[1], k);
+    begin = begin_after(m, last, last_next);
+    if (lane == 0)
+      c.begin[bottom + 1] = begin;
   }
-#pragma unroll
-  for (int i = 0; i < RV_STIXELS_CLASSES; i++)
-    best.cost[i] = best.cost[i] < RV_STIXELS_INFINITE ? best.cost[i] : OUT_OF_REACH;
+  Ending ending = {{reachable(best.cost[0]), reachable(best.cost[1]), reachable(best.cost[2])},
+                   {next[0], next[1]},
+                   {0, 0, 0}};
   if (lane < count)
-    c.ending[top] = best;
+    c.ending[top] = ending;
+  __syncwarp();
+#pragma unroll
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+    ending.link[k] = link_to(m, c, k, best.bottom[k], k < SKY ? mu[k] : 0);
+  if (lane < count)
+    for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+      c.ending[top].link[k] = ending.link[k];
   __syncwarp();
 }
 
+/* Warp 0 settles the tile at `first`, once there is one, beside the others' work on the next. */
+template <int KIND>
+static __device__ __forceinline__ void settle_all(const RvStixelsModel &m, const Column &c,
+                                                  Desk *desk) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int tile = rv_div_up(m.rows, rv_div_up(m.rows, 32));
+  for (int first = -tile; first < m.rows; first += tile) {
+    const int next = first + tile, busy = first >= 0; /* warps that settle */
+    Best best = nothing();
+    if (warp < busy)
+      settle<KIND>(m, c, desk, first, tile);
+    else if (next < m.rows)
+      work_out<KIND>(m, c, &desk->tiles[next / tile % 2], next, tile, warp - busy, WARPS - busy);
+    __syncwarp();
+#pragma unroll 1
+    for (int pass = 0; pass < 2 && busy; pass++) {
+      const int begin = pass ? first + warp : warp - 1, end = pass ? next : first;
+      if (next < m.rows && begin >= 0)
+        try_below<KIND>(m, c, next, begin, end, pass ? WARPS : WARPS - 1, &best);
+      if (pass == 0)
+        __syncthreads();
+    }
+#pragma unroll
+    for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+      desk->parts[warp][k][lane] = best.cost[k];
+      desk->parts[warp][RV_STIXELS_CLASSES + k][lane] = best.bottom[k];
+    }
+    __syncthreads();
+  }
+}
+
 /* --- Kernel ---------------------------------------------------------------------------------- */
+
+/* A column's scratch, in shared or global memory. */
+template <int KIND>
+static __device__ __forceinline__ Column column_at(const RvStixelsModel &m,
+                                                   const RvStixelsCuda &work, char *scratch,
+                                                   size_t x, int is_semantic) {
+  const size_t rows = m.rows;
+  Column c;
+  c.places = places_of(&m);
+  c.ending = (Ending *)scratch;
+  c.begin = (Begin *)(c.ending + rows);
+  c.sums = (RvStixelsSums *)(c.begin + rows + 1);
+  uint32_t *keys = (uint32_t *)(c.sums + rows + 1);
+  c.keys = is_semantic ? keys : NULL;
+  c.links = keys + (rows + 1) * c.places.pitch;
+  c.flat = (int32_t *)(c.links + rows);
+  c.cuts = (uint8_t *)(c.flat + (KIND == RV_STIXELS_CONSTANT ? 2 * (rows + 1) : 0));
+  c.cells = work.cells + x * rows;
+  c.semantics = work.semantics + x * rows * m.semantics;
+  c.table = work.table;
+  c.steps = work.steps + x * rv_stixels_pitch(m.rows) * (m.disparity_max + 1);
+  return c;
+}
 
 template <int KIND, bool SMALL>
 static __global__ void __launch_bounds__(THREADS, 2)
@@ -168,41 +318,29 @@ static __global__ void __launch_bounds__(THREADS, 2)
   __shared__ Turn turn;
   Desk *desk = (Desk *)shared;
   rv_stixels_let_others_start();
-  rv_stixels_wait_for_others();
+  if (!m.estimate)
+    rv_stixels_wait_for_others();
   if (threadIdx.x == 0)
     turn = take_turn(work);
   __syncthreads();
-  const RvStixelsState state = follow_road<WARPS>(m, work, turn.column, turn.frame);
-  const size_t x = turn.column, rows = m.rows;
-  Column c;
-  char *scratch = SMALL ? shared + sizeof(Desk) : work.columns + x * work.scratch;
-  c.ending = (Ending *)scratch;
-  c.sums = (RvStixelsSums *)(c.ending + rows);
-  c.links = (uint32_t *)(c.sums + rows + 1);
-  c.flat = (int32_t *)(c.links + rows);
-  c.keys = is_semantic ? c.links + rows + (KIND == RV_STIXELS_CONSTANT ? 2 * (rows + 1) : 0) : NULL;
-  c.cuts = (uint8_t *)(c.links + rows + (KIND == RV_STIXELS_CONSTANT ? 2 * (rows + 1) : 0) +
-                       (rows + 1) * m.semantics);
-  c.cells = work.cells + x * rows;
-  c.semantics = work.semantics + x * rows * m.semantics;
-  c.table = work.table;
-  c.steps = work.steps + x * rv_stixels_pitch(m.rows) * (m.disparity_max + 1);
-  c.ground = state.ground;
+  const size_t x = turn.column;
+  Column c = column_at<KIND>(
+      m, work, SMALL ? shared + sizeof(Desk) : work.columns + x * work.scratch, x, is_semantic);
   sum_cells(m, c);
+  if (m.estimate)
+    rv_stixels_wait_for_others();
+  const RvStixelsState state = follow_road<WARPS>(m, work, turn.column, turn.frame);
+  c.ground = state.ground;
+  sum_ground(m, c);
   if (c.keys)
     sum_semantics(m, c);
   find_cuts(m, c);
   if (KIND == RV_STIXELS_CONSTANT)
     sum_costs(m, c);
-  for (int first = 0; first < m.rows; first += 32) {
-    __syncthreads();
-    if (first > 0)
-      try_below<KIND>(m, c, desk, first);
-    work_out<KIND>(m, c, desk, first);
-    __syncthreads();
-    if (threadIdx.x < 32)
-      settle(m, c, desk, first);
-  }
+  if (threadIdx.x == 0)
+    c.begin[0] = begin_first();
+  __syncthreads();
+  settle_all<KIND>(m, c, desk);
   RvStixel *records = rv_stixels_has_records(&m) && out.list.stixels ? (RvStixel *)desk : NULL;
   finish<WARPS>(m, work, c, out, turn, state, records, [&](int structure, int bottom, int top) {
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);

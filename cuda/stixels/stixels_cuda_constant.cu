@@ -234,11 +234,8 @@ static __device__ __forceinline__ Object object_of(const Plain &p, uint32_t w, u
 template <bool IS_NEAR>
 static __device__ __forceinline__ int32_t gravity_of(const RvStixelsModel &m, int up) {
   const bool is_up = up > 0;
-  if (!IS_NEAR) {
-    const int32_t penalty = rv_stixels_penalty(is_up ? m.gravity[1].alpha : m.gravity[0].alpha,
-                                               is_up ? m.gravity[1].beta : m.gravity[0].beta, up);
-    return up == 0 ? 0 : penalty;
-  }
+  if (!IS_NEAR)
+    return rv_stixels_gravity(&m, up);
   const int32_t rate =
       is_up ? (int32_t)(m.gravity[1].beta >> 12) : -(int32_t)(m.gravity[0].beta >> 12);
   const int32_t alpha = is_up ? m.gravity[1].alpha << 8 : m.gravity[0].alpha << 8;
@@ -247,9 +244,9 @@ static __device__ __forceinline__ int32_t gravity_of(const RvStixelsModel &m, in
 
 template <bool IS_NEAR>
 static __device__ __forceinline__ int32_t ordering_of(const RvStixelsModel &m, int over) {
-  const int32_t penalty =
-      IS_NEAR ? ((int32_t)(m.ordering.beta >> 12) * over + (m.ordering.alpha << 8)) >> 8
-              : rv_stixels_penalty(m.ordering.alpha, m.ordering.beta, over);
+  if (!IS_NEAR)
+    return rv_stixels_ordering(&m, over);
+  const int32_t penalty = ((int32_t)(m.ordering.beta >> 12) * over + (m.ordering.alpha << 8)) >> 8;
   return over > 0 ? penalty : 0;
 }
 

@@ -2,9 +2,10 @@
  * disparity at row 0, a thread one of its horizons and a part of the rows. */
 #include "stixels_cuda.h"
 
-#define LINES RV_STIXELS_HORIZONS /* of a block: neighbours, so that they read neighbouring bins   \
-                                   */
-#define PARTS 8                   /* of the rows */
+#define LINES                                                                                      \
+  RV_STIXELS_HORIZONS /* of a block: neighbours, so that they read neighbouring bins               \
+                       */
+#define PARTS 8       /* of the rows */
 #define THREADS (LINES * PARTS)
 
 /* What a line scores in rows begin .. end - 1: its px falls from row to row by a running division,

@@ -197,11 +197,20 @@ RV_HD int32_t rv_stixels_semantic_cost(const RvStixelsModel *m, uint32_t sum) {
 
 /* --- Planes ---------------------------------------------------------------------------------- */
 
+/* Of what fits in 64 bits. */
+RV_HD int64_t rv_stixels_floor(double x) {
+#ifdef __CUDA_ARCH__
+  return __double2ll_rd(x);
+#else
+  return (int64_t)floor(x);
+#endif
+}
+
 /* 1/16 px to 1/2^24 px, rounded; what no picture holds is cut. */
 RV_HD int64_t rv_stixels_fixed(double value) {
   const double limit = 17592186044416.0; /* 2^44 */
-  const double x = floor(value * 1048576.0 + 0.5);
-  return (int64_t)(x < -limit ? -limit : x > limit ? limit : x);
+  const double x = value * 1048576.0 + 0.5;
+  return rv_stixels_floor(x < -limit ? -limit : x > limit ? limit : x);
 }
 
 /* 1/16 px of a plane `rows` above where it is held. */
@@ -331,8 +340,12 @@ RV_HD RvStixelsFit rv_stixels_fit(const RvStixelsModel *m, const RvStixelsPlane 
 /* --- Costs ----------------------------------------------------------------------------------- */
 
 RV_HD int32_t rv_stixels_round(double cost) {
+#ifdef __CUDA_ARCH__ /* the same, as this saturates */
+  return rv_clamp(__double2int_rd(cost + 0.5), RV_STIXELS_LEAST, RV_STIXELS_INFINITE);
+#else
   const double x = floor(cost + 0.5), least = RV_STIXELS_LEAST, most = RV_STIXELS_INFINITE;
   return (int32_t)(x < least ? least : x > most ? most : x);
+#endif
 }
 
 /* Both at most RV_STIXELS_INFINITE, and so is the sum. */
@@ -384,21 +397,39 @@ RV_HD int32_t rv_stixels_penalty(int32_t alpha, uint32_t beta, int difference) {
   return rv_min(alpha + (int32_t)(((uint64_t)beta * (off << 12)) >> 32), RV_STIXELS_PENALTY);
 }
 
+/* What planes say about a stixel on its predecessor; delta: its own above the predecessor's at its
+ * lowest row, 1/256 px. Ground on ground, object on ground, object on object. */
+RV_HD int32_t rv_stixels_gap(const RvStixelsModel *m, int delta) {
+  const int up = delta > 0;
+  const int32_t penalty = rv_stixels_penalty(up ? m->gap[1].alpha : m->gap[0].alpha,
+                                             up ? m->gap[1].beta : m->gap[0].beta, delta);
+  return delta == 0 ? 0 : penalty;
+}
+
+RV_HD int32_t rv_stixels_gravity(const RvStixelsModel *m, int delta) {
+  const int up = delta > 0;
+  const int32_t penalty = rv_stixels_penalty(up ? m->gravity[1].alpha : m->gravity[0].alpha,
+                                             up ? m->gravity[1].beta : m->gravity[0].beta, delta);
+  return delta == 0 ? 0 : penalty;
+}
+
+RV_HD int32_t rv_stixels_ordering(const RvStixelsModel *m, int delta) {
+  const int32_t penalty = rv_stixels_penalty(m->ordering.alpha, m->ordering.beta, delta);
+  return delta > 0 ? penalty : 0;
+}
+
 /* Prior of a stixel on its predecessor: mu of both at its lowest row, 1/256 px. */
 RV_HD int32_t rv_stixels_pair(const RvStixelsModel *m, int structure, int below, int mu,
                               int mu_below) {
-  const int32_t transition = m->transition[structure][below];
-  const int delta = mu - mu_below, up = delta > 0;
+  const int delta = mu - mu_below;
   int32_t penalty = 0;
   if (structure == RV_STIXEL_GROUND && below == RV_STIXEL_GROUND)
-    penalty = rv_stixels_penalty(up ? m->gap[1].alpha : m->gap[0].alpha,
-                                 up ? m->gap[1].beta : m->gap[0].beta, delta);
+    penalty = rv_stixels_gap(m, delta);
   else if (structure == RV_STIXEL_OBJECT && below == RV_STIXEL_GROUND)
-    penalty = rv_stixels_penalty(up ? m->gravity[1].alpha : m->gravity[0].alpha,
-                                 up ? m->gravity[1].beta : m->gravity[0].beta, delta);
+    penalty = rv_stixels_gravity(m, delta);
   else if (structure == RV_STIXEL_OBJECT && below == RV_STIXEL_OBJECT)
-    penalty = rv_stixels_penalty(up ? m->ordering.alpha : 0, up ? m->ordering.beta : 0, delta);
-  return transition + (delta == 0 ? 0 : penalty);
+    penalty = rv_stixels_ordering(m, delta);
+  return m->transition[structure][below] + penalty;
 }
 
 /* --- Ground vote ----------------------------------------------------------------------------- */
