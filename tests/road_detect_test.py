@@ -127,6 +127,12 @@ class RoadDetect(unittest.TestCase):
         self.assertEqual([int(line[1]) for line in alone], [2, 2])  # each by itself
         self.assertEqual(alone[0][2:9], lines[0][2:9])
 
+    def test_reader_ends(self):
+        line = ('set -o pipefail; /usr/bin/python3 -B "$0" r.avi offroad:2 --set engine=cpu | head -n 1 >first')
+        done = subprocess.run(['bash', '-c', line, os.path.join(EXAMPLES, 'road_detect.py')],
+                              cwd=self.folder, capture_output=True, text=True, timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+
     def test_refused(self):
         os.makedirs(os.path.join(self.folder, 'empty'), exist_ok=True)
         self.refused('neither KITTI', 'x.avi', 'empty')
