@@ -72,7 +72,7 @@ typedef enum RvRoadDistance {
 #define RV_ROAD_ROUGHNESS_MAX 1.0
 #define RV_ROAD_ROUGHNESS_DEFAULT 6e-5
 #define RV_ROAD_NOISE_MAX 4.0
-#define RV_ROAD_NOISE_DEFAULT 0.1
+#define RV_ROAD_NOISE_DEFAULT 0.15
 #define RV_ROAD_ROUGHNESS_MOST_DEFAULT 2.4e-4
 #define RV_ROAD_RANGE_MAX 1000.0
 #define RV_ROAD_RANGE_DEFAULT 10.0
@@ -107,7 +107,7 @@ typedef struct RvRoadConfig {
   int bins;                /* of hue and of saturation, 2..16; 8 */
   int equalize;            /* 0 or 1; 1 */
   double roughness;        /* m^2, 0..1; 6e-5 */
-  double disparity_noise;  /* px, 0..4; 0.1 */
+  double disparity_noise;  /* px, 0..4; 0.15 */
   double max_roughness;    /* m^2, 0..1; 2.4e-4: far away noise must not pass for smooth ground */
   double near_range;       /* m, above 0, at most 1000; 10 */
   double near_width;       /* m, 0..1000; 3; 0 = everything is ahead */
