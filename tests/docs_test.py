@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Holds the documents against the tree and the plugin: links lead somewhere, the README lists the
-elements that exist and no others, and every property is on its element's page or in the README."""
+elements that exist and no others, every property is on its element's page or in the README, and the
+defaults that the pages state are the elements'."""
 import glob
 import os
 import re
@@ -9,7 +10,7 @@ import unittest
 import gi
 
 gi.require_version('Gst', '1.0')
-from gi.repository import Gst  # noqa: E402
+from gi.repository import GObject, Gst  # noqa: E402
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 INHERITED = {'name', 'parent', 'qos', 'blocksize', 'num-buffers', 'typefind', 'do-timestamp',
@@ -19,6 +20,16 @@ INHERITED = {'name', 'parent', 'qos', 'blocksize', 'num-buffers', 'typefind', 'd
 def text_of(path):
     with open(os.path.join(ROOT, path)) as file:
         return file.read()
+
+
+def is_value(spec, value, stated):
+    if isinstance(value, bool):
+        return stated == str(value).lower()
+    if spec.value_type.is_a(GObject.TYPE_FLAGS):
+        return set(stated.split('+')) == set(value.value_nicks)
+    if spec.value_type.is_a(GObject.TYPE_ENUM):
+        return stated == value.value_nick
+    return float(stated) == value
 
 
 class Documents(unittest.TestCase):
@@ -53,6 +64,30 @@ class Documents(unittest.TestCase):
                         r'`%s[`=]' % spec.name, page):
                     missing.append('%s: %s' % (name, spec.name))
         self.assertEqual(missing, [])
+
+    def test_defaults(self):
+        """The second column of each page's table of properties; that of cudasgm has none."""
+        wrong, seen = [], 0
+        for feature in Gst.Registry.get().get_feature_list_by_plugin('roadvision'):
+            name = feature.get_name()
+            element = Gst.ElementFactory.make(name, None)
+            table = re.search(r'^\| property \| [^|]*default \|[^\n]*\n((?:\|.*\n)+)',
+                              text_of('docs/%s.md' % name), re.M)
+            for row in table.group(1).splitlines()[1:] if table else []:
+                cells = row.split('|')
+                properties = re.findall(r'`([\w-]+)`', cells[1])
+                values = cells[2].split(';')[-1].replace('`', '').split(',')
+                for at, property_name in enumerate(properties):
+                    spec = element.find_property(property_name)
+                    if not spec or spec.name in INHERITED or \
+                            spec.value_type.is_a(GObject.TYPE_STRING):
+                        continue
+                    seen += 1
+                    stated = values[at].strip() if len(values) == len(properties) else None
+                    if not stated or not is_value(spec, element.get_property(spec.name), stated):
+                        wrong.append('%s: %s is not %s' % (name, spec.name, cells[2].strip()))
+        self.assertEqual(wrong, [])
+        self.assertGreater(seen, 80)
 
     def test_recommended_elements(self):
         real = {feature.get_name() for feature in
