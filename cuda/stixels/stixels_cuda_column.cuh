@@ -145,7 +145,9 @@ static __device__ void sum_semantics(const RvStixelsModel &m, const Column &c) {
  * costs no less than any, and comes after them. */
 static __device__ __forceinline__ uint32_t least_key(const RvStixelsModel &m, const Column &c,
                                                      int structure, int bottom, int top) {
-  const int first = c.places.first[structure], end = c.places.first[structure + 1];
+  const int *at = c.places.first; /* not indexed: it stays in registers */
+  const int first = structure == 0 ? at[0] : structure == 1 ? at[1] : at[2];
+  const int end = structure == 0 ? at[1] : structure == 1 ? at[2] : at[3];
   const uint4 *below = (const uint4 *)(c.keys + bottom * c.places.pitch);
   const uint4 *upto = (const uint4 *)(c.keys + (top + 1) * c.places.pitch);
   uint32_t least = 0xffffffffu;
@@ -244,11 +246,33 @@ static __device__ __forceinline__ int64_t sum_of(const RvStixelsModel &m, const 
   return sum;
 }
 
+/* What the host has looked at when it chose the kernel: which parameters of planes are free. */
+template <int KIND, bool USUAL>
+static __device__ __forceinline__ void assume_planes(const RvStixelsModel &m) {
+  if (KIND == RV_STIXELS_CONSTANT) {
+    __builtin_assume(m.free_a == 0);
+    __builtin_assume(m.free_b == 0);
+  } else if (USUAL) {
+    __builtin_assume(m.free_a != 0);
+    __builtin_assume(m.free_b != 0);
+    __builtin_assume(m.free_object == 0);
+    __builtin_assume(m.ridge_a > 0);
+    __builtin_assume(m.ridge_b > 0);
+  }
+  if (KIND != RV_STIXELS_CONSTANT)
+    __builtin_assume(m.kind != RV_STIXELS_CONSTANT);
+}
+
+static inline bool is_usual(const RvStixelsModel *m) {
+  return m->free_a && m->free_b && !m->free_object && m->ridge_a > 0 && m->ridge_b > 0;
+}
+
 /* The stixel bottom..top of a class; `upto`: the sums below top + 1. */
-template <int KIND>
+template <int KIND, bool USUAL>
 static __device__ __forceinline__ Own own_of(const RvStixelsModel &m, const Column &c,
                                              int structure, int bottom, int top,
                                              const RvStixelsSums &s) {
+  assume_planes<KIND, USUAL>(m);
   const RvStixelsFit fit = rv_stixels_fit(&m, &c.ground, structure, &s, bottom);
   const int length = top + 1 - bottom;
   Own own;

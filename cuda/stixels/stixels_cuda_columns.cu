@@ -105,7 +105,7 @@ static __device__ __forceinline__ void offer(Best *best, int structure, int bott
 }
 
 /* Stixels that end in row `first` + lane, of every `step`-th lowest row begin .. end - 1. */
-template <int KIND>
+template <int KIND, bool USUAL>
 static __device__ __forceinline__ void try_below(const RvStixelsModel &m, const Column &c,
                                                  int first, int begin, int end, int step,
                                                  Best *best) {
@@ -118,18 +118,18 @@ static __device__ __forceinline__ void try_below(const RvStixelsModel &m, const 
     const Begin from = c.begin[bottom];
     if (!c.cuts[top + 1])
       continue;
-    const Own ground = own_of<KIND>(m, c, GROUND, bottom, top, s);
+    const Own ground = own_of<KIND, USUAL>(m, c, GROUND, bottom, top, s);
     offer(best, GROUND, bottom, ground.cost + cost_up_to<GROUND>(m, from, ground.mu));
-    const Own object = own_of<KIND>(m, c, OBJECT, bottom, top, s);
+    const Own object = own_of<KIND, USUAL>(m, c, OBJECT, bottom, top, s);
     offer(best, OBJECT, bottom, object.cost + cost_up_to<OBJECT>(m, from, object.mu));
     if (rv_stixels_is_sky_row(&c.ground, bottom))
-      offer(best, SKY, bottom, own_of<KIND>(m, c, SKY, bottom, top, s).cost + from.sky);
+      offer(best, SKY, bottom, own_of<KIND, USUAL>(m, c, SKY, bottom, top, s).cost + from.sky);
   }
 }
 
 /* The stixels within the `tile` rows from `first` on, by up to 17 rows of pairs: row j holds those
  * with lowest row j from lane j on, and before it those with lowest row tile - j. */
-template <int KIND>
+template <int KIND, bool USUAL>
 static __device__ __forceinline__ void work_out(const RvStixelsModel &m, const Column &c, Tile *out,
                                                 int first, int tile, int warp, int warps) {
   const int lane = threadIdx.x % 32;
@@ -141,7 +141,7 @@ static __device__ __forceinline__ void work_out(const RvStixelsModel &m, const C
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
 #pragma unroll
     for (int structure = 0; structure < RV_STIXELS_CLASSES; structure++) {
-      const Own own = own_of<KIND>(m, c, structure, bottom, top, s);
+      const Own own = own_of<KIND, USUAL>(m, c, structure, bottom, top, s);
       if (structure < SKY) {
         out->mu[structure][at] = own.mu;
         out->next[structure][at] = own.next;
@@ -181,9 +181,22 @@ static __device__ __forceinline__ int32_t reachable(int32_t cost) {
   return cost < RV_STIXELS_INFINITE ? cost : OUT_OF_REACH;
 }
 
+/* What the k-th lowest row of a tile brings along. */
+struct Step {
+  int32_t cost[RV_STIXELS_CLASSES];
+  int mu[2], next[2];
+};
+
+static __device__ __forceinline__ Step step_at(const Tile *tile, int k, int rows) {
+  const int at = pair_of(rv_min(k, rows - 1), rows);
+  return {{tile->cost[0][at], tile->cost[1][at], tile->cost[2][at]},
+          {tile->mu[0][at], tile->mu[1][at]},
+          {tile->next[0][at], tile->next[1][at]}};
+}
+
 /* One warp goes through the lowest rows of a tile in order; what a lane has is final when its own
  * row has been its stixels' lowest. */
-template <int KIND>
+template <int KIND, bool USUAL>
 static __device__ void settle(const RvStixelsModel &m, const Column &c, const Desk *desk, int first,
                               int tile) {
   const int lane = threadIdx.x, top = first + lane, count = rv_min(m.rows - first, tile);
@@ -198,6 +211,7 @@ static __device__ void settle(const RvStixelsModel &m, const Column &c, const De
     for (int k = 0; k < SKY; k++) {
       const int bottom = best.bottom[k];
       const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
+      assume_planes<KIND, USUAL>(m);
       const RvStixelsPlane plane = rv_stixels_fit(&m, &c.ground, k, &s, bottom).plane;
       mu[k] = rv_stixels_value(&plane, 0);
       next[k] = rv_stixels_value(&plane, top + 1 - bottom);
@@ -206,29 +220,28 @@ static __device__ void settle(const RvStixelsModel &m, const Column &c, const De
   __syncwarp();
   Begin begin = c.begin[first];
   int32_t last[RV_STIXELS_CLASSES], last_next[2];
-#pragma unroll 2
+  Step step = step_at(own, 0, tile);
   for (int k = 0; k < count; k++) {
-    const int bottom = first + k, at = pair_of(k, tile);
+    const int bottom = first + k;
+    const Step after = step_at(own, k + 1, tile); /* early: it takes a while */
     const bool is_legal = is_top && k <= lane && (cuts >> k & 1);
-    const int32_t ground = own->cost[GROUND][at] + cost_up_to<GROUND>(m, begin, own->mu[0][at]);
-    const int32_t object = own->cost[OBJECT][at] + cost_up_to<OBJECT>(m, begin, own->mu[1][at]);
-    const int32_t sky = own->cost[SKY][at] + begin.sky;
-    if (is_legal && ground < best.cost[GROUND]) {
-      best.cost[GROUND] = ground;
-      best.bottom[GROUND] = bottom;
-      mu[0] = own->mu[0][at];
-      next[0] = own->next[0][at];
-    }
-    if (is_legal && object < best.cost[OBJECT]) {
-      best.cost[OBJECT] = object;
-      best.bottom[OBJECT] = bottom;
-      mu[1] = own->mu[1][at];
-      next[1] = own->next[1][at];
-    }
-    if (is_legal && sky < best.cost[SKY]) {
-      best.cost[SKY] = sky;
-      best.bottom[SKY] = bottom;
-    }
+    const int32_t ground = step.cost[GROUND] + cost_up_to<GROUND>(m, begin, step.mu[0]);
+    const int32_t object = step.cost[OBJECT] + cost_up_to<OBJECT>(m, begin, step.mu[1]);
+    const int32_t sky = step.cost[SKY] + begin.sky;
+    const bool is_ground = is_legal && ground < best.cost[GROUND];
+    const bool is_object = is_legal && object < best.cost[OBJECT];
+    const bool is_sky = is_legal && sky < best.cost[SKY];
+    best.cost[GROUND] = is_ground ? ground : best.cost[GROUND];
+    best.cost[OBJECT] = is_object ? object : best.cost[OBJECT];
+    best.cost[SKY] = is_sky ? sky : best.cost[SKY];
+    best.bottom[GROUND] = is_ground ? bottom : best.bottom[GROUND];
+    best.bottom[OBJECT] = is_object ? bottom : best.bottom[OBJECT];
+    best.bottom[SKY] = is_sky ? bottom : best.bottom[SKY];
+    mu[0] = is_ground ? step.mu[0] : mu[0];
+    mu[1] = is_object ? step.mu[1] : mu[1];
+    next[0] = is_ground ? step.next[0] : next[0];
+    next[1] = is_object ? step.next[1] : next[1];
+    step = after;
 #pragma unroll
     for (int i = 0; i < RV_STIXELS_CLASSES; i++)
       last[i] = reachable(__shfl_sync(0xffffffffu, best.cost[i], k));
@@ -254,7 +267,7 @@ static __device__ void settle(const RvStixelsModel &m, const Column &c, const De
 }
 
 /* Warp 0 settles the tile at `first`, once there is one, beside the others' work on the next. */
-template <int KIND>
+template <int KIND, bool USUAL>
 static __device__ __forceinline__ void settle_all(const RvStixelsModel &m, const Column &c,
                                                   Desk *desk) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -263,15 +276,16 @@ static __device__ __forceinline__ void settle_all(const RvStixelsModel &m, const
     const int next = first + tile, busy = first >= 0; /* warps that settle */
     Best best = nothing();
     if (warp < busy)
-      settle<KIND>(m, c, desk, first, tile);
+      settle<KIND, USUAL>(m, c, desk, first, tile);
     else if (next < m.rows)
-      work_out<KIND>(m, c, &desk->tiles[next / tile % 2], next, tile, warp - busy, WARPS - busy);
+      work_out<KIND, USUAL>(m, c, &desk->tiles[next / tile % 2], next, tile, warp - busy,
+                            WARPS - busy);
     __syncwarp();
 #pragma unroll 1
     for (int pass = 0; pass < 2 && busy; pass++) {
       const int begin = pass ? first + warp : warp - 1, end = pass ? next : first;
       if (next < m.rows && begin >= 0)
-        try_below<KIND>(m, c, next, begin, end, pass ? WARPS : WARPS - 1, &best);
+        try_below<KIND, USUAL>(m, c, next, begin, end, pass ? WARPS : WARPS - 1, &best);
       if (pass == 0)
         __syncthreads();
     }
@@ -287,7 +301,7 @@ static __device__ __forceinline__ void settle_all(const RvStixelsModel &m, const
 /* --- Kernel ---------------------------------------------------------------------------------- */
 
 /* A column's scratch, in shared or global memory. */
-template <int KIND>
+template <int KIND, bool USUAL>
 static __device__ __forceinline__ Column column_at(const RvStixelsModel &m,
                                                    const RvStixelsCuda &work, char *scratch,
                                                    size_t x, int is_semantic) {
@@ -309,7 +323,7 @@ static __device__ __forceinline__ Column column_at(const RvStixelsModel &m,
   return c;
 }
 
-template <int KIND, bool SMALL>
+template <int KIND, bool USUAL, bool SMALL>
 static __global__ void __launch_bounds__(THREADS, 2)
     columns_kernel(const __grid_constant__ RvStixelsModel m,
                    const __grid_constant__ RvStixelsCuda work, const __grid_constant__ Output out,
@@ -324,7 +338,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     turn = take_turn(work);
   __syncthreads();
   const size_t x = turn.column;
-  Column c = column_at<KIND>(
+  Column c = column_at<KIND, USUAL>(
       m, work, SMALL ? shared + sizeof(Desk) : work.columns + x * work.scratch, x, is_semantic);
   sum_cells(m, c);
   if (m.estimate)
@@ -340,24 +354,28 @@ static __global__ void __launch_bounds__(THREADS, 2)
   if (threadIdx.x == 0)
     c.begin[0] = begin_first();
   __syncthreads();
-  settle_all<KIND>(m, c, desk);
+  settle_all<KIND, USUAL>(m, c, desk);
   RvStixel *records = rv_stixels_has_records(&m) && out.list.stixels ? (RvStixel *)desk : NULL;
   finish<WARPS>(m, work, c, out, turn, state, records, [&](int structure, int bottom, int top) {
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
+    assume_planes<KIND, USUAL>(m);
     return rv_stixels_fit(&m, &c.ground, structure, &s, bottom).plane;
   });
 }
 
 typedef void (*Kernel)(const RvStixelsModel, const RvStixelsCuda, const Output, int);
 
-template <bool SMALL> static Kernel kernel_for(int kind) {
-  return kind == RV_STIXELS_SLANTED_FAST ? columns_kernel<RV_STIXELS_SLANTED_FAST, SMALL>
-         : kind == RV_STIXELS_SLANTED    ? columns_kernel<RV_STIXELS_SLANTED, SMALL>
-                                         : columns_kernel<RV_STIXELS_CONSTANT, SMALL>;
+template <bool USUAL, bool SMALL> static Kernel kernel_for(int kind) {
+  return kind == RV_STIXELS_SLANTED_FAST ? columns_kernel<RV_STIXELS_SLANTED_FAST, USUAL, SMALL>
+         : kind == RV_STIXELS_SLANTED    ? columns_kernel<RV_STIXELS_SLANTED, USUAL, SMALL>
+                                         : columns_kernel<RV_STIXELS_CONSTANT, true, SMALL>;
 }
 
-static Kernel kernel_of(const RvStixelsCuda *work, int kind) {
-  return work->is_small ? kernel_for<true>(kind) : kernel_for<false>(kind);
+static Kernel kernel_of(const RvStixelsCuda *work, const RvStixelsModel *m) {
+  return is_usual(m)
+             ? work->is_small ? kernel_for<true, true>(m->kind) : kernel_for<true, false>(m->kind)
+         : work->is_small ? kernel_for<false, true>(m->kind)
+                          : kernel_for<false, false>(m->kind);
 }
 
 static size_t shared_of(const RvStixelsCuda *work) {
@@ -368,9 +386,8 @@ RvStatus rv_stixels_cuda_open_columns(RvStixelsCuda *work, const RvStixelsModel 
                                       const RvLog *log) {
   if (rv_stixels_cuda_is_plain(m))
     RV_TRY(rv_stixels_cuda_open_constant(work, m, log));
-  RV_CU(log,
-        cudaFuncSetAttribute(kernel_of(work, m->kind), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             (int)shared_of(work)));
+  RV_CU(log, cudaFuncSetAttribute(kernel_of(work, m), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  (int)shared_of(work)));
   return RV_OK;
 }
 
@@ -378,7 +395,7 @@ RvStatus rv_stixels_cuda_columns(const RvStixelsCuda *work, const RvStixelsModel
                                  const RvStixelsJob *job, const RvLog *log) {
   if (rv_stixels_cuda_is_plain(m) && !rv_stixels_has_semantics(job))
     return rv_stixels_cuda_constant(work, m, job, log);
-  return rv_stixels_launch(work, kernel_of(work, m->kind), dim3(m->columns), THREADS,
-                           shared_of(work), job->stream, log, *m, *work,
-                           Output{job->output, job->disparity}, rv_stixels_has_semantics(job));
+  return rv_stixels_launch(work, kernel_of(work, m), dim3(m->columns), THREADS, shared_of(work),
+                           job->stream, log, *m, *work, Output{job->output, job->disparity},
+                           rv_stixels_has_semantics(job));
 }

@@ -31,7 +31,7 @@ struct Tile {
 /* Shared memory of the block; the arrays by row follow. */
 struct Desk {
   union {
-    int32_t table[RV_STIXELS_TABLE]; /* of objects, [index % 256][index / 256]: no bank conflicts */
+    int32_t table[RV_STIXELS_TABLE + RV_STIXELS_TABLE / 256]; /* of objects, by entry_of */
     struct {
       Tile tiles[2];
       int32_t parts[WARPS][2][32]; /* the warps' best objects by top row: cost, lowest row */
@@ -143,12 +143,19 @@ static __device__ void sum_rows(const RvStixelsModel &m, const Plain &p) {
   }
 }
 
+/* Where an entry of the table of objects is: neighbouring px read neighbouring words. */
+static __device__ __forceinline__ int entry_of(int index) {
+  return index + index / 256;
+}
+
+/* FULL: confidence is 255 or weight is 0, in all cells. */
+template <bool FULL>
 static __device__ __forceinline__ int32_t object_cost(const RvStixelsModel &m, const int32_t *table,
                                                       RvStixelsCell cell, int px) {
-  const int off = rv_abs(16 * cell.disparity - 256 * px); /* the index, with full confidence */
-  const int at =
-      cell.confidence == 255 ? rv_min(off, RV_STIXELS_TABLE - 1) : rv_stixels_index(cell, 256 * px);
-  return cell.weight ? table[at % 256 * 16 + at / 256] : m.invalid_cost;
+  const int index = FULL ? rv_min(rv_abs(16 * cell.disparity - 256 * px), RV_STIXELS_TABLE - 1)
+                         : rv_stixels_index(cell, 256 * px);
+  const int32_t cost = table[entry_of(index)];
+  return cell.weight ? cost : m.invalid_cost;
 }
 
 #define BATCH 8 /* rows, written together: whole sectors */
@@ -165,7 +172,7 @@ static __device__ void sum_steps_far(const RvStixelsModel &m, const int32_t *tab
 #pragma unroll
       for (int i = 0; i < BATCH; i++) {
         sums[i] = sum;
-        sum += object_cost(m, table, p.cells[first + i], px);
+        sum += object_cost<false>(m, table, p.cells[first + i], px);
       }
       out[first / 4] = make_int4(sums[0], sums[1], sums[2], sums[3]);
       out[first / 4 + 1] = make_int4(sums[4], sums[5], sums[6], sums[7]);
@@ -175,6 +182,7 @@ static __device__ void sum_steps_far(const RvStixelsModel &m, const int32_t *tab
 
 /* The same in shared memory: a thread a px and a part of the rows, then what lies below the part is
  * added. */
+template <bool FULL>
 static __device__ void sum_steps_near(const RvStixelsModel &m, const int32_t *table, const Plain &p,
                                       int32_t *steps) {
   const int count = m.disparity_max + 1, parts = rv_max(THREADS / count, 1);
@@ -184,10 +192,17 @@ static __device__ void sum_steps_near(const RvStixelsModel &m, const int32_t *ta
     int32_t *out = steps + px * p.pitch, sum = 0;
     if (part == 0)
       out[0] = 0;
-#pragma unroll 4
-    for (int v = begin; v < end; v++) {
-      sum += object_cost(m, table, p.cells[v], px);
-      out[v + 1] = sum;
+    for (int from = begin; from < end; from += BATCH) {
+      int32_t costs[BATCH];
+#pragma unroll
+      for (int i = 0; i < BATCH; i++)
+        costs[i] = object_cost<FULL>(m, table, p.cells[rv_min(from + i, m.rows)], px);
+#pragma unroll
+      for (int i = 0; i < BATCH; i++) {
+        sum += costs[i];
+        if (from + i < end)
+          out[from + i + 1] = sum;
+      }
     }
   }
   __syncthreads();
@@ -195,7 +210,7 @@ static __device__ void sum_steps_near(const RvStixelsModel &m, const int32_t *ta
   for (int k = 1; k <= part && begin < end; k++)
     below += out[k * each];
   __syncthreads();
-#pragma unroll 4
+#pragma unroll 8
   for (int v = begin; v < end && part > 0; v++)
     out[v + 1] += below;
 }
@@ -342,6 +357,18 @@ static __device__ __forceinline__ Best gather(const Desk *desk) {
   return best;
 }
 
+/* What the k-th lowest row of a tile brings along. */
+struct Step {
+  int2 below;
+  int32_t cost, on_ground;
+  int mu;
+};
+
+static __device__ __forceinline__ Step step_at(const Plain &p, const Tile *tile, int first, int k) {
+  const int at = place_of(rv_min(k, 31)); /* beyond the tile only the sums count */
+  return {p.flat[first + k], tile->cost[at], tile->on_ground[at], tile->mu[at]};
+}
+
 /* One warp goes through the lowest rows first .. first + 31 in order. Ground and sky are the same
  * in all lanes; an object is final when its own row has been its lowest. Ground and objects that
  * begin in row 0 are always legal, so that only sky may be out of reach. */
@@ -364,23 +391,23 @@ static __device__ void settle(const RvStixelsModel &m, const Plain &p, const Des
     last[k] = p.begin[first].from[k] - p.own[k];
   const unsigned sky_rows =
       __ballot_sync(0xffffffffu, rv_stixels_is_sky_row(&p.ground, first + lane));
-#pragma unroll 2
+  Step step = step_at(p, tile, first, 0);
   for (int k = 0; k < count; k++) {
-    const int bottom = first + k, at = place_of(k);
-    const int2 below = p.flat[bottom], upto = p.flat[bottom + 1];
-    const int32_t ground = begin_of(m, GROUND, bottom, last) - below.x;
-    const int32_t sky = begin_of(m, SKY, bottom, last) - below.y;
+    const int bottom = first + k;
+    const Step next = step_at(p, tile, first, k + 1); /* early: it takes a while */
+    const int32_t ground = begin_of(m, GROUND, bottom, last) - step.below.x;
+    const int32_t sky = begin_of(m, SKY, bottom, last) - step.below.y;
     const bool is_ground = ground < running[0].cost;
     const bool is_sky = (sky_rows >> k & 1) && sky < running[1].cost;
     running[0] = is_ground ? Best{ground, bottom} : running[0];
     running[1] = is_sky ? Best{sky, bottom} : running[1];
-    const int32_t b =
-        last[OBJECT] + p.own[OBJECT] + ordering_of<IS_NEAR>(m, tile->mu[at] - last_mu);
-    const int32_t a = last[GROUND] + p.own[GROUND] + tile->on_ground[at];
-    const int32_t cost = rv_min(a, rv_min(b, last[SKY] + p.own[SKY]) + tile->cost[at]);
+    const int32_t b = last[OBJECT] + p.own[OBJECT] + ordering_of<IS_NEAR>(m, step.mu - last_mu);
+    const int32_t a = last[GROUND] + p.own[GROUND] + step.on_ground;
+    const int32_t cost = rv_min(a, rv_min(b, last[SKY] + p.own[SKY]) + step.cost);
     const bool is_better = k <= lane && cost < best.cost;
     best = is_better ? Best{cost, bottom} : best;
-    mu = is_better ? tile->mu[at] : mu;
+    mu = is_better ? step.mu : mu;
+    const int2 upto = next.below;
     last[GROUND] = running[0].cost + upto.x;
     last[SKY] = running[1].cost + upto.y;
     last[OBJECT] = __shfl_sync(0xffffffffu, best.cost, k);
@@ -391,6 +418,7 @@ static __device__ void settle(const RvStixelsModel &m, const Plain &p, const Des
       bottoms[0] = running[0].bottom;
       bottoms[1] = running[1].bottom;
     }
+    step = next;
   }
   Begin *next = &p.begin[top + 1];
   if (lane < count) {
@@ -466,16 +494,21 @@ static __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
     p.own[k] = m.transition[OBJECT][k] + m.fixed_cost[OBJECT];
-  for (int v = threadIdx.x; v < rv_stixels_pitch(m.rows); v += THREADS)
+  int is_full = 1;
+  for (int v = threadIdx.x; v < rv_stixels_pitch(m.rows); v += THREADS) {
     copy[v] = v < m.rows ? work.cells[x * rows + v] : RvStixelsCell{0, 0, 0};
+    is_full = is_full && (copy[v].weight == 0 || copy[v].confidence == 255);
+  }
 #pragma unroll
   for (int i = threadIdx.x; i < RV_STIXELS_TABLE; i += THREADS)
-    desk->table[i % 256 * 16 + i / 256] = work.table[OBJECT * RV_STIXELS_TABLE + i];
-  __syncthreads();
-  if (RESIDENT)
-    sum_steps_near(m, desk->table, p, steps);
-  else
+    desk->table[entry_of(i)] = work.table[OBJECT * RV_STIXELS_TABLE + i];
+  is_full = __syncthreads_and(is_full);
+  if (!RESIDENT)
     sum_steps_far(m, desk->table, p, steps);
+  else if (is_full)
+    sum_steps_near<true>(m, desk->table, p, steps);
+  else
+    sum_steps_near<false>(m, desk->table, p, steps);
   if (m.estimate)
     rv_stixels_wait_for_others();
   const RvStixelsState state = follow_road<WARPS>(m, work, turn.column, turn.frame);

@@ -1,6 +1,6 @@
 /* stixels_cuda_ground.cu: the vote for the ground, CUDA engine. A block takes the lines of one
  * disparity at row 0, a thread one of its horizons and a part of the rows. */
-#include "stixels_cuda.h"
+#include "stixels_cuda_semantics.cuh"
 
 #define LINES                                                                                      \
   RV_STIXELS_HORIZONS /* of a block: neighbours, so that they read neighbouring bins               \
@@ -26,9 +26,16 @@ static __device__ __forceinline__ int score_of(const RvStixelsModel &m, const ui
   return score;
 }
 
+/* Blocks beyond those of the vote work out costs of semantic classes, which wait for nothing. */
+template <bool IS_SEMANTIC>
 static __global__ void __launch_bounds__(THREADS)
     ground_kernel(const __grid_constant__ RvStixelsModel m,
-                  const __grid_constant__ RvStixelsCuda work) {
+                  const __grid_constant__ RvStixelsCuda work, const RvPlane semantics) {
+  if (IS_SEMANTIC && blockIdx.x >= RV_STIXELS_BOTTOMS) {
+    rv_stixels_let_others_start();
+    wide_costs(m, work, semantics, blockIdx.x - RV_STIXELS_BOTTOMS);
+    return;
+  }
   __shared__ int scores[PARTS][LINES];
   const int line = threadIdx.x % LINES, part = threadIdx.x / LINES;
   const int bottom = ((int)blockIdx.x + 1) * m.bottom_step;
@@ -61,6 +68,11 @@ static __global__ void __launch_bounds__(THREADS)
 
 RvStatus rv_stixels_cuda_ground(const RvStixelsCuda *work, const RvStixelsModel *m,
                                 const RvStixelsJob *job, const RvLog *log) {
-  return rv_stixels_launch(work, ground_kernel, dim3(RV_STIXELS_BOTTOMS), THREADS, 0, job->stream,
-                           log, *m, *work);
+  const RvPlane *scores = &job->scores;
+  static_assert(WIDE_THREADS == THREADS, "both in one kernel");
+  if (rv_stixels_has_semantics(job) && is_wide(m, scores))
+    return rv_stixels_launch(work, ground_kernel<true>, dim3(RV_STIXELS_BOTTOMS + wide_blocks(m)),
+                             THREADS, 0, job->stream, log, *m, *work, *scores);
+  return rv_stixels_launch(work, ground_kernel<false>, dim3(RV_STIXELS_BOTTOMS), THREADS, 0,
+                           job->stream, log, *m, *work, *scores);
 }

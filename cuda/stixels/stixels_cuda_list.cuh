@@ -15,16 +15,22 @@ static __device__ __forceinline__ long long over_warp(long long x) {
 }
 
 /* The ground plane of the frame: every block fits it to the cells on the best line, all threads
- * have it, and the block of the first column keeps it for the next frame. */
+ * have it, and the block of the first column keeps it for the next frame. One thread reads what all
+ * blocks read, as they all read it at once. */
 template <int WARPS>
 static __device__ RvStixelsState follow_road(const RvStixelsModel &m, const RvStixelsCuda &work,
                                              unsigned column, unsigned frame) {
-  __shared__ long long parts[WARPS][5];
-  RvStixelsState state = work.state[(frame + 1) % 2];
+  __shared__ long long parts[5][WARPS];
+  __shared__ unsigned long long winner;
+  __shared__ RvStixelsState state;
+  if (threadIdx.x == 0) {
+    state = work.state[(frame + 1) % 2];
+    winner = m.estimate ? __ldcg(work.winner) : 0;
+  }
+  __syncthreads();
   if (!m.estimate)
     return state;
-  const unsigned long long winner = __ldcg(work.winner);
-  const int line = (int)(0xffffffffu - (unsigned)winner);
+  const int line = (int)(0xffffffffu - (unsigned)winner), lane = threadIdx.x % 32;
   const RvStixelsPlane plane = rv_stixels_line_plane(&m, line);
   long long sums[5] = {0, 0, 0, 0, 0};
   for (int v = threadIdx.x; v < m.rows; v += 32 * WARPS) {
@@ -38,24 +44,25 @@ static __device__ RvStixelsState follow_road(const RvStixelsModel &m, const RvSt
     sums[3] += d;
     sums[4] += row * d;
   }
-#pragma unroll
   for (int k = 0; k < 5; k++) {
-    sums[k] = over_warp(sums[k]);
-    if (threadIdx.x % 32 == 0)
-      parts[threadIdx.x / 32][k] = sums[k];
+    sums[k] = (int)threadIdx.x - lane < m.rows ? over_warp(sums[k]) : 0;
+    if (lane == 0)
+      parts[k][threadIdx.x / 32] = sums[k];
   }
   __syncthreads();
-#pragma unroll
-  for (int k = 0; k < 5; k++) {
-    sums[k] = 0;
-#pragma unroll
-    for (int warp = 0; warp < WARPS; warp++)
-      sums[k] += parts[warp][k];
+  if (threadIdx.x < 32) {
+    for (int k = 0; k < 5; k++)
+      sums[k] = over_warp(lane < WARPS ? parts[k][lane] : 0);
+    const RvStixelsRoad road = {sums[0], sums[1], sums[2], sums[3], sums[4]};
+    RvStixelsState next = state;
+    rv_stixels_follow(&m, line, (int)(winner >> 32), &road, &next);
+    __syncwarp();
+    if (lane == 0)
+      state = next;
+    if (lane == 0 && column == 0)
+      work.state[frame % 2] = next;
   }
-  const RvStixelsRoad road = {sums[0], sums[1], sums[2], sums[3], sums[4]};
-  rv_stixels_follow(&m, line, (int)(winner >> 32), &road, &state);
-  if (column == 0 && threadIdx.x == 0)
-    work.state[frame % 2] = state;
+  __syncthreads();
   return state;
 }
 

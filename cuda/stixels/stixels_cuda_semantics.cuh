@@ -1,0 +1,88 @@
+/* stixels_cuda_semantics.cuh: costs of the semantic classes in the cells of 8 px, on the GPU. Not
+ * installed. */
+#ifndef RV_STIXELS_CUDA_SEMANTICS_CUH
+#define RV_STIXELS_CUDA_SEMANTICS_CUH
+
+#include <cuda_fp16.h>
+
+#include "stixels_cuda.h"
+
+#define ONE 0x3f800000u /* bits of 1.0f */
+
+/* rv_stixels_score + ONE: adding 1 leaves 23 bits behind the point, rounded as they have to be. */
+static __device__ __forceinline__ uint32_t lifted(float score) {
+  return __float_as_uint(__fadd_rn(__saturatef(score), 1.0f));
+}
+
+static __device__ __forceinline__ uint32_t lifted_pair(uint32_t halves) {
+  const float2 score = __half22float2(*reinterpret_cast<const __half2 *>(&halves));
+  return lifted(score.x) + lifted(score.y);
+}
+
+/* A cell's pixels. */
+struct Cell {
+  int left, right, low, high;
+};
+
+static __device__ __forceinline__ Cell cell_at(const RvStixelsModel &m, int x, int v) {
+  const int left = x * m.cell_width, low = m.height - v * m.step;
+  return {left, rv_min(left + m.cell_width, m.width), low, rv_max(low - m.step, 0)};
+}
+
+static __device__ __forceinline__ uint16_t cost_of(const Cell &cell, uint64_t sum,
+                                                   const uint16_t *table) {
+  const int pixels = (cell.right - cell.left) * (cell.low - cell.high);
+  return table[rv_stixels_score_index(rv_stixels_score_mean(sum, pixels))];
+}
+
+#define WIDE_COLUMNS 32 /* cells of a block of wide_costs */
+#define WIDE_ROWS 16
+#define WIDE_THREADS (WIDE_COLUMNS * WIDE_ROWS)
+
+/* Maps of the picture's size with cells of 8 px, aligned to 16 bytes, of at most 32 rows. */
+static inline bool is_wide(const RvStixelsModel *m, const RvPlane *scores) {
+  return scores->data && scores->width == m->width && scores->height == m->height * m->semantics &&
+         m->cell_width == 8 && m->width % 8 == 0 && m->step <= 32 && scores->stride % 16 == 0 &&
+         (uintptr_t)scores->data % 16 == 0;
+}
+
+static inline unsigned wide_blocks(const RvStixelsModel *m) {
+  return (unsigned)(rv_div_up(m->columns, WIDE_COLUMNS) * rv_div_up(m->rows, WIDE_ROWS) *
+                    m->semantics);
+}
+
+/* WIDE_COLUMNS x WIDE_ROWS cells of one class: a thread a cell, every row of which is one load;
+ * neighbouring threads read neighbouring pixels and write neighbouring rows. */
+static __device__ __forceinline__ void wide_costs(const RvStixelsModel &m,
+                                                  const RvStixelsCuda &work, const RvPlane &scores,
+                                                  unsigned block) {
+  __shared__ uint16_t costs[WIDE_COLUMNS][WIDE_ROWS + 2];
+  const unsigned across = rv_div_up(m.columns, WIDE_COLUMNS), up = rv_div_up(m.rows, WIDE_ROWS);
+  const int left = (int)(block % across) * WIDE_COLUMNS;
+  const int low = (int)(block / across % up) * WIDE_ROWS, place = (int)(block / across / up);
+  const int u = threadIdx.x % WIDE_COLUMNS, x = left + u;
+  const int y = threadIdx.x / WIDE_COLUMNS, v = low + y;
+  if (x < m.columns && v < m.rows) {
+    const Cell cell = cell_at(m, x, v);
+    const char *first = (const char *)scores.data +
+                        ((ptrdiff_t)m.semantic_class[place] * m.height + cell.high) * scores.stride;
+    const uint4 *at = (const uint4 *)first + x;
+    const ptrdiff_t stride = scores.stride / 16;
+    const int rows = cell.low - cell.high;
+    uint32_t sum = 0;
+#pragma unroll 8
+    for (int k = 0; k < rows; k++) {
+      const uint4 eight = __ldcs(at + k * stride);
+      sum +=
+          lifted_pair(eight.x) + lifted_pair(eight.y) + lifted_pair(eight.z) + lifted_pair(eight.w);
+    }
+    costs[u][y] = cost_of(cell, sum - 8u * (uint32_t)rows * ONE, work.scores);
+  }
+  __syncthreads();
+  const int out_x = left + (int)threadIdx.x / WIDE_ROWS, out_v = low + (int)threadIdx.x % WIDE_ROWS;
+  if (out_x < m.columns && out_v < m.rows)
+    work.semantics[((size_t)out_x * m.semantics + place) * m.rows + out_v] =
+        costs[threadIdx.x / WIDE_ROWS][threadIdx.x % WIDE_ROWS];
+}
+
+#endif
