@@ -47,15 +47,16 @@ static int open_roads(const RvRoadDrive *d, RvRoad **roads) {
 /* All patches are alike: one model, distance 0 everywhere, so that the ground plane alone decides.
  */
 static void check_grey(RvCheck *check, const char *name, int level) {
+  const int is_small = rvc_small(check);
   if (!rvc_wants(check, name))
     return;
   RvRoadDrive d;
   RvRoad *roads[2] = {NULL, NULL};
   RvRoadResult r;
-  rv_road_drive_open(check, name, &d, 203, 151);
+  rv_road_drive_open(check, name, &d, is_small ? 103 : 203, is_small ? 91 : 151);
   rv_road_result_open(&d.config, &r);
   const int engines = open_roads(&d, roads);
-  for (int k = 0; k < 3 && engines; k++) {
+  for (int k = 0; k < (is_small ? 1 : 3) && engines; k++) {
     rv_road_drive_paint(&d, k);
     make_grey(&d);
     if (level >= 0)

@@ -77,7 +77,6 @@ static void layout(void *memory, const RvRoadConfig *config, RvArena *arena) {
   take(&w->like, arena, patches);
   take(&w->valid, arena, patches);
   take(&w->lines, arena, (size_t)s.rows * RV_ROAD_DEPTHS);
-  take(&w->fit, arena, RV_ROAD_FIT_ROUNDS * ROAD_GROUP_MAX * ROAD_FIT_VALUES);
   take(&w->seed, arena, patches);
   take(&w->parent, arena, patches);
   take(&w->size, arena, patches);
@@ -139,6 +138,7 @@ static RvStatus open(void *memory, const RvRoadConfig *config) {
   w->overlaps = major >= 9;
   RV_TRY(upload_tables(w));
   RV_TRY(clear(w));
+  RV_TRY(road_cuda_open_match(w));
   return road_cuda_open_learn(w);
 }
 

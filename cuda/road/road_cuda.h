@@ -83,7 +83,6 @@ struct RoadCuda {
   uint8_t *like;     /* [patch]: 1 road-like */
   uint8_t *valid;    /* [patch] */
   uint32_t *lines;   /* [row][RV_ROAD_DEPTHS]; all 0 between frames */
-  int64_t *fit;      /* [round][block][ROAD_FIT_VALUES] */
   uint8_t *seed;     /* [patch] */
   int32_t *parent;   /* [patch]: union-find, -1 outside; the root is the smallest patch */
   int32_t *size;     /* [patch]: of a root's component */
@@ -118,6 +117,7 @@ RvStatus road_cuda_label_road(const RoadCuda *work, RvStream stream);
 RvStatus road_cuda_match(const RoadCuda *work, RvStream stream);
 RvStatus road_cuda_classify(const RoadCuda *work, RvStream stream);
 RvStatus road_cuda_smooth(const RoadCuda *work, RvStream stream);
+RvStatus road_cuda_open_match(const RoadCuda *work);
 /* Chooses blocks and shared_table; before the first run. */
 RvStatus road_cuda_open_learn(RoadCuda *work);
 RvStatus road_cuda_learn(const RoadCuda *work, RvStream stream);

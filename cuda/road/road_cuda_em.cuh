@@ -11,6 +11,8 @@
 /* What the threads of a block share; the cost table follows it. */
 struct RoadEm {
   int64_t parts[ROAD_GROUP_WARPS][EM_COLUMNS];
+  int64_t three[ROAD_GROUP_WARPS][3];
+  double mean[RV_ROAD_BINS_MAX * RV_ROAD_BINS_MAX], scale[RV_ROAD_BINS_MAX * RV_ROAD_BINS_MAX];
   int64_t prior[RV_ROAD_LIBRARY_MAX], total[RV_ROAD_LIBRARY_MAX];
   unsigned long long keys[ROAD_GROUP_WARPS];
   int64_t one;
@@ -381,52 +383,78 @@ static __device__ void sum_strange(const RoadCuda &w, const EmRun &r) {
   __syncthreads();
 }
 
-/* Likelihood of all samples under the one model, for all threads. */
-static __device__ int64_t single_likelihood(const RoadCuda &w, const EmRun &r) {
+/* Sums of three values over the block, for thread 0. */
+static __device__ void block_sums(const EmRun &r, int64_t *values) {
+#pragma unroll
+  for (int k = 0; k < 3; k++) {
+    const int64_t of_warp = warp_sum(values[k]);
+    if (threadIdx.x % 32 == 0)
+      r.shared->three[threadIdx.x / 32][k] = of_warp;
+  }
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < 3; k++) {
+    int64_t sum = 0;
+#pragma unroll
+    for (int i = 0; i < ROAD_GROUP_WARPS; i++)
+      sum += r.shared->three[i][k];
+    values[k] = sum;
+  }
+}
+
+/* Likelihood of all samples under the one model, for all threads; mean and scale of its cells are
+ * in shared memory. log_part is the thread's share of the logarithm of the determinant. */
+static __device__ int64_t single_likelihood(const RoadCuda &w, const EmRun &r, const double *mean,
+                                            const double *scale, int64_t log_part) {
   const int entries = w.shape.area + 1, all = w.shape.cells * entries;
-  set_costs(w, r);
-  int64_t costs = 0;
+  int64_t values[3] = {0, 0, log_part}; /* costs against empty cells, costs of these, logarithms */
   for (int i = threadIdx.x; i < all; i += ROAD_GROUP_THREADS) {
     const int64_t samples = w.strange[i];
-    if (samples == 0)
-      continue;
-    const uint32_t cost =
-        r.table ? r.table[i]
-                : em_cost(w, r, i / entries, i % entries) - em_cost(w, r, i / entries, 0);
-    costs += samples * (int32_t)cost; /* of a cell: below 2^31, either sign */
+    const int cell = i / entries, count = i - cell * entries;
+    const uint32_t empty = rv_road_scaled_cost(0, mean[cell], scale[cell]);
+    if (samples) /* a difference: below 2^31, either sign */
+      values[0] += samples * (int32_t)(rv_road_scaled_cost(count, mean[cell], scale[cell]) - empty);
+    if (count == 0)
+      values[1] += empty;
   }
-  costs = block_sum(r, costs);
+  block_sums(r, values);
   if (threadIdx.x == 0)
-    r.shared->one = r.samples * (r.shared->prior[0] - r.shared->base[0]) - costs;
+    r.shared->one =
+        r.samples * (rv_road_prior(1, values[2]) - (int64_t)(uint32_t)values[1]) - values[0];
   __syncthreads();
-  const int64_t likelihood = r.shared->one;
-  __syncthreads();
-  return likelihood;
+  return r.shared->one;
 }
 
 /* The same iterations for one model, by one block: every responsibility is one, so that how often
  * each count occurs in each cell says all, and nothing changes after the first maximisation. */
 static __device__ int em_single(const RoadCuda &w, EmRun &r) {
   const uint8_t *first = em_row(w, r, ~w.frame->first);
+  double *means = r.shared->mean, *scales = r.shared->scale;
+  int64_t before = 0;
   r.k = 1;
   sum_strange(w, r);
-  int64_t before = 0;
   for (int iteration = 1;; iteration++) {
+    int64_t log_part = 0;
     for (int cell = threadIdx.x; cell < w.shape.cells && iteration <= 2;
          cell += ROAD_GROUP_THREADS) {
       const double mean = (double)r.shared->parts[0][2 * cell] / r.samples;
-      const double variance = (double)r.shared->parts[0][2 * cell + 1] / r.samples - mean * mean;
-      r.models.mean[cell] = iteration == 1 ? first[cell] : mean;
-      r.models.variance[cell] = floored(variance, r.floor_of_variance);
+      const double spread = (double)r.shared->parts[0][2 * cell + 1] / r.samples - mean * mean;
+      const double variance = floored(spread, r.floor_of_variance);
+      r.models.mean[cell] = means[cell] = iteration == 1 ? first[cell] : mean;
+      r.models.variance[cell] = variance;
+      scales[cell] = 256 / variance;
+      log_part += rv_road_log_part(variance);
     }
     if (threadIdx.x == 0)
       r.models.weight[0] = 1;
     __syncthreads();
-    const int64_t likelihood = iteration <= 2 ? single_likelihood(w, r) : before;
+    const int64_t likelihood =
+        iteration <= 2 ? single_likelihood(w, r, means, scales, log_part) : before;
     if ((iteration > 1 && rv_road_settled(before, likelihood)) ||
         iteration == RV_ROAD_EM_ITERATIONS)
       return iteration;
     before = likelihood;
+    __syncthreads();
   }
 }
 

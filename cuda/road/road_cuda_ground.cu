@@ -5,7 +5,7 @@
 /* --- Line ------------------------------------------------------------------------------------ */
 
 #define BOTTOMS 64 /* lines of a block, all of one horizon: neighbours read neighbouring votes */
-#define PHASES 8   /* threads that share a line: every eighth row each */
+#define PHASES 16  /* threads that share a line: every sixteenth row each */
 
 static __device__ RvRoadPlane line_plane(const RoadShape &s, int index) {
   const int horizon = rv_road_horizon(index / RV_ROAD_BOTTOMS, s.height);
@@ -56,25 +56,34 @@ struct Fit {
   int64_t v[ROAD_FIT_VALUES]; /* as RvRoadSums */
 };
 
+/* Of the patches of a row: what does not depend on the row. */
+struct Row {
+  int n, x, d; /* d below 2^22, at most 2^8 patches a lane */
+  int64_t xx, xd;
+};
+
 /* A thread's share of the patches near the plane. */
 static __device__ Fit sums_near(const RoadCuda &w, const RvRoadPlane &plane, int round) {
   const RoadShape &s = w.shape;
   const int warp = group_rank() * ROAD_GROUP_WARPS + threadIdx.x / 32;
   Fit f = {};
-  for (int y = warp; y < s.rows; y += group_blocks() * ROAD_GROUP_WARPS)
+  for (int y = warp; y < s.rows; y += group_blocks() * ROAD_GROUP_WARPS) {
+    Row r = {};
 #pragma unroll 4
     for (int x = threadIdx.x % 32; x < s.columns; x += 32) {
       const uint32_t mean = w.mean[(size_t)y * s.columns + x];
-      const int64_t d = mean;
       const double ground = rv_road_plane_at(&plane, x, y, s.n);
-      const double off = (double)d / 256 - ground;
+      const double off = (double)mean / 256 - ground;
       if (mean == 0xffffffffu || ground < RV_ROAD_DEPTH_MIN ||
           (off < 0 ? -off : off) > rv_road_reach(round, ground))
         continue;
-      f.v[0]++, f.v[1] += x, f.v[2] += y;
-      f.v[3] += (int64_t)x * x, f.v[4] += (int64_t)x * y, f.v[5] += (int64_t)y * y;
-      f.v[6] += d, f.v[7] += x * d, f.v[8] += y * d;
+      const int d = (int)mean;
+      r.n++, r.x += x, r.d += d, r.xx += (int64_t)x * x, r.xd += (int64_t)x * d;
     }
+    f.v[0] += r.n, f.v[1] += r.x, f.v[2] += (int64_t)y * r.n;
+    f.v[3] += r.xx, f.v[4] += (int64_t)y * r.x, f.v[5] += (int64_t)y * y * r.n;
+    f.v[6] += r.d, f.v[7] += r.xd, f.v[8] += (int64_t)y * r.d;
+  }
   return f;
 }
 
@@ -99,8 +108,14 @@ static __device__ __forceinline__ int64_t warp_sums(const int64_t *values) {
   return v[0];
 }
 
-/* Sums over the group: each block leaves its own in `exchange`, and adds up all. */
-static __device__ RvRoadSums sum_group(const Fit &mine, int64_t *exchange) {
+/* What the blocks of the group tell each other in a round, in the shared memory of each of them. */
+struct Inbox {
+  int64_t sums[2][ROAD_GROUP_MAX][ROAD_FIT_VALUES];
+};
+
+/* Sums over the group: each block writes its own to all of them. A round's half of the inbox is
+ * written again two rounds later, when everybody has read it. */
+static __device__ RvRoadSums sum_group(const Fit &mine, Inbox *inbox, int half) {
   __shared__ int64_t parts[ROAD_GROUP_WARPS][ROAD_FIT_VALUES];
   __shared__ int64_t total[ROAD_FIT_VALUES];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -110,29 +125,31 @@ static __device__ RvRoadSums sum_group(const Fit &mine, int64_t *exchange) {
   if (lane == 0)
     parts[warp][8] = ninth;
   __syncthreads();
-  if (threadIdx.x < ROAD_FIT_VALUES) {
+  const int k = threadIdx.x % ROAD_FIT_VALUES, block = threadIdx.x / ROAD_FIT_VALUES;
+  if (block < group_blocks()) {
     int64_t sum = 0;
-    for (int k = 0; k < ROAD_GROUP_WARPS; k++)
-      sum += parts[k][threadIdx.x];
-    exchange[group_rank() * ROAD_FIT_VALUES + threadIdx.x] = sum;
+#pragma unroll
+    for (int i = 0; i < ROAD_GROUP_WARPS; i++)
+      sum += parts[i][k];
+    *group_shared(&inbox->sums[half][group_rank()][k], block) = sum;
   }
   group_sync();
   if (threadIdx.x < ROAD_FIT_VALUES) {
     int64_t sum = 0;
-    for (int block = 0; block < group_blocks(); block++)
-      sum += load(&exchange[block * ROAD_FIT_VALUES + threadIdx.x]);
+#pragma unroll
+    for (int i = 0; i < ROAD_GROUP_MAX; i++)
+      sum += i < group_blocks() ? inbox->sums[half][i][threadIdx.x] : 0;
     total[threadIdx.x] = sum;
   }
   __syncthreads();
-  const RvRoadSums sums = {total[0], total[1], total[2], total[3], total[4],
-                           total[5], total[6], total[7], total[8]};
-  __syncthreads();
-  return sums;
+  return {total[0], total[1], total[2], total[3], total[4], total[5], total[6], total[7], total[8]};
 }
 
 /* Four rounds; all blocks find the same plane, the first one keeps it. Clears the votes. */
 static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
     fit_kernel(const __grid_constant__ RoadCuda w) {
+  __shared__ Inbox inbox;
+  group_sync(); /* a block's shared memory may be written once it has started */
   road_begin();
   const RoadShape &s = w.shape;
   const int thread = group_rank() * ROAD_GROUP_THREADS + threadIdx.x;
@@ -145,8 +162,7 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
   RvRoadPlane plane = line_plane(s, (int)(0xffffffffu - (unsigned)line));
   for (int round = 0; round < RV_ROAD_FIT_ROUNDS; round++) {
     const Fit mine = sums_near(w, plane, round);
-    const RvRoadSums sums =
-        sum_group(mine, w.fit + (size_t)round * ROAD_GROUP_MAX * ROAD_FIT_VALUES);
+    const RvRoadSums sums = sum_group(mine, &inbox, round % 2);
     if (sums.n < rv_max(16, s.patches / RV_ROAD_FIT_SHARE) || !rv_road_solve(&sums, s.n, &plane))
       return;
   }

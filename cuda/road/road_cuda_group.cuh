@@ -33,6 +33,16 @@ static __device__ __forceinline__ void group_sync() {
 #endif
 }
 
+/* The same variable of shared memory in another block of the group. */
+template <class T> static __device__ __forceinline__ T *group_shared(T *mine, int block) {
+#if __CUDA_ARCH__ >= 900
+  return cooperative_groups::this_cluster().map_shared_rank(mine, (unsigned)block);
+#else
+  (void)block;
+  return mine;
+#endif
+}
+
 static __device__ __forceinline__ int64_t warp_sum(int64_t v) {
   for (int step = 16; step > 0; step /= 2)
     v += __shfl_xor_sync(0xffffffffu, v, step);

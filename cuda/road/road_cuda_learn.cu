@@ -108,7 +108,8 @@ static __device__ void tabulate(const RoadCuda &w, const RoadTable &table, int m
       cost[(size_t)count * s.model_pitch] =
           rv_road_cost(distance, count, s.area, mean, variance) - empty;
   }
-  for (int j = thread / 32; j < models; j += threads / 32) {
+  /* By the last warps: where there are few models, the first ones are busy with the table. */
+  for (int j = (threads - 1 - thread) / 32; j < models; j += threads / 32) {
     uint32_t base = 0;
     for (int cell = thread % 32; cell < s.cells; cell += 32) {
       const size_t at = (size_t)j * s.cells + cell;

@@ -4,6 +4,9 @@
  * the number of models. */
 #include "road/road_cuda_label.cuh"
 
+#define NONE 0xffffffffffffffffull /* no model */
+#define MATCH_THREADS 512
+
 /* Where a sample's counts are: those that wait come first, then the patches. */
 static __device__ __forceinline__ const uint8_t *row_of(const RoadCuda &w, int item, int waiting,
                                                         int side) {
@@ -93,40 +96,87 @@ static __device__ __forceinline__ uint32_t warp_least(uint32_t v) {
 #endif
 }
 
-/* A patch as a whole warp sees it. */
-struct Patch {
-  const uint8_t *row;
-  const uint16_t *list;
-  int fours;
-};
-
 /* Distance to one model. Lanes beyond the last model repeat it: that changes no minimum. */
 template <bool IS_MAX>
 static __device__ __forceinline__ uint32_t whole_of(const RoadShape &s, const RoadTable &table,
-                                                    const Patch &p, int model,
-                                                    RvRoadDistance distance) {
-  const uint32_t sum =
-      IS_MAX ? most_of(s, table.cost + model, p.row)
-             : table.base[model] + add_list(table.cost + model, s.model_pitch, p.list, p.fours);
+                                                    const uint8_t *row, const uint16_t *list,
+                                                    int fours, int model, RvRoadDistance distance) {
+  const uint32_t *cost = table.cost + model;
+  const uint32_t sum = IS_MAX ? most_of(s, cost, row)
+                              : table.base[model] + add_list(cost, s.model_pitch, list, fours);
   return rv_road_whole(distance, sum);
 }
 
-/* Distance of the nearest of models > 0; *model, unless NULL, says which, the first of equal ones.
- */
+/* A tile as its lanes see it, each the patch that it reads: counts or NULL, list, its fours. */
+struct Tile {
+  const uint8_t *row;
+  const uint16_t *lists; /* of the whole tile, `entries` apart */
+  int entries, fours;
+};
+
+static __device__ __forceinline__ const uint8_t *row_in(const Tile &t, int patch) {
+  return (const uint8_t *)__shfl_sync(0xffffffffu, (unsigned long long)t.row, LANES_OF * patch);
+}
+
+/* Up to 8 models: four patches at once. Distance << 32 | model of the nearest. */
 template <bool IS_MAX>
-static __device__ __forceinline__ uint32_t nearest_of(const RoadShape &s, const RoadTable &table,
-                                                      const Patch &p, int models,
-                                                      RvRoadDistance distance, int *model) {
+static __device__ __forceinline__ unsigned long long
+nearest_of_few(const RoadShape &s, const RoadTable &table, const Tile &t, int models,
+               RvRoadDistance distance) {
+  const int lane = threadIdx.x % 32, model = min(lane % 8, models - 1), patch = lane / LANES_OF;
+  unsigned long long result = 0;
+  for (int half = 0; half < 2; half++) {
+    const int p = 4 * half + lane / 8, fours = __shfl_sync(0xffffffffu, t.fours, LANES_OF * p);
+    const uint8_t *row = row_in(t, p);
+    const uint32_t whole = IS_MAX && !row ? 0
+                                          : whole_of<IS_MAX>(s, table, row, t.lists + p * t.entries,
+                                                             fours, model, distance);
+    unsigned long long key = (unsigned long long)whole << 32 | (unsigned)model;
+    for (int step = 4; step > 0; step /= 2)
+      key = min(key, __shfl_xor_sync(0xffffffffu, key, step));
+    key = __shfl_sync(0xffffffffu, key, 8 * (patch % 4));
+    result = patch / 4 == half ? key : result;
+  }
+  return result;
+}
+
+/* Any number: one patch after the other, one or two models a lane. */
+template <bool IS_MAX>
+static __device__ __forceinline__ unsigned long long
+nearest_of_many(const RoadShape &s, const RoadTable &table, const Tile &t, int models,
+                RvRoadDistance distance) {
   const int lane = threadIdx.x % 32, low = min(lane, models - 1), high = min(lane + 32, models - 1);
-  const uint32_t a = whole_of<IS_MAX>(s, table, p, low, distance);
-  const uint32_t b = models > 32 ? whole_of<IS_MAX>(s, table, p, high, distance) : a;
-  const uint32_t least = warp_least(min(a, b));
-  if (model) {
+  const unsigned exist = __ballot_sync(0xffffffffu, t.row != NULL);
+  unsigned long long result = 0;
+  for (int p = 0; p < TILE; p++) {
+    if (!(exist >> (LANES_OF * p) & 1))
+      continue;
+    const uint8_t *row = row_in(t, p);
+    const uint16_t *list = t.lists + p * t.entries;
+    const int fours = __shfl_sync(0xffffffffu, t.fours, LANES_OF * p);
+    const uint32_t a = whole_of<IS_MAX>(s, table, row, list, fours, low, distance);
+    const uint32_t b =
+        models > 32 ? whole_of<IS_MAX>(s, table, row, list, fours, high, distance) : a;
+    const uint32_t least = warp_least(min(a, b));
     const unsigned first = __ballot_sync(0xffffffffu, a == least);
     const unsigned second = __ballot_sync(0xffffffffu, b == least);
-    *model = first ? __ffs((int)first) - 1 : 31 + __ffs((int)second);
+    const int model = first ? __ffs((int)first) - 1 : 31 + __ffs((int)second);
+    if (lane / LANES_OF == p)
+      result = (unsigned long long)least << 32 | (unsigned)model;
   }
-  return least;
+  return result;
+}
+
+/* Distance << 32 | model of the nearest, the first of equal ones, of the patch that a lane reads;
+ * NONE without models. */
+template <bool IS_MAX>
+static __device__ __forceinline__ unsigned long long
+nearest_of(const RoadShape &s, const RoadTable &table, const Tile &t, int models,
+           RvRoadDistance distance) {
+  if (models == 0)
+    return NONE;
+  return models <= 8 ? nearest_of_few<IS_MAX>(s, table, t, models, distance)
+                     : nearest_of_many<IS_MAX>(s, table, t, models, distance);
 }
 
 /* --- Samples --------------------------------------------------------------------------------- */
@@ -162,55 +212,60 @@ static __device__ __forceinline__ void add_near(const RoadCuda &w, const Sums &s
     atomicAdd(&w.matched[model], 1ull);
 }
 
+/* Of the patch that a lane reads: its list says where. */
 static __device__ __forceinline__ void add_strange(const RoadCuda &w, const Sums &sums,
-                                                   const uint8_t *row) {
-  const RoadShape &s = w.shape;
+                                                   const uint16_t *list, int fours) {
   uint32_t *strange = sums.strange ? sums.strange : w.strange;
-  for (int q = threadIdx.x % 32; q < s.pitch / 4; q += 32)
-    for (uint32_t word = ((const uint32_t *)row)[q]; word;) {
-      const int byte = (__ffs((int)word) - 1) / 8;
-      const uint32_t count = word >> (8 * byte) & 255;
-      word &= ~(255u << (8 * byte));
-      atomicAdd(&strange[(4 * q + byte) * (s.area + 1) + count], 1u);
-    }
+  for (int e = threadIdx.x % LANES_OF; e < 4 * fours; e += LANES_OF)
+    if (list[e])
+      atomicAdd(&strange[list[e]], 1u);
 }
 
 static __device__ void flush(const RoadCuda &w, const Sums &sums, int models) {
   const int values = models * w.shape.cells, entries = w.shape.cells * (w.shape.area + 1);
-  for (int i = threadIdx.x; i < values && sums.counts; i += ROAD_THREADS)
+  for (int i = threadIdx.x; i < values && sums.counts; i += MATCH_THREADS)
     if (sums.counts[i]) {
       atomicAdd(&w.sums[i], (unsigned long long)sums.counts[i]);
       atomicAdd(&w.squares[i], (unsigned long long)sums.squares[i]);
     }
-  for (int j = threadIdx.x; j < models && sums.counts; j += ROAD_THREADS)
+  for (int j = threadIdx.x; j < models && sums.counts; j += MATCH_THREADS)
     if (sums.matched[j])
       atomicAdd(&w.matched[j], (unsigned long long)sums.matched[j]);
-  for (int i = threadIdx.x; i < entries && sums.strange; i += ROAD_THREADS)
+  for (int i = threadIdx.x; i < entries && sums.strange; i += MATCH_THREADS)
     if (sums.strange[i])
       atomicAdd(&w.strange[i], sums.strange[i]);
 }
 
-/* Keeps a sample that is near no model, in any order; notes the first. */
-static __device__ __forceinline__ void keep_left(const RoadCuda &w, int item, bool is_left) {
-  const unsigned all = __ballot_sync(0xffffffffu, is_left);
+/* A tile's samples that are near no model, whose places have been asked for. */
+struct Kept {
+  unsigned lanes;
+  int first, item;
+};
+
+/* Puts them down, one for each group of lanes. */
+static __device__ __forceinline__ void put_kept(const RoadCuda &w, const Kept &kept) {
   const int lane = threadIdx.x % 32;
-  if (!all)
-    return;
-  int first = 0;
-  if (lane == 0)
-    first = atomicAdd(&w.frame->left, __popc(all));
-  first = __shfl_sync(0xffffffffu, first, 0);
-  if (is_left)
-    w.left[first + __popc(all & ((1u << lane) - 1))] = (uint32_t)item;
-  if (lane == __ffs((int)all) - 1)
+  const int first = __shfl_sync(0xffffffffu, kept.first, 0);
+  if (kept.lanes >> lane & 1)
+    w.left[first + __popc(kept.lanes & ((1u << lane) - 1))] = (uint32_t)kept.item;
+}
+
+/* Asks for places, in any order; notes the first sample. */
+static __device__ __forceinline__ Kept keep_left(const RoadCuda &w, int item, bool is_left) {
+  const int lane = threadIdx.x % 32;
+  Kept kept = {__ballot_sync(0xffffffffu, is_left), 0, item};
+  if (kept.lanes && lane == 0)
+    kept.first = atomicAdd(&w.frame->left, __popc(kept.lanes));
+  if (lane == __ffs((int)kept.lanes) - 1)
     atomicMax(&w.frame->first, ~(unsigned)item); /* items grow with the lanes */
+  return kept;
 }
 
 /* Seeds, the nearest model of each and of the samples that wait, sums for the update. A block sees
  * less than 2^16 samples, so that squares of counts fit 32 bits. */
-static __global__ void __launch_bounds__(ROAD_THREADS)
+static __global__ void __launch_bounds__(MATCH_THREADS)
     match_kernel(const __grid_constant__ RoadCuda w, int sums_at, int strange_at, int words) {
-  extern __shared__ uint32_t shared[];
+  extern __shared__ __align__(16) uint32_t shared[];
   road_begin();
   const RoadShape &s = w.shape;
   const unsigned long long largest = w.frame->largest;
@@ -225,13 +280,15 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
     sums.matched = sums.squares + values;
   if (strange_at >= 0)
     sums.strange = shared + strange_at;
-  for (int i = threadIdx.x; i < words; i += ROAD_THREADS)
+  for (int i = threadIdx.x; i < words; i += MATCH_THREADS)
     shared[i] = 0;
   __syncthreads();
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, entries = list_size(s);
   uint16_t *lists = (uint16_t *)(shared + words) + warp * TILE * entries;
-  const int step = gridDim.x * (ROAD_THREADS / 32) * TILE;
-  for (int base = (blockIdx.x * (ROAD_THREADS / 32) + warp) * TILE; base < waiting + s.patches;
+  uint16_t *list = lists + lane / LANES_OF * entries;
+  const int step = gridDim.x * (MATCH_THREADS / 32) * TILE;
+  Kept kept = {};
+  for (int base = (blockIdx.x * (MATCH_THREADS / 32) + warp) * TILE; base < waiting + s.patches;
        base += step) {
     const int item = base + lane / LANES_OF, patch = item - waiting;
     bool is_sample = item < waiting;
@@ -240,40 +297,44 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
       if (lane % LANES_OF == 0)
         w.seed[patch] = is_sample;
     }
-    const unsigned samples = __ballot_sync(0xffffffffu, is_sample);
-    if (!samples)
+    if (!__any_sync(0xffffffffu, is_sample))
       continue;
     const uint8_t *row = is_sample ? row_of(w, item, waiting, side) : NULL;
-    const int fours = make_list(s, row, lists + lane / LANES_OF * entries);
+    const Tile tile = {row, lists, entries, make_list(s, row, list)};
     __syncwarp();
-    bool is_left = false;
-    for (int p = 0; p < TILE; p++) {
-      if (!(samples >> (LANES_OF * p) & 1))
-        continue;
-      const Patch one = {row_of(w, base + p, waiting, side), lists + p * entries,
-                         __shfl_sync(0xffffffffu, fours, LANES_OF * p)};
-      int model = -1;
-      const bool is_near = models && (double)nearest_of<false>(s, w.update, one, models,
-                                                               RV_ROAD_MAHALANOBIS, &model) < limit;
-      if (is_near)
-        add_near(w, sums, one.row, model);
-      else
-        add_strange(w, sums, one.row);
-      is_left |= !is_near && lane == LANES_OF * p;
+    const unsigned long long key =
+        nearest_of<false>(s, w.update, tile, models, RV_ROAD_MAHALANOBIS);
+    const bool is_near = is_sample && key != NONE && (double)(key >> 32) < limit;
+    for (unsigned near = __ballot_sync(0xffffffffu, is_near); near;
+         near &= ~(15u << (__ffs((int)near) - 1))) {
+      const int p = (__ffs((int)near) - 1) / LANES_OF;
+      const int model = (int)__shfl_sync(0xffffffffu, (unsigned)key, LANES_OF * p);
+      add_near(w, sums, row_in(tile, p), model);
     }
-    keep_left(w, item, is_left);
+    if (is_sample && !is_near)
+      add_strange(w, sums, list, tile.fours);
+    put_kept(w, kept);
+    kept = keep_left(w, item, is_sample && !is_near && lane % LANES_OF == 0);
     __syncwarp();
   }
+  put_kept(w, kept);
   __syncthreads();
   if (has_seeds)
     flush(w, sums, models);
 }
 
+RvStatus road_cuda_open_match(const RoadCuda *w) {
+  RV_CU(&w->config.log,
+        cudaFuncSetAttribute(match_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536));
+  return RV_OK;
+}
+
+/* As many sums as fit 48 KiB beside the lists, which take 58 368 bytes at most. */
 RvStatus road_cuda_match(const RoadCuda *w, RvStream stream) {
   const RoadShape &s = w->shape;
-  const int each = ROAD_THREADS / 32 * TILE; /* samples of a block at a time */
+  const int each = MATCH_THREADS / 32 * TILE; /* samples of a block at a time */
   const size_t lists = (size_t)each * list_size(s) * sizeof(uint16_t);
-  const size_t room = (48 * 1024 - lists) / sizeof(uint32_t);
+  const size_t room = lists < 48 * 1024 ? (48 * 1024 - lists) / sizeof(uint32_t) : 0;
   const size_t sums = ((size_t)2 * s.cells + 1) * s.library;
   const size_t strange = (size_t)s.cells * (s.area + 1);
   size_t words = 0;
@@ -286,11 +347,11 @@ RvStatus road_cuda_match(const RoadCuda *w, RvStream stream) {
     strange_at = (int)words;
     words += strange;
   }
-  words = rv_div_up(words, 2) * 2; /* lists are read eight bytes at a time */
+  words = (words + 1) / 2 * 2; /* lists are read eight bytes at a time */
   const int items = s.patches + s.min_samples;
   const int most = rv_max(2 * w->processors, rv_div_up(items, 32768));
   const int blocks = rv_min(rv_div_up(items, each), most);
-  return road_launch(w, match_kernel, dim3(blocks), dim3(ROAD_THREADS),
+  return road_launch(w, match_kernel, dim3(blocks), dim3(MATCH_THREADS),
                      words * sizeof(uint32_t) + lists, stream, *w, sums_at, strange_at, (int)words);
 }
 
@@ -315,14 +376,10 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   const uint8_t *row = lane / LANES_OF < mine ? rows + (lane / LANES_OF) * s.pitch : NULL;
   const int fours = IS_MAX ? 0 : make_list(s, row, lists + lane / LANES_OF * entries);
   __syncwarp();
-  for (int p = 0; p < mine; p++) {
-    const Patch one = {rows + p * s.pitch, lists + p * entries,
-                       __shfl_sync(0xffffffffu, fours, LANES_OF * p)};
-    const uint32_t least =
-        models ? nearest_of<IS_MAX>(s, w.classify, one, models, distance, NULL) : 0xffffffffu;
-    if (lane == 0)
-      nearest[warp * TILE + p] = least;
-  }
+  const unsigned long long key =
+      nearest_of<IS_MAX>(s, w.classify, {row, lists, entries, fours}, models, distance);
+  if (lane % LANES_OF == 0)
+    nearest[warp * TILE + lane / LANES_OF] = (uint32_t)(key >> 32);
   __syncthreads();
   const int p = threadIdx.x;
   if (p >= patches)

@@ -11,94 +11,97 @@ static __device__ __forceinline__ const char *row_of(const RvPlane &plane, int y
 
 /* --- Features -------------------------------------------------------------------------------- */
 
-/* Number of pixels up to and with the value of this thread, 256 of them. */
-static __device__ unsigned scan_256(unsigned value, unsigned *sums) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  for (int step = 1; step < 32; step *= 2) {
-    const unsigned below = __shfl_up_sync(0xffffffffu, value, step);
-    value += lane >= step ? below : 0;
-  }
-  if (lane == 31)
-    sums[warp] = value;
-  __syncthreads();
-  for (int k = 0; k < warp; k++)
-    value += sums[k];
-  __syncthreads();
-  return value;
-}
+#define FEATURE_THREADS (5 * ROAD_SEGMENT) /* a column each, with the default patches */
 
-/* The tables of histogram equalisation, the thread's value of each channel. */
+/* The tables of histogram equalisation, three values a thread; the first warps hold the values. */
 static __device__ void equalize(const RoadCuda &w, uint8_t *equal) {
-  __shared__ unsigned sums[ROAD_THREADS / 32], first[3];
-  const int v = threadIdx.x;
+  __shared__ unsigned sums[3][FEATURE_THREADS / 32], first[3];
+  const int v = threadIdx.x, lane = v % 32, warp = v / 32;
   const unsigned total = (unsigned)w.shape.width * (unsigned)w.shape.height;
-  for (int channel = 0; channel < 3; channel++) {
-    if (!w.config.equalize) {
-      equal[256 * channel + v] = (uint8_t)v;
-      continue;
+  unsigned votes[3] = {0, 0, 0}, below[3];
+#pragma unroll
+  for (int k = 0; k < 3; k++)
+    if (w.config.equalize && v < 256)
+      votes[k] = w.histogram[256 * k + v];
+#pragma unroll
+  for (int k = 0; k < 3; k++) {
+    below[k] = votes[k];
+    for (int step = 1; step < 32; step *= 2) {
+      const unsigned lower = __shfl_up_sync(0xffffffffu, below[k], step);
+      below[k] += lane >= step ? lower : 0;
     }
-    const unsigned votes = w.histogram[256 * channel + v];
-    const unsigned below = scan_256(votes, sums);
-    if (votes && below == votes)
-      first[channel] = votes;
-    __syncthreads();
-    equal[256 * channel + v] =
-        (uint8_t)(below ? rv_road_equalized(below, first[channel], total, v) : v);
+    if (lane == 31)
+      sums[k][warp] = below[k];
   }
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < warp; i++)
+      below[k] += sums[k][i];
+    if (votes[k] && below[k] == votes[k])
+      first[k] = votes[k];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < 3; k++)
+    if (v < 256)
+      equal[256 * k + v] =
+          (uint8_t)(below[k] ? rv_road_equalized(below[k], first[k], total, v) : v);
 }
 
 static __device__ __forceinline__ void count_cell(uint32_t *counts, int at, unsigned number) {
   atomicAdd(&counts[at / 4], number << (at % 4 * 8));
 }
 
-/* Counts of the column of pixels u of patch p of the segment; equal cells one below the other are
- * added at once. */
-static __device__ __forceinline__ void count_column(const RoadCuda &w, const RvPlane &color, int u,
-                                                    int p, const uint8_t *equal, uint32_t *counts) {
-  const RoadShape &s = w.shape;
-  int held = -1;
-  unsigned number = 0;
-  for (int y0 = 0; y0 < s.n; y0 += AT_ONCE) {
-    uint32_t colors[AT_ONCE];
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; k++)
-      colors[k] =
-          y0 + k < s.n ? __ldg((const uint32_t *)row_of(color, blockIdx.y * s.n + y0 + k) + u) : 0;
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; k++) {
-      const uint32_t c = colors[k];
-      if (y0 + k >= s.n)
-        break;
-      const int cell =
-          rv_road_cell(equal[c & 255], equal[256 + (c >> 8 & 255)], equal[512 + (c >> 16 & 255)],
-                       s.bins, w.config.min_saturation, w.config.min_value);
-      if (cell != held && number) {
-        count_cell(counts, p * s.pitch + held, number);
-        number = 0;
-      }
-      held = cell;
-      number++;
-    }
+/* A column of pixels of patch p of the segment, some at once: what the tables make of them. Equal
+ * cells one below the other are added at once. */
+struct Column {
+  int held;        /* cell that is being counted, -1: none yet */
+  unsigned number; /* of pixels in it */
+  uint32_t depth, valid;
+};
+
+static __device__ __forceinline__ void count_color(const RoadCuda &w, uint32_t c, int at,
+                                                   const uint8_t *equal, uint32_t *counts,
+                                                   Column *column) {
+  const int cell =
+      rv_road_cell(equal[c & 255], equal[256 + (c >> 8 & 255)], equal[512 + (c >> 16 & 255)],
+                   w.shape.bins, w.config.min_saturation, w.config.min_value);
+  if (cell != column->held && column->number) {
+    count_cell(counts, at + column->held, column->number);
+    column->number = 0;
   }
-  count_cell(counts, p * s.pitch + held, number);
+  column->held = cell;
+  column->number++;
 }
 
-/* Sums of the disparities of a column of pixels: valid << 24 would not hold the depth, so two. */
-static __device__ __forceinline__ void sum_column(const RoadCuda &w, const RvPlane &disparity,
-                                                  int u, int doffs, uint32_t *depth,
-                                                  uint32_t *valid) {
-  uint32_t sum = 0, number = 0;
-#pragma unroll 5
-  for (int y = 0; y < w.shape.n; y++) {
-    const int d = __ldg((const uint16_t *)row_of(disparity, blockIdx.y * w.shape.n + y) + u);
-    const int is_known = rv_road_known(d, doffs);
-    number += is_known;
-    sum += is_known ? (uint32_t)(d + doffs) : 0;
+/* Counts of the column of pixels u, and the sums of its disparities. */
+static __device__ __forceinline__ Column read_column(const RoadCuda &w, const RvPlane &color,
+                                                     const RvPlane &disparity, int u, int at,
+                                                     const uint8_t *equal, uint32_t *counts) {
+  const int n = w.shape.n, doffs = rv_road_doffs(&w.config.camera);
+  Column column = {-1, 0, 0, 0};
+  for (int y0 = 0; y0 < n; y0 += AT_ONCE) {
+    uint32_t colors[AT_ONCE];
+    int disparities[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+      const int y = blockIdx.y * n + y0 + k;
+      colors[k] = y0 + k < n ? __ldg((const uint32_t *)row_of(color, y) + u) : 0;
+      disparities[k] =
+          y0 + k < n && disparity.data ? __ldg((const uint16_t *)row_of(disparity, y) + u) : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+      if (y0 + k < n)
+        count_color(w, colors[k], at, equal, counts, &column);
+      const int is_known = rv_road_known(disparities[k], doffs);
+      column.valid += is_known;
+      column.depth += is_known ? (uint32_t)(disparities[k] + doffs) : 0;
+    }
   }
-  if (number == 0)
-    return;
-  atomicAdd(depth, sum);
-  atomicAdd(valid, number);
+  count_cell(counts, at + column.held, column.number);
+  return column;
 }
 
 /* Publishes the depth of the patch in column px and, when it lies ahead, its mean and its vote. */
@@ -117,7 +120,7 @@ static __device__ void end_depth(const RoadCuda &w, int patch, int px, uint32_t 
     atomicAdd(&w.lines[(size_t)blockIdx.y * RV_ROAD_DEPTHS + bin], 1u);
 }
 
-static __global__ void __launch_bounds__(ROAD_THREADS)
+static __global__ void __launch_bounds__(FEATURE_THREADS)
     features_kernel(const __grid_constant__ RoadCuda w, const __grid_constant__ RvPlane color,
                     const __grid_constant__ RvPlane disparity) {
   extern __shared__ __align__(16) uint32_t counts[]; /* [patch of the segment][pitch] */
@@ -126,27 +129,29 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   road_begin();
   const RoadShape &s = w.shape;
   const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, s.columns - first);
-  const int words = patches * s.pitch / 4, doffs = rv_road_doffs(&w.config.camera);
+  const int words = patches * s.pitch / 4;
   if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
     const RoadFrame none = {};
     *w.frame = none;
   }
-  for (int i = threadIdx.x; i < words; i += ROAD_THREADS)
+  for (int i = threadIdx.x; i < words; i += FEATURE_THREADS)
     counts[i] = 0;
   if (threadIdx.x < ROAD_SEGMENT)
     depth[threadIdx.x] = valid[threadIdx.x] = 0;
   equalize(w, equal);
   __syncthreads();
-  for (int x = threadIdx.x; x < patches * s.n; x += ROAD_THREADS) {
-    const int p = x / s.n, u = first * s.n + x;
-    count_column(w, color, u, p, equal, counts);
-    if (disparity.data)
-      sum_column(w, disparity, u, doffs, &depth[p], &valid[p]);
+  for (int x = threadIdx.x; x < patches * s.n; x += FEATURE_THREADS) {
+    const int p = x / s.n;
+    const Column c = read_column(w, color, disparity, first * s.n + x, p * s.pitch, equal, counts);
+    if (c.valid) {
+      atomicAdd(&depth[p], c.depth);
+      atomicAdd(&valid[p], c.valid);
+    }
   }
   __syncthreads();
   const int patch = blockIdx.y * s.columns + first;
   uint32_t *out = (uint32_t *)(w.counts + (size_t)patch * s.pitch);
-  for (int i = threadIdx.x; i < words; i += ROAD_THREADS)
+  for (int i = threadIdx.x; i < words; i += FEATURE_THREADS)
     out[i] = counts[i];
   if (disparity.data && threadIdx.x < patches)
     end_depth(w, patch + threadIdx.x, first + threadIdx.x, depth[threadIdx.x], valid[threadIdx.x]);
@@ -158,7 +163,7 @@ static dim3 segments(const RoadShape &s) {
 
 RvStatus road_cuda_features(const RoadCuda *w, const RvRoadJob *job) {
   const size_t shared = (size_t)ROAD_SEGMENT * w->shape.pitch;
-  return road_launch(w, features_kernel, segments(w->shape), dim3(ROAD_THREADS), shared,
+  return road_launch(w, features_kernel, segments(w->shape), dim3(FEATURE_THREADS), shared,
                      job->stream, *w, job->color, job->disparity);
 }
 

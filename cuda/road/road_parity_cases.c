@@ -230,15 +230,32 @@ static void check_distances(RvCheck *check) {
   rvc_ok(check, name);
 }
 
+/* A quarter of a million patches. */
+static void check_fine(RvCheck *check) {
+  const char *name = "road/cuda-fine";
+  if (!rvc_wants(check, name) || rvc_small(check))
+    return;
+  RvRandom random = rvc_random(check, name);
+  Pair p = {0};
+  rv_road_sequence_config(&p.config, 1280, 800);
+  p.config.patch_size = 2;
+  p.config.near_width = 10;
+  p.config.roughness = p.config.max_roughness = 1e-3;
+  p.config.log = rvc_log(check);
+  run_pair(check, name, &p, &random, 4);
+  rvc_ok(check, name);
+}
+
 /* The number of models by clusters, of hardly any samples and of many; often more than one. */
 static void check_estimates(RvCheck *check) {
   const char *name = "road/cuda-clusters";
   if (!rvc_wants(check, name))
     return;
   RvRandom random = rvc_random(check, name);
-  for (int round = 0; round < 6; round++) {
+  for (int round = 0; round < (rvc_small(check) ? 2 : 6); round++) {
     Pair p = {0};
-    rv_road_sequence_config(&p.config, rvc_small(check) ? 103 : 203 + 80 * round, 151);
+    rv_road_sequence_config(&p.config, rvc_small(check) ? 83 : 203 + 80 * round,
+                            rvc_small(check) ? 77 : 151);
     p.config.roughness = round % 2 ? 1 : 6e-4;
     p.config.max_roughness = 1;
     p.config.patch_size = round == 4 ? 3 : 5;
@@ -247,7 +264,7 @@ static void check_estimates(RvCheck *check) {
     p.config.library_size = 3 + 4 * round;
     p.config.min_samples = round == 3 ? 1 : 20;
     p.config.log = rvc_log(check);
-    run_pair(check, name, &p, &random, rvc_small(check) ? 4 : 8);
+    run_pair(check, name, &p, &random, rvc_small(check) ? 2 : 8);
   }
   rvc_ok(check, name);
 }
@@ -283,6 +300,7 @@ void rv_road_parity_cases(RvCheck *check) {
   check_random(check);
   check_distances(check);
   check_estimates(check);
+  check_fine(check);
   check_drive(check, "road/cuda-drive", 640, 480, RV_ROAD_SEQUENCE_FRAMES, 1);
   check_drive(check, "road/cuda-large", 1920, 1080, 4, 4);
 }

@@ -220,15 +220,21 @@ RV_HD uint32_t rv_road_room(const RvRoadConfig *c, const RvRoadPlane *plane, int
 
 /* --- Models ---------------------------------------------------------------------------------- */
 
+/* Of Mahalanobis' distance, in 1/256, with scale = 256 / variance. */
+RV_HD uint32_t rv_road_scaled_cost(int count, double mean, double scale) {
+  const double off = (double)count - mean;
+  return (uint32_t)(off * off * scale + 0.5);
+}
+
 /* Every distance is a sum (or maximum) over the cells of a number that depends on the model, the
  * cell and the count: a table. Largest sums: Mahalanobis (2 n^2)^2 / (1e-6 n^4) * 256 = 1.02e9;
  * chi-square (1 + n^2) * 2^16 = 1.5e7. */
 RV_HD uint32_t rv_road_cost(RvRoadDistance distance, int count, int area, double mean,
                             double variance) {
-  const double off = (double)count - mean, p = (double)count / area, m = mean / area;
+  const double p = (double)count / area, m = mean / area;
   switch (distance) {
   case RV_ROAD_MAHALANOBIS:
-    return (uint32_t)(off * off * (256 / variance) + 0.5);
+    return rv_road_scaled_cost(count, mean, 256 / variance);
   case RV_ROAD_EUCLIDEAN:
     return (uint32_t)((p - m) * (p - m) * 16777216 + 0.5);
   case RV_ROAD_HELLINGER:

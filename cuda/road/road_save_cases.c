@@ -104,7 +104,8 @@ static void check_round_trip(RvCheck *check) {
     return;
   RvRoadDrive d;
   rv_road_drive_open(check, name, &d, rvc_small(check) ? 103 : 203, rvc_small(check) ? 91 : 151);
-  for (int distance = 0; distance < RV_ROAD_DISTANCES; distance++) {
+  const int step = rvc_small(check) ? 3 : 1; /* Mahalanobis and Chebyshev, whose tables differ */
+  for (int distance = 0; distance < RV_ROAD_DISTANCES; distance += step) {
     d.config.distance = (RvRoadDistance)distance;
     d.config.classify_threshold = distance == RV_ROAD_MAHALANOBIS ? 4 : 0.4;
     round_trip(&d, RV_CPU, RV_CPU, "cpu to cpu");
@@ -243,6 +244,8 @@ static void check_flight(RvCheck *check, RvEngine engine, const char *name) {
     char what[60];
     if (!change(&c, which))
       break;
+    if (rvc_small(check) && engine == RV_CUDA && which % 3 != 0)
+      continue;
     snprintf(what, sizeof what, "change %d in flight", which);
     RvRoad *road = rv_road_drive_new(&d, &d.config, engine),
            *other = rv_road_drive_new(&d, &c, engine);
