@@ -270,7 +270,8 @@ static const Field fields[] = {
     {REAL(ground_trust)},       {WHOLE(smoothing)},      {WHOLE(min_saturation)},
     {WHOLE(min_value)},         {WHOLE(initial_models)}, {WHOLE(new_models)},
     {WHOLE(library_size)},      {WHOLE(min_samples)},    {REAL(update_threshold)},
-    {REAL(classify_threshold)}, {REAL(variance_floor)},  {WHOLE(threads)},
+    {REAL(classify_threshold)}, {REAL(variance_floor)},  {WHOLE(estimate_models)},
+    {WHOLE(threads)},
 };
 
 typedef struct Setting {

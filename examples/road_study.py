@@ -66,7 +66,7 @@ OURS = [
 CONFIGS = (('Tc 3', {'classify_threshold': 3}), ('Tc 4', {'classify_threshold': 4}),
            ('Tc 6', {'classify_threshold': 6}), ('Tm 4', {'update_threshold': 4}),
            ('m 6', {'bins': 6}))
-SAMPLES = (5, 10, 20, 30, 50, 70)
+SAMPLES = (5, 20, 70, 300, 1000, 4000)
 
 
 class Runs:
@@ -106,7 +106,7 @@ def head(name):
 CHANGES = (('equalisation off', {'equalize': 0}), ('near_width = 0', {'near_width': 0}),
            ('max_height = 0', {'max_height': 0}), ('ground_trust = 1', {'ground_trust': 1}),
            ('smoothing = 0', {'smoothing': 0}), ('disparity_noise = 0', {'disparity_noise': 0}),
-           ('new models never kept (library_size = 1, initial_models = 1)',
+           ('one model (library_size = 1, initial_models = 1)',
             {'library_size': 1, 'initial_models': 1}),
            ('each frame alone', {'alone': 1}))
 EQUALIZE = (('on', {}), ('off', {'equalize': 0}))
@@ -149,7 +149,7 @@ def print_tables(runs):
     for name, change in CHANGES:
         row(name, runs.get({}, change))
     row("thesis' method", runs.get(THESIS, {}))
-    row("thesis' method and roughness", runs.get(THESIS, {'roughness': 3e-5}))
+    row("thesis' method, roughness 3e-5", runs.get(THESIS, {'roughness': 3e-5}))
 
 
 # --- Plots ----------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """examples/road_eval.py reads folders as it says: the same frames through pictures and directly give
 the same scores; KITTI's two layouts are understood; what is wrong is named."""
+import contextlib
+import io
 import os
 import sys
 import tempfile
@@ -10,6 +12,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
 import road_eval
+import road_study
 
 FRAMES = 3
 
@@ -117,6 +120,26 @@ class Folders(unittest.TestCase):
             road_eval.from_folder(odd, self.work.name)
         with self.assertRaisesRegex(SystemExit, 'failed'):
             road_eval.run([road_eval.offroad(1)], [{'patch': 5}])
+
+
+class Study(unittest.TestCase):
+    def test_tables_and_plots(self):
+        """Every setting of the study is legal, every table and plot is made."""
+        try:
+            import matplotlib  # noqa: F401
+            plots = True
+        except ImportError:
+            plots = False  # Debian: python3-matplotlib; the tables do without
+        text = io.StringIO()
+        with tempfile.TemporaryDirectory() as folder:
+            with contextlib.redirect_stdout(text):
+                road_study.study([road_eval.offroad(1)], {'threads': 1}, True, folder if plots else None)
+            made = os.listdir(folder)
+        for number in (1, 2, 4, 6):
+            self.assertIn('Table %d in kind' % number, text.getvalue())
+        wanted = [entry[0] + '.png' for entry in
+                  road_study.SWEEPS + road_study.GRIDS + road_study.OURS] if plots else []
+        self.assertEqual(sorted(made), sorted(wanted))
 
 
 if __name__ == '__main__':
