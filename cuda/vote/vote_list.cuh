@@ -32,6 +32,7 @@ struct RvVoteListShape {
   int passes, pass_bins; /* pass_bins: whole uint4; the last pass ends at `stride` */
   int stretch;
   int is_cluster; /* the parts of a group are a cluster */
+  int least;      /* bytes of shared memory that a block takes at least */
 };
 
 static inline int rv_vote_list_stride(int bins) {
@@ -39,7 +40,8 @@ static inline int rv_vote_list_stride(int bins) {
 }
 
 static inline size_t rv_vote_list_bytes(const RvVoteListShape &s) {
-  return (size_t)s.group * s.pass_bins * s.stretch * sizeof(uint32_t);
+  const size_t bins = (size_t)s.group * s.pass_bins * s.stretch * sizeof(uint32_t);
+  return bins < (size_t)s.least ? (size_t)s.least : bins;
 }
 
 /* The sums come out whole: no part adds to them later. */
@@ -190,13 +192,15 @@ static inline dim3 rv_vote_list_grid(const RvVoteListShape &s) {
 }
 
 /* Allows the kernel its shared memory; with clusters, lowers the parts until all groups find room
- * on the GPU at once. */
+ * on the GPU at once. Blocks of clusters take more than half of an SM's shared memory: two would
+ * else share one SM while others have none. */
 template <class F, int A>
 static RvStatus rv_vote_list_open(RvVoteListShape *s, int shared, const RvLog *log) {
   RV_CU(log, cudaFuncSetAttribute(rv_vote_list_kernel<F, A>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   while (s->is_cluster) {
     int clusters = 0;
+    s->least = shared / 2 + 1024;
     RvLaunch launch(rv_vote_list_grid(*s), RV_VOTE_LIST_THREADS, rv_vote_list_bytes(*s), NULL);
     rv_vote_list_attributes(&launch, *s, 0);
     RV_CU(log,
