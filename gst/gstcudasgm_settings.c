@@ -24,8 +24,7 @@ static const GstRvSetting rows[] = {
      0, GST_CUDA_SGM_OUTPUT_PICTURE, AT(output), gst_cuda_sgm_output_get_type},
     {"disparities",
      "Length of the searched range in px: 32..512 in steps of 32. The nearest depth that can be "
-     "seen "
-     "is focal x baseline / (min-disparity + disparities - 1)",
+     "seen is focal x baseline / (min-disparity + disparities - 1)",
      GST_RV_INT, RV_SGM_DISPARITIES_MIN, RV_SGM_DISPARITIES_MAX, RV_SGM_DISPARITIES_DEFAULT,
      MATCH(disparities), NULL},
     {"min-disparity", "Start of the searched range in px; 0 = objects at any distance", GST_RV_INT,
@@ -54,8 +53,7 @@ static const GstRvSetting rows[] = {
      GST_RV_INT, 0, RV_SGM_UNIQUENESS_MAX, RV_SGM_UNIQUENESS_DEFAULT, MATCH(uniqueness), NULL},
     {"max-lr-diff",
      "Pixels whose disparity differs by more px from that of their match in the right picture have "
-     "no "
-     "value; -1 = off",
+     "no value; -1 = off",
      GST_RV_INT, -1, RV_SGM_LR_DIFF_MAX, RV_SGM_LR_DIFF_DEFAULT, MATCH(max_lr_diff), NULL},
     {"subpixel", "Interpolate to 1/16 px; off: whole px", GST_RV_BOOL, 0, 1, 1, MATCH(subpixel),
      NULL},
@@ -75,8 +73,7 @@ static const GstRvSetting rows[] = {
      GST_RV_DOUBLE, 0, 1e3, 0, AT(baseline), NULL},
     {"cx",
      "Column of the principal point of the left picture in px; 0 = as the input's RvCameraMeta "
-     "says, "
-     "else the middle",
+     "says, else the middle",
      GST_RV_DOUBLE, 0, 1e6, 0, AT(cx), NULL},
     {"cy",
      "Row of the principal point of the left picture in px; 0 = as the input's RvCameraMeta says, "
@@ -84,8 +81,7 @@ static const GstRvSetting rows[] = {
      GST_RV_DOUBLE, 0, 1e6, 0, AT(cy), NULL},
     {"disparity-scale",
      "Values per px of disparity in output=disparity; (min-disparity + disparities) x scale must "
-     "not "
-     "exceed 65535",
+     "not exceed 65535",
      GST_RV_INT, 1, 2048, RV_SGM_SCALE, AT(disparity_scale), NULL},
 };
 static const GstRvSettings properties = {rows, G_N_ELEMENTS(rows), 1};
