@@ -1,5 +1,6 @@
 """What road_detect.sh does: frames into a pipeline with cudaroaddetect, a video and numbers out."""
 import argparse
+import atexit
 import glob
 import os
 import queue
@@ -146,6 +147,7 @@ def launch(source, options, size):
         if not road.find_property(name):
             fail('cudaroaddetect has no property %s' % name)
         Gst.util_set_object_arg(road, name, value)
+    atexit.register(pipeline.set_state, Gst.State.NULL)  # also when the reader or a fault ends it
     return pipeline
 
 
