@@ -1,7 +1,6 @@
 """What road_detect.sh does: frames into a pipeline with cudaroaddetect, a video and numbers out."""
 import argparse
 import atexit
-import glob
 import os
 import queue
 import sys
@@ -30,13 +29,14 @@ def fail(text):
 # --- Frames ---------------------------------------------------------------------------------------
 
 class Frame:
-    """A pair from files: pictures, camera, and the true road where it is known."""
+    """A pair of a folder: pictures, camera, and the true road where it is known."""
 
-    def __init__(self, name, left, right, camera, truth):
-        self.name, self.camera, self.truth = name, camera, truth
-        self.eyes = [road_eval.picture(path) for path in (left, right)]
+    def __init__(self, item):
+        self.name, self.camera = item.name, item.camera
+        self.truth = item.mask() if os.path.exists(item.truth) else None
+        self.eyes = [road_eval.picture(path) for path in (item.left, item.other)]
         if self.eyes[0].shape != self.eyes[1].shape:
-            fail('the pictures of %s differ in size' % name)
+            fail('the pictures of %s differ in size' % item.name)
 
     def packed(self):
         pair = np.hstack(self.eyes)
@@ -45,39 +45,12 @@ class Frame:
 
 def frames_of(folder):
     """(frames, whether each stands alone); they are read when they are asked for."""
-    lefts = sorted(glob.glob(os.path.join(folder, 'image_2', '*.png')))
-    if lefts:
-        return (kitti(folder, path) for path in lefts), True
-    lefts = sorted(glob.glob(os.path.join(folder, '*_left.png')))
-    if lefts:
-        return (kitti_flat(path[:-len('_left.png')]) for path in lefts), True
-    lefts = sorted(glob.glob(os.path.join(folder, 'left', '*.png')))
-    if lefts and os.path.exists(os.path.join(folder, 'camera.txt')):
-        camera = road_eval.plain_camera(os.path.join(folder, 'camera.txt'))
-        return (plain(folder, path, camera) for path in lefts), False
-    return fail('%s holds neither KITTI road frames nor left/*.png and camera.txt' % folder)
-
-
-def kitti(folder, left):
-    name = os.path.basename(left)[:-4]
-    truth = os.path.join(folder, 'gt_image_2', name.replace('_', '_road_', 1) + '.png')
-    return Frame(name, left, os.path.join(folder, 'image_3', name + '.png'),
-                 road_eval.kitti_calib(os.path.join(folder, 'calib', name + '.txt')),
-                 road_eval.kitti_truth(truth) if os.path.exists(truth) else None)
-
-
-def kitti_flat(start):
-    truth = start + '_road_gt.png'
-    return Frame(os.path.basename(start), start + '_left.png', start + '_right.png',
-                 road_eval.kitti_calib(start + '_calib.txt'),
-                 road_eval.kitti_truth(truth) if os.path.exists(truth) else None)
-
-
-def plain(folder, left, camera):
-    name = os.path.basename(left)
-    truth = os.path.join(folder, 'mask', name)
-    return Frame(name[:-4], left, os.path.join(folder, 'right', name), camera,
-                 road_eval.picture(truth, cv2.IMREAD_GRAYSCALE) if os.path.exists(truth) else None)
+    items = alone = list(road_eval.kitti_items(folder, with_truth=False))
+    if not items and os.path.exists(os.path.join(folder, 'camera.txt')):
+        items = list(road_eval.plain_items(folder, ('right',)))
+    if not items:
+        fail('%s holds neither KITTI road frames nor left/*.png and camera.txt' % folder)
+    return (Frame(item) for item in items), bool(alone)
 
 
 # --- Numbers --------------------------------------------------------------------------------------

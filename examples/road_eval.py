@@ -49,10 +49,12 @@ class Item:
         self.name, self.left, self.other, self.truth = name, left, other, truth
         self.camera, self.kitti = camera, kitti
 
+    def mask(self):
+        return kitti_truth(self.truth) if self.kitti else picture(self.truth, cv2.IMREAD_GRAYSCALE)
+
     def pixels(self):
         """Bytes of the frame as the program reads it, and its size."""
-        left = picture(self.left)
-        truth = kitti_truth(self.truth) if self.kitti else picture(self.truth, cv2.IMREAD_GRAYSCALE)
+        left, truth = picture(self.left), self.mask()
         if 'disparity' in os.path.basename(os.path.dirname(self.other)):
             stored = picture(self.other, cv2.IMREAD_UNCHANGED)
             other = np.where(stored > 0, np.maximum((stored.astype(np.uint32) + 8) // 16, 1), 0)
@@ -71,27 +73,29 @@ def rgbx(bgr):
     return np.dstack([bgr[:, :, 2], bgr[:, :, 1], bgr[:, :, 0], np.zeros_like(bgr[:, :, 0])])
 
 
-def kitti_items(folder):
-    """Both ways in which KITTI's road frames are kept."""
+def kitti_items(folder, with_truth=True):
+    """Both ways in which KITTI's road frames are kept; those kept flat may be without truth."""
     for path in sorted(glob.glob(os.path.join(folder, 'image_2', '*.png'))):
         name = os.path.basename(path)[:-4]
         yield Item(name, path, os.path.join(folder, 'image_3', name + '.png'),
                    os.path.join(folder, 'gt_image_2', re.sub('_', '_road_', name, 1) + '.png'),
                    kitti_calib(os.path.join(folder, 'calib', name + '.txt')), True)
-    for truth in sorted(glob.glob(os.path.join(folder, '*_road_gt.png'))):
-        start = truth[:-len('_road_gt.png')]
-        yield Item(os.path.basename(start), start + '_left.png', start + '_right.png', truth,
+    for left in sorted(glob.glob(os.path.join(folder, '*_left.png'))):
+        start = left[:-len('_left.png')]
+        if with_truth and not os.path.exists(start + '_road_gt.png'):
+            continue
+        yield Item(os.path.basename(start), left, start + '_right.png', start + '_road_gt.png',
                    kitti_calib(start + '_calib.txt'), True)
 
 
-def plain_items(folder):
+def plain_items(folder, kinds=('disparity', 'right')):
     camera = plain_camera(os.path.join(folder, 'camera.txt'))
     for path in sorted(glob.glob(os.path.join(folder, 'left', '*.png'))):
         name = os.path.basename(path)
-        other = next((o for o in (os.path.join(folder, kind, name) for kind in ('disparity', 'right'))
-                      if os.path.exists(o)), None)
+        others = [os.path.join(folder, kind, name) for kind in kinds]
+        other = next((o for o in others if os.path.exists(o)), None)
         if other is None:
-            raise SystemExit('road_eval: neither right/%s nor disparity/%s is there' % (name, name))
+            raise SystemExit('road_eval: there is no %s' % ' and no '.join(others))
         yield Item(name[:-4], path, other, os.path.join(folder, 'mask', name), camera, False)
 
 
