@@ -12,10 +12,11 @@ static __device__ __forceinline__ const char *row_of(const RvPlane &plane, int y
 /* --- Features -------------------------------------------------------------------------------- */
 
 #define FEATURE_THREADS (5 * ROAD_SEGMENT) /* a column each, with the default patches */
+#define VALUE_WARPS (256 / 32)             /* of a block: they hold the values of a channel */
 
-/* The tables of histogram equalisation, three values a thread; the first warps hold the values. */
+/* The tables of histogram equalisation, three values a thread. */
 static __device__ void equalize(const RoadCuda &w, uint8_t *equal) {
-  __shared__ unsigned sums[3][FEATURE_THREADS / 32], first[3];
+  __shared__ unsigned sums[3][VALUE_WARPS], first[3];
   const int v = threadIdx.x, lane = v % 32, warp = v / 32;
   const unsigned total = (unsigned)w.shape.width * (unsigned)w.shape.height;
   unsigned votes[3] = {0, 0, 0}, below[3];
@@ -30,14 +31,14 @@ static __device__ void equalize(const RoadCuda &w, uint8_t *equal) {
       const unsigned lower = __shfl_up_sync(0xffffffffu, below[k], step);
       below[k] += lane >= step ? lower : 0;
     }
-    if (lane == 31)
+    if (lane == 31 && warp < VALUE_WARPS)
       sums[k][warp] = below[k];
   }
   __syncthreads();
 #pragma unroll
   for (int k = 0; k < 3; k++) {
-    for (int i = 0; i < warp; i++)
-      below[k] += sums[k][i];
+    for (int i = 0; i < VALUE_WARPS; i++)
+      below[k] += i < warp ? sums[k][i] : 0;
     if (votes[k] && below[k] == votes[k])
       first[k] = votes[k];
   }
