@@ -48,6 +48,21 @@ typedef struct RvContractPlane {
   unsigned rules;
 } RvContractPlane;
 
+/* A call beside run() that takes memory while it works. */
+typedef struct RvContractCall {
+  const char *name;
+  RvStatus (*call)(void *object, void *scene);
+} RvContractCall;
+
+/* What such calls need. */
+typedef struct RvContractScene {
+  /* Gives the object something to keep; not NULL. */
+  void *(*open)(RvCheck *check, void *object, const void *config);
+  /* Counts a failure unless the object is as open() left it. */
+  void (*keeps)(void *object, void *scene, const char *what);
+  void (*close)(void *scene);
+} RvContractScene;
+
 typedef struct RvContract {
   const char *name;
   size_t config_size, log_offset;
@@ -66,6 +81,10 @@ typedef struct RvContract {
   /* Further illegal configs: changes a legal one, returns what is wrong; NULL past the last. May
    * be NULL. */
   const char *(*bad)(int index, void *config);
+  /* Each allocation of each of these is refused in turn; may be NULL. */
+  const RvContractScene *scene;
+  const RvContractCall *calls;
+  size_t call_count;
   /* Promises of this algorithm alone; may be NULL. */
   void (*extra)(RvCheck *check);
 } RvContract;

@@ -199,6 +199,53 @@ static void test_refused_memory(const Contract *c) {
            "%d allocations were refused one after the other", steps);
 }
 
+/* One call, until none of its allocations is left to refuse. */
+static void refuse_call(const Contract *c, const RvContractCall *call, const Lines *lines,
+                        void *object, void *scene) {
+  const int most = 200;
+  int steps = 0;
+  for (; steps < most; steps++) {
+    char what[100];
+    snprintf(what, sizeof what, "%s, allocation %d refused", call->name, steps + 1);
+    const long blocks = ledger_read().blocks;
+    const int said = lines->count;
+    ledger_refuse(steps + 1);
+    const RvStatus status = call->call(object, scene);
+    ledger_refuse(0);
+    if (status == RV_OK)
+      break;
+    const long left = ledger_read().blocks - blocks;
+    rvc_true(c->check, c->name, status == RV_ERR_NO_MEMORY && lines->count - said == 1 && left == 0,
+             "%s: status \"%s\", expected \"%s\"; %d log lines, expected 1; %ld blocks are left",
+             what, rv_status_text(status), rv_status_text(RV_ERR_NO_MEMORY), lines->count - said,
+             left);
+    c->rules->scene->keeps(object, scene, what);
+  }
+  rvc_true(c->check, c->name, steps > 0 && steps < most,
+           "%s: %d allocations were refused one after the other", call->name, steps);
+}
+
+static void test_refused_calls(const Contract *c) {
+  for (size_t i = 0; i < c->rules->call_count; i++) {
+    Lines lines = {0};
+    void *config = contract_config(c, &lines);
+    void *object = NULL;
+    ledger_clear();
+    const long before = ledger_read().blocks;
+    if (rvc_true(c->check, c->name, c->rules->create(&object, config, c->engine) == RV_OK,
+                 "new: %s", lines.last)) {
+      void *scene = c->rules->scene->open(c->check, object, config);
+      refuse_call(c, &c->rules->calls[i], &lines, object, scene);
+      c->rules->scene->close(scene);
+      c->rules->destroy(&object);
+    }
+    free(config);
+    const long left = ledger_read().blocks - before;
+    rvc_true(c->check, c->name, left == 0, "%s: %ld blocks are left after free",
+             c->rules->calls[i].name, left);
+  }
+}
+
 static void test_workspace(const Contract *c) {
   if (!c->rules->workspace)
     return;
@@ -264,6 +311,7 @@ static void test_device_leak(const Contract *c) {
 void contract_memory(const Contract *c) {
   test_free(c);
   test_refused_memory(c);
+  test_refused_calls(c);
   test_workspace(c);
   test_device_leak(c);
 }

@@ -2,7 +2,6 @@
  * seeds, parameters that are not numbers, patches larger than the picture. */
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,10 +118,6 @@ static void check_seedless(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-static void note(void *user, const char *text) {
-  snprintf(user, 200, "%s", text);
-}
-
 /* Each parameter that is not a number, by the name that the log gives it. */
 static void check_numbers(RvCheck *check) {
   const char *name = "road/numbers";
@@ -148,9 +143,9 @@ static void check_numbers(RvCheck *check) {
   if (!rvc_wants(check, name))
     return;
   RvRoadDrive d;
-  char text[200];
+  char text[RV_ROAD_NOTE];
   rv_road_drive_open(check, name, &d, 20, 20);
-  d.config.log = (RvLog){note, text};
+  d.config.log = rv_road_drive_note(text);
   RvRoad *road = rv_road_drive_new(&d, &d.config, RV_CPU), *other = NULL;
   for (size_t i = 0; road && i < sizeof fields / sizeof *fields; i++)
     for (int k = 0; k < 3; k++) {

@@ -1,8 +1,11 @@
 /* road_contract.c: road detection as the contract test sees it. */
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "contract.h"
-#include "road/road.h"
+#include "road/road_drive.h"
 
 RV_CONTRACT_OBJECT(RvRoad, road);
 
@@ -70,6 +73,103 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
   return rv_road_run(object, &p[0], &p[1], &output, stream);
 }
 
+/* --- Calls that take memory --------------------------------------------------------------------
+ */
+
+typedef struct Scene {
+  RvRoadDrive drive;
+  RvRoadConfig other; /* the object's, with other patches */
+  RvRoadSaved kept, other_library;
+  size_t room;
+  char *bytes; /* to save to */
+  char folder[32], file[48], other_file[48];
+} Scene;
+
+/* Some frames after `road` has learnt the other library, in memory and in a file. */
+static void learn(Scene *s, RvRoad *road, void *object) {
+  rv_road_drive_frames(&s->drive, road, 0, 0);
+  s->other_library = rv_road_drive_save(&s->drive, road);
+  const RvStatus written = rv_road_save_file(road, s->other_file, NULL);
+  rv_road_drive_frames(&s->drive, road, 1, 3);
+  s->kept = rv_road_drive_save(&s->drive, road);
+  const RvStatus loaded = rv_road_load(object, s->kept.bytes, s->kept.size, NULL);
+  rvc_true(s->drive.check, s->drive.name, written == RV_OK && loaded == RV_OK,
+           "the library was not written (%d) or not loaded (%d)", written, loaded);
+}
+
+static void *scene_open(RvCheck *check_, void *object, const void *config) {
+  Scene *s = calloc(1, sizeof *s);
+  if (!s)
+    abort();
+  rv_road_drive_open(check_, "contract/road/memory", &s->drive, 203, 151);
+  s->other = *(const RvRoadConfig *)config;
+  s->other.patch_size = 4;
+  s->room = rv_road_save_bytes(config);
+  s->bytes = malloc(s->room + 1);
+  snprintf(s->folder, sizeof s->folder, "/tmp/rv-road-XXXXXX");
+  rvc_true(check_, s->drive.name, s->bytes && mkdtemp(s->folder), "no memory or no folder");
+  snprintf(s->file, sizeof s->file, "%s/library", s->folder);
+  snprintf(s->other_file, sizeof s->other_file, "%s/other", s->folder);
+  RvRoad *road = rv_road_drive_new(&s->drive, &s->drive.config, RV_CPU);
+  if (road)
+    learn(s, road, object);
+  rv_road_free(&road);
+  return s;
+}
+
+static void scene_keeps(void *object, void *scene, const char *what) {
+  const Scene *s = scene;
+  rv_road_drive_same(&s->drive, object, &s->kept, what);
+  rvc_true(s->drive.check, s->drive.name, access(s->file, F_OK) != 0, "%s: a file was written",
+           what);
+}
+
+static void scene_close(void *scene) {
+  Scene *s = scene;
+  remove(s->file);
+  remove(s->other_file);
+  rvc_true(s->drive.check, s->drive.name, rmdir(s->folder) == 0, "something is left in %s",
+           s->folder);
+  rv_road_drive_close(&s->drive);
+  free(s->kept.bytes);
+  free(s->other_library.bytes);
+  free(s->bytes);
+  free(s);
+}
+
+static RvStatus call_save(void *object, void *scene) {
+  const Scene *s = scene;
+  size_t size;
+  return rv_road_save(object, s->bytes, s->room, &size, NULL);
+}
+
+static RvStatus call_load(void *object, void *scene) {
+  const Scene *s = scene;
+  return rv_road_load(object, s->other_library.bytes, s->other_library.size, NULL);
+}
+
+static RvStatus call_save_file(void *object, void *scene) {
+  const Scene *s = scene;
+  return rv_road_save_file(object, s->file, NULL);
+}
+
+static RvStatus call_load_file(void *object, void *scene) {
+  const Scene *s = scene;
+  return rv_road_load_file(object, s->other_file, NULL);
+}
+
+static RvStatus call_set_config(void *object, void *scene) {
+  const Scene *s = scene;
+  return rv_road_set_config(object, &s->other, NULL);
+}
+
+static const RvContractScene scene = {scene_open, scene_keeps, scene_close};
+static const RvContractCall calls[] = {{"save", call_save},
+                                       {"load", call_load},
+                                       {"save_file", call_save_file},
+                                       {"load_file", call_load_file},
+                                       {"set_config", call_set_config}};
+
 static void extra(RvCheck *check_) {
   rvc_true(check_, "contract/road/reset", rv_road_reset(NULL, NULL) == RV_ERR_ARG,
            "reset of no object was not refused");
@@ -78,5 +178,8 @@ static void extra(RvCheck *check_) {
 const RvContract rv_road_contract = {
     RV_CONTRACT_MEMBERS(road),
     .workspace = workspace,
+    .scene = &scene,
+    .calls = calls,
+    .call_count = sizeof calls / sizeof *calls,
     .extra = extra,
 };

@@ -1,6 +1,7 @@
 /* road_drive.c: see road_drive.h. */
 #include "road/road_drive.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,4 +101,33 @@ void rv_road_result_same(const RvRoadDrive *d, const RvRoadResult *a, const RvRo
   rvc_same(d->check, d->name, &a->seeds, &b->seeds, what);
   rvc_true(d->check, d->name, memcmp(&a->report, &b->report, sizeof a->report) == 0,
            "%s: the reports differ", what);
+}
+
+RvRoadSaved rv_road_drive_save(const RvRoadDrive *d, RvRoad *road) {
+  RvRoadSaved s = {.size = 0};
+  const size_t room = road ? rv_road_save_bytes(&road->config) : 0;
+  s.bytes = malloc(room + 1);
+  if (!s.bytes)
+    abort();
+  rvc_true(d->check, d->name, road && rv_road_save(road, s.bytes, room, &s.size, NULL) == RV_OK,
+           "save failed");
+  rvc_true(d->check, d->name, s.size > 0 && s.size <= room, "%zu bytes of %zu", s.size, room);
+  return s;
+}
+
+void rv_road_drive_same(const RvRoadDrive *d, RvRoad *road, const RvRoadSaved *wanted,
+                        const char *what) {
+  RvRoadSaved s = rv_road_drive_save(d, road);
+  rvc_true(d->check, d->name, s.size == wanted->size && memcmp(s.bytes, wanted->bytes, s.size) == 0,
+           "%s: saved anew, other bytes", what);
+  free(s.bytes);
+}
+
+static void note(void *user, const char *text) {
+  snprintf(user, RV_ROAD_NOTE, "%s", text);
+}
+
+RvLog rv_road_drive_note(char *text) {
+  *text = 0;
+  return (RvLog){note, text};
 }

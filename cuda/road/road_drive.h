@@ -19,6 +19,12 @@ typedef struct RvRoadResult {
   RvRoadReport report;
 } RvRoadResult;
 
+/* What rv_road_save() wrote, for free(). */
+typedef struct RvRoadSaved {
+  uint8_t *bytes;
+  size_t size;
+} RvRoadSaved;
+
 void rv_road_drive_open(RvCheck *check, const char *name, RvRoadDrive *d, int width, int height);
 void rv_road_drive_close(RvRoadDrive *d);
 void rv_road_result_open(const RvRoadConfig *config, RvRoadResult *r);
@@ -33,5 +39,15 @@ RvRoad *rv_road_drive_new(const RvRoadDrive *d, const RvRoadConfig *config, RvEn
 void rv_road_drive_paint(const RvRoadDrive *d, int frame);
 void rv_road_drive_run(const RvRoadDrive *d, RvRoad *road, int has_disparity, RvRoadResult *r);
 void rv_road_drive_frames(const RvRoadDrive *d, RvRoad *road, int first, int last);
+
+/* Empty after counting a failure. */
+RvRoadSaved rv_road_drive_save(const RvRoadDrive *d, RvRoad *road);
+/* Saves again: the bytes must be the same. */
+void rv_road_drive_same(const RvRoadDrive *d, RvRoad *road, const RvRoadSaved *wanted,
+                        const char *what);
+
+/* A log that keeps the last line, in `text` of RV_ROAD_NOTE bytes. */
+#define RV_ROAD_NOTE 200
+RvLog rv_road_drive_note(char *text);
 
 #endif

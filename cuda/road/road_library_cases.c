@@ -1,47 +1,12 @@
 /* road_library_cases.c: the bytes of a saved library: a hand-made one, everything that is refused,
  * how it is fitted to another config, and any bytes at all. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "road/road_drive.h"
 #include "road/road_save_cases.h"
 #include "road/road_sequence.h"
-#include "road/road_stages.h"
-
-typedef struct Case {
-  RvCheck *check;
-  const char *name;
-  RvRoadConfig config;
-} Case;
-
-typedef struct Saved {
-  uint8_t *bytes;
-  size_t size;
-} Saved;
-
-static Saved save(const Case *d, RvRoad *road) {
-  Saved s = {.size = 0};
-  const size_t room = rv_road_save_bytes(&road->config);
-  s.bytes = malloc(room);
-  if (!s.bytes)
-    abort();
-  rvc_true(d->check, d->name, rv_road_save(road, s.bytes, room, &s.size, NULL) == RV_OK,
-           "save failed");
-  return s;
-}
-
-/* Saves again: the bytes must be the same. */
-static void same_bytes(const Case *d, RvRoad *road, const Saved *wanted, const char *what) {
-  Saved s = save(d, road);
-  rvc_true(d->check, d->name, s.size == wanted->size && memcmp(s.bytes, wanted->bytes, s.size) == 0,
-           "%s: saved anew, other bytes", what);
-  free(s.bytes);
-}
-
-static void note(void *user, const char *text) {
-  snprintf(user, 200, "%s", text);
-}
 
 static void put_u32(uint8_t *at, uint32_t v) {
   for (int k = 0; k < 4; k++)
@@ -83,18 +48,18 @@ static void make_hand(uint8_t *bytes) {
 }
 
 /* Loads what `bytes` has become: refused, with `word` in the log, and nothing has changed. */
-static void refused(const Case *d, RvRoad *road, const uint8_t *bytes, size_t size,
-                    const Saved *before, const char *word) {
+static void refused(const RvRoadDrive *d, RvRoad *road, const uint8_t *bytes, size_t size,
+                    const RvRoadSaved *before, const char *word) {
   char *text = road->config.log.user;
   *text = 0;
   const RvStatus status = rv_road_load(road, bytes, size, NULL);
   rvc_true(d->check, d->name, status == RV_ERR_IO && strstr(text, word),
            "%s: status %d, log \"%s\"", word, status, text);
-  same_bytes(d, road, before, word);
+  rv_road_drive_same(d, road, before, word);
 }
 
-static void refused_value(const Case *d, RvRoad *road, int at, double value, const Saved *before,
-                          const char *word) {
+static void refused_value(const RvRoadDrive *d, RvRoad *road, int at, double value,
+                          const RvRoadSaved *before, const char *word) {
   uint8_t bytes[HAND];
   make_hand(bytes);
   put_double(bytes + at, value);
@@ -102,8 +67,8 @@ static void refused_value(const Case *d, RvRoad *road, int at, double value, con
   refused(d, road, bytes, HAND, before, word);
 }
 
-static void refused_header(const Case *d, RvRoad *road, int field, uint32_t value,
-                           const Saved *before, const char *word) {
+static void refused_header(const RvRoadDrive *d, RvRoad *road, int field, uint32_t value,
+                           const RvRoadSaved *before, const char *word) {
   uint8_t bytes[HAND];
   make_hand(bytes);
   put_u32(bytes + 8 + 4 * field, value);
@@ -111,7 +76,7 @@ static void refused_header(const Case *d, RvRoad *road, int field, uint32_t valu
   refused(d, road, bytes, HAND, before, word);
 }
 
-static void refuse_values(const Case *d, RvRoad *road, const Saved *before) {
+static void refuse_values(const RvRoadDrive *d, RvRoad *road, const RvRoadSaved *before) {
   static const double none[] = {NAN, INFINITY, -INFINITY, -1e-9, 1e300};
   for (int i = 0; i < 5; i++) {
     refused_value(d, road, HAND_WEIGHT, none[i], before, "weight");
@@ -139,7 +104,7 @@ static void refuse_values(const Case *d, RvRoad *road, const Saved *before) {
 }
 
 /* Every length, every bit, every kind of value. */
-static void damage(const Case *d, RvRoad *road, const Saved *before) {
+static void damage(const RvRoadDrive *d, RvRoad *road, const RvRoadSaved *before) {
   uint8_t bytes[HAND + 1] = {0};
   make_hand(bytes);
   for (size_t size = 0; size < HAND; size++)
@@ -158,7 +123,7 @@ static void damage(const Case *d, RvRoad *road, const Saved *before) {
   refused(d, road, bytes, HAND, before, "waiting sample 0");
 }
 
-static void check_calls(const Case *d, RvRoad *road) {
+static void check_calls(const RvRoadDrive *d, RvRoad *road) {
   uint8_t bytes[HAND];
   size_t size;
   rvc_true(d->check, d->name,
@@ -173,17 +138,16 @@ static void check_calls(const Case *d, RvRoad *road) {
 
 static void check_damage(RvCheck *check) {
   const char *name = "road/save-damage";
-  char text[200] = "";
+  char text[RV_ROAD_NOTE];
   if (!rvc_wants(check, name))
     return;
-  Case d = {.check = check, .name = name};
+  RvRoadDrive d;
   uint8_t bytes[HAND];
-  rv_road_sequence_config(&d.config, 20, 20);
+  rv_road_drive_open(check, name, &d, 20, 20);
   d.config.patch_size = d.config.bins = 2;
-  d.config.log = (RvLog){note, text};
+  d.config.log = rv_road_drive_note(text);
   d.config.variance_floor = RV_ROAD_FLOOR_MIN;
-  RvRoad *road = NULL;
-  rvc_true(check, name, rv_road_new(&road, &d.config, RV_CPU) == RV_OK, "new failed");
+  RvRoad *road = rv_road_drive_new(&d, &d.config, RV_CPU);
   make_hand(bytes);
   if (road && rvc_true(check, name, rv_road_load(road, bytes, HAND, NULL) == RV_OK, "%s", text)) {
     const RvRoadWork *w = road->work;
@@ -192,20 +156,21 @@ static void check_damage(RvCheck *check) {
                  w->library.weight[0] == 1 && w->waiting == 1 && w->features[1] == 2,
              "hand-made library: %d models, mean %g, variance %g", w->library.count,
              w->library.mean[1], w->library.variance[3]);
-    Saved before = save(&d, road);
+    RvRoadSaved before = rv_road_drive_save(&d, road);
     damage(&d, road, &before);
     check_calls(&d, road);
     free(before.bytes);
   }
   rv_road_free(&road);
   d.config.bins = 4;
-  rvc_true(check, name, rv_road_new(&road, &d.config, RV_CPU) == RV_OK, "new failed");
+  road = rv_road_drive_new(&d, &d.config, RV_CPU);
   if (road) {
-    Saved before = save(&d, road);
+    RvRoadSaved before = rv_road_drive_save(&d, road);
     refused(&d, road, bytes, HAND, &before, "bins");
     free(before.bytes);
   }
   rv_road_free(&road);
+  rv_road_drive_close(&d);
   rvc_ok(check, name);
 }
 

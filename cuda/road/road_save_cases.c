@@ -26,31 +26,6 @@ static void same_future(const RvRoadDrive *d, RvRoad *a, RvRoad *b, const char *
   rv_road_result_close(&of_b);
 }
 
-typedef struct Saved {
-  uint8_t *bytes;
-  size_t size;
-} Saved;
-
-static Saved save(const RvRoadDrive *d, RvRoad *road) {
-  Saved s = {.size = 0};
-  const size_t room = road ? rv_road_save_bytes(&road->config) : 0;
-  s.bytes = malloc(room + 1);
-  if (!s.bytes)
-    abort();
-  rvc_true(d->check, d->name, road && rv_road_save(road, s.bytes, room, &s.size, NULL) == RV_OK,
-           "save failed");
-  rvc_true(d->check, d->name, s.size > 0 && s.size <= room, "%zu bytes of %zu", s.size, room);
-  return s;
-}
-
-/* Saves again: the bytes must be the same. */
-static void same_bytes(const RvRoadDrive *d, RvRoad *road, const Saved *wanted, const char *what) {
-  Saved s = save(d, road);
-  rvc_true(d->check, d->name, s.size == wanted->size && memcmp(s.bytes, wanted->bytes, s.size) == 0,
-           "%s: saved anew, other bytes", what);
-  free(s.bytes);
-}
-
 /* --- Round trips ------------------------------------------------------------------------------ */
 
 /* Of the first frame. */
@@ -83,15 +58,15 @@ static void round_trip(const RvRoadDrive *d, RvEngine from, RvEngine to, const c
       rv_road_result_close(&r);
     }
     rvc_true(d->check, d->name, is_waiting, "%s: no models or none waits", what);
-    Saved s = save(d, one);
+    RvRoadSaved s = rv_road_drive_save(d, one);
     rvc_true(d->check, d->name, rv_road_load(two, s.bytes, s.size, NULL) == RV_OK,
              "%s: load failed", what);
-    same_bytes(d, two, &s, what);
+    rv_road_drive_same(d, two, &s, what);
     same_future(d, one, two, what);
     rvc_true(d->check, d->name,
              rv_road_reset(two, NULL) == RV_OK && rv_road_load(two, s.bytes, s.size, NULL) == RV_OK,
              "%s: load after reset failed", what);
-    same_bytes(d, two, &s, what);
+    rv_road_drive_same(d, two, &s, what);
     free(s.bytes);
   }
   rv_road_free(&one);
@@ -134,7 +109,7 @@ static void check_first_frame(RvCheck *check, RvEngine engine) {
     rv_road_result_open(&d.config, &blind);
     rv_road_result_open(&d.config, &loaded);
     rv_road_drive_frames(&d, one, 0, 3);
-    Saved s = save(&d, one);
+    RvRoadSaved s = rv_road_drive_save(&d, one);
     rv_road_drive_paint(&d, 4);
     rv_road_drive_run(&d, two, 0, &blind);
     rvc_true(check, name, rv_road_load(two, s.bytes, s.size, NULL) == RV_OK, "load failed");
@@ -174,8 +149,8 @@ static void check_file(RvCheck *check) {
     const RvStatus loaded = rv_road_load_file(two, path, NULL);
     rvc_true(check, name, saved == RV_OK && again == RV_OK && loaded == RV_OK,
              "save %d, over it %d, load %d", saved, again, loaded);
-    Saved s = save(&d, one);
-    same_bytes(&d, two, &s, "through a file");
+    RvRoadSaved s = rv_road_drive_save(&d, one);
+    rv_road_drive_same(&d, two, &s, "through a file");
     free(s.bytes);
     rvc_true(check, name,
              rv_road_load_file(two, missing, NULL) == RV_ERR_IO &&
@@ -252,7 +227,7 @@ static void check_flight(RvCheck *check, RvEngine engine, const char *name) {
            *other = rv_road_drive_new(&d, &c, engine);
     if (road && other) {
       rv_road_drive_frames(&d, road, 0, rvc_small(check) ? 1 : 4);
-      Saved s = save(&d, road);
+      RvRoadSaved s = rv_road_drive_save(&d, road);
       rvc_true(check, name,
                rv_road_set_config(road, &c, NULL) == RV_OK &&
                    rv_road_load(other, s.bytes, s.size, NULL) == RV_OK,
@@ -278,7 +253,7 @@ static void check_flight_rules(RvCheck *check, RvEngine engine, const char *name
   RvRoad *road = rv_road_drive_new(&d, &d.config, engine);
   if (road) {
     rv_road_drive_frames(&d, road, 0, 2);
-    Saved before = save(&d, road);
+    RvRoadSaved before = rv_road_drive_save(&d, road);
     RvRoadConfig bad = d.config;
     bad.roughness = NAN;
     rvc_true(check, name,
@@ -287,9 +262,9 @@ static void check_flight_rules(RvCheck *check, RvEngine engine, const char *name
                  rv_road_set_config(NULL, &d.config, NULL) == RV_ERR_ARG &&
                  road->config.roughness == d.config.roughness,
              "bad parameters were not refused");
-    same_bytes(&d, road, &before, "bad parameters");
+    rv_road_drive_same(&d, road, &before, "bad parameters");
     rvc_true(check, name, rv_road_set_config(road, &large.config, NULL) == RV_OK, "other size");
-    same_bytes(&large, road, &before, "other size");
+    rv_road_drive_same(&large, road, &before, "other size");
     rv_road_drive_frames(&large, road, 3, 4);
     large.config.bins = 4;
     RvRoadResult r;
