@@ -56,17 +56,30 @@ __device__ void blend_cell(const RvCanvas &canvas, int cell, int row, const Laye
   }
 }
 
-struct DisparityLayer {
-  const uint16_t *values;
+/* A plane of any size as the picture sees it. */
+template <typename T> struct Spread {
+  const T *values;
   ptrdiff_t stride; /* values */
   int columns, rows;
   int width, height; /* of the picture, px */
+
+  Spread(const RvPlane &plane, const RvCanvas &canvas)
+      : values((const T *)plane.data), stride(plane.stride / (ptrdiff_t)sizeof(T)),
+        columns(plane.width), rows(plane.height), width(canvas.width), height(canvas.height) {}
+
+  __device__ int at(int x, int y) const {
+    return values[rv_nearest(y, rows, height) * stride + rv_nearest(x, columns, width)];
+  }
+};
+
+struct DisparityLayer {
+  Spread<uint16_t> plane;
   const RvInk *colors;
   int low, high, opacity;
   uint32_t scale;
 
   __device__ RvInk operator()(int x, int y) const {
-    const int value = values[rv_nearest(y, rows, height) * stride + rv_nearest(x, columns, width)];
+    const int value = plane.at(x, y);
     RvInk ink = colors[rv_ramp_index(value, low, high, scale)];
     ink.a = (uint8_t)(value ? opacity : 0);
     return ink;
@@ -74,29 +87,23 @@ struct DisparityLayer {
 };
 
 struct MaskLayer {
-  const uint8_t *cells;
-  ptrdiff_t stride;
-  int columns, rows;
-  int width, height; /* of the picture, px */
+  Spread<uint8_t> plane;
   RvInk color;
 
   __device__ RvInk operator()(int x, int y) const {
     RvInk ink = color;
-    if (cells[rv_nearest(y, rows, height) * stride + rv_nearest(x, columns, width)] == 0)
+    if (plane.at(x, y) == 0)
       ink.a = 0;
     return ink;
   }
 };
 
 struct LabelLayer {
-  const uint8_t *cells;
-  ptrdiff_t stride;
-  int columns, rows;
-  int width, height; /* of the picture, px */
+  Spread<uint8_t> plane;
   RvLabelInks inks;
 
   __device__ RvInk operator()(int x, int y) const {
-    const int label = cells[rv_nearest(y, rows, height) * stride + rv_nearest(x, columns, width)];
+    const int label = plane.at(x, y);
     return inks.of[label <= RV_DRAW_LABELS ? label : 0];
   }
 };
@@ -192,35 +199,18 @@ template <typename Layer> static RvStatus launch_layer(const RvDrawJob *job, con
 
 static RvStatus disparity(const RvDrawJob *job, const RvPlane *plane, int low, int high,
                           int opacity) {
-  const DisparityLayer layer = {(const uint16_t *)plane->data,
-                                plane->stride / 2,
-                                plane->width,
-                                plane->height,
-                                job->canvas.width,
-                                job->canvas.height,
-                                job->colors,
-                                low,
-                                high,
-                                opacity,
+  const DisparityLayer layer = {{*plane, job->canvas},   job->colors, low, high, opacity,
                                 rv_ramp_scale(low, high)};
   return launch_layer(job, layer);
 }
 
 static RvStatus mask(const RvDrawJob *job, const RvPlane *plane, RvInk ink) {
-  const MaskLayer layer = {(const uint8_t *)plane->data,
-                           plane->stride,
-                           plane->width,
-                           plane->height,
-                           job->canvas.width,
-                           job->canvas.height,
-                           ink};
+  const MaskLayer layer = {{*plane, job->canvas}, ink};
   return launch_layer(job, layer);
 }
 
 static RvStatus labels(const RvDrawJob *job, const RvPlane *plane, const RvLabelInks *inks) {
-  const LabelLayer layer = {
-      (const uint8_t *)plane->data, plane->stride, plane->width, plane->height, job->canvas.width,
-      job->canvas.height,           *inks};
+  const LabelLayer layer = {{*plane, job->canvas}, *inks};
   return launch_layer(job, layer);
 }
 

@@ -265,37 +265,33 @@ static void check_keys(RvCheck *check) {
   if (!rvc_wants(check, name))
     return;
   enum { WIDTH = 320, HEIGHT = 200 };
-  static uint8_t rgb[HEIGHT][WIDTH][3];
-  const RvPicture view = {RV_PIXEL_RGB, WIDTH, HEIGHT, {rgb}, {WIDTH * 3}};
-  RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
+  static uint8_t rgb[HEIGHT * WIDTH * 3];
+  DrawSheet sheet = draw_case_sheet(check, name, rgb, WIDTH, HEIGHT);
   const RvDrawKey keys[] = {{tint, "road"}, {{9, 8, 7, 255}, "taught"}};
-  memset(rgb, 200, sizeof rgb);
-  rvc_true(check, name,
-           rv_draw_keys(draw, keys, 2) == RV_OK && rv_draw_flush(draw, &view, NULL) == RV_OK,
-           "refused");
-  int outside = 0, found[2] = {0, 0};
-  for (int y = 0; y < HEIGHT; y++)
-    for (int x = 0; x < WIDTH; x++) {
-      const uint8_t *p = rgb[y][x];
-      outside += (x < WIDTH / 2 || y < HEIGHT / 2) && p[0] != 200;
-      found[0] += p[0] == 200 && p[1] == 0 && p[2] == 100;
-      found[1] += p[0] == 9 && p[1] == 8 && p[2] == 7;
-    }
+  rvc_true(check, name, draw_case_flush(&sheet, rv_draw_keys(sheet.draw, keys, 2)), "refused");
+  int found[2] = {0, 0};
+  for (int i = 0; i < WIDTH * HEIGHT; i++) {
+    const uint8_t *p = rgb + 3 * i;
+    found[0] += p[0] == 200 && p[1] == 0 && p[2] == 100;
+    found[1] += p[0] == 9 && p[1] == 8 && p[2] == 7;
+  }
+  const long outside = draw_case_touched(&sheet, 0, 0, WIDTH, HEIGHT / 2) +
+                       draw_case_touched(&sheet, 0, HEIGHT / 2, WIDTH / 2, HEIGHT);
   rvc_true(check, name, outside == 0 && found[0] > 40 && found[0] == found[1],
-           "%d px outside the corner; %d and %d px of the colours", outside, found[0], found[1]);
-  memset(rgb, 200, sizeof rgb);
+           "%ld bytes outside the corner; %d and %d px of the colours", outside, found[0],
+           found[1]);
+  draw_case_clean(&sheet);
   rvc_true(check, name,
-           rv_draw_keys(draw, keys, 0) == RV_OK && rv_draw_flush(draw, &view, NULL) == RV_OK &&
-               rgb[HEIGHT - 12][WIDTH - 12][0] == 200,
+           draw_case_flush(&sheet, rv_draw_keys(sheet.draw, keys, 0)) &&
+               draw_case_touched(&sheet, 0, 0, WIDTH, HEIGHT) == 0,
            "no keys draw something");
-  rv_draw_free(&draw);
-  const RvPicture small = {RV_PIXEL_RGB, 20, 20, {rgb}, {60}};
-  draw = draw_case_new(check, name, &small, RV_CPU);
+  rv_draw_free(&sheet.draw);
+  sheet = draw_case_sheet(check, name, rgb, 20, 20);
   rvc_true(check, name,
-           rv_draw_keys(draw, keys, 2) == RV_OK && rv_draw_flush(draw, &small, NULL) == RV_OK &&
-               rgb[0][0][0] == 200 && rgb[1][79][0] == 200, /* its last pixel */
+           draw_case_flush(&sheet, rv_draw_keys(sheet.draw, keys, 2)) &&
+               draw_case_touched(&sheet, 0, 0, 20, 20) == 0,
            "keys in a picture that has no room for them");
-  rv_draw_free(&draw);
+  rv_draw_free(&sheet.draw);
 }
 
 void draw_grid_proofs(RvCheck *check) {

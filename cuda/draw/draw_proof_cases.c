@@ -407,12 +407,28 @@ static void check_layers(RvCheck *check) {
   rv_draw_free(&draw);
 }
 
-/* Bytes of an RGB picture that differ from `byte` in the rows y0..y1 - 1 and columns x0..x1 - 1. */
-static long touched(const RvPicture *view, int byte, int x0, int y0, int x1, int y1) {
+void draw_case_clean(DrawSheet *sheet) {
+  memset(sheet->view.data[0], DRAW_CASE_PAPER,
+         (size_t)sheet->view.height * (size_t)sheet->view.stride[0]);
+}
+
+DrawSheet draw_case_sheet(RvCheck *check, const char *name, uint8_t *rgb, int width, int height) {
+  DrawSheet sheet = {{RV_PIXEL_RGB, width, height, {rgb}, {3 * width}}, NULL};
+  sheet.draw = draw_case_new(check, name, &sheet.view, RV_CPU);
+  draw_case_clean(&sheet);
+  return sheet;
+}
+
+int draw_case_flush(DrawSheet *sheet, RvStatus status) {
+  return status == RV_OK && rv_draw_flush(sheet->draw, &sheet->view, NULL) == RV_OK;
+}
+
+long draw_case_touched(const DrawSheet *sheet, int x0, int y0, int x1, int y1) {
+  const RvPicture *view = &sheet->view;
   long count = 0;
   for (int y = y0; y < y1; y++)
     for (int x = 3 * x0; x < 3 * x1; x++)
-      count += ((const uint8_t *)view->data[0])[y * view->stride[0] + x] != byte;
+      count += ((const uint8_t *)view->data[0])[y * view->stride[0] + x] != DRAW_CASE_PAPER;
   return count;
 }
 
@@ -431,22 +447,19 @@ static void check_caption(RvCheck *check) {
   if (!rvc_wants(check, name))
     return;
   enum { WIDTH = 320, HEIGHT = 200 };
-  static uint8_t rgb[HEIGHT][WIDTH][3];
-  const RvPicture view = {RV_PIXEL_RGB, WIDTH, HEIGHT, {rgb}, {WIDTH * 3}};
-  RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
-  memset(rgb, 200, sizeof rgb);
+  static uint8_t rgb[HEIGHT * WIDTH * 3];
+  DrawSheet sheet = draw_case_sheet(check, name, rgb, WIDTH, HEIGHT);
   rvc_true(check, name,
-           rv_draw_caption(draw, "") == RV_OK && rv_draw_flush(draw, &view, NULL) == RV_OK &&
-               touched(&view, 200, 0, 0, WIDTH, HEIGHT) == 0,
+           draw_case_flush(&sheet, rv_draw_caption(sheet.draw, "")) &&
+               draw_case_touched(&sheet, 0, 0, WIDTH, HEIGHT) == 0,
            "an empty caption draws something");
   rvc_true(check, name,
-           rv_draw_caption(draw, "two\nlines") == RV_OK &&
-               rv_draw_flush(draw, &view, NULL) == RV_OK &&
-               touched(&view, 200, 0, 0, 160, 60) > 0 &&
-               touched(&view, 200, 160, 60, WIDTH, HEIGHT) == 0,
+           draw_case_flush(&sheet, rv_draw_caption(sheet.draw, "two\nlines")) &&
+               draw_case_touched(&sheet, 0, 0, 160, 60) > 0 &&
+               draw_case_touched(&sheet, 160, 60, WIDTH, HEIGHT) == 0,
            "caption");
-  rvc_true(check, name, touched(&view, 200, 160, 0, WIDTH, HEIGHT) == 0, "it is too wide");
-  rv_draw_free(&draw);
+  rvc_true(check, name, draw_case_touched(&sheet, 160, 0, WIDTH, HEIGHT) == 0, "it is too wide");
+  rv_draw_free(&sheet.draw);
 }
 
 static void check_legend(RvCheck *check) {
@@ -454,27 +467,25 @@ static void check_legend(RvCheck *check) {
   if (!rvc_wants(check, name))
     return;
   enum { WIDTH = 640, HEIGHT = 360 };
-  static uint8_t rgb[HEIGHT][WIDTH][3];
-  const RvPicture view = {RV_PIXEL_RGB, WIDTH, HEIGHT, {rgb}, {WIDTH * 3}};
-  RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
+  static uint8_t rgb[HEIGHT * WIDTH * 3];
+  DrawSheet sheet = draw_case_sheet(check, name, rgb, WIDTH, HEIGHT);
+  RvDraw *draw = sheet.draw;
   const RvDrawLegend px = {0, 128, 0, 0, 16}, both = {0, 128, 400, 0, 16};
   long ink[2];
   for (int i = 0; i < 2; i++) {
-    memset(rgb, 200, sizeof rgb);
-    rvc_true(check, name,
-             rv_draw_legend(draw, i ? &both : &px) == RV_OK &&
-                 rv_draw_flush(draw, &view, NULL) == RV_OK,
+    draw_case_clean(&sheet);
+    rvc_true(check, name, draw_case_flush(&sheet, rv_draw_legend(draw, i ? &both : &px)),
              "refused");
     rvc_true(check, name,
-             touched(&view, 200, 0, 0, WIDTH, 250) == 0 &&
-                 touched(&view, 200, 320, 0, WIDTH, HEIGHT) == 0,
+             draw_case_touched(&sheet, 0, 0, WIDTH, 250) == 0 &&
+                 draw_case_touched(&sheet, 320, 0, WIDTH, HEIGHT) == 0,
              "the legend leaves its corner");
-    ink[i] = touched(&view, 200, 0, 250, 320, HEIGHT);
+    ink[i] = draw_case_touched(&sheet, 0, 250, 320, HEIGHT);
     int low = -1, high = -1, rows = 0;
     for (int y = 250; y < HEIGHT; y++) {
       int first, last, unused;
-      columns_of(&view, y, rv_draw_color(draw, 0, 1), &first, &unused);
-      columns_of(&view, y, rv_draw_color(draw, 1, 1), &unused, &last);
+      columns_of(&sheet.view, y, rv_draw_color(draw, 0, 1), &first, &unused);
+      columns_of(&sheet.view, y, rv_draw_color(draw, 1, 1), &unused, &last);
       if (first < 0 || last < 0)
         continue;
       rvc_true(check, name, rows++ == 0 || (first == low && last == high), "ragged bar");
@@ -491,16 +502,14 @@ static void check_legend(RvCheck *check) {
       rv_draw_legend(draw, &wrong) == RV_ERR_ARG && rv_draw_legend(draw, &endless) == RV_ERR_ARG &&
           rv_draw_legend(draw, NULL) == RV_ERR_ARG && rv_draw_caption(draw, NULL) == RV_ERR_ARG,
       "accepted");
-  rv_draw_free(&draw);
+  rv_draw_free(&sheet.draw);
 
-  const RvPicture small = {RV_PIXEL_RGB, 60, 30, {rgb}, {180}};
-  draw = draw_case_new(check, name, &small, RV_CPU);
-  memset(rgb, 200, sizeof rgb);
+  sheet = draw_case_sheet(check, name, rgb, 60, 30);
   rvc_true(check, name,
-           rv_draw_legend(draw, &both) == RV_OK && rv_draw_flush(draw, &small, NULL) == RV_OK &&
-               touched(&small, 200, 0, 0, 60, 30) == 0,
+           draw_case_flush(&sheet, rv_draw_legend(sheet.draw, &both)) &&
+               draw_case_touched(&sheet, 0, 0, 60, 30) == 0,
            "a small picture has no room");
-  rv_draw_free(&draw);
+  rv_draw_free(&sheet.draw);
 }
 
 /* Drawing a list at once and shape by shape gives the same picture. */
