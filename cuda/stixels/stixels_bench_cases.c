@@ -197,33 +197,35 @@ static void bench_columns(RvCheck *check, const char *name, const Street *street
   stixels_result_free(&r);
 }
 
-static void time_row(RvCheck *check, const Row *row) {
+/* suffix: of the row's name; time: what is timed. */
+static void time_street(RvCheck *check, const Row *row, const char *suffix,
+                        void (*time)(RvCheck *, const char *, const Street *)) {
   char name[64];
-  snprintf(name, sizeof name, "stixels/%s", row->name);
+  snprintf(name, sizeof name, "stixels/%s%s", row->name, suffix);
   if (!rvc_wants(check, name))
     return;
   Street street = {0};
   make(check, name, row, &street);
-  if (rvc_cpu(check))
-    bench_cpu(check, name, &street);
-  if (rvc_cuda(check))
-    bench_cuda(check, name, &street);
+  time(check, name, &street);
   free(street.disparity);
   free(street.labels);
   free(street.scores);
 }
 
+static void time_engines(RvCheck *check, const char *name, const Street *street) {
+  if (rvc_cpu(check))
+    bench_cpu(check, name, street);
+  if (rvc_cuda(check))
+    bench_cuda(check, name, street);
+}
+
+static void time_row(RvCheck *check, const Row *row) {
+  time_street(check, row, "", time_engines);
+}
+
 static void time_columns(RvCheck *check, const Row *row) {
-  char name[64];
-  snprintf(name, sizeof name, "stixels/%s-columns", row->name);
-  if (!rvc_wants(check, name) || !rvc_cpu(check))
-    return;
-  Street street = {0};
-  make(check, name, row, &street);
-  bench_columns(check, name, &street);
-  free(street.disparity);
-  free(street.labels);
-  free(street.scores);
+  if (rvc_cpu(check))
+    time_street(check, row, "-columns", bench_columns);
 }
 
 /* --model: time against the rows of a column, 128 columns of cells of 8 x 4 px; the same of the

@@ -471,14 +471,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
                     const __grid_constant__ RvStixelsCuda work,
                     const __grid_constant__ Output out) {
   extern __shared__ __align__(16) char shared[];
-  __shared__ Turn turn;
   Desk *desk = (Desk *)shared;
-  rv_stixels_let_others_start();
-  if (!m.estimate)
-    rv_stixels_wait_for_others();
-  if (threadIdx.x == 0)
-    turn = take_turn(work);
-  __syncthreads();
+  const Turn turn = begin_turn(m, work);
   const size_t x = turn.column, rows = m.rows;
   Plain p;
   p.begin = (Begin *)(desk + 1);

@@ -135,6 +135,19 @@ static __device__ Turn take_turn(const RvStixelsCuda &work) {
   return turn;
 }
 
+/* All threads, first of all. Cells are known afterwards; with a ground that is estimated, that and
+ * what the frame before has written only after rv_stixels_wait_for_others. */
+static __device__ Turn begin_turn(const RvStixelsModel &m, const RvStixelsCuda &work) {
+  __shared__ Turn turn;
+  rv_stixels_let_others_start();
+  if (!m.estimate)
+    rv_stixels_wait_for_others();
+  if (threadIdx.x == 0)
+    turn = take_turn(work);
+  __syncthreads();
+  return turn;
+}
+
 /* Stixels of the columns to the left, once these are known; every thread has the sum. */
 template <int WARPS> static __device__ uint32_t count_left(const RvStixelsCuda &work, Turn turn) {
   __shared__ uint32_t parts[WARPS];
