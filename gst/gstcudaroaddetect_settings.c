@@ -47,8 +47,8 @@ static const GstRvSetting rows[] = {
      "the vehicle's way; 0 = all of it",
      GST_RV_DOUBLE, 0, RV_ROAD_WIDTH_MAX, RV_ROAD_WIDTH_DEFAULT, AT(road.near_width), NULL},
     {"max-height",
-     "Height in m above or below the fitted ground up to which a patch may be road; 0 = height "
-     "takes no part",
+     "Height in m above the fitted ground up to which a patch may be road, four times that below "
+     "it; 0 = height takes no part",
      GST_RV_DOUBLE, 0, RV_ROAD_RISE_MAX, RV_ROAD_RISE_DEFAULT, AT(road.max_height), NULL},
     {"ground-trust",
      "How much stranger than classify-threshold the colour of a patch on the ground may be",

@@ -17,8 +17,9 @@
  *                A patch's height is known when at least half its pixels have a disparity.
  *  3. seeds      a patch is a sample when its height is known, its mean depth below near_range, it
  *                lies at most near_width / 2 beside the camera's axis, within the height limit
- *                  max_height + 6 disparity_noise * dy/dd
- *                above or below the plane, and the variance of its height is below
+ *                  max_height + 3 disparity_noise * dy/dd
+ *                above the plane or four times that below it, and the variance of its height is
+ *                below
  *                  min(roughness + (disparity_noise * dy/dd)^2, max_roughness),
  *                dy/dd being what one px of disparity means in height there. The largest
  *                4-connected component of samples (of equal ones that of the topmost, then leftmost
@@ -28,11 +29,11 @@
  *                (eq. 4-6, all against the library as the frame found it). When min_samples or more
  *                are left, expectation maximisation makes new models of them, which take empty
  *                places of the library, then those of the lightest; fewer wait for the next frame.
-                With estimate_models the samples say how many: up to 128 of them, spread evenly, are
-                merged, always the two clusters with the smallest mean distance (eq. 9), and of 2 to
-                library_size clusters the number with the largest pseudo-F (eq. 10) is taken, of
-                equal ones the smaller. Clusters of less than 1/32 of them, or that stand for less
-                than min_samples, are not counted; their samples are learnt with the others.
+ *                With estimate_models the samples say how many: up to 128 of them, spread evenly,
+ *                are merged, always the two clusters with the smallest mean distance (eq. 9), and
+ * of 2 to library_size clusters the number with the largest pseudo-F (eq. 10) is taken, of equal
+ * ones the smaller. Clusters of less than 1/32 of them, or that stand for less than min_samples,
+ * are not counted; their samples are learnt with the others.
  *  5. road       a patch is road-like when it is a seed or when
  *                  (distance / (ground_trust * classify_threshold))^2 + (height / limit)^2 < 1,
  *                the second term being 3/4 where the height is not known. In frames without a
@@ -111,7 +112,7 @@ typedef struct RvRoadConfig {
   double max_roughness;    /* m^2, 0..1; 2.4e-4: far away noise must not pass for smooth ground */
   double near_range;       /* m, above 0, at most 1000; 10 */
   double near_width;       /* m, 0..1000; 3; 0 = everything is ahead */
-  double max_height;       /* m, 0..10; 0.03; 0 = height takes no part */
+  double max_height;       /* m, 0..10; 0.03; see above; 0 = height takes no part */
   double ground_trust;     /* 1..4; 1.5 */
   int smoothing;           /* patches, 0, 3 or 5; 5; 0 = off */
   int min_saturation;      /* 0..255; 0 */

@@ -172,9 +172,12 @@ static void check_room(RvCheck *check) {
   c.max_height = 0.09;
   c.ground_trust = 2;
   /* Patch (3, 12): centre at row 62, ground 32/3 px. Seen at 10.975 px: 0.0421 m above, limit 0.09
-   * + 0.6 * 1.5 / 10.975 = 0.172: 4 (1 - 0.0600) = 3.760 in 1/65536. */
+   * + 0.3 * 1.5 / 10.975 = 0.131: 4 (1 - 0.1035) = 3.586 in 1/65536. At 10.3575 px: 0.0448 m below,
+   * limit 4 (0.09 + 0.3 * 1.5 / 10.3575) = 0.534: 4 (1 - 0.0070) = 3.972. */
   const uint32_t high = rv_road_room(&c, &plane, 3, 12, 25, 4390);
-  rvc_true(check, name, high > 246300 && high < 246500, "0.042 m high: %u, expected 246413", high);
+  const uint32_t low = rv_road_room(&c, &plane, 3, 12, 25, 4143);
+  rvc_true(check, name, high > 234950 && high < 235090, "0.042 m high: %u, expected 235017", high);
+  rvc_true(check, name, low > 260200 && low < 260400, "0.045 m low: %u, expected 260300", low);
   rvc_true(check, name, rv_road_room(&c, &plane, 3, 12, 12, 4390) == 65536,
            "of unknown height: not a quarter of trust^2");
   rvc_true(check, name, rv_road_room(&c, &plane, 3, 12, 25, 6000) == 0, "0.43 m high: not 0");

@@ -200,7 +200,8 @@ RV_HD int rv_road_smooth(int64_t n, int64_t sum, int64_t squares, int64_t depth,
 
 /* How far from the models a patch may be: (distance / classify_threshold)^2 in 1/65536. */
 #define RV_ROAD_ROOM 65536u /* where height takes no part */
-#define RV_ROAD_SIGMAS 6    /* of disparity_noise: what the plane does not follow is in it too */
+#define RV_ROAD_SIGMAS 3    /* of disparity_noise */
+#define RV_ROAD_FALL 4      /* times as far below the plane as above it */
 
 /* Room of patch (x, y) with `valid` disparities of the sum `depth`: 0 off the plane. */
 RV_HD uint32_t rv_road_room(const RvRoadConfig *c, const RvRoadPlane *plane, int x, int y,
@@ -213,7 +214,8 @@ RV_HD uint32_t rv_road_room(const RvRoadConfig *c, const RvRoadPlane *plane, int
     return (uint32_t)(most / 4);
   const double d = (double)depth / (16.0 * valid), scale = plane->height / d; /* m per px */
   const double rise = (d - rv_road_plane_at(plane, x, y, n)) * scale;
-  const double share = rise / (c->max_height + RV_ROAD_SIGMAS * c->disparity_noise * scale);
+  const double above = c->max_height + RV_ROAD_SIGMAS * c->disparity_noise * scale;
+  const double share = rise / (rise < 0 ? RV_ROAD_FALL * above : above);
   const double left = 1 - share * share;
   return left > 0 ? (uint32_t)(left * most) : 0;
 }

@@ -137,8 +137,9 @@ double rv_road_twin_like(const RvRoadConfig *c, const RvPlane *disparity, int px
   length = sqrt(a * a + b * b + nz * nz);
   const double height = (c->camera.baseline - a * x - b * y - nz * z) / length;
   /* One px less is dz = z / disparity farther, and the ray sinks by the camera's height over z. */
-  const double limit = c->max_height + 6 * c->disparity_noise * c->camera.baseline / length * z /
+  const double above = c->max_height + 3 * c->disparity_noise * c->camera.baseline / length * z /
                                            (c->camera.focal * c->camera.baseline);
+  const double limit = height > 0 ? above : 4 * above;
   return colour * colour + height / limit * (height / limit);
 }
 
