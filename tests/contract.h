@@ -81,6 +81,8 @@ typedef struct RvContract {
   /* Further illegal configs: changes a legal one, returns what is wrong; NULL past the last. May
    * be NULL. */
   const char *(*bad)(int index, void *config);
+  /* Further legal configs that take their memory in another way, as above. May be NULL. */
+  const char *(*sized)(int index, void *config);
   /* Each allocation of each of these is refused in turn; may be NULL. */
   const RvContractScene *scene;
   const RvContractCall *calls;

@@ -246,11 +246,15 @@ static void test_refused_calls(const Contract *c) {
   }
 }
 
-static void test_workspace(const Contract *c) {
-  if (!c->rules->workspace)
-    return;
+/* index: of `sized`, -1: the usual config. Returns 0 past the last. */
+static int test_workspace_of(const Contract *c, int index) {
   Lines lines = {0};
   void *config = contract_config(c, &lines);
+  const char *what = index < 0 ? "workspace" : c->rules->sized(index, config);
+  if (!what) {
+    free(config);
+    return 0;
+  }
   const size_t stated = c->rules->workspace(config, c->engine);
   void *object = NULL;
   ledger_clear();
@@ -258,13 +262,22 @@ static void test_workspace(const Contract *c) {
   const size_t taken = ledger_read().bytes[c->engine];
   free(config);
   c->rules->destroy(&object);
-  if (!rvc_true(c->check, c->name, status == RV_OK, "new: %s (%s)", rv_status_text(status),
-                lines.last))
-    return;
+  if (!rvc_true(c->check, c->name, status == RV_OK, "%s: new: %s (%s)", what,
+                rv_status_text(status), lines.last))
+    return 1;
   /* On the CPU the object itself comes from the same memory. */
   const size_t object_room = c->engine == RV_CPU ? 1 << 20 : 0;
   rvc_true(c->check, c->name, stated > 0 && taken >= stated && taken - stated <= object_room,
-           "workspace states %zu bytes, new took %zu", stated, taken);
+           "%s: workspace states %zu bytes, new took %zu", what, stated, taken);
+  return 1;
+}
+
+static void test_workspace(const Contract *c) {
+  if (!c->rules->workspace)
+    return;
+  test_workspace_of(c, -1);
+  for (int index = 0; c->rules->sized && test_workspace_of(c, index);)
+    index++;
 }
 
 static void test_free(const Contract *c) {

@@ -172,7 +172,9 @@ RV_API void rv_stixels_config_init(RvStixelsConfig *config);
 /* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
 RV_API RvStatus rv_stixels_config_check(const RvStixelsConfig *config);
 
-/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. */
+/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. RV_CUDA: on the current
+ * device, as some tables are in the shared memory of devices that have enough; where there is no
+ * device, what is enough for any. */
 RV_API size_t rv_stixels_workspace(const RvStixelsConfig *config, RvEngine engine);
 
 /* Columns and rows of cells, and the capacity that holds every result: columns x rows. */

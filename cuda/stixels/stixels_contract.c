@@ -106,8 +106,45 @@ static const char *bad(int index, void *config) {
   }
 }
 
+/* On CUDA these have their tables in shared or in global memory. */
+static const char *sized(int index, void *config) {
+  RvStixelsConfig *c = config;
+  c->model = index < 5 ? RV_STIXELS_CONSTANT : RV_STIXELS_SLANTED_FAST;
+  c->semantics = index == 1 || index == 6 ? 19 : 0;
+  c->cuts = index == 2 ? RV_STIXELS_CUTS_TIME_SERIES : RV_STIXELS_CUTS_ALL;
+  if (index >= 3) {
+    c->height = index == 4 ? 2000 : 375;
+    c->vertical_step = 1;
+  }
+  static const char *const what[] = {"constant",
+                                     "constant, semantics",
+                                     "constant, cuts",
+                                     "constant, 375 rows",
+                                     "constant, 2000 rows",
+                                     "slanted-fast, 375 rows",
+                                     "slanted-fast, 375 rows, semantics"};
+  return index < (int)(sizeof what / sizeof what[0]) ? what[index] : NULL;
+}
+
+/* A table that every GPU can hold in shared memory is not taken beside it. Libraries without CUDA
+ * state 0 bytes. */
+static void extra(RvCheck *check) {
+  RvStixelsConfig c;
+  init(&c);
+  c.log = rvc_log(check);
+  c.model = RV_STIXELS_CONSTANT;
+  c.semantics = 0;
+  const size_t entries = (size_t)rv_stixels_count_max(&c) * (size_t)(c.max_disparity + 1);
+  const size_t bytes = rv_stixels_workspace(&c, RV_CUDA);
+  rvc_true(check, "stixels", bytes < entries * sizeof(int32_t),
+           "workspace of constant states %zu bytes, its table would be %zu", bytes,
+           entries * sizeof(int32_t));
+}
+
 const RvContract rv_stixels_contract = {
     RV_CONTRACT_MEMBERS(stixels),
     .workspace = workspace,
     .bad = bad,
+    .sized = sized,
+    .extra = extra,
 };

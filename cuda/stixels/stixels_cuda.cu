@@ -3,7 +3,39 @@
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
-/* Does not ask the device: the workspace can be stated without one. */
+/* The current device; without one what every device since compute capability 7.5 has, so that the
+ * workspace can be stated, and is enough, all the same. */
+struct Device {
+  int major;
+  int shared_block, shared_processor; /* bytes */
+};
+
+static Device current_device(void) {
+  int device = 0;
+  Device d = {0, 0, 0};
+  if (cudaGetDevice(&device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&d.major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&d.shared_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
+          cudaSuccess &&
+      cudaDeviceGetAttribute(&d.shared_processor, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+                             device) == cudaSuccess)
+    return d;
+  (void)cudaGetLastError(); /* new() will say what is wrong */
+  return {7, 65536, 65536};
+}
+
+static void choose(RvStixelsCuda *work, const RvStixelsModel *m) {
+  const Device device = current_device();
+  const bool is_plain = rv_stixels_cuda_is_plain(m);
+  work->is_chained = device.major >= 9;
+  work->is_plain = is_plain;
+  work->is_resident = is_plain && rv_stixels_cuda_is_resident(m, device.shared_block);
+  work->has_columns = !is_plain || m->semantics > 0;
+  work->is_small =
+      work->scratch <= RV_STIXELS_SHARED ||
+      rv_stixels_cuda_desk() + work->scratch + RV_STIXELS_BESIDE <= device.shared_processor / 2u;
+}
+
 static void layout(void *memory, const RvStixelsModel *m, int threads, RvArena *arena) {
   RvStixelsCuda *work = (RvStixelsCuda *)memory;
   const size_t columns = m->columns, rows = m->rows;
@@ -13,7 +45,7 @@ static void layout(void *memory, const RvStixelsModel *m, int threads, RvArena *
   const uint32_t gentle = (4u * RV_STIXELS_COST_STEPS) << 12;
   work->is_gentle =
       m->gravity[0].beta <= gentle && m->gravity[1].beta <= gentle && m->ordering.beta <= gentle;
-  work->is_small = work->scratch <= RV_STIXELS_SHARED;
+  choose(work, m);
   work->table = (int32_t *)rv_arena_take(arena, 3 * RV_STIXELS_TABLE * sizeof *work->table);
   work->state = (RvStixelsState *)rv_arena_take(arena, 2 * sizeof *work->state);
   work->cells = (RvStixelsCell *)rv_arena_take(arena, columns * rows * sizeof *work->cells);
@@ -26,21 +58,17 @@ static void layout(void *memory, const RvStixelsModel *m, int threads, RvArena *
   work->votes = (uint16_t *)rv_arena_take(arena, rows * work->bins * sizeof *work->votes);
   work->queue = (unsigned long long *)rv_arena_take(arena, sizeof *work->queue);
   work->counts = (unsigned long long *)rv_arena_take(arena, columns * sizeof *work->counts);
-  work->columns = work->is_small ? NULL : (char *)rv_arena_take(arena, columns * work->scratch);
+  work->columns = work->has_columns && !work->is_small
+                      ? (char *)rv_arena_take(arena, columns * work->scratch)
+                      : NULL;
   const size_t steps = (size_t)rv_stixels_pitch(m->rows) * (m->disparity_max + 1);
-  work->steps = m->kind == RV_STIXELS_CONSTANT
+  work->steps = m->kind == RV_STIXELS_CONSTANT && (work->has_columns || !work->is_resident)
                     ? (int32_t *)rv_arena_take(arena, columns * steps * sizeof *work->steps)
                     : NULL;
 }
 
 static RvStatus open(void *memory, const RvStixelsSetup *setup, const RvLog *log) {
   RvStixelsCuda *work = (RvStixelsCuda *)memory;
-  int device = 0, major = 0, shared = 0;
-  RV_CU(log, cudaGetDevice(&device));
-  RV_CU(log, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
-  work->is_small = work->is_small || rv_stixels_cuda_desk() + work->scratch + 3072 <= shared / 2u;
-  RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  work->is_chained = major >= 9;
   RV_CU(log, cudaMemcpy(work->table, setup->table, sizeof setup->table, cudaMemcpyHostToDevice));
   for (int k = 0; k < 2; k++)
     RV_CU(log,
@@ -49,7 +77,9 @@ static RvStatus open(void *memory, const RvStixelsSetup *setup, const RvLog *log
   RV_CU(log, cudaMemset(work->queue, 0, sizeof *work->queue));
   RV_CU(log, cudaMemset(work->counts, 0, setup->model.columns * sizeof *work->counts));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run gets comes after */
-  return rv_stixels_cuda_open_columns(work, &setup->model, log);
+  if (work->is_plain)
+    RV_TRY(rv_stixels_cuda_open_constant(work, &setup->model, log));
+  return work->has_columns ? rv_stixels_cuda_open_columns(work, &setup->model, log) : RV_OK;
 }
 
 /* --- Cells ----------------------------------------------------------------------------------- */

@@ -15,10 +15,15 @@ struct RvStixelsBelow {
   uint32_t n, d;
 };
 
+/* Static shared memory of the kernels of columns and what the system takes, at most. */
+#define RV_STIXELS_BESIDE 3072
+
 struct RvStixelsCuda {
   int bins;                   /* whole px of a row of votes */
+  int is_plain;               /* the kernel of `constant` alone takes frames without semantics */
+  int is_resident;            /* its table of steps fits in shared memory */
+  int has_columns;            /* there are frames for the kernel of all models */
   int is_small;               /* a column's scratch fits in shared memory */
-  int is_resident;            /* `constant`: the table of steps fits in shared memory */
   int is_gentle;              /* no penalty above 4 nat a px */
   int is_chained;             /* the GPU starts kernels before their predecessors have ended */
   size_t scratch;             /* bytes of one column */
@@ -30,8 +35,9 @@ struct RvStixelsCuda {
   RvStixelsBelow *below;      /* [row][bin], and one more */
   unsigned long long *winner; /* score << 32 | ~line: the largest is the first of the best lines */
   uint16_t *votes;            /* [row][bin]: cells within a bin, at most cap */
-  char *columns;              /* [column][scratch], when not in shared memory */
-  int32_t *steps;             /* [column][whole px][rv_stixels_pitch]: costs of objects summed */
+  char *columns;              /* [column][scratch], when not in shared memory; else NULL */
+  int32_t *steps; /* [column][whole px][rv_stixels_pitch]: costs of objects summed; NULL: in shared
+                     memory, or not `constant` */
   unsigned long long *queue;  /* frame << 32 | columns that have begun */
   unsigned long long *counts; /* [column]: frame << 32 | stixels */
 };
@@ -62,14 +68,16 @@ RvStatus rv_stixels_cuda_refine(const RvStixelsModel *model, const RvStixelsJob 
                                 const RvLog *log);
 
 /* Asks for the shared memory that the kernel of a model needs; before the first run. */
-RvStatus rv_stixels_cuda_open_columns(RvStixelsCuda *work, const RvStixelsModel *model,
+RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsModel *model,
                                       const RvLog *log);
 RvStatus rv_stixels_cuda_columns(const RvStixelsCuda *work, const RvStixelsModel *model,
                                  const RvStixelsJob *job, const RvLog *log);
 
-/* The kernel of `constant` alone: whether it takes this model, what it needs, and the launch. */
+/* The kernel of `constant` alone: whether it takes this model, whether its table is in shared
+ * memory where a block may have so many bytes, what it needs, and the launch. */
 bool rv_stixels_cuda_is_plain(const RvStixelsModel *model);
-RvStatus rv_stixels_cuda_open_constant(RvStixelsCuda *work, const RvStixelsModel *model,
+bool rv_stixels_cuda_is_resident(const RvStixelsModel *model, int shared);
+RvStatus rv_stixels_cuda_open_constant(const RvStixelsCuda *work, const RvStixelsModel *model,
                                        const RvLog *log);
 RvStatus rv_stixels_cuda_constant(const RvStixelsCuda *work, const RvStixelsModel *model,
                                   const RvStixelsJob *job, const RvLog *log);

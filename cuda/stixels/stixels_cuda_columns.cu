@@ -376,10 +376,8 @@ static size_t shared_of(const RvStixelsCuda *work) {
   return sizeof(Desk) + (work->is_small ? work->scratch : 0);
 }
 
-RvStatus rv_stixels_cuda_open_columns(RvStixelsCuda *work, const RvStixelsModel *m,
+RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsModel *m,
                                       const RvLog *log) {
-  if (rv_stixels_cuda_is_plain(m))
-    RV_TRY(rv_stixels_cuda_open_constant(work, m, log));
   RV_CU(log, cudaFuncSetAttribute(kernel_of(work, m), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   (int)shared_of(work)));
   return RV_OK;
@@ -387,7 +385,7 @@ RvStatus rv_stixels_cuda_open_columns(RvStixelsCuda *work, const RvStixelsModel 
 
 RvStatus rv_stixels_cuda_columns(const RvStixelsCuda *work, const RvStixelsModel *m,
                                  const RvStixelsJob *job, const RvLog *log) {
-  if (rv_stixels_cuda_is_plain(m) && !rv_stixels_has_semantics(job))
+  if (work->is_plain && !rv_stixels_has_semantics(job))
     return rv_stixels_cuda_constant(work, m, job, log);
   return rv_stixels_launch(work, kernel_of(work, m), dim3(m->columns), THREADS, shared_of(work),
                            job->stream, log, *m, *work, Output{job->output, job->disparity},

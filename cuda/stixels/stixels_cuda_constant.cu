@@ -10,8 +10,9 @@
 #define SKY RV_STIXEL_SKY
 #define WARPS 16 /* of a column's block */
 #define THREADS (32 * WARPS)
-#define PAIRS (17 * 32) /* of lowest and top row in a tile, see place_of */
-#define NEAR 512        /* px: up to here differences of planes stay below 1024 px */
+#define PAIRS (17 * 32)    /* of lowest and top row in a tile, see place_of */
+#define STATIC_SHARED 2048 /* bytes of the kernel's own, at most */
+#define NEAR 512           /* px: up to here differences of planes stay below 1024 px */
 
 /* What an object that begins in a row reads. */
 struct __align__(16) Begin {
@@ -80,6 +81,10 @@ bool rv_stixels_cuda_is_plain(const RvStixelsModel *m) {
   const double most = 255.0 * 256 * m->disparity_max * m->rows + 255.0 * m->rows;
   return m->kind == RV_STIXELS_CONSTANT && m->cuts == RV_STIXELS_CUTS_ALL && most < 4294967296.0 &&
          shared_bytes(m, false) <= 63488;
+}
+
+bool rv_stixels_cuda_is_resident(const RvStixelsModel *m, int shared) {
+  return shared_bytes(m, true) + STATIC_SHARED <= (size_t)shared;
 }
 
 /* --- Column as the list sees it -------------------------------------------------------------- */
@@ -535,16 +540,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
   });
 }
 
-/* The block may take more than 64 KiB on some GPUs. */
-RvStatus rv_stixels_cuda_open_constant(RvStixelsCuda *work, const RvStixelsModel *m,
+RvStatus rv_stixels_cuda_open_constant(const RvStixelsCuda *work, const RvStixelsModel *m,
                                        const RvLog *log) {
-  int device = 0, shared = 0;
-  cudaFuncAttributes kernel;
-  RV_CU(log, cudaGetDevice(&device));
-  RV_CU(log, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  RV_CU(log, cudaFuncGetAttributes(&kernel, constant_kernel<true>));
-  const size_t most = shared > (int)kernel.sharedSizeBytes ? shared - kernel.sharedSizeBytes : 0;
-  work->is_resident = shared_bytes(m, true) <= most;
   RV_CU(log,
         cudaFuncSetAttribute(work->is_resident ? constant_kernel<true> : constant_kernel<false>,
                              cudaFuncAttributeMaxDynamicSharedMemorySize,
