@@ -133,6 +133,10 @@ static const GstRvSetting rows[] = {
      RV_STIXELS_MAX_DISPARITY_MAX, RV_STIXELS_MAX_DISPARITY_DEFAULT, AT(max_disparity), NULL},
     {"semantic-weight", "Weight of semantics beside the disparity (thesis eq. 4.2)", GST_RV_DOUBLE,
      0, RV_STIXELS_WEIGHT_MAX, 1, AT(semantic_weight), NULL},
+    {"confidence-full",
+     "Confidence of a disparity, as a share, from which on sigma is its noise; below, the noise is "
+     "wider in proportion (thesis eq. 3.9)",
+     GST_RV_DOUBLE, RV_STIXELS_CONFIDENCE_FULL_MIN, 1, 0.05, AT(confidence_full), NULL},
     {"p-val", "Share of cells with a disparity", GST_RV_DOUBLE, 0.01, 0.99, 0.9, AT(p_val), NULL},
     {"p-out", "Share of outliers; not in slanted-fast", GST_RV_DOUBLE, 0.001, 0.9, 0.1, AT(p_out),
      NULL},

@@ -80,7 +80,8 @@ MODELS = {
     'slanted 4x4, time-series': 'model=slanted cuts=time-series stixel-width=4 vertical-step=4',
     'constant 8x8': 'model=constant',
 }
-INPUTS = {'whole': 'max-lr-diff=-1 uniqueness=0 speckle-size=0', 'default': ''}
+WHOLE = 'max-lr-diff=-1 uniqueness=0 speckle-size=0'
+INPUTS = {'whole': WHOLE, 'confident': WHOLE + ' confidence=true', 'default': ''}
 
 
 def pair_source(left, right, width, height, sgm):

@@ -23,6 +23,7 @@ void rv_stixels_config_init(RvStixelsConfig *config) {
       .ground = RV_STIXELS_GROUND_ESTIMATE,
       .refine = 1,
       .max_disparity = RV_STIXELS_MAX_DISPARITY_DEFAULT,
+      .confidence_full = 0.05,
       .p_val = 0.9,
       .p_out = 0.1,
       .sigma = {1, 1, 1},
@@ -57,6 +58,7 @@ static RvStatus check_penalty(const RvLog *log, const char *name, const RvStixel
 
 static RvStatus check_priors(const RvStixelsConfig *c) {
   const RvLog *log = &c->log;
+  RV_TRY(within(log, "confidence_full", c->confidence_full, RV_STIXELS_CONFIDENCE_FULL_MIN, 1));
   RV_TRY(within(log, "p_val", c->p_val, 0.01, 0.99));
   RV_TRY(within(log, "p_out", c->p_out, 0.001, 0.9));
   for (int k = 0; k < RV_STIXELS_CLASSES; k++) {

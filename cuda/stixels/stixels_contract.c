@@ -18,6 +18,7 @@ static const RvContractField fields[] = {
     INT_FIELD(refine, LIST(-1, 2), LIST(0, 1)),
     INT_FIELD(cuts, LIST(-1, 2), LIST(0, 1)),
     INT_FIELD(max_disparity, LIST(0, -1, 1025), LIST(1, 1024)),
+    REAL_FIELD(confidence_full, LIST(0.0039, 1.001, 0, -1), LIST(0.004, 1)),
     REAL_FIELD(p_val, LIST(0, 1, -0.5), LIST(0.01, 0.99)),
     REAL_FIELD(p_out, LIST(0, 1, -0.5), LIST(0.001, 0.9)),
     REAL_FIELD(sigma[0], LIST(0, -1, 4.1), LIST(0.1, 4)),

@@ -89,8 +89,8 @@ typedef struct Block {
 } Block;
 
 /* Pixels of more than `above`; *least, *most: their disparities. */
-static RvStixelsPixels sum_pixels(const RvStixelsJob *job, const Block *block, int above,
-                                  int *least, int *most) {
+static RvStixelsPixels sum_pixels(const RvStixelsModel *m, const RvStixelsJob *job,
+                                  const Block *block, int above, int *least, int *most) {
   RvStixelsPixels sum = {0, 0, 0};
   for (int y = block->high; y < block->low; y++) {
     const uint16_t *d = row_of(&job->disparity, y);
@@ -98,7 +98,7 @@ static RvStixelsPixels sum_pixels(const RvStixelsJob *job, const Block *block, i
     for (int u = block->left; u < block->right; u++) {
       if (d[u] <= above)
         continue;
-      const int weight = trust ? trust[u] : 255;
+      const int weight = trust ? rv_stixels_trust(m, trust[u]) : 255;
       sum.n++;
       sum.c += weight;
       sum.cd += (int64_t)weight * d[u];
@@ -113,10 +113,10 @@ static RvStixelsCell make_cell(const RvStixelsModel *m, const RvStixelsJob *job,
   const int left = x * m->cell_width, low = m->height - v * m->step;
   const Block block = {left, rv_min(left + m->cell_width, m->width), rv_max(low - m->step, 0), low};
   int least = UINT16_MAX, most = 0;
-  const RvStixelsPixels all = sum_pixels(job, &block, 0, &least, &most);
+  const RvStixelsPixels all = sum_pixels(m, job, &block, 0, &least, &most);
   RvStixelsPixels side = all;
   if (all.c > 0 && rv_stixels_is_mixed(m, least, most)) {
-    const RvStixelsPixels near = sum_pixels(job, &block, rv_stixels_middle(&all), &least, &most);
+    const RvStixelsPixels near = sum_pixels(m, job, &block, rv_stixels_middle(&all), &least, &most);
     side = rv_stixels_side(&all, &near);
   }
   const int pixels = (block.right - block.left) * (block.low - block.high);

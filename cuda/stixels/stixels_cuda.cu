@@ -94,8 +94,9 @@ struct Part {
 };
 
 /* One row of a cell's pixels, those of more than `above`. */
-static __device__ __forceinline__ void add_row(const uint16_t *d, const uint8_t *trust, int count,
-                                               unsigned above, Part *part) {
+static __device__ __forceinline__ void add_row(const RvStixelsModel &m, const uint16_t *d,
+                                               const uint8_t *trust, int count, unsigned above,
+                                               Part *part) {
   unsigned n = 0, c = 0, cd = 0; /* 64 x 255 x 65535 fits */
   if (!trust && count % 2 == 0 && (uintptr_t)d % 4 == 0) {
     const unsigned *pairs = (const unsigned *)d;
@@ -116,7 +117,8 @@ static __device__ __forceinline__ void add_row(const uint16_t *d, const uint8_t 
   } else {
 #pragma unroll 4
     for (int u = 0; u < count; u++) {
-      const unsigned value = d[u], weight = value <= above ? 0 : trust ? trust[u] : 255;
+      const unsigned value = d[u];
+      const unsigned weight = value <= above ? 0 : trust ? rv_stixels_trust(&m, trust[u]) : 255;
       n += value > above;
       c += weight;
       cd += weight * value;
@@ -155,7 +157,7 @@ static __device__ RvStixelsCell make_cell(const RvStixelsModel &m, const Pixels 
   const Part none = {0, 0, 0, 0xffff, 0};
   Part all = none, near = none;
   for (int y = high + lane; y < low && left < right; y += lanes)
-    add_row((const uint16_t *)(p.disparity + y * p.d_stride) + left,
+    add_row(m, (const uint16_t *)(p.disparity + y * p.d_stride) + left,
             p.confidence ? p.confidence + y * p.c_stride + left : NULL, right - left, 0, &all);
   add_lanes(&all, lanes);
   const RvStixelsPixels whole = {all.c, (int64_t)all.cd, (int)all.n};
@@ -164,7 +166,7 @@ static __device__ RvStixelsCell make_cell(const RvStixelsModel &m, const Pixels 
   if (__any_sync(0xffffffffu, is_mixed)) {
     const unsigned middle = is_mixed ? (unsigned)rv_stixels_middle(&whole) : 0;
     for (int y = high + lane; y < low && is_mixed; y += lanes)
-      add_row((const uint16_t *)(p.disparity + y * p.d_stride) + left,
+      add_row(m, (const uint16_t *)(p.disparity + y * p.d_stride) + left,
               p.confidence ? p.confidence + y * p.c_stride + left : NULL, right - left, middle,
               &near);
     add_lanes(&near, lanes);

@@ -86,6 +86,7 @@ RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int mode
   rv_stixels_config_init(&c);
   c.log = rvc_log(check);
   c.model = (RvStixelsModelKind)model;
+  c.confidence_full = rvc_range(random, 0, 1) ? 1 : rvc_range(random, 4, 1000) / 1000.0;
   c.p_val = rvc_range(random, 10, 99) / 100.0;
   c.p_out = rvc_range(random, 1, 60) / 100.0;
   for (int k = 0; k < RV_STIXELS_CLASSES; k++) {

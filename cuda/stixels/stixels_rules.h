@@ -43,6 +43,7 @@ typedef struct RvStixelsModel {
   int disparity_max;                   /* px */
   int estimate;
   int cuts;             /* RvStixelsCutsKind */
+  int trust;            /* c_v of a confidence of 1, 1/256 */
   int spread;           /* of the disparities of a cell's one surface, 1/16 px */
   int reach;            /* px that a border may move, 0: not */
   int bottom_step, cap; /* of the ground vote: px between disparities; votes of a row */
@@ -103,6 +104,11 @@ typedef struct RvStixelsPixels {
   int64_t c, cd;
   int n;
 } RvStixelsPixels;
+
+/* c_v of (3.9), as a share of 255. */
+RV_HD int rv_stixels_trust(const RvStixelsModel *m, int confidence) {
+  return rv_min((confidence * m->trust + 128) >> 8, 255);
+}
 
 /* A cell whose disparities, `low` to `high`, are too far apart for one surface is taken apart at
  * its mean; of its two sides the one with more pixels counts, of equals the nearer one. */

@@ -84,6 +84,7 @@ RvStixelsModel rv_stixels_model(const RvStixelsConfig *c) {
       .kind = (int)c->model,
       .disparity_max = c->max_disparity,
       .cuts = (int)c->cuts,
+      .trust = (int)floor(256 / c->confidence_full + 0.5),
       .spread = rv_max(32, 8 * c->vertical_step),
       .reach = c->refine ? (c->vertical_step - 1) / 2 : 0,
       .estimate = c->ground == RV_STIXELS_GROUND_ESTIMATE,

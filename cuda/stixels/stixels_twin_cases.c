@@ -45,6 +45,14 @@ static int pixel(const RvPlane *plane, int x, int y) {
                                 : ((const uint16_t *)(const void *)at)[x];
 }
 
+/* Confidence of a pixel in units of what counts in full, 0..255. */
+static int plain_trust(const RvStixelsConfig *c, const RvPlane *confidence, int x, int y) {
+  if (!confidence)
+    return 255;
+  const double gain = floor(256 / c->confidence_full + 0.5) / 256;
+  return (int)fmin(floor(pixel(confidence, x, y) * gain + 0.5), 255);
+}
+
 /* Pixels of the larger side of `middle`: their number, and sums. */
 static double plain_side(const RvStixelsConfig *c, const RvPlane *disparity,
                          const RvPlane *confidence, int column, int v, double middle, double *trust,
@@ -55,7 +63,7 @@ static double plain_side(const RvStixelsConfig *c, const RvPlane *disparity,
       const int d = pixel(disparity, x, y);
       if (x / c->stixel_width != column || (c->height - 1 - y) / c->vertical_step != v || d == 0)
         continue;
-      const int side = d > floor(middle), share = confidence ? pixel(confidence, x, y) : 255;
+      const int side = d > floor(middle), share = plain_trust(c, confidence, x, y);
       n[side] += 1;
       t[side] += share;
       td[side] += (double)share * d;
@@ -75,7 +83,7 @@ static RvStixelsCell plain_cell(const RvStixelsConfig *c, const RvPlane *dispari
       if (x / c->stixel_width != column || (c->height - 1 - y) / c->vertical_step != v)
         continue;
       const int d = pixel(disparity, x, y);
-      const int t = d == 0 ? 0 : confidence ? pixel(confidence, x, y) : 255;
+      const int t = d == 0 ? 0 : plain_trust(c, confidence, x, y);
       pixels += 1;
       valid += d != 0;
       trust += t;
