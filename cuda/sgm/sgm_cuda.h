@@ -90,6 +90,10 @@ RvStatus sgm_cuda_sweeps_open(SgmCuda *work, const RvSgmConfig *config);
 void sgm_cuda_sweeps_layout(SgmCuda *work, const RvSgmConfig *config, RvArena *arena);
 size_t sgm_cuda_sweeps_states(const RvSgmConfig *config); /* bytes for a column of the picture */
 
+/* The same without diagonals (sgm_cuda_straight.cu). */
+RvStatus sgm_cuda_straight(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+RvStatus sgm_cuda_straight_open(SgmCuda *work, const RvSgmConfig *config);
+
 /* Horizontal directions and winners, a block a row; with `check` the left-right check as well. */
 RvStatus sgm_cuda_rows(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
                        int check);

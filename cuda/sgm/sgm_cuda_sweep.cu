@@ -312,18 +312,18 @@ static __global__ void __launch_bounds__(sweep_threads(K, SLANTED))
   leave_states<G, K>(a, m, self, col, straight, SLANTED);
 }
 
-/* Picks lanes and words a lane. Slanted paths go with few lanes, since few exchanges count most, as
- * long as the registers suffice; straight ones with more, since there are too few warps else. */
-#define SGM_FOR_SWEEP(slanted, words, G, K, ...)                                                   \
+/* Picks lanes and words a lane: few lanes, since few exchanges count most, as long as the registers
+ * suffice. */
+#define SGM_FOR_SWEEP(words, G, K, ...)                                                            \
   do {                                                                                             \
     if ((words) <= 16) {                                                                           \
-      constexpr int G = (slanted) ? 8 : 16, K = 16 / G;                                            \
+      constexpr int G = 8, K = 2;                                                                  \
       __VA_ARGS__;                                                                                 \
     } else if ((words) <= 32) {                                                                    \
-      constexpr int G = (slanted) ? 8 : 16, K = 32 / G;                                            \
+      constexpr int G = 8, K = 4;                                                                  \
       __VA_ARGS__;                                                                                 \
     } else if ((words) <= 64) {                                                                    \
-      constexpr int G = (slanted) ? 8 : 16, K = 64 / G;                                            \
+      constexpr int G = 8, K = 8;                                                                  \
       __VA_ARGS__;                                                                                 \
     } else if ((words) <= 128) {                                                                   \
       constexpr int G = 16, K = 8;                                                                 \
@@ -334,43 +334,36 @@ static __global__ void __launch_bounds__(sweep_threads(K, SLANTED))
     }                                                                                              \
   } while (0)
 
-template <int G, int K, typename Census, bool SLANTED>
+template <int G, int K, typename Census>
 static RvStatus launch(const RvSgmConfig *config, const SweepArgs &a, int sweeps, RvStream stream) {
   const dim3 grid(rv_div_up(a.scene.width, a.strip), sweeps);
   SweepShared<Census> unused;
   const size_t shared =
-      SweepShared<Census>::place(&unused, NULL, a.strip, a.halo, a.scene.words, SLANTED);
+      SweepShared<Census>::place(&unused, NULL, a.strip, a.halo, a.scene.words, true);
   const int threads = (a.strip + 2 * a.halo) * G; /* whole warps */
-  sweep_kernel<G, K, Census, SLANTED><<<grid, threads, shared, stream>>>(a);
+  sweep_kernel<G, K, Census, true><<<grid, threads, shared, stream>>>(a);
   RV_LAUNCHED(&config->log);
   return RV_OK;
 }
 
-template <bool SLANTED>
 static RvStatus launch_any(const RvSgmConfig *config, const SweepArgs &a, int sweeps,
                            RvStream stream) {
   if (config->cost == RV_SGM_CENSUS)
-    SGM_FOR_SWEEP(SLANTED, a.scene.words, G, K,
-                  return (launch<G, K, uint64_t, SLANTED>(config, a, sweeps, stream)));
+    SGM_FOR_SWEEP(a.scene.words, G, K, return (launch<G, K, uint64_t>(config, a, sweeps, stream)));
   else
-    SGM_FOR_SWEEP(SLANTED, a.scene.words, G, K,
-                  return (launch<G, K, uint32_t, SLANTED>(config, a, sweeps, stream)));
+    SGM_FOR_SWEEP(a.scene.words, G, K, return (launch<G, K, uint32_t>(config, a, sweeps, stream)));
 }
 
 /* Rows from .. to - 1 of `sweeps` sweeps, band by band. */
 static RvStatus run_bands(const RvSgmConfig *config, SweepArgs *a, int sweeps, int from, int to,
                           RvStream stream) {
-  const bool slanted = config->paths == 8;
-  const int band = slanted ? a->halo + 1 : RV_MAX_SIDE;
+  const int band = a->halo + 1;
   for (a->row = from; a->row < to; a->row += a->rows) {
     a->rows = rv_min(band, to - a->row);
-    RV_TRY(slanted ? launch_any<true>(config, *a, sweeps, stream)
-                   : launch_any<false>(config, *a, sweeps, stream));
-    if (slanted) {
-      uint32_t *const read = a->slanted_out;
-      a->slanted_out = (uint32_t *)a->slanted_in;
-      a->slanted_in = read;
-    }
+    RV_TRY(launch_any(config, *a, sweeps, stream));
+    uint32_t *const read = a->slanted_out;
+    a->slanted_out = (uint32_t *)a->slanted_in;
+    a->slanted_in = read;
   }
   return RV_OK;
 }
@@ -381,7 +374,7 @@ static RvStatus run_rows(const SgmCuda *work, const RvSgmConfig *config, const R
                          SweepArgs *a, int sweeps, int from, int to) {
   if (work->window >= config->height)
     return run_bands(config, a, sweeps, from, to, job->stream);
-  const int band = config->paths == 8 ? work->halo + 1 : 1;
+  const int band = work->halo + 1;
   int most = work->window / sweeps;
   most -= most > band ? most % band : 0;
   for (int first = from; first < to; first += most) {
@@ -397,14 +390,14 @@ static RvStatus run_rows(const SgmCuda *work, const RvSgmConfig *config, const R
 }
 
 RvStatus sgm_cuda_sweeps(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+  if (config->paths != 8)
+    return sgm_cuda_straight(work, config, job);
   SweepArgs a = {};
   a.scene = sgm_cuda_scene(work, config, job);
   a.sums = work->sums, a.straight = work->straight;
   a.slanted_in = work->slanted[0], a.slanted_out = work->slanted[1];
   a.strip = work->strip, a.halo = work->halo;
   const int height = config->height, half = height / 2;
-  if (config->paths == 2)
-    return run_rows(work, config, job, &a, 1, 0, height);
   RV_TRY(run_rows(work, config, job, &a, 2, 0, half));
   if (height % 2) { /* both come to the middle row: one after the other */
     SweepArgs middle = a;
@@ -482,13 +475,10 @@ static RvStatus open_slanted(SgmCuda *work, const RvSgmConfig *config) {
 
 RvStatus sgm_cuda_sweeps_open(SgmCuda *work, const RvSgmConfig *config) {
   const int words = config->disparities / 2;
-  if (config->paths != 8) {
-    SGM_FOR_SWEEP(false, words, G, K, work->strip = sweep_threads(K, false) / G);
-    work->halo = 0;
-    return RV_OK;
-  }
+  if (config->paths != 8)
+    return sgm_cuda_straight_open(work, config);
   if (config->cost == RV_SGM_CENSUS)
-    SGM_FOR_SWEEP(true, words, G, K, return (open_slanted<G, K, uint64_t>(work, config)));
+    SGM_FOR_SWEEP(words, G, K, return (open_slanted<G, K, uint64_t>(work, config)));
   else
-    SGM_FOR_SWEEP(true, words, G, K, return (open_slanted<G, K, uint32_t>(work, config)));
+    SGM_FOR_SWEEP(words, G, K, return (open_slanted<G, K, uint32_t>(work, config)));
 }

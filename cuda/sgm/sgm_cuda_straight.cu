@@ -1,0 +1,379 @@
+/* sgm_cuda_straight.cu: the vertical directions alone, for 2 and 4 paths: down, and up at once.
+ *
+ * A group of lanes takes a column from one end of the picture to the other, the path's state in
+ * registers. Nothing is shared and nobody waits for another column: descriptors and sums are loaded
+ * rows ahead into a ring of registers. The warps of both sweeps of a column are in one block: each
+ * sets the sums of its half, and after the only barrier adds to what the other has left. */
+#include "sgm_cuda.h"
+#include "sgm_cuda_cost.cuh"
+
+struct StraightArgs {
+  SgmScene scene;
+  uint32_t *sums;
+  uint32_t *states; /* [sweep][x][words] */
+  int sweeps;       /* 1: down alone */
+  int columns;      /* of a block */
+  int row, rows;    /* of this launch, counted in the direction of the sweep */
+  int set[2];       /* rows of these, the first ones, whose sums are set; by sweep */
+  int skipped[2];   /* row of the picture that row 0 of the descriptors is, by sweep */
+};
+
+/* Threads a block may have, so that the registers suffice. */
+enum { STRAIGHT_THREADS = 512 };
+
+/* Rows that are loaded ahead, as far as the registers suffice. */
+template <typename Census> static constexpr int straight_ahead(int k) {
+  const int of_census = (int)(sizeof(Census) / sizeof(uint32_t)), row = (2 * k + 1) * of_census + k;
+  return row > 25 ? 1 : row > 16 ? 2 : row > 12 ? 3 : 4;
+}
+
+/* Smallest over the lanes of a group, in all of them. */
+template <int G> static __device__ __forceinline__ uint32_t straight_min(uint32_t v) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  if constexpr (G == 16) { /* two reductions are faster than four exchanges */
+    const bool second = threadIdx.x % 32 >= 16;
+    const uint32_t a = __reduce_min_sync(SGM_WARP, second ? SGM_WARP : v);
+    const uint32_t b = __reduce_min_sync(SGM_WARP, second ? v : SGM_WARP);
+    return second ? b : a;
+  }
+#endif
+  return sgm_group_min_u32<G>(v);
+}
+
+template <bool NARROW> struct StraightSum { typedef uint32_t Type; };
+template <> struct StraightSum<true> { typedef uint16_t Type; };
+
+/* Sums of a lane's words as they are in memory, see sgm_cuda.h: words, or with NARROW two bytes a
+ * word, those of two words in one register. */
+template <int K, bool NARROW> struct StraightSums {
+  enum { REGISTERS = NARROW ? (K + 1) / 2 : K };
+  typedef typename StraightSum<NARROW>::Type Type;
+  uint32_t r[REGISTERS];
+
+  __device__ __forceinline__ void load(const Type *at) {
+    if constexpr (NARROW && K == 1)
+      r[0] = *at;
+    else
+      sgm_load<REGISTERS>(r, (const uint32_t *)at);
+  }
+  __device__ __forceinline__ void store(Type *at) const {
+    if constexpr (NARROW && K == 1)
+      *at = (uint16_t)r[0];
+    else
+      sgm_store<REGISTERS>((uint32_t *)at, r);
+  }
+  /* A path's costs l and what they are beyond the costs of the pixel. No half or byte carries. */
+  __device__ __forceinline__ void add(const uint32_t (&l)[K], const uint32_t (&beyond)[K]) {
+#pragma unroll
+    for (int i = 0; i < REGISTERS; i++)
+      if constexpr (!NARROW)
+        r[i] += l[i];
+      else if constexpr (K == 1)
+        r[i] += __byte_perm(beyond[i], 0, 0x4420);
+      else
+        r[i] += __byte_perm(beyond[2 * i], beyond[2 * i + 1], 0x6420);
+  }
+};
+
+/* One row of a column, from memory. */
+template <int K, bool NARROW, typename Census> struct StraightRow {
+  Census left, low[K], high[K];
+  StraightSums<K, NARROW> sum;
+  uint32_t grey;
+};
+
+/* Where a row is. PLAIN: no candidate lies left of the right picture, and P2 is the same
+ * everywhere. */
+template <bool PLAIN, typename Census, typename Sum> struct StraightPlace {
+  const Census *left, *low, *high; /* low, high: of the lane's first candidates, or of column 0 */
+  Sum *sums;
+  const uint8_t *grey;
+  ptrdiff_t census_pitch, sums_pitch, grey_pitch; /* from row to row of the sweep */
+
+  __device__ __forceinline__ void advance() {
+    left += census_pitch, low += census_pitch, sums += sums_pitch;
+    if (PLAIN) {
+      high += census_pitch;
+    } else {
+      grey += grey_pitch;
+      asm("" : "+l"(low)); /* else the compiler follows each candidate's place on its own */
+    }
+  }
+};
+
+/* A column in one sweep. Lanes that have no words do what lane 0 does, so that all hold words of
+ * the path and the minimum needs no selection. */
+template <int G, int K, bool NARROW, typename Census> struct StraightColumn {
+  enum { AHEAD = straight_ahead<Census>(K) };
+  typedef StraightRow<K, NARROW, Census> Row;
+  typedef typename StraightSum<NARROW>::Type Sum;
+
+  const StraightArgs &a;
+  int x, sweep, dy, first_word, below, above;
+  uint32_t below_edge, above_edge; /* selectors of bytes, see step() */
+  bool keeps;
+  uint32_t l[K], beyond[K]; /* costs L of the row before; what they are beyond the pixel's costs */
+  uint32_t less;            /* the smallest of them, negative, in both halves */
+  uint32_t p1, p2, grey_before;
+
+  __device__ __forceinline__ StraightColumn(const StraightArgs &args) : a(args) {
+    /* Known to be the same for the whole warp, where that makes branches simple; places are kept
+     * in the lanes' registers. */
+    const int warp = (int)threadIdx.x / 32;
+    sweep = __shfl_sync(SGM_WARP, warp, 0) % a.sweeps;
+    dy = warp % a.sweeps ? -1 : 1;
+    const int lane = (int)threadIdx.x % G, lanes = a.scene.words / K, own = lane < lanes ? lane : 0;
+    const int column =
+        (int)blockIdx.x * a.columns + warp / a.sweeps * (32 / G) + (int)threadIdx.x % 32 / G;
+    x = rv_min(column, a.scene.width - 1);
+    keeps = lane < lanes && column < a.scene.width;
+    first_word = own * K;
+    below = own == 0 ? lanes - 1 : own - 1, above = own == lanes - 1 ? 0 : own + 1;
+    below_edge = own == 0 ? 0x1054 : 0x3210, above_edge = own == lanes - 1 ? 0x5432 : 0x3210;
+    p1 = (uint32_t)a.scene.p1 * 0x10001u, p2 = (uint32_t)a.scene.p2 * 0x10001u;
+#pragma unroll
+    for (int j = 0; j < K; j++)
+      l[j] = 0; /* a path that starts */
+    if (a.row > 0)
+      sgm_load<K>(l, state());
+    find_smallest();
+  }
+
+  __device__ __forceinline__ uint32_t *state() const {
+    return a.states + (sweep * (size_t)a.scene.width + x) * a.scene.words + first_word;
+  }
+
+  __device__ __forceinline__ bool all_inside() const {
+    return __all_sync(SGM_WARP, x - a.scene.min_disparity - 2 * a.scene.words + 1 >= 0);
+  }
+
+  __device__ __forceinline__ void find_smallest() {
+    uint32_t smallest = l[0];
+#pragma unroll
+    for (int j = 1; j < K; j++)
+      smallest = sgm_min2(smallest, l[j]);
+    smallest = straight_min<G>(sgm_min2(smallest, sgm_swap2(smallest)));
+    less = __viaddmin_u16x2(~smallest, 0x10001u, 0xffffffffu);
+  }
+
+  /* Eq. 2.3. The minimum of the row before is the slowest to come: it is taken off when all else
+   * is done, L - C = min(min(L(k), L(k +- 1) + P1) - minimum, P2). */
+  __device__ __forceinline__ void step(const uint32_t (&cost)[K]) {
+    const uint32_t from_below = __shfl_sync(SGM_WARP, l[K - 1], below, G);
+    const uint32_t from_above = __shfl_sync(SGM_WARP, l[0], above, G);
+    /* Candidate -1 is none; the low half's last is the high half's predecessor. */
+    uint32_t before = __byte_perm(from_below, SGM_FAR, below_edge);
+    const uint32_t end = __byte_perm(from_above, SGM_FAR, above_edge);
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+      uint32_t best = __viaddmin_u16x2(before, p1, l[j]);
+      best = __viaddmin_u16x2(j + 1 < K ? l[j + 1] : end, p1, best);
+      before = l[j];
+      beyond[j] = __viaddmin_u16x2(best, less, p2);
+      l[j] = cost[j] + beyond[j];
+    }
+    find_smallest();
+  }
+
+  template <bool PLAIN>
+  __device__ __forceinline__ StraightPlace<PLAIN, Census, Sum> place(int row) const {
+    const SgmScene &s = a.scene;
+    const int y = sweep ? s.height - 1 - row : row;
+    const size_t among = (size_t)(y - a.skipped[sweep]) * s.width;
+    StraightPlace<PLAIN, Census, Sum> at;
+    at.left = (const Census *)s.left + among + x;
+    at.low = (const Census *)s.right + among + (PLAIN ? x - s.min_disparity - first_word : 0);
+    at.high = at.low - s.words;
+    at.sums = (Sum *)a.sums + ((size_t)y * s.width + x) * s.words + first_word;
+    at.grey = s.grey.row(y) + x;
+    at.census_pitch = dy * (ptrdiff_t)s.width, at.sums_pitch = at.census_pitch * s.words;
+    at.grey_pitch = dy * s.grey.stride;
+    return at;
+  }
+
+  template <bool PLAIN>
+  __device__ __forceinline__ void load(Row &to,
+                                       const StraightPlace<PLAIN, Census, Sum> &from) const {
+    const SgmScene &s = a.scene;
+    to.left = __ldg(from.left);
+#pragma unroll
+    for (int j = 0; j < K; j++) {
+      const int column = x - s.min_disparity - first_word - j;
+      to.low[j] = __ldg(PLAIN ? from.low - j : from.low + (uint32_t)rv_max(column, 0));
+      to.high[j] = __ldg(PLAIN ? from.high - j : from.low + (uint32_t)rv_max(column - s.words, 0));
+    }
+    if (!PLAIN && s.adaptive)
+      to.grey = *from.grey;
+  }
+
+  /* A row; its place in the ring is filled again, from `next`, when there are more. */
+  template <bool PLAIN, bool ADD>
+  __device__ __forceinline__ void work(Row &row, Sum *&sums, bool more,
+                                       StraightPlace<PLAIN, Census, Sum> &next) {
+    const SgmScene &s = a.scene;
+    uint32_t cost[K];
+#pragma unroll
+    for (int j = 0; j < K; j++)
+      cost[j] = __byte_perm(sgm_hamming(row.left, row.low[j]), sgm_hamming(row.left, row.high[j]),
+                            0x5410);
+    if (!PLAIN && s.adaptive) {
+      p2 = 0x10001u * (uint32_t)rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient, (int)row.grey,
+                                                  (int)grey_before);
+      grey_before = row.grey;
+    }
+    if (more)
+      load<PLAIN>(row, next);
+    step(cost);
+    row.sum.add(l, beyond);
+    if (keeps)
+      row.sum.store(sums);
+    sums += next.sums_pitch;
+    if (!ADD)
+      row.sum = {};
+    else if (more)
+      row.sum.load(next.sums);
+    if (more)
+      next.advance();
+  }
+
+  /* Rows `first` to first + count - 1 of the sweep; ADD: to the sums that are there. */
+  template <bool PLAIN, bool ADD> __device__ __forceinline__ void walk(int first, int count) {
+    StraightPlace<PLAIN, Census, Sum> next = place<PLAIN>(first);
+    Sum *sums = next.sums;
+    Row ring[AHEAD];
+    if (!PLAIN && a.scene.adaptive && count > 0)
+      grey_before = first > 0 ? *(next.grey - next.grey_pitch) : 0;
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) {
+      ring[u].sum = {};
+      if (u < count) {
+        load<PLAIN>(ring[u], next);
+        if (ADD)
+          ring[u].sum.load(next.sums);
+        next.advance();
+      }
+    }
+    int r = 0;
+#pragma unroll 1
+    for (; r + 2 * AHEAD <= count; r += AHEAD)
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++)
+        work<PLAIN, ADD>(ring[u], sums, true, next);
+#pragma unroll 1
+    for (; r < count; r += AHEAD)
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++)
+        if (r + u < count)
+          work<PLAIN, ADD>(ring[u], sums, r + u + AHEAD < count, next);
+  }
+
+  /* State after these rows, for the next ones. */
+  __device__ __forceinline__ void leave() const {
+    if (keeps && a.row + a.rows < a.scene.height)
+      sgm_store<K>(state(), l);
+  }
+};
+
+template <int G, int K, bool NARROW, typename Census>
+static __global__ void __launch_bounds__(STRAIGHT_THREADS)
+    straight_kernel(const __grid_constant__ StraightArgs a) {
+  StraightColumn<G, K, NARROW, Census> column(a);
+  const bool plain = column.all_inside() && !a.scene.adaptive;
+  const int set = a.set[column.sweep];
+  if (plain)
+    column.template walk<true, false>(a.row, set);
+  else
+    column.template walk<false, false>(a.row, set);
+  __syncthreads(); /* the other sweep's sums are there */
+  if (plain)
+    column.template walk<true, true>(a.row + set, a.rows - set);
+  else
+    column.template walk<false, true>(a.row + set, a.rows - set);
+  column.leave();
+}
+
+/* Lanes of a column. */
+static constexpr int straight_lanes(int words) {
+  return words <= 128 ? 16 : 32;
+}
+
+/* Picks lanes and words a lane. */
+#define SGM_FOR_STRAIGHT(words, G, K, ...)                                                         \
+  do {                                                                                             \
+    if ((words) <= 16) {                                                                           \
+      constexpr int G = straight_lanes(16), K = 1;                                                 \
+      __VA_ARGS__;                                                                                 \
+    } else if ((words) <= 32) {                                                                    \
+      constexpr int G = straight_lanes(32), K = 2;                                                 \
+      __VA_ARGS__;                                                                                 \
+    } else if ((words) <= 64) {                                                                    \
+      constexpr int G = straight_lanes(64), K = 4;                                                 \
+      __VA_ARGS__;                                                                                 \
+    } else if ((words) <= 128) {                                                                   \
+      constexpr int G = straight_lanes(128), K = 8;                                                \
+      __VA_ARGS__;                                                                                 \
+    } else {                                                                                       \
+      constexpr int G = straight_lanes(256), K = 8;                                                \
+      __VA_ARGS__;                                                                                 \
+    }                                                                                              \
+  } while (0)
+
+template <int G, int K, bool NARROW, typename Census>
+static RvStatus launch(const RvSgmConfig *config, const StraightArgs &a, RvStream stream) {
+  const int warps = a.sweeps * rv_div_up(a.columns, 32 / G);
+  const int blocks = rv_div_up(a.scene.width, a.columns);
+  straight_kernel<G, K, NARROW, Census><<<blocks, 32 * warps, 0, stream>>>(a);
+  RV_LAUNCHED(&config->log);
+  return RV_OK;
+}
+
+template <bool NARROW>
+static RvStatus launch_any(const RvSgmConfig *config, const StraightArgs &a, RvStream stream) {
+  if (config->cost == RV_SGM_CENSUS)
+    SGM_FOR_STRAIGHT(a.scene.words, G, K,
+                     return (launch<G, K, NARROW, uint64_t>(config, a, stream)));
+  else
+    SGM_FOR_STRAIGHT(a.scene.words, G, K,
+                     return (launch<G, K, NARROW, uint32_t>(config, a, stream)));
+}
+
+/* Down and up at once; where the descriptors are not all there, window by window. */
+RvStatus sgm_cuda_straight(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+  const int height = config->height, all = work->window >= height;
+  StraightArgs a = {};
+  a.scene = sgm_cuda_scene(work, config, job);
+  a.sums = work->sums, a.states = work->straight;
+  a.sweeps = config->paths == 2 ? 1 : 2, a.columns = work->strip;
+  const int most = all ? height : work->window / a.sweeps;
+  /* The middle row of an odd height is set on the way down. */
+  const int set[2] = {a.sweeps == 2 ? rv_div_up(height, 2) : height, height / 2};
+  for (a.row = 0; a.row < height; a.row += a.rows) {
+    a.rows = rv_min(most, height - a.row);
+    const SgmRows down = {a.row, a.rows, 0};
+    const SgmRows up = {height - a.row - a.rows, a.rows, a.rows};
+    const SgmRows pieces[2] = {down, up};
+    if (!all) {
+      RV_TRY(sgm_cuda_census(work, config, job, pieces, a.sweeps));
+      a.skipped[0] = down.first - down.to, a.skipped[1] = up.first - up.to;
+    }
+    for (int i = 0; i < 2; i++)
+      a.set[i] = rv_clamp(set[i] - a.row, 0, a.rows);
+    RV_TRY(launch_any<false>(config, a, job->stream));
+  }
+  return RV_OK;
+}
+
+/* Columns of a block: neighbours read nearly the same descriptors, so the columns are dealt out to
+ * one block a multiprocessor, or a few where one may not have enough threads. */
+RvStatus sgm_cuda_straight_open(SgmCuda *work, const RvSgmConfig *config) {
+  const int sweeps = config->paths == 2 ? 1 : 2;
+  int device = 0, processors = 1;
+  RV_CU(&config->log, cudaGetDevice(&device));
+  RV_CU(&config->log, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  const int lanes = straight_lanes(config->disparities / 2);
+  const int unit = 32 / lanes, most = STRAIGHT_THREADS / (lanes * sweeps);
+  const int rounds = rv_div_up(config->width, processors * most);
+  const int columns = rv_div_up(config->width, processors * rounds);
+  work->strip = rv_div_up(columns, unit) * unit;
+  return RV_OK;
+}
