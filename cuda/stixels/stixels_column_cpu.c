@@ -119,20 +119,86 @@ static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
   const int32_t own = own_cost(c, structure, bottom, top, &plane, &semantic);
   const int mu = rv_stixels_value(&plane, 0);
   const int32_t next = rv_stixels_value(&plane, top + 1 - bottom);
-  if (bottom == 0) {
+  if (bottom == 0 && own <= best->cost)
     *best = (RvStixelsBest){.cost = own, .next = next};
+  if (bottom == 0)
     return;
-  }
   for (int below = 0; below < RV_STIXELS_CLASSES; below++) {
     const RvStixelsBest *last = &c->best[bottom - 1][below];
     if (last->cost >= RV_STIXELS_INFINITE)
       continue;
     const int32_t pair = rv_stixels_pair(c->model, structure, below, mu, last->next);
     const int32_t cost = own + pair + last->cost;
-    if (cost < best->cost)
+    if (cost < best->cost || (cost == best->cost && bottom < best->bottom))
       *best = (RvStixelsBest){cost, next, (uint16_t)bottom, (uint16_t)below};
   }
 }
+
+/* --- Bounds ---------------------------------------------------------------------------------- */
+
+#define BLOCK 16 /* rows */
+
+/* Once it is known what ends below `bottom`. */
+static void note_least(RvStixelsColumn *c, int bottom) {
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+    int32_t least = bottom > 0 ? RV_STIXELS_INFINITE : 0;
+    for (int below = 0; bottom > 0 && below < RV_STIXELS_CLASSES; below++) {
+      const int32_t cost = c->best[bottom - 1][below].cost;
+      if (cost < RV_STIXELS_INFINITE)
+        least = rv_min(least, cost + c->model->transition[k][below]);
+    }
+    c->least[bottom][k] = least;
+  }
+}
+
+/* The parts below the block that begins in row `first`. */
+static void note_past(RvStixelsColumn *c, int first) {
+  for (int bottom = 0; bottom < first; bottom++)
+    for (int k = 0; k < RV_STIXELS_CLASSES && c->cuts[bottom]; k++) {
+      RvStixelsPlane plane;
+      uint8_t semantic;
+      c->past[bottom][k] = own_cost(c, k, bottom, first - 1, &plane, &semantic);
+    }
+}
+
+/* The parts from row `first` to `top`. */
+static void find_upper(const RvStixelsColumn *c, int first, int top,
+                       int32_t upper[RV_STIXELS_CLASSES]) {
+  const RvStixelsModel *m = c->model;
+  RvStixelsPlane plane;
+  uint8_t semantic;
+  for (int k = RV_STIXEL_OBJECT; k < RV_STIXELS_CLASSES; k++)
+    upper[k] = rv_stixels_upper_part(m, k, own_cost(c, k, first, top, &plane, &semantic));
+  const RvStixelsSums s = rv_stixels_between(&c->sums[first], &c->sums[top + 1]);
+  int32_t ground = rv_stixels_cost_fast(m, RV_STIXEL_GROUND, &s, top + 1 - first, 0);
+  if (c->semantics) {
+    const uint32_t sum = pick_semantic(c, RV_STIXEL_GROUND, first, top, &semantic);
+    ground = rv_stixels_add(ground, rv_stixels_semantic_cost(m, sum));
+  }
+  upper[RV_STIXEL_GROUND] = rv_stixels_upper_part(m, RV_STIXEL_GROUND, ground);
+}
+
+/* All stixels that end in `top`, the nearest lowest row first: the likeliest. */
+static void offer_all(RvStixelsColumn *c, int top) {
+  const int first = rv_stixels_is_bounded(c->model) ? top / BLOCK * BLOCK : 0;
+  int32_t upper[RV_STIXELS_CLASSES] = {0, 0, 0};
+  if (first > 0)
+    find_upper(c, first, top, upper);
+  for (int bottom = top; bottom >= 0; bottom--) {
+    if (!c->cuts[bottom])
+      continue;
+    for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+      if (k == RV_STIXEL_SKY && !rv_stixels_is_sky_row(&c->ground, bottom))
+        continue;
+      if (bottom >= first ||
+          rv_stixels_is_worth(c->least[bottom][k] + c->past[bottom][k] + upper[k],
+                              c->best[top][k].cost))
+        offer(c, k, bottom, top);
+    }
+  }
+}
+
+/* --- Column ---------------------------------------------------------------------------------- */
 
 /* Follows the stored cuts down from the top and turns the list round. */
 static uint32_t follow(const RvStixelsColumn *c, int x, int structure, RvStixel *made) {
@@ -167,18 +233,15 @@ int32_t rv_stixels_solve(RvStixelsColumn *c, int x, RvStixel *made, uint32_t *co
     sum_costs(c);
   rv_stixels_cpu_cuts(c);
   for (int top = 0; top < m->rows; top++) {
+    if (c->cuts[top])
+      note_least(c, top);
+    if (top % BLOCK == 0 && rv_stixels_is_bounded(m))
+      note_past(c, top);
     if (!c->cuts[top + 1])
       continue;
     for (int k = 0; k < RV_STIXELS_CLASSES; k++)
       c->best[top][k] = (RvStixelsBest){.cost = RV_STIXELS_INFINITE};
-    for (int bottom = 0; bottom <= top; bottom++) {
-      if (!c->cuts[bottom])
-        continue;
-      offer(c, RV_STIXEL_GROUND, bottom, top);
-      offer(c, RV_STIXEL_OBJECT, bottom, top);
-      if (rv_stixels_is_sky_row(&c->ground, bottom))
-        offer(c, RV_STIXEL_SKY, bottom, top);
-    }
+    offer_all(c, top);
   }
   int structure = 0;
   const RvStixelsBest *last = c->best[m->rows - 1];

@@ -25,16 +25,19 @@ static void take_column(RvStixelsColumn *c, const RvStixelsModel *m, char *memor
   const size_t rows = (size_t)m->rows;
   const int is_flat = m->kind == RV_STIXELS_CONSTANT;
   const size_t sums = (rows + 1) * sizeof *c->sums, best = rows * sizeof *c->best;
+  const size_t bounds = rows * (sizeof *c->least + sizeof *c->past);
   const size_t costs = is_flat ? (rows + 1) * sizeof *c->steps : 0;
   const size_t px = (size_t)m->disparity_max + 1;
   const size_t keys = (size_t)m->semantics * (rows + 1) * sizeof *c->keys;
-  *used = sums + best + keys + costs * (2 + px) + rows + 1;
+  *used = sums + best + bounds + keys + costs * (2 + px) + rows + 1;
   if (!memory || !stride)
     return;
   c->sums = (RvStixelsSums *)(void *)memory;
   c->best = (void *)(memory + sums);
-  c->keys = (uint32_t *)(void *)(memory + sums + best);
-  c->flat[0] = (int32_t *)(void *)(memory + sums + best + keys);
+  c->least = (void *)(memory + sums + best);
+  c->past = c->least + rows;
+  c->keys = (uint32_t *)(void *)(memory + sums + best + bounds);
+  c->flat[0] = (int32_t *)(void *)(memory + sums + best + bounds + keys);
   c->flat[1] = c->flat[0] + costs / sizeof *c->steps;
   c->steps = c->flat[1] + costs / sizeof *c->steps;
   c->cuts = (uint8_t *)memory + *used - (rows + 1);

@@ -14,7 +14,10 @@ typedef struct RvStixelsColumn {
   RvStixelsSums *sums;                       /* rows + 1 */
   RvStixelsBest (*best)[RV_STIXELS_CLASSES]; /* rows */
   uint8_t *cuts;                             /* rows + 1: a stixel may begin here, end below */
-  uint32_t *keys;                            /* [place][rows + 1]: 32 x costs summed */
+  int32_t (
+      *least)[RV_STIXELS_CLASSES];     /* rows: up to what begins here, but for planes' penalties */
+  int32_t (*past)[RV_STIXELS_CLASSES]; /* rows: of what begins here and ends below the block */
+  uint32_t *keys;                      /* [place][rows + 1]: 32 x costs summed */
   int32_t *flat[2]; /* rows + 1: costs of ground and sky cells summed; `constant` */
   int32_t *steps;   /* [whole px][rows + 1]: those of objects; `constant` */
 } RvStixelsColumn;

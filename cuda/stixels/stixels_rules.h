@@ -375,6 +375,28 @@ RV_HD int32_t rv_stixels_cost_sum(const RvStixelsModel *m, int structure, int64_
                                              : x);
 }
 
+/* In `slanted-fast`, errors of least squares over two parts of a stixel add up to no more than that
+ * over the whole, and penalties are not below 0. So with what is below it a stixel costs no less
+ * than that and its two parts, the ground's plane prior and the fixed costs counted once: sums of
+ * what is known by lowest row and by top row say which need not be worked out. */
+#define RV_STIXELS_SLACK 16 /* what is rounded on the way */
+
+RV_HD int rv_stixels_is_bounded(const RvStixelsModel *m) {
+  return m->kind == RV_STIXELS_SLANTED_FAST && m->free_a && m->free_b && !m->free_object &&
+         m->ridge_a > 0 && m->ridge_b > 0;
+}
+
+/* The upper part, which without a plane prior is `depth` of the cost of an object or of sky, and of
+ * that of ground without an error. */
+RV_HD int32_t rv_stixels_upper_part(const RvStixelsModel *m, int structure, int32_t cost) {
+  return cost - m->fixed_cost[structure] - RV_STIXELS_SLACK;
+}
+
+/* Whether a stixel may be as good as the best so far. Saturated costs have no bounds. */
+RV_HD int rv_stixels_is_worth(int32_t bound, int32_t best) {
+  return bound <= best || best >= 1 << 28;
+}
+
 /* Index of the cost of a valid cell against a plane of mu/256 px. */
 RV_HD int rv_stixels_index(RvStixelsCell cell, int mu) {
   const int off = rv_min(rv_abs(16 * cell.disparity - mu), 1 << 20);
