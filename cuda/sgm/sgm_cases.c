@@ -346,6 +346,19 @@ static void check_large(RvCheck *check) {
   check_shapes(check, "sgm/windows", windows, WINDOWS, rvc_small(check) ? SMALL_WINDOWS : WINDOWS);
 }
 
+/* Regions of all sizes that wind through many tiles of the speckle filter: few disparities, nothing
+ * taken out before it. */
+static void winding_regions(RvRandom *random, int n, RvSgmConfig *c) {
+  static const int medians[] = {0, 3, 5}, sizes[] = {3, 30, 100, 400, 3000, 100000};
+  random_config(random, n, 0, c);
+  c->width = rvc_range(random, 190, 330), c->height = rvc_range(random, 60, 130);
+  c->disparities = 32, c->uniqueness = 0;
+  c->max_lr_diff = n % 4 ? -1 : 3;
+  c->median = medians[n % 3];
+  c->speckle_size = ONE_OF(random, sizes);
+  c->speckle_range = rvc_range(random, 0, 9);
+}
+
 /* run() of the CUDA engine, which may take another way than its single stages. */
 static void check_cuda_run(RvCheck *check) {
   const char *name = "sgm/run";
@@ -353,9 +366,12 @@ static void check_cuda_run(RvCheck *check) {
     return;
   RvRandom random = rvc_random(check, name);
   int good = 1;
-  for (int n = 0; good && n < 24 + SMALL_WINDOWS; n++) {
+  const int regions = rvc_small(check) ? 2 : 24;
+  for (int n = 0; good && n < 24 + SMALL_WINDOWS + regions; n++) {
     Case t = {.check = check, .name = name};
-    if (n < 24)
+    if (n >= 24 + SMALL_WINDOWS)
+      winding_regions(&random, n, &t.config);
+    else if (n < 24)
       random_config(&random, n, rvc_small(check), &t.config);
     else
       random_shaped(&random, n, rvc_small(check), &windows[n - 24], &t.config);

@@ -61,9 +61,12 @@ static void layout(void *memory, const RvSgmConfig *config, RvArena *arena) {
     place_maps_on_census(work, config);
   else
     place_maps_on_sums(work, config);
-  work->labels = work->sums + 2 * pixels; /* behind the maps */
-  work->sizes = work->sums + 3 * pixels;
-  work->median = {(uint16_t *)(work->sums + 4 * pixels), config->width};
+  /* Behind the maps: at most 7 words a pixel, all in all. Rows of values start at whole words. */
+  work->nodes = (SgmNode *)(work->sums + 2 * pixels);
+  work->pending = (uint2 *)(work->nodes + pixels);
+  work->median = {
+      (uint16_t *)(work->pending + (size_t)rv_div_up(config->width, SGM_TILE_X) * config->height),
+      2 * rv_div_up(config->width, 2)};
 }
 
 SgmScene sgm_cuda_scene(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
@@ -79,10 +82,12 @@ SgmScene sgm_cuda_scene(const SgmCuda *work, const RvSgmConfig *config, const Rv
 
 static RvStatus open(void *memory, const RvSgmConfig *config) {
   SgmCuda *work = (SgmCuda *)memory;
-  int device = 0, shared = 0;
+  int device = 0, shared = 0, major = 0;
   RV_CU(&config->log, cudaGetDevice(&device));
   RV_CU(&config->log,
         cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  RV_CU(&config->log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  work->early = major >= 9;
   work->rows_fit = sgm_cuda_rows_shared(config) <= (size_t)shared;
   RV_TRY(work->rows_fit ? sgm_cuda_rows_open(config) : sgm_cuda_winner_open(config));
   return sgm_cuda_sweeps_open(work, config);

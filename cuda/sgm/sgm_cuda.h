@@ -21,6 +21,9 @@ template <typename T> struct SgmRaster {
   __host__ __device__ T *row(int y) const { return data + y * stride; }
 };
 
+typedef unsigned long long SgmNode;
+enum { SGM_TILE_X = 64 }; /* columns of the tiles in which the maps are cleaned */
+
 /* What the paths read. */
 struct SgmScene {
   const void *left, *right;                /* descriptors, dense */
@@ -39,7 +42,8 @@ struct SgmCuda {
   SgmRaster<uint8_t> sureness; /* confidence from match */
   SgmRaster<uint16_t> median;  /* values after the median */
   SgmRaster<uint16_t> current; /* found or median: where the last stage left its values */
-  uint32_t *labels, *sizes;    /* speckle: region of a pixel, pixels of a region, dense */
+  SgmNode *nodes;              /* speckle: forest of regions, dense (sgm_cuda_regions.cuh) */
+  uint2 *pending;              /* speckle: [y][tile], 64 pixels that await their regions' sizes */
 
   /* Sweeps (sgm_cuda_sweep.cu): states of the paths at the seams of bands. */
   uint32_t *straight;      /* [sweep][x][words] */
@@ -47,6 +51,7 @@ struct SgmCuda {
   int strip, halo, blocks; /* columns of a block's own and on each side */
 
   int rows_fit; /* sgm_cuda_rows can be used */
+  int early;    /* kernels may start before the one ahead ends */
 };
 
 /* Picks the instantiation for a number of words and a group of G lanes: K is the smallest power of

@@ -1,9 +1,12 @@
 /* sgm_cuda_census.cu: stage 1, the descriptors of both pictures, and their copy for the tests. */
+#include <cuda_fp16.h>
+
 #include "sgm_cuda.h"
 
-enum { TILE_X = 32, THREADS_Y = 4, ROWS = 4, TILE_Y = THREADS_Y * ROWS };
+enum { COLUMNS = 4, ROWS = 4, WARPS = 2 }; /* of a thread, of a thread, of a block */
+enum { TILE_X = 32 * COLUMNS, TILE_Y = WARPS * ROWS };
 enum { RX = RV_SGM_RADIUS_X, RY = RV_SGM_RADIUS_Y };
-enum { SPAN_X = TILE_X + 2 * RX, SPAN_Y = TILE_Y + 2 * RY, WINDOW_Y = ROWS + 2 * RY };
+enum { SPAN = COLUMNS + 2 * RX, SPAN_WORDS = SPAN / 4, PAIRS = SPAN - 1, SPAN_Y = ROWS + 2 * RY };
 
 struct CensusArgs {
   SgmRaster<const uint8_t> left, right;
@@ -12,62 +15,152 @@ struct CensusArgs {
   int width, height;
 };
 
-/* What one thread sees: the windows of ROWS pixels, one below the other. */
-typedef uint8_t CensusWindow[WINDOW_Y][2 * RX + 1];
+/* What one thread sees: of every row the grey levels of each two neighbouring pixels, as halves of
+ * 1024 + grey: exact, and compared two at a time. */
+typedef __half2 CensusWindow[SPAN_Y][PAIRS];
 
-/* Bits as sgm_rules.h numbers them; y: row of the centre in the window. */
-static __device__ __forceinline__ uint32_t describe(const CensusWindow &w, int y, uint32_t) {
-  uint32_t bits = 0;
+/* Grey levels of columns x - RX on, four a word, in a row that ends far enough behind them: words
+ * that lie at multiples of four, shifted. */
+static __device__ __forceinline__ void load_inside(const uint8_t *row, int x, uint32_t *word) {
+  const uintptr_t at = (uintptr_t)(row + x - RX);
+  const uint32_t *from = (const uint32_t *)(at & ~(uintptr_t)3);
+  const uint32_t shift = 8 * (uint32_t)(at & 3);
+  uint32_t raw[SPAN_WORDS + 1];
+#pragma unroll
+  for (int i = 0; i <= SPAN_WORDS; i++)
+    raw[i] = __ldg(from + (i < SPAN_WORDS || shift ? i : 0));
+#pragma unroll
+  for (int i = 0; i < SPAN_WORDS; i++)
+    word[i] = __funnelshift_r(raw[i], raw[i + 1], shift);
+}
+
+/* The same where columns lie outside. */
+static __device__ __forceinline__ void load_clamped(const uint8_t *row, int x, int width,
+                                                    uint32_t *word) {
+#pragma unroll
+  for (int i = 0; i < SPAN_WORDS; i++) {
+    word[i] = 0;
+#pragma unroll
+    for (int b = 0; b < 4; b++)
+      word[i] |= (uint32_t)row[rv_clamp(x - RX + 4 * i + b, 0, width - 1)] << 8 * b;
+  }
+}
+
+static __device__ __forceinline__ void split(const uint32_t *word, __half2 *pair) {
+  const uint32_t high = 0x64646464u; /* upper byte of the halves 1024 .. 2047 */
+#pragma unroll
+  for (int i = 0; i < PAIRS; i++) {
+    const int w = i / 4, b = i % 4;
+    const uint32_t bits =
+        b < 3 ? __byte_perm(word[w], high, 0x4040u + (uint32_t)((b + 1) * 0x100 + b))
+              : __byte_perm(__funnelshift_r(word[w], word[rv_min(w + 1, SPAN_WORDS - 1)], 24), high,
+                            0x4140u);
+    pair[i] = *(const __half2 *)&bits;
+  }
+}
+
+/* In both halves, bit n of 16 where a >= b. */
+static __device__ __forceinline__ uint32_t compare(__half2 a, __half2 b, int n) {
+  return __hge2_mask(a, b) & 0x00010001u << n % 16;
+}
+
+/* Bits as sgm_rules.h numbers them, of the pixels in columns c and c + 1; y: their row in the
+ * window. */
+static __device__ __forceinline__ void describe(const CensusWindow &w, int c, int y,
+                                                uint32_t *out) {
+  uint32_t part[2] = {};
 #pragma unroll
   for (int i = 1; i <= RX; i++)
 #pragma unroll
-    for (int j = -RY; j <= RY; j++)
-      bits |= (uint32_t)(w[y + j][RX + i] >= w[y - j][RX - i]) << (7 * (i - 1) + j + RY);
+    for (int j = -RY; j <= RY; j++) {
+      const int n = 7 * (i - 1) + j + RY;
+      part[n / 16] |= compare(w[y + j][c + RX + i], w[y - j][c + RX - i], n);
+    }
 #pragma unroll
   for (int j = 1; j <= RY; j++)
-    bits |= (uint32_t)(w[y + j][RX] >= w[y - j][RX]) << (28 + j - 1);
-  return bits;
+    part[1] |= compare(w[y + j][c + RX], w[y - j][c + RX], 28 + j - 1);
+  out[0] = __byte_perm(part[0], part[1], 0x5410);
+  out[1] = __byte_perm(part[0], part[1], 0x7632);
 }
 
-static __device__ __forceinline__ uint64_t describe(const CensusWindow &w, int y, uint64_t) {
-  uint32_t half[2] = {};
+static __device__ __forceinline__ void describe(const CensusWindow &w, int c, int y,
+                                                uint64_t *out) {
+  uint32_t part[4] = {};
   int n = 0;
 #pragma unroll
   for (int j = -RY; j <= RY; j++)
 #pragma unroll
     for (int i = -RX; i <= RX; i++)
       if (i || j) {
-        half[n / 32] |= (uint32_t)(w[y + j][RX + i] >= w[y][RX]) << n % 32;
+        part[n / 16] |= compare(w[y + j][c + RX + i], w[y][c + RX], n);
         n++;
       }
-  return half[0] | (uint64_t)half[1] << 32;
+  out[0] = __byte_perm(part[0], part[1], 0x5410) | (uint64_t)__byte_perm(part[2], part[3], 0x5410)
+                                                       << 32;
+  out[1] = __byte_perm(part[0], part[1], 0x7632) | (uint64_t)__byte_perm(part[2], part[3], 0x7632)
+                                                       << 32;
+}
+
+/* Four descriptors, as wide as their place allows. */
+static __device__ __forceinline__ void store(uint32_t *to, const uint32_t *from, int count) {
+  const uintptr_t at = (uintptr_t)to;
+  if (count >= COLUMNS && at % 16 == 0) {
+    *(uint4 *)to = make_uint4(from[0], from[1], from[2], from[3]);
+  } else if (count >= COLUMNS && at % 8 == 0) {
+    ((uint2 *)to)[0] = make_uint2(from[0], from[1]);
+    ((uint2 *)to)[1] = make_uint2(from[2], from[3]);
+  } else {
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++)
+      if (i < count)
+        to[i] = from[i];
+  }
+}
+
+static __device__ __forceinline__ void store(uint64_t *to, const uint64_t *from, int count) {
+  if (count >= COLUMNS && (uintptr_t)to % 16 == 0) {
+    ((ulonglong2 *)to)[0] = make_ulonglong2(from[0], from[1]);
+    ((ulonglong2 *)to)[1] = make_ulonglong2(from[2], from[3]);
+  } else {
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++)
+      if (i < count)
+        to[i] = from[i];
+  }
 }
 
 template <typename Census>
-static __global__ void __launch_bounds__(TILE_X *THREADS_Y) census_kernel(const CensusArgs a) {
-  __shared__ uint8_t tile[SPAN_Y][SPAN_X];
+static __global__ void __launch_bounds__(32 * WARPS) census_kernel(const CensusArgs a) {
   const SgmRaster<const uint8_t> picture = blockIdx.z % 2 ? a.right : a.left;
   Census *const out = (Census *)(blockIdx.z % 2 ? a.census_right : a.census_left);
-  const SgmRows piece = a.piece[blockIdx.z / 2];
-  const int x0 = blockIdx.x * TILE_X, y0 = piece.first + blockIdx.y * TILE_Y;
-  for (int i = threadIdx.y * TILE_X + threadIdx.x; i < SPAN_X * SPAN_Y; i += TILE_X * THREADS_Y) {
-    const int x = rv_clamp(x0 + i % SPAN_X - RX, 0, a.width - 1);
-    const int y = rv_clamp(y0 + i / SPAN_X - RY, 0, a.height - 1);
-    tile[i / SPAN_X][i % SPAN_X] = picture.row(y)[x];
-  }
-  __syncthreads();
+  const SgmRows piece = blockIdx.z < 2 ? a.piece[0] : a.piece[1];
+  const int x = (int)blockIdx.x * TILE_X + (int)threadIdx.x * COLUMNS;
+  const int first = (int)blockIdx.y * TILE_Y + (int)threadIdx.y * ROWS;
+  const int rows = rv_min(ROWS, piece.count - first), y = piece.first + first;
+  if (x >= a.width || rows <= 0)
+    return;
+  /* load_inside may read three bytes more behind its columns. */
+  const bool inside = x >= RX && x - RX + SPAN + 3 <= a.width;
   CensusWindow window;
 #pragma unroll
-  for (int j = 0; j < WINDOW_Y; j++)
+  for (int j = 0; j < SPAN_Y; j++) {
+    const uint8_t *row = picture.row(rv_clamp(y + j - RY, 0, a.height - 1));
+    uint32_t word[SPAN_WORDS];
+    if (inside)
+      load_inside(row, x, word);
+    else
+      load_clamped(row, x, a.width, word);
+    split(word, window[j]);
+  }
 #pragma unroll
-    for (int i = 0; i <= 2 * RX; i++)
-      window[j][i] = tile[threadIdx.y * ROWS + j][threadIdx.x + i];
-  const int x = x0 + threadIdx.x, y = y0 + threadIdx.y * ROWS;
+  for (int r = 0; r < ROWS; r++) {
+    Census found[COLUMNS];
 #pragma unroll
-  for (int r = 0; r < ROWS; r++)
-    if (x < a.width && y + r < piece.first + piece.count)
-      out[(size_t)(y + r - piece.first + piece.to) * a.width + x] =
-          describe(window, r + RY, Census());
+    for (int c = 0; c < COLUMNS; c += 2)
+      describe(window, c, r + RY, found + c);
+    if (r < rows)
+      store(out + (size_t)(piece.to + first + r) * a.width + x, found, a.width - x);
+  }
 }
 
 template <typename Census>
@@ -105,7 +198,7 @@ static RvStatus census(const SgmCuda *work, const RvSgmConfig *config, const RvS
     most = rv_max(most, pieces[i].count);
   }
   const dim3 grid(rv_div_up(a.width, TILE_X), rv_div_up(most, TILE_Y), 2 * count);
-  census_kernel<Census><<<grid, dim3(TILE_X, THREADS_Y), 0, job->stream>>>(a);
+  census_kernel<Census><<<grid, dim3(32, WARPS), 0, job->stream>>>(a);
   RV_LAUNCHED(&config->log);
   return RV_OK;
 }
