@@ -97,7 +97,6 @@ size_t sgm_cuda_sweeps_states(const RvSgmConfig *config); /* bytes for a column 
 
 /* The same without diagonals (sgm_cuda_straight.cu). */
 RvStatus sgm_cuda_straight(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
-RvStatus sgm_cuda_straight_open(SgmCuda *work, const RvSgmConfig *config);
 
 /* Horizontal directions and winners, a block a row; with `check` the left-right check as well. */
 RvStatus sgm_cuda_rows(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,

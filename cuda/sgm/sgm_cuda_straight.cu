@@ -12,20 +12,33 @@ struct StraightArgs {
   uint32_t *sums;
   uint32_t *states; /* [sweep][x][words] */
   int sweeps;       /* 1: down alone */
-  int columns;      /* of a block */
   int row, rows;    /* of this launch, counted in the direction of the sweep */
   int set[2];       /* rows of these, the first ones, whose sums are set; by sweep */
   int skipped[2];   /* row of the picture that row 0 of the descriptors is, by sweep */
 };
 
-/* Threads a block may have, so that the registers suffice. */
-enum { STRAIGHT_THREADS = 512 };
+/* Columns of a block; its neighbours read nearly the same descriptors. More of them leave some
+ * multiprocessors with too much work. */
+enum { COLUMNS = 4 };
 
 /* Rows that are loaded ahead, as far as the registers suffice. */
 template <typename Census> static constexpr int straight_ahead(int k) {
   const int of_census = (int)(sizeof(Census) / sizeof(uint32_t)), row = (2 * k + 1) * of_census + k;
-  return row > 25 ? 1 : row > 16 ? 2 : row > 12 ? 3 : 4;
+  return row > 25 ? 1 : row > 16 ? 2 : row > 13 ? 3 : 4;
 }
+
+/* Brings lines into the L2 cache, a lane a line. */
+struct StraightAsk {
+  const char *line;
+  ptrdiff_t pitch;
+  int row; /* this lane's row */
+
+  __device__ __forceinline__ void ask(int from, int count) {
+    if (from + row < count)
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
+    line += pitch;
+  }
+};
 
 /* Smallest over the lanes of a group, in all of them. */
 template <int G> static __device__ __forceinline__ uint32_t straight_min(uint32_t v) {
@@ -104,7 +117,7 @@ template <bool PLAIN, typename Census, typename Sum> struct StraightPlace {
 /* A column in one sweep. Lanes that have no words do what lane 0 does, so that all hold words of
  * the path and the minimum needs no selection. */
 template <int G, int K, bool NARROW, typename Census> struct StraightColumn {
-  enum { AHEAD = straight_ahead<Census>(K) };
+  enum { AHEAD = straight_ahead<Census>(K), FAR = 9 }; /* rows loaded, asked for ahead */
   typedef StraightRow<K, NARROW, Census> Row;
   typedef typename StraightSum<NARROW>::Type Sum;
 
@@ -113,7 +126,7 @@ template <int G, int K, bool NARROW, typename Census> struct StraightColumn {
   uint32_t below_edge, above_edge; /* selectors of bytes, see step() */
   bool keeps;
   uint32_t l[K], beyond[K]; /* costs L of the row before; what they are beyond the pixel's costs */
-  uint32_t less;            /* the smallest of them, negative, in both halves */
+  uint32_t less;            /* minus the smallest of them, in both halves */
   uint32_t p1, p2, grey_before;
 
   __device__ __forceinline__ StraightColumn(const StraightArgs &args) : a(args) {
@@ -124,7 +137,7 @@ template <int G, int K, bool NARROW, typename Census> struct StraightColumn {
     dy = warp % a.sweeps ? -1 : 1;
     const int lane = (int)threadIdx.x % G, lanes = a.scene.words / K, own = lane < lanes ? lane : 0;
     const int column =
-        (int)blockIdx.x * a.columns + warp / a.sweeps * (32 / G) + (int)threadIdx.x % 32 / G;
+        (int)blockIdx.x * COLUMNS + warp / a.sweeps * (32 / G) + (int)threadIdx.x % 32 / G;
     x = rv_min(column, a.scene.width - 1);
     keeps = lane < lanes && column < a.scene.width;
     first_word = own * K;
@@ -236,6 +249,32 @@ template <int G, int K, bool NARROW, typename Census> struct StraightColumn {
       next.advance();
   }
 
+  /* Of AHEAD rows FAR after row `first`: the warp's sums, left pixels and candidates. */
+  template <bool ADD> __device__ __forceinline__ StraightAsk asker(int first) const {
+    enum { LINE = 128, BYTES = 32 * K * (int)sizeof(Sum), SUMS = (BYTES + LINE - 1) / LINE };
+    enum { LEFT = AHEAD * SUMS, RIGHT = LEFT + AHEAD, PIECES = (32 - RIGHT) / AHEAD };
+    const SgmScene &s = a.scene;
+    const int lane = (int)threadIdx.x % 32, left_x = __shfl_sync(SGM_WARP, x, 0);
+    const bool sum = lane < LEFT, left = !sum && lane < RIGHT;
+    const int n = sum ? lane : left ? (lane - LEFT) * PIECES : lane - RIGHT;
+    const int row = n / (sum ? SUMS : PIECES), piece = n % (sum ? SUMS : PIECES);
+    const ptrdiff_t y = (sweep ? s.height - 1 - first : first) + dy * (FAR + row);
+    const ptrdiff_t among = (y - a.skipped[sweep]) * s.width;
+    const int last = left_x - s.min_disparity - 2 * s.words + 1;
+    const int column = rv_clamp(last + piece * (LINE / (int)sizeof(Census)), 0, s.width - 1);
+    StraightAsk ask;
+    const size_t pixel = sum ? s.words * sizeof(Sum) : sizeof(Census);
+    const bool inside = !sum || (ADD && piece * LINE < (s.width - left_x) * (int)pixel);
+    ask.row = inside && row < AHEAD ? FAR + row : RV_MAX_SIDE; /* or never */
+    if (sum)
+      ask.line = (const char *)((Sum *)a.sums + (y * s.width + left_x) * s.words) + piece * LINE;
+    else
+      ask.line = (const char *)(left ? (const Census *)s.left + among + left_x
+                                     : (const Census *)s.right + among + column);
+    ask.pitch = dy * AHEAD * (ptrdiff_t)(s.width * pixel);
+    return ask;
+  }
+
   /* Rows `first` to first + count - 1 of the sweep; ADD: to the sums that are there. */
   template <bool PLAIN, bool ADD> __device__ __forceinline__ void walk(int first, int count) {
     StraightPlace<PLAIN, Census, Sum> next = place<PLAIN>(first);
@@ -253,12 +292,15 @@ template <int G, int K, bool NARROW, typename Census> struct StraightColumn {
         next.advance();
       }
     }
+    StraightAsk ask = asker<ADD>(first);
     int r = 0;
 #pragma unroll 1
-    for (; r + 2 * AHEAD <= count; r += AHEAD)
+    for (; r + 2 * AHEAD <= count; r += AHEAD) {
+      ask.ask(r, count);
 #pragma unroll
       for (int u = 0; u < AHEAD; u++)
         work<PLAIN, ADD>(ring[u], sums, true, next);
+    }
 #pragma unroll 1
     for (; r < count; r += AHEAD)
 #pragma unroll
@@ -275,7 +317,7 @@ template <int G, int K, bool NARROW, typename Census> struct StraightColumn {
 };
 
 template <int G, int K, bool NARROW, typename Census>
-static __global__ void __launch_bounds__(STRAIGHT_THREADS)
+static __global__ void __launch_bounds__(2 * COLUMNS * G, 256 / (COLUMNS * G))
     straight_kernel(const __grid_constant__ StraightArgs a) {
   StraightColumn<G, K, NARROW, Census> column(a);
   const bool plain = column.all_inside() && !a.scene.adaptive;
@@ -292,37 +334,31 @@ static __global__ void __launch_bounds__(STRAIGHT_THREADS)
   column.leave();
 }
 
-/* Lanes of a column. */
-static constexpr int straight_lanes(int words) {
-  return words <= 128 ? 16 : 32;
-}
-
 /* Picks lanes and words a lane. */
 #define SGM_FOR_STRAIGHT(words, G, K, ...)                                                         \
   do {                                                                                             \
     if ((words) <= 16) {                                                                           \
-      constexpr int G = straight_lanes(16), K = 1;                                                 \
+      constexpr int G = 16, K = 1;                                                                 \
       __VA_ARGS__;                                                                                 \
     } else if ((words) <= 32) {                                                                    \
-      constexpr int G = straight_lanes(32), K = 2;                                                 \
+      constexpr int G = 16, K = 2;                                                                 \
       __VA_ARGS__;                                                                                 \
     } else if ((words) <= 64) {                                                                    \
-      constexpr int G = straight_lanes(64), K = 4;                                                 \
+      constexpr int G = 16, K = 4;                                                                 \
       __VA_ARGS__;                                                                                 \
     } else if ((words) <= 128) {                                                                   \
-      constexpr int G = straight_lanes(128), K = 8;                                                \
+      constexpr int G = 16, K = 8;                                                                 \
       __VA_ARGS__;                                                                                 \
     } else {                                                                                       \
-      constexpr int G = straight_lanes(256), K = 8;                                                \
+      constexpr int G = 32, K = 8;                                                                 \
       __VA_ARGS__;                                                                                 \
     }                                                                                              \
   } while (0)
 
 template <int G, int K, bool NARROW, typename Census>
 static RvStatus launch(const RvSgmConfig *config, const StraightArgs &a, RvStream stream) {
-  const int warps = a.sweeps * rv_div_up(a.columns, 32 / G);
-  const int blocks = rv_div_up(a.scene.width, a.columns);
-  straight_kernel<G, K, NARROW, Census><<<blocks, 32 * warps, 0, stream>>>(a);
+  const int blocks = rv_div_up(a.scene.width, COLUMNS), threads = a.sweeps * COLUMNS * G;
+  straight_kernel<G, K, NARROW, Census><<<blocks, threads, 0, stream>>>(a);
   RV_LAUNCHED(&config->log);
   return RV_OK;
 }
@@ -343,7 +379,7 @@ RvStatus sgm_cuda_straight(const SgmCuda *work, const RvSgmConfig *config, const
   StraightArgs a = {};
   a.scene = sgm_cuda_scene(work, config, job);
   a.sums = work->sums, a.states = work->straight;
-  a.sweeps = config->paths == 2 ? 1 : 2, a.columns = work->strip;
+  a.sweeps = config->paths == 2 ? 1 : 2;
   const int most = all ? height : work->window / a.sweeps;
   /* The middle row of an odd height is set on the way down. */
   const int set[2] = {a.sweeps == 2 ? rv_div_up(height, 2) : height, height / 2};
@@ -360,20 +396,5 @@ RvStatus sgm_cuda_straight(const SgmCuda *work, const RvSgmConfig *config, const
       a.set[i] = rv_clamp(set[i] - a.row, 0, a.rows);
     RV_TRY(launch_any<false>(config, a, job->stream));
   }
-  return RV_OK;
-}
-
-/* Columns of a block: neighbours read nearly the same descriptors, so the columns are dealt out to
- * one block a multiprocessor, or a few where one may not have enough threads. */
-RvStatus sgm_cuda_straight_open(SgmCuda *work, const RvSgmConfig *config) {
-  const int sweeps = config->paths == 2 ? 1 : 2;
-  int device = 0, processors = 1;
-  RV_CU(&config->log, cudaGetDevice(&device));
-  RV_CU(&config->log, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  const int lanes = straight_lanes(config->disparities / 2);
-  const int unit = 32 / lanes, most = STRAIGHT_THREADS / (lanes * sweeps);
-  const int rounds = rv_div_up(config->width, processors * most);
-  const int columns = rv_div_up(config->width, processors * rounds);
-  work->strip = rv_div_up(columns, unit) * unit;
   return RV_OK;
 }

@@ -476,7 +476,7 @@ static RvStatus open_slanted(SgmCuda *work, const RvSgmConfig *config) {
 RvStatus sgm_cuda_sweeps_open(SgmCuda *work, const RvSgmConfig *config) {
   const int words = config->disparities / 2;
   if (config->paths != 8)
-    return sgm_cuda_straight_open(work, config);
+    return RV_OK;
   if (config->cost == RV_SGM_CENSUS)
     SGM_FOR_SWEEP(words, G, K, return (open_slanted<G, K, uint64_t>(work, config)));
   else
