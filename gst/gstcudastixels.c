@@ -177,6 +177,9 @@ static const GstRvSetting rows[] = {
     PRIOR("sky-on-ground", "Cost of sky on top of ground, nat", 0, transition[2][0]),
     PRIOR("sky-on-object", "Cost of sky on top of an object, nat", 0, transition[2][1]),
     PRIOR("sky-on-sky", "Cost of sky on top of sky, nat", 0, transition[2][2]),
+    PRIOR("ground-first", "Cost of ground as a column's lowest stixel, nat", 0, first[0]),
+    PRIOR("object-first", "Cost of an object as a column's lowest stixel, nat", 8, first[1]),
+    PRIOR("sky-first", "Cost of sky as a column's lowest stixel, nat", 8, first[2]),
     GST_RV_DISPARITY_SCALE_SETTING(offsetof(Settings, scale)),
 };
 static const GstRvSettings properties = {rows, G_N_ELEMENTS(rows), PROP_TABLE};

@@ -36,6 +36,7 @@ void rv_stixels_config_init(RvStixelsConfig *config) {
       .gap_minus = {1, 1},
       .gap_plus = {1, 1},
       .transition = {[RV_STIXEL_GROUND] = {0, 2, 20}, [RV_STIXEL_OBJECT] = {0, 0, 5}},
+      .first = {0, 8, 8},
       .semantic_weight = 1,
   };
   for (int k = 0; k < RV_STIXELS_SEMANTICS_MAX; k++)
@@ -63,6 +64,7 @@ static RvStatus check_priors(const RvStixelsConfig *c) {
   RV_TRY(within(log, "p_out", c->p_out, 0.001, 0.9));
   for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
     RV_TRY(within(log, "sigma", c->sigma[k], RV_STIXELS_SIGMA_MIN, RV_STIXELS_SIGMA_MAX));
+    RV_TRY(within(log, "first", c->first[k], 0, RV_STIXELS_PRIOR_MAX));
     for (int below = 0; below < RV_STIXELS_CLASSES; below++)
       RV_TRY(within(log, "transition", c->transition[k][below], 0, RV_STIXELS_PRIOR_MAX));
   }

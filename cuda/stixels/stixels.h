@@ -133,8 +133,9 @@ typedef struct RvStixelsConfig {
   double transition[RV_STIXELS_CLASSES][RV_STIXELS_CLASSES]; /* [class][class below], nat, 0..1000;
                                                               * 0, but ground on object 2, ground on
                                                               * sky 20, object on sky 5 */
-  int semantics;          /* number of semantic classes, 0..32; 0 */
-  double semantic_weight; /* w_l of (4.2), in steps of 1/256, 0..100; 1 */
+  double first[RV_STIXELS_CLASSES]; /* nat of a column's lowest stixel by class, 0..1000; 0, 8, 8 */
+  int semantics;                    /* number of semantic classes, 0..32; 0 */
+  double semantic_weight;           /* w_l of (4.2), in steps of 1/256, 0..100; 1 */
   uint8_t semantic_structure[RV_STIXELS_SEMANTICS_MAX]; /* RvStixelClass of each; object */
   int threads;                                          /* CPU engine, 0 = all; 0 */
   RvLog log;                                            /* silent */

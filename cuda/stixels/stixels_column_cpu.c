@@ -119,10 +119,12 @@ static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
   const int32_t own = own_cost(c, structure, bottom, top, &plane, &semantic);
   const int mu = rv_stixels_value(&plane, 0);
   const int32_t next = rv_stixels_value(&plane, top + 1 - bottom);
-  if (bottom == 0 && own <= best->cost)
-    *best = (RvStixelsBest){.cost = own, .next = next};
-  if (bottom == 0)
+  if (bottom == 0) {
+    const int32_t cost = own + c->model->first[structure];
+    if (cost <= best->cost)
+      *best = (RvStixelsBest){.cost = cost, .next = next};
     return;
+  }
   for (int below = 0; below < RV_STIXELS_CLASSES; below++) {
     const RvStixelsBest *last = &c->best[bottom - 1][below];
     if (last->cost >= RV_STIXELS_INFINITE)
@@ -141,7 +143,7 @@ static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
 /* Once it is known what ends below `bottom`. */
 static void note_least(RvStixelsColumn *c, int bottom) {
   for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
-    int32_t least = bottom > 0 ? RV_STIXELS_INFINITE : 0;
+    int32_t least = bottom > 0 ? RV_STIXELS_INFINITE : c->model->first[k];
     for (int below = 0; bottom > 0 && below < RV_STIXELS_CLASSES; below++) {
       const int32_t cost = c->best[bottom - 1][below].cost;
       if (cost < RV_STIXELS_INFINITE)

@@ -41,6 +41,8 @@ static const RvContractField fields[] = {
     PRIOR_FIELD(transition[0][0]),
     PRIOR_FIELD(transition[1][2]),
     PRIOR_FIELD(transition[2][2]),
+    PRIOR_FIELD(first[0]),
+    PRIOR_FIELD(first[2]),
     REAL_FIELD(camera.focal, LIST(-1, 1000001), LIST(0, 1e6)),
     REAL_FIELD(camera.cy, LIST(-1000001, 1000001), LIST(-1e6, 1e6)),
     REAL_FIELD(camera.doffs, LIST(-10001, 10001), LIST(-1e4, 1e4)),

@@ -68,8 +68,9 @@ static __device__ __forceinline__ Begin begin_after(const RvStixelsModel &m, con
 }
 
 /* In row 0. */
-static __device__ __forceinline__ Begin begin_first() {
-  return {OUT_OF_REACH, 0, OUT_OF_REACH, OUT_OF_REACH, 0, 0, {0, 0}};
+static __device__ __forceinline__ Begin begin_first(const RvStixelsModel &m) {
+  return {OUT_OF_REACH,    m.first[GROUND], OUT_OF_REACH, OUT_OF_REACH,
+          m.first[OBJECT], m.first[SKY],    {0, 0}};
 }
 
 /* The least cost up to a stixel of a class (3.25, 4.9); mu: its plane's. */
@@ -346,7 +347,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
   if (KIND == RV_STIXELS_CONSTANT)
     sum_costs(m, c);
   if (threadIdx.x == 0)
-    c.begin[0] = begin_first();
+    c.begin[0] = begin_first(m);
   __syncthreads();
   settle_all<KIND, USUAL>(m, c, desk);
   RvStixel *records = rv_stixels_has_records(&m) && out.list.stixels ? (RvStixel *)desk : NULL;

@@ -321,7 +321,7 @@ static __device__ __forceinline__ int32_t begin_of(const RvStixelsModel &m, int 
                                                    int bottom, const int32_t last[3]) {
   const int32_t a = last[0] + m.transition[structure][0], b = last[1] + m.transition[structure][1];
   const int32_t c = last[2] + m.transition[structure][2];
-  return (bottom > 0 ? rv_min(rv_min(a, b), c) : 0) + m.fixed_cost[structure];
+  return (bottom > 0 ? rv_min(rv_min(a, b), c) : m.first[structure]) + m.fixed_cost[structure];
 }
 
 /* The least of three, of equals the first. */
@@ -515,7 +515,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
   place_rows(m, p, work.table);
   if (threadIdx.x == 0) {
     p.begin[0].from[0] = p.begin[0].from[1] = OUT_OF_REACH;
-    p.begin[0].from[2] = p.own[SKY] - m.transition[OBJECT][SKY];
+    p.begin[0].from[2] = m.fixed_cost[OBJECT] + m.first[OBJECT];
     p.begin[0].mu[1] = 0;
   }
   __syncthreads();

@@ -58,6 +58,7 @@ typedef struct RvStixelsModel {
   RvStixelsStep gravity[2], gap[2];    /* [difference > 0] */
   RvStixelsStep ordering;
   int32_t transition[3][3];
+  int32_t first[3];           /* of the lowest stixel */
   int semantics;              /* semantic classes, in places: by structural class, then number */
   int semantic_first[4];      /* place of the first of each structural class, and the end */
   uint8_t semantic_class[32]; /* class at a place */

@@ -40,6 +40,7 @@ static void set_priors(const RvStixelsConfig *c, RvStixelsModel *m) {
   m->ordering = step_of(&c->ordering);
   for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
     m->fixed[k] = c->complexity * RV_STIXELS_COST_STEPS;
+    m->first[k] = steps(c->first[k]);
     for (int below = 0; below < RV_STIXELS_CLASSES; below++)
       m->transition[k][below] = steps(c->transition[k][below]);
   }

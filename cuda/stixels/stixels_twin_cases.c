@@ -267,6 +267,8 @@ void stixels_twin_column(StixelsTwin *t, const RvStixelsConfig *config,
       for (int k = 0; k < RV_STIXELS_CLASSES; k++)
         if (!may_cut(t, config, bottom) || !may_cut(t, config, top + 1))
           t->own[bottom][top][k] = RV_STIXELS_INFINITE;
+        else if (bottom == 0)
+          t->own[0][top][k] = rv_stixels_add(t->own[0][top][k], t->setup.model.first[k]);
 }
 
 /* Prior of stixel k from `bottom` to `top` on the one of class `below` that began at `first`. */
@@ -502,8 +504,8 @@ double stixels_twin_energy(const StixelsTwin *t, const RvStixelsConfig *c, const
         c->model == RV_STIXELS_SLANTED_FAST ? 0.0005 : 0.012 / c->sigma[list[k].structure];
     *slack += 0.002 + cell * (top - bottom + 1);
     *slack += t->is_semantic ? 0.004 * c->semantic_weight * (top - bottom + 1) : 0;
-    if (k > 0)
-      sum += pair_energy(c, &list[k], &list[k - 1], bottom, slack);
+    sum +=
+        k > 0 ? pair_energy(c, &list[k], &list[k - 1], bottom, slack) : c->first[list[0].structure];
   }
   return sum;
 }
