@@ -39,7 +39,15 @@ static __device__ __forceinline__ void sgm_copy(uint32_t (&to)[N], const uint32_
     to[i] = from[i];
 }
 
-/* Costs of K words as a byte a candidate. */
+/* a + (b << SHIFT) as a multiplication: on the pipe that has nothing else to do here. */
+template <int SHIFT>
+static __device__ __forceinline__ uint32_t sgm_shift_add(uint32_t b, uint32_t a) {
+  uint32_t sum;
+  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(b), "n"(1 << SHIFT), "r"(a));
+  return sum;
+}
+
+/* Costs of K words as a byte a candidate: pairs of words interleaved. */
 template <int K>
 static __device__ __forceinline__ void sgm_store_bytes(uint16_t *at, const uint32_t (&cost)[K]) {
   if constexpr (K == 1) {
@@ -48,7 +56,7 @@ static __device__ __forceinline__ void sgm_store_bytes(uint16_t *at, const uint3
     uint32_t v[K / 2];
 #pragma unroll
     for (int j = 0; j < K / 2; j++)
-      v[j] = __byte_perm(cost[2 * j], cost[2 * j + 1], 0x6420);
+      v[j] = sgm_shift_add<8>(cost[2 * j + 1], cost[2 * j]);
     sgm_store<K / 2>((uint32_t *)at, v);
   }
 }
@@ -67,7 +75,7 @@ static __device__ __forceinline__ void sgm_unpack_bytes(uint32_t (&cost)[K],
                                                         const uint32_t (&v)[(K + 1) / 2]) {
 #pragma unroll
   for (int j = 0; j < K; j++)
-    cost[j] = __byte_perm(v[j / 2], 0, j % 2 ? 0x4342 : 0x4140);
+    cost[j] = __byte_perm(v[j / 2], 0, K == 1 ? 0x4140 : j % 2 ? 0x4341 : 0x4240);
 }
 
 /* A path along the row; words as in sgm_cuda_path.cuh, K a lane. FULL: no lane is idle. */
@@ -177,8 +185,8 @@ template <int K, typename Census> struct RowFeed {
   __device__ __forceinline__ void costs(int u, uint32_t (&cost)[K]) const {
 #pragma unroll
     for (int j = 0; j < K; j++)
-      cost[j] = __byte_perm(sgm_hamming(left[u], low[K + u - j]),
-                            sgm_hamming(left[u], high[K + u - j]), 0x5410);
+      cost[j] = sgm_shift_add<16>(sgm_hamming(left[u], high[K + u - j]),
+                                  sgm_hamming(left[u], low[K + u - j]));
   }
 
   /* Costs of the pixel after the v-th of the unit in direction DX. */

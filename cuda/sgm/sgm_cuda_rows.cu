@@ -3,73 +3,18 @@
  *
  * The row is cut in segments. One warp walks from the left to the middle, one from the right end to
  * the middle, both note their state before every segment. Then each goes on through the other's
- * half, with two more warps to help: one, a turn ahead, walks the next segment the other way from
- * the noted state and leaves costs of pixels and path in a slot; one, a turn behind, adds the sums
- * of the other directions and finds the winners of the segment that is done. So each path is exact
- * and the row costs as many steps as it has pixels.
+ * half, adds its costs and the sums of the other directions to a slot, and has two more warps to
+ * help: one, a turn ahead, walks the next segment the other way from the noted state and leaves
+ * costs of pixels and path in the slot; one, a turn behind, finds the winners of the segment that
+ * is done. So each path is exact and the row costs as many steps as it has pixels.
  *
  * Columns in here are those of the picture plus `shift`: the last segment ends with the row, and
  * the first starts with up to SEGMENT - 1 columns of padding that match everywhere at no cost. A
  * path that comes through them is as if it had just started, one that ends in them harms nothing,
  * so no step has to ask whether it is inside. */
-#include "sgm_cuda.h"
-#include "sgm_cuda_cost.cuh"
+#include "sgm_cuda_row_memory.cuh"
 #include "sgm_cuda_row_path.cuh"
 #include "sgm_cuda_winner.cuh"
-
-enum { GROUP = 32, BLOCK = 192, SEGMENT = 16, SLOTS = 3, COST_SLOTS = 2, PAD = 8 };
-/* What a warp does; pair 0 (warps 0 to 2) works in the right half, pair 1 in the left one. */
-enum { WALK = 0, FILL, JUDGE, ROLES };
-/* The judge's lanes a pixel, pixels at once, times that in a segment, and turns after which every
- * lane has a pixel to write. */
-enum { JUDGE_LANES = 8, JUDGED = 32 / JUDGE_LANES, GROUPS = SEGMENT / JUDGED };
-enum { TOGETHER = JUDGE_LANES / GROUPS };
-
-struct RowArgs {
-  SgmScene scene;
-  const uint32_t *sums; /* of all other directions */
-  SgmRaster<uint16_t> winner, right, found;
-  SgmRaster<uint8_t> sureness;
-  int both;         /* 0: left to right only */
-  int narrow_notes; /* states L + 1 fit 8 bits */
-  int uniqueness, subpixel, confidence;
-  int max_lr_diff;  /* -1: no left-right check */
-  uint16_t *volume; /* tests: the whole sums, [y][x][k]; or NULL */
-};
-
-static __host__ __device__ int row_segments(int width) {
-  return rv_div_up(width, SEGMENT);
-}
-
-/* The block's shared memory. A slot is the buffer of one segment. Descriptors are loaded up to PAD
- * columns ahead, over the ends of the row. */
-template <typename Census> struct RowShared {
-  void *notes;      /* [segment][words]: states, a word or (narrow) half a word each */
-  uint32_t *buffer; /* [pair][slot][pixel][words] */
-  uint16_t *costs;  /* [pair][cost slot][pixel][words]: a byte a candidate */
-  uint32_t *keys;   /* [x - k + disparities - 1]: best key of a right pixel */
-  Census *right;    /* [x - k + disparities]: its descriptor */
-  Census *left;     /* [x] */
-  uint16_t *p2;     /* [x]: P2 between x - 1 and x; none when it is not adaptive */
-
-  static __host__ __device__ size_t place(RowShared *m, char *base, const SgmScene &s, int narrow) {
-    const size_t segments = row_segments(s.width), row = segments * SEGMENT;
-    size_t used = 0;
-    const auto take = [&](size_t bytes) {
-      char *at = base + used;
-      used += (bytes + 15) & ~(size_t)15;
-      return at;
-    };
-    m->notes = take((narrow ? sizeof(uint16_t) : sizeof(uint32_t)) * s.words * segments);
-    m->buffer = (uint32_t *)take(sizeof(uint32_t) * s.words * SEGMENT * 2 * SLOTS);
-    m->costs = (uint16_t *)take(sizeof(uint16_t) * s.words * SEGMENT * 2 * COST_SLOTS);
-    m->keys = (uint32_t *)take(sizeof(uint32_t) * (row + 2 * s.words));
-    m->right = (Census *)take(sizeof(Census) * (row + 2 * s.words + 2 * PAD)) + PAD;
-    m->left = (Census *)take(sizeof(Census) * (row + 2 * PAD)) + PAD;
-    m->p2 = (uint16_t *)take(sizeof(uint16_t) * (s.adaptive ? row + 2 : 0));
-    return used;
-  }
-};
 
 /* Everything a warp needs to know about its row. FULL: no lane is idle, words = 32 K. */
 template <int K, bool FULL, typename Census> struct Row {
@@ -93,6 +38,7 @@ template <int K, bool FULL, typename Census> struct Row {
   }
 
   __device__ __forceinline__ int words() const { return FULL ? 32 * K : a.scene.words; }
+  __device__ __forceinline__ int pitch() const { return words() + GAP; }
 
   /* Descriptors, keys and P2; from then on the maps may take the place of the descriptors. */
   __device__ void prepare() const {
@@ -106,18 +52,26 @@ template <int K, bool FULL, typename Census> struct Row {
       m.right[t] = right[rv_clamp(t - 2 * words() - shift - s.min_disparity, 0, s.width - 1)];
     for (int t = (int)threadIdx.x; t < span; t += BLOCK)
       m.keys[t] = 0xffffffffu;
-    for (int x = (int)threadIdx.x; x < (s.adaptive ? row + 2 : 0); x += BLOCK) {
-      const int here = rv_clamp(x - shift, 0, s.width - 1);
-      m.p2[x] = (uint16_t)rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient, s.grey.row(y)[here],
-                                            s.grey.row(y)[rv_max(here - 1, 0)]);
-    }
+    for (int x = (int)threadIdx.x; x < (s.adaptive ? row : PAD); x += BLOCK)
+      m.p2[0][x] = penalty(x - 1, x), m.p2[1][x] = penalty(x, x + 1);
+  }
+
+  /* P2 between neighbouring columns, anything where one of them is not in the picture. */
+  __device__ uint32_t penalty(int x0, int x1) const {
+    const SgmScene &s = a.scene;
+    const uint8_t *grey = s.grey.row(y);
+    const int last = s.width - 1;
+    return 0x10001u * (s.adaptive ? rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient,
+                                                      grey[rv_clamp(x1 - shift, 0, last)],
+                                                      grey[rv_clamp(x0 - shift, 0, last)])
+                                  : s.p2);
   }
 
   /* Segment that pair 0 (right half) or 1 (left half) takes in turn i < turns(pair). */
   __device__ int turn(int pair, int i) const { return pair ? middle - 1 - i : middle + i; }
   __device__ int turns(int pair) const { return pair ? middle : segments - middle; }
   __device__ uint32_t *slot(int pair, int i) const {
-    return m.buffer + (size_t)(SLOTS * pair + i % SLOTS) * SEGMENT * words();
+    return m.buffer + (size_t)(SLOTS * pair + i % SLOTS) * SEGMENT * pitch();
   }
   __device__ uint16_t *cost_slot(int pair, int i) const {
     return m.costs + (size_t)(COST_SLOTS * pair + i % COST_SLOTS) * SEGMENT * words();
@@ -132,22 +86,28 @@ template <int K, bool FULL, typename Census> struct Row {
   __device__ void *note_at(int segment) const {
     return (char *)m.notes + (size_t)segment * words() * (a.narrow_notes ? 2 : 4);
   }
-  __device__ uint32_t sums_offset(int x) const { return (uint32_t)((x - shift) * words()); }
   __device__ const uint32_t *row_sums() const {
     return a.sums + (size_t)y * a.scene.width * words();
   }
 
-  /* P2 of the steps into the STEPS columns from x on in direction DX. */
-  template <int DX> __device__ __forceinline__ void penalties(int x, uint32_t (&p2)[STEPS]) const {
-#pragma unroll
-    for (int u = 0; u < STEPS; u++)
-      p2[u] = (uint32_t)a.scene.p2 * 0x10001u;
-    if (a.scene.adaptive) {
-#pragma unroll
-      for (int u = 0; u < STEPS; u++)
-        p2[u] = m.p2[x + u + (DX < 0)] * 0x10001u;
+  /* P2 of the steps into the units from x on in direction DX. */
+  template <int DX> struct Penalties {
+    const uint32_t *at;
+    int step;
+    uint32_t p2[STEPS];
+
+    __device__ __forceinline__ Penalties(const Row &row, int x)
+        : at(row.m.p2[DX < 0] + (row.a.scene.adaptive ? x : 0)),
+          step(row.a.scene.adaptive ? DX * STEPS : 0) {
+      sgm_row_load<STEPS>(p2, at);
     }
-  }
+    __device__ __forceinline__ void load() {
+      if (step)
+        sgm_row_load<STEPS>(p2, at);
+      at += step;
+    }
+    __device__ __forceinline__ uint32_t of(int v) const { return p2[DX > 0 ? v : STEPS - 1 - v]; }
+  };
 
   template <int DX> static __device__ int first_unit(int segment) {
     return segment * SEGMENT + (DX > 0 ? 0 : SEGMENT - STEPS);
@@ -158,22 +118,21 @@ template <int K, bool FULL, typename Census> struct Row {
     const int from = DX > 0 ? 0 : segments - 1, to = DX > 0 ? middle : middle - 1;
     if (from == to)
       return;
-    int x = first_unit<DX>(from);
+    const int x = first_unit<DX>(from);
+    Penalties<DX> penalties(*this, x);
     Feed feed;
     uint32_t cost[K];
     start<DX>(feed, x, path, cost);
     for (int s = from; s != to; s += DX) {
       path.note(note_at(s), a.narrow_notes);
 #pragma unroll 1
-      for (int i = 0; i < SEGMENT; i += STEPS, x += DX * STEPS) {
-        uint32_t p2[STEPS];
-        penalties<DX>(x, p2);
+      for (int i = 0; i < SEGMENT; i += STEPS) {
+        penalties.load();
 #pragma unroll
         for (int v = 0; v < STEPS; v++) {
-          const int u = DX > 0 ? v : STEPS - 1 - v;
           uint32_t next[K];
           feed.template next<DX>(v, next);
-          path.step(cost, p2[u]);
+          path.step(cost, penalties.of(v));
           sgm_copy<K>(cost, next);
         }
       }
@@ -182,29 +141,28 @@ template <int K, bool FULL, typename Census> struct Row {
 
   /* The other direction: its costs into the slot, and those of the pixels. */
   template <int DX> __device__ void fill(int pair, Path &path) const {
-    const int words = this->words(), at = (DX > 0 ? 0 : SEGMENT - 1) * words + path.first_word;
+    const int from = DX > 0 ? 0 : SEGMENT - 1;
     Feed feed;
     uint32_t cost[K];
     if (turns(pair) > 0)
       resume<DX>(turn(pair, 0), feed, path, cost);
     for (int i = 0; i < turns(pair); i++) {
-      uint32_t *out = slot(pair, i) + at;
-      uint16_t *cost_out = cost_slot(pair, i) + at;
-      int x = first_unit<DX>(turn(pair, i));
+      uint32_t *out = slot(pair, i) + from * pitch() + path.first_word;
+      uint16_t *cost_out = cost_slot(pair, i) + from * words() + path.first_word;
+      Penalties<DX> penalties(*this, first_unit<DX>(turn(pair, i)));
 #pragma unroll 1
-      for (int n = 0; n < SEGMENT; n += STEPS, x += DX * STEPS) {
-        uint32_t p2[STEPS];
-        penalties<DX>(x, p2);
+      for (int n = 0; n < SEGMENT; n += STEPS) {
+        penalties.load();
 #pragma unroll
         for (int v = 0; v < STEPS; v++) {
           uint32_t next[K];
           feed.template next<DX>(v, next);
           if (path.active)
             sgm_store_bytes<K>(cost_out, cost);
-          path.step(cost, p2[DX > 0 ? v : STEPS - 1 - v]);
+          path.step(cost, penalties.of(v));
           if (path.active)
             sgm_store<K>(out, path.l);
-          out += DX * words, cost_out += DX * words;
+          out += DX * pitch(), cost_out += DX * words();
           sgm_copy<K>(cost, next);
         }
       }
@@ -238,57 +196,80 @@ template <int K, bool FULL, typename Census> struct Row {
   __device__ void clear(int pair, int i) const {
     __syncwarp();
 #pragma unroll 1
-    for (int w = (int)threadIdx.x % 32; w < SEGMENT * words(); w += 32)
+    for (int w = (int)threadIdx.x % 32; w < SEGMENT * pitch(); w += 32)
       slot(pair, i)[w] = Path::ONE;
   }
 
   /* Brings a segment's sums into the L2 cache. */
   __device__ void ask_for(int s) const {
-    const int first = rv_max(s * SEGMENT, shift), bytes = 4 * words();
-    const char *at = (const char *)(row_sums() + sums_offset(first));
-#pragma unroll 1
-    for (int b = 128 * ((int)threadIdx.x % 32); b < ((s + 1) * SEGMENT - first) * bytes;
-         b += 128 * 32)
-      asm volatile("prefetch.global.L2 [%0];" ::"l"(at + b));
+    enum { LINE = 128 };
+    const int end = SEGMENT * 4 * words(), skip = (s * SEGMENT - shift) * 4 * words();
+    const char *at = (const char *)row_sums() + skip;
+#pragma unroll
+    for (int n = 0; n < (SEGMENT * K + 31) / 32; n++) {
+      const int b = LINE * ((int)threadIdx.x % 32 + 32 * n);
+      if (b < end && skip + b >= 0)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(at + b));
+    }
   }
 
-  /* Second half of the way: adds this path's costs to those in the slot. */
+  /* Second half of the way: adds this path's costs and the sums of the other directions, which are
+   * loaded a unit ahead, to those in the slot. */
   template <int DX> __device__ void consume(int pair, Path &path) const {
-    const int words = this->words();
+    const int words = this->words(), from = DX > 0 ? 0 : SEGMENT - 1;
+    int x = turn(pair, 0) * SEGMENT + from;
+    const uint32_t *others_at = row_sums() + (x - shift) * words + path.first_word;
+    uint32_t others[STEPS][K] = {};
+    /* Units end with the row, so only its start can be within one. */
+    const auto inside = [&] { return x - shift < a.scene.width ? x - shift : -SEGMENT; };
+    const auto load = [&](int first, int v) {
+      if (first >= -v * DX)
+        sgm_load<K>(others[v], others_at + v * DX * words);
+    };
+    if (turns(pair) > 0) {
+#pragma unroll
+      for (int v = 0; v < STEPS; v++)
+        load(inside(), v);
+    }
     end_turn(pair);
     for (int i = 0; i < turns(pair); i++) {
-      int x = first_unit<DX>(turn(pair, i));
-      const int at = (DX > 0 ? 0 : SEGMENT - 1) * words + path.first_word;
-      uint32_t *out = slot(pair, i) + at;
-      const uint16_t *costs = cost_slot(pair, i) + at;
+      Penalties<DX> penalties(*this, first_unit<DX>(turn(pair, i)));
+      uint32_t *out = slot(pair, i) + from * pitch() + path.first_word;
+      const uint16_t *costs = cost_slot(pair, i) + from * words + path.first_word;
       uint32_t bytes[STEPS][(K + 1) / 2];
 #pragma unroll
       for (int v = 0; v < STEPS; v++)
         sgm_load_bytes<K>(bytes[v], costs + v * DX * words);
 #pragma unroll 1
-      for (int n = 0; n < SEGMENT; n += STEPS, x += DX * STEPS) {
-        uint32_t p2[STEPS], cost[K], sum[K];
-        penalties<DX>(x, p2);
-        costs += STEPS * DX * words;
+      for (int n = 0; n < SEGMENT; n += STEPS) {
+        uint32_t cost[K], sum[K];
+        penalties.load();
+        costs += STEPS * DX * words, x += STEPS * DX, others_at += STEPS * DX * words;
+        const int first = inside();
 #pragma unroll
         for (int v = 0; v < STEPS; v++) {
           sgm_load<K>(sum, out);
           sgm_unpack_bytes<K>(cost, bytes[v]);
           if (n + STEPS < SEGMENT)
             sgm_load_bytes<K>(bytes[v], costs + v * DX * words);
-          path.step(cost, p2[DX > 0 ? v : STEPS - 1 - v]);
+          path.step(cost, penalties.of(v));
 #pragma unroll
           for (int j = 0; j < K; j++)
-            sum[j] += path.l[j];
+            sum[j] += path.l[j] + others[v][j];
+          load(first, v);
           if (path.active)
             sgm_store<K>(out, sum);
-          out += DX * words;
+          out += DX * pitch();
         }
       }
       end_turn(pair);
     }
     end_turn(pair);
   }
+
+  /* Sums in the slots are too large by the ones of two states, and still below 2^16 as p2 is at
+   * most 8000: see sgm.h. */
+  enum { BIAS = 2 };
 
   /* A judge's pixel; all of its lanes know the same. */
   struct Verdict {
@@ -298,23 +279,23 @@ template <int K, bool FULL, typename Census> struct Row {
 
   /* Winners of the segments whose horizontal paths are done */
   __device__ void judge(int pair) const {
-    const int words = this->words(), lane = (int)threadIdx.x % 32, part = lane % JUDGE_LANES;
-    JudgeFeed feed(*this, pair);
+    const int lane = (int)threadIdx.x % 32, part = lane % JUDGE_LANES;
     end_turn(pair);
-    feed.load();
     end_turn(pair);
     Verdict kept = {};
     for (int i = 0; i < turns(pair); i++) {
       int x = turn(pair, i) * SEGMENT + lane / JUDGE_LANES, to = i % TOGETHER * GROUPS;
-      uint32_t *at = slot(pair, i) + lane / JUDGE_LANES * words;
+      uint32_t *at = slot(pair, i) + lane / JUDGE_LANES * pitch();
 #pragma unroll 1
       for (int g = 0; g < GROUPS; g += BATCH) {
         Verdict v[BATCH];
+        uint4 sums[BATCH][K];
 #pragma unroll
         for (int b = 0; b < BATCH; b++)
-          v[b].key = complete(x + b * JUDGED, at + b * JUDGED * words, feed.sum[b]);
-        feed.advance(g + BATCH == GROUPS);
-        feed.load();
+          take(sums[b], at + b * JUDGED * pitch());
+#pragma unroll
+        for (int b = 0; b < BATCH; b++)
+          v[b].key = offer(sums[b], x + b * JUDGED);
         find_keys(v);
         __syncwarp();
         if (a.volume)
@@ -326,7 +307,7 @@ template <int K, bool FULL, typename Census> struct Row {
         for (int b = 0; b < BATCH; b++)
           if (part == to + b)
             kept = v[b];
-        x += BATCH * JUDGED, at += BATCH * JUDGED * words, to += BATCH;
+        x += BATCH * JUDGED, at += BATCH * JUDGED * pitch(), to += BATCH;
       }
       if (i % TOGETHER == TOGETHER - 1 || i + 1 == turns(pair))
         write(pair, i, kept);
@@ -343,46 +324,21 @@ template <int K, bool FULL, typename Census> struct Row {
       write_pixel(x, v);
   }
 
-  /* Lane's pieces of four words of the sums of the other directions, a batch ahead. */
-  struct JudgeFeed {
-    const Row &row;
-    const uint32_t *from;
-    int x, turn_step; /* column in the picture; from one segment's end to the next one's start */
-    uint4 sum[BATCH][K] = {};
-
-    __device__ __forceinline__ JudgeFeed(const Row &r, int pair) : row(r) {
-      const int lane = (int)threadIdx.x % 32;
-      x = row.turn(pair, 0) * SEGMENT + lane / JUDGE_LANES - row.shift;
-      from = row.row_sums() + x * row.words() + 4 * (lane % JUDGE_LANES);
-      turn_step = pair ? -2 * SEGMENT : 0;
-    }
-    __device__ __forceinline__ void advance(bool turn_ends) {
-      const int step = BATCH * JUDGED + (turn_ends ? turn_step : 0);
-      x += step, from += step * row.words();
-    }
-    __device__ __forceinline__ void load() {
-#pragma unroll
-      for (int b = 0; b < BATCH; b++)
-        if ((unsigned)(x + b * JUDGED) < (unsigned)row.a.scene.width)
-#pragma unroll
-          for (int p = 0; p < K; p++)
-            if (row.has_piece(p))
-              sum[b][p] = __ldcs((const uint4 *)(from + b * JUDGED * row.words()) + 8 * p);
-    }
-  };
-
-  static __device__ __forceinline__ uint4 plus(uint4 v, uint4 w) {
-    constexpr uint32_t ONES = 2 * Path::ONE; /* states are L + 1 */
-    return make_uint4(v.x + w.x - ONES, v.y + w.y - ONES, v.z + w.z - ONES, v.w + w.w - ONES);
-  }
   __device__ __forceinline__ bool has_piece(int p) const {
     return FULL || 4 * ((int)threadIdx.x % JUDGE_LANES) + 32 * p < words();
   }
 
-  /* Completes the pixel's sums, offers them to the right pixels, finds this lane's best key. What
-   * pixels of the padding offer goes to right pixels that do not exist. */
-  __device__ __forceinline__ uint32_t complete(int x, uint32_t *sums,
-                                               const uint4 (&others)[K]) const {
+  /* Lane's pieces of four words of a pixel's sums. */
+  __device__ __forceinline__ void take(uint4 (&sums)[K], const uint32_t *at) const {
+#pragma unroll
+    for (int p = 0; p < K; p++)
+      if (has_piece(p))
+        sums[p] = ((const uint4 *)at)[(int)threadIdx.x % JUDGE_LANES + 8 * p];
+  }
+
+  /* Offers the pixel's sums to the right pixels, finds this lane's best key. What pixels of the
+   * padding offer goes to right pixels that do not exist. */
+  __device__ __forceinline__ uint32_t offer(const uint4 (&sums)[K], int x) const {
     const int words = this->words(), q = 4 * ((int)threadIdx.x % JUDGE_LANES);
     uint32_t *low = m.keys + x + 2 * words - 1 - q, *high = low - words;
     uint32_t key = 0xffffffffu;
@@ -390,10 +346,7 @@ template <int K, bool FULL, typename Census> struct Row {
     for (int p = 0; p < K; p++) {
       if (!has_piece(p))
         continue;
-      uint4 *at = (uint4 *)(sums + q) + 8 * p;
-      const uint4 all = plus(*at, others[p]);
-      const uint32_t w[4] = {all.x, all.y, all.z, all.w};
-      *at = all;
+      const uint32_t w[4] = {sums[p].x, sums[p].y, sums[p].z, sums[p].w};
 #pragma unroll
       for (int j = 0; j < 4; j++) {
         const int n = 32 * p + j;
@@ -422,7 +375,7 @@ template <int K, bool FULL, typename Census> struct Row {
 #pragma unroll
     for (int b = 0; b < BATCH; b++) {
       const int k = (int)(v[b].key & 0xffffu) + part - 1;
-      uint16_t *at = halves + b * JUDGED * 2 * words + (k < words ? 2 * k : 2 * (k - words) + 1);
+      uint16_t *at = halves + b * JUDGED * 2 * pitch() + (k < words ? 2 * k : 2 * (k - words) + 1);
       uint32_t sum = 0;
       if (part < 3 && (unsigned)k < 2u * words)
         sum = *at, *at = 0xffff;
@@ -442,14 +395,14 @@ template <int K, bool FULL, typename Census> struct Row {
 #pragma unroll
     for (int b = 0; b < BATCH; b++) {
       smallest[b] = 0xffffffffu;
+      uint4 w[K];
+      take(w, sums + b * JUDGED * pitch());
 #pragma unroll
       for (int p = 0; p < K; p++) {
         if (!has_piece(p))
           continue;
-        const uint4 w =
-            ((const uint4 *)(sums + b * JUDGED * words()))[(int)threadIdx.x % JUDGE_LANES + 8 * p];
-        smallest[b] = __vimin3_u16x2(smallest[b], w.x, w.y);
-        smallest[b] = __vimin3_u16x2(smallest[b], w.z, w.w);
+        smallest[b] = __vimin3_u16x2(smallest[b], w[p].x, w[p].y);
+        smallest[b] = __vimin3_u16x2(smallest[b], w[p].z, w[p].w);
       }
       smallest[b] = sgm_min2(smallest[b], sgm_swap2(smallest[b]));
     }
@@ -471,22 +424,30 @@ template <int K, bool FULL, typename Census> struct Row {
       const int p = JUDGED * (i / (2 * words)), k = i % (2 * words);
       if (x + p >= shift)
         a.volume[((size_t)y * a.scene.width + (x + p - shift)) * 2 * words + k] =
-            (uint16_t)sgm_half((const uint16_t *)(sums + p * words), k, words);
+            (uint16_t)(sgm_half((const uint16_t *)(sums + p * pitch()), k, words) - BIAS);
     }
     __syncwarp();
   }
 
+  /* rv_sgm_offset. Taken 8 up its quotient is 0 to 16 and both its terms are below 2^24, so a rough
+   * division is off by one at most. */
+  static __device__ __forceinline__ int offset(int below, int best, int above) {
+    const int curve = below - 2 * best + above, up = 16 * (below - above) + 17 * curve;
+    const int q = (int)__fdividef((float)up, (float)(2 * curve)), rest = up - 2 * curve * q;
+    return curve > 0 ? q - 8 + (rest >= 2 * curve) - (rest < 0) : 0;
+  }
+
   __device__ void write_pixel(int x, const Verdict &v) const {
     const int k = (int)(v.key & 0xffffu), best = (int)(v.key >> 16);
-    int offset = 0;
+    int shifted = 0;
     if (a.subpixel && k > 0 && k < 2 * words() - 1)
-      offset = rv_sgm_offset((int)(v.beside & 0xffffu), best, (int)(v.beside >> 16));
-    const bool valid = rv_sgm_unique(best, (int)v.second, a.uniqueness);
+      shifted = offset((int)(v.beside & 0xffffu), best, (int)(v.beside >> 16));
+    const bool valid = rv_sgm_unique(best - BIAS, (int)v.second - BIAS, a.uniqueness);
     a.winner.row(y)[x] = (uint16_t)k;
     a.found.row(y)[x] =
-        (uint16_t)(valid ? rv_sgm_value(a.scene.min_disparity, k, offset) : RV_SGM_INVALID);
+        (uint16_t)(valid ? rv_sgm_value(a.scene.min_disparity, k, shifted) : RV_SGM_INVALID);
     if (a.confidence)
-      a.sureness.row(y)[x] = (uint8_t)rv_sgm_confidence(best, (int)v.second);
+      a.sureness.row(y)[x] = (uint8_t)rv_sgm_confidence(best - BIAS, (int)v.second - BIAS);
   }
 
   /* Right disparities, RV_SGM_NO_MATCH where nothing was offered; left-right check. */
@@ -494,16 +455,26 @@ template <int K, bool FULL, typename Census> struct Row {
     const SgmScene &s = a.scene;
     const uint32_t *keys =
         m.keys + shift + s.min_disparity + 2 * words() - 1; /* of right pixel 0 */
-    for (int x = (int)threadIdx.x; x < s.width; x += BLOCK) {
-      a.right.row(y)[x] =
-          x + s.min_disparity < s.width ? (uint16_t)keys[x] : (uint16_t)RV_SGM_NO_MATCH;
-      if (a.max_lr_diff < 0)
-        continue;
-      const int k = a.winner.row(y)[x], match = x - (s.min_disparity + k);
-      const int right_k = match < 0 ? 0 : (int)(keys[match] & 0xffffu);
-      if (!rv_sgm_agrees(x, s.min_disparity, k, right_k, a.max_lr_diff))
-        a.found.row(y)[x] = RV_SGM_INVALID;
+    enum { AT_ONCE = 4 }; /* winners are asked for together: they come from the L2 cache */
+    for (int x0 = (int)threadIdx.x; x0 < s.width; x0 += AT_ONCE * BLOCK) {
+      int k[AT_ONCE];
+#pragma unroll
+      for (int n = 0; n < AT_ONCE; n++)
+        k[n] = x0 + n * BLOCK < s.width ? a.winner.row(y)[x0 + n * BLOCK] : 0;
+#pragma unroll
+      for (int n = 0; n < AT_ONCE; n++)
+        if (x0 + n * BLOCK < s.width)
+          end_pixel(x0 + n * BLOCK, k[n], keys);
     }
+  }
+  __device__ __forceinline__ void end_pixel(int x, int k, const uint32_t *keys) const {
+    const SgmScene &s = a.scene;
+    const int match = x - (s.min_disparity + k);
+    a.right.row(y)[x] =
+        x + s.min_disparity < s.width ? (uint16_t)keys[x] : (uint16_t)RV_SGM_NO_MATCH;
+    const int right_k = match < 0 ? 0 : (int)(keys[match] & 0xffffu);
+    if (a.max_lr_diff >= 0 && !rv_sgm_agrees(x, s.min_disparity, k, right_k, a.max_lr_diff))
+      a.found.row(y)[x] = RV_SGM_INVALID;
   }
 };
 

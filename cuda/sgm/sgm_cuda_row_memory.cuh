@@ -1,0 +1,66 @@
+/* sgm_cuda_row_memory.cuh: sizes and shared memory of the row kernel (sgm_cuda_rows.cu). */
+#ifndef RV_SGM_CUDA_ROW_MEMORY_CUH
+#define RV_SGM_CUDA_ROW_MEMORY_CUH
+
+#include "sgm_cuda.h"
+#include "sgm_cuda_cost.cuh"
+
+enum { GROUP = 32, BLOCK = 192, SEGMENT = 16, SLOTS = 3, COST_SLOTS = 2, PAD = 8 };
+/* Words between the pixels of a slot: a judge's pixels are in different banks. */
+enum { GAP = 4 };
+/* What a warp does; pair 0 (warps 0 to 2) works in the right half, pair 1 in the left one. */
+enum { WALK = 0, FILL, JUDGE, ROLES };
+/* The judge's lanes a pixel, pixels at once, times that in a segment, and turns after which every
+ * lane has a pixel to write. */
+enum { JUDGE_LANES = 8, JUDGED = 32 / JUDGE_LANES, GROUPS = SEGMENT / JUDGED };
+enum { TOGETHER = JUDGE_LANES / GROUPS };
+
+struct RowArgs {
+  SgmScene scene;
+  const uint32_t *sums; /* of all other directions */
+  SgmRaster<uint16_t> winner, right, found;
+  SgmRaster<uint8_t> sureness;
+  int both;         /* 0: left to right only */
+  int narrow_notes; /* states L + 1 fit 8 bits */
+  int uniqueness, subpixel, confidence;
+  int max_lr_diff;  /* -1: no left-right check */
+  uint16_t *volume; /* tests: the whole sums, [y][x][k]; or NULL */
+};
+
+static inline __host__ __device__ int row_segments(int width) {
+  return rv_div_up(width, SEGMENT);
+}
+
+/* The block's shared memory. A slot is the buffer of one segment. Descriptors are loaded up to PAD
+ * columns ahead, over the ends of the row. */
+template <typename Census> struct RowShared {
+  void *notes;      /* [segment][words]: states, a word or (narrow) half a word each */
+  uint32_t *buffer; /* [pair][slot][pixel][words + GAP] */
+  uint16_t *costs;  /* [pair][cost slot][pixel][words]: a byte a candidate */
+  uint32_t *keys;   /* [x - k + disparities - 1]: best key of a right pixel */
+  Census *right;    /* [x - k + disparities]: its descriptor */
+  Census *left;     /* [x] */
+  uint32_t *p2[2]; /* [x]: P2 from x - 1 and from x + 1 to x in both halves; when it is not adaptive
+                    * one and the same array of PAD elements */
+
+  static __host__ __device__ size_t place(RowShared *m, char *base, const SgmScene &s, int narrow) {
+    const size_t segments = row_segments(s.width), row = segments * SEGMENT;
+    size_t used = 0;
+    const auto take = [&](size_t bytes) {
+      char *at = base + used;
+      used += (bytes + 15) & ~(size_t)15;
+      return at;
+    };
+    m->notes = take((narrow ? sizeof(uint16_t) : sizeof(uint32_t)) * s.words * segments);
+    m->buffer = (uint32_t *)take(sizeof(uint32_t) * (s.words + GAP) * SEGMENT * 2 * SLOTS);
+    m->costs = (uint16_t *)take(sizeof(uint16_t) * s.words * SEGMENT * 2 * COST_SLOTS);
+    m->keys = (uint32_t *)take(sizeof(uint32_t) * (row + 2 * s.words));
+    m->right = (Census *)take(sizeof(Census) * (row + 2 * s.words + 2 * PAD)) + PAD;
+    m->left = (Census *)take(sizeof(Census) * (row + 2 * PAD)) + PAD;
+    m->p2[0] = (uint32_t *)take(sizeof(uint32_t) * (s.adaptive ? row : PAD));
+    m->p2[1] = s.adaptive ? (uint32_t *)take(sizeof(uint32_t) * row) : m->p2[0];
+    return used;
+  }
+};
+
+#endif
