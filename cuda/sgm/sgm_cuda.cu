@@ -89,6 +89,7 @@ static RvStatus open(void *memory, const RvSgmConfig *config) {
   RV_CU(&config->log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   work->early = major >= 9;
   work->rows_fit = sgm_cuda_rows_shared(config) <= (size_t)shared;
+  work->narrow_sums = work->rows_fit && sgm_cuda_narrow_sums(config);
   RV_TRY(work->rows_fit ? sgm_cuda_rows_open(config) : sgm_cuda_winner_open(config));
   return sgm_cuda_sweeps_open(work, config);
 }
@@ -129,7 +130,7 @@ static SgmView view_rows(const SgmCuda *work, const RvSgmConfig *config, const R
   SgmView v = {*work, *config, *job};
   const size_t pixels = (size_t)first * config->width;
   v.config.height = rows;
-  v.work.sums += pixels * (config->disparities / 2);
+  v.work.sums += pixels * (config->disparities / (work->narrow_sums ? 4 : 2));
   skip_rows(&v.work.winner, first);
   skip_rows(&v.work.right, first);
   skip_rows(&v.work.found, first);

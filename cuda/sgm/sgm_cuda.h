@@ -33,7 +33,7 @@ struct SgmScene {
 };
 
 struct SgmCuda {
-  uint32_t *sums;              /* [y][x][disparities / 2], see sgm_cuda_path.cuh */
+  uint32_t *sums;              /* [y][x][disparities / 2], see sgm_cuda_path.cuh; or narrow */
   void *census[2];             /* left, right: u32 (csct) or u64 (census), [window][x] */
   int window;                  /* rows there; all of the picture, or some at a time */
   SgmRaster<uint16_t> winner;  /* k of the smallest sum */
@@ -50,9 +50,18 @@ struct SgmCuda {
   uint32_t *slanted[2];    /* [sweep][side][x][words], read and written by turns */
   int strip, halo, blocks; /* columns of a block's own and on each side */
 
-  int rows_fit; /* sgm_cuda_rows can be used */
-  int early;    /* kernels may start before the one ahead ends */
+  int rows_fit;    /* sgm_cuda_rows can be used */
+  int early;       /* kernels may start before the one ahead ends */
+  int narrow_sums; /* see sgm_cuda_narrow_sums; only where rows_fit */
 };
+
+/* Whether the sums may be narrow: two bytes a word, one for each of its candidates, with what the
+ * costs L of both vertical paths together are beyond 2 C, C the pixel's cost, which who reads them
+ * adds. Each path is at most p2 beyond. */
+static inline int sgm_cuda_narrow_sums(const RvSgmConfig *config) {
+  const int words = config->disparities / 2;
+  return config->paths == 4 && 2 * config->p2 <= 255 && words >= 32 && !(words & (words - 1));
+}
 
 /* Picks the instantiation for a number of words and a group of G lanes: K is the smallest power of
  * two with words <= G * K, and always divides words. */

@@ -17,7 +17,7 @@ enum { TOGETHER = JUDGE_LANES / GROUPS };
 
 struct RowArgs {
   SgmScene scene;
-  const uint32_t *sums; /* of all other directions */
+  const void *sums; /* of all other directions, narrow or not */
   SgmRaster<uint16_t> winner, right, found;
   SgmRaster<uint8_t> sureness;
   int both;         /* 0: left to right only */

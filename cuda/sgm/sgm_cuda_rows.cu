@@ -16,8 +16,9 @@
 #include "sgm_cuda_row_path.cuh"
 #include "sgm_cuda_winner.cuh"
 
-/* Everything a warp needs to know about its row. FULL: no lane is idle, words = 32 K. */
-template <int K, bool FULL, typename Census> struct Row {
+/* Everything a warp needs to know about its row. FULL: no lane is idle, words = 32 K. NARROW: the
+ * sums of the other directions are narrow, see sgm_cuda.h. */
+template <int K, bool FULL, bool NARROW, typename Census> struct Row {
   typedef RowPath<K, FULL> Path;
   typedef RowFeed<K, Census> Feed;
   enum { STEPS = Feed::STEPS };
@@ -86,8 +87,9 @@ template <int K, bool FULL, typename Census> struct Row {
   __device__ void *note_at(int segment) const {
     return (char *)m.notes + (size_t)segment * words() * (a.narrow_notes ? 2 : 4);
   }
-  __device__ const uint32_t *row_sums() const {
-    return a.sums + (size_t)y * a.scene.width * words();
+  enum { SUM = NARROW ? 1 : 2 }; /* u16 of a word */
+  __device__ const uint16_t *row_sums() const {
+    return (const uint16_t *)a.sums + (size_t)y * a.scene.width * words() * SUM;
   }
 
   /* P2 of the steps into the units from x on in direction DX. */
@@ -203,7 +205,7 @@ template <int K, bool FULL, typename Census> struct Row {
   /* Brings a segment's sums into the L2 cache. */
   __device__ void ask_for(int s) const {
     enum { LINE = 128 };
-    const int end = SEGMENT * 4 * words(), skip = (s * SEGMENT - shift) * 4 * words();
+    const int end = SEGMENT * 2 * SUM * words(), skip = (s * SEGMENT - shift) * 2 * SUM * words();
     const char *at = (const char *)row_sums() + skip;
 #pragma unroll
     for (int n = 0; n < (SEGMENT * K + 31) / 32; n++) {
@@ -213,18 +215,34 @@ template <int K, bool FULL, typename Census> struct Row {
     }
   }
 
+  /* Sums of the other directions as they are in memory, and a word of them. */
+  static __device__ __forceinline__ void load_others(uint32_t (&to)[NARROW ? (K + 1) / 2 : K],
+                                                     const uint16_t *at) {
+    if constexpr (NARROW)
+      sgm_load_bytes<K>(to, at);
+    else
+      sgm_load<K>(to, (const uint32_t *)at);
+  }
+  static __device__ __forceinline__ uint32_t other(const uint32_t (&of)[NARROW ? (K + 1) / 2 : K],
+                                                   const uint32_t (&cost)[K], int j) {
+    if constexpr (NARROW)
+      return __byte_perm(of[j / 2], 0, j % 2 ? 0x4342 : 0x4140) + 2 * cost[j];
+    else
+      return of[j];
+  }
+
   /* Second half of the way: adds this path's costs and the sums of the other directions, which are
    * loaded a unit ahead, to those in the slot. */
   template <int DX> __device__ void consume(int pair, Path &path) const {
     const int words = this->words(), from = DX > 0 ? 0 : SEGMENT - 1;
     int x = turn(pair, 0) * SEGMENT + from;
-    const uint32_t *others_at = row_sums() + (x - shift) * words + path.first_word;
-    uint32_t others[STEPS][K] = {};
+    const uint16_t *others_at = row_sums() + ((x - shift) * words + path.first_word) * SUM;
+    uint32_t others[STEPS][NARROW ? (K + 1) / 2 : K] = {};
     /* Units end with the row, so only its start can be within one. */
     const auto inside = [&] { return x - shift < a.scene.width ? x - shift : -SEGMENT; };
     const auto load = [&](int first, int v) {
       if (first >= -v * DX)
-        sgm_load<K>(others[v], others_at + v * DX * words);
+        load_others(others[v], others_at + v * DX * words * SUM);
     };
     if (turns(pair) > 0) {
 #pragma unroll
@@ -244,7 +262,7 @@ template <int K, bool FULL, typename Census> struct Row {
       for (int n = 0; n < SEGMENT; n += STEPS) {
         uint32_t cost[K], sum[K];
         penalties.load();
-        costs += STEPS * DX * words, x += STEPS * DX, others_at += STEPS * DX * words;
+        costs += STEPS * DX * words, x += STEPS * DX, others_at += STEPS * DX * words * SUM;
         const int first = inside();
 #pragma unroll
         for (int v = 0; v < STEPS; v++) {
@@ -255,7 +273,7 @@ template <int K, bool FULL, typename Census> struct Row {
           path.step(cost, penalties.of(v));
 #pragma unroll
           for (int j = 0; j < K; j++)
-            sum[j] += path.l[j] + others[v][j];
+            sum[j] += path.l[j] + other(others[v], cost, j);
           load(first, v);
           if (path.active)
             sgm_store<K>(out, sum);
@@ -479,10 +497,10 @@ template <int K, bool FULL, typename Census> struct Row {
 };
 
 /* Four blocks an SM where registers allow it: rows of 640 pixels need no more memory. */
-template <int K, bool FULL, typename Census>
+template <int K, bool FULL, bool NARROW, typename Census>
 static __global__ void __launch_bounds__(BLOCK, K <= 2 ? 4 : 1) row_kernel(const RowArgs a) {
   extern __shared__ __align__(16) char memory[];
-  const Row<K, FULL, Census> row(a, memory);
+  const Row<K, FULL, NARROW, Census> row(a, memory);
   row.prepare();
   __syncthreads();
   /* Known to be the same for the whole warp. */
@@ -525,12 +543,16 @@ size_t sgm_cuda_rows_shared(const RvSgmConfig *config) {
                                        : RowShared<uint32_t>::place(&csct, NULL, scene, narrow);
 }
 
-template <int K, typename Census> static void (*kernel_for(int words))(const RowArgs) {
-  return words == 32 * K ? row_kernel<K, true, Census> : row_kernel<K, false, Census>;
+template <int K, typename Census>
+static void (*kernel_for(const RvSgmConfig *config))(const RowArgs) {
+  if (sgm_cuda_narrow_sums(config))
+    return row_kernel<K, true, true, Census>;
+  return config->disparities == 64 * K ? row_kernel<K, true, false, Census>
+                                       : row_kernel<K, false, false, Census>;
 }
 
 template <int K, typename Census> static RvStatus allow_shared(const RvSgmConfig *config) {
-  RV_CU(&config->log, cudaFuncSetAttribute(kernel_for<K, Census>(config->disparities / 2),
+  RV_CU(&config->log, cudaFuncSetAttribute(kernel_for<K, Census>(config),
                                            cudaFuncAttributeMaxDynamicSharedMemorySize,
                                            (int)sgm_cuda_rows_shared(config)));
   return RV_OK;
@@ -546,7 +568,7 @@ RvStatus sgm_cuda_rows_open(const RvSgmConfig *config) {
 template <typename Census>
 static RvStatus launch(const RvSgmConfig *config, const RowArgs &a, RvStream stream) {
   const size_t shared = sgm_cuda_rows_shared(config);
-  SGM_FOR_WORDS(a.scene.words, GROUP, K, const auto kernel = kernel_for<K, Census>(a.scene.words);
+  SGM_FOR_WORDS(a.scene.words, GROUP, K, const auto kernel = kernel_for<K, Census>(config);
                 kernel<<<config->height, BLOCK, shared, stream>>>(a));
   RV_LAUNCHED(&config->log);
   return RV_OK;

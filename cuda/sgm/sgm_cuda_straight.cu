@@ -394,7 +394,8 @@ RvStatus sgm_cuda_straight(const SgmCuda *work, const RvSgmConfig *config, const
     }
     for (int i = 0; i < 2; i++)
       a.set[i] = rv_clamp(set[i] - a.row, 0, a.rows);
-    RV_TRY(launch_any<false>(config, a, job->stream));
+    RV_TRY(work->narrow_sums ? launch_any<true>(config, a, job->stream)
+                             : launch_any<false>(config, a, job->stream));
   }
   return RV_OK;
 }
