@@ -46,6 +46,20 @@ static __device__ __forceinline__ void load_clamped(const uint8_t *row, int x, i
   }
 }
 
+template <bool INSIDE>
+static __device__ __forceinline__ void load_rows(const SgmRaster<const uint8_t> &picture, int x,
+                                                 int y, const CensusArgs &a,
+                                                 uint32_t (&word)[SPAN_Y][SPAN_WORDS]) {
+#pragma unroll
+  for (int j = 0; j < SPAN_Y; j++) {
+    const uint8_t *row = picture.row(rv_clamp(y + j, 0, a.height - 1));
+    if (INSIDE)
+      load_inside(row, x, word[j]);
+    else
+      load_clamped(row, x, a.width, word[j]);
+  }
+}
+
 static __device__ __forceinline__ void split(const uint32_t *word, __half2 *pair) {
   const uint32_t high = 0x64646464u; /* upper byte of the halves 1024 .. 2047 */
 #pragma unroll
@@ -141,17 +155,16 @@ static __global__ void __launch_bounds__(32 * WARPS) census_kernel(const CensusA
     return;
   /* load_inside may read three bytes more behind its columns. */
   const bool inside = x >= RX && x - RX + SPAN + 3 <= a.width;
+  /* All rows are asked for before the first is used. */
+  uint32_t word[SPAN_Y][SPAN_WORDS];
+  if (inside)
+    load_rows<true>(picture, x, y - RY, a, word);
+  else
+    load_rows<false>(picture, x, y - RY, a, word);
   CensusWindow window;
 #pragma unroll
-  for (int j = 0; j < SPAN_Y; j++) {
-    const uint8_t *row = picture.row(rv_clamp(y + j - RY, 0, a.height - 1));
-    uint32_t word[SPAN_WORDS];
-    if (inside)
-      load_inside(row, x, word);
-    else
-      load_clamped(row, x, a.width, word);
-    split(word, window[j]);
-  }
+  for (int j = 0; j < SPAN_Y; j++)
+    split(word[j], window[j]);
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     Census found[COLUMNS];

@@ -348,26 +348,23 @@ static __global__ void __launch_bounds__(THREADS) border_kernel(const CleanArgs 
   sgm_unite(a.nodes, sgm_parent(node), sgm_parent(other), (uint32_t)a.speckle_size);
 }
 
-/* The pending pixels, now that their regions are whole. */
+/* The pending pixels, now that their regions are whole; a warp takes one row of a tile. */
 static __global__ void __launch_bounds__(THREADS) pending_kernel(const CleanArgs a) {
   rv_launch_wait();
-  const Place p = my_place();
+  const int lane = (int)threadIdx.x % 32;
+  const int y = (int)(blockIdx.y * WARPS + threadIdx.x / 32);
+  if (y >= a.height)
+    return;
+  const uint2 pending = a.pending[(size_t)y * gridDim.x + blockIdx.x];
 #pragma unroll
-  for (int r = 0; r < ROWS; r++) {
-    const int y = p.y + r;
-    if (y >= a.height)
-      return;
-    const uint2 pending = a.pending[(size_t)y * gridDim.x + blockIdx.x];
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-      const int x = p.x + i;
-      if (!bit(i ? pending.y : pending.x, p.lane) ||
-          sgm_stays(a.nodes, (size_t)y * a.width + x, (uint32_t)a.speckle_size))
-        continue;
-      a.out.row(y)[x] = RV_SGM_INVALID;
-      if (a.confidence.data)
-        a.confidence.row(y)[x] = 0;
-    }
+  for (int i = 0; i < 2; i++) {
+    const int x = (int)blockIdx.x * TILE_X + 2 * lane + i;
+    if (!bit(i ? pending.y : pending.x, lane) ||
+        sgm_stays(a.nodes, (size_t)y * a.width + x, (uint32_t)a.speckle_size))
+      continue;
+    a.out.row(y)[x] = RV_SGM_INVALID;
+    if (a.confidence.data)
+      a.confidence.row(y)[x] = 0;
   }
 }
 
@@ -411,7 +408,8 @@ static RvStatus clean(const CleanArgs &a, const RvSgmConfig *config, RvStream st
   const dim3 borders(rv_div_up(rv_max(a.width, a.height), THREADS), tiles.x + tiles.y - 2);
   if (borders.y)
     RV_TRY(launch(a, config, stream, early, borders, border_kernel));
-  return borders.y ? launch(a, config, stream, early, tiles, pending_kernel) : RV_OK;
+  const dim3 rows(tiles.x, rv_div_up(a.height, WARPS));
+  return borders.y ? launch(a, config, stream, early, rows, pending_kernel) : RV_OK;
 }
 
 RvStatus sgm_cuda_median(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
