@@ -47,9 +47,10 @@ struct Column {
   RvStixelsSums *sums; /* rows + 1 */
   Ending *ending;      /* rows */
   struct Begin *begin; /* rows + 1 */
-  int32_t *flat;       /* 2 x (rows + 1): costs of ground and sky cells summed; `constant` */
-  uint32_t *links;     /* rows: bottom | class << 16, from the top down */
-  uint32_t *keys;      /* [row][places.pitch]: 32 x costs of semantic classes summed; NULL: none */
+  int4 *past;    /* rows: costs by class of what begins here and ends with the tile being settled */
+  int32_t *flat; /* 2 x (rows + 1): costs of ground and sky cells summed; `constant` */
+  uint32_t *links; /* rows: bottom | class << 16, from the top down */
+  uint32_t *keys;  /* [row][places.pitch]: 32 x costs of semantic classes summed; NULL: none */
   Places places;
   uint8_t *cuts; /* rows + 1: a stixel may begin here, end below */
   const RvStixelsCell *cells;
@@ -263,7 +264,7 @@ static __device__ __forceinline__ void assume_planes(const RvStixelsModel &m) {
     __builtin_assume(m.kind != RV_STIXELS_CONSTANT);
 }
 
-static inline bool is_usual(const RvStixelsModel *m) {
+RV_HD bool is_usual(const RvStixelsModel *m) {
   return m->free_a && m->free_b && !m->free_object && m->ridge_a > 0 && m->ridge_b > 0;
 }
 

@@ -5,7 +5,9 @@
  * that begin in the tile just done. */
 #include "stixels_cuda_list.cuh"
 
-#define WARPS 8 /* of a column's block */
+#define WARPS 8                  /* of a column's block */
+#define BOUNDED_TILES 6          /* bounds pay in columns of so many tiles, and ... */
+#define BOUNDED_TILES_SEMANTIC 4 /* ... with semantics, which make a stixel dearer */
 #define THREADS (32 * WARPS)
 #define PAIRS (17 * 32) /* of lowest and top row in a tile, see pair_of */
 #define GROUND RV_STIXEL_GROUND
@@ -22,6 +24,8 @@ struct Tile {
 struct Desk {
   Tile tiles[2];
   int32_t parts[WARPS][2 * RV_STIXELS_CLASSES][32]; /* the warps' best by top row: Best */
+  int32_t ahead[RV_STIXELS_CLASSES][32];            /* see work_out_ahead */
+  int32_t limit[RV_STIXELS_CLASSES][32];            /* more than that no best costs, by top row */
 };
 
 /* What a stixel that begins in a row adds to: the cost below, the transition, by the class below as
@@ -41,8 +45,9 @@ struct Best {
 
 size_t rv_stixels_cuda_scratch(const RvStixelsModel *m) {
   const size_t n = m->rows;
+  const size_t past = rv_stixels_is_bounded(m) ? n * sizeof(int4) : 0;
   const size_t flat = m->kind == RV_STIXELS_CONSTANT ? 2 * (n + 1) * sizeof(int32_t) : 0;
-  return (n + 1) * (sizeof(RvStixelsSums) + sizeof(Begin)) + n * sizeof(Ending) +
+  return past + (n + 1) * (sizeof(RvStixelsSums) + sizeof(Begin)) + n * sizeof(Ending) +
          (n + 1) * places_of(m).pitch * sizeof(uint32_t) + flat + n * sizeof(uint32_t) + n + 1;
 }
 
@@ -101,8 +106,114 @@ static __device__ __forceinline__ uint32_t link_to(const RvStixelsModel &m, cons
 }
 
 static __device__ __forceinline__ void offer(Best *best, int structure, int bottom, int32_t cost) {
-  best->bottom[structure] = cost < best->cost[structure] ? bottom : best->bottom[structure];
+  const bool is_better = cost < best->cost[structure] ||
+                         (cost == best->cost[structure] && bottom < best->bottom[structure]);
+  best->bottom[structure] = is_better ? bottom : best->bottom[structure];
   best->cost[structure] = rv_min(cost, best->cost[structure]);
+}
+
+/* --- Bounds ---------------------------------------------------------------------------------- */
+
+/* By top row: the part from `first` on. */
+template <int KIND, bool USUAL>
+static __device__ __forceinline__ void work_out_ahead(const RvStixelsModel &m, const Column &c,
+                                                      Desk *desk, int first) {
+  const int lane = threadIdx.x % 32, top = rv_min(first + lane, m.rows - 1);
+  const RvStixelsSums s = rv_stixels_between(&c.sums[first], &c.sums[top + 1]);
+  int32_t ground = rv_stixels_cost_fast(&m, GROUND, &s, top + 1 - first, 0);
+  if (c.keys)
+    ground = rv_stixels_add(ground, semantic_cost(m, c, GROUND, first, top));
+  const int32_t object = own_of<KIND, USUAL>(m, c, OBJECT, first, top, s).cost;
+  const int32_t sky = own_of<KIND, USUAL>(m, c, SKY, first, top, s).cost;
+  desk->ahead[GROUND][lane] = rv_stixels_upper_part(&m, GROUND, ground);
+  desk->ahead[OBJECT][lane] = rv_stixels_upper_part(&m, OBJECT, object);
+  desk->ahead[SKY][lane] = rv_stixels_upper_part(&m, SKY, sky);
+}
+
+/* By top row of the tile at `first`: what the stixels cost that begin in `bottom`. */
+template <int KIND, bool USUAL>
+static __device__ __forceinline__ void work_out_limit(const RvStixelsModel &m, const Column &c,
+                                                      Desk *desk, int bottom, int first) {
+  const int lane = threadIdx.x % 32, top = rv_min(first + lane, m.rows - 1);
+  const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
+  const Begin from = c.begin[bottom];
+  const bool is_legal = c.cuts[bottom];
+  const Own ground = own_of<KIND, USUAL>(m, c, GROUND, bottom, top, s);
+  const Own object = own_of<KIND, USUAL>(m, c, OBJECT, bottom, top, s);
+  desk->limit[GROUND][lane] =
+      is_legal ? ground.cost + cost_up_to<GROUND>(m, from, ground.mu) : RV_STIXELS_INFINITE;
+  desk->limit[OBJECT][lane] =
+      is_legal ? object.cost + cost_up_to<OBJECT>(m, from, object.mu) : RV_STIXELS_INFINITE;
+  desk->limit[SKY][lane] = is_legal && rv_stixels_is_sky_row(&c.ground, bottom)
+                               ? own_of<KIND, USUAL>(m, c, SKY, bottom, top, s).cost + from.sky
+                               : RV_STIXELS_INFINITE;
+}
+
+/* By lowest row: the part below `first`. */
+template <int KIND, bool USUAL>
+static __device__ __forceinline__ void work_out_past(const RvStixelsModel &m, const Column &c,
+                                                     int first, int warp, int warps) {
+  for (int v = 32 * warp + (int)threadIdx.x % 32; v < first; v += 32 * warps) {
+    const RvStixelsSums s = rv_stixels_between(&c.sums[v], &c.sums[first]);
+    c.past[v] = make_int4(own_of<KIND, USUAL>(m, c, GROUND, v, first - 1, s).cost,
+                          own_of<KIND, USUAL>(m, c, OBJECT, v, first - 1, s).cost,
+                          own_of<KIND, USUAL>(m, c, SKY, v, first - 1, s).cost, 0);
+  }
+}
+
+/* As try_below, but what no lane can use is not worked out. The nearest lowest rows come first, as
+ * the likeliest. tile: where what begins in its first row is known, else NULL. All lanes. */
+template <int KIND, bool USUAL>
+static __device__ __forceinline__ void
+try_bounded(const RvStixelsModel &m, const Column &c, const Desk *desk, const Tile *tile, int first,
+            int size, int begin, int end, int step, Best *best) {
+  const int lane = threadIdx.x % 32;
+  const int32_t ahead[] = {desk->ahead[0][lane], desk->ahead[1][lane], desk->ahead[2][lane]};
+  int32_t limit[] = {desk->limit[0][lane], desk->limit[1][lane], desk->limit[2][lane]};
+  if (tile && c.cuts[first]) {
+    const Begin from = c.begin[first];
+    limit[GROUND] = rv_min(limit[GROUND], tile->cost[GROUND][lane] +
+                                              cost_up_to<GROUND>(m, from, tile->mu[GROUND][lane]));
+    limit[OBJECT] = rv_min(limit[OBJECT], tile->cost[OBJECT][lane] +
+                                              cost_up_to<OBJECT>(m, from, tile->mu[OBJECT][lane]));
+    limit[SKY] = rv_min(limit[SKY], tile->cost[SKY][lane] + from.sky);
+  }
+  const int top = rv_min(first + (int)threadIdx.x % 32, m.rows - 1);
+  const RvStixelsSums upto = c.sums[top + 1];
+  const bool is_top = lane < size && c.cuts[top + 1];
+  for (int bottom = begin + (end - 1 - begin) / step * step; bottom >= begin; bottom -= step) {
+    if (!c.cuts[bottom])
+      continue;
+    const Begin from = c.begin[bottom];
+    const int4 past = c.past[bottom];
+    const int32_t ground = rv_min(from.ground_ground, from.ground) + past.x + ahead[GROUND];
+    const int32_t object = rv_min(rv_min(from.object_ground, from.object_object), from.object) +
+                           past.y + ahead[OBJECT];
+    const int32_t sky = from.sky + past.z + ahead[SKY];
+    const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &upto);
+    if (__any_sync(0xffffffffu, is_top && rv_stixels_is_worth(
+                                              ground, rv_min(best->cost[GROUND], limit[GROUND])))) {
+      const Own own = own_of<KIND, USUAL>(m, c, GROUND, bottom, top, s);
+      if (is_top)
+        offer(best, GROUND, bottom, own.cost + cost_up_to<GROUND>(m, from, own.mu));
+    }
+    if (__any_sync(0xffffffffu, is_top && rv_stixels_is_worth(
+                                              object, rv_min(best->cost[OBJECT], limit[OBJECT])))) {
+      const Own own = own_of<KIND, USUAL>(m, c, OBJECT, bottom, top, s);
+      if (is_top)
+        offer(best, OBJECT, bottom, own.cost + cost_up_to<OBJECT>(m, from, own.mu));
+    }
+    if (rv_stixels_is_sky_row(&c.ground, bottom) &&
+        __any_sync(0xffffffffu,
+                   is_top && rv_stixels_is_worth(sky, rv_min(best->cost[SKY], limit[SKY]))) &&
+        is_top)
+      offer(best, SKY, bottom, own_of<KIND, USUAL>(m, c, SKY, bottom, top, s).cost + from.sky);
+  }
+}
+
+/* The warps beside the first. */
+static __device__ __forceinline__ void sync_workers() {
+  asm volatile("bar.sync 1, %0;" ::"n"(THREADS - 32) : "memory");
 }
 
 /* Stixels that end in row `first` + lane, of every `step`-th lowest row begin .. end - 1. */
@@ -272,7 +383,9 @@ template <int KIND, bool USUAL>
 static __device__ __forceinline__ void settle_all(const RvStixelsModel &m, const Column &c,
                                                   Desk *desk) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int tile = rv_div_up(m.rows, rv_div_up(m.rows, 32));
+  const int tiles = rv_div_up(m.rows, 32), tile = rv_div_up(m.rows, tiles);
+  const bool has_bounds = KIND == RV_STIXELS_SLANTED_FAST && USUAL &&
+                          tiles >= (c.keys ? BOUNDED_TILES_SEMANTIC : BOUNDED_TILES);
   for (int first = -tile; first < m.rows; first += tile) {
     const int next = first + tile, busy = first >= 0; /* warps that settle */
     Best best = nothing();
@@ -282,10 +395,22 @@ static __device__ __forceinline__ void settle_all(const RvStixelsModel &m, const
       work_out<KIND, USUAL>(m, c, &desk->tiles[next / tile % 2], next, tile, warp - busy,
                             WARPS - busy);
     __syncwarp();
+    if (has_bounds && warp > 0 && busy && next < m.rows) {
+      if (warp == WARPS - 1)
+        work_out_ahead<KIND, USUAL>(m, c, desk, next);
+      else if (warp == WARPS - 2)
+        work_out_limit<KIND, USUAL>(m, c, desk, first, next);
+      else
+        work_out_past<KIND, USUAL>(m, c, next, WARPS - 3 - warp, WARPS - 3);
+      sync_workers();
+    }
 #pragma unroll 1
     for (int pass = 0; pass < 2 && busy; pass++) {
       const int begin = pass ? first + warp : warp - 1, end = pass ? next : first;
-      if (next < m.rows && begin >= 0)
+      if (has_bounds && next < m.rows && begin >= 0 && begin < end)
+        try_bounded<KIND, USUAL>(m, c, desk, pass ? &desk->tiles[next / tile % 2] : NULL, next,
+                                 tile, begin, end, pass ? WARPS : WARPS - 1, &best);
+      else if (!has_bounds && next < m.rows && begin >= 0)
         try_below<KIND, USUAL>(m, c, next, begin, end, pass ? WARPS : WARPS - 1, &best);
       if (pass == 0)
         __syncthreads();
@@ -311,7 +436,8 @@ static __device__ __forceinline__ Column column_at(const RvStixelsModel &m,
   c.places = places_of(&m);
   c.ending = (Ending *)scratch;
   c.begin = (Begin *)(c.ending + rows);
-  c.sums = (RvStixelsSums *)(c.begin + rows + 1);
+  c.past = (int4 *)(c.begin + rows + 1);
+  c.sums = (RvStixelsSums *)(c.past + (KIND == RV_STIXELS_SLANTED_FAST && USUAL ? rows : 0));
   uint32_t *keys = (uint32_t *)(c.sums + rows + 1);
   c.keys = is_semantic ? keys : NULL;
   c.links = keys + (rows + 1) * c.places.pitch;

@@ -1,69 +1,11 @@
 /* stixels_cuda_constant.cu: the columns of `constant` without semantics, CUDA engine. As in
  * stixels_cuda_columns.cu, but in integers, and only objects are tried pair by pair: what a stixel
  * of ground or sky costs is a difference of two sums, one of its lowest row and one of its top row,
- * so that the best lowest row so far serves all tops. While one warp goes through 32 top rows, the
- * others try what ends in the next 32. */
-#include "stixels_cuda_list.cuh"
+ * so that the best lowest row so far serves all tops. While one warp goes through 32 top rows,
+ * alone at its scheduler, others try what ends beyond them. */
+#include "stixels_cuda_plain.cuh"
 
-#define GROUND RV_STIXEL_GROUND
-#define OBJECT RV_STIXEL_OBJECT
-#define SKY RV_STIXEL_SKY
-#define WARPS 16 /* of a column's block */
-#define THREADS (32 * WARPS)
-#define PAIRS (17 * 32)    /* of lowest and top row in a tile, see place_of */
-#define STATIC_SHARED 2048 /* bytes of the kernel's own, at most */
-#define NEAR 512           /* px: up to here differences of planes stay below 1024 px */
-
-/* What an object that begins in a row reads. */
-struct __align__(16) Begin {
-  int32_t from[RV_STIXELS_CLASSES]; /* cost of what ends below, the transition, an object's own */
-  int32_t mu[2];                    /* 1/256 px, here: the ground plane, the object below */
-  uint32_t w, d;                    /* sums of the cells below: weight, 16 x weight x disparity */
-  int32_t reserved;
-};
-
-/* The objects within a tile, but for their predecessors. */
-struct Tile {
-  int32_t cost[PAIRS];
-  int32_t on_ground[PAIRS]; /* the same with the gravity of the ground below */
-  int32_t mu[PAIRS];
-};
-
-/* Shared memory of the block; the arrays by row follow. */
-struct Desk {
-  union {
-    int32_t table[RV_STIXELS_TABLE + RV_STIXELS_TABLE / 256]; /* of objects, by entry_of */
-    struct {
-      Tile tiles[2];
-      int32_t parts[WARPS][2][32]; /* the warps' best objects by top row: cost, lowest row */
-    };
-    uint32_t list[(2 * sizeof(Tile) + WARPS * 256) / sizeof(uint32_t)]; /* Column.links */
-  };
-};
-
-/* Lowest row | class of the predecessor << 14, by class. */
-struct __align__(8) Links {
-  uint16_t at[4];
-};
-
-/* A column at work. */
-struct Plain {
-  Begin *begin; /* rows + 1 */
-  int2 *flat;   /* rows + 1: costs of the cells below as ground and sky */
-  Links *ending;
-  uint32_t *links;            /* rows: bottom | class << 16, from the top down */
-  const RvStixelsCell *cells; /* a copy, which ends when `ending` begins */
-  const int32_t *steps;
-  int pitch;
-  int32_t own[RV_STIXELS_CLASSES]; /* transition to an object and what it costs by itself */
-  RvStixelsPlane ground;
-};
-
-/* A lowest row, and the cost with it. */
-struct Best {
-  int32_t cost;
-  int32_t bottom;
-};
+/* --- Size ------------------------------------------------------------------------------------ */
 
 static int table_pitch(const RvStixelsModel *m, bool is_resident) {
   return is_resident ? (m->rows + 1) | 1 : rv_stixels_pitch(m->rows);
@@ -80,7 +22,7 @@ static size_t shared_bytes(const RvStixelsModel *m, bool is_resident) {
 bool rv_stixels_cuda_is_plain(const RvStixelsModel *m) {
   const double most = 255.0 * 256 * m->disparity_max * m->rows + 255.0 * m->rows;
   return m->kind == RV_STIXELS_CONSTANT && m->cuts == RV_STIXELS_CUTS_ALL && most < 4294967296.0 &&
-         shared_bytes(m, false) <= 63488;
+         m->rows <= 32 * TILES && shared_bytes(m, false) <= 63488;
 }
 
 bool rv_stixels_cuda_is_resident(const RvStixelsModel *m, int shared) {
@@ -103,121 +45,6 @@ static __device__ __forceinline__ uint32_t link_of(const Plain &p, int row, int 
 static __device__ __forceinline__ uint32_t semantic_key(const RvStixelsModel &, const Plain &, int,
                                                         int, int) {
   return 0xffffffffu;
-}
-
-/* --- Sums ------------------------------------------------------------------------------------ */
-
-static __device__ __forceinline__ int32_t scanned(int32_t x) {
-  const int lane = threadIdx.x % 32;
-  for (int step = 1; step < 32; step *= 2) {
-    const int32_t other = __shfl_up_sync(0xffffffffu, x, step);
-    x += lane >= step ? other : 0;
-  }
-  return x;
-}
-
-/* What the cells add, where the sums below the row above will be. */
-static __device__ void place_rows(const RvStixelsModel &m, const Plain &p, const int32_t *table) {
-  for (int v = threadIdx.x; v <= m.rows; v += THREADS) {
-    const RvStixelsCell cell = v > 0 ? p.cells[v - 1] : RvStixelsCell{0, 0, 0};
-    p.begin[v].w = cell.weight;
-    p.begin[v].d = 16u * cell.weight * cell.disparity;
-    p.begin[v].mu[0] = rv_stixels_value(&p.ground, v);
-    const int mu = rv_stixels_value(&p.ground, v - 1);
-    p.flat[v] =
-        v == 0 ? make_int2(0, 0)
-               : make_int2(rv_stixels_cost_cell(&m, table + GROUND * RV_STIXELS_TABLE, cell, mu),
-                           rv_stixels_cost_cell(&m, table + SKY * RV_STIXELS_TABLE, cell, 0));
-  }
-}
-
-/* Weights, disparities, costs as ground and as sky: one of the last warps each. */
-static __device__ void sum_rows(const RvStixelsModel &m, const Plain &p) {
-  const int lane = threadIdx.x % 32, term = threadIdx.x / 32 - (WARPS - 4);
-  int32_t before = 0;
-  for (int first = 0; term >= 0 && first <= m.rows; first += 32) {
-    const int v = rv_min(first + lane, m.rows);
-    int32_t *at = term == 0   ? (int32_t *)&p.begin[v].w
-                  : term == 1 ? (int32_t *)&p.begin[v].d
-                  : term == 2 ? &p.flat[v].x
-                              : &p.flat[v].y;
-    const int32_t sum = before + scanned(*at);
-    before = __shfl_sync(0xffffffffu, sum, 31);
-    if (first + lane <= m.rows)
-      *at = sum;
-  }
-}
-
-/* Where an entry of the table of objects is: neighbouring px read neighbouring words. */
-static __device__ __forceinline__ int entry_of(int index) {
-  return index + index / 256;
-}
-
-/* FULL: confidence is 255 or weight is 0, in all cells. */
-template <bool FULL>
-static __device__ __forceinline__ int32_t object_cost(const RvStixelsModel &m, const int32_t *table,
-                                                      RvStixelsCell cell, int px) {
-  const int index = FULL ? rv_min(rv_abs(16 * cell.disparity - 256 * px), RV_STIXELS_TABLE - 1)
-                         : rv_stixels_index(cell, 256 * px);
-  const int32_t cost = table[entry_of(index)];
-  return cell.weight ? cost : m.invalid_cost;
-}
-
-#define BATCH 8 /* rows, written together: whole sectors */
-
-/* Costs of the cells below each row as objects of every whole px, in global memory: a thread a px.
- */
-static __device__ void sum_steps_far(const RvStixelsModel &m, const int32_t *table, const Plain &p,
-                                     int32_t *steps) {
-  for (int px = threadIdx.x; px <= m.disparity_max; px += THREADS) {
-    int4 *out = (int4 *)(steps + (size_t)px * p.pitch);
-    int32_t sum = 0;
-    for (int first = 0; first <= m.rows; first += BATCH) {
-      int32_t sums[BATCH];
-#pragma unroll
-      for (int i = 0; i < BATCH; i++) {
-        sums[i] = sum;
-        sum += object_cost<false>(m, table, p.cells[first + i], px);
-      }
-      out[first / 4] = make_int4(sums[0], sums[1], sums[2], sums[3]);
-      out[first / 4 + 1] = make_int4(sums[4], sums[5], sums[6], sums[7]);
-    }
-  }
-}
-
-/* The same in shared memory: a thread a px and a part of the rows, then what lies below the part is
- * added. */
-template <bool FULL>
-static __device__ void sum_steps_near(const RvStixelsModel &m, const int32_t *table, const Plain &p,
-                                      int32_t *steps) {
-  const int count = m.disparity_max + 1, parts = rv_max(THREADS / count, 1);
-  const int each = rv_div_up(m.rows, parts), part = threadIdx.x / count;
-  const int begin = part * each, end = part < parts ? rv_min(begin + each, m.rows) : 0;
-  for (int px = threadIdx.x % count; px < count && begin < end; px += THREADS) {
-    int32_t *out = steps + px * p.pitch, sum = 0;
-    if (part == 0)
-      out[0] = 0;
-    for (int from = begin; from < end; from += BATCH) {
-      int32_t costs[BATCH];
-#pragma unroll
-      for (int i = 0; i < BATCH; i++)
-        costs[i] = object_cost<FULL>(m, table, p.cells[rv_min(from + i, m.rows)], px);
-#pragma unroll
-      for (int i = 0; i < BATCH; i++) {
-        sum += costs[i];
-        if (from + i < end)
-          out[from + i + 1] = sum;
-      }
-    }
-  }
-  __syncthreads();
-  int32_t *out = steps + threadIdx.x % count * p.pitch, below = 0;
-  for (int k = 1; k <= part && begin < end; k++)
-    below += out[k * each];
-  __syncthreads();
-#pragma unroll 8
-  for (int v = begin; v < end && part > 0; v++)
-    out[v + 1] += below;
 }
 
 /* --- Objects --------------------------------------------------------------------------------- */
@@ -244,9 +71,9 @@ struct Object {
 
 static __device__ __forceinline__ Object object_of(const Plain &p, uint32_t w, uint32_t d,
                                                    int bottom, int top) {
-  const int mu = mean_of(d, w);
-  const int32_t *sum = p.steps + rv_stixels_nearest(mu) * p.pitch;
-  return {sum[top + 1] - sum[bottom], mu};
+  const int mu = mean_of(d, w), at = rv_stixels_nearest(mu) * (p.pitch * (int)sizeof(int32_t));
+  const char *low = (const char *)(p.steps + bottom), *high = (const char *)(p.steps + top + 1);
+  return {*(const int32_t *)(high + at) - *(const int32_t *)(low + at), mu};
 }
 
 /* Penalties of an object on ground and on an object. IS_NEAR: differences stay below 1024 px and
@@ -270,22 +97,31 @@ static __device__ __forceinline__ int32_t ordering_of(const RvStixelsModel &m, i
   return over > 0 ? penalty : 0;
 }
 
-/* Objects that end in row `first` + lane, of every `step`-th lowest row begin .. end - 1. */
+/* An object that ends in the row below which the sums are w and d. */
 template <bool IS_NEAR>
+static __device__ __forceinline__ void try_one(const RvStixelsModel &m, const Plain &p, int bottom,
+                                               int top, uint32_t w, uint32_t d, Best *best) {
+  const Begin from = p.begin[bottom];
+  const Object own = object_of(p, w - from.w, d - from.d, bottom, top);
+  const int32_t a = from.from[GROUND] + gravity_of<IS_NEAR>(m, own.mu - from.mu[0]);
+  const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(m, own.mu - from.mu[1]);
+  const int32_t cost = rv_min(rv_min(a, b), from.from[SKY]) + own.cost;
+  best->bottom = cost < best->cost ? bottom : best->bottom;
+  best->cost = rv_min(cost, best->cost);
+}
+
+/* Objects that end in row `first` + lane, of every `step`-th lowest row begin .. end - 1, SIDE of
+ * them side by side; the last may be tried more than once, which changes nothing. */
+template <bool IS_NEAR, int SIDE>
 static __device__ __forceinline__ void try_below(const RvStixelsModel &m, const Plain &p, int first,
                                                  int begin, int end, int step, Best *best) {
   const int top = rv_min(first + (int)threadIdx.x % 32, m.rows - 1);
   const uint32_t w = p.begin[top + 1].w, d = p.begin[top + 1].d;
-#pragma unroll 4
-  for (int bottom = begin; bottom < end; bottom += step) {
-    const Begin from = p.begin[bottom];
-    const Object own = object_of(p, w - from.w, d - from.d, bottom, top);
-    const int32_t a = from.from[GROUND] + gravity_of<IS_NEAR>(m, own.mu - from.mu[0]);
-    const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(m, own.mu - from.mu[1]);
-    const int32_t cost = rv_min(rv_min(a, b), from.from[SKY]) + own.cost;
-    best->bottom = cost < best->cost ? bottom : best->bottom;
-    best->cost = rv_min(cost, best->cost);
-  }
+#pragma unroll 1
+  for (int from = begin; from < end; from += SIDE * step)
+#pragma unroll
+    for (int i = 0; i < SIDE; i++)
+      try_one<IS_NEAR>(m, p, rv_min(from + i * step, end - 1), top, w, d, best);
 }
 
 /* The objects within rows first .. first + 31 by 17 rows of pairs: row j holds those with lowest
@@ -316,12 +152,14 @@ static __device__ __forceinline__ int place_of(int k) {
 
 /* --- Order ----------------------------------------------------------------------------------- */
 
-/* Cost of ground or sky that begins in `bottom`, where `last` ends below, but for its cells. */
+/* Cost of ground or sky that begins in `bottom`, where `last` ends below, but for its cells;
+ * `start` in row 0. */
 static __device__ __forceinline__ int32_t begin_of(const RvStixelsModel &m, int structure,
-                                                   int bottom, const int32_t last[3]) {
+                                                   int bottom, const int32_t last[3],
+                                                   int32_t start) {
   const int32_t a = last[0] + m.transition[structure][0], b = last[1] + m.transition[structure][1];
   const int32_t c = last[2] + m.transition[structure][2];
-  return (bottom > 0 ? rv_min(rv_min(a, b), c) : m.first[structure]) + m.fixed_cost[structure];
+  return (bottom > 0 ? rv_min(rv_min(a, b), c) : start) + m.fixed_cost[structure];
 }
 
 /* The least of three, of equals the first. */
@@ -349,34 +187,61 @@ static __device__ __forceinline__ uint16_t object_link(const RvStixelsModel &m, 
   return (uint16_t)(bottom | least_of(a, b, from.from[SKY]) << 14);
 }
 
-/* The best of all warps for a lane's top row. */
-static __device__ __forceinline__ Best gather(const Desk *desk) {
-  const int lane = threadIdx.x % 32;
-  Best best = {desk->parts[0][0][lane], desk->parts[0][1][lane]};
-#pragma unroll
-  for (int warp = 1; warp < WARPS; warp++) {
-    const Best other = {desk->parts[warp][0][lane], desk->parts[warp][1][lane]};
-    if (other.cost < best.cost || (other.cost == best.cost && other.bottom < best.bottom))
-      best = other;
-  }
-  return best;
+static __device__ __forceinline__ Best less_of(Best a, Best b) {
+  return b.cost < a.cost || (b.cost == a.cost && b.bottom < a.bottom) ? b : a;
 }
 
-/* What the k-th lowest row of a tile brings along. */
+/* The best of COUNT warps for a lane's top row, in pairs, pairs of pairs and so on. */
+template <int COUNT> static __device__ __forceinline__ Best gather(const Desk *desk, int warp) {
+  return less_of(gather<COUNT / 2>(desk, warp), gather<COUNT / 2>(desk, warp + COUNT / 2));
+}
+
+template <> __device__ __forceinline__ Best gather<1>(const Desk *desk, int warp) {
+  return {desk->parts[warp][0][threadIdx.x % 32], desk->parts[warp][1][threadIdx.x % 32]};
+}
+
+/* An object within a tile. */
 struct Step {
-  int2 below;
   int32_t cost, on_ground;
   int mu;
+  int32_t rise; /* penalty of it on one of 0 px, times 256; where differences are near */
 };
 
-static __device__ __forceinline__ Step step_at(const Plain &p, const Tile *tile, int first, int k) {
-  const int at = place_of(rv_min(k, 31)); /* beyond the tile only the sums count */
-  return {p.flat[first + k], tile->cost[at], tile->on_ground[at], tile->mu[at]};
+static __device__ __forceinline__ Step step_at(const RvStixelsModel &m, const Tile *tile, int at) {
+  const int mu = tile->mu[at];
+  return {tile->cost[at], tile->on_ground[at], mu,
+          (int32_t)(m.ordering.beta >> 12) * mu + (m.ordering.alpha << 8)};
+}
+
+/* Where the object of the k-th row alone lies. */
+static __device__ __forceinline__ int place_alone(int k) {
+  return k <= 16 ? 33 * k : 32 * (32 - k);
+}
+
+/* ordering_of the step's object, with little left to do once the object below is known. */
+template <bool IS_NEAR>
+static __device__ __forceinline__ int32_t ordering_at(const RvStixelsModel &m, const Step &step,
+                                                      int last_mu) {
+  if (!IS_NEAR)
+    return rv_stixels_ordering(&m, step.mu - last_mu);
+  const int32_t penalty = (step.rise - (int32_t)(m.ordering.beta >> 12) * last_mu) >> 8;
+  return step.mu > last_mu ? penalty : 0;
+}
+
+/* The least cost up to the step's object, where `last` ends below. */
+template <bool IS_NEAR>
+static __device__ __forceinline__ int32_t cost_up_to(const RvStixelsModel &m, const Plain &p,
+                                                     const Step &step, const int32_t last[3],
+                                                     int last_mu) {
+  const int32_t b = last[OBJECT] + p.own[OBJECT] + ordering_at<IS_NEAR>(m, step, last_mu);
+  const int32_t a = last[GROUND] + p.own[GROUND] + step.on_ground;
+  return rv_min(a, rv_min(b, last[SKY] + p.own[SKY]) + step.cost);
 }
 
 /* One warp goes through the lowest rows first .. first + 31 in order. Ground and sky are the same
- * in all lanes; an object is final when its own row has been its lowest. Ground and objects that
- * begin in row 0 are always legal, so that only sky may be out of reach. */
+ * in all lanes; an object is final when its own row has been its lowest. All lanes work that last
+ * one out for the lane whose row it is, as what it has had before can be sent round a step ahead.
+ * Ground and objects that begin in row 0 are always legal, so that only sky may be out of reach. */
 template <bool IS_NEAR>
 static __device__ void settle(const RvStixelsModel &m, const Plain &p, const Desk *desk, int first,
                               Best running[2]) {
@@ -388,7 +253,7 @@ static __device__ void settle(const RvStixelsModel &m, const Plain &p, const Des
   int32_t last[RV_STIXELS_CLASSES], mine[2] = {0, 0};
   int bottoms[2] = {0, 0};
   if (first > 0) {
-    best = gather(desk);
+    best = gather<WARPS>(desk, 0);
     mu = mean_of(p.begin[top + 1].d - p.begin[best.bottom].d,
                  p.begin[top + 1].w - p.begin[best.bottom].w);
   }
@@ -396,27 +261,36 @@ static __device__ void settle(const RvStixelsModel &m, const Plain &p, const Des
     last[k] = p.begin[first].from[k] - p.own[k];
   const unsigned sky_rows =
       __ballot_sync(0xffffffffu, rv_stixels_is_sky_row(&p.ground, first + lane));
-  Step step = step_at(p, tile, first, 0);
+  Step step = step_at(m, tile, place_of(0)), alone = step_at(m, tile, place_alone(0));
+  int2 below = p.flat[first];
+  int32_t before = __shfl_sync(0xffffffffu, best.cost, 0);
+  int before_mu = __shfl_sync(0xffffffffu, mu, 0);
+  int32_t start[2] = {m.first[GROUND], m.first[SKY]};
+  asm("" : "+r"(start[0]), "+r"(start[1])); /* in registers, not read again in each step */
+#pragma unroll 2
   for (int k = 0; k < count; k++) {
-    const int bottom = first + k;
-    const Step next = step_at(p, tile, first, k + 1); /* early: it takes a while */
-    const int32_t ground = begin_of(m, GROUND, bottom, last) - step.below.x;
-    const int32_t sky = begin_of(m, SKY, bottom, last) - step.below.y;
+    const int bottom = first + k, after = rv_min(k + 1, 31);
+    const Step next = step_at(m, tile, place_of(after)); /* early: it takes a while */
+    const Step next_alone = step_at(m, tile, place_alone(after));
+    const int2 upto = p.flat[bottom + 1];
+    const int32_t limit = k <= lane ? best.cost : INT32_MIN;
+    const int32_t ground = begin_of(m, GROUND, bottom, last, start[0]) - below.x;
+    const int32_t sky = begin_of(m, SKY, bottom, last, start[1]) - below.y;
     const bool is_ground = ground < running[0].cost;
     const bool is_sky = (sky_rows >> k & 1) && sky < running[1].cost;
     running[0] = is_ground ? Best{ground, bottom} : running[0];
     running[1] = is_sky ? Best{sky, bottom} : running[1];
-    const int32_t b = last[OBJECT] + p.own[OBJECT] + ordering_of<IS_NEAR>(m, step.mu - last_mu);
-    const int32_t a = last[GROUND] + p.own[GROUND] + step.on_ground;
-    const int32_t cost = rv_min(a, rv_min(b, last[SKY] + p.own[SKY]) + step.cost);
-    const bool is_better = k <= lane && cost < best.cost;
+    const int32_t cost = cost_up_to<IS_NEAR>(m, p, step, last, last_mu);
+    const int32_t cost_alone = cost_up_to<IS_NEAR>(m, p, alone, last, last_mu);
+    const bool is_better = cost < limit, is_alone = cost_alone < before;
     best = is_better ? Best{cost, bottom} : best;
     mu = is_better ? step.mu : mu;
-    const int2 upto = next.below;
     last[GROUND] = running[0].cost + upto.x;
     last[SKY] = running[1].cost + upto.y;
-    last[OBJECT] = __shfl_sync(0xffffffffu, best.cost, k);
-    last_mu = __shfl_sync(0xffffffffu, mu, k);
+    last[OBJECT] = is_alone ? cost_alone : before;
+    last_mu = is_alone ? alone.mu : before_mu;
+    before = __shfl_sync(0xffffffffu, best.cost, k + 1);
+    before_mu = __shfl_sync(0xffffffffu, mu, k + 1);
     if (k == lane) {
       mine[0] = last[GROUND];
       mine[1] = last[SKY];
@@ -424,6 +298,8 @@ static __device__ void settle(const RvStixelsModel &m, const Plain &p, const Des
       bottoms[1] = running[1].bottom;
     }
     step = next;
+    alone = next_alone;
+    below = upto;
   }
   Begin *next = &p.begin[top + 1];
   if (lane < count) {
@@ -432,39 +308,95 @@ static __device__ void settle(const RvStixelsModel &m, const Plain &p, const Des
     next->from[SKY] = mine[1] + p.own[SKY];
     next->mu[1] = mu;
   }
-  __syncwarp();
   if (lane < count)
-    p.ending[top] = {{flat_link(m, p, GROUND, bottoms[0]),
-                      object_link<IS_NEAR>(m, p, best.bottom, mu), flat_link(m, p, SKY, bottoms[1]),
-                      0}};
+    p.ending[top] = {{(uint16_t)bottoms[0], (uint16_t)best.bottom, (uint16_t)bottoms[1], 0}};
   __syncwarp();
 }
 
-/* All tiles: one warp settles a tile while the others work on the next one. */
+/* Once all is settled: which predecessors the stixels have that end in each row. */
+template <bool IS_NEAR>
+static __device__ __forceinline__ void link_all(const RvStixelsModel &m, const Plain &p) {
+  for (int v = threadIdx.x; v < m.rows; v += THREADS) {
+    const Links ends = p.ending[v];
+    p.ending[v] = {{flat_link(m, p, GROUND, ends.at[0]),
+                    object_link<IS_NEAR>(m, p, ends.at[1], p.begin[v + 1].mu[1]),
+                    flat_link(m, p, SKY, ends.at[2]), 0}};
+  }
+  __syncthreads();
+}
+
+/* Objects that end beyond the tile that is being settled and begin below it. The fewer rows lie
+ * below a tile, the less there is to do beside it, so that each tile has the same share of all that
+ * is to do, what is needed first first. A tile's best so far are in local memory. */
+template <bool IS_NEAR>
+static __device__ __forceinline__ void try_ahead(const RvStixelsModel &m, const Plain &p, int tile,
+                                                 int worker, Best *best, uint16_t *tried) {
+  const int tiles = rv_div_up(m.rows, 32);
+  int left = 16 * (tiles - 1);
+#pragma unroll 1
+  for (int at = tile + 1; at < tiles; at++) {
+    const int begin = tried[at], end = at == tile + 1 ? 32 * tile : rv_min(32 * tile, begin + left);
+    if (begin < end) {
+      Best found = {RV_STIXELS_INFINITE, 0};
+      const Best before = best[at];
+      try_below<IS_NEAR, 3>(m, p, 32 * at, begin + worker, end, WORKERS, &found);
+      best[at] = found.cost < before.cost ? found : before;
+    }
+    left -= end - begin;
+    if (left <= 0)
+      break;
+  }
+}
+
+/* The same walk: what has been tried. */
+static __device__ __forceinline__ void note_tried(const RvStixelsModel &m, int tile,
+                                                  uint16_t *tried) {
+  const int tiles = rv_div_up(m.rows, 32);
+  int left = 16 * (tiles - 1);
+  for (int at = tile + 1; at < tiles && left > 0; at++) {
+    const int begin = tried[at], end = at == tile + 1 ? 32 * tile : rv_min(32 * tile, begin + left);
+    tried[at] = (uint16_t)end;
+    left -= end - begin;
+  }
+}
+
+/* All tiles: one warp settles a tile, alone at its scheduler, while the others work ahead. */
 template <bool IS_NEAR>
 static __device__ __forceinline__ void settle_all(const RvStixelsModel &m, const Plain &p,
                                                   Desk *desk) {
+  __shared__ uint16_t tried[TILES];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int worker = warp - warp / SCHEDULERS - 1, tiles = rv_div_up(m.rows, 32);
   Best running[2] = {{OUT_OF_REACH, 0}, {OUT_OF_REACH, 0}};
+  Best ahead[TILES];
+#pragma unroll 1
+  for (int k = 0; k < tiles; k++)
+    ahead[k] = {RV_STIXELS_INFINITE, 0};
+  if (threadIdx.x < TILES)
+    tried[threadIdx.x] = 0;
   work_out<IS_NEAR>(m, p, &desk->tiles[0], 0, warp, WARPS);
   __syncthreads();
-  for (int first = 0; first < m.rows; first += 32) {
-    const int next = first + 32;
-    Best best = {RV_STIXELS_INFINITE, 0};
+#pragma unroll 1
+  for (int tile = 0; tile < tiles; tile++) {
+    const int first = 32 * tile, next = first + 32;
     if (warp == 0) {
       settle<IS_NEAR>(m, p, desk, first, running);
-    } else if (next < m.rows) {
-      work_out<IS_NEAR>(m, p, &desk->tiles[next / 32 % 2], next, warp - 1, WARPS - 1);
-      try_below<IS_NEAR>(m, p, next, warp - 1, first, WARPS - 1, &best);
+    } else if (next < m.rows && warp % SCHEDULERS != 0) {
+      work_out<IS_NEAR>(m, p, &desk->tiles[(tile + 1) % 2], next, worker, WORKERS);
+      try_ahead<IS_NEAR>(m, p, tile, worker, ahead, tried);
     }
     __syncthreads();
     if (next < m.rows) {
-      try_below<IS_NEAR>(m, p, next, first + warp, next, WARPS, &best);
+      if (threadIdx.x == THREADS - 1)
+        note_tried(m, tile, tried);
+      Best best = ahead[tile + 1];
+      try_below<IS_NEAR, 32 / WARPS>(m, p, next, first + warp, next, WARPS, &best);
       desk->parts[warp][0][lane] = best.cost;
       desk->parts[warp][1][lane] = best.bottom;
     }
     __syncthreads();
   }
+  link_all<IS_NEAR>(m, p);
 }
 
 /* --- Kernel ---------------------------------------------------------------------------------- */
@@ -476,7 +408,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
                     const __grid_constant__ RvStixelsCuda work,
                     const __grid_constant__ Output out) {
   extern __shared__ __align__(16) char shared[];
+  __shared__ Range range;
   Desk *desk = (Desk *)shared;
+  if (threadIdx.x == 0)
+    range = {RV_STIXELS_INFINITE, 0};
   const Turn turn = begin_turn(m, work);
   const size_t x = turn.column, rows = m.rows;
   Plain p;
@@ -497,17 +432,22 @@ static __global__ void __launch_bounds__(THREADS, 1)
   for (int v = threadIdx.x; v < rv_stixels_pitch(m.rows); v += THREADS) {
     copy[v] = v < m.rows ? work.cells[x * rows + v] : RvStixelsCell{0, 0, 0};
     is_full = is_full && (copy[v].weight == 0 || copy[v].confidence == 255);
+    if (copy[v].weight) {
+      const int px = rv_max(rv_stixels_nearest(16 * copy[v].disparity), 1);
+      atomicMin(&range.low, px);
+      atomicMax(&range.high, px);
+    }
   }
 #pragma unroll
   for (int i = threadIdx.x; i < RV_STIXELS_TABLE; i += THREADS)
     desk->table[entry_of(i)] = work.table[OBJECT * RV_STIXELS_TABLE + i];
   is_full = __syncthreads_and(is_full);
   if (!RESIDENT)
-    sum_steps_far(m, desk->table, p, steps);
+    sum_steps_far(m, desk->table, p, range, steps);
   else if (is_full)
-    sum_steps_near<true>(m, desk->table, p, steps);
+    sum_steps_near<true>(m, desk->table, p, range, steps);
   else
-    sum_steps_near<false>(m, desk->table, p, steps);
+    sum_steps_near<false>(m, desk->table, p, range, steps);
   if (m.estimate)
     rv_stixels_wait_for_others();
   const RvStixelsState state = follow_road<WARPS>(m, work, turn.column, turn.frame);

@@ -171,6 +171,17 @@ template <int WARPS> static __device__ uint32_t count_left(const RvStixelsCuda &
   return sum;
 }
 
+/* All borders of a column's `count` records, which are in order from the top. */
+template <int WARPS, int LANES>
+static __device__ __forceinline__ void
+move_borders(const RvStixelsModel &m, const RvPlane &disparity, int count, RvStixel *records) {
+  const int each = 32 / LANES, lane = threadIdx.x % 32;
+  for (int base = (int)threadIdx.x / 32 * each; base + 1 < count; base += WARPS * each) {
+    const int at = base + lane / LANES, k = at + 1 < count ? at : base;
+    move_border<LANES>(m, disparity, &records[k + 1], &records[k], k == 0, k == at);
+  }
+}
+
 /* The records of a column, in shared memory, with borders at rows of pixels. */
 template <int WARPS, typename C, typename F>
 static __device__ void make_records(const RvStixelsModel &m, const C &c, const RvPlane &disparity,
@@ -178,8 +189,10 @@ static __device__ void make_records(const RvStixelsModel &m, const C &c, const R
   for (int k = threadIdx.x; k < count; k += 32 * WARPS)
     records[k] = record_of(m, c, (int)x, k, plane_of);
   __syncthreads();
-  for (int k = threadIdx.x / 32; k + 1 < count; k += WARPS)
-    move_border(m, disparity, &records[k + 1], &records[k], k == 0);
+  if (2 * m.reach <= 8)
+    move_borders<WARPS, 8>(m, disparity, count, records);
+  else
+    move_borders<WARPS, 32>(m, disparity, count, records);
 }
 
 template <int WARPS, typename C, typename F>

@@ -1,5 +1,5 @@
 /* stixels_cuda_refine.cuh: a border between two stixels moves to the best row of pixels, on the
- * GPU: a warp a border, a lane a row. Not installed. */
+ * GPU: a lane a row, 8 or 32 lanes a border. Not installed. */
 #ifndef RV_STIXELS_CUDA_REFINE_CUH
 #define RV_STIXELS_CUDA_REFINE_CUH
 
@@ -23,31 +23,34 @@ static __device__ __forceinline__ int key_of(int won, int place, int border) {
 }
 
 /* `won` by the upper stixel: rows that move from the lower to it, summed from the highest down. */
+template <int LANES>
 static __device__ int place_of(const RvStixelsModel &m, const RvPlane &disparity,
                                const RvStixel &lower, const RvStixel &upper, int first, int rows) {
-  const int lane = threadIdx.x % 32, border = lower.v_top;
+  const int lane = threadIdx.x % LANES, border = lower.v_top;
   int best = key_of(0, first, border), before = 0;
-  for (int from = 0; from < rows; from += 32) {
+  for (int from = 0; from < 2 * m.reach; from += LANES) {
     const int row = from + lane;
     int sum = row < rows ? worse_below(m, disparity, lower, upper, first + row) : 0;
-    for (int step = 1; step < 32; step *= 2) {
-      const int other = __shfl_up_sync(0xffffffffu, sum, step);
+    for (int step = 1; step < LANES; step *= 2) {
+      const int other = __shfl_up_sync(0xffffffffu, sum, step, LANES);
       sum += lane >= step ? other : 0;
     }
     if (row < rows)
       best = rv_max(best, key_of(before + sum, first + row + 1, border));
-    before += __shfl_sync(0xffffffffu, sum, 31);
+    before += __shfl_sync(0xffffffffu, sum, LANES - 1, LANES);
   }
-  for (int step = 16; step > 0; step /= 2)
+  for (int step = LANES / 2; step > 0; step /= 2)
     best = rv_max(best, __shfl_xor_sync(0xffffffffu, best, step));
   const int away = 31 - (best / 2) % 32;
   return best % 2 ? border - away : border + away;
 }
 
-/* All lanes. is_last: nothing is above `upper`. */
+/* All lanes of the warp, each LANES of them with a border. is_last: nothing is above `above`;
+ * is_one: else nothing is written. */
+template <int LANES>
 static __device__ __forceinline__ void move_border(const RvStixelsModel &m,
                                                    const RvPlane &disparity, RvStixel *below,
-                                                   RvStixel *above, bool is_last) {
+                                                   RvStixel *above, bool is_last, bool is_one) {
   RvStixel lower, upper;
   lower.column = above->column;
   lower.v_top = below->v_top;
@@ -56,9 +59,9 @@ static __device__ __forceinline__ void move_border(const RvStixelsModel &m,
   upper.slope = above->slope;
   upper.intercept = above->intercept;
   const int border = lower.v_top, up = is_last ? rv_min(m.reach, border - 1) : m.reach;
-  const int place = place_of(m, disparity, lower, upper, border - up, up + m.reach);
+  const int place = place_of<LANES>(m, disparity, lower, upper, border - up, up + m.reach);
   __syncwarp();
-  if (threadIdx.x % 32 == 0) {
+  if (is_one && threadIdx.x % LANES == 0) {
     below->v_top = (uint16_t)place;
     above->v_bottom = (uint16_t)(place - 1);
   }

@@ -175,6 +175,13 @@ void stixels_parity(RvCheck *check) {
       c.semantics = rvc_range(&random, 1, RV_STIXELS_SEMANTICS_MAX);
     }
     c.height = rvc_range(&random, 1, side);
+    if (round % 6 == 0) { /* columns in which bounds are looked at, with and without semantics */
+      c.vertical_step = 1;
+      c.height = rvc_range(&random, side * 9 / 10, side);
+      c.sigma_ground_a = 8;
+      c.sigma_ground_b = 0.1;
+      c.sigma_object_b = 0;
+    }
     if (round % 4 == 1) {
       c.ground = RV_STIXELS_GROUND_CAMERA;
       c.camera = (RvCamera){.focal = 150, .cy = c.height * 0.4, .baseline = 0.5, .height = 1};

@@ -7,7 +7,7 @@ static __global__ void __launch_bounds__(128)
                   uint32_t capacity, const uint32_t *offsets) {
   const uint32_t begin = offsets[blockIdx.x], end = offsets[blockIdx.x + 1];
   for (uint32_t k = begin + 1 + threadIdx.x / 32; k < end && k < capacity; k += 4)
-    move_border(m, disparity, &list[k - 1], &list[k], k + 1 == end);
+    move_border<32>(m, disparity, &list[k - 1], &list[k], k + 1 == end, true);
 }
 
 RvStatus rv_stixels_cuda_refine(const RvStixelsModel *m, const RvStixelsJob *job,
