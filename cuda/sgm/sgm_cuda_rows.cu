@@ -260,13 +260,14 @@ template <int K, bool FULL, bool NARROW, typename Census> struct Row {
         sgm_load_bytes<K>(bytes[v], costs + v * DX * words);
 #pragma unroll 1
       for (int n = 0; n < SEGMENT; n += STEPS) {
-        uint32_t cost[K], sum[K];
+        uint32_t cost[K], sum[K] = {};
         penalties.load();
         costs += STEPS * DX * words, x += STEPS * DX, others_at += STEPS * DX * words * SUM;
         const int first = inside();
 #pragma unroll
         for (int v = 0; v < STEPS; v++) {
-          sgm_load<K>(sum, out);
+          if (path.active) /* an idle lane would read what lane 0 writes */
+            sgm_load<K>(sum, out);
           sgm_unpack_bytes<K>(cost, bytes[v]);
           if (n + STEPS < SEGMENT)
             sgm_load_bytes<K>(bytes[v], costs + v * DX * words);
