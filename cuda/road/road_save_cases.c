@@ -16,7 +16,7 @@ static void same_future(const RvRoadDrive *d, RvRoad *a, RvRoad *b, const char *
     return;
   rv_road_result_open(&a->config, &of_a);
   rv_road_result_open(&b->config, &of_b);
-  for (int k = 0; k < (rvc_small(d->check) ? 2 : 4); k++) {
+  for (int k = rvc_small(d->check); k < (rvc_small(d->check) ? 2 : 4); k++) {
     rv_road_drive_paint(d, 40 + 3 * k);
     rv_road_drive_run(d, a, k != 0, &of_a);
     rv_road_drive_run(d, b, k != 0, &of_b);
