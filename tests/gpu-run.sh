@@ -77,7 +77,7 @@ part_parity() {
 }
 
 part_sanitize() {
-  local tool options groups group status=0 s left end=$((SECONDS + ${RV_SANITIZE_SECONDS:-450}))
+  local tool options groups group status=0 s left most end=$((SECONDS + ${RV_SANITIZE_SECONDS:-450}))
   command -v compute-sanitizer >/dev/null || {
     echo "no compute-sanitizer on this machine" | tee "$work/sanitize"
     return 1
@@ -86,9 +86,12 @@ part_sanitize() {
     options=()
     [ "$tool" != memcheck ] || options=(--leak-check full)
     # The race check is slow: an algorithm at a time, so that a slow one does not hide the others.
-    groups=("")
-    [ "$tool" != racecheck ] ||
+    # (Two at a time share the GPU and take as long.)
+    groups=("") most=100
+    [ "$tool" != racecheck ] || {
       mapfile -t groups < <(sed -n 's/^RV_ALGORITHM(\(.*\))/\1/p' "$root/cuda/algorithms.def")
+      most=200
+    }
     for group in "${groups[@]}"; do
       left=$((end - SECONDS))
       [ "$left" -gt 0 ] || {
@@ -96,7 +99,7 @@ part_sanitize() {
         status=1
         continue
       }
-      run "$((left < 100 ? left : 100))" compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
+      run "$((left < most ? left : most))" compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
         --print-limit 5 "$bundle/bin/rvcheck" --engine cuda --small ${group:+--only "$group"}
       s=$?
       [ "$s" = 0 ] || status=1
