@@ -91,7 +91,8 @@ static RvStatus open(void *memory, const RvSgmConfig *config) {
   work->rows_fit = sgm_cuda_rows_shared(config) <= (size_t)shared;
   work->narrow_sums = work->rows_fit && sgm_cuda_narrow_sums(config);
   RV_TRY(work->rows_fit ? sgm_cuda_rows_open(config) : sgm_cuda_winner_open(config));
-  return sgm_cuda_sweeps_open(work, config);
+  RV_TRY(sgm_cuda_sweeps_open(work, config));
+  return config->paths == 8 ? sgm_cuda_slanted_open(work, config) : RV_OK;
 }
 
 /* Sums in the canonical order of the tests. */

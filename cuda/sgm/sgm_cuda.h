@@ -46,9 +46,10 @@ struct SgmCuda {
   uint2 *pending;              /* speckle: [y][tile], 64 pixels that await their regions' sizes */
 
   /* Sweeps (sgm_cuda_sweep.cu): states of the paths at the seams of bands. */
-  uint32_t *straight;      /* [sweep][x][words] */
-  uint32_t *slanted[2];    /* [sweep][side][x][words], read and written by turns */
-  int strip, halo, blocks; /* columns of a block's own and on each side */
+  uint32_t *straight;   /* [sweep][x][words] */
+  uint32_t *slanted[2]; /* [sweep][side][x][words], read and written by turns */
+  int strip, halo;      /* columns of a block's own and on each side */
+  int resident;         /* sgm_cuda_slanted can be used, with so many lanes a column; 0: not */
 
   int rows_fit;    /* sgm_cuda_rows can be used */
   int early;       /* kernels may start before the one ahead ends */
@@ -106,6 +107,11 @@ size_t sgm_cuda_sweeps_states(const RvSgmConfig *config); /* bytes for a column 
 
 /* The same without diagonals (sgm_cuda_straight.cu). */
 RvStatus sgm_cuda_straight(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+
+/* The same for 8 paths in one launch, where all its blocks can be on the GPU at once. Takes the
+ * place of the states. open: after that of the sweeps; replaces their strip. */
+RvStatus sgm_cuda_slanted(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+RvStatus sgm_cuda_slanted_open(SgmCuda *work, const RvSgmConfig *config);
 
 /* Horizontal directions and winners, a block a row; with `check` the left-right check as well. */
 RvStatus sgm_cuda_rows(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,

@@ -392,6 +392,8 @@ static RvStatus run_rows(const SgmCuda *work, const RvSgmConfig *config, const R
 RvStatus sgm_cuda_sweeps(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
   if (config->paths != 8)
     return sgm_cuda_straight(work, config, job);
+  if (work->resident)
+    return sgm_cuda_slanted(work, config, job);
   SweepArgs a = {};
   a.scene = sgm_cuda_scene(work, config, job);
   a.sums = work->sums, a.straight = work->straight;
