@@ -359,7 +359,43 @@ static void winding_regions(RvRandom *random, int n, RvSgmConfig *c) {
   c->speckle_range = rvc_range(random, 0, 9);
 }
 
-/* run() of the CUDA engine, which may take another way than its single stages. */
+/* run() of the CUDA engine, which may take another way than its single stages, against that of the
+ * CPU engine, so many times. */
+static int runs_agree(Case *t, RvRandom *random, int runs) {
+  RvCheck *check = t->check;
+  const char *name = t->name;
+  RvSgm *cpu = NULL, *cuda = NULL;
+  RvPlane l = {0}, r = {0}, d = {0}, q = {0};
+  char text[256];
+  int good = case_open(t);
+  if (good) {
+    const RvSgmConfig *c = &t->config;
+    random_pair(random, c, t->left, t->right);
+    const RvPlane hl = {t->left, c->width, c->width, c->height, RV_U8};
+    const RvPlane hr = {t->right, c->width, c->width, c->height, RV_U8};
+    RvPlane hd = {t->expected.disparity, 2 * c->width, c->width, c->height, RV_U16};
+    RvPlane hq = {t->expected.confidence, c->width, c->width, c->height, RV_U8};
+    RvPlane gd = hd, gq = hq;
+    gd.data = t->expected.checked; /* free space of the same kind */
+    gq.data = t->expected.found;
+    good = rvc_upload(check, &l, &hl) && rvc_upload(check, &r, &hr) && rvc_upload(check, &d, &hd) &&
+           rvc_upload(check, &q, &hq) && rv_sgm_new(&cpu, c, RV_CPU) == RV_OK &&
+           rv_sgm_new(&cuda, c, RV_CUDA) == RV_OK &&
+           rv_sgm_run(cpu, &hl, &hr, &hd, c->confidence ? &hq : NULL, NULL) == RV_OK;
+    for (int run = 0; good && run < runs; run++)
+      good = rvc_true(check, name,
+                      rv_sgm_run(cuda, &l, &r, &d, c->confidence ? &q : NULL, NULL) == RV_OK,
+                      "run failed") &&
+             rvc_download(check, &gd, &d) && rvc_download(check, &gq, &q) &&
+             rvc_same(check, name, &hd, &gd, config_text(c, "cuda run", text, sizeof text)) &&
+             (!c->confidence || rvc_same(check, name, &hq, &gq, text));
+  }
+  rvc_device_free(&l), rvc_device_free(&r), rvc_device_free(&d), rvc_device_free(&q);
+  rv_sgm_free(&cpu), rv_sgm_free(&cuda);
+  case_close(t);
+  return good;
+}
+
 static void check_cuda_run(RvCheck *check) {
   const char *name = "sgm/run";
   if (!rvc_wants(check, name) || !rvc_cuda(check))
@@ -375,35 +411,31 @@ static void check_cuda_run(RvCheck *check) {
       random_config(&random, n, rvc_small(check), &t.config);
     else
       random_shaped(&random, n, rvc_small(check), &windows[n - 24], &t.config);
-    RvSgm *cpu = NULL, *cuda = NULL;
-    RvPlane l = {0}, r = {0}, d = {0}, q = {0};
-    char text[256];
-    good = case_open(&t);
-    if (good) {
-      const RvSgmConfig *c = &t.config;
-      random_pair(&random, c, t.left, t.right);
-      const RvPlane hl = {t.left, c->width, c->width, c->height, RV_U8};
-      const RvPlane hr = {t.right, c->width, c->width, c->height, RV_U8};
-      RvPlane hd = {t.expected.disparity, 2 * c->width, c->width, c->height, RV_U16};
-      RvPlane hq = {t.expected.confidence, c->width, c->width, c->height, RV_U8};
-      RvPlane gd = hd, gq = hq;
-      gd.data = t.expected.checked; /* free space of the same kind */
-      gq.data = t.expected.found;
-      good = rvc_upload(check, &l, &hl) && rvc_upload(check, &r, &hr) &&
-             rvc_upload(check, &d, &hd) && rvc_upload(check, &q, &hq) &&
-             rv_sgm_new(&cpu, c, RV_CPU) == RV_OK && rv_sgm_new(&cuda, c, RV_CUDA) == RV_OK &&
-             rv_sgm_run(cpu, &hl, &hr, &hd, c->confidence ? &hq : NULL, NULL) == RV_OK;
-      for (int run = 0; good && run < 2; run++)
-        good = rvc_true(check, name,
-                        rv_sgm_run(cuda, &l, &r, &d, c->confidence ? &q : NULL, NULL) == RV_OK,
-                        "run failed") &&
-               rvc_download(check, &gd, &d) && rvc_download(check, &gq, &q) &&
-               rvc_same(check, name, &hd, &gd, config_text(c, "cuda run", text, sizeof text)) &&
-               (!c->confidence || rvc_same(check, name, &hq, &gq, text));
-    }
-    rvc_device_free(&l), rvc_device_free(&r), rvc_device_free(&d), rvc_device_free(&q);
-    rv_sgm_free(&cpu), rv_sgm_free(&cuda);
-    case_close(&t);
+    good = runs_agree(&t, &random, 2);
+  }
+  rvc_true(check, name, good, "see above");
+  if (good)
+    rvc_ok(check, name);
+}
+
+/* Pictures as cameras make them, over and over: blocks and warps that wait for each other do it in
+ * another order every time. */
+static void check_again(RvCheck *check) {
+  static const Shape shapes[] = {
+      {1242, 375, 128, RV_SGM_CSCT, 8},  {1242, 375, 128, RV_SGM_CSCT, 4},
+      {1301, 403, 96, RV_SGM_CENSUS, 8}, {777, 301, 160, RV_SGM_CSCT, 8},
+      {1920, 541, 128, RV_SGM_CSCT, 8},  {640, 480, 64, RV_SGM_CSCT, 8},
+      {650, 290, 256, RV_SGM_CSCT, 8},   {1283, 333, 128, RV_SGM_CENSUS, 4}};
+  const char *name = "sgm/again";
+  if (!rvc_wants(check, name) || !rvc_cuda(check) || rvc_small(check))
+    return;
+  RvRandom random = rvc_random(check, name);
+  int good = 1;
+  for (int n = 0; good && n < (int)(sizeof shapes / sizeof *shapes); n++) {
+    Case t = {.check = check, .name = name};
+    random_shaped(&random, n, 0, &shapes[n], &t.config);
+    t.config.threads = 0;
+    good = runs_agree(&t, &random, 40);
   }
   rvc_true(check, name, good, "see above");
   if (good)
@@ -419,6 +451,7 @@ static void parity(RvCheck *check) {
   check_random(check, "sgm/cuda", 60, 1);
   check_large(check);
   check_cuda_run(check);
+  check_again(check);
 }
 
 /* --- Fuzz: bytes become a config, taken raw once, then bent into range, and pixels. --------------
