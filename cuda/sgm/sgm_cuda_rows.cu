@@ -77,12 +77,13 @@ template <int K, bool FULL, bool NARROW, typename Census> struct Row {
   __device__ uint16_t *cost_slot(int pair, int i) const {
     return m.costs + (size_t)(COST_SLOTS * pair + i % COST_SLOTS) * SEGMENT * words();
   }
-  /* Ends a turn of the pair's three warps. */
+  /* Ends a turn of the pair's three warps. They come from different places in the code, so it is
+   * not bar.sync, which promises that all execute the same instruction. */
   static __device__ void end_turn(int pair) {
     if (pair)
-      asm volatile("bar.sync 2, %0;" ::"n"(ROLES * 32) : "memory");
+      asm volatile("barrier.sync 2, %0;" ::"n"(ROLES * 32) : "memory");
     else
-      asm volatile("bar.sync 1, %0;" ::"n"(ROLES * 32) : "memory");
+      asm volatile("barrier.sync 1, %0;" ::"n"(ROLES * 32) : "memory");
   }
   __device__ void *note_at(int segment) const {
     return (char *)m.notes + (size_t)segment * words() * (a.narrow_notes ? 2 : 4);
