@@ -156,20 +156,6 @@ template <int G, int K> static __device__ __forceinline__ SlantedLane slanted_la
   return self;
 }
 
-/* Smallest of a group, in both halves; v: a lane's smallest word, half by half. */
-template <int G> static __device__ __forceinline__ uint32_t slanted_min(uint32_t v) {
-  v = sgm_min2(v, sgm_swap2(v));
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  if constexpr (G == 16) { /* two reductions are faster than four exchanges */
-    const bool second = threadIdx.x % 32 >= 16;
-    const uint32_t a = __reduce_min_sync(SGM_WARP, second ? SGM_WARP : v);
-    const uint32_t b = __reduce_min_sync(SGM_WARP, second ? v : SGM_WARP);
-    return second ? b : a;
-  }
-#endif
-  return sgm_group_min_u32<G>(v);
-}
-
 /* One step of a path whose state l is what its costs exceed their minimum by; then l holds the
  * costs. The path's minimum in both halves is returned, still to be taken off. */
 template <int G, int K>
@@ -190,7 +176,7 @@ static __device__ __forceinline__ uint32_t slanted_step(uint32_t (&l)[K], const 
     l[j] = __viaddmin_u16x2(best, cost[j], cost[j] + p2);
     smallest = j == 0 ? l[0] : sgm_min2(smallest, l[j]);
   }
-  return slanted_min<G>(smallest);
+  return sgm_group_min<G>(smallest);
 }
 
 #ifdef SGM_HAS_BARRIERS

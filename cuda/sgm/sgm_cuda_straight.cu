@@ -40,19 +40,6 @@ struct StraightAsk {
   }
 };
 
-/* Smallest over the lanes of a group, in all of them. */
-template <int G> static __device__ __forceinline__ uint32_t straight_min(uint32_t v) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  if constexpr (G == 16) { /* two reductions are faster than four exchanges */
-    const bool second = threadIdx.x % 32 >= 16;
-    const uint32_t a = __reduce_min_sync(SGM_WARP, second ? SGM_WARP : v);
-    const uint32_t b = __reduce_min_sync(SGM_WARP, second ? v : SGM_WARP);
-    return second ? b : a;
-  }
-#endif
-  return sgm_group_min_u32<G>(v);
-}
-
 template <bool NARROW> struct StraightSum { typedef uint32_t Type; };
 template <> struct StraightSum<true> { typedef uint16_t Type; };
 
@@ -165,7 +152,7 @@ template <int G, int K, bool NARROW, typename Census> struct StraightColumn {
 #pragma unroll
     for (int j = 1; j < K; j++)
       smallest = sgm_min2(smallest, l[j]);
-    smallest = straight_min<G>(sgm_min2(smallest, sgm_swap2(smallest)));
+    smallest = sgm_group_min_u32<G>(sgm_min2(smallest, sgm_swap2(smallest)));
     less = __viaddmin_u16x2(~smallest, 0x10001u, 0xffffffffu);
   }
 
