@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # setup.sh: installs what is missing, configures and builds. Quick when all is there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rv.h: what every part of libroadvision-0 shares. Plain C99: no GLib, no GStreamer, no CUDA
  * header.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rv_core.c: status texts, log, buffers, planes, threads, and the arena. */
 #include "rv_internal.h"
 #include "rv_config.h"

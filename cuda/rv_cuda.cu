@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /* rv_cuda.cu: devices, memory, copies and streams of the CUDA engine. */
-#include "rv_cuda.h"
+#include "rv_cuda.cuh"
 
 #include <stdio.h>
 #include <string.h>

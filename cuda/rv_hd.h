@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rv_hd.h: scalar helpers compiled by the C compiler and by nvcc alike. */
 #ifndef RV_HD_H
 #define RV_HD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rv_internal.h: errors, log, memory and arena for the code inside the library. Not installed. */
 #ifndef RV_INTERNAL_H
 #define RV_INTERNAL_H

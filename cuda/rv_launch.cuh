@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rv_launch.cuh: kernels that start before the kernel ahead of them ends (programmatic dependent
  * launch). Only .cu files include it.
  *
@@ -9,7 +10,7 @@
 #ifndef RV_LAUNCH_CUH
 #define RV_LAUNCH_CUH
 
-#include "rv_cuda.h"
+#include "rv_cuda.cuh"
 
 /* Waits for the kernel ahead. */
 static __device__ __forceinline__ void rv_launch_wait(void) {

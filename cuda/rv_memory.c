@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rv_memory.c: where every byte of the library comes from. A file of its own, so that every call is
  * one between objects and the tests can stand in between (linked with --wrap). */
 #include "rv_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rv_object.c: ranges, the choice of the engine and its memory, with the words of each refusal. */
 #include "rv_object.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rv_object.h: what the host side of every algorithm with two engines needs: ranges, the choice of
  * the engine, its memory. Texts begin with the name of the algorithm. Not installed. */
 #ifndef RV_OBJECT_H

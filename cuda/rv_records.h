@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rv_records.h: the records that annotations carry. Little endian, naturally aligned, no padding
  * but the named fields. A layout never changes under the same version number: a new one gets a new
  * version, which the annotation carries as its scalar `version`. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The main job of gst-roadvision on a test scene, pictures, a video or a camera; run it through
 demo.sh. Writes an annotated video and two stills, and sums up in one line."""
 import argparse

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # demo.sh: the main job. Depth from stereo, drawn and recorded: ten seconds of a rendered street by
 # default, or pictures, a video or a camera (demo.sh --help).
 set -euo pipefail

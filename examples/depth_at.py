@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Prints the metres at one pixel of the left picture, frame by frame, from a running pipeline.
 
   examples/run.sh examples/depth_at.py 320 400                    the test scene

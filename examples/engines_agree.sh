@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # engines_agree.sh [FRAMES]: the same scene through the CPU and the CUDA engine; prints the checksums
 # of both disparity streams and fails when they differ. Without a GPU it says so and ends with 77.
 set -euo pipefail

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # lane_lines.sh OUT.png [PICTURE [PROPERTY=VALUE...]]: line segments that are not upright, lane
 # marks above all, drawn over a picture; without one over a rendered street. Properties go to
 # cudahough, such as threshold=60.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,5s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-} in
   -h | --help) usage; exit 0 ;;
   '') usage >&2; exit 2 ;;

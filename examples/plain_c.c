@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plain_c.c: libroadvision without GStreamer. Matches a rectified pair and writes the disparity.
  *
  *   plain_c LEFT.pgm RIGHT.pgm DISPARITY.pgm    8-bit grey in; out 16 bit, 1/16 px, 0 = no value

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The study of rdp_study.sh. Calls libroadvision-0 through ctypes, so that only the segmentation is
 timed, and gets its disparities from cudasgm."""
 import ctypes as c

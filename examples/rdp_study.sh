@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # rdp_study.sh [FOLDER]: repeats the study of Cebrian and Moure, "GPU-accelerated RDP Algorithm for
 # Data Segmentation", with cuda/rdp: accuracy, compression and levels against epsilon, time against
 # column height, CPU against GPU, stixels beside segments. Prints tables and writes PNG plots to
 # FOLDER (default: rdp-study). On frames of the test street; with RV_DATA on the KITTI pairs in the
 # folder that it names. Times of the GPU are those of docs/gpu-report.txt. Needs python3-matplotlib.
-# docs/rdp.md is the page; its plots: RV_DATA=... examples/rdp_study.sh docs/rdp
+# docs/studies/rdp.md is the page; its plots: RV_DATA=... examples/rdp_study.sh docs/studies/rdp
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-case ${1:-} in -h | --help) sed -n '2,8s/^# //p' "${BASH_SOURCE[0]}"; exit 0 ;; esac
+case ${1:-} in -h | --help) sed -n '3,9s/^# //p' "${BASH_SOURCE[0]}"; exit 0 ;; esac
 exec "$here/run.sh" /usr/bin/python3 "$here/rdp_study.py" "${1:-rdp-study}"

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Prints what rides on each buffer of a pipeline: every annotation, its scalars and its rasters.
 
   examples/run.sh examples/read_annotations.py

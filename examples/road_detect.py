@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What road_detect.sh does: frames into a pipeline with cudaroaddetect, a video and numbers out."""
 import argparse
 import atexit

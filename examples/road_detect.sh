@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # road_detect.sh OUT.avi [offroad[:FRAMES] | FOLDER] [OPTION...]: a video (motion JPEG) with the road drawn on it, and a
 # line for each frame: what was learnt, and how it compares with the true road where that is known.
 #   --load FILE, --save FILE   models to begin with; file for what was learnt
@@ -12,7 +13,7 @@
 #   examples/road_detect.sh second.avi offroad:3 --load track.rvroad
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '2,12s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,13s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-} in
   -h | --help) usage; exit 0 ;;
   '' | -*) usage >&2; exit 2 ;;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_eval.c: road detection held against true masks, many settings over the same frames.
  * road_eval.sh feeds it pictures and makes tables and plots of what it prints.
  *
@@ -264,14 +265,17 @@ typedef struct Field {
 #define WHOLE(name) #name, offsetof(RvRoadConfig, name), 1
 #define REAL(name) #name, offsetof(RvRoadConfig, name), 0
 static const Field fields[] = {
-    {WHOLE(patch_size)},        {WHOLE(bins)},           {WHOLE(equalize)},
-    {REAL(roughness)},          {REAL(disparity_noise)}, {REAL(max_roughness)},
-    {REAL(near_range)},         {REAL(near_width)},      {REAL(max_height)},
-    {REAL(ground_trust)},       {WHOLE(smoothing)},      {WHOLE(min_saturation)},
-    {WHOLE(min_value)},         {WHOLE(initial_models)}, {WHOLE(new_models)},
-    {WHOLE(library_size)},      {WHOLE(min_samples)},    {REAL(update_threshold)},
-    {REAL(classify_threshold)}, {REAL(variance_floor)},  {WHOLE(estimate_models)},
-    {WHOLE(threads)},
+    {WHOLE(patch_size)},        {WHOLE(bins)},
+    {WHOLE(equalize)},          {REAL(roughness)},
+    {REAL(disparity_noise)},    {REAL(max_roughness)},
+    {REAL(near_range)},         {REAL(near_width)},
+    {REAL(max_height)},         {REAL(ground_threshold_scale)},
+    {WHOLE(smoothing)},         {WHOLE(min_saturation)},
+    {WHOLE(min_value)},         {WHOLE(initial_models)},
+    {WHOLE(new_models)},        {WHOLE(library_size)},
+    {WHOLE(min_samples)},       {REAL(update_threshold)},
+    {REAL(classify_threshold)}, {REAL(variance_floor)},
+    {WHOLE(estimate_models)},   {WHOLE(threads)},
 };
 
 typedef struct Setting {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What road_eval.sh does: reads folders, runs the program road_eval over them, prints and plots."""
 import argparse
 import glob

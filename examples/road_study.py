@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The thesis' experiments on road detection (chapters 3.4 and 3.5), repeated on the frames that
 road_eval.py was given: tables 1, 2, 4 and 6, and a plot of each parameter as figures 28 and 30 to 52.
 
@@ -56,7 +57,7 @@ GRIDS = [
 OURS = [
     ('max_height', 'Height that colour must not excuse, m',
      [(h, {'max_height': h}) for h in (0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12)]),
-    ('ground_trust', 'Trust in the plane', [(t, {'ground_trust': t}) for t in (1, 1.25, 1.5, 2, 3, 4)]),
+    ('ground_threshold_scale', 'Trust in the plane', [(t, {'ground_threshold_scale': t}) for t in (1, 1.25, 1.5, 2, 3, 4)]),
     ('near_width', 'Strip ahead, m', [(w, {'near_width': w}) for w in (0, 1, 2, 3, 4, 6)]),
     ('near_range', 'Near range, m', [(r, {'near_range': r}) for r in (6, 8, 10, 15, 20)]),
     ('smoothing', 'Majority, patches', [(s, {'smoothing': s}) for s in (0, 3, 5)]),
@@ -104,7 +105,7 @@ def head(name):
 # --- Tables ---------------------------------------------------------------------------------------
 
 CHANGES = (('equalisation off', {'equalize': 0}), ('near_width = 0', {'near_width': 0}),
-           ('max_height = 0', {'max_height': 0}), ('ground_trust = 1', {'ground_trust': 1}),
+           ('max_height = 0', {'max_height': 0}), ('ground_threshold_scale = 1', {'ground_threshold_scale': 1}),
            ('smoothing = 0', {'smoothing': 0}), ('disparity_noise = 0', {'disparity_noise': 0}),
            ('one model (library_size = 1, initial_models = 1)',
             {'library_size': 1, 'initial_models': 1}),

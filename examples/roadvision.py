@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Reads, in Python, the annotations that gst-roadvision's elements attach to buffers.
 
 They are GstCustomMetas, so nothing of gst-roadvision is needed to read them: a GstStructure of

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # run.sh COMMAND...: builds what has changed (setup.sh) and runs COMMAND where GStreamer finds the
 # plugin. The other examples start through this.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage() { sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,4s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-} in
   -h | --help) usage; exit 0 ;;
   '') usage >&2; exit 2 ;;

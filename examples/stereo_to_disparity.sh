@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # stereo_to_disparity.sh LEFT RIGHT OUT.png [PROPERTY=VALUE...]: the disparity of one rectified pair
 # as a 16-bit PNG, 1/16 px, 0 = no value. Properties go to cudasgm, such as disparities=192.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ $# -lt 3 ]; then
-  sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}" >&2
+  sed -n '3,4s/^# //p' "${BASH_SOURCE[0]}" >&2
   exit 2
 fi
 left=$1 right=$2 out=$3

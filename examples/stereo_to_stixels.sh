@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # stereo_to_stixels.sh OUT.avi [LEFT RIGHT]: a video (motion JPEG) with stixels drawn on it. LEFT and
 # RIGHT are patterns of PNG pictures numbered from 0, such as left/%06d.png; without them 60 frames of
 # a rendered slanted street.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,5s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-} in -h | --help) usage; exit 0 ;; esac
 if [ $# != 1 ] && [ $# != 3 ]; then
   usage >&2

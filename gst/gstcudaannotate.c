@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaannotate.c: element cudaannotate: which annotations are drawn how; cuda/draw draws. */
 
 /**
@@ -19,7 +20,7 @@
  * gst-launch-1.0 stereotestsrc ! cudasgm ! cudaannotate ! videoconvert ! autovideosink
  * ]| Disparity as colours over the left picture, with a legend.
  * |[
- * gst-launch-1.0 stereotestsrc ! cudasgm ! cudaannotate opacity=1 colormap=grey show=disparity !
+ * gst-launch-1.0 stereotestsrc ! cudasgm ! cudaannotate opacity=1 colormap=gray show=disparity !
  *   videoconvert ! autovideosink
  * ]| The disparity alone, in grey; what has no value shows the picture.
  *
@@ -114,7 +115,7 @@ static GType colormap_get_type(void) {
   static const GEnumValue values[] = {
       {RV_COLORMAP_TURBO, "Turbo: even steps from blue to red", "turbo"},
       {RV_COLORMAP_JET, "Jet: the classic from blue to red", "jet"},
-      {RV_COLORMAP_GREY, "Grey: from black to white", "grey"},
+      {RV_COLORMAP_GRAY, "Grey: from black to white", "grey"},
       {0, NULL, NULL},
   };
   static gsize type = 0;
@@ -204,7 +205,7 @@ static void release(GstRvTransform *base) {
   gst_cuda_annotate_road_clear(&self->road);
 }
 
-static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
+static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaAnnotate *self = GST_CUDA_ANNOTATE(base);
   const GstVideoInfo *info = &base->in_info;
   const GstVideoColorMatrix matrix = info->colorimetry.matrix;
@@ -220,7 +221,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
   config.colormap = self->settings.colormap;
   GST_OBJECT_UNLOCK(self);
   if (config.format == RV_PIXEL_GRAY8) /* the luma of colours would not rise with disparity */
-    config.colormap = RV_COLORMAP_GREY;
+    config.colormap = RV_COLORMAP_GRAY;
   /* BT.2020's luma weights lie next to those of BT.709. */
   config.bt709 = matrix == GST_VIDEO_COLOR_MATRIX_BT709 || matrix == GST_VIDEO_COLOR_MATRIX_BT2020;
   config.full_range = info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
@@ -275,8 +276,9 @@ static int opacity_of(const Settings *settings) {
   return (int)(settings->opacity * 255.0 + 0.5);
 }
 
-static RvStatus draw_disparity(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
-                               const Settings *settings, const RvMetaDisparity *meta) {
+static RvStatus draw_disparity(GstCudaAnnotate *self, const GstRvExecContext *work,
+                               const GstRvJob *job, const Settings *settings,
+                               const RvMetaDisparity *meta) {
   int low, high;
   scale_of(settings, meta, &low, &high);
   const gint64 top = MIN((gint64)high * meta->scale, G_MAXUINT16);
@@ -326,20 +328,22 @@ static gboolean fits_picture(GstCudaAnnotate *self, const char *what, int width,
   return FALSE;
 }
 
-static RvStatus draw_segments(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
-                              const Settings *settings, const RvMetaSegments *segments) {
+static RvStatus draw_segments(GstCudaAnnotate *self, const GstRvExecContext *work,
+                              const GstRvJob *job, const Settings *settings,
+                              const RvMetaSegments *segments) {
   int bottom, top;
   colours_of(job, settings, &bottom, &top);
   return gst_cuda_annotate_segments_draw(&self->segments, work, self->draw, job->in_picture,
                                          segments, bottom, top, opacity_of(settings));
 }
 
-static RvStatus draw_stixels(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
-                             const Settings *settings, const RvMetaStixels *stixels) {
+static RvStatus draw_stixels(GstCudaAnnotate *self, const GstRvExecContext *work,
+                             const GstRvJob *job, const Settings *settings,
+                             const RvMetaStixels *stixels) {
   int bottom, top;
   colours_of(job, settings, &bottom, &top);
-  const GstCudaAnnotateStixelLook look = {settings->stixel_colors, bottom, top,
-                                          opacity_of(settings)};
+  const GstCudaAnnotateStixelStyle look = {settings->stixel_colors, bottom, top,
+                                           opacity_of(settings)};
   return gst_cuda_annotate_stixels_draw(&self->stixels, work, self->draw, job->in_picture, stixels,
                                         &look);
 }
@@ -394,8 +398,8 @@ static void find(GstCudaAnnotate *self, GstBuffer *buffer, guint show, Found *fo
 }
 
 /* One layer of colours; the road lies over stixels and segments, and in place of the disparity. */
-static RvStatus draw_layers(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
-                            const Settings *settings, const Found *found) {
+static RvStatus draw_layers(GstCudaAnnotate *self, const GstRvExecContext *work,
+                            const GstRvJob *job, const Settings *settings, const Found *found) {
   RvStatus status = RV_OK;
   if (found->stixels)
     status = draw_stixels(self, work, job, settings, &found->stixels_meta);
@@ -411,8 +415,8 @@ static RvStatus draw_layers(GstCudaAnnotate *self, const GstRvWork *work, const 
 }
 
 /* Lines, legends and text: shapes, drawn over the layers. */
-static RvStatus draw_shapes(GstCudaAnnotate *self, const GstRvWork *work, const GstRvJob *job,
-                            const Settings *settings, const Found *found) {
+static RvStatus draw_shapes(GstCudaAnnotate *self, const GstRvExecContext *work,
+                            const GstRvJob *job, const Settings *settings, const Found *found) {
   const gboolean legend = (settings->show & SHOW_LEGEND) != 0;
   /* Colours of classes are none of the legend's. */
   const gboolean colours = found->stixels
@@ -429,7 +433,7 @@ static RvStatus draw_shapes(GstCudaAnnotate *self, const GstRvWork *work, const 
   return status;
 }
 
-static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job) {
+static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaAnnotate *self = GST_CUDA_ANNOTATE(base);
   GST_OBJECT_LOCK(self);
   const Settings settings = self->settings;
@@ -448,7 +452,7 @@ static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRv
   return status;
 }
 
-static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job,
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
                        gboolean ok) {
   gst_rv_input_unmap(&GST_CUDA_ANNOTATE(base)->disparity);
   gst_cuda_annotate_segments_unmap(&GST_CUDA_ANNOTATE(base)->segments);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaannotate.h: element cudaannotate, draws annotations on the picture. */
 #ifndef GST_CUDA_ANNOTATE_H
 #define GST_CUDA_ANNOTATE_H

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaannotate_lines.c: the shapes of RvLinesMeta: ends by cuda/hough, drawn by cuda/draw. */
 #include "gstcudaannotate_lines.h"
 
 #include "hough/hough.h"
 
-#define LINES_MOST 1024 /* shapes are limited; the lines with the most votes come first */
+#define LINES_MAX 1024 /* shapes are limited; the lines with the most votes come first */
 
 static const RvColor LINE_COLOR = {255, 64, 160, 230};
 
@@ -17,7 +18,7 @@ RvStatus gst_cuda_annotate_lines_draw(RvDraw *draw, const RvPicture *picture,
   const RvLine *lines = (const RvLine *)(const void *)map.info.data;
   RvStatus status = RV_OK;
   /* The strongest is drawn last, over the others. */
-  for (int i = MIN(meta->count, LINES_MOST); status == RV_OK && i-- > 0;) {
+  for (int i = MIN(meta->count, LINES_MAX); status == RV_OK && i-- > 0;) {
     int ends[4];
     if (rv_hough_ends(&lines[i], meta->segments, meta->width, meta->height, picture->width,
                       picture->height, ends))

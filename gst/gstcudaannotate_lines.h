@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaannotate_lines.h: the shapes of RvLinesMeta. */
 #ifndef GST_CUDA_ANNOTATE_LINES_H
 #define GST_CUDA_ANNOTATE_LINES_H

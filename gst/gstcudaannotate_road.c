@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaannotate_road.c: the layer of RvRoadMeta, drawn by cuda/draw. */
 #include "gstcudaannotate_road.h"
 
@@ -18,7 +19,7 @@ static RvColor edge_of(int opacity) {
 }
 
 /* A raster of the annotation, one byte for each patch. */
-static RvStatus map_patches(GstRvInput *input, const GstRvWork *work, GstBuffer *raster,
+static RvStatus map_patches(GstRvInput *input, const GstRvExecContext *work, GstBuffer *raster,
                             const RvMetaRoad *meta, RvPlane *plane) {
   const RvStatus status = gst_rv_input_map(input, work, raster);
   if (status == RV_OK && input->plane.format == RV_U8 && input->plane.width == meta->columns &&
@@ -27,8 +28,8 @@ static RvStatus map_patches(GstRvInput *input, const GstRvWork *work, GstBuffer 
   return status;
 }
 
-RvStatus gst_cuda_annotate_road_draw(GstCudaAnnotateRoad *self, const GstRvWork *work, RvDraw *draw,
-                                     const RvPicture *picture, const RvMetaRoad *meta,
+RvStatus gst_cuda_annotate_road_draw(GstCudaAnnotateRoad *self, const GstRvExecContext *work,
+                                     RvDraw *draw, const RvPicture *picture, const RvMetaRoad *meta,
                                      int thickness, int opacity) {
   RvDrawGrid grid = {.width = meta->width,
                      .height = meta->height,
@@ -45,8 +46,8 @@ RvStatus gst_cuda_annotate_road_draw(GstCudaAnnotateRoad *self, const GstRvWork 
 }
 
 RvStatus gst_cuda_annotate_road_keys(RvDraw *draw, int opacity) {
-  const RvDrawKey keys[] = {{tint_of(opacity), "road"}, {mark_of(opacity), "seeds"}};
-  return rv_draw_keys(draw, keys, G_N_ELEMENTS(keys));
+  const RvDrawLegendEntry keys[] = {{tint_of(opacity), "road"}, {mark_of(opacity), "seeds"}};
+  return rv_draw_legend_entries(draw, keys, G_N_ELEMENTS(keys));
 }
 
 void gst_cuda_annotate_road_unmap(GstCudaAnnotateRoad *self) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaannotate_road.h: the layer of RvRoadMeta. */
 #ifndef GST_CUDA_ANNOTATE_ROAD_H
 #define GST_CUDA_ANNOTATE_ROAD_H
@@ -14,8 +15,8 @@ typedef struct GstCudaAnnotateRoad {
 
 /* Tints the road, with an edge `thickness` px wide, and the patches that taught in another colour.
  * opacity 0..255. */
-RvStatus gst_cuda_annotate_road_draw(GstCudaAnnotateRoad *self, const GstRvWork *work, RvDraw *draw,
-                                     const RvPicture *picture, const RvMetaRoad *meta,
+RvStatus gst_cuda_annotate_road_draw(GstCudaAnnotateRoad *self, const GstRvExecContext *work,
+                                     RvDraw *draw, const RvPicture *picture, const RvMetaRoad *meta,
                                      int thickness, int opacity);
 
 /* Says what the colours mean. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaannotate_segments.c: the layer of RvSegmentsMeta: rasters by cuda/rdp, blended by
  * cuda/draw.
  */
@@ -7,8 +8,8 @@
 
 static const RvColor END_COLOR = {0, 0, 0, 150};
 
-static RvStatus ready_rasters(GstCudaAnnotateSegments *self, const GstRvWork *work, int width,
-                              int height) {
+static RvStatus ready_rasters(GstCudaAnnotateSegments *self, const GstRvExecContext *work,
+                              int width, int height) {
   if (self->disparity.data && self->disparity.width == width && self->disparity.height == height)
     return RV_OK;
   rv_buffer_free(&self->disparity.data, self->engine);
@@ -23,10 +24,10 @@ static RvStatus ready_rasters(GstCudaAnnotateSegments *self, const GstRvWork *wo
                          : status;
 }
 
-RvStatus gst_cuda_annotate_segments_draw(GstCudaAnnotateSegments *self, const GstRvWork *work,
-                                         RvDraw *draw, const RvPicture *picture,
-                                         const RvMetaSegments *meta, int low, int high,
-                                         int opacity) {
+RvStatus gst_cuda_annotate_segments_draw(GstCudaAnnotateSegments *self,
+                                         const GstRvExecContext *work, RvDraw *draw,
+                                         const RvPicture *picture, const RvMetaSegments *meta,
+                                         int low, int high, int opacity) {
   RvStatus status = ready_rasters(self, work, meta->width, meta->height);
   if (status == RV_OK)
     status = gst_rv_input_map(&self->list, work, meta->payload);

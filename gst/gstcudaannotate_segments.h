@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaannotate_segments.h: the layer of RvSegmentsMeta. */
 #ifndef GST_CUDA_ANNOTATE_SEGMENTS_H
 #define GST_CUDA_ANNOTATE_SEGMENTS_H
@@ -17,10 +18,10 @@ typedef struct GstCudaAnnotateSegments {
 
 /* Draws each segment in the colours of its disparities and darkens its ends. low, high: 1/16 px,
  * the ends of the colours; opacity 0..255. */
-RvStatus gst_cuda_annotate_segments_draw(GstCudaAnnotateSegments *self, const GstRvWork *work,
-                                         RvDraw *draw, const RvPicture *picture,
-                                         const RvMetaSegments *meta, int low, int high,
-                                         int opacity);
+RvStatus gst_cuda_annotate_segments_draw(GstCudaAnnotateSegments *self,
+                                         const GstRvExecContext *work, RvDraw *draw,
+                                         const RvPicture *picture, const RvMetaSegments *meta,
+                                         int low, int high, int opacity);
 void gst_cuda_annotate_segments_unmap(GstCudaAnnotateSegments *self); /* after the wait */
 void gst_cuda_annotate_segments_clear(GstCudaAnnotateSegments *self);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaannotate_stixels.c: the layer of RvStixelsMeta: rasters by cuda/stixels, blended by
  * cuda/draw.
  */
@@ -20,7 +21,7 @@ GType gst_cuda_annotate_stixel_colors_get_type(void) {
 
 static const RvColor OUTLINE_COLOR = {0, 0, 0, 150};
 
-static RvStatus ready_rasters(GstCudaAnnotateStixels *self, const GstRvWork *work, int width,
+static RvStatus ready_rasters(GstCudaAnnotateStixels *self, const GstRvExecContext *work, int width,
                               int height) {
   if (self->disparity.data && self->disparity.width == width && self->disparity.height == height)
     return RV_OK;
@@ -67,10 +68,10 @@ static RvPlane classes_in(const RvPlane *disparity) {
   return classes;
 }
 
-RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateStixels *self, const GstRvWork *work,
+RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateStixels *self, const GstRvExecContext *work,
                                         RvDraw *draw, const RvPicture *picture,
                                         const RvMetaStixels *meta,
-                                        const GstCudaAnnotateStixelLook *look) {
+                                        const GstCudaAnnotateStixelStyle *look) {
   RvStatus status = ready_rasters(self, work, meta->width, meta->height);
   if (status == RV_OK)
     status = gst_rv_input_map(&self->list, work, meta->payload);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaannotate_stixels.h: the layer of RvStixelsMeta. */
 #ifndef GST_CUDA_ANNOTATE_STIXELS_H
 #define GST_CUDA_ANNOTATE_STIXELS_H
@@ -24,18 +25,18 @@ typedef struct GstCudaAnnotateStixels {
 } GstCudaAnnotateStixels;
 
 /* How they are drawn. */
-typedef struct GstCudaAnnotateStixelLook {
+typedef struct GstCudaAnnotateStixelStyle {
   GstCudaAnnotateStixelColors colors;
   int low, high; /* 1/16 px, the ends of the colours of distance */
   int opacity;   /* 0..255 */
-} GstCudaAnnotateStixelLook;
+} GstCudaAnnotateStixelStyle;
 
 /* Draws stixels in the colours of their planes or of their classes, and darkens the upper and left
  * edges of ground and objects. */
-RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateStixels *self, const GstRvWork *work,
+RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateStixels *self, const GstRvExecContext *work,
                                         RvDraw *draw, const RvPicture *picture,
                                         const RvMetaStixels *meta,
-                                        const GstCudaAnnotateStixelLook *look);
+                                        const GstCudaAnnotateStixelStyle *look);
 void gst_cuda_annotate_stixels_unmap(GstCudaAnnotateStixels *self); /* after the wait */
 void gst_cuda_annotate_stixels_clear(GstCudaAnnotateStixels *self);
 

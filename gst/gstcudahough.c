@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudahough.c: element cudahough: picture in, RvLinesMeta out; cuda/hough does the work. */
 
 /**
@@ -141,7 +142,7 @@ static void release(GstRvTransform *base) {
   rv_buffer_free(&self->device_count, self->engine);
 }
 
-static RvStatus make_pools(GstCudaHough *self, const GstRvWork *work, gboolean accumulator) {
+static RvStatus make_pools(GstCudaHough *self, const GstRvExecContext *work, gboolean accumulator) {
   GstRvDevice *device = work->engine == RV_CUDA ? work->device : NULL;
   int bins, angles;
   rv_hough_size(&self->used, &bins, &angles, NULL, NULL);
@@ -151,7 +152,7 @@ static RvStatus make_pools(GstCudaHough *self, const GstRvWork *work, gboolean a
   return self->lists && (self->accumulators || !accumulator) ? RV_OK : RV_ERR_NO_MEMORY;
 }
 
-static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
+static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaHough *self = GST_CUDA_HOUGH(base);
   GST_OBJECT_LOCK(self);
   RvHoughConfig config = self->settings.config;
@@ -181,19 +182,19 @@ static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
 /* --- One frame ------------------------------------------------------------------------------- */
 
 /* Luma as it lies in the picture where it is a plane, else a grey copy. */
-static RvStatus take_grey(GstCudaHough *self, const GstRvWork *work, const RvPicture *picture,
-                          RvPlane *grey) {
+static RvStatus take_grey(GstCudaHough *self, const GstRvExecContext *work,
+                          const RvPicture *picture, RvPlane *grey) {
   if (picture->format == RV_PIXEL_NV12 || picture->format == RV_PIXEL_I420 ||
       picture->format == RV_PIXEL_GRAY8) {
     *grey = (RvPlane){picture->data[0], picture->stride[0], picture->width, picture->height, RV_U8};
     return RV_OK;
   }
   *grey = self->grey;
-  return rv_convert_grey(picture, 0, 0, grey, work->threads, work->engine, work->stream,
+  return rv_convert_gray(picture, 0, 0, grey, work->threads, work->engine, work->stream,
                          &work->log);
 }
 
-static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job) {
+static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaHough *self = GST_CUDA_HOUGH(base);
   int bins, angles;
   rv_hough_size(&self->used, &bins, &angles, NULL, NULL);
@@ -216,7 +217,7 @@ static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRv
                       sizeof self->count, work->engine, sizeof self->count, 1, work->stream);
 }
 
-static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job,
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
                        gboolean ok) {
   GstCudaHough *self = GST_CUDA_HOUGH(base);
   if (!ok) {

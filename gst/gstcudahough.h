@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudahough.h: element cudahough. */
 #ifndef GST_CUDA_HOUGH_H
 #define GST_CUDA_HOUGH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudardp.c: element cudardp: disparity in, RvSegmentsMeta out; cuda/rdp does the work. */
 
 /**
@@ -139,7 +140,7 @@ static void release(GstRvTransform *base) {
 }
 
 /* The object is made with the first disparity, whose size need not be the picture's. */
-static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
+static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaRdp *self = GST_CUDA_RDP(base);
   GST_OBJECT_LOCK(self);
   RvRdpConfig config = self->settings.config;
@@ -166,7 +167,7 @@ static gsize stats_bytes(const GstCudaRdp *self) {
   return columns_bytes(self) + ((gsize)self->used.width + 1) * sizeof(guint32);
 }
 
-static RvStatus make_lists(GstCudaRdp *self, const GstRvWork *work, guint64 room) {
+static RvStatus make_lists(GstCudaRdp *self, const GstRvExecContext *work, guint64 room) {
   self->room = (guint32)MIN(room, rv_rdp_segments_max(&self->used));
   gst_rv_payload_pool_free(&self->lists);
   self->lists = gst_rv_payload_pool_new(work->engine == RV_CUDA ? work->device : NULL,
@@ -174,7 +175,8 @@ static RvStatus make_lists(GstCudaRdp *self, const GstRvWork *work, guint64 room
   return self->lists ? RV_OK : RV_ERR_NO_MEMORY;
 }
 
-static RvStatus make_objects(GstCudaRdp *self, const GstRvWork *work, int width, int height) {
+static RvStatus make_objects(GstCudaRdp *self, const GstRvExecContext *work, int width,
+                             int height) {
   if (self->rdp && self->used.width == width && self->used.height == height)
     return RV_OK;
   release_objects(self);
@@ -192,7 +194,7 @@ static RvStatus make_objects(GstCudaRdp *self, const GstRvWork *work, int width,
 
 /* Segments of the present plane into a list of the present room; what was found comes to the host.
  */
-static RvStatus segment(GstCudaRdp *self, const GstRvWork *work) {
+static RvStatus segment(GstCudaRdp *self, const GstRvExecContext *work) {
   RvStatus status =
       gst_rv_payload_begin_array(&self->list, self->lists, (gsize)self->room * sizeof(RvSegment));
   if (status != RV_OK)
@@ -211,7 +213,7 @@ static RvStatus segment(GstCudaRdp *self, const GstRvWork *work) {
                       work->engine, bytes, 1, work->stream);
 }
 
-static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job) {
+static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaRdp *self = GST_CUDA_RDP(base);
   const RvPlane *plane = &self->disparity.plane;
   RvStatus status =
@@ -222,7 +224,7 @@ static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRv
 }
 
 /* Segments found; with more than there is room for, the frame is done again with more room. */
-static RvStatus found_segments(GstCudaRdp *self, const GstRvWork *work, guint32 *count) {
+static RvStatus found_segments(GstCudaRdp *self, const GstRvExecContext *work, guint32 *count) {
   const guint32 *offsets = (const guint32 *)(void *)((char *)self->found + columns_bytes(self));
   *count = offsets[self->used.width];
   if (*count <= self->room)
@@ -250,7 +252,7 @@ static void attach(GstCudaRdp *self, GstBuffer *out, guint32 count) {
   rv_meta_add_segments(out, &meta);
 }
 
-static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job,
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
                        gboolean ok) {
   GstCudaRdp *self = GST_CUDA_RDP(base);
   RvStatus status = RV_OK;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudardp.h: element cudardp, depth columns into line segments. */
 #ifndef GST_CUDA_RDP_H
 #define GST_CUDA_RDP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaroaddetect.c: element cudaroaddetect: colour and disparity in, RvRoadMeta out; cuda/road
  * does the work. */
 
@@ -236,7 +237,7 @@ static gboolean stop(GstBaseTransform *trans) {
   return stopped;
 }
 
-static RvStatus drain(GstRvTransform *base, const GstRvWork *work) {
+static RvStatus drain(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(base);
   if (!self->road || !self->unsaved)
     return RV_OK;
@@ -247,7 +248,7 @@ static RvStatus drain(GstRvTransform *base, const GstRvWork *work) {
 }
 
 /* The object is made, or told, with the next frame, which brings the camera. */
-static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
+static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(base);
   GST_OBJECT_LOCK(self);
   GstCudaRoadDetectSettings asked = self->settings;
@@ -287,7 +288,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
-static RvStatus make_frame_memory(GstCudaRoadDetect *self, const GstRvWork *work,
+static RvStatus make_frame_memory(GstCudaRoadDetect *self, const GstRvExecContext *work,
                                   const RvRoadConfig *config) {
   GstRvDevice *device = work->engine == RV_CUDA ? work->device : NULL;
   int columns, rows;
@@ -309,7 +310,7 @@ static gboolean is_same_camera(const RvCamera *a, const RvCamera *b) {
          a->baseline == b->baseline;
 }
 
-static RvStatus make_object(GstCudaRoadDetect *self, const GstRvWork *work,
+static RvStatus make_object(GstCudaRoadDetect *self, const GstRvExecContext *work,
                             const RvRoadConfig *config) {
   if (!self->report) {
     const RvStatus status = rv_buffer_new(&self->report, sizeof self->found, work->engine);
@@ -320,7 +321,7 @@ static RvStatus make_object(GstCudaRoadDetect *self, const GstRvWork *work,
 }
 
 /* The object as the properties and this camera ask, with what is to be loaded. */
-static RvStatus ready_object(GstCudaRoadDetect *self, const GstRvWork *work,
+static RvStatus ready_object(GstCudaRoadDetect *self, const GstRvExecContext *work,
                              const RvCamera *camera) {
   RvStatus status = RV_OK;
   if (!self->road || self->changed || !is_same_camera(camera, &self->used.camera)) {
@@ -353,8 +354,8 @@ static RvStatus ready_object(GstCudaRoadDetect *self, const GstRvWork *work,
 /* --- One frame ------------------------------------------------------------------------------- */
 
 /* Colour as it lies in the picture where it is R, G, B, x in words; else a copy. */
-static RvStatus take_color(GstCudaRoadDetect *self, const GstRvWork *work, const RvPicture *picture,
-                           RvPlane *color) {
+static RvStatus take_color(GstCudaRoadDetect *self, const GstRvExecContext *work,
+                           const RvPicture *picture, RvPlane *color) {
   if ((picture->format == RV_PIXEL_RGBX || picture->format == RV_PIXEL_RGBA) &&
       (guintptr)picture->data[0] % 4 == 0 && picture->stride[0] % 4 == 0) {
     *color =
@@ -436,7 +437,7 @@ static RvStatus begin_payloads(GstCudaRoadDetect *self, RvRoadOutput *output) {
   return status;
 }
 
-static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job) {
+static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(base);
   RvCamera camera;
   const gboolean has_camera = find_camera(self, job->in, &camera);
@@ -495,7 +496,7 @@ static void attach(GstCudaRoadDetect *self, GstBuffer *out) {
   rv_meta_add_road(out, &meta);
 }
 
-static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job,
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
                        gboolean ok) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(base);
   /* Without models and without ground nothing is known about the picture. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaroaddetect.h: element cudaroaddetect. */
 #ifndef GST_CUDA_ROAD_DETECT_H
 #define GST_CUDA_ROAD_DETECT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaroaddetect_models.c: files of learnt models. */
 #include "gstcudaroaddetect_models.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaroaddetect_models.h: files of learnt models, read and checked before they are needed. */
 #ifndef GST_CUDA_ROAD_DETECT_MODELS_H
 #define GST_CUDA_ROAD_DETECT_MODELS_H

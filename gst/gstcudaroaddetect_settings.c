@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaroaddetect_settings.c: one table says name, meaning, range, default and place of every
  * property. Ranges and defaults are the library's. */
 #include "gstcudaroaddetect_settings.h"
@@ -38,8 +39,8 @@ static const GstRvSetting rows[] = {
      GST_RV_DOUBLE, 0, RV_ROAD_NOISE_MAX, RV_ROAD_NOISE_DEFAULT, AT(road.disparity_noise), NULL},
     {"max-roughness",
      "Variance of height in m^2 above which a patch is never smooth, whatever the noise",
-     GST_RV_DOUBLE, 0, RV_ROAD_ROUGHNESS_MAX, RV_ROAD_ROUGHNESS_MOST_DEFAULT,
-     AT(road.max_roughness), NULL},
+     GST_RV_DOUBLE, 0, RV_ROAD_ROUGHNESS_MAX, RV_ROAD_MAX_ROUGHNESS_DEFAULT, AT(road.max_roughness),
+     NULL},
     {"near-range", "Depth in m up to which ground teaches models", GST_RV_DOUBLE, ABOVE_ZERO,
      RV_ROAD_RANGE_MAX, RV_ROAD_RANGE_DEFAULT, AT(road.near_range), NULL},
     {"near-width",
@@ -49,10 +50,12 @@ static const GstRvSetting rows[] = {
     {"max-height",
      "Height in m above the fitted ground up to which a patch may be road, four times that below "
      "it; 0 = height takes no part",
-     GST_RV_DOUBLE, 0, RV_ROAD_RISE_MAX, RV_ROAD_RISE_DEFAULT, AT(road.max_height), NULL},
-    {"ground-trust",
+     GST_RV_DOUBLE, 0, RV_ROAD_MAX_HEIGHT_MAX, RV_ROAD_MAX_HEIGHT_DEFAULT, AT(road.max_height),
+     NULL},
+    {"ground-threshold-scale",
      "How much stranger than classify-threshold the colour of a patch on the ground may be",
-     GST_RV_DOUBLE, 1, RV_ROAD_TRUST_MAX, RV_ROAD_TRUST_DEFAULT, AT(road.ground_trust), NULL},
+     GST_RV_DOUBLE, 1, RV_ROAD_GROUND_SCALE_MAX, RV_ROAD_GROUND_SCALE_DEFAULT,
+     AT(road.ground_threshold_scale), NULL},
     {"smoothing",
      "Each patch becomes what most of the 3x3 (3) or 5x5 (5) patches round it are; 0 = off",
      GST_RV_INT, 0, 5, RV_ROAD_SMOOTHING_DEFAULT, AT(road.smoothing), NULL},

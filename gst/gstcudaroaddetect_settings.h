@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudaroaddetect_settings.h: the properties of cudaroaddetect as plain values, and their table.
  */
 #ifndef GST_CUDA_ROAD_DETECT_SETTINGS_H

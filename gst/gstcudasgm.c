@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudasgm.c: element cudasgm: caps, buffers and annotations round cuda/sgm. */
 
 /**
@@ -58,7 +59,7 @@ struct _GstCudaSgm {
   GstCudaSgmSettings settings; /* properties, guarded by the object lock */
 
   GstCudaSgmSettings used; /* what the objects below were made for */
-  GstCudaSgmEyes eyes;
+  GstCudaSgmViews eyes;
   RvEngine engine;
   RvSgm *sgm;
   RvPlane left, right; /* grey */
@@ -117,10 +118,10 @@ static void transform_structure(GstRvTransform *base, GstPadDirection direction,
 }
 
 static gboolean check_caps(GstRvTransform *base, GstCaps *caps, const GstVideoInfo *info) {
-  GstCudaSgmEyes eyes;
+  GstCudaSgmViews eyes;
   char *cause = NULL, *remedy = NULL;
   const GstCudaSgmSettings settings = get_settings(GST_CUDA_SGM(base));
-  if (gst_cuda_sgm_place_eyes(settings.layout, info, &eyes, &cause, &remedy))
+  if (gst_cuda_sgm_locate_views(settings.layout, info, &eyes, &cause, &remedy))
     return TRUE;
   GST_ELEMENT_ERROR(base, STREAM, FORMAT, ("%s.", cause), ("%s", remedy));
   g_free(cause);
@@ -141,7 +142,7 @@ static void release(GstRvTransform *base) {
   self->frames = self->poor = 0;
 }
 
-static RvStatus new_grey(RvPlane *plane, const GstCudaSgmEyes *eyes, RvEngine engine) {
+static RvStatus new_grey(RvPlane *plane, const GstCudaSgmViews *eyes, RvEngine engine) {
   plane->format = RV_U8;
   plane->width = eyes->width;
   plane->height = eyes->height;
@@ -150,7 +151,8 @@ static RvStatus new_grey(RvPlane *plane, const GstCudaSgmEyes *eyes, RvEngine en
 }
 
 /* The whole state for `used` and `eyes`; what has been made is freed by release. */
-static RvStatus make_objects(GstCudaSgm *self, const GstRvWork *work, const RvSgmConfig *config) {
+static RvStatus make_objects(GstCudaSgm *self, const GstRvExecContext *work,
+                             const RvSgmConfig *config) {
   GstRvDevice *device = work->engine == RV_CUDA ? work->device : NULL;
   self->engine = work->engine;
   const int width = config->width, height = config->height;
@@ -193,20 +195,20 @@ static RvStatus check_settings(const GstCudaSgmSettings *settings, const RvSgmCo
 /* FALSE when layout or output were changed and the caps not yet: another caps event is on its way.
  */
 static gboolean settings_fit_caps(const GstRvTransform *base, const GstCudaSgmSettings *settings,
-                                  const GstCudaSgmEyes *eyes) {
+                                  const GstCudaSgmViews *eyes) {
   const gboolean grey16 = GST_VIDEO_INFO_FORMAT(&base->out_info) == GST_VIDEO_FORMAT_GRAY16_LE;
   return grey16 == (settings->output != GST_CUDA_SGM_OUTPUT_PICTURE) &&
          eyes->width == GST_VIDEO_INFO_WIDTH(&base->out_info) &&
          eyes->height == GST_VIDEO_INFO_HEIGHT(&base->out_info);
 }
 
-static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
+static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaSgm *self = GST_CUDA_SGM(base);
   const GstCudaSgmSettings settings = get_settings(self);
-  GstCudaSgmEyes eyes;
+  GstCudaSgmViews eyes;
   char *cause = NULL, *remedy = NULL;
   const gboolean placed =
-      gst_cuda_sgm_place_eyes(settings.layout, &base->in_info, &eyes, &cause, &remedy);
+      gst_cuda_sgm_locate_views(settings.layout, &base->in_info, &eyes, &cause, &remedy);
   if (!placed)
     gst_rv_log_line(&work->log, "%s", cause);
   g_free(cause);
@@ -272,7 +274,7 @@ static RvStatus begin_payloads(GstCudaSgm *self) {
 }
 
 /* Copies some rows of the disparity to the host, evenly spread. */
-static RvStatus take_sample(GstCudaSgm *self, const GstRvWork *work) {
+static RvStatus take_sample(GstCudaSgm *self, const GstRvExecContext *work) {
   const RvPlane *plane = &self->disparity.plane;
   const int step = (plane->height + SAMPLE_ROWS - 1) / SAMPLE_ROWS;
   self->sample_rows = 0;
@@ -284,13 +286,13 @@ static RvStatus take_sample(GstCudaSgm *self, const GstRvWork *work) {
                       work->engine, row, self->sample_rows, work->stream);
 }
 
-static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job) {
+static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaSgm *self = GST_CUDA_SGM(base);
-  const GstCudaSgmEyes *eyes = &self->eyes;
-  RvStatus status = rv_convert_grey(job->in_picture, eyes->left_x, eyes->left_y, &self->left,
+  const GstCudaSgmViews *eyes = &self->eyes;
+  RvStatus status = rv_convert_gray(job->in_picture, eyes->left_x, eyes->left_y, &self->left,
                                     work->threads, work->engine, work->stream, &work->log);
   if (status == RV_OK)
-    status = rv_convert_grey(job->in_picture, eyes->right_x, eyes->right_y, &self->right,
+    status = rv_convert_gray(job->in_picture, eyes->right_x, eyes->right_y, &self->right,
                              work->threads, work->engine, work->stream, &work->log);
   if (status == RV_OK && job->out_picture)
     status = rv_convert_crop(job->in_picture, eyes->left_x, eyes->left_y, job->out_picture,
@@ -304,7 +306,7 @@ static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRv
 }
 
 /* Writes disparity or depth into a GRAY16_LE frame. */
-static RvStatus write_frame(GstCudaSgm *self, const GstRvWork *work, GstBuffer *payload,
+static RvStatus write_frame(GstCudaSgm *self, const GstRvExecContext *work, GstBuffer *payload,
                             GstBuffer *out) {
   RvCamera camera = {0};
   int w = 0, h = 0;
@@ -335,7 +337,7 @@ static RvStatus write_frame(GstCudaSgm *self, const GstRvWork *work, GstBuffer *
 }
 
 /* Says once which of the usual faults it is that makes most pixels miss their match. */
-static void warn_of_poor_match(GstCudaSgm *self, const GstRvWork *work, int percent) {
+static void warn_poor_match(GstCudaSgm *self, const GstRvExecContext *work, int percent) {
   const gsize bytes = gst_rv_raster_bytes(RV_U8, self->eyes.width, self->eyes.height);
   RvPlane left = self->left, right = self->right;
   const size_t row = (size_t)left.width;
@@ -378,7 +380,7 @@ static void warn_of_poor_match(GstCudaSgm *self, const GstRvWork *work, int perc
                       ("%s", remedy));
 }
 
-static void judge_sample(GstCudaSgm *self, const GstRvWork *work) {
+static void check_match_rate(GstCudaSgm *self, const GstRvExecContext *work) {
   if (self->sample_rows == 0)
     return;
   const gint64 pixels = (gint64)self->sample_rows * self->eyes.width;
@@ -388,10 +390,10 @@ static void judge_sample(GstCudaSgm *self, const GstRvWork *work) {
   const int percent = (int)(100 * valid / pixels);
   self->poor = percent < POOR_PERCENT ? self->poor + 1 : 0;
   if (self->poor == POOR_SAMPLES && gst_rv_transform_once(GST_RV_TRANSFORM(self), ONCE_POOR_MATCH))
-    warn_of_poor_match(self, work, percent);
+    warn_poor_match(self, work, percent);
 }
 
-static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job,
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
                        gboolean ok) {
   GstCudaSgm *self = GST_CUDA_SGM(base);
   if (!ok) {
@@ -412,7 +414,7 @@ static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJ
   GstBuffer *payload = meta.payload;
   rv_meta_add_disparity(job->out, &meta);
   attach_camera(self, job);
-  judge_sample(self, work);
+  check_match_rate(self, work);
   return self->used.output == GST_CUDA_SGM_OUTPUT_PICTURE
              ? RV_OK
              : write_frame(self, work, payload, job->out);

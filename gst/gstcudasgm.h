@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudasgm.h: element cudasgm, stereo depth by semi-global matching. */
 #ifndef GST_CUDA_SGM_H
 #define GST_CUDA_SGM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudasgm_layout.c: layouts of a frame-packed pair, and caps of the pair <-> caps of the result.
  */
 #include "gstcudasgm_layout.h"
@@ -113,8 +114,8 @@ static gboolean find_layout(GstCudaSgmLayout asked, const GstVideoInfo *info,
   return TRUE;
 }
 
-gboolean gst_cuda_sgm_place_eyes(GstCudaSgmLayout asked, const GstVideoInfo *info,
-                                 GstCudaSgmEyes *eyes, char **cause, char **remedy) {
+gboolean gst_cuda_sgm_locate_views(GstCudaSgmLayout asked, const GstVideoInfo *info,
+                                   GstCudaSgmViews *eyes, char **cause, char **remedy) {
   const int w = GST_VIDEO_INFO_WIDTH(info), h = GST_VIDEO_INFO_HEIGHT(info);
   GstCudaSgmLayout layout;
   if (!find_layout(asked, info, &layout, cause, remedy))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudasgm_layout.h: where the two pictures of a frame-packed pair lie, and what that makes of
  * the caps. */
 #ifndef GST_CUDA_SGM_LAYOUT_H
@@ -28,16 +29,16 @@ GType gst_cuda_sgm_layout_get_type(void);
 GType gst_cuda_sgm_output_get_type(void);
 
 /* Size and places of the two pictures, px. */
-typedef struct GstCudaSgmEyes {
+typedef struct GstCudaSgmViews {
   int width, height;
   int left_x, left_y;
   int right_x, right_y;
   gboolean top_bottom;
-} GstCudaSgmEyes;
+} GstCudaSgmViews;
 
 /* Places the eyes in a frame of `info`. On failure `cause` and `remedy` (to be freed) say why. */
-gboolean gst_cuda_sgm_place_eyes(GstCudaSgmLayout layout, const GstVideoInfo *info,
-                                 GstCudaSgmEyes *eyes, char **cause, char **remedy);
+gboolean gst_cuda_sgm_locate_views(GstCudaSgmLayout layout, const GstVideoInfo *info,
+                                   GstCudaSgmViews *eyes, char **cause, char **remedy);
 
 /* Appends what one structure of caps becomes on the other pad; takes structure and features. */
 void gst_cuda_sgm_transform_structure(GstCudaSgmLayout layout, GstCudaSgmOutput output,

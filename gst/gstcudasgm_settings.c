@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudasgm_settings.c: one table says name, meaning, range, default and place of every property.
  * Ranges and defaults are the library's. */
 #include "gstcudasgm_settings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudasgm_settings.h: the properties of cudasgm as plain values, and their table. */
 #ifndef GST_CUDA_SGM_SETTINGS_H
 #define GST_CUDA_SGM_SETTINGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudastixels.c: element cudastixels: disparity in, RvStixelsMeta out; cuda/stixels does the
  * work. */
 
@@ -111,7 +112,7 @@ static GType cuts_get_type(void) {
 #define SIGMA(name, blurb, value, field)                                                           \
   { name, blurb, GST_RV_DOUBLE, RV_STIXELS_SIGMA_MIN, RV_STIXELS_SIGMA_MAX, value, AT(field), NULL }
 #define PLANE(name, blurb, value, field)                                                           \
-  { name, blurb, GST_RV_DOUBLE, 0, RV_STIXELS_FREE, value, AT(field), NULL }
+  { name, blurb, GST_RV_DOUBLE, 0, RV_STIXELS_SIGMA_FREE, value, AT(field), NULL }
 
 static const GstRvSetting rows[] = {
     {"model", "Depth model", GST_RV_ENUM, 0, 0, RV_STIXELS_SLANTED_FAST, AT(model), model_get_type},
@@ -133,10 +134,10 @@ static const GstRvSetting rows[] = {
      RV_STIXELS_MAX_DISPARITY_MAX, RV_STIXELS_MAX_DISPARITY_DEFAULT, AT(max_disparity), NULL},
     {"semantic-weight", "Weight of semantics beside the disparity (thesis eq. 4.2)", GST_RV_DOUBLE,
      0, RV_STIXELS_WEIGHT_MAX, 1, AT(semantic_weight), NULL},
-    {"confidence-full",
+    {"full-confidence",
      "Confidence of a disparity, as a share, from which on sigma is its noise; below, the noise is "
      "wider in proportion (thesis eq. 3.9)",
-     GST_RV_DOUBLE, RV_STIXELS_CONFIDENCE_FULL_MIN, 1, 0.05, AT(confidence_full), NULL},
+     GST_RV_DOUBLE, RV_STIXELS_FULL_CONFIDENCE_MIN, 1, 0.05, AT(full_confidence), NULL},
     {"p-val", "Share of cells with a disparity", GST_RV_DOUBLE, 0.01, 0.99, 0.9, AT(p_val), NULL},
     {"p-out", "Share of outliers; not in slanted-fast", GST_RV_DOUBLE, 0.001, 0.9, 0.1, AT(p_out),
      NULL},
@@ -177,9 +178,9 @@ static const GstRvSetting rows[] = {
     PRIOR("sky-on-ground", "Cost of sky on top of ground, nat", 0, transition[2][0]),
     PRIOR("sky-on-object", "Cost of sky on top of an object, nat", 0, transition[2][1]),
     PRIOR("sky-on-sky", "Cost of sky on top of sky, nat", 0, transition[2][2]),
-    PRIOR("ground-first", "Cost of ground as a column's lowest stixel, nat", 0, first[0]),
-    PRIOR("object-first", "Cost of an object as a column's lowest stixel, nat", 8, first[1]),
-    PRIOR("sky-first", "Cost of sky as a column's lowest stixel, nat", 8, first[2]),
+    PRIOR("ground-at-bottom", "Cost of ground as a column's lowest stixel, nat", 0, first[0]),
+    PRIOR("object-at-bottom", "Cost of an object as a column's lowest stixel, nat", 8, first[1]),
+    PRIOR("sky-at-bottom", "Cost of sky as a column's lowest stixel, nat", 8, first[2]),
     GST_RV_DISPARITY_SCALE_SETTING(offsetof(Settings, scale)),
 };
 static const GstRvSettings properties = {rows, G_N_ELEMENTS(rows), PROP_TABLE};
@@ -249,7 +250,7 @@ static void release(GstRvTransform *base) {
 }
 
 /* The object is made with the first disparity, whose size and camera come with it. */
-static RvStatus configure(GstRvTransform *base, const GstRvWork *work) {
+static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
   GST_OBJECT_LOCK(self);
   RvStixelsConfig config = self->settings.config;
@@ -299,7 +300,7 @@ static RvCamera camera_of(const GstCudaStixels *self, GstBuffer *buffer) {
   return camera;
 }
 
-static RvStatus make_objects(GstCudaStixels *self, const GstRvWork *work,
+static RvStatus make_objects(GstCudaStixels *self, const GstRvExecContext *work,
                              const RvStixelsInput *input, const RvCamera *camera) {
   const RvPlane *plane = &input->disparity;
   const gboolean is_semantic = input->labels.data || input->scores.data;
@@ -338,7 +339,7 @@ static RvStatus make_objects(GstCudaStixels *self, const GstRvWork *work,
 /* --- One frame ------------------------------------------------------------------------------- */
 
 /* The confidence, when it fits the disparity. */
-static RvStatus take_confidence(GstCudaStixels *self, const GstRvWork *work,
+static RvStatus take_confidence(GstCudaStixels *self, const GstRvExecContext *work,
                                 RvStixelsInput *input) {
   if (!self->disparity.confidence)
     return RV_OK;
@@ -351,7 +352,7 @@ static RvStatus take_confidence(GstCudaStixels *self, const GstRvWork *work,
 }
 
 /* All that the stixels are made of; without disparity nothing. */
-static RvStatus take_input(GstCudaStixels *self, const GstRvWork *work, const GstRvJob *job,
+static RvStatus take_input(GstCudaStixels *self, const GstRvExecContext *work, const GstRvJob *job,
                            RvStixelsInput *input) {
   GstRvTransform *base = GST_RV_TRANSFORM(self);
   const RvStatus status = gst_rv_disparity_map(&self->disparity, base, work, job->in,
@@ -367,7 +368,7 @@ static RvStatus take_input(GstCudaStixels *self, const GstRvWork *work, const Gs
              : trusted;
 }
 
-static RvStatus process(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job) {
+static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
   RvStixelsInput input = {{0}, {0}, {0}, {0}};
   RvStatus status = take_input(self, work, job, &input);
@@ -419,7 +420,7 @@ static void attach(GstCudaStixels *self, GstBuffer *out) {
   rv_meta_add_stixels(out, &meta);
 }
 
-static RvStatus finish(GstRvTransform *base, const GstRvWork *work, const GstRvJob *job,
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
                        gboolean ok) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
   if (ok && self->list.buffer)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudastixels.h: element cudastixels, the street as stixels. */
 #ifndef GST_CUDA_STIXELS_H
 #define GST_CUDA_STIXELS_H

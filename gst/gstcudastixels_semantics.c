@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudastixels_semantics.c: labels and scores for cudastixels. Label pictures are read by a small
  * pipeline of stock elements, so that they need no library of their own. */
 #include "gstcudastixels_semantics.h"
@@ -32,8 +33,8 @@ static void refuse(GstRvTransform *element, guint once, const char *what) {
 }
 
 static RvStatus map_annotation(GstCudaStixelsSemantics *self, GstRvTransform *element,
-                               const GstRvWork *work, GstBuffer *buffer, int classes, guint once,
-                               RvStixelsInput *input) {
+                               const GstRvExecContext *work, GstBuffer *buffer, int classes,
+                               guint once, RvStixelsInput *input) {
   const GstStructure *fields = rv_meta_find(buffer, RV_META_SEMANTICS);
   int width, height, given = 0, map_width = 0, map_height = 0;
   if (!fields)
@@ -124,7 +125,7 @@ static void end_pictures(GstCudaStixelsSemantics *self, GstRvTransform *element,
 }
 
 static RvStatus map_picture(GstCudaStixelsSemantics *self, GstRvTransform *element,
-                            const GstRvWork *work, const char *location, guint once,
+                            const GstRvExecContext *work, const char *location, guint once,
                             RvStixelsInput *input) {
   GError *error = NULL;
   GstVideoInfo info;
@@ -154,7 +155,7 @@ static RvStatus map_picture(GstCudaStixelsSemantics *self, GstRvTransform *eleme
 /* --- One frame ------------------------------------------------------------------------------- */
 
 RvStatus gst_cuda_stixels_semantics_map(GstCudaStixelsSemantics *self, GstRvTransform *element,
-                                        const GstRvWork *work, GstBuffer *buffer,
+                                        const GstRvExecContext *work, GstBuffer *buffer,
                                         const char *location, int classes, guint once,
                                         RvStixelsInput *input) {
   if (classes == 0)

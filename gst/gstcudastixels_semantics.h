@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstcudastixels_semantics.h: semantics of a frame, from its annotation or from label pictures. */
 #ifndef GST_CUDA_STIXELS_SEMANTICS_H
 #define GST_CUDA_STIXELS_SEMANTICS_H
@@ -31,7 +32,7 @@ gboolean gst_cuda_stixels_semantics_parse(const char *classes, RvStixelsConfig *
  * one is read; empty or NULL: the annotation RvSemanticsMeta. What cannot be used is warned of once
  * per stream (bits `once` and `once` + 1) and left alone. */
 RvStatus gst_cuda_stixels_semantics_map(GstCudaStixelsSemantics *semantics, GstRvTransform *element,
-                                        const GstRvWork *work, GstBuffer *buffer,
+                                        const GstRvExecContext *work, GstBuffer *buffer,
                                         const char *location, int classes, guint once,
                                         RvStixelsInput *input);
 void gst_cuda_stixels_semantics_unmap(GstCudaStixelsSemantics *semantics); /* after the wait */

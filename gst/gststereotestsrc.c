@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gststereotestsrc.c: element stereotestsrc: time, caps and annotations round cuda/scene. */
 
 /**

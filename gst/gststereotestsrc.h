@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gststereotestsrc.h: element stereotestsrc. */
 #ifndef GST_STEREO_TEST_SRC_H
 #define GST_STEREO_TEST_SRC_H

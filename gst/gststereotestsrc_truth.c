@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gststereotestsrc_truth.c: the rasters of the truth, rendered into and attached. */
 #include "gststereotestsrc_truth.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gststereotestsrc_truth.h: what is true of the left picture of stereotestsrc. */
 #ifndef GST_STEREO_TEST_SRC_TRUTH_H
 #define GST_STEREO_TEST_SRC_TRUTH_H

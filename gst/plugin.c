@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plugin.c: what libgstroadvision.so offers. Elements always register, driver or not. */
 #include "gstrvconfig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* roadvision-gst.h: annotations, the results that ride on a picture's GstBuffer. Attach and read
  * them from C; nothing to link but GStreamer.
  *

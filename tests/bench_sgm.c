@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bench_sgm.c: times the CPU engine's semi-global matching on one pair, for tests/bench-cpu.
  *
  *   bench_sgm LEFT.pgm RIGHT.pgm RUNS     prints least and median of RUNS runs in ms, and the per

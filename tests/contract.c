@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* contract.c: the habits that rv.h states, held against every algorithm on every engine here. */
 #include "contract_run.h"
 #include "rvcheck_run.h"
@@ -7,18 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Weak: an algorithm without an object (convert) has no contract. */
-#define RV_ALGORITHM(name) extern const RvContract rv_##name##_contract __attribute__((weak));
+#define RV_FUNCTIONS(name) /* no object, no contract */
+#define RV_ALGORITHM(name) extern const RvContract rv_##name##_contract;
 #include "algorithms.def"
 #undef RV_ALGORITHM
 
 static const struct {
   const char *name;
-  const RvContract *rules; /* NULL: none */
+  const RvContract *rules;
 } contracts[] = {
 #define RV_ALGORITHM(name) {#name, &rv_##name##_contract},
 #include "algorithms.def"
 #undef RV_ALGORITHM
+#undef RV_FUNCTIONS
 };
 
 static void count_line(void *user, const char *text) {

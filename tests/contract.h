@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* contract.h: how an algorithm shows itself to the contract test, which holds all of them to the
  * habits that rv.h states. Every cuda/x/x_contract.c defines `const RvContract rv_x_contract`. */
 #ifndef RV_CONTRACT_H

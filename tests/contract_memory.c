@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* contract_memory.c: counts and refuses the library's memory (linked with --wrap), and what must
  * hold then: a failed allocation at every step leaves nothing behind, the stated workspace is what
  * is taken. */
@@ -18,7 +19,7 @@
 
 static struct {
   pthread_mutex_t lock;
-  Ledger ledger;
+  AllocTracker tracker;
   long refuse;
   const RvArena *arenas[ARENAS];
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -42,10 +43,10 @@ void *__wrap_realloc(void *memory, size_t bytes);
 static int note_memory(size_t bytes, RvEngine engine) {
   pthread_mutex_lock(&watch.lock);
   const int refused = watch.refuse > 0 && --watch.refuse == 0;
-  watch.ledger.calls++;
+  watch.tracker.calls++;
   if (!refused) {
-    watch.ledger.blocks++;
-    watch.ledger.bytes[engine == RV_CUDA] += bytes;
+    watch.tracker.blocks++;
+    watch.tracker.bytes[engine == RV_CUDA] += bytes;
   }
   pthread_mutex_unlock(&watch.lock);
   return refused;
@@ -53,7 +54,7 @@ static int note_memory(size_t bytes, RvEngine engine) {
 
 static void note_malloc(void) {
   pthread_mutex_lock(&watch.lock);
-  watch.ledger.calls++;
+  watch.tracker.calls++;
   pthread_mutex_unlock(&watch.lock);
 }
 
@@ -64,7 +65,7 @@ void *__wrap_rv_memory_alloc(size_t bytes, RvEngine engine) {
 void __wrap_rv_memory_free(void *memory, RvEngine engine) {
   if (memory) {
     pthread_mutex_lock(&watch.lock);
-    watch.ledger.blocks--;
+    watch.tracker.blocks--;
     pthread_mutex_unlock(&watch.lock);
   }
   __real_rv_memory_free(memory, engine);
@@ -117,7 +118,7 @@ void *__wrap_realloc(void *memory, size_t bytes) {
     cudaError_t __wrap_##name params;                                                              \
     cudaError_t __wrap_##name params {                                                             \
       pthread_mutex_lock(&watch.lock);                                                             \
-      watch.ledger.counter++;                                                                      \
+      watch.tracker.counter++;                                                                     \
       pthread_mutex_unlock(&watch.lock);                                                           \
       return __real_##name args;                                                                   \
     }
@@ -130,27 +131,27 @@ WATCH_CUDA(cudaMalloc, (void **out, size_t bytes), (out, bytes), waits)
 WATCH_CUDA(cudaFree, (void *memory), (memory), waits)
 #endif
 
-void ledger_clear(void) {
+void alloc_tracker_clear(void) {
   pthread_mutex_lock(&watch.lock);
-  watch.ledger = (Ledger){.blocks = watch.ledger.blocks};
+  watch.tracker = (AllocTracker){.blocks = watch.tracker.blocks};
   watch.refuse = 0;
   pthread_mutex_unlock(&watch.lock);
 }
 
-Ledger ledger_read(void) {
+AllocTracker alloc_tracker_read(void) {
   pthread_mutex_lock(&watch.lock);
-  const Ledger ledger = watch.ledger;
+  const AllocTracker tracker = watch.tracker;
   pthread_mutex_unlock(&watch.lock);
-  return ledger;
+  return tracker;
 }
 
-void ledger_refuse(long nth) {
+void alloc_tracker_refuse(long nth) {
   pthread_mutex_lock(&watch.lock);
   watch.refuse = nth;
   pthread_mutex_unlock(&watch.lock);
 }
 
-const char *ledger_damage(char *text, size_t size) {
+const char *alloc_tracker_damage(char *text, size_t size) {
   for (int i = 0; i < ARENAS; i++) {
     const RvArena *arena = watch.arenas[i];
     const int guard = arena ? rv_arena_check(arena) : -1;
@@ -175,11 +176,11 @@ static void test_refused_memory(const Contract *c) {
     Lines lines = {0};
     void *config = contract_config(c, &lines);
     void *object = &lines; /* must become NULL */
-    ledger_clear();
-    ledger_refuse(nth);
+    alloc_tracker_clear();
+    alloc_tracker_refuse(nth);
     const RvStatus status = c->rules->create(&object, config, c->engine);
-    const long before = ledger_read().blocks;
-    ledger_refuse(0);
+    const long before = alloc_tracker_read().blocks;
+    alloc_tracker_refuse(0);
     free(config);
     if (status == RV_OK) {
       c->rules->destroy(&object);
@@ -207,14 +208,14 @@ static void refuse_call(const Contract *c, const RvContractCall *call, const Lin
   for (; steps < most; steps++) {
     char what[100];
     snprintf(what, sizeof what, "%s, allocation %d refused", call->name, steps + 1);
-    const long blocks = ledger_read().blocks;
+    const long blocks = alloc_tracker_read().blocks;
     const int said = lines->count;
-    ledger_refuse(steps + 1);
+    alloc_tracker_refuse(steps + 1);
     const RvStatus status = call->call(object, scene);
-    ledger_refuse(0);
+    alloc_tracker_refuse(0);
     if (status == RV_OK)
       break;
-    const long left = ledger_read().blocks - blocks;
+    const long left = alloc_tracker_read().blocks - blocks;
     rvc_true(c->check, c->name, status == RV_ERR_NO_MEMORY && lines->count - said == 1 && left == 0,
              "%s: status \"%s\", expected \"%s\"; %d log lines, expected 1; %ld blocks are left",
              what, rv_status_text(status), rv_status_text(RV_ERR_NO_MEMORY), lines->count - said,
@@ -230,8 +231,8 @@ static void test_refused_calls(const Contract *c) {
     Lines lines = {0};
     void *config = contract_config(c, &lines);
     void *object = NULL;
-    ledger_clear();
-    const long before = ledger_read().blocks;
+    alloc_tracker_clear();
+    const long before = alloc_tracker_read().blocks;
     if (rvc_true(c->check, c->name, c->rules->create(&object, config, c->engine) == RV_OK,
                  "new: %s", lines.last)) {
       void *scene = c->rules->scene->open(c->check, object, config);
@@ -240,7 +241,7 @@ static void test_refused_calls(const Contract *c) {
       c->rules->destroy(&object);
     }
     free(config);
-    const long left = ledger_read().blocks - before;
+    const long left = alloc_tracker_read().blocks - before;
     rvc_true(c->check, c->name, left == 0, "%s: %ld blocks are left after free",
              c->rules->calls[i].name, left);
   }
@@ -257,9 +258,9 @@ static int test_workspace_of(const Contract *c, int index) {
   }
   const size_t stated = c->rules->workspace(config, c->engine);
   void *object = NULL;
-  ledger_clear();
+  alloc_tracker_clear();
   const RvStatus status = c->rules->create(&object, config, c->engine);
-  const size_t taken = ledger_read().bytes[c->engine];
+  const size_t taken = alloc_tracker_read().bytes[c->engine];
   free(config);
   c->rules->destroy(&object);
   if (!rvc_true(c->check, c->name, status == RV_OK, "%s: new: %s (%s)", what,
@@ -284,7 +285,7 @@ static void test_free(const Contract *c) {
   Lines lines = {0};
   void *config = contract_config(c, &lines);
   void *object = NULL;
-  ledger_clear();
+  alloc_tracker_clear();
   rvc_true(c->check, c->name, c->rules->create(&object, config, c->engine) == RV_OK, "new: %s",
            lines.last);
   free(config);
@@ -292,11 +293,11 @@ static void test_free(const Contract *c) {
   rvc_true(c->check, c->name, object == NULL, "free does not set NULL");
   c->rules->destroy(&object);
   c->rules->destroy(NULL);
-  const long left = ledger_read().blocks;
+  const long left = alloc_tracker_read().blocks;
   rvc_true(c->check, c->name, left == 0, "%ld blocks are left after free", left);
 }
 
-/* Memory of the device that the ledger cannot see: streams, graphs, events. */
+/* Memory of the device that the tracker cannot see: streams, graphs, events. */
 static void test_device_leak(const Contract *c) {
 #if RV_HAVE_CUDA
   size_t before = 0, after = 0, total = 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* contract_planes.c: run() on planes with guard bytes before, after and between the rows: bad
  * planes are refused and nothing is touched, nothing is written beside a plane, no memory is taken,
  * the guards inside the object stay whole, two objects in two threads do not disturb each other. */
@@ -180,24 +181,24 @@ static void test_runs(const Contract *c) {
     rvc_true(c->check, c->name, frame_run(c, &first, object, NULL) == RV_OK, "run: %s", lines.last);
     check_guards(c, &first);
     char text[160];
-    const char *damage = ledger_damage(text, sizeof text);
+    const char *damage = alloc_tracker_damage(text, sizeof text);
     rvc_true(c->check, c->name, !damage, "after run, %s", damage ? damage : "");
 
     /* Once more, now that threads and modules are there: nothing is taken, nobody waits. */
     RvPlane planes[RV_CONTRACT_PLANES];
     for (int i = 0; i < fresh.count; i++)
       planes[i] = frame_plane(&first, i);
-    ledger_clear();
+    alloc_tracker_clear();
     const RvStatus again = c->rules->run(object, planes, first.stream);
-    const Ledger ledger = ledger_read();
+    const AllocTracker tracker = alloc_tracker_read();
     rvc_true(c->check, c->name, again == RV_OK, "second run: %s", lines.last);
-    rvc_true(c->check, c->name, ledger.bytes[0] + ledger.bytes[1] == 0, "run took %zu bytes",
-             ledger.bytes[0] + ledger.bytes[1]);
+    rvc_true(c->check, c->name, tracker.bytes[0] + tracker.bytes[1] == 0, "run took %zu bytes",
+             tracker.bytes[0] + tracker.bytes[1]);
     if (c->engine == RV_CPU)
-      rvc_true(c->check, c->name, ledger.calls == 0, "run called malloc %ld times", ledger.calls);
+      rvc_true(c->check, c->name, tracker.calls == 0, "run called malloc %ld times", tracker.calls);
     else
-      rvc_true(c->check, c->name, ledger.waits == 0, "run waited or took GPU memory %ld times",
-               ledger.waits);
+      rvc_true(c->check, c->name, tracker.waits == 0, "run waited or took GPU memory %ld times",
+               tracker.waits);
     rvc_true(c->check, c->name, lines.count == 0, "a good run logged: %s", lines.last);
     if (c->engine == RV_CUDA)
       rv_stream_wait(first.stream);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* contract_run.h: shared by the files of the contract test. */
 #ifndef CONTRACT_RUN_H
 #define CONTRACT_RUN_H
@@ -21,18 +22,18 @@ void *contract_config(const Contract *c, Lines *lines);
 
 /* --- contract_memory.c: stands between the library and its memory ------------------------------
  */
-typedef struct Ledger {
+typedef struct AllocTracker {
   long blocks;     /* alive now */
-  size_t bytes[2]; /* taken since ledger_clear, per engine */
-  long calls;      /* allocations asked for since ledger_clear, malloc's family included */
-  long waits;      /* waits for the GPU since ledger_clear */
-} Ledger;
-void ledger_clear(void);
-Ledger ledger_read(void);
-void ledger_refuse(long nth); /* the nth allocation from now on fails; 0: none */
+  size_t bytes[2]; /* taken since alloc_tracker_clear, per engine */
+  long calls;      /* allocations asked for since alloc_tracker_clear, malloc's family included */
+  long waits;      /* waits for the GPU since alloc_tracker_clear */
+} AllocTracker;
+void alloc_tracker_clear(void);
+AllocTracker alloc_tracker_read(void);
+void alloc_tracker_refuse(long nth); /* the nth allocation from now on fails; 0: none */
 
 /* First damaged guard of any arena that is open, as text; NULL when all are whole. */
-const char *ledger_damage(char *text, size_t size);
+const char *alloc_tracker_damage(char *text, size_t size);
 
 void contract_memory(const Contract *c);
 

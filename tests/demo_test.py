@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Runs the demo on every kind of input but a camera, and judges its files and its error texts."""
 import glob
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Holds the documents against the tree and the plugin: links lead somewhere, the README lists the
 elements that exist and no others, every property is on its element's page or in the README, and the
 defaults that the pages state are the elements'."""
@@ -34,7 +35,8 @@ def is_value(spec, value, stated):
 
 class Documents(unittest.TestCase):
     def test_links(self):
-        pages = [page for folder in ('', 'docs', 'docs/gallery', 'examples')
+        pages = [page for folder in ('', 'docs', 'docs/elements', 'docs/studies', 'docs/notes', 'docs/gallery',
+                                          'examples')
                  for page in glob.glob(os.path.join(ROOT, folder, '*.md'))]
         self.assertGreater(len(pages), 8)
         dead = []
@@ -58,7 +60,7 @@ class Documents(unittest.TestCase):
         common = text_of('README.md')
         for feature in Gst.Registry.get().get_feature_list_by_plugin('roadvision'):
             name = feature.get_name()
-            page = text_of('docs/%s.md' % name) + common
+            page = text_of('docs/elements/%s.md' % name) + common
             for spec in Gst.ElementFactory.make(name, None).list_properties():
                 if spec.name not in INHERITED and not re.search(
                         r'`%s[`=]' % spec.name, page):
@@ -72,7 +74,7 @@ class Documents(unittest.TestCase):
             name = feature.get_name()
             element = Gst.ElementFactory.make(name, None)
             table = re.search(r'^\| property \| [^|]*default \|[^\n]*\n((?:\|.*\n)+)',
-                              text_of('docs/%s.md' % name), re.M)
+                              text_of('docs/elements/%s.md' % name), re.M)
             for row in table.group(1).splitlines()[1:] if table else []:
                 cells = row.split('|')
                 properties = re.findall(r'`([\w-]+)`', cells[1])
@@ -94,7 +96,7 @@ class Documents(unittest.TestCase):
                 Gst.Registry.get().get_feature_list_by_plugin('roadvision')}
         stock = {'cudaupload', 'cudadownload', 'cudaconvert', 'cudart'}
         files = ['README.md'] + [os.path.relpath(path, ROOT) for pattern in (
-            'gst/*.c', 'gst/common/*.c', 'docs/cuda*.md', 'docs/stereotestsrc.md')
+            'gst/*.c', 'gst/common/*.c', 'docs/elements/*.md')
             for path in glob.glob(os.path.join(ROOT, pattern))]
         unknown = ['%s: %s' % (file, word) for file in files
                    for word in re.findall(r'\bcuda[a-z]+\b', text_of(file))
@@ -102,7 +104,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(unknown, [])
 
     def test_vote_example(self):
-        code = re.findall(r'```c\n(.*?)```', text_of('docs/vote.md'), re.S)
+        code = re.findall(r'```c\n(.*?)```', text_of('docs/studies/vote.md'), re.S)
         self.assertGreaterEqual(len(code), 2)
         rules = text_of('cuda/vote/vote_rules.h')  # compiled into both engines, held by rvcheck
         for block in code:

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # gpu-bundle.sh [GST_BUNDLE_SCRIPT]: packs all that tests/gpu-run.sh needs on a GPU machine without
 # compiler, Debian packages or GStreamer into .gpu/: test programs, library, plugin, and the hash of
 # the CUDA sources they were built from. GST_BUNDLE_SCRIPT DIR FILE... (or the variable of that name)

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # gpu-run.sh OUTDIR [PART...]: the tests that need a GPU, on a machine that has one, from the bundle
 # that tests/gpu-bundle.sh made (RV_GPU_BUNDLE, default .gpu). Parts, each well under 8 minutes:
 #   parity    rvcheck and contract on CUDA: both engines bit for bit, two seeds
@@ -12,7 +13,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
-[ $# -ge 1 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,/^set/{/^set/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" >&2; exit 2; }
 out=$1
 shift
 all=(parity sanitize elements bench)
@@ -89,7 +90,7 @@ part_sanitize() {
     # (Two at a time share the GPU and take as long.)
     groups=("") most=100
     [ "$tool" != racecheck ] || {
-      mapfile -t groups < <(sed -n 's/^RV_ALGORITHM(\(.*\))/\1/p' "$root/cuda/algorithms.def")
+      mapfile -t groups < <(sed -n 's/^RV_[A-Z]*(\(.*\))/\1/p' "$root/cuda/algorithms.def")
       most=200
     }
     for group in "${groups[@]}"; do
@@ -148,7 +149,7 @@ beside_peers() {
       split($4, value, "="); ours = value[2] + 0; text = ""; n = split(peer[$2], list, " ")
       for (i = 1; i <= n; i++) { split(list[i], pair, "="); text = text sprintf(" %s %s (%.2f)", pair[1], pair[2], pair[2] / ours) }
       printf "%-32s %8.1f %6s %6s %s%s\n", $2, ours, must[$2], goal[$2], text, (ours > must[$2] + 0 ? "  above must" : "")
-    }' "$root/tests/gpu-peers.txt" "$1"
+    }' "$root/tests/gpu-baselines.txt" "$1"
 }
 
 part_bench() {

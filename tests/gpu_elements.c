@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpu_elements.c: the plugin on a machine with a GPU: pipelines negotiate CUDA caps without help,
  * both engines give the same pictures and disparities in either memory, and how fast it goes. Ends
  * with 77 where there is no GPU or no cudaupload. One line per pipeline: ok NAME, or FAIL NAME. */

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # gpu_run_test.sh: the logic of gpu-run.sh, with programs that only pretend: what it reports as
 # good, failed, stale and never run, and its exit status.
 set -uo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Lines of real edge maps against OpenCV's, within one step of rho and theta, both ways, and votes
 against a counting loop in numpy. Skipped (77) without RV_DATA/hough.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # install.sh BUILD [SOURCE]: installs into an empty folder as a packager does, uses what was
 # installed (headers one by one as C99 and C++17, a program through pkg-config, the plugin through
 # gst-inspect-1.0), takes it away again and wants nothing left.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # no_device.sh PLUGIN_DIR: what users see on a machine without a GPU. Skips (77) where there is a driver.
 #  - the plugin loads and every element registers and can be inspected
 #  - engine=cuda ends in an error whose text names the cause and the remedy; nothing crashes

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Runs every block of examples/pipelines.md that is marked to run, as it stands there."""
 import os
 import re

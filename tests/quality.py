@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The judging half of quality.sh: tables, limits, and OpenCV on the same pairs."""
 import json
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # quality.sh [kitti|street|stixels|slanted|road|offroad [FRAMES]]: how good depth, stixels and road are.
 # Fails when a limit is missed. Without an argument: all of them.
 #   kitti   cudasgm with its default properties, and OpenCV's beside it, on three KITTI pairs of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """How well road detection does: the judging half of `quality.sh road` and `quality.sh offroad`.
 Every mask is scored by score.py."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What stixels make of depth: the judging half of `quality.sh stixels` and `quality.sh slanted`."""
 import os
 import sys

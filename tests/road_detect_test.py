@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """examples/road_detect.py as a user runs it: the rendered track, models saved and loaded, folders of
 both kinds, what it says of bad input; and RvRoadMeta as Python reads it."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """examples/road_eval.py reads folders as it says: the same frames through pictures and directly give
 the same scores; KITTI's two layouts are understood; what is wrong is named."""
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # tests/run.sh [STEP...]: all tests, from a bare machine on. Steps, in this order:
 #   main      setup.sh's build and its tests
 #   nocuda    the version without nvcc (when main has it), warnings as errors, and its tests

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rvcheck.c: what cases call: selection, random inputs, comparison, results, device copies. */
 #include "rvcheck_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rvcheck.h: how an algorithm shows itself to parity, benchmark and fuzz (the checkasm idea). Every
  * cuda/x/x_cases.c defines `const RvCases rv_x_cases`; cuda/algorithms.def lists the names. */
 #ifndef RVCHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rvcheck_bench.c: times runs and prints their median and 95th percentile. */
 #include "rvcheck_run.h"
 

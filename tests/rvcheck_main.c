@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rvcheck_main.c: the program: options, every algorithm's cases in turn, the summary. */
 #include "rvcheck_run.h"
 
@@ -9,13 +10,17 @@
 #include <time.h>
 
 #define RV_ALGORITHM(name) extern const RvCases rv_##name##_cases;
+#define RV_FUNCTIONS RV_ALGORITHM
 #include "algorithms.def"
 #undef RV_ALGORITHM
+#undef RV_FUNCTIONS
 
 static const RvCases *const algorithms[] = {
 #define RV_ALGORITHM(name) &rv_##name##_cases,
+#define RV_FUNCTIONS RV_ALGORITHM
 #include "algorithms.def"
 #undef RV_ALGORITHM
+#undef RV_FUNCTIONS
 };
 
 static const char usage[] =

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rvcheck_run.h: the inside of RvCheck, shared by the files of the driver. Cases do not see it. */
 #ifndef RVCHECK_RUN_H
 #define RVCHECK_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rvcheck_test.c: the driver itself: a planted difference must be found, selection must select. */
 #include "rvcheck_run.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Scores a disparity map or a road mask against truth.
 
   score.py disparity ESTIMATE TRUTH [--estimate-as FORMAT] [--truth-as FORMAT] [--region MASK.png]

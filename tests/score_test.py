@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Proves score.py on arrays small enough to work out by hand."""
 import os
 import tempfile

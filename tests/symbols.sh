@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # symbols.sh PATTERN FILE: the dynamic symbols that a shared object defines all match PATTERN, an
 # extended regular expression over the whole name. At least one must.
 set -euo pipefail

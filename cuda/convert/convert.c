@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* convert.c: pixel format tables, checks, and which stage does what. */
 #include "convert/convert_stages.h"
 #include "rv_config.h"
@@ -89,7 +90,7 @@ static RvStatus check_rectangle(const RvPicture *picture, int x, int y, int widt
   return RV_OK;
 }
 
-RvStatus rv_convert_grey(const RvPicture *picture, int x, int y, const RvPlane *grey, int threads,
+RvStatus rv_convert_gray(const RvPicture *picture, int x, int y, const RvPlane *grey, int threads,
                          RvEngine engine, RvStream stream, const RvLog *log) {
   const RvConvertStages *stages;
   RV_TRY(stages_of(&stages, engine, log));

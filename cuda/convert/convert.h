@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* convert.h: pictures in the pixel formats that GStreamer elements carry; their grey, their
  * colours, and one half of a frame-packed pair.
  *
@@ -46,7 +47,7 @@ RV_API int rv_pixel_rows(RvPixelFormat format, int plane, int height);
 
 /* Grey of the rectangle at (x, y) of the size of `grey` (RV_U8), which must lie in the picture.
  * YUV and GRAY8: the luma as it is. RGB: (77 R + 150 G + 29 B + 128) >> 8. */
-RV_API RvStatus rv_convert_grey(const RvPicture *picture, int x, int y, const RvPlane *grey,
+RV_API RvStatus rv_convert_gray(const RvPicture *picture, int x, int y, const RvPlane *grey,
                                 int threads, RvEngine engine, RvStream stream, const RvLog *log);
 
 /* Colours of the whole picture as `color` (RV_U32, of its size): R in bits 0..7, G in 8..15, B in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* convert_color_rules.h: R, G and B of one pixel, for both engines. Internal. */
 #ifndef RV_CONVERT_COLOR_RULES_H
 #define RV_CONVERT_COLOR_RULES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* convert_cpu.c: rows are copied whole; grey and colours are vectorised loops per row; rows go to
  * threads. */
 #include "convert/convert_stages.h"

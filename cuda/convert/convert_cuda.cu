@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /* convert_cuda.cu: rows are 2-D copies on the device; grey and repacking are one kernel each. */
 #include "convert/convert_stages.h"
-#include "rv_cuda.h"
+#include "rv_cuda.cuh"
 
 static const int PIXELS = 4; /* px of one row that a thread makes */
 

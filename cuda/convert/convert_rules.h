@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* convert_rules.h: memory layouts of the pixel formats and the grey of a colour, shared by both
  * engines and by cuda/draw. Internal. */
 #ifndef RV_CONVERT_RULES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* convert_stages.h: what an engine does for convert.c, after all checks. Internal. */
 #ifndef RV_CONVERT_STAGES_H
 #define RV_CONVERT_STAGES_H

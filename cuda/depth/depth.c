@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* depth.c: disparity in other units. */
 #include "depth/depth.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* depth.h: what a host does with a disparity raster once it has it: other scales, metric depth, and
  * a guess why a pair does not match. Host memory only; nothing here is needed on a GPU. */
 #ifndef RV_DEPTH_H

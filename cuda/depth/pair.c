@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pair.c: a small search on the host that says why a pair does not match. Every textured point
  * votes for the place where its neighbourhood is found best; chance spreads over all places, a
  * fault of the rig does not. */

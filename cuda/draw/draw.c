@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* draw.c: the object, its checks, and the layers. Shapes are in draw_shapes.c. */
 #include "draw/draw_object.h"
 

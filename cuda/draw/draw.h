@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* draw.h: drawing on pictures of every pixel format, on both engines, bit-identical.
  *
  * An object holds what drawing needs (colours, the font, a list of shapes) for one picture size and
@@ -23,7 +24,7 @@ extern "C" {
 typedef enum RvColormap {
   RV_COLORMAP_TURBO = 0, /* low blue, high red, even steps */
   RV_COLORMAP_JET,       /* low blue, high red, the classic */
-  RV_COLORMAP_GREY,      /* low black, high white */
+  RV_COLORMAP_GRAY,      /* low black, high white */
   RV_COLORMAPS           /* their number */
 } RvColormap;
 
@@ -97,18 +98,18 @@ RV_API RvStatus rv_draw_grid(RvDraw *draw, const RvPicture *picture, const RvDra
 
 /* --- Shapes and text: collected, then blended by rv_draw_flush ----------------------------------
  * Coordinates in px, or in 1/16 px where named fx, from the picture's top left corner; pixel (x, y)
- * covers [x, x + 1). Each coordinate lies within RV_DRAW_FAR px of the corner; parts outside the
+ * covers [x, x + 1). Each coordinate lies within RV_DRAW_COORD_MAX px of the corner; parts outside the
  * picture are cut. The list holds RV_DRAW_SHAPES shapes; more are refused with RV_ERR_ARG (and
  * logged once until the next flush), what was collected stays. */
 #define RV_DRAW_SHAPES 4096
-#define RV_DRAW_FAR 32767
+#define RV_DRAW_COORD_MAX 32767
 
 /* Filled rectangle. Nothing is drawn when width or height is 0. */
 RV_API RvStatus rv_draw_rect(RvDraw *draw, int x, int y, int width, int height, RvColor color);
 
 /* Filled rectangle with round corners of `radius` px (cut to half the shorter side). */
-RV_API RvStatus rv_draw_plate(RvDraw *draw, int x, int y, int width, int height, int radius,
-                              RvColor color);
+RV_API RvStatus rv_draw_rounded_rect(RvDraw *draw, int x, int y, int width, int height, int radius,
+                                     RvColor color);
 
 /* Anti-aliased line with square ends that reach half a thickness beyond the points. thickness_fx:
  * 1..4096. */
@@ -155,14 +156,14 @@ typedef struct RvDrawLegend {
 RV_API RvStatus rv_draw_legend(RvDraw *draw, const RvDrawLegend *legend);
 
 /* What a colour stands for. */
-typedef struct RvDrawKey {
+typedef struct RvDrawLegendEntry {
   RvColor color; /* its opacity counts over grey */
   const char *text;
-} RvDrawKey;
+} RvDrawLegendEntry;
 
 /* Patches of colour with a text each, below one another on a dark plate in the lower right corner;
  * RV_DRAW_LINES at most. Pictures that are too small for it have none. */
-RV_API RvStatus rv_draw_keys(RvDraw *draw, const RvDrawKey *keys, int count);
+RV_API RvStatus rv_draw_legend_entries(RvDraw *draw, const RvDrawLegendEntry *keys, int count);
 
 /* Text on a dark plate in the upper left corner; '\n' begins a new line, RV_DRAW_LINES at most.
  * An empty text draws nothing. */

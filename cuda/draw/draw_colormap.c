@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* draw_colormap.c: colour maps, and colours in the channels of a picture. */
 #include "draw/draw_stages.h"
 

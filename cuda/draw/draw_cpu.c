@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* draw_cpu.c: layers and shapes over rows of cells, rows on threads. The walk over cells is written
  * once and compiled per cell shape and kind of layer. */
 #include "draw/draw_stages.h"

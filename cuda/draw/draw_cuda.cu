@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /* draw_cuda.cu: a thread per cell. Layers cover the picture; shapes travel as kernel arguments, a
  * chunk at a time, over the box that holds the chunk. */
 #include "draw/draw_stages.h"
-#include "rv_cuda.h"
+#include "rv_cuda.cuh"
 
 static const int BLOCK_X = 32, BLOCK_Y = 8; /* cells */
 

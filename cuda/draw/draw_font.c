@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* draw_font.c: the project's own stroke font and its distance field.
  *
  * A glyph is a path in a cell of RV_FONT_UNITS units: M moves, L draws a line, Q a quadratic curve

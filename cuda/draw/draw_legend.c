@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* draw_legend.c: where the parts of legend and caption lie. Doubles place shapes on the host; what
  * engines see is integers. */
 #include "draw/draw_object.h"
@@ -8,14 +9,14 @@
 
 /* Height of a text cell: a part of the picture's height, legible in small pictures too. */
 #define TEXT_PART 34
-#define TEXT_LEAST 13
+#define TEXT_MIN 13
 
 /* Of a cell's height: capitals begin here and stand here (draw.h). */
 #define CAP_TOP (1.0 / 6.0)
 #define CAP_HEIGHT (7.0 / 12.0)
 
 #define LABEL_BYTES 24
-#define LABELS_MOST 40
+#define LABELS_MAX 40
 
 static const RvColor plate_color = {14, 17, 22, 178};
 static const RvColor text_color = {246, 247, 249, 255};
@@ -24,7 +25,7 @@ static const RvColor frame_color = {246, 247, 249, 70};
 static const RvColor no_outline = {0, 0, 0, 0};
 
 static int text_size(const RvDraw *draw) {
-  return rv_clamp(draw->config.height / TEXT_PART, TEXT_LEAST, RV_DRAW_TEXT_MAX);
+  return rv_clamp(draw->config.height / TEXT_PART, TEXT_MIN, RV_DRAW_TEXT_MAX);
 }
 
 static int part(int size, double share) {
@@ -77,7 +78,7 @@ static int disparity_labels(const Layout *l, const RvDrawLegend *legend, Label *
   while (step < 65536 && step * l->width / (legend->high - legend->low) < room)
     step *= 2;
   int count = 0;
-  for (double d = ceil(legend->low / step) * step; d <= legend->high + 1e-9 && count < LABELS_MOST;
+  for (double d = ceil(legend->low / step) * step; d <= legend->high + 1e-9 && count < LABELS_MAX;
        d += step) {
     labels[count].disparity = d;
     snprintf(labels[count].text, LABEL_BYTES, "%d", (int)d);
@@ -90,7 +91,7 @@ static void add_depth(const Layout *l, const RvDrawLegend *legend, Label *labels
                       double metres, double spare) {
   Label label = {legend->depth / metres - legend->doffs, ""};
   snprintf(label.text, sizeof label.text, "%.4g", metres);
-  if (*count < LABELS_MOST && has_room(l, legend, labels, *count, &label, spare))
+  if (*count < LABELS_MAX && has_room(l, legend, labels, *count, &label, spare))
     labels[(*count)++] = label;
 }
 
@@ -174,8 +175,9 @@ RvStatus rv_draw_legend(RvDraw *draw, const RvDrawLegend *legend) {
   int box[4];
   if (!lay_out(draw, legend, &l, box))
     return RV_OK;
-  Label labels[LABELS_MOST];
-  RV_TRY(rv_draw_plate(draw, box[0], box[1], box[2], box[3], part(l.size, 0.4), plate_color));
+  Label labels[LABELS_MAX];
+  RV_TRY(
+      rv_draw_rounded_rect(draw, box[0], box[1], box[2], box[3], part(l.size, 0.4), plate_color));
   RV_TRY(rv_draw_rect(draw, l.x - l.line, l.y - l.line, l.width + 2 * l.line, l.height + 2 * l.line,
                       frame_color));
   RV_TRY(rv_draw_ramp(draw, l.x, l.y, l.width, l.height, 255));
@@ -187,7 +189,7 @@ RvStatus rv_draw_legend(RvDraw *draw, const RvDrawLegend *legend) {
 
 static const RvColor key_ground = {128, 128, 128, 255};
 
-RvStatus rv_draw_keys(RvDraw *draw, const RvDrawKey *keys, int count) {
+RvStatus rv_draw_legend_entries(RvDraw *draw, const RvDrawLegendEntry *keys, int count) {
   if (!draw)
     return RV_ERR_ARG;
   RV_REQUIRE(&draw->config.log, count >= 0 && count <= RV_DRAW_LINES && (keys || count == 0),
@@ -204,7 +206,7 @@ RvStatus rv_draw_keys(RvDraw *draw, const RvDrawKey *keys, int count) {
   const int x = draw->config.width - margin - width, y = draw->config.height - margin - height;
   if (count == 0 || x < margin || y < margin)
     return RV_OK;
-  RV_TRY(rv_draw_plate(draw, x, y, width, height, part(size, 0.4), plate_color));
+  RV_TRY(rv_draw_rounded_rect(draw, x, y, width, height, part(size, 0.4), plate_color));
   for (int i = 0; i < count; i++) {
     const int top = y + pad + i * row;
     RV_TRY(rv_draw_rect(draw, x + pad, top, swatch, cap, key_ground));
@@ -241,8 +243,8 @@ RvStatus rv_draw_caption(RvDraw *draw, const char *text) {
     return RV_OK;
   const int margin = part(size, 0.6), pad = part(size, 0.5), row = part(size, 1.15);
   const int height = 2 * pad + (count - 1) * row + part(size, CAP_HEIGHT);
-  RV_TRY(
-      rv_draw_plate(draw, margin, margin, width + 2 * pad, height, part(size, 0.4), plate_color));
+  RV_TRY(rv_draw_rounded_rect(draw, margin, margin, width + 2 * pad, height, part(size, 0.4),
+                              plate_color));
   for (int i = 0; i < count; i++)
     RV_TRY(rv_draw_text(draw, margin + pad, margin + pad + i * row - part(size, CAP_TOP), size,
                         text_color, no_outline, lines[i]));

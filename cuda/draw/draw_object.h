@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* draw_object.h: the object, for draw.c and draw_shapes.c. Internal. */
 #ifndef RV_DRAW_OBJECT_H
 #define RV_DRAW_OBJECT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* draw_rules.h: what a drawn pixel is: number formats, coverage of shapes, blending. Scalar rules
  * that both engines follow. Internal.
  *
@@ -154,7 +155,7 @@ typedef struct RvShape {
 } RvShape;
 
 /* Rounded corners by (R^2 - d^2) / 2R, which is the distance from the arc near the arc. */
-RV_HD int rv_cover_plate(const RvShape *s, int x, int y) {
+RV_HD int rv_cover_rounded_rect(const RvShape *s, int x, int y) {
   const int r = 2 * s->as.plate.radius; /* half px, as all here */
   const int column = 2 * x + 1, row = 2 * y + 1;
   const int ex = rv_max(2 * s->as.plate.left + r - column, column - 2 * s->as.plate.right + r);
@@ -232,7 +233,7 @@ RV_HD RvInk rv_shape_ink(const RvShape *s, const RvInk *colors, const uint8_t *f
   int cover = RV_COVER_FULL;
   switch (s->kind) {
   case RV_SHAPE_PLATE:
-    cover = rv_cover_plate(s, x, y);
+    cover = rv_cover_rounded_rect(s, x, y);
     break;
   case RV_SHAPE_QUAD:
     cover = rv_cover_quad(s, x, y);

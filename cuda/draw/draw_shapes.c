@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* draw_shapes.c: shapes and text become entries of the list, in the form that draw_rules.h reads.
  * Doubles are used here on the host only: the entries hold integers, the same for both engines. */
 #include "draw/draw_object.h"
@@ -7,18 +8,18 @@
 
 /* Half the width of a stroke at size 48, 1/256 px, and the least at any size. */
 #define STROKE_HALF 480
-#define STROKE_HALF_LEAST 132
+#define STROKE_HALF_MIN 132
 
 /* The outline around letters, in the same way. */
 #define OUTLINE_WIDTH 640
-#define OUTLINE_WIDTH_LEAST 250
+#define OUTLINE_WIDTH_MIN 250
 
 #define FIXED 16 /* 1/16 px */
-#define RADIUS_MOST 1024
-#define THICKNESS_MOST 4096
+#define RADIUS_MAX 1024
+#define THICKNESS_MAX 4096
 
 static int in_reach(int v, int scale) {
-  return v >= -RV_DRAW_FAR * scale && v <= RV_DRAW_FAR * scale;
+  return v >= -RV_DRAW_COORD_MAX * scale && v <= RV_DRAW_COORD_MAX * scale;
 }
 
 /* Places the shape's box, cut to the picture. 0 when nothing remains. */
@@ -48,15 +49,15 @@ static RvStatus append(RvDraw *draw, const RvShape *shape) {
 
 static RvStatus check_box(const RvDraw *draw, int x, int y, int width, int height) {
   RV_REQUIRE(&draw->config.log,
-             in_reach(x, 1) && in_reach(y, 1) && width >= 0 && width <= RV_DRAW_FAR &&
-                 height >= 0 && height <= RV_DRAW_FAR,
+             in_reach(x, 1) && in_reach(y, 1) && width >= 0 && width <= RV_DRAW_COORD_MAX &&
+                 height >= 0 && height <= RV_DRAW_COORD_MAX,
              "draw: the box %dx%d at (%d, %d) lies more than %d px away or has a negative size",
-             width, height, x, y, RV_DRAW_FAR);
+             width, height, x, y, RV_DRAW_COORD_MAX);
   return RV_OK;
 }
 
-RvStatus rv_draw_plate(RvDraw *draw, int x, int y, int width, int height, int radius,
-                       RvColor color) {
+RvStatus rv_draw_rounded_rect(RvDraw *draw, int x, int y, int width, int height, int radius,
+                              RvColor color) {
   if (!draw)
     return RV_ERR_ARG;
   RV_TRY(check_box(draw, x, y, width, height));
@@ -66,12 +67,12 @@ RvStatus rv_draw_plate(RvDraw *draw, int x, int y, int width, int height, int ra
   shape.as.plate.top = y;
   shape.as.plate.right = x + width;
   shape.as.plate.bottom = y + height;
-  shape.as.plate.radius = rv_min(rv_min(radius, RADIUS_MOST), rv_min(width, height) / 2);
+  shape.as.plate.radius = rv_min(rv_min(radius, RADIUS_MAX), rv_min(width, height) / 2);
   return place(draw, &shape, x, y, x + width, y + height) ? append(draw, &shape) : RV_OK;
 }
 
 RvStatus rv_draw_rect(RvDraw *draw, int x, int y, int width, int height, RvColor color) {
-  return rv_draw_plate(draw, x, y, width, height, 0, color);
+  return rv_draw_rounded_rect(draw, x, y, width, height, 0, color);
 }
 
 /* `corner` in px. A turn in the other direction is reversed, so that normals point inward; an edge
@@ -116,7 +117,7 @@ RvStatus rv_draw_quad(RvDraw *draw, const int corners_fx[8], RvColor color) {
   double corner[4][2];
   for (int i = 0; i < 8; i++) {
     RV_REQUIRE(&draw->config.log, in_reach(corners_fx[i], FIXED),
-               "draw: a corner lies more than %d px away", RV_DRAW_FAR);
+               "draw: a corner lies more than %d px away", RV_DRAW_COORD_MAX);
     corner[i / 2][i % 2] = (double)corners_fx[i] / FIXED;
   }
   return add_quad(draw, corner, color);
@@ -129,9 +130,9 @@ RvStatus rv_draw_line(RvDraw *draw, int x0_fx, int y0_fx, int x1_fx, int y1_fx, 
   RV_REQUIRE(&draw->config.log,
              in_reach(x0_fx, FIXED) && in_reach(y0_fx, FIXED) && in_reach(x1_fx, FIXED) &&
                  in_reach(y1_fx, FIXED),
-             "draw: an end of a line lies more than %d px away", RV_DRAW_FAR);
-  RV_REQUIRE(&draw->config.log, thickness_fx >= 1 && thickness_fx <= THICKNESS_MOST,
-             "draw: a line of %d/16 px; it must be 1..%d", thickness_fx, THICKNESS_MOST);
+             "draw: an end of a line lies more than %d px away", RV_DRAW_COORD_MAX);
+  RV_REQUIRE(&draw->config.log, thickness_fx >= 1 && thickness_fx <= THICKNESS_MAX,
+             "draw: a line of %d/16 px; it must be 1..%d", thickness_fx, THICKNESS_MAX);
   const double x0 = (double)x0_fx / FIXED, y0 = (double)y0_fx / FIXED;
   const double x1 = (double)x1_fx / FIXED, y1 = (double)y1_fx / FIXED;
   const double half = (double)thickness_fx / FIXED / 2.0;
@@ -238,9 +239,9 @@ RvStatus rv_draw_text(RvDraw *draw, int x, int y, int size, RvColor color, RvCol
   RV_REQUIRE(log, is_size(size), "draw: text of %d px; it must be %d..%d", size, RV_DRAW_TEXT_MIN,
              RV_DRAW_TEXT_MAX);
   RV_REQUIRE(log, in_reach(x, 1) && in_reach(y, 1), "draw: a text starts more than %d px away",
-             RV_DRAW_FAR);
-  const int half = rv_max(STROKE_HALF * size / RV_FONT_UNITS, STROKE_HALF_LEAST);
-  const int around = rv_max(OUTLINE_WIDTH * size / RV_FONT_UNITS, OUTLINE_WIDTH_LEAST);
+             RV_DRAW_COORD_MAX);
+  const int half = rv_max(STROKE_HALF * size / RV_FONT_UNITS, STROKE_HALF_MIN);
+  const int around = rv_max(OUTLINE_WIDTH * size / RV_FONT_UNITS, OUTLINE_WIDTH_MIN);
   if (outline.a)
     RV_TRY(add_letters(draw, x, y, size, half + around, rv_draw_ink(&draw->config, outline), text));
   return add_letters(draw, x, y, size, half, rv_draw_ink(&draw->config, color), text);

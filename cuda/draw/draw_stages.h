@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* draw_stages.h: what an engine does for draw.c after all checks, and the tables that the host
  * makes for both. Internal. */
 #ifndef RV_DRAW_STAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hough.c: host side of the Hough transform: defaults, checks, memory. */
 #include "hough/hough.h"
 

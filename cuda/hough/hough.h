@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hough.h: straight lines by the Hough transform (Duda and Hart's rho and theta), as a voting
  * algorithm on the layer of cuda/vote.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hough_cpu.c: the CPU engine of the Hough transform: list, votes, peaks, segments. */
 #include "hough/hough_cpu.h"
 
@@ -11,7 +12,7 @@
 #  define BIN_LOOP
 #endif
 
-#define COUNTER_MOST 65535 /* points of one angle that 16-bit counters can hold */
+#define COUNTER_MAX 65535 /* points of one angle that 16-bit counters can hold */
 
 static size_t pixels_of(const RvHoughPlan *p) {
   return (size_t)p->width * (size_t)p->height;
@@ -31,7 +32,7 @@ static void layout(void *work, const RvHoughConfig *c, const RvHoughPlan *p, RvA
   cpu->bins = rv_arena_take(arena, (size_t)p->angles * (size_t)p->bins * sizeof *cpu->bins);
   cpu->counters =
       rv_arena_take(arena, (size_t)cpu->threads * 2 * (size_t)p->bins * sizeof *cpu->counters);
-  cpu->keys = rv_arena_take(arena, rv_hough_peaks_most(p) * sizeof *cpu->keys);
+  cpu->keys = rv_arena_take(arena, rv_hough_peaks_max(p) * sizeof *cpu->keys);
   cpu->angles = rv_arena_take(arena, (size_t)p->angles * sizeof *cpu->angles);
 }
 
@@ -115,8 +116,8 @@ static void count_votes(const RvHoughCpu *cpu, const RvHoughPlan *p, const RvHou
                         size_t points, uint16_t *counters, uint32_t *bins) {
   uint16_t *odd = counters + p->bins;
   uint32_t found[RV_HOUGH_CHUNK];
-  for (size_t first = 0; first < points; first += COUNTER_MOST) {
-    const size_t last = points - first < COUNTER_MOST ? points : first + COUNTER_MOST;
+  for (size_t first = 0; first < points; first += COUNTER_MAX) {
+    const size_t last = points - first < COUNTER_MAX ? points : first + COUNTER_MAX;
     memset(counters, 0, 2 * (size_t)p->bins * sizeof *counters);
     for (size_t at = first; at < last; at += RV_HOUGH_CHUNK) {
       const int count = last - at < RV_HOUGH_CHUNK ? (int)(last - at) : RV_HOUGH_CHUNK;

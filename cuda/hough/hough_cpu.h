@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hough_cpu.h: memory of the CPU engine of the Hough transform, and its stages. Internal. */
 #ifndef RV_HOUGH_CPU_H
 #define RV_HOUGH_CPU_H

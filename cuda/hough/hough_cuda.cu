@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /* hough_cuda.cu: the CUDA engine of the Hough transform: its memory, and the order of its stages.
  */
-#include "hough/hough_cuda.h"
+#include "hough/hough_cuda.cuh"
 
 static void layout(void *memory, const RvHoughConfig *c, const RvHoughPlan *p, RvArena *arena) {
   HoughCuda *work = (HoughCuda *)memory;
@@ -20,7 +21,7 @@ static void layout(void *memory, const RvHoughConfig *c, const RvHoughPlan *p, R
   const size_t bins = (size_t)p->angles * work->stride * sizeof(uint32_t);
   work->bins = (uint32_t *)rv_arena_take(arena, bins);
   work->candidates = (uint32_t *)rv_arena_take(arena, bins / 2); /* no two in a row touch */
-  work->keys = (uint64_t *)rv_arena_take(arena, rv_hough_peaks_most(p) * sizeof(uint64_t));
+  work->keys = (uint64_t *)rv_arena_take(arena, rv_hough_peaks_max(p) * sizeof(uint64_t));
   work->top = (uint64_t *)rv_arena_take(arena, (size_t)p->max_lines * sizeof(uint64_t));
   if (p->min_length >= 0) {
     work->found = (RvLine *)rv_arena_take(arena, (size_t)p->max_lines * sizeof(RvLine));
@@ -64,7 +65,7 @@ static void shape(const void *memory, RvHoughShape *out) {
   *out = {work->shape.group, work->shape.parts, work->shape.passes, work->processors};
 }
 
-extern "C" void rv_hough_cuda_as_old(void *memory) {
+extern "C" void rv_hough_cuda_emulate_pre_sm90(void *memory) {
   HoughCuda *work = (HoughCuda *)memory;
   work->is_early = work->shape.is_cluster = 0;
 }

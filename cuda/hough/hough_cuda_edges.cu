@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /* hough_cuda_edges.cu: Sobel gradients; edges by threshold, or as Canny has them: thinned, then the
  * components of the thin pixels that hold a strong one. Components are found by union-find. */
-#include "hough/hough_cuda.h"
+#include "hough/hough_cuda.cuh"
 
 #define WEAK 1
 #define STRONG 2

@@ -1,17 +1,18 @@
+/* SPDX-License-Identifier: MIT */
 /* hough_cuda_peaks.cu: which candidates are peaks of the accumulator, and the best of them in
  * order. One block does it all when candidates are few; when they are many, the block that ends
  * last sorts. No host and no further kernel is needed. */
-#include "hough/hough_candidates.cuh"
-#include "hough/hough_cuda.h"
+#include "hough/hough_cuda_candidates.cuh"
+#include "hough/hough_cuda.cuh"
 
 #define PEAK_THREADS 1024
-#define PEAK_BLOCKS 64               /* at most */
-#define BLOCK_MOST 8192              /* candidates of a block, before there is another */
-#define AHEAD 4                      /* candidates that a thread looks at together */
-#define SORT_MOST RV_HOUGH_LINES_MAX /* keys that are sorted in shared memory */
-#define BUCKETS PEAK_THREADS         /* of votes */
-#define BUCKET_MOST 64               /* keys in one that are put in order by counting */
-#define FEW 64                       /* keys that are put in order by counting */
+#define PEAK_BLOCKS 64              /* at most */
+#define BLOCK_MAX 8192              /* candidates of a block, before there is another */
+#define AHEAD 4                     /* candidates that a thread looks at together */
+#define SORT_MAX RV_HOUGH_LINES_MAX /* keys that are sorted in shared memory */
+#define BUCKETS PEAK_THREADS        /* of votes */
+#define BUCKET_MAX 64               /* keys in one that are put in order by counting */
+#define FEW 64                      /* keys that are put in order by counting */
 
 struct PeakJob {
   const uint32_t *bins;
@@ -63,7 +64,7 @@ static __device__ __forceinline__ uint64_t peak_key(const PeakJob &j, const RvHo
 }
 
 /* This block's share of the candidates. Peaks go to keys[], numbered by *place; those of the first
- * SORT_MOST to `sorted` too, if it is there. */
+ * SORT_MAX to `sorted` too, if it is there. */
 static __device__ void find_peaks(const PeakJob &j, const RvHoughPlan &p, unsigned count,
                                   unsigned blocks, unsigned *place, uint64_t *sorted) {
   const unsigned all = 0xffffffffu, step = blocks * PEAK_THREADS, lane = threadIdx.x % 32;
@@ -85,7 +86,7 @@ static __device__ void find_peaks(const PeakJob &j, const RvHoughPlan &p, unsign
       if (!found[n])
         continue;
       j.keys[at] = found[n];
-      if (sorted && at < SORT_MOST)
+      if (sorted && at < SORT_MAX)
         sorted[at] = found[n];
     }
   }
@@ -184,7 +185,7 @@ static __device__ uint32_t most_votes(const uint64_t *keys, unsigned count) {
   return most;
 }
 
-/* Numbers in start[] become the sums before them; 1 when one of them is above BUCKET_MOST. */
+/* Numbers in start[] become the sums before them; 1 when one of them is above BUCKET_MAX. */
 static __device__ int sum_buckets(unsigned *start) {
   __shared__ unsigned warps[PEAK_THREADS / 32];
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -197,7 +198,7 @@ static __device__ int sum_buckets(unsigned *start) {
   }
   if (lane == 31)
     warps[warp] = sum;
-  const int is_full = __syncthreads_or(mine > BUCKET_MOST);
+  const int is_full = __syncthreads_or(mine > BUCKET_MAX);
   unsigned before = lane < warp ? warps[lane] : 0;
 #pragma unroll
   for (int d = 16; d > 0; d /= 2)
@@ -212,7 +213,7 @@ static __device__ int sum_buckets(unsigned *start) {
 static __device__ int order_by_buckets(const PeakJob &j, const RvHoughPlan &p, const uint64_t *keys,
                                        unsigned count) {
   __shared__ unsigned start[BUCKETS];
-  __shared__ uint16_t order[SORT_MOST];
+  __shared__ uint16_t order[SORT_MAX];
   start[threadIdx.x] = 0;
   const uint32_t most = most_votes(keys, count);
   int shift = 0;
@@ -262,7 +263,7 @@ static __device__ void order_lines(const PeakJob &j, const RvHoughPlan &p, uint6
 static __device__ unsigned gather(const uint64_t *keys, unsigned count, unsigned wanted,
                                   uint64_t *sorted) {
   __shared__ unsigned place;
-  if (count <= SORT_MOST) {
+  if (count <= SORT_MAX) {
     for (unsigned i = threadIdx.x; i < count; i += PEAK_THREADS)
       sorted[i] = __ldcg((const unsigned long long *)&keys[i]);
     __syncthreads();
@@ -298,7 +299,7 @@ static __device__ int is_last_block(HoughCounters *counters, unsigned blocks, un
 
 static __global__ void __launch_bounds__(PEAK_THREADS)
     peak_kernel(const PeakJob j, const RvHoughPlan p) {
-  __shared__ uint64_t sorted[SORT_MOST];
+  __shared__ uint64_t sorted[SORT_MAX];
   __shared__ unsigned found;
   if (threadIdx.x == 0)
     found = 0;
@@ -308,7 +309,7 @@ static __global__ void __launch_bounds__(PEAK_THREADS)
   rv_launch_wait();
   rv_launch_next();
   const unsigned count = __ldcg(&j.counters->candidates);
-  const unsigned blocks = min(max((count + BLOCK_MOST - 1) / BLOCK_MOST, 1u), gridDim.x);
+  const unsigned blocks = min(max((count + BLOCK_MAX - 1) / BLOCK_MAX, 1u), gridDim.x);
   if (blockIdx.x >= blocks)
     return;
   __syncthreads();
@@ -317,7 +318,7 @@ static __global__ void __launch_bounds__(PEAK_THREADS)
     find_peaks(j, p, count, 1, &found, sorted);
     __syncthreads();
     peaks = found;
-    if (peaks > SORT_MOST)
+    if (peaks > SORT_MAX)
       peaks = gather(j.keys, peaks, (unsigned)p.max_lines, sorted);
   } else {
     find_peaks(j, p, count, blocks, &j.counters->peaks, NULL);
@@ -349,7 +350,7 @@ RvStatus hough_cuda_peaks(HoughCuda *work, const RvHoughConfig *c, const RvHough
   }
   const PeakJob j = {work->bins, work->stride,   work->candidates, work->keys,
                      work->top,  job->out.lines, job->out.count,   work->counters};
-  const long long needed = (2 * quads + BLOCK_MOST - 1) / BLOCK_MOST;
+  const long long needed = (2 * quads + BLOCK_MAX - 1) / BLOCK_MAX;
   RvLaunch launch(dim3((unsigned)(needed < PEAK_BLOCKS ? needed : PEAK_BLOCKS)), PEAK_THREADS, 0,
                   job->stream);
   if (work->is_early && is_whole && !job->out.accumulator.data) /* right behind the votes */

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /* hough_cuda_segments.cu: the longest run of edges along each line, a warp a line. */
-#include "hough/hough_cuda.h"
+#include "hough/hough_cuda.cuh"
 
 #define SEGMENT_WARPS 4
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /* hough_cuda_votes.cu: the list of edge pixels, and their votes: the two stages of GPU-vote. */
-#include "hough/hough_candidates.cuh"
-#include "hough/hough_cuda.h"
+#include "hough/hough_cuda_candidates.cuh"
+#include "hough/hough_cuda.cuh"
 
 #define LIST_THREADS 256
 #define UNIT 16              /* pixels of one thread, in a row */
@@ -156,7 +157,7 @@ struct AnyVotes {
 static void split(RvVoteListShape *s, int group, int processors, int has_clusters) {
   s->group = group;
   const int blocks = rv_div_up(s->spaces, group) * s->passes;
-  s->parts = rv_clamp(processors / blocks, 1, RV_VOTE_CLUSTER_MOST);
+  s->parts = rv_clamp(processors / blocks, 1, RV_VOTE_CLUSTER_MAX);
   s->is_cluster = has_clusters && s->parts > 1;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hough_ends.c: where a line is drawn. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hough_plan.c: from the config to integers: angles, bins and the fixed-point tables. */
 #include <math.h>
 
@@ -75,6 +76,6 @@ void rv_hough_angles(const RvHoughConfig *c, const RvHoughPlan *p, RvHoughAngle 
   }
 }
 
-size_t rv_hough_peaks_most(const RvHoughPlan *plan) {
+size_t rv_hough_peaks_max(const RvHoughPlan *plan) {
   return (size_t)plan->angles * (size_t)((plan->bins + 1) / 2);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hough_rules.h: scalar rules of the Hough transform, compiled into both engines. Internal. */
 #ifndef RV_HOUGH_RULES_H
 #define RV_HOUGH_RULES_H

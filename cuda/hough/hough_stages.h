@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hough_stages.h: the stages of the Hough transform that each engine fills in. Internal. */
 #ifndef RV_HOUGH_STAGES_H
 #define RV_HOUGH_STAGES_H
@@ -40,7 +41,7 @@ extern const RvHoughStages rv_hough_stages_cpu, rv_hough_stages_cuda;
 
 /* For tests: `work` of the CUDA engine then does what it would do on a GPU before compute
  * capability 9.0. Absent without CUDA. */
-void rv_hough_cuda_as_old(void *work);
+void rv_hough_cuda_emulate_pre_sm90(void *work);
 
 /* The object, open to the tests. */
 struct RvHough {
@@ -59,7 +60,7 @@ void rv_hough_plan(const RvHoughConfig *config, RvHoughPlan *plan);
 void rv_hough_angles(const RvHoughConfig *config, const RvHoughPlan *plan, RvHoughAngle *angles);
 
 /* Most peaks there can be: no two are neighbours. */
-size_t rv_hough_peaks_most(const RvHoughPlan *plan);
+size_t rv_hough_peaks_max(const RvHoughPlan *plan);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /* rdp.c: host side of column segmentation: defaults, checks, memory, and run as a list of stages.
  */
-#include "rdp.h"
+#include "rdp/rdp.h"
 
-#include "rdp_stages.h"
+#include "rdp/rdp_stages.h"
 #include "rv_object.h"
 #include "rv_hd.h"
 

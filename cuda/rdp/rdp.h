@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* rdp.h: depth columns into line segments. Every column of a disparity raster becomes a polyline
  * whose vertices are pixels of the column and which stays within epsilon of all of them: a few
  * segments instead of a thousand values.
  *
  * Source: Cebrian and Moure, "GPU-accelerated RDP Algorithm for Data Segmentation" (after Ramer,
  * Douglas, Peucker). The result is that of the paper's Algorithm 1, the plain recursion; its
- * Algorithm 3 is not followed (docs/rdp.md says where it errs). Both engines give the same bits.
+ * Algorithm 3 is not followed (docs/studies/rdp.md says where it errs). Both engines give the same bits.
  *
  * What is computed, column by column:
  *  1. median      optional: of the valid values in the 3x3 or 5x5 window (the lower one of an even

@@ -1,10 +1,11 @@
-/* rdp_cpu.c: the CPU engine: columns in tiles, each column by the recursion of rdp_column.c, then
+/* SPDX-License-Identifier: MIT */
+/* rdp_cpu.c: the CPU engine: columns in tiles, each column by the recursion of rdp_cpu_column.c, then
  * the list. */
 #include <omp.h>
 #include <string.h>
 
-#include "rdp_column.h"
-#include "rdp_stages.h"
+#include "rdp/rdp_cpu_column.h"
+#include "rdp/rdp_stages.h"
 
 #define TILE 16      /* columns that are turned into contiguous ones at once */
 #define WINDOW_MAX 5 /* rows of the largest median window */

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /* rdp_cuda.cu: the CUDA engine of column segmentation: its memory, the median, and the order of its
  * stages. */
-#include "rdp_cuda.h"
+#include "rdp/rdp_cuda.cuh"
 
 struct RdpCuda {
   RdpShape shape;

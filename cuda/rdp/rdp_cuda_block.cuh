@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: MIT */
 /* rdp_cuda_block.cuh: the state of one thread block of the segmentation kernel, and the search for
  * cuts in it. */
 #ifndef RV_RDP_CUDA_BLOCK_CUH
 #define RV_RDP_CUDA_BLOCK_CUH
 
-#include "rdp_cuda.h"
+#include "rdp/rdp_cuda.cuh"
 
 constexpr int THREADS = 1024;
 constexpr int WARPS = THREADS / 32;
 constexpr int COLUMNS_MAX = 16;
 constexpr unsigned ALL = 0xffffffffu;
-#ifndef RDP_NAP
-#  define RDP_NAP 20
+#ifndef RDP_BACKOFF_NS
+#  define RDP_BACKOFF_NS 20
 #endif
 
 /* Segments of more than shape.small_rows rows are searched by a warp each; those up to it are cut
@@ -140,13 +141,13 @@ static __device__ __forceinline__ void split_short(const Block &b, const RdpArgs
 }
 
 /* The short segments that a warp has come across, one in each of its first lanes. */
-struct Shorts {
+struct ShortSegments {
   Item item;
   int count;
 };
 
-static __device__ __forceinline__ void keep_short(const Block &b, const RdpArgs &a, Shorts *shorts,
-                                                  Item item, int lane) {
+static __device__ __forceinline__ void keep_short(const Block &b, const RdpArgs &a,
+                                                  ShortSegments *shorts, Item item, int lane) {
   if (lane == shorts->count)
     shorts->item = item;
   if (++shorts->count == 32) { /* no lane idles */
@@ -158,7 +159,7 @@ static __device__ __forceinline__ void keep_short(const Block &b, const RdpArgs 
 
 /* Those left in all warps, spread over the block. */
 static __device__ __forceinline__ void split_shorts(const Block &b, const RdpArgs &a,
-                                                    const Shorts &shorts) {
+                                                    const ShortSegments &shorts) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   int at = 0;
   if (lane == 0 && shorts.count > 0)
@@ -210,7 +211,7 @@ static __device__ __forceinline__ void push(const Block &b, Item item) {
  * and hands the other on. */
 static __device__ __forceinline__ void follow(const Block &b, const RdpArgs &a, int first, int last,
                                               int column, int depth, Farthest farthest,
-                                              Shorts *shorts, int lane) {
+                                              ShortSegments *shorts, int lane) {
   const int top = depth;
   const uint16_t *column_values = b.values + column * a.shape.pitch;
   int rise = column_values[last] - column_values[first];
@@ -256,15 +257,15 @@ static __device__ __forceinline__ Item claim(const Block &b, int lane) {
       item = atomicExch(place, (Item)0);
       if (item != 0 || atomicAdd(&b.s->pending, 0) == 0)
         break;
-      __nanosleep(RDP_NAP);
+      __nanosleep(RDP_BACKOFF_NS);
     }
   }
   return __shfl_sync(ALL, item, 0);
 }
 
 /* Cuts what is handed on until nothing is left. */
-static __device__ __forceinline__ void split_long(const Block &b, const RdpArgs &a, Shorts *shorts,
-                                                  int lane) {
+static __device__ __forceinline__ void split_long(const Block &b, const RdpArgs &a,
+                                                  ShortSegments *shorts, int lane) {
   for (Item item; (item = claim(b, lane)) != 0;) {
     const int first = item & 0xffff, last = item >> 16 & 0xffff;
     const int column = item >> 32 & 0xff, depth = (int)(item >> 40);

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /* rdp_cuda_output.cuh: what a thread block of the segmentation kernel writes. */
 #ifndef RV_RDP_CUDA_OUTPUT_CUH
 #define RV_RDP_CUDA_OUTPUT_CUH
 
-#include "rdp_cuda_block.cuh"
+#include "rdp/rdp_cuda_block.cuh"
 
 /* Segments of each column, and for each word those that begin in the words above it; also which
  * words hold ends. */

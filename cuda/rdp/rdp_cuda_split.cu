@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /* rdp_cuda_split.cu: the segmentation kernel: columns into shared memory, pieces, cuts, output, in
  * one launch. */
-#include "rdp_cuda_block.cuh"
-#include "rdp_cuda_output.cuh"
+#include "rdp/rdp_cuda_block.cuh"
+#include "rdp/rdp_cuda_output.cuh"
 
 /* Values of this block's columns, transposed. VALUE: what one load takes, one column or two. */
 template <typename VALUE>
@@ -80,7 +81,7 @@ static __device__ __forceinline__ void find_ends(const RdpArgs &a, const uint16_
 /* RV_RDP_SKIP: one piece from the first to the last valid row. All warps search the whole columns,
  * some a part of each; then one goes on. */
 static __device__ __forceinline__ void split_whole(const Block &b, const RdpArgs &a, int columns,
-                                                   Shorts *shorts) {
+                                                   ShortSegments *shorts) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int parts = WARPS / a.shape.columns, column = warp / parts, part = warp % parts;
   const uint16_t *d = b.values + column * a.shape.pitch;
@@ -194,7 +195,7 @@ static __global__ void __launch_bounds__(THREADS) split_kernel(const RdpArgs a) 
     shared.run = number_of_run(a, ticket);
   __syncthreads();
 
-  Shorts shorts = {0, 0};
+  ShortSegments shorts = {0, 0};
   if (a.breaks)
     split_runs(b, a, columns);
   else

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* rdp_render.c: segments to rasters: checks and the CPU engine. */
-#include "rdp_render.h"
+#include "rdp/rdp_render.h"
 
 #include <string.h>
 
-#include "rdp_render_stages.h"
-#include "rdp_rules.h"
+#include "rdp/rdp_render_stages.h"
+#include "rdp/rdp_rules.h"
 #include "rv_config.h"
 #include "rv_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rdp_render.h: a list of segments turned back into rasters, for drawing. */
 #ifndef RV_RDP_RENDER_H
 #define RV_RDP_RENDER_H

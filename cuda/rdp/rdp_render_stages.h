@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* rdp_render_stages.h: the CUDA side of rdp_render.h, and the rule that both share. Not installed.
  */
 #ifndef RV_RDP_RENDER_STAGES_H
 #define RV_RDP_RENDER_STAGES_H
 
-#include "rdp_render.h"
+#include "rdp/rdp_render.h"
 #include "rv_hd.h"
 
 #ifdef __cplusplus

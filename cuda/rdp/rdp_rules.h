@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rdp_rules.h: constants and scalar rules that both engines share; never loops. */
 #ifndef RV_RDP_RULES_H
 #define RV_RDP_RULES_H

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* rdp_stages.h: the stages of column segmentation that each engine fills in. Not installed. */
 #ifndef RV_RDP_STAGES_H
 #define RV_RDP_STAGES_H
 
-#include "rdp.h"
-#include "rdp_rules.h"
+#include "rdp/rdp.h"
+#include "rdp/rdp_rules.h"
 #include "rv_internal.h"
 
 #ifdef __cplusplus

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /* road.c: host side of road detection: defaults, checks, memory, tables, and run as a list of
  * stages. */
-#include "road.h"
+#include "road/road.h"
 
-#include "road_stages.h"
+#include "road/road_stages.h"
 #include "rv_object.h"
 
 void rv_road_config_init(RvRoadConfig *config) {
@@ -14,11 +15,11 @@ void rv_road_config_init(RvRoadConfig *config) {
       .equalize = 1,
       .roughness = RV_ROAD_ROUGHNESS_DEFAULT,
       .disparity_noise = RV_ROAD_NOISE_DEFAULT,
-      .max_roughness = RV_ROAD_ROUGHNESS_MOST_DEFAULT,
+      .max_roughness = RV_ROAD_MAX_ROUGHNESS_DEFAULT,
       .near_range = RV_ROAD_RANGE_DEFAULT,
       .near_width = RV_ROAD_WIDTH_DEFAULT,
-      .max_height = RV_ROAD_RISE_DEFAULT,
-      .ground_trust = RV_ROAD_TRUST_DEFAULT,
+      .max_height = RV_ROAD_MAX_HEIGHT_DEFAULT,
+      .ground_threshold_scale = RV_ROAD_GROUND_SCALE_DEFAULT,
       .smoothing = RV_ROAD_SMOOTHING_DEFAULT,
       .initial_models = RV_ROAD_INITIAL_DEFAULT,
       .new_models = RV_ROAD_NEW_DEFAULT,
@@ -64,8 +65,9 @@ static RvStatus check_shape(const RvRoadConfig *c) {
   RV_TRY(in_interval(log, "max_roughness (m^2)", c->max_roughness, 0, RV_ROAD_ROUGHNESS_MAX));
   RV_TRY(positive(log, "near_range (m)", c->near_range, RV_ROAD_RANGE_MAX));
   RV_TRY(in_interval(log, "near_width (m)", c->near_width, 0, RV_ROAD_WIDTH_MAX));
-  RV_TRY(in_interval(log, "max_height (m)", c->max_height, 0, RV_ROAD_RISE_MAX));
-  RV_TRY(in_interval(log, "ground_trust", c->ground_trust, 1, RV_ROAD_TRUST_MAX));
+  RV_TRY(in_interval(log, "max_height (m)", c->max_height, 0, RV_ROAD_MAX_HEIGHT_MAX));
+  RV_TRY(in_interval(log, "ground_threshold_scale", c->ground_threshold_scale, 1,
+                     RV_ROAD_GROUND_SCALE_MAX));
   RV_REQUIRE(log, c->smoothing == 0 || c->smoothing == 3 || c->smoothing == 5,
              "road: smoothing is %d, must be 0 (off), 3 or 5 patches", c->smoothing);
   return RV_OK;

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* road.h: road detection that learns as it drives. Patches of the picture whose disparity says
  * "near and smooth" teach a small library of colour models; every patch of such a colour that hangs
  * together with them is road.
  *
  * Source: Ozutemiz, "GPU-Accelerated Adaptive Unstructured Road Detection Using Close Range Stereo
- * Vision", chapter 3; docs/notes-road.md says what is done where it errs or is silent.
+ * Vision", chapter 3; docs/notes/road.md says what is done where it errs or is silent.
  *
  * What is computed, frame by frame; a patch is patch_size x patch_size px, pixels right of and
  * below the last whole patch are left out:
@@ -35,7 +36,7 @@
  * ones the smaller. Clusters of less than 1/32 of them, or that stand for less than min_samples,
  * are not counted; their samples are learnt with the others.
  *  5. road       a patch is road-like when it is a seed or when
- *                  (distance / (ground_trust * classify_threshold))^2 + (height / limit)^2 < 1,
+ *                  (distance / (ground_threshold_scale * classify_threshold))^2 + (height / limit)^2 < 1,
  *                the second term being 3/4 where the height is not known. In frames without a
  *                plane, or with max_height = 0: distance < classify_threshold. Then each patch
  *                becomes what most of the smoothing x smoothing patches round it are. Road is
@@ -74,15 +75,15 @@ typedef enum RvRoadDistance {
 #define RV_ROAD_ROUGHNESS_DEFAULT 6e-5
 #define RV_ROAD_NOISE_MAX 4.0
 #define RV_ROAD_NOISE_DEFAULT 0.15
-#define RV_ROAD_ROUGHNESS_MOST_DEFAULT 2.4e-4
+#define RV_ROAD_MAX_ROUGHNESS_DEFAULT 2.4e-4
 #define RV_ROAD_RANGE_MAX 1000.0
 #define RV_ROAD_RANGE_DEFAULT 10.0
 #define RV_ROAD_WIDTH_MAX 1000.0
 #define RV_ROAD_WIDTH_DEFAULT 3.0
-#define RV_ROAD_RISE_MAX 10.0
-#define RV_ROAD_RISE_DEFAULT 0.03
-#define RV_ROAD_TRUST_MAX 4.0
-#define RV_ROAD_TRUST_DEFAULT 1.5
+#define RV_ROAD_MAX_HEIGHT_MAX 10.0
+#define RV_ROAD_MAX_HEIGHT_DEFAULT 0.03
+#define RV_ROAD_GROUND_SCALE_MAX 4.0
+#define RV_ROAD_GROUND_SCALE_DEFAULT 1.5
 #define RV_ROAD_SMOOTHING_DEFAULT 5
 #define RV_ROAD_LIBRARY_MAX 50
 #define RV_ROAD_LIBRARY_DEFAULT 5
@@ -101,25 +102,25 @@ typedef enum RvRoadDistance {
 #define RV_ROAD_EM_ITERATIONS 100 /* at most */
 
 typedef struct RvRoadConfig {
-  int width, height;       /* px, patch_size..RV_MAX_SIDE; no default */
-  RvCamera camera;         /* focal and baseline must be known; no default. height and pitch are
+  int width, height;      /* px, patch_size..RV_MAX_SIDE; no default */
+  RvCamera camera;        /* focal and baseline must be known; no default. height and pitch are
                             * not used: the plane is fitted */
-  int patch_size;          /* px, 2..15; 5 */
-  int bins;                /* of hue and of saturation, 2..16; 8 */
-  int equalize;            /* 0 or 1; 1 */
-  double roughness;        /* m^2, 0..1; 6e-5 */
-  double disparity_noise;  /* px, 0..4; 0.15 */
-  double max_roughness;    /* m^2, 0..1; 2.4e-4: far away noise must not pass for smooth ground */
-  double near_range;       /* m, above 0, at most 1000; 10 */
-  double near_width;       /* m, 0..1000; 3; 0 = everything is ahead */
-  double max_height;       /* m, 0..10; 0.03; see above; 0 = height takes no part */
-  double ground_trust;     /* 1..4; 1.5 */
-  int smoothing;           /* patches, 0, 3 or 5; 5; 0 = off */
-  int min_saturation;      /* 0..255; 0 */
-  int min_value;           /* 0..255; 0 */
-  int initial_models;      /* made for an empty library, 1..library_size; 2 */
-  int new_models;          /* made later on, 1..library_size; 1 */
-  int library_size;        /* 1..50; 5 */
+  int patch_size;         /* px, 2..15; 5 */
+  int bins;               /* of hue and of saturation, 2..16; 8 */
+  int equalize;           /* 0 or 1; 1 */
+  double roughness;       /* m^2, 0..1; 6e-5 */
+  double disparity_noise; /* px, 0..4; 0.15 */
+  double max_roughness;   /* m^2, 0..1; 2.4e-4: far away noise must not pass for smooth ground */
+  double near_range;      /* m, above 0, at most 1000; 10 */
+  double near_width;      /* m, 0..1000; 3; 0 = everything is ahead */
+  double max_height;      /* m, 0..10; 0.03; see above; 0 = height takes no part */
+  double ground_threshold_scale; /* 1..4; 1.5 */
+  int smoothing;                 /* patches, 0, 3 or 5; 5; 0 = off */
+  int min_saturation;            /* 0..255; 0 */
+  int min_value;                 /* 0..255; 0 */
+  int initial_models;            /* made for an empty library, 1..library_size; 2 */
+  int new_models;                /* made later on, 1..library_size; 1 */
+  int library_size;              /* 1..50; 5 */
   int estimate_models;     /* 0 or 1; 0; 1: initial_models and new_models do not count, see above */
   int min_samples;         /* 1..4096; 20 */
   double update_threshold; /* above 0, at most 1000; 1 */

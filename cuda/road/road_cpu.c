@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_cpu.c: the CPU engine of road detection: features, ground, seeds, components, classes. */
 #include "road/road_stages.h"
 
@@ -181,7 +182,7 @@ static int is_sample(const RvRoadWork *w, const RvPlane *disparity, int px, int 
     for (int x = px * n; x < px * n + n; x++, ground += step) {
       if (w->inverse[row[x]] == 0)
         continue;
-      const int64_t rise = rv_road_rise(ground, w->inverse[row[x]]);
+      const int64_t rise = rv_road_relative_height(ground, w->inverse[row[x]]);
       sum += rise;
       squares += rise * rise;
     }
@@ -195,7 +196,7 @@ void rv_road_seeds(RvRoadWork *w, const RvPlane *disparity) {
   memset(w->sample, 0, (size_t)w->patches);
   if (!(w->plane.height > 0)) {
     for (int i = 0; i < w->patches; i++)
-      w->room[i] = RV_ROAD_ROOM;
+      w->room[i] = RV_ROAD_BUDGET_ONE;
     return;
   }
   int samples = 0;
@@ -204,7 +205,7 @@ void rv_road_seeds(RvRoadWork *w, const RvPlane *disparity) {
     for (int px = 0; px < w->columns; px++) {
       const size_t patch = (size_t)py * w->columns + px;
       w->room[patch] =
-          rv_road_room(&w->config, &w->plane, px, py, w->valid[patch], w->depth[patch]);
+          rv_road_color_budget(&w->config, &w->plane, px, py, w->valid[patch], w->depth[patch]);
       const int found = is_sample(w, disparity, px, py);
       w->sample[(size_t)py * w->columns + px] = (uint8_t)found;
       samples += found;
@@ -308,8 +309,8 @@ void rv_road_classify(RvRoadWork *w) {
   for (int i = 0; i < w->patches; i++) {
     int model;
     w->nearest[i] = rv_road_nearest(w, w->counts + (size_t)i * w->cells, models, distance, &model);
-    w->like[i] =
-        w->sample[i] || (models && rv_road_like(distance, w->nearest[i], limit, w->room[i]));
+    w->like[i] = w->sample[i] ||
+                 (models && rv_road_is_road_like(distance, w->nearest[i], limit, w->room[i]));
   }
   rv_road_smooth_patches(w);
   keep_components(w);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_cuda.cu: the CUDA engine of road detection: memory, the order of its kernels, and what it
  * hands out. */
 #include "road/road_cuda_launch.cuh"
@@ -20,7 +21,7 @@ static RoadShape shape_of(const RvRoadConfig *c) {
   while (s.model_pitch < s.library && s.model_pitch < 8)
     s.model_pitch *= 2;
   s.model_pitch = rv_div_up(s.library, s.model_pitch) * s.model_pitch; /* whole sectors of L2 */
-  s.models_em = rv_road_models_most(c);
+  s.models_em = rv_road_models_max(c);
   s.min_samples = c->min_samples;
   return s;
 }
@@ -43,7 +44,7 @@ static void take_models(RoadCuda *w, RvArena *arena) {
   take(&w->matched, arena, s.library);
   take(&w->sums, arena, library);
   take(&w->squares, arena, library);
-  take(&w->strange, arena, (size_t)s.cells * (s.area + 1));
+  take(&w->unmatched, arena, (size_t)s.cells * (s.area + 1));
   if (w->config.estimate_models) {
     take(&w->clusters, arena, 1);
     take(&w->link, arena, RV_ROAD_EXEMPLARS * RV_ROAD_EXEMPLARS);
@@ -80,7 +81,7 @@ static void layout(void *memory, const RvRoadConfig *config, RvArena *arena) {
   take(&w->seed, arena, patches);
   take(&w->parent, arena, patches);
   take(&w->size, arena, patches);
-  take(&w->held, arena, patches);
+  take(&w->contains_seed, arena, patches);
   take(&w->nearest, arena, patches);
   take(&w->waiting, arena, (size_t)2 * s.min_samples * s.pitch);
   take(&w->left, arena, samples);
@@ -122,7 +123,7 @@ static RvStatus clear(const RoadCuda *w) {
   RV_CU(log, cudaMemset(w->matched, 0, s.library * sizeof *w->matched));
   RV_CU(log, cudaMemset(w->sums, 0, library * sizeof *w->sums));
   RV_CU(log, cudaMemset(w->squares, 0, library * sizeof *w->squares));
-  RV_CU(log, cudaMemset(w->strange, 0, (size_t)s.cells * (s.area + 1) * sizeof *w->strange));
+  RV_CU(log, cudaMemset(w->unmatched, 0, (size_t)s.cells * (s.area + 1) * sizeof *w->unmatched));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run gets comes after */
   return RV_OK;
 }
@@ -211,14 +212,15 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   if (x < w.shape.columns && y < w.shape.rows) {
     const int i = y * w.shape.columns + x, root = w.parent[i];
     const int largest = (int)~(unsigned)frame->largest_road;
-    is_road = root >= 0 && (has_seeds ? w.held[root] != 0 : root == largest);
+    is_road = root >= 0 && (has_seeds ? w.contains_seed[root] != 0 : root == largest);
     if (out.mask.data)
       ((uint8_t *)out.mask.data)[y * out.mask.stride + x] = is_road ? 255 : 0;
     if (out.seeds.data)
       ((uint8_t *)out.seeds.data)[y * out.seeds.stride + x] = w.seed[i] ? 255 : 0;
     if (out.distance.data)
       ((float *)((char *)out.distance.data + y * out.distance.stride))[x] =
-          w.state->models ? (float)rv_road_length(w.config.distance, w.nearest[i]) : RV_ROAD_FAR;
+          w.state->models ? (float)rv_road_length(w.config.distance, w.nearest[i])
+                          : RV_ROAD_NO_MODEL;
   }
   const int count = __syncthreads_count(is_road);
   if (threadIdx.x == 0 && threadIdx.y == 0) {

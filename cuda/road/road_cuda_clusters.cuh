@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /* road_cuda_clusters.cuh: the number of models in the samples that are left, by one block: see
- * road_clusters_cpu.c. Only .cu files include it. */
+ * road_cpu_clusters.c. Only .cu files include it. */
 #ifndef RV_ROAD_CUDA_CLUSTERS_CUH
 #define RV_ROAD_CUDA_CLUSTERS_CUH
 
@@ -51,7 +52,7 @@ static __device__ int64_t start_clusters(const RoadCuda &w, const EmRun &r, cons
     const uint32_t squared =
         squared_between(em_row(w, r, e.key[a]), em_row(w, r, e.key[b]), w.shape.pitch);
     c->squared[i] = squared;
-    c->apart[i] = rv_road_apart(squared);
+    c->apart[i] = rv_road_sample_distance(squared);
     if (a >= b)
       continue;
     w.link[i] = rv_road_link(c->apart[i], 1, 1);
@@ -130,8 +131,8 @@ static __device__ int clusters(const RoadCuda &w, const EmRun &r) {
       continue;
     best = f;
     const int size = threadIdx.x < e.count ? c->size[threadIdx.x] : 0;
-    models =
-        __syncthreads_count(size && rv_road_counts(size, e.count, r.samples, w.shape.min_samples));
+    models = __syncthreads_count(
+        size && rv_road_is_cluster_valid(size, e.count, r.samples, w.shape.min_samples));
   }
   return max(models, 1);
 }

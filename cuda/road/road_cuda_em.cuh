@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_cuda_em.cuh: expectation maximisation by a group of blocks. Each block owns a run of the
  * samples and its own copy of the models; once an iteration the blocks exchange their integer sums.
  * Only .cu files include it. */
@@ -349,7 +350,7 @@ static __device__ int em_run(const RoadCuda &w, EmRun &r, int k) {
   while (iteration < RV_ROAD_EM_ITERATIONS) {
     const int64_t likelihood = em_iterate(w, r);
     iteration++;
-    if (iteration > 1 && rv_road_settled(before, likelihood))
+    if (iteration > 1 && rv_road_em_converged(before, likelihood))
       break;
     before = likelihood;
   }
@@ -360,14 +361,14 @@ static __device__ int em_run(const RoadCuda &w, EmRun &r, int k) {
 
 /* Sums of the counts and their squares of each cell over all samples: parts[0][2 cell], + 1. Eight
  * lanes share a cell. */
-static __device__ void sum_strange(const RoadCuda &w, const EmRun &r) {
+static __device__ void sum_unmatched(const RoadCuda &w, const EmRun &r) {
   const int entries = w.shape.area + 1, lane = threadIdx.x % 8, cells = w.shape.cells;
   for (int base = threadIdx.x / 8; base < rv_div_up(cells, 4) * 4; base += ROAD_GROUP_THREADS / 8) {
-    const uint32_t *strange = w.strange + min(base, cells - 1) * entries;
+    const uint32_t *unmatched = w.unmatched + min(base, cells - 1) * entries;
     int64_t sum = 0, squares = 0;
 #pragma unroll 4
     for (int count = lane; count < entries; count += 8) {
-      const int64_t part = (int64_t)strange[count] * count;
+      const int64_t part = (int64_t)unmatched[count] * count;
       sum += part;
       squares += part * count;
     }
@@ -409,7 +410,7 @@ static __device__ int64_t single_likelihood(const RoadCuda &w, const EmRun &r, c
   const int entries = w.shape.area + 1, all = w.shape.cells * entries;
   int64_t values[3] = {0, 0, log_part}; /* costs against empty cells, costs of these, logarithms */
   for (int i = threadIdx.x; i < all; i += ROAD_GROUP_THREADS) {
-    const int64_t samples = w.strange[i];
+    const int64_t samples = w.unmatched[i];
     const int cell = i / entries, count = i - cell * entries;
     const uint32_t empty = rv_road_scaled_cost(0, mean[cell], scale[cell]);
     if (samples) /* a difference: below 2^31, either sign */
@@ -432,7 +433,7 @@ static __device__ int em_single(const RoadCuda &w, EmRun &r) {
   double *means = r.shared->mean, *scales = r.shared->scale;
   int64_t before = 0;
   r.k = 1;
-  sum_strange(w, r);
+  sum_unmatched(w, r);
   for (int iteration = 1;; iteration++) {
     int64_t log_part = 0;
     for (int cell = threadIdx.x; cell < w.shape.cells && iteration <= 2;
@@ -450,7 +451,7 @@ static __device__ int em_single(const RoadCuda &w, EmRun &r) {
     __syncthreads();
     const int64_t likelihood =
         iteration <= 2 ? single_likelihood(w, r, means, scales, log_part) : before;
-    if ((iteration > 1 && rv_road_settled(before, likelihood)) ||
+    if ((iteration > 1 && rv_road_em_converged(before, likelihood)) ||
         iteration == RV_ROAD_EM_ITERATIONS)
       return iteration;
     before = likelihood;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_cuda_ground.cu: the plane of the ground: lines of the v-disparity, then least squares over
  * the patches. */
 #include "road/road_cuda_group.cuh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_cuda_group.cuh: a group of blocks that wait for one another: a cluster, where the GPU has
  * them, else one block. Only .cu files include it. */
 #ifndef RV_ROAD_CUDA_GROUP_CUH

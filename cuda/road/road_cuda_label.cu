@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_cuda_label.cu: 4-connected components of patches by union-find in global memory. Roots are
  * hooked to smaller ones by atomicMin, so that a component ends with its smallest patch as root
  * whatever the order. */
@@ -74,7 +75,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
     root = root_of(w.parent, i);
     w.parent[i] = root;
     if (marks_seeds && w.seed[i])
-      w.held[root] = 1;
+      w.contains_seed[root] = 1;
   }
   const unsigned same = __match_any_sync(0xffffffffu, root);
   if (root < 0 || __ffs((int)same) - 1 != (int)threadIdx.x)

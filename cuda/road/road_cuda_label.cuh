@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_cuda_label.cuh: how a kernel that decides which patches belong to a set hands them over to
  * the labelling. Only .cu files include it. */
 #ifndef RV_ROAD_CUDA_LABEL_CUH
@@ -17,7 +18,7 @@ static __device__ __forceinline__ void road_label_start(const RoadCuda &w, int p
   const int start = gaps ? 32 - __clz((int)gaps) : 0; /* lane after the last gap before this one */
   w.parent[patch] = is_in ? patch - lane + start : -1;
   w.size[patch] = 0;
-  w.held[patch] = 0;
+  w.contains_seed[patch] = 0;
 }
 
 #endif

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* road_cuda_launch.cuh: how the kernels of road detection follow one another. On GPUs that can, a
  * kernel is set up while the one before it still runs, and waits on the device until all its
  * results are there. Only .cu files include it. */
 #ifndef RV_ROAD_CUDA_LAUNCH_CUH
 #define RV_ROAD_CUDA_LAUNCH_CUH
 
-#include "road/road_cuda.h"
+#include "road/road_cuda.cuh"
 
 /* The first thing that every kernel does, all threads of it. */
 static __device__ __forceinline__ void road_begin() {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_cuda_learn.cu: the library after a frame, by one group of blocks: updates, new models,
  * replacement, samples that wait, cost tables. Nothing happens in frames without seeds. */
 #include "road/road_cuda_clusters.cuh"
@@ -206,7 +207,7 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
     settle(w, r, models, iterations, samples);
   const int thread = rank * ROAD_GROUP_THREADS + threadIdx.x;
   for (int i = thread; i < s.cells * (s.area + 1); i += group_blocks() * ROAD_GROUP_THREADS)
-    w.strange[i] = 0; /* all blocks have passed the last reader */
+    w.unmatched[i] = 0; /* all blocks have passed the last reader */
   group_sync();
   tabulate_all(w);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_cuda_match.cu: distances to the models of the library: of samples, for its update, and of
  * all patches, for their class. A warp lists the cells in use of eight patches, then takes one
  * after the other, each lane with a model of its own (or two), so that the time hardly depends on
@@ -104,7 +105,7 @@ static __device__ __forceinline__ uint32_t whole_of(const RoadShape &s, const Ro
   const uint32_t *cost = table.cost + model;
   const uint32_t sum = IS_MAX ? most_of(s, cost, row)
                               : table.base[model] + add_list(cost, s.model_pitch, list, fours);
-  return rv_road_whole(distance, sum);
+  return rv_road_combined_cost(distance, sum);
 }
 
 /* A tile as its lanes see it, each the patch that it reads: counts or NULL, list, its fours. */
@@ -184,8 +185,8 @@ nearest_of(const RoadShape &s, const RoadTable &table, const Tile &t, int models
 /* What the samples of a block add up to, in shared memory where it fits. */
 struct Sums {
   uint32_t *counts, *squares,
-      *matched;      /* [model][cell], [model]; NULL: straight to global memory */
-  uint32_t *strange; /* [cell][count] of samples near no model; NULL as well */
+      *matched;        /* [model][cell], [model]; NULL: straight to global memory */
+  uint32_t *unmatched; /* [cell][count] of samples near no model; NULL as well */
 };
 
 static __device__ __forceinline__ void add_near(const RoadCuda &w, const Sums &sums,
@@ -213,12 +214,12 @@ static __device__ __forceinline__ void add_near(const RoadCuda &w, const Sums &s
 }
 
 /* Of the patch that a lane reads: its list says where. */
-static __device__ __forceinline__ void add_strange(const RoadCuda &w, const Sums &sums,
-                                                   const uint16_t *list, int fours) {
-  uint32_t *strange = sums.strange ? sums.strange : w.strange;
+static __device__ __forceinline__ void add_unmatched(const RoadCuda &w, const Sums &sums,
+                                                     const uint16_t *list, int fours) {
+  uint32_t *unmatched = sums.unmatched ? sums.unmatched : w.unmatched;
   for (int e = threadIdx.x % LANES_OF; e < 4 * fours; e += LANES_OF)
     if (list[e])
-      atomicAdd(&strange[list[e]], 1u);
+      atomicAdd(&unmatched[list[e]], 1u);
 }
 
 static __device__ void flush(const RoadCuda &w, const Sums &sums, int models) {
@@ -231,9 +232,9 @@ static __device__ void flush(const RoadCuda &w, const Sums &sums, int models) {
   for (int j = threadIdx.x; j < models && sums.counts; j += MATCH_THREADS)
     if (sums.matched[j])
       atomicAdd(&w.matched[j], (unsigned long long)sums.matched[j]);
-  for (int i = threadIdx.x; i < entries && sums.strange; i += MATCH_THREADS)
-    if (sums.strange[i])
-      atomicAdd(&w.strange[i], sums.strange[i]);
+  for (int i = threadIdx.x; i < entries && sums.unmatched; i += MATCH_THREADS)
+    if (sums.unmatched[i])
+      atomicAdd(&w.unmatched[i], sums.unmatched[i]);
 }
 
 /* A tile's samples that are near no model, whose places have been asked for. */
@@ -264,7 +265,7 @@ static __device__ __forceinline__ Kept keep_left(const RoadCuda &w, int item, bo
 /* Seeds, the nearest model of each and of the samples that wait, sums for the update. A block sees
  * less than 2^16 samples, so that squares of counts fit 32 bits. */
 static __global__ void __launch_bounds__(MATCH_THREADS)
-    match_kernel(const __grid_constant__ RoadCuda w, int sums_at, int strange_at, int words) {
+    match_kernel(const __grid_constant__ RoadCuda w, int sums_at, int unmatched_at, int words) {
   extern __shared__ __align__(16) uint32_t shared[];
   road_begin();
   const RoadShape &s = w.shape;
@@ -278,8 +279,8 @@ static __global__ void __launch_bounds__(MATCH_THREADS)
   if (sums_at >= 0)
     sums.counts = shared + sums_at, sums.squares = sums.counts + values,
     sums.matched = sums.squares + values;
-  if (strange_at >= 0)
-    sums.strange = shared + strange_at;
+  if (unmatched_at >= 0)
+    sums.unmatched = shared + unmatched_at;
   for (int i = threadIdx.x; i < words; i += MATCH_THREADS)
     shared[i] = 0;
   __syncthreads();
@@ -312,7 +313,7 @@ static __global__ void __launch_bounds__(MATCH_THREADS)
       add_near(w, sums, row_in(tile, p), model);
     }
     if (is_sample && !is_near)
-      add_strange(w, sums, list, tile.fours);
+      add_unmatched(w, sums, list, tile.fours);
     put_kept(w, kept);
     kept = keep_left(w, item, is_sample && !is_near && lane % LANES_OF == 0);
     __syncwarp();
@@ -336,23 +337,24 @@ RvStatus road_cuda_match(const RoadCuda *w, RvStream stream) {
   const size_t lists = (size_t)each * list_size(s) * sizeof(uint16_t);
   const size_t room = lists < 48 * 1024 ? (48 * 1024 - lists) / sizeof(uint32_t) : 0;
   const size_t sums = ((size_t)2 * s.cells + 1) * s.library;
-  const size_t strange = (size_t)s.cells * (s.area + 1);
+  const size_t unmatched = (size_t)s.cells * (s.area + 1);
   size_t words = 0;
-  int sums_at = -1, strange_at = -1;
+  int sums_at = -1, unmatched_at = -1;
   if (sums <= room) {
     sums_at = 0;
     words += sums;
   }
-  if (words + strange <= room) {
-    strange_at = (int)words;
-    words += strange;
+  if (words + unmatched <= room) {
+    unmatched_at = (int)words;
+    words += unmatched;
   }
   words = (words + 1) / 2 * 2; /* lists are read eight bytes at a time */
   const int items = s.patches + s.min_samples;
   const int most = rv_max(2 * w->processors, rv_div_up(items, 32768));
   const int blocks = rv_min(rv_div_up(items, each), most);
   return road_launch(w, match_kernel, dim3(blocks), dim3(MATCH_THREADS),
-                     words * sizeof(uint32_t) + lists, stream, *w, sums_at, strange_at, (int)words);
+                     words * sizeof(uint32_t) + lists, stream, *w, sums_at, unmatched_at,
+                     (int)words);
 }
 
 /* --- Classes --------------------------------------------------------------------------------- */
@@ -385,10 +387,10 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   if (p >= patches)
     return;
   const double limit = rv_road_limit(distance, w.config.classify_threshold);
-  const uint32_t room = w.frame->plane.height > 0 ? w.room[start + p] : RV_ROAD_ROOM;
+  const uint32_t room = w.frame->plane.height > 0 ? w.room[start + p] : RV_ROAD_BUDGET_ONE;
   w.nearest[start + p] = nearest[p];
   w.like[start + p] =
-      w.seed[start + p] || (models && rv_road_like(distance, nearest[p], limit, room));
+      w.seed[start + p] || (models && rv_road_is_road_like(distance, nearest[p], limit, room));
 }
 
 /* The majority of the window round each patch, as far as the picture goes. Whole warps take rows of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_cuda_patches.cu: what is read off the picture and the disparity, patch by patch. A block
  * takes a segment of a row of patches, a thread columns of its pixels. */
 #include "road/road_cuda_label.cuh"
@@ -188,7 +189,7 @@ static __device__ __forceinline__ Rises rise_column(const RoadCuda &w, const RvP
       continue;
     const int64_t ground =
         (int64_t)floor((plane.a * (px * n) + plane.b * y + plane.c) * one + 0.5) + step;
-    const int64_t rise = rv_road_rise(ground, inverse);
+    const int64_t rise = rv_road_relative_height(ground, inverse);
     r.sum += rise;
     r.squares += rise * rise;
   }
@@ -232,8 +233,8 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   if (p < ROAD_SEGMENT)
     candidate[p] = 0;
   if (has_plane && p < patches) {
-    const uint32_t room =
-        rv_road_room(&w.config, &plane, first + p, blockIdx.y, w.valid[patch], w.depth[patch]);
+    const uint32_t room = rv_road_color_budget(&w.config, &plane, first + p, blockIdx.y,
+                                               w.valid[patch], w.depth[patch]);
     w.room[patch] = room;
     candidate[p] = may_be_sample(w, patch, first + p, room);
   }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_rules.h: constants, number formats and scalar rules of road detection, for every engine.
  * Internal.
  *
@@ -12,7 +13,7 @@
 #include "road/road.h"
 #include "rv_hd.h"
 
-#define RV_ROAD_FAR 3.4e38f        /* distance while there is no model */
+#define RV_ROAD_NO_MODEL 3.4e38f   /* distance while there is no model */
 #define RV_ROAD_INVERSE_SIZE 65536 /* one entry for each value of a disparity */
 
 /* --- Colour ---------------------------------------------------------------------------------- */
@@ -58,8 +59,8 @@ RV_HD int rv_road_saturation(int r, int g, int b) {
 /* Cell of the joint histogram; no hue below min_saturation or min_value. */
 RV_HD int rv_road_cell(int r, int g, int b, int bins, int min_saturation, int min_value) {
   const int saturation = rv_road_saturation(r, g, b), value = rv_max(r, rv_max(g, b));
-  const int is_dull = saturation < min_saturation || value < min_value;
-  const int hue = is_dull ? 0 : rv_road_hue(r, g, b);
+  const int is_achromatic = saturation < min_saturation || value < min_value;
+  const int hue = is_achromatic ? 0 : rv_road_hue(r, g, b);
   return hue * bins / 181 * bins + saturation * bins / 256;
 }
 
@@ -71,9 +72,9 @@ RV_HD int rv_road_cell(int r, int g, int b, int bins, int min_saturation, int mi
 #define RV_ROAD_BOTTOMS 127
 #define RV_ROAD_DEPTHS 256  /* bins of 1 px */
 #define RV_ROAD_DEPTH_MIN 4 /* px: below, background of all kinds lies on any line */
-#define RV_ROAD_HEIGHT_MIN                                                                         \
+#define RV_ROAD_CAMERA_HEIGHT_MIN                                                                  \
   0.2 /* m, of a camera above its ground: what is farther below or nearer */
-#define RV_ROAD_HEIGHT_MAX 5.0 /* is a wall or a car, however many patches lie on it */
+#define RV_ROAD_CAMERA_HEIGHT_MAX 5.0 /* is a wall or a car, however many patches lie on it */
 #define RV_ROAD_FIT_SHARE                                                                          \
   256                        /* at least this part of all patches, and 16, must lie on the plane   \
                               */
@@ -157,8 +158,8 @@ RV_HD double rv_road_height_squared(const RvRoadPlane *p, const RvCamera *camera
  * vehicles have. */
 RV_HD int rv_road_plausible(const RvRoadPlane *p, const RvCamera *camera) {
   const double squared = rv_road_height_squared(p, camera);
-  return p->b > 0 && squared >= RV_ROAD_HEIGHT_MIN * RV_ROAD_HEIGHT_MIN &&
-         squared <= RV_ROAD_HEIGHT_MAX * RV_ROAD_HEIGHT_MAX;
+  return p->b > 0 && squared >= RV_ROAD_CAMERA_HEIGHT_MIN * RV_ROAD_CAMERA_HEIGHT_MIN &&
+         squared <= RV_ROAD_CAMERA_HEIGHT_MAX * RV_ROAD_CAMERA_HEIGHT_MAX;
 }
 
 RV_HD void rv_road_report_plane(const RvRoadPlane *p, double doffs, RvRoadReport *report) {
@@ -181,7 +182,7 @@ RV_HD int rv_road_doffs(const RvCamera *camera) {
 /* Height of a point above the plane is h (1 - D_plane / D). The quotient is kept with 20 binary
  * digits: `ground` in 1/2^20 px, `inverse` = 2^32 / D in 1/16 px; off the plane by more than four
  * camera heights is cut. */
-RV_HD int64_t rv_road_rise(int64_t ground, uint32_t inverse) {
+RV_HD int64_t rv_road_relative_height(int64_t ground, uint32_t inverse) {
   const int64_t q = (ground >> 12) * (int64_t)inverse / 65536 - (1 << 20);
   const int64_t most = 1 << 22;
   return q < -most ? -most : (q > most ? most : q);
@@ -199,23 +200,23 @@ RV_HD int rv_road_smooth(int64_t n, int64_t sum, int64_t squares, int64_t depth,
 }
 
 /* How far from the models a patch may be: (distance / classify_threshold)^2 in 1/65536. */
-#define RV_ROAD_ROOM 65536u /* where height takes no part */
-#define RV_ROAD_SIGMAS 3    /* of disparity_noise */
-#define RV_ROAD_FALL 4      /* times as far below the plane as above it */
+#define RV_ROAD_BUDGET_ONE 65536u /* where height takes no part */
+#define RV_ROAD_SIGMAS 3          /* of disparity_noise */
+#define RV_ROAD_BELOW_FACTOR 4    /* times as far below the plane as above it */
 
 /* Room of patch (x, y) with `valid` disparities of the sum `depth`: 0 off the plane. */
-RV_HD uint32_t rv_road_room(const RvRoadConfig *c, const RvRoadPlane *plane, int x, int y,
-                            int valid, uint32_t depth) {
+RV_HD uint32_t rv_road_color_budget(const RvRoadConfig *c, const RvRoadPlane *plane, int x, int y,
+                                    int valid, uint32_t depth) {
   const int n = c->patch_size;
   if (!(plane->height > 0) || !(c->max_height > 0))
-    return RV_ROAD_ROOM;
-  const double most = c->ground_trust * c->ground_trust * RV_ROAD_ROOM;
+    return RV_ROAD_BUDGET_ONE;
+  const double most = c->ground_threshold_scale * c->ground_threshold_scale * RV_ROAD_BUDGET_ONE;
   if (2 * valid < n * n)
     return (uint32_t)(most / 4);
   const double d = (double)depth / (16.0 * valid), scale = plane->height / d; /* m per px */
   const double rise = (d - rv_road_plane_at(plane, x, y, n)) * scale;
   const double above = c->max_height + RV_ROAD_SIGMAS * c->disparity_noise * scale;
-  const double share = rise / (rise < 0 ? RV_ROAD_FALL * above : above);
+  const double share = rise / (rise < 0 ? RV_ROAD_BELOW_FACTOR * above : above);
   const double left = 1 - share * share;
   return left > 0 ? (uint32_t)(left * most) : 0;
 }
@@ -249,7 +250,7 @@ RV_HD uint32_t rv_road_cost(RvRoadDistance distance, int count, int area, double
 }
 
 /* What the sum over the cells becomes: for all distances, smaller is nearer. */
-RV_HD uint32_t rv_road_whole(RvRoadDistance distance, uint32_t sum) {
+RV_HD uint32_t rv_road_combined_cost(RvRoadDistance distance, uint32_t sum) {
   if (distance != RV_ROAD_HELLINGER)
     return sum;
   return sum < 16777216 ? 16777216 - sum : 0;
@@ -268,7 +269,7 @@ RV_HD double rv_road_length(RvRoadDistance distance, uint32_t whole) {
   }
 }
 
-/* A threshold in the unit of rv_road_whole; nearer means smaller. */
+/* A threshold in the unit of rv_road_combined_cost; nearer means smaller. */
 RV_HD double rv_road_limit(RvRoadDistance distance, double threshold) {
   switch (distance) {
   case RV_ROAD_MAHALANOBIS:
@@ -283,11 +284,12 @@ RV_HD double rv_road_limit(RvRoadDistance distance, double threshold) {
 
 /* 1 when a patch at `whole` from the nearest model is road-like; `limit` is rv_road_limit of the
  * classification. */
-RV_HD int rv_road_like(RvRoadDistance distance, uint32_t whole, double limit, uint32_t room) {
+RV_HD int rv_road_is_road_like(RvRoadDistance distance, uint32_t whole, double limit,
+                               uint32_t room) {
   const double share = (double)whole / limit;
   const int is_squared = distance == RV_ROAD_MAHALANOBIS || distance == RV_ROAD_EUCLIDEAN ||
                          distance == RV_ROAD_HELLINGER;
-  return (is_squared ? share : share * share) * RV_ROAD_ROOM < (double)room;
+  return (is_squared ? share : share * share) * RV_ROAD_BUDGET_ONE < (double)room;
 }
 
 /* Natural logarithm of v > 0 from + - * / alone, within 1e-12: v = f 2^e, 2 artanh((f-1)/(f+1)). */
@@ -345,7 +347,7 @@ RV_HD int rv_road_bucket(uint32_t key) {
 }
 
 /* Euclidean distance in 1/256 px of two samples whose squared distance is given: below 2^17. */
-RV_HD uint32_t rv_road_apart(uint32_t squared) {
+RV_HD uint32_t rv_road_sample_distance(uint32_t squared) {
   return (uint32_t)(sqrt((double)squared) * 256 + 0.5);
 }
 
@@ -364,13 +366,13 @@ RV_HD double rv_road_pseudo_f(double all, double within, int count, int groups) 
 }
 
 /* 1 when a cluster of `size` of the `count` exemplars of `samples` samples may be a model. */
-RV_HD int rv_road_counts(int size, int count, int samples, int min_samples) {
+RV_HD int rv_road_is_cluster_valid(int size, int count, int samples, int min_samples) {
   return size * RV_ROAD_CLUSTER_SHARE >= count &&
          (int64_t)size * samples >= (int64_t)min_samples * count;
 }
 
 /* Done when the likelihood changes by less than 1e-4 of itself. */
-RV_HD int rv_road_settled(int64_t before, int64_t now) {
+RV_HD int rv_road_em_converged(int64_t before, int64_t now) {
   const int64_t change = now > before ? now - before : before - now;
   return change * 10000 <= (now < 0 ? -now : now);
 }

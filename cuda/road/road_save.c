@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_save.c: what was learnt, as bytes (road.h states the format), checked when they come back,
  * and fitted to the object that loads them. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_stages.h: the stages of road detection that each engine fills in, and the
  * memory of the CPU engine. Internal. */
 #ifndef RV_ROAD_STAGES_H
@@ -74,7 +75,7 @@ RvRoadLearnt *rv_road_learnt_new(int bins, int models, int waiting);
 void rv_road_learnt_fit(RvRoadLearnt *learnt, const RvRoadConfig *config);
 
 /* Most models that one learning makes. */
-static inline int rv_road_models_most(const RvRoadConfig *c) {
+static inline int rv_road_models_max(const RvRoadConfig *c) {
   const int given = c->initial_models > c->new_models ? c->initial_models : c->new_models;
   return c->estimate_models ? c->library_size : given;
 }
@@ -115,7 +116,7 @@ typedef struct RvRoadWork {
   uint8_t *valid;      /* [patch]: px with a disparity */
   uint32_t *lines;     /* [row of patches][RV_ROAD_DEPTHS]: v-disparity */
   uint8_t *sample;     /* [patch]: 1 near and smooth; later 1 seed */
-  uint32_t *room;      /* [patch]: see rv_road_room */
+  uint32_t *room;      /* [patch]: see rv_road_color_budget */
   uint8_t *like;       /* [patch]: 1 road-like */
   uint8_t *road;       /* [patch]: 1 when most round it are road-like; later 1 road */
   int32_t *parent;     /* [patch]: union-find; the root is the smallest patch */
@@ -125,7 +126,7 @@ typedef struct RvRoadWork {
   int32_t *rest;       /* [sample]: nearest model, then those that are left */
   uint32_t *share;     /* [sample][model]: responsibility in 1/65536 */
   uint32_t *cost;      /* [model][cell][count] */
-  uint32_t *nearest;   /* [patch]: see rv_road_whole */
+  uint32_t *nearest;   /* [patch]: see rv_road_combined_cost */
   uint32_t *exp, *log; /* tables of RV_ROAD_EXP_SIZE, RV_ROAD_LOG_SIZE */
   int64_t *prior;      /* [model] */
   RvRoadModels library, fresh;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_tables.c: the tables that both engines read, made on the host. */
 #include "road/road_stages.h"
 

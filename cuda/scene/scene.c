@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scene.c: the object, its checks and its camera, and the passes of one frame. */
 #include "scene/scene_internal.h"
 #include "convert/convert_stages.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scene.h: a synthetic street for tests and demonstrations: a stereo pair rendered from a moving
  * camera, with exact truth at every pixel. Runs on the CPU only. The same config and frame number
  * give the same bytes, whatever the number of threads.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scene_ground.c: road, sidewalk, grass and dirt track. */
 #include "scene/scene_internal.h"
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /* scene_internal.h: the parts of the renderer and what they hand to each other.
  *
  *   scene.c          object, config, camera, render() as a list of passes
- *   scene_world.c    what stands where in one frame;  scene_street.c, scene_wild.c: the objects
+ *   scene_world.c    what stands where in one frame;  scene_street.c, scene_offroad.c: the objects
  *   scene_objects.c  convex bodies, cylinders, ellipsoids; tiles and shadow grid
  *   scene_trace.c    rays: first hit, shadow, truth
  *   scene_texture.c  tileable textures with mip levels
@@ -156,9 +157,9 @@ void scene_build(RvScene *scene, uint64_t frame);
 double scene_track(const RvScene *scene, double x, double z); /* m inside the track, < 0 outside */
 void scene_tree(World *world, double x, double z, double height, uint32_t style);
 
-/* scene_street.c, scene_wild.c */
+/* scene_street.c, scene_offroad.c */
 void scene_build_street(const RvScene *scene, World *world);
-void scene_build_wild(const RvScene *scene, World *world);
+void scene_build_offroad(const RvScene *scene, World *world);
 void scene_build_planes(const RvScene *scene, World *world);
 
 /* scene_objects.c */

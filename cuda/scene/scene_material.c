@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scene_material.c: facades, cars, plants and the other bodies. */
 #include "scene/scene_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scene_noise.c: the pattern `noise`: dots, each block of them at a disparity of its own. */
 #include "scene/scene_internal.h"
 

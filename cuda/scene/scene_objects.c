@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scene_objects.c: bodies in the world of one frame; and where on the picture (tiles) and on the
  * ground (shadow grid) a ray has to look for them. */
 #include "scene/scene_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scene_output.c: what the sensors make of the light, and the pixel formats. */
 #include "scene/scene_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scene_shade.c: the colour of a hit: light, shadow, mirrored sky, haze; and the sky itself. */
 #include "scene/scene_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scene_street.c: what stands along the street. The street is endless: what stands in a cell of it
  * is a function of the seed and the cell's number. */
 #include "scene/scene_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scene_texture.c: tileable textures made from the seed, with mip levels, so that a surface gives
  * both eyes the same light whatever the distance. */
 #include "scene/scene_internal.h"

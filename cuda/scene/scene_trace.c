@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scene_trace.c: what a ray meets first, whether the sun reaches a point, and what stands there. */
 #include "scene/scene_internal.h"
 
@@ -250,7 +251,7 @@ static double meet_grass(const RvScene *scene, const Ray *ray, double t) {
   return t;
 }
 
-static void meet_wild(const RvScene *scene, const Ray *ray, Hit *hit) {
+static void meet_offroad(const RvScene *scene, const Ray *ray, Hit *hit) {
   const double ground = meet_ground(scene->world, ray, scene->near, 1.2 * hit->t + 1.0, 0.0);
   if (ground == 0.0)
     return;
@@ -293,7 +294,7 @@ void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double
   *hit = sky;
   meet_objects(scene, eye, ray, x, y, hit);
   if (scene->config.pattern == RV_SCENE_OFFROAD)
-    meet_wild(scene, ray, hit);
+    meet_offroad(scene, ray, hit);
   else if (scene->config.pattern != RV_SCENE_PLANES)
     meet_street(scene, ray, hit);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scene_world.c: the world of one frame: the camera, the light, the shape of the ground. */
 #include "scene/scene_internal.h"
 
@@ -155,7 +156,7 @@ void scene_build(RvScene *scene, uint64_t frame) {
   build_light(scene, world);
   world->haze = scene_haze(world);
   if (scene->config.pattern == RV_SCENE_OFFROAD)
-    scene_build_wild(scene, world);
+    scene_build_offroad(scene, world);
   else if (scene->config.pattern == RV_SCENE_PLANES)
     scene_build_planes(scene, world);
   else

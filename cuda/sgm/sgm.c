@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm.c: host side of semi-global matching: defaults, checks, memory, and run as a list of
  * stages. */
-#include "sgm.h"
+#include "sgm/sgm.h"
 
 #include "rv_object.h"
-#include "sgm_rules.h"
-#include "sgm_stages.h"
+#include "sgm/sgm_rules.h"
+#include "sgm/sgm_stages.h"
 
 void rv_sgm_config_init(RvSgmConfig *config) {
   if (!config)

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm.h: stereo depth by semi-global matching. A rectified pair (8-bit grey) becomes the disparity
  * of the left picture, in 1/16 px, and on request its confidence.
  *
  * Source: Hernandez-Juarez, thesis "Embedded Real-time Stereo Estimation ... Stixels", chapter 2
  * (eq. 2.1-2.4), which follows Hirschmueller 2008. What the thesis leaves open is stated here and
- * in docs/cudasgm.md. Both engines give the same bits.
+ * in docs/elements/cudasgm.md. Both engines give the same bits.
  *
  * Stages, in this order:
  *  1. census      centre-symmetric 9x7 (31 bit, eq. 2.1) or full 9x7 (62 bit: each neighbour

@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cpu.c: the CPU engine: its table, left-right check and output. */
 #include <string.h>
 
-#include "sgm_cpu.h"
-#include "sgm_rules.h"
+#include "sgm/sgm_cpu.h"
+#include "sgm/sgm_rules.h"
 
 void rv_sgm_cpu_check_row(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
-  const uint16_t *winner = rv_sgm_winners(cpu, c, y), *right = rv_sgm_rights(cpu, c, y);
+  const uint16_t *winner = rv_sgm_winners(cpu, c, y), *right = rv_sgm_right_winners(cpu, c, y);
   uint16_t *disparity = rv_sgm_disparities(cpu, c, y);
   for (int x = 0; x < c->width; x++) {
     const int k = winner[x], xr = x - c->min_disparity - k;
-    if (!rv_sgm_agrees(x, c->min_disparity, k, right[rv_max(xr, 0)], c->max_lr_diff))
+    if (!rv_sgm_passes_lr_check(x, c->min_disparity, k, right[rv_max(xr, 0)], c->max_lr_diff))
       disparity[x] = RV_SGM_INVALID;
   }
 }
@@ -62,7 +63,7 @@ static RvStatus read_map(void *work, const RvSgmConfig *c, RvSgmMap map, void *o
   (void)stream;
   for (int y = 0; y < c->height; y++) {
     const void *row = map == RV_SGM_MAP_WINNER      ? (const void *)rv_sgm_winners(cpu, c, y)
-                      : map == RV_SGM_MAP_RIGHT     ? (const void *)rv_sgm_rights(cpu, c, y)
+                      : map == RV_SGM_MAP_RIGHT     ? (const void *)rv_sgm_right_winners(cpu, c, y)
                       : map == RV_SGM_MAP_DISPARITY ? (const void *)rv_sgm_disparities(cpu, c, y)
                                                     : (const void *)rv_sgm_confidences(cpu, c, y);
     memcpy((char *)out + bytes * (size_t)y, row, bytes);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cpu.h: memory of the CPU engine. Not installed.
  *
  * Beside the slots there are only one row of states per direction and a few rows per thread:
@@ -14,8 +15,8 @@
 #ifndef RV_SGM_CPU_H
 #define RV_SGM_CPU_H
 
-#include "sgm_stages.h"
-#include "sgm_sweep.h"
+#include "sgm/sgm_stages.h"
+#include "sgm/sgm_cpu_sweep.h"
 
 /* Node of the speckle filter's forest; a root is its own parent. */
 typedef struct RvSgmRegion {
@@ -43,7 +44,7 @@ typedef struct RvSgmCpu {
   size_t slot_bytes;
   int checks;   /* 1: match does the left-right check of each row as well */
   int turned;   /* 1 after the median: disparity and spare have changed places */
-  int *reached; /* per row: how far it is, see sgm_match_cpu.c */
+  int *reached; /* per row: how far it is, see sgm_cpu_match.c */
   struct {
     RvSgmPaths vertical, diagonal[2];
   } sweep[2]; /* from the top, from the bottom */
@@ -67,13 +68,13 @@ static inline uint16_t *rv_sgm_sums(const RvSgmCpu *cpu, int y) {
 static inline uint16_t *rv_sgm_winners(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   return rv_sgm_sums(cpu, y);
 }
-static inline uint16_t *rv_sgm_rights(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
+static inline uint16_t *rv_sgm_right_winners(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   return rv_sgm_sums(cpu, y) + c->width;
 }
 static inline uint16_t *rv_sgm_disparities(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   return rv_sgm_sums(cpu, y) + (cpu->turned ? 3 : 2) * (size_t)c->width;
 }
-static inline uint16_t *rv_sgm_spare(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
+static inline uint16_t *rv_sgm_scratch(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   return rv_sgm_sums(cpu, y) + (cpu->turned ? 2 : 3) * (size_t)c->width;
 }
 static inline RvSgmRegion *rv_sgm_regions(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {

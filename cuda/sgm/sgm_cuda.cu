@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda.cu: the CUDA engine of semi-global matching: its memory, and the order of its stages. */
-#include "sgm_cuda.h"
+#include "sgm/sgm_cuda.cuh"
 
 static size_t census_bytes(const RvSgmConfig *config) {
   return config->cost == RV_SGM_CENSUS ? sizeof(uint64_t) : sizeof(uint32_t);
@@ -30,7 +31,7 @@ static void place_maps(SgmCuda *work, const RvSgmConfig *config, void *left, voi
   work->winner = {(uint16_t *)left, pitch / 2};
   work->right = {(uint16_t *)left + width, pitch / 2};
   work->found = {(uint16_t *)right, pitch / 2};
-  work->sureness = {(uint8_t *)right + 2 * width, pitch};
+  work->raw_confidence = {(uint8_t *)right + 2 * width, pitch};
 }
 
 /* Each row of maps in the place of the row's descriptors. */
@@ -135,7 +136,7 @@ static SgmView view_rows(const SgmCuda *work, const RvSgmConfig *config, const R
   skip_rows(&v.work.winner, first);
   skip_rows(&v.work.right, first);
   skip_rows(&v.work.found, first);
-  skip_rows(&v.work.sureness, first);
+  skip_rows(&v.work.raw_confidence, first);
   v.work.current = v.work.found;
   v.job.left.data = (uint8_t *)job->left.data + first * job->left.stride;
   v.job.census_left = job->census_left ? job->census_left + pixels : NULL;
@@ -237,8 +238,9 @@ static RvStatus read(void *memory, const RvSgmConfig *config, RvSgmMap map, void
                                     : map == RV_SGM_MAP_RIGHT ? &work->right
                                                               : &work->current;
   const size_t row = config->width * (map == RV_SGM_MAP_CONFIDENCE ? 1 : sizeof(uint16_t));
-  const void *data = map == RV_SGM_MAP_CONFIDENCE ? (void *)work->sureness.data : from->data;
-  const ptrdiff_t stride = map == RV_SGM_MAP_CONFIDENCE ? work->sureness.stride : 2 * from->stride;
+  const void *data = map == RV_SGM_MAP_CONFIDENCE ? (void *)work->raw_confidence.data : from->data;
+  const ptrdiff_t stride =
+      map == RV_SGM_MAP_CONFIDENCE ? work->raw_confidence.stride : 2 * from->stride;
   RV_CU(&config->log, cudaMemcpy2DAsync(out, row, data, (size_t)stride, row, (size_t)config->height,
                                         cudaMemcpyDeviceToDevice, stream));
   return RV_OK;

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_census.cu: stage 1, the descriptors of both pictures, and their copy for the tests. */
 #include <cuda_fp16.h>
 
-#include "sgm_cuda.h"
+#include "sgm/sgm_cuda.cuh"
 
 enum { COLUMNS = 4, ROWS = 4, WARPS = 2 }; /* of a thread, of a thread, of a block */
 enum { TILE_X = 32 * COLUMNS, TILE_Y = WARPS * ROWS };

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_check.cu: stage 6, the left-right check, where the row kernel has not done it. */
-#include "sgm_cuda.h"
+#include "sgm/sgm_cuda.cuh"
 
 enum { TILE_X = 32, TILE_Y = 8 };
 
@@ -14,7 +15,7 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y) check_kernel(const Chec
     return;
   const int k = a.winner.row(y)[x];
   const int match = rv_max(x - (a.min_disparity + k), 0);
-  if (!rv_sgm_agrees(x, a.min_disparity, k, a.right.row(y)[match], a.max_lr_diff))
+  if (!rv_sgm_passes_lr_check(x, a.min_disparity, k, a.right.row(y)[match], a.max_lr_diff))
     a.values.row(y)[x] = RV_SGM_INVALID;
 }
 

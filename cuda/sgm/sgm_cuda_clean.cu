@@ -1,18 +1,19 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_clean.cu: stages 8 and 9 and the output. A block takes a tile: median, regions of the
  * speckle filter in shared memory, output. What touches the tile's border and is not large enough
  * within the tile is written all the same and marked as pending; a second kernel unites regions
  * across borders, a third takes away what proved too small. */
 #include "rv_launch.cuh"
-#include "sgm_cuda_median.cuh"
-#include "sgm_cuda_path.cuh"
-#include "sgm_cuda_regions.cuh"
+#include "sgm/sgm_cuda_median.cuh"
+#include "sgm/sgm_cuda_path.cuh"
+#include "sgm/sgm_cuda_regions.cuh"
 
 enum { WARPS = 8, ROWS = 2, THREADS = 32 * WARPS }; /* ROWS: of a warp; a lane has two columns */
 enum { TILE_X = SGM_TILE_X, TILE_Y = WARPS * ROWS, TILE = TILE_X * TILE_Y };
 
 struct CleanArgs {
-  SgmRaster<uint16_t> in, out;             /* the same raster for stages that work in place */
-  SgmRaster<uint8_t> sureness, confidence; /* confidence.data is NULL when not asked for */
+  SgmRaster<uint16_t> in, out;                   /* the same raster for stages that work in place */
+  SgmRaster<uint8_t> raw_confidence, confidence; /* confidence.data is NULL when not asked for */
   SgmNode *nodes;
   uint2 *pending; /* [y][tile]: pixels in even columns, in odd columns */
   int width, height, speckle_size, speckle_range;
@@ -108,7 +109,7 @@ struct Row {
   int even, odd; /* heads of the two pixels' runs, columns of the tile */
 };
 
-/* rv_sgm_joined of both halves: 0 in those that are joined. */
+/* rv_sgm_same_region of both halves: 0 in those that are joined. */
 static __device__ __forceinline__ uint32_t parted(const CleanArgs &a, uint32_t p, uint32_t q) {
   const uint32_t low = __vminu2(p, q), most = (uint32_t)(RV_SGM_SCALE * a.speckle_range) * 0x10001u;
   return sgm_missing(low) | (__vmaxu2(__vmaxu2(p, q) - low, most) ^ most);
@@ -196,15 +197,15 @@ static __device__ __forceinline__ void count_runs(const CleanArgs &a, Forest &f,
               touches || (left && row.odd == 0) || odd_touches(a, p));
 }
 
-enum Fate { STAYS, GOES, PENDS };
+enum RegionState { REGION_KEPT, REGION_REMOVED, REGION_UNDECIDED };
 
 /* What becomes of a pixel with head `head`, `own` its place in the tile; writes its node where
  * other kernels may ask for it. */
-static __device__ __forceinline__ Fate judge(const CleanArgs &a, const Forest &f, bool valid,
-                                             bool border, uint32_t head, uint32_t own, int x,
-                                             int y) {
+static __device__ __forceinline__ RegionState classify_pixel(const CleanArgs &a, const Forest &f,
+                                                             bool valid, bool border, uint32_t head,
+                                                             uint32_t own, int x, int y) {
   if (x >= a.width || y >= a.height || !(valid || border))
-    return STAYS;
+    return REGION_KEPT;
   const uint32_t root = valid ? f.root[head] : 0, count = valid ? f.count[root] : 0;
   const int size = (int)(count & 0xffff);
   const bool enough = !valid || size >= a.speckle_size, pends = !enough && count >> 16;
@@ -214,7 +215,7 @@ static __device__ __forceinline__ Fate judge(const CleanArgs &a, const Forest &f
     a.nodes[(size_t)y * a.width + x] =
         pends ? sgm_node(number, root == own ? (uint32_t)size : 0) : sgm_node(0, 0);
   }
-  return enough ? STAYS : pends ? PENDS : GOES;
+  return enough ? REGION_KEPT : pends ? REGION_UNDECIDED : REGION_REMOVED;
 }
 
 static __device__ __forceinline__ uint32_t judge_row(const CleanArgs &a, const Forest &f,
@@ -222,15 +223,16 @@ static __device__ __forceinline__ uint32_t judge_row(const CleanArgs &a, const F
                                                      uint32_t base) {
   const bool touches = row_touches(a, y);
   const uint32_t own = base + 2 * p.lane;
-  const Fate even =
-      judge(a, f, row.value & 0xffff, touches || even_touches(p), base + row.even, own, p.x, y);
-  const Fate odd = judge(a, f, row.value >> 16, touches || odd_touches(a, p), base + row.odd,
-                         own + 1, p.x + 1, y);
-  const uint2 pending =
-      make_uint2(__ballot_sync(SGM_WARP, even == PENDS), __ballot_sync(SGM_WARP, odd == PENDS));
+  const RegionState even = classify_pixel(a, f, row.value & 0xffff, touches || even_touches(p),
+                                          base + row.even, own, p.x, y);
+  const RegionState odd = classify_pixel(a, f, row.value >> 16, touches || odd_touches(a, p),
+                                         base + row.odd, own + 1, p.x + 1, y);
+  const uint2 pending = make_uint2(__ballot_sync(SGM_WARP, even == REGION_UNDECIDED),
+                                   __ballot_sync(SGM_WARP, odd == REGION_UNDECIDED));
   if (p.lane == 0 && y < a.height)
     a.pending[(size_t)y * gridDim.x + blockIdx.x] = pending;
-  return row.value & (even == GOES ? 0xffff0000u : ~0u) & (odd == GOES ? 0x0000ffffu : ~0u);
+  return row.value & (even == REGION_REMOVED ? 0xffff0000u : ~0u) &
+         (odd == REGION_REMOVED ? 0x0000ffffu : ~0u);
 }
 
 static __device__ __forceinline__ void drop_small(const CleanArgs &a, Forest &f, const Place &p,
@@ -273,7 +275,7 @@ static __device__ __forceinline__ void drop_small(const CleanArgs &a, Forest &f,
 static __device__ __forceinline__ void store_rows(const CleanArgs &a, const Place &p,
                                                   const uint32_t (&value)[ROWS]) {
   uint16_t *to = a.out.row(p.y) + p.x;
-  const uint8_t *sureness = a.sureness.row(p.y) + p.x;
+  const uint8_t *raw_confidence = a.raw_confidence.row(p.y) + p.x;
   uint8_t *confidence = a.confidence.row(p.y) + p.x;
   const bool two = p.x + 1 < a.width;
   const int rows = p.x < a.width ? a.height - p.y : 0;
@@ -292,10 +294,10 @@ static __device__ __forceinline__ void store_rows(const CleanArgs &a, const Plac
     to += a.out.stride;
     if (!a.confidence.data)
       continue;
-    confidence[0] = even ? sureness[0] : 0;
+    confidence[0] = even ? raw_confidence[0] : 0;
     if (two)
-      confidence[1] = odd ? sureness[1] : 0;
-    sureness += a.sureness.stride, confidence += a.confidence.stride;
+      confidence[1] = odd ? raw_confidence[1] : 0;
+    raw_confidence += a.raw_confidence.stride, confidence += a.confidence.stride;
   }
 }
 
@@ -373,7 +375,7 @@ static __global__ void __launch_bounds__(THREADS) pending_kernel(const CleanArgs
 static CleanArgs clean_args(const SgmCuda *work, const RvSgmConfig *config) {
   CleanArgs a = {};
   a.in = work->current, a.out = work->current;
-  a.sureness = work->sureness;
+  a.raw_confidence = work->raw_confidence;
   a.nodes = work->nodes, a.pending = work->pending;
   a.width = config->width, a.height = config->height;
   a.speckle_size = config->speckle_size, a.speckle_range = config->speckle_range;

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_cost.cuh: what the steps of all paths read: descriptors, hence costs (eq. 2.2), and P2.
  * Device code only. */
 #ifndef RV_SGM_CUDA_COST_CUH
 #define RV_SGM_CUDA_COST_CUH
 
-#include "sgm_cuda.h"
-#include "sgm_cuda_path.cuh"
+#include "sgm/sgm_cuda.cuh"
+#include "sgm/sgm_cuda_path.cuh"
 
 static __device__ __forceinline__ uint32_t sgm_hamming(uint32_t a, uint32_t b) {
   return (uint32_t)__popc(a ^ b);

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_median.cuh: medians of two neighbouring pixels at once. Device code only. A word holds
  * the values of columns x and x + 1. */
 #ifndef RV_SGM_CUDA_MEDIAN_CUH
 #define RV_SGM_CUDA_MEDIAN_CUH
 
-#include "sgm_cuda.h"
+#include "sgm/sgm_cuda.cuh"
 
 static __device__ __forceinline__ void sgm_order(uint32_t &low, uint32_t &high) {
   const uint32_t a = low;

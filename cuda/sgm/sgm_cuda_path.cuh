@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_path.cuh: one step of a path (eq. 2.3) on a group of lanes. Device code only.
  *
  * Two candidates share a 32-bit word: word i holds candidate i in its low and i + disparities / 2

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_regions.cuh: the regions of the speckle filter that reach over the borders of tiles, a
  * forest in global memory. Device code only.
  *
@@ -9,7 +10,7 @@
 #ifndef RV_SGM_CUDA_REGIONS_CUH
 #define RV_SGM_CUDA_REGIONS_CUH
 
-#include "sgm_cuda.h"
+#include "sgm/sgm_cuda.cuh"
 
 static __device__ __forceinline__ SgmNode sgm_node(uint32_t parent, uint32_t size) {
   return (SgmNode)parent << 32 | size;

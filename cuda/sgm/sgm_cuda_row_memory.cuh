@@ -1,25 +1,26 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_row_memory.cuh: sizes and shared memory of the row kernel (sgm_cuda_rows.cu). */
 #ifndef RV_SGM_CUDA_ROW_MEMORY_CUH
 #define RV_SGM_CUDA_ROW_MEMORY_CUH
 
-#include "sgm_cuda.h"
-#include "sgm_cuda_cost.cuh"
+#include "sgm/sgm_cuda.cuh"
+#include "sgm/sgm_cuda_cost.cuh"
 
 enum { GROUP = 32, BLOCK = 192, SEGMENT = 16, SLOTS = 3, COST_SLOTS = 2, PAD = 8 };
 /* Words between the pixels of a slot: a judge's pixels are in different banks. */
 enum { GAP = 4 };
 /* What a warp does; pair 0 (warps 0 to 2) works in the right half, pair 1 in the left one. */
-enum { WALK = 0, FILL, JUDGE, ROLES };
+enum { WALK = 0, FILL, ROLE_WINNER, ROLES };
 /* The judge's lanes a pixel, pixels at once, times that in a segment, and turns after which every
  * lane has a pixel to write. */
-enum { JUDGE_LANES = 8, JUDGED = 32 / JUDGE_LANES, GROUPS = SEGMENT / JUDGED };
-enum { TOGETHER = JUDGE_LANES / GROUPS };
+enum { WINNER_LANES = 8, WINNER_PIXELS = 32 / WINNER_LANES, GROUPS = SEGMENT / WINNER_PIXELS };
+enum { TOGETHER = WINNER_LANES / GROUPS };
 
 struct RowArgs {
   SgmScene scene;
   const void *sums; /* of all other directions, narrow or not */
   SgmRaster<uint16_t> winner, right, found;
-  SgmRaster<uint8_t> sureness;
+  SgmRaster<uint8_t> raw_confidence;
   int both;         /* 0: left to right only */
   int narrow_notes; /* states L + 1 fit 8 bits */
   int uniqueness, subpixel, confidence;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_row_path.cuh: a path along a row on a whole warp, and what feeds it. Device code only.
  *
  * States here are L + 1 (eq. 2.3), so that their minimum is never 0 and minus it, in both halves,
@@ -7,7 +8,7 @@
 #ifndef RV_SGM_CUDA_ROW_PATH_CUH
 #define RV_SGM_CUDA_ROW_PATH_CUH
 
-#include "sgm_cuda_cost.cuh"
+#include "sgm/sgm_cuda_cost.cuh"
 
 /* N elements in the widest pieces; `at` is aligned to N elements or 16 bytes. */
 template <int N>

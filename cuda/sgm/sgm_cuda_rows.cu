@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_rows.cu: the horizontal paths and everything that ends a row, one block a row: the sums
  * of the other directions are read once, the whole sums never leave the chip.
  *
@@ -12,17 +13,17 @@
  * the first starts with up to SEGMENT - 1 columns of padding that match everywhere at no cost. A
  * path that comes through them is as if it had just started, one that ends in them harms nothing,
  * so no step has to ask whether it is inside. */
-#include "sgm_cuda_row_memory.cuh"
-#include "sgm_cuda_row_path.cuh"
-#include "sgm_cuda_winner.cuh"
+#include "sgm/sgm_cuda_row_memory.cuh"
+#include "sgm/sgm_cuda_row_path.cuh"
+#include "sgm/sgm_cuda_winner.cuh"
 
 /* Everything a warp needs to know about its row. FULL: no lane is idle, words = 32 K. NARROW: the
- * sums of the other directions are narrow, see sgm_cuda.h. */
+ * sums of the other directions are narrow, see sgm_cuda.cuh. */
 template <int K, bool FULL, bool NARROW, typename Census> struct Row {
   typedef RowPath<K, FULL> Path;
   typedef RowFeed<K, Census> Feed;
   enum { STEPS = Feed::STEPS };
-  enum { BATCH = K <= 4 ? 2 : 1 }; /* times JUDGED pixels that are judged at once */
+  enum { BATCH = K <= 4 ? 2 : 1 }; /* times WINNER_PIXELS pixels that are judged at once */
 
   const RowArgs &a;
   RowShared<Census> m;
@@ -291,31 +292,31 @@ template <int K, bool FULL, bool NARROW, typename Census> struct Row {
    * most 8000: see sgm.h. */
   enum { BIAS = 2 };
 
-  /* A judge's pixel; all of its lanes know the same. */
-  struct Verdict {
+  /* A select_winner's pixel; all of its lanes know the same. */
+  struct PixelWinner {
     uint32_t key, beside; /* sums below and above the winner in the low and high half */
     uint32_t second;
   };
 
   /* Winners of the segments whose horizontal paths are done */
-  __device__ void judge(int pair) const {
-    const int lane = (int)threadIdx.x % 32, part = lane % JUDGE_LANES;
+  __device__ void select_winner(int pair) const {
+    const int lane = (int)threadIdx.x % 32, part = lane % WINNER_LANES;
     end_turn(pair);
     end_turn(pair);
-    Verdict kept = {};
+    PixelWinner kept = {};
     for (int i = 0; i < turns(pair); i++) {
-      int x = turn(pair, i) * SEGMENT + lane / JUDGE_LANES, to = i % TOGETHER * GROUPS;
-      uint32_t *at = slot(pair, i) + lane / JUDGE_LANES * pitch();
+      int x = turn(pair, i) * SEGMENT + lane / WINNER_LANES, to = i % TOGETHER * GROUPS;
+      uint32_t *at = slot(pair, i) + lane / WINNER_LANES * pitch();
 #pragma unroll 1
       for (int g = 0; g < GROUPS; g += BATCH) {
-        Verdict v[BATCH];
+        PixelWinner v[BATCH];
         uint4 sums[BATCH][K];
 #pragma unroll
         for (int b = 0; b < BATCH; b++)
-          take(sums[b], at + b * JUDGED * pitch());
+          take(sums[b], at + b * WINNER_PIXELS * pitch());
 #pragma unroll
         for (int b = 0; b < BATCH; b++)
-          v[b].key = offer(sums[b], x + b * JUDGED);
+          v[b].key = offer(sums[b], x + b * WINNER_PIXELS);
         find_keys(v);
         __syncwarp();
         if (a.volume)
@@ -327,7 +328,7 @@ template <int K, bool FULL, bool NARROW, typename Census> struct Row {
         for (int b = 0; b < BATCH; b++)
           if (part == to + b)
             kept = v[b];
-        x += BATCH * JUDGED, at += BATCH * JUDGED * pitch(), to += BATCH;
+        x += BATCH * WINNER_PIXELS, at += BATCH * WINNER_PIXELS * pitch(), to += BATCH;
       }
       if (i % TOGETHER == TOGETHER - 1 || i + 1 == turns(pair))
         write(pair, i, kept);
@@ -336,16 +337,17 @@ template <int K, bool FULL, bool NARROW, typename Census> struct Row {
   }
 
   /* Results of the last turns, a pixel a lane. */
-  __device__ void write(int pair, int i, const Verdict &v) const {
-    const int lane = (int)threadIdx.x % 32, part = lane % JUDGE_LANES;
+  __device__ void write(int pair, int i, const PixelWinner &v) const {
+    const int lane = (int)threadIdx.x % 32, part = lane % WINNER_LANES;
     const int of = i - i % TOGETHER + part / GROUPS; /* turn */
-    const int x = turn(pair, of) * SEGMENT + part % GROUPS * JUDGED + lane / JUDGE_LANES - shift;
+    const int x =
+        turn(pair, of) * SEGMENT + part % GROUPS * WINNER_PIXELS + lane / WINNER_LANES - shift;
     if (of <= i && x >= 0)
       write_pixel(x, v);
   }
 
   __device__ __forceinline__ bool has_piece(int p) const {
-    return FULL || 4 * ((int)threadIdx.x % JUDGE_LANES) + 32 * p < words();
+    return FULL || 4 * ((int)threadIdx.x % WINNER_LANES) + 32 * p < words();
   }
 
   /* Lane's pieces of four words of a pixel's sums. */
@@ -353,13 +355,13 @@ template <int K, bool FULL, bool NARROW, typename Census> struct Row {
 #pragma unroll
     for (int p = 0; p < K; p++)
       if (has_piece(p))
-        sums[p] = ((const uint4 *)at)[(int)threadIdx.x % JUDGE_LANES + 8 * p];
+        sums[p] = ((const uint4 *)at)[(int)threadIdx.x % WINNER_LANES + 8 * p];
   }
 
   /* Offers the pixel's sums to the right pixels, finds this lane's best key. What pixels of the
    * padding offer goes to right pixels that do not exist. */
   __device__ __forceinline__ uint32_t offer(const uint4 (&sums)[K], int x) const {
-    const int words = this->words(), q = 4 * ((int)threadIdx.x % JUDGE_LANES);
+    const int words = this->words(), q = 4 * ((int)threadIdx.x % WINNER_LANES);
     uint32_t *low = m.keys + x + 2 * words - 1 - q, *high = low - words;
     uint32_t key = 0xffffffffu;
 #pragma unroll
@@ -381,31 +383,33 @@ template <int K, bool FULL, bool NARROW, typename Census> struct Row {
   }
 
   /* Best keys of the pixels from those of the lanes. */
-  static __device__ __forceinline__ void find_keys(Verdict (&v)[BATCH]) {
+  static __device__ __forceinline__ void find_keys(PixelWinner (&v)[BATCH]) {
 #pragma unroll
-    for (int o = JUDGE_LANES / 2; o > 0; o /= 2)
+    for (int o = WINNER_LANES / 2; o > 0; o /= 2)
 #pragma unroll
       for (int b = 0; b < BATCH; b++)
         v[b].key = min(v[b].key, __shfl_xor_sync(SGM_WARP, v[b].key, o));
   }
 
   /* Takes the winner's sum and those beside it out of the slot. */
-  __device__ __forceinline__ void take_neighbours(Verdict (&v)[BATCH], uint16_t *halves) const {
-    const int words = this->words(), part = (int)threadIdx.x % JUDGE_LANES;
+  __device__ __forceinline__ void take_neighbours(PixelWinner (&v)[BATCH], uint16_t *halves) const {
+    const int words = this->words(), part = (int)threadIdx.x % WINNER_LANES;
 #pragma unroll
     for (int b = 0; b < BATCH; b++) {
       const int k = (int)(v[b].key & 0xffffu) + part - 1;
-      uint16_t *at = halves + b * JUDGED * 2 * pitch() + (k < words ? 2 * k : 2 * (k - words) + 1);
+      uint16_t *at =
+          halves + b * WINNER_PIXELS * 2 * pitch() + (k < words ? 2 * k : 2 * (k - words) + 1);
       uint32_t sum = 0;
       if (part < 3 && (unsigned)k < 2u * words)
         sum = *at, *at = 0xffff;
-      v[b].beside = __byte_perm(__shfl_sync(SGM_WARP, sum, 0, JUDGE_LANES),
-                                __shfl_sync(SGM_WARP, sum, 2, JUDGE_LANES), 0x5410);
+      v[b].beside = __byte_perm(__shfl_sync(SGM_WARP, sum, 0, WINNER_LANES),
+                                __shfl_sync(SGM_WARP, sum, 2, WINNER_LANES), 0x5410);
     }
   }
 
   /* Smallest sums of those that are left. */
-  __device__ __forceinline__ void find_seconds(Verdict (&v)[BATCH], const uint32_t *sums) const {
+  __device__ __forceinline__ void find_seconds(PixelWinner (&v)[BATCH],
+                                               const uint32_t *sums) const {
     uint32_t smallest[BATCH];
 #pragma unroll
     for (int b = 0; b < BATCH; b++)
@@ -416,7 +420,7 @@ template <int K, bool FULL, bool NARROW, typename Census> struct Row {
     for (int b = 0; b < BATCH; b++) {
       smallest[b] = 0xffffffffu;
       uint4 w[K];
-      take(w, sums + b * JUDGED * pitch());
+      take(w, sums + b * WINNER_PIXELS * pitch());
 #pragma unroll
       for (int p = 0; p < K; p++) {
         if (!has_piece(p))
@@ -427,7 +431,7 @@ template <int K, bool FULL, bool NARROW, typename Census> struct Row {
       smallest[b] = sgm_min2(smallest[b], sgm_swap2(smallest[b]));
     }
 #pragma unroll
-    for (int o = JUDGE_LANES / 2; o > 0; o /= 2)
+    for (int o = WINNER_LANES / 2; o > 0; o /= 2)
 #pragma unroll
       for (int b = 0; b < BATCH; b++)
         smallest[b] = sgm_min2(smallest[b], __shfl_xor_sync(SGM_WARP, smallest[b], o));
@@ -440,8 +444,8 @@ template <int K, bool FULL, bool NARROW, typename Census> struct Row {
   __device__ void show(int x, const uint32_t *sums) const {
     const int words = this->words();
 #pragma unroll 1
-    for (int i = (int)threadIdx.x % JUDGE_LANES; i < BATCH * 2 * words; i += JUDGE_LANES) {
-      const int p = JUDGED * (i / (2 * words)), k = i % (2 * words);
+    for (int i = (int)threadIdx.x % WINNER_LANES; i < BATCH * 2 * words; i += WINNER_LANES) {
+      const int p = WINNER_PIXELS * (i / (2 * words)), k = i % (2 * words);
       if (x + p >= shift)
         a.volume[((size_t)y * a.scene.width + (x + p - shift)) * 2 * words + k] =
             (uint16_t)(sgm_half((const uint16_t *)(sums + p * pitch()), k, words) - BIAS);
@@ -457,7 +461,7 @@ template <int K, bool FULL, bool NARROW, typename Census> struct Row {
     return curve > 0 ? q - 8 + (rest >= 2 * curve) - (rest < 0) : 0;
   }
 
-  __device__ void write_pixel(int x, const Verdict &v) const {
+  __device__ void write_pixel(int x, const PixelWinner &v) const {
     const int k = (int)(v.key & 0xffffu), best = (int)(v.key >> 16);
     int shifted = 0;
     if (a.subpixel && k > 0 && k < 2 * words() - 1)
@@ -467,7 +471,7 @@ template <int K, bool FULL, bool NARROW, typename Census> struct Row {
     a.found.row(y)[x] =
         (uint16_t)(valid ? rv_sgm_value(a.scene.min_disparity, k, shifted) : RV_SGM_INVALID);
     if (a.confidence)
-      a.sureness.row(y)[x] = (uint8_t)rv_sgm_confidence(best - BIAS, (int)v.second - BIAS);
+      a.raw_confidence.row(y)[x] = (uint8_t)rv_sgm_confidence(best - BIAS, (int)v.second - BIAS);
   }
 
   /* Right disparities, RV_SGM_NO_MATCH where nothing was offered; left-right check. */
@@ -493,7 +497,8 @@ template <int K, bool FULL, bool NARROW, typename Census> struct Row {
     a.right.row(y)[x] =
         x + s.min_disparity < s.width ? (uint16_t)keys[x] : (uint16_t)RV_SGM_NO_MATCH;
     const int right_k = match < 0 ? 0 : (int)(keys[match] & 0xffffu);
-    if (a.max_lr_diff >= 0 && !rv_sgm_agrees(x, s.min_disparity, k, right_k, a.max_lr_diff))
+    if (a.max_lr_diff >= 0 &&
+        !rv_sgm_passes_lr_check(x, s.min_disparity, k, right_k, a.max_lr_diff))
       a.found.row(y)[x] = RV_SGM_INVALID;
   }
 };
@@ -516,8 +521,8 @@ static __global__ void __launch_bounds__(BLOCK, K <= 2 ? 4 : 1) row_kernel(const
       row.template approach<-1>(path);
   }
   __syncthreads();
-  if (role == JUDGE)
-    row.judge(pair);
+  if (role == ROLE_WINNER)
+    row.select_winner(pair);
   else if (role == WALK && pair == 0)
     row.template consume<1>(pair, path);
   else if (role == WALK)
@@ -582,7 +587,7 @@ RvStatus sgm_cuda_rows(const SgmCuda *work, const RvSgmConfig *config, const RvS
   a.scene = sgm_cuda_scene(work, config, job);
   a.sums = work->sums;
   a.winner = work->winner, a.right = work->right;
-  a.found = work->found, a.sureness = work->sureness;
+  a.found = work->found, a.raw_confidence = work->raw_confidence;
   a.both = config->paths > 2, a.narrow_notes = narrow_notes(config);
   a.uniqueness = config->uniqueness, a.subpixel = config->subpixel;
   a.confidence = config->confidence;

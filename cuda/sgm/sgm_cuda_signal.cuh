@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_signal.cuh: how warps of a block and blocks of a launch hand states of paths to each
  * other without waiting for everybody: barriers in shared memory, and words in global memory that
  * carry a tag. Device code only. */
 #ifndef RV_SGM_CUDA_SIGNAL_CUH
 #define RV_SGM_CUDA_SIGNAL_CUH
 
-#include "sgm_cuda_path.cuh"
+#include "sgm/sgm_cuda_path.cuh"
 
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_sweep.cu: the vertical direction and its two diagonals in one sweep over the rows, with
  * one evaluation of the costs and one addition to the sums; both sweeps, down and up, at once.
  *
@@ -9,8 +10,8 @@
  *
  * Down and up work in the same launch: while they are in different halves of the picture each sets
  * the sums it comes to first, in the second half it adds to what the other has left. */
-#include "sgm_cuda.h"
-#include "sgm_cuda_cost.cuh"
+#include "sgm/sgm_cuda.cuh"
+#include "sgm/sgm_cuda_cost.cuh"
 
 #include <cuda_pipeline_primitives.h>
 
@@ -24,9 +25,9 @@ static constexpr int sweep_threads(int k, bool slanted) {
 struct SweepArgs {
   SgmScene scene;
   uint32_t *sums;
-  uint32_t *straight;         /* [state][x][words] */
-  const uint32_t *slanted_in; /* [state][side][x][words] */
-  uint32_t *slanted_out;
+  uint32_t *straight;          /* [state][x][words] */
+  const uint32_t *diagonal_in; /* [state][side][x][words] */
+  uint32_t *diagonal_out;
   int row, rows;    /* of the band, counted in the direction of the sweep */
   int skipped[2];   /* row of the picture that row 0 of the descriptors is, by sweep */
   int sweep, state; /* of blockIdx.y 0: 0 down, 1 up; place of its states */
@@ -137,7 +138,7 @@ static __device__ void take_state(const SweepArgs &a, const SweepShared<Census> 
   const bool inside = x >= 0 && x < a.scene.width;
   uint32_t l[K] = {};
   if (a.row > 0 && wanted && inside && self.active)
-    sgm_load<K>(l, a.slanted_in + ((size_t)(2 * state + side) * a.scene.width + x) * m.words +
+    sgm_load<K>(l, a.diagonal_in + ((size_t)(2 * state + side) * a.scene.width + x) * m.words +
                        self.first_word);
   const uint32_t floor2 = floor_of<G, K>(l, self);
   if (!wanted)
@@ -209,9 +210,9 @@ struct SweepPenalty {
 /* One row of the slanted path of a side: from the neighbour's slot to the own one. */
 template <int G, int K, typename Census>
 static __device__ __forceinline__ void
-slanted_step(const SweepArgs &a, const SweepShared<Census> &m, const SgmLane &self,
-             const SweepColumn &col, int side, int turn, uint32_t p2, const uint32_t (&cost)[K],
-             uint32_t (&sum)[K]) {
+diagonal_step(const SweepArgs &a, const SweepShared<Census> &m, const SgmLane &self,
+              const SweepColumn &col, int side, int turn, uint32_t p2, const uint32_t (&cost)[K],
+              uint32_t (&sum)[K]) {
   const int from = m.at(turn, side, col.c + (side ? 2 : 0)), to = m.at(turn + 1, side, col.c + 1);
   uint32_t l[K] = {}, floor2 = m.floor2[from];
   if (self.active)
@@ -239,7 +240,7 @@ static __device__ void leave_states(const SweepArgs &a, const SweepShared<Census
   for (int side = 0; slanted && side < 2; side++) {
     uint32_t l[K];
     SweepLane<G, K>::load(l, m.l + (size_t)m.at(a.rows, side, col.c + 1) * m.words, m.words);
-    sgm_store<K>(a.slanted_out + ((size_t)(2 * col.state + side) * a.scene.width + x) * m.words +
+    sgm_store<K>(a.diagonal_out + ((size_t)(2 * col.state + side) * a.scene.width + x) * m.words +
                      self.first_word,
                  l);
   }
@@ -297,13 +298,13 @@ static __global__ void __launch_bounds__(sweep_threads(K, SLANTED))
       for (int j = 0; j < K; j++)
         sum[j] += straight[j];
       if (SLANTED) {
-        slanted_step<G, K>(a, m, self, col, 0, s, p2.side[0], cost, sum);
-        slanted_step<G, K>(a, m, self, col, 1, s, p2.side[1], cost, sum);
+        diagonal_step<G, K>(a, m, self, col, 0, s, p2.side[0], cost, sum);
+        diagonal_step<G, K>(a, m, self, col, 1, s, p2.side[1], cost, sum);
       }
     } else if (SLANTED) {
       for (int side = 0; side < 2; side++)
         if (col.last_row[side] >= s)
-          slanted_step<G, K>(a, m, self, col, side, s, p2.side[side], cost, sum);
+          diagonal_step<G, K>(a, m, self, col, side, s, p2.side[side], cost, sum);
     }
     if (keeps)
       sgm_store<K>(sums + s * pitch, sum);
@@ -361,9 +362,9 @@ static RvStatus run_bands(const RvSgmConfig *config, SweepArgs *a, int sweeps, i
   for (a->row = from; a->row < to; a->row += a->rows) {
     a->rows = rv_min(band, to - a->row);
     RV_TRY(launch_any(config, *a, sweeps, stream));
-    uint32_t *const read = a->slanted_out;
-    a->slanted_out = (uint32_t *)a->slanted_in;
-    a->slanted_in = read;
+    uint32_t *const read = a->diagonal_out;
+    a->diagonal_out = (uint32_t *)a->diagonal_in;
+    a->diagonal_in = read;
   }
   return RV_OK;
 }
@@ -391,13 +392,13 @@ static RvStatus run_rows(const SgmCuda *work, const RvSgmConfig *config, const R
 
 RvStatus sgm_cuda_sweeps(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
   if (config->paths != 8)
-    return sgm_cuda_straight(work, config, job);
+    return sgm_cuda_vertical(work, config, job);
   if (work->resident)
-    return sgm_cuda_slanted(work, config, job);
+    return sgm_cuda_diagonal(work, config, job);
   SweepArgs a = {};
   a.scene = sgm_cuda_scene(work, config, job);
   a.sums = work->sums, a.straight = work->straight;
-  a.slanted_in = work->slanted[0], a.slanted_out = work->slanted[1];
+  a.diagonal_in = work->slanted[0], a.diagonal_out = work->slanted[1];
   a.strip = work->strip, a.halo = work->halo;
   const int height = config->height, half = height / 2;
   RV_TRY(run_rows(work, config, job, &a, 2, 0, half));
@@ -407,7 +408,7 @@ RvStatus sgm_cuda_sweeps(const SgmCuda *work, const RvSgmConfig *config, const R
     middle = a;
     middle.sweep = 1, middle.state = 1, middle.add = 1;
     RV_TRY(run_rows(work, config, job, &middle, 1, half, half + 1));
-    a.slanted_in = middle.slanted_in, a.slanted_out = middle.slanted_out;
+    a.diagonal_in = middle.diagonal_in, a.diagonal_out = middle.diagonal_out;
   }
   a.add = 1;
   return run_rows(work, config, job, &a, 2, half + height % 2, height);
@@ -456,7 +457,7 @@ static void choose_strip(SgmCuda *work, const RvSgmConfig *config, int columns, 
 }
 
 template <int G, int K, typename Census>
-static RvStatus open_slanted(SgmCuda *work, const RvSgmConfig *config) {
+static RvStatus open_diagonal(SgmCuda *work, const RvSgmConfig *config) {
   const int words = config->disparities / 2;
   int device = 0, processors = 1, shared = 48 * 1024;
   RV_CU(&config->log, cudaGetDevice(&device));
@@ -480,7 +481,7 @@ RvStatus sgm_cuda_sweeps_open(SgmCuda *work, const RvSgmConfig *config) {
   if (config->paths != 8)
     return RV_OK;
   if (config->cost == RV_SGM_CENSUS)
-    SGM_FOR_SWEEP(words, G, K, return (open_slanted<G, K, uint64_t>(work, config)));
+    SGM_FOR_SWEEP(words, G, K, return (open_diagonal<G, K, uint64_t>(work, config)));
   else
-    SGM_FOR_SWEEP(words, G, K, return (open_slanted<G, K, uint32_t>(work, config)));
+    SGM_FOR_SWEEP(words, G, K, return (open_diagonal<G, K, uint32_t>(work, config)));
 }

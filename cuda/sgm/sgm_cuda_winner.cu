@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_winner.cu: stages 4, 5 and 7: one block a row reads the sums once and finds both
  * pictures' winners, uniqueness, subpixel place and confidence. */
-#include "sgm_cuda.h"
-#include "sgm_cuda_winner.cuh"
+#include "sgm/sgm_cuda.cuh"
+#include "sgm/sgm_cuda_winner.cuh"
 
 enum { GROUP = 16, BLOCK = 256 };
 
 struct WinnerArgs {
   const uint32_t *sums;
   SgmRaster<uint16_t> winner, right, found;
-  SgmRaster<uint8_t> sureness;
+  SgmRaster<uint8_t> raw_confidence;
   int width, words, min_disparity, uniqueness, subpixel, confidence;
 };
 
@@ -25,7 +26,7 @@ static __device__ void write_pixel(const WinnerArgs &a, int x, int y, uint32_t k
   a.winner.row(y)[x] = (uint16_t)k;
   a.found.row(y)[x] = (uint16_t)(valid ? rv_sgm_value(a.min_disparity, k, offset) : RV_SGM_INVALID);
   if (a.confidence)
-    a.sureness.row(y)[x] = (uint8_t)rv_sgm_confidence(best, second);
+    a.raw_confidence.row(y)[x] = (uint8_t)rv_sgm_confidence(best, second);
 }
 
 /* Offers the pixel's sums to those right pixels that are inside the picture. */
@@ -87,7 +88,7 @@ RvStatus sgm_cuda_winner(const SgmCuda *work, const RvSgmConfig *config, const R
   WinnerArgs a = {};
   a.sums = work->sums;
   a.winner = work->winner, a.right = work->right;
-  a.found = work->found, a.sureness = work->sureness;
+  a.found = work->found, a.raw_confidence = work->raw_confidence;
   a.width = config->width, a.words = config->disparities / 2;
   a.min_disparity = config->min_disparity, a.uniqueness = config->uniqueness;
   a.subpixel = config->subpixel, a.confidence = config->confidence;

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_cuda_winner.cuh: winner of a pixel whose sums a group of lanes holds. Device code only. */
 #ifndef RV_SGM_CUDA_WINNER_CUH
 #define RV_SGM_CUDA_WINNER_CUH
 
 #include "rv_hd.h"
-#include "sgm_cuda_path.cuh"
+#include "sgm/sgm_cuda_path.cuh"
 
 /* Keys order by sum, then by candidate. */
 static __device__ __forceinline__ uint32_t sgm_low_key(uint32_t w, int i) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_rules.h: constants and scalar rules of semi-global matching that both engines share. Loops
  * are never shared: each engine has its own.
  *
@@ -17,7 +18,7 @@
 #define RV_SGM_RULES_H
 
 #include "rv_hd.h"
-#include "sgm.h"
+#include "sgm/sgm.h"
 
 /* The census window is 9 wide and 7 high; coordinates outside are clamped to the picture.
  *
@@ -76,7 +77,7 @@ RV_HD int rv_sgm_confidence(int best, int second) {
 
 /* Left-right check of the left pixel in column x with winner k. The caller passes the right
  * disparity at column x - (min_disparity + k), anything where that is negative. */
-RV_HD int rv_sgm_agrees(int x, int min_disparity, int k, int right_k, int max_lr_diff) {
+RV_HD int rv_sgm_passes_lr_check(int x, int min_disparity, int k, int right_k, int max_lr_diff) {
   return x - (min_disparity + k) >= 0 && rv_abs(k - right_k) <= max_lr_diff;
 }
 
@@ -86,7 +87,7 @@ RV_HD int rv_sgm_median_rank(int valid) {
 }
 
 /* Speckle: whether two stored values of 4-neighbours belong to one region. */
-RV_HD int rv_sgm_joined(int a, int b, int speckle_range) {
+RV_HD int rv_sgm_same_region(int a, int b, int speckle_range) {
   return a != RV_SGM_INVALID && b != RV_SGM_INVALID &&
          rv_abs(a - b) <= RV_SGM_SCALE * speckle_range;
 }

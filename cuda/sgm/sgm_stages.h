@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* sgm_stages.h: the stages of semi-global matching that each engine fills in. Not installed. */
 #ifndef RV_SGM_STAGES_H
 #define RV_SGM_STAGES_H
 
 #include "rv_internal.h"
-#include "sgm.h"
+#include "sgm/sgm.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels.c: host side of stixels: defaults, checks, memory, and run as a list of stages. */
-#include "stixels.h"
+#include "stixels/stixels.h"
 
 #include "rv_object.h"
-#include "stixels_stages.h"
+#include "stixels/stixels_stages.h"
 
 struct RvStixels {
   RvStixelsConfig config;
@@ -23,7 +24,7 @@ void rv_stixels_config_init(RvStixelsConfig *config) {
       .ground = RV_STIXELS_GROUND_ESTIMATE,
       .refine = 1,
       .max_disparity = RV_STIXELS_MAX_DISPARITY_DEFAULT,
-      .confidence_full = 0.05,
+      .full_confidence = 0.05,
       .p_val = 0.9,
       .p_out = 0.1,
       .sigma = {1, 1, 1},
@@ -59,7 +60,7 @@ static RvStatus check_penalty(const RvLog *log, const char *name, const RvStixel
 
 static RvStatus check_priors(const RvStixelsConfig *c) {
   const RvLog *log = &c->log;
-  RV_TRY(within(log, "confidence_full", c->confidence_full, RV_STIXELS_CONFIDENCE_FULL_MIN, 1));
+  RV_TRY(within(log, "full_confidence", c->full_confidence, RV_STIXELS_FULL_CONFIDENCE_MIN, 1));
   RV_TRY(within(log, "p_val", c->p_val, 0.01, 0.99));
   RV_TRY(within(log, "p_out", c->p_out, 0.001, 0.9));
   for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
@@ -68,9 +69,9 @@ static RvStatus check_priors(const RvStixelsConfig *c) {
     for (int below = 0; below < RV_STIXELS_CLASSES; below++)
       RV_TRY(within(log, "transition", c->transition[k][below], 0, RV_STIXELS_PRIOR_MAX));
   }
-  RV_TRY(within(log, "sigma_ground_a", c->sigma_ground_a, 0, RV_STIXELS_FREE));
-  RV_TRY(within(log, "sigma_ground_b", c->sigma_ground_b, 0, RV_STIXELS_FREE));
-  RV_TRY(within(log, "sigma_object_b", c->sigma_object_b, 0, RV_STIXELS_FREE));
+  RV_TRY(within(log, "sigma_ground_a", c->sigma_ground_a, 0, RV_STIXELS_SIGMA_FREE));
+  RV_TRY(within(log, "sigma_ground_b", c->sigma_ground_b, 0, RV_STIXELS_SIGMA_FREE));
+  RV_TRY(within(log, "sigma_object_b", c->sigma_object_b, 0, RV_STIXELS_SIGMA_FREE));
   RV_TRY(within(log, "complexity", c->complexity, 0, RV_STIXELS_PRIOR_MAX));
   RV_TRY(check_penalty(log, "gravity_minus", &c->gravity_minus));
   RV_TRY(check_penalty(log, "gravity_plus", &c->gravity_plus));

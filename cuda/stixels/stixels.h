@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels.h: the street in a thousand sticks. Every column of a disparity raster is cut into
  * stixels: vertical sticks of class ground, object or sky, each with a plane of disparity. The cut
  * is the one of least energy, found by dynamic programming, column by column.
  *
  * Source: Hernandez-Juarez, chapters 3 and 4 of the thesis (slanted stixels and their GPU version);
- * equation numbers are its. docs/notes-stixels.md says where it errs. Both engines give the same
+ * equation numbers are its. docs/notes/stixels.md says where it errs. Both engines give the same
  * bits.
  *
  * What is computed:
  *  1. cells     blocks of stixel_width x vertical_step px, counted from the left and from the
  * bottom (those at the right and at the top may be cut). A cell is valid when at least half of its
  * pixels are; its disparity is their mean weighted with their confidence, its confidence c their
- * mean. Confidences are divided by confidence_full first, in steps of 1/256, and count as 255 at
+ * mean. Confidences are divided by full_confidence first, in steps of 1/256, and count as 255 at
  * most. When its disparities span more than 2 px, and more than half a px a row, they are divided
  * at that mean, and only the side of more pixels counts, of equals the nearer one. A cell of weight
  * round(c^2 / 255) = 0 is invalid. Disparities above max_disparity count as max_disparity.
@@ -62,7 +63,7 @@ extern "C" {
 
 #define RV_STIXELS_CLASSES 3       /* RvStixelClass */
 #define RV_STIXELS_COST_STEPS 1024 /* of energy per nat */
-#define RV_STIXELS_FREE 1e6        /* a plane sigma from here on means: no prior */
+#define RV_STIXELS_SIGMA_FREE 1e6  /* a plane sigma from here on means: no prior */
 
 typedef enum RvStixelsModelKind {
   RV_STIXELS_SLANTED_FAST = 0, /* (4.12): no outlier term, costs in closed form */
@@ -91,7 +92,7 @@ typedef enum RvStixelsCutsKind {
 #define RV_STIXELS_MAX_DISPARITY_MAX 1024
 #define RV_STIXELS_MAX_DISPARITY_DEFAULT 128
 #define RV_STIXELS_SIGMA_MIN 0.1
-#define RV_STIXELS_CONFIDENCE_FULL_MIN 0.004
+#define RV_STIXELS_FULL_CONFIDENCE_MIN 0.004
 #define RV_STIXELS_SIGMA_MAX 4.0
 #define RV_STIXELS_PRIOR_MAX 1000.0
 #define RV_STIXELS_SEMANTICS_MAX 32
@@ -113,13 +114,13 @@ typedef struct RvStixelsConfig {
   RvStixelsCutsKind cuts;     /* RV_STIXELS_CUTS_ALL */
   RvCamera camera;            /* may be unknown (0) with RV_STIXELS_GROUND_ESTIMATE */
   int max_disparity;          /* px, 1..1024; 128 */
-  double confidence_full; /* the confidence, as a share of 255, from which on sigma is the noise;
+  double full_confidence; /* the confidence, as a share of 255, from which on sigma is the noise;
                            * below, it is wider in proportion (3.9). 0.004..1; 0.05, as measured
                            * for what rv_sgm gives */
   double p_val;           /* share of valid cells, 0.01..0.99; 0.9 */
   double p_out;           /* share of outliers, 0.001..0.9; 0.1. Not in slanted-fast */
   double sigma[RV_STIXELS_CLASSES]; /* px, noise of a cell by class, 0.1..4; 1, 1, 1 */
-  /* Plane prior: 0 fixes the parameter, RV_STIXELS_FREE leaves it free; 0..1e6. `constant` takes
+  /* Plane prior: 0 fixes the parameter, RV_STIXELS_SIGMA_FREE leaves it free; 0..1e6. `constant` takes
    * all three as 0. */
   double sigma_ground_a;          /* px, of the disparity at row 0; 8 */
   double sigma_ground_b;          /* px of disparity per px of row; 0.1 */

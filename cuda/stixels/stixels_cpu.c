@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_cpu.c: the CPU engine of stixels: cells, ground plane, output and rendering. */
 #include <omp.h>
 #include <string.h>
 
-#include "stixels_cpu.h"
+#include "stixels/stixels_cpu.h"
 
 typedef struct RvStixelsCpu {
   int threads;
@@ -101,7 +102,7 @@ static RvStixelsPixels sum_pixels(const RvStixelsModel *m, const RvStixelsJob *j
     for (int u = block->left; u < block->right; u++) {
       if (d[u] <= above)
         continue;
-      const int weight = trust ? rv_stixels_trust(m, trust[u]) : 255;
+      const int weight = trust ? rv_stixels_confidence_weight(m, trust[u]) : 255;
       sum.n++;
       sum.c += weight;
       sum.cd += (int64_t)weight * d[u];

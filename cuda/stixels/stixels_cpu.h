@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_cpu.h: what the files of the CPU engine share. */
 #ifndef RV_STIXELS_CPU_H
 #define RV_STIXELS_CPU_H
 
-#include "stixels_stages.h"
+#include "stixels/stixels_stages.h"
 
 /* One column at work; a thread has one. */
 typedef struct RvStixelsColumn {

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_cuda.cu: the CUDA engine of stixels: memory, cells and rendering. */
-#include "stixels_cuda.h"
+#include "stixels/stixels_cuda.cuh"
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
@@ -26,14 +27,14 @@ static Device current_device(void) {
 
 static void choose(RvStixelsCuda *work, const RvStixelsModel *m) {
   const Device device = current_device();
-  const bool is_plain = rv_stixels_cuda_is_plain(m);
+  const bool is_plain = rv_stixels_cuda_is_constant(m);
   work->is_chained = device.major >= 9;
   work->is_plain = is_plain;
   work->is_resident = is_plain && rv_stixels_cuda_is_resident(m, device.shared_block);
   work->has_columns = !is_plain || m->semantics > 0;
-  work->is_small =
-      work->scratch <= RV_STIXELS_SHARED ||
-      rv_stixels_cuda_desk() + work->scratch + RV_STIXELS_BESIDE <= device.shared_processor / 2u;
+  work->is_small = work->scratch <= RV_STIXELS_SHARED ||
+                   rv_stixels_cuda_columns_shared() + work->scratch + RV_STIXELS_SHARED_RESERVED <=
+                       device.shared_processor / 2u;
 }
 
 static void layout(void *memory, const RvStixelsModel *m, int threads, RvArena *arena) {
@@ -43,7 +44,7 @@ static void layout(void *memory, const RvStixelsModel *m, int threads, RvArena *
   work->bins = RV_STIXELS_BOTTOMS * m->bottom_step + 2;
   work->scratch = (rv_stixels_cuda_scratch(m) + 15) / 16 * 16;
   const uint32_t gentle = (4u * RV_STIXELS_COST_STEPS) << 12;
-  work->is_gentle =
+  work->has_small_penalties =
       m->gravity[0].beta <= gentle && m->gravity[1].beta <= gentle && m->ordering.beta <= gentle;
   choose(work, m);
   work->table = (int32_t *)rv_arena_take(arena, 3 * RV_STIXELS_TABLE * sizeof *work->table);
@@ -118,7 +119,9 @@ static __device__ __forceinline__ void add_row(const RvStixelsModel &m, const ui
 #pragma unroll 4
     for (int u = 0; u < count; u++) {
       const unsigned value = d[u];
-      const unsigned weight = value <= above ? 0 : trust ? rv_stixels_trust(&m, trust[u]) : 255;
+      const unsigned weight = value <= above ? 0
+                              : trust        ? rv_stixels_confidence_weight(&m, trust[u])
+                                             : 255;
       n += value > above;
       c += weight;
       cd += weight * value;
@@ -230,8 +233,8 @@ static __global__ void __launch_bounds__(1024)
   for (int k = threadIdx.x; k < 2 * work.bins; k += blockDim.x)
     votes.n[k] = 0;
   __syncthreads();
-  rv_stixels_wait_for_others();
-  rv_stixels_let_others_start(); /* the frame before has ended when the next kernel starts */
+  rv_launch_wait();
+  rv_launch_next(); /* the frame before has ended when the next kernel starts */
   if (v == 0 && threadIdx.x == 0)
     *work.winner = 0;
   const int low = m.height - v * m.step, high = rv_max(low - m.step, 0);

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_cuda_column.cuh: one column on the GPU: its scratch, the sums of its cells, and what a
  * stixel costs by each model. Not installed. */
 #ifndef RV_STIXELS_CUDA_COLUMN_CUH
 #define RV_STIXELS_CUDA_COLUMN_CUH
 
-#include "stixels_cuda.h"
+#include "stixels/stixels_cuda.cuh"
 
 #define TERMS 10       /* of RvStixelsSums, all double */
 #define GROUND_TERMS 7 /* the first that is against the ground */

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_cuda_columns.cu: dynamic programming, backtracking and list, CUDA engine. One block takes
  * one column, a tile of up to 32 top rows at a time. One warp goes through the tile's lowest rows
  * in order, a lane a top row, while the others work out the stixels within the next tile, but for
  * their predecessors, and try those that end there and begin below both; then all warps try those
  * that begin in the tile just done. */
-#include "stixels_cuda_list.cuh"
+#include "stixels/stixels_cuda_list.cuh"
 
 #define WARPS 8                  /* of a column's block */
 #define BOUNDED_TILES 6          /* bounds pay in columns of so many tiles, and ... */
@@ -21,7 +22,7 @@ struct Tile {
 };
 
 /* What the block works on; the column's scratch follows. */
-struct Desk {
+struct ColumnsShared {
   Tile tiles[2];
   int32_t parts[WARPS][2 * RV_STIXELS_CLASSES][32]; /* the warps' best by top row: Best */
   int32_t ahead[RV_STIXELS_CLASSES][32];            /* see work_out_ahead */
@@ -51,8 +52,8 @@ size_t rv_stixels_cuda_scratch(const RvStixelsModel *m) {
          (n + 1) * places_of(m).pitch * sizeof(uint32_t) + flat + n * sizeof(uint32_t) + n + 1;
 }
 
-size_t rv_stixels_cuda_desk(void) {
-  return sizeof(Desk);
+size_t rv_stixels_cuda_columns_shared(void) {
+  return sizeof(ColumnsShared);
 }
 
 static __device__ __forceinline__ Best nothing() {
@@ -117,7 +118,7 @@ static __device__ __forceinline__ void offer(Best *best, int structure, int bott
 /* By top row: the part from `first` on. */
 template <int KIND, bool USUAL>
 static __device__ __forceinline__ void work_out_ahead(const RvStixelsModel &m, const Column &c,
-                                                      Desk *desk, int first) {
+                                                      ColumnsShared *desk, int first) {
   const int lane = threadIdx.x % 32, top = rv_min(first + lane, m.rows - 1);
   const RvStixelsSums s = rv_stixels_between(&c.sums[first], &c.sums[top + 1]);
   int32_t ground = rv_stixels_cost_fast(&m, GROUND, &s, top + 1 - first, 0);
@@ -133,7 +134,7 @@ static __device__ __forceinline__ void work_out_ahead(const RvStixelsModel &m, c
 /* By top row of the tile at `first`: what the stixels cost that begin in `bottom`. */
 template <int KIND, bool USUAL>
 static __device__ __forceinline__ void work_out_limit(const RvStixelsModel &m, const Column &c,
-                                                      Desk *desk, int bottom, int first) {
+                                                      ColumnsShared *desk, int bottom, int first) {
   const int lane = threadIdx.x % 32, top = rv_min(first + lane, m.rows - 1);
   const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
   const Begin from = c.begin[bottom];
@@ -165,8 +166,8 @@ static __device__ __forceinline__ void work_out_past(const RvStixelsModel &m, co
  * the likeliest. tile: where what begins in its first row is known, else NULL. All lanes. */
 template <int KIND, bool USUAL>
 static __device__ __forceinline__ void
-try_bounded(const RvStixelsModel &m, const Column &c, const Desk *desk, const Tile *tile, int first,
-            int size, int begin, int end, int step, Best *best) {
+try_bounded(const RvStixelsModel &m, const Column &c, const ColumnsShared *desk, const Tile *tile,
+            int first, int size, int begin, int end, int step, Best *best) {
   const int lane = threadIdx.x % 32;
   const int32_t ahead[] = {desk->ahead[0][lane], desk->ahead[1][lane], desk->ahead[2][lane]};
   int32_t limit[] = {desk->limit[0][lane], desk->limit[1][lane], desk->limit[2][lane]};
@@ -191,13 +192,13 @@ try_bounded(const RvStixelsModel &m, const Column &c, const Desk *desk, const Ti
                            past.y + ahead[OBJECT];
     const int32_t sky = from.sky + past.z + ahead[SKY];
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &upto);
-    if (__any_sync(0xffffffffu, is_top && rv_stixels_is_worth(
+    if (__any_sync(0xffffffffu, is_top && rv_stixels_can_improve(
                                               ground, rv_min(best->cost[GROUND], limit[GROUND])))) {
       const Own own = own_of<KIND, USUAL>(m, c, GROUND, bottom, top, s);
       if (is_top)
         offer(best, GROUND, bottom, own.cost + cost_up_to<GROUND>(m, from, own.mu));
     }
-    if (__any_sync(0xffffffffu, is_top && rv_stixels_is_worth(
+    if (__any_sync(0xffffffffu, is_top && rv_stixels_can_improve(
                                               object, rv_min(best->cost[OBJECT], limit[OBJECT])))) {
       const Own own = own_of<KIND, USUAL>(m, c, OBJECT, bottom, top, s);
       if (is_top)
@@ -205,7 +206,7 @@ try_bounded(const RvStixelsModel &m, const Column &c, const Desk *desk, const Ti
     }
     if (rv_stixels_is_sky_row(&c.ground, bottom) &&
         __any_sync(0xffffffffu,
-                   is_top && rv_stixels_is_worth(sky, rv_min(best->cost[SKY], limit[SKY]))) &&
+                   is_top && rv_stixels_can_improve(sky, rv_min(best->cost[SKY], limit[SKY]))) &&
         is_top)
       offer(best, SKY, bottom, own_of<KIND, USUAL>(m, c, SKY, bottom, top, s).cost + from.sky);
   }
@@ -272,7 +273,7 @@ static __device__ __forceinline__ int pair_of(int k, int tile) {
 }
 
 /* The best of all warps for a lane's top row: of equal costs that of the smaller lowest row. */
-static __device__ __forceinline__ Best gather(const Desk *desk) {
+static __device__ __forceinline__ Best gather(const ColumnsShared *desk) {
   const int lane = threadIdx.x % 32;
   Best best = nothing();
 #pragma unroll
@@ -309,8 +310,8 @@ static __device__ __forceinline__ Step step_at(const Tile *tile, int k, int rows
 /* One warp goes through the lowest rows of a tile in order; what a lane has is final when its own
  * row has been its stixels' lowest. */
 template <int KIND, bool USUAL>
-static __device__ void settle(const RvStixelsModel &m, const Column &c, const Desk *desk, int first,
-                              int tile) {
+static __device__ void settle(const RvStixelsModel &m, const Column &c, const ColumnsShared *desk,
+                              int first, int tile) {
   const int lane = threadIdx.x, top = first + lane, count = rv_min(m.rows - first, tile);
   const Tile *own = &desk->tiles[first / tile % 2];
   const unsigned cuts = __ballot_sync(0xffffffffu, lane < count && c.cuts[top]);
@@ -381,7 +382,7 @@ static __device__ void settle(const RvStixelsModel &m, const Column &c, const De
 /* Warp 0 settles the tile at `first`, once there is one, beside the others' work on the next. */
 template <int KIND, bool USUAL>
 static __device__ __forceinline__ void settle_all(const RvStixelsModel &m, const Column &c,
-                                                  Desk *desk) {
+                                                  ColumnsShared *desk) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int tiles = rv_div_up(m.rows, 32), tile = rv_div_up(m.rows, tiles);
   const bool has_bounds = KIND == RV_STIXELS_SLANTED_FAST && USUAL &&
@@ -456,14 +457,15 @@ static __global__ void __launch_bounds__(THREADS, 2)
                    const __grid_constant__ RvStixelsCuda work, const __grid_constant__ Output out,
                    int is_semantic) {
   extern __shared__ __align__(16) char shared[];
-  Desk *desk = (Desk *)shared;
+  ColumnsShared *desk = (ColumnsShared *)shared;
   const Turn turn = begin_turn(m, work);
   const size_t x = turn.column;
   Column c = column_at<KIND, USUAL>(
-      m, work, SMALL ? shared + sizeof(Desk) : work.columns + x * work.scratch, x, is_semantic);
+      m, work, SMALL ? shared + sizeof(ColumnsShared) : work.columns + x * work.scratch, x,
+      is_semantic);
   sum_cells(m, c);
   if (m.estimate)
-    rv_stixels_wait_for_others();
+    rv_launch_wait();
   const RvStixelsState state = follow_road<WARPS>(m, work, turn.column, turn.frame);
   c.ground = state.ground;
   sum_ground(m, c);
@@ -500,7 +502,7 @@ static Kernel kernel_of(const RvStixelsCuda *work, const RvStixelsModel *m) {
 }
 
 static size_t shared_of(const RvStixelsCuda *work) {
-  return sizeof(Desk) + (work->is_small ? work->scratch : 0);
+  return sizeof(ColumnsShared) + (work->is_small ? work->scratch : 0);
 }
 
 RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsModel *m,

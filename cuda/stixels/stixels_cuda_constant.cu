@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_cuda_constant.cu: the columns of `constant` without semantics, CUDA engine. As in
  * stixels_cuda_columns.cu, but in integers, and only objects are tried pair by pair: what a stixel
  * of ground or sky costs is a difference of two sums, one of its lowest row and one of its top row,
  * so that the best lowest row so far serves all tops. While one warp goes through 32 top rows,
  * alone at its scheduler, others try what ends beyond them. */
-#include "stixels_cuda_plain.cuh"
+#include "stixels/stixels_cuda_constant.cuh"
 
 /* --- Size ------------------------------------------------------------------------------------ */
 
@@ -13,13 +14,13 @@ static int table_pitch(const RvStixelsModel *m, bool is_resident) {
 
 static size_t shared_bytes(const RvStixelsModel *m, bool is_resident) {
   const size_t n = m->rows, px = m->disparity_max + 1;
-  return sizeof(Desk) + (n + 1) * (sizeof(Begin) + sizeof(int2)) +
+  return sizeof(ConstantShared) + (n + 1) * (sizeof(Begin) + sizeof(int2)) +
          rv_stixels_pitch(m->rows) * sizeof(Links) +
          (is_resident ? px * table_pitch(m, true) * sizeof(int32_t) : 0);
 }
 
 /* Sums fit in 32 bits and a column in shared memory. */
-bool rv_stixels_cuda_is_plain(const RvStixelsModel *m) {
+bool rv_stixels_cuda_is_constant(const RvStixelsModel *m) {
   const double most = 255.0 * 256 * m->disparity_max * m->rows + 255.0 * m->rows;
   return m->kind == RV_STIXELS_CONSTANT && m->cuts == RV_STIXELS_CUTS_ALL && most < 4294967296.0 &&
          m->rows <= 32 * TILES && shared_bytes(m, false) <= 63488;
@@ -192,11 +193,12 @@ static __device__ __forceinline__ Best less_of(Best a, Best b) {
 }
 
 /* The best of COUNT warps for a lane's top row, in pairs, pairs of pairs and so on. */
-template <int COUNT> static __device__ __forceinline__ Best gather(const Desk *desk, int warp) {
+template <int COUNT>
+static __device__ __forceinline__ Best gather(const ConstantShared *desk, int warp) {
   return less_of(gather<COUNT / 2>(desk, warp), gather<COUNT / 2>(desk, warp + COUNT / 2));
 }
 
-template <> __device__ __forceinline__ Best gather<1>(const Desk *desk, int warp) {
+template <> __device__ __forceinline__ Best gather<1>(const ConstantShared *desk, int warp) {
   return {desk->parts[warp][0][threadIdx.x % 32], desk->parts[warp][1][threadIdx.x % 32]};
 }
 
@@ -243,8 +245,8 @@ static __device__ __forceinline__ int32_t cost_up_to(const RvStixelsModel &m, co
  * one out for the lane whose row it is, as what it has had before can be sent round a step ahead.
  * Ground and objects that begin in row 0 are always legal, so that only sky may be out of reach. */
 template <bool IS_NEAR>
-static __device__ void settle(const RvStixelsModel &m, const Plain &p, const Desk *desk, int first,
-                              Best running[2]) {
+static __device__ void settle(const RvStixelsModel &m, const Plain &p, const ConstantShared *desk,
+                              int first, Best running[2]) {
   const int lane = threadIdx.x, top = rv_min(first + lane, m.rows - 1);
   const int count = rv_min(m.rows - first, 32);
   const Tile *tile = &desk->tiles[first / 32 % 2];
@@ -363,7 +365,7 @@ static __device__ __forceinline__ void note_tried(const RvStixelsModel &m, int t
 /* All tiles: one warp settles a tile, alone at its scheduler, while the others work ahead. */
 template <bool IS_NEAR>
 static __device__ __forceinline__ void settle_all(const RvStixelsModel &m, const Plain &p,
-                                                  Desk *desk) {
+                                                  ConstantShared *desk) {
   __shared__ uint16_t tried[TILES];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int worker = warp - warp / SCHEDULERS - 1, tiles = rv_div_up(m.rows, 32);
@@ -409,7 +411,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
                     const __grid_constant__ Output out) {
   extern __shared__ __align__(16) char shared[];
   __shared__ Range range;
-  Desk *desk = (Desk *)shared;
+  ConstantShared *desk = (ConstantShared *)shared;
   if (threadIdx.x == 0)
     range = {RV_STIXELS_INFINITE, 0};
   const Turn turn = begin_turn(m, work);
@@ -449,7 +451,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
   else
     sum_steps_near<false>(m, desk->table, p, range, steps);
   if (m.estimate)
-    rv_stixels_wait_for_others();
+    rv_launch_wait();
   const RvStixelsState state = follow_road<WARPS>(m, work, turn.column, turn.frame);
   p.ground = state.ground;
   place_rows(m, p, work.table);
@@ -461,7 +463,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
   __syncthreads();
   sum_rows(m, p);
   __syncthreads();
-  const bool is_near = m.disparity_max <= NEAR && work.is_gentle &&
+  const bool is_near = m.disparity_max <= NEAR && work.has_small_penalties &&
                        rv_abs(rv_stixels_value(&p.ground, 0)) <= 256 * NEAR &&
                        rv_abs(rv_stixels_value(&p.ground, m.rows)) <= 256 * NEAR;
   if (is_near)

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_cuda_ground.cu: the vote for the ground, CUDA engine. A block takes the lines of one
  * disparity at row 0, a thread one of its horizons and a part of the rows. */
-#include "stixels_cuda_semantics.cuh"
+#include "stixels/stixels_cuda_semantics.cuh"
 
 #define LINES                                                                                      \
   RV_STIXELS_HORIZONS /* of a block: neighbours, so that they read neighbouring bins               \
@@ -32,7 +33,7 @@ static __global__ void __launch_bounds__(THREADS)
     ground_kernel(const __grid_constant__ RvStixelsModel m,
                   const __grid_constant__ RvStixelsCuda work, const RvPlane semantics) {
   if (IS_SEMANTIC && blockIdx.x >= RV_STIXELS_BOTTOMS) {
-    rv_stixels_let_others_start();
+    rv_launch_next();
     wide_costs(m, work, semantics, blockIdx.x - RV_STIXELS_BOTTOMS);
     return;
   }
@@ -41,8 +42,8 @@ static __global__ void __launch_bounds__(THREADS)
   const int bottom = ((int)blockIdx.x + 1) * m.bottom_step;
   const int horizon = m.rows * (RV_STIXELS_HORIZON_FIRST + line);
   const int each = rv_div_up(m.rows, PARTS);
-  rv_stixels_wait_for_others();
-  rv_stixels_let_others_start(); /* cells are known when the next kernel starts */
+  rv_launch_wait();
+  rv_launch_next(); /* cells are known when the next kernel starts */
   scores[part][line] = score_of(m, work.votes, work.bins, bottom, horizon, part * each,
                                 rv_min(part * each + each, m.rows));
   __syncthreads();

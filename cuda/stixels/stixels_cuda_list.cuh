@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_cuda_list.cuh: from the best stixels of a column to its part of the list. Not installed.
  */
 #ifndef RV_STIXELS_CUDA_LIST_CUH
 #define RV_STIXELS_CUDA_LIST_CUH
 
-#include "stixels_cuda_column.cuh"
-#include "stixels_cuda_refine.cuh"
+#include "stixels/stixels_cuda_column.cuh"
+#include "stixels/stixels_cuda_refine.cuh"
 
 /* --- Ground ---------------------------------------------------------------------------------- */
 
@@ -136,12 +137,12 @@ static __device__ Turn take_turn(const RvStixelsCuda &work) {
 }
 
 /* All threads, first of all. Cells are known afterwards; with a ground that is estimated, that and
- * what the frame before has written only after rv_stixels_wait_for_others. */
+ * what the frame before has written only after rv_launch_wait. */
 static __device__ Turn begin_turn(const RvStixelsModel &m, const RvStixelsCuda &work) {
   __shared__ Turn turn;
-  rv_stixels_let_others_start();
+  rv_launch_next();
   if (!m.estimate)
-    rv_stixels_wait_for_others();
+    rv_launch_wait();
   if (threadIdx.x == 0)
     turn = take_turn(work);
   __syncthreads();

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_cuda_refine.cuh: a border between two stixels moves to the best row of pixels, on the
  * GPU: a lane a row, 8 or 32 lanes a border. Not installed. */
 #ifndef RV_STIXELS_CUDA_REFINE_CUH
 #define RV_STIXELS_CUDA_REFINE_CUH
 
-#include "stixels_cuda.h"
+#include "stixels/stixels_cuda.cuh"
 
 /* By how much worse row y fits the lower than the upper stixel, 1/16 px. */
 static __device__ int worse_below(const RvStixelsModel &m, const RvPlane &disparity,
@@ -13,7 +14,7 @@ static __device__ int worse_below(const RvStixelsModel &m, const RvPlane &dispar
   int sum = 0;
 #pragma unroll 8
   for (int x = lower.column; x < right; x++)
-    sum += rv_stixels_misfit(&lower, y, d[x]) - rv_stixels_misfit(&upper, y, d[x]);
+    sum += rv_stixels_residual(&lower, y, d[x]) - rv_stixels_residual(&upper, y, d[x]);
   return sum;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_cuda_semantics.cuh: costs of the semantic classes in the cells of 8 px, on the GPU. Not
  * installed. */
 #ifndef RV_STIXELS_CUDA_SEMANTICS_CUH
@@ -5,7 +6,7 @@
 
 #include <cuda_fp16.h>
 
-#include "stixels_cuda.h"
+#include "stixels/stixels_cuda.cuh"
 
 #define ONE 0x3f800000u /* bits of 1.0f */
 

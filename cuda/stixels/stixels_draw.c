@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_draw.c: stixels to rasters: checks and the CPU engine. */
-#include "stixels_draw.h"
+#include "stixels/stixels_draw.h"
 
 #include <string.h>
 
 #include "rv_config.h"
-#include "stixels_draw_stages.h"
+#include "stixels/stixels_draw_stages.h"
 
 static void *row_of(const RvPlane *plane, int y) {
   return plane->data ? (char *)plane->data + y * plane->stride : NULL;

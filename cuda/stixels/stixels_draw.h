@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_draw.h: a list of stixels turned into rasters, for drawing; needs no object. */
 #ifndef RV_STIXELS_DRAW_H
 #define RV_STIXELS_DRAW_H

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_draw_stages.h: what both engines of drawing share. Not installed. */
 #ifndef RV_STIXELS_DRAW_STAGES_H
 #define RV_STIXELS_DRAW_STAGES_H
 
 #include "rv_internal.h"
-#include "stixels_draw.h"
-#include "stixels_rules.h"
+#include "stixels/stixels_draw.h"
+#include "stixels/stixels_rules.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_rules.h: constants and scalar rules that both engines share; never loops. Doubles use
  * + - x / and floor only, each rounded on its own. */
 #ifndef RV_STIXELS_RULES_H
@@ -8,10 +9,10 @@
 
 #include "rv_hd.h"
 #include "rv_records.h"
-#include "stixels.h"
+#include "stixels/stixels.h"
 
 #define RV_STIXELS_INFINITE (1 << 29) /* cost */
-#define RV_STIXELS_LEAST (-(1 << 28)) /* of one stixel */
+#define RV_STIXELS_MIN (-(1 << 28))   /* of one stixel */
 #define RV_STIXELS_PENALTY (1 << 28)  /* of one difference, at most */
 #define RV_STIXELS_TABLE 4096         /* entries: |c (d - mu)| in 1/256 px up to 16 px */
 #define RV_STIXELS_BOTTOMS 128        /* lines of the ground vote: disparities at row 0 ... */
@@ -107,7 +108,7 @@ typedef struct RvStixelsPixels {
 } RvStixelsPixels;
 
 /* c_v of (3.9), as a share of 255. */
-RV_HD int rv_stixels_trust(const RvStixelsModel *m, int confidence) {
+RV_HD int rv_stixels_confidence_weight(const RvStixelsModel *m, int confidence) {
   return rv_min((confidence * m->trust + 128) >> 8, 255);
 }
 
@@ -348,9 +349,9 @@ RV_HD RvStixelsFit rv_stixels_fit(const RvStixelsModel *m, const RvStixelsPlane 
 
 RV_HD int32_t rv_stixels_round(double cost) {
 #ifdef __CUDA_ARCH__ /* the same, as this saturates */
-  return rv_clamp(__double2int_rd(cost + 0.5), RV_STIXELS_LEAST, RV_STIXELS_INFINITE);
+  return rv_clamp(__double2int_rd(cost + 0.5), RV_STIXELS_MIN, RV_STIXELS_INFINITE);
 #else
-  const double x = floor(cost + 0.5), least = RV_STIXELS_LEAST, most = RV_STIXELS_INFINITE;
+  const double x = floor(cost + 0.5), least = RV_STIXELS_MIN, most = RV_STIXELS_INFINITE;
   return (int32_t)(x < least ? least : x > most ? most : x);
 #endif
 }
@@ -371,7 +372,7 @@ RV_HD int32_t rv_stixels_cost_fast(const RvStixelsModel *m, int structure, const
 RV_HD int32_t rv_stixels_cost_sum(const RvStixelsModel *m, int structure, int64_t sum,
                                   double prior) {
   const int64_t x = sum + m->fixed_cost[structure] + rv_stixels_round(m->scale[structure] * prior);
-  return (int32_t)(x < RV_STIXELS_LEAST      ? RV_STIXELS_LEAST
+  return (int32_t)(x < RV_STIXELS_MIN        ? RV_STIXELS_MIN
                    : x > RV_STIXELS_INFINITE ? RV_STIXELS_INFINITE
                                              : x);
 }
@@ -394,7 +395,7 @@ RV_HD int32_t rv_stixels_upper_part(const RvStixelsModel *m, int structure, int3
 }
 
 /* Whether a stixel may be as good as the best so far. Saturated costs have no bounds. */
-RV_HD int rv_stixels_is_worth(int32_t bound, int32_t best) {
+RV_HD int rv_stixels_can_improve(int32_t bound, int32_t best) {
   return bound <= best || best >= 1 << 28;
 }
 
@@ -569,7 +570,7 @@ RV_HD uint16_t rv_stixels_rendered(const RvStixel *s, int y) {
 }
 
 /* How ill a pixel fits a stixel, 1/16 px up to 3 px; without a value it fits. */
-RV_HD int rv_stixels_misfit(const RvStixel *s, int y, int disparity) {
+RV_HD int rv_stixels_residual(const RvStixel *s, int y, int disparity) {
   return disparity == 0 ? 0 : rv_min(rv_abs(disparity - rv_stixels_rendered(s, y)), 48);
 }
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_setup.c: the config in numbers the engines work with. Logarithms, exponentials and angles
  * are taken here, on the host, once. */
 #include <math.h>
 
-#include "stixels_stages.h"
+#include "stixels/stixels_stages.h"
 
 #define PI 3.14159265358979323846
 
@@ -26,7 +27,7 @@ static double gauss_mass(const RvStixelsConfig *c, int structure) {
 /* A Gaussian prior of a plane parameter: its weight in the sums, and its log Z (3.22). */
 static double ridge(double sigma, double noise, int *is_free, double *fixed) {
   *is_free = sigma > 0;
-  if (sigma <= 0 || sigma >= RV_STIXELS_FREE)
+  if (sigma <= 0 || sigma >= RV_STIXELS_SIGMA_FREE)
     return 0;
   *fixed += RV_STIXELS_COST_STEPS * log(sigma * sqrt(2 * PI));
   return 255 * noise * noise / (sigma * sigma);
@@ -85,7 +86,7 @@ RvStixelsModel rv_stixels_model(const RvStixelsConfig *c) {
       .kind = (int)c->model,
       .disparity_max = c->max_disparity,
       .cuts = (int)c->cuts,
-      .trust = (int)floor(256 / c->confidence_full + 0.5),
+      .trust = (int)floor(256 / c->full_confidence + 0.5),
       .spread = rv_max(32, 8 * c->vertical_step),
       .reach = c->refine ? (c->vertical_step - 1) / 2 : 0,
       .estimate = c->ground == RV_STIXELS_GROUND_ESTIMATE,

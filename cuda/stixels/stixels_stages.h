@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* stixels_stages.h: the stages of stixels that each engine fills in. Not installed. */
 #ifndef RV_STIXELS_STAGES_H
 #define RV_STIXELS_STAGES_H
 
 #include "rv_internal.h"
-#include "stixels.h"
-#include "stixels_rules.h"
+#include "stixels/stixels.h"
+#include "stixels/stixels_rules.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vote.c: host side of voting: defaults, checks, memory. */
 #include "vote/vote.h"
 

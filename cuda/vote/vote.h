@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /* vote.h: voting algorithms over a raster: histograms, sums, subsampling. The same layer carries
- * the Hough transform (hough/hough.h), and more can be added in a few lines: docs/vote.md.
+ * the Hough transform (hough/hough.h), and more can be added in a few lines: docs/studies/vote.md.
  *
  * Source: van den Braak, Nugteren, Mesman, Corporaal, "GPU-vote: A Framework for Accelerating
  * Voting Algorithms on GPU". An element of the input (a pixel) that passes the element test adds a

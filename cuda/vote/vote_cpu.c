@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vote_cpu.c: the CPU engine of voting: each thread votes into bins of its own over a share of the
  * rows (the input split of the paper), then the copies are added. */
 #include "vote/vote_stages.h"

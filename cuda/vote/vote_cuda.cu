@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /* vote_cuda.cu: the CUDA engine of voting: one instance of the kernels per algorithm. */
-#include "vote/vote_device.cuh"
+#include "vote/vote_cuda_device.cuh"
 
 #define RV_VOTE(name, its_test, its_bin, its_value, element, bin_type, count, unity)               \
   struct name##_algorithm {                                                                        \

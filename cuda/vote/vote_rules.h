@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* vote_rules.h: what one element votes for, compiled into both engines. Internal.
  *
  * A voting algorithm is three functions of an element e at (x, y), k = 0 .. its votes - 1:
  *   test    0: this element does not vote; rv_vote_all where all do
  *   bin     the bin of its k-th vote, 0 .. bins of a vote space - 1
  *   value   what it adds; rv_vote_one where every vote is one
- * and one line of RV_VOTE_ALGORITHMS. docs/vote.md goes through it. */
+ * and one line of RV_VOTE_ALGORITHMS. docs/studies/vote.md goes through it. */
 #ifndef RV_VOTE_RULES_H
 #define RV_VOTE_RULES_H
 

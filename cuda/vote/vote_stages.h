@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vote_stages.h: what an engine does for vote.c, after all checks. Internal. */
 #ifndef RV_VOTE_STAGES_H
 #define RV_VOTE_STAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvannotation.c: registration, copying and listing of annotations. */
 #include "gstrvannotation.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvannotation.h: annotations inside the plugin; roadvision-gst.h has the functions that attach
  * and read them. */
 #ifndef GST_RV_ANNOTATION_H

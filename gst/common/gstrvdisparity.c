@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvdisparity.c: disparity from an annotation or from GRAY16_LE frames. */
 #include "gstrvdisparity.h"
 
@@ -20,7 +21,7 @@ static const char *name_of(GstRvTransform *element) {
 }
 
 static RvStatus map_annotation(GstRvDisparity *disparity, GstRvTransform *element,
-                               const GstRvWork *work, GstBuffer *buffer, guint once) {
+                               const GstRvExecContext *work, GstBuffer *buffer, guint once) {
   RvMetaDisparity meta;
   if (!rv_meta_get_disparity(buffer, &meta)) {
     if (gst_rv_transform_once(element, once))
@@ -47,7 +48,7 @@ static RvStatus map_annotation(GstRvDisparity *disparity, GstRvTransform *elemen
 
 /* Brought to 1/16 px on the host, then to the engine. */
 static RvStatus map_frame(GstRvDisparity *disparity, const GstVideoInfo *info,
-                          const GstRvWork *work, GstBuffer *buffer, int scale) {
+                          const GstRvExecContext *work, GstBuffer *buffer, int scale) {
   const int width = GST_VIDEO_INFO_WIDTH(info), height = GST_VIDEO_INFO_HEIGHT(info);
   disparity->frame_mapped = gst_video_frame_map(
       &disparity->frame, info, buffer,
@@ -81,7 +82,8 @@ static RvStatus map_frame(GstRvDisparity *disparity, const GstVideoInfo *info,
 }
 
 RvStatus gst_rv_disparity_map(GstRvDisparity *disparity, GstRvTransform *element,
-                              const GstRvWork *work, GstBuffer *buffer, int scale, guint once) {
+                              const GstRvExecContext *work, GstBuffer *buffer, int scale,
+                              guint once) {
   const GstVideoInfo *info = &element->in_info;
   disparity->plane.data = NULL;
   disparity->confidence = NULL;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvdisparity.h: the disparity that an element works on: the one that rides on its picture
  * (RvDisparityMeta), or, when its frames are GRAY16_LE, the frame itself. */
 #ifndef GST_RV_DISPARITY_H
@@ -36,7 +37,8 @@ typedef struct GstRvDisparity {
  * disparity, or with one of another kind, is no failure: `plane.data` is NULL, and a warning is
  * posted once per stream (bits `once` and `once` + 1 of gst_rv_transform_once). */
 RvStatus gst_rv_disparity_map(GstRvDisparity *disparity, GstRvTransform *element,
-                              const GstRvWork *work, GstBuffer *buffer, int scale, guint once);
+                              const GstRvExecContext *work, GstBuffer *buffer, int scale,
+                              guint once);
 
 /* After the wait. Does nothing when not mapped. */
 void gst_rv_disparity_unmap(GstRvDisparity *disparity);

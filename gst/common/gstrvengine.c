@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvengine.c: engine names, the search for devices, and contexts. */
 #include "gstrvengine.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvengine.h: which engine does the work, and the CUDA context it works in. */
 #ifndef GST_RV_ENGINE_H
 #define GST_RV_ENGINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrverror.c: RvStatus and RvLog -> GStreamer messages. */
 #include "gstrverror.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrverror.h: what the library says becomes what the user reads. */
 #ifndef GST_RV_ERROR_H
 #define GST_RV_ERROR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvframe.c: every combination of engine and memory, for pictures and for payloads. */
 #include "gstrvframe.h"
 
@@ -58,8 +59,8 @@ void gst_rv_buffer_sync(GstBuffer *buffer) {}
 #endif
 
 /* Device memory of at least `bytes` for copies, kept from frame to frame. */
-static RvStatus stage(void **staging, gsize *have, GstRvDevice **device, const GstRvWork *work,
-                      gsize bytes) {
+static RvStatus stage(void **staging, gsize *have, GstRvDevice **device,
+                      const GstRvExecContext *work, gsize bytes) {
   if (*staging && *have >= bytes && gst_rv_device_equal(*device, work->device))
     return RV_OK;
   if (*staging && gst_rv_device_push(*device)) {
@@ -102,7 +103,7 @@ static void point_at_video(GstRvFrame *frame) {
 }
 
 /* Points the picture at a device copy. */
-static RvStatus point_at_copy(GstRvFrame *frame, const GstRvWork *work) {
+static RvStatus point_at_copy(GstRvFrame *frame, const GstRvExecContext *work) {
   RvPicture *picture = &frame->picture;
   gsize offset[3] = {0, 0, 0};
   gsize bytes = 0;
@@ -137,7 +138,7 @@ static RvStatus copy_planes(const RvPicture *picture, const GstVideoFrame *video
   return RV_OK;
 }
 
-RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvWork *work, const GstVideoInfo *info,
+RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvExecContext *work, const GstVideoInfo *info,
                           GstBuffer *buffer, GstMapFlags flags) {
   if (!gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &frame->picture.format)) {
     gst_rv_log_line(&work->log, "%s is no picture format", GST_VIDEO_INFO_NAME(info));
@@ -177,7 +178,7 @@ RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvWork *work, const GstVid
   return status;
 }
 
-RvStatus gst_rv_frame_store(GstRvFrame *frame, const GstRvWork *work) {
+RvStatus gst_rv_frame_store(GstRvFrame *frame, const GstRvExecContext *work) {
   if (!frame->mapped || !frame->staged || !(frame->flags & GST_MAP_WRITE))
     return RV_OK;
   return copy_planes(&frame->picture, &frame->video, FALSE, work->stream);
@@ -219,7 +220,7 @@ static gboolean describe(GstRvInput *input, GstBuffer *payload, void *data) {
   return TRUE;
 }
 
-RvStatus gst_rv_input_map(GstRvInput *input, const GstRvWork *work, GstBuffer *payload) {
+RvStatus gst_rv_input_map(GstRvInput *input, const GstRvExecContext *work, GstBuffer *payload) {
   input->mapped = FALSE;
   void *device_data =
       work->engine == RV_CUDA ? gst_rv_payload_device_data(payload, work->device) : NULL;
@@ -255,7 +256,8 @@ RvStatus gst_rv_input_map(GstRvInput *input, const GstRvWork *work, GstBuffer *p
   return status;
 }
 
-RvStatus gst_rv_input_map_host(GstRvInput *input, const GstRvWork *work, const RvPlane *raster) {
+RvStatus gst_rv_input_map_host(GstRvInput *input, const GstRvExecContext *work,
+                               const RvPlane *raster) {
   const int pixel = raster->format == RV_F32 ? 4 : raster->format == RV_U16 ? 2 : 1;
   const ptrdiff_t row = (ptrdiff_t)raster->width * pixel;
   input->mapped = FALSE;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvframe.h: pictures and payloads of GstBuffers, brought to where the engine works. */
 #ifndef GST_RV_FRAME_H
 #define GST_RV_FRAME_H
@@ -11,13 +12,13 @@
 G_BEGIN_DECLS
 
 /* Where one element's work is done. */
-typedef struct GstRvWork {
+typedef struct GstRvExecContext {
   RvEngine engine;
   GstRvDevice *device; /* current while an element works; may be NULL with RV_CPU */
   RvStream stream;     /* NULL with RV_CPU */
   int threads;         /* of the CPU engine, 0 = all */
   RvLog log;
-} GstRvWork;
+} GstRvExecContext;
 
 /* FALSE for formats that are no picture to the library (GRAY16_LE). */
 gboolean gst_rv_pixel_format(GstVideoFormat format, RvPixelFormat *pixel);
@@ -46,11 +47,11 @@ typedef struct GstRvFrame {
  *        written;
  *   CUDA on CUDA memory of the same context: as it is; on system memory: a device copy.
  * Copies are enqueued on the work's stream. Failures are logged in one line. */
-RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvWork *work, const GstVideoInfo *info,
+RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvExecContext *work, const GstVideoInfo *info,
                           GstBuffer *buffer, GstMapFlags flags);
 
 /* Enqueues what brings written pixels back; before the wait. */
-RvStatus gst_rv_frame_store(GstRvFrame *frame, const GstRvWork *work);
+RvStatus gst_rv_frame_store(GstRvFrame *frame, const GstRvExecContext *work);
 
 /* After the wait. Does nothing when not mapped. */
 void gst_rv_frame_unmap(GstRvFrame *frame);
@@ -70,10 +71,11 @@ typedef struct GstRvInput {
   GstRvDevice *staging_device;
 } GstRvInput;
 
-RvStatus gst_rv_input_map(GstRvInput *input, const GstRvWork *work, GstBuffer *payload);
+RvStatus gst_rv_input_map(GstRvInput *input, const GstRvExecContext *work, GstBuffer *payload);
 
 /* The same for a raster in host memory, which must stay until the wait. */
-RvStatus gst_rv_input_map_host(GstRvInput *input, const GstRvWork *work, const RvPlane *raster);
+RvStatus gst_rv_input_map_host(GstRvInput *input, const GstRvExecContext *work,
+                               const RvPlane *raster);
 
 void gst_rv_input_unmap(GstRvInput *input); /* after the wait */
 void gst_rv_input_clear(GstRvInput *input);

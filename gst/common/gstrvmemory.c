@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvmemory.c: the allocator of device payloads, and pools. */
 #include "gstrvmemory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvmemory.h: memory of results that ride on buffers, rasters and arrays alike. On the CUDA
  * engine it lives on the device; mapping it for reading downloads it once and keeps the copy. It
  * needs no libgstcuda, remembers its context, and may be mapped and freed from any thread, also

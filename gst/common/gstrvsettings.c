@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvsettings.c: properties from a table. */
 #include "gstrvsettings.h"
 

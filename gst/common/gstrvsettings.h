@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvsettings.h: properties from a table. A row says name, meaning, range, default and where the
  * value lies in a struct of plain values; ids follow the rows.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvtransform.c: the base class: properties, life cycle, and the frame's way through the engine.
  */
 #include "gstrvtransform_private.h"
@@ -152,7 +153,7 @@ static RvStatus configure(GstRvTransform *self) {
     return RV_ERR_CUDA;
   RvStatus status = RV_ERR_CUDA;
   if (gst_rv_transform_ready_stream(self)) {
-    const GstRvWork work = gst_rv_transform_get_work(self);
+    const GstRvExecContext work = gst_rv_transform_get_work(self);
     status = klass->configure ? klass->configure(self, &work) : RV_OK;
   }
   gst_rv_device_pop(priv->device);
@@ -188,7 +189,7 @@ static void drain(GstRvTransform *self) {
   GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   if (!klass->drain || !priv->configured || !gst_rv_device_push(priv->device))
     return;
-  const GstRvWork work = gst_rv_transform_get_work(self);
+  const GstRvExecContext work = gst_rv_transform_get_work(self);
   const RvStatus status = klass->drain(self, &work);
   gst_rv_device_pop(priv->device);
   if (status != RV_OK)
@@ -259,7 +260,7 @@ static gboolean rebuild_if_asked(GstRvTransform *self) {
 static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out) {
   GstRvTransformPrivate *priv = self->priv;
   GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
-  const GstRvWork work = gst_rv_transform_get_work(self);
+  const GstRvExecContext work = gst_rv_transform_get_work(self);
   RvPixelFormat unused;
   const gboolean writes_out =
       !klass->in_place && gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(&self->out_info), &unused);

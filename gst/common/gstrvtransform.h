@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvtransform.h: the base class of every element that works on pictures. It does all that is the
  * same everywhere; an element says what it computes.
  *
@@ -86,18 +87,19 @@ struct GstRvTransformClass {
    * Called between frames, with the device current, after caps and after a rebuild. Must leave the
    * former state usable when it fails with RV_ERR_ARG during a rebuild: the frame goes on with it.
    */
-  RvStatus (*configure)(GstRvTransform *self, const GstRvWork *work);
+  RvStatus (*configure)(GstRvTransform *self, const GstRvExecContext *work);
 
   /* Enqueues (RV_CUDA) or does (RV_CPU) the work of one frame, and attaches the result to out. */
-  RvStatus (*process)(GstRvTransform *self, const GstRvWork *work, const GstRvJob *job);
+  RvStatus (*process)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job);
 
   /* Optional: after the wait, what the host does with results; the engine is done with the frame.
    * Called after a failed process too (ok FALSE), to unmap what process mapped. */
-  RvStatus (*finish)(GstRvTransform *self, const GstRvWork *work, const GstRvJob *job, gboolean ok);
+  RvStatus (*finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job,
+                     gboolean ok);
 
   /* Optional: the stream has ended, with the device current; before EOS goes on. A failure is
    * posted as one to save what was learnt. */
-  RvStatus (*drain)(GstRvTransform *self, const GstRvWork *work);
+  RvStatus (*drain)(GstRvTransform *self, const GstRvExecContext *work);
 
   /* Frees what configure made, with the device current. Learnt state may stay; stop drops it. */
   void (*release)(GstRvTransform *self);

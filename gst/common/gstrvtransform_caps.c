@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvtransform_caps.c: templates, caps on both pads, and the preference for CUDA memory. */
 #include "gstrvtransform_private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvtransform_device.c: resolving the engine, finding and sharing the CUDA context, leaving it.
  */
 #include "gstrvtransform_private.h"
@@ -120,13 +121,13 @@ gboolean gst_rv_transform_ready_stream(GstRvTransform *self) {
   return priv->engine == RV_CPU || priv->stream || rv_stream_new(&priv->stream) == RV_OK;
 }
 
-GstRvWork gst_rv_transform_get_work(GstRvTransform *self) {
+GstRvExecContext gst_rv_transform_get_work(GstRvTransform *self) {
   GstRvTransformPrivate *priv = self->priv;
   GST_OBJECT_LOCK(self);
   const int threads = priv->threads;
   GST_OBJECT_UNLOCK(self);
-  const GstRvWork work = {priv->engine, priv->device, priv->stream, threads,
-                          gst_rv_log_sink(&priv->log)};
+  const GstRvExecContext work = {priv->engine, priv->device, priv->stream, threads,
+                                 gst_rv_log_sink(&priv->log)};
   return work;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvtransform_pool.c: pools for the pictures on both pads, and copies for drawing. */
 #include "gstrvtransform_private.h"
 
@@ -108,7 +109,7 @@ static GstFlowReturn acquire_copy(GstRvTransform *self, GstBuffer *inbuf, GstBuf
 
 /* Copies the picture where it lives. CUDA copies run on the legacy stream and are waited for. */
 static gboolean copy_picture(GstRvTransform *self, GstBuffer *from, GstBuffer *to) {
-  GstRvWork work = gst_rv_transform_get_work(self);
+  GstRvExecContext work = gst_rv_transform_get_work(self);
   work.engine = gst_rv_buffer_is_cuda(from) ? RV_CUDA : RV_CPU;
   work.stream = NULL;
   if (!gst_rv_device_push(self->priv->device))

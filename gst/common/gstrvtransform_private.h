@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gstrvtransform_private.h: what the files of the base class share. */
 #ifndef GST_RV_TRANSFORM_PRIVATE_H
 #define GST_RV_TRANSFORM_PRIVATE_H
@@ -63,6 +64,6 @@ void gst_rv_transform_set_context(GstElement *element, GstContext *context);
 void gst_rv_transform_forget_context(GstRvTransform *self);
 gboolean gst_rv_transform_context_query(GstRvTransform *self, GstQuery *query);
 gboolean gst_rv_transform_ready_stream(GstRvTransform *self); /* device current */
-GstRvWork gst_rv_transform_get_work(GstRvTransform *self);
+GstRvExecContext gst_rv_transform_get_work(GstRvTransform *self);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* annotations.c: attaching and reading, through copies, stock elements and the pool of payloads. */
 #include "element_test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cudaroaddetect.c: the element against the library called by hand, on each engine there is: every
  * format, properties and sizes that change, pictures that teach nothing, what it says then. */
 #include "road_test.h"
@@ -12,17 +13,19 @@ GST_START_TEST(test_formats) {
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
       GstVideoInfo info;
       RvRoadConfig config;
-      RoadTwin twin;
+      RoadReference reference;
       GstHarness *harness = road_harness("", road_engine(e), formats[f], ROAD_W, ROAD_H, &info);
       rv_road_config_init(&config);
-      road_twin_new(&twin, &info, &config);
+      road_reference_new(&reference, &info, &config);
       for (int frame = 0; frame < 3; frame++) {
         GstBuffer *in = road_picture(&info, frame + 1, ROAD_ALL), *copy = gst_buffer_copy_deep(in);
         GstBuffer *out = gst_harness_push_and_pull(harness, in);
         GstMapInfo was, is;
-        road_twin_check(&twin, out, &info);
-        fail_unless(twin.report.seeds > 20 && twin.report.road > 20 && twin.report.models > 0,
-                    "%s: %d seeds, %d road", formats[f], twin.report.seeds, twin.report.road);
+        road_reference_check(&reference, out, &info);
+        fail_unless(reference.report.seeds > 20 && reference.report.road > 20 &&
+                        reference.report.models > 0,
+                    "%s: %d seeds, %d road", formats[f], reference.report.seeds,
+                    reference.report.road);
         fail_unless(gst_buffer_map(copy, &was, GST_MAP_READ));
         fail_unless(gst_buffer_map(out, &is, GST_MAP_READ));
         fail_unless(was.size == is.size && memcmp(was.data, is.data, is.size) == 0);
@@ -31,7 +34,7 @@ GST_START_TEST(test_formats) {
         gst_buffer_unref(copy);
         gst_buffer_unref(out);
       }
-      road_twin_free(&twin);
+      road_reference_free(&reference);
       gst_harness_teardown(harness);
     }
 }
@@ -46,15 +49,15 @@ GST_START_TEST(test_colorimetry) {
     GstCaps *caps = test_caps("NV12", ROAD_W, ROAD_H, more[i]);
     GstVideoInfo info;
     RvRoadConfig config;
-    RoadTwin twin;
+    RoadReference reference;
     test_info(&info, caps);
     gst_harness_set_caps(harness, gst_caps_copy(caps), caps);
     rv_road_config_init(&config);
-    road_twin_new(&twin, &info, &config);
+    road_reference_new(&reference, &info, &config);
     GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 9, ROAD_ALL));
-    road_twin_check(&twin, out, &info);
+    road_reference_check(&reference, out, &info);
     gst_buffer_unref(out);
-    road_twin_free(&twin);
+    road_reference_free(&reference);
     gst_harness_teardown(harness);
   }
 }
@@ -65,12 +68,12 @@ static void set_all(GstHarness *harness, const RvRoadConfig *c) {
       harness, "cudaroaddetect", "patch-size", c->patch_size, "bins", c->bins, "equalize",
       c->equalize, "roughness", c->roughness, "disparity-noise", c->disparity_noise,
       "max-roughness", c->max_roughness, "near-range", c->near_range, "near-width", c->near_width,
-      "max-height", c->max_height, "ground-trust", c->ground_trust, "smoothing", c->smoothing,
-      "min-saturation", c->min_saturation, "min-value", c->min_value, "initial-models",
-      c->initial_models, "new-models", c->new_models, "estimate-models", c->estimate_models,
-      "library-size", c->library_size, "min-samples", c->min_samples, "update-threshold",
-      c->update_threshold, "classify-threshold", c->classify_threshold, "distance", c->distance,
-      "variance-floor", c->variance_floor, NULL);
+      "max-height", c->max_height, "ground-threshold-scale", c->ground_threshold_scale, "smoothing",
+      c->smoothing, "min-saturation", c->min_saturation, "min-value", c->min_value,
+      "initial-models", c->initial_models, "new-models", c->new_models, "estimate-models",
+      c->estimate_models, "library-size", c->library_size, "min-samples", c->min_samples,
+      "update-threshold", c->update_threshold, "classify-threshold", c->classify_threshold,
+      "distance", c->distance, "variance-floor", c->variance_floor, NULL);
 }
 
 static void check_properties(GstHarness *harness, const RvRoadConfig *c) {
@@ -78,10 +81,11 @@ static void check_properties(GstHarness *harness, const RvRoadConfig *c) {
   double roughness, trust;
   int patch, smoothing, distance;
   gboolean equalize;
-  g_object_get(element, "roughness", &roughness, "ground-trust", &trust, "patch-size", &patch,
-               "smoothing", &smoothing, "distance", &distance, "equalize", &equalize, NULL);
-  fail_unless(roughness == c->roughness && trust == c->ground_trust && patch == c->patch_size &&
-              smoothing == c->smoothing && distance == (int)c->distance && equalize == c->equalize);
+  g_object_get(element, "roughness", &roughness, "ground-threshold-scale", &trust, "patch-size",
+               &patch, "smoothing", &smoothing, "distance", &distance, "equalize", &equalize, NULL);
+  fail_unless(roughness == c->roughness && trust == c->ground_threshold_scale &&
+              patch == c->patch_size && smoothing == c->smoothing && distance == (int)c->distance &&
+              equalize == c->equalize);
   gst_object_unref(element);
 }
 
@@ -90,7 +94,7 @@ GST_START_TEST(test_properties) {
   RvRoadConfig wanted[5];
   for (int k = 0; k < 5; k++)
     rv_road_config_init(&wanted[k]);
-  wanted[1].classify_threshold = 2, wanted[1].ground_trust = 2, wanted[1].smoothing = 3;
+  wanted[1].classify_threshold = 2, wanted[1].ground_threshold_scale = 2, wanted[1].smoothing = 3;
   wanted[1].roughness = 2e-4, wanted[1].max_height = 0.2, wanted[1].update_threshold = 5;
   wanted[2].patch_size = 7, wanted[2].distance = RV_ROAD_HELLINGER;
   wanted[2].classify_threshold = 0.4, wanted[2].library_size = 3, wanted[2].near_width = 0;
@@ -102,18 +106,18 @@ GST_START_TEST(test_properties) {
   wanted[4].max_roughness = 1e-3, wanted[4].smoothing = 0, wanted[4].max_height = 0;
   for (int e = 0; e < road_engine_count(); e++) {
     GstVideoInfo info;
-    RoadTwin twin;
+    RoadReference reference;
     GstHarness *harness = road_harness("", road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
-    road_twin_new(&twin, &info, &wanted[0]);
+    road_reference_new(&reference, &info, &wanted[0]);
     for (int k = 0; k < 10; k++) {
       set_all(harness, &wanted[k % 5]);
       check_properties(harness, &wanted[k % 5]);
-      road_twin_config(&twin, &wanted[k % 5]);
+      road_reference_config(&reference, &wanted[k % 5]);
       GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, k, ROAD_ALL));
-      road_twin_check(&twin, out, &info);
+      road_reference_check(&reference, out, &info);
       gst_buffer_unref(out);
     }
-    road_twin_free(&twin);
+    road_reference_free(&reference);
     gst_harness_teardown(harness);
   }
 }
@@ -122,22 +126,22 @@ GST_END_TEST
 /* The camera of the properties is over that of the annotation. */
 GST_START_TEST(test_camera) {
   GstVideoInfo info;
-  RoadTwin twin;
+  RoadReference reference;
   RvRoadConfig config;
   GstHarness *harness = road_harness("focal-length=120 baseline=0.4 cx=60 cy=24", "cpu", "RGB",
                                      ROAD_W, ROAD_H, &info);
   rv_road_config_init(&config);
-  road_twin_new(&twin, &info, &config);
-  twin.config.camera = (RvCamera){.focal = 120, .cx = 60, .cy = 24, .baseline = 0.4};
-  fail_unless(rv_road_set_config(twin.road, &twin.config, NULL) == RV_OK);
+  road_reference_new(&reference, &info, &config);
+  reference.config.camera = (RvCamera){.focal = 120, .cx = 60, .cy = 24, .baseline = 0.4};
+  fail_unless(rv_road_set_config(reference.road, &reference.config, NULL) == RV_OK);
   for (int k = 0; k < 2; k++) {
     const int what = k ? ROAD_DISPARITY : ROAD_ALL;
     GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, k, what));
-    road_twin_check(&twin, out, &info);
-    fail_unless(twin.report.height > 0);
+    road_reference_check(&reference, out, &info);
+    fail_unless(reference.report.height > 0);
     gst_buffer_unref(out);
   }
-  road_twin_free(&twin);
+  road_reference_free(&reference);
   gst_harness_teardown(harness);
 }
 GST_END_TEST
@@ -150,28 +154,28 @@ GST_START_TEST(test_caps_change) {
   } caps_of[] = {{"NV12", ROAD_W, ROAD_H}, {"BGRx", 200, 90}, {"I420", 101, 60}};
   for (int e = 0; e < road_engine_count(); e++) {
     GstVideoInfo info;
-    RoadTwin twin;
+    RoadReference reference;
     RvRoadConfig config;
     GstHarness *harness = road_harness("", road_engine(e), "RGB", ROAD_W, ROAD_H, &info);
     rv_road_config_init(&config);
-    road_twin_new(&twin, &info, &config);
+    road_reference_new(&reference, &info, &config);
     for (guint i = 0; i < G_N_ELEMENTS(caps_of); i++) {
       GstCaps *caps = test_caps(caps_of[i].format, caps_of[i].w, caps_of[i].h, NULL);
       test_info(&info, caps);
       gst_harness_set_caps(harness, gst_caps_copy(caps), caps);
-      twin.config.width = caps_of[i].w;
-      twin.config.height = caps_of[i].h;
-      twin.config.camera = road_camera(&info);
-      const RvRoadConfig whole = twin.config;
-      road_twin_config(&twin, &whole);
+      reference.config.width = caps_of[i].w;
+      reference.config.height = caps_of[i].h;
+      reference.config.camera = road_camera(&info);
+      const RvRoadConfig whole = reference.config;
+      road_reference_config(&reference, &whole);
       for (int k = 0; k < 2; k++) {
         GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, k, ROAD_ALL));
-        road_twin_check(&twin, out, &info);
+        road_reference_check(&reference, out, &info);
         gst_buffer_unref(out);
       }
     }
-    fail_unless(twin.report.models > 2, "%d models", twin.report.models);
-    road_twin_free(&twin);
+    fail_unless(reference.report.models > 2, "%d models", reference.report.models);
+    road_reference_free(&reference);
     gst_harness_teardown(harness);
   }
 }
@@ -190,13 +194,13 @@ static void expect_warning(GstBus *bus, const char *cause, const char *remedy) {
 GST_START_TEST(test_nothing_to_learn) {
   for (int e = 0; e < road_engine_count(); e++) {
     GstVideoInfo info;
-    RoadTwin twin;
+    RoadReference reference;
     RvRoadConfig config;
     GstHarness *harness = road_harness("", road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
     GstBus *bus = test_bus(harness);
     RvMetaRoad meta;
     rv_road_config_init(&config);
-    road_twin_new(&twin, &info, &config);
+    road_reference_new(&reference, &info, &config);
     static const int attached[] = {ROAD_CAMERA, ROAD_DISPARITY, 0, ROAD_CAMERA, ROAD_DISPARITY};
     for (guint k = 0; k < G_N_ELEMENTS(attached); k++) {
       GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 1, attached[k]));
@@ -209,20 +213,21 @@ GST_START_TEST(test_nothing_to_learn) {
     }
     fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);
     GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 2, ROAD_ALL));
-    road_twin_check(&twin, out, &info);
+    road_reference_check(&reference, out, &info);
     gst_buffer_unref(out);
     out = gst_harness_push_and_pull(harness, road_picture(&info, 3, 0)); /* classified */
-    road_twin_check(&twin, out, &info);
-    fail_unless(twin.report.models > 0 && twin.report.seeds == 0 && twin.report.road > 0);
+    road_reference_check(&reference, out, &info);
+    fail_unless(reference.report.models > 0 && reference.report.seeds == 0 &&
+                reference.report.road > 0);
     gst_buffer_unref(out);
     /* Black, without a single disparity: defined, and forgets nothing. */
-    const int models = twin.report.models;
+    const int models = reference.report.models;
     out = gst_harness_push_and_pull(harness, road_picture(&info, 4, ROAD_ALL | ROAD_FLAT));
-    road_twin_check(&twin, out, &info);
-    fail_unless(twin.report.models == models && twin.report.seeds == 0);
+    road_reference_check(&reference, out, &info);
+    fail_unless(reference.report.models == models && reference.report.seeds == 0);
     gst_buffer_unref(out);
     fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);
-    road_twin_free(&twin);
+    road_reference_free(&reference);
     test_bus_free(bus);
     gst_harness_teardown(harness);
   }
@@ -280,22 +285,22 @@ GST_START_TEST(test_refused) {
   gst_harness_teardown(harness);
 
   GstVideoInfo info;
-  RoadTwin twin;
+  RoadReference reference;
   RvRoadConfig config;
   harness = road_harness("", "cpu", "NV12", ROAD_W, ROAD_H, &info);
   bus = test_bus(harness);
   rv_road_config_init(&config);
-  road_twin_new(&twin, &info, &config);
+  road_reference_new(&reference, &info, &config);
   for (int k = 0; k < 3; k++) {
     if (k == 1)
       gst_harness_set(harness, "cudaroaddetect", "initial-models", 9, "library-size", 4, NULL);
     GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, k, ROAD_ALL));
-    road_twin_check(&twin, out, &info);
+    road_reference_check(&reference, out, &info);
     gst_buffer_unref(out);
     if (k == 1)
       expect_warning(bus, "initial-models is 9", "former settings");
   }
-  road_twin_free(&twin);
+  road_reference_free(&reference);
   test_bus_free(bus);
   gst_harness_teardown(harness);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cudaroaddetect_models.c: what was learnt, forgotten, saved, and loaded in another run; files that
  * cannot be read or written. */
 #include <glib/gstdio.h>
@@ -24,11 +25,12 @@ static void folder_free(char *folder) {
   g_free(folder);
 }
 
-static void drive(GstHarness *harness, const GstVideoInfo *info, int frames, RoadTwin *twin) {
+static void drive(GstHarness *harness, const GstVideoInfo *info, int frames,
+                  RoadReference *reference) {
   for (int k = 0; k < frames; k++) {
     GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(info, k, ROAD_ALL));
-    if (twin)
-      road_twin_check(twin, out, info);
+    if (reference)
+      road_reference_check(reference, out, info);
     gst_buffer_unref(out);
   }
 }
@@ -42,12 +44,12 @@ GST_START_TEST(test_two_runs) {
       char *save = g_strdup_printf("model-save-location=%s", path);
       char *load = g_strdup_printf("model-location=%s", path);
       GstVideoInfo info;
-      RoadTwin twin;
+      RoadReference reference;
       RvRoadConfig config;
       rv_road_config_init(&config);
       GstHarness *harness = road_harness(save, road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
-      road_twin_new(&twin, &info, &config);
-      drive(harness, &info, 4, &twin);
+      road_reference_new(&reference, &info, &config);
+      drive(harness, &info, 4, &reference);
       fail_if(g_file_test(path, G_FILE_TEST_EXISTS));
       if (k == 0) {
         gst_harness_push_event(harness, gst_event_new_eos());
@@ -58,12 +60,13 @@ GST_START_TEST(test_two_runs) {
 
       harness = road_harness(load, road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
       GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 50, 0));
-      road_twin_check(&twin, out, &info);
-      fail_unless(twin.report.models > 0 && twin.report.road > 50 && twin.report.learnt == 0);
+      road_reference_check(&reference, out, &info);
+      fail_unless(reference.report.models > 0 && reference.report.road > 50 &&
+                  reference.report.learnt == 0);
       gst_buffer_unref(out);
-      drive(harness, &info, 2, &twin); /* and goes on as the other would have */
+      drive(harness, &info, 2, &reference); /* and goes on as the other would have */
       gst_harness_teardown(harness);
-      road_twin_free(&twin);
+      road_reference_free(&reference);
       g_free(load);
       g_free(save);
       g_free(path);
@@ -76,30 +79,30 @@ GST_END_TEST
 GST_START_TEST(test_reset_and_reload) {
   char *folder = folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
   GstVideoInfo info;
-  RoadTwin twin;
+  RoadReference reference;
   RvRoadConfig config;
   rv_road_config_init(&config);
   GstHarness *harness = road_harness("", "cpu", "BGRx", ROAD_W, ROAD_H, &info);
   GstElement *element = gst_harness_find_element(harness, "cudaroaddetect");
-  road_twin_new(&twin, &info, &config);
-  drive(harness, &info, 3, &twin);
-  fail_unless(rv_road_save_file(twin.road, path, NULL) == RV_OK);
+  road_reference_new(&reference, &info, &config);
+  drive(harness, &info, 3, &reference);
+  fail_unless(rv_road_save_file(reference.road, path, NULL) == RV_OK);
   g_signal_emit_by_name(element, "reset");
-  fail_unless(rv_road_reset(twin.road, NULL) == RV_OK);
-  drive(harness, &info, 1, &twin);
-  fail_unless(twin.report.models == config.initial_models);
+  fail_unless(rv_road_reset(reference.road, NULL) == RV_OK);
+  drive(harness, &info, 1, &reference);
+  fail_unless(reference.report.models == config.initial_models);
   g_object_set(element, "model-location", path, NULL);
-  fail_unless(rv_road_load_file(twin.road, path, NULL) == RV_OK);
-  drive(harness, &info, 2, &twin);
-  fail_unless(twin.report.models > config.initial_models);
+  fail_unless(rv_road_load_file(reference.road, path, NULL) == RV_OK);
+  drive(harness, &info, 2, &reference);
+  fail_unless(reference.report.models > config.initial_models);
   /* Loaded once: another property does not load it again. */
   g_object_set(element, "roughness", 1e-4, NULL);
   config.roughness = 1e-4;
-  road_twin_config(&twin, &config);
-  drive(harness, &info, 2, &twin);
+  road_reference_config(&reference, &config);
+  drive(harness, &info, 2, &reference);
   gst_object_unref(element);
   gst_harness_teardown(harness);
-  road_twin_free(&twin);
+  road_reference_free(&reference);
   g_free(path);
   folder_free(folder);
 }
@@ -176,28 +179,28 @@ GST_START_TEST(test_trouble_in_flight) {
   char *inner = g_build_filename(folder, "inner", NULL);
   char *lost = g_build_filename(inner, "b.rvroad", NULL);
   GstVideoInfo info;
-  RoadTwin twin;
+  RoadReference reference;
   RvRoadConfig config;
   rv_road_config_init(&config);
   GstHarness *harness = road_harness("", "cpu", "BGRx", ROAD_W, ROAD_H, &info);
   GstBus *bus = test_bus(harness);
-  road_twin_new(&twin, &info, &config);
-  drive(harness, &info, 2, &twin);
+  road_reference_new(&reference, &info, &config);
+  drive(harness, &info, 2, &reference);
   gst_harness_set(harness, "cudaroaddetect", "model-location", path, NULL);
-  drive(harness, &info, 1, &twin);
+  drive(harness, &info, 1, &reference);
   char *words = test_message(bus, GST_MESSAGE_WARNING);
   fail_unless(words && strstr(words, path) && strstr(words, "former settings"), "%s", words);
   g_free(words);
   gst_harness_set(harness, "cudaroaddetect", "model-location", NULL, "model-save-location", lost,
                   NULL);
-  drive(harness, &info, 1, &twin);
+  drive(harness, &info, 1, &reference);
   gst_harness_push_event(harness, gst_event_new_eos());
   words = test_message(bus, GST_MESSAGE_ERROR);
   fail_unless(words && strstr(words, "b.rvroad"), "%s", words);
   g_free(words);
   test_bus_free(bus);
   gst_harness_teardown(harness);
-  road_twin_free(&twin);
+  road_reference_free(&reference);
 
   char *save = g_strdup_printf("model-save-location=%s", path);
   harness = road_harness(save, "cpu", "BGRx", ROAD_W, ROAD_H, &info);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cudasgm.c: what the element computes against the library called by hand; properties, statistics
  * and life cycle. */
 #include "element_test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cudasgm_caps.c: negotiation, and what the element says to input that it cannot take. */
 #include "element_test.h"
 

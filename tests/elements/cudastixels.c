@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cudastixels.c: the element against the library called by hand, on each engine there is; what it
  * says when it cannot work. */
 #include "element_test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cudastixels_semantics.c: what cudastixels makes of semantics and of frames that are disparity
  * maps, against the library called by hand, on each engine there is. */
 #include <glib/gstdio.h>

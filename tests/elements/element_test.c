@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* element_test.c: pictures, caps, and messages for the tests of the elements. */
 #include "element_test.h"
 
@@ -94,7 +95,7 @@ guint8 *test_grey(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int
     picture.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p);
   }
   const RvPlane plane = {grey, width, width, height, RV_U8};
-  fail_unless(rv_convert_grey(&picture, x, y, &plane, 1, RV_CPU, NULL, NULL) == RV_OK);
+  fail_unless(rv_convert_gray(&picture, x, y, &plane, 1, RV_CPU, NULL, NULL) == RV_OK);
   gst_video_frame_unmap(&frame);
   return grey;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* element_test.h: what the tests of the elements share. */
 #ifndef ELEMENT_TEST_H
 #define ELEMENT_TEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipelines.h: what the tests of whole pipelines share: checks that count, pictures, pipelines,
  * annotations. */
 #ifndef PIPELINES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipelines_annotate.c: cudaannotate: what it draws, what it leaves alone. */
 #include "pipelines.h"
 

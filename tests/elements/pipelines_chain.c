@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipelines_chain.c: chains: annotations through foreign elements, engines equal, CUDA caps. */
 #include "pipelines.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipelines_errors.c: after an error the pipeline starts again; states up and down in flight. */
 #include "pipelines.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipelines_main.c: runs the pipeline tests on one engine.
  *   pipelines [--engine cpu|cuda] [--only TEXT]
  * Exit 0, 1, or 77 when the asked engine is not there. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipelines_results.c: every element of the project in one chain: each way of running it gives the
  * same results and the same picture. */
 #include "pipelines.h"

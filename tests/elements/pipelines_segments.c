@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipelines_segments.c: cudasgm, cudardp and cudaannotate in a chain: every way of running it gives
  * the same segments and the same picture. */
 #include "pipelines.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipelines_source.c: stereotestsrc: formats, sizes, time, truth, repeatability. */
 #include "pipelines.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipelines_util.c: pictures, pipelines and annotations of the pipeline tests. */
 #include "pipelines.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_test.c: pictures of a road, and the library called by hand. */
 #include "road_test.h"
 
@@ -82,15 +83,15 @@ GstBuffer *road_picture(const GstVideoInfo *info, int seed, int attached) {
 
 /* --- By hand --------------------------------------------------------------------------------- */
 
-static void take_memory(RoadTwin *twin) {
-  g_free(twin->mask);
-  g_free(twin->seeds);
-  g_free(twin->distance);
-  rv_road_size(&twin->config, &twin->columns, &twin->rows);
-  const gsize patches = (gsize)twin->columns * (gsize)twin->rows;
-  twin->mask = g_malloc(patches);
-  twin->seeds = g_malloc(patches);
-  twin->distance = g_new(gfloat, patches);
+static void take_memory(RoadReference *reference) {
+  g_free(reference->mask);
+  g_free(reference->seeds);
+  g_free(reference->distance);
+  rv_road_size(&reference->config, &reference->columns, &reference->rows);
+  const gsize patches = (gsize)reference->columns * (gsize)reference->rows;
+  reference->mask = g_malloc(patches);
+  reference->seeds = g_malloc(patches);
+  reference->distance = g_new(gfloat, patches);
 }
 
 static RvRoadConfig of_picture(const RvRoadConfig *config, const GstVideoInfo *info) {
@@ -101,28 +102,29 @@ static RvRoadConfig of_picture(const RvRoadConfig *config, const GstVideoInfo *i
   return whole;
 }
 
-void road_twin_new(RoadTwin *twin, const GstVideoInfo *info, const RvRoadConfig *config) {
-  memset(twin, 0, sizeof *twin);
-  twin->config = of_picture(config, info);
-  fail_unless(rv_road_new(&twin->road, &twin->config, RV_CPU) == RV_OK);
-  take_memory(twin);
+void road_reference_new(RoadReference *reference, const GstVideoInfo *info,
+                        const RvRoadConfig *config) {
+  memset(reference, 0, sizeof *reference);
+  reference->config = of_picture(config, info);
+  fail_unless(rv_road_new(&reference->road, &reference->config, RV_CPU) == RV_OK);
+  take_memory(reference);
 }
 
-void road_twin_config(RoadTwin *twin, const RvRoadConfig *config) {
-  const RvRoadConfig was = twin->config;
-  twin->config = *config;
-  twin->config.width = was.width;
-  twin->config.height = was.height;
-  twin->config.camera = was.camera;
-  fail_unless(rv_road_set_config(twin->road, &twin->config, NULL) == RV_OK);
-  take_memory(twin);
+void road_reference_config(RoadReference *reference, const RvRoadConfig *config) {
+  const RvRoadConfig was = reference->config;
+  reference->config = *config;
+  reference->config.width = was.width;
+  reference->config.height = was.height;
+  reference->config.camera = was.camera;
+  fail_unless(rv_road_set_config(reference->road, &reference->config, NULL) == RV_OK);
+  take_memory(reference);
 }
 
-void road_twin_free(RoadTwin *twin) {
-  rv_road_free(&twin->road);
-  g_free(twin->mask);
-  g_free(twin->seeds);
-  g_free(twin->distance);
+void road_reference_free(RoadReference *reference) {
+  rv_road_free(&reference->road);
+  g_free(reference->mask);
+  g_free(reference->seeds);
+  g_free(reference->distance);
 }
 
 static RvPicture view(const GstVideoFrame *frame) {
@@ -140,8 +142,8 @@ static RvPicture view(const GstVideoFrame *frame) {
   return picture;
 }
 
-void road_twin_run(RoadTwin *twin, GstBuffer *buffer, const GstVideoInfo *info) {
-  const int width = twin->config.width, height = twin->config.height;
+void road_reference_run(RoadReference *reference, GstBuffer *buffer, const GstVideoInfo *info) {
+  const int width = reference->config.width, height = reference->config.height;
   GstVideoFrame frame;
   fail_unless(gst_video_frame_map(&frame, info, buffer, GST_MAP_READ));
   const RvPicture picture = view(&frame);
@@ -156,11 +158,13 @@ void road_twin_run(RoadTwin *twin, GstBuffer *buffer, const GstVideoInfo *info) 
   const gboolean has = rv_meta_get_disparity(buffer, &meta);
   fail_unless(!has || rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ));
   const RvRoadOutput output = {
-      {twin->mask, twin->columns, twin->columns, twin->rows, RV_U8},
-      {twin->distance, 4 * (ptrdiff_t)twin->columns, twin->columns, twin->rows, RV_F32},
-      {twin->seeds, twin->columns, twin->columns, twin->rows, RV_U8},
-      &twin->report};
-  fail_unless(rv_road_run(twin->road, &color, has ? &map.plane : NULL, &output, NULL) == RV_OK);
+      {reference->mask, reference->columns, reference->columns, reference->rows, RV_U8},
+      {reference->distance, 4 * (ptrdiff_t)reference->columns, reference->columns, reference->rows,
+       RV_F32},
+      {reference->seeds, reference->columns, reference->columns, reference->rows, RV_U8},
+      &reference->report};
+  fail_unless(rv_road_run(reference->road, &color, has ? &map.plane : NULL, &output, NULL) ==
+              RV_OK);
   if (has)
     rv_meta_unmap(&map);
   g_free(pixels);
@@ -179,14 +183,14 @@ static void check_raster(GstBuffer *raster, const void *wanted, RvFormat format,
   rv_meta_unmap(&map);
 }
 
-void road_twin_check(RoadTwin *twin, GstBuffer *buffer, const GstVideoInfo *info) {
-  road_twin_run(twin, buffer, info);
-  const RvRoadReport *want = &twin->report;
+void road_reference_check(RoadReference *reference, GstBuffer *buffer, const GstVideoInfo *info) {
+  road_reference_run(reference, buffer, info);
+  const RvRoadReport *want = &reference->report;
   RvMetaRoad meta;
   fail_unless(rv_meta_get_road(buffer, &meta));
-  fail_unless(meta.width == twin->config.width && meta.height == twin->config.height);
-  fail_unless_equals_int(meta.patch_size, twin->config.patch_size);
-  fail_unless(meta.columns == twin->columns && meta.rows == twin->rows);
+  fail_unless(meta.width == reference->config.width && meta.height == reference->config.height);
+  fail_unless_equals_int(meta.patch_size, reference->config.patch_size);
+  fail_unless(meta.columns == reference->columns && meta.rows == reference->rows);
   fail_unless_equals_int(meta.models, want->models);
   fail_unless_equals_int(meta.samples, want->samples);
   fail_unless_equals_int(meta.seeds, want->seeds);
@@ -194,15 +198,15 @@ void road_twin_check(RoadTwin *twin, GstBuffer *buffer, const GstVideoInfo *info
   fail_unless_equals_int(meta.learnt, want->learnt);
   fail_unless_equals_int(meta.waiting, want->waiting);
   fail_unless_equals_int(meta.iterations, want->iterations);
-  fail_unless(meta.road_share == (double)want->road / (twin->columns * twin->rows));
-  fail_unless(meta.classify_threshold == twin->config.classify_threshold);
+  fail_unless(meta.road_share == (double)want->road / (reference->columns * reference->rows));
+  fail_unless(meta.classify_threshold == reference->config.classify_threshold);
   fail_unless(meta.camera_height == (double)want->height);
   fail_unless(want->height == 0 || (meta.ground_slope_x == (double)want->slope_x &&
                                     meta.ground_slope_y == (double)want->slope_y &&
                                     meta.ground_intercept == (double)want->intercept));
-  check_raster(meta.payload, twin->mask, RV_U8, twin->columns, twin->rows);
-  check_raster(meta.seed_mask, twin->seeds, RV_U8, twin->columns, twin->rows);
-  check_raster(meta.distance, twin->distance, RV_F32, twin->columns, twin->rows);
+  check_raster(meta.payload, reference->mask, RV_U8, reference->columns, reference->rows);
+  check_raster(meta.seed_mask, reference->seeds, RV_U8, reference->columns, reference->rows);
+  check_raster(meta.distance, reference->distance, RV_F32, reference->columns, reference->rows);
 }
 
 GstHarness *road_harness(const char *rest, const char *engine, const char *format, int w, int h,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* road_test.h: pictures of a road with a disparity, and what the library makes of them. */
 #ifndef ROAD_TEST_H
 #define ROAD_TEST_H
@@ -18,24 +19,26 @@ const char *road_engine(int index);
 GstBuffer *road_picture(const GstVideoInfo *info, int seed, int attached);
 
 /* The library called by hand, frame after frame. */
-typedef struct RoadTwin {
+typedef struct RoadReference {
   RvRoadConfig config;
   RvRoad *road;
   int columns, rows;
   guint8 *mask, *seeds;
   gfloat *distance;
   RvRoadReport report;
-} RoadTwin;
+} RoadReference;
 
-void road_twin_new(RoadTwin *twin, const GstVideoInfo *info, const RvRoadConfig *config);
-void road_twin_config(RoadTwin *twin, const RvRoadConfig *config); /* from the next frame on */
-void road_twin_free(RoadTwin *twin);
+void road_reference_new(RoadReference *reference, const GstVideoInfo *info,
+                        const RvRoadConfig *config);
+void road_reference_config(RoadReference *reference,
+                           const RvRoadConfig *config); /* from the next frame on */
+void road_reference_free(RoadReference *reference);
 
 /* Runs the buffer's picture and, when it has one, disparity. */
-void road_twin_run(RoadTwin *twin, GstBuffer *buffer, const GstVideoInfo *info);
+void road_reference_run(RoadReference *reference, GstBuffer *buffer, const GstVideoInfo *info);
 
 /* Runs it, and holds the annotation to it. */
-void road_twin_check(RoadTwin *twin, GstBuffer *buffer, const GstVideoInfo *info);
+void road_reference_check(RoadReference *reference, GstBuffer *buffer, const GstVideoInfo *info);
 
 /* Camera of road_picture for a picture of this size. */
 RvCamera road_camera(const GstVideoInfo *info);

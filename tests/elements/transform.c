@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* transform.c: what the base class promises of every element, seen through cudaannotate, which
  * draws on the picture that flows through. */
 #include "element_test.h"

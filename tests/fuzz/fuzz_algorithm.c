@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fuzz_algorithm.c: libFuzzer's entry over the `fuzz` case of one algorithm. */
 #include <stdio.h>
 #include <stdlib.h>

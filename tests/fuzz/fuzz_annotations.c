@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fuzz_annotations.c: any bytes as annotations of a picture: hostile scalars of any type, sizes,
  * rasters whose GstVideoMeta lies, truncated payloads. They are read by the functions of
  * roadvision-gst.h, by an element that draws them, and by one that learns from them. No crash, no
@@ -12,7 +13,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-#define PAYLOAD_MOST 8192 /* bytes */
+#define PAYLOAD_MAX 8192 /* bytes */
 
 typedef struct Input {
   const uint8_t *at;
@@ -63,7 +64,7 @@ static GstBuffer *next_buffer(Input *in, int width, int height) {
     gst_buffer_memset(raster, 0, next(in), G_MAXSIZE);
     return raster;
   }
-  const gsize bytes = (gsize)next(in) * next(in) % PAYLOAD_MOST;
+  const gsize bytes = (gsize)next(in) * next(in) % PAYLOAD_MAX;
   GstBuffer *buffer = gst_buffer_new_allocate(NULL, bytes, NULL);
   for (gsize i = 0; i < bytes && in->left > 0; i++) {
     const uint8_t byte = next(in);

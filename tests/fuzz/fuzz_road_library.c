@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fuzz_road_library.c: any bytes as a saved library of road models. */
 #include "road/road_save_cases.h"
 

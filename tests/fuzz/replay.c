@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* replay.c: runs a fuzz target without libFuzzer: the files of a folder, then bytes made here
  * (empty, constant, counting, random with a fixed seed), so that every build tries the target. */
 #include <dirent.h>

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* hough_cuda.cuh: memory of the CUDA engine of the Hough transform, and its stages. Internal. */
+#ifndef RV_HOUGH_CUDA_H
+#define RV_HOUGH_CUDA_H
+
+#include "hough/hough_stages.h"
+#include "vote/vote_cuda_list.cuh"
+
+/* Numbers that kernels hand on; all 0 between runs but `lines`. */
+struct HoughCounters {
+  unsigned points;         /* of the list */
+  unsigned candidates;     /* bins that may be peaks */
+  unsigned peaks;          /* counted by several blocks */
+  unsigned peak_blocks;    /* blocks of the peak kernel that are done */
+  unsigned segment_blocks; /* likewise, of the segment kernel */
+  unsigned lines;          /* found by the peak kernel */
+};
+
+struct HoughCuda {
+  uint32_t *gradients; /* of every pixel, packed; not with binary edges */
+  uint8_t *classes;    /* 255 on edges; likewise */
+  int *labels;         /* canny: a pixel of the same component, the component's least at last */
+  uint8_t *alive;      /* canny, by the component's least pixel: it holds a strong pixel */
+  uint32_t *points, *values;
+  uint32_t *bins; /* rows of `stride` */
+  int stride;
+  uint32_t *candidates;
+  uint64_t *keys; /* of peaks */
+  uint64_t *top;  /* of the lines, in order */
+  RvLine *found;  /* lines with end points, before the short ones leave */
+  uint8_t *is_long;
+  HoughCounters *counters;
+  RvHoughAngle *angles;
+  int processors;
+  int is_early; /* kernels may start before the one ahead ends */
+  int is_fast;  /* 32-bit bins in one pass, every vote is one */
+  RvVoteListShape shape;
+};
+
+/* The edge map that the list and segments read: the input itself when it is one. */
+struct HoughMap {
+  const uint8_t *data;
+  ptrdiff_t stride;
+};
+
+RvStatus hough_cuda_edges(HoughCuda *work, const RvHoughConfig *config, const RvHoughPlan *plan,
+                          const RvHoughJob *job);
+RvStatus hough_cuda_votes_open(HoughCuda *work, const RvHoughConfig *config,
+                               const RvHoughPlan *plan);
+RvStatus hough_cuda_votes(HoughCuda *work, const RvHoughConfig *config, const RvHoughPlan *plan,
+                          const RvHoughJob *job, HoughMap edges);
+RvStatus hough_cuda_peaks(HoughCuda *work, const RvHoughConfig *config, const RvHoughPlan *plan,
+                          const RvHoughJob *job);
+RvStatus hough_cuda_segments(HoughCuda *work, const RvHoughConfig *config, const RvHoughPlan *plan,
+                             const RvHoughJob *job, HoughMap edges);
+
+#endif

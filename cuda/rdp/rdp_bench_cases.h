@@ -1,9 +1,0 @@
-/* rdp_bench_cases.h: the timed rows of column segmentation. */
-#ifndef RDP_BENCH_CASES_H
-#define RDP_BENCH_CASES_H
-
-#include "rvcheck.h"
-
-void rdp_bench(RvCheck *check);
-
-#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* rdp_cuda.cuh: what the .cu files of column segmentation share. Not installed. */
+#ifndef RV_RDP_CUDA_H
+#define RV_RDP_CUDA_H
+
+#include "rdp/rdp_stages.h"
+#include "rv_cuda.cuh"
+
+/* How a picture is dealt out: one thread block takes `columns` neighbouring columns, whole, in
+ * shared memory. */
+struct RdpShape {
+  int columns;    /* of one block */
+  int blocks;     /* of the picture */
+  int pitch;      /* values from one column to the next in shared memory */
+  int words;      /* of 32 rows each */
+  int word_pitch; /* odd: the words of one row lie in different banks */
+  int small_rows; /* of the longest segment that is left to one thread */
+  int room;       /* long segments that are ever handed on, and one claim for each warp */
+  int bytes;      /* of shared memory */
+};
+
+struct RdpArgs {
+  const uint16_t *source;
+  ptrdiff_t stride; /* values */
+  int width, height;
+  int pairs;  /* values can be read two at a time */
+  int breaks; /* invalid rows end a piece */
+  RvRdpLimit limit;
+  RdpShape shape;
+  RvRdpOutput output;
+  /* Blocks tell each other how many segments they have found: run << 32 | number. The number of the
+   * run comes from the counter of blocks that have begun, since it cannot be an argument: a graph
+   * can replay a run. */
+  unsigned long long *totals;
+  unsigned long long *tickets;
+};
+
+/* The shape for the current device. */
+RvStatus rdp_cuda_shape(const RvRdpConfig *config, RdpShape *shape);
+RvStatus rdp_cuda_split(const RdpArgs *args, const RvLog *log, RvStream stream);
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* road_cpu_learn.c: the CPU engine's library of colour models: distances, updates, and expectation
+ * maximisation. */
+#include "road/road_stages.h"
+
+static const uint8_t *feature_of(const RvRoadWork *w, int sample) {
+  return w->features + (size_t)sample * w->cells;
+}
+
+static size_t cell_of(const RvRoadWork *w, int model, int cell) {
+  return (size_t)model * w->cells + cell;
+}
+
+void rv_road_tabulate(RvRoadWork *w, const RvRoadModels *models, RvRoadDistance distance) {
+  const int all = models->count * w->cells;
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+  for (int i = 0; i < all; i++)
+    for (int count = 0; count <= w->area; count++)
+      w->cost[(size_t)i * (w->area + 1) + count] =
+          rv_road_cost(distance, count, w->area, models->mean[i], models->variance[i]);
+}
+
+static uint32_t whole_of(const RvRoadWork *w, const uint8_t *feature, int model,
+                         RvRoadDistance distance) {
+  const uint32_t *cost = w->cost + cell_of(w, model, 0) * (w->area + 1);
+  uint32_t sum = 0, most = 0;
+  for (int cell = 0; cell < w->cells; cell++, cost += w->area + 1) {
+    const uint32_t v = cost[feature[cell]];
+    sum += v;
+    most = v > most ? v : most;
+  }
+  return rv_road_combined_cost(distance, distance == RV_ROAD_CHEBYSHEV ? most : sum);
+}
+
+uint32_t rv_road_nearest(const RvRoadWork *w, const uint8_t *feature, int models,
+                         RvRoadDistance distance, int *model) {
+  uint32_t nearest = UINT32_MAX;
+  *model = -1;
+  for (int j = 0; j < models; j++) {
+    const uint32_t whole = whole_of(w, feature, j, distance);
+    if (whole < nearest) {
+      nearest = whole;
+      *model = j;
+    }
+  }
+  return nearest;
+}
+
+/* --- Expectation maximisation ----------------------------------------------------------------- */
+
+static int64_t squared_between(const uint8_t *a, const uint8_t *b, int cells) {
+  int64_t sum = 0;
+  for (int i = 0; i < cells; i++)
+    sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum;
+}
+
+/* First sample, then the one farthest from those chosen, of equal ones the first; fewer models when
+ * there are no further different samples. Every variance is that of all samples. share[] holds each
+ * sample's distance to the nearest chosen one. */
+static void start(RvRoadWork *w, int samples, int k) {
+  RvRoadModels *fresh = &w->fresh;
+  const double floor_of_variance = w->config.variance_floor * w->area * w->area;
+  int chosen = 0;
+  for (int j = 0; j < k; j++) {
+    const uint8_t *mean = feature_of(w, w->rest[chosen]);
+    for (int cell = 0; cell < w->cells; cell++)
+      fresh->mean[cell_of(w, j, cell)] = mean[cell];
+    fresh->count = j + 1;
+    int64_t farthest = 0;
+    for (int i = 0; i < samples; i++) {
+      const int64_t d = squared_between(mean, feature_of(w, w->rest[i]), w->cells);
+      if (j == 0 || d < w->share[i])
+        w->share[i] = (uint32_t)d;
+      if (w->share[i] > farthest) {
+        farthest = w->share[i];
+        chosen = i;
+      }
+    }
+    if (farthest == 0)
+      break;
+  }
+  for (int cell = 0; cell < w->cells; cell++) {
+    int64_t sum = 0, squares = 0;
+    for (int i = 0; i < samples; i++) {
+      const int64_t count = feature_of(w, w->rest[i])[cell];
+      sum += count;
+      squares += count * count;
+    }
+    const double mean = (double)sum / samples;
+    const double variance = (double)squares / samples - mean * mean;
+    for (int j = 0; j < fresh->count; j++)
+      fresh->variance[cell_of(w, j, cell)] =
+          variance > floor_of_variance ? variance : floor_of_variance;
+  }
+  for (int j = 0; j < fresh->count; j++)
+    fresh->weight[j] = 1.0 / fresh->count;
+}
+
+static void set_priors(RvRoadWork *w) {
+  for (int j = 0; j < w->fresh.count; j++) {
+    int64_t log_det = 0;
+    for (int cell = 0; cell < w->cells; cell++)
+      log_det += rv_road_log_part(w->fresh.variance[cell_of(w, j, cell)]);
+    w->prior[j] = rv_road_prior(w->fresh.weight[j], log_det);
+  }
+}
+
+/* Responsibilities of one sample; its likelihood. */
+static int64_t expect(const RvRoadWork *w, const uint8_t *feature, uint32_t *share) {
+  const int k = w->fresh.count;
+  int64_t likelihood[RV_ROAD_LIBRARY_MAX], most = INT64_MIN;
+  for (int j = 0; j < k; j++) {
+    likelihood[j] = w->prior[j] - whole_of(w, feature, j, RV_ROAD_MAHALANOBIS);
+    most = likelihood[j] > most ? likelihood[j] : most;
+  }
+  uint32_t sum = 0;
+  for (int j = 0; j < k; j++) {
+    const int64_t below = most - likelihood[j];
+    share[j] = below < RV_ROAD_EXP_SIZE ? w->exp[below] : 0;
+    sum += share[j];
+  }
+  for (int j = 0; j < k; j++)
+    share[j] = (uint32_t)(((uint64_t)share[j] << 16) / sum);
+  return most + w->log[sum / RV_ROAD_LOG_STEP];
+}
+
+static void maximise(RvRoadWork *w, int samples) {
+  RvRoadModels *fresh = &w->fresh;
+  const int k = fresh->count;
+  const double floor_of_variance = w->config.variance_floor * w->area * w->area;
+  int64_t total[RV_ROAD_LIBRARY_MAX] = {0};
+  for (int i = 0; i < samples; i++)
+    for (int j = 0; j < k; j++)
+      total[j] += w->share[(size_t)i * k + j];
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+  for (int cell = 0; cell < w->cells; cell++)
+    for (int j = 0; j < k; j++) {
+      if (total[j] == 0)
+        continue;
+      int64_t sum = 0, squares = 0;
+      for (int i = 0; i < samples; i++) {
+        const int64_t count = feature_of(w, w->rest[i])[cell];
+        const int64_t part = w->share[(size_t)i * k + j] * count;
+        sum += part;
+        squares += part * count;
+      }
+      const double mean = (double)sum / (double)total[j];
+      const double variance = (double)squares / (double)total[j] - mean * mean;
+      fresh->mean[cell_of(w, j, cell)] = mean;
+      fresh->variance[cell_of(w, j, cell)] =
+          variance > floor_of_variance ? variance : floor_of_variance;
+    }
+  int64_t all = 0;
+  for (int j = 0; j < k; j++)
+    all += total[j];
+  for (int j = 0; j < k; j++)
+    fresh->weight[j] = (double)total[j] / (double)all;
+}
+
+int rv_road_em(RvRoadWork *w, int samples, int k) {
+  start(w, samples, k);
+  int64_t before = 0;
+  int iteration = 0;
+  while (iteration < RV_ROAD_EM_ITERATIONS) {
+    set_priors(w);
+    rv_road_tabulate(w, &w->fresh, RV_ROAD_MAHALANOBIS);
+    int64_t likelihood = 0;
+#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(+ : likelihood)
+    for (int i = 0; i < samples; i++)
+      likelihood += expect(w, feature_of(w, w->rest[i]), w->share + (size_t)i * w->fresh.count);
+    maximise(w, samples);
+    iteration++;
+    if (iteration > 1 && rv_road_em_converged(before, likelihood))
+      break;
+    before = likelihood;
+  }
+  return iteration;
+}
+
+/* --- Library --------------------------------------------------------------------------------- */
+
+/* (4), (5), (6) for all samples of a model at once, against the model as it was. */
+static void update(RvRoadWork *w, int model, int samples) {
+  RvRoadModels *library = &w->library;
+  const double floor_of_variance = w->config.variance_floor * w->area * w->area;
+  int64_t matched = 0;
+  for (int i = 0; i < samples; i++)
+    matched += w->rest[i] == model;
+  if (matched == 0)
+    return;
+  const double weight = library->weight[model], gain = 1.0 / samples;
+  const double whole = weight + gain * (double)matched;
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+  for (int cell = 0; cell < w->cells; cell++) {
+    int64_t sum = 0, squares = 0;
+    for (int i = 0; i < samples; i++) {
+      const int64_t count = w->rest[i] == model ? feature_of(w, i)[cell] : 0;
+      sum += count;
+      squares += count * count;
+    }
+    double *mean = library->mean + cell_of(w, model, cell);
+    double *variance = library->variance + cell_of(w, model, cell);
+    const double spread =
+        (double)squares - 2 * *mean * (double)sum + *mean * *mean * (double)matched;
+    const double next = (weight * *variance + gain * spread) / whole;
+    *variance = next > floor_of_variance ? next : floor_of_variance;
+    *mean = (weight * *mean + gain * (double)sum) / whole;
+  }
+  library->weight[model] = whole;
+}
+
+/* An empty place, or that of the lightest of the models that are older than this frame: fresh ones
+ * have been given the places in taken[]. Of equal ones the first. */
+static int place_of(const RvRoadModels *library, int size, const uint8_t *taken) {
+  if (library->count < size)
+    return library->count;
+  int lightest = -1;
+  for (int j = 0; j < library->count; j++)
+    if (!taken[j] && (lightest < 0 || library->weight[j] < library->weight[lightest]))
+      lightest = j;
+  return lightest;
+}
+
+static void insert(RvRoadWork *w, double part) {
+  RvRoadModels *library = &w->library;
+  uint8_t taken[RV_ROAD_LIBRARY_MAX] = {0};
+  for (int j = 0; j < w->fresh.count; j++) {
+    const int place = place_of(library, w->config.library_size, taken);
+    const size_t bytes = (size_t)w->cells * sizeof(double);
+    taken[place] = 1;
+    memcpy(library->mean + cell_of(w, place, 0), w->fresh.mean + cell_of(w, j, 0), bytes);
+    memcpy(library->variance + cell_of(w, place, 0), w->fresh.variance + cell_of(w, j, 0), bytes);
+    library->weight[place] = w->fresh.weight[j] * part;
+    library->count = rv_max(library->count, place + 1);
+  }
+}
+
+static void normalise(RvRoadModels *library) {
+  double sum = 0;
+  for (int j = 0; j < library->count; j++)
+    sum = sum + library->weight[j];
+  for (int j = 0; j < library->count && sum > 0; j++)
+    library->weight[j] = library->weight[j] / sum;
+}
+
+/* The samples of this frame: those that wait, then the seeds from the top left. */
+static int gather(RvRoadWork *w) {
+  int samples = w->waiting;
+  for (int i = 0; i < samples; i++)
+    w->key[i] = (uint32_t)i;
+  for (int i = 0; i < w->patches; i++)
+    if (w->sample[i]) {
+      w->key[samples] = (uint32_t)(w->waiting + i);
+      memcpy(w->features + (size_t)samples++ * w->cells, w->counts + (size_t)i * w->cells,
+             (size_t)w->cells);
+    }
+  return samples;
+}
+
+/* Updates the models; the samples that are near none become rest[0 .. result - 1]. */
+static int update_all(RvRoadWork *w, int samples) {
+  const double limit = rv_road_limit(RV_ROAD_MAHALANOBIS, w->config.update_threshold);
+  const int models = w->library.count;
+  rv_road_tabulate(w, &w->library, RV_ROAD_MAHALANOBIS);
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+  for (int i = 0; i < samples; i++) {
+    int model;
+    const uint32_t whole =
+        rv_road_nearest(w, feature_of(w, i), models, RV_ROAD_MAHALANOBIS, &model);
+    w->rest[i] = model >= 0 && whole < limit ? model : -1;
+  }
+  for (int j = 0; j < models; j++)
+    update(w, j, samples);
+  int left = 0;
+  for (int i = 0; i < samples; i++)
+    if (w->rest[i] < 0)
+      w->rest[left++] = i;
+  return left;
+}
+
+void rv_road_learn(RvRoadWork *w) {
+  RvRoadReport *report = &w->report;
+  if (report->seeds) {
+    const int samples = gather(w), left = update_all(w, samples);
+    report->updated = samples - left;
+    if (left >= w->config.min_samples) {
+      const int given = w->library.count ? w->config.new_models : w->config.initial_models;
+      const int k = w->config.estimate_models ? rv_road_clusters(w, left) : given;
+      report->iterations = rv_road_em(w, left, k);
+      report->learnt = w->fresh.count;
+      insert(w, (double)left / samples);
+      w->waiting = 0;
+    } else {
+      for (int i = 0; i < left; i++) /* rest[i] >= i: rows move to the front */
+        memmove(w->features + (size_t)i * w->cells, feature_of(w, w->rest[i]), (size_t)w->cells);
+      w->waiting = left;
+    }
+    normalise(&w->library);
+  }
+  report->waiting = w->waiting;
+  report->models = w->library.count;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* rv_cuda.cuh: the error idiom of the .cu files. Only they include it. */
+#ifndef RV_CUDA_H
+#define RV_CUDA_H
+
+#include <cuda_runtime.h>
+
+#include "rv_internal.h"
+
+/* Checks a CUDA call: on failure logs call and reason once and returns the status. */
+#define RV_CU(log, call)                                                                           \
+  do {                                                                                             \
+    const cudaError_t rv_cu_error_ = (call);                                                       \
+    if (rv_cu_error_ != cudaSuccess)                                                               \
+      return rv_cuda_failed((log), rv_cu_error_, #call, __FILE__, __LINE__);                       \
+  } while (0)
+
+/* After a launch: catches bad launch configurations. Faults inside the kernel show at the next
+ * wait. */
+#define RV_LAUNCHED(log) RV_CU((log), cudaGetLastError())
+
+/* Logs and translates: no device, out of memory, or RV_ERR_CUDA. */
+RvStatus rv_cuda_failed(const RvLog *log, cudaError_t error, const char *call, const char *file,
+                        int line);
+
+#endif

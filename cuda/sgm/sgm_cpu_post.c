@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* sgm_cpu_post.c: median and speckle filter of the CPU engine. */
+#include <string.h>
+
+#include "sgm/sgm_cpu.h"
+#include "sgm/sgm_rules.h"
+
+#define BLOCK 64 /* px filtered at once; every inner loop is that long, so that it vectorises */
+#define WINDOW_MAX 25
+#define BAND 32 /* rows that one thread links */
+
+/* Lower and higher of two rows of values, in place. */
+static inline void order(uint16_t *restrict low, uint16_t *restrict high) {
+  for (int i = 0; i < BLOCK; i++) {
+    const uint16_t a = low[i], b = high[i];
+    low[i] = a < b ? a : b;
+    high[i] = a < b ? b : a;
+  }
+}
+
+/* Invalid values become 0 and 65535 in turn, the first one 0: then the middle of all values is the
+ * lower median of the valid ones. */
+static void pad_invalid(uint16_t (*value)[BLOCK], int count) {
+  uint16_t high[BLOCK] = {0};
+  for (int n = 0; n < count; n++)
+    for (int i = 0; i < BLOCK; i++) {
+      const uint16_t none = value[n][i] == RV_SGM_INVALID ? 0xFFFF : 0;
+      value[n][i] = (uint16_t)(value[n][i] | (none & high[i]));
+      high[i] ^= none;
+    }
+}
+
+/* The middle of an odd number of values: of count / 2 + 2 of them neither the lowest nor the
+ * highest can be the middle of all; drop both, take the next one in, and so on. Returns its row. */
+static const uint16_t *middle(uint16_t (*value)[BLOCK], int count) {
+  const int last = count / 2 + 1;
+  for (int first = 0;; first++) {
+    for (int n = first + 1; n <= last; n++)
+      order(value[first], value[n]);
+    for (int n = first + 1; n < last; n++)
+      order(value[n], value[last]);
+    if (last - first == 2)
+      return value[first + 1];
+    memcpy(value[last], value[last + 1 + first], sizeof value[last]);
+  }
+}
+
+/* BLOCK values from column x of a row, 0 outside the picture; row NULL is outside. */
+static void take(const uint16_t *row, int width, int x, uint16_t *out) {
+  if (row && x >= 0 && x + BLOCK <= width) {
+    memcpy(out, row + x, BLOCK * sizeof *out);
+    return;
+  }
+  for (int i = 0; i < BLOCK; i++)
+    out[i] = row && x + i >= 0 && x + i < width ? row[x + i] : RV_SGM_INVALID;
+}
+
+static void median_row(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
+  const int radius = c->median / 2;
+  const uint16_t *rows[5];
+  for (int j = -radius; j <= radius; j++)
+    rows[j + radius] = y + j >= 0 && y + j < c->height ? rv_sgm_disparities(cpu, c, y + j) : NULL;
+  uint16_t *out = rv_sgm_scratch(cpu, c, y);
+  for (int x = 0; x < c->width; x += BLOCK) {
+    uint16_t value[WINDOW_MAX][BLOCK];
+    int count = 0;
+    for (int j = 0; j <= 2 * radius; j++)
+      for (int i = -radius; i <= radius; i++)
+        take(rows[j], c->width, x + i, value[count++]);
+    pad_invalid(value, count);
+    const uint16_t *median = middle(value, count);
+    for (int i = 0; i < rv_min(BLOCK, c->width - x); i++)
+      out[x + i] = rows[radius][x + i] == RV_SGM_INVALID ? RV_SGM_INVALID : median[i];
+  }
+}
+
+RvStatus rv_sgm_cpu_median(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
+  RvSgmCpu *cpu = work;
+  (void)job;
+#pragma omp parallel for num_threads(cpu->threads) schedule(dynamic, RV_SGM_ROWS)
+  for (int y = 0; y < c->height; y++)
+    median_row(cpu, c, y);
+  cpu->turned = !cpu->turned;
+  return RV_OK;
+}
+
+/* --- Speckle. A row's runs of joined pixels are the nodes of a forest, each at the place of its
+ * first pixel; joining two rows links trees. Threads take bands of rows, then one links the bands.
+ * Sizes are sums, so the order in which trees are linked does not show. */
+
+static RvSgmRegion *root(RvSgmRegion *region) {
+  while (region->parent != region) {
+    region->parent = region->parent->parent;
+    region = region->parent;
+  }
+  return region;
+}
+
+static void join(RvSgmRegion *a, RvSgmRegion *b) {
+  a = root(a);
+  b = root(b);
+  if (a == b)
+    return;
+  RvSgmRegion *big = a->size >= b->size ? a : b, *small = big == a ? b : a;
+  small->parent = big;
+  big->size += small->size;
+}
+
+/* Makes the nodes of a row; `first` receives the first column of every pixel's run. */
+static void runs(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
+  const uint16_t *disparity = rv_sgm_disparities(cpu, c, y);
+  uint16_t *first = rv_sgm_right_winners(cpu, c, y);
+  RvSgmRegion *row = rv_sgm_regions(cpu, c, y);
+  for (int x = 0; x < c->width;) {
+    int end = x + 1;
+    while (end < c->width &&
+           rv_sgm_same_region(disparity[end - 1], disparity[end], c->speckle_range))
+      end++;
+    row[x] = (RvSgmRegion){.parent = row + x, .size = (uint32_t)(end - x)};
+    for (int i = x; i < end; i++)
+      first[i] = (uint16_t)x;
+    x = end;
+  }
+}
+
+/* Links the runs of row y with those of the row above. */
+static void link_rows(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
+  const uint16_t *here = rv_sgm_disparities(cpu, c, y);
+  const uint16_t *above = rv_sgm_disparities(cpu, c, y - 1);
+  const uint16_t *first = rv_sgm_right_winners(cpu, c, y),
+                 *first_above = rv_sgm_right_winners(cpu, c, y - 1);
+  RvSgmRegion *row = rv_sgm_regions(cpu, c, y), *row_above = rv_sgm_regions(cpu, c, y - 1);
+  int last = -1, last_above = -1; /* the pair linked last: most pixels repeat it */
+  for (int x = 0; x < c->width; x++) {
+    if ((first[x] == last && first_above[x] == last_above) ||
+        !rv_sgm_same_region(here[x], above[x], c->speckle_range))
+      continue;
+    last = first[x];
+    last_above = first_above[x];
+    join(row + last, row_above + last_above);
+  }
+}
+
+static void drop_small(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
+  uint16_t *disparity = rv_sgm_disparities(cpu, c, y);
+  const uint16_t *first = rv_sgm_right_winners(cpu, c, y);
+  const RvSgmRegion *row = rv_sgm_regions(cpu, c, y);
+  for (int x = 0; x < c->width;) {
+    const RvSgmRegion *region = row + x;
+    while (region->parent != region)
+      region = region->parent; /* other threads read the same trees: no shortcuts here */
+    const int small = region->size < (uint32_t)c->speckle_size;
+    const int head = x;
+    for (; x < c->width && first[x] == head; x++)
+      if (small)
+        disparity[x] = RV_SGM_INVALID;
+  }
+}
+
+/* The forest of one band of rows. */
+static void link_band(const RvSgmCpu *cpu, const RvSgmConfig *c, int band) {
+  for (int y = BAND * band; y < rv_min(BAND * (band + 1), c->height); y++) {
+    runs(cpu, c, y);
+    if (y > BAND * band)
+      link_rows(cpu, c, y);
+  }
+}
+
+RvStatus rv_sgm_cpu_speckle(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
+  const RvSgmCpu *cpu = work;
+  const int bands = rv_div_up(c->height, BAND);
+  (void)job;
+#pragma omp parallel num_threads(cpu->threads)
+  {
+#pragma omp for schedule(dynamic)
+    for (int band = 0; band < bands; band++)
+      link_band(cpu, c, band);
+#pragma omp single
+    for (int band = 1; band < bands; band++)
+      link_rows(cpu, c, BAND * band);
+#pragma omp for schedule(dynamic, RV_SGM_ROWS)
+    for (int y = 0; y < c->height; y++)
+      drop_small(cpu, c, y);
+  }
+  return RV_OK;
+}
+
+/* Median, speckle and output in one go, with as few meetings of the threads as there can be: a
+ * thread that others hold up costs a time slice at each. */
+RvStatus rv_sgm_cpu_finish(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
+  RvSgmCpu *cpu = work;
+  RvSgmCpu filtered = *cpu; /* sees the median's result as the disparity */
+  filtered.turned = c->median ? !cpu->turned : cpu->turned;
+  const int bands = rv_div_up(c->height, BAND), speckle = c->speckle_size > 1;
+#pragma omp parallel num_threads(cpu->threads)
+  {
+#pragma omp for schedule(dynamic)
+    for (int band = 0; band < bands; band++) {
+      for (int y = BAND * band; c->median && y < rv_min(BAND * (band + 1), c->height); y++)
+        median_row(cpu, c, y);
+      if (speckle)
+        link_band(&filtered, c, band);
+    }
+#pragma omp single
+    for (int band = 1; speckle && band < bands; band++)
+      link_rows(&filtered, c, BAND * band);
+#pragma omp for schedule(dynamic, RV_SGM_ROWS)
+    for (int y = 0; y < c->height; y++) {
+      if (speckle)
+        drop_small(&filtered, c, y);
+      rv_sgm_cpu_output_row(&filtered, c, job, y);
+    }
+  }
+  cpu->turned = filtered.turned;
+  return RV_OK;
+}

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/* sgm_cuda_diagonal.cu: the vertical directions and their diagonals of 8 paths, all rows in one
+ * launch whose blocks are on the GPU at the same time.
+ *
+ * A block owns a strip of columns of one sweep, down or up; a warp takes a column, or two. The
+ * straight path stays in the warp's registers; the slanted ones move one column a row, so their
+ * states go through shared memory. There is no barrier of the block: a warp waits for its two
+ * neighbours to have done the row before. Two warps copy descriptors ahead; two more work for the
+ * halo, the columns of the neighbouring strips next to the own one: from strip to strip states go
+ * through global memory, every HALO rows those of the HALO columns at each edge, and in between the
+ * path that comes in is worked out once more.
+ *
+ * Nobody waits for a fence there: states of 8 paths need 13 bits a half (paths * (bits + p2) <=
+ * 65535), so that each word carries a tag in its upper bits. A receiver reads until all words have
+ * the tag of this exchange. Two places are used by turns: who sends for the next time but one has
+ * received what the neighbour sent after it had received. Receivers clear them at the end.
+ *
+ * Down and up work at the same time: each sets the sums of the half of the picture that it comes to
+ * first, then warps of the same columns wait for each other and add to the other's half. */
+#include "sgm/sgm_cuda.cuh"
+#include "sgm/sgm_cuda_diagonal.cuh"
+
+#include <cuda_pipeline_primitives.h>
+
+#ifdef SGM_HAS_BARRIERS
+template <int K>
+static __device__ __forceinline__ void load_sums(uint32_t (&sum)[K], const uint32_t *from) {
+  if constexpr (K == 1) {
+    sum[0] = __ldcg(from);
+  } else if constexpr (K == 2) {
+    const uint2 v = __ldcg((const uint2 *)from);
+    sum[0] = v.x, sum[1] = v.y;
+  } else {
+#  pragma unroll
+    for (int j = 0; j < K; j += 4) {
+      const uint4 v = __ldcg((const uint4 *)(from + j));
+      sum[j] = v.x, sum[j + 1] = v.y, sum[j + 2] = v.z, sum[j + 3] = v.w;
+    }
+  }
+}
+
+/* Waits until the other sweep's warp of these columns, from x on, has set its part of the sums. */
+static __device__ __noinline__ void meet(uint32_t *met, int x, int width) {
+  __threadfence();
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) {
+    uint32_t *const mine = met + blockIdx.y * width + x;
+    uint32_t *const other = met + (1 - blockIdx.y) * width + x;
+    send_words(mine, 1);
+    uint32_t done[1] = {0};
+    while (!done[0])
+      look(other, done);
+    *other = 0; /* for the next launch */
+  }
+  __syncwarp();
+  __threadfence();
+}
+
+/* Pitches are in bytes. */
+static __device__ __forceinline__ uint32_t *sums_after(uint32_t *sums, ptrdiff_t pitch) {
+  return (uint32_t *)((char *)sums + pitch);
+}
+
+/* A scoreboard counts all loads of a warp, so that one that is needed has to wait for those after
+ * it: sums are loaded a row ahead, and brought to the L2 cache earlier. */
+enum { PREFETCH = 4 };
+
+/* What is done to the sums of a row: they are set, added to, or one of them as the row asks. */
+enum DiagonalSums { SET, ADD, CHANGE };
+
+/* What a warp with columns of the strip holds, W words a lane. */
+template <int W> struct DiagonalOwn {
+  int x, setting;         /* rows before `setting` are set, the others added to */
+  bool keeps;             /* the lane has words of a column inside the picture */
+  int to_left, to_right;  /* the lane's words of the exchange in turn 0; -1: nothing is sent */
+  uint32_t *sums;         /* the lane's, of the row */
+  ptrdiff_t pitch, ahead; /* bytes to the next row, and PREFETCH rows */
+  uint32_t straight[W], before[W]; /* the latter: sums of the row, once they are added to */
+};
+
+/* Of the exchange to come. */
+struct DiagonalExchange {
+  int turn;     /* 0 or the words of a turn */
+  uint32_t tag; /* in place */
+
+  __device__ __forceinline__ void next(const DiagonalArgs &a) {
+    turn = a.exchange_words - turn;
+    tag += 1u << TAG_BIT;
+    tag += tag == 0 ? 1u << TAG_BIT : 0;
+  }
+};
+
+/* A row of the strip's columns: sets or adds three paths; `sends` after an odd row only. */
+template <int K, int G, typename Census, bool ADAPTIVE, int ODD, DiagonalSums SUMS>
+static __device__ __forceinline__ void
+own_row(const DiagonalArgs &a, const DiagonalPlace &at, const DiagonalDescriptors &from,
+        const DiagonalPair &pair, const DiagonalLane &self, DiagonalOwn<K * 32 / G> &own,
+        uint32_t p1, const DiagonalExchange &exchange, bool sends) {
+  using Shared = DiagonalShared<K, G, Census>;
+  enum { W = K * 32 / G };
+  const int s = pair.s + ODD, dy = blockIdx.y ? -1 : 1;
+  if (SUMS == CHANGE && s == own.setting) {
+    meet(a.met, __shfl_sync(SGM_WARP, own.x, 0), a.scene.width);
+    load_sums(own.before, own.sums);
+  }
+  uint32_t cost[W], sum[W], left[W], right[W];
+  costs_of<K, G, W, Census>(cost, a, from, pair.stage + ODD * Shared::ROW);
+  const DiagonalPenalty<ADAPTIVE> p2(a, own.x, blockIdx.y ? a.scene.height - 1 - s : s, dy, s > 0);
+  const uint32_t floor2 = diagonal_step<G>(own.straight, cost, p1, p2.straight, self);
+#  pragma unroll
+  for (int j = 0; j < W; j++) {
+    sum[j] = own.straight[j] + (SUMS == SET ? 0 : own.before[j]);
+    own.straight[j] -= floor2;
+  }
+  enter_row<ODD>(at, pair);
+  Shared::load(left, at.slot + Shared::state(ODD, 0) - Shared::SLOT);
+  Shared::load(right, at.slot + Shared::state(ODD, 1) + Shared::SLOT);
+  const uint32_t floor0 = diagonal_step<G>(left, cost, p1, p2.side[0], self);
+  const uint32_t floor1 = diagonal_step<G>(right, cost, p1, p2.side[1], self);
+#  pragma unroll
+  for (int j = 0; j < W; j++) {
+    sum[j] += left[j] + right[j];
+    left[j] -= floor0, right[j] -= floor1;
+  }
+  if (own.keeps) {
+    Shared::store(at.slot + Shared::state(1 - ODD, 0), left);
+    Shared::store(at.slot + Shared::state(1 - ODD, 1), right);
+  }
+  leave_row<ODD>(at, true, true);
+  if (ODD && sends) {
+    if (own.to_right >= 0)
+      send(a.exchange + exchange.turn + own.to_right, left, exchange.tag);
+    if (own.to_left >= 0)
+      send(a.exchange + exchange.turn + own.to_left, right, exchange.tag);
+  }
+  if (own.keeps)
+    sgm_store<W>(own.sums, sum);
+  own.sums = sums_after(own.sums, own.pitch);
+  if (SUMS == ADD || (SUMS == CHANGE && s >= own.setting && s + 1 < a.scene.height)) {
+    load_sums(own.before, own.sums); /* after the use: into the same registers */
+    if (SUMS == ADD || s + 1 + PREFETCH < a.scene.height)
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(sums_after(own.sums, own.ahead)));
+  }
+}
+
+/* A pair's descriptors are there; the warp is done with them. */
+template <int K, int G, typename Census>
+static __device__ __forceinline__ void enter_pair(uint32_t shared, const DiagonalPair &pair) {
+  barrier_wait(shared + pair.stage + 2 * DiagonalShared<K, G, Census>::ROW, pair.round);
+}
+template <int K, int G, typename Census>
+static __device__ __forceinline__ void leave_pair(uint32_t shared, const DiagonalPair &pair) {
+  barrier_arrive(shared + pair.stage + 2 * DiagonalShared<K, G, Census>::ROW + 8);
+}
+
+/* Two rows of the strip's columns, or the last one. */
+template <int K, int G, typename Census, bool ADAPTIVE, DiagonalSums SUMS>
+static __device__ __forceinline__ void
+own_pair(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at,
+         const DiagonalDescriptors &from, const DiagonalLane &self, DiagonalOwn<K * 32 / G> &own,
+         uint32_t p1, DiagonalPair &pair, DiagonalExchange &exchange) {
+  const int rows = a.scene.height;
+  const bool sends = pair.s % HALO == HALO - 2 && pair.s + 2 < rows;
+  enter_pair<K, G, Census>(shared, pair);
+  own_row<K, G, Census, ADAPTIVE, 0, SUMS>(a, at, from, pair, self, own, p1, exchange, false);
+  if (SUMS != CHANGE || pair.s + 1 < rows) {
+    own_row<K, G, Census, ADAPTIVE, 1, SUMS>(a, at, from, pair, self, own, p1, exchange, sends);
+    leave_pair<K, G, Census>(shared, pair);
+  }
+  pair.next<K, G, Census>();
+  if (sends)
+    exchange.next(a);
+}
+
+/* All rows of the strip's columns from c on. */
+template <int K, int G, typename Census, bool ADAPTIVE>
+static __device__ __forceinline__ void own_warp(const DiagonalArgs &a, uint32_t shared, int c) {
+  enum { W = K * 32 / G, SIDE_BY_SIDE = DiagonalShared<K, G, Census>::SIDE_BY_SIDE };
+  const int rows = a.scene.height, block = (int)blockIdx.x, sweep = (int)blockIdx.y;
+  const DiagonalLane self = diagonal_lane<G, W>(a.scene.words);
+  const int link = c / SIDE_BY_SIDE + 1;
+  c += self.column;
+  const DiagonalPlace at = diagonal_place<K, G, W, Census>(a, shared, link, c + 1, self);
+  const DiagonalDescriptors from = diagonal_descriptors<K, G, W, Census>(a, shared, c, self);
+  const int x = block * a.strip + c;
+  DiagonalOwn<W> own = {};
+  own.x = rv_min(x, a.scene.width - 1);
+  own.keeps = self.active && x < a.scene.width;
+  /* An odd height's middle row is set by the sweep that goes down. */
+  own.setting = rows / 2 + (sweep ? 0 : rows % 2);
+  own.to_right = own.to_left = -1;
+  if (own.keeps && a.strip - c <= HALO && block + 1 < (int)gridDim.x)
+    own.to_right = exchange_at(a, 0, block + 1, a.strip - c) + self.first_word;
+  if (own.keeps && c < HALO && block > 0)
+    own.to_left = exchange_at(a, 1, block - 1, c + 1) + self.first_word;
+  own.sums = a.sums + ((size_t)(sweep ? rows - 1 : 0) * a.scene.width + own.x) * a.scene.words +
+             self.first_word;
+  own.pitch = (ptrdiff_t)(sweep ? -4 : 4) * a.scene.width * a.scene.words;
+  uint32_t p1 = a.p1;
+  own.ahead = PREFETCH * own.pitch;
+  asm volatile("" : "+l"(own.pitch), "+l"(own.ahead));
+  keep(own.to_left), keep(own.to_right), keep(p1);
+  DiagonalPair pair = {};
+  DiagonalExchange exchange = {0, 1u << TAG_BIT};
+  leave_row<1>(at, true, true); /* nobody has to wait for row -1 */
+  while (pair.s < rows)
+    if (pair.s + 1 < own.setting)
+      own_pair<K, G, Census, ADAPTIVE, SET>(a, shared, at, from, self, own, p1, pair, exchange);
+    else if (pair.s > own.setting && pair.s + 2 + PREFETCH < rows)
+      own_pair<K, G, Census, ADAPTIVE, ADD>(a, shared, at, from, self, own, p1, pair, exchange);
+    else
+      own_pair<K, G, Census, ADAPTIVE, CHANGE>(a, shared, at, from, self, own, p1, pair, exchange);
+}
+
+/* Columns of the strip beyond the picture: what their neighbours wait for. */
+template <int K, int G, typename Census>
+static __device__ void idle_warp(const DiagonalArgs &a, uint32_t shared, int c) {
+  enum { W = K * 32 / G, SIDE_BY_SIDE = DiagonalShared<K, G, Census>::SIDE_BY_SIDE };
+  const DiagonalLane self = diagonal_lane<G, W>(a.scene.words);
+  const DiagonalPlace at =
+      diagonal_place<K, G, W, Census>(a, shared, c / SIDE_BY_SIDE + 1, c + 1, self);
+  DiagonalPair pair = {};
+  leave_row<1>(at, true, true);
+  for (; pair.s < a.scene.height; pair.next<K, G, Census>()) {
+    enter_pair<K, G, Census>(shared, pair); /* else it could be done with a pair to come */
+    enter_row<0>(at, pair);
+    leave_row<0>(at, true, true);
+    enter_row<1>(at, pair);
+    leave_row<1>(at, true, true);
+    leave_pair<K, G, Census>(shared, pair);
+  }
+}
+
+/* Copies the descriptors of the even rows, or of the odd ones. */
+template <int K, int G, typename Census>
+static __device__ __forceinline__ void copy_warp(const DiagonalArgs &a, uint32_t shared, int odd) {
+  using Shared = DiagonalShared<K, G, Census>;
+  enum { PIECES = (Shared::MAX_COLUMNS + 64 * K + 30) / 32 };
+  const SgmScene &s = a.scene;
+  const int columns = a.strip + 2 * HALO, lane = (int)threadIdx.x % 32;
+  const int x0 = (int)blockIdx.x * a.strip - HALO;
+  int right[PIECES], left[2]; /* columns that the lane copies */
+#  pragma unroll
+  for (int i = 0; i < PIECES; i++)
+    right[i] = rv_clamp(x0 - (2 * s.words - 1) - s.min_disparity + i * 32 + lane, 0, s.width - 1);
+#  pragma unroll
+  for (int i = 0; i < 2; i++)
+    left[i] = rv_clamp(x0 + i * 32 + lane, 0, s.width - 1);
+  DiagonalPair pair = {};
+  for (; pair.s < s.height; pair.next<K, G, Census>()) {
+    const uint32_t stage = shared + pair.stage;
+    if (pair.s >= 2 * Shared::PAIRS)
+      barrier_wait(stage + 2 * Shared::ROW + 8, pair.round ^ 1);
+    if (pair.s + odd < s.height) {
+      const int y = blockIdx.y ? s.height - 1 - pair.s - odd : pair.s + odd;
+      const Census *const right_row = (const Census *)s.right + (size_t)y * s.width;
+      const Census *const left_row = (const Census *)s.left + (size_t)y * s.width;
+      const uint32_t to = stage + odd * Shared::ROW + lane * Shared::SIZE;
+#  pragma unroll
+      for (int i = 0; i < PIECES; i++)
+        if (i * 32 + lane < columns + 2 * s.words - 1)
+#  pragma unroll
+          for (int copy = 0; copy < Shared::COPIES; copy++)
+            __pipeline_memcpy_async(
+                Shared::template at<Census>(to + copy * (Shared::COPY + Shared::SIZE) +
+                                            i * 32 * Shared::SIZE),
+                right_row + right[i], sizeof(Census));
+#  pragma unroll
+      for (int i = 0; i < 2; i++)
+        if (i * 32 + lane < columns)
+          __pipeline_memcpy_async(Shared::template at<Census>(to + Shared::COPIES * Shared::COPY +
+                                                              i * 32 * Shared::SIZE),
+                                  left_row + left[i], sizeof(Census));
+    }
+    barrier_copied(stage + 2 * Shared::ROW);
+  }
+}
+
+/* What a warp with the halo of a side holds. */
+template <int K> struct DiagonalHalo {
+  int side, count; /* columns inside the picture */
+  int x;           /* of the first one, next to the strip; the others go outwards */
+  int exchange;    /* the lane's words of the first state that is received, in turn 0 */
+  uint32_t l[HALO][K];
+};
+
+/* A row of the halo: the path that comes in, in all columns from where it can still reach the strip
+ * before the next exchange; at the end of the band what the neighbour has sent. */
+template <int K, int G, typename Census, bool ADAPTIVE, int ROW>
+static __device__ __forceinline__ void
+halo_row(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at, const DiagonalPair &pair,
+         const DiagonalLane &self, DiagonalHalo<K> &halo, const DiagonalExchange &exchange) {
+  using Shared = DiagonalShared<K, G, Census>;
+  const int s = pair.s + ROW % 2, dy = blockIdx.y ? -1 : 1;
+#  pragma unroll
+  for (int d = 0; d < HALO - 1 - ROW; d++)
+    if (d < halo.count) {
+      const int c = halo.side ? a.strip + d : -1 - d, x = halo.side ? halo.x + d : halo.x - d;
+      uint32_t cost[K];
+      const DiagonalDescriptors from = diagonal_descriptors<K, G, K, Census>(a, shared, c, self);
+      costs_of<K, G, K, Census>(cost, a, from, pair.stage + ROW % 2 * Shared::ROW);
+      const DiagonalPenalty<ADAPTIVE> p2(a, x, blockIdx.y ? a.scene.height - 1 - s : s, dy, s > 0);
+#  pragma unroll
+      for (int j = 0; j < K; j++)
+        halo.l[d][j] = halo.l[d + 1][j];
+      const uint32_t floor =
+          diagonal_step<32>(halo.l[d], cost, a.p1, halo.side ? p2.side[1] : p2.side[0], self);
+#  pragma unroll
+      for (int j = 0; j < K; j++)
+        halo.l[d][j] -= floor;
+    }
+  if (ROW == HALO - 1 && s + 1 < a.scene.height)
+    receive<K>(halo.l, a.exchange + exchange.turn + halo.exchange, a.scene.words, halo.count,
+               exchange.tag);
+  enter_row<ROW % 2>(at, pair);
+  if (self.active)
+    Shared::store(at.slot + Shared::state(1 - ROW % 2, halo.side), halo.l[0]);
+  leave_row<ROW % 2>(at, halo.side, !halo.side);
+}
+
+/* All rows of the halo of a side. */
+template <int K, int G, typename Census, bool ADAPTIVE>
+static __device__ __forceinline__ void halo_warp(const DiagonalArgs &a, uint32_t shared, int side) {
+  const DiagonalLane self = diagonal_lane<32, K>(a.scene.words);
+  const int last = DiagonalShared<K, G, Census>::links(a.strip) - 1;
+  const int block = (int)blockIdx.x, rows = a.scene.height;
+  const DiagonalPlace at =
+      diagonal_place<K, G, K, Census>(a, shared, side ? last : 0, side ? a.strip + 1 : 0, self);
+  DiagonalHalo<K> halo = {};
+  halo.side = side;
+  halo.x = side ? (block + 1) * a.strip : block * a.strip - 1;
+  halo.count = side ? rv_clamp(a.scene.width - halo.x, 0, HALO) : (block > 0 ? HALO : 0);
+  halo.exchange = exchange_at(a, side, block, 1) + self.first_word;
+  leave_row<1>(at, side, !side);
+  DiagonalPair pair = {};
+  DiagonalExchange exchange = {0, 1u << TAG_BIT};
+  while (pair.s < rows) {
+#  pragma unroll
+    for (int row = 0; row < HALO; row += 2) {
+      if (pair.s >= rows)
+        break;
+      enter_pair<K, G, Census>(shared, pair);
+      if (row == 0) {
+        halo_row<K, G, Census, ADAPTIVE, 0>(a, shared, at, pair, self, halo, exchange);
+        halo_row<K, G, Census, ADAPTIVE, 1>(a, shared, at, pair, self, halo, exchange);
+      } else {
+        halo_row<K, G, Census, ADAPTIVE, HALO - 2>(a, shared, at, pair, self, halo, exchange);
+        halo_row<K, G, Census, ADAPTIVE, HALO - 1>(a, shared, at, pair, self, halo, exchange);
+      }
+      leave_pair<K, G, Census>(shared, pair);
+      pair.next<K, G, Census>();
+    }
+    exchange.next(a);
+  }
+  for (int turn = 0; turn < 2 && self.active; turn++) /* for the next launch */
+    for (int d = 0; d < halo.count; d++)
+#  pragma unroll
+      for (int j = 0; j < K; j++)
+        a.exchange[turn * a.exchange_words + halo.exchange + d * a.scene.words + j] = 0;
+}
+
+/* Barriers as they are at the start. */
+template <int K, int G, typename Census>
+static __device__ void open_barriers(const DiagonalArgs &a, uint32_t shared) {
+  using Shared = DiagonalShared<K, G, Census>;
+  const int warps = Shared::links(a.strip);
+  const uint32_t links = shared + Shared::PAIRS * Shared::PAIR + (a.strip + 2) * Shared::SLOT;
+  for (int t = (int)threadIdx.x; t < 2 * warps; t += (int)blockDim.x)
+    barrier_init(links + 8 * t, t / 2 == 0 || t / 2 == warps - 1 ? 32 : 64);
+  if (threadIdx.x < Shared::PAIRS) {
+    const uint32_t pair = shared + threadIdx.x * Shared::PAIR + 2 * Shared::ROW;
+    barrier_init(pair, 64); /* lanes that copy */
+    barrier_init(pair + 8, 32 * warps);
+  }
+}
+#endif
+
+template <int K, int G, typename Census>
+static __global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
+    diagonal_kernel(const __grid_constant__ DiagonalArgs a) {
+#ifdef SGM_HAS_BARRIERS
+  using Shared = DiagonalShared<K, G, Census>;
+  extern __shared__ __align__(16) char memory[];
+  const uint32_t shared = (uint32_t)__cvta_generic_to_shared(memory);
+  const int warp = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0);
+  /* Paths that start have l = 0; so have, for good, the columns outside the picture. */
+  for (int t = (int)threadIdx.x; t < (a.strip + 2) * Shared::SLOT / 4; t += (int)blockDim.x)
+    ((uint32_t *)(memory + Shared::PAIRS * Shared::PAIR))[t] = 0;
+  open_barriers<K, G, Census>(a, shared);
+  __syncthreads();
+  if (warp < 2) {
+    if (a.scene.adaptive)
+      halo_warp<K, G, Census, true>(a, shared, warp);
+    else
+      halo_warp<K, G, Census, false>(a, shared, warp);
+    return;
+  }
+  if (warp < HELPERS) {
+    copy_warp<K, G, Census>(a, shared, warp - 2);
+    return;
+  }
+  /* Columns in turn from both edges: what is sent should be ready first. */
+  const int own = Shared::warps(a.strip) - HELPERS, w = warp - HELPERS;
+  const int c = (w % 2 ? own - 1 - w / 2 : w / 2) * Shared::SIDE_BY_SIDE;
+  if ((int)blockIdx.x * a.strip + c >= a.scene.width)
+    idle_warp<K, G, Census>(a, shared, c);
+  else if (a.scene.adaptive)
+    own_warp<K, G, Census, true>(a, shared, c);
+  else
+    own_warp<K, G, Census, false>(a, shared, c);
+#endif
+}
+
+/* --- Shape and launch ------------------------------------------------------------------------ */
+
+/* Picks the instantiation: words a lane, type of descriptors. */
+#define SGM_FOR_DIAGONAL(config, K, CENSUS, ...)                                                   \
+  SGM_FOR_WORDS((config)->disparities / 2, 32, K, {                                                \
+    if ((config)->cost == RV_SGM_CENSUS) {                                                         \
+      using CENSUS = uint64_t;                                                                     \
+      __VA_ARGS__;                                                                                 \
+    } else {                                                                                       \
+      using CENSUS = uint32_t;                                                                     \
+      __VA_ARGS__;                                                                                 \
+    }                                                                                              \
+  })
+
+/* 16 lanes a column, but 32 where a lane would have too many words. */
+static constexpr int diagonal_fewer(int k) {
+  return k <= 4 ? 16 : 32;
+}
+
+/* Whether the kernel can take strips of so many columns: whether all blocks can be on the GPU at
+ * once, and the exchange fits half of what the banded sweeps keep as states. */
+template <int K, int G, typename Census>
+static RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int strip, int processors) {
+  using Shared = DiagonalShared<K, G, Census>;
+  const RvLog *log = &config->log;
+  strip = rv_div_up(strip, Shared::SIDE_BY_SIDE) * Shared::SIDE_BY_SIDE;
+  const int columns = rv_div_up(config->width, strip), warps = Shared::warps(strip);
+  const size_t shared = Shared::bytes(strip);
+  int device = 0, most = 0, blocks = 0;
+  cudaFuncAttributes code;
+  RV_CU(log, cudaGetDevice(&device));
+  RV_CU(log, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  RV_CU(log, cudaFuncGetAttributes(&code, diagonal_kernel<K, G, Census>));
+  if (code.ptxVersion < 80 /* see SGM_HAS_BARRIERS */ || strip < HALO ||
+      warps > diagonal_warps(K, G) || columns * HALO > config->width / 2 || shared > (size_t)most)
+    return RV_OK;
+  RV_CU(log, cudaFuncSetAttribute(diagonal_kernel<K, G, Census>,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  RV_CU(log, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, diagonal_kernel<K, G, Census>,
+                                                           32 * warps, shared));
+  if (blocks * processors >= 2 * columns)
+    work->resident = G, work->strip = strip;
+  return RV_OK;
+}
+
+RvStatus sgm_cuda_slanted_open(SgmCuda *work, const RvSgmConfig *config) {
+  const RvLog *log = &config->log;
+  int device = 0, processors = 1, cooperative = 0;
+  work->resident = 0;
+  RV_CU(log, cudaGetDevice(&device));
+  RV_CU(log, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  RV_CU(log, cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
+  if (!cooperative || work->window < config->height || config->height < 2)
+    return RV_OK;
+  int strip = rv_div_up(config->width, rv_max(processors / 2, 1)); /* a multiprocessor each */
+  strip = rv_max(strip, rv_min(2 * HALO, config->width));
+  SGM_FOR_DIAGONAL(config, K, Census, {
+    RV_TRY((try_strip<K, 32, Census>(work, config, strip, processors)));
+    if (!work->resident && diagonal_fewer(K) < 32)
+      RV_TRY((try_strip<K, diagonal_fewer(K), Census>(work, config, strip, processors)));
+  });
+  if (!work->resident)
+    return RV_OK;
+  const size_t bytes = (size_t)4 * config->width * config->disparities / 2 * sizeof(uint32_t);
+  RV_CU(log, cudaMemset(work->slanted[0], 0, bytes));
+  RV_CU(log, cudaMemset(work->slanted[1], 0, bytes));
+  RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run gets comes after */
+  return RV_OK;
+}
+
+template <int K, int G, typename Census>
+static RvStatus launch(const RvSgmConfig *config, const DiagonalArgs &a, RvStream stream) {
+  cudaLaunchAttribute together = {};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  cudaLaunchConfig_t shape = {};
+  shape.gridDim = dim3(rv_div_up(config->width, a.strip), 2);
+  shape.blockDim = dim3(32 * DiagonalShared<K, G, Census>::warps(a.strip));
+  shape.dynamicSmemBytes = DiagonalShared<K, G, Census>::bytes(a.strip);
+  shape.stream = stream;
+  shape.attrs = &together;
+  shape.numAttrs = 1;
+  RV_CU(&config->log, cudaLaunchKernelEx(&shape, diagonal_kernel<K, G, Census>, a));
+  return RV_OK;
+}
+
+RvStatus sgm_cuda_diagonal(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+  DiagonalArgs a = {};
+  a.scene = sgm_cuda_scene(work, config, job);
+  a.sums = work->sums, a.exchange = work->slanted[0], a.met = work->slanted[1];
+  a.strip = work->strip;
+  a.p1 = (uint32_t)config->p1 * 0x10001u, a.p2 = (uint32_t)config->p2 * 0x10001u;
+  a.half_bytes = config->disparities / 2 * (config->cost == RV_SGM_CENSUS ? 8 : 4);
+  a.exchange_words = 4 * rv_div_up(config->width, work->strip) * HALO * (config->disparities / 2);
+  SGM_FOR_DIAGONAL(config, K, Census, {
+    if (work->resident == 32)
+      return (launch<K, 32, Census>(config, a, job->stream));
+    return (launch<K, diagonal_fewer(K), Census>(config, a, job->stream));
+  });
+}

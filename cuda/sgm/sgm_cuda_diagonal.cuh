@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* sgm_cuda_diagonal.cuh: a row of a column in sgm_cuda_diagonal.cu: where the column's states and
+ * descriptors are, and one step of its three paths. Device code only. */
+#ifndef RV_SGM_CUDA_SLANTED_CUH
+#define RV_SGM_CUDA_SLANTED_CUH
+
+#include "sgm/sgm_cuda_cost.cuh"
+#include "sgm/sgm_cuda_signal.cuh"
+
+enum {
+  HALO = 4,   /* columns on each side of a strip, and rows from exchange to exchange; even */
+  HELPERS = 4 /* warps for the halo of a side, for copies of even and of odd rows */
+};
+
+/* K: words a lane when 32 lanes hold a column, which they do in the halo. In the strip G lanes do:
+ * 32, or 16 where there are more columns than warps. */
+
+/* Warps a block may have, so that registers suffice. */
+static __host__ __device__ constexpr int diagonal_warps(int k, int g) {
+  return k > 4 ? 20 : g == 32 ? (k <= 2 ? 32 : 24) : (k <= 2 ? 24 : 16);
+}
+
+struct DiagonalArgs {
+  SgmScene scene;
+  uint32_t *sums;
+  uint32_t *exchange; /* [turn][sweep][side][block][distance - 1][words] */
+  uint32_t *met;      /* [sweep][x]: 1 when the first part of the rows is done */
+  int strip;
+  uint32_t p1, p2;    /* in both halves */
+  int exchange_words; /* of a turn */
+  int half_bytes;     /* of the descriptors of half the candidates */
+};
+
+/* The block's shared memory. States lie as [slot][turn][side][words]; slot 0 belongs to the left
+ * halo, c + 1 to column c of the strip, the last one to the right halo. Where a lane has more than
+ * four words in the halo too, they are in pieces of four, a piece of all lanes before the next one.
+ * Descriptors lie as [pair][row][copy], each copy shifted by one more, so that any lane finds
+ * several neighbours side by side at a multiple of their number in one of them; the left picture's
+ * come last. Behind each pair: barriers that tell when it is there and when it is done with. Last
+ * come the barriers between warps, of slot 0, of the strip's warps, and of the last slot. Addresses
+ * are in bytes, in the shared window. */
+template <int K, int G, typename Census> struct DiagonalShared {
+  enum {
+    SIDE_BY_SIDE = 32 / G,  /* columns of a warp */
+    PAIRS = K <= 4 ? 8 : 6, /* of rows whose descriptors are there */
+    STATE = 32 * K * 4,     /* bytes */
+    SLOT = 4 * STATE,
+    PIECES = K > 4 ? 32 * 16 : 16, /* from one to the next */
+    SIZE = (int)sizeof(Census),
+    COPIES = SIZE == 4 && K * 32 / G >= 4 ? 4 : 2,
+    MAX_COLUMNS = (diagonal_warps(K, G) - HELPERS) * SIDE_BY_SIDE + 2 * HALO,
+    COPY = (MAX_COLUMNS + 64 * K + 6) / 4 * 4 * SIZE,
+    ROW = (COPIES * COPY + MAX_COLUMNS * SIZE + 15) / 16 * 16,
+    PAIR = 2 * ROW + 16
+  };
+
+  static __host__ __device__ int links(int strip) { return strip / SIDE_BY_SIDE + 2; }
+  static __host__ __device__ int warps(int strip) { return strip / SIDE_BY_SIDE + HELPERS; }
+  static __host__ __device__ size_t bytes(int strip) {
+    return (size_t)PAIRS * PAIR + (size_t)(strip + 2) * SLOT + 16 * links(strip);
+  }
+  static __device__ __forceinline__ int state(int turn, int side) {
+    return ((turn & 1) * 2 + side) * STATE;
+  }
+  template <typename T> static __device__ __forceinline__ T *at(uint32_t address) {
+    return (T *)__cvta_shared_to_generic(address);
+  }
+  /* Where a lane's words are in a state. */
+  template <int W> static __device__ __forceinline__ int words_of(int lane) {
+    return lane * (K > 4 ? 16 : 4 * W);
+  }
+  template <int W> static __device__ __forceinline__ void load(uint32_t (&w)[W], uint32_t from) {
+    if constexpr (W == 1)
+      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w[0]) : "r"(from) : "memory");
+    else if constexpr (W == 2)
+      asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
+                   : "=r"(w[0]), "=r"(w[1])
+                   : "r"(from)
+                   : "memory");
+    else
+#pragma unroll
+      for (int j = 0; j < W; j += 4)
+        asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(w[j]), "=r"(w[j + 1]), "=r"(w[j + 2]), "=r"(w[j + 3])
+                     : "r"(from + j / 4 * PIECES)
+                     : "memory");
+  }
+  template <int W>
+  static __device__ __forceinline__ void store(uint32_t to, const uint32_t (&w)[W]) {
+    if constexpr (W == 1)
+      asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(w[0]) : "memory");
+    else if constexpr (W == 2)
+      asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(to), "r"(w[0]), "r"(w[1]) : "memory");
+    else
+#pragma unroll
+      for (int j = 0; j < W; j += 4)
+        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to + j / 4 * PIECES),
+                     "r"(w[j]), "r"(w[j + 1]), "r"(w[j + 2]), "r"(w[j + 3])
+                     : "memory");
+  }
+  static __device__ __forceinline__ void get(uint32_t (&d)[1], uint32_t from) {
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(d[0]) : "r"(from) : "memory");
+  }
+  static __device__ __forceinline__ void get(uint32_t (&d)[2], uint32_t from) {
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(d[0]), "=r"(d[1])
+                 : "r"(from)
+                 : "memory");
+  }
+  static __device__ __forceinline__ void get(uint32_t (&d)[4], uint32_t from) {
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+                 : "r"(from)
+                 : "memory");
+  }
+  static __device__ __forceinline__ void get(uint64_t (&d)[1], uint32_t from) {
+    asm volatile("ld.shared.u64 %0, [%1];" : "=l"(d[0]) : "r"(from) : "memory");
+  }
+  static __device__ __forceinline__ void get(uint64_t (&d)[2], uint32_t from) {
+    asm volatile("ld.shared.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(d[0]), "=l"(d[1])
+                 : "r"(from)
+                 : "memory");
+  }
+};
+
+/* A lane's place, K words in each of G lanes a column. Lanes without words do what lane 0 does, so
+ * that all hold words of the path and the minimum needs no selection. */
+struct DiagonalLane {
+  int lane, column;                     /* in the warp; of its columns */
+  int number, first_word, below, above; /* in its group */
+  uint32_t below_bytes, above_bytes; /* selectors that put SGM_FAR beyond the first and last word */
+  bool active;
+};
+
+/* Keeps the compiler from working a value out again in every row. */
+static __device__ __forceinline__ void keep(uint32_t &v) {
+  asm volatile("" : "+r"(v));
+}
+static __device__ __forceinline__ void keep(int &v) {
+  asm volatile("" : "+r"(v));
+}
+
+template <int G, int K> static __device__ __forceinline__ DiagonalLane diagonal_lane(int words) {
+  const int lane = (int)threadIdx.x % G, lanes = words / K;
+  DiagonalLane self;
+  self.active = lane < lanes;
+  self.lane = (int)threadIdx.x % 32, self.column = self.lane / G;
+  self.number = self.active ? lane : 0;
+  self.first_word = self.number * K;
+  self.below = self.number == 0 ? lanes - 1 : self.number - 1;
+  self.above = self.number == lanes - 1 ? 0 : self.number + 1;
+  self.below_bytes = self.number == 0 ? 0x1054 : 0x3210;
+  self.above_bytes = self.number == lanes - 1 ? 0x5432 : 0x3210;
+  keep(self.below), keep(self.above), keep(self.below_bytes), keep(self.above_bytes);
+  keep(self.lane);
+  return self;
+}
+
+/* One step of a path whose state l is what its costs exceed their minimum by; then l holds the
+ * costs. The path's minimum in both halves is returned, still to be taken off. */
+template <int G, int K>
+static __device__ __forceinline__ uint32_t diagonal_step(uint32_t (&l)[K],
+                                                         const uint32_t (&cost)[K], uint32_t p1,
+                                                         uint32_t p2, const DiagonalLane &self) {
+  uint32_t below = __shfl_sync(SGM_WARP, l[K - 1], self.below, G);
+  uint32_t last = __shfl_sync(SGM_WARP, l[0], self.above, G);
+  below = __byte_perm(below, SGM_FAR * 0x10001u, self.below_bytes);
+  last = __byte_perm(last, SGM_FAR * 0x10001u, self.above_bytes);
+  uint32_t smallest = 0xffffffffu;
+#pragma unroll
+  for (int j = 0; j < K; j++) {
+    const uint32_t above = j + 1 < K ? l[j + 1] : last;
+    uint32_t best = __viaddmin_u16x2(below, p1, l[j]);
+    best = __viaddmin_u16x2(above, p1, best);
+    below = l[j];
+    l[j] = __viaddmin_u16x2(best, cost[j], cost[j] + p2);
+    smallest = j == 0 ? l[0] : sgm_min2(smallest, l[j]);
+  }
+  return sgm_group_min<G>(smallest);
+}
+
+#ifdef SGM_HAS_BARRIERS
+/* --- Columns --------------------------------------------------------------------------------- */
+
+/* Word where what goes to or comes to `block` lies, in the first turn. */
+static __device__ __forceinline__ int exchange_at(const DiagonalArgs &a, int side, int block,
+                                                  int distance) {
+  const int place = (((int)blockIdx.y * 2 + side) * (int)gridDim.x + block) * HALO + distance - 1;
+  return place * a.scene.words;
+}
+
+/* Where a warp's things are in shared memory. */
+struct DiagonalPlace {
+  uint32_t link; /* its barriers: the neighbours have done a row, even and odd */
+  uint32_t slot; /* the lane's words of its slot's first state */
+};
+
+/* Of warp number `link` from the left, with W words a lane. */
+template <int K, int G, int W, typename Census>
+static __device__ __forceinline__ DiagonalPlace diagonal_place(const DiagonalArgs &a,
+                                                               uint32_t memory, int link, int slot,
+                                                               const DiagonalLane &self) {
+  using Shared = DiagonalShared<K, G, Census>;
+  DiagonalPlace at;
+  at.slot = memory + Shared::PAIRS * Shared::PAIR + slot * Shared::SLOT +
+            Shared::template words_of<W>(self.number);
+  at.link = memory + Shared::PAIRS * Shared::PAIR + (a.strip + 2) * Shared::SLOT + link * 16;
+  keep(at.slot), keep(at.link);
+  return at;
+}
+
+/* Where a column's descriptors are in the first row. */
+struct DiagonalDescriptors {
+  uint32_t low, left; /* the lane's last right one, the left one */
+};
+
+/* Right descriptors that a lane with W words reads at once. */
+template <typename Census> static __host__ __device__ constexpr int diagonal_at_once(int w) {
+  return sizeof(Census) == 4 && w >= 4 ? 4 : w >= 2 ? 2 : 1;
+}
+
+template <int K, int G, int W, typename Census>
+static __device__ __forceinline__ DiagonalDescriptors
+diagonal_descriptors(const DiagonalArgs &a, uint32_t memory, int c, const DiagonalLane &self) {
+  using Shared = DiagonalShared<K, G, Census>;
+  enum { N = diagonal_at_once<Census>(W) };
+  const int entry = c + HALO + 2 * a.scene.words - 1 - self.first_word; /* of the first word */
+  const int copy = (N - 1 - entry) & (N - 1);
+  DiagonalDescriptors at;
+  at.low = memory + copy * Shared::COPY + (entry + copy) * Shared::SIZE;
+  at.left = memory + Shared::COPIES * Shared::COPY + (c + HALO) * Shared::SIZE;
+  keep(at.low), keep(at.left);
+  return at;
+}
+
+/* P2 of a row's steps: straight, and of the two sides. */
+template <bool ADAPTIVE> struct DiagonalPenalty {
+  uint32_t straight, side[2];
+
+  __device__ __forceinline__ DiagonalPenalty(const DiagonalArgs &a, int x, int y, int dy,
+                                             bool started) {
+    const SgmScene &s = a.scene;
+    straight = side[0] = side[1] = a.p2;
+    if (!ADAPTIVE || !started)
+      return;
+    straight = sgm_p2(s, x, y, 0, dy, true);
+    side[0] = sgm_p2(s, x, y, 1, dy, x > 0);
+    side[1] = sgm_p2(s, x, y, -1, dy, x < s.width - 1);
+  }
+};
+
+/* Where a pair of rows stands. */
+struct DiagonalPair {
+  int s;          /* first row, in the sweep's order */
+  uint32_t stage; /* of its descriptors, in bytes */
+  uint32_t round; /* parity of the times that this stage has been used */
+  uint32_t phase; /* parity of the pair: of the columns' barriers */
+
+  template <int K, int G, typename Census> __device__ __forceinline__ void next() {
+    using Shared = DiagonalShared<K, G, Census>;
+    s += 2, phase ^= 1, stage += Shared::PAIR;
+    if (stage == Shared::PAIRS * Shared::PAIR)
+      stage = 0, round ^= 1;
+  }
+};
+
+template <int K, int G, int W, typename Census>
+static __device__ __forceinline__ void costs_of(uint32_t (&cost)[W], const DiagonalArgs &a,
+                                                const DiagonalDescriptors &at, uint32_t row) {
+  using Shared = DiagonalShared<K, G, Census>;
+  enum { N = diagonal_at_once<Census>(W) };
+  Census here[1];
+  Shared::get(here, at.left + row);
+  const uint32_t low = at.low + row, high = low - a.half_bytes;
+#  pragma unroll
+  for (int j = 0; j < W; j += N) {
+    Census first[N], second[N];
+    Shared::get(first, low - (j + N - 1) * Shared::SIZE);
+    Shared::get(second, high - (j + N - 1) * Shared::SIZE);
+#  pragma unroll
+    for (int i = 0; i < N; i++)
+      cost[j + i] = sgm_hamming(here[0], second[N - 1 - i]) * 0x10000u +
+                    sgm_hamming(here[0], first[N - 1 - i]);
+  }
+}
+
+/* The neighbours have done the row before this one, ODD or not. */
+template <int ODD>
+static __device__ __forceinline__ void enter_row(const DiagonalPlace &at,
+                                                 const DiagonalPair &pair) {
+  barrier_wait(at.link + (1 - ODD) * 8, pair.phase);
+}
+
+/* The neighbours on these sides may go on to the next row. All lanes say so: each has written. */
+template <int ODD>
+static __device__ __forceinline__ void leave_row(const DiagonalPlace &at, bool left, bool right) {
+  if (left)
+    barrier_arrive(at.link - 16 + ODD * 8);
+  if (right)
+    barrier_arrive(at.link + 16 + ODD * 8);
+}
+
+#endif
+
+#endif

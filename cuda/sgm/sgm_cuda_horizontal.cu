@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* sgm_cuda_horizontal.cu: the horizontal directions for rows that do not fit shared memory: a group of
+ * lanes walks along one row and adds its costs to the sums in memory. */
+#include "sgm/sgm_cuda.cuh"
+#include "sgm/sgm_cuda_cost.cuh"
+
+enum { GROUP = 16, BLOCK = 128 };
+
+struct HorizontalArgs {
+  SgmScene scene;
+  uint32_t *sums;
+  int dx;
+};
+
+/* What one step needs from memory, loaded some steps ahead. */
+template <int K, typename Census> struct HorizontalFetch {
+  SgmFetch<K, Census> in;
+  uint32_t sum[K], p2;
+
+  __device__ __forceinline__ void load(const HorizontalArgs &a, int x, int y, const SgmLane &self) {
+    in.load(a.scene, x, y, self);
+    p2 = sgm_p2(a.scene, x, y, a.dx, 0, x - a.dx >= 0 && x - a.dx < a.scene.width);
+    if (self.active)
+      sgm_load<K>(sum, a.sums + ((size_t)y * a.scene.width + x) * a.scene.words + self.first_word);
+  }
+};
+
+template <int K, typename Census>
+static __global__ void __launch_bounds__(BLOCK) line_kernel(const HorizontalArgs a) {
+  constexpr int AHEAD = K <= 4 ? 4 : K <= 8 ? 2 : 1;
+  const SgmLane self = sgm_lane<GROUP, K>(a.scene.words);
+  const int steps = a.scene.width;
+  const int line = (int)((blockIdx.x * BLOCK + threadIdx.x) / GROUP);
+  const bool live = line < a.scene.height && self.active;
+  const int y = rv_min(line, a.scene.height - 1); /* whole warps take part in every exchange */
+  const int x0 = a.dx > 0 ? 0 : steps - 1;
+  HorizontalFetch<K, Census> in[AHEAD];
+#pragma unroll
+  for (int u = 0; u < AHEAD; u++)
+    if (u < steps)
+      in[u].load(a, x0 + u * a.dx, y, self);
+  uint32_t l[K] = {}, floor2 = 0;
+  for (int s = 0; s < steps; s += AHEAD) {
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) {
+      if (s + u >= steps)
+        break;
+      const int x = x0 + (s + u) * a.dx;
+      uint32_t cost[K], out[K];
+      in[u].in.costs(cost);
+      sgm_path_step<GROUP, K>(l, floor2, cost, (uint32_t)a.scene.p1 * 0x10001u, in[u].p2, self);
+#pragma unroll
+      for (int j = 0; j < K; j++)
+        out[j] = in[u].sum[j] + l[j];
+      if (live)
+        sgm_store<K>(a.sums + ((size_t)y * a.scene.width + x) * a.scene.words + self.first_word,
+                     out);
+      if (s + u + AHEAD < steps)
+        in[u].load(a, x + AHEAD * a.dx, y, self);
+    }
+  }
+}
+
+template <typename Census>
+static RvStatus lines(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+  HorizontalArgs a = {};
+  a.scene = sgm_cuda_scene(work, config, job);
+  a.sums = work->sums;
+  const int blocks = rv_div_up(a.scene.height * GROUP, BLOCK);
+  for (int i = 0; i < (config->paths == 2 ? 1 : 2); i++) {
+    a.dx = i ? -1 : 1;
+    SGM_FOR_WORDS(a.scene.words, GROUP, K,
+                  line_kernel<K, Census><<<blocks, BLOCK, 0, job->stream>>>(a));
+    RV_LAUNCHED(&config->log);
+  }
+  return RV_OK;
+}
+
+RvStatus sgm_cuda_lines(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+  return config->cost == RV_SGM_CENSUS ? lines<uint64_t>(work, config, job)
+                                       : lines<uint32_t>(work, config, job);
+}

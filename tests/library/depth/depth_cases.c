@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* depth_cases.c: hand-worked values, and pairs with a known fault. */
+#include "depth/depth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rvcheck.h"
+
+enum { W = 320, H = 96 };
+
+static void check_rescale(RvCheck *check) {
+  static const char name[] = "depth/rescale";
+  if (!rvc_wants(check, name))
+    return;
+  /* 1/16 px: none, a true 0, half a px, 1 px, 100.25 px, the largest */
+  uint16_t values[6] = {0, 1, 8, 16, 1604, 65535};
+  static const struct {
+    int scale;
+    uint16_t expected[6];
+  } known[] = {
+      {16, {0, 1, 8, 16, 1604, 65535}},
+      {1, {0, 1, 1, 1, 100, 4096}},
+      {256, {0, 16, 128, 256, 25664, 65535}},
+  };
+  const RvLog log = rvc_log(check);
+  const RvPlane in = {values, sizeof values, 6, 1, RV_U16};
+  for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+    uint16_t got[6];
+    const RvPlane out = {got, sizeof got, 6, 1, RV_U16};
+    rvc_true(check, name, rv_depth_rescale(&in, known[k].scale, &out, &log) == RV_OK, "status");
+    for (int i = 0; i < 6; i++)
+      rvc_true(check, name, got[i] == known[k].expected[i],
+               "scale %d, value %d: expected %d, got %d", known[k].scale, values[i],
+               known[k].expected[i], got[i]);
+  }
+  /* back: at 256 per px 8 is half of 1/16 px, up; at 1 per px 4096 px leave the range */
+  uint16_t foreign[6] = {0, 1, 8, 256, 4000, 65535}, got[6];
+  static const uint16_t from_256[6] = {0, 1, 1, 16, 250, 4096};
+  static const uint16_t from_1[6] = {0, 16, 128, 4096, 64000, 65535};
+  const RvPlane other = {foreign, sizeof foreign, 6, 1, RV_U16};
+  const RvPlane back = {got, sizeof got, 6, 1, RV_U16};
+  rvc_true(check, name,
+           rv_depth_from_scale(&other, 256, &back, &log) == RV_OK &&
+               memcmp(got, from_256, sizeof got) == 0,
+           "back from 256 per px");
+  rvc_true(check, name,
+           rv_depth_from_scale(&other, 1, &back, &log) == RV_OK &&
+               memcmp(got, from_1, sizeof got) == 0,
+           "back from 1 per px");
+  rvc_true(check, name, rv_depth_from_scale(&other, 0, &back, NULL) == RV_ERR_ARG, "back, scale 0");
+  const RvPlane narrow = {values, sizeof values, 5, 1, RV_U16};
+  rvc_true(check, name, rv_depth_rescale(&in, 16, &narrow, NULL) == RV_ERR_ARG, "another size");
+  rvc_true(check, name, rv_depth_rescale(&in, 0, &in, NULL) == RV_ERR_ARG, "scale 0");
+  rvc_ok(check, name);
+}
+
+static void check_depth(RvCheck *check) {
+  static const char name[] = "depth/mm";
+  if (!rvc_wants(check, name))
+    return;
+  /* focal 700 px, baseline 0.5 m: 350 px m. 1/16 px: none; 70 px = 5 m; 7 px = 50 m; 5.375 px =
+   * 65.116 m; 5.3125 px = 65.882 m: too far for 16 bits; 0.0625 px = 5.6 km: too far. */
+  uint16_t values[6] = {0, 70 * 16, 7 * 16, 86, 85, 1};
+  static const uint16_t plain[6] = {0, 5000, 50000, 65116, 0, 0};
+  RvCamera camera = {700, 0, 0, 0, 0.5, 0, 0};
+  uint16_t got[6];
+  const RvLog log = rvc_log(check);
+  const RvPlane in = {values, sizeof values, 6, 1, RV_U16};
+  const RvPlane out = {got, sizeof got, 6, 1, RV_U16};
+  rvc_true(check, name, rv_depth_mm(&in, &camera, &out, &log) == RV_OK, "status");
+  for (int i = 0; i < 6; i++)
+    rvc_true(check, name, got[i] == plain[i], "value %d: expected %d mm, got %d", values[i],
+             plain[i], got[i]);
+  /* doffs 30 px: 350 / 100 px = 3.5 m; doffs -8 px puts 7 px behind the camera. */
+  camera.doffs = 30;
+  rvc_true(check, name, rv_depth_mm(&in, &camera, &out, &log) == RV_OK && got[1] == 3500,
+           "doffs 30: got %d mm", got[1]);
+  camera.doffs = -8;
+  rvc_true(check, name, rv_depth_mm(&in, &camera, &out, &log) == RV_OK && got[2] == 0,
+           "doffs -8: got %d mm", got[2]);
+  camera.baseline = 0;
+  rvc_true(check, name, rv_depth_mm(&in, &camera, &out, NULL) == RV_ERR_ARG, "unknown baseline");
+  rvc_ok(check, name);
+}
+
+/* right(x - disparity, y + rows) = left(x, y), the rest noise. */
+static int diagnose(RvCheck *check, int disparity, int rows, RvPairReport *report) {
+  static uint8_t left[W * H], right[W * H];
+  RvRandom random = rvc_random(check, "depth/pair");
+  rvc_fill_u8(&random, RVC_SMOOTH, left, W, H, W);
+  for (int i = 0; i < W * H; i++)
+    left[i] = (uint8_t)(left[i] / 2 + rvc_range(&random, 0, 127));
+  rvc_fill_u8(&random, RVC_RANDOM, right, W, H, W);
+  for (int y = 0; y < H; y++)
+    for (int x = 0; x < W; x++)
+      if (x - disparity >= 0 && x - disparity < W && y + rows >= 0 && y + rows < H)
+        right[(y + rows) * W + x - disparity] = left[y * W + x];
+  const RvPlane l = {left, W, W, H, RV_U8}, r = {right, W, W, H, RV_U8};
+  return rv_pair_diagnose(&l, &r, 0, 64, report, NULL) == RV_OK;
+}
+
+static void check_pair(RvCheck *check) {
+  static const char name[] = "depth/pair";
+  if (!rvc_wants(check, name))
+    return;
+  RvPairReport report;
+  rvc_true(check, name, diagnose(check, 20, 0, &report) && report.fault == RV_PAIR_UNKNOWN,
+           "a good pair: fault %d", report.fault);
+  rvc_true(check, name,
+           diagnose(check, 20, 3, &report) && report.fault == RV_PAIR_ROWS &&
+               report.row_offset == 3,
+           "3 rows down: fault %d, offset %d", report.fault, report.row_offset);
+  rvc_true(check, name,
+           diagnose(check, 20, -9, &report) && report.fault == RV_PAIR_ROWS &&
+               report.row_offset == -9,
+           "9 rows up: fault %d, offset %d", report.fault, report.row_offset);
+  rvc_true(check, name, diagnose(check, -20, 0, &report) && report.fault == RV_PAIR_SWAPPED,
+           "swapped: fault %d", report.fault);
+  rvc_true(check, name,
+           diagnose(check, 90, 0, &report) && report.fault == RV_PAIR_RANGE &&
+               report.disparity == 90,
+           "90 px: fault %d, disparity %d", report.fault, report.disparity);
+  uint8_t flat[W * H];
+  memset(flat, 77, sizeof flat);
+  const RvPlane plane = {flat, W, W, H, RV_U8};
+  rvc_true(check, name,
+           rv_pair_diagnose(&plane, &plane, 0, 64, &report, NULL) == RV_OK &&
+               report.fault == RV_PAIR_UNKNOWN && report.points == 0,
+           "no texture: fault %d, %d points", report.fault, report.points);
+  const RvPlane tiny = {flat, 4, 4, 2, RV_U8};
+  rvc_true(check, name, rv_pair_diagnose(&tiny, &tiny, 0, 64, &report, NULL) == RV_OK,
+           "smaller than a window");
+  rvc_ok(check, name);
+}
+
+static void parity(RvCheck *check) {
+  check_rescale(check);
+  check_depth(check);
+  check_pair(check);
+}
+
+const RvCases rv_depth_cases = {"depth", parity, NULL, NULL};

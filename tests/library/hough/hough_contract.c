@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* hough_contract.c: the Hough transform as the contract test sees it. */
+#include <stddef.h>
+
+#include "contract.h"
+#include "hough/hough.h"
+
+RV_CONTRACT_OBJECT(RvHough, hough);
+
+static const RvContractField fields[] = {
+    INT_FIELD(width, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(height, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(edges, LIST(-1, 3), LIST(RV_HOUGH_SOBEL, RV_HOUGH_BINARY)),
+    INT_FIELD(edge_low, LIST(-1, 251, RV_HOUGH_EDGE_MAX + 1), LIST(0, 250)),
+    INT_FIELD(edge_high, LIST(-1, 99, RV_HOUGH_EDGE_MAX + 1), LIST(100, RV_HOUGH_EDGE_MAX)),
+    INT_FIELD(theta_steps, LIST(0, 1, RV_HOUGH_THETA_STEPS_MAX + 1),
+              LIST(RV_HOUGH_THETA_STEPS_MIN, RV_HOUGH_THETA_STEPS_MAX)),
+    REAL_FIELD(rho_step, LIST(0, -1, 0.249, 64.1), LIST(0.25, 64)),
+    REAL_FIELD(min_theta, LIST(-0.1, 180), LIST(0, 179)),
+    REAL_FIELD(max_theta, LIST(0, -1, 180.1), LIST(0.5, 180)),
+    INT_FIELD(threshold, LIST(-1, RV_HOUGH_THRESHOLD_MAX + 1), LIST(0, RV_HOUGH_THRESHOLD_MAX)),
+    INT_FIELD(max_lines, LIST(0, -1, RV_HOUGH_LINES_MAX + 1), LIST(1, RV_HOUGH_LINES_MAX)),
+    INT_FIELD(weighted, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(direction, LIST(-1, RV_HOUGH_DIRECTION_MAX + 1), LIST(0, RV_HOUGH_DIRECTION_MAX)),
+    INT_FIELD(segments, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(min_length, LIST(-1, RV_HOUGH_LENGTH_MAX + 1), LIST(0, RV_HOUGH_LENGTH_MAX)),
+    INT_FIELD(max_gap, LIST(-1, RV_HOUGH_LENGTH_MAX + 1), LIST(0, RV_HOUGH_LENGTH_MAX)),
+    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
+};
+
+static void init(void *config) {
+  RvHoughConfig *c = config;
+  rv_hough_config_init(c);
+  c->width = 103;
+  c->height = 61;
+  c->threshold = 10;
+  c->segments = 1;
+  c->min_length = 5;
+  c->threads = 2;
+}
+
+/* The lines as one row of words: their records are dense. */
+static int planes(const void *config, RvContractPlane *out) {
+  const RvHoughConfig *c = config;
+  int bins, angles;
+  rv_hough_size(c, &bins, &angles, NULL, NULL);
+  out[0] = (RvContractPlane){"input", RV_U8, c->width, c->height, 1, 0, RV_RULES};
+  out[1] = (RvContractPlane){"lines", RV_U32, 5 * c->max_lines, 1, 0, 0, RV_RULE_DATA};
+  out[2] = (RvContractPlane){"count", RV_U32, 1, 1, 0, 0, RV_RULE_DATA};
+  out[3] = (RvContractPlane){
+      "edges", RV_U8, c->width, c->height, 0, 0, RV_RULE_SIZE | RV_RULE_STRIDE | RV_RULE_FORMAT};
+  out[4] = (RvContractPlane){
+      "accumulator", RV_U32, bins, angles, 0, 0, RV_RULE_SIZE | RV_RULE_STRIDE | RV_RULE_FORMAT};
+  return 5;
+}
+
+static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
+  if (!p)
+    return rv_hough_run(object, NULL, NULL, stream);
+  const RvHoughOutput out = {p[1].data, p[2].data, p[3], p[4]};
+  return rv_hough_run(object, &p[0], &out, stream);
+}
+
+static const char *bad(int index, void *config) {
+  RvHoughConfig *c = config;
+  if (index == 0) {
+    c->edges = RV_HOUGH_BINARY;
+    c->direction = 10;
+    return "direction with binary edges";
+  }
+  if (index == 1) {
+    c->min_theta = 0.1;
+    c->max_theta = 0.9;
+    return "a range of theta without an angle";
+  }
+  return NULL;
+}
+
+const RvContract rv_hough_contract = {
+    RV_CONTRACT_MEMBERS(hough),
+    .workspace = workspace,
+    .bad = bad,
+};

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* road_cases.c: the scalar rules of road detection against hand-worked values and the reference, and
+ * each stage of the CPU engine against the naive reference. Whole frames: road_frame_cases.c;
+ * CPU = CUDA: road_parity_cases.c. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "road/road_frame_cases.h"
+#include "road/road_parity_cases.h"
+#include "road/road_save_cases.h"
+#include "road/road_stages.h"
+#include "road/road_reference.h"
+#include "rvcheck.h"
+
+/* A workspace without an object, for single stages. */
+typedef struct Bench {
+  RvRoadWork work;
+  RvArena arena;
+} Bench;
+
+static int open_bench(RvCheck *check, const char *name, Bench *b, const RvRoadConfig *config) {
+  *b = (Bench){.work.config = *config};
+  rv_road_layout(&b->work, config, &b->arena);
+  if (!rvc_true(check, name, rv_arena_open(&b->arena, RV_CPU) == RV_OK, "out of memory"))
+    return 0;
+  rv_road_layout(&b->work, config, &b->arena);
+  rv_road_tables(&b->work);
+  return 1;
+}
+
+static RvRoadConfig small_config(int columns, int rows) {
+  RvRoadConfig c;
+  rv_road_config_init(&c);
+  c.width = columns * c.patch_size;
+  c.height = rows * c.patch_size;
+  c.camera = (RvCamera){.focal = 200, .cx = c.width / 2.0, .cy = c.height / 3.0, .baseline = 0.5};
+  c.threads = 2;
+  return c;
+}
+
+/* --- Colour ---------------------------------------------------------------------------------- */
+
+static void check_colour(RvCheck *check) {
+  const char *name = "road/colour";
+  if (!rvc_wants(check, name))
+    return;
+  static const int hand[][5] = {
+      /* R G B, hue, saturation */
+      {255, 0, 0, 0, 255}, {0, 255, 0, 60, 255},    {0, 0, 255, 120, 255},  {0, 0, 0, 0, 0},
+      {77, 77, 77, 0, 0},  {200, 100, 100, 0, 128}, {255, 0, 128, 165, 255}};
+  for (size_t i = 0; i < sizeof hand / sizeof *hand; i++) {
+    const int *h = hand[i], hue = rv_road_hue(h[0], h[1], h[2]);
+    const int saturation = rv_road_saturation(h[0], h[1], h[2]);
+    rvc_true(check, name, hue == h[3] && saturation == h[4], "%d %d %d: hue %d, saturation %d",
+             h[0], h[1], h[2], hue, saturation);
+  }
+  int wrong = 0;
+  for (int bins = RV_ROAD_BINS_MIN; bins <= RV_ROAD_BINS_MAX; bins += 7)
+    for (int c = 0; c < 1 << 24; c += 61) {
+      const int r = c & 255, g = c >> 8 & 255, b = c >> 16;
+      wrong += rv_road_cell(r, g, b, bins, 0, 0) != rv_road_reference_cell(r, g, b, bins);
+    }
+  rvc_true(check, name, wrong == 0, "%d colours lie in another cell than by hue in double", wrong);
+  /* {200, 100, 100}: saturation 128, value 200, hue 0; {0, 0, 90}: 255, 90, hue 120. */
+  const int blue = rv_road_cell(0, 0, 90, 8, 0, 0), dull = rv_road_cell(0, 0, 90, 8, 0, 91);
+  rvc_true(check, name,
+           blue == 120 * 8 / 181 * 8 + 7 && dull == 7 &&
+               blue == rv_road_cell(0, 0, 90, 8, 255, 90) &&
+               rv_road_cell(100, 110, 120, 8, 60, 0) == 1,
+           "limits of saturation and value: cells %d, %d", blue, dull);
+  /* 2 px of value 10, one of 20, one of 30: 0, 127.5 rounded up, 255. */
+  const int equal[] = {rv_road_equalized(2, 2, 4, 10), rv_road_equalized(3, 2, 4, 20),
+                       rv_road_equalized(4, 2, 4, 30), rv_road_equalized(9, 9, 9, 42)};
+  rvc_true(check, name, equal[0] == 0 && equal[1] == 128 && equal[2] == 255 && equal[3] == 42,
+           "equalised: %d %d %d %d, expected 0 128 255 42", equal[0], equal[1], equal[2], equal[3]);
+  rvc_ok(check, name);
+}
+
+static void check_log(RvCheck *check) {
+  const char *name = "road/log";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int i = 0; i < 100000; i++) {
+    const double v = ldexp(1 + rvc_next(&random) / 4294967296.0, rvc_range(&random, -60, 60));
+    const double error = fabs(rv_road_log(v) - log(v));
+    if (!rvc_true(check, name, error <= 1e-9, "log %g is off by %g", v, error))
+      return;
+  }
+  rvc_ok(check, name);
+}
+
+/* --- Components ------------------------------------------------------------------------------ */
+
+static int reference_largest(const uint8_t *set, int columns, int rows, uint8_t *reached) {
+  int largest = -1, most = 0;
+  memset(reached, 0, (size_t)columns * (size_t)rows);
+  for (int i = 0; i < columns * rows; i++) {
+    const int size =
+        set[i] && !reached[i] ? rv_road_reference_flood(set, columns, rows, i, reached) : 0;
+    if (size > most) {
+      most = size;
+      largest = i;
+    }
+  }
+  return largest;
+}
+
+static void check_components(RvCheck *check) {
+  const char *name = "road/components";
+  enum { COLUMNS = 37, ROWS = 23, ALL = COLUMNS * ROWS };
+  const RvRoadConfig c = small_config(COLUMNS, ROWS);
+  Bench b;
+  if (!rvc_wants(check, name) || !open_bench(check, name, &b, &c))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int round = 0; round < 200; round++) {
+    uint8_t set[ALL], reached[ALL], one[ALL];
+    for (int i = 0; i < ALL; i++)
+      set[i] = rvc_range(&random, 0, 199) < round;
+    rv_road_components(&b.work, set);
+    const int largest = rv_road_largest(&b.work),
+              reference = reference_largest(set, COLUMNS, ROWS, reached);
+    if (!rvc_true(check, name, largest == reference, "round %d: largest %d, expected %d", round,
+                  largest, reference))
+      break;
+    memset(one, 0, sizeof one);
+    const int size = largest < 0 ? 0 : rv_road_reference_flood(set, COLUMNS, ROWS, largest, one);
+    int wrong = 0;
+    for (int i = 0; i < ALL; i++)
+      wrong += one[i] != (largest >= 0 && b.work.parent[i] == largest);
+    if (!rvc_true(check, name, wrong == 0 && (largest < 0 || b.work.size[largest] == size),
+                  "round %d: %d patches of the largest component differ", round, wrong))
+      break;
+  }
+  rv_arena_close(&b.arena);
+  rvc_ok(check, name);
+}
+
+/* Road-like patches: above half of the window that the picture holds. */
+static void check_smoothing(RvCheck *check) {
+  const char *name = "road/smoothing";
+  enum { COLUMNS = 23, ROWS = 17, ALL = COLUMNS * ROWS };
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int smoothing = 0; smoothing <= 5; smoothing += smoothing ? 2 : 3) {
+    RvRoadConfig c = small_config(COLUMNS, ROWS);
+    Bench b;
+    c.smoothing = smoothing;
+    if (!open_bench(check, name, &b, &c))
+      return;
+    for (int round = 0; round < 40; round++) {
+      uint8_t reference[ALL];
+      for (int i = 0; i < ALL; i++)
+        b.work.like[i] = rvc_range(&random, 0, 39) < round;
+      rv_road_reference_smooth(b.work.like, COLUMNS, ROWS, smoothing, reference);
+      rv_road_smooth_patches(&b.work);
+      rvc_true(check, name, memcmp(reference, b.work.road, ALL) == 0, "window %d, round %d differs",
+               smoothing, round);
+    }
+    rv_arena_close(&b.arena);
+  }
+  rvc_ok(check, name);
+}
+
+/* Flat ground 1.5 m below, focal 100, baseline 0.5: disparity 1/3 px per row below the horizon. */
+static void check_room(RvCheck *check) {
+  const char *name = "road/room";
+  if (!rvc_wants(check, name))
+    return;
+  RvRoadConfig c = small_config(20, 20);
+  const RvRoadPlane plane = {.b = 1.0 / 3, .c = -10, .height = 1.5}, none = {0};
+  c.disparity_noise = 0.1;
+  c.max_height = 0.09;
+  c.ground_threshold_scale = 2;
+  /* Patch (3, 12): centre at row 62, ground 32/3 px. Seen at 10.975 px: 0.0421 m above, limit 0.09
+   * + 0.3 * 1.5 / 10.975 = 0.131: 4 (1 - 0.1035) = 3.586 in 1/65536. At 10.3575 px: 0.0448 m below,
+   * limit 4 (0.09 + 0.3 * 1.5 / 10.3575) = 0.534: 4 (1 - 0.0070) = 3.972. */
+  const uint32_t high = rv_road_color_budget(&c, &plane, 3, 12, 25, 4390);
+  const uint32_t low = rv_road_color_budget(&c, &plane, 3, 12, 25, 4143);
+  rvc_true(check, name, high > 234950 && high < 235090, "0.042 m high: %u, expected 235017", high);
+  rvc_true(check, name, low > 260200 && low < 260400, "0.045 m low: %u, expected 260300", low);
+  rvc_true(check, name, rv_road_color_budget(&c, &plane, 3, 12, 12, 4390) == 65536,
+           "of unknown height: not a quarter of trust^2");
+  rvc_true(check, name, rv_road_color_budget(&c, &plane, 3, 12, 25, 6000) == 0,
+           "0.43 m high: not 0");
+  rvc_true(check, name, rv_road_color_budget(&c, &none, 3, 12, 25, 4390) == RV_ROAD_BUDGET_ONE,
+           "without plane");
+  c.max_height = 0;
+  rvc_true(check, name, rv_road_color_budget(&c, &plane, 3, 12, 25, 6000) == RV_ROAD_BUDGET_ONE,
+           "without limit");
+  /* Column 0 of 5 px: its middle is 48 px left of cx = 50; at 16 px that is 48 * 0.5 / 16 = 1.5 m.
+   */
+  const RvCamera camera = c.camera;
+  rvc_true(check, name,
+           rv_road_ahead(&camera, 0, 5, 256 * 25, 25, 1.5) &&
+               !rv_road_ahead(&camera, 0, 5, 256 * 25, 25, 1.49) &&
+               rv_road_ahead(&camera, 0, 5, 16 * 25, 25, 0),
+           "1.5 m beside the axis");
+  /* Variance 1e-4 h^2 against 5e-5 + (0.1 * 16 / 160)^2 = 1.5e-4, and against a limit of 9e-5. */
+  const int64_t rise = 10486; /* 0.01 in 1/2^20 */
+  rvc_true(check, name,
+           rv_road_smooth(2, 0, rise * rise, 320, 5e-5, 0.1, 1) &&
+               !rv_road_smooth(2, 0, rise * rise, 320, 5e-5, 0.1, 9e-5) &&
+               !rv_road_smooth(2, 0, rise * rise, 640, 5e-5, 0.1, 1),
+           "limit of roughness");
+  rvc_ok(check, name);
+}
+
+/* --- Distances and models -------------------------------------------------------------------- */
+
+/* A patch of `area` px over the first `used` cells. */
+static void random_feature(RvRandom *random, uint8_t *feature, int cells, int used, int area) {
+  memset(feature, 0, (size_t)cells);
+  for (int i = 0; i < area; i++)
+    feature[rvc_range(random, 0, used - 1)]++;
+}
+
+static void check_distance(RvCheck *check) {
+  const char *name = "road/distance";
+  const RvRoadConfig c = small_config(8, 8);
+  Bench b;
+  if (!rvc_wants(check, name) || !open_bench(check, name, &b, &c))
+    return;
+  RvRandom random = rvc_random(check, name);
+  RvRoadWork *w = &b.work;
+  w->library.count = 3;
+  for (int round = 0; round < 300; round++) {
+    uint8_t feature[RV_ROAD_BINS_MAX * RV_ROAD_BINS_MAX];
+    for (int i = 0; i < 3 * w->cells; i++) {
+      w->library.mean[i] = round % 5 ? rvc_range(&random, 0, 2000) / 1000.0 : 0;
+      w->library.variance[i] = rvc_range(&random, 625, 90000) / 1000.0;
+    }
+    random_feature(&random, feature, w->cells, rvc_range(&random, 1, w->cells), w->area);
+    for (int d = 0; d < RV_ROAD_DISTANCES; d++) {
+      int model, reference_model = -1;
+      double nearest = INFINITY;
+      rv_road_tabulate(w, &w->library, (RvRoadDistance)d);
+      const uint32_t whole = rv_road_nearest(w, feature, 3, (RvRoadDistance)d, &model);
+      const double got = rv_road_length((RvRoadDistance)d, whole);
+      for (int j = 0; j < 3; j++) {
+        const double reference =
+            rv_road_reference_distance((RvRoadDistance)d, feature, w->library.mean + j * w->cells,
+                                       w->library.variance + j * w->cells, w->cells, w->area);
+        if (reference < nearest) {
+          nearest = reference;
+          reference_model = j;
+        }
+      }
+      /* What rounding each cell's number leaves, in the unit that is summed. */
+      static const double unit[] = {1 / 256.0,   1 / 65536.0,    1 / 16777216.0,
+                                    1 / 65536.0, 1 / 16777216.0, 1 / 65536.0};
+      const int squared =
+          d == RV_ROAD_MAHALANOBIS || d == RV_ROAD_EUCLIDEAN || d == RV_ROAD_HELLINGER;
+      const double error = squared ? fabs(got * got - nearest * nearest) : fabs(got - nearest);
+      if (!rvc_true(check, name, error <= (w->cells / 2 + 1) * unit[d],
+                    "distance %d: %g to model %d, expected %g to model %d", d, got, model, nearest,
+                    reference_model))
+        break;
+    }
+  }
+  rv_arena_close(&b.arena);
+  rvc_ok(check, name);
+}
+
+/* Two kinds of samples that overlap, so that weights and determinants decide. */
+static void fill_samples(RvRoadWork *w, RvRandom *random, int samples) {
+  for (int i = 0; i < samples; i++) {
+    random_feature(random, w->features + (size_t)i * w->cells, w->cells, i % 4 ? 4 : 6, w->area);
+    w->rest[i] = i;
+  }
+}
+
+enum { EM_SAMPLES = 60, EM_CELLS = RV_ROAD_BINS_DEFAULT * RV_ROAD_BINS_DEFAULT };
+
+/* The start of two models: first sample, farthest sample, variance of all. */
+static void reference_start(const RvRoadWork *w, double floor_of_variance, double *mean,
+                            double *variance) {
+  int far = 0, most = -1;
+  for (int i = 0; i < EM_SAMPLES; i++) {
+    int sum = 0;
+    for (int cell = 0; cell < EM_CELLS; cell++) {
+      const int off = w->features[i * EM_CELLS + cell] - w->features[cell];
+      sum += off * off;
+    }
+    if (sum > most) {
+      most = sum;
+      far = i;
+    }
+  }
+  for (int cell = 0; cell < EM_CELLS; cell++) {
+    double sum = 0, squares = 0;
+    for (int i = 0; i < EM_SAMPLES; i++) {
+      sum += w->features[i * EM_CELLS + cell];
+      squares += pow(w->features[i * EM_CELLS + cell], 2);
+    }
+    mean[cell] = w->features[cell];
+    mean[EM_CELLS + cell] = w->features[far * EM_CELLS + cell];
+    variance[cell] = variance[EM_CELLS + cell] =
+        fmax(squares / EM_SAMPLES - pow(sum / EM_SAMPLES, 2), floor_of_variance);
+  }
+}
+
+static void check_em(RvCheck *check) {
+  const char *name = "road/em";
+  const RvRoadConfig c = small_config(10, 10);
+  Bench b;
+  if (!rvc_wants(check, name) || !open_bench(check, name, &b, &c))
+    return;
+  RvRandom random = rvc_random(check, name);
+  RvRoadWork *w = &b.work;
+  fill_samples(w, &random, EM_SAMPLES);
+  const double floor_of_variance = c.variance_floor * w->area * w->area;
+  for (int k = 1; k <= 2; k++) {
+    double mean[2 * EM_CELLS], variance[2 * EM_CELLS], weight[2] = {1.0 / k, 1.0 / k}, worst = 0;
+    const int iterations = rv_road_em(w, EM_SAMPLES, k);
+    reference_start(w, floor_of_variance, mean, variance);
+    rv_road_reference_em(w->features, EM_SAMPLES, EM_CELLS, k, floor_of_variance, iterations, mean,
+                         variance, weight);
+    for (int i = 0; i < k * EM_CELLS; i++)
+      worst = fmax(
+          worst, fmax(fabs(mean[i] - w->fresh.mean[i]), fabs(variance[i] - w->fresh.variance[i])));
+    for (int j = 0; j < k; j++)
+      worst = fmax(worst, fabs(weight[j] - w->fresh.weight[j]));
+    rvc_true(check, name, w->fresh.count == k && iterations >= 2 && worst < 1e-2,
+             "%d models, %d iterations: off by %g from the same in double", k, iterations, worst);
+  }
+  for (int i = 0; i < EM_SAMPLES; i++)
+    memcpy(w->features + i * EM_CELLS, w->features, EM_CELLS);
+  rv_road_em(w, EM_SAMPLES, 2);
+  rvc_true(check, name,
+           w->fresh.count == 1 && w->fresh.weight[0] == 1 &&
+               w->fresh.variance[0] == floor_of_variance,
+           "equal samples must be one model, not %d", w->fresh.count);
+  rv_arena_close(&b.arena);
+  rvc_ok(check, name);
+}
+
+/* --- Library --------------------------------------------------------------------------------- */
+
+/* A model with its mean in one cell. */
+static void set_model(RvRoadWork *w, int j, int cell, double weight) {
+  for (int i = 0; i < w->cells; i++) {
+    w->library.mean[j * w->cells + i] = i == cell ? 24 : 0;
+    w->library.variance[j * w->cells + i] = 4;
+  }
+  w->library.weight[j] = weight;
+}
+
+static void set_seeds(RvRoadWork *w, int count, int cell) {
+  memset(w->sample, 0, (size_t)w->patches);
+  memset(w->counts, 0, (size_t)w->patches * (size_t)w->cells);
+  for (int i = 0; i < count; i++) {
+    w->sample[i] = 1;
+    w->counts[(size_t)i * w->cells + cell] = (uint8_t)w->area;
+  }
+  w->report = (RvRoadReport){.seeds = count};
+}
+
+static int about(double a, double b) {
+  return fabs(a - b) < 1e-12;
+}
+
+static void check_learning(RvCheck *check) {
+  const char *name = "road/learning";
+  RvRoadConfig c = small_config(10, 10);
+  c.library_size = 2;
+  Bench b;
+  if (!rvc_wants(check, name) || !open_bench(check, name, &b, &c))
+    return;
+  RvRoadWork *w = &b.work;
+  const RvRoadModels *l = &w->library;
+  /* Four samples of 25 counts at distance 0.5 of model 0 (mean 24, variance 4, weight 0.25; w_i =
+   * 1/4): mean (0.25 * 24 + 25) / 1.25 = 24.8, variance (0.25 * 4 + 4 * 0.25 * 1) / 1.25 = 1.6,
+   * empty cells (0.25 * 4) / 1.25 = 0.8, weights 1.25 and 0.75 over 2. */
+  w->library.count = 2;
+  set_model(w, 0, 3, 0.25);
+  set_model(w, 1, 40, 0.75);
+  set_seeds(w, 4, 3);
+  rv_road_learn(w);
+  rvc_true(check, name,
+           about(l->mean[3], 24.8) && about(l->variance[3], 1.6) && about(l->variance[4], 0.8) &&
+               about(l->weight[0], 0.625) && about(l->weight[1], 0.375) && w->report.updated == 4,
+           "update: mean %g variance %g, %g, weights %g %g", l->mean[3], l->variance[3],
+           l->variance[4], l->weight[0], l->weight[1]);
+  /* 12 strange samples wait; 8 more make 20: one new model in the place of the lighter one. */
+  set_seeds(w, 12, 60);
+  rv_road_learn(w);
+  rvc_true(check, name, w->report.waiting == 12 && w->report.learnt == 0 && l->count == 2,
+           "%d wait, %d learnt; expected 12 and 0", w->report.waiting, w->report.learnt);
+  set_seeds(w, 8, 60);
+  rv_road_learn(w);
+  rvc_true(check, name,
+           w->report.waiting == 0 && w->report.learnt == 1 && l->count == 2 &&
+               about(l->mean[w->cells + 60], 25) && about(l->mean[3], 24.8) &&
+               about(l->weight[1], 1 / 1.625),
+           "the lightest model was not replaced: mean %g, weight %g", l->mean[w->cells + 60],
+           l->weight[1]);
+  rv_arena_close(&b.arena);
+  rvc_ok(check, name);
+}
+
+static void parity(RvCheck *check) {
+  check_colour(check);
+  check_log(check);
+  check_components(check);
+  check_smoothing(check);
+  check_room(check);
+  check_distance(check);
+  check_em(check);
+  check_learning(check);
+  rv_road_frame_cases(check);
+  rv_road_save_cases(check);
+  rv_road_bad_cases(check);
+  rv_road_clusters_cases(check);
+  rv_road_parity_cases(check);
+}
+
+static void fuzz(const uint8_t *bytes, size_t size) {
+  rv_road_fuzz(bytes, size);
+}
+
+const RvCases rv_road_cases = {
+    .name = "road",
+    .parity = parity,
+    .bench = rv_road_bench_cases,
+    .fuzz = fuzz,
+};

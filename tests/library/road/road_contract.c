@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* road_contract.c: road detection as the contract test sees it. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "contract.h"
+#include "road/road_inputs.h"
+
+RV_CONTRACT_OBJECT(RvRoad, road);
+
+static const RvContractField fields[] = {
+    INT_FIELD(width, LIST(0, 4, RV_MAX_SIDE + 1, 2147483647), LIST(5, RV_MAX_SIDE)),
+    INT_FIELD(height, LIST(-1, 4, RV_MAX_SIDE + 1, 2147483647), LIST(5, RV_MAX_SIDE)),
+    REAL_FIELD(camera.focal, LIST(0, -1, 1.1e6), LIST(1, 1e6)),
+    REAL_FIELD(camera.baseline, LIST(0, -1, 1001), LIST(1e-3, 1000)),
+    REAL_FIELD(camera.cx, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),
+    REAL_FIELD(camera.cy, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),
+    REAL_FIELD(camera.doffs, LIST(-4097, 4097), LIST(-4096, 4096)),
+    INT_FIELD(patch_size, LIST(0, 1, 16), LIST(2, 15)),
+    INT_FIELD(bins, LIST(0, 1, 17), LIST(2, 16)),
+    INT_FIELD(equalize, LIST(-1, 2), LIST(0, 1)),
+    REAL_FIELD(roughness, LIST(-1e-9, 1.1), LIST(0, 1)),
+    REAL_FIELD(disparity_noise, LIST(-1e-9, 4.1), LIST(0, 4)),
+    REAL_FIELD(max_roughness, LIST(-1e-9, 1.1), LIST(0, 1)),
+    REAL_FIELD(near_width, LIST(-1e-9, 1001), LIST(0, 1000)),
+    REAL_FIELD(max_height, LIST(-1e-9, 10.1), LIST(0, 10)),
+    REAL_FIELD(ground_threshold_scale, LIST(0.99, 4.1), LIST(1, 4)),
+    INT_FIELD(smoothing, LIST(-1, 1, 4, 6), LIST(0, 3, 5)),
+    INT_FIELD(min_saturation, LIST(-1, 256), LIST(0, 255)),
+    INT_FIELD(min_value, LIST(-1, 256), LIST(0, 255)),
+    REAL_FIELD(near_range, LIST(0, -1, 1001), LIST(1e-3, 1000)),
+    INT_FIELD(initial_models, LIST(0, -1, 6), LIST(1, 5)),
+    INT_FIELD(new_models, LIST(0, -1, 6), LIST(1, 5)),
+    INT_FIELD(library_size, LIST(0, -1, 1, 51), LIST(2, 50)),
+    INT_FIELD(estimate_models, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(min_samples, LIST(0, 4097), LIST(1, 4096)),
+    REAL_FIELD(update_threshold, LIST(0, -1, 1001), LIST(1e-3, 1000)),
+    REAL_FIELD(classify_threshold, LIST(0, -1, 1001), LIST(1e-3, 1000)),
+    INT_FIELD(distance, LIST(-1, RV_ROAD_DISTANCES), LIST(0, RV_ROAD_DISTANCES - 1)),
+    REAL_FIELD(variance_floor, LIST(0, 9e-7, 1.1), LIST(1e-6, 1)),
+    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
+};
+
+static void init(void *config) {
+  RvRoadConfig *c = config;
+  rv_road_config_init(c);
+  c->width = 103;
+  c->height = 61;
+  c->camera = (RvCamera){.focal = 100, .cx = 51, .cy = 20, .baseline = 0.5};
+  c->threads = 2;
+}
+
+/* The report as a plane of one row; any of the outputs may be missing. */
+static int planes(const void *config, RvContractPlane *out) {
+  const RvRoadConfig *c = config;
+  const unsigned drawn = RV_RULE_SIZE | RV_RULE_STRIDE | RV_RULE_FORMAT;
+  int columns, rows;
+  rv_road_size(c, &columns, &rows);
+  out[0] = (RvContractPlane){"color", RV_U32, c->width, c->height, 1, 0, RV_RULES};
+  out[1] = (RvContractPlane){"disparity", RV_U16, c->width, c->height, 1, 4096, RV_RULES};
+  out[2] = (RvContractPlane){"mask", RV_U8, columns, rows, 0, 0, drawn};
+  out[3] = (RvContractPlane){"distance", RV_F32, columns, rows, 0, 0, drawn};
+  out[4] = (RvContractPlane){"seeds", RV_U8, columns, rows, 0, 0, drawn};
+  out[5] = (RvContractPlane){"report", RV_U32, sizeof(RvRoadReport) / 4, 1, 0, 0, 0};
+  return 6;
+}
+
+static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
+  if (!p)
+    return rv_road_run(object, NULL, NULL, NULL, stream);
+  const RvRoadOutput output = {.mask = p[2], .distance = p[3], .seeds = p[4], .report = p[5].data};
+  return rv_road_run(object, &p[0], &p[1], &output, stream);
+}
+
+/* --- Calls that take memory --------------------------------------------------------------------
+ */
+
+typedef struct Scene {
+  RvRoadDrive drive;
+  RvRoadConfig other; /* the object's, with other patches */
+  RvRoadSaved kept, other_library;
+  size_t room;
+  char *bytes; /* to save to */
+  char folder[32], file[48], other_file[48];
+} Scene;
+
+/* Some frames after `road` has learnt the other library, in memory and in a file. */
+static void learn(Scene *s, RvRoad *road, void *object) {
+  rv_road_drive_frames(&s->drive, road, 0, 0);
+  s->other_library = rv_road_drive_save(&s->drive, road);
+  const RvStatus written = rv_road_save_file(road, s->other_file, NULL);
+  rv_road_drive_frames(&s->drive, road, 1, 3);
+  s->kept = rv_road_drive_save(&s->drive, road);
+  const RvStatus loaded = rv_road_load(object, s->kept.bytes, s->kept.size, NULL);
+  rvc_true(s->drive.check, s->drive.name, written == RV_OK && loaded == RV_OK,
+           "the library was not written (%d) or not loaded (%d)", written, loaded);
+}
+
+static void *scene_open(RvCheck *check_, void *object, const void *config) {
+  Scene *s = calloc(1, sizeof *s);
+  if (!s)
+    abort();
+  rv_road_drive_open(check_, "contract/road/memory", &s->drive, 203, 151);
+  s->other = *(const RvRoadConfig *)config;
+  s->other.patch_size = 4;
+  s->room = rv_road_save_bytes(config);
+  s->bytes = malloc(s->room + 1);
+  snprintf(s->folder, sizeof s->folder, "/tmp/rv-road-XXXXXX");
+  rvc_true(check_, s->drive.name, s->bytes && mkdtemp(s->folder), "no memory or no folder");
+  snprintf(s->file, sizeof s->file, "%s/library", s->folder);
+  snprintf(s->other_file, sizeof s->other_file, "%s/other", s->folder);
+  RvRoad *road = rv_road_drive_new(&s->drive, &s->drive.config, RV_CPU);
+  if (road)
+    learn(s, road, object);
+  rv_road_free(&road);
+  return s;
+}
+
+static void scene_keeps(void *object, void *scene, const char *what) {
+  const Scene *s = scene;
+  rv_road_drive_same(&s->drive, object, &s->kept, what);
+  rvc_true(s->drive.check, s->drive.name, access(s->file, F_OK) != 0, "%s: a file was written",
+           what);
+}
+
+static void scene_close(void *scene) {
+  Scene *s = scene;
+  remove(s->file);
+  remove(s->other_file);
+  rvc_true(s->drive.check, s->drive.name, rmdir(s->folder) == 0, "something is left in %s",
+           s->folder);
+  rv_road_drive_close(&s->drive);
+  free(s->kept.bytes);
+  free(s->other_library.bytes);
+  free(s->bytes);
+  free(s);
+}
+
+static RvStatus call_save(void *object, void *scene) {
+  const Scene *s = scene;
+  size_t size;
+  return rv_road_save(object, s->bytes, s->room, &size, NULL);
+}
+
+static RvStatus call_load(void *object, void *scene) {
+  const Scene *s = scene;
+  return rv_road_load(object, s->other_library.bytes, s->other_library.size, NULL);
+}
+
+static RvStatus call_save_file(void *object, void *scene) {
+  const Scene *s = scene;
+  return rv_road_save_file(object, s->file, NULL);
+}
+
+static RvStatus call_load_file(void *object, void *scene) {
+  const Scene *s = scene;
+  return rv_road_load_file(object, s->other_file, NULL);
+}
+
+static RvStatus call_set_config(void *object, void *scene) {
+  const Scene *s = scene;
+  return rv_road_set_config(object, &s->other, NULL);
+}
+
+static const RvContractScene scene = {scene_open, scene_keeps, scene_close};
+static const RvContractCall calls[] = {{"save", call_save},
+                                       {"load", call_load},
+                                       {"save_file", call_save_file},
+                                       {"load_file", call_load_file},
+                                       {"set_config", call_set_config}};
+
+static void extra(RvCheck *check_) {
+  rvc_true(check_, "contract/road/reset", rv_road_reset(NULL, NULL) == RV_ERR_ARG,
+           "reset of no object was not refused");
+}
+
+const RvContract rv_road_contract = {
+    RV_CONTRACT_MEMBERS(road),
+    .workspace = workspace,
+    .scene = &scene,
+    .calls = calls,
+    .call_count = sizeof calls / sizeof *calls,
+    .extra = extra,
+};

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* road_inputs.c: see road_inputs.h. */
+#include "road/road_inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "road/road_sequence_inputs.h"
+
+void rv_road_result_open(const RvRoadConfig *c, RvRoadResult *r) {
+  int columns, rows;
+  rv_road_size(c, &columns, &rows);
+  *r = (RvRoadResult){.mask = rvc_plane(columns, rows, RV_U8),
+                      .distance = rvc_plane(columns, rows, RV_F32),
+                      .seeds = rvc_plane(columns, rows, RV_U8)};
+}
+
+void rv_road_result_close(RvRoadResult *r) {
+  free(r->mask.data);
+  free(r->distance.data);
+  free(r->seeds.data);
+}
+
+void rv_road_drive_open(RvCheck *check, const char *name, RvRoadDrive *d, int width, int height) {
+  *d = (RvRoadDrive){.check = check, .name = name};
+  rv_road_sequence_config(&d->config, width, height);
+  d->config.roughness = 6e-4;
+  d->config.max_roughness = 2.4e-3;
+  d->config.threads = 2;
+  d->config.log = rvc_log(check);
+  d->color = rvc_plane(width, height, RV_U32);
+  d->disparity = rvc_plane(width, height, RV_U16);
+}
+
+void rv_road_drive_close(RvRoadDrive *d) {
+  free(d->color.data);
+  free(d->disparity.data);
+}
+
+RvRoad *rv_road_drive_new(const RvRoadDrive *d, const RvRoadConfig *config, RvEngine engine) {
+  RvRoad *road = NULL;
+  rvc_true(d->check, d->name, rv_road_new(&road, config, engine) == RV_OK, "new failed");
+  return road;
+}
+
+static RvStatus run_cuda(const RvRoadDrive *d, RvRoad *road, int has_disparity, RvRoadResult *r) {
+  RvPlane color, disparity, mask, distance, seeds;
+  void *report = NULL;
+  const int good =
+      rvc_upload(d->check, &color, &d->color) & rvc_upload(d->check, &disparity, &d->disparity) &
+      rvc_upload(d->check, &mask, &r->mask) & rvc_upload(d->check, &distance, &r->distance) &
+      rvc_upload(d->check, &seeds, &r->seeds);
+  RvStatus status = rv_buffer_new(&report, sizeof r->report, RV_CUDA);
+  const RvRoadOutput output = {mask, distance, seeds, report};
+  if (good && status == RV_OK)
+    status = rv_road_run(road, &color, has_disparity ? &disparity : NULL, &output, NULL);
+  if (good && status == RV_OK) {
+    status = rv_copy_to_host(&r->report, report, sizeof r->report, NULL);
+    rvc_download(d->check, &r->mask, &mask);
+    rvc_download(d->check, &r->distance, &distance);
+    rvc_download(d->check, &r->seeds, &seeds);
+  }
+  RvPlane *device[] = {&color, &disparity, &mask, &distance, &seeds};
+  for (int i = 0; i < 5; i++)
+    rvc_device_free(device[i]);
+  rv_buffer_free(&report, RV_CUDA);
+  return good ? status : RV_ERR_CUDA;
+}
+
+/* The painted frame through an object. */
+void rv_road_drive_run(const RvRoadDrive *d, RvRoad *road, int has_disparity, RvRoadResult *r) {
+  RvStatus status = RV_ERR_ARG;
+  if (road && road->engine == RV_CUDA) {
+    status = run_cuda(d, road, has_disparity, r);
+  } else if (road) {
+    const RvRoadOutput output = {r->mask, r->distance, r->seeds, &r->report};
+    status = rv_road_run(road, &d->color, has_disparity ? &d->disparity : NULL, &output, NULL);
+  }
+  rvc_true(d->check, d->name, status == RV_OK, "run failed");
+}
+
+void rv_road_drive_paint(const RvRoadDrive *d, int frame) {
+  rv_road_sequence_paint(&d->config, frame, d->color.data, d->disparity.data);
+}
+
+/* Frames `first` .. `last`, as a new drive would see them. */
+void rv_road_drive_frames(const RvRoadDrive *d, RvRoad *road, int first, int last) {
+  RvRoadResult r;
+  rv_road_result_open(&road->config, &r);
+  for (int frame = first; frame <= last; frame++) {
+    rv_road_drive_paint(d, frame);
+    rv_road_drive_run(d, road, 1, &r);
+  }
+  rv_road_result_close(&r);
+}
+
+void rv_road_result_same(const RvRoadDrive *d, const RvRoadResult *a, const RvRoadResult *b,
+                         const char *what) {
+  rvc_same(d->check, d->name, &a->mask, &b->mask, what);
+  rvc_same(d->check, d->name, &a->distance, &b->distance, what);
+  rvc_same(d->check, d->name, &a->seeds, &b->seeds, what);
+  rvc_true(d->check, d->name, memcmp(&a->report, &b->report, sizeof a->report) == 0,
+           "%s: the reports differ", what);
+}
+
+RvRoadSaved rv_road_drive_save(const RvRoadDrive *d, RvRoad *road) {
+  RvRoadSaved s = {.size = 0};
+  const size_t room = road ? rv_road_save_bytes(&road->config) : 0;
+  s.bytes = malloc(room + 1);
+  if (!s.bytes)
+    abort();
+  rvc_true(d->check, d->name, road && rv_road_save(road, s.bytes, room, &s.size, NULL) == RV_OK,
+           "save failed");
+  rvc_true(d->check, d->name, s.size > 0 && s.size <= room, "%zu bytes of %zu", s.size, room);
+  return s;
+}
+
+void rv_road_drive_same(const RvRoadDrive *d, RvRoad *road, const RvRoadSaved *wanted,
+                        const char *what) {
+  RvRoadSaved s = rv_road_drive_save(d, road);
+  rvc_true(d->check, d->name, s.size == wanted->size && memcmp(s.bytes, wanted->bytes, s.size) == 0,
+           "%s: saved anew, other bytes", what);
+  free(s.bytes);
+}
+
+static void note(void *user, const char *text) {
+  snprintf(user, RV_ROAD_NOTE, "%s", text);
+}
+
+RvLog rv_road_drive_note(char *text) {
+  *text = 0;
+  return (RvLog){note, text};
+}

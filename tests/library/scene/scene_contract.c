@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* scene_contract.c: the synthetic street as the contract test sees it: one run renders one frame
+ * with all of its truth. */
+#include <math.h>
+#include <stddef.h>
+
+#include "contract.h"
+#include "scene/scene.h"
+
+static RvStatus make(RvScene **out, const RvSceneConfig *config, RvEngine engine) {
+  (void)engine;
+  return rv_scene_new(out, config);
+}
+
+RV_CONTRACT_OBJECT_MADE_BY(RvScene, scene, make);
+
+static const RvContractField fields[] = {
+    INT_FIELD(pattern, LIST(-1, RV_SCENE_PATTERNS), LIST(0, RV_SCENE_PATTERNS - 1)),
+    INT_FIELD(width, LIST(RV_SCENE_SIDE_MIN - 1, -1, RV_MAX_SIDE / 2 + 1, 2147483647),
+              LIST(RV_SCENE_SIDE_MIN, RV_MAX_SIDE / 2)),
+    INT_FIELD(height, LIST(RV_SCENE_SIDE_MIN - 1, -1, RV_MAX_SIDE + 1, 2147483647),
+              LIST(RV_SCENE_SIDE_MIN, RV_MAX_SIDE)),
+    REAL_FIELD(noise, LIST(-0.1, 50.1, NAN, INFINITY), LIST(0, 50)),
+    REAL_FIELD(speed, LIST(-50.1, 50.1, NAN, -INFINITY), LIST(-50, 50)),
+    REAL_FIELD(frame_rate, LIST(0, -1, 1000.1, NAN, INFINITY), LIST(0.001, 1000)),
+    INT_FIELD(max_disparity, LIST(15, 1025, -16), LIST(16, 1024)),
+    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
+};
+
+static void init(void *config) {
+  RvSceneConfig *c = config;
+  rv_scene_config_init(c);
+  c->width = 99;
+  c->height = 61;
+  c->max_disparity = 32;
+  c->threads = 2;
+}
+
+static int planes(const void *config, RvContractPlane *out) {
+  const RvSceneConfig *c = config;
+  /* A truth plane without data is left out, which is legal. */
+  const unsigned truth = RV_RULE_SIZE | RV_RULE_STRIDE | RV_RULE_FORMAT;
+  const unsigned picture = RV_RULE_DATA | RV_RULE_SIZE | RV_RULE_STRIDE;
+  out[0] = (RvContractPlane){"picture", RV_U8, 2 * c->width, c->height, 0, 0, picture};
+  out[1] = (RvContractPlane){"disparity", RV_U16, c->width, c->height, 0, 0, truth};
+  out[2] = (RvContractPlane){"labels", RV_U8, c->width, c->height, 0, 0, truth};
+  out[3] = (RvContractPlane){"road", RV_U8, c->width, c->height, 0, 0, truth};
+  out[4] = (RvContractPlane){"visible", RV_U8, c->width, c->height, 0, 0, truth};
+  return 5;
+}
+
+static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
+  (void)stream;
+  if (!p)
+    return rv_scene_render(object, 0, NULL, NULL);
+  const RvPicture picture = {RV_PIXEL_GRAY8, p[0].width, p[0].height, {p[0].data}, {p[0].stride}};
+  const RvSceneTruth truth = {p[1], p[2], p[3], p[4]};
+  return rv_scene_render(object, 3, &picture, &truth);
+}
+
+const RvContract rv_scene_contract = {
+    RV_CONTRACT_MEMBERS(scene),
+    .cpu_only = 1,
+};

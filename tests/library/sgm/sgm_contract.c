@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* sgm_contract.c: semi-global matching as the contract test sees it. */
+#include <stddef.h>
+
+#include "contract.h"
+#include "sgm/sgm.h"
+
+RV_CONTRACT_OBJECT(RvSgm, sgm);
+
+static const RvContractField fields[] = {
+    INT_FIELD(width, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(height, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(disparities, LIST(0, 31, 33, 48, 544, -32), LIST(32, 96, 512)),
+    INT_FIELD(min_disparity, LIST(-1, 3585), LIST(0, 3584)),
+    INT_FIELD(paths, LIST(0, 1, 3, 5, 16, -8), LIST(2, 4, 8)),
+    INT_FIELD(cost, LIST(-1, 2), LIST(RV_SGM_CSCT, RV_SGM_CENSUS)),
+    INT_FIELD(p1, LIST(-1, 121), LIST(0, 120)),
+    INT_FIELD(p2, LIST(9, -1, 8001), LIST(10, 8000)),
+    INT_FIELD(adaptive_p2, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(uniqueness, LIST(-1, 100), LIST(0, 99)),
+    INT_FIELD(max_lr_diff, LIST(-2, 513), LIST(-1, 0, 512)),
+    INT_FIELD(subpixel, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(median, LIST(-1, 1, 2, 4, 6, 7), LIST(0, 3, 5)),
+    INT_FIELD(speckle_size, LIST(-1, 100001), LIST(0, 100000)),
+    INT_FIELD(speckle_range, LIST(-1, 65), LIST(0, 64)),
+    INT_FIELD(confidence, LIST(-1, 2), LIST(0, 1)),
+    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
+};
+
+static void init(void *config) {
+  RvSgmConfig *c = config;
+  rv_sgm_config_init(c);
+  c->width = 101;
+  c->height = 61;
+  c->disparities = 64;
+  c->confidence = 1;
+  c->threads = 2;
+}
+
+static int planes(const void *config, RvContractPlane *out) {
+  const RvSgmConfig *c = config;
+  out[0] = (RvContractPlane){"left", RV_U8, c->width, c->height, 1, 0, RV_RULES};
+  out[1] = (RvContractPlane){"right", RV_U8, c->width, c->height, 1, 0, RV_RULES};
+  out[2] = (RvContractPlane){"disparity", RV_U16, c->width, c->height, 0, 0, RV_RULES};
+  out[3] = (RvContractPlane){"confidence", RV_U8, c->width, c->height, 0, 0, RV_RULES};
+  return 4;
+}
+
+static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
+  if (!p)
+    return rv_sgm_run(object, NULL, NULL, NULL, NULL, stream);
+  return rv_sgm_run(object, &p[0], &p[1], &p[2], &p[3], stream);
+}
+
+/* Rules between fields. */
+static const char *bad(int index, void *config) {
+  RvSgmConfig *c = config;
+  switch (index) {
+  case 0:
+    c->adaptive_p2 = 1;
+    c->p2_min = c->p1 - 1;
+    return "p2_min below p1";
+  case 1:
+    c->adaptive_p2 = 1;
+    c->p2_min = c->p2 + 1;
+    return "p2_min above p2";
+  case 2:
+    c->adaptive_p2 = 1;
+    c->p2_gradient = 256;
+    return "p2_gradient 256";
+  case 3:
+    c->adaptive_p2 = 1;
+    c->p2_gradient = -1;
+    return "p2_gradient -1";
+  case 4: /* 8 x (62 + p2) > 65535 from 8130 on, beyond the range of p2; so 8 paths always fit */
+    c->p1 = 8000;
+    c->p2 = 7999;
+    return "p1 above p2";
+  default:
+    return NULL;
+  }
+}
+
+/* Memory of 64 columns and 240 rows or more: what sgm.h promises, on both engines. */
+static void check_memory(RvCheck *rvc, const RvSgmConfig *c, RvEngine engine) {
+  const size_t bytes = rv_sgm_workspace(c, engine);
+  const double limit = 2.2 * c->width * c->height * c->disparities;
+  if (engine == RV_CUDA && bytes == 0 && !rv_has_cuda())
+    return; /* this build cannot say */
+  rvc_true(rvc, "contract/sgm/memory", bytes > 0 && (double)bytes <= limit,
+           "%d x %d, %d disparities, cost %d, %d paths, engine %d: %zu bytes, the limit is %.0f",
+           c->width, c->height, c->disparities, c->cost, c->paths, engine, bytes, limit);
+}
+
+static void extra(RvCheck *rvc) {
+  static const int sizes[][2] = {{64, 240},    {64, 16384},  {65, 241},    {241, 4000},
+                                 {320, 240},   {640, 267},   {640, 480},   {1242, 375},
+                                 {1920, 1080}, {4096, 2160}, {16384, 240}, {16384, 16384}};
+  RvSgmConfig c;
+  rv_sgm_config_init(&c);
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+    for (c.disparities = RV_SGM_DISPARITIES_MIN; c.disparities <= RV_SGM_DISPARITIES_MAX;
+         c.disparities += RV_SGM_DISPARITIES_STEP)
+      for (int choice = 0; choice < 24; choice++) {
+        c.width = sizes[i][0];
+        c.height = sizes[i][1];
+        c.cost = choice % 2 ? RV_SGM_CENSUS : RV_SGM_CSCT;
+        c.confidence = choice / 2 % 2;
+        c.paths = 2 << choice / 4 % 3;
+        check_memory(rvc, &c, choice / 12 ? RV_CUDA : RV_CPU);
+      }
+}
+
+const RvContract rv_sgm_contract = {
+    RV_CONTRACT_MEMBERS(sgm),
+    .workspace = workspace,
+    .bad = bad,
+    .extra = extra,
+};

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* sgm_reference.c: brute-force semi-global matching, from the formulas, sharing no code with the
+ * engines. */
+#include "sgm/sgm_reference.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Reference {
+  const RvSgmConfig *c;
+  const uint8_t *left, *right;
+  RvSgmResults *out;
+} Reference;
+
+int rv_sgm_results_new(RvSgmResults *out, const RvSgmConfig *c) {
+  const size_t n = (size_t)c->width * (size_t)c->height, range = (size_t)c->disparities;
+  memset(out, 0, sizeof *out);
+  out->width = c->width;
+  out->height = c->height;
+  out->disparities = c->disparities;
+  out->census_left = calloc(n, 8);
+  out->census_right = calloc(n, 8);
+  out->volume = calloc(n * range, 2);
+  uint16_t **maps[] = {&out->winner,   &out->right,   &out->matched,  &out->checked,
+                       &out->filtered, &out->cleaned, &out->disparity};
+  int whole = out->census_left && out->census_right && out->volume;
+  for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+    whole = (*maps[i] = calloc(n, 2)) && whole;
+  whole = (out->found = calloc(n, 1)) && whole;
+  whole = (out->confidence = calloc(n, 1)) && whole;
+  return whole;
+}
+
+void rv_sgm_results_free(RvSgmResults *r) {
+  void *all[] = {r->census_left, r->census_right, r->volume,     r->winner,
+                 r->right,       r->matched,      r->checked,    r->filtered,
+                 r->cleaned,     r->disparity,    r->confidence, r->found};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    free(all[i]);
+  memset(r, 0, sizeof *r);
+}
+
+static int inside(const RvSgmConfig *c, int x, int y) {
+  return x >= 0 && y >= 0 && x < c->width && y < c->height;
+}
+
+/* Grey value, the nearest pixel's outside the picture. */
+static int value(const RvSgmConfig *c, const uint8_t *picture, int x, int y) {
+  x = x < 0 ? 0 : x >= c->width ? c->width - 1 : x;
+  y = y < 0 ? 0 : y >= c->height ? c->height - 1 : y;
+  return picture[y * c->width + x];
+}
+
+/* Eq. 2.1 in the order in which the header numbers the bits, or each neighbour against the
+ * centre. */
+static uint64_t describe(const RvSgmConfig *c, const uint8_t *p, int x, int y) {
+  uint64_t bits = 0, one = 1;
+  if (c->cost == RV_SGM_CENSUS) {
+    for (int at = 0; at < 63; at++) {
+      if (at == 31)
+        continue;
+      if (value(c, p, x + at % 9 - 4, y + at / 9 - 3) >= value(c, p, x, y))
+        bits |= one;
+      one <<= 1;
+    }
+    return bits;
+  }
+  for (int pair = 0; pair < 31; pair++, one <<= 1) {
+    const int i = pair < 28 ? 1 + pair / 7 : 0;
+    const int j = pair < 28 ? pair % 7 - 3 : pair - 27;
+    if (value(c, p, x + i, y + j) >= value(c, p, x - i, y - j))
+      bits |= one;
+  }
+  return bits;
+}
+
+static int cost(const Reference *t, int x, int y, int k) {
+  const int d = t->c->min_disparity + k, xr = x - d > 0 ? x - d : 0;
+  uint64_t differ =
+      t->out->census_left[y * t->c->width + x] ^ t->out->census_right[y * t->c->width + xr];
+  int count = 0;
+  for (; differ; differ &= differ - 1)
+    count++;
+  return count;
+}
+
+static int step_p2(const Reference *t, int x, int y, int xb, int yb) {
+  const RvSgmConfig *c = t->c;
+  if (!c->adaptive_p2)
+    return c->p2;
+  const int gradient = abs(value(c, t->left, x, y) - value(c, t->left, xb, yb));
+  const int p2 = c->p2 - c->p2_gradient * gradient;
+  return p2 < c->p2_min ? c->p2_min : p2;
+}
+
+/* Follows one path from where it enters the picture to where it leaves it (eq. 2.3). */
+static void walk(const Reference *t, int x, int y, int rx, int ry) {
+  const int range = t->c->disparities;
+  int past[RV_SGM_DISPARITIES_MAX] = {0}, here[RV_SGM_DISPARITIES_MAX] = {0};
+  for (int steps = 0; inside(t->c, x, y); steps++, x += rx, y += ry) {
+    uint16_t *sum = t->out->volume + (size_t)(y * t->c->width + x) * (size_t)range;
+    int lowest = 1 << 30;
+    for (int k = 0; steps && k < range; k++)
+      lowest = past[k] < lowest ? past[k] : lowest;
+    for (int k = 0; k < range; k++) {
+      here[k] = cost(t, x, y, k);
+      if (steps) {
+        int best = lowest + step_p2(t, x, y, x - rx, y - ry);
+        if (past[k] < best)
+          best = past[k];
+        if (k && past[k - 1] + t->c->p1 < best)
+          best = past[k - 1] + t->c->p1;
+        if (k + 1 < range && past[k + 1] + t->c->p1 < best)
+          best = past[k + 1] + t->c->p1;
+        here[k] += best - lowest;
+      }
+      sum[k] = (uint16_t)(sum[k] + here[k]);
+    }
+    memcpy(past, here, (size_t)range * sizeof *past);
+  }
+}
+
+static void aggregate(const Reference *t) {
+  static const int ways[8][2] = {{1, 0}, {0, 1},   {-1, 0}, {0, -1},
+                                 {1, 1}, {-1, -1}, {1, -1}, {-1, 1}};
+  for (int way = 0; way < t->c->paths; way++)
+    for (int y = 0; y < t->c->height; y++)
+      for (int x = 0; x < t->c->width; x++)
+        if (!inside(t->c, x - ways[way][0], y - ways[way][1]))
+          walk(t, x, y, ways[way][0], ways[way][1]);
+}
+
+static double round_half_up(double v) {
+  const double low = (double)(long)(v + 1000) - 1000; /* floor, v > -1000 */
+  return v - low >= 0.5 ? low + 1 : low;
+}
+
+static void winner(const Reference *t, int x, int y) {
+  const RvSgmConfig *c = t->c;
+  const size_t at = (size_t)(y * c->width + x);
+  const uint16_t *s = t->out->volume + at * (size_t)c->disparities;
+  int best = 0, second = 1 << 30, unique = 1;
+  for (int k = c->disparities - 1; k >= 0; k--)
+    if (s[k] <= s[best] || k == c->disparities - 1)
+      best = k;
+  for (int k = 0; k < c->disparities; k++)
+    if (abs(k - best) > 1) {
+      second = s[k] < second ? s[k] : second;
+      unique = unique && !(s[k] * (100 - c->uniqueness) < 100 * s[best]);
+    }
+  double d = 16.0 * (c->min_disparity + best);
+  if (c->subpixel && best > 0 && best < c->disparities - 1) {
+    const double curve = s[best - 1] - 2.0 * s[best] + s[best + 1];
+    if (curve > 0) /* lowest point of the parabola through three points */
+      d += round_half_up(16 * (s[best - 1] - s[best + 1]) / (2 * curve));
+  }
+  t->out->winner[at] = (uint16_t)best;
+  t->out->matched[at] = !unique ? 0 : d < 1 ? 1 : (uint16_t)d;
+  t->out->found[at] = second ? (uint8_t)(255L * (second - s[best]) / second) : 0;
+}
+
+static void right_winner(const Reference *t, int xr, int y) {
+  const RvSgmConfig *c = t->c;
+  int best = 0xFFFF, lowest = 1 << 30;
+  for (int k = 0; k < c->disparities; k++) {
+    const int x = xr + c->min_disparity + k;
+    if (x >= c->width)
+      break;
+    const int s = t->out->volume[(size_t)(y * c->width + x) * (size_t)c->disparities + (size_t)k];
+    if (s < lowest) {
+      lowest = s;
+      best = k;
+    }
+  }
+  t->out->right[y * c->width + xr] = (uint16_t)best;
+}
+
+static void check_pixel(const Reference *t, int x, int y) {
+  const RvSgmConfig *c = t->c;
+  const int at = y * c->width + x, k = t->out->winner[at], xr = x - c->min_disparity - k;
+  const int agrees = c->max_lr_diff < 0 ||
+                     (xr >= 0 && abs(k - t->out->right[y * c->width + xr]) <= c->max_lr_diff);
+  t->out->checked[at] = agrees ? t->out->matched[at] : 0;
+}
+
+static int ascending(const void *a, const void *b) {
+  return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+void rv_sgm_reference_median(int width, int height, int size, const uint16_t *in, uint16_t *out) {
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < width; x++) {
+      uint16_t valid[25];
+      int count = 0;
+      for (int j = y - size / 2; j <= y + size / 2; j++)
+        for (int i = x - size / 2; i <= x + size / 2; i++)
+          if (j >= 0 && i >= 0 && j < height && i < width && in[j * width + i])
+            valid[count++] = in[j * width + i];
+      qsort(valid, (size_t)count, sizeof *valid, ascending);
+      out[y * width + x] = in[y * width + x] && size ? valid[(count - 1) / 2] : in[y * width + x];
+    }
+}
+
+/* Marks the region round `start` in `region` and lists its pixels; returns how many. */
+static int flood(int width, int height, int range, const uint16_t *in, int start, uint8_t *region,
+                 int *list) {
+  int count = 1;
+  list[0] = start;
+  region[start] = 1;
+  for (int n = 0; n < count; n++) {
+    const int at = list[n], x = at % width, y = at / width;
+    const int next[4] = {x > 0 ? at - 1 : -1, x + 1 < width ? at + 1 : -1, y > 0 ? at - width : -1,
+                         y + 1 < height ? at + width : -1};
+    for (int i = 0; i < 4; i++)
+      if (next[i] >= 0 && !region[next[i]] && in[next[i]] &&
+          abs(in[next[i]] - in[at]) <= 16 * range) {
+        region[next[i]] = 1;
+        list[count++] = next[i];
+      }
+  }
+  return count;
+}
+
+void rv_sgm_reference_speckle(int width, int height, int size, int range, const uint16_t *in,
+                              uint16_t *out) {
+  const int n = width * height;
+  uint8_t *region = calloc((size_t)n, 1);
+  int *list = calloc((size_t)n, sizeof *list);
+  memcpy(out, in, (size_t)n * sizeof *out);
+  for (int at = 0; region && list && at < n; at++) {
+    if (!in[at] || region[at])
+      continue;
+    const int count = flood(width, height, range, in, at, region, list);
+    for (int i = 0; count < size && i < count; i++)
+      out[list[i]] = 0;
+  }
+  free(region);
+  free(list);
+}
+
+void rv_sgm_reference(const RvSgmConfig *c, const uint8_t *left, const uint8_t *right,
+                      RvSgmResults *out) {
+  const Reference reference = {c, left, right, out};
+  const int n = c->width * c->height;
+  memset(out->volume, 0, (size_t)n * (size_t)c->disparities * sizeof *out->volume);
+  for (int at = 0; at < n; at++) {
+    out->census_left[at] = describe(c, left, at % c->width, at / c->width);
+    out->census_right[at] = describe(c, right, at % c->width, at / c->width);
+  }
+  aggregate(&reference);
+  for (int at = 0; at < n; at++) {
+    winner(&reference, at % c->width, at / c->width);
+    right_winner(&reference, at % c->width, at / c->width);
+  }
+  for (int at = 0; at < n; at++)
+    check_pixel(&reference, at % c->width, at / c->width);
+  rv_sgm_reference_median(c->width, c->height, c->median, out->checked, out->filtered);
+  rv_sgm_reference_speckle(c->width, c->height, c->speckle_size, c->speckle_range, out->filtered,
+                           out->cleaned);
+  memcpy(out->disparity, out->cleaned, (size_t)n * sizeof *out->disparity);
+  for (int at = 0; at < n; at++)
+    out->confidence[at] = out->disparity[at] ? out->found[at] : 0;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* stixels_bench.c: the timed rows, on a rendered street: its true disparity with noise of up
+ * to half a px and 2 % of outliers. Both engines must find the same stixels. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rv_object.h"
+#include "scene/scene.h"
+#include "stixels/stixels_inputs.h"
+#include "stixels/stixels_reference.h"
+
+typedef struct Row {
+  const char *name;
+  int width, height, stixel_width, step;
+  RvStixelsModelKind model;
+  int semantics; /* classes with planes of scores */
+  RvStixelsCutsKind cuts;
+  int threads; /* of the CPU engine, 0 = all */
+} Row;
+
+static const Row rows[] = {
+    {"1242x375-w8s8-fast", 1242, 375, 8, 8, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"1242x375-w8s8-slanted", 1242, 375, 8, 8, RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"1242x375-w8s8-constant", 1242, 375, 8, 8, RV_STIXELS_CONSTANT, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"1242x375-w4s4-fast", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"1242x375-w4s4-slanted", 1242, 375, 4, 4, RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"1242x375-w4s4-slanted-cuts", 1242, 375, 4, 4, RV_STIXELS_SLANTED, 0,
+     RV_STIXELS_CUTS_TIME_SERIES, 0},
+    {"1242x375-w5s1-constant", 1242, 375, 5, 1, RV_STIXELS_CONSTANT, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"2048x1024-w8s8-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"2048x1024-w8s8-c19-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 19, RV_STIXELS_CUTS_ALL,
+     0},
+};
+
+typedef struct Street {
+  RvStixelsConfig config;
+  RvStixelsInput input; /* in host memory */
+  uint16_t *disparity, *scores;
+  uint8_t *labels;
+} Street;
+
+/* Semantic classes are pairs of the scene's labels; the last one is never seen. */
+static void set_classes(RvStixelsConfig *c) {
+  for (int k = 0; k < c->semantics; k++)
+    c->semantic_structure[k] = k / 2 < RV_LABEL_BUILDING ? RV_STIXEL_GROUND
+                               : k / 2 == RV_LABEL_SKY   ? RV_STIXEL_SKY
+                                                         : RV_STIXEL_OBJECT;
+}
+
+/* Half floats: 0.5 to 0.94 for what the label says, 1/128 to 1/32 for all others. */
+static void make_scores(RvRandom *random, Street *street) {
+  const size_t pixels = (size_t)street->config.width * (size_t)street->config.height;
+  const size_t classes = (size_t)street->config.semantics;
+  street->scores = malloc(2 * pixels * classes + 1);
+  if (!street->scores)
+    abort();
+  for (size_t k = 0; k < classes; k++)
+    for (size_t i = 0; i < pixels; i++)
+      street->scores[k * pixels + i] =
+          (uint16_t)(street->labels[i] * 2u + i % 2 == k ? rvc_range(random, 0x3800, 0x3b80)
+                                                         : rvc_range(random, 0x2000, 0x2800));
+}
+
+static void make(RvCheck *check, const char *name, const Row *row, Street *street) {
+  const size_t width = (size_t)row->width, pixels = width * (size_t)row->height;
+  RvRandom random = rvc_random(check, name);
+  RvSceneConfig config;
+  rv_scene_config_init(&config);
+  config.width = row->width;
+  config.height = row->height;
+  uint16_t *truth = street->disparity = calloc(pixels, sizeof *truth);
+  street->labels = calloc(pixels, 1);
+  uint8_t *grey = calloc(2 * pixels, 1);
+  if (!truth || !street->labels || !grey)
+    abort();
+  const RvSceneTruth planes = {
+      .disparity = {truth, 2 * (ptrdiff_t)width, row->width, row->height, RV_U16},
+      .labels = {street->labels, (ptrdiff_t)width, row->width, row->height, RV_U8}};
+  RvPicture picture = {.format = RV_PIXEL_GRAY8, .width = 2 * row->width, .height = row->height};
+  picture.data[0] = grey;
+  picture.stride[0] = 2 * (ptrdiff_t)width;
+  RvScene *scene = NULL;
+  const RvStatus status = rv_scene_new(&scene, &config) == RV_OK
+                              ? rv_scene_render(scene, 0, &picture, &planes)
+                              : RV_ERR_ARG;
+  rvc_true(check, name, status == RV_OK, "scene: %s", rv_status_text(status));
+  rv_scene_free(&scene);
+  free(grey);
+  for (size_t i = 0; i < pixels; i++) {
+    const int dice = rvc_range(&random, 0, 99), noise = rvc_range(&random, -8, 8);
+    if (dice < 2)
+      truth[i] = (uint16_t)rvc_range(&random, 1, 2047);
+    else if (truth[i])
+      truth[i] = (uint16_t)(truth[i] + noise > 1 ? truth[i] + noise : 1);
+    else
+      truth[i] = (uint16_t)rvc_range(&random, 0, 8);
+  }
+  RvStixelsConfig *c = &street->config;
+  rv_stixels_config_init(c);
+  c->log = rvc_log(check);
+  c->width = row->width;
+  c->height = row->height;
+  c->stixel_width = row->stixel_width;
+  c->vertical_step = row->step;
+  c->model = row->model;
+  c->threads = row->threads;
+  c->semantics = row->semantics;
+  c->cuts = row->cuts;
+  set_classes(c);
+  make_scores(&random, street);
+  street->input = (RvStixelsInput){.disparity = planes.disparity};
+  if (c->semantics)
+    street->input.scores = (RvPlane){street->scores, 2 * (ptrdiff_t)width, row->width,
+                                     row->height * row->semantics, RV_U16};
+}
+
+typedef struct Bench {
+  RvStixels *stixels;
+  RvStixelsInput input;
+  RvStixelsOutput output;
+} Bench;
+
+static RvStatus run(void *user, RvStream stream) {
+  const Bench *b = user;
+  return rv_stixels_run(b->stixels, &b->input, &b->output, stream);
+}
+
+static void bench_cuda(RvCheck *check, const char *name, const Street *street) {
+  const RvStixelsConfig *c = &street->config;
+  Bench b = {.output = {.capacity = rv_stixels_count_max(c)}};
+  void *stixels = NULL, *offsets = NULL;
+  if (rvc_upload(check, &b.input.disparity, &street->input.disparity) &&
+      (!c->semantics || rvc_upload(check, &b.input.scores, &street->input.scores)) &&
+      rv_buffer_new(&stixels, b.output.capacity * sizeof(RvStixel), RV_CUDA) == RV_OK &&
+      rv_buffer_new(&offsets, ((size_t)rv_stixels_columns(c) + 1) * 4, RV_CUDA) == RV_OK &&
+      rv_stixels_new(&b.stixels, c, RV_CUDA) == RV_OK) {
+    b.output.stixels = stixels;
+    b.output.offsets = offsets;
+    rvc_bench(check, name, RV_CUDA, run, &b);
+  }
+  rv_stixels_free(&b.stixels);
+  rvc_device_free(&b.input.disparity);
+  rvc_device_free(&b.input.scores);
+  rv_buffer_free(&stixels, RV_CUDA);
+  rv_buffer_free(&offsets, RV_CUDA);
+}
+
+static void bench_cpu(RvCheck *check, const char *name, const Street *street) {
+  const RvStixelsConfig *c = &street->config;
+  StixelsResult r = stixels_result_new(c, rv_stixels_count_max(c));
+  Bench b = {.input = street->input, .output = stixels_result_output(&r)};
+  if (rv_stixels_new(&b.stixels, c, RV_CPU) == RV_OK)
+    rvc_bench(check, name, RV_CPU, run, &b);
+  rv_stixels_free(&b.stixels);
+  stixels_result_free(&r);
+}
+
+/* The dynamic programming alone, CPU engine: its stage on the cells and the ground of one frame. */
+typedef struct Columns {
+  RvStixelsSetup setup;
+  void *work;
+  RvArena arena;
+  RvStixelsJob job;
+} Columns;
+
+static RvStatus run_columns(void *user, RvStream stream) {
+  const Columns *c = user;
+  (void)stream;
+  return rv_stixels_stages_cpu.columns(c->work, &c->setup.model, &c->job, NULL);
+}
+
+static void bench_columns(RvCheck *check, const char *name, const Street *street) {
+  const RvStixelsStages *stages = &rv_stixels_stages_cpu;
+  const RvStixelsConfig *config = &street->config;
+  StixelsResult r = stixels_result_new(config, rv_stixels_count_max(config));
+  Columns *c = calloc(1, sizeof *c);
+  if (!c)
+    abort();
+  rv_stixels_setup(config, &c->setup);
+  const RvStixelsModel *m = &c->setup.model;
+  c->work = rv_memory_object(stages->work_bytes);
+  c->job =
+      (RvStixelsJob){.disparity = street->input.disparity, .output = stixels_result_output(&r)};
+  if (c->work) {
+    stages->layout(c->work, m, config->threads, &c->arena);
+    if (rv_arena_open_for(&c->arena, RV_CPU, &config->log, "stixels", "%s", name) == RV_OK) {
+      stages->layout(c->work, m, config->threads, &c->arena);
+      stages->open(c->work, &c->setup, &config->log);
+      stages->cells(c->work, m, &c->job, &config->log);
+      stages->ground(c->work, m, &c->job, &config->log);
+      rvc_bench(check, name, RV_CPU, run_columns, c);
+    }
+    rv_arena_close(&c->arena);
+  }
+  rv_memory_free(c->work, RV_CPU);
+  free(c);
+  stixels_result_free(&r);
+}
+
+/* suffix: of the row's name; time: what is timed. */
+static void time_street(RvCheck *check, const Row *row, const char *suffix,
+                        void (*time)(RvCheck *, const char *, const Street *)) {
+  char name[64];
+  snprintf(name, sizeof name, "stixels/%s%s", row->name, suffix);
+  if (!rvc_wants(check, name))
+    return;
+  Street street = {0};
+  make(check, name, row, &street);
+  time(check, name, &street);
+  free(street.disparity);
+  free(street.labels);
+  free(street.scores);
+}
+
+static void time_engines(RvCheck *check, const char *name, const Street *street) {
+  if (rvc_cpu(check))
+    bench_cpu(check, name, street);
+  if (rvc_cuda(check))
+    bench_cuda(check, name, street);
+}
+
+static void time_row(RvCheck *check, const Row *row) {
+  time_street(check, row, "", time_engines);
+}
+
+static void time_columns(RvCheck *check, const Row *row) {
+  if (rvc_cpu(check))
+    time_street(check, row, "-columns", bench_columns);
+}
+
+/* --model: time against the rows of a column, 128 columns of cells of 8 x 4 px; the same of the
+ * dynamic programming alone, and of that at the sizes of thesis' figure 4.7; one core. */
+static void time_heights(RvCheck *check) {
+  static const int heights[] = {24, 48, 96, 192, 384};
+  static const char *const models[] = {"fast", "slanted", "constant"};
+  for (int kind = 0; kind < 3; kind++)
+    for (size_t k = 0; k < sizeof heights / sizeof heights[0]; k++) {
+      char name[40];
+      snprintf(name, sizeof name, "rows%d-%s", heights[k], models[kind]);
+      const Row row = {
+          name, 1024, 4 * heights[k], 8, 4, (RvStixelsModelKind)kind, 0, RV_STIXELS_CUTS_ALL, 1};
+      time_row(check, &row);
+      time_columns(check, &row);
+    }
+  for (int cell = 8; cell >= 4; cell -= 4)
+    for (int kind = 0; kind < 2; kind++) {
+      char name[40];
+      snprintf(name, sizeof name, "2048x1024-w%ds%d-%s-one", cell, cell, models[kind]);
+      const Row row = {
+          name, 2048, 1024, cell, cell, (RvStixelsModelKind)kind, 0, RV_STIXELS_CUTS_ALL, 1};
+      time_row(check, &row);
+      time_columns(check, &row);
+    }
+}
+
+void stixels_bench(RvCheck *check) {
+  if (rvc_model(check)) {
+    time_heights(check);
+    return;
+  }
+  for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
+    time_row(check, &rows[k]);
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+/* stixels_cases.c: stixels against hand-worked columns, every segmentation of short columns, the
+ * plain recursion and the formulas of the energy; rendering, the ground plane, and fuzz input. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stixels/stixels_draw.h"
+#include "stixels/stixels_inputs.h"
+#include "stixels/stixels_reference.h"
+
+static int run_cpu(RvCheck *check, const char *name, const RvStixelsConfig *config,
+                   const StixelsInput *input, int trusted, const StixelsResult *result) {
+  const RvStixelsInput in = stixels_input_of(input, trusted);
+  const RvStixelsOutput output = stixels_result_output(result);
+  RvStixels *stixels = NULL;
+  RvStatus status = rv_stixels_new(&stixels, config, RV_CPU);
+  if (status == RV_OK)
+    status = rv_stixels_run(stixels, &in, &output, NULL);
+  rv_stixels_free(&stixels);
+  return rvc_true(check, name, status == RV_OK, "run: %s", rv_status_text(status));
+}
+
+/* Every cell of every column belongs to exactly one stixel, in order. */
+static int is_whole(const RvStixelsConfig *c, const StixelsResult *r, int column) {
+  int row = c->height - 1;
+  for (uint32_t k = r->offsets[column]; k < r->offsets[column + 1]; k++) {
+    const RvStixel *s = &r->stixels[k];
+    if (s->column != column * c->stixel_width || s->v_bottom != row || s->v_top > s->v_bottom ||
+        s->structure >= RV_STIXELS_CLASSES ||
+        (s->semantic != RV_SEMANTIC_NONE &&
+         (s->semantic >= c->semantics || c->semantic_structure[s->semantic] != s->structure)))
+      return 0;
+    row = s->v_top - 1;
+  }
+  return row == -1;
+}
+
+/* --- Twins ----------------------------------------------------------------------------------- */
+
+typedef struct Tally {
+  int columns, dearer;
+  double most; /* nat */
+} Tally;
+
+/* One column of a result against all three judges. */
+static void judge(RvCheck *check, const char *name, const RvStixelsConfig *c,
+                  const StixelsReference *reference, const RvPlane *disparity,
+                  const StixelsResult *r, int column, int coupled, Tally *tally) {
+  const RvStixel *list = r->stixels + r->offsets[column];
+  const uint32_t count = r->offsets[column + 1] - r->offsets[column];
+  const int32_t energy = r->energies[column];
+  RvStixel plain[TWIN_ROWS];
+  int plain_count = 0;
+  const int32_t recursion = stixels_reference_recursion(reference, column, plain, &plain_count);
+  stixels_reference_refine(c, disparity, plain, plain_count);
+  rvc_true(check, name, is_whole(c, r, column), "column %d is not covered once", column);
+  rvc_true(check, name, energy == recursion && (int)count == plain_count,
+           "column %d, model %d: energy %d in %u stixels, the plain recursion has %d in %d", column,
+           (int)c->model, energy, count, recursion, plain_count);
+  if ((int)count == plain_count)
+    rvc_true(check, name, memcmp(list, plain, count * sizeof *list) == 0,
+             "column %d, model %d: stixels are not those of the plain recursion", column,
+             (int)c->model);
+  double slack = 0, shares = 0;
+  const double formula = stixels_reference_energy(reference, c, list, count, &slack);
+  rvc_true(check, name, fabs(formula - energy / 1024.0) <= slack,
+           "column %d, model %d: energy %.4f nat, by the formulas %.4f (may differ by %.4f)",
+           column, (int)c->model, energy / 1024.0, formula, slack);
+  for (uint32_t k = 0; k < count; k++)
+    shares += list[k].cost;
+  rvc_true(check, name, fabs(shares - energy / 1024.0) < 1e-3,
+           "column %d: shares add up to %.4f, not %.4f", column, shares, energy / 1024.0);
+  if (reference->rows > 7)
+    return;
+  const int32_t least = stixels_reference_minimum(reference);
+  rvc_true(check, name, coupled ? energy >= least : energy == least,
+           "column %d, model %d: energy %d, the least of all segmentations is %d", column,
+           (int)c->model, energy, least);
+  tally->columns++;
+  tally->dearer += energy > least;
+  tally->most = fmax(tally->most, (energy - least) / 1024.0);
+}
+
+static void judge_picture(RvCheck *check, const char *name, RvRandom *random, RvStixelsConfig *c,
+                          int coupled, Tally *tally) {
+  StixelsInput *input = stixels_input_new(c->width, c->height);
+  stixels_fill_street(random, input);
+  stixels_fill_semantics(random, input, c->semantics);
+  const int trusted = rvc_range(random, 0, 1);
+  const RvStixelsInput in = stixels_input_of(input, trusted);
+  StixelsResult r = stixels_result_new(c, rv_stixels_count_max(c));
+  StixelsReference *reference = malloc(sizeof *reference);
+  if (!reference)
+    abort();
+  if (run_cpu(check, name, c, input, trusted, &r))
+    for (int x = 0; x < r.columns; x++) {
+      stixels_reference_column(reference, c, r.ground, &in, x);
+      judge(check, name, c, reference, &input->d, &r, x, coupled, tally);
+    }
+  free(reference);
+  stixels_result_free(&r);
+  free(input);
+}
+
+/* Short columns against every segmentation, with and without priors that couple planes. */
+static void check_short(RvCheck *check, int model, int coupled) {
+  static const char *const names[] = {"stixels/slanted-fast", "stixels/slanted",
+                                      "stixels/constant"};
+  char name[64];
+  snprintf(name, sizeof name, "%s%s", names[model], coupled ? "-coupled" : "");
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  Tally tally = {0, 0, 0};
+  for (int round = 0; round < (rvc_small(check) ? 6 : 100); round++) {
+    RvStixelsConfig c = stixels_random_config(check, &random, model, coupled);
+    c.width = rvc_range(&random, 1, 16);
+    c.height = rvc_range(&random, 1, round % 5 == 0 ? 6 : 5);
+    c.stixel_width = c.vertical_step = 1;
+    judge_picture(check, name, &random, &c, coupled, &tally);
+  }
+  if (coupled)
+    printf("%s: %d of %d columns dearer than the least of all segmentations, by at most %.3f nat\n",
+           name, tally.dearer, tally.columns, tally.most);
+  rvc_ok(check, name);
+}
+
+/* Cells of every size, longer columns: the plain recursion and the formulas. */
+static void check_sizes(RvCheck *check) {
+  static const char name[] = "stixels/sizes";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int round = 0; round < (rvc_small(check) ? 6 : 60); round++) {
+    RvStixelsConfig c = stixels_random_config(check, &random, round % 3, 1);
+    c.stixel_width = rvc_range(&random, 1, round % 4 ? 9 : 64);
+    c.vertical_step = rvc_range(&random, round % 2 ? 4 : 2, round % 4 ? 9 : 64);
+    c.width = rvc_range(&random, 1, 30);
+    c.height = rvc_range(&random, 1, 90);
+    Tally tally = {0, 0, 0};
+    judge_picture(check, name, &random, &c, 1, &tally);
+  }
+  rvc_ok(check, name);
+}
+
+/* --- By hand --------------------------------------------------------------------------------- */
+
+static void hand_config(RvCheck *check, RvStixelsConfig *c, int width, int height) {
+  rv_stixels_config_init(c);
+  c->log = rvc_log(check);
+  c->width = width;
+  c->height = height;
+  c->stixel_width = c->vertical_step = 1;
+  c->ground = RV_STIXELS_GROUND_CAMERA;
+  /* d(y) = y - 9.5 for pitch 0: 2 px per row and m, half a metre above the ground */
+  c->camera = (RvCamera){.focal = 100, .cy = 9.5, .baseline = 1, .height = 1};
+}
+
+/* Ground up to row 16 of 30, a wall of 5.5 px, where the ground ends, then sky: three stixels with
+ * known planes. */
+static void check_hand(RvCheck *check) {
+  static const char name[] = "stixels/hand";
+  if (!rvc_wants(check, name))
+    return;
+  for (int model = 0; model <= RV_STIXELS_CONSTANT; model++) {
+    RvStixelsConfig c;
+    hand_config(check, &c, 2, 30);
+    c.model = (RvStixelsModelKind)model;
+    StixelsInput *input = stixels_input_new(2, 30);
+    for (int y = 0; y < 30; y++)
+      input->disparity[y * STIXELS_SIDE] = (uint16_t)(y > 15 ? 16 * y - 152 : y > 4 ? 88 : 1);
+    StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
+    if (run_cpu(check, name, &c, input, 0, &r)) {
+      const RvStixel *s = r.stixels;
+      rvc_true(check, name,
+               r.offsets[1] == 3 && s[0].structure == RV_STIXEL_GROUND &&
+                   s[1].structure == RV_STIXEL_OBJECT && s[2].structure == RV_STIXEL_SKY,
+               "model %d: %u stixels", model, r.offsets[1]);
+      rvc_true(check, name, s[0].v_top == 16 && s[1].v_top == 5 && s[2].v_top == 0,
+               "model %d: tops %d, %d, %d", model, s[0].v_top, s[1].v_top, s[2].v_top);
+      rvc_true(check, name,
+               fabsf(s[0].slope - 1) < 0.01f && fabsf(s[0].intercept + 9.5f) < 0.2f &&
+                   s[1].slope == 0 && s[1].intercept == 5.5f && s[2].intercept == 0,
+               "model %d: planes %g %g, %g %g", model, (double)s[0].slope, (double)s[0].intercept,
+               (double)s[1].slope, (double)s[1].intercept);
+      rvc_true(check, name, r.offsets[2] - r.offsets[1] == 1,
+               "model %d: a column without values has %u stixels", model,
+               r.offsets[2] - r.offsets[1]);
+    }
+    stixels_result_free(&r);
+    free(input);
+  }
+  rvc_ok(check, name);
+}
+
+/* --- Ground plane ---------------------------------------------------------------------------- */
+
+/* A road of `bottom` px at the lowest row and a horizon, between walls on the left and right. */
+static void fill_road(StixelsInput *input, double bottom, double horizon, int road_from,
+                      int road_to) {
+  const int height = input->d.height;
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < input->d.width; x++) {
+      const double road = bottom * (1 - (height - 1 - y) / horizon);
+      const double d = x >= road_from && x < road_to ? fmax(road, 0) : 20 + x % 7;
+      input->disparity[y * STIXELS_SIDE + x] = (uint16_t)(d < 0.5 ? 0 : d * 16 + 0.5);
+    }
+}
+
+static void check_ground(RvCheck *check) {
+  static const char name[] = "stixels/ground";
+  if (!rvc_wants(check, name))
+    return;
+  RvStixelsConfig c;
+  hand_config(check, &c, 160, 120);
+  c.ground = RV_STIXELS_GROUND_ESTIMATE;
+  c.camera = (RvCamera){0};
+  c.stixel_width = c.vertical_step = 2;
+  StixelsInput *input = stixels_input_new(160, 120);
+  StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
+  const RvStixelsOutput output = stixels_result_output(&r);
+  RvStixels *stixels = NULL;
+  rvc_true(check, name, rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK, "new");
+  const RvStixelsInput in = stixels_input_of(input, 0);
+  const double unit = ldexp(1, -24);
+  rv_stixels_run(stixels, &in, &output, NULL);
+  rvc_true(check, name,
+           r.ground->found == 0 && r.ground->at == (INT64_C(48) << 24) && r.ground->slope < 0,
+           "before a road: found %d, at %g", r.ground->found, (double)r.ground->at * unit);
+  fill_road(input, 47, 71, 30, 130);
+  rv_stixels_run(stixels, &in, &output, NULL);
+  const double at = 47 * (1 - 0.5 / 71), slope = -2 * 47.0 / 71;
+  rvc_true(check, name,
+           r.ground->found == 1 && fabs((double)r.ground->at * unit - at) < 0.05 &&
+               fabs((double)r.ground->slope * unit - slope) < 0.005,
+           "road: found %d, at %g (%g), slope %g (%g)", r.ground->found,
+           (double)r.ground->at * unit, at, (double)r.ground->slope * unit, slope);
+  const RvStixelsGround before = *r.ground;
+  memset(input->disparity, 0, sizeof input->disparity);
+  rv_stixels_run(stixels, &in, &output, NULL);
+  rvc_true(check, name, r.ground->at == before.at && r.ground->slope == before.slope,
+           "a frame without values moved the plane");
+  fill_road(input, 51, 71, 30, 130);
+  for (int frame = 0; frame < 20; frame++)
+    rv_stixels_run(stixels, &in, &output, NULL);
+  rvc_true(check, name, fabs((double)r.ground->at * unit - 51 * (1 - 0.5 / 71)) < 0.06,
+           "after 20 frames the plane is at %g", (double)r.ground->at * unit);
+  fill_road(input, 51, 71, 0, 0);
+  rv_stixels_run(stixels, &in, &output, NULL);
+  rvc_true(check, name, r.ground->found == 21, "a wall passed for a road: score %d",
+           r.ground->score);
+  rv_stixels_free(&stixels);
+  stixels_result_free(&r);
+  free(input);
+  rvc_ok(check, name);
+}
+
+/* The camera's plane is the projection of a point of the ground. */
+static void check_camera(RvCheck *check) {
+  static const char name[] = "stixels/camera";
+  if (!rvc_wants(check, name))
+    return;
+  RvStixelsConfig c;
+  hand_config(check, &c, 8, 100);
+  c.camera = (RvCamera){.focal = 80, .cy = 45, .baseline = 0.5, .height = 1.5, .pitch = 4};
+  RvStixelsSetup *setup = malloc(sizeof *setup);
+  if (!setup)
+    abort();
+  rv_stixels_setup(&c, setup);
+  for (double ahead = 2; ahead < 40; ahead *= 1.7) {
+    const double p = 4 * acos(-1) / 180; /* point: `ahead` m forward on the ground */
+    const double z = ahead * cos(p) + 1.5 * sin(p), down = 1.5 * cos(p) - ahead * sin(p);
+    const double y = 45 + 80 * down / z, d = 80 * 0.5 / z;
+    const double v = 99 - y, unit = ldexp(1, -24);
+    const double plane =
+        ((double)setup->start.ground.at + (double)setup->start.ground.slope * v) * unit;
+    rvc_true(check, name, fabs(plane - d) < 1e-4, "%g m ahead: %g px, not %g", ahead, plane, d);
+  }
+  free(setup);
+  rvc_ok(check, name);
+}
+
+/* --- Rendering ------------------------------------------------------------------------------- */
+
+/* Every pixel of the maps against the records, and a picture of planes comes back. */
+static void check_render(RvCheck *check) {
+  static const char name[] = "stixels/render";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int round = 0; round < 8; round++) {
+    RvStixelsConfig c = stixels_random_config(check, &random, round % 3, 1);
+    c.stixel_width = rvc_range(&random, 1, 9);
+    c.vertical_step = rvc_range(&random, 1, 9);
+    c.width = rvc_range(&random, 1, 60);
+    c.height = rvc_range(&random, 1, 60);
+    StixelsInput *input = stixels_input_new(c.width, c.height),
+                 *maps = stixels_input_new(c.width, c.height);
+    stixels_fill_street(&random, input);
+    stixels_fill_semantics(&random, input, c.semantics);
+    const RvStixelsInput in = stixels_input_of(input, 0);
+    const uint32_t most = rv_stixels_count_max(&c);
+    StixelsResult r = stixels_result_new(&c, most);
+    const RvStixelsOutput output = stixels_result_output(&r);
+    RvStixels *stixels = NULL;
+    rvc_true(check, name, rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK, "new");
+    rv_stixels_run(stixels, &in, &output, NULL);
+    const uint32_t room = round == 7 ? r.offsets[r.columns] / 2 : most;
+    rvc_true(check, name,
+             rv_stixels_render(stixels, r.stixels, room, r.offsets, &maps->d, &maps->c, NULL) ==
+                 RV_OK,
+             "render");
+    for (int x = 0; x < c.width; x++)
+      for (int y = 0; y < c.height; y++) {
+        int d = 0, k = 255;
+        for (uint32_t i = 0; i < room && i < r.offsets[r.columns]; i++) {
+          const RvStixel *s = &r.stixels[i];
+          if (s->column != x / c.stixel_width * c.stixel_width || y < s->v_top || y > s->v_bottom)
+            continue;
+          const double value = floor(((double)s->slope * y + (double)s->intercept) * 16 + 0.5);
+          d = (int)fmin(fmax(value, 1), 65535);
+          k = s->structure;
+        }
+        rvc_true(check, name,
+                 maps->disparity[y * STIXELS_SIDE + x] == d &&
+                     maps->confidence[y * STIXELS_SIDE + x] == k,
+                 "pixel %d, %d: %d of class %d, not %d of %d", x, y,
+                 maps->disparity[y * STIXELS_SIDE + x], maps->confidence[y * STIXELS_SIDE + x], d,
+                 k);
+      }
+    rv_stixels_free(&stixels);
+    stixels_result_free(&r);
+    free(input);
+    free(maps);
+  }
+  rvc_ok(check, name);
+}
+
+/* Each pixel of `drawn` against the rendered maps and the list itself. */
+static void check_drawn(RvCheck *check, const char *name, const RvStixelsConfig *c,
+                        const StixelsResult *r, const StixelsInput *maps,
+                        const StixelsInput *drawn) {
+  for (int y = 0; y < c->height; y++)
+    for (int x = 0; x < c->width; x++) {
+      const int at = y * STIXELS_SIDE + x;
+      int mark = x % c->stixel_width == 0, semantic = RV_SEMANTIC_NONE;
+      for (uint32_t k = 0; k < r->offsets[r->columns]; k++)
+        if (r->stixels[k].column / c->stixel_width == x / c->stixel_width) {
+          mark |= r->stixels[k].v_top == y;
+          if (r->stixels[k].v_top <= y && r->stixels[k].v_bottom >= y)
+            semantic = r->stixels[k].semantic;
+        }
+      const int structure = maps->confidence[at], sky = structure == RV_STIXEL_SKY;
+      const int value = sky || semantic == RV_SEMANTIC_NONE ? 1 + structure : 4 + semantic;
+      const int stripe = sky ? 0 : maps->disparity[at] / 64 % 2 * 36;
+      rvc_true(check, name, drawn->labels[at] == value + stripe, "pixel %d, %d: class %d, not %d",
+               x, y, drawn->labels[at], value + stripe);
+      rvc_true(check, name,
+               drawn->disparity[at] == (sky ? 0 : maps->disparity[at]) &&
+                   drawn->confidence[at] == (sky || !mark ? 0 : 255),
+               "pixel %d, %d: %d, outline %d", x, y, drawn->disparity[at], drawn->confidence[at]);
+    }
+}
+
+static void check_foreign(RvCheck *check, const char *name) {
+  const float nan = nanf("");
+  const RvStixel foreign[] = {{60000, 9, 0, 0, 0, 1, 1, 0},
+                              {3, 60000, 0, 1, 0, 1, 1, 0},
+                              {3, 2, 9, 1, 0, 1, 1, 0},
+                              {3, 9, 0, 1, 0, nan, INFINITY, 0}};
+  StixelsInput *drawn = stixels_input_new(10, 10);
+  const RvStixelsRasters depth = {.disparity = drawn->d}, wrong = {.disparity = drawn->c},
+                         edges = {.outline = drawn->c};
+  RvStixelsRasters other = {.disparity = drawn->d, .classes = drawn->c};
+  other.classes.width = 9;
+  rvc_true(check, name,
+           rv_stixels_draw(foreign, 4, 64, &depth, RV_CPU, NULL, NULL) == RV_OK &&
+               drawn->disparity[2] == 0 && drawn->disparity[3] == 1 && drawn->disparity[10] == 0,
+           "a foreign list");
+  rvc_true(check, name,
+           rv_stixels_draw(NULL, 1, 8, &depth, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
+               rv_stixels_draw(foreign, 4, 0, &depth, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
+               rv_stixels_draw(foreign, 4, 8, &wrong, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
+               rv_stixels_draw(foreign, 4, 8, &edges, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
+               rv_stixels_draw(foreign, 4, 8, &other, RV_CPU, NULL, NULL) == RV_ERR_ARG &&
+               rv_stixels_draw(foreign, 4, 8, NULL, RV_CPU, NULL, NULL) == RV_ERR_ARG,
+           "bad arguments");
+  free(drawn);
+}
+
+/* What drawing makes of a list is what rendering makes of it, but for the sky, with the first row
+ * and column of each stixel marked; foreign lists do no harm. */
+static void check_draw(RvCheck *check) {
+  static const char name[] = "stixels/draw";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int round = 0; round < 6; round++) {
+    RvStixelsConfig c = stixels_random_config(check, &random, round % 3, 1);
+    c.stixel_width = rvc_range(&random, 1, 9);
+    c.vertical_step = rvc_range(&random, 1, 9);
+    c.width = rvc_range(&random, 1, 60);
+    c.height = rvc_range(&random, 1, 60);
+    StixelsInput *input = stixels_input_new(c.width, c.height);
+    StixelsInput *maps = stixels_input_new(c.width, c.height);
+    StixelsInput *drawn = stixels_input_new(c.width, c.height);
+    stixels_fill_street(&random, input);
+    stixels_fill_semantics(&random, input, c.semantics);
+    const RvStixelsInput in = stixels_input_of(input, 0);
+    StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
+    const RvStixelsOutput output = stixels_result_output(&r);
+    RvStixels *stixels = NULL;
+    rvc_true(check, name, rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK, "new");
+    rv_stixels_run(stixels, &in, &output, NULL);
+    rv_stixels_render(stixels, r.stixels, r.room, r.offsets, &maps->d, &maps->c, NULL);
+    const RvStixelsRasters rasters = {
+        drawn->d, {drawn->labels, STIXELS_SIDE, c.width, c.height, RV_U8}, drawn->c};
+    rvc_true(check, name,
+             rv_stixels_draw(r.stixels, r.offsets[r.columns], c.stixel_width, &rasters, RV_CPU,
+                             NULL, NULL) == RV_OK,
+             "draw");
+    check_drawn(check, name, &c, &r, maps, drawn);
+    rv_stixels_free(&stixels);
+    stixels_result_free(&r);
+    free(input);
+    free(maps);
+    free(drawn);
+  }
+  check_foreign(check, name);
+  rvc_ok(check, name);
+}
+
+/* A list that is too short for its stixels: the rest is counted, nothing is written past the end.
+ */
+static void check_room(RvCheck *check) {
+  static const char name[] = "stixels/room";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  RvStixelsConfig c = stixels_random_config(check, &random, 0, 0);
+  c.width = 20;
+  c.height = 40;
+  c.stixel_width = c.vertical_step = 2;
+  c.complexity = 0;
+  StixelsInput *input = stixels_input_new(20, 40);
+  stixels_fill_street(&random, input);
+  StixelsResult whole = stixels_result_new(&c, rv_stixels_count_max(&c));
+  StixelsResult part = stixels_result_new(&c, 5);
+  run_cpu(check, name, &c, input, 1, &whole);
+  run_cpu(check, name, &c, input, 1, &part);
+  rvc_true(check, name, whole.offsets[10] > 5 && whole.offsets[10] == part.offsets[10],
+           "%u stixels, %u with little room", whole.offsets[10], part.offsets[10]);
+  rvc_true(check, name, memcmp(whole.stixels, part.stixels, 5 * sizeof(RvStixel)) == 0,
+           "the first five differ");
+  rvc_true(check, name, ((uint8_t *)(part.stixels + 5))[0] == 0xEE, "written past the end");
+  stixels_result_free(&whole);
+  stixels_result_free(&part);
+  free(input);
+  rvc_ok(check, name);
+}
+
+static void parity(RvCheck *check) {
+  check_hand(check);
+  check_camera(check);
+  check_ground(check);
+  for (int model = 0; model <= RV_STIXELS_CONSTANT; model++)
+    for (int coupled = 0; coupled < 2; coupled++)
+      check_short(check, model, coupled);
+  check_sizes(check);
+  check_render(check);
+  check_draw(check);
+  check_room(check);
+  stixels_check_semantics(check);
+  stixels_parity(check);
+}
+
+/* --- Fuzz ------------------------------------------------------------------------------------ */
+
+static void fuzz(const uint8_t *bytes, size_t size) {
+  if (size < 12)
+    return;
+  RvStixelsConfig c;
+  rv_stixels_config_init(&c);
+  c.width = 1 + bytes[0] % 40;
+  c.height = 1 + bytes[1] % 100;
+  c.stixel_width = bytes[2] % 12;
+  c.vertical_step = bytes[3] % 12;
+  c.model = (RvStixelsModelKind)(bytes[4] % 4);
+  c.max_disparity = bytes[5] * 4;
+  c.sigma_ground_a = bytes[6] / 8.0;
+  c.sigma_ground_b = bytes[7] < 128 ? bytes[7] / 100.0 : RV_STIXELS_SIGMA_FREE;
+  c.sigma_object_b = bytes[8] < 128 ? bytes[8] / 100.0 : RV_STIXELS_SIGMA_FREE;
+  c.complexity = bytes[9] - 1.0;
+  c.cuts = bytes[11] & 8 ? RV_STIXELS_CUTS_TIME_SERIES : RV_STIXELS_CUTS_ALL;
+  c.semantics = bytes[11] & 6 ? 1 + bytes[10] % 33 : 0;
+  c.semantic_weight = bytes[11] / 8.0;
+  for (int k = 0; k < c.semantics && k < RV_STIXELS_SEMANTICS_MAX; k++)
+    c.semantic_structure[k] = (uint8_t)(bytes[(size_t)k % size] % 3);
+  c.threads = 1;
+  if (rv_stixels_config_check(&c) != RV_OK)
+    return;
+  StixelsInput *input = stixels_input_new(c.width, c.height);
+  for (int y = 0; y < c.height; y++)
+    for (int x = 0; x < c.width; x++) {
+      const size_t i = 10 + (size_t)(y * c.width + x) % (size - 10);
+      input->disparity[y * STIXELS_SIDE + x] = (uint16_t)(bytes[i] << (bytes[10] % 9));
+      input->confidence[y * STIXELS_SIDE + x] = bytes[i];
+      input->labels[y * STIXELS_SIDE + x] = bytes[i] % 9;
+      for (int k = 0; k < c.semantics; k++)
+        input->scores[(k * c.height + y) * STIXELS_SIDE + x] =
+            (uint16_t)(bytes[i] << 8 | bytes[10 + (i + (size_t)k) % (size - 10)]);
+    }
+  if (bytes[11] & 6)
+    input->l = (RvPlane){input->labels, STIXELS_SIDE, c.width, c.height, RV_U8};
+  if ((bytes[11] & 6) == 4) {
+    input->l.data = NULL;
+    input->s = (RvPlane){input->scores, 2 * STIXELS_SIDE, c.width, c.height * c.semantics, RV_U16};
+  }
+  const RvStixelsInput in = stixels_input_of(input, bytes[11] & 1);
+  StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
+  const RvStixelsOutput output = stixels_result_output(&r);
+  RvStixels *stixels = NULL;
+  if (rv_stixels_new(&stixels, &c, RV_CPU) != RV_OK ||
+      rv_stixels_run(stixels, &in, &output, NULL) != RV_OK)
+    abort();
+  for (int x = 0; x < r.columns; x++)
+    if (!is_whole(&c, &r, x))
+      abort();
+  if (rv_stixels_render(stixels, r.stixels, r.room, r.offsets, &input->d, &input->c, NULL) != RV_OK)
+    abort();
+  rv_stixels_free(&stixels);
+  stixels_result_free(&r);
+  free(input);
+}
+
+const RvCases rv_stixels_cases = {"stixels", parity, stixels_bench, fuzz};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* stixels_inputs.c: pictures and configs at random. */
+#include "stixels/stixels_inputs.h"
+
+#include <stdlib.h>
+
+StixelsInput *stixels_input_new(int width, int height) {
+  StixelsInput *input = calloc(1, sizeof *input);
+  if (!input || width > STIXELS_SIDE || height > STIXELS_SIDE)
+    abort();
+  input->d = (RvPlane){input->disparity, 2 * STIXELS_SIDE, width, height, RV_U16};
+  input->c = (RvPlane){input->confidence, STIXELS_SIDE, width, height, RV_U8};
+  return input;
+}
+
+RvStixelsInput stixels_input_of(const StixelsInput *input, int trusted) {
+  RvStixelsInput in = {.disparity = input->d, .labels = input->l, .scores = input->s};
+  if (trusted)
+    in.confidence = input->c;
+  return in;
+}
+
+/* Mostly shares of 1, sometimes what no score should be. */
+static uint16_t random_half(RvRandom *random, int liked) {
+  const int dice = rvc_range(random, 0, 99);
+  return (uint16_t)(dice == 0  ? rvc_range(random, 0, 0xffff)
+                    : dice < 4 ? rvc_range(random, 0, 0x400)
+                    : liked    ? rvc_range(random, 0x3800, 0x3c00)
+                               : rvc_range(random, 0, 0x3000));
+}
+
+void stixels_fill_semantics(RvRandom *random, StixelsInput *input, int semantics) {
+  const int kind = semantics > 0 ? rvc_range(random, 0, 4) : 0;
+  const int is_same = rvc_range(random, 0, 2);
+  const int width = is_same ? input->d.width : rvc_range(random, 1, STIXELS_SIDE);
+  const int height = is_same ? input->d.height : rvc_range(random, 1, STIXELS_SIDE);
+  input->l = input->s = (RvPlane){NULL, 0, 0, 0, RV_U8};
+  if (kind == 0)
+    return;
+  const ptrdiff_t stride = rvc_range(random, 0, 1) ? STIXELS_SIDE : width;
+  if (kind < 3)
+    input->l = (RvPlane){input->labels, stride, width, height, RV_U8};
+  else
+    input->s = (RvPlane){input->scores, 2 * stride, width, height * semantics, RV_U16};
+  for (int x = 0; x < width; x++) {
+    int liked = 0;
+    for (int y = 0; y < height; y++) {
+      if (rvc_range(random, 0, 6) == 0)
+        liked = rvc_range(random, 0, semantics);
+      if (kind < 3)
+        input->labels[y * stride + x] = (uint8_t)liked;
+      for (int k = 0; kind >= 3 && k < semantics; k++)
+        input->scores[(k * height + y) * stride + x] = random_half(random, k == liked);
+    }
+  }
+}
+
+void stixels_fill_street(RvRandom *random, StixelsInput *input) {
+  const int height = input->d.height;
+  const int noise = rvc_range(random, 0, 24), holes = rvc_range(random, 0, 400);
+  const int far = rvc_range(random, 0, 9) ? 0 : 60000;
+  for (int x = 0; x < input->d.width; x++) {
+    int value = rvc_range(random, 200, 1500), slope = -rvc_range(random, 0, 200);
+    for (int y = height - 1; y >= 0; y--) {
+      if (rvc_range(random, 0, 9) == 0) {
+        const int kind = rvc_range(random, 0, 3);
+        value = kind == 0 ? 3 : value;
+        slope = kind == 1 ? -rvc_range(random, 1, 200) : kind == 2 ? rvc_range(random, -60, 60) : 0;
+      }
+      value = value + slope < 1 ? 1 : value + slope;
+      int d = value + rvc_range(random, -noise, noise);
+      const int dice = rvc_range(random, 0, 999);
+      d = dice > 970 ? rvc_range(random, 1, 2047 + far) : d < 1 ? 1 : d;
+      input->disparity[y * STIXELS_SIDE + x] = dice < holes ? 0 : (uint16_t)d;
+      input->confidence[y * STIXELS_SIDE + x] = (uint8_t)rvc_range(random, dice % 2 ? 200 : 0, 255);
+    }
+  }
+}
+
+static RvStixelsPenalty random_penalty(RvRandom *random) {
+  return (RvStixelsPenalty){rvc_range(random, 0, 300) / 100.0, rvc_range(random, 0, 200) / 100.0};
+}
+
+RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int model, int coupled) {
+  static const double widths[] = {0, 0.01, 0.3, 5, RV_STIXELS_SIGMA_FREE};
+  RvStixelsConfig c;
+  rv_stixels_config_init(&c);
+  c.log = rvc_log(check);
+  c.model = (RvStixelsModelKind)model;
+  c.full_confidence = rvc_range(random, 0, 1) ? 1 : rvc_range(random, 4, 1000) / 1000.0;
+  c.p_val = rvc_range(random, 10, 99) / 100.0;
+  c.p_out = rvc_range(random, 1, 60) / 100.0;
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+    c.sigma[k] = rvc_range(random, 30, 300) / 100.0;
+    for (int below = 0; below < RV_STIXELS_CLASSES; below++)
+      c.transition[k][below] = rvc_range(random, 0, 500) / 100.0;
+  }
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+    c.first[k] = rvc_range(random, 0, 1000) / 100.0;
+  c.sigma_ground_a = widths[rvc_range(random, 0, 4)];
+  c.sigma_ground_b = widths[rvc_range(random, 0, 4)];
+  c.sigma_object_b = widths[rvc_range(random, 0, 1) ? 0 : rvc_range(random, 1, 4)];
+  c.complexity = rvc_range(random, 0, 900) / 100.0;
+  static const RvStixelsPenalty none = {0, 0};
+  c.gravity_minus = coupled ? random_penalty(random) : none;
+  c.gravity_plus = coupled ? random_penalty(random) : none;
+  c.ordering = coupled ? random_penalty(random) : none;
+  c.gap_minus = coupled ? random_penalty(random) : none;
+  c.gap_plus = coupled ? random_penalty(random) : none;
+  c.max_disparity = rvc_range(random, 0, 3) ? 128 : rvc_range(random, 1, 300);
+  if (rvc_range(random, 0, 1))
+    c.semantics = rvc_range(random, 1, rvc_range(random, 0, 4) ? 8 : RV_STIXELS_SEMANTICS_MAX);
+  for (int k = 0; k < c.semantics; k++)
+    c.semantic_structure[k] = (uint8_t)rvc_range(random, 0, 2);
+  c.semantic_weight = rvc_range(random, 0, 500) / 100.0;
+  c.refine = rvc_range(random, 0, 3) > 0;
+  c.cuts = rvc_range(random, 0, 2) ? RV_STIXELS_CUTS_ALL : RV_STIXELS_CUTS_TIME_SERIES;
+  c.threads = rvc_range(random, 0, 2);
+  return c;
+}

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT */
+/* stixels_reference.c: plain sums, every segmentation, the recursion on the call stack, and the
+ * energy by its formulas. */
+#include "stixels/stixels_reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Results --------------------------------------------------------------------------------- */
+
+static void *filled(size_t bytes) {
+  void *memory = malloc(bytes + 1);
+  if (!memory)
+    abort();
+  return memset(memory, 0xEE, bytes + 1);
+}
+
+StixelsResult stixels_result_new(const RvStixelsConfig *config, uint32_t room) {
+  const int columns = rv_stixels_columns(config);
+  return (StixelsResult){.columns = columns,
+                         .rows = rv_stixels_rows(config),
+                         .room = room,
+                         .stixels = filled(room * sizeof(RvStixel)),
+                         .offsets = filled(((size_t)columns + 1) * sizeof(uint32_t)),
+                         .energies = filled((size_t)columns * sizeof(int32_t)),
+                         .ground = filled(sizeof(RvStixelsGround))};
+}
+
+void stixels_result_free(StixelsResult *r) {
+  free(r->stixels);
+  free(r->offsets);
+  free(r->energies);
+  free(r->ground);
+}
+
+RvStixelsOutput stixels_result_output(const StixelsResult *r) {
+  return (RvStixelsOutput){r->stixels, r->room, r->offsets, r->energies, r->ground};
+}
+
+/* --- Column ---------------------------------------------------------------------------------- */
+
+static int pixel(const RvPlane *plane, int x, int y) {
+  const char *at = (const char *)plane->data + y * plane->stride;
+  return plane->format == RV_U8 ? ((const uint8_t *)at)[x]
+                                : ((const uint16_t *)(const void *)at)[x];
+}
+
+/* Confidence of a pixel in units of what counts in full, 0..255. */
+static int plain_trust(const RvStixelsConfig *c, const RvPlane *confidence, int x, int y) {
+  if (!confidence)
+    return 255;
+  const double gain = floor(256 / c->full_confidence + 0.5) / 256;
+  return (int)fmin(floor(pixel(confidence, x, y) * gain + 0.5), 255);
+}
+
+/* Pixels of the larger side of `middle`: their number, and sums. */
+static double plain_side(const RvStixelsConfig *c, const RvPlane *disparity,
+                         const RvPlane *confidence, int column, int v, double middle, double *trust,
+                         double *weighted) {
+  double n[2] = {0, 0}, t[2] = {0, 0}, td[2] = {0, 0};
+  for (int y = 0; y < c->height; y++)
+    for (int x = 0; x < c->width; x++) {
+      const int d = pixel(disparity, x, y);
+      if (x / c->stixel_width != column || (c->height - 1 - y) / c->vertical_step != v || d == 0)
+        continue;
+      const int side = d > floor(middle), share = plain_trust(c, confidence, x, y);
+      n[side] += 1;
+      t[side] += share;
+      td[side] += (double)share * d;
+    }
+  const int side = n[1] >= n[0];
+  *trust = t[side];
+  *weighted = td[side];
+  return n[side];
+}
+
+/* A pixel belongs to the cell whose number its distance from the left and the bottom gives. */
+static RvStixelsCell plain_cell(const RvStixelsConfig *c, const RvPlane *disparity,
+                                const RvPlane *confidence, int column, int v) {
+  double pixels = 0, valid = 0, trust = 0, weighted = 0, least = 65535, most = 0;
+  for (int y = 0; y < c->height; y++)
+    for (int x = 0; x < c->width; x++) {
+      if (x / c->stixel_width != column || (c->height - 1 - y) / c->vertical_step != v)
+        continue;
+      const int d = pixel(disparity, x, y);
+      const int t = d == 0 ? 0 : plain_trust(c, confidence, x, y);
+      pixels += 1;
+      valid += d != 0;
+      trust += t;
+      weighted += (double)t * d;
+      least = d ? fmin(least, d) : least;
+      most = fmax(most, d);
+    }
+  RvStixelsCell cell = {0, 0, 0};
+  if (valid * 2 < pixels || trust == 0)
+    return cell;
+  if (most - least > fmax(32, 8 * c->vertical_step))
+    valid = plain_side(c, disparity, confidence, column, v, weighted / trust, &trust, &weighted);
+  if (trust == 0)
+    return cell;
+  const int mean = (int)floor(trust / valid + 0.5);
+  const int weight = (int)floor(mean * mean / 255.0 + 0.5);
+  if (weight == 0)
+    return cell;
+  const double d = fmin(floor(weighted / trust + 0.5), 16.0 * c->max_disparity);
+  return (RvStixelsCell){(uint16_t)d, (uint8_t)weight, (uint8_t)mean};
+}
+
+static void set_stixel(StixelsReference *t, int bottom, int top, int k) {
+  const RvStixelsModel *m = &t->setup.model;
+  RvStixelsSums s = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  for (int v = bottom; v <= top; v++) {
+    const int64_t w = t->cells[v].weight, d = t->cells[v].disparity;
+    const int64_t g = d - rv_stixels_expected(&t->ground, v);
+    s.n += w > 0;
+    s.w += w, s.wv += w * v, s.wvv += w * v * v;
+    s.wd += w * d, s.wvd += w * d * v, s.wdd += w * d * d;
+    s.wg += w * g, s.wvg += w * g * v, s.wgg += w * g * g;
+  }
+  const RvStixelsFit fit = rv_stixels_fit(m, &t->ground, k, &s, bottom);
+  t->plane[bottom][top][k] = fit.plane;
+  t->semantic[bottom][top][k] = RV_SEMANTIC_NONE;
+  if (m->kind == RV_STIXELS_SLANTED_FAST) {
+    t->own[bottom][top][k] = rv_stixels_cost_fast(m, k, &s, top + 1 - bottom, fit.error);
+    return;
+  }
+  int64_t sum = 0;
+  for (int v = bottom; v <= top; v++) {
+    int mu = rv_stixels_value(&fit.plane, v - bottom);
+    if (m->kind == RV_STIXELS_CONSTANT && k == RV_STIXEL_OBJECT)
+      mu = 256 * rv_stixels_nearest(mu);
+    sum +=
+        t->cells[v].weight ? t->setup.table[k][rv_stixels_index(t->cells[v], mu)] : m->invalid_cost;
+  }
+  t->own[bottom][top][k] = rv_stixels_cost_sum(m, k, sum, fit.prior);
+}
+
+double stixels_half_value(int half) {
+  const int exponent = half >> 10 & 31, mantissa = half & 1023;
+  const double value = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+  if (half & 0x8000 || (exponent == 31 && mantissa))
+    return 0;
+  return fmin(value, 1);
+}
+
+/* Score of a class at a pixel of the picture. */
+static double pixel_score(const RvStixelsConfig *c, const RvStixelsInput *input, int x, int y,
+                          int semantic) {
+  const RvPlane *map = input->labels.data ? &input->labels : &input->scores;
+  const int height = input->labels.data ? map->height : map->height / c->semantics;
+  const int u = (int)floor((double)x * map->width / c->width);
+  const int v = (int)floor((double)y * height / c->height);
+  if (input->scores.data)
+    return stixels_half_value(pixel(map, u, semantic * height + v));
+  const int label = pixel(map, u, v);
+  if (label >= c->semantics)
+    return 1.0 / c->semantics;
+  return c->semantics == 1 ? 1 : label == semantic ? 0.9 : 0.1 / (c->semantics - 1);
+}
+
+/* Mean over a cell in 1/2^23, of pixels in 1/2^23. */
+static double plain_score(const RvStixelsConfig *c, const RvStixelsInput *input, int column, int v,
+                          int semantic) {
+  double sum = 0, pixels = 0;
+  for (int y = 0; y < c->height; y++)
+    for (int x = column * c->stixel_width; x < c->width; x++) {
+      if (x / c->stixel_width != column || (c->height - 1 - y) / c->vertical_step != v)
+        continue;
+      sum += nearbyint(pixel_score(c, input, x, y, semantic) * RV_STIXELS_SCORE_ONE);
+      pixels += 1;
+    }
+  return floor(sum / pixels + 0.5);
+}
+
+/* Tries every semantic class for a stixel. */
+static void set_semantic(StixelsReference *t, const RvStixelsConfig *c, int bottom, int top,
+                         int k) {
+  uint32_t least = 4096u * (uint32_t)(top + 1 - bottom);
+  int chosen = RV_SEMANTIC_NONE;
+  for (int semantic = 0; semantic < c->semantics; semantic++) {
+    uint32_t sum = 0;
+    for (int v = bottom; v <= top; v++)
+      sum += t->semantic_cost[semantic][v];
+    if (c->semantic_structure[semantic] != k || (chosen != RV_SEMANTIC_NONE && sum >= least))
+      continue;
+    least = sum;
+    chosen = semantic;
+  }
+  t->semantic[bottom][top][k] = (uint8_t)chosen;
+  t->own[bottom][top][k] =
+      rv_stixels_add(t->own[bottom][top][k], rv_stixels_semantic_cost(&t->setup.model, least));
+}
+
+static void set_semantics(StixelsReference *t, const RvStixelsConfig *c,
+                          const RvStixelsInput *input, int column) {
+  for (int semantic = 0; semantic < c->semantics; semantic++)
+    for (int v = 0; v < t->rows; v++) {
+      const double units = plain_score(c, input, column, v, semantic);
+      t->score[semantic][v] = units / RV_STIXELS_SCORE_ONE;
+      t->semantic_cost[semantic][v] = t->setup.scores[rv_stixels_score_index((uint32_t)units)];
+    }
+  for (int bottom = 0; bottom < t->rows; bottom++)
+    for (int top = bottom; top < t->rows; top++)
+      for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+        set_semantic(t, c, bottom, top, k);
+}
+
+/* (3.4.1) word by word: row v is a left (step 1) or right (step -1) minimum or maximum of the
+ * disparity in whole px. */
+static int is_extreme(const StixelsReference *t, int v, int step) {
+  int series[TWIN_ROWS], j = v;
+  for (int i = 0; i < t->rows; i++)
+    series[i] = t->cells[i].weight ? (t->cells[i].disparity + 8) / 16 : -1;
+  const int last = v - step;
+  if (last < 0 || last >= t->rows)
+    return 0;
+  while (j + step >= 0 && j + step < t->rows && series[j + step] == series[v])
+    j += step;
+  if (j + step < 0 || j + step >= t->rows)
+    return 0;
+  return (series[v] < series[last] && series[j] < series[j + step]) ||
+         (series[v] > series[last] && series[j] > series[j + step]);
+}
+
+static int likeliest(const StixelsReference *t, const RvStixelsConfig *c, int v) {
+  int best = -1;
+  for (int structure = 0; structure < RV_STIXELS_CLASSES; structure++)
+    for (int k = 0; k < c->semantics; k++)
+      if (c->semantic_structure[k] == structure &&
+          (best < 0 || t->semantic_cost[k][v] < t->semantic_cost[best][v]))
+        best = k;
+  return best;
+}
+
+/* A stixel may begin in row v and end below it. */
+static int may_cut(const StixelsReference *t, const RvStixelsConfig *c, int v) {
+  if (c->cuts == RV_STIXELS_CUTS_ALL || v == 0 || v == t->rows)
+    return 1;
+  const RvStixelsCell *cell = &t->cells[v];
+  if (!cell[-1].weight != !cell[0].weight || abs(cell[-1].disparity - cell[0].disparity) >= 16)
+    return 1;
+  return is_extreme(t, v, 1) || is_extreme(t, v - 1, -1) ||
+         (t->is_semantic && likeliest(t, c, v) != likeliest(t, c, v - 1));
+}
+
+void stixels_reference_column(StixelsReference *t, const RvStixelsConfig *config,
+                              const RvStixelsGround *ground, const RvStixelsInput *input,
+                              int column) {
+  rv_stixels_setup(config, &t->setup);
+  t->ground = (RvStixelsPlane){ground->at, ground->slope};
+  t->rows = rv_stixels_rows(config);
+  if (t->rows > TWIN_ROWS)
+    abort();
+  for (int v = 0; v < t->rows; v++)
+    t->cells[v] = plain_cell(config, &input->disparity,
+                             input->confidence.data ? &input->confidence : NULL, column, v);
+  for (int bottom = 0; bottom < t->rows; bottom++)
+    for (int top = bottom; top < t->rows; top++)
+      for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+        set_stixel(t, bottom, top, k);
+        if (k == RV_STIXEL_SKY && !rv_stixels_is_sky_row(&t->ground, bottom))
+          t->own[bottom][top][k] = RV_STIXELS_INFINITE;
+      }
+  t->is_semantic = input->labels.data || input->scores.data;
+  if (t->is_semantic)
+    set_semantics(t, config, input, column);
+  for (int bottom = 0; bottom < t->rows; bottom++)
+    for (int top = bottom; top < t->rows; top++)
+      for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+        if (!may_cut(t, config, bottom) || !may_cut(t, config, top + 1))
+          t->own[bottom][top][k] = RV_STIXELS_INFINITE;
+        else if (bottom == 0)
+          t->own[0][top][k] = rv_stixels_add(t->own[0][top][k], t->setup.model.first[k]);
+}
+
+/* Prior of stixel k from `bottom` to `top` on the one of class `below` that began at `first`. */
+static int32_t pair(const StixelsReference *t, int first, int bottom, int top, int k, int below) {
+  return rv_stixels_pair(&t->setup.model, k, below, rv_stixels_value(&t->plane[bottom][top][k], 0),
+                         rv_stixels_value(&t->plane[first][bottom - 1][below], bottom - first));
+}
+
+/* --- Every segmentation ---------------------------------------------------------------------- */
+
+/* Least cost of rows `bottom`.. when the stixel below them began at `first` with class `below`. */
+static int32_t least_above(const StixelsReference *t, int first, int bottom, int below) {
+  if (bottom == t->rows)
+    return 0;
+  int32_t least = RV_STIXELS_INFINITE;
+  for (int top = bottom; top < t->rows; top++)
+    for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+      int32_t cost = t->own[bottom][top][k];
+      if (bottom > 0)
+        cost = rv_stixels_add(cost, pair(t, first, bottom, top, k, below));
+      cost = rv_stixels_add(cost, least_above(t, bottom, top + 1, k));
+      least = rv_min(least, cost);
+    }
+  return least;
+}
+
+int32_t stixels_reference_minimum(const StixelsReference *t) {
+  return least_above(t, 0, 0, 0);
+}
+
+/* --- Recursion ------------------------------------------------------------------------------- */
+
+typedef struct Best {
+  int32_t cost;
+  int bottom, below;
+} Best;
+
+typedef struct Memory {
+  Best best[TWIN_ROWS][RV_STIXELS_CLASSES];
+  int known[TWIN_ROWS][RV_STIXELS_CLASSES];
+} Memory;
+
+/* Best stixel of class k that ends in row `top`. */
+static Best ending(const StixelsReference *t, Memory *memory, int top, int k) {
+  if (memory->known[top][k])
+    return memory->best[top][k];
+  Best best = {t->own[0][top][k], 0, 0};
+  for (int bottom = 1; bottom <= top; bottom++)
+    for (int below = 0; below < RV_STIXELS_CLASSES; below++) {
+      const Best last = ending(t, memory, bottom - 1, below);
+      if (last.cost >= RV_STIXELS_INFINITE || t->own[bottom][top][k] >= RV_STIXELS_INFINITE)
+        continue;
+      int32_t cost =
+          rv_stixels_add(t->own[bottom][top][k], pair(t, last.bottom, bottom, top, k, below));
+      cost = rv_stixels_add(cost, last.cost);
+      if (cost < best.cost)
+        best = (Best){cost, bottom, below};
+    }
+  memory->known[top][k] = 1;
+  return memory->best[top][k] = best;
+}
+
+int32_t stixels_reference_recursion(const StixelsReference *t, int column, RvStixel *list,
+                                    int *count) {
+  Memory memory;
+  memset(&memory, 0, sizeof memory);
+  int k = 0, top = t->rows - 1;
+  for (int other = 1; other < RV_STIXELS_CLASSES; other++)
+    if (ending(t, &memory, top, other).cost < ending(t, &memory, top, k).cost)
+      k = other;
+  const int32_t energy = ending(t, &memory, top, k).cost;
+  RvStixel down[TWIN_ROWS];
+  *count = 0;
+  while (top >= 0) {
+    const Best best = ending(t, &memory, top, k);
+    const int32_t under =
+        best.bottom > 0 ? ending(t, &memory, best.bottom - 1, best.below).cost : 0;
+    down[*count] = rv_stixels_record(&t->setup.model, column, best.bottom, top, k,
+                                     &t->plane[best.bottom][top][k], best.cost - under);
+    down[(*count)++].semantic = t->semantic[best.bottom][top][k];
+    top = best.bottom - 1;
+    k = best.below;
+  }
+  for (int i = 0; i < *count; i++)
+    list[i] = down[*count - 1 - i];
+  return energy;
+}
+
+/* Sum of the differences in 1/16 px when the border is at row p. */
+static double border_cost(const RvStixelsConfig *c, const RvPlane *disparity, const RvStixel *lower,
+                          const RvStixel *upper, int p, int reach) {
+  double sum = 0;
+  for (int y = lower->v_top - reach; y < lower->v_top + reach; y++)
+    for (int x = lower->column; x < c->width && x < lower->column + c->stixel_width; x++) {
+      if (y < 0 || y >= c->height || pixel(disparity, x, y) == 0)
+        continue;
+      const RvStixel *s = y >= p ? lower : upper;
+      const double mu = floor(((double)s->slope * y + (double)s->intercept) * 16 + 0.5);
+      sum += fmin(fabs(pixel(disparity, x, y) - fmax(mu, 1)), 48);
+    }
+  return sum;
+}
+
+void stixels_reference_refine(const RvStixelsConfig *c, const RvPlane *disparity, RvStixel *list,
+                              int count) {
+  const int reach = c->refine ? (c->vertical_step - 1) / 2 : 0;
+  for (int k = 1; k < count; k++) {
+    RvStixel *lower = &list[k - 1], *upper = &list[k];
+    int best = lower->v_top;
+    double least = border_cost(c, disparity, lower, upper, best, reach);
+    for (int away = 1; away <= reach; away++)
+      for (int side = -1; side <= 1; side += 2) {
+        const int p = lower->v_top + side * away;
+        const double cost = p > 0 ? border_cost(c, disparity, lower, upper, p, reach) : INFINITY;
+        if (cost < least) {
+          least = cost;
+          best = p;
+        }
+      }
+    lower->v_top = (uint16_t)best;
+    upper->v_bottom = (uint16_t)(best - 1);
+  }
+}
+
+/* --- Formulas -------------------------------------------------------------------------------- */
+
+typedef struct Line {
+  double a, b; /* px at picture row 0, px per row */
+} Line;
+
+static double at_row(const RvStixelsConfig *c, Line line, int v) {
+  return line.a + line.b * (c->height - (c->vertical_step + 1) / 2.0 - v * c->vertical_step);
+}
+
+static double normal_mass(const RvStixelsConfig *c, int k) {
+  const double whole = c->sigma[k] * sqrt(2 * acos(-1));
+  return k == RV_STIXEL_SKY ? whole / 2 * erf(c->max_disparity / c->sigma[k] / sqrt(2)) : whole;
+}
+
+/* (3.8) with (3.9) or (4.12). */
+static double cell_energy(const StixelsReference *t, const RvStixelsConfig *c, int k, int v,
+                          double mu) {
+  const RvStixelsCell *cell = &t->cells[v];
+  if (cell->weight == 0)
+    return -log(1 - c->p_val);
+  const double off = cell->disparity / 16.0 - mu, mass = normal_mass(c, k);
+  if (c->model == RV_STIXELS_SLANTED_FAST)
+    return -log(c->p_val / mass) +
+           cell->weight / 255.0 * off * off / (2 * c->sigma[k] * c->sigma[k]);
+  const double x = fmin(fabs(off) * cell->confidence / 255, 4095 / 256.0) / c->sigma[k];
+  return -log(c->p_val * (c->p_out / c->max_disparity + (1 - c->p_out) / mass * exp(-x * x / 2)));
+}
+
+/* (4.3); no class: a score of 0. */
+static double semantic_energy(const StixelsReference *t, const RvStixelsConfig *c, int semantic,
+                              int v) {
+  const double score = semantic == RV_SEMANTIC_NONE ? 0 : t->score[semantic][v];
+  const double weight = floor(256 * c->semantic_weight + 0.5) / 256;
+  return t->is_semantic ? weight * fmin(score > 0 ? -log(score) : 16, 16) : 0;
+}
+
+static double gauss_prior(double value, double sigma) {
+  if (sigma <= 0 || sigma >= RV_STIXELS_SIGMA_FREE)
+    return 0;
+  return value * value / (2 * sigma * sigma) + log(sigma * sqrt(2 * acos(-1)));
+}
+
+static double plane_prior(const StixelsReference *t, const RvStixelsConfig *c, int k, Line line) {
+  if (c->model == RV_STIXELS_CONSTANT || k == RV_STIXEL_SKY)
+    return 0;
+  if (k == RV_STIXEL_OBJECT)
+    return gauss_prior(line.b, c->sigma_object_b);
+  const double unit = ldexp(1, -24);
+  const double a = at_row(c, line, 0) - (double)t->ground.at * unit;
+  const double b = line.b + (double)t->ground.slope * unit / c->vertical_step;
+  return gauss_prior(a, c->sigma_ground_a) + gauss_prior(b, c->sigma_ground_b);
+}
+
+static double own_energy(const StixelsReference *t, const RvStixelsConfig *c, const RvStixel *s,
+                         int bottom, int top) {
+  const Line line = {s->intercept, s->slope};
+  double sum = c->complexity + plane_prior(t, c, s->structure, line);
+  for (int v = bottom; v <= top; v++) {
+    double mu = at_row(c, line, v);
+    if (c->model == RV_STIXELS_CONSTANT && s->structure == RV_STIXEL_OBJECT)
+      mu = floor((floor(mu * 256 + 0.5) + 128) / 256);
+    /* The expected plane is rounded to 1/16 px where residuals against it are summed. */
+    if (c->model == RV_STIXELS_SLANTED_FAST && s->structure == RV_STIXEL_GROUND) {
+      const double exact = ldexp((double)(t->ground.at + t->ground.slope * v), -24);
+      mu += floor(exact * 16 + 0.5) / 16 - exact;
+    }
+    sum += cell_energy(t, c, s->structure, v, mu) + semantic_energy(t, c, s->semantic, v);
+  }
+  return sum;
+}
+
+static double penalty(const RvStixelsPenalty *minus, const RvStixelsPenalty *plus, double delta,
+                      double *slack) {
+  const RvStixelsPenalty *p = delta < 0 ? minus : plus;
+  *slack += p->beta / 128 + fabs(delta) / 2048; /* beta is held in 1/1024 nat */
+  if (fabs(delta) < 1.0 / 256)
+    *slack += minus->alpha + plus->alpha;
+  return delta == 0 ? 0 : p->alpha + p->beta * fabs(delta);
+}
+
+static double pair_energy(const RvStixelsConfig *c, const RvStixel *s, const RvStixel *last,
+                          int bottom, double *slack) {
+  static const RvStixelsPenalty none = {0, 0};
+  const double delta = at_row(c, (Line){s->intercept, s->slope}, bottom) -
+                       at_row(c, (Line){last->intercept, last->slope}, bottom);
+  double sum = c->transition[s->structure][last->structure];
+  if (s->structure == RV_STIXEL_OBJECT && last->structure == RV_STIXEL_GROUND)
+    sum += penalty(&c->gravity_minus, &c->gravity_plus, delta, slack);
+  if (s->structure == RV_STIXEL_OBJECT && last->structure == RV_STIXEL_OBJECT)
+    sum += penalty(&none, &c->ordering, delta, slack);
+  if (s->structure == RV_STIXEL_GROUND && last->structure == RV_STIXEL_GROUND)
+    sum += penalty(&c->gap_minus, &c->gap_plus, delta, slack);
+  return sum;
+}
+
+/* Row of cells above the nearest border of cells. */
+static int border_row(const RvStixelsConfig *c, int first) {
+  return (c->height - first + c->vertical_step / 2) / c->vertical_step;
+}
+
+double stixels_reference_energy(const StixelsReference *t, const RvStixelsConfig *c,
+                                const RvStixel *list, uint32_t count, double *slack) {
+  double sum = 0;
+  *slack = 0;
+  for (uint32_t k = 0; k < count; k++) {
+    const int bottom = border_row(c, list[k].v_bottom + 1);
+    const int top = list[k].v_top > 0 ? border_row(c, list[k].v_top) - 1 : t->rows - 1;
+    sum += own_energy(t, c, &list[k], bottom, top);
+    /* A table's entry is up to 1/256 px off, where (3.9) rises by up to 3 / sigma. */
+    const double cell =
+        c->model == RV_STIXELS_SLANTED_FAST ? 0.0005 : 0.012 / c->sigma[list[k].structure];
+    *slack += 0.002 + cell * (top - bottom + 1);
+    *slack += t->is_semantic ? 0.004 * c->semantic_weight * (top - bottom + 1) : 0;
+    sum +=
+        k > 0 ? pair_energy(c, &list[k], &list[k - 1], bottom, slack) : c->first[list[0].structure];
+  }
+  return sum;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* stixels_semantics_cases.c: semantic classes against hand-worked columns and plain formulas. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stixels/stixels_inputs.h"
+#include "stixels/stixels_reference.h"
+
+/* Every half float, and every entry of the table of -log(score). */
+static void check_scores(RvCheck *check) {
+  static const char name[] = "stixels/scores";
+  if (!rvc_wants(check, name))
+    return;
+  for (int half = 0; half < 65536; half++) {
+    const double units = nearbyint(stixels_half_value(half) * RV_STIXELS_SCORE_ONE);
+    rvc_true(check, name, rv_stixels_score((uint32_t)half) == (uint32_t)units,
+             "half 0x%04x is %u, not %g", half, rv_stixels_score((uint32_t)half), units);
+  }
+  RvStixelsConfig c;
+  rv_stixels_config_init(&c);
+  c.width = c.height = 8;
+  RvStixelsSetup *setup = malloc(sizeof *setup);
+  if (!setup)
+    abort();
+  rv_stixels_setup(&c, setup);
+  for (uint32_t mean = 0; mean <= RV_STIXELS_SCORE_ONE; mean += 1 + mean / 97) {
+    const double exact = fmin(-256 * log(mean / (double)RV_STIXELS_SCORE_ONE), 4096);
+    const double off = setup->scores[rv_stixels_score_index(mean)] - exact;
+    rvc_true(check, name, fabs(off) <= 0.75 + 1e-9, "score %u: cost off by %g", mean, off);
+  }
+  free(setup);
+  rvc_ok(check, name);
+}
+
+/* A wall of one depth: labels alone divide it, choose its classes, or leave it alone. */
+static void check_wall(RvCheck *check) {
+  static const char name[] = "stixels/labels";
+  if (!rvc_wants(check, name))
+    return;
+  RvStixelsConfig c;
+  rv_stixels_config_init(&c);
+  c.log = rvc_log(check);
+  c.width = 3;
+  c.height = 40;
+  c.stixel_width = c.vertical_step = 1;
+  c.ground = RV_STIXELS_GROUND_CAMERA;
+  c.camera =
+      (RvCamera){.focal = 100, .cy = 45, .baseline = 1, .height = 1}; /* no ground in sight */
+  c.semantics = 4;
+  c.semantic_structure[0] = RV_STIXEL_GROUND;
+  c.semantic_structure[3] = RV_STIXEL_SKY;
+  StixelsInput *input = stixels_input_new(3, 40);
+  for (int i = 0; i < STIXELS_SIDE * 40; i++)
+    input->disparity[i] = 320;
+  input->l = (RvPlane){input->labels, 4, 3, 20, RV_U8}; /* half as many rows as the picture */
+  for (int y = 0; y < 20; y++) {
+    input->labels[4 * y] = y < 7 ? 2 : 1;
+    input->labels[4 * y + 1] = 77;
+    input->labels[4 * y + 2] = y == 5 ? 1 : 2; /* two rows of cells, dearer as stixels */
+  }
+  StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
+  const RvStixelsOutput output = stixels_result_output(&r);
+  const RvStixelsInput in = stixels_input_of(input, 0);
+  RvStixels *stixels = NULL;
+  if (rvc_true(check, name,
+               rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK &&
+                   rv_stixels_run(stixels, &in, &output, NULL) == RV_OK,
+               "run")) {
+    const RvStixel *s = r.stixels;
+    rvc_true(check, name,
+             r.offsets[1] == 2 && s[0].semantic == 1 && s[1].semantic == 2 && s[0].v_top == 14 &&
+                 s[1].v_bottom == 13,
+             "two labels: %u stixels, the upper one from row %d", r.offsets[1], s[1].v_bottom);
+    s += r.offsets[1];
+    rvc_true(check, name, r.offsets[2] - r.offsets[1] == 1 && s->semantic == 1,
+             "unknown labels: %u stixels of class %d", r.offsets[2] - r.offsets[1], s->semantic);
+    s += r.offsets[2] - r.offsets[1];
+    rvc_true(check, name, r.offsets[3] - r.offsets[2] == 1 && s->semantic == 2,
+             "a spot: %u stixels of class %d", r.offsets[3] - r.offsets[2], s->semantic);
+  }
+  rv_stixels_free(&stixels);
+  stixels_result_free(&r);
+  free(input);
+  rvc_ok(check, name);
+}
+
+/* Semantics are refused where they do not fit, and a frame may come without them. */
+static void check_given(RvCheck *check) {
+  static const char name[] = "stixels/given";
+  if (!rvc_wants(check, name))
+    return;
+  RvStixelsConfig c;
+  rv_stixels_config_init(&c);
+  c.width = c.height = 16;
+  c.semantics = 3;
+  StixelsInput *input = stixels_input_new(16, 16);
+  StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
+  const RvStixelsOutput output = stixels_result_output(&r);
+  const RvPlane labels = {input->labels, 16, 16, 16, RV_U8};
+  const RvPlane scores = {input->scores, 32, 16, 48, RV_U16};
+  RvPlane uneven = scores, narrow = labels;
+  uneven.height = 47;
+  narrow.stride = 15;
+  const RvPlane none = {NULL, 0, 0, 0, RV_U8};
+  const struct {
+    RvPlane labels, scores;
+    RvStatus status;
+    const char *what;
+  } tries[] = {{none, none, RV_OK, "neither"},           {labels, none, RV_OK, "labels"},
+               {none, scores, RV_OK, "scores"},          {labels, scores, RV_ERR_ARG, "both"},
+               {none, uneven, RV_ERR_ARG, "47 rows"},    {narrow, none, RV_ERR_ARG, "short rows"},
+               {scores, none, RV_ERR_ARG, "u16 labels"}, {none, labels, RV_ERR_ARG, "u8 scores"}};
+  RvStixels *stixels = NULL, *plain = NULL;
+  rvc_true(check, name, rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK, "new");
+  c.semantics = 0;
+  rvc_true(check, name, rv_stixels_new(&plain, &c, RV_CPU) == RV_OK, "new without classes");
+  for (size_t k = 0; k < sizeof tries / sizeof tries[0]; k++) {
+    const RvStixelsInput in = {
+        .disparity = input->d, .labels = tries[k].labels, .scores = tries[k].scores};
+    rvc_true(check, name, rv_stixels_run(stixels, &in, &output, NULL) == tries[k].status, "%s",
+             tries[k].what);
+    rvc_true(check, name, (rv_stixels_run(plain, &in, &output, NULL) == RV_OK) == (k == 0),
+             "%s without classes", tries[k].what);
+  }
+  rv_stixels_free(&stixels);
+  rv_stixels_free(&plain);
+  stixels_result_free(&r);
+  free(input);
+  rvc_ok(check, name);
+}
+
+void stixels_check_semantics(RvCheck *check) {
+  check_scores(check);
+  check_wall(check);
+  check_given(check);
+}
