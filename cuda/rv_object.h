@@ -1,30 +1,144 @@
 /* SPDX-License-Identifier: MIT */
-/* rv_object.h: what the host side of every algorithm with two engines needs: ranges, the choice of
- * the engine, its memory. Texts begin with the name of the algorithm. Not installed. */
+/* rv_object.h: the life of an algorithm's object, written once: engine, plan, memory, checks of
+ * planes, and the messages of an error. Not installed.
+ *
+ * An algorithm x adds four things:
+ *   params  its table of parameters (rv_params_table.h)
+ *   plan    struct RvXPlan: begins with the config, followed by every constant derived from it
+ *   stages  struct RvXStages per engine: begins with RvEngineBase, followed by its stages, all of the
+ *           form RvStatus (*stage) (void *work, const RvXJob *job)
+ *   class   an RvClass that joins them
+ *
+ *   struct RvX {
+ *     RvObject object;
+ *     RvXPlan plan;
+ *   };
+ *
+ *   RV_OBJECT (RvX, x, klass)   defines config_init, config_check, workspace, new and free
+ */
 #ifndef RV_OBJECT_H
 #define RV_OBJECT_H
 
 #include "rv_config.h"
-#include "rv_internal.h"
+#include "rv_params_table.h"
 
-/* `name` as in "sgm: width". */
-RvStatus rv_in_range(const RvLog *log, const char *name, int value, int low, int high);
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What every engine begins with. `work` is the engine's own struct of `work_size` bytes in host
+ * memory, cleared before the first layout. */
+typedef struct RvEngineBase {
+  size_t work_size;
+  /* Takes the same pieces each time: first from a counting arena, then from the open one. Does not
+   * ask the device: the workspace can be stated without one. NULL: no memory. */
+  void (*layout)(void *work, const void *plan, RvArena *arena);
+  /* After the arena is open: tables, attributes, streams. May wait. May be NULL. */
+  RvStatus (*open)(void *work, const void *plan);
+  /* Undoes open; called for half-opened work too. May be NULL. */
+  void (*close)(void *work);
+} RvEngineBase;
+
+typedef struct RvClass {
+  const RvParams *(*params)(void);
+  size_t object_size; /* of struct RvX */
+  size_t plan_offset; /* of its plan */
+  /* Rules that join several fields, after every field alone is valid; logs. May be NULL. */
+  RvStatus (*rules)(const void *config);
+  /* Fills the plan behind its config, which is set and valid. NULL: the config is the plan. */
+  void (*plan)(void *plan);
+  /* "640 x 480 pixels and 128 disparities", for the message that there is no memory. */
+  void (*describe)(const void *plan, char *text, size_t size);
+  /* Makes what the object owns beside its engine; called last. May be NULL. */
+  RvStatus (*open)(void *object);
+  /* Undoes open, of a half-opened object too. May be NULL. */
+  void (*close)(void *object);
+  /* Bytes that open takes of the engine's memory. NULL: none. */
+  size_t (*extra)(const void *plan, RvEngine engine);
+  const RvEngineBase *engines[2]; /* by RvEngine; NULL when not in this build */
+} RvClass;
+
+#if RV_HAVE_CUDA
+#  define RV_ENGINES(x)                                                                            \
+    { &rv_##x##_stages_cpu.base, &rv_##x##_stages_cuda.base }
+#else
+#  define RV_ENGINES(x)                                                                            \
+    { &rv_##x##_stages_cpu.base, NULL }
+#endif
+
+/* First member of every object. */
+typedef struct RvObject {
+  const RvClass *klass;
+  const RvEngineBase *base; /* the stages of `engine` */
+  RvEngine engine;
+  RvArena arena;
+  void *work;
+} RvObject;
+
+RvStatus rv_object_check(const RvClass *klass, const void *config);
+size_t rv_object_workspace(const RvClass *klass, const void *config, RvEngine engine);
+RvStatus rv_object_new(const RvClass *klass, void **out, const void *config, RvEngine engine);
+void rv_object_free(void *object);
+
+/* The public functions of type Type with prefix rv_x_, over the RvClass `klass`. */
+#define RV_OBJECT(Type, x, klass)                                                                  \
+  void rv_##x##_config_init(Type##Config *config) {                                                \
+    rv_params_defaults(rv_##x##_params(), config);                                                 \
+  }                                                                                                \
+  RvStatus rv_##x##_config_check(const Type##Config *config) {                                     \
+    return rv_object_check(&(klass), config);                                                      \
+  }                                                                                                \
+  size_t rv_##x##_workspace(const Type##Config *config, RvEngine engine) {                         \
+    return rv_object_workspace(&(klass), config, engine);                                          \
+  }                                                                                                \
+  RvStatus rv_##x##_new(Type **out, const Type##Config *config, RvEngine engine) {                 \
+    void *object = NULL;                                                                           \
+    const RvStatus status = rv_object_new(&(klass), out ? &object : NULL, config, engine);         \
+    if (out)                                                                                       \
+      *out = (Type *)object;                                                                       \
+    return status;                                                                                 \
+  }                                                                                                \
+  void rv_##x##_free(Type **object) {                                                              \
+    if (object) {                                                                                  \
+      rv_object_free(*object);                                                                     \
+      *object = NULL;                                                                              \
+    }                                                                                              \
+  }                                                                                                \
+  struct RvObject /* takes the semicolon */
+
+/* RV_OK when `plane` is a view of width x height of that format; logs "sgm: plane left must be ...".
+ */
+RvStatus rv_check_plane(const RvLog *log, const char *algorithm, const char *name,
+                        const RvPlane *plane, int width, int height, RvFormat format);
+
+/* The same for a plane that may be absent (NULL, or data NULL). */
+RvStatus rv_check_optional_plane(const RvLog *log, const char *algorithm, const char *name,
+                                 const RvPlane *plane, int width, int height, RvFormat format);
+
+/* RV_OK for an array aligned to `alignment` bytes, and for NULL; logs "rdp: segments must be aligned
+ * to 4 bytes". */
+RvStatus rv_check_aligned(const RvLog *log, const char *algorithm, const char *name,
+                          const void *array, size_t alignment);
 
 /* RV_OK for an engine that this build holds and that finds a device. */
 RvStatus rv_check_engine(const RvLog *log, const char *algorithm, RvEngine engine);
 
-/* The table of stages of an engine, NULL when this build does not hold it: those of sgm are
- * rv_sgm_stages_cpu and rv_sgm_stages_cuda. */
+/* --- Until every algorithm uses RvObject ----------------------------------------------------- */
+RvStatus rv_in_range(const RvLog *log, const char *name, int value, int low, int high);
 #if RV_HAVE_CUDA
 #  define RV_STAGES_OF(x, engine)                                                                  \
     ((engine) == RV_CPU ? &rv_##x##_stages_cpu : (engine) == RV_CUDA ? &rv_##x##_stages_cuda : NULL)
 #else
 #  define RV_STAGES_OF(x, engine) ((engine) == RV_CPU ? &rv_##x##_stages_cpu : NULL)
 #endif
-
-/* rv_arena_open for a counted arena; when there is no such memory the log says how much and for
- * what: "sgm: cannot take 12.0 MiB of GPU memory for 640 x 480 pixels". */
 RvStatus rv_arena_open_for(RvArena *arena, RvEngine engine, const RvLog *log, const char *algorithm,
                            const char *what, ...) RV_PRINTF(5, 6);
+/* --------------------------------------------------------------------------------------------- */
 
+/* Host memory for an object, cleared; logs when there is none. */
+void *rv_object_memory(const RvLog *log, const char *algorithm, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -32,7 +32,7 @@
 #include "gstcudaannotate_segments.h"
 #include "gstcudaannotate_stixels.h"
 
-#include "common/gstrvsettings.h"
+#include "common/gstrvoldsettings.h"
 #include "draw/draw.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_annotate_debug);
@@ -156,7 +156,7 @@ static const GstRvSetting table[] = {
      "says",
      GST_RV_DOUBLE, 0, 1e3, 0, AT(baseline), NULL},
 };
-static const GstRvSettings properties = {table, G_N_ELEMENTS(table), PROP_TABLE};
+static const GstRvOldSettings properties = {table, G_N_ELEMENTS(table), PROP_TABLE};
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
   GstCudaAnnotate *self = GST_CUDA_ANNOTATE(object);
@@ -165,7 +165,7 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
   if (id == PROP_TEXT) {
     g_free(self->text);
     self->text = g_value_dup_string(value);
-  } else if (!gst_rv_settings_set(&properties, &self->settings, id, value)) {
+  } else if (!gst_rv_old_settings_set(&properties, &self->settings, id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
   const gboolean idle = !draws_anything(self), rebuild = colormap != self->settings.colormap;
@@ -180,7 +180,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
   GST_OBJECT_LOCK(self);
   if (id == PROP_TEXT)
     g_value_set_string(value, self->text);
-  else if (!gst_rv_settings_get(&properties, &self->settings, id, value))
+  else if (!gst_rv_old_settings_get(&properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(self);
 }
@@ -191,7 +191,7 @@ static void install_properties(GObjectClass *object) {
       g_param_spec_string(
           "text", "Text", "Drawn in the upper left corner, ASCII; a newline begins a new line",
           NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
-  gst_rv_settings_install(&properties, object);
+  gst_rv_old_settings_install(&properties, object);
 }
 
 /* --- Objects --------------------------------------------------------------------------------- */
@@ -491,5 +491,5 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
 }
 
 static void gst_cuda_annotate_init(GstCudaAnnotate *self) {
-  gst_rv_settings_init(&properties, &self->settings);
+  gst_rv_old_settings_init(&properties, &self->settings);
 }

@@ -4,7 +4,7 @@
  */
 #include "gstcudaannotate_stixels.h"
 
-#include "common/gstrvsettings.h"
+#include "common/gstrvoldsettings.h"
 #include "stixels/stixels_draw.h"
 
 GType gst_cuda_annotate_stixel_colors_get_type(void) {

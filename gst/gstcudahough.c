@@ -30,7 +30,7 @@
 
 #include <math.h>
 
-#include "common/gstrvsettings.h"
+#include "common/gstrvoldsettings.h"
 #include "hough/hough.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_hough_debug);
@@ -112,12 +112,12 @@ static const GstRvSetting rows[] = {
     {"accumulator", "Attach the votes of every bin too: a raster of one row per angle", GST_RV_BOOL,
      0, 1, 0, offsetof(Settings, accumulator), NULL},
 };
-static const GstRvSettings properties = {rows, G_N_ELEMENTS(rows), 1};
+static const GstRvOldSettings properties = {rows, G_N_ELEMENTS(rows), 1};
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
   GstCudaHough *self = GST_CUDA_HOUGH(object);
   GST_OBJECT_LOCK(self);
-  if (!gst_rv_settings_set(&properties, &self->settings, id, value))
+  if (!gst_rv_old_settings_set(&properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(self);
   gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
@@ -126,7 +126,7 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
   GstCudaHough *self = GST_CUDA_HOUGH(object);
   GST_OBJECT_LOCK(self);
-  if (!gst_rv_settings_get(&properties, &self->settings, id, value))
+  if (!gst_rv_old_settings_get(&properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(self);
 }
@@ -247,7 +247,7 @@ static void gst_cuda_hough_class_init(GstCudaHoughClass *klass) {
   GST_DEBUG_CATEGORY_INIT(gst_cuda_hough_debug, "cudahough", 0, "straight lines");
   object->set_property = set_property;
   object->get_property = get_property;
-  gst_rv_settings_install(&properties, object);
+  gst_rv_old_settings_install(&properties, object);
   base->in_place = TRUE;
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_LINES;
@@ -265,5 +265,5 @@ static void gst_cuda_hough_class_init(GstCudaHoughClass *klass) {
 
 static void gst_cuda_hough_init(GstCudaHough *self) {
   rv_hough_config_init(&self->settings.config);
-  gst_rv_settings_init(&properties, &self->settings);
+  gst_rv_old_settings_init(&properties, &self->settings);
 }

@@ -66,63 +66,18 @@ GST_ELEMENT_REGISTER_DEFINE(cudardp, "cudardp", GST_RANK_NONE, GST_TYPE_CUDA_RDP
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-static GType distance_get_type(void) {
-  static const GEnumValue values[] = {
-      {RV_RDP_VERTICAL, "Along the disparity axis, in px of disparity", "vertical"},
-      {RV_RDP_PERPENDICULAR, "To the line, rows and disparities being axes in px", "perpendicular"},
-      {0, NULL, NULL},
-  };
-  static gsize type = 0;
-  return gst_rv_enum_type(&type, "GstCudaRdpDistance", values);
-}
-
-static GType invalid_get_type(void) {
-  static const GEnumValue values[] = {
-      {RV_RDP_SKIP, "Rows without a value have no say; segments reach over them", "skip"},
-      {RV_RDP_BREAK, "Rows without a value end a segment", "break"},
-      {0, NULL, NULL},
-  };
-  static gsize type = 0;
-  return gst_rv_enum_type(&type, "GstCudaRdpInvalid", values);
-}
-
-#define AT(field) offsetof(Settings, config.field)
-
-static const GstRvSetting rows[] = {
-    {"epsilon",
-     "Largest distance of a value from its segment, in px of disparity; larger gives fewer "
-     "segments. 0 keeps every bend",
-     GST_RV_DOUBLE, 0, RV_RDP_EPSILON_MAX, RV_RDP_EPSILON_DEFAULT, AT(epsilon), NULL},
-    {"distance", "How the distance from a segment is measured", GST_RV_ENUM, 0, 0, RV_RDP_VERTICAL,
-     AT(distance), distance_get_type},
-    {"median", "Median filter before: 0 (off), 3 (3x3) or 5 (5x5); outliers cost segments",
-     GST_RV_INT, 0, 5, RV_RDP_MEDIAN_DEFAULT, AT(median), NULL},
-    {"invalid", "What rows without a value do to segments", GST_RV_ENUM, 0, 0, RV_RDP_SKIP,
-     AT(invalid), invalid_get_type},
-    {"max-levels",
-     "Levels of the recursion: with n a column has at most 2^(n-1) segments for each piece; 0 = no "
-     "limit",
-     GST_RV_INT, 0, RV_RDP_LEVELS_MAX, RV_RDP_LEVELS_DEFAULT, AT(max_levels), NULL},
-    GST_RV_DISPARITY_SCALE_SETTING(offsetof(Settings, scale)),
+static const RvParam own[] = {
+    GST_RV_DISPARITY_SCALE_ROW(offsetof(Settings, scale)),
 };
-static const GstRvSettings properties = {rows, G_N_ELEMENTS(rows), 1};
-
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
-  GstCudaRdp *self = GST_CUDA_RDP(object);
-  GST_OBJECT_LOCK(self);
-  if (!gst_rv_settings_set(&properties, &self->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(self);
-  gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
-  GstCudaRdp *self = GST_CUDA_RDP(object);
-  GST_OBJECT_LOCK(self);
-  if (!gst_rv_settings_get(&properties, &self->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(self);
-}
+static const GstRvSettings settings = {
+    .type = "GstCudaRdp",
+    .params = rv_rdp_params,
+    .config = offsetof(Settings, config),
+    .own = own,
+    .own_count = G_N_ELEMENTS(own),
+    .place = G_STRUCT_OFFSET(GstCudaRdp, settings),
+    .changed = gst_rv_transform_changed,
+};
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -269,12 +224,9 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
 /* --- Class ----------------------------------------------------------------------------------- */
 
 static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(gst_cuda_rdp_debug, "cudardp", 0, "depth columns into segments");
-  object->set_property = set_property;
-  object->get_property = get_property;
-  gst_rv_settings_install(&properties, object);
+  gst_rv_settings_install(&settings, G_OBJECT_CLASS(klass));
   base->in_place = TRUE;
   base->picture = 0;
   base->annotation = RV_META_SEGMENTS;
@@ -293,6 +245,5 @@ static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
 }
 
 static void gst_cuda_rdp_init(GstCudaRdp *self) {
-  rv_rdp_config_init(&self->settings.config);
-  gst_rv_settings_init(&properties, &self->settings);
+  gst_rv_settings_init(self, &settings);
 }

@@ -89,7 +89,7 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
   if (text) {
     g_free(*text);
     *text = g_value_dup_string(value);
-  } else if (!gst_rv_settings_set(&gst_cuda_road_detect_properties, &self->settings, id, value)) {
+  } else if (!gst_rv_old_settings_set(&gst_cuda_road_detect_properties, &self->settings, id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
   GST_OBJECT_UNLOCK(self);
@@ -103,7 +103,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     g_value_set_string(value, self->location);
   else if (id == PROP_SAVE_LOCATION)
     g_value_set_string(value, self->save_location);
-  else if (!gst_rv_settings_get(&gst_cuda_road_detect_properties, &self->settings, id, value))
+  else if (!gst_rv_old_settings_get(&gst_cuda_road_detect_properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(self);
 }
@@ -122,7 +122,7 @@ static void install_properties(GObjectClass *object) {
                           "File that what was learnt is written to at the end of the stream and "
                           "when the element stops",
                           NULL, flags));
-  gst_rv_settings_install(&gst_cuda_road_detect_properties, object);
+  gst_rv_old_settings_install(&gst_cuda_road_detect_properties, object);
 }
 
 static void on_reset(GstCudaRoadDetect *self) {
@@ -557,5 +557,5 @@ static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
 
 static void gst_cuda_road_detect_init(GstCudaRoadDetect *self) {
   rv_road_config_init(&self->settings.road);
-  gst_rv_settings_init(&gst_cuda_road_detect_properties, &self->settings);
+  gst_rv_old_settings_init(&gst_cuda_road_detect_properties, &self->settings);
 }

@@ -103,5 +103,5 @@ static const GstRvSetting rows[] = {
      "Row of the principal point in px; 0 = as the input's RvCameraMeta says, else the middle",
      GST_RV_DOUBLE, 0, 1e6, 0, AT(cy), NULL},
 };
-const GstRvSettings gst_cuda_road_detect_properties = {rows, G_N_ELEMENTS(rows),
+const GstRvOldSettings gst_cuda_road_detect_properties = {rows, G_N_ELEMENTS(rows),
                                                        GST_CUDA_ROAD_DETECT_FIRST};

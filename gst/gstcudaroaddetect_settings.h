@@ -4,7 +4,7 @@
 #ifndef GST_CUDA_ROAD_DETECT_SETTINGS_H
 #define GST_CUDA_ROAD_DETECT_SETTINGS_H
 
-#include "common/gstrvsettings.h"
+#include "common/gstrvoldsettings.h"
 #include "road/road.h"
 
 G_BEGIN_DECLS
@@ -16,7 +16,7 @@ typedef struct GstCudaRoadDetectSettings {
 
 /* Ids from FIRST; those below are of properties that are no plain values. */
 #define GST_CUDA_ROAD_DETECT_FIRST 3
-extern const GstRvSettings gst_cuda_road_detect_properties;
+extern const GstRvOldSettings gst_cuda_road_detect_properties;
 
 G_END_DECLS
 #endif

@@ -4,7 +4,7 @@
 #include "gstcudasgm_layout.h"
 
 #include "common/gstrvengine.h"
-#include "common/gstrvsettings.h"
+#include "common/gstrvoldsettings.h"
 #include "common/gstrvtransform.h"
 
 #define SIDE_MAX RV_MAX_SIDE

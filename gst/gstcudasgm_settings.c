@@ -3,7 +3,7 @@
  * Ranges and defaults are the library's. */
 #include "gstcudasgm_settings.h"
 
-#include "common/gstrvsettings.h"
+#include "common/gstrvoldsettings.h"
 
 static GType cost_get_type(void) {
   static const GEnumValue values[] = {
@@ -85,21 +85,21 @@ static const GstRvSetting rows[] = {
      "not exceed 65535",
      GST_RV_INT, 1, 2048, RV_SGM_SCALE, AT(disparity_scale), NULL},
 };
-static const GstRvSettings properties = {rows, G_N_ELEMENTS(rows), 1};
+static const GstRvOldSettings properties = {rows, G_N_ELEMENTS(rows), 1};
 
 void gst_cuda_sgm_install_properties(GObjectClass *klass) {
-  gst_rv_settings_install(&properties, klass);
+  gst_rv_old_settings_install(&properties, klass);
 }
 
 void gst_cuda_sgm_settings_init(GstCudaSgmSettings *settings) {
   rv_sgm_config_init(&settings->match);
-  gst_rv_settings_init(&properties, settings);
+  gst_rv_old_settings_init(&properties, settings);
 }
 
 gboolean gst_cuda_sgm_settings_set(GstCudaSgmSettings *settings, guint id, const GValue *value) {
-  return gst_rv_settings_set(&properties, settings, id, value);
+  return gst_rv_old_settings_set(&properties, settings, id, value);
 }
 
 gboolean gst_cuda_sgm_settings_get(const GstCudaSgmSettings *settings, guint id, GValue *value) {
-  return gst_rv_settings_get(&properties, settings, id, value);
+  return gst_rv_old_settings_get(&properties, settings, id, value);
 }

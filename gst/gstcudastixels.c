@@ -183,7 +183,7 @@ static const GstRvSetting rows[] = {
     PRIOR("sky-at-bottom", "Cost of sky as a column's lowest stixel, nat", 8, first[2]),
     GST_RV_DISPARITY_SCALE_SETTING(offsetof(Settings, scale)),
 };
-static const GstRvSettings properties = {rows, G_N_ELEMENTS(rows), PROP_TABLE};
+static const GstRvOldSettings properties = {rows, G_N_ELEMENTS(rows), PROP_TABLE};
 
 static void set_text(char **to, const GValue *value) {
   g_free(*to);
@@ -197,7 +197,7 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
     set_text(&self->classes, value);
   else if (id == PROP_LOCATION)
     set_text(&self->location, value);
-  else if (!gst_rv_settings_set(&properties, &self->settings, id, value))
+  else if (!gst_rv_old_settings_set(&properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(self);
   gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
@@ -210,7 +210,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     g_value_set_string(value, self->classes);
   else if (id == PROP_LOCATION)
     g_value_set_string(value, self->location);
-  else if (!gst_rv_settings_get(&properties, &self->settings, id, value))
+  else if (!gst_rv_old_settings_get(&properties, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(self);
 }
@@ -450,7 +450,7 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
   object->get_property = get_property;
   object->finalize = finalize;
   install_semantics(object);
-  gst_rv_settings_install(&properties, object);
+  gst_rv_old_settings_install(&properties, object);
   base->in_place = TRUE;
   base->picture = 0;
   base->annotation = RV_META_STIXELS;
@@ -468,6 +468,6 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
 
 static void gst_cuda_stixels_init(GstCudaStixels *self) {
   rv_stixels_config_init(&self->settings.config);
-  gst_rv_settings_init(&properties, &self->settings);
+  gst_rv_old_settings_init(&properties, &self->settings);
   self->classes = g_strdup(GST_CUDA_STIXELS_CLASSES);
 }

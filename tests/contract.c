@@ -3,6 +3,7 @@
 #include "contract_run.h"
 #include "rvcheck_run.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,31 +79,84 @@ static void expect_refused(const Contract *c, const void *config, Lines *lines, 
 static const double no_numbers[] = {NAN, INFINITY, -INFINITY};
 #define NO_NUMBERS (int)(sizeof no_numbers / sizeof *no_numbers)
 
-static void test_fields(const Contract *c) {
-  for (size_t i = 0; i < c->rules->field_count; i++) {
-    const RvContractField *field = &c->rules->fields[i];
-    const int bad = field->bad.count, more = field->is_double ? NO_NUMBERS : 0;
-    for (int k = 0; k < bad + more + field->good.count; k++) {
-      const int is_bad = k < bad + more;
-      const double value = k < bad  ? field->bad.values[k]
-                           : is_bad ? no_numbers[k - bad]
-                                    : field->good.values[k - bad - more];
-      Lines lines = {0};
-      void *config = contract_config(c, &lines);
-      set_field(config, field, value);
-      char what[120];
-      snprintf(what, sizeof what, "%s = %.10g", field->name, value);
-      if (is_bad) {
-        expect_refused(c, config, &lines, what);
-      } else {
-        const RvStatus status = c->rules->check(config);
-        rvc_true(c->check, c->name, status == RV_OK && lines.count == 0,
-                 "%s is the end of the range but check says \"%s\" (%s)", what,
-                 rv_status_text(status), lines.last);
-      }
-      free(config);
+static void test_field(const Contract *c, const RvContractField *field) {
+  const int bad = field->bad.count, more = field->is_double ? NO_NUMBERS : 0;
+  for (int k = 0; k < bad + more + field->good.count; k++) {
+    const int is_bad = k < bad + more;
+    const double value = k < bad  ? field->bad.values[k]
+                         : is_bad ? no_numbers[k - bad]
+                                  : field->good.values[k - bad - more];
+    Lines lines = {0};
+    void *config = contract_config(c, &lines);
+    set_field(config, field, value);
+    char what[120];
+    snprintf(what, sizeof what, "%s = %.10g", field->name, value);
+    if (is_bad) {
+      expect_refused(c, config, &lines, what);
+    } else {
+      const RvStatus status = c->rules->check(config);
+      rvc_true(c->check, c->name, status == RV_OK && lines.count == 0,
+               "%s is the end of the range but check says \"%s\" (%s)", what,
+               rv_status_text(status), lines.last);
     }
+    free(config);
   }
+}
+
+static void add_value(RvContractList *list, double value) {
+  if (list->count < RV_CONTRACT_VALUES)
+    list->values[list->count++] = value;
+}
+
+static int is_listed(const RvParam *p, int value) {
+  for (int k = 0; k < p->value_count; k++)
+    if (p->values[k].value == value)
+      return 1;
+  return 0;
+}
+
+/* The ends of the range, and what lies next to them outside. */
+static RvContractField field_of(const RvParam *p) {
+  RvContractField f = {
+      .name = p->name, .offset = p->offset, .is_double = p->type == RV_PARAM_DOUBLE};
+  if (p->values) {
+    for (int k = 0; k < p->value_count; k++) {
+      add_value(&f.good, p->values[k].value);
+      if (!is_listed(p, p->values[k].value + 1))
+        add_value(&f.bad, p->values[k].value + 1);
+    }
+    add_value(&f.bad, p->values[0].value - 1);
+    return f;
+  }
+  const double width = fabs(p->high - p->low), next = f.is_double ? width * 1e-6 : 1;
+  add_value(p->flags & RV_PARAM_ABOVE ? &f.bad : &f.good, p->low);
+  add_value(p->flags & RV_PARAM_BELOW ? &f.bad : &f.good, p->high);
+  add_value(&f.bad, p->low - next);
+  if (f.is_double || p->high < INT_MAX)
+    add_value(&f.bad, p->high + next);
+  if (p->step > 1)
+    add_value(&f.bad, p->low + 1);
+  if (!f.is_double && p->low >= 0)
+    add_value(&f.bad, -INT_MAX);
+  return f;
+}
+
+static int is_overridden(const RvContract *rules, const RvParam *p) {
+  for (size_t i = 0; i < rules->field_count; i++)
+    if (rules->fields[i].offset == p->offset)
+      return 1;
+  return 0;
+}
+
+static void test_fields(const Contract *c) {
+  const RvParams *params = c->rules->params ? c->rules->params() : NULL;
+  for (int i = 0; params && i < params->count; i++) {
+    const RvContractField field = field_of(&params->list[i]);
+    if (params->list[i].type != RV_PARAM_UINT64 && !is_overridden(c->rules, &params->list[i]))
+      test_field(c, &field);
+  }
+  for (size_t i = 0; i < c->rules->field_count; i++)
+    test_field(c, &c->rules->fields[i]);
   for (int i = 0; c->rules->bad; i++) {
     Lines lines = {0};
     void *config = contract_config(c, &lines);
@@ -112,6 +166,36 @@ static void test_fields(const Contract *c) {
     free(config);
     if (!what)
       break;
+  }
+}
+
+/* Every parameter can be written and read as text; what is not valid changes nothing. */
+static void test_texts(const Contract *c) {
+  const RvParams *params = c->rules->params ? c->rules->params() : NULL;
+  for (int i = 0; params && i < params->count; i++) {
+    const RvParam *p = &params->list[i];
+    Lines lines = {0};
+    char *config = contract_config(c, &lines);
+    char *before = malloc(params->config_size);
+    char text[64], again[64];
+    memcpy(before, config, params->config_size);
+    const int is_same = rv_params_get(params, config, p->name, text, sizeof text) == RV_OK &&
+                        rv_params_set(params, config, p->name, text) == RV_OK &&
+                        rv_params_get(params, config, p->name, again, sizeof again) == RV_OK &&
+                        strcmp(text, again) == 0 &&
+                        memcmp(before, config, params->config_size) == 0;
+    rvc_true(c->check, c->name, is_same, "%s = %s is not the same when set from text (%s)", p->name,
+             text, lines.last);
+    lines.count = 0;
+    rvc_true(c->check, c->name,
+             rv_params_set(params, config, p->name, "no such value") == RV_ERR_ARG &&
+                 lines.count == 1 && memcmp(before, config, params->config_size) == 0,
+             "%s = \"no such value\" is accepted, changes the config, or logs %d lines", p->name,
+             lines.count);
+    rvc_true(c->check, c->name, rv_params_set(params, config, "none", "1") == RV_ERR_ARG,
+             "a parameter that does not exist is accepted");
+    free(before);
+    free(config);
   }
 }
 
@@ -156,6 +240,7 @@ static void run_contract(RvCheck *check, const RvContract *rules, RvEngine engin
            engine == RV_CUDA ? "cuda" : "cpu");
   const long checks = check->checks, failures = check->failures;
   test_fields(&c);
+  test_texts(&c);
   test_nulls(&c);
   test_engines(&c);
   contract_memory(&c);

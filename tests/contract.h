@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "rv_params.h"
 #include "rvcheck.h"
 
 #define RV_CONTRACT_PLANES 8 /* of one run, at most */
@@ -77,6 +78,10 @@ typedef struct RvContract {
   int (*planes)(const void *config, RvContractPlane *planes);
   RvStatus (*run)(void *object, const RvPlane *planes, RvStream stream);
   int is_several; /* run is several calls: those before a refused one may have written */
+  /* The table of parameters: values at, below and above each end of the ranges are tried. */
+  const RvParams *(*params)(void);
+  /* Fields whose values differ from those of the table, because a rule joins them with others or
+   * the table has no range for them. */
   const RvContractField *fields;
   size_t field_count;
   /* Further illegal configs: changes a legal one, returns what is wrong; NULL past the last. May
@@ -122,6 +127,12 @@ typedef struct RvContract {
   RV_CONTRACT_OBJECT_MADE_BY(Type, x, rv_##x##_new)
 
 /* The members that every algorithm has, from functions and an array of their names. */
+#define RV_CONTRACT_TABLE(x)                                                                       \
+  .name = #x, .config_size = sizeof(Config), .log_offset = offsetof(Config, log), .init = init,    \
+  .check = check, .create = create, .destroy = destroy, .planes = planes, .run = run,              \
+  .params = rv_##x##_params
+
+/* The same with an array `fields` in place of the table. */
 #define RV_CONTRACT_MEMBERS(x)                                                                     \
   .name = #x, .config_size = sizeof(Config), .log_offset = offsetof(Config, log), .init = init,    \
   .check = check, .create = create, .destroy = destroy, .planes = planes, .run = run,              \

@@ -1,67 +1,90 @@
 /* SPDX-License-Identifier: MIT */
-/* rdp.c: host side of column segmentation: defaults, checks, memory, and run as a list of stages.
- */
+/* rdp.c: host side of column segmentation: parameters, plan, and run as the list of its stages. */
 #include "rdp/rdp.h"
 
+#include <stdio.h>
+
 #include "rdp/rdp_stages.h"
-#include "rv_object.h"
 #include "rv_hd.h"
 
 struct RvRdp {
-  RvRdpConfig config;
-  RvRdpLimit limit;
-  RvEngine engine;
-  const RvRdpStages *stages;
-  RvArena arena;
-  void *work;
+  RvObject object;
+  RvRdpPlan plan;
 };
 
-void rv_rdp_config_init(RvRdpConfig *config) {
-  if (!config)
-    return;
-  *config = (RvRdpConfig){
-      .epsilon = RV_RDP_EPSILON_DEFAULT,
-      .distance = RV_RDP_VERTICAL,
-      .invalid = RV_RDP_SKIP,
-      .median = RV_RDP_MEDIAN_DEFAULT,
-      .max_levels = RV_RDP_LEVELS_DEFAULT,
+/* --- Parameters ------------------------------------------------------------------------------ */
+
+typedef RvRdpConfig Config;
+
+static const RvParamValue distances[] = {
+    {RV_RDP_VERTICAL, "vertical", "along the disparity axis, in px of disparity"},
+    {RV_RDP_PERPENDICULAR, "perpendicular",
+     "perpendicular to the segment, rows and disparity in px"},
+};
+static const RvParamValue invalids[] = {
+    {RV_RDP_SKIP, "skip", "segments span invalid rows"},
+    {RV_RDP_BREAK, "break", "invalid rows end a segment"},
+};
+static const RvParamValue medians[] = {{.value = 0}, {.value = 3}, {.value = 5}};
+
+static const RvParam params[] = {
+    RV_PARAM_WIDTH,
+    RV_PARAM_HEIGHT,
+    {.name = "epsilon",
+     .text = "Maximum deviation of a value from its segment",
+     .unit = "px of disparity",
+     .note = "0 = keep every bend",
+     RV_PARAM_REAL_RANGE(epsilon, 0, 4095),
+     .value = 1},
+    {.name = "distance",
+     .text = "Distance measure between a value and its segment",
+     RV_PARAM_CHOICE(distance, distances),
+     .value = RV_RDP_VERTICAL},
+    {.name = "median",
+     .text = "Window size of the median prefilter; outliers add segments",
+     .unit = "px",
+     .note = "0 = off",
+     RV_PARAM_NUMBERS(median, medians),
+     .value = 0},
+    {.name = "invalid",
+     .text = "Effect of invalid rows on segments",
+     RV_PARAM_CHOICE(invalid, invalids),
+     .value = RV_RDP_SKIP},
+    {.name = "max-levels",
+     .text = "Maximum recursion depth: n levels split a piece into at most 2^(n-1) segments",
+     .note = "0 = no limit",
+     RV_PARAM_INT_RANGE(max_levels, 0, RV_MAX_SIDE),
+     .value = 0},
+    RV_PARAM_THREADS,
+};
+RV_PARAMS(rdp)
+
+/* --- Object ---------------------------------------------------------------------------------- */
+
+static void make_plan(void *memory) {
+  RvRdpPlan *plan = memory;
+  const RvRdpConfig *c = &plan->config;
+  plan->limit = (RvRdpLimit){
+      .epsilon = (uint32_t)(c->epsilon * RV_RDP_EPSILON_STEPS + 0.5),
+      .perpendicular = c->distance == RV_RDP_PERPENDICULAR,
+      .depth = c->max_levels ? c->max_levels : RV_MAX_SIDE + 1,
   };
 }
 
-RvStatus rv_rdp_config_check(const RvRdpConfig *config) {
-  if (!config)
-    return RV_ERR_ARG;
-  const RvLog *log = &config->log;
-  RV_TRY(rv_in_range(log, "rdp: width", config->width, 1, RV_MAX_SIDE));
-  RV_TRY(rv_in_range(log, "rdp: height", config->height, 1, RV_MAX_SIDE));
-  RV_REQUIRE(log, config->epsilon >= 0 && config->epsilon <= RV_RDP_EPSILON_MAX,
-             "rdp: epsilon is %g px, must be 0 to %g", config->epsilon, RV_RDP_EPSILON_MAX);
-  RV_REQUIRE(log, config->distance == RV_RDP_VERTICAL || config->distance == RV_RDP_PERPENDICULAR,
-             "rdp: distance is %d, must be RV_RDP_VERTICAL (0) or RV_RDP_PERPENDICULAR (1)",
-             (int)config->distance);
-  RV_REQUIRE(log, config->invalid == RV_RDP_SKIP || config->invalid == RV_RDP_BREAK,
-             "rdp: invalid is %d, must be RV_RDP_SKIP (0) or RV_RDP_BREAK (1)",
-             (int)config->invalid);
-  RV_REQUIRE(log, config->median == 0 || config->median == 3 || config->median == 5,
-             "rdp: median is %d, must be 0, 3 or 5", config->median);
-  RV_TRY(rv_in_range(log, "rdp: max_levels", config->max_levels, 0, RV_RDP_LEVELS_MAX));
-  RV_REQUIRE(log, config->threads >= 0, "rdp: threads is %d, must be 0 (all) or more",
-             config->threads);
-  return RV_OK;
+static void describe(const void *plan, char *text, size_t size) {
+  const RvRdpConfig *c = plan;
+  snprintf(text, size, "%d x %d pixels", c->width, c->height);
 }
 
-size_t rv_rdp_workspace(const RvRdpConfig *config, RvEngine engine) {
-  const RvRdpStages *stages = RV_STAGES_OF(rdp, engine);
-  if (rv_rdp_config_check(config) != RV_OK || !stages)
-    return 0;
-  void *work = rv_memory_object(stages->work_bytes);
-  if (!work)
-    return 0;
-  RvArena counted = {0};
-  stages->layout(work, config, &counted);
-  rv_memory_free(work, RV_CPU);
-  return rv_arena_size(&counted);
-}
+static const RvClass klass = {
+    .params = rv_rdp_params,
+    .object_size = sizeof(RvRdp),
+    .plan_offset = offsetof(RvRdp, plan),
+    .plan = make_plan,
+    .describe = describe,
+    .engines = RV_ENGINES(rdp),
+};
+RV_OBJECT(RvRdp, rdp, klass);
 
 uint32_t rv_rdp_segments_max(const RvRdpConfig *config) {
   if (rv_rdp_config_check(config) != RV_OK)
@@ -69,97 +92,29 @@ uint32_t rv_rdp_segments_max(const RvRdpConfig *config) {
   return (uint32_t)config->width * (uint32_t)rv_max(1, config->height - 1);
 }
 
-static RvRdpLimit limit_of(const RvRdpConfig *config) {
-  return (RvRdpLimit){
-      .epsilon = (uint32_t)(config->epsilon * RV_RDP_EPSILON_STEPS + 0.5),
-      .perpendicular = config->distance == RV_RDP_PERPENDICULAR,
-      .depth = config->max_levels ? config->max_levels : RV_MAX_SIDE + 1,
-  };
-}
-
-/* Fills a cleared object; what it has taken is freed by the caller through rv_rdp_free. */
-static RvStatus open_object(RvRdp *rdp) {
-  const RvLog *log = &rdp->config.log;
-  rdp->work = rv_memory_object(rdp->stages->work_bytes);
-  if (!rdp->work) {
-    rv_log(log, "rdp: out of host memory");
-    return RV_ERR_NO_MEMORY;
-  }
-  rdp->stages->layout(rdp->work, &rdp->config, &rdp->arena);
-  RV_TRY(rv_arena_open_for(&rdp->arena, rdp->engine, log, "rdp", "%d x %d pixels",
-                           rdp->config.width, rdp->config.height));
-  rdp->stages->layout(rdp->work, &rdp->config, &rdp->arena);
-  return rdp->stages->open(rdp->work, &rdp->config);
-}
-
-RvStatus rv_rdp_new(RvRdp **out, const RvRdpConfig *config, RvEngine engine) {
-  if (!out)
-    return RV_ERR_ARG;
-  *out = NULL;
-  RV_TRY(rv_rdp_config_check(config));
-  RV_TRY(rv_check_engine(&config->log, "rdp", engine));
-  RvRdp *rdp = rv_memory_object(sizeof *rdp);
-  if (!rdp) {
-    rv_log(&config->log, "rdp: out of host memory");
-    return RV_ERR_NO_MEMORY;
-  }
-  rdp->config = *config;
-  rdp->limit = limit_of(config);
-  rdp->engine = engine;
-  rdp->stages = RV_STAGES_OF(rdp, engine);
-  const RvStatus status = open_object(rdp);
-  if (status != RV_OK) {
-    rv_rdp_free(&rdp);
-    return status;
-  }
-  *out = rdp;
-  return RV_OK;
-}
-
-static RvStatus check_plane(const RvRdpConfig *c, const RvPlane *plane, RvFormat format,
-                            const char *name) {
-  RV_REQUIRE(&c->log, rv_plane_fits(plane, c->width, c->height, format),
-             "rdp: plane %s must be %s of %d x %d pixels with a stride that holds a row", name,
-             format == RV_U8 ? "RV_U8" : "RV_U16", c->width, c->height);
-  return RV_OK;
-}
+/* --- Run ------------------------------------------------------------------------------------- */
 
 static RvStatus check_output(const RvRdpConfig *c, const RvRdpOutput *output) {
-  if (!output) {
-    rv_log(&c->log, "rdp: output is NULL");
-    return RV_ERR_ARG;
-  }
-  if (output->mask.data)
-    RV_TRY(check_plane(c, &output->mask, RV_U8, "mask"));
-  if (output->reconstruction.data)
-    RV_TRY(check_plane(c, &output->reconstruction, RV_U16, "reconstruction"));
-  RV_REQUIRE(
-      &c->log,
-      ((uintptr_t)output->segments | (uintptr_t)output->offsets | (uintptr_t)output->columns) % 4 ==
-          0,
-      "rdp: segments, offsets and columns must be aligned to 4 bytes");
-  return RV_OK;
+  const RvLog *log = &c->log;
+  RV_REQUIRE(log, output, "rdp: output is NULL");
+  RV_TRY(rv_check_optional_plane(log, "rdp", "mask", &output->mask, c->width, c->height, RV_U8));
+  RV_TRY(rv_check_optional_plane(log, "rdp", "reconstruction", &output->reconstruction, c->width,
+                                 c->height, RV_U16));
+  RV_TRY(rv_check_aligned(log, "rdp", "segments", output->segments, 4));
+  RV_TRY(rv_check_aligned(log, "rdp", "offsets", output->offsets, 4));
+  return rv_check_aligned(log, "rdp", "columns", output->columns, 4);
 }
 
 RvStatus rv_rdp_run(RvRdp *rdp, const RvPlane *disparity, const RvRdpOutput *output,
                     RvStream stream) {
   if (!rdp)
     return RV_ERR_ARG;
-  const RvRdpConfig *config = &rdp->config;
-  RV_TRY(check_plane(config, disparity, RV_U16, "disparity"));
-  RV_TRY(check_output(config, output));
-  RvRdpJob job = {.disparity = *disparity, .output = *output, .stream = stream};
-  if (config->median)
-    RV_TRY(rdp->stages->median(rdp->work, config, &job, &job.disparity));
-  return rdp->stages->segment(rdp->work, config, &rdp->limit, &job);
-}
-
-void rv_rdp_free(RvRdp **rdp) {
-  if (!rdp || !*rdp)
-    return;
-  RvRdp *object = *rdp;
-  rv_arena_close(&object->arena);
-  rv_memory_free(object->work, RV_CPU);
-  rv_memory_free(object, RV_CPU);
-  *rdp = NULL;
+  const RvRdpConfig *c = &rdp->plan.config;
+  RV_TRY(rv_check_plane(&c->log, "rdp", "disparity", disparity, c->width, c->height, RV_U16));
+  RV_TRY(check_output(c, output));
+  const RvRdpStages *stages = (const RvRdpStages *)rdp->object.base;
+  RvRdpJob job = {&rdp->plan, *disparity, *output, stream};
+  if (c->median)
+    RV_TRY(stages->median(rdp->object.work, &job));
+  return stages->segment(rdp->object.work, &job);
 }

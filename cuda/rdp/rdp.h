@@ -29,6 +29,7 @@
 #define RV_RDP_H
 
 #include "rv.h"
+#include "rv_params.h"
 #include "rv_records.h"
 
 #ifdef __cplusplus
@@ -45,21 +46,15 @@ extern "C" {
 typedef enum RvRdpDistance { RV_RDP_VERTICAL = 0, RV_RDP_PERPENDICULAR } RvRdpDistance;
 typedef enum RvRdpInvalid { RV_RDP_SKIP = 0, RV_RDP_BREAK } RvRdpInvalid;
 
-/* Ranges and defaults; the element's properties are made from these. */
-#define RV_RDP_EPSILON_MAX 4095.0
-#define RV_RDP_EPSILON_DEFAULT 1.0
-#define RV_RDP_MEDIAN_DEFAULT 0
-#define RV_RDP_LEVELS_MAX RV_MAX_SIDE
-#define RV_RDP_LEVELS_DEFAULT 0
-
+/* Fields: unit, range; default. rv_rdp_params () states the same as a table. */
 typedef struct RvRdpConfig {
-  int width, height;      /* px, 1..RV_MAX_SIDE each; fixed for the object's life; no default */
-  double epsilon;         /* px, 0..4095, in steps of 1/4096 px (rounded); 1. 0 keeps every bend */
+  int width, height; /* px, 1..16384 each; fixed for the life of the object; no default */
+  double epsilon;    /* px of disparity, 0..4095, rounded to 1/4096 px; 1. 0 keeps every bend */
   RvRdpDistance distance; /* RV_RDP_VERTICAL */
   RvRdpInvalid invalid;   /* RV_RDP_SKIP */
-  int median;             /* 0, 3 or 5; 0 */
-  int max_levels;         /* 0..16384; 0 = no limit. Levels of the recursion: with 1 every piece
-                           * stays one segment, with n it becomes at most 2^(n-1) */
+  int median;             /* side of the window in px, 0 (off), 3 or 5; 0 */
+  int max_levels;         /* levels of the recursion, 0..16384; 0 = no limit. With n a piece becomes
+                           * at most 2^(n-1) segments */
   int threads;            /* CPU engine, 0 = all; 0 */
   RvLog log;              /* silent */
 } RvRdpConfig;
@@ -89,7 +84,10 @@ typedef struct RvRdpOutput {
 
 typedef struct RvRdp RvRdp;
 
-/* Defaults for everything but width and height, which become 0. */
+/* The parameters: names, ranges, units, defaults and texts. Never NULL. */
+RV_API const RvParams *rv_rdp_params(void);
+
+/* Sets the defaults; width and height become 0. */
 RV_API void rv_rdp_config_init(RvRdpConfig *config);
 
 /* RV_OK, or RV_ERR_ARG after logging which rule is broken. */

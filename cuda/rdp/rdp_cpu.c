@@ -42,8 +42,9 @@ const RvRdpKernels *rv_rdp_cpu_kernels(int index) {
   return index < count ? found[index] : NULL;
 }
 
-static void layout(void *work, const RvRdpConfig *c, RvArena *arena) {
+static void layout(void *work, const void *plan, RvArena *arena) {
   RvRdpCpu *cpu = work;
+  const RvRdpConfig *c = plan;
   cpu->threads = rv_min(rv_threads(c->threads), rv_div_up(c->width, TILE));
   /* An odd number of cache lines apart, so that the columns of a tile share no cache set. */
   cpu->pitch = (rv_div_up(c->height + RV_RDP_OVERREAD, 32) | 1) * 32;
@@ -58,9 +59,9 @@ static void layout(void *work, const RvRdpConfig *c, RvArena *arena) {
     cpu->filtered = rv_arena_take(arena, width * height * sizeof *cpu->filtered);
 }
 
-static RvStatus open_cpu(void *work, const RvRdpConfig *c) {
+static RvStatus open_cpu(void *work, const void *plan) {
   RvRdpCpu *cpu = work;
-  (void)c;
+  (void)plan;
   cpu->kernels = rv_rdp_cpu_kernels(0);
   memset(cpu->tiles, 0, (size_t)cpu->threads * TILE * (size_t)cpu->pitch * sizeof *cpu->tiles);
   return RV_OK;
@@ -91,8 +92,9 @@ static uint16_t median_at(const RvPlane *plane, int x, int y, int reach) {
   return sorted[rv_rdp_median_rank(count)];
 }
 
-static RvStatus median(void *work, const RvRdpConfig *c, const RvRdpJob *job, RvPlane *filtered) {
+static RvStatus median(void *work, RvRdpJob *job) {
   const RvRdpCpu *cpu = work;
+  const RvRdpConfig *c = &job->plan->config;
   const RvPlane plane = job->disparity;
 #pragma omp parallel for num_threads(cpu->threads)
   for (int y = 0; y < c->height; y++) {
@@ -101,7 +103,7 @@ static RvStatus median(void *work, const RvRdpConfig *c, const RvRdpJob *job, Rv
     for (int x = 0; x < c->width; x++)
       out[x] = row[x] ? median_at(&plane, x, y, c->median / 2) : 0;
   }
-  *filtered = (RvPlane){cpu->filtered, (ptrdiff_t)c->width * 2, c->width, c->height, RV_U16};
+  job->disparity = (RvPlane){cpu->filtered, (ptrdiff_t)c->width * 2, c->width, c->height, RV_U16};
   return RV_OK;
 }
 
@@ -205,8 +207,8 @@ static void load_tile(const RvRdpCpu *cpu, const RvPlane *plane, int x, int colu
   }
 }
 
-static void work_on_tile(const RvRdpCpu *cpu, const RvRdpConfig *c, const RvRdpLimit *limit,
-                         const RvRdpJob *job, int x0) {
+static void work_on_tile(const RvRdpCpu *cpu, const RvRdpJob *job, int x0) {
+  const RvRdpConfig *c = &job->plan->config;
   const size_t thread = (size_t)omp_get_thread_num();
   uint16_t *tile = cpu->tiles + thread * TILE * (size_t)cpu->pitch;
   RvRdpPending *pending = cpu->pending + thread * (size_t)c->height;
@@ -219,7 +221,7 @@ static void work_on_tile(const RvRdpCpu *cpu, const RvRdpConfig *c, const RvRdpL
     const uint16_t *d = tile + (size_t)k * (size_t)cpu->pitch;
     const Marks m = marks_of(cpu, x0 + k);
     RvRdpColumn column;
-    split_column(cpu, c, limit, d, pending, &m, &column);
+    split_column(cpu, c, &job->plan->limit, d, pending, &m, &column);
     if (out->mask.data)
       draw_mask(cpu, &out->mask, &m, x0 + k);
     if (out->reconstruction.data)
@@ -251,13 +253,13 @@ static void list_column(const RvRdpCpu *cpu, const RvRdpJob *job, int x) {
   }
 }
 
-static RvStatus segment(void *work, const RvRdpConfig *c, const RvRdpLimit *limit,
-                        const RvRdpJob *job) {
+static RvStatus segment(void *work, RvRdpJob *job) {
   const RvRdpCpu *cpu = work;
+  const RvRdpConfig *c = &job->plan->config;
   const int tiles = rv_div_up(c->width, TILE);
 #pragma omp parallel for num_threads(cpu->threads) schedule(dynamic)
   for (int t = 0; t < tiles; t++)
-    work_on_tile(cpu, c, limit, job, t * TILE);
+    work_on_tile(cpu, job, t * TILE);
   uint32_t sum = 0;
   for (int x = 0; x <= c->width; x++) {
     const uint32_t count = x < c->width ? cpu->counts[x] : 0;
@@ -275,9 +277,7 @@ static RvStatus segment(void *work, const RvRdpConfig *c, const RvRdpLimit *limi
 }
 
 const RvRdpStages rv_rdp_stages_cpu = {
-    .work_bytes = sizeof(RvRdpCpu),
-    .layout = layout,
-    .open = open_cpu,
+    .base = {.work_size = sizeof(RvRdpCpu), .layout = layout, .open = open_cpu},
     .median = median,
     .segment = segment,
 };

@@ -10,9 +10,9 @@ struct RdpCuda {
   uint16_t *filtered;
 };
 
-/* Does not ask the device: the workspace can be stated without one. */
-static void layout(void *memory, const RvRdpConfig *config, RvArena *arena) {
+static void layout(void *memory, const void *plan, RvArena *arena) {
   RdpCuda *work = (RdpCuda *)memory;
+  const RvRdpConfig *config = &((const RvRdpPlan *)plan)->config;
   const size_t width = (size_t)config->width, height = (size_t)config->height;
   work->totals = (unsigned long long *)rv_arena_take(arena, width * sizeof *work->totals);
   work->tickets = (unsigned long long *)rv_arena_take(arena, sizeof *work->tickets);
@@ -20,8 +20,9 @@ static void layout(void *memory, const RvRdpConfig *config, RvArena *arena) {
     work->filtered = (uint16_t *)rv_arena_take(arena, width * height * sizeof *work->filtered);
 }
 
-static RvStatus open(void *memory, const RvRdpConfig *config) {
+static RvStatus open(void *memory, const void *plan) {
   RdpCuda *work = (RdpCuda *)memory;
+  const RvRdpConfig *config = &((const RvRdpPlan *)plan)->config;
   const RvLog *log = &config->log;
   RV_CU(log, cudaMemset(work->totals, 0, config->width * sizeof *work->totals));
   RV_CU(log, cudaMemset(work->tickets, 0, sizeof *work->tickets));
@@ -65,9 +66,9 @@ static __global__ void __launch_bounds__(256)
   out[at] = (uint16_t)found;
 }
 
-static RvStatus median(void *memory, const RvRdpConfig *config, const RvRdpJob *job,
-                       RvPlane *filtered) {
+static RvStatus median(void *memory, RvRdpJob *job) {
   const RdpCuda *work = (RdpCuda *)memory;
+  const RvRdpConfig *config = &job->plan->config;
   const RvPlane *from = &job->disparity;
   const int width = config->width, height = config->height;
   const dim3 grid(rv_div_up(width, 32), rv_div_up(height, 8)), block(32, 8);
@@ -79,13 +80,13 @@ static RvStatus median(void *memory, const RvRdpConfig *config, const RvRdpJob *
     median_kernel<2>
         <<<grid, block, 0, job->stream>>>(source, from->stride / 2, work->filtered, width, height);
   RV_LAUNCHED(&config->log);
-  *filtered = {work->filtered, (ptrdiff_t)width * 2, width, height, RV_U16};
+  job->disparity = {work->filtered, (ptrdiff_t)width * 2, width, height, RV_U16};
   return RV_OK;
 }
 
-static RvStatus segment(void *memory, const RvRdpConfig *config, const RvRdpLimit *limit,
-                        const RvRdpJob *job) {
+static RvStatus segment(void *memory, RvRdpJob *job) {
   const RdpCuda *work = (const RdpCuda *)memory;
+  const RvRdpConfig *config = &job->plan->config;
   RdpArgs args = {};
   args.source = (const uint16_t *)job->disparity.data;
   args.stride = job->disparity.stride / 2;
@@ -94,7 +95,7 @@ static RvStatus segment(void *memory, const RvRdpConfig *config, const RvRdpLimi
   args.pairs = (config->width | work->shape.columns | args.stride) % 2 == 0 &&
                (uintptr_t)args.source % 4 == 0;
   args.breaks = config->invalid == RV_RDP_BREAK;
-  args.limit = *limit;
+  args.limit = job->plan->limit;
   args.shape = work->shape;
   args.output = job->output;
   args.totals = work->totals;
@@ -103,5 +104,7 @@ static RvStatus segment(void *memory, const RvRdpConfig *config, const RvRdpLimi
 }
 
 extern "C" const RvRdpStages rv_rdp_stages_cuda = {
-    sizeof(RdpCuda), layout, open, median, segment,
+    {sizeof(RdpCuda), layout, open, nullptr},
+    median,
+    segment,
 };

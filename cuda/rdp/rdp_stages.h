@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* rdp_stages.h: the stages of column segmentation that each engine fills in. Not installed. */
+/* rdp_stages.h: plan, job and stages of column segmentation. Not installed. */
 #ifndef RV_RDP_STAGES_H
 #define RV_RDP_STAGES_H
 
 #include "rdp/rdp.h"
 #include "rdp/rdp_rules.h"
-#include "rv_internal.h"
+#include "rv_object.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* Constants of an object. */
+typedef struct RvRdpPlan {
+  RvRdpConfig config;
+  RvRdpLimit limit;
+} RvRdpPlan;
+
 /* One call of run(). */
 typedef struct RvRdpJob {
-  RvPlane disparity;
+  const RvRdpPlan *plan;
+  RvPlane disparity; /* the median stage replaces it by the filtered one, in the workspace */
   RvRdpOutput output;
   RvStream stream;
 } RvRdpJob;
 
-/* An engine. `work` is its own struct of work_bytes in host memory, cleared before the first
- * layout. */
+/* An engine, in the order in which run() calls the stages. */
 typedef struct RvRdpStages {
-  size_t work_bytes;
-  /* Takes the same pieces each time: first from a counting arena, then from the open one. */
-  void (*layout)(void *work, const RvRdpConfig *config, RvArena *arena);
-  /* After the arena is open. */
-  RvStatus (*open)(void *work, const RvRdpConfig *config);
-  /* Filters job->disparity; *filtered (in the workspace) replaces it. Only when config.median. */
-  RvStatus (*median)(void *work, const RvRdpConfig *config, const RvRdpJob *job, RvPlane *filtered);
+  RvEngineBase base;
+  /* Filters job->disparity; when config.median is not 0. */
+  RvStatus (*median)(void *work, RvRdpJob *job);
   /* Pieces, cuts and output. */
-  RvStatus (*segment)(void *work, const RvRdpConfig *config, const RvRdpLimit *limit,
-                      const RvRdpJob *job);
+  RvStatus (*segment)(void *work, RvRdpJob *job);
 } RvRdpStages;
 
-extern const RvRdpStages rv_rdp_stages_cpu;
-extern const RvRdpStages rv_rdp_stages_cuda;
+extern const RvRdpStages rv_rdp_stages_cpu, rv_rdp_stages_cuda;
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #ifndef GST_RV_DISPARITY_H
 #define GST_RV_DISPARITY_H
 
+#include "gstrvoldsettings.h"
 #include "gstrvsettings.h"
 #include "gstrvtransform.h"
 
@@ -17,6 +18,14 @@ G_BEGIN_DECLS
   {                                                                                                \
     "disparity-scale", "Values per px of disparity in GRAY16_LE frames (KITTI: 256)", GST_RV_INT,  \
         1, GST_RV_DISPARITY_SCALE_MAX, GST_RV_DISPARITY_SCALE, offset, NULL                        \
+  }
+
+/* The same as an RvParam. */
+#define GST_RV_DISPARITY_SCALE_ROW(place)                                                          \
+  {                                                                                                \
+    .name = "disparity-scale", .text = "Values per px of disparity in GRAY16_LE frames",           \
+    .note = "KITTI: 256", .type = RV_PARAM_INT, .low = 1, .high = GST_RV_DISPARITY_SCALE_MAX,      \
+    .value = GST_RV_DISPARITY_SCALE, .offset = (place)                                             \
   }
 
 /* Pad templates of an element whose frames may also be disparity maps. */

@@ -1,6 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrvsettings.c: properties from a table. */
+/* gstrvsettings.c: GObject properties from tables of parameters. */
 #include "gstrvsettings.h"
+
+#include <string.h>
+
+/* A row and where its value is, counted from the instance. */
+typedef struct Place {
+  const RvParam *row;
+  gsize offset;
+} Place;
+
+static GQuark settings_quark(void) {
+  return g_quark_from_static_string("gst-rv-settings");
+}
+
+/* The next row with a property: those of the library, then the element's own. `at` starts at 0. */
+static gboolean next_row(const GstRvSettings *s, guint *at, Place *place) {
+  const RvParams *params = s->params ? s->params() : NULL;
+  const guint shared = params ? (guint)params->count : 0;
+  while (*at < shared + s->own_count) {
+    const guint i = (*at)++;
+    const RvParam *row = i < shared ? &params->list[i] : &s->own[i - shared];
+    *place = (Place){row, s->place + (i < shared ? s->config : 0) + row->offset};
+    if (!(row->flags & (RV_PARAM_HIDDEN | RV_PARAM_COMMON)))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+guint gst_rv_settings_count(const GstRvSettings *settings) {
+  guint at = 0, count = 0;
+  Place place;
+  while (next_row(settings, &at, &place))
+    count++;
+  return count;
+}
+
+/* --- Types and specs ------------------------------------------------------------------------- */
 
 /* "edge-low" -> "Edge low" */
 static const char *nick_of(const char *name) {
@@ -11,103 +47,218 @@ static const char *nick_of(const char *name) {
   return lasting;
 }
 
-static GParamSpec *spec_of(const GstRvSetting *row) {
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-  const char *nick = nick_of(row->name);
-  switch (row->kind) {
-  case GST_RV_INT:
-    return g_param_spec_int(row->name, nick, row->blurb, (int)row->low, (int)row->high,
-                            (int)row->value, flags);
-  case GST_RV_BOOL:
-    return g_param_spec_boolean(row->name, nick, row->blurb, row->value != 0, flags);
-  case GST_RV_DOUBLE:
-    return g_param_spec_double(row->name, nick, row->blurb, row->low, row->high, row->value, flags);
-  case GST_RV_ENUM:
-    gst_type_mark_as_plugin_api(row->type(), 0);
-    return g_param_spec_enum(row->name, nick, row->blurb, row->type(), (int)row->value, flags);
-  case GST_RV_FLAGS:
-    gst_type_mark_as_plugin_api(row->type(), 0);
-    return g_param_spec_flags(row->name, nick, row->blurb, row->type(), (guint)row->value, flags);
+/* "GstCudaSgm", "max-lr-diff" -> "GstCudaSgmMaxLrDiff" */
+static const char *type_name(const char *prefix, const char *name) {
+  GString *text = g_string_new(prefix);
+  for (gboolean starts = TRUE; *name; name++) {
+    if (*name != '-')
+      g_string_append_c(text, starts ? g_ascii_toupper(*name) : *name);
+    starts = *name == '-';
+  }
+  const char *lasting = g_intern_string(text->str);
+  g_string_free(text, TRUE);
+  return lasting;
+}
+
+/* Registered once per process and never freed, as GTypes are. Called from class_init only, which
+ * GObject serializes. */
+static GType listed_type(const GstRvSettings *settings, const RvParam *row) {
+  const char *name = type_name(settings->type, row->name);
+  GType type = g_type_from_name(name);
+  if (type)
+    return type;
+  if (row->type == RV_PARAM_ENUM) {
+    GEnumValue *values = g_new0(GEnumValue, row->value_count + 1);
+    for (int k = 0; k < row->value_count; k++)
+      values[k] = (GEnumValue){row->values[k].value, row->values[k].text, row->values[k].name};
+    type = g_enum_register_static(name, values);
+  } else {
+    GFlagsValue *values = g_new0(GFlagsValue, row->value_count + 1);
+    for (int k = 0; k < row->value_count; k++)
+      values[k] =
+          (GFlagsValue){(guint)row->values[k].value, row->values[k].text, row->values[k].name};
+    type = g_flags_register_static(name, values);
+  }
+  gst_type_mark_as_plugin_api(type, 0);
+  return type;
+}
+
+GType gst_rv_settings_enum_type(const GstRvSettings *settings, const char *name) {
+  return g_type_from_name(type_name(settings->type, name));
+}
+
+/* "Size of the filter (px); 0, 3 or 5; 0 = off" */
+static const char *blurb_of(const RvParam *row) {
+  GString *text = g_string_new(row->text);
+  if (row->unit)
+    g_string_append_printf(text, " (%s)", row->unit);
+  if (row->type == RV_PARAM_INT && (row->values || row->step != 0)) {
+    char range[128];
+    g_string_append_printf(text, "; %s", rv_param_range(row, range, sizeof range));
+  }
+  if (row->note)
+    g_string_append_printf(text, "; %s", row->note);
+  const char *lasting = g_intern_string(text->str);
+  g_string_free(text, TRUE);
+  return lasting;
+}
+
+static int lowest(const RvParam *row) {
+  return row->values ? row->values[0].value : (int)row->low;
+}
+
+static int highest(const RvParam *row) {
+  return row->values ? row->values[row->value_count - 1].value : (int)row->high;
+}
+
+static GParamSpec *spec_of(const GstRvSettings *settings, const RvParam *row) {
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING |
+                            (row->flags & RV_PARAM_LIVE ? GST_PARAM_CONTROLLABLE : 0);
+  const char *name = row->name, *nick = nick_of(name), *blurb = blurb_of(row);
+  switch (row->type) {
+  case RV_PARAM_INT:
+    return g_param_spec_int(name, nick, blurb, lowest(row), highest(row), (int)row->value, flags);
+  case RV_PARAM_BOOL:
+    return g_param_spec_boolean(name, nick, blurb, row->value != 0, flags);
+  case RV_PARAM_DOUBLE:
+    return g_param_spec_double(name, nick, blurb, row->low, row->high, row->value, flags);
+  case RV_PARAM_ENUM:
+    return g_param_spec_enum(name, nick, blurb, listed_type(settings, row), (int)row->value, flags);
+  case RV_PARAM_FLAGS:
+    return g_param_spec_flags(name, nick, blurb, listed_type(settings, row), (guint)row->value,
+                              flags);
+  case RV_PARAM_TEXT:
+    return g_param_spec_string(name, nick, blurb, NULL, flags);
+  case RV_PARAM_UINT64:
+    return g_param_spec_uint64(name, nick, blurb, (guint64)row->low, (guint64)row->high,
+                               (guint64)row->value, flags);
   }
   g_return_val_if_reached(NULL);
 }
 
-void gst_rv_settings_install(const GstRvSettings *settings, GObjectClass *klass) {
-  for (guint i = 0; i < settings->count; i++)
-    g_object_class_install_property(klass, settings->first + i, spec_of(&settings->rows[i]));
-}
+/* --- Values ---------------------------------------------------------------------------------- */
 
-void gst_rv_settings_init(const GstRvSettings *settings, void *values) {
-  for (guint i = 0; i < settings->count; i++) {
-    const GstRvSetting *row = &settings->rows[i];
-    void *to = (char *)values + row->offset;
-    if (row->kind == GST_RV_DOUBLE)
-      *(double *)to = row->value;
-    else
-      *(int *)to = (int)row->value;
-  }
-}
-
-static const GstRvSetting *row_of(const GstRvSettings *settings, guint id) {
-  return id >= settings->first && id - settings->first < settings->count
-             ? &settings->rows[id - settings->first]
-             : NULL;
-}
-
-gboolean gst_rv_settings_set(const GstRvSettings *settings, void *values, guint id,
-                             const GValue *value) {
-  const GstRvSetting *row = row_of(settings, id);
-  if (!row)
-    return FALSE;
-  void *to = (char *)values + row->offset;
-  switch (row->kind) {
-  case GST_RV_INT:
+static void set_value(const RvParam *row, gpointer to, const GValue *value) {
+  switch (row->type) {
+  case RV_PARAM_INT:
     *(int *)to = g_value_get_int(value);
     break;
-  case GST_RV_BOOL:
+  case RV_PARAM_BOOL:
     *(int *)to = g_value_get_boolean(value);
     break;
-  case GST_RV_DOUBLE:
+  case RV_PARAM_DOUBLE:
     *(double *)to = g_value_get_double(value);
     break;
-  case GST_RV_ENUM:
+  case RV_PARAM_ENUM:
     *(int *)to = g_value_get_enum(value);
     break;
-  case GST_RV_FLAGS:
+  case RV_PARAM_FLAGS:
     *(guint *)to = g_value_get_flags(value);
     break;
+  case RV_PARAM_TEXT:
+    g_free(*(char **)to);
+    *(char **)to = g_value_dup_string(value);
+    break;
+  case RV_PARAM_UINT64:
+    *(guint64 *)to = g_value_get_uint64(value);
+    break;
   }
-  return TRUE;
 }
 
-gboolean gst_rv_settings_get(const GstRvSettings *settings, const void *values, guint id,
-                             GValue *value) {
-  const GstRvSetting *row = row_of(settings, id);
-  if (!row)
-    return FALSE;
-  const void *from = (const char *)values + row->offset;
-  switch (row->kind) {
-  case GST_RV_INT:
+static void get_value(const RvParam *row, gconstpointer from, GValue *value) {
+  switch (row->type) {
+  case RV_PARAM_INT:
     g_value_set_int(value, *(const int *)from);
     break;
-  case GST_RV_BOOL:
+  case RV_PARAM_BOOL:
     g_value_set_boolean(value, *(const int *)from);
     break;
-  case GST_RV_DOUBLE:
+  case RV_PARAM_DOUBLE:
     g_value_set_double(value, *(const double *)from);
     break;
-  case GST_RV_ENUM:
+  case RV_PARAM_ENUM:
     g_value_set_enum(value, *(const int *)from);
     break;
-  case GST_RV_FLAGS:
+  case RV_PARAM_FLAGS:
     g_value_set_flags(value, *(const guint *)from);
     break;
+  case RV_PARAM_TEXT:
+    g_value_set_string(value, *(char *const *)from);
+    break;
+  case RV_PARAM_UINT64:
+    g_value_set_uint64(value, *(const guint64 *)from);
+    break;
   }
-  return TRUE;
 }
 
-GType gst_rv_enum_type(gsize *type, const char *name, const GEnumValue *values) {
-  if (g_once_init_enter(type))
-    g_once_init_leave(type, g_enum_register_static(name, values));
-  return (GType)*type;
+/* The tables of the class that owns the property, and its row; NULL when it has none. */
+static const GstRvSettings *find_row(const GParamSpec *spec, guint id, Place *place) {
+  const GstRvSettings *settings = g_type_get_qdata(spec->owner_type, settings_quark());
+  guint at = 0;
+  while (settings && id > 0 && next_row(settings, &at, place))
+    if (--id == 0)
+      return settings;
+  return NULL;
+}
+
+void gst_rv_settings_set_property(GObject *object, guint id, const GValue *value,
+                                  GParamSpec *spec) {
+  Place place;
+  const GstRvSettings *settings = find_row(spec, id, &place);
+  if (!settings) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  GST_OBJECT_LOCK(object);
+  set_value(place.row, (char *)object + place.offset, value);
+  GST_OBJECT_UNLOCK(object);
+  if (settings->changed)
+    settings->changed(object, place.row->name);
+}
+
+void gst_rv_settings_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
+  Place place;
+  if (!find_row(spec, id, &place)) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  GST_OBJECT_LOCK(object);
+  get_value(place.row, (const char *)object + place.offset, value);
+  GST_OBJECT_UNLOCK(object);
+}
+
+void gst_rv_settings_install(const GstRvSettings *settings, GObjectClass *klass) {
+  g_type_set_qdata(G_OBJECT_CLASS_TYPE(klass), settings_quark(), (gpointer)settings);
+  if (!klass->set_property) /* GObject clears what the parent class has */
+    klass->set_property = gst_rv_settings_set_property;
+  if (!klass->get_property)
+    klass->get_property = gst_rv_settings_get_property;
+  guint at = 0, id = 0;
+  Place place;
+  while (next_row(settings, &at, &place))
+    g_object_class_install_property(klass, ++id, spec_of(settings, place.row));
+}
+
+void gst_rv_settings_init(gpointer object, const GstRvSettings *settings) {
+  guint at = 0;
+  Place place;
+  if (settings->params)
+    rv_params_defaults(settings->params(), (char *)object + settings->place + settings->config);
+  while (next_row(settings, &at, &place)) {
+    gpointer to = (char *)object + place.offset;
+    if (place.row->type == RV_PARAM_DOUBLE)
+      *(double *)to = place.row->value;
+    else if (place.row->type == RV_PARAM_UINT64)
+      *(guint64 *)to = (guint64)place.row->value;
+    else if (place.row->type != RV_PARAM_TEXT)
+      *(int *)to = (int)place.row->value;
+  }
+}
+
+void gst_rv_settings_clear(gpointer object, const GstRvSettings *settings) {
+  guint at = 0;
+  Place place;
+  while (next_row(settings, &at, &place))
+    if (place.row->type == RV_PARAM_TEXT)
+      g_clear_pointer((char **)(void *)((char *)object + place.offset), g_free);
 }

@@ -110,6 +110,11 @@ void gst_rv_transform_rebuild(GstRvTransform *self) {
   g_atomic_int_set(&self->priv->rebuild, 1);
 }
 
+void gst_rv_transform_changed(GObject *object, const char *name) {
+  (void)name;
+  gst_rv_transform_rebuild(GST_RV_TRANSFORM(object));
+}
+
 gboolean gst_rv_transform_once(GstRvTransform *self, guint bit) {
   const guint mask = 1u << bit;
   const gboolean first = !(self->priv->once & mask);

@@ -119,6 +119,9 @@ char *gst_rv_transform_caps_string(void);
 /* configure is called before the next frame. Any thread. */
 void gst_rv_transform_rebuild(GstRvTransform *self);
 
+/* The same, as GstRvSettings.changed. */
+void gst_rv_transform_changed(GObject *object, const char *name);
+
 /* TRUE the first time it is called with this bit (0..31) since the element started: for warnings
  * that are to be said once per stream. */
 gboolean gst_rv_transform_once(GstRvTransform *self, guint bit);

@@ -7,17 +7,6 @@
 
 RV_CONTRACT_OBJECT(RvRdp, rdp);
 
-static const RvContractField fields[] = {
-    INT_FIELD(width, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
-    INT_FIELD(height, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
-    REAL_FIELD(epsilon, LIST(-1e-9, -1, 4095.5), LIST(0, 1e-9, 4095)),
-    INT_FIELD(distance, LIST(-1, 2), LIST(0, 1)),
-    INT_FIELD(invalid, LIST(-1, 2), LIST(0, 1)),
-    INT_FIELD(median, LIST(-1, 1, 2, 4, 6, 7), LIST(0, 3, 5)),
-    INT_FIELD(max_levels, LIST(-1, 16385), LIST(0, 16384)),
-    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
-};
-
 static void init(void *config) {
   RvRdpConfig *c = config;
   rv_rdp_config_init(c);
@@ -55,6 +44,6 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
 }
 
 const RvContract rv_rdp_contract = {
-    RV_CONTRACT_MEMBERS(rdp),
+    RV_CONTRACT_TABLE(rdp),
     .workspace = workspace,
 };

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* rv_params_table.h: how an algorithm writes its table of parameters, and what rv_object.c makes of
+ * it. Not installed.
+ *
+ *   typedef RvRdpConfig Config;
+ *   static const RvParam params[] = {
+ *       RV_PARAM_WIDTH, RV_PARAM_HEIGHT,
+ *       {.name = "median", .text = "Size of the median filter", .unit = "px", .note = "0 = off",
+ *        RV_PARAM_LIST (median, 0, 3, 5), .value = 3},
+ *       RV_PARAM_THREADS,
+ *   };
+ *   RV_PARAMS (rdp)
+ */
+#ifndef RV_PARAMS_TABLE_H
+#define RV_PARAMS_TABLE_H
+
+#include <limits.h>
+
+#include "rv_internal.h"
+#include "rv_params.h"
+
+/* Type, place and range of a field of Config. */
+#define RV_PARAM_INT_RANGE(field, from, to)                                                        \
+  .type = RV_PARAM_INT, .offset = offsetof(Config, field), .low = (from), .high = (to)
+#define RV_PARAM_INT_STEPS(field, from, to, by) RV_PARAM_INT_RANGE(field, from, to), .step = (by)
+#define RV_PARAM_REAL_RANGE(field, from, to)                                                       \
+  .type = RV_PARAM_DOUBLE, .offset = offsetof(Config, field), .low = (from), .high = (to)
+#define RV_PARAM_SWITCH(field)                                                                     \
+  .type = RV_PARAM_BOOL, .offset = offsetof(Config, field), .low = 0, .high = 1
+/* `array` is a static RvParamValue[]. */
+#define RV_PARAM_CHOICE(field, array)                                                              \
+  .type = RV_PARAM_ENUM, .offset = offsetof(Config, field), .values = (array),                     \
+  .value_count = (int)(sizeof(array) / sizeof(array)[0])
+#define RV_PARAM_NUMBERS(field, array)                                                             \
+  .type = RV_PARAM_INT, .offset = offsetof(Config, field), .values = (array),                      \
+  .value_count = (int)(sizeof(array) / sizeof(array)[0])
+
+/* The rows that most algorithms have. */
+#define RV_PARAM_WIDTH_FROM(least)                                                                 \
+  {                                                                                                \
+    .name = "width", .text = "Width of the frames", .unit = "px",                                  \
+    RV_PARAM_INT_RANGE(width, least, RV_MAX_SIDE), .flags = RV_PARAM_REQUIRED | RV_PARAM_HIDDEN    \
+  }
+#define RV_PARAM_HEIGHT_FROM(least)                                                                \
+  {                                                                                                \
+    .name = "height", .text = "Height of the frames", .unit = "px",                                \
+    RV_PARAM_INT_RANGE(height, least, RV_MAX_SIDE), .flags = RV_PARAM_REQUIRED | RV_PARAM_HIDDEN   \
+  }
+#define RV_PARAM_WIDTH RV_PARAM_WIDTH_FROM(1)
+#define RV_PARAM_HEIGHT RV_PARAM_HEIGHT_FROM(1)
+#define RV_PARAM_THREADS                                                                           \
+  {                                                                                                \
+    .name = "threads", .text = "Threads of the CPU engine", .note = "0 = all processors",          \
+    RV_PARAM_INT_RANGE(threads, 0, INT_MAX), .flags = RV_PARAM_COMMON                              \
+  }
+
+/* Defines rv_x_params () over the array `params` of the file. */
+#define RV_PARAMS(x)                                                                               \
+  static const RvParams table = {.name = #x,                                                       \
+                                 .list = params,                                                   \
+                                 .count = (int)(sizeof params / sizeof params[0]),                 \
+                                 .config_size = sizeof(Config),                                    \
+                                 .log_offset = offsetof(Config, log)};                             \
+  const RvParams *rv_##x##_params(void) {                                                          \
+    return &table;                                                                                 \
+  }
+
+/* RV_OK, or RV_ERR_ARG after logging the first field whose value is not valid. */
+RvStatus rv_params_check(const RvParams *params, const void *config);
+
+#endif
