@@ -31,10 +31,9 @@ struct RvLaunch {
   cudaLaunchConfig_t config;
   cudaLaunchAttribute attributes[2];
 
-  RvLaunch(dim3 grid, unsigned threads, size_t shared, cudaStream_t stream)
-      : config(), attributes() {
+  RvLaunch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) : config(), attributes() {
     config.gridDim = grid;
-    config.blockDim = dim3(threads);
+    config.blockDim = block;
     config.dynamicSmemBytes = shared;
     config.stream = stream;
     config.attrs = attributes;
@@ -55,6 +54,24 @@ struct RvLaunch {
     a->id = cudaLaunchAttributeProgrammaticStreamSerialization;
     a->val.programmaticStreamSerializationAllowed = 1;
   }
+
+  /* Enqueues `kernel`; the arguments are converted to the kernel's types. */
+  template <class... Params, class... Args>
+  RvStatus run(const RvLog *log, void (*kernel)(Params...), const Args &...args) {
+    RV_CU(log, cudaLaunchKernelEx(&config, kernel, Params(args)...));
+    return RV_OK;
+  }
 };
+
+/* Launches a kernel of a chain in which each may start early when `is_early`. */
+template <class... Params, class... Args>
+static inline RvStatus rv_launch(const RvLog *log, void (*kernel)(Params...), dim3 grid, dim3 block,
+                                 size_t shared, RvStream stream, bool is_early,
+                                 const Args &...args) {
+  RvLaunch launch(grid, block, shared, stream);
+  if (is_early)
+    launch.early();
+  return launch.run(log, kernel, args...);
+}
 
 #endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* rv_group.cuh: reductions and scans of warps and blocks, and rows of planes, for all kernels. Only
+ * .cu files include it.
+ *
+ * Every thread of the warp or block must take part. The operators are associative and commutative
+ * on integers, so the order does not show in the result; do not use them for floats whose sum must
+ * be the same on both engines. */
+#ifndef RV_GROUP_CUH
+#define RV_GROUP_CUH
+
+#include "rv_cuda.cuh"
+
+#define RV_WARP 0xffffffffu
+
+static __device__ __forceinline__ int rv_lane(void) {
+  return (int)(threadIdx.x & 31u);
+}
+
+/* Sum, minimum, maximum of the warp, in all lanes. */
+template <class T> static __device__ __forceinline__ T rv_warp_sum(T v) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2)
+    v += __shfl_xor_sync(RV_WARP, v, step);
+  return v;
+}
+
+template <class T> static __device__ __forceinline__ T rv_warp_min(T v) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    const T other = __shfl_xor_sync(RV_WARP, v, step);
+    v = other < v ? other : v;
+  }
+  return v;
+}
+
+template <class T> static __device__ __forceinline__ T rv_warp_max(T v) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    const T other = __shfl_xor_sync(RV_WARP, v, step);
+    v = other > v ? other : v;
+  }
+  return v;
+}
+
+/* Sum of this lane and those below it. */
+template <class T> static __device__ __forceinline__ T rv_warp_scan(T v) {
+#pragma unroll
+  for (int step = 1; step < 32; step *= 2) {
+    const T other = __shfl_up_sync(RV_WARP, v, step);
+    if (rv_lane() >= step)
+      v += other;
+  }
+  return v;
+}
+
+/* Sum of this thread and those below it in a block of `threads` (a multiple of 32, at most 1024);
+ * *total is that of the block. `shared` has 33 entries and may be reused after __syncthreads. */
+template <class T>
+static __device__ __forceinline__ T rv_block_scan(T v, int threads, T *shared, T *total) {
+  const int warp = (int)threadIdx.x / 32, warps = threads / 32;
+  const T mine = rv_warp_scan(v);
+  if (rv_lane() == 31)
+    shared[warp] = mine;
+  __syncthreads();
+  if (warp == 0) {
+    const T sum = rv_warp_scan(rv_lane() < warps ? shared[rv_lane()] : T(0));
+    shared[rv_lane()] = sum;
+    if (rv_lane() == 31)
+      shared[32] = sum;
+  }
+  __syncthreads();
+  *total = shared[32];
+  return mine + (warp > 0 ? shared[warp - 1] : T(0));
+}
+
+/* Row y of a plane. */
+template <class T> static __host__ __device__ __forceinline__ T *rv_row(const RvPlane &p, int y) {
+  return (T *)((char *)p.data + (ptrdiff_t)y * p.stride);
+}
+
+#endif
