@@ -10,7 +10,9 @@ usage: ./setup.sh [--no-install] [--tests] [--build-dir DIR] [MESON OPTION...]
   --no-install     print the command that would install what is missing, and stop
   --tests          also what only tests/run.sh needs (OpenCV for Python, clang, clang-format)
   --build-dir DIR  default: $RV_BUILD_DIR, or build
-  others           passed to meson, for example -Dcuda=disabled -Dcuda-arch=native
+  others           passed to meson, for example -Dcuda=disabled -Dcuda-arch=all
+The CUDA code is built for the GPU of this machine, and as PTX for later GPUs when there is none;
+-Dcuda-arch=all builds it for every GPU that the project supports, as packages do.
 USAGE
 }
 
@@ -87,7 +89,10 @@ nvcc=$(find_nvcc || true)
 
 # --- build ------------------------------------------------------------------------------------
 if [ ! -f "$build_dir/build.ninja" ]; then
-  meson setup "$build_dir" "${options[@]}"
+  # Code for the GPU of this machine; without one, PTX that the driver of any later GPU compiles.
+  arch=(-Dcuda-arch=ptx)
+  ! nvidia-smi -L 2>/dev/null | grep -q '^GPU' || arch=(-Dcuda-arch=native)
+  meson setup "$build_dir" "${arch[@]}" "${options[@]}"
 else
   [ ${#options[@]} = 0 ] || meson configure "$build_dir" "${options[@]}"
   # A build made before nvcc was installed takes it up now.

@@ -23,6 +23,22 @@ RvStatus rv_cuda_failed(const RvLog *log, cudaError_t error, const char *call, c
   }
 }
 
+/* Compiled like every other kernel: tells which architecture the code was made for. */
+static __global__ void any_kernel(void) {}
+
+RvStatus rv_cuda_device(const RvLog *log, RvCudaDevice *out) {
+  int device = 0, major = 0;
+  cudaFuncAttributes code = {};
+  RV_CU(log, cudaGetDevice(&device));
+  RV_CU(log, cudaDeviceGetAttribute(&out->processors, cudaDevAttrMultiProcessorCount, device));
+  RV_CU(log, cudaDeviceGetAttribute(&out->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  RV_CU(log, cudaFuncGetAttributes(&code, any_kernel));
+  out->shared -= 1024; /* the system's */
+  out->overlaps = major >= 9 && code.ptxVersion >= 90;
+  return RV_OK;
+}
+
 extern "C" int rv_cuda_devices(char *reason, size_t size) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);

@@ -19,6 +19,15 @@
  * wait. */
 #define RV_LAUNCHED(log) RV_CU((log), cudaGetLastError())
 
+/* What kernels may use of the current device. */
+typedef struct RvCudaDevice {
+  int processors; /* SMs */
+  int shared;     /* bytes of shared memory that a block may have, less those of the system */
+  int overlaps;   /* 1: kernels may start before the one ahead ends (rv_launch.cuh); depends on the
+                   * code that was loaded too: PTX for an older architecture cannot */
+} RvCudaDevice;
+RvStatus rv_cuda_device(const RvLog *log, RvCudaDevice *out);
+
 /* Logs and translates: no device, out of memory, or RV_ERR_CUDA. */
 RvStatus rv_cuda_failed(const RvLog *log, cudaError_t error, const char *call, const char *file,
                         int line);

@@ -189,22 +189,20 @@ static RvVoteListShape any_shape(const RvHoughPlan *p, int processors, int has_c
 }
 
 RvStatus hough_cuda_votes_open(HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p) {
-  int device = 0, shared = 0, major = 0;
   const RvLog *log = &c->log;
-  RV_CU(log, cudaGetDevice(&device));
-  RV_CU(log, cudaDeviceGetAttribute(&work->processors, cudaDevAttrMultiProcessorCount, device));
-  RV_CU(log, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  shared -= 1024; /* the system's */
-  work->is_early = major >= 9;
+  RvCudaDevice device;
+  RV_TRY(rv_cuda_device(log, &device));
+  const int shared = device.shared;
+  work->processors = device.processors;
+  work->is_early = device.overlaps;
   RvVoteListShape *s = &work->shape;
   work->is_fast = !p->is_wide && !work->values && work->stride <= shared / (int)sizeof(uint32_t);
   if (!work->is_fast) {
-    *s = any_shape(p, work->processors, major >= 9, shared);
+    *s = any_shape(p, work->processors, device.overlaps, shared);
     return s->group == 1 ? rv_vote_list_open<AnyVotes, 1>(s, shared, log)
                          : rv_vote_list_open<AnyVotes, ANY_GROUP>(s, shared, log);
   }
-  *s = fast_shape(p, work->processors, major >= 9, shared);
+  *s = fast_shape(p, work->processors, device.overlaps, shared);
   return s->group == 6   ? rv_vote_list_open<FastVotes, 6>(s, shared, log)
          : s->group == 3 ? rv_vote_list_open<FastVotes, 3>(s, shared, log)
          : s->group == 2 ? rv_vote_list_open<FastVotes, 2>(s, shared, log)

@@ -131,12 +131,10 @@ static RvStatus clear(const RoadCuda *w) {
 static RvStatus open(void *memory, const RvRoadConfig *config) {
   RoadCuda *w = (RoadCuda *)memory;
   const RvLog *log = &config->log;
-  int device = 0;
-  RV_CU(log, cudaGetDevice(&device));
-  RV_CU(log, cudaDeviceGetAttribute(&w->processors, cudaDevAttrMultiProcessorCount, device));
-  int major = 0;
-  RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  w->overlaps = major >= 9;
+  RvCudaDevice device;
+  RV_TRY(rv_cuda_device(log, &device));
+  w->processors = device.processors;
+  w->overlaps = device.overlaps;
   RV_TRY(upload_tables(w));
   RV_TRY(clear(w));
   RV_TRY(road_cuda_open_match(w));

@@ -382,14 +382,11 @@ template <class A, int ROWS> static RvStatus rv_vote_allow(const RvVoteJob *job)
 
 /* Asks the device for its sizes. */
 template <class A> static RvStatus rv_vote_open(RvVoteJob *job) {
-  int device = 0, major = 0;
-  RV_CU(job->log, cudaGetDevice(&device));
-  RV_CU(job->log, cudaDeviceGetAttribute(&job->processors, cudaDevAttrMultiProcessorCount, device));
-  RV_CU(job->log,
-        cudaDeviceGetAttribute(&job->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  RV_CU(job->log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  job->is_early = major >= 9;
-  job->shared -= 1024; /* the system's */
+  RvCudaDevice device;
+  RV_TRY(rv_cuda_device(job->log, &device));
+  job->processors = device.processors;
+  job->shared = device.shared;
+  job->is_early = device.overlaps;
   RV_TRY((rv_vote_allow<A, 1>(job)));
   if constexpr (!A::UNITY && A::VOTES == 1)
     RV_TRY((rv_vote_allow<A, RV_VOTE_STACK>(job)));
