@@ -82,7 +82,7 @@ has_cuda() { grep -qs 'RV_HAVE_CUDA 1' "$1/cuda/rv_config.h"; }
 
 step_main() {
   local options=()
-  [ "${CI:-}" != true ] || options=(-Dwerror=true)
+  [ "${CI:-}" != true ] || options=(-Dwerror=true -Dcuda-arch=75,90)
   ./setup.sh --tests --build-dir build "${options[@]}"
   local status=$?
   record "setup.sh" "$status"
@@ -147,9 +147,24 @@ step_format() {
   record "format" $?
 }
 
+# CUDA code for every supported architecture, as in packages; minutes of nvcc, so on request only.
+step_architectures() {
+  has_cuda build || {
+    echo "no nvcc here"
+    record "architectures" 77
+    return
+  }
+  build build-all -- -Dcuda=enabled -Dcuda-arch=all -Dwerror=true || return
+  local mib
+  mib=$(($(stat -Lc %s build-all/cuda/libroadvision-0.so) / 1048576))
+  echo "libroadvision-0.so with all architectures: $mib MiB"
+  [ "$mib" -le 40 ]
+  record "architectures: at most 40 MiB" $?
+}
+
 steps=(main nocuda sanitize fuzz format)
 for step in "$@"; do
-  [[ " ${steps[*]} " == *" $step "* ]] || {
+  [[ " ${steps[*]} architectures " == *" $step "* ]] || {
     echo "unknown step $step; there are: ${steps[*]}" >&2
     exit 2
   }
