@@ -132,6 +132,9 @@ typedef struct RvContract {
   .check = check, .create = create, .destroy = destroy, .planes = planes, .run = run,              \
   .params = rv_##x##_params
 
+/* An array `fields` that overrides rows of the table. */
+#define RV_CONTRACT_FIELDS .fields = fields, .field_count = sizeof fields / sizeof fields[0]
+
 /* The same with an array `fields` in place of the table. */
 #define RV_CONTRACT_MEMBERS(x)                                                                     \
   .name = #x, .config_size = sizeof(Config), .log_offset = offsetof(Config, log), .init = init,    \

@@ -11,6 +11,7 @@
 #define RV_VOTE_H
 
 #include "rv.h"
+#include "rv_params.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,31 +37,31 @@ typedef enum RvVoteKind {
   RV_VOTE_KINDS /* their number */
 } RvVoteKind;
 
-#define RV_VOTE_BINS_MAX 65536
-#define RV_VOTE_BINS_DEFAULT 256
-#define RV_VOTE_FACTOR_MAX 64
-#define RV_VOTE_FACTOR_DEFAULT 4
 #define RV_VOTE_CHROMA_SIDE 30
 #define RV_VOTE_FIXED_ONE 65536 /* of RV_F32 sums */
 
+/* Fields: unit, range; default. rv_vote_params () states the same as a table. */
 typedef struct RvVoteConfig {
   RvVoteKind kind;   /* RV_VOTE_HISTOGRAM */
-  int width, height; /* px, 1..RV_MAX_SIDE; no default */
+  int width, height; /* px, 1..16384; no default */
   RvFormat format;   /* of the input; RV_U8 */
-  int bins;          /* histogram: 1..65536; 256 */
-  int factor;        /* subsampling: px, 2..64; 4 */
-  int stretch; /* CUDA: copies of each bin in shared memory (bin stretching, eq. 3-6): 0 as the
-                * kind needs, 1..64 this many if they fit; 0 */
-  int threads; /* CPU engine, 0 = all; 0 */
-  RvLog log;   /* silent */
+  int bins;          /* of a histogram, 1..65536; 256 */
+  int factor;        /* of subsampling, px, 2..64; 4 */
+  int stretch;       /* CUDA engine: copies of each bin in shared memory (bin stretching, eq. 3-6),
+                      * 0..64; 0 = as the kind needs; others as far as they fit */
+  int threads;       /* CPU engine, 0 = all; 0 */
+  RvLog log;         /* silent */
 } RvVoteConfig;
 
 typedef struct RvVote RvVote;
 
-/* Sets every default; width and height remain to be set. */
+/* The parameters: names, ranges, units, defaults and texts. Never NULL. */
+RV_API const RvParams *rv_vote_params(void);
+
+/* Sets the defaults; width and height become 0. */
 RV_API void rv_vote_config_init(RvVoteConfig *config);
 
-/* RV_OK, or RV_ERR_ARG with the broken rule in the log. */
+/* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
 RV_API RvStatus rv_vote_config_check(const RvVoteConfig *config);
 
 /* Size of the result: bins in a row and rows; 0 x 0 for an illegal config. */

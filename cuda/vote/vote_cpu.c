@@ -11,7 +11,8 @@
 /* One function per algorithm: votes of rows y0 .. y1 - 1 into `bins`, COPIES of each. Number votes
  * for the same bin in a row are added up before. */
 #define RV_VOTE(name, test, bin, value, element, bin_type, count, unity)                           \
-  static void name##_rows(const RvVotePlan *p, const RvPlane *in, int y0, int y1, void *memory) {  \
+  static void name##_rows(const RvVoteGeometry *p, const RvPlane *in, int y0, int y1,              \
+                          void *memory) {                                                          \
     bin_type *bins = memory;                                                                       \
     for (int y = y0; y < y1; y++) {                                                                \
       const element *row = (const element *)((const char *)in->data + y * in->stride);             \
@@ -43,7 +44,7 @@ RV_VOTE_ALGORITHMS
 #undef RV_VOTE
 
 typedef struct Instance {
-  void (*rows)(const RvVotePlan *p, const RvPlane *in, int y0, int y1, void *bins);
+  void (*rows)(const RvVoteGeometry *p, const RvPlane *in, int y0, int y1, void *bins);
   size_t bin_bytes;
 } Instance;
 
@@ -54,19 +55,26 @@ static const Instance instances[] = {
 #undef RV_VOTE
 };
 
-static size_t copy_bytes(const RvVotePlan *plan, RvVoteInstance instance) {
+static size_t copy_bytes(const RvVoteGeometry *plan, RvVoteInstance instance) {
   return COPIES * (size_t)plan->bins * instances[instance].bin_bytes;
 }
 
-static size_t bytes(const RvVotePlan *plan, RvVoteInstance instance, int threads) {
-  return copy_bytes(plan, instance) * (size_t)threads;
+typedef struct VoteCpu {
+  char *bins; /* [thread][COPIES of each bin] */
+} VoteCpu;
+
+static void layout(void *work, const void *memory, RvArena *arena) {
+  VoteCpu *cpu = work;
+  const RvVotePlan *plan = memory;
+  const size_t bytes = copy_bytes(&plan->geometry, plan->instance);
+  cpu->bins = rv_arena_take(arena, bytes * (size_t)plan->threads);
 }
 
 /* Adds the copies of all threads for row `space` of the result. */
 static void add_up(const RvVoteJob *job, const char *work, int copies, int space) {
   uint32_t *out = (uint32_t *)((char *)job->votes.data + space * job->votes.stride);
-  const size_t step = (size_t)job->plan.bins;
-  if (instances[job->instance].bin_bytes == sizeof(uint64_t)) {
+  const size_t step = (size_t)job->plan->geometry.bins;
+  if (instances[job->plan->instance].bin_bytes == sizeof(uint64_t)) {
     uint64_t sum = 0; /* the one bin of a sum */
     for (int i = 0; i < COPIES * copies; i++)
       sum += ((const uint64_t *)work)[i];
@@ -84,12 +92,12 @@ static void add_up(const RvVoteJob *job, const char *work, int copies, int space
   }
 }
 
-static RvStatus run(const RvVoteJob *job) {
-  const RvVotePlan *p = &job->plan;
-  const Instance *instance = &instances[job->instance];
-  const size_t one = copy_bytes(p, job->instance);
-  char *work = job->work;
-  const int team = (int64_t)p->width * p->height < PARALLEL_ELEMENTS ? 1 : job->threads;
+static RvStatus vote(void *memory, RvVoteJob *job) {
+  const RvVoteGeometry *p = &job->plan->geometry;
+  const Instance *instance = &instances[job->plan->instance];
+  const size_t one = copy_bytes(p, job->plan->instance);
+  char *work = ((VoteCpu *)memory)->bins;
+  const int team = (int64_t)p->width * p->height < PARALLEL_ELEMENTS ? 1 : job->plan->threads;
   if (p->spaces > 1) { /* spaces are independent: one thread has all of one */
 #pragma omp parallel for num_threads(team) schedule(static)
     for (int i = 0; i < team; i++)
@@ -112,4 +120,7 @@ static RvStatus run(const RvVoteJob *job) {
   return RV_OK;
 }
 
-const RvVoteStages rv_vote_stages_cpu = {.bytes = bytes, .run = run};
+const RvVoteStages rv_vote_stages_cpu = {
+    .base = {.work_size = sizeof(VoteCpu), .layout = layout},
+    .vote = vote,
+};

@@ -8,14 +8,14 @@
     typedef bin_type Bin;                                                                          \
     static constexpr int VOTES = count;                                                            \
     static constexpr bool UNITY = unity;                                                           \
-    static __device__ __forceinline__ int test(const RvVotePlan *p, int x, int y, Element e) {     \
+    static __device__ __forceinline__ int test(const RvVoteGeometry *p, int x, int y, Element e) { \
       return its_test(p, x, y, e);                                                                 \
     }                                                                                              \
-    static __device__ __forceinline__ int bin(const RvVotePlan *p, int k, int x, int y,            \
+    static __device__ __forceinline__ int bin(const RvVoteGeometry *p, int k, int x, int y,        \
                                               Element e) {                                         \
       return its_bin(p, k, x, y, e);                                                               \
     }                                                                                              \
-    static __device__ __forceinline__ Bin value(const RvVotePlan *p, int k, int x, int y,          \
+    static __device__ __forceinline__ Bin value(const RvVoteGeometry *p, int k, int x, int y,      \
                                                 Element e) {                                       \
       return its_value(p, k, x, y, e);                                                             \
     }                                                                                              \
@@ -23,10 +23,12 @@
 RV_VOTE_ALGORITHMS
 #undef RV_VOTE
 
+namespace {
 struct Instance {
-  RvStatus (*open)(RvVoteJob *job);
-  RvStatus (*run)(const RvVoteJob *job);
+  RvStatus (*open)(const RvLog *log, int shared);
+  RvStatus (*run)(const RvVoteCuda *work, const RvVoteJob *job);
 };
+} // namespace
 
 static const Instance instances[] = {
 #define RV_VOTE(name, its_test, its_bin, its_value, element, bin_type, count, unity)               \
@@ -35,17 +37,21 @@ static const Instance instances[] = {
 #undef RV_VOTE
 };
 
-/* All sums are taken in the result itself. */
-static size_t bytes(const RvVotePlan *plan, RvVoteInstance instance, int threads) {
-  return 0;
+/* The engine has no memory: all sums are computed in the result itself. */
+static RvStatus open(void *memory, const void *plan_memory) {
+  RvVoteCuda *work = (RvVoteCuda *)memory;
+  const RvVotePlan *plan = (const RvVotePlan *)plan_memory;
+  RvCudaDevice device;
+  RV_TRY(rv_cuda_device(&plan->config.log, &device));
+  *work = {device.processors, device.shared, device.overlaps};
+  return instances[plan->instance].open(&plan->config.log, device.shared);
 }
 
-static RvStatus open(RvVoteJob *job) {
-  return instances[job->instance].open(job);
+static RvStatus vote(void *memory, RvVoteJob *job) {
+  return instances[job->plan->instance].run((const RvVoteCuda *)memory, job);
 }
 
-static RvStatus run(const RvVoteJob *job) {
-  return instances[job->instance].run(job);
-}
-
-extern "C" const RvVoteStages rv_vote_stages_cuda = {bytes, open, run};
+extern "C" const RvVoteStages rv_vote_stages_cuda = {
+    {sizeof(RvVoteCuda), nullptr, open, nullptr},
+    vote,
+};

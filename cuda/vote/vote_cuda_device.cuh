@@ -116,7 +116,7 @@ static __device__ __forceinline__ Bin rv_vote_total(const Bin *bins, int b, int 
 
 /* One element of the input. */
 template <class A, class Space>
-static __device__ __forceinline__ void rv_vote_element(Space &space, const RvVotePlan &p, int x,
+static __device__ __forceinline__ void rv_vote_element(Space &space, const RvVoteGeometry &p, int x,
                                                        int y, typename A::Element e) {
   if (!A::test(&p, x, y, e))
     return;
@@ -133,7 +133,7 @@ template <class Element> union RvVoteWord {
 /* Words of one number vote an element, one below the other: a single vote where all are for the
  * same bin. Where bins do not depend on the row, the compiler works out those of one row only. */
 template <class A, int ROWS, class Space>
-static __device__ __forceinline__ void rv_vote_number(Space &space, const RvVotePlan &p, int x,
+static __device__ __forceinline__ void rv_vote_number(Space &space, const RvVoteGeometry &p, int x,
                                                       int y, const uint32_t (&words)[ROWS]) {
   typedef RvVoteWord<typename A::Element> Word;
   constexpr int COUNT = 4 / (int)sizeof(typename A::Element);
@@ -178,11 +178,11 @@ template <class A, int ROWS> struct RvVoteStack {
   __device__ __forceinline__ const Element *at(const RvVoteInput &in, int row) const {
     return (const Element *)(in.data + (y + row) * in.stride) + x;
   }
-  __device__ __forceinline__ bool is_whole(const RvVotePlan &p, const RvVoteInput &in,
+  __device__ __forceinline__ bool is_whole(const RvVoteGeometry &p, const RvVoteInput &in,
                                            int end) const {
     return in.vectors && x + WIDE <= p.width && (ROWS == 1 || y + ROWS <= end);
   }
-  __device__ __forceinline__ void load(const RvVotePlan &p, const RvVoteInput &in, int row0,
+  __device__ __forceinline__ void load(const RvVoteGeometry &p, const RvVoteInput &in, int row0,
                                        int end, int i) {
     const int row = (int)((uint64_t)(uint32_t)i * in.inverse >> 40);
     x = (i - row * in.per_row) * WIDE;
@@ -194,7 +194,7 @@ template <class A, int ROWS> struct RvVoteStack {
   }
   /* One number vote an element. */
   template <class Space>
-  __device__ __forceinline__ void vote_numbers(Space &space, const RvVotePlan &p) const {
+  __device__ __forceinline__ void vote_numbers(Space &space, const RvVoteGeometry &p) const {
     uint4 rest[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
@@ -211,7 +211,7 @@ template <class A, int ROWS> struct RvVoteStack {
     }
   }
   template <class Space>
-  __device__ __forceinline__ void vote(Space &space, const RvVotePlan &p, const RvVoteInput &in,
+  __device__ __forceinline__ void vote(Space &space, const RvVoteGeometry &p, const RvVoteInput &in,
                                        int end) const {
     if (!is_whole(p, in, end)) {
 #pragma unroll 1
@@ -239,14 +239,14 @@ template <class A, int ROWS> struct RvVoteShare {
   int row0, end; /* rows of the space */
   int i, last;
 
-  __device__ __forceinline__ void load(const RvVotePlan &p, const RvVoteInput &in, int from) {
+  __device__ __forceinline__ void load(const RvVoteGeometry &p, const RvVoteInput &in, int from) {
 #pragma unroll
     for (int n = 0; n < AHEAD; n++)
       if (from + n * (int)blockDim.x < last)
         stack[n].load(p, in, row0, end, from + n * (int)blockDim.x);
   }
   /* Asks for the first stacks. */
-  __device__ __forceinline__ void begin(const RvVotePlan &p, const RvVoteInput &in, int part) {
+  __device__ __forceinline__ void begin(const RvVoteGeometry &p, const RvVoteInput &in, int part) {
     row0 = (int)blockIdx.y * p.space_rows;
     end = min(row0 + p.space_rows, p.height);
     const int first = (int)blockIdx.x * part;
@@ -255,7 +255,8 @@ template <class A, int ROWS> struct RvVoteShare {
     load(p, in, i);
   }
   template <class Space>
-  __device__ __forceinline__ void vote(Space &space, const RvVotePlan &p, const RvVoteInput &in) {
+  __device__ __forceinline__ void vote(Space &space, const RvVoteGeometry &p,
+                                       const RvVoteInput &in) {
 #pragma unroll 1
     while (i < last) {
       const RvVoteShare<A, ROWS> now = *this;
@@ -279,7 +280,7 @@ static __global__ void rv_vote_clear_kernel(uint32_t *out, ptrdiff_t stride, int
 /* Sums of several parts are added to a result that the kernel ahead clears. */
 template <class A, bool PLAIN, int ROWS>
 static __global__ void __launch_bounds__(RV_VOTE_THREADS)
-    rv_vote_kernel(const RvVotePlan p, const RvVoteShape shape, const RvVoteInput in, char *out,
+    rv_vote_kernel(const RvVoteGeometry p, const RvVoteShape shape, const RvVoteInput in, char *out,
                    ptrdiff_t out_stride) {
   typedef typename A::Bin Bin;
   extern __shared__ __align__(16) char rv_vote_shared[];
@@ -309,11 +310,20 @@ static __global__ void __launch_bounds__(RV_VOTE_THREADS)
   }
 }
 
+/* The engine: what it may use of the device. */
+struct RvVoteCuda {
+  int processors;
+  int shared;   /* bytes of shared memory per block */
+  int is_early; /* kernels may start before their predecessor ends */
+};
+
 /* Bins of a pass, copies and parts for this GPU. A space is `stacks` of `rows`. */
 template <class A>
-static RvVoteShape rv_vote_shape(const RvVoteJob *job, long long stacks, int rows) {
-  const RvVotePlan &p = job->plan;
-  const int most = job->shared / (int)sizeof(typename A::Bin);
+static RvVoteShape rv_vote_shape(const RvVoteCuda *work, const RvVotePlan *plan, long long stacks,
+                                 int rows) {
+  const RvVoteGeometry &p = plan->geometry;
+  const int asked = plan->config.stretch;
+  const int most = work->shared / (int)sizeof(typename A::Bin);
   RvVoteShape shape = {1, (int)stacks, 1, rv_min(p.bins, most), 1};
   shape.passes = rv_div_up(p.bins, shape.pass_bins);
   shape.pass_bins = rv_div_up(p.bins, shape.passes);
@@ -321,26 +331,28 @@ static RvVoteShape rv_vote_shape(const RvVoteJob *job, long long stacks, int row
    * hardware. An odd number of copies spreads them over all banks (eq. 5). */
   const long long elements = (long long)p.width * p.space_rows;
   const int room = most / shape.pass_bins;
-  const int wanted = job->stretch                         ? job->stretch
+  const int wanted = asked                                ? asked
                      : A::UNITY || elements < 64 * p.bins ? 1
                                                           : rv_clamp(4096 / shape.pass_bins, 1, 33);
   shape.stretch = rv_max(rv_min(wanted, room), 1);
-  if (!job->stretch && shape.stretch % 2 == 0)
+  if (!asked && shape.stretch % 2 == 0)
     shape.stretch--;
   const int needed = (int)(stacks * rows / RV_VOTE_PART) + 1;
-  shape.parts = rv_clamp(job->processors / (p.spaces * shape.passes), 1, needed); /* (8) */
+  shape.parts = rv_clamp(work->processors / (p.spaces * shape.passes), 1, needed); /* (8) */
   shape.part = rv_div_up((int)stacks, shape.parts);
   return shape;
 }
 
-template <class A, int ROWS> static RvStatus rv_vote_launch_rows(const RvVoteJob *job) {
-  const RvVotePlan &p = job->plan;
+template <class A, int ROWS>
+static RvStatus rv_vote_launch_rows(const RvVoteCuda *work, const RvVoteJob *job) {
+  const RvVoteGeometry &p = job->plan->geometry;
+  const RvLog *log = &job->plan->config.log;
   const int per_row = rv_div_up(p.width, RvVoteStack<A, ROWS>::WIDE);
   const RvVoteInput in = {(const char *)job->input.data, job->input.stride,
                           (uintptr_t)job->input.data % 16 == 0 && job->input.stride % 16 == 0,
                           per_row, (1ull << 40) / (unsigned)per_row + 1};
   const long long stacks = (long long)per_row * rv_div_up(p.space_rows, ROWS);
-  const RvVoteShape shape = rv_vote_shape<A>(job, stacks, ROWS);
+  const RvVoteShape shape = rv_vote_shape<A>(work, job->plan, stacks, ROWS);
   const int hands = rv_div_up(shape.part, RvVoteShare<A, ROWS>::AHEAD);
   const int threads = rv_min(rv_div_up(hands, 32) * 32, RV_VOTE_THREADS);
   RvLaunch launch(dim3((unsigned)shape.parts, (unsigned)p.spaces, (unsigned)shape.passes),
@@ -350,46 +362,37 @@ template <class A, int ROWS> static RvStatus rv_vote_launch_rows(const RvVoteJob
     const dim3 grid((unsigned)rv_div_up(job->votes.width, 256), (unsigned)job->votes.height);
     rv_vote_clear_kernel<<<grid, 256, 0, job->stream>>>((uint32_t *)job->votes.data,
                                                         job->votes.stride, job->votes.width);
-    RV_LAUNCHED(job->log);
-    if (job->is_early)
+    RV_LAUNCHED(log);
+    if (work->is_early)
       launch.early();
   }
   const int is_plain = shape.passes == 1 && (!A::UNITY || shape.stretch == 1);
-  RV_CU(job->log, cudaLaunchKernelEx(&launch.config,
-                                     is_plain ? rv_vote_kernel<A, true, ROWS>
-                                              : rv_vote_kernel<A, false, ROWS>,
-                                     p, shape, in, (char *)job->votes.data, job->votes.stride));
-  return RV_OK;
+  return launch.run(log, is_plain ? rv_vote_kernel<A, true, ROWS> : rv_vote_kernel<A, false, ROWS>,
+                    p, shape, in, (char *)job->votes.data, job->votes.stride);
 }
 
 /* Votes of one run. Stacks pay for number votes, if spaces are made of whole ones. */
-template <class A> static RvStatus rv_vote_launch(const RvVoteJob *job) {
-  const int rows = job->plan.space_rows;
+template <class A> static RvStatus rv_vote_launch(const RvVoteCuda *work, const RvVoteJob *job) {
+  const int rows = job->plan->geometry.space_rows;
   if constexpr (!A::UNITY && A::VOTES == 1)
     if (rows % RV_VOTE_STACK == 0 || rows > 4 * RV_VOTE_STACK)
-      return rv_vote_launch_rows<A, RV_VOTE_STACK>(job);
-  return rv_vote_launch_rows<A, 1>(job);
+      return rv_vote_launch_rows<A, RV_VOTE_STACK>(work, job);
+  return rv_vote_launch_rows<A, 1>(work, job);
 }
 
 /* Allows the kernels all shared memory. */
-template <class A, int ROWS> static RvStatus rv_vote_allow(const RvVoteJob *job) {
-  RV_CU(job->log, cudaFuncSetAttribute(rv_vote_kernel<A, false, ROWS>,
-                                       cudaFuncAttributeMaxDynamicSharedMemorySize, job->shared));
-  RV_CU(job->log, cudaFuncSetAttribute(rv_vote_kernel<A, true, ROWS>,
-                                       cudaFuncAttributeMaxDynamicSharedMemorySize, job->shared));
+template <class A, int ROWS> static RvStatus rv_vote_allow(const RvLog *log, int shared) {
+  RV_CU(log, cudaFuncSetAttribute(rv_vote_kernel<A, false, ROWS>,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  RV_CU(log, cudaFuncSetAttribute(rv_vote_kernel<A, true, ROWS>,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   return RV_OK;
 }
 
-/* Asks the device for its sizes. */
-template <class A> static RvStatus rv_vote_open(RvVoteJob *job) {
-  RvCudaDevice device;
-  RV_TRY(rv_cuda_device(job->log, &device));
-  job->processors = device.processors;
-  job->shared = device.shared;
-  job->is_early = device.overlaps;
-  RV_TRY((rv_vote_allow<A, 1>(job)));
+template <class A> static RvStatus rv_vote_open(const RvLog *log, int shared) {
+  RV_TRY((rv_vote_allow<A, 1>(log, shared)));
   if constexpr (!A::UNITY && A::VOTES == 1)
-    RV_TRY((rv_vote_allow<A, RV_VOTE_STACK>(job)));
+    RV_TRY((rv_vote_allow<A, RV_VOTE_STACK>(log, shared)));
   return RV_OK;
 }
 

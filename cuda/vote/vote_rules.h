@@ -14,39 +14,39 @@
 
 /* How an input is voted on. The raster is cut into vote spaces of `space_rows` rows each, which
  * have `bins` bins of their own. */
-typedef struct RvVotePlan {
+typedef struct RvVoteGeometry {
   int width, height; /* px */
   int space_rows;    /* px; the height: one space */
   int spaces;
   int bins;            /* of a space */
   int range_log;       /* histogram: log2 of the number of values */
   uint32_t per_factor; /* subsampling: 2^32 / px of a bin, rounded up */
-} RvVotePlan;
+} RvVoteGeometry;
 
 /* Every element votes. */
-RV_HD int rv_vote_all(const RvVotePlan *p, int x, int y, uint32_t e) {
+RV_HD int rv_vote_all(const RvVoteGeometry *p, int x, int y, uint32_t e) {
   return 1;
 }
 /* Every vote is one. */
-RV_HD uint32_t rv_vote_one(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+RV_HD uint32_t rv_vote_one(const RvVoteGeometry *p, int k, int x, int y, uint32_t e) {
   return 1;
 }
 
 /* 256-bin histogram and its like. */
-RV_HD int rv_vote_histogram_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+RV_HD int rv_vote_histogram_bin(const RvVoteGeometry *p, int k, int x, int y, uint32_t e) {
   return (int)((e * (uint32_t)p->bins) >> p->range_log); /* 65535 * 65536 fits */
 }
 
 /* Three histograms of 256 bins from one reading of the picture. */
-RV_HD int rv_vote_color_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+RV_HD int rv_vote_color_bin(const RvVoteGeometry *p, int k, int x, int y, uint32_t e) {
   return 256 * k + (int)((e >> (8 * k)) & 255);
 }
 
 /* 30 x 30 histogram of normalised red and green. */
-RV_HD int rv_vote_chroma_test(const RvVotePlan *p, int x, int y, uint32_t e) {
+RV_HD int rv_vote_chroma_test(const RvVoteGeometry *p, int x, int y, uint32_t e) {
   return (e & 0xffffff) != 0;
 }
-RV_HD int rv_vote_chroma_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+RV_HD int rv_vote_chroma_bin(const RvVoteGeometry *p, int k, int x, int y, uint32_t e) {
   const uint32_t r = e & 255, g = (e >> 8) & 255, s = r + g + ((e >> 16) & 255);
   const uint32_t side = RV_VOTE_CHROMA_SIDE;
   return (int)side * rv_min((int)(side * r / s), (int)side - 1) +
@@ -54,21 +54,21 @@ RV_HD int rv_vote_chroma_bin(const RvVotePlan *p, int k, int x, int y, uint32_t 
 }
 
 /* Sum of integers. */
-RV_HD int rv_vote_sum_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+RV_HD int rv_vote_sum_bin(const RvVoteGeometry *p, int k, int x, int y, uint32_t e) {
   return 0;
 }
-RV_HD uint64_t rv_vote_sum_value(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+RV_HD uint64_t rv_vote_sum_value(const RvVoteGeometry *p, int k, int x, int y, uint32_t e) {
   return e;
 }
 
 /* Sum of floats, in fixed point: the order of summing does not show. */
-RV_HD int rv_vote_sumf_test(const RvVotePlan *p, int x, int y, float e) {
+RV_HD int rv_vote_sumf_test(const RvVoteGeometry *p, int x, int y, float e) {
   return e == e;
 }
-RV_HD int rv_vote_sumf_bin(const RvVotePlan *p, int k, int x, int y, float e) {
+RV_HD int rv_vote_sumf_bin(const RvVoteGeometry *p, int k, int x, int y, float e) {
   return 0;
 }
-RV_HD uint64_t rv_vote_sumf_value(const RvVotePlan *p, int k, int x, int y, float e) {
+RV_HD uint64_t rv_vote_sumf_value(const RvVoteGeometry *p, int k, int x, int y, float e) {
   const double most = 2147483648.0;
   const double v = (e < -most ? -most : (e > most ? most : (double)e)) * RV_VOTE_FIXED_ONE;
   /* |v| <= 2^47: the sum with 1.5 * 2^52 rounds to an integer, ties to even, exactly. */
@@ -78,10 +78,10 @@ RV_HD uint64_t rv_vote_sumf_value(const RvVotePlan *p, int k, int x, int y, floa
 
 /* The picture made smaller: a vote space is one row of bins. x / factor by multiplication is exact,
  * since x * factor stays below 2^32. */
-RV_HD int rv_vote_subsample_bin(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+RV_HD int rv_vote_subsample_bin(const RvVoteGeometry *p, int k, int x, int y, uint32_t e) {
   return (int)((uint64_t)(uint32_t)x * p->per_factor >> 32);
 }
-RV_HD uint32_t rv_vote_subsample_value(const RvVotePlan *p, int k, int x, int y, uint32_t e) {
+RV_HD uint32_t rv_vote_subsample_value(const RvVoteGeometry *p, int k, int x, int y, uint32_t e) {
   return e;
 }
 

@@ -8,14 +8,9 @@
 RV_CONTRACT_OBJECT(RvVote, vote);
 
 static const RvContractField fields[] = {
-    INT_FIELD(kind, LIST(-1, RV_VOTE_KINDS), LIST(RV_VOTE_SUBSAMPLE)),
-    INT_FIELD(width, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
-    INT_FIELD(height, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
+    INT_FIELD(kind, LIST(-1, RV_VOTE_KINDS),
+              LIST(RV_VOTE_HISTOGRAM, RV_VOTE_SUM, RV_VOTE_SUBSAMPLE)),
     INT_FIELD(format, LIST(-1, RV_U32, RV_F32, 4), LIST(RV_U8, RV_U16)),
-    INT_FIELD(bins, LIST(0, -1, RV_VOTE_BINS_MAX + 1), LIST(1, RV_VOTE_BINS_MAX)),
-    INT_FIELD(factor, LIST(1, -1, RV_VOTE_FACTOR_MAX + 1), LIST(2, RV_VOTE_FACTOR_MAX)),
-    INT_FIELD(stretch, LIST(-1, 65), LIST(0, 64)),
-    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
 };
 
 static void init(void *config) {
@@ -40,6 +35,7 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
 }
 
 const RvContract rv_vote_contract = {
-    RV_CONTRACT_MEMBERS(vote),
+    RV_CONTRACT_TABLE(vote),
+    RV_CONTRACT_FIELDS,
     .workspace = workspace,
 };
