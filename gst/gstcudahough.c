@@ -30,7 +30,7 @@
 
 #include <math.h>
 
-#include "common/gstrvoldsettings.h"
+#include "common/gstrvsettings.h"
 #include "hough/hough.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_hough_debug);
@@ -61,75 +61,21 @@ GST_ELEMENT_REGISTER_DEFINE(cudahough, "cudahough", GST_RANK_NONE, GST_TYPE_CUDA
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-static GType edges_get_type(void) {
-  static const GEnumValue values[] = {
-      {RV_HOUGH_SOBEL, "Pixels whose gradient is above edge-low", "sobel"},
-      {RV_HOUGH_CANNY, "Thin edges above edge-low that lead to one above edge-high", "canny"},
-      {RV_HOUGH_BINARY, "The picture is an edge map: pixels whose grey is not 0", "binary"},
-      {0, NULL, NULL},
-  };
-  static gsize type = 0;
-  return gst_rv_enum_type(&type, "GstCudaHoughEdges", values);
-}
-
-#define AT(field) offsetof(Settings, config.field)
-
-static const GstRvSetting rows[] = {
-    {"edges", "Where edges come from", GST_RV_ENUM, 0, 0, RV_HOUGH_CANNY, AT(edges),
-     edges_get_type},
-    {"edge-low", "Gradient |gx| + |gy| (Sobel 3x3, 0..2040) above which a pixel may be an edge",
-     GST_RV_INT, 0, RV_HOUGH_EDGE_MAX, RV_HOUGH_EDGE_LOW_DEFAULT, AT(edge_low), NULL},
-    {"edge-high", "edges=canny: gradient that one pixel of an edge must exceed; not below edge-low",
-     GST_RV_INT, 0, RV_HOUGH_EDGE_MAX, RV_HOUGH_EDGE_HIGH_DEFAULT, AT(edge_high), NULL},
-    {"theta-steps", "Angles in the half circle; 180 = steps of 1 degree", GST_RV_INT,
-     RV_HOUGH_THETA_STEPS_MIN, RV_HOUGH_THETA_STEPS_MAX, RV_HOUGH_THETA_STEPS_DEFAULT,
-     AT(theta_steps), NULL},
-    {"rho-step", "Step of the distance from the upper left pixel, in px", GST_RV_DOUBLE,
-     RV_HOUGH_RHO_STEP_MIN, RV_HOUGH_RHO_STEP_MAX, 1.0, AT(rho_step), NULL},
-    {"min-theta",
-     "Least angle of the normal in degrees: 0 = upright lines, 90 = level ones, turning clockwise",
-     GST_RV_DOUBLE, 0.0, 180.0, 0.0, AT(min_theta), NULL},
-    {"max-theta", "Angle of the normal in degrees that is no longer looked at", GST_RV_DOUBLE, 0.0,
-     180.0, 180.0, AT(max_theta), NULL},
-    {"threshold", "A line has more votes: edge pixels, or the sum of their gradients when weighted",
-     GST_RV_INT, 0, RV_HOUGH_THRESHOLD_MAX, RV_HOUGH_THRESHOLD_DEFAULT, AT(threshold), NULL},
-    {"max-lines", "Lines with the most votes that are kept", GST_RV_INT, 1, RV_HOUGH_LINES_MAX,
-     RV_HOUGH_LINES_DEFAULT, AT(max_lines), NULL},
-    {"weighted", "A pixel's vote counts its gradient (edges=binary: its grey)", GST_RV_BOOL, 0, 1,
-     0, AT(weighted), NULL},
-    {"direction",
-     "Pixels vote only for lines within so many degrees of their gradient's normal: fewer false "
-     "lines; 0 = for all. Not with edges=binary",
-     GST_RV_INT, 0, RV_HOUGH_DIRECTION_MAX, 0, AT(direction), NULL},
-    {"segments",
-     "Add the end points of each line's longest run of edges; lines without one of min-length are "
-     "left out",
-     GST_RV_BOOL, 0, 1, 0, AT(segments), NULL},
-    {"min-length", "Least length of a segment in px", GST_RV_INT, 0, RV_HOUGH_LENGTH_MAX,
-     RV_HOUGH_MIN_LENGTH_DEFAULT, AT(min_length), NULL},
-    {"max-gap", "Longest gap in a segment that is bridged, in px", GST_RV_INT, 0,
-     RV_HOUGH_LENGTH_MAX, RV_HOUGH_MAX_GAP_DEFAULT, AT(max_gap), NULL},
-    {"accumulator", "Attach the votes of every bin too: a raster of one row per angle", GST_RV_BOOL,
-     0, 1, 0, offsetof(Settings, accumulator), NULL},
+static const RvParam own[] = {
+    {.name = "accumulator",
+     .text = "Attach the accumulator: the votes of every bin, one row per angle",
+     .type = RV_PARAM_BOOL,
+     .offset = offsetof(Settings, accumulator)},
 };
-static const GstRvOldSettings properties = {rows, G_N_ELEMENTS(rows), 1};
-
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
-  GstCudaHough *self = GST_CUDA_HOUGH(object);
-  GST_OBJECT_LOCK(self);
-  if (!gst_rv_old_settings_set(&properties, &self->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(self);
-  gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
-  GstCudaHough *self = GST_CUDA_HOUGH(object);
-  GST_OBJECT_LOCK(self);
-  if (!gst_rv_old_settings_get(&properties, &self->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(self);
-}
+static const GstRvSettings settings = {
+    .type = "GstCudaHough",
+    .params = rv_hough_params,
+    .config = offsetof(Settings, config),
+    .own = own,
+    .own_count = G_N_ELEMENTS(own),
+    .place = G_STRUCT_OFFSET(GstCudaHough, settings),
+    .changed = gst_rv_transform_changed,
+};
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -242,12 +188,9 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
 /* --- Class ----------------------------------------------------------------------------------- */
 
 static void gst_cuda_hough_class_init(GstCudaHoughClass *klass) {
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(gst_cuda_hough_debug, "cudahough", 0, "straight lines");
-  object->set_property = set_property;
-  object->get_property = get_property;
-  gst_rv_old_settings_install(&properties, object);
+  gst_rv_settings_install(&settings, G_OBJECT_CLASS(klass));
   base->in_place = TRUE;
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_LINES;
@@ -264,6 +207,5 @@ static void gst_cuda_hough_class_init(GstCudaHoughClass *klass) {
 }
 
 static void gst_cuda_hough_init(GstCudaHough *self) {
-  rv_hough_config_init(&self->settings.config);
-  gst_rv_old_settings_init(&properties, &self->settings);
+  gst_rv_settings_init(self, &settings);
 }

@@ -32,6 +32,7 @@
 #define RV_HOUGH_H
 
 #include "rv.h"
+#include "rv_params.h"
 #include "rv_records.h"
 
 #ifdef __cplusplus
@@ -44,48 +45,36 @@ typedef enum RvHoughEdges {
   RV_HOUGH_BINARY,    /* the input is an edge map */
 } RvHoughEdges;
 
-/* Ranges and defaults; the element's properties are made from these. */
-#define RV_HOUGH_EDGE_MAX 2040
-#define RV_HOUGH_EDGE_LOW_DEFAULT 100
-#define RV_HOUGH_EDGE_HIGH_DEFAULT 250
-#define RV_HOUGH_THETA_STEPS_MIN 2
-#define RV_HOUGH_THETA_STEPS_MAX 3600
-#define RV_HOUGH_THETA_STEPS_DEFAULT 180
-#define RV_HOUGH_RHO_STEP_MIN 0.25
-#define RV_HOUGH_RHO_STEP_MAX 64.0
-#define RV_HOUGH_THRESHOLD_MAX 2000000000
-#define RV_HOUGH_THRESHOLD_DEFAULT 100
-#define RV_HOUGH_LINES_MAX 4096
-#define RV_HOUGH_LINES_DEFAULT 64
-#define RV_HOUGH_DIRECTION_MAX 45
-#define RV_HOUGH_LENGTH_MAX 32767
-#define RV_HOUGH_MIN_LENGTH_DEFAULT 30
-#define RV_HOUGH_MAX_GAP_DEFAULT 5
+#define RV_HOUGH_LINES_MAX 4096 /* of max_lines */
 
+/* Fields: unit, range; default. rv_hough_params () states the same as a table. */
 typedef struct RvHoughConfig {
-  int width, height;  /* px, 1..RV_MAX_SIDE; no default */
+  int width, height;  /* px, 1..16384 each; no default */
   RvHoughEdges edges; /* RV_HOUGH_CANNY */
   int edge_low;       /* 0..2040; 100 */
-  int edge_high;      /* edge_low..2040; 250; read only with canny */
+  int edge_high;      /* 0..2040, at least edge_low; 250. Read only with canny */
   int theta_steps;    /* angles in the half circle, 2..3600; 180 */
   double rho_step;    /* px, 0.25..64; 1 */
-  double min_theta;   /* degrees, 0 <= min_theta < 180; 0 */
-  double max_theta;   /* degrees, above min_theta, at most 180 (not itself an angle); 180. At least
-                       * one angle must lie in min_theta <= theta < max_theta */
-  int threshold;      /* votes, 0..2e9; 100: a line has more */
+  double min_theta;   /* degrees, 0..180, below 180; 0 */
+  double max_theta;   /* degrees, 0..180, above min_theta, exclusive; 180. At least one angle must
+                       * satisfy min_theta <= theta < max_theta */
+  int threshold;      /* votes, 0..2000000000; 100. A line has more */
   int max_lines;      /* 1..4096; 64 */
   int weighted;       /* 0 or 1; 0 */
-  int direction;      /* degrees, 0..45; 0 = off; not with binary, which has no gradient */
+  int direction;      /* degrees, 0..45; 0 = off. Not with binary, which has no gradient */
   int segments;       /* 0 or 1; 0 */
-  int min_length;     /* px, 0..32767; 30; read only with segments */
-  int max_gap;        /* px, 0..32767; 5; read only with segments */
+  int min_length;     /* px, 0..32767; 30. Read only with segments */
+  int max_gap;        /* px, 0..32767; 5. Read only with segments */
   int threads;        /* CPU engine, 0 = all; 0 */
   RvLog log;          /* silent */
 } RvHoughConfig;
 
 typedef struct RvHough RvHough;
 
-/* Defaults for everything but width and height, which become 0. */
+/* The parameters: names, ranges, units, defaults and texts. Never NULL. */
+RV_API const RvParams *rv_hough_params(void);
+
+/* Sets the defaults; width and height become 0. */
 RV_API void rv_hough_config_init(RvHoughConfig *config);
 
 /* RV_OK, or RV_ERR_ARG after logging which rule is broken. */

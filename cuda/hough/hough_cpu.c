@@ -14,12 +14,14 @@
 
 #define COUNTER_MAX 65535 /* points of one angle that 16-bit counters can hold */
 
-static size_t pixels_of(const RvHoughPlan *p) {
+static size_t pixels_of(const RvHoughSpace *p) {
   return (size_t)p->width * (size_t)p->height;
 }
 
-static void layout(void *work, const RvHoughConfig *c, const RvHoughPlan *p, RvArena *arena) {
+static void layout(void *work, const void *plan, RvArena *arena) {
   RvHoughCpu *cpu = work;
+  const RvHoughConfig *c = &((const RvHoughPlan *)plan)->config;
+  const RvHoughSpace *p = &((const RvHoughPlan *)plan)->space;
   const size_t pixels = pixels_of(p);
   cpu->threads = rv_threads(c->threads);
   if (c->edges != RV_HOUGH_BINARY) {
@@ -36,29 +38,28 @@ static void layout(void *work, const RvHoughConfig *c, const RvHoughPlan *p, RvA
   cpu->angles = rv_arena_take(arena, (size_t)p->angles * sizeof *cpu->angles);
 }
 
-static RvStatus open_angles(void *work, const RvHoughConfig *c, const RvHoughPlan *p,
-                            const RvHoughAngle *angles) {
-  RvHoughCpu *cpu = work;
-  (void)c;
-  memcpy(cpu->angles, angles, (size_t)p->angles * sizeof *angles);
+static RvStatus open_cpu(void *work, const void *memory) {
+  const RvHoughPlan *plan = memory;
+  rv_hough_angles(&plan->config, &plan->space, ((RvHoughCpu *)work)->angles);
   return RV_OK;
 }
 
 /* --- List --------------------------------------------------------------------------------------
  */
 
-static const uint8_t *edge_row(const RvHoughCpu *cpu, const RvHoughConfig *c, const RvHoughPlan *p,
-                               const RvHoughJob *job, int y) {
+static const uint8_t *edge_row(const RvHoughCpu *cpu, const RvHoughJob *job, int y) {
+  const RvHoughConfig *c = &job->plan->config;
   return c->edges == RV_HOUGH_BINARY ? (const uint8_t *)job->input.data + y * job->input.stride
-                                     : cpu->classes + (size_t)y * (size_t)p->width;
+                                     : cpu->classes + (size_t)y * (size_t)c->width;
 }
 
-/* Rows of the list in order; also the edge map of the output. Returns the number of points. */
-static size_t make_list(RvHoughCpu *cpu, const RvHoughConfig *c, const RvHoughPlan *p,
-                        const RvHoughJob *job) {
+/* Rows of the list in order; also the edge map of the output. */
+static void make_list(RvHoughCpu *cpu, const RvHoughJob *job) {
+  const RvHoughConfig *c = &job->plan->config;
+  const RvHoughSpace *p = &job->plan->space;
   size_t count = 0;
   for (int y = 0; y < p->height; y++) {
-    const uint8_t *row = edge_row(cpu, c, p, job, y);
+    const uint8_t *row = edge_row(cpu, job, y);
     const size_t first = count;
     int x = 0;
     for (; x + 8 <= p->width; x += 8) { /* most pixels are none: eight at a time */
@@ -83,7 +84,7 @@ static size_t make_list(RvHoughCpu *cpu, const RvHoughConfig *c, const RvHoughPl
         out[u] = row[u] ? 255 : 0;
     }
   }
-  return count;
+  cpu->point_count = count;
 }
 
 /* --- Votes -------------------------------------------------------------------------------------
@@ -102,7 +103,7 @@ static void find_bins_wide(const uint32_t *points, int count, const RvHoughAngle
     out[i] = (uint32_t)rv_hough_bin_wide(a, points[i] & 0xffff, points[i] >> 16, shift);
 }
 
-static void find(const RvHoughPlan *p, const RvHoughAngle *a, const uint32_t *points, int count,
+static void find(const RvHoughSpace *p, const RvHoughAngle *a, const uint32_t *points, int count,
                  uint32_t *out) {
   if (p->is_wide)
     find_bins_wide(points, count, a, p->shift, out);
@@ -112,7 +113,7 @@ static void find(const RvHoughPlan *p, const RvHoughAngle *a, const uint32_t *po
 
 /* Unity votes: two copies of each counter, used in turn, so that a vote need not wait for the one
  * before it in the same bin. */
-static void count_votes(const RvHoughCpu *cpu, const RvHoughPlan *p, const RvHoughAngle *a,
+static void count_votes(const RvHoughCpu *cpu, const RvHoughSpace *p, const RvHoughAngle *a,
                         size_t points, uint16_t *counters, uint32_t *bins) {
   uint16_t *odd = counters + p->bins;
   uint32_t found[RV_HOUGH_CHUNK];
@@ -135,7 +136,7 @@ static void count_votes(const RvHoughCpu *cpu, const RvHoughPlan *p, const RvHou
 }
 
 /* Votes that are numbers, or limited to some angles. */
-static void add_votes(const RvHoughCpu *cpu, const RvHoughPlan *p, const RvHoughAngle *a,
+static void add_votes(const RvHoughCpu *cpu, const RvHoughSpace *p, const RvHoughAngle *a,
                       size_t points, uint32_t *bins) {
   uint32_t found[RV_HOUGH_CHUNK];
   for (size_t at = 0; at < points; at += RV_HOUGH_CHUNK) {
@@ -150,7 +151,8 @@ static void add_votes(const RvHoughCpu *cpu, const RvHoughPlan *p, const RvHough
   }
 }
 
-static void vote(RvHoughCpu *cpu, const RvHoughPlan *p, size_t points) {
+static void vote(RvHoughCpu *cpu, const RvHoughSpace *p) {
+  const size_t points = cpu->point_count;
   const int team = points * (size_t)p->angles < 100000 ? 1 : cpu->threads;
 #pragma omp parallel for num_threads(team) schedule(static)
   for (int t = 0; t < team; t++) {
@@ -167,16 +169,28 @@ static void vote(RvHoughCpu *cpu, const RvHoughPlan *p, size_t points) {
   }
 }
 
+static RvStatus votes(void *work, RvHoughJob *job) {
+  RvHoughCpu *cpu = work;
+  const RvHoughSpace *p = &job->plan->space;
+  const RvPlane *out = &job->out.accumulator;
+  make_list(cpu, job);
+  vote(cpu, p);
+  for (int row = 0; out->data && row < p->angles; row++)
+    memcpy((char *)out->data + row * out->stride, cpu->bins + (size_t)row * (size_t)p->bins,
+           (size_t)p->bins * sizeof *cpu->bins);
+  return RV_OK;
+}
+
 /* --- Peaks and sort ----------------------------------------------------------------------------
  */
 
 /* 1 when the neighbour (row, bin) comes after (votes, index) in the order of lines. */
-static int is_behind(const RvHoughCpu *cpu, const RvHoughPlan *p, int row, int bin, uint64_t key) {
+static int is_behind(const RvHoughCpu *cpu, const RvHoughSpace *p, int row, int bin, uint64_t key) {
   const uint32_t index = (uint32_t)row * (uint32_t)p->bins + (uint32_t)bin;
   return rv_hough_key(cpu->bins[index], index) < key;
 }
 
-static int is_peak(const RvHoughCpu *cpu, const RvHoughPlan *p, int row, int bin, uint64_t key) {
+static int is_peak(const RvHoughCpu *cpu, const RvHoughSpace *p, int row, int bin, uint64_t key) {
   if (bin > 0 && !is_behind(cpu, p, row, bin - 1, key))
     return 0;
   if (bin + 1 < p->bins && !is_behind(cpu, p, row, bin + 1, key))
@@ -190,7 +204,7 @@ static int is_peak(const RvHoughCpu *cpu, const RvHoughPlan *p, int row, int bin
   return 1;
 }
 
-static size_t find_peaks(RvHoughCpu *cpu, const RvHoughPlan *p) {
+static size_t find_peaks(RvHoughCpu *cpu, const RvHoughSpace *p) {
   size_t count = 0;
   for (int row = 0; row < p->angles; row++)
     for (int bin = 0; bin < p->bins; bin++) {
@@ -227,12 +241,30 @@ static uint64_t pop(uint64_t *keys, size_t count) {
   return largest;
 }
 
+/* The strongest of them, sorted by taking them off a heap. */
+static RvStatus peaks(void *work, RvHoughJob *job) {
+  RvHoughCpu *cpu = work;
+  const RvHoughSpace *p = &job->plan->space;
+  size_t left = cpu->key_count = find_peaks(cpu, p);
+  for (size_t i = left / 2; i-- > 0;)
+    sift(cpu->keys, left, i);
+  int count = 0;
+  for (; count < p->max_lines && left > 0; count++, left--) {
+    const uint64_t key = pop(cpu->keys, left);
+    cpu->keys[left - 1] = key; /* the place that the heap has just given up */
+    job->out.lines[count] = rv_hough_line(p, key);
+  }
+  memset(job->out.lines + count, 0, (size_t)(p->max_lines - count) * sizeof *job->out.lines);
+  *job->out.count = (uint32_t)count;
+  return RV_OK;
+}
+
 /* --- Segments ----------------------------------------------------------------------------------
  */
 
 /* The longest run of edges along a line; 0 when it is too short. */
-static int find_segment(const RvHoughCpu *cpu, const RvHoughConfig *c, const RvHoughPlan *p,
-                        const RvHoughJob *job, uint64_t key, RvLine *line) {
+static int find_segment(const RvHoughCpu *cpu, const RvHoughJob *job, uint64_t key, RvLine *line) {
+  const RvHoughSpace *p = &job->plan->space;
   const uint32_t index = 0xffffffffu - (uint32_t)key;
   const RvHoughAngle *a = &cpu->angles[index / (uint32_t)p->bins];
   const int offset = (int)(index % (uint32_t)p->bins) - p->rho_zero;
@@ -244,8 +276,7 @@ static int find_segment(const RvHoughCpu *cpu, const RvHoughConfig *c, const RvH
     int hit = 0;
     for (int m = middle - 1; m <= middle + 1; m++)
       if (m >= 0 && m < minors)
-        hit |=
-            a->is_steep ? edge_row(cpu, c, p, job, major)[m] : edge_row(cpu, c, p, job, m)[major];
+        hit |= a->is_steep ? edge_row(cpu, job, major)[m] : edge_row(cpu, job, m)[major];
     if (hit)
       rv_hough_run_hit(&run, major, p->max_gap);
   }
@@ -253,35 +284,25 @@ static int find_segment(const RvHoughCpu *cpu, const RvHoughConfig *c, const RvH
   return rv_hough_run_end(&run, a, p, offset, line);
 }
 
-static RvStatus run(void *work, const RvHoughConfig *c, const RvHoughPlan *p,
-                    const RvHoughJob *job) {
-  RvHoughCpu *cpu = work;
-  if (c->edges != RV_HOUGH_BINARY)
-    rv_hough_cpu_edges(cpu, c, p, job);
-  const size_t points = make_list(cpu, c, p, job);
-  vote(cpu, p, points);
-  size_t peaks = find_peaks(cpu, p);
-  for (size_t i = peaks / 2; i-- > 0;)
-    sift(cpu->keys, peaks, i);
-  int count = 0;
-  for (int i = 0; i < p->max_lines && peaks > 0; i++) {
-    const uint64_t key = pop(cpu->keys, peaks--);
-    RvLine line = rv_hough_line(p, key);
-    if (p->min_length < 0 || find_segment(cpu, c, p, job, key, &line))
+static RvStatus segments(void *work, RvHoughJob *job) {
+  const RvHoughCpu *cpu = work;
+  const uint32_t found = *job->out.count;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < found; i++) {
+    const uint64_t key = cpu->keys[cpu->key_count - 1 - i];
+    RvLine line = rv_hough_line(&job->plan->space, key);
+    if (find_segment(cpu, job, key, &line))
       job->out.lines[count++] = line;
   }
-  memset(job->out.lines + count, 0, (size_t)(p->max_lines - count) * sizeof *job->out.lines);
-  *job->out.count = (uint32_t)count;
-  if (job->out.accumulator.data)
-    for (int row = 0; row < p->angles; row++)
-      memcpy((char *)job->out.accumulator.data + row * job->out.accumulator.stride,
-             cpu->bins + (size_t)row * (size_t)p->bins, (size_t)p->bins * sizeof *cpu->bins);
+  memset(job->out.lines + count, 0, (found - count) * sizeof *job->out.lines);
+  *job->out.count = count;
   return RV_OK;
 }
 
 const RvHoughStages rv_hough_stages_cpu = {
-    .work_bytes = sizeof(RvHoughCpu),
-    .layout = layout,
-    .open = open_angles,
-    .run = run,
+    .base = {.work_size = sizeof(RvHoughCpu), .layout = layout, .open = open_cpu},
+    .edges = rv_hough_cpu_edges,
+    .votes = votes,
+    .peaks = peaks,
+    .segments = segments,
 };

@@ -11,16 +11,17 @@ typedef struct RvHoughCpu {
   int threads;
   uint32_t *gradients; /* of every pixel, packed; not with binary edges */
   uint8_t *classes;    /* 255 on edges; likewise */
-  uint32_t *points;    /* the list */
-  uint32_t *values;    /* gradient of each point; only when votes need it */
-  uint32_t *bins;      /* the accumulator */
-  uint16_t *counters;  /* of one angle, two copies, for each thread */
-  uint64_t *keys;      /* of peaks */
+  size_t point_count;
+  uint32_t *points;   /* the list */
+  uint32_t *values;   /* gradient of each point; only when votes need it */
+  uint32_t *bins;     /* the accumulator */
+  uint16_t *counters; /* of one angle, two copies, for each thread */
+  uint64_t *keys;     /* a heap of peaks; then the strongest, in order, from the end backwards */
+  size_t key_count;   /* of all peaks */
   RvHoughAngle *angles;
 } RvHoughCpu;
 
-/* Fills gradients and classes from the job's input. */
-void rv_hough_cpu_edges(RvHoughCpu *cpu, const RvHoughConfig *config, const RvHoughPlan *plan,
-                        const RvHoughJob *job);
+/* The stage. */
+RvStatus rv_hough_cpu_edges(void *work, RvHoughJob *job);
 
 #endif

@@ -26,14 +26,14 @@ static const uint8_t *input_row(const RvHoughJob *job, int y, int height) {
   return (const uint8_t *)job->input.data + rv_clamp(y, 0, height - 1) * job->input.stride;
 }
 
-static int magnitude_at(const RvHoughCpu *cpu, const RvHoughPlan *p, int x, int y) {
+static int magnitude_at(const RvHoughCpu *cpu, const RvHoughSpace *p, int x, int y) {
   if (x < 0 || y < 0 || x >= p->width || y >= p->height)
     return 0;
   return rv_hough_magnitude(cpu->gradients[(size_t)y * (size_t)p->width + (size_t)x]);
 }
 
 /* Class of a pixel whose magnitude m is above edge_low: 0, WEAK or STRONG. */
-static uint8_t thin(const RvHoughCpu *cpu, const RvHoughConfig *c, const RvHoughPlan *p, int x,
+static uint8_t thin(const RvHoughCpu *cpu, const RvHoughConfig *c, const RvHoughSpace *p, int x,
                     int y, int m) {
   const int sector = rv_hough_sector(cpu->gradients[(size_t)y * (size_t)p->width + (size_t)x]);
   const int dx = rv_hough_sector_x(sector), dy = rv_hough_sector_y(sector);
@@ -42,7 +42,7 @@ static uint8_t thin(const RvHoughCpu *cpu, const RvHoughConfig *c, const RvHough
   return m > c->edge_high ? STRONG : WEAK;
 }
 
-static void classify_row(RvHoughCpu *cpu, const RvHoughConfig *c, const RvHoughPlan *p, int y) {
+static void classify_row(RvHoughCpu *cpu, const RvHoughConfig *c, const RvHoughSpace *p, int y) {
   const uint32_t *gradients = cpu->gradients + (size_t)y * (size_t)p->width;
   uint8_t *classes = cpu->classes + (size_t)y * (size_t)p->width;
   for (int x = 0; x < p->width; x++) {
@@ -56,7 +56,7 @@ static void classify_row(RvHoughCpu *cpu, const RvHoughConfig *c, const RvHoughP
 
 /* Grows from strong pixels through weak ones; then what is not reached goes. The list of points,
  * which is made later, is the stack: a pixel is pushed once. */
-static void follow(RvHoughCpu *cpu, const RvHoughPlan *p) {
+static void follow(RvHoughCpu *cpu, const RvHoughSpace *p) {
   const size_t pixels = (size_t)p->width * (size_t)p->height;
   size_t depth = 0;
   for (size_t i = 0; i < pixels; i++)
@@ -81,8 +81,10 @@ static void follow(RvHoughCpu *cpu, const RvHoughPlan *p) {
     cpu->classes[i] = cpu->classes[i] == EDGE ? EDGE : 0;
 }
 
-void rv_hough_cpu_edges(RvHoughCpu *cpu, const RvHoughConfig *c, const RvHoughPlan *p,
-                        const RvHoughJob *job) {
+RvStatus rv_hough_cpu_edges(void *work, RvHoughJob *job) {
+  RvHoughCpu *cpu = work;
+  const RvHoughConfig *c = &job->plan->config;
+  const RvHoughSpace *p = &job->plan->space;
 #pragma omp parallel for num_threads(cpu->threads) schedule(static)
   for (int y = 0; y < p->height; y++)
     sobel_row(input_row(job, y - 1, p->height), input_row(job, y, p->height),
@@ -93,4 +95,5 @@ void rv_hough_cpu_edges(RvHoughCpu *cpu, const RvHoughConfig *c, const RvHoughPl
     classify_row(cpu, c, p, y);
   if (c->edges == RV_HOUGH_CANNY)
     follow(cpu, p);
+  return RV_OK;
 }

@@ -3,8 +3,10 @@
  */
 #include "hough/hough_cuda.cuh"
 
-static void layout(void *memory, const RvHoughConfig *c, const RvHoughPlan *p, RvArena *arena) {
+static void layout(void *memory, const void *plan, RvArena *arena) {
   HoughCuda *work = (HoughCuda *)memory;
+  const RvHoughConfig *c = &((const RvHoughPlan *)plan)->config;
+  const RvHoughSpace *p = &((const RvHoughPlan *)plan)->space;
   const size_t pixels = (size_t)p->width * p->height;
   if (c->edges != RV_HOUGH_BINARY) {
     work->gradients = (uint32_t *)rv_arena_take(arena, pixels * sizeof(uint32_t));
@@ -31,43 +33,32 @@ static void layout(void *memory, const RvHoughConfig *c, const RvHoughPlan *p, R
   work->angles = (RvHoughAngle *)rv_arena_take(arena, (size_t)p->angles * sizeof(RvHoughAngle));
 }
 
-static RvStatus open(void *memory, const RvHoughConfig *c, const RvHoughPlan *p,
-                     const RvHoughAngle *angles) {
+static RvStatus copy_angles(const HoughCuda *work, const RvHoughPlan *plan) {
+  RvHoughAngle *angles = rv_hough_angles_new(plan);
+  if (!angles)
+    return RV_ERR_NO_MEMORY;
+  const size_t bytes = (size_t)plan->space.angles * sizeof *angles;
+  const RvStatus status = rv_copy_to_device(work->angles, angles, bytes, NULL);
+  rv_memory_free(angles, RV_CPU);
+  return status;
+}
+
+static RvStatus open(void *memory, const void *plan_memory) {
   HoughCuda *work = (HoughCuda *)memory;
-  const size_t bins = (size_t)p->angles * work->stride * sizeof(uint32_t);
-  RV_CU(&c->log, cudaMemset(work->counters, 0, sizeof *work->counters));
-  RV_CU(&c->log, cudaMemset(work->bins, 0, bins));
-  RV_TRY(rv_copy_to_device(work->angles, angles, (size_t)p->angles * sizeof *angles, NULL));
+  const RvHoughPlan *plan = (const RvHoughPlan *)plan_memory;
+  const RvLog *log = &plan->config.log;
+  const size_t bins = (size_t)plan->space.angles * work->stride * sizeof(uint32_t);
+  RV_CU(log, cudaMemset(work->counters, 0, sizeof *work->counters));
+  RV_CU(log, cudaMemset(work->bins, 0, bins));
+  RV_TRY(copy_angles(work, plan));
   RV_TRY(rv_stream_wait(NULL));
-  return hough_cuda_votes_open(work, c, p);
+  return hough_cuda_votes_open(work, plan);
 }
 
-static RvStatus run(void *memory, const RvHoughConfig *c, const RvHoughPlan *p,
-                    const RvHoughJob *job) {
-  HoughCuda *work = (HoughCuda *)memory;
-  HoughMap edges = {(const uint8_t *)job->input.data, job->input.stride};
-  if (c->edges != RV_HOUGH_BINARY) {
-    RV_TRY(hough_cuda_edges(work, c, p, job));
-    edges.data = work->classes;
-    edges.stride = p->width;
-  }
-  RV_TRY(hough_cuda_votes(work, c, p, job, edges));
-  if (job->out.accumulator.data)
-    RV_CU(&c->log, cudaMemcpy2DAsync(job->out.accumulator.data, (size_t)job->out.accumulator.stride,
-                                     work->bins, (size_t)work->stride * 4, (size_t)p->bins * 4,
-                                     (size_t)p->angles, cudaMemcpyDeviceToDevice, job->stream));
-  RV_TRY(hough_cuda_peaks(work, c, p, job));
-  return p->min_length >= 0 ? hough_cuda_segments(work, c, p, job, edges) : RV_OK;
-}
-
-static void shape(const void *memory, RvHoughShape *out) {
-  const HoughCuda *work = (const HoughCuda *)memory;
-  *out = {work->shape.group, work->shape.parts, work->shape.passes, work->processors};
-}
-
-extern "C" void rv_hough_cuda_emulate_pre_sm90(void *memory) {
-  HoughCuda *work = (HoughCuda *)memory;
-  work->is_early = work->shape.is_cluster = 0;
-}
-
-extern "C" const RvHoughStages rv_hough_stages_cuda = {sizeof(HoughCuda), layout, open, run, shape};
+extern "C" const RvHoughStages rv_hough_stages_cuda = {
+    {sizeof(HoughCuda), layout, open, nullptr},
+    hough_cuda_edges,
+    hough_cuda_votes,
+    hough_cuda_peaks,
+    hough_cuda_segments,
+};

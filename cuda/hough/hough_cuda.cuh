@@ -4,7 +4,7 @@
 #define RV_HOUGH_CUDA_H
 
 #include "hough/hough_stages.h"
-#include "vote/vote_cuda_list.cuh"
+#include "vote/vote_kernels.cuh"
 
 /* Numbers that kernels hand on; all 0 between runs but `lines`. */
 struct HoughCounters {
@@ -43,15 +43,17 @@ struct HoughMap {
   ptrdiff_t stride;
 };
 
-RvStatus hough_cuda_edges(HoughCuda *work, const RvHoughConfig *config, const RvHoughPlan *plan,
-                          const RvHoughJob *job);
-RvStatus hough_cuda_votes_open(HoughCuda *work, const RvHoughConfig *config,
-                               const RvHoughPlan *plan);
-RvStatus hough_cuda_votes(HoughCuda *work, const RvHoughConfig *config, const RvHoughPlan *plan,
-                          const RvHoughJob *job, HoughMap edges);
-RvStatus hough_cuda_peaks(HoughCuda *work, const RvHoughConfig *config, const RvHoughPlan *plan,
-                          const RvHoughJob *job);
-RvStatus hough_cuda_segments(HoughCuda *work, const RvHoughConfig *config, const RvHoughPlan *plan,
-                             const RvHoughJob *job, HoughMap edges);
+static inline HoughMap hough_cuda_map(const HoughCuda *work, const RvHoughJob *job) {
+  if (job->plan->config.edges == RV_HOUGH_BINARY)
+    return {(const uint8_t *)job->input.data, job->input.stride};
+  return {work->classes, job->plan->space.width};
+}
+
+/* The stages, and what the votes need once. */
+RvStatus hough_cuda_edges(void *work, RvHoughJob *job);
+RvStatus hough_cuda_votes_open(HoughCuda *work, const RvHoughPlan *plan);
+RvStatus hough_cuda_votes(void *work, RvHoughJob *job);
+RvStatus hough_cuda_peaks(void *work, RvHoughJob *job);
+RvStatus hough_cuda_segments(void *work, RvHoughJob *job);
 
 #endif

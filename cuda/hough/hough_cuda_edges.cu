@@ -114,8 +114,10 @@ static __global__ void keep_kernel(uint8_t *classes, const Size s, const int *la
     classes[i] = classes[i] && alive[root_of(labels, i)] ? EDGE : 0;
 }
 
-RvStatus hough_cuda_edges(HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p,
-                          const RvHoughJob *job) {
+RvStatus hough_cuda_edges(void *memory, RvHoughJob *job) {
+  HoughCuda *work = (HoughCuda *)memory;
+  const RvHoughSpace *p = &job->plan->space;
+  const RvHoughConfig *c = &job->plan->config;
   const Size size = {p->width, p->height};
   const dim3 block(32, 8);
   const dim3 grid((unsigned)rv_div_up(p->width, 32), (unsigned)rv_div_up(p->height, 8));

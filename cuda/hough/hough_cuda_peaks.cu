@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
 
 /* The key of a bin when it is a peak, else 0. Without branches, so that the votes of several
  * candidates are on their way together. */
-static __device__ __forceinline__ uint64_t peak_key(const PeakJob &j, const RvHoughPlan &p,
+static __device__ __forceinline__ uint64_t peak_key(const PeakJob &j, const RvHoughSpace &p,
                                                     uint32_t word) {
   const int row = (int)(word / (uint32_t)j.stride), bin = (int)(word % (uint32_t)j.stride);
   const uint32_t votes = __ldcg(&j.bins[word]);
@@ -65,7 +65,7 @@ static __device__ __forceinline__ uint64_t peak_key(const PeakJob &j, const RvHo
 
 /* This block's share of the candidates. Peaks go to keys[], numbered by *place; those of the first
  * SORT_MAX to `sorted` too, if it is there. */
-static __device__ void find_peaks(const PeakJob &j, const RvHoughPlan &p, unsigned count,
+static __device__ void find_peaks(const PeakJob &j, const RvHoughSpace &p, unsigned count,
                                   unsigned blocks, unsigned *place, uint64_t *sorted) {
   const unsigned all = 0xffffffffu, step = blocks * PEAK_THREADS, lane = threadIdx.x % 32;
   const unsigned first = blockIdx.x * PEAK_THREADS + threadIdx.x - lane; /* of the warp */
@@ -144,7 +144,7 @@ static __device__ void sort_keys(uint64_t *keys, unsigned size) {
 }
 
 /* Line number `rank` from 0, if it is wanted. */
-static __device__ __forceinline__ void put(const PeakJob &j, const RvHoughPlan &p, uint64_t key,
+static __device__ __forceinline__ void put(const PeakJob &j, const RvHoughSpace &p, uint64_t key,
                                            unsigned rank) {
   if (rank >= (unsigned)p.max_lines)
     return;
@@ -153,7 +153,7 @@ static __device__ __forceinline__ void put(const PeakJob &j, const RvHoughPlan &
 }
 
 /* At most FEW keys: a warp counts how many are larger. */
-static __device__ void order_few(const PeakJob &j, const RvHoughPlan &p, const uint64_t *keys,
+static __device__ void order_few(const PeakJob &j, const RvHoughSpace &p, const uint64_t *keys,
                                  unsigned count) {
   const unsigned lane = threadIdx.x % 32;
   const uint64_t low = lane < count ? keys[lane] : 0,
@@ -210,8 +210,8 @@ static __device__ int sum_buckets(unsigned *start) {
 
 /* Buckets of votes, the most first, and counting inside each. 0 when too many keys have about as
  * many votes: nothing is done then. */
-static __device__ int order_by_buckets(const PeakJob &j, const RvHoughPlan &p, const uint64_t *keys,
-                                       unsigned count) {
+static __device__ int order_by_buckets(const PeakJob &j, const RvHoughSpace &p,
+                                       const uint64_t *keys, unsigned count) {
   __shared__ unsigned start[BUCKETS];
   __shared__ uint16_t order[SORT_MAX];
   start[threadIdx.x] = 0;
@@ -240,7 +240,7 @@ static __device__ int order_by_buckets(const PeakJob &j, const RvHoughPlan &p, c
   return 1;
 }
 
-static __device__ void order_lines(const PeakJob &j, const RvHoughPlan &p, uint64_t *keys,
+static __device__ void order_lines(const PeakJob &j, const RvHoughSpace &p, uint64_t *keys,
                                    unsigned count) {
   if (count <= FEW) {
     order_few(j, p, keys, count);
@@ -298,7 +298,7 @@ static __device__ int is_last_block(HoughCounters *counters, unsigned blocks, un
 }
 
 static __global__ void __launch_bounds__(PEAK_THREADS)
-    peak_kernel(const PeakJob j, const RvHoughPlan p) {
+    peak_kernel(const PeakJob j, const RvHoughSpace p) {
   __shared__ uint64_t sorted[SORT_MAX];
   __shared__ unsigned found;
   if (threadIdx.x == 0)
@@ -334,9 +334,10 @@ static __global__ void __launch_bounds__(PEAK_THREADS)
   }
 }
 
-RvStatus hough_cuda_peaks(HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p,
-                          const RvHoughJob *job) {
-  const RvLog *log = &c->log;
+RvStatus hough_cuda_peaks(void *memory, RvHoughJob *job) {
+  HoughCuda *work = (HoughCuda *)memory;
+  const RvHoughSpace *p = &job->plan->space;
+  const RvLog *log = &job->plan->config.log;
   const long long quads = (long long)p->angles * work->stride / 4;
   const int is_whole = rv_vote_list_is_whole(work->shape);
   if (!is_whole) {
@@ -355,6 +356,5 @@ RvStatus hough_cuda_peaks(HoughCuda *work, const RvHoughConfig *c, const RvHough
                   job->stream);
   if (work->is_early && is_whole && !job->out.accumulator.data) /* right behind the votes */
     launch.early();
-  RV_CU(log, cudaLaunchKernelEx(&launch.config, peak_kernel, j, *p));
-  return RV_OK;
+  return launch.run(log, peak_kernel, j, *p);
 }

@@ -5,7 +5,7 @@
 #define SEGMENT_WARPS 4
 
 /* 1 when the line passes through an edge at `major`, or beside one across it. */
-static __device__ __forceinline__ bool is_hit(const HoughMap edges, const RvHoughPlan &p,
+static __device__ __forceinline__ bool is_hit(const HoughMap edges, const RvHoughSpace &p,
                                               const RvHoughAngle &a, int offset, int major) {
   const int middle = rv_hough_minor(&a, offset, major), minors = a.is_steep ? p.width : p.height;
   bool hit = false;
@@ -15,7 +15,7 @@ static __device__ __forceinline__ bool is_hit(const HoughMap edges, const RvHoug
 }
 
 /* All lanes follow the same run; 32 places are looked at together. */
-static __device__ bool segment(const HoughMap edges, const RvHoughPlan &p,
+static __device__ bool segment(const HoughMap edges, const RvHoughSpace &p,
                                const RvHoughAngle *angles, uint64_t key, RvLine *line) {
   const uint32_t index = 0xffffffffu - (uint32_t)key;
   const RvHoughAngle a = angles[index / (uint32_t)p.bins];
@@ -51,7 +51,7 @@ static __device__ void compact(const RvLine *found, const uint8_t *is_long, unsi
 }
 
 static __global__ void __launch_bounds__(32 * SEGMENT_WARPS)
-    segment_kernel(const HoughMap edges, const RvHoughPlan p, const RvHoughAngle *angles,
+    segment_kernel(const HoughMap edges, const RvHoughSpace p, const RvHoughAngle *angles,
                    const uint64_t *top, RvLine *found, uint8_t *is_long, RvLine *lines,
                    uint32_t *line_count, HoughCounters *counters) {
   __shared__ int is_last;
@@ -78,11 +78,13 @@ static __global__ void __launch_bounds__(32 * SEGMENT_WARPS)
     counters->segment_blocks = 0;
 }
 
-RvStatus hough_cuda_segments(HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p,
-                             const RvHoughJob *job, HoughMap edges) {
+RvStatus hough_cuda_segments(void *memory, RvHoughJob *job) {
+  HoughCuda *work = (HoughCuda *)memory;
+  const RvHoughSpace *p = &job->plan->space;
+  const HoughMap edges = hough_cuda_map(work, job);
   segment_kernel<<<(unsigned)rv_div_up(p->max_lines, SEGMENT_WARPS), 32 * SEGMENT_WARPS, 0,
                    job->stream>>>(edges, *p, work->angles, work->top, work->found, work->is_long,
                                   job->out.lines, job->out.count, work->counters);
-  RV_LAUNCHED(&c->log);
+  RV_LAUNCHED(&job->plan->config.log);
   return RV_OK;
 }

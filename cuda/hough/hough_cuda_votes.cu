@@ -162,7 +162,7 @@ static void split(RvVoteListShape *s, int group, int processors, int has_cluster
 }
 
 /* Angles of a block: more read the list less often, if that leaves no SM idle. */
-static RvVoteListShape fast_shape(const RvHoughPlan *p, int processors, int has_clusters,
+static RvVoteListShape fast_shape(const RvHoughSpace *p, int processors, int has_clusters,
                                   int shared) {
   static const int groups[] = {6, 3, 2, 1};
   const int stride = rv_vote_list_stride(p->bins);
@@ -176,7 +176,7 @@ static RvVoteListShape fast_shape(const RvHoughPlan *p, int processors, int has_
   return s;
 }
 
-static RvVoteListShape any_shape(const RvHoughPlan *p, int processors, int has_clusters,
+static RvVoteListShape any_shape(const RvHoughSpace *p, int processors, int has_clusters,
                                  int shared) {
   const int most = shared / (int)sizeof(uint32_t) / 4 * 4, stride = rv_vote_list_stride(p->bins);
   RvVoteListShape s = {p->angles, p->bins, stride, 1, 1, rv_div_up(stride, most), 0, 1, 0};
@@ -188,8 +188,9 @@ static RvVoteListShape any_shape(const RvHoughPlan *p, int processors, int has_c
   return s;
 }
 
-RvStatus hough_cuda_votes_open(HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p) {
-  const RvLog *log = &c->log;
+RvStatus hough_cuda_votes_open(HoughCuda *work, const RvHoughPlan *plan) {
+  const RvHoughSpace *p = &plan->space;
+  const RvLog *log = &plan->config.log;
   RvCudaDevice device;
   RV_TRY(rv_cuda_device(log, &device));
   const int shared = device.shared;
@@ -210,37 +211,37 @@ RvStatus hough_cuda_votes_open(HoughCuda *work, const RvHoughConfig *c, const Rv
 }
 
 template <class F, int A>
-static RvStatus cast(const HoughCuda *work, const F &f, const RvHoughPlan *p, const RvHoughJob *job,
-                     const RvLog *log) {
+static RvStatus cast(const HoughCuda *work, const F &f, const RvHoughJob *job) {
+  const RvHoughSpace *p = &job->plan->space;
   const RvVoteList list = {work->points, work->values, &work->counters->points,
                            (unsigned)(p->width * p->height)};
   return rv_vote_list_launch<F, A>(f, list, work->shape, work->bins, job->stream, work->is_early,
-                                   log);
+                                   &job->plan->config.log);
 }
 
-static RvStatus cast_votes(const HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p,
-                           const RvHoughJob *job) {
+static RvStatus cast_votes(const HoughCuda *work, const RvHoughJob *job) {
+  const RvHoughSpace *p = &job->plan->space;
   const HoughCandidates candidates = {work->candidates, &work->counters->candidates,
                                       (uint32_t)p->threshold};
-  const RvLog *log = &c->log;
   const int group = work->shape.group;
   if (!work->is_fast) {
     const AnyVotes f = {work->angles, p->shift, p->tangent, p->weighted, candidates};
-    return group == 1 ? cast<AnyVotes, 1>(work, f, p, job, log)
-                      : cast<AnyVotes, ANY_GROUP>(work, f, p, job, log);
+    return group == 1 ? cast<AnyVotes, 1>(work, f, job) : cast<AnyVotes, ANY_GROUP>(work, f, job);
   }
   const uint32_t k = (uint32_t)(2 * p->rho_zero + 1) << (p->shift - 1);
   const FastVotes f = {work->angles, k, p->shift, candidates};
-  return group == 6   ? cast<FastVotes, 6>(work, f, p, job, log)
-         : group == 3 ? cast<FastVotes, 3>(work, f, p, job, log)
-         : group == 2 ? cast<FastVotes, 2>(work, f, p, job, log)
-                      : cast<FastVotes, 1>(work, f, p, job, log);
+  return group == 6   ? cast<FastVotes, 6>(work, f, job)
+         : group == 3 ? cast<FastVotes, 3>(work, f, job)
+         : group == 2 ? cast<FastVotes, 2>(work, f, job)
+                      : cast<FastVotes, 1>(work, f, job);
 }
 
-RvStatus hough_cuda_votes(HoughCuda *work, const RvHoughConfig *c, const RvHoughPlan *p,
-                          const RvHoughJob *job, HoughMap edges) {
+RvStatus hough_cuda_votes(void *memory, RvHoughJob *job) {
+  HoughCuda *work = (HoughCuda *)memory;
+  const RvHoughSpace *p = &job->plan->space;
+  const RvHoughConfig *c = &job->plan->config;
   ListJob j = {};
-  j.edges = edges;
+  j.edges = hough_cuda_map(work, job);
   j.width = p->width, j.height = p->height, j.tiles = rv_div_up(p->width, UNIT * TILE_X);
   j.gradients = c->edges == RV_HOUGH_BINARY ? NULL : work->gradients;
   j.points = work->points, j.values = work->values;
@@ -253,5 +254,11 @@ RvStatus hough_cuda_votes(HoughCuda *work, const RvHoughConfig *c, const RvHough
   const int blocks = rv_div_up(warps, LIST_THREADS / 32);
   list_kernel<<<(unsigned)blocks, LIST_THREADS, 0, job->stream>>>(j, work->counters);
   RV_LAUNCHED(&c->log);
-  return cast_votes(work, c, p, job);
+  RV_TRY(cast_votes(work, job));
+  const RvPlane *out = &job->out.accumulator;
+  if (out->data)
+    RV_CU(&c->log, cudaMemcpy2DAsync(out->data, (size_t)out->stride, work->bins,
+                                     (size_t)work->stride * 4, (size_t)p->bins * 4,
+                                     (size_t)p->angles, cudaMemcpyDeviceToDevice, job->stream));
+  return RV_OK;
 }

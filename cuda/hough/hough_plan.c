@@ -25,7 +25,7 @@ static double sin_of(const RvHoughConfig *c, int k) {
 }
 
 /* Bins that pixels can reach at any angle; an eighth of a bin is left for the tables' rounding. */
-static void reach(const RvHoughConfig *c, RvHoughPlan *p) {
+static void reach(const RvHoughConfig *c, RvHoughSpace *p) {
   double low = 0, high = 0;
   for (int k = p->first; k < p->first + p->angles; k++) {
     const double x = (c->width - 1) * cos_of(c, k), y = (c->height - 1) * sin_of(c, k);
@@ -36,8 +36,8 @@ static void reach(const RvHoughConfig *c, RvHoughPlan *p) {
   p->bins = p->rho_zero + (int)floor(high / c->rho_step + 0.625) + 1;
 }
 
-void rv_hough_plan(const RvHoughConfig *c, RvHoughPlan *p) {
-  *p = (RvHoughPlan){.width = c->width, .height = c->height};
+void rv_hough_space(const RvHoughConfig *c, RvHoughSpace *p) {
+  *p = (RvHoughSpace){.width = c->width, .height = c->height};
   p->first = angle_at(c->min_theta, c->theta_steps);
   p->angles = rv_min(angle_at(c->max_theta, c->theta_steps), c->theta_steps) - p->first;
   p->wraps = p->angles == c->theta_steps;
@@ -59,7 +59,7 @@ void rv_hough_plan(const RvHoughConfig *c, RvHoughPlan *p) {
   p->shift = p->is_wide ? 28 : shift;
 }
 
-void rv_hough_angles(const RvHoughConfig *c, const RvHoughPlan *p, RvHoughAngle *angles) {
+void rv_hough_angles(const RvHoughConfig *c, const RvHoughSpace *p, RvHoughAngle *angles) {
   const double one = ldexp(1.0, p->shift), line = ldexp(1.0, RV_HOUGH_LINE_LOG);
   for (int i = 0; i < p->angles; i++) {
     const double cosine = cos_of(c, p->first + i), sine = sin_of(c, p->first + i);
@@ -76,6 +76,14 @@ void rv_hough_angles(const RvHoughConfig *c, const RvHoughPlan *p, RvHoughAngle 
   }
 }
 
-size_t rv_hough_peaks_max(const RvHoughPlan *plan) {
-  return (size_t)plan->angles * (size_t)((plan->bins + 1) / 2);
+RvHoughAngle *rv_hough_angles_new(const RvHoughPlan *plan) {
+  RvHoughAngle *angles =
+      rv_object_memory(&plan->config.log, "hough", (size_t)plan->space.angles * sizeof *angles);
+  if (angles)
+    rv_hough_angles(&plan->config, &plan->space, angles);
+  return angles;
+}
+
+size_t rv_hough_peaks_max(const RvHoughSpace *space) {
+  return (size_t)space->angles * (size_t)((space->bins + 1) / 2);
 }

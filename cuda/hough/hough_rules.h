@@ -25,7 +25,7 @@ typedef struct RvHoughAngle {
 #define RV_HOUGH_UNIT_LOG 14
 
 /* What the config comes down to. */
-typedef struct RvHoughPlan {
+typedef struct RvHoughSpace {
   int width, height; /* px */
   int angles, first; /* accumulator row r is angle k = first + r */
   int bins;          /* of an angle */
@@ -40,7 +40,7 @@ typedef struct RvHoughPlan {
   int min_length, max_gap; /* px; min_length -1: no segments */
   float rho_step;          /* px */
   float theta_step;        /* radians */
-} RvHoughPlan;
+} RvHoughSpace;
 
 /* A pixel of the list: x in bits 0..15, y in 16..31. */
 RV_HD uint32_t rv_hough_point(int x, int y) {
@@ -101,7 +101,7 @@ RV_HD int rv_hough_is_near(const RvHoughAngle *a, uint32_t gradient, int tangent
 }
 
 /* Row and bin of the neighbour one step of theta on or back (step = 1 or -1); 0: there is none. */
-RV_HD int rv_hough_beside(const RvHoughPlan *p, int row, int bin, int step, int *to_row,
+RV_HD int rv_hough_beside(const RvHoughSpace *p, int row, int bin, int step, int *to_row,
                           int *to_bin) {
   *to_row = row + step;
   *to_bin = bin;
@@ -117,7 +117,7 @@ RV_HD uint64_t rv_hough_key(uint32_t votes, uint32_t index) {
   return (uint64_t)votes << 32 | (0xffffffffu - index);
 }
 
-RV_HD RvLine rv_hough_line(const RvHoughPlan *p, uint64_t key) {
+RV_HD RvLine rv_hough_line(const RvHoughSpace *p, uint64_t key) {
   const uint32_t index = 0xffffffffu - (uint32_t)key;
   const int row = (int)(index / (uint32_t)p->bins), bin = (int)(index % (uint32_t)p->bins);
   RvLine line;
@@ -160,7 +160,7 @@ RV_HD void rv_hough_run_hit(RvHoughRun *r, int major, int max_gap) {
 }
 
 /* End points of the best run, inside the picture; 0 when it is shorter than min_length. */
-RV_HD int rv_hough_run_end(const RvHoughRun *r, const RvHoughAngle *a, const RvHoughPlan *p,
+RV_HD int rv_hough_run_end(const RvHoughRun *r, const RvHoughAngle *a, const RvHoughSpace *p,
                            int offset, RvLine *line) {
   if (!r->has_best)
     return 0;

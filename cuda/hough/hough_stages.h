@@ -1,66 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* hough_stages.h: the stages of the Hough transform that each engine fills in. Internal. */
+/* hough_stages.h: plan, job and stages of the Hough transform. Not installed. */
 #ifndef RV_HOUGH_STAGES_H
 #define RV_HOUGH_STAGES_H
 
 #include "hough/hough_rules.h"
-#include "rv_internal.h"
+#include "rv_object.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* Constants of an object. */
+typedef struct RvHoughPlan {
+  RvHoughConfig config;
+  RvHoughSpace space;
+} RvHoughPlan;
+
+/* One call of run(). */
 typedef struct RvHoughJob {
+  const RvHoughPlan *plan;
   RvPlane input;
   RvHoughOutput out;
   RvStream stream;
 } RvHoughJob;
 
-/* How the votes are cut on a GPU, for the time model. */
-typedef struct RvHoughShape {
-  int group; /* angles of a block */
-  int parts, passes;
-  int processors;
-} RvHoughShape;
-
-/* An engine. `work` is its own struct of work_bytes in host memory, cleared before the first
- * layout. */
+/* An engine, in the order in which run() calls the stages. */
 typedef struct RvHoughStages {
-  size_t work_bytes;
-  /* Takes the same pieces each time: first from a counting arena, then from the open one. */
-  void (*layout)(void *work, const RvHoughConfig *config, const RvHoughPlan *plan, RvArena *arena);
-  /* After the arena is open; copies the `angles` to where the engine wants them. May wait. */
-  RvStatus (*open)(void *work, const RvHoughConfig *config, const RvHoughPlan *plan,
-                   const RvHoughAngle *angles);
-  RvStatus (*run)(void *work, const RvHoughConfig *config, const RvHoughPlan *plan,
-                  const RvHoughJob *job);
-  void (*shape)(const void *work, RvHoughShape *shape); /* NULL: not cut */
+  RvEngineBase base;
+  /* Gradients and edge classes; not with binary edges, where the input is the edge map. */
+  RvStatus (*edges)(void *work, RvHoughJob *job);
+  /* List of edge pixels, accumulator, and the two maps of the output. */
+  RvStatus (*votes)(void *work, RvHoughJob *job);
+  /* The strongest max_lines peaks in order: the lines, or what the segments are searched for. */
+  RvStatus (*peaks)(void *work, RvHoughJob *job);
+  /* End points; lines without a segment are removed. When config.segments. */
+  RvStatus (*segments)(void *work, RvHoughJob *job);
 } RvHoughStages;
 
 extern const RvHoughStages rv_hough_stages_cpu, rv_hough_stages_cuda;
 
-/* For tests: `work` of the CUDA engine then does what it would do on a GPU before compute
- * capability 9.0. Absent without CUDA. */
-void rv_hough_cuda_emulate_pre_sm90(void *work);
+/* Space of a valid config. */
+void rv_hough_space(const RvHoughConfig *config, RvHoughSpace *space);
 
-/* The object, open to the tests. */
-struct RvHough {
-  RvHoughConfig config;
-  RvHoughPlan plan;
-  RvEngine engine;
-  const RvHoughStages *stages;
-  RvArena arena;
-  void *work;
-};
+/* Table of space->angles entries, the same for every engine and for tests that count. */
+void rv_hough_angles(const RvHoughConfig *config, const RvHoughSpace *space, RvHoughAngle *angles);
 
-/* Plan of a legal config. */
-void rv_hough_plan(const RvHoughConfig *config, RvHoughPlan *plan);
+/* The same in host memory that the caller frees with rv_memory_free; NULL, after logging, when
+ * there is none. */
+RvHoughAngle *rv_hough_angles_new(const RvHoughPlan *plan);
 
-/* Table of plan->angles entries, the same for every engine and for tests that count. */
-void rv_hough_angles(const RvHoughConfig *config, const RvHoughPlan *plan, RvHoughAngle *angles);
-
-/* Most peaks there can be: no two are neighbours. */
-size_t rv_hough_peaks_max(const RvHoughPlan *plan);
+/* Maximum number of peaks: no two are neighbors. */
+size_t rv_hough_peaks_max(const RvHoughSpace *space);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "hough/hough_inputs.h"
-#include "hough/hough_stages.h"
+#include "hough/hough_probe.h"
 #include "hough/hough_reference.h"
 #include "rv_config.h"
 
@@ -102,7 +102,7 @@ static void against_reference(RvCheck *check, const char *name, const RvHoughCon
   }
 #if RV_HAVE_CUDA
   if (is_old)
-    rv_hough_cuda_emulate_pre_sm90(r.hough->work);
+    hough_probe_emulate_pre_sm90(r.hough);
 #endif
   RvStatus status = RV_OK;
   for (int i = rvc_small(check); i < 3 && status == RV_OK; i++)

@@ -8,24 +8,10 @@
 RV_CONTRACT_OBJECT(RvHough, hough);
 
 static const RvContractField fields[] = {
-    INT_FIELD(width, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
-    INT_FIELD(height, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
-    INT_FIELD(edges, LIST(-1, 3), LIST(RV_HOUGH_SOBEL, RV_HOUGH_BINARY)),
-    INT_FIELD(edge_low, LIST(-1, 251, RV_HOUGH_EDGE_MAX + 1), LIST(0, 250)),
-    INT_FIELD(edge_high, LIST(-1, 99, RV_HOUGH_EDGE_MAX + 1), LIST(100, RV_HOUGH_EDGE_MAX)),
-    INT_FIELD(theta_steps, LIST(0, 1, RV_HOUGH_THETA_STEPS_MAX + 1),
-              LIST(RV_HOUGH_THETA_STEPS_MIN, RV_HOUGH_THETA_STEPS_MAX)),
-    REAL_FIELD(rho_step, LIST(0, -1, 0.249, 64.1), LIST(0.25, 64)),
+    INT_FIELD(edge_low, LIST(-1, 251, 2041), LIST(0, 250)),
+    INT_FIELD(edge_high, LIST(-1, 99, 2041), LIST(100, 2040)),
     REAL_FIELD(min_theta, LIST(-0.1, 180), LIST(0, 179)),
     REAL_FIELD(max_theta, LIST(0, -1, 180.1), LIST(0.5, 180)),
-    INT_FIELD(threshold, LIST(-1, RV_HOUGH_THRESHOLD_MAX + 1), LIST(0, RV_HOUGH_THRESHOLD_MAX)),
-    INT_FIELD(max_lines, LIST(0, -1, RV_HOUGH_LINES_MAX + 1), LIST(1, RV_HOUGH_LINES_MAX)),
-    INT_FIELD(weighted, LIST(-1, 2), LIST(0, 1)),
-    INT_FIELD(direction, LIST(-1, RV_HOUGH_DIRECTION_MAX + 1), LIST(0, RV_HOUGH_DIRECTION_MAX)),
-    INT_FIELD(segments, LIST(-1, 2), LIST(0, 1)),
-    INT_FIELD(min_length, LIST(-1, RV_HOUGH_LENGTH_MAX + 1), LIST(0, RV_HOUGH_LENGTH_MAX)),
-    INT_FIELD(max_gap, LIST(-1, RV_HOUGH_LENGTH_MAX + 1), LIST(0, RV_HOUGH_LENGTH_MAX)),
-    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
 };
 
 static void init(void *config) {
@@ -77,7 +63,8 @@ static const char *bad(int index, void *config) {
 }
 
 const RvContract rv_hough_contract = {
-    RV_CONTRACT_MEMBERS(hough),
+    RV_CONTRACT_TABLE(hough),
+    RV_CONTRACT_FIELDS,
     .workspace = workspace,
     .bad = bad,
 };

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "hough/hough_cases.h"
-#include "hough/hough_stages.h"
+#include "hough/hough_probe.h"
 #include "rvcheck_run.h"
 
 #define TERMS 6
@@ -45,7 +45,7 @@ static double time_of(HoughRun *r) {
   return runs > 0 ? us[runs / 2] : 0;
 }
 
-static void terms_of(Sample *s, const RvHoughPlan *p, const RvHoughShape *shape, double edges) {
+static void terms_of(Sample *s, const RvHoughSpace *p, const HoughShape *shape, double edges) {
   const int blocks = rv_div_up(p->angles, shape->group) * shape->passes * shape->parts;
   const double waves = rv_div_up(blocks, shape->processors);
   const double terms[TERMS] = {(double)p->width * p->height, edges,
@@ -68,15 +68,17 @@ static int sample(RvCheck *check, Sample *s, const RvHoughConfig *c, int share, 
   HoughRun r;
   int done = 0;
   if (hough_run_new(check, &r, c, &input, RV_CUDA)) {
-    RvHoughShape shape;
-    r.hough->stages->shape(r.hough->work, &shape);
-    terms_of(s, &r.hough->plan, &shape, edges);
+    HoughShape shape;
+    RvHoughSpace space;
+    hough_probe_shape(r.hough, &shape);
+    rv_hough_space(c, &space);
+    terms_of(s, &space, &shape, edges);
     s->us = time_of(&r);
     done = s->us > 0;
     if (check->verbose)
       printf("run %dx%d edges=%.0f angles=%d bins=%d group=%d parts=%d passes=%d us=%.3f\n",
-             c->width, c->height, edges, r.hough->plan.angles, r.hough->plan.bins, shape.group,
-             shape.parts, shape.passes, s->us);
+             c->width, c->height, edges, space.angles, space.bins, shape.group, shape.parts,
+             shape.passes, s->us);
   }
   hough_run_free(&r);
   free(map);
@@ -151,7 +153,7 @@ void hough_model(RvCheck *check) {
     c.width = sizes[i % 4][0], c.height = sizes[i % 4][1];
     c.theta_steps = steps[i / 4 % 7];
     c.rho_step = i / 140 ? 2.0 : 1.0;
-    c.threshold = RV_HOUGH_THRESHOLD_MAX; /* noise has no lines */
+    c.threshold = 2000000000; /* noise has no lines */
     c.log = rvc_log(check);
     count += sample(check, &samples[count], &c, shares[i / 28 % 5], &random);
   }

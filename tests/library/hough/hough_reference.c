@@ -8,8 +8,8 @@
 #include <string.h>
 
 int hough_reference_new(HoughReference *reference, const RvHoughConfig *c) {
-  RvHoughPlan p;
-  rv_hough_plan(c, &p);
+  RvHoughSpace p;
+  rv_hough_space(c, &p);
   *reference = (HoughReference){calloc((size_t)p.width * (size_t)p.height, 1),
                                 calloc((size_t)p.angles * (size_t)p.bins, sizeof(uint32_t)),
                                 calloc((size_t)p.max_lines, sizeof(RvLine)), 0};
@@ -97,7 +97,7 @@ static void find_edges(uint8_t *edges, const RvHoughConfig *c, const RvPlane *in
     }
 }
 
-static void vote(HoughReference *reference, const RvHoughConfig *c, const RvHoughPlan *p,
+static void vote(HoughReference *reference, const RvHoughConfig *c, const RvHoughSpace *p,
                  const RvHoughAngle *angles, const RvPlane *in) {
   memset(reference->bins, 0, (size_t)p->angles * (size_t)p->bins * sizeof *reference->bins);
   for (int y = 0; y < c->height; y++)
@@ -130,7 +130,7 @@ static int best_first(const void *a, const void *b) {
 }
 
 /* 1 when the bin at (row, bin), if there is one, does not keep `peak` from being a maximum. */
-static int allows(const HoughReference *reference, const RvHoughPlan *p, int row, int bin,
+static int allows(const HoughReference *reference, const RvHoughSpace *p, int row, int bin,
                   Peak peak) {
   if ((row < 0 || row >= p->angles) && !p->wraps)
     return 1;
@@ -145,7 +145,7 @@ static int allows(const HoughReference *reference, const RvHoughPlan *p, int row
   return best_first(&peak, &other) < 0;
 }
 
-static size_t find_peaks(const HoughReference *reference, const RvHoughPlan *p, Peak *peaks) {
+static size_t find_peaks(const HoughReference *reference, const RvHoughSpace *p, Peak *peaks) {
   size_t count = 0;
   for (int r = 0; r < p->angles; r++)
     for (int b = 0; b < p->bins; b++) {
@@ -193,7 +193,7 @@ static int find_segment(const HoughReference *reference, const RvHoughConfig *c,
   return hypot(line->x1 - line->x0, line->y1 - line->y0) >= c->min_length;
 }
 
-static void make_lines(HoughReference *reference, const RvHoughConfig *c, const RvHoughPlan *p,
+static void make_lines(HoughReference *reference, const RvHoughConfig *c, const RvHoughSpace *p,
                        const RvHoughAngle *angles, const Peak *peaks, size_t found) {
   memset(reference->lines, 0, (size_t)c->max_lines * sizeof *reference->lines);
   reference->count = 0;
@@ -213,8 +213,8 @@ static void make_lines(HoughReference *reference, const RvHoughConfig *c, const 
 }
 
 int hough_reference_run(HoughReference *reference, const RvHoughConfig *c, const RvPlane *in) {
-  RvHoughPlan p;
-  rv_hough_plan(c, &p);
+  RvHoughSpace p;
+  rv_hough_space(c, &p);
   RvHoughAngle *angles = calloc((size_t)p.angles, sizeof *angles);
   Peak *peaks = calloc((size_t)p.angles * (size_t)p.bins, sizeof *peaks);
   if (angles && peaks) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* vote_cuda_list.cuh: voting by place: votes of a list of elements into many vote spaces. Only .cu files
+/* vote_kernels.cuh: voting by place: votes of a list of elements into many vote spaces. Only .cu files
  * include it.
  *
  * A block holds `A` neighbouring spaces in shared memory, so that the list is read once for all of
  * them, and a part of the list. The parts of a group add up through distributed shared memory where
  * the GPU has clusters, else through atomics on bins that are 0 before. Sums leave four at a time;
  * where they are whole then, the voting algorithm sees them on their way. */
-#ifndef RV_VOTE_LIST_CUH
-#define RV_VOTE_LIST_CUH
+#ifndef RV_VOTE_KERNELS_CUH
+#define RV_VOTE_KERNELS_CUH
 
 #include <cooperative_groups.h>
 
