@@ -242,10 +242,17 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
 static gboolean find_disparity(GstCudaAnnotate *self, GstBuffer *buffer, RvMetaDisparity *meta) {
   GstRvTransform *base = GST_RV_TRANSFORM(self);
   if (!rv_meta_get_disparity(buffer, meta)) {
-    if (gst_rv_transform_once(base, ONCE_NO_DISPARITY))
+    GError *error = NULL;
+    rv_meta_check(buffer, RV_META_DISPARITY, &error);
+    if (error && gst_rv_transform_once(base, ONCE_BAD_DISPARITY))
+      GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                          ("The disparity annotation is not drawn: %s.", error->message),
+                          ("RvDisparityMeta needs a payload of GRAY16_LE with GstVideoMeta."));
+    if (!error && gst_rv_transform_once(base, ONCE_NO_DISPARITY))
       GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The picture carries no disparity to draw."),
                           ("Put cudasgm before cudaannotate; or take disparity and legend out of "
                            "the property show."));
+    g_clear_error(&error);
     return FALSE;
   }
   const GstVideoInfo *info = &base->in_info;
@@ -286,16 +293,8 @@ static RvStatus draw_disparity(GstCudaAnnotate *self, const GstRvExecContext *wo
   const RvStatus status = gst_rv_input_map(&self->disparity, work, meta->payload);
   if (status != RV_OK)
     return status;
-  const RvPlane *plane = &self->disparity.plane;
-  if (plane->format != RV_U16) {
-    if (gst_rv_transform_once(GST_RV_TRANSFORM(self), ONCE_BAD_DISPARITY))
-      GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                          ("The disparity of the picture is not u16; it is not drawn."),
-                          ("RvDisparityMeta needs a payload of GRAY16_LE with GstVideoMeta."));
-    return RV_OK;
-  }
-  return rv_draw_disparity(self->draw, job->in_picture, plane, (int)bottom, (int)top,
-                           opacity_of(settings), work->stream);
+  return rv_draw_disparity(self->draw, job->in_picture, &self->disparity.plane, (int)bottom,
+                           (int)top, opacity_of(settings), work->stream);
 }
 
 /* The colours of segments and stixels: those of the disparity where there is one, else up to

@@ -18,16 +18,6 @@ static RvColor edge_of(int opacity) {
   return (RvColor){92, 255, 160, (guint8)opacity};
 }
 
-/* A raster of the annotation, one byte for each patch. */
-static RvStatus map_patches(GstRvInput *input, const GstRvExecContext *work, GstBuffer *raster,
-                            const RvMetaRoad *meta, RvPlane *plane) {
-  const RvStatus status = gst_rv_input_map(input, work, raster);
-  if (status == RV_OK && input->plane.format == RV_U8 && input->plane.width == meta->columns &&
-      input->plane.height == meta->rows)
-    *plane = input->plane;
-  return status;
-}
-
 RvStatus gst_cuda_annotate_road_draw(GstCudaAnnotateRoad *self, const GstRvExecContext *work,
                                      RvDraw *draw, const RvPicture *picture, const RvMetaRoad *meta,
                                      int thickness, int opacity) {
@@ -38,11 +28,13 @@ RvStatus gst_cuda_annotate_road_draw(GstCudaAnnotateRoad *self, const GstRvExecC
                      .mark = mark_of(opacity),
                      .edge = edge_of(opacity),
                      .edge_width = thickness};
-  RvStatus status = map_patches(&self->mask, work, meta->payload, meta, &grid.mask);
-  if (status == RV_OK && meta->seed_mask)
-    status = map_patches(&self->seeds, work, meta->seed_mask, meta, &grid.marks);
-  return status == RV_OK && grid.mask.data ? rv_draw_grid(draw, picture, &grid, work->stream)
-                                           : status;
+  RvStatus status = gst_rv_input_map(&self->mask, work, meta->payload);
+  grid.mask = self->mask.plane;
+  if (status == RV_OK && meta->seed_mask) {
+    status = gst_rv_input_map(&self->seeds, work, meta->seed_mask);
+    grid.marks = self->seeds.plane;
+  }
+  return status == RV_OK ? rv_draw_grid(draw, picture, &grid, work->stream) : status;
 }
 
 RvStatus gst_cuda_annotate_road_keys(RvDraw *draw, int opacity) {

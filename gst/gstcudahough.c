@@ -177,7 +177,8 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
                       .theta_step = G_PI / self->used.theta_steps,
                       .rho_step = self->used.rho_step,
                       .segments = self->used.segments};
-  rv_hough_size(&self->used, NULL, NULL, &meta.rho_zero, &meta.first_angle);
+  rv_hough_size(&self->used, &meta.accumulator_width, &meta.accumulator_height, &meta.rho_zero,
+                &meta.first_angle);
   meta.payload = gst_rv_payload_end(&self->list);
   gst_buffer_set_size(meta.payload, (gssize)((gsize)self->count * sizeof(RvLine)));
   meta.accumulator = gst_rv_payload_end(&self->votes);

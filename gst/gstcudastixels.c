@@ -399,7 +399,6 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
 }
 
 static void attach(GstCudaStixels *self, GstBuffer *out) {
-  static const char *const models[] = {"slanted-fast", "slanted", "constant"};
   const RvStixelsConfig *used = &self->used;
   const RvStixelsGround *ground = &self->found.ground;
   const double unit = 1.0 / (1 << 24), step = used->vertical_step;
@@ -410,7 +409,7 @@ static void attach(GstCudaStixels *self, GstBuffer *out) {
       .count = (int)self->found.count,
       .stixel_width = used->stixel_width,
       .vertical_step = used->vertical_step,
-      .model = models[used->model],
+      .model = used->model,
       .ground_slope = -slope,
       .ground_intercept = (double)ground->at * unit + slope * (used->height - (step + 1) / 2),
       .ground_frames = ground->found,

@@ -35,35 +35,23 @@ static void refuse(GstRvTransform *element, guint once, const char *what) {
 static RvStatus map_annotation(GstCudaStixelsSemantics *self, GstRvTransform *element,
                                const GstRvExecContext *work, GstBuffer *buffer, int classes,
                                guint once, RvStixelsInput *input) {
-  const GstStructure *fields = rv_meta_find(buffer, RV_META_SEMANTICS);
-  int width, height, given = 0, map_width = 0, map_height = 0;
-  if (!fields)
-    return RV_OK;
-  const char *type = gst_structure_get_string(fields, "type");
-  GstBuffer *payload = rv_meta_get_buffer(fields, "payload");
-  if (!rv_meta_size(fields, &width, &height) || !type || !payload ||
-      !gst_structure_get_int(fields, "classes", &given) ||
-      !gst_structure_get_int(fields, "map-width", &map_width) ||
-      !gst_structure_get_int(fields, "map-height", &map_height) || map_width < 1 ||
-      map_width > RV_MAX_SIDE || map_height < 1 || map_height > RV_MAX_SIDE) {
-    refuse(element, once, "fields are missing or senseless");
+  RvMetaSemantics meta;
+  if (!rv_meta_get_semantics(buffer, &meta)) {
+    GError *error = NULL;
+    rv_meta_check(buffer, RV_META_SEMANTICS, &error);
+    if (error)
+      refuse(element, once, error->message);
+    g_clear_error(&error);
     return RV_OK;
   }
-  const RvStatus status = gst_rv_input_map(&self->input, work, payload);
-  if (status != RV_OK)
-    return status;
-  const RvPlane *plane = &self->input.plane;
-  const gboolean is_labels = strcmp(type, "labels") == 0;
-  if (!is_labels && given != classes)
+  if (meta.type == RV_SEMANTICS_SCORES && meta.classes != classes) {
     refuse(element, once, "they have another number of classes than semantic-classes has letters");
-  else if (plane->format != (is_labels ? RV_U8 : RV_U16) || plane->width != map_width ||
-           plane->height != (is_labels ? map_height : map_height * classes))
-    refuse(element, once, "the payload is not what the fields say");
-  else if (is_labels)
-    input->labels = *plane;
-  else
-    input->scores = *plane;
-  return RV_OK;
+    return RV_OK;
+  }
+  const RvStatus status = gst_rv_input_map(&self->input, work, meta.payload);
+  if (status == RV_OK)
+    *(meta.type == RV_SEMANTICS_LABELS ? &input->labels : &input->scores) = self->input.plane;
+  return status;
 }
 
 /* --- Label pictures -------------------------------------------------------------------------- */

@@ -45,6 +45,6 @@ void gst_stereo_test_truth_attach_labels(GstStereoTestTruth *truth, GstBuffer *b
 
 void gst_stereo_test_truth_attach(GstStereoTestTruth *truth, GstBuffer *buffer) {
   unmap(truth);
-  if (rv_meta_add_truth(buffer, &truth->meta))
-    memset(&truth->meta, 0, sizeof truth->meta); /* taken over */
+  rv_meta_add_truth(buffer, &truth->meta);
+  memset(&truth->meta, 0, sizeof truth->meta); /* taken over */
 }

@@ -65,13 +65,6 @@ extern "C" {
 #define RV_STIXELS_COST_STEPS 1024 /* of energy per nat */
 #define RV_STIXELS_SIGMA_FREE 1e6  /* a plane sigma from here on means: no prior */
 
-typedef enum RvStixelsModelKind {
-  RV_STIXELS_SLANTED_FAST = 0, /* (4.12): no outlier term, costs in closed form */
-  RV_STIXELS_SLANTED,          /* (3.9): every cell against the stixel's plane */
-  RV_STIXELS_CONSTANT          /* (3.9): ground is the expected plane, objects have one disparity,
-                                * whose cost is that of the nearest whole px */
-} RvStixelsModelKind;
-
 typedef enum RvStixelsGroundKind {
   RV_STIXELS_GROUND_ESTIMATE = 0,
   RV_STIXELS_GROUND_CAMERA /* from focal, baseline, height, pitch and cy of the camera */

@@ -20,30 +20,39 @@ static const char *name_of(GstRvTransform *element) {
   return factory ? GST_OBJECT_NAME(factory) : GST_OBJECT_NAME(element);
 }
 
+static void warn_invalid(GstRvTransform *element, GstBuffer *buffer, guint once) {
+  GError *error = NULL;
+  if (!gst_rv_transform_once(element, once))
+    return;
+  rv_meta_check(buffer, RV_META_DISPARITY, &error);
+  GST_ELEMENT_WARNING(
+      element, STREAM, FORMAT,
+      ("The disparity annotation is ignored: %s.", error ? error->message : "it is not in 1/16 px"),
+      ("RvDisparityMeta needs scale=16 and a payload of GRAY16_LE with "
+       "GstVideoMeta."));
+  g_clear_error(&error);
+}
+
 static RvStatus map_annotation(GstRvDisparity *disparity, GstRvTransform *element,
                                const GstRvExecContext *work, GstBuffer *buffer, guint once) {
   RvMetaDisparity meta;
-  if (!rv_meta_get_disparity(buffer, &meta)) {
+  if (!rv_meta_find(buffer, RV_META_DISPARITY)) {
     if (gst_rv_transform_once(element, once))
       GST_ELEMENT_WARNING(
           element, STREAM, FORMAT, ("The picture carries no disparity."),
           ("Put cudasgm before %s, or feed it GRAY16_LE disparity maps.", name_of(element)));
     return RV_OK;
   }
-  const RvStatus status = gst_rv_input_map(&disparity->input, work, meta.payload);
-  if (status != RV_OK)
-    return status;
-  const RvPlane *plane = &disparity->input.plane;
-  if (plane->format == RV_U16 && meta.scale == GST_RV_DISPARITY_SCALE) {
-    disparity->plane = *plane;
-    disparity->confidence = meta.confidence;
-  } else if (gst_rv_transform_once(element, once + 1)) {
-    GST_ELEMENT_WARNING(element, STREAM, FORMAT,
-                        ("The disparity of the picture is not u16 in 1/16 px; it is left alone."),
-                        ("RvDisparityMeta needs scale=16 and a payload of GRAY16_LE with "
-                         "GstVideoMeta."));
+  if (!rv_meta_get_disparity(buffer, &meta) || meta.scale != GST_RV_DISPARITY_SCALE) {
+    warn_invalid(element, buffer, once + 1);
+    return RV_OK;
   }
-  return RV_OK;
+  const RvStatus status = gst_rv_input_map(&disparity->input, work, meta.payload);
+  if (status == RV_OK) {
+    disparity->plane = disparity->input.plane;
+    disparity->confidence = meta.confidence;
+  }
+  return status;
 }
 
 /* Brought to 1/16 px on the host, then to the engine. */

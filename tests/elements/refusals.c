@@ -172,8 +172,11 @@ GST_END_TEST
 
 static void add_huge(GstBuffer *buffer, gboolean stixels) {
   if (stixels) {
-    const RvMetaStixels meta = {
-        16384, 16384, 0, 8, 8, "slanted-fast", 0, 0, 0, gst_buffer_new_allocate(NULL, 64, NULL)};
+    const RvMetaStixels meta = {16384, 16384,
+                                0,     8,
+                                8,     RV_STIXELS_SLANTED_FAST,
+                                0,     0,
+                                0,     gst_buffer_new_allocate(NULL, 64, NULL)};
     rv_meta_add_stixels(buffer, &meta);
   } else {
     const RvMetaSegments meta = {16384, 16384, 0, 1.0, 1, gst_buffer_new_allocate(NULL, 64, NULL)};
