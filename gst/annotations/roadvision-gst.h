@@ -118,6 +118,14 @@ RV_API void rv_meta_array_free(RvMetaArray *array);
 /* Returns a reference to the bytes, rows from the top. */
 RV_API GBytes *rv_meta_array_get_bytes(const RvMetaArray *array);
 
+/* A GstBuffer in a struct. Other languages, whose bindings would not count the references, see a
+ * number that they cannot set; they have _get_array and _set_array instead. */
+#ifdef __GI_SCANNER__
+typedef gsize RvMetaBuffer;
+#else
+typedef GstBuffer *RvMetaBuffer;
+#endif
+
 /* --- Functions of every annotation ------------------------------------------------------------- */
 
 /* For RvMetaDisparity (type disparity), likewise for the others:
@@ -211,8 +219,8 @@ typedef struct RvMetaDisparity {
   int min_disparity; /* start of the search range, px */
   int disparities;   /* its length, px */
   /*< private >*/
-  GstBuffer *payload;    /* raster u16, 0 = invalid */
-  GstBuffer *confidence; /* raster u8, or NULL: 255 everywhere */
+  RvMetaBuffer payload;    /* raster u16, 0 = invalid */
+  RvMetaBuffer confidence; /* raster u8, or NULL: 255 everywhere */
 } RvMetaDisparity;
 
 RV_META_DECLARE(Disparity, disparity)
@@ -225,7 +233,7 @@ typedef struct RvMetaSemantics {
   int map_width, map_height; /* cells over the image */
   RvSemanticsKind type;
   /*< private >*/
-  GstBuffer *payload; /* labels: raster u8, the class of each cell; scores: raster f16 of
+  RvMetaBuffer payload; /* labels: raster u8, the class of each cell; scores: raster f16 of
                        * map_width x (classes * map_height), one plane per class from the top */
 } RvMetaSemantics;
 
@@ -259,7 +267,7 @@ typedef struct RvMetaStixels {
   double ground_intercept; /* px, in row y from the top */
   int ground_frames;       /* frames with an estimated ground; 0: plane of the camera or assumed */
   /*< private >*/
-  GstBuffer *payload; /* RvStixel: columns from left to right, from the bottom up */
+  RvMetaBuffer payload; /* RvStixel: columns from left to right, from the bottom up */
 } RvMetaStixels;
 
 RV_META_DECLARE(Stixels, stixels)
@@ -272,7 +280,7 @@ typedef struct RvMetaSegments {
   double epsilon; /* largest distance that was allowed, px */
   int levels_max; /* largest recursion depth of a column */
   /*< private >*/
-  GstBuffer *payload; /* RvSegment: columns from left to right, rows from the top */
+  RvMetaBuffer payload; /* RvSegment: columns from left to right, rows from the top */
 } RvMetaSegments;
 
 RV_META_DECLARE(Segments, segments)
@@ -298,9 +306,9 @@ typedef struct RvMetaRoad {
   double ground_intercept;
   double camera_height; /* above that plane, m; 0: no plane was found, the three are 0 */
   /*< private >*/
-  GstBuffer *payload;   /* raster u8, 255 = road */
-  GstBuffer *distance;  /* raster f32, to the nearest model, 3.4e38 = no model; or NULL */
-  GstBuffer *seed_mask; /* raster u8, 255 = seed; or NULL */
+  RvMetaBuffer payload;   /* raster u8, 255 = road */
+  RvMetaBuffer distance;  /* raster f32, to the nearest model, 3.4e38 = no model; or NULL */
+  RvMetaBuffer seed_mask; /* raster u8, 255 = seed; or NULL */
 } RvMetaRoad;
 
 RV_META_DECLARE(Road, road)
@@ -318,8 +326,8 @@ typedef struct RvMetaLines {
   int accumulator_width;  /* bins of rho; 0: no accumulator */
   int accumulator_height; /* angles */
   /*< private >*/
-  GstBuffer *payload;     /* RvLine, most votes first */
-  GstBuffer *accumulator; /* raster u32, votes of every bin; or NULL */
+  RvMetaBuffer payload;     /* RvLine, most votes first */
+  RvMetaBuffer accumulator; /* raster u32, votes of every bin; or NULL */
 } RvMetaLines;
 
 RV_META_DECLARE(Lines, lines)
@@ -338,7 +346,7 @@ typedef struct RvMetaGround {
   double bin;           /* width of one bin, px of disparity */
   RvGroundSource source;
   /*< private >*/
-  GstBuffer *profile; /* i16 per bin: height of the ground above the plane, 1/16 row; or NULL */
+  RvMetaBuffer profile; /* i16 per bin: height of the ground above the plane, 1/16 row; or NULL */
 } RvMetaGround;
 
 RV_META_DECLARE(Ground, ground)
@@ -354,7 +362,7 @@ typedef struct RvMetaObstacles {
   double clearance;  /* higher ones are not in the way, m */
   double max_range;  /* m */
   /*< private >*/
-  GstBuffer *payload; /* RvObstacle, nearest first */
+  RvMetaBuffer payload; /* RvObstacle, nearest first */
 } RvMetaObstacles;
 
 RV_META_DECLARE(Obstacles, obstacles)
@@ -369,7 +377,7 @@ typedef struct RvMetaFreeSpace {
   int column_width; /* px */
   double area;      /* m^2 */
   /*< private >*/
-  GstBuffer *payload; /* RvFreeColumn, from left to right */
+  RvMetaBuffer payload; /* RvFreeColumn, from left to right */
 } RvMetaFreeSpace;
 
 RV_META_DECLARE(FreeSpace, free_space)
@@ -387,7 +395,7 @@ typedef struct RvMetaLanes {
   double confidence;   /* 0..1 */
   double z_min, z_max; /* range of the observations, m */
   /*< private >*/
-  GstBuffer *payload; /* RvLaneLine, from left to right */
+  RvMetaBuffer payload; /* RvLaneLine, from left to right */
 } RvMetaLanes;
 
 RV_META_DECLARE(Lanes, lanes)
@@ -399,7 +407,7 @@ typedef struct RvMetaDetections {
   int count;
   int unmatched; /* boxes without an obstacle */
   /*< private >*/
-  GstBuffer *payload; /* RvDetection, in the order of the boxes on the buffer */
+  RvMetaBuffer payload; /* RvDetection, in the order of the boxes on the buffer */
 } RvMetaDetections;
 
 RV_META_DECLARE(Detections, detections)
@@ -421,10 +429,10 @@ RV_META_DECLARE(Pair, pair)
 typedef struct RvMetaTruth {
   int width, height; /* px of the left image */
   /*< private >*/
-  GstBuffer *disparity; /* raster u16, 1/16 px, 0 = invalid */
-  GstBuffer *labels;    /* raster u8, RvSceneLabel */
-  GstBuffer *road;      /* raster u8, 255 = drivable */
-  GstBuffer *visible;   /* raster u8, 255 = visible in the right view too */
+  RvMetaBuffer disparity; /* raster u16, 1/16 px, 0 = invalid */
+  RvMetaBuffer labels;    /* raster u8, RvSceneLabel */
+  RvMetaBuffer road;      /* raster u8, 255 = drivable */
+  RvMetaBuffer visible;   /* raster u8, 255 = visible in the right view too */
 } RvMetaTruth;
 
 RV_META_DECLARE(Truth, truth)
