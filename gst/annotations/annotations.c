@@ -322,21 +322,30 @@ static void write_field(const RvMetaType *type, const RvMetaField *field, const 
   }
 }
 
-static GstStructure *write_fields(const RvMetaType *type, GstBuffer *buffer, const void *meta) {
-  const int *size = meta;
-  GstStructure *fields = rv_meta_add(buffer, type->name, size[0], size[1]);
-  for (guint i = 0; fields && i < type->count; i++) {
-    const RvMetaField *field = &type->fields[i];
-    if (field->with == 0 || is_set(type, meta, field->with))
-      write_field(type, field, meta, fields);
-  }
-  return fields;
+static void ref_buffers(const RvMetaType *type, const void *meta) {
+  for (guint i = 0; i < type->count; i++)
+    if (is_buffer(&type->fields[i]) && MEMBER_OF(GstBuffer *, meta, type->fields[i].at))
+      gst_buffer_ref(MEMBER_OF(GstBuffer *, meta, type->fields[i].at));
 }
 
 static void unref_buffers(const RvMetaType *type, const void *meta) {
   for (guint i = 0; i < type->count; i++)
     if (is_buffer(&type->fields[i]) && MEMBER_OF(GstBuffer *, meta, type->fields[i].at))
       gst_buffer_unref(MEMBER_OF(GstBuffer *, meta, type->fields[i].at));
+}
+
+/* The buffers may be those of the annotation that is replaced. */
+static GstStructure *write_fields(const RvMetaType *type, GstBuffer *buffer, const void *meta) {
+  const int *size = meta;
+  ref_buffers(type, meta);
+  GstStructure *fields = rv_meta_add(buffer, type->name, size[0], size[1]);
+  for (guint i = 0; fields && i < type->count; i++) {
+    const RvMetaField *field = &type->fields[i];
+    if (field->with == 0 || is_set(type, meta, field->with))
+      write_field(type, field, meta, fields);
+  }
+  unref_buffers(type, meta);
+  return fields;
 }
 
 GstStructure *rv_meta_type_add(const RvMetaType *type, GstBuffer *buffer, const void *meta) {
@@ -385,12 +394,6 @@ gboolean rv_meta_type_attach_in_probe(const RvMetaType *type, GstPadProbeInfo *i
 }
 
 /* --- Structs with references -------------------------------------------------------------------- */
-
-static void ref_buffers(const RvMetaType *type, void *meta) {
-  for (guint i = 0; i < type->count; i++)
-    if (is_buffer(&type->fields[i]) && MEMBER(GstBuffer *, meta, type->fields[i].at))
-      gst_buffer_ref(MEMBER(GstBuffer *, meta, type->fields[i].at));
-}
 
 void *rv_meta_type_copy(const RvMetaType *type, const void *meta) {
   void *copy = g_malloc(type->size);
