@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Prints what rides on each buffer of a pipeline: every annotation, its scalars and its rasters.
+"""Prints what is attached to each buffer of a pipeline: every annotation, its scalars and its rasters.
 
   examples/run.sh examples/read_annotations.py
   examples/run.sh examples/read_annotations.py 'stereotestsrc num-buffers=2 ! cudasgm confidence=true'
 
-The launch line ends where the buffers are to be looked at; a fakesink is put behind it.
+The launch line ends where the buffers are read; a fakesink is added to it.
 """
 import sys
 
@@ -21,12 +21,12 @@ DEFAULT = 'stereotestsrc num-buffers=5 ! cudasgm'
 
 
 def text(value):
+    if isinstance(value, np.ndarray) and value.dtype.names:
+        return '%d records of %s' % (len(value), ', '.join(value.dtype.names))
     if isinstance(value, np.ndarray):
         share = 100 * np.count_nonzero(value) / max(1, value.size)
         return '%s %dx%d, %d..%d, %.1f %% not 0' % (value.dtype.name, value.shape[1], value.shape[0],
                                                     value.min(), value.max(), share)
-    if isinstance(value, bytes):
-        return '%d bytes' % len(value)
     return '%g' % value if isinstance(value, float) else str(value)
 
 

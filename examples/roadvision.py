@@ -1,38 +1,42 @@
 # SPDX-License-Identifier: MIT
-"""Reads, in Python, the annotations that gst-roadvision's elements attach to buffers.
-
-They are GstCustomMetas, so nothing of gst-roadvision is needed to read them: a GstStructure of
-scalars and of GstBuffers, one buffer per raster, each with a GstVideoMeta that knows its stride.
-docs/annotations.md lists names, scalars and units.
+"""Annotations of gst-roadvision as numpy arrays and back: a thin layer over the typelib RoadVision-0,
+whose classes (RoadVision.MetaDisparity, ...) read and attach them with types. docs/annotations.md
+lists names, fields and units.
 
     import roadvision
     disparity = roadvision.annotation(buffer, 'RvDisparityMeta')   # None when there is none
     disparity['scale'], disparity['payload'].shape                 # 16, (480, 640)
+    roadvision.to_array(labels)                                    # for _set_array of a class
 """
 import gi
 import numpy as np
 
 gi.require_version('Gst', '1.0')
 gi.require_version('GstVideo', '1.0')
-from gi.repository import Gst, GstVideo  # noqa: E402
+gi.require_version('RoadVision', '0')
+from gi.repository import GLib, Gst, GstVideo, RoadVision  # noqa: E402
 
-NAMES = ('RvCameraMeta', 'RvDisparityMeta', 'RvTruthMeta', 'RvStixelsMeta', 'RvSegmentsMeta',
-         'RvRoadMeta', 'RvLinesMeta', 'RvSemanticsMeta')
-
-# GStreamer has no name for 4-byte numbers: RGBA stands for their size, the field says what they are.
-WORDS = {'distance': '<f4', 'accumulator': '<u4'}
-
-PIXELS = {GstVideo.VideoFormat.GRAY8: np.uint8, GstVideo.VideoFormat.GRAY16_LE: '<u2'}
+NAMES = RoadVision.meta_get_names()
 
 
 def annotation(buffer, name):
-    """Dictionary of one annotation; rasters become 2-D numpy arrays, other buffers bytes."""
-    meta = buffer.get_custom_meta(name)
-    if meta is None:
+    """Dictionary of one annotation: numbers, names of enumerations, 2-D arrays of rasters, 1-D arrays
+    of records. Absent buffers are left out. An invalid annotation raises GLib.Error."""
+    meta = getattr(RoadVision, 'Meta' + name[2:-4])()
+    if not meta.read(buffer):
         return None
-    structure = meta.get_structure()
-    names = [structure.nth_field_name(i) for i in range(structure.n_fields())]
-    return {field: _plain(structure.get_value(field), field) for field in names}
+    found = {}
+    for member in (field.get_name() for field in meta.__info__.get_fields()):
+        key, value = member.replace('_', '-'), getattr(meta, member)
+        if RoadVision.meta_get_format(name, key) is None:
+            found[key] = _plain(value)
+        elif value:  # not 0: the buffer is there
+            found[key] = to_numpy(meta.get_array(key))
+    return found
+
+
+def _plain(value):
+    return value.value_nick.replace('_', '-') if hasattr(value, 'value_nick') else value
 
 
 def annotations(buffer):
@@ -41,46 +45,43 @@ def annotations(buffer):
     return {name: values for name, values in found if values is not None}
 
 
+def to_numpy(array):
+    """RoadVision.MetaArray as an array: records 1-D with named fields, rasters 2-D."""
+    fields = [item.split(':') for item in array.format.split()]
+    kinds = [(name[0], '<%s%d' % (name[-1][0], int(name[-1][1:]) // 8)) for name in fields]
+    is_records = len(fields[0]) == 2
+    values = np.frombuffer(array.get_bytes().get_data(), kinds if is_records else kinds[0][1])
+    return values if is_records else values.reshape(array.height, array.width)
+
+
+def to_array(values):
+    """A numpy array as RoadVision.MetaArray; structured arrays are records."""
+    text = {name: '%s%d' % (kind.kind, 8 * kind.itemsize) for name, kind in (
+        (name, values.dtype[name]) for name in values.dtype.names or ())}
+    form = ' '.join('%s:%s' % item for item in text.items()) or '%s%d' % (
+        values.dtype.kind, 8 * values.dtype.itemsize)
+    height, width = values.shape if values.ndim == 2 else (1, len(values))
+    return RoadVision.MetaArray.new(form, width, height, GLib.Bytes.new(values.tobytes()))
+
+
 def depth(camera, disparity):
-    """Metres from px: Z = focal * baseline / (d + doffs). Takes numbers and arrays."""
+    """Meters from px: Z = focal * baseline / (d + doffs). Takes numbers and arrays."""
     return camera['focal'] * camera['baseline'] / (disparity + camera.get('doffs', 0.0))
 
 
 def picture(buffer, caps):
-    """The pixels of a BGRx, RGBx, BGRA, RGBA or GRAY8 buffer as an array, without a copy of a copy."""
+    """The pixels of a BGRx, RGBx, BGRA, RGBA or GRAY8 buffer as an array."""
     info = GstVideo.VideoInfo.new_from_caps(caps)
     channels = info.finfo.pixel_stride[0]
     meta = GstVideo.buffer_get_video_meta(buffer)
     stride = meta.stride[0] if meta else info.stride[0]
-    rows = _rows(buffer, 0, stride, info.height)
-    return rows[:, :info.width * channels].reshape(info.height, info.width, channels)
-
-
-def _plain(value, field):
-    if not isinstance(value, Gst.Buffer):
-        return value
-    meta = GstVideo.buffer_get_video_meta(value)
-    kind = meta and (WORDS.get(field) if meta.format == GstVideo.VideoFormat.RGBA
-                     else PIXELS.get(meta.format))
-    if kind is None:
-        return _bytes(value)
-    pixel = np.dtype(kind)
-    rows = _rows(value, meta.offset[0], meta.stride[0], meta.height)
-    return np.ascontiguousarray(rows[:, :meta.width * pixel.itemsize]).view(pixel)
-
-
-def _rows(buffer, offset, stride, height):
-    data = np.frombuffer(_bytes(buffer), np.uint8)[offset:]
-    if data.size < stride * height:  # the last row need not be padded
-        data = np.pad(data, (0, stride * height - data.size))
-    return data[:stride * height].reshape(height, stride)
-
-
-def _bytes(buffer):
     ok, mapped = buffer.map(Gst.MapFlags.READ)
     if not ok:
         raise RuntimeError('a buffer could not be read')
     try:
-        return bytes(mapped.data)
+        data = np.frombuffer(bytes(mapped.data), np.uint8)
     finally:
         buffer.unmap(mapped)
+    data = np.pad(data, (0, max(0, stride * info.height - data.size)))  # the last row may be short
+    rows = data[:stride * info.height].reshape(info.height, stride)
+    return rows[:, :info.width * channels].reshape(info.height, info.width, channels)

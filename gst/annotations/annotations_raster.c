@@ -259,7 +259,7 @@ GstBuffer *rv_meta_array_to_buffer(const RvMetaArray *array, gboolean is_raster)
   gsize size = 0;
   const guint8 *data = g_bytes_get_data(array->bytes, &size);
   if (!is_raster)
-    return gst_buffer_new_memdup(data, size);
+    return size ? gst_buffer_new_memdup(data, size) : gst_buffer_new();
   GstBuffer *raster = raster_new(rv_meta_format_video(array->format), array->width, array->height);
   const GstVideoMeta *video = gst_buffer_get_video_meta(raster);
   const gsize row = (gsize)array->width * rv_meta_format_bytes(array->format);
