@@ -21,6 +21,7 @@ packages=(
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
   gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly # ugly: x264enc
+  gobject-introspection libgirepository1.0-dev # RoadVision-0.typelib
   python3 python3-gi python3-numpy gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
 )
 test_packages=(python3-opencv clang-14 clang-format-14 libclang-rt-14-dev libomp-14-dev)

@@ -351,12 +351,9 @@ def plot_engines(folder, gpu, one_core, all_cores):
 # --- Stixels -------------------------------------------------------------------------------------
 
 def rebuild_stixels(annotation, width, height):
-    records = np.frombuffer(annotation['payload'], np.dtype([
-        ('column', '<u2'), ('bottom', '<u2'), ('top', '<u2'), ('structure', 'u1'),
-        ('semantic', 'u1'), ('slope', '<f4'), ('intercept', '<f4'), ('cost', '<f4')]))
     rebuilt = np.zeros((height, width))
-    for s in records[:annotation['count']]:
-        rows = np.arange(s['top'], int(s['bottom']) + 1)
+    for s in annotation['payload']:
+        rows = np.arange(s['v_top'], int(s['v_bottom']) + 1)
         right = int(s['column']) + annotation['stixel-width']
         rebuilt[rows, s['column']:right] = (s['slope'] * rows + s['intercept'])[:, None]
     return np.maximum(rebuilt, 0), annotation['count']

@@ -20,7 +20,7 @@ from gi.repository import Gst, GstVideo  # noqa: E402
 OFFROAD_FRAMES = 60
 RATE = '10/3'  # frames a second of the dirt track at 8 m/s: 2.4 m from frame to frame
 HEAD = '%-12s %6s %6s %6s %7s %9s %9s %7s %7s %7s' % (
-    'frame', 'models', 'seeds', 'learnt', 'road %', 'height m', 'precision', 'recall', 'F1', 'ms')
+    'frame', 'models', 'seeds', 'added', 'road %', 'height m', 'precision', 'recall', 'F1', 'ms')
 
 
 def fail(text):
@@ -89,7 +89,7 @@ class Report:
         if scores:
             self.scores.append(scores)
         print('%-12s %6d %6d %6d %7.1f %9s %s %7.1f' % (
-            name, road['models'], road['seeds'], road['learnt'], 100 * road['road-share'],
+            name, road['models'], road['seeds'], road['models-added'], 100 * road['road-share'],
             '%.2f' % road['camera-height'] if 'camera-height' in road else '-',
             '%9.1f %7.1f %7.1f' % scores if scores else '%9s %7s %7s' % ('-', '-', '-'), ms))
         sys.stdout.flush()

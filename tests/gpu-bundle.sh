@@ -31,6 +31,8 @@ done
 cp -L "$build/cuda/libroadvision-0.so.0" "$out/lib/"
 files=("${programs[@]}" "$out/lib/libroadvision-0.so.0")
 if [ -f "$build/gst/libgstroadvision.so" ]; then
+  cp -L "$build/gst/annotations/libroadvision-gst-0.so.0" "$out/lib/"
+  files+=("$out/lib/libroadvision-gst-0.so.0")
   cp "$build/gst/libgstroadvision.so" "$out/plugins/"
   files+=("$out/plugins/libgstroadvision.so")
 fi

@@ -20,7 +20,6 @@ import roadvision  # noqa: E402
 gi.require_version('Gst', '1.0')
 from gi.repository import Gst  # noqa: E402
 
-LINE = np.dtype([('rho', '<f4'), ('theta', '<f4'), ('votes', '<u4'), ('ends', '<i2', 4)])
 
 
 def run(path, threshold):
@@ -33,8 +32,7 @@ def run(path, threshold):
     def probe(pad, info):
         buffer = info.get_buffer()
         found['edges'] = roadvision.picture(buffer, pad.get_current_caps())[:, :, 0] != 0
-        lines = roadvision.annotation(buffer, 'RvLinesMeta')
-        found['lines'] = np.frombuffer(lines['payload'], LINE)[:lines['count']]
+        found['lines'] = roadvision.annotation(buffer, 'RvLinesMeta')['payload']
         return Gst.PadProbeReturn.OK
 
     pipeline.get_by_name('end').get_static_pad('sink').add_probe(Gst.PadProbeType.BUFFER, probe)

@@ -11,15 +11,13 @@ import score
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
 
 SCALE = 16
-STIXEL = np.dtype([('column', '<u2'), ('bottom', '<u2'), ('top', '<u2'), ('structure', 'u1'),
-                   ('semantic', 'u1'), ('slope', '<f4'), ('intercept', '<f4'), ('cost', '<f4')])
 
 
 def dense(meta):
     """Disparity in px of the stixels of an annotation."""
     planes = np.full((meta['height'], meta['width']), np.nan)
-    for s in np.frombuffer(meta['payload'], STIXEL)[:meta['count']]:
-        rows = np.arange(int(s['top']), int(s['bottom']) + 1)
+    for s in meta['payload']:
+        rows = np.arange(int(s['v_top']), int(s['v_bottom']) + 1)
         left = int(s['column'])
         planes[rows, left:left + meta['stixel-width']] = \
             np.maximum(s['slope'] * rows + s['intercept'], 1 / SCALE)[:, None]

@@ -9,15 +9,21 @@ G_DEFINE_QUARK(rv_meta_error, rv_meta_error)
 
 /* --- Any annotation ---------------------------------------------------------------------------- */
 
-void rv_meta_register_all(void) {
-  static gsize done = 0;
-  if (!g_once_init_enter(&done))
-    return;
+/* The only place where metas are registered. */
+static void register_name(const char *name) {
+  static GMutex lock;
   static const char *no_tags[] = {NULL};
+  if (gst_meta_get_info(name))
+    return;
+  g_mutex_lock(&lock);
+  if (!gst_meta_get_info(name))
+    gst_meta_register_custom(name, no_tags, NULL, NULL, NULL);
+  g_mutex_unlock(&lock);
+}
+
+void rv_meta_register_all(void) {
   for (const RvMetaType *type = rv_meta_types; type->name; type++)
-    if (!gst_meta_get_info(type->name))
-      gst_meta_register_custom(type->name, no_tags, NULL, NULL, NULL);
-  g_once_init_leave(&done, 1);
+    register_name(type->name);
 }
 
 const RvMetaType *rv_meta_type_find(const char *name) {
@@ -64,7 +70,7 @@ gboolean rv_meta_remove(GstBuffer *buffer, const char *name) {
 GstStructure *rv_meta_add(GstBuffer *buffer, const char *name, int width, int height) {
   if (!gst_buffer_is_writable(buffer))
     return NULL;
-  rv_meta_register_all();
+  register_name(name);
   rv_meta_remove(buffer, name);
   GstCustomMeta *meta = gst_buffer_add_custom_meta(buffer, name);
   if (!meta)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* annotations_private.h: one table per annotation, and the functions over these tables. To add an
- * annotation: its name, struct and RV_META_DECLARE in roadvision-gst.h; its table, its line in
- * rv_meta_types and RV_META_DEFINE in annotations_tables.c. */
+ * annotation: its name, struct and RV_META_DECLARE in roadvision-gst.h; its table and its line in
+ * the list of annotations_tables.c. */
 #ifndef ANNOTATIONS_PRIVATE_H
 #define ANNOTATIONS_PRIVATE_H
 

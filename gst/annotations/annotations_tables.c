@@ -245,53 +245,40 @@ static const char *check_lanes(const void *meta) {
 
 /* --- All annotations ---------------------------------------------------------------------------- */
 
-#define TYPE(Type, type, text, ...)                                                                \
-  { text, sizeof(RvMeta##Type), type##_fields, G_N_ELEMENTS(type##_fields), __VA_ARGS__ }
+/* Struct, name in functions, name in macros, and the functions of rules across fields. */
+#define ALL_BUT_CAMERA(X)                                                                          \
+  X(Disparity, disparity, DISPARITY, NULL, NULL)                                                   \
+  X(Semantics, semantics, SEMANTICS, reshape_semantics, NULL)                                      \
+  X(Stixels, stixels, STIXELS, NULL, NULL)                                                         \
+  X(Segments, segments, SEGMENTS, NULL, NULL)                                                      \
+  X(Road, road, ROAD, NULL, check_road)                                                            \
+  X(Lines, lines, LINES, NULL, NULL)                                                               \
+  X(Ground, ground, GROUND, NULL, NULL)                                                            \
+  X(Obstacles, obstacles, OBSTACLES, NULL, check_obstacles)                                        \
+  X(FreeSpace, free_space, FREE_SPACE, NULL, NULL)                                                 \
+  X(Lanes, lanes, LANES, NULL, check_lanes)                                                        \
+  X(Detections, detections, DETECTIONS, NULL, NULL)                                                \
+  X(Pair, pair, PAIR, NULL, NULL)                                                                  \
+  X(Truth, truth, TRUTH, NULL, NULL)
+#define ALL(X) X(Camera, camera, CAMERA, NULL, NULL) ALL_BUT_CAMERA(X)
 
-const RvMetaType rv_meta_types[] = {
-    TYPE(Camera, camera, RV_META_CAMERA, NULL, NULL),
-    TYPE(Disparity, disparity, RV_META_DISPARITY, NULL, NULL),
-    TYPE(Semantics, semantics, RV_META_SEMANTICS, reshape_semantics, NULL),
-    TYPE(Stixels, stixels, RV_META_STIXELS, NULL, NULL),
-    TYPE(Segments, segments, RV_META_SEGMENTS, NULL, NULL),
-    TYPE(Road, road, RV_META_ROAD, NULL, check_road),
-    TYPE(Lines, lines, RV_META_LINES, NULL, NULL),
-    TYPE(Ground, ground, RV_META_GROUND, NULL, NULL),
-    TYPE(Obstacles, obstacles, RV_META_OBSTACLES, NULL, check_obstacles),
-    TYPE(FreeSpace, free_space, RV_META_FREE_SPACE, NULL, NULL),
-    TYPE(Lanes, lanes, RV_META_LANES, NULL, check_lanes),
-    TYPE(Detections, detections, RV_META_DETECTIONS, NULL, NULL),
-    TYPE(Pair, pair, RV_META_PAIR, NULL, NULL),
-    TYPE(Truth, truth, RV_META_TRUTH, NULL, NULL),
-    {0},
-};
-enum {
-  CAMERA,
-  DISPARITY,
-  SEMANTICS,
-  STIXELS,
-  SEGMENTS,
-  ROAD,
-  LINES,
-  GROUND,
-  OBSTACLES,
-  FREE_SPACE,
-  LANES,
-  DETECTIONS,
-  PAIR,
-  TRUTH,
-  TYPES
-};
+#define NUMBER(Type, type, NAME, reshape, check) NUMBER_##NAME,
+enum { ALL(NUMBER) NUMBER_OF_TYPES };
+
+#define TYPE(Type, type, NAME, reshape, check)                                                     \
+  {RV_META_##NAME, sizeof(RvMeta##Type), type##_fields, G_N_ELEMENTS(type##_fields), reshape,      \
+   check},
+const RvMetaType rv_meta_types[] = {ALL(TYPE){0}};
 
 /**
  * rv_meta_get_names:
  * Returns: (transfer none) (array zero-terminated=1):
  */
 const char *const *rv_meta_get_names(void) {
-  static const char *names[TYPES + 1];
+  static const char *names[NUMBER_OF_TYPES + 1];
   static gsize done = 0;
   if (g_once_init_enter(&done)) {
-    for (int i = 0; i < TYPES; i++)
+    for (int i = 0; i < NUMBER_OF_TYPES; i++)
       names[i] = rv_meta_types[i].name;
     g_once_init_leave(&done, 1);
   }
@@ -300,60 +287,47 @@ const char *const *rv_meta_get_names(void) {
 
 /* --- Functions of each annotation --------------------------------------------------------------- */
 
-#define DEFINE_TYPE(Type, type, TYPE)                                                              \
+#define DEFINE_TYPE(Type, type, NAME, reshape, check)                                              \
   RvMeta##Type *rv_meta_##type##_new(void) {                                                       \
     return g_new0(RvMeta##Type, 1);                                                                \
   }                                                                                                \
   RvMeta##Type *rv_meta_##type##_copy(const RvMeta##Type *meta) {                                  \
-    return rv_meta_type_copy(&rv_meta_types[TYPE], meta);                                          \
+    return rv_meta_type_copy(&rv_meta_types[NUMBER_##NAME], meta);                                 \
   }                                                                                                \
   void rv_meta_##type##_free(RvMeta##Type *meta) {                                                 \
-    rv_meta_type_clear(&rv_meta_types[TYPE], meta);                                                \
+    rv_meta_type_clear(&rv_meta_types[NUMBER_##NAME], meta);                                       \
     g_free(meta);                                                                                  \
   }                                                                                                \
   G_DEFINE_BOXED_TYPE(RvMeta##Type, rv_meta_##type, rv_meta_##type##_copy, rv_meta_##type##_free)  \
   gboolean rv_meta_##type##_read(RvMeta##Type *meta, GstBuffer *buffer, GError **error) {          \
-    return rv_meta_type_read(&rv_meta_types[TYPE], buffer, meta, error);                           \
+    return rv_meta_type_read(&rv_meta_types[NUMBER_##NAME], buffer, meta, error);                  \
   }                                                                                                \
   gboolean rv_meta_##type##_attach(const RvMeta##Type *meta, GstBuffer *buffer, GError **error) {  \
-    return rv_meta_type_attach(&rv_meta_types[TYPE], buffer, meta, error);                         \
+    return rv_meta_type_attach(&rv_meta_types[NUMBER_##NAME], buffer, meta, error);                \
   }                                                                                                \
   gboolean rv_meta_##type##_attach_in_probe(const RvMeta##Type *meta, GstPadProbeInfo *info,       \
                                             GError **error) {                                      \
-    return rv_meta_type_attach_in_probe(&rv_meta_types[TYPE], info, meta, error);                  \
+    return rv_meta_type_attach_in_probe(&rv_meta_types[NUMBER_##NAME], info, meta, error);         \
   }                                                                                                \
   RvMetaArray *rv_meta_##type##_get_array(const RvMeta##Type *meta, const char *field,             \
                                           GError **error) {                                        \
-    return rv_meta_type_get_array(&rv_meta_types[TYPE], meta, field, error);                       \
+    return rv_meta_type_get_array(&rv_meta_types[NUMBER_##NAME], meta, field, error);              \
   }                                                                                                \
   gboolean rv_meta_##type##_set_array(RvMeta##Type *meta, const char *field,                       \
                                       const RvMetaArray *array, GError **error) {                  \
-    return rv_meta_type_set_array(&rv_meta_types[TYPE], meta, field, array, error);                \
+    return rv_meta_type_set_array(&rv_meta_types[NUMBER_##NAME], meta, field, array, error);       \
   }
 
-#define DEFINE(Type, type, TYPE)                                                                   \
-  DEFINE_TYPE(Type, type, TYPE)                                                                    \
+#define DEFINE_C(Type, type, NAME, reshape, check)                                                 \
   gboolean rv_meta_get_##type(GstBuffer *buffer, RvMeta##Type *meta) {                             \
-    return rv_meta_type_get(&rv_meta_types[TYPE], buffer, meta, NULL);                             \
+    return rv_meta_type_get(&rv_meta_types[NUMBER_##NAME], buffer, meta, NULL);                    \
   }                                                                                                \
   GstStructure *rv_meta_add_##type(GstBuffer *buffer, const RvMeta##Type *meta) {                  \
-    return rv_meta_type_add(&rv_meta_types[TYPE], buffer, meta);                                   \
+    return rv_meta_type_add(&rv_meta_types[NUMBER_##NAME], buffer, meta);                          \
   }
 
-DEFINE_TYPE(Camera, camera, CAMERA)
-DEFINE(Disparity, disparity, DISPARITY)
-DEFINE(Semantics, semantics, SEMANTICS)
-DEFINE(Stixels, stixels, STIXELS)
-DEFINE(Segments, segments, SEGMENTS)
-DEFINE(Road, road, ROAD)
-DEFINE(Lines, lines, LINES)
-DEFINE(Ground, ground, GROUND)
-DEFINE(Obstacles, obstacles, OBSTACLES)
-DEFINE(FreeSpace, free_space, FREE_SPACE)
-DEFINE(Lanes, lanes, LANES)
-DEFINE(Detections, detections, DETECTIONS)
-DEFINE(Pair, pair, PAIR)
-DEFINE(Truth, truth, TRUTH)
+ALL(DEFINE_TYPE)
+ALL_BUT_CAMERA(DEFINE_C)
 
 /* --- Functions of one annotation ---------------------------------------------------------------- */
 
@@ -366,7 +340,7 @@ double rv_meta_camera_depth(const RvMetaCamera *meta, double disparity) {
 
 gboolean rv_meta_get_camera(GstBuffer *buffer, RvCamera *camera, int *width, int *height) {
   RvMetaCamera meta;
-  const gboolean found = rv_meta_type_get(&rv_meta_types[CAMERA], buffer, &meta, NULL);
+  const gboolean found = rv_meta_type_get(&rv_meta_types[NUMBER_CAMERA], buffer, &meta, NULL);
   *camera = (RvCamera){meta.focal,         meta.cx,   meta.cy, meta.doffs, meta.baseline,
                        meta.camera_height, meta.pitch};
   *width = meta.width;
@@ -384,7 +358,7 @@ GstStructure *rv_meta_add_camera(GstBuffer *buffer, int width, int height, const
                              .baseline = camera->baseline,
                              .camera_height = camera->height,
                              .pitch = camera->pitch};
-  return rv_meta_type_add(&rv_meta_types[CAMERA], buffer, &meta);
+  return rv_meta_type_add(&rv_meta_types[NUMBER_CAMERA], buffer, &meta);
 }
 
 GstStructure *rv_meta_add_scores(GstBuffer *buffer, int width, int height, int classes,

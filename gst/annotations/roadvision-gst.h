@@ -446,7 +446,7 @@ RV_API const GstStructure *rv_meta_find(GstBuffer *buffer, const char *name);
 
 /* Attaches an annotation with nothing but version, width and height to a writable buffer, in place
  * of one of the same name. Returns its structure, borrowed, for the other fields; NULL if the
- * buffer is not writable. */
+ * buffer is not writable. For annotations without a struct here too: any name will do. */
 RV_API GstStructure *rv_meta_add(GstBuffer *buffer, const char *name, int width, int height);
 
 /* Reads the size of the image. FALSE if it is missing, out of 1..RV_MAX_SIDE, or written by a later
