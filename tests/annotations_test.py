@@ -165,6 +165,15 @@ class Types(unittest.TestCase):
                     stride = fields.get_value(prefix + 'stride')
                     self.assertGreaterEqual(stride, value.shape[1] * value.dtype.itemsize)
 
+    def test_document(self):
+        """docs/annotations.md has a row for every annotation, with all of its fields."""
+        with open(os.path.join(ROOT, 'docs', 'annotations.md')) as file:
+            rows = {line.split('`')[1]: line for line in file if line.startswith('| `Rv')}
+        self.assertEqual(set(rows), set(VALUES))
+        for name, values in VALUES.items():
+            missing = [field for field in values if '`%s`' % field not in rows[name]]
+            self.assertEqual(missing, [], name)
+
     def test_depth(self):
         camera = filled('RvCameraMeta')
         self.assertAlmostEqual(camera.depth(5), 700.5 * 0.5 / 7)

@@ -71,6 +71,42 @@ if [ -n "$plugin" ]; then
   echo "gst-inspect-1.0 finds cudasgm in the installed plugin"
 fi
 
+# --- annotations: the examples of the documents ------------------------------------------------
+# Blocks of a language in docs/annotations.md, one file each.
+blocks() { # LANGUAGE PREFIX
+  awk -v begin="\`\`\`$1" -v prefix="$2" '
+    $0 == begin { count += 1; file = prefix count; next }
+    $0 == "```" { file = "" }
+    file { print > file }' "$source/docs/annotations.md"
+}
+if [ -n "$plugin" ]; then
+  gst_flags=$(PKG_CONFIG_SYSROOT_DIR= pkg-config --cflags --libs gstreamer-video-1.0)
+  own_flags=$(pkg-config --cflags --libs roadvision-gst-0)
+  export LD_LIBRARY_PATH=$library GST_PLUGIN_PATH=${plugin%/*} GST_REGISTRY=$root/registry.bin
+  blocks c "$root/block"
+  mv "$root/block1" "$root/depth.c"
+  { printf '#include <roadvision-gst.h>\n#include <string.h>\n' && cat "$root/block2"
+    echo 'int main(void) { (void)attach_labels; return 0; }'; } >"$root/labels.c"
+  { printf '#include <roadvision-gst.h>\nint main(void) {\nGstBuffer *buffer = gst_buffer_new();\n'
+    sed -n '/Read the disparity/,/^ \*\//s/^ \*     //p' "$headers/roadvision-gst.h"
+    printf 'return 0; }\n'; } >"$root/header.c"
+  for program in depth labels header; do
+    # shellcheck disable=SC2086
+    gcc -std=c99 -Wall -Wextra -Wno-unused-parameter -Werror "$root/$program.c" -o "$root/$program" \
+      $own_flags $gst_flags
+  done
+  "$root/depth" | grep -c 'px in the center' | grep -qx 5 || { echo "depth.c prints no depths"; exit 1; }
+  echo "C examples of annotations.md and roadvision-gst.h compile and run"
+  typelib=$(find "$root/dest" -name RoadVision-0.typelib)
+  if [ -n "$typelib" ]; then
+    blocks python "$root/block"
+    GI_TYPELIB_PATH=${typelib%/*} /usr/bin/python3 "$root/block1" >"$root/python.txt"
+    [ "$(grep -c 'px in the center, [0-9]* stixels' "$root/python.txt")" = 5 ] ||
+      { echo "the Python example prints:"; cat "$root/python.txt"; exit 1; }
+    echo "the Python example of annotations.md runs with the installed typelib"
+  fi
+fi
+
 # --- and away again ---------------------------------------------------------------------------
 ninja -C "$build" uninstall >"$root/uninstall.txt"
 left=$(find "$root/dest" 2>/dev/null || true)

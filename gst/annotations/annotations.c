@@ -95,13 +95,12 @@ GstBuffer *rv_meta_get_buffer(const GstStructure *fields, const char *field) {
 }
 
 void rv_meta_set_buffer(GstStructure *fields, const char *field, GstBuffer *payload) {
-  if (!payload)
-    return;
-  const RvMetaType *type = rv_meta_type_find(gst_structure_get_name(fields));
-  const RvMetaField *known = rv_meta_type_field(type, field);
-  gst_structure_set(fields, field, GST_TYPE_BUFFER, payload, NULL);
-  rv_meta_set_layout(fields, field, payload, is_buffer(known) ? known->format : NULL);
-  gst_buffer_unref(payload);
+  if (payload && fields) {
+    const char *format = rv_meta_get_format(gst_structure_get_name(fields), field);
+    gst_structure_set(fields, field, GST_TYPE_BUFFER, payload, NULL);
+    rv_meta_set_layout(fields, field, payload, format);
+  }
+  gst_clear_buffer(&payload);
 }
 
 /* --- Members of a struct ------------------------------------------------------------------------ */

@@ -454,7 +454,7 @@ RV_API GstStructure *rv_meta_add(GstBuffer *buffer, const char *name, int width,
 RV_API gboolean rv_meta_size(const GstStructure *fields, int *width, int *height);
 
 /* Stores `payload` (taken over; NULL does nothing) under `field`, and the stride and the format of
- * a raster beside it. */
+ * a raster as scalars. With `fields` NULL it only releases the payload. */
 RV_API void rv_meta_set_buffer(GstStructure *fields, const char *field, GstBuffer *payload);
 
 /* Returns the buffer under `field`, borrowed, or NULL. */
