@@ -49,6 +49,10 @@ GstVideoFormat rv_meta_video_format(RvFormat format) {
                             : GST_VIDEO_FORMAT_RGBA;
 }
 
+static RvFormat format_of(gsize bytes) {
+  return bytes == 1 ? RV_U8 : bytes == 2 ? RV_U16 : RV_F32;
+}
+
 static gsize video_bytes(GstVideoFormat format) {
   return format == GST_VIDEO_FORMAT_GRAY8 ? 1 : format == GST_VIDEO_FORMAT_GRAY16_LE ? 2 : 4;
 }
@@ -166,25 +170,29 @@ const char *rv_meta_records_problem(GstBuffer *buffer, const char *format, int c
 
 /* --- Mapping ------------------------------------------------------------------------------------ */
 
+gboolean rv_meta_plane(GstBuffer *buffer, void *data, RvPlane *plane) {
+  const GstVideoMeta *video = gst_buffer_get_video_meta(buffer);
+  const gsize size = gst_buffer_get_size(buffer);
+  if (!video) {
+    const int bytes = (int)MIN(size, (gsize)G_MAXINT);
+    *plane = (RvPlane){data, bytes, bytes, 1, RV_U8};
+    return TRUE;
+  }
+  const gsize pixel = video_bytes(video->format), offset = video->offset[0];
+  if (!rows_fit(size, offset, video->stride[0], pixel, video->width, video->height) ||
+      (gsize)data % pixel != 0)
+    return FALSE;
+  *plane = (RvPlane){(char *)data + offset, video->stride[0], (int)video->width, (int)video->height,
+                     format_of(pixel)};
+  return TRUE;
+}
+
 gboolean rv_meta_map_buffer(RvMetaMap *map, GstBuffer *buffer, GstMapFlags flags) {
   if (!buffer || !gst_buffer_map(buffer, &map->info, flags))
     return FALSE;
-  const GstVideoMeta *video = gst_buffer_get_video_meta(buffer);
   map->buffer = buffer;
   map->size = map->info.size;
-  if (!video) {
-    const int bytes = (int)MIN(map->size, (gsize)G_MAXINT);
-    map->plane = (RvPlane){map->info.data, bytes, bytes, 1, RV_U8};
-    return TRUE;
-  }
-  const gsize pixel = video_bytes(video->format);
-  map->plane = (RvPlane){map->info.data + video->offset[0], video->stride[0], (int)video->width,
-                         (int)video->height,
-                         pixel == 1   ? RV_U8
-                         : pixel == 2 ? RV_U16
-                                      : RV_F32};
-  if (rows_fit(map->size, video->offset[0], video->stride[0], pixel, video->width, video->height) &&
-      (gsize)map->plane.data % pixel == 0)
+  if (rv_meta_plane(buffer, map->info.data, &map->plane))
     return TRUE;
   gst_buffer_unmap(buffer, &map->info);
   return FALSE;

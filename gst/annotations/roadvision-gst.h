@@ -471,17 +471,21 @@ RV_API void rv_meta_describe_raster(GstBuffer *buffer, RvFormat format, int widt
 /* Returns a new raster in host memory, not cleared; NULL if memory is exhausted. */
 RV_API GstBuffer *rv_meta_raster_new(RvFormat format, int width, int height);
 
+/* Describes the memory of a buffer, at `data` in the host or on the GPU, by its GstVideoMeta; without
+ * one as an array of height 1 with its bytes as width. FALSE if the buffer is shorter than its
+ * GstVideoMeta states, or its pixels are not aligned. */
+RV_API gboolean rv_meta_plane(GstBuffer *buffer, void *data, RvPlane *plane);
+
 /* A mapped raster or array. */
 typedef struct RvMetaMap {
-  RvPlane plane; /* of a raster; an array of records has height 1 and its bytes as width */
+  RvPlane plane; /* as rv_meta_plane */
   gsize size;    /* bytes */
   GstBuffer *buffer;
   GstMapInfo info;
 } RvMetaMap;
 
 /* Maps a buffer of an annotation; GST_MAP_READ downloads one that is on the GPU. FALSE if it cannot
- * be mapped, is shorter than its GstVideoMeta, or its pixels are not aligned; then there is nothing
- * to unmap. */
+ * be mapped or described; then there is nothing to unmap. */
 RV_API gboolean rv_meta_map_buffer(RvMetaMap *map, GstBuffer *buffer, GstMapFlags flags);
 RV_API gboolean rv_meta_map(RvMetaMap *map, const GstStructure *fields, const char *field);
 RV_API void rv_meta_unmap(RvMetaMap *map);

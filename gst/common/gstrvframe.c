@@ -197,34 +197,12 @@ void gst_rv_frame_clear(GstRvFrame *frame) {
 
 /* --- Payloads -------------------------------------------------------------------------------- */
 
-/* A payload on the device as a plane, held to the rules of rv_meta_map_buffer. */
-static gboolean describe(GstRvInput *input, GstBuffer *payload, void *data) {
-  const GstVideoMeta *video = gst_buffer_get_video_meta(payload);
-  const gsize size = gst_buffer_get_size(payload);
-  input->size = size;
-  if (!video) {
-    const int width = (int)MIN(size, (gsize)G_MAXINT);
-    input->plane = (RvPlane){data, width, width, 1, RV_U8};
-    return TRUE;
-  }
-  const RvFormat format = video->format == GST_VIDEO_FORMAT_GRAY8       ? RV_U8
-                          : video->format == GST_VIDEO_FORMAT_GRAY16_LE ? RV_U16
-                                                                        : RV_F32;
-  const gsize pixel = rv_format_bytes(format), row = video->width * pixel;
-  const gsize offset = video->offset[0], stride = (gsize)MAX(video->stride[0], 0);
-  if (row == 0 || video->height == 0 || stride < row || stride % pixel != 0 ||
-      offset % pixel != 0 || offset > size || size - offset < stride * (video->height - 1) + row)
-    return FALSE;
-  input->plane = (RvPlane){(char *)data + offset, video->stride[0], (int)video->width,
-                           (int)video->height, format};
-  return TRUE;
-}
-
 RvStatus gst_rv_input_map(GstRvInput *input, const GstRvExecContext *work, GstBuffer *payload) {
   input->mapped = FALSE;
   void *device_data =
       work->engine == RV_CUDA ? gst_rv_payload_device_data(payload, work->device) : NULL;
-  if (device_data && describe(input, payload, device_data))
+  input->size = gst_buffer_get_size(payload);
+  if (device_data && rv_meta_plane(payload, device_data, &input->plane))
     return RV_OK;
   if (device_data) {
     gst_rv_log_line(&work->log,
@@ -241,7 +219,6 @@ RvStatus gst_rv_input_map(GstRvInput *input, const GstRvExecContext *work, GstBu
   }
   input->mapped = TRUE;
   input->plane = input->map.plane;
-  input->size = input->map.size;
   if (work->engine == RV_CPU)
     return RV_OK;
   RvStatus status =
