@@ -13,7 +13,12 @@ import numpy as np
 
 gi.require_version('Gst', '1.0')
 gi.require_version('GstVideo', '1.0')
-gi.require_version('RoadVision', '0')
+try:
+    gi.require_version('RoadVision', '0')
+except ValueError as error:
+    raise ImportError('RoadVision-0.typelib was not found. Run ./setup.sh, which installs '
+                      'gobject-introspection and builds it, and start through examples/run.sh.'
+                      ) from error
 from gi.repository import GLib, Gst, GstVideo, RoadVision  # noqa: E402
 
 NAMES = RoadVision.meta_get_names()
