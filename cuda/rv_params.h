@@ -67,6 +67,8 @@ typedef struct RvParams {
   int count;
   size_t config_size; /* bytes of the config */
   size_t log_offset;  /* of its RvLog */
+  /* Sets the defaults of fields without a row (arrays); NULL: none but 0. */
+  void (*set_others)(void *config);
 } RvParams;
 
 /* Clears a config and sets its defaults: what rv_x_config_init does. NULL is ignored. */

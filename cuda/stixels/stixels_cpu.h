@@ -7,8 +7,8 @@
 
 /* One column at work; a thread has one. */
 typedef struct RvStixelsColumn {
-  const RvStixelsModel *model;
-  const int32_t (*table)[RV_STIXELS_TABLE]; /* by class */
+  const RvStixelsPlan *plan;
+  const int32_t (*costs)[RV_STIXELS_TABLE]; /* by class */
   RvStixelsPlane ground;
   const RvStixelsCell *cells;
   const uint16_t *semantics;                 /* [place][row], 1/256 nat; NULL: none in this frame */
@@ -29,10 +29,10 @@ int32_t rv_stixels_solve(RvStixelsColumn *column, int x, RvStixel *made, uint32_
 /* Fills in c->cuts. */
 void rv_stixels_cpu_cuts(RvStixelsColumn *column);
 
-/* costs: [column][place][row]; table: RvStixelsSetup.scores. */
-void rv_stixels_cpu_semantics(const RvStixelsModel *model, const RvStixelsJob *job,
-                              const uint16_t *table, uint16_t *costs, int threads);
+/* costs: [column][slot][row]; table: RvStixelsTables.scores. */
+void rv_stixels_cpu_semantics(const RvStixelsJob *job, const uint16_t *table, uint16_t *costs,
+                              int threads);
 
-void rv_stixels_cpu_refine(const RvStixelsModel *model, const RvStixelsJob *job, int threads);
+void rv_stixels_cpu_refine(const RvStixelsJob *job, int threads);
 
 #endif

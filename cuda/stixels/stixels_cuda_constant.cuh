@@ -81,8 +81,8 @@ static __device__ __forceinline__ int32_t scanned(int32_t x) {
 }
 
 /* What the cells add, where the sums below the row above will be. */
-static __device__ void place_rows(const RvStixelsModel &m, const Plain &p, const int32_t *table) {
-  for (int v = threadIdx.x; v <= m.rows; v += THREADS) {
+static __device__ void place_rows(const RvStixelsPlan &plan, const Plain &p, const int32_t *table) {
+  for (int v = threadIdx.x; v <= plan.rows; v += THREADS) {
     const RvStixelsCell cell = v > 0 ? p.cells[v - 1] : RvStixelsCell{0, 0, 0};
     p.begin[v].w = cell.weight;
     p.begin[v].d = 16u * cell.weight * cell.disparity;
@@ -90,15 +90,15 @@ static __device__ void place_rows(const RvStixelsModel &m, const Plain &p, const
     const int mu = rv_stixels_value(&p.ground, v - 1);
     p.flat[v] =
         v == 0 ? make_int2(0, 0)
-               : make_int2(rv_stixels_cost_cell(&m, table + GROUND * RV_STIXELS_TABLE, cell, mu),
-                           rv_stixels_cost_cell(&m, table + SKY * RV_STIXELS_TABLE, cell, 0));
+               : make_int2(rv_stixels_cost_cell(&plan, table + GROUND * RV_STIXELS_TABLE, cell, mu),
+                           rv_stixels_cost_cell(&plan, table + SKY * RV_STIXELS_TABLE, cell, 0));
   }
 }
 
 /* Weights, disparities, costs as ground and as sky: one of the last warps each, a lane an odd
  * number of rows, so that lanes do not meet in one bank. */
-static __device__ void sum_rows(const RvStixelsModel &m, const Plain &p) {
-  const int term = threadIdx.x / 32 - (WARPS - 4), each = rv_div_up(m.rows + 1, 32) | 1;
+static __device__ void sum_rows(const RvStixelsPlan &plan, const Plain &p) {
+  const int term = threadIdx.x / 32 - (WARPS - 4), each = rv_div_up(plan.rows + 1, 32) | 1;
   if (term < 0)
     return;
   int32_t *at = term == 0   ? (int32_t *)&p.begin->w
@@ -106,7 +106,7 @@ static __device__ void sum_rows(const RvStixelsModel &m, const Plain &p) {
                 : term == 2 ? &p.flat->x
                             : &p.flat->y;
   const int pitch = (term < 2 ? sizeof(Begin) : sizeof(int2)) / sizeof(int32_t);
-  const int begin = threadIdx.x % 32 * each, end = rv_min(begin + each, m.rows + 1);
+  const int begin = threadIdx.x % 32 * each, end = rv_min(begin + each, plan.rows + 1);
   int32_t own = 0;
 #pragma unroll 4
   for (int v = begin; v < end; v++)
@@ -126,12 +126,13 @@ static __device__ __forceinline__ int entry_of(int index) {
 
 /* FULL: confidence is 255 or weight is 0, in all cells. */
 template <bool FULL>
-static __device__ __forceinline__ int32_t object_cost(const RvStixelsModel &m, const int32_t *table,
-                                                      RvStixelsCell cell, int px) {
+static __device__ __forceinline__ int32_t object_cost(const RvStixelsPlan &plan,
+                                                      const int32_t *table, RvStixelsCell cell,
+                                                      int px) {
   const int index = FULL ? rv_min(rv_abs(16 * cell.disparity - 256 * px), RV_STIXELS_TABLE - 1)
                          : rv_stixels_index(cell, 256 * px);
   const int32_t cost = table[entry_of(index)];
-  return cell.weight ? cost : m.invalid_cost;
+  return cell.weight ? cost : plan.invalid_cost;
 }
 
 #define BATCH 8 /* rows, written together: whole sectors */
@@ -152,18 +153,18 @@ static __device__ __forceinline__ int px_at(Range range, int k) {
 
 /* Costs of the cells below each row as objects of every whole px, in global memory: a thread a px.
  */
-static __device__ void sum_steps_far(const RvStixelsModel &m, const int32_t *table, const Plain &p,
-                                     Range range, int32_t *steps) {
+static __device__ void sum_steps_far(const RvStixelsPlan &plan, const int32_t *table,
+                                     const Plain &p, Range range, int32_t *steps) {
   for (int k = threadIdx.x; k < px_count(range); k += THREADS) {
     const int px = px_at(range, k);
     int4 *out = (int4 *)(steps + (size_t)px * p.pitch);
     int32_t sum = 0;
-    for (int first = 0; first <= m.rows; first += BATCH) {
+    for (int first = 0; first <= plan.rows; first += BATCH) {
       int32_t sums[BATCH];
 #pragma unroll
       for (int i = 0; i < BATCH; i++) {
         sums[i] = sum;
-        sum += object_cost<false>(m, table, p.cells[first + i], px);
+        sum += object_cost<false>(plan, table, p.cells[first + i], px);
       }
       out[first / 4] = make_int4(sums[0], sums[1], sums[2], sums[3]);
       out[first / 4 + 1] = make_int4(sums[4], sums[5], sums[6], sums[7]);
@@ -174,11 +175,11 @@ static __device__ void sum_steps_far(const RvStixelsModel &m, const int32_t *tab
 /* The same in shared memory: a thread a px and a part of the rows, then what lies below the part is
  * added. */
 template <bool FULL>
-static __device__ void sum_steps_near(const RvStixelsModel &m, const int32_t *table, const Plain &p,
-                                      Range range, int32_t *steps) {
+static __device__ void sum_steps_near(const RvStixelsPlan &plan, const int32_t *table,
+                                      const Plain &p, Range range, int32_t *steps) {
   const int count = px_count(range), parts = rv_max(THREADS / count, 1);
-  const int each = rv_div_up(m.rows, parts), part = threadIdx.x / count;
-  const int begin = part * each, end = part < parts ? rv_min(begin + each, m.rows) : 0;
+  const int each = rv_div_up(plan.rows, parts), part = threadIdx.x / count;
+  const int begin = part * each, end = part < parts ? rv_min(begin + each, plan.rows) : 0;
   for (int k = threadIdx.x % count; k < count && begin < end; k += THREADS) {
     const int px = px_at(range, k);
     int32_t *out = steps + px * p.pitch, sum = 0;
@@ -188,7 +189,7 @@ static __device__ void sum_steps_near(const RvStixelsModel &m, const int32_t *ta
       int32_t costs[BATCH];
 #pragma unroll
       for (int i = 0; i < BATCH; i++)
-        costs[i] = object_cost<FULL>(m, table, p.cells[rv_min(from + i, m.rows)], px);
+        costs[i] = object_cost<FULL>(plan, table, p.cells[rv_min(from + i, plan.rows)], px);
 #pragma unroll
       for (int i = 0; i < BATCH; i++) {
         sum += costs[i];

@@ -7,10 +7,10 @@
 #include "stixels/stixels_cuda.cuh"
 
 /* By how much worse row y fits the lower than the upper stixel, 1/16 px. */
-static __device__ int worse_below(const RvStixelsModel &m, const RvPlane &disparity,
+static __device__ int worse_below(const RvStixelsPlan &plan, const RvPlane &disparity,
                                   const RvStixel &lower, const RvStixel &upper, int y) {
   const uint16_t *d = (const uint16_t *)((const char *)disparity.data + y * disparity.stride);
-  const int right = rv_min(lower.column + m.cell_width, m.width);
+  const int right = rv_min(lower.column + plan.config.stixel_width, plan.config.width);
   int sum = 0;
 #pragma unroll 8
   for (int x = lower.column; x < right; x++)
@@ -25,13 +25,13 @@ static __device__ __forceinline__ int key_of(int won, int place, int border) {
 
 /* `won` by the upper stixel: rows that move from the lower to it, summed from the highest down. */
 template <int LANES>
-static __device__ int place_of(const RvStixelsModel &m, const RvPlane &disparity,
+static __device__ int place_of(const RvStixelsPlan &plan, const RvPlane &disparity,
                                const RvStixel &lower, const RvStixel &upper, int first, int rows) {
   const int lane = threadIdx.x % LANES, border = lower.v_top;
   int best = key_of(0, first, border), before = 0;
-  for (int from = 0; from < 2 * m.reach; from += LANES) {
+  for (int from = 0; from < 2 * plan.reach; from += LANES) {
     const int row = from + lane;
-    int sum = row < rows ? worse_below(m, disparity, lower, upper, first + row) : 0;
+    int sum = row < rows ? worse_below(plan, disparity, lower, upper, first + row) : 0;
     for (int step = 1; step < LANES; step *= 2) {
       const int other = __shfl_up_sync(0xffffffffu, sum, step, LANES);
       sum += lane >= step ? other : 0;
@@ -49,7 +49,7 @@ static __device__ int place_of(const RvStixelsModel &m, const RvPlane &disparity
 /* All lanes of the warp, each LANES of them with a border. is_last: nothing is above `above`;
  * is_one: else nothing is written. */
 template <int LANES>
-static __device__ __forceinline__ void move_border(const RvStixelsModel &m,
+static __device__ __forceinline__ void move_border(const RvStixelsPlan &plan,
                                                    const RvPlane &disparity, RvStixel *below,
                                                    RvStixel *above, bool is_last, bool is_one) {
   RvStixel lower, upper;
@@ -59,8 +59,8 @@ static __device__ __forceinline__ void move_border(const RvStixelsModel &m,
   lower.intercept = below->intercept;
   upper.slope = above->slope;
   upper.intercept = above->intercept;
-  const int border = lower.v_top, up = is_last ? rv_min(m.reach, border - 1) : m.reach;
-  const int place = place_of<LANES>(m, disparity, lower, upper, border - up, up + m.reach);
+  const int border = lower.v_top, up = is_last ? rv_min(plan.reach, border - 1) : plan.reach;
+  const int place = place_of<LANES>(plan, disparity, lower, upper, border - up, up + plan.reach);
   __syncwarp();
   if (is_one && threadIdx.x % LANES == 0) {
     below->v_top = (uint16_t)place;

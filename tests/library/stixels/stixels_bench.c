@@ -158,43 +158,43 @@ static void bench_cpu(RvCheck *check, const char *name, const Street *street) {
 
 /* The dynamic programming alone, CPU engine: its stage on the cells and the ground of one frame. */
 typedef struct Columns {
-  RvStixelsSetup setup;
+  RvStixelsPlan plan;
   void *work;
   RvArena arena;
   RvStixelsJob job;
 } Columns;
 
 static RvStatus run_columns(void *user, RvStream stream) {
-  const Columns *c = user;
+  Columns *c = user;
   (void)stream;
-  return rv_stixels_stages_cpu.columns(c->work, &c->setup.model, &c->job, NULL);
+  return rv_stixels_stages_cpu.columns(c->work, &c->job);
+}
+
+/* Memory of the engine, and the stages that come before the columns. */
+static RvStatus open_columns(Columns *c) {
+  const RvStixelsStages *stages = &rv_stixels_stages_cpu;
+  c->work = rv_memory_object(stages->base.work_size);
+  if (!c->work)
+    return RV_ERR_NO_MEMORY;
+  stages->base.layout(c->work, &c->plan, &c->arena);
+  RV_TRY(rv_arena_open(&c->arena, RV_CPU));
+  stages->base.layout(c->work, &c->plan, &c->arena);
+  RV_TRY(stages->base.open(c->work, &c->plan));
+  RV_TRY(stages->cells(c->work, &c->job));
+  return stages->ground(c->work, &c->job);
 }
 
 static void bench_columns(RvCheck *check, const char *name, const Street *street) {
-  const RvStixelsStages *stages = &rv_stixels_stages_cpu;
   const RvStixelsConfig *config = &street->config;
   StixelsResult r = stixels_result_new(config, rv_stixels_count_max(config));
-  Columns *c = calloc(1, sizeof *c);
-  if (!c)
-    abort();
-  rv_stixels_setup(config, &c->setup);
-  const RvStixelsModel *m = &c->setup.model;
-  c->work = rv_memory_object(stages->work_bytes);
-  c->job =
-      (RvStixelsJob){.disparity = street->input.disparity, .output = stixels_result_output(&r)};
-  if (c->work) {
-    stages->layout(c->work, m, config->threads, &c->arena);
-    if (rv_arena_open_for(&c->arena, RV_CPU, &config->log, "stixels", "%s", name) == RV_OK) {
-      stages->layout(c->work, m, config->threads, &c->arena);
-      stages->open(c->work, &c->setup, &config->log);
-      stages->cells(c->work, m, &c->job, &config->log);
-      stages->ground(c->work, m, &c->job, &config->log);
-      rvc_bench(check, name, RV_CPU, run_columns, c);
-    }
-    rv_arena_close(&c->arena);
-  }
-  rv_memory_free(c->work, RV_CPU);
-  free(c);
+  Columns c = {.plan = stixels_plan_of(config)};
+  c.job = (RvStixelsJob){.plan = &c.plan,
+                         .input = {.disparity = street->input.disparity},
+                         .output = stixels_result_output(&r)};
+  if (rvc_true(check, name, open_columns(&c) == RV_OK, "memory"))
+    rvc_bench(check, name, RV_CPU, run_columns, &c);
+  rv_arena_close(&c.arena);
+  rv_memory_free(c.work, RV_CPU);
   stixels_result_free(&r);
 }
 

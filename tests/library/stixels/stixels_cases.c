@@ -265,20 +265,16 @@ static void check_camera(RvCheck *check) {
   RvStixelsConfig c;
   hand_config(check, &c, 8, 100);
   c.camera = (RvCamera){.focal = 80, .cy = 45, .baseline = 0.5, .height = 1.5, .pitch = 4};
-  RvStixelsSetup *setup = malloc(sizeof *setup);
-  if (!setup)
-    abort();
-  rv_stixels_setup(&c, setup);
+  const RvStixelsPlan plan = stixels_plan_of(&c);
   for (double ahead = 2; ahead < 40; ahead *= 1.7) {
     const double p = 4 * acos(-1) / 180; /* point: `ahead` m forward on the ground */
     const double z = ahead * cos(p) + 1.5 * sin(p), down = 1.5 * cos(p) - ahead * sin(p);
     const double y = 45 + 80 * down / z, d = 80 * 0.5 / z;
     const double v = 99 - y, unit = ldexp(1, -24);
     const double plane =
-        ((double)setup->start.ground.at + (double)setup->start.ground.slope * v) * unit;
+        ((double)plan.start.ground.at + (double)plan.start.ground.slope * v) * unit;
     rvc_true(check, name, fabs(plane - d) < 1e-4, "%g m ahead: %g px, not %g", ahead, plane, d);
   }
-  free(setup);
   rvc_ok(check, name);
 }
 

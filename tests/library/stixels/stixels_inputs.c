@@ -96,7 +96,7 @@ RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int mode
       c.transition[k][below] = rvc_range(random, 0, 500) / 100.0;
   }
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
-    c.first[k] = rvc_range(random, 0, 1000) / 100.0;
+    c.at_bottom[k] = rvc_range(random, 0, 1000) / 100.0;
   c.sigma_ground_a = widths[rvc_range(random, 0, 4)];
   c.sigma_ground_b = widths[rvc_range(random, 0, 4)];
   c.sigma_object_b = widths[rvc_range(random, 0, 1) ? 0 : rvc_range(random, 1, 4)];

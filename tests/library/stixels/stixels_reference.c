@@ -38,6 +38,12 @@ RvStixelsOutput stixels_result_output(const StixelsResult *r) {
   return (RvStixelsOutput){r->stixels, r->room, r->offsets, r->energies, r->ground};
 }
 
+RvStixelsPlan stixels_plan_of(const RvStixelsConfig *config) {
+  RvStixelsPlan plan = {.config = *config};
+  rv_stixels_make_plan(&plan);
+  return plan;
+}
+
 /* --- Column ---------------------------------------------------------------------------------- */
 
 static int pixel(const RvPlane *plane, int x, int y) {
@@ -108,7 +114,7 @@ static RvStixelsCell plain_cell(const RvStixelsConfig *c, const RvPlane *dispari
 }
 
 static void set_stixel(StixelsReference *t, int bottom, int top, int k) {
-  const RvStixelsModel *m = &t->setup.model;
+  const RvStixelsPlan *plan = &t->plan;
   RvStixelsSums s = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   for (int v = bottom; v <= top; v++) {
     const int64_t w = t->cells[v].weight, d = t->cells[v].disparity;
@@ -118,22 +124,22 @@ static void set_stixel(StixelsReference *t, int bottom, int top, int k) {
     s.wd += w * d, s.wvd += w * d * v, s.wdd += w * d * d;
     s.wg += w * g, s.wvg += w * g * v, s.wgg += w * g * g;
   }
-  const RvStixelsFit fit = rv_stixels_fit(m, &t->ground, k, &s, bottom);
+  const RvStixelsFit fit = rv_stixels_fit(plan, &t->ground, k, &s, bottom);
   t->plane[bottom][top][k] = fit.plane;
   t->semantic[bottom][top][k] = RV_SEMANTIC_NONE;
-  if (m->kind == RV_STIXELS_SLANTED_FAST) {
-    t->own[bottom][top][k] = rv_stixels_cost_fast(m, k, &s, top + 1 - bottom, fit.error);
+  if (plan->config.model == RV_STIXELS_SLANTED_FAST) {
+    t->own[bottom][top][k] = rv_stixels_cost_fast(plan, k, &s, top + 1 - bottom, fit.error);
     return;
   }
   int64_t sum = 0;
   for (int v = bottom; v <= top; v++) {
     int mu = rv_stixels_value(&fit.plane, v - bottom);
-    if (m->kind == RV_STIXELS_CONSTANT && k == RV_STIXEL_OBJECT)
+    if (plan->config.model == RV_STIXELS_CONSTANT && k == RV_STIXEL_OBJECT)
       mu = 256 * rv_stixels_nearest(mu);
     sum +=
-        t->cells[v].weight ? t->setup.table[k][rv_stixels_index(t->cells[v], mu)] : m->invalid_cost;
+        t->cells[v].weight ? t->tables.costs[k][rv_stixels_index(t->cells[v], mu)] : plan->invalid_cost;
   }
-  t->own[bottom][top][k] = rv_stixels_cost_sum(m, k, sum, fit.prior);
+  t->own[bottom][top][k] = rv_stixels_cost_sum(plan, k, sum, fit.prior);
 }
 
 double stixels_half_value(int half) {
@@ -189,7 +195,7 @@ static void set_semantic(StixelsReference *t, const RvStixelsConfig *c, int bott
   }
   t->semantic[bottom][top][k] = (uint8_t)chosen;
   t->own[bottom][top][k] =
-      rv_stixels_add(t->own[bottom][top][k], rv_stixels_semantic_cost(&t->setup.model, least));
+      rv_stixels_add(t->own[bottom][top][k], rv_stixels_semantic_cost(&t->plan, least));
 }
 
 static void set_semantics(StixelsReference *t, const RvStixelsConfig *c,
@@ -198,7 +204,7 @@ static void set_semantics(StixelsReference *t, const RvStixelsConfig *c,
     for (int v = 0; v < t->rows; v++) {
       const double units = plain_score(c, input, column, v, semantic);
       t->score[semantic][v] = units / RV_STIXELS_SCORE_ONE;
-      t->semantic_cost[semantic][v] = t->setup.scores[rv_stixels_score_index((uint32_t)units)];
+      t->semantic_cost[semantic][v] = t->tables.scores[rv_stixels_score_index((uint32_t)units)];
     }
   for (int bottom = 0; bottom < t->rows; bottom++)
     for (int top = bottom; top < t->rows; top++)
@@ -247,7 +253,8 @@ static int may_cut(const StixelsReference *t, const RvStixelsConfig *c, int v) {
 void stixels_reference_column(StixelsReference *t, const RvStixelsConfig *config,
                               const RvStixelsGround *ground, const RvStixelsInput *input,
                               int column) {
-  rv_stixels_setup(config, &t->setup);
+  t->plan = stixels_plan_of(config);
+  rv_stixels_make_tables(&t->plan, &t->tables);
   t->ground = (RvStixelsPlane){ground->at, ground->slope};
   t->rows = rv_stixels_rows(config);
   if (t->rows > TWIN_ROWS)
@@ -271,12 +278,12 @@ void stixels_reference_column(StixelsReference *t, const RvStixelsConfig *config
         if (!may_cut(t, config, bottom) || !may_cut(t, config, top + 1))
           t->own[bottom][top][k] = RV_STIXELS_INFINITE;
         else if (bottom == 0)
-          t->own[0][top][k] = rv_stixels_add(t->own[0][top][k], t->setup.model.first[k]);
+          t->own[0][top][k] = rv_stixels_add(t->own[0][top][k], t->plan.at_bottom[k]);
 }
 
 /* Prior of stixel k from `bottom` to `top` on the one of class `below` that began at `first`. */
 static int32_t pair(const StixelsReference *t, int first, int bottom, int top, int k, int below) {
-  return rv_stixels_pair(&t->setup.model, k, below, rv_stixels_value(&t->plane[bottom][top][k], 0),
+  return rv_stixels_pair(&t->plan, k, below, rv_stixels_value(&t->plane[bottom][top][k], 0),
                          rv_stixels_value(&t->plane[first][bottom - 1][below], bottom - first));
 }
 
@@ -349,7 +356,7 @@ int32_t stixels_reference_recursion(const StixelsReference *t, int column, RvSti
     const Best best = ending(t, &memory, top, k);
     const int32_t under =
         best.bottom > 0 ? ending(t, &memory, best.bottom - 1, best.below).cost : 0;
-    down[*count] = rv_stixels_record(&t->setup.model, column, best.bottom, top, k,
+    down[*count] = rv_stixels_record(&t->plan, column, best.bottom, top, k,
                                      &t->plane[best.bottom][top][k], best.cost - under);
     down[(*count)++].semantic = t->semantic[best.bottom][top][k];
     top = best.bottom - 1;
@@ -511,7 +518,7 @@ double stixels_reference_energy(const StixelsReference *t, const RvStixelsConfig
     *slack += 0.002 + cell * (top - bottom + 1);
     *slack += t->is_semantic ? 0.004 * c->semantic_weight * (top - bottom + 1) : 0;
     sum +=
-        k > 0 ? pair_energy(c, &list[k], &list[k - 1], bottom, slack) : c->first[list[0].structure];
+        k > 0 ? pair_energy(c, &list[k], &list[k - 1], bottom, slack) : c->at_bottom[list[0].structure];
   }
   return sum;
 }

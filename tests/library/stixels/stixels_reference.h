@@ -23,10 +23,14 @@ StixelsResult stixels_result_new(const RvStixelsConfig *config, uint32_t room);
 void stixels_result_free(StixelsResult *result);
 RvStixelsOutput stixels_result_output(const StixelsResult *result);
 
+/* The constants of an object of that config, which must be valid. */
+RvStixelsPlan stixels_plan_of(const RvStixelsConfig *config);
+
 /* One column as the twins see it: cells by plain loops over the pixels, and the cost of every
  * stixel but for its predecessor, by plain sums over its cells. */
 typedef struct StixelsReference {
-  RvStixelsSetup setup;
+  RvStixelsPlan plan;
+  RvStixelsTables tables;
   RvStixelsPlane ground;
   int rows;
   RvStixelsCell cells[TWIN_ROWS];

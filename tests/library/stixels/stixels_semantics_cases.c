@@ -20,16 +20,17 @@ static void check_scores(RvCheck *check) {
   RvStixelsConfig c;
   rv_stixels_config_init(&c);
   c.width = c.height = 8;
-  RvStixelsSetup *setup = malloc(sizeof *setup);
-  if (!setup)
+  const RvStixelsPlan plan = stixels_plan_of(&c);
+  RvStixelsTables *tables = malloc(sizeof *tables);
+  if (!tables)
     abort();
-  rv_stixels_setup(&c, setup);
+  rv_stixels_make_tables(&plan, tables);
   for (uint32_t mean = 0; mean <= RV_STIXELS_SCORE_ONE; mean += 1 + mean / 97) {
     const double exact = fmin(-256 * log(mean / (double)RV_STIXELS_SCORE_ONE), 4096);
-    const double off = setup->scores[rv_stixels_score_index(mean)] - exact;
+    const double off = tables->scores[rv_stixels_score_index(mean)] - exact;
     rvc_true(check, name, fabs(off) <= 0.75 + 1e-9, "score %u: cost off by %g", mean, off);
   }
-  free(setup);
+  free(tables);
   rvc_ok(check, name);
 }
 
