@@ -55,7 +55,8 @@ typedef struct RvParam {
   double low, high;           /* range, inclusive unless a flag says otherwise; of numbers */
   double step;                /* valid are low + n * step; 0: any */
   double value;               /* default */
-  const RvParamValue *values; /* `value_count` valid values; NULL: all of the range */
+  const RvParamValue *values; /* `value_count` valid values; NULL: all of the range. Of an
+                               * RV_PARAM_TEXT: NULL, or one, whose name is the default */
   int value_count;
   RvParamType type;
   unsigned flags;
