@@ -10,10 +10,10 @@
  * What is computed:
  *
  *  1. cells
- *     Blocks of stixel_width x vertical_step px, counted from the left and from the bottom; those at
- *     the right and at the top may be incomplete. A cell is valid when at least half of its pixels
- *     are. Its disparity is their mean, weighted with their confidence; its confidence c is their
- *     mean confidence.
+ *     Blocks of stixel_width x vertical_step px, counted from the left and from the bottom; those
+ *     at the right and at the top may be incomplete. A cell is valid when at least half of its
+ *     pixels are. Its disparity is their mean, weighted with their confidence; its confidence c is
+ *     their mean confidence.
  *       confidence  Divided by full_confidence first, in steps of 1/256, at most 255.
  *       mixed       A cell whose disparities span more than 2 px, and more than half a px per row,
  *                   is divided at its mean. Only the side with more pixels counts; on a tie, the
@@ -22,10 +22,11 @@
  *       maximum     Disparities above max_disparity are clamped to it.
  *
  *  2. semantics, optional: labels or scores, of any size
- *     Pixel (x, y) of the image reads pixel (x map width / width, y map height / height) of the map,
- *     rounded down. The score of a semantic class in a cell is the mean over all pixels of the cell.
- *       labels      The class of the label has score 0.9, the others share the rest equally. A label
- *                   that is not a valid class gives all classes the same score.
+ *     Pixel (x, y) of the image reads pixel (x map width / width, y map height / height) of the
+ *     map, rounded down. The score of a semantic class in a cell is the mean over all pixels of
+ *     the cell.
+ *       labels      The class of the label has score 0.9, the others share the rest equally. A
+ *                   label that is not a valid class gives all classes the same score.
  *       scores      Values below 0 and NaN become 0, values above 1 become 1, all in steps of
  *                   1/2^23. They need not add up to 1.
  *     A cell costs -log(score), in steps of 1/256 nat, at most 16 nat.
@@ -35,15 +36,15 @@
  *
  *  4. columns
  *     Energy (3.3) over the rows of cells v = 0, 1, ..., counted from the bottom:
- *       data        An invalid cell costs -log(1 - p_val), a valid one -log(p_val P(d)). P is (4.12)
- *                   without or (3.9) with uniform outliers; sigma is the standard deviation.
+ *       data        An invalid cell costs -log(1 - p_val), a valid one -log(p_val P(d)). P is
+ *                   (4.12) without or (3.9) with uniform outliers; sigma is the standard deviation.
  *       plane       mu(v) = b v + a of each stixel minimizes data and plane prior (3.23).
  *       priors      Complexity (3.13), plane (3.22), gravity (3.18), ordering (3.19), gap (3.20),
  *                   transition (3.21). Planes are compared at the lowest row of the upper stixel.
  *       semantics   semantic_weight times the sum of the costs of the cells (4.3), for the semantic
- *                   class of the stixel's structural class with the minimum sum; on a tie, the class
- *                   of lowest index. A structural class without semantic classes costs 16 nat per
- *                   cell, and its stixels have no semantic class.
+ *                   class of the stixel's structural class with the minimum sum; on a tie, the
+ *                   class of lowest index. A structural class without semantic classes costs 16
+ *                   nat per cell, and its stixels have no semantic class.
  *       structure   The first stixel starts in row 0, the last one ends in the top row, and every
  *                   stixel starts directly above its predecessor (3.14-3.17). Sky has a = b = 0 and
  *                   starts only where the ground plane is below 1 px.
@@ -54,8 +55,8 @@
  *
  *  5. boundaries, with `refine`
  *     Each boundary between two stixels moves, by less than half a vertical_step, to the row of
- *     pixels with the minimum sum of differences between pixels and planes, each at most 3 px. Ties:
- *     the nearest row, then the upper one. Planes and costs stay unchanged.
+ *     pixels with the minimum sum of differences between pixels and planes, each at most 3 px.
+ *     Ties: the nearest row, then the upper one. Planes and costs stay unchanged.
  *
  *  6. output
  *     A list of stixels. rv_stixels_render converts it to dense maps.
@@ -63,11 +64,12 @@
  * Estimated ground plane:
  *   vote    Cells vote in a histogram of rows and disparities for lines: the disparity at row 0 in
  *           up to 128 steps, the horizon in 64 steps from 16/64 to 79/64 of the height. A row gives
- *           a line at most a quarter of the columns, so that walls do not win. Ties: the first line.
- *   road    Below an eighth of the maximum number of votes the frame has no road and the plane stays
- *           unchanged. Otherwise the least-squares line through the cells within 1 px + 1/16 of the
- *           winner, in integer px, becomes the plane in the first frame with a road and moves it by
- *           a quarter of the difference in later ones.
+ *           a line at most a quarter of the columns, so that walls do not win. Ties: the first
+ *           line.
+ *   road    Below an eighth of the maximum number of votes the frame has no road and the plane
+ *           stays unchanged. Otherwise the least-squares line through the cells within 1 px + 1/16
+ *           of the winner, in integer px, becomes the plane in the first frame with a road. In
+ *           later frames the plane moves by a quarter of the difference.
  *   start   Until a road is found the plane is that of the camera. Without a camera its horizon is
  *           at half the height and its disparity at row 0 is 3/8 of max_disparity. */
 #ifndef RV_STIXELS_H
@@ -134,8 +136,8 @@ typedef struct RvStixelsConfig {
   /* Standard deviation of the disparity of a cell by class, px, 0.1..4; 1, 1, 1. */
   double sigma[RV_STIXELS_CLASSES];
 
-  /* Plane prior: standard deviations, 0..1e6. 0 fixes the parameter, RV_STIXELS_SIGMA_FREE leaves it
-   * free. `constant` takes all three as 0. */
+  /* Plane prior: standard deviations, 0..1e6. 0 fixes the parameter, RV_STIXELS_SIGMA_FREE leaves
+   * it free. `constant` takes all three as 0. */
   double sigma_ground_a; /* px, of the disparity at row 0; 8 */
   double sigma_ground_b; /* px of disparity per px of row; 0.1 */
   double sigma_object_b; /* px of disparity per px of row; 0 */
@@ -147,8 +149,8 @@ typedef struct RvStixelsConfig {
   RvStixelsPenalty gap_minus;     /* ground farther than the extrapolated lower ground; 1, 1 */
   RvStixelsPenalty gap_plus;      /* ground nearer than the extrapolated lower ground; 1, 1 */
 
-  /* Cost of a transition [class][class below], nat, 0..1000; 0, except ground on object 2, ground on
-   * sky 20, object on sky 5. */
+  /* Cost of a transition [class][class below], nat, 0..1000; 0, except ground on object 2, ground
+   * on sky 20, object on sky 5. */
   double transition[RV_STIXELS_CLASSES][RV_STIXELS_CLASSES];
 
   /* Cost of the lowest stixel of a column by class, nat, 0..1000; 0, 8, 8. */

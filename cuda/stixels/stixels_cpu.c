@@ -7,15 +7,15 @@
 
 typedef struct RvStixelsCpu {
   int threads;
-  int bins; /* whole px of a row of votes */
+  int bins; /* integer px of a row of votes */
   RvStixelsTables *tables;
   RvStixelsState *state;
   RvStixelsCell *cells;    /* [column][row] */
-  uint16_t *semantics;     /* [column][place][row] */
-  int32_t *votes, *near;   /* [row][bin]: cells; cells within a bin, at most cap */
+  uint16_t *semantics;     /* [column][index][row] */
+  int32_t *votes, *near;   /* [row][bin]: cells; with those of the neighboring bins, at most cap */
   RvStixelsColumn *column; /* [thread] */
   RvStixel *made;          /* [column][row] */
-  uint32_t *counts;        /* columns + 1: stixels; later those of all columns to the left */
+  uint32_t *counts;        /* columns + 1: stixels per column */
 } RvStixelsCpu;
 
 /* --- Memory ---------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ typedef struct Block {
   int left, right, high, low;
 } Block;
 
-/* Pixels of more than `above`; *least, *most: their disparities. */
+/* Sums over pixels above `above`; *low, *high: range of their disparities. */
 static RvStixelsPixels sum_pixels(const RvStixelsJob *job, const Block *block, int above,
                                   int *least, int *most) {
   const RvPlane *confidence = &job->input.confidence;
@@ -165,8 +165,8 @@ static void count_votes(const RvStixelsCpu *cpu, const RvStixelsPlan *plan) {
   }
 }
 
-/* Votes of a line. Its px in each row is rv_stixels_line, here without a division: `left` is what
- * remains of the numerator. */
+/* Votes of a line. Its px in each row is rv_stixels_line, here without a division: `left` is the
+ * remainder of the numerator. */
 static int score_of(const RvStixelsCpu *cpu, const RvStixelsPlan *plan, int line) {
   const int64_t bottom = (line / RV_STIXELS_HORIZONS + 1) * (int64_t)plan->bottom_step;
   const int64_t horizon =

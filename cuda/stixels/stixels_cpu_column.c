@@ -26,23 +26,23 @@ static void sum_cells(RvStixelsColumn *c) {
 
 static void sum_semantics(const RvStixelsColumn *c) {
   const size_t rows = (size_t)c->plan->rows;
-  for (size_t place = 0; place < (size_t)c->plan->semantics; place++) {
-    uint32_t *key = c->keys + place * (rows + 1);
+  for (size_t index = 0; index < (size_t)c->plan->semantics; index++) {
+    uint32_t *key = c->keys + index * (rows + 1);
     key[0] = 0;
     for (size_t v = 0; v < rows; v++)
-      key[v + 1] = key[v] + 32u * c->semantics[place * rows + v];
+      key[v + 1] = key[v] + 32u * c->semantics[index * rows + v];
   }
 }
 
-/* Least cost of a structural class's semantic classes, 1/256 nat; *semantic: which. */
+/* Minimum cost of the semantic classes of a structural class, 1/256 nat; *semantic: its class. */
 static uint32_t pick_semantic(const RvStixelsColumn *c, int structure, int bottom, int top,
                               uint8_t *semantic) {
   const RvStixelsPlan *plan = c->plan;
   const int first = plan->semantic_first[structure], end = plan->semantic_first[structure + 1];
   uint32_t least = UINT32_MAX;
-  for (int place = first; place < end; place++) {
-    const uint32_t *sum = c->keys + (size_t)place * (size_t)(plan->rows + 1);
-    const uint32_t key = rv_stixels_key(sum[bottom], sum[top + 1], place - first);
+  for (int index = first; index < end; index++) {
+    const uint32_t *sum = c->keys + (size_t)index * (size_t)(plan->rows + 1);
+    const uint32_t key = rv_stixels_key(sum[bottom], sum[top + 1], index - first);
     least = key < least ? key : least;
   }
   *semantic = first < end ? plan->semantic_class[first + (int)(least % 32)] : RV_SEMANTIC_NONE;
@@ -53,7 +53,7 @@ static int32_t cell_cost(const RvStixelsColumn *c, int structure, int v, int mu)
   return rv_stixels_cost_cell(c->plan, c->costs[structure], c->cells[v], mu);
 }
 
-/* The tables of `constant`: planes that are known before the stixels are. */
+/* The tables of `constant`: costs of planes that do not depend on the stixel. */
 static void sum_costs(RvStixelsColumn *c) {
   const RvStixelsPlan *plan = c->plan;
   c->flat[0][0] = c->flat[1][0] = 0;
@@ -88,7 +88,7 @@ static int64_t sum_of(const RvStixelsColumn *c, int structure, int bottom, int t
   return sum;
 }
 
-/* Cost of the stixel but for its predecessor and its semantics, and its plane. */
+/* Cost of a stixel without its predecessor and its semantics; *plane: its plane. */
 static int32_t depth_cost(const RvStixelsColumn *c, int structure, int bottom, int top,
                           RvStixelsPlane *plane) {
   const RvStixelsPlan *plan = c->plan;
@@ -101,7 +101,7 @@ static int32_t depth_cost(const RvStixelsColumn *c, int structure, int bottom, i
   return rv_stixels_cost_sum(plan, structure, sum_of(c, structure, bottom, top, plane), fit.prior);
 }
 
-/* Cost of the stixel but for its predecessor, its plane and its semantic class. */
+/* Cost of a stixel without its predecessor; *plane, *semantic: its plane and semantic class. */
 static int32_t own_cost(const RvStixelsColumn *c, int structure, int bottom, int top,
                         RvStixelsPlane *plane, uint8_t *semantic) {
   const int32_t depth = depth_cost(c, structure, bottom, top, plane);
@@ -112,7 +112,7 @@ static int32_t own_cost(const RvStixelsColumn *c, int structure, int bottom, int
   return rv_stixels_add(depth, rv_stixels_semantic_cost(c->plan, sum));
 }
 
-/* Offers the stixel bottom..top of a class to the best that ends in `top` (3.25, 4.9). */
+/* Updates the best stixel that ends in `top` with bottom..top of a class (3.25, 4.9). */
 static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
   RvStixelsBest *best = &c->best[top][structure];
   RvStixelsPlane plane;
@@ -141,7 +141,7 @@ static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
 
 #define BLOCK 16 /* rows */
 
-/* Once it is known what ends below `bottom`. */
+/* When the best stixels that end below `bottom` are known. */
 static void note_least(RvStixelsColumn *c, int bottom) {
   for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
     int32_t least = bottom > 0 ? RV_STIXELS_INFINITE : c->plan->at_bottom[k];
@@ -154,7 +154,7 @@ static void note_least(RvStixelsColumn *c, int bottom) {
   }
 }
 
-/* The parts below the block that begins in row `first`. */
+/* Costs of the parts below the block that starts in row `first`. */
 static void note_past(RvStixelsColumn *c, int first) {
   for (int bottom = 0; bottom < first; bottom++)
     for (int k = 0; k < RV_STIXELS_CLASSES && c->cuts[bottom]; k++) {
@@ -164,7 +164,7 @@ static void note_past(RvStixelsColumn *c, int first) {
     }
 }
 
-/* The parts from row `first` to `top`. */
+/* Costs of the parts from row `first` to `top`. */
 static void find_upper(const RvStixelsColumn *c, int first, int top,
                        int32_t upper[RV_STIXELS_CLASSES]) {
   const RvStixelsPlan *plan = c->plan;
@@ -181,7 +181,7 @@ static void find_upper(const RvStixelsColumn *c, int first, int top,
   upper[RV_STIXEL_GROUND] = rv_stixels_upper_part(plan, RV_STIXEL_GROUND, ground);
 }
 
-/* All stixels that end in `top`, the nearest lowest row first: the likeliest. */
+/* All stixels that end in `top`, from the nearest lowest row on, which is the most likely. */
 static void offer_all(RvStixelsColumn *c, int top) {
   const int first = rv_stixels_is_bounded(c->plan) ? top / BLOCK * BLOCK : 0;
   int32_t upper[RV_STIXELS_CLASSES] = {0, 0, 0};
@@ -203,7 +203,7 @@ static void offer_all(RvStixelsColumn *c, int top) {
 
 /* --- Column ---------------------------------------------------------------------------------- */
 
-/* Follows the stored cuts down from the top and turns the list round. */
+/* Follows the stored lowest rows down from the top and reverses the list. */
 static uint32_t follow(const RvStixelsColumn *c, int x, int structure, RvStixel *made) {
   uint32_t count = 0;
   for (int top = c->plan->rows - 1; top >= 0;) {

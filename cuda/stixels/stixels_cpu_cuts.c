@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cpu_cuts.c: where stixels may begin and end, CPU engine. */
+/* stixels_cpu_cuts.c: allowed boundaries of stixels, CPU engine. */
 #include <string.h>
 
 #include "stixels/stixels_cpu.h"
 
-/* Both ends of every plateau that the series comes from and leaves to the same side (3.4.1). */
+/* Both ends of every plateau that is a local extremum of the series (3.4.1). */
 static void cut_extremes(RvStixelsColumn *c) {
   int before = rv_stixels_series(c->cells[0]); /* the plateau's value */
-  int begin = 0, rising = -1;                  /* its first row; how it was reached: -1 unknown */
+  int begin = 0, rising = -1; /* its first row; whether the series rose to it: -1 unknown */
   for (int v = 1; v < c->plan->rows; v++) {
     const int value = rv_stixels_series(c->cells[v]);
     if (value == before)
@@ -29,10 +29,10 @@ static void cut_steps(RvStixelsColumn *c) {
 
 static int likeliest(const RvStixelsColumn *c, int v) {
   int best = 0;
-  for (int place = 1; place < c->plan->semantics; place++)
-    if (c->semantics[(size_t)place * (size_t)c->plan->rows + (size_t)v] <
+  for (int index = 1; index < c->plan->semantics; index++)
+    if (c->semantics[(size_t)index * (size_t)c->plan->rows + (size_t)v] <
         c->semantics[(size_t)best * (size_t)c->plan->rows + (size_t)v])
-      best = place;
+      best = index;
   return best;
 }
 

@@ -2,9 +2,9 @@
 /* stixels_cpu_semantics.c: costs of the semantic classes in the cells, CPU engine. */
 #include "stixels/stixels_cpu.h"
 
-/* A cell's pixels, and the rows and columns of the map that they read. */
+/* The pixels of a cell, and the size of the map that they read. */
 typedef struct Cell {
-  int left, right, low, high; /* px of the picture; low is the row below the lowest */
+  int left, right, low, high; /* px of the frame; low is the row below the lowest */
   int map_width, map_height;
 } Cell;
 
@@ -45,22 +45,22 @@ void rv_stixels_cpu_semantics(const RvStixelsJob *job, const uint16_t *table, ui
   const int is_labels = job->input.labels.data != NULL;
   const RvPlane *map = is_labels ? &job->input.labels : &job->input.scores;
   const int planes = is_labels ? 1 : plan->semantics;
-  const size_t rows = (size_t)plan->rows, places = (size_t)plan->semantics;
+  const size_t rows = (size_t)plan->rows, classes = (size_t)plan->semantics;
 #pragma omp parallel for num_threads(threads)
   for (int v = 0; v < plan->rows; v++)
-    for (int place = 0; place < plan->semantics; place++)
+    for (int index = 0; index < plan->semantics; index++)
       for (int x = 0; x < plan->columns; x++) {
         const int left = x * plan->config.stixel_width,
                   low = plan->config.height - v * plan->config.vertical_step;
         const Cell cell = {left,       rv_min(left + plan->config.stixel_width, plan->config.width),
                            low,        rv_max(low - plan->config.vertical_step, 0),
                            map->width, map->height / planes};
-        const int semantic = plan->semantic_class[place];
+        const int semantic = plan->semantic_class[index];
         const uint64_t sum = is_labels ? sum_labels(plan, map, &cell, semantic)
                                        : sum_scores(plan, map, &cell, semantic);
         const int pixels = (cell.right - cell.left) * (cell.low - cell.high);
         const uint32_t mean = rv_stixels_score_mean(sum, pixels);
-        costs[((size_t)x * places + (size_t)place) * rows + (size_t)v] =
+        costs[((size_t)x * classes + (size_t)index) * rows + (size_t)v] =
             table[rv_stixels_score_index(mean)];
       }
 }

@@ -4,12 +4,14 @@
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
-/* The current device; without one what every device since compute capability 7.5 has, so that the
- * workspace can be stated, and is enough, all the same. */
+namespace {
+/* Limits of the current device; without a device those of compute capability 7.5, for which the
+ * workspace is an upper limit. */
 struct Device {
   int major;
-  int shared_block, shared_processor; /* bytes */
+  int shared_block, shared_sm; /* bytes */
 };
+} // namespace
 
 static Device current_device(void) {
   int device = 0;
@@ -18,10 +20,10 @@ static Device current_device(void) {
       cudaDeviceGetAttribute(&d.major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
       cudaDeviceGetAttribute(&d.shared_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
           cudaSuccess &&
-      cudaDeviceGetAttribute(&d.shared_processor, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
-                             device) == cudaSuccess)
+      cudaDeviceGetAttribute(&d.shared_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) ==
+          cudaSuccess)
     return d;
-  (void)cudaGetLastError(); /* new() will say what is wrong */
+  (void)cudaGetLastError(); /* new() reports the error */
   return {7, 65536, 65536};
 }
 
@@ -34,7 +36,7 @@ static void choose(RvStixelsCuda *work, const RvStixelsPlan *plan) {
   work->has_columns = !is_constant || plan->semantics > 0;
   work->is_small = work->scratch <= RV_STIXELS_SHARED ||
                    rv_stixels_cuda_columns_shared() + work->scratch + RV_STIXELS_SHARED_RESERVED <=
-                       device.shared_processor / 2u;
+                       device.shared_sm / 2u;
 }
 
 static void layout(void *memory, const void *memory_plan, RvArena *arena) {
@@ -101,16 +103,18 @@ static RvStatus open(void *memory, const void *memory_plan) {
 
 /* --- Cells ----------------------------------------------------------------------------------- */
 
-#define CELL_LANES 8 /* that share a cell's rows */
+#define CELL_LANES 8 /* maximum number of lanes per cell */
 
-/* Sums over pixels, and the least and most of their disparities. */
+namespace {
+/* Sums over pixels, and the range of their disparities. */
 struct Part {
   unsigned n, c;
   unsigned long long cd;
   unsigned least, most;
 };
+} // namespace
 
-/* One row of a cell's pixels, those of more than `above`. */
+/* Adds the pixels above `above` in one row of a cell. */
 static __device__ __forceinline__ void add_row(const RvStixelsPlan &plan, const uint16_t *d,
                                                const uint8_t *trust, int count, unsigned above,
                                                Part *part) {
@@ -150,25 +154,27 @@ static __device__ __forceinline__ void add_row(const RvStixelsPlan &plan, const 
   part->cd += cd;
 }
 
-/* Over the lanes of a cell. */
+/* Adds up the lanes of a cell. */
 static __device__ __forceinline__ void add_lanes(Part *part, int lanes) {
   for (int step = lanes / 2; step > 0; step /= 2) {
-    part->n += __shfl_xor_sync(0xffffffffu, part->n, step);
-    part->c += __shfl_xor_sync(0xffffffffu, part->c, step);
-    part->cd += __shfl_xor_sync(0xffffffffu, part->cd, step);
-    part->least = min(part->least, __shfl_xor_sync(0xffffffffu, part->least, step));
-    part->most = max(part->most, __shfl_xor_sync(0xffffffffu, part->most, step));
+    part->n += __shfl_xor_sync(RV_WARP, part->n, step);
+    part->c += __shfl_xor_sync(RV_WARP, part->c, step);
+    part->cd += __shfl_xor_sync(RV_WARP, part->cd, step);
+    part->least = min(part->least, __shfl_xor_sync(RV_WARP, part->least, step));
+    part->most = max(part->most, __shfl_xor_sync(RV_WARP, part->most, step));
   }
 }
 
-/* Where the kernel reads. */
+namespace {
+/* The input of the kernel. */
 struct Pixels {
   const char *disparity;
   const uint8_t *confidence;
   ptrdiff_t d_stride, c_stride;
 };
+} // namespace
 
-/* The cell of column x in rows high .. low - 1; all lanes of the warp. */
+/* The cell of column x in rows high .. low - 1. All lanes of the warp call it. */
 static __device__ RvStixelsCell make_cell(const RvStixelsPlan &plan, const Pixels &p, int x,
                                           int high, int low, int lane, int lanes) {
   const int left = x * plan.config.stixel_width,
@@ -183,7 +189,7 @@ static __device__ RvStixelsCell make_cell(const RvStixelsPlan &plan, const Pixel
   const RvStixelsPixels whole = {all.c, (int64_t)all.cd, (int)all.n};
   RvStixelsPixels side = whole;
   const bool is_mixed = all.c > 0 && rv_stixels_is_mixed(&plan, (int)all.least, (int)all.most);
-  if (__any_sync(0xffffffffu, is_mixed)) {
+  if (__any_sync(RV_WARP, is_mixed)) {
     const unsigned middle = is_mixed ? (unsigned)rv_stixels_middle(&whole) : 0;
     for (int y = high + lane; y < low && is_mixed; y += lanes)
       add_row(plan, (const uint16_t *)(p.disparity + y * p.d_stride) + left,
@@ -197,28 +203,24 @@ static __device__ RvStixelsCell make_cell(const RvStixelsPlan &plan, const Pixel
   return rv_stixels_cell((right - left) * (low - high), whole.n, &side, plan.config.max_disparity);
 }
 
+namespace {
 /* A row of the histogram, in shared memory: cells and their disparities by bin. */
 struct Votes {
   int *n;
   uint32_t *d;
-  RvStixelsBelow *totals; /* by 32 bins */
+  RvStixelsBelow *totals; /* per 32 bins */
 };
+} // namespace
 
-/* Each bin with its neighbours, and what lies below each bin. */
+/* Writes the votes of each bin and its neighbors, and the prefix sums by bin. */
 static __device__ void write_votes(const RvStixelsCuda &work, const Votes &votes, int v, int cap) {
   const int lane = threadIdx.x % 32, bins = work.bins, end = rv_div_up(bins + 1, 32) * 32;
   uint16_t *near = work.votes + (size_t)v * bins;
   RvStixelsBelow *below = work.below + (size_t)v * (bins + 1);
   for (int pass = 0; pass < 2; pass++) {
     for (int k = threadIdx.x; k < end; k += blockDim.x) {
-      RvStixelsBelow sum = {k < bins ? (uint32_t)votes.n[k] : 0, k < bins ? votes.d[k] : 0};
-      const RvStixelsBelow own = sum;
-      for (int step = 1; step < 32; step *= 2) {
-        const uint32_t n = __shfl_up_sync(0xffffffffu, sum.n, step);
-        const uint32_t d = __shfl_up_sync(0xffffffffu, sum.d, step);
-        sum.n += lane >= step ? n : 0;
-        sum.d += lane >= step ? d : 0;
-      }
+      const RvStixelsBelow own = {k < bins ? (uint32_t)votes.n[k] : 0, k < bins ? votes.d[k] : 0};
+      RvStixelsBelow sum = {rv_warp_scan(own.n), rv_warp_scan(own.d)};
       if (pass == 0) {
         if (lane == 31)
           votes.totals[k / 32] = sum;
@@ -239,7 +241,7 @@ static __device__ void write_votes(const RvStixelsCuda &work, const Votes &votes
   }
 }
 
-/* One block a row of cells, `lanes` lanes a cell; valid cells vote for the ground. */
+/* One block per row of cells, `lanes` lanes per cell; valid cells vote for the ground. */
 static __global__ void __launch_bounds__(1024)
     cells_kernel(const __grid_constant__ RvStixelsPlan plan,
                  const __grid_constant__ RvStixelsCuda work, const Pixels pixels, int lanes) {
@@ -251,7 +253,7 @@ static __global__ void __launch_bounds__(1024)
     votes.n[k] = 0;
   __syncthreads();
   rv_launch_wait();
-  rv_launch_next(); /* the frame before has ended when the next kernel starts */
+  rv_launch_next(); /* the previous frame has ended when the next kernel starts */
   if (v == 0 && threadIdx.x == 0)
     *work.winner = 0;
   const int low = plan.config.height - v * plan.config.vertical_step,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda.cuh: what the .cu files of stixels share. Not installed. */
+/* stixels_cuda.cuh: declarations shared by the .cu files of stixels. Not installed. */
 #ifndef RV_STIXELS_CUDA_CUH
 #define RV_STIXELS_CUDA_CUH
 
@@ -8,11 +8,11 @@
 #include "rv_launch.cuh"
 #include "stixels/stixels_stages.h"
 
-/* Dynamic shared memory for the scratch of a column that every GPU since compute capability 7.5 gives
- * a block on request; the workspace of the block takes 36 KiB more, static variables 1.5 KiB. */
+/* Dynamic shared memory for the scratch of a column, which every GPU since compute capability 7.5
+ * provides. The block takes 36 KiB more, its static variables 1.5 KiB. */
 #define RV_STIXELS_SHARED 26624
 
-/* Cells of a row of the histogram that lie in lower bins: their number and their disparities. */
+/* Cells of a row of the histogram in lower bins: their number and the sum of their disparities. */
 struct RvStixelsBelow {
   uint32_t n, d;
 };
@@ -33,12 +33,12 @@ struct RvStixelsCuda {
   RvStixelsState *state;      /* 2: that of frame f is f % 2 */
   RvStixelsCell *cells;       /* [column][row] */
   uint16_t *scores;           /* RvStixelsTables.scores */
-  uint16_t *semantics;        /* [column][slot][row] */
+  uint16_t *semantics;        /* [column][index][row] */
   RvStixelsBelow *below;      /* [row][bin], and one more */
   unsigned long long *winner; /* score << 32 | ~line: the maximum is the first of the best lines */
-  uint16_t *votes;            /* [row][bin]: cells within a bin, at most cap */
-  char *columns;              /* [column][scratch], when not in shared memory; else NULL */
-  int32_t *steps; /* [column][integer px][rv_stixels_pitch]: summed costs of objects; NULL: in
+  uint16_t *votes; /* [row][bin]: cells with those of the neighboring bins, at most cap */
+  char *columns;   /* [column][scratch], when not in shared memory; else NULL */
+  int32_t *steps;  /* [column][integer px][rv_stixels_pitch]: summed costs of objects; NULL: in
                    * shared memory, or not `constant` */
   unsigned long long *queue;  /* frame << 32 | columns that have started */
   unsigned long long *counts; /* [column]: frame << 32 | stixels */
@@ -50,20 +50,20 @@ RvStatus rv_stixels_cuda_semantics(void *work, RvStixelsJob *job);
 RvStatus rv_stixels_cuda_columns(void *work, RvStixelsJob *job);
 RvStatus rv_stixels_cuda_refine(void *work, RvStixelsJob *job);
 
-/* Whether the column kernels move the boundaries themselves, which needs one record and one link per
- * row in shared memory. */
+/* Whether the column kernels move the boundaries themselves, which needs one record and one link
+ * per row in shared memory. */
 RV_HD bool rv_stixels_has_records(const RvStixelsPlan *plan) {
   return plan->reach > 0 && plan->rows * (sizeof(RvStixel) + sizeof(uint32_t)) <= 16384;
 }
 
-/* The kernel of all models: bytes of scratch per column (sums, best stixels, links, keys of semantic
- * classes), of shared memory per block beside it, and its attributes. */
+/* The kernel of all models: bytes of scratch per column (sums, best stixels, links, keys of
+ * semantic classes), of shared memory per block beside it, and its attributes. */
 size_t rv_stixels_cuda_scratch(const RvStixelsPlan *plan);
 size_t rv_stixels_cuda_columns_shared(void);
 RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsPlan *plan);
 
-/* The kernel of `constant`: whether it supports this plan, whether its table fits in shared memory
- * of `shared` bytes per block, its attributes, and the columns stage of frames without semantics. */
+/* The kernel of `constant`: whether it supports this plan, whether its table fits in `shared` bytes
+ * of shared memory per block, its attributes, and the columns stage of frames without semantics. */
 bool rv_stixels_cuda_is_constant(const RvStixelsPlan *plan);
 bool rv_stixels_cuda_is_resident(const RvStixelsPlan *plan, int shared);
 RvStatus rv_stixels_cuda_open_constant(const RvStixelsCuda *work, const RvStixelsPlan *plan);

@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_column.cuh: one column on the GPU: its scratch, the sums of its cells, and what a
- * stixel costs by each model. Not installed. */
+/* stixels_cuda_column.cuh: one column on the GPU: its scratch, the sums of its cells, and the cost
+ * of a stixel by each model. Not installed. */
 #ifndef RV_STIXELS_CUDA_COLUMN_CUH
 #define RV_STIXELS_CUDA_COLUMN_CUH
 
 #include "stixels/stixels_cuda.cuh"
 
 #define TERMS 10       /* of RvStixelsSums, all double */
-#define GROUND_TERMS 7 /* the first that is against the ground */
+#define GROUND_TERMS 7 /* the first that is relative to the ground */
 static_assert(sizeof(RvStixelsSums) == TERMS * sizeof(double), "the sums are scanned as an array");
 static_assert(offsetof(RvStixelsSums, wg) == GROUND_TERMS * sizeof(double), "these are the last");
 
-/* A cost that stays out of reach whatever is added: what is not allowed, or has no best. */
+/* Cost of an invalid stixel, or where there is none; larger than any best after additions. */
 #define OUT_OF_REACH (RV_STIXELS_INFINITE + (1 << 28))
 
+namespace {
 /* The best stixels that end in a row, by class. */
 struct __align__(16) Ending {
   int32_t cost[RV_STIXELS_CLASSES];  /* of the column up to here, or OUT_OF_REACH */
-  int32_t next[2];                   /* 1/256 px: plane one row further up, ground and object */
+  int32_t next[2];                   /* 1/256 px: plane in the row above, ground and object */
   uint32_t link[RV_STIXELS_CLASSES]; /* lowest row | class of the predecessor << 16 */
 };
 
-/* A stixel but for its predecessor. */
+/* A stixel without its predecessor. */
 struct Own {
   int32_t cost;
-  int32_t mu, next; /* 1/256 px: its plane in its lowest row and one row above its top */
+  int32_t mu, next; /* 1/256 px: its plane in its lowest row and in the row above its top */
 };
 
-/* Where semantic classes are in a row of keys: those of a structural class from a multiple of 4 on,
- * filled up with such as cost most. */
-struct Places {
-  int first[RV_STIXELS_CLASSES + 1]; /* in fours */
-  int pitch;                         /* odd in fours: lanes of neighbouring rows do not collide */
+/* Slots of the semantic classes in a row of keys: those of a structural class start at a multiple
+ * of 4, padded with classes of maximum cost. */
+struct KeyLayout {
+  int first[RV_STIXELS_CLASSES + 1]; /* in units of 4 slots */
+  int pitch;                         /* odd in units of 4 slots, which avoids bank conflicts */
 };
+} // namespace
 
-RV_HD Places places_of(const RvStixelsPlan *plan) {
-  Places p;
+RV_HD KeyLayout key_layout_of(const RvStixelsPlan *plan) {
+  KeyLayout p;
   p.first[0] = 0;
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
     p.first[k + 1] =
@@ -44,50 +46,47 @@ RV_HD Places places_of(const RvStixelsPlan *plan) {
   return p;
 }
 
-/* A column's scratch and what it reads. */
+namespace {
+/* The scratch of a column, and its input. */
 struct Column {
   RvStixelsSums *sums; /* rows + 1 */
   Ending *ending;      /* rows */
   struct Begin *begin; /* rows + 1 */
-  int4 *past;    /* rows: costs by class of what begins here and ends with the tile being settled */
-  int32_t *flat; /* 2 x (rows + 1): costs of ground and sky cells summed; `constant` */
-  uint32_t *links; /* rows: bottom | class << 16, from the top down */
-  uint32_t *keys;  /* [row][places.pitch]: 32 x costs of semantic classes summed; NULL: none */
-  Places places;
-  uint8_t *cuts; /* rows + 1: a stixel may begin here, end below */
+  int4 *past;          /* rows: costs by class from here to the end of the tile being resolved */
+  int32_t *flat;       /* 2 x (rows + 1): summed costs of ground and sky cells; `constant` */
+  uint32_t *links;     /* rows: bottom | class << 16, from the top down */
+  uint32_t *keys;      /* [row][layout.pitch]: 32 x summed costs of semantic classes; NULL: none */
+  KeyLayout layout;
+  uint8_t *cuts; /* rows + 1: a stixel may start here, end below */
   const RvStixelsCell *cells;
-  const uint16_t *semantics; /* [place][row] */
+  const uint16_t *semantics; /* [index][row] */
   const int32_t *table;
-  int32_t *steps; /* [whole px][rv_stixels_pitch]: by row + 1 */
+  int32_t *steps; /* [integer px][rv_stixels_pitch]: by row + 1 */
   RvStixelsPlane ground;
 };
+} // namespace
 
 static __device__ __forceinline__ int32_t cell_cost(const RvStixelsPlan &plan, const Column &c,
                                                     int structure, int v, int mu) {
   return rv_stixels_cost_cell(&plan, c.table + structure * RV_STIXELS_TABLE, c.cells[v], mu);
 }
 
-/* Sums over the first `count` rows of terms begin .. end - 1: a warp scans a term. */
+/* Prefix sums over the rows of terms begin .. end - 1, one warp per term. */
 static __device__ __forceinline__ void scan_terms(const Column &c, int rows, int begin, int end) {
   const int lane = threadIdx.x % 32;
   for (int k = begin + threadIdx.x / 32; k < end; k += blockDim.x / 32) {
     double *term = (double *)c.sums + k;
     double before = 0;
     for (int v = lane; v - lane <= rows; v += 32) {
-      double sum = v <= rows ? term[v * TERMS] : 0;
-      for (int step = 1; step < 32; step *= 2) {
-        const double other = __shfl_up_sync(0xffffffffu, sum, step);
-        sum += lane >= step ? other : 0;
-      }
-      sum += before;
+      const double sum = rv_warp_scan(v <= rows ? term[v * TERMS] : 0.0) + before; /* integers */
       if (v <= rows)
         term[v * TERMS] = sum;
-      before = __shfl_sync(0xffffffffu, sum, 31);
+      before = __shfl_sync(RV_WARP, sum, 31);
     }
   }
 }
 
-/* Sums of all cells below each row, but for those against the ground. */
+/* Sums of all cells below each row, except those relative to the ground. */
 static __device__ void sum_cells(const RvStixelsPlan &plan, const Column &c) {
   const RvStixelsCell none = {0, 0, 0};
   for (int v = threadIdx.x; v <= plan.rows; v += blockDim.x)
@@ -97,7 +96,7 @@ static __device__ void sum_cells(const RvStixelsPlan &plan, const Column &c) {
   scan_terms(c, plan.rows, 0, GROUND_TERMS);
 }
 
-/* Those against the ground, once it is known. */
+/* The sums relative to the ground, when it is known. */
 static __device__ void sum_ground(const RvStixelsPlan &plan, const Column &c) {
   for (int v = threadIdx.x + 1; v <= plan.rows; v += blockDim.x) {
     const RvStixelsSums s =
@@ -110,58 +109,55 @@ static __device__ void sum_ground(const RvStixelsPlan &plan, const Column &c) {
   scan_terms(c, plan.rows, GROUND_TERMS, TERMS);
 }
 
-/* The semantic class in place `slot` of a row of keys; -1: none, the place is filled up. */
-static __device__ __forceinline__ int class_in(const RvStixelsPlan &plan, const Places &p,
+/* Index of the semantic class in slot `slot` of a row of keys; -1: padding. */
+static __device__ __forceinline__ int class_in(const RvStixelsPlan &plan, const KeyLayout &p,
                                                int slot) {
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
     if (slot < 4 * p.first[k + 1]) {
-      const int place = plan.semantic_first[k] + slot - 4 * p.first[k];
-      return place < plan.semantic_first[k + 1] ? place : -1;
+      const int index = plan.semantic_first[k] + slot - 4 * p.first[k];
+      return index < plan.semantic_first[k + 1] ? index : -1;
     }
   return -1;
 }
 
-/* A warp sums the costs of a semantic class. */
+/* Prefix sums of the costs, one warp per semantic class. */
 static __device__ void sum_semantics(const RvStixelsPlan &plan, const Column &c) {
-  const int lane = threadIdx.x % 32, slots = 4 * c.places.first[RV_STIXELS_CLASSES];
+  const int lane = threadIdx.x % 32, slots = 4 * c.layout.first[RV_STIXELS_CLASSES];
   for (int slot = threadIdx.x / 32; slot < slots; slot += blockDim.x / 32) {
-    const int place = class_in(plan, c.places, slot);
-    const uint16_t *cost = c.semantics + (size_t)rv_max(place, 0) * plan.rows;
+    const int index = class_in(plan, c.layout, slot);
+    const uint16_t *cost = c.semantics + (size_t)rv_max(index, 0) * plan.rows;
     uint32_t *key = c.keys + slot, before = 0;
     if (lane == 0)
       key[0] = 0;
     for (int first = 0; first < plan.rows; first += 32) {
       const int v = first + lane;
-      uint32_t sum = v >= plan.rows ? 0 : 32u * (place < 0 ? RV_STIXELS_SCORE_WORST : cost[v]);
-      for (int step = 1; step < 32; step *= 2) {
-        const uint32_t other = __shfl_up_sync(0xffffffffu, sum, step);
-        sum += lane >= step ? other : 0;
-      }
+      const uint32_t sum =
+          rv_warp_scan(v >= plan.rows ? 0u : 32u * (index < 0 ? RV_STIXELS_SCORE_WORST : cost[v]));
       if (v < plan.rows)
-        key[(v + 1) * c.places.pitch] = before + sum;
-      before += __shfl_sync(0xffffffffu, sum, 31);
+        key[(v + 1) * c.layout.pitch] = before + sum;
+      before += __shfl_sync(RV_WARP, sum, 31);
     }
   }
 }
 
-/* Least key of a structural class's semantic classes; all bits set without any. What is filled up
- * costs no less than any, and comes after them. */
+/* Minimum key of the semantic classes of a structural class; all bits set without any. Padding
+ * costs no less than any class, and comes after them. */
 static __device__ __forceinline__ uint32_t least_key(const RvStixelsPlan &plan, const Column &c,
                                                      int structure, int bottom, int top) {
-  const int *at = c.places.first; /* not indexed: it stays in registers */
+  const int *at = c.layout.first; /* not indexed: it stays in registers */
   const int first = structure == 0 ? at[0] : structure == 1 ? at[1] : at[2];
   const int end = structure == 0 ? at[1] : structure == 1 ? at[2] : at[3];
-  const uint4 *below = (const uint4 *)(c.keys + bottom * c.places.pitch);
-  const uint4 *upto = (const uint4 *)(c.keys + (top + 1) * c.places.pitch);
+  const uint4 *below = (const uint4 *)(c.keys + bottom * c.layout.pitch);
+  const uint4 *upto = (const uint4 *)(c.keys + (top + 1) * c.layout.pitch);
   uint32_t least = 0xffffffffu;
 #pragma unroll 2
   for (int four = first; four < end; four++) {
     const uint4 a = below[four], b = upto[four];
-    const int place = 4 * (four - first);
-    least = min(least, min(rv_stixels_key(a.x, b.x, place), rv_stixels_key(a.y, b.y, place + 1)));
+    const int index = 4 * (four - first);
+    least = min(least, min(rv_stixels_key(a.x, b.x, index), rv_stixels_key(a.y, b.y, index + 1)));
     least =
-        min(least, min(rv_stixels_key(a.z, b.z, place + 2), rv_stixels_key(a.w, b.w, place + 3)));
+        min(least, min(rv_stixels_key(a.z, b.z, index + 2), rv_stixels_key(a.w, b.w, index + 3)));
   }
   return least;
 }
@@ -174,16 +170,15 @@ static __device__ __forceinline__ int32_t semantic_cost(const RvStixelsPlan &pla
   return rv_stixels_semantic_cost(&plan, sum);
 }
 
-/* The likeliest semantic class of a cell, as a place. */
+/* Index of the most likely semantic class of a cell. */
 static __device__ int likeliest(const RvStixelsPlan &plan, const Column &c, int v) {
   uint32_t least = 0xffffffffu;
-  for (int place = 0; place < plan.semantics; place++)
-    least = min(least, c.semantics[(size_t)place * plan.rows + v] * 32u + place);
+  for (int index = 0; index < plan.semantics; index++)
+    least = min(least, c.semantics[(size_t)index * plan.rows + v] * 32u + index);
   return least % 32;
 }
 
-/* The plateau that begins (step 1) or ends (step -1) in row v is an extreme: the series comes from
- * and goes to the same side. */
+/* Whether the plateau that starts (step 1) or ends (step -1) in row v is a local extremum. */
 static __device__ bool is_extreme(const RvStixelsPlan &plan, const Column &c, int v, int step) {
   const int value = rv_stixels_series(c.cells[v]), from = rv_stixels_series(c.cells[v - step]);
   int end = v, to = value;
@@ -204,9 +199,9 @@ static __device__ void find_cuts(const RvStixelsPlan &plan, const Column &c) {
                 (c.keys && likeliest(plan, c, v) != likeliest(plan, c, v - 1));
 }
 
-#define BATCH 8 /* rows, written together: whole sectors */
+#define BATCH 8 /* rows, written together: complete sectors */
 
-/* The tables of `constant`, one thread a disparity, the next two for ground and sky. */
+/* The tables of `constant`, one thread per disparity, two more threads for ground and sky. */
 static __device__ void sum_costs(const RvStixelsPlan &plan, const Column &c) {
   const int px = plan.config.max_disparity + 1;
   for (int k = threadIdx.x; k < px + 2; k += blockDim.x) {
@@ -250,7 +245,7 @@ static __device__ __forceinline__ int64_t sum_of(const RvStixelsPlan &plan, cons
   return sum;
 }
 
-/* What the host has looked at when it chose the kernel: which parameters of planes are free. */
+/* What the host has checked when it selected the kernel: which plane parameters are free. */
 template <int KIND, bool USUAL>
 static __device__ __forceinline__ void assume_planes(const RvStixelsPlan &plan) {
   if (KIND == RV_STIXELS_CONSTANT) {
@@ -272,7 +267,7 @@ RV_HD bool is_usual(const RvStixelsPlan *plan) {
          plan->ridge_b > 0;
 }
 
-/* The stixel bottom..top of a class; `upto`: the sums below top + 1. */
+/* The stixel bottom..top of a class; s: sums over its cells. */
 template <int KIND, bool USUAL>
 static __device__ __forceinline__ Own own_of(const RvStixelsPlan &plan, const Column &c,
                                              int structure, int bottom, int top,

@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_columns.cu: dynamic programming, backtracking and list, CUDA engine. One block takes
- * one column, a tile of up to 32 top rows at a time. One warp goes through the tile's lowest rows
- * in order, a lane a top row, while the others work out the stixels within the next tile, but for
- * their predecessors, and try those that end there and begin below both; then all warps try those
- * that begin in the tile just done. */
+/* stixels_cuda_columns.cu: dynamic programming, backtracking and list, CUDA engine. One block per
+ * column, which processes tiles of up to 32 top rows. Warp 0 resolves a tile: it visits its lowest
+ * rows in order, one lane per top row. Meanwhile the other warps compute the stixels within the
+ * next tile, without their predecessors, and try those that end there and start below both tiles.
+ * Then all warps try those that start in the resolved tile. */
 #include "stixels/stixels_cuda_list.cuh"
 
-#define WARPS 8                  /* of a column's block */
-#define BOUNDED_TILES 6          /* bounds pay in columns of so many tiles, and ... */
-#define BOUNDED_TILES_SEMANTIC 4 /* ... with semantics, which make a stixel dearer */
+#define WARPS 8                  /* per block */
+#define BOUNDED_TILES 6          /* minimum number of tiles for which bounds are faster */
+#define BOUNDED_TILES_SEMANTIC 4 /* the same with semantics, where a stixel takes longer */
 #define THREADS (32 * WARPS)
 #define PAIRS (17 * 32) /* of lowest and top row in a tile, see pair_of */
 #define GROUND RV_STIXEL_GROUND
 #define OBJECT RV_STIXEL_OBJECT
 #define SKY RV_STIXEL_SKY
 
-/* The stixels within a tile, but for their predecessors. */
+namespace {
+/* The stixels within a tile, without their predecessors. */
 struct Tile {
-  int32_t cost[RV_STIXELS_CLASSES][PAIRS]; /* OUT_OF_REACH where it is not allowed */
+  int32_t cost[RV_STIXELS_CLASSES][PAIRS]; /* OUT_OF_REACH where invalid */
   int32_t mu[2][PAIRS], next[2][PAIRS];    /* of ground and object */
 };
 
-/* What the block works on; the column's scratch follows. */
+/* Shared memory layout of a block; the scratch of the column follows. */
 struct ColumnsShared {
   Tile tiles[2];
-  int32_t parts[WARPS][2 * RV_STIXELS_CLASSES][32]; /* the warps' best by top row: Best */
-  int32_t ahead[RV_STIXELS_CLASSES][32];            /* see work_out_ahead */
-  int32_t limit[RV_STIXELS_CLASSES][32];            /* more than that no best costs, by top row */
+  int32_t parts[WARPS][2 * RV_STIXELS_CLASSES]
+               [32];                     /* the best stixels of each warp by top row: Best */
+  int32_t ahead[RV_STIXELS_CLASSES][32]; /* see compute_ahead */
+  int32_t limit[RV_STIXELS_CLASSES][32]; /* upper limit of the best cost by top row */
 };
 
-/* What a stixel that begins in a row adds to: the cost below, the transition, by the class below as
- * far as planes are compared, else the least. */
+/* The cost below a stixel that starts in a row, including the transition: by class below where
+ * planes are compared, else the minimum. */
 struct __align__(16) Begin {
   int32_t ground_ground, ground;                /* ground on ground, on another */
   int32_t object_ground, object_object, object; /* object on ground, on object, on sky */
   int32_t sky;
-  int32_t next[2]; /* 1/256 px, here: the planes of ground and object below */
+  int32_t next[2]; /* 1/256 px, in this row: planes of ground and object below */
 };
 
 /* The lowest rows of the best stixels that end in a row. */
@@ -43,13 +45,15 @@ struct Best {
   int32_t cost[RV_STIXELS_CLASSES];
   int32_t bottom[RV_STIXELS_CLASSES];
 };
+} // namespace
 
 size_t rv_stixels_cuda_scratch(const RvStixelsPlan *plan) {
   const size_t n = plan->rows;
   const size_t past = rv_stixels_is_bounded(plan) ? n * sizeof(int4) : 0;
   const size_t flat = plan->config.model == RV_STIXELS_CONSTANT ? 2 * (n + 1) * sizeof(int32_t) : 0;
   return past + (n + 1) * (sizeof(RvStixelsSums) + sizeof(Begin)) + n * sizeof(Ending) +
-         (n + 1) * places_of(plan).pitch * sizeof(uint32_t) + flat + n * sizeof(uint32_t) + n + 1;
+         (n + 1) * key_layout_of(plan).pitch * sizeof(uint32_t) + flat + n * sizeof(uint32_t) + n +
+         1;
 }
 
 size_t rv_stixels_cuda_columns_shared(void) {
@@ -60,7 +64,7 @@ static __device__ __forceinline__ Best nothing() {
   return {{RV_STIXELS_INFINITE, RV_STIXELS_INFINITE, RV_STIXELS_INFINITE}, {0, 0, 0}};
 }
 
-/* After what ends below. */
+/* A start above the best stixels below. */
 static __device__ __forceinline__ Begin begin_after(const RvStixelsPlan &plan,
                                                     const int32_t cost[3], const int32_t next[2]) {
   const int32_t(*t)[RV_STIXELS_CLASSES] = plan.transition;
@@ -73,13 +77,13 @@ static __device__ __forceinline__ Begin begin_after(const RvStixelsPlan &plan,
           {next[0], next[1]}};
 }
 
-/* In row 0. */
+/* A start in row 0. */
 static __device__ __forceinline__ Begin begin_first(const RvStixelsPlan &plan) {
   return {OUT_OF_REACH,           plan.at_bottom[GROUND], OUT_OF_REACH, OUT_OF_REACH,
           plan.at_bottom[OBJECT], plan.at_bottom[SKY],    {0, 0}};
 }
 
-/* The least cost up to a stixel of a class (3.25, 4.9); mu: its plane's. */
+/* Minimum cost below a stixel of a class (3.25, 4.9); mu: its plane at its lowest row. */
 template <int STRUCTURE>
 static __device__ __forceinline__ int32_t cost_up_to(const RvStixelsPlan &plan, const Begin &begin,
                                                      int mu) {
@@ -92,7 +96,7 @@ static __device__ __forceinline__ int32_t cost_up_to(const RvStixelsPlan &plan, 
   return begin.sky;
 }
 
-/* The class of the predecessor that has that cost, of equals the first. */
+/* Lowest row and the class of the predecessor with the minimum cost; ties: the first class. */
 static __device__ __forceinline__ uint32_t link_to(const RvStixelsPlan &plan, const Column &c,
                                                    int structure, int bottom, int mu) {
   if (bottom == 0)
@@ -115,10 +119,10 @@ static __device__ __forceinline__ void offer(Best *best, int structure, int bott
 
 /* --- Bounds ---------------------------------------------------------------------------------- */
 
-/* By top row: the part from `first` on. */
+/* Upper parts of the bounds by top row: from `first` on. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ void work_out_ahead(const RvStixelsPlan &plan, const Column &c,
-                                                      ColumnsShared *desk, int first) {
+static __device__ __forceinline__ void compute_ahead(const RvStixelsPlan &plan, const Column &c,
+                                                     ColumnsShared *shared, int first) {
   const int lane = threadIdx.x % 32, top = rv_min(first + lane, plan.rows - 1);
   const RvStixelsSums s = rv_stixels_between(&c.sums[first], &c.sums[top + 1]);
   int32_t ground = rv_stixels_cost_fast(&plan, GROUND, &s, top + 1 - first, 0);
@@ -126,34 +130,35 @@ static __device__ __forceinline__ void work_out_ahead(const RvStixelsPlan &plan,
     ground = rv_stixels_add(ground, semantic_cost(plan, c, GROUND, first, top));
   const int32_t object = own_of<KIND, USUAL>(plan, c, OBJECT, first, top, s).cost;
   const int32_t sky = own_of<KIND, USUAL>(plan, c, SKY, first, top, s).cost;
-  desk->ahead[GROUND][lane] = rv_stixels_upper_part(&plan, GROUND, ground);
-  desk->ahead[OBJECT][lane] = rv_stixels_upper_part(&plan, OBJECT, object);
-  desk->ahead[SKY][lane] = rv_stixels_upper_part(&plan, SKY, sky);
+  shared->ahead[GROUND][lane] = rv_stixels_upper_part(&plan, GROUND, ground);
+  shared->ahead[OBJECT][lane] = rv_stixels_upper_part(&plan, OBJECT, object);
+  shared->ahead[SKY][lane] = rv_stixels_upper_part(&plan, SKY, sky);
 }
 
-/* By top row of the tile at `first`: what the stixels cost that begin in `bottom`. */
+/* Upper limits by top row of the tile at `first`: the cost of the stixels that start in
+ * `bottom`. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ void work_out_limit(const RvStixelsPlan &plan, const Column &c,
-                                                      ColumnsShared *desk, int bottom, int first) {
+static __device__ __forceinline__ void compute_limit(const RvStixelsPlan &plan, const Column &c,
+                                                     ColumnsShared *shared, int bottom, int first) {
   const int lane = threadIdx.x % 32, top = rv_min(first + lane, plan.rows - 1);
   const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
   const Begin from = c.begin[bottom];
-  const bool is_legal = c.cuts[bottom];
+  const bool is_valid = c.cuts[bottom];
   const Own ground = own_of<KIND, USUAL>(plan, c, GROUND, bottom, top, s);
   const Own object = own_of<KIND, USUAL>(plan, c, OBJECT, bottom, top, s);
-  desk->limit[GROUND][lane] =
-      is_legal ? ground.cost + cost_up_to<GROUND>(plan, from, ground.mu) : RV_STIXELS_INFINITE;
-  desk->limit[OBJECT][lane] =
-      is_legal ? object.cost + cost_up_to<OBJECT>(plan, from, object.mu) : RV_STIXELS_INFINITE;
-  desk->limit[SKY][lane] = is_legal && rv_stixels_is_sky_row(&c.ground, bottom)
-                               ? own_of<KIND, USUAL>(plan, c, SKY, bottom, top, s).cost + from.sky
-                               : RV_STIXELS_INFINITE;
+  shared->limit[GROUND][lane] =
+      is_valid ? ground.cost + cost_up_to<GROUND>(plan, from, ground.mu) : RV_STIXELS_INFINITE;
+  shared->limit[OBJECT][lane] =
+      is_valid ? object.cost + cost_up_to<OBJECT>(plan, from, object.mu) : RV_STIXELS_INFINITE;
+  shared->limit[SKY][lane] = is_valid && rv_stixels_is_sky_row(&c.ground, bottom)
+                                 ? own_of<KIND, USUAL>(plan, c, SKY, bottom, top, s).cost + from.sky
+                                 : RV_STIXELS_INFINITE;
 }
 
-/* By lowest row: the part below `first`. */
+/* Lower parts of the bounds by lowest row: below `first`. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ void work_out_past(const RvStixelsPlan &plan, const Column &c,
-                                                     int first, int warp, int warps) {
+static __device__ __forceinline__ void compute_past(const RvStixelsPlan &plan, const Column &c,
+                                                    int first, int warp, int warps) {
   for (int v = 32 * warp + (int)threadIdx.x % 32; v < first; v += 32 * warps) {
     const RvStixelsSums s = rv_stixels_between(&c.sums[v], &c.sums[first]);
     c.past[v] = make_int4(own_of<KIND, USUAL>(plan, c, GROUND, v, first - 1, s).cost,
@@ -162,15 +167,16 @@ static __device__ __forceinline__ void work_out_past(const RvStixelsPlan &plan, 
   }
 }
 
-/* As try_below, but what no lane can use is not worked out. The nearest lowest rows come first, as
- * the likeliest. tile: where what begins in its first row is known, else NULL. All lanes. */
+/* As try_below, but skips stixels that no lane can use. The nearest lowest rows come first; they
+ * are the most likely. tile: the one at `first` if its first row is resolved below, else NULL. All
+ * lanes of the warp call it. */
 template <int KIND, bool USUAL>
 static __device__ __forceinline__ void
-try_bounded(const RvStixelsPlan &plan, const Column &c, const ColumnsShared *desk, const Tile *tile,
-            int first, int size, int begin, int end, int step, Best *best) {
+try_bounded(const RvStixelsPlan &plan, const Column &c, const ColumnsShared *shared,
+            const Tile *tile, int first, int size, int begin, int end, int step, Best *best) {
   const int lane = threadIdx.x % 32;
-  const int32_t ahead[] = {desk->ahead[0][lane], desk->ahead[1][lane], desk->ahead[2][lane]};
-  int32_t limit[] = {desk->limit[0][lane], desk->limit[1][lane], desk->limit[2][lane]};
+  const int32_t ahead[] = {shared->ahead[0][lane], shared->ahead[1][lane], shared->ahead[2][lane]};
+  int32_t limit[] = {shared->limit[0][lane], shared->limit[1][lane], shared->limit[2][lane]};
   if (tile && c.cuts[first]) {
     const Begin from = c.begin[first];
     limit[GROUND] =
@@ -194,32 +200,33 @@ try_bounded(const RvStixelsPlan &plan, const Column &c, const ColumnsShared *des
                            past.y + ahead[OBJECT];
     const int32_t sky = from.sky + past.z + ahead[SKY];
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &upto);
-    if (__any_sync(0xffffffffu, is_top && rv_stixels_can_improve(
-                                              ground, rv_min(best->cost[GROUND], limit[GROUND])))) {
+    if (__any_sync(RV_WARP, is_top && rv_stixels_can_improve(
+                                          ground, rv_min(best->cost[GROUND], limit[GROUND])))) {
       const Own own = own_of<KIND, USUAL>(plan, c, GROUND, bottom, top, s);
       if (is_top)
         offer(best, GROUND, bottom, own.cost + cost_up_to<GROUND>(plan, from, own.mu));
     }
-    if (__any_sync(0xffffffffu, is_top && rv_stixels_can_improve(
-                                              object, rv_min(best->cost[OBJECT], limit[OBJECT])))) {
+    if (__any_sync(RV_WARP, is_top && rv_stixels_can_improve(
+                                          object, rv_min(best->cost[OBJECT], limit[OBJECT])))) {
       const Own own = own_of<KIND, USUAL>(plan, c, OBJECT, bottom, top, s);
       if (is_top)
         offer(best, OBJECT, bottom, own.cost + cost_up_to<OBJECT>(plan, from, own.mu));
     }
     if (rv_stixels_is_sky_row(&c.ground, bottom) &&
-        __any_sync(0xffffffffu,
+        __any_sync(RV_WARP,
                    is_top && rv_stixels_can_improve(sky, rv_min(best->cost[SKY], limit[SKY]))) &&
         is_top)
       offer(best, SKY, bottom, own_of<KIND, USUAL>(plan, c, SKY, bottom, top, s).cost + from.sky);
   }
 }
 
-/* The warps beside the first. */
+/* Barrier of all warps except the first. */
 static __device__ __forceinline__ void sync_workers() {
   asm volatile("bar.sync 1, %0;" ::"n"(THREADS - 32) : "memory");
 }
 
-/* Stixels that end in row `first` + lane, of every `step`-th lowest row begin .. end - 1. */
+/* Tries the stixels that end in row `first` + lane, with every `step`-th lowest row of begin .. end
+ * - 1. */
 template <int KIND, bool USUAL>
 static __device__ __forceinline__ void try_below(const RvStixelsPlan &plan, const Column &c,
                                                  int first, int begin, int end, int step,
@@ -242,12 +249,12 @@ static __device__ __forceinline__ void try_below(const RvStixelsPlan &plan, cons
   }
 }
 
-/* The stixels within the `tile` rows from `first` on, by up to 17 rows of pairs: row j holds those
- * with lowest row j from lane j on, and before it those with lowest row tile - j. */
+/* Computes the stixels within the `tile` rows from `first` on in up to 17 rows of pairs: row j
+ * contains those with lowest row j from lane j on, and before it those with lowest row tile - j. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ void work_out(const RvStixelsPlan &plan, const Column &c,
-                                                Tile *out, int first, int tile, int warp,
-                                                int warps) {
+static __device__ __forceinline__ void compute_tile(const RvStixelsPlan &plan, const Column &c,
+                                                    Tile *out, int first, int tile, int warp,
+                                                    int warps) {
   const int lane = threadIdx.x % 32;
   for (int j = warp; 2 * j <= tile; j += warps) {
     const int from = lane >= j ? j : tile - j, top = first + (lane >= j ? lane : from + lane);
@@ -268,23 +275,23 @@ static __device__ __forceinline__ void work_out(const RvStixelsPlan &plan, const
   }
 }
 
-/* Where the stixel lies whose lowest row is the k-th and whose top row is the lane's; something
- * that is not used when the lane is below k. */
+/* Index of the stixel from the k-th row to the row of the lane; an unused index when the lane is
+ * below k. */
 static __device__ __forceinline__ int pair_of(int k, int tile) {
   const int lane = threadIdx.x % 32;
   return 2 * k <= tile ? 32 * k + lane : 32 * (tile - k) + lane - k;
 }
 
-/* The best of all warps for a lane's top row: of equal costs that of the smaller lowest row. */
-static __device__ __forceinline__ Best gather(const ColumnsShared *desk) {
+/* The best of all warps for the top row of a lane; ties: the lower start row. */
+static __device__ __forceinline__ Best gather(const ColumnsShared *shared) {
   const int lane = threadIdx.x % 32;
   Best best = nothing();
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
 #pragma unroll
     for (int warp = 0; warp < WARPS; warp++) {
-      const int32_t cost = desk->parts[warp][k][lane];
-      const int32_t bottom = desk->parts[warp][RV_STIXELS_CLASSES + k][lane];
+      const int32_t cost = shared->parts[warp][k][lane];
+      const int32_t bottom = shared->parts[warp][RV_STIXELS_CLASSES + k][lane];
       if (cost > best.cost[k] || (cost == best.cost[k] && bottom >= best.bottom[k]))
         continue;
       best.cost[k] = cost;
@@ -297,11 +304,13 @@ static __device__ __forceinline__ int32_t reachable(int32_t cost) {
   return cost < RV_STIXELS_INFINITE ? cost : OUT_OF_REACH;
 }
 
-/* What the k-th lowest row of a tile brings along. */
+namespace {
+/* The stixels of a tile that start in its k-th row. */
 struct Step {
   int32_t cost[RV_STIXELS_CLASSES];
   int mu[2], next[2];
 };
+} // namespace
 
 static __device__ __forceinline__ Step step_at(const Tile *tile, int k, int rows) {
   const int at = pair_of(rv_min(k, rows - 1), rows);
@@ -310,19 +319,19 @@ static __device__ __forceinline__ Step step_at(const Tile *tile, int k, int rows
           {tile->next[0][at], tile->next[1][at]}};
 }
 
-/* One warp goes through the lowest rows of a tile in order; what a lane has is final when its own
- * row has been its stixels' lowest. */
+/* One warp visits the lowest rows of a tile in order. The result of a lane is final after its own
+ * row was the lowest row. */
 template <int KIND, bool USUAL>
-static __device__ void settle(const RvStixelsPlan &plan, const Column &c, const ColumnsShared *desk,
-                              int first, int tile) {
+static __device__ void resolve(const RvStixelsPlan &plan, const Column &c,
+                               const ColumnsShared *shared, int first, int tile) {
   const int lane = threadIdx.x, top = first + lane, count = rv_min(plan.rows - first, tile);
-  const Tile *own = &desk->tiles[first / tile % 2];
-  const unsigned cuts = __ballot_sync(0xffffffffu, lane < count && c.cuts[top]);
+  const Tile *own = &shared->tiles[first / tile % 2];
+  const unsigned cuts = __ballot_sync(RV_WARP, lane < count && c.cuts[top]);
   const bool is_top = lane < count && c.cuts[top + 1];
   Best best = nothing();
   int mu[2] = {0, 0}, next[2] = {0, 0};
   if (first > 0 && is_top) {
-    best = gather(desk);
+    best = gather(shared);
 #pragma unroll
     for (int k = 0; k < SKY; k++) {
       const int bottom = best.bottom[k];
@@ -339,14 +348,14 @@ static __device__ void settle(const RvStixelsPlan &plan, const Column &c, const 
   Step step = step_at(own, 0, tile);
   for (int k = 0; k < count; k++) {
     const int bottom = first + k;
-    const Step after = step_at(own, k + 1, tile); /* early: it takes a while */
-    const bool is_legal = is_top && k <= lane && (cuts >> k & 1);
+    const Step after = step_at(own, k + 1, tile); /* early, to hide its latency */
+    const bool is_valid = is_top && k <= lane && (cuts >> k & 1);
     const int32_t ground = step.cost[GROUND] + cost_up_to<GROUND>(plan, begin, step.mu[0]);
     const int32_t object = step.cost[OBJECT] + cost_up_to<OBJECT>(plan, begin, step.mu[1]);
     const int32_t sky = step.cost[SKY] + begin.sky;
-    const bool is_ground = is_legal && ground < best.cost[GROUND];
-    const bool is_object = is_legal && object < best.cost[OBJECT];
-    const bool is_sky = is_legal && sky < best.cost[SKY];
+    const bool is_ground = is_valid && ground < best.cost[GROUND];
+    const bool is_object = is_valid && object < best.cost[OBJECT];
+    const bool is_sky = is_valid && sky < best.cost[SKY];
     best.cost[GROUND] = is_ground ? ground : best.cost[GROUND];
     best.cost[OBJECT] = is_object ? object : best.cost[OBJECT];
     best.cost[SKY] = is_sky ? sky : best.cost[SKY];
@@ -360,9 +369,9 @@ static __device__ void settle(const RvStixelsPlan &plan, const Column &c, const 
     step = after;
 #pragma unroll
     for (int i = 0; i < RV_STIXELS_CLASSES; i++)
-      last[i] = reachable(__shfl_sync(0xffffffffu, best.cost[i], k));
-    last_next[0] = __shfl_sync(0xffffffffu, next[0], k);
-    last_next[1] = __shfl_sync(0xffffffffu, next[1], k);
+      last[i] = reachable(__shfl_sync(RV_WARP, best.cost[i], k));
+    last_next[0] = __shfl_sync(RV_WARP, next[0], k);
+    last_next[1] = __shfl_sync(RV_WARP, next[1], k);
     begin = begin_after(plan, last, last_next);
     if (lane == 0)
       c.begin[bottom + 1] = begin;
@@ -382,38 +391,38 @@ static __device__ void settle(const RvStixelsPlan &plan, const Column &c, const 
   __syncwarp();
 }
 
-/* Warp 0 settles the tile at `first`, once there is one, beside the others' work on the next. */
+/* Warp 0 resolves the tile at `first`, if any, while the others compute the next. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ void settle_all(const RvStixelsPlan &plan, const Column &c,
-                                                  ColumnsShared *desk) {
+static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, const Column &c,
+                                                   ColumnsShared *shared) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int tiles = rv_div_up(plan.rows, 32), tile = rv_div_up(plan.rows, tiles);
   const bool has_bounds = KIND == RV_STIXELS_SLANTED_FAST && USUAL &&
                           tiles >= (c.keys ? BOUNDED_TILES_SEMANTIC : BOUNDED_TILES);
   for (int first = -tile; first < plan.rows; first += tile) {
-    const int next = first + tile, busy = first >= 0; /* warps that settle */
+    const int next = first + tile, busy = first >= 0; /* warps that resolve */
     Best best = nothing();
     if (warp < busy)
-      settle<KIND, USUAL>(plan, c, desk, first, tile);
+      resolve<KIND, USUAL>(plan, c, shared, first, tile);
     else if (next < plan.rows)
-      work_out<KIND, USUAL>(plan, c, &desk->tiles[next / tile % 2], next, tile, warp - busy,
-                            WARPS - busy);
+      compute_tile<KIND, USUAL>(plan, c, &shared->tiles[next / tile % 2], next, tile, warp - busy,
+                                WARPS - busy);
     __syncwarp();
     if (has_bounds && warp > 0 && busy && next < plan.rows) {
       if (warp == WARPS - 1)
-        work_out_ahead<KIND, USUAL>(plan, c, desk, next);
+        compute_ahead<KIND, USUAL>(plan, c, shared, next);
       else if (warp == WARPS - 2)
-        work_out_limit<KIND, USUAL>(plan, c, desk, first, next);
+        compute_limit<KIND, USUAL>(plan, c, shared, first, next);
       else
-        work_out_past<KIND, USUAL>(plan, c, next, WARPS - 3 - warp, WARPS - 3);
+        compute_past<KIND, USUAL>(plan, c, next, WARPS - 3 - warp, WARPS - 3);
       sync_workers();
     }
 #pragma unroll 1
     for (int pass = 0; pass < 2 && busy; pass++) {
       const int begin = pass ? first + warp : warp - 1, end = pass ? next : first;
       if (has_bounds && next < plan.rows && begin >= 0 && begin < end)
-        try_bounded<KIND, USUAL>(plan, c, desk, pass ? &desk->tiles[next / tile % 2] : NULL, next,
-                                 tile, begin, end, pass ? WARPS : WARPS - 1, &best);
+        try_bounded<KIND, USUAL>(plan, c, shared, pass ? &shared->tiles[next / tile % 2] : NULL,
+                                 next, tile, begin, end, pass ? WARPS : WARPS - 1, &best);
       else if (!has_bounds && next < plan.rows && begin >= 0)
         try_below<KIND, USUAL>(plan, c, next, begin, end, pass ? WARPS : WARPS - 1, &best);
       if (pass == 0)
@@ -421,8 +430,8 @@ static __device__ __forceinline__ void settle_all(const RvStixelsPlan &plan, con
     }
 #pragma unroll
     for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
-      desk->parts[warp][k][lane] = best.cost[k];
-      desk->parts[warp][RV_STIXELS_CLASSES + k][lane] = best.bottom[k];
+      shared->parts[warp][k][lane] = best.cost[k];
+      shared->parts[warp][RV_STIXELS_CLASSES + k][lane] = best.bottom[k];
     }
     __syncthreads();
   }
@@ -430,21 +439,21 @@ static __device__ __forceinline__ void settle_all(const RvStixelsPlan &plan, con
 
 /* --- Kernel ---------------------------------------------------------------------------------- */
 
-/* A column's scratch, in shared or global memory. */
+/* The scratch of a column, in shared or global memory. */
 template <int KIND, bool USUAL>
 static __device__ __forceinline__ Column column_at(const RvStixelsPlan &plan,
                                                    const RvStixelsCuda &work, char *scratch,
                                                    size_t x, int is_semantic) {
   const size_t rows = plan.rows;
   Column c;
-  c.places = places_of(&plan);
+  c.layout = key_layout_of(&plan);
   c.ending = (Ending *)scratch;
   c.begin = (Begin *)(c.ending + rows);
   c.past = (int4 *)(c.begin + rows + 1);
   c.sums = (RvStixelsSums *)(c.past + (KIND == RV_STIXELS_SLANTED_FAST && USUAL ? rows : 0));
   uint32_t *keys = (uint32_t *)(c.sums + rows + 1);
   c.keys = is_semantic ? keys : NULL;
-  c.links = keys + (rows + 1) * c.places.pitch;
+  c.links = keys + (rows + 1) * c.layout.pitch;
   c.flat = (int32_t *)(c.links + rows);
   c.cuts = (uint8_t *)(c.flat + (KIND == RV_STIXELS_CONSTANT ? 2 * (rows + 1) : 0));
   c.cells = work.cells + x * rows;
@@ -459,12 +468,12 @@ static __global__ void __launch_bounds__(THREADS, 2)
     columns_kernel(const __grid_constant__ RvStixelsPlan plan,
                    const __grid_constant__ RvStixelsCuda work, const __grid_constant__ Output out,
                    int is_semantic) {
-  extern __shared__ __align__(16) char shared[];
-  ColumnsShared *desk = (ColumnsShared *)shared;
+  extern __shared__ __align__(16) char memory[];
+  ColumnsShared *shared = (ColumnsShared *)memory;
   const Turn turn = begin_turn(plan, work);
   const size_t x = turn.column;
   Column c = column_at<KIND, USUAL>(
-      plan, work, SMALL ? shared + sizeof(ColumnsShared) : work.columns + x * work.scratch, x,
+      plan, work, SMALL ? memory + sizeof(ColumnsShared) : work.columns + x * work.scratch, x,
       is_semantic);
   sum_cells(plan, c);
   if (plan.estimate)
@@ -480,8 +489,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
   if (threadIdx.x == 0)
     c.begin[0] = begin_first(plan);
   __syncthreads();
-  settle_all<KIND, USUAL>(plan, c, desk);
-  RvStixel *records = rv_stixels_has_records(&plan) && out.list.stixels ? (RvStixel *)desk : NULL;
+  resolve_all<KIND, USUAL>(plan, c, shared);
+  RvStixel *records = rv_stixels_has_records(&plan) && out.list.stixels ? (RvStixel *)shared : NULL;
   finish<WARPS>(plan, work, c, out, turn, state, records, [&](int structure, int bottom, int top) {
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
     assume_planes<KIND, USUAL>(plan);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_ground.cu: the vote for the ground, CUDA engine. A block takes the lines of one
- * disparity at row 0, a thread one of its horizons and a part of the rows. */
+/* stixels_cuda_ground.cu: the vote for the ground, CUDA engine. One block per disparity at row 0;
+ * each thread evaluates one horizon in a part of the rows. */
 #include "stixels/stixels_cuda_semantics.cuh"
 
 #define LINES RV_STIXELS_HORIZONS /* of a block: neighbors, so that they read neighboring bins */
 #define PARTS 8                   /* of the rows */
 #define THREADS (LINES * PARTS)
 
-/* What a line scores in rows begin .. end - 1: its px falls from row to row by a running division,
- * as on the CPU engine. */
+/* Score of a line in rows begin .. end - 1. Its px in each row follows from that of the row below
+ * by a running division, as in the CPU engine. */
 static __device__ __forceinline__ int score_of(const RvStixelsPlan &plan, const uint16_t *votes,
                                                int bins, int bottom, int horizon, int begin,
                                                int end) {
   const int fall = 64 * bottom / horizon, rest = 64 * bottom - fall * horizon;
-  const int share = rv_max(bottom * (horizon - 64 * begin) + horizon / 2, 0); /* below 2^31 */
-  int px = share / horizon, left = share - px * horizon, score = 0;
+  const int numerator = rv_max(bottom * (horizon - 64 * begin) + horizon / 2, 0); /* below 2^31 */
+  int px = numerator / horizon, left = numerator - px * horizon, score = 0;
 #pragma unroll 8
   for (int v = begin; v < end; v++) {
     score += px >= 2 ? votes[v * bins + px] : 0;
@@ -25,7 +25,8 @@ static __device__ __forceinline__ int score_of(const RvStixelsPlan &plan, const 
   return score;
 }
 
-/* Blocks beyond those of the vote work out costs of semantic classes, which wait for nothing. */
+/* The blocks after those of the vote compute costs of semantic classes, which depend on no other
+ * kernel. */
 template <bool IS_SEMANTIC>
 static __global__ void __launch_bounds__(THREADS)
     ground_kernel(const __grid_constant__ RvStixelsPlan plan,
@@ -57,10 +58,7 @@ static __global__ void __launch_bounds__(THREADS)
     const unsigned long long key = (unsigned long long)score << 32 | (0xffffffffu - at);
     best = key > best ? key : best;
   }
-  for (int step = 16; step > 0; step /= 2) {
-    const unsigned long long other = __shfl_down_sync(0xffffffffu, best, step);
-    best = other > best ? other : best;
-  }
+  best = rv_warp_max(best);
   if (threadIdx.x == 0)
     atomicMax(work.winner, best);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_list.cuh: from the best stixels of a column to its part of the list. Not installed.
- */
+/* stixels_cuda_list.cuh: backtracking: from the best stixels of a column to its part of the list.
+ * Not installed. */
 #ifndef RV_STIXELS_CUDA_LIST_CUH
 #define RV_STIXELS_CUDA_LIST_CUH
 
@@ -8,7 +8,7 @@
 #include "stixels/stixels_cuda_refine.cuh"
 
 namespace {
-/* What the column kernels write, and the pixels that boundaries are moved by. */
+/* Output of the column kernels, and the pixels for moving boundaries. */
 struct Output {
   RvStixelsOutput list;
   RvPlane disparity;
@@ -17,15 +17,9 @@ struct Output {
 
 /* --- Ground ---------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ long long over_warp(long long x) {
-  for (int step = 16; step > 0; step /= 2)
-    x += __shfl_xor_sync(0xffffffffu, x, step);
-  return x;
-}
-
-/* The ground plane of the frame: every block fits it to the cells on the best line, all threads
- * have it, and the block of the first column keeps it for the next frame. One thread reads what all
- * blocks read, as they all read it at once. */
+/* The ground plane of the frame: every block fits it to the cells on the best line and returns it
+ * in all threads; the block of the first column stores it for the next frame. One thread per block
+ * reads the contended addresses. */
 template <int WARPS>
 static __device__ RvStixelsState follow_road(const RvStixelsPlan &plan, const RvStixelsCuda &work,
                                              unsigned column, unsigned frame) {
@@ -54,14 +48,14 @@ static __device__ RvStixelsState follow_road(const RvStixelsPlan &plan, const Rv
     sums[4] += row * d;
   }
   for (int k = 0; k < 5; k++) {
-    sums[k] = (int)threadIdx.x - lane < plan.rows ? over_warp(sums[k]) : 0;
+    sums[k] = (int)threadIdx.x - lane < plan.rows ? rv_warp_sum(sums[k]) : 0;
     if (lane == 0)
       parts[k][threadIdx.x / 32] = sums[k];
   }
   __syncthreads();
   if (threadIdx.x < 32) {
     for (int k = 0; k < 5; k++)
-      sums[k] = over_warp(lane < WARPS ? parts[k][lane] : 0);
+      sums[k] = rv_warp_sum(lane < WARPS ? parts[k][lane] : 0ll);
     const RvStixelsRoad road = {sums[0], sums[1], sums[2], sums[3], sums[4]};
     RvStixelsState next = state;
     rv_stixels_follow(&plan, line, (int)(winner >> 32), &road, &next);
@@ -77,7 +71,8 @@ static __device__ RvStixelsState follow_road(const RvStixelsPlan &plan, const Rv
 
 /* --- List ------------------------------------------------------------------------------------ */
 
-/* A column (C) says by cost_of, link_of and semantic_key what ends in a row, and has `links`. */
+/* A column type C has the functions cost_of, link_of and semantic_key for the best stixels that end
+ * in a row, and a member `links`. */
 
 static __device__ __forceinline__ int32_t cost_of(const Column &c, int row, int structure) {
   return c.ending[row].cost[structure];
@@ -92,7 +87,7 @@ static __device__ __forceinline__ uint32_t semantic_key(const RvStixelsPlan &pla
   return c.keys ? least_key(plan, c, structure, bottom, top) : 0xffffffffu;
 }
 
-/* One thread follows the stored cuts down from the top. Returns the number of stixels. */
+/* One thread follows the stored lowest rows down from the top. Returns the number of stixels. */
 template <typename C>
 static __device__ int follow(const RvStixelsPlan &plan, const C &c, int32_t *energy) {
   int structure = 0, n = 0;
@@ -130,11 +125,14 @@ static __device__ RvStixel record_of(const RvStixelsPlan &plan, const C &c, int 
   return record;
 }
 
-/* A block's column and frame. Blocks take columns in the order in which they begin, so that those
- * that a block waits for are at work. The last one readies the counter for the next frame. */
+namespace {
+/* The column and frame of a block. Blocks take columns in the order in which they start, so that
+ * the blocks that a block waits for are running. The last one resets the counter for the next
+ * frame. */
 struct Turn {
   unsigned column, frame;
 };
+} // namespace
 
 static __device__ Turn take_turn(const RvStixelsCuda &work) {
   const unsigned long long ticket = atomicAdd(work.queue, 1ull);
@@ -144,8 +142,8 @@ static __device__ Turn take_turn(const RvStixelsCuda &work) {
   return turn;
 }
 
-/* All threads, first of all. Cells are known afterwards; with a ground that is estimated, that and
- * what the frame before has written only after rv_launch_wait. */
+/* First call of all threads. Afterwards the cells are known. With an estimated ground, the ground
+ * and the results of the previous frame are known only after rv_launch_wait. */
 static __device__ Turn begin_turn(const RvStixelsPlan &plan, const RvStixelsCuda &work) {
   __shared__ Turn turn;
   rv_launch_next();
@@ -157,7 +155,7 @@ static __device__ Turn begin_turn(const RvStixelsPlan &plan, const RvStixelsCuda
   return turn;
 }
 
-/* Stixels of the columns to the left, once these are known; every thread has the sum. */
+/* Number of stixels of the columns to the left, in every thread; waits until it is known. */
 template <int WARPS> static __device__ uint32_t count_left(const RvStixelsCuda &work, Turn turn) {
   __shared__ uint32_t parts[WARPS];
   uint32_t sum = 0;
@@ -168,8 +166,7 @@ template <int WARPS> static __device__ uint32_t count_left(const RvStixelsCuda &
       count = *at;
     sum += (uint32_t)count;
   }
-  for (int step = 16; step > 0; step /= 2)
-    sum += __shfl_down_sync(0xffffffffu, sum, step);
+  sum = rv_warp_sum(sum);
   if (threadIdx.x % 32 == 0)
     parts[threadIdx.x / 32] = sum;
   __syncthreads();
@@ -180,18 +177,18 @@ template <int WARPS> static __device__ uint32_t count_left(const RvStixelsCuda &
   return sum;
 }
 
-/* All borders of a column's `count` records, which are in order from the top. */
+/* Moves all boundaries of the `count` records of a column, in order from the top. */
 template <int WARPS, int LANES>
 static __device__ __forceinline__ void
-move_borders(const RvStixelsPlan &plan, const RvPlane &disparity, int count, RvStixel *records) {
+move_boundaries(const RvStixelsPlan &plan, const RvPlane &disparity, int count, RvStixel *records) {
   const int each = 32 / LANES, lane = threadIdx.x % 32;
   for (int base = (int)threadIdx.x / 32 * each; base + 1 < count; base += WARPS * each) {
     const int at = base + lane / LANES, k = at + 1 < count ? at : base;
-    move_border<LANES>(plan, disparity, &records[k + 1], &records[k], k == 0, k == at);
+    move_boundary<LANES>(plan, disparity, &records[k + 1], &records[k], k == 0, k == at);
   }
 }
 
-/* The records of a column, in shared memory, with borders at rows of pixels. */
+/* Makes the records of a column in shared memory, with boundaries at rows of pixels. */
 template <int WARPS, typename C, typename F>
 static __device__ void make_records(const RvStixelsPlan &plan, const C &c, const RvPlane &disparity,
                                     unsigned x, int count, RvStixel *records, const F &plane_of) {
@@ -199,9 +196,9 @@ static __device__ void make_records(const RvStixelsPlan &plan, const C &c, const
     records[k] = record_of(plan, c, (int)x, k, plane_of);
   __syncthreads();
   if (2 * plan.reach <= 8)
-    move_borders<WARPS, 8>(plan, disparity, count, records);
+    move_boundaries<WARPS, 8>(plan, disparity, count, records);
   else
-    move_borders<WARPS, 32>(plan, disparity, count, records);
+    move_boundaries<WARPS, 32>(plan, disparity, count, records);
 }
 
 template <int WARPS, typename C, typename F>
@@ -232,8 +229,8 @@ static __device__ void write_list(const RvStixelsPlan &plan, const RvStixelsCuda
   }
 }
 
-/* All threads, when the column's best stixels are known. records: room for one a row where borders
- * are to be moved, or NULL. */
+/* Last call of all threads, when the best stixels of the column are known. records: one per row in
+ * shared memory where boundaries are moved, or NULL. */
 template <int WARPS, typename C, typename F>
 static __device__ void finish(const RvStixelsPlan &plan, const RvStixelsCuda &work, const C &c,
                               const Output &out, Turn turn, const RvStixelsState &state,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_refine.cu: borders at rows of pixels, CUDA engine. One block takes one column, a
- * warp a border, a lane a row. Borders do not read what others write. */
+/* stixels_cuda_refine.cu: boundaries at rows of pixels, CUDA engine. One block per column, one warp
+ * per boundary, one lane per row. No boundary reads what another one writes. */
 #include "stixels/stixels_cuda_refine.cuh"
 
 static __global__ void __launch_bounds__(128)
@@ -8,7 +8,7 @@ static __global__ void __launch_bounds__(128)
                   uint32_t capacity, const uint32_t *offsets) {
   const uint32_t begin = offsets[blockIdx.x], end = offsets[blockIdx.x + 1];
   for (uint32_t k = begin + 1 + threadIdx.x / 32; k < end && k < capacity; k += 4)
-    move_border<32>(plan, disparity, &list[k - 1], &list[k], k + 1 == end, true);
+    move_boundary<32>(plan, disparity, &list[k - 1], &list[k], k + 1 == end, true);
 }
 
 RvStatus rv_stixels_cuda_refine(void *, RvStixelsJob *job) {

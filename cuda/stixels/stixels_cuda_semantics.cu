@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stixels_cuda_semantics.cu: costs of the semantic classes in the cells, CUDA engine. Nothing here
- * reads what the kernels before have made: blocks wait for these last, so that whoever waits for
- * this kernel has waited for those. */
+ * reads results of the preceding kernels. The blocks still wait for them at their end, so that a
+ * kernel that waits for this one has waited for those. */
 #include "stixels/stixels_cuda_semantics.cuh"
 
 static __global__ void __launch_bounds__(WIDE_THREADS)
@@ -16,12 +16,12 @@ static __global__ void __launch_bounds__(WIDE_THREADS)
 static __global__ void __launch_bounds__(128)
     any_kernel(const __grid_constant__ RvStixelsPlan plan, RvPlane map, int is_labels,
                const uint16_t *table, uint16_t *costs) {
-  const int x = blockIdx.x * 128 + threadIdx.x, v = blockIdx.y, place = blockIdx.z;
+  const int x = blockIdx.x * 128 + threadIdx.x, v = blockIdx.y, index = blockIdx.z;
   rv_launch_next();
   if (x >= plan.columns)
     return;
   const Cell cell = cell_at(plan, x, v);
-  const int semantic = plan.semantic_class[place];
+  const int semantic = plan.semantic_class[index];
   const int height = is_labels ? map.height : map.height / plan.semantics;
   const int base = is_labels ? 0 : semantic * height;
   uint64_t sum = 0;
@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(128)
     }
     sum += part;
   }
-  costs[((size_t)x * plan.semantics + place) * plan.rows + v] = cost_of(cell, sum, table);
+  costs[((size_t)x * plan.semantics + index) * plan.rows + v] = cost_of(cell, sum, table);
   rv_launch_wait();
 }
 

@@ -10,7 +10,8 @@
 
 #define ONE 0x3f800000u /* bits of 1.0f */
 
-/* rv_stixels_score + ONE: adding 1 leaves 23 bits behind the point, rounded as they have to be. */
+/* rv_stixels_score + ONE: adding 1 leaves 23 fractional bits, rounded to nearest, halves to
+ * even. */
 static __device__ __forceinline__ uint32_t lifted(float score) {
   return __float_as_uint(__fadd_rn(__saturatef(score), 1.0f));
 }
@@ -20,10 +21,12 @@ static __device__ __forceinline__ uint32_t lifted_pair(uint32_t halves) {
   return lifted(score.x) + lifted(score.y);
 }
 
-/* A cell's pixels. */
+namespace {
+/* The pixels of a cell. */
 struct Cell {
   int left, right, low, high;
 };
+} // namespace
 
 static __device__ __forceinline__ Cell cell_at(const RvStixelsPlan &plan, int x, int v) {
   const int left = x * plan.config.stixel_width,
@@ -38,11 +41,12 @@ static __device__ __forceinline__ uint16_t cost_of(const Cell &cell, uint64_t su
   return table[rv_stixels_score_index(rv_stixels_score_mean(sum, pixels))];
 }
 
-#define WIDE_COLUMNS 32 /* cells of a block of wide_costs */
+#define WIDE_COLUMNS 32 /* cells per block of wide_costs */
 #define WIDE_ROWS 16
 #define WIDE_THREADS (WIDE_COLUMNS * WIDE_ROWS)
 
-/* Maps of the picture's size with cells of 8 px, aligned to 16 bytes, of at most 32 rows. */
+/* Whether the map has the size of the frame, cells are 8 px wide and at most 32 rows high, and rows
+ * are aligned to 16 bytes. */
 static inline bool is_wide(const RvStixelsPlan *plan, const RvPlane *scores) {
   return scores->data && scores->width == plan->config.width &&
          scores->height == plan->config.height * plan->semantics &&
@@ -56,8 +60,8 @@ static inline unsigned wide_blocks(const RvStixelsPlan *plan) {
                     plan->semantics);
 }
 
-/* WIDE_COLUMNS x WIDE_ROWS cells of one class: a thread a cell, every row of which is one load;
- * neighbouring threads read neighbouring pixels and write neighbouring rows. */
+/* WIDE_COLUMNS x WIDE_ROWS cells of one class: one thread per cell, one load per row of a cell;
+ * neighboring threads read neighboring pixels and write neighboring rows. */
 static __device__ __forceinline__ void wide_costs(const RvStixelsPlan &plan,
                                                   const RvStixelsCuda &work, const RvPlane &scores,
                                                   unsigned block) {
@@ -65,14 +69,14 @@ static __device__ __forceinline__ void wide_costs(const RvStixelsPlan &plan,
   const unsigned across = rv_div_up(plan.columns, WIDE_COLUMNS),
                  up = rv_div_up(plan.rows, WIDE_ROWS);
   const int left = (int)(block % across) * WIDE_COLUMNS;
-  const int low = (int)(block / across % up) * WIDE_ROWS, place = (int)(block / across / up);
+  const int low = (int)(block / across % up) * WIDE_ROWS, index = (int)(block / across / up);
   const int u = threadIdx.x % WIDE_COLUMNS, x = left + u;
   const int y = threadIdx.x / WIDE_COLUMNS, v = low + y;
   if (x < plan.columns && v < plan.rows) {
     const Cell cell = cell_at(plan, x, v);
     const char *first =
         (const char *)scores.data +
-        ((ptrdiff_t)plan.semantic_class[place] * plan.config.height + cell.high) * scores.stride;
+        ((ptrdiff_t)plan.semantic_class[index] * plan.config.height + cell.high) * scores.stride;
     const uint4 *at = (const uint4 *)first + x;
     const ptrdiff_t stride = scores.stride / 16;
     const int rows = cell.low - cell.high;
@@ -88,7 +92,7 @@ static __device__ __forceinline__ void wide_costs(const RvStixelsPlan &plan,
   __syncthreads();
   const int out_x = left + (int)threadIdx.x / WIDE_ROWS, out_v = low + (int)threadIdx.x % WIDE_ROWS;
   if (out_x < plan.columns && out_v < plan.rows)
-    work.semantics[((size_t)out_x * plan.semantics + place) * plan.rows + out_v] =
+    work.semantics[((size_t)out_x * plan.semantics + index) * plan.rows + out_v] =
         costs[threadIdx.x / WIDE_ROWS][threadIdx.x % WIDE_ROWS];
 }
 

@@ -39,8 +39,8 @@ typedef struct RvStixelsJob {
   RvStream stream;
 } RvStixelsJob;
 
-/* An engine, in the order in which run() calls the stages. On CUDA a stage may have been computed by
- * the kernel of the stage before, which saves a launch; it then enqueues nothing:
+/* An engine, in the order in which run() calls the stages. On CUDA a stage may have been computed
+ * by the kernel of the stage before, which saves a launch; it then enqueues nothing:
  *   semantics  scores of the size of the frame are summed by further blocks of the ground kernel
  *   refine     columns whose records fit in shared memory move their boundaries themselves */
 typedef struct RvStixelsStages {
