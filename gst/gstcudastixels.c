@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* gstcudastixels.c: element cudastixels: disparity in, RvStixelsMeta out; cuda/stixels does the
- * work. */
+/* gstcudastixels.c: element cudastixels: attaches the stixels of the disparity (RvStixelsMeta). */
 
 /**
  * SECTION:element-cudastixels
  * @title: cudastixels
  * @short_description: Slanted stixels from disparity
  *
- * Divides every column of the disparity from cudasgm (RvDisparityMeta) into stixels, vertical runs of
- * ground, object or sky with a plane of disparity each, and attaches them to the frame
+ * Divides every column of the disparity from cudasgm (RvDisparityMeta) into stixels, vertical runs
+ * of ground, object or sky with a plane of disparity each, and attaches them to the frame
  * (RvStixelsMeta: an array of RvStixel, columns from left to right, from the bottom up). Uses the
  * confidence of the disparity if available, and semantics: labels or scores from a network
  * (RvSemanticsMeta), or label images (semantics-location). GRAY16_LE frames are disparity maps
@@ -41,7 +40,7 @@ typedef struct Found {
 } Found;
 
 typedef struct Settings {
-  RvStixelsConfig config; /* size, threads and log are filled in with the first disparity */
+  RvStixelsConfig config; /* size, threads and log are set with the first disparity */
   int scale;              /* values per px of GRAY16_LE frames */
   char *classes;          /* structural classes by letter; see gst_cuda_stixels_semantics_parse */
   char *location;         /* pattern of label images; NULL or empty: RvSemanticsMeta */
@@ -116,7 +115,7 @@ static void release(GstRvTransform *base) {
   gst_cuda_stixels_semantics_clear(&self->semantics);
 }
 
-/* The object is made with the first disparity, whose size and camera come with it. */
+/* The object is made with the first disparity, which defines size and camera. */
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
   GST_OBJECT_LOCK(self);
@@ -136,7 +135,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
                     RV_STIXELS_SEMANTICS_MAX);
     status = RV_ERR_ARG;
   }
-  if (status != RV_OK) { /* the former object stays in use */
+  if (status != RV_OK) { /* the previous object remains in use */
     g_free(location);
     return status;
   }
@@ -176,7 +175,7 @@ static RvStatus make_objects(GstCudaStixels *self, const GstRvExecContext *work,
     return RV_OK;
   release_objects(self);
   self->used = self->requested;
-  if (!is_semantic) /* memory for classes is taken with the first frame that has some */
+  if (!is_semantic) /* memory for classes is allocated with the first frame that has semantics */
     self->used.semantics = 0;
   self->used.width = plane->width;
   self->used.height = plane->height;
@@ -187,9 +186,9 @@ static RvStatus make_objects(GstCudaStixels *self, const GstRvExecContext *work,
     self->used.ground = RV_STIXELS_GROUND_ESTIMATE;
     if (gst_rv_transform_once(GST_RV_TRANSFORM(self), ONCE_NO_CAMERA))
       GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                          ("The camera is not known; the ground plane is estimated."),
-                          ("ground=camera needs focal-length and baseline of cudasgm, and "
-                           "camera-height."));
+                          ("The camera is unknown; the ground plane is estimated."),
+                          ("Set focal-length and baseline of cudasgm, and camera-height, for "
+                           "ground=camera."));
   }
   const gsize bytes = (gsize)rv_stixels_count_max(&self->used) * sizeof(RvStixel);
   self->lists = gst_rv_payload_pool_new(work->engine == RV_CUDA ? work->device : NULL, bytes);
@@ -205,52 +204,52 @@ static RvStatus make_objects(GstCudaStixels *self, const GstRvExecContext *work,
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* The confidence, when it fits the disparity. */
-static RvStatus take_confidence(GstCudaStixels *self, const GstRvExecContext *work,
-                                RvStixelsInput *input) {
+/* The confidence, if it has the size of the disparity. */
+static RvStatus map_confidence(GstCudaStixels *self, const GstRvExecContext *work,
+                               RvStixelsInput *input) {
   if (!self->disparity.confidence)
     return RV_OK;
   const RvStatus status = gst_rv_input_map(&self->confidence, work, self->disparity.confidence);
-  const RvPlane *trust = &self->confidence.plane;
-  if (status == RV_OK && trust->format == RV_U8 && trust->width == input->disparity.width &&
-      trust->height == input->disparity.height)
-    input->confidence = *trust;
+  const RvPlane *plane = &self->confidence.plane;
+  if (status == RV_OK && plane->format == RV_U8 && plane->width == input->disparity.width &&
+      plane->height == input->disparity.height)
+    input->confidence = *plane;
   return status;
 }
 
-/* All that the stixels are made of; without disparity nothing. */
-static RvStatus take_input(GstCudaStixels *self, const GstRvExecContext *work, const GstRvJob *job,
-                           RvStixelsInput *input) {
+/* The input of the stixels; none without disparity. */
+static RvStatus map_input(GstCudaStixels *self, const GstRvExecContext *work, const GstRvJob *job,
+                          RvStixelsInput *input) {
   GstRvTransform *base = GST_RV_TRANSFORM(self);
   const RvStatus status = gst_rv_disparity_map(&self->disparity, base, work, job->in,
                                                self->requested_scale, ONCE_DISPARITY);
   if (status != RV_OK || !self->disparity.plane.data)
     return status;
   input->disparity = self->disparity.plane;
-  const RvStatus trusted = take_confidence(self, work, input);
-  return trusted == RV_OK
+  const RvStatus mapped = map_confidence(self, work, input);
+  return mapped == RV_OK
              ? gst_cuda_stixels_semantics_map(&self->semantics, base, work, job->in,
                                               self->requested_location, self->requested.semantics,
                                               ONCE_SEMANTICS, input)
-             : trusted;
+             : mapped;
 }
 
 static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
   RvStixelsInput input = {{0}, {0}, {0}, {0}};
-  RvStatus status = take_input(self, work, job, &input);
+  RvStatus status = map_input(self, work, job, &input);
   if (status != RV_OK || !input.disparity.data)
     return status;
   const RvCamera camera = camera_of(self, job->in);
   status = make_objects(self, work, &input, &camera);
   if (status != RV_OK)
     return status;
-  const guint32 room = rv_stixels_count_max(&self->used);
-  status = gst_rv_payload_begin_array(&self->list, self->lists, (gsize)room * sizeof(RvStixel));
+  const guint32 capacity = rv_stixels_count_max(&self->used);
+  status = gst_rv_payload_begin_array(&self->list, self->lists, (gsize)capacity * sizeof(RvStixel));
   if (status != RV_OK)
     return status;
   const RvStixelsOutput output = {.stixels = self->list.plane.data,
-                                  .capacity = room,
+                                  .capacity = capacity,
                                   .offsets = self->offsets,
                                   .ground = self->ground};
   status = rv_stixels_run(self->stixels, &input, &output, work->stream);
@@ -322,11 +321,11 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
   base->finish = finish;
   base->release = release;
   gst_rv_disparity_add_templates(base);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Stixels",
-                                        "Filter/Analyzer/Video/Hardware",
-                                        "Cuts the columns of the disparity into stixels of ground, "
-                                        "object and sky and attaches them (RvStixelsMeta)",
-                                        "gst-roadvision");
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Stixels", "Filter/Analyzer/Video/Hardware",
+      "Divides the columns of the disparity into stixels of ground, "
+      "object and sky and attaches them (RvStixelsMeta)",
+      "gst-roadvision");
 }
 
 static void gst_cuda_stixels_init(GstCudaStixels *self) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_contract.c: stixels as the contract test sees them. */
+/* stixels_contract.c: the contract of stixels. */
 #include <stddef.h>
 
 #include "contract.h"
@@ -88,8 +88,8 @@ static const char *sized(int index, void *config) {
   return index < (int)(sizeof what / sizeof what[0]) ? what[index] : NULL;
 }
 
-/* A table that every GPU can hold in shared memory is not taken beside it. Libraries without CUDA
- * state 0 bytes. */
+/* A table that fits in the shared memory of every GPU takes no global memory. Libraries without
+ * CUDA state 0 bytes. */
 static void extra(RvCheck *check) {
   RvStixelsConfig c;
   init(&c);
