@@ -30,8 +30,8 @@ extern "C" {
  * memory, cleared before the first layout. */
 typedef struct RvEngineBase {
   size_t work_size;
-  /* Takes the same pieces each time: first from a counting arena, then from the open one. Does not
-   * ask the device: the workspace can be stated without one. NULL: no memory. */
+  /* Takes the same pieces each time: first from a counting arena, then from the open one. Works
+   * without a device: the workspace can be stated without one. NULL: no memory. */
   void (*layout)(void *work, const void *plan, RvArena *arena);
   /* After the arena is open: tables, attributes, streams. May wait. May be NULL. */
   RvStatus (*open)(void *work, const void *plan);

@@ -49,6 +49,8 @@ void rv_params_defaults(const RvParams *params, void *config) {
   for (int i = 0; i < params->count; i++)
     if (!(params->list[i].flags & RV_PARAM_REQUIRED))
       field_set(&params->list[i], config, params->list[i].value);
+  if (params->set_others)
+    params->set_others(config);
 }
 
 /* --- Ranges ---------------------------------------------------------------------------------- */

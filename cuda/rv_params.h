@@ -55,7 +55,8 @@ typedef struct RvParam {
   double low, high;           /* range, inclusive unless a flag says otherwise; of numbers */
   double step;                /* valid are low + n * step; 0: any */
   double value;               /* default */
-  const RvParamValue *values; /* `value_count` valid values; NULL: all of the range */
+  const RvParamValue *values; /* `value_count` valid values; NULL: all of the range. Of an
+                               * RV_PARAM_TEXT: NULL, or one, whose name is the default */
   int value_count;
   RvParamType type;
   unsigned flags;
@@ -67,6 +68,8 @@ typedef struct RvParams {
   int count;
   size_t config_size; /* bytes of the config */
   size_t log_offset;  /* of its RvLog */
+  /* Sets the defaults of fields without a row (arrays); NULL: none but 0. */
+  void (*set_others)(void *config);
 } RvParams;
 
 /* Clears a config and sets its defaults: what rv_x_config_init does. NULL is ignored. */

@@ -55,12 +55,16 @@
   }
 
 /* Defines rv_x_params () over the array `params` of the file. */
-#define RV_PARAMS(x)                                                                               \
+#define RV_PARAMS(x) RV_PARAMS_AND_OTHERS(x, NULL)
+
+/* The same where `others` sets the defaults of fields without a row. */
+#define RV_PARAMS_AND_OTHERS(x, others)                                                            \
   static const RvParams table = {.name = #x,                                                       \
                                  .list = params,                                                   \
                                  .count = (int)(sizeof params / sizeof params[0]),                 \
                                  .config_size = sizeof(Config),                                    \
-                                 .log_offset = offsetof(Config, log)};                             \
+                                 .log_offset = offsetof(Config, log),                              \
+                                 .set_others = others};                                            \
   const RvParams *rv_##x##_params(void) {                                                          \
     return &table;                                                                                 \
   }

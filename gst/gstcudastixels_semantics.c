@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gstcudastixels_semantics.c: labels and scores for cudastixels. Label pictures are read by a small
- * pipeline of stock elements, so that they need no library of their own. */
+/* gstcudastixels_semantics.c: labels and scores for cudastixels. Label images are read by a small
+ * pipeline of stock elements, which needs no further library. */
 #include "gstcudastixels_semantics.h"
 
 #include <string.h>
 
-#define READ_TIMEOUT (10 * GST_SECOND) /* for one picture */
+#define READ_TIMEOUT (10 * GST_SECOND) /* for one image */
 
 gboolean gst_cuda_stixels_semantics_parse(const char *classes, RvStixelsConfig *config) {
   static const char letters[] = "gos"; /* in the order of RvStixelClass */
@@ -24,12 +24,11 @@ gboolean gst_cuda_stixels_semantics_parse(const char *classes, RvStixelsConfig *
 
 /* --- Annotation ------------------------------------------------------------------------------ */
 
-static void refuse(GstRvTransform *element, guint once, const char *what) {
+static void warn_invalid(GstRvTransform *element, guint once, const char *what) {
   if (gst_rv_transform_once(element, once))
-    GST_ELEMENT_WARNING(element, STREAM, FORMAT,
-                        ("The semantics of the picture are left alone: %s.", what),
-                        ("RvSemanticsMeta needs labels (u8, any size) or as many planes of scores "
-                         "(f16) as semantic-classes has letters."));
+    GST_ELEMENT_WARNING(element, STREAM, FORMAT, ("Invalid semantics are ignored: %s.", what),
+                        ("Attach RvSemanticsMeta with labels (u8, any size) or with one plane of "
+                         "scores (f16) for each letter of semantic-classes."));
 }
 
 static RvStatus map_annotation(GstCudaStixelsSemantics *self, GstRvTransform *element,
@@ -40,12 +39,13 @@ static RvStatus map_annotation(GstCudaStixelsSemantics *self, GstRvTransform *el
     GError *error = NULL;
     rv_meta_check(buffer, RV_META_SEMANTICS, &error);
     if (error)
-      refuse(element, once, error->message);
+      warn_invalid(element, once, error->message);
     g_clear_error(&error);
     return RV_OK;
   }
   if (meta.type == RV_SEMANTICS_SCORES && meta.classes != classes) {
-    refuse(element, once, "they have another number of classes than semantic-classes has letters");
+    warn_invalid(element, once,
+                 "the number of classes is not the number of letters of semantic-classes");
     return RV_OK;
   }
   const RvStatus status = gst_rv_input_map(&self->input, work, meta.payload);
@@ -54,9 +54,9 @@ static RvStatus map_annotation(GstCudaStixelsSemantics *self, GstRvTransform *el
   return status;
 }
 
-/* --- Label pictures -------------------------------------------------------------------------- */
+/* --- Label images ---------------------------------------------------------------------------- */
 
-static void close_pictures(GstCudaStixelsSemantics *self) {
+static void close_images(GstCudaStixelsSemantics *self) {
   if (self->pipeline)
     gst_element_set_state(self->pipeline, GST_STATE_NULL);
   gst_clear_object(&self->sink);
@@ -65,8 +65,8 @@ static void close_pictures(GstCudaStixelsSemantics *self) {
   self->at_end = FALSE;
 }
 
-static gboolean open_pictures(GstCudaStixelsSemantics *self, const char *location, GError **error) {
-  close_pictures(self);
+static gboolean open_images(GstCudaStixelsSemantics *self, const char *location, GError **error) {
+  close_images(self);
   self->location = g_strdup(location);
   self->pipeline =
       gst_parse_launch("multifilesrc name=files caps=image/png,framerate=1/1 ! pngdec ! "
@@ -81,15 +81,15 @@ static gboolean open_pictures(GstCudaStixelsSemantics *self, const char *locatio
   return gst_element_set_state(self->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE;
 }
 
-static GstSample *read_picture(GstCudaStixelsSemantics *self) {
+static GstSample *read_image(GstCudaStixelsSemantics *self) {
   GstSample *sample = NULL;
   g_signal_emit_by_name(self->sink, "try-pull-sample", (guint64)READ_TIMEOUT, &sample);
   return sample;
 }
 
-/* Says why there is no next picture, and stops reading. */
-static void end_pictures(GstCudaStixelsSemantics *self, GstRvTransform *element, guint once,
-                         GError *error) {
+/* Reports why there is no next label image, and stops reading. */
+static void end_images(GstCudaStixelsSemantics *self, GstRvTransform *element, guint once,
+                       GError *error) {
   if (!error && self->pipeline) {
     GstBus *bus = gst_element_get_bus(self->pipeline);
     GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
@@ -101,33 +101,33 @@ static void end_pictures(GstCudaStixelsSemantics *self, GstRvTransform *element,
   if (gst_rv_transform_once(element, once))
     GST_ELEMENT_WARNING(
         element, RESOURCE, READ,
-        ("There is no further label picture: %s", error ? error->message : "all are read."),
-        ("semantics-location=%s must name 8-bit grey PNG files, numbered from 0, "
-         "one for each frame.",
+        ("No further label image was found: %s", error ? error->message : "all have been read."),
+        ("Set semantics-location, now %s, to 8-bit gray PNG files, numbered from 0, one per "
+         "frame.",
          self->location));
   g_clear_error(&error);
   char *location = g_steal_pointer(&self->location);
-  close_pictures(self);
+  close_images(self);
   self->location = location;
   self->at_end = TRUE;
 }
 
-static RvStatus map_picture(GstCudaStixelsSemantics *self, GstRvTransform *element,
-                            const GstRvExecContext *work, const char *location, guint once,
-                            RvStixelsInput *input) {
+static RvStatus map_image(GstCudaStixelsSemantics *self, GstRvTransform *element,
+                          const GstRvExecContext *work, const char *location, guint once,
+                          RvStixelsInput *input) {
   GError *error = NULL;
   GstVideoInfo info;
-  if (g_strcmp0(location, self->location) != 0 && !open_pictures(self, location, &error)) {
-    end_pictures(self, element, once, error);
+  if (g_strcmp0(location, self->location) != 0 && !open_images(self, location, &error)) {
+    end_images(self, element, once, error);
     return RV_OK;
   }
   if (self->at_end)
     return RV_OK;
-  self->sample = read_picture(self);
+  self->sample = read_image(self);
   if (!self->sample || !gst_video_info_from_caps(&info, gst_sample_get_caps(self->sample)) ||
       !gst_video_frame_map(&self->frame, &info, gst_sample_get_buffer(self->sample),
                            GST_MAP_READ)) {
-    end_pictures(self, element, once, NULL);
+    end_images(self, element, once, NULL);
     return RV_OK;
   }
   self->mapped = TRUE;
@@ -149,8 +149,8 @@ RvStatus gst_cuda_stixels_semantics_map(GstCudaStixelsSemantics *self, GstRvTran
   if (classes == 0)
     return RV_OK;
   if (location && location[0])
-    return map_picture(self, element, work, location, once + 1, input);
-  close_pictures(self);
+    return map_image(self, element, work, location, once + 1, input);
+  close_images(self);
   return map_annotation(self, element, work, buffer, classes, once, input);
 }
 
@@ -165,5 +165,5 @@ void gst_cuda_stixels_semantics_unmap(GstCudaStixelsSemantics *self) {
 void gst_cuda_stixels_semantics_clear(GstCudaStixelsSemantics *self) {
   gst_cuda_stixels_semantics_unmap(self);
   gst_rv_input_clear(&self->input);
-  close_pictures(self);
+  close_images(self);
 }

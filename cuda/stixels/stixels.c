@@ -1,105 +1,174 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels.c: host side of stixels: defaults, checks, memory, and run as a list of stages. */
+/* stixels.c: host side of stixels: parameters, checks, and run as the list of its stages. */
 #include "stixels/stixels.h"
 
-#include "rv_object.h"
+#include <stdio.h>
+#include <string.h>
+
+#include "rv_hd.h"
 #include "stixels/stixels_stages.h"
 
 struct RvStixels {
-  RvStixelsConfig config;
-  RvStixelsModel model;
-  RvEngine engine;
-  const RvStixelsStages *stages;
-  RvArena arena;
-  void *work;
+  RvObject object;
+  RvStixelsPlan plan;
 };
 
-void rv_stixels_config_init(RvStixelsConfig *config) {
-  if (!config)
-    return;
-  *config = (RvStixelsConfig){
-      .stixel_width = RV_STIXELS_CELL_DEFAULT,
-      .vertical_step = RV_STIXELS_CELL_DEFAULT,
-      .model = RV_STIXELS_SLANTED_FAST,
-      .ground = RV_STIXELS_GROUND_ESTIMATE,
-      .refine = 1,
-      .max_disparity = RV_STIXELS_MAX_DISPARITY_DEFAULT,
-      .full_confidence = 0.05,
-      .p_val = 0.9,
-      .p_out = 0.1,
-      .sigma = {1, 1, 1},
-      .sigma_ground_a = 8,
-      .sigma_ground_b = 0.1,
-      .complexity = 5,
-      .gravity_minus = {0, 0.3},
-      .gravity_plus = {0, 0.3},
-      .ordering = {1, 0.5},
-      .gap_minus = {1, 1},
-      .gap_plus = {1, 1},
-      .transition = {[RV_STIXEL_GROUND] = {0, 2, 20}, [RV_STIXEL_OBJECT] = {0, 0, 5}},
-      .first = {0, 8, 8},
-      .semantic_weight = 1,
-  };
-  for (int k = 0; k < RV_STIXELS_SEMANTICS_MAX; k++)
-    config->semantic_structure[k] = RV_STIXEL_OBJECT;
-}
+/* --- Parameters ------------------------------------------------------------------------------ */
 
-/* --- Checks ---------------------------------------------------------------------------------- */
+typedef RvStixelsConfig Config;
 
-/* False for NaN too. */
-static RvStatus within(const RvLog *log, const char *name, double value, double low, double high) {
-  RV_REQUIRE(log, value >= low && value <= high, "stixels: %s is %g, must be %g to %g", name, value,
-             low, high);
-  return RV_OK;
-}
+static const RvParamValue models[] = {
+    {RV_STIXELS_SLANTED_FAST, "slanted-fast", "Slanted planes, costs in closed form, no outliers"},
+    {RV_STIXELS_SLANTED, "slanted", "Slanted planes, the cost of every cell, with outliers"},
+    {RV_STIXELS_CONSTANT, "constant", "Objects of one disparity on the expected ground plane"},
+};
+static const RvParamValue grounds[] = {
+    {RV_STIXELS_GROUND_ESTIMATE, "estimate", "Estimated from the disparity, tracked over time"},
+    {RV_STIXELS_GROUND_CAMERA, "camera", "From the height and pitch of the camera"},
+};
+static const RvParamValue cuts[] = {
+    {RV_STIXELS_CUTS_ALL, "all", "Every row of cells"},
+    {RV_STIXELS_CUTS_TIME_SERIES, "time-series", "Local extrema and jumps of the disparity"},
+};
 
-static RvStatus check_penalty(const RvLog *log, const char *name, const RvStixelsPenalty *penalty) {
-  RV_TRY(within(log, name, penalty->alpha, 0, RV_STIXELS_PRIOR_MAX));
-  return within(log, name, penalty->beta, 0, RV_STIXELS_PRIOR_MAX);
-}
-
-static RvStatus check_priors(const RvStixelsConfig *c) {
-  const RvLog *log = &c->log;
-  RV_TRY(within(log, "full_confidence", c->full_confidence, RV_STIXELS_FULL_CONFIDENCE_MIN, 1));
-  RV_TRY(within(log, "p_val", c->p_val, 0.01, 0.99));
-  RV_TRY(within(log, "p_out", c->p_out, 0.001, 0.9));
-  for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
-    RV_TRY(within(log, "sigma", c->sigma[k], RV_STIXELS_SIGMA_MIN, RV_STIXELS_SIGMA_MAX));
-    RV_TRY(within(log, "first", c->first[k], 0, RV_STIXELS_PRIOR_MAX));
-    for (int below = 0; below < RV_STIXELS_CLASSES; below++)
-      RV_TRY(within(log, "transition", c->transition[k][below], 0, RV_STIXELS_PRIOR_MAX));
+/* Rows of reals: name, text, unit, note, range, default, field. */
+#define REAL(name_, text_, unit_, note_, from, to, default_, field)                                \
+  {                                                                                                \
+    .name = name_, .text = text_, .unit = unit_, .note = note_,                                    \
+    RV_PARAM_REAL_RANGE(field, from, to), .value = default_                                        \
   }
-  RV_TRY(within(log, "sigma_ground_a", c->sigma_ground_a, 0, RV_STIXELS_SIGMA_FREE));
-  RV_TRY(within(log, "sigma_ground_b", c->sigma_ground_b, 0, RV_STIXELS_SIGMA_FREE));
-  RV_TRY(within(log, "sigma_object_b", c->sigma_object_b, 0, RV_STIXELS_SIGMA_FREE));
-  RV_TRY(within(log, "complexity", c->complexity, 0, RV_STIXELS_PRIOR_MAX));
-  RV_TRY(check_penalty(log, "gravity_minus", &c->gravity_minus));
-  RV_TRY(check_penalty(log, "gravity_plus", &c->gravity_plus));
-  RV_TRY(check_penalty(log, "ordering", &c->ordering));
-  RV_TRY(check_penalty(log, "gap_minus", &c->gap_minus));
-  return check_penalty(log, "gap_plus", &c->gap_plus);
-}
+#define COST(name, text, default_, field) REAL(name, text, "nats", NULL, 0, 1000, default_, field)
+#define COST_PER_PX(name, text, default_, field)                                                   \
+  REAL(name, text, "nats per px of disparity", NULL, 0, 1000, default_, field)
+#define SIGMA(name, text, field) REAL(name, text, "px", NULL, 0.1, 4, 1, field)
+#define PLANE(name, text, unit, default_, field)                                                   \
+  REAL(name, text, unit, "0 = fixed, 1000000 = free", 0, RV_STIXELS_SIGMA_FREE, default_, field)
+/* From annotations. */
+#define CAMERA(name_, text_, unit_, from, to, field)                                               \
+  {                                                                                                \
+    .name = name_, .text = text_, .unit = unit_, RV_PARAM_REAL_RANGE(camera.field, from, to),      \
+    .flags = RV_PARAM_HIDDEN                                                                       \
+  }
 
-static RvStatus check_semantics(const RvStixelsConfig *c) {
-  const RvLog *log = &c->log;
-  RV_TRY(rv_in_range(log, "stixels: semantics", c->semantics, 0, RV_STIXELS_SEMANTICS_MAX));
-  RV_TRY(within(log, "semantic_weight", c->semantic_weight, 0, RV_STIXELS_WEIGHT_MAX));
-  for (int k = 0; k < c->semantics; k++)
-    RV_TRY(rv_in_range(log, "stixels: semantic_structure", c->semantic_structure[k], 0,
-                       RV_STIXEL_SKY));
-  return RV_OK;
-}
+static const RvParam params[] = {
+    RV_PARAM_WIDTH,
+    RV_PARAM_HEIGHT,
+    {.name = "model",
+     .text = "Depth model",
+     RV_PARAM_CHOICE(model, models),
+     .value = RV_STIXELS_SLANTED_FAST},
+    {.name = "stixel-width",
+     .text = "Width of a stixel",
+     .unit = "px",
+     RV_PARAM_INT_RANGE(stixel_width, 1, 64),
+     .value = 8},
+    {.name = "vertical-step",
+     .text = "Height of a cell",
+     .unit = "px",
+     .note = "stixels start at cell boundaries",
+     RV_PARAM_INT_RANGE(vertical_step, 1, 64),
+     .value = 8},
+    {.name = "cuts",
+     .text = "Allowed boundaries of stixels",
+     RV_PARAM_CHOICE(cuts, cuts),
+     .value = RV_STIXELS_CUTS_ALL},
+    {.name = "refine",
+     .text = "Move the boundaries between stixels to the best row of pixels",
+     RV_PARAM_SWITCH(refine),
+     .value = 1},
+    {.name = "ground",
+     .text = "Source of the expected ground plane",
+     RV_PARAM_CHOICE(ground, grounds),
+     .value = RV_STIXELS_GROUND_ESTIMATE},
+    REAL("camera-height", "Height of the camera above the ground", "m",
+         "0 = value from RvCameraMeta", 0, 1000, 0, camera.height),
+    REAL("camera-pitch", "Camera pitch, positive down", "degrees", "used with camera-height", -89,
+         89, 0, camera.pitch),
+    CAMERA("camera-focal", "Focal length of the camera", "px", 0, 1e6, focal),
+    CAMERA("camera-cy", "Row of the principal point", "px", -1e6, 1e6, cy),
+    CAMERA("camera-doffs", "Difference of the principal points", "px", -1e4, 1e4, doffs),
+    CAMERA("camera-baseline", "Baseline of the stereo camera", "m", 0, 1000, baseline),
+    {.name = "max-disparity",
+     .text = "Maximum disparity",
+     .unit = "px",
+     .note = "larger disparities are clamped to it",
+     RV_PARAM_INT_RANGE(max_disparity, 1, 1024),
+     .value = 128},
+    REAL("semantic-weight", "Weight of semantics relative to the disparity (thesis eq. 4.2)", NULL,
+         NULL, 0, 100, 1, semantic_weight),
+    REAL("full-confidence",
+         "Confidence (0..1) from which sigma applies; below, noise scales with its inverse", NULL,
+         NULL, 0.004, 1, 0.05, full_confidence),
+    REAL("p-val", "Expected fraction of valid cells", NULL, NULL, 0.01, 0.99, 0.9, p_val),
+    REAL("p-out", "Expected fraction of outliers", NULL, "not in slanted-fast", 0.001, 0.9, 0.1,
+         p_out),
+    SIGMA("sigma-ground", "Standard deviation of a ground cell's disparity",
+          sigma[RV_STIXEL_GROUND]),
+    SIGMA("sigma-object", "Standard deviation of an object cell's disparity",
+          sigma[RV_STIXEL_OBJECT]),
+    SIGMA("sigma-sky", "Standard deviation of a sky cell's disparity", sigma[RV_STIXEL_SKY]),
+    PLANE("sigma-ground-a", "Standard deviation of the ground's disparity at the lowest row", "px",
+          8, sigma_ground_a),
+    PLANE("sigma-ground-b", "Standard deviation of the ground's slope", "px per row", 0.1,
+          sigma_ground_b),
+    PLANE("sigma-object-b", "Standard deviation of an object's slope", "px per row", 0,
+          sigma_object_b),
+    REAL("complexity", "Cost of each stixel", "nats", "larger values give fewer stixels", 0, 1000,
+         5, complexity),
+    COST("gravity-minus-alpha", "Cost of an object farther than the ground below it", 0,
+         gravity_minus.alpha),
+    COST_PER_PX("gravity-minus-beta", "Linear cost of an object farther than the ground below it",
+                0.3, gravity_minus.beta),
+    COST("gravity-plus-alpha", "Cost of an object nearer than the ground below it", 0,
+         gravity_plus.alpha),
+    COST_PER_PX("gravity-plus-beta", "Linear cost of an object nearer than the ground below it",
+                0.3, gravity_plus.beta),
+    COST("ordering-alpha", "Cost of an object nearer than the object below it", 1, ordering.alpha),
+    COST_PER_PX("ordering-beta", "Linear cost of an object nearer than the object below it", 0.5,
+                ordering.beta),
+    COST("gap-minus-alpha", "Cost of ground farther than the extrapolated lower ground", 1,
+         gap_minus.alpha),
+    COST_PER_PX("gap-minus-beta",
+                "Linear cost of ground farther than the extrapolated lower ground", 1,
+                gap_minus.beta),
+    COST("gap-plus-alpha", "Cost of ground nearer than the extrapolated lower ground", 1,
+         gap_plus.alpha),
+    COST_PER_PX("gap-plus-beta", "Linear cost of ground nearer than the extrapolated lower ground",
+                1, gap_plus.beta),
+    COST("ground-on-ground", "Cost of ground above ground", 0, transition[0][0]),
+    COST("ground-on-object", "Cost of ground above an object", 2, transition[0][1]),
+    COST("ground-on-sky", "Cost of ground above sky", 20, transition[0][2]),
+    COST("object-on-ground", "Cost of an object above ground", 0, transition[1][0]),
+    COST("object-on-object", "Cost of an object above another object", 0, transition[1][1]),
+    COST("object-on-sky", "Cost of an object above sky", 5, transition[1][2]),
+    COST("sky-on-ground", "Cost of sky above ground", 0, transition[2][0]),
+    COST("sky-on-object", "Cost of sky above an object", 0, transition[2][1]),
+    COST("sky-on-sky", "Cost of sky above sky", 0, transition[2][2]),
+    COST("ground-at-bottom", "Cost of ground as the lowest stixel of a column", 0, at_bottom[0]),
+    COST("object-at-bottom", "Cost of an object as the lowest stixel of a column", 8, at_bottom[1]),
+    COST("sky-at-bottom", "Cost of sky as the lowest stixel of a column", 8, at_bottom[2]),
+    {.name = "semantics",
+     .text = "Number of semantic classes",
+     RV_PARAM_INT_RANGE(semantics, 0, RV_STIXELS_SEMANTICS_MAX),
+     .flags = RV_PARAM_HIDDEN},
+    RV_PARAM_THREADS,
+};
 
-static RvStatus check_camera(const RvStixelsConfig *c) {
+static void set_structures(void *config) {
+  memset(((Config *)config)->semantic_structure, RV_STIXEL_OBJECT, RV_STIXELS_SEMANTICS_MAX);
+}
+RV_PARAMS_AND_OTHERS(stixels, set_structures)
+
+/* --- Object ---------------------------------------------------------------------------------- */
+
+static RvStatus check_rules(const void *config) {
+  const RvStixelsConfig *c = config;
   const RvCamera *camera = &c->camera;
-  const RvLog *log = &c->log;
-  RV_TRY(within(log, "focal", camera->focal, 0, 1e6));
-  RV_TRY(within(log, "cy", camera->cy, -1e6, 1e6));
-  RV_TRY(within(log, "doffs", camera->doffs, -1e4, 1e4));
-  RV_TRY(within(log, "baseline", camera->baseline, 0, 1e3));
-  RV_TRY(within(log, "camera height", camera->height, 0, 1e3));
-  RV_TRY(within(log, "pitch", camera->pitch, -89, 89));
-  RV_REQUIRE(log,
+  for (int k = 0; k < c->semantics; k++)
+    RV_REQUIRE(&c->log, c->semantic_structure[k] <= RV_STIXEL_SKY,
+               "stixels: semantic-structure %d is %d, must be ground (0), object (1) or sky (2)", k,
+               c->semantic_structure[k]);
+  RV_REQUIRE(&c->log,
              c->ground == RV_STIXELS_GROUND_ESTIMATE ||
                  (camera->focal > 0 && camera->baseline > 0 && camera->height > 0),
              "stixels: ground from the camera needs its focal length, baseline and height; set "
@@ -107,131 +176,48 @@ static RvStatus check_camera(const RvStixelsConfig *c) {
   return RV_OK;
 }
 
-RvStatus rv_stixels_config_check(const RvStixelsConfig *config) {
-  if (!config)
-    return RV_ERR_ARG;
-  const RvLog *log = &config->log;
-  RV_TRY(rv_in_range(log, "stixels: width", config->width, 1, RV_MAX_SIDE));
-  RV_TRY(rv_in_range(log, "stixels: height", config->height, 1, RV_MAX_SIDE));
-  RV_TRY(rv_in_range(log, "stixels: stixel_width", config->stixel_width, 1, RV_STIXELS_CELL_MAX));
-  RV_TRY(rv_in_range(log, "stixels: vertical_step", config->vertical_step, 1, RV_STIXELS_CELL_MAX));
-  RV_TRY(rv_in_range(log, "stixels: model", (int)config->model, 0, RV_STIXELS_CONSTANT));
-  RV_TRY(rv_in_range(log, "stixels: ground", (int)config->ground, 0, RV_STIXELS_GROUND_CAMERA));
-  RV_TRY(rv_in_range(log, "stixels: refine", config->refine, 0, 1));
-  RV_TRY(rv_in_range(log, "stixels: cuts", (int)config->cuts, 0, RV_STIXELS_CUTS_TIME_SERIES));
-  RV_TRY(rv_in_range(log, "stixels: max_disparity", config->max_disparity, 1,
-                     RV_STIXELS_MAX_DISPARITY_MAX));
-  RV_REQUIRE(log, config->threads >= 0, "stixels: threads is %d, must be 0 (all) or more",
-             config->threads);
-  RV_TRY(check_priors(config));
-  RV_TRY(check_semantics(config));
-  return check_camera(config);
+static void describe(const void *memory, char *text, size_t size) {
+  const RvStixelsPlan *plan = memory;
+  snprintf(text, size, "%d x %d cells", plan->columns, plan->rows);
 }
 
-/* --- Sizes ----------------------------------------------------------------------------------- */
-
-size_t rv_stixels_workspace(const RvStixelsConfig *config, RvEngine engine) {
-  const RvStixelsStages *stages = RV_STAGES_OF(stixels, engine);
-  if (rv_stixels_config_check(config) != RV_OK || !stages)
-    return 0;
-  void *work = rv_memory_object(stages->work_bytes);
-  if (!work)
-    return 0;
-  const RvStixelsModel model = rv_stixels_model(config);
-  RvArena counted = {0};
-  stages->layout(work, &model, config->threads, &counted);
-  rv_memory_free(work, RV_CPU);
-  return rv_arena_size(&counted);
-}
+static const RvClass klass = {
+    .params = rv_stixels_params,
+    .object_size = sizeof(RvStixels),
+    .plan_offset = offsetof(RvStixels, plan),
+    .rules = check_rules,
+    .plan = rv_stixels_make_plan,
+    .describe = describe,
+    .engines = RV_ENGINES(stixels),
+};
+RV_OBJECT(RvStixels, stixels, klass);
 
 int rv_stixels_columns(const RvStixelsConfig *config) {
-  return rv_stixels_config_check(config) == RV_OK ? rv_stixels_model(config).columns : 0;
+  if (rv_stixels_config_check(config) != RV_OK)
+    return 0;
+  return rv_div_up(config->width, config->stixel_width);
 }
 
 int rv_stixels_rows(const RvStixelsConfig *config) {
-  return rv_stixels_config_check(config) == RV_OK ? rv_stixels_model(config).rows : 0;
+  if (rv_stixels_config_check(config) != RV_OK)
+    return 0;
+  return rv_div_up(config->height, config->vertical_step);
 }
 
 uint32_t rv_stixels_count_max(const RvStixelsConfig *config) {
   return (uint32_t)rv_stixels_columns(config) * (uint32_t)rv_stixels_rows(config);
 }
 
-/* --- Object ---------------------------------------------------------------------------------- */
-
-/* Fills a cleared object; what it has taken is freed by the caller through rv_stixels_free. */
-static RvStatus open_object(RvStixels *s, RvStixelsSetup *setup) {
-  const RvLog *log = &s->config.log;
-  rv_stixels_setup(&s->config, setup);
-  s->model = setup->model;
-  s->work = rv_memory_object(s->stages->work_bytes);
-  if (!s->work) {
-    rv_log(log, "stixels: out of host memory");
-    return RV_ERR_NO_MEMORY;
-  }
-  s->stages->layout(s->work, &s->model, s->config.threads, &s->arena);
-  RV_TRY(rv_arena_open_for(&s->arena, s->engine, log, "stixels", "%d x %d cells", s->model.columns,
-                           s->model.rows));
-  s->stages->layout(s->work, &s->model, s->config.threads, &s->arena);
-  return s->stages->open(s->work, setup, log);
-}
-
-RvStatus rv_stixels_new(RvStixels **out, const RvStixelsConfig *config, RvEngine engine) {
-  if (!out)
-    return RV_ERR_ARG;
-  *out = NULL;
-  RV_TRY(rv_stixels_config_check(config));
-  RV_TRY(rv_check_engine(&config->log, "stixels", engine));
-  RvStixels *s = rv_memory_object(sizeof *s);
-  RvStixelsSetup *setup = rv_memory_object(sizeof *setup);
-  RvStatus status = RV_ERR_NO_MEMORY;
-  if (s && setup) {
-    s->config = *config;
-    s->engine = engine;
-    s->stages = RV_STAGES_OF(stixels, engine);
-    status = open_object(s, setup);
-  } else {
-    rv_log(&config->log, "stixels: out of host memory");
-  }
-  rv_memory_free(setup, RV_CPU);
-  if (status != RV_OK)
-    rv_stixels_free(&s);
-  *out = s;
-  return status;
-}
-
-void rv_stixels_free(RvStixels **stixels) {
-  if (!stixels || !*stixels)
-    return;
-  RvStixels *object = *stixels;
-  rv_arena_close(&object->arena);
-  rv_memory_free(object->work, RV_CPU);
-  rv_memory_free(object, RV_CPU);
-  *stixels = NULL;
-}
-
 /* --- Run ------------------------------------------------------------------------------------- */
 
-static RvStatus check_plane(const RvStixelsConfig *c, const RvPlane *plane, RvFormat format,
-                            const char *name) {
-  RV_REQUIRE(&c->log, rv_plane_fits(plane, c->width, c->height, format),
-             "stixels: plane %s must be %s of %d x %d pixels with a stride that holds a row", name,
-             format == RV_U8 ? "RV_U8" : "RV_U16", c->width, c->height);
-  return RV_OK;
-}
-
 static RvStatus check_output(const RvStixelsConfig *c, const RvStixelsOutput *output) {
-  if (!output) {
-    rv_log(&c->log, "stixels: output is NULL");
-    return RV_ERR_ARG;
-  }
-  RV_REQUIRE(
-      &c->log,
-      ((uintptr_t)output->stixels | (uintptr_t)output->offsets | (uintptr_t)output->energies) % 4 ==
-              0 &&
-          (uintptr_t)output->ground % 8 == 0,
-      "stixels: stixels, offsets and energies must be aligned to 4 bytes, ground to 8");
-  RV_REQUIRE(&c->log, !output->stixels || output->offsets,
-             "stixels: a list of stixels needs offsets");
+  const RvLog *log = &c->log;
+  RV_REQUIRE(log, output, "stixels: output is NULL");
+  RV_TRY(rv_check_aligned(log, "stixels", "stixels", output->stixels, 4));
+  RV_TRY(rv_check_aligned(log, "stixels", "offsets", output->offsets, 4));
+  RV_TRY(rv_check_aligned(log, "stixels", "energies", output->energies, 4));
+  RV_TRY(rv_check_aligned(log, "stixels", "ground", output->ground, 8));
+  RV_REQUIRE(log, !output->stixels || output->offsets, "stixels: a list of stixels needs offsets");
   return RV_OK;
 }
 
@@ -248,16 +234,15 @@ static RvStatus check_map(const RvStixelsConfig *c, const RvPlane *map, RvFormat
 }
 
 static RvStatus check_input(const RvStixelsConfig *c, const RvStixelsInput *input) {
-  if (!input) {
-    rv_log(&c->log, "stixels: input is NULL");
-    return RV_ERR_ARG;
-  }
-  RV_TRY(check_plane(c, &input->disparity, RV_U16, "disparity"));
-  if (input->confidence.data)
-    RV_TRY(check_plane(c, &input->confidence, RV_U8, "confidence"));
+  const RvLog *log = &c->log;
+  RV_REQUIRE(log, input, "stixels: input is NULL");
+  RV_TRY(
+      rv_check_plane(log, "stixels", "disparity", &input->disparity, c->width, c->height, RV_U16));
+  RV_TRY(rv_check_optional_plane(log, "stixels", "confidence", &input->confidence, c->width,
+                                 c->height, RV_U8));
   const int given = (input->labels.data != NULL) + (input->scores.data != NULL);
-  RV_REQUIRE(&c->log, given == 0 || (given == 1 && c->semantics > 0),
-             "stixels: give either labels or scores, to an object with semantic classes");
+  RV_REQUIRE(log, given == 0 || (given == 1 && c->semantics > 0),
+             "stixels: either labels or scores are valid, and only with semantic classes");
   if (input->labels.data)
     RV_TRY(check_map(c, &input->labels, RV_U8, 1, "labels"));
   return input->scores.data ? check_map(c, &input->scores, RV_U16, c->semantics, "scores") : RV_OK;
@@ -267,24 +252,21 @@ RvStatus rv_stixels_run(RvStixels *stixels, const RvStixelsInput *input,
                         const RvStixelsOutput *output, RvStream stream) {
   if (!stixels)
     return RV_ERR_ARG;
-  const RvStixelsConfig *c = &stixels->config;
-  const RvStixelsStages *stages = stixels->stages;
-  RV_TRY(check_input(c, input));
-  RV_TRY(check_output(c, output));
-  const RvStixelsJob job = {.disparity = input->disparity,
-                            .confidence = input->confidence,
-                            .labels = input->labels,
-                            .scores = input->scores,
-                            .output = *output,
-                            .stream = stream};
-  RV_TRY(stages->cells(stixels->work, &stixels->model, &job, &c->log));
-  RV_TRY(stages->ground(stixels->work, &stixels->model, &job, &c->log));
+  const RvStixelsPlan *plan = &stixels->plan;
+  RV_TRY(check_input(&plan->config, input));
+  RV_TRY(check_output(&plan->config, output));
+  const RvStixelsStages *stages = (const RvStixelsStages *)stixels->object.base;
+  void *work = stixels->object.work;
+  RvStixelsJob job = {.plan = plan, .input = *input, .output = *output, .stream = stream};
+  RV_TRY(stages->cells(work, &job));
+  if (plan->estimate)
+    RV_TRY(stages->ground(work, &job));
   if (rv_stixels_has_semantics(&job))
-    RV_TRY(stages->semantics(stixels->work, &stixels->model, &job, &c->log));
-  RV_TRY(stages->columns(stixels->work, &stixels->model, &job, &c->log));
-  return stixels->model.reach > 0 && job.output.stixels
-             ? stages->refine(stixels->work, &stixels->model, &job, &c->log)
-             : RV_OK;
+    RV_TRY(stages->semantics(work, &job));
+  RV_TRY(stages->columns(work, &job));
+  if (plan->reach > 0 && output->stixels)
+    RV_TRY(stages->refine(work, &job));
+  return RV_OK;
 }
 
 RvStatus rv_stixels_render(RvStixels *stixels, const RvStixel *list, uint32_t capacity,
@@ -292,18 +274,20 @@ RvStatus rv_stixels_render(RvStixels *stixels, const RvStixel *list, uint32_t ca
                            const RvPlane *classes, RvStream stream) {
   if (!stixels)
     return RV_ERR_ARG;
-  const RvStixelsConfig *c = &stixels->config;
-  RV_REQUIRE(&c->log, list && offsets && ((uintptr_t)list | (uintptr_t)offsets) % 4 == 0,
-             "stixels: list and offsets must be given, aligned to 4 bytes");
-  RvStixelsDrawing drawing = {
-      .list = list, .capacity = capacity, .offsets = offsets, .stream = stream};
-  if (disparity && disparity->data) {
-    RV_TRY(check_plane(c, disparity, RV_U16, "disparity"));
-    drawing.disparity = *disparity;
-  }
-  if (classes && classes->data) {
-    RV_TRY(check_plane(c, classes, RV_U8, "classes"));
-    drawing.classes = *classes;
-  }
-  return stixels->stages->render(stixels->work, &stixels->model, &drawing, &c->log);
+  const RvStixelsConfig *c = &stixels->plan.config;
+  const RvLog *log = &c->log;
+  RV_REQUIRE(log, list && offsets && ((uintptr_t)list | (uintptr_t)offsets) % 4 == 0,
+             "stixels: list and offsets must not be NULL and must be aligned to 4 bytes");
+  RV_TRY(
+      rv_check_optional_plane(log, "stixels", "disparity", disparity, c->width, c->height, RV_U16));
+  RV_TRY(rv_check_optional_plane(log, "stixels", "classes", classes, c->width, c->height, RV_U8));
+  const RvStixelsStages *stages = (const RvStixelsStages *)stixels->object.base;
+  RvStixelsJob job = {.plan = &stixels->plan,
+                      .maps = {.list = list, .capacity = capacity, .offsets = offsets},
+                      .stream = stream};
+  if (disparity)
+    job.maps.disparity = *disparity;
+  if (classes)
+    job.maps.classes = *classes;
+  return stages->render(stixels->object.work, &job);
 }

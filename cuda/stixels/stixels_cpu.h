@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cpu.h: what the files of the CPU engine share. */
+/* stixels_cpu.h: declarations shared by the files of the CPU engine. */
 #ifndef RV_STIXELS_CPU_H
 #define RV_STIXELS_CPU_H
 
 #include "stixels/stixels_stages.h"
 
-/* One column at work; a thread has one. */
+/* The column that a thread computes; one per thread. */
 typedef struct RvStixelsColumn {
-  const RvStixelsModel *model;
-  const int32_t (*table)[RV_STIXELS_TABLE]; /* by class */
+  const RvStixelsPlan *plan;
+  const int32_t (*costs)[RV_STIXELS_TABLE]; /* by class */
   RvStixelsPlane ground;
   const RvStixelsCell *cells;
-  const uint16_t *semantics;                 /* [place][row], 1/256 nat; NULL: none in this frame */
+  const uint16_t *semantics;                 /* [index][row], 1/256 nat; NULL: none in this frame */
   RvStixelsSums *sums;                       /* rows + 1 */
   RvStixelsBest (*best)[RV_STIXELS_CLASSES]; /* rows */
-  uint8_t *cuts;                             /* rows + 1: a stixel may begin here, end below */
-  int32_t (
-      *least)[RV_STIXELS_CLASSES];     /* rows: up to what begins here, but for planes' penalties */
-  int32_t (*past)[RV_STIXELS_CLASSES]; /* rows: of what begins here and ends below the block */
-  uint32_t *keys;                      /* [place][rows + 1]: 32 x costs summed */
-  int32_t *flat[2]; /* rows + 1: costs of ground and sky cells summed; `constant` */
-  int32_t *steps;   /* [whole px][rows + 1]: those of objects; `constant` */
+  uint8_t *cuts;                             /* rows + 1: a stixel may start here, end below */
+  int32_t (*least)
+      [RV_STIXELS_CLASSES]; /* rows: minimum cost below a start here, without plane penalties */
+  int32_t (*past)[RV_STIXELS_CLASSES]; /* rows: cost from here to the start of the block */
+  uint32_t *keys;                      /* [index][rows + 1]: 32 x summed costs */
+  int32_t *flat[2]; /* rows + 1: summed costs of ground and sky cells; `constant` */
+  int32_t *steps;   /* [integer px][rows + 1]: those of objects; `constant` */
 } RvStixelsColumn;
 
-/* Dynamic programming. Returns the energy; made: the stixels from the bottom up, at most rows. */
+/* Dynamic programming. Returns the energy; made: stixels from the bottom up, at most `rows`. */
 int32_t rv_stixels_solve(RvStixelsColumn *column, int x, RvStixel *made, uint32_t *count);
 
-/* Fills in c->cuts. */
+/* Sets column->cuts. */
 void rv_stixels_cpu_cuts(RvStixelsColumn *column);
 
-/* costs: [column][place][row]; table: RvStixelsSetup.scores. */
-void rv_stixels_cpu_semantics(const RvStixelsModel *model, const RvStixelsJob *job,
-                              const uint16_t *table, uint16_t *costs, int threads);
+/* costs: [column][index][row]; table: RvStixelsTables.scores. */
+void rv_stixels_cpu_semantics(const RvStixelsJob *job, const uint16_t *table, uint16_t *costs,
+                              int threads);
 
-void rv_stixels_cpu_refine(const RvStixelsModel *model, const RvStixelsJob *job, int threads);
+void rv_stixels_cpu_refine(const RvStixelsJob *job, int threads);
 
 #endif

@@ -6,7 +6,7 @@
 
 static void sum_cells(RvStixelsColumn *c) {
   memset(&c->sums[0], 0, sizeof c->sums[0]);
-  for (int v = 0; v < c->model->rows; v++) {
+  for (int v = 0; v < c->plan->rows; v++) {
     const RvStixelsSums *last = &c->sums[v];
     const RvStixelsSums s = rv_stixels_of_cell(c->cells[v], v, rv_stixels_expected(&c->ground, v));
     c->sums[v + 1] = (RvStixelsSums){
@@ -25,47 +25,47 @@ static void sum_cells(RvStixelsColumn *c) {
 }
 
 static void sum_semantics(const RvStixelsColumn *c) {
-  const size_t rows = (size_t)c->model->rows;
-  for (size_t place = 0; place < (size_t)c->model->semantics; place++) {
-    uint32_t *key = c->keys + place * (rows + 1);
+  const size_t rows = (size_t)c->plan->rows;
+  for (size_t index = 0; index < (size_t)c->plan->semantics; index++) {
+    uint32_t *key = c->keys + index * (rows + 1);
     key[0] = 0;
     for (size_t v = 0; v < rows; v++)
-      key[v + 1] = key[v] + 32u * c->semantics[place * rows + v];
+      key[v + 1] = key[v] + 32u * c->semantics[index * rows + v];
   }
 }
 
-/* Least cost of a structural class's semantic classes, 1/256 nat; *semantic: which. */
+/* Minimum cost of the semantic classes of a structural class, 1/256 nat; *semantic: its class. */
 static uint32_t pick_semantic(const RvStixelsColumn *c, int structure, int bottom, int top,
                               uint8_t *semantic) {
-  const RvStixelsModel *m = c->model;
-  const int first = m->semantic_first[structure], end = m->semantic_first[structure + 1];
+  const RvStixelsPlan *plan = c->plan;
+  const int first = plan->semantic_first[structure], end = plan->semantic_first[structure + 1];
   uint32_t least = UINT32_MAX;
-  for (int place = first; place < end; place++) {
-    const uint32_t *sum = c->keys + (size_t)place * (size_t)(m->rows + 1);
-    const uint32_t key = rv_stixels_key(sum[bottom], sum[top + 1], place - first);
+  for (int index = first; index < end; index++) {
+    const uint32_t *sum = c->keys + (size_t)index * (size_t)(plan->rows + 1);
+    const uint32_t key = rv_stixels_key(sum[bottom], sum[top + 1], index - first);
     least = key < least ? key : least;
   }
-  *semantic = first < end ? m->semantic_class[first + (int)(least % 32)] : RV_SEMANTIC_NONE;
+  *semantic = first < end ? plan->semantic_class[first + (int)(least % 32)] : RV_SEMANTIC_NONE;
   return first < end ? least / 32 : RV_STIXELS_SCORE_WORST * (uint32_t)(top + 1 - bottom);
 }
 
 static int32_t cell_cost(const RvStixelsColumn *c, int structure, int v, int mu) {
-  return rv_stixels_cost_cell(c->model, c->table[structure], c->cells[v], mu);
+  return rv_stixels_cost_cell(c->plan, c->costs[structure], c->cells[v], mu);
 }
 
-/* The tables of `constant`: planes that are known before the stixels are. */
+/* The tables of `constant`: costs of planes that do not depend on the stixel. */
 static void sum_costs(RvStixelsColumn *c) {
-  const RvStixelsModel *m = c->model;
+  const RvStixelsPlan *plan = c->plan;
   c->flat[0][0] = c->flat[1][0] = 0;
-  for (int v = 0; v < m->rows; v++) {
+  for (int v = 0; v < plan->rows; v++) {
     const int ground = rv_stixels_value(&c->ground, v);
     c->flat[0][v + 1] = c->flat[0][v] + cell_cost(c, RV_STIXEL_GROUND, v, ground);
     c->flat[1][v + 1] = c->flat[1][v] + cell_cost(c, RV_STIXEL_SKY, v, 0);
   }
-  for (int px = 0; px <= m->disparity_max; px++) {
-    int32_t *sum = c->steps + (size_t)px * (size_t)(m->rows + 1);
+  for (int px = 0; px <= plan->config.max_disparity; px++) {
+    int32_t *sum = c->steps + (size_t)px * (size_t)(plan->rows + 1);
     sum[0] = 0;
-    for (int v = 0; v < m->rows; v++)
+    for (int v = 0; v < plan->rows; v++)
       sum[v + 1] = sum[v] + cell_cost(c, RV_STIXEL_OBJECT, v, 256 * px);
   }
 }
@@ -73,13 +73,13 @@ static void sum_costs(RvStixelsColumn *c) {
 /* Costs of the cells by (3.9). */
 static int64_t sum_of(const RvStixelsColumn *c, int structure, int bottom, int top,
                       const RvStixelsPlane *plane) {
-  const RvStixelsModel *m = c->model;
-  if (m->kind == RV_STIXELS_CONSTANT) {
+  const RvStixelsPlan *plan = c->plan;
+  if (plan->config.model == RV_STIXELS_CONSTANT) {
     const int px = rv_stixels_nearest(rv_stixels_value(plane, 0));
     const int32_t *sum = structure == RV_STIXEL_GROUND ? c->flat[0]
                          : structure == RV_STIXEL_SKY
                              ? c->flat[1]
-                             : c->steps + (size_t)px * (size_t)(m->rows + 1);
+                             : c->steps + (size_t)px * (size_t)(plan->rows + 1);
     return sum[top + 1] - sum[bottom];
   }
   int64_t sum = 0;
@@ -88,20 +88,20 @@ static int64_t sum_of(const RvStixelsColumn *c, int structure, int bottom, int t
   return sum;
 }
 
-/* Cost of the stixel but for its predecessor and its semantics, and its plane. */
+/* Cost of a stixel without its predecessor and its semantics; *plane: its plane. */
 static int32_t depth_cost(const RvStixelsColumn *c, int structure, int bottom, int top,
                           RvStixelsPlane *plane) {
-  const RvStixelsModel *m = c->model;
+  const RvStixelsPlan *plan = c->plan;
   const RvStixelsSums s = rv_stixels_between(&c->sums[bottom], &c->sums[top + 1]);
-  const RvStixelsFit fit = rv_stixels_fit(m, &c->ground, structure, &s, bottom);
+  const RvStixelsFit fit = rv_stixels_fit(plan, &c->ground, structure, &s, bottom);
   const int length = top + 1 - bottom;
   *plane = fit.plane;
-  if (m->kind == RV_STIXELS_SLANTED_FAST)
-    return rv_stixels_cost_fast(m, structure, &s, length, fit.error);
-  return rv_stixels_cost_sum(m, structure, sum_of(c, structure, bottom, top, plane), fit.prior);
+  if (plan->config.model == RV_STIXELS_SLANTED_FAST)
+    return rv_stixels_cost_fast(plan, structure, &s, length, fit.error);
+  return rv_stixels_cost_sum(plan, structure, sum_of(c, structure, bottom, top, plane), fit.prior);
 }
 
-/* Cost of the stixel but for its predecessor, its plane and its semantic class. */
+/* Cost of a stixel without its predecessor; *plane, *semantic: its plane and semantic class. */
 static int32_t own_cost(const RvStixelsColumn *c, int structure, int bottom, int top,
                         RvStixelsPlane *plane, uint8_t *semantic) {
   const int32_t depth = depth_cost(c, structure, bottom, top, plane);
@@ -109,10 +109,10 @@ static int32_t own_cost(const RvStixelsColumn *c, int structure, int bottom, int
   if (!c->semantics)
     return depth;
   const uint32_t sum = pick_semantic(c, structure, bottom, top, semantic);
-  return rv_stixels_add(depth, rv_stixels_semantic_cost(c->model, sum));
+  return rv_stixels_add(depth, rv_stixels_semantic_cost(c->plan, sum));
 }
 
-/* Offers the stixel bottom..top of a class to the best that ends in `top` (3.25, 4.9). */
+/* Updates the best stixel that ends in `top` with bottom..top of a class (3.25, 4.9). */
 static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
   RvStixelsBest *best = &c->best[top][structure];
   RvStixelsPlane plane;
@@ -121,7 +121,7 @@ static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
   const int mu = rv_stixels_value(&plane, 0);
   const int32_t next = rv_stixels_value(&plane, top + 1 - bottom);
   if (bottom == 0) {
-    const int32_t cost = own + c->model->first[structure];
+    const int32_t cost = own + c->plan->at_bottom[structure];
     if (cost <= best->cost)
       *best = (RvStixelsBest){.cost = cost, .next = next};
     return;
@@ -130,7 +130,7 @@ static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
     const RvStixelsBest *last = &c->best[bottom - 1][below];
     if (last->cost >= RV_STIXELS_INFINITE)
       continue;
-    const int32_t pair = rv_stixels_pair(c->model, structure, below, mu, last->next);
+    const int32_t pair = rv_stixels_pair(c->plan, structure, below, mu, last->next);
     const int32_t cost = own + pair + last->cost;
     if (cost < best->cost || (cost == best->cost && bottom < best->bottom))
       *best = (RvStixelsBest){cost, next, (uint16_t)bottom, (uint16_t)below};
@@ -141,20 +141,20 @@ static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
 
 #define BLOCK 16 /* rows */
 
-/* Once it is known what ends below `bottom`. */
+/* When the best stixels that end below `bottom` are known. */
 static void note_least(RvStixelsColumn *c, int bottom) {
   for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
-    int32_t least = bottom > 0 ? RV_STIXELS_INFINITE : c->model->first[k];
+    int32_t least = bottom > 0 ? RV_STIXELS_INFINITE : c->plan->at_bottom[k];
     for (int below = 0; bottom > 0 && below < RV_STIXELS_CLASSES; below++) {
       const int32_t cost = c->best[bottom - 1][below].cost;
       if (cost < RV_STIXELS_INFINITE)
-        least = rv_min(least, cost + c->model->transition[k][below]);
+        least = rv_min(least, cost + c->plan->transition[k][below]);
     }
     c->least[bottom][k] = least;
   }
 }
 
-/* The parts below the block that begins in row `first`. */
+/* Costs of the parts below the block that starts in row `first`. */
 static void note_past(RvStixelsColumn *c, int first) {
   for (int bottom = 0; bottom < first; bottom++)
     for (int k = 0; k < RV_STIXELS_CLASSES && c->cuts[bottom]; k++) {
@@ -164,26 +164,26 @@ static void note_past(RvStixelsColumn *c, int first) {
     }
 }
 
-/* The parts from row `first` to `top`. */
+/* Costs of the parts from row `first` to `top`. */
 static void find_upper(const RvStixelsColumn *c, int first, int top,
                        int32_t upper[RV_STIXELS_CLASSES]) {
-  const RvStixelsModel *m = c->model;
+  const RvStixelsPlan *plan = c->plan;
   RvStixelsPlane plane;
   uint8_t semantic;
   for (int k = RV_STIXEL_OBJECT; k < RV_STIXELS_CLASSES; k++)
-    upper[k] = rv_stixels_upper_part(m, k, own_cost(c, k, first, top, &plane, &semantic));
+    upper[k] = rv_stixels_upper_part(plan, k, own_cost(c, k, first, top, &plane, &semantic));
   const RvStixelsSums s = rv_stixels_between(&c->sums[first], &c->sums[top + 1]);
-  int32_t ground = rv_stixels_cost_fast(m, RV_STIXEL_GROUND, &s, top + 1 - first, 0);
+  int32_t ground = rv_stixels_cost_fast(plan, RV_STIXEL_GROUND, &s, top + 1 - first, 0);
   if (c->semantics) {
     const uint32_t sum = pick_semantic(c, RV_STIXEL_GROUND, first, top, &semantic);
-    ground = rv_stixels_add(ground, rv_stixels_semantic_cost(m, sum));
+    ground = rv_stixels_add(ground, rv_stixels_semantic_cost(plan, sum));
   }
-  upper[RV_STIXEL_GROUND] = rv_stixels_upper_part(m, RV_STIXEL_GROUND, ground);
+  upper[RV_STIXEL_GROUND] = rv_stixels_upper_part(plan, RV_STIXEL_GROUND, ground);
 }
 
-/* All stixels that end in `top`, the nearest lowest row first: the likeliest. */
+/* All stixels that end in `top`, from the nearest lowest row on, which is the most likely. */
 static void offer_all(RvStixelsColumn *c, int top) {
-  const int first = rv_stixels_is_bounded(c->model) ? top / BLOCK * BLOCK : 0;
+  const int first = rv_stixels_is_bounded(c->plan) ? top / BLOCK * BLOCK : 0;
   int32_t upper[RV_STIXELS_CLASSES] = {0, 0, 0};
   if (first > 0)
     find_upper(c, first, top, upper);
@@ -203,18 +203,17 @@ static void offer_all(RvStixelsColumn *c, int top) {
 
 /* --- Column ---------------------------------------------------------------------------------- */
 
-/* Follows the stored cuts down from the top and turns the list round. */
+/* Follows the stored lowest rows down from the top and reverses the list. */
 static uint32_t follow(const RvStixelsColumn *c, int x, int structure, RvStixel *made) {
   uint32_t count = 0;
-  for (int top = c->model->rows - 1; top >= 0;) {
+  for (int top = c->plan->rows - 1; top >= 0;) {
     const RvStixelsBest *best = &c->best[top][structure];
     const int bottom = best->bottom, below = best->below;
     const int32_t under = bottom > 0 ? c->best[bottom - 1][below].cost : 0;
     RvStixelsPlane plane;
     uint8_t semantic;
     own_cost(c, structure, bottom, top, &plane, &semantic);
-    made[count] =
-        rv_stixels_record(c->model, x, bottom, top, structure, &plane, best->cost - under);
+    made[count] = rv_stixels_record(c->plan, x, bottom, top, structure, &plane, best->cost - under);
     made[count++].semantic = semantic;
     top = bottom - 1;
     structure = below;
@@ -228,17 +227,17 @@ static uint32_t follow(const RvStixelsColumn *c, int x, int structure, RvStixel 
 }
 
 int32_t rv_stixels_solve(RvStixelsColumn *c, int x, RvStixel *made, uint32_t *count) {
-  const RvStixelsModel *m = c->model;
+  const RvStixelsPlan *plan = c->plan;
   sum_cells(c);
   if (c->semantics)
     sum_semantics(c);
-  if (m->kind == RV_STIXELS_CONSTANT)
+  if (plan->config.model == RV_STIXELS_CONSTANT)
     sum_costs(c);
   rv_stixels_cpu_cuts(c);
-  for (int top = 0; top < m->rows; top++) {
+  for (int top = 0; top < plan->rows; top++) {
     if (c->cuts[top])
       note_least(c, top);
-    if (top % BLOCK == 0 && rv_stixels_is_bounded(m))
+    if (top % BLOCK == 0 && rv_stixels_is_bounded(plan))
       note_past(c, top);
     if (!c->cuts[top + 1])
       continue;
@@ -247,7 +246,7 @@ int32_t rv_stixels_solve(RvStixelsColumn *c, int x, RvStixel *made, uint32_t *co
     offer_all(c, top);
   }
   int structure = 0;
-  const RvStixelsBest *last = c->best[m->rows - 1];
+  const RvStixelsBest *last = c->best[plan->rows - 1];
   for (int k = 1; k < RV_STIXELS_CLASSES; k++)
     if (last[k].cost < last[structure].cost)
       structure = k;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cpu_cuts.c: where stixels may begin and end, CPU engine. */
+/* stixels_cpu_cuts.c: allowed boundaries of stixels, CPU engine. */
 #include <string.h>
 
 #include "stixels/stixels_cpu.h"
 
-/* Both ends of every plateau that the series comes from and leaves to the same side (3.4.1). */
+/* Both ends of every plateau that is a local extremum of the series (3.4.1). */
 static void cut_extremes(RvStixelsColumn *c) {
   int before = rv_stixels_series(c->cells[0]); /* the plateau's value */
-  int begin = 0, rising = -1;                  /* its first row; how it was reached: -1 unknown */
-  for (int v = 1; v < c->model->rows; v++) {
+  int begin = 0, rising = -1; /* its first row; whether the series rose to it: -1 unknown */
+  for (int v = 1; v < c->plan->rows; v++) {
     const int value = rv_stixels_series(c->cells[v]);
     if (value == before)
       continue;
@@ -22,23 +22,23 @@ static void cut_extremes(RvStixelsColumn *c) {
 }
 
 static void cut_steps(RvStixelsColumn *c) {
-  for (int v = 1; v < c->model->rows; v++)
+  for (int v = 1; v < c->plan->rows; v++)
     if (rv_stixels_is_step(c->cells[v - 1], c->cells[v]))
       c->cuts[v] = 1;
 }
 
 static int likeliest(const RvStixelsColumn *c, int v) {
   int best = 0;
-  for (int place = 1; place < c->model->semantics; place++)
-    if (c->semantics[(size_t)place * (size_t)c->model->rows + (size_t)v] <
-        c->semantics[(size_t)best * (size_t)c->model->rows + (size_t)v])
-      best = place;
+  for (int index = 1; index < c->plan->semantics; index++)
+    if (c->semantics[(size_t)index * (size_t)c->plan->rows + (size_t)v] <
+        c->semantics[(size_t)best * (size_t)c->plan->rows + (size_t)v])
+      best = index;
   return best;
 }
 
 static void cut_semantics(RvStixelsColumn *c) {
   int below = likeliest(c, 0);
-  for (int v = 1; v < c->model->rows; v++) {
+  for (int v = 1; v < c->plan->rows; v++) {
     const int here = likeliest(c, v);
     if (here != below)
       c->cuts[v] = 1;
@@ -47,10 +47,10 @@ static void cut_semantics(RvStixelsColumn *c) {
 }
 
 void rv_stixels_cpu_cuts(RvStixelsColumn *c) {
-  const int rows = c->model->rows;
-  memset(c->cuts, c->model->cuts == RV_STIXELS_CUTS_ALL, (size_t)rows + 1);
+  const int rows = c->plan->rows;
+  memset(c->cuts, c->plan->config.cuts == RV_STIXELS_CUTS_ALL, (size_t)rows + 1);
   c->cuts[0] = c->cuts[rows] = 1;
-  if (c->model->cuts == RV_STIXELS_CUTS_ALL)
+  if (c->plan->config.cuts == RV_STIXELS_CUTS_ALL)
     return;
   cut_extremes(c);
   cut_steps(c);

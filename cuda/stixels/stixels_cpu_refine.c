@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cpu_refine.c: borders at rows of pixels, CPU engine. */
+/* stixels_cpu_refine.c: boundaries at rows of pixels, CPU engine. */
 #include <stdint.h>
 
 #include "stixels/stixels_cpu.h"
 
-/* By how much worse row y fits the lower than the upper stixel, 1/16 px. */
-static int worse_below(const RvStixelsModel *m, const RvPlane *disparity, const RvStixel *lower,
-                       const RvStixel *upper, int y) {
+/* Misfit of row y to the lower minus the upper stixel, 1/16 px. */
+static int lower_misfit(const RvStixelsPlan *plan, const RvPlane *disparity, const RvStixel *lower,
+                        const RvStixel *upper, int y) {
   const uint16_t *d = (const void *)((const char *)disparity->data + y * disparity->stride);
-  const int right = rv_min(lower->column + m->cell_width, m->width);
+  const int right = rv_min(lower->column + plan->config.stixel_width, plan->config.width);
   int sum = 0;
   for (int x = lower->column; x < right; x++)
     sum += rv_stixels_residual(lower, y, d[x]) - rv_stixels_residual(upper, y, d[x]);
   return sum;
 }
 
-/* Moves the highest row of `lower`; is_last: `upper` ends at the top of the picture. */
-static void move_border(const RvStixelsModel *m, const RvPlane *disparity, RvStixel *lower,
-                        RvStixel *upper, int is_last) {
-  const int border = lower->v_top;
-  const int up = is_last ? rv_min(m->reach, border - 1) : m->reach;
-  int best = border, least = 0, sum = 0;
-  /* Rows that the lower stixel gains, then those that it loses. */
-  for (int y = border - 1; y >= border - up; y--) {
-    sum += worse_below(m, disparity, lower, upper, y);
+/* Moves the highest row of `lower`; is_last: `upper` ends in the top row. */
+static void move_boundary(const RvStixelsPlan *plan, const RvPlane *disparity, RvStixel *lower,
+                          RvStixel *upper, int is_last) {
+  const int boundary = lower->v_top;
+  const int up = is_last ? rv_min(plan->reach, boundary - 1) : plan->reach;
+  int best = boundary, least = 0, sum = 0;
+  /* Rows added to the lower stixel, then rows removed from it. */
+  for (int y = boundary - 1; y >= boundary - up; y--) {
+    sum += lower_misfit(plan, disparity, lower, upper, y);
     if (sum < least) {
       least = sum;
       best = y;
     }
   }
   sum = 0;
-  for (int y = border; y < border + m->reach; y++) {
-    sum -= worse_below(m, disparity, lower, upper, y);
-    if (sum < least || (sum == least && y + 1 - border < border - best)) {
+  for (int y = boundary; y < boundary + plan->reach; y++) {
+    sum -= lower_misfit(plan, disparity, lower, upper, y);
+    if (sum < least || (sum == least && y + 1 - boundary < boundary - best)) {
       least = sum;
       best = y + 1;
     }
@@ -41,11 +41,11 @@ static void move_border(const RvStixelsModel *m, const RvPlane *disparity, RvSti
   upper->v_bottom = (uint16_t)(best - 1);
 }
 
-void rv_stixels_cpu_refine(const RvStixelsModel *m, const RvStixelsJob *job, int threads) {
+void rv_stixels_cpu_refine(const RvStixelsJob *job, int threads) {
   const RvStixelsOutput *out = &job->output;
 #pragma omp parallel for num_threads(threads)
-  for (int x = 0; x < m->columns; x++)
+  for (int x = 0; x < job->plan->columns; x++)
     for (uint32_t k = out->offsets[x] + 1; k < out->offsets[x + 1] && k < out->capacity; k++)
-      move_border(m, &job->disparity, &out->stixels[k - 1], &out->stixels[k],
-                  k + 1 == out->offsets[x + 1]);
+      move_boundary(job->plan, &job->input.disparity, &out->stixels[k - 1], &out->stixels[k],
+                    k + 1 == out->offsets[x + 1]);
 }

@@ -4,12 +4,14 @@
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
-/* The current device; without one what every device since compute capability 7.5 has, so that the
- * workspace can be stated, and is enough, all the same. */
+namespace {
+/* Limits of the current device; without a device those of compute capability 7.5, for which the
+ * workspace is an upper limit. */
 struct Device {
   int major;
-  int shared_block, shared_processor; /* bytes */
+  int shared_block, shared_sm; /* bytes */
 };
+} // namespace
 
 static Device current_device(void) {
   int device = 0;
@@ -18,41 +20,41 @@ static Device current_device(void) {
       cudaDeviceGetAttribute(&d.major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
       cudaDeviceGetAttribute(&d.shared_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
           cudaSuccess &&
-      cudaDeviceGetAttribute(&d.shared_processor, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
-                             device) == cudaSuccess)
+      cudaDeviceGetAttribute(&d.shared_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) ==
+          cudaSuccess)
     return d;
-  (void)cudaGetLastError(); /* new() will say what is wrong */
+  (void)cudaGetLastError(); /* new() reports the error */
   return {7, 65536, 65536};
 }
 
-static void choose(RvStixelsCuda *work, const RvStixelsModel *m) {
+static void choose(RvStixelsCuda *work, const RvStixelsPlan *plan) {
   const Device device = current_device();
-  const bool is_plain = rv_stixels_cuda_is_constant(m);
+  const bool is_constant = rv_stixels_cuda_is_constant(plan);
   work->is_chained = device.major >= 9;
-  work->is_plain = is_plain;
-  work->is_resident = is_plain && rv_stixels_cuda_is_resident(m, device.shared_block);
-  work->has_columns = !is_plain || m->semantics > 0;
+  work->is_constant = is_constant;
+  work->is_resident = is_constant && rv_stixels_cuda_is_resident(plan, device.shared_block);
+  work->has_columns = !is_constant || plan->semantics > 0;
   work->is_small = work->scratch <= RV_STIXELS_SHARED ||
                    rv_stixels_cuda_columns_shared() + work->scratch + RV_STIXELS_SHARED_RESERVED <=
-                       device.shared_processor / 2u;
+                       device.shared_sm / 2u;
 }
 
-static void layout(void *memory, const RvStixelsModel *m, int threads, RvArena *arena) {
+static void layout(void *memory, const void *memory_plan, RvArena *arena) {
   RvStixelsCuda *work = (RvStixelsCuda *)memory;
-  const size_t columns = m->columns, rows = m->rows;
-  (void)threads;
-  work->bins = RV_STIXELS_BOTTOMS * m->bottom_step + 2;
-  work->scratch = (rv_stixels_cuda_scratch(m) + 15) / 16 * 16;
-  const uint32_t gentle = (4u * RV_STIXELS_COST_STEPS) << 12;
-  work->has_small_penalties =
-      m->gravity[0].beta <= gentle && m->gravity[1].beta <= gentle && m->ordering.beta <= gentle;
-  choose(work, m);
+  const RvStixelsPlan *plan = (const RvStixelsPlan *)memory_plan;
+  const size_t columns = plan->columns, rows = plan->rows;
+  work->bins = RV_STIXELS_BOTTOMS * plan->bottom_step + 2;
+  work->scratch = (rv_stixels_cuda_scratch(plan) + 15) / 16 * 16;
+  const uint32_t limit = (4u * RV_STIXELS_COST_STEPS) << 12;
+  work->has_small_penalties = plan->gravity[0].beta <= limit && plan->gravity[1].beta <= limit &&
+                              plan->ordering.beta <= limit;
+  choose(work, plan);
   work->table = (int32_t *)rv_arena_take(arena, 3 * RV_STIXELS_TABLE * sizeof *work->table);
   work->state = (RvStixelsState *)rv_arena_take(arena, 2 * sizeof *work->state);
   work->cells = (RvStixelsCell *)rv_arena_take(arena, columns * rows * sizeof *work->cells);
   work->scores = (uint16_t *)rv_arena_take(arena, RV_STIXELS_SCORE_STEPS * sizeof *work->scores);
   work->semantics =
-      (uint16_t *)rv_arena_take(arena, columns * rows * m->semantics * sizeof *work->semantics);
+      (uint16_t *)rv_arena_take(arena, columns * rows * plan->semantics * sizeof *work->semantics);
   work->below =
       (RvStixelsBelow *)rv_arena_take(arena, rows * (work->bins + 1) * sizeof *work->below);
   work->winner = (unsigned long long *)rv_arena_take(arena, sizeof *work->winner);
@@ -62,40 +64,58 @@ static void layout(void *memory, const RvStixelsModel *m, int threads, RvArena *
   work->columns = work->has_columns && !work->is_small
                       ? (char *)rv_arena_take(arena, columns * work->scratch)
                       : NULL;
-  const size_t steps = (size_t)rv_stixels_pitch(m->rows) * (m->disparity_max + 1);
-  work->steps = m->kind == RV_STIXELS_CONSTANT && (work->has_columns || !work->is_resident)
-                    ? (int32_t *)rv_arena_take(arena, columns * steps * sizeof *work->steps)
-                    : NULL;
+  const size_t steps = (size_t)rv_stixels_pitch(plan->rows) * (plan->config.max_disparity + 1);
+  work->steps =
+      plan->config.model == RV_STIXELS_CONSTANT && (work->has_columns || !work->is_resident)
+          ? (int32_t *)rv_arena_take(arena, columns * steps * sizeof *work->steps)
+          : NULL;
 }
 
-static RvStatus open(void *memory, const RvStixelsSetup *setup, const RvLog *log) {
+static RvStatus upload_tables(const RvStixelsCuda *work, const RvStixelsPlan *plan) {
+  const RvLog *log = &plan->config.log;
+  RvStixelsTables *tables =
+      (RvStixelsTables *)rv_object_memory(log, "stixels", sizeof(RvStixelsTables));
+  if (!tables)
+    return RV_ERR_NO_MEMORY;
+  rv_stixels_make_tables(plan, tables);
+  RvStatus status = rv_copy_to_device(work->table, tables->costs, sizeof tables->costs, NULL);
+  if (status == RV_OK)
+    status = rv_copy_to_device(work->scores, tables->scores, sizeof tables->scores, NULL);
+  rv_memory_free(tables, RV_CPU);
+  return status;
+}
+
+static RvStatus open(void *memory, const void *memory_plan) {
   RvStixelsCuda *work = (RvStixelsCuda *)memory;
-  RV_CU(log, cudaMemcpy(work->table, setup->table, sizeof setup->table, cudaMemcpyHostToDevice));
+  const RvStixelsPlan *plan = (const RvStixelsPlan *)memory_plan;
+  const RvLog *log = &plan->config.log;
+  RV_TRY(upload_tables(work, plan));
   for (int k = 0; k < 2; k++)
     RV_CU(log,
-          cudaMemcpy(work->state + k, &setup->start, sizeof setup->start, cudaMemcpyHostToDevice));
-  RV_CU(log, cudaMemcpy(work->scores, setup->scores, sizeof setup->scores, cudaMemcpyHostToDevice));
+          cudaMemcpy(work->state + k, &plan->start, sizeof plan->start, cudaMemcpyHostToDevice));
   RV_CU(log, cudaMemset(work->queue, 0, sizeof *work->queue));
-  RV_CU(log, cudaMemset(work->counts, 0, setup->model.columns * sizeof *work->counts));
+  RV_CU(log, cudaMemset(work->counts, 0, plan->columns * sizeof *work->counts));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run gets comes after */
-  if (work->is_plain)
-    RV_TRY(rv_stixels_cuda_open_constant(work, &setup->model, log));
-  return work->has_columns ? rv_stixels_cuda_open_columns(work, &setup->model, log) : RV_OK;
+  if (work->is_constant)
+    RV_TRY(rv_stixels_cuda_open_constant(work, plan));
+  return work->has_columns ? rv_stixels_cuda_open_columns(work, plan) : RV_OK;
 }
 
 /* --- Cells ----------------------------------------------------------------------------------- */
 
-#define CELL_LANES 8 /* that share a cell's rows */
+#define CELL_LANES 8 /* maximum number of lanes per cell */
 
-/* Sums over pixels, and the least and most of their disparities. */
+namespace {
+/* Sums over pixels, and the range of their disparities. */
 struct Part {
   unsigned n, c;
   unsigned long long cd;
   unsigned least, most;
 };
+} // namespace
 
-/* One row of a cell's pixels, those of more than `above`. */
-static __device__ __forceinline__ void add_row(const RvStixelsModel &m, const uint16_t *d,
+/* Adds the pixels above `above` in one row of a cell. */
+static __device__ __forceinline__ void add_row(const RvStixelsPlan &plan, const uint16_t *d,
                                                const uint8_t *trust, int count, unsigned above,
                                                Part *part) {
   unsigned n = 0, c = 0, cd = 0; /* 64 x 255 x 65535 fits */
@@ -120,7 +140,7 @@ static __device__ __forceinline__ void add_row(const RvStixelsModel &m, const ui
     for (int u = 0; u < count; u++) {
       const unsigned value = d[u];
       const unsigned weight = value <= above ? 0
-                              : trust        ? rv_stixels_confidence_weight(&m, trust[u])
+                              : trust        ? rv_stixels_confidence_weight(&plan, trust[u])
                                              : 255;
       n += value > above;
       c += weight;
@@ -134,42 +154,45 @@ static __device__ __forceinline__ void add_row(const RvStixelsModel &m, const ui
   part->cd += cd;
 }
 
-/* Over the lanes of a cell. */
+/* Adds up the lanes of a cell. */
 static __device__ __forceinline__ void add_lanes(Part *part, int lanes) {
   for (int step = lanes / 2; step > 0; step /= 2) {
-    part->n += __shfl_xor_sync(0xffffffffu, part->n, step);
-    part->c += __shfl_xor_sync(0xffffffffu, part->c, step);
-    part->cd += __shfl_xor_sync(0xffffffffu, part->cd, step);
-    part->least = min(part->least, __shfl_xor_sync(0xffffffffu, part->least, step));
-    part->most = max(part->most, __shfl_xor_sync(0xffffffffu, part->most, step));
+    part->n += __shfl_xor_sync(RV_WARP, part->n, step);
+    part->c += __shfl_xor_sync(RV_WARP, part->c, step);
+    part->cd += __shfl_xor_sync(RV_WARP, part->cd, step);
+    part->least = min(part->least, __shfl_xor_sync(RV_WARP, part->least, step));
+    part->most = max(part->most, __shfl_xor_sync(RV_WARP, part->most, step));
   }
 }
 
-/* Where the kernel reads. */
+namespace {
+/* The input of the kernel. */
 struct Pixels {
   const char *disparity;
   const uint8_t *confidence;
   ptrdiff_t d_stride, c_stride;
 };
+} // namespace
 
-/* The cell of column x in rows high .. low - 1; all lanes of the warp. */
-static __device__ RvStixelsCell make_cell(const RvStixelsModel &m, const Pixels &p, int x, int high,
-                                          int low, int lane, int lanes) {
-  const int left = x * m.cell_width,
-            right = x < m.columns ? rv_min(left + m.cell_width, m.width) : left;
+/* The cell of column x in rows high .. low - 1. All lanes of the warp call it. */
+static __device__ RvStixelsCell make_cell(const RvStixelsPlan &plan, const Pixels &p, int x,
+                                          int high, int low, int lane, int lanes) {
+  const int left = x * plan.config.stixel_width,
+            right = x < plan.columns ? rv_min(left + plan.config.stixel_width, plan.config.width)
+                                     : left;
   const Part none = {0, 0, 0, 0xffff, 0};
   Part all = none, near = none;
   for (int y = high + lane; y < low && left < right; y += lanes)
-    add_row(m, (const uint16_t *)(p.disparity + y * p.d_stride) + left,
+    add_row(plan, (const uint16_t *)(p.disparity + y * p.d_stride) + left,
             p.confidence ? p.confidence + y * p.c_stride + left : NULL, right - left, 0, &all);
   add_lanes(&all, lanes);
   const RvStixelsPixels whole = {all.c, (int64_t)all.cd, (int)all.n};
   RvStixelsPixels side = whole;
-  const bool is_mixed = all.c > 0 && rv_stixels_is_mixed(&m, (int)all.least, (int)all.most);
-  if (__any_sync(0xffffffffu, is_mixed)) {
+  const bool is_mixed = all.c > 0 && rv_stixels_is_mixed(&plan, (int)all.least, (int)all.most);
+  if (__any_sync(RV_WARP, is_mixed)) {
     const unsigned middle = is_mixed ? (unsigned)rv_stixels_middle(&whole) : 0;
     for (int y = high + lane; y < low && is_mixed; y += lanes)
-      add_row(m, (const uint16_t *)(p.disparity + y * p.d_stride) + left,
+      add_row(plan, (const uint16_t *)(p.disparity + y * p.d_stride) + left,
               p.confidence ? p.confidence + y * p.c_stride + left : NULL, right - left, middle,
               &near);
     add_lanes(&near, lanes);
@@ -177,31 +200,27 @@ static __device__ RvStixelsCell make_cell(const RvStixelsModel &m, const Pixels 
     if (is_mixed)
       side = rv_stixels_side(&whole, &nearer);
   }
-  return rv_stixels_cell((right - left) * (low - high), whole.n, &side, m.disparity_max);
+  return rv_stixels_cell((right - left) * (low - high), whole.n, &side, plan.config.max_disparity);
 }
 
+namespace {
 /* A row of the histogram, in shared memory: cells and their disparities by bin. */
 struct Votes {
   int *n;
   uint32_t *d;
-  RvStixelsBelow *totals; /* by 32 bins */
+  RvStixelsBelow *totals; /* per 32 bins */
 };
+} // namespace
 
-/* Each bin with its neighbours, and what lies below each bin. */
+/* Writes the votes of each bin and its neighbors, and the prefix sums by bin. */
 static __device__ void write_votes(const RvStixelsCuda &work, const Votes &votes, int v, int cap) {
   const int lane = threadIdx.x % 32, bins = work.bins, end = rv_div_up(bins + 1, 32) * 32;
   uint16_t *near = work.votes + (size_t)v * bins;
   RvStixelsBelow *below = work.below + (size_t)v * (bins + 1);
   for (int pass = 0; pass < 2; pass++) {
     for (int k = threadIdx.x; k < end; k += blockDim.x) {
-      RvStixelsBelow sum = {k < bins ? (uint32_t)votes.n[k] : 0, k < bins ? votes.d[k] : 0};
-      const RvStixelsBelow own = sum;
-      for (int step = 1; step < 32; step *= 2) {
-        const uint32_t n = __shfl_up_sync(0xffffffffu, sum.n, step);
-        const uint32_t d = __shfl_up_sync(0xffffffffu, sum.d, step);
-        sum.n += lane >= step ? n : 0;
-        sum.d += lane >= step ? d : 0;
-      }
+      const RvStixelsBelow own = {k < bins ? (uint32_t)votes.n[k] : 0, k < bins ? votes.d[k] : 0};
+      RvStixelsBelow sum = {rv_warp_scan(own.n), rv_warp_scan(own.d)};
       if (pass == 0) {
         if (lane == 31)
           votes.totals[k / 32] = sum;
@@ -222,9 +241,9 @@ static __device__ void write_votes(const RvStixelsCuda &work, const Votes &votes
   }
 }
 
-/* One block a row of cells, `lanes` lanes a cell; valid cells vote for the ground. */
+/* One block per row of cells, `lanes` lanes per cell; valid cells vote for the ground. */
 static __global__ void __launch_bounds__(1024)
-    cells_kernel(const __grid_constant__ RvStixelsModel m,
+    cells_kernel(const __grid_constant__ RvStixelsPlan plan,
                  const __grid_constant__ RvStixelsCuda work, const Pixels pixels, int lanes) {
   extern __shared__ __align__(8) char shared[];
   __shared__ RvStixelsBelow totals[(RV_STIXELS_BOTTOMS * 8 + 2) / 32 + 1];
@@ -234,54 +253,53 @@ static __global__ void __launch_bounds__(1024)
     votes.n[k] = 0;
   __syncthreads();
   rv_launch_wait();
-  rv_launch_next(); /* the frame before has ended when the next kernel starts */
+  rv_launch_next(); /* the previous frame has ended when the next kernel starts */
   if (v == 0 && threadIdx.x == 0)
     *work.winner = 0;
-  const int low = m.height - v * m.step, high = rv_max(low - m.step, 0);
-  const int items = rv_div_up(m.columns * lanes, 32) * 32;
+  const int low = plan.config.height - v * plan.config.vertical_step,
+            high = rv_max(low - plan.config.vertical_step, 0);
+  const int items = rv_div_up(plan.columns * lanes, 32) * 32;
   for (int i = threadIdx.x; i < items; i += blockDim.x) {
     const int x = i / lanes;
-    const RvStixelsCell cell = make_cell(m, pixels, x, high, low, i % lanes, lanes);
-    if (i % lanes != 0 || x >= m.columns)
+    const RvStixelsCell cell = make_cell(plan, pixels, x, high, low, i % lanes, lanes);
+    if (i % lanes != 0 || x >= plan.columns)
       continue;
-    work.cells[(size_t)x * m.rows + v] = cell;
-    if (m.estimate && cell.weight) {
+    work.cells[(size_t)x * plan.rows + v] = cell;
+    if (plan.estimate && cell.weight) {
       atomicAdd(&votes.n[rv_stixels_bin(cell.disparity)], 1);
       atomicAdd(&votes.d[rv_stixels_bin(cell.disparity)], (uint32_t)cell.disparity);
     }
   }
   __syncthreads();
-  if (m.estimate)
-    write_votes(work, votes, v, m.cap);
+  if (plan.estimate)
+    write_votes(work, votes, v, plan.cap);
 }
 
-static RvStatus cells(void *memory, const RvStixelsModel *m, const RvStixelsJob *job,
-                      const RvLog *log) {
+static RvStatus cells(void *memory, RvStixelsJob *job) {
   const RvStixelsCuda *work = (RvStixelsCuda *)memory;
+  const RvStixelsPlan *plan = job->plan;
+  const RvPlane *disparity = &job->input.disparity, *confidence = &job->input.confidence;
   int lanes = 1;
-  while (lanes < m->step && lanes < CELL_LANES && 2 * lanes * m->columns <= 1024)
+  while (lanes < plan->config.vertical_step && lanes < CELL_LANES &&
+         2 * lanes * plan->columns <= 1024)
     lanes *= 2;
-  const int threads = rv_min(rv_div_up(m->columns * lanes, 32) * 32, 1024);
-  const Pixels pixels = {(const char *)job->disparity.data, (const uint8_t *)job->confidence.data,
-                         job->disparity.stride, job->confidence.stride};
-  return rv_stixels_launch(work, cells_kernel, dim3(m->rows), threads, 2 * work->bins * sizeof(int),
-                           job->stream, log, *m, *work, pixels, lanes);
-}
-
-static RvStatus ground(void *memory, const RvStixelsModel *m, const RvStixelsJob *job,
-                       const RvLog *log) {
-  return m->estimate ? rv_stixels_cuda_ground((RvStixelsCuda *)memory, m, job, log) : RV_OK;
+  const int threads = rv_min(rv_div_up(plan->columns * lanes, 32) * 32, 1024);
+  const Pixels pixels = {(const char *)disparity->data, (const uint8_t *)confidence->data,
+                         disparity->stride, confidence->stride};
+  return rv_launch(&plan->config.log, cells_kernel, dim3(plan->rows), dim3(threads),
+                   2 * work->bins * sizeof(int), job->stream, work->is_chained, *plan, *work,
+                   pixels, lanes);
 }
 
 /* --- Rendering ------------------------------------------------------------------------------- */
 
 static __global__ void __launch_bounds__(256)
-    render_kernel(const __grid_constant__ RvStixelsModel m, const RvStixel *list, uint32_t capacity,
-                  const uint32_t *offsets, RvPlane disparity, RvPlane classes) {
+    render_kernel(const __grid_constant__ RvStixelsPlan plan, const RvStixel *list,
+                  uint32_t capacity, const uint32_t *offsets, RvPlane disparity, RvPlane classes) {
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
-  if (x >= m.width || y >= m.height)
+  if (x >= plan.config.width || y >= plan.config.height)
     return;
-  const int column = x / m.cell_width;
+  const int column = x / plan.config.stixel_width;
   const uint32_t end = offsets[column + 1];
   int value = 0, structure = 255;
   for (uint32_t k = offsets[column]; k < end && k < capacity; k++) {
@@ -297,32 +315,22 @@ static __global__ void __launch_bounds__(256)
     ((uint8_t *)classes.data + y * classes.stride)[x] = (uint8_t)structure;
 }
 
-static RvStatus render(void *memory, const RvStixelsModel *m, const RvStixelsDrawing *drawing,
-                       const RvLog *log) {
-  (void)memory;
-  const dim3 grid(rv_div_up(m->width, 32), rv_div_up(m->height, 8)), block(32, 8);
-  render_kernel<<<grid, block, 0, drawing->stream>>>(
-      *m, drawing->list, drawing->capacity, drawing->offsets, drawing->disparity, drawing->classes);
-  RV_LAUNCHED(log);
+static RvStatus render(void *, RvStixelsJob *job) {
+  const RvStixelsPlan *plan = job->plan;
+  const RvStixelsMaps *maps = &job->maps;
+  const dim3 grid(rv_div_up(plan->config.width, 32), rv_div_up(plan->config.height, 8));
+  render_kernel<<<grid, dim3(32, 8), 0, job->stream>>>(
+      *plan, maps->list, maps->capacity, maps->offsets, maps->disparity, maps->classes);
+  RV_LAUNCHED(&plan->config.log);
   return RV_OK;
 }
 
-static RvStatus semantics(void *memory, const RvStixelsModel *m, const RvStixelsJob *job,
-                          const RvLog *log) {
-  return rv_stixels_cuda_semantics((RvStixelsCuda *)memory, m, job, log);
-}
-
-static RvStatus columns(void *memory, const RvStixelsModel *m, const RvStixelsJob *job,
-                        const RvLog *log) {
-  return rv_stixels_cuda_columns((RvStixelsCuda *)memory, m, job, log);
-}
-
-static RvStatus refine(void *memory, const RvStixelsModel *m, const RvStixelsJob *job,
-                       const RvLog *log) {
-  (void)memory;
-  return rv_stixels_has_records(m) ? RV_OK : rv_stixels_cuda_refine(m, job, log);
-}
-
 extern "C" const RvStixelsStages rv_stixels_stages_cuda = {
-    sizeof(RvStixelsCuda), layout, open, cells, semantics, ground, columns, refine, render,
+    {sizeof(RvStixelsCuda), layout, open, nullptr},
+    cells,
+    rv_stixels_cuda_ground,
+    rv_stixels_cuda_semantics,
+    rv_stixels_cuda_columns,
+    rv_stixels_cuda_refine,
+    render,
 };

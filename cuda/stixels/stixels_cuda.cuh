@@ -1,112 +1,77 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda.cuh: what the .cu files of stixels share. Not installed. */
-#ifndef RV_STIXELS_CUDA_H
-#define RV_STIXELS_CUDA_H
+/* stixels_cuda.cuh: declarations shared by the .cu files of stixels. Not installed. */
+#ifndef RV_STIXELS_CUDA_CUH
+#define RV_STIXELS_CUDA_CUH
 
 #include "rv_cuda.cuh"
+#include "rv_group.cuh"
 #include "rv_launch.cuh"
 #include "stixels/stixels_stages.h"
 
-/* Dynamic shared memory that every GPU since compute capability 7.5 gives a block that asks. */
-#define RV_STIXELS_SHARED                                                                          \
-  26624 /* for a column; a desk of 36 KiB is beside it, and 1.5 KiB more                           \
-         */
+/* Dynamic shared memory for the scratch of a column, which every GPU since compute capability 7.5
+ * provides. The block takes 36 KiB more, its static variables 1.5 KiB. */
+#define RV_STIXELS_SHARED 26624
 
-/* Cells of a row of the histogram that lie in lower bins: their number and their disparities. */
+/* Cells of a row of the histogram in lower bins: their number and the sum of their disparities. */
 struct RvStixelsBelow {
   uint32_t n, d;
 };
 
-/* Static shared memory of the kernels of columns and what the system takes, at most. */
+/* Static shared memory of the column kernels and what the system reserves, at most. */
 #define RV_STIXELS_SHARED_RESERVED 3072
 
 struct RvStixelsCuda {
-  int bins;                   /* whole px of a row of votes */
-  int is_plain;               /* the kernel of `constant` alone takes frames without semantics */
+  int bins;                   /* integer px of a row of votes */
+  int is_constant;            /* frames without semantics use the kernel of `constant` */
   int is_resident;            /* its table of steps fits in shared memory */
-  int has_columns;            /* there are frames for the kernel of all models */
-  int is_small;               /* a column's scratch fits in shared memory */
-  int has_small_penalties;    /* no penalty above 4 nat a px */
+  int has_columns;            /* some frames need the kernel of all models */
+  int is_small;               /* the scratch of a column fits in shared memory */
+  int has_small_penalties;    /* no penalty above 4 nats per px */
   int is_chained;             /* the GPU starts kernels before their predecessors have ended */
-  size_t scratch;             /* bytes of one column */
-  int32_t *table;             /* [class][RV_STIXELS_TABLE] */
+  size_t scratch;             /* bytes per column */
+  int32_t *table;             /* RvStixelsTables.costs */
   RvStixelsState *state;      /* 2: that of frame f is f % 2 */
   RvStixelsCell *cells;       /* [column][row] */
-  uint16_t *scores;           /* RvStixelsSetup.scores */
-  uint16_t *semantics;        /* [column][place][row] */
+  uint16_t *scores;           /* RvStixelsTables.scores */
+  uint16_t *semantics;        /* [column][index][row] */
   RvStixelsBelow *below;      /* [row][bin], and one more */
-  unsigned long long *winner; /* score << 32 | ~line: the largest is the first of the best lines */
-  uint16_t *votes;            /* [row][bin]: cells within a bin, at most cap */
-  char *columns;              /* [column][scratch], when not in shared memory; else NULL */
-  int32_t *steps; /* [column][whole px][rv_stixels_pitch]: costs of objects summed; NULL: in shared
-                     memory, or not `constant` */
-  unsigned long long *queue;  /* frame << 32 | columns that have begun */
+  unsigned long long *winner; /* score << 32 | ~line: the maximum is the first of the best lines */
+  uint16_t *votes; /* [row][bin]: cells with those of the neighboring bins, at most cap */
+  char *columns;   /* [column][scratch], when not in shared memory; else NULL */
+  int32_t *steps;  /* [column][integer px][rv_stixels_pitch]: summed costs of objects; NULL: in
+                   * shared memory, or not `constant` */
+  unsigned long long *queue;  /* frame << 32 | columns that have started */
   unsigned long long *counts; /* [column]: frame << 32 | stixels */
 };
 
-RvStatus rv_stixels_cuda_semantics(const RvStixelsCuda *work, const RvStixelsModel *model,
-                                   const RvStixelsJob *job, const RvLog *log);
-/* Scratch of one column: sums, best, links, keys of semantic classes. */
-size_t rv_stixels_cuda_scratch(const RvStixelsModel *model);
-/* Shared memory of a column's block beside that. */
-size_t rv_stixels_cuda_columns_shared(void);
+/* Stages with a file of their own. */
+RvStatus rv_stixels_cuda_ground(void *work, RvStixelsJob *job);
+RvStatus rv_stixels_cuda_semantics(void *work, RvStixelsJob *job);
+RvStatus rv_stixels_cuda_columns(void *work, RvStixelsJob *job);
+RvStatus rv_stixels_cuda_refine(void *work, RvStixelsJob *job);
 
-RvStatus rv_stixels_cuda_ground(const RvStixelsCuda *work, const RvStixelsModel *model,
-                                const RvStixelsJob *job, const RvLog *log);
-
-/* What the kernels of columns write, and the pixels that borders are moved by. */
-struct Output {
-  RvStixelsOutput list;
-  RvPlane disparity;
-};
-
-/* Whether the kernels of columns move the borders themselves, which takes a record a row in shared
- * memory, beside a link. */
-RV_HD bool rv_stixels_has_records(const RvStixelsModel *m) {
-  return m->reach > 0 && m->rows * (sizeof(RvStixel) + sizeof(uint32_t)) <= 16384;
+/* Whether the column kernels move the boundaries themselves, which needs one record and one link
+ * per row in shared memory. */
+RV_HD bool rv_stixels_has_records(const RvStixelsPlan *plan) {
+  return plan->reach > 0 && plan->rows * (sizeof(RvStixel) + sizeof(uint32_t)) <= 16384;
 }
 
-RvStatus rv_stixels_cuda_refine(const RvStixelsModel *model, const RvStixelsJob *job,
-                                const RvLog *log);
+/* The kernel of all models: bytes of scratch per column (sums, best stixels, links, keys of
+ * semantic classes), of shared memory per block beside it, and its attributes. */
+size_t rv_stixels_cuda_scratch(const RvStixelsPlan *plan);
+size_t rv_stixels_cuda_columns_shared(void);
+RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsPlan *plan);
 
-/* Asks for the shared memory that the kernel of a model needs; before the first run. */
-RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsModel *model,
-                                      const RvLog *log);
-RvStatus rv_stixels_cuda_columns(const RvStixelsCuda *work, const RvStixelsModel *model,
-                                 const RvStixelsJob *job, const RvLog *log);
+/* The kernel of `constant`: whether it supports this plan, whether its table fits in `shared` bytes
+ * of shared memory per block, its attributes, and the columns stage of frames without semantics. */
+bool rv_stixels_cuda_is_constant(const RvStixelsPlan *plan);
+bool rv_stixels_cuda_is_resident(const RvStixelsPlan *plan, int shared);
+RvStatus rv_stixels_cuda_open_constant(const RvStixelsCuda *work, const RvStixelsPlan *plan);
+RvStatus rv_stixels_cuda_constant(void *work, RvStixelsJob *job);
 
-/* The kernel of `constant` alone: whether it takes this model, whether its table is in shared
- * memory where a block may have so many bytes, what it needs, and the launch. */
-bool rv_stixels_cuda_is_constant(const RvStixelsModel *model);
-bool rv_stixels_cuda_is_resident(const RvStixelsModel *model, int shared);
-RvStatus rv_stixels_cuda_open_constant(const RvStixelsCuda *work, const RvStixelsModel *model,
-                                       const RvLog *log);
-RvStatus rv_stixels_cuda_constant(const RvStixelsCuda *work, const RvStixelsModel *model,
-                                  const RvStixelsJob *job, const RvLog *log);
-
-/* Entries of a table by row + 1: whole sectors. */
+/* Entries of a table by row + 1: complete sectors. */
 RV_HD int rv_stixels_pitch(int rows) {
   return (rows + 8) / 8 * 8;
-}
-
-/* Launches a kernel that may start before its predecessor on the stream has ended: it calls
- * rv_launch_wait before it touches what others write. */
-template <typename... P, typename... A>
-static RvStatus rv_stixels_launch(const RvStixelsCuda *work, void (*kernel)(P...), dim3 grid,
-                                  int threads, size_t shared, RvStream stream, const RvLog *log,
-                                  A... args) {
-  cudaLaunchAttribute chained = {};
-  chained.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  chained.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = grid;
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = shared;
-  config.stream = stream;
-  config.attrs = &chained;
-  config.numAttrs = work->is_chained ? 1 : 0;
-  RV_CU(log, cudaLaunchKernelEx(&config, kernel, P(args)...));
-  return RV_OK;
 }
 
 #endif

@@ -1,104 +1,104 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_column.cuh: one column on the GPU: its scratch, the sums of its cells, and what a
- * stixel costs by each model. Not installed. */
+/* stixels_cuda_column.cuh: one column on the GPU: its scratch, the sums of its cells, and the cost
+ * of a stixel by each model. Not installed. */
 #ifndef RV_STIXELS_CUDA_COLUMN_CUH
 #define RV_STIXELS_CUDA_COLUMN_CUH
 
 #include "stixels/stixels_cuda.cuh"
 
 #define TERMS 10       /* of RvStixelsSums, all double */
-#define GROUND_TERMS 7 /* the first that is against the ground */
+#define GROUND_TERMS 7 /* the first that is relative to the ground */
 static_assert(sizeof(RvStixelsSums) == TERMS * sizeof(double), "the sums are scanned as an array");
 static_assert(offsetof(RvStixelsSums, wg) == GROUND_TERMS * sizeof(double), "these are the last");
 
-/* A cost that stays out of reach whatever is added: what is not allowed, or has no best. */
+/* Cost of an invalid stixel, or where there is none; larger than any best after additions. */
 #define OUT_OF_REACH (RV_STIXELS_INFINITE + (1 << 28))
 
+namespace {
 /* The best stixels that end in a row, by class. */
 struct __align__(16) Ending {
   int32_t cost[RV_STIXELS_CLASSES];  /* of the column up to here, or OUT_OF_REACH */
-  int32_t next[2];                   /* 1/256 px: plane one row further up, ground and object */
+  int32_t next[2];                   /* 1/256 px: plane in the row above, ground and object */
   uint32_t link[RV_STIXELS_CLASSES]; /* lowest row | class of the predecessor << 16 */
 };
 
-/* A stixel but for its predecessor. */
+/* A stixel without its predecessor. */
 struct Own {
   int32_t cost;
-  int32_t mu, next; /* 1/256 px: its plane in its lowest row and one row above its top */
+  int32_t mu, next; /* 1/256 px: its plane in its lowest row and in the row above its top */
 };
 
-/* Where semantic classes are in a row of keys: those of a structural class from a multiple of 4 on,
- * filled up with such as cost most. */
-struct Places {
-  int first[RV_STIXELS_CLASSES + 1]; /* in fours */
-  int pitch;                         /* odd in fours: lanes of neighbouring rows do not collide */
+/* Slots of the semantic classes in a row of keys: those of a structural class start at a multiple
+ * of 4, padded with classes of maximum cost. */
+struct KeyLayout {
+  int first[RV_STIXELS_CLASSES + 1]; /* in units of 4 slots */
+  int pitch;                         /* odd in units of 4 slots, which avoids bank conflicts */
 };
+} // namespace
 
-RV_HD Places places_of(const RvStixelsModel *m) {
-  Places p;
+RV_HD KeyLayout key_layout_of(const RvStixelsPlan *plan) {
+  KeyLayout p;
   p.first[0] = 0;
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
-    p.first[k + 1] = p.first[k] + rv_div_up(m->semantic_first[k + 1] - m->semantic_first[k], 4);
-  p.pitch = m->semantics ? 4 * (p.first[RV_STIXELS_CLASSES] | 1) : 0;
+    p.first[k + 1] =
+        p.first[k] + rv_div_up(plan->semantic_first[k + 1] - plan->semantic_first[k], 4);
+  p.pitch = plan->semantics ? 4 * (p.first[RV_STIXELS_CLASSES] | 1) : 0;
   return p;
 }
 
-/* A column's scratch and what it reads. */
+namespace {
+/* The scratch of a column, and its input. */
 struct Column {
   RvStixelsSums *sums; /* rows + 1 */
   Ending *ending;      /* rows */
   struct Begin *begin; /* rows + 1 */
-  int4 *past;    /* rows: costs by class of what begins here and ends with the tile being settled */
-  int32_t *flat; /* 2 x (rows + 1): costs of ground and sky cells summed; `constant` */
-  uint32_t *links; /* rows: bottom | class << 16, from the top down */
-  uint32_t *keys;  /* [row][places.pitch]: 32 x costs of semantic classes summed; NULL: none */
-  Places places;
-  uint8_t *cuts; /* rows + 1: a stixel may begin here, end below */
+  int4 *past;          /* rows: costs by class from here to the end of the tile being resolved */
+  int32_t *flat;       /* 2 x (rows + 1): summed costs of ground and sky cells; `constant` */
+  uint32_t *links;     /* rows: bottom | class << 16, from the top down */
+  uint32_t *keys;      /* [row][layout.pitch]: 32 x summed costs of semantic classes; NULL: none */
+  KeyLayout layout;
+  uint8_t *cuts; /* rows + 1: a stixel may start here, end below */
   const RvStixelsCell *cells;
-  const uint16_t *semantics; /* [place][row] */
+  const uint16_t *semantics; /* [index][row] */
   const int32_t *table;
-  int32_t *steps; /* [whole px][rv_stixels_pitch]: by row + 1 */
+  int32_t *steps; /* [integer px][rv_stixels_pitch]: by row + 1 */
   RvStixelsPlane ground;
 };
+} // namespace
 
-static __device__ __forceinline__ int32_t cell_cost(const RvStixelsModel &m, const Column &c,
+static __device__ __forceinline__ int32_t cell_cost(const RvStixelsPlan &plan, const Column &c,
                                                     int structure, int v, int mu) {
-  return rv_stixels_cost_cell(&m, c.table + structure * RV_STIXELS_TABLE, c.cells[v], mu);
+  return rv_stixels_cost_cell(&plan, c.table + structure * RV_STIXELS_TABLE, c.cells[v], mu);
 }
 
-/* Sums over the first `count` rows of terms begin .. end - 1: a warp scans a term. */
+/* Prefix sums over the rows of terms begin .. end - 1, one warp per term. */
 static __device__ __forceinline__ void scan_terms(const Column &c, int rows, int begin, int end) {
   const int lane = threadIdx.x % 32;
   for (int k = begin + threadIdx.x / 32; k < end; k += blockDim.x / 32) {
     double *term = (double *)c.sums + k;
     double before = 0;
     for (int v = lane; v - lane <= rows; v += 32) {
-      double sum = v <= rows ? term[v * TERMS] : 0;
-      for (int step = 1; step < 32; step *= 2) {
-        const double other = __shfl_up_sync(0xffffffffu, sum, step);
-        sum += lane >= step ? other : 0;
-      }
-      sum += before;
+      const double sum = rv_warp_scan(v <= rows ? term[v * TERMS] : 0.0) + before; /* integers */
       if (v <= rows)
         term[v * TERMS] = sum;
-      before = __shfl_sync(0xffffffffu, sum, 31);
+      before = __shfl_sync(RV_WARP, sum, 31);
     }
   }
 }
 
-/* Sums of all cells below each row, but for those against the ground. */
-static __device__ void sum_cells(const RvStixelsModel &m, const Column &c) {
+/* Sums of all cells below each row, except those relative to the ground. */
+static __device__ void sum_cells(const RvStixelsPlan &plan, const Column &c) {
   const RvStixelsCell none = {0, 0, 0};
-  for (int v = threadIdx.x; v <= m.rows; v += blockDim.x)
+  for (int v = threadIdx.x; v <= plan.rows; v += blockDim.x)
     c.sums[v] =
         v == 0 ? rv_stixels_of_cell(none, 0, 0) : rv_stixels_of_cell(c.cells[v - 1], v - 1, 0);
   __syncthreads();
-  scan_terms(c, m.rows, 0, GROUND_TERMS);
+  scan_terms(c, plan.rows, 0, GROUND_TERMS);
 }
 
-/* Those against the ground, once it is known. */
-static __device__ void sum_ground(const RvStixelsModel &m, const Column &c) {
-  for (int v = threadIdx.x + 1; v <= m.rows; v += blockDim.x) {
+/* The sums relative to the ground, when it is known. */
+static __device__ void sum_ground(const RvStixelsPlan &plan, const Column &c) {
+  for (int v = threadIdx.x + 1; v <= plan.rows; v += blockDim.x) {
     const RvStixelsSums s =
         rv_stixels_of_cell(c.cells[v - 1], v - 1, rv_stixels_expected(&c.ground, v - 1));
     c.sums[v].wg = s.wg;
@@ -106,124 +106,121 @@ static __device__ void sum_ground(const RvStixelsModel &m, const Column &c) {
     c.sums[v].wgg = s.wgg;
   }
   __syncthreads();
-  scan_terms(c, m.rows, GROUND_TERMS, TERMS);
+  scan_terms(c, plan.rows, GROUND_TERMS, TERMS);
 }
 
-/* The semantic class in place `slot` of a row of keys; -1: none, the place is filled up. */
-static __device__ __forceinline__ int class_in(const RvStixelsModel &m, const Places &p, int slot) {
+/* Index of the semantic class in slot `slot` of a row of keys; -1: padding. */
+static __device__ __forceinline__ int class_in(const RvStixelsPlan &plan, const KeyLayout &p,
+                                               int slot) {
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
     if (slot < 4 * p.first[k + 1]) {
-      const int place = m.semantic_first[k] + slot - 4 * p.first[k];
-      return place < m.semantic_first[k + 1] ? place : -1;
+      const int index = plan.semantic_first[k] + slot - 4 * p.first[k];
+      return index < plan.semantic_first[k + 1] ? index : -1;
     }
   return -1;
 }
 
-/* A warp sums the costs of a semantic class. */
-static __device__ void sum_semantics(const RvStixelsModel &m, const Column &c) {
-  const int lane = threadIdx.x % 32, slots = 4 * c.places.first[RV_STIXELS_CLASSES];
+/* Prefix sums of the costs, one warp per semantic class. */
+static __device__ void sum_semantics(const RvStixelsPlan &plan, const Column &c) {
+  const int lane = threadIdx.x % 32, slots = 4 * c.layout.first[RV_STIXELS_CLASSES];
   for (int slot = threadIdx.x / 32; slot < slots; slot += blockDim.x / 32) {
-    const int place = class_in(m, c.places, slot);
-    const uint16_t *cost = c.semantics + (size_t)rv_max(place, 0) * m.rows;
+    const int index = class_in(plan, c.layout, slot);
+    const uint16_t *cost = c.semantics + (size_t)rv_max(index, 0) * plan.rows;
     uint32_t *key = c.keys + slot, before = 0;
     if (lane == 0)
       key[0] = 0;
-    for (int first = 0; first < m.rows; first += 32) {
+    for (int first = 0; first < plan.rows; first += 32) {
       const int v = first + lane;
-      uint32_t sum = v >= m.rows ? 0 : 32u * (place < 0 ? RV_STIXELS_SCORE_WORST : cost[v]);
-      for (int step = 1; step < 32; step *= 2) {
-        const uint32_t other = __shfl_up_sync(0xffffffffu, sum, step);
-        sum += lane >= step ? other : 0;
-      }
-      if (v < m.rows)
-        key[(v + 1) * c.places.pitch] = before + sum;
-      before += __shfl_sync(0xffffffffu, sum, 31);
+      const uint32_t sum =
+          rv_warp_scan(v >= plan.rows ? 0u : 32u * (index < 0 ? RV_STIXELS_SCORE_WORST : cost[v]));
+      if (v < plan.rows)
+        key[(v + 1) * c.layout.pitch] = before + sum;
+      before += __shfl_sync(RV_WARP, sum, 31);
     }
   }
 }
 
-/* Least key of a structural class's semantic classes; all bits set without any. What is filled up
- * costs no less than any, and comes after them. */
-static __device__ __forceinline__ uint32_t least_key(const RvStixelsModel &m, const Column &c,
+/* Minimum key of the semantic classes of a structural class; all bits set without any. Padding
+ * costs no less than any class, and comes after them. */
+static __device__ __forceinline__ uint32_t least_key(const RvStixelsPlan &plan, const Column &c,
                                                      int structure, int bottom, int top) {
-  const int *at = c.places.first; /* not indexed: it stays in registers */
+  const int *at = c.layout.first; /* not indexed: it stays in registers */
   const int first = structure == 0 ? at[0] : structure == 1 ? at[1] : at[2];
   const int end = structure == 0 ? at[1] : structure == 1 ? at[2] : at[3];
-  const uint4 *below = (const uint4 *)(c.keys + bottom * c.places.pitch);
-  const uint4 *upto = (const uint4 *)(c.keys + (top + 1) * c.places.pitch);
+  const uint4 *below = (const uint4 *)(c.keys + bottom * c.layout.pitch);
+  const uint4 *upto = (const uint4 *)(c.keys + (top + 1) * c.layout.pitch);
   uint32_t least = 0xffffffffu;
 #pragma unroll 2
   for (int four = first; four < end; four++) {
     const uint4 a = below[four], b = upto[four];
-    const int place = 4 * (four - first);
-    least = min(least, min(rv_stixels_key(a.x, b.x, place), rv_stixels_key(a.y, b.y, place + 1)));
+    const int index = 4 * (four - first);
+    least = min(least, min(rv_stixels_key(a.x, b.x, index), rv_stixels_key(a.y, b.y, index + 1)));
     least =
-        min(least, min(rv_stixels_key(a.z, b.z, place + 2), rv_stixels_key(a.w, b.w, place + 3)));
+        min(least, min(rv_stixels_key(a.z, b.z, index + 2), rv_stixels_key(a.w, b.w, index + 3)));
   }
   return least;
 }
 
-static __device__ __forceinline__ int32_t semantic_cost(const RvStixelsModel &m, const Column &c,
+static __device__ __forceinline__ int32_t semantic_cost(const RvStixelsPlan &plan, const Column &c,
                                                         int structure, int bottom, int top) {
-  const uint32_t key = least_key(m, c, structure, bottom, top);
+  const uint32_t key = least_key(plan, c, structure, bottom, top);
   const uint32_t sum =
       key != 0xffffffffu ? key / 32 : RV_STIXELS_SCORE_WORST * (uint32_t)(top + 1 - bottom);
-  return rv_stixels_semantic_cost(&m, sum);
+  return rv_stixels_semantic_cost(&plan, sum);
 }
 
-/* The likeliest semantic class of a cell, as a place. */
-static __device__ int likeliest(const RvStixelsModel &m, const Column &c, int v) {
+/* Index of the most likely semantic class of a cell. */
+static __device__ int likeliest(const RvStixelsPlan &plan, const Column &c, int v) {
   uint32_t least = 0xffffffffu;
-  for (int place = 0; place < m.semantics; place++)
-    least = min(least, c.semantics[(size_t)place * m.rows + v] * 32u + place);
+  for (int index = 0; index < plan.semantics; index++)
+    least = min(least, c.semantics[(size_t)index * plan.rows + v] * 32u + index);
   return least % 32;
 }
 
-/* The plateau that begins (step 1) or ends (step -1) in row v is an extreme: the series comes from
- * and goes to the same side. */
-static __device__ bool is_extreme(const RvStixelsModel &m, const Column &c, int v, int step) {
+/* Whether the plateau that starts (step 1) or ends (step -1) in row v is a local extremum. */
+static __device__ bool is_extreme(const RvStixelsPlan &plan, const Column &c, int v, int step) {
   const int value = rv_stixels_series(c.cells[v]), from = rv_stixels_series(c.cells[v - step]);
   int end = v, to = value;
   while (to == value) {
     end += step;
-    if (end < 0 || end >= m.rows)
+    if (end < 0 || end >= plan.rows)
       return false;
     to = rv_stixels_series(c.cells[end]);
   }
   return (from > value && to > value) || (from < value && to < value);
 }
 
-static __device__ void find_cuts(const RvStixelsModel &m, const Column &c) {
-  for (int v = threadIdx.x; v <= m.rows; v += blockDim.x)
-    c.cuts[v] = m.cuts == RV_STIXELS_CUTS_ALL || v == 0 || v == m.rows ||
-                rv_stixels_is_step(c.cells[v - 1], c.cells[v]) || is_extreme(m, c, v, 1) ||
-                is_extreme(m, c, v - 1, -1) ||
-                (c.keys && likeliest(m, c, v) != likeliest(m, c, v - 1));
+static __device__ void find_cuts(const RvStixelsPlan &plan, const Column &c) {
+  for (int v = threadIdx.x; v <= plan.rows; v += blockDim.x)
+    c.cuts[v] = plan.config.cuts == RV_STIXELS_CUTS_ALL || v == 0 || v == plan.rows ||
+                rv_stixels_is_step(c.cells[v - 1], c.cells[v]) || is_extreme(plan, c, v, 1) ||
+                is_extreme(plan, c, v - 1, -1) ||
+                (c.keys && likeliest(plan, c, v) != likeliest(plan, c, v - 1));
 }
 
-#define BATCH 8 /* rows, written together: whole sectors */
+#define BATCH 8 /* rows, written together: complete sectors */
 
-/* The tables of `constant`, one thread a disparity, the next two for ground and sky. */
-static __device__ void sum_costs(const RvStixelsModel &m, const Column &c) {
-  const int px = m.disparity_max + 1;
+/* The tables of `constant`, one thread per disparity, two more threads for ground and sky. */
+static __device__ void sum_costs(const RvStixelsPlan &plan, const Column &c) {
+  const int px = plan.config.max_disparity + 1;
   for (int k = threadIdx.x; k < px + 2; k += blockDim.x) {
-    int32_t *out =
-        k < px ? c.steps + (size_t)k * rv_stixels_pitch(m.rows) : c.flat + (k - px) * (m.rows + 1);
+    int32_t *out = k < px ? c.steps + (size_t)k * rv_stixels_pitch(plan.rows)
+                          : c.flat + (k - px) * (plan.rows + 1);
     const int structure = k < px ? RV_STIXEL_OBJECT : k == px ? RV_STIXEL_GROUND : RV_STIXEL_SKY;
     int32_t sum = 0;
-    for (int from = 0; from <= m.rows; from += BATCH) {
+    for (int from = 0; from <= plan.rows; from += BATCH) {
       int32_t sums[BATCH];
 #pragma unroll
       for (int i = 0; i < BATCH; i++) {
         sums[i] = sum;
         const int v = from + i;
         const int mu = k < px ? 256 * k : k == px ? rv_stixels_value(&c.ground, v) : 0;
-        sum += v < m.rows ? cell_cost(m, c, structure, v, mu) : 0;
+        sum += v < plan.rows ? cell_cost(plan, c, structure, v, mu) : 0;
       }
 #pragma unroll
       for (int i = 0; i < BATCH; i++)
-        if (from + i <= m.rows)
+        if (from + i <= plan.rows)
           out[from + i] = sums[i];
     }
   }
@@ -231,60 +228,61 @@ static __device__ void sum_costs(const RvStixelsModel &m, const Column &c) {
 
 /* Costs of the cells by (3.9). */
 template <int KIND>
-static __device__ __forceinline__ int64_t sum_of(const RvStixelsModel &m, const Column &c,
+static __device__ __forceinline__ int64_t sum_of(const RvStixelsPlan &plan, const Column &c,
                                                  int structure, int bottom, int top,
                                                  const RvStixelsPlane *plane) {
   if (KIND == RV_STIXELS_CONSTANT) {
     const int32_t *sum = structure == RV_STIXEL_GROUND ? c.flat
                          : structure == RV_STIXEL_SKY
-                             ? c.flat + m.rows + 1
+                             ? c.flat + plan.rows + 1
                              : c.steps + (size_t)rv_stixels_nearest(rv_stixels_value(plane, 0)) *
-                                             rv_stixels_pitch(m.rows);
+                                             rv_stixels_pitch(plan.rows);
     return sum[top + 1] - sum[bottom];
   }
   int64_t sum = 0;
   for (int v = bottom; v <= top; v++)
-    sum += cell_cost(m, c, structure, v, rv_stixels_value(plane, v - bottom));
+    sum += cell_cost(plan, c, structure, v, rv_stixels_value(plane, v - bottom));
   return sum;
 }
 
-/* What the host has looked at when it chose the kernel: which parameters of planes are free. */
+/* What the host has checked when it selected the kernel: which plane parameters are free. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ void assume_planes(const RvStixelsModel &m) {
+static __device__ __forceinline__ void assume_planes(const RvStixelsPlan &plan) {
   if (KIND == RV_STIXELS_CONSTANT) {
-    __builtin_assume(m.free_a == 0);
-    __builtin_assume(m.free_b == 0);
+    __builtin_assume(plan.free_a == 0);
+    __builtin_assume(plan.free_b == 0);
   } else if (USUAL) {
-    __builtin_assume(m.free_a != 0);
-    __builtin_assume(m.free_b != 0);
-    __builtin_assume(m.free_object == 0);
-    __builtin_assume(m.ridge_a > 0);
-    __builtin_assume(m.ridge_b > 0);
+    __builtin_assume(plan.free_a != 0);
+    __builtin_assume(plan.free_b != 0);
+    __builtin_assume(plan.free_object == 0);
+    __builtin_assume(plan.ridge_a > 0);
+    __builtin_assume(plan.ridge_b > 0);
   }
   if (KIND != RV_STIXELS_CONSTANT)
-    __builtin_assume(m.kind != RV_STIXELS_CONSTANT);
+    __builtin_assume(plan.config.model != RV_STIXELS_CONSTANT);
 }
 
-RV_HD bool is_usual(const RvStixelsModel *m) {
-  return m->free_a && m->free_b && !m->free_object && m->ridge_a > 0 && m->ridge_b > 0;
+RV_HD bool is_usual(const RvStixelsPlan *plan) {
+  return plan->free_a && plan->free_b && !plan->free_object && plan->ridge_a > 0 &&
+         plan->ridge_b > 0;
 }
 
-/* The stixel bottom..top of a class; `upto`: the sums below top + 1. */
+/* The stixel bottom..top of a class; s: sums over its cells. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ Own own_of(const RvStixelsModel &m, const Column &c,
+static __device__ __forceinline__ Own own_of(const RvStixelsPlan &plan, const Column &c,
                                              int structure, int bottom, int top,
                                              const RvStixelsSums &s) {
-  assume_planes<KIND, USUAL>(m);
-  const RvStixelsFit fit = rv_stixels_fit(&m, &c.ground, structure, &s, bottom);
+  assume_planes<KIND, USUAL>(plan);
+  const RvStixelsFit fit = rv_stixels_fit(&plan, &c.ground, structure, &s, bottom);
   const int length = top + 1 - bottom;
   Own own;
-  own.cost =
-      KIND == RV_STIXELS_SLANTED_FAST
-          ? rv_stixels_cost_fast(&m, structure, &s, length, fit.error)
-          : rv_stixels_cost_sum(&m, structure,
-                                sum_of<KIND>(m, c, structure, bottom, top, &fit.plane), fit.prior);
+  own.cost = KIND == RV_STIXELS_SLANTED_FAST
+                 ? rv_stixels_cost_fast(&plan, structure, &s, length, fit.error)
+                 : rv_stixels_cost_sum(&plan, structure,
+                                       sum_of<KIND>(plan, c, structure, bottom, top, &fit.plane),
+                                       fit.prior);
   if (c.keys)
-    own.cost = rv_stixels_add(own.cost, semantic_cost(m, c, structure, bottom, top));
+    own.cost = rv_stixels_add(own.cost, semantic_cost(plan, c, structure, bottom, top));
   own.mu = rv_stixels_value(&fit.plane, 0);
   own.next = rv_stixels_value(&fit.plane, length);
   return own;

@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_columns.cu: dynamic programming, backtracking and list, CUDA engine. One block takes
- * one column, a tile of up to 32 top rows at a time. One warp goes through the tile's lowest rows
- * in order, a lane a top row, while the others work out the stixels within the next tile, but for
- * their predecessors, and try those that end there and begin below both; then all warps try those
- * that begin in the tile just done. */
+/* stixels_cuda_columns.cu: dynamic programming, backtracking and list, CUDA engine. One block per
+ * column, which processes tiles of up to 32 top rows. Warp 0 resolves a tile: it visits its lowest
+ * rows in order, one lane per top row. Meanwhile the other warps compute the stixels within the
+ * next tile, without their predecessors, and try those that end there and start below both tiles.
+ * Then all warps try those that start in the resolved tile. */
 #include "stixels/stixels_cuda_list.cuh"
 
-#define WARPS 8                  /* of a column's block */
-#define BOUNDED_TILES 6          /* bounds pay in columns of so many tiles, and ... */
-#define BOUNDED_TILES_SEMANTIC 4 /* ... with semantics, which make a stixel dearer */
+#define WARPS 8                  /* per block */
+#define BOUNDED_TILES 6          /* minimum number of tiles for which bounds are faster */
+#define BOUNDED_TILES_SEMANTIC 4 /* the same with semantics, where a stixel takes longer */
 #define THREADS (32 * WARPS)
 #define PAIRS (17 * 32) /* of lowest and top row in a tile, see pair_of */
 #define GROUND RV_STIXEL_GROUND
 #define OBJECT RV_STIXEL_OBJECT
 #define SKY RV_STIXEL_SKY
 
-/* The stixels within a tile, but for their predecessors. */
+namespace {
+/* The stixels within a tile, without their predecessors. */
 struct Tile {
-  int32_t cost[RV_STIXELS_CLASSES][PAIRS]; /* OUT_OF_REACH where it is not allowed */
+  int32_t cost[RV_STIXELS_CLASSES][PAIRS]; /* OUT_OF_REACH where invalid */
   int32_t mu[2][PAIRS], next[2][PAIRS];    /* of ground and object */
 };
 
-/* What the block works on; the column's scratch follows. */
+/* Shared memory layout of a block; the scratch of the column follows. */
 struct ColumnsShared {
   Tile tiles[2];
-  int32_t parts[WARPS][2 * RV_STIXELS_CLASSES][32]; /* the warps' best by top row: Best */
-  int32_t ahead[RV_STIXELS_CLASSES][32];            /* see work_out_ahead */
-  int32_t limit[RV_STIXELS_CLASSES][32];            /* more than that no best costs, by top row */
+  int32_t parts[WARPS][2 * RV_STIXELS_CLASSES]
+               [32];                     /* the best stixels of each warp by top row: Best */
+  int32_t ahead[RV_STIXELS_CLASSES][32]; /* see compute_ahead */
+  int32_t limit[RV_STIXELS_CLASSES][32]; /* upper limit of the best cost by top row */
 };
 
-/* What a stixel that begins in a row adds to: the cost below, the transition, by the class below as
- * far as planes are compared, else the least. */
+/* The cost below a stixel that starts in a row, including the transition: by class below where
+ * planes are compared, else the minimum. */
 struct __align__(16) Begin {
   int32_t ground_ground, ground;                /* ground on ground, on another */
   int32_t object_ground, object_object, object; /* object on ground, on object, on sky */
   int32_t sky;
-  int32_t next[2]; /* 1/256 px, here: the planes of ground and object below */
+  int32_t next[2]; /* 1/256 px, in this row: planes of ground and object below */
 };
 
 /* The lowest rows of the best stixels that end in a row. */
@@ -43,13 +45,15 @@ struct Best {
   int32_t cost[RV_STIXELS_CLASSES];
   int32_t bottom[RV_STIXELS_CLASSES];
 };
+} // namespace
 
-size_t rv_stixels_cuda_scratch(const RvStixelsModel *m) {
-  const size_t n = m->rows;
-  const size_t past = rv_stixels_is_bounded(m) ? n * sizeof(int4) : 0;
-  const size_t flat = m->kind == RV_STIXELS_CONSTANT ? 2 * (n + 1) * sizeof(int32_t) : 0;
+size_t rv_stixels_cuda_scratch(const RvStixelsPlan *plan) {
+  const size_t n = plan->rows;
+  const size_t past = rv_stixels_is_bounded(plan) ? n * sizeof(int4) : 0;
+  const size_t flat = plan->config.model == RV_STIXELS_CONSTANT ? 2 * (n + 1) * sizeof(int32_t) : 0;
   return past + (n + 1) * (sizeof(RvStixelsSums) + sizeof(Begin)) + n * sizeof(Ending) +
-         (n + 1) * places_of(m).pitch * sizeof(uint32_t) + flat + n * sizeof(uint32_t) + n + 1;
+         (n + 1) * key_layout_of(plan).pitch * sizeof(uint32_t) + flat + n * sizeof(uint32_t) + n +
+         1;
 }
 
 size_t rv_stixels_cuda_columns_shared(void) {
@@ -60,10 +64,10 @@ static __device__ __forceinline__ Best nothing() {
   return {{RV_STIXELS_INFINITE, RV_STIXELS_INFINITE, RV_STIXELS_INFINITE}, {0, 0, 0}};
 }
 
-/* After what ends below. */
-static __device__ __forceinline__ Begin begin_after(const RvStixelsModel &m, const int32_t cost[3],
-                                                    const int32_t next[2]) {
-  const int32_t(*t)[RV_STIXELS_CLASSES] = m.transition;
+/* A start above the best stixels below. */
+static __device__ __forceinline__ Begin begin_after(const RvStixelsPlan &plan,
+                                                    const int32_t cost[3], const int32_t next[2]) {
+  const int32_t(*t)[RV_STIXELS_CLASSES] = plan.transition;
   return {cost[0] + t[GROUND][0],
           rv_min(cost[1] + t[GROUND][1], cost[2] + t[GROUND][2]),
           cost[0] + t[OBJECT][0],
@@ -73,27 +77,27 @@ static __device__ __forceinline__ Begin begin_after(const RvStixelsModel &m, con
           {next[0], next[1]}};
 }
 
-/* In row 0. */
-static __device__ __forceinline__ Begin begin_first(const RvStixelsModel &m) {
-  return {OUT_OF_REACH,    m.first[GROUND], OUT_OF_REACH, OUT_OF_REACH,
-          m.first[OBJECT], m.first[SKY],    {0, 0}};
+/* A start in row 0. */
+static __device__ __forceinline__ Begin begin_first(const RvStixelsPlan &plan) {
+  return {OUT_OF_REACH,           plan.at_bottom[GROUND], OUT_OF_REACH, OUT_OF_REACH,
+          plan.at_bottom[OBJECT], plan.at_bottom[SKY],    {0, 0}};
 }
 
-/* The least cost up to a stixel of a class (3.25, 4.9); mu: its plane's. */
+/* Minimum cost below a stixel of a class (3.25, 4.9); mu: its plane at its lowest row. */
 template <int STRUCTURE>
-static __device__ __forceinline__ int32_t cost_up_to(const RvStixelsModel &m, const Begin &begin,
+static __device__ __forceinline__ int32_t cost_up_to(const RvStixelsPlan &plan, const Begin &begin,
                                                      int mu) {
   if (STRUCTURE == GROUND)
-    return rv_min(begin.ground_ground + rv_stixels_gap(&m, mu - begin.next[0]), begin.ground);
+    return rv_min(begin.ground_ground + rv_stixels_gap(&plan, mu - begin.next[0]), begin.ground);
   if (STRUCTURE == OBJECT)
-    return rv_min(rv_min(begin.object_ground + rv_stixels_gravity(&m, mu - begin.next[0]),
-                         begin.object_object + rv_stixels_ordering(&m, mu - begin.next[1])),
+    return rv_min(rv_min(begin.object_ground + rv_stixels_gravity(&plan, mu - begin.next[0]),
+                         begin.object_object + rv_stixels_ordering(&plan, mu - begin.next[1])),
                   begin.object);
   return begin.sky;
 }
 
-/* The class of the predecessor that has that cost, of equals the first. */
-static __device__ __forceinline__ uint32_t link_to(const RvStixelsModel &m, const Column &c,
+/* Lowest row and the class of the predecessor with the minimum cost; ties: the first class. */
+static __device__ __forceinline__ uint32_t link_to(const RvStixelsPlan &plan, const Column &c,
                                                    int structure, int bottom, int mu) {
   if (bottom == 0)
     return 0;
@@ -101,7 +105,7 @@ static __device__ __forceinline__ uint32_t link_to(const RvStixelsModel &m, cons
   int32_t from[RV_STIXELS_CLASSES];
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
-    from[k] = last.cost[k] + rv_stixels_pair(&m, structure, k, mu, k < SKY ? last.next[k] : 0);
+    from[k] = last.cost[k] + rv_stixels_pair(&plan, structure, k, mu, k < SKY ? last.next[k] : 0);
   const int32_t least = rv_min(rv_min(from[0], from[1]), from[2]);
   return (uint32_t)bottom | (least == from[0] ? 0u : least == from[1] ? 1u << 16 : 2u << 16);
 }
@@ -115,71 +119,75 @@ static __device__ __forceinline__ void offer(Best *best, int structure, int bott
 
 /* --- Bounds ---------------------------------------------------------------------------------- */
 
-/* By top row: the part from `first` on. */
+/* Upper parts of the bounds by top row: from `first` on. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ void work_out_ahead(const RvStixelsModel &m, const Column &c,
-                                                      ColumnsShared *desk, int first) {
-  const int lane = threadIdx.x % 32, top = rv_min(first + lane, m.rows - 1);
+static __device__ __forceinline__ void compute_ahead(const RvStixelsPlan &plan, const Column &c,
+                                                     ColumnsShared *shared, int first) {
+  const int lane = threadIdx.x % 32, top = rv_min(first + lane, plan.rows - 1);
   const RvStixelsSums s = rv_stixels_between(&c.sums[first], &c.sums[top + 1]);
-  int32_t ground = rv_stixels_cost_fast(&m, GROUND, &s, top + 1 - first, 0);
+  int32_t ground = rv_stixels_cost_fast(&plan, GROUND, &s, top + 1 - first, 0);
   if (c.keys)
-    ground = rv_stixels_add(ground, semantic_cost(m, c, GROUND, first, top));
-  const int32_t object = own_of<KIND, USUAL>(m, c, OBJECT, first, top, s).cost;
-  const int32_t sky = own_of<KIND, USUAL>(m, c, SKY, first, top, s).cost;
-  desk->ahead[GROUND][lane] = rv_stixels_upper_part(&m, GROUND, ground);
-  desk->ahead[OBJECT][lane] = rv_stixels_upper_part(&m, OBJECT, object);
-  desk->ahead[SKY][lane] = rv_stixels_upper_part(&m, SKY, sky);
+    ground = rv_stixels_add(ground, semantic_cost(plan, c, GROUND, first, top));
+  const int32_t object = own_of<KIND, USUAL>(plan, c, OBJECT, first, top, s).cost;
+  const int32_t sky = own_of<KIND, USUAL>(plan, c, SKY, first, top, s).cost;
+  shared->ahead[GROUND][lane] = rv_stixels_upper_part(&plan, GROUND, ground);
+  shared->ahead[OBJECT][lane] = rv_stixels_upper_part(&plan, OBJECT, object);
+  shared->ahead[SKY][lane] = rv_stixels_upper_part(&plan, SKY, sky);
 }
 
-/* By top row of the tile at `first`: what the stixels cost that begin in `bottom`. */
+/* Upper limits by top row of the tile at `first`: the cost of the stixels that start in
+ * `bottom`. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ void work_out_limit(const RvStixelsModel &m, const Column &c,
-                                                      ColumnsShared *desk, int bottom, int first) {
-  const int lane = threadIdx.x % 32, top = rv_min(first + lane, m.rows - 1);
+static __device__ __forceinline__ void compute_limit(const RvStixelsPlan &plan, const Column &c,
+                                                     ColumnsShared *shared, int bottom, int first) {
+  const int lane = threadIdx.x % 32, top = rv_min(first + lane, plan.rows - 1);
   const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
   const Begin from = c.begin[bottom];
-  const bool is_legal = c.cuts[bottom];
-  const Own ground = own_of<KIND, USUAL>(m, c, GROUND, bottom, top, s);
-  const Own object = own_of<KIND, USUAL>(m, c, OBJECT, bottom, top, s);
-  desk->limit[GROUND][lane] =
-      is_legal ? ground.cost + cost_up_to<GROUND>(m, from, ground.mu) : RV_STIXELS_INFINITE;
-  desk->limit[OBJECT][lane] =
-      is_legal ? object.cost + cost_up_to<OBJECT>(m, from, object.mu) : RV_STIXELS_INFINITE;
-  desk->limit[SKY][lane] = is_legal && rv_stixels_is_sky_row(&c.ground, bottom)
-                               ? own_of<KIND, USUAL>(m, c, SKY, bottom, top, s).cost + from.sky
-                               : RV_STIXELS_INFINITE;
+  const bool is_valid = c.cuts[bottom];
+  const Own ground = own_of<KIND, USUAL>(plan, c, GROUND, bottom, top, s);
+  const Own object = own_of<KIND, USUAL>(plan, c, OBJECT, bottom, top, s);
+  shared->limit[GROUND][lane] =
+      is_valid ? ground.cost + cost_up_to<GROUND>(plan, from, ground.mu) : RV_STIXELS_INFINITE;
+  shared->limit[OBJECT][lane] =
+      is_valid ? object.cost + cost_up_to<OBJECT>(plan, from, object.mu) : RV_STIXELS_INFINITE;
+  shared->limit[SKY][lane] = is_valid && rv_stixels_is_sky_row(&c.ground, bottom)
+                                 ? own_of<KIND, USUAL>(plan, c, SKY, bottom, top, s).cost + from.sky
+                                 : RV_STIXELS_INFINITE;
 }
 
-/* By lowest row: the part below `first`. */
+/* Lower parts of the bounds by lowest row: below `first`. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ void work_out_past(const RvStixelsModel &m, const Column &c,
-                                                     int first, int warp, int warps) {
+static __device__ __forceinline__ void compute_past(const RvStixelsPlan &plan, const Column &c,
+                                                    int first, int warp, int warps) {
   for (int v = 32 * warp + (int)threadIdx.x % 32; v < first; v += 32 * warps) {
     const RvStixelsSums s = rv_stixels_between(&c.sums[v], &c.sums[first]);
-    c.past[v] = make_int4(own_of<KIND, USUAL>(m, c, GROUND, v, first - 1, s).cost,
-                          own_of<KIND, USUAL>(m, c, OBJECT, v, first - 1, s).cost,
-                          own_of<KIND, USUAL>(m, c, SKY, v, first - 1, s).cost, 0);
+    c.past[v] = make_int4(own_of<KIND, USUAL>(plan, c, GROUND, v, first - 1, s).cost,
+                          own_of<KIND, USUAL>(plan, c, OBJECT, v, first - 1, s).cost,
+                          own_of<KIND, USUAL>(plan, c, SKY, v, first - 1, s).cost, 0);
   }
 }
 
-/* As try_below, but what no lane can use is not worked out. The nearest lowest rows come first, as
- * the likeliest. tile: where what begins in its first row is known, else NULL. All lanes. */
+/* As try_below, but skips stixels that no lane can use. The nearest lowest rows come first; they
+ * are the most likely. tile: the one at `first` if its first row is resolved below, else NULL. All
+ * lanes of the warp call it. */
 template <int KIND, bool USUAL>
 static __device__ __forceinline__ void
-try_bounded(const RvStixelsModel &m, const Column &c, const ColumnsShared *desk, const Tile *tile,
-            int first, int size, int begin, int end, int step, Best *best) {
+try_bounded(const RvStixelsPlan &plan, const Column &c, const ColumnsShared *shared,
+            const Tile *tile, int first, int size, int begin, int end, int step, Best *best) {
   const int lane = threadIdx.x % 32;
-  const int32_t ahead[] = {desk->ahead[0][lane], desk->ahead[1][lane], desk->ahead[2][lane]};
-  int32_t limit[] = {desk->limit[0][lane], desk->limit[1][lane], desk->limit[2][lane]};
+  const int32_t ahead[] = {shared->ahead[0][lane], shared->ahead[1][lane], shared->ahead[2][lane]};
+  int32_t limit[] = {shared->limit[0][lane], shared->limit[1][lane], shared->limit[2][lane]};
   if (tile && c.cuts[first]) {
     const Begin from = c.begin[first];
-    limit[GROUND] = rv_min(limit[GROUND], tile->cost[GROUND][lane] +
-                                              cost_up_to<GROUND>(m, from, tile->mu[GROUND][lane]));
-    limit[OBJECT] = rv_min(limit[OBJECT], tile->cost[OBJECT][lane] +
-                                              cost_up_to<OBJECT>(m, from, tile->mu[OBJECT][lane]));
+    limit[GROUND] =
+        rv_min(limit[GROUND],
+               tile->cost[GROUND][lane] + cost_up_to<GROUND>(plan, from, tile->mu[GROUND][lane]));
+    limit[OBJECT] =
+        rv_min(limit[OBJECT],
+               tile->cost[OBJECT][lane] + cost_up_to<OBJECT>(plan, from, tile->mu[OBJECT][lane]));
     limit[SKY] = rv_min(limit[SKY], tile->cost[SKY][lane] + from.sky);
   }
-  const int top = rv_min(first + (int)threadIdx.x % 32, m.rows - 1);
+  const int top = rv_min(first + (int)threadIdx.x % 32, plan.rows - 1);
   const RvStixelsSums upto = c.sums[top + 1];
   const bool is_top = lane < size && c.cuts[top + 1];
   for (int bottom = begin + (end - 1 - begin) / step * step; bottom >= begin; bottom -= step) {
@@ -192,37 +200,38 @@ try_bounded(const RvStixelsModel &m, const Column &c, const ColumnsShared *desk,
                            past.y + ahead[OBJECT];
     const int32_t sky = from.sky + past.z + ahead[SKY];
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &upto);
-    if (__any_sync(0xffffffffu, is_top && rv_stixels_can_improve(
-                                              ground, rv_min(best->cost[GROUND], limit[GROUND])))) {
-      const Own own = own_of<KIND, USUAL>(m, c, GROUND, bottom, top, s);
+    if (__any_sync(RV_WARP, is_top && rv_stixels_can_improve(
+                                          ground, rv_min(best->cost[GROUND], limit[GROUND])))) {
+      const Own own = own_of<KIND, USUAL>(plan, c, GROUND, bottom, top, s);
       if (is_top)
-        offer(best, GROUND, bottom, own.cost + cost_up_to<GROUND>(m, from, own.mu));
+        offer(best, GROUND, bottom, own.cost + cost_up_to<GROUND>(plan, from, own.mu));
     }
-    if (__any_sync(0xffffffffu, is_top && rv_stixels_can_improve(
-                                              object, rv_min(best->cost[OBJECT], limit[OBJECT])))) {
-      const Own own = own_of<KIND, USUAL>(m, c, OBJECT, bottom, top, s);
+    if (__any_sync(RV_WARP, is_top && rv_stixels_can_improve(
+                                          object, rv_min(best->cost[OBJECT], limit[OBJECT])))) {
+      const Own own = own_of<KIND, USUAL>(plan, c, OBJECT, bottom, top, s);
       if (is_top)
-        offer(best, OBJECT, bottom, own.cost + cost_up_to<OBJECT>(m, from, own.mu));
+        offer(best, OBJECT, bottom, own.cost + cost_up_to<OBJECT>(plan, from, own.mu));
     }
     if (rv_stixels_is_sky_row(&c.ground, bottom) &&
-        __any_sync(0xffffffffu,
+        __any_sync(RV_WARP,
                    is_top && rv_stixels_can_improve(sky, rv_min(best->cost[SKY], limit[SKY]))) &&
         is_top)
-      offer(best, SKY, bottom, own_of<KIND, USUAL>(m, c, SKY, bottom, top, s).cost + from.sky);
+      offer(best, SKY, bottom, own_of<KIND, USUAL>(plan, c, SKY, bottom, top, s).cost + from.sky);
   }
 }
 
-/* The warps beside the first. */
+/* Barrier of all warps except the first. */
 static __device__ __forceinline__ void sync_workers() {
   asm volatile("bar.sync 1, %0;" ::"n"(THREADS - 32) : "memory");
 }
 
-/* Stixels that end in row `first` + lane, of every `step`-th lowest row begin .. end - 1. */
+/* Tries the stixels that end in row `first` + lane, with every `step`-th lowest row of begin .. end
+ * - 1. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ void try_below(const RvStixelsModel &m, const Column &c,
+static __device__ __forceinline__ void try_below(const RvStixelsPlan &plan, const Column &c,
                                                  int first, int begin, int end, int step,
                                                  Best *best) {
-  const int top = rv_min(first + (int)threadIdx.x % 32, m.rows - 1);
+  const int top = rv_min(first + (int)threadIdx.x % 32, plan.rows - 1);
   const RvStixelsSums upto = c.sums[top + 1];
   for (int bottom = begin; bottom < end; bottom += step) {
     if (!c.cuts[bottom])
@@ -231,30 +240,31 @@ static __device__ __forceinline__ void try_below(const RvStixelsModel &m, const 
     const Begin from = c.begin[bottom];
     if (!c.cuts[top + 1])
       continue;
-    const Own ground = own_of<KIND, USUAL>(m, c, GROUND, bottom, top, s);
-    offer(best, GROUND, bottom, ground.cost + cost_up_to<GROUND>(m, from, ground.mu));
-    const Own object = own_of<KIND, USUAL>(m, c, OBJECT, bottom, top, s);
-    offer(best, OBJECT, bottom, object.cost + cost_up_to<OBJECT>(m, from, object.mu));
+    const Own ground = own_of<KIND, USUAL>(plan, c, GROUND, bottom, top, s);
+    offer(best, GROUND, bottom, ground.cost + cost_up_to<GROUND>(plan, from, ground.mu));
+    const Own object = own_of<KIND, USUAL>(plan, c, OBJECT, bottom, top, s);
+    offer(best, OBJECT, bottom, object.cost + cost_up_to<OBJECT>(plan, from, object.mu));
     if (rv_stixels_is_sky_row(&c.ground, bottom))
-      offer(best, SKY, bottom, own_of<KIND, USUAL>(m, c, SKY, bottom, top, s).cost + from.sky);
+      offer(best, SKY, bottom, own_of<KIND, USUAL>(plan, c, SKY, bottom, top, s).cost + from.sky);
   }
 }
 
-/* The stixels within the `tile` rows from `first` on, by up to 17 rows of pairs: row j holds those
- * with lowest row j from lane j on, and before it those with lowest row tile - j. */
+/* Computes the stixels within the `tile` rows from `first` on in up to 17 rows of pairs: row j
+ * contains those with lowest row j from lane j on, and before it those with lowest row tile - j. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ void work_out(const RvStixelsModel &m, const Column &c, Tile *out,
-                                                int first, int tile, int warp, int warps) {
+static __device__ __forceinline__ void compute_tile(const RvStixelsPlan &plan, const Column &c,
+                                                    Tile *out, int first, int tile, int warp,
+                                                    int warps) {
   const int lane = threadIdx.x % 32;
   for (int j = warp; 2 * j <= tile; j += warps) {
     const int from = lane >= j ? j : tile - j, top = first + (lane >= j ? lane : from + lane);
     const int bottom = first + from, at = 32 * j + lane;
-    if (top >= m.rows || top >= first + tile || !c.cuts[bottom] || !c.cuts[top + 1])
+    if (top >= plan.rows || top >= first + tile || !c.cuts[bottom] || !c.cuts[top + 1])
       continue;
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
 #pragma unroll
     for (int structure = 0; structure < RV_STIXELS_CLASSES; structure++) {
-      const Own own = own_of<KIND, USUAL>(m, c, structure, bottom, top, s);
+      const Own own = own_of<KIND, USUAL>(plan, c, structure, bottom, top, s);
       if (structure < SKY) {
         out->mu[structure][at] = own.mu;
         out->next[structure][at] = own.next;
@@ -265,23 +275,23 @@ static __device__ __forceinline__ void work_out(const RvStixelsModel &m, const C
   }
 }
 
-/* Where the stixel lies whose lowest row is the k-th and whose top row is the lane's; something
- * that is not used when the lane is below k. */
+/* Index of the stixel from the k-th row to the row of the lane; an unused index when the lane is
+ * below k. */
 static __device__ __forceinline__ int pair_of(int k, int tile) {
   const int lane = threadIdx.x % 32;
   return 2 * k <= tile ? 32 * k + lane : 32 * (tile - k) + lane - k;
 }
 
-/* The best of all warps for a lane's top row: of equal costs that of the smaller lowest row. */
-static __device__ __forceinline__ Best gather(const ColumnsShared *desk) {
+/* The best of all warps for the top row of a lane; ties: the lower start row. */
+static __device__ __forceinline__ Best gather(const ColumnsShared *shared) {
   const int lane = threadIdx.x % 32;
   Best best = nothing();
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
 #pragma unroll
     for (int warp = 0; warp < WARPS; warp++) {
-      const int32_t cost = desk->parts[warp][k][lane];
-      const int32_t bottom = desk->parts[warp][RV_STIXELS_CLASSES + k][lane];
+      const int32_t cost = shared->parts[warp][k][lane];
+      const int32_t bottom = shared->parts[warp][RV_STIXELS_CLASSES + k][lane];
       if (cost > best.cost[k] || (cost == best.cost[k] && bottom >= best.bottom[k]))
         continue;
       best.cost[k] = cost;
@@ -294,11 +304,13 @@ static __device__ __forceinline__ int32_t reachable(int32_t cost) {
   return cost < RV_STIXELS_INFINITE ? cost : OUT_OF_REACH;
 }
 
-/* What the k-th lowest row of a tile brings along. */
+namespace {
+/* The stixels of a tile that start in its k-th row. */
 struct Step {
   int32_t cost[RV_STIXELS_CLASSES];
   int mu[2], next[2];
 };
+} // namespace
 
 static __device__ __forceinline__ Step step_at(const Tile *tile, int k, int rows) {
   const int at = pair_of(rv_min(k, rows - 1), rows);
@@ -307,25 +319,25 @@ static __device__ __forceinline__ Step step_at(const Tile *tile, int k, int rows
           {tile->next[0][at], tile->next[1][at]}};
 }
 
-/* One warp goes through the lowest rows of a tile in order; what a lane has is final when its own
- * row has been its stixels' lowest. */
+/* One warp visits the lowest rows of a tile in order. The result of a lane is final after its own
+ * row was the lowest row. */
 template <int KIND, bool USUAL>
-static __device__ void settle(const RvStixelsModel &m, const Column &c, const ColumnsShared *desk,
-                              int first, int tile) {
-  const int lane = threadIdx.x, top = first + lane, count = rv_min(m.rows - first, tile);
-  const Tile *own = &desk->tiles[first / tile % 2];
-  const unsigned cuts = __ballot_sync(0xffffffffu, lane < count && c.cuts[top]);
+static __device__ void resolve(const RvStixelsPlan &plan, const Column &c,
+                               const ColumnsShared *shared, int first, int tile) {
+  const int lane = threadIdx.x, top = first + lane, count = rv_min(plan.rows - first, tile);
+  const Tile *own = &shared->tiles[first / tile % 2];
+  const unsigned cuts = __ballot_sync(RV_WARP, lane < count && c.cuts[top]);
   const bool is_top = lane < count && c.cuts[top + 1];
   Best best = nothing();
   int mu[2] = {0, 0}, next[2] = {0, 0};
   if (first > 0 && is_top) {
-    best = gather(desk);
+    best = gather(shared);
 #pragma unroll
     for (int k = 0; k < SKY; k++) {
       const int bottom = best.bottom[k];
       const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
-      assume_planes<KIND, USUAL>(m);
-      const RvStixelsPlane plane = rv_stixels_fit(&m, &c.ground, k, &s, bottom).plane;
+      assume_planes<KIND, USUAL>(plan);
+      const RvStixelsPlane plane = rv_stixels_fit(&plan, &c.ground, k, &s, bottom).plane;
       mu[k] = rv_stixels_value(&plane, 0);
       next[k] = rv_stixels_value(&plane, top + 1 - bottom);
     }
@@ -336,14 +348,14 @@ static __device__ void settle(const RvStixelsModel &m, const Column &c, const Co
   Step step = step_at(own, 0, tile);
   for (int k = 0; k < count; k++) {
     const int bottom = first + k;
-    const Step after = step_at(own, k + 1, tile); /* early: it takes a while */
-    const bool is_legal = is_top && k <= lane && (cuts >> k & 1);
-    const int32_t ground = step.cost[GROUND] + cost_up_to<GROUND>(m, begin, step.mu[0]);
-    const int32_t object = step.cost[OBJECT] + cost_up_to<OBJECT>(m, begin, step.mu[1]);
+    const Step after = step_at(own, k + 1, tile); /* early, to hide its latency */
+    const bool is_valid = is_top && k <= lane && (cuts >> k & 1);
+    const int32_t ground = step.cost[GROUND] + cost_up_to<GROUND>(plan, begin, step.mu[0]);
+    const int32_t object = step.cost[OBJECT] + cost_up_to<OBJECT>(plan, begin, step.mu[1]);
     const int32_t sky = step.cost[SKY] + begin.sky;
-    const bool is_ground = is_legal && ground < best.cost[GROUND];
-    const bool is_object = is_legal && object < best.cost[OBJECT];
-    const bool is_sky = is_legal && sky < best.cost[SKY];
+    const bool is_ground = is_valid && ground < best.cost[GROUND];
+    const bool is_object = is_valid && object < best.cost[OBJECT];
+    const bool is_sky = is_valid && sky < best.cost[SKY];
     best.cost[GROUND] = is_ground ? ground : best.cost[GROUND];
     best.cost[OBJECT] = is_object ? object : best.cost[OBJECT];
     best.cost[SKY] = is_sky ? sky : best.cost[SKY];
@@ -357,10 +369,10 @@ static __device__ void settle(const RvStixelsModel &m, const Column &c, const Co
     step = after;
 #pragma unroll
     for (int i = 0; i < RV_STIXELS_CLASSES; i++)
-      last[i] = reachable(__shfl_sync(0xffffffffu, best.cost[i], k));
-    last_next[0] = __shfl_sync(0xffffffffu, next[0], k);
-    last_next[1] = __shfl_sync(0xffffffffu, next[1], k);
-    begin = begin_after(m, last, last_next);
+      last[i] = reachable(__shfl_sync(RV_WARP, best.cost[i], k));
+    last_next[0] = __shfl_sync(RV_WARP, next[0], k);
+    last_next[1] = __shfl_sync(RV_WARP, next[1], k);
+    begin = begin_after(plan, last, last_next);
     if (lane == 0)
       c.begin[bottom + 1] = begin;
   }
@@ -372,54 +384,54 @@ static __device__ void settle(const RvStixelsModel &m, const Column &c, const Co
   __syncwarp();
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
-    ending.link[k] = link_to(m, c, k, best.bottom[k], k < SKY ? mu[k] : 0);
+    ending.link[k] = link_to(plan, c, k, best.bottom[k], k < SKY ? mu[k] : 0);
   if (lane < count)
     for (int k = 0; k < RV_STIXELS_CLASSES; k++)
       c.ending[top].link[k] = ending.link[k];
   __syncwarp();
 }
 
-/* Warp 0 settles the tile at `first`, once there is one, beside the others' work on the next. */
+/* Warp 0 resolves the tile at `first`, if any, while the others compute the next. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ void settle_all(const RvStixelsModel &m, const Column &c,
-                                                  ColumnsShared *desk) {
+static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, const Column &c,
+                                                   ColumnsShared *shared) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int tiles = rv_div_up(m.rows, 32), tile = rv_div_up(m.rows, tiles);
+  const int tiles = rv_div_up(plan.rows, 32), tile = rv_div_up(plan.rows, tiles);
   const bool has_bounds = KIND == RV_STIXELS_SLANTED_FAST && USUAL &&
                           tiles >= (c.keys ? BOUNDED_TILES_SEMANTIC : BOUNDED_TILES);
-  for (int first = -tile; first < m.rows; first += tile) {
-    const int next = first + tile, busy = first >= 0; /* warps that settle */
+  for (int first = -tile; first < plan.rows; first += tile) {
+    const int next = first + tile, busy = first >= 0; /* warps that resolve */
     Best best = nothing();
     if (warp < busy)
-      settle<KIND, USUAL>(m, c, desk, first, tile);
-    else if (next < m.rows)
-      work_out<KIND, USUAL>(m, c, &desk->tiles[next / tile % 2], next, tile, warp - busy,
-                            WARPS - busy);
+      resolve<KIND, USUAL>(plan, c, shared, first, tile);
+    else if (next < plan.rows)
+      compute_tile<KIND, USUAL>(plan, c, &shared->tiles[next / tile % 2], next, tile, warp - busy,
+                                WARPS - busy);
     __syncwarp();
-    if (has_bounds && warp > 0 && busy && next < m.rows) {
+    if (has_bounds && warp > 0 && busy && next < plan.rows) {
       if (warp == WARPS - 1)
-        work_out_ahead<KIND, USUAL>(m, c, desk, next);
+        compute_ahead<KIND, USUAL>(plan, c, shared, next);
       else if (warp == WARPS - 2)
-        work_out_limit<KIND, USUAL>(m, c, desk, first, next);
+        compute_limit<KIND, USUAL>(plan, c, shared, first, next);
       else
-        work_out_past<KIND, USUAL>(m, c, next, WARPS - 3 - warp, WARPS - 3);
+        compute_past<KIND, USUAL>(plan, c, next, WARPS - 3 - warp, WARPS - 3);
       sync_workers();
     }
 #pragma unroll 1
     for (int pass = 0; pass < 2 && busy; pass++) {
       const int begin = pass ? first + warp : warp - 1, end = pass ? next : first;
-      if (has_bounds && next < m.rows && begin >= 0 && begin < end)
-        try_bounded<KIND, USUAL>(m, c, desk, pass ? &desk->tiles[next / tile % 2] : NULL, next,
-                                 tile, begin, end, pass ? WARPS : WARPS - 1, &best);
-      else if (!has_bounds && next < m.rows && begin >= 0)
-        try_below<KIND, USUAL>(m, c, next, begin, end, pass ? WARPS : WARPS - 1, &best);
+      if (has_bounds && next < plan.rows && begin >= 0 && begin < end)
+        try_bounded<KIND, USUAL>(plan, c, shared, pass ? &shared->tiles[next / tile % 2] : NULL,
+                                 next, tile, begin, end, pass ? WARPS : WARPS - 1, &best);
+      else if (!has_bounds && next < plan.rows && begin >= 0)
+        try_below<KIND, USUAL>(plan, c, next, begin, end, pass ? WARPS : WARPS - 1, &best);
       if (pass == 0)
         __syncthreads();
     }
 #pragma unroll
     for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
-      desk->parts[warp][k][lane] = best.cost[k];
-      desk->parts[warp][RV_STIXELS_CLASSES + k][lane] = best.bottom[k];
+      shared->parts[warp][k][lane] = best.cost[k];
+      shared->parts[warp][RV_STIXELS_CLASSES + k][lane] = best.bottom[k];
     }
     __syncthreads();
   }
@@ -427,66 +439,66 @@ static __device__ __forceinline__ void settle_all(const RvStixelsModel &m, const
 
 /* --- Kernel ---------------------------------------------------------------------------------- */
 
-/* A column's scratch, in shared or global memory. */
+/* The scratch of a column, in shared or global memory. */
 template <int KIND, bool USUAL>
-static __device__ __forceinline__ Column column_at(const RvStixelsModel &m,
+static __device__ __forceinline__ Column column_at(const RvStixelsPlan &plan,
                                                    const RvStixelsCuda &work, char *scratch,
                                                    size_t x, int is_semantic) {
-  const size_t rows = m.rows;
+  const size_t rows = plan.rows;
   Column c;
-  c.places = places_of(&m);
+  c.layout = key_layout_of(&plan);
   c.ending = (Ending *)scratch;
   c.begin = (Begin *)(c.ending + rows);
   c.past = (int4 *)(c.begin + rows + 1);
   c.sums = (RvStixelsSums *)(c.past + (KIND == RV_STIXELS_SLANTED_FAST && USUAL ? rows : 0));
   uint32_t *keys = (uint32_t *)(c.sums + rows + 1);
   c.keys = is_semantic ? keys : NULL;
-  c.links = keys + (rows + 1) * c.places.pitch;
+  c.links = keys + (rows + 1) * c.layout.pitch;
   c.flat = (int32_t *)(c.links + rows);
   c.cuts = (uint8_t *)(c.flat + (KIND == RV_STIXELS_CONSTANT ? 2 * (rows + 1) : 0));
   c.cells = work.cells + x * rows;
-  c.semantics = work.semantics + x * rows * m.semantics;
+  c.semantics = work.semantics + x * rows * plan.semantics;
   c.table = work.table;
-  c.steps = work.steps + x * rv_stixels_pitch(m.rows) * (m.disparity_max + 1);
+  c.steps = work.steps + x * rv_stixels_pitch(plan.rows) * (plan.config.max_disparity + 1);
   return c;
 }
 
 template <int KIND, bool USUAL, bool SMALL>
 static __global__ void __launch_bounds__(THREADS, 2)
-    columns_kernel(const __grid_constant__ RvStixelsModel m,
+    columns_kernel(const __grid_constant__ RvStixelsPlan plan,
                    const __grid_constant__ RvStixelsCuda work, const __grid_constant__ Output out,
                    int is_semantic) {
-  extern __shared__ __align__(16) char shared[];
-  ColumnsShared *desk = (ColumnsShared *)shared;
-  const Turn turn = begin_turn(m, work);
+  extern __shared__ __align__(16) char memory[];
+  ColumnsShared *shared = (ColumnsShared *)memory;
+  const Turn turn = begin_turn(plan, work);
   const size_t x = turn.column;
   Column c = column_at<KIND, USUAL>(
-      m, work, SMALL ? shared + sizeof(ColumnsShared) : work.columns + x * work.scratch, x,
+      plan, work, SMALL ? memory + sizeof(ColumnsShared) : work.columns + x * work.scratch, x,
       is_semantic);
-  sum_cells(m, c);
-  if (m.estimate)
+  sum_cells(plan, c);
+  if (plan.estimate)
     rv_launch_wait();
-  const RvStixelsState state = follow_road<WARPS>(m, work, turn.column, turn.frame);
+  const RvStixelsState state = follow_road<WARPS>(plan, work, turn.column, turn.frame);
   c.ground = state.ground;
-  sum_ground(m, c);
+  sum_ground(plan, c);
   if (c.keys)
-    sum_semantics(m, c);
-  find_cuts(m, c);
+    sum_semantics(plan, c);
+  find_cuts(plan, c);
   if (KIND == RV_STIXELS_CONSTANT)
-    sum_costs(m, c);
+    sum_costs(plan, c);
   if (threadIdx.x == 0)
-    c.begin[0] = begin_first(m);
+    c.begin[0] = begin_first(plan);
   __syncthreads();
-  settle_all<KIND, USUAL>(m, c, desk);
-  RvStixel *records = rv_stixels_has_records(&m) && out.list.stixels ? (RvStixel *)desk : NULL;
-  finish<WARPS>(m, work, c, out, turn, state, records, [&](int structure, int bottom, int top) {
+  resolve_all<KIND, USUAL>(plan, c, shared);
+  RvStixel *records = rv_stixels_has_records(&plan) && out.list.stixels ? (RvStixel *)shared : NULL;
+  finish<WARPS>(plan, work, c, out, turn, state, records, [&](int structure, int bottom, int top) {
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
-    assume_planes<KIND, USUAL>(m);
-    return rv_stixels_fit(&m, &c.ground, structure, &s, bottom).plane;
+    assume_planes<KIND, USUAL>(plan);
+    return rv_stixels_fit(&plan, &c.ground, structure, &s, bottom).plane;
   });
 }
 
-typedef void (*Kernel)(const RvStixelsModel, const RvStixelsCuda, const Output, int);
+typedef void (*Kernel)(const RvStixelsPlan, const RvStixelsCuda, const Output, int);
 
 template <bool USUAL, bool SMALL> static Kernel kernel_for(int kind) {
   return kind == RV_STIXELS_SLANTED_FAST ? columns_kernel<RV_STIXELS_SLANTED_FAST, USUAL, SMALL>
@@ -494,29 +506,31 @@ template <bool USUAL, bool SMALL> static Kernel kernel_for(int kind) {
                                          : columns_kernel<RV_STIXELS_CONSTANT, true, SMALL>;
 }
 
-static Kernel kernel_of(const RvStixelsCuda *work, const RvStixelsModel *m) {
-  return is_usual(m)
-             ? work->is_small ? kernel_for<true, true>(m->kind) : kernel_for<true, false>(m->kind)
-         : work->is_small ? kernel_for<false, true>(m->kind)
-                          : kernel_for<false, false>(m->kind);
+static Kernel kernel_of(const RvStixelsCuda *work, const RvStixelsPlan *plan) {
+  return is_usual(plan)   ? work->is_small ? kernel_for<true, true>(plan->config.model)
+                                           : kernel_for<true, false>(plan->config.model)
+           : work->is_small ? kernel_for<false, true>(plan->config.model)
+                          : kernel_for<false, false>(plan->config.model);
 }
 
 static size_t shared_of(const RvStixelsCuda *work) {
   return sizeof(ColumnsShared) + (work->is_small ? work->scratch : 0);
 }
 
-RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsModel *m,
-                                      const RvLog *log) {
-  RV_CU(log, cudaFuncSetAttribute(kernel_of(work, m), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  (int)shared_of(work)));
+RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsPlan *plan) {
+  RV_CU(&plan->config.log,
+        cudaFuncSetAttribute(kernel_of(work, plan), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             (int)shared_of(work)));
   return RV_OK;
 }
 
-RvStatus rv_stixels_cuda_columns(const RvStixelsCuda *work, const RvStixelsModel *m,
-                                 const RvStixelsJob *job, const RvLog *log) {
-  if (work->is_plain && !rv_stixels_has_semantics(job))
-    return rv_stixels_cuda_constant(work, m, job, log);
-  return rv_stixels_launch(work, kernel_of(work, m), dim3(m->columns), THREADS, shared_of(work),
-                           job->stream, log, *m, *work, Output{job->output, job->disparity},
-                           rv_stixels_has_semantics(job));
+RvStatus rv_stixels_cuda_columns(void *memory, RvStixelsJob *job) {
+  const RvStixelsCuda *work = (RvStixelsCuda *)memory;
+  const RvStixelsPlan *plan = job->plan;
+  const int is_semantic = rv_stixels_has_semantics(job);
+  if (work->is_constant && !is_semantic)
+    return rv_stixels_cuda_constant(memory, job);
+  return rv_launch(&plan->config.log, kernel_of(work, plan), dim3(plan->columns), dim3(THREADS),
+                   shared_of(work), job->stream, work->is_chained, *plan, *work,
+                   Output{job->output, job->input.disparity}, is_semantic);
 }

@@ -1,88 +1,82 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_constant.cuh: a column of `constant` without semantics on the GPU: what a block keeps
- * of it, its sums, and the table of what objects of every whole px cost. Not installed. */
-#ifndef RV_STIXELS_CUDA_PLAIN_CUH
-#define RV_STIXELS_CUDA_PLAIN_CUH
+/* stixels_cuda_constant.cuh: a column of `constant` without semantics on the GPU: its shared
+ * memory, its sums, and the table of costs of objects of every integer px. Not installed. */
+#ifndef RV_STIXELS_CUDA_CONSTANT_CUH
+#define RV_STIXELS_CUDA_CONSTANT_CUH
 
 #include "stixels/stixels_cuda_list.cuh"
 
 #define GROUND RV_STIXEL_GROUND
 #define OBJECT RV_STIXEL_OBJECT
 #define SKY RV_STIXEL_SKY
-#define WARPS 16 /* of a column's block */
+#define WARPS 16 /* per block */
 #define THREADS (32 * WARPS)
-#define SCHEDULERS 4 /* of a processor: warps go to them in turn */
+#define SCHEDULERS 4 /* per SM: warps are assigned to them in turn */
 #define WORKERS (WARPS - WARPS / SCHEDULERS)
-#define TILES 32           /* of 32 rows, at most */
-#define STATIC_SHARED 2048 /* bytes of the kernel's own, at most */
-#define PAIRS (17 * 32)    /* of lowest and top row in a tile, see place_of */
+#define TILES 32           /* maximum, of 32 rows each */
+#define STATIC_SHARED 2048 /* bytes of static shared memory of the kernel, at most */
+#define PAIRS (17 * 32)    /* of lowest and top row in a tile, see slot_of */
 #define NEAR 512           /* px: up to here differences of planes stay below 1024 px */
 
-/* What an object that begins in a row reads. */
+namespace {
+/* The input of an object that starts in a row. */
 struct __align__(16) Begin {
-  int32_t from[RV_STIXELS_CLASSES]; /* cost of what ends below, the transition, an object's own */
-  int32_t mu[2];                    /* 1/256 px, here: the ground plane, the object below */
+  int32_t from[RV_STIXELS_CLASSES]; /* cost below, the transition and the fixed cost of an object */
+  int32_t mu[2];                    /* 1/256 px, in this row: ground plane and object below */
   uint32_t w, d;                    /* sums of the cells below: weight, 16 x weight x disparity */
   int32_t reserved;
 };
 
-/* The objects within a tile, but for their predecessors. */
+/* The objects within a tile, without their predecessors. */
 struct Tile {
   int32_t cost[PAIRS];
-  int32_t on_ground[PAIRS]; /* the same with the gravity of the ground below */
+  int32_t on_ground[PAIRS]; /* `cost` plus gravity above ground */
   int32_t mu[PAIRS];
 };
 
-/* Shared memory of the block; the arrays by row follow. */
+/* Shared memory layout of a block; the arrays by row follow. */
 struct ConstantShared {
   union {
     int32_t table[RV_STIXELS_TABLE + RV_STIXELS_TABLE / 256]; /* of objects, by entry_of */
     struct {
       Tile tiles[2];
-      int32_t parts[WARPS][2][32]; /* the warps' best objects by top row: cost, lowest row */
+      int32_t parts[WARPS][2][32]; /* the best object of each warp by top row: cost, lowest row */
     };
-    uint32_t list[(2 * sizeof(Tile) + WARPS * 256) / sizeof(uint32_t)]; /* Column.links */
+    uint32_t list[(2 * sizeof(Tile) + WARPS * 256) / sizeof(uint32_t)]; /* ConstantColumn.links */
   };
 };
 
-/* Lowest row | class of the predecessor << 14, by class; until link_all without the class. */
+/* Lowest row | class of the predecessor << 14, by class; before link_all without the class. */
 struct __align__(8) Links {
   uint16_t at[4];
 };
 
-/* A column at work. */
-struct Plain {
+/* The column of a block. */
+struct ConstantColumn {
   Begin *begin; /* rows + 1 */
   int2 *flat;   /* rows + 1: costs of the cells below as ground and sky */
   Links *ending;
   uint32_t *links;            /* rows: bottom | class << 16, from the top down */
-  const RvStixelsCell *cells; /* a copy, which ends when `ending` begins */
+  const RvStixelsCell *cells; /* a copy in the memory of `ending`, valid until that is written */
   const int32_t *steps;
   int pitch;
-  int32_t own[RV_STIXELS_CLASSES]; /* transition to an object and what it costs by itself */
+  int32_t own[RV_STIXELS_CLASSES]; /* transition to an object and its fixed cost */
   RvStixelsPlane ground;
 };
 
-/* A lowest row, and the cost with it. */
+/* The best lowest row, and the cost with it. */
 struct Best {
   int32_t cost;
   int32_t bottom;
 };
+} // namespace
 
 /* --- Sums ------------------------------------------------------------------------------------ */
 
-static __device__ __forceinline__ int32_t scanned(int32_t x) {
-  const int lane = threadIdx.x % 32;
-  for (int step = 1; step < 32; step *= 2) {
-    const int32_t other = __shfl_up_sync(0xffffffffu, x, step);
-    x += lane >= step ? other : 0;
-  }
-  return x;
-}
-
-/* What the cells add, where the sums below the row above will be. */
-static __device__ void place_rows(const RvStixelsModel &m, const Plain &p, const int32_t *table) {
-  for (int v = threadIdx.x; v <= m.rows; v += THREADS) {
+/* Writes the contributions of the cells, which sum_rows replaces by prefix sums. */
+static __device__ void set_rows(const RvStixelsPlan &plan, const ConstantColumn &p,
+                                const int32_t *table) {
+  for (int v = threadIdx.x; v <= plan.rows; v += THREADS) {
     const RvStixelsCell cell = v > 0 ? p.cells[v - 1] : RvStixelsCell{0, 0, 0};
     p.begin[v].w = cell.weight;
     p.begin[v].d = 16u * cell.weight * cell.disparity;
@@ -90,15 +84,15 @@ static __device__ void place_rows(const RvStixelsModel &m, const Plain &p, const
     const int mu = rv_stixels_value(&p.ground, v - 1);
     p.flat[v] =
         v == 0 ? make_int2(0, 0)
-               : make_int2(rv_stixels_cost_cell(&m, table + GROUND * RV_STIXELS_TABLE, cell, mu),
-                           rv_stixels_cost_cell(&m, table + SKY * RV_STIXELS_TABLE, cell, 0));
+               : make_int2(rv_stixels_cost_cell(&plan, table + GROUND * RV_STIXELS_TABLE, cell, mu),
+                           rv_stixels_cost_cell(&plan, table + SKY * RV_STIXELS_TABLE, cell, 0));
   }
 }
 
-/* Weights, disparities, costs as ground and as sky: one of the last warps each, a lane an odd
- * number of rows, so that lanes do not meet in one bank. */
-static __device__ void sum_rows(const RvStixelsModel &m, const Plain &p) {
-  const int term = threadIdx.x / 32 - (WARPS - 4), each = rv_div_up(m.rows + 1, 32) | 1;
+/* Prefix sums of weights, disparities, and costs as ground and as sky, by one of the last warps
+ * each. A lane has an odd number of rows, which avoids bank conflicts. */
+static __device__ void sum_rows(const RvStixelsPlan &plan, const ConstantColumn &p) {
+  const int term = threadIdx.x / 32 - (WARPS - 4), each = rv_div_up(plan.rows + 1, 32) | 1;
   if (term < 0)
     return;
   int32_t *at = term == 0   ? (int32_t *)&p.begin->w
@@ -106,12 +100,12 @@ static __device__ void sum_rows(const RvStixelsModel &m, const Plain &p) {
                 : term == 2 ? &p.flat->x
                             : &p.flat->y;
   const int pitch = (term < 2 ? sizeof(Begin) : sizeof(int2)) / sizeof(int32_t);
-  const int begin = threadIdx.x % 32 * each, end = rv_min(begin + each, m.rows + 1);
+  const int begin = threadIdx.x % 32 * each, end = rv_min(begin + each, plan.rows + 1);
   int32_t own = 0;
 #pragma unroll 4
   for (int v = begin; v < end; v++)
     own += at[v * pitch];
-  int32_t sum = scanned(own) - own;
+  int32_t sum = rv_warp_scan(own) - own;
 #pragma unroll 4
   for (int v = begin; v < end; v++) {
     sum += at[v * pitch];
@@ -119,28 +113,31 @@ static __device__ void sum_rows(const RvStixelsModel &m, const Plain &p) {
   }
 }
 
-/* Where an entry of the table of objects is: neighbouring px read neighbouring words. */
+/* Index of an entry in the table of objects: neighboring px read neighboring words. */
 static __device__ __forceinline__ int entry_of(int index) {
   return index + index / 256;
 }
 
 /* FULL: confidence is 255 or weight is 0, in all cells. */
 template <bool FULL>
-static __device__ __forceinline__ int32_t object_cost(const RvStixelsModel &m, const int32_t *table,
-                                                      RvStixelsCell cell, int px) {
+static __device__ __forceinline__ int32_t object_cost(const RvStixelsPlan &plan,
+                                                      const int32_t *table, RvStixelsCell cell,
+                                                      int px) {
   const int index = FULL ? rv_min(rv_abs(16 * cell.disparity - 256 * px), RV_STIXELS_TABLE - 1)
                          : rv_stixels_index(cell, 256 * px);
   const int32_t cost = table[entry_of(index)];
-  return cell.weight ? cost : m.invalid_cost;
+  return cell.weight ? cost : plan.invalid_cost;
 }
 
-#define BATCH 8 /* rows, written together: whole sectors */
+#define BATCH 8 /* rows, written together: complete sectors */
 
-/* The whole px that objects of a column may have: those between its cells, and 0, which is that of
- * no valid cell. */
+namespace {
+/* The integer px that objects of a column may have: the range of its cells, and 0 for objects
+ * without valid cells. */
 struct Range {
   int low, high;
 };
+} // namespace
 
 static __device__ __forceinline__ int px_count(Range range) {
   return rv_max(range.high - range.low + 2, 1);
@@ -150,20 +147,20 @@ static __device__ __forceinline__ int px_at(Range range, int k) {
   return k == 0 ? 0 : range.low + k - 1;
 }
 
-/* Costs of the cells below each row as objects of every whole px, in global memory: a thread a px.
- */
-static __device__ void sum_steps_far(const RvStixelsModel &m, const int32_t *table, const Plain &p,
-                                     Range range, int32_t *steps) {
+/* Costs of the cells below each row as objects of every integer px, in global memory: one thread
+ * per px. */
+static __device__ void sum_steps_far(const RvStixelsPlan &plan, const int32_t *table,
+                                     const ConstantColumn &p, Range range, int32_t *steps) {
   for (int k = threadIdx.x; k < px_count(range); k += THREADS) {
     const int px = px_at(range, k);
     int4 *out = (int4 *)(steps + (size_t)px * p.pitch);
     int32_t sum = 0;
-    for (int first = 0; first <= m.rows; first += BATCH) {
+    for (int first = 0; first <= plan.rows; first += BATCH) {
       int32_t sums[BATCH];
 #pragma unroll
       for (int i = 0; i < BATCH; i++) {
         sums[i] = sum;
-        sum += object_cost<false>(m, table, p.cells[first + i], px);
+        sum += object_cost<false>(plan, table, p.cells[first + i], px);
       }
       out[first / 4] = make_int4(sums[0], sums[1], sums[2], sums[3]);
       out[first / 4 + 1] = make_int4(sums[4], sums[5], sums[6], sums[7]);
@@ -171,14 +168,14 @@ static __device__ void sum_steps_far(const RvStixelsModel &m, const int32_t *tab
   }
 }
 
-/* The same in shared memory: a thread a px and a part of the rows, then what lies below the part is
- * added. */
+/* The same in shared memory: one thread per px and part of the rows; then the sum below each part
+ * is added. */
 template <bool FULL>
-static __device__ void sum_steps_near(const RvStixelsModel &m, const int32_t *table, const Plain &p,
-                                      Range range, int32_t *steps) {
+static __device__ void sum_steps_near(const RvStixelsPlan &plan, const int32_t *table,
+                                      const ConstantColumn &p, Range range, int32_t *steps) {
   const int count = px_count(range), parts = rv_max(THREADS / count, 1);
-  const int each = rv_div_up(m.rows, parts), part = threadIdx.x / count;
-  const int begin = part * each, end = part < parts ? rv_min(begin + each, m.rows) : 0;
+  const int each = rv_div_up(plan.rows, parts), part = threadIdx.x / count;
+  const int begin = part * each, end = part < parts ? rv_min(begin + each, plan.rows) : 0;
   for (int k = threadIdx.x % count; k < count && begin < end; k += THREADS) {
     const int px = px_at(range, k);
     int32_t *out = steps + px * p.pitch, sum = 0;
@@ -188,7 +185,7 @@ static __device__ void sum_steps_near(const RvStixelsModel &m, const int32_t *ta
       int32_t costs[BATCH];
 #pragma unroll
       for (int i = 0; i < BATCH; i++)
-        costs[i] = object_cost<FULL>(m, table, p.cells[rv_min(from + i, m.rows)], px);
+        costs[i] = object_cost<FULL>(plan, table, p.cells[rv_min(from + i, plan.rows)], px);
 #pragma unroll
       for (int i = 0; i < BATCH; i++) {
         sum += costs[i];

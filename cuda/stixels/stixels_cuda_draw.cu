@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_draw.cu: stixels to rasters on the GPU. */
+/* stixels_cuda_draw.cu: rendering of a list to rasters, CUDA engine. */
 #include "rv_cuda.cuh"
 #include "stixels/stixels_draw_stages.h"
 
@@ -9,7 +9,7 @@ static __device__ bool has(const RvPlane &plane) {
   return plane.data != nullptr;
 }
 
-/* One block a stixel, a thread its pixels. */
+/* One block per stixel, one thread per pixel. */
 static __global__ void __launch_bounds__(128)
     draw_kernel(const RvStixel *list, uint32_t count, int stixel_width,
                 const RvStixelsRasters rasters) {

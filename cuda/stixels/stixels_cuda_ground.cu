@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_ground.cu: the vote for the ground, CUDA engine. A block takes the lines of one
- * disparity at row 0, a thread one of its horizons and a part of the rows. */
+/* stixels_cuda_ground.cu: the vote for the ground, CUDA engine. One block per disparity at row 0;
+ * each thread evaluates one horizon in a part of the rows. */
 #include "stixels/stixels_cuda_semantics.cuh"
 
-#define LINES                                                                                      \
-  RV_STIXELS_HORIZONS /* of a block: neighbours, so that they read neighbouring bins               \
-                       */
-#define PARTS 8       /* of the rows */
+#define LINES RV_STIXELS_HORIZONS /* of a block: neighbors, so that they read neighboring bins */
+#define PARTS 8                   /* of the rows */
 #define THREADS (LINES * PARTS)
 
-/* What a line scores in rows begin .. end - 1: its px falls from row to row by a running division,
- * as on the CPU engine. */
-static __device__ __forceinline__ int score_of(const RvStixelsModel &m, const uint16_t *votes,
+/* Score of a line in rows begin .. end - 1. Its px in each row follows from that of the row below
+ * by a running division, as in the CPU engine. */
+static __device__ __forceinline__ int score_of(const RvStixelsPlan &plan, const uint16_t *votes,
                                                int bins, int bottom, int horizon, int begin,
                                                int end) {
   const int fall = 64 * bottom / horizon, rest = 64 * bottom - fall * horizon;
-  const int share = rv_max(bottom * (horizon - 64 * begin) + horizon / 2, 0); /* below 2^31 */
-  int px = share / horizon, left = share - px * horizon, score = 0;
+  const int numerator = rv_max(bottom * (horizon - 64 * begin) + horizon / 2, 0); /* below 2^31 */
+  int px = numerator / horizon, left = numerator - px * horizon, score = 0;
 #pragma unroll 8
   for (int v = begin; v < end; v++) {
     score += px >= 2 ? votes[v * bins + px] : 0;
@@ -27,25 +25,26 @@ static __device__ __forceinline__ int score_of(const RvStixelsModel &m, const ui
   return score;
 }
 
-/* Blocks beyond those of the vote work out costs of semantic classes, which wait for nothing. */
+/* The blocks after those of the vote compute costs of semantic classes, which depend on no other
+ * kernel. */
 template <bool IS_SEMANTIC>
 static __global__ void __launch_bounds__(THREADS)
-    ground_kernel(const __grid_constant__ RvStixelsModel m,
+    ground_kernel(const __grid_constant__ RvStixelsPlan plan,
                   const __grid_constant__ RvStixelsCuda work, const RvPlane semantics) {
   if (IS_SEMANTIC && blockIdx.x >= RV_STIXELS_BOTTOMS) {
     rv_launch_next();
-    wide_costs(m, work, semantics, blockIdx.x - RV_STIXELS_BOTTOMS);
+    wide_costs(plan, work, semantics, blockIdx.x - RV_STIXELS_BOTTOMS);
     return;
   }
   __shared__ int scores[PARTS][LINES];
   const int line = threadIdx.x % LINES, part = threadIdx.x / LINES;
-  const int bottom = ((int)blockIdx.x + 1) * m.bottom_step;
-  const int horizon = m.rows * (RV_STIXELS_HORIZON_FIRST + line);
-  const int each = rv_div_up(m.rows, PARTS);
+  const int bottom = ((int)blockIdx.x + 1) * plan.bottom_step;
+  const int horizon = plan.rows * (RV_STIXELS_HORIZON_FIRST + line);
+  const int each = rv_div_up(plan.rows, PARTS);
   rv_launch_wait();
   rv_launch_next(); /* cells are known when the next kernel starts */
-  scores[part][line] = score_of(m, work.votes, work.bins, bottom, horizon, part * each,
-                                rv_min(part * each + each, m.rows));
+  scores[part][line] = score_of(plan, work.votes, work.bins, bottom, horizon, part * each,
+                                rv_min(part * each + each, plan.rows));
   __syncthreads();
   if (threadIdx.x >= 32)
     return;
@@ -59,21 +58,18 @@ static __global__ void __launch_bounds__(THREADS)
     const unsigned long long key = (unsigned long long)score << 32 | (0xffffffffu - at);
     best = key > best ? key : best;
   }
-  for (int step = 16; step > 0; step /= 2) {
-    const unsigned long long other = __shfl_down_sync(0xffffffffu, best, step);
-    best = other > best ? other : best;
-  }
+  best = rv_warp_max(best);
   if (threadIdx.x == 0)
     atomicMax(work.winner, best);
 }
 
-RvStatus rv_stixels_cuda_ground(const RvStixelsCuda *work, const RvStixelsModel *m,
-                                const RvStixelsJob *job, const RvLog *log) {
-  const RvPlane *scores = &job->scores;
+RvStatus rv_stixels_cuda_ground(void *memory, RvStixelsJob *job) {
+  const RvStixelsCuda *work = (RvStixelsCuda *)memory;
+  const RvStixelsPlan *plan = job->plan;
+  const RvPlane *scores = &job->input.scores;
   static_assert(WIDE_THREADS == THREADS, "both in one kernel");
-  if (rv_stixels_has_semantics(job) && is_wide(m, scores))
-    return rv_stixels_launch(work, ground_kernel<true>, dim3(RV_STIXELS_BOTTOMS + wide_blocks(m)),
-                             THREADS, 0, job->stream, log, *m, *work, *scores);
-  return rv_stixels_launch(work, ground_kernel<false>, dim3(RV_STIXELS_BOTTOMS), THREADS, 0,
-                           job->stream, log, *m, *work, *scores);
+  const bool is_semantic = is_wide(plan, scores);
+  return rv_launch(&plan->config.log, is_semantic ? ground_kernel<true> : ground_kernel<false>,
+                   dim3(RV_STIXELS_BOTTOMS + (is_semantic ? wide_blocks(plan) : 0)), dim3(THREADS),
+                   0, job->stream, work->is_chained, *plan, *work, *scores);
 }

@@ -1,40 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_list.cuh: from the best stixels of a column to its part of the list. Not installed.
- */
+/* stixels_cuda_list.cuh: backtracking: from the best stixels of a column to its part of the list.
+ * Not installed. */
 #ifndef RV_STIXELS_CUDA_LIST_CUH
 #define RV_STIXELS_CUDA_LIST_CUH
 
 #include "stixels/stixels_cuda_column.cuh"
 #include "stixels/stixels_cuda_refine.cuh"
 
+namespace {
+/* Output of the column kernels, and the pixels for moving boundaries. */
+struct Output {
+  RvStixelsOutput list;
+  RvPlane disparity;
+};
+} // namespace
+
 /* --- Ground ---------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ long long over_warp(long long x) {
-  for (int step = 16; step > 0; step /= 2)
-    x += __shfl_xor_sync(0xffffffffu, x, step);
-  return x;
-}
-
-/* The ground plane of the frame: every block fits it to the cells on the best line, all threads
- * have it, and the block of the first column keeps it for the next frame. One thread reads what all
- * blocks read, as they all read it at once. */
+/* The ground plane of the frame: every block fits it to the cells on the best line and returns it
+ * in all threads; the block of the first column stores it for the next frame. One thread per block
+ * reads the contended addresses. */
 template <int WARPS>
-static __device__ RvStixelsState follow_road(const RvStixelsModel &m, const RvStixelsCuda &work,
+static __device__ RvStixelsState follow_road(const RvStixelsPlan &plan, const RvStixelsCuda &work,
                                              unsigned column, unsigned frame) {
   __shared__ long long parts[5][WARPS];
   __shared__ unsigned long long winner;
   __shared__ RvStixelsState state;
   if (threadIdx.x == 0) {
     state = work.state[(frame + 1) % 2];
-    winner = m.estimate ? __ldcg(work.winner) : 0;
+    winner = plan.estimate ? __ldcg(work.winner) : 0;
   }
   __syncthreads();
-  if (!m.estimate)
+  if (!plan.estimate)
     return state;
   const int line = (int)(0xffffffffu - (unsigned)winner), lane = threadIdx.x % 32;
-  const RvStixelsPlane plane = rv_stixels_line_plane(&m, line);
+  const RvStixelsPlane plane = rv_stixels_line_plane(&plan, line);
   long long sums[5] = {0, 0, 0, 0, 0};
-  for (int v = threadIdx.x; v < m.rows; v += 32 * WARPS) {
+  for (int v = threadIdx.x; v < plan.rows; v += 32 * WARPS) {
     const RvStixelsBins on = rv_stixels_on_line(&plane, v, work.bins);
     const uint2 *below = (const uint2 *)(work.below + (size_t)v * (work.bins + 1));
     const uint2 low = __ldcg(below + on.low), high = __ldcg(below + on.high + 1);
@@ -46,17 +48,17 @@ static __device__ RvStixelsState follow_road(const RvStixelsModel &m, const RvSt
     sums[4] += row * d;
   }
   for (int k = 0; k < 5; k++) {
-    sums[k] = (int)threadIdx.x - lane < m.rows ? over_warp(sums[k]) : 0;
+    sums[k] = (int)threadIdx.x - lane < plan.rows ? rv_warp_sum(sums[k]) : 0;
     if (lane == 0)
       parts[k][threadIdx.x / 32] = sums[k];
   }
   __syncthreads();
   if (threadIdx.x < 32) {
     for (int k = 0; k < 5; k++)
-      sums[k] = over_warp(lane < WARPS ? parts[k][lane] : 0);
+      sums[k] = rv_warp_sum(lane < WARPS ? parts[k][lane] : 0ll);
     const RvStixelsRoad road = {sums[0], sums[1], sums[2], sums[3], sums[4]};
     RvStixelsState next = state;
-    rv_stixels_follow(&m, line, (int)(winner >> 32), &road, &next);
+    rv_stixels_follow(&plan, line, (int)(winner >> 32), &road, &next);
     __syncwarp();
     if (lane == 0)
       state = next;
@@ -69,7 +71,8 @@ static __device__ RvStixelsState follow_road(const RvStixelsModel &m, const RvSt
 
 /* --- List ------------------------------------------------------------------------------------ */
 
-/* A column (C) says by cost_of, link_of and semantic_key what ends in a row, and has `links`. */
+/* A column type C has the functions cost_of, link_of and semantic_key for the best stixels that end
+ * in a row, and a member `links`. */
 
 static __device__ __forceinline__ int32_t cost_of(const Column &c, int row, int structure) {
   return c.ending[row].cost[structure];
@@ -79,24 +82,24 @@ static __device__ __forceinline__ uint32_t link_of(const Column &c, int row, int
   return c.ending[row].link[structure];
 }
 
-static __device__ __forceinline__ uint32_t semantic_key(const RvStixelsModel &m, const Column &c,
+static __device__ __forceinline__ uint32_t semantic_key(const RvStixelsPlan &plan, const Column &c,
                                                         int structure, int bottom, int top) {
-  return c.keys ? least_key(m, c, structure, bottom, top) : 0xffffffffu;
+  return c.keys ? least_key(plan, c, structure, bottom, top) : 0xffffffffu;
 }
 
-/* One thread follows the stored cuts down from the top. Returns the number of stixels. */
+/* One thread follows the stored lowest rows down from the top. Returns the number of stixels. */
 template <typename C>
-static __device__ int follow(const RvStixelsModel &m, const C &c, int32_t *energy) {
+static __device__ int follow(const RvStixelsPlan &plan, const C &c, int32_t *energy) {
   int structure = 0, n = 0;
-  int32_t least = cost_of(c, m.rows - 1, 0);
+  int32_t least = cost_of(c, plan.rows - 1, 0);
   for (int k = 1; k < RV_STIXELS_CLASSES; k++) {
-    const int32_t cost = cost_of(c, m.rows - 1, k);
+    const int32_t cost = cost_of(c, plan.rows - 1, k);
     structure = cost < least ? k : structure;
     least = rv_min(cost, least);
   }
   if (energy)
     *energy = rv_min(least, RV_STIXELS_INFINITE);
-  for (int top = m.rows - 1; top >= 0; n++) {
+  for (int top = plan.rows - 1; top >= 0; n++) {
     const uint32_t link = link_of(c, top, structure);
     c.links[n] = (link & 0xffff) | (uint32_t)structure << 16;
     top = (int)(link & 0xffff) - 1;
@@ -107,26 +110,29 @@ static __device__ int follow(const RvStixelsModel &m, const C &c, int32_t *energ
 
 /* The record of the k-th stixel from the top. plane_of(class, bottom, top): its plane. */
 template <typename C, typename F>
-static __device__ RvStixel record_of(const RvStixelsModel &m, const C &c, int x, int k,
+static __device__ RvStixel record_of(const RvStixelsPlan &plan, const C &c, int x, int k,
                                      const F &plane_of) {
   const int bottom = (int)(c.links[k] & 0xffff), structure = (int)(c.links[k] >> 16);
-  const int top = k == 0 ? m.rows - 1 : (int)(c.links[k - 1] & 0xffff) - 1;
+  const int top = k == 0 ? plan.rows - 1 : (int)(c.links[k - 1] & 0xffff) - 1;
   const int below = (int)(link_of(c, top, structure) >> 16);
   const int32_t cost = rv_min(cost_of(c, top, structure), RV_STIXELS_INFINITE);
   const int32_t under = bottom > 0 ? rv_min(cost_of(c, bottom - 1, below), RV_STIXELS_INFINITE) : 0;
   const RvStixelsPlane plane = plane_of(structure, bottom, top);
-  RvStixel record = rv_stixels_record(&m, x, bottom, top, structure, &plane, cost - under);
-  const uint32_t key = semantic_key(m, c, structure, bottom, top);
+  RvStixel record = rv_stixels_record(&plan, x, bottom, top, structure, &plane, cost - under);
+  const uint32_t key = semantic_key(plan, c, structure, bottom, top);
   if (key != 0xffffffffu)
-    record.semantic = m.semantic_class[m.semantic_first[structure] + key % 32];
+    record.semantic = plan.semantic_class[plan.semantic_first[structure] + key % 32];
   return record;
 }
 
-/* A block's column and frame. Blocks take columns in the order in which they begin, so that those
- * that a block waits for are at work. The last one readies the counter for the next frame. */
+namespace {
+/* The column and frame of a block. Blocks take columns in the order in which they start, so that
+ * the blocks that a block waits for are running. The last one resets the counter for the next
+ * frame. */
 struct Turn {
   unsigned column, frame;
 };
+} // namespace
 
 static __device__ Turn take_turn(const RvStixelsCuda &work) {
   const unsigned long long ticket = atomicAdd(work.queue, 1ull);
@@ -136,12 +142,12 @@ static __device__ Turn take_turn(const RvStixelsCuda &work) {
   return turn;
 }
 
-/* All threads, first of all. Cells are known afterwards; with a ground that is estimated, that and
- * what the frame before has written only after rv_launch_wait. */
-static __device__ Turn begin_turn(const RvStixelsModel &m, const RvStixelsCuda &work) {
+/* First call of all threads. Afterwards the cells are known. With an estimated ground, the ground
+ * and the results of the previous frame are known only after rv_launch_wait. */
+static __device__ Turn begin_turn(const RvStixelsPlan &plan, const RvStixelsCuda &work) {
   __shared__ Turn turn;
   rv_launch_next();
-  if (!m.estimate)
+  if (!plan.estimate)
     rv_launch_wait();
   if (threadIdx.x == 0)
     turn = take_turn(work);
@@ -149,7 +155,7 @@ static __device__ Turn begin_turn(const RvStixelsModel &m, const RvStixelsCuda &
   return turn;
 }
 
-/* Stixels of the columns to the left, once these are known; every thread has the sum. */
+/* Number of stixels of the columns to the left, in every thread; waits until it is known. */
 template <int WARPS> static __device__ uint32_t count_left(const RvStixelsCuda &work, Turn turn) {
   __shared__ uint32_t parts[WARPS];
   uint32_t sum = 0;
@@ -160,8 +166,7 @@ template <int WARPS> static __device__ uint32_t count_left(const RvStixelsCuda &
       count = *at;
     sum += (uint32_t)count;
   }
-  for (int step = 16; step > 0; step /= 2)
-    sum += __shfl_down_sync(0xffffffffu, sum, step);
+  sum = rv_warp_sum(sum);
   if (threadIdx.x % 32 == 0)
     parts[threadIdx.x / 32] = sum;
   __syncthreads();
@@ -172,32 +177,32 @@ template <int WARPS> static __device__ uint32_t count_left(const RvStixelsCuda &
   return sum;
 }
 
-/* All borders of a column's `count` records, which are in order from the top. */
+/* Moves all boundaries of the `count` records of a column, in order from the top. */
 template <int WARPS, int LANES>
 static __device__ __forceinline__ void
-move_borders(const RvStixelsModel &m, const RvPlane &disparity, int count, RvStixel *records) {
+move_boundaries(const RvStixelsPlan &plan, const RvPlane &disparity, int count, RvStixel *records) {
   const int each = 32 / LANES, lane = threadIdx.x % 32;
   for (int base = (int)threadIdx.x / 32 * each; base + 1 < count; base += WARPS * each) {
     const int at = base + lane / LANES, k = at + 1 < count ? at : base;
-    move_border<LANES>(m, disparity, &records[k + 1], &records[k], k == 0, k == at);
+    move_boundary<LANES>(plan, disparity, &records[k + 1], &records[k], k == 0, k == at);
   }
 }
 
-/* The records of a column, in shared memory, with borders at rows of pixels. */
+/* Makes the records of a column in shared memory, with boundaries at rows of pixels. */
 template <int WARPS, typename C, typename F>
-static __device__ void make_records(const RvStixelsModel &m, const C &c, const RvPlane &disparity,
+static __device__ void make_records(const RvStixelsPlan &plan, const C &c, const RvPlane &disparity,
                                     unsigned x, int count, RvStixel *records, const F &plane_of) {
   for (int k = threadIdx.x; k < count; k += 32 * WARPS)
-    records[k] = record_of(m, c, (int)x, k, plane_of);
+    records[k] = record_of(plan, c, (int)x, k, plane_of);
   __syncthreads();
-  if (2 * m.reach <= 8)
-    move_borders<WARPS, 8>(m, disparity, count, records);
+  if (2 * plan.reach <= 8)
+    move_boundaries<WARPS, 8>(plan, disparity, count, records);
   else
-    move_borders<WARPS, 32>(m, disparity, count, records);
+    move_boundaries<WARPS, 32>(plan, disparity, count, records);
 }
 
 template <int WARPS, typename C, typename F>
-static __device__ void write_list(const RvStixelsModel &m, const RvStixelsCuda &work, const C &c,
+static __device__ void write_list(const RvStixelsPlan &plan, const RvStixelsCuda &work, const C &c,
                                   const Output &out, Turn turn, uint32_t count,
                                   const RvStixelsState &state, RvStixel *records,
                                   const F &plane_of) {
@@ -217,29 +222,29 @@ static __device__ void write_list(const RvStixelsModel &m, const RvStixelsCuda &
     const uint32_t at = first + count - 1 - k;
     if (at >= out.list.capacity)
       continue;
-    RvStixel record = records ? records[k] : record_of(m, c, (int)x, (int)k, plane_of);
+    RvStixel record = records ? records[k] : record_of(plan, c, (int)x, (int)k, plane_of);
     if (records && k > 0 && at + 1 == out.list.capacity) /* the stixel above is not in the list */
-      record.v_top = record_of(m, c, (int)x, (int)k, plane_of).v_top;
+      record.v_top = record_of(plan, c, (int)x, (int)k, plane_of).v_top;
     out.list.stixels[at] = record;
   }
 }
 
-/* All threads, when the column's best stixels are known. records: room for one a row where borders
- * are to be moved, or NULL. */
+/* Last call of all threads, when the best stixels of the column are known. records: one per row in
+ * shared memory where boundaries are moved, or NULL. */
 template <int WARPS, typename C, typename F>
-static __device__ void finish(const RvStixelsModel &m, const RvStixelsCuda &work, const C &c,
+static __device__ void finish(const RvStixelsPlan &plan, const RvStixelsCuda &work, const C &c,
                               const Output &out, Turn turn, const RvStixelsState &state,
                               RvStixel *records, const F &plane_of) {
   __shared__ int found;
   if (threadIdx.x == 0) {
-    found = follow(m, c, out.list.energies ? out.list.energies + turn.column : NULL);
+    found = follow(plan, c, out.list.energies ? out.list.energies + turn.column : NULL);
     atomicExch(&work.counts[turn.column], (unsigned long long)turn.frame << 32 | (unsigned)found);
   }
   __syncthreads();
   if (records)
-    make_records<WARPS>(m, c, out.disparity, turn.column, found, records, plane_of);
+    make_records<WARPS>(plan, c, out.disparity, turn.column, found, records, plane_of);
   __syncthreads();
-  write_list<WARPS>(m, work, c, out, turn, (uint32_t)found, state, records, plane_of);
+  write_list<WARPS>(plan, work, c, out, turn, (uint32_t)found, state, records, plane_of);
 }
 
 #endif

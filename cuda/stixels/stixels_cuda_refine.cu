@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_refine.cu: borders at rows of pixels, CUDA engine. One block takes one column, a
- * warp a border, a lane a row. Borders do not read what others write. */
+/* stixels_cuda_refine.cu: boundaries at rows of pixels, CUDA engine. One block per column, one warp
+ * per boundary, one lane per row. No boundary reads what another one writes. */
 #include "stixels/stixels_cuda_refine.cuh"
 
 static __global__ void __launch_bounds__(128)
-    refine_kernel(const __grid_constant__ RvStixelsModel m, RvPlane disparity, RvStixel *list,
+    refine_kernel(const __grid_constant__ RvStixelsPlan plan, RvPlane disparity, RvStixel *list,
                   uint32_t capacity, const uint32_t *offsets) {
   const uint32_t begin = offsets[blockIdx.x], end = offsets[blockIdx.x + 1];
   for (uint32_t k = begin + 1 + threadIdx.x / 32; k < end && k < capacity; k += 4)
-    move_border<32>(m, disparity, &list[k - 1], &list[k], k + 1 == end, true);
+    move_boundary<32>(plan, disparity, &list[k - 1], &list[k], k + 1 == end, true);
 }
 
-RvStatus rv_stixels_cuda_refine(const RvStixelsModel *m, const RvStixelsJob *job,
-                                const RvLog *log) {
-  refine_kernel<<<m->columns, 128, 0, job->stream>>>(*m, job->disparity, job->output.stixels,
-                                                     job->output.capacity, job->output.offsets);
-  RV_LAUNCHED(log);
+RvStatus rv_stixels_cuda_refine(void *, RvStixelsJob *job) {
+  const RvStixelsPlan *plan = job->plan;
+  const RvStixelsOutput *output = &job->output;
+  if (rv_stixels_has_records(plan)) /* the column kernel has moved them */
+    return RV_OK;
+  refine_kernel<<<plan->columns, 128, 0, job->stream>>>(
+      *plan, job->input.disparity, output->stixels, output->capacity, output->offsets);
+  RV_LAUNCHED(&plan->config.log);
   return RV_OK;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_refine.cuh: a border between two stixels moves to the best row of pixels, on the
- * GPU: a lane a row, 8 or 32 lanes a border. Not installed. */
+/* stixels_cuda_refine.cuh: moves a boundary between two stixels to the best row of pixels, on the
+ * GPU: one lane per row, 8 or 32 lanes per boundary. Not installed. */
 #ifndef RV_STIXELS_CUDA_REFINE_CUH
 #define RV_STIXELS_CUDA_REFINE_CUH
 
 #include "stixels/stixels_cuda.cuh"
 
-/* By how much worse row y fits the lower than the upper stixel, 1/16 px. */
-static __device__ int worse_below(const RvStixelsModel &m, const RvPlane &disparity,
-                                  const RvStixel &lower, const RvStixel &upper, int y) {
+/* Misfit of row y to the lower minus the upper stixel, 1/16 px. */
+static __device__ int lower_misfit(const RvStixelsPlan &plan, const RvPlane &disparity,
+                                   const RvStixel &lower, const RvStixel &upper, int y) {
   const uint16_t *d = (const uint16_t *)((const char *)disparity.data + y * disparity.stride);
-  const int right = rv_min(lower.column + m.cell_width, m.width);
+  const int right = rv_min(lower.column + plan.config.stixel_width, plan.config.width);
   int sum = 0;
 #pragma unroll 8
   for (int x = lower.column; x < right; x++)
@@ -18,40 +18,41 @@ static __device__ int worse_below(const RvStixelsModel &m, const RvPlane &dispar
   return sum;
 }
 
-/* Orders places of a border: more that the upper stixel wins, the nearer, the upper one. */
-static __device__ __forceinline__ int key_of(int won, int place, int border) {
-  return ((won + (1 << 18)) * 32 + 31 - rv_abs(place - border)) * 2 + (place <= border);
+/* Sort key of rows for a boundary: larger gain of the upper stixel, then nearer, then upper row. */
+static __device__ __forceinline__ int key_of(int gain, int row, int boundary) {
+  return ((gain + (1 << 18)) * 32 + 31 - rv_abs(row - boundary)) * 2 + (row <= boundary);
 }
 
-/* `won` by the upper stixel: rows that move from the lower to it, summed from the highest down. */
+/* The best row of a boundary: gains of rows that move from the lower to the upper stixel, summed
+ * from the highest down. */
 template <int LANES>
-static __device__ int place_of(const RvStixelsModel &m, const RvPlane &disparity,
+static __device__ int best_row(const RvStixelsPlan &plan, const RvPlane &disparity,
                                const RvStixel &lower, const RvStixel &upper, int first, int rows) {
-  const int lane = threadIdx.x % LANES, border = lower.v_top;
-  int best = key_of(0, first, border), before = 0;
-  for (int from = 0; from < 2 * m.reach; from += LANES) {
+  const int lane = threadIdx.x % LANES, boundary = lower.v_top;
+  int best = key_of(0, first, boundary), before = 0;
+  for (int from = 0; from < 2 * plan.reach; from += LANES) {
     const int row = from + lane;
-    int sum = row < rows ? worse_below(m, disparity, lower, upper, first + row) : 0;
+    int sum = row < rows ? lower_misfit(plan, disparity, lower, upper, first + row) : 0;
     for (int step = 1; step < LANES; step *= 2) {
-      const int other = __shfl_up_sync(0xffffffffu, sum, step, LANES);
+      const int other = __shfl_up_sync(RV_WARP, sum, step, LANES);
       sum += lane >= step ? other : 0;
     }
     if (row < rows)
-      best = rv_max(best, key_of(before + sum, first + row + 1, border));
-    before += __shfl_sync(0xffffffffu, sum, LANES - 1, LANES);
+      best = rv_max(best, key_of(before + sum, first + row + 1, boundary));
+    before += __shfl_sync(RV_WARP, sum, LANES - 1, LANES);
   }
   for (int step = LANES / 2; step > 0; step /= 2)
-    best = rv_max(best, __shfl_xor_sync(0xffffffffu, best, step));
+    best = rv_max(best, __shfl_xor_sync(RV_WARP, best, step));
   const int away = 31 - (best / 2) % 32;
-  return best % 2 ? border - away : border + away;
+  return best % 2 ? boundary - away : boundary + away;
 }
 
-/* All lanes of the warp, each LANES of them with a border. is_last: nothing is above `above`;
- * is_one: else nothing is written. */
+/* Called by all lanes of the warp, LANES per boundary. is_last: no stixel is above `above`; is_one:
+ * the result is written. */
 template <int LANES>
-static __device__ __forceinline__ void move_border(const RvStixelsModel &m,
-                                                   const RvPlane &disparity, RvStixel *below,
-                                                   RvStixel *above, bool is_last, bool is_one) {
+static __device__ __forceinline__ void move_boundary(const RvStixelsPlan &plan,
+                                                     const RvPlane &disparity, RvStixel *below,
+                                                     RvStixel *above, bool is_last, bool is_one) {
   RvStixel lower, upper;
   lower.column = above->column;
   lower.v_top = below->v_top;
@@ -59,12 +60,12 @@ static __device__ __forceinline__ void move_border(const RvStixelsModel &m,
   lower.intercept = below->intercept;
   upper.slope = above->slope;
   upper.intercept = above->intercept;
-  const int border = lower.v_top, up = is_last ? rv_min(m.reach, border - 1) : m.reach;
-  const int place = place_of<LANES>(m, disparity, lower, upper, border - up, up + m.reach);
+  const int boundary = lower.v_top, up = is_last ? rv_min(plan.reach, boundary - 1) : plan.reach;
+  const int row = best_row<LANES>(plan, disparity, lower, upper, boundary - up, up + plan.reach);
   __syncwarp();
   if (is_one && threadIdx.x % LANES == 0) {
-    below->v_top = (uint16_t)place;
-    above->v_bottom = (uint16_t)(place - 1);
+    below->v_top = (uint16_t)row;
+    above->v_bottom = (uint16_t)(row - 1);
   }
 }
 

@@ -10,7 +10,8 @@
 
 #define ONE 0x3f800000u /* bits of 1.0f */
 
-/* rv_stixels_score + ONE: adding 1 leaves 23 bits behind the point, rounded as they have to be. */
+/* rv_stixels_score + ONE: adding 1 leaves 23 fractional bits, rounded to nearest, halves to
+ * even. */
 static __device__ __forceinline__ uint32_t lifted(float score) {
   return __float_as_uint(__fadd_rn(__saturatef(score), 1.0f));
 }
@@ -20,14 +21,18 @@ static __device__ __forceinline__ uint32_t lifted_pair(uint32_t halves) {
   return lifted(score.x) + lifted(score.y);
 }
 
-/* A cell's pixels. */
+namespace {
+/* The pixels of a cell. */
 struct Cell {
   int left, right, low, high;
 };
+} // namespace
 
-static __device__ __forceinline__ Cell cell_at(const RvStixelsModel &m, int x, int v) {
-  const int left = x * m.cell_width, low = m.height - v * m.step;
-  return {left, rv_min(left + m.cell_width, m.width), low, rv_max(low - m.step, 0)};
+static __device__ __forceinline__ Cell cell_at(const RvStixelsPlan &plan, int x, int v) {
+  const int left = x * plan.config.stixel_width,
+            low = plan.config.height - v * plan.config.vertical_step;
+  return {left, rv_min(left + plan.config.stixel_width, plan.config.width), low,
+          rv_max(low - plan.config.vertical_step, 0)};
 }
 
 static __device__ __forceinline__ uint16_t cost_of(const Cell &cell, uint64_t sum,
@@ -36,37 +41,42 @@ static __device__ __forceinline__ uint16_t cost_of(const Cell &cell, uint64_t su
   return table[rv_stixels_score_index(rv_stixels_score_mean(sum, pixels))];
 }
 
-#define WIDE_COLUMNS 32 /* cells of a block of wide_costs */
+#define WIDE_COLUMNS 32 /* cells per block of wide_costs */
 #define WIDE_ROWS 16
 #define WIDE_THREADS (WIDE_COLUMNS * WIDE_ROWS)
 
-/* Maps of the picture's size with cells of 8 px, aligned to 16 bytes, of at most 32 rows. */
-static inline bool is_wide(const RvStixelsModel *m, const RvPlane *scores) {
-  return scores->data && scores->width == m->width && scores->height == m->height * m->semantics &&
-         m->cell_width == 8 && m->width % 8 == 0 && m->step <= 32 && scores->stride % 16 == 0 &&
+/* Whether the map has the size of the frame, cells are 8 px wide and at most 32 rows high, and rows
+ * are aligned to 16 bytes. */
+static inline bool is_wide(const RvStixelsPlan *plan, const RvPlane *scores) {
+  return scores->data && scores->width == plan->config.width &&
+         scores->height == plan->config.height * plan->semantics &&
+         plan->config.stixel_width == 8 && plan->config.width % 8 == 0 &&
+         plan->config.vertical_step <= 32 && scores->stride % 16 == 0 &&
          (uintptr_t)scores->data % 16 == 0;
 }
 
-static inline unsigned wide_blocks(const RvStixelsModel *m) {
-  return (unsigned)(rv_div_up(m->columns, WIDE_COLUMNS) * rv_div_up(m->rows, WIDE_ROWS) *
-                    m->semantics);
+static inline unsigned wide_blocks(const RvStixelsPlan *plan) {
+  return (unsigned)(rv_div_up(plan->columns, WIDE_COLUMNS) * rv_div_up(plan->rows, WIDE_ROWS) *
+                    plan->semantics);
 }
 
-/* WIDE_COLUMNS x WIDE_ROWS cells of one class: a thread a cell, every row of which is one load;
- * neighbouring threads read neighbouring pixels and write neighbouring rows. */
-static __device__ __forceinline__ void wide_costs(const RvStixelsModel &m,
+/* WIDE_COLUMNS x WIDE_ROWS cells of one class: one thread per cell, one load per row of a cell;
+ * neighboring threads read neighboring pixels and write neighboring rows. */
+static __device__ __forceinline__ void wide_costs(const RvStixelsPlan &plan,
                                                   const RvStixelsCuda &work, const RvPlane &scores,
                                                   unsigned block) {
   __shared__ uint16_t costs[WIDE_COLUMNS][WIDE_ROWS + 2];
-  const unsigned across = rv_div_up(m.columns, WIDE_COLUMNS), up = rv_div_up(m.rows, WIDE_ROWS);
+  const unsigned across = rv_div_up(plan.columns, WIDE_COLUMNS),
+                 up = rv_div_up(plan.rows, WIDE_ROWS);
   const int left = (int)(block % across) * WIDE_COLUMNS;
-  const int low = (int)(block / across % up) * WIDE_ROWS, place = (int)(block / across / up);
+  const int low = (int)(block / across % up) * WIDE_ROWS, index = (int)(block / across / up);
   const int u = threadIdx.x % WIDE_COLUMNS, x = left + u;
   const int y = threadIdx.x / WIDE_COLUMNS, v = low + y;
-  if (x < m.columns && v < m.rows) {
-    const Cell cell = cell_at(m, x, v);
-    const char *first = (const char *)scores.data +
-                        ((ptrdiff_t)m.semantic_class[place] * m.height + cell.high) * scores.stride;
+  if (x < plan.columns && v < plan.rows) {
+    const Cell cell = cell_at(plan, x, v);
+    const char *first =
+        (const char *)scores.data +
+        ((ptrdiff_t)plan.semantic_class[index] * plan.config.height + cell.high) * scores.stride;
     const uint4 *at = (const uint4 *)first + x;
     const ptrdiff_t stride = scores.stride / 16;
     const int rows = cell.low - cell.high;
@@ -81,8 +91,8 @@ static __device__ __forceinline__ void wide_costs(const RvStixelsModel &m,
   }
   __syncthreads();
   const int out_x = left + (int)threadIdx.x / WIDE_ROWS, out_v = low + (int)threadIdx.x % WIDE_ROWS;
-  if (out_x < m.columns && out_v < m.rows)
-    work.semantics[((size_t)out_x * m.semantics + place) * m.rows + out_v] =
+  if (out_x < plan.columns && out_v < plan.rows)
+    work.semantics[((size_t)out_x * plan.semantics + index) * plan.rows + out_v] =
         costs[threadIdx.x / WIDE_ROWS][threadIdx.x % WIDE_ROWS];
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_draw.c: stixels to rasters: checks and the CPU engine. */
+/* stixels_draw.c: rendering of a list to rasters: checks and the CPU engine. */
 #include "stixels/stixels_draw.h"
 
 #include <string.h>

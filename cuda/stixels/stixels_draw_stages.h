@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_draw_stages.h: what both engines of drawing share. Not installed. */
+/* stixels_draw_stages.h: declarations shared by both engines of drawing. Not installed. */
 #ifndef RV_STIXELS_DRAW_STAGES_H
 #define RV_STIXELS_DRAW_STAGES_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* The stixel is drawn in rasters of this size. */
+/* Whether a stixel is drawn in rasters of this size. */
 RV_HD int rv_stixels_is_drawn(const RvStixel *s, int width, int height) {
   return s->column < width && s->v_bottom < height && s->v_top <= s->v_bottom;
 }
@@ -35,7 +35,7 @@ RV_HD uint8_t rv_stixels_drawn_outline(const RvStixel *s, int is_edge) {
   return is_edge && s->structure != RV_STIXEL_SKY ? 255 : 0;
 }
 
-/* Only with checked arguments. */
+/* The arguments must be valid. */
 RvStatus rv_stixels_draw_cuda(const RvStixel *list, uint32_t count, int stixel_width,
                               const RvStixelsRasters *rasters, RvStream stream, const RvLog *log);
 

@@ -36,86 +36,87 @@ typedef struct RvStixelsStep {
   uint32_t beta; /* per px, times 4096 */
 } RvStixelsStep;
 
-/* The config in numbers the engines work with. Costs in 1/1024 nat. */
-typedef struct RvStixelsModel {
-  int width, height, cell_width, step; /* px */
-  int columns, rows;                   /* cells */
-  int kind;                            /* RvStixelsModelKind */
-  int disparity_max;                   /* px */
-  int estimate;
-  int cuts;             /* RvStixelsCutsKind */
-  int trust;            /* c_v of a confidence of 1, 1/256 */
-  int spread;           /* of the disparities of a cell's one surface, 1/16 px */
-  int reach;            /* px that a border may move, 0: not */
-  int bottom_step, cap; /* of the ground vote: px between disparities; votes of a row */
-  double invalid;       /* of an invalid cell, slanted-fast */
-  double hit[3];        /* of a valid cell on the plane, slanted-fast */
-  double scale[3];      /* per weight x (1/16 px)^2 */
-  double fixed[3];      /* of a stixel: complexity and the plane prior's log Z */
-  int32_t invalid_cost, fixed_cost[3]; /* the same rounded, for the models that sum (3.9) */
-  double ridge_a, ridge_b;             /* plane prior of ground in the units of the sums */
-  double ridge_object;                 /* the same of an object's slope */
-  int free_a, free_b, free_object;     /* 0: the parameter is fixed */
-  RvStixelsStep gravity[2], gap[2];    /* [difference > 0] */
-  RvStixelsStep ordering;
-  int32_t transition[3][3];
-  int32_t first[3];           /* of the lowest stixel */
-  int semantics;              /* semantic classes, in places: by structural class, then number */
-  int semantic_first[4];      /* place of the first of each structural class, and the end */
-  uint8_t semantic_class[32]; /* class at a place */
-  int32_t semantic_weight;    /* 1/256 */
-  uint32_t label_score[3];    /* of the label's class, of another, of all when it is none */
-} RvStixelsModel;
-
-/* The plane that the engines work with. */
+/* A plane as the engines compute it. */
 typedef struct RvStixelsPlane {
-  int64_t at;    /* 1/2^24 px at some row */
+  int64_t at;    /* 1/2^24 px at a reference row */
   int64_t slope; /* per row */
 } RvStixelsPlane;
 
-/* Kept from frame to frame. */
+/* State that is kept from frame to frame. */
 typedef struct RvStixelsState {
   RvStixelsPlane ground; /* at row 0 */
   int32_t found, score;
 } RvStixelsState;
 
-/* Sums over valid cells of a column, of all rows below the index: number, and weight times powers
- * of v, d (1/16 px) and g = d - expected ground. */
+/* Constants of an object. Costs in 1/1024 nat. */
+typedef struct RvStixelsPlan {
+  RvStixelsConfig config;
+  RvStixelsState start;  /* before the first frame */
+  int columns, rows;     /* cells */
+  int estimate;          /* the ground plane is estimated */
+  int confidence_scale;  /* c_v of a confidence of 1, 1/256 */
+  int spread;            /* of the disparities of a cell with one surface, at most, 1/16 px */
+  int reach;             /* px that a boundary may move, 0: none */
+  int bottom_step;       /* ground vote: px between disparities at row 0 */
+  int cap;               /* ground vote: votes of a row for a line, at most */
+  double invalid;        /* of an invalid cell, slanted-fast */
+  double hit[3];         /* of a valid cell on the plane, slanted-fast */
+  double scale[3];       /* per weight x (1/16 px)^2 */
+  double fixed[3];       /* of a stixel: complexity and log Z of the plane prior */
+  int32_t invalid_cost;  /* `invalid`, rounded, for the models that sum (3.9) */
+  int32_t fixed_cost[3]; /* `fixed`, rounded, for the models that sum (3.9) */
+  double ridge_a;        /* plane prior of ground in the units of the sums */
+  double ridge_b;
+  double ridge_object;              /* plane prior of the slope of an object */
+  int free_a, free_b, free_object;  /* 0: the parameter is fixed */
+  RvStixelsStep gravity[2], gap[2]; /* [difference > 0] */
+  RvStixelsStep ordering;
+  int32_t transition[3][3];
+  int32_t at_bottom[3];       /* of the lowest stixel */
+  int semantics;              /* semantic classes, sorted by structural class */
+  int semantic_first[4];      /* index of the first of each structural class, and the end */
+  uint8_t semantic_class[32]; /* class at an index of that order */
+  int32_t semantic_weight;    /* 1/256 */
+  uint32_t label_score[3];    /* of the label's class, of another, of all for an unknown label */
+} RvStixelsPlan;
+
+/* Sums over the valid cells of a column in all rows below the index: number, and weight times
+ * powers of v, d (1/16 px) and g = d - expected ground. */
 typedef struct RvStixelsSums {
-  double n, w, wv, wvv, wd, wvd, wdd, wg, wvg, wgg; /* whole numbers below 2^53 */
+  double n, w, wv, wvv, wd, wvd, wdd, wg, wvg, wgg; /* integers below 2^53 */
 } RvStixelsSums;
 
 typedef struct RvStixelsFit {
   RvStixelsPlane plane; /* at the stixel's lowest row */
-  double error;         /* weight x (1/16 px)^2, the plane prior's part included */
-  double prior;         /* the plane prior's part alone */
+  double error;         /* weight x (1/16 px)^2, including the plane prior */
+  double prior;         /* of the plane prior alone */
 } RvStixelsFit;
 
-/* What is kept of the best stixel that ends in a row, by class. */
+/* The best stixel that ends in a row, by class. */
 typedef struct RvStixelsBest {
   int32_t cost;    /* of the column up to here */
-  int32_t next;    /* 1/256 px: its plane one row further up */
+  int32_t next;    /* 1/256 px: its plane in the row above */
   uint16_t bottom; /* its lowest row */
   uint16_t below;  /* class of its predecessor */
 } RvStixelsBest;
 
 /* --- Cells ----------------------------------------------------------------------------------- */
 
-/* Sums over pixels with a value: number, confidence, confidence x disparity. */
+/* Sums over valid pixels: number, confidence, confidence x disparity. */
 typedef struct RvStixelsPixels {
   int64_t c, cd;
   int n;
 } RvStixelsPixels;
 
-/* c_v of (3.9), as a share of 255. */
-RV_HD int rv_stixels_confidence_weight(const RvStixelsModel *m, int confidence) {
-  return rv_min((confidence * m->trust + 128) >> 8, 255);
+/* c_v of (3.9), as a fraction of 255. */
+RV_HD int rv_stixels_confidence_weight(const RvStixelsPlan *plan, int confidence) {
+  return rv_min((confidence * plan->confidence_scale + 128) >> 8, 255);
 }
 
-/* A cell whose disparities, `low` to `high`, are too far apart for one surface is taken apart at
- * its mean; of its two sides the one with more pixels counts, of equals the nearer one. */
-RV_HD int rv_stixels_is_mixed(const RvStixelsModel *m, int low, int high) {
-  return high - low > m->spread;
+/* Whether the disparities of a cell, `low` to `high`, are too far apart for one surface. Such a
+ * cell is divided at its mean. Only the side with more pixels counts; on a tie, the nearer one. */
+RV_HD int rv_stixels_is_mixed(const RvStixelsPlan *plan, int low, int high) {
+  return high - low > plan->spread;
 }
 
 /* Pixels above this are the nearer side; all->c > 0. */
@@ -133,7 +134,7 @@ RV_HD RvStixelsPixels rv_stixels_side(const RvStixelsPixels *all, const RvStixel
   return side;
 }
 
-/* Of `pixels` pixels, `valid` of them with a value; `of` them: those that count. */
+/* A cell of `pixels` pixels, `valid` of them valid; `of`: sums over those that count. */
 RV_HD RvStixelsCell rv_stixels_cell(int pixels, int valid, const RvStixelsPixels *of, int max_px) {
   RvStixelsCell cell = {0, 0, 0};
   if (2 * valid < pixels || of->c == 0)
@@ -150,13 +151,13 @@ RV_HD RvStixelsCell rv_stixels_cell(int pixels, int valid, const RvStixelsPixels
 
 /* --- Cuts ------------------------------------------------------------------------------------ */
 
-/* What the series of (3.4.1) is made of: whole px, -1 without a value. */
+/* Value of a cell in the series of (3.4.1): integer px, -1 when invalid. */
 RV_HD int rv_stixels_series(RvStixelsCell cell) {
   return cell.weight ? (cell.disparity + 8) >> 4 : -1;
 }
 
-/* The paper's extremes miss what falls in steps: a jump of 1 px or more, or from and to cells
- * without a value, is a cut too. */
+/* The extrema of the thesis miss falling steps: a jump of 1 px or more, or between valid and
+ * invalid cells, is an allowed boundary too. */
 RV_HD int rv_stixels_is_step(RvStixelsCell below, RvStixelsCell above) {
   return (below.weight == 0) != (above.weight == 0) ||
          rv_abs(below.disparity - above.disparity) >= 16;
@@ -164,7 +165,7 @@ RV_HD int rv_stixels_is_step(RvStixelsCell below, RvStixelsCell above) {
 
 /* --- Semantics ------------------------------------------------------------------------------- */
 
-/* 1/2^23 of a half float: nearest, halves to even; below 0 and NaN 0, above 1 1. */
+/* A half float in 1/2^23, rounded to nearest, halves to even; 0 below 0 and for NaN, 1 above 1. */
 RV_HD uint32_t rv_stixels_score(uint32_t half) {
   const uint32_t bits = half <= 0x3c00 ? half : half <= 0x7c00 ? 0x3c00 : 0;
   const uint32_t exponent = bits >> 10, mantissa = bits & 0x3ff;
@@ -172,8 +173,8 @@ RV_HD uint32_t rv_stixels_score(uint32_t half) {
   return (x + (x >> 1 & 1)) >> 1;
 }
 
-RV_HD uint32_t rv_stixels_label(const RvStixelsModel *m, int label, int semantic) {
-  return m->label_score[label >= m->semantics ? 2 : label != semantic];
+RV_HD uint32_t rv_stixels_label(const RvStixelsPlan *plan, int label, int semantic) {
+  return plan->label_score[label >= plan->semantics ? 2 : label != semantic];
 }
 
 /* Mean score of a cell. */
@@ -191,21 +192,21 @@ RV_HD int rv_stixels_score_index(uint32_t mean) {
   return mean == 0 ? 0 : (int)(score.bits >> 14) - (127 << 9) + 1;
 }
 
-/* Costs in 1/256 nat of semantic class `place` over rows of cells, from summed costs times 32. The
- * least key is the least cost, of equals that of the smallest place. */
-RV_HD uint32_t rv_stixels_key(uint32_t below, uint32_t upto, int place) {
-  return upto - below + (uint32_t)place;
+/* Cost in 1/256 nat of semantic class `index` over rows of cells, from summed costs times 32. The
+ * minimum key is that of the minimum cost; ties: lowest index. */
+RV_HD uint32_t rv_stixels_key(uint32_t below, uint32_t upto, int index) {
+  return upto - below + (uint32_t)index;
 }
 
-/* Costs in 1/256 nat as energy. */
-RV_HD int32_t rv_stixels_semantic_cost(const RvStixelsModel *m, uint32_t sum) {
-  const int64_t cost = ((int64_t)sum * m->semantic_weight + 32) >> 6;
+/* A cost in 1/256 nat as energy. */
+RV_HD int32_t rv_stixels_semantic_cost(const RvStixelsPlan *plan, uint32_t sum) {
+  const int64_t cost = ((int64_t)sum * plan->semantic_weight + 32) >> 6;
   return (int32_t)(cost < RV_STIXELS_INFINITE ? cost : RV_STIXELS_INFINITE);
 }
 
 /* --- Planes ---------------------------------------------------------------------------------- */
 
-/* Of what fits in 64 bits. */
+/* Floor of a number that fits in 64 bits. */
 RV_HD int64_t rv_stixels_floor(double x) {
 #ifdef __CUDA_ARCH__
   return __double2ll_rd(x);
@@ -214,14 +215,14 @@ RV_HD int64_t rv_stixels_floor(double x) {
 #endif
 }
 
-/* 1/16 px to 1/2^24 px, rounded; what no picture holds is cut. */
+/* 1/16 px to 1/2^24 px, rounded, limited to 2^44. */
 RV_HD int64_t rv_stixels_fixed(double value) {
   const double limit = 17592186044416.0; /* 2^44 */
   const double x = value * 1048576.0 + 0.5;
   return rv_stixels_floor(x < -limit ? -limit : x > limit ? limit : x);
 }
 
-/* 1/16 px of a plane `rows` above where it is held. */
+/* 1/16 px of a plane, `rows` above its reference row. */
 RV_HD int rv_stixels_sixteenth(const RvStixelsPlane *plane, int rows) {
   const int64_t x = (plane->at + plane->slope * rows + (1 << 19)) >> 20;
   return (int)(x < -1048576 ? -1048576 : x > 1048576 ? 1048576 : x);
@@ -254,7 +255,7 @@ RV_HD RvStixelsSums rv_stixels_between(const RvStixelsSums *below, const RvStixe
   return s;
 }
 
-/* What the cell of row v adds; ground: the expected plane there, 1/16 px. */
+/* Contribution of the cell of row v; ground: the expected plane there, 1/16 px. */
 RV_HD RvStixelsSums rv_stixels_of_cell(RvStixelsCell cell, int v, int ground) {
   const double w = cell.weight, d = cell.disparity, g = cell.disparity - ground, row = v;
   RvStixelsSums s;
@@ -271,59 +272,59 @@ RV_HD RvStixelsSums rv_stixels_of_cell(RvStixelsCell cell, int v, int ground) {
   return s;
 }
 
-/* Mean disparity in 1/256 px, half up, of at least one cell. */
+/* Mean disparity of at least one cell in 1/256 px, halves rounded up. */
 RV_HD int rv_stixels_mean(double wd, double w) {
   return (int)floor((32 * wd + w) / (2 * w));
 }
 
 /* Least squares of an object: disparity at its lowest row free, slope fixed to 0 or with a prior.
  * Rows count from `bottom`, which keeps the determinant exact. */
-RV_HD RvStixelsFit rv_stixels_fit_object(const RvStixelsModel *m, const RvStixelsSums *s,
+RV_HD RvStixelsFit rv_stixels_fit_object(const RvStixelsPlan *plan, const RvStixelsSums *s,
                                          int bottom) {
   RvStixelsFit fit = {{0, 0}, 0, 0};
   if (s->n == 0)
     return fit;
   const double w = s->w, d = s->wd, dd = s->wdd;
-  if (m->kind == RV_STIXELS_CONSTANT) {
+  if (plan->config.model == RV_STIXELS_CONSTANT) {
     fit.plane.at = (int64_t)rv_stixels_mean(d, w) << 16;
     return fit;
   }
-  if (!m->free_object || (s->n < 2 && m->ridge_object == 0)) {
+  if (!plan->free_object || (s->n < 2 && plan->ridge_object == 0)) {
     const double a = d / w;
     fit.plane.at = rv_stixels_fixed(a);
     fit.error = dd - a * d;
   } else {
     const double row = bottom;
     const double v = s->wv - row * w;
-    const double vv = s->wvv - 2 * row * s->wv + row * row * w + m->ridge_object;
+    const double vv = s->wvv - 2 * row * s->wv + row * row * w + plan->ridge_object;
     const double vd = s->wvd - row * d;
     const double unit = 1 / (w * vv - v * v);
     const double a = (vv * d - v * vd) * unit, b = (w * vd - v * d) * unit;
     fit.plane.at = rv_stixels_fixed(a);
     fit.plane.slope = rv_stixels_fixed(b);
     fit.error = dd - a * d - b * vd;
-    fit.prior = m->ridge_object * b * b;
+    fit.prior = plan->ridge_object * b * b;
   }
   fit.error = fit.error > 0 ? fit.error : 0;
   return fit;
 }
 
 /* Least squares of a ground stixel around the expected plane (3.23), a and b at row 0. */
-RV_HD RvStixelsFit rv_stixels_fit_ground(const RvStixelsModel *m, const RvStixelsPlane *ground,
+RV_HD RvStixelsFit rv_stixels_fit_ground(const RvStixelsPlan *plan, const RvStixelsPlane *ground,
                                          const RvStixelsSums *s, int bottom) {
   double a = 0, b = 0;
   const double g = s->wg, vg = s->wvg, gg = s->wgg;
-  const double w = s->w + m->ridge_a, v = s->wv;
-  const double vv = s->wvv + m->ridge_b, det = w * vv - v * v;
+  const double w = s->w + plan->ridge_a, v = s->wv;
+  const double vv = s->wvv + plan->ridge_b, det = w * vv - v * v;
   if (s->n == 0) {
-  } else if (m->free_a && m->free_b && det > 0 &&
-             (s->n > 1 || (m->ridge_a > 0 && m->ridge_b > 0))) {
+  } else if (plan->free_a && plan->free_b && det > 0 &&
+             (s->n > 1 || (plan->ridge_a > 0 && plan->ridge_b > 0))) {
     const double unit = 1 / det;
     a = (vv * g - v * vg) * unit;
     b = (w * vg - v * g) * unit;
-  } else if (m->free_a) {
+  } else if (plan->free_a) {
     a = g / w;
-  } else if (m->free_b && vv > 0) {
+  } else if (plan->free_b && vv > 0) {
     b = vg / vv;
   }
   RvStixelsFit fit;
@@ -331,16 +332,16 @@ RV_HD RvStixelsFit rv_stixels_fit_ground(const RvStixelsModel *m, const RvStixel
   fit.plane.slope = ground->slope + rv_stixels_fixed(b);
   fit.error = gg - a * g - b * vg;
   fit.error = fit.error > 0 ? fit.error : 0;
-  fit.prior = m->ridge_a * a * a + m->ridge_b * b * b;
+  fit.prior = plan->ridge_a * a * a + plan->ridge_b * b * b;
   return fit;
 }
 
-RV_HD RvStixelsFit rv_stixels_fit(const RvStixelsModel *m, const RvStixelsPlane *ground,
+RV_HD RvStixelsFit rv_stixels_fit(const RvStixelsPlan *plan, const RvStixelsPlane *ground,
                                   int structure, const RvStixelsSums *s, int bottom) {
   if (structure == RV_STIXEL_GROUND)
-    return rv_stixels_fit_ground(m, ground, s, bottom);
+    return rv_stixels_fit_ground(plan, ground, s, bottom);
   if (structure == RV_STIXEL_OBJECT)
-    return rv_stixels_fit_object(m, s, bottom);
+    return rv_stixels_fit_object(plan, s, bottom);
   const RvStixelsFit fit = {{0, 0}, s->wdd, 0};
   return fit;
 }
@@ -361,40 +362,42 @@ RV_HD int32_t rv_stixels_add(int32_t a, int32_t b) {
   return rv_min(a + b, RV_STIXELS_INFINITE);
 }
 
-/* Data and own priors of a stixel of `length` rows by (4.12). */
-RV_HD int32_t rv_stixels_cost_fast(const RvStixelsModel *m, int structure, const RvStixelsSums *s,
+/* Data and priors of a stixel of `length` rows without its predecessor by (4.12). */
+RV_HD int32_t rv_stixels_cost_fast(const RvStixelsPlan *plan, int structure, const RvStixelsSums *s,
                                    int length, double error) {
-  return rv_stixels_round(m->invalid * (length - s->n) + m->hit[structure] * s->n +
-                          m->scale[structure] * error + m->fixed[structure]);
+  return rv_stixels_round(plan->invalid * (length - s->n) + plan->hit[structure] * s->n +
+                          plan->scale[structure] * error + plan->fixed[structure]);
 }
 
 /* The same from the sum of the costs of its cells by (3.9). */
-RV_HD int32_t rv_stixels_cost_sum(const RvStixelsModel *m, int structure, int64_t sum,
+RV_HD int32_t rv_stixels_cost_sum(const RvStixelsPlan *plan, int structure, int64_t sum,
                                   double prior) {
-  const int64_t x = sum + m->fixed_cost[structure] + rv_stixels_round(m->scale[structure] * prior);
+  const int64_t x =
+      sum + plan->fixed_cost[structure] + rv_stixels_round(plan->scale[structure] * prior);
   return (int32_t)(x < RV_STIXELS_MIN        ? RV_STIXELS_MIN
                    : x > RV_STIXELS_INFINITE ? RV_STIXELS_INFINITE
                                              : x);
 }
 
-/* In `slanted-fast`, errors of least squares over two parts of a stixel add up to no more than that
- * over the whole, and penalties are not below 0. So with what is below it a stixel costs no less
- * than that and its two parts, the ground's plane prior and the fixed costs counted once: sums of
- * what is known by lowest row and by top row say which need not be worked out. */
-#define RV_STIXELS_SLACK 16 /* what is rounded on the way */
+/* Bounds of `slanted-fast`: least-squares errors over two parts of a stixel add up to at most the
+ * error over the complete stixel, and penalties are at least 0. A stixel and its predecessors
+ * therefore cost at least the sum of the predecessors and both parts, with the plane prior of
+ * ground and the fixed costs counted once. Sums over lowest row and top row show which stixels can
+ * be skipped. */
+#define RV_STIXELS_SLACK 16 /* rounding errors, 1/1024 nat */
 
-RV_HD int rv_stixels_is_bounded(const RvStixelsModel *m) {
-  return m->kind == RV_STIXELS_SLANTED_FAST && m->free_a && m->free_b && !m->free_object &&
-         m->ridge_a > 0 && m->ridge_b > 0;
+RV_HD int rv_stixels_is_bounded(const RvStixelsPlan *plan) {
+  return plan->config.model == RV_STIXELS_SLANTED_FAST && plan->free_a && plan->free_b &&
+         !plan->free_object && plan->ridge_a > 0 && plan->ridge_b > 0;
 }
 
-/* The upper part, which without a plane prior is `depth` of the cost of an object or of sky, and of
- * that of ground without an error. */
-RV_HD int32_t rv_stixels_upper_part(const RvStixelsModel *m, int structure, int32_t cost) {
-  return cost - m->fixed_cost[structure] - RV_STIXELS_SLACK;
+/* The upper part of a bound, from the cost of the stixel in these rows: an object or sky, or ground
+ * with an error of 0. */
+RV_HD int32_t rv_stixels_upper_part(const RvStixelsPlan *plan, int structure, int32_t cost) {
+  return cost - plan->fixed_cost[structure] - RV_STIXELS_SLACK;
 }
 
-/* Whether a stixel may be as good as the best so far. Saturated costs have no bounds. */
+/* Whether a stixel may cost no more than the best so far. Saturated costs have no bounds. */
 RV_HD int rv_stixels_can_improve(int32_t bound, int32_t best) {
   return bound <= best || best >= 1 << 28;
 }
@@ -406,17 +409,17 @@ RV_HD int rv_stixels_index(RvStixelsCell cell, int mu) {
 }
 
 /* Cost of a cell by (3.9); table: that of the class. */
-RV_HD int32_t rv_stixels_cost_cell(const RvStixelsModel *m, const int32_t *table,
+RV_HD int32_t rv_stixels_cost_cell(const RvStixelsPlan *plan, const int32_t *table,
                                    RvStixelsCell cell, int mu) {
-  return cell.weight ? table[rv_stixels_index(cell, mu)] : m->invalid_cost;
+  return cell.weight ? table[rv_stixels_index(cell, mu)] : plan->invalid_cost;
 }
 
-/* Whole px nearest to an object's disparity of mu/256 px, `constant`. */
+/* Integer px nearest to the disparity mu/256 px of an object, `constant`. */
 RV_HD int rv_stixels_nearest(int mu) {
   return (mu + 128) >> 8;
 }
 
-/* Sky may begin where the expected ground is below 1 px. */
+/* Sky may start where the expected ground is below 1 px. */
 RV_HD int rv_stixels_is_sky_row(const RvStixelsPlane *ground, int row) {
   return rv_stixels_sixteenth(ground, row) < 16;
 }
@@ -427,69 +430,71 @@ RV_HD int32_t rv_stixels_penalty(int32_t alpha, uint32_t beta, int difference) {
   return rv_min(alpha + (int32_t)(((uint64_t)beta * (off << 12)) >> 32), RV_STIXELS_PENALTY);
 }
 
-/* What planes say about a stixel on its predecessor; delta: its own above the predecessor's at its
- * lowest row, 1/256 px. Ground on ground, object on ground, object on object. */
-RV_HD int32_t rv_stixels_gap(const RvStixelsModel *m, int delta) {
+/* Penalties of a stixel above its predecessor by their planes: gap (ground on ground), gravity
+ * (object on ground), ordering (object on object). delta: its plane minus that of the predecessor
+ * at its lowest row, 1/256 px. */
+RV_HD int32_t rv_stixels_gap(const RvStixelsPlan *plan, int delta) {
   const int up = delta > 0;
-  const int32_t penalty = rv_stixels_penalty(up ? m->gap[1].alpha : m->gap[0].alpha,
-                                             up ? m->gap[1].beta : m->gap[0].beta, delta);
+  const int32_t penalty = rv_stixels_penalty(up ? plan->gap[1].alpha : plan->gap[0].alpha,
+                                             up ? plan->gap[1].beta : plan->gap[0].beta, delta);
   return delta == 0 ? 0 : penalty;
 }
 
-RV_HD int32_t rv_stixels_gravity(const RvStixelsModel *m, int delta) {
+RV_HD int32_t rv_stixels_gravity(const RvStixelsPlan *plan, int delta) {
   const int up = delta > 0;
-  const int32_t penalty = rv_stixels_penalty(up ? m->gravity[1].alpha : m->gravity[0].alpha,
-                                             up ? m->gravity[1].beta : m->gravity[0].beta, delta);
+  const int32_t penalty =
+      rv_stixels_penalty(up ? plan->gravity[1].alpha : plan->gravity[0].alpha,
+                         up ? plan->gravity[1].beta : plan->gravity[0].beta, delta);
   return delta == 0 ? 0 : penalty;
 }
 
-RV_HD int32_t rv_stixels_ordering(const RvStixelsModel *m, int delta) {
-  const int32_t penalty = rv_stixels_penalty(m->ordering.alpha, m->ordering.beta, delta);
+RV_HD int32_t rv_stixels_ordering(const RvStixelsPlan *plan, int delta) {
+  const int32_t penalty = rv_stixels_penalty(plan->ordering.alpha, plan->ordering.beta, delta);
   return delta > 0 ? penalty : 0;
 }
 
-/* Prior of a stixel on its predecessor: mu of both at its lowest row, 1/256 px. */
-RV_HD int32_t rv_stixels_pair(const RvStixelsModel *m, int structure, int below, int mu,
+/* Prior of a stixel above its predecessor; mu: both planes at its lowest row, 1/256 px. */
+RV_HD int32_t rv_stixels_pair(const RvStixelsPlan *plan, int structure, int below, int mu,
                               int mu_below) {
   const int delta = mu - mu_below;
   int32_t penalty = 0;
   if (structure == RV_STIXEL_GROUND && below == RV_STIXEL_GROUND)
-    penalty = rv_stixels_gap(m, delta);
+    penalty = rv_stixels_gap(plan, delta);
   else if (structure == RV_STIXEL_OBJECT && below == RV_STIXEL_GROUND)
-    penalty = rv_stixels_gravity(m, delta);
+    penalty = rv_stixels_gravity(plan, delta);
   else if (structure == RV_STIXEL_OBJECT && below == RV_STIXEL_OBJECT)
-    penalty = rv_stixels_ordering(m, delta);
-  return m->transition[structure][below] + penalty;
+    penalty = rv_stixels_ordering(plan, delta);
+  return plan->transition[structure][below] + penalty;
 }
 
 /* --- Ground vote ----------------------------------------------------------------------------- */
 
 /* px of line `line` (bottom major) at a row; below 2 it has no vote there. */
-RV_HD int rv_stixels_line(const RvStixelsModel *m, int line, int row) {
-  const int bottom = (line / RV_STIXELS_HORIZONS + 1) * m->bottom_step;
+RV_HD int rv_stixels_line(const RvStixelsPlan *plan, int line, int row) {
+  const int bottom = (line / RV_STIXELS_HORIZONS + 1) * plan->bottom_step;
   const int64_t horizon =
-      (int64_t)m->rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS);
+      (int64_t)plan->rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS);
   const int64_t left = horizon - 64 * (int64_t)row;
   return left <= 0 ? 0 : (int)((bottom * left + horizon / 2) / horizon);
 }
 
 /* The line as a plane. */
-RV_HD RvStixelsPlane rv_stixels_line_plane(const RvStixelsModel *m, int line) {
-  const int bottom = (line / RV_STIXELS_HORIZONS + 1) * m->bottom_step;
+RV_HD RvStixelsPlane rv_stixels_line_plane(const RvStixelsPlan *plan, int line) {
+  const int bottom = (line / RV_STIXELS_HORIZONS + 1) * plan->bottom_step;
   const int64_t horizon =
-      (int64_t)m->rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS);
+      (int64_t)plan->rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS);
   RvStixelsPlane plane;
   plane.at = (int64_t)bottom << 24;
   plane.slope = -(int64_t)((double)((int64_t)bottom << 30) / (double)horizon); /* exact: < 2^52 */
   return plane;
 }
 
-/* Whole px of a cell: its bin in the histogram. */
+/* Integer px of a cell: its bin in the histogram. */
 RV_HD int rv_stixels_bin(int disparity) {
   return (disparity + 8) >> 4;
 }
 
-/* The bins of the cells on the line in a row: within 1 px + 1/16 of its whole px. None: high is
+/* The bins of the cells on the line in a row: within 1 px + 1/16 of its integer px. Empty: high is
  * below low. */
 typedef struct RvStixelsBins {
   int low, high;
@@ -507,23 +512,23 @@ typedef struct RvStixelsRoad {
   int64_t n, v, vv, d, vd;
 } RvStixelsRoad;
 
-/* Rows of the picture in which a line is 2 px or more. */
-RV_HD int rv_stixels_line_rows(const RvStixelsModel *m, int line) {
-  const uint32_t bottom = (uint32_t)((line / RV_STIXELS_HORIZONS + 1) * m->bottom_step);
+/* Rows of cells in which a line is 2 px or more. */
+RV_HD int rv_stixels_line_rows(const RvStixelsPlan *plan, int line) {
+  const uint32_t bottom = (uint32_t)((line / RV_STIXELS_HORIZONS + 1) * plan->bottom_step);
   const uint32_t horizon =
-      (uint32_t)(m->rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS));
+      (uint32_t)(plan->rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS));
   const uint32_t rows = bottom < 2 ? 0 : horizon * (2 * bottom - 3) / (128 * bottom);
-  return rv_min((int)rows, m->rows);
+  return rv_min((int)rows, plan->rows);
 }
 
 /* The state after a frame whose best line has `score` votes. */
-RV_HD void rv_stixels_follow(const RvStixelsModel *m, int line, int score, const RvStixelsRoad *r,
+RV_HD void rv_stixels_follow(const RvStixelsPlan *plan, int line, int score, const RvStixelsRoad *r,
                              RvStixelsState *state) {
   state->score = score;
-  if ((int64_t)score * 8 < (int64_t)m->cap * m->rows ||
-      (int64_t)score * 2 < (int64_t)m->cap * rv_stixels_line_rows(m, line))
+  if ((int64_t)score * 8 < (int64_t)plan->cap * plan->rows ||
+      (int64_t)score * 2 < (int64_t)plan->cap * rv_stixels_line_rows(plan, line))
     return;
-  RvStixelsPlane seen = rv_stixels_line_plane(m, line);
+  RvStixelsPlane seen = rv_stixels_line_plane(plan, line);
   const double n = (double)r->n, v = (double)r->v, vv = (double)r->vv;
   const double d = (double)r->d, vd = (double)r->vd, det = n * vv - v * v;
   if (det > 0) {
@@ -544,17 +549,20 @@ RV_HD void rv_stixels_follow(const RvStixelsModel *m, int line, int score, const
 
 /* --- Records --------------------------------------------------------------------------------- */
 
-/* Of the rows of cells bottom..top; v of picture row y is (height - (step + 1) / 2 - y) / step. */
-RV_HD RvStixel rv_stixels_record(const RvStixelsModel *m, int column, int bottom, int top,
+/* The record of rows of cells bottom..top; v of image row y is (height - (step + 1) / 2 - y) /
+ * step. */
+RV_HD RvStixel rv_stixels_record(const RvStixelsPlan *plan, int column, int bottom, int top,
                                  int structure, const RvStixelsPlane *plane, int32_t cost) {
   RvStixel s;
-  const double unit = 1.0 / 16777216.0, step = (double)m->step;
+  const double unit = 1.0 / 16777216.0, step = (double)plan->config.vertical_step;
   const double slope = (double)plane->slope * unit;
   const double at = (double)plane->at * unit;
-  const double row = ((double)(2 * m->height - m->step - 1) / 2.0) / step - (double)bottom;
-  s.column = (uint16_t)(column * m->cell_width);
-  s.v_bottom = (uint16_t)(m->height - 1 - bottom * m->step);
-  s.v_top = (uint16_t)rv_max(m->height - (top + 1) * m->step, 0);
+  const double row =
+      ((double)(2 * plan->config.height - plan->config.vertical_step - 1) / 2.0) / step -
+      (double)bottom;
+  s.column = (uint16_t)(column * plan->config.stixel_width);
+  s.v_bottom = (uint16_t)(plan->config.height - 1 - bottom * plan->config.vertical_step);
+  s.v_top = (uint16_t)rv_max(plan->config.height - (top + 1) * plan->config.vertical_step, 0);
   s.structure = (uint8_t)structure;
   s.semantic = RV_SEMANTIC_NONE;
   s.slope = (float)((0.0 - slope) / step);
@@ -563,13 +571,14 @@ RV_HD RvStixel rv_stixels_record(const RvStixelsModel *m, int column, int bottom
   return s;
 }
 
-/* 1/16 px of a stixel in picture row y. */
+/* 1/16 px of a stixel in image row y. */
 RV_HD uint16_t rv_stixels_rendered(const RvStixel *s, int y) {
   const double x = floor(((double)s->slope * (double)y + (double)s->intercept) * 16.0 + 0.5);
   return (uint16_t)(x > 65535.0 ? 65535.0 : x >= 1.0 ? x : 1.0);
 }
 
-/* How ill a pixel fits a stixel, 1/16 px up to 3 px; without a value it fits. */
+/* Difference between a pixel and the plane of a stixel, 1/16 px, at most 3 px; 0 for an invalid
+ * pixel. */
 RV_HD int rv_stixels_residual(const RvStixel *s, int y, int disparity) {
   return disparity == 0 ? 0 : rv_min(rv_abs(disparity - rv_stixels_rendered(s, y)), 48);
 }

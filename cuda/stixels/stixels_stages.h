@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_stages.h: the stages of stixels that each engine fills in. Not installed. */
+/* stixels_stages.h: plan, tables, job and stages of stixels. Not installed. */
 #ifndef RV_STIXELS_STAGES_H
 #define RV_STIXELS_STAGES_H
 
-#include "rv_internal.h"
+#include "rv_object.h"
 #include "stixels/stixels.h"
 #include "stixels/stixels_rules.h"
 
@@ -11,66 +11,59 @@
 extern "C" {
 #endif
 
-/* Numbers that only the host makes. */
-typedef struct RvStixelsSetup {
-  RvStixelsModel model;
-  RvStixelsState start;                    /* before the first frame */
-  int32_t table[3][RV_STIXELS_TABLE];      /* -log(p_val (3.9)) by class */
-  uint16_t scores[RV_STIXELS_SCORE_STEPS]; /* -log(score) in 1/256 nat */
-} RvStixelsSetup;
+/* Fills the plan (RvStixelsPlan) behind its config, which is set and valid. */
+void rv_stixels_make_plan(void *plan);
 
-/* The config must be legal. */
-void rv_stixels_setup(const RvStixelsConfig *config, RvStixelsSetup *setup);
-RvStixelsModel rv_stixels_model(const RvStixelsConfig *config);
+/* Tables that need logarithms; each engine fills its own when it is opened. */
+typedef struct RvStixelsTables {
+  int32_t costs[RV_STIXELS_CLASSES][RV_STIXELS_TABLE]; /* -log(p_val (3.9)) by class, 1/1024 nat */
+  uint16_t scores[RV_STIXELS_SCORE_STEPS];             /* -log(score), 1/256 nat */
+} RvStixelsTables;
 
-/* One call of run(). */
-typedef struct RvStixelsJob {
-  RvPlane disparity, confidence; /* confidence.data may be NULL */
-  RvPlane labels, scores;        /* one or both data NULL */
-  RvStixelsOutput output;
-  RvStream stream;
-} RvStixelsJob;
+void rv_stixels_make_tables(const RvStixelsPlan *plan, RvStixelsTables *tables);
 
-/* One call of render(). */
-typedef struct RvStixelsDrawing {
+/* What render() reads and writes. */
+typedef struct RvStixelsMaps {
   const RvStixel *list;
   uint32_t capacity;
   const uint32_t *offsets;
-  RvPlane disparity, classes;
-  RvStream stream;
-} RvStixelsDrawing;
+  RvPlane disparity, classes; /* data NULL: not written */
+} RvStixelsMaps;
 
-/* An engine. `work` is its own struct of work_bytes in host memory, cleared before the first
- * layout. */
+/* One call of run() or render(). */
+typedef struct RvStixelsJob {
+  const RvStixelsPlan *plan;
+  RvStixelsInput input;   /* run() */
+  RvStixelsOutput output; /* run() */
+  RvStixelsMaps maps;     /* render() */
+  RvStream stream;
+} RvStixelsJob;
+
+/* An engine, in the order in which run() calls the stages. On CUDA a stage may have been computed
+ * by the kernel of the stage before, which saves a launch; it then enqueues nothing:
+ *   semantics  scores of the size of the frame are summed by further blocks of the ground kernel
+ *   refine     columns whose records fit in shared memory move their boundaries themselves */
 typedef struct RvStixelsStages {
-  size_t work_bytes;
-  /* Takes the same pieces each time: first from a counting arena, then from the open one. */
-  void (*layout)(void *work, const RvStixelsModel *model, int threads, RvArena *arena);
-  /* After the arena is open. */
-  RvStatus (*open)(void *work, const RvStixelsSetup *setup, const RvLog *log);
-  RvStatus (*cells)(void *work, const RvStixelsModel *model, const RvStixelsJob *job,
-                    const RvLog *log);
-  /* Costs of the semantic classes in the cells; only with labels or scores. */
-  RvStatus (*semantics)(void *work, const RvStixelsModel *model, const RvStixelsJob *job,
-                        const RvLog *log);
-  RvStatus (*ground)(void *work, const RvStixelsModel *model, const RvStixelsJob *job,
-                     const RvLog *log);
+  RvEngineBase base;
+  RvStatus (*cells)(void *work, RvStixelsJob *job);
+  /* Vote and plane; when plan->estimate. */
+  RvStatus (*ground)(void *work, RvStixelsJob *job);
+  /* Costs of the semantic classes in the cells; with labels or scores. */
+  RvStatus (*semantics)(void *work, RvStixelsJob *job);
   /* Dynamic programming and backtracking, then the list. */
-  RvStatus (*columns)(void *work, const RvStixelsModel *model, const RvStixelsJob *job,
-                      const RvLog *log);
-  /* Moves the borders in the list. */
-  RvStatus (*refine)(void *work, const RvStixelsModel *model, const RvStixelsJob *job,
-                     const RvLog *log);
-  RvStatus (*render)(void *work, const RvStixelsModel *model, const RvStixelsDrawing *drawing,
-                     const RvLog *log);
+  RvStatus (*columns)(void *work, RvStixelsJob *job);
+  /* Moves the boundaries in the list; when plan->reach > 0. */
+  RvStatus (*refine)(void *work, RvStixelsJob *job);
+
+  /* The one stage of render(). */
+  RvStatus (*render)(void *work, RvStixelsJob *job);
 } RvStixelsStages;
 
 static inline int rv_stixels_has_semantics(const RvStixelsJob *job) {
-  return job->labels.data || job->scores.data;
+  return job->input.labels.data || job->input.scores.data;
 }
 
-extern const RvStixelsStages rv_stixels_stages_cpu;
-extern const RvStixelsStages rv_stixels_stages_cuda;
+extern const RvStixelsStages rv_stixels_stages_cpu, rv_stixels_stages_cuda;
 
 #ifdef __cplusplus
 }

@@ -13,14 +13,7 @@ G_BEGIN_DECLS
 #define GST_RV_DISPARITY_SCALE 16 /* values per px of `plane`, whatever the frame has */
 #define GST_RV_DISPARITY_SCALE_MAX 2048
 
-/* Row of a settings table: the property disparity-scale, for gst_rv_disparity_map. */
-#define GST_RV_DISPARITY_SCALE_SETTING(offset)                                                     \
-  {                                                                                                \
-    "disparity-scale", "Values per px of disparity in GRAY16_LE frames (KITTI: 256)", GST_RV_INT,  \
-        1, GST_RV_DISPARITY_SCALE_MAX, GST_RV_DISPARITY_SCALE, offset, NULL                        \
-  }
-
-/* The same as an RvParam. */
+/* Row of the property disparity-scale, for gst_rv_disparity_map. */
 #define GST_RV_DISPARITY_SCALE_ROW(place)                                                          \
   {                                                                                                \
     .name = "disparity-scale", .text = "Values per px of disparity in GRAY16_LE frames",           \

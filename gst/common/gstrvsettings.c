@@ -111,6 +111,10 @@ static int highest(const RvParam *row) {
   return row->values ? row->values[row->value_count - 1].value : (int)row->high;
 }
 
+static const char *default_text(const RvParam *row) {
+  return row->values ? row->values[0].name : NULL;
+}
+
 static GParamSpec *spec_of(const GstRvSettings *settings, const RvParam *row) {
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING |
                             (row->flags & RV_PARAM_LIVE ? GST_PARAM_CONTROLLABLE : 0);
@@ -128,7 +132,7 @@ static GParamSpec *spec_of(const GstRvSettings *settings, const RvParam *row) {
     return g_param_spec_flags(name, nick, blurb, listed_type(settings, row), (guint)row->value,
                               flags);
   case RV_PARAM_TEXT:
-    return g_param_spec_string(name, nick, blurb, NULL, flags);
+    return g_param_spec_string(name, nick, blurb, default_text(row), flags);
   case RV_PARAM_UINT64:
     return g_param_spec_uint64(name, nick, blurb, (guint64)row->low, (guint64)row->high,
                                (guint64)row->value, flags);
@@ -250,7 +254,9 @@ void gst_rv_settings_init(gpointer object, const GstRvSettings *settings) {
       *(double *)to = place.row->value;
     else if (place.row->type == RV_PARAM_UINT64)
       *(guint64 *)to = (guint64)place.row->value;
-    else if (place.row->type != RV_PARAM_TEXT)
+    else if (place.row->type == RV_PARAM_TEXT)
+      *(char **)to = g_strdup(default_text(place.row));
+    else
       *(int *)to = (int)place.row->value;
   }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cudastixels.c: the element against the library called by hand, on each engine there is; what it
- * says when it cannot work. */
+/* cudastixels.c: the element compared with direct calls of the library, on each available engine;
+ * its messages when it cannot work. */
 #include "element_test.h"
 #include "stixels/stixels.h"
 
@@ -26,8 +26,8 @@ static void fill(RvPlane *plane, int seed) {
   }
 }
 
-static GstBuffer *picture(const GstVideoInfo *info, int w, int h, int seed, gboolean trust,
-                          RvPlane *plane) {
+static GstBuffer *frame_new(const GstVideoInfo *info, int w, int h, int seed, gboolean trust,
+                            RvPlane *plane) {
   GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(info), NULL);
   gst_buffer_memset(buffer, 0, 90, GST_VIDEO_INFO_SIZE(info));
   GstBuffer *raster = rv_meta_raster_new(RV_U16, w, h), *confidence = NULL;
@@ -48,7 +48,7 @@ static GstBuffer *picture(const GstVideoInfo *info, int w, int h, int seed, gboo
   return buffer;
 }
 
-/* What the library makes of it, with an object that lives as long as the element's. */
+/* The result of the library, with an object that lives as long as that of the element. */
 static void check_stixels(GstBuffer *buffer, RvStixels *stixels, const RvStixelsConfig *config,
                           const RvPlane *plane, gboolean trust) {
   const guint32 room = rv_stixels_count_max(config);
@@ -73,7 +73,7 @@ static void check_stixels(GstBuffer *buffer, RvStixels *stixels, const RvStixels
   fail_unless_equals_int(meta.stixel_width, config->stixel_width);
   fail_unless_equals_int(meta.vertical_step, config->vertical_step);
   fail_unless_equals_int(meta.ground_frames, ground.found);
-  /* The plane at the centre of the lowest row of cells. */
+  /* The plane at the center of the lowest row of cells. */
   const double row = config->height - (config->vertical_step + 1) / 2.0;
   const double at = meta.ground_slope * row + meta.ground_intercept;
   fail_unless(ABS(at - (double)ground.at / (1 << 24)) < 1e-6);
@@ -120,7 +120,7 @@ GST_START_TEST(test_frames) {
         }
         RvPlane plane;
         GstBuffer *out =
-            gst_harness_push_and_pull(harness, picture(&info, w, h, frame, frame == 1, &plane));
+            gst_harness_push_and_pull(harness, frame_new(&info, w, h, frame, frame == 1, &plane));
         check_stixels(out, stixels, &config, &plane, frame == 1);
         fail_unless(rv_meta_find(out, RV_META_DISPARITY) != NULL);
         g_free(plane.data);
@@ -132,7 +132,7 @@ GST_START_TEST(test_frames) {
 }
 GST_END_TEST
 
-/* Properties reach the library, changed while playing. */
+/* Properties reach the library when set in the PLAYING state. */
 GST_START_TEST(test_properties) {
   for (int e = 0; e < engine_count(); e++) {
     GstVideoInfo info;
@@ -155,7 +155,7 @@ GST_START_TEST(test_properties) {
       fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
       RvPlane plane;
       GstBuffer *out =
-          gst_harness_push_and_pull(harness, picture(&info, W, H, model, FALSE, &plane));
+          gst_harness_push_and_pull(harness, frame_new(&info, W, H, model, FALSE, &plane));
       check_stixels(out, stixels, &config, &plane, FALSE);
       rv_stixels_free(&stixels);
       g_free(plane.data);
@@ -166,7 +166,7 @@ GST_START_TEST(test_properties) {
 }
 GST_END_TEST
 
-/* The defaults that the element states are the library's. */
+/* The defaults of the element are those of the library. */
 GST_START_TEST(test_defaults) {
   GstElement *element = gst_element_factory_make("cudastixels", NULL);
   guint count;
@@ -194,7 +194,7 @@ GST_START_TEST(test_camera) {
   GstBus *bus = test_bus(harness);
   gst_harness_set(harness, "cudastixels", "ground", RV_STIXELS_GROUND_CAMERA, NULL);
   RvPlane plane;
-  GstBuffer *out = gst_harness_push_and_pull(harness, picture(&info, W, H, 1, FALSE, &plane));
+  GstBuffer *out = gst_harness_push_and_pull(harness, frame_new(&info, W, H, 1, FALSE, &plane));
   fail_unless(rv_meta_find(out, RV_META_STIXELS) != NULL);
   char *text = test_message(bus, GST_MESSAGE_WARNING);
   fail_unless(text && strstr(text, "camera"));
@@ -202,7 +202,7 @@ GST_START_TEST(test_camera) {
   g_free(plane.data);
   gst_buffer_unref(out);
   gst_harness_set(harness, "cudastixels", "camera-height", 1.6, "camera-pitch", 2.0, NULL);
-  GstBuffer *in = picture(&info, W, H, 1, FALSE, &plane);
+  GstBuffer *in = frame_new(&info, W, H, 1, FALSE, &plane);
   const RvCamera camera = {.focal = 100, .cy = 50, .baseline = 1, .height = 9, .pitch = 9};
   rv_meta_add_camera(in, W, H, &camera);
   out = gst_harness_push_and_pull(harness, in);
@@ -223,7 +223,7 @@ GST_START_TEST(test_camera) {
 }
 GST_END_TEST
 
-/* No disparity: said once, and the picture goes on. */
+/* No disparity: one warning, and the frame passes through. */
 GST_START_TEST(test_nothing_to_do) {
   GstVideoInfo info;
   GstHarness *harness = harness_new("cpu", "GRAY8", &info);
@@ -243,8 +243,8 @@ GST_START_TEST(test_nothing_to_do) {
 }
 GST_END_TEST
 
-/* Pixels of a row of BGRx that are no longer as `picture` made them. */
-static int coloured(const guint8 *pixels, int row) {
+/* Pixels of a row of BGRx that differ from those of `frame_new`. */
+static int colored(const guint8 *pixels, int row) {
   int count = 0;
   for (int x = 0; x < W; x++) {
     const guint8 *p = pixels + 4 * (row * W + x);
@@ -253,8 +253,8 @@ static int coloured(const guint8 *pixels, int row) {
   return count;
 }
 
-/* cudaannotate colours ground and objects, by distance or by class; of the sky it leaves, or
- * colours, all; and does the same on both engines. */
+/* cudaannotate overlays ground and objects, by distance or by class, and the sky by class only;
+ * both engines give the same. */
 GST_START_TEST(test_drawing) {
   static const char *const colors[] = {"distance", "class"};
   guint8 *first = NULL;
@@ -270,11 +270,11 @@ GST_START_TEST(test_drawing) {
     test_info(&info, caps);
     gst_caps_unref(caps);
     RvPlane plane;
-    GstBuffer *out = gst_harness_push_and_pull(harness, picture(&info, W, H, 5, FALSE, &plane));
+    GstBuffer *out = gst_harness_push_and_pull(harness, frame_new(&info, W, H, 5, FALSE, &plane));
     GstMapInfo map;
     fail_unless(gst_buffer_map(out, &map, GST_MAP_READ));
-    fail_unless_equals_int(coloured(map.data, H - 4), W);
-    fail_unless_equals_int(coloured(map.data, 3), __i__ ? W : 0);
+    fail_unless_equals_int(colored(map.data, H - 4), W);
+    fail_unless_equals_int(colored(map.data, 3), __i__ ? W : 0);
     if (e == 0)
       first = g_memdup2(map.data, map.size);
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cudastixels_semantics.c: what cudastixels makes of semantics and of frames that are disparity
- * maps, against the library called by hand, on each engine there is. */
+/* cudastixels_semantics.c: cudastixels with semantics and with frames that are disparity maps,
+ * compared with direct calls of the library, on each available engine. */
 #include <glib/gstdio.h>
 
 #include "element_test.h"
@@ -36,8 +36,8 @@ static GstBuffer *raster(RvFormat format, int width, int height, RvMetaMap *map)
   return buffer;
 }
 
-/* A picture with disparity; `map` stays mapped. */
-static GstBuffer *picture(int seed, RvMetaMap *map) {
+/* A frame with disparity; `map` stays mapped. */
+static GstBuffer *frame_new(int seed, RvMetaMap *map) {
   GstBuffer *buffer = gst_buffer_new_allocate(NULL, W * H, NULL);
   GstBuffer *payload = raster(RV_U16, W, H, map);
   fill_disparity(&map->plane, seed, 16);
@@ -57,7 +57,8 @@ static void config_for(RvStixelsConfig *config, int classes) {
                                                         : RV_STIXEL_SKY;
 }
 
-/* The annotation of `out` is what the library makes of `input`; returns how many have a class. */
+/* Compares the annotation of `out` with the result of the library; returns the number of stixels
+ * with a class. */
 static int check(GstBuffer *out, RvStixels *stixels, const RvStixelsConfig *config,
                  const RvStixelsInput *input) {
   const guint32 room = rv_stixels_count_max(config);
@@ -99,7 +100,7 @@ GST_START_TEST(test_annotation) {
     fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
     for (int frame = 0; frame < 3; frame++) {
       RvMetaMap disparity, map;
-      GstBuffer *in = picture(frame, &disparity), *payload = NULL;
+      GstBuffer *in = frame_new(frame, &disparity), *payload = NULL;
       RvStixelsInput input = {.disparity = disparity.plane};
       guint32 state = (guint32)frame;
       if (frame == 0) {
@@ -137,7 +138,7 @@ GST_START_TEST(test_annotation) {
 }
 GST_END_TEST
 
-/* What does not fit is said once, and the stixels are those of the disparity alone. */
+/* Invalid semantics give one warning, and the stixels of the disparity alone. */
 GST_START_TEST(test_refused) {
   for (int kind = 0; kind < 3; kind++) {
     GstHarness *harness = harness_new("cpu", "GRAY8", "semantic-classes=goos");
@@ -148,7 +149,7 @@ GST_START_TEST(test_refused) {
     fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
     for (int frame = 0; frame < 2; frame++) {
       RvMetaMap disparity;
-      GstBuffer *in = picture(frame, &disparity);
+      GstBuffer *in = frame_new(frame, &disparity);
       const RvStixelsInput input = {.disparity = disparity.plane};
       if (kind == 0)
         rv_meta_add_scores(in, W, H, 3, 8, 8, rv_meta_raster_new(RV_U16, 8, 24));
@@ -172,16 +173,16 @@ GST_START_TEST(test_refused) {
 }
 GST_END_TEST
 
-/* A grey PNG of 2 x 2 px: class 2 above, class 0 below. */
-static const guint8 label_picture[] = {
+/* A gray PNG of 2 x 2 px: class 2 above, class 0 below. */
+static const guint8 label_image[] = {
     0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44,
     0x52, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x02, 0x08, 0x00, 0x00, 0x00, 0x00, 0x57,
     0xdd, 0x52, 0xf8, 0x00, 0x00, 0x00, 0x0e, 0x49, 0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0x60,
     0x62, 0x62, 0x60, 0x60, 0x00, 0x00, 0x00, 0x18, 0x00, 0x05, 0x54, 0x3c, 0x65, 0x44, 0x00,
     0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
 
-/* FALSE without the elements that read pictures. */
-static gboolean write_pictures(const char *folder, int count) {
+/* FALSE without the elements that read images. */
+static gboolean write_images(const char *folder, int count) {
   static const char *const needed[] = {"multifilesrc", "pngdec", "appsink"};
   for (guint i = 0; i < G_N_ELEMENTS(needed); i++) {
     GstElementFactory *factory = gst_element_factory_find(needed[i]);
@@ -191,22 +192,22 @@ static gboolean write_pictures(const char *folder, int count) {
   }
   for (int k = 0; k < count; k++) {
     char *path = g_strdup_printf("%s/%02d.png", folder, k);
-    fail_unless(g_file_set_contents(path, (const char *)label_picture, sizeof label_picture, NULL));
+    fail_unless(g_file_set_contents(path, (const char *)label_image, sizeof label_image, NULL));
     g_free(path);
   }
   return TRUE;
 }
 
-GST_START_TEST(test_pictures) {
+GST_START_TEST(test_images) {
   char *folder = g_dir_make_tmp("labels-XXXXXX", NULL);
   char *line = g_strdup_printf("semantic-classes=goos semantics-location=%s/%%02d.png", folder);
   const int count = 2;
-  if (write_pictures(folder, count)) {
+  if (write_images(folder, count)) {
     GstHarness *harness = harness_new("cpu", "GRAY8", line);
     GstBus *bus = test_bus(harness);
     for (int frame = 0; frame <= count; frame++) {
       RvMetaMap disparity, map;
-      GstBuffer *in = picture(frame, &disparity), *labels = raster(RV_U8, 2, 2, &map);
+      GstBuffer *in = frame_new(frame, &disparity), *labels = raster(RV_U8, 2, 2, &map);
       memset(map.plane.data, 2, 2);
       memset((char *)map.plane.data + map.plane.stride, 0, 2);
       RvStixelsInput input = {.disparity = disparity.plane};
@@ -217,7 +218,7 @@ GST_START_TEST(test_pictures) {
       RvStixels *stixels = NULL;
       fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
       GstBuffer *out = gst_harness_push_and_pull(harness, in);
-      if (frame == 0) /* later planes of the ground hang on earlier frames */
+      if (frame == 0) /* later ground planes depend on earlier frames */
         fail_unless(check(out, stixels, &config, &input) > 0);
       rv_meta_unmap(&disparity);
       gst_buffer_unref(out);
@@ -226,7 +227,7 @@ GST_START_TEST(test_pictures) {
       gst_buffer_unref(labels);
       char *text = test_message(bus, GST_MESSAGE_WARNING);
       fail_unless((text != NULL) == (frame == count), "frame %d: %s", frame, text);
-      fail_unless(!text || strstr(text, "label picture"));
+      fail_unless(!text || strstr(text, "label image"));
       g_free(text);
     }
     test_bus_free(bus);
@@ -274,13 +275,13 @@ GST_START_TEST(test_maps) {
 }
 GST_END_TEST
 
-/* Letters that are no class: an error that names the property. */
+/* Invalid letters: an error that names the property. */
 GST_START_TEST(test_letters) {
   GstHarness *harness = gst_harness_new_parse("cudastixels semantic-classes=gox");
   GstBus *bus = test_bus(harness);
   gst_harness_set_caps(harness, test_caps("GRAY8", W, H, NULL), test_caps("GRAY8", W, H, NULL));
   RvMetaMap disparity;
-  GstBuffer *in = picture(0, &disparity);
+  GstBuffer *in = frame_new(0, &disparity);
   rv_meta_unmap(&disparity);
   gst_harness_push(harness, in);
   char *text = test_message(bus, GST_MESSAGE_ERROR);
@@ -297,7 +298,7 @@ static Suite *cudastixels_semantics_suite(void) {
   suite_add_tcase(suite, tests);
   tcase_add_test(tests, test_annotation);
   tcase_add_test(tests, test_refused);
-  tcase_add_test(tests, test_pictures);
+  tcase_add_test(tests, test_images);
   tcase_add_test(tests, test_maps);
   tcase_add_test(tests, test_letters);
   return suite;

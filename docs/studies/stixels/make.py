@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Plots time against column height for the three models of stixels, from the timed rows in rows.txt.
+"""Plots time vs. column height for the three models of stixels, from the benchmark cases in rows.txt.
 
   docs/studies/stixels/make.py [ROWS.txt [PLOT.png]]
 
-Rows are those that `rvcheck --model stixels --bench` prints. Prints, too, how much longer `slanted`
-takes than `slanted-fast`. Needs python3-matplotlib.
+The input is the output of `rvcheck --model stixels --bench`. Also prints the ratios of the times of
+`slanted` and `slanted-fast`. Needs python3-matplotlib.
 """
 import os
 import re
@@ -25,7 +25,7 @@ ROW = re.compile(r'bench stixels/(\S+) (cpu|cuda) median_us=([\d.]+)')
 
 
 def read_rows(path):
-    """{(engine, name): ms}; of rows that are there more than once the fastest."""
+    """{(engine, name): ms}; of repeated cases the fastest."""
     rows = {}
     with open(path) as file:
         for name, engine, us in ROW.findall(file.read()):
@@ -47,14 +47,14 @@ def plot(rows, path):
                                 constrained_layout=True, squeeze=False)
     for axis, engine in zip(axes[0], engines):
         ticks = [height for height, _ms in heights_of(rows, engine, 'fast', '')]
-        for colour, (model, label) in zip(('tab:blue', 'tab:red', 'tab:green'), MODELS.items()):
+        for color, (model, label) in zip(('tab:blue', 'tab:red', 'tab:green'), MODELS.items()):
             points = heights_of(rows, engine, model, '')
             if not points:
                 continue
-            axis.plot(*zip(*points), marker='o', color=colour, label=label)
+            axis.plot(*zip(*points), marker='o', color=color, label=label)
             alone = heights_of(rows, engine, model, '-columns')
             if alone:
-                axis.plot(*zip(*alone), marker='.', color=colour, linestyle='--', linewidth=1)
+                axis.plot(*zip(*alone), marker='.', color=color, linestyle='--', linewidth=1)
             height, ms = points[-1]
             order = 3 if model == 'slanted' else 2
             if model != 'constant':
@@ -73,7 +73,7 @@ def plot(rows, path):
 
 def print_ratios(rows):
     for engine in ENGINES:
-        for part, title in (('', 'whole'), ('-columns', 'dynamic programming')):
+        for part, title in (('', 'all stages'), ('-columns', 'dynamic programming')):
             pairs = [(str(height), slow, fast) for (height, slow), (_height, fast) in
                      zip(heights_of(rows, engine, 'slanted', part),
                          heights_of(rows, engine, 'fast', part))]
@@ -92,7 +92,7 @@ def main():
     target = sys.argv[2] if len(sys.argv) > 2 else os.path.join(HERE, 'height.png')
     rows = read_rows(source)
     if not rows:
-        sys.exit('make: no timed rows of stixels in %s' % source)
+        sys.exit('make: no benchmark cases of stixels in %s' % source)
     plot(rows, target)
     print_ratios(rows)
     return 0

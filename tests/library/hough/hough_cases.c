@@ -100,10 +100,8 @@ static void against_reference(RvCheck *check, const char *name, const RvHoughCon
     hough_run_free(&r);
     return;
   }
-#if RV_HAVE_CUDA
   if (is_old)
     hough_probe_emulate_pre_sm90(r.hough);
-#endif
   RvStatus status = RV_OK;
   for (int i = rvc_small(check); i < 3 && status == RV_OK; i++)
     status = hough_run(&r, i != 1, NULL);

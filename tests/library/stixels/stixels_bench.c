@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_bench.c: the timed rows, on a rendered street: its true disparity with noise of up
- * to half a px and 2 % of outliers. Both engines must find the same stixels. */
+/* stixels_bench.c: the benchmark cases, on a rendered street: its ground-truth disparity with noise
+ * of up to half a px and 2 % of outliers. Both engines must find the same stixels. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct Row {
   const char *name;
   int width, height, stixel_width, step;
   RvStixelsModelKind model;
-  int semantics; /* classes with planes of scores */
+  int semantics; /* classes with score planes */
   RvStixelsCutsKind cuts;
   int threads; /* of the CPU engine, 0 = all */
 } Row;
@@ -48,7 +48,7 @@ static void set_classes(RvStixelsConfig *c) {
                                                          : RV_STIXEL_OBJECT;
 }
 
-/* Half floats: 0.5 to 0.94 for what the label says, 1/128 to 1/32 for all others. */
+/* Half floats: 0.5 to 0.94 for the class of the label, 1/128 to 1/32 for all others. */
 static void make_scores(RvRandom *random, Street *street) {
   const size_t pixels = (size_t)street->config.width * (size_t)street->config.height;
   const size_t classes = (size_t)street->config.semantics;
@@ -71,14 +71,14 @@ static void make(RvCheck *check, const char *name, const Row *row, Street *stree
   config.height = row->height;
   uint16_t *truth = street->disparity = calloc(pixels, sizeof *truth);
   street->labels = calloc(pixels, 1);
-  uint8_t *grey = calloc(2 * pixels, 1);
-  if (!truth || !street->labels || !grey)
+  uint8_t *gray = calloc(2 * pixels, 1);
+  if (!truth || !street->labels || !gray)
     abort();
   const RvSceneTruth planes = {
       .disparity = {truth, 2 * (ptrdiff_t)width, row->width, row->height, RV_U16},
       .labels = {street->labels, (ptrdiff_t)width, row->width, row->height, RV_U8}};
   RvPicture picture = {.format = RV_PIXEL_GRAY8, .width = 2 * row->width, .height = row->height};
-  picture.data[0] = grey;
+  picture.data[0] = gray;
   picture.stride[0] = 2 * (ptrdiff_t)width;
   RvScene *scene = NULL;
   const RvStatus status = rv_scene_new(&scene, &config) == RV_OK
@@ -86,7 +86,7 @@ static void make(RvCheck *check, const char *name, const Row *row, Street *stree
                               : RV_ERR_ARG;
   rvc_true(check, name, status == RV_OK, "scene: %s", rv_status_text(status));
   rv_scene_free(&scene);
-  free(grey);
+  free(gray);
   for (size_t i = 0; i < pixels; i++) {
     const int dice = rvc_range(&random, 0, 99), noise = rvc_range(&random, -8, 8);
     if (dice < 2)
@@ -158,47 +158,47 @@ static void bench_cpu(RvCheck *check, const char *name, const Street *street) {
 
 /* The dynamic programming alone, CPU engine: its stage on the cells and the ground of one frame. */
 typedef struct Columns {
-  RvStixelsSetup setup;
+  RvStixelsPlan plan;
   void *work;
   RvArena arena;
   RvStixelsJob job;
 } Columns;
 
 static RvStatus run_columns(void *user, RvStream stream) {
-  const Columns *c = user;
+  Columns *c = user;
   (void)stream;
-  return rv_stixels_stages_cpu.columns(c->work, &c->setup.model, &c->job, NULL);
+  return rv_stixels_stages_cpu.columns(c->work, &c->job);
+}
+
+/* Memory of the engine, and the stages that come before the columns. */
+static RvStatus open_columns(Columns *c) {
+  const RvStixelsStages *stages = &rv_stixels_stages_cpu;
+  c->work = rv_memory_object(stages->base.work_size);
+  if (!c->work)
+    return RV_ERR_NO_MEMORY;
+  stages->base.layout(c->work, &c->plan, &c->arena);
+  RV_TRY(rv_arena_open(&c->arena, RV_CPU));
+  stages->base.layout(c->work, &c->plan, &c->arena);
+  RV_TRY(stages->base.open(c->work, &c->plan));
+  RV_TRY(stages->cells(c->work, &c->job));
+  return stages->ground(c->work, &c->job);
 }
 
 static void bench_columns(RvCheck *check, const char *name, const Street *street) {
-  const RvStixelsStages *stages = &rv_stixels_stages_cpu;
   const RvStixelsConfig *config = &street->config;
   StixelsResult r = stixels_result_new(config, rv_stixels_count_max(config));
-  Columns *c = calloc(1, sizeof *c);
-  if (!c)
-    abort();
-  rv_stixels_setup(config, &c->setup);
-  const RvStixelsModel *m = &c->setup.model;
-  c->work = rv_memory_object(stages->work_bytes);
-  c->job =
-      (RvStixelsJob){.disparity = street->input.disparity, .output = stixels_result_output(&r)};
-  if (c->work) {
-    stages->layout(c->work, m, config->threads, &c->arena);
-    if (rv_arena_open_for(&c->arena, RV_CPU, &config->log, "stixels", "%s", name) == RV_OK) {
-      stages->layout(c->work, m, config->threads, &c->arena);
-      stages->open(c->work, &c->setup, &config->log);
-      stages->cells(c->work, m, &c->job, &config->log);
-      stages->ground(c->work, m, &c->job, &config->log);
-      rvc_bench(check, name, RV_CPU, run_columns, c);
-    }
-    rv_arena_close(&c->arena);
-  }
-  rv_memory_free(c->work, RV_CPU);
-  free(c);
+  Columns c = {.plan = stixels_plan_of(config)};
+  c.job = (RvStixelsJob){.plan = &c.plan,
+                         .input = {.disparity = street->input.disparity},
+                         .output = stixels_result_output(&r)};
+  if (rvc_true(check, name, open_columns(&c) == RV_OK, "memory"))
+    rvc_bench(check, name, RV_CPU, run_columns, &c);
+  rv_arena_close(&c.arena);
+  rv_memory_free(c.work, RV_CPU);
   stixels_result_free(&r);
 }
 
-/* suffix: of the row's name; time: what is timed. */
+/* suffix: of the name of the case; time: times it. */
 static void time_street(RvCheck *check, const Row *row, const char *suffix,
                         void (*time)(RvCheck *, const char *, const Street *)) {
   char name[64];
@@ -229,8 +229,8 @@ static void time_columns(RvCheck *check, const Row *row) {
     time_street(check, row, "-columns", bench_columns);
 }
 
-/* --model: time against the rows of a column, 128 columns of cells of 8 x 4 px; the same of the
- * dynamic programming alone, and of that at the sizes of thesis' figure 4.7; one core. */
+/* --model: time against the rows of a column, 128 columns of cells of 8 x 4 px; the same for the
+ * dynamic programming alone, and for that at the sizes of figure 4.7 of the thesis; one core. */
 static void time_heights(RvCheck *check) {
   static const int heights[] = {24, 48, 96, 192, 384};
   static const char *const models[] = {"fast", "slanted", "constant"};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cases.c: stixels against hand-worked columns, every segmentation of short columns, the
- * plain recursion and the formulas of the energy; rendering, the ground plane, and fuzz input. */
+/* stixels_cases.c: stixels compared with hand-computed columns, every segmentation of short
+ * columns, the plain recursion and the formulas of the energy; rendering, ground plane, and fuzz
+ * input. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static int run_cpu(RvCheck *check, const char *name, const RvStixelsConfig *conf
 }
 
 /* Every cell of every column belongs to exactly one stixel, in order. */
-static int is_whole(const RvStixelsConfig *c, const StixelsResult *r, int column) {
+static int is_covered(const RvStixelsConfig *c, const StixelsResult *r, int column) {
   int row = c->height - 1;
   for (uint32_t k = r->offsets[column]; k < r->offsets[column + 1]; k++) {
     const RvStixel *s = &r->stixels[k];
@@ -37,25 +38,25 @@ static int is_whole(const RvStixelsConfig *c, const StixelsResult *r, int column
   return row == -1;
 }
 
-/* --- Twins ----------------------------------------------------------------------------------- */
+/* --- Reference implementations --------------------------------------------------------------- */
 
 typedef struct Tally {
-  int columns, dearer;
-  double most; /* nat */
+  int columns, worse; /* columns; those above the minimum of all segmentations */
+  double excess;      /* nat, maximum */
 } Tally;
 
-/* One column of a result against all three judges. */
-static void judge(RvCheck *check, const char *name, const RvStixelsConfig *c,
-                  const StixelsReference *reference, const RvPlane *disparity,
-                  const StixelsResult *r, int column, int coupled, Tally *tally) {
+/* Compares one column of a result with all three reference implementations. */
+static void compare_column(RvCheck *check, const char *name, const RvStixelsConfig *c,
+                           const StixelsReference *reference, const RvPlane *disparity,
+                           const StixelsResult *r, int column, int coupled, Tally *tally) {
   const RvStixel *list = r->stixels + r->offsets[column];
   const uint32_t count = r->offsets[column + 1] - r->offsets[column];
   const int32_t energy = r->energies[column];
-  RvStixel plain[TWIN_ROWS];
+  RvStixel plain[REFERENCE_ROWS];
   int plain_count = 0;
   const int32_t recursion = stixels_reference_recursion(reference, column, plain, &plain_count);
   stixels_reference_refine(c, disparity, plain, plain_count);
-  rvc_true(check, name, is_whole(c, r, column), "column %d is not covered once", column);
+  rvc_true(check, name, is_covered(c, r, column), "column %d is not covered once", column);
   rvc_true(check, name, energy == recursion && (int)count == plain_count,
            "column %d, model %d: energy %d in %u stixels, the plain recursion has %d in %d", column,
            (int)c->model, energy, count, recursion, plain_count);
@@ -76,14 +77,14 @@ static void judge(RvCheck *check, const char *name, const RvStixelsConfig *c,
     return;
   const int32_t least = stixels_reference_minimum(reference);
   rvc_true(check, name, coupled ? energy >= least : energy == least,
-           "column %d, model %d: energy %d, the least of all segmentations is %d", column,
+           "column %d, model %d: energy %d, the minimum of all segmentations is %d", column,
            (int)c->model, energy, least);
   tally->columns++;
-  tally->dearer += energy > least;
-  tally->most = fmax(tally->most, (energy - least) / 1024.0);
+  tally->worse += energy > least;
+  tally->excess = fmax(tally->excess, (energy - least) / 1024.0);
 }
 
-static void judge_picture(RvCheck *check, const char *name, RvRandom *random, RvStixelsConfig *c,
+static void compare_image(RvCheck *check, const char *name, RvRandom *random, RvStixelsConfig *c,
                           int coupled, Tally *tally) {
   StixelsInput *input = stixels_input_new(c->width, c->height);
   stixels_fill_street(random, input);
@@ -97,14 +98,14 @@ static void judge_picture(RvCheck *check, const char *name, RvRandom *random, Rv
   if (run_cpu(check, name, c, input, trusted, &r))
     for (int x = 0; x < r.columns; x++) {
       stixels_reference_column(reference, c, r.ground, &in, x);
-      judge(check, name, c, reference, &input->d, &r, x, coupled, tally);
+      compare_column(check, name, c, reference, &input->d, &r, x, coupled, tally);
     }
   free(reference);
   stixels_result_free(&r);
   free(input);
 }
 
-/* Short columns against every segmentation, with and without priors that couple planes. */
+/* Compares short columns with every segmentation, with and without priors that couple planes. */
 static void check_short(RvCheck *check, int model, int coupled) {
   static const char *const names[] = {"stixels/slanted-fast", "stixels/slanted",
                                       "stixels/constant"};
@@ -119,11 +120,11 @@ static void check_short(RvCheck *check, int model, int coupled) {
     c.width = rvc_range(&random, 1, 16);
     c.height = rvc_range(&random, 1, round % 5 == 0 ? 6 : 5);
     c.stixel_width = c.vertical_step = 1;
-    judge_picture(check, name, &random, &c, coupled, &tally);
+    compare_image(check, name, &random, &c, coupled, &tally);
   }
   if (coupled)
-    printf("%s: %d of %d columns dearer than the least of all segmentations, by at most %.3f nat\n",
-           name, tally.dearer, tally.columns, tally.most);
+    printf("%s: %d of %d columns above the minimum of all segmentations, by at most %.3f nats\n",
+           name, tally.worse, tally.columns, tally.excess);
   rvc_ok(check, name);
 }
 
@@ -140,7 +141,7 @@ static void check_sizes(RvCheck *check) {
     c.width = rvc_range(&random, 1, 30);
     c.height = rvc_range(&random, 1, 90);
     Tally tally = {0, 0, 0};
-    judge_picture(check, name, &random, &c, 1, &tally);
+    compare_image(check, name, &random, &c, 1, &tally);
   }
   rvc_ok(check, name);
 }
@@ -154,12 +155,11 @@ static void hand_config(RvCheck *check, RvStixelsConfig *c, int width, int heigh
   c->height = height;
   c->stixel_width = c->vertical_step = 1;
   c->ground = RV_STIXELS_GROUND_CAMERA;
-  /* d(y) = y - 9.5 for pitch 0: 2 px per row and m, half a metre above the ground */
+  /* d(y) = y - 9.5 for pitch 0: 2 px per row and m, half a meter above the ground */
   c->camera = (RvCamera){.focal = 100, .cy = 9.5, .baseline = 1, .height = 1};
 }
 
-/* Ground up to row 16 of 30, a wall of 5.5 px, where the ground ends, then sky: three stixels with
- * known planes. */
+/* Ground up to row 16 of 30, then a wall of 5.5 px, then sky: three stixels with known planes. */
 static void check_hand(RvCheck *check) {
   static const char name[] = "stixels/hand";
   if (!rvc_wants(check, name))
@@ -186,8 +186,7 @@ static void check_hand(RvCheck *check) {
                "model %d: planes %g %g, %g %g", model, (double)s[0].slope, (double)s[0].intercept,
                (double)s[1].slope, (double)s[1].intercept);
       rvc_true(check, name, r.offsets[2] - r.offsets[1] == 1,
-               "model %d: a column without values has %u stixels", model,
-               r.offsets[2] - r.offsets[1]);
+               "model %d: an invalid column has %u stixels", model, r.offsets[2] - r.offsets[1]);
     }
     stixels_result_free(&r);
     free(input);
@@ -241,7 +240,7 @@ static void check_ground(RvCheck *check) {
   memset(input->disparity, 0, sizeof input->disparity);
   rv_stixels_run(stixels, &in, &output, NULL);
   rvc_true(check, name, r.ground->at == before.at && r.ground->slope == before.slope,
-           "a frame without values moved the plane");
+           "an invalid frame moved the plane");
   fill_road(input, 51, 71, 30, 130);
   for (int frame = 0; frame < 20; frame++)
     rv_stixels_run(stixels, &in, &output, NULL);
@@ -249,7 +248,7 @@ static void check_ground(RvCheck *check) {
            "after 20 frames the plane is at %g", (double)r.ground->at * unit);
   fill_road(input, 51, 71, 0, 0);
   rv_stixels_run(stixels, &in, &output, NULL);
-  rvc_true(check, name, r.ground->found == 21, "a wall passed for a road: score %d",
+  rvc_true(check, name, r.ground->found == 21, "a wall was detected as a road: score %d",
            r.ground->score);
   rv_stixels_free(&stixels);
   stixels_result_free(&r);
@@ -265,80 +264,97 @@ static void check_camera(RvCheck *check) {
   RvStixelsConfig c;
   hand_config(check, &c, 8, 100);
   c.camera = (RvCamera){.focal = 80, .cy = 45, .baseline = 0.5, .height = 1.5, .pitch = 4};
-  RvStixelsSetup *setup = malloc(sizeof *setup);
-  if (!setup)
-    abort();
-  rv_stixels_setup(&c, setup);
+  const RvStixelsPlan plan = stixels_plan_of(&c);
   for (double ahead = 2; ahead < 40; ahead *= 1.7) {
     const double p = 4 * acos(-1) / 180; /* point: `ahead` m forward on the ground */
     const double z = ahead * cos(p) + 1.5 * sin(p), down = 1.5 * cos(p) - ahead * sin(p);
     const double y = 45 + 80 * down / z, d = 80 * 0.5 / z;
     const double v = 99 - y, unit = ldexp(1, -24);
     const double plane =
-        ((double)setup->start.ground.at + (double)setup->start.ground.slope * v) * unit;
+        ((double)plan.start.ground.at + (double)plan.start.ground.slope * v) * unit;
     rvc_true(check, name, fabs(plane - d) < 1e-4, "%g m ahead: %g px, not %g", ahead, plane, d);
   }
-  free(setup);
   rvc_ok(check, name);
 }
 
 /* --- Rendering ------------------------------------------------------------------------------- */
 
-/* Every pixel of the maps against the records, and a picture of planes comes back. */
+/* Stixels of a random street, rendered. */
+typedef struct Rendered {
+  RvStixelsConfig config;
+  StixelsResult result;
+  uint32_t capacity;  /* that rendering may read */
+  StixelsInput *maps; /* disparity, and classes as confidence */
+} Rendered;
+
+static Rendered render_street(RvCheck *check, const char *name, RvRandom *random, int round) {
+  Rendered r = {.config = stixels_random_config(check, random, round % 3, 1)};
+  RvStixelsConfig *c = &r.config;
+  c->stixel_width = rvc_range(random, 1, 9);
+  c->vertical_step = rvc_range(random, 1, 9);
+  c->width = rvc_range(random, 1, 60);
+  c->height = rvc_range(random, 1, 60);
+  StixelsInput *input = stixels_input_new(c->width, c->height);
+  r.maps = stixels_input_new(c->width, c->height);
+  stixels_fill_street(random, input);
+  stixels_fill_semantics(random, input, c->semantics);
+  r.result = stixels_result_new(c, rv_stixels_count_max(c));
+  const RvStixelsInput in = stixels_input_of(input, 0);
+  const RvStixelsOutput output = stixels_result_output(&r.result);
+  RvStixels *stixels = NULL;
+  rvc_true(check, name, rv_stixels_new(&stixels, c, RV_CPU) == RV_OK, "new");
+  rv_stixels_run(stixels, &in, &output, NULL);
+  r.capacity = round == 7 ? r.result.offsets[r.result.columns] / 2 : r.result.room;
+  rvc_true(check, name,
+           rv_stixels_render(stixels, r.result.stixels, r.capacity, r.result.offsets, &r.maps->d,
+                             &r.maps->c, NULL) == RV_OK,
+           "render");
+  rv_stixels_free(&stixels);
+  free(input);
+  return r;
+}
+
+static void free_rendered(Rendered *r) {
+  stixels_result_free(&r->result);
+  free(r->maps);
+}
+
+static void check_maps(RvCheck *check, const char *name, const Rendered *r) {
+  const RvStixelsConfig *c = &r->config;
+  const uint32_t count = r->result.offsets[r->result.columns];
+  for (int x = 0; x < c->width; x++)
+    for (int y = 0; y < c->height; y++) {
+      int d = 0, k = 255;
+      for (uint32_t i = 0; i < r->capacity && i < count; i++) {
+        const RvStixel *s = &r->result.stixels[i];
+        if (s->column != x / c->stixel_width * c->stixel_width || y < s->v_top || y > s->v_bottom)
+          continue;
+        const double value = floor(((double)s->slope * y + (double)s->intercept) * 16 + 0.5);
+        d = (int)fmin(fmax(value, 1), 65535);
+        k = s->structure;
+      }
+      const int at = y * STIXELS_SIDE + x;
+      rvc_true(check, name, r->maps->disparity[at] == d && r->maps->confidence[at] == k,
+               "pixel %d, %d: %d of class %d, not %d of %d", x, y, r->maps->disparity[at],
+               r->maps->confidence[at], d, k);
+    }
+}
+
+/* Compares every pixel of the maps with the records. */
 static void check_render(RvCheck *check) {
   static const char name[] = "stixels/render";
   if (!rvc_wants(check, name))
     return;
   RvRandom random = rvc_random(check, name);
   for (int round = 0; round < 8; round++) {
-    RvStixelsConfig c = stixels_random_config(check, &random, round % 3, 1);
-    c.stixel_width = rvc_range(&random, 1, 9);
-    c.vertical_step = rvc_range(&random, 1, 9);
-    c.width = rvc_range(&random, 1, 60);
-    c.height = rvc_range(&random, 1, 60);
-    StixelsInput *input = stixels_input_new(c.width, c.height),
-                 *maps = stixels_input_new(c.width, c.height);
-    stixels_fill_street(&random, input);
-    stixels_fill_semantics(&random, input, c.semantics);
-    const RvStixelsInput in = stixels_input_of(input, 0);
-    const uint32_t most = rv_stixels_count_max(&c);
-    StixelsResult r = stixels_result_new(&c, most);
-    const RvStixelsOutput output = stixels_result_output(&r);
-    RvStixels *stixels = NULL;
-    rvc_true(check, name, rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK, "new");
-    rv_stixels_run(stixels, &in, &output, NULL);
-    const uint32_t room = round == 7 ? r.offsets[r.columns] / 2 : most;
-    rvc_true(check, name,
-             rv_stixels_render(stixels, r.stixels, room, r.offsets, &maps->d, &maps->c, NULL) ==
-                 RV_OK,
-             "render");
-    for (int x = 0; x < c.width; x++)
-      for (int y = 0; y < c.height; y++) {
-        int d = 0, k = 255;
-        for (uint32_t i = 0; i < room && i < r.offsets[r.columns]; i++) {
-          const RvStixel *s = &r.stixels[i];
-          if (s->column != x / c.stixel_width * c.stixel_width || y < s->v_top || y > s->v_bottom)
-            continue;
-          const double value = floor(((double)s->slope * y + (double)s->intercept) * 16 + 0.5);
-          d = (int)fmin(fmax(value, 1), 65535);
-          k = s->structure;
-        }
-        rvc_true(check, name,
-                 maps->disparity[y * STIXELS_SIDE + x] == d &&
-                     maps->confidence[y * STIXELS_SIDE + x] == k,
-                 "pixel %d, %d: %d of class %d, not %d of %d", x, y,
-                 maps->disparity[y * STIXELS_SIDE + x], maps->confidence[y * STIXELS_SIDE + x], d,
-                 k);
-      }
-    rv_stixels_free(&stixels);
-    stixels_result_free(&r);
-    free(input);
-    free(maps);
+    Rendered r = render_street(check, name, &random, round);
+    check_maps(check, name, &r);
+    free_rendered(&r);
   }
   rvc_ok(check, name);
 }
 
-/* Each pixel of `drawn` against the rendered maps and the list itself. */
+/* Compares each pixel of `drawn` with the rendered maps and the list itself. */
 static void check_drawn(RvCheck *check, const char *name, const RvStixelsConfig *c,
                         const StixelsResult *r, const StixelsInput *maps,
                         const StixelsInput *drawn) {
@@ -390,50 +406,32 @@ static void check_foreign(RvCheck *check, const char *name) {
   free(drawn);
 }
 
-/* What drawing makes of a list is what rendering makes of it, but for the sky, with the first row
- * and column of each stixel marked; foreign lists do no harm. */
+/* Drawing gives the same as rendering, except for the sky, with the first row and column of each
+ * stixel marked; invalid lists are harmless. */
 static void check_draw(RvCheck *check) {
   static const char name[] = "stixels/draw";
   if (!rvc_wants(check, name))
     return;
   RvRandom random = rvc_random(check, name);
   for (int round = 0; round < 6; round++) {
-    RvStixelsConfig c = stixels_random_config(check, &random, round % 3, 1);
-    c.stixel_width = rvc_range(&random, 1, 9);
-    c.vertical_step = rvc_range(&random, 1, 9);
-    c.width = rvc_range(&random, 1, 60);
-    c.height = rvc_range(&random, 1, 60);
-    StixelsInput *input = stixels_input_new(c.width, c.height);
-    StixelsInput *maps = stixels_input_new(c.width, c.height);
-    StixelsInput *drawn = stixels_input_new(c.width, c.height);
-    stixels_fill_street(&random, input);
-    stixels_fill_semantics(&random, input, c.semantics);
-    const RvStixelsInput in = stixels_input_of(input, 0);
-    StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
-    const RvStixelsOutput output = stixels_result_output(&r);
-    RvStixels *stixels = NULL;
-    rvc_true(check, name, rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK, "new");
-    rv_stixels_run(stixels, &in, &output, NULL);
-    rv_stixels_render(stixels, r.stixels, r.room, r.offsets, &maps->d, &maps->c, NULL);
+    Rendered r = render_street(check, name, &random, round);
+    const RvStixelsConfig *c = &r.config;
+    StixelsInput *drawn = stixels_input_new(c->width, c->height);
     const RvStixelsRasters rasters = {
-        drawn->d, {drawn->labels, STIXELS_SIDE, c.width, c.height, RV_U8}, drawn->c};
+        drawn->d, {drawn->labels, STIXELS_SIDE, c->width, c->height, RV_U8}, drawn->c};
     rvc_true(check, name,
-             rv_stixels_draw(r.stixels, r.offsets[r.columns], c.stixel_width, &rasters, RV_CPU,
-                             NULL, NULL) == RV_OK,
+             rv_stixels_draw(r.result.stixels, r.result.offsets[r.result.columns], c->stixel_width,
+                             &rasters, RV_CPU, NULL, NULL) == RV_OK,
              "draw");
-    check_drawn(check, name, &c, &r, maps, drawn);
-    rv_stixels_free(&stixels);
-    stixels_result_free(&r);
-    free(input);
-    free(maps);
+    check_drawn(check, name, c, &r.result, r.maps, drawn);
+    free_rendered(&r);
     free(drawn);
   }
   check_foreign(check, name);
   rvc_ok(check, name);
 }
 
-/* A list that is too short for its stixels: the rest is counted, nothing is written past the end.
- */
+/* A list with less capacity than stixels: the rest is counted, nothing is written past the end. */
 static void check_room(RvCheck *check) {
   static const char name[] = "stixels/room";
   if (!rvc_wants(check, name))
@@ -446,16 +444,16 @@ static void check_room(RvCheck *check) {
   c.complexity = 0;
   StixelsInput *input = stixels_input_new(20, 40);
   stixels_fill_street(&random, input);
-  StixelsResult whole = stixels_result_new(&c, rv_stixels_count_max(&c));
+  StixelsResult all = stixels_result_new(&c, rv_stixels_count_max(&c));
   StixelsResult part = stixels_result_new(&c, 5);
-  run_cpu(check, name, &c, input, 1, &whole);
+  run_cpu(check, name, &c, input, 1, &all);
   run_cpu(check, name, &c, input, 1, &part);
-  rvc_true(check, name, whole.offsets[10] > 5 && whole.offsets[10] == part.offsets[10],
-           "%u stixels, %u with little room", whole.offsets[10], part.offsets[10]);
-  rvc_true(check, name, memcmp(whole.stixels, part.stixels, 5 * sizeof(RvStixel)) == 0,
+  rvc_true(check, name, all.offsets[10] > 5 && all.offsets[10] == part.offsets[10],
+           "%u stixels, %u with little capacity", all.offsets[10], part.offsets[10]);
+  rvc_true(check, name, memcmp(all.stixels, part.stixels, 5 * sizeof(RvStixel)) == 0,
            "the first five differ");
   rvc_true(check, name, ((uint8_t *)(part.stixels + 5))[0] == 0xEE, "written past the end");
-  stixels_result_free(&whole);
+  stixels_result_free(&all);
   stixels_result_free(&part);
   free(input);
   rvc_ok(check, name);
@@ -526,7 +524,7 @@ static void fuzz(const uint8_t *bytes, size_t size) {
       rv_stixels_run(stixels, &in, &output, NULL) != RV_OK)
     abort();
   for (int x = 0; x < r.columns; x++)
-    if (!is_whole(&c, &r, x))
+    if (!is_covered(&c, &r, x))
       abort();
   if (rv_stixels_render(stixels, r.stixels, r.room, r.offsets, &input->d, &input->c, NULL) != RV_OK)
     abort();

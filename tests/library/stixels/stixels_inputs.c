@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_inputs.c: pictures and configs at random. */
+/* stixels_inputs.c: random images and configs. */
 #include "stixels/stixels_inputs.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ RvStixelsInput stixels_input_of(const StixelsInput *input, int trusted) {
   return in;
 }
 
-/* Mostly shares of 1, sometimes what no score should be. */
+/* Mostly values of 0..1, sometimes invalid scores. */
 static uint16_t random_half(RvRandom *random, int liked) {
   const int dice = rvc_range(random, 0, 99);
   return (uint16_t)(dice == 0  ? rvc_range(random, 0, 0xffff)
@@ -96,7 +96,7 @@ RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int mode
       c.transition[k][below] = rvc_range(random, 0, 500) / 100.0;
   }
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
-    c.first[k] = rvc_range(random, 0, 1000) / 100.0;
+    c.at_bottom[k] = rvc_range(random, 0, 1000) / 100.0;
   c.sigma_ground_a = widths[rvc_range(random, 0, 4)];
   c.sigma_ground_b = widths[rvc_range(random, 0, 4)];
   c.sigma_object_b = widths[rvc_range(random, 0, 1) ? 0 : rvc_range(random, 1, 4)];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_parity_cases.c: CPU = CUDA, bit for bit, frame after frame of one object. */
+/* stixels_parity_cases.c: CPU and CUDA engine give the same bits, frame after frame of one
+ * object. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 #define FRAMES 3
 
-/* An output array: `host` goes to the device first and comes back afterwards. */
+/* An output array: `host` is uploaded first and downloaded afterwards. */
 typedef struct Array {
   void *host, *device;
   size_t bytes;
@@ -53,14 +54,14 @@ typedef struct Engines {
   StixelsInput *maps; /* of the CPU engine */
 } Engines;
 
-/* What the CUDA engine drew, against the CPU engine; `maps` has room for it. */
+/* Compares the drawing of the CUDA engine with that of the CPU engine; `maps` receives it. */
 static void same_drawing(RvCheck *check, const char *name, const Engines *e, uint32_t count,
                          int stixel_width, const RvStixelsRasters *drawn, StixelsInput *maps) {
   const RvPlane *size = &maps->c;
   const RvPlane wanted = {e->maps->labels, size->stride, size->width, size->height, RV_U8};
   const RvPlane found = {maps->labels, size->stride, size->width, size->height, RV_U8};
-  const RvStixelsRasters twins = {e->maps->d, wanted, e->maps->c};
-  rv_stixels_draw(e->want.stixels, count, stixel_width, &twins, RV_CPU, NULL, NULL);
+  const RvStixelsRasters references = {e->maps->d, wanted, e->maps->c};
+  rv_stixels_draw(e->want.stixels, count, stixel_width, &references, RV_CPU, NULL, NULL);
   if (rvc_download(check, &maps->d, &drawn->disparity) &&
       rvc_download(check, &maps->c, &drawn->outline) &&
       rvc_download(check, &found, &drawn->classes)) {
@@ -70,7 +71,7 @@ static void same_drawing(RvCheck *check, const char *name, const Engines *e, uin
   }
 }
 
-/* One frame on both engines: run, then render what was found. */
+/* One frame on both engines: run, then render the result. */
 static void check_frame(RvCheck *check, const char *name, const char *what, Engines *e,
                         const StixelsInput *input, int trusted, int stixel_width) {
   const RvStixelsOutput want = stixels_result_output(&e->want);
@@ -101,7 +102,7 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
   if (ok && status == RV_OK)
     status =
         rv_stixels_render(e->cuda, out.stixels, out.capacity, out.offsets, &drawn, &classes, NULL);
-  /* The inputs are not needed any more: the drawing goes there. */
+  /* The inputs are no longer needed: their memory is used for the drawing. */
   const uint32_t count = e->want.offsets[e->want.columns];
   const uint32_t kept = count < e->want.room ? count : e->want.room;
   const RvStixelsRasters rasters = {d, kinds, c};
@@ -144,7 +145,7 @@ static void check_config(RvCheck *check, const char *name, RvRandom *random,
                    rv_stixels_new(&e.cuda, c, RV_CUDA) == RV_OK,
                "%s: new", what))
     for (int frame = 0; frame < FRAMES; frame++) {
-      if (frame != 1) { /* the same once more, then another */
+      if (frame != 1) { /* the same frame twice, then another */
         stixels_fill_street(random, input);
         stixels_fill_semantics(random, input, c->semantics);
       }
@@ -158,7 +159,7 @@ static void check_config(RvCheck *check, const char *name, RvRandom *random,
   free(input);
 }
 
-/* Random sizes; rows beyond a warp; no values at all is a fill with holes everywhere. */
+/* Random sizes, also of more rows than a warp has lanes. */
 void stixels_parity(RvCheck *check) {
   static const char name[] = "stixels/parity";
   if (!rvc_wants(check, name) || !rvc_cuda(check))
@@ -176,7 +177,7 @@ void stixels_parity(RvCheck *check) {
       c.semantics = rvc_range(&random, 1, RV_STIXELS_SEMANTICS_MAX);
     }
     c.height = rvc_range(&random, 1, side);
-    if (round % 6 == 0) { /* columns in which bounds are looked at, with and without semantics */
+    if (round % 6 == 0) { /* columns with bounds, with and without semantics */
       c.vertical_step = 1;
       c.height = rvc_range(&random, side * 9 / 10, side);
       c.sigma_ground_a = 8;

@@ -38,6 +38,12 @@ RvStixelsOutput stixels_result_output(const StixelsResult *r) {
   return (RvStixelsOutput){r->stixels, r->room, r->offsets, r->energies, r->ground};
 }
 
+RvStixelsPlan stixels_plan_of(const RvStixelsConfig *config) {
+  RvStixelsPlan plan = {.config = *config};
+  rv_stixels_make_plan(&plan);
+  return plan;
+}
+
 /* --- Column ---------------------------------------------------------------------------------- */
 
 static int pixel(const RvPlane *plane, int x, int y) {
@@ -46,15 +52,15 @@ static int pixel(const RvPlane *plane, int x, int y) {
                                 : ((const uint16_t *)(const void *)at)[x];
 }
 
-/* Confidence of a pixel in units of what counts in full, 0..255. */
-static int plain_trust(const RvStixelsConfig *c, const RvPlane *confidence, int x, int y) {
+/* Confidence of a pixel relative to full_confidence, 0..255. */
+static int plain_confidence(const RvStixelsConfig *c, const RvPlane *confidence, int x, int y) {
   if (!confidence)
     return 255;
   const double gain = floor(256 / c->full_confidence + 0.5) / 256;
   return (int)fmin(floor(pixel(confidence, x, y) * gain + 0.5), 255);
 }
 
-/* Pixels of the larger side of `middle`: their number, and sums. */
+/* Sums over the side of `middle` with more pixels; returns their number. */
 static double plain_side(const RvStixelsConfig *c, const RvPlane *disparity,
                          const RvPlane *confidence, int column, int v, double middle, double *trust,
                          double *weighted) {
@@ -64,7 +70,7 @@ static double plain_side(const RvStixelsConfig *c, const RvPlane *disparity,
       const int d = pixel(disparity, x, y);
       if (x / c->stixel_width != column || (c->height - 1 - y) / c->vertical_step != v || d == 0)
         continue;
-      const int side = d > floor(middle), share = plain_trust(c, confidence, x, y);
+      const int side = d > floor(middle), share = plain_confidence(c, confidence, x, y);
       n[side] += 1;
       t[side] += share;
       td[side] += (double)share * d;
@@ -75,7 +81,7 @@ static double plain_side(const RvStixelsConfig *c, const RvPlane *disparity,
   return n[side];
 }
 
-/* A pixel belongs to the cell whose number its distance from the left and the bottom gives. */
+/* A pixel belongs to the cell at its distance from the left and from the bottom. */
 static RvStixelsCell plain_cell(const RvStixelsConfig *c, const RvPlane *disparity,
                                 const RvPlane *confidence, int column, int v) {
   double pixels = 0, valid = 0, trust = 0, weighted = 0, least = 65535, most = 0;
@@ -84,7 +90,7 @@ static RvStixelsCell plain_cell(const RvStixelsConfig *c, const RvPlane *dispari
       if (x / c->stixel_width != column || (c->height - 1 - y) / c->vertical_step != v)
         continue;
       const int d = pixel(disparity, x, y);
-      const int t = d == 0 ? 0 : plain_trust(c, confidence, x, y);
+      const int t = d == 0 ? 0 : plain_confidence(c, confidence, x, y);
       pixels += 1;
       valid += d != 0;
       trust += t;
@@ -108,7 +114,7 @@ static RvStixelsCell plain_cell(const RvStixelsConfig *c, const RvPlane *dispari
 }
 
 static void set_stixel(StixelsReference *t, int bottom, int top, int k) {
-  const RvStixelsModel *m = &t->setup.model;
+  const RvStixelsPlan *plan = &t->plan;
   RvStixelsSums s = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   for (int v = bottom; v <= top; v++) {
     const int64_t w = t->cells[v].weight, d = t->cells[v].disparity;
@@ -118,22 +124,22 @@ static void set_stixel(StixelsReference *t, int bottom, int top, int k) {
     s.wd += w * d, s.wvd += w * d * v, s.wdd += w * d * d;
     s.wg += w * g, s.wvg += w * g * v, s.wgg += w * g * g;
   }
-  const RvStixelsFit fit = rv_stixels_fit(m, &t->ground, k, &s, bottom);
+  const RvStixelsFit fit = rv_stixels_fit(plan, &t->ground, k, &s, bottom);
   t->plane[bottom][top][k] = fit.plane;
   t->semantic[bottom][top][k] = RV_SEMANTIC_NONE;
-  if (m->kind == RV_STIXELS_SLANTED_FAST) {
-    t->own[bottom][top][k] = rv_stixels_cost_fast(m, k, &s, top + 1 - bottom, fit.error);
+  if (plan->config.model == RV_STIXELS_SLANTED_FAST) {
+    t->own[bottom][top][k] = rv_stixels_cost_fast(plan, k, &s, top + 1 - bottom, fit.error);
     return;
   }
   int64_t sum = 0;
   for (int v = bottom; v <= top; v++) {
     int mu = rv_stixels_value(&fit.plane, v - bottom);
-    if (m->kind == RV_STIXELS_CONSTANT && k == RV_STIXEL_OBJECT)
+    if (plan->config.model == RV_STIXELS_CONSTANT && k == RV_STIXEL_OBJECT)
       mu = 256 * rv_stixels_nearest(mu);
-    sum +=
-        t->cells[v].weight ? t->setup.table[k][rv_stixels_index(t->cells[v], mu)] : m->invalid_cost;
+    sum += t->cells[v].weight ? t->tables.costs[k][rv_stixels_index(t->cells[v], mu)]
+                              : plan->invalid_cost;
   }
-  t->own[bottom][top][k] = rv_stixels_cost_sum(m, k, sum, fit.prior);
+  t->own[bottom][top][k] = rv_stixels_cost_sum(plan, k, sum, fit.prior);
 }
 
 double stixels_half_value(int half) {
@@ -144,7 +150,7 @@ double stixels_half_value(int half) {
   return fmin(value, 1);
 }
 
-/* Score of a class at a pixel of the picture. */
+/* Score of a class at a pixel of the image. */
 static double pixel_score(const RvStixelsConfig *c, const RvStixelsInput *input, int x, int y,
                           int semantic) {
   const RvPlane *map = input->labels.data ? &input->labels : &input->scores;
@@ -189,7 +195,7 @@ static void set_semantic(StixelsReference *t, const RvStixelsConfig *c, int bott
   }
   t->semantic[bottom][top][k] = (uint8_t)chosen;
   t->own[bottom][top][k] =
-      rv_stixels_add(t->own[bottom][top][k], rv_stixels_semantic_cost(&t->setup.model, least));
+      rv_stixels_add(t->own[bottom][top][k], rv_stixels_semantic_cost(&t->plan, least));
 }
 
 static void set_semantics(StixelsReference *t, const RvStixelsConfig *c,
@@ -198,7 +204,7 @@ static void set_semantics(StixelsReference *t, const RvStixelsConfig *c,
     for (int v = 0; v < t->rows; v++) {
       const double units = plain_score(c, input, column, v, semantic);
       t->score[semantic][v] = units / RV_STIXELS_SCORE_ONE;
-      t->semantic_cost[semantic][v] = t->setup.scores[rv_stixels_score_index((uint32_t)units)];
+      t->semantic_cost[semantic][v] = t->tables.scores[rv_stixels_score_index((uint32_t)units)];
     }
   for (int bottom = 0; bottom < t->rows; bottom++)
     for (int top = bottom; top < t->rows; top++)
@@ -206,10 +212,10 @@ static void set_semantics(StixelsReference *t, const RvStixelsConfig *c,
         set_semantic(t, c, bottom, top, k);
 }
 
-/* (3.4.1) word by word: row v is a left (step 1) or right (step -1) minimum or maximum of the
- * disparity in whole px. */
+/* (3.4.1) as printed: row v is a left (step 1) or right (step -1) minimum or maximum of the
+ * disparity in integer px. */
 static int is_extreme(const StixelsReference *t, int v, int step) {
-  int series[TWIN_ROWS], j = v;
+  int series[REFERENCE_ROWS], j = v;
   for (int i = 0; i < t->rows; i++)
     series[i] = t->cells[i].weight ? (t->cells[i].disparity + 8) / 16 : -1;
   const int last = v - step;
@@ -233,7 +239,7 @@ static int likeliest(const StixelsReference *t, const RvStixelsConfig *c, int v)
   return best;
 }
 
-/* A stixel may begin in row v and end below it. */
+/* A stixel may start in row v and end below it. */
 static int may_cut(const StixelsReference *t, const RvStixelsConfig *c, int v) {
   if (c->cuts == RV_STIXELS_CUTS_ALL || v == 0 || v == t->rows)
     return 1;
@@ -247,10 +253,11 @@ static int may_cut(const StixelsReference *t, const RvStixelsConfig *c, int v) {
 void stixels_reference_column(StixelsReference *t, const RvStixelsConfig *config,
                               const RvStixelsGround *ground, const RvStixelsInput *input,
                               int column) {
-  rv_stixels_setup(config, &t->setup);
+  t->plan = stixels_plan_of(config);
+  rv_stixels_make_tables(&t->plan, &t->tables);
   t->ground = (RvStixelsPlane){ground->at, ground->slope};
   t->rows = rv_stixels_rows(config);
-  if (t->rows > TWIN_ROWS)
+  if (t->rows > REFERENCE_ROWS)
     abort();
   for (int v = 0; v < t->rows; v++)
     t->cells[v] = plain_cell(config, &input->disparity,
@@ -271,18 +278,20 @@ void stixels_reference_column(StixelsReference *t, const RvStixelsConfig *config
         if (!may_cut(t, config, bottom) || !may_cut(t, config, top + 1))
           t->own[bottom][top][k] = RV_STIXELS_INFINITE;
         else if (bottom == 0)
-          t->own[0][top][k] = rv_stixels_add(t->own[0][top][k], t->setup.model.first[k]);
+          t->own[0][top][k] = rv_stixels_add(t->own[0][top][k], t->plan.at_bottom[k]);
 }
 
-/* Prior of stixel k from `bottom` to `top` on the one of class `below` that began at `first`. */
+/* Prior of stixel k from `bottom` to `top` above the one of class `below` that started at
+ * `first`. */
 static int32_t pair(const StixelsReference *t, int first, int bottom, int top, int k, int below) {
-  return rv_stixels_pair(&t->setup.model, k, below, rv_stixels_value(&t->plane[bottom][top][k], 0),
+  return rv_stixels_pair(&t->plan, k, below, rv_stixels_value(&t->plane[bottom][top][k], 0),
                          rv_stixels_value(&t->plane[first][bottom - 1][below], bottom - first));
 }
 
 /* --- Every segmentation ---------------------------------------------------------------------- */
 
-/* Least cost of rows `bottom`.. when the stixel below them began at `first` with class `below`. */
+/* Minimum cost of rows `bottom`.. when the stixel below them started at `first` with class
+ * `below`. */
 static int32_t least_above(const StixelsReference *t, int first, int bottom, int below) {
   if (bottom == t->rows)
     return 0;
@@ -310,8 +319,8 @@ typedef struct Best {
 } Best;
 
 typedef struct Memory {
-  Best best[TWIN_ROWS][RV_STIXELS_CLASSES];
-  int known[TWIN_ROWS][RV_STIXELS_CLASSES];
+  Best best[REFERENCE_ROWS][RV_STIXELS_CLASSES];
+  int known[REFERENCE_ROWS][RV_STIXELS_CLASSES];
 } Memory;
 
 /* Best stixel of class k that ends in row `top`. */
@@ -343,13 +352,13 @@ int32_t stixels_reference_recursion(const StixelsReference *t, int column, RvSti
     if (ending(t, &memory, top, other).cost < ending(t, &memory, top, k).cost)
       k = other;
   const int32_t energy = ending(t, &memory, top, k).cost;
-  RvStixel down[TWIN_ROWS];
+  RvStixel down[REFERENCE_ROWS];
   *count = 0;
   while (top >= 0) {
     const Best best = ending(t, &memory, top, k);
     const int32_t under =
         best.bottom > 0 ? ending(t, &memory, best.bottom - 1, best.below).cost : 0;
-    down[*count] = rv_stixels_record(&t->setup.model, column, best.bottom, top, k,
+    down[*count] = rv_stixels_record(&t->plan, column, best.bottom, top, k,
                                      &t->plane[best.bottom][top][k], best.cost - under);
     down[(*count)++].semantic = t->semantic[best.bottom][top][k];
     top = best.bottom - 1;
@@ -360,9 +369,9 @@ int32_t stixels_reference_recursion(const StixelsReference *t, int column, RvSti
   return energy;
 }
 
-/* Sum of the differences in 1/16 px when the border is at row p. */
-static double border_cost(const RvStixelsConfig *c, const RvPlane *disparity, const RvStixel *lower,
-                          const RvStixel *upper, int p, int reach) {
+/* Sum of the differences in 1/16 px when the boundary is at row p. */
+static double boundary_cost(const RvStixelsConfig *c, const RvPlane *disparity,
+                            const RvStixel *lower, const RvStixel *upper, int p, int reach) {
   double sum = 0;
   for (int y = lower->v_top - reach; y < lower->v_top + reach; y++)
     for (int x = lower->column; x < c->width && x < lower->column + c->stixel_width; x++) {
@@ -381,11 +390,11 @@ void stixels_reference_refine(const RvStixelsConfig *c, const RvPlane *disparity
   for (int k = 1; k < count; k++) {
     RvStixel *lower = &list[k - 1], *upper = &list[k];
     int best = lower->v_top;
-    double least = border_cost(c, disparity, lower, upper, best, reach);
+    double least = boundary_cost(c, disparity, lower, upper, best, reach);
     for (int away = 1; away <= reach; away++)
       for (int side = -1; side <= 1; side += 2) {
         const int p = lower->v_top + side * away;
-        const double cost = p > 0 ? border_cost(c, disparity, lower, upper, p, reach) : INFINITY;
+        const double cost = p > 0 ? boundary_cost(c, disparity, lower, upper, p, reach) : INFINITY;
         if (cost < least) {
           least = cost;
           best = p;
@@ -399,7 +408,7 @@ void stixels_reference_refine(const RvStixelsConfig *c, const RvPlane *disparity
 /* --- Formulas -------------------------------------------------------------------------------- */
 
 typedef struct Line {
-  double a, b; /* px at picture row 0, px per row */
+  double a, b; /* px at image row 0, px per row */
 } Line;
 
 static double at_row(const RvStixelsConfig *c, Line line, int v) {
@@ -471,7 +480,7 @@ static double own_energy(const StixelsReference *t, const RvStixelsConfig *c, co
 static double penalty(const RvStixelsPenalty *minus, const RvStixelsPenalty *plus, double delta,
                       double *slack) {
   const RvStixelsPenalty *p = delta < 0 ? minus : plus;
-  *slack += p->beta / 128 + fabs(delta) / 2048; /* beta is held in 1/1024 nat */
+  *slack += p->beta / 128 + fabs(delta) / 2048; /* beta is stored in 1/1024 nat */
   if (fabs(delta) < 1.0 / 256)
     *slack += minus->alpha + plus->alpha;
   return delta == 0 ? 0 : p->alpha + p->beta * fabs(delta);
@@ -492,8 +501,8 @@ static double pair_energy(const RvStixelsConfig *c, const RvStixel *s, const RvS
   return sum;
 }
 
-/* Row of cells above the nearest border of cells. */
-static int border_row(const RvStixelsConfig *c, int first) {
+/* Row of cells above the nearest boundary of cells. */
+static int boundary_row(const RvStixelsConfig *c, int first) {
   return (c->height - first + c->vertical_step / 2) / c->vertical_step;
 }
 
@@ -502,16 +511,16 @@ double stixels_reference_energy(const StixelsReference *t, const RvStixelsConfig
   double sum = 0;
   *slack = 0;
   for (uint32_t k = 0; k < count; k++) {
-    const int bottom = border_row(c, list[k].v_bottom + 1);
-    const int top = list[k].v_top > 0 ? border_row(c, list[k].v_top) - 1 : t->rows - 1;
+    const int bottom = boundary_row(c, list[k].v_bottom + 1);
+    const int top = list[k].v_top > 0 ? boundary_row(c, list[k].v_top) - 1 : t->rows - 1;
     sum += own_energy(t, c, &list[k], bottom, top);
     /* A table's entry is up to 1/256 px off, where (3.9) rises by up to 3 / sigma. */
     const double cell =
         c->model == RV_STIXELS_SLANTED_FAST ? 0.0005 : 0.012 / c->sigma[list[k].structure];
     *slack += 0.002 + cell * (top - bottom + 1);
     *slack += t->is_semantic ? 0.004 * c->semantic_weight * (top - bottom + 1) : 0;
-    sum +=
-        k > 0 ? pair_energy(c, &list[k], &list[k - 1], bottom, slack) : c->first[list[0].structure];
+    sum += k > 0 ? pair_energy(c, &list[k], &list[k - 1], bottom, slack)
+                 : c->at_bottom[list[0].structure];
   }
   return sum;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_reference.h: what the cases of stixels share: results, and three judges of them that
- * share no loop with the library. */
-#ifndef STIXELS_TWIN_CASES_H
-#define STIXELS_TWIN_CASES_H
+/* stixels_reference.h: results of the stixels cases, and three reference implementations that share
+ * no loop with the library. */
+#ifndef STIXELS_REFERENCE_H
+#define STIXELS_REFERENCE_H
 
 #include "rvcheck.h"
 #include "stixels/stixels_stages.h"
 
-#define TWIN_ROWS 64 /* of a column that the twins take, at most */
+#define REFERENCE_ROWS 64 /* maximum of a column */
 
 /* Everything run() can write, in host memory, filled with a pattern before. */
 typedef struct StixelsResult {
@@ -23,42 +23,46 @@ StixelsResult stixels_result_new(const RvStixelsConfig *config, uint32_t room);
 void stixels_result_free(StixelsResult *result);
 RvStixelsOutput stixels_result_output(const StixelsResult *result);
 
-/* One column as the twins see it: cells by plain loops over the pixels, and the cost of every
- * stixel but for its predecessor, by plain sums over its cells. */
+/* The constants of an object of that config, which must be valid. */
+RvStixelsPlan stixels_plan_of(const RvStixelsConfig *config);
+
+/* One column of the reference implementations: cells by plain loops over the pixels, and the cost
+ * of every stixel without its predecessor, by plain sums over its cells. */
 typedef struct StixelsReference {
-  RvStixelsSetup setup;
+  RvStixelsPlan plan;
+  RvStixelsTables tables;
   RvStixelsPlane ground;
   int rows;
-  RvStixelsCell cells[TWIN_ROWS];
+  RvStixelsCell cells[REFERENCE_ROWS];
   int is_semantic;
-  uint16_t semantic_cost[RV_STIXELS_SEMANTICS_MAX][TWIN_ROWS]; /* 1/256 nat */
-  double score[RV_STIXELS_SEMANTICS_MAX][TWIN_ROWS];           /* mean over the cell */
-  int32_t own[TWIN_ROWS][TWIN_ROWS][RV_STIXELS_CLASSES];       /* [bottom][top] */
-  RvStixelsPlane plane[TWIN_ROWS][TWIN_ROWS][RV_STIXELS_CLASSES];
-  uint8_t semantic[TWIN_ROWS][TWIN_ROWS][RV_STIXELS_CLASSES];
+  uint16_t semantic_cost[RV_STIXELS_SEMANTICS_MAX][REFERENCE_ROWS]; /* 1/256 nat */
+  double score[RV_STIXELS_SEMANTICS_MAX][REFERENCE_ROWS];           /* mean over the cell */
+  int32_t own[REFERENCE_ROWS][REFERENCE_ROWS][RV_STIXELS_CLASSES];  /* [bottom][top] */
+  RvStixelsPlane plane[REFERENCE_ROWS][REFERENCE_ROWS][RV_STIXELS_CLASSES];
+  uint8_t semantic[REFERENCE_ROWS][REFERENCE_ROWS][RV_STIXELS_CLASSES];
 } StixelsReference;
 
 void stixels_reference_column(StixelsReference *reference, const RvStixelsConfig *config,
                               const RvStixelsGround *ground, const RvStixelsInput *input,
                               int column);
 
-/* A half float from its sign, exponent and mantissa, cut to 0..1. */
+/* A half float from its sign, exponent and mantissa, clamped to 0..1. */
 double stixels_half_value(int half);
 
-/* Smallest energy of all segmentations, each tried: rows up to about 8. */
+/* Minimum energy of all segmentations, each tried; for up to about 8 rows. */
 int32_t stixels_reference_minimum(const StixelsReference *reference);
 
 /* (4.9) on the call stack. Returns the energy; list: rows, from the bottom up. */
 int32_t stixels_reference_recursion(const StixelsReference *reference, int column, RvStixel *list,
                                     int *count);
 
-/* Borders by trying all places. */
+/* Boundaries by trying all rows. */
 void stixels_reference_refine(const RvStixelsConfig *config, const RvPlane *disparity,
                               RvStixel *list, int count);
 
 /* The energy of a list by the formulas of the header, in double, from the config and the records
- * alone; nat. `slack`: by how much the library's may differ, since it rounds costs to 1/1024 nat,
- * planes and differences to 1/256 px, and records hold floats. */
+ * alone; nat. `slack`: maximum difference from the energy of the library, which rounds costs to
+ * 1/1024 nat, planes and differences to 1/256 px, and stores records as floats. */
 double stixels_reference_energy(const StixelsReference *reference, const RvStixelsConfig *config,
                                 const RvStixel *list, uint32_t count, double *slack);
 

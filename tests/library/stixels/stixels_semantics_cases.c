@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_semantics_cases.c: semantic classes against hand-worked columns and plain formulas. */
+/* stixels_semantics_cases.c: semantic classes compared with hand-computed columns and plain
+ * formulas. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,20 +21,21 @@ static void check_scores(RvCheck *check) {
   RvStixelsConfig c;
   rv_stixels_config_init(&c);
   c.width = c.height = 8;
-  RvStixelsSetup *setup = malloc(sizeof *setup);
-  if (!setup)
+  const RvStixelsPlan plan = stixels_plan_of(&c);
+  RvStixelsTables *tables = malloc(sizeof *tables);
+  if (!tables)
     abort();
-  rv_stixels_setup(&c, setup);
+  rv_stixels_make_tables(&plan, tables);
   for (uint32_t mean = 0; mean <= RV_STIXELS_SCORE_ONE; mean += 1 + mean / 97) {
     const double exact = fmin(-256 * log(mean / (double)RV_STIXELS_SCORE_ONE), 4096);
-    const double off = setup->scores[rv_stixels_score_index(mean)] - exact;
+    const double off = tables->scores[rv_stixels_score_index(mean)] - exact;
     rvc_true(check, name, fabs(off) <= 0.75 + 1e-9, "score %u: cost off by %g", mean, off);
   }
-  free(setup);
+  free(tables);
   rvc_ok(check, name);
 }
 
-/* A wall of one depth: labels alone divide it, choose its classes, or leave it alone. */
+/* A wall of one depth: only labels divide it and select its classes. */
 static void check_wall(RvCheck *check) {
   static const char name[] = "stixels/labels";
   if (!rvc_wants(check, name))
@@ -45,19 +47,18 @@ static void check_wall(RvCheck *check) {
   c.height = 40;
   c.stixel_width = c.vertical_step = 1;
   c.ground = RV_STIXELS_GROUND_CAMERA;
-  c.camera =
-      (RvCamera){.focal = 100, .cy = 45, .baseline = 1, .height = 1}; /* no ground in sight */
+  c.camera = (RvCamera){.focal = 100, .cy = 45, .baseline = 1, .height = 1}; /* no ground in view */
   c.semantics = 4;
   c.semantic_structure[0] = RV_STIXEL_GROUND;
   c.semantic_structure[3] = RV_STIXEL_SKY;
   StixelsInput *input = stixels_input_new(3, 40);
   for (int i = 0; i < STIXELS_SIDE * 40; i++)
     input->disparity[i] = 320;
-  input->l = (RvPlane){input->labels, 4, 3, 20, RV_U8}; /* half as many rows as the picture */
+  input->l = (RvPlane){input->labels, 4, 3, 20, RV_U8}; /* half as many rows as the image */
   for (int y = 0; y < 20; y++) {
     input->labels[4 * y] = y < 7 ? 2 : 1;
     input->labels[4 * y + 1] = 77;
-    input->labels[4 * y + 2] = y == 5 ? 1 : 2; /* two rows of cells, dearer as stixels */
+    input->labels[4 * y + 2] = y == 5 ? 1 : 2; /* two rows of cells, more expensive as stixels */
   }
   StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
   const RvStixelsOutput output = stixels_result_output(&r);
@@ -85,7 +86,7 @@ static void check_wall(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-/* Semantics are refused where they do not fit, and a frame may come without them. */
+/* Invalid semantics are rejected, and a frame may have none. */
 static void check_given(RvCheck *check) {
   static const char name[] = "stixels/given";
   if (!rvc_wants(check, name))
