@@ -55,6 +55,13 @@ struct RvLaunch {
     a->val.programmaticStreamSerializationAllowed = 1;
   }
 
+  /* All blocks are on the GPU at the same time, or the launch fails: they may wait for each other. */
+  void cooperative() {
+    cudaLaunchAttribute *a = &attributes[config.numAttrs++];
+    a->id = cudaLaunchAttributeCooperative;
+    a->val.cooperative = 1;
+  }
+
   /* Enqueues `kernel`; the arguments are converted to the kernel's types. */
   template <class... Params, class... Args>
   RvStatus run(const RvLog *log, void (*kernel)(Params...), const Args &...args) {

@@ -1,185 +1,172 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm.c: host side of semi-global matching: defaults, checks, memory, and run as a list of
- * stages. */
+/* sgm.c: host side of semi-global matching: parameters, plan, and run as the list of its stages. */
 #include "sgm/sgm.h"
 
-#include "rv_object.h"
+#include <stdio.h>
+
 #include "sgm/sgm_rules.h"
 #include "sgm/sgm_stages.h"
 
-void rv_sgm_config_init(RvSgmConfig *config) {
-  if (!config)
-    return;
-  *config = (RvSgmConfig){
-      .disparities = RV_SGM_DISPARITIES_DEFAULT,
-      .min_disparity = RV_SGM_MIN_DISPARITY_DEFAULT,
-      .paths = RV_SGM_PATHS_DEFAULT,
-      .cost = RV_SGM_CSCT,
-      .p1 = RV_SGM_P1_DEFAULT,
-      .p2 = RV_SGM_P2_DEFAULT,
-      .p2_min = RV_SGM_P2_MIN_DEFAULT,
-      .p2_gradient = RV_SGM_P2_GRADIENT_DEFAULT,
-      .uniqueness = RV_SGM_UNIQUENESS_DEFAULT,
-      .max_lr_diff = RV_SGM_LR_DIFF_DEFAULT,
-      .subpixel = 1,
-      .median = RV_SGM_MEDIAN_DEFAULT,
-      .speckle_size = RV_SGM_SPECKLE_SIZE_DEFAULT,
-      .speckle_range = RV_SGM_SPECKLE_RANGE_DEFAULT,
-  };
-}
+/* --- Parameters ------------------------------------------------------------------------------ */
 
-static RvStatus check_penalties(const RvSgmConfig *c) {
+typedef RvSgmConfig Config;
+
+#define MIN_DISPARITY_MAX 3584 /* (3584 + 512) * RV_SGM_SCALE fits 16 bits */
+#define PENALTY_MAX 8000
+
+static const RvParamValue path_counts[] = {{.value = 2}, {.value = 4}, {.value = 8}};
+static const RvParamValue costs[] = {
+    {RV_SGM_CSCT, "csct", "center-symmetric census 9x7, 31 bits"},
+    {RV_SGM_CENSUS, "census", "full census 9x7, 62 bits: each neighbor compared with the center"},
+};
+static const RvParamValue medians[] = {{.value = 0}, {.value = 3}, {.value = 5}};
+
+static const RvParam params[] = {
+    RV_PARAM_WIDTH,
+    RV_PARAM_HEIGHT,
+    {.name = "disparities",
+     .text = "Length of the disparity search range",
+     .unit = "px",
+     RV_PARAM_INT_STEPS(disparities, 32, RV_SGM_DISPARITIES_MAX, 32),
+     .value = 128},
+    {.name = "min-disparity",
+     .text = "Lowest disparity searched",
+     .unit = "px",
+     .note = "0 includes infinity",
+     RV_PARAM_INT_RANGE(min_disparity, 0, MIN_DISPARITY_MAX),
+     .value = 0},
+    {.name = "paths",
+     .text = "Number of directions along which costs are aggregated; fewer are faster",
+     RV_PARAM_NUMBERS(paths, path_counts),
+     .value = 8},
+    {.name = "cost",
+     .text = "Census transform whose Hamming distance is the matching cost",
+     RV_PARAM_CHOICE(cost, costs),
+     .value = RV_SGM_CSCT},
+    {.name = "p1",
+     .text = "Penalty for a disparity change of 1 px between neighbors",
+     .note = "at most p2",
+     RV_PARAM_INT_RANGE(p1, 0, PENALTY_MAX),
+     .value = 10},
+    {.name = "p2",
+     .text = "Penalty for larger disparity changes",
+     .note = "paths x (bits of the cost + p2) must not exceed 65535",
+     RV_PARAM_INT_RANGE(p2, 0, PENALTY_MAX),
+     .value = 120},
+    {.name = "adaptive-p2",
+     .text = "Reduce P2 at intensity edges: max(p2-min, p2 - p2-gradient x gray difference)",
+     RV_PARAM_SWITCH(adaptive_p2),
+     .value = 0},
+    {.name = "p2-min",
+     .text = "Lower bound of P2 with adaptive-p2",
+     .note = "p1 to p2",
+     RV_PARAM_INT_RANGE(p2_min, 0, PENALTY_MAX),
+     .value = 60},
+    {.name = "p2-gradient",
+     .text = "Decrease of P2 per gray level with adaptive-p2",
+     RV_PARAM_INT_RANGE(p2_gradient, 0, 255),
+     .value = 1},
+    {.name = "uniqueness",
+     .text = "Invalidate pixels whose second-best cost is within this margin of the best",
+     .unit = "%",
+     .note = "0 = off",
+     RV_PARAM_INT_RANGE(uniqueness, 0, 99),
+     .value = 3},
+    {.name = "max-lr-diff",
+     .text = "Invalidate pixels whose left-right disparity difference is larger",
+     .unit = "px",
+     .note = "-1 = off",
+     RV_PARAM_INT_RANGE(max_lr_diff, -1, 512),
+     .value = 1},
+    {.name = "subpixel",
+     .text = "Interpolate the disparity to 1/16 px; otherwise integer px",
+     RV_PARAM_SWITCH(subpixel),
+     .value = 1},
+    {.name = "median",
+     .text = "Window size of the median filter of the disparity",
+     .unit = "px",
+     .note = "0 = off",
+     RV_PARAM_NUMBERS(median, medians),
+     .value = 3},
+    {.name = "speckle-size",
+     .text = "Invalidate connected regions smaller than this",
+     .unit = "px",
+     .note = "0 = off",
+     RV_PARAM_INT_RANGE(speckle_size, 0, 100000),
+     .value = 100},
+    {.name = "speckle-range",
+     .text = "Maximum disparity difference between neighbors of one region",
+     .unit = "px",
+     RV_PARAM_INT_RANGE(speckle_range, 0, 64),
+     .value = 1},
+    {.name = "confidence",
+     .text = "Attach a confidence of 0 to 255 per pixel",
+     RV_PARAM_SWITCH(confidence),
+     .value = 0},
+    RV_PARAM_THREADS,
+};
+RV_PARAMS(sgm)
+
+/* Rules that join several parameters. */
+static RvStatus check_rules(const void *config) {
+  const RvSgmConfig *c = config;
   const RvLog *log = &c->log;
-  RV_TRY(rv_in_range(log, "sgm: p2", c->p2, 0, RV_SGM_PENALTY_MAX));
-  RV_REQUIRE(log, c->p1 >= 0 && c->p1 <= c->p2, "sgm: p1 is %d, must be 0 to p2 = %d", c->p1,
-             c->p2);
-  const int most = rv_sgm_path_max(c->cost, c->p2);
-  RV_REQUIRE(
-      log, c->paths * most <= 65535,
-      "sgm: sums of %d paths of up to %d + p2 = %d do not fit 16 bits, p2 must be at most %d",
-      c->paths, rv_sgm_bits(c->cost), most, 65535 / c->paths - rv_sgm_bits(c->cost));
-  RV_TRY(rv_in_range(log, "sgm: adaptive_p2", c->adaptive_p2, 0, 1));
-  if (!c->adaptive_p2)
-    return RV_OK;
-  RV_REQUIRE(log, c->p2_min >= c->p1 && c->p2_min <= c->p2,
+  RV_REQUIRE(log, c->p1 <= c->p2, "sgm: p1 is %d, must be 0 to p2 = %d", c->p1, c->p2);
+  const int bits = rv_sgm_cost_max(c->cost), highest = rv_sgm_path_max(c->cost, c->p2);
+  RV_REQUIRE(log, c->paths * highest <= RV_SGM_SUM_MAX,
+             "sgm: S of %d paths of up to %d + p2 = %d exceeds 16 bits, p2 must be at most %d",
+             c->paths, bits, highest, RV_SGM_SUM_MAX / c->paths - bits);
+  RV_REQUIRE(log, !c->adaptive_p2 || (c->p2_min >= c->p1 && c->p2_min <= c->p2),
              "sgm: p2_min is %d, must be p1 = %d to p2 = %d", c->p2_min, c->p1, c->p2);
-  return rv_in_range(log, "sgm: p2_gradient", c->p2_gradient, 0, RV_SGM_P2_GRADIENT_MAX);
-}
-
-static RvStatus check_cleaning(const RvSgmConfig *c) {
-  const RvLog *log = &c->log;
-  RV_TRY(rv_in_range(log, "sgm: uniqueness", c->uniqueness, 0, RV_SGM_UNIQUENESS_MAX));
-  RV_TRY(rv_in_range(log, "sgm: max_lr_diff", c->max_lr_diff, -1, RV_SGM_LR_DIFF_MAX));
-  RV_TRY(rv_in_range(log, "sgm: subpixel", c->subpixel, 0, 1));
-  RV_REQUIRE(log, c->median == 0 || c->median == 3 || c->median == 5,
-             "sgm: median is %d, must be 0, 3 or 5", c->median);
-  RV_TRY(rv_in_range(log, "sgm: speckle_size", c->speckle_size, 0, RV_SGM_SPECKLE_SIZE_MAX));
-  RV_TRY(rv_in_range(log, "sgm: speckle_range", c->speckle_range, 0, RV_SGM_SPECKLE_RANGE_MAX));
-  return rv_in_range(log, "sgm: confidence", c->confidence, 0, 1);
-}
-
-RvStatus rv_sgm_config_check(const RvSgmConfig *config) {
-  if (!config)
-    return RV_ERR_ARG;
-  const RvLog *log = &config->log;
-  RV_TRY(rv_in_range(log, "sgm: width", config->width, 1, RV_MAX_SIDE));
-  RV_TRY(rv_in_range(log, "sgm: height", config->height, 1, RV_MAX_SIDE));
-  RV_TRY(rv_in_range(log, "sgm: disparities", config->disparities, RV_SGM_DISPARITIES_MIN,
-                     RV_SGM_DISPARITIES_MAX));
-  RV_REQUIRE(log, config->disparities % RV_SGM_DISPARITIES_STEP == 0,
-             "sgm: disparities is %d, must be a multiple of %d", config->disparities,
-             RV_SGM_DISPARITIES_STEP);
-  RV_TRY(
-      rv_in_range(log, "sgm: min_disparity", config->min_disparity, 0, RV_SGM_MIN_DISPARITY_MAX));
-  RV_REQUIRE(log, config->paths == 2 || config->paths == 4 || config->paths == 8,
-             "sgm: paths is %d, must be 2, 4 or 8", config->paths);
-  RV_REQUIRE(log, config->cost == RV_SGM_CSCT || config->cost == RV_SGM_CENSUS,
-             "sgm: cost is %d, must be RV_SGM_CSCT (0) or RV_SGM_CENSUS (1)", (int)config->cost);
-  RV_TRY(check_penalties(config));
-  RV_TRY(check_cleaning(config));
-  RV_REQUIRE(log, config->threads >= 0, "sgm: threads is %d, must be 0 (all) or more",
-             config->threads);
   return RV_OK;
 }
 
-size_t rv_sgm_workspace(const RvSgmConfig *config, RvEngine engine) {
-  const RvSgmStages *stages = RV_STAGES_OF(sgm, engine);
-  if (rv_sgm_config_check(config) != RV_OK || !stages)
-    return 0;
-  void *work = rv_memory_object(stages->work_bytes);
-  if (!work)
-    return 0;
-  RvArena counted = {0};
-  stages->layout(work, config, &counted);
-  rv_memory_free(work, RV_CPU);
-  return rv_arena_size(&counted);
+/* --- Object ---------------------------------------------------------------------------------- */
+
+static void make_plan(void *memory) {
+  RvSgmPlan *plan = memory;
+  const RvSgmConfig *c = &plan->config;
+  plan->descriptor_bytes = rv_sgm_descriptor_bytes(c->cost);
+  plan->path_max = rv_sgm_path_max(c->cost, c->p2);
+  for (int i = 0; i < 256; i++)
+    plan->p2_of[i] =
+        (uint16_t)(c->adaptive_p2 ? rv_sgm_adapted_p2(c->p2, c->p2_min, c->p2_gradient, i, 0)
+                                  : c->p2);
 }
 
-/* Fills a cleared object; what it has taken is freed by the caller through rv_sgm_free. */
-static RvStatus open_object(RvSgm *sgm) {
-  const RvLog *log = &sgm->config.log;
-  sgm->work = rv_memory_object(sgm->stages->work_bytes);
-  if (!sgm->work) {
-    rv_log(log, "sgm: out of host memory");
-    return RV_ERR_NO_MEMORY;
-  }
-  sgm->stages->layout(sgm->work, &sgm->config, &sgm->arena);
-  RV_TRY(rv_arena_open_for(&sgm->arena, sgm->engine, log, "sgm",
-                           "%d x %d pixels and %d disparities", sgm->config.width,
-                           sgm->config.height, sgm->config.disparities));
-  sgm->stages->layout(sgm->work, &sgm->config, &sgm->arena);
-  return sgm->stages->open ? sgm->stages->open(sgm->work, &sgm->config) : RV_OK;
+static void describe(const void *plan, char *text, size_t size) {
+  const RvSgmConfig *c = plan;
+  snprintf(text, size, "%d x %d pixels and %d disparities", c->width, c->height, c->disparities);
 }
 
-RvStatus rv_sgm_new(RvSgm **out, const RvSgmConfig *config, RvEngine engine) {
-  if (!out)
-    return RV_ERR_ARG;
-  *out = NULL;
-  RV_TRY(rv_sgm_config_check(config));
-  RV_TRY(rv_check_engine(&config->log, "sgm", engine));
-  RvSgm *sgm = rv_memory_object(sizeof *sgm);
-  if (!sgm) {
-    rv_log(&config->log, "sgm: out of host memory");
-    return RV_ERR_NO_MEMORY;
-  }
-  sgm->config = *config;
-  sgm->engine = engine;
-  sgm->stages = RV_STAGES_OF(sgm, engine);
-  const RvStatus status = open_object(sgm);
-  if (status != RV_OK) {
-    rv_sgm_free(&sgm);
-    return status;
-  }
-  *out = sgm;
-  return RV_OK;
-}
+static const RvClass klass = {
+    .params = rv_sgm_params,
+    .object_size = sizeof(RvSgm),
+    .plan_offset = offsetof(RvSgm, plan),
+    .rules = check_rules,
+    .plan = make_plan,
+    .describe = describe,
+    .engines = RV_ENGINES(sgm),
+};
+RV_OBJECT(RvSgm, sgm, klass);
 
-RvStatus rv_sgm_run_stages(const RvSgmStages *stages, void *work, const RvSgmConfig *config,
-                           const RvSgmJob *job) {
-  RV_TRY(stages->match(work, config, job));
-  if (config->max_lr_diff >= 0)
-    RV_TRY(stages->check(work, config, job));
-  if (config->median)
-    RV_TRY(stages->median(work, config, job));
-  if (config->speckle_size > 1)
-    RV_TRY(stages->speckle(work, config, job));
-  return stages->output(work, config, job);
-}
-
-static RvStatus check_plane(const RvSgmConfig *c, const RvPlane *plane, RvFormat format,
-                            const char *name) {
-  RV_REQUIRE(&c->log, rv_plane_fits(plane, c->width, c->height, format),
-             "sgm: plane %s must be %s of %d x %d pixels with a stride that holds a row", name,
-             format == RV_U8 ? "RV_U8" : "RV_U16", c->width, c->height);
-  return RV_OK;
-}
+/* --- Run ------------------------------------------------------------------------------------- */
 
 RvStatus rv_sgm_run(RvSgm *sgm, const RvPlane *left, const RvPlane *right, const RvPlane *disparity,
                     const RvPlane *confidence, RvStream stream) {
   if (!sgm)
     return RV_ERR_ARG;
-  const RvSgmConfig *config = &sgm->config;
-  RV_TRY(check_plane(config, left, RV_U8, "left"));
-  RV_TRY(check_plane(config, right, RV_U8, "right"));
-  RV_TRY(check_plane(config, disparity, RV_U16, "disparity"));
-  if (config->confidence)
-    RV_TRY(check_plane(config, confidence, RV_U8, "confidence"));
-  RvSgmJob job = {.left = *left, .right = *right, .disparity = *disparity, .stream = stream};
-  if (config->confidence)
+  const RvSgmConfig *c = &sgm->plan.config;
+  const RvLog *log = &c->log;
+  RV_TRY(rv_check_plane(log, "sgm", "left", left, c->width, c->height, RV_U8));
+  RV_TRY(rv_check_plane(log, "sgm", "right", right, c->width, c->height, RV_U8));
+  RV_TRY(rv_check_plane(log, "sgm", "disparity", disparity, c->width, c->height, RV_U16));
+  if (c->confidence)
+    RV_TRY(rv_check_plane(log, "sgm", "confidence", confidence, c->width, c->height, RV_U8));
+  const RvSgmStages *stages = (const RvSgmStages *)sgm->object.base;
+  RvSgmJob job = {&sgm->plan, *left, *right, *disparity, {0}, stream};
+  if (c->confidence)
     job.confidence = *confidence;
-  if (sgm->stages->whole)
-    return sgm->stages->whole(sgm->work, config, &job);
-  return rv_sgm_run_stages(sgm->stages, sgm->work, config, &job);
-}
-
-void rv_sgm_free(RvSgm **sgm) {
-  if (!sgm || !*sgm)
-    return;
-  RvSgm *object = *sgm;
-  if (object->work && object->stages->close)
-    object->stages->close(object->work);
-  rv_arena_close(&object->arena);
-  rv_memory_free(object->work, RV_CPU);
-  rv_memory_free(object, RV_CPU);
-  *sgm = NULL;
+  RV_TRY(stages->match(sgm->object.work, &job));
+  return stages->filter(sgm->object.work, &job);
 }

@@ -1,84 +1,117 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cpu.c: the CPU engine: its table, left-right check and output. */
-#include <string.h>
-
+/* sgm_cpu.c: the CPU engine: its table, its choice of instruction set and its memory. */
 #include "sgm/sgm_cpu.h"
 #include "sgm/sgm_rules.h"
 
-void rv_sgm_cpu_check_row(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
-  const uint16_t *winner = rv_sgm_winners(cpu, c, y), *right = rv_sgm_right_winners(cpu, c, y);
-  uint16_t *disparity = rv_sgm_disparities(cpu, c, y);
-  for (int x = 0; x < c->width; x++) {
-    const int k = winner[x], xr = x - c->min_disparity - k;
-    if (!rv_sgm_passes_lr_check(x, c->min_disparity, k, right[rv_max(xr, 0)], c->max_lr_diff))
-      disparity[x] = RV_SGM_INVALID;
+/* --- Instruction sets ------------------------------------------------------------------------ */
+
+const RvSgmKernels *rv_sgm_cpu_kernels(int index) {
+  const RvSgmKernels *found[4] = {NULL};
+  int count = 0;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bitalg"))
+    found[count++] = &rv_sgm_kernels_avx512;
+  if (__builtin_cpu_supports("avx2"))
+    found[count++] = &rv_sgm_kernels_avx2;
+#endif
+  found[count++] = &rv_sgm_kernels_base;
+  return index < count ? found[index] : NULL;
+}
+
+int rv_sgm_cpu_can(const RvSgmKernels *kernels, const RvSgmConfig *c, int cell) {
+  return c->disparities * cell % kernels->vector_bytes == 0;
+}
+
+static const RvSgmKernels *choose(const RvSgmConfig *c, int cell) {
+  for (int i = 0;; i++) {
+    const RvSgmKernels *kernels = rv_sgm_cpu_kernels(i);
+    if (kernels == &rv_sgm_kernels_base || rv_sgm_cpu_can(kernels, c, cell))
+      return kernels;
   }
 }
 
-static RvStatus check(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
-  const RvSgmCpu *cpu = work;
-  (void)job;
-#pragma omp parallel for num_threads(cpu->threads) schedule(dynamic, RV_SGM_ROWS)
-  for (int y = 0; y < c->height; y++)
-    rv_sgm_cpu_check_row(cpu, c, y);
-  return RV_OK;
+/* --- Memory ---------------------------------------------------------------------------------- */
+
+/* Takes `bytes` from a block, on its own cache lines. */
+static void *carve(char *block, size_t *used, size_t bytes) {
+  void *piece = block ? block + *used : NULL;
+  *used += (bytes + 63) / 64 * 64;
+  return piece;
 }
 
-static void *plane_row(const RvPlane *plane, int y) {
-  return (char *)plane->data + y * plane->stride;
+/* Lays out the block of a thread; returns its bytes. NULL only counts. */
+static size_t scratch(const RvSgmConfig *c, char *block, RvSgmScratch *out) {
+  const size_t width = (size_t)c->width, range = (size_t)c->disparities;
+  size_t used = 0;
+  carve(block, &used, sizeof *out);
+  out->gray = carve(block, &used, 7 * (width + 2 * RV_SGM_RADIUS_X));
+  out->bytes = carve(block, &used, width);
+  out->left = carve(block, &used, RV_SGM_PLANES * width);
+  out->right = carve(block, &used, RV_SGM_PLANES * (width + range + RV_SGM_LANES));
+  out->chain = carve(block, &used, range * sizeof(uint16_t));
+  out->chain_min = carve(block, &used, sizeof(uint16_t));
+  out->right_sum = carve(block, &used, (width + range) * sizeof(uint16_t));
+  out->right_k = carve(block, &used, (width + range) * sizeof(uint16_t));
+  out->maps = carve(block, &used, width * RV_SGM_MAP_BYTES);
+  return used;
 }
 
-void rv_sgm_cpu_output_row(const RvSgmCpu *cpu, const RvSgmConfig *c, const RvSgmJob *job, int y) {
-  const uint16_t *disparity = rv_sgm_disparities(cpu, c, y);
-  memcpy(plane_row(&job->disparity, y), disparity, (size_t)c->width * sizeof *disparity);
-  if (!c->confidence)
-    return;
-  const uint8_t *found = rv_sgm_confidences(cpu, c, y);
-  uint8_t *out = plane_row(&job->confidence, y);
-  for (int x = 0; x < c->width; x++)
-    out[x] = disparity[x] == RV_SGM_INVALID ? 0 : found[x];
+RvSgmScratch *rv_sgm_cpu_scratch(const RvSgmCpu *cpu, int thread) {
+  return (RvSgmScratch *)(cpu->scratch + cpu->scratch_bytes * (size_t)thread);
 }
 
-static RvStatus output(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
-  const RvSgmCpu *cpu = work;
-#pragma omp parallel for num_threads(cpu->threads) schedule(dynamic, RV_SGM_ROWS)
-  for (int y = 0; y < c->height; y++)
-    rv_sgm_cpu_output_row(cpu, c, job, y);
-  return RV_OK;
+static void take_paths(const RvSgmConfig *c, int cell, size_t count, RvArena *arena,
+                       RvSgmPaths *out) {
+  out->cells = rv_arena_take(arena, count * (size_t)c->disparities * (size_t)cell);
+  out->minima = rv_arena_take(arena, count * (size_t)cell);
 }
 
-/* All stages with fewer meetings of the threads. */
-static RvStatus whole(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
+static void layout(void *work, const void *memory, RvArena *arena) {
   RvSgmCpu *cpu = work;
-  cpu->checks = c->max_lr_diff >= 0;
-  const RvStatus status = rv_sgm_cpu_match(work, c, job);
-  cpu->checks = 0;
-  return status == RV_OK ? rv_sgm_cpu_finish(work, c, job) : status;
+  const RvSgmPlan *plan = memory;
+  const RvSgmConfig *c = &plan->config;
+  RvSgmScratch counted;
+  const size_t width = (size_t)c->width, height = (size_t)c->height;
+  const size_t volume = width * height * (size_t)c->disparities;
+  cpu->width = c->width;
+  cpu->cell = plan->path_max + c->p1 <= 255 ? 1 : 2;
+  cpu->kernels = choose(c, cpu->cell);
+  cpu->scratch_bytes = scratch(c, NULL, &counted);
+  /* The memory of all threads is at most a twentieth of the bytes of S, so that the limit stated for
+   * rv_sgm_workspace holds on machines with many cores. */
+  const size_t fitting = volume / 10 / cpu->scratch_bytes;
+  const int limit = rv_min(c->height, fitting > 256 ? 256 : (int)fitting);
+  cpu->threads = rv_clamp(rv_threads(c->threads), 1, rv_max(limit, 1));
+  /* Two paths need no S, only their first path; a row of the maps fits there too. */
+  const size_t bytes = c->paths == 2 ? (size_t)cpu->cell : sizeof(uint16_t);
+  cpu->slot_bytes = (width * (size_t)c->disparities * bytes + 63) / 64 * 64;
+  cpu->slots = rv_arena_take(arena, cpu->slot_bytes * height);
+  /* A slot of a diagonal is reused only when its old path has left the image in every row that may
+   * still be in progress. */
+  cpu->diagonals = c->width + cpu->threads;
+  for (int way = 0; way < (c->paths == 2 ? 1 : 2); way++) {
+    take_paths(c, cpu->cell, width, arena, &cpu->sweep[way].vertical);
+    for (int i = 0; i < 2 && c->paths == 8; i++)
+      take_paths(c, cpu->cell, (size_t)cpu->diagonals, arena, &cpu->sweep[way].diagonal[i]);
+  }
+  cpu->reached = rv_arena_take(arena, height * sizeof *cpu->reached);
+  cpu->scratch = rv_arena_take(arena, cpu->scratch_bytes * (size_t)cpu->threads);
 }
 
-static RvStatus read_map(void *work, const RvSgmConfig *c, RvSgmMap map, void *out,
-                         RvStream stream) {
+static RvStatus open_cpu(void *work, const void *plan) {
   const RvSgmCpu *cpu = work;
-  const size_t bytes = (size_t)c->width * (map == RV_SGM_MAP_CONFIDENCE ? 1 : sizeof(uint16_t));
-  (void)stream;
-  for (int y = 0; y < c->height; y++) {
-    const void *row = map == RV_SGM_MAP_WINNER      ? (const void *)rv_sgm_winners(cpu, c, y)
-                      : map == RV_SGM_MAP_RIGHT     ? (const void *)rv_sgm_right_winners(cpu, c, y)
-                      : map == RV_SGM_MAP_DISPARITY ? (const void *)rv_sgm_disparities(cpu, c, y)
-                                                    : (const void *)rv_sgm_confidences(cpu, c, y);
-    memcpy((char *)out + bytes * (size_t)y, row, bytes);
+  for (int i = 0; i < cpu->threads; i++) {
+    RvSgmScratch *own = rv_sgm_cpu_scratch(cpu, i);
+    scratch(plan, (char *)own, own);
   }
   return RV_OK;
 }
 
 const RvSgmStages rv_sgm_stages_cpu = {
-    .work_bytes = sizeof(RvSgmCpu),
-    .layout = rv_sgm_cpu_layout,
+    .base = {.work_size = sizeof(RvSgmCpu), .layout = layout, .open = open_cpu},
     .match = rv_sgm_cpu_match,
-    .check = check,
-    .median = rv_sgm_cpu_median,
-    .speckle = rv_sgm_cpu_speckle,
-    .output = output,
-    .whole = whole,
-    .read = read_map,
+    .filter = rv_sgm_cpu_filter,
 };

@@ -3,13 +3,19 @@
  * as several static libraries; RV_SGM_KERNELS names the table. */
 #include "sgm/sgm_cpu_sweep.h"
 
-#include "sgm/sgm_rules.h"
 #include "sgm/sgm_cpu_vec.h"
+#include "sgm/sgm_rules.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* --- Census: one byte of the descriptor at a time, so that the loops over x vectorise. ----------
- */
+#ifdef RV_SGM_PROBE
+/* A second compilation for the tests shows S of every pixel. */
+void RV_SGM_PROBE(const RvSgmRow *row, int x, const uint16_t *sums);
+#else
+#  define RV_SGM_PROBE(row, x, sums)
+#endif
+
+/* --- Census: one byte of the descriptor at a time, so that the loops over x are vectorized. --- */
 
 INLINE void csct_byte(const uint8_t *const *rows, int width, int byte, uint8_t *restrict out) {
   const uint8_t *a[8], *b[8];
@@ -29,17 +35,17 @@ INLINE void csct_byte(const uint8_t *const *rows, int width, int byte, uint8_t *
 }
 
 INLINE void census_byte(const uint8_t *const *rows, int width, int byte, uint8_t *restrict out) {
-  const uint8_t *centre = rows[3] + RV_SGM_RADIUS_X, *a[8];
+  const uint8_t *center = rows[3] + RV_SGM_RADIUS_X, *a[8];
   for (int n = 0; n < 8; n++) {
     const int bit = rv_min(8 * byte + n, RV_SGM_CENSUS_BITS - 1);
-    const int at = bit + (bit >= RV_SGM_CENSUS_BITS / 2); /* the centre has no bit */
+    const int at = bit + (bit >= RV_SGM_CENSUS_BITS / 2); /* the center has no bit */
     a[n] = rows[at / 9] + at % 9;
   }
   const uint8_t mask = byte == 7 ? 0x3F : 0xFF;
   for (int x = 0; x < width; x++) {
     uint8_t bits = 0;
     for (int n = 0; n < 8; n++)
-      bits = (uint8_t)(bits | (a[n][x] >= centre[x]) << n);
+      bits = (uint8_t)(bits | (a[n][x] >= center[x]) << n);
     out[x] = bits & mask;
   }
 }
@@ -53,8 +59,7 @@ static void census(const uint8_t *const *rows, int width, RvSgmCost cost, uint8_
       csct_byte(rows, width, byte, out[byte]);
 }
 
-/* --- Cost and penalty ---------------------------------------------------------------------------
- */
+/* --- Cost and penalty ------------------------------------------------------------------------ */
 
 INLINE V cost_bytes(const RvSgmRow *r, int x, int at) {
   V bits = v_popcount8(v_xor(v_set8(r->left[0][x]), v_load(r->right[0] + at)));
@@ -68,13 +73,12 @@ INLINE V cost_bytes(const RvSgmRow *r, int x, int at) {
 
 /* P2 of the step to column x from column `at` of the row `before`; row NULL: the path starts. */
 INLINE int penalty(const RvSgmRow *r, int x, const uint8_t *before, int at) {
-  return r->p2_of && before ? r->p2_of[rv_abs(r->grey[x] - before[at])] : r->config->p2;
+  return r->p2_of && before ? r->p2_of[rv_abs(r->gray[x] - before[at])] : r->config->p2;
 }
 
-/* --- Winner -------------------------------------------------------------------------------------
- */
+/* --- Winner ---------------------------------------------------------------------------------- */
 
-/* S in canonical order: smallest sum, ties to the smallest k, and all that follows from it. */
+/* S in the order of k: smallest S, ties: smallest k, and everything that follows from it. */
 INLINE void pick(const RvSgmRow *r, int x, const V *sums, int count) {
   enum { LANES = V_BYTES / 2 };
   const RvSgmConfig *c = r->config;
@@ -84,7 +88,7 @@ INLINE void pick(const RvSgmRow *r, int x, const V *sums, int count) {
     v_store(s + j * LANES, sums[j]);
     lowest = v_min16(lowest, sums[j]);
   }
-  const int best = v_least16(lowest);
+  const int best = v_min_of16(lowest);
   int k = -1;
   for (int j = count - 1; j >= 0; j--) {
     const uint64_t same = v_equal(sums[j], v_set16(best));
@@ -92,7 +96,7 @@ INLINE void pick(const RvSgmRow *r, int x, const V *sums, int count) {
       k = j * LANES + __builtin_ctzll(same) / V_BIT;
   }
   /* From the right edge to the left, a later cell of the same right pixel has the smaller d, so it
-   * wins ties. Nothing to do where every match lies outside the right picture. */
+   * wins ties. Nothing to do where every match lies outside the right view. */
   const int base = c->width - 1 - x + c->min_disparity;
   if (base < c->width)
     for (int j = 0; j < count; j++)
@@ -103,7 +107,7 @@ INLINE void pick(const RvSgmRow *r, int x, const V *sums, int count) {
     V rest = v_ones();
     for (int j = 0; j < count; j++)
       rest = v_min16(rest, v_mute(sums[j], v_iota16(j * LANES), v_set16(k - 1)));
-    second = v_least16(rest);
+    second = v_min_of16(rest);
   }
   const int inner = c->subpixel && k > 0 && k < c->disparities - 1;
   const int offset = inner ? rv_sgm_offset(s[k - 1], best, s[k + 1]) : 0;
@@ -113,8 +117,7 @@ INLINE void pick(const RvSgmRow *r, int x, const V *sums, int count) {
                         : RV_SGM_INVALID;
   if (c->confidence)
     r->confidence[x] = (uint8_t)rv_sgm_confidence(best, second);
-  if (r->volume)
-    memcpy(r->volume + (ptrdiff_t)x * c->disparities, s, (size_t)c->disparities * sizeof *s);
+  RV_SGM_PROBE(r, x, s);
 }
 
 #define BITS 8

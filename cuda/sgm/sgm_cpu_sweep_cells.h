@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cpu_sweep_cells.h: the loops over cells; sgm_cpu_sweep.c includes this once for 8-bit and once for
- * 16-bit cells (BITS). */
+/* sgm_cpu_sweep_cells.h: the loops over cells; sgm_cpu_sweep.c includes this once for 8-bit and once
+ * for 16-bit cells (BITS). */
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #define OF(name) PASTE(name, BITS)
-#define AHEAD 6 /* columns fetched before they are needed */
+#define STEP(...) OF(step)(__VA_ARGS__)
+#define AHEAD 6 /* columns prefetched */
 #define CELL PASTE(PASTE(uint, BITS), _t)
 #define CELLS (V_BYTES * 8 / BITS)                   /* in a vector */
 #define VECTORS_MAX (RV_SGM_DISPARITIES_MAX / CELLS) /* in a state */
@@ -26,16 +27,16 @@ INLINE void OF(costs)(const RvSgmRow *r, int x, int vectors, V *out) {
 #endif
 }
 
-/* One step of one path (eq. 2.3): replaces the state, adds it to the sums. 8-bit sums are kept as
- * the even and the odd lanes of each vector. */
-INLINE void OF(step)(CELL *state, CELL *least, const V *cost, int p1, int p2, int vectors,
+/* One step of one path (eq. 2.3): replaces the state, adds it to the sums. Sums of
+ * 8-bit cells are kept as the even and the odd lanes of each vector. */
+INLINE void OF(step)(CELL *state, CELL *minimum, const V *cost, int p1, int p2, int vectors,
                      V *sums) {
-  const V low = OF(v_set)(*least), high = OF(v_set)(*least + p2), slant = OF(v_set)(p1);
+  const V low = OF(v_set)(*minimum), high = OF(v_set)(*minimum + p2), change = OF(v_set)(p1);
   V before = v_ones(), here = v_load(state), lowest = v_ones();
   for (int j = 0; j < vectors; j++) {
     const V after = j + 1 < vectors ? v_load(state + (j + 1) * CELLS) : v_ones();
     V best = OF(v_min)(OF(v_shl)(before, here), OF(v_shr)(here, after));
-    best = OF(v_min)(OF(v_add)(best, slant), OF(v_min)(here, high));
+    best = OF(v_min)(OF(v_add)(best, change), OF(v_min)(here, high));
     const V cell = OF(v_add)(OF(v_sub)(best, low), cost[j]);
     v_store(state + j * CELLS, cell);
     lowest = OF(v_min)(lowest, cell);
@@ -48,20 +49,20 @@ INLINE void OF(step)(CELL *state, CELL *least, const V *cost, int p1, int p2, in
     before = here;
     here = after;
   }
-  *least = (CELL)OF(v_least)(lowest);
+  *minimum = (CELL)OF(v_min_of)(lowest);
 }
 
-/* Left to right: its cells go to the front of the row's slot. */
+/* Left to right: its cells go to the start of the row's slot. */
 INLINE void OF(first_row)(const RvSgmRow *r, int vectors) {
-  CELL *state = r->chain.cells, *least = r->chain.least, *out = r->slot;
+  CELL *state = r->chain.cells, *minimum = r->chain.minima, *out = r->slot;
   V cost[VECTORS_MAX], sums[SUMS_MAX];
   memset(sums, 0, sizeof sums);
   memset(state, 0, (size_t)vectors * V_BYTES);
-  *least = 0;
+  *minimum = 0;
   for (int x = 0; x < r->config->width; x++) {
     OF(costs)(r, x, vectors, cost);
-    const int p2 = penalty(r, x, r->grey, rv_max(x - 1, 0));
-    OF(step)(state, least, cost, r->config->p1, p2, vectors, sums);
+    const int p2 = penalty(r, x, r->gray, rv_max(x - 1, 0));
+    STEP(state, minimum, cost, r->config->p1, p2, vectors, sums);
     for (int j = 0; j < vectors; j++)
       v_store(out + (x * vectors + j) * (ptrdiff_t)CELLS, v_load(state + j * CELLS));
   }
@@ -80,19 +81,19 @@ INLINE void OF(sums_of_first)(const CELL *cells, int vectors, V *sums) {
   }
 }
 
-/* One diagonal's step; a path that enters the picture here starts with zeros. */
+/* One step of a diagonal; a path that enters the image here starts with zeros. */
 INLINE void OF(diagonal)(const RvSgmRow *r, int side, int x, const V *cost, int vectors, V *sums) {
   const int width = r->config->width, before = side ? x + 1 : x - 1;
   const int place = x + r->diagonal_at[side];
   const int slot = place < r->diagonals ? place : place - r->diagonals;
   CELL *state = (CELL *)r->diagonal[side].cells + (size_t)slot * (size_t)vectors * CELLS;
-  CELL *least = (CELL *)r->diagonal[side].least + slot;
+  CELL *minimum = (CELL *)r->diagonal[side].minima + slot;
   if (before < 0 || before >= width) {
     memset(state, 0, (size_t)vectors * V_BYTES);
-    *least = 0;
+    *minimum = 0;
   }
-  const int p2 = penalty(r, x, r->grey_before, rv_clamp(before, 0, width - 1));
-  OF(step)(state, least, cost, r->config->p1, p2, vectors, sums);
+  const int p2 = penalty(r, x, r->gray_before, rv_clamp(before, 0, width - 1));
+  STEP(state, minimum, cost, r->config->p1, p2, vectors, sums);
 }
 
 INLINE void OF(pixel)(const RvSgmRow *r, int x, int vectors, int back, int diagonals, int first,
@@ -100,7 +101,7 @@ INLINE void OF(pixel)(const RvSgmRow *r, int x, int vectors, int back, int diago
   const int count = vectors * (BITS == 8 ? 2 : 1);
   uint16_t *slot = (uint16_t *)r->slot + (ptrdiff_t)x * vectors * CELLS;
   V cost[VECTORS_MAX], sums[SUMS_MAX];
-  /* Going down in memory, the sums of the next columns come from far away. */
+  /* Columns run backwards: the hardware does not prefetch the sums of the next ones. */
   for (int j = 0; j < vectors * CELLS * 2; j += 64)
     __builtin_prefetch((const char *)slot - AHEAD * vectors * CELLS * 2 + j, 1);
   OF(costs)(r, x, vectors, cost);
@@ -110,13 +111,12 @@ INLINE void OF(pixel)(const RvSgmRow *r, int x, int vectors, int back, int diago
     for (int j = 0; j < count; j++)
       sums[j] = v_load(slot + j * (V_BYTES / 2));
   const int p1 = r->config->p1;
+  const int next = rv_min(x + 1, r->config->width - 1);
+  CELL *above = (CELL *)r->vertical.cells + (ptrdiff_t)x * vectors * CELLS;
   if (back)
-    OF(step)
-  (r->chain.cells, r->chain.least, cost, p1,
-   penalty(r, x, r->grey, rv_min(x + 1, r->config->width - 1)), vectors, sums);
-  OF(step)
-  ((CELL *)r->vertical.cells + (ptrdiff_t)x * vectors * CELLS, (CELL *)r->vertical.least + x, cost,
-   p1, penalty(r, x, r->grey_before, x), vectors, sums);
+    STEP(r->chain.cells, r->chain.minima, cost, p1, penalty(r, x, r->gray, next), vectors, sums);
+  STEP(above, (CELL *)r->vertical.minima + x, cost, p1, penalty(r, x, r->gray_before, x), vectors,
+       sums);
   if (diagonals) {
     OF(diagonal)(r, 0, x, cost, vectors, sums);
     OF(diagonal)(r, 1, x, cost, vectors, sums);
@@ -181,5 +181,6 @@ static void OF(columns_)(const RvSgmRow *r, RvSgmPass pass, int from, int to) {
 #undef VECTORS_MAX
 #undef SUMS_MAX
 #undef OF
+#undef STEP
 #undef PASTE
 #undef PASTE_

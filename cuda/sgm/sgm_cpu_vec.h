@@ -254,7 +254,7 @@ static inline V v_pick(V mask, V a, V b) {
   return (a & mask) | (b & ~mask);
 }
 static inline V v_popcount8(V a) {
-  /* Sums of bits in fields of 2, 4 and 8; no field runs over, so 16-bit shifts are masked. */
+  /* Sums of bits in fields of 2, 4 and 8; no field overflows, so 16-bit shifts are masked. */
   const V two = v_set8(0x55), four = v_set8(0x33), eight = v_set8(0x0F);
   a = a - ((V)((V16)a >> 1) & two);
   a = (a & four) + ((V)((V16)a >> 2) & four);
@@ -269,14 +269,14 @@ static inline V v_odd(V a) {
 static inline V v_iota16(int from) {
   return (V)((V16){0, 1, 2, 3, 4, 5, 6, 7} + (uint16_t)from);
 }
-/* Lanes of a and b, counted through, in the order of the numbers: gcc and clang spell it apart. */
+/* Lanes of a and b, numbered consecutively, in the given order: gcc and clang spell it differently. */
 #  ifdef __clang__
 #    define V_SHUFFLE(type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #  else
 #    define V_SHUFFLE(type, a, b, ...) __builtin_shuffle(a, b, (type){__VA_ARGS__})
 #  endif
 #  ifdef __SSE2__
-/* What GCC does not find by itself on x86-64 without AVX. */
+/* Instructions that GCC does not generate by itself on x86-64 without AVX. */
 #    include <emmintrin.h>
 static inline V v_widen(const uint8_t *p) {
   return (V)_mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)p), _mm_setzero_si128());
@@ -354,22 +354,22 @@ static inline void v_keep(V s, V k, uint16_t *low, uint16_t *at) {
 
 /* Smallest lane. */
 #if V_BYTES > 16
-static inline int v_least16(V a) {
+static inline int v_min_of16(V a) {
   return _mm_extract_epi16(_mm_minpos_epu16(v_fold(a, 1)), 0);
 }
-static inline int v_least8(V a) {
+static inline int v_min_of8(V a) {
   const __m128i b = v_fold(a, 0);
   return _mm_extract_epi16(_mm_minpos_epu16(_mm_min_epu8(b, _mm_srli_epi16(b, 8))), 0);
 }
 #else
-static inline int v_least16(V a) {
+static inline int v_min_of16(V a) {
   a = v_min16(a, (V)V_SHUFFLE(V16, (V16)a, (V16)a, 4, 5, 6, 7, 0, 1, 2, 3));
   a = v_min16(a, (V)V_SHUFFLE(V16, (V16)a, (V16)a, 2, 3, 0, 1, 6, 7, 4, 5));
   a = v_min16(a, (V)V_SHUFFLE(V16, (V16)a, (V16)a, 1, 0, 3, 2, 5, 4, 7, 6));
   return ((V16)a)[0];
 }
-static inline int v_least8(V a) {
-  return v_least16(v_min16(v_even(a), v_odd(a)));
+static inline int v_min_of8(V a) {
+  return v_min_of16(v_min16(v_even(a), v_odd(a)));
 }
 #endif
 

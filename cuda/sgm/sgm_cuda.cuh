@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda.cuh: what the .cu files of semi-global matching share on the host. Not installed.
+/* sgm_cuda.cuh: what the .cu files of semi-global matching share on the host. Only they include it.
  *
- * Memory of one object: the sums S of 2 bytes a cell, two planes of census descriptors, and the
- * states of paths at the seams of bands. The maps between the stages take the place of the
- * descriptors, those of the cleaning stages the place of the sums, each once these are done with.
+ * Memory of one object: the aggregated costs S of 2 bytes per cell, two planes of census
+ * descriptors, and the states of paths at the boundaries of bands. The maps between the steps
+ * reuse the memory of the descriptors, those of the filter stage the memory of S, each once these
+ * are not needed anymore.
  *
- * Where descriptors of the whole picture would break the promise of sgm.h (few disparities), the
- * planes are a window: descriptors are worked out again for the rows that come next, by the sweeps
- * and by the row stages. The maps then lie at the start of the sums, in rows that are done with. */
+ * Where descriptors of the complete image would exceed the limit stated in sgm.h (few disparities),
+ * the planes are a window: descriptors are recomputed for the rows that come next, by the sweeps
+ * and by the finishing kernels. The maps then lie at the start of S, in rows that are finished.
+ *
+ * Five kernels aggregate: three sweeps for the vertical and diagonal directions, and two ways to
+ * finish a row with its horizontal directions. Each is there for configs that no other can do, or
+ * does as fast; docs/notes/sgm-cuda.md has the table with the benchmark row that shows it. */
 #ifndef RV_SGM_CUDA_H
 #define RV_SGM_CUDA_H
 
@@ -23,43 +28,63 @@ template <typename T> struct SgmRaster {
 };
 
 typedef unsigned long long SgmNode;
-enum { SGM_TILE_X = 64 }; /* columns of the tiles in which the maps are cleaned */
+enum { SGM_TILE_X = 64 }; /* columns of a tile of the filter stage */
 
-/* What the paths read. */
+/* Input of the paths. */
 struct SgmScene {
   const void *left, *right;                /* descriptors, dense */
-  SgmRaster<const uint8_t> grey;           /* left picture */
+  SgmRaster<const uint8_t> gray;           /* left view */
   int width, height, words, min_disparity; /* words: disparities / 2 */
   int p1, p2, adaptive, p2_min, p2_gradient;
 };
 
-struct SgmCuda {
-  uint32_t *sums;                    /* [y][x][disparities / 2], see sgm_cuda_path.cuh; or narrow */
-  void *census[2];                   /* left, right: u32 (csct) or u64 (census), [window][x] */
-  int window;                        /* rows there; all of the picture, or some at a time */
-  SgmRaster<uint16_t> winner;        /* k of the smallest sum */
-  SgmRaster<uint16_t> right;         /* k of the right picture's pixels */
-  SgmRaster<uint16_t> found;         /* values from match and check */
-  SgmRaster<uint8_t> raw_confidence; /* confidence from match */
-  SgmRaster<uint16_t> median;        /* values after the median */
-  SgmRaster<uint16_t> current;       /* found or median: where the last stage left its values */
-  SgmNode *nodes;                    /* speckle: forest of regions, dense (sgm_cuda_regions.cuh) */
-  uint2 *pending; /* speckle: [y][tile], 64 pixels that await their regions' sizes */
-
-  /* Sweeps (sgm_cuda_sweep.cu): states of the paths at the seams of bands. */
-  uint32_t *straight;   /* [sweep][x][words] */
-  uint32_t *slanted[2]; /* [sweep][side][x][words], read and written by turns */
-  int strip, halo;      /* columns of a block's own and on each side */
-  int resident;         /* sgm_cuda_diagonal can be used, with so many lanes a column; 0: not */
-
-  int rows_fit;    /* sgm_cuda_rows can be used */
-  int early;       /* kernels may start before the one ahead ends */
-  int narrow_sums; /* see sgm_cuda_narrow_sums; only where rows_fit */
+/* Result of the match stage. */
+struct SgmMaps {
+  SgmRaster<uint16_t> winner;        /* k of the smallest S */
+  SgmRaster<uint16_t> right;         /* k of the pixels of the right view */
+  SgmRaster<uint16_t> values;        /* stored disparities */
+  SgmRaster<uint8_t> raw_confidence; /* before the filter stage */
 };
 
-/* Whether the sums may be narrow: two bytes a word, one for each of its candidates, with what the
- * costs L of both vertical paths together are beyond 2 C, C the pixel's cost, which who reads them
- * adds. Each path is at most p2 beyond. */
+/* Rows of the image and the position of the first one in the window. */
+struct SgmRows {
+  int first, count, to;
+};
+
+/* Consecutive rows whose descriptors start the window: what the finishing kernels work on. */
+struct SgmSlice {
+  SgmScene scene; /* of these rows alone */
+  uint32_t *sums;
+  SgmMaps maps;
+};
+
+struct SgmCuda;
+
+/* The horizontal directions, winners and left-right check of a slice. */
+typedef RvStatus SgmFinish(const SgmCuda *work, const RvSgmJob *job, const SgmSlice *slice);
+
+struct SgmCuda {
+  uint32_t *sums;  /* S, [y][x][disparities / 2], see sgm_cuda_path.cuh; or packed partial sums */
+  void *census[2]; /* left, right: u32 or u64 descriptors, [window][x] */
+  int window;      /* rows there: all of the image, or some at a time */
+  SgmMaps maps;
+  SgmNode *nodes; /* speckle: forest of regions, dense (sgm_cuda_regions.cuh) */
+  uint2 *pending; /* speckle: [y][tile], 64 pixels whose region size is not known yet */
+
+  /* Sweeps: states of the paths at the boundaries of bands, and shape of a block. */
+  uint32_t *vertical_states;    /* [sweep][x][words] */
+  uint32_t *diagonal_states[2]; /* [sweep][side][x][words], read and written alternately */
+  int strip, halo;              /* columns of a block's own and on each side */
+  int resident; /* lanes per column of sgm_cuda_diagonal; 0: that kernel cannot be used */
+
+  SgmFinish *finish; /* sgm_cuda_rows or sgm_cuda_long_rows */
+  int early;         /* 1: kernels may start before the preceding one ends */
+  int narrow_sums;   /* 1: packed partial sums, see sgm_cuda_narrow_sums */
+};
+
+/* Whether the sweeps leave packed 8-bit partial sums: two bytes per word, one for each of its
+ * candidates, that contain the amount by which L of both vertical paths together exceeds 2 C, C the
+ * cost of the pixel, which sgm_cuda_rows adds. Each path exceeds it by at most p2. */
 static inline int sgm_cuda_narrow_sums(const RvSgmConfig *config) {
   const int words = config->disparities / 2;
   return config->paths == 4 && 2 * config->p2 <= 255 && words >= 32 && !(words & (words - 1));
@@ -87,50 +112,53 @@ static inline int sgm_cuda_narrow_sums(const RvSgmConfig *config) {
     }                                                                                              \
   } while (0)
 
-SgmScene sgm_cuda_scene(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+/* Picks the type of the descriptors. */
+#define SGM_FOR_DESCRIPTOR(plan, Descriptor, ...)                                                  \
+  do {                                                                                             \
+    if ((plan)->descriptor_bytes == 8) {                                                           \
+      using Descriptor = uint64_t;                                                                 \
+      __VA_ARGS__;                                                                                 \
+    } else {                                                                                       \
+      using Descriptor = uint32_t;                                                                 \
+      __VA_ARGS__;                                                                                 \
+    }                                                                                              \
+  } while (0)
 
-/* Rows of the picture and where the first of them goes in the window. */
-struct SgmRows {
-  int first, count, to;
-};
+SgmScene sgm_cuda_scene(const SgmCuda *work, const RvSgmJob *job);
 
-/* Descriptors of one or two pieces of both pictures. */
-RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
-                         const SgmRows *pieces, int count);
-/* For the tests: copies config->height rows from the start of the window. */
-RvStatus sgm_cuda_census_show(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+/* Descriptors of one or two pieces of both views. */
+RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmJob *job, const SgmRows *pieces,
+                         int count);
 
-/* Vertical and diagonal directions: sets the sums. */
-RvStatus sgm_cuda_sweeps(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
-RvStatus sgm_cuda_sweeps_open(SgmCuda *work, const RvSgmConfig *config);
-void sgm_cuda_sweeps_layout(SgmCuda *work, const RvSgmConfig *config, RvArena *arena);
-size_t sgm_cuda_sweeps_states(const RvSgmConfig *config); /* bytes for a column of the picture */
+/* --- Sweeps: vertical and diagonal directions, set the sums ---------------------------------- */
 
-/* The same without diagonals (sgm_cuda_vertical.cu). */
-RvStatus sgm_cuda_vertical(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+/* 2 and 4 paths: no diagonals. */
+RvStatus sgm_cuda_vertical(const SgmCuda *work, const RvSgmJob *job);
 
-/* The same for 8 paths in one launch, where all its blocks can be on the GPU at once. Takes the
- * place of the states. open: after that of the sweeps; replaces their strip. */
-RvStatus sgm_cuda_diagonal(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
-RvStatus sgm_cuda_slanted_open(SgmCuda *work, const RvSgmConfig *config);
+/* 8 paths in one launch, when all its blocks fit on the GPU at once and the window holds all rows.
+ * open: after that of the bands, whose strip it replaces when the kernel can be used. */
+RvStatus sgm_cuda_diagonal(const SgmCuda *work, const RvSgmJob *job);
+RvStatus sgm_cuda_diagonal_open(SgmCuda *work, const RvSgmPlan *plan);
 
-/* Horizontal directions and winners, a block a row; with `check` the left-right check as well. */
-RvStatus sgm_cuda_rows(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
-                       int check);
-RvStatus sgm_cuda_rows_open(const RvSgmConfig *config);
-size_t sgm_cuda_rows_shared(const RvSgmConfig *config); /* bytes a block */
+/* 8 paths otherwise: one launch per band of rows. */
+RvStatus sgm_cuda_bands(const SgmCuda *work, const RvSgmJob *job);
+RvStatus sgm_cuda_bands_open(SgmCuda *work, const RvSgmPlan *plan);
 
-/* The same in two steps for rows too long for the former: adds to the sums, finds the winners. */
-RvStatus sgm_cuda_lines(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
-RvStatus sgm_cuda_winner(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
-RvStatus sgm_cuda_winner_open(const RvSgmConfig *config);
+/* --- Finishing a row: horizontal directions and everything up to the maps -------------------- */
 
-RvStatus sgm_cuda_check(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
-RvStatus sgm_cuda_median(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
-RvStatus sgm_cuda_speckle(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
-RvStatus sgm_cuda_output(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+/* One block per row; S of a row never leaves the chip. Needs the shared memory for a row. */
+SgmFinish sgm_cuda_rows;
+RvStatus sgm_cuda_rows_open(const RvSgmPlan *plan);
+size_t sgm_cuda_rows_shared(const RvSgmPlan *plan); /* bytes of a block */
 
-/* Median, speckle and output with as few launches as they take. */
-RvStatus sgm_cuda_clean(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job);
+/* Longer rows, in two steps: add the horizontal directions to S in memory, then find the winners. */
+SgmFinish sgm_cuda_long_rows;
+RvStatus sgm_cuda_horizontal(const RvSgmJob *job, const SgmSlice *slice);
+RvStatus sgm_cuda_winner(const RvSgmJob *job, const SgmSlice *slice);
+RvStatus sgm_cuda_winner_open(const RvSgmPlan *plan);
+
+/* --- Filter stage ---------------------------------------------------------------------------- */
+
+RvStatus sgm_cuda_filter(const SgmCuda *work, const RvSgmJob *job);
 
 #endif

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_census.cu: stage 1, the descriptors of both pictures, and their copy for the tests. */
+/* sgm_cuda_census.cu: step 1, the descriptors of both views. */
 #include <cuda_fp16.h>
 
+#include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
+
+namespace {
 
 enum { COLUMNS = 4, ROWS = 4, WARPS = 2 }; /* of a thread, of a thread, of a block */
 enum { TILE_X = 32 * COLUMNS, TILE_Y = WARPS * ROWS };
@@ -16,13 +19,13 @@ struct CensusArgs {
   int width, height;
 };
 
-/* What one thread sees: of every row the grey levels of each two neighbouring pixels, as halves of
- * 1024 + grey: exact, and compared two at a time. */
+/* Input of one thread: of every row the gray levels of each two neighboring pixels, as halves of
+ * 1024 + gray: exact, and compared two at a time. */
 typedef __half2 CensusWindow[SPAN_Y][PAIRS];
 
-/* Grey levels of columns x - RX on, four a word, in a row that ends far enough behind them: words
- * that lie at multiples of four, shifted. */
-static __device__ __forceinline__ void load_inside(const uint8_t *row, int x, uint32_t *word) {
+/* Gray levels of columns x - RX on, four per word, in a row that ends far enough after them: words at
+ * multiples of four bytes, shifted. */
+__device__ __forceinline__ void load_inside(const uint8_t *row, int x, uint32_t *word) {
   const uintptr_t at = (uintptr_t)(row + x - RX);
   const uint32_t *from = (const uint32_t *)(at & ~(uintptr_t)3);
   const uint32_t shift = 8 * (uint32_t)(at & 3);
@@ -35,9 +38,8 @@ static __device__ __forceinline__ void load_inside(const uint8_t *row, int x, ui
     word[i] = __funnelshift_r(raw[i], raw[i + 1], shift);
 }
 
-/* The same where columns lie outside. */
-static __device__ __forceinline__ void load_clamped(const uint8_t *row, int x, int width,
-                                                    uint32_t *word) {
+/* The same where columns are outside the image. */
+__device__ __forceinline__ void load_clamped(const uint8_t *row, int x, int width, uint32_t *word) {
 #pragma unroll
   for (int i = 0; i < SPAN_WORDS; i++) {
     word[i] = 0;
@@ -48,12 +50,12 @@ static __device__ __forceinline__ void load_clamped(const uint8_t *row, int x, i
 }
 
 template <bool INSIDE>
-static __device__ __forceinline__ void load_rows(const SgmRaster<const uint8_t> &picture, int x,
-                                                 int y, const CensusArgs &a,
-                                                 uint32_t (&word)[SPAN_Y][SPAN_WORDS]) {
+__device__ __forceinline__ void load_rows(const SgmRaster<const uint8_t> &view, int x, int y,
+                                          const CensusArgs &a,
+                                          uint32_t (&word)[SPAN_Y][SPAN_WORDS]) {
 #pragma unroll
   for (int j = 0; j < SPAN_Y; j++) {
-    const uint8_t *row = picture.row(rv_clamp(y + j, 0, a.height - 1));
+    const uint8_t *row = view.row(rv_clamp(y + j, 0, a.height - 1));
     if (INSIDE)
       load_inside(row, x, word[j]);
     else
@@ -61,7 +63,7 @@ static __device__ __forceinline__ void load_rows(const SgmRaster<const uint8_t> 
   }
 }
 
-static __device__ __forceinline__ void split(const uint32_t *word, __half2 *pair) {
+__device__ __forceinline__ void split(const uint32_t *word, __half2 *pair) {
   const uint32_t high = 0x64646464u; /* upper byte of the halves 1024 .. 2047 */
 #pragma unroll
   for (int i = 0; i < PAIRS; i++) {
@@ -75,49 +77,55 @@ static __device__ __forceinline__ void split(const uint32_t *word, __half2 *pair
 }
 
 /* In both halves, bit n of 16 where a >= b. */
-static __device__ __forceinline__ uint32_t compare(__half2 a, __half2 b, int n) {
+__device__ __forceinline__ uint32_t compare(__half2 a, __half2 b, int n) {
   return __hge2_mask(a, b) & 0x00010001u << n % 16;
 }
 
-/* Bits as sgm_rules.h numbers them, of the pixels in columns c and c + 1; y: their row in the
- * window. */
-static __device__ __forceinline__ void describe(const CensusWindow &w, int c, int y,
-                                                uint32_t *out) {
-  uint32_t part[2] = {};
-#pragma unroll
-  for (int i = 1; i <= RX; i++)
-#pragma unroll
-    for (int j = -RY; j <= RY; j++) {
-      const int n = 7 * (i - 1) + j + RY;
-      part[n / 16] |= compare(w[y + j][c + RX + i], w[y - j][c + RX - i], n);
-    }
-#pragma unroll
-  for (int j = 1; j <= RY; j++)
-    part[1] |= compare(w[y + j][c + RX], w[y - j][c + RX], 28 + j - 1);
-  out[0] = __byte_perm(part[0], part[1], 0x5410);
-  out[1] = __byte_perm(part[0], part[1], 0x7632);
-}
+/* A descriptor of a cost: its type, and its bits as sgm_rules.h numbers them, of the pixels in
+ * columns c and c + 1; y: their row in the window. */
+template <RvSgmCost COST> struct Descriptor;
 
-static __device__ __forceinline__ void describe(const CensusWindow &w, int c, int y,
-                                                uint64_t *out) {
-  uint32_t part[4] = {};
-  int n = 0;
+template <> struct Descriptor<RV_SGM_CSCT> {
+  typedef uint32_t Type;
+  static __device__ __forceinline__ void describe(const CensusWindow &w, int c, int y, Type *out) {
+    uint32_t part[2] = {};
 #pragma unroll
-  for (int j = -RY; j <= RY; j++)
+    for (int i = 1; i <= RX; i++)
 #pragma unroll
-    for (int i = -RX; i <= RX; i++)
-      if (i || j) {
-        part[n / 16] |= compare(w[y + j][c + RX + i], w[y][c + RX], n);
-        n++;
+      for (int j = -RY; j <= RY; j++) {
+        const int n = 7 * (i - 1) + j + RY;
+        part[n / 16] |= compare(w[y + j][c + RX + i], w[y - j][c + RX - i], n);
       }
-  out[0] = __byte_perm(part[0], part[1], 0x5410) | (uint64_t)__byte_perm(part[2], part[3], 0x5410)
-                                                       << 32;
-  out[1] = __byte_perm(part[0], part[1], 0x7632) | (uint64_t)__byte_perm(part[2], part[3], 0x7632)
-                                                       << 32;
-}
+#pragma unroll
+    for (int j = 1; j <= RY; j++)
+      part[1] |= compare(w[y + j][c + RX], w[y - j][c + RX], 28 + j - 1);
+    out[0] = __byte_perm(part[0], part[1], 0x5410);
+    out[1] = __byte_perm(part[0], part[1], 0x7632);
+  }
+};
 
-/* Four descriptors, as wide as their place allows. */
-static __device__ __forceinline__ void store(uint32_t *to, const uint32_t *from, int count) {
+template <> struct Descriptor<RV_SGM_CENSUS> {
+  typedef uint64_t Type;
+  static __device__ __forceinline__ void describe(const CensusWindow &w, int c, int y, Type *out) {
+    uint32_t part[4] = {};
+    int n = 0;
+#pragma unroll
+    for (int j = -RY; j <= RY; j++)
+#pragma unroll
+      for (int i = -RX; i <= RX; i++)
+        if (i || j) {
+          part[n / 16] |= compare(w[y + j][c + RX + i], w[y][c + RX], n);
+          n++;
+        }
+    out[0] = __byte_perm(part[0], part[1], 0x5410) | (uint64_t)__byte_perm(part[2], part[3], 0x5410)
+                                                         << 32;
+    out[1] = __byte_perm(part[0], part[1], 0x7632) | (uint64_t)__byte_perm(part[2], part[3], 0x7632)
+                                                         << 32;
+  }
+};
+
+/* Four descriptors, in the widest pieces that the alignment permits. */
+__device__ __forceinline__ void store(uint32_t *to, const uint32_t *from, int count) {
   const uintptr_t at = (uintptr_t)to;
   if (count >= COLUMNS && at % 16 == 0) {
     *(uint4 *)to = make_uint4(from[0], from[1], from[2], from[3]);
@@ -132,7 +140,7 @@ static __device__ __forceinline__ void store(uint32_t *to, const uint32_t *from,
   }
 }
 
-static __device__ __forceinline__ void store(uint64_t *to, const uint64_t *from, int count) {
+__device__ __forceinline__ void store(uint64_t *to, const uint64_t *from, int count) {
   if (count >= COLUMNS && (uintptr_t)to % 16 == 0) {
     ((ulonglong2 *)to)[0] = make_ulonglong2(from[0], from[1]);
     ((ulonglong2 *)to)[1] = make_ulonglong2(from[2], from[3]);
@@ -144,9 +152,10 @@ static __device__ __forceinline__ void store(uint64_t *to, const uint64_t *from,
   }
 }
 
-template <typename Census>
-static __global__ void __launch_bounds__(32 * WARPS) census_kernel(const CensusArgs a) {
-  const SgmRaster<const uint8_t> picture = blockIdx.z % 2 ? a.right : a.left;
+template <RvSgmCost COST>
+__global__ void __launch_bounds__(32 * WARPS) census_kernel(const CensusArgs a) {
+  typedef typename Descriptor<COST>::Type Census;
+  const SgmRaster<const uint8_t> view = blockIdx.z % 2 ? a.right : a.left;
   Census *const out = (Census *)(blockIdx.z % 2 ? a.census_right : a.census_left);
   const SgmRows piece = blockIdx.z < 2 ? a.piece[0] : a.piece[1];
   const int x = (int)blockIdx.x * TILE_X + (int)threadIdx.x * COLUMNS;
@@ -154,14 +163,14 @@ static __global__ void __launch_bounds__(32 * WARPS) census_kernel(const CensusA
   const int rows = rv_min(ROWS, piece.count - first), y = piece.first + first;
   if (x >= a.width || rows <= 0)
     return;
-  /* load_inside may read three bytes more behind its columns. */
+  /* load_inside may read three more bytes after its columns. */
   const bool inside = x >= RX && x - RX + SPAN + 3 <= a.width;
-  /* All rows are asked for before the first is used. */
+  /* All rows are loaded before the first is used. */
   uint32_t word[SPAN_Y][SPAN_WORDS];
   if (inside)
-    load_rows<true>(picture, x, y - RY, a, word);
+    load_rows<true>(view, x, y - RY, a, word);
   else
-    load_rows<false>(picture, x, y - RY, a, word);
+    load_rows<false>(view, x, y - RY, a, word);
   CensusWindow window;
 #pragma unroll
   for (int j = 0; j < SPAN_Y; j++)
@@ -171,59 +180,38 @@ static __global__ void __launch_bounds__(32 * WARPS) census_kernel(const CensusA
     Census found[COLUMNS];
 #pragma unroll
     for (int c = 0; c < COLUMNS; c += 2)
-      describe(window, c, r + RY, found + c);
+      Descriptor<COST>::describe(window, c, r + RY, found + c);
     if (r < rows)
       store(out + (size_t)(piece.to + first + r) * a.width + x, found, a.width - x);
   }
 }
 
-template <typename Census>
-static __global__ void widen_kernel(const Census *in, uint64_t *out, size_t count) {
-  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count;
-       i += (size_t)gridDim.x * blockDim.x)
-    out[i] = in[i];
+template <RvSgmCost COST>
+RvStatus launch(const RvSgmJob *job, const CensusArgs &a, int rows, int count) {
+  const dim3 grid(rv_div_up(a.width, TILE_X), rv_div_up(rows, TILE_Y), 2 * count);
+  return rv_launch(&job->plan->config.log, census_kernel<COST>, grid, dim3(32, WARPS), 0,
+                   job->stream, false, a);
 }
 
-template <typename Census>
-static RvStatus show(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
-  uint64_t *const out[2] = {job->census_left, job->census_right};
-  const size_t count = (size_t)config->width * config->height;
-  for (int side = 0; side < 2; side++) {
-    if (!out[side])
-      continue;
-    widen_kernel<<<256, 256, 0, job->stream>>>((const Census *)work->census[side], out[side],
-                                               count);
-    RV_LAUNCHED(&config->log);
-  }
-  return RV_OK;
-}
+} // namespace
 
-template <typename Census>
-static RvStatus census(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
-                       const SgmRows *pieces, int count) {
+RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmJob *job, const SgmRows *pieces,
+                         int count) {
+  const RvSgmConfig *config = &job->plan->config;
   CensusArgs a = {};
   a.left = {(const uint8_t *)job->left.data, job->left.stride};
   a.right = {(const uint8_t *)job->right.data, job->right.stride};
   a.census_left = work->census[0], a.census_right = work->census[1];
   a.width = config->width, a.height = config->height;
-  int most = 0;
+  int rows = 0;
   for (int i = 0; i < count; i++) {
     a.piece[i] = pieces[i];
-    most = rv_max(most, pieces[i].count);
+    rows = rv_max(rows, pieces[i].count);
   }
-  const dim3 grid(rv_div_up(a.width, TILE_X), rv_div_up(most, TILE_Y), 2 * count);
-  census_kernel<Census><<<grid, dim3(32, WARPS), 0, job->stream>>>(a);
-  RV_LAUNCHED(&config->log);
-  return RV_OK;
-}
-
-RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job,
-                         const SgmRows *pieces, int count) {
-  return config->cost == RV_SGM_CENSUS ? census<uint64_t>(work, config, job, pieces, count)
-                                       : census<uint32_t>(work, config, job, pieces, count);
-}
-
-RvStatus sgm_cuda_census_show(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
-  return config->cost == RV_SGM_CENSUS ? show<uint64_t>(work, config, job)
-                                       : show<uint32_t>(work, config, job);
+  switch (config->cost) {
+  case RV_SGM_CENSUS:
+    return launch<RV_SGM_CENSUS>(job, a, rows, count);
+  default:
+    return launch<RV_SGM_CSCT>(job, a, rows, count);
+  }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_cost.cuh: what the steps of all paths read: descriptors, hence costs (eq. 2.2), and P2.
- * Device code only. */
+/* sgm_cuda_cost.cuh: input of the steps of all paths: costs (eq. 2.2) from descriptors, and P2. Device
+ * code only. */
 #ifndef RV_SGM_CUDA_COST_CUH
 #define RV_SGM_CUDA_COST_CUH
 
@@ -15,17 +15,17 @@ static __device__ __forceinline__ uint32_t sgm_hamming(uint64_t a, uint64_t b) {
 }
 
 /* P2 in both halves for the step from (x - dx, y - dy) to (x, y); inside: whether that step has a
- * predecessor, anything will do where it has not. */
+ * predecessor; without one the value is irrelevant. */
 static __device__ __forceinline__ uint32_t sgm_p2(const SgmScene &s, int x, int y, int dx, int dy,
                                                   bool inside) {
   int penalty = s.p2;
   if (s.adaptive && inside)
-    penalty = rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient, s.grey.row(y)[x],
-                                s.grey.row(y - dy)[x - dx]);
+    penalty = rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient, s.gray.row(y)[x],
+                                s.gray.row(y - dy)[x - dx]);
   return (uint32_t)penalty * 0x10001u;
 }
 
-/* Descriptors of a left pixel and of a lane's 2 K candidates, loaded some steps ahead of use. */
+/* Descriptors of a left pixel and of a lane's 2 K candidates, loaded some steps before use. */
 template <int K, typename Census> struct SgmFetch {
   Census left, low[K], high[K];
 

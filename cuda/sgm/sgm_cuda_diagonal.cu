@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* sgm_cuda_diagonal.cu: the vertical directions and their diagonals of 8 paths, all rows in one
- * launch whose blocks are on the GPU at the same time.
+ * cooperative launch whose blocks are on the GPU at the same time (benchmark sgm/1242x375-d128-p8
+ * and the other rows with 8 paths; sgm_cuda_bands.cu does those that it cannot).
  *
- * A block owns a strip of columns of one sweep, down or up; a warp takes a column, or two. The
- * straight path stays in the warp's registers; the slanted ones move one column a row, so their
- * states go through shared memory. There is no barrier of the block: a warp waits for its two
- * neighbours to have done the row before. Two warps copy descriptors ahead; two more work for the
- * halo, the columns of the neighbouring strips next to the own one: from strip to strip states go
+ * A block owns a strip of columns of one sweep, down or up; a warp takes one column, or two. The
+ * vertical path stays in the warp's registers; the diagonal ones move by one column per row, so
+ * their states go through shared memory. There is no barrier of the block: a warp waits until its
+ * two neighbors have finished the previous row. Two warps copy descriptors; two more work for the
+ * halo, the columns of the neighboring strips next to the own one: from strip to strip states go
  * through global memory, every HALO rows those of the HALO columns at each edge, and in between the
- * path that comes in is worked out once more.
+ * incoming path is recomputed.
  *
- * Nobody waits for a fence there: states of 8 paths need 13 bits a half (paths * (bits + p2) <=
- * 65535), so that each word carries a tag in its upper bits. A receiver reads until all words have
- * the tag of this exchange. Two places are used by turns: who sends for the next time but one has
- * received what the neighbour sent after it had received. Receivers clear them at the end.
+ * This exchange needs no fence: states of 8 paths need 13 bits per half (paths * (bits + p2) <=
+ * 65535), so that each word contains a tag in its upper bits. A receiver reads until all words have
+ * the tag of this exchange. Two buffers are used alternately: a block that sends the exchange after
+ * the next has received words that the neighbor sent after it had received this one. Receivers clear
+ * the buffers at the end.
  *
- * Down and up work at the same time: each sets the sums of the half of the picture that it comes to
- * first, then warps of the same columns wait for each other and add to the other's half. */
+ * Down and up run at the same time: each sets the sums of the half of the image that it reaches
+ * first, then warps of the same columns synchronize and add to the other's half. */
+#include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_diagonal.cuh"
 
 #include <cuda_pipeline_primitives.h>
 
+namespace {
+
 #ifdef SGM_HAS_BARRIERS
 template <int K>
-static __device__ __forceinline__ void load_sums(uint32_t (&sum)[K], const uint32_t *from) {
+__device__ __forceinline__ void load_sums(uint32_t (&sum)[K], const uint32_t *from) {
   if constexpr (K == 1) {
     sum[0] = __ldcg(from);
   } else if constexpr (K == 2) {
@@ -39,8 +44,8 @@ static __device__ __forceinline__ void load_sums(uint32_t (&sum)[K], const uint3
   }
 }
 
-/* Waits until the other sweep's warp of these columns, from x on, has set its part of the sums. */
-static __device__ __noinline__ void meet(uint32_t *met, int x, int width) {
+/* Waits until the other sweep's warp of these columns, from x on, has set its half of the sums. */
+__device__ __noinline__ void meet(uint32_t *met, int x, int width) {
   __threadfence();
   __syncwarp();
   if (threadIdx.x % 32 == 0) {
@@ -49,7 +54,7 @@ static __device__ __noinline__ void meet(uint32_t *met, int x, int width) {
     send_words(mine, 1);
     uint32_t done[1] = {0};
     while (!done[0])
-      look(other, done);
+      load_relaxed(other, done);
     *other = 0; /* for the next launch */
   }
   __syncwarp();
@@ -57,31 +62,31 @@ static __device__ __noinline__ void meet(uint32_t *met, int x, int width) {
 }
 
 /* Pitches are in bytes. */
-static __device__ __forceinline__ uint32_t *sums_after(uint32_t *sums, ptrdiff_t pitch) {
+__device__ __forceinline__ uint32_t *sums_after(uint32_t *sums, ptrdiff_t pitch) {
   return (uint32_t *)((char *)sums + pitch);
 }
 
-/* A scoreboard counts all loads of a warp, so that one that is needed has to wait for those after
- * it: sums are loaded a row ahead, and brought to the L2 cache earlier. */
+/* A scoreboard counts all loads of a warp, so that waiting for one also waits for those after it:
+ * sums are loaded one row before use, and prefetched to the L2 cache earlier. */
 enum { PREFETCH = 4 };
 
-/* What is done to the sums of a row: they are set, added to, or one of them as the row asks. */
+/* Update of the sums of a row: set, add, or one of them depending on the row. */
 enum DiagonalSums { SET, ADD, CHANGE };
 
-/* What a warp with columns of the strip holds, W words a lane. */
+/* State of a warp with columns of the strip, W words per lane. */
 template <int W> struct DiagonalOwn {
   int x, setting;         /* rows before `setting` are set, the others added to */
-  bool keeps;             /* the lane has words of a column inside the picture */
-  int to_left, to_right;  /* the lane's words of the exchange in turn 0; -1: nothing is sent */
+  bool keeps;             /* the lane has words of a column inside the image */
+  int to_left, to_right;  /* the lane's words of the exchange in turn 0; -1: none to send */
   uint32_t *sums;         /* the lane's, of the row */
   ptrdiff_t pitch, ahead; /* bytes to the next row, and PREFETCH rows */
-  uint32_t straight[W], before[W]; /* the latter: sums of the row, once they are added to */
+  uint32_t vertical[W], before[W]; /* the latter: previous sums of the row, when adding */
 };
 
-/* Of the exchange to come. */
+/* The next exchange. */
 struct DiagonalExchange {
-  int turn;     /* 0 or the words of a turn */
-  uint32_t tag; /* in place */
+  int turn;     /* 0 or exchange_words */
+  uint32_t tag; /* at its bits */
 
   __device__ __forceinline__ void next(const DiagonalArgs &a) {
     turn = a.exchange_words - turn;
@@ -92,10 +97,10 @@ struct DiagonalExchange {
 
 /* A row of the strip's columns: sets or adds three paths; `sends` after an odd row only. */
 template <int K, int G, typename Census, bool ADAPTIVE, int ODD, DiagonalSums SUMS>
-static __device__ __forceinline__ void
-own_row(const DiagonalArgs &a, const DiagonalPlace &at, const DiagonalDescriptors &from,
-        const DiagonalPair &pair, const DiagonalLane &self, DiagonalOwn<K * 32 / G> &own,
-        uint32_t p1, const DiagonalExchange &exchange, bool sends) {
+__device__ __forceinline__ void own_row(const DiagonalArgs &a, const DiagonalPlace &at,
+                                        const DiagonalDescriptors &from, const DiagonalPair &pair,
+                                        const DiagonalLane &self, DiagonalOwn<K * 32 / G> &own,
+                                        uint32_t p1, const DiagonalExchange &exchange, bool sends) {
   using Shared = DiagonalShared<K, G, Census>;
   enum { W = K * 32 / G };
   const int s = pair.s + ODD, dy = blockIdx.y ? -1 : 1;
@@ -106,11 +111,11 @@ own_row(const DiagonalArgs &a, const DiagonalPlace &at, const DiagonalDescriptor
   uint32_t cost[W], sum[W], left[W], right[W];
   costs_of<K, G, W, Census>(cost, a, from, pair.stage + ODD * Shared::ROW);
   const DiagonalPenalty<ADAPTIVE> p2(a, own.x, blockIdx.y ? a.scene.height - 1 - s : s, dy, s > 0);
-  const uint32_t floor2 = diagonal_step<G>(own.straight, cost, p1, p2.straight, self);
+  const uint32_t floor2 = diagonal_step<G>(own.vertical, cost, p1, p2.vertical, self);
 #  pragma unroll
   for (int j = 0; j < W; j++) {
-    sum[j] = own.straight[j] + (SUMS == SET ? 0 : own.before[j]);
-    own.straight[j] -= floor2;
+    sum[j] = own.vertical[j] + (SUMS == SET ? 0 : own.before[j]);
+    own.vertical[j] -= floor2;
   }
   enter_row<ODD>(at, pair);
   Shared::load(left, at.slot + Shared::state(ODD, 0) - Shared::SLOT);
@@ -143,19 +148,19 @@ own_row(const DiagonalArgs &a, const DiagonalPlace &at, const DiagonalDescriptor
   }
 }
 
-/* A pair's descriptors are there; the warp is done with them. */
+/* Waits for the descriptors of a pair; releases them. */
 template <int K, int G, typename Census>
-static __device__ __forceinline__ void enter_pair(uint32_t shared, const DiagonalPair &pair) {
+__device__ __forceinline__ void enter_pair(uint32_t shared, const DiagonalPair &pair) {
   barrier_wait(shared + pair.stage + 2 * DiagonalShared<K, G, Census>::ROW, pair.round);
 }
 template <int K, int G, typename Census>
-static __device__ __forceinline__ void leave_pair(uint32_t shared, const DiagonalPair &pair) {
+__device__ __forceinline__ void leave_pair(uint32_t shared, const DiagonalPair &pair) {
   barrier_arrive(shared + pair.stage + 2 * DiagonalShared<K, G, Census>::ROW + 8);
 }
 
 /* Two rows of the strip's columns, or the last one. */
 template <int K, int G, typename Census, bool ADAPTIVE, DiagonalSums SUMS>
-static __device__ __forceinline__ void
+__device__ __forceinline__ void
 own_pair(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at,
          const DiagonalDescriptors &from, const DiagonalLane &self, DiagonalOwn<K * 32 / G> &own,
          uint32_t p1, DiagonalPair &pair, DiagonalExchange &exchange) {
@@ -174,7 +179,7 @@ own_pair(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at,
 
 /* All rows of the strip's columns from c on. */
 template <int K, int G, typename Census, bool ADAPTIVE>
-static __device__ __forceinline__ void own_warp(const DiagonalArgs &a, uint32_t shared, int c) {
+__device__ __forceinline__ void own_warp(const DiagonalArgs &a, uint32_t shared, int c) {
   enum { W = K * 32 / G, SIDE_BY_SIDE = DiagonalShared<K, G, Census>::SIDE_BY_SIDE };
   const int rows = a.scene.height, block = (int)blockIdx.x, sweep = (int)blockIdx.y;
   const DiagonalLane self = diagonal_lane<G, W>(a.scene.words);
@@ -202,7 +207,7 @@ static __device__ __forceinline__ void own_warp(const DiagonalArgs &a, uint32_t 
   keep(own.to_left), keep(own.to_right), keep(p1);
   DiagonalPair pair = {};
   DiagonalExchange exchange = {0, 1u << TAG_BIT};
-  leave_row<1>(at, true, true); /* nobody has to wait for row -1 */
+  leave_row<1>(at, true, true); /* row -1 needs no wait */
   while (pair.s < rows)
     if (pair.s + 1 < own.setting)
       own_pair<K, G, Census, ADAPTIVE, SET>(a, shared, at, from, self, own, p1, pair, exchange);
@@ -212,9 +217,9 @@ static __device__ __forceinline__ void own_warp(const DiagonalArgs &a, uint32_t 
       own_pair<K, G, Census, ADAPTIVE, CHANGE>(a, shared, at, from, self, own, p1, pair, exchange);
 }
 
-/* Columns of the strip beyond the picture: what their neighbours wait for. */
+/* Columns of the strip outside the image: only arrives at the neighbors' barriers. */
 template <int K, int G, typename Census>
-static __device__ void idle_warp(const DiagonalArgs &a, uint32_t shared, int c) {
+__device__ void idle_warp(const DiagonalArgs &a, uint32_t shared, int c) {
   enum { W = K * 32 / G, SIDE_BY_SIDE = DiagonalShared<K, G, Census>::SIDE_BY_SIDE };
   const DiagonalLane self = diagonal_lane<G, W>(a.scene.words);
   const DiagonalPlace at =
@@ -222,7 +227,7 @@ static __device__ void idle_warp(const DiagonalArgs &a, uint32_t shared, int c) 
   DiagonalPair pair = {};
   leave_row<1>(at, true, true);
   for (; pair.s < a.scene.height; pair.next<K, G, Census>()) {
-    enter_pair<K, G, Census>(shared, pair); /* else it could be done with a pair to come */
+    enter_pair<K, G, Census>(shared, pair); /* else it could release a pair not copied yet */
     enter_row<0>(at, pair);
     leave_row<0>(at, true, true);
     enter_row<1>(at, pair);
@@ -233,7 +238,7 @@ static __device__ void idle_warp(const DiagonalArgs &a, uint32_t shared, int c) 
 
 /* Copies the descriptors of the even rows, or of the odd ones. */
 template <int K, int G, typename Census>
-static __device__ __forceinline__ void copy_warp(const DiagonalArgs &a, uint32_t shared, int odd) {
+__device__ __forceinline__ void copy_warp(const DiagonalArgs &a, uint32_t shared, int odd) {
   using Shared = DiagonalShared<K, G, Census>;
   enum { PIECES = (Shared::MAX_COLUMNS + 64 * K + 30) / 32 };
   const SgmScene &s = a.scene;
@@ -276,18 +281,18 @@ static __device__ __forceinline__ void copy_warp(const DiagonalArgs &a, uint32_t
   }
 }
 
-/* What a warp with the halo of a side holds. */
+/* State of a warp with the halo of a side. */
 template <int K> struct DiagonalHalo {
-  int side, count; /* columns inside the picture */
-  int x;           /* of the first one, next to the strip; the others go outwards */
+  int side, count; /* columns inside the image */
+  int x;           /* of the first one, next to the strip; the others follow outwards */
   int exchange;    /* the lane's words of the first state that is received, in turn 0 */
   uint32_t l[HALO][K];
 };
 
-/* A row of the halo: the path that comes in, in all columns from where it can still reach the strip
- * before the next exchange; at the end of the band what the neighbour has sent. */
+/* A row of the halo: the incoming path, in all columns from which it can still reach the strip before
+ * the next exchange; at the end of the band the states received from the neighbor. */
 template <int K, int G, typename Census, bool ADAPTIVE, int ROW>
-static __device__ __forceinline__ void
+__device__ __forceinline__ void
 halo_row(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at, const DiagonalPair &pair,
          const DiagonalLane &self, DiagonalHalo<K> &halo, const DiagonalExchange &exchange) {
   using Shared = DiagonalShared<K, G, Census>;
@@ -320,7 +325,7 @@ halo_row(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at, const 
 
 /* All rows of the halo of a side. */
 template <int K, int G, typename Census, bool ADAPTIVE>
-static __device__ __forceinline__ void halo_warp(const DiagonalArgs &a, uint32_t shared, int side) {
+__device__ __forceinline__ void halo_warp(const DiagonalArgs &a, uint32_t shared, int side) {
   const DiagonalLane self = diagonal_lane<32, K>(a.scene.words);
   const int last = DiagonalShared<K, G, Census>::links(a.strip) - 1;
   const int block = (int)blockIdx.x, rows = a.scene.height;
@@ -359,9 +364,9 @@ static __device__ __forceinline__ void halo_warp(const DiagonalArgs &a, uint32_t
         a.exchange[turn * a.exchange_words + halo.exchange + d * a.scene.words + j] = 0;
 }
 
-/* Barriers as they are at the start. */
+/* Initializes the barriers. */
 template <int K, int G, typename Census>
-static __device__ void open_barriers(const DiagonalArgs &a, uint32_t shared) {
+__device__ void open_barriers(const DiagonalArgs &a, uint32_t shared) {
   using Shared = DiagonalShared<K, G, Census>;
   const int warps = Shared::links(a.strip);
   const uint32_t links = shared + Shared::PAIRS * Shared::PAIR + (a.strip + 2) * Shared::SLOT;
@@ -376,14 +381,14 @@ static __device__ void open_barriers(const DiagonalArgs &a, uint32_t shared) {
 #endif
 
 template <int K, int G, typename Census>
-static __global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
+__global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
     diagonal_kernel(const __grid_constant__ DiagonalArgs a) {
 #ifdef SGM_HAS_BARRIERS
   using Shared = DiagonalShared<K, G, Census>;
   extern __shared__ __align__(16) char memory[];
   const uint32_t shared = (uint32_t)__cvta_generic_to_shared(memory);
   const int warp = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0);
-  /* Paths that start have l = 0; so have, for good, the columns outside the picture. */
+  /* Paths that start have l = 0; so have, permanently, the columns outside the image. */
   for (int t = (int)threadIdx.x; t < (a.strip + 2) * Shared::SLOT / 4; t += (int)blockDim.x)
     ((uint32_t *)(memory + Shared::PAIRS * Shared::PAIR))[t] = 0;
   open_barriers<K, G, Census>(a, shared);
@@ -399,7 +404,7 @@ static __global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
     copy_warp<K, G, Census>(a, shared, warp - 2);
     return;
   }
-  /* Columns in turn from both edges: what is sent should be ready first. */
+  /* Columns alternately from both edges: states to be sent should be ready first. */
   const int own = Shared::warps(a.strip) - HELPERS, w = warp - HELPERS;
   const int c = (w % 2 ? own - 1 - w / 2 : w / 2) * Shared::SIDE_BY_SIDE;
   if ((int)blockIdx.x * a.strip + c >= a.scene.width)
@@ -413,27 +418,20 @@ static __global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
 
 /* --- Shape and launch ------------------------------------------------------------------------ */
 
-/* Picks the instantiation: words a lane, type of descriptors. */
-#define SGM_FOR_DIAGONAL(config, K, CENSUS, ...)                                                   \
-  SGM_FOR_WORDS((config)->disparities / 2, 32, K, {                                                \
-    if ((config)->cost == RV_SGM_CENSUS) {                                                         \
-      using CENSUS = uint64_t;                                                                     \
-      __VA_ARGS__;                                                                                 \
-    } else {                                                                                       \
-      using CENSUS = uint32_t;                                                                     \
-      __VA_ARGS__;                                                                                 \
-    }                                                                                              \
-  })
+/* Picks the instantiation: words per lane, type of descriptors. */
+#define SGM_FOR_DIAGONAL(plan, K, Census, ...)                                                     \
+  SGM_FOR_DESCRIPTOR(plan, Census,                                                                 \
+                     { SGM_FOR_WORDS((plan)->config.disparities / 2, 32, K, __VA_ARGS__); })
 
-/* 16 lanes a column, but 32 where a lane would have too many words. */
-static constexpr int diagonal_fewer(int k) {
+/* 16 lanes per column, but 32 where a lane would have too many words. */
+constexpr int diagonal_fewer(int k) {
   return k <= 4 ? 16 : 32;
 }
 
 /* Whether the kernel can take strips of so many columns: whether all blocks can be on the GPU at
- * once, and the exchange fits half of what the banded sweeps keep as states. */
+ * once, and the exchange fits half of the memory that the bands use for states. */
 template <int K, int G, typename Census>
-static RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int strip, int processors) {
+RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int strip, int sms) {
   using Shared = DiagonalShared<K, G, Census>;
   const RvLog *log = &config->log;
   strip = rv_div_up(strip, Shared::SIDE_BY_SIDE) * Shared::SIDE_BY_SIDE;
@@ -451,63 +449,61 @@ static RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int strip, i
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, most));
   RV_CU(log, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, diagonal_kernel<K, G, Census>,
                                                            32 * warps, shared));
-  if (blocks * processors >= 2 * columns)
+  if (blocks * sms >= 2 * columns)
     work->resident = G, work->strip = strip;
   return RV_OK;
 }
 
-RvStatus sgm_cuda_slanted_open(SgmCuda *work, const RvSgmConfig *config) {
+template <int K, int G, typename Census>
+RvStatus launch(const RvSgmJob *job, const DiagonalArgs &a) {
+  using Shared = DiagonalShared<K, G, Census>;
+  RvLaunch launch(dim3(rv_div_up(a.scene.width, a.strip), 2), 32 * Shared::warps(a.strip),
+                  Shared::bytes(a.strip), job->stream);
+  launch.cooperative();
+  return launch.run(&job->plan->config.log, diagonal_kernel<K, G, Census>, a);
+}
+
+} // namespace
+
+RvStatus sgm_cuda_diagonal_open(SgmCuda *work, const RvSgmPlan *plan) {
+  const RvSgmConfig *config = &plan->config;
   const RvLog *log = &config->log;
-  int device = 0, processors = 1, cooperative = 0;
+  int device = 0, sms = 1, cooperative = 0;
   work->resident = 0;
   RV_CU(log, cudaGetDevice(&device));
-  RV_CU(log, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  RV_CU(log, cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
   RV_CU(log, cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
   if (!cooperative || work->window < config->height || config->height < 2)
     return RV_OK;
-  int strip = rv_div_up(config->width, rv_max(processors / 2, 1)); /* a multiprocessor each */
+  int strip = rv_div_up(config->width, rv_max(sms / 2, 1)); /* one block per SM */
   strip = rv_max(strip, rv_min(2 * HALO, config->width));
-  SGM_FOR_DIAGONAL(config, K, Census, {
-    RV_TRY((try_strip<K, 32, Census>(work, config, strip, processors)));
+  SGM_FOR_DIAGONAL(plan, K, Census, {
+    RV_TRY((try_strip<K, 32, Census>(work, config, strip, sms)));
     if (!work->resident && diagonal_fewer(K) < 32)
-      RV_TRY((try_strip<K, diagonal_fewer(K), Census>(work, config, strip, processors)));
+      RV_TRY((try_strip<K, diagonal_fewer(K), Census>(work, config, strip, sms)));
   });
   if (!work->resident)
     return RV_OK;
   const size_t bytes = (size_t)4 * config->width * config->disparities / 2 * sizeof(uint32_t);
-  RV_CU(log, cudaMemset(work->slanted[0], 0, bytes));
-  RV_CU(log, cudaMemset(work->slanted[1], 0, bytes));
-  RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run gets comes after */
+  RV_CU(log, cudaMemset(work->diagonal_states[0], 0, bytes));
+  RV_CU(log, cudaMemset(work->diagonal_states[1], 0, bytes));
+  RV_CU(log, cudaStreamSynchronize(NULL)); /* before the stream of any run */
   return RV_OK;
 }
 
-template <int K, int G, typename Census>
-static RvStatus launch(const RvSgmConfig *config, const DiagonalArgs &a, RvStream stream) {
-  cudaLaunchAttribute together = {};
-  together.id = cudaLaunchAttributeCooperative;
-  together.val.cooperative = 1;
-  cudaLaunchConfig_t shape = {};
-  shape.gridDim = dim3(rv_div_up(config->width, a.strip), 2);
-  shape.blockDim = dim3(32 * DiagonalShared<K, G, Census>::warps(a.strip));
-  shape.dynamicSmemBytes = DiagonalShared<K, G, Census>::bytes(a.strip);
-  shape.stream = stream;
-  shape.attrs = &together;
-  shape.numAttrs = 1;
-  RV_CU(&config->log, cudaLaunchKernelEx(&shape, diagonal_kernel<K, G, Census>, a));
-  return RV_OK;
-}
-
-RvStatus sgm_cuda_diagonal(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+RvStatus sgm_cuda_diagonal(const SgmCuda *work, const RvSgmJob *job) {
+  const RvSgmPlan *plan = job->plan;
+  const RvSgmConfig *config = &plan->config;
   DiagonalArgs a = {};
-  a.scene = sgm_cuda_scene(work, config, job);
-  a.sums = work->sums, a.exchange = work->slanted[0], a.met = work->slanted[1];
+  a.scene = sgm_cuda_scene(work, job);
+  a.sums = work->sums, a.exchange = work->diagonal_states[0], a.met = work->diagonal_states[1];
   a.strip = work->strip;
   a.p1 = (uint32_t)config->p1 * 0x10001u, a.p2 = (uint32_t)config->p2 * 0x10001u;
-  a.half_bytes = config->disparities / 2 * (config->cost == RV_SGM_CENSUS ? 8 : 4);
+  a.half_bytes = config->disparities / 2 * plan->descriptor_bytes;
   a.exchange_words = 4 * rv_div_up(config->width, work->strip) * HALO * (config->disparities / 2);
-  SGM_FOR_DIAGONAL(config, K, Census, {
+  SGM_FOR_DIAGONAL(plan, K, Census, {
     if (work->resident == 32)
-      return (launch<K, 32, Census>(config, a, job->stream));
-    return (launch<K, diagonal_fewer(K), Census>(config, a, job->stream));
+      return (launch<K, 32, Census>(job, a));
+    return (launch<K, diagonal_fewer(K), Census>(job, a));
   });
 }

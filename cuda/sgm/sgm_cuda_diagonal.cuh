@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_diagonal.cuh: a row of a column in sgm_cuda_diagonal.cu: where the column's states and
- * descriptors are, and one step of its three paths. Device code only. */
-#ifndef RV_SGM_CUDA_SLANTED_CUH
-#define RV_SGM_CUDA_SLANTED_CUH
+/* sgm_cuda_diagonal.cuh: a row of a column in sgm_cuda_diagonal.cu: position of its states and
+ * descriptors, and one step of its three paths. Device code only. */
+#ifndef RV_SGM_CUDA_DIAGONAL_CUH
+#define RV_SGM_CUDA_DIAGONAL_CUH
 
 #include "sgm/sgm_cuda_cost.cuh"
 #include "sgm/sgm_cuda_signal.cuh"
@@ -12,10 +12,10 @@ enum {
   HELPERS = 4 /* warps for the halo of a side, for copies of even and of odd rows */
 };
 
-/* K: words a lane when 32 lanes hold a column, which they do in the halo. In the strip G lanes do:
- * 32, or 16 where there are more columns than warps. */
+/* K: words per lane when 32 lanes store a column, as in the halo. In the strip G lanes do: 32, or 16
+ * where there are more columns than warps. */
 
-/* Warps a block may have, so that registers suffice. */
+/* Maximum warps of a block, so that registers suffice. */
 static __host__ __device__ constexpr int diagonal_warps(int k, int g) {
   return k > 4 ? 20 : g == 32 ? (k <= 2 ? 32 : 24) : (k <= 2 ? 24 : 16);
 }
@@ -24,7 +24,7 @@ struct DiagonalArgs {
   SgmScene scene;
   uint32_t *sums;
   uint32_t *exchange; /* [turn][sweep][side][block][distance - 1][words] */
-  uint32_t *met;      /* [sweep][x]: 1 when the first part of the rows is done */
+  uint32_t *met;      /* [sweep][x]: 1 when the first half of the rows is finished */
   int strip;
   uint32_t p1, p2;    /* in both halves */
   int exchange_words; /* of a turn */
@@ -33,16 +33,15 @@ struct DiagonalArgs {
 
 /* The block's shared memory. States lie as [slot][turn][side][words]; slot 0 belongs to the left
  * halo, c + 1 to column c of the strip, the last one to the right halo. Where a lane has more than
- * four words in the halo too, they are in pieces of four, a piece of all lanes before the next one.
- * Descriptors lie as [pair][row][copy], each copy shifted by one more, so that any lane finds
- * several neighbours side by side at a multiple of their number in one of them; the left picture's
- * come last. Behind each pair: barriers that tell when it is there and when it is done with. Last
- * come the barriers between warps, of slot 0, of the strip's warps, and of the last slot. Addresses
- * are in bytes, in the shared window. */
+ * four words in the halo as well, they are in pieces of four, a piece of all lanes before the next one.
+ * Descriptors lie as [pair][row][copy], each copy shifted by one more, so that any lane can load
+ * several neighbors at an aligned address from one of them; those of the left view come last. After
+ * each pair: the barriers "copied" and "consumed". Last come the barriers between warps, of slot 0,
+ * of the strip's warps, and of the last slot. Addresses are in bytes, in the shared window. */
 template <int K, int G, typename Census> struct DiagonalShared {
   enum {
     SIDE_BY_SIDE = 32 / G,  /* columns of a warp */
-    PAIRS = K <= 4 ? 8 : 6, /* of rows whose descriptors are there */
+    PAIRS = K <= 4 ? 8 : 6, /* of rows whose descriptors are stored */
     STATE = 32 * K * 4,     /* bytes */
     SLOT = 4 * STATE,
     PIECES = K > 4 ? 32 * 16 : 16, /* from one to the next */
@@ -65,7 +64,7 @@ template <int K, int G, typename Census> struct DiagonalShared {
   template <typename T> static __device__ __forceinline__ T *at(uint32_t address) {
     return (T *)__cvta_shared_to_generic(address);
   }
-  /* Where a lane's words are in a state. */
+  /* Offset of a lane's words in a state. */
   template <int W> static __device__ __forceinline__ int words_of(int lane) {
     return lane * (K > 4 ? 16 : 4 * W);
   }
@@ -124,8 +123,8 @@ template <int K, int G, typename Census> struct DiagonalShared {
   }
 };
 
-/* A lane's place, K words in each of G lanes a column. Lanes without words do what lane 0 does, so
- * that all hold words of the path and the minimum needs no selection. */
+/* Position of a lane, K words in each of G lanes per column. Lanes without words do the same as lane
+ * 0, so that all contain words of the path and the minimum needs no selection. */
 struct DiagonalLane {
   int lane, column;                     /* in the warp; of its columns */
   int number, first_word, below, above; /* in its group */
@@ -133,7 +132,7 @@ struct DiagonalLane {
   bool active;
 };
 
-/* Keeps the compiler from working a value out again in every row. */
+/* Keeps the compiler from recomputing a value in every row. */
 static __device__ __forceinline__ void keep(uint32_t &v) {
   asm volatile("" : "+r"(v));
 }
@@ -157,8 +156,8 @@ template <int G, int K> static __device__ __forceinline__ DiagonalLane diagonal_
   return self;
 }
 
-/* One step of a path whose state l is what its costs exceed their minimum by; then l holds the
- * costs. The path's minimum in both halves is returned, still to be taken off. */
+/* One step of a path whose state l is the excess of its costs over their minimum; afterwards l
+ * contains the costs. Returns the minimum in both halves, not subtracted yet. */
 template <int G, int K>
 static __device__ __forceinline__ uint32_t diagonal_step(uint32_t (&l)[K],
                                                          const uint32_t (&cost)[K], uint32_t p1,
@@ -183,20 +182,20 @@ static __device__ __forceinline__ uint32_t diagonal_step(uint32_t (&l)[K],
 #ifdef SGM_HAS_BARRIERS
 /* --- Columns --------------------------------------------------------------------------------- */
 
-/* Word where what goes to or comes to `block` lies, in the first turn. */
+/* Index of the first word sent to `block`, in the first turn. */
 static __device__ __forceinline__ int exchange_at(const DiagonalArgs &a, int side, int block,
                                                   int distance) {
   const int place = (((int)blockIdx.y * 2 + side) * (int)gridDim.x + block) * HALO + distance - 1;
   return place * a.scene.words;
 }
 
-/* Where a warp's things are in shared memory. */
+/* Positions of a warp in shared memory. */
 struct DiagonalPlace {
-  uint32_t link; /* its barriers: the neighbours have done a row, even and odd */
+  uint32_t link; /* its barriers: the neighbors have finished a row, even and odd */
   uint32_t slot; /* the lane's words of its slot's first state */
 };
 
-/* Of warp number `link` from the left, with W words a lane. */
+/* Of warp number `link` from the left, with W words per lane. */
 template <int K, int G, int W, typename Census>
 static __device__ __forceinline__ DiagonalPlace diagonal_place(const DiagonalArgs &a,
                                                                uint32_t memory, int link, int slot,
@@ -210,7 +209,7 @@ static __device__ __forceinline__ DiagonalPlace diagonal_place(const DiagonalArg
   return at;
 }
 
-/* Where a column's descriptors are in the first row. */
+/* Addresses of a column's descriptors in the first row. */
 struct DiagonalDescriptors {
   uint32_t low, left; /* the lane's last right one, the left one */
 };
@@ -234,23 +233,23 @@ diagonal_descriptors(const DiagonalArgs &a, uint32_t memory, int c, const Diagon
   return at;
 }
 
-/* P2 of a row's steps: straight, and of the two sides. */
+/* P2 of the steps of a row: vertical, and of the two sides. */
 template <bool ADAPTIVE> struct DiagonalPenalty {
-  uint32_t straight, side[2];
+  uint32_t vertical, side[2];
 
   __device__ __forceinline__ DiagonalPenalty(const DiagonalArgs &a, int x, int y, int dy,
                                              bool started) {
     const SgmScene &s = a.scene;
-    straight = side[0] = side[1] = a.p2;
+    vertical = side[0] = side[1] = a.p2;
     if (!ADAPTIVE || !started)
       return;
-    straight = sgm_p2(s, x, y, 0, dy, true);
+    vertical = sgm_p2(s, x, y, 0, dy, true);
     side[0] = sgm_p2(s, x, y, 1, dy, x > 0);
     side[1] = sgm_p2(s, x, y, -1, dy, x < s.width - 1);
   }
 };
 
-/* Where a pair of rows stands. */
+/* Progress of a warp: a pair of rows. */
 struct DiagonalPair {
   int s;          /* first row, in the sweep's order */
   uint32_t stage; /* of its descriptors, in bytes */
@@ -285,14 +284,14 @@ static __device__ __forceinline__ void costs_of(uint32_t (&cost)[W], const Diago
   }
 }
 
-/* The neighbours have done the row before this one, ODD or not. */
+/* Waits until the neighbors have finished the previous row; this one is ODD or not. */
 template <int ODD>
 static __device__ __forceinline__ void enter_row(const DiagonalPlace &at,
                                                  const DiagonalPair &pair) {
   barrier_wait(at.link + (1 - ODD) * 8, pair.phase);
 }
 
-/* The neighbours on these sides may go on to the next row. All lanes say so: each has written. */
+/* Lets the neighbors on these sides continue with the next row. All lanes arrive: each has written. */
 template <int ODD>
 static __device__ __forceinline__ void leave_row(const DiagonalPlace &at, bool left, bool right) {
   if (left)

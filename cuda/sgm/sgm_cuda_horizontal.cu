@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_horizontal.cu: the horizontal directions for rows that do not fit shared memory: a group of
- * lanes walks along one row and adds its costs to the sums in memory. */
+/* sgm_cuda_horizontal.cu: the horizontal directions of rows that sgm_cuda_rows.cu cannot keep in
+ * shared memory (benchmark sgm/2560x1440-d512-p8): a group of lanes walks along one row and adds its
+ * costs to the sums in memory. */
+#include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_cost.cuh"
+
+namespace {
 
 enum { GROUP = 16, BLOCK = 128 };
 
@@ -12,7 +16,7 @@ struct HorizontalArgs {
   int dx;
 };
 
-/* What one step needs from memory, loaded some steps ahead. */
+/* Input of one step, loaded some steps before use. */
 template <int K, typename Census> struct HorizontalFetch {
   SgmFetch<K, Census> in;
   uint32_t sum[K], p2;
@@ -26,13 +30,13 @@ template <int K, typename Census> struct HorizontalFetch {
 };
 
 template <int K, typename Census>
-static __global__ void __launch_bounds__(BLOCK) line_kernel(const HorizontalArgs a) {
+__global__ void __launch_bounds__(BLOCK) horizontal_kernel(const HorizontalArgs a) {
   constexpr int AHEAD = K <= 4 ? 4 : K <= 8 ? 2 : 1;
   const SgmLane self = sgm_lane<GROUP, K>(a.scene.words);
   const int steps = a.scene.width;
   const int line = (int)((blockIdx.x * BLOCK + threadIdx.x) / GROUP);
   const bool live = line < a.scene.height && self.active;
-  const int y = rv_min(line, a.scene.height - 1); /* whole warps take part in every exchange */
+  const int y = rv_min(line, a.scene.height - 1); /* complete warps take part in every exchange */
   const int x0 = a.dx > 0 ? 0 : steps - 1;
   HorizontalFetch<K, Census> in[AHEAD];
 #pragma unroll
@@ -61,22 +65,26 @@ static __global__ void __launch_bounds__(BLOCK) line_kernel(const HorizontalArgs
   }
 }
 
-template <typename Census>
-static RvStatus lines(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
-  HorizontalArgs a = {};
-  a.scene = sgm_cuda_scene(work, config, job);
-  a.sums = work->sums;
+template <int K, typename Census> RvStatus launch(const RvSgmJob *job, const HorizontalArgs &a) {
   const int blocks = rv_div_up(a.scene.height * GROUP, BLOCK);
-  for (int i = 0; i < (config->paths == 2 ? 1 : 2); i++) {
-    a.dx = i ? -1 : 1;
-    SGM_FOR_WORDS(a.scene.words, GROUP, K,
-                  line_kernel<K, Census><<<blocks, BLOCK, 0, job->stream>>>(a));
-    RV_LAUNCHED(&config->log);
-  }
-  return RV_OK;
+  return rv_launch(&job->plan->config.log, horizontal_kernel<K, Census>, blocks, BLOCK, 0,
+                   job->stream, false, a);
 }
 
-RvStatus sgm_cuda_lines(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
-  return config->cost == RV_SGM_CENSUS ? lines<uint64_t>(work, config, job)
-                                       : lines<uint32_t>(work, config, job);
+RvStatus launch_any(const RvSgmJob *job, const HorizontalArgs &a) {
+  SGM_FOR_DESCRIPTOR(job->plan, Census, {
+    SGM_FOR_WORDS(a.scene.words, GROUP, K, return (launch<K, Census>(job, a)));
+  });
+}
+
+} // namespace
+
+RvStatus sgm_cuda_horizontal(const RvSgmJob *job, const SgmSlice *slice) {
+  HorizontalArgs a = {};
+  a.scene = slice->scene;
+  a.sums = slice->sums;
+  a.dx = 1;
+  RV_TRY(launch_any(job, a));
+  a.dx = -1;
+  return job->plan->config.paths == 2 ? RV_OK : launch_any(job, a);
 }

@@ -11,20 +11,20 @@ static __device__ __forceinline__ void sgm_order(uint32_t &low, uint32_t &high) 
   low = __vminu2(a, high), high = __vmaxu2(a, high);
 }
 
-/* All bits of a half that holds no value. */
-static __device__ __forceinline__ uint32_t sgm_missing(uint32_t v) {
+/* All bits of a half that is invalid. */
+static __device__ __forceinline__ uint32_t sgm_invalid(uint32_t v) {
   return ~(__vminu2(v, 0x00010001u) * 0xffffu);
 }
 
-/* Missing values become 0 and 65535 in turn, the first one 0: then the middle of all values is the
- * lower median of those that are there. */
+/* Invalid values become 0 and 65535 alternately, the first one 0: then the middle of all values is
+ * the lower median of the valid ones. */
 template <int N> static __device__ __forceinline__ void sgm_pad(uint32_t (&v)[N]) {
   uint32_t high = 0;
 #pragma unroll
   for (int i = 0; i < N; i++) {
-    const uint32_t missing = sgm_missing(v[i]);
-    v[i] |= missing & high;
-    high ^= missing;
+    const uint32_t invalid = sgm_invalid(v[i]);
+    v[i] |= invalid & high;
+    high ^= invalid;
   }
 }
 
@@ -44,12 +44,12 @@ static __device__ __forceinline__ uint32_t sgm_middle(uint32_t (&v)[9]) {
   return b;
 }
 
-/* Of 14 of 25 neither the lowest nor the highest is the middle of all: drop both, take the next one
- * in, and so on. */
+/* Of 14 of 25 neither the lowest nor the highest is the middle of all: drop both, add the next one,
+ * and so on. */
 static __device__ __forceinline__ uint32_t sgm_middle(uint32_t (&v)[25]) {
 #pragma unroll
   for (int first = 0; first <= 11; first++) {
-    const int last = 13; /* of the values in turn: first .. 13, the next one at 13 */
+    const int last = 13; /* candidates: first .. 13, the next value goes to 13 */
 #pragma unroll
     for (int n = first + 1; n <= last; n++)
       sgm_order(v[first], v[n]);

@@ -2,12 +2,12 @@
 /* sgm_cuda_path.cuh: one step of a path (eq. 2.3) on a group of lanes. Device code only.
  *
  * Two candidates share a 32-bit word: word i holds candidate i in its low and i + disparities / 2
- * in its high half. So the neighbours i - 1 and i + 1 of both halves are whole other words, and all
+ * in its high half. So the neighbors i - 1 and i + 1 of both halves are complete other words, and all
  * arithmetic is on u16 pairs. Plain 32-bit additions are used where no half can carry or borrow:
  * every term is bounded by the rule paths * (bits + p2) <= 65535 of sgm.h.
  *
- * A path is held by a group of G lanes (16 or 32), K words a lane; the last lanes of a group are
- * idle when disparities / 2 is not G * K. Word K * lane + j is register j of its lane. */
+ * A group of G lanes (16 or 32) stores a path, K words per lane; the last lanes of a group are idle
+ * when disparities / 2 is not G * K. Word K * lane + j is register j of its lane. */
 #ifndef RV_SGM_CUDA_PATH_CUH
 #define RV_SGM_CUDA_PATH_CUH
 
@@ -25,10 +25,10 @@ static __device__ __forceinline__ uint32_t sgm_swap2(uint32_t a) {
   return __byte_perm(a, a, 0x1032);
 }
 
-/* Place of a lane in its group. */
+/* Position of a lane in its group. */
 struct SgmLane {
   int first_word;   /* K * lane */
-  int below, above; /* lanes that hold the neighbouring words, in a ring */
+  int below, above; /* lanes with the neighboring words, in a ring */
   bool active, first, last;
 };
 
@@ -84,7 +84,7 @@ template <int G> static __device__ __forceinline__ uint32_t sgm_group_min(uint32
 
 /* l: the path's costs L of the previous pixel, becomes those of this one. floor2: the smallest of
  * them in both halves, likewise. A path that starts here has l = 0 and floor2 = 0, which gives
- * L = cost. p1, p2: penalties in both halves. The whole warp must take part. */
+ * L = cost. p1, p2: penalties in both halves. All lanes of the warp must take part. */
 template <int G, int K>
 static __device__ __forceinline__ void sgm_path_step(uint32_t (&l)[K], uint32_t &floor2,
                                                      const uint32_t (&cost)[K], uint32_t p1,

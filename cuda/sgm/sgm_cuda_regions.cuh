@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_regions.cuh: the regions of the speckle filter that reach over the borders of tiles, a
- * forest in global memory. Device code only.
+/* sgm_cuda_regions.cuh: the regions of the speckle filter that cross the boundaries of tiles, a
+ * union-find forest in global memory. Device code only.
  *
  * A node is a pixel; its number is index + 1, and 0 stands for "large enough". The pixel's word
- * holds the number of its parent above and the pixels of its region below; the latter counts for
- * roots alone, whose parent they are themselves. As both change in one atomic step, no pixel is
- * lost when one thread counts while another hangs the root elsewhere. Parents have smaller numbers
- * than children. Which regions come out large enough does not depend on the order of work. */
+ * contains the number of its parent in the upper and the number of pixels of its region in the lower
+ * half; the latter is valid at roots, which are their own parents. As both change in one atomic
+ * step, no pixel is lost when one thread counts while another merges the root. Parents have smaller
+ * numbers than children. Which regions are large enough does not depend on the order of work. */
 #ifndef RV_SGM_CUDA_REGIONS_CUH
 #define RV_SGM_CUDA_REGIONS_CUH
 
@@ -32,7 +32,7 @@ static __device__ uint32_t sgm_root(const SgmNode *nodes, uint32_t number, uint3
   return 0;
 }
 
-static __device__ void sgm_unite(SgmNode *nodes, uint32_t a, uint32_t b, uint32_t enough) {
+static __device__ void sgm_merge(SgmNode *nodes, uint32_t a, uint32_t b, uint32_t enough) {
   for (;;) {
     SgmNode word_a = 0, word_b = 0;
     a = sgm_root(nodes, a, enough, &word_a);
@@ -43,7 +43,7 @@ static __device__ void sgm_unite(SgmNode *nodes, uint32_t a, uint32_t b, uint32_
     const SgmNode seen = below == a ? word_a : word_b;
     if (atomicCAS(&nodes[below - 1], seen, sgm_node(above, 0)) != seen)
       continue;
-    /* Up to a root with the pixels of `below`; what is left behind at other nodes is never read. */
+    /* Adds the pixels of `below` to a root; counts left at other nodes are never read. */
     const uint32_t size = (uint32_t)seen;
     for (uint32_t to = above; to;) {
       const uint32_t parent = sgm_parent(atomicAdd(&nodes[to - 1], (SgmNode)size));
@@ -55,9 +55,9 @@ static __device__ void sgm_unite(SgmNode *nodes, uint32_t a, uint32_t b, uint32_
   }
 }
 
-/* Whether the pixel's region is large enough, once all are united. */
-static __device__ __forceinline__ bool sgm_stays(const SgmNode *nodes, size_t pixel,
-                                                 uint32_t enough) {
+/* Whether the pixel's region is large enough, once all are merged. */
+static __device__ __forceinline__ bool sgm_is_kept(const SgmNode *nodes, size_t pixel,
+                                                   uint32_t enough) {
   SgmNode word = 0;
   return !sgm_root(nodes, sgm_parent(nodes[pixel]), enough, &word);
 }

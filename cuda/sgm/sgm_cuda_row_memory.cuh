@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_row_memory.cuh: sizes and shared memory of the row kernel (sgm_cuda_rows.cu). */
+/* sgm_cuda_row_memory.cuh: sizes, arguments and shared memory of the horizontal-path kernel. Device
+ * code, and the size of the memory for the host. */
 #ifndef RV_SGM_CUDA_ROW_MEMORY_CUH
 #define RV_SGM_CUDA_ROW_MEMORY_CUH
 
@@ -7,42 +8,44 @@
 #include "sgm/sgm_cuda_cost.cuh"
 
 enum { GROUP = 32, BLOCK = 192, SEGMENT = 16, SLOTS = 3, COST_SLOTS = 2, PAD = 8 };
-/* Words between the pixels of a slot: a judge's pixels are in different banks. */
+/* Words between the pixels of a slot, so that the pixels of a winner warp are in different banks. */
 enum { GAP = 4 };
-/* What a warp does; pair 0 (warps 0 to 2) works in the right half, pair 1 in the left one. */
-enum { WALK = 0, FILL, ROLE_WINNER, ROLES };
-/* The judge's lanes a pixel, pixels at once, times that in a segment, and turns after which every
- * lane has a pixel to write. */
+/* Role of a warp; pair 0 (warps 0 to 2) works in the right half, pair 1 in the left one. */
+enum { ROLE_WALK = 0, ROLE_FILL, ROLE_WINNER, ROLES };
+/* Lanes per pixel of a winner warp, pixels at a time, number of these groups in a segment, and turns
+ * after which every lane has a pixel to write. */
 enum { WINNER_LANES = 8, WINNER_PIXELS = 32 / WINNER_LANES, GROUPS = SEGMENT / WINNER_PIXELS };
 enum { TOGETHER = WINNER_LANES / GROUPS };
+/* Sums in the slots exceed S by the ones of two states (RowPath stores L + 1), and are still below
+ * 2^16 as p2 is at most 8000: see sgm.h. */
+enum { BIAS = 2 };
 
 struct RowArgs {
   SgmScene scene;
-  const void *sums; /* of all other directions, narrow or not */
-  SgmRaster<uint16_t> winner, right, found;
-  SgmRaster<uint8_t> raw_confidence;
+  const void *sums; /* of all other directions, packed or not */
+  SgmMaps maps;
   int both;         /* 0: left to right only */
   int narrow_notes; /* states L + 1 fit 8 bits */
   int uniqueness, subpixel, confidence;
-  int max_lr_diff;  /* -1: no left-right check */
-  uint16_t *volume; /* tests: the whole sums, [y][x][k]; or NULL */
+  int max_lr_diff; /* -1: no left-right check */
 };
 
 static inline __host__ __device__ int row_segments(int width) {
   return rv_div_up(width, SEGMENT);
 }
 
-/* The block's shared memory. A slot is the buffer of one segment. Descriptors are loaded up to PAD
- * columns ahead, over the ends of the row. */
+/* The block's shared memory. A slot is the buffer of one segment. Descriptors are read up to PAD
+ * columns beyond the ends of the row. */
 template <typename Census> struct RowShared {
-  void *notes;      /* [segment][words]: states, a word or (narrow) half a word each */
+  void *notes;      /* [segment][words]: states, one word or (narrow) half a word each */
   uint32_t *buffer; /* [pair][slot][pixel][words + GAP] */
-  uint16_t *costs;  /* [pair][cost slot][pixel][words]: a byte a candidate */
+  uint16_t *costs;  /* [pair][cost slot][pixel][words]: one byte per candidate */
   uint32_t *keys;   /* [x - k + disparities - 1]: best key of a right pixel */
-  Census *right;    /* [x - k + disparities]: its descriptor */
+  Census *right;    /* [x - k + disparities]: descriptor of a right pixel */
   Census *left;     /* [x] */
-  uint32_t *p2[2]; /* [x]: P2 from x - 1 and from x + 1 to x in both halves; when it is not adaptive
-                    * one and the same array of PAD elements */
+  uint32_t
+      *p2[2]; /* [x]: P2 from x - 1 and from x + 1 to x in both halves; when it is constant both
+                    * are the same array of PAD elements */
 
   static __host__ __device__ size_t place(RowShared *m, char *base, const SgmScene &s, int narrow) {
     const size_t segments = row_segments(s.width), row = segments * SEGMENT;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_row_path.cuh: a path along a row on a whole warp, and what feeds it. Device code only.
+/* sgm_cuda_row_path.cuh: a path along a row on one warp, and its costs. Device code only.
  *
- * States here are L + 1 (eq. 2.3), so that their minimum is never 0 and minus it, in both halves,
+ * States here are L + 1 (eq. 2.3), so that their minimum is never 0 and its negative, in both halves,
  * is one subtraction that never borrows between the halves. A step is L' + 1 = min(min(L, L- + p1,
- * L+ + p1) - floor, p2) + C + 1, four instructions a word, of which two come after the reduction.
- */
+ * L+ + p1) - floor, p2) + C + 1, four instructions per word, two of them after the reduction. */
 #ifndef RV_SGM_CUDA_ROW_PATH_CUH
 #define RV_SGM_CUDA_ROW_PATH_CUH
 
@@ -40,7 +39,7 @@ static __device__ __forceinline__ void sgm_copy(uint32_t (&to)[N], const uint32_
     to[i] = from[i];
 }
 
-/* a + (b << SHIFT) as a multiplication: on the pipe that has nothing else to do here. */
+/* a + (b << SHIFT) as a multiplication: that pipe is idle here. */
 template <int SHIFT>
 static __device__ __forceinline__ uint32_t sgm_shift_add(uint32_t b, uint32_t a) {
   uint32_t sum;
@@ -48,7 +47,7 @@ static __device__ __forceinline__ uint32_t sgm_shift_add(uint32_t b, uint32_t a)
   return sum;
 }
 
-/* Costs of K words as a byte a candidate: pairs of words interleaved. */
+/* Costs of K words, one byte per candidate: pairs of words interleaved. */
 template <int K>
 static __device__ __forceinline__ void sgm_store_bytes(uint16_t *at, const uint32_t (&cost)[K]) {
   if constexpr (K == 1) {
@@ -79,15 +78,15 @@ static __device__ __forceinline__ void sgm_unpack_bytes(uint32_t (&cost)[K],
     cost[j] = __byte_perm(v[j / 2], 0, K == 1 ? 0x4140 : j % 2 ? 0x4341 : 0x4240);
 }
 
-/* A path along the row; words as in sgm_cuda_path.cuh, K a lane. FULL: no lane is idle. */
+/* A path along the row; words as in sgm_cuda_path.cuh, K per lane. FULL: no lane is idle. */
 template <int K, bool FULL> struct RowPath {
   enum { ONE = 0x10001 }; /* in both halves */
   uint32_t l[K];          /* L + 1 */
   uint32_t drop;          /* minus the smallest l, in both halves */
   int first_word;         /* of this lane; idle lanes have that of lane 0 */
-  bool active;            /* idle lanes take part, but count for nothing */
-  int below, above;       /* lanes that hold the neighbouring words, in a ring */
-  uint32_t scale, offset; /* make the word below a neighbour at the start of the range, */
+  bool active;            /* idle lanes take part, but are ignored */
+  int below, above;       /* lanes with the neighboring words, in a ring */
+  uint32_t scale, offset; /* turn the word below into a neighbor at the start of the range, */
   uint32_t from_above;    /* and the one above at its end */
   uint32_t p1;
 
@@ -98,7 +97,7 @@ template <int K, bool FULL> struct RowPath {
     first_word = active ? lane * K : 0;
     below = lane == 0 ? lanes - 1 : lane - 1;
     above = lane >= lanes - 1 ? 0 : lane + 1;
-    /* Candidate -1 is none; the low half's last one is the predecessor of the high half's first. */
+    /* There is no candidate -1; the low half's last one precedes the high half's first. */
     scale = lane == 0 ? 0x10000 : 1;
     offset = lane == 0 ? SGM_FAR : 0;
     from_above = lane == lanes - 1 ? 0x5432 : 0x3210;
@@ -143,7 +142,7 @@ template <int K, bool FULL> struct RowPath {
     find_floor();
   }
 
-  /* States in shared memory, a word or (narrow, all at most 255) half a word each. */
+  /* States in shared memory, one word or (narrow, all at most 255) half a word each. */
   __device__ __forceinline__ void note(void *to, int narrow) const {
 #pragma unroll
     for (int j = 0; j < K && active; j++)
@@ -161,9 +160,9 @@ template <int K, bool FULL> struct RowPath {
   }
 };
 
-/* Costs of the pixels along a row from descriptors in shared memory. From pixel to pixel a lane's
- * candidates move on by one descriptor, so STEPS pixels need STEPS + K of them, K of which were
- * there before. */
+/* Costs of the pixels along a row from descriptors in shared memory. From pixel to pixel the
+ * candidates of a lane move by one descriptor, so STEPS pixels need STEPS + K of them, K of which are
+ * already loaded. */
 template <int K, typename Census> struct RowFeed {
   enum { STEPS = K < 4 ? 4 : K };
   const Census *left_at, *low_at; /* of the current unit's first pixel */

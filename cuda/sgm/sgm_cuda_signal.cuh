@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_signal.cuh: how warps of a block and blocks of a launch hand states of paths to each
- * other without waiting for everybody: barriers in shared memory, and words in global memory that
- * carry a tag. Device code only. */
+/* sgm_cuda_signal.cuh: how warps of a block and blocks of a launch forward states of paths without a
+ * barrier of all: barriers in shared memory, and tagged words in global memory. Device code only. */
 #ifndef RV_SGM_CUDA_SIGNAL_CUH
 #define RV_SGM_CUDA_SIGNAL_CUH
 
@@ -9,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { TAG_BIT = 29 }; /* of a word that is sent; tags are 1 .. 7 in turn */
+enum { TAG_BIT = 29 }; /* of a word that is sent; tags are 1 .. 7, cyclically */
 
 /* Compute capability 8.0 and later have the barriers. Code for earlier ones must not be run. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -29,16 +28,16 @@ static __device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
                "}" ::"r"(barrier)
                : "memory");
 }
-/* When what this thread copies has arrived. */
+/* Arrives when the copies of this thread are complete. */
 static __device__ __forceinline__ void barrier_copied(uint32_t barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
-static __device__ __forceinline__ bool barrier_over(uint32_t barrier, uint32_t parity) {
+static __device__ __forceinline__ bool barrier_complete(uint32_t barrier, uint32_t parity) {
   uint32_t over;
   asm volatile("{\n"
                ".reg .pred over;\n"
 #  if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-               "mbarrier.try_wait.parity.shared.b64 over, [%1], %2;\n" /* sleeps for a while */
+               "mbarrier.try_wait.parity.shared.b64 over, [%1], %2;\n" /* may sleep */
 #  else
                "mbarrier.test_wait.parity.shared.b64 over, [%1], %2;\n"
 #  endif
@@ -49,9 +48,9 @@ static __device__ __forceinline__ bool barrier_over(uint32_t barrier, uint32_t p
                : "memory");
   return over;
 }
-/* Until the phase of that parity is over. */
+/* Waits until the phase of that parity is complete. */
 static __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
-  while (!barrier_over(barrier, parity)) {
+  while (!barrier_complete(barrier, parity)) {
   }
 }
 
@@ -83,7 +82,7 @@ static __device__ __forceinline__ void send(uint32_t *to, const uint32_t (&l)[K]
 }
 
 template <int K>
-static __device__ __forceinline__ void look(const uint32_t *from, uint32_t (&l)[K]) {
+static __device__ __forceinline__ void load_relaxed(const uint32_t *from, uint32_t (&l)[K]) {
   if constexpr (K == 1) {
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(l[0]) : "l"(from) : "memory");
   } else if constexpr (K == 2) {
@@ -101,8 +100,8 @@ static __device__ __forceinline__ void look(const uint32_t *from, uint32_t (&l)[
   }
 }
 
-/* Waits for the words of the first `count` states, one behind the other, of all lanes of the warp.
- * States beyond keep what they hold; no state has those bits. */
+/* Waits for the words of the first `count` states, back to back, of all lanes of the warp. States
+ * beyond are unchanged; no state has those bits. */
 template <int K, int N>
 static __device__ __forceinline__ void receive(uint32_t (&l)[N][K], const uint32_t *from, int words,
                                                int count, uint32_t tag) {
@@ -111,7 +110,7 @@ static __device__ __forceinline__ void receive(uint32_t (&l)[N][K], const uint32
 #  pragma unroll
     for (int n = 0; n < N; n++)
       if (n < count)
-        look(from + n * words, l[n]);
+        load_relaxed(from + n * words, l[n]);
 #  pragma unroll
     for (int n = 0; n < N; n++)
 #  pragma unroll

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_vertical.cu: the vertical directions alone, for 2 and 4 paths: down, and up at once.
+/* sgm_cuda_vertical.cu: the vertical directions alone, for 2 and 4 paths: down, and up at the same
+ * time (benchmark sgm/1242x375-d128-p4 with packed partial sums, -p2 and -d96-p4 without).
  *
- * A group of lanes takes a column from one end of the picture to the other, the path's state in
- * registers. Nothing is shared and nobody waits for another column: descriptors and sums are loaded
- * rows ahead into a ring of registers. The warps of both sweeps of a column are in one block: each
- * sets the sums of its half, and after the only barrier adds to what the other has left. */
+ * A group of lanes takes a column from one end of the image to the other, the path's state in
+ * registers. Nothing is shared and no column waits for another: descriptors and sums are loaded
+ * some rows before use into a ring of registers. The warps of both sweeps of a column are in one
+ * block: each sets the sums of its half, and after the only barrier adds to those of the other. */
+#include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_cost.cuh"
+
+namespace {
 
 struct VerticalArgs {
   SgmScene scene;
@@ -15,26 +19,26 @@ struct VerticalArgs {
   int sweeps;       /* 1: down alone */
   int row, rows;    /* of this launch, counted in the direction of the sweep */
   int set[2];       /* rows of these, the first ones, whose sums are set; by sweep */
-  int skipped[2];   /* row of the picture that row 0 of the descriptors is, by sweep */
+  int skipped[2];   /* image row of row 0 of the descriptors, by sweep */
 };
 
-/* Columns of a block; its neighbours read nearly the same descriptors. More of them leave some
- * multiprocessors with too much work. */
+/* Columns of a block; neighbors read nearly the same descriptors. With more of them the load of the
+ * SMs is uneven. */
 enum { COLUMNS = 4 };
 
-/* Rows that are loaded ahead, as far as the registers suffice. */
-template <typename Census> static constexpr int vertical_ahead(int k) {
+/* Rows loaded before use, as far as the registers suffice. */
+template <typename Census> constexpr int vertical_ahead(int k) {
   const int of_census = (int)(sizeof(Census) / sizeof(uint32_t)), row = (2 * k + 1) * of_census + k;
   return row > 25 ? 1 : row > 16 ? 2 : row > 13 ? 3 : 4;
 }
 
-/* Brings lines into the L2 cache, a lane a line. */
-struct VerticalAsk {
+/* Prefetches cache lines to the L2 cache, one line per lane. */
+struct VerticalPrefetch {
   const char *line;
   ptrdiff_t pitch;
   int row; /* this lane's row */
 
-  __device__ __forceinline__ void ask(int from, int count) {
+  __device__ __forceinline__ void prefetch(int from, int count) {
     if (from + row < count)
       asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
     line += pitch;
@@ -44,7 +48,7 @@ struct VerticalAsk {
 template <bool NARROW> struct VerticalSum { typedef uint32_t Type; };
 template <> struct VerticalSum<true> { typedef uint16_t Type; };
 
-/* Sums of a lane's words as they are in memory, see sgm_cuda.cuh: words, or with NARROW two bytes a
+/* Sums of a lane's words as they are in memory, see sgm_cuda.cuh: words, or with NARROW two bytes per
  * word, those of two words in one register. */
 template <int K, bool NARROW> struct VerticalSums {
   enum { REGISTERS = NARROW ? (K + 1) / 2 : K };
@@ -63,7 +67,7 @@ template <int K, bool NARROW> struct VerticalSums {
     else
       sgm_store<REGISTERS>((uint32_t *)at, r);
   }
-  /* A path's costs l and what they are beyond the costs of the pixel. No half or byte carries. */
+  /* Costs l of a path and their excess over the costs of the pixel. No half or byte carries. */
   __device__ __forceinline__ void add(const uint32_t (&l)[K], const uint32_t (&beyond)[K]) {
 #pragma unroll
     for (int i = 0; i < REGISTERS; i++)
@@ -80,32 +84,31 @@ template <int K, bool NARROW> struct VerticalSums {
 template <int K, bool NARROW, typename Census> struct VerticalRow {
   Census left, low[K], high[K];
   VerticalSums<K, NARROW> sum;
-  uint32_t grey;
+  uint32_t gray;
 };
 
-/* Where a row is. PLAIN: no candidate lies left of the right picture, and P2 is the same
- * everywhere. */
+/* Position of a row. PLAIN: no candidate lies left of the right view, and P2 is constant. */
 template <bool PLAIN, typename Census, typename Sum> struct VerticalPlace {
   const Census *left, *low, *high; /* low, high: of the lane's first candidates, or of column 0 */
   Sum *sums;
-  const uint8_t *grey;
-  ptrdiff_t census_pitch, sums_pitch, grey_pitch; /* from row to row of the sweep */
+  const uint8_t *gray;
+  ptrdiff_t census_pitch, sums_pitch, gray_pitch; /* from row to row of the sweep */
 
   __device__ __forceinline__ void advance() {
     left += census_pitch, low += census_pitch, sums += sums_pitch;
     if (PLAIN) {
       high += census_pitch;
     } else {
-      grey += grey_pitch;
-      asm("" : "+l"(low)); /* else the compiler follows each candidate's place on its own */
+      gray += gray_pitch;
+      asm("" : "+l"(low)); /* else the compiler keeps one pointer per candidate */
     }
   }
 };
 
-/* A column in one sweep. Lanes that have no words do what lane 0 does, so that all hold words of
- * the path and the minimum needs no selection. */
+/* A column in one sweep. Lanes without words do the same as lane 0, so that all contain words of the
+ * path and the minimum needs no selection. */
 template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
-  enum { AHEAD = vertical_ahead<Census>(K), FAR = 9 }; /* rows loaded, asked for ahead */
+  enum { AHEAD = vertical_ahead<Census>(K), FAR = 9 }; /* rows loaded, prefetched before use */
   typedef VerticalRow<K, NARROW, Census> Row;
   typedef typename VerticalSum<NARROW>::Type Sum;
 
@@ -113,13 +116,13 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
   int x, sweep, dy, first_word, below, above;
   uint32_t below_edge, above_edge; /* selectors of bytes, see step() */
   bool keeps;
-  uint32_t l[K], beyond[K]; /* costs L of the row before; what they are beyond the pixel's costs */
+  uint32_t l[K], beyond[K]; /* costs L of the previous row; their excess over the pixel's costs */
   uint32_t less;            /* minus the smallest of them, in both halves */
-  uint32_t p1, p2, grey_before;
+  uint32_t p1, p2, gray_before;
 
   __device__ __forceinline__ VerticalColumn(const VerticalArgs &args) : a(args) {
-    /* Known to be the same for the whole warp, where that makes branches simple; places are kept
-     * in the lanes' registers. */
+    /* Uniform for the compiler where that makes branches simple; positions are kept in the lanes'
+     * registers. */
     const int warp = (int)threadIdx.x / 32;
     sweep = __shfl_sync(SGM_WARP, warp, 0) % a.sweeps;
     dy = warp % a.sweeps ? -1 : 1;
@@ -157,12 +160,12 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
     less = __viaddmin_u16x2(~smallest, 0x10001u, 0xffffffffu);
   }
 
-  /* Eq. 2.3. The minimum of the row before is the slowest to come: it is taken off when all else
-   * is done, L - C = min(min(L(k), L(k +- 1) + P1) - minimum, P2). */
+  /* Eq. 2.3. The minimum of the previous row has the longest latency: it is subtracted last,
+   * L - C = min(min(L(k), L(k +- 1) + P1) - minimum, P2). */
   __device__ __forceinline__ void step(const uint32_t (&cost)[K]) {
     const uint32_t from_below = __shfl_sync(SGM_WARP, l[K - 1], below, G);
     const uint32_t from_above = __shfl_sync(SGM_WARP, l[0], above, G);
-    /* Candidate -1 is none; the low half's last is the high half's predecessor. */
+    /* There is no candidate -1; the low half's last one precedes the high half's first. */
     uint32_t before = __byte_perm(from_below, SGM_FAR, below_edge);
     const uint32_t end = __byte_perm(from_above, SGM_FAR, above_edge);
 #pragma unroll
@@ -186,9 +189,9 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
     at.low = (const Census *)s.right + among + (PLAIN ? x - s.min_disparity - first_word : 0);
     at.high = at.low - s.words;
     at.sums = (Sum *)a.sums + ((size_t)y * s.width + x) * s.words + first_word;
-    at.grey = s.grey.row(y) + x;
+    at.gray = s.gray.row(y) + x;
     at.census_pitch = dy * (ptrdiff_t)s.width, at.sums_pitch = at.census_pitch * s.words;
-    at.grey_pitch = dy * s.grey.stride;
+    at.gray_pitch = dy * s.gray.stride;
     return at;
   }
 
@@ -204,7 +207,7 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
       to.high[j] = __ldg(PLAIN ? from.high - j : from.low + (uint32_t)rv_max(column - s.words, 0));
     }
     if (!PLAIN && s.adaptive)
-      to.grey = *from.grey;
+      to.gray = *from.gray;
   }
 
   /* A row; its place in the ring is filled again, from `next`, when there are more. */
@@ -218,9 +221,9 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
       cost[j] = __byte_perm(sgm_hamming(row.left, row.low[j]), sgm_hamming(row.left, row.high[j]),
                             0x5410);
     if (!PLAIN && s.adaptive) {
-      p2 = 0x10001u * (uint32_t)rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient, (int)row.grey,
-                                                  (int)grey_before);
-      grey_before = row.grey;
+      p2 = 0x10001u * (uint32_t)rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient, (int)row.gray,
+                                                  (int)gray_before);
+      gray_before = row.gray;
     }
     if (more)
       load<PLAIN>(row, next);
@@ -238,7 +241,7 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
   }
 
   /* Of AHEAD rows FAR after row `first`: the warp's sums, left pixels and candidates. */
-  template <bool ADD> __device__ __forceinline__ VerticalAsk asker(int first) const {
+  template <bool ADD> __device__ __forceinline__ VerticalPrefetch prefetcher(int first) const {
     enum { LINE = 128, BYTES = 32 * K * (int)sizeof(Sum), SUMS = (BYTES + LINE - 1) / LINE };
     enum { LEFT = AHEAD * SUMS, RIGHT = LEFT + AHEAD, PIECES = (32 - RIGHT) / AHEAD };
     const SgmScene &s = a.scene;
@@ -250,17 +253,17 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
     const ptrdiff_t among = (y - a.skipped[sweep]) * s.width;
     const int last = left_x - s.min_disparity - 2 * s.words + 1;
     const int column = rv_clamp(last + piece * (LINE / (int)sizeof(Census)), 0, s.width - 1);
-    VerticalAsk ask;
+    VerticalPrefetch lines;
     const size_t pixel = sum ? s.words * sizeof(Sum) : sizeof(Census);
     const bool inside = !sum || (ADD && piece * LINE < (s.width - left_x) * (int)pixel);
-    ask.row = inside && row < AHEAD ? FAR + row : RV_MAX_SIDE; /* or never */
+    lines.row = inside && row < AHEAD ? FAR + row : RV_MAX_SIDE; /* or never */
     if (sum)
-      ask.line = (const char *)((Sum *)a.sums + (y * s.width + left_x) * s.words) + piece * LINE;
+      lines.line = (const char *)((Sum *)a.sums + (y * s.width + left_x) * s.words) + piece * LINE;
     else
-      ask.line = (const char *)(left ? (const Census *)s.left + among + left_x
-                                     : (const Census *)s.right + among + column);
-    ask.pitch = dy * AHEAD * (ptrdiff_t)(s.width * pixel);
-    return ask;
+      lines.line = (const char *)(left ? (const Census *)s.left + among + left_x
+                                       : (const Census *)s.right + among + column);
+    lines.pitch = dy * AHEAD * (ptrdiff_t)(s.width * pixel);
+    return lines;
   }
 
   /* Rows `first` to first + count - 1 of the sweep; ADD: to the sums that are there. */
@@ -269,7 +272,7 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
     Sum *sums = next.sums;
     Row ring[AHEAD];
     if (!PLAIN && a.scene.adaptive && count > 0)
-      grey_before = first > 0 ? *(next.grey - next.grey_pitch) : 0;
+      gray_before = first > 0 ? *(next.gray - next.gray_pitch) : 0;
 #pragma unroll
     for (int u = 0; u < AHEAD; u++) {
       ring[u].sum = {};
@@ -280,11 +283,11 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
         next.advance();
       }
     }
-    VerticalAsk ask = asker<ADD>(first);
+    VerticalPrefetch lines = prefetcher<ADD>(first);
     int r = 0;
 #pragma unroll 1
     for (; r + 2 * AHEAD <= count; r += AHEAD) {
-      ask.ask(r, count);
+      lines.prefetch(r, count);
 #pragma unroll
       for (int u = 0; u < AHEAD; u++)
         work<PLAIN, ADD>(ring[u], sums, true, next);
@@ -297,7 +300,7 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
           work<PLAIN, ADD>(ring[u], sums, r + u + AHEAD < count, next);
   }
 
-  /* State after these rows, for the next ones. */
+  /* Stores the state after these rows for the next ones. */
   __device__ __forceinline__ void leave() const {
     if (keeps && a.row + a.rows < a.scene.height)
       sgm_store<K>(state(), l);
@@ -305,7 +308,7 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
 };
 
 template <int G, int K, bool NARROW, typename Census>
-static __global__ void __launch_bounds__(2 * COLUMNS * G, 256 / (COLUMNS * G))
+__global__ void __launch_bounds__(2 * COLUMNS * G, 256 / (COLUMNS * G))
     vertical_kernel(const __grid_constant__ VerticalArgs a) {
   VerticalColumn<G, K, NARROW, Census> column(a);
   const bool plain = column.all_inside() && !a.scene.adaptive;
@@ -314,7 +317,7 @@ static __global__ void __launch_bounds__(2 * COLUMNS * G, 256 / (COLUMNS * G))
     column.template walk<true, false>(a.row, set);
   else
     column.template walk<false, false>(a.row, set);
-  __syncthreads(); /* the other sweep's sums are there */
+  __syncthreads(); /* the sums of the other sweep are stored */
   if (plain)
     column.template walk<true, true>(a.row + set, a.rows - set);
   else
@@ -322,8 +325,8 @@ static __global__ void __launch_bounds__(2 * COLUMNS * G, 256 / (COLUMNS * G))
   column.leave();
 }
 
-/* Picks lanes and words a lane. */
-#define SGM_FOR_STRAIGHT(words, G, K, ...)                                                         \
+/* Picks lanes and words per lane. */
+#define SGM_FOR_VERTICAL(words, G, K, ...)                                                         \
   do {                                                                                             \
     if ((words) <= 16) {                                                                           \
       constexpr int G = 16, K = 1;                                                                 \
@@ -344,29 +347,27 @@ static __global__ void __launch_bounds__(2 * COLUMNS * G, 256 / (COLUMNS * G))
   } while (0)
 
 template <int G, int K, bool NARROW, typename Census>
-static RvStatus launch(const RvSgmConfig *config, const VerticalArgs &a, RvStream stream) {
+RvStatus launch(const RvSgmJob *job, const VerticalArgs &a) {
   const int blocks = rv_div_up(a.scene.width, COLUMNS), threads = a.sweeps * COLUMNS * G;
-  vertical_kernel<G, K, NARROW, Census><<<blocks, threads, 0, stream>>>(a);
-  RV_LAUNCHED(&config->log);
-  return RV_OK;
+  return rv_launch(&job->plan->config.log, vertical_kernel<G, K, NARROW, Census>, blocks, threads,
+                   0, job->stream, false, a);
 }
 
-template <bool NARROW>
-static RvStatus launch_any(const RvSgmConfig *config, const VerticalArgs &a, RvStream stream) {
-  if (config->cost == RV_SGM_CENSUS)
-    SGM_FOR_STRAIGHT(a.scene.words, G, K,
-                     return (launch<G, K, NARROW, uint64_t>(config, a, stream)));
-  else
-    SGM_FOR_STRAIGHT(a.scene.words, G, K,
-                     return (launch<G, K, NARROW, uint32_t>(config, a, stream)));
+template <bool NARROW> RvStatus launch_any(const RvSgmJob *job, const VerticalArgs &a) {
+  SGM_FOR_DESCRIPTOR(job->plan, Census, {
+    SGM_FOR_VERTICAL(a.scene.words, G, K, return (launch<G, K, NARROW, Census>(job, a)));
+  });
 }
 
-/* Down and up at once; where the descriptors are not all there, window by window. */
-RvStatus sgm_cuda_vertical(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+} // namespace
+
+/* Down and up at the same time; where the window does not hold all descriptors, window by window. */
+RvStatus sgm_cuda_vertical(const SgmCuda *work, const RvSgmJob *job) {
+  const RvSgmConfig *config = &job->plan->config;
   const int height = config->height, all = work->window >= height;
   VerticalArgs a = {};
-  a.scene = sgm_cuda_scene(work, config, job);
-  a.sums = work->sums, a.states = work->straight;
+  a.scene = sgm_cuda_scene(work, job);
+  a.sums = work->sums, a.states = work->vertical_states;
   a.sweeps = config->paths == 2 ? 1 : 2;
   const int most = all ? height : work->window / a.sweeps;
   /* The middle row of an odd height is set on the way down. */
@@ -377,13 +378,12 @@ RvStatus sgm_cuda_vertical(const SgmCuda *work, const RvSgmConfig *config, const
     const SgmRows up = {height - a.row - a.rows, a.rows, a.rows};
     const SgmRows pieces[2] = {down, up};
     if (!all) {
-      RV_TRY(sgm_cuda_census(work, config, job, pieces, a.sweeps));
+      RV_TRY(sgm_cuda_census(work, job, pieces, a.sweeps));
       a.skipped[0] = down.first - down.to, a.skipped[1] = up.first - up.to;
     }
     for (int i = 0; i < 2; i++)
       a.set[i] = rv_clamp(set[i] - a.row, 0, a.rows);
-    RV_TRY(work->narrow_sums ? launch_any<true>(config, a, job->stream)
-                             : launch_any<false>(config, a, job->stream));
+    RV_TRY(work->narrow_sums ? launch_any<true>(job, a) : launch_any<false>(job, a));
   }
   return RV_OK;
 }

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_winner.cu: stages 4, 5 and 7: one block a row reads the sums once and finds both
- * pictures' winners, uniqueness, subpixel place and confidence. */
+/* sgm_cuda_winner.cu: steps 4 to 7 after sgm_cuda_horizontal.cu: one block per row reads S once and
+ * finds the winners of both views, uniqueness, subpixel position and confidence, then does the
+ * left-right check. */
+#include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_winner.cuh"
+
+namespace {
 
 enum { GROUP = 16, BLOCK = 256 };
 
 struct WinnerArgs {
   const uint32_t *sums;
-  SgmRaster<uint16_t> winner, right, found;
-  SgmRaster<uint8_t> raw_confidence;
+  SgmMaps maps;
   int width, words, min_disparity, uniqueness, subpixel, confidence;
+  int max_lr_diff; /* -1: no left-right check */
 };
 
-static __device__ void write_pixel(const WinnerArgs &a, int x, int y, uint32_t key, int second) {
+__device__ void write_pixel(const WinnerArgs &a, int x, int y, uint32_t key, int second) {
   const int k = (int)(key & 0xffffu), best = (int)(key >> 16);
   const uint16_t *halves = (const uint16_t *)(a.sums + ((size_t)y * a.width + x) * a.words);
   int offset = 0;
@@ -23,16 +27,17 @@ static __device__ void write_pixel(const WinnerArgs &a, int x, int y, uint32_t k
                            halves[2 * (after % a.words) + after / a.words]);
   }
   const bool valid = rv_sgm_unique(best, second, a.uniqueness);
-  a.winner.row(y)[x] = (uint16_t)k;
-  a.found.row(y)[x] = (uint16_t)(valid ? rv_sgm_value(a.min_disparity, k, offset) : RV_SGM_INVALID);
+  a.maps.winner.row(y)[x] = (uint16_t)k;
+  a.maps.values.row(y)[x] =
+      (uint16_t)(valid ? rv_sgm_value(a.min_disparity, k, offset) : RV_SGM_INVALID);
   if (a.confidence)
-    a.raw_confidence.row(y)[x] = (uint8_t)rv_sgm_confidence(best, second);
+    a.maps.raw_confidence.row(y)[x] = (uint8_t)rv_sgm_confidence(best, second);
 }
 
-/* Offers the pixel's sums to those right pixels that are inside the picture. */
+/* Offers S of the pixel to those right pixels that are inside the image. */
 template <int K>
-static __device__ __forceinline__ void offer_inside(const uint32_t (&w)[K], const SgmLane &self,
-                                                    int words, int column, uint32_t *keys) {
+__device__ __forceinline__ void offer_inside(const uint32_t (&w)[K], const SgmLane &self, int words,
+                                             int column, uint32_t *keys) {
 #pragma unroll
   for (int j = 0; j < K; j++) {
     const int i = self.first_word + j;
@@ -43,8 +48,18 @@ static __device__ __forceinline__ void offer_inside(const uint32_t (&w)[K], cons
   }
 }
 
-template <int K> static __global__ void __launch_bounds__(BLOCK) winner_kernel(const WinnerArgs a) {
-  extern __shared__ uint32_t keys[]; /* of the right picture's row */
+/* Right disparity, RV_SGM_NO_MATCH where nothing was offered; left-right check. */
+__device__ __forceinline__ void end_pixel(const WinnerArgs &a, int x, int y, const uint32_t *keys) {
+  a.maps.right.row(y)[x] = (uint16_t)keys[x];
+  if (a.max_lr_diff < 0)
+    return;
+  const int k = a.maps.winner.row(y)[x], match = rv_max(x - (a.min_disparity + k), 0);
+  if (!rv_sgm_passes_lr_check(x, a.min_disparity, k, (int)(keys[match] & 0xffffu), a.max_lr_diff))
+    a.maps.values.row(y)[x] = RV_SGM_INVALID;
+}
+
+template <int K> __global__ void __launch_bounds__(BLOCK) winner_kernel(const WinnerArgs a) {
+  extern __shared__ uint32_t keys[]; /* of the row of the right view */
   const int y = (int)blockIdx.x;
   for (int x = (int)threadIdx.x; x < a.width; x += BLOCK)
     keys[x] = 0xffffffffu;
@@ -65,35 +80,42 @@ template <int K> static __global__ void __launch_bounds__(BLOCK) winner_kernel(c
   }
   __syncthreads();
   for (int x = (int)threadIdx.x; x < a.width; x += BLOCK)
-    a.right.row(y)[x] = (uint16_t)keys[x]; /* RV_SGM_NO_MATCH where nothing was offered */
+    end_pixel(a, x, y, keys);
 }
 
-static size_t key_bytes(const RvSgmConfig *config) {
-  return config->width * sizeof(uint32_t);
+size_t key_bytes(int width) {
+  return width * sizeof(uint32_t);
 }
 
-template <int K> static RvStatus allow_shared(const RvSgmConfig *config) {
-  if (key_bytes(config) > 48 * 1024)
+template <int K> RvStatus allow_shared(const RvSgmConfig *config) {
+  const size_t bytes = key_bytes(config->width);
+  if (bytes > 48 * 1024)
     RV_CU(&config->log,
           cudaFuncSetAttribute(winner_kernel<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               (int)key_bytes(config)));
+                               (int)bytes));
   return RV_OK;
 }
 
-RvStatus sgm_cuda_winner_open(const RvSgmConfig *config) {
+template <int K> RvStatus launch(const RvSgmJob *job, const WinnerArgs &a, int rows) {
+  return rv_launch(&job->plan->config.log, winner_kernel<K>, rows, BLOCK, key_bytes(a.width),
+                   job->stream, false, a);
+}
+
+} // namespace
+
+RvStatus sgm_cuda_winner_open(const RvSgmPlan *plan) {
+  const RvSgmConfig *config = &plan->config;
   SGM_FOR_WORDS(config->disparities / 2, GROUP, K, return allow_shared<K>(config));
 }
 
-RvStatus sgm_cuda_winner(const SgmCuda *work, const RvSgmConfig *config, const RvSgmJob *job) {
+RvStatus sgm_cuda_winner(const RvSgmJob *job, const SgmSlice *slice) {
+  const RvSgmConfig *config = &job->plan->config;
   WinnerArgs a = {};
-  a.sums = work->sums;
-  a.winner = work->winner, a.right = work->right;
-  a.found = work->found, a.raw_confidence = work->raw_confidence;
+  a.sums = slice->sums;
+  a.maps = slice->maps;
   a.width = config->width, a.words = config->disparities / 2;
   a.min_disparity = config->min_disparity, a.uniqueness = config->uniqueness;
   a.subpixel = config->subpixel, a.confidence = config->confidence;
-  SGM_FOR_WORDS(a.words, GROUP, K,
-                winner_kernel<K><<<config->height, BLOCK, key_bytes(config), job->stream>>>(a));
-  RV_LAUNCHED(&config->log);
-  return RV_OK;
+  a.max_lr_diff = config->max_lr_diff;
+  SGM_FOR_WORDS(a.words, GROUP, K, return launch<K>(job, a, slice->scene.height));
 }

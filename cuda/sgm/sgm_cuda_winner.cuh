@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_winner.cuh: winner of a pixel whose sums a group of lanes holds. Device code only. */
+/* sgm_cuda_winner.cuh: winner of a pixel whose S a group of lanes stores. Device code only. */
 #ifndef RV_SGM_CUDA_WINNER_CUH
 #define RV_SGM_CUDA_WINNER_CUH
 
 #include "rv_hd.h"
 #include "sgm/sgm_cuda_path.cuh"
 
-/* Keys order by sum, then by candidate. */
+/* Keys are ordered by S, then by candidate. */
 static __device__ __forceinline__ uint32_t sgm_low_key(uint32_t w, int i) {
   return (w << 16) + (uint32_t)i;
 }
@@ -27,7 +27,7 @@ static __device__ __forceinline__ uint32_t sgm_best_key(const uint32_t (&w)[K], 
   return sgm_group_min_u32<G>(self.active ? key : 0xffffffffu);
 }
 
-/* Smallest sum at more than one step from `k`. */
+/* Smallest S at more than one step from `k`. */
 template <int G, int K>
 static __device__ __forceinline__ int sgm_second_sum(const uint32_t (&w)[K], const SgmLane &self,
                                                      int words, int k) {
@@ -43,19 +43,7 @@ static __device__ __forceinline__ int sgm_second_sum(const uint32_t (&w)[K], con
   return (int)sgm_group_min_u32<G>(self.active ? second : 0xffffu);
 }
 
-/* Offers the pixel's sums to the right pixels: candidate first_word to *keys, and so on down. */
-template <int K>
-static __device__ __forceinline__ void sgm_offer(const uint32_t (&w)[K], const SgmLane &self,
-                                                 int words, uint32_t *keys) {
-#pragma unroll
-  for (int j = 0; j < K; j++) {
-    const int i = self.first_word + j;
-    atomicMin(&keys[-j], sgm_low_key(w[j], i));
-    atomicMin(&keys[-j - words], sgm_high_key(w[j], i + words));
-  }
-}
-
-/* Sum of candidate k of a pixel, given its words as halves. */
+/* S of candidate k of a pixel, given its words as halves. */
 static __device__ __forceinline__ int sgm_half(const uint16_t *sums, int k, int words) {
   return k < words ? sums[2 * k] : sums[2 * (k - words) + 1];
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cases.c: parity of semi-global matching: CPU engine = brute-force reference, for every instruction
- * set and number of threads; CUDA engine = CPU engine, stage by stage and whole; stored hashes. */
+/* sgm_cases.c: parity of semi-global matching: CPU engine = reference implementation, for every
+ * instruction set and number of threads; CUDA engine = CPU engine, step by step and run(); stored
+ * hashes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sgm/sgm_cpu.h"
-#include "sgm/sgm_reference.h"
+#include "sgm/sgm_bench.h"
+#include "sgm/sgm_hand_cases.h"
+#include "sgm/sgm_probe.h"
 
-/* --- Random configs and pictures ----------------------------------------------------------------
- */
+/* --- Random configs and pairs ---------------------------------------------------------------- */
 
 #define ONE_OF(random, list)                                                                       \
   (list)[rvc_range((random), 0, (int)(sizeof(list) / sizeof((list)[0])) - 1)]
@@ -27,7 +29,7 @@ static void random_sizes(RvRandom *random, int small, RvSgmConfig *c) {
   c->min_disparity = ONE_OF(random, firsts);
 }
 
-/* Case `n` counts through what must be seen together; the rest is drawn. */
+/* Case `n` enumerates what must be covered in combination; the rest is random. */
 static void random_config(RvRandom *random, int n, int small, RvSgmConfig *c) {
   static const int paths[] = {8, 4, 2}, medians[] = {0, 3, 5}, lr[] = {-1, 0, 1, 3, 512};
   static const int penalties[][2] = {{10, 120},  {0, 0},    {7, 40},
@@ -53,8 +55,8 @@ static void random_config(RvRandom *random, int n, int small, RvSgmConfig *c) {
   c->threads = rvc_range(random, 1, 5);
 }
 
-/* A pair that matches somewhere: the right picture is the left one shifted by a disparity that
- * changes with the row, with some noise; or two pictures that have nothing in common. */
+/* A pair that matches somewhere: the right view is the left one shifted by a disparity that changes
+ * with the row, with some noise; or two unrelated views. */
 static void random_pair(RvRandom *random, const RvSgmConfig *c, uint8_t *left, uint8_t *right) {
   const int kind = rvc_range(random, 0, RVC_KINDS - 1), w = c->width;
   const int related = rvc_range(random, 0, 3), noise = rvc_range(random, 0, 6);
@@ -63,8 +65,8 @@ static void random_pair(RvRandom *random, const RvSgmConfig *c, uint8_t *left, u
   for (int y = 0; y < c->height && related; y++)
     for (int x = 0; x < w; x++) {
       const int from = x + c->min_disparity % 200 + y % 20;
-      const int grey = left[y * w + (from < w ? from : w - 1)] + rvc_range(random, -noise, noise);
-      right[y * w + x] = (uint8_t)(grey < 0 ? 0 : grey > 255 ? 255 : grey);
+      const int gray = left[y * w + (from < w ? from : w - 1)] + rvc_range(random, -noise, noise);
+      right[y * w + x] = (uint8_t)(gray < 0 ? 0 : gray > 255 ? 255 : gray);
     }
 }
 
@@ -78,8 +80,7 @@ static const char *config_text(const RvSgmConfig *c, const char *extra, char *ou
   return out;
 }
 
-/* --- One config ---------------------------------------------------------------------------------
- */
+/* --- One config ------------------------------------------------------------------------------ */
 
 typedef struct Case {
   RvCheck *check;
@@ -104,7 +105,7 @@ static void case_close(Case *t) {
   free(t->right);
 }
 
-/* An engine's stages against t->expected. kernels NULL: as the engine chooses. */
+/* Compares the stages of an engine with t->expected. kernels NULL: as the engine chooses. */
 static int stages_agree(const Case *t, RvEngine engine, int threads, const RvSgmKernels *kernels) {
   char text[256];
   RvSgm *sgm = NULL;
@@ -115,13 +116,13 @@ static int stages_agree(const Case *t, RvEngine engine, int threads, const RvSgm
   int good = rvc_true(t->check, t->name, rv_sgm_new(&sgm, &config, engine) == RV_OK,
                       "no object of %s", config_text(&config, "", text, sizeof text));
   if (good && kernels)
-    ((RvSgmCpu *)sgm->work)->kernels = kernels;
+    ((RvSgmCpu *)sgm->object.work)->kernels = kernels;
   config_text(&config,
               kernels             ? kernels->name
               : engine == RV_CUDA ? "cuda"
                                   : "",
               text, sizeof text);
-  /* Twice: nothing may be left over from the run before. */
+  /* Twice: the previous run must have no effect. */
   for (int run = 0; good && run < 2; run++) {
     good = rv_sgm_results_new(&got, &config) &&
            rv_sgm_read_stages(t->check, t->name, sgm, t->left, t->right, &got) &&
@@ -134,15 +135,15 @@ static int stages_agree(const Case *t, RvEngine engine, int threads, const RvSgm
 
 #define PAD 7 /* px beside each row of the planes given to run() */
 
-/* run() itself on padded planes in host memory. The bytes beside the rows stay as they were. */
-static int whole_agrees(const Case *t) {
+/* run() itself on padded planes in host memory. The bytes next to the rows stay unchanged. */
+static int run_agrees(const Case *t) {
   const RvSgmConfig *c = &t->config;
   const size_t pitch = (size_t)c->width + PAD, n = pitch * (size_t)c->height;
   uint8_t *left = malloc(n), *right = malloc(n), *confidence = malloc(n);
   uint16_t *disparity = malloc(2 * n);
   RvSgm *sgm = NULL;
   char text[256];
-  config_text(c, "whole", text, sizeof text);
+  config_text(c, "run", text, sizeof text);
   int good = left && right && confidence && disparity && rv_sgm_new(&sgm, c, RV_CPU) == RV_OK;
   if (good) {
     memset(left, 0x11, n), memset(right, 0x77, n), memset(confidence, 0xEE, n);
@@ -172,8 +173,7 @@ static int whole_agrees(const Case *t) {
   return good;
 }
 
-/* --- Reference ---------------------------------------------------------------------------------------
- */
+/* --- Reference ------------------------------------------------------------------------------- */
 
 static int cpu_agrees(const Case *t) {
   const int cell =
@@ -182,7 +182,7 @@ static int cpu_agrees(const Case *t) {
   for (int i = 0; good && rv_sgm_cpu_kernels(i); i++)
     if (rv_sgm_cpu_can(rv_sgm_cpu_kernels(i), &t->config, cell))
       good = stages_agree(t, RV_CPU, t->config.threads, rv_sgm_cpu_kernels(i));
-  return good && stages_agree(t, RV_CPU, 1, NULL) && whole_agrees(t);
+  return good && stages_agree(t, RV_CPU, 1, NULL) && run_agrees(t);
 }
 
 static void check_random(RvCheck *check, const char *name, int count, int cuda) {
@@ -206,21 +206,20 @@ static void check_random(RvCheck *check, const char *name, int count, int cuda) 
     rvc_ok(check, name);
 }
 
-/* --- Hashes and larger pictures -----------------------------------------------------------------
- */
+/* --- Hashes and larger images ---------------------------------------------------------------- */
 
-/* A textured pair made of integers only: the right picture sees row y shifted by its disparity. */
+/* A textured pair made of integers only: row y of the right view is shifted by its disparity. */
 static void make_pair(int width, int height, int disparity_max, uint8_t *left, uint8_t *right) {
   uint32_t state = 12345;
   for (int y = 0; y < height; y++) {
     const int d = 2 + y * (disparity_max - 4) / height;
     uint8_t row[1024];
-    int grey = 128;
+    int gray = 128;
     for (int x = 0; x < width + d; x++) {
       state = state * 1664525u + 1013904223u;
-      grey += (int)(state >> 24) % 61 - 30;
-      grey = grey < 0 ? -grey : grey > 255 ? 510 - grey : grey;
-      row[x] = (uint8_t)grey;
+      gray += (int)(state >> 24) % 61 - 30;
+      gray = gray < 0 ? -gray : gray > 255 ? 510 - gray : gray;
+      row[x] = (uint8_t)gray;
     }
     memcpy(left + y * width, row, (size_t)width);
     memcpy(right + y * width, row + d, (size_t)width);
@@ -233,7 +232,7 @@ static uint64_t fnv(uint64_t hash, const void *bytes, size_t size) {
   return hash;
 }
 
-/* Results that must never change by accident: 240 x 96, confidence on. */
+/* Stored results: 240 x 96, confidence on. */
 static void check_hashes(RvCheck *check) {
   static const struct {
     int paths, disparities, min_disparity, cost, p2, adaptive, median;
@@ -281,13 +280,13 @@ static void check_hashes(RvCheck *check) {
     rvc_ok(check, name);
 }
 
-/* A picture and range; cost and paths 0: as drawn. */
+/* Size and search range; paths 0: cost and paths at random. */
 typedef struct Shape {
   int width, height, disparities, cost, paths;
 } Shape;
 
-/* The CUDA engine cannot hold the descriptors of all rows of these at once; the first few are
- * small, the last ones have rows too long for the shared memory of a block. */
+/* The CUDA engine cannot keep the descriptors of all rows of these at once; the first few are small,
+ * the last ones have rows too long for the shared memory of a block. */
 static const Shape windows[] = {
     {16, 75, 32, RV_SGM_CENSUS, 8},    {11, 111, 32, RV_SGM_CSCT, 8},
     {8, 95, 32, RV_SGM_CENSUS, 4},     {7, 100, 32, RV_SGM_CENSUS, 2},
@@ -336,7 +335,7 @@ static void check_shapes(RvCheck *check, const char *name, const Shape *shapes, 
     rvc_ok(check, name);
 }
 
-/* Pictures with many blocks, every number of disparities. */
+/* Images with many blocks, every number of disparities. */
 static void check_large(RvCheck *check) {
   static const Shape shapes[] = {
       {641, 240, 128, 0, 0}, {333, 177, 64, 0, 0},  {500, 100, 256, 0, 0},
@@ -347,8 +346,8 @@ static void check_large(RvCheck *check) {
   check_shapes(check, "sgm/windows", windows, WINDOWS, rvc_small(check) ? SMALL_WINDOWS : WINDOWS);
 }
 
-/* Regions of all sizes that wind through many tiles of the speckle filter: few disparities, nothing
- * taken out before it. */
+/* Regions of all sizes that wind through many tiles of the speckle filter: few disparities, no checks
+ * before it. */
 static void winding_regions(RvRandom *random, int n, RvSgmConfig *c) {
   static const int medians[] = {0, 3, 5}, sizes[] = {3, 30, 100, 400, 3000, 100000};
   random_config(random, n, 0, c);
@@ -360,8 +359,7 @@ static void winding_regions(RvRandom *random, int n, RvSgmConfig *c) {
   c->speckle_range = rvc_range(random, 0, 9);
 }
 
-/* run() of the CUDA engine, which may take another way than its single stages, against that of the
- * CPU engine, so many times. */
+/* Compares run() of the CUDA engine with that of the CPU engine, so many times. */
 static int runs_agree(Case *t, RvRandom *random, int runs) {
   RvCheck *check = t->check;
   const char *name = t->name;
@@ -419,8 +417,8 @@ static void check_cuda_run(RvCheck *check) {
     rvc_ok(check, name);
 }
 
-/* Pictures as cameras make them, over and over: blocks and warps that wait for each other do it in
- * another order every time. */
+/* Images of camera size, repeatedly: the order in which blocks and warps wait for each other differs
+ * every time. */
 static void check_again(RvCheck *check) {
   static const Shape shapes[] = {
       {1242, 375, 128, RV_SGM_CSCT, 8},  {1242, 375, 128, RV_SGM_CSCT, 4},
@@ -443,20 +441,53 @@ static void check_again(RvCheck *check) {
     rvc_ok(check, name);
 }
 
+#if RV_HAVE_CUDA
+/* The shapes above use every kernel of the CUDA engine, on every GPU that has them all (the diagonal
+ * one needs compute capability 8.0). */
+static void check_kernels(RvCheck *check) {
+  static const Shape shapes[] = {{64, 64, 64, RV_SGM_CSCT, 4},
+                                 {640, 480, 64, RV_SGM_CSCT, 8},
+                                 {320, 301, 32, RV_SGM_CENSUS, 8},
+                                 {16384, 112, 32, RV_SGM_CSCT, 8}};
+  const char *name = "sgm/kernels";
+  if (!rvc_wants(check, name))
+    return;
+  unsigned used = 0;
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    RvSgmConfig c;
+    RvSgm *sgm = NULL;
+    rv_sgm_config_init(&c);
+    c.width = shapes[i].width;
+    c.height = shapes[i].height;
+    c.disparities = shapes[i].disparities;
+    c.cost = (RvSgmCost)shapes[i].cost;
+    c.paths = shapes[i].paths;
+    if (rvc_true(check, name, rv_sgm_new(&sgm, &c, RV_CUDA) == RV_OK, "no object"))
+      used |= rv_sgm_cuda_uses(sgm);
+    rv_sgm_free(&sgm);
+  }
+  if (rvc_true(check, name, (used | RV_SGM_USES_DIAGONAL) == RV_SGM_USES_ALL,
+               "kernels 0x%x are not used", RV_SGM_USES_ALL & ~used))
+    rvc_ok(check, name);
+}
+#endif
+
 static void parity(RvCheck *check) {
   rv_sgm_hand_cases(check);
   check_random(check, "sgm/reference", rvc_small(check) ? 60 : 240, 0);
   check_hashes(check);
   if (!rvc_cuda(check))
     return;
+#if RV_HAVE_CUDA
+  check_kernels(check);
+#endif
   check_random(check, "sgm/cuda", 60, 1);
   check_large(check);
   check_cuda_run(check);
   check_again(check);
 }
 
-/* --- Fuzz: bytes become a config, taken raw once, then bent into range, and pixels. --------------
- */
+/* --- Fuzz: bytes become a config, once unchanged, then reduced to valid ranges, and pixels. --- */
 
 static int next_value(const uint8_t **bytes, const uint8_t *end) {
   int v = 0;
@@ -469,10 +500,10 @@ static void fuzz_config(const uint8_t **at, const uint8_t *end, RvSgmConfig *c) 
   c->width = 1 + next_value(at, end) % 70;
   c->height = 1 + next_value(at, end) % 24;
   c->disparities = 32 * (1 + next_value(at, end) % 4);
-  c->min_disparity = next_value(at, end) % (RV_SGM_MIN_DISPARITY_MAX + 1);
+  c->min_disparity = next_value(at, end) % 3585;
   c->paths = 2 << next_value(at, end) % 3;
   c->cost = (RvSgmCost)(next_value(at, end) % 2);
-  c->p2 = next_value(at, end) % (RV_SGM_PENALTY_MAX + 1);
+  c->p2 = next_value(at, end) % 8001;
   c->p1 = next_value(at, end) % (c->p2 + 1);
   c->adaptive_p2 = next_value(at, end) % 2;
   c->p2_min = c->p1 + next_value(at, end) % (c->p2 - c->p1 + 1);
@@ -511,9 +542,9 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   const RvPlane confidence = {pixels + 4 * n, c.width, c.width, c.height, RV_U8};
   if (!values || rv_sgm_run(sgm, &left, &right, &disparity, &confidence, NULL) != RV_OK)
     abort();
-  const int most = RV_SGM_SCALE * (c.min_disparity + c.disparities);
+  const int highest = RV_SGM_SCALE * (c.min_disparity + c.disparities);
   for (size_t i = 0; i < n; i++)
-    if (values[i] > most || (c.confidence && !values[i] && pixels[4 * n + i]))
+    if (values[i] > highest || (c.confidence && !values[i] && pixels[4 * n + i]))
       abort();
   rv_sgm_free(&sgm);
   free(values);

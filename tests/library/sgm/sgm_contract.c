@@ -7,24 +7,10 @@
 
 RV_CONTRACT_OBJECT(RvSgm, sgm);
 
+/* Ranges that a rule joins with other parameters; the defaults are p1 = 10, p2 = 120. */
 static const RvContractField fields[] = {
-    INT_FIELD(width, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
-    INT_FIELD(height, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
-    INT_FIELD(disparities, LIST(0, 31, 33, 48, 544, -32), LIST(32, 96, 512)),
-    INT_FIELD(min_disparity, LIST(-1, 3585), LIST(0, 3584)),
-    INT_FIELD(paths, LIST(0, 1, 3, 5, 16, -8), LIST(2, 4, 8)),
-    INT_FIELD(cost, LIST(-1, 2), LIST(RV_SGM_CSCT, RV_SGM_CENSUS)),
     INT_FIELD(p1, LIST(-1, 121), LIST(0, 120)),
     INT_FIELD(p2, LIST(9, -1, 8001), LIST(10, 8000)),
-    INT_FIELD(adaptive_p2, LIST(-1, 2), LIST(0, 1)),
-    INT_FIELD(uniqueness, LIST(-1, 100), LIST(0, 99)),
-    INT_FIELD(max_lr_diff, LIST(-2, 513), LIST(-1, 0, 512)),
-    INT_FIELD(subpixel, LIST(-1, 2), LIST(0, 1)),
-    INT_FIELD(median, LIST(-1, 1, 2, 4, 6, 7), LIST(0, 3, 5)),
-    INT_FIELD(speckle_size, LIST(-1, 100001), LIST(0, 100000)),
-    INT_FIELD(speckle_range, LIST(-1, 65), LIST(0, 64)),
-    INT_FIELD(confidence, LIST(-1, 2), LIST(0, 1)),
-    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
 };
 
 static void init(void *config) {
@@ -81,12 +67,12 @@ static const char *bad(int index, void *config) {
   }
 }
 
-/* Memory of 64 columns and 240 rows or more: what sgm.h promises, on both engines. */
+/* Memory of 64 columns and 240 rows or more: the limit stated in sgm.h, on both engines. */
 static void check_memory(RvCheck *rvc, const RvSgmConfig *c, RvEngine engine) {
   const size_t bytes = rv_sgm_workspace(c, engine);
   const double limit = 2.2 * c->width * c->height * c->disparities;
   if (engine == RV_CUDA && bytes == 0 && !rv_has_cuda())
-    return; /* this build cannot say */
+    return; /* a build without CUDA */
   rvc_true(rvc, "contract/sgm/memory", bytes > 0 && (double)bytes <= limit,
            "%d x %d, %d disparities, cost %d, %d paths, engine %d: %zu bytes, the limit is %.0f",
            c->width, c->height, c->disparities, c->cost, c->paths, engine, bytes, limit);
@@ -99,8 +85,7 @@ static void extra(RvCheck *rvc) {
   RvSgmConfig c;
   rv_sgm_config_init(&c);
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-    for (c.disparities = RV_SGM_DISPARITIES_MIN; c.disparities <= RV_SGM_DISPARITIES_MAX;
-         c.disparities += RV_SGM_DISPARITIES_STEP)
+    for (c.disparities = 32; c.disparities <= 512; c.disparities += 32)
       for (int choice = 0; choice < 24; choice++) {
         c.width = sizes[i][0];
         c.height = sizes[i][1];
@@ -112,8 +97,6 @@ static void extra(RvCheck *rvc) {
 }
 
 const RvContract rv_sgm_contract = {
-    RV_CONTRACT_MEMBERS(sgm),
-    .workspace = workspace,
-    .bad = bad,
-    .extra = extra,
+    RV_CONTRACT_TABLE(sgm), .fields = fields, .field_count = sizeof fields / sizeof fields[0],
+    .workspace = workspace, .bad = bad,       .extra = extra,
 };

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_hand_cases.c: semi-global matching against numbers worked out by hand. */
+/* sgm_hand_cases.c: semi-global matching compared with hand-computed numbers. */
+#include "sgm/sgm_hand_cases.h"
+
 #include <string.h>
 
 #include "sgm/sgm_cpu.h"
+#include "sgm/sgm_probe.h"
 #include "sgm/sgm_rules.h"
-#include "sgm/sgm_reference.h"
 
 #define WIDTH_MAX 64
 
-/* --- Scalar rules -------------------------------------------------------------------------------
- */
+/* --- Scalar rules ---------------------------------------------------------------------------- */
 
 static void check_rules(RvCheck *check) {
   const char *name = "sgm/rules";
@@ -48,11 +49,11 @@ static void check_rules(RvCheck *check) {
     rvc_ok(check, name);
 }
 
-/* --- A step that moves by two pixels -------------------------------------------------------------
+/* --- A step edge with a disparity of 2 --------------------------------------------------------
  *
  * One row. Left: 100 up to column 5, then 0; right: 100 up to column 3, then 0. So d = 2.
  * All rows of the window are the same, so a csct bit differs only with i: I(x + i) < I(x - i) holds
- * for i >= m with m = 1 beside the step, one more for each pixel away. Number z of such i in 1..4:
+ * for i >= m with m = 1 next to the step, one more for each pixel away. Number z of such i in 1..4:
  *
  *   x           0 1 2 3 4 5 6 7 8 9 10 11
  *   left   z    0 0 1 2 3 4 4 3 2 1 0  0
@@ -78,7 +79,7 @@ static const uint16_t step_sums[5][6] = {{14, 14, 14, 14, 14, 14},
                                          {38, 24, 0, 21, 35, 35}};
 /* Winners: 0 (tie), 1 (tie), 2 (tie), 2, 2. Subpixel: x = 2: 16 * 14 / 28 = 8; x = 3:
  * 16 * 7 / 70 = 1.6, so 2; x = 4: 16 * 3 / 90 = 0.53, so 1; k = 0 has none, x = 1: 16 * 14 / 28
- * = 8. Right picture: column 0 sees 14, 14, 0, ...: k = 2; columns 1 and 2 as well. So x = 0
+ * = 8. Right view: column 0 has 14, 14, 0, ...: k = 2; columns 1 and 2 as well. So x = 0
  * differs by 2 from its match, x = 1 by 1. Uniqueness 3 %: x = 0 and x = 1 have 14 against 14. */
 static const struct {
   int uniqueness, max_lr_diff, subpixel;
@@ -134,26 +135,25 @@ static void check_step(RvCheck *check) {
     rvc_ok(check, name);
 }
 
-/* --- Grey pictures without any texture: every cost is 0, so the smallest disparity wins ----------
- */
+/* --- Gray images without texture: every cost is 0, so the smallest disparity wins ------------- */
 
 static void check_flat(RvCheck *check) {
   enum { W = 40, H = 3 };
   const char *name = "sgm/flat";
   if (!rvc_wants(check, name))
     return;
-  /* Without a match inside the right picture (x < 5) a pixel is invalid; the 35 x 3 that remain are
-   * one region of 105 px. A confidence of 0 / 0 is 0. */
+  /* Without a match inside the right view (x < 5) a pixel is invalid; the remaining 35 x 3 are one
+   * region of 105 px. A confidence of 0 / 0 is 0. */
   static const struct {
     int min_disparity, max_lr_diff, speckle_size, left, rest;
   } rows[] = {{0, 1, 0, 1, 1},    {5, -1, 0, 80, 80}, {5, 1, 0, 0, 80},
               {5, 1, 105, 0, 80}, {5, 1, 106, 0, 0},  {0, 1, 120, 1, 1}};
   int good = 1;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    uint8_t grey[W * H], sure[W * H];
+    uint8_t gray[W * H], confidences[W * H];
     uint16_t d[W * H];
-    memset(grey, 77, sizeof grey);
-    memset(sure, 9, sizeof sure);
+    memset(gray, 77, sizeof gray);
+    memset(confidences, 9, sizeof confidences);
     RvSgmConfig c;
     rv_sgm_config_init(&c);
     c.width = W;
@@ -163,8 +163,8 @@ static void check_flat(RvCheck *check) {
     c.min_disparity = rows[i].min_disparity;
     c.max_lr_diff = rows[i].max_lr_diff;
     c.speckle_size = rows[i].speckle_size;
-    const RvPlane in = {grey, W, W, H, RV_U8}, out = {d, 2 * W, W, H, RV_U16};
-    const RvPlane confidence = {sure, W, W, H, RV_U8};
+    const RvPlane in = {gray, W, W, H, RV_U8}, out = {d, 2 * W, W, H, RV_U16};
+    const RvPlane confidence = {confidences, W, W, H, RV_U8};
     RvSgm *sgm = NULL;
     good = rvc_true(check, name,
                     rv_sgm_new(&sgm, &c, RV_CPU) == RV_OK &&
@@ -172,32 +172,35 @@ static void check_flat(RvCheck *check) {
                     "run") &&
            good;
     for (int n = 0; good && n < W * H; n++)
-      good = rvc_true(check, name, d[n] == (n % W < 5 ? rows[i].left : rows[i].rest) && !sure[n],
-                      "row %zu, x = %d: %d, confidence %d", i, n % W, d[n], sure[n]);
+      good = rvc_true(check, name,
+                      d[n] == (n % W < 5 ? rows[i].left : rows[i].rest) && !confidences[n],
+                      "row %zu, x = %d: %d, confidence %d", i, n % W, d[n], confidences[n]);
     rv_sgm_free(&sgm);
   }
   if (good)
     rvc_ok(check, name);
 }
 
-/* --- Filters: maps brought along ----------------------------------------------------------------
- */
+/* --- Filters on given maps ------------------------------------------------------------------- */
 
-/* Puts a map into the CPU engine, runs one stage, takes the map out. */
-static int filter(RvCheck *check, const char *name, const RvSgmConfig *c, int speckle,
+/* Puts a map into the CPU engine and runs its filter stage with one step alone. */
+static int filter(RvCheck *check, const char *name, const RvSgmConfig *config, int speckle,
                   const uint16_t *in, uint16_t *out) {
+  RvSgmConfig c = *config;
   RvSgm *sgm = NULL;
-  if (!rvc_true(check, name, rv_sgm_new(&sgm, c, RV_CPU) == RV_OK, "no object"))
+  if (speckle)
+    c.median = 0;
+  else
+    c.speckle_size = 0;
+  if (!rvc_true(check, name, rv_sgm_new(&sgm, &c, RV_CPU) == RV_OK, "no object"))
     return 0;
-  const RvSgmCpu *cpu = sgm->work;
-  const size_t row = (size_t)c->width;
-  for (int y = 0; y < c->height; y++)
-    memcpy(rv_sgm_disparities(cpu, c, y), in + (size_t)y * row, row * sizeof *in);
-  const RvSgmJob job = {.stream = NULL};
-  const RvStatus status =
-      speckle ? sgm->stages->speckle(sgm->work, c, &job) : sgm->stages->median(sgm->work, c, &job);
-  for (int y = 0; y < c->height; y++)
-    memcpy(out + (size_t)y * row, rv_sgm_disparities(cpu, c, y), row * sizeof *in);
+  const RvSgmCpu *cpu = sgm->object.work;
+  const size_t row = (size_t)c.width;
+  for (int y = 0; y < c.height; y++)
+    memcpy(rv_sgm_disparities(cpu, y), in + (size_t)y * row, row * sizeof *in);
+  const RvPlane plane = {out, 2 * c.width, c.width, c.height, RV_U16};
+  RvSgmJob job = {.plan = &sgm->plan, .disparity = plane};
+  const RvStatus status = rv_sgm_stages_cpu.filter(sgm->object.work, &job);
   rv_sgm_free(&sgm);
   return rvc_true(check, name, status == RV_OK, "stage failed");
 }
@@ -231,7 +234,7 @@ static void check_median(RvCheck *check) {
   int good = filter_gives(check, name, &c, 0, in, want3, "3x3 by hand");
   c.median = 5;
   good = filter_gives(check, name, &c, 0, in, want5, "5x5 by hand") && good;
-  /* A lone pixel keeps its value, 65528 is a value like others. */
+  /* A lone pixel keeps its value, 65528 is a valid value. */
   static const uint16_t lone[12] = {0, 0, 0, 0, 0, 65528, 0, 0, 0, 0, 0, 0};
   good = filter_gives(check, name, &c, 0, lone, lone, "lone pixel") && good;
   if (good)
@@ -248,8 +251,8 @@ static void check_speckle(RvCheck *check) {
   c.height = 4;
   c.speckle_size = 4;
   c.speckle_range = 1;
-  /* A hook of four pixels stays, whatever the thread that has each row; three pixels go; two that
-   * only touch at a corner are apart; 16 joins, 17 does not. */
+  /* A hook of four pixels is kept, whichever thread has each row; three pixels are removed; two that
+   * only touch at a corner are not connected; 16 joins, 17 does not. */
   static const uint16_t in[24] = {100, 0, 90, 0,   300, 317, /**/
                                   100, 0, 0,  100, 300, 317, /**/
                                   116, 0, 0,  0,   316, 317, /**/
@@ -273,7 +276,7 @@ static void check_speckle(RvCheck *check) {
     rvc_ok(check, name);
 }
 
-/* Larger random maps against the reference: long winding regions, all band borders. */
+/* Larger random maps compared with the reference: long winding regions, all band boundaries. */
 static void check_filters(RvCheck *check) {
   enum { W = 61, H = 47 };
   const char *name = "sgm/filters";

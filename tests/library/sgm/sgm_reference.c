@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_reference.c: brute-force semi-global matching, from the formulas, sharing no code with the
+/* sgm_reference.c: reference implementation of semi-global matching, which shares no code with the
  * engines. */
 #include "sgm/sgm_reference.h"
 
@@ -44,15 +44,14 @@ static int inside(const RvSgmConfig *c, int x, int y) {
   return x >= 0 && y >= 0 && x < c->width && y < c->height;
 }
 
-/* Grey value, the nearest pixel's outside the picture. */
-static int value(const RvSgmConfig *c, const uint8_t *picture, int x, int y) {
+/* Gray level, that of the nearest pixel outside the image. */
+static int value(const RvSgmConfig *c, const uint8_t *view, int x, int y) {
   x = x < 0 ? 0 : x >= c->width ? c->width - 1 : x;
   y = y < 0 ? 0 : y >= c->height ? c->height - 1 : y;
-  return picture[y * c->width + x];
+  return view[y * c->width + x];
 }
 
-/* Eq. 2.1 in the order in which the header numbers the bits, or each neighbour against the
- * centre. */
+/* Eq. 2.1 in the bit order of sgm_rules.h, or each neighbor compared with the center. */
 static uint64_t describe(const RvSgmConfig *c, const uint8_t *p, int x, int y) {
   uint64_t bits = 0, one = 1;
   if (c->cost == RV_SGM_CENSUS) {
@@ -93,7 +92,7 @@ static int step_p2(const Reference *t, int x, int y, int xb, int yb) {
   return p2 < c->p2_min ? c->p2_min : p2;
 }
 
-/* Follows one path from where it enters the picture to where it leaves it (eq. 2.3). */
+/* Follows one path through the image (eq. 2.3). */
 static void walk(const Reference *t, int x, int y, int rx, int ry) {
   const int range = t->c->disparities;
   int past[RV_SGM_DISPARITIES_MAX] = {0}, here[RV_SGM_DISPARITIES_MAX] = {0};
@@ -151,7 +150,7 @@ static void winner(const Reference *t, int x, int y) {
   double d = 16.0 * (c->min_disparity + best);
   if (c->subpixel && best > 0 && best < c->disparities - 1) {
     const double curve = s[best - 1] - 2.0 * s[best] + s[best + 1];
-    if (curve > 0) /* lowest point of the parabola through three points */
+    if (curve > 0) /* minimum of the parabola through three points */
       d += round_half_up(16 * (s[best - 1] - s[best + 1]) / (2 * curve));
   }
   t->out->winner[at] = (uint16_t)best;
@@ -201,7 +200,7 @@ void rv_sgm_reference_median(int width, int height, int size, const uint16_t *in
     }
 }
 
-/* Marks the region round `start` in `region` and lists its pixels; returns how many. */
+/* Marks the region around `start` in `region` and lists its pixels; returns their number. */
 static int flood(int width, int height, int range, const uint16_t *in, int start, uint8_t *region,
                  int *list) {
   int count = 1;
@@ -255,9 +254,10 @@ void rv_sgm_reference(const RvSgmConfig *c, const uint8_t *left, const uint8_t *
   for (int at = 0; at < n; at++)
     check_pixel(&reference, at % c->width, at / c->width);
   rv_sgm_reference_median(c->width, c->height, c->median, out->checked, out->filtered);
-  rv_sgm_reference_speckle(c->width, c->height, c->speckle_size, c->speckle_range, out->filtered,
+  rv_sgm_reference_speckle(c->width, c->height, c->speckle_size, c->speckle_range, out->checked,
                            out->cleaned);
-  memcpy(out->disparity, out->cleaned, (size_t)n * sizeof *out->disparity);
+  rv_sgm_reference_speckle(c->width, c->height, c->speckle_size, c->speckle_range, out->filtered,
+                           out->disparity);
   for (int at = 0; at < n; at++)
     out->confidence[at] = out->disparity[at] ? out->found[at] : 0;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cpu_post.c: median and speckle filter of the CPU engine. */
+/* sgm_cpu_filter.c: the CPU engine's filter stage: median, speckle filter and output. */
 #include <string.h>
 
 #include "sgm/sgm_cpu.h"
 #include "sgm/sgm_rules.h"
 
-#define BLOCK 64 /* px filtered at once; every inner loop is that long, so that it vectorises */
+#define BLOCK 64 /* px filtered at once; every inner loop is that long, so that it is vectorized */
 #define WINDOW_MAX 25
-#define BAND 32 /* rows that one thread links */
+#define BAND 32 /* rows that one thread filters and links */
 
 /* Lower and higher of two rows of values, in place. */
 static inline void order(uint16_t *restrict low, uint16_t *restrict high) {
@@ -18,8 +18,8 @@ static inline void order(uint16_t *restrict low, uint16_t *restrict high) {
   }
 }
 
-/* Invalid values become 0 and 65535 in turn, the first one 0: then the middle of all values is the
- * lower median of the valid ones. */
+/* Invalid values become 0 and 65535 alternately, the first one 0: then the middle of all values is
+ * the lower median of the valid ones. */
 static void pad_invalid(uint16_t (*value)[BLOCK], int count) {
   uint16_t high[BLOCK] = {0};
   for (int n = 0; n < count; n++)
@@ -31,7 +31,7 @@ static void pad_invalid(uint16_t (*value)[BLOCK], int count) {
 }
 
 /* The middle of an odd number of values: of count / 2 + 2 of them neither the lowest nor the
- * highest can be the middle of all; drop both, take the next one in, and so on. Returns its row. */
+ * highest can be the middle of all; drop both, add the next one, and so on. Returns its row. */
 static const uint16_t *middle(uint16_t (*value)[BLOCK], int count) {
   const int last = count / 2 + 1;
   for (int first = 0;; first++) {
@@ -45,7 +45,7 @@ static const uint16_t *middle(uint16_t (*value)[BLOCK], int count) {
   }
 }
 
-/* BLOCK values from column x of a row, 0 outside the picture; row NULL is outside. */
+/* BLOCK values from column x of a row, 0 outside the image; row NULL is outside. */
 static void take(const uint16_t *row, int width, int x, uint16_t *out) {
   if (row && x >= 0 && x + BLOCK <= width) {
     memcpy(out, row + x, BLOCK * sizeof *out);
@@ -59,8 +59,8 @@ static void median_row(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   const int radius = c->median / 2;
   const uint16_t *rows[5];
   for (int j = -radius; j <= radius; j++)
-    rows[j + radius] = y + j >= 0 && y + j < c->height ? rv_sgm_disparities(cpu, c, y + j) : NULL;
-  uint16_t *out = rv_sgm_scratch(cpu, c, y);
+    rows[j + radius] = y + j >= 0 && y + j < c->height ? rv_sgm_disparities(cpu, y + j) : NULL;
+  uint16_t *out = rv_sgm_filtered(cpu, y);
   for (int x = 0; x < c->width; x += BLOCK) {
     uint16_t value[WINDOW_MAX][BLOCK];
     int count = 0;
@@ -74,19 +74,14 @@ static void median_row(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   }
 }
 
-RvStatus rv_sgm_cpu_median(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
-  RvSgmCpu *cpu = work;
-  (void)job;
-#pragma omp parallel for num_threads(cpu->threads) schedule(dynamic, RV_SGM_ROWS)
-  for (int y = 0; y < c->height; y++)
-    median_row(cpu, c, y);
-  cpu->turned = !cpu->turned;
-  return RV_OK;
+/* Disparities of a row after the median. */
+static uint16_t *values(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
+  return c->median ? rv_sgm_filtered(cpu, y) : rv_sgm_disparities(cpu, y);
 }
 
-/* --- Speckle. A row's runs of joined pixels are the nodes of a forest, each at the place of its
- * first pixel; joining two rows links trees. Threads take bands of rows, then one links the bands.
- * Sizes are sums, so the order in which trees are linked does not show. */
+/* --- Speckle. The runs of joined pixels of a row are the nodes of a forest, each at the position of
+ * its first pixel; joining two rows merges trees. Threads take bands of rows, then one thread joins
+ * the bands. Sizes are sums, so the order in which trees are merged does not affect the result. */
 
 static RvSgmRegion *root(RvSgmRegion *region) {
   while (region->parent != region) {
@@ -108,9 +103,9 @@ static void join(RvSgmRegion *a, RvSgmRegion *b) {
 
 /* Makes the nodes of a row; `first` receives the first column of every pixel's run. */
 static void runs(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
-  const uint16_t *disparity = rv_sgm_disparities(cpu, c, y);
-  uint16_t *first = rv_sgm_right_winners(cpu, c, y);
-  RvSgmRegion *row = rv_sgm_regions(cpu, c, y);
+  const uint16_t *disparity = values(cpu, c, y);
+  uint16_t *first = rv_sgm_right_winners(cpu, y);
+  RvSgmRegion *row = rv_sgm_regions(cpu, y);
   for (int x = 0; x < c->width;) {
     int end = x + 1;
     while (end < c->width &&
@@ -123,14 +118,13 @@ static void runs(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   }
 }
 
-/* Links the runs of row y with those of the row above. */
-static void link_rows(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
-  const uint16_t *here = rv_sgm_disparities(cpu, c, y);
-  const uint16_t *above = rv_sgm_disparities(cpu, c, y - 1);
-  const uint16_t *first = rv_sgm_right_winners(cpu, c, y),
-                 *first_above = rv_sgm_right_winners(cpu, c, y - 1);
-  RvSgmRegion *row = rv_sgm_regions(cpu, c, y), *row_above = rv_sgm_regions(cpu, c, y - 1);
-  int last = -1, last_above = -1; /* the pair linked last: most pixels repeat it */
+/* Joins the runs of row y with those of the row above. */
+static void join_rows(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
+  const uint16_t *here = values(cpu, c, y), *above = values(cpu, c, y - 1);
+  const uint16_t *first = rv_sgm_right_winners(cpu, y),
+                 *first_above = rv_sgm_right_winners(cpu, y - 1);
+  RvSgmRegion *row = rv_sgm_regions(cpu, y), *row_above = rv_sgm_regions(cpu, y - 1);
+  int last = -1, last_above = -1; /* the pair joined last: most pixels repeat it */
   for (int x = 0; x < c->width; x++) {
     if ((first[x] == last && first_above[x] == last_above) ||
         !rv_sgm_same_region(here[x], above[x], c->speckle_range))
@@ -142,13 +136,13 @@ static void link_rows(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
 }
 
 static void drop_small(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
-  uint16_t *disparity = rv_sgm_disparities(cpu, c, y);
-  const uint16_t *first = rv_sgm_right_winners(cpu, c, y);
-  const RvSgmRegion *row = rv_sgm_regions(cpu, c, y);
+  uint16_t *disparity = values(cpu, c, y);
+  const uint16_t *first = rv_sgm_right_winners(cpu, y);
+  const RvSgmRegion *row = rv_sgm_regions(cpu, y);
   for (int x = 0; x < c->width;) {
     const RvSgmRegion *region = row + x;
     while (region->parent != region)
-      region = region->parent; /* other threads read the same trees: no shortcuts here */
+      region = region->parent; /* other threads read the same trees: no path compression */
     const int small = region->size < (uint32_t)c->speckle_size;
     const int head = x;
     for (; x < c->width && first[x] == head; x++)
@@ -157,60 +151,56 @@ static void drop_small(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   }
 }
 
-/* The forest of one band of rows. */
-static void link_band(const RvSgmCpu *cpu, const RvSgmConfig *c, int band) {
-  for (int y = BAND * band; y < rv_min(BAND * (band + 1), c->height); y++) {
+/* --- Stage ----------------------------------------------------------------------------------- */
+
+/* Median and forest of one band of rows. */
+static void filter_band(const RvSgmCpu *cpu, const RvSgmConfig *c, int band) {
+  const int first = BAND * band, end = rv_min(first + BAND, c->height);
+  for (int y = first; c->median && y < end; y++)
+    median_row(cpu, c, y);
+  for (int y = first; c->speckle_size > 1 && y < end; y++) {
     runs(cpu, c, y);
-    if (y > BAND * band)
-      link_rows(cpu, c, y);
+    if (y > first)
+      join_rows(cpu, c, y);
   }
 }
 
-RvStatus rv_sgm_cpu_speckle(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
+static void *plane_row(const RvPlane *plane, int y) {
+  return (char *)plane->data + y * plane->stride;
+}
+
+static void output_row(const RvSgmCpu *cpu, const RvSgmJob *job, int y) {
+  const RvSgmConfig *c = &job->plan->config;
+  const uint16_t *disparity = values(cpu, c, y);
+  memcpy(plane_row(&job->disparity, y), disparity, (size_t)c->width * sizeof *disparity);
+  if (!c->confidence)
+    return;
+  const uint8_t *raw = rv_sgm_confidences(cpu, y);
+  uint8_t *out = plane_row(&job->confidence, y);
+  for (int x = 0; x < c->width; x++)
+    out[x] = disparity[x] == RV_SGM_INVALID ? 0 : raw[x];
+}
+
+/* One parallel region with as few barriers as possible: a thread that is held up costs a time slice
+ * at each. A region of one pixel is never removed with speckle_size 0 or 1. */
+RvStatus rv_sgm_cpu_filter(void *work, RvSgmJob *job) {
   const RvSgmCpu *cpu = work;
-  const int bands = rv_div_up(c->height, BAND);
-  (void)job;
-#pragma omp parallel num_threads(cpu->threads)
-  {
-#pragma omp for schedule(dynamic)
-    for (int band = 0; band < bands; band++)
-      link_band(cpu, c, band);
-#pragma omp single
-    for (int band = 1; band < bands; band++)
-      link_rows(cpu, c, BAND * band);
-#pragma omp for schedule(dynamic, RV_SGM_ROWS)
-    for (int y = 0; y < c->height; y++)
-      drop_small(cpu, c, y);
-  }
-  return RV_OK;
-}
-
-/* Median, speckle and output in one go, with as few meetings of the threads as there can be: a
- * thread that others hold up costs a time slice at each. */
-RvStatus rv_sgm_cpu_finish(void *work, const RvSgmConfig *c, const RvSgmJob *job) {
-  RvSgmCpu *cpu = work;
-  RvSgmCpu filtered = *cpu; /* sees the median's result as the disparity */
-  filtered.turned = c->median ? !cpu->turned : cpu->turned;
+  const RvSgmConfig *c = &job->plan->config;
   const int bands = rv_div_up(c->height, BAND), speckle = c->speckle_size > 1;
 #pragma omp parallel num_threads(cpu->threads)
   {
 #pragma omp for schedule(dynamic)
-    for (int band = 0; band < bands; band++) {
-      for (int y = BAND * band; c->median && y < rv_min(BAND * (band + 1), c->height); y++)
-        median_row(cpu, c, y);
-      if (speckle)
-        link_band(&filtered, c, band);
-    }
+    for (int band = 0; band < bands; band++)
+      filter_band(cpu, c, band);
 #pragma omp single
     for (int band = 1; speckle && band < bands; band++)
-      link_rows(&filtered, c, BAND * band);
+      join_rows(cpu, c, BAND * band);
 #pragma omp for schedule(dynamic, RV_SGM_ROWS)
     for (int y = 0; y < c->height; y++) {
       if (speckle)
-        drop_small(&filtered, c, y);
-      rv_sgm_cpu_output_row(&filtered, c, job, y);
+        drop_small(cpu, c, y);
+      output_row(cpu, job, y);
     }
   }
-  cpu->turned = filtered.turned;
   return RV_OK;
 }

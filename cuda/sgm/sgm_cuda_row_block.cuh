@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* sgm_cuda_row_block.cuh: a row in the horizontal-path kernel: its segments, the turns in which the
+ * warps take them, and the start and end of a block. Device code only. */
+#ifndef RV_SGM_CUDA_ROW_BLOCK_CUH
+#define RV_SGM_CUDA_ROW_BLOCK_CUH
+
+#include "sgm/sgm_cuda_row_memory.cuh"
+#include "sgm/sgm_cuda_row_path.cuh"
+
+/* The row of a block, the same for all of its warps. FULL: no lane is idle, words = 32 K. NARROW: the
+ * sums of the other directions are packed, see sgm_cuda.cuh. */
+template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
+  typedef RowPath<K, FULL> Path;
+  typedef RowFeed<K, Census> Feed;
+  enum { STEPS = Feed::STEPS };
+
+  const RowArgs &a;
+  RowShared<Census> m;
+  int y, segments, middle; /* the path from the left starts its second half at `middle` */
+  int shift;
+
+  __device__ RowBlock(const RowArgs &args, char *base) : a(args) {
+    RowShared<Census>::place(&m, base, a.scene, a.narrow_notes);
+    /* From both ends inward: the sweeps end there, so their last sums are in the cache. */
+    y = blockIdx.x % 2 ? (int)(gridDim.x - 1 - blockIdx.x / 2) : (int)(blockIdx.x / 2);
+    segments = row_segments(a.scene.width);
+    middle = a.both ? segments / 2 : 0;
+    shift = segments * SEGMENT - a.scene.width;
+  }
+
+  __device__ __forceinline__ int words() const { return FULL ? 32 * K : a.scene.words; }
+  __device__ __forceinline__ int pitch() const { return words() + GAP; }
+
+  /* Loads descriptors, keys and P2; from then on the maps may overwrite the descriptors. */
+  __device__ void prepare() const {
+    const SgmScene &s = a.scene;
+    const Census *left = (const Census *)s.left + (size_t)y * s.width;
+    const Census *right = (const Census *)s.right + (size_t)y * s.width;
+    const int row = segments * SEGMENT, span = row + 2 * words();
+    for (int x = (int)threadIdx.x - PAD; x < row + PAD; x += BLOCK)
+      m.left[x] = x < shift ? right[0] : left[rv_min(x - shift, s.width - 1)];
+    for (int t = (int)threadIdx.x - PAD; t < span + PAD; t += BLOCK)
+      m.right[t] = right[rv_clamp(t - 2 * words() - shift - s.min_disparity, 0, s.width - 1)];
+    for (int t = (int)threadIdx.x; t < span; t += BLOCK)
+      m.keys[t] = 0xffffffffu;
+    for (int x = (int)threadIdx.x; x < (s.adaptive ? row : PAD); x += BLOCK)
+      m.p2[0][x] = penalty(x - 1, x), m.p2[1][x] = penalty(x, x + 1);
+  }
+
+  /* P2 between neighboring columns, irrelevant where one of them is outside the image. */
+  __device__ uint32_t penalty(int x0, int x1) const {
+    const SgmScene &s = a.scene;
+    const uint8_t *gray = s.gray.row(y);
+    const int last = s.width - 1;
+    return 0x10001u * (s.adaptive ? rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient,
+                                                      gray[rv_clamp(x1 - shift, 0, last)],
+                                                      gray[rv_clamp(x0 - shift, 0, last)])
+                                  : s.p2);
+  }
+
+  /* Segment of pair 0 (right half) or 1 (left half) in turn i < turns(pair). */
+  __device__ int turn(int pair, int i) const { return pair ? middle - 1 - i : middle + i; }
+  __device__ int turns(int pair) const { return pair ? middle : segments - middle; }
+  __device__ uint32_t *slot(int pair, int i) const {
+    return m.buffer + (size_t)(SLOTS * pair + i % SLOTS) * SEGMENT * pitch();
+  }
+  __device__ uint16_t *cost_slot(int pair, int i) const {
+    return m.costs + (size_t)(COST_SLOTS * pair + i % COST_SLOTS) * SEGMENT * words();
+  }
+  /* Ends a turn of the pair's three warps. They arrive from different places in the code, so it is
+   * not bar.sync, which requires that all execute the same instruction. */
+  static __device__ void end_turn(int pair) {
+    if (pair)
+      asm volatile("barrier.sync 2, %0;" ::"n"(ROLES * 32) : "memory");
+    else
+      asm volatile("barrier.sync 1, %0;" ::"n"(ROLES * 32) : "memory");
+  }
+  __device__ void *note_at(int segment) const {
+    return (char *)m.notes + (size_t)segment * words() * (a.narrow_notes ? 2 : 4);
+  }
+  enum { SUM = NARROW ? 1 : 2 }; /* u16 of a word */
+  __device__ const uint16_t *row_sums() const {
+    return (const uint16_t *)a.sums + (size_t)y * a.scene.width * words() * SUM;
+  }
+
+  /* Writes right disparities, RV_SGM_NO_MATCH where nothing was offered; left-right check. */
+  __device__ void end() const {
+    const SgmScene &s = a.scene;
+    const uint32_t *keys =
+        m.keys + shift + s.min_disparity + 2 * words() - 1; /* of right pixel 0 */
+    enum { AT_ONCE = 4 }; /* winners are loaded together: they come from the L2 cache */
+    for (int x0 = (int)threadIdx.x; x0 < s.width; x0 += AT_ONCE * BLOCK) {
+      int k[AT_ONCE];
+#pragma unroll
+      for (int n = 0; n < AT_ONCE; n++)
+        k[n] = x0 + n * BLOCK < s.width ? a.maps.winner.row(y)[x0 + n * BLOCK] : 0;
+#pragma unroll
+      for (int n = 0; n < AT_ONCE; n++)
+        if (x0 + n * BLOCK < s.width)
+          end_pixel(x0 + n * BLOCK, k[n], keys);
+    }
+  }
+  __device__ __forceinline__ void end_pixel(int x, int k, const uint32_t *keys) const {
+    const SgmScene &s = a.scene;
+    const int match = x - (s.min_disparity + k);
+    a.maps.right.row(y)[x] =
+        x + s.min_disparity < s.width ? (uint16_t)keys[x] : (uint16_t)RV_SGM_NO_MATCH;
+    const int right_k = match < 0 ? 0 : (int)(keys[match] & 0xffffu);
+    if (a.max_lr_diff >= 0 &&
+        !rv_sgm_passes_lr_check(x, s.min_disparity, k, right_k, a.max_lr_diff))
+      a.maps.values.row(y)[x] = RV_SGM_INVALID;
+  }
+};
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* sgm_cuda_row_kernel.cuh: the horizontal-path kernel and its launch. A template over Probe, so that
+ * the tests can compile a second one that shows S. Device and host code. */
+#ifndef RV_SGM_CUDA_ROW_KERNEL_CUH
+#define RV_SGM_CUDA_ROW_KERNEL_CUH
+
+#include "rv_launch.cuh"
+#include "sgm/sgm_cuda_row_walk.cuh"
+#include "sgm/sgm_cuda_row_winner.cuh"
+
+/* Four blocks per SM where registers permit: rows of 640 pixels need no more memory. */
+template <int K, bool FULL, bool NARROW, typename Census, class Probe>
+static __global__ void __launch_bounds__(BLOCK, K <= 2 ? 4 : 1)
+    row_kernel(const RowArgs a, const Probe probe) {
+  extern __shared__ __align__(16) char memory[];
+  const RowBlock<K, FULL, NARROW, Census> row(a, memory);
+  row.prepare();
+  __syncthreads();
+  /* Uniform for the compiler. */
+  const int warp = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0);
+  const int pair = warp / ROLES, role = warp % ROLES;
+  const RowWalk<K, FULL, NARROW, Census, 1> right{row};
+  const RowWalk<K, FULL, NARROW, Census, -1> left{row};
+  RowPath<K, FULL> path(a.scene);
+  if (a.both && role == ROLE_WALK) {
+    if (pair == 0)
+      right.approach(path);
+    else
+      left.approach(path);
+  }
+  __syncthreads();
+  if (role == ROLE_WINNER)
+    RowWinner<K, FULL, NARROW, Census, Probe>{row, probe}.select_winner(pair);
+  else if (role == ROLE_WALK && pair == 0)
+    right.consume(pair, path);
+  else if (role == ROLE_WALK)
+    left.consume(pair, path);
+  else if (pair == 0)
+    RowFill<K, FULL, NARROW, Census, -1>{row}.fill(pair, path);
+  else
+    RowFill<K, FULL, NARROW, Census, 1>{row}.fill(pair, path);
+  __syncthreads();
+  row.end();
+}
+
+static inline int row_narrow_notes(const RvSgmPlan *plan) {
+  return plan->path_max < 255;
+}
+
+/* The instantiation for a plan. */
+template <int K, typename Census, class Probe>
+static void (*row_kernel_of(const RvSgmConfig *config))(const RowArgs, const Probe) {
+  if (sgm_cuda_narrow_sums(config))
+    return row_kernel<K, true, true, Census, Probe>;
+  return config->disparities == 64 * K ? row_kernel<K, true, false, Census, Probe>
+                                       : row_kernel<K, false, false, Census, Probe>;
+}
+
+template <int K, typename Census, class Probe>
+static RvStatus row_allow_shared(const RvSgmPlan *plan) {
+  RV_CU(&plan->config.log, cudaFuncSetAttribute(row_kernel_of<K, Census, Probe>(&plan->config),
+                                                cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                (int)sgm_cuda_rows_shared(plan)));
+  return RV_OK;
+}
+
+template <class Probe> static RvStatus row_open(const RvSgmPlan *plan) {
+  SGM_FOR_DESCRIPTOR(plan, Census, {
+    SGM_FOR_WORDS(plan->config.disparities / 2, GROUP, K,
+                  return (row_allow_shared<K, Census, Probe>(plan)));
+  });
+}
+
+template <int K, typename Census, class Probe>
+static RvStatus row_launch(const RvSgmPlan *plan, const RowArgs &a, const Probe &probe,
+                           RvStream stream) {
+  const auto kernel = row_kernel_of<K, Census, Probe>(&plan->config);
+  return rv_launch(&plan->config.log, kernel, a.scene.height, BLOCK, sgm_cuda_rows_shared(plan),
+                   stream, false, a, probe);
+}
+
+template <class Probe>
+static RvStatus row_run(const RvSgmJob *job, const SgmSlice *slice, const Probe &probe) {
+  const RvSgmPlan *plan = job->plan;
+  const RvSgmConfig *config = &plan->config;
+  RowArgs a = {};
+  a.scene = slice->scene;
+  a.sums = slice->sums;
+  a.maps = slice->maps;
+  a.both = config->paths > 2, a.narrow_notes = row_narrow_notes(plan);
+  a.uniqueness = config->uniqueness, a.subpixel = config->subpixel;
+  a.confidence = config->confidence;
+  a.max_lr_diff = config->max_lr_diff;
+  SGM_FOR_DESCRIPTOR(plan, Census, {
+    SGM_FOR_WORDS(a.scene.words, GROUP, K,
+                  return (row_launch<K, Census, Probe>(plan, a, probe, job->stream)));
+  });
+}
+
+#endif

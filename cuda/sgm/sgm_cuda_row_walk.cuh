@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* sgm_cuda_row_walk.cuh: the horizontal paths of the horizontal-path kernel: the warp that walks along
+ * its half and back (RowWalk), and the one that computes the opposite direction (RowFill). Device
+ * code only. */
+#ifndef RV_SGM_CUDA_ROW_WALK_CUH
+#define RV_SGM_CUDA_ROW_WALK_CUH
+
+#include "sgm/sgm_cuda_row_block.cuh"
+
+/* P2 of the steps into the units from x on in direction DX. */
+template <class Row, int DX> struct RowPenalties {
+  enum { STEPS = Row::STEPS };
+  const uint32_t *at;
+  int step;
+  uint32_t p2[STEPS];
+
+  __device__ __forceinline__ RowPenalties(const Row &row, int x)
+      : at(row.m.p2[DX < 0] + (row.a.scene.adaptive ? x : 0)),
+        step(row.a.scene.adaptive ? DX * STEPS : 0) {
+    sgm_row_load<STEPS>(p2, at);
+  }
+  __device__ __forceinline__ void load() {
+    if (step)
+      sgm_row_load<STEPS>(p2, at);
+    at += step;
+  }
+  __device__ __forceinline__ uint32_t of(int v) const { return p2[DX > 0 ? v : STEPS - 1 - v]; }
+};
+
+/* A path in direction DX: the start of a unit of STEPS pixels. */
+template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowPathStart {
+  typedef RowBlock<K, FULL, NARROW, Census> Row;
+  typedef typename Row::Path Path;
+  typedef typename Row::Feed Feed;
+  enum { STEPS = Row::STEPS };
+
+  static __device__ int first_unit(int segment) {
+    return segment * SEGMENT + (DX > 0 ? 0 : SEGMENT - STEPS);
+  }
+  /* Feed and costs of the first pixel of the unit at x. */
+  static __device__ __forceinline__ void start(const Row &row, Feed &feed, int x, const Path &path,
+                                               uint32_t (&cost)[K]) {
+    const int words = row.words();
+    feed.template start<DX>(row.m.left + x, row.m.right + x + 2 * words - path.first_word, words,
+                            cost);
+  }
+};
+
+/* Walks from an end of the row to the middle, then through the other half. */
+template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk {
+  typedef RowBlock<K, FULL, NARROW, Census> Row;
+  typedef RowPathStart<K, FULL, NARROW, Census, DX> Start;
+  typedef RowPenalties<Row, DX> Penalties;
+  typedef typename Row::Path Path;
+  enum { STEPS = Row::STEPS, PACKED = NARROW ? (K + 1) / 2 : K };
+  const Row &row;
+
+  /* First half: notes the state before every segment. */
+  __device__ void approach(Path &path) const {
+    const int from = DX > 0 ? 0 : row.segments - 1, to = DX > 0 ? row.middle : row.middle - 1;
+    if (from == to)
+      return;
+    const int x = Start::first_unit(from);
+    Penalties penalties(row, x);
+    typename Row::Feed feed;
+    uint32_t cost[K];
+    Start::start(row, feed, x, path, cost);
+    for (int s = from; s != to; s += DX) {
+      path.note(row.note_at(s), row.a.narrow_notes);
+#pragma unroll 1
+      for (int i = 0; i < SEGMENT; i += STEPS) {
+        penalties.load();
+#pragma unroll
+        for (int v = 0; v < STEPS; v++) {
+          uint32_t next[K];
+          feed.template next<DX>(v, next);
+          path.step(cost, penalties.of(v));
+          sgm_copy<K>(cost, next);
+        }
+      }
+    }
+  }
+
+  /* Sums of the other directions as they are in memory, and a word of them. */
+  static __device__ __forceinline__ void load_others(uint32_t (&to)[PACKED], const uint16_t *at) {
+    if constexpr (NARROW)
+      sgm_load_bytes<K>(to, at);
+    else
+      sgm_load<K>(to, (const uint32_t *)at);
+  }
+  static __device__ __forceinline__ uint32_t other(const uint32_t (&of)[PACKED],
+                                                   const uint32_t (&cost)[K], int j) {
+    if constexpr (NARROW)
+      return __byte_perm(of[j / 2], 0, j % 2 ? 0x4342 : 0x4140) + 2 * cost[j];
+    else
+      return of[j];
+  }
+
+  /* Second half: adds the costs of this path and the sums of the other directions, which are loaded
+   * one unit before use, to those in the slot. */
+  __device__ void consume(int pair, Path &path) const {
+    const int words = row.words(), shift = row.shift, from = DX > 0 ? 0 : SEGMENT - 1;
+    constexpr int SUM = Row::SUM;
+    int x = row.turn(pair, 0) * SEGMENT + from;
+    const uint16_t *others_at = row.row_sums() + ((x - shift) * words + path.first_word) * SUM;
+    uint32_t others[STEPS][PACKED] = {};
+    /* Units end with the row, so only its start can be inside one. */
+    const auto inside = [&] { return x - shift < row.a.scene.width ? x - shift : -SEGMENT; };
+    const auto load = [&](int first, int v) {
+      if (first >= -v * DX)
+        load_others(others[v], others_at + v * DX * words * SUM);
+    };
+    if (row.turns(pair) > 0) {
+#pragma unroll
+      for (int v = 0; v < STEPS; v++)
+        load(inside(), v);
+    }
+    row.end_turn(pair);
+    for (int i = 0; i < row.turns(pair); i++) {
+      Penalties penalties(row, Start::first_unit(row.turn(pair, i)));
+      uint32_t *out = row.slot(pair, i) + from * row.pitch() + path.first_word;
+      const uint16_t *costs = row.cost_slot(pair, i) + from * words + path.first_word;
+      uint32_t bytes[STEPS][(K + 1) / 2];
+#pragma unroll
+      for (int v = 0; v < STEPS; v++)
+        sgm_load_bytes<K>(bytes[v], costs + v * DX * words);
+#pragma unroll 1
+      for (int n = 0; n < SEGMENT; n += STEPS) {
+        uint32_t cost[K], sum[K] = {};
+        penalties.load();
+        costs += STEPS * DX * words, x += STEPS * DX, others_at += STEPS * DX * words * SUM;
+        const int first = inside();
+#pragma unroll
+        for (int v = 0; v < STEPS; v++) {
+          if (path.active) /* an idle lane would read what lane 0 writes */
+            sgm_load<K>(sum, out);
+          sgm_unpack_bytes<K>(cost, bytes[v]);
+          if (n + STEPS < SEGMENT)
+            sgm_load_bytes<K>(bytes[v], costs + v * DX * words);
+          path.step(cost, penalties.of(v));
+#pragma unroll
+          for (int j = 0; j < K; j++)
+            sum[j] += path.l[j] + other(others[v], cost, j);
+          load(first, v);
+          if (path.active)
+            sgm_store<K>(out, sum);
+          out += DX * row.pitch();
+        }
+      }
+      row.end_turn(pair);
+    }
+    row.end_turn(pair);
+  }
+};
+
+/* Computes the path opposite to that of RowWalk, segment by segment from the noted states. */
+template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowFill {
+  typedef RowBlock<K, FULL, NARROW, Census> Row;
+  typedef RowPathStart<K, FULL, NARROW, Census, DX> Start;
+  typedef RowPenalties<Row, DX> Penalties;
+  typedef typename Row::Path Path;
+  enum { STEPS = Row::STEPS };
+  const Row &row;
+
+  /* Costs of this path into the slot, and those of the pixels, for the other two warps. */
+  __device__ void fill(int pair, Path &path) const {
+    const int from = DX > 0 ? 0 : SEGMENT - 1;
+    typename Row::Feed feed;
+    uint32_t cost[K];
+    if (row.turns(pair) > 0)
+      resume(row.turn(pair, 0), feed, path, cost);
+    for (int i = 0; i < row.turns(pair); i++) {
+      uint32_t *out = row.slot(pair, i) + from * row.pitch() + path.first_word;
+      uint16_t *cost_out = row.cost_slot(pair, i) + from * row.words() + path.first_word;
+      Penalties penalties(row, Start::first_unit(row.turn(pair, i)));
+#pragma unroll 1
+      for (int n = 0; n < SEGMENT; n += STEPS) {
+        penalties.load();
+#pragma unroll
+        for (int v = 0; v < STEPS; v++) {
+          uint32_t next[K];
+          feed.template next<DX>(v, next);
+          if (path.active)
+            sgm_store_bytes<K>(cost_out, cost);
+          path.step(cost, penalties.of(v));
+          if (path.active)
+            sgm_store<K>(out, path.l);
+          out += DX * row.pitch(), cost_out += DX * row.words();
+          sgm_copy<K>(cost, next);
+        }
+      }
+      if (!row.a.both)
+        clear(pair, i);
+      if (i + 1 < row.turns(pair))
+        resume(row.turn(pair, i + 1), feed, path, cost);
+      row.end_turn(pair);
+    }
+    row.end_turn(pair);
+    row.end_turn(pair);
+  }
+
+  /* The noted state of a segment, feed and costs of its first pixel. */
+  __device__ __forceinline__ void resume(int segment, typename Row::Feed &feed, Path &path,
+                                         uint32_t (&cost)[K]) const {
+    prefetch(segment);
+    if (row.a.both)
+      path.resume(row.note_at(segment), row.a.narrow_notes);
+    Start::start(row, feed, Start::first_unit(segment), path, cost);
+  }
+
+  /* No path from the right: L = 0. */
+  __device__ void clear(int pair, int i) const {
+    __syncwarp();
+#pragma unroll 1
+    for (int w = (int)threadIdx.x % 32; w < SEGMENT * row.pitch(); w += 32)
+      row.slot(pair, i)[w] = Path::ONE;
+  }
+
+  /* Prefetches the sums of a segment to the L2 cache. */
+  __device__ void prefetch(int s) const {
+    enum { LINE = 128, SUM = Row::SUM };
+    const int end = SEGMENT * 2 * SUM * row.words(),
+              skip = (s * SEGMENT - row.shift) * 2 * SUM * row.words();
+    const char *at = (const char *)row.row_sums() + skip;
+#pragma unroll
+    for (int n = 0; n < (SEGMENT * K + 31) / 32; n++) {
+      const int b = LINE * ((int)threadIdx.x % 32 + 32 * n);
+      if (b < end && skip + b >= 0)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(at + b));
+    }
+  }
+};
+
+#endif
