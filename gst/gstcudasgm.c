@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* gstcudasgm.c: element cudasgm: caps, buffers and annotations round cuda/sgm. */
+/* gstcudasgm.c: element cudasgm: caps, buffers and annotations; cuda/sgm does the work. */
 
 /**
  * SECTION:element-cudasgm
  * @title: cudasgm
  * @short_description: Stereo depth by semi-global matching
  *
- * Turns a frame-packed, rectified stereo pair into its left picture and attaches the disparity to
- * it (RvDisparityMeta: u16 in 1/16 px, 0 = no value). Works on the GPU when there is one and on the
- * CPU otherwise; both give the same bits. GRAY8 pairs leave as NV12 unless downstream insists on
- * GRAY8.
+ * Turns a frame-packed, rectified stereo pair into its left view and attaches the disparity to it
+ * (RvDisparityMeta: u16 in 1/16 px, 0 = invalid). Uses the GPU if there is one and the CPU
+ * otherwise; both give the same bits. GRAY8 pairs become NV12 unless downstream accepts GRAY8 only.
  *
  * With output=disparity or output=depth the frame itself is the result, as GRAY16_LE in system
- * memory; 0 = no value.
+ * memory; 0 = invalid.
  *
- * The pictures must be rectified: a point lies on the same row in both, and the right camera stands
- * to the right of the left one. A warning says so when hardly any pixel finds a match.
+ * The views must be rectified: a point lies on the same row in both, and the right camera is to the
+ * right of the left one. A warning reports a low match rate and its likely cause.
  *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 stereotestsrc num-buffers=300 ! cudasgm ! cudaannotate ! videoconvert !
- * autovideosink
- * ]| A rendered street, its disparity drawn over it.
+ *   autovideosink
+ * ]| A rendered street with its disparity as an overlay.
  * |[
  * gst-launch-1.0 filesrc location=pair.mkv ! decodebin ! cudaupload ! cudasgm layout=side-by-side
  *   focal-length=721.5 baseline=0.54 ! cudaannotate ! cudadownload ! videoconvert ! autovideosink
@@ -39,12 +38,14 @@
 
 #include "convert/convert.h"
 #include "depth/depth.h"
-#include "gstcudasgm_settings.h"
+#include "common/gstrvsettings.h"
+#include "gstcudasgm_layout.h"
+#include "sgm/sgm.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_sgm_debug);
 #define GST_CAT_DEFAULT gst_cuda_sgm_debug
 
-/* Few matches: looked at on every fifth frame, in a sample of rows, until 30 frames were poor. */
+/* Low match rate: checked on every fifth frame, in a sample of rows, until 30 frames were poor. */
 #define SAMPLE_EVERY 5
 #define SAMPLE_ROWS 48
 #define POOR_PERCENT 30
@@ -53,19 +54,27 @@ GST_DEBUG_CATEGORY_STATIC(gst_cuda_sgm_debug);
 /* bits of gst_rv_transform_once */
 enum { ONCE_POOR_MATCH };
 
+typedef struct Settings {
+  RvSgmConfig config; /* size, threads and log are filled in by configure */
+  GstCudaSgmLayout layout;
+  GstCudaSgmOutput output;
+  double focal, baseline, cx, cy; /* px, m, px, px; 0 = not set */
+  int disparity_scale;            /* values per px of GRAY16 output */
+} Settings;
+
 struct _GstCudaSgm {
   GstRvTransform parent;
 
-  GstCudaSgmSettings settings; /* properties, guarded by the object lock */
+  Settings settings; /* properties, guarded by the object lock */
 
-  GstCudaSgmSettings used; /* what the objects below were made for */
-  GstCudaSgmViews eyes;
+  Settings used; /* settings of the objects below */
+  GstCudaSgmViews views;
   RvEngine engine;
   RvSgm *sgm;
-  RvPlane left, right; /* grey */
+  RvPlane left, right; /* gray */
   GstBufferPool *disparities, *confidences;
 
-  GstRvPayload disparity, confidence; /* of the present frame */
+  GstRvPayload disparity, confidence; /* of the current frame */
   guint16 *sample;                    /* rows of the disparity, on the host */
   int sample_rows;                    /* 0: not sampled */
   guint frames, poor;
@@ -76,52 +85,110 @@ GST_ELEMENT_REGISTER_DEFINE(cudasgm, "cudasgm", GST_RANK_NONE, GST_TYPE_CUDA_SGM
 
 /* --- Properties and caps --------------------------------------------------------------------- */
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
-  GstCudaSgm *self = GST_CUDA_SGM(object);
-  GST_OBJECT_LOCK(self);
-  const GstCudaSgmLayout layout = self->settings.layout;
-  const GstCudaSgmOutput output = self->settings.output;
-  const gboolean known = gst_cuda_sgm_settings_set(&self->settings, id, value);
-  const gboolean caps_change = layout != self->settings.layout || output != self->settings.output;
-  GST_OBJECT_UNLOCK(self);
-  if (!known) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
-  if (caps_change)
-    gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
+static const RvParamValue layouts[] = {
+    {GST_CUDA_SGM_LAYOUT_AUTO, "auto", "multiview-mode of the caps, else from the aspect ratio"},
+    {GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE, "side-by-side", "left | right"},
+    {GST_CUDA_SGM_LAYOUT_TOP_BOTTOM, "top-bottom", "left above right"},
+    {GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE_RIGHT_FIRST, "side-by-side-right-first", "right | left"},
+    {GST_CUDA_SGM_LAYOUT_TOP_BOTTOM_RIGHT_FIRST, "top-bottom-right-first", "right above left"},
+};
+static const RvParamValue outputs[] = {
+    {GST_CUDA_SGM_OUTPUT_PICTURE, "picture", "left view with the disparity attached"},
+    {GST_CUDA_SGM_OUTPUT_DISPARITY, "disparity",
+     "disparity as GRAY16_LE in system memory, 0 = invalid"},
+    {GST_CUDA_SGM_OUTPUT_DEPTH, "depth",
+     "depth in mm as GRAY16_LE in system memory, 0 = invalid; requires a known camera"},
+};
+
+static const RvParam own[] = {
+    {.name = "layout",
+     .text = "Packing of the two views in a frame",
+     .type = RV_PARAM_ENUM,
+     .offset = offsetof(Settings, layout),
+     .values = layouts,
+     .value_count = G_N_ELEMENTS(layouts),
+     .value = GST_CUDA_SGM_LAYOUT_AUTO},
+    {.name = "output",
+     .text = "Output type; the annotations are attached in all cases",
+     .type = RV_PARAM_ENUM,
+     .offset = offsetof(Settings, output),
+     .values = outputs,
+     .value_count = G_N_ELEMENTS(outputs),
+     .value = GST_CUDA_SGM_OUTPUT_PICTURE},
+    {.name = "focal-length",
+     .text = "Focal length of the rectified cameras",
+     .unit = "px",
+     .note = "0 = value from RvCameraMeta",
+     .type = RV_PARAM_DOUBLE,
+     .offset = offsetof(Settings, focal),
+     .high = 1e6},
+    {.name = "baseline",
+     .text = "Distance between the cameras",
+     .unit = "m",
+     .note = "0 = value from RvCameraMeta",
+     .type = RV_PARAM_DOUBLE,
+     .offset = offsetof(Settings, baseline),
+     .high = 1e3},
+    {.name = "cx",
+     .text = "Column of the principal point of the left view",
+     .unit = "px",
+     .note = "0 = value from RvCameraMeta, else the image center",
+     .type = RV_PARAM_DOUBLE,
+     .offset = offsetof(Settings, cx),
+     .high = 1e6},
+    {.name = "cy",
+     .text = "Row of the principal point of the left view",
+     .unit = "px",
+     .note = "0 = value from RvCameraMeta, else the image center",
+     .type = RV_PARAM_DOUBLE,
+     .offset = offsetof(Settings, cy),
+     .high = 1e6},
+    {.name = "disparity-scale",
+     .text = "Values per px of disparity with output=disparity",
+     .note = "(min-disparity + disparities) x scale must not exceed 65535",
+     .type = RV_PARAM_INT,
+     .offset = offsetof(Settings, disparity_scale),
+     .low = 1,
+     .high = 2048,
+     .value = RV_SGM_SCALE},
+};
+
+/* A new layout or output changes the caps, too. */
+static void settings_changed(GObject *object, const char *name) {
+  gst_rv_transform_changed(object, name);
+  if (strcmp(name, "layout") == 0 || strcmp(name, "output") == 0)
+    gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(object));
 }
 
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
-  GstCudaSgm *self = GST_CUDA_SGM(object);
-  GST_OBJECT_LOCK(self);
-  const gboolean known = gst_cuda_sgm_settings_get(&self->settings, id, value);
-  GST_OBJECT_UNLOCK(self);
-  if (!known)
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
+static const GstRvSettings settings = {
+    .type = "GstCudaSgm",
+    .params = rv_sgm_params,
+    .config = offsetof(Settings, config),
+    .own = own,
+    .own_count = G_N_ELEMENTS(own),
+    .place = G_STRUCT_OFFSET(GstCudaSgm, settings),
+    .changed = settings_changed,
+};
 
-static GstCudaSgmSettings get_settings(GstCudaSgm *self) {
+static Settings get_settings(GstCudaSgm *self) {
   GST_OBJECT_LOCK(self);
-  const GstCudaSgmSettings settings = self->settings;
+  const Settings copy = self->settings;
   GST_OBJECT_UNLOCK(self);
-  return settings;
+  return copy;
 }
 
 static void transform_structure(GstRvTransform *base, GstPadDirection direction,
                                 GstStructure *structure, GstCapsFeatures *features,
                                 GstCaps *result) {
-  const GstCudaSgmSettings settings = get_settings(GST_CUDA_SGM(base));
-  gst_cuda_sgm_transform_structure(settings.layout, settings.output, direction, structure, features,
-                                   result);
+  const Settings set = get_settings(GST_CUDA_SGM(base));
+  gst_cuda_sgm_transform_structure(set.layout, set.output, direction, structure, features, result);
 }
 
 static gboolean check_caps(GstRvTransform *base, GstCaps *caps, const GstVideoInfo *info) {
-  GstCudaSgmViews eyes;
+  GstCudaSgmViews views;
   char *cause = NULL, *remedy = NULL;
-  const GstCudaSgmSettings settings = get_settings(GST_CUDA_SGM(base));
-  if (gst_cuda_sgm_locate_views(settings.layout, info, &eyes, &cause, &remedy))
+  const Settings set = get_settings(GST_CUDA_SGM(base));
+  if (gst_cuda_sgm_locate_views(set.layout, info, &views, &cause, &remedy))
     return TRUE;
   GST_ELEMENT_ERROR(base, STREAM, FORMAT, ("%s.", cause), ("%s", remedy));
   g_free(cause);
@@ -142,15 +209,16 @@ static void release(GstRvTransform *base) {
   self->frames = self->poor = 0;
 }
 
-static RvStatus new_grey(RvPlane *plane, const GstCudaSgmViews *eyes, RvEngine engine) {
+static RvStatus new_gray(RvPlane *plane, const GstCudaSgmViews *views, RvEngine engine) {
   plane->format = RV_U8;
-  plane->width = eyes->width;
-  plane->height = eyes->height;
-  plane->stride = gst_rv_raster_stride(RV_U8, eyes->width);
-  return rv_buffer_new(&plane->data, gst_rv_raster_bytes(RV_U8, eyes->width, eyes->height), engine);
+  plane->width = views->width;
+  plane->height = views->height;
+  plane->stride = gst_rv_raster_stride(RV_U8, views->width);
+  return rv_buffer_new(&plane->data, gst_rv_raster_bytes(RV_U8, views->width, views->height),
+                       engine);
 }
 
-/* The whole state for `used` and `eyes`; what has been made is freed by release. */
+/* All objects for `used` and `views`; after a failure release frees those that exist. */
 static RvStatus make_objects(GstCudaSgm *self, const GstRvExecContext *work,
                              const RvSgmConfig *config) {
   GstRvDevice *device = work->engine == RV_CUDA ? work->device : NULL;
@@ -158,11 +226,11 @@ static RvStatus make_objects(GstCudaSgm *self, const GstRvExecContext *work,
   const int width = config->width, height = config->height;
   RvStatus status = rv_sgm_new(&self->sgm, config, work->engine);
   if (status == RV_OK)
-    status = new_grey(&self->left, &self->eyes, work->engine);
+    status = new_gray(&self->left, &self->views, work->engine);
   if (status == RV_OK)
-    status = new_grey(&self->right, &self->eyes, work->engine);
+    status = new_gray(&self->right, &self->views, work->engine);
   if (status != RV_OK) {
-    gst_rv_log_line(&work->log, "%dx%d px with %d disparities take %.0f MiB", width, height,
+    gst_rv_log_line(&work->log, "%dx%d px with %d disparities require %.0f MiB", width, height,
                     config->disparities,
                     (double)rv_sgm_workspace(config, work->engine) / (1 << 20));
     return status;
@@ -175,78 +243,77 @@ static RvStatus make_objects(GstCudaSgm *self, const GstRvExecContext *work,
 }
 
 /* Rules between properties that the library does not know. */
-static RvStatus check_settings(const GstCudaSgmSettings *settings, const RvSgmConfig *config) {
+static RvStatus check_settings(const Settings *set, const RvSgmConfig *config) {
   const RvStatus status = rv_sgm_config_check(config);
   if (status != RV_OK)
     return status;
   const int end = config->min_disparity + config->disparities;
-  if (settings->output == GST_CUDA_SGM_OUTPUT_DISPARITY &&
-      (gint64)end * settings->disparity_scale > G_MAXUINT16) {
+  if (set->output == GST_CUDA_SGM_OUTPUT_DISPARITY &&
+      (gint64)end * set->disparity_scale > G_MAXUINT16) {
     gst_rv_log_line(
         &config->log,
         "(min-disparity + disparities) x disparity-scale = %d x %d exceeds 65535: lower "
         "disparity-scale to %d",
-        end, settings->disparity_scale, G_MAXUINT16 / end);
+        end, set->disparity_scale, G_MAXUINT16 / end);
     return RV_ERR_ARG;
   }
   return RV_OK;
 }
 
-/* FALSE when layout or output were changed and the caps not yet: another caps event is on its way.
- */
-static gboolean settings_fit_caps(const GstRvTransform *base, const GstCudaSgmSettings *settings,
-                                  const GstCudaSgmViews *eyes) {
-  const gboolean grey16 = GST_VIDEO_INFO_FORMAT(&base->out_info) == GST_VIDEO_FORMAT_GRAY16_LE;
-  return grey16 == (settings->output != GST_CUDA_SGM_OUTPUT_PICTURE) &&
-         eyes->width == GST_VIDEO_INFO_WIDTH(&base->out_info) &&
-         eyes->height == GST_VIDEO_INFO_HEIGHT(&base->out_info);
+/* FALSE when layout or output have changed and the caps not yet: a new caps event follows. */
+static gboolean settings_fit_caps(const GstRvTransform *base, const Settings *set,
+                                  const GstCudaSgmViews *views) {
+  const gboolean gray16 = GST_VIDEO_INFO_FORMAT(&base->out_info) == GST_VIDEO_FORMAT_GRAY16_LE;
+  return gray16 == (set->output != GST_CUDA_SGM_OUTPUT_PICTURE) &&
+         views->width == GST_VIDEO_INFO_WIDTH(&base->out_info) &&
+         views->height == GST_VIDEO_INFO_HEIGHT(&base->out_info);
 }
 
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaSgm *self = GST_CUDA_SGM(base);
-  const GstCudaSgmSettings settings = get_settings(self);
-  GstCudaSgmViews eyes;
+  const Settings set = get_settings(self);
+  GstCudaSgmViews views;
   char *cause = NULL, *remedy = NULL;
   const gboolean placed =
-      gst_cuda_sgm_locate_views(settings.layout, &base->in_info, &eyes, &cause, &remedy);
+      gst_cuda_sgm_locate_views(set.layout, &base->in_info, &views, &cause, &remedy);
   if (!placed)
     gst_rv_log_line(&work->log, "%s", cause);
   g_free(cause);
   g_free(remedy);
   if (!placed)
     return RV_ERR_ARG;
-  if (!settings_fit_caps(base, &settings, &eyes)) {
+  if (!settings_fit_caps(base, &set, &views)) {
     GST_DEBUG_OBJECT(self, "layout or output changed: waiting for new caps");
     gst_rv_transform_rebuild(base);
     return self->sgm ? RV_OK : RV_ERR_ARG;
   }
-  RvSgmConfig config = settings.match;
-  config.width = eyes.width;
-  config.height = eyes.height;
+  RvSgmConfig config = set.config;
+  config.width = views.width;
+  config.height = views.height;
   config.threads = work->threads;
   config.log = work->log;
-  const RvStatus status = check_settings(&settings, &config);
+  const RvStatus status = check_settings(&set, &config);
   if (status != RV_OK)
     return status;
   release(base);
-  self->used = settings;
-  self->eyes = eyes;
-  GST_DEBUG_OBJECT(self, "%dx%d px, %d disparities from %d, %d paths, engine %s", eyes.width,
-                   eyes.height, config.disparities, config.min_disparity, config.paths,
+  self->used = set;
+  self->views = views;
+  GST_DEBUG_OBJECT(self, "%dx%d px, %d disparities from %d, %d paths, engine %s", views.width,
+                   views.height, config.disparities, config.min_disparity, config.paths,
                    gst_rv_engine_name(work->engine));
   return make_objects(self, work, &config);
 }
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* The camera of the input, brought to this picture size, with the properties over it. */
+/* The camera of the input, scaled to the size of the view; properties override its fields. */
 static void attach_camera(GstCudaSgm *self, const GstRvJob *job) {
   RvCamera camera;
   int w = 0, h = 0;
-  const GstCudaSgmSettings *used = &self->used;
+  const Settings *used = &self->used;
   const gboolean known = rv_meta_get_camera(job->in, &camera, &w, &h);
   if (known) {
-    const double sx = (double)self->eyes.width / w, sy = (double)self->eyes.height / h;
+    const double sx = (double)self->views.width / w, sy = (double)self->views.height / h;
     camera.focal *= sx;
     camera.cx *= sx;
     camera.doffs *= sx;
@@ -254,19 +321,19 @@ static void attach_camera(GstCudaSgm *self, const GstRvJob *job) {
   }
   if (!known && used->focal == 0 && used->baseline == 0)
     return;
-  if (camera.focal == 0) { /* then nothing is known of the principal point either */
-    camera.cx = (self->eyes.width - 1) / 2.0;
-    camera.cy = (self->eyes.height - 1) / 2.0;
+  if (camera.focal == 0) { /* then the principal point is unknown, too */
+    camera.cx = (self->views.width - 1) / 2.0;
+    camera.cy = (self->views.height - 1) / 2.0;
   }
   camera.focal = used->focal > 0 ? used->focal : camera.focal;
   camera.baseline = used->baseline > 0 ? used->baseline : camera.baseline;
   camera.cx = used->cx > 0 ? used->cx : camera.cx;
   camera.cy = used->cy > 0 ? used->cy : camera.cy;
-  rv_meta_add_camera(job->out, self->eyes.width, self->eyes.height, &camera);
+  rv_meta_add_camera(job->out, self->views.width, self->views.height, &camera);
 }
 
 static RvStatus begin_payloads(GstCudaSgm *self) {
-  const int w = self->eyes.width, h = self->eyes.height;
+  const int w = self->views.width, h = self->views.height;
   RvStatus status = gst_rv_payload_begin(&self->disparity, self->disparities, RV_U16, w, h);
   if (status == RV_OK && self->confidences)
     status = gst_rv_payload_begin(&self->confidence, self->confidences, RV_U8, w, h);
@@ -288,14 +355,14 @@ static RvStatus take_sample(GstCudaSgm *self, const GstRvExecContext *work) {
 
 static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaSgm *self = GST_CUDA_SGM(base);
-  const GstCudaSgmViews *eyes = &self->eyes;
-  RvStatus status = rv_convert_gray(job->in_picture, eyes->left_x, eyes->left_y, &self->left,
+  const GstCudaSgmViews *views = &self->views;
+  RvStatus status = rv_convert_gray(job->in_picture, views->left_x, views->left_y, &self->left,
                                     work->threads, work->engine, work->stream, &work->log);
   if (status == RV_OK)
-    status = rv_convert_gray(job->in_picture, eyes->right_x, eyes->right_y, &self->right,
+    status = rv_convert_gray(job->in_picture, views->right_x, views->right_y, &self->right,
                              work->threads, work->engine, work->stream, &work->log);
   if (status == RV_OK && job->out_picture)
-    status = rv_convert_crop(job->in_picture, eyes->left_x, eyes->left_y, job->out_picture,
+    status = rv_convert_crop(job->in_picture, views->left_x, views->left_y, job->out_picture,
                              work->threads, work->engine, work->stream, &work->log);
   if (status == RV_OK)
     status = begin_payloads(self);
@@ -313,21 +380,21 @@ static RvStatus write_frame(GstCudaSgm *self, const GstRvExecContext *work, GstB
   const gboolean depth = self->used.output == GST_CUDA_SGM_OUTPUT_DEPTH;
   if (depth &&
       (!rv_meta_get_camera(out, &camera, &w, &h) || camera.focal <= 0 || camera.baseline <= 0)) {
-    gst_rv_log_line(&work->log, "output=depth needs the camera: set focal-length (px) and baseline "
-                                "(m)");
+    gst_rv_log_line(&work->log, "output=depth requires the camera: set focal-length (px) and "
+                                "baseline (m)");
     return RV_ERR_ARG;
   }
   RvMetaMap map;
   if (!rv_meta_map_buffer(&map, payload, GST_MAP_READ)) {
-    gst_rv_log_line(&work->log, "the disparity could not be downloaded");
+    gst_rv_log_line(&work->log, "failed to download the disparity");
     return RV_ERR_IO;
   }
   GstVideoFrame frame;
   RvStatus status = RV_ERR_IO;
   if (gst_video_frame_map(&frame, &GST_RV_TRANSFORM(self)->out_info, out, GST_MAP_WRITE)) {
     const RvPlane plane = {GST_VIDEO_FRAME_PLANE_DATA(&frame, 0),
-                           GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0), self->eyes.width,
-                           self->eyes.height, RV_U16};
+                           GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0), self->views.width,
+                           self->views.height, RV_U16};
     status = depth ? rv_depth_mm(&map.plane, &camera, &plane, &work->log)
                    : rv_depth_rescale(&map.plane, self->used.disparity_scale, &plane, &work->log);
     gst_video_frame_unmap(&frame);
@@ -336,9 +403,9 @@ static RvStatus write_frame(GstCudaSgm *self, const GstRvExecContext *work, GstB
   return status;
 }
 
-/* Says once which of the usual faults it is that makes most pixels miss their match. */
+/* Posts the match rate and its likely cause. */
 static void warn_poor_match(GstCudaSgm *self, const GstRvExecContext *work, int percent) {
-  const gsize bytes = gst_rv_raster_bytes(RV_U8, self->eyes.width, self->eyes.height);
+  const gsize bytes = gst_rv_raster_bytes(RV_U8, self->views.width, self->views.height);
   RvPlane left = self->left, right = self->right;
   const size_t row = (size_t)left.width;
   left.data = g_malloc(bytes);
@@ -349,41 +416,44 @@ static void warn_poor_match(GstCudaSgm *self, const GstRvExecContext *work, int 
   if (status == RV_OK)
     status = rv_copy_rows(right.data, right.stride, RV_CPU, self->right.data, right.stride,
                           work->engine, row, right.height, NULL);
-  const RvSgmConfig *match = &self->used.match;
+  const RvSgmConfig *config = &self->used.config;
   if (status == RV_OK)
-    rv_pair_diagnose(&left, &right, match->min_disparity, match->disparities, &report, NULL);
+    rv_pair_diagnose(&left, &right, config->min_disparity, config->disparities, &report, NULL);
   g_free(left.data);
   g_free(right.data);
-  char likely[160] = "no usual fault was found: little texture, or views that differ too much";
-  const char *remedy = "Look at both pictures: exposure, focus, lens dirt, and whether they belong "
-                       "together.";
+  char likely[160] = "cause unknown: little texture, or views that differ too much";
+  const char *remedy =
+      "Compare both views: exposure, focus, dirt on the lens, and whether they belong "
+      "together.";
   if (report.fault == RV_PAIR_ROWS) {
-    g_snprintf(likely, sizeof likely,
-               "the pair is not rectified: the right picture lies %d rows too far %s",
-               ABS(report.row_offset), report.row_offset > 0 ? "down" : "up");
-    remedy = "Rectify the pictures before they reach cudasgm (OpenCV's stereoRectify and "
-             "remap, or the camera's own setting), or align the cameras.";
+    g_snprintf(
+        likely, sizeof likely,
+        "the pair is probably not rectified: vertical misalignment, the right view is %d rows "
+        "too %s",
+        ABS(report.row_offset), report.row_offset > 0 ? "low" : "high");
+    remedy = "Rectify the views upstream of cudasgm (OpenCV's stereoRectify and remap, or the "
+             "camera's own setting), or align the cameras.";
   } else if (report.fault == RV_PAIR_SWAPPED) {
-    g_snprintf(likely, sizeof likely, "left and right are swapped");
-    remedy = self->eyes.top_bottom ? "Set the other one of layout=top-bottom and "
-                                     "layout=top-bottom-right-first."
-                                   : "Set the other one of layout=side-by-side and "
-                                     "layout=side-by-side-right-first.";
+    g_snprintf(likely, sizeof likely, "left and right are probably swapped");
+    remedy = self->views.top_bottom ? "Set layout to the other one of top-bottom and "
+                                      "top-bottom-right-first."
+                                    : "Set layout to the other one of side-by-side and "
+                                      "side-by-side-right-first.";
   } else if (report.fault == RV_PAIR_RANGE) {
-    g_snprintf(likely, sizeof likely, "the range of %d..%d px is wrong: matches lie near %d px",
-               match->min_disparity, match->min_disparity + match->disparities - 1,
+    g_snprintf(likely, sizeof likely,
+               "the disparity search range %d..%d px is probably wrong: matches are near %d px",
+               config->min_disparity, config->min_disparity + config->disparities - 1,
                report.disparity);
-    remedy = "Set disparities and min-disparity so that the range holds that value.";
+    remedy = "Set disparities and min-disparity to a range that contains that value.";
   }
-  GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                      ("Only %d %% of the pixels find a match; likely %s.", percent, likely),
+  GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("Match rate of only %d %%; %s.", percent, likely),
                       ("%s", remedy));
 }
 
 static void check_match_rate(GstCudaSgm *self, const GstRvExecContext *work) {
   if (self->sample_rows == 0)
     return;
-  const gint64 pixels = (gint64)self->sample_rows * self->eyes.width;
+  const gint64 pixels = (gint64)self->sample_rows * self->views.width;
   gint64 valid = 0;
   for (gint64 i = 0; i < pixels; i++)
     valid += self->sample[i] != RV_SGM_INVALID;
@@ -401,12 +471,12 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
     gst_rv_payload_drop(&self->confidence);
     return RV_OK;
   }
-  const RvSgmConfig *match = &self->used.match;
-  RvMetaDisparity meta = {self->eyes.width,
-                          self->eyes.height,
+  const RvSgmConfig *config = &self->used.config;
+  RvMetaDisparity meta = {self->views.width,
+                          self->views.height,
                           RV_SGM_SCALE,
-                          match->min_disparity,
-                          match->disparities,
+                          config->min_disparity,
+                          config->disparities,
                           NULL,
                           NULL};
   meta.payload = gst_rv_payload_end(&self->disparity);
@@ -423,17 +493,14 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
 /* --- Class ----------------------------------------------------------------------------------- */
 
 static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(gst_cuda_sgm_debug, "cudasgm", 0, "stereo depth");
-  object->set_property = set_property;
-  object->get_property = get_property;
-  gst_cuda_sgm_install_properties(object);
+  gst_rv_settings_install(&settings, G_OBJECT_CLASS(klass));
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_DISPARITY;
-  base->refused = "output=picture sends the left picture; output=disparity and output=depth send "
-                  "GRAY16_LE in system memory, for elements that take a map. Set output, or change "
-                  "what follows.";
+  base->refused =
+      "output=picture provides the left view; output=disparity and output=depth provide "
+      "GRAY16_LE in system memory. Set output, or replace the downstream element.";
   base->check_caps = check_caps;
   base->transform_structure = transform_structure;
   base->configure = configure;
@@ -452,11 +519,11 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
                                         "Stereo depth by semi-global matching",
                                         "Filter/Analyzer/Video/Hardware",
                                         "Turns a frame-packed, rectified stereo pair into the left "
-                                        "picture with its disparity attached "
-                                        "(RvDisparityMeta), or into a disparity or depth map",
+                                        "view with its disparity attached (RvDisparityMeta), or "
+                                        "into a disparity or depth map",
                                         "gst-roadvision");
 }
 
 static void gst_cuda_sgm_init(GstCudaSgm *self) {
-  gst_cuda_sgm_settings_init(&self->settings);
+  gst_rv_settings_init(self, &settings);
 }

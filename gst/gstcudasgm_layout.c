@@ -1,42 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gstcudasgm_layout.c: layouts of a frame-packed pair, and caps of the pair <-> caps of the result.
- */
+/* gstcudasgm_layout.c: packing of a stereo pair, and caps of the pair <-> caps of the result. */
 #include "gstcudasgm_layout.h"
 
 #include "common/gstrvengine.h"
-#include "common/gstrvoldsettings.h"
 #include "common/gstrvtransform.h"
 
 #define SIDE_MAX RV_MAX_SIDE
-
-GType gst_cuda_sgm_layout_get_type(void) {
-  static const GEnumValue values[] = {
-      {GST_CUDA_SGM_LAYOUT_AUTO,
-       "as the caps' multiview-mode says; else side by side where width >= 2 x height, top-bottom "
-       "where height >= width",
-       "auto"},
-      {GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE, "left | right", "side-by-side"},
-      {GST_CUDA_SGM_LAYOUT_TOP_BOTTOM, "left above right", "top-bottom"},
-      {GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE_RIGHT_FIRST, "right | left", "side-by-side-right-first"},
-      {GST_CUDA_SGM_LAYOUT_TOP_BOTTOM_RIGHT_FIRST, "right above left", "top-bottom-right-first"},
-      {0, NULL, NULL},
-  };
-  static gsize type = 0;
-  return gst_rv_enum_type(&type, "GstCudaSgmLayout", values);
-}
-
-GType gst_cuda_sgm_output_get_type(void) {
-  static const GEnumValue values[] = {
-      {GST_CUDA_SGM_OUTPUT_PICTURE, "the left picture, the disparity attached to it", "picture"},
-      {GST_CUDA_SGM_OUTPUT_DISPARITY,
-       "the disparity itself as GRAY16_LE in system memory, 0 = no value", "disparity"},
-      {GST_CUDA_SGM_OUTPUT_DEPTH,
-       "depth in mm as GRAY16_LE in system memory, 0 = no value; needs a known camera", "depth"},
-      {0, NULL, NULL},
-  };
-  static gsize type = 0;
-  return gst_rv_enum_type(&type, "GstCudaSgmOutput", values);
-}
 
 /* --- Layout of fixed caps -------------------------------------------------------------------- */
 
@@ -45,8 +14,8 @@ static gboolean is_top_bottom(GstCudaSgmLayout layout) {
          layout == GST_CUDA_SGM_LAYOUT_TOP_BOTTOM_RIGHT_FIRST;
 }
 
-/* The packing that the caps name; AUTO when they say nothing. FALSE for packings that are no pair
- * of rectangles. Decoders write `mono` on everything, so it says nothing. */
+/* The packing that the caps specify; AUTO when they specify none. FALSE for packings that are not two
+ * rectangles. Decoders set `mono` on everything, so it is ignored. */
 static gboolean packing_of(GstVideoMultiviewMode mode, gboolean right_first,
                            GstCudaSgmLayout *layout) {
   switch (mode) {
@@ -73,7 +42,7 @@ static GstCudaSgmLayout layout_of_shape(int width, int height) {
   return height >= width ? GST_CUDA_SGM_LAYOUT_TOP_BOTTOM : GST_CUDA_SGM_LAYOUT_AUTO;
 }
 
-static gboolean refuse(char **cause, char **remedy, char *cause_text, const char *remedy_text) {
+static gboolean reject(char **cause, char **remedy, char *cause_text, const char *remedy_text) {
   *cause = cause_text;
   *remedy = g_strdup(remedy_text);
   return FALSE;
@@ -86,67 +55,70 @@ static gboolean find_layout(GstCudaSgmLayout asked, const GstVideoInfo *info,
   const GstVideoMultiviewMode mode = GST_VIDEO_INFO_MULTIVIEW_MODE(info);
   const GstVideoMultiviewFlags flags = GST_VIDEO_INFO_MULTIVIEW_FLAGS(info);
   if (flags & GST_VIDEO_MULTIVIEW_FLAGS_HALF_ASPECT)
-    return refuse(cause, remedy,
-                  g_strdup("The pair is packed with half aspect: each picture is squeezed to half "
-                           "its size"),
-                  "Send both pictures at full size, or scale and clear the flag: videoscale ! "
-                  "capssetter.");
+    return reject(
+        cause, remedy,
+        g_strdup("The pair is packed with half aspect: each view is scaled to half its size"),
+        "Provide both views at full size, or scale and clear the flag: videoscale ! "
+        "capssetter.");
   if (asked != GST_CUDA_SGM_LAYOUT_AUTO) {
     *layout = asked;
     return TRUE;
   }
   const gboolean right_first = (flags & GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST) != 0;
   if (!packing_of(mode, right_first, layout))
-    return refuse(cause, remedy,
-                  g_strdup_printf("The caps say multiview-mode=%s, which is not side-by-side or "
-                                  "top-bottom",
-                                  gst_video_multiview_mode_to_caps_string(mode)),
-                  "Repack the pair (glviewconvert can), or set layout when the caps are wrong.");
+    return reject(
+        cause, remedy,
+        g_strdup_printf("The caps specify multiview-mode=%s, which is not side-by-side or "
+                        "top-bottom",
+                        gst_video_multiview_mode_to_caps_string(mode)),
+        "Repack the pair (glviewconvert can), or set layout if the caps are wrong.");
   if (*layout == GST_CUDA_SGM_LAYOUT_AUTO)
     *layout = layout_of_shape(w, h);
   if (*layout == GST_CUDA_SGM_LAYOUT_AUTO)
-    return refuse(cause, remedy,
-                  g_strdup_printf("How the two pictures are packed in %dx%d px cannot be told: "
-                                  "neither width >= 2 x height nor height >= width",
-                                  w, h),
-                  "Set layout=side-by-side or layout=top-bottom (or their -right-first), or send a "
-                  "stereo pair: this may be a single picture.");
+    return reject(
+        cause, remedy,
+        g_strdup_printf("The packing of the two views in %dx%d px is not detected: neither "
+                        "width >= 2 x height nor height >= width",
+                        w, h),
+        "Set layout=side-by-side or layout=top-bottom (or their -right-first), or provide a "
+        "stereo pair: this may be a single view.");
   return TRUE;
 }
 
 gboolean gst_cuda_sgm_locate_views(GstCudaSgmLayout asked, const GstVideoInfo *info,
-                                   GstCudaSgmViews *eyes, char **cause, char **remedy) {
+                                   GstCudaSgmViews *views, char **cause, char **remedy) {
   const int w = GST_VIDEO_INFO_WIDTH(info), h = GST_VIDEO_INFO_HEIGHT(info);
   GstCudaSgmLayout layout;
   if (!find_layout(asked, info, &layout, cause, remedy))
     return FALSE;
   const gboolean top_bottom = is_top_bottom(layout);
   if ((top_bottom ? h : w) % 2)
-    return refuse(cause, remedy,
-                  top_bottom ? g_strdup_printf("The height %d is odd and cannot be halved for "
-                                               "layout top-bottom",
-                                               h)
-                             : g_strdup_printf("The width %d is odd and cannot be halved for "
-                                               "layout side-by-side",
-                                               w),
-                  "Crop one column or row (videocrop), or set layout when the pictures are packed "
-                  "the other way.");
+    return reject(
+        cause, remedy,
+        top_bottom ? g_strdup_printf("The height %d is odd and cannot be halved for "
+                                     "layout top-bottom",
+                                     h)
+                   : g_strdup_printf("The width %d is odd and cannot be halved for "
+                                     "layout side-by-side",
+                                     w),
+        "Crop one column or row (videocrop), or set layout if the views are packed the other "
+        "way.");
   const gboolean right_first = layout == GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE_RIGHT_FIRST ||
                                layout == GST_CUDA_SGM_LAYOUT_TOP_BOTTOM_RIGHT_FIRST;
-  eyes->top_bottom = top_bottom;
-  eyes->width = top_bottom ? w : w / 2;
-  eyes->height = top_bottom ? h / 2 : h;
-  const int second_x = top_bottom ? 0 : eyes->width, second_y = top_bottom ? eyes->height : 0;
-  eyes->left_x = right_first ? second_x : 0;
-  eyes->left_y = right_first ? second_y : 0;
-  eyes->right_x = right_first ? 0 : second_x;
-  eyes->right_y = right_first ? 0 : second_y;
+  views->top_bottom = top_bottom;
+  views->width = top_bottom ? w : w / 2;
+  views->height = top_bottom ? h / 2 : h;
+  const int second_x = top_bottom ? 0 : views->width, second_y = top_bottom ? views->height : 0;
+  views->left_x = right_first ? second_x : 0;
+  views->left_y = right_first ? second_y : 0;
+  views->right_x = right_first ? 0 : second_x;
+  views->right_y = right_first ? 0 : second_y;
   return TRUE;
 }
 
 /* --- Caps that need not be fixed ------------------------------------------------------------- */
 
-/* value x 2, or value / 2 with odd numbers left out; FALSE when nothing is left. */
+/* value x 2, or value / 2 without odd numbers; FALSE when no value remains. */
 static gboolean scale_value(const GValue *from, gboolean twice, GValue *to) {
   if (G_VALUE_HOLDS_INT(from)) {
     const int v = g_value_get_int(from);
@@ -213,29 +185,29 @@ static void append(GstCaps *result, const GstStructure *structure, const GstCaps
   GstStructure *copy = gst_structure_copy(structure);
   if (format) {
     gst_structure_set(copy, "format", G_TYPE_STRING, format, NULL);
-    /* Another colour model: what the caps said of the old one is no longer true. */
+    /* Another color model: the fields of the old one are not valid anymore. */
     gst_structure_remove_fields(copy, "colorimetry", "chroma-site", NULL);
   }
   gst_caps_append_structure_full(result, copy, features ? gst_caps_features_copy(features) : NULL);
 }
 
-/* Pair -> result, sizes done. GRAY8 leaves as NV12 unless downstream insists. */
+/* Pair -> result, sizes converted. GRAY8 becomes NV12 unless downstream accepts GRAY8 only. */
 static void append_results(GstCudaSgmOutput output, const GstStructure *structure,
                            const GstCapsFeatures *features, GstCaps *result) {
   if (output != GST_CUDA_SGM_OUTPUT_PICTURE) {
     append(result, structure, NULL, "GRAY16_LE");
     return;
   }
-  const gboolean grey = !is_cuda(features) && has_format(structure, "GRAY8");
-  const gboolean only_grey = g_strcmp0(gst_structure_get_string(structure, "format"), "GRAY8") == 0;
-  if (grey && only_grey)
+  const gboolean gray = !is_cuda(features) && has_format(structure, "GRAY8");
+  const gboolean only_gray = g_strcmp0(gst_structure_get_string(structure, "format"), "GRAY8") == 0;
+  if (gray && only_gray)
     append(result, structure, features, "NV12");
   append(result, structure, features, NULL);
-  if (grey && !only_grey)
+  if (gray && !only_gray)
     append(result, structure, features, "NV12");
 }
 
-/* Result -> pair, sizes done. */
+/* Result -> pair, sizes converted. */
 static void append_pairs(GstCudaSgmOutput output, const GstStructure *structure,
                          const GstCapsFeatures *features, GstCaps *result) {
   if (output == GST_CUDA_SGM_OUTPUT_PICTURE) {
@@ -257,7 +229,7 @@ static void append_pairs(GstCudaSgmOutput output, const GstStructure *structure,
   gst_structure_free(any);
 }
 
-/* The packings that structure may have: both when nothing tells. */
+/* The packings that the structure may have: both when it specifies none. */
 static void packings(GstCudaSgmLayout layout, GstPadDirection direction,
                      const GstStructure *structure, gboolean *side_by_side, gboolean *top_bottom) {
   int w = 0, h = 0;
@@ -298,8 +270,8 @@ void gst_cuda_sgm_transform_structure(GstCudaSgmLayout layout, GstCudaSgmOutput 
     }
     gst_structure_free(sized);
   }
-  /* A frame that can never be a pair still gets an answer, so that the caps event comes, where the
-   * element can say what is wrong: a refused link says nothing. */
+  /* A frame that can never be a pair still gets an answer, so that the caps event follows, in which
+   * the element reports the cause: a failed link has no message. */
   if (before == gst_caps_get_size(result) && direction == GST_PAD_SINK) {
     gst_structure_remove_fields(structure, "width", "height", NULL);
     append_results(output, structure, features, result);

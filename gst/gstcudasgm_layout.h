@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gstcudasgm_layout.h: where the two pictures of a frame-packed pair lie, and what that makes of
- * the caps. */
+/* gstcudasgm_layout.h: position of the two views in a frame-packed pair, and the caps that follow
+ * from it. */
 #ifndef GST_CUDA_SGM_LAYOUT_H
 #define GST_CUDA_SGM_LAYOUT_H
 
@@ -25,10 +25,7 @@ typedef enum GstCudaSgmOutput {
   GST_CUDA_SGM_OUTPUT_DEPTH,
 } GstCudaSgmOutput;
 
-GType gst_cuda_sgm_layout_get_type(void);
-GType gst_cuda_sgm_output_get_type(void);
-
-/* Size and places of the two pictures, px. */
+/* Size and positions of the two views, px. */
 typedef struct GstCudaSgmViews {
   int width, height;
   int left_x, left_y;
@@ -36,11 +33,12 @@ typedef struct GstCudaSgmViews {
   gboolean top_bottom;
 } GstCudaSgmViews;
 
-/* Places the eyes in a frame of `info`. On failure `cause` and `remedy` (to be freed) say why. */
+/* Locates the views in a frame of `info`. On failure sets `cause` and `remedy` (to be freed). */
 gboolean gst_cuda_sgm_locate_views(GstCudaSgmLayout layout, const GstVideoInfo *info,
-                                   GstCudaSgmViews *eyes, char **cause, char **remedy);
+                                   GstCudaSgmViews *views, char **cause, char **remedy);
 
-/* Appends what one structure of caps becomes on the other pad; takes structure and features. */
+/* Appends the structures of the other pad for one structure of caps; takes ownership of structure
+ * and features. */
 void gst_cuda_sgm_transform_structure(GstCudaSgmLayout layout, GstCudaSgmOutput output,
                                       GstPadDirection direction, GstStructure *structure,
                                       GstCapsFeatures *features, GstCaps *result);
