@@ -125,7 +125,7 @@ class Pictures:
         self.fps = '%d/1000' % round(fps * 1000)
 
     def launch(self):
-        # compositor is exact at odd widths only in BGRx and GRAY8; grey pictures stay exact in BGRx.
+        # compositor is exact at odd widths only in BGRx and GRAY8; gray pictures stay exact in BGRx.
         lines = ['compositor name=pair background=black sink_0::xpos=0 sink_1::xpos=%d ! '
                  'video/x-raw,format=BGRx,width=%d,height=%d,framerate=%s'
                  % (self.width, 2 * self.width, self.height, self.fps)]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Prints the metres at one pixel of the left picture, frame by frame, from a running pipeline.
+"""Prints the meters at one pixel of the left picture, frame by frame, from a running pipeline.
 
   examples/run.sh examples/depth_at.py 320 400                    the test scene
   examples/run.sh examples/depth_at.py 640 500 --device /dev/video0 --focal 700 --baseline 0.12
@@ -60,7 +60,7 @@ def describe(buffer, options):
     camera.update({name: value for name, value in (('focal', options.focal),
                                                    ('baseline', options.baseline)) if value})
     if not camera.get('focal') or not camera.get('baseline'):
-        return '%.2f px; metres need --focal and --baseline' % disparity
+        return '%.2f px; meters need --focal and --baseline' % disparity
     return '%.2f m (disparity %.2f px)' % (roadvision.depth(camera, disparity), disparity)
 
 

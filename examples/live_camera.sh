@@ -3,7 +3,7 @@
 # live_camera.sh [DEVICE] [CAPS]: shows a stereo camera with its depth drawn in, as it comes.
 #   live_camera.sh /dev/video0 image/jpeg,width=2560,height=720
 # DEVICE gives both eyes side by side in one picture; without it: the test scene. The pictures must be
-# rectified. FOCAL (px) and BASELINE (m) in the environment put metres on the legend.
+# rectified. FOCAL (px) and BASELINE (m) in the environment put meters on the legend.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 case ${1:-} in -h | --help) sed -n '3,6s/^# //p' "${BASH_SOURCE[0]}"; exit 0 ;; esac

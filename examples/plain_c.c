@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plain_c.c: libroadvision without GStreamer. Matches a rectified pair and writes the disparity.
  *
- *   plain_c LEFT.pgm RIGHT.pgm DISPARITY.pgm    8-bit grey in; out 16 bit, 1/16 px, 0 = no value
+ *   plain_c LEFT.pgm RIGHT.pgm DISPARITY.pgm    8-bit gray in; out 16 bit, 1/16 px, 0 = no value
  *   plain_c DISPARITY.pgm                       makes a pair itself and judges the result
  *
  * Build it against an installed library:

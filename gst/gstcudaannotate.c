@@ -6,9 +6,9 @@
  * @title: cudaannotate
  * @short_description: Draws annotations on the picture
  *
- * Draws what other elements attached to a picture. The disparity (RvDisparityMeta) becomes a colour
+ * Draws what other elements attached to a picture. The disparity (RvDisparityMeta) becomes a color
  * layer, from blue for far to red for near; pixels without a value show the picture. A legend says
- * which colour is which disparity in px and, where the camera is known (RvCameraMeta, or the
+ * which color is which disparity in px and, where the camera is known (RvCameraMeta, or the
  * properties focal-length and baseline), which depth in m. The scale stays the same over time.
  *
  * Draws on the GPU and on the CPU, in CUDA memory and in system memory, in place where the picture
@@ -18,11 +18,11 @@
  * ## Example launch lines
  * |[
  * gst-launch-1.0 stereotestsrc ! cudasgm ! cudaannotate ! videoconvert ! autovideosink
- * ]| Disparity as colours over the left picture, with a legend.
+ * ]| Disparity as colors over the left picture, with a legend.
  * |[
  * gst-launch-1.0 stereotestsrc ! cudasgm ! cudaannotate opacity=1 colormap=gray show=disparity !
  *   videoconvert ! autovideosink
- * ]| The disparity alone, in grey; what has no value shows the picture.
+ * ]| The disparity alone, in gray; what has no value shows the picture.
  *
  * Since: 0.1
  */
@@ -52,7 +52,7 @@ typedef enum GstCudaAnnotateShow {
 #define SHOW_ALL                                                                                   \
   (SHOW_DISPARITY | SHOW_LEGEND | SHOW_TEXT | SHOW_SEGMENTS | SHOW_LINES | SHOW_STIXELS | SHOW_ROAD)
 
-#define SEGMENTS_HIGH 128 /* px, colours of segments without a disparity */
+#define SEGMENTS_HIGH 128 /* px, colors of segments without a disparity */
 /* Segments and stixels are drawn by way of rasters of the size that they were made for: up to
  * 3840x2160 px always, above that as long as the picture has a 16th of them. */
 #define RASTER_ALWAYS (3840 * 2160)
@@ -95,8 +95,8 @@ GST_ELEMENT_REGISTER_DEFINE(cudaannotate, "cudaannotate", GST_RANK_NONE, GST_TYP
 
 static GType show_get_type(void) {
   static const GFlagsValue values[] = {
-      {SHOW_DISPARITY, "Disparity as a layer of colours", "disparity"},
-      {SHOW_LEGEND, "Legend of the colours, in px and m", "legend"},
+      {SHOW_DISPARITY, "Disparity as a layer of colors", "disparity"},
+      {SHOW_LEGEND, "Legend of the colors, in px and m", "legend"},
       {SHOW_TEXT, "The property text", "text"},
       {SHOW_SEGMENTS, "Segments of depth columns, in place of the disparity", "segments"},
       {SHOW_LINES, "Straight lines, or their segments", "lines"},
@@ -115,7 +115,7 @@ static GType colormap_get_type(void) {
   static const GEnumValue values[] = {
       {RV_COLORMAP_TURBO, "Turbo: even steps from blue to red", "turbo"},
       {RV_COLORMAP_JET, "Jet: the classic from blue to red", "jet"},
-      {RV_COLORMAP_GRAY, "Grey: from black to white", "grey"},
+      {RV_COLORMAP_GRAY, "Gray: from black to white", "gray"},
       {0, NULL, NULL},
   };
   static gsize type = 0;
@@ -133,19 +133,19 @@ static gboolean draws_anything(const GstCudaAnnotate *self) {
 static const GstRvSetting table[] = {
     {"show", "What is drawn; with nothing, buffers pass through", GST_RV_FLAGS, 0, 0, SHOW_ALL,
      AT(show), show_get_type},
-    {"colormap", "Colours of the disparity; GRAY8 pictures are drawn on in grey always",
-     GST_RV_ENUM, 0, 0, RV_COLORMAP_TURBO, AT(colormap), colormap_get_type},
-    {"stixel-colors", "What the colours of stixels say: distance, or class", GST_RV_ENUM, 0, 0,
+    {"colormap", "Colors of the disparity; GRAY8 pictures are drawn on in gray always", GST_RV_ENUM,
+     0, 0, RV_COLORMAP_TURBO, AT(colormap), colormap_get_type},
+    {"stixel-colors", "What the colors of stixels say: distance, or class", GST_RV_ENUM, 0, 0,
      GST_CUDA_ANNOTATE_STIXELS_DISTANCE, AT(stixel_colors),
      gst_cuda_annotate_stixel_colors_get_type},
-    {"opacity", "Of colour layers: 0 shows the picture, 1 the colours alone", GST_RV_DOUBLE, 0, 1,
+    {"opacity", "Of color layers: 0 shows the picture, 1 the colors alone", GST_RV_DOUBLE, 0, 1,
      0.6, AT(opacity), NULL},
     {"thickness",
      "Of lines, of the road's edge and in the legend, in px of a picture of 1080 rows; follows the "
      "picture's height",
      GST_RV_INT, 1, 32, 2, AT(thickness), NULL},
     {"max-disparity",
-     "Disparity in px at the upper end of the colours; 0 = the end of the range that was searched",
+     "Disparity in px at the upper end of the colors; 0 = the end of the range that was searched",
      GST_RV_INT, 0, 4095, 0, AT(max_disparity), NULL},
     {"focal-length",
      "Focal length of the disparity's picture in px, for depths in the legend; 0 = as the input's "
@@ -220,7 +220,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GST_OBJECT_LOCK(self);
   config.colormap = self->settings.colormap;
   GST_OBJECT_UNLOCK(self);
-  if (config.format == RV_PIXEL_GRAY8) /* the luma of colours would not rise with disparity */
+  if (config.format == RV_PIXEL_GRAY8) /* the luma of colors would not rise with disparity */
     config.colormap = RV_COLORMAP_GRAY;
   /* BT.2020's luma weights lie next to those of BT.709. */
   config.bt709 = matrix == GST_VIDEO_COLOR_MATRIX_BT709 || matrix == GST_VIDEO_COLOR_MATRIX_BT2020;
@@ -269,7 +269,7 @@ static gboolean find_disparity(GstCudaAnnotate *self, GstBuffer *buffer, RvMetaD
   return TRUE;
 }
 
-/* Ends of the colour scale, px; within what values of u16 reach, whatever the annotation says. */
+/* Ends of the color scale, px; within what values of u16 reach, whatever the annotation says. */
 static void scale_of(const Settings *settings, const RvMetaDisparity *meta, int *low, int *high) {
   *low = CLAMP(meta->min_disparity, 0, G_MAXUINT16 - 1);
   *high = *low + CLAMP(meta->disparities, 1, G_MAXUINT16 - *low);
@@ -297,9 +297,9 @@ static RvStatus draw_disparity(GstCudaAnnotate *self, const GstRvExecContext *wo
                            (int)top, opacity_of(settings), work->stream);
 }
 
-/* The colours of segments and stixels: those of the disparity where there is one, else up to
+/* The colors of segments and stixels: those of the disparity where there is one, else up to
  * SEGMENTS_HIGH px. */
-static void colours_of(const GstRvJob *job, const Settings *settings, int *bottom, int *top) {
+static void colors_of(const GstRvJob *job, const Settings *settings, int *bottom, int *top) {
   RvMetaDisparity meta = {.disparities = SEGMENTS_HIGH};
   int low, high;
   if (!rv_meta_get_disparity(job->in, &meta))
@@ -331,7 +331,7 @@ static RvStatus draw_segments(GstCudaAnnotate *self, const GstRvExecContext *wor
                               const GstRvJob *job, const Settings *settings,
                               const RvMetaSegments *segments) {
   int bottom, top;
-  colours_of(job, settings, &bottom, &top);
+  colors_of(job, settings, &bottom, &top);
   return gst_cuda_annotate_segments_draw(&self->segments, work, self->draw, job->in_picture,
                                          segments, bottom, top, opacity_of(settings));
 }
@@ -340,7 +340,7 @@ static RvStatus draw_stixels(GstCudaAnnotate *self, const GstRvExecContext *work
                              const GstRvJob *job, const Settings *settings,
                              const RvMetaStixels *stixels) {
   int bottom, top;
-  colours_of(job, settings, &bottom, &top);
+  colors_of(job, settings, &bottom, &top);
   const GstCudaAnnotateStixelStyle look = {settings->stixel_colors, bottom, top,
                                            opacity_of(settings)};
   return gst_cuda_annotate_stixels_draw(&self->stixels, work, self->draw, job->in_picture, stixels,
@@ -363,7 +363,7 @@ static RvStatus draw_legend(GstCudaAnnotate *self, const GstRvJob *job, const Se
   }
   camera.focal = settings->focal > 0.0 ? settings->focal : camera.focal;
   camera.baseline = settings->baseline > 0.0 ? settings->baseline : camera.baseline;
-  /* Numbers that no camera has: the legend does without metres. */
+  /* Numbers that no camera has: the legend does without meters. */
   const double most = 1e12, depth = camera.focal * camera.baseline;
   const gboolean sane = depth > 0.0 && depth < most && ABS(camera.doffs) < most;
   const RvDrawLegend legend = {low, high, sane ? depth : 0.0, sane ? camera.doffs : 0.0,
@@ -396,7 +396,7 @@ static void find(GstCudaAnnotate *self, GstBuffer *buffer, guint show, Found *fo
       fits_picture(self, "stixels", found->stixels_meta.width, found->stixels_meta.height);
 }
 
-/* One layer of colours; the road lies over stixels and segments, and in place of the disparity. */
+/* One layer of colors; the road lies over stixels and segments, and in place of the disparity. */
 static RvStatus draw_layers(GstCudaAnnotate *self, const GstRvExecContext *work,
                             const GstRvJob *job, const Settings *settings, const Found *found) {
   RvStatus status = RV_OK;
@@ -417,15 +417,15 @@ static RvStatus draw_layers(GstCudaAnnotate *self, const GstRvExecContext *work,
 static RvStatus draw_shapes(GstCudaAnnotate *self, const GstRvExecContext *work,
                             const GstRvJob *job, const Settings *settings, const Found *found) {
   const gboolean legend = (settings->show & SHOW_LEGEND) != 0;
-  /* Colours of classes are none of the legend's. */
-  const gboolean colours = found->stixels
-                               ? settings->stixel_colors == GST_CUDA_ANNOTATE_STIXELS_DISTANCE
-                               : found->segments || !found->road;
+  /* Colors of classes are none of the legend's. */
+  const gboolean colors = found->stixels
+                              ? settings->stixel_colors == GST_CUDA_ANNOTATE_STIXELS_DISTANCE
+                              : found->segments || !found->road;
   RvStatus status = RV_OK;
   if (found->lines)
     status = gst_cuda_annotate_lines_draw(self->draw, job->in_picture, &found->lines_meta,
                                           thickness_fx(self, settings), &work->log);
-  if (status == RV_OK && legend && found->disparity && colours)
+  if (status == RV_OK && legend && found->disparity && colors)
     status = draw_legend(self, job, settings, &found->disparity_meta);
   if (status == RV_OK && legend && found->road)
     status = gst_cuda_annotate_road_keys(self->draw, opacity_of(settings));

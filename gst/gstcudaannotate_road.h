@@ -13,13 +13,13 @@ typedef struct GstCudaAnnotateRoad {
   GstRvInput mask, seeds; /* mapped while a frame is worked on */
 } GstCudaAnnotateRoad;
 
-/* Tints the road, with an edge `thickness` px wide, and the patches that taught in another colour.
+/* Tints the road, with an edge `thickness` px wide, and the patches that taught in another color.
  * opacity 0..255. */
 RvStatus gst_cuda_annotate_road_draw(GstCudaAnnotateRoad *self, const GstRvExecContext *work,
                                      RvDraw *draw, const RvPicture *picture, const RvMetaRoad *meta,
                                      int thickness, int opacity);
 
-/* Says what the colours mean. */
+/* Says what the colors mean. */
 RvStatus gst_cuda_annotate_road_keys(RvDraw *draw, int opacity);
 
 void gst_cuda_annotate_road_unmap(GstCudaAnnotateRoad *self); /* after the wait */

@@ -16,8 +16,8 @@ typedef struct GstCudaAnnotateSegments {
   RvEngine engine;
 } GstCudaAnnotateSegments;
 
-/* Draws each segment in the colours of its disparities and darkens its ends. low, high: 1/16 px,
- * the ends of the colours; opacity 0..255. */
+/* Draws each segment in the colors of its disparities and darkens its ends. low, high: 1/16 px,
+ * the ends of the colors; opacity 0..255. */
 RvStatus gst_cuda_annotate_segments_draw(GstCudaAnnotateSegments *self,
                                          const GstRvExecContext *work, RvDraw *draw,
                                          const RvPicture *picture, const RvMetaSegments *meta,

@@ -9,8 +9,7 @@
 
 GType gst_cuda_annotate_stixel_colors_get_type(void) {
   static const GEnumValue values[] = {
-      {GST_CUDA_ANNOTATE_STIXELS_DISTANCE, "Distance: colours of the planes' disparity",
-       "distance"},
+      {GST_CUDA_ANNOTATE_STIXELS_DISTANCE, "Distance: colors of the planes' disparity", "distance"},
       {GST_CUDA_ANNOTATE_STIXELS_CLASS,
        "Class: semantic if known, else structural; slants are striped", "class"},
       {0, NULL, NULL},
@@ -37,7 +36,7 @@ static RvStatus ready_rasters(GstCudaAnnotateStixels *self, const GstRvExecConte
                          : status;
 }
 
-/* Ground, object, sky; then semantic classes: those of Cityscapes in its colours, in its order, as
+/* Ground, object, sky; then semantic classes: those of Cityscapes in its colors, in its order, as
  * the thesis draws them, and more for longer lists. */
 static const guint8 class_colors[RV_STIXELS_DRAWN_BAND - 1][3] = {
     {0, 150, 90},    {226, 62, 48},   {70, 130, 180},  {128, 64, 128},  {244, 35, 232},

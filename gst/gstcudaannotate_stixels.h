@@ -27,11 +27,11 @@ typedef struct GstCudaAnnotateStixels {
 /* How they are drawn. */
 typedef struct GstCudaAnnotateStixelStyle {
   GstCudaAnnotateStixelColors colors;
-  int low, high; /* 1/16 px, the ends of the colours of distance */
+  int low, high; /* 1/16 px, the ends of the colors of distance */
   int opacity;   /* 0..255 */
 } GstCudaAnnotateStixelStyle;
 
-/* Draws stixels in the colours of their planes or of their classes, and darkens the upper and left
+/* Draws stixels in the colors of their planes or of their classes, and darkens the upper and left
  * edges of ground and objects. */
 RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateStixels *self, const GstRvExecContext *work,
                                         RvDraw *draw, const RvPicture *picture,

@@ -50,7 +50,7 @@ struct _GstCudaHough {
   RvEngine engine;
   RvHough *hough;
   GstBufferPool *lists, *accumulators;
-  RvPlane grey;       /* of pictures whose luma is not a plane; in the engine's memory */
+  RvPlane gray;       /* of pictures whose luma is not a plane; in the engine's memory */
   void *device_count; /* in the engine's memory */
   guint32 count;      /* of the present frame */
   GstRvPayload list, votes;
@@ -84,7 +84,7 @@ static void release(GstRvTransform *base) {
   rv_hough_free(&self->hough);
   gst_rv_payload_pool_free(&self->lists);
   gst_rv_payload_pool_free(&self->accumulators);
-  rv_buffer_free(&self->grey.data, self->engine);
+  rv_buffer_free(&self->gray.data, self->engine);
   rv_buffer_free(&self->device_count, self->engine);
 }
 
@@ -114,29 +114,29 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   release(base);
   self->used = config;
   self->engine = work->engine;
-  self->grey = (RvPlane){NULL, gst_rv_raster_stride(RV_U8, config.width), config.width,
+  self->gray = (RvPlane){NULL, gst_rv_raster_stride(RV_U8, config.width), config.width,
                          config.height, RV_U8};
   status = make_pools(self, work, accumulator);
   if (status == RV_OK)
     status = rv_buffer_new(&self->device_count, sizeof self->count, work->engine);
   if (status == RV_OK)
-    status = rv_buffer_new(&self->grey.data,
+    status = rv_buffer_new(&self->gray.data,
                            gst_rv_raster_bytes(RV_U8, config.width, config.height), work->engine);
   return status == RV_OK ? rv_hough_new(&self->hough, &config, work->engine) : status;
 }
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Luma as it lies in the picture where it is a plane, else a grey copy. */
-static RvStatus take_grey(GstCudaHough *self, const GstRvExecContext *work,
-                          const RvPicture *picture, RvPlane *grey) {
+/* Luma as it lies in the picture where it is a plane, else a gray copy. */
+static RvStatus take_gray(GstCudaHough *self, const GstRvExecContext *work,
+                          const RvPicture *picture, RvPlane *gray) {
   if (picture->format == RV_PIXEL_NV12 || picture->format == RV_PIXEL_I420 ||
       picture->format == RV_PIXEL_GRAY8) {
-    *grey = (RvPlane){picture->data[0], picture->stride[0], picture->width, picture->height, RV_U8};
+    *gray = (RvPlane){picture->data[0], picture->stride[0], picture->width, picture->height, RV_U8};
     return RV_OK;
   }
-  *grey = self->grey;
-  return rv_convert_gray(picture, 0, 0, grey, work->threads, work->engine, work->stream,
+  *gray = self->gray;
+  return rv_convert_gray(picture, 0, 0, gray, work->threads, work->engine, work->stream,
                          &work->log);
 }
 
@@ -144,8 +144,8 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   GstCudaHough *self = GST_CUDA_HOUGH(base);
   int bins, angles;
   rv_hough_size(&self->used, &bins, &angles, NULL, NULL);
-  RvPlane grey;
-  RvStatus status = take_grey(self, work, job->in_picture, &grey);
+  RvPlane gray;
+  RvStatus status = take_gray(self, work, job->in_picture, &gray);
   if (status == RV_OK)
     status = gst_rv_payload_begin_array(&self->list, self->lists,
                                         (gsize)self->used.max_lines * sizeof(RvLine));
@@ -156,7 +156,7 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   RvHoughOutput out = {.lines = self->list.plane.data, .count = self->device_count};
   if (self->accumulators)
     out.accumulator = self->votes.plane;
-  status = rv_hough_run(self->hough, &grey, &out, work->stream);
+  status = rv_hough_run(self->hough, &gray, &out, work->stream);
   if (status != RV_OK)
     return status;
   return rv_copy_rows(&self->count, sizeof self->count, RV_CPU, self->device_count,

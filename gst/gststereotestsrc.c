@@ -181,23 +181,23 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 /* --- Caps ------------------------------------------------------------------------------------ */
 
 /* Missing sides follow from the given one: an eye of 4:3. */
-/* Grey is for those who take nothing else: videoconvert asks for it first in front of pngenc. */
-static GstCaps *prefer_colour(GstCaps *caps) {
-  static GstStaticCaps in_colour =
+/* Gray is for those who take nothing else: videoconvert asks for it first in front of pngenc. */
+static GstCaps *prefer_color(GstCaps *caps) {
+  static GstStaticCaps in_color =
       GST_STATIC_CAPS("video/x-raw, format = (string) { BGRx, NV12, I420 }");
-  GstCaps *wanted = gst_static_caps_get(&in_colour);
-  GstCaps *colours = gst_caps_intersect_full(caps, wanted, GST_CAPS_INTERSECT_FIRST);
+  GstCaps *wanted = gst_static_caps_get(&in_color);
+  GstCaps *colors = gst_caps_intersect_full(caps, wanted, GST_CAPS_INTERSECT_FIRST);
   gst_caps_unref(wanted);
-  if (gst_caps_is_empty(colours)) {
-    gst_caps_unref(colours);
+  if (gst_caps_is_empty(colors)) {
+    gst_caps_unref(colors);
     return caps;
   }
   gst_caps_unref(caps);
-  return colours;
+  return colors;
 }
 
 static GstCaps *fixate(GstBaseSrc *src, GstCaps *caps) {
-  caps = gst_caps_truncate(gst_caps_make_writable(prefer_colour(caps)));
+  caps = gst_caps_truncate(gst_caps_make_writable(prefer_color(caps)));
   GstStructure *s = gst_caps_get_structure(caps, 0);
   gint width = 0, height = 0;
   const gboolean has_width = gst_structure_get_int(s, "width", &width);
@@ -511,7 +511,7 @@ static void install_properties(GObjectClass *class) {
   g_object_class_install_property(
       class, PROP_NOISE,
       g_param_spec_double("noise", "Noise",
-                          "Standard deviation of the sensors' noise, in grey levels of 0..255", 0.0,
+                          "Standard deviation of the sensors' noise, in gray levels of 0..255", 0.0,
                           RV_SCENE_NOISE_MAX, RV_SCENE_NOISE_DEFAULT, knob));
   g_object_class_install_property(
       class, PROP_SPEED,

@@ -36,7 +36,7 @@ def opencv_settings():
 
 
 def opencv(left, right, disparities, mode, block):
-    """OpenCV's matcher as its manual advises for colour; the pair is widened on the left, since it
+    """OpenCV's matcher as its manual advises for color; the pair is widened on the left, since it
     gives nothing for the first `disparities` columns."""
     cells = left.shape[2] * block * block
     matcher = cv2.StereoSGBM_create(

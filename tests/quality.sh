@@ -9,7 +9,7 @@
 #   slanted stixels on pattern=slanted-street: slanted-fast against constant
 #   road    road detection on the two KITTI road frames of RV_DATA; exit 77 without it
 #   offroad road detection on 360 (or FRAMES) frames of the rendered dirt track, and what a fixed
-#           colour would do there
+#           color would do there
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 usage() { sed -n '2,11s/^# //p' "${BASH_SOURCE[0]}"; }

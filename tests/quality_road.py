@@ -17,7 +17,7 @@ ROUGHNESS = 6e-5  # m2: the default
 KITTI_F1, KITTI_MEAN, KITTI_F1_NEAR = 75, 80, 70
 NEAR = (0.7, 1.4)  # times the default roughness
 # Per cent over all frames of the dirt track: mean TP and FP, their deviations; and the F1 that a
-# fixed colour must not reach.
+# fixed color must not reach.
 TP, FP, TP_DEVIATION, FP_DEVIATION = 85, 5, 11.2, 3.7
 FIXED_F1 = 70
 FIXED_FRAMES = 45  # that stand for all of the way
@@ -64,7 +64,7 @@ def kitti(folder, verdict):
          near, near >= KITTI_F1_NEAR)])
 
 
-# --- What a fixed colour would do -----------------------------------------------------------------
+# --- What a fixed color would do -----------------------------------------------------------------
 
 def best_interval(road, other):
     """Best F1, per cent, of `low <= value <= high`; road, other: pixels by value."""
@@ -90,9 +90,9 @@ def best_box(road, other):
     return best
 
 
-def fixed_colours(path, width, height):
+def fixed_colors(path, width, height):
     """F1 over all frames together of the best interval of each channel and of the best boxes, found
-    with the truth of these very frames: no fixed colour chosen beforehand can do better."""
+    with the truth of these very frames: no fixed color chosen beforehand can do better."""
     single, double = {}, {}
     with open(path, 'rb') as file:
         file.readline()
@@ -131,9 +131,9 @@ def offroad(verdict, frames='360'):
         few = road_eval.offroad(FIXED_FRAMES)
         path = os.path.join(work, 'frames')
         ours, = road_eval.run([few], [{}], save=path)
-        fixed = fixed_colours(path, *few.size)
+        fixed = fixed_colors(path, *few.size)
     best = max(fixed.values())
-    print('the best fixed colours, F1 over %d frames: ' % FIXED_FRAMES
+    print('the best fixed colors, F1 over %d frames: ' % FIXED_FRAMES
           + ', '.join('%s %.1f' % pair for pair in fixed.items())
           + '; road detection on them %.1f' % ours.f1.mean())
     return verdict([
@@ -141,4 +141,4 @@ def offroad(verdict, frames='360'):
         ('mean FP at most %g %%' % FP, fp.mean(), fp.mean() <= FP),
         ('deviation of TP below %g' % TP_DEVIATION, tp.std(), tp.std() < TP_DEVIATION),
         ('deviation of FP below %g' % FP_DEVIATION, fp.std(), fp.std() < FP_DEVIATION),
-        ('F1 of the best fixed colour below %d' % FIXED_F1, best, best < FIXED_F1)])
+        ('F1 of the best fixed color below %d' % FIXED_F1, best, best < FIXED_F1)])

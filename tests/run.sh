@@ -3,7 +3,7 @@
 # tests/run.sh [STEP...]: all tests, from a bare machine on. Steps, in this order:
 #   main      setup.sh's build and its tests
 #   nocuda    the version without nvcc (when main has it), warnings as errors, and its tests
-#   sanitize  library, elements and tests under the address and undefined-behaviour sanitizers
+#   sanitize  library, elements and tests under the address and undefined-behavior sanitizers
 #   fuzz      libFuzzer targets: the seed corpus, then a few seconds of search each
 #   format    clang-format
 # The last line is always "N passed, N failed, N skipped". RV_DATA names a folder with real stereo

@@ -87,8 +87,8 @@ def _read_picture(path, flag):
 
 
 def fill(disparity):
-    """KITTI's background filling: inside a row a hole takes the smaller of its two neighbours, at
-    the ends of a row the only neighbour; rows above the first and below the last row that has values
+    """KITTI's background filling: inside a row a hole takes the smaller of its two neighbors, at
+    the ends of a row the only neighbor; rows above the first and below the last row that has values
     are copies of those. A row without values between such rows stays empty."""
     height, width = disparity.shape
     known = ~np.isnan(disparity)

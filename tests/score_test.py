@@ -21,10 +21,10 @@ class Fill(unittest.TestCase):
     def same(self, got, expected):
         np.testing.assert_array_equal(got, expected)
 
-    def test_hole_takes_the_smaller_neighbour(self):
+    def test_hole_takes_the_smaller_neighbor(self):
         self.same(score.fill(px([9, NONE, NONE, 4])), px([9, 4, 4, 4]))
 
-    def test_ends_take_the_only_neighbour(self):
+    def test_ends_take_the_only_neighbor(self):
         self.same(score.fill(px([NONE, 7, NONE, 8, NONE])), px([7, 7, 7, 8, 8]))
 
     def test_empty_rows_at_top_and_bottom(self):
@@ -65,7 +65,7 @@ class Disparity(unittest.TestCase):
         self.check(scores, density=50, bad3_est=50, bad3_strict=75, bad3_fill=50)
 
     def test_filling_looks_beyond_the_truth(self):
-        # the background value 2 has no truth itself, but fills its neighbour
+        # the background value 2 has no truth itself, but fills its neighbor
         scores = score.score_disparity(px([2, NONE, 9]), px([NONE, 9, 9]))
         self.check(scores, pixels=2, density=50, bad3_est=0, bad3_strict=50, bad3_fill=50)
 

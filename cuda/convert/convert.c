@@ -1,62 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* convert.c: pixel format tables, checks, and which stage does what. */
+/* convert.c: checks, and which stage does what. */
 #include "convert/convert_stages.h"
 #include "rv_config.h"
-
-static const RvPixelLayout layouts[RV_PIXEL_FORMATS] = {
-    /* kind, planes, step, cell, chroma step, planes of the channels, their offsets, alpha */
-    [RV_PIXEL_NV12] = {RV_KIND_PLANAR, 2, 1, 2, 2, 2, {0, 1, 1}, {0, 0, 1}, -1},
-    [RV_PIXEL_I420] = {RV_KIND_PLANAR, 3, 1, 2, 2, 1, {0, 1, 2}, {0, 0, 0}, -1},
-    [RV_PIXEL_YUY2] = {RV_KIND_PACKED, 1, 2, 2, 1, 4, {0, 0, 0}, {0, 1, 3}, -1},
-    [RV_PIXEL_UYVY] = {RV_KIND_PACKED, 1, 2, 2, 1, 4, {0, 0, 0}, {1, 0, 2}, -1},
-    [RV_PIXEL_BGRX] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {2, 1, 0}, -1},
-    [RV_PIXEL_BGRA] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {2, 1, 0}, 3},
-    [RV_PIXEL_RGBX] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {0, 1, 2}, -1},
-    [RV_PIXEL_RGBA] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {0, 1, 2}, 3},
-    [RV_PIXEL_RGB] = {RV_KIND_RGB, 1, 3, 1, 1, 3, {0, 0, 0}, {0, 1, 2}, -1},
-    [RV_PIXEL_BGR] = {RV_KIND_RGB, 1, 3, 1, 1, 3, {0, 0, 0}, {2, 1, 0}, -1},
-    [RV_PIXEL_GRAY8] = {RV_KIND_PLANAR, 1, 1, 1, 1, 0, {0, -1, -1}, {0, 0, 0}, -1},
-};
-
-const RvPixelLayout *rv_pixel_layout(RvPixelFormat format) {
-  return (unsigned)format < RV_PIXEL_FORMATS ? &layouts[format] : NULL;
-}
-
-int rv_pixel_planes(RvPixelFormat format) {
-  const RvPixelLayout *layout = rv_pixel_layout(format);
-  return layout ? layout->planes : 0;
-}
-
-size_t rv_pixel_row_bytes(RvPixelFormat format, int plane, int width) {
-  const RvPixelLayout *layout = rv_pixel_layout(format);
-  if (!layout || plane < 0 || plane >= layout->planes || width < 1)
-    return 0;
-  const size_t cells = (size_t)rv_div_up(width, layout->cell_x);
-  if (plane > 0)
-    return cells * (size_t)layout->chroma_step;
-  return layout->kind == RV_KIND_PACKED ? cells * RV_PACKED_PAIR
-                                        : (size_t)width * (size_t)layout->step;
-}
-
-int rv_pixel_rows(RvPixelFormat format, int plane, int height) {
-  const RvPixelLayout *layout = rv_pixel_layout(format);
-  if (!layout || plane < 0 || plane >= layout->planes || height < 1)
-    return 0;
-  return plane > 0 ? rv_div_up(height, layout->cell_y) : height;
-}
-
-int rv_picture_fits(const RvPicture *picture) {
-  if (!picture || !rv_pixel_layout(picture->format))
-    return 0;
-  if (picture->width < 1 || picture->width > RV_MAX_SIDE || picture->height < 1 ||
-      picture->height > RV_MAX_SIDE)
-    return 0;
-  for (int p = 0; p < rv_pixel_planes(picture->format); p++)
-    if (!picture->data[p] ||
-        picture->stride[p] < (ptrdiff_t)rv_pixel_row_bytes(picture->format, p, picture->width))
-      return 0;
-  return 1;
-}
 
 static RvStatus stages_of(const RvConvertStages **out, RvEngine engine, const RvLog *log) {
   *out = NULL;
@@ -90,20 +35,20 @@ static RvStatus check_rectangle(const RvPicture *picture, int x, int y, int widt
   return RV_OK;
 }
 
-RvStatus rv_convert_gray(const RvPicture *picture, int x, int y, const RvPlane *grey, int threads,
+RvStatus rv_convert_gray(const RvPicture *picture, int x, int y, const RvPlane *gray, int threads,
                          RvEngine engine, RvStream stream, const RvLog *log) {
   const RvConvertStages *stages;
   RV_TRY(stages_of(&stages, engine, log));
-  RV_REQUIRE(log, grey && rv_plane_fits(grey, grey->width, grey->height, RV_U8),
-             "convert: the grey plane must be u8 with a stride of at least a row");
-  RV_TRY(check_rectangle(picture, x, y, grey->width, grey->height, threads, log));
+  RV_REQUIRE(log, gray && rv_plane_fits(gray, gray->width, gray->height, RV_U8),
+             "convert: the gray plane must be u8 with a stride of at least a row");
+  RV_TRY(check_rectangle(picture, x, y, gray->width, gray->height, threads, log));
 
   const RvConvertJob job = {threads, stream, log};
   if (rv_pixel_layout(picture->format)->kind != RV_KIND_PLANAR)
-    return stages->grey(&job, picture, x, y, grey);
+    return stages->gray(&job, picture, x, y, gray);
   const char *from = (const char *)picture->data[0] + y * picture->stride[0] + x;
-  return stages->rows(&job, grey->data, grey->stride, from, picture->stride[0], (size_t)grey->width,
-                      grey->height);
+  return stages->rows(&job, gray->data, gray->stride, from, picture->stride[0], (size_t)gray->width,
+                      gray->height);
 }
 
 /* Y'CbCr to R'G'B' (ITU-R BT.601, BT.709): R = Y + 2 (1 - Kr) Cr, B = Y + 2 (1 - Kb) Cb, and G from
@@ -139,7 +84,7 @@ RvStatus rv_convert_color(const RvPicture *picture, int bt709, int full_range, c
   RvConvertSource source = {.cell_x = layout->cell_x,
                             .cell_y = layout->cell_y,
                             .is_yuv = layout->kind != RV_KIND_RGB,
-                            .is_grey = layout->plane_of[1] < 0,
+                            .is_gray = layout->plane_of[1] < 0,
                             .matrix = matrix_of(bt709, full_range)};
   for (int c = 0; c < 3 && layout->plane_of[c] >= 0; c++) {
     const int plane = layout->plane_of[c];
@@ -175,8 +120,8 @@ RvStatus rv_convert_crop(const RvPicture *picture, int x, int y, const RvPicture
              "and strides of at least a row",
              RV_MAX_SIDE);
   RV_TRY(check_rectangle(picture, x, y, out->width, out->height, threads, log));
-  const int colourless = picture->format == RV_PIXEL_GRAY8 && out->format == RV_PIXEL_NV12;
-  RV_REQUIRE(log, picture->format == out->format || colourless,
+  const int colorless = picture->format == RV_PIXEL_GRAY8 && out->format == RV_PIXEL_NV12;
+  RV_REQUIRE(log, picture->format == out->format || colorless,
              "convert: a crop keeps the pixel format (or makes NV12 of GRAY8)");
 
   const RvConvertJob job = {threads, stream, log};
@@ -184,9 +129,9 @@ RvStatus rv_convert_crop(const RvPicture *picture, int x, int y, const RvPicture
   if (layout->kind == RV_KIND_PACKED && ((x | out->width) & 1))
     return stages->repack(&job, picture, x, y, out);
   RV_TRY(crop_planes(stages, &job, picture, x, y, out));
-  if (!colourless)
+  if (!colorless)
     return RV_OK;
-  return stages->fill(&job, out->data[1], out->stride[1], RV_CHROMA_GREY,
+  return stages->fill(&job, out->data[1], out->stride[1], RV_CHROMA_GRAY,
                       rv_pixel_row_bytes(RV_PIXEL_NV12, 1, out->width),
                       rv_pixel_rows(RV_PIXEL_NV12, 1, out->height));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* convert.h: pictures in the pixel formats that GStreamer elements carry; their grey, their
- * colours, and one half of a frame-packed pair.
+/* convert.h: pictures in the pixel formats that GStreamer elements carry; their gray, their
+ * colors, and one half of a frame-packed pair.
  *
  * These are plain functions without an object: they take no memory. With RV_CUDA the work is
  * enqueued on `stream` and pictures and planes must live until the stream has passed; with RV_CPU
@@ -45,12 +45,12 @@ RV_API int rv_pixel_planes(RvPixelFormat format);
 RV_API size_t rv_pixel_row_bytes(RvPixelFormat format, int plane, int width);
 RV_API int rv_pixel_rows(RvPixelFormat format, int plane, int height);
 
-/* Grey of the rectangle at (x, y) of the size of `grey` (RV_U8), which must lie in the picture.
+/* Gray of the rectangle at (x, y) of the size of `gray` (RV_U8), which must lie in the picture.
  * YUV and GRAY8: the luma as it is. RGB: (77 R + 150 G + 29 B + 128) >> 8. */
-RV_API RvStatus rv_convert_gray(const RvPicture *picture, int x, int y, const RvPlane *grey,
+RV_API RvStatus rv_convert_gray(const RvPicture *picture, int x, int y, const RvPlane *gray,
                                 int threads, RvEngine engine, RvStream stream, const RvLog *log);
 
-/* Colours of the whole picture as `color` (RV_U32, of its size): R in bits 0..7, G in 8..15, B in
+/* Colors of the whole picture as `color` (RV_U32, of its size): R in bits 0..7, G in 8..15, B in
  * 16..23, 255 in 24..31. A chroma sample holds for all pixels it belongs to. YUV: bt709 1 BT.709, 0
  * BT.601; full_range 1 full, 0 limited range; coefficients in 1/65536, rounded to nearest, clamped
  * to 0..255. GRAY8: R = G = B, as it is. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert_cpu.c: rows are copied whole; grey and colours are vectorised loops per row; rows go to
+/* convert_cpu.c: rows are copied whole; gray and colors are vectorised loops per row; rows go to
  * threads. */
 #include "convert/convert_stages.h"
 
@@ -47,28 +47,28 @@ ROW_LOOP static void luma_row(uint8_t *restrict to, const uint8_t *restrict from
 ROW_LOOP static void bgrx_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
 #pragma omp simd
   for (int x = 0; x < width; x++)
-    to[x] = (uint8_t)rv_grey(from[4 * x + 2], from[4 * x + 1], from[4 * x]);
+    to[x] = (uint8_t)rv_gray(from[4 * x + 2], from[4 * x + 1], from[4 * x]);
 }
 
 ROW_LOOP static void rgbx_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
 #pragma omp simd
   for (int x = 0; x < width; x++)
-    to[x] = (uint8_t)rv_grey(from[4 * x], from[4 * x + 1], from[4 * x + 2]);
+    to[x] = (uint8_t)rv_gray(from[4 * x], from[4 * x + 1], from[4 * x + 2]);
 }
 
 ROW_LOOP static void bgr_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
 #pragma omp simd
   for (int x = 0; x < width; x++)
-    to[x] = (uint8_t)rv_grey(from[3 * x + 2], from[3 * x + 1], from[3 * x]);
+    to[x] = (uint8_t)rv_gray(from[3 * x + 2], from[3 * x + 1], from[3 * x]);
 }
 
 ROW_LOOP static void rgb_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
 #pragma omp simd
   for (int x = 0; x < width; x++)
-    to[x] = (uint8_t)rv_grey(from[3 * x], from[3 * x + 1], from[3 * x + 2]);
+    to[x] = (uint8_t)rv_gray(from[3 * x], from[3 * x + 1], from[3 * x + 2]);
 }
 
-static RvStatus grey(const RvConvertJob *job, const RvPicture *picture, int x, int y,
+static RvStatus gray(const RvConvertJob *job, const RvPicture *picture, int x, int y,
                      const RvPlane *out) {
   const RvPixelLayout *layout = rv_pixel_layout(picture->format);
   const int blue_first = layout->offset_of[2] == 0;
@@ -166,14 +166,14 @@ ROW_LOOP static void rgb3_row(uint32_t *to, const uint8_t *r, const uint8_t *g, 
   rgb_pixels(to, r, g, b, width, 3);
 }
 
-ROW_LOOP static void grey_row(uint32_t *to, const uint8_t *grey, int width) {
-  rgb_pixels(to, grey, grey, grey, width, 1);
+ROW_LOOP static void gray_row(uint32_t *to, const uint8_t *gray, int width) {
+  rgb_pixels(to, gray, gray, gray, width, 1);
 }
 
 static void color_row(const RvConvertSource *s, uint32_t *to, int y, int width) {
   const uint8_t *from[3] = {s->data[0] + y * s->stride[0], NULL, NULL};
-  if (s->is_grey) {
-    grey_row(to, from[0], width);
+  if (s->is_gray) {
+    gray_row(to, from[0], width);
     return;
   }
   for (int c = 1; c < 3; c++)
@@ -197,4 +197,4 @@ static RvStatus color(const RvConvertJob *job, const RvConvertSource *source, co
   return RV_OK;
 }
 
-const RvConvertStages rv_convert_stages_cpu = {rows, fill, grey, repack, color};
+const RvConvertStages rv_convert_stages_cpu = {rows, fill, gray, repack, color};

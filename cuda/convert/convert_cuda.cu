@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert_cuda.cu: rows are 2-D copies on the device; grey and repacking are one kernel each. */
+/* convert_cuda.cu: rows are 2-D copies on the device; gray and repacking are one kernel each. */
 #include "convert/convert_stages.h"
 #include "rv_cuda.cuh"
 
@@ -12,17 +12,17 @@ struct Source {
   int red, green, blue; /* byte offsets; packed YUV: red is the luma */
 };
 
-template <int BYTES, bool COLOUR>
-__device__ int grey_of(const uint8_t *pixel, const Source &source) {
-  if (!COLOUR)
+template <int BYTES, bool COLOR>
+__device__ int gray_of(const uint8_t *pixel, const Source &source) {
+  if (!COLOR)
     return pixel[source.red];
-  return rv_grey(pixel[source.red], pixel[source.green], pixel[source.blue]);
+  return rv_gray(pixel[source.red], pixel[source.green], pixel[source.blue]);
 }
 
 /* A thread makes four pixels from BYTES words, where everything is aligned to words; at the right
  * border and in unaligned pictures it goes byte by byte. */
-template <int BYTES, bool COLOUR>
-__global__ void grey_kernel(Source source, uint8_t *to, ptrdiff_t to_stride, int width, int height,
+template <int BYTES, bool COLOR>
+__global__ void gray_kernel(Source source, uint8_t *to, ptrdiff_t to_stride, int width, int height,
                             bool aligned) {
   const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * PIXELS;
   const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
@@ -44,46 +44,46 @@ __global__ void grey_kernel(Source source, uint8_t *to, ptrdiff_t to_stride, int
       for (int k = 0; k < BYTES; k++)
         pixel[k] = (uint8_t)(words[(i * BYTES + k) / 4] >> (8 * ((i * BYTES + k) % 4)));
       uint32_t value;
-      if (!COLOUR)
+      if (!COLOR)
         value = source.red ? pixel[1] : pixel[0];
       else
-        value = (uint32_t)(source.red ? rv_grey(pixel[BYTES > 2 ? 2 : 0], pixel[1], pixel[0])
-                                      : rv_grey(pixel[0], pixel[1], pixel[BYTES > 2 ? 2 : 0]));
+        value = (uint32_t)(source.red ? rv_gray(pixel[BYTES > 2 ? 2 : 0], pixel[1], pixel[0])
+                                      : rv_gray(pixel[0], pixel[1], pixel[BYTES > 2 ? 2 : 0]));
       four |= value << (8 * i);
     }
     *reinterpret_cast<uint32_t *>(out) = four;
     return;
   }
   for (int i = 0; i < PIXELS && x + i < width; i++)
-    out[i] = (uint8_t)grey_of<BYTES, COLOUR>(from + i * BYTES, source);
+    out[i] = (uint8_t)gray_of<BYTES, COLOR>(from + i * BYTES, source);
 }
 
 static dim3 grid_of(dim3 block, int width, int height) {
   return dim3((unsigned)rv_div_up(width, (int)block.x), (unsigned)rv_div_up(height, (int)block.y));
 }
 
-template <int BYTES, bool COLOUR>
-static RvStatus launch_grey(const RvConvertJob *job, const Source &source, const RvPlane *grey) {
+template <int BYTES, bool COLOR>
+static RvStatus launch_gray(const RvConvertJob *job, const Source &source, const RvPlane *gray) {
   const uintptr_t mixed = (uintptr_t)source.from | (uintptr_t)source.stride |
-                          (uintptr_t)grey->data | (uintptr_t)grey->stride;
+                          (uintptr_t)gray->data | (uintptr_t)gray->stride;
   const dim3 block(32, 8);
-  grey_kernel<BYTES, COLOUR>
-      <<<grid_of(block, rv_div_up(grey->width, PIXELS), grey->height), block, 0, job->stream>>>(
-          source, (uint8_t *)grey->data, grey->stride, grey->width, grey->height, mixed % 4 == 0);
+  gray_kernel<BYTES, COLOR>
+      <<<grid_of(block, rv_div_up(gray->width, PIXELS), gray->height), block, 0, job->stream>>>(
+          source, (uint8_t *)gray->data, gray->stride, gray->width, gray->height, mixed % 4 == 0);
   RV_LAUNCHED(job->log);
   return RV_OK;
 }
 
-static RvStatus grey(const RvConvertJob *job, const RvPicture *picture, int x, int y,
+static RvStatus gray(const RvConvertJob *job, const RvPicture *picture, int x, int y,
                      const RvPlane *out) {
   const RvPixelLayout *layout = rv_pixel_layout(picture->format);
   const Source source = {
       (const uint8_t *)picture->data[0] + y * picture->stride[0] + x * layout->step,
       picture->stride[0], layout->offset_of[0], layout->offset_of[1], layout->offset_of[2]};
   if (layout->kind == RV_KIND_PACKED)
-    return launch_grey<2, false>(job, source, out);
-  return layout->step == 4 ? launch_grey<4, true>(job, source, out)
-                           : launch_grey<3, true>(job, source, out);
+    return launch_gray<2, false>(job, source, out);
+  return layout->step == 4 ? launch_gray<4, true>(job, source, out)
+                           : launch_gray<3, true>(job, source, out);
 }
 
 static RvStatus rows(const RvConvertJob *job, void *to, ptrdiff_t to_stride, const void *from,
@@ -135,7 +135,7 @@ static RvStatus repack(const RvConvertJob *job, const RvPicture *picture, int x,
   return RV_OK;
 }
 
-/* One thread makes one pixel: neighbours share the lines they read. */
+/* One thread makes one pixel: neighbors share the lines they read. */
 __global__ void color_kernel(const __grid_constant__ RvConvertSource source, uint8_t *to,
                              ptrdiff_t to_stride, int width, int height) {
   const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -152,4 +152,4 @@ static RvStatus color(const RvConvertJob *job, const RvConvertSource *source, co
   return RV_OK;
 }
 
-const RvConvertStages rv_convert_stages_cuda = {rows, fill, grey, repack, color};
+const RvConvertStages rv_convert_stages_cuda = {rows, fill, gray, repack, color};

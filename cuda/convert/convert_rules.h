@@ -1,52 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* convert_rules.h: memory layouts of the pixel formats and the grey of a colour, shared by both
- * engines and by cuda/draw. Internal. */
+/* convert_rules.h: R, G and B of one pixel, for both engines. Internal. */
 #ifndef RV_CONVERT_RULES_H
 #define RV_CONVERT_RULES_H
 
-#include "convert/convert.h"
-#include "rv_hd.h"
+#include "rv_pixels.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+/* Coefficients in 1/65536 of Y' = luma - offset and of chroma - 128. */
+typedef struct RvConvertMatrix {
+  int offset, luma, red_v, green_u, green_v, blue_u;
+} RvConvertMatrix;
 
-typedef enum RvPixelKind {
-  RV_KIND_PLANAR = 0, /* luma plane first, chroma in planes of its own (or none) */
-  RV_KIND_PACKED,     /* two pixels share four bytes */
-  RV_KIND_RGB,        /* one pixel is 3 or 4 bytes */
-} RvPixelKind;
+/* Where a picture's samples lie. */
+typedef struct RvConvertSource {
+  const uint8_t *data[3]; /* of the three channels, at their offset in the first pixel */
+  ptrdiff_t stride[3];
+  int step[3]; /* bytes from one sample of a channel to the next */
+  int cell_x, cell_y;
+  int is_yuv, is_gray;
+  RvConvertMatrix matrix;
+} RvConvertSource;
 
-/* Layout of one format. A cell is the block of pixels that share one chroma sample. */
-typedef struct RvPixelLayout {
-  RvPixelKind kind;
-  int planes;
-  int step;           /* bytes from one pixel to the next in plane 0 */
-  int cell_x, cell_y; /* px of a cell, each 1 or 2 */
-  int chroma_step;    /* bytes from one chroma sample to the next */
-  int plane_of[3];    /* plane and byte offset of Y U V or R G B ... */
-  int offset_of[3];   /* ... channels the format lacks are in plane -1 */
-  int alpha;          /* byte offset of a real alpha channel, -1 without */
-} RvPixelLayout;
-
-/* NULL for a value that is no format. */
-const RvPixelLayout *rv_pixel_layout(RvPixelFormat format);
-
-/* 1 when format, size, planes and strides are legal. */
-int rv_picture_fits(const RvPicture *picture);
-
-/* Grey of a colour (the weights of BT.601 in 1/256), rounded to nearest. */
-RV_HD int rv_grey(int r, int g, int b) {
-  return (77 * r + 150 * g + 29 * b + 128) >> 8;
+RV_HD uint32_t rv_convert_pack(int r, int g, int b) {
+  return (uint32_t)r | (uint32_t)g << 8 | (uint32_t)b << 16 | 0xff000000u;
 }
 
-/* Bytes that hold two pixels of YUY2 and UYVY. */
-#define RV_PACKED_PAIR 4
-
-/* Chroma of pictures without colours. */
-#define RV_CHROMA_GREY 128
-
-#ifdef __cplusplus
+RV_HD uint32_t rv_convert_yuv(const RvConvertMatrix *m, int y, int u, int v) {
+  const int luma = m->luma * (y - m->offset) + 32768;
+  const int r = (luma + m->red_v * (v - 128)) >> 16;
+  const int g = (luma - m->green_u * (u - 128) - m->green_v * (v - 128)) >> 16;
+  const int b = (luma + m->blue_u * (u - 128)) >> 16;
+  return rv_convert_pack(rv_clamp(r, 0, 255), rv_clamp(g, 0, 255), rv_clamp(b, 0, 255));
 }
-#endif
+
+/* Pixel (x, y): R in bits 0..7, G in 8..15, B in 16..23, 255 above. */
+RV_HD uint32_t rv_convert_color_at(const RvConvertSource *s, int x, int y) {
+  const int first = s->data[0][y * s->stride[0] + (ptrdiff_t)x * s->step[0]];
+  if (s->is_gray)
+    return rv_convert_pack(first, first, first);
+  const int cx = s->cell_x == 2 ? x >> 1 : x, cy = s->cell_y == 2 ? y >> 1 : y;
+  const int second = s->data[1][cy * s->stride[1] + (ptrdiff_t)cx * s->step[1]];
+  const int third = s->data[2][cy * s->stride[2] + (ptrdiff_t)cx * s->step[2]];
+  return s->is_yuv ? rv_convert_yuv(&s->matrix, first, second, third)
+                   : rv_convert_pack(first, second, third);
+}
+
 #endif

@@ -3,7 +3,6 @@
 #ifndef RV_CONVERT_STAGES_H
 #define RV_CONVERT_STAGES_H
 
-#include "convert/convert_color_rules.h"
 #include "convert/convert_rules.h"
 #include "rv_internal.h"
 
@@ -26,9 +25,9 @@ typedef struct RvConvertStages {
   RvStatus (*fill)(const RvConvertJob *job, void *to, ptrdiff_t to_stride, int byte, size_t bytes,
                    int rows);
 
-  /* Luma of packed YUV, or grey of RGB, of the rectangle of the size of `grey` at (x, y). */
-  RvStatus (*grey)(const RvConvertJob *job, const RvPicture *picture, int x, int y,
-                   const RvPlane *grey);
+  /* Luma of packed YUV, or gray of RGB, of the rectangle of the size of `gray` at (x, y). */
+  RvStatus (*gray)(const RvConvertJob *job, const RvPicture *picture, int x, int y,
+                   const RvPlane *gray);
 
   /* Crop of packed YUV where x or the width is odd, so that pixel pairs are made anew. */
   RvStatus (*repack)(const RvConvertJob *job, const RvPicture *picture, int x, int y,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "convert/convert_rules.h"
+#include "rv_pixels.h"
 #include "rv_config.h"
 
 void rv_draw_config_init(RvDrawConfig *config) {
@@ -25,7 +25,7 @@ RvStatus rv_draw_config_check(const RvDrawConfig *config) {
              "draw: %dx%d px; each side must be 1..%d", config->width, config->height, RV_MAX_SIDE);
   RV_REQUIRE(log, rv_pixel_layout(config->format), "draw: %d is no pixel format",
              (int)config->format);
-  RV_REQUIRE(log, (unsigned)config->colormap < RV_COLORMAPS, "draw: %d is no colour map",
+  RV_REQUIRE(log, (unsigned)config->colormap < RV_COLORMAPS, "draw: %d is no color map",
              (int)config->colormap);
   RV_REQUIRE(log, config->threads >= 0, "draw: threads is %d; 0 means all", config->threads);
   return RV_OK;
@@ -142,17 +142,17 @@ static RvCanvas canvas_of(const RvPicture *picture) {
   const RvPixelLayout *form = rv_pixel_layout(picture->format);
   RvCanvas canvas = {.cell_x = form->cell_x,
                      .cell_y = form->cell_y,
-                     .colour = form->plane_of[1] >= 0,
+                     .color = form->plane_of[1] >= 0,
                      .width = picture->width,
                      .height = picture->height};
-  for (int c = 0; c < (canvas.colour ? 3 : 1); c++)
+  for (int c = 0; c < (canvas.color ? 3 : 1); c++)
     canvas.channel[c] = (uint8_t *)picture->data[form->plane_of[c]] + form->offset_of[c];
   if (form->alpha >= 0)
     canvas.alpha = (uint8_t *)picture->data[0] + form->alpha;
   canvas.step[0] = form->step;
   canvas.step[1] = form->chroma_step;
   canvas.stride[0] = picture->stride[0];
-  canvas.stride[1] = canvas.colour ? picture->stride[form->plane_of[1]] : 0;
+  canvas.stride[1] = canvas.color ? picture->stride[form->plane_of[1]] : 0;
   return canvas;
 }
 
@@ -193,7 +193,7 @@ RvStatus rv_draw_disparity(RvDraw *draw, const RvPicture *picture, const RvPlane
   RvDrawJob job;
   RV_TRY(check_layer(draw, disparity, RV_U16, "disparity (u16)"));
   RV_REQUIRE(log, low >= 0 && low < high && high <= 65535,
-             "draw: the colour map spans %d..%d; 0 <= low < high <= 65535", low, high);
+             "draw: the color map spans %d..%d; 0 <= low < high <= 65535", low, high);
   RV_REQUIRE(log, opacity >= 0 && opacity <= 255, "draw: opacity is %d; it must be 0..255",
              opacity);
   RV_TRY(job_of(draw, picture, stream, &job));
@@ -217,7 +217,7 @@ RvStatus rv_draw_labels(RvDraw *draw, const RvPicture *picture, const RvPlane *l
   RvDrawJob job;
   RV_TRY(check_layer(draw, labels, RV_U8, "labels (u8)"));
   RV_REQUIRE(&draw->config.log, colors && count >= 1 && count <= RV_DRAW_LABELS,
-             "draw: %d colours of labels; give 1..%d", count, RV_DRAW_LABELS);
+             "draw: %d colors of labels; give 1..%d", count, RV_DRAW_LABELS);
   RV_TRY(job_of(draw, picture, stream, &job));
   RvLabelInks inks = {{{{0, 0, 0}, 0}}};
   for (int k = 0; k < count; k++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* draw.h: drawing on pictures of every pixel format, on both engines, bit-identical.
  *
- * An object holds what drawing needs (colours, the font, a list of shapes) for one picture size and
+ * An object holds what drawing needs (colors, the font, a list of shapes) for one picture size and
  * format. Every function blends with integer arithmetic: luma (or R, G, B) per pixel, chroma per
- * chroma sample as the mean over its pixels; an opacity of 255 gives the colour itself, 0 keeps the
+ * chroma sample as the mean over its pixels; an opacity of 255 gives the color itself, 0 keeps the
  * picture. A real alpha channel becomes more opaque where something is drawn. Functions enqueue
  * with RV_CUDA and are done on return with RV_CPU; none allocates or waits.
  *
@@ -57,16 +57,16 @@ RV_API size_t rv_draw_workspace(const RvDrawConfig *config, RvEngine engine);
 RV_API RvStatus rv_draw_new(RvDraw **out, const RvDrawConfig *config, RvEngine engine);
 RV_API void rv_draw_free(RvDraw **draw);
 
-/* Colour of `value` between 0 and `limit` (> 0) in the object's colour map, opaque: what layers,
+/* Color of `value` between 0 and `limit` (> 0) in the object's color map, opaque: what layers,
  * ramps and shades use. Values outside clamp. */
 RV_API RvColor rv_draw_color(const RvDraw *draw, int value, int limit);
 
 /* --- Layers: blended at once --------------------------------------------------------------------
  * `picture` has the size and format of the config. Planes may have another size: they cover the
- * whole picture, and each pixel takes the sample under its centre. */
+ * whole picture, and each pixel takes the sample under its center. */
 
-/* Every pixel with a value (RV_U16, 0 = none) is blended with its colour; pixels without keep the
- * picture. low, high: values of the ends of the colour map, 0 <= low < high <= 65535; values
+/* Every pixel with a value (RV_U16, 0 = none) is blended with its color; pixels without keep the
+ * picture. low, high: values of the ends of the color map, 0 <= low < high <= 65535; values
  * outside clamp. opacity: 0..255. */
 RV_API RvStatus rv_draw_disparity(RvDraw *draw, const RvPicture *picture, const RvPlane *disparity,
                                   int low, int high, int opacity, RvStream stream);
@@ -119,11 +119,11 @@ RV_API RvStatus rv_draw_line(RvDraw *draw, int x0_fx, int y0_fx, int x1_fx, int 
 /* Anti-aliased filled convex quadrilateral: x0 y0 x1 y1 x2 y2 x3 y3 in either direction of turn. */
 RV_API RvStatus rv_draw_quad(RvDraw *draw, const int corners_fx[8], RvColor color);
 
-/* Rectangle in the colours of the map, from low at its left (or, when higher than wide, at its
+/* Rectangle in the colors of the map, from low at its left (or, when higher than wide, at its
  * bottom) to high. opacity: 0..255. */
 RV_API RvStatus rv_draw_ramp(RvDraw *draw, int x, int y, int width, int height, int opacity);
 
-/* Rectangle whose rows run from the colour of value `top` to that of `bottom`, of `limit` (> 0):
+/* Rectangle whose rows run from the color of value `top` to that of `bottom`, of `limit` (> 0):
  * a piece of a depth column. */
 RV_API RvStatus rv_draw_shade(RvDraw *draw, int x, int y, int width, int height, int top,
                               int bottom, int limit, int opacity);
@@ -144,24 +144,24 @@ RV_API int rv_draw_text_width(int size, const char *text);
 
 /* What a legend says. Lengths of the legend follow the picture's height. */
 typedef struct RvDrawLegend {
-  double low, high; /* px of disparity at the ends of the colour map; low < high */
+  double low, high; /* px of disparity at the ends of the color map; low < high */
   double depth;     /* focal x baseline, px m: depth scale in m; 0 = unknown, none is drawn */
   double doffs;     /* px: depth = focal x baseline / (disparity + doffs) */
   int thickness_fx; /* of ticks and frame, 1/16 px: 1..4096 */
 } RvDrawLegend;
 
-/* Colour bar with ticks in px of disparity below it and, where the camera is known, at round depths
+/* Color bar with ticks in px of disparity below it and, where the camera is known, at round depths
  * above it, on a dark plate in the lower left corner. Pictures that are too small for one have
  * none. */
 RV_API RvStatus rv_draw_legend(RvDraw *draw, const RvDrawLegend *legend);
 
-/* What a colour stands for. */
+/* What a color stands for. */
 typedef struct RvDrawLegendEntry {
-  RvColor color; /* its opacity counts over grey */
+  RvColor color; /* its opacity counts over gray */
   const char *text;
 } RvDrawLegendEntry;
 
-/* Patches of colour with a text each, below one another on a dark plate in the lower right corner;
+/* Patches of color with a text each, below one another on a dark plate in the lower right corner;
  * RV_DRAW_LINES at most. Pictures that are too small for it have none. */
 RV_API RvStatus rv_draw_legend_entries(RvDraw *draw, const RvDrawLegendEntry *keys, int count);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* draw_colormap.c: colour maps, and colours in the channels of a picture. */
+/* draw_colormap.c: color maps, and colors in the channels of a picture. */
 #include "draw/draw_stages.h"
 
-#include "convert/convert_rules.h"
+#include "rv_pixels.h"
 
 static int to_byte(double v) {
   const int rounded = (int)(v * 255.0 + 0.5);
@@ -28,22 +28,22 @@ static RvColor turbo(int index) {
   return (RvColor){(uint8_t)to_byte(r), (uint8_t)to_byte(g), (uint8_t)to_byte(b), 255};
 }
 
-/* Trapezium of width 3/4 and flank 1/4 of the map around `centre` (in eighths). */
-static uint8_t trapezium(int index, int centre) {
+/* Trapezium of width 3/4 and flank 1/4 of the map around `center` (in eighths). */
+static uint8_t trapezium(int index, int center) {
   const int limit = RV_DRAW_COLORS - 1;
-  const int distance = rv_abs(8 * index - centre * limit); /* in 1/8 of limit */
+  const int distance = rv_abs(8 * index - center * limit); /* in 1/8 of limit */
   return (uint8_t)rv_clamp((3 * limit - distance) * 255 / (2 * limit), 0, 255);
 }
 
 RvColor rv_colormap_color(RvColormap colormap, int index) {
-  const uint8_t grey = (uint8_t)(index * 255 / (RV_DRAW_COLORS - 1));
+  const uint8_t gray = (uint8_t)(index * 255 / (RV_DRAW_COLORS - 1));
   switch (colormap) {
   case RV_COLORMAP_TURBO:
     return turbo(index);
   case RV_COLORMAP_JET:
     return (RvColor){trapezium(index, 6), trapezium(index, 4), trapezium(index, 2), 255};
   default:
-    return (RvColor){grey, grey, grey, 255};
+    return (RvColor){gray, gray, gray, 255};
   }
 }
 
@@ -59,7 +59,7 @@ RvInk rv_draw_ink(const RvDrawConfig *config, RvColor color) {
   if (layout->kind == RV_KIND_RGB)
     return (RvInk){{color.r, color.g, color.b}, color.a};
   if (layout->planes == 1 && layout->kind == RV_KIND_PLANAR)
-    return (RvInk){{(uint8_t)rv_grey(color.r, color.g, color.b), 0, 0}, color.a};
+    return (RvInk){{(uint8_t)rv_gray(color.r, color.g, color.b), 0, 0}, color.a};
 
   const int64_t kr = config->bt709 ? 2126 : 2990, kb = config->bt709 ? 722 : 1140;
   const int64_t kg = 10000 - kr - kb;

@@ -16,11 +16,11 @@ typedef RvInk (*InkOf)(const void *layer, int x, int y);
 
 /* One cell: `x1` and `y1` bound the pixels that may change. */
 ALWAYS_INLINE void blend_cell(const RvCanvas *canvas, int cell, int row, int x0, int y0, int x1,
-                              int y1, int cell_x, int cell_y, int colour, InkOf ink_of,
+                              int y1, int cell_x, int cell_y, int color, InkOf ink_of,
                               const void *layer) {
   uint8_t *chroma[2] = {NULL, NULL};
   int sum[2] = {0, 0}, old[2] = {0, 0}, pixels = 0, changed = 0;
-  if (colour) {
+  if (color) {
     for (int c = 0; c < 2; c++) {
       chroma[c] =
           canvas->channel[c + 1] + row * canvas->stride[1] + (ptrdiff_t)cell * canvas->step[1];
@@ -50,7 +50,7 @@ ALWAYS_INLINE void blend_cell(const RvCanvas *canvas, int cell, int row, int x0,
         canvas->alpha[at] = (uint8_t)rv_blend(canvas->alpha[at], 255, ink.a);
     }
   }
-  if (colour && changed)
+  if (color && changed)
     for (int c = 0; c < 2; c++)
       *chroma[c] = (uint8_t)rv_blend_mean(sum[c], pixels);
 }
@@ -66,7 +66,7 @@ ALWAYS_INLINE void blend_row(const RvCanvas *shared, int row, int x0, int y0, in
   } else if (canvas->cell_x == 2) {
     for (int cell = x0 / 2; cell <= (x1 - 1) / 2; cell++)
       blend_cell(canvas, cell, row, x0, y0, x1, y1, 2, 1, 1, ink_of, layer);
-  } else if (canvas->colour) {
+  } else if (canvas->color) {
     for (int cell = x0; cell < x1; cell++)
       blend_cell(canvas, cell, row, x0, y0, x1, y1, 1, 1, 1, ink_of, layer);
   } else {

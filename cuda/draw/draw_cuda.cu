@@ -41,7 +41,7 @@ __device__ void blend_cell(const RvCanvas &canvas, int cell, int row, const Laye
         canvas.alpha[at] = (uint8_t)rv_blend(canvas.alpha[at], 255, a);
     }
   }
-  if (!canvas.colour)
+  if (!canvas.color)
     return;
   const ptrdiff_t at = row * canvas.stride[1] + (ptrdiff_t)cell * canvas.step[1];
 #pragma unroll

@@ -88,9 +88,9 @@ static int disparity_labels(const Layout *l, const RvDrawLegend *legend, Label *
 }
 
 static void add_depth(const Layout *l, const RvDrawLegend *legend, Label *labels, int *count,
-                      double metres, double spare) {
-  Label label = {legend->depth / metres - legend->doffs, ""};
-  snprintf(label.text, sizeof label.text, "%.4g", metres);
+                      double meters, double spare) {
+  Label label = {legend->depth / meters - legend->doffs, ""};
+  snprintf(label.text, sizeof label.text, "%.4g", meters);
   if (*count < LABELS_MAX && has_room(l, legend, labels, *count, &label, spare))
     labels[(*count)++] = label;
 }

@@ -2,7 +2,7 @@
 /* draw_rules.h: what a drawn pixel is: number formats, coverage of shapes, blending. Scalar rules
  * that both engines follow. Internal.
  *
- * An ink is a colour in the picture's own channels (R G B, Y U V, or Y) with an opacity a, 0..255.
+ * An ink is a color in the picture's own channels (R G B, Y U V, or Y) with an opacity a, 0..255.
  * Coverage runs from 0 to 256. */
 #ifndef RV_DRAW_RULES_H
 #define RV_DRAW_RULES_H
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define RV_DRAW_COLORS 1024 /* entries of a colour map */
+#define RV_DRAW_COLORS 1024 /* entries of a color map */
 #define RV_COVER_FULL 256
 
 typedef struct RvInk {
@@ -32,7 +32,7 @@ typedef struct RvCanvas {
   ptrdiff_t stride[2];
   int step[2]; /* bytes from sample to sample: channel 0, channels 1 and 2 */
   int cell_x, cell_y;
-  int colour; /* 0: channel 0 only */
+  int color; /* 0: channel 0 only */
   int width, height;
 } RvCanvas;
 
@@ -61,12 +61,12 @@ RV_HD int rv_cover_alpha(int a, int cover) {
 /* --- Layers ------------------------------------------------------------------------------------
  */
 
-/* Column (row) of a raster of `samples` under the centre of pixel x of `pixels`. */
+/* Column (row) of a raster of `samples` under the center of pixel x of `pixels`. */
 RV_HD int rv_nearest(int x, int samples, int pixels) {
   return samples == pixels ? x : (2 * x + 1) * samples / (2 * pixels);
 }
 
-/* Colour index of a value: 0 at low, RV_DRAW_COLORS - 1 at high. `scale` from rv_ramp_scale. */
+/* Color index of a value: 0 at low, RV_DRAW_COLORS - 1 at high. `scale` from rv_ramp_scale. */
 RV_HD uint32_t rv_ramp_scale(int low, int high) {
   return (((uint32_t)(RV_DRAW_COLORS - 1) << 20) + (uint32_t)(high - low) - 1) /
          (uint32_t)(high - low);
@@ -94,7 +94,7 @@ RV_HD uint64_t rv_grid_per_cell(int cell) {
   return ((UINT64_C(1) << 32) + (uint64_t)cell - 1) / (uint64_t)cell;
 }
 
-/* Cell, along one side, under the centre of pixel x. */
+/* Cell, along one side, under the center of pixel x. */
 RV_HD int rv_grid_cell(const RvGrid *g, int x, int made, int pixels) {
   return (int)((uint64_t)rv_nearest(x, made, pixels) * g->per_cell >> 32);
 }
@@ -143,7 +143,7 @@ typedef struct RvShape {
       int16_t a[4], b[4]; /* inward unit normals in 1/2^14 */
       int32_t c[4];
     } quad;
-    struct { /* colour index in 1/2^16 */
+    struct { /* color index in 1/2^16 */
       int32_t base, by_column, by_row;
     } shade;
     struct {
@@ -193,7 +193,7 @@ RV_HD int rv_cover_quad(const RvShape *s, int x, int y) {
   return p <= 0 || q <= 0 ? 0 : (p * q + 128) >> 8;
 }
 
-/* The font is a field of distances from the strokes' centre lines, sampled on a grid of
+/* The font is a field of distances from the strokes' center lines, sampled on a grid of
  * RV_FONT_UNITS units per cell height with a margin all around. */
 #define RV_FONT_UNITS 48
 #define RV_FONT_MARGIN 8

@@ -38,10 +38,10 @@ typedef struct RvDrawStages {
 
 extern const RvDrawStages rv_draw_stages_cpu, rv_draw_stages_cuda;
 
-/* Colour `index` of a map of RV_DRAW_COLORS. */
+/* Color `index` of a map of RV_DRAW_COLORS. */
 RvColor rv_colormap_color(RvColormap colormap, int index);
 
-/* The colour in the channels of the configured pictures. */
+/* The color in the channels of the configured pictures. */
 RvInk rv_draw_ink(const RvDrawConfig *config, RvColor color);
 
 #define RV_FONT_BYTES (RV_FONT_GLYPHS * RV_FONT_ROWS * RV_FONT_COLUMNS)

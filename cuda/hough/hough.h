@@ -9,21 +9,21 @@
  * Stages, in this order:
  *  1. edges      Sobel 3x3, borders repeated; magnitude M = |gx| + |gy|, 0..2040.
  *                sobel:  an edge where M > edge_low.
- *                canny:  M > edge_low and M is a maximum across the edge (the neighbours in the
+ *                canny:  M > edge_low and M is a maximum across the edge (the neighbors in the
  *                        gradient's direction, of four directions, the first one smaller, the other
- *                        not larger), connected through such pixels, 8 neighbours, to one with
+ *                        not larger), connected through such pixels, 8 neighbors, to one with
  *                        M > edge_high. Pixels outside the picture have M = 0.
  *                binary: an edge where the input is not 0.
- *  2. votes      angle k is theta_k = k pi / theta_steps; bin j of an angle is centred on
+ *  2. votes      angle k is theta_k = k pi / theta_steps; bin j of an angle is centerd on
  *                rho = (j - rho_zero) rho_step, so that a whole rho is never between two bins. The
  *                tables of cos and sin are fixed point, made on the host, and the same for any way
  *                of counting: bin = (x C_k + y S_k + K) >> shift. Rounding is to the nearest, half
  *                up.
  *                weighted: a pixel's vote counts M (binary: its value) instead of 1.
  *                direction: only angles within so many degrees of the gradient's direction.
- *  3. peaks      bins with more votes than `threshold`, none of whose four neighbours (one step of
+ *  3. peaks      bins with more votes than `threshold`, none of whose four neighbors (one step of
  *                rho or theta) has more, nor as many and a smaller (k, j). When the angles cover
- *                the half circle, theta wraps: the neighbour of (0, rho) is (pi - step, -rho).
+ *                the half circle, theta wraps: the neighbor of (0, rho) is (pi - step, -rho).
  *  4. sort       most votes first, then smaller k, then smaller j; the first max_lines.
  *  5. segments   the longest run of edge pixels along each line: pixels the line passes through or
  *                those next to them across it count; gaps up to max_gap px are bridged. A line
@@ -99,13 +99,13 @@ typedef struct RvHoughOutput {
   RvPlane accumulator; /* RV_U32 of rv_hough_size: votes; data NULL: not wanted */
 } RvHoughOutput;
 
-/* input: RV_U8, grey or an edge map. Planes must not overlap. */
+/* input: RV_U8, gray or an edge map. Planes must not overlap. */
 RV_API RvStatus rv_hough_run(RvHough *hough, const RvPlane *input, const RvHoughOutput *out,
                              RvStream stream);
 
 /* Where to draw a line that was found in a picture of width x height px on one of to_width x
  * to_height: the ends of its segment, or of its part inside the picture: x0 y0 x1 y1 in 1/16 px
- * from the picture's corner, a pixel's centre being at 1/2. 0 when it lies outside. */
+ * from the picture's corner, a pixel's center being at 1/2. 0 when it lies outside. */
 RV_API int rv_hough_ends(const RvLine *line, int has_segment, int width, int height, int to_width,
                          int to_height, int ends_fx[4]);
 

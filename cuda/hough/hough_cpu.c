@@ -184,7 +184,7 @@ static RvStatus votes(void *work, RvHoughJob *job) {
 /* --- Peaks and sort ----------------------------------------------------------------------------
  */
 
-/* 1 when the neighbour (row, bin) comes after (votes, index) in the order of lines. */
+/* 1 when the neighbor (row, bin) comes after (votes, index) in the order of lines. */
 static int is_behind(const RvHoughCpu *cpu, const RvHoughSpace *p, int row, int bin, uint64_t key) {
   const uint32_t index = (uint32_t)row * (uint32_t)p->bins + (uint32_t)bin;
   return rv_hough_key(cpu->bins[index], index) < key;

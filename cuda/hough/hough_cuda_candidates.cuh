@@ -13,7 +13,7 @@ struct HoughCandidates {
 };
 
 /* Four sums from `word` on; all 32 lanes of the warp call it. Those above the threshold that no
- * neighbour along rho in sight rules out join the list. in_row: the lanes' quads follow one another
+ * neighbor along rho in sight rules out join the list. in_row: the lanes' quads follow one another
  * in memory, where a bin of 0 ends each row. */
 static __device__ __forceinline__ void hough_candidates(const HoughCandidates &c, uint32_t word,
                                                         uint4 v, bool in_row) {

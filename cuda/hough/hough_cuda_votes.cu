@@ -40,7 +40,7 @@ static __device__ __forceinline__ unsigned unit_bits(const ListJob &j, int x, in
   return bits;
 }
 
-/* Points of a warp's tile follow one another: at any angle their bins are a few neighbours, which
+/* Points of a warp's tile follow one another: at any angle their bins are a few neighbors, which
  * lie in different banks of shared memory or are the same bin, and votes for that are merged.
  *
  * Where this thread's points go in the list: a sum over the threads before it in the block, and one

@@ -74,7 +74,7 @@ RV_HD int rv_hough_magnitude(uint32_t gradient) {
   return rv_abs(rv_hough_gx(gradient)) + rv_abs(rv_hough_gy(gradient));
 }
 
-/* Neighbour across the edge: 0 (1, 0), 1 (1, 1), 2 (0, 1), 3 (-1, 1); its opposite is the other
+/* Neighbor across the edge: 0 (1, 0), 1 (1, 1), 2 (0, 1), 3 (-1, 1); its opposite is the other
  * one. Sectors of 45 degrees: tan(22.5 degrees) = 13573 / 2^15. */
 RV_HD int rv_hough_sector(uint32_t gradient) {
   const int gx = rv_hough_gx(gradient), gy = rv_hough_gy(gradient);
@@ -100,7 +100,7 @@ RV_HD int rv_hough_is_near(const RvHoughAngle *a, uint32_t gradient, int tangent
   return ((int64_t)cross << RV_HOUGH_UNIT_LOG) <= (int64_t)dot * tangent;
 }
 
-/* Row and bin of the neighbour one step of theta on or back (step = 1 or -1); 0: there is none. */
+/* Row and bin of the neighbor one step of theta on or back (step = 1 or -1); 0: there is none. */
 RV_HD int rv_hough_beside(const RvHoughSpace *p, int row, int bin, int step, int *to_row,
                           int *to_bin) {
   *to_row = row + step;

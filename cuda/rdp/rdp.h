@@ -9,7 +9,7 @@
  *
  * What is computed, column by column:
  *  1. median      optional: of the valid values in the 3x3 or 5x5 window (the lower one of an even
- *                 number); the window is cut at the edges; an invalid centre stays invalid.
+ *                 number); the window is cut at the edges; an invalid center stays invalid.
  *  2. pieces      RV_RDP_SKIP: one piece from the first to the last valid row; invalid rows between
  *                 have no say. RV_RDP_BREAK: one piece for each run of valid rows.
  *  3. cut         a piece begins as one segment f..l. With d in 1/16 px the deviation of row i is
@@ -23,7 +23,7 @@
  *                 compared exactly, in integers.
  *  4. output      mask of vertices, list of segments, and what else is asked for.
  *
- * Neighbouring segments of a piece share their vertex. A piece of one row is one segment with
+ * Neighboring segments of a piece share their vertex. A piece of one row is one segment with
  * first = last. A column without any valid row has no segment. */
 #ifndef RV_RDP_H
 #define RV_RDP_H

@@ -6,7 +6,7 @@
 #include "rdp/rdp_stages.h"
 #include "rv_cuda.cuh"
 
-/* How a picture is dealt out: one thread block takes `columns` neighbouring columns, whole, in
+/* How a picture is dealt out: one thread block takes `columns` neighboring columns, whole, in
  * shared memory. */
 struct RdpShape {
   int columns;    /* of one block */

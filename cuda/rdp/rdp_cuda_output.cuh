@@ -159,7 +159,7 @@ static __device__ __forceinline__ void write_columns(const Block &b, const RdpAr
   }
 }
 
-/* The segments that begin in one word: a warp, a row to each lane, so that neighbours in the list
+/* The segments that begin in one word: a warp, a row to each lane, so that neighbors in the list
  * are written together. */
 static __device__ __forceinline__ void write_segments(const Block &b, const RdpArgs &a, int x0,
                                                       int columns) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* scene.c: the object, its checks and its camera, and the passes of one frame. */
 #include "scene/scene_internal.h"
-#include "convert/convert_stages.h"
+#include "rv_pixels.h"
 
 #include <math.h>
 #include <omp.h>
@@ -210,7 +210,7 @@ static void trace_row(const RvScene *scene, int eye, int y, const RvSceneTruth *
   }
 }
 
-/* Whether another surface, or the same crown at another depth, is a neighbour. */
+/* Whether another surface, or the same crown at another depth, is a neighbor. */
 static int on_edge(const RvScene *scene, int x, int y) {
   const int width = scene->config.width;
   const size_t i = (size_t)y * (size_t)width + (size_t)x;
@@ -228,7 +228,7 @@ static int on_edge(const RvScene *scene, int x, int y) {
          absolute((double)(scene->depths[above] - depth)) > (double)limit;
 }
 
-static Colour sample(const RvScene *scene, int eye, double x, double y) {
+static Color sample(const RvScene *scene, int eye, double x, double y) {
   const Ray ray = scene_ray(scene, eye, x, y);
   Hit hit;
   scene_trace(scene, eye, &ray, x, y, FARTHEST, &hit);
@@ -243,11 +243,11 @@ static void shade_row(const RvScene *scene, uint64_t frame, int eye, int y) {
   const Sensor sensor = scene_sensor(frame, eye, y);
   for (int x = 0; x < width; x++) {
     const size_t i = (size_t)y * (size_t)width + (size_t)x;
-    Colour c = {0, 0, 0};
+    Color c = {0, 0, 0};
     if (on_edge(scene, x, y)) {
       for (int k = 0; k < 4; k++) {
-        const Colour s = sample(scene, eye, x + offsets[k][0], y + offsets[k][1]);
-        c = colour(c.r + 0.25f * s.r, c.g + 0.25f * s.g, c.b + 0.25f * s.b);
+        const Color s = sample(scene, eye, x + offsets[k][0], y + offsets[k][1]);
+        c = color(c.r + 0.25f * s.r, c.g + 0.25f * s.g, c.b + 0.25f * s.b);
       }
     } else {
       const Ray ray = scene_ray(scene, eye, x, y);

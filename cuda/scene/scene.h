@@ -58,7 +58,7 @@ typedef struct RvSceneConfig {
   RvScenePattern pattern; /* RV_SCENE_STREET */
   int width, height;      /* px of one eye, 16..RV_MAX_SIDE / 2 and 16..RV_MAX_SIDE; 640 x 480 */
   uint32_t seed;          /* 1 */
-  double noise;           /* standard deviation of the sensor noise, grey levels, 0..50; 2 */
+  double noise;           /* standard deviation of the sensor noise, gray levels, 0..50; 2 */
   double speed;           /* of the camera, m/s, -50..50; 8. At 0 the whole scene stands still */
   double frame_rate;      /* frames per second, for the motion from frame to frame, above 0 and at
                            * most 1000; 30 */

@@ -33,7 +33,7 @@ static float layer(const RvScene *scene, int texture, double x, double z, float 
   return scene_texel(scene, texture, x, z, f, f, texels);
 }
 
-static Colour road(const RvScene *scene, Spot *spot) {
+static Color road(const RvScene *scene, Spot *spot) {
   const double x = spot->point.x, z = spot->point.z + scene->world->travel;
   const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
   const float f = fx > fz ? fx : fz;
@@ -45,28 +45,28 @@ static Colour road(const RvScene *scene, Spot *spot) {
   const float middle = scene_texel(scene, TEX_GRAIN, x + 3.3, z, fx, fz, 41.0f) - 0.5f;
   const float broad = layer(scene, TEX_CLOUD, x, z, f, 13.0f) - 0.5f;
   const float contrast = (1.0f - 0.4f * smooth) * (1.0f - 0.45f * wet);
-  float grey = 112.0f - 16.0f * smooth + contrast * (66.0f * fine + 62.0f * middle) + 32.0f * broad;
+  float gray = 112.0f - 16.0f * smooth + contrast * (66.0f * fine + 62.0f * middle) + 32.0f * broad;
   /* Tar in the cracks: the contour of a coarse texture. */
   const float width = 0.006f + 0.35f * (fx + fz);
   if (width < 0.06f) {
     const float crack = scene_texel(scene, TEX_CLOUD, x + 11.0, z * 0.7, fx, fz, 9.0f) - 0.5f;
     const float tar = clamp01(1.0f - (crack < 0 ? -crack : crack) / width);
-    grey -= 42.0f * tar * clamp01(0.014f / width - 0.23f) * (1.0f - smooth);
+    gray -= 42.0f * tar * clamp01(0.014f / width - 0.23f) * (1.0f - smooth);
   }
   /* Tracks of wheels are polished. */
   const double lane = absolute(absolute(x) - 1.75);
-  grey -= 7.0f * clamp01(1.0f - (float)absolute(lane - 0.75) * 2.5f);
+  gray -= 7.0f * clamp01(1.0f - (float)absolute(lane - 0.75) * 2.5f);
   float mark = paint(x, z, fx, fz);
   if (mark > 0.0f) {
     const float worn = scene_texel(scene, TEX_GRAIN, x, z + 9.0, fx, fz, 60.0f);
     mark *= clamp01(0.64f + 0.5f * worn) * (1.0f - 0.3f * wet);
   }
   spot->shiny = 0.42f * wet;
-  const Colour asphalt = colour(grey * 0.99f, grey, grey * 1.02f);
-  return colour_mix(colour_mul(asphalt, 1.0f - 0.3f * wet), colour(212, 210, 202), mark);
+  const Color asphalt = color(gray * 0.99f, gray, gray * 1.02f);
+  return color_mix(color_mul(asphalt, 1.0f - 0.3f * wet), color(212, 210, 202), mark);
 }
 
-static Colour sidewalk(const RvScene *scene, Spot *spot) {
+static Color sidewalk(const RvScene *scene, Spot *spot) {
   const double x = spot->point.x, z = spot->point.z + scene->world->travel;
   const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
   const float slab = scene_texel(scene, TEX_PAVING, x, z, fx, fz, 128.0f) - 0.5f;
@@ -74,20 +74,20 @@ static Colour sidewalk(const RvScene *scene, Spot *spot) {
   const float broad = scene_texel(scene, TEX_CLOUD, x, z, fx, fz, 17.0f) - 0.5f;
   const float kerb = scene_band(absolute(x), fx, 5.0, 5.86);
   const float joint = scene_pulse(z, fz, 0.0, 0.02, 1.0) * kerb;
-  float grey = 150.0f + (1.0f - kerb) * 60.0f * slab + 30.0f * fine + 34.0f * broad;
-  grey += 14.0f * kerb - 70.0f * joint;
-  return colour(grey, grey * 0.975f, grey * 0.93f);
+  float gray = 150.0f + (1.0f - kerb) * 60.0f * slab + 30.0f * fine + 34.0f * broad;
+  gray += 14.0f * kerb - 70.0f * joint;
+  return color(gray, gray * 0.975f, gray * 0.93f);
 }
 
-static Colour curb(const RvScene *scene, Spot *spot) {
+static Color curb(const RvScene *scene, Spot *spot) {
   const double z = spot->point.z + scene->world->travel;
   const float fz = scene_extent(axis_z, spot);
   const float fine = scene_texel(scene, TEX_GRAIN, z, spot->point.y, fz, fz, 90.0f) - 0.5f;
-  const float grey = 138.0f + 36.0f * fine - 60.0f * scene_pulse(z, fz, 0.0, 0.02, 1.0);
-  return colour(grey, grey * 0.98f, grey * 0.94f);
+  const float gray = 138.0f + 36.0f * fine - 60.0f * scene_pulse(z, fz, 0.0, 0.02, 1.0);
+  return color(gray, gray * 0.98f, gray * 0.94f);
 }
 
-static Colour grass(const RvScene *scene, Spot *spot) {
+static Color grass(const RvScene *scene, Spot *spot) {
   const double x = spot->point.x, z = spot->point.z + scene->world->travel;
   const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
   const float blade = scene_texel(scene, TEX_GRASS, x, z, fx, fz, 110.0f) - 0.5f;
@@ -96,14 +96,13 @@ static Colour grass(const RvScene *scene, Spot *spot) {
   const int wild = scene->config.pattern == RV_SCENE_OFFROAD;
   const float field = scene_texel(scene, TEX_CLOUD, x + 60.0, z, fx, fz, 9.0f);
   const float dry = wild ? ramp(field, 0.36f, 0.56f) : ramp(field, 0.44f, 0.66f);
-  const Colour green = colour(92, 118, 58),
-               straw = wild ? colour(158, 138, 100) : colour(148, 132, 88);
+  const Color green = color(92, 118, 58), straw = wild ? color(158, 138, 100) : color(148, 132, 88);
   const float light = 1.0f + 0.95f * blade + 0.65f * tuft + 0.45f * broad;
-  return colour_mul(colour_mix(green, straw, wild ? dry : 0.5f * dry), light);
+  return color_mul(color_mix(green, straw, wild ? dry : 0.5f * dry), light);
 }
 
 /* Dirt with stones, ruts, puddles that mirror, and tufts of grass in the middle. */
-static Colour track(const RvScene *scene, Spot *spot) {
+static Color track(const RvScene *scene, Spot *spot) {
   const World *world = scene->world;
   const double x = spot->point.x, z = spot->point.z + world->travel;
   const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
@@ -115,23 +114,22 @@ static Colour track(const RvScene *scene, Spot *spot) {
   const float rut = clamp01(1.0f - 3.2f * (off > 0.75f ? off - 0.75f : 0.75f - off));
   const float damp = ramp(broad, 0.46f, 0.62f);
   const float puddle = rut * ramp(broad, 0.58f, 0.64f);
-  const Colour dry = colour(164, 144, 108), moist = colour(96, 84, 60);
-  Colour c =
-      colour_mul(colour_mix(dry, moist, damp), 1.0f + 0.8f * grit + 0.6f * clods - 0.16f * rut);
+  const Color dry = color(164, 144, 108), moist = color(96, 84, 60);
+  Color c = color_mul(color_mix(dry, moist, damp), 1.0f + 0.8f * grit + 0.6f * clods - 0.16f * rut);
   /* Moss and short weeds between the stones. */
   const float moss = ramp(scene_texel(scene, TEX_CLOUD, x + 31.0, z, fx, fz, 12.0f), 0.50f, 0.64f);
-  c = colour_mix(c, colour_mul(colour(104, 110, 62), 1.0f + 0.8f * grit + 0.5f * clods),
-                 0.75f * moss * (1.0f - rut));
+  c = color_mix(c, color_mul(color(104, 110, 62), 1.0f + 0.8f * grit + 0.5f * clods),
+                0.75f * moss * (1.0f - rut));
   const float tufts = scene_texel(scene, TEX_GRASS, x, z, fx, fz, 19.0f) +
                       0.5f * (scene_texel(scene, TEX_CLOUD, x + 9.0, z, fx, fz, 11.0f) - 0.5f);
   const float weeds = clamp01(1.2f - 2.0f * off) * ramp(tufts, 0.42f, 0.58f);
   if (weeds > 0.0f)
-    c = colour_mix(c, grass(scene, spot), 0.9f * weeds);
+    c = color_mix(c, grass(scene, spot), 0.9f * weeds);
   spot->shiny = 0.9f * puddle;
-  return colour_mul(c, 1.0f - 0.45f * puddle);
+  return color_mul(c, 1.0f - 0.45f * puddle);
 }
 
-Colour scene_ground_colour(const RvScene *scene, Spot *spot, Material material) {
+Color scene_ground_color(const RvScene *scene, Spot *spot, Material material) {
   switch (material) {
   case MATERIAL_ROAD:
     return road(scene, spot);

@@ -6,7 +6,7 @@
  *   scene_objects.c  convex bodies, cylinders, ellipsoids; tiles and shadow grid
  *   scene_trace.c    rays: first hit, shadow, truth
  *   scene_texture.c  tileable textures with mip levels
- *   scene_shade.c    light;  scene_ground.c, scene_material.c: colours of surfaces
+ *   scene_shade.c    light;  scene_ground.c, scene_material.c: colors of surfaces
  *   scene_output.c   sensor, pixel formats;  scene_noise.c: the pattern `noise`
  *
  * World: x right, y up, z along the street, m; the origin travels with the camera, which stands at
@@ -41,9 +41,9 @@ typedef struct Vec {
   double x, y, z;
 } Vec;
 
-typedef struct Colour {
+typedef struct Color {
   float r, g, b; /* 0..255 */
-} Colour;
+} Color;
 
 typedef struct Ray {
   Vec origin, dir; /* dir has length 1 along the optical axis: t is the depth in m */
@@ -77,12 +77,12 @@ typedef struct Object {
   Shape shape;
   Material material;
   RvSceneLabel label;
-  uint32_t style; /* random bits: colours, window sizes */
+  uint32_t style; /* random bits: colors, window sizes */
   Vec origin, right, up, ahead;
   Vec half; /* m: half size of the box, radii of cylinder (x, z, half height y) and ellipsoid */
   Vec low, high;  /* bounding box, world */
   double nearest; /* m: least depth of the bounding box */
-  Colour tint;
+  Color tint;
   float look[LOOKS]; /* numbers in 0..1 from `style`, by scene_sort */
   int planes;
   Vec normal[OBJECT_PLANES]; /* world, outward; inside is normal . p <= offset */
@@ -105,7 +105,7 @@ typedef struct Hit {
   Material material;
 } Hit;
 
-/* One texture: grey levels with mean 128, level 0 first. */
+/* One texture: gray levels with mean 128, level 0 first. */
 typedef struct Texture {
   uint8_t *level[TEXTURE_LEVELS];
 } Texture;
@@ -117,9 +117,9 @@ typedef struct World {
   Vec eye[2], right, down, ahead;       /* camera */
   Vec sun;                              /* unit vector towards the sun */
   float sunlight, ambient;              /* of a face towards the sun, and of shadow */
-  Colour haze;                          /* of things far away */
-  Colour light;                         /* tint of the light */
-  Colour gain;                          /* exposure and white balance of both cameras */
+  Color haze;                           /* of things far away */
+  Color light;                          /* tint of the light */
+  Color gain;                           /* exposure and white balance of both cameras */
   int flat;                             /* ground is y = 0 */
   double climb[HEIGHTS], bank[HEIGHTS]; /* ground y = climb(z) + bank(z) * x */
   double summit;                        /* m: no ground is higher */
@@ -186,7 +186,7 @@ RvSceneLabel scene_hit_label(const RvScene *scene, const Hit *hit);
 /* scene_texture.c */
 size_t scene_texture_bytes(void);
 void scene_textures_make(RvScene *scene, uint8_t *memory);
-/* Mean grey (0..1) of the rectangle of fu x fv m round (u, v) m, `texels` per m. */
+/* Mean gray (0..1) of the rectangle of fu x fv m round (u, v) m, `texels` per m. */
 float scene_texel(const RvScene *scene, int texture, double u, double v, float fu, float fv,
                   float texels);
 /* Share of [x - f/2, x + f/2] inside [a, b] of a pattern with period p; and without period. */
@@ -194,10 +194,10 @@ float scene_pulse(double x, float f, double a, double b, double p);
 float scene_band(double x, float f, double a, double b);
 
 /* scene_shade.c */
-Colour scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shadow);
-Colour scene_sky(const RvScene *scene, Vec dir);
-Colour scene_haze(const World *world);
-Colour scene_mirror(const RvScene *scene, Vec point, Vec dir);
+Color scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shadow);
+Color scene_sky(const RvScene *scene, Vec dir);
+Color scene_haze(const World *world);
+Color scene_mirror(const RvScene *scene, Vec point, Vec dir);
 
 /* What a material sees of a hit. */
 typedef struct Spot {
@@ -208,8 +208,8 @@ typedef struct Spot {
   int face;
   float shiny; /* out: share of mirrored sky */
 } Spot;
-Colour scene_ground_colour(const RvScene *scene, Spot *spot, Material material);
-Colour scene_object_colour(const RvScene *scene, Spot *spot, Material material);
+Color scene_ground_color(const RvScene *scene, Spot *spot, Material material);
+Color scene_object_color(const RvScene *scene, Spot *spot, Material material);
 float scene_extent(Vec axis, const Spot *spot); /* m of a pixel along a unit vector */
 
 /* scene_output.c */
@@ -218,7 +218,7 @@ typedef struct Sensor {
   uint32_t when; /* salt of the frame's noise */
 } Sensor;
 Sensor scene_sensor(uint64_t frame, int eye, int y); /* of one row */
-void scene_sense(const RvScene *scene, const Sensor *sensor, int x, Colour colour, uint8_t *bgr);
+void scene_sense(const RvScene *scene, const Sensor *sensor, int x, Color color, uint8_t *bgr);
 void scene_output(const RvScene *scene, const RvPicture *picture);
 
 /* scene_noise.c */
@@ -243,15 +243,15 @@ static inline double vec_dot(Vec a, Vec b) {
 static inline Vec vec_cross(Vec a, Vec b) {
   return vec(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
-static inline Colour colour(float r, float g, float b) {
-  const Colour c = {r, g, b};
+static inline Color color(float r, float g, float b) {
+  const Color c = {r, g, b};
   return c;
 }
-static inline Colour colour_mix(Colour a, Colour b, float k) {
-  return colour(a.r + (b.r - a.r) * k, a.g + (b.g - a.g) * k, a.b + (b.b - a.b) * k);
+static inline Color color_mix(Color a, Color b, float k) {
+  return color(a.r + (b.r - a.r) * k, a.g + (b.g - a.g) * k, a.b + (b.b - a.b) * k);
 }
-static inline Colour colour_mul(Colour a, float k) {
-  return colour(a.r * k, a.g * k, a.b * k);
+static inline Color color_mul(Color a, float k) {
+  return color(a.r * k, a.g * k, a.b * k);
 }
 static inline float clamp01(float v) {
   return v < 0.0f ? 0.0f : v > 1.0f ? 1.0f : v;

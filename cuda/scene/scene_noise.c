@@ -17,11 +17,11 @@ static int block_disparity(const RvScene *scene, const Dots *dots, int bx, int b
                    (uint32_t)dots->range);
 }
 
-static Colour dot(const RvScene *scene, const Dots *dots, int eye, int x, int y) {
+static Color dot(const RvScene *scene, const Dots *dots, int eye, int x, int y) {
   const uint32_t h = scene_hash(scene->config.seed ^ dots->salt, (uint32_t)x,
                                 (uint32_t)y * 2u + (uint32_t)eye + 9000u);
   const float v = (float)(16 + (h & 0xFF) * 224 / 256);
-  return colour(v, v, v);
+  return color(v, v, v);
 }
 
 /* `owner`: for each pixel of the right eye, 1 + the left column it shows; 0: none, dots of its own.
@@ -42,7 +42,7 @@ static void paint_row(const RvScene *scene, uint64_t frame, const Dots *dots, in
       owner[to] = (uint32_t)x + 1;
   }
   for (int x = 0; x < width; x++) {
-    const Colour c =
+    const Color c =
         owner[x] ? dot(scene, dots, 0, (int)owner[x] - 1, y) : dot(scene, dots, 1, x, y);
     scene_sense(scene, &sensors[1], x, c, right + 4 * x);
   }

@@ -61,7 +61,7 @@ Object *scene_add(World *world, Shape shape, Material material, RvSceneLabel lab
   object->right = vec(1, 0, 0);
   object->up = vec(0, 1, 0);
   object->ahead = vec(0, 0, 1);
-  object->tint = colour(128, 128, 128);
+  object->tint = color(128, 128, 128);
   bound(object);
   return object;
 }

@@ -18,7 +18,7 @@ static void add_bush(World *world, double x, double z, uint32_t style) {
     if (!bush)
       return;
     bush->style = style + (uint32_t)i;
-    bush->tint = colour(92, 104, 52);
+    bush->tint = color(92, 104, 52);
   }
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Noise of the sensor: a sum of four uniform numbers, near enough to a normal one; the same for
- * all channels of a pixel, so that its deviation holds for the grey value too. */
+ * all channels of a pixel, so that its deviation holds for the gray value too. */
 static float sensor_noise(const RvScene *scene, const Sensor *sensor, int x) {
   const uint32_t at = (uint32_t)sensor->y * 32768u + (uint32_t)x, when = sensor->when;
   const uint32_t a = scene_hash(scene->config.seed, at, when), b = scene_hash(a, 17u, when);
@@ -26,17 +26,17 @@ static uint8_t level(float v) {
 
 /* The right camera exposes shorter and is a little bluer, as two cameras that expose for themselves
  * do; both darken towards the corners. The cameras of `planes` and `noise` are alike. */
-void scene_sense(const RvScene *scene, const Sensor *sensor, int x, Colour c, uint8_t *bgr) {
+void scene_sense(const RvScene *scene, const Sensor *sensor, int x, Color c, uint8_t *bgr) {
   const int eye = sensor->eye, y = sensor->y;
   if (scene->config.pattern < RV_SCENE_PLANES) {
     const float u = (float)((x - scene->camera.cx) / scene->camera.focal);
     const float v = (float)((y - scene->camera.cy) / scene->camera.focal);
     const float vignette = 1.0f - 0.16f * (u * u + v * v);
-    const Colour gain = scene->world->gain;
-    c = colour_mul(c, eye ? 0.7f * vignette : vignette);
-    c = colour(c.r * gain.r, c.g * gain.g, c.b * gain.b);
+    const Color gain = scene->world->gain;
+    c = color_mul(c, eye ? 0.7f * vignette : vignette);
+    c = color(c.r * gain.r, c.g * gain.g, c.b * gain.b);
     if (eye)
-      c = colour(c.r - 2.0f, c.g - 1.0f, c.b);
+      c = color(c.r - 2.0f, c.g - 1.0f, c.b);
   }
   const float noise = scene->config.noise > 0.0
                           ? (float)scene->config.noise * sensor_noise(scene, sensor, x)
@@ -47,7 +47,7 @@ void scene_sense(const RvScene *scene, const Sensor *sensor, int x, Colour c, ui
   bgr[3] = 255;
 }
 
-static void grey_row(const uint8_t *bgr, int width, uint8_t *out) {
+static void gray_row(const uint8_t *bgr, int width, uint8_t *out) {
   for (int x = 0; x < width; x++)
     out[x] = (uint8_t)((77 * bgr[4 * x + 2] + 150 * bgr[4 * x + 1] + 29 * bgr[4 * x] + 128) >> 8);
 }
@@ -87,7 +87,7 @@ static void output_row(const RvScene *scene, const RvPicture *picture, int y) {
     memcpy(out[0], bgr, 4 * (size_t)width);
     return;
   case RV_PIXEL_GRAY8:
-    grey_row(bgr, width, out[0]);
+    gray_row(bgr, width, out[0]);
     return;
   default:
     luma_row(bgr, width, out[0]);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_shade.c: the colour of a hit: light, shadow, mirrored sky, haze; and the sky itself. */
+/* scene_shade.c: the color of a hit: light, shadow, mirrored sky, haze; and the sky itself. */
 #include "scene/scene_internal.h"
 
 #include <math.h>
 
-static const Colour horizon = {222, 228, 232}, zenith = {116, 158, 208};
+static const Color horizon = {222, 228, 232}, zenith = {116, 158, 208};
 
-static Colour clear_sky(const World *world, Vec dir) {
+static Color clear_sky(const World *world, Vec dir) {
   const double length = sqrt(vec_dot(dir, dir));
   const float up = clamp01((float)(dir.y / length) * 1.7f + 0.02f);
-  const Colour c = colour_mix(horizon, zenith, up * (2.0f - up));
-  return colour(c.r * world->light.r, c.g * world->light.g, c.b * world->light.b);
+  const Color c = color_mix(horizon, zenith, up * (2.0f - up));
+  return color(c.r * world->light.r, c.g * world->light.g, c.b * world->light.b);
 }
 
 /* The sky just above the horizon. */
-Colour scene_haze(const World *world) {
+Color scene_haze(const World *world) {
   return clear_sky(world, vec(0.0, 0.0, 1.0));
 }
 
 /* Clouds on a layer far up; no parallax, thus the same for both eyes. */
-Colour scene_sky(const RvScene *scene, Vec dir) {
+Color scene_sky(const RvScene *scene, Vec dir) {
   const World *world = scene->world;
-  const Colour clear = clear_sky(world, dir);
+  const Color clear = clear_sky(world, dir);
   const double length = sqrt(vec_dot(dir, dir)), up = dir.y / length;
   if (up < 0.01)
     return clear;
@@ -30,7 +30,7 @@ Colour scene_sky(const RvScene *scene, Vec dir) {
   const double u = dir.x / length * k + world->travel * 2e-4, v = dir.z / length * k;
   const float big = scene_texel(scene, TEX_CLOUD, u, v, f, f, 42.0f);
   const float cover = clamp01((big - 0.46f) * 4.5f) * clamp01((float)up * 9.0f);
-  return colour_mix(clear, colour(247, 248, 250), 0.85f * cover);
+  return color_mix(clear, color(247, 248, 250), 0.85f * cover);
 }
 
 /* m that one pixel covers along a unit vector of the surface. */
@@ -67,17 +67,17 @@ static float openness(const World *world, Vec point) {
   return open;
 }
 
-static Colour lit(const World *world, const Spot *spot, Colour albedo, int shadow, float open) {
+static Color lit(const World *world, const Spot *spot, Color albedo, int shadow, float open) {
   const float facing = (float)vec_dot(spot->normal, world->sun);
   const float sun = shadow || facing <= 0.0f ? 0.0f : world->sunlight * facing;
   const float sky = world->ambient * (0.8f + 0.2f * (float)spot->normal.y) * open;
   /* Shadow is lit by the blue sky. */
-  return colour(albedo.r * (sun * world->light.r + sky * 0.95f),
-                albedo.g * (sun * world->light.g + sky * 1.0f),
-                albedo.b * (sun * world->light.b + sky * 1.12f));
+  return color(albedo.r * (sun * world->light.r + sky * 0.95f),
+               albedo.g * (sun * world->light.g + sky * 1.0f),
+               albedo.b * (sun * world->light.b + sky * 1.12f));
 }
 
-Colour scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shadow) {
+Color scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shadow) {
   const World *world = scene->world;
   if (hit->object == -1)
     return scene_sky(scene, ray->dir);
@@ -90,28 +90,28 @@ Colour scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int sha
   spot.dx = step_on(scene, &spot, world->right);
   spot.dy = step_on(scene, &spot, world->down);
   const int ground = !spot.object;
-  const Colour albedo = ground ? scene_ground_colour(scene, &spot, hit->material)
-                               : scene_object_colour(scene, &spot, hit->material);
-  Colour c = lit(world, &spot, albedo, shadow, ground ? openness(world, spot.point) : 1.0f);
+  const Color albedo = ground ? scene_ground_color(scene, &spot, hit->material)
+                              : scene_object_color(scene, &spot, hit->material);
+  Color c = lit(world, &spot, albedo, shadow, ground ? openness(world, spot.point) : 1.0f);
   if (spot.shiny > 0.01f) {
     const Vec mirror =
         vec_sub(spot.dir, vec_mul(spot.normal, 2.0 * vec_dot(spot.dir, spot.normal)));
     const double length = sqrt(vec_dot(spot.dir, spot.dir));
     const float graze = 1.0f + (float)(vec_dot(spot.dir, spot.normal) / length); /* Schlick */
     const float share = spot.shiny * (0.15f + 0.85f * graze * graze * graze);
-    c = colour_mix(c, scene_mirror(scene, spot.point, mirror), share);
+    c = color_mix(c, scene_mirror(scene, spot.point, mirror), share);
   }
   if (scene->config.pattern == RV_SCENE_PLANES)
     return c;
   const float haze = (float)(hit->t / (hit->t + 420.0));
-  return colour_mix(c, world->haze, haze);
+  return color_mix(c, world->haze, haze);
 }
 
 /* What a wet road mirrors: the sky, and below it the street's fronts as a dark band whose top
  * follows the direction; a smooth thing that moves with the eye, as on a real road. */
-Colour scene_mirror(const RvScene *scene, Vec point, Vec dir) {
+Color scene_mirror(const RvScene *scene, Vec point, Vec dir) {
   const World *world = scene->world;
-  const Colour sky = clear_sky(world, dir);
+  const Color sky = clear_sky(world, dir);
   if (scene->config.pattern == RV_SCENE_OFFROAD || dir.x == 0.0)
     return sky;
   const double reach = ((dir.x > 0.0 ? 8.7 : -8.7) - point.x) / dir.x;
@@ -121,5 +121,5 @@ Colour scene_mirror(const RvScene *scene, Vec point, Vec dir) {
   const float tall = 8.0f + 5.0f * scene_texel(scene, TEX_CLOUD, along, dir.x > 0.0 ? 3.0 : 90.0,
                                                8.0f, 0.1f, 2.0f);
   const float front = clamp01((tall - (float)high) * 0.5f);
-  return colour_mix(sky, colour(112, 104, 96), 0.85f * front);
+  return color_mix(sky, color(112, 104, 96), 0.85f * front);
 }

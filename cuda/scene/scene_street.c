@@ -10,14 +10,14 @@
 #define LAMP 24.0 /* m from lamp to lamp */
 #define BEHIND 14.0
 
-static const Colour facade_tints[] = {
+static const Color facade_tints[] = {
     {196, 180, 156}, {214, 206, 190}, {168, 92, 72},   {188, 150, 104}, {150, 156, 164},
     {206, 186, 130}, {176, 112, 90},  {226, 222, 214}, {140, 110, 96},  {186, 170, 176}};
-static const Colour car_tints[] = {
-    {196, 28, 30},   {28, 58, 128}, {222, 222, 224}, {38, 40, 44}, {140, 146, 152},
-    {206, 206, 200}, {30, 92, 74},  {212, 150, 36},  {92, 24, 34}, {88, 128, 168}};
+static const Color car_tints[] = {{196, 28, 30},   {28, 58, 128},   {222, 222, 224}, {38, 40, 44},
+                                  {140, 146, 152}, {206, 206, 200}, {30, 92, 74},    {212, 150, 36},
+                                  {92, 24, 34},    {88, 128, 168}};
 
-static Colour pick(const Colour *list, size_t count, double k) {
+static Color pick(const Color *list, size_t count, double k) {
   return list[(size_t)(k * (double)count)];
 }
 #define PICK(list, k) pick(list, sizeof(list) / sizeof *(list), k)
@@ -63,7 +63,7 @@ static void add_wheels(World *world, double x, double z, double heading, double 
 /* A body with slanted hood and rear, a cabin with slanted windows, four wheels when near. */
 static void add_car(World *world, double x, double z, double heading, uint32_t style) {
   uint32_t random = style;
-  const Colour tint = PICK(car_tints, scene_unit(&random));
+  const Color tint = PICK(car_tints, scene_unit(&random));
   const double long_ = 1.95 + 0.3 * scene_unit(&random), wide = 0.86 + 0.06 * scene_unit(&random);
   const int van = scene_unit(&random) > 0.72;
   const double belt = van ? 1.02 : 0.88, roof = van ? 1.88 : 1.42 + 0.12 * scene_unit(&random);
@@ -122,7 +122,7 @@ static void add_building(World *world, double side, double z, double length, uin
                               z + (scene_unit(&random) - 0.5) * 0.5 * length, -3.0,
                               vec(out, 0.5 * (tall + 2.2), wide));
     if (bay) {
-      bay->tint = colour_mul(house->tint, 0.93f);
+      bay->tint = color_mul(house->tint, 0.93f);
       bay->style = style ^ 0x5A00u;
     }
   }
@@ -138,7 +138,7 @@ static void add_garden(World *world, double side, double z, double length, uint3
                              vec(thick, 0.5 * (tall + sunk), 0.5 * length));
   if (wall) {
     wall->style = style;
-    wall->tint = hedge ? colour(74, 104, 52) : PICK(facade_tints, scene_unit(&random));
+    wall->tint = hedge ? color(74, 104, 52) : PICK(facade_tints, scene_unit(&random));
   }
   Object *house = upright_box(world, MATERIAL_FACADE, RV_LABEL_BUILDING, side * 24.0, z, -3.0,
                               vec(5.0, 0.5 * (9.0 + 5.0 * scene_unit(&random)), 0.5 * length));

@@ -40,7 +40,7 @@ static void add_octave(float *out, const Octave *octave, uint32_t salt, float *t
   }
 }
 
-/* Adds overlapping discs, one in each of n x n cells: the nearest centre's tone, darker at its rim.
+/* Adds overlapping discs, one in each of n x n cells: the nearest center's tone, darker at its rim.
  * `table` has room for place and tone of every disc. */
 static void add_discs(float *out, uint32_t salt, int n, float amplitude, float *table) {
   for (int i = 0; i < n * n; i++) {

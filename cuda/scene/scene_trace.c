@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Pixel (x, y) of an eye; pixel centres are whole numbers. */
+/* Pixel (x, y) of an eye; pixel centers are whole numbers. */
 Ray scene_ray(const RvScene *scene, int eye, double x, double y) {
   const World *world = scene->world;
   const double u = (x - scene->camera.cx) / scene->camera.focal;

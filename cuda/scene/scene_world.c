@@ -121,7 +121,7 @@ static void sudden_light(const RvScene *scene, World *world) {
     world->sunlight *= 0.2f;
   const float bright = (float)(0.55 + 0.8 * scene_unit(&random));
   const float warm = (float)(0.24 * scene_unit(&random) - 0.12);
-  world->gain = colour(bright * (1.0f + warm), bright, bright * (1.0f - warm));
+  world->gain = color(bright * (1.0f + warm), bright, bright * (1.0f - warm));
 }
 
 static void build_light(const RvScene *scene, World *world) {
@@ -129,8 +129,8 @@ static void build_light(const RvScene *scene, World *world) {
   world->sun = vec_mul(sun, 1.0 / sqrt(vec_dot(sun, sun)));
   world->sunlight = 0.88f;
   world->ambient = 0.52f;
-  world->light = colour(1.04f, 1.0f, 0.94f);
-  world->gain = colour(1.0f, 1.0f, 1.0f);
+  world->light = color(1.04f, 1.0f, 0.94f);
+  world->gain = color(1.0f, 1.0f, 1.0f);
   if (scene->config.pattern != RV_SCENE_OFFROAD)
     return;
   /* Clouds pass: the sun fades, the light turns blue and warm again, the exposure follows late. */
@@ -140,7 +140,7 @@ static void build_light(const RvScene *scene, World *world) {
   const double warmth = sin(s / 27.0 + (double)(scene->config.seed & 7u));
   world->sunlight = (float)((0.12 + 0.85 * sky) * exposure);
   world->ambient = (float)((0.42 + 0.06 * sky) * exposure);
-  world->light = colour((float)(1.0 + 0.15 * warmth), 1.0f, (float)(1.0 - 0.20 * warmth));
+  world->light = color((float)(1.0 + 0.15 * warmth), 1.0f, (float)(1.0 - 0.20 * warmth));
   sudden_light(scene, world);
 }
 
@@ -164,7 +164,7 @@ void scene_build(RvScene *scene, uint64_t frame) {
   scene_sort(scene);
 }
 
-/* Its edge is frayed by a texture; labels and colours read the same value. */
+/* Its edge is frayed by a texture; labels and colors read the same value. */
 double scene_track(const RvScene *scene, double x, double z) {
   const World *world = scene->world;
   const double from_middle = absolute(x - scene_profile(world->track, z));
@@ -195,6 +195,6 @@ void scene_tree(World *world, double x, double z, double height, uint32_t style)
       return;
     crown->style = style + (uint32_t)i;
     crown->tint =
-        colour((float)(70 + 40 * green), (float)(104 + 18 * green), (float)(48 + 8 * green));
+        color((float)(70 + 40 * green), (float)(104 + 18 * green), (float)(48 + 8 * green));
   }
 }

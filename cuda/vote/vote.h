@@ -24,7 +24,7 @@ typedef enum RvVoteKind {
   /* By value, unity, three votes an element. Input RV_U32: R in bits 0..7, G in 8..15, B in
    * 16..23; bins 0..255 are R's, 256..511 G's, 512..767 B's. */
   RV_VOTE_COLOR,
-  /* By value, unity. Input as above; 30 x 30 bins of normalised red and green: with s = R + G + B
+  /* By value, unity. Input as above; 30 x 30 bins of normalized red and green: with s = R + G + B
    * bin = 30 * min(30 R / s, 29) + min(30 G / s, 29), rounded down. Black does not vote. */
   RV_VOTE_CHROMA,
   /* By value, number: one bin of 64 bits, given as two (low, high). Input RV_U8, RV_U16, RV_U32, or

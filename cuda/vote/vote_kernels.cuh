@@ -2,7 +2,7 @@
 /* vote_kernels.cuh: voting by place: votes of a list of elements into many vote spaces. Only .cu files
  * include it.
  *
- * A block holds `A` neighbouring spaces in shared memory, so that the list is read once for all of
+ * A block holds `A` neighboring spaces in shared memory, so that the list is read once for all of
  * them, and a part of the list. The parts of a group add up through distributed shared memory where
  * the GPU has clusters, else through atomics on bins that are 0 before. Sums leave four at a time;
  * where they are whole then, the voting algorithm sees them on their way. */

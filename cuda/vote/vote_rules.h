@@ -42,7 +42,7 @@ RV_HD int rv_vote_color_bin(const RvVoteGeometry *p, int k, int x, int y, uint32
   return 256 * k + (int)((e >> (8 * k)) & 255);
 }
 
-/* 30 x 30 histogram of normalised red and green. */
+/* 30 x 30 histogram of normalized red and green. */
 RV_HD int rv_vote_chroma_test(const RvVoteGeometry *p, int x, int y, uint32_t e) {
   return (e & 0xffffff) != 0;
 }

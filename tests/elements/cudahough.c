@@ -33,7 +33,7 @@ static GstBuffer *picture(const GstVideoInfo *info, int seed) {
   return buffer;
 }
 
-/* What the library makes of the buffer's grey must ride on it. */
+/* What the library makes of the buffer's gray must ride on it. */
 static int check_lines(GstBuffer *buffer, const GstVideoInfo *info, const RvHoughConfig *wanted,
                        gboolean accumulator) {
   RvHoughConfig config = *wanted;
@@ -41,11 +41,11 @@ static int check_lines(GstBuffer *buffer, const GstVideoInfo *info, const RvHoug
   config.height = info->height;
   RvHough *hough = NULL;
   RvLine *lines = g_new(RvLine, config.max_lines);
-  guint8 *grey = test_grey(buffer, info, 0, 0, info->width, info->height);
+  guint8 *gray = test_gray(buffer, info, 0, 0, info->width, info->height);
   int bins, angles, zero, first;
   rv_hough_size(&config, &bins, &angles, &zero, &first);
   guint32 count = 0, *votes = g_new(guint32, bins * angles);
-  const RvPlane input = {grey, info->width, info->width, info->height, RV_U8};
+  const RvPlane input = {gray, info->width, info->width, info->height, RV_U8};
   const RvHoughOutput out = {
       lines, &count, {0}, {votes, 4 * (ptrdiff_t)bins, bins, angles, RV_U32}};
   fail_unless(rv_hough_new(&hough, &config, RV_CPU) == RV_OK);
@@ -74,7 +74,7 @@ static int check_lines(GstBuffer *buffer, const GstVideoInfo *info, const RvHoug
     rv_meta_unmap(&map);
   }
   g_free(votes);
-  g_free(grey);
+  g_free(gray);
   g_free(lines);
   return (int)count;
 }
@@ -201,12 +201,12 @@ GST_START_TEST(test_drawing) {
       RvMetaLines meta;
       fail_unless(rv_meta_get_lines(out, &meta) && meta.count > 0);
       GstMapInfo map;
-      int coloured = 0;
+      int colored = 0;
       fail_unless(gst_buffer_map(out, &map, GST_MAP_READ));
       for (gsize i = 0; i + 3 < map.size; i += 4) /* lines are red and blue, hardly green */
-        coloured += map.data[i + 2] > 150 && map.data[i + 1] < 130 && map.data[i] > 100;
+        colored += map.data[i + 2] > 150 && map.data[i + 1] < 130 && map.data[i] > 100;
       gst_buffer_unmap(out, &map);
-      fail_unless(coloured > 100, "%d px", coloured);
+      fail_unless(colored > 100, "%d px", colored);
       gst_buffer_unref(out);
       test_bus_free(bus);
       gst_harness_teardown(harness);

@@ -80,9 +80,9 @@ static RvPixelFormat pixel_format(const char *name) {
   return RV_PIXEL_FORMATS;
 }
 
-guint8 *test_grey(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int width,
+guint8 *test_gray(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int width,
                   int height) {
-  guint8 *grey = g_malloc((gsize)width * (gsize)height);
+  guint8 *gray = g_malloc((gsize)width * (gsize)height);
   GstVideoFrame frame;
   fail_unless(gst_video_frame_map(&frame, info, buffer, GST_MAP_READ));
   RvPicture picture = {pixel_format(GST_VIDEO_INFO_NAME(info)),
@@ -94,10 +94,10 @@ guint8 *test_grey(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int
     picture.data[p] = GST_VIDEO_FRAME_PLANE_DATA(&frame, p);
     picture.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p);
   }
-  const RvPlane plane = {grey, width, width, height, RV_U8};
+  const RvPlane plane = {gray, width, width, height, RV_U8};
   fail_unless(rv_convert_gray(&picture, x, y, &plane, 1, RV_CPU, NULL, NULL) == RV_OK);
   gst_video_frame_unmap(&frame);
-  return grey;
+  return gray;
 }
 
 GstBus *test_bus(GstHarness *harness) {

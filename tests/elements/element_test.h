@@ -23,8 +23,8 @@ GstBuffer *test_pair_new_rows(const GstVideoInfo *info, gboolean top_bottom, gbo
 GstCaps *test_caps(const char *format, int width, int height, const char *more);
 void test_info(GstVideoInfo *info, const GstCaps *caps);
 
-/* Grey of a rectangle of a buffer, width x height bytes, to be freed. */
-guint8 *test_grey(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int width, int height);
+/* Gray of a rectangle of a buffer, width x height bytes, to be freed. */
+guint8 *test_gray(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int width, int height);
 
 /* Adds a bus to a harness's element; the next error or warning on it, or NULL. */
 GstBus *test_bus(GstHarness *harness);

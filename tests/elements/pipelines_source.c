@@ -38,8 +38,8 @@ static void formats(Pipelines *e) {
     }
 }
 
-/* Grey only for those who take nothing else, wherever it stands in the list. */
-static void colour(Pipelines *e) {
+/* Gray only for those who take nothing else, wherever it stands in the list. */
+static void color(Pipelines *e) {
   static const char *const takes[][2] = {
       {"video/x-raw,format=GRAY8;video/x-raw,format=NV12", "NV12"},
       {"video/x-raw,format={GRAY8,I420}", "I420"},
@@ -196,7 +196,7 @@ static void seek(Pipelines *e) {
 }
 
 const PipelinesTest pipelines_source_tests[] = {
-    {"source/formats", formats}, {"source/colour", colour},
+    {"source/formats", formats}, {"source/color", color},
     {"source/times", times},     {"source/no-rate", no_rate},
     {"source/truth", truth},     {"source/patterns", patterns},
     {"source/seek", seek},       {NULL, NULL}};

@@ -262,7 +262,7 @@ static gpointer ask_for_context(gpointer user) {
   return NULL;
 }
 
-/* Neighbours ask for the context from their own threads while the element comes and goes. */
+/* Neighbors ask for the context from their own threads while the element comes and goes. */
 GST_START_TEST(test_context_queries) {
   if (rv_cuda_devices(NULL, 0) == 0)
     return;

@@ -76,8 +76,8 @@ GST_START_TEST(test_shared_picture) {
           "the shared picture was drawn on: plane %d, row %d", p, y);
   gst_video_frame_unmap(&a);
   gst_video_frame_unmap(&b);
-  guint8 *one = test_grey(expected, &info, 0, 0, 161, 121);
-  guint8 *two = test_grey(drawn, &info, 0, 0, 161, 121);
+  guint8 *one = test_gray(expected, &info, 0, 0, 161, 121);
+  guint8 *two = test_gray(drawn, &info, 0, 0, 161, 121);
   fail_unless(memcmp(one, two, 161 * 121) == 0);
   g_free(one);
   g_free(two);
@@ -119,12 +119,12 @@ GST_START_TEST(test_threads) {
     GstVideoInfo info;
     GstHarness *harness = new_harness(line, &info);
     GstBuffer *drawn = gst_harness_push_and_pull(harness, annotated_picture(&info));
-    guint8 *grey = test_grey(drawn, &info, 0, 0, 161, 121);
+    guint8 *gray = test_gray(drawn, &info, 0, 0, 161, 121);
     if (first)
-      fail_unless(memcmp(first, grey, 161 * 121) == 0);
+      fail_unless(memcmp(first, gray, 161 * 121) == 0);
     if (!first)
-      first = g_steal_pointer(&grey);
-    g_free(grey);
+      first = g_steal_pointer(&gray);
+    g_free(gray);
     gst_buffer_unref(drawn);
     gst_harness_teardown(harness);
     g_free(line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert_cases.c: hand-worked grey values and odd crops, a reference that looks up every sample,
+/* convert_cases.c: hand-worked gray values and odd crops, a reference that looks up every sample,
  * CPU = CUDA, and benchmark rows. */
 #include "convert/convert_color_cases.h"
 #include "convert/convert_picture_cases.h"
@@ -8,12 +8,12 @@
 #include <string.h>
 
 /* The formula of convert.h, worked by hand. */
-static void check_grey_values(RvCheck *check) {
-  static const char name[] = "convert/grey-values";
+static void check_gray_values(RvCheck *check) {
+  static const char name[] = "convert/gray-values";
   if (!rvc_wants(check, name))
     return;
   static const struct {
-    uint8_t r, g, b, grey;
+    uint8_t r, g, b, gray;
   } known[] = {
       {0, 0, 0, 0},       {255, 255, 255, 255}, {255, 0, 0, 77}, {0, 255, 0, 149},
       {0, 0, 255, 29},    {100, 150, 200, 141}, {1, 2, 3, 2},    {10, 20, 30, 18},
@@ -32,12 +32,12 @@ static void check_grey_values(RvCheck *check) {
       *case_sample(&picture, 1, x, 0) = known[x].g;
       *case_sample(&picture, 2, x, 0) = known[x].b;
     }
-    const RvPlane grey = {out, 10, 10, 1, RV_U8};
-    const RvStatus status = rv_convert_gray(&picture.view, 0, 0, &grey, 1, RV_CPU, NULL, &log);
+    const RvPlane gray = {out, 10, 10, 1, RV_U8};
+    const RvStatus status = rv_convert_gray(&picture.view, 0, 0, &gray, 1, RV_CPU, NULL, &log);
     rvc_true(check, name, status == RV_OK, "%s: status %d", case_format_name(format), status);
     for (int x = 0; x < 10; x++)
-      rvc_true(check, name, out[x] == known[x].grey, "%s: (%d, %d, %d): expected %d, got %d",
-               case_format_name(format), known[x].r, known[x].g, known[x].b, known[x].grey, out[x]);
+      rvc_true(check, name, out[x] == known[x].gray, "%s: (%d, %d, %d): expected %d, got %d",
+               case_format_name(format), known[x].r, known[x].g, known[x].b, known[x].gray, out[x]);
     case_picture_free(&picture);
   }
 }
@@ -104,17 +104,17 @@ static void reference_crop(const CasePicture *picture, int x, int y, CasePicture
                picture->view.data[0])[(y + r) * picture->view.stride[0] + 4 * (x + s) + 3];
 }
 
-static void reference_grey(const CasePicture *picture, int x, int y, const RvPlane *grey) {
+static void reference_gray(const CasePicture *picture, int x, int y, const RvPlane *gray) {
   const int rgb =
       !case_chroma_shift_x(picture->view.format) && case_channels(picture->view.format) == 3;
-  for (int r = 0; r < grey->height; r++)
-    for (int s = 0; s < grey->width; s++) {
+  for (int r = 0; r < gray->height; r++)
+    for (int s = 0; s < gray->width; s++) {
       int value = *case_sample(picture, 0, x + s, y + r);
       if (rgb)
         value = (77 * value + 150 * *case_sample(picture, 1, x + s, y + r) +
                  29 * *case_sample(picture, 2, x + s, y + r) + 128) /
                 256;
-      ((uint8_t *)grey->data)[r * grey->stride + s] = (uint8_t)value;
+      ((uint8_t *)gray->data)[r * gray->stride + s] = (uint8_t)value;
     }
 }
 
@@ -126,51 +126,51 @@ static const char *describe(char *text, size_t size, const CasePicture *picture,
   return text;
 }
 
-/* Crop and grey of one rectangle: CPU against the reference, CUDA against the CPU. */
+/* Crop and gray of one rectangle: CPU against the reference, CUDA against the CPU. */
 static void check_rectangle(RvCheck *check, const char *name, const CasePicture *picture, int x,
                             int y, int width, int height, int padding, RvRandom *random) {
   char what[160];
   const RvLog log = rvc_log(check);
   CasePicture want, got, source, device;
-  CasePicture want_grey, got_grey, device_grey;
+  CasePicture want_gray, got_gray, device_gray;
   const RvPixelFormat format = picture->view.format;
   if (!case_picture_new(check, &want, format, width, height, padding, random, RVC_ZERO) ||
       !case_picture_new(check, &got, format, width, height, padding, random, RVC_ONES) ||
-      !case_picture_new(check, &want_grey, RV_PIXEL_GRAY8, width, height, padding, random,
+      !case_picture_new(check, &want_gray, RV_PIXEL_GRAY8, width, height, padding, random,
                         RVC_ZERO) ||
-      !case_picture_new(check, &got_grey, RV_PIXEL_GRAY8, width, height, padding, random, RVC_ONES))
+      !case_picture_new(check, &got_gray, RV_PIXEL_GRAY8, width, height, padding, random, RVC_ONES))
     return;
   reference_crop(picture, x, y, &want);
-  reference_grey(picture, x, y, &want_grey.plane[0]);
+  reference_gray(picture, x, y, &want_gray.plane[0]);
   describe(what, sizeof what, picture, x, y, width, height, "CPU");
   const int threads = rvc_range(random, 0, 3);
   rvc_true(check, name,
            rv_convert_crop(&picture->view, x, y, &got.view, threads, RV_CPU, NULL, &log) == RV_OK &&
-               rv_convert_gray(&picture->view, x, y, &got_grey.plane[0], threads, RV_CPU, NULL,
+               rv_convert_gray(&picture->view, x, y, &got_gray.plane[0], threads, RV_CPU, NULL,
                                &log) == RV_OK,
            "%s: refused", what);
   case_picture_same(check, name, &want, &got, what);
-  case_picture_same(check, name, &want_grey, &got_grey, what);
+  case_picture_same(check, name, &want_gray, &got_gray, what);
   case_picture_whole(check, name, &got, what);
-  case_picture_whole(check, name, &got_grey, what);
+  case_picture_whole(check, name, &got_gray, what);
 
   if (rvc_cuda(check) && case_picture_upload(check, &source, picture)) {
     describe(what, sizeof what, picture, x, y, width, height, "CUDA");
-    rvc_fill_u8(random, RVC_ONES, got_grey.plane[0].data, width, height, got_grey.plane[0].stride);
+    rvc_fill_u8(random, RVC_ONES, got_gray.plane[0].data, width, height, got_gray.plane[0].stride);
     if (case_picture_upload(check, &device, &got)) {
-      if (case_picture_upload(check, &device_grey, &got_grey)) {
+      if (case_picture_upload(check, &device_gray, &got_gray)) {
         rvc_true(check, name,
                  rv_convert_crop(&source.view, x, y, &device.view, 0, RV_CUDA, NULL, &log) ==
                          RV_OK &&
-                     rv_convert_gray(&source.view, x, y, &device_grey.plane[0], 0, RV_CUDA, NULL,
+                     rv_convert_gray(&source.view, x, y, &device_gray.plane[0], 0, RV_CUDA, NULL,
                                      &log) == RV_OK,
                  "%s: refused", what);
         if (case_picture_download(check, &got, &device) &&
-            case_picture_download(check, &got_grey, &device_grey)) {
+            case_picture_download(check, &got_gray, &device_gray)) {
           case_picture_same(check, name, &want, &got, what);
-          case_picture_same(check, name, &want_grey, &got_grey, what);
+          case_picture_same(check, name, &want_gray, &got_gray, what);
         }
-        case_picture_device_free(&device_grey);
+        case_picture_device_free(&device_gray);
       }
       case_picture_device_free(&device);
     }
@@ -178,8 +178,8 @@ static void check_rectangle(RvCheck *check, const char *name, const CasePicture 
   }
   case_picture_free(&want);
   case_picture_free(&got);
-  case_picture_free(&want_grey);
-  case_picture_free(&got_grey);
+  case_picture_free(&want_gray);
+  case_picture_free(&got_gray);
 }
 
 static void check_every_format(RvCheck *check) {
@@ -216,35 +216,35 @@ static void check_arguments(RvCheck *check) {
     return;
   const RvLog log = rvc_log(check);
   uint8_t from[64] = {0}, to[64] = {0};
-  const RvPlane grey = {to, 4, 4, 4, RV_U8};
+  const RvPlane gray = {to, 4, 4, 4, RV_U8};
   const RvPicture good = {RV_PIXEL_GRAY8, 8, 8, {from}, {8}};
   RvPicture bad = good;
 #define REFUSED(condition) rvc_true(check, name, (condition) == RV_ERR_ARG, "accepted: " #condition)
-  rvc_true(check, name, rv_convert_gray(&good, 4, 4, &grey, 0, RV_CPU, NULL, &log) == RV_OK,
+  rvc_true(check, name, rv_convert_gray(&good, 4, 4, &gray, 0, RV_CPU, NULL, &log) == RV_OK,
            "the corner rectangle was refused");
-  REFUSED(rv_convert_gray(NULL, 0, 0, &grey, 0, RV_CPU, NULL, &log));
+  REFUSED(rv_convert_gray(NULL, 0, 0, &gray, 0, RV_CPU, NULL, &log));
   REFUSED(rv_convert_gray(&good, 0, 0, NULL, 0, RV_CPU, NULL, &log));
-  REFUSED(rv_convert_gray(&good, 5, 0, &grey, 0, RV_CPU, NULL, &log));
-  REFUSED(rv_convert_gray(&good, 0, 5, &grey, 0, RV_CPU, NULL, &log));
-  REFUSED(rv_convert_gray(&good, -1, 0, &grey, 0, RV_CPU, NULL, &log));
-  REFUSED(rv_convert_gray(&good, 2147483647, 0, &grey, 0, RV_CPU, NULL, &log));
-  REFUSED(rv_convert_gray(&good, 0, 0, &grey, -1, RV_CPU, NULL, &log));
-  REFUSED(rv_convert_gray(&good, 0, 0, &grey, 0, (RvEngine)7, NULL, &log));
+  REFUSED(rv_convert_gray(&good, 5, 0, &gray, 0, RV_CPU, NULL, &log));
+  REFUSED(rv_convert_gray(&good, 0, 5, &gray, 0, RV_CPU, NULL, &log));
+  REFUSED(rv_convert_gray(&good, -1, 0, &gray, 0, RV_CPU, NULL, &log));
+  REFUSED(rv_convert_gray(&good, 2147483647, 0, &gray, 0, RV_CPU, NULL, &log));
+  REFUSED(rv_convert_gray(&good, 0, 0, &gray, -1, RV_CPU, NULL, &log));
+  REFUSED(rv_convert_gray(&good, 0, 0, &gray, 0, (RvEngine)7, NULL, &log));
   bad.stride[0] = 7;
-  REFUSED(rv_convert_gray(&bad, 0, 0, &grey, 0, RV_CPU, NULL, &log));
+  REFUSED(rv_convert_gray(&bad, 0, 0, &gray, 0, RV_CPU, NULL, &log));
   bad = good;
   bad.format = RV_PIXEL_FORMATS;
-  REFUSED(rv_convert_gray(&bad, 0, 0, &grey, 0, RV_CPU, NULL, &log));
+  REFUSED(rv_convert_gray(&bad, 0, 0, &gray, 0, RV_CPU, NULL, &log));
   bad = good;
   bad.format = RV_PIXEL_NV12; /* second plane missing */
-  REFUSED(rv_convert_gray(&bad, 0, 0, &grey, 0, RV_CPU, NULL, &log));
+  REFUSED(rv_convert_gray(&bad, 0, 0, &gray, 0, RV_CPU, NULL, &log));
   const RvPicture other = {RV_PIXEL_BGRX, 2, 2, {to}, {8}};
   REFUSED(rv_convert_crop(&good, 0, 0, &other, 0, RV_CPU, NULL, &log));
 #undef REFUSED
 }
 
 static void parity(RvCheck *check) {
-  check_grey_values(check);
+  check_gray_values(check);
   check_bytes(check);
   check_every_format(check);
   check_arguments(check);
@@ -256,13 +256,13 @@ static void parity(RvCheck *check) {
 
 typedef struct Bench {
   RvPicture pair, left;
-  RvPlane grey;
+  RvPlane gray;
   RvEngine engine;
 } Bench;
 
-static RvStatus run_grey(void *user, RvStream stream) {
+static RvStatus run_gray(void *user, RvStream stream) {
   const Bench *bench = user;
-  return rv_convert_gray(&bench->pair, bench->grey.width, 0, &bench->grey, 0, bench->engine, stream,
+  return rv_convert_gray(&bench->pair, bench->gray.width, 0, &bench->gray, 0, bench->engine, stream,
                          NULL);
 }
 
@@ -272,34 +272,34 @@ static RvStatus run_crop(void *user, RvStream stream) {
 }
 
 static void bench_format(RvCheck *check, const char *label, RvPixelFormat format) {
-  char grey_name[64], crop_name[64];
-  snprintf(grey_name, sizeof grey_name, "convert/grey-1080p-%s", label);
+  char gray_name[64], crop_name[64];
+  snprintf(gray_name, sizeof gray_name, "convert/gray-1080p-%s", label);
   snprintf(crop_name, sizeof crop_name, "convert/crop-1080p-%s", label);
-  if (!rvc_wants(check, grey_name) && !rvc_wants(check, crop_name))
+  if (!rvc_wants(check, gray_name) && !rvc_wants(check, crop_name))
     return;
-  RvRandom random = rvc_random(check, grey_name);
-  CasePicture pair, left, grey, on_device[3];
+  RvRandom random = rvc_random(check, gray_name);
+  CasePicture pair, left, gray, on_device[3];
   if (!case_picture_new(check, &pair, format, 3840, 1080, 0, &random, RVC_RANDOM) ||
       !case_picture_new(check, &left, format, 1920, 1080, 0, &random, RVC_ZERO) ||
-      !case_picture_new(check, &grey, RV_PIXEL_GRAY8, 1920, 1080, 0, &random, RVC_ZERO))
+      !case_picture_new(check, &gray, RV_PIXEL_GRAY8, 1920, 1080, 0, &random, RVC_ZERO))
     return;
   if (rvc_cpu(check)) {
-    Bench bench = {pair.view, left.view, grey.plane[0], RV_CPU};
-    rvc_bench(check, grey_name, RV_CPU, run_grey, &bench);
+    Bench bench = {pair.view, left.view, gray.plane[0], RV_CPU};
+    rvc_bench(check, gray_name, RV_CPU, run_gray, &bench);
     rvc_bench(check, crop_name, RV_CPU, run_crop, &bench);
   }
   if (rvc_cuda(check) && case_picture_upload(check, &on_device[0], &pair) &&
       case_picture_upload(check, &on_device[1], &left) &&
-      case_picture_upload(check, &on_device[2], &grey)) {
+      case_picture_upload(check, &on_device[2], &gray)) {
     Bench bench = {on_device[0].view, on_device[1].view, on_device[2].plane[0], RV_CUDA};
-    rvc_bench(check, grey_name, RV_CUDA, run_grey, &bench);
+    rvc_bench(check, gray_name, RV_CUDA, run_gray, &bench);
     rvc_bench(check, crop_name, RV_CUDA, run_crop, &bench);
     for (int i = 0; i < 3; i++)
       case_picture_device_free(&on_device[i]);
   }
   case_picture_free(&pair);
   case_picture_free(&left);
-  case_picture_free(&grey);
+  case_picture_free(&gray);
 }
 
 static void bench(RvCheck *check) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert_color_cases.c: known colours of both standards, every format against the standards'
+/* convert_color_cases.c: known colors of both standards, every format against the standards'
  * formulas in floating point, CPU = CUDA, refusals, benchmark rows. */
 #include "convert/convert_color_cases.h"
 
@@ -51,7 +51,7 @@ static void raster_whole(RvCheck *check, const char *name, const Raster *raster,
            written);
 }
 
-/* Colours of pictures of one pixel, from the tables of the standards. */
+/* Colors of pictures of one pixel, from the tables of the standards. */
 static void check_known(RvCheck *check) {
   static const char name[] = "convert/color-known";
   if (!rvc_wants(check, name))

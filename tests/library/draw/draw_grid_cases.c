@@ -108,7 +108,7 @@ static void scene_free(Scene *s) {
   case_picture_free(&s->picture);
 }
 
-/* Cell of a pixel, in plain words: the pixel's centre, brought to the picture of the grid. */
+/* Cell of a pixel, in plain words: the pixel's center, brought to the picture of the grid. */
 static int cell_of(int x, int made, int pixels, int cell) {
   return (int)((x + 0.5) * made / pixels) / cell;
 }
@@ -260,7 +260,7 @@ static void check_refusals(RvCheck *check) {
   rv_draw_free(&draw);
 }
 
-/* In the lower right corner and nowhere else, in the colours that were given. */
+/* In the lower right corner and nowhere else, in the colors that were given. */
 static void check_keys(RvCheck *check) {
   static const char name[] = "draw/keys";
   if (!rvc_wants(check, name))
@@ -280,8 +280,7 @@ static void check_keys(RvCheck *check) {
   const long outside = draw_case_touched(&sheet, 0, 0, WIDTH, HEIGHT / 2) +
                        draw_case_touched(&sheet, 0, HEIGHT / 2, WIDTH / 2, HEIGHT);
   rvc_true(check, name, outside == 0 && found[0] > 40 && found[0] == found[1],
-           "%ld bytes outside the corner; %d and %d px of the colours", outside, found[0],
-           found[1]);
+           "%ld bytes outside the corner; %d and %d px of the colors", outside, found[0], found[1]);
   draw_case_clean(&sheet);
   rvc_true(check, name,
            draw_case_flush(&sheet, rv_draw_legend_entries(sheet.draw, keys, 0)) &&

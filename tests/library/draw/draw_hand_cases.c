@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Colours and their samples by hand: Y = 16 + 219 (Kr R + Kg G + Kb B) and so on. */
+/* Colors and their samples by hand: Y = 16 + 219 (Kr R + Kg G + Kb B) and so on. */
 typedef struct Known {
   RvColor color;
   uint8_t bt601[3], bt709[3], full601[3];
-  uint8_t grey;
+  uint8_t gray;
 } Known;
 
 static const Known known[] = {
@@ -26,12 +26,12 @@ static int is_yuv(RvPixelFormat format) {
   return case_chroma_shift_x(format);
 }
 
-/* Sample of channel c that the colour has in pictures of the format (BT.601, limited). */
+/* Sample of channel c that the color has in pictures of the format (BT.601, limited). */
 static int sample_of(const Known *k, RvPixelFormat format, int c) {
   if (is_yuv(format))
     return k->bt601[c];
   const int rgb[3] = {k->color.r, k->color.g, k->color.b};
-  return format == RV_PIXEL_GRAY8 ? k->grey : rgb[c];
+  return format == RV_PIXEL_GRAY8 ? k->gray : rgb[c];
 }
 
 static void check_full_rect(RvCheck *check, const char *name, RvPixelFormat format, int bt709,
@@ -64,7 +64,7 @@ static void check_full_rect(RvCheck *check, const char *name, RvPixelFormat form
       for (int y = 0; y <= last_y; y++)
         for (int x = 0; x <= last_x; x++)
           rvc_true(check, name, *case_sample(&picture, c, x, y) == want,
-                   "%s colour %d channel %d at (%d, %d): expected %d, got %d",
+                   "%s color %d channel %d at (%d, %d): expected %d, got %d",
                    case_format_name(format), i, c, x, y, want, *case_sample(&picture, c, x, y));
     }
     case_picture_whole(check, name, &picture, case_format_name(format));
@@ -165,27 +165,27 @@ static void check_rects(RvCheck *check) {
   }
 }
 
-/* --- Grey pictures show coverage itself: white on black ----------------------------------------
+/* --- Gray pictures show coverage itself: white on black ----------------------------------------
  */
 
-#define GREY_WIDTH 64
-#define GREY_HEIGHT 48
+#define GRAY_WIDTH 64
+#define GRAY_HEIGHT 48
 static const RvColor white = {255, 255, 255, 255}, none = {0, 0, 0, 0};
 
-typedef struct Grey {
-  uint8_t pixel[GREY_HEIGHT][GREY_WIDTH];
-} Grey;
+typedef struct Gray {
+  uint8_t pixel[GRAY_HEIGHT][GRAY_WIDTH];
+} Gray;
 
-static RvPicture grey_view(Grey *grey) {
-  memset(grey, 0, sizeof *grey);
-  return (RvPicture){RV_PIXEL_GRAY8, GREY_WIDTH, GREY_HEIGHT, {grey}, {GREY_WIDTH}};
+static RvPicture gray_view(Gray *gray) {
+  memset(gray, 0, sizeof *gray);
+  return (RvPicture){RV_PIXEL_GRAY8, GRAY_WIDTH, GRAY_HEIGHT, {gray}, {GRAY_WIDTH}};
 }
 
-static long grey_sum(const Grey *grey) {
+static long gray_sum(const Gray *gray) {
   long sum = 0;
-  for (int y = 0; y < GREY_HEIGHT; y++)
-    for (int x = 0; x < GREY_WIDTH; x++)
-      sum += grey->pixel[y][x];
+  for (int y = 0; y < GRAY_HEIGHT; y++)
+    for (int x = 0; x < GRAY_WIDTH; x++)
+      sum += gray->pixel[y][x];
   return sum;
 }
 
@@ -193,19 +193,19 @@ static void check_lines(RvCheck *check) {
   static const char name[] = "draw/lines";
   if (!rvc_wants(check, name))
     return;
-  Grey grey;
-  RvPicture view = grey_view(&grey);
+  Gray gray;
+  RvPicture view = gray_view(&gray);
   RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
   /* 1 px thick from (10, 5.5) to (20, 5.5): columns 9.5..20.5 of row 5. */
   rvc_true(check, name,
            rv_draw_line(draw, 160, 88, 320, 88, 16, white) == RV_OK &&
                rv_draw_flush(draw, &view, NULL) == RV_OK,
            "refused");
-  for (int y = 0; y < GREY_HEIGHT; y++)
-    for (int x = 0; x < GREY_WIDTH; x++) {
+  for (int y = 0; y < GRAY_HEIGHT; y++)
+    for (int x = 0; x < GRAY_WIDTH; x++) {
       const int want = y != 5 ? 0 : (x == 9 || x == 20 ? 128 : (x > 9 && x < 20 ? 255 : 0));
-      rvc_true(check, name, grey.pixel[y][x] == want, "(%d, %d): expected %d, got %d", x, y, want,
-               grey.pixel[y][x]);
+      rvc_true(check, name, gray.pixel[y][x] == want, "(%d, %d): expected %d, got %d", x, y, want,
+               gray.pixel[y][x]);
     }
 
   /* The light of any line is its area, to 3 % (square ends included). */
@@ -214,12 +214,12 @@ static void check_lines(RvCheck *check) {
                                 {100, 400, 900, 410, 8},
                                 {500, 60, 510, 700, 64}};
   for (int i = 0; i < 4; i++) {
-    view = grey_view(&grey);
+    view = gray_view(&gray);
     const int *e = ends[i];
     rv_draw_line(draw, e[0], e[1], e[2], e[3], e[4], white);
     rv_draw_flush(draw, &view, NULL);
     const double dx = (e[2] - e[0]) / 16.0, dy = (e[3] - e[1]) / 16.0, t = e[4] / 16.0;
-    const double light = (double)grey_sum(&grey) / 255.0;
+    const double light = (double)gray_sum(&gray) / 255.0;
     double low = 0.0, high = 1000.0; /* length by bisection: no libm in the test's arithmetic */
     while (high - low > 1e-6) {
       const double middle = (low + high) / 2.0;
@@ -243,36 +243,36 @@ static void check_quads(RvCheck *check) {
   static const int backward[8] = {160, 96, 128, 400, 448, 512, 480, 128};
   static const int box[8] = {160, 96, 480, 96, 480, 512, 160, 512};
   static const int flat[8] = {160, 96, 480, 96, 480, 96, 160, 96};
-  Grey a, b;
-  RvPicture view = grey_view(&a);
+  Gray a, b;
+  RvPicture view = gray_view(&a);
   RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
   rv_draw_quad(draw, forward, white);
   rv_draw_flush(draw, &view, NULL);
-  view = grey_view(&b);
+  view = gray_view(&b);
   rv_draw_quad(draw, backward, white);
   rv_draw_flush(draw, &view, NULL);
-  rvc_true(check, name, grey_sum(&a) > 0 && memcmp(&a, &b, sizeof a) == 0,
+  rvc_true(check, name, gray_sum(&a) > 0 && memcmp(&a, &b, sizeof a) == 0,
            "the direction of turn changes the picture");
 
-  view = grey_view(&a);
+  view = gray_view(&a);
   rv_draw_quad(draw, box, white);
   rv_draw_flush(draw, &view, NULL);
-  view = grey_view(&b);
+  view = gray_view(&b);
   rv_draw_rect(draw, 10, 6, 20, 26, white);
   rv_draw_flush(draw, &view, NULL);
   rvc_true(check, name, memcmp(&a, &b, sizeof a) == 0, "a box on whole pixels is its rectangle");
 
-  view = grey_view(&a);
+  view = gray_view(&a);
   rvc_true(check, name,
            rv_draw_quad(draw, flat, white) == RV_OK && rv_draw_flush(draw, &view, NULL) == RV_OK &&
-               grey_sum(&a) == 0,
+               gray_sum(&a) == 0,
            "a quadrilateral without area draws nothing");
 
   /* Round corners: the light lost at each is (1 - pi / 4) r^2 = 0.2146 r^2. */
-  view = grey_view(&a);
+  view = gray_view(&a);
   rv_draw_rounded_rect(draw, 4, 4, 40, 36, 10, white);
   rv_draw_flush(draw, &view, NULL);
-  const double light = (double)grey_sum(&a) / 255.0;
+  const double light = (double)gray_sum(&a) / 255.0;
   rvc_true(check, name, light > 40 * 36 - 4 * 21.46 - 3 && light < 40 * 36 - 4 * 21.46 + 3,
            "plate: light %.2f px", light);
   rvc_true(check, name, a.pixel[4][4] == 0 && a.pixel[4][24] == 255 && a.pixel[20][4] == 255,
@@ -309,32 +309,32 @@ static void check_text(RvCheck *check) {
   static const char name[] = "draw/text";
   if (!rvc_wants(check, name))
     return;
-  Grey grey, seen[95];
-  RvPicture view = grey_view(&grey);
+  Gray gray, seen[95];
+  RvPicture view = gray_view(&gray);
   RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
   for (int c = 32; c < 127; c++) {
     const char text[2] = {(char)c, 0};
-    view = grey_view(&seen[c - 32]);
+    view = gray_view(&seen[c - 32]);
     rv_draw_text(draw, 8, 4, 32, white, none, text);
     rv_draw_flush(draw, &view, NULL);
-    rvc_true(check, name, (grey_sum(&seen[c - 32]) > 0) == (c != 32), "'%c' has no ink", c);
+    rvc_true(check, name, (gray_sum(&seen[c - 32]) > 0) == (c != 32), "'%c' has no ink", c);
     for (int other = 32; other < c; other++)
-      rvc_true(check, name, memcmp(&seen[c - 32], &seen[other - 32], sizeof grey) != 0,
+      rvc_true(check, name, memcmp(&seen[c - 32], &seen[other - 32], sizeof gray) != 0,
                "'%c' looks like '%c'", c, other);
     const int width = rv_draw_text_width(32, text);
-    for (int y = 0; y < GREY_HEIGHT; y++)
-      for (int x = 0; x < GREY_WIDTH; x++)
+    for (int y = 0; y < GRAY_HEIGHT; y++)
+      for (int x = 0; x < GRAY_WIDTH; x++)
         if (x < 8 || x > 8 + width || y < 4 || y >= 4 + 32)
           rvc_true(check, name, seen[c - 32].pixel[y][x] == 0, "'%c' leaves its cell at (%d, %d)",
                    c, x, y);
   }
   /* The bar of a T at size 48: cell corner (0, 0), stroke around row 8 and columns 2..20. */
-  view = grey_view(&grey);
+  view = gray_view(&gray);
   rv_draw_text(draw, 0, 0, 48, white, none, "T");
   rv_draw_flush(draw, &view, NULL);
-  rvc_true(check, name, grey.pixel[7][10] == 255 && grey.pixel[8][3] == 255, "T: bar");
-  rvc_true(check, name, grey.pixel[4][10] == 0 && grey.pixel[20][3] == 0, "T: empty places");
-  rvc_true(check, name, grey.pixel[30][10] == 255 && grey.pixel[38][10] == 0, "T: stem ends at 36");
+  rvc_true(check, name, gray.pixel[7][10] == 255 && gray.pixel[8][3] == 255, "T: bar");
+  rvc_true(check, name, gray.pixel[4][10] == 0 && gray.pixel[20][3] == 0, "T: empty places");
+  rvc_true(check, name, gray.pixel[30][10] == 255 && gray.pixel[38][10] == 0, "T: stem ends at 36");
   rvc_true(check, name, rv_draw_text_width(48, "T") == 22 && rv_draw_text_width(96, "TT") == 88,
            "widths are advances times size");
   rvc_true(check, name, rv_draw_text_width(48, "\xC3\xA4") == rv_draw_text_width(48, "\xFF"),
@@ -342,12 +342,12 @@ static void check_text(RvCheck *check) {
   rvc_true(check, name, rv_draw_text_width(5, "T") == 0 && rv_draw_text_width(48, "") == 0,
            "no width");
   /* An outline surrounds the letter and adds light of its own. */
-  const long plain = grey_sum(&grey);
-  view = grey_view(&grey);
+  const long plain = gray_sum(&gray);
+  view = gray_view(&gray);
   rv_draw_text(draw, 0, 0, 48, white, (RvColor){128, 128, 128, 255}, "T");
   rv_draw_flush(draw, &view, NULL);
   rvc_true(check, name,
-           grey_sum(&grey) > plain && grey.pixel[4][10] == 128 && grey.pixel[8][3] == 255,
+           gray_sum(&gray) > plain && gray.pixel[4][10] == 128 && gray.pixel[8][3] == 255,
            "outline");
   rv_draw_free(&draw);
 }
@@ -392,7 +392,7 @@ static void check_layers(RvCheck *check) {
       rvc_true(check, name, memcmp(rgb[y][x], cells[y / 2][x / 3] ? tinted : kept, 3) == 0,
                "mask at (%d, %d): got %d %d %d", x, y, rgb[y][x][0], rgb[y][x][1], rgb[y][x][2]);
 
-  /* The same colour as label 1; 255 and 0 are none, 2 hides. */
+  /* The same color as label 1; 255 and 0 are none, 2 hides. */
   memset(rgb, 100, sizeof rgb);
   cells[1][1] = 2;
   const RvColor colors[] = {{200, 0, 100, 128}, {7, 8, 9, 255}};
@@ -433,7 +433,7 @@ long draw_case_touched(const DrawSheet *sheet, int x0, int y0, int x1, int y1) {
   return count;
 }
 
-/* First and last column of a row that has the colour; -1 without. */
+/* First and last column of a row that has the color; -1 without. */
 static void columns_of(const RvPicture *view, int y, RvColor color, int *first, int *last) {
   *first = *last = -1;
   for (int x = 0; x < view->width; x++)
@@ -544,8 +544,8 @@ static void check_refusals(RvCheck *check) {
   static const char name[] = "draw/arguments";
   if (!rvc_wants(check, name))
     return;
-  Grey grey;
-  RvPicture view = grey_view(&grey);
+  Gray gray;
+  RvPicture view = gray_view(&gray);
   RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
   RvDrawConfig config;
 #define REFUSED(call) rvc_true(check, name, (call) == RV_ERR_ARG, "accepted: " #call)
@@ -581,7 +581,7 @@ static void check_refusals(RvCheck *check) {
       rvc_fail(check, name, "shape %d was refused", i);
   REFUSED(rv_draw_rect(draw, 0, 0, 2, 2, white));
   rvc_true(check, name,
-           rv_draw_flush(draw, &view, NULL) == RV_OK && grey.pixel[0][0] == 255 &&
+           rv_draw_flush(draw, &view, NULL) == RV_OK && gray.pixel[0][0] == 255 &&
                rv_draw_rect(draw, 0, 0, 2, 2, white) == RV_OK,
            "the list is not empty after a flush");
 #undef REFUSED

@@ -26,7 +26,7 @@ int draw_case_flush(DrawSheet *sheet, RvStatus status);
 /* Bytes that have been drawn on in the rows y0..y1 - 1 and columns x0..x1 - 1. */
 long draw_case_touched(const DrawSheet *sheet, int x0, int y0, int x1, int y1);
 
-/* Adds a shape or text of random kind, place and colour, some of it outside the picture. */
+/* Adds a shape or text of random kind, place and color, some of it outside the picture. */
 void draw_case_random_shape(RvDraw *draw, RvRandom *random, int width, int height);
 
 /* Proofs of the CPU engine. */

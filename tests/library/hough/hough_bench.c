@@ -48,7 +48,7 @@ static void large(RvCheck *check) {
         row(check, "hough/1080p-p10", &p, p.p10, RV_HOUGH_BINARY, 300, 1, (RvEngine)engine);
       if (expect(check, &p, p.canny, 38190, "hough/1080p-canny"))
         row(check, "hough/1080p-canny", &p, p.canny, RV_HOUGH_BINARY, 300, 1, (RvEngine)engine);
-      row(check, "hough/1080p-picture", &p, p.grey, RV_HOUGH_CANNY, 300, 0, (RvEngine)engine);
+      row(check, "hough/1080p-picture", &p, p.gray, RV_HOUGH_CANNY, 300, 0, (RvEngine)engine);
     }
   } else {
     rvc_fail(check, "hough/1080p-p10", "out of memory");

@@ -72,7 +72,7 @@ static void exact_rho(RvCheck *check, const char *name) {
 }
 
 /* 41 pixels of a column: 41 votes at (0, 50), 29 at (179 degrees, -50), a maximum but for its
- * neighbour across the seam. From 90 degrees on there is no seam. */
+ * neighbor across the seam. From 90 degrees on there is no seam. */
 static void seam(RvCheck *check, const char *name) {
   uint8_t pixels[SIDE_X * SIDE_Y] = {0};
   for (int y = 0; y < 41; y++)

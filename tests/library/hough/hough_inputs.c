@@ -249,7 +249,7 @@ static int fill(HoughImages *p, uint64_t *state) {
     blur(im.v, memory + pixels, memory + 2 * pixels, p->width, p->height);
     sobel(memory + 2 * pixels, &g, p->width, p->height);
     for (size_t i = 0; i < pixels; i++)
-      p->grey[i] = (uint8_t)fminf(255.f, fmaxf(0.f, im.v[i]));
+      p->gray[i] = (uint8_t)fminf(255.f, fmaxf(0.f, im.v[i]));
     threshold_maps(p, &g, memory + pixels, stack);
     for (size_t i = 0; i < pixels; i++) /* a map of noise comes next in the sequence */
       (void)uniform(state);
@@ -262,7 +262,7 @@ static int fill(HoughImages *p, uint64_t *state) {
 static int make(HoughImages *p, int width, int height, uint64_t *state) {
   const size_t pixels = (size_t)width * (size_t)height;
   *p = (HoughImages){width, height, malloc(pixels), malloc(pixels), calloc(pixels, 1)};
-  return p->grey && p->p10 && p->canny && fill(p, state);
+  return p->gray && p->p10 && p->canny && fill(p, state);
 }
 
 int hough_pictures_new(HoughImages *pictures, int is_small) {
@@ -276,7 +276,7 @@ int hough_pictures_new(HoughImages *pictures, int is_small) {
 }
 
 void hough_pictures_free(HoughImages *pictures) {
-  free(pictures->grey);
+  free(pictures->gray);
   free(pictures->p10);
   free(pictures->canny);
   *pictures = (HoughImages){0, 0, NULL, NULL, NULL};

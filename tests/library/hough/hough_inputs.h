@@ -8,7 +8,7 @@
 
 typedef struct HoughImages {
   int width, height;
-  uint8_t *grey;  /* the scene */
+  uint8_t *gray;  /* the scene */
   uint8_t *p10;   /* 255 at the tenth of the pixels with the largest gradients */
   uint8_t *canny; /* 255 at Canny edges */
 } HoughImages;

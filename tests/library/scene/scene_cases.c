@@ -99,7 +99,7 @@ static int u8_at(const RvPlane *plane, int x, int y) {
   return ((const uint8_t *)plane->data)[y * plane->stride + x];
 }
 
-static int grey_at(const Shot *shot, int x, int y) {
+static int gray_at(const Shot *shot, int x, int y) {
   return ((const uint8_t *)shot->picture.data[0])[y * shot->picture.stride[0] + x];
 }
 
@@ -188,7 +188,7 @@ static void check_sizes(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-/* GRAY8 is the grey of BGRX; NV12 and I420 hold the same samples. */
+/* GRAY8 is the gray of BGRX; NV12 and I420 hold the same samples. */
 static void check_formats(RvCheck *check) {
   static const char name[] = "scene/formats";
   if (!rvc_wants(check, name))
@@ -200,17 +200,17 @@ static void check_formats(RvCheck *check) {
     if (!shot_new(&shot[f], formats[f], width, height) ||
         !render(check, name, &config, 9, &shot[f]))
       return;
-  int grey = 0, luma = 0, chroma = 0;
+  int gray = 0, luma = 0, chroma = 0;
   for (int y = 0; y < height; y++)
     for (int x = 0; x < 2 * width; x++) {
       const uint8_t *bgrx =
           (const uint8_t *)shot[0].picture.data[0] + y * shot[0].picture.stride[0] + 4 * x;
-      grey += (77 * bgrx[2] + 150 * bgrx[1] + 29 * bgrx[0] + 128) >> 8 != grey_at(&shot[3], x, y);
-      luma += grey_at(&shot[1], x, y) != grey_at(&shot[2], x, y);
+      gray += (77 * bgrx[2] + 150 * bgrx[1] + 29 * bgrx[0] + 128) >> 8 != gray_at(&shot[3], x, y);
+      luma += gray_at(&shot[1], x, y) != gray_at(&shot[2], x, y);
       /* BT.709, limited range, in floats; integers may be off by one. */
       const double y709 =
           16.0 + 219.0 / 255.0 * (0.2126 * bgrx[2] + 0.7152 * bgrx[1] + 0.0722 * bgrx[0]);
-      const double off = y709 - grey_at(&shot[1], x, y);
+      const double off = y709 - gray_at(&shot[1], x, y);
       luma += off > 1.6 || off < -1.6;
     }
   for (int y = 0; y < (height + 1) / 2; y++)
@@ -220,7 +220,7 @@ static void check_formats(RvCheck *check) {
       chroma += uv[0] != ((const uint8_t *)i420->data[1])[y * i420->stride[1] + x];
       chroma += uv[1] != ((const uint8_t *)i420->data[2])[y * i420->stride[2] + x];
     }
-  rvc_true(check, name, grey == 0, "GRAY8 is not the grey of BGRX at %d pixels", grey);
+  rvc_true(check, name, gray == 0, "GRAY8 is not the gray of BGRX at %d pixels", gray);
   rvc_true(check, name, luma == 0, "luma is wrong at %d pixels", luma);
   rvc_true(check, name, chroma == 0, "NV12 and I420 differ in %d chroma samples", chroma);
   for (int f = 0; f < 4; f++)
@@ -350,13 +350,13 @@ static double disagreement(const Shot *shot, int shift, double *share) {
         if (!flat || at < 0 || at >> 4 > shot->width - 2)
           continue;
         const int k = at & 15, to = shot->width + (at >> 4);
-        const double seen = ((16 - k) * grey_at(shot, to, y) + k * grey_at(shot, to + 1, y)) / 16.0;
+        const double seen = ((16 - k) * gray_at(shot, to, y) + k * gray_at(shot, to + 1, y)) / 16.0;
         if (pass == 0) {
-          left += grey_at(shot, x, y);
+          left += gray_at(shot, x, y);
           right += seen;
           continue;
         }
-        const double off = seen * (left / right) - grey_at(shot, x, y);
+        const double off = seen * (left / right) - gray_at(shot, x, y);
         sum += off < 0 ? -off : off;
         large += off > 12.0 || off < -12.0;
         pixels++;
@@ -412,7 +412,7 @@ static void check_dots(RvCheck *check) {
       const int d = disparity_at(&shot, x, y) / 16;
       if (x - d < 0)
         continue;
-      const int close = grey_at(&shot, x, y) == grey_at(&shot, width + x - d, y);
+      const int close = gray_at(&shot, x, y) == gray_at(&shot, width + x - d, y);
       if (u8_at(&shot.truth.visible, x, y)) {
         visible++;
         wrong += !close;
@@ -436,7 +436,7 @@ static int differing(const Shot *a, const Shot *b) {
   int count = 0;
   for (int y = 0; y < a->height; y++)
     for (int x = 0; x < 2 * a->width; x++)
-      count += grey_at(a, x, y) != grey_at(b, x, y);
+      count += gray_at(a, x, y) != gray_at(b, x, y);
   return count;
 }
 
@@ -489,7 +489,7 @@ static void check_noise(RvCheck *check) {
   int pixels = 0;
   for (int y = 0; y < height; y++)
     for (int x = 0; x < 2 * width; x++) {
-      const int level = grey_at(&clean, x, y), off = grey_at(&noisy, x, y) - level;
+      const int level = gray_at(&clean, x, y), off = gray_at(&noisy, x, y) - level;
       if (level < 40 || level > 215)
         continue;
       sum += off;

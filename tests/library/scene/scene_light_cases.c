@@ -6,12 +6,12 @@
 
 enum { WIDTH = 48, HEIGHT = 36, FRAMES = 120 };
 
-/* Mean grey of one eye's lower half, which is ground. */
-static double mean_level(const uint8_t *grey, int eye) {
+/* Mean gray of one eye's lower half, which is ground. */
+static double mean_level(const uint8_t *gray, int eye) {
   int sum = 0;
   for (int y = HEIGHT / 2; y < HEIGHT; y++)
     for (int x = 0; x < WIDTH; x++)
-      sum += grey[y * 2 * WIDTH + eye * WIDTH + x];
+      sum += gray[y * 2 * WIDTH + eye * WIDTH + x];
   return sum / (double)(WIDTH * (HEIGHT / 2));
 }
 
@@ -21,8 +21,8 @@ typedef struct Jumps {
 
 /* Frames follow each other closely enough that what is seen cannot explain a jump. */
 static Jumps count_jumps(RvScene *scene) {
-  uint8_t grey[2 * WIDTH * HEIGHT];
-  const RvPicture picture = {RV_PIXEL_GRAY8, 2 * WIDTH, HEIGHT, {grey}, {2 * WIDTH}};
+  uint8_t gray[2 * WIDTH * HEIGHT];
+  const RvPicture picture = {RV_PIXEL_GRAY8, 2 * WIDTH, HEIGHT, {gray}, {2 * WIDTH}};
   Jumps jumps = {0, 0};
   double before[2] = {0.0, 0.0};
   for (int frame = 0; frame < FRAMES; frame++) {
@@ -30,7 +30,7 @@ static Jumps count_jumps(RvScene *scene) {
       return (Jumps){0, FRAMES};
     int jumped[2], stayed[2];
     for (int eye = 0; eye < 2; eye++) {
-      const double now = mean_level(grey, eye), ratio = frame ? now / before[eye] : 1.0;
+      const double now = mean_level(gray, eye), ratio = frame ? now / before[eye] : 1.0;
       jumped[eye] = ratio > 1.2 || ratio < 1.0 / 1.2;
       stayed[eye] = ratio < 1.1 && ratio > 1.0 / 1.1;
       before[eye] = now;

@@ -253,7 +253,7 @@ static void bench_row(RvCheck *check, const char *name, const RvVoteConfig *conf
     RvRandom random = rvc_random(check, "vote/bench");
     fill(&t, &random, RVC_SMOOTH);
     if (pictures->width == config->width && config->format == RV_U8)
-      memcpy(t.input.data, pictures->grey, (size_t)config->width * (size_t)config->height);
+      memcpy(t.input.data, pictures->gray, (size_t)config->width * (size_t)config->height);
     timed.input = t.input;
     timed.votes = t.votes;
     RvPlane none = t.votes;

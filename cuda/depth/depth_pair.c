@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pair.c: a small search on the host that says why a pair does not match. Every textured point
- * votes for the place where its neighbourhood is found best; chance spreads over all places, a
+/* depth_pair.c: a small search on the host that says why a pair does not match. Every textured point
+ * votes for the place where its neighborhood is found best; chance spreads over all places, a
  * fault of the rig does not. */
 #include "depth/depth.h"
 
@@ -14,7 +14,7 @@
 #define HALF_H 3
 #define POINTS_MAX 256
 #define RANGE_MAX 256    /* px searched per place, so that the time stays bounded */
-#define TEXTURE_MIN 12   /* grey levels of horizontal contrast in a window that can vote */
+#define TEXTURE_MIN 12   /* gray levels of horizontal contrast in a window that can vote */
 #define SHARE_PERCENT 35 /* of the votes: what makes a fault likely; chance gives a place 3 % */
 
 typedef struct Search {
@@ -29,7 +29,7 @@ static const uint8_t *pixel(const RvPlane *plane, int x, int y) {
   return (const uint8_t *)plane->data + y * plane->stride + x;
 }
 
-/* Difference of two windows after taking out the difference of their means (exposure). Grey levels
+/* Difference of two windows after taking out the difference of their means (exposure). Gray levels
  * x pixels; `limit` ends the sum early. */
 static int difference(const Search *s, int lx, int ly, int rx, int ry, int limit) {
   const int pixels = (2 * HALF_W + 1) * (2 * HALF_H + 1);
@@ -64,7 +64,7 @@ static int best_of(const Search *s, int x, int y, int ry, int first, int count, 
 
 /* The place where the window at (x, y) is found best; -1 when it is found nowhere. */
 static int vote(const Search *s, int x, int y, int *disparity) {
-  int best = 8 * (2 * HALF_W + 1) * (2 * HALF_H + 1); /* 8 grey levels a pixel: no match */
+  int best = 8 * (2 * HALF_W + 1) * (2 * HALF_H + 1); /* 8 gray levels a pixel: no match */
   int place = -1;
   for (int step = 0; step < ROWS; step++) {
     /* Row offsets 0, 1, -1, 2, ...: the nearest wins a tie. */
@@ -103,7 +103,7 @@ static int by_value(const void *a, const void *b) {
   return *(const int *)a - *(const int *)b;
 }
 
-/* Turns the votes into a report. Neighbouring row offsets count together: rigs are tilted, and the
+/* Turns the votes into a report. Neighboring row offsets count together: rigs are tilted, and the
  * offset changes over the picture. */
 static void judge(const int *votes, int *beyond, RvPairReport *report) {
   int total = 0;
