@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* plugin.c: what libgstroadvision.so offers. Elements always register, driver or not. */
+/* plugin.c: registers the elements of elements.def, with or without a driver. */
 #include "gstrvconfig.h"
 
 #include <gst/gst.h>
 
 #include "common/gstrvannotation.h"
-#include "gstcudaannotate.h"
-#include "gstcudahough.h"
-#include "gstcudardp.h"
-#include "gstcudaroaddetect.h"
-#include "gstcudasgm.h"
-#include "gstcudastixels.h"
-#include "gststereotestsrc.h"
+#define RV_ELEMENT(name) GST_ELEMENT_REGISTER_DECLARE(name)
+#include "elements.def"
+#undef RV_ELEMENT
 
 static gboolean plugin_init(GstPlugin *plugin) {
   gst_rv_annotations_register();
   gboolean registered = TRUE;
-  registered &= GST_ELEMENT_REGISTER(cudaannotate, plugin);
-  registered &= GST_ELEMENT_REGISTER(cudahough, plugin);
-  registered &= GST_ELEMENT_REGISTER(cudardp, plugin);
-  registered &= GST_ELEMENT_REGISTER(cudaroaddetect, plugin);
-  registered &= GST_ELEMENT_REGISTER(cudasgm, plugin);
-  registered &= GST_ELEMENT_REGISTER(cudastixels, plugin);
-  registered &= GST_ELEMENT_REGISTER(stereotestsrc, plugin);
+#define RV_ELEMENT(name) registered &= GST_ELEMENT_REGISTER(name, plugin);
+#include "elements.def"
+#undef RV_ELEMENT
   return registered;
 }
 
