@@ -14,8 +14,8 @@ static gboolean is_top_bottom(GstCudaSgmLayout layout) {
          layout == GST_CUDA_SGM_LAYOUT_TOP_BOTTOM_RIGHT_FIRST;
 }
 
-/* The packing that the caps specify; AUTO when they specify none. FALSE for packings that are not two
- * rectangles. Decoders set `mono` on everything, so it is ignored. */
+/* The packing that the caps specify; AUTO when they specify none. FALSE for packings that are not
+ * two rectangles. Decoders set `mono` on everything, so it is ignored. */
 static gboolean packing_of(GstVideoMultiviewMode mode, gboolean right_first,
                            GstCudaSgmLayout *layout) {
   switch (mode) {

@@ -80,8 +80,8 @@ static void layout(void *work, const void *memory, RvArena *arena) {
   cpu->cell = plan->path_max + c->p1 <= 255 ? 1 : 2;
   cpu->kernels = choose(c, cpu->cell);
   cpu->scratch_bytes = scratch(c, NULL, &counted);
-  /* The memory of all threads is at most a twentieth of the bytes of S, so that the limit stated for
-   * rv_sgm_workspace holds on machines with many cores. */
+  /* The memory of all threads is at most a twentieth of the bytes of S, so that the limit stated
+   * for rv_sgm_workspace holds on machines with many cores. */
   const size_t fitting = volume / 10 / cpu->scratch_bytes;
   const int limit = rv_min(c->height, fitting > 256 ? 256 : (int)fitting);
   cpu->threads = rv_clamp(rv_threads(c->threads), 1, rv_max(limit, 1));

@@ -4,9 +4,9 @@
  * In addition to the slots there are only one row of states per direction and a few rows per
  * thread: descriptors are recomputed for each sweep.
  *
- * One slot per image row contains that row's S[x][k] (u16). Once the winners of a row are known its S
- * is not needed anymore, and the slot contains the row of every map, so that the maps take no memory
- * of their own (25 bytes per pixel against 2 * disparities >= 64):
+ * One slot per image row contains that row's S[x][k] (u16). Once the winners of a row are known its
+ * S is not needed anymore, and the slot contains the row of every map, so that the maps take no
+ * memory of their own (25 bytes per pixel against 2 * disparities >= 64):
  *
  *   | winner u16 | right u16 | disparity u16 | filtered u16 | region | confidence u8 |
  *

@@ -79,9 +79,10 @@ static uint16_t *values(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   return c->median ? rv_sgm_filtered(cpu, y) : rv_sgm_disparities(cpu, y);
 }
 
-/* --- Speckle. The runs of joined pixels of a row are the nodes of a forest, each at the position of
- * its first pixel; joining two rows merges trees. Threads take bands of rows, then one thread joins
- * the bands. Sizes are sums, so the order in which trees are merged does not affect the result. */
+/* --- Speckle. The runs of joined pixels of a row are the nodes of a forest, each at the position
+ * of its first pixel; joining two rows merges trees. Threads take bands of rows, then one thread
+ * joins the bands. Sizes are sums, so the order in which trees are merged does not affect the
+ * result. */
 
 static RvSgmRegion *root(RvSgmRegion *region) {
   while (region->parent != region) {

@@ -4,8 +4,8 @@
  * One sweep goes down, one up, each with half of the threads; where they meet, each continues over
  * the rows whose partial S the other has stored. So two threads hardly ever wait, share no path
  * state, and do not stop each other when the machine is busy. The threads of one sweep take its
- * rows alternately; each follows the previous row at a distance of one block of columns, so that the
- * predecessors of its diagonals are finished. A single thread goes down, then up. */
+ * rows alternately; each follows the previous row at a distance of one block of columns, so that
+ * the predecessors of its diagonals are finished. A single thread goes down, then up. */
 #include <omp.h>
 #include <sched.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cpu_sweep.c: census, path steps and winners of the CPU engine for one instruction set. Compiled
- * as several static libraries; RV_SGM_KERNELS names the table. */
+/* sgm_cpu_sweep.c: census, path steps and winners of the CPU engine for one instruction set.
+ * Compiled as several static libraries; RV_SGM_KERNELS names the table. */
 #include "sgm/sgm_cpu_sweep.h"
 
 #include "sgm/sgm_cpu_vec.h"

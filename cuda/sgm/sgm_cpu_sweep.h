@@ -2,9 +2,9 @@
 /* sgm_cpu_sweep.h: the inner loops of the CPU engine, compiled once per instruction set. Not
  * installed.
  *
- * Two sweeps over the rows compute everything, one from the top and one from the bottom, at the same
- * time when there are two threads. Each steps the vertical path and both diagonals of its direction.
- * A cell of a path has 8 bits where largest cost + p1 + p2 fits, else 16.
+ * Two sweeps over the rows compute everything, one from the top and one from the bottom, at the
+ * same time when there are two threads. Each steps the vertical path and both diagonals of its
+ * direction. A cell of a path has 8 bits where largest cost + p1 + p2 fits, else 16.
  *
  *   partial  the first of the two sweeps to reach a row: left-to-right path into the row's slot;
  *            then, from the right edge to the left, right-to-left, vertical and diagonals; their

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cpu_sweep_cells.h: the loops over cells; sgm_cpu_sweep.c includes this once for 8-bit and once
- * for 16-bit cells (BITS). */
+/* sgm_cpu_sweep_cells.h: the loops over cells; sgm_cpu_sweep.c includes this once for 8-bit and
+ * once for 16-bit cells (BITS). */
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #define OF(name) PASTE(name, BITS)

@@ -52,8 +52,8 @@ static SgmMaps maps_on_census(const SgmCuda *work, const RvSgmPlan *plan) {
                  plan->config.width * (ptrdiff_t)plan->descriptor_bytes);
 }
 
-/* Each row of the maps in the memory of S, after the previous row: 8 bytes per pixel, where a row of
- * S has 64 or more. */
+/* Each row of the maps in the memory of S, after the previous row: 8 bytes per pixel, where a row
+ * of S has 64 or more. */
 static SgmMaps maps_on_sums(const SgmCuda *work, const RvSgmConfig *config) {
   const ptrdiff_t width = config->width;
   return maps_at(config, work->sums, work->sums + width, 8 * width);
@@ -131,8 +131,7 @@ static SgmSlice slice_of(const SgmCuda *work, const RvSgmJob *job, int first, in
   const RvSgmConfig *config = &job->plan->config;
   SgmSlice slice = {sgm_cuda_scene(work, job), work->sums, work->maps};
   slice.scene.height = rows;
-  slice.sums +=
-      (size_t)first * config->width * (config->disparities / (work->narrow_sums ? 4 : 2));
+  slice.sums += (size_t)first * config->width * (config->disparities / (work->narrow_sums ? 4 : 2));
   skip_rows(&slice.scene.gray, first);
   skip_rows(&slice.maps.winner, first);
   skip_rows(&slice.maps.right, first);

@@ -151,7 +151,8 @@ SgmFinish sgm_cuda_rows;
 RvStatus sgm_cuda_rows_open(const RvSgmPlan *plan);
 size_t sgm_cuda_rows_shared(const RvSgmPlan *plan); /* bytes of a block */
 
-/* Longer rows, in two steps: add the horizontal directions to S in memory, then find the winners. */
+/* Longer rows, in two steps: add the horizontal directions to S in memory, then find the
+ * winners. */
 SgmFinish sgm_cuda_long_rows;
 RvStatus sgm_cuda_horizontal(const RvSgmJob *job, const SgmSlice *slice);
 RvStatus sgm_cuda_winner(const RvSgmJob *job, const SgmSlice *slice);

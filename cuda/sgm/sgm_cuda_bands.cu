@@ -6,10 +6,11 @@
  * (sgm/1242x375-d32-p8 and -d64-p8-census), GPUs before compute capability 8.0.
  *
  * A launch takes a band of rows. A block owns a strip of columns, a group of lanes a column. The
- * vertical path stays in the lanes' registers; the diagonal ones move by one column per row, so their
- * states go through shared memory. States that would come from columns of the neighboring blocks
- * during the band are recomputed from the states at the start of the band: a halo of columns on each
- * side, of which one is lost with every row. States pass from band to band in global memory.
+ * vertical path stays in the lanes' registers; the diagonal ones move by one column per row, so
+ * their states go through shared memory. States that would come from columns of the neighboring
+ * blocks during the band are recomputed from the states at the start of the band: a halo of columns
+ * on each side, of which one is lost with every row. States pass from band to band in global
+ * memory.
  *
  * Down and up run in the same launch: while they are in different halves of the image each sets the
  * sums that it reaches first, in the second half it adds to those of the other. */
@@ -42,9 +43,9 @@ struct BandArgs {
 };
 
 /* The block's shared memory: input of a row, copied from global memory AHEAD rows earlier, and the
- * states of the diagonal paths, [turn][side][slot][words], with their minima; one turn is read while
- * the next one is written. Slot c + 1 is that of column c of the block; side 0 comes from the left,
- * 1 from the right. Words of a state lie in pieces, see BandLane. */
+ * states of the diagonal paths, [turn][side][slot][words], with their minima; one turn is read
+ * while the next one is written. Slot c + 1 is that of column c of the block; side 0 comes from the
+ * left, 1 from the right. Words of a state lie in pieces, see BandLane. */
 template <typename Census> struct BandShared {
   uint32_t *l, *floor2;
   uint32_t *sums; /* [stage][own column][words], in pieces */
@@ -89,8 +90,8 @@ template <typename Census> struct BandShared {
   }
 };
 
-/* A lane's words in shared memory: pieces of four words, one piece of all lanes before the next one,
- * so that the accesses of the lanes are contiguous. */
+/* A lane's words in shared memory: pieces of four words, one piece of all lanes before the next
+ * one, so that the accesses of the lanes are contiguous. */
 template <int G, int K> struct BandLane {
   enum { PIECE = K < 4 ? K : 4 };
 

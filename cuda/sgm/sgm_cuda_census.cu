@@ -23,8 +23,8 @@ struct CensusArgs {
  * 1024 + gray: exact, and compared two at a time. */
 typedef __half2 CensusWindow[SPAN_Y][PAIRS];
 
-/* Gray levels of columns x - RX on, four per word, in a row that ends far enough after them: words at
- * multiples of four bytes, shifted. */
+/* Gray levels of columns x - RX on, four per word, in a row that ends far enough after them: words
+ * at multiples of four bytes, shifted. */
 __device__ __forceinline__ void load_inside(const uint8_t *row, int x, uint32_t *word) {
   const uintptr_t at = (uintptr_t)(row + x - RX);
   const uint32_t *from = (const uint32_t *)(at & ~(uintptr_t)3);

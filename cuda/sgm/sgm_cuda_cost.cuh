@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_cost.cuh: input of the steps of all paths: costs (eq. 2.2) from descriptors, and P2. Device
- * code only. */
+/* sgm_cuda_cost.cuh: input of the steps of all paths: costs (eq. 2.2) from descriptors, and P2.
+ * Device code only. */
 #ifndef RV_SGM_CUDA_COST_CUH
 #define RV_SGM_CUDA_COST_CUH
 

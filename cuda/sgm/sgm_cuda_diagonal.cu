@@ -14,8 +14,8 @@
  * This exchange needs no fence: states of 8 paths need 13 bits per half (paths * (bits + p2) <=
  * 65535), so that each word contains a tag in its upper bits. A receiver reads until all words have
  * the tag of this exchange. Two buffers are used alternately: a block that sends the exchange after
- * the next has received words that the neighbor sent after it had received this one. Receivers clear
- * the buffers at the end.
+ * the next has received words that the neighbor sent after it had received this one. Receivers
+ * clear the buffers at the end.
  *
  * Down and up run at the same time: each sets the sums of the half of the image that it reaches
  * first, then warps of the same columns synchronize and add to the other's half. */
@@ -289,8 +289,8 @@ template <int K> struct DiagonalHalo {
   uint32_t l[HALO][K];
 };
 
-/* A row of the halo: the incoming path, in all columns from which it can still reach the strip before
- * the next exchange; at the end of the band the states received from the neighbor. */
+/* A row of the halo: the incoming path, in all columns from which it can still reach the strip
+ * before the next exchange; at the end of the band the states received from the neighbor. */
 template <int K, int G, typename Census, bool ADAPTIVE, int ROW>
 __device__ __forceinline__ void
 halo_row(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at, const DiagonalPair &pair,

@@ -12,8 +12,8 @@ enum {
   HELPERS = 4 /* warps for the halo of a side, for copies of even and of odd rows */
 };
 
-/* K: words per lane when 32 lanes store a column, as in the halo. In the strip G lanes do: 32, or 16
- * where there are more columns than warps. */
+/* K: words per lane when 32 lanes store a column, as in the halo. In the strip G lanes do: 32, or
+ * 16 where there are more columns than warps. */
 
 /* Maximum warps of a block, so that registers suffice. */
 static __host__ __device__ constexpr int diagonal_warps(int k, int g) {
@@ -33,11 +33,12 @@ struct DiagonalArgs {
 
 /* The block's shared memory. States lie as [slot][turn][side][words]; slot 0 belongs to the left
  * halo, c + 1 to column c of the strip, the last one to the right halo. Where a lane has more than
- * four words in the halo as well, they are in pieces of four, a piece of all lanes before the next one.
- * Descriptors lie as [pair][row][copy], each copy shifted by one more, so that any lane can load
- * several neighbors at an aligned address from one of them; those of the left view come last. After
- * each pair: the barriers "copied" and "consumed". Last come the barriers between warps, of slot 0,
- * of the strip's warps, and of the last slot. Addresses are in bytes, in the shared window. */
+ * four words in the halo as well, they are in pieces of four, a piece of all lanes before the next
+ * one. Descriptors lie as [pair][row][copy], each copy shifted by one more, so that any lane can
+ * load several neighbors at an aligned address from one of them; those of the left view come last.
+ * After each pair: the barriers "copied" and "consumed". Last come the barriers between warps, of
+ * slot 0, of the strip's warps, and of the last slot. Addresses are in bytes, in the shared
+ * window. */
 template <int K, int G, typename Census> struct DiagonalShared {
   enum {
     SIDE_BY_SIDE = 32 / G,  /* columns of a warp */
@@ -123,8 +124,8 @@ template <int K, int G, typename Census> struct DiagonalShared {
   }
 };
 
-/* Position of a lane, K words in each of G lanes per column. Lanes without words do the same as lane
- * 0, so that all contain words of the path and the minimum needs no selection. */
+/* Position of a lane, K words in each of G lanes per column. Lanes without words do the same as
+ * lane 0, so that all contain words of the path and the minimum needs no selection. */
 struct DiagonalLane {
   int lane, column;                     /* in the warp; of its columns */
   int number, first_word, below, above; /* in its group */
@@ -291,7 +292,8 @@ static __device__ __forceinline__ void enter_row(const DiagonalPlace &at,
   barrier_wait(at.link + (1 - ODD) * 8, pair.phase);
 }
 
-/* Lets the neighbors on these sides continue with the next row. All lanes arrive: each has written. */
+/* Lets the neighbors on these sides continue with the next row. All lanes arrive: each has
+ * written. */
 template <int ODD>
 static __device__ __forceinline__ void leave_row(const DiagonalPlace &at, bool left, bool right) {
   if (left)

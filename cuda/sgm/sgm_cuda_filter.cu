@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sgm_cuda_filter.cu: the filter stage: median, speckle filter and output. A block takes a tile:
- * median, regions of the speckle filter in shared memory, output. Regions that touch the boundary of
- * the tile and are not large enough within it are written and marked as pending; a second kernel
+ * median, regions of the speckle filter in shared memory, output. Regions that touch the boundary
+ * of the tile and are not large enough within it are written and marked as pending; a second kernel
  * merges regions across boundaries, a third invalidates those that are too small. */
 #include "rv_launch.cuh"
 #include "sgm/sgm_cuda_median.cuh"
@@ -37,8 +37,8 @@ __device__ __forceinline__ Place my_place() {
 
 /* --- Median ---------------------------------------------------------------------------------- */
 
-/* Two values, or one, or none, depending on the columns that remain; the others are invalid. Starts at
- * a multiple of four bytes. */
+/* Two values, or one, or none, depending on the columns that remain; the others are invalid. Starts
+ * at a multiple of four bytes. */
 __device__ __forceinline__ uint32_t load_pair(const uint16_t *at, int columns) {
   return columns >= 2 ? *(const uint32_t *)at : columns == 1 ? *at : 0;
 }
@@ -165,8 +165,8 @@ __device__ __forceinline__ void merge_rows(const FilterArgs &a, Forest &f, const
     merge(f.label, base + row.odd, base - TILE_X + above.odd);
 }
 
-/* Whether the tile has a neighbor beyond row y, which is its first or last one, or beyond the lane's
- * even or odd column. */
+/* Whether the tile has a neighbor beyond row y, which is its first or last one, or beyond the
+ * lane's even or odd column. */
 __device__ __forceinline__ bool row_touches(const FilterArgs &a, int y) {
   return (y % TILE_Y == 0 && y > 0) || (y % TILE_Y == TILE_Y - 1 && y + 1 < a.height);
 }

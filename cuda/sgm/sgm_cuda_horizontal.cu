@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sgm_cuda_horizontal.cu: the horizontal directions of rows that sgm_cuda_rows.cu cannot keep in
- * shared memory (benchmark sgm/2560x1440-d512-p8): a group of lanes walks along one row and adds its
- * costs to the sums in memory. */
+ * shared memory (benchmark sgm/2560x1440-d512-p8): a group of lanes walks along one row and adds
+ * its costs to the sums in memory. */
 #include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_cost.cuh"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_median.cuh: medians of two neighbouring pixels at once. Device code only. A word holds
+/* sgm_cuda_median.cuh: medians of two neighboring pixels at once. Device code only. A word has
  * the values of columns x and x + 1. */
 #ifndef RV_SGM_CUDA_MEDIAN_CUH
 #define RV_SGM_CUDA_MEDIAN_CUH

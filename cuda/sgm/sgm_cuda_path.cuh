@@ -2,9 +2,9 @@
 /* sgm_cuda_path.cuh: one step of a path (eq. 2.3) on a group of lanes. Device code only.
  *
  * Two candidates share a 32-bit word: word i holds candidate i in its low and i + disparities / 2
- * in its high half. So the neighbors i - 1 and i + 1 of both halves are complete other words, and all
- * arithmetic is on u16 pairs. Plain 32-bit additions are used where no half can carry or borrow:
- * every term is bounded by the rule paths * (bits + p2) <= 65535 of sgm.h.
+ * in its high half. So the neighbors i - 1 and i + 1 of both halves are complete other words, and
+ * all arithmetic is on u16 pairs. Plain 32-bit additions are used where no half can carry or
+ * borrow: every term is bounded by the rule paths * (bits + p2) <= 65535 of sgm.h.
  *
  * A group of G lanes (16 or 32) stores a path, K words per lane; the last lanes of a group are idle
  * when disparities / 2 is not G * K. Word K * lane + j is register j of its lane. */

@@ -3,10 +3,11 @@
  * union-find forest in global memory. Device code only.
  *
  * A node is a pixel; its number is index + 1, and 0 stands for "large enough". The pixel's word
- * contains the number of its parent in the upper and the number of pixels of its region in the lower
- * half; the latter is valid at roots, which are their own parents. As both change in one atomic
- * step, no pixel is lost when one thread counts while another merges the root. Parents have smaller
- * numbers than children. Which regions are large enough does not depend on the order of work. */
+ * contains the number of its parent in the upper and the number of pixels of its region in the
+ * lower half; the latter is valid at roots, which are their own parents. As both change in one
+ * atomic step, no pixel is lost when one thread counts while another merges the root. Parents have
+ * smaller numbers than children. Which regions are large enough does not depend on the order of
+ * work. */
 #ifndef RV_SGM_CUDA_REGIONS_CUH
 #define RV_SGM_CUDA_REGIONS_CUH
 

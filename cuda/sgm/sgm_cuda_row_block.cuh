@@ -7,8 +7,8 @@
 #include "sgm/sgm_cuda_row_memory.cuh"
 #include "sgm/sgm_cuda_row_path.cuh"
 
-/* The row of a block, the same for all of its warps. FULL: no lane is idle, words = 32 K. NARROW: the
- * sums of the other directions are packed, see sgm_cuda.cuh. */
+/* The row of a block, the same for all of its warps. FULL: no lane is idle, words = 32 K. NARROW:
+ * the sums of the other directions are packed, see sgm_cuda.cuh. */
 template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   typedef RowPath<K, FULL> Path;
   typedef RowFeed<K, Census> Feed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_row_kernel.cuh: the horizontal-path kernel and its launch. A template over Probe, so that
- * the tests can compile a second one that shows S. Device and host code. */
+/* sgm_cuda_row_kernel.cuh: the horizontal-path kernel and its launch. A template over Probe, so
+ * that the tests can compile a second one that shows S. Device and host code. */
 #ifndef RV_SGM_CUDA_ROW_KERNEL_CUH
 #define RV_SGM_CUDA_ROW_KERNEL_CUH
 

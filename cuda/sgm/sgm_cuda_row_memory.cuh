@@ -8,12 +8,13 @@
 #include "sgm/sgm_cuda_cost.cuh"
 
 enum { GROUP = 32, BLOCK = 192, SEGMENT = 16, SLOTS = 3, COST_SLOTS = 2, PAD = 8 };
-/* Words between the pixels of a slot, so that the pixels of a winner warp are in different banks. */
+/* Words between the pixels of a slot, so that the pixels of a winner warp are in different
+ * banks. */
 enum { GAP = 4 };
 /* Role of a warp; pair 0 (warps 0 to 2) works in the right half, pair 1 in the left one. */
 enum { ROLE_WALK = 0, ROLE_FILL, ROLE_WINNER, ROLES };
-/* Lanes per pixel of a winner warp, pixels at a time, number of these groups in a segment, and turns
- * after which every lane has a pixel to write. */
+/* Lanes per pixel of a winner warp, pixels at a time, number of these groups in a segment, and
+ * turns after which every lane has a pixel to write. */
 enum { WINNER_LANES = 8, WINNER_PIXELS = 32 / WINNER_LANES, GROUPS = SEGMENT / WINNER_PIXELS };
 enum { TOGETHER = WINNER_LANES / GROUPS };
 /* Sums in the slots exceed S by the ones of two states (RowPath stores L + 1), and are still below

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* sgm_cuda_row_path.cuh: a path along a row on one warp, and its costs. Device code only.
  *
- * States here are L + 1 (eq. 2.3), so that their minimum is never 0 and its negative, in both halves,
- * is one subtraction that never borrows between the halves. A step is L' + 1 = min(min(L, L- + p1,
- * L+ + p1) - floor, p2) + C + 1, four instructions per word, two of them after the reduction. */
+ * States here are L + 1 (eq. 2.3), so that their minimum is never 0 and its negative, in both
+ * halves, is one subtraction that never borrows between the halves. A step is L' + 1 = min(min(L,
+ * L- + p1, L+ + p1) - floor, p2) + C + 1, four instructions per word, two of them after the
+ * reduction. */
 #ifndef RV_SGM_CUDA_ROW_PATH_CUH
 #define RV_SGM_CUDA_ROW_PATH_CUH
 
@@ -161,8 +162,8 @@ template <int K, bool FULL> struct RowPath {
 };
 
 /* Costs of the pixels along a row from descriptors in shared memory. From pixel to pixel the
- * candidates of a lane move by one descriptor, so STEPS pixels need STEPS + K of them, K of which are
- * already loaded. */
+ * candidates of a lane move by one descriptor, so STEPS pixels need STEPS + K of them, K of which
+ * are already loaded. */
 template <int K, typename Census> struct RowFeed {
   enum { STEPS = K < 4 ? 4 : K };
   const Census *left_at, *low_at; /* of the current unit's first pixel */

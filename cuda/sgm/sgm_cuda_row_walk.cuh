@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_row_walk.cuh: the horizontal paths of the horizontal-path kernel: the warp that walks along
- * its half and back (RowWalk), and the one that computes the opposite direction (RowFill). Device
- * code only. */
+/* sgm_cuda_row_walk.cuh: the horizontal paths of the horizontal-path kernel: the warp that walks
+ * along its half and back (RowWalk), and the one that computes the opposite direction (RowFill).
+ * Device code only. */
 #ifndef RV_SGM_CUDA_ROW_WALK_CUH
 #define RV_SGM_CUDA_ROW_WALK_CUH
 

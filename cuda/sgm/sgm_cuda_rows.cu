@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_rows.cu: the horizontal directions and everything that finishes a row, one block per row:
- * the sums of the other directions are read once, S never leaves the chip. Used for all rows that fit
- * the shared memory of a block (every benchmark but sgm/2560x1440-d512-p8).
+/* sgm_cuda_rows.cu: the horizontal directions and everything that finishes a row, one block per
+ * row: the sums of the other directions are read once, S never leaves the chip. Used for all rows
+ * that fit the shared memory of a block (every benchmark but sgm/2560x1440-d512-p8).
  *
- * The row is cut into segments. One warp walks from the left to the middle, one from the right end to
- * the middle, both note their state before every segment. Then each continues through the other half,
- * adds its costs and the sums of the other directions to a slot, and two more warps assist it: one,
- * one turn earlier, walks the next segment the other way from the noted state and stores the costs of
- * pixels and path in the slot; one, one turn later, finds the winners of the finished segment. So
- * each path is exact and the row takes as many steps as it has pixels.
+ * The row is cut into segments. One warp walks from the left to the middle, one from the right end
+ * to the middle, both note their state before every segment. Then each continues through the other
+ * half, adds its costs and the sums of the other directions to a slot, and two more warps assist
+ * it: one, one turn earlier, walks the next segment the other way from the noted state and stores
+ * the costs of pixels and path in the slot; one, one turn later, finds the winners of the finished
+ * segment. So each path is exact and the row takes as many steps as it has pixels.
  *
- * Columns in this kernel are those of the image plus `shift`: the last segment ends with the row, and
- * the first starts with up to SEGMENT - 1 columns of padding that match everywhere at no cost. A path
- * that has passed them is in its initial state, one that ends in them has no effect, so no step tests
- * whether it is inside.
+ * Columns in this kernel are those of the image plus `shift`: the last segment ends with the row,
+ * and the first starts with up to SEGMENT - 1 columns of padding that match everywhere at no cost.
+ * A path that has passed them is in its initial state, one that ends in them has no effect, so no
+ * step tests whether it is inside.
  *
  *   sgm_cuda_row_memory.cuh   sizes, arguments, shared memory
  *   sgm_cuda_row_path.cuh     a path on one warp, and its costs

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_signal.cuh: how warps of a block and blocks of a launch forward states of paths without a
- * barrier of all: barriers in shared memory, and tagged words in global memory. Device code only. */
+/* sgm_cuda_signal.cuh: how warps of a block and blocks of a launch forward states of paths without
+ * a barrier of all: barriers in shared memory, and tagged words in global memory. Device code
+ * only. */
 #ifndef RV_SGM_CUDA_SIGNAL_CUH
 #define RV_SGM_CUDA_SIGNAL_CUH
 

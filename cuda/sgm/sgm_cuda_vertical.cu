@@ -48,8 +48,8 @@ struct VerticalPrefetch {
 template <bool NARROW> struct VerticalSum { typedef uint32_t Type; };
 template <> struct VerticalSum<true> { typedef uint16_t Type; };
 
-/* Sums of a lane's words as they are in memory, see sgm_cuda.cuh: words, or with NARROW two bytes per
- * word, those of two words in one register. */
+/* Sums of a lane's words as they are in memory, see sgm_cuda.cuh: words, or with NARROW two bytes
+ * per word, those of two words in one register. */
 template <int K, bool NARROW> struct VerticalSums {
   enum { REGISTERS = NARROW ? (K + 1) / 2 : K };
   typedef typename VerticalSum<NARROW>::Type Type;
@@ -105,8 +105,8 @@ template <bool PLAIN, typename Census, typename Sum> struct VerticalPlace {
   }
 };
 
-/* A column in one sweep. Lanes without words do the same as lane 0, so that all contain words of the
- * path and the minimum needs no selection. */
+/* A column in one sweep. Lanes without words do the same as lane 0, so that all contain words of
+ * the path and the minimum needs no selection. */
 template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
   enum { AHEAD = vertical_ahead<Census>(K), FAR = 9 }; /* rows loaded, prefetched before use */
   typedef VerticalRow<K, NARROW, Census> Row;
@@ -361,7 +361,8 @@ template <bool NARROW> RvStatus launch_any(const RvSgmJob *job, const VerticalAr
 
 } // namespace
 
-/* Down and up at the same time; where the window does not hold all descriptors, window by window. */
+/* Down and up at the same time; where the window does not hold all descriptors, window by
+ * window. */
 RvStatus sgm_cuda_vertical(const SgmCuda *work, const RvSgmJob *job) {
   const RvSgmConfig *config = &job->plan->config;
   const int height = config->height, all = work->window >= height;

@@ -43,9 +43,4 @@ static __device__ __forceinline__ int sgm_second_sum(const uint32_t (&w)[K], con
   return (int)sgm_group_min_u32<G>(self.active ? second : 0xffffu);
 }
 
-/* S of candidate k of a pixel, given its words as halves. */
-static __device__ __forceinline__ int sgm_half(const uint16_t *sums, int k, int words) {
-  return k < words ? sums[2 * k] : sums[2 * (k - words) + 1];
-}
-
 #endif

@@ -11,14 +11,16 @@
  *  - P2 belongs to one step of one path: adaptive P2 reads the left view at the pixel and at its
  *    predecessor along that path.
  *  - The right disparity of (xr, y) is chosen among the cells (xr + d, y, k) whose left pixel is
- *    inside the image; where there is none, it is RV_SGM_NO_MATCH. No left pixel ever reads it there.
- *  - Left-right check, median and speckle filter work on stored values and on the winner k, which is
- *    kept separately: a stored value with an offset of +-8/16 does not tell which k it came from.
+ *    inside the image; where there is none, it is RV_SGM_NO_MATCH. No left pixel ever reads it
+ *    there.
+ *  - Left-right check, median and speckle filter work on stored values and on the winner k, which
+ *    is kept separately: a stored value with an offset of +-8/16 does not tell which k it came
+ *    from.
  *
- * A further matching cost needs: a value of RvSgmCost with its row in sgm.c, its size and largest cost below, one
- * function per engine that computes its descriptor (sgm_cpu_sweep.c, sgm_cuda_census.cu), and the
- * same in the reference implementation of the tests. Descriptors have 4 or 8 bytes; everything
- * after them depends on that number and on the largest cost alone. */
+ * A further matching cost needs: a value of RvSgmCost with its row in sgm.c, its size and largest
+ * cost below, one function per engine that computes its descriptor (sgm_cpu_sweep.c,
+ * sgm_cuda_census.cu), and the same in the reference implementation of the tests. Descriptors have
+ * 4 or 8 bytes; everything after them depends on that number and on the largest cost alone. */
 #ifndef RV_SGM_RULES_H
 #define RV_SGM_RULES_H
 

@@ -26,8 +26,8 @@ typedef struct RvSgmJob {
   RvStream stream;
 } RvSgmJob;
 
-/* An engine, in the order in which run() calls the stages. A stage ends where its result is complete
- * in memory (in stream order); inside a stage an engine fuses steps as it likes. */
+/* An engine, in the order in which run() calls the stages. A stage ends where its result is
+ * complete in memory (in stream order); inside a stage an engine fuses steps as it likes. */
 typedef struct RvSgmStages {
   RvEngineBase base;
   /* Census, cost, paths, winner, uniqueness, left-right check, subpixel, confidence: the maps of

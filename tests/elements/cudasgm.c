@@ -47,7 +47,7 @@ static void check_payload(GstBuffer *buffer, const guint16 *expected, int width,
   rv_meta_unmap(&map);
 }
 
-/* One pair through the element; the picture and the disparity must be right. */
+/* One pair through the element; the left view and the disparity must be correct. */
 static void check_pair(const char *properties, const char *format, int eye_w, int eye_h,
                        gboolean top_bottom, gboolean right_first, const char *more) {
   char *line = g_strdup_printf("cudasgm engine=cpu disparities=%d %s", DISPARITIES, properties);
@@ -183,7 +183,7 @@ GST_START_TEST(test_output_depth_and_camera) {
 }
 GST_END_TEST
 
-/* Truth and foreign annotations go on to the picture; the confidence is attached when asked for. */
+/* Ground truth and foreign annotations are passed through; the confidence is attached on request. */
 GST_START_TEST(test_annotations) {
   GstHarness *harness = gst_harness_new_parse(
       "cudasgm engine=cpu disparities=64 confidence=true min-disparity=2 post-messages=true");

@@ -99,12 +99,12 @@ GST_START_TEST(test_cuda_preference) {
 }
 GST_END_TEST
 
-/* Each must end in an error that holds both words, and a good pair must work afterwards. */
+/* Each must end in an error that contains both texts, and a valid pair must work afterwards. */
 GST_START_TEST(test_bad_input) {
   static const struct {
     const char *properties, *caps, *cause, *remedy;
   } cases[] = {
-      {"", "format=I420,width=640,height=480", "cannot be told", "layout="},
+      {"", "format=I420,width=640,height=480", "is not detected", "layout="},
       {"", "format=I420,width=641,height=240", "641 is odd", "videocrop"},
       {"layout=top-bottom", "format=I420,width=640,height=241", "241 is odd", "videocrop"},
       {"",
@@ -205,13 +205,13 @@ GST_START_TEST(test_depth_without_camera) {
 }
 GST_END_TEST
 
-/* Says once which fault it is that makes most pixels miss their match. */
+/* A low match rate is reported once, with its likely cause. */
 GST_START_TEST(test_poor_match) {
   static const struct {
     int shift, rows;
     const char *cause, *remedy;
-  } cases[] = {{5, 3, "3 rows too far down", "Rectify the pictures before"},
-               {5, -4, "4 rows too far up", "stereoRectify"},
+  } cases[] = {{5, 3, "3 rows too low", "Rectify the views upstream"},
+               {5, -4, "4 rows too high", "stereoRectify"},
                {-12, 0, "swapped", "right-first"},
                {45, 0, "near 45 px", "min-disparity"}};
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {

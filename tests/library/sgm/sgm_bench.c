@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_bench.c: the rows of the benchmark. Size, disparities, paths and cost are in the name of a row,
- * everything else is pinned to the values below, whatever the defaults are. */
+/* sgm_bench.c: the rows of the benchmark. Size, disparities, paths and cost are in the name of a
+ * row, everything else is pinned to the values below, whatever the defaults are. */
 #include "sgm/sgm_bench.h"
 
 #include <stdio.h>
@@ -8,7 +8,8 @@
 
 #include "sgm/sgm.h"
 
-/* Smooth random texture: a grid of random gray levels every 4 px, linear between, plus fine grain. */
+/* Smooth random texture: a grid of random gray levels every 4 px, linear between, plus fine
+ * grain. */
 static int texture(int x, int y) {
   int corner[4];
   for (int i = 0; i < 4; i++) {

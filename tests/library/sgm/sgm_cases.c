@@ -133,7 +133,7 @@ static int stages_agree(const Case *t, RvEngine engine, int threads, const RvSgm
   return good;
 }
 
-#define PAD 7 /* px beside each row of the planes given to run() */
+#define PAD 7 /* px next to each row of the planes given to run() */
 
 /* run() itself on padded planes in host memory. The bytes next to the rows stay unchanged. */
 static int run_agrees(const Case *t) {
@@ -285,8 +285,8 @@ typedef struct Shape {
   int width, height, disparities, cost, paths;
 } Shape;
 
-/* The CUDA engine cannot keep the descriptors of all rows of these at once; the first few are small,
- * the last ones have rows too long for the shared memory of a block. */
+/* The CUDA engine cannot keep the descriptors of all rows of these at once; the first few are
+ * small, the last ones have rows too long for the shared memory of a block. */
 static const Shape windows[] = {
     {16, 75, 32, RV_SGM_CENSUS, 8},    {11, 111, 32, RV_SGM_CSCT, 8},
     {8, 95, 32, RV_SGM_CENSUS, 4},     {7, 100, 32, RV_SGM_CENSUS, 2},
@@ -346,8 +346,8 @@ static void check_large(RvCheck *check) {
   check_shapes(check, "sgm/windows", windows, WINDOWS, rvc_small(check) ? SMALL_WINDOWS : WINDOWS);
 }
 
-/* Regions of all sizes that wind through many tiles of the speckle filter: few disparities, no checks
- * before it. */
+/* Regions of all sizes that wind through many tiles of the speckle filter: few disparities, no
+ * checks before it. */
 static void winding_regions(RvRandom *random, int n, RvSgmConfig *c) {
   static const int medians[] = {0, 3, 5}, sizes[] = {3, 30, 100, 400, 3000, 100000};
   random_config(random, n, 0, c);
@@ -417,8 +417,8 @@ static void check_cuda_run(RvCheck *check) {
     rvc_ok(check, name);
 }
 
-/* Images of camera size, repeatedly: the order in which blocks and warps wait for each other differs
- * every time. */
+/* Images of camera size, repeatedly: the order in which blocks and warps wait for each other
+ * differs every time. */
 static void check_again(RvCheck *check) {
   static const Shape shapes[] = {
       {1242, 375, 128, RV_SGM_CSCT, 8},  {1242, 375, 128, RV_SGM_CSCT, 4},
@@ -442,8 +442,8 @@ static void check_again(RvCheck *check) {
 }
 
 #if RV_HAVE_CUDA
-/* The shapes above use every kernel of the CUDA engine, on every GPU that has them all (the diagonal
- * one needs compute capability 8.0). */
+/* The shapes above use every kernel of the CUDA engine, on every GPU that has them all (the
+ * diagonal one needs compute capability 8.0). */
 static void check_kernels(RvCheck *check) {
   static const Shape shapes[] = {{64, 64, 64, RV_SGM_CSCT, 4},
                                  {640, 480, 64, RV_SGM_CSCT, 8},

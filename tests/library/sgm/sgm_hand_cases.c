@@ -251,8 +251,8 @@ static void check_speckle(RvCheck *check) {
   c.height = 4;
   c.speckle_size = 4;
   c.speckle_range = 1;
-  /* A hook of four pixels is kept, whichever thread has each row; three pixels are removed; two that
-   * only touch at a corner are not connected; 16 joins, 17 does not. */
+  /* A hook of four pixels is kept, whichever thread has each row; three pixels are removed; two
+   * that only touch at a corner are not connected; 16 joins, 17 does not. */
   static const uint16_t in[24] = {100, 0, 90, 0,   300, 317, /**/
                                   100, 0, 0,  100, 300, 317, /**/
                                   116, 0, 0,  0,   316, 317, /**/

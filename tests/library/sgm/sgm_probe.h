@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_probe.h: every intermediate result of an engine, for the tests. Reads the engine's own memory;
- * the library has no interface for it. S never is in memory as a whole, so the inner loops (CPU) and
- * the horizontal-path kernel (CUDA) are compiled a second time for the tests, with a probe that
- * shows it. */
+/* sgm_probe.h: every intermediate result of an engine, for the tests. Reads the engine's own
+ * memory; the library has no interface for it. S never is in memory as a whole, so the inner loops
+ * (CPU) and the horizontal-path kernel (CUDA) are compiled a second time for the tests, with a
+ * probe that shows it. */
 #ifndef RV_SGM_PROBE_H
 #define RV_SGM_PROBE_H
 

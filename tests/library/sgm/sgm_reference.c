@@ -23,12 +23,12 @@ int rv_sgm_results_new(RvSgmResults *out, const RvSgmConfig *c) {
   out->volume = calloc(n * range, 2);
   uint16_t **maps[] = {&out->winner,   &out->right,   &out->matched,  &out->checked,
                        &out->filtered, &out->cleaned, &out->disparity};
-  int whole = out->census_left && out->census_right && out->volume;
+  int complete = out->census_left && out->census_right && out->volume;
   for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
-    whole = (*maps[i] = calloc(n, 2)) && whole;
-  whole = (out->found = calloc(n, 1)) && whole;
-  whole = (out->confidence = calloc(n, 1)) && whole;
-  return whole;
+    complete = (*maps[i] = calloc(n, 2)) && complete;
+  complete = (out->found = calloc(n, 1)) && complete;
+  complete = (out->confidence = calloc(n, 1)) && complete;
+  return complete;
 }
 
 void rv_sgm_results_free(RvSgmResults *r) {
