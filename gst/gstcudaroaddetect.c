@@ -1,73 +1,83 @@
 /* SPDX-License-Identifier: MIT */
-/* gstcudaroaddetect.c: element cudaroaddetect: colour and disparity in, RvRoadMeta out; cuda/road
- * does the work. */
+/* gstcudaroaddetect.c: element cudaroaddetect: attaches the road of each frame (RvRoadMeta). */
 
 /**
  * SECTION:element-cudaroaddetect
  * @title: cudaroaddetect
- * @short_description: Road, learnt while driving
+ * @short_description: Online road detection
  *
- * Finds the road in pictures that carry a disparity (cudasgm) and attaches it (RvRoadMeta: a mask
- * of square patches, the distance of each from what was learnt, the patches that taught, and
- * statistics). Near, smooth ground ahead teaches a small library of colour models; whatever looks
- * like them, is not above the ground and hangs together with that ground is road. Nothing is
- * trained beforehand; what was learnt can be saved (model-save-location) and loaded in another run
- * (model-location). The picture passes through untouched.
+ * Finds the road in frames with a disparity (cudasgm) and attaches it (RvRoadMeta: a mask of square
+ * patches, the distance of each patch to the nearest color model, the training patches, and
+ * statistics). Color models are learned online from near, smooth ground ahead; patches of a similar
+ * color that are not above the ground plane and are connected to the training patches are road. No
+ * previous training is needed. The models can be saved (model-save-location) and loaded in another
+ * run (model-location). The frame passes through unchanged.
  *
  * The camera must be known: from RvCameraMeta, or focal-length and baseline here or at cudasgm.
- * Pictures without a disparity are told apart by what is known already; nothing is learnt of them.
+ * Frames without a disparity are classified with the current models and not used for training.
  *
  * Works on the GPU and on the CPU; both give the same road. cudaannotate draws it. The action
- * signal "reset" forgets all that was learnt before the next frame.
+ * signal "reset" clears all models before the next frame.
  *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 stereotestsrc pattern=offroad ! cudasgm ! cudaroaddetect ! cudaannotate !
  *   videoconvert ! autovideosink
- * ]| A dirt track, tinted, with the ground that taught what it looks like.
+ * ]| A dirt track, with the road and the training patches overlaid.
  * |[
  * gst-launch-1.0 stereotestsrc pattern=offroad num-buffers=100 ! cudasgm !
  *   cudaroaddetect model-save-location=track.rvroad post-messages=true ! fakesink -m
- * ]| Statistics of each frame in messages; what was learnt goes into a file.
+ * ]| Statistics of each frame in messages; the models are saved to a file.
  *
  * Since: 0.1
  */
 #include "gstcudaroaddetect.h"
 
 #include "common/gstrvdisparity.h"
+#include "common/gstrvsettings.h"
 #include "gstcudaroaddetect_models.h"
-#include "gstcudaroaddetect_settings.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_road_detect_debug);
 #define GST_CAT_DEFAULT gst_cuda_road_detect_debug
 
 #define parent_class gst_cuda_road_detect_parent_class
 
-/* bits of gst_rv_transform_once; what is wrong with a disparity takes two */
-enum { ONCE_DISPARITY, ONCE_MISSING = ONCE_DISPARITY + 2, ONCE_SIZE, ONCE_CAMERA, ONCE_GREY };
+/* bits of gst_rv_transform_once; a disparity takes two */
+enum { ONCE_DISPARITY, ONCE_MISSING = ONCE_DISPARITY + 2, ONCE_SIZE, ONCE_CAMERA, ONCE_GRAY };
+
+/* px, m, px, px; 0 = value from RvCameraMeta */
+typedef struct CameraSettings {
+  double focal, baseline, cx, cy;
+} CameraSettings;
+
+typedef struct Settings {
+  RvRoadConfig config; /* size, camera, threads and log are set by the element */
+  CameraSettings camera;
+  char *location, *save_location;
+} Settings;
 
 struct _GstCudaRoadDetect {
   GstRvTransform parent;
 
-  GstCudaRoadDetectSettings settings; /* properties, guarded by the object lock, like these two */
-  char *location, *save_location;
-  gint reset; /* atomic: forget before the next frame */
+  Settings settings; /* properties, guarded by the object lock */
+  gint reset;        /* atomic: clear the models before the next frame */
 
-  GstCudaRoadDetectSettings asked; /* what configure saw */
-  char *asked_location;
-  gboolean changed;    /* the object does not know `asked` yet */
-  RvRoadConfig used;   /* of the object; width 0: not made yet */
-  GBytes *models;      /* to be loaded into the object; NULL: nothing */
-  gboolean from_drive; /* they were learnt here, not read from a file */
-  gboolean unsaved;    /* a frame came after the last save */
+  RvRoadConfig requested; /* as of the last configure */
+  CameraSettings requested_camera;
+  char *requested_location;
+  gboolean changed;     /* `requested` is not yet set in the object */
+  RvRoadConfig used;    /* of the object; width 0: not made yet */
+  GBytes *models;       /* to load into the object; NULL: none */
+  gboolean from_object; /* they were learned here, not read from a file */
+  gboolean unsaved;     /* there was a frame after the last save */
 
   RvEngine engine;
   RvRoad *road;
   GstBufferPool *masks, *distances; /* one byte, and four, per patch */
-  RvPlane color;                    /* of pictures in other formats; in the engine's memory */
+  RvPlane color;                    /* of frames in other formats; in the engine's memory */
   void *report;                     /* in the engine's memory */
-  RvRoadReport found;               /* of the present frame */
-  gboolean with_disparity;          /* the present frame has one */
+  RvRoadReport found;               /* of the current frame */
+  gboolean with_disparity;          /* of the current frame */
   GstRvDisparity disparity;
   GstRvPayload mask, distance, seeds;
 };
@@ -78,52 +88,38 @@ GST_ELEMENT_REGISTER_DEFINE(cudaroaddetect, "cudaroaddetect", GST_RANK_NONE,
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-enum { PROP_0, PROP_LOCATION, PROP_SAVE_LOCATION }; /* below GST_CUDA_ROAD_DETECT_FIRST */
-
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
-  GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(object);
-  GST_OBJECT_LOCK(self);
-  char **text = id == PROP_LOCATION        ? &self->location
-                : id == PROP_SAVE_LOCATION ? &self->save_location
-                                           : NULL;
-  if (text) {
-    g_free(*text);
-    *text = g_value_dup_string(value);
-  } else if (!gst_rv_old_settings_set(&gst_cuda_road_detect_properties, &self->settings, id, value)) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+#define CAMERA_ROW(name_, text_, unit_, note_, high_, field)                                       \
+  {                                                                                                \
+    .name = name_, .text = text_, .unit = unit_, .note = note_, .type = RV_PARAM_DOUBLE,           \
+    .offset = offsetof(Settings, camera.field), .high = high_                                      \
   }
-  GST_OBJECT_UNLOCK(self);
-  gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
-}
+#define FROM_META "0 = value from RvCameraMeta"
 
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
-  GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(object);
-  GST_OBJECT_LOCK(self);
-  if (id == PROP_LOCATION)
-    g_value_set_string(value, self->location);
-  else if (id == PROP_SAVE_LOCATION)
-    g_value_set_string(value, self->save_location);
-  else if (!gst_rv_old_settings_get(&gst_cuda_road_detect_properties, &self->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(self);
-}
-
-static void install_properties(GObjectClass *object) {
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-  g_object_class_install_property(
-      object, PROP_LOCATION,
-      g_param_spec_string("model-location", "Model location",
-                          "File of models to begin with, written by model-save-location; set while "
-                          "playing, it replaces what was learnt",
-                          NULL, flags));
-  g_object_class_install_property(
-      object, PROP_SAVE_LOCATION,
-      g_param_spec_string("model-save-location", "Model save location",
-                          "File that what was learnt is written to at the end of the stream and "
-                          "when the element stops",
-                          NULL, flags));
-  gst_rv_old_settings_install(&gst_cuda_road_detect_properties, object);
-}
+static const RvParam own[] = {
+    CAMERA_ROW("focal-length", "Focal length of the camera", "px", FROM_META, 1e6, focal),
+    CAMERA_ROW("baseline", "Distance between the cameras", "m", FROM_META, 1e3, baseline),
+    CAMERA_ROW("cx", "Column of the principal point", "px", FROM_META ", else the image center",
+               1e6, cx),
+    CAMERA_ROW("cy", "Row of the principal point", "px", FROM_META ", else the image center", 1e6,
+               cy),
+    {.name = "model-location",
+     .text = "File of initial models, from model-save-location; replaces the learned models",
+     .type = RV_PARAM_TEXT,
+     .offset = offsetof(Settings, location)},
+    {.name = "model-save-location",
+     .text = "File to save the models to, at the end of the stream and when the element stops",
+     .type = RV_PARAM_TEXT,
+     .offset = offsetof(Settings, save_location)},
+};
+static const GstRvSettings settings = {
+    .type = "GstCudaRoadDetect",
+    .params = rv_road_params,
+    .config = offsetof(Settings, config),
+    .own = own,
+    .own_count = G_N_ELEMENTS(own),
+    .place = G_STRUCT_OFFSET(GstCudaRoadDetect, settings),
+    .changed = gst_rv_transform_changed,
+};
 
 static void on_reset(GstCudaRoadDetect *self) {
   g_atomic_int_set(&self->reset, 1);
@@ -135,19 +131,18 @@ static gboolean is_set(const char *text) {
   return text && text[0];
 }
 
-/* `models` is taken over; NULL: nothing is to be loaded. */
-static void keep_models(GstCudaRoadDetect *self, GBytes *models, gboolean from_drive) {
+/* Takes ownership of `models`; NULL: nothing to load. */
+static void keep_models(GstCudaRoadDetect *self, GBytes *models, gboolean from_object) {
   g_clear_pointer(&self->models, g_bytes_unref);
   self->models = models;
-  self->from_drive = from_drive;
+  self->from_object = from_object;
 }
 
-/* Reads model-location when it is another than before, or has not been loaded yet: other settings
- * may refuse it. */
+/* Reads model-location when it is new, or not loaded yet: it may be invalid with other settings. */
 static RvStatus read_models(GstCudaRoadDetect *self, const char *location,
                             const RvRoadConfig *config) {
-  const gboolean same = g_strcmp0(location, self->asked_location) == 0;
-  const gboolean pending = self->models && !self->from_drive;
+  const gboolean same = g_strcmp0(location, self->requested_location) == 0;
+  const gboolean pending = self->models && !self->from_object;
   if (same && !pending)
     return RV_OK;
   if (!is_set(location)) {
@@ -159,20 +154,21 @@ static RvStatus read_models(GstCudaRoadDetect *self, const char *location,
       return RV_ERR_IO;
     keep_models(self, models, FALSE);
   }
-  g_free(self->asked_location);
-  self->asked_location = g_strdup(location);
+  g_free(self->requested_location);
+  self->requested_location = g_strdup(location);
   return RV_OK;
 }
 
 static RvStatus save_models(GstCudaRoadDetect *self, GBytes *models, const RvLog *log) {
   GST_OBJECT_LOCK(self);
-  char *path = g_strdup(self->save_location);
+  char *path = g_strdup(self->settings.save_location);
   GST_OBJECT_UNLOCK(self);
   RvStatus status = RV_OK;
   if (is_set(path) && self->unsaved && self->found.models == 0) {
-    GST_ELEMENT_WARNING(self, RESOURCE, WRITE, ("Nothing was learnt, so %s is not written.", path),
-                        ("There were no near, smooth patches of ground; see the scalars `samples` "
-                         "and `seeds` of RvRoadMeta."));
+    GST_ELEMENT_WARNING(self, RESOURCE, WRITE,
+                        ("No models were learned, so %s is not written.", path),
+                        ("There were no near, smooth patches of ground. Check the scalars "
+                         "`samples` and `seeds` of RvRoadMeta."));
   } else if (is_set(path) && self->unsaved) {
     status = models ? gst_cuda_road_detect_models_write(path, models, log) : RV_ERR_NO_MEMORY;
     if (status == RV_OK)
@@ -191,10 +187,10 @@ static void release_frame_memory(GstCudaRoadDetect *self) {
   rv_buffer_free(&self->color.data, self->engine);
 }
 
-/* What was learnt goes on in the next object, of another engine or device perhaps. */
+/* The models are kept for the next object, which may be of another engine or device. */
 static void release(GstRvTransform *base) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(base);
-  if (self->road && (!self->models || self->from_drive))
+  if (self->road && (!self->models || self->from_object))
     keep_models(self, gst_cuda_road_detect_models_take(self->road, &self->used, NULL), TRUE);
   rv_road_free(&self->road);
   self->used.width = 0;
@@ -203,13 +199,14 @@ static void release(GstRvTransform *base) {
   gst_rv_disparity_clear(&self->disparity);
 }
 
-/* Files that cannot be used are named before anything runs. */
+/* Invalid files are reported before the first frame. */
 static gboolean start(GstBaseTransform *trans) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(trans);
   GstRvLog *log = gst_rv_transform_log(GST_RV_TRANSFORM(self));
   GST_OBJECT_LOCK(self);
-  RvRoadConfig config = self->settings.road;
-  char *location = g_strdup(self->location), *save_location = g_strdup(self->save_location);
+  RvRoadConfig config = self->settings.config;
+  char *location = g_strdup(self->settings.location);
+  char *save_location = g_strdup(self->settings.save_location);
   GST_OBJECT_UNLOCK(self);
   config.log = gst_rv_log_sink(log);
   gboolean good = read_models(self, location, &config) == RV_OK;
@@ -231,9 +228,9 @@ static gboolean stop(GstBaseTransform *trans) {
   const RvLog sink = gst_rv_log_sink(log);
   const RvStatus status = save_models(self, self->models, &sink);
   if (status != RV_OK)
-    gst_rv_error_post(log, status, "save what was learnt");
+    gst_rv_error_post(log, status, "save the models");
   keep_models(self, NULL, FALSE);
-  g_clear_pointer(&self->asked_location, g_free);
+  g_clear_pointer(&self->requested_location, g_free);
   return stopped;
 }
 
@@ -247,42 +244,45 @@ static RvStatus drain(GstRvTransform *base, const GstRvExecContext *work) {
   return status;
 }
 
-/* The object is made, or told, with the next frame, which brings the camera. */
+/* The object is made or updated with the next frame, which defines the camera. */
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(base);
   GST_OBJECT_LOCK(self);
-  GstCudaRoadDetectSettings asked = self->settings;
-  char *location = g_strdup(self->location);
+  RvRoadConfig config = self->settings.config;
+  const CameraSettings camera = self->settings.camera;
+  char *location = g_strdup(self->settings.location);
   GST_OBJECT_UNLOCK(self);
-  asked.road.width = GST_VIDEO_INFO_WIDTH(&base->in_info);
-  asked.road.height = GST_VIDEO_INFO_HEIGHT(&base->in_info);
-  asked.road.camera = (RvCamera){.focal = 1, .baseline = 1};
-  asked.road.threads = work->threads;
-  asked.road.log = work->log;
+  config.width = GST_VIDEO_INFO_WIDTH(&base->in_info);
+  config.height = GST_VIDEO_INFO_HEIGHT(&base->in_info);
+  config.camera = (RvCamera){.focal = 1, .baseline = 1};
+  config.threads = work->threads;
+  config.log = work->log;
   RvStatus status = RV_ERR_ARG;
-  if (MIN(asked.road.width, asked.road.height) < asked.road.patch_size)
+  if (MIN(config.width, config.height) < config.patch_size)
     gst_rv_log_line(&work->log,
-                    "patch-size is %d px, but the picture has only %dx%d px: use a smaller patch "
-                    "or larger pictures",
-                    asked.road.patch_size, asked.road.width, asked.road.height);
+                    "patch-size is %d px, but the frame has only %dx%d px: use a smaller patch or "
+                    "larger frames",
+                    config.patch_size, config.width, config.height);
   else
-    status = rv_road_config_check(&asked.road);
+    status = rv_road_config_check(&config);
   if (status == RV_OK) {
-    status = read_models(self, location, &asked.road);
-    /* While playing the former library stays in use, as with other settings. */
+    status = read_models(self, location, &config);
+    /* In PLAYING the previous models remain in use, as with other settings. */
     status = status != RV_OK && self->road ? RV_ERR_ARG : status;
   }
   g_free(location);
   if (status != RV_OK)
     return status;
-  self->asked = asked;
+  self->requested = config;
+  self->requested_camera = camera;
   self->changed = TRUE;
   if (GST_VIDEO_INFO_FORMAT(&base->in_info) == GST_VIDEO_FORMAT_GRAY8 &&
-      gst_rv_transform_once(base, ONCE_GREY))
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                        ("The pictures are grey (GRAY8): all patches look alike, so the road is "
-                         "what is no higher than the ground ahead and hangs together with it."),
-                        ("Give cudaroaddetect pictures in colour."));
+      gst_rv_transform_once(base, ONCE_GRAY))
+    GST_ELEMENT_WARNING(
+        self, STREAM, FORMAT,
+        ("The input is GRAY8: there is no color cue, so only height and connectivity "
+         "decide what is road."),
+        ("Supply frames in color."));
   return RV_OK;
 }
 
@@ -320,12 +320,12 @@ static RvStatus make_object(GstCudaRoadDetect *self, const GstRvExecContext *wor
   return rv_road_new(&self->road, config, work->engine);
 }
 
-/* The object as the properties and this camera ask, with what is to be loaded. */
+/* Makes or updates the object for the properties and this camera, and loads models. */
 static RvStatus ready_object(GstCudaRoadDetect *self, const GstRvExecContext *work,
                              const RvCamera *camera) {
   RvStatus status = RV_OK;
   if (!self->road || self->changed || !is_same_camera(camera, &self->used.camera)) {
-    RvRoadConfig config = self->asked.road;
+    RvRoadConfig config = self->requested;
     config.camera = *camera;
     if (!self->color.data || config.width != self->used.width ||
         config.height != self->used.height || config.patch_size != self->used.patch_size)
@@ -342,8 +342,8 @@ static RvStatus ready_object(GstCudaRoadDetect *self, const GstRvExecContext *wo
     gsize size;
     const void *data = g_bytes_get_data(self->models, &size);
     status = rv_road_load(self->road, data, size, work->stream);
-    /* Models of a drive with other bins mean nothing any more. */
-    status = self->from_drive && status == RV_ERR_IO ? RV_OK : status;
+    /* Models that were learned with other bins are cleared. */
+    status = self->from_object && status == RV_ERR_IO ? RV_OK : status;
     keep_models(self, NULL, FALSE);
   }
   if (status == RV_OK && g_atomic_int_compare_and_exchange(&self->reset, 1, 0))
@@ -353,7 +353,7 @@ static RvStatus ready_object(GstCudaRoadDetect *self, const GstRvExecContext *wo
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Colour as it lies in the picture where it is R, G, B, x in words; else a copy. */
+/* The color plane: the frame itself where it is R, G, B, x in 32-bit words; else a copy. */
 static RvStatus take_color(GstCudaRoadDetect *self, const GstRvExecContext *work,
                            const RvPicture *picture, RvPlane *color) {
   if ((picture->format == RV_PIXEL_RGBX || picture->format == RV_PIXEL_RGBA) &&
@@ -363,7 +363,7 @@ static RvStatus take_color(GstCudaRoadDetect *self, const GstRvExecContext *work
     return RV_OK;
   }
   const GstVideoColorimetry *colors = &GST_RV_TRANSFORM(self)->in_info.colorimetry;
-  /* BT.2020's luma weights lie next to those of BT.709. */
+  /* BT.2020 has nearly the luma weights of BT.709. */
   const gboolean bt709 = colors->matrix == GST_VIDEO_COLOR_MATRIX_BT709 ||
                          colors->matrix == GST_VIDEO_COLOR_MATRIX_BT2020;
   *color = self->color;
@@ -371,53 +371,54 @@ static RvStatus take_color(GstCudaRoadDetect *self, const GstRvExecContext *work
                           work->threads, work->engine, work->stream, &work->log);
 }
 
-/* The annotated camera, brought to the picture's size, with the properties over it; FALSE when
- * depths cannot be had from it. */
+/* The annotated camera, scaled to the frame size, overridden by the properties; FALSE when depth is
+ * unknown. */
 static gboolean find_camera(const GstCudaRoadDetect *self, GstBuffer *buffer, RvCamera *camera) {
-  const GstCudaRoadDetectSettings *asked = &self->asked;
+  const RvRoadConfig *config = &self->requested;
+  const CameraSettings *own_camera = &self->requested_camera;
   int width, height;
   if (rv_meta_get_camera(buffer, camera, &width, &height)) {
-    const double sx = (double)asked->road.width / width;
-    const double sy = (double)asked->road.height / height;
+    const double sx = (double)config->width / width;
+    const double sy = (double)config->height / height;
     camera->focal *= sx;
     camera->cx *= sx;
     camera->doffs *= sx;
     camera->cy *= sy;
   }
-  if (camera->focal == 0) { /* then nothing is known of the principal point either */
-    camera->cx = (asked->road.width - 1) / 2.0;
-    camera->cy = (asked->road.height - 1) / 2.0;
+  if (camera->focal == 0) { /* then the principal point is unknown too */
+    camera->cx = (config->width - 1) / 2.0;
+    camera->cy = (config->height - 1) / 2.0;
   }
-  camera->focal = asked->focal > 0 ? asked->focal : camera->focal;
-  camera->baseline = asked->baseline > 0 ? asked->baseline : camera->baseline;
-  camera->cx = asked->cx > 0 ? asked->cx : camera->cx;
-  camera->cy = asked->cy > 0 ? asked->cy : camera->cy;
+  camera->focal = own_camera->focal > 0 ? own_camera->focal : camera->focal;
+  camera->baseline = own_camera->baseline > 0 ? own_camera->baseline : camera->baseline;
+  camera->cx = own_camera->cx > 0 ? own_camera->cx : camera->cx;
+  camera->cy = own_camera->cy > 0 ? own_camera->cy : camera->cy;
   camera->height = camera->pitch = 0; /* the ground is fitted */
   return camera->focal > 0 && camera->baseline > 0;
 }
 
-/* Says once why nothing is learnt of a picture; TRUE when its disparity is of use. */
+/* TRUE when the disparity can be used for training; else warns once. */
 static gboolean can_learn(GstCudaRoadDetect *self, GstBuffer *buffer, gboolean has_camera) {
   GstRvTransform *base = GST_RV_TRANSFORM(self);
   const RvPlane *plane = &self->disparity.plane;
-  const int width = self->asked.road.width, height = self->asked.road.height;
+  const int width = self->requested.width, height = self->requested.height;
   if (!plane->data) {
     if (!rv_meta_find(buffer, RV_META_DISPARITY) && gst_rv_transform_once(base, ONCE_MISSING))
       GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                          ("The picture carries no disparity; no road is learnt."),
-                          ("Put cudasgm before cudaroaddetect."));
+                          ("The frame has no disparity annotation; no models are learned."),
+                          ("Add cudasgm upstream of cudaroaddetect."));
     return FALSE;
   }
   if (plane->width != width || plane->height != height) {
     if (gst_rv_transform_once(base, ONCE_SIZE))
       GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                          ("The disparity has %dx%d px, the picture %dx%d; no road is learnt.",
+                          ("The disparity has %dx%d px, the frame %dx%d px; no models are learned.",
                            plane->width, plane->height, width, height),
-                          ("Scale and crop before cudasgm or after cudaroaddetect."));
+                          ("Scale and crop upstream of cudasgm or downstream of cudaroaddetect."));
     return FALSE;
   }
   if (!has_camera && gst_rv_transform_once(base, ONCE_CAMERA))
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The camera is not known; no road is learnt."),
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The camera is not known; no models are learned."),
                         ("Set focal-length (px) and baseline (m) of cudasgm or cudaroaddetect."));
   return has_camera;
 }
@@ -448,8 +449,8 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   if (status != RV_OK)
     return status;
   self->with_disparity = can_learn(self, job->in, has_camera);
-  if (!has_camera) /* of no account without a disparity; the object wants one */
-    camera = self->used.width ? self->used.camera : self->asked.road.camera;
+  if (!has_camera) /* any: it is not used without a disparity */
+    camera = self->used.width ? self->used.camera : self->requested.camera;
   RvPlane color;
   RvRoadOutput output;
   status = ready_object(self, work, &camera);
@@ -478,9 +479,9 @@ static void attach(GstCudaRoadDetect *self, GstBuffer *out) {
       .models = found->models,
       .samples = found->samples,
       .seeds = found->seeds,
-      .samples_matched = found->updated,
-      .models_added = found->learnt,
-      .samples_pending = found->waiting,
+      .samples_matched = found->samples_matched,
+      .models_added = found->models_added,
+      .samples_pending = found->samples_pending,
       .iterations = found->iterations,
       .classify_threshold = used->classify_threshold,
       .ground_slope_x = found->slope_x,
@@ -499,7 +500,7 @@ static void attach(GstCudaRoadDetect *self, GstBuffer *out) {
 static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
                        gboolean ok) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(base);
-  /* Without models and without ground nothing is known about the picture. */
+  /* Without models and without disparity there is no result. */
   if (ok && self->mask.buffer && (self->with_disparity || self->found.models > 0))
     attach(self, job->out);
   gst_rv_payload_drop(&self->mask);
@@ -512,9 +513,8 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
 static void finalize(GObject *object) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(object);
   keep_models(self, NULL, FALSE); /* of a start that failed */
-  g_free(self->asked_location);
-  g_free(self->location);
-  g_free(self->save_location);
+  g_free(self->requested_location);
+  gst_rv_settings_clear(self, &settings);
   G_OBJECT_CLASS(parent_class)->finalize(object);
 }
 
@@ -524,14 +524,12 @@ static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(gst_cuda_road_detect_debug, "cudaroaddetect", 0, "road detection");
-  object->set_property = set_property;
-  object->get_property = get_property;
   object->finalize = finalize;
-  install_properties(object);
+  gst_rv_settings_install(&settings, object);
   /**
    * GstCudaRoadDetect::reset:
    *
-   * Forgets all models and waiting samples before the next frame.
+   * Clears all models and pending samples before the next frame.
    *
    * Since: 0.1
    */
@@ -550,12 +548,11 @@ static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
   gst_rv_transform_class_add_templates(base, NULL, NULL);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Road detection",
                                         "Filter/Analyzer/Video/Hardware",
-                                        "Finds the road by colours that near, smooth ground "
-                                        "teaches, and attaches it (RvRoadMeta)",
+                                        "Finds the road by color models that are learned online "
+                                        "from near, smooth ground, and attaches it (RvRoadMeta)",
                                         "gst-roadvision");
 }
 
 static void gst_cuda_road_detect_init(GstCudaRoadDetect *self) {
-  rv_road_config_init(&self->settings.road);
-  gst_rv_old_settings_init(&gst_cuda_road_detect_properties, &self->settings);
+  gst_rv_settings_init(self, &settings);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gstcudaroaddetect_models.c: files of learnt models. */
+/* gstcudaroaddetect_models.c: model files. */
 #include "gstcudaroaddetect_models.h"
 
 #include <unistd.h>
@@ -14,13 +14,13 @@ static void keep_line(void *user, const char *text) {
   g_strlcpy(((Line *)user)->text, text, sizeof((Line *)user)->text);
 }
 
-/* TRUE when an object of this config takes the models; else `line` says why not. */
-static gboolean is_taken(const RvRoadConfig *wanted, GBytes *models, Line *line) {
+/* TRUE when an object of this config accepts the models; else `line` is the reason. */
+static gboolean is_accepted(const RvRoadConfig *wanted, GBytes *models, Line *line) {
   RvRoadConfig config = *wanted;
   RvRoad *road = NULL;
   gsize size;
   const void *data = g_bytes_get_data(models, &size);
-  /* The picture and the engine do not matter to models. */
+  /* Models do not depend on the frame size and the engine. */
   config.width = config.height = config.patch_size;
   config.camera = (RvCamera){.focal = 1, .baseline = 1};
   config.threads = 1;
@@ -40,17 +40,17 @@ GBytes *gst_cuda_road_detect_models_read(const char *path, const RvRoadConfig *c
   char *data = NULL;
   gsize size = 0;
   if (!g_file_get_contents(path, &data, &size, &error)) {
-    gst_rv_log_line(log, "%s; leave model-location empty to begin without models", error->message);
+    gst_rv_log_line(log, "%s; leave model-location empty to start without models", error->message);
     g_error_free(error);
     return NULL;
   }
   GBytes *models = g_bytes_new_take(data, size);
   Line line = {""};
-  if (is_taken(config, models, &line))
+  if (is_accepted(config, models, &line))
     return models;
   g_bytes_unref(models);
   gst_rv_log_line(log,
-                  "model-location=%s: %s (write the file anew with model-save-location, or leave "
+                  "model-location=%s: %s (save the file again with model-save-location, or leave "
                   "model-location empty)",
                   path, line.text);
   return NULL;

@@ -1,241 +1,302 @@
 /* SPDX-License-Identifier: MIT */
-/* road.c: host side of road detection: defaults, checks, memory, tables, and run as a list of
- * stages. */
+/* road.c: host side of road detection: parameters, plan, and run as the list of its stages. */
 #include "road/road.h"
 
+#include <stdio.h>
+
 #include "road/road_stages.h"
-#include "rv_object.h"
 
-void rv_road_config_init(RvRoadConfig *config) {
-  if (!config)
-    return;
-  *config = (RvRoadConfig){
-      .patch_size = RV_ROAD_PATCH_DEFAULT,
-      .bins = RV_ROAD_BINS_DEFAULT,
-      .equalize = 1,
-      .roughness = RV_ROAD_ROUGHNESS_DEFAULT,
-      .disparity_noise = RV_ROAD_NOISE_DEFAULT,
-      .max_roughness = RV_ROAD_MAX_ROUGHNESS_DEFAULT,
-      .near_range = RV_ROAD_RANGE_DEFAULT,
-      .near_width = RV_ROAD_WIDTH_DEFAULT,
-      .max_height = RV_ROAD_MAX_HEIGHT_DEFAULT,
-      .ground_threshold_scale = RV_ROAD_GROUND_SCALE_DEFAULT,
-      .smoothing = RV_ROAD_SMOOTHING_DEFAULT,
-      .initial_models = RV_ROAD_INITIAL_DEFAULT,
-      .new_models = RV_ROAD_NEW_DEFAULT,
-      .library_size = RV_ROAD_LIBRARY_DEFAULT,
-      .estimate_models = RV_ROAD_ESTIMATE_DEFAULT,
-      .min_samples = RV_ROAD_SAMPLES_DEFAULT,
-      .update_threshold = RV_ROAD_UPDATE_DEFAULT,
-      .classify_threshold = RV_ROAD_CLASSIFY_DEFAULT,
-      .distance = RV_ROAD_MAHALANOBIS,
-      .variance_floor = RV_ROAD_FLOOR_DEFAULT,
-  };
-}
+/* --- Parameters ------------------------------------------------------------------------------ */
 
-static RvStatus in_interval(const RvLog *log, const char *name, double value, double low,
-                            double high) {
-  RV_REQUIRE(log, value >= low && value <= high, "road: %s is %g, must be %g to %g", name, value,
-             low, high);
-  return RV_OK;
-}
+typedef RvRoadConfig Config;
 
-static RvStatus positive(const RvLog *log, const char *name, double value, double high) {
-  RV_REQUIRE(log, value > 0 && value <= high, "road: %s is %g, must be above 0, at most %g", name,
-             value, high);
-  return RV_OK;
-}
+static const RvParamValue distances[] = {
+    {RV_ROAD_MAHALANOBIS, "mahalanobis", "sqrt sum (p - m)^2 / s^2"},
+    {RV_ROAD_MANHATTAN, "manhattan", "sum |p - m|"},
+    {RV_ROAD_EUCLIDEAN, "euclidean", "sqrt sum (p - m)^2"},
+    {RV_ROAD_CHEBYSHEV, "chebyshev", "max |p - m|"},
+    {RV_ROAD_HELLINGER, "hellinger", "sqrt(1 - sum sqrt(p m))"},
+    {RV_ROAD_CHI_SQUARE, "chi-square", "sum (p - m)^2 / p"},
+};
+static const RvParamValue windows[] = {{.value = 0}, {.value = 3}, {.value = 5}};
 
-static RvStatus check_camera(const RvLog *log, const RvCamera *camera) {
-  RV_REQUIRE(log,
-             camera->focal > 0 && camera->focal <= 1e6 && camera->baseline > 0 &&
-                 camera->baseline <= 1e3,
-             "road: focal length is %g px and baseline %g m; both must be known (above 0, at most "
-             "1e6 px and 1000 m)",
-             camera->focal, camera->baseline);
-  RV_TRY(in_interval(log, "camera.cx (px)", camera->cx, -1e6, 1e6));
-  RV_TRY(in_interval(log, "camera.cy (px)", camera->cy, -1e6, 1e6));
-  return in_interval(log, "camera.doffs (px)", camera->doffs, -4096, 4096);
-}
+/* From annotations and the element's own properties. */
+#define CAMERA(name_, text_, unit_, from, to, field)                                               \
+  {                                                                                                \
+    .name = name_, .text = text_, .unit = unit_, RV_PARAM_REAL_RANGE(camera.field, from, to),      \
+    .flags = RV_PARAM_REQUIRED | RV_PARAM_HIDDEN                                                   \
+  }
 
-static RvStatus check_shape(const RvRoadConfig *c) {
+static const RvParam params[] = {
+    RV_PARAM_WIDTH_FROM(RV_ROAD_PATCH_MIN),
+    RV_PARAM_HEIGHT_FROM(RV_ROAD_PATCH_MIN),
+    CAMERA("camera-focal", "Focal length of the camera", "px", 0, 1e6, focal),
+    CAMERA("camera-cx", "Column of the principal point", "px", -1e6, 1e6, cx),
+    CAMERA("camera-cy", "Row of the principal point", "px", -1e6, 1e6, cy),
+    CAMERA("camera-doffs", "Difference of the principal points", "px", -4096, 4096, doffs),
+    CAMERA("camera-baseline", "Baseline of the stereo camera", "m", 0, 1e3, baseline),
+    {.name = "patch-size",
+     .text = "Side length of the classified patches; incomplete patches are ignored",
+     .unit = "px",
+     RV_PARAM_INT_RANGE(patch_size, RV_ROAD_PATCH_MIN, RV_ROAD_PATCH_MAX),
+     .value = 5},
+    {.name = "bins",
+     .text = "Bins of hue and of saturation in a patch's histogram; a change clears the models",
+     RV_PARAM_INT_RANGE(bins, RV_ROAD_BINS_MIN, RV_ROAD_BINS_MAX),
+     .value = 8},
+    {.name = "equalize",
+     .text = "Equalize the histograms of R, G and B, against changes of illumination",
+     RV_PARAM_SWITCH(equalize),
+     .value = 1},
+    {.name = "roughness",
+     .text = "Maximum variance of height of smooth ground, without the noise of the disparity",
+     .unit = "m^2",
+     RV_PARAM_REAL_RANGE(roughness, 0, 1),
+     .value = 6e-5},
+    {.name = "disparity-noise",
+     .text = "Standard deviation of the disparity; the limits of roughness and height grow with it",
+     .unit = "px",
+     RV_PARAM_REAL_RANGE(disparity_noise, 0, 4),
+     .value = 0.15},
+    {.name = "max-roughness",
+     .text = "Upper bound of the limit of roughness, at any noise",
+     .unit = "m^2",
+     RV_PARAM_REAL_RANGE(max_roughness, 0, 1),
+     .value = 2.4e-4},
+    {.name = "near-range",
+     .text = "Maximum depth of training patches",
+     .unit = "m",
+     RV_PARAM_REAL_RANGE(near_range, 0, 1000),
+     .flags = RV_PARAM_ABOVE,
+     .value = 10},
+    {.name = "near-width",
+     .text = "Width of the training strip along the optical axis, about that of the vehicle",
+     .unit = "m",
+     .note = "0 = unlimited",
+     RV_PARAM_REAL_RANGE(near_width, 0, 1000),
+     .value = 3},
+    {.name = "max-height",
+     .text = "Height tolerance of road above the ground plane, four times that below it",
+     .unit = "m",
+     .note = "0 = off",
+     RV_PARAM_REAL_RANGE(max_height, 0, 10),
+     .value = 0.03},
+    {.name = "ground-threshold-scale",
+     .text = "Scale of classify-threshold for patches on the ground plane",
+     RV_PARAM_REAL_RANGE(ground_threshold_scale, 1, 4),
+     .value = 1.5},
+    {.name = "smoothing",
+     .text = "Window size of the majority filter",
+     .unit = "patches",
+     .note = "0 = off",
+     RV_PARAM_NUMBERS(smoothing, windows),
+     .value = 5},
+    {.name = "min-saturation",
+     .text = "Saturation below which the hue of a pixel is ignored",
+     RV_PARAM_INT_RANGE(min_saturation, 0, 255),
+     .value = 0},
+    {.name = "min-value",
+     .text = "Value (maximum of R, G and B) below which the hue of a pixel is ignored",
+     RV_PARAM_INT_RANGE(min_value, 0, 255),
+     .value = 0},
+    {.name = "initial-models",
+     .text = "Number of color models made for an empty library; at most library-size",
+     RV_PARAM_INT_RANGE(initial_models, 1, RV_ROAD_LIBRARY_MAX),
+     .value = 2},
+    {.name = "new-models",
+     .text =
+         "Number of color models added per update, from unmatched samples; at most library-size",
+     RV_PARAM_INT_RANGE(new_models, 1, RV_ROAD_LIBRARY_MAX),
+     .value = 1},
+    {.name = "estimate-models",
+     .text = "Estimate the number of models by clustering; ignore initial-models and new-models",
+     RV_PARAM_SWITCH(estimate_models),
+     .value = 0},
+    {.name = "library-size",
+     .text = "Maximum number of color models; lowest-weight models are replaced first",
+     RV_PARAM_INT_RANGE(library_size, 1, RV_ROAD_LIBRARY_MAX),
+     .value = 5},
+    {.name = "min-samples",
+     .text = "Minimum number of unmatched samples for new models; fewer are deferred",
+     RV_PARAM_INT_RANGE(min_samples, 1, RV_ROAD_SAMPLES_MAX),
+     .value = 20},
+    {.name = "update-threshold",
+     .text = "Maximum Mahalanobis distance at which a sample updates its nearest model",
+     RV_PARAM_REAL_RANGE(update_threshold, 0, 1000),
+     .flags = RV_PARAM_ABOVE,
+     .value = 1},
+    {.name = "classify-threshold",
+     .text = "Maximum distance of road from the nearest model, in the unit of `distance`",
+     RV_PARAM_REAL_RANGE(classify_threshold, 0, 1000),
+     .flags = RV_PARAM_ABOVE,
+     .value = 4},
+    {.name = "distance",
+     .text = "Distance measure between a patch (p) and a model (mean m, variance s^2)",
+     RV_PARAM_CHOICE(distance, distances),
+     .value = RV_ROAD_MAHALANOBIS},
+    {.name = "variance-floor",
+     .text = "Minimum variance of a cell of a model, of histograms with the sum 1",
+     RV_PARAM_REAL_RANGE(variance_floor, RV_ROAD_FLOOR_MIN, RV_ROAD_FLOOR_MAX),
+     .value = 1e-3},
+    RV_PARAM_THREADS,
+};
+RV_PARAMS(road)
+
+static RvStatus check_rules(const void *config) {
+  const RvRoadConfig *c = config;
   const RvLog *log = &c->log;
-  RV_TRY(in_interval(log, "roughness (m^2)", c->roughness, 0, RV_ROAD_ROUGHNESS_MAX));
-  RV_TRY(in_interval(log, "disparity_noise (px)", c->disparity_noise, 0, RV_ROAD_NOISE_MAX));
-  RV_TRY(in_interval(log, "max_roughness (m^2)", c->max_roughness, 0, RV_ROAD_ROUGHNESS_MAX));
-  RV_TRY(positive(log, "near_range (m)", c->near_range, RV_ROAD_RANGE_MAX));
-  RV_TRY(in_interval(log, "near_width (m)", c->near_width, 0, RV_ROAD_WIDTH_MAX));
-  RV_TRY(in_interval(log, "max_height (m)", c->max_height, 0, RV_ROAD_MAX_HEIGHT_MAX));
-  RV_TRY(in_interval(log, "ground_threshold_scale", c->ground_threshold_scale, 1,
-                     RV_ROAD_GROUND_SCALE_MAX));
-  RV_REQUIRE(log, c->smoothing == 0 || c->smoothing == 3 || c->smoothing == 5,
-             "road: smoothing is %d, must be 0 (off), 3 or 5 patches", c->smoothing);
+  RV_REQUIRE(log, c->width >= c->patch_size && c->height >= c->patch_size,
+             "road: width is %d and height is %d px, must be at least patch-size = %d", c->width,
+             c->height, c->patch_size);
+  RV_REQUIRE(log, c->camera.focal > 0 && c->camera.baseline > 0,
+             "road: camera-focal is %g px and camera-baseline %g m; both must be known (above 0)",
+             c->camera.focal, c->camera.baseline);
+  RV_REQUIRE(log, c->initial_models <= c->library_size,
+             "road: initial-models is %d, must be at most library-size = %d", c->initial_models,
+             c->library_size);
+  RV_REQUIRE(log, c->new_models <= c->library_size,
+             "road: new-models is %d, must be at most library-size = %d", c->new_models,
+             c->library_size);
   return RV_OK;
 }
 
-static RvStatus check_models(const RvRoadConfig *c) {
-  const RvLog *log = &c->log;
-  RV_TRY(rv_in_range(log, "road: library_size", c->library_size, 1, RV_ROAD_LIBRARY_MAX));
-  RV_TRY(rv_in_range(log, "road: initial_models", c->initial_models, 1, c->library_size));
-  RV_TRY(rv_in_range(log, "road: new_models", c->new_models, 1, c->library_size));
-  RV_TRY(rv_in_range(log, "road: estimate_models", c->estimate_models, 0, 1));
-  RV_TRY(rv_in_range(log, "road: min_samples", c->min_samples, 1, RV_ROAD_SAMPLES_MAX));
-  RV_TRY(positive(log, "update_threshold", c->update_threshold, RV_ROAD_THRESHOLD_MAX));
-  RV_TRY(positive(log, "classify_threshold", c->classify_threshold, RV_ROAD_THRESHOLD_MAX));
-  RV_TRY(rv_in_range(log, "road: distance", (int)c->distance, 0, RV_ROAD_DISTANCES - 1));
-  return in_interval(log, "variance_floor", c->variance_floor, RV_ROAD_FLOOR_MIN,
-                     RV_ROAD_FLOOR_MAX);
+/* --- Object ---------------------------------------------------------------------------------- */
+
+void rv_road_make_plan(void *memory) {
+  RvRoadPlan *plan = memory;
+  const RvRoadConfig *c = &plan->config;
+  plan->columns = c->width / c->patch_size;
+  plan->rows = c->height / c->patch_size;
+  plan->patches = plan->columns * plan->rows;
+  plan->area = c->patch_size * c->patch_size;
+  plan->cells = c->bins * c->bins;
+  plan->models = c->estimate_models ? c->library_size : rv_max(c->initial_models, c->new_models);
 }
 
-RvStatus rv_road_config_check(const RvRoadConfig *c) {
-  if (!c)
-    return RV_ERR_ARG;
-  const RvLog *log = &c->log;
-  RV_TRY(rv_in_range(log, "road: patch_size", c->patch_size, RV_ROAD_PATCH_MIN, RV_ROAD_PATCH_MAX));
-  RV_TRY(rv_in_range(log, "road: width", c->width, c->patch_size, RV_MAX_SIDE));
-  RV_TRY(rv_in_range(log, "road: height", c->height, c->patch_size, RV_MAX_SIDE));
-  RV_TRY(check_camera(log, &c->camera));
-  RV_TRY(rv_in_range(log, "road: bins", c->bins, RV_ROAD_BINS_MIN, RV_ROAD_BINS_MAX));
-  RV_TRY(rv_in_range(log, "road: equalize", c->equalize, 0, 1));
-  RV_TRY(rv_in_range(log, "road: min_saturation", c->min_saturation, 0, 255));
-  RV_TRY(rv_in_range(log, "road: min_value", c->min_value, 0, 255));
-  RV_TRY(check_shape(c));
-  RV_TRY(check_models(c));
-  RV_REQUIRE(log, c->threads >= 0, "road: threads is %d, must be 0 (all) or more", c->threads);
-  return RV_OK;
+static void describe(const void *plan, char *text, size_t size) {
+  const RvRoadConfig *c = plan;
+  snprintf(text, size, "%d x %d pixels", c->width, c->height);
 }
+
+static RvVoteConfig vote_config(const RvRoadConfig *c) {
+  RvVoteConfig vote;
+  rv_vote_config_init(&vote);
+  vote.kind = RV_VOTE_COLOR;
+  vote.format = RV_U32;
+  vote.width = c->width;
+  vote.height = c->height;
+  vote.threads = c->threads;
+  vote.log = c->log;
+  return vote;
+}
+
+static size_t vote_workspace(const void *plan, RvEngine engine) {
+  const RvRoadConfig *c = plan;
+  const RvVoteConfig vote = vote_config(c);
+  return c->equalize ? rv_vote_workspace(&vote, engine) : 0;
+}
+
+static RvStatus open_vote(void *object) {
+  RvRoad *road = object;
+  if (!road->plan.config.equalize)
+    return RV_OK;
+  const RvVoteConfig vote = vote_config(&road->plan.config);
+  return rv_vote_new(&road->vote, &vote, road->object.engine);
+}
+
+static void close_vote(void *object) {
+  rv_vote_free(&((RvRoad *)object)->vote);
+}
+
+static const RvClass klass = {
+    .params = rv_road_params,
+    .object_size = sizeof(RvRoad),
+    .plan_offset = offsetof(RvRoad, plan),
+    .rules = check_rules,
+    .plan = rv_road_make_plan,
+    .describe = describe,
+    .open = open_vote,
+    .close = close_vote,
+    .extra = vote_workspace,
+    .engines = RV_ENGINES(road),
+};
+RV_OBJECT(RvRoad, road, klass);
 
 void rv_road_size(const RvRoadConfig *config, int *columns, int *rows) {
-  const int legal = rv_road_config_check(config) == RV_OK;
-  *columns = legal ? config->width / config->patch_size : 0;
-  *rows = legal ? config->height / config->patch_size : 0;
-}
-
-static void vote_config(const RvRoadConfig *config, RvVoteConfig *vote) {
-  rv_vote_config_init(vote);
-  vote->kind = RV_VOTE_COLOR;
-  vote->format = RV_U32;
-  vote->width = config->width;
-  vote->height = config->height;
-  vote->threads = config->threads;
-  vote->log = config->log;
-}
-
-size_t rv_road_workspace(const RvRoadConfig *config, RvEngine engine) {
-  const RvRoadStages *stages = RV_STAGES_OF(road, engine);
-  if (rv_road_config_check(config) != RV_OK || !stages)
-    return 0;
-  void *work = rv_memory_object(stages->work_bytes);
-  if (!work)
-    return 0;
-  RvArena counted = {0};
-  stages->layout(work, config, &counted);
-  rv_memory_free(work, RV_CPU);
-  RvVoteConfig vote;
-  vote_config(config, &vote);
-  return rv_arena_size(&counted) + (config->equalize ? rv_vote_workspace(&vote, engine) : 0);
-}
-
-/* Fills a cleared object; what it has taken is freed by the caller through rv_road_free. */
-static RvStatus open_object(RvRoad *road) {
-  const RvRoadConfig *config = &road->config;
-  const RvLog *log = &config->log;
-  road->work = rv_memory_object(road->stages->work_bytes);
-  if (!road->work) {
-    rv_log(log, "road: out of host memory");
-    return RV_ERR_NO_MEMORY;
+  RvRoadPlan plan = {.columns = 0};
+  if (rv_road_config_check(config) == RV_OK) {
+    plan.config = *config;
+    rv_road_make_plan(&plan);
   }
-  road->stages->layout(road->work, config, &road->arena);
-  RV_TRY(rv_arena_open_for(&road->arena, road->engine, log, "road", "%d x %d pixels", config->width,
-                           config->height));
-  road->stages->layout(road->work, config, &road->arena);
-  RV_TRY(road->stages->open(road->work, config));
-  if (!config->equalize)
-    return RV_OK;
-  RvVoteConfig vote;
-  vote_config(config, &vote);
-  return rv_vote_new(&road->vote, &vote, road->engine);
+  *columns = plan.columns;
+  *rows = plan.rows;
 }
 
-RvStatus rv_road_new(RvRoad **out, const RvRoadConfig *config, RvEngine engine) {
-  if (!out)
-    return RV_ERR_ARG;
-  *out = NULL;
-  RV_TRY(rv_road_config_check(config));
-  RV_TRY(rv_check_engine(&config->log, "road", engine));
-  RvRoad *road = rv_memory_object(sizeof *road);
-  if (!road) {
-    rv_log(&config->log, "road: out of host memory");
-    return RV_ERR_NO_MEMORY;
-  }
-  road->config = *config;
-  road->engine = engine;
-  road->stages = RV_STAGES_OF(road, engine);
-  const RvStatus status = open_object(road);
-  if (status != RV_OK) {
-    rv_road_free(&road);
-    return status;
-  }
-  *out = road;
-  return RV_OK;
+static const RvRoadStages *stages_of(const RvRoad *road) {
+  return (const RvRoadStages *)road->object.base;
 }
 
-static RvStatus check_patches(const RvRoadConfig *c, int columns, int rows, const RvPlane *plane,
-                              RvFormat format, const char *name) {
-  RV_REQUIRE(&c->log, !plane->data || rv_plane_fits(plane, columns, rows, format),
-             "road: plane %s must be %s of %d x %d patches with a stride that holds a row", name,
-             format == RV_U8 ? "RV_U8" : "RV_F32", columns, rows);
-  return RV_OK;
-}
+/* --- Run ------------------------------------------------------------------------------------- */
 
-static RvStatus check_run(const RvRoadConfig *c, const RvPlane *color, const RvPlane *disparity,
+static RvStatus check_run(const RvRoadPlan *plan, const RvPlane *color, const RvPlane *disparity,
                           const RvRoadOutput *output) {
-  RV_REQUIRE(&c->log, rv_plane_fits(color, c->width, c->height, RV_U32),
-             "road: plane color must be RV_U32 of %d x %d pixels with a stride that holds a row",
-             c->width, c->height);
-  RV_REQUIRE(&c->log, !disparity || rv_plane_fits(disparity, c->width, c->height, RV_U16),
-             "road: plane disparity must be RV_U16 of %d x %d pixels with a stride that holds a "
-             "row",
-             c->width, c->height);
-  RV_REQUIRE(&c->log, output != NULL, "road: output is NULL");
-  int columns, rows;
-  rv_road_size(c, &columns, &rows);
-  RV_TRY(check_patches(c, columns, rows, &output->mask, RV_U8, "mask"));
-  RV_TRY(check_patches(c, columns, rows, &output->distance, RV_F32, "distance"));
-  RV_TRY(check_patches(c, columns, rows, &output->seeds, RV_U8, "seeds"));
-  RV_REQUIRE(&c->log, (uintptr_t)output->report % 4 == 0,
-             "road: report must be aligned to 4 bytes");
-  return RV_OK;
+  const RvRoadConfig *c = &plan->config;
+  const RvLog *log = &c->log;
+  const int columns = plan->columns, rows = plan->rows;
+  RV_TRY(rv_check_plane(log, "road", "color", color, c->width, c->height, RV_U32));
+  if (disparity)
+    RV_TRY(rv_check_plane(log, "road", "disparity", disparity, c->width, c->height, RV_U16));
+  RV_REQUIRE(log, output, "road: output is NULL");
+  RV_TRY(rv_check_optional_plane(log, "road", "mask", &output->mask, columns, rows, RV_U8));
+  RV_TRY(
+      rv_check_optional_plane(log, "road", "distance", &output->distance, columns, rows, RV_F32));
+  RV_TRY(rv_check_optional_plane(log, "road", "seeds", &output->seeds, columns, rows, RV_U8));
+  return rv_check_aligned(log, "road", "report", output->report, 4);
 }
 
 RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
                      const RvRoadOutput *output, RvStream stream) {
   if (!road)
     return RV_ERR_ARG;
-  const RvRoadStages *stages = road->stages;
-  RV_TRY(check_run(&road->config, color, disparity, output));
-  RvRoadJob job = {.color = *color, .output = *output, .stream = stream};
+  RV_TRY(check_run(&road->plan, color, disparity, output));
+  const RvRoadStages *stages = stages_of(road);
+  void *work = road->object.work;
+  RvRoadJob job = {.plan = &road->plan, .color = *color, .output = *output, .stream = stream};
   if (disparity)
     job.disparity = *disparity;
   if (road->vote) {
-    uint32_t *histogram = stages->histogram(road->work);
-    const RvPlane votes = {histogram, 768 * sizeof *histogram, 768, 1, RV_U32};
-    RV_TRY(rv_vote_run(road->vote, color, &votes, stream));
+    RV_TRY(stages->locate(work, &job));
+    RV_TRY(rv_vote_run(road->vote, color, &job.votes, stream));
   }
-  RV_TRY(stages->features(road->work, &job));
-  RV_TRY(stages->ground(road->work, &job));
-  RV_TRY(stages->seeds(road->work, &job));
-  RV_TRY(stages->learn(road->work, &job));
-  RV_TRY(stages->classify(road->work, &job));
-  return stages->publish(road->work, &job);
+  RV_TRY(stages->features(work, &job));
+  RV_TRY(stages->ground(work, &job));
+  RV_TRY(stages->seeds(work, &job));
+  RV_TRY(stages->learn(work, &job));
+  RV_TRY(stages->classify(work, &job));
+  return stages->publish(work, &job);
 }
 
 RvStatus rv_road_reset(RvRoad *road, RvStream stream) {
-  return road ? road->stages->reset(road->work, stream) : RV_ERR_ARG;
+  if (!road)
+    return RV_ERR_ARG;
+  RvRoadJob job = {.plan = &road->plan, .stream = stream};
+  return stages_of(road)->reset(road->object.work, &job);
+}
+
+/* --- New parameters -------------------------------------------------------------------------- */
+
+RvStatus rv_road_take(const RvRoad *road, RvRoadLearned *learned, RvStream stream) {
+  RvRoadJob job = {.plan = &road->plan, .learned = learned, .stream = stream};
+  return stages_of(road)->take(road->object.work, &job);
+}
+
+RvStatus rv_road_give(RvRoad *road, RvRoadLearned *learned, RvStream stream) {
+  RvRoadJob job = {.plan = &road->plan, .learned = learned, .stream = stream};
+  return stages_of(road)->give(road->object.work, &job);
 }
 
 /* 1 when the parameters that decide about memory and tables are the same. */
-static int same_memory(const RvRoadConfig *a, const RvRoadConfig *b) {
+static int has_same_memory(const RvRoadConfig *a, const RvRoadConfig *b) {
   return a->width == b->width && a->height == b->height && a->camera.doffs == b->camera.doffs &&
          a->patch_size == b->patch_size && a->bins == b->bins && a->equalize == b->equalize &&
          a->initial_models == b->initial_models && a->new_models == b->new_models &&
@@ -245,37 +306,36 @@ static int same_memory(const RvRoadConfig *a, const RvRoadConfig *b) {
          a->log.line == b->log.line && a->log.user == b->log.user;
 }
 
-/* What `from` has learnt, as far as it means anything to `to`. Waits. */
-static RvStatus hand_over(const RvRoad *to, const RvRoad *from, RvStream stream) {
-  const RvRoadConfig *c = &from->config;
-  if (c->bins != to->config.bins)
-    return from->engine == RV_CUDA ? rv_stream_wait(stream) : RV_OK;
-  RvRoadLearnt *learnt = rv_road_learnt_new(c->bins, c->library_size, c->min_samples);
-  if (!learnt) {
-    rv_log(&c->log, "road: out of host memory");
+/* Copies models and pending samples, adapted to the config of `to`. Waits. */
+static RvStatus hand_over(RvRoad *to, const RvRoad *from, RvStream stream) {
+  const RvRoadConfig *c = &from->plan.config;
+  if (c->bins != to->plan.config.bins)
+    return from->object.engine == RV_CUDA ? rv_stream_wait(stream) : RV_OK;
+  RvRoadLearned *learned = rv_road_learned_new(&c->log, c->bins, c->library_size, c->min_samples);
+  if (!learned)
     return RV_ERR_NO_MEMORY;
-  }
-  learnt->patch_size = c->patch_size;
-  RvStatus status = from->stages->take(from->work, learnt, stream);
+  learned->patch_size = c->patch_size;
+  RvStatus status = rv_road_take(from, learned, stream);
   if (status == RV_OK) {
-    rv_road_learnt_fit(learnt, &to->config);
-    status = to->stages->give(to->work, learnt, stream);
+    rv_road_learned_fit(learned, &to->plan.config);
+    status = rv_road_give(to, learned, stream);
   }
-  rv_memory_free(learnt, RV_CPU);
+  rv_memory_free(learned, RV_CPU);
   return status;
 }
 
+/* Nothing in an object points to the object itself: the contents of two can be swapped. */
 RvStatus rv_road_set_config(RvRoad *road, const RvRoadConfig *config, RvStream stream) {
   if (!road)
     return RV_ERR_ARG;
   RV_TRY(rv_road_config_check(config));
-  if (same_memory(&road->config, config)) {
-    road->config = *config;
-    road->stages->configure(road->work, config);
+  if (has_same_memory(&road->plan.config, config)) {
+    road->plan.config = *config;
+    rv_road_make_plan(&road->plan);
     return RV_OK;
   }
   RvRoad *other;
-  RV_TRY(rv_road_new(&other, config, road->engine));
+  RV_TRY(rv_road_new(&other, config, road->object.engine));
   const RvStatus status = hand_over(other, road, stream);
   if (status == RV_OK) {
     const RvRoad old = *road;
@@ -284,15 +344,4 @@ RvStatus rv_road_set_config(RvRoad *road, const RvRoadConfig *config, RvStream s
   }
   rv_road_free(&other);
   return status;
-}
-
-void rv_road_free(RvRoad **road) {
-  if (!road || !*road)
-    return;
-  RvRoad *object = *road;
-  rv_vote_free(&object->vote);
-  rv_arena_close(&object->arena);
-  rv_memory_free(object->work, RV_CPU);
-  rv_memory_free(object, RV_CPU);
-  *road = NULL;
 }

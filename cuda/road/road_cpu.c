@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* road_cpu.c: the CPU engine of road detection: features, ground, seeds, components, classes. */
-#include "road/road_stages.h"
+#include "road/road_cpu.h"
 
 static const void *row_of(const RvPlane *plane, int y) {
   return (const char *)plane->data + y * plane->stride;
 }
 
-/* --- Colour ---------------------------------------------------------------------------------- */
+/* --- Color ---------------------------------------------------------------------------------- */
 
-static void equalize(const RvRoadWork *w) {
-  const uint32_t total = (uint32_t)w->config.width * (uint32_t)w->config.height;
+static void equalize(const RvRoadCpu *w) {
+  const uint32_t total = (uint32_t)w->plan->config.width * (uint32_t)w->plan->config.height;
   for (int channel = 0; channel < 3; channel++) {
     const uint32_t *histogram = w->histogram + 256 * channel;
     uint32_t below = 0, first = 0;
-    if (!w->config.equalize) {
+    if (!w->plan->config.equalize) {
       for (int v = 0; v < 256; v++)
         w->equal[256 * channel + v] = (uint8_t)v;
       continue;
@@ -28,22 +28,22 @@ static void equalize(const RvRoadWork *w) {
   }
 }
 
-void rv_road_features(RvRoadWork *w, const RvPlane *color) {
-  const int n = w->config.patch_size, bins = w->config.bins;
+void rv_road_features(RvRoadCpu *w, const RvPlane *color) {
+  const int n = w->plan->config.patch_size, bins = w->plan->config.bins;
   equalize(w);
 #pragma omp parallel for num_threads(w->threads) schedule(static)
-  for (int py = 0; py < w->rows; py++) {
-    uint8_t *counts = w->counts + (size_t)py * w->columns * w->cells;
-    memset(counts, 0, (size_t)w->columns * w->cells);
+  for (int py = 0; py < w->plan->rows; py++) {
+    uint8_t *counts = w->counts + (size_t)py * w->plan->columns * w->plan->cells;
+    memset(counts, 0, (size_t)w->plan->columns * w->plan->cells);
     for (int y = 0; y < n; y++) {
       const uint32_t *row = row_of(color, py * n + y);
-      for (int px = 0; px < w->columns; px++)
+      for (int px = 0; px < w->plan->columns; px++)
         for (int x = 0; x < n; x++) {
           const uint32_t c = row[px * n + x];
           const int cell = rv_road_cell(w->equal[c & 255], w->equal[256 + (c >> 8 & 255)],
                                         w->equal[512 + (c >> 16 & 255)], bins,
-                                        w->config.min_saturation, w->config.min_value);
-          counts[(size_t)px * w->cells + cell]++;
+                                        w->plan->config.min_saturation, w->plan->config.min_value);
+          counts[(size_t)px * w->plan->cells + cell]++;
         }
     }
   }
@@ -51,14 +51,14 @@ void rv_road_features(RvRoadWork *w, const RvPlane *color) {
 
 /* --- Ground ---------------------------------------------------------------------------------- */
 
-void rv_road_depths(RvRoadWork *w, const RvPlane *disparity) {
-  const int n = w->config.patch_size;
-  const int doffs = rv_road_doffs(&w->config.camera);
+void rv_road_depths(RvRoadCpu *w, const RvPlane *disparity) {
+  const int n = w->plan->config.patch_size;
+  const int doffs = rv_road_doffs(&w->plan->config.camera);
 #pragma omp parallel for num_threads(w->threads) schedule(static)
-  for (int py = 0; py < w->rows; py++) {
+  for (int py = 0; py < w->plan->rows; py++) {
     uint32_t *line = w->lines + (size_t)py * RV_ROAD_DEPTHS;
     memset(line, 0, RV_ROAD_DEPTHS * sizeof *line);
-    for (int px = 0; px < w->columns; px++) {
+    for (int px = 0; px < w->plan->columns; px++) {
       uint32_t depth = 0;
       int valid = 0;
       for (int y = 0; y < n; y++) {
@@ -71,21 +71,21 @@ void rv_road_depths(RvRoadWork *w, const RvPlane *disparity) {
           depth += (uint32_t)(d + doffs);
         }
       }
-      const size_t patch = (size_t)py * w->columns + px;
+      const size_t patch = (size_t)py * w->plan->columns + px;
       w->valid[patch] = (uint8_t)valid;
       w->depth[patch] = depth;
-      if (2 * valid >= w->area && depth / 16 / (unsigned)valid < RV_ROAD_DEPTHS &&
-          rv_road_ahead(&w->config.camera, px, n, depth, valid, w->config.near_width))
+      if (2 * valid >= w->plan->area && depth / 16 / (unsigned)valid < RV_ROAD_DEPTHS &&
+          rv_road_ahead(&w->plan->config.camera, px, n, depth, valid, w->plan->config.near_width))
         line[depth / 16 / (unsigned)valid]++;
     }
   }
 }
 
-static uint32_t votes_of(const RvRoadWork *w, int horizon, int bottom) {
-  const int n = w->config.patch_size;
+static uint32_t votes_of(const RvRoadCpu *w, int horizon, int bottom) {
+  const int n = w->plan->config.patch_size;
   uint32_t votes = 0;
-  for (int py = 0; py < w->rows; py++) {
-    const int d = rv_road_line(py * n + n / 2, horizon, bottom, w->config.height);
+  for (int py = 0; py < w->plan->rows; py++) {
+    const int d = rv_road_line(py * n + n / 2, horizon, bottom, w->plan->config.height);
     if (d < 0)
       continue;
     const uint32_t *line = w->lines + (size_t)py * RV_ROAD_DEPTHS;
@@ -94,24 +94,24 @@ static uint32_t votes_of(const RvRoadWork *w, int horizon, int bottom) {
   return votes;
 }
 
-/* The line of a pair of indices as a plane without roll. */
-static RvRoadPlane line_plane(const RvRoadWork *w, int index) {
-  const int height = w->config.height;
+/* Line of a pair of indices as a plane without roll. */
+static RvRoadPlane line_plane(const RvRoadCpu *w, int index) {
+  const int height = w->plan->config.height;
   const int horizon = rv_road_horizon(index / RV_ROAD_BOTTOMS, height);
   const double b =
       (double)rv_road_bottom(index % RV_ROAD_BOTTOMS) / rv_max(height - 1 - horizon, 1);
   return (RvRoadPlane){.b = b, .c = -b * horizon};
 }
 
-/* The plausible line of most votes, of equal ones the first; 0 when none has a vote. */
-static int first_plane(const RvRoadWork *w, RvRoadPlane *plane) {
-  uint64_t best = 0; /* votes, then the complement of the index: the largest is wanted */
+/* The plausible line with the most votes; on a tie, the first; 0 when none has a vote. */
+static int first_plane(const RvRoadCpu *w, RvRoadPlane *plane) {
+  uint64_t best = 0; /* votes, then the complement of the index; maximum */
 #pragma omp parallel for num_threads(w->threads) schedule(static) reduction(max : best)
   for (int index = 0; index < RV_ROAD_HORIZONS * RV_ROAD_BOTTOMS; index++) {
     const RvRoadPlane line = line_plane(w, index);
-    if (!rv_road_plausible(&line, &w->config.camera))
+    if (!rv_road_plausible(&line, &w->plan->config.camera))
       continue;
-    const int horizon = rv_road_horizon(index / RV_ROAD_BOTTOMS, w->config.height);
+    const int horizon = rv_road_horizon(index / RV_ROAD_BOTTOMS, w->plan->config.height);
     const uint64_t votes = votes_of(w, horizon, rv_road_bottom(index % RV_ROAD_BOTTOMS));
     const uint64_t key = votes << 32 | (UINT32_MAX - (uint32_t)index);
     best = key > best ? key : best;
@@ -122,17 +122,18 @@ static int first_plane(const RvRoadWork *w, RvRoadPlane *plane) {
   return 1;
 }
 
-static RvRoadSums sums_near(const RvRoadWork *w, const RvRoadPlane *plane, int round) {
+static RvRoadSums sums_near(const RvRoadCpu *w, const RvRoadPlane *plane, int round) {
   RvRoadSums s = {0};
-  for (int y = 0; y < w->rows; y++)
-    for (int x = 0; x < w->columns; x++) {
-      const size_t patch = (size_t)y * w->columns + x;
+  for (int y = 0; y < w->plan->rows; y++)
+    for (int x = 0; x < w->plan->columns; x++) {
+      const size_t patch = (size_t)y * w->plan->columns + x;
       const int64_t valid = w->valid[patch];
-      if (2 * valid < w->area || !rv_road_ahead(&w->config.camera, x, w->config.patch_size,
-                                                w->depth[patch], (int)valid, w->config.near_width))
+      if (2 * valid < w->plan->area ||
+          !rv_road_ahead(&w->plan->config.camera, x, w->plan->config.patch_size, w->depth[patch],
+                         (int)valid, w->plan->config.near_width))
         continue;
       const int64_t d = ((int64_t)w->depth[patch] * 16 + valid / 2) / valid;
-      const double ground = rv_road_plane_at(plane, x, y, w->config.patch_size);
+      const double ground = rv_road_plane_at(plane, x, y, w->plan->config.patch_size);
       const double off = (double)d / 256 - ground;
       if (ground < RV_ROAD_DEPTH_MIN || (off < 0 ? -off : off) > rv_road_reach(round, ground))
         continue;
@@ -143,31 +144,31 @@ static RvRoadSums sums_near(const RvRoadWork *w, const RvRoadPlane *plane, int r
   return s;
 }
 
-void rv_road_ground(RvRoadWork *w) {
+void rv_road_ground(RvRoadCpu *w) {
   RvRoadPlane plane;
   w->plane = (RvRoadPlane){0};
   if (!first_plane(w, &plane))
     return;
   for (int round = 0; round < RV_ROAD_FIT_ROUNDS; round++) {
     const RvRoadSums sums = sums_near(w, &plane, round);
-    if (sums.n < rv_max(16, w->patches / RV_ROAD_FIT_SHARE) ||
-        !rv_road_solve(&sums, w->config.patch_size, &plane))
+    if (sums.n < rv_max(16, w->plan->patches / RV_ROAD_FIT_SHARE) ||
+        !rv_road_solve(&sums, w->plan->config.patch_size, &plane))
       return;
   }
-  if (!rv_road_plausible(&plane, &w->config.camera))
+  if (!rv_road_plausible(&plane, &w->plan->config.camera))
     return;
-  plane.height = sqrt(rv_road_height_squared(&plane, &w->config.camera));
+  plane.height = sqrt(rv_road_height_squared(&plane, &w->plan->config.camera));
   w->plane = plane;
 }
 
 /* --- Seeds ----------------------------------------------------------------------------------- */
 
-static int is_sample(const RvRoadWork *w, const RvPlane *disparity, int px, int py) {
-  const RvRoadConfig *c = &w->config;
-  const size_t patch = (size_t)py * w->columns + px;
+static int is_sample(const RvRoadCpu *w, const RvPlane *disparity, int px, int py) {
+  const RvRoadConfig *c = &w->plan->config;
+  const size_t patch = (size_t)py * w->plan->columns + px;
   const int64_t valid = w->valid[patch];
   const double focal = c->camera.focal * c->camera.baseline;
-  if (2 * valid < w->area || valid < 2 || w->room[patch] == 0 ||
+  if (2 * valid < w->plan->area || valid < 2 || w->budget[patch] == 0 ||
       (double)w->depth[patch] * c->near_range <= focal * 16 * (double)valid ||
       !rv_road_ahead(&c->camera, px, c->patch_size, w->depth[patch], (int)valid, c->near_width / 2))
     return 0;
@@ -192,27 +193,27 @@ static int is_sample(const RvRoadWork *w, const RvPlane *disparity, int px, int 
                         c->disparity_noise, c->max_roughness / square);
 }
 
-void rv_road_seeds(RvRoadWork *w, const RvPlane *disparity) {
-  memset(w->sample, 0, (size_t)w->patches);
+void rv_road_seeds(RvRoadCpu *w, const RvPlane *disparity) {
+  memset(w->sample, 0, (size_t)w->plan->patches);
   if (!(w->plane.height > 0)) {
-    for (int i = 0; i < w->patches; i++)
-      w->room[i] = RV_ROAD_BUDGET_ONE;
+    for (int i = 0; i < w->plan->patches; i++)
+      w->budget[i] = RV_ROAD_BUDGET_ONE;
     return;
   }
   int samples = 0;
 #pragma omp parallel for num_threads(w->threads) schedule(static) reduction(+ : samples)
-  for (int py = 0; py < w->rows; py++)
-    for (int px = 0; px < w->columns; px++) {
-      const size_t patch = (size_t)py * w->columns + px;
-      w->room[patch] =
-          rv_road_color_budget(&w->config, &w->plane, px, py, w->valid[patch], w->depth[patch]);
+  for (int py = 0; py < w->plan->rows; py++)
+    for (int px = 0; px < w->plan->columns; px++) {
+      const size_t patch = (size_t)py * w->plan->columns + px;
+      w->budget[patch] = rv_road_color_budget(&w->plan->config, &w->plane, px, py, w->valid[patch],
+                                              w->depth[patch]);
       const int found = is_sample(w, disparity, px, py);
-      w->sample[(size_t)py * w->columns + px] = (uint8_t)found;
+      w->sample[(size_t)py * w->plan->columns + px] = (uint8_t)found;
       samples += found;
     }
   rv_road_components(w, w->sample);
   const int largest = rv_road_largest(w);
-  for (int i = 0; i < w->patches; i++)
+  for (int i = 0; i < w->plan->patches; i++)
     w->sample[i] = largest >= 0 && w->parent[i] == largest;
   w->report.samples = samples;
   w->report.seeds = largest >= 0 ? w->size[largest] : 0;
@@ -234,27 +235,27 @@ static void join(int32_t *parent, int a, int b) {
   parent[rv_max(a, b)] = rv_min(a, b);
 }
 
-void rv_road_components(RvRoadWork *w, const uint8_t *set) {
-  for (int i = 0; i < w->patches; i++) {
+void rv_road_components(RvRoadCpu *w, const uint8_t *set) {
+  for (int i = 0; i < w->plan->patches; i++) {
     w->parent[i] = set[i] ? i : -1;
     w->size[i] = 0;
     if (!set[i])
       continue;
-    if (i % w->columns != 0 && set[i - 1])
+    if (i % w->plan->columns != 0 && set[i - 1])
       join(w->parent, i - 1, i);
-    if (i >= w->columns && set[i - w->columns])
-      join(w->parent, i - w->columns, i);
+    if (i >= w->plan->columns && set[i - w->plan->columns])
+      join(w->parent, i - w->plan->columns, i);
   }
-  for (int i = 0; i < w->patches; i++)
+  for (int i = 0; i < w->plan->patches; i++)
     if (set[i]) {
       w->parent[i] = root_of(w->parent, i);
       w->size[w->parent[i]]++;
     }
 }
 
-int rv_road_largest(const RvRoadWork *w) {
+int rv_road_largest(const RvRoadCpu *w) {
   int largest = -1;
-  for (int i = 0; i < w->patches; i++)
+  for (int i = 0; i < w->plan->patches; i++)
     if (w->parent[i] == i && (largest < 0 || w->size[i] > w->size[largest]))
       largest = i;
   return largest;
@@ -262,37 +263,37 @@ int rv_road_largest(const RvRoadWork *w) {
 
 /* --- Road ------------------------------------------------------------------------------------ */
 
-/* 1 when most of the patches round (x, y), as far as there are any, are road-like. */
-static uint8_t majority(const RvRoadWork *w, int x, int y, int radius) {
-  const int left = rv_max(x - radius, 0), right = rv_min(x + radius, w->columns - 1);
-  const int top = rv_max(y - radius, 0), bottom = rv_min(y + radius, w->rows - 1);
+/* 1 when the majority of the patches of the window around (x, y) inside the frame are road-like. */
+static uint8_t majority(const RvRoadCpu *w, int x, int y, int radius) {
+  const int left = rv_max(x - radius, 0), right = rv_min(x + radius, w->plan->columns - 1);
+  const int top = rv_max(y - radius, 0), bottom = rv_min(y + radius, w->plan->rows - 1);
   int votes = 0;
   for (int v = top; v <= bottom; v++)
     for (int u = left; u <= right; u++)
-      votes += w->like[(size_t)v * w->columns + u];
+      votes += w->like[(size_t)v * w->plan->columns + u];
   return 2 * votes > (right - left + 1) * (bottom - top + 1);
 }
 
-void rv_road_smooth_patches(RvRoadWork *w) {
+void rv_road_smooth_patches(RvRoadCpu *w) {
 #pragma omp parallel for num_threads(w->threads) schedule(static)
-  for (int y = 0; y < w->rows; y++)
-    for (int x = 0; x < w->columns; x++)
-      w->road[(size_t)y * w->columns + x] = majority(w, x, y, w->config.smoothing / 2);
+  for (int y = 0; y < w->plan->rows; y++)
+    for (int x = 0; x < w->plan->columns; x++)
+      w->road[(size_t)y * w->plan->columns + x] = majority(w, x, y, w->plan->config.smoothing / 2);
 }
 
-/* The components of road[] that hold a seed, or the largest. */
-static void keep_components(RvRoadWork *w) {
+/* The components of road[] that contain a seed; without seeds, the largest. */
+static void keep_components(RvRoadCpu *w) {
   rv_road_components(w, w->road);
   if (w->report.seeds) { /* size becomes 0 for components without a seed */
-    for (int i = 0; i < w->patches; i++)
+    for (int i = 0; i < w->plan->patches; i++)
       w->size[i] = 0;
-    for (int i = 0; i < w->patches; i++)
+    for (int i = 0; i < w->plan->patches; i++)
       if (w->sample[i] && w->parent[i] >= 0)
         w->size[w->parent[i]] = 1;
   }
   const int largest = w->report.seeds ? -1 : rv_road_largest(w);
   int road = 0;
-  for (int i = 0; i < w->patches; i++) {
+  for (int i = 0; i < w->plan->patches; i++) {
     const int root = w->parent[i];
     w->road[i] = root >= 0 && (w->report.seeds ? w->size[root] != 0 : root == largest);
     road += w->road[i];
@@ -300,17 +301,18 @@ static void keep_components(RvRoadWork *w) {
   w->report.road = road;
 }
 
-void rv_road_classify(RvRoadWork *w) {
-  const RvRoadDistance distance = w->config.distance;
-  const double limit = rv_road_limit(distance, w->config.classify_threshold);
+void rv_road_classify(RvRoadCpu *w) {
+  const RvRoadDistance distance = w->plan->config.distance;
+  const double limit = rv_road_limit(distance, w->plan->config.classify_threshold);
   const int models = w->library.count;
   rv_road_tabulate(w, &w->library, distance);
 #pragma omp parallel for num_threads(w->threads) schedule(static)
-  for (int i = 0; i < w->patches; i++) {
+  for (int i = 0; i < w->plan->patches; i++) {
     int model;
-    w->nearest[i] = rv_road_nearest(w, w->counts + (size_t)i * w->cells, models, distance, &model);
+    w->nearest[i] =
+        rv_road_nearest(w, w->counts + (size_t)i * w->plan->cells, models, distance, &model);
     w->like[i] = w->sample[i] ||
-                 (models && rv_road_is_road_like(distance, w->nearest[i], limit, w->room[i]));
+                 (models && rv_road_is_road_like(distance, w->nearest[i], limit, w->budget[i]));
   }
   rv_road_smooth_patches(w);
   keep_components(w);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* road_cpu_clusters.c: the number of models in a set of samples, by agglomerative clustering of
- * exemplars (average distance, eq. 9) and the pseudo-F statistic (eq. 10). */
-#include "road/road_stages.h"
+ * exemplars (mean distance, eq. 9) and the pseudo-F statistic (eq. 10). */
+#include "road/road_cpu.h"
 
 #define E RV_ROAD_EXEMPLARS
 
-/* Samples that stand for all of `rest`, in the order of their buckets; returns how many. */
-static int choose_exemplars(const RvRoadWork *w, int samples, int32_t *exemplar) {
+/* Samples that represent all of `rest`, in the order of their buckets; returns their number. */
+static int choose_exemplars(const RvRoadCpu *w, int samples, int32_t *exemplar) {
   int32_t first[E];
   int count = 0;
   for (int b = 0; b < E; b++)
     first[b] = -1;
-  for (int i = 0; i < samples; i++) { /* the keys grow with i */
+  for (int i = 0; i < samples; i++) { /* keys increase with i */
     const int b = rv_road_bucket(w->key[w->rest[i]]);
     if (first[b] < 0)
       first[b] = w->rest[i];
@@ -29,8 +29,8 @@ static uint32_t squared_between(const uint8_t *a, const uint8_t *b, int cells) {
   return sum;
 }
 
-/* Every exemplar a cluster of its own; returns the squared distances of all pairs. */
-static uint64_t start(const RvRoadWork *w, const int32_t *exemplar, int count) {
+/* One cluster per exemplar; returns the sum of the squared distances of all pairs. */
+static uint64_t start(const RvRoadCpu *w, const int32_t *exemplar, int count) {
   RvRoadClusters *c = w->clusters;
   uint64_t all = 0;
   for (int i = 0; i < count; i++) {
@@ -38,23 +38,23 @@ static uint64_t start(const RvRoadWork *w, const int32_t *exemplar, int count) {
     c->within[i] = 0;
     for (int j = 0; j < i; j++) {
       const uint32_t squared =
-          squared_between(w->features + (size_t)exemplar[i] * w->cells,
-                          w->features + (size_t)exemplar[j] * w->cells, w->cells);
+          squared_between(w->features + (size_t)exemplar[i] * w->plan->cells,
+                          w->features + (size_t)exemplar[j] * w->plan->cells, w->plan->cells);
       c->squared[i * E + j] = c->squared[j * E + i] = squared;
-      c->apart[i * E + j] = c->apart[j * E + i] = rv_road_sample_distance(squared);
+      c->distance[i * E + j] = c->distance[j * E + i] = rv_road_sample_distance(squared);
       all += squared;
     }
   }
   return all;
 }
 
-/* The nearest two clusters, of equal pairs the first, *a < *b. */
+/* The nearest two clusters, *a < *b; on a tie, the first pair. */
 static void nearest_pair(const RvRoadClusters *c, int count, int *a, int *b) {
   uint32_t nearest = UINT32_MAX;
   for (int i = 0; i < count; i++)
     for (int j = i + 1; j < count && c->size[i]; j++) {
       const uint32_t link =
-          c->size[j] ? rv_road_link(c->apart[i * E + j], c->size[i], c->size[j]) : UINT32_MAX;
+          c->size[j] ? rv_road_link(c->distance[i * E + j], c->size[i], c->size[j]) : UINT32_MAX;
       if (link < nearest) {
         nearest = link;
         *a = i;
@@ -63,7 +63,7 @@ static void nearest_pair(const RvRoadClusters *c, int count, int *a, int *b) {
     }
 }
 
-/* b becomes part of a; the sum of squares within clusters after it. */
+/* Merges b into a; returns the sum of squares within clusters after it. */
 static double merge(RvRoadClusters *c, int count, int a, int b, double within) {
   const double before = (double)c->within[a] / c->size[a] + (double)c->within[b] / c->size[b];
   c->within[a] += c->within[b] + c->squared[a * E + b];
@@ -72,22 +72,23 @@ static double merge(RvRoadClusters *c, int count, int a, int b, double within) {
   for (int k = 0; k < count; k++) {
     if (k == a || c->size[k] == 0)
       continue;
-    c->apart[a * E + k] = c->apart[k * E + a] = c->apart[a * E + k] + c->apart[b * E + k];
+    c->distance[a * E + k] = c->distance[k * E + a] =
+        c->distance[a * E + k] + c->distance[b * E + k];
     c->squared[a * E + k] = c->squared[k * E + a] = c->squared[a * E + k] + c->squared[b * E + k];
   }
   return within + ((double)c->within[a] / c->size[a] - before);
 }
 
-/* Clusters that are large enough to be models. */
-static int models_of(const RvRoadWork *w, int count, int samples) {
+/* Number of clusters that are large enough to be models. */
+static int models_of(const RvRoadCpu *w, int count, int samples) {
   int models = 0;
   for (int i = 0; i < count; i++)
-    models += w->clusters->size[i] &&
-              rv_road_is_cluster_valid(w->clusters->size[i], count, samples, w->config.min_samples);
+    models += w->clusters->size[i] && rv_road_is_cluster_valid(w->clusters->size[i], count, samples,
+                                                               w->plan->config.min_samples);
   return rv_max(models, 1);
 }
 
-int rv_road_clusters(RvRoadWork *w, int samples) {
+int rv_road_clusters(RvRoadCpu *w, int samples) {
   int32_t exemplar[E];
   const int count = choose_exemplars(w, samples, exemplar);
   const uint64_t pairs = start(w, exemplar, count);
@@ -99,7 +100,7 @@ int rv_road_clusters(RvRoadWork *w, int samples) {
     nearest_pair(w->clusters, count, &a, &b);
     within = merge(w->clusters, count, a, b, within);
     const double f = rv_road_pseudo_f(all, within, count, groups);
-    if (groups > w->config.library_size || f < best)
+    if (groups > w->plan->config.library_size || f < best)
       continue;
     best = f;
     models = models_of(w, count, samples);

@@ -1,52 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* road_cpu_learn.c: the CPU engine's library of colour models: distances, updates, and expectation
- * maximisation. */
-#include "road/road_stages.h"
+/* road_cpu_learn.c: the CPU engine's library of color models: distances, updates, expectation
+ * maximization. */
+#include "road/road_cpu.h"
 
-static const uint8_t *feature_of(const RvRoadWork *w, int sample) {
-  return w->features + (size_t)sample * w->cells;
+static const uint8_t *feature_of(const RvRoadCpu *w, int sample) {
+  return w->features + (size_t)sample * w->plan->cells;
 }
 
-static size_t cell_of(const RvRoadWork *w, int model, int cell) {
-  return (size_t)model * w->cells + cell;
+static size_t cell_of(const RvRoadCpu *w, int model, int cell) {
+  return (size_t)model * w->plan->cells + cell;
 }
 
-void rv_road_tabulate(RvRoadWork *w, const RvRoadModels *models, RvRoadDistance distance) {
-  const int all = models->count * w->cells;
+void rv_road_tabulate(RvRoadCpu *w, const RvRoadModels *models, RvRoadDistance distance) {
+  const int all = models->count * w->plan->cells;
 #pragma omp parallel for num_threads(w->threads) schedule(static)
   for (int i = 0; i < all; i++)
-    for (int count = 0; count <= w->area; count++)
-      w->cost[(size_t)i * (w->area + 1) + count] =
-          rv_road_cost(distance, count, w->area, models->mean[i], models->variance[i]);
+    for (int count = 0; count <= w->plan->area; count++)
+      w->cost[(size_t)i * (w->plan->area + 1) + count] =
+          rv_road_cost(distance, count, w->plan->area, models->mean[i], models->variance[i]);
 }
 
-static uint32_t whole_of(const RvRoadWork *w, const uint8_t *feature, int model,
-                         RvRoadDistance distance) {
-  const uint32_t *cost = w->cost + cell_of(w, model, 0) * (w->area + 1);
-  uint32_t sum = 0, most = 0;
-  for (int cell = 0; cell < w->cells; cell++, cost += w->area + 1) {
+static uint32_t cost_of(const RvRoadCpu *w, const uint8_t *feature, int model,
+                        RvRoadDistance distance) {
+  const uint32_t *cost = w->cost + cell_of(w, model, 0) * (w->plan->area + 1);
+  uint32_t sum = 0, maximum = 0;
+  for (int cell = 0; cell < w->plan->cells; cell++, cost += w->plan->area + 1) {
     const uint32_t v = cost[feature[cell]];
     sum += v;
-    most = v > most ? v : most;
+    maximum = v > maximum ? v : maximum;
   }
-  return rv_road_combined_cost(distance, distance == RV_ROAD_CHEBYSHEV ? most : sum);
+  return rv_road_combined_cost(distance, distance == RV_ROAD_CHEBYSHEV ? maximum : sum);
 }
 
-uint32_t rv_road_nearest(const RvRoadWork *w, const uint8_t *feature, int models,
+uint32_t rv_road_nearest(const RvRoadCpu *w, const uint8_t *feature, int models,
                          RvRoadDistance distance, int *model) {
   uint32_t nearest = UINT32_MAX;
   *model = -1;
   for (int j = 0; j < models; j++) {
-    const uint32_t whole = whole_of(w, feature, j, distance);
-    if (whole < nearest) {
-      nearest = whole;
+    const uint32_t cost = cost_of(w, feature, j, distance);
+    if (cost < nearest) {
+      nearest = cost;
       *model = j;
     }
   }
   return nearest;
 }
 
-/* --- Expectation maximisation ----------------------------------------------------------------- */
+/* --- Expectation maximization ---------------------------------------------------------------- */
 
 static int64_t squared_between(const uint8_t *a, const uint8_t *b, int cells) {
   int64_t sum = 0;
@@ -55,21 +55,21 @@ static int64_t squared_between(const uint8_t *a, const uint8_t *b, int cells) {
   return sum;
 }
 
-/* First sample, then the one farthest from those chosen, of equal ones the first; fewer models when
- * there are no further different samples. Every variance is that of all samples. share[] holds each
- * sample's distance to the nearest chosen one. */
-static void start(RvRoadWork *w, int samples, int k) {
+/* Initial means: the first sample, then the sample farthest from those chosen (on a tie, the
+ * first); fewer models when all other samples are equal to them. Initial variances: those of all
+ * samples. share[] is each sample's squared distance to the nearest chosen one. */
+static void start(RvRoadCpu *w, int samples, int k) {
   RvRoadModels *fresh = &w->fresh;
-  const double floor_of_variance = w->config.variance_floor * w->area * w->area;
+  const double floor_of_variance = w->plan->config.variance_floor * w->plan->area * w->plan->area;
   int chosen = 0;
   for (int j = 0; j < k; j++) {
     const uint8_t *mean = feature_of(w, w->rest[chosen]);
-    for (int cell = 0; cell < w->cells; cell++)
+    for (int cell = 0; cell < w->plan->cells; cell++)
       fresh->mean[cell_of(w, j, cell)] = mean[cell];
     fresh->count = j + 1;
     int64_t farthest = 0;
     for (int i = 0; i < samples; i++) {
-      const int64_t d = squared_between(mean, feature_of(w, w->rest[i]), w->cells);
+      const int64_t d = squared_between(mean, feature_of(w, w->rest[i]), w->plan->cells);
       if (j == 0 || d < w->share[i])
         w->share[i] = (uint32_t)d;
       if (w->share[i] > farthest) {
@@ -80,7 +80,7 @@ static void start(RvRoadWork *w, int samples, int k) {
     if (farthest == 0)
       break;
   }
-  for (int cell = 0; cell < w->cells; cell++) {
+  for (int cell = 0; cell < w->plan->cells; cell++) {
     int64_t sum = 0, squares = 0;
     for (int i = 0; i < samples; i++) {
       const int64_t count = feature_of(w, w->rest[i])[cell];
@@ -97,44 +97,44 @@ static void start(RvRoadWork *w, int samples, int k) {
     fresh->weight[j] = 1.0 / fresh->count;
 }
 
-static void set_priors(RvRoadWork *w) {
+static void set_priors(RvRoadCpu *w) {
   for (int j = 0; j < w->fresh.count; j++) {
     int64_t log_det = 0;
-    for (int cell = 0; cell < w->cells; cell++)
+    for (int cell = 0; cell < w->plan->cells; cell++)
       log_det += rv_road_log_part(w->fresh.variance[cell_of(w, j, cell)]);
     w->prior[j] = rv_road_prior(w->fresh.weight[j], log_det);
   }
 }
 
-/* Responsibilities of one sample; its likelihood. */
-static int64_t expect(const RvRoadWork *w, const uint8_t *feature, uint32_t *share) {
+/* Responsibilities of one sample; returns its likelihood. */
+static int64_t expect(const RvRoadCpu *w, const uint8_t *feature, uint32_t *share) {
   const int k = w->fresh.count;
-  int64_t likelihood[RV_ROAD_LIBRARY_MAX], most = INT64_MIN;
+  int64_t likelihood[RV_ROAD_LIBRARY_MAX], maximum = INT64_MIN;
   for (int j = 0; j < k; j++) {
-    likelihood[j] = w->prior[j] - whole_of(w, feature, j, RV_ROAD_MAHALANOBIS);
-    most = likelihood[j] > most ? likelihood[j] : most;
+    likelihood[j] = w->prior[j] - cost_of(w, feature, j, RV_ROAD_MAHALANOBIS);
+    maximum = likelihood[j] > maximum ? likelihood[j] : maximum;
   }
   uint32_t sum = 0;
   for (int j = 0; j < k; j++) {
-    const int64_t below = most - likelihood[j];
+    const int64_t below = maximum - likelihood[j];
     share[j] = below < RV_ROAD_EXP_SIZE ? w->exp[below] : 0;
     sum += share[j];
   }
   for (int j = 0; j < k; j++)
     share[j] = (uint32_t)(((uint64_t)share[j] << 16) / sum);
-  return most + w->log[sum / RV_ROAD_LOG_STEP];
+  return maximum + w->log[sum / RV_ROAD_LOG_STEP];
 }
 
-static void maximise(RvRoadWork *w, int samples) {
+static void maximize(RvRoadCpu *w, int samples) {
   RvRoadModels *fresh = &w->fresh;
   const int k = fresh->count;
-  const double floor_of_variance = w->config.variance_floor * w->area * w->area;
+  const double floor_of_variance = w->plan->config.variance_floor * w->plan->area * w->plan->area;
   int64_t total[RV_ROAD_LIBRARY_MAX] = {0};
   for (int i = 0; i < samples; i++)
     for (int j = 0; j < k; j++)
       total[j] += w->share[(size_t)i * k + j];
 #pragma omp parallel for num_threads(w->threads) schedule(static)
-  for (int cell = 0; cell < w->cells; cell++)
+  for (int cell = 0; cell < w->plan->cells; cell++)
     for (int j = 0; j < k; j++) {
       if (total[j] == 0)
         continue;
@@ -158,7 +158,7 @@ static void maximise(RvRoadWork *w, int samples) {
     fresh->weight[j] = (double)total[j] / (double)all;
 }
 
-int rv_road_em(RvRoadWork *w, int samples, int k) {
+int rv_road_em(RvRoadCpu *w, int samples, int k) {
   start(w, samples, k);
   int64_t before = 0;
   int iteration = 0;
@@ -169,7 +169,7 @@ int rv_road_em(RvRoadWork *w, int samples, int k) {
 #pragma omp parallel for num_threads(w->threads) schedule(static) reduction(+ : likelihood)
     for (int i = 0; i < samples; i++)
       likelihood += expect(w, feature_of(w, w->rest[i]), w->share + (size_t)i * w->fresh.count);
-    maximise(w, samples);
+    maximize(w, samples);
     iteration++;
     if (iteration > 1 && rv_road_em_converged(before, likelihood))
       break;
@@ -180,19 +180,19 @@ int rv_road_em(RvRoadWork *w, int samples, int k) {
 
 /* --- Library --------------------------------------------------------------------------------- */
 
-/* (4), (5), (6) for all samples of a model at once, against the model as it was. */
-static void update(RvRoadWork *w, int model, int samples) {
+/* (4), (5), (6) for all samples of a model at once, relative to the model before the frame. */
+static void update(RvRoadCpu *w, int model, int samples) {
   RvRoadModels *library = &w->library;
-  const double floor_of_variance = w->config.variance_floor * w->area * w->area;
+  const double floor_of_variance = w->plan->config.variance_floor * w->plan->area * w->plan->area;
   int64_t matched = 0;
   for (int i = 0; i < samples; i++)
     matched += w->rest[i] == model;
   if (matched == 0)
     return;
   const double weight = library->weight[model], gain = 1.0 / samples;
-  const double whole = weight + gain * (double)matched;
+  const double total = weight + gain * (double)matched;
 #pragma omp parallel for num_threads(w->threads) schedule(static)
-  for (int cell = 0; cell < w->cells; cell++) {
+  for (int cell = 0; cell < w->plan->cells; cell++) {
     int64_t sum = 0, squares = 0;
     for (int i = 0; i < samples; i++) {
       const int64_t count = w->rest[i] == model ? feature_of(w, i)[cell] : 0;
@@ -203,40 +203,40 @@ static void update(RvRoadWork *w, int model, int samples) {
     double *variance = library->variance + cell_of(w, model, cell);
     const double spread =
         (double)squares - 2 * *mean * (double)sum + *mean * *mean * (double)matched;
-    const double next = (weight * *variance + gain * spread) / whole;
+    const double next = (weight * *variance + gain * spread) / total;
     *variance = next > floor_of_variance ? next : floor_of_variance;
-    *mean = (weight * *mean + gain * (double)sum) / whole;
+    *mean = (weight * *mean + gain * (double)sum) / total;
   }
-  library->weight[model] = whole;
+  library->weight[model] = total;
 }
 
-/* An empty place, or that of the lightest of the models that are older than this frame: fresh ones
- * have been given the places in taken[]. Of equal ones the first. */
-static int place_of(const RvRoadModels *library, int size, const uint8_t *taken) {
+/* An empty slot, or that of the model with the lowest weight, except those made in this frame,
+ * whose slots are in taken[]. On a tie, the first. */
+static int slot_of(const RvRoadModels *library, int size, const uint8_t *taken) {
   if (library->count < size)
     return library->count;
-  int lightest = -1;
+  int lowest = -1;
   for (int j = 0; j < library->count; j++)
-    if (!taken[j] && (lightest < 0 || library->weight[j] < library->weight[lightest]))
-      lightest = j;
-  return lightest;
+    if (!taken[j] && (lowest < 0 || library->weight[j] < library->weight[lowest]))
+      lowest = j;
+  return lowest;
 }
 
-static void insert(RvRoadWork *w, double part) {
+static void insert(RvRoadCpu *w, double fraction) {
   RvRoadModels *library = &w->library;
   uint8_t taken[RV_ROAD_LIBRARY_MAX] = {0};
   for (int j = 0; j < w->fresh.count; j++) {
-    const int place = place_of(library, w->config.library_size, taken);
-    const size_t bytes = (size_t)w->cells * sizeof(double);
-    taken[place] = 1;
-    memcpy(library->mean + cell_of(w, place, 0), w->fresh.mean + cell_of(w, j, 0), bytes);
-    memcpy(library->variance + cell_of(w, place, 0), w->fresh.variance + cell_of(w, j, 0), bytes);
-    library->weight[place] = w->fresh.weight[j] * part;
-    library->count = rv_max(library->count, place + 1);
+    const int slot = slot_of(library, w->plan->config.library_size, taken);
+    const size_t bytes = (size_t)w->plan->cells * sizeof(double);
+    taken[slot] = 1;
+    memcpy(library->mean + cell_of(w, slot, 0), w->fresh.mean + cell_of(w, j, 0), bytes);
+    memcpy(library->variance + cell_of(w, slot, 0), w->fresh.variance + cell_of(w, j, 0), bytes);
+    library->weight[slot] = w->fresh.weight[j] * fraction;
+    library->count = rv_max(library->count, slot + 1);
   }
 }
 
-static void normalise(RvRoadModels *library) {
+static void normalize(RvRoadModels *library) {
   double sum = 0;
   for (int j = 0; j < library->count; j++)
     sum = sum + library->weight[j];
@@ -244,31 +244,31 @@ static void normalise(RvRoadModels *library) {
     library->weight[j] = library->weight[j] / sum;
 }
 
-/* The samples of this frame: those that wait, then the seeds from the top left. */
-static int gather(RvRoadWork *w) {
-  int samples = w->waiting;
+/* The samples of this frame: the pending ones, then the seeds from the top left; returns their
+ * number. */
+static int gather(RvRoadCpu *w) {
+  int samples = w->pending;
   for (int i = 0; i < samples; i++)
     w->key[i] = (uint32_t)i;
-  for (int i = 0; i < w->patches; i++)
+  for (int i = 0; i < w->plan->patches; i++)
     if (w->sample[i]) {
-      w->key[samples] = (uint32_t)(w->waiting + i);
-      memcpy(w->features + (size_t)samples++ * w->cells, w->counts + (size_t)i * w->cells,
-             (size_t)w->cells);
+      w->key[samples] = (uint32_t)(w->pending + i);
+      memcpy(w->features + (size_t)samples++ * w->plan->cells,
+             w->counts + (size_t)i * w->plan->cells, (size_t)w->plan->cells);
     }
   return samples;
 }
 
-/* Updates the models; the samples that are near none become rest[0 .. result - 1]. */
-static int update_all(RvRoadWork *w, int samples) {
-  const double limit = rv_road_limit(RV_ROAD_MAHALANOBIS, w->config.update_threshold);
+/* Updates the models; the unmatched samples become rest[0 .. result - 1]. */
+static int update_all(RvRoadCpu *w, int samples) {
+  const double limit = rv_road_limit(RV_ROAD_MAHALANOBIS, w->plan->config.update_threshold);
   const int models = w->library.count;
   rv_road_tabulate(w, &w->library, RV_ROAD_MAHALANOBIS);
 #pragma omp parallel for num_threads(w->threads) schedule(static)
   for (int i = 0; i < samples; i++) {
     int model;
-    const uint32_t whole =
-        rv_road_nearest(w, feature_of(w, i), models, RV_ROAD_MAHALANOBIS, &model);
-    w->rest[i] = model >= 0 && whole < limit ? model : -1;
+    const uint32_t cost = rv_road_nearest(w, feature_of(w, i), models, RV_ROAD_MAHALANOBIS, &model);
+    w->rest[i] = model >= 0 && cost < limit ? model : -1;
   }
   for (int j = 0; j < models; j++)
     update(w, j, samples);
@@ -279,25 +279,27 @@ static int update_all(RvRoadWork *w, int samples) {
   return left;
 }
 
-void rv_road_learn(RvRoadWork *w) {
+void rv_road_learn(RvRoadCpu *w) {
   RvRoadReport *report = &w->report;
   if (report->seeds) {
     const int samples = gather(w), left = update_all(w, samples);
-    report->updated = samples - left;
-    if (left >= w->config.min_samples) {
-      const int given = w->library.count ? w->config.new_models : w->config.initial_models;
-      const int k = w->config.estimate_models ? rv_road_clusters(w, left) : given;
+    report->samples_matched = samples - left;
+    if (left >= w->plan->config.min_samples) {
+      const int given =
+          w->library.count ? w->plan->config.new_models : w->plan->config.initial_models;
+      const int k = w->plan->config.estimate_models ? rv_road_clusters(w, left) : given;
       report->iterations = rv_road_em(w, left, k);
-      report->learnt = w->fresh.count;
+      report->models_added = w->fresh.count;
       insert(w, (double)left / samples);
-      w->waiting = 0;
+      w->pending = 0;
     } else {
-      for (int i = 0; i < left; i++) /* rest[i] >= i: rows move to the front */
-        memmove(w->features + (size_t)i * w->cells, feature_of(w, w->rest[i]), (size_t)w->cells);
-      w->waiting = left;
+      for (int i = 0; i < left; i++) /* rest[i] >= i: rows are moved to the front */
+        memmove(w->features + (size_t)i * w->plan->cells, feature_of(w, w->rest[i]),
+                (size_t)w->plan->cells);
+      w->pending = left;
     }
-    normalise(&w->library);
+    normalize(&w->library);
   }
-  report->waiting = w->waiting;
+  report->samples_pending = w->pending;
   report->models = w->library.count;
 }

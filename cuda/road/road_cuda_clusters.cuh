@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* road_cuda_clusters.cuh: the number of models in the samples that are left, by one block: see
+/* road_cuda_clusters.cuh: the number of models in the unmatched samples, by one block: see
  * road_cpu_clusters.c. Only .cu files include it. */
 #ifndef RV_ROAD_CUDA_CLUSTERS_CUH
 #define RV_ROAD_CUDA_CLUSTERS_CUH
@@ -9,13 +9,17 @@
 #define EXEMPLARS RV_ROAD_EXEMPLARS
 #define NO_LINK 0xffffffffu
 
+namespace {
+
 struct Exemplars {
   uint32_t first[EXEMPLARS]; /* [bucket]: smallest key */
   uint32_t key[EXEMPLARS];
   int count;
 };
 
-/* The first of each bucket, in the order of the buckets. */
+} // namespace
+
+/* The first sample of each bucket, in the order of the buckets. */
 static __device__ void choose_exemplars(const RoadCuda &w, const EmRun &r, Exemplars *e) {
   const int t = threadIdx.x;
   if (t < EXEMPLARS)
@@ -36,7 +40,7 @@ static __device__ void choose_exemplars(const RoadCuda &w, const EmRun &r, Exemp
   __syncthreads();
 }
 
-/* Every exemplar a cluster of its own; squared distances of all pairs, for thread 0. */
+/* One cluster per exemplar; returns the sum of the squared distances of all pairs, for thread 0. */
 static __device__ int64_t start_clusters(const RoadCuda &w, const EmRun &r, const Exemplars &e) {
   RvRoadClusters *c = w.clusters;
   int64_t all = 0;
@@ -50,15 +54,15 @@ static __device__ int64_t start_clusters(const RoadCuda &w, const EmRun &r, cons
     if (b >= e.count)
       continue;
     const uint32_t squared =
-        squared_between(em_row(w, r, e.key[a]), em_row(w, r, e.key[b]), w.shape.pitch);
+        squared_between(em_row(w, r, e.key[a]), em_row(w, r, e.key[b]), w.plan.pitch);
     c->squared[i] = squared;
-    c->apart[i] = rv_road_sample_distance(squared);
+    c->distance[i] = rv_road_sample_distance(squared);
     if (a >= b)
       continue;
-    w.link[i] = rv_road_link(c->apart[i], 1, 1);
+    w.link[i] = rv_road_link(c->distance[i], 1, 1);
     all += squared;
   }
-  return block_sum(r, all); /* and the whole block sees the clusters */
+  return block_sum(r, all); /* and a barrier: the clusters are complete */
 }
 
 /* The nearest pair of clusters as link << 32 | a * EXEMPLARS + b, for all threads. */
@@ -71,8 +75,7 @@ static __device__ unsigned long long nearest_pair(const RoadCuda &w, const EmRun
     for (int k = 0; k < 4; k++)
       key = min(key, (unsigned long long)links[k] << 32 | (unsigned)(4 * i + k));
   }
-  for (int step = 16; step > 0; step /= 2)
-    key = min(key, __shfl_xor_sync(0xffffffffu, key, step));
+  key = rv_warp_min(key);
   if (threadIdx.x % 32 == 0)
     r.shared->keys[threadIdx.x / 32] = key;
   __syncthreads();
@@ -81,18 +84,18 @@ static __device__ unsigned long long nearest_pair(const RoadCuda &w, const EmRun
   return key;
 }
 
-/* b becomes part of a, a < b, a thread a cluster; the sizes follow in the end, when nobody reads
- * them. */
+/* Merges b into a, a < b, with one thread per cluster; the sizes are written last, when no
+ * thread reads them. */
 static __device__ void merge(const RoadCuda &w, int count, int a, int b) {
   RvRoadClusters *c = w.clusters;
   const int k = threadIdx.x, size = c->size[a] + c->size[b];
   const bool is_other = k < count && k != a && k != b && c->size[k];
   if (is_other) {
-    const uint32_t apart = c->apart[a * EXEMPLARS + k] + c->apart[b * EXEMPLARS + k];
+    const uint32_t distance = c->distance[a * EXEMPLARS + k] + c->distance[b * EXEMPLARS + k];
     const uint32_t squared = c->squared[a * EXEMPLARS + k] + c->squared[b * EXEMPLARS + k];
-    c->apart[a * EXEMPLARS + k] = c->apart[k * EXEMPLARS + a] = apart;
+    c->distance[a * EXEMPLARS + k] = c->distance[k * EXEMPLARS + a] = distance;
     c->squared[a * EXEMPLARS + k] = c->squared[k * EXEMPLARS + a] = squared;
-    w.link[min(a, k) * EXEMPLARS + max(a, k)] = rv_road_link(apart, size, c->size[k]);
+    w.link[min(a, k) * EXEMPLARS + max(a, k)] = rv_road_link(distance, size, c->size[k]);
     w.link[min(b, k) * EXEMPLARS + max(b, k)] = NO_LINK;
   }
   if (k == a) {
@@ -107,7 +110,7 @@ static __device__ void merge(const RoadCuda &w, int count, int a, int b) {
   __syncthreads();
 }
 
-/* How many models the samples are made into, 1 .. library_size; for all threads of the block. */
+/* Number of models for the samples, 1 to library_size; for all threads of the block. */
 static __device__ int clusters(const RoadCuda &w, const EmRun &r) {
   __shared__ Exemplars e;
   __shared__ double all;
@@ -127,12 +130,12 @@ static __device__ int clusters(const RoadCuda &w, const EmRun &r) {
     merge(w, e.count, a, b);
     within = within + ((double)c->within[a] / c->size[a] - before);
     const double f = rv_road_pseudo_f(all, within, e.count, groups);
-    if (groups > w.shape.library || f < best)
+    if (groups > w.plan.config.library_size || f < best)
       continue;
     best = f;
     const int size = threadIdx.x < e.count ? c->size[threadIdx.x] : 0;
     models = __syncthreads_count(
-        size && rv_road_is_cluster_valid(size, e.count, r.samples, w.shape.min_samples));
+        size && rv_road_is_cluster_valid(size, e.count, r.samples, w.plan.config.min_samples));
   }
   return max(models, 1);
 }

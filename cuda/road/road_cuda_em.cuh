@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* road_cuda_em.cuh: expectation maximisation by a group of blocks. Each block owns a run of the
- * samples and its own copy of the models; once an iteration the blocks exchange their integer sums.
+/* road_cuda_em.cuh: expectation maximization by a group of blocks. Each block has a run of the
+ * samples and a copy of the models; once per iteration the blocks exchange their integer sums.
  * Only .cu files include it. */
 #ifndef RV_ROAD_CUDA_EM_CUH
 #define RV_ROAD_CUDA_EM_CUH
 
 #include "road/road_cuda_group.cuh"
 
-#define EM_COLUMNS 256 /* sums and squares of 128 cells: what a block adds up at once */
+#define EM_COLUMNS 256 /* sums and squares of 128 cells, summed by a block at once */
 
-/* What the threads of a block share; the cost table follows it. */
+namespace {
+
+/* Shared memory of a block; the cost table follows it. */
 struct RoadEm {
   int64_t parts[ROAD_GROUP_WARPS][EM_COLUMNS];
   int64_t three[ROAD_GROUP_WARPS][3];
@@ -20,33 +22,36 @@ struct RoadEm {
   uint32_t base[RV_ROAD_LIBRARY_MAX];
 };
 
-/* A learning: its samples, and what this block has of it. */
+/* One run of expectation maximization, as seen by a block. */
 struct EmRun {
   RoadEm *shared;
-  uint32_t *table;      /* cost against an empty cell's [model][cell][count]; NULL: does not fit */
+  uint32_t *table; /* cost minus that of an empty cell, [model][cell][count]; NULL = does not fit */
   RoadGaussians models; /* of this block */
   int k;                /* models */
   int first, last;      /* samples of this block */
-  int samples, waiting, side;
+  int samples, pending, side;
   double floor_of_variance;
   int turn; /* half of the exchange that is written next */
 };
 
+} // namespace
+
 static __device__ __forceinline__ const uint8_t *em_row(const RoadCuda &w, const EmRun &r,
                                                         uint32_t item) {
-  const size_t pitch = w.shape.pitch;
-  return (int)item < r.waiting ? w.waiting + ((size_t)r.side * w.shape.min_samples + item) * pitch
-                               : w.counts + (item - r.waiting) * pitch;
+  const size_t pitch = w.plan.pitch;
+  return (int)item < r.pending
+             ? w.pending + ((size_t)r.side * w.plan.config.min_samples + item) * pitch
+             : w.counts + (item - r.pending) * pitch;
 }
 
 /* Counts of a sample of this block, after em_gather(). */
 static __device__ __forceinline__ const uint8_t *gathered(const RoadCuda &w, int sample) {
-  return w.rows + (size_t)sample * w.shape.pitch;
+  return w.rows + (size_t)sample * w.plan.pitch;
 }
 
-/* The block's samples side by side, where its cache can hold them. */
+/* Copies the block's samples to contiguous memory, for the cache. */
 static __device__ void em_gather(const RoadCuda &w, const EmRun &r) {
-  const int quads = w.shape.pitch / 16, all = (r.last - r.first) * quads;
+  const int quads = w.plan.pitch / 16, all = (r.last - r.first) * quads;
   for (int i = threadIdx.x; i < all; i += ROAD_GROUP_THREADS) {
     const int sample = r.first + i / quads, q = i % quads;
     ((uint4 *)gathered(w, sample))[q] = ((const uint4 *)em_row(w, r, w.left[sample]))[q];
@@ -56,36 +61,36 @@ static __device__ void em_gather(const RoadCuda &w, const EmRun &r) {
 
 static __device__ __forceinline__ int64_t *exchange_of(const RoadCuda &w, const EmRun &r,
                                                        int block) {
-  const size_t values = (size_t)w.shape.models_em * (2 * w.shape.cells + 1) + 1;
+  const size_t values = (size_t)w.plan.models * (2 * w.plan.cells + 1) + 1;
   return w.exchange + ((size_t)r.turn * ROAD_GROUP_MAX + block) * values;
 }
 
-/* The largest of a value of each thread of the group, for all of them. */
+/* Maximum of a value over the threads of the group, for all of them. */
 static __device__ unsigned long long group_max(const RoadCuda &w, EmRun &r,
                                                unsigned long long value) {
-  const unsigned long long of_warp = warp_max(value);
+  const unsigned long long of_warp = rv_warp_max(value);
   if (threadIdx.x % 32 == 0)
     r.shared->keys[threadIdx.x / 32] = of_warp;
   __syncthreads();
-  unsigned long long most = 0;
+  unsigned long long maximum = 0;
   for (int k = 0; k < ROAD_GROUP_WARPS; k++)
-    most = max(most, r.shared->keys[k]);
+    maximum = max(maximum, r.shared->keys[k]);
   if (threadIdx.x == 0)
-    *exchange_of(w, r, group_rank()) = (int64_t)most;
+    *exchange_of(w, r, group_rank()) = (int64_t)maximum;
   group_sync();
   for (int block = 0; block < group_blocks(); block++)
-    most = max(most, (unsigned long long)load(exchange_of(w, r, block)));
+    maximum = max(maximum, (unsigned long long)load(exchange_of(w, r, block)));
   r.turn ^= 1;
-  return most;
+  return maximum;
 }
 
-/* Sums of what value() gives for each of the block's samples and the model's cells:
- * parts[0][2 c] of share x count, parts[0][2 c + 1] of share x count^2 over the cells c of words
- * `word` .. `word` + 31. A few threads share a sample, a word of four cells each. */
+/* Sums over the block's samples for the cells c of words `word` to `word` + 31 (four cells each):
+ * out[2 c] of share x count, out[2 c + 1] of share x count^2. Several threads per sample, one word
+ * each. */
 static __device__ void sum_words(const RoadCuda &w, const EmRun &r, int model, int word,
                                  int64_t *out) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, words = w.shape.pitch / 4 - word;
-  int wide = 4; /* threads of a sample; a row has a multiple of four words */
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, words = w.plan.pitch / 4 - word;
+  int wide = 4; /* threads per sample; a row has a multiple of four words */
   while (wide < words && wide < 32)
     wide *= 2;
   const int mine = lane % wide, each = ROAD_GROUP_THREADS / wide;
@@ -105,8 +110,8 @@ static __device__ void sum_words(const RoadCuda &w, const EmRun &r, int model, i
 #pragma unroll
   for (int k = 0; k < 4; k++) {
     for (int step = wide; step < 32; step *= 2) {
-      sums[k] += __shfl_xor_sync(0xffffffffu, sums[k], step);
-      squares[k] += __shfl_xor_sync(0xffffffffu, squares[k], step);
+      sums[k] += __shfl_xor_sync(RV_WARP, sums[k], step);
+      squares[k] += __shfl_xor_sync(RV_WARP, squares[k], step);
     }
     if (lane < wide) {
       r.shared->parts[warp][2 * (4 * lane + k)] = sums[k];
@@ -114,7 +119,7 @@ static __device__ void sum_words(const RoadCuda &w, const EmRun &r, int model, i
     }
   }
   __syncthreads();
-  const int columns = 2 * min(4 * wide, w.shape.cells - 4 * word);
+  const int columns = 2 * min(4 * wide, w.plan.cells - 4 * word);
   for (int c = threadIdx.x; c < columns; c += ROAD_GROUP_THREADS) {
     int64_t sum = 0;
     for (int k = 0; k < ROAD_GROUP_WARPS; k++)
@@ -124,15 +129,15 @@ static __device__ void sum_words(const RoadCuda &w, const EmRun &r, int model, i
   __syncthreads();
 }
 
-/* Sums over the block of share x count and its square for every cell of a model; -1: share 1. */
+/* The same for every cell of a model; model -1: share 1. */
 static __device__ void sum_cells(const RoadCuda &w, const EmRun &r, int model, int64_t *out) {
-  for (int word = 0; 4 * word < w.shape.cells; word += 32)
+  for (int word = 0; 4 * word < w.plan.cells; word += 32)
     sum_words(w, r, model, word, out);
 }
 
-/* One value over the block, for thread 0. */
+/* Sum of a value over the block, for thread 0. */
 static __device__ int64_t block_sum(const EmRun &r, int64_t value) {
-  const int64_t of_warp = warp_sum(value);
+  const int64_t of_warp = rv_warp_sum(value);
   if (threadIdx.x % 32 == 0)
     r.shared->keys[threadIdx.x / 32] = (unsigned long long)of_warp;
   __syncthreads();
@@ -167,7 +172,8 @@ static __device__ __forceinline__ uint32_t squared_between(const uint8_t *a, con
   return sum;
 }
 
-/* Chooses the first means: share[] of a sample's first model holds its distance so far. */
+/* Chooses the initial means; share[] of a sample's first model is its squared distance to the
+ * nearest chosen one. */
 static __device__ int choose(const RoadCuda &w, EmRun &r, int k) {
   unsigned long long first = 0;
   for (int i = r.first + threadIdx.x; i < r.last; i += ROAD_GROUP_THREADS)
@@ -175,31 +181,31 @@ static __device__ int choose(const RoadCuda &w, EmRun &r, int k) {
   uint32_t chosen = ~(uint32_t)group_max(w, r, first);
   for (int j = 0; j < k; j++) {
     const uint8_t *row = em_row(w, r, chosen);
-    for (int cell = threadIdx.x; cell < w.shape.cells; cell += ROAD_GROUP_THREADS)
-      r.models.mean[(size_t)j * w.shape.cells + cell] = row[cell];
+    for (int cell = threadIdx.x; cell < w.plan.cells; cell += ROAD_GROUP_THREADS)
+      r.models.mean[(size_t)j * w.plan.cells + cell] = row[cell];
     unsigned long long farthest = 0;
     for (int i = r.first + threadIdx.x; i < r.last; i += ROAD_GROUP_THREADS) {
-      uint32_t *held = &w.share[(size_t)i * w.shape.models_em];
-      const uint32_t d = squared_between(row, gathered(w, i), w.shape.pitch);
-      const uint32_t nearest = j == 0 ? d : min(d, *held);
-      *held = nearest;
+      uint32_t *stored = &w.share[(size_t)i * w.plan.models];
+      const uint32_t d = squared_between(row, gathered(w, i), w.plan.pitch);
+      const uint32_t nearest = j == 0 ? d : min(d, *stored);
+      *stored = nearest;
       farthest = max(farthest, (unsigned long long)nearest << 32 | (uint32_t)~w.left[i]);
     }
-    const unsigned long long most = group_max(w, r, farthest);
-    if (most >> 32 == 0)
+    const unsigned long long best = group_max(w, r, farthest);
+    if (best >> 32 == 0)
       return j + 1;
-    chosen = ~(uint32_t)most;
+    chosen = ~(uint32_t)best;
   }
   return k;
 }
 
-static __device__ __forceinline__ double floored(double variance, double least) {
-  return variance > least ? variance : least;
+static __device__ __forceinline__ double floored(double variance, double floor) {
+  return variance > floor ? variance : floor;
 }
 
-/* First means, the variance of all samples, equal weights. */
+/* Initial means, variance of all samples, equal weights. */
 static __device__ void em_start(const RoadCuda &w, EmRun &r, int k) {
-  const int cells = w.shape.cells;
+  const int cells = w.plan.cells;
   r.k = choose(w, r, k);
   sum_cells(w, r, -1, exchange_of(w, r, group_rank()));
   group_sync();
@@ -219,13 +225,13 @@ static __device__ void em_start(const RoadCuda &w, EmRun &r, int k) {
 
 static __device__ __forceinline__ uint32_t em_cost(const RoadCuda &w, const EmRun &r, int at,
                                                    int count) {
-  return rv_road_cost(RV_ROAD_MAHALANOBIS, count, w.shape.area, r.models.mean[at],
+  return rv_road_cost(RV_ROAD_MAHALANOBIS, count, w.plan.area, r.models.mean[at],
                       r.models.variance[at]);
 }
 
-/* Priors, the cost of an empty patch, and the table where it fits. */
+/* Priors, the cost of an empty patch, and the table if it fits. */
 static __device__ void set_costs(const RoadCuda &w, const EmRun &r) {
-  const int cells = w.shape.cells, lane = threadIdx.x % 32, entries = w.shape.area + 1;
+  const int cells = w.plan.cells, lane = threadIdx.x % 32, entries = w.plan.area + 1;
   for (int j = threadIdx.x / 32; j < r.k; j += ROAD_GROUP_WARPS) {
     int64_t log_det = 0;
     uint32_t base = 0;
@@ -233,8 +239,8 @@ static __device__ void set_costs(const RoadCuda &w, const EmRun &r) {
       log_det += rv_road_log_part(r.models.variance[(size_t)j * cells + cell]);
       base += em_cost(w, r, j * cells + cell, 0);
     }
-    log_det = warp_sum(log_det);
-    base = (uint32_t)warp_sum(base);
+    log_det = rv_warp_sum(log_det);
+    base = (uint32_t)rv_warp_sum(base);
     if (lane == 0) {
       r.shared->prior[j] = rv_road_prior(r.models.weight[j], log_det);
       r.shared->base[j] = base;
@@ -246,10 +252,10 @@ static __device__ void set_costs(const RoadCuda &w, const EmRun &r) {
   __syncthreads();
 }
 
-static __device__ uint32_t em_whole(const RoadCuda &w, const EmRun &r, const uint8_t *row, int j) {
-  const int cells = w.shape.cells, entries = w.shape.area + 1;
+static __device__ uint32_t em_sum(const RoadCuda &w, const EmRun &r, const uint8_t *row, int j) {
+  const int cells = w.plan.cells, entries = w.plan.area + 1;
   uint32_t sum = r.shared->base[j];
-  for (int q = 0; q < w.shape.pitch / 16; q++) {
+  for (int q = 0; q < w.plan.pitch / 16; q++) {
     const uint4 v = ((const uint4 *)row)[q];
     const uint32_t words[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
@@ -266,31 +272,31 @@ static __device__ uint32_t em_whole(const RoadCuda &w, const EmRun &r, const uin
   return sum;
 }
 
-/* Responsibilities of a sample, over its distances in share[]; its likelihood. */
+/* Responsibilities of a sample, which replace its costs in share[]; returns its likelihood. */
 static __device__ int64_t expect(const RoadCuda &w, const EmRun &r, const uint8_t *row,
                                  uint32_t *share) {
-  int64_t most = INT64_MIN;
+  int64_t maximum = INT64_MIN;
   for (int j = 0; j < r.k; j++) {
-    share[j] = em_whole(w, r, row, j);
+    share[j] = em_sum(w, r, row, j);
     const int64_t likelihood = r.shared->prior[j] - share[j];
-    most = likelihood > most ? likelihood : most;
+    maximum = likelihood > maximum ? likelihood : maximum;
   }
   uint32_t sum = 0;
   for (int j = 0; j < r.k; j++) {
-    const int64_t below = most - (r.shared->prior[j] - share[j]);
+    const int64_t below = maximum - (r.shared->prior[j] - share[j]);
     share[j] = below < RV_ROAD_EXP_SIZE ? w.exp[below] : 0;
     sum += share[j];
   }
   for (int j = 0; j < r.k; j++)
     share[j] = (uint32_t)(((uint64_t)share[j] << 16) / sum);
-  return most + w.log[sum / RV_ROAD_LOG_STEP];
+  return maximum + w.log[sum / RV_ROAD_LOG_STEP];
 }
 
-/* --- Maximisation ---------------------------------------------------------------------------- */
+/* --- Maximization ---------------------------------------------------------------------------- */
 
 /* From the sums of all blocks: [model][cell][2], then [model] of shares. */
-static __device__ void maximise(const RoadCuda &w, const EmRun &r) {
-  const int cells = w.shape.cells;
+static __device__ void maximize(const RoadCuda &w, const EmRun &r) {
+  const int cells = w.plan.cells;
   const size_t totals = (size_t)2 * r.k * cells;
   if (threadIdx.x < r.k)
     r.shared->total[threadIdx.x] = over_blocks(w, r, totals + threadIdx.x);
@@ -313,16 +319,16 @@ static __device__ void maximise(const RoadCuda &w, const EmRun &r) {
   __syncthreads();
 }
 
-/* One iteration; the likelihood of all samples. */
+/* One iteration; returns the likelihood of all samples. */
 static __device__ int64_t em_iterate(const RoadCuda &w, EmRun &r) {
-  const int cells = w.shape.cells;
+  const int cells = w.plan.cells;
   const size_t totals = (size_t)2 * r.k * cells;
   int64_t *out = exchange_of(w, r, group_rank());
   int64_t likelihood = 0;
   set_costs(w, r);
   for (int i = r.first + threadIdx.x; i < r.last; i += ROAD_GROUP_THREADS)
     likelihood += expect(w, r, gathered(w, i), w.share + (size_t)i * r.k);
-  likelihood = block_sum(r, likelihood); /* and the shares are there for the whole block */
+  likelihood = block_sum(r, likelihood); /* and a barrier: share[] is complete */
   for (int j = 0; j < r.k; j++) {
     int64_t total = 0;
     for (int i = r.first + threadIdx.x; i < r.last; i += ROAD_GROUP_THREADS)
@@ -335,13 +341,14 @@ static __device__ int64_t em_iterate(const RoadCuda &w, EmRun &r) {
   if (threadIdx.x == 0)
     out[totals + r.k] = likelihood;
   group_sync();
-  maximise(w, r);
+  maximize(w, r);
   likelihood = over_blocks(w, r, totals + r.k);
   r.turn ^= 1;
   return likelihood;
 }
 
-/* Iterations until the likelihood settles; the same number in all blocks. */
+/* Iterates until the likelihood has converged; returns the number of iterations, the same in all
+ * blocks. */
 static __device__ int em_run(const RoadCuda &w, EmRun &r, int k) {
   em_gather(w, r);
   em_start(w, r, k);
@@ -359,10 +366,10 @@ static __device__ int em_run(const RoadCuda &w, EmRun &r, int k) {
 
 /* --- One model ------------------------------------------------------------------------------- */
 
-/* Sums of the counts and their squares of each cell over all samples: parts[0][2 cell], + 1. Eight
- * lanes share a cell. */
+/* Sums of the counts and of their squares for each cell over all samples: parts[0][2 cell], + 1.
+ * Eight lanes per cell. */
 static __device__ void sum_unmatched(const RoadCuda &w, const EmRun &r) {
-  const int entries = w.shape.area + 1, lane = threadIdx.x % 8, cells = w.shape.cells;
+  const int entries = w.plan.area + 1, lane = threadIdx.x % 8, cells = w.plan.cells;
   for (int base = threadIdx.x / 8; base < rv_div_up(cells, 4) * 4; base += ROAD_GROUP_THREADS / 8) {
     const uint32_t *unmatched = w.unmatched + min(base, cells - 1) * entries;
     int64_t sum = 0, squares = 0;
@@ -373,8 +380,8 @@ static __device__ void sum_unmatched(const RoadCuda &w, const EmRun &r) {
       squares += part * count;
     }
     for (int step = 4; step > 0; step /= 2) {
-      sum += __shfl_xor_sync(0xffffffffu, sum, step);
-      squares += __shfl_xor_sync(0xffffffffu, squares, step);
+      sum += __shfl_xor_sync(RV_WARP, sum, step);
+      squares += __shfl_xor_sync(RV_WARP, squares, step);
     }
     if (lane == 0 && base < cells) {
       r.shared->parts[0][2 * base] = sum;
@@ -388,7 +395,7 @@ static __device__ void sum_unmatched(const RoadCuda &w, const EmRun &r) {
 static __device__ void block_sums(const EmRun &r, int64_t *values) {
 #pragma unroll
   for (int k = 0; k < 3; k++) {
-    const int64_t of_warp = warp_sum(values[k]);
+    const int64_t of_warp = rv_warp_sum(values[k]);
     if (threadIdx.x % 32 == 0)
       r.shared->three[threadIdx.x / 32][k] = of_warp;
   }
@@ -403,12 +410,13 @@ static __device__ void block_sums(const EmRun &r, int64_t *values) {
   }
 }
 
-/* Likelihood of all samples under the one model, for all threads; mean and scale of its cells are
- * in shared memory. log_part is the thread's share of the logarithm of the determinant. */
+/* Likelihood of all samples under the one model, for all threads; mean and scale of its cells
+ * are in shared memory. log_part is the thread's portion of the logarithm of the determinant. */
 static __device__ int64_t single_likelihood(const RoadCuda &w, const EmRun &r, const double *mean,
                                             const double *scale, int64_t log_part) {
-  const int entries = w.shape.area + 1, all = w.shape.cells * entries;
-  int64_t values[3] = {0, 0, log_part}; /* costs against empty cells, costs of these, logarithms */
+  const int entries = w.plan.area + 1, all = w.plan.cells * entries;
+  int64_t values[3] = {0, 0,
+                       log_part}; /* costs minus those of empty cells, costs of these, logarithms */
   for (int i = threadIdx.x; i < all; i += ROAD_GROUP_THREADS) {
     const int64_t samples = w.unmatched[i];
     const int cell = i / entries, count = i - cell * entries;
@@ -426,8 +434,9 @@ static __device__ int64_t single_likelihood(const RoadCuda &w, const EmRun &r, c
   return r.shared->one;
 }
 
-/* The same iterations for one model, by one block: every responsibility is one, so that how often
- * each count occurs in each cell says all, and nothing changes after the first maximisation. */
+/* The same iterations for one model, by one block. Every responsibility is one, so that the
+ * numbers of occurrences of each count in each cell suffice, and nothing changes after the first
+ * maximization. */
 static __device__ int em_single(const RoadCuda &w, EmRun &r) {
   const uint8_t *first = em_row(w, r, ~w.frame->first);
   double *means = r.shared->mean, *scales = r.shared->scale;
@@ -436,7 +445,7 @@ static __device__ int em_single(const RoadCuda &w, EmRun &r) {
   sum_unmatched(w, r);
   for (int iteration = 1;; iteration++) {
     int64_t log_part = 0;
-    for (int cell = threadIdx.x; cell < w.shape.cells && iteration <= 2;
+    for (int cell = threadIdx.x; cell < w.plan.cells && iteration <= 2;
          cell += ROAD_GROUP_THREADS) {
       const double mean = (double)r.shared->parts[0][2 * cell] / r.samples;
       const double spread = (double)r.shared->parts[0][2 * cell + 1] / r.samples - mean * mean;

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* road_cuda_ground.cu: the plane of the ground: lines of the v-disparity, then least squares over
- * the patches. */
+/* road_cuda_ground.cu: the ground plane: lines of the v-disparity, then least squares over the
+ * patches. */
 #include "road/road_cuda_group.cuh"
 
 /* --- Line ------------------------------------------------------------------------------------ */
 
-#define BOTTOMS 64 /* lines of a block, all of one horizon: neighbours read neighbouring votes */
-#define PHASES 16  /* threads that share a line: every sixteenth row each */
+#define BOTTOMS 64 /* lines per block, all of one horizon: adjacent lines read adjacent votes */
+#define PHASES 16  /* threads per line: every sixteenth row each */
 
-static __device__ RvRoadPlane line_plane(const RoadShape &s, int index) {
-  const int horizon = rv_road_horizon(index / RV_ROAD_BOTTOMS, s.height);
+static __device__ RvRoadPlane line_plane(const RoadPlan &plan, int index) {
+  const int horizon = rv_road_horizon(index / RV_ROAD_BOTTOMS, plan.config.height);
   RvRoadPlane plane = {};
-  plane.b = (double)rv_road_bottom(index % RV_ROAD_BOTTOMS) / rv_max(s.height - 1 - horizon, 1);
+  plane.b =
+      (double)rv_road_bottom(index % RV_ROAD_BOTTOMS) / rv_max(plan.config.height - 1 - horizon, 1);
   plane.c = -plane.b * horizon;
   return plane;
 }
 
 static __device__ unsigned votes_of(const RoadCuda &w, int horizon, int bottom, int phase) {
-  const RoadShape &s = w.shape;
+  const RoadPlan &plan = w.plan;
   unsigned votes = 0;
 #pragma unroll 4
-  for (int py = phase; py < s.rows; py += PHASES) {
-    const int d = rv_road_line(py * s.n + s.n / 2, horizon, bottom, s.height);
+  for (int py = phase; py < plan.rows; py += PHASES) {
+    const int d = rv_road_line(py * plan.config.patch_size + plan.config.patch_size / 2, horizon,
+                               bottom, plan.config.height);
     if (d < 0)
       continue;
     const uint32_t *line = w.lines + (size_t)py * RV_ROAD_DEPTHS;
@@ -36,44 +38,53 @@ static __global__ void __launch_bounds__(BOTTOMS *PHASES)
   road_begin();
   const int x = threadIdx.x % BOTTOMS, phase = threadIdx.x / BOTTOMS;
   const int bottom = blockIdx.y * BOTTOMS + x, index = blockIdx.x * RV_ROAD_BOTTOMS + bottom;
-  const RvRoadPlane line = line_plane(w.shape, index);
-  const bool counts = bottom < RV_ROAD_BOTTOMS && rv_road_plausible(&line, &w.config.camera);
-  const int horizon = rv_road_horizon(blockIdx.x, w.shape.height);
-  parts[phase][x] = counts ? votes_of(w, horizon, rv_road_bottom(bottom), phase) : 0;
+  const RvRoadPlane line = line_plane(w.plan, index);
+  const bool is_valid = bottom < RV_ROAD_BOTTOMS && rv_road_plausible(&line, &w.plan.config.camera);
+  const int horizon = rv_road_horizon(blockIdx.x, w.plan.config.height);
+  parts[phase][x] = is_valid ? votes_of(w, horizon, rv_road_bottom(bottom), phase) : 0;
   __syncthreads();
   if (phase != 0)
     return;
   unsigned long long votes = 0;
   for (int k = 0; k < PHASES; k++)
     votes += parts[k][x];
-  const unsigned long long key = warp_max(votes << 32 | (0xffffffffu - (unsigned)index));
+  const unsigned long long key = rv_warp_max(votes << 32 | (0xffffffffu - (unsigned)index));
   if (x % 32 == 0 && key >> 32)
     atomicMax(&w.frame->line, key);
 }
 
 /* --- Least squares --------------------------------------------------------------------------- */
 
+namespace {
+
 struct Fit {
   int64_t v[ROAD_FIT_VALUES]; /* as RvRoadSums */
 };
 
-/* Of the patches of a row: what does not depend on the row. */
-struct Row {
-  int n, x, d; /* d below 2^22, at most 2^8 patches a lane */
+/* Sums over the patches of a row that do not depend on the row. */
+struct RowSums {
+  int n, x, d; /* d below 2^22, at most 2^8 patches per lane */
   int64_t xx, xd;
 };
 
-/* A thread's share of the patches near the plane. */
+/* Sums of all blocks per iteration, in the shared memory of each block. */
+struct Inbox {
+  int64_t sums[2][ROAD_GROUP_MAX][ROAD_FIT_VALUES];
+};
+
+} // namespace
+
+/* A thread's portion of the patches near the plane. */
 static __device__ Fit sums_near(const RoadCuda &w, const RvRoadPlane &plane, int round) {
-  const RoadShape &s = w.shape;
+  const RoadPlan &plan = w.plan;
   const int warp = group_rank() * ROAD_GROUP_WARPS + threadIdx.x / 32;
   Fit f = {};
-  for (int y = warp; y < s.rows; y += group_blocks() * ROAD_GROUP_WARPS) {
-    Row r = {};
+  for (int y = warp; y < plan.rows; y += group_blocks() * ROAD_GROUP_WARPS) {
+    RowSums r = {};
 #pragma unroll 4
-    for (int x = threadIdx.x % 32; x < s.columns; x += 32) {
-      const uint32_t mean = w.mean[(size_t)y * s.columns + x];
-      const double ground = rv_road_plane_at(&plane, x, y, s.n);
+    for (int x = threadIdx.x % 32; x < plan.columns; x += 32) {
+      const uint32_t mean = w.mean[(size_t)y * plan.columns + x];
+      const double ground = rv_road_plane_at(&plane, x, y, plan.config.patch_size);
       const double off = (double)mean / 256 - ground;
       if (mean == 0xffffffffu || ground < RV_ROAD_DEPTH_MIN ||
           (off < 0 ? -off : off) > rv_road_reach(round, ground))
@@ -88,8 +99,7 @@ static __device__ Fit sums_near(const RoadCuda &w, const RvRoadPlane &plane, int
   return f;
 }
 
-/* Sums over a warp of eight values at once: each step halves lanes and values. Lane 4 k has value
- * k. */
+/* Sums of eight values over a warp: each step halves lanes and values. Lane 4 k returns value k. */
 static __device__ __forceinline__ int64_t warp_sums(const int64_t *values) {
   int64_t v[8];
 #pragma unroll
@@ -101,26 +111,21 @@ static __device__ __forceinline__ int64_t warp_sums(const int64_t *values) {
 #pragma unroll
     for (int k = 0; k < half; k++) {
       const int64_t kept = is_upper ? v[k + half] : v[k], sent = is_upper ? v[k] : v[k + half];
-      v[k] = kept + __shfl_xor_sync(0xffffffffu, sent, 4 * half);
+      v[k] = kept + __shfl_xor_sync(RV_WARP, sent, 4 * half);
     }
   }
-  v[0] += __shfl_xor_sync(0xffffffffu, v[0], 2);
-  v[0] += __shfl_xor_sync(0xffffffffu, v[0], 1);
+  v[0] += __shfl_xor_sync(RV_WARP, v[0], 2);
+  v[0] += __shfl_xor_sync(RV_WARP, v[0], 1);
   return v[0];
 }
 
-/* What the blocks of the group tell each other in a round, in the shared memory of each of them. */
-struct Inbox {
-  int64_t sums[2][ROAD_GROUP_MAX][ROAD_FIT_VALUES];
-};
-
-/* Sums over the group: each block writes its own to all of them. A round's half of the inbox is
- * written again two rounds later, when everybody has read it. */
+/* Sums over the group: each block writes its own to all blocks. The half of the inbox of an
+ * iteration is written again two iterations later, when all blocks have read it. */
 static __device__ RvRoadSums sum_group(const Fit &mine, Inbox *inbox, int half) {
   __shared__ int64_t parts[ROAD_GROUP_WARPS][ROAD_FIT_VALUES];
   __shared__ int64_t total[ROAD_FIT_VALUES];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int64_t eight = warp_sums(mine.v), ninth = warp_sum(mine.v[8]);
+  const int64_t eight = warp_sums(mine.v), ninth = rv_warp_sum(mine.v[8]);
   if (lane % 4 == 0)
     parts[warp][lane / 4] = eight;
   if (lane == 0)
@@ -146,35 +151,36 @@ static __device__ RvRoadSums sum_group(const Fit &mine, Inbox *inbox, int half) 
   return {total[0], total[1], total[2], total[3], total[4], total[5], total[6], total[7], total[8]};
 }
 
-/* Four rounds; all blocks find the same plane, the first one keeps it. Clears the votes. */
+/* All blocks compute the same plane, the first one stores it. Clears the votes. */
 static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
     fit_kernel(const __grid_constant__ RoadCuda w) {
   __shared__ Inbox inbox;
-  group_sync(); /* a block's shared memory may be written once it has started */
+  group_sync(); /* a block's shared memory is accessible once the block has started */
   road_begin();
-  const RoadShape &s = w.shape;
+  const RoadPlan &plan = w.plan;
   const int thread = group_rank() * ROAD_GROUP_THREADS + threadIdx.x;
-  const int votes = s.rows * RV_ROAD_DEPTHS;
+  const int votes = plan.rows * RV_ROAD_DEPTHS;
   for (int i = thread; i < votes; i += group_blocks() * ROAD_GROUP_THREADS)
     w.lines[i] = 0;
   const unsigned long long line = w.frame->line;
   if (line >> 32 == 0)
     return;
-  RvRoadPlane plane = line_plane(s, (int)(0xffffffffu - (unsigned)line));
+  RvRoadPlane plane = line_plane(plan, (int)(0xffffffffu - (unsigned)line));
   for (int round = 0; round < RV_ROAD_FIT_ROUNDS; round++) {
     const Fit mine = sums_near(w, plane, round);
     const RvRoadSums sums = sum_group(mine, &inbox, round % 2);
-    if (sums.n < rv_max(16, s.patches / RV_ROAD_FIT_SHARE) || !rv_road_solve(&sums, s.n, &plane))
+    if (sums.n < rv_max(16, plan.patches / RV_ROAD_FIT_SHARE) ||
+        !rv_road_solve(&sums, plan.config.patch_size, &plane))
       return;
   }
-  if (thread != 0 || !rv_road_plausible(&plane, &w.config.camera))
+  if (thread != 0 || !rv_road_plausible(&plane, &w.plan.config.camera))
     return;
-  plane.height = sqrt(rv_road_height_squared(&plane, &w.config.camera));
+  plane.height = sqrt(rv_road_height_squared(&plane, &w.plan.config.camera));
   w.frame->plane = plane;
 }
 
-RvStatus road_cuda_ground(const RoadCuda *w, const RvRoadJob *job) {
+RvStatus road_cuda_ground(const RoadCuda *w, RvStream stream) {
   const dim3 grid(RV_ROAD_HORIZONS, rv_div_up(RV_ROAD_BOTTOMS, BOTTOMS));
-  RV_TRY(road_launch(w, lines_kernel, grid, dim3(BOTTOMS * PHASES), 0, job->stream, *w));
-  return group_launch(w, fit_kernel, 0, job->stream);
+  RV_TRY(road_launch(w, lines_kernel, grid, dim3(BOTTOMS * PHASES), 0, stream, *w));
+  return group_launch(w, fit_kernel, 0, stream);
 }

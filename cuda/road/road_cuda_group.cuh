@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* road_cuda_group.cuh: a group of blocks that wait for one another: a cluster, where the GPU has
- * them, else one block. Only .cu files include it. */
+/* road_cuda_group.cuh: a group of blocks that synchronize: a cluster if the GPU supports it,
+ * else one block. Only .cu files include it. */
 #ifndef RV_ROAD_CUDA_GROUP_CUH
 #define RV_ROAD_CUDA_GROUP_CUH
 
 #include <cooperative_groups.h>
 
-#include "road/road_cuda_launch.cuh"
+#include "road/road_cuda.cuh"
 
 static __device__ __forceinline__ int group_rank() {
 #if __CUDA_ARCH__ >= 900
@@ -24,8 +24,8 @@ static __device__ __forceinline__ int group_blocks() {
 #endif
 }
 
-/* What any thread of the group wrote to global memory before, all read after it, through __ldcg:
- * arriving releases, waiting acquires, both for the whole cluster. */
+/* Barrier. Writes of the group to global memory before it are visible to all its threads after it,
+ * through __ldcg: arriving releases, waiting acquires, both for the cluster. */
 static __device__ __forceinline__ void group_sync() {
 #if __CUDA_ARCH__ >= 900
   cooperative_groups::this_cluster().sync();
@@ -44,20 +44,6 @@ template <class T> static __device__ __forceinline__ T *group_shared(T *mine, in
 #endif
 }
 
-static __device__ __forceinline__ int64_t warp_sum(int64_t v) {
-  for (int step = 16; step > 0; step /= 2)
-    v += __shfl_xor_sync(0xffffffffu, v, step);
-  return v;
-}
-
-static __device__ __forceinline__ unsigned long long warp_max(unsigned long long v) {
-  for (int step = 16; step > 0; step /= 2) {
-    const unsigned long long other = __shfl_xor_sync(0xffffffffu, v, step);
-    v = other > v ? other : v;
-  }
-  return v;
-}
-
 static __device__ __forceinline__ int64_t load(const int64_t *at) {
   return (int64_t)__ldcg((const long long *)at);
 }
@@ -65,8 +51,12 @@ static __device__ __forceinline__ int64_t load(const int64_t *at) {
 /* Launches a kernel as one group. */
 static inline RvStatus group_launch(const RoadCuda *w, void (*kernel)(const RoadCuda),
                                     size_t shared, RvStream stream) {
-  return road_launch_group(w, kernel, dim3((unsigned)w->blocks), dim3(ROAD_GROUP_THREADS), shared,
-                           w->blocks, stream, *w);
+  RvLaunch launch(dim3((unsigned)w->blocks), dim3(ROAD_GROUP_THREADS), shared, stream);
+  if (w->overlaps)
+    launch.early();
+  if (w->blocks > 1)
+    launch.cluster(w->blocks);
+  return launch.run(&w->plan.config.log, kernel, *w);
 }
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* road_cuda_label.cu: 4-connected components of patches by union-find in global memory. Roots are
- * hooked to smaller ones by atomicMin, so that a component ends with its smallest patch as root
- * whatever the order. */
-#include "road/road_cuda_launch.cuh"
+ * hooked to smaller ones by atomicMin, so that the root of a component is its smallest patch in any
+ * order. */
+#include "road/road_cuda.cuh"
 
-/* Reads go past the first-level cache, which does not see what other processors write. */
+/* Reads bypass the L1 cache, which is not coherent with writes of other SMs. */
 static __device__ __forceinline__ int root_of(const int32_t *parent, int i) {
   for (int up = __ldcg(&parent[i]); up != i; up = __ldcg(&parent[i]))
     i = up;
   return i;
 }
 
-/* The same while trees are joined: every patch on the way is hooked to its parent's parent, else
- * trees grow as deep as a component is high. A hook of another thread that is overwritten thereby
- * is not lost: that thread goes on with what it found. */
+/* The same while trees are merged: every patch on the path is hooked to its parent's parent;
+ * otherwise trees grow as deep as a component is high. A hook of another thread that is overwritten
+ * thereby is not lost: that thread continues with the value it found. */
 static __device__ __forceinline__ int root_of_hooking(int32_t *parent, int i) {
   int up = __ldcg(&parent[i]);
   while (up != i) {
@@ -36,19 +36,19 @@ static __device__ void join(int32_t *parent, int a, int b) {
     const int before = atomicMin(&parent[high], low);
     if (before == high)
       return;
-    a = low; /* `high` had been hooked already: its old parent has to meet the new one */
+    a = low; /* `high` was hooked already: its old parent is merged with the new one */
     b = before;
   }
 }
 
-/* Runs of 32 patches are labelled already. A patch joins its left neighbour across their borders,
- * and the patch above where its left neighbours do not do it. */
+/* Runs of 32 patches are labeled already. A patch is merged with its left neighbor across their
+ * boundaries, and with the patch above unless its left neighbors do so. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
     join_kernel(const __grid_constant__ RoadCuda w) {
   road_begin();
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
-  const int columns = w.shape.columns;
-  if (x >= columns || y >= w.shape.rows)
+  const int columns = w.plan.columns;
+  if (x >= columns || y >= w.plan.rows)
     return;
   const int i = y * columns + x;
   if (__ldcg(&w.parent[i]) < 0)
@@ -63,21 +63,21 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   join(w.parent, i - columns, i);
 }
 
-/* Roots, sizes, the largest component: of all sums that a size goes through the last is the
- * largest, so their maximum is that of the sizes. */
+/* Roots, sizes, the largest component: a size only grows, so the maximum over all its intermediate
+ * values is that of the final ones. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
     root_kernel(const __grid_constant__ RoadCuda w, unsigned long long *largest, int marks_seeds) {
   road_begin();
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
-  const int i = y * w.shape.columns + x;
+  const int i = y * w.plan.columns + x;
   int root = -1;
-  if (x < w.shape.columns && y < w.shape.rows && __ldcg(&w.parent[i]) >= 0) {
+  if (x < w.plan.columns && y < w.plan.rows && __ldcg(&w.parent[i]) >= 0) {
     root = root_of(w.parent, i);
     w.parent[i] = root;
     if (marks_seeds && w.seed[i])
       w.contains_seed[root] = 1;
   }
-  const unsigned same = __match_any_sync(0xffffffffu, root);
+  const unsigned same = __match_any_sync(RV_WARP, root);
   if (root < 0 || __ffs((int)same) - 1 != (int)threadIdx.x)
     return;
   const int number = __popc(same);
@@ -87,7 +87,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 
 static RvStatus label(const RoadCuda *w, unsigned long long *largest, int marks_seeds,
                       RvStream stream) {
-  const dim3 grid(rv_div_up(w->shape.columns, 32), rv_div_up(w->shape.rows, 8)), block(32, 8);
+  const dim3 grid(rv_div_up(w->plan.columns, 32), rv_div_up(w->plan.rows, 8)), block(32, 8);
   RV_TRY(road_launch(w, join_kernel, grid, block, 0, stream, *w));
   return road_launch(w, root_kernel, grid, block, 0, stream, *w, largest, marks_seeds);
 }

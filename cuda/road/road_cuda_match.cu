@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* road_cuda_match.cu: distances to the models of the library: of samples, for its update, and of
- * all patches, for their class. A warp lists the cells in use of eight patches, then takes one
- * after the other, each lane with a model of its own (or two), so that the time hardly depends on
- * the number of models. */
+ * all patches, for their class. A warp lists the nonempty cells of eight patches, then processes
+ * one patch after the other, with one model (or two) per lane, so that the time hardly depends
+ * on the number of models. */
 #include "road/road_cuda_label.cuh"
 
 #define NONE 0xffffffffffffffffull /* no model */
 #define MATCH_THREADS 512
 
-/* Where a sample's counts are: those that wait come first, then the patches. */
-static __device__ __forceinline__ const uint8_t *row_of(const RoadCuda &w, int item, int waiting,
+/* Counts of a sample: the pending ones first, then the patches. */
+static __device__ __forceinline__ const uint8_t *row_of(const RoadCuda &w, int item, int pending,
                                                         int side) {
-  const size_t pitch = w.shape.pitch;
-  return item < waiting ? w.waiting + ((size_t)side * w.shape.min_samples + item) * pitch
-                        : w.counts + (size_t)(item - waiting) * pitch;
+  const size_t pitch = w.plan.pitch;
+  return item < pending ? w.pending + ((size_t)side * w.plan.config.min_samples + item) * pitch
+                        : w.counts + (size_t)(item - pending) * pitch;
 }
 
-/* --- Nearest model -----------------------------------------------------------------------------
- */
+/* --- Nearest model --------------------------------------------------------------------------- */
 
-#define TILE 8     /* patches that a warp takes at once: four lanes read each */
+#define TILE 8     /* patches per warp at a time */
 #define LANES_OF 4 /* lanes that read a patch */
 
-/* Entries of a patch's list: at most one for each cell and for each pixel; a multiple of 4. */
-static __host__ __device__ __forceinline__ int list_size(const RoadShape &s) {
-  return rv_div_up(rv_min(s.area, s.cells), 4) * 4;
+/* Capacity of a patch's list: one entry per cell or per pixel; a multiple of 4. */
+static __host__ __device__ __forceinline__ int list_size(const RoadPlan &plan) {
+  return rv_div_up(rv_min(plan.area, plan.cells), 4) * 4;
 }
 
 static __device__ __forceinline__ int used_of(uint4 v) {
@@ -32,20 +31,20 @@ static __device__ __forceinline__ int used_of(uint4 v) {
          __popc(__vsetne4(v.w, 0));
 }
 
-/* Which rows of a cost table a patch adds up: cell * (area + 1) + count for each count above 0,
- * then row 0, which costs nothing, to a multiple of 4. By four lanes, each on its own quads of the
- * counts; row NULL: none. Returns the number of fours. */
-static __device__ int make_list(const RoadShape &s, const uint8_t *row, uint16_t *list) {
-  const int lane = threadIdx.x % LANES_OF, quads = row ? s.pitch / 16 : 0;
+/* Lists the rows of a cost table that are summed for a patch: cell * (area + 1) + count for each
+ * count above 0, then row 0, whose cost is 0, to a multiple of 4. By four lanes, each on its own
+ * quads of the counts; row NULL: empty. Returns the number of fours. */
+static __device__ int make_list(const RoadPlan &plan, const uint8_t *row, uint16_t *list) {
+  const int lane = threadIdx.x % LANES_OF, quads = row ? plan.pitch / 16 : 0;
   int used = 0;
   for (int q = lane; q < quads; q += LANES_OF)
     used += used_of(((const uint4 *)row)[q]);
   int end = used;
   for (int step = 1; step < LANES_OF; step *= 2) {
-    const int below = __shfl_up_sync(0xffffffffu, end, step, LANES_OF);
+    const int below = __shfl_up_sync(RV_WARP, end, step, LANES_OF);
     end += lane >= step ? below : 0;
   }
-  const int all = __shfl_sync(0xffffffffu, end, LANES_OF - 1, LANES_OF);
+  const int all = __shfl_sync(RV_WARP, end, LANES_OF - 1, LANES_OF);
   uint16_t *at = list + end - used;
   for (int q = lane; q < quads; q += LANES_OF) {
     const uint4 v = ((const uint4 *)row)[q];
@@ -56,7 +55,7 @@ static __device__ int make_list(const RoadShape &s, const uint8_t *row, uint16_t
         const int byte = (__ffs((int)word) - 1) / 8;
         const uint32_t count = word >> (8 * byte) & 255;
         word &= ~(255u << (8 * byte));
-        *at++ = (uint16_t)((16 * q + 4 * k + byte) * (s.area + 1) + count);
+        *at++ = (uint16_t)((16 * q + 4 * k + byte) * (plan.area + 1) + count);
       }
   }
   if (lane < rv_div_up(all, 4) * 4 - all)
@@ -64,7 +63,7 @@ static __device__ int make_list(const RoadShape &s, const uint8_t *row, uint16_t
   return rv_div_up(all, 4);
 }
 
-/* Sum of the rows of a list, one model. */
+/* Sum of the rows of a list, for one model. */
 static __device__ __forceinline__ uint32_t add_list(const uint32_t *cost, int pitch,
                                                     const uint16_t *list, int fours) {
   uint32_t sum = 0;
@@ -78,123 +77,134 @@ static __device__ __forceinline__ uint32_t add_list(const uint32_t *cost, int pi
   return sum;
 }
 
-/* Of a table of Chebyshev's distance: the largest over all cells. */
-static __device__ uint32_t most_of(const RoadShape &s, const uint32_t *cost, const uint8_t *row) {
-  const size_t step = (size_t)(s.area + 1) * s.model_pitch;
-  uint32_t most = 0;
-  for (int cell = 0; cell < s.cells; cell++)
-    most = max(most, cost[cell * step + row[cell] * s.model_pitch]);
-  return most;
+/* For Chebyshev: the maximum over all cells. */
+static __device__ uint32_t maximum_of(const RoadPlan &plan, const uint32_t *cost,
+                                      const uint8_t *row) {
+  const size_t step = (size_t)(plan.area + 1) * plan.model_pitch;
+  uint32_t maximum = 0;
+  for (int cell = 0; cell < plan.cells; cell++)
+    maximum = max(maximum, cost[cell * step + row[cell] * plan.model_pitch]);
+  return maximum;
 }
 
-static __device__ __forceinline__ uint32_t warp_least(uint32_t v) {
+/* Minimum of the warp, by one instruction where there is one. */
+static __device__ __forceinline__ uint32_t warp_min(uint32_t v) {
 #if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(0xffffffffu, v);
+  return __reduce_min_sync(RV_WARP, v);
 #else
-  for (int step = 16; step > 0; step /= 2)
-    v = min(v, __shfl_xor_sync(0xffffffffu, v, step));
-  return v;
+  return rv_warp_min(v);
 #endif
 }
 
-/* Distance to one model. Lanes beyond the last model repeat it: that changes no minimum. */
+/* Combined cost of one model. Lanes beyond the last model repeat it: the minimum is the same. */
 template <bool IS_MAX>
-static __device__ __forceinline__ uint32_t whole_of(const RoadShape &s, const RoadTable &table,
-                                                    const uint8_t *row, const uint16_t *list,
-                                                    int fours, int model, RvRoadDistance distance) {
+static __device__ __forceinline__ uint32_t cost_of(const RoadPlan &plan, const RoadTable &table,
+                                                   const uint8_t *row, const uint16_t *list,
+                                                   int fours, int model, RvRoadDistance distance) {
   const uint32_t *cost = table.cost + model;
-  const uint32_t sum = IS_MAX ? most_of(s, cost, row)
-                              : table.base[model] + add_list(cost, s.model_pitch, list, fours);
+  const uint32_t sum = IS_MAX ? maximum_of(plan, cost, row)
+                              : table.base[model] + add_list(cost, plan.model_pitch, list, fours);
   return rv_road_combined_cost(distance, sum);
 }
 
-/* A tile as its lanes see it, each the patch that it reads: counts or NULL, list, its fours. */
+namespace {
+
+/* A tile. `row` and `fours` are those of the patch that the lane reads. */
 struct Tile {
-  const uint8_t *row;
-  const uint16_t *lists; /* of the whole tile, `entries` apart */
+  const uint8_t *row;    /* counts, or NULL */
+  const uint16_t *lists; /* of all patches, with a stride of `entries` */
   int entries, fours;
 };
 
+/* Sums over the samples of a block, in shared memory where they fit, else NULL: in global
+ * memory. */
+struct Sums {
+  uint32_t *counts, *squares, *matched; /* [model][cell], [model] */
+  uint32_t *unmatched;                  /* [cell][count] of unmatched samples */
+};
+
+/* Unmatched samples of a tile, with their reserved slots. */
+struct Kept {
+  unsigned lanes;
+  int first, item;
+};
+
+} // namespace
+
 static __device__ __forceinline__ const uint8_t *row_in(const Tile &t, int patch) {
-  return (const uint8_t *)__shfl_sync(0xffffffffu, (unsigned long long)t.row, LANES_OF * patch);
+  return (const uint8_t *)__shfl_sync(RV_WARP, (unsigned long long)t.row, LANES_OF * patch);
 }
 
-/* Up to 8 models: four patches at once. Distance << 32 | model of the nearest. */
+/* Up to 8 models: four patches at once. Cost << 32 | model of the nearest. */
 template <bool IS_MAX>
 static __device__ __forceinline__ unsigned long long
-nearest_of_few(const RoadShape &s, const RoadTable &table, const Tile &t, int models,
+nearest_of_few(const RoadPlan &plan, const RoadTable &table, const Tile &t, int models,
                RvRoadDistance distance) {
   const int lane = threadIdx.x % 32, model = min(lane % 8, models - 1), patch = lane / LANES_OF;
   unsigned long long result = 0;
   for (int half = 0; half < 2; half++) {
-    const int p = 4 * half + lane / 8, fours = __shfl_sync(0xffffffffu, t.fours, LANES_OF * p);
+    const int p = 4 * half + lane / 8, fours = __shfl_sync(RV_WARP, t.fours, LANES_OF * p);
     const uint8_t *row = row_in(t, p);
-    const uint32_t whole = IS_MAX && !row ? 0
-                                          : whole_of<IS_MAX>(s, table, row, t.lists + p * t.entries,
-                                                             fours, model, distance);
-    unsigned long long key = (unsigned long long)whole << 32 | (unsigned)model;
+    const uint32_t cost =
+        IS_MAX && !row
+            ? 0
+            : cost_of<IS_MAX>(plan, table, row, t.lists + p * t.entries, fours, model, distance);
+    unsigned long long key = (unsigned long long)cost << 32 | (unsigned)model;
     for (int step = 4; step > 0; step /= 2)
-      key = min(key, __shfl_xor_sync(0xffffffffu, key, step));
-    key = __shfl_sync(0xffffffffu, key, 8 * (patch % 4));
+      key = min(key, __shfl_xor_sync(RV_WARP, key, step));
+    key = __shfl_sync(RV_WARP, key, 8 * (patch % 4));
     result = patch / 4 == half ? key : result;
   }
   return result;
 }
 
-/* Any number: one patch after the other, one or two models a lane. */
+/* Any number: one patch after the other, one or two models per lane. */
 template <bool IS_MAX>
 static __device__ __forceinline__ unsigned long long
-nearest_of_many(const RoadShape &s, const RoadTable &table, const Tile &t, int models,
+nearest_of_many(const RoadPlan &plan, const RoadTable &table, const Tile &t, int models,
                 RvRoadDistance distance) {
   const int lane = threadIdx.x % 32, low = min(lane, models - 1), high = min(lane + 32, models - 1);
-  const unsigned exist = __ballot_sync(0xffffffffu, t.row != NULL);
+  const unsigned exist = __ballot_sync(RV_WARP, t.row != NULL);
   unsigned long long result = 0;
   for (int p = 0; p < TILE; p++) {
     if (!(exist >> (LANES_OF * p) & 1))
       continue;
     const uint8_t *row = row_in(t, p);
     const uint16_t *list = t.lists + p * t.entries;
-    const int fours = __shfl_sync(0xffffffffu, t.fours, LANES_OF * p);
-    const uint32_t a = whole_of<IS_MAX>(s, table, row, list, fours, low, distance);
+    const int fours = __shfl_sync(RV_WARP, t.fours, LANES_OF * p);
+    const uint32_t a = cost_of<IS_MAX>(plan, table, row, list, fours, low, distance);
     const uint32_t b =
-        models > 32 ? whole_of<IS_MAX>(s, table, row, list, fours, high, distance) : a;
-    const uint32_t least = warp_least(min(a, b));
-    const unsigned first = __ballot_sync(0xffffffffu, a == least);
-    const unsigned second = __ballot_sync(0xffffffffu, b == least);
+        models > 32 ? cost_of<IS_MAX>(plan, table, row, list, fours, high, distance) : a;
+    const uint32_t lowest = warp_min(min(a, b));
+    const unsigned first = __ballot_sync(RV_WARP, a == lowest);
+    const unsigned second = __ballot_sync(RV_WARP, b == lowest);
     const int model = first ? __ffs((int)first) - 1 : 31 + __ffs((int)second);
     if (lane / LANES_OF == p)
-      result = (unsigned long long)least << 32 | (unsigned)model;
+      result = (unsigned long long)lowest << 32 | (unsigned)model;
   }
   return result;
 }
 
-/* Distance << 32 | model of the nearest, the first of equal ones, of the patch that a lane reads;
- * NONE without models. */
+/* Cost << 32 | model of the nearest model (on a tie, the first) of the patch that the lane
+ * reads; NONE without models. */
 template <bool IS_MAX>
 static __device__ __forceinline__ unsigned long long
-nearest_of(const RoadShape &s, const RoadTable &table, const Tile &t, int models,
+nearest_of(const RoadPlan &plan, const RoadTable &table, const Tile &t, int models,
            RvRoadDistance distance) {
   if (models == 0)
     return NONE;
-  return models <= 8 ? nearest_of_few<IS_MAX>(s, table, t, models, distance)
-                     : nearest_of_many<IS_MAX>(s, table, t, models, distance);
+  return models <= 8 ? nearest_of_few<IS_MAX>(plan, table, t, models, distance)
+                     : nearest_of_many<IS_MAX>(plan, table, t, models, distance);
 }
 
 /* --- Samples --------------------------------------------------------------------------------- */
 
-/* What the samples of a block add up to, in shared memory where it fits. */
-struct Sums {
-  uint32_t *counts, *squares,
-      *matched;        /* [model][cell], [model]; NULL: straight to global memory */
-  uint32_t *unmatched; /* [cell][count] of samples near no model; NULL as well */
-};
-
-static __device__ __forceinline__ void add_near(const RoadCuda &w, const Sums &sums,
-                                                const uint8_t *row, int model) {
-  const RoadShape &s = w.shape;
-  for (int cell = threadIdx.x % 32; cell < s.cells; cell += 32) {
+static __device__ __forceinline__ void add_matched(const RoadCuda &w, const Sums &sums,
+                                                   const uint8_t *row, int model) {
+  const RoadPlan &plan = w.plan;
+  for (int cell = threadIdx.x % 32; cell < plan.cells; cell += 32) {
     const uint32_t count = row[cell];
-    const size_t at = (size_t)model * s.cells + cell;
+    const size_t at = (size_t)model * plan.cells + cell;
     if (count == 0)
       continue;
     if (sums.counts) {
@@ -213,7 +223,7 @@ static __device__ __forceinline__ void add_near(const RoadCuda &w, const Sums &s
     atomicAdd(&w.matched[model], 1ull);
 }
 
-/* Of the patch that a lane reads: its list says where. */
+/* Adds the patch that the lane reads, by its list. */
 static __device__ __forceinline__ void add_unmatched(const RoadCuda &w, const Sums &sums,
                                                      const uint16_t *list, int fours) {
   uint32_t *unmatched = sums.unmatched ? sums.unmatched : w.unmatched;
@@ -223,7 +233,7 @@ static __device__ __forceinline__ void add_unmatched(const RoadCuda &w, const Su
 }
 
 static __device__ void flush(const RoadCuda &w, const Sums &sums, int models) {
-  const int values = models * w.shape.cells, entries = w.shape.cells * (w.shape.area + 1);
+  const int values = models * w.plan.cells, entries = w.plan.cells * (w.plan.area + 1);
   for (int i = threadIdx.x; i < values && sums.counts; i += MATCH_THREADS)
     if (sums.counts[i]) {
       atomicAdd(&w.sums[i], (unsigned long long)sums.counts[i]);
@@ -237,44 +247,38 @@ static __device__ void flush(const RoadCuda &w, const Sums &sums, int models) {
       atomicAdd(&w.unmatched[i], sums.unmatched[i]);
 }
 
-/* A tile's samples that are near no model, whose places have been asked for. */
-struct Kept {
-  unsigned lanes;
-  int first, item;
-};
-
-/* Puts them down, one for each group of lanes. */
-static __device__ __forceinline__ void put_kept(const RoadCuda &w, const Kept &kept) {
+/* Writes them, one per group of lanes. */
+static __device__ __forceinline__ void write_kept(const RoadCuda &w, const Kept &kept) {
   const int lane = threadIdx.x % 32;
-  const int first = __shfl_sync(0xffffffffu, kept.first, 0);
+  const int first = __shfl_sync(RV_WARP, kept.first, 0);
   if (kept.lanes >> lane & 1)
     w.left[first + __popc(kept.lanes & ((1u << lane) - 1))] = (uint32_t)kept.item;
 }
 
-/* Asks for places, in any order; notes the first sample. */
-static __device__ __forceinline__ Kept keep_left(const RoadCuda &w, int item, bool is_left) {
+/* Reserves slots, in any order; updates the first sample. */
+static __device__ __forceinline__ Kept reserve(const RoadCuda &w, int item, bool is_left) {
   const int lane = threadIdx.x % 32;
-  Kept kept = {__ballot_sync(0xffffffffu, is_left), 0, item};
+  Kept kept = {__ballot_sync(RV_WARP, is_left), 0, item};
   if (kept.lanes && lane == 0)
     kept.first = atomicAdd(&w.frame->left, __popc(kept.lanes));
   if (lane == __ffs((int)kept.lanes) - 1)
-    atomicMax(&w.frame->first, ~(unsigned)item); /* items grow with the lanes */
+    atomicMax(&w.frame->first, ~(unsigned)item); /* items increase with the lanes */
   return kept;
 }
 
-/* Seeds, the nearest model of each and of the samples that wait, sums for the update. A block sees
- * less than 2^16 samples, so that squares of counts fit 32 bits. */
+/* Seeds, the nearest model of each and of the pending samples, sums for the update. A block has
+ * less than 2^16 samples, so that sums of squared counts fit 32 bits. */
 static __global__ void __launch_bounds__(MATCH_THREADS)
     match_kernel(const __grid_constant__ RoadCuda w, int sums_at, int unmatched_at, int words) {
   extern __shared__ __align__(16) uint32_t shared[];
   road_begin();
-  const RoadShape &s = w.shape;
+  const RoadPlan &plan = w.plan;
   const unsigned long long largest = w.frame->largest;
   const bool has_seeds = largest >> 32 != 0;
   const int root = (int)~(unsigned)largest, models = w.state->models;
-  const int waiting = has_seeds ? w.state->waiting : 0, side = w.state->side;
-  const double limit = rv_road_limit(RV_ROAD_MAHALANOBIS, w.config.update_threshold);
-  const size_t values = (size_t)s.library * s.cells;
+  const int pending = has_seeds ? w.state->pending : 0, side = w.state->side;
+  const double limit = rv_road_limit(RV_ROAD_MAHALANOBIS, w.plan.config.update_threshold);
+  const size_t values = (size_t)plan.config.library_size * plan.cells;
   Sums sums = {};
   if (sums_at >= 0)
     sums.counts = shared + sums_at, sums.squares = sums.counts + values,
@@ -284,74 +288,74 @@ static __global__ void __launch_bounds__(MATCH_THREADS)
   for (int i = threadIdx.x; i < words; i += MATCH_THREADS)
     shared[i] = 0;
   __syncthreads();
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, entries = list_size(s);
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, entries = list_size(plan);
   uint16_t *lists = (uint16_t *)(shared + words) + warp * TILE * entries;
   uint16_t *list = lists + lane / LANES_OF * entries;
   const int step = gridDim.x * (MATCH_THREADS / 32) * TILE;
   Kept kept = {};
-  for (int base = (blockIdx.x * (MATCH_THREADS / 32) + warp) * TILE; base < waiting + s.patches;
+  for (int base = (blockIdx.x * (MATCH_THREADS / 32) + warp) * TILE; base < pending + plan.patches;
        base += step) {
-    const int item = base + lane / LANES_OF, patch = item - waiting;
-    bool is_sample = item < waiting;
-    if (patch >= 0 && patch < s.patches) {
+    const int item = base + lane / LANES_OF, patch = item - pending;
+    bool is_sample = item < pending;
+    if (patch >= 0 && patch < plan.patches) {
       is_sample = has_seeds && w.parent[patch] == root;
       if (lane % LANES_OF == 0)
         w.seed[patch] = is_sample;
     }
-    if (!__any_sync(0xffffffffu, is_sample))
+    if (!__any_sync(RV_WARP, is_sample))
       continue;
-    const uint8_t *row = is_sample ? row_of(w, item, waiting, side) : NULL;
-    const Tile tile = {row, lists, entries, make_list(s, row, list)};
+    const uint8_t *row = is_sample ? row_of(w, item, pending, side) : NULL;
+    const Tile tile = {row, lists, entries, make_list(plan, row, list)};
     __syncwarp();
     const unsigned long long key =
-        nearest_of<false>(s, w.update, tile, models, RV_ROAD_MAHALANOBIS);
+        nearest_of<false>(plan, w.update, tile, models, RV_ROAD_MAHALANOBIS);
     const bool is_near = is_sample && key != NONE && (double)(key >> 32) < limit;
-    for (unsigned near = __ballot_sync(0xffffffffu, is_near); near;
+    for (unsigned near = __ballot_sync(RV_WARP, is_near); near;
          near &= ~(15u << (__ffs((int)near) - 1))) {
       const int p = (__ffs((int)near) - 1) / LANES_OF;
-      const int model = (int)__shfl_sync(0xffffffffu, (unsigned)key, LANES_OF * p);
-      add_near(w, sums, row_in(tile, p), model);
+      const int model = (int)__shfl_sync(RV_WARP, (unsigned)key, LANES_OF * p);
+      add_matched(w, sums, row_in(tile, p), model);
     }
     if (is_sample && !is_near)
       add_unmatched(w, sums, list, tile.fours);
-    put_kept(w, kept);
-    kept = keep_left(w, item, is_sample && !is_near && lane % LANES_OF == 0);
+    write_kept(w, kept);
+    kept = reserve(w, item, is_sample && !is_near && lane % LANES_OF == 0);
     __syncwarp();
   }
-  put_kept(w, kept);
+  write_kept(w, kept);
   __syncthreads();
   if (has_seeds)
     flush(w, sums, models);
 }
 
 RvStatus road_cuda_open_match(const RoadCuda *w) {
-  RV_CU(&w->config.log,
+  RV_CU(&w->plan.config.log,
         cudaFuncSetAttribute(match_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536));
   return RV_OK;
 }
 
-/* As many sums as fit 48 KiB beside the lists, which take 58 368 bytes at most. */
+/* As many sums as fit 48 KiB together with the lists, which have at most 58 368 bytes. */
 RvStatus road_cuda_match(const RoadCuda *w, RvStream stream) {
-  const RoadShape &s = w->shape;
-  const int each = MATCH_THREADS / 32 * TILE; /* samples of a block at a time */
-  const size_t lists = (size_t)each * list_size(s) * sizeof(uint16_t);
-  const size_t room = lists < 48 * 1024 ? (48 * 1024 - lists) / sizeof(uint32_t) : 0;
-  const size_t sums = ((size_t)2 * s.cells + 1) * s.library;
-  const size_t unmatched = (size_t)s.cells * (s.area + 1);
+  const RoadPlan &plan = w->plan;
+  const int each = MATCH_THREADS / 32 * TILE; /* samples per block at a time */
+  const size_t lists = (size_t)each * list_size(plan) * sizeof(uint16_t);
+  const size_t space = lists < 48 * 1024 ? (48 * 1024 - lists) / sizeof(uint32_t) : 0;
+  const size_t sums = ((size_t)2 * plan.cells + 1) * plan.config.library_size;
+  const size_t unmatched = (size_t)plan.cells * (plan.area + 1);
   size_t words = 0;
   int sums_at = -1, unmatched_at = -1;
-  if (sums <= room) {
+  if (sums <= space) {
     sums_at = 0;
     words += sums;
   }
-  if (words + unmatched <= room) {
+  if (words + unmatched <= space) {
     unmatched_at = (int)words;
     words += unmatched;
   }
-  words = (words + 1) / 2 * 2; /* lists are read eight bytes at a time */
-  const int items = s.patches + s.min_samples;
-  const int most = rv_max(2 * w->processors, rv_div_up(items, 32768));
-  const int blocks = rv_min(rv_div_up(items, each), most);
+  words = (words + 1) / 2 * 2; /* lists are loaded eight bytes at a time */
+  const int items = plan.patches + plan.config.min_samples;
+  const int limit = rv_max(2 * w->processors, rv_div_up(items, 32768));
+  const int blocks = rv_min(rv_div_up(items, each), limit);
   return road_launch(w, match_kernel, dim3(blocks), dim3(MATCH_THREADS),
                      words * sizeof(uint32_t) + lists, stream, *w, sums_at, unmatched_at,
                      (int)words);
@@ -367,60 +371,61 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   extern __shared__ __align__(16) uint32_t shared[];
   __shared__ uint32_t nearest[CLASSIFY_PATCHES];
   road_begin();
-  const RoadShape &s = w.shape;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, entries = list_size(s);
+  const RoadPlan &plan = w.plan;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, entries = list_size(plan);
   const int start = blockIdx.x * CLASSIFY_PATCHES, models = w.state->models;
-  const int patches = min(CLASSIFY_PATCHES, s.patches - start);
-  const RvRoadDistance distance = w.config.distance;
+  const int patches = min(CLASSIFY_PATCHES, plan.patches - start);
+  const RvRoadDistance distance = w.plan.config.distance;
   uint16_t *lists = (uint16_t *)shared + warp * TILE * entries;
-  const uint8_t *rows = w.counts + (size_t)(start + warp * TILE) * s.pitch;
+  const uint8_t *rows = w.counts + (size_t)(start + warp * TILE) * plan.pitch;
   const int mine = min(patches - warp * TILE, TILE); /* may be negative */
-  const uint8_t *row = lane / LANES_OF < mine ? rows + (lane / LANES_OF) * s.pitch : NULL;
-  const int fours = IS_MAX ? 0 : make_list(s, row, lists + lane / LANES_OF * entries);
+  const uint8_t *row = lane / LANES_OF < mine ? rows + (lane / LANES_OF) * plan.pitch : NULL;
+  const int fours = IS_MAX ? 0 : make_list(plan, row, lists + lane / LANES_OF * entries);
   __syncwarp();
   const unsigned long long key =
-      nearest_of<IS_MAX>(s, w.classify, {row, lists, entries, fours}, models, distance);
+      nearest_of<IS_MAX>(plan, w.classify, {row, lists, entries, fours}, models, distance);
   if (lane % LANES_OF == 0)
     nearest[warp * TILE + lane / LANES_OF] = (uint32_t)(key >> 32);
   __syncthreads();
   const int p = threadIdx.x;
   if (p >= patches)
     return;
-  const double limit = rv_road_limit(distance, w.config.classify_threshold);
-  const uint32_t room = w.frame->plane.height > 0 ? w.room[start + p] : RV_ROAD_BUDGET_ONE;
+  const double limit = rv_road_limit(distance, w.plan.config.classify_threshold);
+  const uint32_t budget = w.frame->plane.height > 0 ? w.budget[start + p] : RV_ROAD_BUDGET_ONE;
   w.nearest[start + p] = nearest[p];
   w.like[start + p] =
-      w.seed[start + p] || (models && rv_road_is_road_like(distance, nearest[p], limit, room));
+      w.seed[start + p] || (models && rv_road_is_road_like(distance, nearest[p], limit, budget));
 }
 
-/* The majority of the window round each patch, as far as the picture goes. Whole warps take rows of
- * 32 patches. */
+/* Majority of the window around each patch inside the frame. One warp per run of 32 patches of a
+ * row. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
     smooth_kernel(const __grid_constant__ RoadCuda w) {
   road_begin();
-  const RoadShape &s = w.shape;
+  const RoadPlan &plan = w.plan;
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
-  const int radius = w.config.smoothing / 2;
-  const int left = max(x - radius, 0), right = min(x + radius, s.columns - 1);
-  const int top = max(y - radius, 0), bottom = min(y + radius, s.rows - 1);
+  const int radius = w.plan.config.smoothing / 2;
+  const int left = max(x - radius, 0), right = min(x + radius, plan.columns - 1);
+  const int top = max(y - radius, 0), bottom = min(y + radius, plan.rows - 1);
   int votes = 0;
   for (int v = top; v <= bottom; v++)
     for (int u = left; u <= right; u++)
-      votes += w.like[v * s.columns + u];
-  const int exists = x < s.columns && y < s.rows;
+      votes += w.like[v * plan.columns + u];
+  const int exists = x < plan.columns && y < plan.rows;
   const int is_in = exists && 2 * votes > (right - left + 1) * (bottom - top + 1);
-  road_label_start(w, y * s.columns + x, is_in, exists);
+  road_label_start(w, y * plan.columns + x, is_in, exists);
 }
 
 RvStatus road_cuda_smooth(const RoadCuda *w, RvStream stream) {
-  const dim3 grid(rv_div_up(w->shape.columns, 32), rv_div_up(w->shape.rows, 8)), block(32, 8);
+  const dim3 grid(rv_div_up(w->plan.columns, 32), rv_div_up(w->plan.rows, 8)), block(32, 8);
   return road_launch(w, smooth_kernel, grid, block, 0, stream, *w);
 }
 
 RvStatus road_cuda_classify(const RoadCuda *w, RvStream stream) {
-  const RoadShape &s = w->shape;
-  const size_t lists = (size_t)CLASSIFY_PATCHES * list_size(s) * sizeof(uint16_t);
+  const RoadPlan &plan = w->plan;
+  const size_t lists = (size_t)CLASSIFY_PATCHES * list_size(plan) * sizeof(uint16_t);
   return road_launch(
-      w, w->config.distance == RV_ROAD_CHEBYSHEV ? classify_kernel<true> : classify_kernel<false>,
-      dim3(rv_div_up(s.patches, CLASSIFY_PATCHES)), dim3(ROAD_THREADS), lists, stream, *w);
+      w,
+      w->plan.config.distance == RV_ROAD_CHEBYSHEV ? classify_kernel<true> : classify_kernel<false>,
+      dim3(rv_div_up(plan.patches, CLASSIFY_PATCHES)), dim3(ROAD_THREADS), lists, stream, *w);
 }

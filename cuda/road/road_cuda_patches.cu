@@ -1,37 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* road_cuda_patches.cu: what is read off the picture and the disparity, patch by patch. A block
- * takes a segment of a row of patches, a thread columns of its pixels. */
+/* road_cuda_patches.cu: features and samples, per patch. One block per segment of a row of patches,
+ * one thread per column of pixels at a time. */
 #include "road/road_cuda_label.cuh"
 
-#define AT_ONCE 5 /* pixels of a column that are read at a time */
-#define SEGMENT_WIDTH (ROAD_SEGMENT * RV_ROAD_PATCH_MAX) /* px, at most */
-
-static __device__ __forceinline__ const char *row_of(const RvPlane &plane, int y) {
-  return (const char *)plane.data + y * plane.stride;
-}
+#define AT_ONCE 5 /* pixels of a column that are loaded at a time */
+#define SEGMENT_WIDTH (ROAD_SEGMENT * RV_ROAD_PATCH_MAX) /* px, maximum */
 
 /* --- Features -------------------------------------------------------------------------------- */
 
-#define FEATURE_THREADS (5 * ROAD_SEGMENT) /* a column each, with the default patches */
-#define VALUE_WARPS (256 / 32)             /* of a block: they hold the values of a channel */
+#define FEATURE_THREADS (5 * ROAD_SEGMENT) /* one per column, with the default patch size */
+#define VALUE_WARPS (256 / 32)             /* of a block: one thread per value of a channel */
 
-/* The tables of histogram equalisation, three values a thread. */
+/* The tables of histogram equalization, three values per thread. */
 static __device__ void equalize(const RoadCuda &w, uint8_t *equal) {
   __shared__ unsigned sums[3][VALUE_WARPS], first[3];
   const int v = threadIdx.x, lane = v % 32, warp = v / 32;
-  const unsigned total = (unsigned)w.shape.width * (unsigned)w.shape.height;
+  const unsigned total = (unsigned)w.plan.config.width * (unsigned)w.plan.config.height;
   unsigned votes[3] = {0, 0, 0}, below[3];
 #pragma unroll
   for (int k = 0; k < 3; k++)
-    if (w.config.equalize && v < 256)
+    if (w.plan.config.equalize && v < 256)
       votes[k] = w.histogram[256 * k + v];
 #pragma unroll
   for (int k = 0; k < 3; k++) {
-    below[k] = votes[k];
-    for (int step = 1; step < 32; step *= 2) {
-      const unsigned lower = __shfl_up_sync(0xffffffffu, below[k], step);
-      below[k] += lane >= step ? lower : 0;
-    }
+    below[k] = rv_warp_scan(votes[k]);
     if (lane == 31 && warp < VALUE_WARPS)
       sums[k][warp] = below[k];
   }
@@ -55,33 +47,41 @@ static __device__ __forceinline__ void count_cell(uint32_t *counts, int at, unsi
   atomicAdd(&counts[at / 4], number << (at % 4 * 8));
 }
 
-/* A column of pixels of patch p of the segment, some at once: what the tables make of them. Equal
- * cells one below the other are added at once. */
+namespace {
+
+/* Counts of a column of pixels. Consecutive pixels of the same cell are added at once. */
 struct Column {
-  int held;        /* cell that is being counted, -1: none yet */
+  int cell;        /* that is being counted, -1 = none yet */
   unsigned number; /* of pixels in it */
   uint32_t depth, valid;
 };
+
+/* Sums of the relative heights of a column of pixels. */
+struct Heights {
+  int64_t sum, squares;
+};
+
+} // namespace
 
 static __device__ __forceinline__ void count_color(const RoadCuda &w, uint32_t c, int at,
                                                    const uint8_t *equal, uint32_t *counts,
                                                    Column *column) {
   const int cell =
       rv_road_cell(equal[c & 255], equal[256 + (c >> 8 & 255)], equal[512 + (c >> 16 & 255)],
-                   w.shape.bins, w.config.min_saturation, w.config.min_value);
-  if (cell != column->held && column->number) {
-    count_cell(counts, at + column->held, column->number);
+                   w.plan.config.bins, w.plan.config.min_saturation, w.plan.config.min_value);
+  if (cell != column->cell && column->number) {
+    count_cell(counts, at + column->cell, column->number);
     column->number = 0;
   }
-  column->held = cell;
+  column->cell = cell;
   column->number++;
 }
 
-/* Counts of the column of pixels u, and the sums of its disparities. */
+/* Adds the column of pixels u to the counts; returns the sums of its disparities. */
 static __device__ __forceinline__ Column read_column(const RoadCuda &w, const RvPlane &color,
                                                      const RvPlane &disparity, int u, int at,
                                                      const uint8_t *equal, uint32_t *counts) {
-  const int n = w.shape.n, doffs = rv_road_doffs(&w.config.camera);
+  const int n = w.plan.config.patch_size, doffs = rv_road_doffs(&w.plan.config.camera);
   Column column = {-1, 0, 0, 0};
   for (int y0 = 0; y0 < n; y0 += AT_ONCE) {
     uint32_t colors[AT_ONCE];
@@ -89,9 +89,9 @@ static __device__ __forceinline__ Column read_column(const RoadCuda &w, const Rv
 #pragma unroll
     for (int k = 0; k < AT_ONCE; k++) {
       const int y = blockIdx.y * n + y0 + k;
-      colors[k] = y0 + k < n ? __ldg((const uint32_t *)row_of(color, y) + u) : 0;
+      colors[k] = y0 + k < n ? __ldg(rv_row<const uint32_t>(color, y) + u) : 0;
       disparities[k] =
-          y0 + k < n && disparity.data ? __ldg((const uint16_t *)row_of(disparity, y) + u) : 0;
+          y0 + k < n && disparity.data ? __ldg(rv_row<const uint16_t>(disparity, y) + u) : 0;
     }
 #pragma unroll
     for (int k = 0; k < AT_ONCE; k++) {
@@ -102,18 +102,18 @@ static __device__ __forceinline__ Column read_column(const RoadCuda &w, const Rv
       column.depth += is_known ? (uint32_t)(disparities[k] + doffs) : 0;
     }
   }
-  count_cell(counts, at + column.held, column.number);
+  count_cell(counts, at + column.cell, column.number);
   return column;
 }
 
-/* Publishes the depth of the patch in column px and, when it lies ahead, its mean and its vote. */
+/* Writes the depth of the patch in column px and, when it is ahead, its mean and its vote. */
 static __device__ void end_depth(const RoadCuda &w, int patch, int px, uint32_t depth,
                                  uint32_t valid) {
   w.depth[patch] = depth;
   w.valid[patch] = (uint8_t)valid;
-  const bool is_known =
-      2 * (int)valid >= w.shape.area &&
-      rv_road_ahead(&w.config.camera, px, w.shape.n, depth, (int)valid, w.config.near_width);
+  const bool is_known = 2 * (int)valid >= w.plan.area &&
+                        rv_road_ahead(&w.plan.config.camera, px, w.plan.config.patch_size, depth,
+                                      (int)valid, w.plan.config.near_width);
   w.mean[patch] = is_known ? (uint32_t)(((uint64_t)depth * 16 + valid / 2) / valid) : 0xffffffffu;
   if (!is_known)
     return;
@@ -129,9 +129,9 @@ static __global__ void __launch_bounds__(FEATURE_THREADS)
   __shared__ uint8_t equal[768];
   __shared__ uint32_t depth[ROAD_SEGMENT], valid[ROAD_SEGMENT];
   road_begin();
-  const RoadShape &s = w.shape;
-  const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, s.columns - first);
-  const int words = patches * s.pitch / 4;
+  const RoadPlan &plan = w.plan;
+  const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, plan.columns - first);
+  const int words = patches * plan.pitch / 4;
   if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
     const RoadFrame none = {};
     *w.frame = none;
@@ -142,78 +142,77 @@ static __global__ void __launch_bounds__(FEATURE_THREADS)
     depth[threadIdx.x] = valid[threadIdx.x] = 0;
   equalize(w, equal);
   __syncthreads();
-  for (int x = threadIdx.x; x < patches * s.n; x += FEATURE_THREADS) {
-    const int p = x / s.n;
-    const Column c = read_column(w, color, disparity, first * s.n + x, p * s.pitch, equal, counts);
+  for (int x = threadIdx.x; x < patches * plan.config.patch_size; x += FEATURE_THREADS) {
+    const int p = x / plan.config.patch_size;
+    const Column c = read_column(w, color, disparity, first * plan.config.patch_size + x,
+                                 p * plan.pitch, equal, counts);
     if (c.valid) {
       atomicAdd(&depth[p], c.depth);
       atomicAdd(&valid[p], c.valid);
     }
   }
   __syncthreads();
-  const int patch = blockIdx.y * s.columns + first;
-  uint32_t *out = (uint32_t *)(w.counts + (size_t)patch * s.pitch);
+  const int patch = blockIdx.y * plan.columns + first;
+  uint32_t *out = (uint32_t *)(w.counts + (size_t)patch * plan.pitch);
   for (int i = threadIdx.x; i < words; i += FEATURE_THREADS)
     out[i] = counts[i];
   if (disparity.data && threadIdx.x < patches)
     end_depth(w, patch + threadIdx.x, first + threadIdx.x, depth[threadIdx.x], valid[threadIdx.x]);
 }
 
-static dim3 segments(const RoadShape &s) {
-  return dim3(rv_div_up(s.columns, ROAD_SEGMENT), s.rows);
+static dim3 segments(const RoadPlan &plan) {
+  return dim3(rv_div_up(plan.columns, ROAD_SEGMENT), plan.rows);
 }
 
 RvStatus road_cuda_features(const RoadCuda *w, const RvRoadJob *job) {
-  const size_t shared = (size_t)ROAD_SEGMENT * w->shape.pitch;
-  return road_launch(w, features_kernel, segments(w->shape), dim3(FEATURE_THREADS), shared,
+  const size_t shared = (size_t)ROAD_SEGMENT * w->plan.pitch;
+  return road_launch(w, features_kernel, segments(w->plan), dim3(FEATURE_THREADS), shared,
                      job->stream, *w, job->color, job->disparity);
 }
 
 /* --- Samples --------------------------------------------------------------------------------- */
 
-struct Rises {
-  int64_t sum, squares;
-};
-
 /* Heights above the plane of the column of pixels u, in patch column px. */
-static __device__ __forceinline__ Rises rise_column(const RoadCuda &w, const RvPlane &disparity,
-                                                    const RvRoadPlane &plane, int u, int px) {
-  const int n = w.shape.n;
+static __device__ __forceinline__ Heights column_heights(const RoadCuda &w,
+                                                         const RvPlane &disparity,
+                                                         const RvRoadPlane &plane, int u, int px) {
+  const int n = w.plan.config.patch_size;
   const double one = 1048576;
   const int64_t step = (int64_t)floor(plane.a * one + 0.5) * (u - px * n);
-  Rises r = {0, 0};
+  Heights r = {0, 0};
 #pragma unroll 5
   for (int y = blockIdx.y * n; y < (int)(blockIdx.y + 1) * n; y++) {
-    const uint32_t inverse = w.inverse[((const uint16_t *)row_of(disparity, y))[u]];
+    const uint32_t inverse = w.inverse[rv_row<const uint16_t>(disparity, y)[u]];
     if (inverse == 0)
       continue;
     const int64_t ground =
         (int64_t)floor((plane.a * (px * n) + plane.b * y + plane.c) * one + 0.5) + step;
-    const int64_t rise = rv_road_relative_height(ground, inverse);
-    r.sum += rise;
-    r.squares += rise * rise;
+    const int64_t height = rv_road_relative_height(ground, inverse);
+    r.sum += height;
+    r.squares += height * height;
   }
   return r;
 }
 
 /* 1 when the patch in column px is near, ahead, and close enough to the plane. */
-static __device__ bool may_be_sample(const RoadCuda &w, int patch, int px, uint32_t room) {
-  const RvRoadConfig &c = w.config;
+static __device__ bool may_be_sample(const RoadCuda &w, int patch, int px, uint32_t budget) {
+  const RvRoadConfig &c = w.plan.config;
   const int valid = w.valid[patch];
   const uint32_t depth = w.depth[patch];
   const double focal = c.camera.focal * c.camera.baseline;
-  return 2 * valid >= w.shape.area && valid >= 2 && room != 0 &&
+  return 2 * valid >= w.plan.area && valid >= 2 && budget != 0 &&
          (double)depth * c.near_range > focal * 16 * (double)valid &&
-         rv_road_ahead(&c.camera, px, w.shape.n, depth, valid, c.near_width / 2);
+         rv_road_ahead(&c.camera, px, w.plan.config.patch_size, depth, valid, c.near_width / 2);
 }
 
-/* 1 when a patch whose columns of pixels gave rises[] is smooth. */
-static __device__ int is_smooth(const RoadCuda &w, int patch, const Rises *rises, double height) {
-  const RvRoadConfig &c = w.config;
-  Rises r = {0, 0};
-  for (int k = 0; k < w.shape.n; k++) {
-    r.sum += rises[k].sum;
-    r.squares += rises[k].squares;
+/* 1 when a patch is smooth; heights[] are those of its columns of pixels. */
+static __device__ int is_smooth(const RoadCuda &w, int patch, const Heights *heights,
+                                double height) {
+  const RvRoadConfig &c = w.plan.config;
+  Heights r = {0, 0};
+  for (int k = 0; k < w.plan.config.patch_size; k++) {
+    r.sum += heights[k].sum;
+    r.squares += heights[k].squares;
   }
   const double square = height * height;
   return rv_road_smooth(w.valid[patch], r.sum, r.squares, w.depth[patch], c.roughness / square,
@@ -222,37 +221,39 @@ static __device__ int is_smooth(const RoadCuda &w, int patch, const Rises *rises
 
 static __global__ void __launch_bounds__(ROAD_THREADS)
     samples_kernel(const __grid_constant__ RoadCuda w, const __grid_constant__ RvPlane disparity) {
-  __shared__ Rises rises[SEGMENT_WIDTH];
+  __shared__ Heights heights[SEGMENT_WIDTH];
   __shared__ uint8_t candidate[ROAD_SEGMENT];
   road_begin();
-  const RoadShape &s = w.shape;
-  const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, s.columns - first);
+  const RoadPlan &plan = w.plan;
+  const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, plan.columns - first);
   const RvRoadPlane plane = w.frame->plane;
   const bool has_plane = plane.height > 0;
-  const int p = threadIdx.x, patch = blockIdx.y * s.columns + first + p;
+  const int p = threadIdx.x, patch = blockIdx.y * plan.columns + first + p;
   if (p < ROAD_SEGMENT)
     candidate[p] = 0;
   if (has_plane && p < patches) {
-    const uint32_t room = rv_road_color_budget(&w.config, &plane, first + p, blockIdx.y,
-                                               w.valid[patch], w.depth[patch]);
-    w.room[patch] = room;
-    candidate[p] = may_be_sample(w, patch, first + p, room);
+    const uint32_t budget = rv_road_color_budget(&w.plan.config, &plane, first + p, blockIdx.y,
+                                                 w.valid[patch], w.depth[patch]);
+    w.budget[patch] = budget;
+    candidate[p] = may_be_sample(w, patch, first + p, budget);
   }
   __syncthreads();
-  for (int x = threadIdx.x; x < patches * s.n && has_plane; x += ROAD_THREADS)
-    if (candidate[x / s.n])
-      rises[x] = rise_column(w, disparity, plane, first * s.n + x, first + x / s.n);
+  for (int x = threadIdx.x; x < patches * plan.config.patch_size && has_plane; x += ROAD_THREADS)
+    if (candidate[x / plan.config.patch_size])
+      heights[x] = column_heights(w, disparity, plane, first * plan.config.patch_size + x,
+                                  first + x / plan.config.patch_size);
   __syncthreads();
   if (p >= ROAD_SEGMENT)
     return;
-  const int found = candidate[p] && is_smooth(w, patch, rises + p * s.n, plane.height);
+  const int found =
+      candidate[p] && is_smooth(w, patch, heights + p * plan.config.patch_size, plane.height);
   road_label_start(w, patch, found, p < patches);
-  const unsigned samples = __ballot_sync(0xffffffffu, found);
+  const unsigned samples = __ballot_sync(RV_WARP, found);
   if (samples && p % 32 == 0)
     atomicAdd(&w.frame->samples, __popc(samples));
 }
 
 RvStatus road_cuda_samples(const RoadCuda *w, const RvRoadJob *job) {
-  return road_launch(w, samples_kernel, segments(w->shape), dim3(ROAD_THREADS), 0, job->stream, *w,
+  return road_launch(w, samples_kernel, segments(w->plan), dim3(ROAD_THREADS), 0, job->stream, *w,
                      job->disparity);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* road_rules.h: constants, number formats and scalar rules of road detection, for every engine.
- * Internal.
+/* road_rules.h: constants, number formats and scalar rules of road detection, for all engines. Not
+ * installed.
  *
- * Features are counts 0..n^2 of a patch of n x n px. Models live in the same unit, in double, each
- * value the work of one thread. What many threads add up is integers. */
+ * Features are counts 0 to n^2 of a patch of n x n px. Models have the same unit, in double, each
+ * value computed by one thread. Sums over threads are integers. */
 #ifndef RV_ROAD_RULES_H
 #define RV_ROAD_RULES_H
 
@@ -13,13 +13,24 @@
 #include "road/road.h"
 #include "rv_hd.h"
 
-#define RV_ROAD_NO_MODEL 3.4e38f   /* distance while there is no model */
-#define RV_ROAD_INVERSE_SIZE 65536 /* one entry for each value of a disparity */
+/* Ranges of the config that sizes and checks depend on. */
+#define RV_ROAD_PATCH_MIN 2
+#define RV_ROAD_PATCH_MAX 15 /* so that a count fits 8 bits */
+#define RV_ROAD_BINS_MIN 2
+#define RV_ROAD_BINS_MAX 16
+#define RV_ROAD_LIBRARY_MAX 50
+#define RV_ROAD_SAMPLES_MAX 4096
+#define RV_ROAD_FLOOR_MIN 1e-6
+#define RV_ROAD_FLOOR_MAX 1.0
 
-/* --- Colour ---------------------------------------------------------------------------------- */
+#define RV_ROAD_EM_ITERATIONS 100  /* maximum */
+#define RV_ROAD_NO_MODEL 3.4e38f   /* distance without a model */
+#define RV_ROAD_INVERSE_SIZE 65536 /* one entry per value of a disparity */
 
-/* Equalised value of a histogram's entry; `below` counts the pixels up to and with this value,
- * `first` those of the smallest value that occurs, of `total`. Rounded to nearest. */
+/* --- Color ---------------------------------------------------------------------------------- */
+
+/* Equalized value of a histogram's entry; `below` is the number of pixels up to and including this
+ * value, `first` that of the smallest value that occurs, of `total`. Rounded to nearest. */
 RV_HD int rv_road_equalized(uint32_t below, uint32_t first, uint32_t total, int value) {
   if (total == first)
     return value;
@@ -39,21 +50,21 @@ RV_HD int rv_road_div(int a, int b) {
 #endif
 }
 
-/* Hue in steps of 2 degrees, 0..179, rounded to nearest; 0 for grey. */
+/* Hue in steps of 2 degrees, 0..179, rounded to nearest; 0 for gray. */
 RV_HD int rv_road_hue(int r, int g, int b) {
-  const int most = rv_max(r, rv_max(g, b)), delta = most - rv_min(r, rv_min(g, b));
+  const int value = rv_max(r, rv_max(g, b)), delta = value - rv_min(r, rv_min(g, b));
   if (delta == 0)
     return 0;
-  const int base = most == r ? 0 : (most == g ? 60 : 120);
-  const int turn = most == r ? g - b : (most == g ? b - r : r - g);
+  const int base = value == r ? 0 : (value == g ? 60 : 120);
+  const int turn = value == r ? g - b : (value == g ? b - r : r - g);
   const int hue = base - 60 + rv_road_div(60 * turn + 121 * delta, 2 * delta);
   return hue < 0 ? hue + 180 : hue;
 }
 
 /* 0..255, rounded to nearest; 0 for black. */
 RV_HD int rv_road_saturation(int r, int g, int b) {
-  const int most = rv_max(r, rv_max(g, b)), delta = most - rv_min(r, rv_min(g, b));
-  return most == 0 ? 0 : rv_road_div(255 * delta + most / 2, most);
+  const int value = rv_max(r, rv_max(g, b)), delta = value - rv_min(r, rv_min(g, b));
+  return value == 0 ? 0 : rv_road_div(255 * delta + value / 2, value);
 }
 
 /* Cell of the joint histogram; no hue below min_saturation or min_value. */
@@ -66,27 +77,26 @@ RV_HD int rv_road_cell(int r, int g, int b, int bins, int min_saturation, int mi
 
 /* --- Ground ---------------------------------------------------------------------------------- */
 
-/* Lines of the v-disparity that are tried first: horizons from a quarter of the height above the
- * picture to three quarters below its top, and disparities of 2, 4, ... px at the last row. */
+/* Candidate lines of the v-disparity: horizons from a quarter of the height above the frame to
+ * three quarters below its top, and disparities of 2, 4, ... px at the last row. */
 #define RV_ROAD_HORIZONS 64
 #define RV_ROAD_BOTTOMS 127
 #define RV_ROAD_DEPTHS 256  /* bins of 1 px */
-#define RV_ROAD_DEPTH_MIN 4 /* px: below, background of all kinds lies on any line */
-#define RV_ROAD_CAMERA_HEIGHT_MIN                                                                  \
-  0.2 /* m, of a camera above its ground: what is farther below or nearer */
-#define RV_ROAD_CAMERA_HEIGHT_MAX 5.0 /* is a wall or a car, however many patches lie on it */
-#define RV_ROAD_FIT_SHARE                                                                          \
-  256                        /* at least this part of all patches, and 16, must lie on the plane   \
-                              */
-#define RV_ROAD_FIT_ROUNDS 4 /* of least squares over the patches near the plane */
+#define RV_ROAD_DEPTH_MIN 4 /* px: below, background is on every line */
+/* Height of a camera above its ground, m: other planes are walls or cars, with any number of
+ * patches on them. */
+#define RV_ROAD_CAMERA_HEIGHT_MIN 0.2
+#define RV_ROAD_CAMERA_HEIGHT_MAX 5.0
+#define RV_ROAD_FIT_SHARE 256 /* minimum on the plane: patches / 256, and 16 */
+#define RV_ROAD_FIT_ROUNDS 4  /* iterations of least squares over the patches near the plane */
 
-/* disparity + doffs = a u + b v + c in px, u and v in px from the centre of the top left pixel. */
+/* disparity + doffs = a u + b v + c in px; u and v in px from the center of the top left pixel. */
 typedef struct RvRoadPlane {
   double a, b, c;
-  double height; /* of the camera, m; 0: there is no plane */
+  double height; /* of the camera, m; 0 = no plane */
 } RvRoadPlane;
 
-/* Sums over the patches that are fitted: x, y of a patch in columns and rows, d in 1/256 px. */
+/* Sums over the fitted patches: x, y of a patch in columns and rows, d in 1/256 px. */
 typedef struct RvRoadSums {
   int64_t n, x, y, xx, xy, yy, d, xd, yd;
 } RvRoadSums;
@@ -100,7 +110,7 @@ RV_HD int rv_road_bottom(int index) {
 }
 
 /* Disparity at row v, px rounded down, of the line through (horizon, 0) and (height - 1, bottom);
- * -1 where it does not count. */
+ * -1 where it is ignored. */
 RV_HD int rv_road_line(int v, int horizon, int bottom, int height) {
   if (v <= horizon || height - 1 <= horizon)
     return -1;
@@ -108,26 +118,26 @@ RV_HD int rv_road_line(int v, int horizon, int bottom, int height) {
   return d >= RV_ROAD_DEPTH_MIN ? rv_min(d, RV_ROAD_DEPTHS - 1) : -1;
 }
 
-/* How far a patch may lie from the plane to take part in a round, px. */
+/* Maximum distance of a fitted patch from the plane in an iteration, px. */
 RV_HD double rv_road_reach(int round, double disparity) {
   return round == 0 ? 1 + disparity / 16 : 0.5 + disparity / 64;
 }
 
-/* Disparity at the centre of patch (x, y) of n px. */
+/* Disparity at the center of patch (x, y) of n px. */
 RV_HD double rv_road_plane_at(const RvRoadPlane *p, int x, int y, int n) {
   return p->a * (x * n + 0.5 * (n - 1)) + p->b * (y * n + 0.5 * (n - 1)) + p->c;
 }
 
-/* 1 when column x of patches of n px lies at most `half` m beside the camera's axis; half 0:
- * always. `depth` is the sum of `valid` disparities in 1/16 px, doffs included. */
+/* 1 when column x of patches of n px is at most `half` m from the optical axis; half 0: always.
+ * `depth` is the sum of `valid` disparities in 1/16 px, doffs included. */
 RV_HD int rv_road_ahead(const RvCamera *camera, int x, int n, uint32_t depth, int valid,
                         double half) {
-  const double beside = x * n + 0.5 * (n - 1) - camera->cx;
-  const double reach = (beside < 0 ? -beside : beside) * camera->baseline * 16 * valid;
+  const double offset = x * n + 0.5 * (n - 1) - camera->cx;
+  const double reach = (offset < 0 ? -offset : offset) * camera->baseline * 16 * valid;
   return !(half > 0) || reach <= half * (double)depth;
 }
 
-/* Least squares by Cramer's rule about the means; 0 when the patches lie on a line. */
+/* Least squares by Cramer's rule about the means; 0 when the patches are collinear. */
 RV_HD int rv_road_solve(const RvRoadSums *s, int n, RvRoadPlane *plane) {
   if (s->n < 3)
     return 0;
@@ -154,8 +164,8 @@ RV_HD double rv_road_height_squared(const RvRoadPlane *p, const RvCamera *camera
   return camera->baseline * camera->baseline / (p->a * p->a + p->b * p->b + forward * forward);
 }
 
-/* 1 when the plane may be ground: disparity grows downwards, and the camera is at a height that
- * vehicles have. */
+/* 1 when the plane may be ground: disparity grows downwards, and the height of the camera is
+ * that of a vehicle. */
 RV_HD int rv_road_plausible(const RvRoadPlane *p, const RvCamera *camera) {
   const double squared = rv_road_height_squared(p, camera);
   return p->b > 0 && squared >= RV_ROAD_CAMERA_HEIGHT_MIN * RV_ROAD_CAMERA_HEIGHT_MIN &&
@@ -169,56 +179,55 @@ RV_HD void rv_road_report_plane(const RvRoadPlane *p, double doffs, RvRoadReport
   report->height = (float)p->height;
 }
 
-/* 1 when disparity d, 1/16 px, is one; doffs as below. */
+/* 1 when disparity d, in 1/16 px, is valid; doffs as below. */
 RV_HD int rv_road_known(int d, int doffs) {
   return d != 0 && d + doffs > 0;
 }
 
-/* In 1/16 px. */
+/* doffs in 1/16 px. */
 RV_HD int rv_road_doffs(const RvCamera *camera) {
   return (int)floor(camera->doffs * 16 + 0.5);
 }
 
-/* Height of a point above the plane is h (1 - D_plane / D). The quotient is kept with 20 binary
- * digits: `ground` in 1/2^20 px, `inverse` = 2^32 / D in 1/16 px; off the plane by more than four
- * camera heights is cut. */
+/* Height of a point above the plane relative to that of the camera, 1 - D_plane / D, in 1/2^20:
+ * `ground` in 1/2^20 px, `inverse` = 2^32 / D in 1/16 px. Clamped to +-4. */
 RV_HD int64_t rv_road_relative_height(int64_t ground, uint32_t inverse) {
   const int64_t q = (ground >> 12) * (int64_t)inverse / 65536 - (1 << 20);
-  const int64_t most = 1 << 22;
-  return q < -most ? -most : (q > most ? most : q);
+  const int64_t limit = 1 << 22;
+  return q < -limit ? -limit : (q > limit ? limit : q);
 }
 
-/* (1): variance of n rises against the limit, `base` and `most` in units of the camera's height
- * squared. `depth` is the sum of the disparities in 1/16 px. */
+/* (1): 1 when the variance of n relative heights is below the limit; `base` and `maximum` in
+ * units of the squared camera height. `depth` is the sum of the disparities in 1/16 px. */
 RV_HD int rv_road_smooth(int64_t n, int64_t sum, int64_t squares, int64_t depth, double base,
-                         double noise, double most) {
+                         double noise, double maximum) {
   const double variance =
       (double)(n * squares - sum * sum) / ((double)(n * (n - 1)) * 1099511627776.0);
   const double spread = noise * 16 * (double)n / (double)depth;
   const double limit = base + spread * spread;
-  return variance < (limit < most ? limit : most);
+  return variance < (limit < maximum ? limit : maximum);
 }
 
-/* How far from the models a patch may be: (distance / classify_threshold)^2 in 1/65536. */
-#define RV_ROAD_BUDGET_ONE 65536u /* where height takes no part */
+/* Color budget: maximum of (distance / classify_threshold)^2 of road, in 1/65536. */
+#define RV_ROAD_BUDGET_ONE 65536u /* where height is ignored */
 #define RV_ROAD_SIGMAS 3          /* of disparity_noise */
-#define RV_ROAD_BELOW_FACTOR 4    /* times as far below the plane as above it */
+#define RV_ROAD_BELOW_FACTOR 4    /* tolerance below the plane relative to that above it */
 
-/* Room of patch (x, y) with `valid` disparities of the sum `depth`: 0 off the plane. */
+/* Color budget of patch (x, y) with `valid` disparities of the sum `depth`; 0 = off the plane. */
 RV_HD uint32_t rv_road_color_budget(const RvRoadConfig *c, const RvRoadPlane *plane, int x, int y,
                                     int valid, uint32_t depth) {
   const int n = c->patch_size;
   if (!(plane->height > 0) || !(c->max_height > 0))
     return RV_ROAD_BUDGET_ONE;
-  const double most = c->ground_threshold_scale * c->ground_threshold_scale * RV_ROAD_BUDGET_ONE;
+  const double maximum = c->ground_threshold_scale * c->ground_threshold_scale * RV_ROAD_BUDGET_ONE;
   if (2 * valid < n * n)
-    return (uint32_t)(most / 4);
+    return (uint32_t)(maximum / 4);
   const double d = (double)depth / (16.0 * valid), scale = plane->height / d; /* m per px */
-  const double rise = (d - rv_road_plane_at(plane, x, y, n)) * scale;
+  const double height = (d - rv_road_plane_at(plane, x, y, n)) * scale;
   const double above = c->max_height + RV_ROAD_SIGMAS * c->disparity_noise * scale;
-  const double share = rise / (rise < 0 ? RV_ROAD_BELOW_FACTOR * above : above);
-  const double left = 1 - share * share;
-  return left > 0 ? (uint32_t)(left * most) : 0;
+  const double ratio = height / (height < 0 ? RV_ROAD_BELOW_FACTOR * above : above);
+  const double rest = 1 - ratio * ratio;
+  return rest > 0 ? (uint32_t)(rest * maximum) : 0;
 }
 
 /* --- Models ---------------------------------------------------------------------------------- */
@@ -229,9 +238,9 @@ RV_HD uint32_t rv_road_scaled_cost(int count, double mean, double scale) {
   return (uint32_t)(off * off * scale + 0.5);
 }
 
-/* Every distance is a sum (or maximum) over the cells of a number that depends on the model, the
- * cell and the count: a table. Largest sums: Mahalanobis (2 n^2)^2 / (1e-6 n^4) * 256 = 1.02e9;
- * chi-square (1 + n^2) * 2^16 = 1.5e7. */
+/* Every distance is a sum (or maximum) over the cells of a table entry [model][cell][count].
+ * Largest sums: Mahalanobis (2 n^2)^2 / (1e-6 n^4) * 256 = 1.02e9; chi-square (1 + n^2) * 2^16 =
+ * 1.5e7. */
 RV_HD uint32_t rv_road_cost(RvRoadDistance distance, int count, int area, double mean,
                             double variance) {
   const double p = (double)count / area, m = mean / area;
@@ -249,27 +258,27 @@ RV_HD uint32_t rv_road_cost(RvRoadDistance distance, int count, int area, double
   }
 }
 
-/* What the sum over the cells becomes: for all distances, smaller is nearer. */
+/* From the sum over the cells; for all distances, smaller is nearer. */
 RV_HD uint32_t rv_road_combined_cost(RvRoadDistance distance, uint32_t sum) {
   if (distance != RV_ROAD_HELLINGER)
     return sum;
   return sum < 16777216 ? 16777216 - sum : 0;
 }
 
-/* The distance itself. */
-RV_HD double rv_road_length(RvRoadDistance distance, uint32_t whole) {
+/* Distance from the combined cost. */
+RV_HD double rv_road_length(RvRoadDistance distance, uint32_t cost) {
   switch (distance) {
   case RV_ROAD_MAHALANOBIS:
-    return sqrt(whole / 256.0);
+    return sqrt(cost / 256.0);
   case RV_ROAD_EUCLIDEAN:
   case RV_ROAD_HELLINGER:
-    return sqrt(whole / 16777216.0);
+    return sqrt(cost / 16777216.0);
   default:
-    return whole / 65536.0;
+    return cost / 65536.0;
   }
 }
 
-/* A threshold in the unit of rv_road_combined_cost; nearer means smaller. */
+/* Threshold in the unit of rv_road_combined_cost. */
 RV_HD double rv_road_limit(RvRoadDistance distance, double threshold) {
   switch (distance) {
   case RV_ROAD_MAHALANOBIS:
@@ -282,14 +291,14 @@ RV_HD double rv_road_limit(RvRoadDistance distance, double threshold) {
   }
 }
 
-/* 1 when a patch at `whole` from the nearest model is road-like; `limit` is rv_road_limit of the
- * classification. */
-RV_HD int rv_road_is_road_like(RvRoadDistance distance, uint32_t whole, double limit,
-                               uint32_t room) {
-  const double share = (double)whole / limit;
+/* 1 when a patch with combined cost `cost` to the nearest model is road-like; `limit` is
+ * rv_road_limit of classify_threshold. */
+RV_HD int rv_road_is_road_like(RvRoadDistance distance, uint32_t cost, double limit,
+                               uint32_t budget) {
+  const double share = (double)cost / limit;
   const int is_squared = distance == RV_ROAD_MAHALANOBIS || distance == RV_ROAD_EUCLIDEAN ||
                          distance == RV_ROAD_HELLINGER;
-  return (is_squared ? share : share * share) * RV_ROAD_BUDGET_ONE < (double)room;
+  return (is_squared ? share : share * share) * RV_ROAD_BUDGET_ONE < (double)budget;
 }
 
 /* Natural logarithm of v > 0 from + - * / alone, within 1e-12: v = f 2^e, 2 artanh((f-1)/(f+1)). */
@@ -311,19 +320,19 @@ RV_HD double rv_road_log(double v) {
   return 2 * t * sum + exponent * 0.69314718055994531;
 }
 
-/* Likelihoods are kept in 1/512 nat, the unit of half a Mahalanobis cost. */
+/* Likelihoods are in 1/512 nat, the unit of half a Mahalanobis cost. */
 #define RV_ROAD_NAT 512
 #define RV_ROAD_EXP_SIZE (12 * RV_ROAD_NAT) /* exp(-i / 512) in 1/65536; beyond, 0 */
 #define RV_ROAD_LOG_STEP 1024               /* of a sum of such numbers, 65536 .. k * 65536 */
 #define RV_ROAD_LOG_SIZE ((RV_ROAD_LIBRARY_MAX + 1) * 65536 / RV_ROAD_LOG_STEP)
 
-/* What a cell adds to the logarithm of a model's determinant, in 1/2^32 nat: a sum that is the same
- * in any order. */
+/* Contribution of a cell to the logarithm of a model's determinant, in 1/2^32 nat: an integer,
+ * so that the sum is the same in any order. */
 RV_HD int64_t rv_road_log_part(double variance) {
   return (int64_t)(rv_road_log(variance) * 4294967296.0);
 }
 
-/* log w - log det / 2 in 1/512 nat; a model without weight is out of reach. */
+/* log w - log det / 2 in 1/512 nat; a model without weight is never nearest. */
 RV_HD int64_t rv_road_prior(double weight, int64_t log_det) {
   if (!(weight > 0))
     return -((int64_t)1 << 40);
@@ -331,16 +340,14 @@ RV_HD int64_t rv_road_prior(double weight, int64_t log_det) {
   return (int64_t)(v < 0 ? v - 0.5 : v + 0.5);
 }
 
-/* --- Number of models --------------------------------------------------------------------------
- */
+/* --- Number of models ------------------------------------------------------------------------ */
 
-/* Agglomerative clustering is cubic: it is done on this many samples at most. A sample falls into a
- * bucket by its key (the place among those that wait, else their number + its patch), the first of
- * each bucket stands for all of them. The multiplier spreads neighbouring keys evenly. */
+/* Maximum number of clustered samples, since agglomerative clustering is cubic. A sample is
+ * assigned to a bucket by its key (the index of a pending sample; else their number + its
+ * patch), and the first of each bucket represents all of them. The multiplier spreads
+ * neighboring keys evenly. */
 #define RV_ROAD_EXEMPLARS 128
-#define RV_ROAD_CLUSTER_SHARE                                                                      \
-  32 /* a cluster of less than this part of the exemplars is no model                              \
-      */
+#define RV_ROAD_CLUSTER_SHARE 32 /* minimum size of a model: exemplars / 32 */
 
 RV_HD int rv_road_bucket(uint32_t key) {
   return (int)(key * 0x9e3779b1u >> 25);
@@ -357,8 +364,7 @@ RV_HD uint32_t rv_road_link(uint32_t sum, int a, int b) {
   return sum * 8 / (uint32_t)(a * b);
 }
 
-/* (10) for `groups` clusters of `count` exemplars, as large as can be when no cluster has any
- * spread. */
+/* (10) for `groups` clusters of `count` exemplars; 1e300 when no cluster has any spread. */
 RV_HD double rv_road_pseudo_f(double all, double within, int count, int groups) {
   if (!(within > 0))
     return 1e300;
@@ -371,7 +377,7 @@ RV_HD int rv_road_is_cluster_valid(int size, int count, int samples, int min_sam
          (int64_t)size * samples >= (int64_t)min_samples * count;
 }
 
-/* Done when the likelihood changes by less than 1e-4 of itself. */
+/* 1 when the likelihood changes by less than 1e-4 of itself. */
 RV_HD int rv_road_em_converged(int64_t before, int64_t now) {
   const int64_t change = now > before ? now - before : before - now;
   return change * 10000 <= (now < 0 ? -now : now);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* road_tables.c: the tables that both engines read, made on the host. */
+/* road_tables.c: the tables of both engines, computed on the host. */
 #include "road/road_stages.h"
 
 void rv_road_inverse_table(const RvRoadConfig *config, uint32_t *inverse) {
   const int doffs = rv_road_doffs(&config->camera);
   for (int d = 0; d < RV_ROAD_INVERSE_SIZE; d++) {
-    const int64_t whole = d + doffs;
-    const uint64_t value =
-        d && whole > 0 ? ((1ull << 32) + (uint64_t)whole / 2) / (uint64_t)whole : 0;
+    const int64_t sum = d + doffs;
+    const uint64_t value = d && sum > 0 ? ((1ull << 32) + (uint64_t)sum / 2) / (uint64_t)sum : 0;
     inverse[d] = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
   }
 }

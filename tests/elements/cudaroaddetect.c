@@ -266,7 +266,7 @@ GST_START_TEST(test_grey_pictures) {
   GstBus *bus = test_bus(harness);
   GstCaps *caps = test_caps("GRAY8", ROAD_W, ROAD_H, NULL);
   gst_harness_set_caps(harness, gst_caps_copy(caps), caps);
-  expect_warning(bus, "GRAY8", "in colour");
+  expect_warning(bus, "GRAY8", "in color");
   test_bus_free(bus);
   gst_harness_teardown(harness);
 }

@@ -62,7 +62,7 @@ GST_START_TEST(test_two_runs) {
       GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 50, 0));
       road_reference_check(&reference, out, &info);
       fail_unless(reference.report.models > 0 && reference.report.road > 50 &&
-                  reference.report.learnt == 0);
+                  reference.report.models_added == 0);
       gst_buffer_unref(out);
       drive(harness, &info, 2, &reference); /* and goes on as the other would have */
       gst_harness_teardown(harness);
@@ -108,7 +108,7 @@ GST_START_TEST(test_reset_and_reload) {
 }
 GST_END_TEST
 
-/* NULL: it starts; else the words of the error. */
+/* NULL: it starts; else the text of the error. */
 static char *start_with(const char *property, const char *value, int bins) {
   GstElement *element = gst_element_factory_make("cudaroaddetect", NULL);
   GstBus *bus = gst_bus_new();
@@ -126,7 +126,7 @@ static char *start_with(const char *property, const char *value, int bins) {
   return words;
 }
 
-static void refuses(const char *property, const char *value, int bins, const char *cause,
+static void rejects(const char *property, const char *value, int bins, const char *cause,
                     const char *remedy) {
   char *words = start_with(property, value, bins);
   fail_unless(words && strstr(words, value) && strstr(words, cause) && strstr(words, remedy),
@@ -134,7 +134,7 @@ static void refuses(const char *property, const char *value, int bins, const cha
   g_free(words);
 }
 
-/* Files are looked at before anything runs. */
+/* Files are checked before the first frame. */
 GST_START_TEST(test_bad_files) {
   char *folder = folder_new(), *path = g_build_filename(folder, "good.rvroad", NULL);
   char *bad = g_build_filename(folder, "bad.rvroad", NULL);
@@ -148,21 +148,21 @@ GST_START_TEST(test_bad_files) {
   fail_unless(start_with("model-location", path, 8) == NULL);
   fail_unless(start_with("model-location", "", 8) == NULL);
   fail_unless(start_with("model-save-location", bad, 8) == NULL);
-  fail_if(g_file_test(bad, G_FILE_TEST_EXISTS)); /* nothing ran, nothing is written */
-  refuses("model-location", path, 6, "bins", "bins=8");
-  refuses("model-location", nowhere, 8, "No such file", "leave model-location empty");
-  refuses("model-save-location", nowhere, 8, "no such folder", "make it first");
-  refuses("model-save-location", folder, 8, "it is a folder", "file's name");
+  fail_if(g_file_test(bad, G_FILE_TEST_EXISTS)); /* no frame, no file */
+  rejects("model-location", path, 6, "bins", "bins=8");
+  rejects("model-location", nowhere, 8, "No such file", "leave model-location empty");
+  rejects("model-save-location", nowhere, 8, "no such folder", "make it first");
+  rejects("model-save-location", folder, 8, "it is a folder", "file's name");
   fail_unless(g_file_get_contents(path, &data, &size, NULL));
   fail_unless(g_file_set_contents(bad, data, (gssize)size - 9, NULL));
-  refuses("model-location", bad, 8, "truncated", "model-save-location");
+  rejects("model-location", bad, 8, "truncated", "model-save-location");
   data[size / 2] ^= 4;
   fail_unless(g_file_set_contents(bad, data, (gssize)size, NULL));
-  refuses("model-location", bad, 8, "damaged", "model-save-location");
+  rejects("model-location", bad, 8, "corrupt", "model-save-location");
   fail_unless(g_file_set_contents(bad, "", 0, NULL));
-  refuses("model-location", bad, 8, "bad.rvroad", "model-save-location");
+  rejects("model-location", bad, 8, "bad.rvroad", "model-save-location");
   fail_unless(g_file_set_contents(bad, "%YAML:1.0", -1, NULL));
-  refuses("model-location", bad, 8, "not a library", "model-save-location");
+  rejects("model-location", bad, 8, "not a file of road models", "model-save-location");
   g_free(data);
   g_free(save);
   g_free(nowhere);
@@ -172,9 +172,9 @@ GST_START_TEST(test_bad_files) {
 }
 GST_END_TEST
 
-/* While playing a bad file is warned of and the library stays; a folder that went away is an error
- * at the end; nothing learnt is nothing written. */
-GST_START_TEST(test_trouble_in_flight) {
+/* In PLAYING an invalid file gives a warning and the models are kept; a missing folder is an error at
+ * the end; no models, no file. */
+GST_START_TEST(test_problems_while_playing) {
   char *folder = folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
   char *inner = g_build_filename(folder, "inner", NULL);
   char *lost = g_build_filename(inner, "b.rvroad", NULL);
@@ -209,7 +209,7 @@ GST_START_TEST(test_trouble_in_flight) {
       gst_harness_push_and_pull(harness, road_picture(&info, 1, ROAD_ALL | ROAD_FLAT)));
   gst_harness_push_event(harness, gst_event_new_eos());
   words = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(words && strstr(words, "Nothing was learnt"), "%s", words);
+  fail_unless(words && strstr(words, "No models were learned"), "%s", words);
   fail_if(g_file_test(path, G_FILE_TEST_EXISTS));
   g_free(words);
   test_bus_free(bus);
@@ -229,7 +229,7 @@ static Suite *cudaroaddetect_models_suite(void) {
   tcase_add_test(tests, test_two_runs);
   tcase_add_test(tests, test_reset_and_reload);
   tcase_add_test(tests, test_bad_files);
-  tcase_add_test(tests, test_trouble_in_flight);
+  tcase_add_test(tests, test_problems_while_playing);
   return suite;
 }
 

@@ -194,9 +194,9 @@ void road_reference_check(RoadReference *reference, GstBuffer *buffer, const Gst
   fail_unless_equals_int(meta.models, want->models);
   fail_unless_equals_int(meta.samples, want->samples);
   fail_unless_equals_int(meta.seeds, want->seeds);
-  fail_unless_equals_int(meta.samples_matched, want->updated);
-  fail_unless_equals_int(meta.models_added, want->learnt);
-  fail_unless_equals_int(meta.samples_pending, want->waiting);
+  fail_unless_equals_int(meta.samples_matched, want->samples_matched);
+  fail_unless_equals_int(meta.models_added, want->models_added);
+  fail_unless_equals_int(meta.samples_pending, want->samples_pending);
   fail_unless_equals_int(meta.iterations, want->iterations);
   fail_unless(meta.road_share == (double)want->road / (reference->columns * reference->rows));
   fail_unless(meta.classify_threshold == reference->config.classify_threshold);

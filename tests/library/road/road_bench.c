@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* road_bench.c: the timed rows: a made-up drive of 64 frames, which begins with an empty
- * library and then goes round and round. */
+/* road_bench.c: the benchmark cases: a synthetic sequence of 64 frames, repeated, that starts
+ * with an empty library. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,28 +8,28 @@
 #include "road/road_parity_cases.h"
 #include "road/road_sequence_inputs.h"
 
-#define CPU_FRAMES 8 /* of the drive: the CPU engine's rows keep no more of them */
+#define CPU_FRAMES 8 /* of the sequence, in the cases of the CPU engine */
 
-typedef struct Drive {
+typedef struct Sequence {
   RvRoadConfig config;
   RvRoad *road;
   RvPlane color[RV_ROAD_SEQUENCE_FRAMES], disparity[RV_ROAD_SEQUENCE_FRAMES];
   RvRoadOutput output;
   int frames, next;
-  int starts_anew; /* the library is forgotten before every frame */
-} Drive;
+  int is_reset; /* the library is cleared before every frame */
+} Sequence;
 
 static RvStatus run(void *user, RvStream stream) {
-  Drive *d = user;
+  Sequence *d = user;
   const int frame = d->next++ % d->frames;
-  const RvStatus status = d->starts_anew ? rv_road_reset(d->road, stream) : RV_OK;
+  const RvStatus status = d->is_reset ? rv_road_reset(d->road, stream) : RV_OK;
   if (status != RV_OK)
     return status;
   return rv_road_run(d->road, &d->color[frame], &d->disparity[frame], &d->output, stream);
 }
 
 /* Paints the frames; with RV_CUDA they are moved to the GPU one by one. */
-static int paint(RvCheck *check, Drive *d, RvEngine engine) {
+static int paint(RvCheck *check, Sequence *d, RvEngine engine) {
   const int width = d->config.width, height = d->config.height;
   RvPlane color = rvc_plane(width, height, RV_U32), disparity = rvc_plane(width, height, RV_U16);
   int good = 1;
@@ -58,7 +58,7 @@ static void drop(RvPlane *plane, RvEngine engine) {
   plane->data = NULL;
 }
 
-static int open_output(Drive *d, RvEngine engine, RvCheck *check) {
+static int open_output(Sequence *d, RvEngine engine, RvCheck *check) {
   int columns, rows;
   void *report = NULL;
   rv_road_size(&d->config, &columns, &rows);
@@ -78,7 +78,7 @@ static int open_output(Drive *d, RvEngine engine, RvCheck *check) {
   return good;
 }
 
-static void close_output(Drive *d, RvEngine engine) {
+static void close_output(Sequence *d, RvEngine engine) {
   void *report = d->output.report;
   drop(&d->output.mask, engine);
   drop(&d->output.distance, engine);
@@ -86,9 +86,8 @@ static void close_output(Drive *d, RvEngine engine) {
   rv_buffer_free(&report, engine);
 }
 
-/* One row: the library has `models` places and is filled from the first frame on, unless it is 0:
- * the defaults. */
-static void time_row(RvCheck *check, const char *name, Drive *d, int models, RvEngine engine) {
+/* One case: the library has `models` slots, filled by the first frame; 0 = the defaults. */
+static void time_case(RvCheck *check, const char *name, Sequence *d, int models, RvEngine engine) {
   if (!rvc_wants(check, name))
     return;
   d->next = 0;
@@ -104,21 +103,21 @@ static void time_row(RvCheck *check, const char *name, Drive *d, int models, RvE
   close_output(d, engine);
 }
 
-static void time_rows(RvCheck *check, int width, int height, RvEngine engine) {
+static void time_cases(RvCheck *check, int width, int height, RvEngine engine) {
   static const int models[] = {1, 2, 5, 10, 20, 35, 50};
   char name[64];
-  Drive d = {.frames = engine == RV_CUDA ? RV_ROAD_SEQUENCE_FRAMES : CPU_FRAMES};
+  Sequence d = {.frames = engine == RV_CUDA ? RV_ROAD_SEQUENCE_FRAMES : CPU_FRAMES};
   rv_road_sequence_config(&d.config, width, height);
-  if (rvc_true(check, "road/bench", paint(check, &d, engine), "the frames do not fit")) {
+  if (rvc_true(check, "road/bench", paint(check, &d, engine), "no memory for the frames")) {
     snprintf(name, sizeof name, "road/%dx%d", width, height);
-    time_row(check, name, &d, 0, engine);
+    time_case(check, name, &d, 0, engine);
     for (size_t i = 0; i < sizeof models / sizeof *models && engine == RV_CUDA; i++) {
       snprintf(name, sizeof name, "road/%dx%d-k%d", width, height, models[i]);
-      time_row(check, name, &d, models[i], engine);
+      time_case(check, name, &d, models[i], engine);
     }
-    d.starts_anew = 1;
+    d.is_reset = 1;
     snprintf(name, sizeof name, "road/%dx%d-first", width, height);
-    time_row(check, name, &d, 0, engine);
+    time_case(check, name, &d, 0, engine);
   }
   for (int i = 0; i < d.frames; i++) {
     drop(&d.color[i], engine);
@@ -126,8 +125,8 @@ static void time_rows(RvCheck *check, int width, int height, RvEngine engine) {
   }
 }
 
-/* Whether any row of this size is asked for: painting takes its time. */
-static int wants_rows(RvCheck *check, int width, int height) {
+/* 1 when any case of this size is requested, for painting is slow. */
+static int wants_cases(RvCheck *check, int width, int height) {
   static const char *const kinds[] = {"",     "-k1",  "-k2",  "-k5",   "-k10",
                                       "-k20", "-k35", "-k50", "-first"};
   int wants = 0;
@@ -142,11 +141,11 @@ static int wants_rows(RvCheck *check, int width, int height) {
 void rv_road_bench_cases(RvCheck *check) {
   static const int sizes[][2] = {{640, 480}, {1920, 1080}};
   for (int i = 0; i < 2; i++) {
-    if (!wants_rows(check, sizes[i][0], sizes[i][1]))
+    if (!wants_cases(check, sizes[i][0], sizes[i][1]))
       continue;
     if (rvc_cpu(check))
-      time_rows(check, sizes[i][0], sizes[i][1], RV_CPU);
+      time_cases(check, sizes[i][0], sizes[i][1], RV_CPU);
     if (rvc_cuda(check))
-      time_rows(check, sizes[i][0], sizes[i][1], RV_CUDA);
+      time_cases(check, sizes[i][0], sizes[i][1], RV_CUDA);
   }
 }

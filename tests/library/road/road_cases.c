@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* road_cases.c: the scalar rules of road detection against hand-worked values and the reference, and
- * each stage of the CPU engine against the naive reference. Whole frames: road_frame_cases.c;
- * CPU = CUDA: road_parity_cases.c. */
+/* road_cases.c: the scalar rules of road detection compared with hand-computed values and the
+ * reference implementation, and each stage of the CPU engine with the reference implementation.
+ * Complete frames: road_frame_cases.c; CPU = CUDA: road_parity_cases.c. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "road/road_frame_cases.h"
+#include "road/road_inputs.h"
 #include "road/road_parity_cases.h"
-#include "road/road_save_cases.h"
-#include "road/road_stages.h"
 #include "road/road_reference.h"
-#include "rvcheck.h"
-
-/* A workspace without an object, for single stages. */
-typedef struct Bench {
-  RvRoadWork work;
-  RvArena arena;
-} Bench;
-
-static int open_bench(RvCheck *check, const char *name, Bench *b, const RvRoadConfig *config) {
-  *b = (Bench){.work.config = *config};
-  rv_road_layout(&b->work, config, &b->arena);
-  if (!rvc_true(check, name, rv_arena_open(&b->arena, RV_CPU) == RV_OK, "out of memory"))
-    return 0;
-  rv_road_layout(&b->work, config, &b->arena);
-  rv_road_tables(&b->work);
-  return 1;
-}
+#include "road/road_save_cases.h"
 
 static RvRoadConfig small_config(int columns, int rows) {
   RvRoadConfig c;
@@ -38,10 +21,10 @@ static RvRoadConfig small_config(int columns, int rows) {
   return c;
 }
 
-/* --- Colour ---------------------------------------------------------------------------------- */
+/* --- Color ---------------------------------------------------------------------------------- */
 
-static void check_colour(RvCheck *check) {
-  const char *name = "road/colour";
+static void check_color(RvCheck *check) {
+  const char *name = "road/color";
   if (!rvc_wants(check, name))
     return;
   static const int hand[][5] = {
@@ -60,19 +43,19 @@ static void check_colour(RvCheck *check) {
       const int r = c & 255, g = c >> 8 & 255, b = c >> 16;
       wrong += rv_road_cell(r, g, b, bins, 0, 0) != rv_road_reference_cell(r, g, b, bins);
     }
-  rvc_true(check, name, wrong == 0, "%d colours lie in another cell than by hue in double", wrong);
+  rvc_true(check, name, wrong == 0, "%d colors are in another cell than by hue in double", wrong);
   /* {200, 100, 100}: saturation 128, value 200, hue 0; {0, 0, 90}: 255, 90, hue 120. */
-  const int blue = rv_road_cell(0, 0, 90, 8, 0, 0), dull = rv_road_cell(0, 0, 90, 8, 0, 91);
+  const int blue = rv_road_cell(0, 0, 90, 8, 0, 0), achromatic = rv_road_cell(0, 0, 90, 8, 0, 91);
   rvc_true(check, name,
-           blue == 120 * 8 / 181 * 8 + 7 && dull == 7 &&
+           blue == 120 * 8 / 181 * 8 + 7 && achromatic == 7 &&
                blue == rv_road_cell(0, 0, 90, 8, 255, 90) &&
                rv_road_cell(100, 110, 120, 8, 60, 0) == 1,
-           "limits of saturation and value: cells %d, %d", blue, dull);
+           "limits of saturation and value: cells %d, %d", blue, achromatic);
   /* 2 px of value 10, one of 20, one of 30: 0, 127.5 rounded up, 255. */
   const int equal[] = {rv_road_equalized(2, 2, 4, 10), rv_road_equalized(3, 2, 4, 20),
                        rv_road_equalized(4, 2, 4, 30), rv_road_equalized(9, 9, 9, 42)};
   rvc_true(check, name, equal[0] == 0 && equal[1] == 128 && equal[2] == 255 && equal[3] == 42,
-           "equalised: %d %d %d %d, expected 0 128 255 42", equal[0], equal[1], equal[2], equal[3]);
+           "equalized: %d %d %d %d, expected 0 128 255 42", equal[0], equal[1], equal[2], equal[3]);
   rvc_ok(check, name);
 }
 
@@ -93,13 +76,13 @@ static void check_log(RvCheck *check) {
 /* --- Components ------------------------------------------------------------------------------ */
 
 static int reference_largest(const uint8_t *set, int columns, int rows, uint8_t *reached) {
-  int largest = -1, most = 0;
+  int largest = -1, maximum = 0;
   memset(reached, 0, (size_t)columns * (size_t)rows);
   for (int i = 0; i < columns * rows; i++) {
     const int size =
         set[i] && !reached[i] ? rv_road_reference_flood(set, columns, rows, i, reached) : 0;
-    if (size > most) {
-      most = size;
+    if (size > maximum) {
+      maximum = size;
       largest = i;
     }
   }
@@ -110,8 +93,8 @@ static void check_components(RvCheck *check) {
   const char *name = "road/components";
   enum { COLUMNS = 37, ROWS = 23, ALL = COLUMNS * ROWS };
   const RvRoadConfig c = small_config(COLUMNS, ROWS);
-  Bench b;
-  if (!rvc_wants(check, name) || !open_bench(check, name, &b, &c))
+  RvRoadBench b;
+  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
     return;
   RvRandom random = rvc_random(check, name);
   for (int round = 0; round < 200; round++) {
@@ -137,7 +120,7 @@ static void check_components(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-/* Road-like patches: above half of the window that the picture holds. */
+/* Majority filter: more than half of the window inside the frame. */
 static void check_smoothing(RvCheck *check) {
   const char *name = "road/smoothing";
   enum { COLUMNS = 23, ROWS = 17, ALL = COLUMNS * ROWS };
@@ -146,9 +129,9 @@ static void check_smoothing(RvCheck *check) {
   RvRandom random = rvc_random(check, name);
   for (int smoothing = 0; smoothing <= 5; smoothing += smoothing ? 2 : 3) {
     RvRoadConfig c = small_config(COLUMNS, ROWS);
-    Bench b;
+    RvRoadBench b;
     c.smoothing = smoothing;
-    if (!open_bench(check, name, &b, &c))
+    if (!rv_road_bench_open(check, name, &b, &c))
       return;
     for (int round = 0; round < 40; round++) {
       uint8_t reference[ALL];
@@ -165,8 +148,8 @@ static void check_smoothing(RvCheck *check) {
 }
 
 /* Flat ground 1.5 m below, focal 100, baseline 0.5: disparity 1/3 px per row below the horizon. */
-static void check_room(RvCheck *check) {
-  const char *name = "road/room";
+static void check_budget(RvCheck *check) {
+  const char *name = "road/budget";
   if (!rvc_wants(check, name))
     return;
   RvRoadConfig c = small_config(20, 20);
@@ -174,7 +157,7 @@ static void check_room(RvCheck *check) {
   c.disparity_noise = 0.1;
   c.max_height = 0.09;
   c.ground_threshold_scale = 2;
-  /* Patch (3, 12): centre at row 62, ground 32/3 px. Seen at 10.975 px: 0.0421 m above, limit 0.09
+  /* Patch (3, 12): center at row 62, ground 32/3 px. Seen at 10.975 px: 0.0421 m above, limit 0.09
    * + 0.3 * 1.5 / 10.975 = 0.131: 4 (1 - 0.1035) = 3.586 in 1/65536. At 10.3575 px: 0.0448 m below,
    * limit 4 (0.09 + 0.3 * 1.5 / 10.3575) = 0.534: 4 (1 - 0.0070) = 3.972. */
   const uint32_t high = rv_road_color_budget(&c, &plane, 3, 12, 25, 4390);
@@ -182,7 +165,7 @@ static void check_room(RvCheck *check) {
   rvc_true(check, name, high > 234950 && high < 235090, "0.042 m high: %u, expected 235017", high);
   rvc_true(check, name, low > 260200 && low < 260400, "0.045 m low: %u, expected 260300", low);
   rvc_true(check, name, rv_road_color_budget(&c, &plane, 3, 12, 12, 4390) == 65536,
-           "of unknown height: not a quarter of trust^2");
+           "unknown height: not a quarter of the squared threshold scale");
   rvc_true(check, name, rv_road_color_budget(&c, &plane, 3, 12, 25, 6000) == 0,
            "0.43 m high: not 0");
   rvc_true(check, name, rv_road_color_budget(&c, &none, 3, 12, 25, 4390) == RV_ROAD_BUDGET_ONE,
@@ -190,20 +173,20 @@ static void check_room(RvCheck *check) {
   c.max_height = 0;
   rvc_true(check, name, rv_road_color_budget(&c, &plane, 3, 12, 25, 6000) == RV_ROAD_BUDGET_ONE,
            "without limit");
-  /* Column 0 of 5 px: its middle is 48 px left of cx = 50; at 16 px that is 48 * 0.5 / 16 = 1.5 m.
-   */
+  /* Column 0 of 5 px: its center is 48 px left of cx = 50; at 16 px that is 48 * 0.5 / 16 = 1.5
+   * m. */
   const RvCamera camera = c.camera;
   rvc_true(check, name,
            rv_road_ahead(&camera, 0, 5, 256 * 25, 25, 1.5) &&
                !rv_road_ahead(&camera, 0, 5, 256 * 25, 25, 1.49) &&
                rv_road_ahead(&camera, 0, 5, 16 * 25, 25, 0),
-           "1.5 m beside the axis");
-  /* Variance 1e-4 h^2 against 5e-5 + (0.1 * 16 / 160)^2 = 1.5e-4, and against a limit of 9e-5. */
-  const int64_t rise = 10486; /* 0.01 in 1/2^20 */
+           "1.5 m from the optical axis");
+  /* Variance 1e-4 h^2 and limits 5e-5 + (0.1 * 16 / 160)^2 = 1.5e-4 and 9e-5. */
+  const int64_t height = 10486; /* 0.01 in 1/2^20 */
   rvc_true(check, name,
-           rv_road_smooth(2, 0, rise * rise, 320, 5e-5, 0.1, 1) &&
-               !rv_road_smooth(2, 0, rise * rise, 320, 5e-5, 0.1, 9e-5) &&
-               !rv_road_smooth(2, 0, rise * rise, 640, 5e-5, 0.1, 1),
+           rv_road_smooth(2, 0, height * height, 320, 5e-5, 0.1, 1) &&
+               !rv_road_smooth(2, 0, height * height, 320, 5e-5, 0.1, 9e-5) &&
+               !rv_road_smooth(2, 0, height * height, 640, 5e-5, 0.1, 1),
            "limit of roughness");
   rvc_ok(check, name);
 }
@@ -220,41 +203,42 @@ static void random_feature(RvRandom *random, uint8_t *feature, int cells, int us
 static void check_distance(RvCheck *check) {
   const char *name = "road/distance";
   const RvRoadConfig c = small_config(8, 8);
-  Bench b;
-  if (!rvc_wants(check, name) || !open_bench(check, name, &b, &c))
+  RvRoadBench b;
+  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
     return;
   RvRandom random = rvc_random(check, name);
-  RvRoadWork *w = &b.work;
+  RvRoadCpu *w = &b.work;
   w->library.count = 3;
   for (int round = 0; round < 300; round++) {
     uint8_t feature[RV_ROAD_BINS_MAX * RV_ROAD_BINS_MAX];
-    for (int i = 0; i < 3 * w->cells; i++) {
+    for (int i = 0; i < 3 * w->plan->cells; i++) {
       w->library.mean[i] = round % 5 ? rvc_range(&random, 0, 2000) / 1000.0 : 0;
       w->library.variance[i] = rvc_range(&random, 625, 90000) / 1000.0;
     }
-    random_feature(&random, feature, w->cells, rvc_range(&random, 1, w->cells), w->area);
+    random_feature(&random, feature, w->plan->cells, rvc_range(&random, 1, w->plan->cells),
+                   w->plan->area);
     for (int d = 0; d < RV_ROAD_DISTANCES; d++) {
       int model, reference_model = -1;
       double nearest = INFINITY;
       rv_road_tabulate(w, &w->library, (RvRoadDistance)d);
-      const uint32_t whole = rv_road_nearest(w, feature, 3, (RvRoadDistance)d, &model);
-      const double got = rv_road_length((RvRoadDistance)d, whole);
+      const uint32_t cost = rv_road_nearest(w, feature, 3, (RvRoadDistance)d, &model);
+      const double got = rv_road_length((RvRoadDistance)d, cost);
       for (int j = 0; j < 3; j++) {
-        const double reference =
-            rv_road_reference_distance((RvRoadDistance)d, feature, w->library.mean + j * w->cells,
-                                       w->library.variance + j * w->cells, w->cells, w->area);
+        const double reference = rv_road_reference_distance(
+            (RvRoadDistance)d, feature, w->library.mean + j * w->plan->cells,
+            w->library.variance + j * w->plan->cells, w->plan->cells, w->plan->area);
         if (reference < nearest) {
           nearest = reference;
           reference_model = j;
         }
       }
-      /* What rounding each cell's number leaves, in the unit that is summed. */
+      /* Unit of the summed numbers: each cell is rounded. */
       static const double unit[] = {1 / 256.0,   1 / 65536.0,    1 / 16777216.0,
                                     1 / 65536.0, 1 / 16777216.0, 1 / 65536.0};
       const int squared =
           d == RV_ROAD_MAHALANOBIS || d == RV_ROAD_EUCLIDEAN || d == RV_ROAD_HELLINGER;
       const double error = squared ? fabs(got * got - nearest * nearest) : fabs(got - nearest);
-      if (!rvc_true(check, name, error <= (w->cells / 2 + 1) * unit[d],
+      if (!rvc_true(check, name, error <= (w->plan->cells / 2 + 1) * unit[d],
                     "distance %d: %g to model %d, expected %g to model %d", d, got, model, nearest,
                     reference_model))
         break;
@@ -264,29 +248,30 @@ static void check_distance(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-/* Two kinds of samples that overlap, so that weights and determinants decide. */
-static void fill_samples(RvRoadWork *w, RvRandom *random, int samples) {
+/* Two overlapping kinds of samples, so that weights and determinants decide. */
+static void fill_samples(RvRoadCpu *w, RvRandom *random, int samples) {
   for (int i = 0; i < samples; i++) {
-    random_feature(random, w->features + (size_t)i * w->cells, w->cells, i % 4 ? 4 : 6, w->area);
+    random_feature(random, w->features + (size_t)i * w->plan->cells, w->plan->cells, i % 4 ? 4 : 6,
+                   w->plan->area);
     w->rest[i] = i;
   }
 }
 
-enum { EM_SAMPLES = 60, EM_CELLS = RV_ROAD_BINS_DEFAULT * RV_ROAD_BINS_DEFAULT };
+enum { EM_SAMPLES = 60, EM_CELLS = 8 * 8 }; /* default bins */
 
-/* The start of two models: first sample, farthest sample, variance of all. */
-static void reference_start(const RvRoadWork *w, double floor_of_variance, double *mean,
+/* Initial values of two models: first sample, farthest sample, variance of all. */
+static void reference_start(const RvRoadCpu *w, double floor_of_variance, double *mean,
                             double *variance) {
-  int far = 0, most = -1;
+  int farthest = 0, maximum = -1;
   for (int i = 0; i < EM_SAMPLES; i++) {
     int sum = 0;
     for (int cell = 0; cell < EM_CELLS; cell++) {
       const int off = w->features[i * EM_CELLS + cell] - w->features[cell];
       sum += off * off;
     }
-    if (sum > most) {
-      most = sum;
-      far = i;
+    if (sum > maximum) {
+      maximum = sum;
+      farthest = i;
     }
   }
   for (int cell = 0; cell < EM_CELLS; cell++) {
@@ -296,7 +281,7 @@ static void reference_start(const RvRoadWork *w, double floor_of_variance, doubl
       squares += pow(w->features[i * EM_CELLS + cell], 2);
     }
     mean[cell] = w->features[cell];
-    mean[EM_CELLS + cell] = w->features[far * EM_CELLS + cell];
+    mean[EM_CELLS + cell] = w->features[farthest * EM_CELLS + cell];
     variance[cell] = variance[EM_CELLS + cell] =
         fmax(squares / EM_SAMPLES - pow(sum / EM_SAMPLES, 2), floor_of_variance);
   }
@@ -305,13 +290,13 @@ static void reference_start(const RvRoadWork *w, double floor_of_variance, doubl
 static void check_em(RvCheck *check) {
   const char *name = "road/em";
   const RvRoadConfig c = small_config(10, 10);
-  Bench b;
-  if (!rvc_wants(check, name) || !open_bench(check, name, &b, &c))
+  RvRoadBench b;
+  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
     return;
   RvRandom random = rvc_random(check, name);
-  RvRoadWork *w = &b.work;
+  RvRoadCpu *w = &b.work;
   fill_samples(w, &random, EM_SAMPLES);
-  const double floor_of_variance = c.variance_floor * w->area * w->area;
+  const double floor_of_variance = c.variance_floor * w->plan->area * w->plan->area;
   for (int k = 1; k <= 2; k++) {
     double mean[2 * EM_CELLS], variance[2 * EM_CELLS], weight[2] = {1.0 / k, 1.0 / k}, worst = 0;
     const int iterations = rv_road_em(w, EM_SAMPLES, k);
@@ -324,7 +309,8 @@ static void check_em(RvCheck *check) {
     for (int j = 0; j < k; j++)
       worst = fmax(worst, fabs(weight[j] - w->fresh.weight[j]));
     rvc_true(check, name, w->fresh.count == k && iterations >= 2 && worst < 1e-2,
-             "%d models, %d iterations: off by %g from the same in double", k, iterations, worst);
+             "%d models, %d iterations: off by %g from the reference in double", k, iterations,
+             worst);
   }
   for (int i = 0; i < EM_SAMPLES; i++)
     memcpy(w->features + i * EM_CELLS, w->features, EM_CELLS);
@@ -340,20 +326,20 @@ static void check_em(RvCheck *check) {
 /* --- Library --------------------------------------------------------------------------------- */
 
 /* A model with its mean in one cell. */
-static void set_model(RvRoadWork *w, int j, int cell, double weight) {
-  for (int i = 0; i < w->cells; i++) {
-    w->library.mean[j * w->cells + i] = i == cell ? 24 : 0;
-    w->library.variance[j * w->cells + i] = 4;
+static void set_model(RvRoadCpu *w, int j, int cell, double weight) {
+  for (int i = 0; i < w->plan->cells; i++) {
+    w->library.mean[j * w->plan->cells + i] = i == cell ? 24 : 0;
+    w->library.variance[j * w->plan->cells + i] = 4;
   }
   w->library.weight[j] = weight;
 }
 
-static void set_seeds(RvRoadWork *w, int count, int cell) {
-  memset(w->sample, 0, (size_t)w->patches);
-  memset(w->counts, 0, (size_t)w->patches * (size_t)w->cells);
+static void set_seeds(RvRoadCpu *w, int count, int cell) {
+  memset(w->sample, 0, (size_t)w->plan->patches);
+  memset(w->counts, 0, (size_t)w->plan->patches * (size_t)w->plan->cells);
   for (int i = 0; i < count; i++) {
     w->sample[i] = 1;
-    w->counts[(size_t)i * w->cells + cell] = (uint8_t)w->area;
+    w->counts[(size_t)i * w->plan->cells + cell] = (uint8_t)w->plan->area;
   }
   w->report = (RvRoadReport){.seeds = count};
 }
@@ -366,10 +352,10 @@ static void check_learning(RvCheck *check) {
   const char *name = "road/learning";
   RvRoadConfig c = small_config(10, 10);
   c.library_size = 2;
-  Bench b;
-  if (!rvc_wants(check, name) || !open_bench(check, name, &b, &c))
+  RvRoadBench b;
+  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
     return;
-  RvRoadWork *w = &b.work;
+  RvRoadCpu *w = &b.work;
   const RvRoadModels *l = &w->library;
   /* Four samples of 25 counts at distance 0.5 of model 0 (mean 24, variance 4, weight 0.25; w_i =
    * 1/4): mean (0.25 * 24 + 25) / 1.25 = 24.8, variance (0.25 * 4 + 4 * 0.25 * 1) / 1.25 = 1.6,
@@ -381,32 +367,36 @@ static void check_learning(RvCheck *check) {
   rv_road_learn(w);
   rvc_true(check, name,
            about(l->mean[3], 24.8) && about(l->variance[3], 1.6) && about(l->variance[4], 0.8) &&
-               about(l->weight[0], 0.625) && about(l->weight[1], 0.375) && w->report.updated == 4,
+               about(l->weight[0], 0.625) && about(l->weight[1], 0.375) &&
+               w->report.samples_matched == 4,
            "update: mean %g variance %g, %g, weights %g %g", l->mean[3], l->variance[3],
            l->variance[4], l->weight[0], l->weight[1]);
-  /* 12 strange samples wait; 8 more make 20: one new model in the place of the lighter one. */
+  /* 12 unmatched samples are pending; with 8 more, 20: one new model replaces that of lower
+   * weight. */
   set_seeds(w, 12, 60);
   rv_road_learn(w);
-  rvc_true(check, name, w->report.waiting == 12 && w->report.learnt == 0 && l->count == 2,
-           "%d wait, %d learnt; expected 12 and 0", w->report.waiting, w->report.learnt);
+  rvc_true(check, name,
+           w->report.samples_pending == 12 && w->report.models_added == 0 && l->count == 2,
+           "%d pending, %d models added; expected 12 and 0", w->report.samples_pending,
+           w->report.models_added);
   set_seeds(w, 8, 60);
   rv_road_learn(w);
   rvc_true(check, name,
-           w->report.waiting == 0 && w->report.learnt == 1 && l->count == 2 &&
-               about(l->mean[w->cells + 60], 25) && about(l->mean[3], 24.8) &&
+           w->report.samples_pending == 0 && w->report.models_added == 1 && l->count == 2 &&
+               about(l->mean[w->plan->cells + 60], 25) && about(l->mean[3], 24.8) &&
                about(l->weight[1], 1 / 1.625),
-           "the lightest model was not replaced: mean %g, weight %g", l->mean[w->cells + 60],
-           l->weight[1]);
+           "the model with the lowest weight was not replaced: mean %g, weight %g",
+           l->mean[w->plan->cells + 60], l->weight[1]);
   rv_arena_close(&b.arena);
   rvc_ok(check, name);
 }
 
 static void parity(RvCheck *check) {
-  check_colour(check);
+  check_color(check);
   check_log(check);
   check_components(check);
   check_smoothing(check);
-  check_room(check);
+  check_budget(check);
   check_distance(check);
   check_em(check);
   check_learning(check);

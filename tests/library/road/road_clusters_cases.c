@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* road_clusters_cases.c: the estimated number of models: worked by hand, against a naive reference, and
- * what makes no cluster. */
+/* road_clusters_cases.c: the estimated number of models: hand-computed values, the naive reference
+ * implementation, and inputs without clusters. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "road/road_inputs.h"
 #include "road/road_parity_cases.h"
-#include "road/road_sequence_inputs.h"
-#include "road/road_stages.h"
 #include "road/road_reference.h"
+#include "road/road_sequence_inputs.h"
 
-#define SAMPLES_MOST 900
+#define SAMPLES_MAX 900
 
-typedef struct Bench {
-  RvRoadWork work;
-  RvArena arena;
-} Bench;
-
-static int open_bench(RvCheck *check, const char *name, Bench *b, int bins, int patch) {
+static int open_bench(RvCheck *check, const char *name, RvRoadBench *b, int bins, int patch) {
   RvRoadConfig c;
   rv_road_sequence_config(&c, 32 * patch, 32 * patch);
   c.patch_size = patch;
@@ -25,16 +20,11 @@ static int open_bench(RvCheck *check, const char *name, Bench *b, int bins, int 
   c.library_size = 50;
   c.estimate_models = 1;
   c.min_samples = 1;
-  *b = (Bench){.work.config = c};
-  rv_road_layout(&b->work, &c, &b->arena);
-  if (!rvc_true(check, name, rv_arena_open(&b->arena, RV_CPU) == RV_OK, "out of memory"))
-    return 0;
-  rv_road_layout(&b->work, &b->work.config, &b->arena);
-  return 1;
+  return rv_road_bench_open(check, name, b, &c);
 }
 
-/* The rows of features[] are the samples that are left, their keys 0, 1, ... */
-static int estimate(RvRoadWork *w, int samples) {
+/* The rows of features[] are the unmatched samples, their keys 0, 1, ... */
+static int estimate(RvRoadCpu *w, int samples) {
   for (int i = 0; i < samples; i++) {
     w->rest[i] = i;
     w->key[i] = (uint32_t)i;
@@ -42,37 +32,37 @@ static int estimate(RvRoadWork *w, int samples) {
   return rv_road_clusters(w, samples);
 }
 
-/* Places on a line: x of 25 px in one cell, the others in the next. */
-static void set_line(RvRoadWork *w, const int *x, int samples) {
-  memset(w->features, 0, (size_t)samples * (size_t)w->cells);
+/* Points on a line: x of 25 px in one cell, the others in the next. */
+static void set_line(RvRoadCpu *w, const int *x, int samples) {
+  memset(w->features, 0, (size_t)samples * (size_t)w->plan->cells);
   for (int i = 0; i < samples; i++) {
-    w->features[i * w->cells] = (uint8_t)x[i];
-    w->features[i * w->cells + 1] = (uint8_t)(25 - x[i]);
+    w->features[i * w->plan->cells] = (uint8_t)x[i];
+    w->features[i * w->plan->cells + 1] = (uint8_t)(25 - x[i]);
   }
 }
 
 /* 0, 1, 10, 11, 25, distances times 2^0.5. {0 1} and {10 11} are merged first, then these two
- * (mean 10, to 25 it is 14.5). All pairs: 4052 / 5 = 810.4 about the mean; within clusters 1, 2,
+ * (mean 10; to 25 it is 14.5). All pairs: 4052 / 5 = 810.4 about the mean; within clusters 1, 2,
  * 202. Pseudo-F of 4 clusters 809.4 / 3 = 269.8, of three 808.4 / 2 / (2 / 2) = 404.2, of two
  * 608.4 / (202 / 3) = 9.04. */
 static void check_hand(RvCheck *check) {
   const char *name = "road/clusters";
   static const int line[] = {0, 1, 10, 11, 25}, same[] = {7, 7, 7, 7, 7}, pairs[] = {3, 9, 3, 9, 9};
-  Bench b;
+  RvRoadBench b;
   if (!rvc_wants(check, name) || !open_bench(check, name, &b, 2, 5))
     return;
-  RvRoadWork *w = &b.work;
+  RvRoadCpu *w = &b.work;
   set_line(w, line, 5);
   const double f = rv_road_pseudo_f(810.4, 2, 5, 3);
   const int three = estimate(w, 5);
-  w->config.min_samples = 2;
-  const int large = estimate(w, 5); /* {25} stands for too few */
-  w->config.min_samples = 1;
-  w->config.library_size = 2;
+  b.plan.config.min_samples = 2;
+  const int large = estimate(w, 5); /* {25} represents too few */
+  b.plan.config.min_samples = 1;
+  b.plan.config.library_size = 2;
   const int limited = estimate(w, 5);
-  w->config.library_size = 1;
+  b.plan.config.library_size = 1;
   const int one = estimate(w, 5);
-  w->config.library_size = 50;
+  b.plan.config.library_size = 50;
   set_line(w, same, 5);
   const int equal = estimate(w, 5);
   set_line(w, pairs, 5); /* both clusters without any spread */
@@ -83,42 +73,43 @@ static void check_hand(RvCheck *check) {
                equal == 1 && two == 2 && few == 1 && single == 1,
            "F %g, models %d %d %d %d %d %d %d %d; expected 404.2, 3 2 2 1 1 2 1 1", f, three, large,
            limited, one, equal, two, few, single);
-  /* 62 equal samples and one that is strange: a share below 1/32 is no model. */
-  int most[63] = {0};
-  most[20] = 25;
-  set_line(w, most, 63);
+  /* 62 equal samples and one outlier: a fraction below 1/32 is not a model. */
+  int samples[63] = {0};
+  samples[20] = 25;
+  set_line(w, samples, 63);
   const int outlier = estimate(w, 63);
-  rvc_true(check, name, outlier == 1, "one strange sample of 63: %d models", outlier);
+  rvc_true(check, name, outlier == 1, "one outlier of 63 samples: %d models", outlier);
   rv_arena_close(&b.arena);
   rvc_ok(check, name);
 }
 
-/* Samples round some centres, each px drawn from a few cells. */
-static void fill(RvRoadWork *w, RvRandom *random, int samples, int centres, int spread) {
-  memset(w->features, 0, (size_t)samples * (size_t)w->cells);
+/* Samples around some centers, each px drawn from a few cells. */
+static void fill(RvRoadCpu *w, RvRandom *random, int samples, int centers, int spread) {
+  memset(w->features, 0, (size_t)samples * (size_t)w->plan->cells);
   for (int i = 0; i < samples; i++) {
-    uint8_t *row = w->features + (size_t)i * (size_t)w->cells;
-    const int centre = rvc_range(random, 0, centres - 1) * 5;
-    for (int px = 0; px < w->area; px++)
-      row[(centre + rvc_range(random, 0, spread)) % w->cells]++;
+    uint8_t *row = w->features + (size_t)i * (size_t)w->plan->cells;
+    const int center = rvc_range(random, 0, centers - 1) * 5;
+    for (int px = 0; px < w->plan->area; px++)
+      row[(center + rvc_range(random, 0, spread)) % w->plan->cells]++;
   }
 }
 
-/* What the samples' buckets leave over, as the rule is stated. */
-static int reference(const RvRoadWork *w, int samples) {
-  uint8_t *rows = malloc((size_t)RV_ROAD_EXEMPLARS * (size_t)w->cells);
+/* The rule of the buckets as specified, then the reference implementation. */
+static int reference(const RvRoadCpu *w, int samples) {
+  uint8_t *rows = malloc((size_t)RV_ROAD_EXEMPLARS * (size_t)w->plan->cells);
   int count = 0;
   if (!rows)
     abort();
   for (uint32_t bucket = 0; bucket < RV_ROAD_EXEMPLARS; bucket++)
     for (int i = 0; i < samples; i++)
       if (((uint64_t)i * 0x9e3779b1u % 4294967296u) / 33554432u == bucket) {
-        memcpy(rows + count++ * w->cells, w->features + (size_t)i * (size_t)w->cells,
-               (size_t)w->cells);
+        memcpy(rows + count++ * w->plan->cells, w->features + (size_t)i * (size_t)w->plan->cells,
+               (size_t)w->plan->cells);
         break;
       }
-  const int models = rv_road_reference_clusters(rows, count, w->cells, w->config.library_size,
-                                                samples, w->config.min_samples);
+  const int models =
+      rv_road_reference_clusters(rows, count, w->plan->cells, w->plan->config.library_size, samples,
+                                 w->plan->config.min_samples);
   free(rows);
   return models;
 }
@@ -132,17 +123,17 @@ static void check_reference(RvCheck *check) {
   int seen = 0; /* numbers of models, a bit each */
   for (int round = 0; round < (rvc_small(check) ? 8 : 40); round++) {
     const int *shape = shapes[round % 4];
-    Bench b;
+    RvRoadBench b;
     if (!open_bench(check, name, &b, shape[0], shape[1]))
       return;
-    const int samples = rvc_range(&random, 1, rvc_small(check) ? 90 : SAMPLES_MOST);
-    const int centres = rvc_range(&random, 1, 6);
-    b.work.config.min_samples = rvc_range(&random, 1, 40);
-    b.work.config.library_size = rvc_range(&random, 1, 12);
-    fill(&b.work, &random, samples, centres, rvc_range(&random, 0, 4));
+    const int samples = rvc_range(&random, 1, rvc_small(check) ? 90 : SAMPLES_MAX);
+    const int centers = rvc_range(&random, 1, 6);
+    b.plan.config.min_samples = rvc_range(&random, 1, 40);
+    b.plan.config.library_size = rvc_range(&random, 1, 12);
+    fill(&b.work, &random, samples, centers, rvc_range(&random, 0, 4));
     const int got = estimate(&b.work, samples), wanted = reference(&b.work, samples);
-    rvc_true(check, name, got == wanted, "%d samples round %d centres: %d models, expected %d",
-             samples, centres, got, wanted);
+    rvc_true(check, name, got == wanted, "%d samples around %d centers: %d models, expected %d",
+             samples, centers, got, wanted);
     seen |= 1 << (got < 20 ? got : 20);
     rv_arena_close(&b.arena);
   }
@@ -151,19 +142,19 @@ static void check_reference(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-/* Well separated kinds of samples are counted as they are, at thousands of samples. */
+/* Well separated kinds of samples are counted exactly. */
 static void check_kinds(RvCheck *check) {
   const char *name = "road/clusters-kinds";
   if (!rvc_wants(check, name))
     return;
   RvRandom random = rvc_random(check, name);
   for (int kinds = 2; kinds <= 6; kinds++) {
-    Bench b;
+    RvRoadBench b;
     if (!open_bench(check, name, &b, 8, 5))
       return;
-    const int samples = SAMPLES_MOST;
+    const int samples = SAMPLES_MAX;
     fill(&b.work, &random, samples, kinds, 4); /* five cells each: see docs/notes/road.md */
-    b.work.config.min_samples = 20;
+    b.plan.config.min_samples = 20;
     const int got = estimate(&b.work, samples);
     rvc_true(check, name, got == kinds, "%d kinds of samples: %d models", kinds, got);
     rv_arena_close(&b.arena);

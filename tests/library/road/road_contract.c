@@ -10,37 +10,15 @@
 
 RV_CONTRACT_OBJECT(RvRoad, road);
 
+/* Joined with patch_size and library_size of init(); focal length and baseline must be known. */
 static const RvContractField fields[] = {
     INT_FIELD(width, LIST(0, 4, RV_MAX_SIDE + 1, 2147483647), LIST(5, RV_MAX_SIDE)),
     INT_FIELD(height, LIST(-1, 4, RV_MAX_SIDE + 1, 2147483647), LIST(5, RV_MAX_SIDE)),
     REAL_FIELD(camera.focal, LIST(0, -1, 1.1e6), LIST(1, 1e6)),
     REAL_FIELD(camera.baseline, LIST(0, -1, 1001), LIST(1e-3, 1000)),
-    REAL_FIELD(camera.cx, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),
-    REAL_FIELD(camera.cy, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),
-    REAL_FIELD(camera.doffs, LIST(-4097, 4097), LIST(-4096, 4096)),
-    INT_FIELD(patch_size, LIST(0, 1, 16), LIST(2, 15)),
-    INT_FIELD(bins, LIST(0, 1, 17), LIST(2, 16)),
-    INT_FIELD(equalize, LIST(-1, 2), LIST(0, 1)),
-    REAL_FIELD(roughness, LIST(-1e-9, 1.1), LIST(0, 1)),
-    REAL_FIELD(disparity_noise, LIST(-1e-9, 4.1), LIST(0, 4)),
-    REAL_FIELD(max_roughness, LIST(-1e-9, 1.1), LIST(0, 1)),
-    REAL_FIELD(near_width, LIST(-1e-9, 1001), LIST(0, 1000)),
-    REAL_FIELD(max_height, LIST(-1e-9, 10.1), LIST(0, 10)),
-    REAL_FIELD(ground_threshold_scale, LIST(0.99, 4.1), LIST(1, 4)),
-    INT_FIELD(smoothing, LIST(-1, 1, 4, 6), LIST(0, 3, 5)),
-    INT_FIELD(min_saturation, LIST(-1, 256), LIST(0, 255)),
-    INT_FIELD(min_value, LIST(-1, 256), LIST(0, 255)),
-    REAL_FIELD(near_range, LIST(0, -1, 1001), LIST(1e-3, 1000)),
     INT_FIELD(initial_models, LIST(0, -1, 6), LIST(1, 5)),
     INT_FIELD(new_models, LIST(0, -1, 6), LIST(1, 5)),
     INT_FIELD(library_size, LIST(0, -1, 1, 51), LIST(2, 50)),
-    INT_FIELD(estimate_models, LIST(-1, 2), LIST(0, 1)),
-    INT_FIELD(min_samples, LIST(0, 4097), LIST(1, 4096)),
-    REAL_FIELD(update_threshold, LIST(0, -1, 1001), LIST(1e-3, 1000)),
-    REAL_FIELD(classify_threshold, LIST(0, -1, 1001), LIST(1e-3, 1000)),
-    INT_FIELD(distance, LIST(-1, RV_ROAD_DISTANCES), LIST(0, RV_ROAD_DISTANCES - 1)),
-    REAL_FIELD(variance_floor, LIST(0, 9e-7, 1.1), LIST(1e-6, 1)),
-    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
 };
 
 static void init(void *config) {
@@ -74,11 +52,10 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
   return rv_road_run(object, &p[0], &p[1], &output, stream);
 }
 
-/* --- Calls that take memory --------------------------------------------------------------------
- */
+/* --- Calls that allocate memory -------------------------------------------------------------- */
 
 typedef struct Scene {
-  RvRoadDrive drive;
+  RvRoadInputs inputs;
   RvRoadConfig other; /* the object's, with other patches */
   RvRoadSaved kept, other_library;
   size_t room;
@@ -86,15 +63,16 @@ typedef struct Scene {
   char folder[32], file[48], other_file[48];
 } Scene;
 
-/* Some frames after `road` has learnt the other library, in memory and in a file. */
+/* Saves the library of `road` after one frame, in memory and in a file, and after some more
+ * frames. */
 static void learn(Scene *s, RvRoad *road, void *object) {
-  rv_road_drive_frames(&s->drive, road, 0, 0);
-  s->other_library = rv_road_drive_save(&s->drive, road);
+  rv_road_inputs_frames(&s->inputs, road, 0, 0);
+  s->other_library = rv_road_inputs_save(&s->inputs, road);
   const RvStatus written = rv_road_save_file(road, s->other_file, NULL);
-  rv_road_drive_frames(&s->drive, road, 1, 3);
-  s->kept = rv_road_drive_save(&s->drive, road);
+  rv_road_inputs_frames(&s->inputs, road, 1, 3);
+  s->kept = rv_road_inputs_save(&s->inputs, road);
   const RvStatus loaded = rv_road_load(object, s->kept.bytes, s->kept.size, NULL);
-  rvc_true(s->drive.check, s->drive.name, written == RV_OK && loaded == RV_OK,
+  rvc_true(s->inputs.check, s->inputs.name, written == RV_OK && loaded == RV_OK,
            "the library was not written (%d) or not loaded (%d)", written, loaded);
 }
 
@@ -102,16 +80,16 @@ static void *scene_open(RvCheck *check_, void *object, const void *config) {
   Scene *s = calloc(1, sizeof *s);
   if (!s)
     abort();
-  rv_road_drive_open(check_, "contract/road/memory", &s->drive, 203, 151);
+  rv_road_inputs_open(check_, "contract/road/memory", &s->inputs, 203, 151);
   s->other = *(const RvRoadConfig *)config;
   s->other.patch_size = 4;
   s->room = rv_road_save_bytes(config);
   s->bytes = malloc(s->room + 1);
   snprintf(s->folder, sizeof s->folder, "/tmp/rv-road-XXXXXX");
-  rvc_true(check_, s->drive.name, s->bytes && mkdtemp(s->folder), "no memory or no folder");
+  rvc_true(check_, s->inputs.name, s->bytes && mkdtemp(s->folder), "no memory or no folder");
   snprintf(s->file, sizeof s->file, "%s/library", s->folder);
   snprintf(s->other_file, sizeof s->other_file, "%s/other", s->folder);
-  RvRoad *road = rv_road_drive_new(&s->drive, &s->drive.config, RV_CPU);
+  RvRoad *road = rv_road_inputs_new(&s->inputs, &s->inputs.config, RV_CPU);
   if (road)
     learn(s, road, object);
   rv_road_free(&road);
@@ -120,8 +98,8 @@ static void *scene_open(RvCheck *check_, void *object, const void *config) {
 
 static void scene_keeps(void *object, void *scene, const char *what) {
   const Scene *s = scene;
-  rv_road_drive_same(&s->drive, object, &s->kept, what);
-  rvc_true(s->drive.check, s->drive.name, access(s->file, F_OK) != 0, "%s: a file was written",
+  rv_road_inputs_same(&s->inputs, object, &s->kept, what);
+  rvc_true(s->inputs.check, s->inputs.name, access(s->file, F_OK) != 0, "%s: a file was written",
            what);
 }
 
@@ -129,9 +107,9 @@ static void scene_close(void *scene) {
   Scene *s = scene;
   remove(s->file);
   remove(s->other_file);
-  rvc_true(s->drive.check, s->drive.name, rmdir(s->folder) == 0, "something is left in %s",
+  rvc_true(s->inputs.check, s->inputs.name, rmdir(s->folder) == 0, "something is left in %s",
            s->folder);
-  rv_road_drive_close(&s->drive);
+  rv_road_inputs_close(&s->inputs);
   free(s->kept.bytes);
   free(s->other_library.bytes);
   free(s->bytes);
@@ -173,14 +151,11 @@ static const RvContractCall calls[] = {{"save", call_save},
 
 static void extra(RvCheck *check_) {
   rvc_true(check_, "contract/road/reset", rv_road_reset(NULL, NULL) == RV_ERR_ARG,
-           "reset of no object was not refused");
+           "reset accepted NULL");
 }
 
 const RvContract rv_road_contract = {
-    RV_CONTRACT_MEMBERS(road),
-    .workspace = workspace,
-    .scene = &scene,
-    .calls = calls,
-    .call_count = sizeof calls / sizeof *calls,
+    RV_CONTRACT_TABLE(road), RV_CONTRACT_FIELDS, .workspace = workspace,
+    .scene = &scene,         .calls = calls,     .call_count = sizeof calls / sizeof *calls,
     .extra = extra,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* road_frame_cases.c: whole frames of a made-up street: ground plane, seeds, road, frames without
- * disparity, threads and fuzz input. */
+/* road_frame_cases.c: complete frames of a synthetic street: ground plane, seeds, road, frames
+ * without disparity, threads and fuzz input. */
 #include "road/road_frame_cases.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 
 #define ROLL 0.004 /* px of disparity per px to the right */
 
-/* A street of one colour between grass, a wall above the horizon, a box on the left. */
+/* A street of one color between grass, a wall above the horizon, a box on the left. */
 typedef struct Frame {
   RvRoadConfig config;
   int columns, rows;
@@ -87,8 +87,7 @@ static RvStatus run_frame(RvRoad *road, Frame *f, const RvPlane *disparity) {
   return rv_road_run(road, &f->color, disparity, &output, NULL);
 }
 
-/* --- One frame against the reference ----------------------------------------------------------------
- */
+/* --- One frame compared with the reference implementation ------------------------------------ */
 
 static void check_ground(RvCheck *check, const char *name, const Frame *f) {
   const RvRoadReport *r = &f->report;
@@ -101,7 +100,7 @@ static void check_ground(RvCheck *check, const char *name, const Frame *f) {
            bottom, ROLL, f->slope, wanted);
 }
 
-/* Samples by height in world coordinates; those within 2 % of the limit are not judged. */
+/* Samples by height in world coordinates; those within 2 % of the limit are ignored. */
 static void check_seeds(RvCheck *check, const char *name, const Frame *f) {
   const RvRoadConfig *c = &f->config;
   const RvRoadReport *r = &f->report;
@@ -134,9 +133,10 @@ static void check_seeds(RvCheck *check, const char *name, const Frame *f) {
            "%d seeds, reported %d, %d of them too rough or too far", count, r->seeds, wrong);
 }
 
-/* Region growing in what the reference holds for road-like. `doubt`: what to make of patches that lie
- * within 1 % of the limit, since the report's plane is rounded. */
-static int grow_reference(const Frame *f, int doubt, uint8_t *near, uint8_t *most, uint8_t *road) {
+/* Region growing in the road-like patches of the reference. `doubt`: class of patches within 1 %
+ * of the limit, since the report's plane is rounded. */
+static int grow_reference(const Frame *f, int doubt, uint8_t *near, uint8_t *majority,
+                          uint8_t *road) {
   const RvRoadReport *r = &f->report;
   const float *distance = f->distance.data;
   const uint8_t *seeds = f->seeds.data;
@@ -148,38 +148,39 @@ static int grow_reference(const Frame *f, int doubt, uint8_t *near, uint8_t *mos
                                r->slope_x, r->slope_y, r->intercept, (double)distance[i]);
     near[i] = seeds[i] || like < (doubt ? 1.01 : 0.99);
   }
-  rv_road_reference_smooth(near, f->columns, f->rows, f->config.smoothing, most);
+  rv_road_reference_smooth(near, f->columns, f->rows, f->config.smoothing, majority);
   for (int i = 0; i < patches; i++)
-    road[i] = seeds[i] && most[i];
-  rv_road_reference_grow(most, f->columns, f->rows, road);
+    road[i] = seeds[i] && majority[i];
+  rv_road_reference_grow(majority, f->columns, f->rows, road);
   for (int i = 0; i < patches; i++)
     count += road[i];
   return count;
 }
 
-/* More road-like patches never make less road: the mask lies between the reference's two. */
+/* More road-like patches never give less road: the mask is between the two of the reference. */
 static void check_mask(RvCheck *check, const char *name, const Frame *f) {
   const int patches = f->columns * f->rows;
   uint8_t *near = calloc((size_t)patches, 4);
   if (!rvc_true(check, name, near != NULL, "out of memory"))
     return;
-  uint8_t *most = near + patches, *low = most + patches, *high = low + patches;
+  uint8_t *majority = near + patches, *low = majority + patches, *high = low + patches;
   const uint8_t *mask = f->mask.data;
-  const int least = grow_reference(f, 0, near, most, low),
-            largest = grow_reference(f, 1, near, most, high);
+  const int smallest = grow_reference(f, 0, near, majority, low),
+            largest = grow_reference(f, 1, near, majority, high);
   int wrong = 0, count = 0;
   for (int i = 0; i < patches; i++) {
     wrong += (mask[i] == 255) < low[i] || (mask[i] == 255) > high[i];
     count += mask[i] == 255;
   }
   rvc_true(check, name,
-           wrong == 0 && count == f->report.road && least > 0 && largest - least < patches / 50,
-           "%d patches differ from region growing (%d to %d); %d road, reported %d", wrong, least,
-           largest, count, f->report.road);
+           wrong == 0 && count == f->report.road && smallest > 0 &&
+               largest - smallest < patches / 50,
+           "%d patches differ from region growing (%d to %d); %d road, reported %d", wrong,
+           smallest, largest, count, f->report.road);
   free(near);
 }
 
-/* Share of patches that are street of both the mask and the truth, per cent. */
+/* Intersection over union of mask and ground truth, in patches, %. */
 static double overlap(const Frame *f) {
   int both = 0, either = 0;
   for (int i = 0; i < f->columns * f->rows; i++) {
@@ -193,7 +194,7 @@ static double overlap(const Frame *f) {
   return 100.0 * both / either;
 }
 
-/* Raises the grass as tall as 0.3 m, in uneven bushes, so that only the street is smooth. */
+/* Adds bushes of up to 0.3 m to the grass, so that only the street is smooth. */
 static void grow_grass(Frame *f, RvRandom *random) {
   uint16_t *disparity = f->disparity.data;
   for (int i = 0; i < f->config.width * f->config.height; i++) {
@@ -236,15 +237,14 @@ static void check_frame(RvCheck *check) {
       check_mask(check, name, &f);
       rvc_true(check, name, overlap(&f) > 85, "mask and street overlap by %.1f %%", overlap(&f));
     }
-    rvc_true(check, name, f.report.updated > 0, "no sample updated a model");
+    rvc_true(check, name, f.report.samples_matched > 0, "no sample updated a model");
   }
   rv_road_free(&road);
   close_frame(&f);
   rvc_ok(check, name);
 }
 
-/* --- Frames that teach nothing -----------------------------------------------------------------
- */
+/* --- Frames without training patches --------------------------------------------------------- */
 
 static void check_blind(RvCheck *check) {
   const char *name = "road/blind";
@@ -258,16 +258,16 @@ static void check_blind(RvCheck *check) {
     rvc_true(check, name,
              run_frame(road, &f, NULL) == RV_OK && f.report.road == 0 && f.report.models == 0 &&
                  ((float *)f.distance.data)[0] == RV_ROAD_NO_MODEL,
-             "nothing known: %d road, %d models", f.report.road, f.report.models);
-    rvc_true(check, name, run_frame(road, &f, &f.disparity) == RV_OK && f.report.learnt == 2,
-             "first frame: %d models learnt, expected 2", f.report.learnt);
+             "no models: %d road, %d models", f.report.road, f.report.models);
+    rvc_true(check, name, run_frame(road, &f, &f.disparity) == RV_OK && f.report.models_added == 2,
+             "first frame: %d models added, expected 2", f.report.models_added);
     rvc_true(check, name,
-             run_frame(road, &f, NULL) == RV_OK && f.report.seeds == 0 && f.report.learnt == 0 &&
-                 f.report.models == 2 && overlap(&f) > 85,
+             run_frame(road, &f, NULL) == RV_OK && f.report.seeds == 0 &&
+                 f.report.models_added == 0 && f.report.models == 2 && overlap(&f) > 85,
              "without disparity: %d models, overlap %.1f %%", f.report.models, overlap(&f));
     memset(f.color.data, 0, (size_t)f.config.height * (size_t)f.color.stride);
     rvc_true(check, name, run_frame(road, &f, NULL) == RV_OK && f.report.road == 0,
-             "black picture: %d road patches", f.report.road);
+             "black frame: %d road patches", f.report.road);
     rvc_true(check, name,
              rv_road_reset(road, NULL) == RV_OK && run_frame(road, &f, NULL) == RV_OK &&
                  f.report.models == 0,
@@ -278,7 +278,7 @@ static void check_blind(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-/* The number of threads must not show, whatever the pictures are. */
+/* The number of threads must not change the results. */
 static void check_threads(RvCheck *check) {
   const char *name = "road/threads";
   Frame a, b;
@@ -301,7 +301,7 @@ static void check_threads(RvCheck *check) {
     rvc_same(check, name, &a.distance, &b.distance, "distance");
     rvc_same(check, name, &a.seeds, &b.seeds, "seeds");
     rvc_true(check, name, memcmp(&a.report, &b.report, sizeof a.report) == 0, "report differs");
-    for (int i = 0; i < 101 * 83; i++) { /* ever more of the frame becomes noise */
+    for (int i = 0; i < 101 * 83; i++) { /* an increasing part of the frame becomes noise */
       if (rvc_range(&random, 0, 9) > frame)
         continue;
       ((uint32_t *)a.color.data)[i] = ((uint32_t *)b.color.data)[i] = rvc_next(&random);
@@ -323,8 +323,7 @@ void rv_road_frame_cases(RvCheck *check) {
   check_threads(check);
 }
 
-/* --- Fuzz ---------------------------------------------------------------------------
- */
+/* --- Fuzz ------------------------------------------------------------------------------------ */
 
 void rv_road_fuzz(const uint8_t *bytes, size_t size) {
   if (size < 12)

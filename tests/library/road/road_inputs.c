@@ -8,6 +8,18 @@
 
 #include "road/road_sequence_inputs.h"
 
+int rv_road_bench_open(RvCheck *check, const char *name, RvRoadBench *b,
+                       const RvRoadConfig *config) {
+  const RvEngineBase *base = &rv_road_stages_cpu.base;
+  *b = (RvRoadBench){.plan.config = *config};
+  rv_road_make_plan(&b->plan);
+  base->layout(&b->work, &b->plan, &b->arena);
+  if (!rvc_true(check, name, rv_arena_open(&b->arena, RV_CPU) == RV_OK, "out of memory"))
+    return 0;
+  base->layout(&b->work, &b->plan, &b->arena);
+  return rvc_true(check, name, base->open(&b->work, &b->plan) == RV_OK, "open failed");
+}
+
 void rv_road_result_open(const RvRoadConfig *c, RvRoadResult *r) {
   int columns, rows;
   rv_road_size(c, &columns, &rows);
@@ -22,8 +34,8 @@ void rv_road_result_close(RvRoadResult *r) {
   free(r->seeds.data);
 }
 
-void rv_road_drive_open(RvCheck *check, const char *name, RvRoadDrive *d, int width, int height) {
-  *d = (RvRoadDrive){.check = check, .name = name};
+void rv_road_inputs_open(RvCheck *check, const char *name, RvRoadInputs *d, int width, int height) {
+  *d = (RvRoadInputs){.check = check, .name = name};
   rv_road_sequence_config(&d->config, width, height);
   d->config.roughness = 6e-4;
   d->config.max_roughness = 2.4e-3;
@@ -33,18 +45,18 @@ void rv_road_drive_open(RvCheck *check, const char *name, RvRoadDrive *d, int wi
   d->disparity = rvc_plane(width, height, RV_U16);
 }
 
-void rv_road_drive_close(RvRoadDrive *d) {
+void rv_road_inputs_close(RvRoadInputs *d) {
   free(d->color.data);
   free(d->disparity.data);
 }
 
-RvRoad *rv_road_drive_new(const RvRoadDrive *d, const RvRoadConfig *config, RvEngine engine) {
+RvRoad *rv_road_inputs_new(const RvRoadInputs *d, const RvRoadConfig *config, RvEngine engine) {
   RvRoad *road = NULL;
   rvc_true(d->check, d->name, rv_road_new(&road, config, engine) == RV_OK, "new failed");
   return road;
 }
 
-static RvStatus run_cuda(const RvRoadDrive *d, RvRoad *road, int has_disparity, RvRoadResult *r) {
+static RvStatus run_cuda(const RvRoadInputs *d, RvRoad *road, int has_disparity, RvRoadResult *r) {
   RvPlane color, disparity, mask, distance, seeds;
   void *report = NULL;
   const int good =
@@ -68,10 +80,9 @@ static RvStatus run_cuda(const RvRoadDrive *d, RvRoad *road, int has_disparity, 
   return good ? status : RV_ERR_CUDA;
 }
 
-/* The painted frame through an object. */
-void rv_road_drive_run(const RvRoadDrive *d, RvRoad *road, int has_disparity, RvRoadResult *r) {
+void rv_road_inputs_run(const RvRoadInputs *d, RvRoad *road, int has_disparity, RvRoadResult *r) {
   RvStatus status = RV_ERR_ARG;
-  if (road && road->engine == RV_CUDA) {
+  if (road && road->object.engine == RV_CUDA) {
     status = run_cuda(d, road, has_disparity, r);
   } else if (road) {
     const RvRoadOutput output = {r->mask, r->distance, r->seeds, &r->report};
@@ -80,22 +91,21 @@ void rv_road_drive_run(const RvRoadDrive *d, RvRoad *road, int has_disparity, Rv
   rvc_true(d->check, d->name, status == RV_OK, "run failed");
 }
 
-void rv_road_drive_paint(const RvRoadDrive *d, int frame) {
+void rv_road_inputs_paint(const RvRoadInputs *d, int frame) {
   rv_road_sequence_paint(&d->config, frame, d->color.data, d->disparity.data);
 }
 
-/* Frames `first` .. `last`, as a new drive would see them. */
-void rv_road_drive_frames(const RvRoadDrive *d, RvRoad *road, int first, int last) {
+void rv_road_inputs_frames(const RvRoadInputs *d, RvRoad *road, int first, int last) {
   RvRoadResult r;
-  rv_road_result_open(&road->config, &r);
+  rv_road_result_open(&road->plan.config, &r);
   for (int frame = first; frame <= last; frame++) {
-    rv_road_drive_paint(d, frame);
-    rv_road_drive_run(d, road, 1, &r);
+    rv_road_inputs_paint(d, frame);
+    rv_road_inputs_run(d, road, 1, &r);
   }
   rv_road_result_close(&r);
 }
 
-void rv_road_result_same(const RvRoadDrive *d, const RvRoadResult *a, const RvRoadResult *b,
+void rv_road_result_same(const RvRoadInputs *d, const RvRoadResult *a, const RvRoadResult *b,
                          const char *what) {
   rvc_same(d->check, d->name, &a->mask, &b->mask, what);
   rvc_same(d->check, d->name, &a->distance, &b->distance, what);
@@ -104,9 +114,9 @@ void rv_road_result_same(const RvRoadDrive *d, const RvRoadResult *a, const RvRo
            "%s: the reports differ", what);
 }
 
-RvRoadSaved rv_road_drive_save(const RvRoadDrive *d, RvRoad *road) {
+RvRoadSaved rv_road_inputs_save(const RvRoadInputs *d, RvRoad *road) {
   RvRoadSaved s = {.size = 0};
-  const size_t room = road ? rv_road_save_bytes(&road->config) : 0;
+  const size_t room = road ? rv_road_save_bytes(&road->plan.config) : 0;
   s.bytes = malloc(room + 1);
   if (!s.bytes)
     abort();
@@ -116,11 +126,11 @@ RvRoadSaved rv_road_drive_save(const RvRoadDrive *d, RvRoad *road) {
   return s;
 }
 
-void rv_road_drive_same(const RvRoadDrive *d, RvRoad *road, const RvRoadSaved *wanted,
-                        const char *what) {
-  RvRoadSaved s = rv_road_drive_save(d, road);
+void rv_road_inputs_same(const RvRoadInputs *d, RvRoad *road, const RvRoadSaved *wanted,
+                         const char *what) {
+  RvRoadSaved s = rv_road_inputs_save(d, road);
   rvc_true(d->check, d->name, s.size == wanted->size && memcmp(s.bytes, wanted->bytes, s.size) == 0,
-           "%s: saved anew, other bytes", what);
+           "%s: saved again, the bytes differ", what);
   free(s.bytes);
 }
 
@@ -128,7 +138,7 @@ static void note(void *user, const char *text) {
   snprintf(user, RV_ROAD_NOTE, "%s", text);
 }
 
-RvLog rv_road_drive_note(char *text) {
+RvLog rv_road_inputs_note(char *text) {
   *text = 0;
   return (RvLog){note, text};
 }

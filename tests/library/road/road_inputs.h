@@ -1,54 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-/* road_inputs.h: frames of the made-up drive through objects of either engine, for the tests. */
-#ifndef RV_ROAD_DRIVE_H
-#define RV_ROAD_DRIVE_H
+/* road_inputs.h: frames of the synthetic sequence through objects of either engine, and single
+ * stages of the CPU engine, for the tests. */
+#ifndef RV_ROAD_INPUTS_H
+#define RV_ROAD_INPUTS_H
 
-#include "road/road_stages.h"
+#include "road/road_cpu.h"
 #include "rvcheck.h"
 
-/* Frames in host memory, and for whom. */
-typedef struct RvRoadDrive {
+/* Memory of the CPU engine without an object, for single stages. */
+typedef struct RvRoadBench {
+  RvRoadPlan plan;
+  RvRoadCpu work;
+  RvArena arena;
+} RvRoadBench;
+
+/* Returns 0 after counting a failure. Free with rv_arena_close(&bench->arena). The bench must not
+ * move. */
+int rv_road_bench_open(RvCheck *check, const char *name, RvRoadBench *bench,
+                       const RvRoadConfig *config);
+
+/* Frames in host memory. */
+typedef struct RvRoadInputs {
   RvCheck *check;
   const char *name;
   RvRoadConfig config;
   RvPlane color, disparity;
-} RvRoadDrive;
+} RvRoadInputs;
 
-/* What an object makes of a frame, in host memory. */
+/* Results of a frame, in host memory. */
 typedef struct RvRoadResult {
   RvPlane mask, distance, seeds;
   RvRoadReport report;
 } RvRoadResult;
 
-/* What rv_road_save() wrote, for free(). */
+/* Output of rv_road_save(); free `bytes` with free(). */
 typedef struct RvRoadSaved {
   uint8_t *bytes;
   size_t size;
 } RvRoadSaved;
 
-void rv_road_drive_open(RvCheck *check, const char *name, RvRoadDrive *d, int width, int height);
-void rv_road_drive_close(RvRoadDrive *d);
+void rv_road_inputs_open(RvCheck *check, const char *name, RvRoadInputs *d, int width, int height);
+void rv_road_inputs_close(RvRoadInputs *d);
 void rv_road_result_open(const RvRoadConfig *config, RvRoadResult *r);
 void rv_road_result_close(RvRoadResult *r);
-void rv_road_result_same(const RvRoadDrive *d, const RvRoadResult *a, const RvRoadResult *b,
+void rv_road_result_same(const RvRoadInputs *d, const RvRoadResult *a, const RvRoadResult *b,
                          const char *what);
 
 /* NULL after counting the failure. */
-RvRoad *rv_road_drive_new(const RvRoadDrive *d, const RvRoadConfig *config, RvEngine engine);
+RvRoad *rv_road_inputs_new(const RvRoadInputs *d, const RvRoadConfig *config, RvEngine engine);
 
-/* The frame, painted, through an object; several from an object's first one on. */
-void rv_road_drive_paint(const RvRoadDrive *d, int frame);
-void rv_road_drive_run(const RvRoadDrive *d, RvRoad *road, int has_disparity, RvRoadResult *r);
-void rv_road_drive_frames(const RvRoadDrive *d, RvRoad *road, int first, int last);
+/* Paint a frame; run an object on the painted frame; paint and run frames `first` to `last`. */
+void rv_road_inputs_paint(const RvRoadInputs *d, int frame);
+void rv_road_inputs_run(const RvRoadInputs *d, RvRoad *road, int has_disparity, RvRoadResult *r);
+void rv_road_inputs_frames(const RvRoadInputs *d, RvRoad *road, int first, int last);
 
 /* Empty after counting a failure. */
-RvRoadSaved rv_road_drive_save(const RvRoadDrive *d, RvRoad *road);
-/* Saves again: the bytes must be the same. */
-void rv_road_drive_same(const RvRoadDrive *d, RvRoad *road, const RvRoadSaved *wanted,
-                        const char *what);
+RvRoadSaved rv_road_inputs_save(const RvRoadInputs *d, RvRoad *road);
+/* Saves again and compares the bytes. */
+void rv_road_inputs_same(const RvRoadInputs *d, RvRoad *road, const RvRoadSaved *wanted,
+                         const char *what);
 
-/* A log that keeps the last line, in `text` of RV_ROAD_NOTE bytes. */
+/* A log that stores the last line in `text` of RV_ROAD_NOTE bytes. */
 #define RV_ROAD_NOTE 200
-RvLog rv_road_drive_note(char *text);
+RvLog rv_road_inputs_note(char *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* road_parity_cases.c: the CUDA engine against the CPU engine, frame after frame. What a frame
- * hands out shows every stage: the plane in the report, the samples in its counts, each model of
- * the library in the distances, and both labellings in the masks. */
+/* road_parity_cases.c: the CUDA engine compared with the CPU engine, frame by frame. The outputs
+ * of a frame cover every stage: the plane in the report, the samples in its counts, each model
+ * of the library in the distances, and both labelings in the masks. */
 #include "road/road_parity_cases.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ typedef struct Side {
 /* Both engines and the copy of the GPU's results. */
 typedef struct Pair {
   RvRoadConfig config;
-  int models, updated, several; /* made, samples that updated one, frames that made several */
+  int models, matched, several; /* added; samples matched; frames that added several */
   Side cpu, cuda;
   RvPlane mask, distance, seeds;
   RvRoadReport cpu_report, cuda_report;
@@ -80,10 +80,10 @@ static RvStatus run_side(const Side *s, int has_disparity) {
 
 static void print_report(const char *engine, const RvRoadReport *r) {
   fprintf(stderr,
-          "  %s: samples %d seeds %d updated %d waiting %d learnt %d iterations %d models %d road "
+          "  %s: samples %d seeds %d matched %d pending %d added %d iterations %d models %d road "
           "%d plane %.9g %.9g %.9g %.9g\n",
-          engine, r->samples, r->seeds, r->updated, r->waiting, r->learnt, r->iterations, r->models,
-          r->road, r->slope_x, r->slope_y, r->intercept, r->height);
+          engine, r->samples, r->seeds, r->samples_matched, r->samples_pending, r->models_added,
+          r->iterations, r->models, r->road, r->slope_x, r->slope_y, r->intercept, r->height);
 }
 
 /* Both engines on the pair's frame; 0 when they differ. */
@@ -107,34 +107,34 @@ static int same_frame(RvCheck *check, const char *name, Pair *p, int frame, int 
     print_report("cpu ", &p->cpu_report);
     print_report("cuda", &p->cuda_report);
   }
-  p->models += p->cpu_report.learnt;
-  p->updated += p->cpu_report.updated;
-  p->several += p->cpu_report.learnt > 1;
+  p->models += p->cpu_report.models_added;
+  p->matched += p->cpu_report.samples_matched;
+  p->several += p->cpu_report.models_added > 1;
   return rvc_same(check, name, &p->cpu.seeds, &p->seeds, what) &
          rvc_same(check, name, &p->cpu.distance, &p->distance, what) &
          rvc_same(check, name, &p->cpu.mask, &p->mask, what) & same_reports;
 }
 
-/* Replaces `share` of 256 of the pixels by noise. */
-static void spoil(const Pair *p, RvRandom *random, int share) {
+/* Replaces a fraction of the pixels, in 1/256, by noise. */
+static void add_noise(const Pair *p, RvRandom *random, int fraction) {
   const int pixels = p->config.width * p->config.height;
   for (int i = 0; i < pixels; i++) {
     const uint32_t r = rvc_next(random);
-    if ((int)(r & 255) >= share)
+    if ((int)(r & 255) >= fraction)
       continue;
     ((uint32_t *)p->cpu.color.data)[i] = rvc_next(random);
     ((uint16_t *)p->cpu.disparity.data)[i] = (uint16_t)(r >> (16 + (r >> 8) % 8));
   }
 }
 
-/* The libraries and the samples that wait, bit for bit. */
+/* The libraries and the pending samples, bit for bit. */
 static void same_library(RvCheck *check, const char *name, const Pair *p) {
-  const size_t room = rv_road_save_bytes(&p->config);
-  uint8_t *cpu = malloc(2 * room), *cuda = cpu ? cpu + room : NULL;
+  const size_t capacity = rv_road_save_bytes(&p->config);
+  uint8_t *cpu = malloc(2 * capacity), *cuda = cpu ? cpu + capacity : NULL;
   size_t cpu_size = 0, cuda_size = 0, at = 0;
   if (rvc_true(check, name,
-               cpu && rv_road_save(p->cpu.road, cpu, room, &cpu_size, NULL) == RV_OK &&
-                   rv_road_save(p->cuda.road, cuda, room, &cuda_size, NULL) == RV_OK,
+               cpu && rv_road_save(p->cpu.road, cpu, capacity, &cpu_size, NULL) == RV_OK &&
+                   rv_road_save(p->cuda.road, cuda, capacity, &cuda_size, NULL) == RV_OK,
                "%s: save failed", p->what)) {
     while (at < cpu_size && at < cuda_size && cpu[at] == cuda[at])
       at++;
@@ -150,7 +150,7 @@ static void run_pair(RvCheck *check, const char *name, Pair *p, RvRandom *random
   for (int frame = 0; frame < frames && good; frame++) {
     rv_road_sequence_paint(&p->config, 3 * frame, p->cpu.color.data, p->cpu.disparity.data);
     if (frame > 2)
-      spoil(p, random, rvc_range(random, 0, frame % 3 ? 20 : 256));
+      add_noise(p, random, rvc_range(random, 0, frame % 3 ? 20 : 256));
     if (frame % 7 == 5)
       good = rvc_true(check, name,
                       rv_road_reset(p->cpu.road, NULL) == RV_OK &&
@@ -176,7 +176,7 @@ static void random_shape(RvRoadConfig *c, RvRandom *random) {
   c->min_value = rvc_range(random, 0, 2) ? 0 : rvc_range(random, 0, 255);
 }
 
-/* Under a sanitizer: few cells and models, and noise for ground, so that there are seeds. */
+/* Under a sanitizer: few cells and models, and noise as ground, so that there are seeds. */
 static void make_small(RvRoadConfig *c) {
   c->bins = rv_min(c->bins, 8);
   c->library_size = rv_min(c->library_size, 9);
@@ -191,9 +191,9 @@ static RvRoadConfig random_config(RvCheck *check, RvRandom *random) {
   static const int sizes[] = {2, 3, 5, 5, 8, 15}, bins[] = {2, 3, 8, 8, 11, 16};
   RvRoadConfig c;
   const int n = sizes[rvc_range(random, 0, 5)], is_small = rvc_small(check);
-  const int least = is_small ? 80 / n : 1;
-  const int columns = rvc_range(random, least, (is_small ? 105 : 600) / n);
-  const int rows = rvc_range(random, least, (is_small ? 95 : 400) / n);
+  const int minimum = is_small ? 80 / n : 1;
+  const int columns = rvc_range(random, minimum, (is_small ? 105 : 600) / n);
+  const int rows = rvc_range(random, minimum, (is_small ? 95 : 400) / n);
   rv_road_sequence_config(&c, columns * n + rvc_range(random, 0, n - 1),
                           rows * n + rvc_range(random, 0, n - 1));
   c.patch_size = n;
@@ -230,11 +230,11 @@ static void check_random(RvCheck *check) {
     run_pair(check, name, &p, &random, rvc_small(check) ? 6 : 12);
     models += p.models;
   }
-  rvc_true(check, name, rvc_small(check) || models > 0, "nothing was learnt in %d rounds", rounds);
+  rvc_true(check, name, rvc_small(check) || models > 0, "no models were added in %d rounds",
+           rounds);
 }
 
-/* Each distance by itself, so that none is left out; on the way all kinds of learning: one model,
- * several at once, updates. */
+/* Each distance; all kinds of learning: one model, several at once, updates. */
 static void check_distances(RvCheck *check) {
   const char *name = "road/cuda-distances";
   const int is_small = rvc_small(check);
@@ -253,9 +253,9 @@ static void check_distances(RvCheck *check) {
     p.config.max_roughness = 2.4e-3;
     p.config.log = rvc_log(check);
     run_pair(check, name, &p, &random, is_small ? 2 : 3);
-    rvc_true(check, name, p.models > several && (d % 2 || p.updated > 0) && p.several == several,
-             "distance %d: %d models, %d updated, several at once in %d frames", d, p.models,
-             p.updated, p.several);
+    rvc_true(check, name, p.models > several && (d % 2 || p.matched > 0) && p.several == several,
+             "distance %d: %d models, %d matched, several at once in %d frames", d, p.models,
+             p.matched, p.several);
   }
 }
 
@@ -275,7 +275,7 @@ static void check_fine(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-/* The number of models by clusters, of hardly any samples and of many; often more than one. */
+/* The estimated number of models, of few and of many samples; often more than one. */
 static void check_estimates(RvCheck *check) {
   const char *name = "road/cuda-clusters";
   if (!rvc_wants(check, name))
@@ -292,37 +292,37 @@ static void check_estimates(RvCheck *check) {
     p.config.estimate_models = 1;
     p.config.library_size = 3 + 4 * round;
     p.config.min_samples = round == 3 ? 1 : 20;
-    if (rvc_small(check)) { /* each merge of two of their samples takes a race check 0.1 s */
+    if (rvc_small(check)) { /* each merge of two of their samples lasts 0.1 s in a race check */
       p.config.near_width = 1.2;
       p.config.min_samples = 4;
     }
     p.config.log = rvc_log(check);
     run_pair(check, name, &p, &random, rvc_small(check) ? 1 : 8);
-    rvc_true(check, name, p.models > 0, "round %d: nothing was learnt", round);
+    rvc_true(check, name, p.models > 0, "round %d: no models were added", round);
   }
 }
 
-/* The frames of the timed rows, and that they exercise what they are to time. */
-static void check_drive(RvCheck *check, const char *name, int width, int height, int frames,
-                        double update_threshold) {
+/* The frames of the benchmark cases; they must match samples and add models. */
+static void check_sequence(RvCheck *check, const char *name, int width, int height, int frames,
+                           double update_threshold) {
   if (!rvc_wants(check, name) || rvc_small(check))
     return;
   Pair p = {0};
   rv_road_sequence_config(&p.config, width, height);
   p.config.update_threshold = update_threshold;
   p.config.log = rvc_log(check);
-  int updated = 0, learnt = 0;
+  int matched = 0, added = 0;
   int good = open_pair(check, name, &p);
   for (int frame = 0; frame < frames && good; frame++) {
     rv_road_sequence_paint(&p.config, frame, p.cpu.color.data, p.cpu.disparity.data);
     good = same_frame(check, name, &p, frame, 1);
-    updated += p.cpu_report.updated;
-    learnt += p.cpu_report.learnt;
+    matched += p.cpu_report.samples_matched;
+    added += p.cpu_report.models_added;
   }
   if (good)
     same_library(check, name, &p);
-  rvc_true(check, name, !good || (learnt >= 2 && (update_threshold <= 1 || updated > 100 * frames)),
-           "%d samples updated, %d models were learnt", updated, learnt);
+  rvc_true(check, name, !good || (added >= 2 && (update_threshold <= 1 || matched > 100 * frames)),
+           "%d samples matched, %d models added", matched, added);
   close_pair(&p);
   rvc_ok(check, name);
 }
@@ -334,6 +334,6 @@ void rv_road_parity_cases(RvCheck *check) {
   check_distances(check);
   check_estimates(check);
   check_fine(check);
-  check_drive(check, "road/cuda-drive", 640, 480, RV_ROAD_SEQUENCE_FRAMES, 1);
-  check_drive(check, "road/cuda-large", 1920, 1080, 4, 4);
+  check_sequence(check, "road/cuda-sequence", 640, 480, RV_ROAD_SEQUENCE_FRAMES, 1);
+  check_sequence(check, "road/cuda-large", 1920, 1080, 4, 4);
 }

@@ -10,7 +10,7 @@ void rv_road_parity_cases(RvCheck *check);
 /* The estimated number of models. */
 void rv_road_clusters_cases(RvCheck *check);
 
-/* The timed rows. */
+/* The benchmark cases. */
 void rv_road_bench_cases(RvCheck *check);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* road_reference.c: see road_reference.h. Written from the thesis' formulas; shares nothing with the engine.
- */
+/* road_reference.c: see road_reference.h. Written from the thesis' formulas; shares no code with
+ * the engines. */
 #include "road/road_reference.h"
 
 #include <math.h>
@@ -54,8 +54,8 @@ double rv_road_reference_distance(RvRoadDistance distance, const uint8_t *p, con
   }
 }
 
-/* The neighbours of patch i: left, right, up, down; -1 outside. */
-static int neighbour(int i, int side, int columns, int rows) {
+/* The neighbors of patch i: left, right, up, down; -1 outside. */
+static int neighbor(int i, int side, int columns, int rows) {
   const int x = i % columns, y = i / columns;
   switch (side) {
   case 0:
@@ -80,7 +80,7 @@ int rv_road_reference_flood(const uint8_t *set, int columns, int rows, int start
   while (done < count) {
     const int i = queue[done++];
     for (int side = 0; side < 4; side++) {
-      const int j = neighbour(i, side, columns, rows);
+      const int j = neighbor(i, side, columns, rows);
       if (j >= 0 && set[j] && !reached[j]) {
         reached[j] = 1;
         queue[count++] = j;
@@ -96,7 +96,7 @@ void rv_road_reference_grow(const uint8_t *near, int columns, int rows, uint8_t 
     grown = 0;
     for (int i = 0; i < columns * rows; i++)
       for (int side = 0; side < 4 && !road[i] && near[i]; side++) {
-        const int j = neighbour(i, side, columns, rows);
+        const int j = neighbor(i, side, columns, rows);
         if (j >= 0 && road[j])
           road[i] = 1, grown = 1;
       }
@@ -119,7 +119,7 @@ void rv_road_reference_smooth(const uint8_t *set, int columns, int rows, int win
 double rv_road_reference_like(const RvRoadConfig *c, const RvPlane *disparity, int px, int py,
                               double a, double b, double intercept, double distance) {
   const int n = c->patch_size;
-  double sum = 0, length, colour = distance / (c->ground_threshold_scale * c->classify_threshold);
+  double sum = 0, length, color = distance / (c->ground_threshold_scale * c->classify_threshold);
   int count = 0;
   for (int v = py * n; v < (py + 1) * n; v++)
     for (int u = px * n; u < (px + 1) * n; u++) {
@@ -131,18 +131,18 @@ double rv_road_reference_like(const RvRoadConfig *c, const RvPlane *disparity, i
       count++;
     }
   if (2 * count < n * n)
-    return colour * colour + 0.75;
+    return color * color + 0.75;
   const double z = c->camera.focal * c->camera.baseline / (sum / count);
   const double x = (px * n + (n - 1) / 2.0 - c->camera.cx) * z / c->camera.focal;
   const double y = (py * n + (n - 1) / 2.0 - c->camera.cy) * z / c->camera.focal;
   const double nz = (intercept + a * c->camera.cx + b * c->camera.cy) / c->camera.focal;
   length = sqrt(a * a + b * b + nz * nz);
   const double height = (c->camera.baseline - a * x - b * y - nz * z) / length;
-  /* One px less is dz = z / disparity farther, and the ray sinks by the camera's height over z. */
+  /* One px less is dz = z / disparity farther; the ray descends by the camera height over z. */
   const double above = c->max_height + 3 * c->disparity_noise * c->camera.baseline / length * z /
                                            (c->camera.focal * c->camera.baseline);
   const double limit = height > 0 ? above : 4 * above;
-  return colour * colour + height / limit * (height / limit);
+  return color * color + height / limit * (height / limit);
 }
 
 double rv_road_reference_roughness(const RvRoadConfig *c, const RvPlane *disparity, int px, int py,
@@ -151,7 +151,7 @@ double rv_road_reference_roughness(const RvRoadConfig *c, const RvPlane *dispari
   const double nx = a, ny = b;
   const double nz = (intercept + a * c->camera.cx + b * c->camera.cy) / c->camera.focal;
   const double length = sqrt(nx * nx + ny * ny + nz * nz);
-  double heights[RV_ROAD_PATCH_MAX * RV_ROAD_PATCH_MAX], mean = 0, sum = 0;
+  double heights[15 * 15], mean = 0, sum = 0; /* largest patch */
   int count = 0;
   for (int v = py * c->patch_size; v < (py + 1) * c->patch_size; v++)
     for (int u = px * c->patch_size; u < (px + 1) * c->patch_size; u++) {
@@ -272,7 +272,7 @@ static int reference_models(int count, const int *label, int samples, int min_sa
   return models > 1 ? models : 1;
 }
 
-/* Labels are smallest members. The links of pairs that did not change are kept: only time. */
+/* Labels are smallest members. The links of unchanged pairs are kept, for speed. */
 int rv_road_reference_clusters(const uint8_t *rows, int count, int cells, int limit, int samples,
                                int min_samples) {
   int *label = malloc((size_t)count * sizeof *label), models = 1;

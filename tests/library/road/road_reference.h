@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* road_reference.h: road detection once more, naively, in double and on one thread. For the tests. */
-#ifndef RV_ROAD_TWIN_H
-#define RV_ROAD_TWIN_H
+/* road_reference.h: naive reference implementation of road detection, in double, on one thread. */
+#ifndef RV_ROAD_REFERENCE_H
+#define RV_ROAD_REFERENCE_H
 
 #include "road/road.h"
 
-/* Cell of a colour, through hue and saturation in double. */
+/* Cell of a color, through hue and saturation in double. */
 int rv_road_reference_cell(int r, int g, int b, int bins);
 
 /* A distance in double; p and the model in counts. */
 double rv_road_reference_distance(RvRoadDistance distance, const uint8_t *p, const double *mean,
                                   const double *variance, int cells, int area);
 
-/* Flood fill from `start` over patches with set != 0: marks them in `reached`, returns how many. */
+/* Flood fill from `start` over patches with set != 0: marks them in `reached`, returns their
+ * number. */
 int rv_road_reference_flood(const uint8_t *set, int columns, int rows, int start, uint8_t *reached);
 
-/* Region growing as the thesis has it: step by step the neighbours of what is road join when
- * `near`; `road` holds the seeds at first. */
+/* Region growing as in the thesis: neighbors of road patches are added when `near`; `road`
+ * initially contains the seeds. */
 void rv_road_reference_grow(const uint8_t *near, int columns, int rows, uint8_t *road);
 
-/* out: 1 where most of the window x window patches round it that exist are set. */
+/* out: 1 where the majority of the window x window patches around it inside the frame are set. */
 void rv_road_reference_smooth(const uint8_t *set, int columns, int rows, int window, uint8_t *out);
 
-/* (distance / (trust * threshold))^2 + (height / limit)^2 of one patch above disparity = a u + b v
+/* (distance / (scale * threshold))^2 + (height / limit)^2 of one patch above disparity = a u + b v
  * + c, from world coordinates; 3/4 in place of the second term where fewer than half the px have a
  * disparity. */
 double rv_road_reference_like(const RvRoadConfig *config, const RvPlane *disparity, int px, int py,
@@ -33,14 +34,14 @@ double rv_road_reference_like(const RvRoadConfig *config, const RvPlane *dispari
 double rv_road_reference_roughness(const RvRoadConfig *config, const RvPlane *disparity, int px,
                                    int py, double a, double b, double c);
 
-/* Expectation maximisation with exp and log, fixed number of iterations, from the start values in
+/* Expectation maximization with exp and log, fixed number of iterations, from the start values in
  * mean, variance [model][cell] and weight [model]. */
 void rv_road_reference_em(const uint8_t *features, int samples, int cells, int k,
                           double floor_variance, int iterations, double *mean, double *variance,
                           double *weight);
 
 /* The number of models in `count` exemplars of `samples` samples: clusters as lists of members, all
- * distances and sums of squares taken anew in each step. */
+ * distances and sums of squares are recomputed in each step. */
 int rv_road_reference_clusters(const uint8_t *rows, int count, int cells, int limit, int samples,
                                int min_samples);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* road_save_cases.c: what was learnt leaves an object and enters another: saved and loaded, within
- * an engine and across both; parameters changed in flight. The bytes: road_library_cases.c. */
+/* road_save_cases.c: models saved and loaded, within an engine and across engines; parameters
+ * changed between frames. The bytes: road_library_cases.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,17 +10,17 @@
 #include "road/road_inputs.h"
 #include "road/road_save_cases.h"
 
-/* Both objects on the next frames: the same results, bit for bit. */
-static void same_future(const RvRoadDrive *d, RvRoad *a, RvRoad *b, const char *what) {
+/* Both objects on the next frames: identical results. */
+static void same_future(const RvRoadInputs *d, RvRoad *a, RvRoad *b, const char *what) {
   RvRoadResult of_a, of_b;
   if (!a || !b)
     return;
-  rv_road_result_open(&a->config, &of_a);
-  rv_road_result_open(&b->config, &of_b);
+  rv_road_result_open(&a->plan.config, &of_a);
+  rv_road_result_open(&b->plan.config, &of_b);
   for (int k = rvc_small(d->check); k < (rvc_small(d->check) ? 2 : 4); k++) {
-    rv_road_drive_paint(d, 40 + 3 * k);
-    rv_road_drive_run(d, a, k != 0, &of_a);
-    rv_road_drive_run(d, b, k != 0, &of_b);
+    rv_road_inputs_paint(d, 40 + 3 * k);
+    rv_road_inputs_run(d, a, k != 0, &of_a);
+    rv_road_inputs_run(d, b, k != 0, &of_b);
     rv_road_result_same(d, &of_a, &of_b, what);
   }
   rv_road_result_close(&of_a);
@@ -30,44 +30,44 @@ static void same_future(const RvRoadDrive *d, RvRoad *a, RvRoad *b, const char *
 /* --- Round trips ------------------------------------------------------------------------------ */
 
 /* Of the first frame. */
-static int seeds_of(const RvRoadDrive *d) {
-  RvRoad *road = rv_road_drive_new(d, &d->config, RV_CPU);
+static int seeds_of(const RvRoadInputs *d) {
+  RvRoad *road = rv_road_inputs_new(d, &d->config, RV_CPU);
   RvRoadResult r;
   rv_road_result_open(&d->config, &r);
-  rv_road_drive_paint(d, 0);
-  rv_road_drive_run(d, road, 1, &r);
+  rv_road_inputs_paint(d, 0);
+  rv_road_inputs_run(d, road, 1, &r);
   rv_road_free(&road);
   rv_road_result_close(&r);
   return r.report.seeds;
 }
 
-/* A library and samples that wait, from one engine to another, after which both go on alike. */
-static void round_trip(const RvRoadDrive *d, RvEngine from, RvEngine to, const char *what) {
+/* A library and pending samples, from one engine to another; then both give the same results. */
+static void round_trip(const RvRoadInputs *d, RvEngine from, RvEngine to, const char *what) {
   RvRoadConfig c = d->config;
-  c.min_samples = seeds_of(d) * 4 / 3; /* more than one frame has: some wait */
+  c.min_samples = seeds_of(d) * 4 / 3; /* more than in one frame: some are pending */
   c.initial_models = rvc_small(d->check) ? 1 : 3;
   c.new_models = rvc_small(d->check) ? 1 : 2;
-  RvRoad *one = rv_road_drive_new(d, &c, from), *two = rv_road_drive_new(d, &c, to);
+  RvRoad *one = rv_road_inputs_new(d, &c, from), *two = rv_road_inputs_new(d, &c, to);
   if (one && two) {
-    int is_waiting = 0;
-    for (int frame = 0; frame < 12 && !is_waiting; frame++) {
+    int has_both = 0;
+    for (int frame = 0; frame < 12 && !has_both; frame++) {
       RvRoadResult r;
       rv_road_result_open(&c, &r);
-      rv_road_drive_paint(d, frame);
-      rv_road_drive_run(d, one, 1, &r);
-      is_waiting = r.report.models > 0 && r.report.waiting > 0;
+      rv_road_inputs_paint(d, frame);
+      rv_road_inputs_run(d, one, 1, &r);
+      has_both = r.report.models > 0 && r.report.samples_pending > 0;
       rv_road_result_close(&r);
     }
-    rvc_true(d->check, d->name, is_waiting, "%s: no models or none waits", what);
-    RvRoadSaved s = rv_road_drive_save(d, one);
+    rvc_true(d->check, d->name, has_both, "%s: no models or no pending samples", what);
+    RvRoadSaved s = rv_road_inputs_save(d, one);
     rvc_true(d->check, d->name, rv_road_load(two, s.bytes, s.size, NULL) == RV_OK,
              "%s: load failed", what);
-    rv_road_drive_same(d, two, &s, what);
+    rv_road_inputs_same(d, two, &s, what);
     same_future(d, one, two, what);
     rvc_true(d->check, d->name,
              rv_road_reset(two, NULL) == RV_OK && rv_road_load(two, s.bytes, s.size, NULL) == RV_OK,
              "%s: load after reset failed", what);
-    rv_road_drive_same(d, two, &s, what);
+    rv_road_inputs_same(d, two, &s, what);
     free(s.bytes);
   }
   rv_road_free(&one);
@@ -78,8 +78,8 @@ static void check_round_trip(RvCheck *check) {
   const char *name = "road/save";
   if (!rvc_wants(check, name))
     return;
-  RvRoadDrive d;
-  rv_road_drive_open(check, name, &d, rvc_small(check) ? 103 : 203, rvc_small(check) ? 91 : 151);
+  RvRoadInputs d;
+  rv_road_inputs_open(check, name, &d, rvc_small(check) ? 103 : 203, rvc_small(check) ? 91 : 151);
   const int step = rvc_small(check) ? RV_ROAD_DISTANCES : 1;
   for (int distance = 0; distance < RV_ROAD_DISTANCES; distance += step) {
     d.config.distance = (RvRoadDistance)distance;
@@ -92,37 +92,37 @@ static void check_round_trip(RvCheck *check) {
     round_trip(&d, RV_CPU, RV_CUDA, "cpu to cuda");
     round_trip(&d, RV_CUDA, RV_CPU, "cuda to cpu");
   }
-  rv_road_drive_close(&d);
+  rv_road_inputs_close(&d);
   rvc_ok(check, name);
 }
 
-/* The first frame after load is classified from it, though nothing teaches. */
+/* The first frame after load is classified with it, without training patches. */
 static void check_first_frame(RvCheck *check, RvEngine engine) {
   const char *name = "road/save-first";
-  RvRoadDrive d;
+  RvRoadInputs d;
   if (!rvc_wants(check, name))
     return;
   const int is_small = rvc_small(check);
-  rv_road_drive_open(check, name, &d, is_small ? 103 : 203, is_small ? 91 : 151);
+  rv_road_inputs_open(check, name, &d, is_small ? 103 : 203, is_small ? 91 : 151);
   d.config.initial_models = is_small ? 1 : 2;
-  RvRoad *one = rv_road_drive_new(&d, &d.config, engine),
-         *two = rv_road_drive_new(&d, &d.config, engine);
+  RvRoad *one = rv_road_inputs_new(&d, &d.config, engine),
+         *two = rv_road_inputs_new(&d, &d.config, engine);
   if (one && two) {
     RvRoadResult blind, loaded;
     rv_road_result_open(&d.config, &blind);
     rv_road_result_open(&d.config, &loaded);
-    rv_road_drive_frames(&d, one, 0, 3);
-    RvRoadSaved s = rv_road_drive_save(&d, one);
-    rv_road_drive_paint(&d, 4);
-    rv_road_drive_run(&d, two, 0, &blind);
+    rv_road_inputs_frames(&d, one, 0, 3);
+    RvRoadSaved s = rv_road_inputs_save(&d, one);
+    rv_road_inputs_paint(&d, 4);
+    rv_road_inputs_run(&d, two, 0, &blind);
     rvc_true(check, name, rv_road_load(two, s.bytes, s.size, NULL) == RV_OK, "load failed");
-    rv_road_drive_run(&d, two, 0, &loaded);
+    rv_road_inputs_run(&d, two, 0, &loaded);
     rvc_true(check, name,
              blind.report.road == 0 && loaded.report.seeds == 0 &&
                  loaded.report.road > (is_small ? 10 : 100),
              "without disparity: %d road before load, %d after", blind.report.road,
              loaded.report.road);
-    rv_road_drive_run(&d, one, 0, &blind);
+    rv_road_inputs_run(&d, one, 0, &blind);
     rv_road_result_same(&d, &blind, &loaded, "first frame after load");
     free(s.bytes);
     rv_road_result_close(&blind);
@@ -130,7 +130,7 @@ static void check_first_frame(RvCheck *check, RvEngine engine) {
   }
   rv_road_free(&one);
   rv_road_free(&two);
-  rv_road_drive_close(&d);
+  rv_road_inputs_close(&d);
   rvc_ok(check, name);
 }
 
@@ -138,24 +138,24 @@ static void check_file(RvCheck *check) {
   const char *name = "road/save-file";
   if (!rvc_wants(check, name))
     return;
-  RvRoadDrive d;
+  RvRoadInputs d;
   char folder[] = "/tmp/rv-road-XXXXXX", path[64], missing[64];
   if (!rvc_true(check, name, mkdtemp(folder) != NULL, "no folder to write to"))
     return;
   snprintf(path, sizeof path, "%s/library", folder);
   snprintf(missing, sizeof missing, "%s/none/library", folder);
-  rv_road_drive_open(check, name, &d, 103, 91);
-  RvRoad *one = rv_road_drive_new(&d, &d.config, RV_CPU),
-         *two = rv_road_drive_new(&d, &d.config, RV_CPU);
+  rv_road_inputs_open(check, name, &d, 103, 91);
+  RvRoad *one = rv_road_inputs_new(&d, &d.config, RV_CPU),
+         *two = rv_road_inputs_new(&d, &d.config, RV_CPU);
   if (one && two) {
-    rv_road_drive_frames(&d, one, 0, 1);
+    rv_road_inputs_frames(&d, one, 0, 1);
     const RvStatus saved = rv_road_save_file(one, path, NULL);
     const RvStatus again = rv_road_save_file(one, path, NULL);
     const RvStatus loaded = rv_road_load_file(two, path, NULL);
     rvc_true(check, name, saved == RV_OK && again == RV_OK && loaded == RV_OK,
              "save %d, over it %d, load %d", saved, again, loaded);
-    RvRoadSaved s = rv_road_drive_save(&d, one);
-    rv_road_drive_same(&d, two, &s, "through a file");
+    RvRoadSaved s = rv_road_inputs_save(&d, one);
+    rv_road_inputs_same(&d, two, &s, "through a file");
     free(s.bytes);
     rvc_true(check, name,
              rv_road_load_file(two, missing, NULL) == RV_ERR_IO &&
@@ -163,18 +163,17 @@ static void check_file(RvCheck *check) {
                  rv_road_load_file(two, folder, NULL) == RV_ERR_IO &&
                  rv_road_load_file(two, "", NULL) == RV_ERR_ARG &&
                  rv_road_save_file(two, NULL, NULL) == RV_ERR_ARG,
-             "files that are not there, or no files, were not refused");
+             "missing or invalid files were accepted");
   }
   remove(path);
   rvc_true(check, name, rmdir(folder) == 0, "something is left in %s", folder);
   rv_road_free(&one);
   rv_road_free(&two);
-  rv_road_drive_close(&d);
+  rv_road_inputs_close(&d);
   rvc_ok(check, name);
 }
 
-/* --- Parameters in flight -----------------------------------------------------------------------
- */
+/* --- Change of parameters -------------------------------------------------------------------- */
 
 /* Changes one parameter; 0 past the last. */
 static int change(RvRoadConfig *c, int which) {
@@ -212,13 +211,13 @@ static int change(RvRoadConfig *c, int which) {
   }
 }
 
-/* An object whose parameters change goes on as a new one of these parameters that has loaded what
- * the old one saved. */
+/* After a change of parameters an object gives the same results as a new one with these parameters
+ * that has loaded the saved library. */
 static void check_flight(RvCheck *check, RvEngine engine, const char *name) {
   if (!rvc_wants(check, name))
     return;
-  RvRoadDrive d;
-  rv_road_drive_open(check, name, &d, 103, 91);
+  RvRoadInputs d;
+  rv_road_inputs_open(check, name, &d, 103, 91);
   d.config.min_samples = 150;
   d.config.initial_models = rvc_small(check) ? 1 : 2;
   for (int which = 0;; which++) {
@@ -227,66 +226,65 @@ static void check_flight(RvCheck *check, RvEngine engine, const char *name) {
     if (!change(&c, which))
       break;
     if (rvc_small(check) && engine == RV_CUDA && which != 6 && which != 9)
-      continue; /* left: other tables, and other patches */
-    snprintf(what, sizeof what, "change %d in flight", which);
-    RvRoad *road = rv_road_drive_new(&d, &d.config, engine),
-           *other = rv_road_drive_new(&d, &c, engine);
+      continue; /* keeps: other tables, and other patches */
+    snprintf(what, sizeof what, "change %d", which);
+    RvRoad *road = rv_road_inputs_new(&d, &d.config, engine),
+           *other = rv_road_inputs_new(&d, &c, engine);
     if (road && other) {
-      rv_road_drive_frames(&d, road, 0, rvc_small(check) ? 1 : 4);
-      RvRoadSaved s = rv_road_drive_save(&d, road);
+      rv_road_inputs_frames(&d, road, 0, rvc_small(check) ? 1 : 4);
+      RvRoadSaved s = rv_road_inputs_save(&d, road);
       rvc_true(check, name,
                rv_road_set_config(road, &c, NULL) == RV_OK &&
                    rv_road_load(other, s.bytes, s.size, NULL) == RV_OK,
-               "%s: refused", what);
+               "%s: failed", what);
       same_future(&d, road, other, what);
       free(s.bytes);
     }
     rv_road_free(&road);
     rv_road_free(&other);
   }
-  rv_road_drive_close(&d);
+  rv_road_inputs_close(&d);
   rvc_ok(check, name);
 }
 
-/* Other sizes of the picture keep the library, other bins forget it, bad parameters change nothing.
- */
+/* Another frame size keeps the library, other bins clear it, invalid parameters change nothing. */
 static void check_flight_rules(RvCheck *check, RvEngine engine, const char *name) {
   if (!rvc_wants(check, name))
     return;
-  RvRoadDrive d, large;
-  rv_road_drive_open(check, name, &d, 103, 91);
-  rv_road_drive_open(check, name, &large, 151, 113);
+  RvRoadInputs d, large;
+  rv_road_inputs_open(check, name, &d, 103, 91);
+  rv_road_inputs_open(check, name, &large, 151, 113);
   d.config.initial_models = large.config.initial_models = rvc_small(check) ? 1 : 2;
-  RvRoad *road = rv_road_drive_new(&d, &d.config, engine);
+  RvRoad *road = rv_road_inputs_new(&d, &d.config, engine);
   if (road) {
-    rv_road_drive_frames(&d, road, 0, rvc_small(check) ? 0 : 2);
-    RvRoadSaved before = rv_road_drive_save(&d, road);
+    rv_road_inputs_frames(&d, road, 0, rvc_small(check) ? 0 : 2);
+    RvRoadSaved before = rv_road_inputs_save(&d, road);
     RvRoadConfig bad = d.config;
     bad.roughness = NAN;
     rvc_true(check, name,
              rv_road_set_config(road, &bad, NULL) == RV_ERR_ARG &&
                  rv_road_set_config(road, NULL, NULL) == RV_ERR_ARG &&
                  rv_road_set_config(NULL, &d.config, NULL) == RV_ERR_ARG &&
-                 road->config.roughness == d.config.roughness,
-             "bad parameters were not refused");
-    rv_road_drive_same(&d, road, &before, "bad parameters");
+                 road->plan.config.roughness == d.config.roughness,
+             "invalid parameters were accepted");
+    rv_road_inputs_same(&d, road, &before, "invalid parameters");
     rvc_true(check, name, rv_road_set_config(road, &large.config, NULL) == RV_OK, "other size");
-    rv_road_drive_same(&large, road, &before, "other size");
-    rv_road_drive_frames(&large, road, 3, rvc_small(check) ? 3 : 4);
+    rv_road_inputs_same(&large, road, &before, "other size");
+    rv_road_inputs_frames(&large, road, 3, rvc_small(check) ? 3 : 4);
     large.config.bins = 4;
     RvRoadResult r;
     rv_road_result_open(&large.config, &r);
     rvc_true(check, name, rv_road_set_config(road, &large.config, NULL) == RV_OK, "other bins");
-    rv_road_drive_paint(&large, 5);
-    rv_road_drive_run(&large, road, 0, &r);
-    rvc_true(check, name, r.report.models == 0 && r.report.waiting == 0,
-             "other bins: %d models, %d wait", r.report.models, r.report.waiting);
+    rv_road_inputs_paint(&large, 5);
+    rv_road_inputs_run(&large, road, 0, &r);
+    rvc_true(check, name, r.report.models == 0 && r.report.samples_pending == 0,
+             "other bins: %d models, %d pending", r.report.models, r.report.samples_pending);
     rv_road_result_close(&r);
     free(before.bytes);
   }
   rv_road_free(&road);
-  rv_road_drive_close(&d);
-  rv_road_drive_close(&large);
+  rv_road_inputs_close(&d);
+  rv_road_inputs_close(&large);
   rvc_ok(check, name);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* road_save_cases.h: save, load, parameters in flight: for road_cases.c, and the fuzz target. */
+/* road_save_cases.h: save, load, change of parameters: for road_cases.c, and the fuzz target. */
 #ifndef RV_ROAD_SAVE_CASES_H
 #define RV_ROAD_SAVE_CASES_H
 
@@ -8,10 +8,10 @@
 void rv_road_save_cases(RvCheck *check);
 void rv_road_library_cases(RvCheck *check);
 
-/* Input that teaches nothing. */
+/* Input without training patches. */
 void rv_road_bad_cases(RvCheck *check);
 
-/* Any bytes as a library. */
+/* Arbitrary bytes as a library. */
 void rv_road_fuzz_library(const uint8_t *bytes, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* road_sequence_inputs.c: a track of dirt that bends through grass up to 14 cm high, under changing light.
- * Every pixel is a function of the place on the ground that it shows, so that the texture moves as
- * the camera drives; sensor and disparity noise are drawn anew for each frame. */
+/* road_sequence_inputs.c: a winding dirt track through grass up to 14 cm high, under changing
+ * illumination. Every pixel is a function of its position on the ground, so that the texture
+ * moves with the camera; sensor and disparity noise differ in each frame. */
 #include "road/road_sequence_inputs.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "rv_hd.h"
 
 #define HEIGHT 1.5f /* of the camera above the ground, m */
-#define STEP 0.27f  /* driven from frame to frame, m: 8 m/s at 30 frames a second */
+#define STEP 0.27f  /* distance between frames, m: 8 m/s at 30 frames per second */
 
 void rv_road_sequence_config(RvRoadConfig *config, int width, int height) {
   rv_road_config_init(config);
@@ -45,7 +45,7 @@ static uint32_t shade(int r, int g, int b, int light, uint32_t noise) {
   return color;
 }
 
-/* Light of a frame, per cent: it drifts, and is lost under trees for some time. */
+/* Illumination of a frame, %: it drifts, and is lower under trees for some time. */
 static int light_of(int frame) {
   const int drift = (int)(15 * sinf((float)frame * 0.2f));
   return frame % 64 >= 24 && frame % 64 < 40 ? 60 + drift : 100 + drift;
@@ -69,7 +69,7 @@ static void paint_ground(const RvRoadConfig *c, int frame, int u, int v, uint32_
 
 void rv_road_sequence_paint(const RvRoadConfig *c, int frame, uint32_t *color,
                             uint16_t *disparity) {
-  const int bush = c->width / 5; /* stands on the left, 0.9 times as near as the picture's bottom */
+  const int bush = c->width / 5; /* on the left, of half the disparity of the bottom row */
   for (int v = 0; v < c->height; v++)
     for (int u = 0; u < c->width; u++, color++, disparity++) {
       const uint32_t noise = hash((uint32_t)u, (uint32_t)v, (uint32_t)frame);
