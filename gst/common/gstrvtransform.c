@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gstrvtransform.c: the base class: properties, life cycle, and the frame's way through the engine.
  */
+#include "gstrvcaps.h"
 #include "gstrvtransform_private.h"
 
 GST_DEBUG_CATEGORY(gst_rv_transform_debug);
@@ -175,7 +176,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out) {
     GST_ERROR_OBJECT(self, "no video: %" GST_PTR_FORMAT " -> %" GST_PTR_FORMAT, in, out);
     return FALSE;
   }
-  const gboolean cuda = gst_rv_transform_caps_are_cuda(in) || gst_rv_transform_caps_are_cuda(out);
+  const gboolean cuda = gst_rv_caps_are_cuda(in) || gst_rv_caps_are_cuda(out);
   if (cuda && !gst_rv_transform_need_device(self))
     return FALSE;
   gst_rv_payload_pool_free(&priv->copies);

@@ -41,7 +41,6 @@ gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection d
                                       GstQuery *query, GstBaseTransformClass *parent);
 gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection direction,
                                        GstCaps *caps);
-gboolean gst_rv_transform_caps_are_cuda(const GstCaps *caps);
 /* Posts an error when nothing that `caps` (of the sink pad) become is taken by what follows. */
 void gst_rv_transform_explain_refusal(GstRvTransform *self, GstCaps *caps);
 

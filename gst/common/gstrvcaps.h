@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* gstrvcaps.h: what elements of every base class do with caps. */
+#ifndef GST_RV_CAPS_H
+#define GST_RV_CAPS_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+#define GST_RV_CAPS_CUDA "memory:CUDAMemory"
+
+/* TRUE when a structure of `caps` (may be NULL) is in CUDA memory. */
+gboolean gst_rv_caps_are_cuda(const GstCaps *caps);
+
+/* Reduces the answer of a CAPS query of a sink pad to CUDA memory when filter and answer both
+ * contain it. */
+void gst_rv_caps_prefer_cuda(GstObject *object, GstQuery *query);
+
+/* Posts an error when the peer of `src` does not accept `sent`, and returns TRUE then. `remedy`:
+ * how to make it accept them; NULL: insert a converter. */
+gboolean gst_rv_caps_explain_refusal(GstElement *element, GstPad *src, GstCaps *sent,
+                                     const char *remedy);
+
+G_END_DECLS
+#endif
