@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gstrvtransform.c: the base class: properties, life cycle, and the frame's way through the engine.
  */
-#include "gstrvcaps.h"
 #include "gstrvtransform_private.h"
+
+#include <string.h>
+
+#include "gstrvcaps.h"
 
 GST_DEBUG_CATEGORY(gst_rv_transform_debug);
 #define GST_CAT_DEFAULT gst_rv_transform_debug
@@ -10,7 +13,15 @@ GST_DEBUG_CATEGORY(gst_rv_transform_debug);
 #define parent_class gst_rv_transform_parent_class
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(GstRvTransform, gst_rv_transform, GST_TYPE_BASE_TRANSFORM)
 
-enum { PROP_0, PROP_ENGINE, PROP_THREADS, PROP_DEVICE, PROP_POST_MESSAGES, PROP_STATS };
+enum {
+  PROP_0,
+  PROP_ENGINE,
+  PROP_THREADS,
+  PROP_DEVICE,
+  PROP_POST_MESSAGES,
+  PROP_LATENCY_REPORT,
+  PROP_STATS
+};
 
 #define THREADS_MAX 1024
 
@@ -22,12 +33,14 @@ static GstStructure *stats(GstRvTransform *self) {
   return gst_structure_new("stats", "engine", G_TYPE_STRING,
                            priv->running ? gst_rv_engine_name(priv->engine) : "none", "frames",
                            G_TYPE_UINT64, priv->frames, "mean-us", G_TYPE_DOUBLE, mean, "last-us",
-                           G_TYPE_DOUBLE, (double)priv->last_us, NULL);
+                           G_TYPE_DOUBLE, (double)priv->last_us, "latency-us", G_TYPE_DOUBLE,
+                           (double)priv->latency.reported / GST_USECOND, NULL);
 }
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
   GstRvTransform *self = GST_RV_TRANSFORM(object);
   GstRvTransformPrivate *priv = self->priv;
+  gboolean changed = FALSE; /* of the latency */
   GST_OBJECT_LOCK(self);
   switch (id) {
   case PROP_ENGINE:
@@ -43,10 +56,16 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
   case PROP_POST_MESSAGES:
     priv->post_messages = g_value_get_boolean(value);
     break;
+  case PROP_LATENCY_REPORT:
+    priv->latency_report = g_value_get_boolean(value);
+    changed = priv->live;
+    break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
   GST_OBJECT_UNLOCK(self);
+  if (changed)
+    gst_rv_transform_post_latency(self);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
@@ -65,6 +84,9 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     break;
   case PROP_POST_MESSAGES:
     g_value_set_boolean(value, priv->post_messages);
+    break;
+  case PROP_LATENCY_REPORT:
+    g_value_set_boolean(value, priv->latency_report);
     break;
   case PROP_STATS:
     g_value_take_boxed(value, stats(self));
@@ -100,10 +122,15 @@ static void install_properties(GObjectClass *object) {
                            "time it took (µs), never buffers",
                            FALSE, flags | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property(
+      object, PROP_LATENCY_REPORT,
+      g_param_spec_boolean("latency-report", "Latency report",
+                           "Report the measured processing time as latency of live pipelines", TRUE,
+                           flags | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property(
       object, PROP_STATS,
       g_param_spec_boxed("stats", "Statistics",
                          "engine in use, frames, mean-us and last-us: µs from the input buffer to "
-                         "the complete result",
+                         "the complete result; latency-us: the reported latency",
                          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
@@ -141,6 +168,9 @@ static gboolean start(GstBaseTransform *trans) {
   priv->running = TRUE;
   priv->frames = 0;
   priv->total_us = priv->last_us = 0;
+  priv->live = FALSE;
+  memset(&priv->latency, 0, sizeof priv->latency);
+  gst_rv_latency_restart(&priv->latency);
   GST_OBJECT_UNLOCK(self);
   return TRUE;
 }
@@ -163,6 +193,9 @@ static RvStatus configure(GstRvTransform *self) {
     status = klass->configure ? klass->configure(self, &work) : RV_OK;
   }
   gst_rv_device_pop(priv->device);
+  GST_OBJECT_LOCK(self);
+  gst_rv_latency_restart(&priv->latency);
+  GST_OBJECT_UNLOCK(self);
   return status;
 }
 
@@ -330,13 +363,17 @@ static GstFlowReturn work_on(GstRvTransform *self, GstBuffer *in, GstBuffer *out
     gst_rv_error_post(&priv->log, status, "work on a frame");
     return GST_FLOW_ERROR;
   }
-  const gint64 us = g_get_monotonic_time() - begin;
+  const gint64 end = g_get_monotonic_time(), us = end - begin;
   GST_OBJECT_LOCK(self);
   priv->frames++;
   priv->total_us += us;
   priv->last_us = us;
   const gboolean post = priv->post_messages;
+  const gboolean changed = gst_rv_latency_add(&priv->latency, us, end);
+  const gboolean report = changed && priv->live && priv->latency_report;
   GST_OBJECT_UNLOCK(self);
+  if (report)
+    gst_rv_transform_post_latency(self);
   GST_TRACE_OBJECT(self, "frame %" GST_TIME_FORMAT ": %" G_GINT64_FORMAT " µs",
                    GST_TIME_ARGS(GST_BUFFER_PTS(in)), us);
   if (post)
@@ -450,5 +487,6 @@ static void gst_rv_transform_init(GstRvTransform *self) {
   self->priv = gst_rv_transform_get_instance_private(self);
   self->priv->choice = GST_RV_ENGINE_AUTO;
   self->priv->device_id = -1;
+  self->priv->latency_report = TRUE;
   gst_rv_log_init(&self->priv->log, GST_ELEMENT_CAST(self));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrvtransform_caps.c: templates, caps on both pads, and the preference for CUDA memory. */
+/* gstrvtransform_caps.c: templates, caps on both pads, and queries. */
 #include "gstrvcaps.h"
 #include "gstrvtransform_private.h"
 
@@ -64,6 +64,27 @@ void gst_rv_transform_explain_refusal(GstRvTransform *self, GstCaps *caps) {
   gst_caps_unref(sent);
 }
 
+void gst_rv_transform_post_latency(GstRvTransform *self) {
+  gst_element_post_message(GST_ELEMENT_CAST(self), gst_message_new_latency(GST_OBJECT_CAST(self)));
+}
+
+/* Adds the processing time to the answer of the upstream elements. */
+static void add_latency(GstRvTransform *self, GstQuery *query) {
+  GstRvTransformPrivate *priv = self->priv;
+  gboolean live = FALSE;
+  GstClockTime min = 0, max = GST_CLOCK_TIME_NONE;
+  gst_query_parse_latency(query, &live, &min, &max);
+  GST_OBJECT_LOCK(self);
+  priv->live = live;
+  const GstClockTime own = live && priv->latency_report ? priv->latency.reported : 0;
+  GST_OBJECT_UNLOCK(self);
+  if (own == 0)
+    return;
+  GST_DEBUG_OBJECT(self, "reporting a latency of %" GST_TIME_FORMAT, GST_TIME_ARGS(own));
+  gst_query_set_latency(query, live, min + own,
+                        GST_CLOCK_TIME_IS_VALID(max) ? max + own : GST_CLOCK_TIME_NONE);
+}
+
 gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection direction,
                                       GstQuery *query, GstBaseTransformClass *parent) {
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
@@ -71,6 +92,8 @@ gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection d
     return TRUE;
   if (!parent->query(trans, direction, query))
     return FALSE;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
+    add_latency(self, query);
   if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS && direction == GST_PAD_SINK)
     gst_rv_caps_prefer_cuda(GST_OBJECT_CAST(self), query);
   return TRUE;

@@ -3,6 +3,7 @@
 #ifndef GST_RV_TRANSFORM_PRIVATE_H
 #define GST_RV_TRANSFORM_PRIVATE_H
 
+#include "gstrvlatency.h"
 #include "gstrvtransform.h"
 
 struct GstRvTransformPrivate {
@@ -11,11 +12,16 @@ struct GstRvTransformPrivate {
   int threads;
   int device_id;
   gboolean post_messages;
+  gboolean latency_report;
 
   /* stats, guarded by the object lock */
   gboolean running;
   guint64 frames;
   gint64 total_us, last_us;
+
+  /* guarded by the object lock */
+  GstRvLatency latency;
+  gboolean live; /* what the upstream elements answered to the last LATENCY query */
 
   RvEngine engine; /* resolved by start */
 #if HAVE_GSTCUDA
@@ -43,6 +49,9 @@ gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection 
                                        GstCaps *caps);
 /* Posts an error when nothing that `caps` (of the sink pad) become is taken by what follows. */
 void gst_rv_transform_explain_refusal(GstRvTransform *self, GstCaps *caps);
+
+/* Asks the pipeline to query the latency again. */
+void gst_rv_transform_post_latency(GstRvTransform *self);
 
 /* gstrvtransform_pool.c */
 gboolean gst_rv_transform_propose_vfunc(GstBaseTransform *trans, GstQuery *decide, GstQuery *query,
