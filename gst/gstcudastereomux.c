@@ -210,12 +210,15 @@ static gboolean set_caps(GstCudaStereoMux *self, GstCudaStereoMuxSide *side, Gst
     GST_ERROR_OBJECT(side->pad, "no video: %" GST_PTR_FORMAT, caps);
     return FALSE;
   }
+  if (self->failed || !gst_rv_caps_check_scan(GST_ELEMENT_CAST(self), &info, NULL)) {
+    self->failed = TRUE; /* both cameras may have the same fault: it is posted once */
+    return FALSE;
+  }
   GST_OBJECT_LOCK(self);
   const GstCudaStereoMuxLayout layout = self->settings.layout;
   GST_OBJECT_UNLOCK(self);
   if (!gst_cuda_stereo_mux_check_view(&info, layout, &cause, &remedy)) {
-    if (!self->failed)
-      GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s.", side->name, cause), ("%s", remedy));
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s.", side->name, cause), ("%s", remedy));
     g_free(cause);
     self->failed = TRUE;
     return FALSE;

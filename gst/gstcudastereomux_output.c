@@ -163,7 +163,8 @@ static gboolean copy_meta(GstBuffer *left, GstMeta **meta, gpointer user) {
 static void post_message(GstCudaStereoMux *self, GstBuffer *out) {
   GstStructure *message = gst_structure_new_empty("cudastereomux");
   gst_rv_annotation_copy_scalars(out, RV_META_PAIR, message);
-  gst_structure_set(message, "timestamp", G_TYPE_UINT64, GST_BUFFER_PTS(out), NULL);
+  GstAggregatorPad *pad = GST_AGGREGATOR_PAD(GST_AGGREGATOR_SRC_PAD(self));
+  gst_rv_annotation_add_times(message, &pad->segment, out);
   gst_element_post_message(GST_ELEMENT_CAST(self),
                            gst_message_new_element(GST_OBJECT_CAST(self), message));
 }
@@ -248,6 +249,14 @@ static gboolean advances(GstCudaStereoMux *self, const GstCudaStereoMuxPair *pai
   return FALSE;
 }
 
+static gboolean is_progressive(GstCudaStereoMux *self, const GstCudaStereoMuxPair *pair) {
+  for (int i = 0; i < 2; i++)
+    if (!gst_rv_caps_check_scan(GST_ELEMENT_CAST(self), &self->side[i].view.info,
+                                pair->frame[i].buffer))
+      return FALSE;
+  return TRUE;
+}
+
 GstFlowReturn gst_cuda_stereo_mux_push(GstCudaStereoMux *self, GstCudaStereoMuxPair *pair) {
   GstAggregator *agg = GST_AGGREGATOR_CAST(self);
   GstBuffer *out = NULL;
@@ -256,7 +265,9 @@ GstFlowReturn gst_cuda_stereo_mux_push(GstCudaStereoMux *self, GstCudaStereoMuxP
     gst_cuda_stereo_mux_pair_clear(pair);
     return GST_FLOW_OK;
   }
-  if (!negotiate(self, pair))
+  if (!is_progressive(self, pair))
+    flow = GST_FLOW_ERROR;
+  else if (!negotiate(self, pair))
     flow = GST_PAD_IS_FLUSHING(GST_AGGREGATOR_SRC_PAD(agg)) ? GST_FLOW_FLUSHING
                                                             : GST_FLOW_NOT_NEGOTIATED;
   else if (!(out = pack(self, pair)))

@@ -12,10 +12,7 @@ gboolean gst_cuda_stereo_mux_check_view(const GstVideoInfo *info, GstCudaStereoM
   const gboolean below = layout == GST_CUDA_STEREO_MUX_TOP_BOTTOM;
   const gboolean shares_columns = GST_VIDEO_FORMAT_INFO_W_SUB(info->finfo, 1) > 0; /* of chroma */
   const gboolean shares_rows = GST_VIDEO_FORMAT_INFO_H_SUB(info->finfo, 1) > 0;
-  if (GST_VIDEO_INFO_INTERLACE_MODE(info) != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE) {
-    *cause = g_strdup("Interlaced video is unsupported: the fields of a frame differ in time");
-    *remedy = "Insert deinterlace upstream, or select a progressive mode of the camera.";
-  } else if (!below && shares_columns && w % 2) {
+  if (!below && shares_columns && w % 2) {
     *cause = g_strdup_printf("Views of odd width (%d) in %s cannot be packed side by side: a "
                              "chroma sample would belong to both",
                              w, GST_VIDEO_INFO_NAME(info));

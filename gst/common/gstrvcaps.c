@@ -66,3 +66,16 @@ gboolean gst_rv_caps_explain_refusal(GstElement *element, GstPad *src, GstCaps *
   gst_caps_unref(accepted);
   return refused;
 }
+
+gboolean gst_rv_caps_check_scan(GstElement *element, const GstVideoInfo *info, GstBuffer *frame) {
+  const GstVideoInterlaceMode mode = GST_VIDEO_INFO_INTERLACE_MODE(info);
+  const gboolean either = mode == GST_VIDEO_INTERLACE_MODE_MIXED;
+  if (mode == GST_VIDEO_INTERLACE_MODE_PROGRESSIVE ||
+      (either && (!frame || !GST_BUFFER_FLAG_IS_SET(frame, GST_VIDEO_BUFFER_FLAG_INTERLACED))))
+    return TRUE;
+  GST_ELEMENT_ERROR(element, STREAM, FORMAT,
+                    ("Interlaced video (%s) is unsupported: the fields of a frame differ in time.",
+                     gst_video_interlace_mode_to_string(mode)),
+                    ("Insert deinterlace upstream, or select a progressive mode of the camera."));
+  return FALSE;
+}

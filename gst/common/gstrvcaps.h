@@ -3,7 +3,7 @@
 #ifndef GST_RV_CAPS_H
 #define GST_RV_CAPS_H
 
-#include <gst/gst.h>
+#include <gst/video/video.h>
 
 G_BEGIN_DECLS
 
@@ -20,6 +20,10 @@ void gst_rv_caps_prefer_cuda(GstObject *object, GstQuery *query);
  * how to make it accept them; NULL: insert a converter. */
 gboolean gst_rv_caps_explain_refusal(GstElement *element, GstPad *src, GstCaps *sent,
                                      const char *remedy);
+
+/* Posts an error and returns FALSE for interlaced video: by its caps, or, where these allow both
+ * (interlace-mode=mixed), by a frame (NULL: none yet). */
+gboolean gst_rv_caps_check_scan(GstElement *element, const GstVideoInfo *info, GstBuffer *frame);
 
 G_END_DECLS
 #endif

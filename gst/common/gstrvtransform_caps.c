@@ -3,8 +3,7 @@
 #include "gstrvcaps.h"
 #include "gstrvtransform_private.h"
 
-GST_DEBUG_CATEGORY_EXTERN(gst_rv_transform_debug);
-#define GST_CAT_DEFAULT gst_rv_transform_debug
+#define GST_CAT_DEFAULT gst_rv_transform_category(self)
 
 char *gst_rv_transform_caps_string(void) {
 #define SIZES ", width=[1,16384], height=[1,16384], framerate=[0/1,2147483647/1]"
@@ -94,8 +93,10 @@ gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection d
     return FALSE;
   if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
     add_latency(self, query);
-  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS && direction == GST_PAD_SINK)
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS && direction == GST_PAD_SINK) {
     gst_rv_caps_prefer_cuda(GST_OBJECT_CAST(self), query);
+    GST_DEBUG_OBJECT(self, "caps query: %" GST_PTR_FORMAT, gst_query_get_structure(query));
+  }
   return TRUE;
 }
 
@@ -103,12 +104,13 @@ gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection d
  * the caps event, where the element can say what is wrong with them. */
 gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection direction,
                                        GstCaps *caps) {
+  GstRvTransform *self = GST_RV_TRANSFORM(trans);
   GstPad *pad = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SINK_PAD(trans)
                                           : GST_BASE_TRANSFORM_SRC_PAD(trans);
   GstCaps *template = gst_pad_get_pad_template_caps(pad);
   const gboolean fits = gst_caps_can_intersect(caps, template);
   if (!fits)
-    GST_WARNING_OBJECT(trans, "%" GST_PTR_FORMAT " is refused: %s takes %" GST_PTR_FORMAT, caps,
+    GST_WARNING_OBJECT(self, "%" GST_PTR_FORMAT " is refused: %s takes %" GST_PTR_FORMAT, caps,
                        GST_OBJECT_NAME(pad), template);
   gst_caps_unref(template);
   return fits;

@@ -4,8 +4,7 @@
 #include "gstrvpool.h"
 #include "gstrvtransform_private.h"
 
-GST_DEBUG_CATEGORY_EXTERN(gst_rv_transform_debug);
-#define GST_CAT_DEFAULT gst_rv_transform_debug
+#define GST_CAT_DEFAULT gst_rv_transform_category(self)
 
 gboolean gst_rv_transform_propose_vfunc(GstBaseTransform *trans, GstQuery *decide, GstQuery *query,
                                         GstBaseTransformClass *parent) {
