@@ -49,7 +49,7 @@ GST_START_TEST(test_gap) {
   fail_unless(GST_BUFFER_PTS(two) == FRAME);
   GstCaps *out_caps = gst_pad_get_current_caps(harness->sinkpad);
   test_info(&out, out_caps);
-  guint8 *left = test_grey(kept, &in, 0, 0, 64, 32), *view = test_grey(two, &out, 0, 0, 64, 32);
+  guint8 *left = test_gray(kept, &in, 0, 0, 64, 32), *view = test_gray(two, &out, 0, 0, 64, 32);
   fail_unless(memcmp(left, view, 64 * 32) == 0);
   GstBuffer *three = gst_harness_push_and_pull(harness, pair_at(&in, 9, 2, 2 * FRAME));
   fail_unless(payload_of(three) != payload_of(one));
