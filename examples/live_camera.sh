@@ -24,4 +24,4 @@ camera=()
 
 # The leaky queue keeps the newest picture only: what is shown is never older than one frame's work.
 exec "$here/run.sh" gst-launch-1.0 "${source[@]}" ! queue leaky=downstream max-size-buffers=1 ! \
-  cudasgm "${camera[@]}" ! cudaannotate ! videoconvert ! autovideosink sync=false
+  cudasgm "${camera[@]}" ! cudaannotate ! videoconvert ! autovideosink

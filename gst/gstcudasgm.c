@@ -39,20 +39,16 @@
 #include "convert/convert.h"
 #include "depth/depth.h"
 #include "common/gstrvsettings.h"
+#include "gstcudasgm_check.h"
 #include "gstcudasgm_layout.h"
+#include "gstcudasgm_metas.h"
 #include "sgm/sgm.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_sgm_debug);
 #define GST_CAT_DEFAULT gst_cuda_sgm_debug
 
-/* Low match rate: checked on every fifth frame, in a sample of rows, until 30 frames were poor. */
-#define SAMPLE_EVERY 5
-#define SAMPLE_ROWS 48
-#define POOR_PERCENT 30
-#define POOR_SAMPLES 6
-
 /* bits of gst_rv_transform_once */
-enum { ONCE_POOR_MATCH };
+enum { ONCE_POOR_MATCH, ONCE_CROPPED };
 
 typedef struct Settings {
   RvSgmConfig config; /* size, threads and log are filled in by configure */
@@ -75,9 +71,9 @@ struct _GstCudaSgm {
   GstBufferPool *disparities, *confidences;
 
   GstRvPayload disparity, confidence; /* of the current frame */
-  guint16 *sample;                    /* rows of the disparity, on the host */
-  int sample_rows;                    /* 0: not sampled */
-  guint frames, poor;
+  GstCudaSgmCheck check;
+  RvCamera camera; /* of the current frame */
+  gboolean camera_known;
 };
 
 G_DEFINE_TYPE(GstCudaSgm, gst_cuda_sgm, GST_TYPE_RV_TRANSFORM)
@@ -205,8 +201,7 @@ static void release(GstRvTransform *base) {
   rv_buffer_free(&self->right.data, self->engine);
   gst_rv_payload_pool_free(&self->disparities);
   gst_rv_payload_pool_free(&self->confidences);
-  g_clear_pointer(&self->sample, g_free);
-  self->frames = self->poor = 0;
+  gst_cuda_sgm_check_clear(&self->check);
 }
 
 static RvStatus new_gray(RvPlane *plane, const GstCudaSgmViews *views, RvEngine engine) {
@@ -238,7 +233,6 @@ static RvStatus make_objects(GstCudaSgm *self, const GstRvExecContext *work,
   self->disparities = gst_rv_payload_pool_new(device, gst_rv_raster_bytes(RV_U16, width, height));
   if (config->confidence)
     self->confidences = gst_rv_payload_pool_new(device, gst_rv_raster_bytes(RV_U8, width, height));
-  self->sample = g_new(guint16, (gsize)width * SAMPLE_ROWS);
   return self->disparities && (self->confidences || !config->confidence) ? RV_OK : RV_ERR_NO_MEMORY;
 }
 
@@ -298,6 +292,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   release(base);
   self->used = set;
   self->views = views;
+  gst_cuda_sgm_check_init(&self->check, &views, set.layout == GST_CUDA_SGM_LAYOUT_AUTO);
   GST_DEBUG_OBJECT(self, "%dx%d px, %d disparities from %d, %d paths, engine %s", views.width,
                    views.height, config.disparities, config.min_disparity, config.paths,
                    gst_rv_engine_name(work->engine));
@@ -306,30 +301,30 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* The camera of the input, scaled to the size of the view; properties override its fields. */
+/* Annotations that a crop upstream has made wrong are removed, and this is said once. */
+static void drop_misfits(GstCudaSgm *self, GstBuffer *out) {
+  GstRvTransform *base = GST_RV_TRANSFORM(self);
+  char *dropped = gst_cuda_sgm_drop_misfits(out, &self->views, &base->in_info);
+  if (dropped && gst_rv_transform_once(base, ONCE_CROPPED))
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("The frame was cropped to views of %dx%d px; dropped are %s.",
+                         self->views.width, self->views.height, dropped),
+                        ("Crop downstream of cudasgm, or set focal-length, baseline, cx and cy."));
+  g_free(dropped);
+}
+
+/* The camera of the input, brought to the view; properties override its fields. */
 static void attach_camera(GstCudaSgm *self, const GstRvJob *job) {
-  RvCamera camera;
-  int w = 0, h = 0;
   const Settings *used = &self->used;
-  const gboolean known = rv_meta_get_camera(job->in, &camera, &w, &h);
-  if (known) {
-    const double sx = (double)self->views.width / w, sy = (double)self->views.height / h;
-    camera.focal *= sx;
-    camera.cx *= sx;
-    camera.doffs *= sx;
-    camera.cy *= sy;
-  }
-  if (!known && used->focal == 0 && used->baseline == 0)
-    return;
-  if (camera.focal == 0) { /* then the principal point is unknown, too */
-    camera.cx = (self->views.width - 1) / 2.0;
-    camera.cy = (self->views.height - 1) / 2.0;
-  }
-  camera.focal = used->focal > 0 ? used->focal : camera.focal;
-  camera.baseline = used->baseline > 0 ? used->baseline : camera.baseline;
-  camera.cx = used->cx > 0 ? used->cx : camera.cx;
-  camera.cy = used->cy > 0 ? used->cy : camera.cy;
-  rv_meta_add_camera(job->out, self->views.width, self->views.height, &camera);
+  const RvCamera set = {
+      .focal = used->focal, .baseline = used->baseline, .cx = used->cx, .cy = used->cy};
+  GstCudaSgmCamera found;
+  self->camera_known = gst_cuda_sgm_find_camera(job->in, &self->views,
+                                                &GST_RV_TRANSFORM(self)->in_info, &set, &found);
+  self->camera = found.camera;
+  if (self->camera_known && found.has_principal)
+    rv_meta_add_camera(job->out, self->views.width, self->views.height, &found.camera);
+  drop_misfits(self, job->out);
 }
 
 static RvStatus begin_payloads(GstCudaSgm *self) {
@@ -338,19 +333,6 @@ static RvStatus begin_payloads(GstCudaSgm *self) {
   if (status == RV_OK && self->confidences)
     status = gst_rv_payload_begin(&self->confidence, self->confidences, RV_U8, w, h);
   return status;
-}
-
-/* Copies some rows of the disparity to the host, evenly spread. */
-static RvStatus take_sample(GstCudaSgm *self, const GstRvExecContext *work) {
-  const RvPlane *plane = &self->disparity.plane;
-  const int step = (plane->height + SAMPLE_ROWS - 1) / SAMPLE_ROWS;
-  self->sample_rows = 0;
-  if (++self->frames % SAMPLE_EVERY || self->poor >= POOR_SAMPLES)
-    return RV_OK;
-  self->sample_rows = (plane->height + step - 1) / step;
-  const size_t row = (size_t)plane->width * sizeof *self->sample;
-  return rv_copy_rows(self->sample, (ptrdiff_t)row, RV_CPU, plane->data, plane->stride * step,
-                      work->engine, row, self->sample_rows, work->stream);
 }
 
 static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
@@ -369,17 +351,17 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   if (status == RV_OK)
     status = rv_sgm_run(self->sgm, &self->left, &self->right, &self->disparity.plane,
                         self->confidences ? &self->confidence.plane : NULL, work->stream);
-  return status == RV_OK ? take_sample(self, work) : status;
+  return status == RV_OK
+             ? gst_cuda_sgm_check_sample(&self->check, base, work, &self->disparity.plane)
+             : status;
 }
 
 /* Writes disparity or depth into a GRAY16_LE frame. */
 static RvStatus write_frame(GstCudaSgm *self, const GstRvExecContext *work, GstBuffer *payload,
                             GstBuffer *out) {
-  RvCamera camera = {0};
-  int w = 0, h = 0;
+  const RvCamera *camera = &self->camera;
   const gboolean depth = self->used.output == GST_CUDA_SGM_OUTPUT_DEPTH;
-  if (depth &&
-      (!rv_meta_get_camera(out, &camera, &w, &h) || camera.focal <= 0 || camera.baseline <= 0)) {
+  if (depth && (!self->camera_known || camera->focal <= 0 || camera->baseline <= 0)) {
     gst_rv_log_line(&work->log, "output=depth requires the camera: set focal-length (px) and "
                                 "baseline (m)");
     return RV_ERR_ARG;
@@ -395,72 +377,12 @@ static RvStatus write_frame(GstCudaSgm *self, const GstRvExecContext *work, GstB
     const RvPlane plane = {GST_VIDEO_FRAME_PLANE_DATA(&frame, 0),
                            GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0), self->views.width,
                            self->views.height, RV_U16};
-    status = depth ? rv_depth_mm(&map.plane, &camera, &plane, &work->log)
+    status = depth ? rv_depth_mm(&map.plane, camera, &plane, &work->log)
                    : rv_depth_rescale(&map.plane, self->used.disparity_scale, &plane, &work->log);
     gst_video_frame_unmap(&frame);
   }
   rv_meta_unmap(&map);
   return status;
-}
-
-/* Posts the match rate and its likely cause. */
-static void warn_poor_match(GstCudaSgm *self, const GstRvExecContext *work, int percent) {
-  const gsize bytes = gst_rv_raster_bytes(RV_U8, self->views.width, self->views.height);
-  RvPlane left = self->left, right = self->right;
-  const size_t row = (size_t)left.width;
-  left.data = g_malloc(bytes);
-  right.data = g_malloc(bytes);
-  RvPairReport report = {RV_PAIR_UNKNOWN, 0, 0, 0, 0};
-  RvStatus status = rv_copy_rows(left.data, left.stride, RV_CPU, self->left.data, left.stride,
-                                 work->engine, row, left.height, NULL);
-  if (status == RV_OK)
-    status = rv_copy_rows(right.data, right.stride, RV_CPU, self->right.data, right.stride,
-                          work->engine, row, right.height, NULL);
-  const RvSgmConfig *config = &self->used.config;
-  if (status == RV_OK)
-    rv_pair_diagnose(&left, &right, config->min_disparity, config->disparities, &report, NULL);
-  g_free(left.data);
-  g_free(right.data);
-  char likely[160] = "cause unknown: little texture, or views that differ too much";
-  const char *remedy =
-      "Compare both views: exposure, focus, dirt on the lens, and whether they belong "
-      "together.";
-  if (report.fault == RV_PAIR_ROWS) {
-    g_snprintf(
-        likely, sizeof likely,
-        "the pair is probably not rectified: vertical misalignment, the right view is %d rows "
-        "too %s",
-        ABS(report.row_offset), report.row_offset > 0 ? "low" : "high");
-    remedy = "Rectify the views upstream of cudasgm (OpenCV's stereoRectify and remap, or the "
-             "camera's own setting), or align the cameras.";
-  } else if (report.fault == RV_PAIR_SWAPPED) {
-    g_snprintf(likely, sizeof likely, "left and right are probably swapped");
-    remedy = self->views.top_bottom ? "Set layout to the other one of top-bottom and "
-                                      "top-bottom-right-first."
-                                    : "Set layout to the other one of side-by-side and "
-                                      "side-by-side-right-first.";
-  } else if (report.fault == RV_PAIR_RANGE) {
-    g_snprintf(likely, sizeof likely,
-               "the disparity search range %d..%d px is probably wrong: matches are near %d px",
-               config->min_disparity, config->min_disparity + config->disparities - 1,
-               report.disparity);
-    remedy = "Set disparities and min-disparity to a range that contains that value.";
-  }
-  GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("Match rate of only %d %%; %s.", percent, likely),
-                      ("%s", remedy));
-}
-
-static void check_match_rate(GstCudaSgm *self, const GstRvExecContext *work) {
-  if (self->sample_rows == 0)
-    return;
-  const gint64 pixels = (gint64)self->sample_rows * self->views.width;
-  gint64 valid = 0;
-  for (gint64 i = 0; i < pixels; i++)
-    valid += self->sample[i] != RV_SGM_INVALID;
-  const int percent = (int)(100 * valid / pixels);
-  self->poor = percent < POOR_PERCENT ? self->poor + 1 : 0;
-  if (self->poor == POOR_SAMPLES && gst_rv_transform_once(GST_RV_TRANSFORM(self), ONCE_POOR_MATCH))
-    warn_poor_match(self, work, percent);
 }
 
 static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
@@ -484,10 +406,39 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
   GstBuffer *payload = meta.payload;
   rv_meta_add_disparity(job->out, &meta);
   attach_camera(self, job);
-  check_match_rate(self, work);
+  const GstCudaSgmPair pair = {&self->left, &self->right, &self->views, config};
+  gst_cuda_sgm_check_frame(&self->check, base, work, &pair, ONCE_POOR_MATCH);
   return self->used.output == GST_CUDA_SGM_OUTPUT_PICTURE
              ? RV_OK
              : write_frame(self, work, payload, job->out);
+}
+
+/* A repeated frame has the disparity of the previous one already. */
+static RvStatus repeat(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
+  GstCudaSgm *self = GST_CUDA_SGM(base);
+  attach_camera(self, job);
+  if (job->out_picture)
+    return rv_convert_crop(job->in_picture, self->views.left_x, self->views.left_y,
+                           job->out_picture, work->threads, work->engine, work->stream, &work->log);
+  RvMetaDisparity meta;
+  if (!rv_meta_get_disparity(job->out, &meta))
+    return RV_ERR_IO;
+  return write_frame(self, work, meta.payload, job->out);
+}
+
+static void describe(GstRvTransform *base, GstStructure *message) {
+  gst_structure_set(message, "valid-share", G_TYPE_DOUBLE, GST_CUDA_SGM(base)->check.valid_share,
+                    NULL);
+}
+
+/* Regions of others are kept where they are in the left view. */
+static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta *meta,
+                               GstBuffer *in) {
+  if (gst_cuda_sgm_is_region(meta)) {
+    gst_cuda_sgm_copy_region(out, meta, in, &GST_CUDA_SGM(trans)->views);
+    return FALSE;
+  }
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_sgm_parent_class)->transform_meta(trans, out, meta, in);
 }
 
 /* --- Class ----------------------------------------------------------------------------------- */
@@ -506,7 +457,10 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
   base->configure = configure;
   base->process = process;
   base->finish = finish;
+  base->repeat = repeat;
+  base->describe = describe;
   base->release = release;
+  GST_BASE_TRANSFORM_CLASS(klass)->transform_meta = transform_meta;
   char *all = gst_rv_transform_caps_string();
   char *src = g_strconcat(all,
                           "; video/x-raw, format=GRAY16_LE, width=[1,16384], height=[1,16384], "

@@ -155,7 +155,7 @@ static gboolean scale_value(const GValue *from, gboolean twice, GValue *to) {
   return FALSE;
 }
 
-static gboolean scale_field(GstStructure *structure, const char *field, gboolean twice) {
+gboolean gst_cuda_sgm_scale_field(GstStructure *structure, const char *field, gboolean twice) {
   const GValue *from = gst_structure_get_value(structure, field);
   GValue to = G_VALUE_INIT;
   if (!from)
@@ -262,7 +262,7 @@ void gst_cuda_sgm_transform_structure(GstCudaSgmLayout layout, GstCudaSgmOutput 
     if (!possible[i])
       continue;
     GstStructure *sized = gst_structure_copy(structure);
-    if (scale_field(sized, i == 0 ? "width" : "height", direction == GST_PAD_SRC)) {
+    if (gst_cuda_sgm_scale_field(sized, i == 0 ? "width" : "height", direction == GST_PAD_SRC)) {
       if (direction == GST_PAD_SINK)
         append_results(output, sized, features, result);
       else

@@ -43,5 +43,9 @@ void gst_cuda_sgm_transform_structure(GstCudaSgmLayout layout, GstCudaSgmOutput 
                                       GstPadDirection direction, GstStructure *structure,
                                       GstCapsFeatures *features, GstCaps *result);
 
+/* Doubles or halves a field of caps, if there; odd values cannot be halved. FALSE when no value is
+ * left. */
+gboolean gst_cuda_sgm_scale_field(GstStructure *structure, const char *field, gboolean twice);
+
 G_END_DECLS
 #endif

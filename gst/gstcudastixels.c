@@ -285,6 +285,12 @@ static void attach(GstCudaStixels *self, GstBuffer *out) {
   rv_meta_add_stixels(out, &meta);
 }
 
+/* The estimated ground belongs to the object, which the next frame creates again. */
+static RvStatus reset(GstRvTransform *base, const GstRvExecContext *work) {
+  release_objects(GST_CUDA_STIXELS(base));
+  return RV_OK;
+}
+
 static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
                        gboolean ok) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
@@ -318,6 +324,7 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
   base->configure = configure;
   base->process = process;
   base->finish = finish;
+  base->reset = reset;
   base->release = release;
   gst_rv_disparity_add_templates(base);
   gst_element_class_set_static_metadata(

@@ -15,7 +15,8 @@ from gi.repository import GObject, Gst  # noqa: E402
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 INHERITED = {'name', 'parent', 'qos', 'blocksize', 'num-buffers', 'typefind', 'do-timestamp',
-             'automatic-eos'}
+             'automatic-eos', 'latency', 'min-upstream-latency', 'start-time',
+             'start-time-selection', 'emit-signals'}
 
 
 def text_of(path):

@@ -32,3 +32,15 @@ void gst_rv_annotation_copy_scalars(GstBuffer *buffer, const char *name, GstStru
   if (fields)
     gst_structure_foreach(fields, copy_scalar, message);
 }
+
+void gst_rv_annotation_add_times(GstStructure *message, const GstSegment *segment,
+                                 GstBuffer *buffer) {
+  const GstClockTime pts = GST_BUFFER_PTS(buffer);
+  const gboolean known = segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID(pts);
+  gst_structure_set(
+      message, "timestamp", G_TYPE_UINT64, pts, "running-time", G_TYPE_UINT64,
+      known ? gst_segment_to_running_time(segment, GST_FORMAT_TIME, pts) : GST_CLOCK_TIME_NONE,
+      "stream-time", G_TYPE_UINT64,
+      known ? gst_segment_to_stream_time(segment, GST_FORMAT_TIME, pts) : GST_CLOCK_TIME_NONE,
+      "duration", G_TYPE_UINT64, GST_BUFFER_DURATION(buffer), NULL);
+}

@@ -18,5 +18,10 @@ gboolean gst_rv_annotation_is_portable(const GstMetaInfo *info);
 /* Appends the scalars of the annotation `name` of `buffer`, buffers left out, to `message`. */
 void gst_rv_annotation_copy_scalars(GstBuffer *buffer, const char *name, GstStructure *message);
 
+/* Adds the times of `buffer` in `segment` to an element message, ns: timestamp, running-time,
+ * stream-time, duration; G_MAXUINT64 = unknown. */
+void gst_rv_annotation_add_times(GstStructure *message, const GstSegment *segment,
+                                 GstBuffer *buffer);
+
 G_END_DECLS
 #endif

@@ -3,30 +3,54 @@
  */
 #include "gstrvtransform_private.h"
 
+#include <string.h>
+
+#include "gstrvcaps.h"
+
 GST_DEBUG_CATEGORY(gst_rv_transform_debug);
-#define GST_CAT_DEFAULT gst_rv_transform_debug
+#define GST_CAT_DEFAULT gst_rv_transform_category(self)
 
 #define parent_class gst_rv_transform_parent_class
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(GstRvTransform, gst_rv_transform, GST_TYPE_BASE_TRANSFORM)
 
-enum { PROP_0, PROP_ENGINE, PROP_THREADS, PROP_DEVICE, PROP_POST_MESSAGES, PROP_STATS };
+enum {
+  PROP_0,
+  PROP_ENGINE,
+  PROP_THREADS,
+  PROP_DEVICE,
+  PROP_POST_MESSAGES,
+  PROP_LATENCY_REPORT,
+  PROP_STATS
+};
 
 #define THREADS_MAX 1024
+
+GstDebugCategory *gst_rv_transform_category(GstRvTransform *self) {
+  GstDebugCategory *category = g_atomic_pointer_get(&self->priv->category);
+  GstElementFactory *factory = category ? NULL : gst_element_get_factory(GST_ELEMENT_CAST(self));
+  if (factory) {
+    category = _gst_debug_get_category(GST_OBJECT_NAME(factory));
+    g_atomic_pointer_set(&self->priv->category, category);
+  }
+  return category ? category : gst_rv_transform_debug;
+}
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
 static GstStructure *stats(GstRvTransform *self) {
   const GstRvTransformPrivate *priv = self->priv;
   const double mean = priv->frames ? (double)priv->total_us / (double)priv->frames : 0.0;
-  return gst_structure_new("stats", "engine", G_TYPE_STRING,
-                           priv->running ? gst_rv_engine_name(priv->engine) : "none", "frames",
-                           G_TYPE_UINT64, priv->frames, "mean-us", G_TYPE_DOUBLE, mean, "last-us",
-                           G_TYPE_DOUBLE, (double)priv->last_us, NULL);
+  return gst_structure_new(
+      "stats", "engine", G_TYPE_STRING, priv->running ? gst_rv_engine_name(priv->engine) : "none",
+      "frames", G_TYPE_UINT64, priv->frames, "repeated", G_TYPE_UINT64, priv->repeated, "mean-us",
+      G_TYPE_DOUBLE, mean, "last-us", G_TYPE_DOUBLE, (double)priv->last_us, "latency-us",
+      G_TYPE_DOUBLE, (double)priv->latency.reported / GST_USECOND, NULL);
 }
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
   GstRvTransform *self = GST_RV_TRANSFORM(object);
   GstRvTransformPrivate *priv = self->priv;
+  gboolean changed = FALSE; /* of the latency */
   GST_OBJECT_LOCK(self);
   switch (id) {
   case PROP_ENGINE:
@@ -42,10 +66,16 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
   case PROP_POST_MESSAGES:
     priv->post_messages = g_value_get_boolean(value);
     break;
+  case PROP_LATENCY_REPORT:
+    priv->latency_report = g_value_get_boolean(value);
+    changed = priv->live;
+    break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
   GST_OBJECT_UNLOCK(self);
+  if (changed)
+    gst_rv_transform_post_latency(self);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
@@ -64,6 +94,9 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     break;
   case PROP_POST_MESSAGES:
     g_value_set_boolean(value, priv->post_messages);
+    break;
+  case PROP_LATENCY_REPORT:
+    g_value_set_boolean(value, priv->latency_report);
     break;
   case PROP_STATS:
     g_value_take_boxed(value, stats(self));
@@ -99,11 +132,17 @@ static void install_properties(GObjectClass *object) {
                            "time it took (µs), never buffers",
                            FALSE, flags | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property(
+      object, PROP_LATENCY_REPORT,
+      g_param_spec_boolean("latency-report", "Latency report",
+                           "Report the measured processing time as latency of live pipelines", TRUE,
+                           flags | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property(
       object, PROP_STATS,
-      g_param_spec_boxed("stats", "Statistics",
-                         "engine in use, frames, mean-us and last-us: µs from the input buffer to "
-                         "the complete result",
-                         GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      g_param_spec_boxed(
+          "stats", "Statistics",
+          "engine in use, frames, repeated (GAP) frames, mean-us and last-us: "
+          "µs from the input buffer to the complete result; latency-us: reported latency",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
 void gst_rv_transform_rebuild(GstRvTransform *self) {
@@ -134,17 +173,23 @@ static gboolean start(GstBaseTransform *trans) {
   priv->once = 0;
   priv->foreign = FALSE;
   priv->configured = FALSE;
+  priv->last_time = GST_CLOCK_TIME_NONE;
+  gst_rv_transform_interrupt(self);
   if (!gst_rv_transform_open(self))
     return FALSE;
   GST_OBJECT_LOCK(self);
   priv->running = TRUE;
-  priv->frames = 0;
+  priv->frames = priv->repeated = 0;
   priv->total_us = priv->last_us = 0;
+  priv->live = FALSE;
+  memset(&priv->latency, 0, sizeof priv->latency);
+  gst_rv_latency_restart(&priv->latency);
   GST_OBJECT_UNLOCK(self);
   return TRUE;
 }
 
 static gboolean stop(GstBaseTransform *trans) {
+  gst_rv_transform_forget_results(GST_RV_TRANSFORM(trans));
   gst_rv_transform_close(GST_RV_TRANSFORM(trans));
   return TRUE;
 }
@@ -154,6 +199,7 @@ static RvStatus configure(GstRvTransform *self) {
   GstRvTransformPrivate *priv = self->priv;
   GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   g_atomic_int_set(&priv->rebuild, 0);
+  gst_rv_transform_forget_results(self);
   if (!gst_rv_device_push(priv->device))
     return RV_ERR_CUDA;
   RvStatus status = RV_ERR_CUDA;
@@ -162,6 +208,9 @@ static RvStatus configure(GstRvTransform *self) {
     status = klass->configure ? klass->configure(self, &work) : RV_OK;
   }
   gst_rv_device_pop(priv->device);
+  GST_OBJECT_LOCK(self);
+  gst_rv_latency_restart(&priv->latency);
+  GST_OBJECT_UNLOCK(self);
   return status;
 }
 
@@ -175,7 +224,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out) {
     GST_ERROR_OBJECT(self, "no video: %" GST_PTR_FORMAT " -> %" GST_PTR_FORMAT, in, out);
     return FALSE;
   }
-  const gboolean cuda = gst_rv_transform_caps_are_cuda(in) || gst_rv_transform_caps_are_cuda(out);
+  const gboolean cuda = gst_rv_caps_are_cuda(in) || gst_rv_caps_are_cuda(out);
   if (cuda && !gst_rv_transform_need_device(self))
     return FALSE;
   gst_rv_payload_pool_free(&priv->copies);
@@ -185,6 +234,8 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out) {
     return FALSE;
   }
   priv->configured = TRUE;
+  GST_DEBUG_OBJECT(self, "engine %s, %" GST_PTR_FORMAT " -> %" GST_PTR_FORMAT,
+                   gst_rv_engine_name(priv->engine), in, out);
   return TRUE;
 }
 
@@ -201,19 +252,30 @@ static void drain(GstRvTransform *self) {
     gst_rv_error_post(&priv->log, status, "save what was learnt");
 }
 
+/* Caps that can never be processed are rejected here, where an error can state the cause. */
+static gboolean check_caps(GstRvTransform *self, GstCaps *caps) {
+  const GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
+  GstVideoInfo info;
+  if (!gst_video_info_from_caps(&info, caps))
+    return !klass->check_caps;
+  return gst_rv_caps_check_scan(GST_ELEMENT_CAST(self), &info, NULL) &&
+         (!klass->check_caps || klass->check_caps(self, caps, &info));
+}
+
 static gboolean sink_event(GstBaseTransform *trans, GstEvent *event) {
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
-  GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(parent_class);
   if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
     drain(self);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP ||
+      GST_EVENT_TYPE(event) == GST_EVENT_STREAM_START)
+    gst_rv_transform_interrupt(self);
   if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
     return base->sink_event(trans, event);
   GstCaps *caps = NULL;
-  GstVideoInfo info;
   gst_event_parse_caps(event, &caps);
-  if (klass->check_caps &&
-      (!gst_video_info_from_caps(&info, caps) || !klass->check_caps(self, caps, &info))) {
+  GST_DEBUG_OBJECT(self, "received %" GST_PTR_FORMAT, caps);
+  if (!check_caps(self, caps)) {
     gst_event_unref(event);
     return FALSE;
   }
@@ -231,6 +293,7 @@ static GstFlowReturn submit_input_buffer(GstBaseTransform *trans, gboolean is_di
                                          GstBuffer *input) {
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
   self->priv->explained = FALSE;
+  gst_rv_transform_follow(self, input, is_discont);
   const GstFlowReturn flow =
       GST_BASE_TRANSFORM_CLASS(parent_class)->submit_input_buffer(trans, is_discont, input);
   GstCaps *caps = flow == GST_FLOW_NOT_NEGOTIATED && !self->priv->explained
@@ -261,8 +324,8 @@ static gboolean rebuild_if_asked(GstRvTransform *self) {
   return priv->configured;
 }
 
-/* Maps, processes, waits once, unmaps. The device is current. */
-static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out) {
+/* Maps, processes (or repeats), waits once, unmaps. The device is current. */
+static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out, gboolean repeats) {
   GstRvTransformPrivate *priv = self->priv;
   GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   const GstRvExecContext work = gst_rv_transform_get_work(self);
@@ -280,7 +343,7 @@ static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out) {
   if (status == RV_OK && (klass->in_place || writes_out))
     job.out_picture = klass->in_place ? job.in_picture : &priv->out.picture;
   if (status == RV_OK)
-    status = klass->process(self, &work, &job);
+    status = repeats ? klass->repeat(self, &work, &job) : klass->process(self, &work, &job);
   if (status == RV_OK)
     status = gst_rv_frame_store(&priv->in, &work);
   if (status == RV_OK && writes_out)
@@ -292,54 +355,71 @@ static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out) {
   }
   gst_rv_frame_unmap(&priv->out);
   gst_rv_frame_unmap(&priv->in);
-  if (klass->finish) {
+  if (klass->finish && !repeats) {
     const RvStatus finished = klass->finish(self, &work, &job, status == RV_OK);
     status = status == RV_OK ? finished : status;
   }
   return status;
 }
 
-static void post_message(GstRvTransform *self, GstBuffer *out, gint64 us) {
-  const char *name = GST_RV_TRANSFORM_GET_CLASS(self)->annotation;
-  GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT_CAST(self));
-  GstStructure *message =
-      gst_structure_new_empty(factory ? GST_OBJECT_NAME(factory) : "roadvision");
-  if (name)
-    gst_rv_annotation_copy_scalars(out, name, message);
-  gst_structure_set(message, "timestamp", G_TYPE_UINT64, GST_BUFFER_PTS(out), "engine",
-                    G_TYPE_STRING, gst_rv_engine_name(self->priv->engine), "time-us", G_TYPE_DOUBLE,
-                    (double)us, NULL);
-  gst_element_post_message(GST_ELEMENT_CAST(self),
-                           gst_message_new_element(GST_OBJECT_CAST(self), message));
+/* A frame that repeats the previous one: its annotations are attached again. */
+static RvStatus repeat_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out) {
+  gst_rv_transform_attach_results(self, out);
+  const RvStatus status =
+      GST_RV_TRANSFORM_GET_CLASS(self)->repeat ? run_job(self, in, out, TRUE) : RV_OK;
+  GST_OBJECT_LOCK(self);
+  self->priv->repeated += status == RV_OK;
+  GST_OBJECT_UNLOCK(self);
+  return status;
+}
+
+/* Counts a frame; reports a latency that has changed. */
+static void count_frame(GstRvTransform *self, gint64 us, gboolean repeats) {
+  GstRvTransformPrivate *priv = self->priv;
+  GST_OBJECT_LOCK(self);
+  priv->frames++;
+  priv->total_us += us;
+  priv->last_us = us;
+  const gboolean changed =
+      !repeats && gst_rv_latency_add(&priv->latency, us, g_get_monotonic_time());
+  const gboolean report = changed && priv->live && priv->latency_report;
+  GST_OBJECT_UNLOCK(self);
+  if (report)
+    gst_rv_transform_post_latency(self);
 }
 
 static GstFlowReturn work_on(GstRvTransform *self, GstBuffer *in, GstBuffer *out) {
   GstRvTransformPrivate *priv = self->priv;
   if (priv->foreign)
     return GST_FLOW_ERROR;
-  if (!rebuild_if_asked(self))
+  if (gst_rv_transform_is_empty(in))
+    return GST_FLOW_OK;
+  if (!gst_rv_caps_check_scan(GST_ELEMENT_CAST(self), &self->in_info, in) ||
+      !rebuild_if_asked(self))
     return GST_FLOW_ERROR;
   const gint64 begin = g_get_monotonic_time();
   RvStatus status = RV_ERR_CUDA;
+  gboolean repeats = FALSE;
   if (gst_rv_device_push(priv->device)) {
-    status = run_job(self, in, out);
+    const GstRvExecContext work = gst_rv_transform_get_work(self);
+    status = gst_rv_transform_resume(self, &work);
+    repeats = gst_rv_transform_repeats(self, in);
+    if (status == RV_OK)
+      status = repeats ? repeat_job(self, in, out) : run_job(self, in, out, FALSE);
     gst_rv_device_pop(priv->device);
   }
   if (status != RV_OK) {
     gst_rv_error_post(&priv->log, status, "work on a frame");
     return GST_FLOW_ERROR;
   }
+  if (!repeats)
+    gst_rv_transform_keep_results(self, out);
   const gint64 us = g_get_monotonic_time() - begin;
-  GST_OBJECT_LOCK(self);
-  priv->frames++;
-  priv->total_us += us;
-  priv->last_us = us;
-  const gboolean post = priv->post_messages;
-  GST_OBJECT_UNLOCK(self);
-  GST_TRACE_OBJECT(self, "frame %" GST_TIME_FORMAT ": %" G_GINT64_FORMAT " µs",
-                   GST_TIME_ARGS(GST_BUFFER_PTS(in)), us);
-  if (post)
-    post_message(self, out, us);
+  count_frame(self, us, repeats);
+  GST_TRACE_OBJECT(self, "frame %" GST_TIME_FORMAT ": %" G_GINT64_FORMAT " µs%s",
+                   GST_TIME_ARGS(GST_BUFFER_PTS(in)), us, repeats ? ", repeated" : "");
+  if (gst_rv_transform_posts_messages(self))
+    gst_rv_transform_post_message(self, out, us);
   return GST_FLOW_OK;
 }
 
@@ -360,6 +440,10 @@ static GstFlowReturn prepare_output_buffer(GstBaseTransform *trans, GstBuffer *i
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
   const GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(parent_class);
+  if (gst_rv_transform_is_empty(in)) {
+    *out = in;
+    return GST_FLOW_OK;
+  }
   const GstFlowReturn flow = klass->in_place && (klass->picture & GST_MAP_WRITE)
                                  ? gst_rv_transform_own_picture(self, in, out, base)
                                  : base->prepare_output_buffer(trans, in, out);
@@ -406,7 +490,7 @@ static void constructed(GObject *object) {
   GstBaseTransform *trans = GST_BASE_TRANSFORM(object);
   gst_base_transform_set_in_place(trans, GST_RV_TRANSFORM_GET_CLASS(trans)->in_place);
   gst_base_transform_set_passthrough(trans, FALSE);
-  gst_base_transform_set_gap_aware(trans, FALSE);
+  gst_base_transform_set_gap_aware(trans, TRUE); /* later elements repeat their results too */
 }
 
 static void finalize(GObject *object) {
@@ -449,5 +533,6 @@ static void gst_rv_transform_init(GstRvTransform *self) {
   self->priv = gst_rv_transform_get_instance_private(self);
   self->priv->choice = GST_RV_ENGINE_AUTO;
   self->priv->device_id = -1;
+  self->priv->latency_report = TRUE;
   gst_rv_log_init(&self->priv->log, GST_ELEMENT_CAST(self));
 }

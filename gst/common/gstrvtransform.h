@@ -48,6 +48,8 @@ G_BEGIN_DECLS
 #define GST_RV_FORMATS "NV12, I420, YUY2, UYVY, BGRx, BGRA, RGBx, RGBA"
 #define GST_RV_FORMATS_SYSTEM GST_RV_FORMATS ", RGB, BGR, GRAY8"
 
+#define GST_RV_RESULTS 5 /* annotations that one element attaches at most */
+
 typedef struct GstRvTransform GstRvTransform;
 typedef struct GstRvTransformClass GstRvTransformClass;
 typedef struct GstRvTransformPrivate GstRvTransformPrivate;
@@ -69,8 +71,10 @@ struct GstRvTransformClass {
   GstBaseTransformClass parent_class;
 
   gboolean in_place;
-  GstMapFlags picture; /* what the element does with the input picture */
-  const char *annotation;
+  GstMapFlags picture;            /* what the element does with the input picture */
+  const char *annotation;         /* what post-messages describes */
+  const char *const *annotations; /* all that process and finish attach, NULL at the end (at most
+                                   * GST_RV_RESULTS); NULL: `annotation` alone */
   const char
       *refused; /* what to do when nothing behind takes what the element sends; may be NULL */
 
@@ -96,6 +100,19 @@ struct GstRvTransformClass {
    * Called after a failed process too (ok FALSE), to unmap what process mapped. */
   RvStatus (*finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job,
                      gboolean ok);
+
+  /* Optional: in place of process and finish, for a frame that repeats the previous one (GAP, as
+   * videorate marks its copies). The annotations of the previous frame are attached already;
+   * without this function nothing else is done. Not called for elements without annotation. */
+  RvStatus (*repeat)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job);
+
+  /* Optional: the stream was interrupted (flush, new stream, time that jumps by more than 1 s or
+   * goes back): clears state that is averaged over time. With the device current, before the next
+   * frame. */
+  RvStatus (*reset)(GstRvTransform *self, const GstRvExecContext *work);
+
+  /* Optional: adds fields to the element message of the last frame (post-messages). */
+  void (*describe)(GstRvTransform *self, GstStructure *message);
 
   /* Optional: the stream has ended, with the device current; before EOS goes on. A failure is
    * posted as one to save what was learnt. */
@@ -125,6 +142,9 @@ void gst_rv_transform_changed(GObject *object, const char *name);
 /* TRUE the first time it is called with this bit (0..31) since the element started: for warnings
  * that are to be said once per stream. */
 gboolean gst_rv_transform_once(GstRvTransform *self, guint bit);
+
+/* TRUE when an element message is posted for each frame. */
+gboolean gst_rv_transform_posts_messages(GstRvTransform *self);
 
 /* The log whose last line the base class posts when a vfunc fails. */
 GstRvLog *gst_rv_transform_log(GstRvTransform *self);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrvtransform_caps.c: templates, caps on both pads, and the preference for CUDA memory. */
+/* gstrvtransform_caps.c: templates, caps on both pads, and queries. */
+#include "gstrvcaps.h"
 #include "gstrvtransform_private.h"
 
-GST_DEBUG_CATEGORY_EXTERN(gst_rv_transform_debug);
-#define GST_CAT_DEFAULT gst_rv_transform_debug
-
-#define CUDA_MEMORY "memory:CUDAMemory"
+#define GST_CAT_DEFAULT gst_rv_transform_category(self)
 
 char *gst_rv_transform_caps_string(void) {
 #define SIZES ", width=[1,16384], height=[1,16384], framerate=[0/1,2147483647/1]"
 #if HAVE_GSTCUDA
-  return g_strdup("video/x-raw(" CUDA_MEMORY "), format={" GST_RV_FORMATS "}" SIZES
+  return g_strdup("video/x-raw(" GST_RV_CAPS_CUDA "), format={" GST_RV_FORMATS "}" SIZES
                   "; video/x-raw, format={" GST_RV_FORMATS_SYSTEM "}" SIZES);
 #else
   return g_strdup("video/x-raw, format={" GST_RV_FORMATS_SYSTEM "}" SIZES);
@@ -31,18 +29,6 @@ void gst_rv_transform_class_add_templates(GstRvTransformClass *klass, const char
   add_template(GST_ELEMENT_CLASS(klass), "sink", GST_PAD_SINK, sink ? sink : all);
   add_template(GST_ELEMENT_CLASS(klass), "src", GST_PAD_SRC, src ? src : all);
   g_free(all);
-}
-
-static gboolean is_cuda(const GstCaps *caps, guint i) {
-  GstCapsFeatures *features = gst_caps_get_features(caps, i);
-  return features && gst_caps_features_contains(features, CUDA_MEMORY);
-}
-
-gboolean gst_rv_transform_caps_are_cuda(const GstCaps *caps) {
-  for (guint i = 0; caps && i < gst_caps_get_size(caps); i++)
-    if (is_cuda(caps, i))
-      return TRUE;
-  return FALSE;
 }
 
 GstCaps *gst_rv_transform_caps_vfunc(GstBaseTransform *trans, GstPadDirection direction,
@@ -69,55 +55,33 @@ GstCaps *gst_rv_transform_caps_vfunc(GstBaseTransform *trans, GstPadDirection di
   return result;
 }
 
-/* Name of the element behind the src pad, to be freed. */
-static char *follower(GstPad *pad) {
-  GstPad *peer = gst_pad_get_peer(pad);
-  GstObject *parent = peer ? gst_object_get_parent(GST_OBJECT_CAST(peer)) : NULL;
-  char *name = parent ? gst_object_get_name(parent) : g_strdup("nothing");
-  gst_clear_object(&parent);
-  gst_clear_object(&peer);
-  return name;
-}
-
 void gst_rv_transform_explain_refusal(GstRvTransform *self, GstCaps *caps) {
-  GstPad *pad = GST_BASE_TRANSFORM_SRC_PAD(self);
-  if (GST_PAD_IS_FLUSHING(pad) || !gst_pad_is_linked(pad))
-    return;
-  const char *remedy = GST_RV_TRANSFORM_GET_CLASS(self)->refused;
-  GstCaps *ours =
+  GstCaps *sent =
       gst_rv_transform_caps_vfunc(GST_BASE_TRANSFORM_CAST(self), GST_PAD_SINK, caps, NULL);
-  GstCaps *theirs = gst_pad_peer_query_caps(pad, NULL);
-  if (!gst_caps_can_intersect(ours, theirs)) {
-    char *name = follower(pad), *sent = gst_caps_to_string(ours),
-         *taken = gst_caps_to_string(theirs);
-    GST_ELEMENT_ERROR(
-        self, STREAM, FORMAT,
-        ("What follows, from %s on, does not take what this element sends: %s.", name, sent),
-        ("%s It takes: %s", remedy ? remedy : "Put videoconvert or videoscale between.", taken));
-    g_free(name);
-    g_free(sent);
-    g_free(taken);
-  }
-  gst_caps_unref(ours);
-  gst_caps_unref(theirs);
+  gst_rv_caps_explain_refusal(GST_ELEMENT_CAST(self), GST_BASE_TRANSFORM_SRC_PAD(self), sent,
+                              GST_RV_TRANSFORM_GET_CLASS(self)->refused);
+  gst_caps_unref(sent);
 }
 
-/* cudaupload asks for system memory first and the asker's order wins: without this, a pipeline of
- * CUDA elements would negotiate system memory and leave the GPU without a word. */
-static void prefer_cuda(GstRvTransform *self, GstQuery *query) {
-  GstCaps *filter = NULL, *answer = NULL;
-  gst_query_parse_caps(query, &filter);
-  gst_query_parse_caps_result(query, &answer);
-  if (!gst_rv_transform_caps_are_cuda(filter) || !gst_rv_transform_caps_are_cuda(answer))
+void gst_rv_transform_post_latency(GstRvTransform *self) {
+  gst_element_post_message(GST_ELEMENT_CAST(self), gst_message_new_latency(GST_OBJECT_CAST(self)));
+}
+
+/* Adds the processing time to the answer of the upstream elements. */
+static void add_latency(GstRvTransform *self, GstQuery *query) {
+  GstRvTransformPrivate *priv = self->priv;
+  gboolean live = FALSE;
+  GstClockTime min = 0, max = GST_CLOCK_TIME_NONE;
+  gst_query_parse_latency(query, &live, &min, &max);
+  GST_OBJECT_LOCK(self);
+  priv->live = live;
+  const GstClockTime own = live && priv->latency_report ? priv->latency.reported : 0;
+  GST_OBJECT_UNLOCK(self);
+  if (own == 0)
     return;
-  GstCaps *cuda = gst_caps_new_empty();
-  for (guint i = 0; i < gst_caps_get_size(answer); i++)
-    if (is_cuda(answer, i))
-      gst_caps_append_structure_full(cuda, gst_structure_copy(gst_caps_get_structure(answer, i)),
-                                     gst_caps_features_copy(gst_caps_get_features(answer, i)));
-  GST_DEBUG_OBJECT(self, "asked by an element that can give CUDA memory: %" GST_PTR_FORMAT, cuda);
-  gst_query_set_caps_result(query, cuda);
-  gst_caps_unref(cuda);
+  GST_DEBUG_OBJECT(self, "reporting a latency of %" GST_TIME_FORMAT, GST_TIME_ARGS(own));
+  gst_query_set_latency(query, live, min + own,
+                        GST_CLOCK_TIME_IS_VALID(max) ? max + own : GST_CLOCK_TIME_NONE);
 }
 
 gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection direction,
@@ -127,8 +91,12 @@ gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection d
     return TRUE;
   if (!parent->query(trans, direction, query))
     return FALSE;
-  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS && direction == GST_PAD_SINK)
-    prefer_cuda(self, query);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
+    add_latency(self, query);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS && direction == GST_PAD_SINK) {
+    gst_rv_caps_prefer_cuda(GST_OBJECT_CAST(self), query);
+    GST_DEBUG_OBJECT(self, "caps query: %" GST_PTR_FORMAT, gst_query_get_structure(query));
+  }
   return TRUE;
 }
 
@@ -136,12 +104,13 @@ gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection d
  * the caps event, where the element can say what is wrong with them. */
 gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection direction,
                                        GstCaps *caps) {
+  GstRvTransform *self = GST_RV_TRANSFORM(trans);
   GstPad *pad = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SINK_PAD(trans)
                                           : GST_BASE_TRANSFORM_SRC_PAD(trans);
   GstCaps *template = gst_pad_get_pad_template_caps(pad);
   const gboolean fits = gst_caps_can_intersect(caps, template);
   if (!fits)
-    GST_WARNING_OBJECT(trans, "%" GST_PTR_FORMAT " is refused: %s takes %" GST_PTR_FORMAT, caps,
+    GST_WARNING_OBJECT(self, "%" GST_PTR_FORMAT " is refused: %s takes %" GST_PTR_FORMAT, caps,
                        GST_OBJECT_NAME(pad), template);
   gst_caps_unref(template);
   return fits;

@@ -3,8 +3,7 @@
  */
 #include "gstrvtransform_private.h"
 
-GST_DEBUG_CATEGORY_EXTERN(gst_rv_transform_debug);
-#define GST_CAT_DEFAULT gst_rv_transform_debug
+#define GST_CAT_DEFAULT gst_rv_transform_category(self)
 
 static int device_id(GstRvTransform *self) {
   GST_OBJECT_LOCK(self);

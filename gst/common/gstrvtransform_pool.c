@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* gstrvtransform_pool.c: pools for the pictures on both pads, and copies for drawing. */
+#include "gstrvcaps.h"
+#include "gstrvpool.h"
 #include "gstrvtransform_private.h"
 
-GST_DEBUG_CATEGORY_EXTERN(gst_rv_transform_debug);
-#define GST_CAT_DEFAULT gst_rv_transform_debug
-
-/* A pool for pictures of our own: in our context for CUDA caps, else in system memory. */
-static GstBufferPool *new_pool(GstRvTransform *self, gboolean cuda) {
-#if HAVE_GSTCUDA
-  if (cuda)
-    return self->priv->device ? gst_cuda_buffer_pool_new(gst_rv_device_context(self->priv->device))
-                              : NULL;
-#endif
-  return gst_video_buffer_pool_new();
-}
+#define GST_CAT_DEFAULT gst_rv_transform_category(self)
 
 gboolean gst_rv_transform_propose_vfunc(GstBaseTransform *trans, GstQuery *decide, GstQuery *query,
                                         GstBaseTransformClass *parent) {
@@ -28,9 +19,9 @@ gboolean gst_rv_transform_propose_vfunc(GstBaseTransform *trans, GstQuery *decid
   gst_query_parse_allocation(query, &caps, &need_pool);
   if (!caps || !gst_video_info_from_caps(&info, caps))
     return FALSE;
-  const gboolean cuda = gst_rv_transform_caps_are_cuda(caps);
+  const gboolean cuda = gst_rv_caps_are_cuda(caps);
   guint size = (guint)GST_VIDEO_INFO_SIZE(&info);
-  GstBufferPool *pool = need_pool || cuda ? new_pool(self, cuda) : NULL;
+  GstBufferPool *pool = need_pool || cuda ? gst_rv_pool_new(self->priv->device, cuda) : NULL;
   if (pool && gst_rv_pool_set_up(pool, caps, &size, 0, 0, TRUE))
     gst_query_add_allocation_pool(query, pool, size, 0, 0);
   gst_clear_object(&pool);
@@ -38,54 +29,11 @@ gboolean gst_rv_transform_propose_vfunc(GstBaseTransform *trans, GstQuery *decid
   return TRUE;
 }
 
-/* FALSE for pools that cannot serve CUDA caps in our context. */
-static gboolean pool_fits(GstRvTransform *self, GstBufferPool *pool, gboolean cuda) {
-#if HAVE_GSTCUDA
-  if (cuda)
-    return GST_IS_CUDA_BUFFER_POOL(pool) &&
-           GST_CUDA_BUFFER_POOL(pool)->context == gst_rv_device_context(self->priv->device);
-#endif
-  return TRUE;
-}
-
 gboolean gst_rv_transform_decide_vfunc(GstBaseTransform *trans, GstQuery *query,
                                        GstBaseTransformClass *parent) {
-  GstRvTransform *self = GST_RV_TRANSFORM(trans);
-  GstCaps *caps = NULL;
-  GstVideoInfo info;
-  gst_query_parse_allocation(query, &caps, NULL);
-  if (!caps || !gst_video_info_from_caps(&info, caps))
-    return FALSE;
-  const gboolean cuda = gst_rv_transform_caps_are_cuda(caps);
-  const gboolean offered = gst_query_get_n_allocation_pools(query) > 0;
-  GstBufferPool *pool = NULL;
-  guint size = 0, min = 0, max = 0;
-  if (offered)
-    gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &min, &max);
-  size = MAX(size, (guint)GST_VIDEO_INFO_SIZE(&info));
-  if (pool &&
-      (!pool_fits(self, pool, cuda) || !gst_rv_pool_set_up(pool, caps, &size, min, max, TRUE)))
-    gst_clear_object(&pool);
-  if (!pool) {
-    min = max = 0;
-    pool = new_pool(self, cuda);
-    if (!pool || !gst_rv_pool_set_up(pool, caps, &size, min, max, TRUE)) {
-      gst_clear_object(&pool);
-      GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS,
-                        ("No pool of buffers could be made for the output pictures (%s %dx%d).",
-                         GST_VIDEO_INFO_NAME(&info), GST_VIDEO_INFO_WIDTH(&info),
-                         GST_VIDEO_INFO_HEIGHT(&info)),
-                        ("Memory may be exhausted: use smaller pictures, or close other programs "
-                         "that use the GPU."));
-      return FALSE;
-    }
-  }
-  if (offered)
-    gst_query_set_nth_allocation_pool(query, 0, pool, size, min, max);
-  else
-    gst_query_add_allocation_pool(query, pool, size, min, max);
-  gst_object_unref(pool);
-  return parent->decide_allocation(trans, query);
+  GstRvDevice *device = GST_RV_TRANSFORM(trans)->priv->device;
+  return gst_rv_pool_decide(GST_ELEMENT_CAST(trans), device, query) &&
+         parent->decide_allocation(trans, query);
 }
 
 /* The pool of copies, made when the first copy is needed. */
@@ -94,7 +42,7 @@ static GstFlowReturn acquire_copy(GstRvTransform *self, GstBuffer *inbuf, GstBuf
   if (!priv->copies) {
     GstCaps *caps = gst_video_info_to_caps(&self->in_info);
     guint size = (guint)GST_VIDEO_INFO_SIZE(&self->in_info);
-    priv->copies = new_pool(self, gst_rv_buffer_is_cuda(inbuf));
+    priv->copies = gst_rv_pool_new(self->priv->device, gst_rv_buffer_is_cuda(inbuf));
     const gboolean ready = priv->copies &&
                            gst_rv_pool_set_up(priv->copies, caps, &size, 0, 0, TRUE) &&
                            gst_buffer_pool_set_active(priv->copies, TRUE);

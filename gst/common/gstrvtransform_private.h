@@ -3,6 +3,7 @@
 #ifndef GST_RV_TRANSFORM_PRIVATE_H
 #define GST_RV_TRANSFORM_PRIVATE_H
 
+#include "gstrvlatency.h"
 #include "gstrvtransform.h"
 
 struct GstRvTransformPrivate {
@@ -11,11 +12,16 @@ struct GstRvTransformPrivate {
   int threads;
   int device_id;
   gboolean post_messages;
+  gboolean latency_report;
 
   /* stats, guarded by the object lock */
   gboolean running;
-  guint64 frames;
+  guint64 frames, repeated;
   gint64 total_us, last_us;
+
+  /* guarded by the object lock */
+  GstRvLatency latency;
+  gboolean live; /* what the upstream elements answered to the last LATENCY query */
 
   RvEngine engine; /* resolved by start */
 #if HAVE_GSTCUDA
@@ -25,14 +31,21 @@ struct GstRvTransformPrivate {
   GstRvDevice *device;
   RvStream stream;
   GstRvLog log;
-  gint rebuild;        /* atomic: configure before the next frame */
-  gboolean configured; /* configure has succeeded for the present caps */
-  gboolean foreign;    /* buffers come from a device that the user excluded */
-  gboolean explained;  /* set_caps was reached: what goes wrong from there on posts its error */
-  guint once;          /* bits of gst_rv_transform_once */
+  gint rebuild;           /* atomic: configure before the next frame */
+  gboolean configured;    /* configure has succeeded for the present caps */
+  gboolean foreign;       /* buffers come from a device that the user excluded */
+  gboolean explained;     /* set_caps was reached: what goes wrong from there on posts its error */
+  gint interrupted;       /* atomic: reset before the next frame */
+  GstClockTime last_time; /* running time of the last frame */
+  GstStructure *results[GST_RV_RESULTS]; /* annotations of the last frame */
+  GstDebugCategory *category;            /* atomic; NULL: not looked up yet */
+  guint once;                            /* bits of gst_rv_transform_once */
   GstRvFrame in, out;
   GstBufferPool *copies; /* for drawing on pictures that others hold too */
 };
+
+/* The debug category of the element ("cudasgm"), so that its users see what the base class does. */
+GstDebugCategory *gst_rv_transform_category(GstRvTransform *self);
 
 /* gstrvtransform_caps.c */
 GstCaps *gst_rv_transform_caps_vfunc(GstBaseTransform *trans, GstPadDirection direction,
@@ -41,9 +54,24 @@ gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection d
                                       GstQuery *query, GstBaseTransformClass *parent);
 gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection direction,
                                        GstCaps *caps);
-gboolean gst_rv_transform_caps_are_cuda(const GstCaps *caps);
 /* Posts an error when nothing that `caps` (of the sink pad) become is taken by what follows. */
 void gst_rv_transform_explain_refusal(GstRvTransform *self, GstCaps *caps);
+
+/* Asks the pipeline to query the latency again. */
+void gst_rv_transform_post_latency(GstRvTransform *self);
+
+/* gstrvtransform_live.c */
+void gst_rv_transform_interrupt(GstRvTransform *self); /* any thread */
+/* Compares the time of a frame with that of the last one. */
+void gst_rv_transform_follow(GstRvTransform *self, GstBuffer *buffer, gboolean is_discont);
+/* After an interruption: calls reset, with the device current. */
+RvStatus gst_rv_transform_resume(GstRvTransform *self, const GstRvExecContext *work);
+gboolean gst_rv_transform_is_empty(GstBuffer *buffer); /* a GAP without a frame */
+void gst_rv_transform_keep_results(GstRvTransform *self, GstBuffer *out);
+void gst_rv_transform_forget_results(GstRvTransform *self);
+gboolean gst_rv_transform_repeats(GstRvTransform *self, GstBuffer *in);
+void gst_rv_transform_attach_results(GstRvTransform *self, GstBuffer *out);
+void gst_rv_transform_post_message(GstRvTransform *self, GstBuffer *out, gint64 us);
 
 /* gstrvtransform_pool.c */
 gboolean gst_rv_transform_propose_vfunc(GstBaseTransform *trans, GstQuery *decide, GstQuery *query,
