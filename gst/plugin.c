@@ -5,6 +5,7 @@
 #include <gst/gst.h>
 
 #include "common/gstrvannotation.h"
+#include "gstannotationpublish.h"
 #include "gstcudaannotate.h"
 #include "gstcudahough.h"
 #include "gstcudardp.h"
@@ -16,6 +17,7 @@
 static gboolean plugin_init(GstPlugin *plugin) {
   gst_rv_annotations_register();
   gboolean registered = TRUE;
+  registered &= GST_ELEMENT_REGISTER(annotationpublish, plugin);
   registered &= GST_ELEMENT_REGISTER(cudaannotate, plugin);
   registered &= GST_ELEMENT_REGISTER(cudahough, plugin);
   registered &= GST_ELEMENT_REGISTER(cudardp, plugin);
