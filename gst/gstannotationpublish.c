@@ -35,8 +35,8 @@
 GST_DEBUG_CATEGORY_STATIC(gst_annotation_publish_debug);
 #define GST_CAT_DEFAULT gst_annotation_publish_debug
 
-#define EOS_PATIENCE (5 * GST_SECOND)  /* without progress, at the end of the stream */
-#define STOP_PATIENCE (2 * GST_SECOND) /* without progress, when the element stops */
+#define EOS_PATIENCE (3 * GST_SECOND)  /* without progress, at the end of the stream */
+#define STOP_PATIENCE (1 * GST_SECOND) /* without progress, when the element stops */
 #define OFFSET_TOLERANCE (1000 * 1000) /* ns, of the mapping to the wall clock */
 
 static GstStaticPadTemplate sink_template =
