@@ -29,6 +29,7 @@
 
 #include "gstannotationpublish_frame.h"
 #include "gstannotationpublish_lines.h"
+#include "gstannotationpublish_record.h"
 #include "gstannotationpublish_settings.h"
 #include "gstannotationpublish_writer.h"
 
@@ -144,12 +145,18 @@ static gboolean check_settings(GstAnnotationPublish *self, const GstPublishSetti
 
 static GstPublishSink *open_sink(GstAnnotationPublish *self, const GstPublishSettings *settings,
                                  GError **error) {
-  const GstPublishFileConfig file = {
-      settings->location,    settings->append,      TRUE,
-      settings->rotate_size, settings->rotate_time, settings->max_files};
+  const gboolean is_text = settings->format != GST_PUBLISH_MCAP;
+  const GstPublishFileConfig file = {.location = settings->location,
+                                     .append = settings->append,
+                                     .text = is_text,
+                                     .rotate_size = settings->rotate_size,
+                                     .rotate_time = settings->rotate_time,
+                                     .max_files = settings->max_files};
   GstPublishJson json;
   gst_publish_json_init(&json, settings->source ? settings->source : "", settings->tags,
                         (GstPublishPayload)settings->payload);
+  if (!is_text)
+    return gst_publish_record_new(&self->host, &file, settings, &json, error);
   return gst_publish_lines_new(&self->host, &file, settings->format == GST_PUBLISH_CSV, &json,
                                error);
 }

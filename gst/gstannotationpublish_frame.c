@@ -42,7 +42,10 @@ static void take_annotations(GstPublishFrame *frame, GstBuffer *buffer, guint wa
     if (!gst_publish_is_annotation(meta) || frame->count == GST_PUBLISH_ANNOTATIONS_MAX)
       continue;
     const GstStructure *fields = gst_custom_meta_get_structure((GstCustomMeta *)meta);
-    Copy copy = {gst_structure_new_id_empty(gst_structure_get_name_id(fields)), wants, 0};
+    GstCustomMeta *own = gst_buffer_add_custom_meta(frame->metas, gst_structure_get_name(fields));
+    if (!own)
+      continue;
+    Copy copy = {gst_custom_meta_get_structure(own), wants, 0};
     gst_structure_foreach(fields, copy_field, &copy);
     frame->annotations[frame->count++] = copy.to;
     frame->bytes += copy.bytes;
@@ -52,6 +55,7 @@ static void take_annotations(GstPublishFrame *frame, GstBuffer *buffer, guint wa
 GstPublishFrame *gst_publish_frame_new(GstBuffer *buffer, GstCaps *caps, guint wants) {
   GstPublishFrame *frame = g_new0(GstPublishFrame, 1);
   frame->bytes = FRAME_BYTES;
+  frame->metas = gst_buffer_new();
   take_annotations(frame, buffer, wants);
   if (wants & GST_PUBLISH_WANTS_PICTURE) {
     frame->picture = gst_buffer_copy_deep(buffer);
@@ -62,8 +66,7 @@ GstPublishFrame *gst_publish_frame_new(GstBuffer *buffer, GstCaps *caps, guint w
 }
 
 void gst_publish_frame_free(GstPublishFrame *frame) {
-  for (guint i = 0; i < frame->count; i++)
-    gst_structure_free(frame->annotations[i]);
+  gst_clear_buffer(&frame->metas);
   gst_clear_buffer(&frame->picture);
   gst_clear_caps(&frame->caps);
   g_free(frame);

@@ -34,10 +34,11 @@ typedef struct GstPublishFrame {
   gboolean discont;
   int width, height; /* px, of the caps; 0 when they have no size */
   guint count;
-  GstStructure *annotations[GST_PUBLISH_ANNOTATIONS_MAX]; /* owned copies; buffers are shared */
-  GstBuffer *picture;                                     /* owned, or NULL */
-  GstCaps *caps;                                          /* of the picture, owned, or NULL */
-  gsize bytes;                                            /* held by this frame */
+  const GstStructure *annotations[GST_PUBLISH_ANNOTATIONS_MAX]; /* of `metas` */
+  GstBuffer *metas; /* owned, without memory: copies of the annotations, their buffers are shared */
+  GstBuffer *picture; /* owned, or NULL */
+  GstCaps *caps;      /* of the picture, owned, or NULL */
+  gsize bytes;        /* held by this frame */
 } GstPublishFrame;
 
 typedef enum GstPublishWants {

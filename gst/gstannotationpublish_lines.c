@@ -69,10 +69,11 @@ static GstPublishStatus lines_write(GstPublishSink *sink, const GstPublishFrame 
   return GST_PUBLISH_DONE;
 }
 
-static void lines_finish(GstPublishSink *sink) {
+static GstPublishStatus lines_finish(GstPublishSink *sink) {
   Lines *lines = (Lines *)sink;
   for (guint i = 0; i < lines->count; i++)
     gst_publish_file_sync(&lines->outputs[i].file);
+  return GST_PUBLISH_DONE;
 }
 
 static void lines_free(GstPublishSink *sink) {

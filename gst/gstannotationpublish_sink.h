@@ -38,8 +38,9 @@ typedef struct GstPublishSinkClass {
   GstPublishStatus (*write)(GstPublishSink *sink, const GstPublishFrame *frame);
   /* Called about five times per second while there is nothing to write; or NULL. */
   void (*idle)(GstPublishSink *sink);
-  /* Completes what was written: end of stream, and before free. More frames may follow. */
-  void (*finish)(GstPublishSink *sink);
+  /* Completes what was written: end of stream, and before free. More frames may follow. WAIT when
+   * that failed. */
+  GstPublishStatus (*finish)(GstPublishSink *sink);
   void (*free)(GstPublishSink *sink);
 } GstPublishSinkClass;
 

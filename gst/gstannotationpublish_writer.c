@@ -92,8 +92,11 @@ static void write_frame(GstPublishWriter *writer, GstPublishFrame *frame) {
 static void finish(GstPublishWriter *writer) {
   const guint64 serial = writer->finish_wanted;
   g_mutex_unlock(&writer->lock);
-  writer->sink->klass->finish(writer->sink);
+  const GstPublishStatus status = writer->sink->klass->finish(writer->sink);
+  if (status == GST_PUBLISH_WAIT)
+    report_wait(writer);
   g_mutex_lock(&writer->lock);
+  writer->failed |= status == GST_PUBLISH_WAIT && writer->stop_on_error;
   writer->counts.bytes = writer->sink->bytes;
   writer->finish_done = serial;
   g_cond_broadcast(&writer->progress);
