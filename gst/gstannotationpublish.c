@@ -29,6 +29,7 @@
 
 #include "gstannotationpublish_frame.h"
 #include "gstannotationpublish_lines.h"
+#include "gstannotationpublish_mqtt.h"
 #include "gstannotationpublish_record.h"
 #include "gstannotationpublish_settings.h"
 #include "gstannotationpublish_writer.h"
@@ -155,6 +156,8 @@ static GstPublishSink *open_sink(GstAnnotationPublish *self, const GstPublishSet
   GstPublishJson json;
   gst_publish_json_init(&json, settings->source ? settings->source : "", settings->tags,
                         (GstPublishPayload)settings->payload);
+  if (is_set(settings->broker))
+    return gst_publish_mqtt_new(&self->host, settings, &json, error);
   if (!is_text)
     return gst_publish_record_new(&self->host, &file, settings, &json, error);
   return gst_publish_lines_new(&self->host, &file, settings->format == GST_PUBLISH_CSV, &json,
@@ -164,6 +167,7 @@ static GstPublishSink *open_sink(GstAnnotationPublish *self, const GstPublishSet
 static void reset(GstAnnotationPublish *self) {
   self->host.element = GST_ELEMENT(self);
   g_atomic_int_set(&self->host.cancelled, 0);
+  g_atomic_pointer_set(&self->host.writer, NULL);
   self->knows_live = self->is_live = self->has_offset = FALSE;
   self->seq = self->segments = 0;
   self->width = self->height = 0;

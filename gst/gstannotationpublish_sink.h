@@ -26,10 +26,13 @@ typedef enum GstPublishPayload {
 
 /* What every destination knows of its element. */
 typedef struct GstPublishHost {
-  GstElement *element; /* not owned; receives warnings */
-  gint cancelled;      /* atomic: give up waiting for readers */
-  gint64 bytes;        /* atomic through the writer's lock: bytes written */
+  GstElement *element;             /* not owned; receives warnings */
+  gint cancelled;                  /* atomic: give up waiting for readers */
+  struct GstPublishWriter *writer; /* atomic; NULL before the writer exists */
 } GstPublishHost;
+
+/* From any thread: the destination accepts data again. */
+void gst_publish_host_wake(GstPublishHost *host);
 
 typedef struct GstPublishSink GstPublishSink;
 

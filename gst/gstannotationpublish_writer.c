@@ -151,6 +151,7 @@ GstPublishWriter *gst_publish_writer_new(GstPublishSink *sink, guint frames_max,
   writer->frames_max = frames_max;
   writer->bytes_max = bytes_max;
   writer->stop_on_error = stop_on_error;
+  g_atomic_pointer_set(&sink->host->writer, writer);
   writer->thread = g_thread_new("rv-publish", run, writer);
   return writer;
 }
@@ -247,6 +248,12 @@ void gst_publish_writer_wake(GstPublishWriter *writer) {
   g_mutex_unlock(&writer->lock);
 }
 
+void gst_publish_host_wake(GstPublishHost *host) {
+  GstPublishWriter *writer = g_atomic_pointer_get(&host->writer);
+  if (writer)
+    gst_publish_writer_wake(writer);
+}
+
 void gst_publish_writer_counts(GstPublishWriter *writer, GstPublishCounts *counts) {
   g_mutex_lock(&writer->lock);
   *counts = writer->counts;
@@ -270,7 +277,7 @@ void gst_publish_writer_free(GstPublishWriter *writer, GstClockTime patience,
   g_thread_join(writer->thread);
   *counts = writer->counts;
   counts->bytes = writer->sink->bytes;
-  writer->sink->klass->free(writer->sink);
+  writer->sink->klass->free(writer->sink); /* ends threads that call wake */
   g_mutex_clear(&writer->lock);
   g_cond_clear(&writer->work);
   g_cond_clear(&writer->progress);
