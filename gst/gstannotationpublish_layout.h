@@ -5,7 +5,6 @@
 #define GST_ANNOTATION_PUBLISH_LAYOUT_H
 
 #include "gstannotationpublish_text.h"
-#include "gstannotationpublish_compat.h"
 #include "roadvision-gst.h"
 
 G_BEGIN_DECLS
