@@ -95,16 +95,28 @@ static void append_array(GstPublishText *text, const GstStructure *fields, const
     gst_publish_text_char(text, '}');
 }
 
+/* Format of a raster with pixels of `bytes`: that of the scalar beside it, since one field may have
+ * several, else that of the library, else a guess by the size. */
+static const char *raster_format(const GstStructure *fields, const char *field, gsize bytes) {
+  char name[80];
+  GstPublishLayout layout;
+  g_snprintf(name, sizeof name, "%s-format", field);
+  const char *formats[] = {
+      gst_structure_get_string(fields, strcmp(field, "payload") == 0 ? "format" : name),
+      rv_meta_get_format(gst_structure_get_name(fields), field)};
+  for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
+    if (formats[i] && gst_publish_layout_parse(&layout, formats[i]) && layout.single &&
+        layout.size == bytes)
+      return formats[i];
+  return bytes == 1 ? "u8" : bytes == 2 ? "u16" : "f32";
+}
+
 /* {"encoding":"u16le","width":…,"height":…,"data":"…"}, rows without padding. */
-static void append_raster(GstPublishText *text, const char *name, const char *field,
+static void append_raster(GstPublishText *text, const GstStructure *fields, const char *field,
                           const RvMetaMap *map) {
-  static const char *const endings[] = {[RV_U8] = "u8", [RV_U16] = "u16", [RV_F32] = "f32"};
   const RvPlane *plane = &map->plane;
   const gsize pixel = plane->format == RV_U8 ? 1 : plane->format == RV_U16 ? 2 : 4;
-  GstPublishLayout layout;
-  const char *format = rv_meta_get_format(name, field);
-  if (!format || !gst_publish_layout_parse(&layout, format) || layout.size != pixel)
-    format = endings[plane->format];
+  const char *format = raster_format(fields, field, pixel);
   append_key(text, field);
   LITERAL(text, "{\"encoding\":\"");
   gst_publish_text_string(text, format);
@@ -138,7 +150,7 @@ static void append_buffer(const GstPublishJson *json, GstPublishText *text,
   if (layout) {
     append_array(text, fields, field, layout, &map);
   } else if (is_raster) {
-    append_raster(text, name, field, &map);
+    append_raster(text, fields, field, &map);
   } else {
     append_key(text, field);
     LITERAL(text, "{\"encoding\":\"bytes\",\"data\":\"");

@@ -16,8 +16,8 @@
 
 #  define PORT 1883
 #  define PORT_TLS 8883
-#  define RECONNECT_S 1        /* first delay between attempts */
-#  define RECONNECT_MAX_S 5    /* last */
+#  define RECONNECT_MS 1000    /* between attempts to connect */
+#  define LOOP_MS 50           /* longest wait of the thread that reads and writes */
 #  define UNSENT_MAX 64        /* messages with the library, which has no limit of its own */
 #  define SEND_PATIENCE_MS 500 /* for space among them, before the writer is told to wait */
 #  define END_PATIENCE_MS 2000 /* for the last ones */
@@ -26,7 +26,9 @@ typedef struct Mqtt {
   GstPublishSink sink;
   GstPublishJson json;
   struct mosquitto *client;
-  char *address, *topic; /* host:port, prefix */
+  GThread *thread;
+  char *host, *address, *topic; /* host:port, prefix */
+  int port, keep_alive;
   gint qos;
   gboolean split;
   GstPublishText text, name;
@@ -35,12 +37,12 @@ typedef struct Mqtt {
 
   GMutex lock; /* guards what follows */
   GCond changed;
-  gboolean connected, connected_before, resend_camera;
+  gboolean quit, connected, connected_before, resend_camera;
   guint unsent; /* messages that the library did not complete */
   char cause[128];
 } Mqtt;
 
-/* --- Thread of the library ------------------------------------------------------------------- */
+/* --- Network thread -------------------------------------------------------------------------- */
 
 static char *topic_of(const Mqtt *mqtt, const char *name) {
   return g_strconcat(mqtt->topic, "/", name, NULL);
@@ -95,6 +97,47 @@ static void on_publish(struct mosquitto *client, void *user, int id) {
   mqtt->unsent -= mqtt->unsent > 0;
   g_cond_broadcast(&mqtt->changed);
   g_mutex_unlock(&mqtt->lock);
+}
+
+static void set_cause(Mqtt *mqtt, int code) {
+  const char *text = code == MOSQ_ERR_ERRNO ? g_strerror(errno) : mosquitto_strerror(code);
+  g_mutex_lock(&mqtt->lock);
+  g_strlcpy(mqtt->cause, text, sizeof mqtt->cause);
+  mqtt->connected = FALSE;
+  g_mutex_unlock(&mqtt->lock);
+}
+
+/* FALSE when the element stops. */
+static gboolean wait_to_reconnect(Mqtt *mqtt) {
+  const gint64 until = g_get_monotonic_time() + RECONNECT_MS * 1000;
+  g_mutex_lock(&mqtt->lock);
+  while (!mqtt->quit && g_cond_wait_until(&mqtt->changed, &mqtt->lock, until)) {
+  }
+  const gboolean quit = mqtt->quit;
+  g_mutex_unlock(&mqtt->lock);
+  return !quit;
+}
+
+/* The loop of the library itself ends for good when a host name is not found, and when the first
+ * connection is refused: this one tries again every second, whatever went wrong. */
+static gpointer run_network(gpointer data) {
+  Mqtt *mqtt = data;
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE); /* an error of send(), not a signal */
+  pthread_sigmask(SIG_BLOCK, &signals, NULL);
+  do {
+    int code = mosquitto_connect_async(mqtt->client, mqtt->host, mqtt->port, mqtt->keep_alive);
+    gboolean quit = FALSE;
+    while (code == MOSQ_ERR_SUCCESS && !quit) {
+      code = mosquitto_loop(mqtt->client, LOOP_MS, 1);
+      g_mutex_lock(&mqtt->lock);
+      quit = mqtt->quit;
+      g_mutex_unlock(&mqtt->lock);
+    }
+    set_cause(mqtt, code);
+  } while (wait_to_reconnect(mqtt));
+  return NULL;
 }
 
 /* --- Writer thread --------------------------------------------------------------------------- */
@@ -213,15 +256,21 @@ static void mqtt_free(GstPublishSink *sink) {
     publish_status(mqtt, "offline");
     wait_for_unsent(mqtt, 0, END_PATIENCE_MS);
   }
-  if (mqtt->client) {
+  if (mqtt->thread) {
     mosquitto_disconnect(mqtt->client);
-    mosquitto_loop_stop(mqtt->client, false);
-    mosquitto_destroy(mqtt->client);
+    g_mutex_lock(&mqtt->lock);
+    mqtt->quit = TRUE;
+    g_cond_broadcast(&mqtt->changed);
+    g_mutex_unlock(&mqtt->lock);
+    g_thread_join(mqtt->thread);
   }
+  if (mqtt->client)
+    mosquitto_destroy(mqtt->client);
   gst_publish_json_clear(&mqtt->json);
   gst_publish_text_clear(&mqtt->text);
   gst_publish_text_clear(&mqtt->name);
   g_free(mqtt->camera);
+  g_free(mqtt->host);
   g_free(mqtt->address);
   g_free(mqtt->topic);
   g_mutex_clear(&mqtt->lock);
@@ -309,22 +358,7 @@ static gboolean set_up_client(Mqtt *mqtt, const GstPublishSettings *settings, GE
   mosquitto_connect_callback_set(client, on_connect);
   mosquitto_disconnect_callback_set(client, on_disconnect);
   mosquitto_publish_callback_set(client, on_publish);
-  mosquitto_reconnect_delay_set(client, RECONNECT_S, RECONNECT_MAX_S, false);
   return TRUE;
-}
-
-/* Starts the thread of the library, which must not die of SIGPIPE either. */
-static void start_client(Mqtt *mqtt, const char *host, int port, guint keep_alive) {
-  sigset_t signals, before;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &signals, &before);
-  const int code = mosquitto_connect_async(mqtt->client, host, port, (int)keep_alive);
-  if (code != MOSQ_ERR_SUCCESS)
-    g_snprintf(mqtt->cause, sizeof mqtt->cause, "%s",
-               code == MOSQ_ERR_ERRNO ? g_strerror(errno) : mosquitto_strerror(code));
-  mosquitto_loop_start(mqtt->client);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void init_library(void) {
@@ -337,8 +371,6 @@ static void init_library(void) {
 
 GstPublishSink *gst_publish_mqtt_new(GstPublishHost *host, const GstPublishSettings *settings,
                                      GstPublishJson *json, GError **error) {
-  int port = is_set(settings->tls_ca) ? PORT_TLS : PORT;
-  char *name = NULL;
   init_library();
   Mqtt *mqtt = g_new0(Mqtt, 1);
   g_mutex_init(&mqtt->lock);
@@ -347,6 +379,8 @@ GstPublishSink *gst_publish_mqtt_new(GstPublishHost *host, const GstPublishSetti
   mqtt->sink.host = host;
   mqtt->sink.wants = json->payload == GST_PUBLISH_PAYLOAD_NONE ? 0 : GST_PUBLISH_WANTS_RASTERS;
   mqtt->json = *json;
+  mqtt->port = is_set(settings->tls_ca) ? PORT_TLS : PORT;
+  mqtt->keep_alive = (int)settings->keep_alive;
   mqtt->qos = settings->qos;
   mqtt->split = settings->split;
   mqtt->topic = is_set(settings->topic)
@@ -360,13 +394,12 @@ GstPublishSink *gst_publish_mqtt_new(GstPublishHost *host, const GstPublishSetti
                                                "The MQTT client cannot be created: "
                                                "client-id is invalid.",
                                                "");
-  good = good && parse_broker(settings->broker, &port, &name, error) &&
+  good = good && parse_broker(settings->broker, &mqtt->port, &mqtt->host, error) &&
          set_up_client(mqtt, settings, error);
   if (good) {
-    mqtt->address = g_strdup_printf("%s:%d", name, port);
-    start_client(mqtt, name, port, settings->keep_alive);
+    mqtt->address = g_strdup_printf("%s:%d", mqtt->host, mqtt->port);
+    mqtt->thread = g_thread_new("rv-mqtt", run_network, mqtt);
   }
-  g_free(name);
   if (good)
     return &mqtt->sink;
   mqtt_free(&mqtt->sink);
