@@ -407,7 +407,7 @@ class Mcap(Case):
     def test_rotation_and_attachment(self):
         with open(self.path('camera.yml'), 'w') as file:
             file.write('%YAML:1.0\n')
-        self.record(8, chain='cudasgm ! ', more='rotate-size=6000000 attachment=' +
+        self.record(8, chain='cudasgm ! ', more='rotate-size=5000000 attachment=' +
                     self.path('camera.yml'), name='a-%03d.mcap')
         names = sorted(n for n in os.listdir(self.folder.name) if n.endswith('.mcap'))
         self.assertGreater(len(names), 2)
