@@ -22,4 +22,11 @@ if [ -f "$build/build.ninja" ]; then
 else
   "$root/setup.sh" --build-dir "$build" >&2
 fi
-exec meson devenv -C "$build" -w "$PWD" "$@"
+
+# The variables alone: meson as the parent of COMMAND would end first after Ctrl-C, with a trace.
+set +u
+eval "$(meson devenv -C "$build" --dump)"
+for name in GI_TYPELIB_PATH GST_PLUGIN_PATH LD_LIBRARY_PATH; do
+  [ -z "${!name}" ] || export "$name=${!name%:}"
+done
+exec "$@"

@@ -27,6 +27,22 @@ RV_API RvStatus rv_depth_from_scale(const RvPlane *values, int scale, const RvPl
 RV_API RvStatus rv_depth_mm(const RvPlane *disparity, const RvCamera *camera, const RvPlane *out,
                             const RvLog *log);
 
+/* Disparity in px as float: d + doffs of the camera (NULL: d), `invalid` where there is none. out:
+ * RV_F32 of the size of `disparity`. */
+RV_API RvStatus rv_depth_disparity_px(const RvPlane *disparity, const RvCamera *camera,
+                                      float invalid, const RvPlane *out, const RvLog *log);
+
+/* One point per pixel in coordinates of the left camera (x to the right, y down, z forward, m):
+ * Z = focal * baseline / (d + doffs), X = (x - cx) * Z / focal, Y = (y - cy) * Z / focal, computed
+ * in double and rounded once. `points`: RV_F32, four times as wide as `disparity`: X, Y, Z, and the
+ * bits 0x00RRGGBB of `color` (RV_U32 of rv_convert_color and of the size of `disparity`; NULL:
+ * white). Pixels without a disparity, not in front of the camera, or farther than `max_distance` m
+ * (0 = no limit) are NaN in X, Y and Z. `count` (may be NULL) gets the number of the others. Focal
+ * length and baseline must be known. */
+RV_API RvStatus rv_depth_points(const RvPlane *disparity, const RvPlane *color,
+                                const RvCamera *camera, double max_distance, const RvPlane *points,
+                                int *count, const RvLog *log);
+
 /* Why few pixels of a pair find a match. */
 typedef enum RvPairFault {
   RV_PAIR_UNKNOWN = 0, /* nothing better was found: no texture, other exposure, dirt, fog, ... */

@@ -53,6 +53,32 @@ const char *rv_meta_get_format(const char *name, const char *field) {
   return is_buffer(found) ? found->format : NULL;
 }
 
+/**
+ * rv_meta_get_scalar:
+ * Returns: (nullable):
+ */
+const char *rv_meta_get_scalar(const char *name, guint index) {
+  const RvMetaType *type = rv_meta_type_find(name);
+  for (guint i = 0; type && i < type->count; i++)
+    if (!is_buffer(&type->fields[i]) && index-- == 0)
+      return type->fields[i].name;
+  return NULL;
+}
+
+int rv_meta_count_records(const GstStructure *fields, const char *field) {
+  const RvMetaType *type = rv_meta_type_find(gst_structure_get_name(fields));
+  const RvMetaField *records = rv_meta_type_field(type, field);
+  int count = -1;
+  if (!records || records->kind != RV_META_RECORDS)
+    return -1;
+  for (guint i = 0; i < type->count; i++) {
+    const RvMetaField *scalar = &type->fields[i];
+    if (scalar->kind == RV_META_INT && scalar->at == records->columns)
+      return gst_structure_get_int(fields, scalar->name, &count) && count >= 0 ? count : -1;
+  }
+  return -1;
+}
+
 static GstCustomMeta *find_meta(GstBuffer *buffer, const char *name) {
   return gst_meta_get_info(name) ? gst_buffer_get_custom_meta(buffer, name) : NULL;
 }

@@ -88,6 +88,10 @@ RV_API const char *const *rv_meta_get_names(void);
  * f16, f32), or for records "field:format" separated by blanks. NULL for other fields; static. */
 RV_API const char *rv_meta_get_format(const char *name, const char *field);
 
+/* Returns the name of scalar `index` (0, 1, …) of an annotation in the order of its table, without
+ * version, width and height; NULL behind the last one; static. */
+RV_API const char *rv_meta_get_scalar(const char *name, guint index);
+
 /* Returns TRUE if the buffer has the annotation and it is valid. FALSE without error: there is
  * none; with error: why it is invalid. */
 RV_API gboolean rv_meta_check(GstBuffer *buffer, const char *name, GError **error);
@@ -443,6 +447,10 @@ RV_META_DECLARE(Truth, truth)
 
 /* Returns the structure of the annotation, borrowed, unchecked; or NULL. */
 RV_API const GstStructure *rv_meta_find(GstBuffer *buffer, const char *name);
+
+/* Returns the number of records that the structure of an annotation states for the array `field`;
+ * -1 if it states none. The buffer is not looked at. */
+RV_API int rv_meta_count_records(const GstStructure *fields, const char *field);
 
 /* Attaches an annotation with nothing but version, width and height to a writable buffer, in place
  * of one of the same name. Returns its structure, borrowed, for the other fields; NULL if the

@@ -85,6 +85,57 @@ static void check_depth(RvCheck *check) {
   rvc_ok(check, name);
 }
 
+static void check_points(RvCheck *check) {
+  static const char name[] = "depth/points";
+  if (!rvc_wants(check, name))
+    return;
+  /* focal 700 px, baseline 0.5 m: 70 px = 5 m, 7 px = 50 m, 0.0625 px = 5.6 km */
+  uint16_t values[4] = {0, 70 * 16, 7 * 16, 1};
+  uint32_t colors[4] = {0xff332211u, 0xff0000ffu, 0xff00ff00u, 0xffff0000u};
+  RvCamera camera = {700, 2, 4, 0, 0.5, 0, 0};
+  float got[16], px[4];
+  int count = 0;
+  const RvLog log = rvc_log(check);
+  const RvPlane in = {values, sizeof values, 4, 1, RV_U16};
+  const RvPlane color = {colors, sizeof colors, 4, 1, RV_U32};
+  const RvPlane out = {got, sizeof got, 16, 1, RV_F32};
+  const RvPlane flat = {px, sizeof px, 4, 1, RV_F32};
+  rvc_true(check, name,
+           rv_depth_points(&in, &color, &camera, 100, &out, &count, &log) == RV_OK && count == 2,
+           "status, or %d points", count);
+  rvc_true(check, name, isnan(got[0]) && isnan(got[2]) && isnan(got[14]), "invalid and too far");
+  rvc_true(check, name,
+           got[4] == (float)(-1 * 5.0 / 700) && got[5] == (float)(-4 * 5.0 / 700) && got[6] == 5.0f,
+           "5 m: got %g %g %g", got[4], got[5], got[6]);
+  rvc_true(check, name, got[8] == 0.0f && got[10] == 50.0f, "50 m: got %g %g", got[8], got[10]);
+  uint32_t bits[4];
+  for (int i = 0; i < 4; i++)
+    memcpy(&bits[i], &got[4 * i + 3], sizeof bits[i]);
+  rvc_true(check, name, bits[0] == 0x112233u && bits[1] == 0xff0000u && bits[2] == 0xff00u,
+           "colors: %06x %06x %06x", bits[0], bits[1], bits[2]);
+  rvc_true(check, name,
+           rv_depth_points(&in, NULL, &camera, 0, &out, &count, &log) == RV_OK && count == 3,
+           "no limit: %d points", count);
+  camera.doffs = 30; /* 350 / 100 px = 3.5 m */
+  rvc_true(check, name,
+           rv_depth_points(&in, NULL, &camera, 0, &out, NULL, &log) == RV_OK && got[6] == 3.5f,
+           "doffs 30: got %g m", got[6]);
+  rvc_true(check, name,
+           rv_depth_disparity_px(&in, &camera, -1.0f, &flat, &log) == RV_OK && px[0] == -1.0f &&
+               px[1] == 100.0f && px[3] == 30.0625f,
+           "px: %g %g %g", px[0], px[1], px[3]);
+  rvc_true(check, name,
+           rv_depth_disparity_px(&in, NULL, 0.0f, &flat, &log) == RV_OK && px[0] == 0.0f &&
+               px[2] == 7.0f,
+           "px without camera: %g", px[2]);
+  camera.focal = 0;
+  rvc_true(check, name, rv_depth_points(&in, NULL, &camera, 0, &out, NULL, NULL) == RV_ERR_ARG,
+           "unknown focal length");
+  rvc_true(check, name, rv_depth_points(&in, NULL, &camera, 0, &flat, NULL, NULL) == RV_ERR_ARG,
+           "another size");
+  rvc_ok(check, name);
+}
+
 /* right(x - disparity, y + rows) = left(x, y), the rest noise. */
 static int diagnose(RvCheck *check, int disparity, int rows, RvPairReport *report) {
   static uint8_t left[W * H], right[W * H];
@@ -138,6 +189,7 @@ static void check_pair(RvCheck *check) {
 static void parity(RvCheck *check) {
   check_rescale(check);
   check_depth(check);
+  check_points(check);
   check_pair(check);
 }
 

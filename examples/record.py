@@ -1,0 +1,159 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Records a stereo pair, its camera and its results.
+
+  examples/record.sh drive                                   four seconds of a rendered street
+  examples/record.sh --device /dev/video0 --calibration camera.yml drive
+  examples/record.sh --source 'v4l2src ! image/jpeg,width=2560,height=720 ! jpegdec' drive
+
+  drive.mkv    the pair, both views in one frame, every bit of it (FFV1); --lossy: H.264
+  drive.jsonl  one line per frame: camera, wall-clock time, skew of the pair
+  drive.mcap   results as ROS 2 messages for Foxglove and ros2 bag: image, depth, stixels, road
+
+Ctrl-C ends a recording properly. After a crash all files are readable up to the last second.
+replay.sh plays the pair through the elements again.
+"""
+import argparse
+import os
+import shutil
+import sys
+
+import gi
+
+gi.require_version('Gst', '1.0')
+from gi.repository import GLib, Gst  # noqa: E402
+
+STREET = 'stereotestsrc num-buffers=120 ! video/x-raw,width=1280,height=480,framerate=30/1'
+ANALYSIS = 'cudasgm ! cudastixels ! cudaroaddetect'
+# Formats of FFV1 that have the values of a format of cameras, in another order in memory.
+LOSSLESS = {'I420': ('I420', 'YV12', 'NV12', 'NV21'), 'Y42B': ('YUY2', 'UYVY', 'YVYU', 'Y42B'),
+            'Y444': ('Y444',), 'BGRx': ('BGRx', 'RGBx', 'xRGB', 'xBGR', 'RGB', 'BGR'),
+            'BGRA': ('BGRA', 'RGBA', 'ARGB', 'ABGR'), 'GRAY8': ('GRAY8',), 'GRAY16_LE': ('GRAY16_LE',)}
+LOSSY = ('x264enc tune=zerolatency speed-preset=veryfast pass=quant quantizer=20 ! h264parse')
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, prog='record',
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('out', help='name of the files, without extension')
+    parser.add_argument('--device', help='side-by-side camera, such as /dev/video0')
+    parser.add_argument('--source', default=STREET, help='launch line up to the pair')
+    parser.add_argument('--calibration', metavar='FILE', help='rectifies before the analysis; a copy '
+                        'of the file is kept as OUT-calibration.*, and in the MCAP file')
+    parser.add_argument('--analysis', default=ANALYSIS, help='elements behind the pair (%s)' % ANALYSIS)
+    parser.add_argument('--topics', help='messages in the MCAP file, as the property topics')
+    parser.add_argument('--lossy', action='store_true', help='H.264 instead of FFV1: about a tenth of '
+                        'the size, slightly other results in a replay')
+    parser.add_argument('--no-results', action='store_true', help='no analysis and no MCAP file')
+    options = parser.parse_args()
+    options.out = options.out[:-4] if options.out.endswith('.mkv') else options.out
+    return options
+
+
+def launch_line(options):
+    source, analysis, leaky = options.source, options.analysis, ''
+    if options.device:
+        if not os.path.exists(options.device):
+            sys.exit('record: no such device: %s' % options.device)
+        source = 'v4l2src device=%s ! decodebin ! videoconvert' % options.device
+        # Where the camera is faster than the analysis, the analysis skips frames, the recording none.
+        leaky = 'leaky=downstream max-size-buffers=2'
+    if options.calibration:
+        analysis = 'cudarectify name=rectify ! ' + analysis
+    line = ('%s ! tee name=pair pair. ! queue max-size-bytes=0 max-size-time=0 max-size-buffers=60 ! '
+            'annotationpublish name=sidecar ! videoconvert name=convert ! capsfilter name=pick ! %s ! '
+            'matroskamux ! filesink name=video ' % (source, LOSSY if options.lossy else 'avenc_ffv1'))
+    if not options.no_results:
+        line += ('pair. ! queue %s ! %s ! annotationpublish name=results format=mcap ! '
+                 'fakesink async=false' % (leaky, analysis))
+    return line
+
+
+def pick_format(pipeline):
+    """Sets the format of the encoder that keeps the values of the source's: when it is known."""
+    def probe(_pad, info):
+        event = info.get_event()
+        if event.type == Gst.EventType.CAPS:
+            given = event.parse_caps().get_structure(0).get_string('format')
+            kept = [name for name, same in LOSSLESS.items() if given in same]
+            if not kept:
+                pipeline.get_bus().post(Gst.Message.new_error(
+                    pipeline, GLib.Error('%s cannot be recorded without a loss; use --lossy, or convert '
+                                         'it in --source' % given), ''))
+                return Gst.PadProbeReturn.DROP
+            pipeline.get_by_name('pick').props.caps = Gst.Caps.from_string(
+                'video/x-raw,format=' + kept[0])
+        return Gst.PadProbeReturn.OK
+    pipeline.get_by_name('convert').get_static_pad('sink').add_probe(
+        Gst.PadProbeType.EVENT_DOWNSTREAM, probe)
+
+
+def make_pipeline(options):
+    encoder = LOSSY.split()[0] if options.lossy else 'avenc_ffv1'
+    if not Gst.ElementFactory.find(encoder):
+        sys.exit('record: no element %s: install gstreamer1.0-%s%s' % (
+            encoder, *(('plugins-ugly', '') if options.lossy else ('libav', ', or use --lossy'))))
+    if options.calibration:
+        kept = options.out + '-calibration' + os.path.splitext(options.calibration)[1]
+        try:
+            shutil.copyfile(options.calibration, kept)
+        except OSError as error:
+            sys.exit('record: cannot copy the calibration: %s' % error)
+    try:
+        pipeline = Gst.parse_launch(launch_line(options))
+    except GLib.Error as error:
+        sys.exit('record: %s' % error.message)
+    pipeline.get_by_name('video').props.location = options.out + '.mkv'
+    pipeline.get_by_name('sidecar').props.location = options.out + '.jsonl'
+    if not options.lossy:
+        pick_format(pipeline)
+    results, rectify = pipeline.get_by_name('results'), pipeline.get_by_name('rectify')
+    if rectify:
+        rectify.props.calibration = kept
+    if results:
+        results.props.location = options.out + '.mcap'
+        if options.topics:
+            Gst.util_set_object_arg(results, 'topics', options.topics)
+        if options.calibration:
+            results.props.attachment = kept
+    return pipeline
+
+
+def wait(pipeline, seconds=None):
+    """Until the end; shows warnings. Returns the error, or None."""
+    wanted = Gst.MessageType.EOS | Gst.MessageType.ERROR | Gst.MessageType.WARNING
+    bus = pipeline.get_bus()
+    while True:
+        message = bus.timed_pop_filtered(100 * Gst.MSECOND, wanted)
+        if message is None:
+            if seconds is None:
+                continue
+            seconds -= 0.1
+            if seconds <= 0:
+                return 'the end does not come'
+        elif message.type == Gst.MessageType.WARNING:
+            print('record: %s' % message.parse_warning()[0].message, file=sys.stderr)
+        elif message.type == Gst.MessageType.ERROR:
+            return message.parse_error()[0].message
+        else:
+            return None
+
+
+def main():
+    options = parse_arguments()
+    Gst.init(None)
+    pipeline = make_pipeline(options)
+    pipeline.set_state(Gst.State.PLAYING)
+    try:
+        failure = wait(pipeline)
+    except KeyboardInterrupt:
+        print('record: ending', file=sys.stderr)
+        pipeline.send_event(Gst.Event.new_eos())
+        failure = wait(pipeline, 30)
+    pipeline.set_state(Gst.State.NULL)
+    if failure:
+        sys.exit('record: %s' % failure)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* publish_test.h: what the tests of annotationpublish share. */
+#ifndef PUBLISH_TEST_H
+#define PUBLISH_TEST_H
+
+#include "element_test.h"
+
+/* A new folder for the files of one test; removed with what is in it. */
+char *publish_folder_new(void);
+void publish_folder_free(char *folder);
+
+/* A harness of "annotationpublish PROPERTIES" that is negotiated to 64x48 GRAY8. Names in
+ * `format` as in printf. */
+GstHarness *publish_harness(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
+GstHarness *publish_harness_caps(const char *caps, const char *properties);
+
+/* A frame number `index` (30 per second) with `count` stixels. */
+GstBuffer *publish_frame(guint index, int count);
+
+/* Pushes frames first..first + count - 1 and drops what comes out; returns the last result. */
+GstFlowReturn publish_push(GstHarness *harness, guint first, guint count, int stixels);
+
+/* Sends EOS and stops: the files are complete. */
+void publish_end(GstHarness *harness);
+
+/* A number of the property stats. */
+guint64 publish_stat(GstHarness *harness, const char *name);
+
+/* Text of a file; its number of lines. */
+char *publish_read(const char *folder, const char *name);
+guint publish_lines(const char *text);
+
+#endif

@@ -1,0 +1,305 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""examples/record.sh and replay.sh: the pair comes back in every bit, a replay gives the annotations of
+the live stream, and what was recorded before a crash or a full disk is readable. Point clouds and depth
+images of to_ply.py and opencv_depth.py against the formulas.
+
+Run it where GStreamer finds the plugin: meson devenv -w . -C build tests/recording_test.py"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+try:
+    import cv2
+except ImportError:
+    print('skipped: OpenCV for Python is missing (Debian: python3-opencv)')
+    sys.exit(77)
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+EXAMPLES = os.path.join(ROOT, 'examples')
+sys.path.insert(0, EXAMPLES)
+import mcap_reader  # noqa: E402
+import roadvision  # noqa: E402
+import to_ply  # noqa: E402
+import gi  # noqa: E402
+gi.require_version('Gst', '1.0')
+from gi.repository import Gst  # noqa: E402
+
+SIZE = 'width=640,height=240,framerate=30/1'
+# What belongs to the run, not to the frame.
+TIMES = {'timestamp', 'running_time', 'pts', 'duration', 'utc', 'utc_ns', 'utc_source', 'discont',
+         'truth', 'source', 'latency_ns', 'dropped'}
+
+
+def run(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, **options)
+    assert done.returncode == 0, (command, done.stdout, done.stderr)
+    return done.stdout + done.stderr
+
+
+def script(name, *arguments, **options):
+    return run(os.path.join(EXAMPLES, name), *arguments, **options)
+
+
+def read(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def lines(self, name):
+        with open(self.path(name)) as file:
+            return [json.loads(line) for line in file]
+
+
+class Recording(Case):
+    def frames(self, name):
+        """Bytes of all frames of a recording in a format, and their number."""
+        name, pixels = name
+        run('gst-launch-1.0', '-q', 'filesrc', 'location=' + self.path(name), '!', 'matroskademux', '!',
+            'decodebin', '!', 'videoconvert', '!', 'video/x-raw,format=' + pixels, '!', 'filesink',
+            'location=' + self.path('back.raw'))
+        return read(self.path('back.raw'))
+
+    def test_bit_equal(self):
+        for pixels in ('NV12', 'I420', 'BGRx', 'RGB', 'GRAY8', 'YUY2', 'UYVY'):
+            with self.subTest(pixels=pixels):
+                made = {'YUY2': 'NV12', 'UYVY': 'NV12', 'RGB': 'BGRx'}.get(pixels, pixels)
+                source = ('stereotestsrc num-buffers=3 ! video/x-raw,format=%s,%s ! videoconvert ! '
+                          'video/x-raw,format=%s' % (made, SIZE, pixels))
+                run('gst-launch-1.0', '-q', *source.split(), '!', 'filesink',
+                    'location=' + self.path('source.raw'))
+                script('record.py', '--no-results', '--source', source, self.path('drive'))
+                expected, got = read(self.path('source.raw')), self.frames(('drive.mkv', pixels))
+                if pixels == 'BGRx': # the fourth byte has no meaning
+                    expected, got = (np.frombuffer(data, 'u1').reshape(-1, 4)[:, :3].tobytes()
+                                     for data in (expected, got))
+                self.assertEqual(len(expected), len(got))
+                self.assertTrue(expected == got)
+
+    def test_replay(self):
+        """Annotations of the replay = annotations of the live stream, with its times and its camera."""
+        analysis = 'cudasgm ! cudastixels ! cudaroaddetect ! cudahough segments=true'
+        source = 'stereotestsrc num-buffers=10 ! video/x-raw,format=NV12,' + SIZE
+        script('record.py', '--source', source, '--analysis', analysis, '--topics', 'frame',
+               self.path('drive'))
+        recording = mcap_reader.read(read(self.path('drive.mcap')))
+        self.assertTrue(recording.complete)
+        live = [json.loads(m.decode()['data']) for m in recording.messages]
+        script('replay.py', self.path('drive'), analysis + ' ! annotationpublish location=%s ! fakesink'
+               % self.path('again.jsonl'))
+        again = self.lines('again.jsonl')
+        self.assertEqual((len(live), len(again)), (10, 10))
+        for before, after in zip(live, again):
+            self.assertEqual({k: v for k, v in after.items() if k not in TIMES},
+                             {k: v for k, v in before.items() if k not in TIMES})
+            self.assertGreater(after['stixels']['count'], 50)
+            self.assertEqual(after['camera']['camera_height'], 1.5)
+            # The times of Matroska have a resolution of 1 ms.
+            self.assertLess(abs(after['pts'] - before['pts']), 1.1e6)
+            self.assertEqual(after['utc_source'], 'start')
+        sidecar = self.lines('drive.jsonl')
+        self.assertLess(abs(again[5]['utc_ns'] - sidecar[5]['utc_ns']), 1.1e6)
+        self.assertEqual([line['seq'] for line in sidecar], list(range(10)))
+
+    def test_lossy(self):
+        source = 'stereotestsrc num-buffers=10 noise=2 ! video/x-raw,format=NV12,' + SIZE
+        for options in ([], ['--lossy']):
+            script('record.py', '--no-results', *options, '--source', source,
+                   self.path('drive' + ''.join(options)))
+        sizes = [os.path.getsize(self.path(n)) for n in ('drive.mkv', 'drive--lossy.mkv')]
+        self.assertLess(sizes[1], sizes[0] / 2)
+        script('replay.py', self.path('drive--lossy'), 'cudasgm ! cudastixels ! annotationpublish '
+               'payload=base64 location=%s ! fakesink' % self.path('again.jsonl'))
+        import base64
+        for frame in self.lines('again.jsonl'):
+            raster = frame['disparity']['payload']
+            values = np.frombuffer(base64.b64decode(raster['data']), '<u2')
+            self.assertGreater((values != 0).mean(), 0.5) # the views are not swapped
+
+    def test_calibration_is_kept(self):
+        """The calibration goes with the recording, into the MCAP file too."""
+        if not Gst.ElementFactory.find('cudarectify'):
+            self.skipTest('no cudarectify here')
+        text = ('image_width: 320\nimage_height: 240\ncamera_name: %s\n'
+                'camera_matrix: {rows: 3, cols: 3, data: [244, 0, 159.5, 0, 244, 119.5, 0, 0, 1]}\n')
+        with open(self.path('camera.yaml'), 'w') as file:
+            file.write(text % 'left')
+        done = subprocess.run([os.path.join(EXAMPLES, 'record.py'), '--calibration',
+                               self.path('camera.yaml'), self.path('drive')], capture_output=True,
+                              text=True, timeout=120)
+        self.assertEqual(read(self.path('drive-calibration.yaml')), read(self.path('camera.yaml')))
+        self.assertNotEqual(done.returncode, 0) # one camera only: cudarectify says so
+        self.assertIn('record: ', done.stdout + done.stderr)
+
+    def test_killed(self):
+        process = subprocess.Popen(
+            [os.path.join(EXAMPLES, 'record.py'), '--source', 'stereotestsrc is-live=true ! '
+             'video/x-raw,format=GRAY8,width=160,height=60,framerate=30/1', '--analysis', 'identity',
+             '--topics', 'frame', self.path('drive')],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        deadline = time.monotonic() + 90
+        while not os.path.exists(self.path('drive.mcap')) or \
+                os.path.getsize(self.path('drive.mcap')) < 30000:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        recording = mcap_reader.read(read(self.path('drive.mcap')))
+        self.assertFalse(recording.complete)
+        self.assertGreater(len(recording.messages), 10)
+        frames = len(self.frames(('drive.mkv', 'GRAY8'))) // (160 * 60)
+        self.assertGreater(frames, 10)
+        with open(self.path('drive.jsonl')) as file:
+            complete = [json.loads(line) for line in file if line.endswith('\n')]
+        self.assertGreater(len(complete), 10)
+
+    def test_ctrl_c(self):
+        process = subprocess.Popen(
+            [os.path.join(EXAMPLES, 'record.py'), '--source', 'stereotestsrc is-live=true ! '
+             'video/x-raw,format=GRAY8,width=160,height=60,framerate=30/1', '--analysis', 'identity',
+             '--topics', 'frame', self.path('drive')], stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        deadline = time.monotonic() + 90
+        while not os.path.exists(self.path('drive.jsonl')) or \
+                os.path.getsize(self.path('drive.jsonl')) < 10000:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGINT)
+        said, _ = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, said), (0, 'record: ending\n'))
+        recording = mcap_reader.read(read(self.path('drive.mcap')))
+        self.assertTrue(recording.complete)
+        frames = len(self.frames(('drive.mkv', 'GRAY8'))) // (160 * 60)
+        self.assertEqual(frames, len(self.lines('drive.jsonl')))
+        self.assertEqual(frames, len(recording.messages))
+
+    def test_full_disk(self):
+        if subprocess.run(['unshare', '-rm', 'true'], capture_output=True).returncode != 0:
+            self.skipTest('no file system can be mounted here')
+        os.mkdir(self.path('disk'))
+        work = ('mount -t tmpfs -o size=2m none "$0" && "$1" --topics frame+camera --source '
+                '"stereotestsrc num-buffers=60 ! video/x-raw,format=NV12,%s" "$0/drive"; status=$?; '
+                'cp "$0"/* "$2"; exit $status' % SIZE)
+        done = subprocess.run(['unshare', '-rm', 'bash', '-c', work, self.path('disk'),
+                               os.path.join(EXAMPLES, 'record.py'), self.folder],
+                              capture_output=True, text=True, timeout=200)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('No space left on the resource', done.stdout + done.stderr)
+        frames = len(self.frames(('drive.mkv', 'NV12'))) // (640 * 240 * 3 // 2)
+        self.assertGreater(frames, 5)
+        self.assertGreater(len(self.lines('drive.jsonl')), 5) # whole lines only
+        mcap_reader.read(read(self.path('drive.mcap')))
+
+    def test_help_and_mistakes(self):
+        self.assertIn('--calibration FILE', script('record.sh', '--help'))
+        self.assertIn('drive.jsonl', script('replay.sh', '--help'))
+        for command, expected in (
+                (['record.py'], 'arguments are required: out'),
+                (['record.py', '--no-results', '--source',
+                  'videotestsrc num-buffers=1 ! video/x-raw,format=Y41B', 'x'],
+                 'Y41B cannot be recorded without a loss'),
+                (['record.py', '--device', '/dev/none', 'x'], 'no such device'),
+                (['record.py', '--calibration', '/none', 'x'], 'cannot copy the calibration'),
+                (['replay.py', self.path('none')], 'no %s.mkv' % self.path('none')),
+                (['to_ply.py', '--pipeline', 'videotestsrc num-buffers=1', self.path('a.ply')],
+                 'has no disparity'),
+                (['opencv_depth.py', '--pipeline', 'nonsense', self.path('a.png')], 'no element')):
+            done = subprocess.run([os.path.join(EXAMPLES, command[0])] + command[1:], text=True,
+                                  capture_output=True, timeout=120, cwd=self.folder)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(expected, done.stdout + done.stderr)
+
+
+def read_ply(path):
+    """Vertices of a binary PLY file, by its header."""
+    header, data = read(path).split(b'end_header\n', 1)
+    lines = header.decode().split('\n')
+    assert lines[:2] == ['ply', 'format binary_little_endian 1.0']
+    count = next(int(line.split()[2]) for line in lines if line.startswith('element vertex'))
+    kinds = {'float': '<f4', 'uchar': 'u1'}
+    vertex = [(line.split()[2], kinds[line.split()[1]]) for line in lines if line.startswith('property')]
+    vertices = np.frombuffer(data, vertex)
+    assert len(vertices) == count
+    return vertices
+
+
+class Clouds(Case):
+    LINE = 'stereotestsrc num-buffers=2 ! video/x-raw,format=BGRx,width=640,height=240 ! cudasgm'
+
+    def truth(self, index=1):
+        """Frame 1 of LINE: pixels, disparity in px, camera, true labels."""
+        pipeline = Gst.parse_launch(self.LINE + ' ! appsink name=last sync=false')
+        colors, disparity, camera = to_ply.grab(pipeline, index)
+        return colors, disparity['payload'] / 16, camera
+
+    def test_ply(self):
+        colors, disparity, camera = self.truth()
+        script('to_ply.py', '--pipeline', self.LINE, '--index', '1', '--max-distance', '50',
+               self.path('a.ply'))
+        vertices = read_ply(self.path('a.ply'))
+        z = np.where(disparity > 0, camera['focal'] * camera['baseline'] / np.maximum(disparity, 1e-9), 0)
+        rows, columns = np.nonzero((z > 0) & (z <= 50))
+        self.assertEqual(len(vertices), len(rows))
+        self.assertGreater(len(vertices), 20000)
+        self.assertLess(abs(vertices['z'] / z[rows, columns] - 1).max(), 1e-6)
+        back = vertices['x'] * camera['focal'] / vertices['z'] + camera['cx']
+        self.assertLess(abs(back - columns).max(), 1e-3)
+        self.assertTrue((vertices['red'] == colors[rows, columns, 2]).all())
+        self.assertTrue((vertices['blue'] == colors[rows, columns, 0]).all())
+        # Above the road: the street is flat, at height 0, and the camera looks down by 2 degrees.
+        script('to_ply.py', '--pipeline', self.LINE, '--index', '1', '--max-distance', '50', '--frame',
+               'road', self.path('b.ply'))
+        road = read_ply(self.path('b.ply'))
+        near = (road['x'] > 4) & (road['x'] < 12) & (abs(road['y']) < 1.5)
+        self.assertGreater(near.sum(), 500)
+        self.assertLess(abs(np.median(road['z'][near])), 0.05)
+        self.assertLess(np.percentile(abs(road['z'][near]), 80), 0.1)
+
+    def test_opencv(self):
+        _colors, disparity, camera = self.truth()
+        text = script('opencv_depth.py', '--pipeline', self.LINE, self.path('a.png'))
+        self.assertIn('frame 1: ', text)
+        depth = cv2.imread(self.path('a.png'), cv2.IMREAD_UNCHANGED)
+        self.assertEqual((depth.dtype, depth.shape), (np.uint16, (240, 320)))
+        self.assertTrue((depth[disparity == 0] == 0).all())
+        mm = 1000 * camera['focal'] * camera['baseline'] / np.maximum(disparity, 1e-9)
+        near = (disparity > 0) & (mm < 65000)
+        self.assertLess(abs(depth[near] - mm[near]).max(), 1.0)
+        color = cv2.imread(self.path('a_color.png'))
+        self.assertEqual(color.shape, (240, 320, 3))
+        self.assertTrue((color[disparity == 0] == 0).all())
+
+    def test_recording(self):
+        script('record.py', '--no-results', '--source', 'stereotestsrc num-buffers=2 ! '
+               'video/x-raw,format=BGRx,width=640,height=240', self.path('drive'))
+        script('to_ply.py', '--recording', self.path('drive'), '--index', '1', '--max-distance', '50',
+               self.path('a.ply'))
+        script('to_ply.py', '--pipeline', self.LINE, '--index', '1', '--max-distance', '50',
+               self.path('b.ply'))
+        a, b = read_ply(self.path('a.ply')), read_ply(self.path('b.ply'))
+        self.assertTrue((a == b).all())
+
+
+if __name__ == '__main__':
+    Gst.init(None)
+    missing = [e for e in ('avenc_ffv1', 'x264enc', 'matroskamux') if not Gst.ElementFactory.find(e)]
+    if missing:
+        print('skipped: no element %s (Debian: gstreamer1.0-libav, gstreamer1.0-plugins-ugly)' % missing)
+        sys.exit(77)
+    unittest.main()
