@@ -28,7 +28,7 @@ double rv_calib_baseline(const RvCalibration *c) {
 
 /* --- After reading --------------------------------------------------------------------------- */
 
-static RvStatus check_rotation(const CalibDocument *doc, const char *name, double r[9]) {
+static RvStatus check_rotation(const CalibDocument *doc, const char *name, const double r[9]) {
   const double deviation = rv_mat3_orthogonality(r);
   if (!(deviation <= ORTHOGONALITY))
     return rv_calib_error(doc, 0, "%s is not a rotation: R R^T differs from 1 by %.2g, at most %g",
@@ -40,6 +40,13 @@ static RvStatus check_rotation(const CalibDocument *doc, const char *name, doubl
 
 static RvStatus check_view(const CalibDocument *doc, const RvCalibrationView *view, int v) {
   const double *values = &view->fx;
+  if (view->lens != RV_LENS_PINHOLE && view->lens != RV_LENS_FISHEYE)
+    return rv_calib_error(doc, 0, "the lens of the %s camera is %d, must be 0 or 1", sides[v],
+                          (int)view->lens);
+  if (view->width < 0 || view->width > RV_MAX_SIDE || view->height < 0 ||
+      view->height > RV_MAX_SIDE)
+    return rv_calib_error(doc, 0, "the size of the %s view is %d x %d px, must be 0 to %d",
+                          sides[v], view->width, view->height, RV_MAX_SIDE);
   for (int i = 0; i < 4; i++)
     if (!isfinite(values[i]))
       return rv_calib_error(doc, 0, "the camera matrix of the %s camera is not finite", sides[v]);
@@ -63,7 +70,7 @@ static RvStatus check_projection(const CalibDocument *doc, const double p[12], i
   return RV_OK;
 }
 
-static RvStatus check_rectification(const CalibDocument *doc, RvCalibration *out) {
+static RvStatus check_rectification(const CalibDocument *doc, const RvCalibration *out) {
   static const char *const names[2] = {"the rectifying rotation R1 of the left camera",
                                        "the rectifying rotation R2 of the right camera"};
   for (int v = 0; v < 2; v++) {
@@ -90,8 +97,9 @@ static void derive_pose(RvCalibration *out) {
   out->has_pose = 1;
 }
 
-static RvStatus check_baseline(const CalibDocument *doc, RvCalibration *out) {
-  const double *t = out->translation, norm = rv_vec3_norm(t);
+static RvStatus check_pose(const CalibDocument *doc, const RvCalibration *c) {
+  const double *t = c->translation, norm = rv_vec3_norm(t);
+  RV_TRY(check_rotation(doc, "R (pose of the right camera)", c->rotation));
   if (!(norm > 0) || !isfinite(norm))
     return rv_calib_error(doc, 0,
                           "the baseline is 0: both cameras have the same position (is Tx of the "
@@ -101,45 +109,56 @@ static RvStatus check_baseline(const CalibDocument *doc, RvCalibration *out) {
                           "the cameras stand above each other (T = %g, %g, %g): only horizontal "
                           "rigs are supported, rotate the frames with videoflip and calibrate them",
                           t[0], t[1], t[2]);
-  if (rv_calib_baseline(out) < 0)
-    rv_calib_warn(out,
+  return RV_OK;
+}
+
+RvStatus rv_calib_check(const CalibDocument *doc, const RvCalibration *c) {
+  for (int v = 0; v < 2; v++)
+    RV_TRY(check_view(doc, &c->view[v], v));
+  if (c->view[0].width != c->view[1].width || c->view[0].height != c->view[1].height)
+    return rv_calib_error(doc, 0,
+                          "the cameras were calibrated at different sizes, %d x %d and %d x %d px",
+                          c->view[0].width, c->view[0].height, c->view[1].width,
+                          c->view[1].height);
+  if (c->view[0].lens != c->view[1].lens)
+    return rv_calib_error(doc, 0, "one camera has a fisheye lens and the other does not");
+  if (!c->has_rectification && !c->has_pose)
+    return rv_calib_error(doc, 0, "has neither a pose nor a rectification");
+  if (c->has_rectification)
+    RV_TRY(check_rectification(doc, c));
+  return c->has_pose ? check_pose(doc, c) : RV_OK;
+}
+
+static void warn_of_baseline(RvCalibration *c) {
+  const double norm = rv_vec3_norm(c->translation);
+  if (rv_calib_baseline(c) < 0)
+    rv_calib_warn(c,
                   "The file lists the right camera first (T.x = %g): swap the views or the cameras "
                   "in the file.",
-                  t[0]);
+                  c->translation[0]);
   if (norm < BASELINE_MIN || norm > BASELINE_MAX)
-    rv_calib_warn(out,
-                  "The baseline is %g m: the file is probably %s, set baseline-scale.",
-                  norm, norm > BASELINE_MAX ? "in mm (0.001) or in squares of the board (their side)"
-                                            : "in another unit");
-  return RV_OK;
+    rv_calib_warn(c, "The baseline is %g m: the file is probably in %s, set baseline-scale.", norm,
+                  norm > BASELINE_MAX ? "mm (0.001) or in squares of the board (their side in m)"
+                                      : "another unit");
 }
 
 RvStatus rv_calib_finish(const CalibInput *input, RvCalibration *out) {
   const CalibDocument *doc = input->docs[0];
   const double scale = input->options->baseline_scale;
-  for (int v = 0; v < 2; v++) {
-    RV_TRY(check_view(doc, &out->view[v], v));
+  for (int v = 0; v < 2; v++)
     for (int i = 3; i < 12; i += 4)
       out->view[v].projection[i] *= scale;
-  }
   for (int i = 0; i < 3; i++)
     out->translation[i] *= scale;
-  if (out->view[0].width != out->view[1].width || out->view[0].height != out->view[1].height)
-    return rv_calib_error(doc, 0,
-                          "the cameras were calibrated at different sizes, %d x %d and %d x %d px",
-                          out->view[0].width, out->view[0].height, out->view[1].width,
-                          out->view[1].height);
-  if (out->view[0].lens != out->view[1].lens)
-    return rv_calib_error(doc, 0, "one camera has a fisheye lens and the other does not");
-  if (out->has_rectification)
-    RV_TRY(check_rectification(doc, out));
+  RV_TRY(rv_calib_check(doc, out));
   if (out->has_pose) {
-    RV_TRY(check_rotation(doc, "R (pose of the right camera)", out->rotation));
     rv_mat3_orthonormalize(out->rotation);
   } else {
     derive_pose(out);
+    RV_TRY(check_pose(doc, out));
   }
-  return check_baseline(doc, out);
+  warn_of_baseline(out);
+  return RV_OK;
 }
 
 /* --- Size of the frames ---------------------------------------------------------------------- */

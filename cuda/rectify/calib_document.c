@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* calib_document.c: entries and numbers of a calibration file, and its error messages. */
-#define _GNU_SOURCE /* strtod_l */
+#ifndef _GNU_SOURCE
+#  define _GNU_SOURCE /* strtod_l */
+#endif
 #include "rectify/calib_document.h"
 
 #include <locale.h>
@@ -112,7 +114,7 @@ RvStatus rv_calib_scalar(CalibDocument *doc, const CalibPath *path, CalibList *l
   const int is_number = !quoted && rv_calib_number(text, length, &value);
   if (list && is_number)
     return rv_calib_list_number(doc, list, value);
-  CalibEntry *entry;
+  CalibEntry *entry = NULL;
   RV_TRY(rv_calib_add(doc, path, line, &entry));
   entry->text = text;
   entry->length = length;

@@ -79,7 +79,7 @@ RvStatus rv_calib_read_kitti_raw(const CalibInput *input, RvCalibration *out) {
       view->height = h;
       continue;
     }
-    char key[8];
+    char key[16];
     snprintf(key, sizeof key, "K_%02d", left + v);
     RV_TRY(rv_calib_set_matrix(doc, rv_calib_line(doc, key), key, cameras[v].k, view));
     view->width = (int)cameras[v].s[0];

@@ -22,7 +22,7 @@
  * column c, row r lies at luma (2 c + sx, 2 r + sy); its source is the map at that point, in chroma
  * samples: (u - sx) / 2, (v - sy) / 2. sx, sy are 0 (cosited) or 0.5. YUY2 and UYVY only have sx.
  * Where the views have an odd width (side by side) or height, the shared chroma sample belongs to
- * the first view.
+ * the first view. In YUY2 and UYVY of odd width the luma beyond the last column repeats it.
  *
  * Lens models: pinhole with r^2 = x^2 + y^2,
  *   k = (1 + k1 r^2 + k2 r^4 + k3 r^6) / (1 + k4 r^2 + k5 r^4 + k6 r^6)
@@ -40,6 +40,7 @@
 #include "convert/convert.h"
 #include "rectify/calibration.h"
 #include "rv.h"
+#include "rv_params.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,29 +59,26 @@ typedef enum RvRectifyLayout {
   RV_RECTIFY_TOP_BOTTOM_RIGHT_FIRST,
 } RvRectifyLayout;
 
-/* Ranges and defaults; the element's properties are made from these. */
-#define RV_RECTIFY_ALPHA_FILE -1.0
-#define RV_RECTIFY_FOV_SCALE_MIN 0.1
-#define RV_RECTIFY_FOV_SCALE_MAX 10.0
-
+/* Fields: unit, range; default. rv_rectify_params () states the same as a table. */
 typedef struct RvRectifyConfig {
-  RvCalibration calibration; /* as read; is fitted to width x height */
+  RvCalibration calibration; /* as read; it is fitted to the size of the views; no default */
   RvPixelFormat format;      /* of input and output; RV_PIXEL_NV12 */
   RvRectifyLayout layout;    /* of input and output; RV_RECTIFY_SIDE_BY_SIDE */
-  int width, height;         /* px of one view of the input, 1..RV_MAX_SIDE; no default */
-  int out_width, out_height; /* px of one view of the output, 0..RV_MAX_SIDE; 0. Width 0: that of
-                              * the input, or of the rectified images of the file. Another width
-                              * scales the image. Height 0: in proportion to the width. Another
-                              * height crops or extends it, centered */
-  double alpha;              /* -1: rectification of the file, else focal length kept; 0: no border
-                              * visible .. 1: all input pixels visible; pinhole only; -1 */
+  int in_width, in_height;   /* px of one view of the input, 1..16384; no default */
+  int width, height;         /* px of one view of the output, 0..16384; 0. Width 0: that of the
+                              * input, or of the rectified images of the file. Another width scales
+                              * the image. Height 0: in proportion to the width. Another height
+                              * crops or extends the image, centered */
+  double alpha;              /* -1..1; below 0: rectification of the file, without one the focal
+                              * length is kept; 0 no border visible .. 1 all input pixels visible;
+                              * pinhole only; -1 */
   double fov_scale;          /* fisheye without rectification in the file: mean focal length divided
                               * by this, 0.1..10; 1 */
   RvRectifyInterpolation interpolation; /* RV_RECTIFY_BILINEAR */
   int full_range;                       /* YUV: 1 full, 0 limited range (border of Y); 0 */
   int chroma_cosited_x;                 /* 4:2:x: sx = 0 (1) or 0.5 (0); 1 */
   int chroma_cosited_y;                 /* 4:2:0: sy = 0 (1) or 0.5 (0); 0 */
-  int threads;                          /* CPU engine and making of the maps, 0 = all; 0 */
+  int threads;                          /* CPU engine and computation of the maps, 0 = all; 0 */
   RvLog log;                            /* silent */
 } RvRectifyConfig;
 
@@ -102,7 +100,10 @@ typedef struct RvRectifyRect {
 
 typedef struct RvRectify RvRectify;
 
-/* Defaults above, sizes 0 and an empty calibration. */
+/* The parameters: names, ranges, units, defaults and texts. Never NULL. */
+RV_API const RvParams *rv_rectify_params(void);
+
+/* Sets the defaults; the sizes become 0 and the calibration empty. */
 RV_API void rv_rectify_config_init(RvRectifyConfig *config);
 
 /* RV_OK, or RV_ERR_ARG after logging which rule is broken. */

@@ -162,17 +162,20 @@ static void fit_output(RvRectifyGeometry *g, int w, int h) {
 }
 
 RvStatus rv_rectify_make_geometry(const RvRectifyConfig *config, RvRectifyGeometry *g) {
+  const CalibDocument doc = {.name = "config", .log = &config->log};
   memset(g, 0, sizeof *g);
   g->calibration = config->calibration;
-  RV_TRY(rv_calibration_fit(&g->calibration, config->width, config->height, &config->log));
+  if (rv_calib_check(&doc, &g->calibration) != RV_OK)
+    return RV_ERR_ARG;
+  RV_TRY(rv_calibration_fit(&g->calibration, config->in_width, config->in_height, &config->log));
   RvCalibration *c = &g->calibration;
   RV_REQUIRE(&config->log, config->alpha < 0 || c->view[0].lens == RV_LENS_PINHOLE,
              "rectify: alpha is for pinhole lenses; use fov_scale with a fisheye lens");
   const int from_file = c->has_rectification && config->alpha < 0;
-  const int w = from_file && c->rectified_width ? c->rectified_width : config->width;
-  const int h = from_file && c->rectified_height ? c->rectified_height : config->height;
-  g->width = config->out_width ? config->out_width : w;
-  g->height = config->out_height ? config->out_height : (int)lround((double)h * g->width / w);
+  const int w = from_file && c->rectified_width ? c->rectified_width : config->in_width;
+  const int h = from_file && c->rectified_height ? c->rectified_height : config->in_height;
+  g->width = config->width ? config->width : w;
+  g->height = config->height ? config->height : (int)lround((double)h * g->width / w);
   g->height = g->height < 1 ? 1 : g->height;
   RV_REQUIRE(&config->log, g->height <= RV_MAX_SIDE,
              "rectify: the output views have %d x %d px, at most %d each are possible", g->width,

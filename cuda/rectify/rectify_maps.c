@@ -32,18 +32,21 @@ static void plan_grid(const RvRectifyConfig *c, const RvRectifyGeometry *g, RvRe
   const int top_bottom = c->layout >= RV_RECTIFY_TOP_BOTTOM;
   memset(grid, 0, sizeof *grid);
   place_views(grid->out, g->width, g->height, top_bottom, cell_x, cell_y);
-  place_views(grid->in, c->width, c->height, top_bottom, cell_x, cell_y);
+  place_views(grid->in, c->in_width, c->in_height, top_bottom, cell_x, cell_y);
   grid->width = grid->out[1].x + grid->out[1].width;
   grid->height = grid->out[1].y + grid->out[1].height;
+  grid->pitch = rv_div_up(grid->width, RV_RECTIFY_PITCH) * RV_RECTIFY_PITCH;
   grid->split_x = top_bottom ? grid->width : grid->out[1].x;
   grid->split_y = top_bottom ? grid->out[1].y : grid->height;
   const double unit = RV_RECTIFY_ONE << RV_RECTIFY_STEP_BITS;
-  grid->step_x = (int)lround(unit * c->width / g->width);
-  grid->step_y = (int)lround(unit * c->height / g->height);
+  grid->step_x = (int)lround(unit * c->in_width / g->width);
+  grid->step_y = (int)lround(unit * c->in_height / g->height);
 }
 
-RvStatus rv_rectify_plan(const RvRectifyConfig *c, RvRectifyPlan *plan) {
-  memset(plan, 0, sizeof *plan);
+static void measure_grid(RvRectifyPlan *plan, int g);
+
+RvStatus rv_rectify_make_plan(RvRectifyPlan *plan) {
+  const RvRectifyConfig *c = &plan->config;
   RV_TRY(rv_rectify_make_geometry(c, &plan->geometry));
   const RvRectifyGeometry *g = &plan->geometry;
   const int is_planar = c->format == RV_PIXEL_NV12 || c->format == RV_PIXEL_I420;
@@ -60,6 +63,8 @@ RvStatus rv_rectify_plan(const RvRectifyConfig *c, RvRectifyPlan *plan) {
   plan_grid(c, g, &plan->grid[RV_RECTIFY_LUMA], 1, 1);
   if (plan->grids == 2)
     plan_grid(c, g, &plan->grid[RV_RECTIFY_CHROMA], plan->cell_x, plan->cell_y);
+  for (int i = 0; i < plan->grids; i++)
+    measure_grid(plan, i);
   return RV_OK;
 }
 
@@ -77,8 +82,8 @@ typedef struct Mapping {
   int nearest;
 } Mapping;
 
-static void init_mapping(const RvRectifyConfig *c, const RvRectifyPlan *plan, int g, int second,
-                         Mapping *m) {
+static void init_mapping(const RvRectifyPlan *plan, int g, int second, Mapping *m) {
+  const RvRectifyConfig *c = &plan->config;
   const RvRectifyGeometry *geometry = &plan->geometry;
   const RvRectifyGrid *grid = &plan->grid[g], *luma = &plan->grid[RV_RECTIFY_LUMA];
   const int view = plan->views[second], cell_x = g ? plan->cell_x : 1, cell_y = g ? plan->cell_y : 1;
@@ -166,77 +171,42 @@ static RowFacts measure_row(const Mapping *m, int r, int columns) {
   return facts;
 }
 
-/* Largest rectangle of rows whose runs have it; of several the first. */
-static RvRectifyRect largest_rectangle(const RvRectifySpan *runs, int rows) {
-  RvRectifyRect best = {0, 0, 0, 0};
-  int64_t area = 0;
-  for (int top = 0; top < rows; top++) {
-    int first = runs[top].first, last = runs[top].last;
-    for (int r = top; r < rows; r++) {
-      first = rv_max(first, runs[r].first);
-      last = rv_min(last, runs[r].last);
-      const int64_t width = last - first;
-      if (width <= 0 || width * (rows - top) <= area)
-        break;
-      if (width * (r - top + 1) > area) {
-        area = width * (r - top + 1);
-        best = (RvRectifyRect){first, top, (int)width, r - top + 1};
-      }
-    }
-  }
-  return best;
-}
-
-/* Facts of both views of a grid; runs, unless NULL, are the intersections of their runs. */
-static void measure_grid(const RvRectifyConfig *c, RvRectifyPlan *plan, int g, RvRectifySpan *runs,
-                         int *changed) {
+/* Whether the map of a grid needs wide entries; of luma also whether it changes nothing, and where
+ * both views have no border. */
+static void measure_grid(RvRectifyPlan *plan, int g) {
   RvRectifyGrid *grid = &plan->grid[g];
   Mapping m[2];
   for (int s = 0; s < 2; s++)
-    init_mapping(c, plan, g, s, &m[s]);
-  const int threads = rv_threads(c->threads), rows = grid->out[0].height;
-  int wide = 0, any = 0;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 8) reduction(| : wide, any)
+    init_mapping(plan, g, s, &m[s]);
+  const int threads = rv_threads(plan->config.threads), rows = grid->out[0].height;
+  int wide = 0, changed = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 8) reduction(| : wide, changed)
   for (int r = 0; r < rows; r++) {
     RowFacts facts[2] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     for (int s = 0; s < 2; s++)
       if (r < grid->out[s].height)
         facts[s] = measure_row(&m[s], r, grid->out[s].width);
     wide |= facts[0].wide | facts[1].wide;
-    any |= facts[0].changed | facts[1].changed;
-    if (runs)
-      runs[r] = (RvRectifySpan){rv_max(facts[0].first, facts[1].first),
-                                rv_min(facts[0].last, facts[1].last)};
+    changed |= facts[0].changed | facts[1].changed;
+    if (g == RV_RECTIFY_LUMA)
+      plan->runs[r] = (RvRectifySpan){rv_max(facts[0].first, facts[1].first),
+                                      rv_min(facts[0].last, facts[1].last)};
   }
   grid->wide = wide;
-  *changed = any;
-}
-
-RvStatus rv_rectify_measure(const RvRectifyConfig *c, RvRectifyPlan *plan) {
-  const RvRectifyGeometry *g = &plan->geometry;
-  RvRectifySpan *runs = rv_memory_alloc((size_t)g->height * sizeof *runs, RV_CPU);
-  if (!runs) {
-    rv_log(&c->log, "rectify: out of host memory");
-    return RV_ERR_NO_MEMORY;
-  }
-  int changed, unused;
-  measure_grid(c, plan, RV_RECTIFY_LUMA, runs, &changed);
-  if (plan->grids == 2)
-    measure_grid(c, plan, RV_RECTIFY_CHROMA, NULL, &unused);
-  plan->is_identity = !changed && g->width == c->width && g->height == c->height;
-  plan->valid = largest_rectangle(runs, g->height);
-  rv_memory_free(runs, RV_CPU);
-  return RV_OK;
+  if (g == RV_RECTIFY_LUMA)
+    plan->is_identity = !changed && plan->geometry.width == plan->config.in_width &&
+                        plan->geometry.height == plan->config.in_height;
 }
 
 /* --- Maps ------------------------------------------------------------------------------------ */
 
 size_t rv_rectify_map_bytes(const RvRectifyGrid *grid) {
-  return (size_t)grid->width * (size_t)grid->height *
+  return (size_t)grid->pitch * (size_t)grid->height *
          (grid->wide ? sizeof(RvRectifyWideEntry) : sizeof(RvRectifyEntry));
 }
 
-/* One row of a view; `entries` is its first one. */
+/* One row of a view; `entries` is its first one. Returns the longest span of columns whose source
+ * samples are inside with RV_RECTIFY_MARGIN. */
 static RvRectifySpan make_row(const Mapping *m, int r, int columns, int wide, void *entries) {
   RvRectifySpan best = {0, 0};
   const int predicted = rv_rectify_predict(r, m->step_y);
@@ -252,7 +222,7 @@ static RvRectifySpan make_row(const Mapping *m, int r, int columns, int wide, vo
       else
         ((RvRectifyEntry *)entries)[k] = is_there ? (RvRectifyEntry){(int16_t)du, (int16_t)dv}
                                                   : (RvRectifyEntry){RV_RECTIFY_OUTSIDE, 0};
-      is_inside = is_there && u >= 0 && v >= 0 && u < (m->width - 1) * RV_RECTIFY_ONE &&
+      is_inside = is_there && u >= 0 && v >= 0 && u < (m->width - RV_RECTIFY_MARGIN) * RV_RECTIFY_ONE &&
                   v < (m->height - 1) * RV_RECTIFY_ONE;
     }
     if (is_inside)
@@ -264,22 +234,24 @@ static RvRectifySpan make_row(const Mapping *m, int r, int columns, int wide, vo
   return best;
 }
 
-void rv_rectify_make_map(const RvRectifyConfig *c, const RvRectifyPlan *plan, int g, void *map,
-                         RvRectifySpan *spans) {
+void rv_rectify_make_map(const RvRectifyPlan *plan, int g, void *map, RvRectifySpan *spans) {
   const RvRectifyGrid *grid = &plan->grid[g];
   const size_t entry = grid->wide ? sizeof(RvRectifyWideEntry) : sizeof(RvRectifyEntry);
-  const int threads = rv_threads(c->threads);
+  const int threads = rv_threads(plan->config.threads);
   for (int s = 0; s < 2; s++) {
     const RvRectifyWindow *out = &grid->out[s];
     Mapping m;
-    init_mapping(c, plan, g, s, &m);
+    init_mapping(plan, g, s, &m);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 8)
     for (int r = 0; r < out->height; r++) {
-      const size_t at = (size_t)(out->y + r) * (size_t)grid->width + (size_t)out->x;
+      const size_t at = (size_t)(out->y + r) * (size_t)grid->pitch + (size_t)out->x;
       const RvRectifySpan span =
           make_row(&m, r, out->width, grid->wide, (char *)map + at * entry);
       if (spans)
         spans[2 * (out->y + r) + s] = span;
+      if (out->x + out->width == grid->width)
+        memset((char *)map + (at + (size_t)out->width) * entry, 0,
+               (size_t)(grid->pitch - grid->width) * entry);
     }
   }
 }

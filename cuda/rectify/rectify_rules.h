@@ -9,6 +9,9 @@
 #define RV_RECTIFY_ONE (1 << RV_RECTIFY_BITS)
 #define RV_RECTIFY_STEP_BITS 5 /* further fraction of RvRectifyGrid.step_x */
 
+/* Largest stride of a plane in bytes: offsets in a picture fit into int32_t. */
+#define RV_RECTIFY_STRIDE_MAX (1 << 17)
+
 /* Entry of a map whose four source samples are all outside. */
 #define RV_RECTIFY_OUTSIDE INT16_MIN
 #define RV_RECTIFY_OUTSIDE_WIDE INT32_MIN
@@ -21,6 +24,9 @@ typedef struct RvRectifyWideEntry {
   int32_t x, y;
 } RvRectifyWideEntry;
 
+/* Rows of a map begin at multiples of this many entries. */
+#define RV_RECTIFY_PITCH 4
+
 /* One view in a plane, in samples. */
 typedef struct RvRectifyWindow {
   int x, y, width, height;
@@ -30,6 +36,8 @@ typedef struct RvRectifyWindow {
  * from. Column i, row j of a view is predicted at (i step_x, j step_y) of the view's source. */
 typedef struct RvRectifyGrid {
   int width, height;           /* samples of the output plane */
+  int pitch;                   /* entries from one row of the map to the next; those beyond width */
+                               /* are 0 */
   RvRectifyWindow out[2];      /* first and second view of the frame */
   RvRectifyWindow in[2];
   int split_x, split_y;        /* samples from here on belong to the second view; the other one is */
