@@ -60,8 +60,8 @@ RvStatus rv_calib_push_key(const CalibDocument *doc, CalibPath *path, const char
                            size_t length, int line) {
   const size_t dot = path->length > 0;
   if (path->length + dot + length >= sizeof path->text)
-    return rv_calib_error(doc, line, "the key \"%.40s\" is too long (at most %d bytes)", key,
-                          CALIB_KEY_MAX - 1);
+    return rv_calib_error(doc, line, "the key \"%.*s\" is too long (at most %d bytes)",
+                          length < 40 ? (int)length : 40, key, CALIB_KEY_MAX - 1);
   if (dot)
     path->text[path->length++] = '.';
   memcpy(path->text + path->length, key, length);
