@@ -115,6 +115,10 @@ void gst_rv_transform_changed(GObject *object, const char *name) {
   gst_rv_transform_rebuild(GST_RV_TRANSFORM(object));
 }
 
+void gst_rv_transform_set_bypass(GstRvTransform *self, gboolean bypass) {
+  gst_base_transform_set_in_place(GST_BASE_TRANSFORM(self), bypass);
+}
+
 gboolean gst_rv_transform_once(GstRvTransform *self, guint bit) {
   const guint mask = 1u << bit;
   const gboolean first = !(self->priv->once & mask);
@@ -267,13 +271,15 @@ static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out) {
   GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   const GstRvExecContext work = gst_rv_transform_get_work(self);
   RvPixelFormat unused;
-  const gboolean writes_out =
-      !klass->in_place && gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(&self->out_info), &unused);
+  const gboolean bypass = !klass->in_place && in == out;
+  const GstMapFlags reads = bypass ? 0 : klass->picture;
+  const gboolean writes_out = !klass->in_place && !bypass &&
+                              gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(&self->out_info), &unused);
   GstRvJob job = {in, out, NULL, NULL};
   RvStatus status = RV_OK;
-  if (klass->picture)
-    status = gst_rv_frame_map(&priv->in, &work, &self->in_info, in, klass->picture);
-  if (status == RV_OK && klass->picture)
+  if (reads)
+    status = gst_rv_frame_map(&priv->in, &work, &self->in_info, in, reads);
+  if (status == RV_OK && reads)
     job.in_picture = &priv->in.picture;
   if (status == RV_OK && writes_out)
     status = gst_rv_frame_map(&priv->out, &work, &self->out_info, out, GST_MAP_WRITE);
@@ -360,6 +366,9 @@ static GstFlowReturn prepare_output_buffer(GstBaseTransform *trans, GstBuffer *i
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
   const GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(parent_class);
+  /* Before the buffer is chosen: new settings may begin or end a bypass. */
+  if (self->priv->configured && !rebuild_if_asked(self))
+    return GST_FLOW_ERROR;
   const GstFlowReturn flow = klass->in_place && (klass->picture & GST_MAP_WRITE)
                                  ? gst_rv_transform_own_picture(self, in, out, base)
                                  : base->prepare_output_buffer(trans, in, out);
