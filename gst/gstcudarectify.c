@@ -380,22 +380,28 @@ static gboolean drop_truth(GstBuffer *buffer, GstMeta **meta, gpointer user) {
 }
 
 static void attach_camera(GstCudaRectify *self, GstBuffer *buffer) {
-  RvCamera camera = self->geometry.camera, before;
-  int w, h;
-  if (rv_meta_get_camera(buffer, &before, &w, &h)) { /* calibration does not know the ground */
-    camera.height = before.height;
-    camera.pitch = before.pitch;
-  }
-  GstStructure *fields =
-      rv_meta_add_camera(buffer, self->geometry.width, self->geometry.height, &camera);
-  if (fields)
-    gst_structure_set(fields, "valid-x", G_TYPE_INT, self->valid.x, "valid-y", G_TYPE_INT,
-                      self->valid.y, "valid-width", G_TYPE_INT, self->valid.width, "valid-height",
-                      G_TYPE_INT, self->valid.height, NULL);
+  const RvRectifyGeometry *g = &self->geometry;
+  RvMetaCamera meta = {0};
+  if (!rv_meta_camera_read(&meta, buffer, NULL)) /* calibration does not know the ground */
+    meta.camera_height = meta.pitch = 0;
+  meta = (RvMetaCamera){.width = g->width,
+                        .height = g->height,
+                        .focal = g->camera.focal,
+                        .cx = g->camera.cx,
+                        .cy = g->camera.cy,
+                        .doffs = g->camera.doffs,
+                        .baseline = g->camera.baseline,
+                        .camera_height = meta.camera_height,
+                        .pitch = meta.pitch,
+                        .valid_x = self->valid.x,
+                        .valid_y = self->valid.y,
+                        .valid_width = self->valid.width,
+                        .valid_height = self->valid.height};
+  rv_meta_camera_attach(&meta, buffer, NULL);
 }
 
 static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
-  if (job->in == job->out) /* already rectified */
+  if (!job->in_picture) /* already rectified */
     return RV_OK;
   return rv_rectify_run(GST_CUDA_RECTIFY(base)->rectify, job->in_picture, job->out_picture,
                         work->stream);

@@ -116,7 +116,7 @@ void gst_rv_transform_changed(GObject *object, const char *name) {
 }
 
 void gst_rv_transform_set_bypass(GstRvTransform *self, gboolean bypass) {
-  gst_base_transform_set_in_place(GST_BASE_TRANSFORM(self), bypass);
+  self->priv->bypass = bypass;
 }
 
 gboolean gst_rv_transform_once(GstRvTransform *self, guint bit) {
@@ -271,9 +271,8 @@ static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out) {
   GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   const GstRvExecContext work = gst_rv_transform_get_work(self);
   RvPixelFormat unused;
-  const gboolean bypass = !klass->in_place && in == out;
-  const GstMapFlags reads = bypass ? 0 : klass->picture;
-  const gboolean writes_out = !klass->in_place && !bypass &&
+  const GstMapFlags reads = priv->bypass_frame ? 0 : klass->picture;
+  const gboolean writes_out = !klass->in_place && !priv->bypass_frame &&
                               gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(&self->out_info), &unused);
   GstRvJob job = {in, out, NULL, NULL};
   RvStatus status = RV_OK;
@@ -323,7 +322,7 @@ static GstFlowReturn work_on(GstRvTransform *self, GstBuffer *in, GstBuffer *out
   GstRvTransformPrivate *priv = self->priv;
   if (priv->foreign)
     return GST_FLOW_ERROR;
-  if (!rebuild_if_asked(self))
+  if (!priv->configured && !rebuild_if_asked(self))
     return GST_FLOW_ERROR;
   const gint64 begin = g_get_monotonic_time();
   RvStatus status = RV_ERR_CUDA;
@@ -366,9 +365,14 @@ static GstFlowReturn prepare_output_buffer(GstBaseTransform *trans, GstBuffer *i
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
   const GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(parent_class);
-  /* Before the buffer is chosen: new settings may begin or end a bypass. */
-  if (self->priv->configured && !rebuild_if_asked(self))
+  /* Before the buffer is chosen: new settings may start or end a bypass. */
+  if (!rebuild_if_asked(self))
     return GST_FLOW_ERROR;
+  self->priv->bypass_frame = self->priv->bypass;
+  if (self->priv->bypass_frame) {
+    *out = gst_buffer_is_writable(in) ? in : gst_buffer_copy(in);
+    return GST_FLOW_OK;
+  }
   const GstFlowReturn flow = klass->in_place && (klass->picture & GST_MAP_WRITE)
                                  ? gst_rv_transform_own_picture(self, in, out, base)
                                  : base->prepare_output_buffer(trans, in, out);

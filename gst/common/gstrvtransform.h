@@ -122,8 +122,8 @@ void gst_rv_transform_rebuild(GstRvTransform *self);
 /* The same, as GstRvSettings.changed. */
 void gst_rv_transform_changed(GObject *object, const char *name);
 
-/* For configure of classes that are not in_place: with `bypass` frames keep their picture. process is
- * then called with in = out and without pictures, to attach annotations. */
+/* For configure of classes that are not in_place: with `bypass` frames keep their picture. process and
+ * finish are called without pictures, to attach annotations to job->out. */
 void gst_rv_transform_set_bypass(GstRvTransform *self, gboolean bypass);
 
 /* TRUE the first time it is called with this bit (0..31) since the element started: for warnings

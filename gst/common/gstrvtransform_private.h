@@ -30,6 +30,8 @@ struct GstRvTransformPrivate {
   gboolean foreign;    /* buffers come from a device that the user excluded */
   gboolean explained;  /* set_caps was reached: what goes wrong from there on posts its error */
   guint once;          /* bits of gst_rv_transform_once */
+  gboolean bypass;       /* gst_rv_transform_set_bypass */
+  gboolean bypass_frame; /* the same for the current frame */
   GstRvFrame in, out;
   GstBufferPool *copies; /* for drawing on pictures that others hold too */
 };
