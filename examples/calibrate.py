@@ -197,15 +197,20 @@ def frames_of(arguments):
     try:
         import gi
         gi.require_version('Gst', '1.0')
-        from gi.repository import Gst
+        from gi.repository import GLib, Gst
     except (ImportError, ValueError) as error:
         raise Problem(f'--pipeline needs GStreamer for Python: {error}; install python3-gi and '
                       'gir1.2-gstreamer-1.0') from error
     Gst.init(None)
     line = (f'{arguments.pipeline} ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=sink '
-            'max-buffers=2 drop=true sync=false')
-    pipeline = Gst.parse_launch(line)
+            'max-buffers=2 sync=false')
+    try:
+        pipeline = Gst.parse_launch(line)
+    except GLib.Error as error:
+        raise Problem(f'--pipeline: {error.message}') from error
     sink = pipeline.get_by_name('sink')
+    if pipeline.set_state(Gst.State.PAUSED) == Gst.StateChangeReturn.NO_PREROLL:
+        sink.set_property('drop', True)  # a camera does not wait
     pipeline.set_state(Gst.State.PLAYING)
     try:
         while True:
