@@ -329,8 +329,9 @@ static void report(GstCudaRectify *self) {
                   self->valid.x, self->valid.y,
                   rv_rectify_is_identity(self->rectify) ? "; already rectified" : "");
   if (g->calibration.warning[0] && gst_rv_transform_once(GST_RV_TRANSFORM(self), ONCE_WARNING))
-    GST_ELEMENT_WARNING(self, RESOURCE, SETTINGS, ("%s", g->calibration.warning),
-                        ("docs/elements/cudarectify.md describes the checks of calibration files."));
+    GST_ELEMENT_WARNING(
+        self, RESOURCE, SETTINGS, ("%s", g->calibration.warning),
+        ("docs/elements/cudarectify.md describes the checks of calibration files."));
 }
 
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {

@@ -10,9 +10,9 @@
 
 #define FOCAL_MIN 0.1 /* of the width of a view */
 #define FOCAL_MAX 20.0
-#define CENTER_MAX 0.25      /* distance of the principal point from the center, of the width */
-#define ORTHOGONALITY 1e-3   /* largest deviation of R R^T from the identity */
-#define BASELINE_MIN 0.01    /* m */
+#define CENTER_MAX 0.25    /* distance of the principal point from the center, of the width */
+#define ORTHOGONALITY 1e-3 /* largest deviation of R R^T from the identity */
+#define BASELINE_MIN 0.01  /* m */
 #define BASELINE_MAX 2.0
 #define ASPECT_TOLERANCE 0.005
 #define CENTER_LOW 0.35 /* a calibration without size is believed when cx is 0.35 to 0.65 widths */
@@ -51,8 +51,9 @@ static RvStatus check_view(const CalibDocument *doc, const RvCalibrationView *vi
     if (!isfinite(values[i]))
       return rv_calib_error(doc, 0, "the camera matrix of the %s camera is not finite", sides[v]);
   if (!(view->fx > 0 && view->fy > 0))
-    return rv_calib_error(doc, 0, "the focal lengths of the %s camera are %g and %g px, must be "
-                                  "positive",
+    return rv_calib_error(doc, 0,
+                          "the focal lengths of the %s camera are %g and %g px, must be "
+                          "positive",
                           sides[v], view->fx, view->fy);
   for (int i = 0; i < 14; i++)
     if (!isfinite(view->distortion[i]))
@@ -118,8 +119,7 @@ RvStatus rv_calib_check(const CalibDocument *doc, const RvCalibration *c) {
   if (c->view[0].width != c->view[1].width || c->view[0].height != c->view[1].height)
     return rv_calib_error(doc, 0,
                           "the cameras were calibrated at different sizes, %d x %d and %d x %d px",
-                          c->view[0].width, c->view[0].height, c->view[1].width,
-                          c->view[1].height);
+                          c->view[0].width, c->view[0].height, c->view[1].width, c->view[1].height);
   if (c->view[0].lens != c->view[1].lens)
     return rv_calib_error(doc, 0, "one camera has a fisheye lens and the other does not");
   if (!c->has_rectification && !c->has_pose)
@@ -183,13 +183,15 @@ static RvStatus check_fit(const RvCalibration *c, const RvLog *log) {
   for (int v = 0; v < 2; v++) {
     const RvCalibrationView *view = &c->view[v];
     const double w = view->width;
-    RV_REQUIRE(log, view->fx >= FOCAL_MIN * w && view->fx <= FOCAL_MAX * w &&
-                        view->fy >= FOCAL_MIN * w && view->fy <= FOCAL_MAX * w,
+    RV_REQUIRE(log,
+               view->fx >= FOCAL_MIN * w && view->fx <= FOCAL_MAX * w &&
+                   view->fy >= FOCAL_MIN * w && view->fy <= FOCAL_MAX * w,
                "calibration: the focal lengths of the %s camera are %g and %g px, must be %g to %g "
                "times the width of the views, %d px",
                sides[v], view->fx, view->fy, FOCAL_MIN, FOCAL_MAX, view->width);
-    RV_REQUIRE(log, fabs(view->cx - w / 2) < CENTER_MAX * w &&
-                        fabs(view->cy - view->height / 2.0) < CENTER_MAX * w,
+    RV_REQUIRE(log,
+               fabs(view->cx - w / 2) < CENTER_MAX * w &&
+                   fabs(view->cy - view->height / 2.0) < CENTER_MAX * w,
                "calibration: the principal point of the %s camera is (%g, %g), too far from the "
                "center of views of %d x %d px: was it calibrated at another size?",
                sides[v], view->cx, view->cy, view->width, view->height);
@@ -204,10 +206,11 @@ static void take_size(RvCalibration *c, int width, int height) {
     c->view[v].height = height;
     const double cx = c->view[v].cx;
     if (v == 0 && (cx < CENTER_LOW * width || cx > CENTER_HIGH * width))
-      rv_calib_warn(c,
-                    "The file does not contain the image size and its principal point is at x = %.0f "
-                    "px: was it calibrated for about %.0f px instead of %d px?",
-                    cx, 2 * cx, width);
+      rv_calib_warn(
+          c,
+          "The file does not contain the image size and its principal point is at x = %.0f "
+          "px: was it calibrated for about %.0f px instead of %d px?",
+          cx, 2 * cx, width);
   }
 }
 

@@ -22,8 +22,8 @@
 typedef struct CalibEntry {
   char key[CALIB_KEY_MAX];
   int line;
-  const char *text; /* scalar as written, without quotes, not terminated; NULL: a list */
-  size_t length;    /* of text */
+  const char *text;    /* scalar as written, without quotes, not terminated; NULL: a list */
+  size_t length;       /* of text */
   size_t first, count; /* its numbers in the document; a scalar that is no number has none */
 } CalibEntry;
 
@@ -86,8 +86,9 @@ int rv_calib_is(const CalibEntry *entry, const char *text);
 RvStatus rv_calib_parse_yaml(CalibDocument *doc);
 RvStatus rv_calib_parse_json(CalibDocument *doc);
 RvStatus rv_calib_parse_xml(CalibDocument *doc);
-RvStatus rv_calib_parse_assignments(CalibDocument *doc); /* key=value, [sections]: ZED, Middlebury */
-RvStatus rv_calib_parse_ros_ini(CalibDocument *doc);     /* [section], title, rows of numbers */
-RvStatus rv_calib_parse_lines(CalibDocument *doc);       /* KITTI: "key: numbers" */
+RvStatus
+rv_calib_parse_assignments(CalibDocument *doc);      /* key=value, [sections]: ZED, Middlebury */
+RvStatus rv_calib_parse_ros_ini(CalibDocument *doc); /* [section], title, rows of numbers */
+RvStatus rv_calib_parse_lines(CalibDocument *doc);   /* KITTI: "key: numbers" */
 
 #endif

@@ -170,8 +170,8 @@ RvStatus rv_calib_side(const CalibDocument *doc, const char *key, int *out) {
 
 /* --- Cameras --------------------------------------------------------------------------------- */
 
-RvStatus rv_calib_set_matrix(const CalibDocument *doc, int line, const char *key,
-                             const double k[9], RvCalibrationView *view) {
+RvStatus rv_calib_set_matrix(const CalibDocument *doc, int line, const char *key, const double k[9],
+                             RvCalibrationView *view) {
   if (k[3] != 0 || k[6] != 0 || k[7] != 0 || k[8] != 1)
     return rv_calib_error(doc, line, "%s must be a camera matrix fx 0 cx, 0 fy cy, 0 0 1", key);
   if (fabs(k[1]) > 1e-6 * fabs(k[0]))
@@ -185,8 +185,9 @@ RvStatus rv_calib_set_matrix(const CalibDocument *doc, int line, const char *key
 
 /* The lens that a name of OpenCV, ROS, Kalibr or EuRoC stands for; 0 for an unknown one. */
 static int lens_of(const CalibEntry *model, RvLens *lens, int *no_distortion) {
-  static const char *const pinhole[] = {"plumb_bob", "radtan", "radial-tangential",
-                                        "rational_polynomial", "thin_prism", "brown", "pinhole"};
+  static const char *const pinhole[] = {
+      "plumb_bob", "radtan", "radial-tangential", "rational_polynomial", "thin_prism",
+      "brown",     "pinhole"};
   static const char *const fisheye[] = {"equidistant", "fisheye", "kannala_brandt",
                                         "kannala_brandt4"};
   *no_distortion = rv_calib_is(model, "none") || rv_calib_is(model, "");
@@ -222,10 +223,9 @@ RvStatus rv_calib_set_distortion(const CalibInput *input, const CalibDocument *d
                   "assumed; set lens=fisheye if it is a fisheye lens.",
                   doc->name);
   count = no_distortion ? 0 : count;
-  const int is_valid = lens == RV_LENS_FISHEYE
-                           ? count == 0 || count == 4
-                           : count == 0 || count == 4 || count == 5 || count == 8 || count == 12 ||
-                                 count == 14;
+  const int is_valid = lens == RV_LENS_FISHEYE ? count == 0 || count == 4
+                                               : count == 0 || count == 4 || count == 5 ||
+                                                     count == 8 || count == 12 || count == 14;
   if (!is_valid)
     return rv_calib_error(doc, rv_calib_line(doc, key), "%s has %d numbers, expected %s", key,
                           count, lens == RV_LENS_FISHEYE ? "4 (fisheye)" : "4, 5, 8, 12 or 14");

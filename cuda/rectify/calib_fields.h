@@ -47,8 +47,8 @@ RvStatus rv_calib_required(const CalibDocument *doc, const char *key, double *ou
 RvStatus rv_calib_side(const CalibDocument *doc, const char *key, int *out);
 
 /* fx, fy, cx, cy of a 3 x 3 camera matrix from entry `key`. */
-RvStatus rv_calib_set_matrix(const CalibDocument *doc, int line, const char *key,
-                             const double k[9], RvCalibrationView *view);
+RvStatus rv_calib_set_matrix(const CalibDocument *doc, int line, const char *key, const double k[9],
+                             RvCalibrationView *view);
 
 /* Coefficients in OpenCV's order: 0, 4, 5, 8, 12 or 14. `model` is the name of the distortion model,
  * NULL when the file has none. */

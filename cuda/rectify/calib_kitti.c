@@ -114,9 +114,8 @@ RvStatus rv_calib_read_middlebury(const CalibInput *input, RvCalibration *out) {
     double k[9];
     RV_TRY(rv_calib_required(doc, keys[v], k, 9, "the camera matrix"));
     RV_TRY(rv_calib_set_matrix(doc, rv_calib_line(doc, keys[v]), keys[v], k, &out->view[v]));
-    const double p[12] = {k[0], 0,    k[2], v ? -k[0] * baseline / 1000 : 0,
-                          0,    k[4], k[5], 0,
-                          0,    0,    1,    0};
+    const double p[12] = {k[0], 0, k[2], v ? -k[0] * baseline / 1000 : 0, 0, k[4], k[5], 0, 0,
+                          0,    1, 0};
     rv_calib_set_rectified(&out->view[v], p);
     RV_TRY(rv_calib_side(doc, "width", &out->view[v].width));
     RV_TRY(rv_calib_side(doc, "height", &out->view[v].height));

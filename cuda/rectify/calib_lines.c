@@ -154,9 +154,10 @@ RvStatus rv_calib_parse_lines(CalibDocument *doc) {
     } else { /* odometry extract: rows without names */
       const char name[3] = {'P', (char)('0' + bare % 10), 0};
       if (bare++ > 1)
-        return rv_calib_error(doc, line.number,
-                              "expected \"key: numbers\" or two lines of 12 numbers, found \"%.*s\"",
-                              quote_length(&line), line.text);
+        return rv_calib_error(
+            doc, line.number,
+            "expected \"key: numbers\" or two lines of 12 numbers, found \"%.*s\"",
+            quote_length(&line), line.text);
       RV_TRY(rv_calib_push_key(doc, &path, name, 2, line.number));
     }
     RV_TRY(add_value(doc, &path, value, line.length - (size_t)(value - line.text), line.number));

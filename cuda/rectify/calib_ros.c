@@ -10,8 +10,8 @@
 
 /* Images are of a part of the sensor or binned: the size in the file is not that of the images. */
 static RvStatus check_ros_window(const CalibDocument *doc) {
-  static const char *const keys[] = {"binning_x", "binning_y", "roi.width", "roi.height",
-                                     "roi.x_offset", "roi.y_offset"};
+  static const char *const keys[] = {"binning_x",  "binning_y",    "roi.width",
+                                     "roi.height", "roi.x_offset", "roi.y_offset"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     double value;
     int count;
@@ -106,8 +106,8 @@ RvStatus rv_calib_read_ros_ini(const CalibInput *input, RvCalibration *out) {
 static RvStatus check_pinhole(const CalibDocument *doc, const char *key) {
   const CalibEntry *model = rv_calib_find(doc, key);
   if (!rv_calib_is(model, "pinhole"))
-    return rv_calib_error(doc, model ? model->line : 0,
-                          "%s is \"%.*s\": only pinhole is supported", key,
+    return rv_calib_error(doc, model ? model->line : 0, "%s is \"%.*s\": only pinhole is supported",
+                          key,
                           model && model->text ? (int)(model->length < 40 ? model->length : 40) : 0,
                           model && model->text ? model->text : "");
   return RV_OK;

@@ -12,8 +12,8 @@
 static const struct {
   int width, height;
   const char *name;
-} zed_modes[] = {{2208, 1242, "2K"},      {1920, 1080, "FHD"}, {1920, 1200, "FHD1200"},
-                 {1280, 720, "HD"},       {960, 600, "SVGA"},  {672, 376, "VGA"}};
+} zed_modes[] = {{2208, 1242, "2K"}, {1920, 1080, "FHD"}, {1920, 1200, "FHD1200"},
+                 {1280, 720, "HD"},  {960, 600, "SVGA"},  {672, 376, "VGA"}};
 #define ZED_MODES (sizeof zed_modes / sizeof *zed_modes)
 
 static RvStatus zed_mode(const CalibInput *input, size_t *mode) {
@@ -131,8 +131,9 @@ static RvStatus oak_camera(const CalibInput *input, RvCalibration *out, int v, i
   int count;
   RV_TRY(oak_numbers(doc, index, "cameraType", &type, 1, &count));
   if (type != OAK_PERSPECTIVE && type != OAK_FISHEYE)
-    return rv_calib_error(doc, 0, "cameraType %g is not supported: expected 0 (perspective) or 1 "
-                                  "(fisheye)",
+    return rv_calib_error(doc, 0,
+                          "cameraType %g is not supported: expected 0 (perspective) or 1 "
+                          "(fisheye)",
                           type);
   RV_TRY(oak_required(doc, index, "intrinsicMatrix", k, 9));
   RV_TRY(rv_calib_set_matrix(doc, 0, "intrinsicMatrix", k, view));

@@ -96,9 +96,9 @@ static int recognize(Text text) {
   if (first == '<')
     return contains(text, "<opencv_storage") ? OPENCV_XML : UNKNOWN;
   if (first == '{')
-    return contains(text, "\"cameraData\"")       ? DEPTHAI
+    return contains(text, "\"cameraData\"")      ? DEPTHAI
            : contains(text, "\"opencv-matrix\"") ? OPENCV_JSON
-                                                  : UNKNOWN;
+                                                 : UNKNOWN;
   if (has_line(text, "%YAML:1.0") || contains(text, "!!opencv-matrix"))
     return OPENCV_YAML;
   if (has_line(text, "cam0:") && contains(text, "camera_model:"))
@@ -139,8 +139,8 @@ static RvStatus check_text(const CalibDocument *doc) {
   return RV_OK;
 }
 
-static RvStatus open_document(CalibDocument **doc, const RvCalibrationBytes *file,
-                              const RvLog *log, int *format) {
+static RvStatus open_document(CalibDocument **doc, const RvCalibrationBytes *file, const RvLog *log,
+                              int *format) {
   static const char mark[] = "\xef\xbb\xbf";
   const char *bytes = file->bytes;
   size_t size = file->size;
@@ -211,8 +211,8 @@ void rv_calibration_options_init(RvCalibrationOptions *options) {
 
 static RvStatus check_options(const RvCalibrationOptions *o) {
   const RvLog *log = &o->log;
-  RV_REQUIRE(log, o->width >= 0 && o->width <= RV_MAX_SIDE && o->height >= 0 &&
-                      o->height <= RV_MAX_SIDE,
+  RV_REQUIRE(log,
+             o->width >= 0 && o->width <= RV_MAX_SIDE && o->height >= 0 && o->height <= RV_MAX_SIDE,
              "calibration: the view size is %d x %d px, must be 0 to %d each", o->width, o->height,
              RV_MAX_SIDE);
   RV_REQUIRE(log, o->pair >= -1 && o->pair <= 63, "calibration: pair is %d, must be -1 to 63",

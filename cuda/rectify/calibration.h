@@ -34,9 +34,9 @@ extern "C" {
 #endif
 
 typedef enum RvLens {
-  RV_LENS_AUTO = -1,    /* as the file specifies; options only */
-  RV_LENS_PINHOLE = 0,  /* Brown-Conrady: radial, tangential, rational, thin prism, tilted */
-  RV_LENS_FISHEYE = 1,  /* equidistant, 4 coefficients (Kannala-Brandt) */
+  RV_LENS_AUTO = -1,   /* as the file specifies; options only */
+  RV_LENS_PINHOLE = 0, /* Brown-Conrady: radial, tangential, rational, thin prism, tilted */
+  RV_LENS_FISHEYE = 1, /* equidistant, 4 coefficients (Kannala-Brandt) */
 } RvLens;
 
 /* One camera. Pixel centers have integer coordinates; (0, 0) is the first pixel. */
@@ -51,14 +51,14 @@ typedef struct RvCalibrationView {
 
 /* A stereo camera: rectification, pose or both are there. */
 typedef struct RvCalibration {
-  RvCalibrationView view[2];            /* left, right */
-  int has_rectification;                /* rotation and projection of both views are set */
-  int rectified_width;                  /* px of the images that `projection` is for; 0: those of */
-  int rectified_height;                 /* `view` */
-  int has_pose;                         /* rotation and translation are set: a point X of the */
-  double rotation[9], translation[3];   /* left camera is R X + T in the right one; m. T.x < 0 */
-  char format[16];                      /* "opencv", as above */
-  char warning[256];                    /* a sentence, or empty: usable, but probably not as meant */
+  RvCalibrationView view[2];          /* left, right */
+  int has_rectification;              /* rotation and projection of both views are set */
+  int rectified_width;                /* px of the images that `projection` is for; 0: those of */
+  int rectified_height;               /* `view` */
+  int has_pose;                       /* rotation and translation are set: a point X of the */
+  double rotation[9], translation[3]; /* left camera is R X + T in the right one; m. T.x < 0 */
+  char format[16];                    /* "opencv", as above */
+  char warning[256];                  /* a sentence, or empty: usable, but probably not as meant */
 } RvCalibration;
 
 typedef struct RvCalibrationOptions {

@@ -8,6 +8,7 @@
 #include "rectify/rectify_maps.h"
 #include "rectify/rectify_stages.h"
 #include "rv_hd.h"
+#include "rv_pixels.h"
 
 struct RvRectify {
   RvObject object;
@@ -19,11 +20,16 @@ struct RvRectify {
 typedef RvRectifyConfig Config;
 
 static const RvParamValue formats[] = {
-    {RV_PIXEL_NV12, "NV12", "Y, interleaved UV"}, {RV_PIXEL_I420, "I420", "Y, U, V"},
-    {RV_PIXEL_YUY2, "YUY2", "packed Y U Y V"},    {RV_PIXEL_UYVY, "UYVY", "packed U Y V Y"},
-    {RV_PIXEL_BGRX, "BGRx", "4 bytes"},           {RV_PIXEL_BGRA, "BGRA", "4 bytes"},
-    {RV_PIXEL_RGBX, "RGBx", "4 bytes"},           {RV_PIXEL_RGBA, "RGBA", "4 bytes"},
-    {RV_PIXEL_RGB, "RGB", "3 bytes"},             {RV_PIXEL_BGR, "BGR", "3 bytes"},
+    {RV_PIXEL_NV12, "NV12", "Y, interleaved UV"},
+    {RV_PIXEL_I420, "I420", "Y, U, V"},
+    {RV_PIXEL_YUY2, "YUY2", "packed Y U Y V"},
+    {RV_PIXEL_UYVY, "UYVY", "packed U Y V Y"},
+    {RV_PIXEL_BGRX, "BGRx", "4 bytes"},
+    {RV_PIXEL_BGRA, "BGRA", "4 bytes"},
+    {RV_PIXEL_RGBX, "RGBx", "4 bytes"},
+    {RV_PIXEL_RGBA, "RGBA", "4 bytes"},
+    {RV_PIXEL_RGB, "RGB", "3 bytes"},
+    {RV_PIXEL_BGR, "BGR", "3 bytes"},
     {RV_PIXEL_GRAY8, "GRAY8", "1 byte"},
 };
 static const RvParamValue layouts[] = {
@@ -71,7 +77,8 @@ static const RvParam params[] = {
      RV_PARAM_INT_RANGE(height, 0, RV_MAX_SIDE),
      .value = 0},
     {.name = "alpha",
-     .text = "Zoom of the rectified views of pinhole cameras: 0 shows no border, 1 every input pixel",
+     .text =
+         "Zoom of the rectified views of pinhole cameras: 0 shows no border, 1 every input pixel",
      .note = "-1 = as the calibration",
      RV_PARAM_REAL_RANGE(alpha, -1, 1),
      .value = -1},
@@ -187,29 +194,19 @@ RvRectifyRect rv_rectify_valid(const RvRectify *rectify) {
 /* --- Run ------------------------------------------------------------------------------------- */
 
 int rv_rectify_samples(RvPixelFormat format, RvRectifySamples s[RV_RECTIFY_SAMPLES_MAX]) {
-  const int uyvy = format == RV_PIXEL_UYVY, wide = format != RV_PIXEL_RGB && format != RV_PIXEL_BGR;
-  switch (format) {
-  case RV_PIXEL_NV12:
-    s[0] = (RvRectifySamples){RV_RECTIFY_LUMA, 0, 1, 1, 0, 0};
-    s[1] = (RvRectifySamples){RV_RECTIFY_CHROMA, 1, 2, 2, 0, 1};
-    return 2;
-  case RV_PIXEL_I420:
-    s[0] = (RvRectifySamples){RV_RECTIFY_LUMA, 0, 1, 1, 0, 0};
-    s[1] = (RvRectifySamples){RV_RECTIFY_CHROMA, 1, 1, 1, 0, 0};
-    s[2] = (RvRectifySamples){RV_RECTIFY_CHROMA, 2, 1, 1, 0, 0};
-    return 3;
-  case RV_PIXEL_YUY2:
-  case RV_PIXEL_UYVY:
-    s[0] = (RvRectifySamples){RV_RECTIFY_LUMA, 0, 1, 2, uyvy, 0};
-    s[1] = (RvRectifySamples){RV_RECTIFY_CHROMA, 0, 2, 4, !uyvy, 2};
-    return 2;
-  case RV_PIXEL_GRAY8:
-    s[0] = (RvRectifySamples){RV_RECTIFY_LUMA, 0, 1, 1, 0, 0};
-    return 1;
-  default:
-    s[0] = (RvRectifySamples){RV_RECTIFY_LUMA, 0, 3 + wide, 3 + wide, 0, 1};
+  const RvPixelLayout *l = rv_pixel_layout(format);
+  if (l->kind == RV_KIND_RGB) {
+    s[0] = (RvRectifySamples){RV_RECTIFY_LUMA, 0, l->step, l->step, 0, 1};
     return 1;
   }
+  s[0] = (RvRectifySamples){RV_RECTIFY_LUMA, l->plane_of[0], 1, l->step, l->offset_of[0], 0};
+  if (l->plane_of[1] < 0)
+    return 1;
+  const int joined = l->plane_of[1] == l->plane_of[2], u = l->offset_of[1], v = l->offset_of[2];
+  for (int c = 1; c < 3; c++)
+    s[c] = (RvRectifySamples){RV_RECTIFY_CHROMA, l->plane_of[c],  1 + joined,
+                              l->chroma_step,    l->offset_of[c], v - u};
+  return joined ? 2 : 3;
 }
 
 static RvStatus check_picture(const RvRectifyConfig *c, const char *name, const RvPicture *picture,
@@ -217,16 +214,16 @@ static RvStatus check_picture(const RvRectifyConfig *c, const char *name, const 
   const RvLog *log = &c->log;
   int w, h;
   frame_size(c, view_width, view_height, &w, &h);
-  RV_REQUIRE(log, picture, "rectify: picture %s is NULL", name);
-  RV_REQUIRE(log, picture->format == c->format && picture->width == w && picture->height == h,
-             "rectify: picture %s must be %d x %d px of the configured format", name, w, h);
+  RV_REQUIRE(log,
+             rv_picture_fits(picture) && picture->format == c->format && picture->width == w &&
+                 picture->height == h,
+             "rectify: picture %s must be %d x %d px of the configured format with all its planes "
+             "and strides of at least a row",
+             name, w, h);
   for (int p = 0; p < rv_pixel_planes(c->format); p++)
-    RV_REQUIRE(log,
-               picture->data[p] &&
-                   picture->stride[p] >= (ptrdiff_t)rv_pixel_row_bytes(c->format, p, w) &&
-                   picture->stride[p] <= RV_RECTIFY_STRIDE_MAX,
-               "rectify: plane %d of picture %s must have data and a stride of a row to %d bytes", p,
-               name, RV_RECTIFY_STRIDE_MAX);
+    RV_REQUIRE(log, picture->stride[p] <= RV_RECTIFY_STRIDE_MAX,
+               "rectify: the stride of plane %d of picture %s is %td bytes, must be at most %d", p,
+               name, picture->stride[p], RV_RECTIFY_STRIDE_MAX);
   return RV_OK;
 }
 

@@ -84,13 +84,13 @@ typedef struct RvRectifyConfig {
 
 /* The rectified cameras. */
 typedef struct RvRectifyGeometry {
-  int width, height;        /* px of one output view */
+  int width, height;         /* px of one output view */
   RvCalibration calibration; /* fitted to the input views; warnings added */
-  double rotation[2][9];    /* R1, R2 */
-  double projection[2][12]; /* P1, P2 of the output views; P2[3] in px m */
-  RvCamera camera;          /* of the left output view: focal = P1[0], cx, cy, doffs = P2 cx - P1 cx,
+  double rotation[2][9];     /* R1, R2 */
+  double projection[2][12];  /* P1, P2 of the output views; P2[3] in px m */
+  RvCamera camera;      /* of the left output view: focal = P1[0], cx, cy, doffs = P2 cx - P1 cx,
                              * baseline in m; height and pitch unknown */
-  double field_of_view;     /* degrees: horizontal, of an output view */
+  double field_of_view; /* degrees: horizontal, of an output view */
 } RvRectifyGeometry;
 
 /* A rectangle of an output view, px. */

@@ -222,8 +222,8 @@ static void remap_view(const RectifyCpu *cpu, const RvRectifyJob *job, const RvR
       .in = (const uint8_t *)job->in.data[s->plane] + in->y * stride + in->x * s->step + s->offset,
       .stride = stride,
       .entries = (const char *)cpu->map[s->grid] + first * entry,
-      .out = (uint8_t *)job->out.data[s->plane] + y * job->out.stride[s->plane] +
-             out->x * s->step + s->offset,
+      .out = (uint8_t *)job->out.data[s->plane] + y * job->out.stride[s->plane] + out->x * s->step +
+             s->offset,
       .border = plan->border[s->grid],
       .row = rv_rectify_predict(y - out->y, grid->step_y),
   };
@@ -277,8 +277,7 @@ static void layout(void *work, const void *memory, RvArena *arena) {
   const RvRectifyPlan *plan = memory;
   for (int g = 0; g < plan->grids; g++) {
     cpu->map[g] = rv_arena_take(arena, rv_rectify_map_bytes(&plan->grid[g]));
-    cpu->spans[g] =
-        rv_arena_take(arena, 2 * (size_t)plan->grid[g].height * sizeof *cpu->spans[g]);
+    cpu->spans[g] = rv_arena_take(arena, 2 * (size_t)plan->grid[g].height * sizeof *cpu->spans[g]);
   }
 }
 

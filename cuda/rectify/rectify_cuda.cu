@@ -28,8 +28,8 @@ struct Args {
   int border[RV_RECTIFY_GRIDS];
   RvRectifySamples samples[RV_RECTIFY_SAMPLES_MAX];
   PlaneArgs plane[3];
-  int kinds;                                 /* of samples */
-  int tiles_x[RV_RECTIFY_SAMPLES_MAX];       /* blocks per row of blocks */
+  int kinds;                           /* of samples */
+  int tiles_x[RV_RECTIFY_SAMPLES_MAX]; /* blocks per row of blocks */
   int first_block[RV_RECTIFY_SAMPLES_MAX + 1];
 };
 
@@ -73,9 +73,9 @@ __device__ __noinline__ void remap_sample(const Args &args, int kind, int x, int
   for (int c = 0; c < s.channels; c++) {
     uint32_t value = (uint32_t)args.border[s.grid];
     if (!is_outside)
-      value = rv_rectify_blend(
-          tap(args, s, window, sx, sy, c), tap(args, s, window, sx + 1, sy, c),
-          tap(args, s, window, sx, sy + 1, c), tap(args, s, window, sx + 1, sy + 1, c), a, b);
+      value = rv_rectify_blend(tap(args, s, window, sx, sy, c), tap(args, s, window, sx + 1, sy, c),
+                               tap(args, s, window, sx, sy + 1, c),
+                               tap(args, s, window, sx + 1, sy + 1, c), a, b);
     out[c * s.distance] = (uint8_t)value;
     /* YUY2 and UYVY of odd width: the luma beyond the last column repeats it. */
     if (s.step == 2 && s.channels == 1 && x == grid.width - 1 && x % 2 == 0)
@@ -98,8 +98,7 @@ __device__ Tile tile_of(const Args &args) {
           row * BLOCK_Y + (int)threadIdx.y};
 }
 
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
-    any_kernel(const __grid_constant__ Args args) {
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) any_kernel(const __grid_constant__ Args args) {
   const Tile tile = tile_of(args);
   const RvRectifyGrid &grid = args.grid[args.samples[tile.kind].grid];
   if (tile.x < grid.width && tile.y < grid.height)
@@ -122,8 +121,8 @@ __device__ bool locate(const Args &args, int x, int y, int stride, Position (&at
   const RvRectifyWindow out = second ? grid.out[1] : grid.out[0];
   const RvRectifyWindow in = second ? grid.in[1] : grid.in[0];
   uint32_t entries[N];
-  const uint32_t *map = static_cast<const uint32_t *>(args.map[G]) +
-                        (size_t)y * (size_t)grid.pitch + (size_t)x;
+  const uint32_t *map =
+      static_cast<const uint32_t *>(args.map[G]) + (size_t)y * (size_t)grid.pitch + (size_t)x;
   if (N == 4) {
     const uint4 four = __ldg(reinterpret_cast<const uint4 *>(map));
     entries[0] = four.x;
@@ -141,8 +140,8 @@ __device__ bool locate(const Args &args, int x, int y, int stride, Position (&at
     const int dx = (int16_t)(entries[i] & 0xffff), dy = (int)entries[i] >> 16;
     const int u = rv_rectify_predict(x + i - out.x, grid.step_x) + dx, v = row + dy;
     const int sx = u >> RV_RECTIFY_BITS, sy = v >> RV_RECTIFY_BITS;
-    inside &= dx != RV_RECTIFY_OUTSIDE && sx >= 0 && sy >= 0 && sx < in.width - 1 &&
-              sy < in.height - 1;
+    inside &=
+        dx != RV_RECTIFY_OUTSIDE && sx >= 0 && sy >= 0 && sx < in.width - 1 && sy < in.height - 1;
     at[i].offset = (in.y + sy) * stride + (in.x + sx) * STEP;
     at[i].a = (uint32_t)u % RV_RECTIFY_ONE;
     at[i].b = (uint32_t)v % RV_RECTIFY_ONE;
@@ -151,8 +150,7 @@ __device__ bool locate(const Args &args, int x, int y, int stride, Position (&at
 }
 
 /* One channel whose neighbor is STEP bytes on. */
-template <int STEP>
-__device__ uint32_t fetch(const uint8_t *in, int stride, const Position &at) {
+template <int STEP> __device__ uint32_t fetch(const uint8_t *in, int stride, const Position &at) {
   const uint8_t *p = in + at.offset, *q = p + stride;
   return rv_rectify_blend(__ldg(p), __ldg(p + STEP), __ldg(q), __ldg(q + STEP), at.a, at.b);
 }
@@ -174,9 +172,9 @@ __device__ uint32_t fetch_four(const uint8_t *in, int stride, const Position &at
   uint32_t value = 0;
 #pragma unroll
   for (int c = 0; c < 32; c += 8)
-    value |= rv_rectify_blend(s00 >> c & 255, s01 >> c & 255, s10 >> c & 255, s11 >> c & 255, at.a,
-                              at.b)
-             << c;
+    value |=
+        rv_rectify_blend(s00 >> c & 255, s01 >> c & 255, s10 >> c & 255, s11 >> c & 255, at.a, at.b)
+        << c;
   return value;
 }
 
@@ -278,7 +276,8 @@ __device__ void rgb4_group(const Args &args, int x, int y) {
 
 /* Kinds of samples: 0 luma or pixels, 1 chroma of planar formats (both planes of I420). */
 template <int KIND>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) group_kernel(const __grid_constant__ Args args) {
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
+    group_kernel(const __grid_constant__ Args args) {
   const Tile tile = tile_of(args);
   const int x = tile.x * GROUP, y = tile.y;
   const RvRectifyGrid &grid = args.grid[tile.kind];

@@ -138,10 +138,11 @@ static RvStatus make_projections(const RvRectifyConfig *config, RvRectifyGeometr
   }
   if (config->alpha >= 0 && !is_fisheye)
     f *= zoom_of(lens, (double const(*)[9])g->rotation, f, center, w, h, config->alpha);
-  RV_REQUIRE(&config->log, f > 1e-3 && f < 1e7 && fabs(center[0]) < 1e6 && fabs(center[1]) < 1e6,
-             "rectify: no rectified view exists (focal length %g px, principal point %g, %g): check "
-             "the calibration's distortion coefficients and rotation",
-             f, center[0], center[1]);
+  RV_REQUIRE(
+      &config->log, f > 1e-3 && f < 1e7 && fabs(center[0]) < 1e6 && fabs(center[1]) < 1e6,
+      "rectify: no rectified view exists (focal length %g px, principal point %g, %g): check "
+      "the calibration's distortion coefficients and rotation",
+      f, center[0], center[1]);
   set_projection(g->projection[0], f, center, 0);
   set_projection(g->projection[1], f, center, -rv_calib_baseline(c));
   return RV_OK;

@@ -81,8 +81,7 @@ static void unproject_fisheye(const RectifyLens *l, double u, double v, double *
   double t = r;
   for (int i = 0; i < 10 && r > 0; i++) {
     const double *k = l->k, t2 = t * t, t4 = t2 * t2, t6 = t4 * t2, t8 = t4 * t4;
-    const double slope =
-        1 + 3 * k[0] * t2 + 5 * k[1] * t4 + 7 * k[2] * t6 + 9 * k[3] * t8;
+    const double slope = 1 + 3 * k[0] * t2 + 5 * k[1] * t4 + 7 * k[2] * t6 + 9 * k[3] * t8;
     if (!(fabs(slope) > 1e-9))
       break;
     t -= (theta_distorted(k, t) - r) / slope;
@@ -114,10 +113,10 @@ void rv_lens_unproject(const RectifyLens *l, double u, double v, double *x, doub
       *y = y0;
       return;
     }
-    const double dx = 2 * k[P1] * *x * *y + k[P2] * (r2 + 2 * *x * *x) + k[S1] * r2 +
-                      k[S2] * r2 * r2;
-    const double dy = k[P1] * (r2 + 2 * *y * *y) + 2 * k[P2] * *x * *y + k[S3] * r2 +
-                      k[S4] * r2 * r2;
+    const double dx =
+        2 * k[P1] * *x * *y + k[P2] * (r2 + 2 * *x * *x) + k[S1] * r2 + k[S2] * r2 * r2;
+    const double dy =
+        k[P1] * (r2 + 2 * *y * *y) + 2 * k[P2] * *x * *y + k[S3] * r2 + k[S4] * r2 * r2;
     *x = (x0 - dx) * inverse;
     *y = (y0 - dy) * inverse;
   }

@@ -6,11 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "convert/convert.h"
 #include "rectify/rectify_geometry.h"
 #include "rectify/rectify_lens.h"
 #include "rectify/rectify_math.h"
 #include "rv_internal.h"
+#include "rv_pixels.h"
 
 #define FAR 1e6 /* samples: beyond any plane, and 32 times it is an int32_t */
 
@@ -49,13 +49,12 @@ RvStatus rv_rectify_make_plan(RvRectifyPlan *plan) {
   const RvRectifyConfig *c = &plan->config;
   RV_TRY(rv_rectify_make_geometry(c, &plan->geometry));
   const RvRectifyGeometry *g = &plan->geometry;
-  const int is_planar = c->format == RV_PIXEL_NV12 || c->format == RV_PIXEL_I420;
-  const int is_packed = c->format == RV_PIXEL_YUY2 || c->format == RV_PIXEL_UYVY;
+  const RvPixelLayout *layout = rv_pixel_layout(c->format);
   const int right_first = c->layout == RV_RECTIFY_SIDE_BY_SIDE_RIGHT_FIRST ||
                           c->layout == RV_RECTIFY_TOP_BOTTOM_RIGHT_FIRST;
-  plan->cell_x = is_planar || is_packed ? 2 : 1;
-  plan->cell_y = is_planar ? 2 : 1;
-  plan->grids = is_planar || is_packed ? 2 : 1;
+  plan->cell_x = layout->cell_x;
+  plan->cell_y = layout->cell_y;
+  plan->grids = layout->kind != RV_KIND_RGB && layout->plane_of[1] >= 0 ? 2 : 1;
   plan->views[0] = right_first;
   plan->views[1] = !right_first;
   plan->border[RV_RECTIFY_LUMA] = plan->grids == 2 && !c->full_range ? 16 : 0;
@@ -73,12 +72,12 @@ RvStatus rv_rectify_make_plan(RvRectifyPlan *plan) {
 /* From a sample of an output view to one of its source. */
 typedef struct Mapping {
   RectifyLens lens;
-  double ray[9];                 /* (P R)^-1 */
-  double x0, dx, y0, dy;         /* luma position of sample (k, r): x0 + k dx, y0 + r dy */
-  double from_x, from_y;         /* luma position of source sample (0, 0) */
-  double scale_x, scale_y;       /* source samples per luma sample */
-  int width, height;             /* source samples */
-  int step_x, step_y;            /* prediction */
+  double ray[9];           /* (P R)^-1 */
+  double x0, dx, y0, dy;   /* luma position of sample (k, r): x0 + k dx, y0 + r dy */
+  double from_x, from_y;   /* luma position of source sample (0, 0) */
+  double scale_x, scale_y; /* source samples per luma sample */
+  int width, height;       /* source samples */
+  int step_x, step_y;      /* prediction */
   int nearest;
 } Mapping;
 
@@ -86,7 +85,8 @@ static void init_mapping(const RvRectifyPlan *plan, int g, int second, Mapping *
   const RvRectifyConfig *c = &plan->config;
   const RvRectifyGeometry *geometry = &plan->geometry;
   const RvRectifyGrid *grid = &plan->grid[g], *luma = &plan->grid[RV_RECTIFY_LUMA];
-  const int view = plan->views[second], cell_x = g ? plan->cell_x : 1, cell_y = g ? plan->cell_y : 1;
+  const int view = plan->views[second], cell_x = g ? plan->cell_x : 1,
+            cell_y = g ? plan->cell_y : 1;
   const double *p = geometry->projection[view];
   const double p3[9] = {p[0], p[1], p[2], p[4], p[5], p[6], p[8], p[9], p[10]};
   const double site_x = cell_x > 1 && !c->chroma_cosited_x ? 0.5 : 0;
@@ -158,8 +158,8 @@ static RowFacts measure_row(const Mapping *m, int r, int columns) {
       is_inside = u >= 0 && v >= 0 && u <= (m->width - 1) * RV_RECTIFY_ONE &&
                   v <= (m->height - 1) * RV_RECTIFY_ONE;
     }
-    facts.changed |= k < columns && !(is_there && u == k * RV_RECTIFY_ONE &&
-                                      v == r * RV_RECTIFY_ONE);
+    facts.changed |=
+        k < columns && !(is_there && u == k * RV_RECTIFY_ONE && v == r * RV_RECTIFY_ONE);
     if (is_inside)
       continue;
     if (k - start > facts.last - facts.first) {
@@ -217,12 +217,14 @@ static RvRectifySpan make_row(const Mapping *m, int r, int columns, int wide, vo
       const int is_there = source_of(m, k, r, &u, &v);
       const int du = u - rv_rectify_predict(k, m->step_x), dv = v - predicted;
       if (wide)
-        ((RvRectifyWideEntry *)entries)[k] =
-            is_there ? (RvRectifyWideEntry){du, dv} : (RvRectifyWideEntry){RV_RECTIFY_OUTSIDE_WIDE, 0};
+        ((RvRectifyWideEntry *)entries)[k] = is_there
+                                                 ? (RvRectifyWideEntry){du, dv}
+                                                 : (RvRectifyWideEntry){RV_RECTIFY_OUTSIDE_WIDE, 0};
       else
         ((RvRectifyEntry *)entries)[k] = is_there ? (RvRectifyEntry){(int16_t)du, (int16_t)dv}
                                                   : (RvRectifyEntry){RV_RECTIFY_OUTSIDE, 0};
-      is_inside = is_there && u >= 0 && v >= 0 && u < (m->width - RV_RECTIFY_MARGIN) * RV_RECTIFY_ONE &&
+      is_inside = is_there && u >= 0 && v >= 0 &&
+                  u < (m->width - RV_RECTIFY_MARGIN) * RV_RECTIFY_ONE &&
                   v < (m->height - 1) * RV_RECTIFY_ONE;
     }
     if (is_inside)
@@ -245,8 +247,7 @@ void rv_rectify_make_map(const RvRectifyPlan *plan, int g, void *map, RvRectifyS
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 8)
     for (int r = 0; r < out->height; r++) {
       const size_t at = (size_t)(out->y + r) * (size_t)grid->pitch + (size_t)out->x;
-      const RvRectifySpan span =
-          make_row(&m, r, out->width, grid->wide, (char *)map + at * entry);
+      const RvRectifySpan span = make_row(&m, r, out->width, grid->wide, (char *)map + at * entry);
       if (spans)
         spans[2 * (out->y + r) + s] = span;
       if (out->x + out->width == grid->width)

@@ -35,15 +35,15 @@ typedef struct RvRectifyWindow {
 /* The samples of a plane of the packed output frame (luma, chroma, or pixels) and where they come
  * from. Column i, row j of a view is predicted at (i step_x, j step_y) of the view's source. */
 typedef struct RvRectifyGrid {
-  int width, height;           /* samples of the output plane */
-  int pitch;                   /* entries from one row of the map to the next; those beyond width */
-                               /* are 0 */
-  RvRectifyWindow out[2];      /* first and second view of the frame */
+  int width, height;      /* samples of the output plane */
+  int pitch;              /* entries from one row of the map to the next; those beyond width */
+                          /* are 0 */
+  RvRectifyWindow out[2]; /* first and second view of the frame */
   RvRectifyWindow in[2];
-  int split_x, split_y;        /* samples from here on belong to the second view; the other one is */
-                               /* beyond the plane */
-  int step_x, step_y;          /* 1/1024 sample */
-  int wide;                    /* 1: the map has RvRectifyWideEntry */
+  int split_x, split_y; /* samples from here on belong to the second view; the other one is */
+                        /* beyond the plane */
+  int step_x, step_y;   /* 1/1024 sample */
+  int wide;             /* 1: the map has RvRectifyWideEntry */
 } RvRectifyGrid;
 
 /* Predicted source of a column or row of a view, 1/32 sample. At most 1024 * RV_MAX_SIDE before the

@@ -22,13 +22,13 @@ typedef struct RvRectifySpan {
 typedef struct RvRectifyPlan {
   RvRectifyConfig config;
   RvRectifyGeometry geometry;
-  int views[2];                         /* 0 left, 1 right: of the first and second in the frame */
-  int grids;                            /* 1, or 2 with chroma of its own */
-  int cell_x, cell_y;                   /* luma samples per chroma sample */
+  int views[2];       /* 0 left, 1 right: of the first and second in the frame */
+  int grids;          /* 1, or 2 with chroma of its own */
+  int cell_x, cell_y; /* luma samples per chroma sample */
   RvRectifyGrid grid[RV_RECTIFY_GRIDS];
-  int border[RV_RECTIFY_GRIDS];         /* value outside of luma or RGB, and of chroma */
-  int is_identity;                      /* run() copies the frame */
-  RvRectifySpan runs[RV_MAX_SIDE];      /* of each row of an output view: no border in either view */
+  int border[RV_RECTIFY_GRIDS];    /* value outside of luma or RGB, and of chroma */
+  int is_identity;                 /* run() copies the frame */
+  RvRectifySpan runs[RV_MAX_SIDE]; /* of each row of an output view: no border in either view */
 } RvRectifyPlan;
 
 /* One call of run(). */
@@ -49,12 +49,12 @@ extern const RvRectifyStages rv_rectify_stages_cpu, rv_rectify_stages_cuda;
 
 /* Samples of one kind in a picture: where a channel of sample i of a row is. */
 typedef struct RvRectifySamples {
-  int grid;      /* RV_RECTIFY_LUMA or RV_RECTIFY_CHROMA */
+  int grid; /* RV_RECTIFY_LUMA or RV_RECTIFY_CHROMA */
   int plane;
-  int channels;  /* 1..4 */
-  int step;      /* bytes from one sample to the next */
-  int offset;    /* bytes of the first channel */
-  int distance;  /* bytes from one channel to the next */
+  int channels; /* 1..4 */
+  int step;     /* bytes from one sample to the next */
+  int offset;   /* bytes of the first channel */
+  int distance; /* bytes from one channel to the next */
 } RvRectifySamples;
 
 #define RV_RECTIFY_SAMPLES_MAX 3

@@ -194,8 +194,9 @@ GST_START_TEST(test_properties) {
     GstVideoInfo info;
     set_caps(harness, "I420", 2 * W, H, NULL, &info);
     RvRectifyConfig config = config_of(&info, RV_RECTIFY_SIDE_BY_SIDE, RV_PIXEL_I420);
-    config.chroma_cosited_x = (GST_VIDEO_INFO_CHROMA_SITE(&info) & GST_VIDEO_CHROMA_SITE_H_COSITED) ||
-                              !GST_VIDEO_INFO_CHROMA_SITE(&info);
+    config.chroma_cosited_x =
+        (GST_VIDEO_INFO_CHROMA_SITE(&info) & GST_VIDEO_CHROMA_SITE_H_COSITED) ||
+        !GST_VIDEO_INFO_CHROMA_SITE(&info);
     for (int step = 0; step < 5; step++) {
       if (step == 1)
         g_object_set(element, "alpha", config.alpha = 1.0, NULL);
@@ -323,8 +324,9 @@ GST_START_TEST(test_errors) {
   char *properties = g_strdup_printf("calibration=%s", opencv);
   expect_error("", 1280, 480, "No calibration file is set");
   expect_error("calibration=/no/such/file.yml", 1280, 480, "/no/such/file.yml cannot be opened");
-  expect_error(properties, 1280, 360, "made for views of 640 x 480 px, the frames have views of 640 "
-                                      "x 360 px");
+  expect_error(properties, 1280, 360,
+               "made for views of 640 x 480 px, the frames have views of 640 "
+               "x 360 px");
   expect_error(properties, 640, 480, "is not detected");
   expect_error(properties, 1281, 480, "odd");
   g_free(properties);
@@ -383,8 +385,7 @@ GST_START_TEST(test_warning) {
   GstBus *bus = test_bus(harness);
   GstVideoInfo info;
   set_caps(harness, "GRAY8", 2 * W, H, NULL, &info);
-  gst_buffer_unref(
-      gst_harness_push_and_pull(harness, test_pair_new(&info, FALSE, FALSE, 3, 1)));
+  gst_buffer_unref(gst_harness_push_and_pull(harness, test_pair_new(&info, FALSE, FALSE, 3, 1)));
   char *text = test_message(bus, GST_MESSAGE_WARNING);
   fail_unless(text && strstr(text, "baseline-scale"), "%s", text ? text : "no warning");
   g_free(text);

@@ -37,8 +37,8 @@ static void rectify(const RvCalibration *calibration, int width, int height) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   const uint8_t *zero = size ? memchr(bytes, 0, size) : NULL;
   const size_t first = zero ? (size_t)(zero - bytes) : size;
-  const RvCalibrationBytes files[2] = {{"first", bytes, first},
-                                       {"second", zero ? zero + 1 : bytes, zero ? size - first - 1 : 0}};
+  const RvCalibrationBytes files[2] = {
+      {"first", bytes, first}, {"second", zero ? zero + 1 : bytes, zero ? size - first - 1 : 0}};
   static const int sizes[][2] = {{0, 0}, {672, 376}};
   for (int i = 0; i < 2; i++) {
     RvCalibration calibration;

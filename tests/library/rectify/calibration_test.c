@@ -69,9 +69,9 @@ static void expect_intrinsics(const char *name, const RvCalibration *c, double s
 static void expect_pose(const char *name, const RvCalibration *c) {
   const double *r = c->rotation;
   const double half[3] = {(r[7] - r[5]) / 2, (r[2] - r[6]) / 2, (r[3] - r[1]) / 2};
-  const double angle = sqrt(rotation_vector[0] * rotation_vector[0] +
-                            rotation_vector[1] * rotation_vector[1] +
-                            rotation_vector[2] * rotation_vector[2]);
+  const double angle =
+      sqrt(rotation_vector[0] * rotation_vector[0] + rotation_vector[1] * rotation_vector[1] +
+           rotation_vector[2] * rotation_vector[2]);
   expect(c->has_pose, name, "has no pose");
   for (int i = 0; i < 3; i++) {
     expect(near(half[i], rotation_vector[i] * sin(angle) / angle, 1e-10), name, "rotation differs");
@@ -211,7 +211,8 @@ static void test_fit(const char *folder) {
              rv_calibration_fit(&c, 640, 480, &log) == RV_OK && c.warning[0] == 0,
          "fit", "no size in the file");
   expect(read_file(&c, folder, "kitti.txt", NULL, &options) == RV_OK &&
-             rv_calibration_fit(&c, 1000, 500, &log) == RV_OK && strstr(c.warning, "calibrated for"),
+             rv_calibration_fit(&c, 1000, 500, &log) == RV_OK &&
+             strstr(c.warning, "calibrated for"),
          "fit", "no size in the file, another one");
   expect(read_file(&c, folder, "kitti.txt", NULL, &options) == RV_OK &&
              rv_calibration_fit(&c, 1920, 1080, &log) == RV_ERR_ARG,
@@ -268,7 +269,8 @@ static const struct {
     {"M1: &a [1, 2]\nD1: *a\n", ":1: YAML anchors"},
     {"M1: 1\nb: [*a, *a]\n", ":2: YAML anchors"},
     {"M1: [[[[[[[[[[1]]]]]]]]]]\n", "nested too deep"},
-    {"%YAML:1.0\na:\n b:\n  c:\n   d:\n    e:\n     f:\n      g:\n       h:\n        i:\n         j: 1\n",
+    {"%YAML:1.0\na:\n b:\n  c:\n   d:\n    e:\n     f:\n      g:\n       h:\n        i:\n         "
+     "j: 1\n",
      "nested too deep"},
     {"%YAML:1.0\n---\nM1: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n   data: [ 1., 2. ]\n",
      ":7: M1 has 2 numbers, rows x cols is 9"},
@@ -278,7 +280,8 @@ static const struct {
     {"%YAML:1.0\nM1: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n   data: !!binary |\n"
      "      MWQgICAg\n",
      ":6: M1.data: expected 9 numbers in base64"},
-    {"<?xml version=\"1.0\"?>\n<!DOCTYPE x [<!ENTITY a \"aa\">]>\n<opencv_storage></opencv_storage>",
+    {"<?xml version=\"1.0\"?>\n<!DOCTYPE x [<!ENTITY a "
+     "\"aa\">]>\n<opencv_storage></opencv_storage>",
      ":2: XML document types"},
     {"<opencv_storage>\n<M1>1 2\n</M2></opencv_storage>", ":3: expected </M1>"},
     {"<opencv_storage>\n<M1>", "expected </M1>, found the end of the file"},
@@ -286,7 +289,8 @@ static const struct {
     {"{\"type_id\": \"opencv-matrix\", \"M1\": }", ":1: expected a value, found \"}\""},
     {"{\"cameraData\": [[0, {}]]}", "leftCameraSocket is missing"},
     {"cam0:\n  camera_model: omni\n  intrinsics: [1]\n", ":2: cam0.camera_model is \"omni\""},
-    {"camera_matrix:\n  rows: 3\nprojection_matrix:\n  rows: 3\n", "holds one camera: give the file"},
+    {"camera_matrix:\n  rows: 3\nprojection_matrix:\n  rows: 3\n",
+     "holds one camera: give the file"},
     {"sensor_type: camera\nT_BS:\n  rows: 4\n", "holds one camera: give the file"},
     {"P0: 1 2 3\nP1: 1 2 3\n", ":1: P0 has 3 numbers, 12 are expected"},
     {"P0: a b\n", ":1: P0: expected numbers, found \"a b\""},

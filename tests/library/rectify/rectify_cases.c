@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* rectify_cases.c: rectified cameras against the geometry they promise, both engines against the
- * reference, and benchmarks. */
+ * reference, and fuzz input. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "convert/convert_picture_cases.h"
+#include "rectify/rectify_bench.h"
 #include "rectify/rectify_inputs.h"
 #include "rectify/rectify_reference.h"
 
@@ -15,33 +16,7 @@ static const char *const kind_names[RECTIFY_KINDS] = {"radtan", "rational", "thi
 
 /* --- Both engines against the reference ---------------------------------------------------------- */
 
-typedef struct Frames {
-  CasePicture in, expected, got;
-} Frames;
-
-static int frames_new(RvCheck *check, Frames *f, const RvRectifyConfig *c, RvRandom *random,
-                      int fill) {
-  RvRectifyGeometry g;
-  if (rv_rectify_geometry(c, &g) != RV_OK)
-    return 0;
-  const int top_bottom = c->layout >= RV_RECTIFY_TOP_BOTTOM;
-  const int across = top_bottom ? 1 : 2, down = top_bottom ? 2 : 1;
-  const int in_pad = rvc_range(random, 0, 20), out_pad = rvc_range(random, 0, 20);
-  return case_picture_new(check, &f->in, c->format, across * c->in_width, down * c->in_height,
-                          in_pad, random, fill) &&
-         case_picture_new(check, &f->expected, c->format, across * g.width, down * g.height,
-                          out_pad, random, RVC_ZERO) &&
-         case_picture_new(check, &f->got, c->format, across * g.width, down * g.height, out_pad,
-                          random, RVC_ONES);
-}
-
-static void frames_free(Frames *f) {
-  case_picture_free(&f->in);
-  case_picture_free(&f->expected);
-  case_picture_free(&f->got);
-}
-
-static void check_cuda(RvCheck *check, const char *name, const RvRectifyConfig *c, Frames *f,
+static void check_cuda(RvCheck *check, const char *name, const RvRectifyConfig *c, RectifyFrames *f,
                        const char *what) {
   CasePicture in, out;
   RvRectify *rectify = NULL;
@@ -66,12 +41,12 @@ static void check_config(RvCheck *check, const char *name, const RvRectifyConfig
   snprintf(what, sizeof what, "%s, %s, layout %d, %dx%d to %dx%d, alpha %g, interpolation %d", kind,
            case_format_name(c->format), (int)c->layout, c->in_width, c->in_height, c->width,
            c->height, c->alpha, (int)c->interpolation);
-  Frames f = {0};
+  RectifyFrames f = {0};
   RvRectify *rectify = NULL;
   RvStatus status = rv_rectify_new(&rectify, c, RV_CPU);
   if (!rvc_true(check, name, status == RV_OK, "%s: %s", what, rv_status_text(status)))
     return;
-  if (frames_new(check, &f, c, random, rvc_range(random, 0, 3) ? RVC_RANDOM : RVC_SMOOTH)) {
+  if (rectify_frames_new(check, &f, c, random, rvc_range(random, 0, 3) ? RVC_RANDOM : RVC_SMOOTH)) {
     rectify_reference(c, &f.in, &f.expected);
     status = rv_rectify_run(rectify, &f.in.view, &f.got.view, NULL);
     rvc_true(check, name, status == RV_OK, "%s: %s", what, rv_status_text(status));
@@ -80,7 +55,7 @@ static void check_config(RvCheck *check, const char *name, const RvRectifyConfig
     if (rvc_cuda(check))
       check_cuda(check, name, c, &f, what);
   }
-  frames_free(&f);
+  rectify_frames_free(&f);
   rv_rectify_free(&rectify);
 }
 
@@ -102,7 +77,8 @@ static void random_output(RvRectifyConfig *c, RvRandom *random) {
 /* Every format and lens at sizes that are odd, small, and not a multiple of anything. */
 static void check_remap(RvCheck *check) {
   static const char name[] = "rectify/remap";
-  static const int sizes[][2] = {{64, 48}, {61, 37}, {33, 50}, {8, 8}, {5, 3}, {130, 70}, {321, 240}};
+  static const int sizes[][2] = {{64, 48}, {61, 37},  {33, 50},  {8, 8},
+                                 {5, 3},   {130, 70}, {321, 240}};
   if (!rvc_wants(check, name))
     return;
   RvRandom random = rvc_random(check, name);
@@ -148,30 +124,29 @@ static void check_identity(RvCheck *check) {
   RvRandom random = rvc_random(check, name);
   for (int f = 0; f < RV_PIXEL_FORMATS; f++) {
     RvRectifyConfig c;
-    Frames frames = {0};
+    RectifyFrames frames = {0};
     RvRectify *rectify = NULL;
     rectify_input_random(&c, &random, RECTIFY_RECTIFIED, 62, 40);
     c.format = (RvPixelFormat)f;
     c.log = rvc_log(check);
     const int ok = rv_rectify_new(&rectify, &c, RV_CPU) == RV_OK &&
-                   frames_new(check, &frames, &c, &random, RVC_RANDOM) &&
+                   rectify_frames_new(check, &frames, &c, &random, RVC_RANDOM) &&
                    rv_rectify_run(rectify, &frames.in.view, &frames.got.view, NULL) == RV_OK;
     rvc_true(check, name, ok && rv_rectify_is_identity(rectify), "%s: is not the identity",
              case_format_name(c.format));
     const RvRectifyRect valid = rv_rectify_valid(rectify);
-    rvc_true(check, name,
-             valid.x == 0 && valid.y == 0 && valid.width == 62 && valid.height == 40,
+    rvc_true(check, name, valid.x == 0 && valid.y == 0 && valid.width == 62 && valid.height == 40,
              "valid rectangle is %dx%d at (%d, %d)", valid.width, valid.height, valid.x, valid.y);
     case_picture_copy(&frames.expected, &frames.in);
     case_picture_same(check, name, &frames.expected, &frames.got, "identity");
     rv_rectify_free(&rectify);
     c.width = 60;
     c.height = 40;
-    rvc_true(check, name, rv_rectify_new(&rectify, &c, RV_CPU) == RV_OK &&
-                              !rv_rectify_is_identity(rectify),
+    rvc_true(check, name,
+             rv_rectify_new(&rectify, &c, RV_CPU) == RV_OK && !rv_rectify_is_identity(rectify),
              "another size is the identity");
     rv_rectify_free(&rectify);
-    frames_free(&frames);
+    rectify_frames_free(&frames);
   }
 }
 
@@ -245,7 +220,8 @@ static void check_alpha(RvCheck *check) {
   RvRectifyGeometry zero, one;
   rvc_true(check, name, rv_rectify_geometry(&c, &zero) == RV_OK, "alpha 0");
   c.alpha = 1;
-  rvc_true(check, name, rv_rectify_geometry(&c, &one) == RV_OK && one.camera.focal < zero.camera.focal,
+  rvc_true(check, name,
+           rv_rectify_geometry(&c, &one) == RV_OK && one.camera.focal < zero.camera.focal,
            "alpha 1 has a focal length of %g, alpha 0 %g", one.camera.focal, zero.camera.focal);
 }
 
@@ -255,69 +231,6 @@ static void parity(RvCheck *check) {
   check_identity(check);
   check_remap(check);
   check_wide(check);
-}
-
-/* --- Benchmark --------------------------------------------------------------------------------- */
-
-typedef struct Bench {
-  RvRectify *rectify;
-  RvPicture in, out;
-} Bench;
-
-static RvStatus bench_run(void *user, RvStream stream) {
-  Bench *b = user;
-  return rv_rectify_run(b->rectify, &b->in, &b->out, stream);
-}
-
-static void bench_engine(RvCheck *check, const char *name, const RvRectifyConfig *c,
-                         RvEngine engine) {
-  Frames f = {0};
-  CasePicture in = {0}, out = {0};
-  Bench b = {0};
-  RvRandom random = rvc_random(check, name);
-  const int is_cuda = engine == RV_CUDA;
-  if (frames_new(check, &f, c, &random, RVC_SMOOTH) &&
-      (!is_cuda ||
-       (case_picture_upload(check, &in, &f.in) && case_picture_upload(check, &out, &f.got))) &&
-      rv_rectify_new(&b.rectify, c, engine) == RV_OK) {
-    b.in = is_cuda ? in.view : f.in.view;
-    b.out = is_cuda ? out.view : f.got.view;
-    rvc_bench(check, name, engine, bench_run, &b);
-  }
-  rv_rectify_free(&b.rectify);
-  case_picture_device_free(&in);
-  case_picture_device_free(&out);
-  frames_free(&f);
-}
-
-static void bench(RvCheck *check) {
-  static const struct {
-    const char *name;
-    int width, height;
-    RvPixelFormat format;
-  } rows[] = {
-      {"rectify/2x1242x375", 1242, 375, RV_PIXEL_NV12},
-      {"rectify/2x1920x1080", 1920, 1080, RV_PIXEL_NV12},
-      {"rectify/2x1242x375-gray", 1242, 375, RV_PIXEL_GRAY8},
-      {"rectify/2x1242x375-i420", 1242, 375, RV_PIXEL_I420},
-      {"rectify/2x1242x375-yuy2", 1242, 375, RV_PIXEL_YUY2},
-      {"rectify/2x1242x375-bgrx", 1242, 375, RV_PIXEL_BGRX},
-      {"rectify/2x1242x375-rgb", 1242, 375, RV_PIXEL_RGB},
-      {"rectify/2x1920x1080-bgrx", 1920, 1080, RV_PIXEL_BGRX},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    if (!rvc_wants(check, rows[i].name))
-      continue;
-    RvRectifyConfig c;
-    rectify_input_config(&c, rows[i].width, rows[i].height);
-    c.format = rows[i].format;
-    c.alpha = 0;
-    c.log = rvc_log(check);
-    if (rvc_cpu(check))
-      bench_engine(check, rows[i].name, &c, RV_CPU);
-    if (rvc_cuda(check))
-      bench_engine(check, rows[i].name, &c, RV_CUDA);
-  }
 }
 
 /* --- Fuzzing --------------------------------------------------------------------------------- */
@@ -355,4 +268,4 @@ static void fuzz(const uint8_t *bytes, size_t size) {
 }
 
 const RvCases rv_rectify_cases = {
-    .name = "rectify", .parity = parity, .bench = bench, .fuzz = fuzz};
+    .name = "rectify", .parity = parity, .bench = rectify_bench, .fuzz = fuzz};

@@ -18,7 +18,8 @@ static int planes(const void *config, RvContractPlane *out) {
   const RvRectifyConfig *c = config;
   const int w = 2 * c->in_width, h = c->in_height;
   out[0] = (RvContractPlane){"in luma", RV_U8, w, h, 1, 0, RV_RULE_DATA | RV_RULE_STRIDE};
-  out[1] = (RvContractPlane){"in chroma", RV_U8, w, (h + 1) / 2, 1, 0, RV_RULE_DATA | RV_RULE_STRIDE};
+  out[1] =
+      (RvContractPlane){"in chroma", RV_U8, w, (h + 1) / 2, 1, 0, RV_RULE_DATA | RV_RULE_STRIDE};
   out[2] = (RvContractPlane){"out luma", RV_U8, w, h, 0, 0, RV_RULE_DATA | RV_RULE_STRIDE};
   out[3] =
       (RvContractPlane){"out chroma", RV_U8, w, (h + 1) / 2, 0, 0, RV_RULE_DATA | RV_RULE_STRIDE};

@@ -9,9 +9,15 @@
 /* Rotation by small angles: product of the rotations around x, y and z. */
 static void rotation_of(double rx, double ry, double rz, double out[9]) {
   const double cx = cos(rx), sx = sin(rx), cy = cos(ry), sy = sin(ry), cz = cos(rz), sz = sin(rz);
-  const double values[9] = {cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx,
-                            sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx,
-                            -sy,     cy * sx,                cy * cx};
+  const double values[9] = {cz * cy,
+                            cz * sy * sx - sz * cx,
+                            cz * sy * cx + sz * sx,
+                            sz * cy,
+                            sz * sy * sx + cz * cx,
+                            sz * sy * cx - cz * sx,
+                            -sy,
+                            cy * sx,
+                            cy * cx};
   memcpy(out, values, sizeof values);
 }
 
@@ -46,8 +52,8 @@ static double real(RvRandom *random) {
 }
 
 static void random_lens(RvRandom *random, int kind, RvCalibrationView *view) {
-  static const double size[14] = {0.3, 0.1, 0.001, 0.001, 0.02, 0.2, 0.05, 0.01,
-                                  0.002, 0.001, 0.002, 0.001, 0.03, 0.03};
+  static const double size[14] = {0.3,  0.1,   0.001, 0.001, 0.02,  0.2,  0.05,
+                                  0.01, 0.002, 0.001, 0.002, 0.001, 0.03, 0.03};
   static const int count[] = {5, 8, 12, 14, 4, 0};
   memset(view->distortion, 0, sizeof view->distortion);
   for (int i = 0; i < count[kind]; i++)
@@ -69,8 +75,8 @@ static void set_rectified(RvCalibration *k) {
     view->fy = view->fx;
     memset(view->distortion, 0, sizeof view->distortion);
     rotation_of(0, 0, 0, view->rotation);
-    const double p[12] = {view->fx, 0, view->cx, v ? -0.25 * view->fx : 0, 0, view->fx, view->cy, 0,
-                          0,        0, 1,        0};
+    const double p[12] = {
+        view->fx, 0, view->cx, v ? -0.25 * view->fx : 0, 0, view->fx, view->cy, 0, 0, 0, 1, 0};
     memcpy(view->projection, p, sizeof p);
   }
   rotation_of(0, 0, 0, k->rotation);
@@ -122,4 +128,26 @@ RvPicture rectify_input_frame(const RvRectifyConfig *c, int view_width, int view
   const int top_bottom = c->layout >= RV_RECTIFY_TOP_BOTTOM;
   return rectify_input_picture(c->format, top_bottom ? view_width : 2 * view_width,
                                top_bottom ? 2 * view_height : view_height, memory, bytes);
+}
+
+int rectify_frames_new(RvCheck *check, RectifyFrames *f, const RvRectifyConfig *c, RvRandom *random,
+                       int fill) {
+  RvRectifyGeometry g;
+  if (rv_rectify_geometry(c, &g) != RV_OK)
+    return 0;
+  const int top_bottom = c->layout >= RV_RECTIFY_TOP_BOTTOM;
+  const int across = top_bottom ? 1 : 2, down = top_bottom ? 2 : 1;
+  const int in_pad = rvc_range(random, 0, 20), out_pad = rvc_range(random, 0, 20);
+  return case_picture_new(check, &f->in, c->format, across * c->in_width, down * c->in_height,
+                          in_pad, random, fill) &&
+         case_picture_new(check, &f->expected, c->format, across * g.width, down * g.height,
+                          out_pad, random, RVC_ZERO) &&
+         case_picture_new(check, &f->got, c->format, across * g.width, down * g.height, out_pad,
+                          random, RVC_ONES);
+}
+
+void rectify_frames_free(RectifyFrames *f) {
+  case_picture_free(&f->in);
+  case_picture_free(&f->expected);
+  case_picture_free(&f->got);
 }

@@ -3,6 +3,7 @@
 #ifndef RV_RECTIFY_INPUTS_H
 #define RV_RECTIFY_INPUTS_H
 
+#include "convert/convert_picture_cases.h"
 #include "rectify/rectify.h"
 #include "rvcheck.h"
 
@@ -30,5 +31,15 @@ RvPicture rectify_input_picture(RvPixelFormat format, int width, int height, voi
 /* Packed frame of two views. */
 RvPicture rectify_input_frame(const RvRectifyConfig *config, int view_width, int view_height,
                               void **memory, size_t *bytes);
+
+/* Input with random content and padded rows, and two outputs of different content. 0 when the
+ * geometry is not valid or there is no memory. */
+typedef struct RectifyFrames {
+  CasePicture in, expected, got;
+} RectifyFrames;
+
+int rectify_frames_new(RvCheck *check, RectifyFrames *frames, const RvRectifyConfig *config,
+                       RvRandom *random, int fill);
+void rectify_frames_free(RectifyFrames *frames);
 
 #endif

@@ -59,8 +59,8 @@ static int source_of(const RvRectifyGeometry *g, int view, double x, double y, d
 typedef struct Channel {
   const CasePicture *in;
   CasePicture *out;
-  int index;                    /* of case_sample; 3: fourth byte */
-  int in_x, in_y, in_w, in_h;   /* samples of the view in the input */
+  int index;                  /* of case_sample; 3: fourth byte */
+  int in_x, in_y, in_w, in_h; /* samples of the view in the input */
   int border;
 } Channel;
 
@@ -109,8 +109,7 @@ static void remap_channel(const RvRectifyConfig *config, const RvRectifyGeometry
   for (int r = 0; r < rows; r++)
     for (int s = 0; s < columns; s++) {
       /* Luma position in the frame; a shared sample belongs to the first view. */
-      const int second =
-          top_bottom ? r >= up(g->height, cell_y) : s >= up(g->width, cell_x);
+      const int second = top_bottom ? r >= up(g->height, cell_y) : s >= up(g->width, cell_x);
       const int out_x = second && !top_bottom ? g->width : 0;
       const int out_y = second && top_bottom ? g->height : 0;
       const int in_x = second && !top_bottom ? config->in_width : 0;
