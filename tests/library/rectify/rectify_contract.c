@@ -47,9 +47,7 @@ static const RvContractField fields[] = {
 };
 
 /* Calibrations that no camera can have. */
-static const char *bad(int index, void *config) {
-  RvRectifyConfig *c = config;
-  RvCalibration *k = &c->calibration;
+static const char *bad_calibration(int index, RvCalibration *k) {
   switch (index) {
   case 0:
     k->view[0].fx = NAN;
@@ -93,24 +91,34 @@ static const char *bad(int index, void *config) {
     k->view[0].width = 50;
     return "two sizes";
   case 13:
-    k->view[0].width = k->view[1].width = 640;
-    k->view[0].height = k->view[1].height = 640;
-    return "calibration of another aspect ratio";
-  case 14:
     k->has_rectification = 1;
     return "projections of 0";
-  case 15:
-    k->view[0].lens = k->view[1].lens = RV_LENS_FISHEYE;
-    c->alpha = 0;
-    return "alpha with a fisheye lens";
-  case 16:
-    c->width = RV_MAX_SIDE;
-    return "packed frame too wide";
-  case 17:
+  case 14:
     k->view[0].lens = k->view[1].lens = (RvLens)7;
     return "unknown lens";
   default:
     return NULL;
+  }
+}
+
+/* Calibrations that do not belong to the rest of the config. */
+static const char *bad(int index, void *config) {
+  RvRectifyConfig *c = config;
+  RvCalibration *k = &c->calibration;
+  switch (index) {
+  case 0:
+    k->view[0].width = k->view[1].width = 640;
+    k->view[0].height = k->view[1].height = 640;
+    return "calibration of another aspect ratio";
+  case 1:
+    k->view[0].lens = k->view[1].lens = RV_LENS_FISHEYE;
+    c->alpha = 0;
+    return "alpha with a fisheye lens";
+  case 2:
+    c->width = RV_MAX_SIDE;
+    return "packed frame too wide";
+  default:
+    return bad_calibration(index - 3, k);
   }
 }
 
