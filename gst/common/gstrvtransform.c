@@ -154,6 +154,10 @@ void gst_rv_transform_changed(GObject *object, const char *name) {
   gst_rv_transform_rebuild(GST_RV_TRANSFORM(object));
 }
 
+void gst_rv_transform_set_bypass(GstRvTransform *self, gboolean bypass) {
+  self->priv->bypass = bypass;
+}
+
 gboolean gst_rv_transform_once(GstRvTransform *self, guint bit) {
   const guint mask = 1u << bit;
   const gboolean first = !(self->priv->once & mask);
@@ -330,13 +334,14 @@ static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out, gbo
   GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   const GstRvExecContext work = gst_rv_transform_get_work(self);
   RvPixelFormat unused;
-  const gboolean writes_out =
-      !klass->in_place && gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(&self->out_info), &unused);
+  const GstMapFlags reads = priv->bypass_frame ? 0 : klass->picture;
+  const gboolean writes_out = !klass->in_place && !priv->bypass_frame &&
+                              gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(&self->out_info), &unused);
   GstRvJob job = {in, out, NULL, NULL};
   RvStatus status = RV_OK;
-  if (klass->picture)
-    status = gst_rv_frame_map(&priv->in, &work, &self->in_info, in, klass->picture);
-  if (status == RV_OK && klass->picture)
+  if (reads)
+    status = gst_rv_frame_map(&priv->in, &work, &self->in_info, in, reads);
+  if (status == RV_OK && reads)
     job.in_picture = &priv->in.picture;
   if (status == RV_OK && writes_out)
     status = gst_rv_frame_map(&priv->out, &work, &self->out_info, out, GST_MAP_WRITE);
@@ -395,7 +400,7 @@ static GstFlowReturn work_on(GstRvTransform *self, GstBuffer *in, GstBuffer *out
   if (gst_rv_transform_is_empty(in))
     return GST_FLOW_OK;
   if (!gst_rv_caps_check_scan(GST_ELEMENT_CAST(self), &self->in_info, in) ||
-      !rebuild_if_asked(self))
+      (!priv->configured && !rebuild_if_asked(self)))
     return GST_FLOW_ERROR;
   const gint64 begin = g_get_monotonic_time();
   RvStatus status = RV_ERR_CUDA;
@@ -442,6 +447,14 @@ static GstFlowReturn prepare_output_buffer(GstBaseTransform *trans, GstBuffer *i
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(parent_class);
   if (gst_rv_transform_is_empty(in)) {
     *out = in;
+    return GST_FLOW_OK;
+  }
+  /* Before the buffer is chosen: new settings may start or end a bypass. */
+  if (!rebuild_if_asked(self))
+    return GST_FLOW_ERROR;
+  self->priv->bypass_frame = self->priv->bypass;
+  if (self->priv->bypass_frame) {
+    *out = gst_buffer_is_writable(in) ? in : gst_buffer_copy(in);
     return GST_FLOW_OK;
   }
   const GstFlowReturn flow = klass->in_place && (klass->picture & GST_MAP_WRITE)

@@ -57,7 +57,7 @@ typedef struct GstRvTransformPrivate GstRvTransformPrivate;
 /* One frame. in and out are the same buffer and picture when the class works in place. */
 typedef struct GstRvJob {
   GstBuffer *in, *out;
-  const RvPicture *in_picture;  /* NULL when the class does not read it */
+  const RvPicture *in_picture;  /* NULL when the class does not read it, or with bypass */
   const RvPicture *out_picture; /* NULL when the output is no picture (GRAY16_LE) */
 } GstRvJob;
 
@@ -138,6 +138,10 @@ void gst_rv_transform_rebuild(GstRvTransform *self);
 
 /* The same, as GstRvSettings.changed. */
 void gst_rv_transform_changed(GObject *object, const char *name);
+
+/* For configure of classes that are not in_place: with `bypass` frames keep their picture. process and
+ * finish are called without pictures, to attach annotations to job->out. */
+void gst_rv_transform_set_bypass(GstRvTransform *self, gboolean bypass);
 
 /* TRUE the first time it is called with this bit (0..31) since the element started: for warnings
  * that are to be said once per stream. */

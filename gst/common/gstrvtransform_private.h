@@ -40,6 +40,8 @@ struct GstRvTransformPrivate {
   GstStructure *results[GST_RV_RESULTS]; /* annotations of the last frame */
   GstDebugCategory *category;            /* atomic; NULL: not looked up yet */
   guint once;                            /* bits of gst_rv_transform_once */
+  gboolean bypass;                       /* gst_rv_transform_set_bypass */
+  gboolean bypass_frame;                 /* the same for the current frame */
   GstRvFrame in, out;
   GstBufferPool *copies; /* for drawing on pictures that others hold too */
 };

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* rectify_cuda.cu: CUDA engine: one launch for all planes of both views. A thread makes four samples
+ * of a row: it loads their map entries in one piece, and their source samples together when all of
+ * them are inside of one view; otherwise sample by sample with checks. Pictures whose planes are not
+ * aligned to 16 bytes, RGB, BGR and maps with wide entries go through a kernel that does the latter
+ * for every sample. */
+#include "rectify/rectify_maps.h"
+#include "rectify/rectify_stages.h"
+#include "rv_cuda.cuh"
+
+namespace {
+
+const int GROUP = 4; /* samples of a thread */
+const int BLOCK_X = 32, BLOCK_Y = 8;
+const int ALIGNMENT = 16; /* bytes */
+
+enum Kind { KIND_GRAY, KIND_NV12, KIND_I420, KIND_PACKED, KIND_RGB4 };
+
+struct PlaneArgs {
+  const uint8_t *in;
+  uint8_t *out;
+  int in_stride, out_stride;
+};
+
+struct Args {
+  RvRectifyGrid grid[RV_RECTIFY_GRIDS];
+  const void *map[RV_RECTIFY_GRIDS];
+  int border[RV_RECTIFY_GRIDS];
+  RvRectifySamples samples[RV_RECTIFY_SAMPLES_MAX];
+  PlaneArgs plane[3];
+  int kinds;                           /* of samples */
+  int tiles_x[RV_RECTIFY_SAMPLES_MAX]; /* blocks per row of blocks */
+  int first_block[RV_RECTIFY_SAMPLES_MAX + 1];
+};
+
+/* --- One sample with all checks ---------------------------------------------------------------- */
+
+__device__ uint32_t tap(const Args &args, const RvRectifySamples &s, const RvRectifyWindow &window,
+                        int x, int y, int channel) {
+  if (x < 0 || y < 0 || x >= window.width || y >= window.height)
+    return (uint32_t)args.border[s.grid];
+  const PlaneArgs &plane = args.plane[s.plane];
+  return plane.in[(window.y + y) * plane.in_stride + (window.x + x) * s.step + s.offset +
+                  channel * s.distance];
+}
+
+/* Writes all channels of sample (x, y) of the plane. */
+__device__ __noinline__ void remap_sample(const Args &args, int kind, int x, int y) {
+  const RvRectifySamples &s = args.samples[kind];
+  const RvRectifyGrid &grid = args.grid[s.grid];
+  const int second = rv_rectify_view(&grid, x, y);
+  const RvRectifyWindow &out_window = grid.out[second], &window = grid.in[second];
+  const size_t at = (size_t)y * (size_t)grid.pitch + (size_t)x;
+  int dx, dy;
+  bool is_outside;
+  if (grid.wide) {
+    const RvRectifyWideEntry e = static_cast<const RvRectifyWideEntry *>(args.map[s.grid])[at];
+    dx = e.x;
+    dy = e.y;
+    is_outside = dx == RV_RECTIFY_OUTSIDE_WIDE;
+  } else {
+    const RvRectifyEntry e = static_cast<const RvRectifyEntry *>(args.map[s.grid])[at];
+    dx = e.x;
+    dy = e.y;
+    is_outside = dx == RV_RECTIFY_OUTSIDE;
+  }
+  const int u = rv_rectify_predict(x - out_window.x, grid.step_x) + dx;
+  const int v = rv_rectify_predict(y - out_window.y, grid.step_y) + dy;
+  const int sx = u >> RV_RECTIFY_BITS, sy = v >> RV_RECTIFY_BITS;
+  const uint32_t a = (uint32_t)u % RV_RECTIFY_ONE, b = (uint32_t)v % RV_RECTIFY_ONE;
+  const PlaneArgs &plane = args.plane[s.plane];
+  uint8_t *out = plane.out + (ptrdiff_t)y * plane.out_stride + x * s.step + s.offset;
+  for (int c = 0; c < s.channels; c++) {
+    uint32_t value = (uint32_t)args.border[s.grid];
+    if (!is_outside)
+      value = rv_rectify_blend(tap(args, s, window, sx, sy, c), tap(args, s, window, sx + 1, sy, c),
+                               tap(args, s, window, sx, sy + 1, c),
+                               tap(args, s, window, sx + 1, sy + 1, c), a, b);
+    out[c * s.distance] = (uint8_t)value;
+    /* YUY2 and UYVY of odd width: the luma beyond the last column repeats it. */
+    if (s.step == 2 && s.channels == 1 && x == grid.width - 1 && x % 2 == 0)
+      out[s.step] = (uint8_t)value;
+  }
+}
+
+/* Which samples a block works on. */
+struct Tile {
+  int kind, x, y; /* of this thread: in groups or samples of `width` */
+};
+
+__device__ Tile tile_of(const Args &args) {
+  const int block = (int)blockIdx.x;
+  int kind = 0;
+  while (kind + 1 < args.kinds && block >= args.first_block[kind + 1])
+    kind++;
+  const int index = block - args.first_block[kind], row = index / args.tiles_x[kind];
+  return {kind, (index - row * args.tiles_x[kind]) * BLOCK_X + (int)threadIdx.x,
+          row * BLOCK_Y + (int)threadIdx.y};
+}
+
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) any_kernel(const __grid_constant__ Args args) {
+  const Tile tile = tile_of(args);
+  const RvRectifyGrid &grid = args.grid[args.samples[tile.kind].grid];
+  if (tile.x < grid.width && tile.y < grid.height)
+    remap_sample(args, tile.kind, tile.x, tile.y);
+}
+
+/* --- Samples whose source samples are all inside ------------------------------------------------ */
+
+struct Position {
+  int offset; /* bytes in the input plane */
+  uint32_t a, b;
+};
+
+/* Positions of N neighbors from column x on; false unless all are in one view and inside of it. */
+template <int N, int STEP, int G>
+__device__ bool locate(const Args &args, int x, int y, int stride, Position (&at)[N]) {
+  const RvRectifyGrid &grid = args.grid[G];
+  const int second = rv_rectify_view(&grid, x, y);
+  bool inside = x + N <= grid.width && second == rv_rectify_view(&grid, x + N - 1, y);
+  const RvRectifyWindow out = second ? grid.out[1] : grid.out[0];
+  const RvRectifyWindow in = second ? grid.in[1] : grid.in[0];
+  uint32_t entries[N];
+  const uint32_t *map =
+      static_cast<const uint32_t *>(args.map[G]) + (size_t)y * (size_t)grid.pitch + (size_t)x;
+  if (N == 4) {
+    const uint4 four = __ldg(reinterpret_cast<const uint4 *>(map));
+    entries[0] = four.x;
+    entries[1] = four.y;
+    entries[N - 2] = four.z;
+    entries[N - 1] = four.w;
+  } else {
+    const uint2 two = __ldg(reinterpret_cast<const uint2 *>(map));
+    entries[0] = two.x;
+    entries[1] = two.y;
+  }
+  const int row = rv_rectify_predict(y - out.y, grid.step_y);
+#pragma unroll
+  for (int i = 0; i < N; i++) {
+    const int dx = (int16_t)(entries[i] & 0xffff), dy = (int)entries[i] >> 16;
+    const int u = rv_rectify_predict(x + i - out.x, grid.step_x) + dx, v = row + dy;
+    const int sx = u >> RV_RECTIFY_BITS, sy = v >> RV_RECTIFY_BITS;
+    inside &=
+        dx != RV_RECTIFY_OUTSIDE && sx >= 0 && sy >= 0 && sx < in.width - 1 && sy < in.height - 1;
+    at[i].offset = (in.y + sy) * stride + (in.x + sx) * STEP;
+    at[i].a = (uint32_t)u % RV_RECTIFY_ONE;
+    at[i].b = (uint32_t)v % RV_RECTIFY_ONE;
+  }
+  return inside;
+}
+
+/* One channel whose neighbor is STEP bytes on. */
+template <int STEP> __device__ uint32_t fetch(const uint8_t *in, int stride, const Position &at) {
+  const uint8_t *p = in + at.offset, *q = p + stride;
+  return rv_rectify_blend(__ldg(p), __ldg(p + STEP), __ldg(q), __ldg(q + STEP), at.a, at.b);
+}
+
+/* Both bytes of a sample of interleaved chroma. */
+__device__ uint32_t fetch_pair(const uint8_t *in, int stride, const Position &at) {
+  const uint16_t *p = reinterpret_cast<const uint16_t *>(in + at.offset);
+  const uint16_t *q = reinterpret_cast<const uint16_t *>(in + at.offset + stride);
+  const uint32_t s00 = __ldg(p), s01 = __ldg(p + 1), s10 = __ldg(q), s11 = __ldg(q + 1);
+  return rv_rectify_blend(s00 & 255, s01 & 255, s10 & 255, s11 & 255, at.a, at.b) |
+         rv_rectify_blend(s00 >> 8, s01 >> 8, s10 >> 8, s11 >> 8, at.a, at.b) << 8;
+}
+
+/* All four bytes of a pixel. */
+__device__ uint32_t fetch_four(const uint8_t *in, int stride, const Position &at) {
+  const uint32_t *p = reinterpret_cast<const uint32_t *>(in + at.offset);
+  const uint32_t *q = reinterpret_cast<const uint32_t *>(in + at.offset + stride);
+  const uint32_t s00 = __ldg(p), s01 = __ldg(p + 1), s10 = __ldg(q), s11 = __ldg(q + 1);
+  uint32_t value = 0;
+#pragma unroll
+  for (int c = 0; c < 32; c += 8)
+    value |=
+        rv_rectify_blend(s00 >> c & 255, s01 >> c & 255, s10 >> c & 255, s11 >> c & 255, at.a, at.b)
+        << c;
+  return value;
+}
+
+__device__ void remap_each(const Args &args, int kind, int x, int y, int count) {
+  const int width = args.grid[args.samples[kind].grid].width;
+  for (int i = 0; i < count && x + i < width; i++)
+    remap_sample(args, kind, x + i, y);
+}
+
+__device__ void luma_group(const Args &args, int x, int y) {
+  const PlaneArgs &plane = args.plane[0];
+  Position at[GROUP];
+  if (!locate<GROUP, 1, RV_RECTIFY_LUMA>(args, x, y, plane.in_stride, at)) {
+    remap_each(args, 0, x, y, GROUP);
+    return;
+  }
+  uint32_t value = 0;
+#pragma unroll
+  for (int i = 0; i < GROUP; i++)
+    value |= fetch<1>(plane.in, plane.in_stride, at[i]) << (8 * i);
+  *reinterpret_cast<uint32_t *>(plane.out + (ptrdiff_t)y * plane.out_stride + x) = value;
+}
+
+__device__ void nv12_chroma_group(const Args &args, int x, int y) {
+  const PlaneArgs &plane = args.plane[1];
+  Position at[GROUP];
+  if (!locate<GROUP, 2, RV_RECTIFY_CHROMA>(args, x, y, plane.in_stride, at)) {
+    remap_each(args, 1, x, y, GROUP);
+    return;
+  }
+  uint32_t value[GROUP];
+#pragma unroll
+  for (int i = 0; i < GROUP; i++)
+    value[i] = fetch_pair(plane.in, plane.in_stride, at[i]);
+  *reinterpret_cast<uint2 *>(plane.out + (ptrdiff_t)y * plane.out_stride + 2 * x) =
+      make_uint2(value[0] | value[1] << 16, value[2] | value[3] << 16);
+}
+
+/* U and V have the same map but may have different strides. */
+__device__ void i420_chroma_group(const Args &args, int x, int y) {
+  Position at[GROUP], second[GROUP];
+  const PlaneArgs &u = args.plane[1], &v = args.plane[2];
+  const bool inside = locate<GROUP, 1, RV_RECTIFY_CHROMA>(args, x, y, u.in_stride, at);
+  if (!inside) {
+    remap_each(args, 1, x, y, GROUP);
+    remap_each(args, 2, x, y, GROUP);
+    return;
+  }
+  locate<GROUP, 1, RV_RECTIFY_CHROMA>(args, x, y, v.in_stride, second);
+  uint32_t first = 0, other = 0;
+#pragma unroll
+  for (int i = 0; i < GROUP; i++) {
+    first |= fetch<1>(u.in, u.in_stride, at[i]) << (8 * i);
+    other |= fetch<1>(v.in, v.in_stride, second[i]) << (8 * i);
+  }
+  *reinterpret_cast<uint32_t *>(u.out + (ptrdiff_t)y * u.out_stride + x) = first;
+  *reinterpret_cast<uint32_t *>(v.out + (ptrdiff_t)y * v.out_stride + x) = other;
+}
+
+/* Four luma and two chroma samples: 8 bytes. */
+__device__ void packed_group(const Args &args, int x, int y) {
+  const PlaneArgs &plane = args.plane[0];
+  const int luma = args.samples[0].offset, chroma = args.samples[1].offset;
+  Position y_at[GROUP], c_at[GROUP / 2];
+  const bool luma_inside = locate<GROUP, 2, RV_RECTIFY_LUMA>(args, x, y, plane.in_stride, y_at);
+  const bool chroma_inside =
+      locate<GROUP / 2, 4, RV_RECTIFY_CHROMA>(args, x / 2, y, plane.in_stride, c_at);
+  if (!luma_inside || !chroma_inside) {
+    remap_each(args, 0, x, y, GROUP);
+    remap_each(args, 1, x / 2, y, GROUP / 2);
+    return;
+  }
+  uint32_t pair[2] = {0, 0};
+#pragma unroll
+  for (int i = 0; i < GROUP; i++)
+    pair[i / 2] |= fetch<2>(plane.in + luma, plane.in_stride, y_at[i]) << (8 * luma + i % 2 * 16);
+#pragma unroll
+  for (int i = 0; i < GROUP / 2; i++)
+    pair[i] |= fetch<4>(plane.in + chroma, plane.in_stride, c_at[i]) << (8 * chroma) |
+               fetch<4>(plane.in + chroma + 2, plane.in_stride, c_at[i]) << (8 * chroma + 16);
+  *reinterpret_cast<uint2 *>(plane.out + (ptrdiff_t)y * plane.out_stride + 2 * x) =
+      make_uint2(pair[0], pair[1]);
+}
+
+__device__ void rgb4_group(const Args &args, int x, int y) {
+  const PlaneArgs &plane = args.plane[0];
+  Position at[GROUP];
+  if (!locate<GROUP, 4, RV_RECTIFY_LUMA>(args, x, y, plane.in_stride, at)) {
+    remap_each(args, 0, x, y, GROUP);
+    return;
+  }
+  uint32_t value[GROUP];
+#pragma unroll
+  for (int i = 0; i < GROUP; i++)
+    value[i] = fetch_four(plane.in, plane.in_stride, at[i]);
+  *reinterpret_cast<uint4 *>(plane.out + (ptrdiff_t)y * plane.out_stride + 4 * x) =
+      make_uint4(value[0], value[1], value[2], value[3]);
+}
+
+/* Kinds of samples: 0 luma or pixels, 1 chroma of planar formats (both planes of I420). */
+template <int KIND>
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
+    group_kernel(const __grid_constant__ Args args) {
+  const Tile tile = tile_of(args);
+  const int x = tile.x * GROUP, y = tile.y;
+  const RvRectifyGrid &grid = args.grid[tile.kind];
+  if (x >= grid.width || y >= grid.height)
+    return;
+  if (KIND == KIND_PACKED)
+    packed_group(args, x, y);
+  else if (KIND == KIND_RGB4)
+    rgb4_group(args, x, y);
+  else if (KIND == KIND_GRAY || tile.kind == 0)
+    luma_group(args, x, y);
+  else if (KIND == KIND_NV12)
+    nv12_chroma_group(args, x, y);
+  else
+    i420_chroma_group(args, x, y);
+}
+
+/* --- Host ------------------------------------------------------------------------------------ */
+
+struct RectifyCuda {
+  void *map[RV_RECTIFY_GRIDS];
+};
+
+/* 1 when every plane of both pictures is aligned. */
+int is_aligned(const RvRectifyJob *job) {
+  uintptr_t mixed = 0;
+  for (int p = 0; p < rv_pixel_planes(job->in.format); p++)
+    mixed |= (uintptr_t)job->in.data[p] | (uintptr_t)job->in.stride[p] |
+             (uintptr_t)job->out.data[p] | (uintptr_t)job->out.stride[p];
+  return mixed % ALIGNMENT == 0;
+}
+
+/* Kernel for a format, NULL for those that only any_kernel does. */
+void (*kernel_of(RvPixelFormat format))(Args) {
+  switch (format) {
+  case RV_PIXEL_GRAY8:
+    return group_kernel<KIND_GRAY>;
+  case RV_PIXEL_NV12:
+    return group_kernel<KIND_NV12>;
+  case RV_PIXEL_I420:
+    return group_kernel<KIND_I420>;
+  case RV_PIXEL_YUY2:
+  case RV_PIXEL_UYVY:
+    return group_kernel<KIND_PACKED>;
+  case RV_PIXEL_RGB:
+  case RV_PIXEL_BGR:
+    return NULL;
+  default:
+    return group_kernel<KIND_RGB4>;
+  }
+}
+
+void set_blocks(Args *args, int regions, int samples_per_thread) {
+  args->kinds = regions;
+  for (int i = 0; i < regions; i++) {
+    const RvRectifyGrid &grid = args->grid[args->samples[i].grid];
+    args->tiles_x[i] = rv_div_up(grid.width, BLOCK_X * samples_per_thread);
+    args->first_block[i + 1] =
+        args->first_block[i] + args->tiles_x[i] * rv_div_up(grid.height, BLOCK_Y);
+  }
+}
+
+RvStatus remap(void *work, const RvRectifyJob *job) {
+  const RectifyCuda *cuda = static_cast<const RectifyCuda *>(work);
+  const RvRectifyPlan *plan = job->plan;
+  const RvPixelFormat format = plan->config.format;
+  Args args = {};
+  const int kinds = rv_rectify_samples(format, args.samples);
+  int wide = 0;
+  for (int g = 0; g < plan->grids; g++) {
+    args.grid[g] = plan->grid[g];
+    args.map[g] = cuda->map[g];
+    args.border[g] = plan->border[g];
+    wide |= plan->grid[g].wide;
+  }
+  for (int p = 0; p < rv_pixel_planes(format); p++)
+    args.plane[p] = {static_cast<const uint8_t *>(job->in.data[p]),
+                     static_cast<uint8_t *>(job->out.data[p]), (int)job->in.stride[p],
+                     (int)job->out.stride[p]};
+  void (*kernel)(Args) = kernel_of(format);
+  if (kernel && !wide && is_aligned(job)) {
+    const int is_packed = format == RV_PIXEL_YUY2 || format == RV_PIXEL_UYVY;
+    set_blocks(&args, is_packed ? 1 : plan->grids, GROUP);
+  } else {
+    kernel = any_kernel;
+    set_blocks(&args, kinds, 1);
+  }
+  kernel<<<(unsigned)args.first_block[args.kinds], dim3(BLOCK_X, BLOCK_Y), 0, job->stream>>>(args);
+  RV_LAUNCHED(&plan->config.log);
+  return RV_OK;
+}
+
+void layout(void *work, const void *memory, RvArena *arena) {
+  RectifyCuda *cuda = static_cast<RectifyCuda *>(work);
+  const RvRectifyPlan *plan = static_cast<const RvRectifyPlan *>(memory);
+  for (int g = 0; g < plan->grids; g++)
+    cuda->map[g] = rv_arena_take(arena, rv_rectify_map_bytes(&plan->grid[g]));
+}
+
+/* Makes the maps on the host and copies them. */
+RvStatus open_cuda(void *work, const void *memory) {
+  const RectifyCuda *cuda = static_cast<const RectifyCuda *>(work);
+  const RvRectifyPlan *plan = static_cast<const RvRectifyPlan *>(memory);
+  for (int g = 0; g < plan->grids; g++) {
+    const size_t bytes = rv_rectify_map_bytes(&plan->grid[g]);
+    void *host = rv_memory_alloc(bytes, RV_CPU);
+    if (!host) {
+      rv_log(&plan->config.log, "rectify: out of host memory");
+      return RV_ERR_NO_MEMORY;
+    }
+    rv_rectify_make_map(plan, g, host, NULL);
+    const RvStatus status = rv_copy_to_device(cuda->map[g], host, bytes, NULL);
+    rv_memory_free(host, RV_CPU);
+    RV_TRY(status);
+  }
+  return RV_OK;
+}
+
+} // namespace
+
+const RvRectifyStages rv_rectify_stages_cuda = {
+    {sizeof(RectifyCuda), layout, open_cuda, NULL},
+    remap,
+};

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* rectify_cases.c: rectified cameras against the geometry they promise, both engines against the
+ * reference, and fuzz input. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/convert_picture_cases.h"
+#include "rectify/rectify_bench.h"
+#include "rectify/rectify_inputs.h"
+#include "rectify/rectify_reference.h"
+
+static const char *const kind_names[RECTIFY_KINDS] = {"radtan", "rational", "thin prism",
+                                                      "tilted", "fisheye",  "rectified"};
+
+/* --- Both engines against the reference ---------------------------------------------------------- */
+
+static void check_cuda(RvCheck *check, const char *name, const RvRectifyConfig *c, RectifyFrames *f,
+                       const char *what) {
+  CasePicture in, out;
+  RvRectify *rectify = NULL;
+  if (!case_picture_upload(check, &in, &f->in) || !case_picture_upload(check, &out, &f->got))
+    return;
+  RvStatus status = rv_rectify_new(&rectify, c, RV_CUDA);
+  if (status == RV_OK)
+    status = rv_rectify_run(rectify, &in.view, &out.view, NULL);
+  if (status == RV_OK)
+    status = rv_stream_wait(NULL);
+  if (rvc_true(check, name, status == RV_OK, "CUDA, %s: %s", what, rv_status_text(status)) &&
+      case_picture_download(check, &f->got, &out))
+    case_picture_same(check, name, &f->expected, &f->got, what);
+  rv_rectify_free(&rectify);
+  case_picture_device_free(&in);
+  case_picture_device_free(&out);
+}
+
+static void check_config(RvCheck *check, const char *name, const RvRectifyConfig *c,
+                         RvRandom *random, const char *kind) {
+  char what[200];
+  snprintf(what, sizeof what, "%s, %s, layout %d, %dx%d to %dx%d, alpha %g, interpolation %d", kind,
+           case_format_name(c->format), (int)c->layout, c->in_width, c->in_height, c->width,
+           c->height, c->alpha, (int)c->interpolation);
+  RectifyFrames f = {0};
+  RvRectify *rectify = NULL;
+  RvStatus status = rv_rectify_new(&rectify, c, RV_CPU);
+  if (!rvc_true(check, name, status == RV_OK, "%s: %s", what, rv_status_text(status)))
+    return;
+  if (rectify_frames_new(check, &f, c, random, rvc_range(random, 0, 3) ? RVC_RANDOM : RVC_SMOOTH)) {
+    rectify_reference(c, &f.in, &f.expected);
+    status = rv_rectify_run(rectify, &f.in.view, &f.got.view, NULL);
+    rvc_true(check, name, status == RV_OK, "%s: %s", what, rv_status_text(status));
+    case_picture_same(check, name, &f.expected, &f.got, what);
+    case_picture_whole(check, name, &f.got, what);
+    if (rvc_cuda(check))
+      check_cuda(check, name, c, &f, what);
+  }
+  rectify_frames_free(&f);
+  rv_rectify_free(&rectify);
+}
+
+static void random_output(RvRectifyConfig *c, RvRandom *random) {
+  c->layout = (RvRectifyLayout)rvc_range(random, 0, 3);
+  c->full_range = rvc_range(random, 0, 1);
+  c->chroma_cosited_x = rvc_range(random, 0, 1);
+  c->chroma_cosited_y = rvc_range(random, 0, 1);
+  if (rvc_range(random, 0, 3) == 0)
+    c->interpolation = RV_RECTIFY_NEAREST;
+  if (rvc_range(random, 0, 2) == 0 && c->calibration.view[0].lens == RV_LENS_PINHOLE)
+    c->alpha = rvc_range(random, 0, 10) / 10.0;
+  if (rvc_range(random, 0, 2) == 0)
+    c->width = rvc_range(random, 1, 2 * c->in_width);
+  if (rvc_range(random, 0, 3) == 0)
+    c->height = rvc_range(random, 1, 2 * c->in_height);
+}
+
+/* Every format and lens at sizes that are odd, small, and not a multiple of anything. */
+static void check_remap(RvCheck *check) {
+  static const char name[] = "rectify/remap";
+  static const int sizes[][2] = {{64, 48}, {61, 37},  {33, 50},  {8, 8},
+                                 {5, 3},   {130, 70}, {321, 240}};
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int f = 0; f < RV_PIXEL_FORMATS; f++)
+    for (int kind = 0; kind < RECTIFY_KINDS; kind++)
+      for (int s = 0; s < (kind != f % RECTIFY_KINDS ? 5 : rvc_small(check) ? 6 : 7); s++) {
+        RvRectifyConfig c;
+        rectify_input_random(&c, &random, kind, sizes[s][0], sizes[s][1]);
+        c.format = (RvPixelFormat)f;
+        c.log = rvc_log(check);
+        c.threads = 1 + s % 3;
+        random_output(&c, &random);
+        check_config(check, name, &c, &random, kind_names[kind]);
+      }
+}
+
+/* Displacements of more than 1023 samples, which need wide entries. */
+static void check_wide(RvCheck *check) {
+  static const char name[] = "rectify/wide";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int f = 0; f < RV_PIXEL_FORMATS; f++) {
+    RvRectifyConfig c;
+    rectify_input_random(&c, &random, f % 4, 2501, 20);
+    for (int v = 0; v < 2; v++) {
+      c.calibration.view[v].distortion[0] = 25; /* far out of the view at its ends */
+      c.calibration.view[v].cy = 9 + v;
+    }
+    c.format = (RvPixelFormat)f;
+    c.layout = RV_RECTIFY_TOP_BOTTOM;
+    c.log = rvc_log(check);
+    c.width = f % 2 ? 320 : 0;
+    check_config(check, name, &c, &random, "wide");
+  }
+}
+
+/* A rectified camera changes nothing, and says so. */
+static void check_identity(RvCheck *check) {
+  static const char name[] = "rectify/identity";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int f = 0; f < RV_PIXEL_FORMATS; f++) {
+    RvRectifyConfig c;
+    RectifyFrames frames = {0};
+    RvRectify *rectify = NULL;
+    rectify_input_random(&c, &random, RECTIFY_RECTIFIED, 62, 40);
+    c.format = (RvPixelFormat)f;
+    c.log = rvc_log(check);
+    const int ok = rv_rectify_new(&rectify, &c, RV_CPU) == RV_OK &&
+                   rectify_frames_new(check, &frames, &c, &random, RVC_RANDOM) &&
+                   rv_rectify_run(rectify, &frames.in.view, &frames.got.view, NULL) == RV_OK;
+    rvc_true(check, name, ok && rv_rectify_is_identity(rectify), "%s: is not the identity",
+             case_format_name(c.format));
+    const RvRectifyRect valid = rv_rectify_valid(rectify);
+    rvc_true(check, name, valid.x == 0 && valid.y == 0 && valid.width == 62 && valid.height == 40,
+             "valid rectangle is %dx%d at (%d, %d)", valid.width, valid.height, valid.x, valid.y);
+    case_picture_copy(&frames.expected, &frames.in);
+    case_picture_same(check, name, &frames.expected, &frames.got, "identity");
+    rv_rectify_free(&rectify);
+    c.width = 60;
+    c.height = 40;
+    rvc_true(check, name,
+             rv_rectify_new(&rectify, &c, RV_CPU) == RV_OK && !rv_rectify_is_identity(rectify),
+             "another size is the identity");
+    rv_rectify_free(&rectify);
+    rectify_frames_free(&frames);
+  }
+}
+
+/* --- Geometry -------------------------------------------------------------------------------- */
+
+/* Rows of points in space must be equal in both rectified views, and their depth that of the
+ * disparity: Z = focal baseline / (d + doffs). */
+static void check_geometry(RvCheck *check) {
+  static const char name[] = "rectify/geometry";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int i = 0; i < 300; i++) {
+    RvRectifyConfig c;
+    RvRectifyGeometry g;
+    const int kind = i % RECTIFY_KINDS;
+    rectify_input_random(&c, &random, kind, 640, 480);
+    c.log = rvc_log(check);
+    random_output(&c, &random);
+    if (!rvc_true(check, name, rv_rectify_geometry(&c, &g) == RV_OK, "%s", kind_names[kind]))
+      continue;
+    for (int n = 0; n < 20; n++) {
+      const double left[3] = {rvc_range(&random, -2000, 2000) / 1e3,
+                              rvc_range(&random, -2000, 2000) / 1e3,
+                              rvc_range(&random, 3000, 40000) / 1e3};
+      double right[3], at[2][3];
+      for (int r = 0; r < 3; r++) {
+        right[r] = c.calibration.translation[r];
+        for (int k = 0; k < 3; k++)
+          right[r] += c.calibration.rotation[3 * r + k] * left[k];
+      }
+      for (int v = 0; v < 2; v++) {
+        double turned[3], pixel[3];
+        for (int r = 0; r < 3; r++)
+          turned[r] = g.rotation[v][3 * r] * (v ? right : left)[0] +
+                      g.rotation[v][3 * r + 1] * (v ? right : left)[1] +
+                      g.rotation[v][3 * r + 2] * (v ? right : left)[2];
+        for (int r = 0; r < 3; r++)
+          pixel[r] = g.projection[v][4 * r] * turned[0] + g.projection[v][4 * r + 1] * turned[1] +
+                     g.projection[v][4 * r + 2] * turned[2];
+        at[v][0] = pixel[0] / pixel[2];
+        at[v][1] = pixel[1] / pixel[2];
+        at[v][2] = turned[2];
+      }
+      const double d = at[0][0] - at[1][0];
+      const double z = g.camera.focal * g.camera.baseline / (d + g.camera.doffs);
+      rvc_true(check, name, fabs(at[0][1] - at[1][1]) < 1e-6, "%s: rows %.9g and %.9g",
+               kind_names[kind], at[0][1], at[1][1]);
+      rvc_true(check, name, fabs(z / at[0][2] - 1) < 1e-6, "%s: depth %.9g instead of %.9g",
+               kind_names[kind], z, at[0][2]);
+    }
+  }
+}
+
+/* alpha 0: no border anywhere; alpha 1: every corner of the input is visible. */
+static void check_alpha(RvCheck *check) {
+  static const char name[] = "rectify/alpha";
+  if (!rvc_wants(check, name))
+    return;
+  RvRectifyConfig c;
+  rectify_input_config(&c, 320, 240);
+  c.log = rvc_log(check);
+  c.alpha = 0;
+  RvRectify *rectify = NULL;
+  rvc_true(check, name, rv_rectify_new(&rectify, &c, RV_CPU) == RV_OK, "alpha 0");
+  const RvRectifyRect valid = rv_rectify_valid(rectify);
+  rvc_true(check, name, valid.width >= 318 && valid.height >= 238,
+           "alpha 0: valid rectangle is %dx%d at (%d, %d)", valid.width, valid.height, valid.x,
+           valid.y);
+  rv_rectify_free(&rectify);
+  RvRectifyGeometry zero, one;
+  rvc_true(check, name, rv_rectify_geometry(&c, &zero) == RV_OK, "alpha 0");
+  c.alpha = 1;
+  rvc_true(check, name,
+           rv_rectify_geometry(&c, &one) == RV_OK && one.camera.focal < zero.camera.focal,
+           "alpha 1 has a focal length of %g, alpha 0 %g", one.camera.focal, zero.camera.focal);
+}
+
+static void parity(RvCheck *check) {
+  check_geometry(check);
+  check_alpha(check);
+  check_identity(check);
+  check_remap(check);
+  check_wide(check);
+}
+
+/* --- Fuzzing --------------------------------------------------------------------------------- */
+
+/* Bytes become a camera and a picture. */
+static void fuzz(const uint8_t *bytes, size_t size) {
+  RvRectifyConfig c;
+  RvRandom random = {size};
+  const int width = 1 + (size > 0 ? bytes[0] : 7) % 48, height = 1 + (size > 1 ? bytes[1] : 5) % 32;
+  rectify_input_random(&c, &random, (size > 2 ? bytes[2] : 0) % RECTIFY_KINDS, width, height);
+  c.threads = 1;
+  c.format = (RvPixelFormat)((size > 3 ? bytes[3] : 0) % RV_PIXEL_FORMATS);
+  random_output(&c, &random);
+  const size_t used = 4;
+  if (size > used) { /* numbers of the calibration, bit for bit */
+    char *to = (char *)&c.calibration.view;
+    const size_t room = sizeof c.calibration.view, count = size - used < room ? size - used : room;
+    if (bytes[3] & 128)
+      memcpy(to + (bytes[2] * 8u) % room, bytes + used,
+             count < room - (bytes[2] * 8u) % room ? count : room - (bytes[2] * 8u) % room);
+  }
+  RvRectifyGeometry g;
+  RvRectify *rectify = NULL;
+  if (rv_rectify_geometry(&c, &g) != RV_OK || g.height > 256 || g.width > 256 ||
+      rv_rectify_new(&rectify, &c, RV_CPU) != RV_OK)
+    return;
+  void *from, *to;
+  size_t unused;
+  const RvPicture in = rectify_input_frame(&c, width, height, &from, &unused);
+  const RvPicture out = rectify_input_frame(&c, g.width, g.height, &to, &unused);
+  rv_rectify_run(rectify, &in, &out, NULL);
+  rv_rectify_free(&rectify);
+  free(from);
+  free(to);
+}
+
+const RvCases rv_rectify_cases = {
+    .name = "rectify", .parity = parity, .bench = rectify_bench, .fuzz = fuzz};
