@@ -13,8 +13,8 @@ enum { DISPARITIES = 64, SHIFT = 9 };
 static guint16 *expected_disparity(GstBuffer *pair, const GstVideoInfo *info, int left_x,
                                    int left_y, int right_x, int right_y, int width, int height,
                                    int paths) {
-  guint8 *left = test_grey(pair, info, left_x, left_y, width, height);
-  guint8 *right = test_grey(pair, info, right_x, right_y, width, height);
+  guint8 *left = test_gray(pair, info, left_x, left_y, width, height);
+  guint8 *right = test_gray(pair, info, right_x, right_y, width, height);
   guint16 *disparity = g_new0(guint16, (gsize)width * (gsize)height);
   RvSgmConfig config;
   rv_sgm_config_init(&config);
@@ -48,12 +48,12 @@ static void check_payload(GstBuffer *buffer, const guint16 *expected, int width,
 }
 
 /* One pair through the element; the left view and the disparity must be correct. */
-static void check_pair(const char *properties, const char *format, int eye_w, int eye_h,
+static void check_pair(const char *properties, const char *format, int view_w, int view_h,
                        gboolean top_bottom, gboolean right_first, const char *more) {
   char *line = g_strdup_printf("cudasgm engine=cpu disparities=%d %s", DISPARITIES, properties);
-  char *what = g_strdup_printf("%s, %s %dx%d", line, format, eye_w, eye_h);
+  char *what = g_strdup_printf("%s, %s %dx%d", line, format, view_w, view_h);
   GstHarness *harness = gst_harness_new_parse(line);
-  const int w = top_bottom ? eye_w : 2 * eye_w, h = top_bottom ? 2 * eye_h : eye_h;
+  const int w = top_bottom ? view_w : 2 * view_w, h = top_bottom ? 2 * view_h : view_h;
   GstCaps *caps = test_caps(format, w, h, more);
   GstVideoInfo in, out;
   test_info(&in, caps);
@@ -66,17 +66,18 @@ static void check_pair(const char *properties, const char *format, int eye_w, in
   fail_unless(GST_BUFFER_PTS(result) == 12345);
   GstCaps *out_caps = gst_pad_get_current_caps(harness->sinkpad);
   test_info(&out, out_caps);
-  fail_unless(out.width == eye_w && out.height == eye_h, "%s: %dx%d", what, out.width, out.height);
-  const int second_x = top_bottom ? 0 : eye_w, second_y = top_bottom ? eye_h : 0;
+  fail_unless(out.width == view_w && out.height == view_h, "%s: %dx%d", what, out.width,
+              out.height);
+  const int second_x = top_bottom ? 0 : view_w, second_y = top_bottom ? view_h : 0;
   const int lx = right_first ? second_x : 0, ly = right_first ? second_y : 0;
   const int rx = right_first ? 0 : second_x, ry = right_first ? 0 : second_y;
-  guint8 *left = test_grey(kept, &in, lx, ly, eye_w, eye_h);
-  guint8 *picture = test_grey(result, &out, 0, 0, eye_w, eye_h);
-  fail_unless(memcmp(left, picture, (gsize)eye_w * (gsize)eye_h) == 0, "%s: picture", what);
-  guint16 *expected = expected_disparity(kept, &in, lx, ly, rx, ry, eye_w, eye_h, 8);
-  check_payload(result, expected, eye_w, eye_h, what);
+  guint8 *left = test_gray(kept, &in, lx, ly, view_w, view_h);
+  guint8 *picture = test_gray(result, &out, 0, 0, view_w, view_h);
+  fail_unless(memcmp(left, picture, (gsize)view_w * (gsize)view_h) == 0, "%s: picture", what);
+  guint16 *expected = expected_disparity(kept, &in, lx, ly, rx, ry, view_w, view_h, 8);
+  check_payload(result, expected, view_w, view_h, what);
   /* The texture is random, so the middle must have found the shift. */
-  fail_unless_equals_int(expected[(eye_h / 2) * eye_w + eye_w / 2], SHIFT * 16);
+  fail_unless_equals_int(expected[(view_h / 2) * view_w + view_w / 2], SHIFT * 16);
   g_free(expected);
   g_free(left);
   g_free(picture);

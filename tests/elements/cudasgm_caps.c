@@ -57,16 +57,16 @@ GST_START_TEST(test_caps_in) {
   GstCaps *caps = gst_pad_peer_query_caps(harness->srcpad, NULL);
   GstCaps *fits =
       gst_caps_from_string("video/x-raw,format=NV12,width=200,height=77,framerate=30/1");
-  GstCaps *grey =
+  GstCaps *gray =
       gst_caps_from_string("video/x-raw,format=GRAY8,width=400,height=77,framerate=30/1");
   GstCaps *wide =
       gst_caps_from_string("video/x-raw,format=NV12,width=402,height=77,framerate=30/1");
   fail_unless(gst_caps_can_intersect(caps, fits));
-  fail_unless(gst_caps_can_intersect(caps, grey));
+  fail_unless(gst_caps_can_intersect(caps, gray));
   fail_if(gst_caps_can_intersect(caps, wide));
   gst_caps_unref(caps);
   gst_caps_unref(fits);
-  gst_caps_unref(grey);
+  gst_caps_unref(gray);
   gst_caps_unref(wide);
   gst_harness_teardown(harness);
 }

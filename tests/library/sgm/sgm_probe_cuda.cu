@@ -3,7 +3,7 @@
  * probe that stores S. */
 #include "sgm/sgm_probe.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "sgm/sgm_cuda_row_kernel.cuh"
 
@@ -99,9 +99,11 @@ extern "C" RvStatus rv_sgm_cuda_probe_census(const void *memory, const RvSgmJob 
     for (int side = 0; side < 2; side++) {
       uint64_t *const to = out[side] + from;
       RV_TRY(copy_rows(&plan->config.log, to, row, work->census[side], row, (size_t)rows.count));
-      if (plan->descriptor_bytes == 4)
-        for (size_t i = count; i-- > 0;) /* from the end: in place */
-          to[i] = ((const uint32_t *)to)[i];
+      for (size_t i = count; plan->descriptor_bytes == 4 && i-- > 0;) { /* in place, from the end */
+        uint32_t descriptor;
+        memcpy(&descriptor, (const char *)to + i * sizeof descriptor, sizeof descriptor);
+        to[i] = descriptor;
+      }
     }
   }
   return RV_OK;
