@@ -323,24 +323,24 @@ class Calibration:
 
     @staticmethod
     def _solve_fisheye(pairs, size, _):
-        """All pairs need the same corners: those that every pair has."""
         points = [pair.points.reshape(1, -1, 3).astype(float) for pair in pairs]
         sides = [[pair.corners[v].reshape(1, -1, 2).astype(float) for pair in pairs]
                  for v in range(2)]
-        flags = cv2.fisheye.CALIB_RECOMPUTE_EXTRINSIC | cv2.fisheye.CALIB_FIX_SKEW
+        fix, extrinsic, guess = (
+            getattr(cv2.fisheye if hasattr(cv2.fisheye, name) else cv2, name)  # OpenCV 4, 5
+            for name in ('CALIB_FIX_SKEW', 'CALIB_RECOMPUTE_EXTRINSIC', 'CALIB_USE_INTRINSIC_GUESS'))
+        flags = fix | extrinsic | guess
         stop = cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_MAX_ITER, 200, 1e-7
         single = []
         for side in sides:
             k, d = np.eye(3), np.zeros((4, 1))
             k[0, 0] = k[1, 1] = size[0] / np.pi
             k[:2, 2] = (size[0] - 1) / 2, (size[1] - 1) / 2
-            _, k, d, _, _ = cv2.fisheye.calibrate(points, side, size, k, d, flags=flags |
-                                                  cv2.fisheye.CALIB_USE_INTRINSIC_GUESS,
+            _, k, d, _, _ = cv2.fisheye.calibrate(points, side, size, k, d, flags=flags,
                                                   criteria=stop)
             single += [k, d]
         rms, k1, d1, k2, d2, rotation, translation = cv2.fisheye.stereoCalibrate(
-            points, *sides, *single, size, flags=flags | cv2.fisheye.CALIB_USE_INTRINSIC_GUESS,
-            criteria=stop)[:7]
+            points, *sides, *single, size, flags=flags, criteria=stop)[:7]
         return rms, (k1, k2), (d1.ravel(), d2.ravel()), rotation, translation
 
     def _rectify_fisheye(self):

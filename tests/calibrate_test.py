@@ -36,6 +36,9 @@ ROWS_MAX = 0.5  # px rms
 K = [np.array([[280., 0, 163], [0, 281, 118], [0, 0, 1]]),
      np.array([[279., 0, 157], [0, 279.5, 121], [0, 0, 1]])]
 D = [np.array([-0.25, 0.08, 0.0004, -0.0003, 0]), np.array([-0.24, 0.07, -0.0003, 0.0004, 0])]
+K_FISHEYE = [np.array([[140., 0, 161], [0, 140.5, 119], [0, 0, 1]]),
+             np.array([[141., 0, 158], [0, 141, 120.5], [0, 0, 1]])]
+D_FISHEYE = [np.array([0.02, -0.01, 0.003, 0]), np.array([0.015, -0.008, 0.002, 0])]
 ROTATION = cv2.Rodrigues(np.array([0.01, -0.015, 0.02]))[0]
 TRANSLATION = np.array([-0.1, 0.002, -0.001])
 BASELINE = float(np.linalg.norm(TRANSLATION))
@@ -48,41 +51,45 @@ def run(*arguments, folder):
 
 # --- Rendering ------------------------------------------------------------------------------------
 
-def rays(view):
+def rays(view, is_fisheye):
     """Directions of all pixels of a camera, in its own coordinates."""
     grid = np.mgrid[:SIZE[0], :SIZE[1]].T.reshape(-1, 1, 2).astype(np.float64)
-    points = np.asarray(cv2.undistortPoints(grid, K[view], D[view])).reshape(-1, 2)
+    points = cv2.fisheye.undistortPoints(grid, K_FISHEYE[view], D_FISHEYE[view]) if is_fisheye \
+        else cv2.undistortPoints(grid, K[view], D[view])
+    points = np.asarray(points).reshape(-1, 2)
     return np.column_stack([points, np.ones(len(points))])
 
 
-RAYS = [rays(view) for view in range(2)]
+RAYS = {is_fisheye: [rays(view, is_fisheye) for view in range(2)] for is_fisheye in (False, True)}
 
 
-def render(texture, metre, pose, view):
+def render(texture, metre, pose, view, is_fisheye=False):
     """`texture` (px, `metre` px per m) as a plane with `pose` (R, t) in the left camera."""
+    directions = RAYS[is_fisheye][view]
     turn, shift = pose
     if view == 1:
         turn, shift = ROTATION @ turn, ROTATION @ shift + TRANSLATION
     normal = turn[:, 2]
-    depth = (normal @ shift) / (RAYS[view] @ normal)
-    local = (RAYS[view] * depth[:, None] - shift) @ turn
+    depth = (normal @ shift) / (directions @ normal)
+    local = (directions * depth[:, None] - shift) @ turn
     at = (local[:, :2] * metre).astype(np.float32).reshape(SIZE[1], SIZE[0], 2)
     return cv2.remap(texture, at[..., 0], at[..., 1], cv2.INTER_LINEAR,
                      borderMode=cv2.BORDER_CONSTANT, borderValue=140)
 
 
-def poses(count, width, height, random):
+def poses(count, width, height, random, nearer=1):
     """The board in front of both cameras, tilted, at many places."""
-    for n in range(count):
+    for _ in range(count):
         turn = cv2.Rodrigues(random.uniform(-0.45, 0.45, 3) * [1, 1, 0.5])[0]
         center = np.array([0.05 + random.uniform(-0.09, 0.09), random.uniform(-0.08, 0.08),
                            random.uniform(0.55, 0.8)])
+        center[2] /= nearer
         yield turn, center - turn @ np.array([width / 2, height / 2, 0])
 
 
 def chessboard():
-    """9x6 inner corners with a white margin; 400 px per square, origin at the margin."""
-    cell = 60
+    """9x6 inner corners with a white margin; about as fine as the rendered views."""
+    cell = 16
     squares = (np.indices((7, 10)).sum(0) % 2 * 255).astype(np.uint8)
     board = np.kron(squares, np.ones((cell, cell), np.uint8))
     return cv2.copyMakeBorder(board, cell, cell, cell, cell, cv2.BORDER_CONSTANT, value=255), \
@@ -97,17 +104,17 @@ def charuco():
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
     if hasattr(cv2.aruco, 'CharucoDetector'):
         board = cv2.aruco.CharucoBoard((columns, rows), square, 0.75 * square, dictionary)
-        texture = board.generateImage((columns * 80, rows * 80))
+        texture = board.generateImage((columns * 36, rows * 36))
     else:
         board = cv2.aruco.CharucoBoard_create(columns, rows, square, 0.75 * square, dictionary)
-        texture = board.draw((columns * 80, rows * 80))
-    return cv2.copyMakeBorder(texture, 80, 80, 80, 80, cv2.BORDER_CONSTANT, value=255), 80 / square
+        texture = board.draw((columns * 36, rows * 36))
+    return cv2.copyMakeBorder(texture, 36, 36, 36, 36, cv2.BORDER_CONSTANT, value=255), 36 / square
 
 
-def write_pairs(folder, texture, metre, count, random, separate=False):
+def write_pairs(folder, texture, metre, count, random, separate=False, is_fisheye=False):
     for n, pose in enumerate(poses(count, texture.shape[1] / metre, texture.shape[0] / metre,
-                                   random)):
-        views = [render(texture, metre, pose, view) for view in range(2)]
+                                   random, 1.8 if is_fisheye else 1)):
+        views = [render(texture, metre, pose, view, is_fisheye) for view in range(2)]
         views = [np.clip(v + random.normal(0, 1.5, v.shape), 0, 255).astype(np.uint8)
                  for v in views]
         if separate:
@@ -229,6 +236,15 @@ class Calibrate(unittest.TestCase):
                   for n in range(12)]
         self.assertGreater(rms(np.concatenate([rows for rows in map(corner_rows, images)
                                                if rows is not None])), 1)
+        self.check_rectified(images)
+
+    def test_fisheye(self):
+        write_pairs(self.folder, *chessboard(), 16, self.random, separate=True, is_fisheye=True)
+        text = self.calibrate('--left', self.path('left*.png'), '--right', self.path('right*.png'),
+                              '--square', SQUARE, '--fisheye', '--show', self.path('show.png'))
+        self.check_summary(text, BASELINE)
+        images = [[cv2.imread(self.path(f'{side}{n:02d}.png'), 0) for side in ('left', 'right')]
+                  for n in range(16)]
         self.check_rectified(images)
 
     def test_charuco(self):
