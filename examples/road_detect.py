@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What road_detect.sh does: frames into a pipeline with cudaroaddetect, a video and numbers out."""
+"""Implements road_detect.sh: runs frames through a pipeline with cudaroaddetect, writes a video and
+prints statistics."""
 import argparse
 import atexit
 import os
@@ -18,7 +19,7 @@ gi.require_version('GstVideo', '1.0')
 from gi.repository import Gst, GstVideo  # noqa: E402
 
 OFFROAD_FRAMES = 60
-RATE = '10/3'  # frames a second of the dirt track at 8 m/s: 2.4 m from frame to frame
+RATE = '10/3'  # frames per second of the dirt track at 8 m/s: 2.4 m between frames
 HEAD = '%-12s %6s %6s %6s %7s %9s %9s %7s %7s %7s' % (
     'frame', 'models', 'seeds', 'added', 'road %', 'height m', 'precision', 'recall', 'F1', 'ms')
 
@@ -30,34 +31,34 @@ def fail(text):
 # --- Frames ---------------------------------------------------------------------------------------
 
 class Frame:
-    """A pair of a folder: pictures, camera, and the true road where it is known."""
+    """A stereo pair of a folder: images, camera, and the ground truth if available."""
 
     def __init__(self, item):
         self.name, self.camera = item.name, item.camera
         self.truth = item.mask() if os.path.exists(item.truth) else None
-        self.eyes = [road_eval.picture(path) for path in (item.left, item.other)]
-        if self.eyes[0].shape != self.eyes[1].shape:
-            fail('the pictures of %s differ in size' % item.name)
+        self.views = [road_eval.picture(path) for path in (item.left, item.other)]
+        if self.views[0].shape != self.views[1].shape:
+            fail('the images of %s differ in size' % item.name)
 
     def packed(self):
-        pair = np.hstack(self.eyes)
+        pair = np.hstack(self.views)
         return np.dstack([pair, np.zeros_like(pair[:, :, :1])])
 
 
 def frames_of(folder):
-    """(frames, whether each stands alone); they are read when they are asked for."""
+    """Returns (frames, whether each is processed separately); frames are read when requested."""
     items = alone = list(road_eval.kitti_items(folder, with_truth=False))
     if not items and os.path.exists(os.path.join(folder, 'camera.txt')):
         items = list(road_eval.plain_items(folder, ('right',)))
     if not items:
-        fail('%s holds neither KITTI road frames nor left/*.png and camera.txt' % folder)
+        fail('%s contains neither KITTI road frames nor left/*.png and camera.txt' % folder)
     return (Frame(item) for item in items), bool(alone)
 
 
 # --- Numbers --------------------------------------------------------------------------------------
 
 def pixels_of(road):
-    """The mask of patches as one of pixels; what no patch covers is not road."""
+    """Returns the mask of patches as one of pixels; pixels outside all patches are not road."""
     size = road['patch-size']
     mask = np.zeros((road['height'], road['width']), bool)
     grown = np.repeat(np.repeat(road['payload'] > 0, size, axis=0), size, axis=1)
@@ -66,7 +67,7 @@ def pixels_of(road):
 
 
 def score(mask, truth):
-    """Precision, recall and F1 in per cent over pixels that are 255 (road) or 0."""
+    """Returns precision, recall and F1 in % over the pixels whose ground truth is 255 (road) or 0."""
     road, other = truth == 255, truth == 0
     hits, wrong = np.count_nonzero(mask & road), np.count_nonzero(mask & other)
     missed = np.count_nonzero(~mask & road)
@@ -83,7 +84,7 @@ class Report:
         self.frames += 1
         road = roadvision.annotation(buffer, 'RvRoadMeta')
         if road is None:
-            print('%-12s nothing is known of it' % name)
+            print('%-12s no result' % name)
             return
         scores = score(pixels_of(road), truth) if truth is not None else None
         if scores:
@@ -98,14 +99,14 @@ class Report:
         print('%d frames' % self.frames)
         if self.scores:
             values = np.array(self.scores)
-            print('mean (deviation): precision %.1f (%.1f), recall %.1f (%.1f), F1 %.1f (%.1f)' % tuple(
+            print('mean (standard deviation): precision %.1f (%.1f), recall %.1f (%.1f), F1 %.1f (%.1f)' % tuple(
                 number for k in range(3) for number in (values[:, k].mean(), values[:, k].std())))
 
 
 # --- Pipeline -------------------------------------------------------------------------------------
 
 def launch(source, options, size):
-    """`size`: of the video, where frames may differ; None: as they come."""
+    """size: of the video, where frame sizes differ; None: that of the frames."""
     scale = 'videoscale ! video/x-raw,width=%d,height=%d ! ' % size if size else ''
     line = ('%s ! cudasgm name=sgm ! cudaroaddetect name=road ! cudaannotate name=draw show=road+legend ! '
             '%svideoconvert ! video/x-raw,format=I420 ! jpegenc quality=92 ! '
@@ -121,12 +122,12 @@ def launch(source, options, size):
         if not road.find_property(name):
             fail('cudaroaddetect has no property %s' % name)
         Gst.util_set_object_arg(road, name, value)
-    atexit.register(pipeline.set_state, Gst.State.NULL)  # also when the reader or a fault ends it
+    atexit.register(pipeline.set_state, Gst.State.NULL)  # also after an error or a closed output
     return pipeline
 
 
 def watch(pipeline, options, seen):
-    """Puts (buffer, picture) of each drawn frame into `seen`."""
+    """Puts (buffer, image) of each drawn frame into `seen`."""
     def probe(pad, info):
         buffer = info.get_buffer()
         picture = roadvision.picture(buffer, pad.get_current_caps()) if options.stills else None
@@ -136,7 +137,7 @@ def watch(pipeline, options, seen):
 
 
 def trouble(bus, wait=0):
-    """The end of the stream; errors end the program, warnings are passed on."""
+    """Returns whether the stream has ended; errors end the program, warnings are printed."""
     kinds = Gst.MessageType.EOS | Gst.MessageType.ERROR | Gst.MessageType.WARNING
     while True:
         message = bus.timed_pop_filtered(wait, kinds)
@@ -169,7 +170,7 @@ def keep_still(options, name, picture):
         cv2.imwrite(os.path.join(options.stills, name + '.png'), picture[:, :, :3])
 
 
-def drive_offroad(options, count, report):
+def run_offroad(options, count, report):
     source = ('stereotestsrc pattern=offroad num-buffers=%d ! video/x-raw,format=BGRx,width=1280,height=480,'
               'framerate=%s' % (count, RATE))
     pipeline, seen = launch(source, options, None), queue.Queue()
@@ -193,11 +194,11 @@ def finish(pipeline, bus):
     pipeline.set_state(Gst.State.NULL)
 
 
-def drive_folder(options, report):
+def run_folder(options, report):
     frames, alone = frames_of(options.source)
     pipeline = None
     for index, frame in enumerate(frames):
-        height, width = frame.eyes[0].shape[:2]
+        height, width = frame.views[0].shape[:2]
         if pipeline is None:
             pipeline = launch('appsrc name=in format=time', options, (width // 2 * 2, height // 2 * 2))
             seen, bus = queue.Queue(), pipeline.get_bus()
@@ -238,9 +239,9 @@ def main():
     if kind == 'offroad' and not os.path.isdir(options.source):
         if count and not (count.isdigit() and int(count) > 0):
             fail('%s: give a number of frames' % options.source)
-        drive_offroad(options, int(count or OFFROAD_FRAMES), report)
+        run_offroad(options, int(count or OFFROAD_FRAMES), report)
     else:
-        drive_folder(options, report)
+        run_folder(options, report)
     report.end()
     print('%s written' % options.out)
 
@@ -249,5 +250,5 @@ if __name__ == '__main__':
     try:
         main()
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

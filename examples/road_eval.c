@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* road_eval.c: road detection held against true masks, many settings over the same frames.
- * road_eval.sh feeds it pictures and makes tables and plots of what it prints.
+/* road_eval.c: evaluates road detection against ground-truth masks, many settings on the same
+ * frames. road_eval.sh supplies the images and makes tables and plots of the output.
  *
  *   road_eval (--offroad FRAMES | --frames FILE) [--seed N] [--speed M/S] [--rate HZ]
  *             [--save FILE] [--truths FILE] [--masks FILE] [--run [NAME=VALUE]...]...
  *
  * --offroad   renders the dirt track of cuda/scene, 640x480, and matches its pairs
  * --frames    reads frames (- is stdin): a line "rvframes WIDTH HEIGHT KIND FOCAL CX CY DOFFS
- *             BASELINE", then per frame the left picture (R, G, B and a spare byte a pixel), with
- *             KIND pair the right one alike, with disparity u16 in 1/16 px (0 = none), then the
- *             mask, a byte a pixel: 255 road, 0 not, other values are not scored
- * --run       one setting: fields of RvRoadConfig, or `alone=1` (nothing is kept from frame to
- *             frame); none of them: the defaults
+ *             BASELINE", then per frame the left image (R, G, B and a spare byte per pixel), with
+ *             KIND pair the right image likewise, with KIND disparity u16 in 1/16 px (0 = invalid),
+ *             then the mask, one byte per pixel: 255 = road, 0 = not road, others are not scored
+ * --run       one setting: parameters of road detection, or `alone=1` (the library is cleared
+ *             before each frame); without any: the defaults
  * --save      writes the frames, with KIND disparity
- * --truths    writes the true masks, --masks those of all runs: a byte a pixel, 255 road
+ * --truths    writes the ground-truth masks, --masks those of all runs: one byte per pixel,
+ *             255 = road
  *
- * Prints "run I MS" (ms a frame) and then a line a frame: I, frame, pixels TP FP FN TN, seeds,
+ * Prints "run I MS" (ms per frame), then one line per frame: I, frame, pixels TP FP FN TN, seeds,
  * models. */
 #include <stddef.h>
 #include <stdio.h>
@@ -55,8 +56,7 @@ typedef struct Options {
   double speed, rate;
 } Options;
 
-/* --- Frames ------------------------------------------------------------------------------------
- */
+/* --- Frames ----------------------------------------------------------------------------------- */
 
 static int new_plane(RvPlane *plane, int width, int height, RvFormat format) {
   const size_t stride = (size_t)width * rv_format_bytes(format);
@@ -91,12 +91,12 @@ static void free_frames(Frames *frames) {
   free(frames->frame);
 }
 
-/* As cudasgm does it. */
-static uint8_t grey(uint32_t rgb) {
+/* As cudasgm does. */
+static uint8_t gray(uint32_t rgb) {
   return (uint8_t)((77 * (rgb & 255) + 150 * (rgb >> 8 & 255) + 29 * (rgb >> 16 & 255) + 128) >> 8);
 }
 
-/* Matches pairs of pictures with the defaults of sgm.h. */
+/* Matches stereo pairs with the defaults of sgm.h. */
 typedef struct Matcher {
   RvSgm *sgm;
   RvPlane left, right;
@@ -123,16 +123,15 @@ static int match(Matcher *matcher, const uint32_t *left, const uint32_t *right,
                  RvPlane *disparity) {
   uint8_t *const l = matcher->left.data, *const r = matcher->right.data;
   for (int i = 0; i < disparity->width * disparity->height; i++) {
-    l[i] = grey(left[i]);
-    r[i] = grey(right[i]);
+    l[i] = gray(left[i]);
+    r[i] = gray(right[i]);
   }
   return rv_sgm_run(matcher->sgm, &matcher->left, &matcher->right, disparity, NULL, NULL) == RV_OK;
 }
 
-/* --- The dirt track ----------------------------------------------------------------------------
- */
+/* --- The dirt track --------------------------------------------------------------------------- */
 
-/* B, G, R, x of the packed picture -> R, G, B of both eyes. */
+/* B, G, R, x of the frame-packed pair -> R, G, B of both views. */
 static void unpack(const uint8_t *packed, int width, int height, uint32_t *left, uint32_t *right) {
   for (int y = 0; y < height; y++)
     for (int x = 0; x < 2 * width; x++, packed += 4) {
@@ -186,8 +185,7 @@ static int render_frames(Frames *frames, const Options *options) {
   return done;
 }
 
-/* --- Frames from a file ------------------------------------------------------------------------
- */
+/* --- Frames from a file ----------------------------------------------------------------------- */
 
 static int read_all(Frames *frames, FILE *file, int pairs, const char *path) {
   const size_t pixels = (size_t)frames->width * (size_t)frames->height;
@@ -202,7 +200,7 @@ static int read_all(Frames *frames, FILE *file, int pairs, const char *path) {
                   : fread(frame->disparity.data, 2, pixels, file)) == pixels &&
            fread(frame->truth.data, 1, pixels, file) == pixels;
     if (!done)
-      fail("the last frame is cut short in", path);
+      fail("the last frame is truncated in", path);
     else if (pairs)
       done = match(&matcher, frame->color.data, right, &frame->disparity);
   }
@@ -231,7 +229,7 @@ static int read_frames(Frames *frames, const char *path) {
   return done;
 }
 
-/* Either the true masks alone or all of the frames, as --frames reads them. */
+/* Only the ground-truth masks, or complete frames as --frames reads them. */
 static int save_frames(const Frames *frames, const char *path, int only_truth) {
   FILE *const file = fopen(path, "wb");
   if (!file)
@@ -253,73 +251,27 @@ static int save_frames(const Frames *frames, const char *path, int only_truth) {
   return (fclose(file) == 0 && !bad) || fail("cannot write all of", path);
 }
 
-/* --- Settings ----------------------------------------------------------------------------------
- */
-
-typedef struct Field {
-  const char *name;
-  size_t offset;
-  int whole; /* int, else double */
-} Field;
-
-#define WHOLE(name) #name, offsetof(RvRoadConfig, name), 1
-#define REAL(name) #name, offsetof(RvRoadConfig, name), 0
-static const Field fields[] = {
-    {WHOLE(patch_size)},        {WHOLE(bins)},
-    {WHOLE(equalize)},          {REAL(roughness)},
-    {REAL(disparity_noise)},    {REAL(max_roughness)},
-    {REAL(near_range)},         {REAL(near_width)},
-    {REAL(max_height)},         {REAL(ground_threshold_scale)},
-    {WHOLE(smoothing)},         {WHOLE(min_saturation)},
-    {WHOLE(min_value)},         {WHOLE(initial_models)},
-    {WHOLE(new_models)},        {WHOLE(library_size)},
-    {WHOLE(min_samples)},       {REAL(update_threshold)},
-    {REAL(classify_threshold)}, {REAL(variance_floor)},
-    {WHOLE(estimate_models)},   {WHOLE(threads)},
-};
+/* --- Settings --------------------------------------------------------------------------------- */
 
 typedef struct Setting {
   RvRoadConfig config;
-  int alone; /* the library is emptied before each frame */
+  int alone; /* the library is cleared before each frame */
 } Setting;
 
-static int set_number(Setting *setting, const char *name, size_t length, double value) {
-  if (!strncmp(name, "alone=", length + 1))
-    return setting->alone = value != 0.0, 1;
-  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-    if (strlen(fields[i].name) != length || memcmp(fields[i].name, name, length))
-      continue;
-    char *const at = (char *)&setting->config + fields[i].offset;
-    if (fields[i].whole)
-      *(int *)(void *)at = (int)value;
-    else
-      *(double *)(void *)at = value;
-    return 1;
-  }
-  return fail("no such field:", name);
-}
-
 static int set(Setting *setting, const char *text) {
-  static const char *const distances[RV_ROAD_DISTANCES] = {
-      "mahalanobis", "manhattan", "euclidean", "chebyshev", "hellinger", "chi-square"};
+  char name[64];
   const char *const equals = strchr(text, '=');
-  if (!equals || equals == text)
-    return fail("want NAME=VALUE, not", text);
-  if (!strncmp(text, "distance=", 9)) {
-    for (int i = 0; i < RV_ROAD_DISTANCES; i++)
-      if (!strcmp(equals + 1, distances[i]))
-        return setting->config.distance = (RvRoadDistance)i, 1;
-    return fail("no such distance:", equals + 1);
-  }
-  char *end;
-  const double value = strtod(equals + 1, &end);
-  if (end == equals + 1 || *end)
-    return fail("not a number:", text);
-  return set_number(setting, text, (size_t)(equals - text), value);
+  const size_t length = equals ? (size_t)(equals - text) : 0;
+  if (length == 0 || length >= sizeof name)
+    return fail("expected NAME=VALUE, not", text);
+  if (!strncmp(text, "alone=", 6))
+    return setting->alone = strcmp(equals + 1, "0") != 0, 1;
+  memcpy(name, text, length);
+  name[length] = 0;
+  return rv_params_set(rv_road_params(), &setting->config, name, equals + 1) == RV_OK;
 }
 
-/* --- Runs --------------------------------------------------------------------------------------
- */
+/* --- Runs ------------------------------------------------------------------------------------- */
 
 typedef struct Count {
   int hit, extra, missed, clear; /* px: TP, FP, FN, TN */
@@ -330,8 +282,7 @@ static Count count(const RvPlane *mask, const RvPlane *truth, int patch, FILE *m
   const uint8_t *const truths = truth->data, *const patches = mask->data;
   for (int y = 0; y < truth->height; y++)
     for (int x = 0; x < truth->width; x++) {
-      const int column = x / patch,
-                row = y / patch; /* the rest beside the last patch is not road */
+      const int column = x / patch, row = y / patch; /* px of incomplete patches are not road */
       const int inside = column < mask->width && row < mask->height;
       const uint8_t road = inside ? patches[row * mask->stride + column] : 0;
       if (masks)
@@ -412,6 +363,7 @@ static int run_all(const Frames *frames, int argc, char **argv, const char *mask
   do {
     Setting setting = {.alone = 0};
     rv_road_config_init(&setting.config);
+    setting.config.log = log_to_stderr;
     for (at++; done && at < argc && strcmp(argv[at], "--run"); at++)
       done = set(&setting, argv[at]);
     done = done && run(frames, &setting, number++, masks);
@@ -421,7 +373,7 @@ static int run_all(const Frames *frames, int argc, char **argv, const char *mask
   return done;
 }
 
-/* Index of the first --run (or argc), 0 when something is not understood. */
+/* Index of the first --run (or argc), 0 for an invalid command line. */
 static int read_options(Options *options, int argc, char **argv) {
   int at = 1;
   for (; at + 1 < argc && strcmp(argv[at], "--run"); at += 2) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What road_eval.sh does: reads folders, runs the program road_eval over them, prints and plots."""
+"""Implements road_eval.sh: reads folders, runs the program road_eval on them, prints and plots."""
 import argparse
 import glob
 import os
@@ -13,7 +13,7 @@ import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OFFROAD_FRAMES = 360
-OFFROAD_RATE = 10 / 3  # frames a second at 8 m/s: 2.4 m from frame to frame, 860 m in all
+OFFROAD_RATE = 10 / 3  # frames per second at 8 m/s: 2.4 m between frames, 860 m in total
 
 
 # --- Frames ---------------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ def kitti_calib(path):
 
 
 def kitti_truth(path):
-    """Red where labelled, blue where road -> 255 road, 0 not, 128 not scored."""
+    """Converts red = labeled, blue = road to 255 = road, 0 = not road, 128 = not scored."""
     truth = picture(path)
     return np.where(truth[:, :, 2] == 0, 128, np.where(truth[:, :, 0] > 0, 255, 0)).astype(np.uint8)
 
@@ -44,7 +44,7 @@ def plain_camera(path):
 
 
 class Item:
-    """One frame of a folder: paths, and how they are read."""
+    """One frame of a folder: paths and formats."""
 
     def __init__(self, name, left, other, truth, camera, kitti):
         self.name, self.left, self.other, self.truth = name, left, other, truth
@@ -54,7 +54,7 @@ class Item:
         return kitti_truth(self.truth) if self.kitti else picture(self.truth, cv2.IMREAD_GRAYSCALE)
 
     def pixels(self):
-        """Bytes of the frame as the program reads it, and its size."""
+        """Returns the bytes of the frame as the program reads them, and its size."""
         left, truth = picture(self.left), self.mask()
         if 'disparity' in os.path.basename(os.path.dirname(self.other)):
             stored = picture(self.other, cv2.IMREAD_UNCHANGED)
@@ -63,7 +63,7 @@ class Item:
         else:
             other = rgbx(picture(self.other))
         if other.shape[:2] != left.shape[:2] or truth.shape != left.shape[:2]:
-            raise SystemExit('road_eval: the pictures of %s differ in size' % self.name)
+            raise SystemExit('road_eval: the images of %s differ in size' % self.name)
         return rgbx(left).tobytes() + other.tobytes() + truth.tobytes(), left.shape[1::-1]
 
     def kind(self):
@@ -75,7 +75,7 @@ def rgbx(bgr):
 
 
 def kitti_items(folder, with_truth=True):
-    """Both ways in which KITTI's road frames are kept; those kept flat may be without truth."""
+    """Frames of both layouts of KITTI's road benchmark; in the flat one, ground truth is optional."""
     for path in sorted(glob.glob(os.path.join(folder, 'image_2', '*.png'))):
         name = os.path.basename(path)[:-4]
         yield Item(name, path, os.path.join(folder, 'image_3', name + '.png'),
@@ -96,22 +96,22 @@ def plain_items(folder, kinds=('disparity', 'right')):
         others = [os.path.join(folder, kind, name) for kind in kinds]
         other = next((o for o in others if os.path.exists(o)), None)
         if other is None:
-            raise SystemExit('road_eval: there is no %s' % ' and no '.join(others))
+            raise SystemExit('road_eval: %s not found' % ' and '.join(others))
         yield Item(name[:-4], path, other, os.path.join(folder, 'mask', name), camera, False)
 
 
 class Frames:
-    """Where the program gets its frames: arguments, and names to print."""
+    """Input of the program: arguments, and names to print."""
 
     def __init__(self, args, names, alone, size):
         self.args, self.names, self.alone, self.size = args, names, alone, size
 
 
 def from_folder(folder, work):
-    """A Frames of each stretch of frames of one size and camera; they are packed into `work`."""
+    """Returns a Frames per run of frames of the same size and camera, packed into `work`."""
     kitti = list(kitti_items(folder))
     if not kitti and not os.path.exists(os.path.join(folder, 'camera.txt')):
-        raise SystemExit('road_eval: %s holds neither camera.txt nor KITTI road frames' % folder)
+        raise SystemExit('road_eval: %s contains neither camera.txt nor KITTI road frames' % folder)
     parts, head = [], None
     for item in kitti or plain_items(folder):
         pixels, (width, height) = item.pixels()
@@ -127,12 +127,12 @@ def from_folder(folder, work):
         head = line
         parts[-1].names.append(item.name)
     if not parts:
-        raise SystemExit('road_eval: no pictures in %s' % folder)
+        raise SystemExit('road_eval: no images in %s' % folder)
     return parts
 
 
 def offroad(count=OFFROAD_FRAMES, seed=1, span=OFFROAD_FRAMES):
-    """The dirt track; fewer frames than `span` stand for the same stretch of way."""
+    """The dirt track; fewer frames than `span` cover the same distance."""
     return Frames(['--offroad', str(count), '--seed', str(seed),
                    '--rate', '%.9g' % (OFFROAD_RATE * count / span)],
                   ['%03d' % i for i in range(count)], False, (640, 480))
@@ -141,7 +141,7 @@ def offroad(count=OFFROAD_FRAMES, seed=1, span=OFFROAD_FRAMES):
 # --- Runs -----------------------------------------------------------------------------------------
 
 class Result:
-    """Per-frame scores of one setting, per cent."""
+    """Per-frame scores of one setting, in %."""
 
     def __init__(self, counts, ms):
         hit, extra, missed, clear = np.array(counts, float).T[:4]
@@ -152,7 +152,7 @@ class Result:
         self.f1 = 200 * hit / np.maximum(1, 2 * hit + extra + missed)
 
     def part(self, stop):
-        """The first frames alone."""
+        """Returns the scores of the first frames only."""
         some = object.__new__(Result)
         for name, value in vars(self).items():
             setattr(some, name, value[:stop] if isinstance(value, np.ndarray) else value)
@@ -166,8 +166,8 @@ def program():
 
 
 def run(parts, settings, **files):
-    """A Result of each setting (a dictionary of fields) over all parts. files: paths that the program
-    writes, see road_eval.c; for one part."""
+    """Returns a Result per setting (a dictionary of parameters) over all parts. files: paths that the
+    program writes (see road_eval.c), for one part."""
     counts, ms = [[] for _ in settings], [0.0 for _ in settings]
     for part in parts:
         args = [program()] + part.args

@@ -2,9 +2,9 @@
 """The thesis' experiments on road detection (chapters 3.4 and 3.5), repeated on the frames that
 road_eval.py was given: tables 1, 2, 4 and 6, and a plot of each parameter as figures 28 and 30 to 52.
 
-Each parameter is changed alone, once from the defaults and once from the thesis' own method: camera
-parallel to the ground apart, as there is no such camera here, nothing of what this project added
-takes part (height in the decision, strip ahead, majority)."""
+Each parameter is changed separately, once from the defaults and once from the thesis' method, without
+the additions of this project (height in the decision, training strip, majority filter). The camera
+parallel to the ground is the exception: there is none here."""
 import os
 
 import numpy as np
@@ -27,7 +27,7 @@ SWEEPS = [
      [(m, {'bins': m}) for m in (2, 4, 6, 8, 10, 12, 16)], 0),
     ('library_size', 'Models in the library K', '42, 43',
      [(k, {'library_size': k}) for k in (2, 5, 10, 20, 50)], 0),
-    ('new_models', 'New models a frame k', '44, 45',
+    ('new_models', 'New models per frame k', '44, 45',
      [(k, {'new_models': k}) for k in (1, 2, 3, 4, 5)], 0),
     ('initial_models', 'Models of the first frame k0', '46, 47',
      [(k, {'initial_models': k}) for k in (1, 2, 3, 4, 5)], 0),
@@ -55,12 +55,12 @@ GRIDS = [
                            ('chi-square', (0.2, 0.5, 1, 2, 4, 8, 16)))]),
 ]
 OURS = [
-    ('max_height', 'Height that colour must not excuse, m',
+    ('max_height', 'Height tolerance, m',
      [(h, {'max_height': h}) for h in (0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12)]),
-    ('ground_threshold_scale', 'Trust in the plane', [(t, {'ground_threshold_scale': t}) for t in (1, 1.25, 1.5, 2, 3, 4)]),
-    ('near_width', 'Strip ahead, m', [(w, {'near_width': w}) for w in (0, 1, 2, 3, 4, 6)]),
+    ('ground_threshold_scale', 'Threshold scale on the ground plane', [(t, {'ground_threshold_scale': t}) for t in (1, 1.25, 1.5, 2, 3, 4)]),
+    ('near_width', 'Training strip, m', [(w, {'near_width': w}) for w in (0, 1, 2, 3, 4, 6)]),
     ('near_range', 'Near range, m', [(r, {'near_range': r}) for r in (6, 8, 10, 15, 20)]),
-    ('smoothing', 'Majority, patches', [(s, {'smoothing': s}) for s in (0, 3, 5)]),
+    ('smoothing', 'Majority filter, patches', [(s, {'smoothing': s}) for s in (0, 3, 5)]),
     ('variance_floor', 'Variance floor, 1e-3',
      [(f, {'variance_floor': f * 1e-3}) for f in (0.1, 0.3, 1, 3, 10)]),
 ]
@@ -71,7 +71,7 @@ SAMPLES = (5, 20, 70, 300, 1000, 4000)
 
 
 class Runs:
-    """Every setting is run once, all of a call in one process over frames kept in memory."""
+    """Runs every setting once, all of a call in one process with the frames in memory."""
 
     def __init__(self, parts, base):
         self.parts, self.base, self.done = parts, base, {}
@@ -104,12 +104,12 @@ def head(name):
 
 # --- Tables ---------------------------------------------------------------------------------------
 
-CHANGES = (('equalisation off', {'equalize': 0}), ('near_width = 0', {'near_width': 0}),
+CHANGES = (('equalization off', {'equalize': 0}), ('near_width = 0', {'near_width': 0}),
            ('max_height = 0', {'max_height': 0}), ('ground_threshold_scale = 1', {'ground_threshold_scale': 1}),
            ('smoothing = 0', {'smoothing': 0}), ('disparity_noise = 0', {'disparity_noise': 0}),
            ('one model (library_size = 1, initial_models = 1)',
             {'library_size': 1, 'initial_models': 1}),
-           ('each frame alone', {'alone': 1}))
+           ('trained on each frame only', {'alone': 1}))
 EQUALIZE = (('on', {}), ('off', {'equalize': 0}))
 ESTIMATE = (('given', {}), ('estimated', {'estimate_models': 1}))
 
@@ -130,21 +130,21 @@ def table_settings():
 
 def print_tables(runs):
     for base, method in BASES:
-        print('\nTable 1 in kind: equalisation (%s)' % base)
-        head('setting, equalisation')
+        print('\nCounterpart of table 1: equalization (%s)' % base)
+        head('setting, equalization')
         for name, config in CONFIGS[:3]:
             for how, choice in EQUALIZE:
                 row('%s, %s' % (name, how), runs.get(method, {**config, **choice}))
-        print('\nTable 2 in kind: number of models (%s)' % base)
+        print('\nCounterpart of table 2: number of models (%s)' % base)
         head('setting, number')
         for name, config in CONFIGS:
             for how, choice in ESTIMATE:
                 row('%s, %s' % (name, how), runs.get(method, {**config, **choice}))
-        print('\nTable 4 in kind: least samples N (%s)' % base)
+        print('\nCounterpart of table 4: minimum number of samples N (%s)' % base)
         head('N')
         for n in SAMPLES:
             row(n, runs.get(method, {'min_samples': n}))
-    print('\nTable 6 in kind, and what each choice is worth')
+    print('\nCounterpart of table 6, and the effect of each choice')
     head('setting')
     row('defaults', runs.get({}, {}))
     for name, change in CHANGES:
@@ -156,7 +156,7 @@ def print_tables(runs):
 # --- Plots ----------------------------------------------------------------------------------------
 
 def plot(path, title, curves):
-    """curves: (name, [(label, Result)]). Left means, right deviations, as the pairs of figures."""
+    """curves: (name, [(label, Result)]). Left: means, right: standard deviations, like the figures."""
     import matplotlib
     matplotlib.use('Agg')
     import matplotlib.pyplot as plt

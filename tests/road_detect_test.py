@@ -107,7 +107,7 @@ class RoadDetect(unittest.TestCase):
                 file.write('%s %r\n' % (name, camera[name]))
         lines = self.good('plain.avi', 'plain', '--set', 'engine=cpu')
         self.assertEqual([line[0] for line in lines], ['0', '1'])
-        self.assertEqual([int(line[1]) for line in lines], [2, 3])  # one drive
+        self.assertEqual([int(line[1]) for line in lines], [2, 3])  # one sequence
         self.assertEqual(int(lines[0][2]), road['seeds'])
 
         flat = os.path.join(self.folder, 'flat')

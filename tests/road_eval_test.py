@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""examples/road_eval.py reads folders as it says: the same frames through pictures and directly give
-the same scores; KITTI's two layouts are understood; what is wrong is named."""
+"""examples/road_eval.py: the same frames as images and directly give the same scores; both layouts of
+KITTI; errors name their cause."""
 import contextlib
 import io
 import os
@@ -72,7 +72,7 @@ class Folders(unittest.TestCase):
         self.assertNotEqual(self.direct[0].tp.tolist(), self.direct[1].tp.tolist())
 
     def test_scores_move(self):
-        """A library that is kept differs from one that is emptied, from the second frame on."""
+        """A library that is kept differs from one that is cleared, from the second frame on."""
         kept, alone = road_eval.run([road_eval.offroad(FRAMES)], [{}, {'alone': 1}])
         self.assertEqual(kept.tp[0], alone.tp[0])
         self.assertNotEqual(kept.tp.tolist(), alone.tp.tolist())
@@ -125,7 +125,7 @@ class Folders(unittest.TestCase):
 
 class Study(unittest.TestCase):
     def test_tables_and_plots(self):
-        """Every setting of the study is legal, every table and plot is made."""
+        """Every setting of the study is valid, every table and plot is made."""
         try:
             import matplotlib  # noqa: F401
             plots = True
@@ -137,7 +137,7 @@ class Study(unittest.TestCase):
                 road_study.study([road_eval.offroad(1)], {'threads': 1}, True, folder if plots else None)
             made = os.listdir(folder)
         for number in (1, 2, 4, 6):
-            self.assertIn('Table %d in kind' % number, text.getvalue())
+            self.assertIn('Counterpart of table %d' % number, text.getvalue())
         wanted = [entry[0] + '.png' for entry in
                   road_study.SWEEPS + road_study.GRIDS + road_study.OURS] if plots else []
         self.assertEqual(sorted(made), sorted(wanted))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* cudaroaddetect.c: the element against the library called by hand, on each engine there is: every
- * format, properties and sizes that change, pictures that teach nothing, what it says then. */
+ * format, changes of properties and sizes, frames without training patches and their messages. */
 #include "road_test.h"
 
 #include <string.h>
 
-/* Three frames of one drive; the picture stays as it is. */
+/* Three frames of a sequence; the frame is unchanged. */
 GST_START_TEST(test_formats) {
   static const char *const formats[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
                                         "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
@@ -40,7 +40,7 @@ GST_START_TEST(test_formats) {
 }
 GST_END_TEST
 
-/* The standard that caps name decides the colours. */
+/* The colorimetry of the caps defines the colors. */
 GST_START_TEST(test_colorimetry) {
   static const char *const more[] = {"colorimetry=bt601", "colorimetry=bt709",
                                      "colorimetry=1:4:5:1"};
@@ -89,7 +89,7 @@ static void check_properties(GstHarness *harness, const RvRoadConfig *c) {
   gst_object_unref(element);
 }
 
-/* Every property, changed while playing; what was learnt is kept as rv_road_set_config says. */
+/* Every property, changed in PLAYING; models are kept as specified by rv_road_set_config. */
 GST_START_TEST(test_properties) {
   RvRoadConfig wanted[5];
   for (int k = 0; k < 5; k++)
@@ -146,7 +146,7 @@ GST_START_TEST(test_camera) {
 }
 GST_END_TEST
 
-/* Another size goes on with what was learnt; formats and memory of the picture do not matter. */
+/* Another size keeps the models; format and memory of the frame do not matter. */
 GST_START_TEST(test_caps_change) {
   static const struct {
     const char *format;
@@ -189,8 +189,8 @@ static void expect_warning(GstBus *bus, const char *cause, const char *remedy) {
   fail_unless(words == NULL, "%s", words);
 }
 
-/* Pictures that cannot teach pass, with one warning for each cause; once there are models they are
- * told apart by them. */
+/* Frames that cannot be used for training pass through, with one warning per cause; with models
+ * they are classified. */
 GST_START_TEST(test_nothing_to_learn) {
   for (int e = 0; e < road_engine_count(); e++) {
     GstVideoInfo info;
@@ -220,7 +220,7 @@ GST_START_TEST(test_nothing_to_learn) {
     fail_unless(reference.report.models > 0 && reference.report.seeds == 0 &&
                 reference.report.road > 0);
     gst_buffer_unref(out);
-    /* Black, without a single disparity: defined, and forgets nothing. */
+    /* Black, without a valid disparity: defined, and the models are kept. */
     const int models = reference.report.models;
     out = gst_harness_push_and_pull(harness, road_picture(&info, 4, ROAD_ALL | ROAD_FLAT));
     road_reference_check(&reference, out, &info);
@@ -261,7 +261,7 @@ GST_START_TEST(test_bad_disparity) {
 }
 GST_END_TEST
 
-GST_START_TEST(test_grey_pictures) {
+GST_START_TEST(test_gray_frames) {
   GstHarness *harness = gst_harness_new_parse("cudaroaddetect engine=cpu");
   GstBus *bus = test_bus(harness);
   GstCaps *caps = test_caps("GRAY8", ROAD_W, ROAD_H, NULL);
@@ -333,8 +333,8 @@ GST_START_TEST(test_carried) {
 }
 GST_END_TEST
 
-/* A pixel of a BGRx picture looks like the road's green or like the seeds' amber. */
-static void count_colours(GstBuffer *buffer, int *green, int *amber) {
+/* Pixels of a BGRx frame with the green of the road and the amber of the seeds. */
+static void count_colors(GstBuffer *buffer, int *green, int *amber) {
   GstMapInfo map;
   *green = *amber = 0;
   fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
@@ -362,7 +362,7 @@ GST_START_TEST(test_drawing) {
     GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 1, ROAD_ALL));
     char *words = test_message(bus, GST_MESSAGE_WARNING);
     fail_unless(words == NULL, "%s", words);
-    count_colours(out, &green, &amber);
+    count_colors(out, &green, &amber);
     fail_unless(amber > 1000, "%d amber px", amber);
     if (first) {
       GstMapInfo map;
@@ -375,7 +375,7 @@ GST_START_TEST(test_drawing) {
     gst_buffer_unref(out);
     gst_harness_set(harness, "cudaannotate", "show", 0, NULL);
     out = gst_harness_push_and_pull(harness, road_picture(&info, 1, ROAD_ALL));
-    count_colours(out, &plain, &amber);
+    count_colors(out, &plain, &amber);
     fail_unless(green > plain + 300 && amber < 100, "%d green px, %d and %d amber undrawn", green,
                 plain, amber);
     gst_buffer_unref(out);
@@ -398,7 +398,7 @@ static Suite *cudaroaddetect_suite(void) {
   tcase_add_test(tests, test_caps_change);
   tcase_add_test(tests, test_nothing_to_learn);
   tcase_add_test(tests, test_bad_disparity);
-  tcase_add_test(tests, test_grey_pictures);
+  tcase_add_test(tests, test_gray_frames);
   tcase_add_test(tests, test_refused);
   tcase_add_test(tests, test_carried);
   tcase_add_test(tests, test_drawing);

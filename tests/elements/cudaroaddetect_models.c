@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cudaroaddetect_models.c: what was learnt, forgotten, saved, and loaded in another run; files that
+/* cudaroaddetect_models.c: models learned, cleared, saved, and loaded in another run; files that
  * cannot be read or written. */
 #include <glib/gstdio.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static void folder_free(char *folder) {
   g_free(folder);
 }
 
-static void drive(GstHarness *harness, const GstVideoInfo *info, int frames,
-                  RoadReference *reference) {
+static void push_frames(GstHarness *harness, const GstVideoInfo *info, int frames,
+                        RoadReference *reference) {
   for (int k = 0; k < frames; k++) {
     GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(info, k, ROAD_ALL));
     if (reference)
@@ -35,8 +35,9 @@ static void drive(GstHarness *harness, const GstVideoInfo *info, int frames,
   }
 }
 
-/* Learnt in one run, loaded in another: its first frame has no disparity and is told apart by what
- * the other learnt. Saved by the end of the stream (k = 0) or by stopping (k = 1). */
+/* Learned in one run, loaded in another, whose first frame has no disparity and is classified
+ * with the loaded models. Saved at the end of the stream (k = 0) or when the element stops (k =
+ * 1). */
 GST_START_TEST(test_two_runs) {
   for (int e = 0; e < road_engine_count(); e++)
     for (int k = 0; k < 2; k++) {
@@ -49,7 +50,7 @@ GST_START_TEST(test_two_runs) {
       rv_road_config_init(&config);
       GstHarness *harness = road_harness(save, road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
       road_reference_new(&reference, &info, &config);
-      drive(harness, &info, 4, &reference);
+      push_frames(harness, &info, 4, &reference);
       fail_if(g_file_test(path, G_FILE_TEST_EXISTS));
       if (k == 0) {
         gst_harness_push_event(harness, gst_event_new_eos());
@@ -64,7 +65,7 @@ GST_START_TEST(test_two_runs) {
       fail_unless(reference.report.models > 0 && reference.report.road > 50 &&
                   reference.report.models_added == 0);
       gst_buffer_unref(out);
-      drive(harness, &info, 2, &reference); /* and goes on as the other would have */
+      push_frames(harness, &info, 2, &reference); /* and continues as the first run would have */
       gst_harness_teardown(harness);
       road_reference_free(&reference);
       g_free(load);
@@ -75,7 +76,7 @@ GST_START_TEST(test_two_runs) {
 }
 GST_END_TEST
 
-/* The action signal, and a file set while playing: both replace what was learnt. */
+/* The action signal, and a file set in PLAYING: both replace the models. */
 GST_START_TEST(test_reset_and_reload) {
   char *folder = folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
   GstVideoInfo info;
@@ -85,21 +86,21 @@ GST_START_TEST(test_reset_and_reload) {
   GstHarness *harness = road_harness("", "cpu", "BGRx", ROAD_W, ROAD_H, &info);
   GstElement *element = gst_harness_find_element(harness, "cudaroaddetect");
   road_reference_new(&reference, &info, &config);
-  drive(harness, &info, 3, &reference);
+  push_frames(harness, &info, 3, &reference);
   fail_unless(rv_road_save_file(reference.road, path, NULL) == RV_OK);
   g_signal_emit_by_name(element, "reset");
   fail_unless(rv_road_reset(reference.road, NULL) == RV_OK);
-  drive(harness, &info, 1, &reference);
+  push_frames(harness, &info, 1, &reference);
   fail_unless(reference.report.models == config.initial_models);
   g_object_set(element, "model-location", path, NULL);
   fail_unless(rv_road_load_file(reference.road, path, NULL) == RV_OK);
-  drive(harness, &info, 2, &reference);
+  push_frames(harness, &info, 2, &reference);
   fail_unless(reference.report.models > config.initial_models);
   /* Loaded once: another property does not load it again. */
   g_object_set(element, "roughness", 1e-4, NULL);
   config.roughness = 1e-4;
   road_reference_config(&reference, &config);
-  drive(harness, &info, 2, &reference);
+  push_frames(harness, &info, 2, &reference);
   gst_object_unref(element);
   gst_harness_teardown(harness);
   road_reference_free(&reference);
@@ -143,7 +144,7 @@ GST_START_TEST(test_bad_files) {
   gsize size = 0;
   GstVideoInfo info;
   GstHarness *harness = road_harness(save, "cpu", "BGRx", ROAD_W, ROAD_H, &info);
-  drive(harness, &info, 2, NULL);
+  push_frames(harness, &info, 2, NULL);
   gst_harness_teardown(harness);
   fail_unless(start_with("model-location", path, 8) == NULL);
   fail_unless(start_with("model-location", "", 8) == NULL);
@@ -172,8 +173,8 @@ GST_START_TEST(test_bad_files) {
 }
 GST_END_TEST
 
-/* In PLAYING an invalid file gives a warning and the models are kept; a missing folder is an error at
- * the end; no models, no file. */
+/* In PLAYING an invalid file gives a warning and the models are kept; a missing folder is an
+ * error at the end; no models, no file. */
 GST_START_TEST(test_problems_while_playing) {
   char *folder = folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
   char *inner = g_build_filename(folder, "inner", NULL);
@@ -185,15 +186,15 @@ GST_START_TEST(test_problems_while_playing) {
   GstHarness *harness = road_harness("", "cpu", "BGRx", ROAD_W, ROAD_H, &info);
   GstBus *bus = test_bus(harness);
   road_reference_new(&reference, &info, &config);
-  drive(harness, &info, 2, &reference);
+  push_frames(harness, &info, 2, &reference);
   gst_harness_set(harness, "cudaroaddetect", "model-location", path, NULL);
-  drive(harness, &info, 1, &reference);
+  push_frames(harness, &info, 1, &reference);
   char *words = test_message(bus, GST_MESSAGE_WARNING);
   fail_unless(words && strstr(words, path) && strstr(words, "former settings"), "%s", words);
   g_free(words);
   gst_harness_set(harness, "cudaroaddetect", "model-location", NULL, "model-save-location", lost,
                   NULL);
-  drive(harness, &info, 1, &reference);
+  push_frames(harness, &info, 1, &reference);
   gst_harness_push_event(harness, gst_event_new_eos());
   words = test_message(bus, GST_MESSAGE_ERROR);
   fail_unless(words && strstr(words, "b.rvroad"), "%s", words);

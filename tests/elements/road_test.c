@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* road_test.c: pictures of a road, and the library called by hand. */
+/* road_test.c: frames of a road, and the library called directly. */
 #include "road_test.h"
 
 #include <string.h>

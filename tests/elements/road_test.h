@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* road_test.h: pictures of a road with a disparity, and what the library makes of them. */
+/* road_test.h: frames of a road with a disparity, and the expected results from the library. */
 #ifndef ROAD_TEST_H
 #define ROAD_TEST_H
 
@@ -8,13 +8,13 @@
 
 enum { ROAD_W = 131, ROAD_H = 75 };
 
-/* What road_picture attaches. */
+/* Annotations of road_picture. */
 enum { ROAD_DISPARITY = 1, ROAD_CAMERA = 2, ROAD_ALL = 3, ROAD_FLAT = 4 /* no value anywhere */ };
 
 int road_engine_count(void); /* 1, or 2 where there is a GPU */
 const char *road_engine(int index);
 
-/* A road of one colour between verges of others on flat ground below row 25, noise that depends on
+/* A road of one color between verges of others on flat ground below row 25, noise that depends on
  * `seed`. */
 GstBuffer *road_picture(const GstVideoInfo *info, int seed, int attached);
 
