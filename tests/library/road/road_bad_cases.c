@@ -21,27 +21,44 @@ static void make_gray(const RvRoadInputs *d) {
     color[i] = (color[i] >> 8 & 255) * 0x10101;
 }
 
-/* Runs all engines on the frame and compares them; `r` is the result of the CPU. */
-static void frame(const RvRoadInputs *d, RvRoad *const *roads, int engines, RvRoadResult *r,
-                  const char *what) {
-  RvRoadResult other;
-  rv_road_inputs_run(d, roads[0], 1, r);
-  if (engines < 2)
-    return;
-  rv_road_result_open(&roads[1]->plan.config, &other);
-  rv_road_inputs_run(d, roads[1], 1, &other);
-  rv_road_result_same(d, r, &other, what);
-  rv_road_result_close(&other);
+/* Inputs, an object of each engine of this run, and the result of the CPU. */
+typedef struct Case {
+  RvRoadInputs inputs;
+  RvRoad *roads[2];
+  int engines; /* 0 after a failure */
+  RvRoadResult result;
+} Case;
+
+static void open_case(RvCheck *check, const char *name, Case *c) {
+  const int is_small = rvc_small(check);
+  *c = (Case){.engines = rvc_cuda(check) ? 2 : 1};
+  rv_road_inputs_open(check, name, &c->inputs, is_small ? 103 : 203, is_small ? 91 : 151);
+  rv_road_result_open(&c->inputs.config, &c->result);
+  int good = 1;
+  for (int i = 0; i < c->engines; i++) {
+    c->roads[i] = rv_road_inputs_new(&c->inputs, &c->inputs.config, i ? RV_CUDA : RV_CPU);
+    good = good && c->roads[i];
+  }
+  c->engines = good ? c->engines : 0;
 }
 
-static int open_roads(const RvRoadInputs *d, RvRoad **roads) {
-  const int engines = rvc_cuda(d->check) ? 2 : 1;
-  int good = 1;
-  for (int i = 0; i < engines; i++) {
-    roads[i] = rv_road_inputs_new(d, &d->config, i ? RV_CUDA : RV_CPU);
-    good = good && roads[i];
-  }
-  return good ? engines : 0;
+static void close_case(Case *c) {
+  for (int i = 0; i < 2; i++)
+    rv_road_free(&c->roads[i]);
+  rv_road_result_close(&c->result);
+  rv_road_inputs_close(&c->inputs);
+}
+
+/* Runs all engines on the frame and compares them. */
+static void run_case(Case *c, const char *what) {
+  RvRoadResult other;
+  rv_road_inputs_run(&c->inputs, c->roads[0], 1, &c->result);
+  if (c->engines < 2)
+    return;
+  rv_road_result_open(&c->inputs.config, &other);
+  rv_road_inputs_run(&c->inputs, c->roads[1], 1, &other);
+  rv_road_result_same(&c->inputs, &c->result, &other, what);
+  rv_road_result_close(&other);
 }
 
 /* All patches look the same: one model, distance 0 everywhere; only the ground plane decides. */
@@ -49,32 +66,27 @@ static void check_gray(RvCheck *check, const char *name, int level) {
   const int is_small = rvc_small(check);
   if (!rvc_wants(check, name))
     return;
-  RvRoadInputs d;
-  RvRoad *roads[2] = {NULL, NULL};
-  RvRoadResult r;
-  rv_road_inputs_open(check, name, &d, is_small ? 103 : 203, is_small ? 91 : 151);
-  rv_road_result_open(&d.config, &r);
-  const int engines = open_roads(&d, roads);
-  for (int k = 0; k < (is_small ? 1 : 3) && engines; k++) {
-    rv_road_inputs_paint(&d, k);
-    make_gray(&d);
+  Case c;
+  open_case(check, name, &c);
+  const RvRoadInputs *d = &c.inputs;
+  const RvRoadReport *report = &c.result.report;
+  for (int k = 0; k < (is_small ? 1 : 3) && c.engines; k++) {
+    rv_road_inputs_paint(d, k);
+    make_gray(d);
     if (level >= 0)
-      memset(d.color.data, level, (size_t)d.color.height * (size_t)d.color.stride);
-    frame(&d, roads, engines, &r, "a frame without color");
-    const float *distance = r.distance.data;
+      memset(d->color.data, level, (size_t)d->color.height * (size_t)d->color.stride);
+    run_case(&c, "a frame without color");
+    const float *distance = c.result.distance.data;
     int far = 0;
-    for (int i = 0; i < r.distance.width * r.distance.height; i++)
+    for (int i = 0; i < c.result.distance.width * c.result.distance.height; i++)
       far += distance[i] != 0;
     rvc_true(check, name,
-             r.report.models == 1 && far == 0 && r.report.seeds > 0 &&
-                 r.report.road >= r.report.seeds / 2,
-             "frame %d: %d models, %d patches at a distance, %d seeds, %d road", k, r.report.models,
-             far, r.report.seeds, r.report.road);
+             report->models == 1 && far == 0 && report->seeds > 0 &&
+                 report->road >= report->seeds / 2,
+             "frame %d: %d models, %d patches at a distance, %d seeds, %d road", k, report->models,
+             far, report->seeds, report->road);
   }
-  for (int i = 0; i < engines; i++)
-    rv_road_free(&roads[i]);
-  rv_road_result_close(&r);
-  rv_road_inputs_close(&d);
+  close_case(&c);
   rvc_ok(check, name);
 }
 
@@ -85,37 +97,32 @@ static void check_seedless(RvCheck *check) {
   const int is_small = rvc_small(check);
   if (!rvc_wants(check, name))
     return;
-  RvRoadInputs d;
-  RvRoad *roads[2] = {NULL, NULL};
-  RvRoadResult r;
-  rv_road_inputs_open(check, name, &d, is_small ? 103 : 203, is_small ? 91 : 151);
-  rv_road_result_open(&d.config, &r);
-  const int engines = open_roads(&d, roads);
-  for (int k = 0; k < (is_small ? 1 : 3) && engines; k++) {
-    rv_road_inputs_paint(&d, k);
-    frame(&d, roads, engines, &r, "a training frame");
+  Case c;
+  open_case(check, name, &c);
+  const RvRoadInputs *d = &c.inputs;
+  const RvRoadReport *report = &c.result.report;
+  for (int k = 0; k < (is_small ? 1 : 3) && c.engines; k++) {
+    rv_road_inputs_paint(d, k);
+    run_case(&c, "a training frame");
   }
-  const RvRoadReport before = r.report;
-  for (int k = 0; k < 5 && engines; k += is_small ? 4 : 1) {
-    rv_road_inputs_paint(&d, 3);
+  const RvRoadReport before = *report;
+  for (int k = 0; k < 5 && c.engines; k += is_small ? 4 : 1) {
+    rv_road_inputs_paint(d, 3);
     if (k < 4)
-      fill_u16(&d.disparity, flat[k]);
-    for (int i = 0; i < d.disparity.width * d.disparity.height && k == 4; i++)
-      ((uint16_t *)d.disparity.data)[i] = (uint16_t)((unsigned)i * 2654435761u >> 16);
-    frame(&d, roads, engines, &r, "a frame without seeds");
+      fill_u16(&d->disparity, flat[k]);
+    for (int i = 0; i < d->disparity.width * d->disparity.height && k == 4; i++)
+      ((uint16_t *)d->disparity.data)[i] = (uint16_t)((unsigned)i * 2654435761u >> 16);
+    run_case(&c, "a frame without seeds");
     rvc_true(check, name,
-             before.models > 0 && r.report.seeds == 0 && r.report.models_added == 0 &&
-                 r.report.samples_matched == 0 && r.report.models == before.models &&
-                 r.report.samples_pending == before.samples_pending &&
-                 r.report.road > (is_small ? 10 : 100),
+             before.models > 0 && report->seeds == 0 && report->models_added == 0 &&
+                 report->samples_matched == 0 && report->models == before.models &&
+                 report->samples_pending == before.samples_pending &&
+                 report->road > (is_small ? 10 : 100),
              "input %d: %d seeds, %d added, %d matched, models %d after %d, %d road", k,
-             r.report.seeds, r.report.models_added, r.report.samples_matched, r.report.models,
-             before.models, r.report.road);
+             report->seeds, report->models_added, report->samples_matched, report->models,
+             before.models, report->road);
   }
-  for (int i = 0; i < engines; i++)
-    rv_road_free(&roads[i]);
-  rv_road_result_close(&r);
-  rv_road_inputs_close(&d);
+  close_case(&c);
   rvc_ok(check, name);
 }
 
