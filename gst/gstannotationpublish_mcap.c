@@ -105,31 +105,43 @@ static void end_record(GstPublishText *text, gsize start) {
   memcpy(text->data + start + 1, &length, sizeof length);
 }
 
-guint32 gst_publish_crc32(guint32 crc, const void *data, gsize size) {
+#define CRC_BYTES 16 /* per step: one table each */
+
+static guint32 crc_tables[CRC_BYTES][256];
+
+static void make_crc_tables(void) {
   static gsize ready = 0;
-  static guint32 table[4][256];
-  if (g_once_init_enter(&ready)) {
-    for (guint32 i = 0; i < 256; i++) {
-      guint32 c = i;
-      for (int bit = 0; bit < 8; bit++)
-        c = c & 1 ? 0xedb88320u ^ c >> 1 : c >> 1;
-      table[0][i] = c;
-    }
-    for (guint32 i = 0; i < 256; i++)
-      for (int t = 1; t < 4; t++)
-        table[t][i] = table[0][table[t - 1][i] & 255] ^ table[t - 1][i] >> 8;
-    g_once_init_leave(&ready, 1);
+  if (!g_once_init_enter(&ready))
+    return;
+  for (guint32 i = 0; i < 256; i++) {
+    guint32 c = i;
+    for (int bit = 0; bit < 8; bit++)
+      c = c & 1 ? 0xedb88320u ^ c >> 1 : c >> 1;
+    crc_tables[0][i] = c;
   }
+  for (int t = 1; t < CRC_BYTES; t++)
+    for (guint32 i = 0; i < 256; i++)
+      crc_tables[t][i] = crc_tables[0][crc_tables[t - 1][i] & 255] ^ crc_tables[t - 1][i] >> 8;
+  g_once_init_leave(&ready, 1);
+}
+
+guint32 gst_publish_crc32(guint32 crc, const void *data, gsize size) {
   const guint8 *bytes = data;
+  make_crc_tables();
   crc = ~crc;
-  for (; size >= 4; size -= 4, bytes += 4) {
-    crc ^= (guint32)bytes[0] | (guint32)bytes[1] << 8 | (guint32)bytes[2] << 16 |
-           (guint32)bytes[3] << 24;
-    crc = table[3][crc & 255] ^ table[2][crc >> 8 & 255] ^ table[1][crc >> 16 & 255] ^
-          table[0][crc >> 24];
+  for (; size >= CRC_BYTES; size -= CRC_BYTES, bytes += CRC_BYTES) {
+    guint32 words[CRC_BYTES / 4], next = 0;
+    memcpy(words, bytes, CRC_BYTES);
+    words[0] = GUINT32_FROM_LE(words[0]) ^ crc;
+    for (int w = 1; w < CRC_BYTES / 4; w++)
+      words[w] = GUINT32_FROM_LE(words[w]);
+    for (int w = 0; w < CRC_BYTES / 4; w++)
+      for (int b = 0; b < 4; b++)
+        next ^= crc_tables[CRC_BYTES - 1 - 4 * w - b][words[w] >> 8 * b & 255];
+    crc = next;
   }
   for (; size > 0; size--)
-    crc = table[0][(crc ^ *bytes++) & 255] ^ crc >> 8;
+    crc = crc_tables[0][(crc ^ *bytes++) & 255] ^ crc >> 8;
   return ~crc;
 }
 
