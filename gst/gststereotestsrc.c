@@ -31,6 +31,7 @@
 #include "common/gstrverror.h"
 #include "common/gstrvframe.h"
 #include "common/gstrvmemory.h"
+#include "common/gstrvpool.h"
 #include "gststereotestsrc_truth.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_stereo_test_src_debug);
@@ -78,6 +79,8 @@ struct _GstStereoTestSrc {
   guint64 frame;          /* next one, counted since the caps were set */
   guint64 frame_base;     /* frames before the caps were set, as buffer offset */
   GstClockTime time_base; /* their running time */
+  guint64 sent, lost;     /* frames since the start; lost ones were too late */
+  GstClockTimeDiff delay; /* of a live source: running time - time stamp of a frame */
   gboolean eos_at_frame;  /* reverse playback has come to the first frame */
 };
 
@@ -256,41 +259,9 @@ static gboolean set_caps(GstBaseSrc *src, GstCaps *caps) {
   return make_scene(self);
 }
 
-/* The pool that is offered behind, or one of our own where that does not take the pictures. */
 static gboolean decide_allocation(GstBaseSrc *src, GstQuery *query) {
-  GstCaps *caps = NULL;
-  GstVideoInfo info;
-  gst_query_parse_allocation(query, &caps, NULL);
-  if (!caps || !gst_video_info_from_caps(&info, caps))
-    return FALSE;
-  GstBufferPool *pool = NULL;
-  guint size = 0, least = 0, most = 0;
-  const gboolean meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
-  const gboolean offered = gst_query_get_n_allocation_pools(query) > 0;
-  if (offered)
-    gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &least, &most);
-  size = MAX(size, (guint)GST_VIDEO_INFO_SIZE(&info));
-  if (pool && !gst_rv_pool_set_up(pool, caps, &size, least, most, meta)) {
-    GST_INFO_OBJECT(src, "%" GST_PTR_FORMAT " does not take %" GST_PTR_FORMAT, pool, caps);
-    gst_clear_object(&pool);
-  }
-  if (!pool) {
-    size = (guint)GST_VIDEO_INFO_SIZE(&info);
-    least = most = 0;
-    pool = gst_video_buffer_pool_new();
-    if (!gst_rv_pool_set_up(pool, caps, &size, least, most, meta)) {
-      gst_object_unref(pool);
-      GST_ELEMENT_ERROR(src, RESOURCE, SETTINGS, ("No pool of buffers for the pictures."),
-                        ("Render smaller pictures: memory may be exhausted."));
-      return FALSE;
-    }
-  }
-  if (offered)
-    gst_query_set_nth_allocation_pool(query, 0, pool, size, least, most);
-  else
-    gst_query_add_allocation_pool(query, pool, size, least, most);
-  gst_object_unref(pool);
-  return GST_BASE_SRC_CLASS(gst_stereo_test_src_parent_class)->decide_allocation(src, query);
+  return gst_rv_pool_decide(GST_ELEMENT(src), NULL, query) &&
+         GST_BASE_SRC_CLASS(gst_stereo_test_src_parent_class)->decide_allocation(src, query);
 }
 
 /* --- Time ------------------------------------------------------------------------------------ */
@@ -375,6 +346,11 @@ static void get_times(GstBaseSrc *src, GstBuffer *buffer, GstClockTime *start, G
     return;
   *start = pts;
   *end = pts + GST_BUFFER_DURATION(buffer);
+  /* GstBaseSrc adds the time to the first frame to all time stamps, right after this. */
+  GstStereoTestSrc *self = GST_STEREO_TEST_SRC(src);
+  const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(self));
+  if (self->sent == 1 && GST_CLOCK_TIME_IS_VALID(now))
+    self->delay = GST_CLOCK_DIFF(pts, now);
 }
 
 /* --- Frames ---------------------------------------------------------------------------------- */
@@ -439,6 +415,34 @@ static GstFlowReturn render(GstStereoTestSrc *self, guint64 frame, GstBuffer *bu
   return GST_FLOW_OK;
 }
 
+/* A live source that is too slow loses frames: those whose successor is due already are skipped, and
+ * reported as cameras do. TRUE when frames were lost. */
+static gboolean skip_late(GstStereoTestSrc *self) {
+  const GstSegment *segment = &GST_BASE_SRC(self)->segment;
+  const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(self));
+  if (!gst_base_src_is_live(GST_BASE_SRC(self)) || segment->rate <= 0.0 || self->sent == 0 ||
+      !GST_CLOCK_TIME_IS_VALID(now) || (gint64)now < self->delay + (gint64)self->time_base)
+    return FALSE;
+  const guint64 due =
+      gst_util_uint64_scale((guint64)((gint64)now - self->delay) - self->time_base,
+                            (guint64)GST_VIDEO_INFO_FPS_N(&self->info),
+                            (guint64)GST_VIDEO_INFO_FPS_D(&self->info) * GST_SECOND);
+  if (due <= self->frame)
+    return FALSE;
+  const GstClockTime lost =
+      self->time_base + frame_time(self, self->frame) + (GstClockTime)self->delay;
+  GST_DEBUG_OBJECT(self, "%" G_GUINT64_FORMAT " frames are too late", due - self->frame);
+  self->lost += due - self->frame;
+  GstMessage *message = gst_message_new_qos(
+      GST_OBJECT_CAST(self), TRUE, gst_segment_to_running_time(segment, GST_FORMAT_TIME, lost),
+      gst_segment_to_stream_time(segment, GST_FORMAT_TIME, lost), lost,
+      frame_time(self, due) - frame_time(self, self->frame));
+  gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, self->sent, self->lost);
+  gst_element_post_message(GST_ELEMENT_CAST(self), message);
+  self->frame = due;
+  return TRUE;
+}
+
 static GstFlowReturn fill(GstPushSrc *src, GstBuffer *buffer) {
   GstStereoTestSrc *self = GST_STEREO_TEST_SRC(src);
   if (GST_VIDEO_INFO_FPS_N(&self->info) <= 0)
@@ -450,7 +454,8 @@ static GstFlowReturn fill(GstPushSrc *src, GstBuffer *buffer) {
   GST_OBJECT_UNLOCK(self);
   if (changed && !make_scene(self))
     return GST_FLOW_ERROR;
-  /* The way travelled follows the time, through changes of the frame rate too. */
+  const gboolean skipped = skip_late(self);
+  /* The distance follows the time, through changes of the frame rate too. */
   const guint64 before =
       gst_util_uint64_scale_round(self->time_base, (guint64)GST_VIDEO_INFO_FPS_N(&self->info),
                                   (guint64)GST_VIDEO_INFO_FPS_D(&self->info) * GST_SECOND);
@@ -463,6 +468,9 @@ static GstFlowReturn fill(GstPushSrc *src, GstBuffer *buffer) {
   const guint64 frame = self->frame_base + self->frame;
   GST_BUFFER_OFFSET(buffer) = frame;
   GST_BUFFER_OFFSET_END(buffer) = frame + 1;
+  if (skipped)
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  self->sent++;
   gst_object_sync_values(GST_OBJECT(self), GST_BUFFER_PTS(buffer));
   if (GST_BASE_SRC(src)->segment.rate >= 0.0)
     self->frame++;
@@ -479,6 +487,8 @@ static gboolean start(GstBaseSrc *src) {
   gst_video_info_init(&self->info);
   self->frame = self->frame_base = 0;
   self->time_base = 0;
+  self->sent = self->lost = 0;
+  self->delay = 0;
   self->eos_at_frame = FALSE;
   return TRUE;
 }
@@ -538,7 +548,8 @@ static void install_properties(GObjectClass *class) {
                            FALSE, knob));
   g_object_class_install_property(
       class, PROP_IS_LIVE,
-      g_param_spec_boolean("is-live", "Live", "Behave like a camera: frames wait for their time",
+      g_param_spec_boolean("is-live", "Live",
+                           "Behave like a camera: frames wait for their time; late ones are lost",
                            FALSE, flags | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property(class, PROP_THREADS,
                                   g_param_spec_int("threads", "Threads",

@@ -146,6 +146,9 @@ static void install_properties(GObjectClass *object) {
 }
 
 void gst_rv_transform_rebuild(GstRvTransform *self) {
+  if (g_atomic_pointer_get(&self->priv->restores) == g_thread_self())
+    return;
+  g_atomic_int_inc(&self->priv->changes);
   g_atomic_int_set(&self->priv->rebuild, 1);
 }
 
@@ -194,6 +197,8 @@ static gboolean start(GstBaseTransform *trans) {
 
 static gboolean stop(GstBaseTransform *trans) {
   gst_rv_transform_forget_results(GST_RV_TRANSFORM(trans));
+  gst_rv_transform_accept(GST_RV_TRANSFORM(trans), NULL);
+  gst_clear_caps(&GST_RV_TRANSFORM(trans)->priv->invalid_caps);
   gst_rv_transform_close(GST_RV_TRANSFORM(trans));
   return TRUE;
 }
@@ -218,6 +223,17 @@ static RvStatus configure(GstRvTransform *self) {
   return status;
 }
 
+/* Configures, and remembers the settings that were accepted. */
+static RvStatus configure_settings(GstRvTransform *self) {
+  GArray *snapshot = gst_rv_transform_snapshot(self);
+  const RvStatus status = configure(self);
+  if (status == RV_OK)
+    gst_rv_transform_accept(self, snapshot);
+  else
+    g_array_unref(snapshot);
+  return status;
+}
+
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out) {
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
   GstRvTransformPrivate *priv = self->priv;
@@ -232,7 +248,10 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out) {
   if (cuda && !gst_rv_transform_need_device(self))
     return FALSE;
   gst_rv_payload_pool_free(&priv->copies);
-  const RvStatus status = configure(self);
+  RvStatus status = configure_settings(self);
+  if (status == RV_ERR_ARG && gst_rv_transform_reject(self))
+    status = configure_settings(self);
+  priv->invalid = status == RV_ERR_ARG;
   if (status != RV_OK) {
     gst_rv_error_post(&priv->log, status, "get ready for these pictures");
     return FALSE;
@@ -279,15 +298,30 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event) {
   GstCaps *caps = NULL;
   gst_event_parse_caps(event, &caps);
   GST_DEBUG_OBJECT(self, "received %" GST_PTR_FORMAT, caps);
-  if (!check_caps(self, caps)) {
+  GstRvTransformPrivate *priv = self->priv;
+  /* Pads send caps that were rejected again and again: the error is posted once. */
+  const gint changes = g_atomic_int_get(&priv->changes);
+  const gboolean again = priv->invalid_caps && gst_caps_is_equal(priv->invalid_caps, caps) &&
+                         priv->invalid_changes == changes;
+  if (again) {
     gst_event_unref(event);
     return FALSE;
   }
+  gst_clear_caps(&priv->invalid_caps);
   gst_caps_ref(caps);
-  self->priv->explained = FALSE;
-  const gboolean taken = base->sink_event(trans, event);
-  if (!taken && !self->priv->explained)
+  priv->explained = FALSE;
+  priv->invalid = !check_caps(self, caps);
+  gboolean taken = FALSE;
+  if (priv->invalid)
+    gst_event_unref(event);
+  else
+    taken = base->sink_event(trans, event);
+  if (!taken && !priv->invalid && !priv->explained)
     gst_rv_transform_explain_refusal(self, caps);
+  if (!taken && priv->invalid) {
+    priv->invalid_caps = gst_caps_ref(caps);
+    priv->invalid_changes = changes;
+  }
   gst_caps_unref(caps);
   return taken;
 }
@@ -317,11 +351,9 @@ static gboolean rebuild_if_asked(GstRvTransform *self) {
   if (priv->configured && !g_atomic_int_get(&priv->rebuild))
     return TRUE;
   const gboolean first = !priv->configured;
-  const RvStatus status = configure(self);
-  if (status == RV_ERR_ARG && !first) {
-    gst_rv_warning_post(&priv->log, "the former settings stay in use");
+  const RvStatus status = configure_settings(self);
+  if (status == RV_ERR_ARG && !first && gst_rv_transform_reject(self))
     return TRUE;
-  }
   if (status != RV_OK)
     gst_rv_error_post(&priv->log, status, "get ready for these pictures");
   priv->configured = status == RV_OK;

@@ -103,7 +103,8 @@ struct GstRvTransformClass {
 
   /* Optional: in place of process and finish, for a frame that repeats the previous one (GAP, as
    * videorate marks its copies). The annotations of the previous frame are attached already;
-   * without this function nothing else is done. Not called for elements without annotation. */
+   * without this function nothing else is done, and elements that write pixels process the frame.
+   * Not called for elements without annotation. */
   RvStatus (*repeat)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job);
 
   /* Optional: the stream was interrupted (flush, new stream, time that jumps by more than 1 s or

@@ -72,10 +72,14 @@ void gst_rv_transform_keep_results(GstRvTransform *self, GstBuffer *out) {
 }
 
 gboolean gst_rv_transform_repeats(GstRvTransform *self, GstBuffer *in) {
-  gboolean kept = FALSE;
+  const GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
+  const gboolean writes = !klass->in_place || (klass->picture & GST_MAP_WRITE);
+  if ((writes && !klass->repeat) || !GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP))
+    return FALSE;
   for (guint i = 0; i < GST_RV_RESULTS; i++)
-    kept |= self->priv->results[i] != NULL;
-  return kept && GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+    if (self->priv->results[i])
+      return TRUE;
+  return FALSE;
 }
 
 static gboolean set_field(GQuark field, const GValue *value, gpointer user) {

@@ -31,10 +31,16 @@ struct GstRvTransformPrivate {
   GstRvDevice *device;
   RvStream stream;
   GstRvLog log;
-  gint rebuild;           /* atomic: configure before the next frame */
-  gboolean configured;    /* configure has succeeded for the present caps */
-  gboolean foreign;       /* buffers come from a device that the user excluded */
+  gint rebuild;          /* atomic: configure before the next frame */
+  gboolean configured;   /* configure has succeeded for the present caps */
+  gboolean foreign;      /* buffers come from a device that the user excluded */
+  gint changes;          /* atomic: number of changed properties */
+  gboolean invalid;      /* caps of the last CAPS event, for these settings */
+  GstCaps *invalid_caps; /* the same, remembered with */
+  gint invalid_changes;
   gboolean explained;     /* set_caps was reached: what goes wrong from there on posts its error */
+  GArray *accepted;       /* GValues of the element's properties that configure accepted, or NULL */
+  GThread *restores;      /* atomic: the thread that sets accepted values again, or NULL */
   gint interrupted;       /* atomic: reset before the next frame */
   GstClockTime last_time; /* running time of the last frame */
   GstStructure *results[GST_RV_RESULTS]; /* annotations of the last frame */
@@ -48,6 +54,14 @@ struct GstRvTransformPrivate {
 
 /* The debug category of the element ("cudasgm"), so that its users see what the base class does. */
 GstDebugCategory *gst_rv_transform_category(GstRvTransform *self);
+
+/* gstrvtransform_accept.c: properties that configure has accepted */
+GArray *gst_rv_transform_snapshot(GstRvTransform *self);
+/* Takes over a snapshot that was accepted; NULL forgets the last one. */
+void gst_rv_transform_accept(GstRvTransform *self, GArray *snapshot);
+/* Posts the rejected settings as a warning and sets the accepted ones again. FALSE when there are
+ * none. */
+gboolean gst_rv_transform_reject(GstRvTransform *self);
 
 /* gstrvtransform_caps.c */
 GstCaps *gst_rv_transform_caps_vfunc(GstBaseTransform *trans, GstPadDirection direction,

@@ -315,6 +315,75 @@ GST_START_TEST(test_debug) {
 }
 GST_END_TEST
 
+/* --- A live source --------------------------------------------------------------------------- */
+
+typedef struct Source {
+  guint buffers, disconts;
+  guint64 lost, next; /* frames, by their offsets */
+  gint64 delay;       /* time stamp of frame 0, ns */
+} Source;
+
+static GstPadProbeReturn on_frame(GstPad *pad, GstPadProbeInfo *info, gpointer user) {
+  Source *source = user;
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+  const guint64 offset = GST_BUFFER_OFFSET(buffer);
+  fail_unless(offset >= source->next);
+  const GstClockTime time = offset * GST_SECOND / 100;
+  if (source->buffers == 0)
+    source->delay = GST_CLOCK_DIFF(time, GST_BUFFER_PTS(buffer));
+  fail_unless(GST_CLOCK_DIFF(time, GST_BUFFER_PTS(buffer)) == source->delay);
+  if (source->buffers > 0 && offset > source->next)
+    fail_unless(GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT));
+  source->disconts += GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) != 0;
+  source->lost += offset - source->next;
+  source->next = offset + 1;
+  source->buffers++;
+  return GST_PAD_PROBE_OK;
+}
+
+/* 12 frames at 100 frames/s, each of which the pipeline needs 30 ms for. */
+static guint64 run_source(const char *properties, Source *source) {
+  char *line = g_strdup_printf(
+      "stereotestsrc name=s pattern=noise truth=false num-buffers=12 %s ! "
+      "video/x-raw,format=GRAY8,width=64,height=16,framerate=100/1 ! identity sleep-time=30000 ! "
+      "fakesink sync=false",
+      properties);
+  GstElement *pipeline = gst_parse_launch(line, NULL);
+  GstElement *s = gst_bin_get_by_name(GST_BIN(pipeline), "s");
+  GstPad *pad = gst_element_get_static_pad(s, "src");
+  GstBus *bus = gst_element_get_bus(pipeline);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, on_frame, source, NULL);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  guint64 dropped = 0;
+  for (gboolean ended = FALSE; !ended;) {
+    GstMessage *message = gst_bus_timed_pop_filtered(
+        bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_QOS);
+    fail_unless(message && GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR, "%s", line);
+    ended = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
+    if (!ended)
+      gst_message_parse_qos_stats(message, NULL, NULL, &dropped);
+    gst_message_unref(message);
+  }
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(bus);
+  gst_object_unref(pad);
+  gst_object_unref(s);
+  gst_object_unref(pipeline);
+  g_free(line);
+  return dropped;
+}
+
+/* Frames that a live source is too late for are lost, and this is visible; others never. */
+GST_START_TEST(test_source) {
+  Source live = {0}, file = {0};
+  const guint64 dropped = run_source("is-live=true", &live);
+  fail_unless(live.buffers == 12 && live.lost >= 15, "%" G_GUINT64_FORMAT " lost", live.lost);
+  fail_unless_equals_uint64(dropped, live.lost);
+  fail_unless_equals_uint64(run_source("", &file), 0);
+  fail_unless(file.buffers == 12 && file.lost == 0 && file.disconts == 1);
+}
+GST_END_TEST
+
 static Suite *live_suite(void) {
   Suite *suite = suite_create("live");
   TCase *tests = tcase_create("general");
@@ -327,6 +396,7 @@ static Suite *live_suite(void) {
   tcase_add_test(tests, test_message_times);
   tcase_add_test(tests, test_interlaced);
   tcase_add_test(tests, test_debug);
+  tcase_add_test(tests, test_source);
   return suite;
 }
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* settings.c: values that are rejected while PLAYING: the accepted ones stay, in the properties
+ * too, and nothing that follows goes wrong. */
+#include "element_test.h"
+
+#include <string.h>
+
+static guint messages(GstBus *bus, GstMessageType type) {
+  guint count = 0;
+  for (char *text; (text = test_message(bus, type)); count++)
+    g_free(text);
+  return count;
+}
+
+static int value_of(GstElement *element, const char *name) {
+  int value = 0;
+  g_object_get(element, name, &value, NULL);
+  return value;
+}
+
+typedef struct Rejected {
+  const char *element, *format; /* of its input */
+  const char *name;
+  int accepted, rejected;
+} Rejected;
+
+/* Values within the range of the property that the library rejects. */
+static const Rejected cases[] = {
+    {"cudasgm", "GRAY8", "paths", 8, 3},
+    {"cudasgm", "GRAY8", "median", 3, 4},
+    {"cudasgm", "GRAY8", "p1", 10, 4000},
+    {"cudardp", "GRAY16_LE", "median", 0, 4},
+};
+
+static void push(GstHarness *harness, const GstVideoInfo *info, const char *what) {
+  GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(info), NULL);
+  gst_buffer_memset(buffer, 0, 0, GST_VIDEO_INFO_SIZE(info));
+  buffer = gst_harness_push_and_pull(harness, buffer);
+  fail_unless(buffer != NULL, "%s", what);
+  gst_buffer_unref(buffer);
+}
+
+/* Rejected with a frame: one warning, the accepted value, and new caps work. */
+GST_START_TEST(test_rejected) {
+  const Rejected *c = &cases[__i__];
+  char *line = g_strdup_printf("%s engine=cpu %s=%d", c->element, c->name, c->accepted);
+  GstHarness *harness = gst_harness_new_parse(line);
+  GstElement *element = gst_harness_find_element(harness, c->element);
+  GstBus *bus = test_bus(harness);
+  for (int i = 0; i < 4; i++) {
+    GstCaps *caps = test_caps(c->format, i % 2 ? 192 : 128, 32, NULL);
+    GstVideoInfo info;
+    test_info(&info, caps);
+    gst_harness_set_src_caps(harness, caps);
+    push(harness, &info, line);
+    if (i == 1) {
+      g_object_set(element, c->name, c->rejected, NULL);
+      for (int k = 0; k < 5; k++)
+        push(harness, &info, line);
+    } else if (i == 2) {
+      g_object_set(element, c->name, c->rejected, NULL); /* new caps come first */
+    }
+    fail_unless(i == 2 || value_of(element, c->name) == c->accepted, "%s: %d", line,
+                value_of(element, c->name));
+  }
+  fail_unless_equals_int(messages(bus, GST_MESSAGE_WARNING), 2);
+  fail_unless_equals_int(messages(bus, GST_MESSAGE_ERROR), 0);
+  gst_object_unref(element);
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+  g_free(line);
+}
+GST_END_TEST
+
+/* Only the rejected values go; one that is accepted afterwards counts. */
+GST_START_TEST(test_accepted_after) {
+  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=64");
+  GstElement *element = gst_harness_find_element(harness, "cudasgm");
+  GstBus *bus = test_bus(harness);
+  GstCaps *caps = test_caps("GRAY8", 128, 32, NULL);
+  GstVideoInfo info;
+  test_info(&info, caps);
+  gst_harness_set_src_caps(harness, caps);
+  push(harness, &info, "first");
+  g_object_set(element, "paths", 3, NULL);
+  push(harness, &info, "rejected");
+  g_object_set(element, "paths", 4, "disparities", 96, NULL);
+  push(harness, &info, "accepted");
+  g_object_set(element, "median", 4, NULL);
+  push(harness, &info, "rejected");
+  fail_unless(value_of(element, "paths") == 4 && value_of(element, "disparities") == 96 &&
+              value_of(element, "median") == 3);
+  fail_unless_equals_int(messages(bus, GST_MESSAGE_WARNING), 2);
+  fail_unless_equals_int(messages(bus, GST_MESSAGE_ERROR), 0);
+  gst_object_unref(element);
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+/* So are layouts that the frame cannot have, although they change the caps. */
+GST_START_TEST(test_rejected_layout) {
+  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=32");
+  GstElement *element = gst_harness_find_element(harness, "cudasgm");
+  GstBus *bus = test_bus(harness);
+  GstCaps *caps = test_caps("GRAY8", 128, 33, NULL);
+  GstVideoInfo info;
+  test_info(&info, caps);
+  gst_harness_set_src_caps(harness, caps);
+  push(harness, &info, "first");
+  const int before = value_of(element, "layout");
+  gst_util_set_object_arg(G_OBJECT(element), "layout", "top-bottom");
+  for (int i = 0; i < 3; i++)
+    push(harness, &info, "rejected");
+  fail_unless_equals_int(value_of(element, "layout"), before);
+  fail_unless_equals_int(messages(bus, GST_MESSAGE_WARNING), 1);
+  fail_unless_equals_int(messages(bus, GST_MESSAGE_ERROR), 0);
+  gst_object_unref(element);
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+/* Before the first frame there is nothing to keep: an error. */
+GST_START_TEST(test_rejected_at_start) {
+  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu paths=3");
+  GstBus *bus = test_bus(harness);
+  gst_harness_set_src_caps(harness, test_caps("GRAY8", 128, 32, NULL));
+  fail_unless_equals_int(messages(bus, GST_MESSAGE_ERROR), 1);
+  fail_unless_equals_int(messages(bus, GST_MESSAGE_WARNING), 0);
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+static Suite *settings_suite(void) {
+  Suite *suite = suite_create("settings");
+  TCase *tests = tcase_create("general");
+  suite_add_tcase(suite, tests);
+  tcase_add_loop_test(tests, test_rejected, 0, (int)G_N_ELEMENTS(cases));
+  tcase_add_test(tests, test_accepted_after);
+  tcase_add_test(tests, test_rejected_layout);
+  tcase_add_test(tests, test_rejected_at_start);
+  return suite;
+}
+
+GST_CHECK_MAIN(settings)
