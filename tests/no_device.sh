@@ -37,11 +37,58 @@ launch() {
   esac
 }
 
+# A stereo camera with lens distortion, 160 x 120 px per view.
+cat >"$work/camera.yml" <<'CAMERA'
+%YAML:1.0
+---
+image_width: 160
+image_height: 120
+M1: !!opencv-matrix
+   rows: 3
+   cols: 3
+   dt: d
+   data: [ 150., 0., 80., 0., 150., 60., 0., 0., 1. ]
+D1: !!opencv-matrix
+   rows: 1
+   cols: 5
+   dt: d
+   data: [ -0.2, 0.05, 0., 0., 0. ]
+M2: !!opencv-matrix
+   rows: 3
+   cols: 3
+   dt: d
+   data: [ 150., 0., 80., 0., 150., 60., 0., 0., 1. ]
+D2: !!opencv-matrix
+   rows: 1
+   cols: 5
+   dt: d
+   data: [ -0.2, 0.05, 0., 0., 0. ]
+R: !!opencv-matrix
+   rows: 3
+   cols: 3
+   dt: d
+   data: [ 1., 0., 0., 0., 1., 0., 0., 0., 1. ]
+T: !!opencv-matrix
+   rows: 3
+   cols: 1
+   dt: d
+   data: [ -0.1, 0., 0. ]
+CAMERA
+
+# Prints the words between the stereo source and the sink for element $1 with engine $2.
+chain_of() {
+  case $1 in
+    cudasgm) echo "cudasgm engine=$2 disparities=32" ;;
+    cudarectify) echo "cudarectify calibration=$work/camera.yml engine=$2" ;;
+    *) echo "cudasgm engine=cpu disparities=32 ! $1 engine=$2" ;;
+  esac
+}
+
 source=(videotestsrc num-buffers=2 ! video/x-raw,format=GRAY8,width=320,height=120)
 for e in $elements; do
   grep -qE '^  engine +:' "$work/$e" || continue
-  launch "${source[@]}" ! cudasgm engine=cpu disparities=32 ! "$e" engine=cuda ! fakesink
-  [ "$e" != cudasgm ] || launch "${source[@]}" ! cudasgm engine=cuda ! fakesink
+  # shellcheck disable=SC2046 # words
+  launch "${source[@]}" ! $(chain_of "$e" cuda) ! fakesink
   [ "$end" = error ] || fail "$e engine=cuda: $end, expected an error: $(tail -n 5 "$work/log")"
   grep -qi 'ERROR' "$work/log" || fail "$e engine=cuda shows no error"
   # Cause: driver, device or a build without CUDA. Remedy: what to do.
@@ -49,8 +96,8 @@ for e in $elements; do
   grep -qiE 'engine=(cpu|auto)' "$work/log" || fail "$e engine=cuda does not name the remedy: $(cat "$work/log")"
   echo "$e: $(grep -m1 -i error "$work/log")"
 
-  launch -v "${source[@]}" ! cudasgm disparities=32 ! "$e" engine=auto ! fakesink
-  [ "$e" != cudasgm ] || launch -v "${source[@]}" ! cudasgm engine=auto disparities=32 ! fakesink
+  # shellcheck disable=SC2046
+  launch -v "${source[@]}" ! $(chain_of "$e" auto) ! fakesink
   [ "$end" = good ] || fail "$e engine=auto: $end: $(cat "$work/log")"
 done
 # CUDA caps without a GPU: refused, not crashed.
