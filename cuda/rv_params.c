@@ -24,6 +24,11 @@ static double field_get(const RvParam *p, const void *config) {
     memcpy(&value, at, sizeof value);
     return (double)value;
   }
+  if (p->type == RV_PARAM_UINT) {
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+  }
   int value;
   memcpy(&value, at, sizeof value);
   return value;
@@ -35,6 +40,9 @@ static void field_set(const RvParam *p, void *config, double value) {
     memcpy(at, &value, sizeof value);
   } else if (p->type == RV_PARAM_UINT64) {
     const uint64_t whole = (uint64_t)value;
+    memcpy(at, &whole, sizeof whole);
+  } else if (p->type == RV_PARAM_UINT) {
+    const uint32_t whole = (uint32_t)value;
     memcpy(at, &whole, sizeof whole);
   } else {
     const int whole = (int)value;

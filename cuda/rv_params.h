@@ -26,6 +26,7 @@ typedef enum RvParamType {
   RV_PARAM_ENUM,    /* an enum of the size of an int */
   RV_PARAM_FLAGS,   /* unsigned, bits of `values` */
   RV_PARAM_TEXT,    /* char *, in the tables of elements only */
+  RV_PARAM_UINT,    /* uint32_t */
   RV_PARAM_UINT64,  /* uint64_t; `low`, `high` and `value` are exact up to 2^53 */
 } RvParamType;
 

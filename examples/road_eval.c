@@ -402,9 +402,9 @@ static int read_options(Options *options, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  Options options = {.seed = RV_SCENE_SEED_DEFAULT,
-                     .speed = RV_SCENE_SPEED_DEFAULT,
-                     .rate = RV_SCENE_FRAME_RATE_DEFAULT};
+  RvSceneConfig preset;
+  rv_scene_config_init(&preset);
+  Options options = {.seed = preset.seed, .speed = preset.speed, .rate = preset.frame_rate};
   const int at = read_options(&options, argc, argv);
   if (!at) {
     fprintf(

@@ -4,20 +4,20 @@
 /**
  * SECTION:element-stereotestsrc
  * @title: stereotestsrc
- * @short_description: Renders a moving street for two cameras, with exact truth
+ * @short_description: Renders a moving street for two cameras, with exact ground truth
  *
  * Makes side by side stereo video of a rendered world: a street with buildings, cars, poles and
- * trees, a dirt track, slanted planes, or random dots. Both eyes see the same surfaces; sensor
+ * trees, a dirt track, slanted planes, or random dots. Both cameras see the same surfaces; sensor
  * noise, different gains of the cameras, shadow, wet asphalt and repeated windows make matching
- * about as hard as on real pictures. The same properties give the same bytes, frame for frame.
+ * about as hard as on real frames. The same properties give the same bytes, frame for frame.
  *
- * Every frame carries the camera (RvCameraMeta) and, unless truth=false, what is true of the left
- * picture (RvTruthMeta): `disparity` (u16, 1/16 px, 0 = sky), `labels`, `road` and `visible` (u8).
+ * Every frame carries the camera (RvCameraMeta) and, unless truth=false, the ground truth of the left
+ * view (RvTruthMeta): `disparity` (u16, 1/16 px, 0 = sky), `labels`, `road` and `visible` (u8).
  *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 stereotestsrc ! videoconvert ! autovideosink
- * ]| Both eyes, side by side.
+ * ]| Both views, side by side.
  * |[
  * gst-launch-1.0 stereotestsrc pattern=slanted-street num-buffers=300 !
  *   video/x-raw,format=NV12,width=2484,height=375 ! cudasgm ! cudaannotate ! videoconvert !
@@ -32,6 +32,7 @@
 #include "common/gstrvframe.h"
 #include "common/gstrvmemory.h"
 #include "common/gstrvpool.h"
+#include "common/gstrvsettings.h"
 #include "gststereotestsrc_truth.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_stereo_test_src_debug);
@@ -39,7 +40,7 @@ GST_DEBUG_CATEGORY_STATIC(gst_stereo_test_src_debug);
 
 #define THREADS_MAX 1024
 
-/* Widths are those of both eyes. Chroma is that of 2 x 2 pixels, BT.709, limited range. */
+/* Widths are those of both views. Chroma is that of 2 x 2 pixels, BT.709, limited range. */
 #define SIZES                                                                                      \
   "width = (int) [ 32, 16384, 2 ], height = (int) [ 16, 16384 ], "                                 \
   "framerate = (fraction) [ 1/1000, 1000/1 ], pixel-aspect-ratio = (fraction) 1/1, "               \
@@ -53,25 +54,16 @@ GST_DEBUG_CATEGORY_STATIC(gst_stereo_test_src_debug);
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(CAPS));
 
-enum {
-  PROP_PATTERN = 1,
-  PROP_SEED,
-  PROP_NOISE,
-  PROP_SPEED,
-  PROP_MAX_DISPARITY,
-  PROP_TRUTH,
-  PROP_SEMANTICS,
-  PROP_IS_LIVE,
-  PROP_THREADS
-};
+typedef struct Settings {
+  RvSceneConfig config; /* size, frame rate and log are set when the scene is made */
+  gboolean truth, semantics;
+} Settings;
 
 struct _GstStereoTestSrc {
   GstPushSrc parent;
 
-  /* Properties, guarded by the object lock; size and frame rate are those of the caps. */
-  RvSceneConfig config;
-  gboolean truth, semantics;
-  gboolean changed; /* the scene was made for another config */
+  Settings settings; /* properties, guarded by the object lock, as is the next */
+  gboolean changed;  /* the scene was made for another config */
 
   GstRvLog log;
   RvScene *scene;
@@ -87,103 +79,66 @@ struct _GstStereoTestSrc {
 G_DEFINE_TYPE(GstStereoTestSrc, gst_stereo_test_src, GST_TYPE_PUSH_SRC)
 GST_ELEMENT_REGISTER_DEFINE(stereotestsrc, "stereotestsrc", GST_RANK_NONE, GST_TYPE_STEREO_TEST_SRC)
 
-#define TYPE_PATTERN (pattern_get_type())
-static GType pattern_get_type(void) {
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-      {RV_SCENE_STREET, "Flat street with buildings, cars, poles and trees", "street"},
-      {RV_SCENE_SLANTED_STREET, "The same straight up and down steep hills", "slanted-street"},
-      {RV_SCENE_OFFROAD, "Dirt track in grass under changing light", "offroad"},
-      {RV_SCENE_PLANES, "Textured slanted planes, for exact tests of subpixel disparity", "planes"},
-      {RV_SCENE_NOISE, "Random dots, a random disparity per block", "noise"},
-      {0, NULL, NULL}};
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("GstStereoTestSrcPattern", values));
-  return type;
-}
-
 /* --- Properties ------------------------------------------------------------------------------ */
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
-  GstStereoTestSrc *self = GST_STEREO_TEST_SRC(object);
-  if (id == PROP_IS_LIVE) {
-    gst_base_src_set_live(GST_BASE_SRC(self), g_value_get_boolean(value));
+static const RvParam own[] = {
+    {.name = "truth",
+     .text = "Attach RvTruthMeta: disparity, labels, road and visibility of the left view",
+     .type = RV_PARAM_BOOL,
+     .offset = offsetof(Settings, truth),
+     .value = TRUE},
+    {.name = "semantics",
+     .text = "Attach the ground-truth labels as RvSemanticsMeta as well, as a network would",
+     .type = RV_PARAM_BOOL,
+     .offset = offsetof(Settings, semantics)},
+    {.name = "threads",
+     .text = "Threads that render",
+     .note = "0 = one per processor",
+     .type = RV_PARAM_INT,
+     .offset = offsetof(Settings, config.threads),
+     .high = THREADS_MAX},
+};
+
+/* A new value of what the scene is made from takes effect with the next frame. */
+static void changed(GObject *object, const char *name) {
+  if (g_str_equal(name, "truth") || g_str_equal(name, "semantics"))
     return;
-  }
-  GST_OBJECT_LOCK(self);
-  self->changed |= id != PROP_TRUTH && id != PROP_SEMANTICS;
-  switch (id) {
-  case PROP_PATTERN:
-    self->config.pattern = (RvScenePattern)g_value_get_enum(value);
-    break;
-  case PROP_SEED:
-    self->config.seed = g_value_get_uint(value);
-    break;
-  case PROP_NOISE:
-    self->config.noise = g_value_get_double(value);
-    break;
-  case PROP_SPEED:
-    self->config.speed = g_value_get_double(value);
-    break;
-  case PROP_MAX_DISPARITY:
-    self->config.max_disparity = g_value_get_int(value);
-    break;
-  case PROP_TRUTH:
-    self->truth = g_value_get_boolean(value);
-    break;
-  case PROP_SEMANTICS:
-    self->semantics = g_value_get_boolean(value);
-    break;
-  case PROP_THREADS:
-    self->config.threads = g_value_get_int(value);
-    break;
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-  GST_OBJECT_UNLOCK(self);
+  GST_OBJECT_LOCK(object);
+  GST_STEREO_TEST_SRC(object)->changed = TRUE;
+  GST_OBJECT_UNLOCK(object);
+}
+
+static const GstRvSettings settings = {
+    .type = "GstStereoTestSrc",
+    .params = rv_scene_params,
+    .config = offsetof(Settings, config),
+    .own = own,
+    .own_count = G_N_ELEMENTS(own),
+    .place = G_STRUCT_OFFSET(GstStereoTestSrc, settings),
+    .changed = changed,
+};
+
+/* The property besides those of the tables: is-live, which the parent class keeps. */
+static gboolean is_live_property(guint id) {
+  return id == gst_rv_settings_count(&settings) + 1;
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+  if (is_live_property(id))
+    gst_base_src_set_live(GST_BASE_SRC(object), g_value_get_boolean(value));
+  else
+    gst_rv_settings_set_property(object, id, value, spec);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
-  GstStereoTestSrc *self = GST_STEREO_TEST_SRC(object);
-  if (id == PROP_IS_LIVE) {
-    g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(self)));
-    return;
-  }
-  GST_OBJECT_LOCK(self);
-  switch (id) {
-  case PROP_PATTERN:
-    g_value_set_enum(value, self->config.pattern);
-    break;
-  case PROP_SEED:
-    g_value_set_uint(value, self->config.seed);
-    break;
-  case PROP_NOISE:
-    g_value_set_double(value, self->config.noise);
-    break;
-  case PROP_SPEED:
-    g_value_set_double(value, self->config.speed);
-    break;
-  case PROP_MAX_DISPARITY:
-    g_value_set_int(value, self->config.max_disparity);
-    break;
-  case PROP_TRUTH:
-    g_value_set_boolean(value, self->truth);
-    break;
-  case PROP_SEMANTICS:
-    g_value_set_boolean(value, self->semantics);
-    break;
-  case PROP_THREADS:
-    g_value_set_int(value, self->config.threads);
-    break;
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-  GST_OBJECT_UNLOCK(self);
+  if (is_live_property(id))
+    g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(object)));
+  else
+    gst_rv_settings_get_property(object, id, value, spec);
 }
 
 /* --- Caps ------------------------------------------------------------------------------------ */
 
-/* Missing sides follow from the given one: an eye of 4:3. */
 /* Gray is for those who take nothing else: videoconvert asks for it first in front of pngenc. */
 static GstCaps *prefer_color(GstCaps *caps) {
   static GstStaticCaps in_color =
@@ -199,29 +154,32 @@ static GstCaps *prefer_color(GstCaps *caps) {
   return colors;
 }
 
+/* A missing side follows from the other: views of 4:3. */
 static GstCaps *fixate(GstBaseSrc *src, GstCaps *caps) {
   caps = gst_caps_truncate(gst_caps_make_writable(prefer_color(caps)));
   GstStructure *s = gst_caps_get_structure(caps, 0);
+  RvSceneConfig preset;
+  rv_scene_config_init(&preset);
   gint width = 0, height = 0;
   const gboolean has_width = gst_structure_get_int(s, "width", &width);
   const gboolean has_height = gst_structure_get_int(s, "height", &height);
   if (!has_height)
-    height = has_width ? MAX(16, width * 3 / 8) : RV_SCENE_HEIGHT_DEFAULT;
+    height = has_width ? MAX(16, width * 3 / 8) : preset.height;
   gst_structure_fixate_field_nearest_int(s, "height", height);
   if (gst_structure_get_int(s, "height", &height) && !has_width)
-    width = has_height ? MAX(32, height / 3 * 8) : 2 * RV_SCENE_WIDTH_DEFAULT;
+    width = has_height ? MAX(32, height / 3 * 8) : 2 * preset.width;
   gst_structure_fixate_field_nearest_int(s, "width", MIN(width, RV_MAX_SIDE));
   /* Some elements (interlace) answer without a frame rate, though they were asked with one. */
   if (!gst_structure_has_field(s, "framerate"))
     gst_structure_set(s, "framerate", GST_TYPE_FRACTION_RANGE, 1, 1000, 1000, 1, NULL);
-  gst_structure_fixate_field_nearest_fraction(s, "framerate", (gint)RV_SCENE_FRAME_RATE_DEFAULT, 1);
+  gst_structure_fixate_field_nearest_fraction(s, "framerate", (gint)preset.frame_rate, 1);
   return GST_BASE_SRC_CLASS(gst_stereo_test_src_parent_class)->fixate(src, caps);
 }
 
 /* Makes the scene for the present config; the object that works stays when that fails. */
 static gboolean make_scene(GstStereoTestSrc *self) {
   GST_OBJECT_LOCK(self);
-  RvSceneConfig config = self->config;
+  RvSceneConfig config = self->settings.config;
   self->changed = FALSE;
   GST_OBJECT_UNLOCK(self);
   config.log = gst_rv_log_sink(&self->log);
@@ -376,13 +334,13 @@ static GstFlowReturn render(GstStereoTestSrc *self, guint64 frame, GstBuffer *bu
   memset(&planes, 0, sizeof planes);
   memset(&truth, 0, sizeof truth);
   GST_OBJECT_LOCK(self);
-  const gboolean wants_truth = self->truth, wants_labels = self->semantics;
+  const gboolean wants_truth = self->settings.truth, wants_labels = self->settings.semantics;
   GST_OBJECT_UNLOCK(self);
   const int width = GST_VIDEO_INFO_WIDTH(&self->info) / 2;
   const int height = GST_VIDEO_INFO_HEIGHT(&self->info);
   if ((wants_truth || wants_labels) && !gst_stereo_test_truth_new(&truth, width, height, &planes)) {
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("Out of memory for the truth."),
-                      ("set truth=false, or render smaller pictures"));
+                      ("set truth=false, or render smaller frames"));
     return GST_FLOW_ERROR;
   }
   if (!gst_video_frame_map(&video, &self->info, buffer, GST_MAP_WRITE)) {
@@ -507,56 +465,6 @@ static void finalize(GObject *object) {
   G_OBJECT_CLASS(gst_stereo_test_src_parent_class)->finalize(object);
 }
 
-static void install_properties(GObjectClass *class) {
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
-  const GParamFlags knob = flags | GST_PARAM_MUTABLE_PLAYING;
-  g_object_class_install_property(class, PROP_PATTERN,
-                                  g_param_spec_enum("pattern", "Pattern", "What is rendered",
-                                                    TYPE_PATTERN, RV_SCENE_STREET, knob));
-  g_object_class_install_property(
-      class, PROP_SEED,
-      g_param_spec_uint("seed", "Seed",
-                        "Which street: another seed places other houses, cars and trees", 0,
-                        G_MAXUINT, RV_SCENE_SEED_DEFAULT, knob));
-  g_object_class_install_property(
-      class, PROP_NOISE,
-      g_param_spec_double("noise", "Noise",
-                          "Standard deviation of the sensors' noise, in gray levels of 0..255", 0.0,
-                          RV_SCENE_NOISE_MAX, RV_SCENE_NOISE_DEFAULT, knob));
-  g_object_class_install_property(
-      class, PROP_SPEED,
-      g_param_spec_double("speed", "Speed",
-                          "Speed of the camera in m/s, negative backwards; at 0 everything stands "
-                          "still but the noise",
-                          -RV_SCENE_SPEED_MAX, RV_SCENE_SPEED_MAX, RV_SCENE_SPEED_DEFAULT, knob));
-  g_object_class_install_property(
-      class, PROP_MAX_DISPARITY,
-      g_param_spec_int("max-disparity", "Largest disparity",
-                       "Disparity in px that no surface exceeds; the baseline follows from it",
-                       RV_SCENE_MAX_DISPARITY_MIN, RV_SCENE_MAX_DISPARITY_MAX,
-                       RV_SCENE_MAX_DISPARITY_DEFAULT, knob));
-  g_object_class_install_property(
-      class, PROP_TRUTH,
-      g_param_spec_boolean("truth", "Truth",
-                           "Attach RvTruthMeta: disparity, labels, road and visibility of the left "
-                           "picture",
-                           TRUE, knob));
-  g_object_class_install_property(
-      class, PROP_SEMANTICS,
-      g_param_spec_boolean("semantics", "Semantics",
-                           "Attach the true labels as RvSemanticsMeta too, as a network would",
-                           FALSE, knob));
-  g_object_class_install_property(
-      class, PROP_IS_LIVE,
-      g_param_spec_boolean("is-live", "Live",
-                           "Behave like a camera: frames wait for their time; late ones are lost",
-                           FALSE, flags | GST_PARAM_MUTABLE_READY));
-  g_object_class_install_property(class, PROP_THREADS,
-                                  g_param_spec_int("threads", "Threads",
-                                                   "Threads that render; 0 = one per processor", 0,
-                                                   THREADS_MAX, 0, knob));
-}
-
 static void gst_stereo_test_src_class_init(GstStereoTestSrcClass *class) {
   GObjectClass *object = G_OBJECT_CLASS(class);
   GstElementClass *element = GST_ELEMENT_CLASS(class);
@@ -565,8 +473,12 @@ static void gst_stereo_test_src_class_init(GstStereoTestSrcClass *class) {
   object->set_property = set_property;
   object->get_property = get_property;
   object->finalize = finalize;
-  install_properties(object);
-  gst_type_mark_as_plugin_api(TYPE_PATTERN, (GstPluginAPIFlags)0);
+  gst_rv_settings_install(&settings, object);
+  g_object_class_install_property(
+      object, gst_rv_settings_count(&settings) + 1,
+      g_param_spec_boolean(
+          "is-live", "Live", "Behave like a camera: frames wait for their time; late ones are lost",
+          FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   gst_element_class_set_static_metadata(
       element, "Stereo test source", "Source/Video",
       "Renders a moving street for two cameras, side by side, with exact disparity, labels, road "
@@ -586,8 +498,7 @@ static void gst_stereo_test_src_class_init(GstStereoTestSrcClass *class) {
 }
 
 static void gst_stereo_test_src_init(GstStereoTestSrc *self) {
-  rv_scene_config_init(&self->config);
-  self->truth = TRUE;
+  gst_rv_settings_init(self, &settings);
   gst_rv_log_init(&self->log, GST_ELEMENT(self));
   gst_video_info_init(&self->info);
   gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);

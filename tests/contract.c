@@ -152,7 +152,9 @@ static void test_fields(const Contract *c) {
   const RvParams *params = c->rules->params ? c->rules->params() : NULL;
   for (int i = 0; params && i < params->count; i++) {
     const RvContractField field = field_of(&params->list[i]);
-    if (params->list[i].type != RV_PARAM_UINT64 && !is_overridden(c->rules, &params->list[i]))
+    const RvParamType type = params->list[i].type;
+    if (type != RV_PARAM_UINT64 && type != RV_PARAM_UINT &&
+        !is_overridden(c->rules, &params->list[i]))
       test_field(c, &field);
   }
   for (size_t i = 0; i < c->rules->field_count; i++)

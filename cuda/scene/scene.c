@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <string.h>
 
 #define CAMERA_HEIGHT 1.5 /* m */
@@ -19,131 +20,177 @@ const char *rv_scene_label_text(RvSceneLabel label) {
   return (unsigned)label < RV_LABELS ? texts[label] : "unknown";
 }
 
-void rv_scene_config_init(RvSceneConfig *config) {
-  memset(config, 0, sizeof *config);
-  config->pattern = RV_SCENE_STREET;
-  config->width = RV_SCENE_WIDTH_DEFAULT;
-  config->height = RV_SCENE_HEIGHT_DEFAULT;
-  config->seed = RV_SCENE_SEED_DEFAULT;
-  config->noise = RV_SCENE_NOISE_DEFAULT;
-  config->speed = RV_SCENE_SPEED_DEFAULT;
-  config->frame_rate = RV_SCENE_FRAME_RATE_DEFAULT;
-  config->max_disparity = RV_SCENE_MAX_DISPARITY_DEFAULT;
-}
+/* --- Parameters ------------------------------------------------------------------------------ */
 
-RvStatus rv_scene_config_check(const RvSceneConfig *c) {
-  if (!c)
-    return RV_ERR_ARG;
-  const RvLog *log = &c->log;
-  RV_REQUIRE(log, (unsigned)c->pattern < RV_SCENE_PATTERNS, "scene: there is no pattern %d",
-             (int)c->pattern);
-  RV_REQUIRE(log,
-             c->width >= RV_SCENE_SIDE_MIN && c->width <= RV_MAX_SIDE / 2 &&
-                 c->height >= RV_SCENE_SIDE_MIN && c->height <= RV_MAX_SIDE,
-             "scene: one eye is %d x %d px, it must be %d..%d wide and %d..%d high", c->width,
-             c->height, RV_SCENE_SIDE_MIN, RV_MAX_SIDE / 2, RV_SCENE_SIDE_MIN, RV_MAX_SIDE);
-  RV_REQUIRE(log, c->noise >= 0.0 && c->noise <= RV_SCENE_NOISE_MAX,
-             "scene: noise is %g, it must be 0..%g", c->noise, RV_SCENE_NOISE_MAX);
-  RV_REQUIRE(log, c->speed >= -RV_SCENE_SPEED_MAX && c->speed <= RV_SCENE_SPEED_MAX,
-             "scene: speed is %g m/s, it must be %g..%g", c->speed, -RV_SCENE_SPEED_MAX,
-             RV_SCENE_SPEED_MAX);
-  RV_REQUIRE(log, c->frame_rate > 0.0 && c->frame_rate <= RV_SCENE_FRAME_RATE_MAX,
-             "scene: frame rate is %g, it must be above 0 and at most %g", c->frame_rate,
-             RV_SCENE_FRAME_RATE_MAX);
-  RV_REQUIRE(log,
-             c->max_disparity >= RV_SCENE_MAX_DISPARITY_MIN &&
-                 c->max_disparity <= RV_SCENE_MAX_DISPARITY_MAX,
-             "scene: max disparity is %d px, it must be %d..%d", c->max_disparity,
-             RV_SCENE_MAX_DISPARITY_MIN, RV_SCENE_MAX_DISPARITY_MAX);
-  RV_REQUIRE(log, c->threads >= 0, "scene: threads is %d, it must not be negative", c->threads);
-  return RV_OK;
-}
+typedef RvSceneConfig Config;
+
+static const RvParamValue patterns[] = {
+    {RV_SCENE_STREET, "street", "Flat street with buildings, cars, poles and trees"},
+    {RV_SCENE_SLANTED_STREET, "slanted-street", "The same street on steep, banked hills"},
+    {RV_SCENE_OFFROAD, "offroad", "Dirt track in grass under changing light"},
+    {RV_SCENE_PLANES, "planes", "Textured slanted planes, for exact subpixel tests"},
+    {RV_SCENE_NOISE, "noise", "Random dots with a random disparity per block"},
+};
+
+static const RvParam params[] = {
+    {.name = "pattern",
+     .text = "Scene to render",
+     RV_PARAM_CHOICE(pattern, patterns),
+     .value = RV_SCENE_STREET},
+    {.name = "width",
+     .text = "Width of one view",
+     .unit = "px",
+     RV_PARAM_INT_RANGE(width, 16, RV_MAX_SIDE / 2),
+     .value = 640,
+     .flags = RV_PARAM_HIDDEN},
+    {.name = "height",
+     .text = "Height of one view",
+     .unit = "px",
+     RV_PARAM_INT_RANGE(height, 16, RV_MAX_SIDE),
+     .value = 480,
+     .flags = RV_PARAM_HIDDEN},
+    {.name = "seed",
+     .text = "Seed of the placement of buildings, cars and trees",
+     .type = RV_PARAM_UINT,
+     .offset = offsetof(Config, seed),
+     .low = 0,
+     .high = UINT32_MAX,
+     .value = 1},
+    {.name = "noise",
+     .text = "Standard deviation of the sensor noise",
+     .unit = "gray levels of 0..255",
+     RV_PARAM_REAL_RANGE(noise, 0, 50),
+     .value = 2},
+    {.name = "speed",
+     .text = "Speed of the camera, negative backwards",
+     .unit = "m/s",
+     .note = "0 = all but the noise stands still",
+     RV_PARAM_REAL_RANGE(speed, -50, 50),
+     .value = 8},
+    {.name = "frame-rate",
+     .text = "Frame rate, for the motion between frames",
+     .unit = "frames/s",
+     RV_PARAM_REAL_RANGE(frame_rate, 0, 1000),
+     .value = 30,
+     .flags = RV_PARAM_HIDDEN | RV_PARAM_ABOVE},
+    {.name = "max-disparity",
+     .text = "Largest disparity of any surface; determines the baseline",
+     .unit = "px",
+     RV_PARAM_INT_RANGE(max_disparity, 16, 1024),
+     .value = 96},
+    RV_PARAM_THREADS,
+};
+RV_PARAMS(scene)
+
+/* --- Object ---------------------------------------------------------------------------------- */
 
 /* The baseline follows from the largest disparity: the nearest ground, at the bottom of the
  * picture, and the nearest cars beside the camera get nine tenths of it (eight on uneven ground).
  */
-static void set_up_camera(RvScene *scene) {
-  const RvSceneConfig *c = &scene->config;
-  RvCamera *camera = &scene->camera;
+static void set_up_camera(ScenePlan *plan) {
+  const RvSceneConfig *c = &plan->config;
+  RvCamera *camera = &plan->camera;
   const double w = c->width, h = c->height;
   camera->focal = 0.5 * w + 0.35 * h;
   camera->cx = 0.5 * (w - 1.0);
   camera->cy = 0.5 * (h - 1.0);
   camera->baseline = BASELINE_MAX;
-  scene->cos_pitch = 1.0;
+  plan->cos_pitch = 1.0;
   double nearest = 2.0;
   if (c->pattern != RV_SCENE_PLANES) {
     camera->height = CAMERA_HEIGHT;
     camera->pitch = CAMERA_PITCH;
-    scene->cos_pitch = cos(CAMERA_PITCH * 0.017453292519943295);
-    scene->sin_pitch = sin(CAMERA_PITCH * 0.017453292519943295);
+    plan->cos_pitch = cos(CAMERA_PITCH * 0.017453292519943295);
+    plan->sin_pitch = sin(CAMERA_PITCH * 0.017453292519943295);
     const double below = (h - 1.0 - camera->cy) / camera->focal;
-    const double ground = CAMERA_HEIGHT / (below * scene->cos_pitch + scene->sin_pitch);
+    const double ground = CAMERA_HEIGHT / (below * plan->cos_pitch + plan->sin_pitch);
     const double beside = CLEARANCE * camera->focal / (0.5 * w);
     nearest = (ground < beside ? ground : beside) * (c->pattern == RV_SCENE_STREET ? 0.9 : 0.8);
   }
   const double baseline = nearest * c->max_disparity / camera->focal;
   camera->baseline = baseline < BASELINE_MAX ? baseline : BASELINE_MAX;
-  scene->near = camera->focal * camera->baseline / c->max_disparity;
+  plan->near = camera->focal * camera->baseline / c->max_disparity;
 }
 
-static uint8_t *take_all(RvScene *scene, RvArena *arena) {
-  const size_t pixels = (size_t)scene->config.width * (size_t)scene->config.height;
-  scene->world = rv_arena_take(arena, sizeof(World));
-  scene->ids = rv_arena_take(arena, pixels * sizeof(uint32_t));
-  scene->depths = rv_arena_take(arena, pixels * sizeof(float));
-  scene->bgr = rv_arena_take(arena, 2 * pixels * 4);
-  return rv_arena_take(arena, scene_texture_bytes());
+static void make_plan(void *plan) {
+  set_up_camera(plan);
 }
 
-RvStatus rv_scene_new(RvScene **out, const RvSceneConfig *config) {
-  if (!out)
-    return RV_ERR_ARG;
-  *out = NULL;
-  RV_TRY(rv_scene_config_check(config));
-  RvScene *scene = rv_memory_object(sizeof *scene);
-  if (!scene) {
-    rv_log(&config->log, "scene: out of memory");
-    return RV_ERR_NO_MEMORY;
-  }
-  scene->config = *config;
-  set_up_camera(scene);
-  take_all(scene, &scene->arena);
-  const size_t bytes = rv_arena_size(&scene->arena);
-  const RvStatus status = rv_arena_open(&scene->arena, RV_CPU);
-  if (status != RV_OK) {
-    rv_log(&config->log, "scene: out of memory, %zu MiB are needed", bytes >> 20);
-    rv_memory_free(scene, RV_CPU);
-    return status;
-  }
-  uint8_t *textures = take_all(scene, &scene->arena);
-  memset(scene->world, 0, sizeof *scene->world);
-  scene_textures_make(scene, textures);
-  *out = scene;
+static void layout(void *memory, const void *config, RvArena *arena) {
+  const RvSceneConfig *c = config;
+  const size_t pixels = (size_t)c->width * (size_t)c->height;
+  SceneWork *work = memory;
+  work->world = rv_arena_take(arena, sizeof(World));
+  work->ids = rv_arena_take(arena, pixels * sizeof(uint32_t));
+  work->depths = rv_arena_take(arena, pixels * sizeof(float));
+  work->bgr = rv_arena_take(arena, 2 * pixels * 4);
+  work->textures = rv_arena_take(arena, scene_texture_bytes());
+}
+
+static void describe(const void *plan, char *text, size_t size) {
+  const RvSceneConfig *c = plan;
+  snprintf(text, size, "%d x %d pixels per view", c->width, c->height);
+}
+
+static RvStatus open_scene(void *object) {
+  RvScene *scene = object;
+  scene->work = scene->object.work;
+  memset(scene->work->world, 0, sizeof *scene->work->world);
+  scene_textures_make(scene, scene->work->textures);
   return RV_OK;
 }
 
+static const RvEngineBase cpu = {.work_size = sizeof(SceneWork), .layout = layout};
+
+static const RvClass klass = {
+    .params = rv_scene_params,
+    .object_size = sizeof(RvScene),
+    .plan_offset = offsetof(RvScene, plan),
+    .plan = make_plan,
+    .describe = describe,
+    .open = open_scene,
+    .engines = {&cpu, NULL},
+};
+
+void rv_scene_config_init(RvSceneConfig *config) {
+  rv_params_defaults(&table, config);
+}
+
+RvStatus rv_scene_config_check(const RvSceneConfig *config) {
+  return rv_object_check(&klass, config);
+}
+
+/* RV_OBJECT's with the only engine that there is. */
+RvStatus rv_scene_new(RvScene **out, const RvSceneConfig *config) {
+  void *object = NULL;
+  const RvStatus status = rv_object_new(&klass, out ? &object : NULL, config, RV_CPU);
+  if (out)
+    *out = object;
+  return status;
+}
+
 void rv_scene_free(RvScene **scene) {
-  if (!scene || !*scene)
+  if (!scene)
     return;
-  rv_arena_close(&(*scene)->arena);
-  rv_memory_free(*scene, RV_CPU);
+  rv_object_free(*scene);
   *scene = NULL;
 }
 
+/* --- Frames ---------------------------------------------------------------------------------- */
+
 void rv_scene_camera(const RvScene *scene, RvCamera *camera) {
   memset(camera, 0, sizeof *camera);
-  if (scene->config.pattern != RV_SCENE_NOISE)
-    *camera = scene->camera;
+  if (scene->plan.config.pattern != RV_SCENE_NOISE)
+    *camera = scene->plan.camera;
 }
 
 static void *row(const RvPlane *plane, int y) {
   return (char *)plane->data + y * plane->stride;
 }
 
-/* Whether the right eye sees the point that the left eye sees at (x, y). */
+/* Whether the right camera sees the point that the left camera sees at (x, y). */
 static int seen_by_right(const RvScene *scene, int x, int y, double t) {
-  const double match = x - scene->camera.focal * scene->camera.baseline / t;
+  const double match = x - scene->plan.camera.focal * scene->plan.camera.baseline / t;
   if (match < 0.0)
     return 0;
   const Ray ray = scene_ray(scene, 1, match, y);
@@ -151,7 +198,7 @@ static int seen_by_right(const RvScene *scene, int x, int y, double t) {
   /* What lies behind need not be looked for; but where grass stands up, the ground behind leads to
    * it. */
   const double front = t - 0.01 - 1e-3 * t;
-  const int all = scene->config.pattern == RV_SCENE_OFFROAD;
+  const int all = scene->plan.config.pattern == RV_SCENE_OFFROAD;
   scene_trace(scene, 1, &ray, match, y, all ? FARTHEST : nextafter(front, FARTHEST), &hit);
   return hit.t > front;
 }
@@ -161,10 +208,11 @@ static void write_truth(const RvScene *scene, const RvSceneTruth *truth, int x, 
   const int sky = hit->object == -1;
   const RvSceneLabel label = scene_hit_label(scene, hit);
   if (truth->disparity.data) {
-    const double d = sky ? 0.0 : 16.0 * scene->camera.focal * scene->camera.baseline / hit->t;
+    const double d =
+        sky ? 0.0 : 16.0 * scene->plan.camera.focal * scene->plan.camera.baseline / hit->t;
     const int sixteenths = (int)(d + 0.5);
     ((uint16_t *)row(&truth->disparity, y))[x] =
-        (uint16_t)(sky ? 0 : rv_clamp(sixteenths, 1, 16 * scene->config.max_disparity));
+        (uint16_t)(sky ? 0 : rv_clamp(sixteenths, 1, 16 * scene->plan.config.max_disparity));
   }
   if (truth->labels.data)
     ((uint8_t *)row(&truth->labels, y))[x] = (uint8_t)label;
@@ -187,18 +235,18 @@ static Hit unpack(uint32_t id, float depth) {
 }
 
 static int shadowed(const RvScene *scene, const Ray *ray, const Hit *hit) {
-  if (hit->object == -1 || scene->config.pattern == RV_SCENE_PLANES)
+  if (hit->object == -1 || scene->plan.config.pattern == RV_SCENE_PLANES)
     return 0;
   const Vec point = vec_add(ray->origin, vec_mul(ray->dir, hit->t));
-  if (vec_dot(scene_normal(scene, hit, point), scene->world->sun) <= 0.0)
+  if (vec_dot(scene_normal(scene, hit, point), scene->work->world->sun) <= 0.0)
     return 0; /* turned away: dark anyway */
   return scene_in_shadow(scene, point, hit->object);
 }
 
 static void trace_row(const RvScene *scene, int eye, int y, const RvSceneTruth *truth) {
-  const int width = scene->config.width;
-  uint32_t *ids = scene->ids + (size_t)y * (size_t)width;
-  float *depths = scene->depths + (size_t)y * (size_t)width;
+  const int width = scene->plan.config.width;
+  uint32_t *ids = scene->work->ids + (size_t)y * (size_t)width;
+  float *depths = scene->work->depths + (size_t)y * (size_t)width;
   for (int x = 0; x < width; x++) {
     const Ray ray = scene_ray(scene, eye, x, y);
     Hit hit;
@@ -212,20 +260,20 @@ static void trace_row(const RvScene *scene, int eye, int y, const RvSceneTruth *
 
 /* Whether another surface, or the same crown at another depth, is a neighbor. */
 static int on_edge(const RvScene *scene, int x, int y) {
-  const int width = scene->config.width;
+  const int width = scene->plan.config.width;
   const size_t i = (size_t)y * (size_t)width + (size_t)x;
-  const uint32_t id = scene->ids[i];
+  const uint32_t id = scene->work->ids[i];
   const size_t left = x > 0 ? i - 1 : i, right = x < width - 1 ? i + 1 : i;
   const size_t above = y > 0 ? i - (size_t)width : i;
-  const size_t below = y < scene->config.height - 1 ? i + (size_t)width : i;
-  if (scene->ids[left] != id || scene->ids[right] != id || scene->ids[above] != id ||
-      scene->ids[below] != id)
+  const size_t below = y < scene->plan.config.height - 1 ? i + (size_t)width : i;
+  if (scene->work->ids[left] != id || scene->work->ids[right] != id ||
+      scene->work->ids[above] != id || scene->work->ids[below] != id)
     return 1;
   if ((id >> 5 & 31) != MATERIAL_LEAVES)
     return 0;
-  const float depth = scene->depths[i], limit = 0.02f * depth;
-  return absolute((double)(scene->depths[left] - depth)) > (double)limit ||
-         absolute((double)(scene->depths[above] - depth)) > (double)limit;
+  const float depth = scene->work->depths[i], limit = 0.02f * depth;
+  return absolute((double)(scene->work->depths[left] - depth)) > (double)limit ||
+         absolute((double)(scene->work->depths[above] - depth)) > (double)limit;
 }
 
 static Color sample(const RvScene *scene, int eye, double x, double y) {
@@ -238,8 +286,8 @@ static Color sample(const RvScene *scene, int eye, double x, double y) {
 static void shade_row(const RvScene *scene, uint64_t frame, int eye, int y) {
   static const double offsets[4][2] = {
       {-0.125, -0.375}, {0.375, -0.125}, {0.125, 0.375}, {-0.375, 0.125}};
-  const int width = scene->config.width;
-  uint8_t *bgr = scene->bgr + 4 * ((size_t)(2 * y + eye) * (size_t)width);
+  const int width = scene->plan.config.width;
+  uint8_t *bgr = scene->work->bgr + 4 * ((size_t)(2 * y + eye) * (size_t)width);
   const Sensor sensor = scene_sensor(frame, eye, y);
   for (int x = 0; x < width; x++) {
     const size_t i = (size_t)y * (size_t)width + (size_t)x;
@@ -251,15 +299,15 @@ static void shade_row(const RvScene *scene, uint64_t frame, int eye, int y) {
       }
     } else {
       const Ray ray = scene_ray(scene, eye, x, y);
-      const Hit hit = unpack(scene->ids[i], scene->depths[i]);
-      c = scene_shade(scene, &ray, &hit, (int)(scene->ids[i] & 1));
+      const Hit hit = unpack(scene->work->ids[i], scene->work->depths[i]);
+      c = scene_shade(scene, &ray, &hit, (int)(scene->work->ids[i] & 1));
     }
     scene_sense(scene, &sensor, x, c, bgr + 4 * x);
   }
 }
 
 static void render_eyes(RvScene *scene, uint64_t frame, const RvSceneTruth *truth) {
-  const int height = scene->config.height, threads = rv_threads(scene->config.threads);
+  const int height = scene->plan.config.height, threads = rv_threads(scene->plan.config.threads);
   scene_build(scene, frame);
   for (int eye = 0; eye < 2; eye++) {
 #pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
@@ -275,11 +323,12 @@ static RvStatus check_truth(const RvScene *scene, const RvSceneTruth *truth) {
   const RvPlane *planes[4] = {&truth->disparity, &truth->labels, &truth->road, &truth->visible};
   static const char *const names[4] = {"disparity", "labels", "road", "visible"};
   for (int i = 0; i < 4; i++)
-    RV_REQUIRE(&scene->config.log,
-               !planes[i]->data || rv_plane_fits(planes[i], scene->config.width,
-                                                 scene->config.height, i == 0 ? RV_U16 : RV_U8),
+    RV_REQUIRE(&scene->plan.config.log,
+               !planes[i]->data ||
+                   rv_plane_fits(planes[i], scene->plan.config.width, scene->plan.config.height,
+                                 i == 0 ? RV_U16 : RV_U8),
                "scene: the truth raster %s must be %s of %d x %d px", names[i],
-               i == 0 ? "RV_U16" : "RV_U8", scene->config.width, scene->config.height);
+               i == 0 ? "RV_U16" : "RV_U8", scene->plan.config.width, scene->plan.config.height);
   return RV_OK;
 }
 
@@ -287,7 +336,7 @@ RvStatus rv_scene_render(RvScene *scene, uint64_t frame, const RvPicture *pictur
                          const RvSceneTruth *truth) {
   if (!scene)
     return RV_ERR_ARG;
-  const RvSceneConfig *c = &scene->config;
+  const RvSceneConfig *c = &scene->plan.config;
   RV_REQUIRE(
       &c->log,
       rv_picture_fits(picture) && picture->width == 2 * c->width && picture->height == c->height,

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* scene.h: a synthetic street for tests and demonstrations: a stereo pair rendered from a moving
- * camera, with exact truth at every pixel. Runs on the CPU only. The same config and frame number
+ * camera, with exact ground truth at every pixel. Runs on the CPU only. The same config and frame number
  * give the same bytes, whatever the number of threads.
  *
  * The scene is a function of world position: both views look at the same surfaces, so they agree
- * wherever a surface is seen by both. Camera: x right, y down, z forward; the right eye stands
+ * wherever a surface is seen by both. Camera: x right, y down, z forward; the right camera is
  * `baseline` m to the right; disparity d = focal * baseline / z. */
 #ifndef RV_SCENE_H
 #define RV_SCENE_H
 
 #include "convert/convert.h"
 #include "rv.h"
+#include "rv_params.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,37 +40,21 @@ typedef enum RvSceneLabel {
   RV_LABELS
 } RvSceneLabel;
 
-/* Ranges and defaults; the element's properties are made from these. */
-#define RV_SCENE_SIDE_MIN 16 /* px of one eye */
-#define RV_SCENE_WIDTH_DEFAULT 640
-#define RV_SCENE_HEIGHT_DEFAULT 480
-#define RV_SCENE_SEED_DEFAULT 1
-#define RV_SCENE_NOISE_MAX 50.0
-#define RV_SCENE_NOISE_DEFAULT 2.0
-#define RV_SCENE_SPEED_MAX 50.0
-#define RV_SCENE_SPEED_DEFAULT 8.0
-#define RV_SCENE_FRAME_RATE_MAX 1000.0
-#define RV_SCENE_FRAME_RATE_DEFAULT 30.0
-#define RV_SCENE_MAX_DISPARITY_MIN 16
-#define RV_SCENE_MAX_DISPARITY_MAX 1024
-#define RV_SCENE_MAX_DISPARITY_DEFAULT 96
-
 typedef struct RvSceneConfig {
   RvScenePattern pattern; /* RV_SCENE_STREET */
-  int width, height;      /* px of one eye, 16..RV_MAX_SIDE / 2 and 16..RV_MAX_SIDE; 640 x 480 */
-  uint32_t seed;          /* 1 */
+  int width, height;      /* of one view, px, 16..RV_MAX_SIDE / 2 and 16..RV_MAX_SIDE; 640 x 480 */
+  uint32_t seed;          /* any; 1 */
   double noise;           /* standard deviation of the sensor noise, gray levels, 0..50; 2 */
   double speed;           /* of the camera, m/s, -50..50; 8. At 0 the whole scene stands still */
-  double frame_rate;      /* frames per second, for the motion from frame to frame, above 0 and at
-                           * most 1000; 30 */
-  int max_disparity;      /* px: nothing is nearer than this, 16..1024; 96 */
-  int threads;            /* 0 = all; 0 */
+  double frame_rate; /* frames/s, for the motion between frames, above 0 and at most 1000; 30 */
+  int max_disparity; /* px: nothing is nearer than this, 16..1024; 96 */
+  int threads;       /* 0 = all processors; 0 */
   RvLog log;
 } RvSceneConfig;
 
-/* Truth of the left picture, host memory; a NULL pointer in `data` leaves a raster out. */
+/* Ground truth of the left view, host memory; a NULL pointer in `data` leaves a raster out. */
 typedef struct RvSceneTruth {
-  RvPlane disparity; /* RV_U16, 1/16 px rounded, 0 = none (sky: at infinity) */
+  RvPlane disparity; /* RV_U16, 1/16 px rounded, 0 = invalid (sky: at infinity) */
   RvPlane labels;    /* RV_U8, RvSceneLabel */
   RvPlane road;      /* RV_U8, 255 = drivable road or track, else 0 */
   RvPlane visible;   /* RV_U8, 255 = the right camera sees this surface point, else 0 */
@@ -78,6 +63,9 @@ typedef struct RvSceneTruth {
 typedef struct RvScene RvScene;
 
 RV_API const char *rv_scene_label_text(RvSceneLabel label);
+
+/* Names, ranges, defaults and units of the config (rv_params.h). */
+RV_API const RvParams *rv_scene_params(void);
 RV_API void rv_scene_config_init(RvSceneConfig *config);
 RV_API RvStatus rv_scene_config_check(const RvSceneConfig *config);
 RV_API RvStatus rv_scene_new(RvScene **out, const RvSceneConfig *config);
@@ -87,7 +75,7 @@ RV_API RvStatus rv_scene_new(RvScene **out, const RvSceneConfig *config);
 RV_API void rv_scene_camera(const RvScene *scene, RvCamera *camera);
 
 /* Renders frame `frame` (0..) side by side: `picture` is RV_PIXEL_BGRX, NV12, I420 or GRAY8, of
- * 2 * width x height, left eye on the left. `truth` may be NULL. */
+ * 2 * width x height, left view on the left. `truth` may be NULL. */
 RV_API RvStatus rv_scene_render(RvScene *scene, uint64_t frame, const RvPicture *picture,
                                 const RvSceneTruth *truth);
 RV_API void rv_scene_free(RvScene **scene);

@@ -34,7 +34,7 @@ static float layer(const RvScene *scene, int texture, double x, double z, float 
 }
 
 static Color road(const RvScene *scene, Spot *spot) {
-  const double x = spot->point.x, z = spot->point.z + scene->world->travel;
+  const double x = spot->point.x, z = spot->point.z + scene->work->world->travel;
   const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
   const float f = fx > fz ? fx : fz;
   /* Stretches of smooth new asphalt, and wet ones that mirror. */
@@ -67,7 +67,7 @@ static Color road(const RvScene *scene, Spot *spot) {
 }
 
 static Color sidewalk(const RvScene *scene, Spot *spot) {
-  const double x = spot->point.x, z = spot->point.z + scene->world->travel;
+  const double x = spot->point.x, z = spot->point.z + scene->work->world->travel;
   const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
   const float slab = scene_texel(scene, TEX_PAVING, x, z, fx, fz, 128.0f) - 0.5f;
   const float fine = scene_texel(scene, TEX_GRAIN, x, z, fx, fz, 150.0f) - 0.5f;
@@ -80,7 +80,7 @@ static Color sidewalk(const RvScene *scene, Spot *spot) {
 }
 
 static Color curb(const RvScene *scene, Spot *spot) {
-  const double z = spot->point.z + scene->world->travel;
+  const double z = spot->point.z + scene->work->world->travel;
   const float fz = scene_extent(axis_z, spot);
   const float fine = scene_texel(scene, TEX_GRAIN, z, spot->point.y, fz, fz, 90.0f) - 0.5f;
   const float gray = 138.0f + 36.0f * fine - 60.0f * scene_pulse(z, fz, 0.0, 0.02, 1.0);
@@ -88,12 +88,12 @@ static Color curb(const RvScene *scene, Spot *spot) {
 }
 
 static Color grass(const RvScene *scene, Spot *spot) {
-  const double x = spot->point.x, z = spot->point.z + scene->world->travel;
+  const double x = spot->point.x, z = spot->point.z + scene->work->world->travel;
   const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
   const float blade = scene_texel(scene, TEX_GRASS, x, z, fx, fz, 110.0f) - 0.5f;
   const float tuft = scene_texel(scene, TEX_GRASS, x + 5.0, z, fx, fz, 23.0f) - 0.5f;
   const float broad = scene_texel(scene, TEX_CLOUD, x, z, fx, fz, 6.0f) - 0.5f;
-  const int wild = scene->config.pattern == RV_SCENE_OFFROAD;
+  const int wild = scene->plan.config.pattern == RV_SCENE_OFFROAD;
   const float field = scene_texel(scene, TEX_CLOUD, x + 60.0, z, fx, fz, 9.0f);
   const float dry = wild ? ramp(field, 0.36f, 0.56f) : ramp(field, 0.44f, 0.66f);
   const Color green = color(92, 118, 58), straw = wild ? color(158, 138, 100) : color(148, 132, 88);
@@ -103,7 +103,7 @@ static Color grass(const RvScene *scene, Spot *spot) {
 
 /* Dirt with stones, ruts, puddles that mirror, and tufts of grass in the middle. */
 static Color track(const RvScene *scene, Spot *spot) {
-  const World *world = scene->world;
+  const World *world = scene->work->world;
   const double x = spot->point.x, z = spot->point.z + world->travel;
   const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
   const float from_middle = (float)(x - scene_profile(world->track, spot->point.z));

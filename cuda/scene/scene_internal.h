@@ -17,6 +17,7 @@
 #include "scene/scene.h"
 #include "rv_hd.h"
 #include "rv_internal.h"
+#include "rv_object.h"
 
 #define OBJECTS_MAX 384
 #define OBJECT_WORDS (OBJECTS_MAX / 64)
@@ -137,16 +138,25 @@ typedef struct World {
   Bits close[SHADE_Z]; /* cars that stand in or beside a strip of street */
 } World;
 
-struct RvScene {
+typedef struct ScenePlan {
   RvSceneConfig config;
   RvCamera camera;
   double near; /* m: depth of the largest disparity */
   double sin_pitch, cos_pitch;
-  RvArena arena;
+} ScenePlan;
+
+typedef struct SceneWork {
   World *world;
-  uint32_t *ids; /* per pixel of one eye: what was hit, for anti-aliasing */
-  float *depths; /* m */
-  uint8_t *bgr;  /* packed picture, 4 bytes a pixel */
+  uint32_t *ids;     /* per pixel of one view: what was hit, for anti-aliasing */
+  float *depths;     /* m */
+  uint8_t *bgr;      /* packed frame, 4 bytes per pixel */
+  uint8_t *textures; /* their memory */
+} SceneWork;
+
+struct RvScene {
+  RvObject object;
+  ScenePlan plan;
+  SceneWork *work; /* of the object */
   Texture texture[TEXTURES];
 };
 

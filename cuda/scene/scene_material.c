@@ -199,7 +199,7 @@ static Color wheel(const Spot *spot, Vec p) {
 }
 
 static Color leaves(const RvScene *scene, const Spot *spot, Vec p) {
-  const float f = 1.3f * (float)(spot->t / scene->camera.focal);
+  const float f = 1.3f * (float)(spot->t / scene->plan.camera.focal);
   const float near =
       scene_texel(scene, TEX_LEAVES, p.x + 0.6 * p.z, p.y + 0.4 * p.z, f, f, 70.0f) - 0.5f;
   const float far =
@@ -232,7 +232,7 @@ static Color sign(const Spot *spot, Vec p) {
 static Color slab(const RvScene *scene, const Spot *spot, Vec p) {
   const float fx = scene_extent(spot->object->right, spot),
               fy = scene_extent(spot->object->up, spot);
-  const float texels = (float)(scene->camera.focal / scene->near);
+  const float texels = (float)(scene->plan.camera.focal / scene->plan.near);
   const float fine = scene_texel(scene, TEX_GRAIN, p.x, p.y, fx, fy, 0.5f * texels) - 0.5f;
   const float middle = scene_texel(scene, TEX_GRAIN, p.x, p.y, fx, fy, 0.11f * texels) - 0.5f;
   const float broad = scene_texel(scene, TEX_CLOUD, p.x, p.y, fx, fy, 0.2f * texels) - 0.5f;
@@ -270,7 +270,7 @@ Color scene_object_color(const RvScene *scene, Spot *spot, Material material) {
     return slab(scene, spot, p);
   case MATERIAL_ROCK:
   default: { /* rock and wood */
-    const float f = 1.5f * (float)(spot->t / scene->camera.focal);
+    const float f = 1.5f * (float)(spot->t / scene->plan.camera.focal);
     const float grain =
         scene_texel(scene, TEX_DIRT, p.x + 0.4 * p.z, p.y - 0.3 * p.z, f, f, 60.0f) - 0.5f;
     const Color base = material == MATERIAL_ROCK ? color(140, 134, 124) : color(104, 84, 66);

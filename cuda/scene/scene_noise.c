@@ -13,12 +13,13 @@ typedef struct Dots {
 } Dots;
 
 static int block_disparity(const RvScene *scene, const Dots *dots, int bx, int by) {
-  return 1 + (int)(scene_hash(scene->config.seed ^ dots->salt, (uint32_t)bx, (uint32_t)by + 700u) %
-                   (uint32_t)dots->range);
+  return 1 +
+         (int)(scene_hash(scene->plan.config.seed ^ dots->salt, (uint32_t)bx, (uint32_t)by + 700u) %
+               (uint32_t)dots->range);
 }
 
 static Color dot(const RvScene *scene, const Dots *dots, int eye, int x, int y) {
-  const uint32_t h = scene_hash(scene->config.seed ^ dots->salt, (uint32_t)x,
+  const uint32_t h = scene_hash(scene->plan.config.seed ^ dots->salt, (uint32_t)x,
                                 (uint32_t)y * 2u + (uint32_t)eye + 9000u);
   const float v = (float)(16 + (h & 0xFF) * 224 / 256);
   return color(v, v, v);
@@ -28,8 +29,9 @@ static Color dot(const RvScene *scene, const Dots *dots, int eye, int x, int y) 
  * Of two blocks at one place the nearer one, with the larger disparity, is seen. */
 static void paint_row(const RvScene *scene, uint64_t frame, const Dots *dots, int y,
                       uint32_t *owner) {
-  const int width = scene->config.width;
-  uint8_t *left = scene->bgr + 8 * (size_t)y * (size_t)width, *right = left + 4 * (size_t)width;
+  const int width = scene->plan.config.width;
+  uint8_t *left = scene->work->bgr + 8 * (size_t)y * (size_t)width,
+          *right = left + 4 * (size_t)width;
   const Sensor sensors[2] = {scene_sensor(frame, 0, y), scene_sensor(frame, 1, y)};
   memset(owner, 0, (size_t)width * sizeof *owner);
   for (int x = 0; x < width; x++) {
@@ -50,7 +52,7 @@ static void paint_row(const RvScene *scene, uint64_t frame, const Dots *dots, in
 
 static void truth_row(const RvScene *scene, const Dots *dots, int y, const uint32_t *owner,
                       const RvSceneTruth *truth) {
-  for (int x = 0; x < scene->config.width; x++) {
+  for (int x = 0; x < scene->plan.config.width; x++) {
     const int d = block_disparity(scene, dots, x / BLOCK, y / BLOCK);
     const int seen = x - d >= 0 && owner[x - d] == (uint32_t)x + 1;
     if (truth->disparity.data)
@@ -66,7 +68,7 @@ static void truth_row(const RvScene *scene, const Dots *dots, int y, const uint3
 }
 
 void scene_render_noise(RvScene *scene, uint64_t frame, const RvSceneTruth *truth) {
-  const RvSceneConfig *c = &scene->config;
+  const RvSceneConfig *c = &scene->plan.config;
   const int width = c->width, height = c->height, threads = rv_threads(c->threads);
   const int widest = rv_max(width / 2, 1);
   const Dots dots = {c->speed == 0.0 ? 0u
@@ -74,7 +76,7 @@ void scene_render_noise(RvScene *scene, uint64_t frame, const RvSceneTruth *trut
                      rv_min(c->max_disparity, widest)};
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (int y = 0; y < height; y++) {
-    uint32_t *owner = scene->ids + (size_t)y * (size_t)width;
+    uint32_t *owner = scene->work->ids + (size_t)y * (size_t)width;
     paint_row(scene, frame, &dots, y, owner);
     if (truth)
       truth_row(scene, &dots, y, owner, truth);

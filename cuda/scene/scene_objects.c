@@ -116,19 +116,20 @@ static void set(Bits *bits, int index) {
  * and the camera turns by a few degrees at most, so the box may be cut at half of it. */
 static void tile(const RvScene *scene, World *world, int eye, int rank) {
   const Object *object = &world->object[world->order[rank]];
-  const double cut = 0.5 * scene->near;
+  const double cut = 0.5 * scene->plan.near;
   if (object->high.z < cut)
     return;
-  const double w = scene->config.width, h = scene->config.height, f = scene->camera.focal;
+  const double w = scene->plan.config.width, h = scene->plan.config.height,
+               f = scene->plan.camera.focal;
   double x0 = 1e9, x1 = -1e9, y0 = 1e9, y1 = -1e9;
   for (int i = 0; i < 8; i++) {
     const Vec p = vec_sub(corner(object, i, cut), world->eye[eye]);
     const double depth = vec_dot(p, world->ahead);
     /* A corner too near to be seen bounds what is seen of its edges from both sides. */
-    for (int k = 0; k < (depth < scene->near ? 2 : 1); k++) {
-      const double z = depth >= scene->near ? depth : k ? scene->near : 0.1 * cut;
-      const double x = scene->camera.cx + f * vec_dot(p, world->right) / z;
-      const double y = scene->camera.cy + f * vec_dot(p, world->down) / z;
+    for (int k = 0; k < (depth < scene->plan.near ? 2 : 1); k++) {
+      const double z = depth >= scene->plan.near ? depth : k ? scene->plan.near : 0.1 * cut;
+      const double x = scene->plan.camera.cx + f * vec_dot(p, world->right) / z;
+      const double y = scene->plan.camera.cy + f * vec_dot(p, world->down) / z;
       x0 = x < x0 ? x : x0, x1 = x > x1 ? x : x1;
       y0 = y < y0 ? y : y0, y1 = y > y1 ? y : y1;
     }
@@ -185,7 +186,7 @@ static float look(const Object *object, uint32_t salt) {
 
 /* Front to back, so that the first hit ends the search early; ties keep their order. */
 void scene_sort(RvScene *scene) {
-  World *world = scene->world;
+  World *world = scene->work->world;
   for (int i = 0; i < world->objects; i++) {
     Object *object = &world->object[i];
     object->nearest = 1e9;

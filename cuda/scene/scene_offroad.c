@@ -47,7 +47,7 @@ static void add_fence(World *world, double x, double z) {
 }
 
 void scene_build_offroad(const RvScene *scene, World *world) {
-  const uint32_t seed = scene->config.seed;
+  const uint32_t seed = scene->plan.config.seed;
   for (int k = floor_int((world->travel - BEHIND) / CELL); k * CELL < world->travel + 130.0; k++)
     for (int side = -1; side <= 1; side += 2) {
       const uint32_t style = scene_hash(seed, (uint32_t)k, 60u + (uint32_t)(side + 1));
@@ -82,9 +82,10 @@ static void add_slab(World *world, Vec origin, Vec normal, double half, uint32_t
 
 /* Tilted slabs before a tilted wall that fills the picture; they float as the camera travels. */
 void scene_build_planes(const RvScene *scene, World *world) {
-  uint32_t random = scene_hash(scene->config.seed, 5u, 8u);
-  const double near = scene->near, f = scene->camera.focal;
-  const double half_x = 0.5 * scene->config.width / f, half_y = 0.5 * scene->config.height / f;
+  uint32_t random = scene_hash(scene->plan.config.seed, 5u, 8u);
+  const double near = scene->plan.near, f = scene->plan.camera.focal;
+  const double half_x = 0.5 * scene->plan.config.width / f,
+               half_y = 0.5 * scene->plan.config.height / f;
   const Vec eye = world->eye[0];
   add_slab(world, vec_add(eye, vec(0, 0, 9.0 * near)), vec(0.25, -0.2, 1.0),
            40.0 * near * (1.0 + half_x + half_y), 1u);
@@ -95,6 +96,6 @@ void scene_build_planes(const RvScene *scene, World *world) {
     const Vec n = vec(1.3 * (scene_unit(&random) - 0.5), 1.1 * (scene_unit(&random) - 0.5), 1.0);
     const double half = z * (0.13 + 0.06 * scene_unit(&random)) * (half_x + half_y);
     add_slab(world, vec_add(eye, vec(u * half_x * z, v * half_y * z, z + 0.1 * near * wave)), n,
-             half, scene_hash(scene->config.seed, (uint32_t)i, 3u));
+             half, scene_hash(scene->plan.config.seed, (uint32_t)i, 3u));
   }
 }

@@ -9,7 +9,7 @@
  * all channels of a pixel, so that its deviation holds for the gray value too. */
 static float sensor_noise(const RvScene *scene, const Sensor *sensor, int x) {
   const uint32_t at = (uint32_t)sensor->y * 32768u + (uint32_t)x, when = sensor->when;
-  const uint32_t a = scene_hash(scene->config.seed, at, when), b = scene_hash(a, 17u, when);
+  const uint32_t a = scene_hash(scene->plan.config.seed, at, when), b = scene_hash(a, 17u, when);
   const int sum = (int)((a & 0xFFFF) + (a >> 16) + (b & 0xFFFF) + (b >> 16)) - 2 * 65535;
   return (float)sum * (float)(1.7320508 / 65535.0); /* variance of the sum: 4 / 12 */
 }
@@ -28,18 +28,18 @@ static uint8_t level(float v) {
  * do; both darken towards the corners. The cameras of `planes` and `noise` are alike. */
 void scene_sense(const RvScene *scene, const Sensor *sensor, int x, Color c, uint8_t *bgr) {
   const int eye = sensor->eye, y = sensor->y;
-  if (scene->config.pattern < RV_SCENE_PLANES) {
-    const float u = (float)((x - scene->camera.cx) / scene->camera.focal);
-    const float v = (float)((y - scene->camera.cy) / scene->camera.focal);
+  if (scene->plan.config.pattern < RV_SCENE_PLANES) {
+    const float u = (float)((x - scene->plan.camera.cx) / scene->plan.camera.focal);
+    const float v = (float)((y - scene->plan.camera.cy) / scene->plan.camera.focal);
     const float vignette = 1.0f - 0.16f * (u * u + v * v);
-    const Color gain = scene->world->gain;
+    const Color gain = scene->work->world->gain;
     c = color_mul(c, eye ? 0.7f * vignette : vignette);
     c = color(c.r * gain.r, c.g * gain.g, c.b * gain.b);
     if (eye)
       c = color(c.r - 2.0f, c.g - 1.0f, c.b);
   }
-  const float noise = scene->config.noise > 0.0
-                          ? (float)scene->config.noise * sensor_noise(scene, sensor, x)
+  const float noise = scene->plan.config.noise > 0.0
+                          ? (float)scene->plan.config.noise * sensor_noise(scene, sensor, x)
                           : 0.0f;
   bgr[0] = level(c.b + noise);
   bgr[1] = level(c.g + noise);
@@ -62,9 +62,9 @@ static void luma_row(const uint8_t *bgr, int width, uint8_t *out) {
 /* Mean of the up to 2 x 2 pixels of a chroma sample; where the seam between the eyes cuts one, it
  * belongs to the left eye. */
 static void chroma_row(const RvScene *scene, int y, uint8_t *u, uint8_t *v, int step) {
-  const int eye = scene->config.width, width = 2 * eye;
-  const uint8_t *top = scene->bgr + 4 * (size_t)y * (size_t)width;
-  const uint8_t *bottom = y + 1 < scene->config.height ? top + 4 * width : top;
+  const int eye = scene->plan.config.width, width = 2 * eye;
+  const uint8_t *top = scene->work->bgr + 4 * (size_t)y * (size_t)width;
+  const uint8_t *bottom = y + 1 < scene->plan.config.height ? top + 4 * width : top;
   for (int c = 0; c < eye; c++) {
     const int x0 = 2 * c, x1 = x0 + 1 == eye ? x0 : x0 + 1;
     int sum[3];
@@ -77,8 +77,8 @@ static void chroma_row(const RvScene *scene, int y, uint8_t *u, uint8_t *v, int 
 }
 
 static void output_row(const RvScene *scene, const RvPicture *picture, int y) {
-  const int width = 2 * scene->config.width;
-  const uint8_t *bgr = scene->bgr + 4 * (size_t)y * (size_t)width;
+  const int width = 2 * scene->plan.config.width;
+  const uint8_t *bgr = scene->work->bgr + 4 * (size_t)y * (size_t)width;
   uint8_t *out[3] = {NULL, NULL, NULL};
   for (int p = 0; p < rv_pixel_planes(picture->format); p++)
     out[p] = (uint8_t *)picture->data[p] + (p ? y / 2 : y) * picture->stride[p];
@@ -101,7 +101,7 @@ static void output_row(const RvScene *scene, const RvPicture *picture, int y) {
 }
 
 void scene_output(const RvScene *scene, const RvPicture *picture) {
-  const int height = scene->config.height, threads = rv_threads(scene->config.threads);
+  const int height = scene->plan.config.height, threads = rv_threads(scene->plan.config.threads);
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (int y = 0; y < height; y++)
     output_row(scene, picture, y);

@@ -20,13 +20,13 @@ Color scene_haze(const World *world) {
 
 /* Clouds on a layer far up; no parallax, thus the same for both eyes. */
 Color scene_sky(const RvScene *scene, Vec dir) {
-  const World *world = scene->world;
+  const World *world = scene->work->world;
   const Color clear = clear_sky(world, dir);
   const double length = sqrt(vec_dot(dir, dir)), up = dir.y / length;
   if (up < 0.01)
     return clear;
   const double k = 1.0 / (up + 0.12);
-  const float f = (float)(k * k / scene->camera.focal);
+  const float f = (float)(k * k / scene->plan.camera.focal);
   const double u = dir.x / length * k + world->travel * 2e-4, v = dir.z / length * k;
   const float big = scene_texel(scene, TEX_CLOUD, u, v, f, f, 42.0f);
   const float cover = clamp01((big - 0.46f) * 4.5f) * clamp01((float)up * 9.0f);
@@ -40,7 +40,7 @@ float scene_extent(Vec axis, const Spot *spot) {
 
 /* How the place seen moves on the surface for one pixel step of the camera's axis. */
 static Vec step_on(const RvScene *scene, const Spot *spot, Vec axis) {
-  const double pixel = spot->t / scene->camera.focal;
+  const double pixel = spot->t / scene->plan.camera.focal;
   double facing = vec_dot(spot->normal, spot->dir);
   facing = facing < 0.0 ? (facing > -0.015 ? -0.015 : facing) : (facing < 0.015 ? 0.015 : facing);
   return vec_mul(vec_sub(axis, vec_mul(spot->dir, vec_dot(spot->normal, axis) / facing)), pixel);
@@ -78,7 +78,7 @@ static Color lit(const World *world, const Spot *spot, Color albedo, int shadow,
 }
 
 Color scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shadow) {
-  const World *world = scene->world;
+  const World *world = scene->work->world;
   if (hit->object == -1)
     return scene_sky(scene, ray->dir);
   Spot spot = {.t = hit->t, .dir = ray->dir, .face = hit->face};
@@ -101,7 +101,7 @@ Color scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shad
     const float share = spot.shiny * (0.15f + 0.85f * graze * graze * graze);
     c = color_mix(c, scene_mirror(scene, spot.point, mirror), share);
   }
-  if (scene->config.pattern == RV_SCENE_PLANES)
+  if (scene->plan.config.pattern == RV_SCENE_PLANES)
     return c;
   const float haze = (float)(hit->t / (hit->t + 420.0));
   return color_mix(c, world->haze, haze);
@@ -110,9 +110,9 @@ Color scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shad
 /* What a wet road mirrors: the sky, and below it the street's fronts as a dark band whose top
  * follows the direction; a smooth thing that moves with the eye, as on a real road. */
 Color scene_mirror(const RvScene *scene, Vec point, Vec dir) {
-  const World *world = scene->world;
+  const World *world = scene->work->world;
   const Color sky = clear_sky(world, dir);
-  if (scene->config.pattern == RV_SCENE_OFFROAD || dir.x == 0.0)
+  if (scene->plan.config.pattern == RV_SCENE_OFFROAD || dir.x == 0.0)
     return sky;
   const double reach = ((dir.x > 0.0 ? 8.7 : -8.7) - point.x) / dir.x;
   const double high = reach * dir.y, along = point.z + world->travel + reach * dir.z;

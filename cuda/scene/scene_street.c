@@ -198,7 +198,7 @@ static void add_bollards(World *world, double side, double z) {
 }
 
 static void add_kerbside(const RvScene *scene, World *world, int side) {
-  const uint32_t seed = scene->config.seed, s = (uint32_t)(side + 2);
+  const uint32_t seed = scene->plan.config.seed, s = (uint32_t)(side + 2);
   const double from = world->travel - BEHIND;
   for (int k = floor_int(from / SLOT); k * SLOT < world->travel + 110.0; k++) {
     uint32_t random = scene_hash(seed, (uint32_t)k, 40u + s);
@@ -219,7 +219,7 @@ static void add_kerbside(const RvScene *scene, World *world, int side) {
 }
 
 void scene_build_street(const RvScene *scene, World *world) {
-  const uint32_t seed = scene->config.seed;
+  const uint32_t seed = scene->plan.config.seed;
   /* What matters most first: should the world be full, the farthest plots are left out. */
   add_car(world, 1.8 + 0.1 * sin(world->travel / 13.0), 15.0 + 4.0 * sin(world->travel / 41.0), 1.0,
           scene_hash(seed, 9u, 1u));

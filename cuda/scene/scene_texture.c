@@ -152,7 +152,7 @@ void scene_textures_make(RvScene *scene, uint8_t *memory) {
     }
   for (int t = 0; t < TEXTURES; t++) {
     const Texture *texture = &scene->texture[t];
-    const uint32_t salt = scene_hash(scene->config.seed, 77u, (uint32_t)t);
+    const uint32_t salt = scene_hash(scene->plan.config.seed, 77u, (uint32_t)t);
     generate(t, salt, scratch, scratch + SIDE * SIDE);
     quantise(scratch, texture->level[0]);
     for (int l = 1; l < TEXTURE_LEVELS; l++) {

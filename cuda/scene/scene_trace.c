@@ -6,9 +6,9 @@
 
 /* Pixel (x, y) of an eye; pixel centers are whole numbers. */
 Ray scene_ray(const RvScene *scene, int eye, double x, double y) {
-  const World *world = scene->world;
-  const double u = (x - scene->camera.cx) / scene->camera.focal;
-  const double v = (y - scene->camera.cy) / scene->camera.focal;
+  const World *world = scene->work->world;
+  const double u = (x - scene->plan.camera.cx) / scene->plan.camera.focal;
+  const double v = (y - scene->plan.camera.cy) / scene->plan.camera.focal;
   Ray ray;
   ray.origin = world->eye[eye];
   ray.dir = vec_add(vec_add(vec_mul(world->right, u), vec_mul(world->down, v)), world->ahead);
@@ -185,8 +185,8 @@ static double meet_ground(const World *world, const Ray *ray, double near, doubl
  * are above the road: a ray that comes down on the road's level within the curbs never passed over
  * them, and any other ray meets the curb's face or, behind it, the higher level. */
 static void meet_street(const RvScene *scene, const Ray *ray, Hit *hit) {
-  const World *world = scene->world;
-  const double low = meet_ground(world, ray, scene->near, 1.2 * hit->t + 1.0, 0.0);
+  const World *world = scene->work->world;
+  const double low = meet_ground(world, ray, scene->plan.near, 1.2 * hit->t + 1.0, 0.0);
   if (low == 0.0)
     return;
   if (absolute(ray->origin.x + low * ray->dir.x) < CURB_X) {
@@ -205,7 +205,7 @@ static void meet_street(const RvScene *scene, const Ray *ray, Hit *hit) {
     found.face = 0;
     found.material = x < LOT_X ? MATERIAL_SIDEWALK : MATERIAL_GRASS;
   }
-  if (found.t > scene->near && found.t < hit->t)
+  if (found.t > scene->plan.near && found.t < hit->t)
     *hit = found;
 }
 
@@ -222,7 +222,7 @@ static double grass_height(const RvScene *scene, double x, double z) {
   if (outside <= 0.0 || z >= GRASS_FAR)
     return 0.0;
   const float tuft =
-      scene_texel(scene, TEX_CLOUD, x + 23.0, z + scene->world->travel, 0.0f, 0.0f, TUFTS);
+      scene_texel(scene, TEX_CLOUD, x + 23.0, z + scene->work->world->travel, 0.0f, 0.0f, TUFTS);
   const float edge = clamp01((float)outside * 3.0f);
   const float fade = clamp01((float)((GRASS_FAR - z) / (GRASS_FAR - GRASS_NEAR)));
   return GRASS_TOP * (double)(edge * fade * clamp01(2.2f * (tuft - 0.5f) + 0.45f));
@@ -232,7 +232,7 @@ static double grass_height(const RvScene *scene, double x, double z) {
 static double meet_grass(const RvScene *scene, const Ray *ray, double t) {
   const Vec o = ray->origin, d = ray->dir;
   double right, ahead;
-  scene_ground_slope(scene->world, o.x + t * d.x, o.z + t * d.z, &right, &ahead);
+  scene_ground_slope(scene->work->world, o.x + t * d.x, o.z + t * d.z, &right, &ahead);
   const double sink = right * d.x + ahead * d.z - d.y; /* m towards the ground per m of t */
   if (sink < 1e-3 || o.z + t * d.z > GRASS_FAR + GRASS_TOP / sink)
     return t;
@@ -240,7 +240,7 @@ static double meet_grass(const RvScene *scene, const Ray *ray, double t) {
   double before = t, over = -1.0; /* above the grass; below 0: not known yet */
   for (int i = 0; i <= GRASS_STEPS; i++) {
     const double at = t - reach * (GRASS_STEPS - i) / GRASS_STEPS;
-    if (at <= scene->near)
+    if (at <= scene->plan.near)
       continue;
     const double now = (t - at) * sink - grass_height(scene, o.x + at * d.x, o.z + at * d.z);
     if (now <= 0.0)
@@ -252,7 +252,8 @@ static double meet_grass(const RvScene *scene, const Ray *ray, double t) {
 }
 
 static void meet_offroad(const RvScene *scene, const Ray *ray, Hit *hit) {
-  const double ground = meet_ground(scene->world, ray, scene->near, 1.2 * hit->t + 1.0, 0.0);
+  const double ground =
+      meet_ground(scene->work->world, ray, scene->plan.near, 1.2 * hit->t + 1.0, 0.0);
   if (ground == 0.0)
     return;
   const double t = meet_grass(scene, ray, ground);
@@ -265,9 +266,9 @@ static void meet_offroad(const RvScene *scene, const Ray *ray, Hit *hit) {
 
 static void meet_objects(const RvScene *scene, int eye, const Ray *ray, double x, double y,
                          Hit *hit) {
-  const World *world = scene->world;
-  const int tx = rv_clamp((int)(x * TILES_X / scene->config.width), 0, TILES_X - 1);
-  const int ty = rv_clamp((int)(y * TILES_Y / scene->config.height), 0, TILES_Y - 1);
+  const World *world = scene->work->world;
+  const int tx = rv_clamp((int)(x * TILES_X / scene->plan.config.width), 0, TILES_X - 1);
+  const int ty = rv_clamp((int)(y * TILES_Y / scene->plan.config.height), 0, TILES_Y - 1);
   const Bits *bits = &world->tile[eye][ty][tx];
   for (int w = 0; w < OBJECT_WORDS; w++)
     for (uint64_t word = bits->word[w]; word; word &= word - 1) {
@@ -280,7 +281,7 @@ static void meet_objects(const RvScene *scene, int eye, const Ray *ray, double x
       const Object *object = &world->object[index];
       double t;
       int face;
-      if (meet(object, ray, scene->near, hit->t, &t, &face)) {
+      if (meet(object, ray, scene->plan.near, hit->t, &t, &face)) {
         const Hit found = {t, index, face, object->material};
         *hit = found;
       }
@@ -293,14 +294,14 @@ void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double
   const Hit sky = {far, -1, 0, MATERIAL_SKY};
   *hit = sky;
   meet_objects(scene, eye, ray, x, y, hit);
-  if (scene->config.pattern == RV_SCENE_OFFROAD)
+  if (scene->plan.config.pattern == RV_SCENE_OFFROAD)
     meet_offroad(scene, ray, hit);
-  else if (scene->config.pattern != RV_SCENE_PLANES)
+  else if (scene->plan.config.pattern != RV_SCENE_PLANES)
     meet_street(scene, ray, hit);
 }
 
 int scene_in_shadow(const RvScene *scene, Vec point, int self) {
-  const World *world = scene->world;
+  const World *world = scene->work->world;
   const double k = point.y / world->sun.y;
   const double x = point.x - k * world->sun.x, z = point.z - k * world->sun.z;
   const int cx = floor_int((x - SHADE_X0) / SHADE_CELL);
@@ -324,7 +325,7 @@ int scene_in_shadow(const RvScene *scene, Vec point, int self) {
 }
 
 Vec scene_normal(const RvScene *scene, const Hit *hit, Vec point) {
-  const World *world = scene->world;
+  const World *world = scene->work->world;
   if (hit->object >= 0) {
     const Object *object = &world->object[hit->object];
     if (object->shape == SHAPE_CONVEX)
@@ -347,7 +348,7 @@ Vec scene_normal(const RvScene *scene, const Hit *hit, Vec point) {
 
 RvSceneLabel scene_hit_label(const RvScene *scene, const Hit *hit) {
   if (hit->object >= 0)
-    return scene->world->object[hit->object].label;
+    return scene->work->world->object[hit->object].label;
   switch (hit->material) {
   case MATERIAL_ROAD:
   case MATERIAL_TRACK:

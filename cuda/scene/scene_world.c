@@ -66,15 +66,15 @@ static double track_middle(double z) {
 }
 
 static void build_ground(const RvScene *scene, World *world) {
-  const RvScenePattern pattern = scene->config.pattern;
+  const RvScenePattern pattern = scene->plan.config.pattern;
   double bank;
-  const double here = profile(&scene->config, world->travel, &bank);
+  const double here = profile(&scene->plan.config, world->travel, &bank);
   world->summit = 0.0;
   world->flat = pattern == RV_SCENE_STREET || pattern == RV_SCENE_PLANES;
   world->stride = pattern == RV_SCENE_SLANTED_STREET ? 1.1 : 1.4;
   for (int i = 0; i < HEIGHTS; i++) {
     const double z = world->travel + HEIGHT_Z0 + i * HEIGHT_STEP;
-    world->climb[i] = profile(&scene->config, z, &bank) - here;
+    world->climb[i] = profile(&scene->plan.config, z, &bank) - here;
     world->bank[i] = bank;
     const double edge = world->climb[i] + 80.0 * absolute(bank);
     world->summit = edge > world->summit ? edge : world->summit;
@@ -84,7 +84,7 @@ static void build_ground(const RvScene *scene, World *world) {
 
 /* The camera rides `height` m above the ground, along its slope, and looks down by the pitch. */
 static void build_camera(const RvScene *scene, World *world) {
-  const RvScenePattern pattern = scene->config.pattern;
+  const RvScenePattern pattern = scene->plan.config.pattern;
   const double s = world->travel;
   double x = 1.75 + 0.2 * sin(s / 17.0), yaw = 0.012 * sin(s / 23.0);
   if (pattern == RV_SCENE_OFFROAD) {
@@ -101,17 +101,18 @@ static void build_camera(const RvScene *scene, World *world) {
   const Vec side = vec_cross(vec(-bank, 1.0, -slope), forward);
   world->right = vec_mul(side, 1.0 / sqrt(vec_dot(side, side)));
   const Vec up = vec_cross(forward, world->right);
-  world->ahead = vec_sub(vec_mul(forward, scene->cos_pitch), vec_mul(up, scene->sin_pitch));
-  world->down =
-      vec_mul(vec_add(vec_mul(up, scene->cos_pitch), vec_mul(forward, scene->sin_pitch)), -1.0);
-  world->eye[0] = vec(x, scene_ground_y(world, x, 0.0) + scene->camera.height, 0.0);
-  world->eye[1] = vec_add(world->eye[0], vec_mul(world->right, scene->camera.baseline));
+  world->ahead =
+      vec_sub(vec_mul(forward, scene->plan.cos_pitch), vec_mul(up, scene->plan.sin_pitch));
+  world->down = vec_mul(
+      vec_add(vec_mul(up, scene->plan.cos_pitch), vec_mul(forward, scene->plan.sin_pitch)), -1.0);
+  world->eye[0] = vec(x, scene_ground_y(world, x, 0.0) + scene->plan.camera.height, 0.0);
+  world->eye[1] = vec_add(world->eye[0], vec_mul(world->right, scene->plan.camera.baseline));
 }
 
 /* On `offroad`: from one frame to the next the sun comes out or hides, and the cameras answer alike
  * with exposure and white balance. The stretch between two such places has a light of its own. */
 static void sudden_light(const RvScene *scene, World *world) {
-  const uint32_t seed = scene->config.seed;
+  const uint32_t seed = scene->plan.config.seed;
   int stretch = floor_int(world->travel / LIGHT_STEP);
   uint32_t random = scene_hash(seed, (uint32_t)stretch, 71u);
   if (world->travel < (stretch + 0.6 * scene_unit(&random)) * LIGHT_STEP)
@@ -131,13 +132,13 @@ static void build_light(const RvScene *scene, World *world) {
   world->ambient = 0.52f;
   world->light = color(1.04f, 1.0f, 0.94f);
   world->gain = color(1.0f, 1.0f, 1.0f);
-  if (scene->config.pattern != RV_SCENE_OFFROAD)
+  if (scene->plan.config.pattern != RV_SCENE_OFFROAD)
     return;
   /* Clouds pass: the sun fades, the light turns blue and warm again, the exposure follows late. */
   const double s = world->travel;
   const double sky = 0.5 + 0.5 * sin(s / 9.0), late = 0.5 + 0.5 * sin(s / 9.0 - 0.8);
   const double exposure = 1.35 - 0.55 * late;
-  const double warmth = sin(s / 27.0 + (double)(scene->config.seed & 7u));
+  const double warmth = sin(s / 27.0 + (double)(scene->plan.config.seed & 7u));
   world->sunlight = (float)((0.12 + 0.85 * sky) * exposure);
   world->ambient = (float)((0.42 + 0.06 * sky) * exposure);
   world->light = color((float)(1.0 + 0.15 * warmth), 1.0f, (float)(1.0 - 0.20 * warmth));
@@ -145,19 +146,19 @@ static void build_light(const RvScene *scene, World *world) {
 }
 
 void scene_build(RvScene *scene, uint64_t frame) {
-  World *world = scene->world;
+  World *world = scene->work->world;
   /* The street begins anew after STREET_LENGTH: numbers of plots and cars stay small however slow
    * the frame rate or far the frame. */
-  const double travel = scene->config.speed * (double)frame / scene->config.frame_rate;
+  const double travel = scene->plan.config.speed * (double)frame / scene->plan.config.frame_rate;
   world->travel = isfinite(travel) ? fmod(travel, STREET_LENGTH) : 0.0;
   world->objects = 0;
   build_ground(scene, world);
   build_camera(scene, world);
   build_light(scene, world);
   world->haze = scene_haze(world);
-  if (scene->config.pattern == RV_SCENE_OFFROAD)
+  if (scene->plan.config.pattern == RV_SCENE_OFFROAD)
     scene_build_offroad(scene, world);
-  else if (scene->config.pattern == RV_SCENE_PLANES)
+  else if (scene->plan.config.pattern == RV_SCENE_PLANES)
     scene_build_planes(scene, world);
   else
     scene_build_street(scene, world);
@@ -166,7 +167,7 @@ void scene_build(RvScene *scene, uint64_t frame) {
 
 /* Its edge is frayed by a texture; labels and colors read the same value. */
 double scene_track(const RvScene *scene, double x, double z) {
-  const World *world = scene->world;
+  const World *world = scene->work->world;
   const double from_middle = absolute(x - scene_profile(world->track, z));
   const double down = z + world->travel;
   const double fray = (double)scene_texel(scene, TEX_CLOUD, x, down, 0.0f, 0.0f, 20.0f) - 0.5;

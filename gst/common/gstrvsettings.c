@@ -133,6 +133,9 @@ static GParamSpec *spec_of(const GstRvSettings *settings, const RvParam *row) {
                               flags);
   case RV_PARAM_TEXT:
     return g_param_spec_string(name, nick, blurb, default_text(row), flags);
+  case RV_PARAM_UINT:
+    return g_param_spec_uint(name, nick, blurb, (guint)row->low, (guint)row->high,
+                             (guint)row->value, flags);
   case RV_PARAM_UINT64:
     return g_param_spec_uint64(name, nick, blurb, (guint64)row->low, (guint64)row->high,
                                (guint64)row->value, flags);
@@ -163,6 +166,9 @@ static void set_value(const RvParam *row, gpointer to, const GValue *value) {
     g_free(*(char **)to);
     *(char **)to = g_value_dup_string(value);
     break;
+  case RV_PARAM_UINT:
+    *(guint *)to = g_value_get_uint(value);
+    break;
   case RV_PARAM_UINT64:
     *(guint64 *)to = g_value_get_uint64(value);
     break;
@@ -188,6 +194,9 @@ static void get_value(const RvParam *row, gconstpointer from, GValue *value) {
     break;
   case RV_PARAM_TEXT:
     g_value_set_string(value, *(char *const *)from);
+    break;
+  case RV_PARAM_UINT:
+    g_value_set_uint(value, *(const guint *)from);
     break;
   case RV_PARAM_UINT64:
     g_value_set_uint64(value, *(const guint64 *)from);
@@ -252,6 +261,8 @@ void gst_rv_settings_init(gpointer object, const GstRvSettings *settings) {
     gpointer to = (char *)object + place.offset;
     if (place.row->type == RV_PARAM_DOUBLE)
       *(double *)to = place.row->value;
+    else if (place.row->type == RV_PARAM_UINT)
+      *(guint *)to = (guint)place.row->value;
     else if (place.row->type == RV_PARAM_UINT64)
       *(guint64 *)to = (guint64)place.row->value;
     else if (place.row->type == RV_PARAM_TEXT)

@@ -175,7 +175,7 @@ static void check_sizes(RvCheck *check) {
         char what[80];
         snprintf(what, sizeof what, "%s %dx%d format %d", patterns[p], sizes[s][0], sizes[s][1], f);
         RvSceneConfig config = config_of(check, p, sizes[s][0], sizes[s][1]);
-        config.max_disparity = s == 1 ? RV_SCENE_MAX_DISPARITY_MAX : s == 2 ? 16 : 96;
+        config.max_disparity = s == 1 ? 1024 : s == 2 ? 16 : 96;
         config.speed = s & 1 ? -50.0 : 50.0;
         config.frame_rate = s == 3 ? 1e-3 : 30.0;
         Shot shot;

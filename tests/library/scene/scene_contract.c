@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scene_contract.c: the synthetic street as the contract test sees it: one run renders one frame
  * with all of its truth. */
-#include <math.h>
 #include <stddef.h>
 
 #include "contract.h"
@@ -13,19 +12,6 @@ static RvStatus make(RvScene **out, const RvSceneConfig *config, RvEngine engine
 }
 
 RV_CONTRACT_OBJECT_MADE_BY(RvScene, scene, make);
-
-static const RvContractField fields[] = {
-    INT_FIELD(pattern, LIST(-1, RV_SCENE_PATTERNS), LIST(0, RV_SCENE_PATTERNS - 1)),
-    INT_FIELD(width, LIST(RV_SCENE_SIDE_MIN - 1, -1, RV_MAX_SIDE / 2 + 1, 2147483647),
-              LIST(RV_SCENE_SIDE_MIN, RV_MAX_SIDE / 2)),
-    INT_FIELD(height, LIST(RV_SCENE_SIDE_MIN - 1, -1, RV_MAX_SIDE + 1, 2147483647),
-              LIST(RV_SCENE_SIDE_MIN, RV_MAX_SIDE)),
-    REAL_FIELD(noise, LIST(-0.1, 50.1, NAN, INFINITY), LIST(0, 50)),
-    REAL_FIELD(speed, LIST(-50.1, 50.1, NAN, -INFINITY), LIST(-50, 50)),
-    REAL_FIELD(frame_rate, LIST(0, -1, 1000.1, NAN, INFINITY), LIST(0.001, 1000)),
-    INT_FIELD(max_disparity, LIST(15, 1025, -16), LIST(16, 1024)),
-    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
-};
 
 static void init(void *config) {
   RvSceneConfig *c = config;
@@ -59,6 +45,6 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
 }
 
 const RvContract rv_scene_contract = {
-    RV_CONTRACT_MEMBERS(scene),
+    RV_CONTRACT_TABLE(scene),
     .cpu_only = 1,
 };
