@@ -28,25 +28,29 @@ static void multiply(const RvPlane *values, unsigned to, unsigned from, const Rv
 
 RvStatus rv_depth_rescale(const RvPlane *disparity, int scale, const RvPlane *out,
                           const RvLog *log) {
-  RV_REQUIRE(log, u16_pair(disparity, out), "disparity and output must be RV_U16 of one size");
-  RV_REQUIRE(log, scale >= 1 && scale <= VALUE_MAX, "scale %d: 1..%d", scale, VALUE_MAX);
+  RV_REQUIRE(log, u16_pair(disparity, out),
+             "depth: disparity and output must be RV_U16 of one size");
+  RV_REQUIRE(log, scale >= 1 && scale <= VALUE_MAX, "depth: scale is %d, must be 1..%d", scale,
+             VALUE_MAX);
   multiply(disparity, (unsigned)scale, SCALE, out);
   return RV_OK;
 }
 
 RvStatus rv_depth_from_scale(const RvPlane *values, int scale, const RvPlane *out,
                              const RvLog *log) {
-  RV_REQUIRE(log, u16_pair(values, out), "values and output must be RV_U16 of one size");
-  RV_REQUIRE(log, scale >= 1 && scale <= VALUE_MAX, "scale %d: 1..%d", scale, VALUE_MAX);
+  RV_REQUIRE(log, u16_pair(values, out), "depth: values and output must be RV_U16 of one size");
+  RV_REQUIRE(log, scale >= 1 && scale <= VALUE_MAX, "depth: scale is %d, must be 1..%d", scale,
+             VALUE_MAX);
   multiply(values, SCALE, (unsigned)scale, out);
   return RV_OK;
 }
 
 RvStatus rv_depth_mm(const RvPlane *disparity, const RvCamera *camera, const RvPlane *out,
                      const RvLog *log) {
-  RV_REQUIRE(log, u16_pair(disparity, out), "disparity and output must be RV_U16 of one size");
+  RV_REQUIRE(log, u16_pair(disparity, out),
+             "depth: disparity and output must be RV_U16 of one size");
   RV_REQUIRE(log, camera && camera->focal > 0 && camera->baseline > 0,
-             "depth needs the focal length and the baseline of the camera");
+             "depth: needs the focal length and the baseline of the camera");
   const double numerator = camera->focal * camera->baseline * 1000.0 * SCALE;
   const double offset = camera->doffs * SCALE;
   for (int y = 0; y < disparity->height; y++) {

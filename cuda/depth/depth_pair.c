@@ -144,12 +144,13 @@ static void judge(const int *votes, int *beyond, RvPairReport *report) {
 
 RvStatus rv_pair_diagnose(const RvPlane *left, const RvPlane *right, int min_disparity,
                           int disparities, RvPairReport *report, const RvLog *log) {
-  RV_REQUIRE(log, left && right && report, "pictures and report must not be NULL");
+  RV_REQUIRE(log, left && right && report, "depth_pair: images and report must not be NULL");
   RV_REQUIRE(log,
              rv_plane_fits(left, left->width, left->height, RV_U8) &&
                  rv_plane_fits(right, left->width, left->height, RV_U8),
-             "left and right must be RV_U8 of one size");
-  RV_REQUIRE(log, min_disparity >= 0 && disparities > 0, "the range must not be empty");
+             "depth_pair: left and right must be RV_U8 of one size");
+  RV_REQUIRE(log, min_disparity >= 0 && disparities > 0,
+             "depth_pair: the range of disparities must not be empty");
   memset(report, 0, sizeof *report);
   const Search search = {left, right, min_disparity, rv_min(disparities, RANGE_MAX)};
   const int rows = left->height - 2 * HALF_H, columns = left->width - 2 * HALF_W;

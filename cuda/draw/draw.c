@@ -2,49 +2,62 @@
 /* draw.c: the object, its checks, and the layers. Shapes are in draw_shapes.c. */
 #include "draw/draw_object.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "rv_pixels.h"
 #include "rv_config.h"
 
-void rv_draw_config_init(RvDrawConfig *config) {
-  if (!config)
-    return;
-  memset(config, 0, sizeof *config);
-  config->format = RV_PIXEL_BGRX;
-  config->colormap = RV_COLORMAP_TURBO;
-}
+/* --- Parameters ------------------------------------------------------------------------------ */
 
-RvStatus rv_draw_config_check(const RvDrawConfig *config) {
-  if (!config)
-    return RV_ERR_ARG;
-  const RvLog *log = &config->log;
-  RV_REQUIRE(log,
-             config->width >= 1 && config->width <= RV_MAX_SIDE && config->height >= 1 &&
-                 config->height <= RV_MAX_SIDE,
-             "draw: %dx%d px; each side must be 1..%d", config->width, config->height, RV_MAX_SIDE);
-  RV_REQUIRE(log, rv_pixel_layout(config->format), "draw: %d is no pixel format",
-             (int)config->format);
-  RV_REQUIRE(log, (unsigned)config->colormap < RV_COLORMAPS, "draw: %d is no color map",
-             (int)config->colormap);
-  RV_REQUIRE(log, config->threads >= 0, "draw: threads is %d; 0 means all", config->threads);
-  return RV_OK;
-}
+typedef RvDrawConfig Config;
 
-static void layout(RvArena *arena, RvInk **colors, uint8_t **field) {
-  *colors = rv_arena_take(arena, RV_DRAW_COLORS * sizeof **colors);
-  *field = rv_arena_take(arena, RV_FONT_BYTES);
-}
+static const RvParamValue formats[] = {
+    {RV_PIXEL_NV12, "nv12", "NV12"},    {RV_PIXEL_I420, "i420", "I420"},
+    {RV_PIXEL_YUY2, "yuy2", "YUY2"},    {RV_PIXEL_UYVY, "uyvy", "UYVY"},
+    {RV_PIXEL_BGRX, "bgrx", "BGRx"},    {RV_PIXEL_BGRA, "bgra", "BGRA"},
+    {RV_PIXEL_RGBX, "rgbx", "RGBx"},    {RV_PIXEL_RGBA, "rgba", "RGBA"},
+    {RV_PIXEL_RGB, "rgb", "RGB"},       {RV_PIXEL_BGR, "bgr", "BGR"},
+    {RV_PIXEL_GRAY8, "gray8", "GRAY8"},
+};
+static const RvParamValue colormaps[] = {
+    {RV_COLORMAP_TURBO, "turbo", "Turbo: low blue, high red, even steps"},
+    {RV_COLORMAP_JET, "jet", "Jet: low blue, high red"},
+    {RV_COLORMAP_GRAY, "gray", "Gray: low black, high white"},
+};
 
-size_t rv_draw_workspace(const RvDrawConfig *config, RvEngine engine) {
-  (void)engine; /* the same tables on both */
-  if (rv_draw_config_check(config) != RV_OK)
-    return 0;
-  RvArena arena = {0};
-  RvInk *colors;
-  uint8_t *field;
-  layout(&arena, &colors, &field);
-  return rv_arena_size(&arena);
+/* The switches take any int: 0 is off. */
+static const RvParam params[] = {
+    RV_PARAM_WIDTH,
+    RV_PARAM_HEIGHT,
+    {.name = "format",
+     .text = "Pixel format of the frames",
+     RV_PARAM_CHOICE(format, formats),
+     .value = RV_PIXEL_BGRX,
+     .flags = RV_PARAM_HIDDEN},
+    {.name = "colormap",
+     .text = "Color map of disparity",
+     RV_PARAM_CHOICE(colormap, colormaps),
+     .value = RV_COLORMAP_TURBO},
+    {.name = "bt709",
+     .text = "YUV frames: BT.709 matrix instead of BT.601",
+     RV_PARAM_INT_RANGE(bt709, INT_MIN, INT_MAX),
+     .flags = RV_PARAM_HIDDEN},
+    {.name = "full-range",
+     .text = "YUV frames: full range instead of limited range",
+     RV_PARAM_INT_RANGE(full_range, INT_MIN, INT_MAX),
+     .flags = RV_PARAM_HIDDEN},
+    RV_PARAM_THREADS,
+};
+RV_PARAMS(draw)
+
+/* --- Object ---------------------------------------------------------------------------------- */
+
+void rv_draw_layout(void *memory, const void *plan, RvArena *arena) {
+  (void)plan; /* the same for every config */
+  RvDrawWork *work = memory;
+  work->colors = rv_arena_take(arena, RV_DRAW_COLORS * sizeof *work->colors);
+  work->field = rv_arena_take(arena, RV_FONT_BYTES);
 }
 
 static void make_tables(const RvDraw *draw, RvInk *colors, uint8_t *field) {
@@ -53,83 +66,46 @@ static void make_tables(const RvDraw *draw, RvInk *colors, uint8_t *field) {
   rv_font_field(field);
 }
 
-/* Makes the tables in host memory and, for CUDA, moves them. */
-static RvStatus fill_tables(const RvDraw *draw) {
-  if (draw->engine == RV_CPU) {
-    make_tables(draw, draw->colors, draw->field);
+/* Makes the tables in host memory and, for CUDA, copies them. */
+static RvStatus fill_tables(void *object) {
+  const RvDraw *draw = object;
+  const RvDrawWork *work = draw->object.work;
+  if (draw->object.engine == RV_CPU) {
+    make_tables(draw, work->colors, work->field);
     return RV_OK;
   }
-  const size_t color_bytes = RV_DRAW_COLORS * sizeof *draw->colors;
-  char *host = rv_memory_object(color_bytes + RV_FONT_BYTES);
+  const size_t color_bytes = RV_DRAW_COLORS * sizeof *work->colors;
+  char *host = rv_object_memory(&draw->config.log, "draw", color_bytes + RV_FONT_BYTES);
   if (!host)
     return RV_ERR_NO_MEMORY;
-  make_tables(draw, (RvInk *)host, (uint8_t *)host + color_bytes);
-  RvStatus status = rv_copy_to_device(draw->colors, host, color_bytes, NULL);
+  make_tables(draw, (RvInk *)(void *)host, (uint8_t *)host + color_bytes);
+  RvStatus status = rv_copy_to_device(work->colors, host, color_bytes, NULL);
   if (status == RV_OK)
-    status = rv_copy_to_device(draw->field, host + color_bytes, RV_FONT_BYTES, NULL);
+    status = rv_copy_to_device(work->field, host + color_bytes, RV_FONT_BYTES, NULL);
   rv_memory_free(host, RV_CPU);
   return status;
 }
 
-static RvStatus choose_engine(RvDraw *draw, RvEngine engine) {
-  const RvLog *log = &draw->config.log;
-  RV_REQUIRE(log, engine == RV_CPU || engine == RV_CUDA, "draw: no such engine: %d", (int)engine);
-  draw->engine = engine;
-  draw->stages = &rv_draw_stages_cpu;
-  if (engine == RV_CPU)
-    return RV_OK;
-  char reason[160];
-  if (rv_cuda_devices(reason, sizeof reason) == 0) {
-    rv_log(log, "draw: no usable CUDA device: %s", reason);
-    return RV_ERR_NO_DEVICE;
-  }
-#if RV_HAVE_CUDA
-  draw->stages = &rv_draw_stages_cuda;
-#endif
-  return RV_OK;
+static void describe(const void *plan, char *text, size_t size) {
+  (void)plan;
+  snprintf(text, size, "the tables of colors and font");
 }
 
-static RvStatus fill_object(RvDraw *draw, RvEngine engine) {
-  RV_TRY(choose_engine(draw, engine));
-  layout(&draw->arena, &draw->colors, &draw->field);
-  const size_t bytes = rv_arena_size(&draw->arena);
-  RvStatus status = rv_arena_open(&draw->arena, engine);
-  if (status == RV_OK) {
-    layout(&draw->arena, &draw->colors, &draw->field);
-    status = fill_tables(draw);
-  }
-  if (status != RV_OK)
-    rv_log(&draw->config.log, "draw: tables of %zu bytes: %s", bytes, rv_status_text(status));
-  return status;
+static const RvClass klass = {
+    .params = rv_draw_params,
+    .object_size = sizeof(RvDraw),
+    .plan_offset = offsetof(RvDraw, config),
+    .describe = describe,
+    .open = fill_tables,
+    .engines = RV_ENGINES(draw),
+};
+RV_OBJECT(RvDraw, draw, klass);
+
+static const RvDrawStages *stages_of(const RvDraw *draw) {
+  return (const RvDrawStages *)(const void *)draw->object.base;
 }
 
-RvStatus rv_draw_new(RvDraw **out, const RvDrawConfig *config, RvEngine engine) {
-  if (!out)
-    return RV_ERR_ARG;
-  *out = NULL;
-  RV_TRY(rv_draw_config_check(config));
-  RvDraw *draw = rv_memory_object(sizeof *draw);
-  if (!draw) {
-    rv_log(&config->log, "draw: no memory for the object (%zu bytes)", sizeof *draw);
-    return RV_ERR_NO_MEMORY;
-  }
-  draw->config = *config;
-  const RvStatus status = fill_object(draw, engine);
-  if (status != RV_OK) {
-    rv_draw_free(&draw);
-    return status;
-  }
-  *out = draw;
-  return RV_OK;
-}
-
-void rv_draw_free(RvDraw **draw) {
-  if (!draw || !*draw)
-    return;
-  rv_arena_close(&(*draw)->arena);
-  rv_memory_free(*draw, RV_CPU);
-  *draw = NULL;
-}
+/* --- Layers ---------------------------------------------------------------------------------- */
 
 RvColor rv_draw_color(const RvDraw *draw, int value, int limit) {
   if (!draw || limit < 1)
@@ -169,8 +145,8 @@ static RvStatus job_of(const RvDraw *draw, const RvPicture *picture, RvStream st
              picture->width, picture->height, draw->config.width, draw->config.height);
   RV_REQUIRE(log, picture->format != RV_PIXEL_I420 || picture->stride[1] == picture->stride[2],
              "draw: both chroma planes of I420 need the same stride");
-  *job =
-      (RvDrawJob){canvas_of(picture), draw->colors, draw->field, draw->config.threads, stream, log};
+  *job = (RvDrawJob){
+      .canvas = canvas_of(picture), .threads = draw->config.threads, .stream = stream, .log = log};
   return RV_OK;
 }
 
@@ -197,7 +173,9 @@ RvStatus rv_draw_disparity(RvDraw *draw, const RvPicture *picture, const RvPlane
   RV_REQUIRE(log, opacity >= 0 && opacity <= 255, "draw: opacity is %d; it must be 0..255",
              opacity);
   RV_TRY(job_of(draw, picture, stream, &job));
-  return draw->stages->disparity(&job, disparity, low, high, opacity);
+  job.plane = disparity;
+  job.scale = (RvDrawScale){low, high, opacity};
+  return stages_of(draw)->disparity(draw->object.work, &job);
 }
 
 RvStatus rv_draw_mask(RvDraw *draw, const RvPicture *picture, const RvPlane *mask, RvColor color,
@@ -207,7 +185,9 @@ RvStatus rv_draw_mask(RvDraw *draw, const RvPicture *picture, const RvPlane *mas
   RvDrawJob job;
   RV_TRY(check_layer(draw, mask, RV_U8, "mask (u8)"));
   RV_TRY(job_of(draw, picture, stream, &job));
-  return draw->stages->mask(&job, mask, rv_draw_ink(&draw->config, color));
+  job.plane = mask;
+  job.ink = rv_draw_ink(&draw->config, color);
+  return stages_of(draw)->mask(draw->object.work, &job);
 }
 
 RvStatus rv_draw_labels(RvDraw *draw, const RvPicture *picture, const RvPlane *labels,
@@ -222,7 +202,9 @@ RvStatus rv_draw_labels(RvDraw *draw, const RvPicture *picture, const RvPlane *l
   RvLabelInks inks = {{{{0, 0, 0}, 0}}};
   for (int k = 0; k < count; k++)
     inks.of[k + 1] = rv_draw_ink(&draw->config, colors[k]);
-  return draw->stages->labels(&job, labels, &inks);
+  job.plane = labels;
+  job.inks = &inks;
+  return stages_of(draw)->labels(draw->object.work, &job);
 }
 
 static RvStatus check_grid(const RvDraw *draw, const RvDrawGrid *g) {
@@ -270,7 +252,8 @@ RvStatus rv_draw_grid(RvDraw *draw, const RvPicture *picture, const RvDrawGrid *
       .mark = rv_draw_ink(&draw->config, grid->mark),
       .edge = rv_draw_ink(&draw->config, grid->edge),
   };
-  return draw->stages->grid(&job, &cells);
+  job.grid = &cells;
+  return stages_of(draw)->grid(draw->object.work, &job);
 }
 
 RvStatus rv_draw_flush(RvDraw *draw, const RvPicture *picture, RvStream stream) {
@@ -281,5 +264,7 @@ RvStatus rv_draw_flush(RvDraw *draw, const RvPicture *picture, RvStream stream) 
   const int count = draw->count;
   draw->count = 0;
   draw->full_logged = 0;
-  return count ? draw->stages->shapes(&job, draw->shapes, count) : RV_OK;
+  job.shapes = draw->shapes;
+  job.count = count;
+  return count ? stages_of(draw)->shapes(draw->object.work, &job) : RV_OK;
 }

@@ -16,6 +16,7 @@
 
 #include "convert/convert.h"
 #include "rv.h"
+#include "rv_params.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,6 +45,9 @@ typedef struct RvDrawConfig {
 } RvDrawConfig;
 
 typedef struct RvDraw RvDraw;
+
+/* Names, ranges, defaults and units of the config (rv_params.h). */
+RV_API const RvParams *rv_draw_params(void);
 
 /* Sets every default; width and height remain to be set. */
 RV_API void rv_draw_config_init(RvDrawConfig *config);

@@ -104,12 +104,20 @@ ALWAYS_INLINE RvInk scaled_disparity_ink(const void *layer, int x, int y) {
                           rv_nearest(y, d->plane->height, d->height));
 }
 
-static RvStatus disparity(const RvDrawJob *job, const RvPlane *plane, int low, int high,
-                          int opacity) {
+static RvStatus disparity(void *work, const RvDrawJob *job) {
+  const RvDrawWork *tables = work;
   const RvCanvas *canvas = &job->canvas;
+  const RvPlane *plane = job->plane;
+  const RvDrawScale *scale = &job->scale;
   const int width = canvas->width, height = canvas->height;
-  const Disparity layer = {plane, job->colors, width,   height,
-                           low,   high,        opacity, rv_ramp_scale(low, high)};
+  const Disparity layer = {.plane = plane,
+                           .colors = tables->colors,
+                           .width = width,
+                           .height = height,
+                           .low = scale->low,
+                           .high = scale->high,
+                           .opacity = scale->opacity,
+                           .scale = rv_ramp_scale(scale->low, scale->high)};
   const int same_size = plane->width == width && plane->height == height;
   const int threads = rv_threads(job->threads), rows = rv_div_up(height, canvas->cell_y);
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -141,9 +149,11 @@ ALWAYS_INLINE RvInk mask_ink(const void *layer, int x, int y) {
   return ink;
 }
 
-static RvStatus mask(const RvDrawJob *job, const RvPlane *plane, RvInk ink) {
+static RvStatus mask(void *work, const RvDrawJob *job) {
+  (void)work;
   const RvCanvas *canvas = &job->canvas;
-  const Mask layer = {plane, ink, canvas->width, canvas->height};
+  const RvPlane *plane = job->plane;
+  const Mask layer = {plane, job->ink, canvas->width, canvas->height};
   const int threads = rv_threads(job->threads), rows = rv_div_up(canvas->height, canvas->cell_y);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int row = 0; row < rows; row++) {
@@ -169,9 +179,10 @@ ALWAYS_INLINE RvInk label_ink(const void *layer, int x, int y) {
   return l->inks->of[label <= RV_DRAW_LABELS ? label : 0];
 }
 
-static RvStatus labels(const RvDrawJob *job, const RvPlane *plane, const RvLabelInks *inks) {
+static RvStatus labels(void *work, const RvDrawJob *job) {
+  (void)work;
   const RvCanvas *canvas = &job->canvas;
-  const Labels layer = {plane, inks, canvas->width, canvas->height};
+  const Labels layer = {job->plane, job->inks, canvas->width, canvas->height};
   const int threads = rv_threads(job->threads), rows = rv_div_up(canvas->height, canvas->cell_y);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int row = 0; row < rows; row++)
@@ -183,7 +194,9 @@ ALWAYS_INLINE RvInk grid_ink(const void *layer, int x, int y) {
   return rv_grid_ink(layer, x, y);
 }
 
-static RvStatus grid(const RvDrawJob *job, const RvGrid *shared) {
+static RvStatus grid(void *work, const RvDrawJob *job) {
+  (void)work;
+  const RvGrid *shared = job->grid;
   const RvCanvas *canvas = &job->canvas;
   const int threads = rv_threads(job->threads), rows = rv_div_up(canvas->height, canvas->cell_y);
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -223,12 +236,11 @@ static void quad_span(const RvShape *s, int y0, int y1, int *from, int *to) {
   }
 }
 
-static void shapes_of_band(const RvDrawJob *job, const RvShape *list, int count, int first,
-                           int last) {
+static void shapes_of_band(const RvDrawWork *tables, const RvDrawJob *job, int first, int last) {
   const RvCanvas *canvas = &job->canvas;
-  for (int i = 0; i < count; i++) {
-    const RvShape *s = &list[i];
-    const ShapeLayer layer = {s, job->colors, job->field};
+  for (int i = 0; i < job->count; i++) {
+    const RvShape *s = &job->shapes[i];
+    const ShapeLayer layer = {s, tables->colors, tables->field};
     const int top = rv_max(first, s->y0 / canvas->cell_y);
     const int bottom = rv_min(last, (s->y1 - 1) / canvas->cell_y);
     for (int row = top; row <= bottom; row++) {
@@ -241,17 +253,25 @@ static void shapes_of_band(const RvDrawJob *job, const RvShape *list, int count,
   }
 }
 
-static RvStatus shapes(const RvDrawJob *job, const RvShape *list, int count) {
+static RvStatus shapes(void *work, const RvDrawJob *job) {
+  const RvShape *list = job->shapes;
   int64_t area = 0;
-  for (int i = 0; i < count; i++)
+  for (int i = 0; i < job->count; i++)
     area += (int64_t)(list[i].x1 - list[i].x0) * (list[i].y1 - list[i].y0);
   const int threads = area < PARALLEL_PIXELS ? 1 : rv_threads(job->threads);
   const int rows = rv_div_up(job->canvas.height, job->canvas.cell_y);
   const int bands = rv_div_up(rows, BAND_CELLS);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
   for (int band = 0; band < bands; band++)
-    shapes_of_band(job, list, count, band * BAND_CELLS, rv_min((band + 1) * BAND_CELLS, rows) - 1);
+    shapes_of_band(work, job, band * BAND_CELLS, rv_min((band + 1) * BAND_CELLS, rows) - 1);
   return RV_OK;
 }
 
-const RvDrawStages rv_draw_stages_cpu = {disparity, mask, labels, grid, shapes};
+const RvDrawStages rv_draw_stages_cpu = {
+    .base = {.work_size = sizeof(RvDrawWork), .layout = rv_draw_layout},
+    .disparity = disparity,
+    .mask = mask,
+    .labels = labels,
+    .grid = grid,
+    .shapes = shapes,
+};

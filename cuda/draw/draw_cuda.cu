@@ -198,34 +198,37 @@ template <typename Layer> static RvStatus launch_layer(const RvDrawJob *job, con
   return RV_OK;
 }
 
-static RvStatus disparity(const RvDrawJob *job, const RvPlane *plane, int low, int high,
-                          int opacity) {
-  const DisparityLayer layer = {{*plane, job->canvas},   job->colors, low, high, opacity,
-                                rv_ramp_scale(low, high)};
+static RvStatus disparity(void *work, const RvDrawJob *job) {
+  const RvDrawWork *tables = (const RvDrawWork *)work;
+  const RvDrawScale &scale = job->scale;
+  const DisparityLayer layer = {
+      {*job->plane, job->canvas},          tables->colors, scale.low, scale.high, scale.opacity,
+      rv_ramp_scale(scale.low, scale.high)};
   return launch_layer(job, layer);
 }
 
-static RvStatus mask(const RvDrawJob *job, const RvPlane *plane, RvInk ink) {
-  const MaskLayer layer = {{*plane, job->canvas}, ink};
+static RvStatus mask(void *, const RvDrawJob *job) {
+  const MaskLayer layer = {{*job->plane, job->canvas}, job->ink};
   return launch_layer(job, layer);
 }
 
-static RvStatus labels(const RvDrawJob *job, const RvPlane *plane, const RvLabelInks *inks) {
-  const LabelLayer layer = {{*plane, job->canvas}, *inks};
+static RvStatus labels(void *, const RvDrawJob *job) {
+  const LabelLayer layer = {{*job->plane, job->canvas}, *job->inks};
   return launch_layer(job, layer);
 }
 
-static RvStatus grid(const RvDrawJob *job, const RvGrid *cells) {
-  const GridLayer layer = {*cells};
+static RvStatus grid(void *, const RvDrawJob *job) {
+  const GridLayer layer = {*job->grid};
   return launch_layer(job, layer);
 }
 
-static RvStatus launch_chunk(const RvDrawJob *job, const RvShape *shapes, int count) {
+static RvStatus launch_chunk(const RvDrawWork *tables, const RvDrawJob *job, const RvShape *shapes,
+                             int count) {
   const RvCanvas &canvas = job->canvas;
   Chunk chunk;
   chunk.canvas = canvas;
-  chunk.colors = job->colors;
-  chunk.field = job->field;
+  chunk.colors = tables->colors;
+  chunk.field = tables->field;
   chunk.count = count;
   int x0 = canvas.width, y0 = canvas.height, x1 = 0, y1 = 0;
   for (int i = 0; i < count; i++) {
@@ -250,10 +253,13 @@ static RvStatus launch_chunk(const RvDrawJob *job, const RvShape *shapes, int co
   return RV_OK;
 }
 
-static RvStatus shapes(const RvDrawJob *job, const RvShape *list, int count) {
-  for (int i = 0; i < count; i += CHUNK)
-    RV_TRY(launch_chunk(job, list + i, rv_min(CHUNK, count - i)));
+static RvStatus shapes(void *work, const RvDrawJob *job) {
+  const RvDrawWork *tables = (const RvDrawWork *)work;
+  for (int i = 0; i < job->count; i += CHUNK)
+    RV_TRY(launch_chunk(tables, job, job->shapes + i, rv_min(CHUNK, job->count - i)));
   return RV_OK;
 }
 
-const RvDrawStages rv_draw_stages_cuda = {disparity, mask, labels, grid, shapes};
+const RvDrawStages rv_draw_stages_cuda = {
+    {sizeof(RvDrawWork), rv_draw_layout, NULL, NULL}, disparity, mask, labels, grid, shapes,
+};

@@ -6,12 +6,8 @@
 #include "draw/draw_stages.h"
 
 struct RvDraw {
-  RvDrawConfig config;
-  RvEngine engine;
-  const RvDrawStages *stages;
-  RvArena arena;
-  RvInk *colors;  /* in the arena */
-  uint8_t *field; /* in the arena */
+  RvObject object;
+  RvDrawConfig config; /* the plan: nothing is derived from it */
   int full_logged;
   int count;
   RvShape shapes[RV_DRAW_SHAPES];

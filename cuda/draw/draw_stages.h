@@ -7,34 +7,54 @@
 #include "draw/draw.h"
 #include "draw/draw_rules.h"
 #include "rv_internal.h"
+#include "rv_object.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct RvDrawJob {
-  RvCanvas canvas;
-  const RvInk *colors;  /* RV_DRAW_COLORS, where the engine works */
-  const uint8_t *field; /* the font, likewise */
-  int threads;
-  RvStream stream;
-  const RvLog *log;
-} RvDrawJob;
+/* The work of both engines: tables where the engine works. */
+typedef struct RvDrawWork {
+  RvInk *colors;  /* RV_DRAW_COLORS */
+  uint8_t *field; /* the font, RV_FONT_BYTES */
+} RvDrawWork;
 
 /* By label; those that keep the picture have opacity 0. */
 typedef struct RvLabelInks {
   RvInk of[RV_DRAW_LABELS + 1];
 } RvLabelInks;
 
+/* Parameters of rv_draw_disparity: values at the ends of the color map, opacity 0..255. */
+typedef struct RvDrawScale {
+  int low, high, opacity;
+} RvDrawScale;
+
+/* One call: where it draws, and the layer. Host memory that may change after the call. */
+typedef struct RvDrawJob {
+  RvCanvas canvas;
+  int threads;
+  RvStream stream;
+  const RvLog *log;
+  const RvPlane *plane;    /* of disparity, mask and labels */
+  RvDrawScale scale;       /* of disparity */
+  RvInk ink;               /* of mask */
+  const RvLabelInks *inks; /* of labels */
+  const RvGrid *grid;
+  const RvShape *shapes; /* `count`, blended in this order */
+  int count;
+} RvDrawJob;
+
 typedef struct RvDrawStages {
-  RvStatus (*disparity)(const RvDrawJob *job, const RvPlane *disparity, int low, int high,
-                        int opacity);
-  RvStatus (*mask)(const RvDrawJob *job, const RvPlane *mask, RvInk ink);
-  RvStatus (*labels)(const RvDrawJob *job, const RvPlane *labels, const RvLabelInks *inks);
-  RvStatus (*grid)(const RvDrawJob *job, const RvGrid *grid);
-  /* In the order of the list. `shapes` is host memory that may change after the call. */
-  RvStatus (*shapes)(const RvDrawJob *job, const RvShape *shapes, int count);
+  RvEngineBase base;
+  RvStatus (*disparity)(void *work, const RvDrawJob *job);
+  RvStatus (*mask)(void *work, const RvDrawJob *job);
+  RvStatus (*labels)(void *work, const RvDrawJob *job);
+  RvStatus (*grid)(void *work, const RvDrawJob *job);
+  RvStatus (*shapes)(void *work, const RvDrawJob *job);
 } RvDrawStages;
+
+/* The layout of RvDrawWork. */
+void rv_draw_layout(void *work, const void *plan, RvArena *arena);
 
 extern const RvDrawStages rv_draw_stages_cpu, rv_draw_stages_cuda;
 

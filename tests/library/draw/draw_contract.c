@@ -8,12 +8,10 @@
 
 RV_CONTRACT_OBJECT(RvDraw, draw);
 
+/* Switches that take any int. */
 static const RvContractField fields[] = {
-    INT_FIELD(width, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
-    INT_FIELD(height, LIST(0, -1, RV_MAX_SIDE + 1, 2147483647), LIST(1, RV_MAX_SIDE)),
-    INT_FIELD(format, LIST(-1, RV_PIXEL_FORMATS), LIST(0, RV_PIXEL_FORMATS - 1)),
-    INT_FIELD(colormap, LIST(-1, RV_COLORMAPS), LIST(0, RV_COLORMAPS - 1)),
-    INT_FIELD(threads, LIST(-1), LIST(0, 1)),
+    {"bt709", offsetof(Config, bt709), 0, {0, {0}}, LIST(-1, 0, 1, 5)},
+    {"full_range", offsetof(Config, full_range), 0, {0, {0}}, LIST(-1, 0, 1, 5)},
 };
 
 static void init(void *config) {
@@ -70,7 +68,8 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
 }
 
 const RvContract rv_draw_contract = {
-    RV_CONTRACT_MEMBERS(draw),
+    RV_CONTRACT_TABLE(draw),
+    RV_CONTRACT_FIELDS,
     .workspace = workspace,
     .is_several = 1,
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* draw_hand_cases.c: the CPU engine against numbers worked by hand and against plain pixel loops.
- */
+/* draw_hand_cases.c: the CPU engine against numbers worked by hand and plain pixel loops. */
 #include "draw/draw_hand_cases.h"
 
 #include <stdio.h>
@@ -22,13 +21,9 @@ static const Known known[] = {
 };
 #define KNOWN ((int)(sizeof known / sizeof known[0]))
 
-static int is_yuv(RvPixelFormat format) {
-  return case_chroma_shift_x(format);
-}
-
 /* Sample of channel c that the color has in pictures of the format (BT.601, limited). */
 static int sample_of(const Known *k, RvPixelFormat format, int c) {
-  if (is_yuv(format))
+  if (case_chroma_shift_x(format))
     return k->bt601[c];
   const int rgb[3] = {k->color.r, k->color.g, k->color.b};
   return format == RV_PIXEL_GRAY8 ? k->gray : rgb[c];
@@ -57,9 +52,9 @@ static void check_full_rect(RvCheck *check, const char *name, RvPixelFormat form
              "%s: refused", case_format_name(format));
     for (int c = 0; c < case_channels(format); c++) {
       int want = sample_of(&known[i], format, c);
-      if (is_yuv(format) && (bt709 || full_range))
+      if (case_chroma_shift_x(format) && (bt709 || full_range))
         want = bt709 ? known[i].bt709[c] : known[i].full601[c];
-      const int last_x = c && is_yuv(format) ? 3 : 6;
+      const int last_x = c && case_chroma_shift_x(format) ? 3 : 6;
       const int last_y = c ? 4 >> case_chroma_shift_y(format) : 4;
       for (int y = 0; y <= last_y; y++)
         for (int x = 0; x <= last_x; x++)
