@@ -476,9 +476,9 @@ static void gst_stereo_test_src_class_init(GstStereoTestSrcClass *class) {
   gst_rv_settings_install(&settings, object);
   g_object_class_install_property(
       object, gst_rv_settings_count(&settings) + 1,
-      g_param_spec_boolean("is-live", "Live", "Behave like a camera: frames wait for their time",
-                           FALSE,
-                           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+      g_param_spec_boolean(
+          "is-live", "Live", "Behave like a camera: frames wait for their time; late ones are lost",
+          FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   gst_element_class_set_static_metadata(
       element, "Stereo test source", "Source/Video",
       "Renders a moving street for two cameras, side by side, with exact disparity, labels, road "
