@@ -2,7 +2,6 @@
 /* rv_object.c: the life of an algorithm's object, and the messages of every error on the way. */
 #include "rv_object.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -159,28 +158,4 @@ void rv_object_free(void *memory) {
   rv_arena_close(&object->arena);
   rv_memory_free(object->work, RV_CPU);
   rv_memory_free(object, RV_CPU);
-}
-
-/* --- Until every algorithm uses RvObject ----------------------------------------------------- */
-
-RvStatus rv_in_range(const RvLog *log, const char *name, int value, int low, int high) {
-  RV_REQUIRE(log, value >= low && value <= high, "%s is %d, must be %d to %d", name, value, low,
-             high);
-  return RV_OK;
-}
-
-RvStatus rv_arena_open_for(RvArena *arena, RvEngine engine, const RvLog *log, const char *algorithm,
-                           const char *what, ...) {
-  const double mebibytes = (double)rv_arena_size(arena) / 1048576;
-  const RvStatus status = rv_arena_open(arena, engine);
-  if (status == RV_OK)
-    return RV_OK;
-  char text[256];
-  va_list args;
-  va_start(args, what);
-  vsnprintf(text, sizeof text, what, args);
-  va_end(args);
-  rv_log(log, "%s: cannot take %.1f MiB of %s memory for %s", algorithm, mebibytes,
-         engine == RV_CUDA ? "GPU" : "host", text);
-  return status;
 }

@@ -123,18 +123,6 @@ RvStatus rv_check_aligned(const RvLog *log, const char *algorithm, const char *n
 /* RV_OK for an engine that this build holds and that finds a device. */
 RvStatus rv_check_engine(const RvLog *log, const char *algorithm, RvEngine engine);
 
-/* --- Until every algorithm uses RvObject ----------------------------------------------------- */
-RvStatus rv_in_range(const RvLog *log, const char *name, int value, int low, int high);
-#if RV_HAVE_CUDA
-#  define RV_STAGES_OF(x, engine)                                                                  \
-    ((engine) == RV_CPU ? &rv_##x##_stages_cpu : (engine) == RV_CUDA ? &rv_##x##_stages_cuda : NULL)
-#else
-#  define RV_STAGES_OF(x, engine) ((engine) == RV_CPU ? &rv_##x##_stages_cpu : NULL)
-#endif
-RvStatus rv_arena_open_for(RvArena *arena, RvEngine engine, const RvLog *log, const char *algorithm,
-                           const char *what, ...) RV_PRINTF(5, 6);
-/* --------------------------------------------------------------------------------------------- */
-
 /* Host memory for an object, cleared; logs when there is none. */
 void *rv_object_memory(const RvLog *log, const char *algorithm, size_t bytes);
 

@@ -27,30 +27,46 @@
  * Since: 0.1
  */
 #include "gstcudaannotate.h"
-#include "gstcudaannotate_lines.h"
+#include "gstcudaannotate_layer.h"
 #include "gstcudaannotate_road.h"
 #include "gstcudaannotate_segments.h"
 #include "gstcudaannotate_stixels.h"
 
-#include "common/gstrvoldsettings.h"
+#include "common/gstrvsettings.h"
 #include "draw/draw.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_annotate_debug);
 #define GST_CAT_DEFAULT gst_cuda_annotate_debug
 
-/* Values of the property `show`. */
-typedef enum GstCudaAnnotateShow {
+/* The layers of layers.def. */
+#define RV_LAYER(name, text) extern const GstCudaAnnotateLayer gst_cuda_annotate_##name##_layer;
+#include "layers.def"
+#undef RV_LAYER
+
+enum {
+#define RV_LAYER(name, text) LAYER_##name,
+#include "layers.def"
+#undef RV_LAYER
+  LAYERS
+};
+
+static const GstCudaAnnotateLayer *const layers[] = {
+#define RV_LAYER(name, text) &gst_cuda_annotate_##name##_layer,
+#include "layers.def"
+#undef RV_LAYER
+};
+
+/* Values of the property `show`. Lines were there before the other layers: their bit stays. */
+enum {
   SHOW_DISPARITY = 1 << 0,
   SHOW_LEGEND = 1 << 1,
   SHOW_TEXT = 1 << 2,
   SHOW_SEGMENTS = 1 << 3,
-  SHOW_LINES = 1 << 4,
   SHOW_STIXELS = 1 << 5,
   SHOW_ROAD = 1 << 6,
-} GstCudaAnnotateShow;
-
-#define SHOW_ALL                                                                                   \
-  (SHOW_DISPARITY | SHOW_LEGEND | SHOW_TEXT | SHOW_SEGMENTS | SHOW_LINES | SHOW_STIXELS | SHOW_ROAD)
+};
+#define SHOW_LAYER(at) (1 << ((at) == 0 ? 4 : 6 + (at)))
+#define SHOW_ALL ((1 << (LAYERS + 6)) - 1)
 
 #define SEGMENTS_HIGH 128 /* px, colors of segments without a disparity */
 /* Segments and stixels are drawn by way of rasters of the size that they were made for: up to
@@ -58,8 +74,6 @@ typedef enum GstCudaAnnotateShow {
 #define RASTER_ALWAYS (3840 * 2160)
 #define RASTER_TIMES 16
 #define REFERENCE_ROWS 1080 /* lengths in properties are px of a picture of this height */
-
-enum { PROP_0, PROP_TEXT, PROP_TABLE };
 
 /* bits of gst_rv_transform_once */
 enum { ONCE_NO_DISPARITY, ONCE_BAD_DISPARITY, ONCE_ASPECT, ONCE_TOO_LARGE };
@@ -73,19 +87,21 @@ typedef struct Settings {
   int max_disparity; /* px, 0 = as annotated */
   double focal;      /* px, 0 = as annotated */
   double baseline;   /* m, 0 = as annotated */
+  char *text;
 } Settings;
 
 struct _GstCudaAnnotate {
   GstRvTransform parent;
 
-  Settings settings; /* guarded by the object lock, like text */
-  char *text;
+  Settings settings; /* properties, guarded by the object lock */
+  int colormap;      /* of `draw` */
 
   RvDraw *draw;
   GstRvInput disparity; /* mapped while a frame is worked on */
   GstCudaAnnotateSegments segments;
   GstCudaAnnotateStixels stixels;
   GstCudaAnnotateRoad road;
+  GstRvInput inputs[LAYERS];
 };
 
 G_DEFINE_TYPE(GstCudaAnnotate, gst_cuda_annotate, GST_TYPE_RV_TRANSFORM)
@@ -93,106 +109,118 @@ GST_ELEMENT_REGISTER_DEFINE(cudaannotate, "cudaannotate", GST_RANK_NONE, GST_TYP
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-static GType show_get_type(void) {
-  static const GFlagsValue values[] = {
-      {SHOW_DISPARITY, "Disparity as a layer of colors", "disparity"},
-      {SHOW_LEGEND, "Legend of the colors, in px and m", "legend"},
-      {SHOW_TEXT, "The property text", "text"},
-      {SHOW_SEGMENTS, "Segments of depth columns, in place of the disparity", "segments"},
-      {SHOW_LINES, "Straight lines, or their segments", "lines"},
-      {SHOW_STIXELS, "Stixels, in place of the disparity", "stixels"},
-      {SHOW_ROAD, "Road, tinted, and the seeds it was learnt from; in place of the disparity",
-       "road"},
-      {0, NULL, NULL},
-  };
-  static gsize type = 0;
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_flags_register_static("GstCudaAnnotateShow", values));
-  return (GType)type;
-}
-
-static GType colormap_get_type(void) {
-  static const GEnumValue values[] = {
-      {RV_COLORMAP_TURBO, "Turbo: even steps from blue to red", "turbo"},
-      {RV_COLORMAP_JET, "Jet: the classic from blue to red", "jet"},
-      {RV_COLORMAP_GRAY, "Gray: from black to white", "gray"},
-      {0, NULL, NULL},
-  };
-  static gsize type = 0;
-  return gst_rv_enum_type(&type, "GstCudaAnnotateColormap", values);
-}
-
-static gboolean draws_anything(const GstCudaAnnotate *self) {
-  const guint show = self->settings.show;
-  const gboolean has_text = (show & SHOW_TEXT) && self->text && self->text[0];
-  return (show & ~(guint)SHOW_TEXT) || has_text;
-}
-
-#define AT(field) offsetof(Settings, field)
-
-static const GstRvSetting table[] = {
-    {"show", "What is drawn; with nothing, buffers pass through", GST_RV_FLAGS, 0, 0, SHOW_ALL,
-     AT(show), show_get_type},
-    {"colormap", "Colors of the disparity; GRAY8 pictures are drawn on in gray always", GST_RV_ENUM,
-     0, 0, RV_COLORMAP_TURBO, AT(colormap), colormap_get_type},
-    {"stixel-colors", "What the colors of stixels say: distance, or class", GST_RV_ENUM, 0, 0,
-     GST_CUDA_ANNOTATE_STIXELS_DISTANCE, AT(stixel_colors),
-     gst_cuda_annotate_stixel_colors_get_type},
-    {"opacity", "Of color layers: 0 shows the picture, 1 the colors alone", GST_RV_DOUBLE, 0, 1,
-     0.6, AT(opacity), NULL},
-    {"thickness",
-     "Of lines, of the road's edge and in the legend, in px of a picture of 1080 rows; follows the "
-     "picture's height",
-     GST_RV_INT, 1, 32, 2, AT(thickness), NULL},
-    {"max-disparity",
-     "Disparity in px at the upper end of the colors; 0 = the end of the range that was searched",
-     GST_RV_INT, 0, 4095, 0, AT(max_disparity), NULL},
-    {"focal-length",
-     "Focal length of the disparity's picture in px, for depths in the legend; 0 = as the input's "
-     "RvCameraMeta says",
-     GST_RV_DOUBLE, 0, 1e6, 0, AT(focal), NULL},
-    {"baseline",
-     "Distance between the cameras in m, for depths in the legend; 0 = as the input's RvCameraMeta "
-     "says",
-     GST_RV_DOUBLE, 0, 1e3, 0, AT(baseline), NULL},
+static const RvParamValue shows[] = {
+    {SHOW_DISPARITY, "disparity", "Disparity as a layer of colors"},
+    {SHOW_LEGEND, "legend", "Legend of the colors, in px and m"},
+    {SHOW_TEXT, "text", "The property text"},
+    {SHOW_SEGMENTS, "segments", "Segments of depth columns, instead of the disparity"},
+    {SHOW_STIXELS, "stixels", "Stixels, instead of the disparity"},
+    {SHOW_ROAD, "road", "Road, tinted, and its training seeds; instead of the disparity"},
+#define RV_LAYER(name, text) {SHOW_LAYER(LAYER_##name), #name, text},
+#include "layers.def"
+#undef RV_LAYER
 };
-static const GstRvOldSettings properties = {table, G_N_ELEMENTS(table), PROP_TABLE};
+static const RvParamValue colormaps[] = {
+    {RV_COLORMAP_TURBO, "turbo", "Turbo: even steps from blue to red"},
+    {RV_COLORMAP_JET, "jet", "Jet: the classic from blue to red"},
+    {RV_COLORMAP_GRAY, "gray", "Gray: from black to white"},
+};
+static const RvParamValue stixel_colors[] = {
+    {GST_CUDA_ANNOTATE_STIXELS_DISTANCE, "distance", "Distance: colors of the planes' disparity"},
+    {GST_CUDA_ANNOTATE_STIXELS_CLASS, "class",
+     "Class: semantic if known, else structural; slants are striped"},
+};
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+#define AT(field) .offset = offsetof(Settings, field)
+#define LISTED(array) .values = (array), .value_count = G_N_ELEMENTS(array)
+
+static const RvParam own[] = {
+    {.name = "text",
+     .text = "Text in the upper left corner, ASCII; a newline starts a new line",
+     .type = RV_PARAM_TEXT,
+     AT(text)},
+    {.name = "show",
+     .text = "Annotations to draw; without any, buffers pass through",
+     .type = RV_PARAM_FLAGS,
+     LISTED(shows),
+     .value = SHOW_ALL,
+     AT(show)},
+    {.name = "colormap",
+     .text = "Colors of the disparity; GRAY8 frames are always drawn on in gray",
+     .type = RV_PARAM_ENUM,
+     LISTED(colormaps),
+     .value = RV_COLORMAP_TURBO,
+     AT(colormap)},
+    {.name = "stixel-colors",
+     .text = "Meaning of the colors of stixels",
+     .type = RV_PARAM_ENUM,
+     LISTED(stixel_colors),
+     .value = GST_CUDA_ANNOTATE_STIXELS_DISTANCE,
+     AT(stixel_colors)},
+    {.name = "opacity",
+     .text = "Opacity of color layers",
+     .note = "0 = frame only, 1 = colors only",
+     .type = RV_PARAM_DOUBLE,
+     .high = 1,
+     .value = 0.6,
+     .flags = RV_PARAM_LIVE,
+     AT(opacity)},
+    {.name = "thickness",
+     .text = "Width of lines, of the road's edge and in the legend, in frames of 1080 rows; scales "
+             "with the height",
+     .unit = "px",
+     .type = RV_PARAM_INT,
+     .low = 1,
+     .high = 32,
+     .value = 2,
+     AT(thickness)},
+    {.name = "max-disparity",
+     .text = "Disparity at the upper end of the colors",
+     .unit = "px",
+     .note = "0 = the end of the searched range",
+     .type = RV_PARAM_INT,
+     .high = 4095,
+     AT(max_disparity)},
+    {.name = "focal-length",
+     .text = "Focal length of the disparity's image, for depths in the legend",
+     .unit = "px",
+     .note = "0 = from the input's RvCameraMeta",
+     .type = RV_PARAM_DOUBLE,
+     .high = 1e6,
+     AT(focal)},
+    {.name = "baseline",
+     .text = "Distance between the cameras, for depths in the legend",
+     .unit = "m",
+     .note = "0 = from the input's RvCameraMeta",
+     .type = RV_PARAM_DOUBLE,
+     .high = 1e3,
+     AT(baseline)},
+};
+
+static gboolean draws_anything(const Settings *settings) {
+  const gboolean has_text = (settings->show & SHOW_TEXT) && settings->text && settings->text[0];
+  return (settings->show & ~(guint)SHOW_TEXT) || has_text;
+}
+
+static void changed(GObject *object, const char *name) {
   GstCudaAnnotate *self = GST_CUDA_ANNOTATE(object);
+  (void)name;
   GST_OBJECT_LOCK(self);
-  const RvColormap colormap = self->settings.colormap;
-  if (id == PROP_TEXT) {
-    g_free(self->text);
-    self->text = g_value_dup_string(value);
-  } else if (!gst_rv_old_settings_set(&properties, &self->settings, id, value)) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-  const gboolean idle = !draws_anything(self), rebuild = colormap != self->settings.colormap;
+  const gboolean idle = !draws_anything(&self->settings);
+  const gboolean rebuild = self->colormap != (int)self->settings.colormap;
   GST_OBJECT_UNLOCK(self);
   if (rebuild)
     gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
   gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(self), idle);
 }
 
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
-  GstCudaAnnotate *self = GST_CUDA_ANNOTATE(object);
-  GST_OBJECT_LOCK(self);
-  if (id == PROP_TEXT)
-    g_value_set_string(value, self->text);
-  else if (!gst_rv_old_settings_get(&properties, &self->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(self);
-}
-
-static void install_properties(GObjectClass *object) {
-  g_object_class_install_property(
-      object, PROP_TEXT,
-      g_param_spec_string(
-          "text", "Text", "Drawn in the upper left corner, ASCII; a newline begins a new line",
-          NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
-  gst_rv_old_settings_install(&properties, object);
-}
+static const GstRvSettings settings_table = {
+    .type = "GstCudaAnnotate",
+    .own = own,
+    .own_count = G_N_ELEMENTS(own),
+    .place = G_STRUCT_OFFSET(GstCudaAnnotate, settings),
+    .changed = changed,
+};
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -203,6 +231,8 @@ static void release(GstRvTransform *base) {
   gst_cuda_annotate_segments_clear(&self->segments);
   gst_cuda_annotate_stixels_clear(&self->stixels);
   gst_cuda_annotate_road_clear(&self->road);
+  for (int i = 0; i < LAYERS; i++)
+    gst_rv_input_clear(&self->inputs[i]);
 }
 
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
@@ -219,6 +249,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   }
   GST_OBJECT_LOCK(self);
   config.colormap = self->settings.colormap;
+  self->colormap = (int)config.colormap;
   GST_OBJECT_UNLOCK(self);
   if (config.format == RV_PIXEL_GRAY8) /* the luma of colors would not rise with disparity */
     config.colormap = RV_COLORMAP_GRAY;
@@ -373,20 +404,27 @@ static RvStatus draw_legend(GstCudaAnnotate *self, const GstRvJob *job, const Se
 
 /* What there is to draw on a picture. */
 typedef struct Found {
-  gboolean disparity, segments, stixels, lines, road;
+  gboolean disparity, segments, stixels, road;
   RvMetaDisparity disparity_meta;
   RvMetaSegments segments_meta;
   RvMetaStixels stixels_meta;
-  RvMetaLines lines_meta;
   RvMetaRoad road_meta;
 } Found;
 
+/* TRUE for frames that a layer draws on, which need no disparity. */
+static gboolean has_layer(GstBuffer *buffer, guint show) {
+  for (int i = 0; i < LAYERS; i++)
+    if ((show & SHOW_LAYER(i)) && layers[i]->annotation &&
+        rv_meta_find(buffer, layers[i]->annotation))
+      return TRUE;
+  return FALSE;
+}
+
 static void find(GstCudaAnnotate *self, GstBuffer *buffer, guint show, Found *found) {
-  found->lines = (show & SHOW_LINES) && rv_meta_get_lines(buffer, &found->lines_meta);
   found->road = (show & SHOW_ROAD) && rv_meta_get_road(buffer, &found->road_meta);
-  /* Pictures with lines or road alone are no oversight. */
+  const gboolean is_enough = found->road || has_layer(buffer, show);
   found->disparity = (show & (SHOW_DISPARITY | SHOW_LEGEND)) &&
-                     ((!found->lines && !found->road) || rv_meta_find(buffer, RV_META_DISPARITY)) &&
+                     (!is_enough || rv_meta_find(buffer, RV_META_DISPARITY)) &&
                      find_disparity(self, buffer, &found->disparity_meta);
   found->segments =
       (show & SHOW_SEGMENTS) && rv_meta_get_segments(buffer, &found->segments_meta) &&
@@ -413,7 +451,7 @@ static RvStatus draw_layers(GstCudaAnnotate *self, const GstRvExecContext *work,
   return status;
 }
 
-/* Lines, legends and text: shapes, drawn over the layers. */
+/* Further layers, legends and text, drawn over the layers of colors. */
 static RvStatus draw_shapes(GstCudaAnnotate *self, const GstRvExecContext *work,
                             const GstRvJob *job, const Settings *settings, const Found *found) {
   const gboolean legend = (settings->show & SHOW_LEGEND) != 0;
@@ -422,9 +460,11 @@ static RvStatus draw_shapes(GstCudaAnnotate *self, const GstRvExecContext *work,
                               ? settings->stixel_colors == GST_CUDA_ANNOTATE_STIXELS_DISTANCE
                               : found->segments || !found->road;
   RvStatus status = RV_OK;
-  if (found->lines)
-    status = gst_cuda_annotate_lines_draw(self->draw, job->in_picture, &found->lines_meta,
-                                          thickness_fx(self, settings), &work->log);
+  const GstCudaAnnotateView view = {work,    self->draw,           job->in_picture,
+                                    job->in, opacity_of(settings), thickness_fx(self, settings)};
+  for (int i = 0; status == RV_OK && i < LAYERS; i++)
+    if (settings->show & SHOW_LAYER(i))
+      status = layers[i]->draw(&self->inputs[i], &view);
   if (status == RV_OK && legend && found->disparity && colors)
     status = draw_legend(self, job, settings, &found->disparity_meta);
   if (status == RV_OK && legend && found->road)
@@ -436,7 +476,7 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   GstCudaAnnotate *self = GST_CUDA_ANNOTATE(base);
   GST_OBJECT_LOCK(self);
   const Settings settings = self->settings;
-  char *text = (settings.show & SHOW_TEXT) ? g_strdup(self->text) : NULL;
+  char *text = (settings.show & SHOW_TEXT) ? g_strdup(settings.text) : NULL;
   GST_OBJECT_UNLOCK(self);
   Found found;
   find(self, job->in, settings.show, &found);
@@ -457,13 +497,15 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
   gst_cuda_annotate_segments_unmap(&GST_CUDA_ANNOTATE(base)->segments);
   gst_cuda_annotate_stixels_unmap(&GST_CUDA_ANNOTATE(base)->stixels);
   gst_cuda_annotate_road_unmap(&GST_CUDA_ANNOTATE(base)->road);
+  for (int i = 0; i < LAYERS; i++)
+    gst_rv_input_unmap(&GST_CUDA_ANNOTATE(base)->inputs[i]);
   return RV_OK;
 }
 
 /* --- Class ----------------------------------------------------------------------------------- */
 
 static void finalize(GObject *object) {
-  g_free(GST_CUDA_ANNOTATE(object)->text);
+  gst_rv_settings_clear(object, &settings_table);
   G_OBJECT_CLASS(gst_cuda_annotate_parent_class)->finalize(object);
 }
 
@@ -471,10 +513,8 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(gst_cuda_annotate_debug, "cudaannotate", 0, "drawing of annotations");
-  object->set_property = set_property;
-  object->get_property = get_property;
   object->finalize = finalize;
-  install_properties(object);
+  gst_rv_settings_install(&settings_table, object);
   base->in_place = TRUE;
   base->picture = GST_MAP_READWRITE;
   base->configure = configure;
@@ -490,5 +530,5 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
 }
 
 static void gst_cuda_annotate_init(GstCudaAnnotate *self) {
-  gst_rv_old_settings_init(&properties, &self->settings);
+  gst_rv_settings_init(self, &settings_table);
 }

@@ -4,19 +4,7 @@
  */
 #include "gstcudaannotate_stixels.h"
 
-#include "common/gstrvoldsettings.h"
 #include "stixels/stixels_draw.h"
-
-GType gst_cuda_annotate_stixel_colors_get_type(void) {
-  static const GEnumValue values[] = {
-      {GST_CUDA_ANNOTATE_STIXELS_DISTANCE, "Distance: colors of the planes' disparity", "distance"},
-      {GST_CUDA_ANNOTATE_STIXELS_CLASS,
-       "Class: semantic if known, else structural; slants are striped", "class"},
-      {0, NULL, NULL},
-  };
-  static gsize type = 0;
-  return gst_rv_enum_type(&type, "GstCudaAnnotateStixelColors", values);
-}
 
 static const RvColor OUTLINE_COLOR = {0, 0, 0, 150};
 

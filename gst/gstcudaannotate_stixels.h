@@ -14,8 +14,6 @@ typedef enum GstCudaAnnotateStixelColors {
   GST_CUDA_ANNOTATE_STIXELS_CLASS
 } GstCudaAnnotateStixelColors;
 
-GType gst_cuda_annotate_stixel_colors_get_type(void);
-
 /* Zeroed at first. */
 typedef struct GstCudaAnnotateStixels {
   GstRvInput list;   /* mapped while a frame is worked on */

@@ -4,7 +4,6 @@
 #ifndef GST_RV_DISPARITY_H
 #define GST_RV_DISPARITY_H
 
-#include "gstrvoldsettings.h"
 #include "gstrvsettings.h"
 #include "gstrvtransform.h"
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* gstcudaannotate_layer.h: a layer that cudaannotate draws from one annotation: see layers.def. */
+#ifndef GST_CUDA_ANNOTATE_LAYER_H
+#define GST_CUDA_ANNOTATE_LAYER_H
+
+#include "common/gstrvtransform.h"
+#include "draw/draw.h"
+
+G_BEGIN_DECLS
+
+/* One frame, as a layer sees it. */
+typedef struct GstCudaAnnotateView {
+  const GstRvExecContext *work;
+  RvDraw *draw;
+  const RvPicture *picture; /* the frame that is drawn on */
+  GstBuffer *buffer;        /* has the annotations */
+  int opacity;              /* of areas, 0..255 */
+  int thickness_fx;         /* of lines, 1/16 px */
+} GstCudaAnnotateView;
+
+typedef struct GstCudaAnnotateLayer {
+  const char *annotation; /* a frame that has it needs no disparity; NULL: every frame may */
+  /* Draws the annotation of view->buffer; RV_OK if there is none. `input` may map one payload; it is
+   * unmapped after the synchronization. Layers are blended at once, shapes with the rest. */
+  RvStatus (*draw)(GstRvInput *input, const GstCudaAnnotateView *view);
+} GstCudaAnnotateLayer;
+
+G_END_DECLS
+#endif
