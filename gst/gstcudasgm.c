@@ -435,7 +435,9 @@ static void describe(GstRvTransform *base, GstStructure *message) {
 static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta *meta,
                                GstBuffer *in) {
   if (gst_cuda_sgm_is_region(meta)) {
-    gst_cuda_sgm_copy_region(out, meta, in, &GST_CUDA_SGM(trans)->views);
+    const GstRvTransform *base = GST_RV_TRANSFORM(trans);
+    gst_cuda_sgm_copy_region(out, &base->out_info, meta, in, &base->in_info,
+                             &GST_CUDA_SGM(trans)->views);
     return FALSE;
   }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_sgm_parent_class)->transform_meta(trans, out, meta, in);

@@ -117,14 +117,26 @@ static void copy_interest(GstBuffer *out, const GstVideoRegionOfInterestMeta *fr
   g_list_foreach(from->params, copy_parameter, to);
 }
 
-void gst_cuda_sgm_copy_region(GstBuffer *out, GstMeta *meta, GstBuffer *in,
+void gst_cuda_sgm_copy_region(GstBuffer *out, const GstVideoInfo *out_info, GstMeta *meta,
+                              GstBuffer *in, const GstVideoInfo *in_info,
                               const GstCudaSgmViews *views) {
+  const GstMetaInfo *info = meta->info;
   if (!is_analytics(meta)) {
     copy_interest(out, (const GstVideoRegionOfInterestMeta *)meta, views);
     return;
   }
+  if (!info->transform_func)
+    return;
+#if GST_CHECK_VERSION(1, 28, 0)
+  const GstVideoRectangle view = {views->left_x, views->left_y, views->width, views->height};
+  const GstVideoRectangle all = {0, 0, views->width, views->height};
+  GstVideoMetaTransformMatrix matrix;
+  gst_video_meta_transform_matrix_init(&matrix, in_info, &view, out_info, &all);
+  if (info->transform_func(out, meta, in, gst_video_meta_transform_matrix_get_quark(), &matrix))
+    return;
+#endif
   /* Copied as it is where the left view is at the origin. */
-  GstMetaTransformCopy all = {FALSE, 0, (gsize)-1};
-  if (views->left_x == 0 && views->left_y == 0 && meta->info->transform_func)
-    meta->info->transform_func(out, meta, in, _gst_meta_transform_copy, &all);
+  GstMetaTransformCopy copy = {FALSE, 0, (gsize)-1};
+  if (views->left_x == 0 && views->left_y == 0)
+    info->transform_func(out, meta, in, _gst_meta_transform_copy, &copy);
 }

@@ -41,7 +41,8 @@ char *gst_cuda_sgm_drop_misfits(GstBuffer *out, const GstCudaSgmViews *views,
 gboolean gst_cuda_sgm_is_region(const GstMeta *meta);
 
 /* Adds the part of `meta` that lies in the left view to `out`, shifted to its origin. */
-void gst_cuda_sgm_copy_region(GstBuffer *out, GstMeta *meta, GstBuffer *in,
+void gst_cuda_sgm_copy_region(GstBuffer *out, const GstVideoInfo *out_info, GstMeta *meta,
+                              GstBuffer *in, const GstVideoInfo *in_info,
                               const GstCudaSgmViews *views);
 
 G_END_DECLS

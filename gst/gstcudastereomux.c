@@ -7,7 +7,7 @@
  * @short_description: Pairs two cameras into one frame-packed stereo stream
  *
  * Pairs the frames of two cameras by their time stamps and packs them side by side (or top-bottom)
- * into one buffer, as cudasgm accepts it. Frames in CUDA memory stay on the GPU.
+ * into one buffer, as cudarectify and cudasgm accept it. Frames in CUDA memory stay on the GPU.
  *
  * A frame waits until the other camera has sent a frame too. Two frames that are at most `max-skew`
  * apart become a pair; otherwise the older one is dropped and counted. No frame is dropped by a
@@ -18,12 +18,13 @@
  *
  * ## Example launch lines
  * |[
- * gst-launch-1.0 cudastereomux name=m ! cudasgm ! cudaannotate ! videoconvert ! autovideosink
+ * gst-launch-1.0 cudastereomux name=m ! cudarectify calibration=camera.yml ! cudasgm !
+ *   cudaannotate ! videoconvert ! autovideosink
  *   v4l2src device=/dev/video0 ! video/x-raw,width=640,height=480,framerate=30/1 !
  *   queue leaky=downstream max-size-buffers=2 ! m.left
  *   v4l2src device=/dev/video2 ! video/x-raw,width=640,height=480,framerate=30/1 !
  *   queue leaky=downstream max-size-buffers=2 ! m.right
- * ]| Two UVC cameras whose images are rectified.
+ * ]| Two calibrated UVC cameras.
  * |[
  * gst-launch-1.0 cudastereomux name=m pair-by=reference ! cudasgm ! fakesink
  *   rtspsrc location=rtsp://left add-reference-timestamp-meta=true ! decodebin ! m.left
