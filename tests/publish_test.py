@@ -121,6 +121,12 @@ class Json(Case):
                 self.assertEqual(known['fields']['const'],
                                  [f for f in fields if not f.startswith('reserved')], name)
 
+    def test_document(self):
+        """The example of docs/annotations.md."""
+        with open(os.path.join(ROOT, 'docs/annotations.md')) as file:
+            example = file.read().split('```json\n')[1].split('```')[0]
+        VALIDATOR.validate(json.loads(example))
+
     def test_every_annotation(self):
         """All annotations of the library on one buffer, with all of their fields."""
         buffer = new_buffer()
