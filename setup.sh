@@ -22,9 +22,12 @@ packages=(
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
   gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly # ugly: x264enc
   gobject-introspection libgirepository1.0-dev # RoadVision-0.typelib
+  libmosquitto-dev libzstd-dev # annotationpublish: MQTT, compressed MCAP files
   python3 python3-gi python3-numpy gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
 )
-test_packages=(python3-opencv clang-14 clang-format-14 libclang-rt-14-dev libomp-14-dev)
+test_packages=(python3-opencv python3-jsonschema python3-venv mosquitto mosquitto-clients
+  gstreamer1.0-libav # examples/record.sh
+  clang-14 clang-format-14 libclang-rt-14-dev libomp-14-dev)
 
 install_wanted=yes
 build_dir=${RV_BUILD_DIR:-build}

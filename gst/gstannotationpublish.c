@@ -156,6 +156,8 @@ static GstPublishSink *open_sink(GstAnnotationPublish *self, const GstPublishSet
   GstPublishJson json;
   gst_publish_json_init(&json, settings->source ? settings->source : "", settings->tags,
                         (GstPublishPayload)settings->payload);
+  json.profile = (GstPublishProfile)settings->profile;
+  json.objects = settings->objects;
   if (is_set(settings->broker))
     return gst_publish_mqtt_new(&self->host, settings, &json, error);
   if (!is_text)

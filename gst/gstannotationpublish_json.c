@@ -3,6 +3,7 @@
 #include "gstannotationpublish_json.h"
 
 #include "gstannotationpublish_layout.h"
+#include "gstannotationpublish_objects.h"
 
 #define LITERAL(text, string) gst_publish_text_bytes(text, string, sizeof(string) - 1)
 
@@ -216,6 +217,8 @@ void gst_publish_json_init(GstPublishJson *json, const char *source, const GstSt
   text.length = 0;
   json->tags = NULL;
   json->payload = payload;
+  json->profile = GST_PUBLISH_PROFILE_NATIVE;
+  json->objects = FALSE;
   const gint count = tags ? gst_structure_n_fields(tags) : 0;
   for (gint i = 0; i < count; i++) {
     const char *name = gst_structure_nth_field_name(tags, (guint)i);
@@ -265,6 +268,10 @@ static void append_times(GstPublishText *text, const GstPublishFrame *frame) {
 
 void gst_publish_json_frame(const GstPublishJson *json, const GstPublishFrame *frame,
                             GstPublishText *text) {
+  if (json->profile == GST_PUBLISH_PROFILE_DEEPSTREAM_MINIMAL) {
+    gst_publish_objects_deepstream(frame, json->source, text);
+    return;
+  }
   LITERAL(text, "{\"schema\":\"" GST_PUBLISH_SCHEMA "\",\"seq\":");
   gst_publish_text_uint(text, frame->seq);
   LITERAL(text, ",\"segment\":");
@@ -293,5 +300,7 @@ void gst_publish_json_frame(const GstPublishJson *json, const GstPublishFrame *f
     LITERAL(text, "\":");
     gst_publish_json_annotation(json, frame->annotations[i], text);
   }
+  if (json->objects)
+    gst_publish_objects_dlstreamer(frame, text);
   gst_publish_text_char(text, '}');
 }

@@ -16,9 +16,11 @@ typedef struct GstPublishJson {
   char *source; /* JSON string */
   char *tags;   /* JSON object, or NULL */
   GstPublishPayload payload;
+  GstPublishProfile profile;
+  gboolean objects; /* append obstacles as DL Streamer writes them */
 } GstPublishJson;
 
-/* source: any text; tags: a structure of scalars, or NULL. */
+/* source: any text; tags: a structure of scalars, or NULL. The profile is native. */
 void gst_publish_json_init(GstPublishJson *json, const char *source, const GstStructure *tags,
                            GstPublishPayload payload);
 void gst_publish_json_clear(GstPublishJson *json);

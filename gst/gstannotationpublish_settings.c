@@ -44,6 +44,16 @@ static GType payload_get_type(void) {
   return register_enum(&type, "GstAnnotationPublishPayload", values);
 }
 
+static GType profile_get_type(void) {
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+      {GST_PUBLISH_PROFILE_NATIVE, "Schema roadvision.frame/1, with every annotation", "native"},
+      {GST_PUBLISH_PROFILE_DEEPSTREAM_MINIMAL, "Minimal schema of DeepStream: obstacles alone",
+       "deepstream-minimal"},
+      {0, NULL, NULL}};
+  return register_enum(&type, "GstAnnotationPublishProfile", values);
+}
+
 static GType overflow_get_type(void) {
   static gsize type = 0;
   static const GEnumValue values[] = {
@@ -118,6 +128,10 @@ static const Row rows[] = {
      STRUCTURE, AT(tags), 0, 0, 0, NULL, NULL},
     {"payload", "Rasters (disparity, masks) in JSON", ENUM, AT(payload), 0, 0,
      GST_PUBLISH_PAYLOAD_NONE, payload_get_type, NULL},
+    {"profile", "Schema of the JSON objects", ENUM, AT(profile), 0, 0, GST_PUBLISH_PROFILE_NATIVE,
+     profile_get_type, NULL},
+    {"objects", "Append obstacles as the array objects of DL Streamer", BOOLEAN, AT(objects), 0, 0,
+     FALSE, NULL, NULL},
     {"utc-start", "Wall-clock time of running time 0, RFC 3339; empty: from the clock", STRING,
      AT(utc_start), 0, 0, 0, NULL, NULL},
     {"queue-size", "Maximum number of frames that wait to be written", UINT, AT(queue_size), 1,

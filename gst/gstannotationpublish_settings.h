@@ -40,12 +40,12 @@ typedef enum GstPublishCompression {
 typedef struct GstPublishSettings {
   char *location, *source, *utc_start;
   GstStructure *tags;
-  gint format, payload, overflow, on_error;
+  gint format, payload, profile, overflow, on_error;
   guint queue_size;
   guint64 queue_bytes;
   guint64 rotate_size, rotate_time;
   guint max_files;
-  gboolean append, strip;
+  gboolean append, strip, objects;
 
   char *broker, *topic, *client_id, *tls_ca, *tls_cert, *tls_key, *credentials_location;
   gint qos;

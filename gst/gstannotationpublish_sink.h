@@ -24,6 +24,11 @@ typedef enum GstPublishPayload {
   GST_PUBLISH_PAYLOAD_BASE64
 } GstPublishPayload;
 
+typedef enum GstPublishProfile {
+  GST_PUBLISH_PROFILE_NATIVE,
+  GST_PUBLISH_PROFILE_DEEPSTREAM_MINIMAL
+} GstPublishProfile;
+
 /* What every destination knows of its element. */
 typedef struct GstPublishHost {
   GstElement *element;             /* not owned; receives warnings */

@@ -121,6 +121,12 @@ class Json(Case):
                 self.assertEqual(known['fields']['const'],
                                  [f for f in fields if not f.startswith('reserved')], name)
 
+    def test_document(self):
+        """The example of docs/annotations.md."""
+        with open(os.path.join(ROOT, 'docs/annotations.md')) as file:
+            example = file.read().split('```json\n')[1].split('```')[0]
+        VALIDATOR.validate(json.loads(example))
+
     def test_every_annotation(self):
         """All annotations of the library on one buffer, with all of their fields."""
         buffer = new_buffer()
@@ -135,6 +141,35 @@ class Json(Case):
             for field, value in values.items():
                 with self.subTest(annotation=name, field=field):
                     self.check_value(frame[key(name)], field, value)
+
+    def test_notations_of_others(self):
+        """Obstacles as DL Streamer and DeepStream write them."""
+        records = annotations_test.VALUES['RvObstaclesMeta']['payload']
+        for options, name in (('objects=true', 'a'), ('profile=deepstream-minimal source=front '
+                                                      'utc-start=2026-11-22T08:30:00.5Z', 'b')):
+            buffer = new_buffer()
+            annotations_test.filled('RvObstaclesMeta').attach(buffer)
+            push('appsrc name=src ! annotationpublish %s location=%s ! fakesink' %
+                 (options, self.path(name)), [buffer])
+        frame, = self.lines('a')
+        VALIDATOR.validate(frame)
+        self.assertEqual(len(frame['objects']), len(records))
+        for found, record in zip(frame['objects'], records):
+            self.assertEqual([found[k] for k in 'xywh'], [record[k] for k in 'xywh'])
+            self.assertEqual(found['region_id'], record['id'])
+            box = found['detection']['bounding_box']
+            self.assertAlmostEqual(box['x_max'] * 64, int(record['x']) + int(record['w']), places=2)
+            self.assertAlmostEqual(box['y_min'] * 48, record['y'], places=2)
+        minimal, = self.lines('b')
+        self.assertEqual({k: v for k, v in minimal.items() if k != 'objects'},
+                         {'version': '4.0', 'id': '0', '@timestamp': '2026-11-22T08:30:00.500Z',
+                          'sensorId': 'front'})
+        for found, record in zip(minimal['objects'], records):
+            words = found.split('|')
+            self.assertEqual([int(w) for w in words[:5]], [
+                record['id'], record['x'], record['y'], int(record['x']) + int(record['w']),
+                int(record['y']) + int(record['h'])])
+            self.assertEqual((words[6], np.float32(words[7])), ('#', record['distance']))
 
     def check_value(self, found, field, value):
         if not isinstance(value, np.ndarray):
