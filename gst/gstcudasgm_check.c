@@ -91,8 +91,8 @@ static void warn_poor_match(GstRvTransform *element, const GstRvExecContext *wor
         "the pair is probably not rectified: vertical misalignment, the right view is %d rows "
         "too %s",
         ABS(report.row_offset), report.row_offset > 0 ? "low" : "high");
-    remedy = "Rectify the views upstream of cudasgm (OpenCV's stereoRectify and remap, or the "
-             "camera's own setting), or align the cameras.";
+    remedy = "Rectify the views upstream with cudarectify calibration=FILE (examples/calibrate.py "
+             "creates the file), or align the cameras.";
   } else if (report.fault == RV_PAIR_SWAPPED) {
     g_snprintf(likely, sizeof likely, "left and right are probably swapped");
     remedy = pair->views->top_bottom ? "Set layout to the other one of top-bottom and "

@@ -28,6 +28,7 @@ for program in "$build"/tests/{rvcheck,contract,gpu_elements} "$build"/tests/ele
   cp "$program" "$out/bin/"
   programs+=("$out/bin/$(basename "$program")")
 done
+cp -r tests/fuzz/corpus/calibration "$out/" # for element_cudarectify
 cp -L "$build/cuda/libroadvision-0.so.0" "$out/lib/"
 files=("${programs[@]}" "$out/lib/libroadvision-0.so.0")
 if [ -f "$build/gst/libgstroadvision.so" ]; then

@@ -123,6 +123,7 @@ part_elements() {
     . "$bundle/gst/env.sh"
     export LD_LIBRARY_PATH=$bundle/lib:$LD_LIBRARY_PATH GST_PLUGIN_PATH=$bundle/plugins
     export GST_REGISTRY_1_0=$work/registry.bin CK_DEFAULT_TIMEOUT=60
+    export RV_CALIBRATION_FILES=$bundle/calibration
     for program in "$bundle"/bin/{gpu_elements,pipelines,element_*}; do
       [ -x "$program" ] || continue
       arguments=()

@@ -102,40 +102,76 @@ ROW_LOOP static void run_4(const Run *run) {
   }
 }
 
-/* Pixels of 3 bytes. */
+/* Samples that are not adjacent or not a word: vectorized into a block, then stored one by one. */
+#define BLOCK 64
+
+/* Pixels of 3 bytes; the words that are read are inside of the view by RV_RECTIFY_MARGIN. */
 ROW_LOOP static void run_3(const Run *run) {
   const Run r = *run;
-  uint8_t *restrict out = r.out;
-  for (int k = 0; k < r.count; k++) {
-    uint32_t a, b;
-    const uint8_t *p = r.in + locate(&r, k, 3, &a, &b), *q = p + r.stride;
-    for (int c = 0; c < 3; c++)
-      out[3 * k + c] = (uint8_t)rv_rectify_blend(p[c], p[c + 3], q[c], q[c + 3], a, b);
+  for (int from = 0; from < r.count; from += BLOCK) {
+    const int n = rv_min(BLOCK, r.count - from);
+    uint32_t block[BLOCK];
+#pragma omp simd
+    for (int k = 0; k < n; k++) {
+      uint32_t a, b, value = 0;
+      const uint8_t *in = r.in + locate(&r, from + k, 3, &a, &b);
+      const uint64_t p = *(const LongWord *)in, q = *(const LongWord *)(in + r.stride);
+      const uint32_t p0 = (uint32_t)p, p1 = (uint32_t)(p >> 24);
+      const uint32_t q0 = (uint32_t)q, q1 = (uint32_t)(q >> 24);
+      for (int c = 0; c < 24; c += 8)
+        value |= rv_rectify_blend(p0 >> c & 255, p1 >> c & 255, q0 >> c & 255, q1 >> c & 255, a, b)
+                 << c;
+      block[k] = value;
+    }
+    uint8_t *out = r.out + 3 * from;
+    for (int k = 0; k < n; k++, out += 3) {
+      out[0] = (uint8_t)block[k];
+      out[1] = (uint8_t)(block[k] >> 8);
+      out[2] = (uint8_t)(block[k] >> 16);
+    }
   }
 }
 
 /* Y of YUY2 and UYVY; `in` is that of the first Y. */
 ROW_LOOP static void run_packed_luma(const Run *run) {
   const Run r = *run;
-  uint8_t *restrict out = r.out;
+  for (int from = 0; from < r.count; from += BLOCK) {
+    const int n = rv_min(BLOCK, r.count - from);
+    uint8_t block[BLOCK];
 #pragma omp simd
-  for (int k = 0; k < r.count; k++) {
-    uint32_t a, b;
-    const uint8_t *from = r.in + locate(&r, k, 2, &a, &b);
-    const uint32_t p = *(const Word *)from, q = *(const Word *)(from + r.stride);
-    out[2 * k] = (uint8_t)blend_word(p, q, 0, 16, a, b);
+    for (int k = 0; k < n; k++) {
+      uint32_t a, b;
+      const uint8_t *in = r.in + locate(&r, from + k, 2, &a, &b);
+      const uint32_t p = *(const Word *)in, q = *(const Word *)(in + r.stride);
+      block[k] = (uint8_t)blend_word(p, q, 0, 16, a, b);
+    }
+    for (int k = 0; k < n; k++)
+      r.out[2 * (from + k)] = block[k];
   }
 }
 
 /* U and V of YUY2 and UYVY; `in` is that of the first U. */
 ROW_LOOP static void run_packed_chroma(const Run *run) {
   const Run r = *run;
-  uint8_t *restrict out = r.out;
-  for (int k = 0; k < r.count; k++) {
-    uint32_t a, b;
-    const uint8_t *p = r.in + locate(&r, k, 4, &a, &b), *q = p + r.stride;
-    out[4 * k] = (uint8_t)rv_rectify_blend(p[0], p[4], q[0], q[4], a, b);
-    out[4 * k + 2] = (uint8_t)rv_rectify_blend(p[2], p[6], q[2], q[6], a, b);
+  for (int from = 0; from < r.count; from += BLOCK) {
+    const int n = rv_min(BLOCK, r.count - from);
+    uint32_t block[BLOCK];
+#pragma omp simd
+    for (int k = 0; k < n; k++) {
+      uint32_t a, b;
+      const uint8_t *in = r.in + locate(&r, from + k, 4, &a, &b);
+      const uint64_t p = *(const LongWord *)in, q = *(const LongWord *)(in + r.stride);
+      const uint32_t p0 = (uint32_t)p, p1 = (uint32_t)(p >> 32);
+      const uint32_t q0 = (uint32_t)q, q1 = (uint32_t)(q >> 32);
+      block[k] =
+          rv_rectify_blend(p0 & 255, p1 & 255, q0 & 255, q1 & 255, a, b) |
+          rv_rectify_blend(p0 >> 16 & 255, p1 >> 16 & 255, q0 >> 16 & 255, q1 >> 16 & 255, a, b)
+              << 16;
+    }
+    for (int k = 0; k < n; k++) {
+      r.out[4 * (from + k)] = (uint8_t)block[k];
+      r.out[4 * (from + k) + 2] = (uint8_t)(block[k] >> 16);
+    }
   }
 }
 

@@ -211,7 +211,7 @@ GST_START_TEST(test_poor_match) {
     int shift, rows;
     const char *cause, *remedy;
   } cases[] = {{5, 3, "3 rows too low", "Rectify the views upstream"},
-               {5, -4, "4 rows too high", "stereoRectify"},
+               {5, -4, "4 rows too high", "cudarectify calibration="},
                {-12, 0, "swapped", "right-first"},
                {45, 0, "near 45 px", "min-disparity"}};
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
