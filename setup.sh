@@ -107,6 +107,8 @@ else
     meson setup --wipe "$build_dir" "${options[@]}"
   fi
 fi
+# The build lists the files of gst/ when it is configured: again when one came or went.
+[ ! gst -nt "$build_dir/build.ninja" ] || meson setup --reconfigure "$build_dir" >/dev/null
 # nvcc takes about 1 GB for one file; the number of processors is also a limit for memory.
 ninja -C "$build_dir" -j "$(nproc)"
 
