@@ -6,7 +6,7 @@
 #   sanitize  compute-sanitizer (memcheck, racecheck, initcheck, synccheck) over rvcheck --small, all
 #             of it in RV_SANITIZE_SECONDS (450)
 #   elements  the plugin on CUDA caps
-#   bench     medians beside the peers' figures
+#   bench     medians compared with other implementations
 # Without a PART all of them. Writes OUTDIR/gpu-report.txt. A part that did not run keeps the lines
 # of the report before (OUTDIR/gpu-report.txt, else docs/gpu-report.txt), marked stale when they were
 # made from other CUDA sources. Exit status 0 only when every part that ran is good.
@@ -141,15 +141,15 @@ part_elements() {
   )
 }
 
-# Our medians beside the peers', as a table.
-beside_peers() {
+# Our medians compared with the baselines, as a table.
+compare_baselines() {
   awk '
-    FNR == NR { if ($1 !~ /^#/) { must[$1] = $2; goal[$1] = $3; for (i = 4; i <= NF; i++) peer[$1] = peer[$1] " " $i }; next }
+    FNR == NR { if ($1 !~ /^#/) { must[$1] = $2; goal[$1] = $3; for (i = 4; i <= NF; i++) baseline[$1] = baseline[$1] " " $i }; next }
     $1 == "bench" && $3 == "cuda" && ($2 in must) {
-      if (!head++) printf "%-32s %8s %6s %6s  %s\n", "row, us", "ours", "must", "goal", "peers, us on an H200 (times ours)"
-      split($4, value, "="); ours = value[2] + 0; text = ""; n = split(peer[$2], list, " ")
+      if (!head++) printf "%-32s %8s %8s %8s  %s\n", "case, us", "ours", "required", "target", "baselines, us on an H200 (times ours)"
+      split($4, value, "="); ours = value[2] + 0; text = ""; n = split(baseline[$2], list, " ")
       for (i = 1; i <= n; i++) { split(list[i], pair, "="); text = text sprintf(" %s %s (%.2f)", pair[1], pair[2], pair[2] / ours) }
-      printf "%-32s %8.1f %6s %6s %s%s\n", $2, ours, must[$2], goal[$2], text, (ours > must[$2] + 0 ? "  above must" : "")
+      printf "%-32s %8.1f %6s %6s %s%s\n", $2, ours, must[$2], goal[$2], text, (ours > must[$2] + 0 ? "  above required" : "")
     }' "$root/tests/gpu-baselines.txt" "$1"
 }
 
@@ -159,7 +159,7 @@ part_bench() {
   grep -E '^(bench |ratio |FAIL|did not)' "$work/log" >"$work/bench"
   run 60 "$bundle/bin/rvcheck" --model vote --engine cuda || status=$?
   grep -E '^(model |FAIL|did not)' "$work/log" >>"$work/bench"
-  beside_peers "$work/bench" >"$work/table"
+  compare_baselines "$work/bench" >"$work/table"
   cat "$work/table" >>"$work/bench"
   return "$status"
 }

@@ -61,7 +61,7 @@ expect 2 no-such-part -- 'no part no-such-part'
 expect 0 parity sanitize bench -- '^gpu: Pretended GPU$' '^driver: 999.1$' '^cuda-sources: H1$' \
   '^\[parity\] good' '^rvcheck: 10 checks, 0 failed' '^contract: 5' '^\[sanitize\] good' \
   '^initcheck: clean' '^\[bench\] good' '^bench sgm/1242x375-d128-p4 cuda median_us=250.0 p95_us=260.0$' \
-  '^sgm/1242x375-d128-p4 +250.0 +300 +120  libSGM 1326 \(5.30\)' 'p8 +500.*above must' '^model vote' '!STALE'
+  '^sgm/1242x375-d128-p4 +250.0 +300 +120  libSGM 1326 \(5.30\)' 'p8 +500.*above required' '^model vote' '!STALE'
 PRETEND_ERROR=7 expect 1 bench -- '^\[bench\] FAILED' '^model vote mean_error=7%' '^bench sgm'
 expect 0 bench -- '^\[bench\] good'
 PRETEND_HAZARD=yes expect 1 sanitize -- '^\[sanitize\] FAILED' '^racecheck: NOT CLEAN \(exit 9\)' \
