@@ -16,23 +16,23 @@ gboolean gst_publish_is_annotation(const GstMeta *meta) {
   return g_str_has_prefix(name, "Rv") && g_str_has_suffix(name, "Meta");
 }
 
-typedef struct Copy {
-  GstStructure *to;
-  guint wants;
-  gsize bytes;
-} Copy;
-
-static gboolean copy_field(GQuark field, const GValue *value, gpointer user) {
-  Copy *copy = user;
-  if (G_VALUE_HOLDS(value, GST_TYPE_BUFFER)) {
-    GstBuffer *buffer = gst_value_get_buffer(value);
-    if (!buffer ||
-        (!(copy->wants & GST_PUBLISH_WANTS_RASTERS) && gst_buffer_get_video_meta(buffer)))
-      return TRUE;
-    copy->bytes += gst_buffer_get_size(buffer);
+/* Copies the fields of an annotation; returns the bytes of its buffers, which are shared. By name,
+ * since GStreamer 1.26 deprecates the functions by quark. */
+static gsize copy_fields(const GstStructure *from, GstStructure *to, guint wants) {
+  gsize bytes = 0;
+  const gint count = gst_structure_n_fields(from);
+  for (gint i = 0; i < count; i++) {
+    const char *name = gst_structure_nth_field_name(from, (guint)i);
+    const GValue *value = gst_structure_get_value(from, name);
+    if (G_VALUE_HOLDS(value, GST_TYPE_BUFFER)) {
+      GstBuffer *buffer = gst_value_get_buffer(value);
+      if (!buffer || (!(wants & GST_PUBLISH_WANTS_RASTERS) && gst_buffer_get_video_meta(buffer)))
+        continue;
+      bytes += gst_buffer_get_size(buffer);
+    }
+    gst_structure_set_value(to, name, value);
   }
-  gst_structure_id_set_value(copy->to, field, value);
-  return TRUE;
+  return bytes;
 }
 
 static void take_annotations(GstPublishFrame *frame, GstBuffer *buffer, guint wants) {
@@ -42,13 +42,14 @@ static void take_annotations(GstPublishFrame *frame, GstBuffer *buffer, guint wa
     if (!gst_publish_is_annotation(meta) || frame->count == GST_PUBLISH_ANNOTATIONS_MAX)
       continue;
     const GstStructure *fields = gst_custom_meta_get_structure((GstCustomMeta *)meta);
-    GstCustomMeta *own = gst_buffer_add_custom_meta(frame->metas, gst_structure_get_name(fields));
+    const char *name = gst_structure_get_name(fields); /* its owner may have renamed it */
+    GstCustomMeta *own =
+        gst_meta_get_info(name) ? gst_buffer_add_custom_meta(frame->metas, name) : NULL;
     if (!own)
       continue;
-    Copy copy = {gst_custom_meta_get_structure(own), wants, 0};
-    gst_structure_foreach(fields, copy_field, &copy);
-    frame->annotations[frame->count++] = copy.to;
-    frame->bytes += copy.bytes;
+    GstStructure *copy = gst_custom_meta_get_structure(own);
+    frame->bytes += copy_fields(fields, copy, wants);
+    frame->annotations[frame->count++] = copy;
   }
 }
 

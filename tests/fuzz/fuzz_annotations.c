@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_annotations.c: any bytes as annotations of a picture: hostile scalars of any type, sizes,
  * rasters whose GstVideoMeta lies, truncated payloads. They are read by the functions of
- * libroadvision-gst-0, by an element that draws them, and by one that learns from them. No crash, no
+ * libroadvision-gst-0, by elements that publish them, draw them and learn from them. No crash, no
  * critical, no leak. */
 #include <gst/check/gstharness.h>
 #include <gst/gst.h>
@@ -254,9 +254,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   const uint8_t kind = next(&in);
   const char *format = formats[kind % G_N_ELEMENTS(formats)];
   const int width = 1 + next(&in) % 160, height = 1 + next(&in) % 96;
-  GstHarness *h = gst_harness_new_parse(
-      kind < 128 ? "cudaannotate engine=cpu threads=1"
-                 : "cudaroaddetect engine=cpu threads=1 ! cudaannotate engine=cpu threads=1");
+  char *line = g_strconcat(
+      "annotationpublish payload=base64 objects=true location=/dev/null ! ",
+      kind % 4 ? ""
+               : "annotationpublish format=mcap topics=image+camera+disparity+depth+points+markers+"
+                 "overlay+tf+frame location=" RV_MCAP " ! ",
+      kind < 128 ? "" : "cudaroaddetect engine=cpu threads=1 ! ",
+      "cudaannotate engine=cpu threads=1", NULL);
+  GstHarness *h = gst_harness_new_parse(line);
+  g_free(line);
   char *caps = g_strdup_printf("video/x-raw,format=%s,width=%d,height=%d,framerate=30/1", format,
                                width, height);
   gst_harness_set_src_caps_str(h, caps);
