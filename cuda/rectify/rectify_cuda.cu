@@ -391,7 +391,10 @@ RvStatus open_cuda(void *work, const void *memory) {
     rv_rectify_make_map(plan, g, host, NULL);
     const RvStatus status = rv_copy_to_device(cuda->map[g], host, bytes, NULL);
     rv_memory_free(host, RV_CPU);
-    RV_TRY(status);
+    if (status != RV_OK) {
+      rv_log(&plan->config.log, "rectify: failed to copy the maps to the GPU");
+      return status;
+    }
   }
   return RV_OK;
 }
