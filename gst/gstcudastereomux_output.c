@@ -87,7 +87,12 @@ GstFlowReturn gst_cuda_stereo_mux_update_src_caps(GstAggregator *agg, GstCaps *d
   GstCudaStereoMux *self = GST_CUDA_STEREO_MUX(agg);
   if (!self->packed_caps)
     return GST_AGGREGATOR_FLOW_NEED_DATA;
-  if (!gst_caps_can_intersect(self->packed_caps, downstream))
+  /* `downstream` answers a query that contains CUDA memory, by CUDA memory alone: ask again. */
+  (void)downstream;
+  GstCaps *accepted = gst_pad_peer_query_caps(GST_AGGREGATOR_SRC_PAD(agg), self->packed_caps);
+  const gboolean fits = gst_caps_can_intersect(self->packed_caps, accepted);
+  gst_caps_unref(accepted);
+  if (!fits)
     return GST_FLOW_NOT_NEGOTIATED;
   *caps = gst_caps_ref(self->packed_caps);
   return GST_FLOW_OK;
