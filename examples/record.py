@@ -40,7 +40,7 @@ def parse_arguments():
     parser.add_argument('--source', default=STREET, help='launch line up to the pair')
     parser.add_argument('--calibration', metavar='FILE', help='rectifies before the analysis; a copy '
                         'of the file is kept as OUT-calibration.*, and in the MCAP file')
-    parser.add_argument('--analysis', default=ANALYSIS, help='elements behind the pair (%s)' % ANALYSIS)
+    parser.add_argument('--analysis', default=ANALYSIS, help='elements downstream of the pair (%s)' % ANALYSIS)
     parser.add_argument('--topics', help='messages in the MCAP file, as the property topics')
     parser.add_argument('--lossy', action='store_true', help='H.264 instead of FFV1: about a tenth of '
                         'the size, slightly other results in a replay')

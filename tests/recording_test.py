@@ -144,7 +144,7 @@ class Recording(Case):
                                self.path('camera.yaml'), self.path('drive')], capture_output=True,
                               text=True, timeout=120)
         self.assertEqual(read(self.path('drive-calibration.yaml')), read(self.path('camera.yaml')))
-        self.assertNotEqual(done.returncode, 0) # one camera only: cudarectify says so
+        self.assertNotEqual(done.returncode, 0) # one camera only: an error of cudarectify
         self.assertIn('record: ', done.stdout + done.stderr)
 
     def test_killed(self):
@@ -203,7 +203,7 @@ class Recording(Case):
         self.assertIn('No space left on the resource', done.stdout + done.stderr)
         frames = len(self.frames(('drive.mkv', 'NV12'))) // (640 * 240 * 3 // 2)
         self.assertGreater(frames, 5)
-        self.assertGreater(len(self.lines('drive.jsonl')), 5) # whole lines only
+        self.assertGreater(len(self.lines('drive.jsonl')), 5) # complete lines only
         mcap_reader.read(read(self.path('drive.mcap')))
 
     def test_help_and_mistakes(self):
