@@ -20,7 +20,7 @@ import gi
 gi.require_version('Gst', '1.0')
 from gi.repository import Gst  # noqa: E402
 
-LIVE = ('stereotestsrc is-live=true num-buffers=%d ! video/x-raw,width=128,height=48,framerate=30/1 ! '
+LIVE = ('stereotestsrc is-live=true num-buffers=%d ! video/x-raw,width=128,height=48,framerate=60/1 ! '
         'annotationpublish name=publish broker=127.0.0.1:%d %s ! fakesink')
 
 
