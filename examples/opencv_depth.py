@@ -7,7 +7,7 @@
       baseline=0.12' --show depth.png
 
 Writes the last frame's depth as a PNG in mm (16 bits, 0 = none, as RealSense and ROS do) and a colored
-picture beside it (depth_color.png), and prints the nearest distance in the middle of every frame.
+image (depth_color.png), and prints the nearest distance in the center of every frame.
 """
 import argparse
 import os

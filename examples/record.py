@@ -4,6 +4,7 @@
 
   examples/record.sh drive                                   four seconds of a rendered street
   examples/record.sh --device /dev/video0 --calibration camera.yml drive
+  examples/record.sh --left /dev/video0 --right /dev/video2 --calibration camera.yml drive
   examples/record.sh --source 'v4l2src ! image/jpeg,width=2560,height=720 ! jpegdec' drive
 
   drive.mkv    the pair, both views in one frame, every bit of it (FFV1); --lossy: H.264
@@ -37,26 +38,39 @@ def parse_arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('out', help='name of the files, without extension')
     parser.add_argument('--device', help='side-by-side camera, such as /dev/video0')
+    parser.add_argument('--left', metavar='DEVICE', help='left one of two cameras')
+    parser.add_argument('--right', metavar='DEVICE', help='right one of two cameras')
     parser.add_argument('--source', default=STREET, help='launch line up to the pair')
     parser.add_argument('--calibration', metavar='FILE', help='rectifies before the analysis; a copy '
                         'of the file is kept as OUT-calibration.*, and in the MCAP file')
-    parser.add_argument('--analysis', default=ANALYSIS, help='elements behind the pair (%s)' % ANALYSIS)
+    parser.add_argument('--analysis', default=ANALYSIS, help='elements downstream of the pair (%s)' % ANALYSIS)
     parser.add_argument('--topics', help='messages in the MCAP file, as the property topics')
     parser.add_argument('--lossy', action='store_true', help='H.264 instead of FFV1: about a tenth of '
                         'the size, slightly other results in a replay')
     parser.add_argument('--no-results', action='store_true', help='no analysis and no MCAP file')
     options = parser.parse_args()
+    if bool(options.left) != bool(options.right) or (options.left and options.device):
+        parser.error('two cameras need --left and --right, one camera --device')
     options.out = options.out[:-4] if options.out.endswith('.mkv') else options.out
     return options
+
+
+def camera(device):
+    if not os.path.exists(device):
+        sys.exit('record: no such device: %s' % device)
+    return 'v4l2src device=%s ! decodebin ! videoconvert' % device
 
 
 def launch_line(options):
     source, analysis, leaky = options.source, options.analysis, ''
     if options.device:
-        if not os.path.exists(options.device):
-            sys.exit('record: no such device: %s' % options.device)
-        source = 'v4l2src device=%s ! decodebin ! videoconvert' % options.device
-        # Where the camera is faster than the analysis, the analysis skips frames, the recording none.
+        source = camera(options.device)
+    elif options.left:
+        queue = 'queue leaky=downstream max-size-buffers=2'
+        source = '%s ! %s ! mux.left %s ! %s ! mux.right cudastereomux name=mux' % (
+            camera(options.left), queue, camera(options.right), queue)
+    if options.device or options.left:
+        # If the camera is faster than the analysis, the analysis skips frames, the recording none.
         leaky = 'leaky=downstream max-size-buffers=2'
     if options.calibration:
         analysis = 'cudarectify name=rectify ! ' + analysis

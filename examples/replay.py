@@ -20,7 +20,7 @@ import sys
 import gi
 
 try:
-    import roadvision  # says what is missing
+    import roadvision  # its error names what is missing
 except ImportError as missing:
     sys.exit('replay: %s' % missing)
 gi.require_version('Gst', '1.0')
@@ -110,7 +110,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, prog='replay',
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('name', help='the recording, with or without .mkv')
-    parser.add_argument('line', nargs='?', default=DEFAULT, help='elements behind the pair')
+    parser.add_argument('line', nargs='?', default=DEFAULT, help='elements downstream of the pair')
     options = parser.parse_args()
     Gst.init(None)
     pipeline = make_pipeline(options.name, options.line)

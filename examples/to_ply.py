@@ -8,7 +8,7 @@
 
 Coordinates are meters: of the left camera (x to the right, y down, z forward), or with --frame road
 above the road (x forward, y to the left, z up), for which the height and the pitch of the camera must be
-known. A pipeline ends behind cudasgm; a recording of record.sh is given by --recording.
+known. A pipeline ends downstream of cudasgm; a recording of record.sh is given by --recording.
 """
 import argparse
 import datetime

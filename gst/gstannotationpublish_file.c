@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gstannotationpublish_file.c: whole pieces into files and pipes. */
+/* gstannotationpublish_file.c: complete records into files and pipes. */
 #include "gstannotationpublish_file.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static gboolean is_stdout(const GstPublishFile *file) {
   return strcmp(file->config.location, "-") == 0;
 }
 
-/* Reads a conversion behind '%': its kind (s, d, %), its width, and where it ends. */
+/* Parses a conversion after '%': its kind (s, d, %), its width, and where it ends. */
 static const char *parse_conversion(const char *s, char *kind, guint *width) {
   *width = 0;
   while (g_ascii_isdigit(*s) && *width <= DIGITS_MAX)
@@ -135,7 +135,7 @@ static void set_open_error(const GstPublishFile *file, int code, GError **error)
               "Failed to open \"%s\" for writing: %s.", file->path, cause);
 }
 
-/* A line that an earlier run could not complete is closed, so that it does not spoil the next. */
+/* Ends a line that an earlier run did not complete, so that the next line is not appended to it. */
 static void close_last_line(GstPublishFile *file) {
   const int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   char last = '\n';
@@ -179,7 +179,7 @@ gboolean gst_publish_file_open(GstPublishFile *file, GstPublishSink *sink, GErro
     /* Device files, such as /dev/stdout, are links that the system made. */
     const gboolean follow = g_str_has_prefix(file->path, "/dev/");
     const gboolean append = file->config.append && !file->numbered;
-    /* O_APPEND: after a piece was taken back, writing goes on at the new end. */
+    /* O_APPEND: after a truncation, writing continues at the new end. */
     file->fd = open(file->path,
                     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK |
                         (append ? 0 : O_TRUNC) | (follow ? 0 : O_NOFOLLOW),
@@ -212,7 +212,7 @@ static gboolean wait_for_reader(const GstPublishFile *file, GstPublishSink *sink
   while (!g_atomic_int_get(&sink->host->cancelled)) {
     const int ready = poll(&poller, 1, POLL_MS);
     if (ready > 0 || (ready < 0 && errno != EINTR))
-      return TRUE; /* also after an error: write() says which */
+      return TRUE; /* also after an error: write() reports it */
   }
   errno = ECANCELED;
   return FALSE;
@@ -260,7 +260,7 @@ GstPublishStatus gst_publish_file_write(GstPublishFile *file, GstPublishSink *si
       if (file->regular)
         gst_publish_file_truncate(file, file->size);
       else if (code != ECANCELED && !is_stdout(file))
-        close_file(file); /* a new reader of the pipe gets whole lines */
+        close_file(file); /* a new reader of the pipe receives complete lines */
       return GST_PUBLISH_WAIT;
     }
     total += parts[i].iov_len;

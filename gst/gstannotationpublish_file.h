@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gstannotationpublish_file.h: a file, a pipe or standard output that is written in whole pieces:
- * what does not fit is taken back, so that a full disk never leaves half a line. Files are followed
- * by further ones at a size or after a time. */
+/* gstannotationpublish_file.h: a file, a pipe or standard output. A record that cannot be written
+ * completely is removed again, so that a full disk never leaves an incomplete line. Files are rotated
+ * by size or time. */
 #ifndef GST_ANNOTATION_PUBLISH_FILE_H
 #define GST_ANNOTATION_PUBLISH_FILE_H
 
@@ -16,8 +16,8 @@ G_BEGIN_DECLS
  * number in their name get "-00000" before the extension. */
 typedef struct GstPublishFileConfig {
   const char *location;
-  gboolean append;          /* go on with an existing file, or behind the existing numbers */
-  gboolean text;            /* lines: an incomplete last line is closed before appending */
+  gboolean append;          /* append to the file, or start after the existing file numbers */
+  gboolean text;            /* text lines: an incomplete last line is ended before appending */
   guint64 rotate_size;      /* bytes, 0 = off */
   GstClockTime rotate_time; /* ns of running time, 0 = off */
   guint max_files;          /* of this run that are kept, 0 = all */
@@ -30,7 +30,7 @@ typedef struct GstPublishFile {
   int fd;     /* -1: not open, or a pipe without a reader */
   gboolean regular, nonblocking, numbered, opened_before;
   gboolean fresh;       /* nothing was written since it was opened, and it was empty */
-  guint64 size;         /* bytes of complete pieces */
+  guint64 size;         /* bytes of complete records */
   guint number;         /* of the open file */
   GstClockTime started; /* running time of its first frame, or NONE */
   GQueue paths;         /* of the files of this run, oldest first */
@@ -51,11 +51,11 @@ gboolean gst_publish_file_open(GstPublishFile *file, GstPublishSink *sink, GErro
 /* Opens the file unless it is open. */
 GstPublishStatus gst_publish_file_ensure(GstPublishFile *file, GstPublishSink *sink);
 
-/* Writes the parts as one piece, all or nothing in a regular file. */
+/* Writes the parts as one record: completely, or, in a regular file, not at all. */
 GstPublishStatus gst_publish_file_write(GstPublishFile *file, GstPublishSink *sink,
                                         const struct iovec *parts, int count);
 
-/* TRUE when a piece of `bytes` at `running_time` belongs into the next file. */
+/* Returns TRUE when a record of `bytes` at `running_time` belongs into the next file. */
 gboolean gst_publish_file_is_due(const GstPublishFile *file, gsize bytes,
                                  GstClockTime running_time);
 

@@ -37,7 +37,7 @@ typedef struct GstPublishFrame {
   const GstStructure *annotations[GST_PUBLISH_ANNOTATIONS_MAX]; /* of `metas` */
   GstBuffer *metas; /* owned, without memory: copies of the annotations, their buffers are shared */
   GstBuffer *picture; /* owned, or NULL */
-  GstCaps *caps;      /* of the picture, owned, or NULL */
+  GstCaps *caps;      /* of `picture`, owned, or NULL */
   gsize bytes;        /* held by this frame */
 } GstPublishFrame;
 
@@ -46,7 +46,7 @@ typedef enum GstPublishWants {
   GST_PUBLISH_WANTS_PICTURE = 1 << 1  /* a deep copy: sources may have few buffers */
 } GstPublishWants;
 
-/* Takes the annotations of `buffer`; `caps` only with WANTS_PICTURE. Times are left for the caller. */
+/* Copies the annotations of `buffer`; `caps` only with WANTS_PICTURE. The caller sets the times. */
 GstPublishFrame *gst_publish_frame_new(GstBuffer *buffer, GstCaps *caps, guint wants);
 void gst_publish_frame_free(GstPublishFrame *frame);
 

@@ -96,7 +96,7 @@ static void append_array(GstPublishText *text, const GstStructure *fields, const
     gst_publish_text_char(text, '}');
 }
 
-/* Format of a raster with pixels of `bytes`: that of the scalar beside it, since one field may have
+/* Format of a raster with pixels of `bytes`: that of its format scalar, since one field may have
  * several, else that of the library, else a guess by the size. */
 static const char *raster_format(const GstStructure *fields, const char *field, gsize bytes) {
   char name[80];

@@ -15,7 +15,7 @@ typedef struct Lines {
   gboolean csv;
   Output outputs[GST_PUBLISH_TABLES_MAX];
   guint count;
-  guint next; /* output that the present frame has not been written to */
+  guint next; /* first output that the current frame was not written to */
   GstPublishText text;
 } Lines;
 
@@ -89,7 +89,7 @@ static void lines_free(GstPublishSink *sink) {
 
 static const GstPublishSinkClass lines_class = {lines_write, NULL, lines_finish, lines_free};
 
-/* The first output is opened at once, to report errors; tables of records when they have a row. */
+/* Opens the first output, to report errors; tables of records are opened with their first row. */
 static gboolean add_output(Lines *lines, const GstPublishFileConfig *config, char *table,
                            GError **error) {
   Output *output = &lines->outputs[lines->count++];

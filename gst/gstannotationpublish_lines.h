@@ -9,7 +9,7 @@
 G_BEGIN_DECLS
 
 /* Opens the destination: JSON lines, or with `csv` a table of frames and, where the location has
- * %s, a table for each kind of records. `json` is taken over, also when it fails. NULL with error
+ * %s, a table for each kind of records. Takes ownership of `json`, also on failure. NULL with error
  * when a file cannot be opened. */
 GstPublishSink *gst_publish_lines_new(GstPublishHost *host, const GstPublishFileConfig *config,
                                       gboolean csv, GstPublishJson *json, GError **error);

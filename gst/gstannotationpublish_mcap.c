@@ -37,7 +37,7 @@ typedef struct Channel {
   gboolean in_file;     /* its schema and channel records are in this file, or in its chunk */
   guint64 messages;     /* of this file */
   guint32 sequence;     /* of the next message */
-  GstPublishText index; /* entries of the present chunk: time, offset */
+  GstPublishText index; /* entries of the current chunk: time, offset */
 } Channel;
 
 struct GstPublishMcap {
@@ -478,7 +478,7 @@ static GstPublishStatus write_summary(GstPublishMcap *mcap) {
 
 /* --- Interface ------------------------------------------------------------------------------- */
 
-/* Writes the chunk; where that fails, leaves a complete file, and keeps the chunk. */
+/* Writes the chunk. If that fails, completes the file with a summary and keeps the chunk. */
 static GstPublishStatus write_or_close(GstPublishMcap *mcap) {
   if (mcap->chunk_messages == 0 || write_chunk(mcap) == GST_PUBLISH_DONE)
     return GST_PUBLISH_DONE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* gstannotationpublish_mcap.h: writer of MCAP files (mcap.dev, version 0): messages in chunks with
- * indexes, a summary at the end. Only whole chunks are written, so that a file without a summary,
- * after a crash, is readable up to its last chunk. After finish the file is complete; further
- * messages take the summary back and continue. */
+ * indexes, a summary at the end. Chunks are written completely or not at all, so that a file without
+ * a summary, after a crash, is readable up to its last chunk. After finish the file is complete;
+ * further messages overwrite the summary. */
 #ifndef GST_ANNOTATION_PUBLISH_MCAP_H
 #define GST_ANNOTATION_PUBLISH_MCAP_H
 
@@ -37,7 +37,7 @@ guint gst_publish_mcap_add_channel(GstPublishMcap *mcap, const GstPublishChannel
 GstPublishText *gst_publish_mcap_begin(GstPublishMcap *mcap, guint channel, guint64 time);
 void gst_publish_mcap_end(GstPublishMcap *mcap);
 
-/* Number of the present file: 0, 1, … */
+/* Returns the number of the current file: 0, 1, … */
 guint gst_publish_mcap_file(const GstPublishMcap *mcap);
 
 /* Before the messages of a frame: writes a full chunk, and starts the next file where it is due.
@@ -54,7 +54,7 @@ GstPublishStatus gst_publish_mcap_finish(GstPublishMcap *mcap);
 /* Does not finish. */
 void gst_publish_mcap_free(GstPublishMcap *mcap);
 
-/* CRC-32 (IEEE 802.3) of data behind data of the given CRC; that of nothing is 0. */
+/* Returns the CRC-32 (IEEE 802.3) of data that follow data with the CRC `crc`; 0 for no data. */
 guint32 gst_publish_crc32(guint32 crc, const void *data, gsize size);
 
 G_END_DECLS

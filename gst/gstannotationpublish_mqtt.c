@@ -19,7 +19,7 @@
 #  define RECONNECT_MS 1000    /* between attempts to connect */
 #  define LOOP_MS 50           /* longest wait of the thread that reads and writes */
 #  define UNSENT_MAX 64        /* messages with the library, which has no limit of its own */
-#  define SEND_PATIENCE_MS 500 /* for space among them, before the writer is told to wait */
+#  define SEND_PATIENCE_MS 500 /* for a free slot, before the writer waits */
 #  define END_PATIENCE_MS 2000 /* for the last ones */
 
 typedef struct Mqtt {
@@ -33,7 +33,7 @@ typedef struct Mqtt {
   gboolean split;
   GstPublishText text, name;
   char *camera; /* JSON that is retained at the broker */
-  guint next;   /* annotation of the present frame that was not sent */
+  guint next;   /* first annotation of the current frame that was not sent */
 
   GMutex lock; /* guards what follows */
   GCond changed;
@@ -248,7 +248,7 @@ static GstPublishStatus mqtt_finish(GstPublishSink *sink) {
 
 static void mqtt_free(GstPublishSink *sink) {
   Mqtt *mqtt = (Mqtt *)sink;
-  g_atomic_int_set(&sink->host->cancelled, 0); /* for the farewell */
+  g_atomic_int_set(&sink->host->cancelled, 0); /* for the status message */
   g_mutex_lock(&mqtt->lock);
   const gboolean connected = mqtt->connected;
   g_mutex_unlock(&mqtt->lock);

@@ -10,9 +10,9 @@
 
 G_BEGIN_DECLS
 
-/* Starts connecting, in a thread of the MQTT library, and goes on until it succeeds. `json` is
- * taken over, also when it fails. NULL with error when the settings are invalid or this build has
- * no MQTT. */
+/* Starts a thread that connects and, after a failure, connects again every second. Takes ownership
+ * of `json`, also on failure. Returns NULL with error when the settings are invalid or this build
+ * has no MQTT. */
 GstPublishSink *gst_publish_mqtt_new(GstPublishHost *host, const GstPublishSettings *settings,
                                      GstPublishJson *json, GError **error);
 

@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/* Opens the file. `json` is taken over, also when it fails; NULL with error then. */
+/* Opens the file. Takes ownership of `json`, also on failure; then returns NULL with error. */
 GstPublishSink *gst_publish_record_new(GstPublishHost *host, const GstPublishFileConfig *config,
                                        const GstPublishSettings *settings, GstPublishJson *json,
                                        GError **error);

@@ -64,7 +64,7 @@ typedef struct GstPublishRos {
   guint tf_file;      /* file it is in + 1 */
 } GstPublishRos;
 
-/* Adds the channels to `mcap`, which must outlive it. `json` is taken over. */
+/* Adds the channels to `mcap`, which must outlive it. Takes ownership of `json`. */
 void gst_publish_ros_init(GstPublishRos *ros, GstPublishMcap *mcap, GstPublishHost *host,
                           guint topics, const GstPublishJson *json);
 void gst_publish_ros_clear(GstPublishRos *ros);

@@ -171,7 +171,7 @@ static void publish_camera(GstPublishRos *ros, const GstPublishScene *scene, gbo
   gst_publish_cdr_f64s(&cdr, p, G_N_ELEMENTS(p));
   gst_publish_cdr_u32(&cdr, 0); /* binning: none */
   gst_publish_cdr_u32(&cdr, 0);
-  put_roi(&cdr, 0, 0); /* the whole image */
+  put_roi(&cdr, 0, 0); /* the full image */
   gst_publish_ros_end(ros);
 }
 

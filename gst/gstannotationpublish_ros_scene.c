@@ -10,7 +10,7 @@
 #define TRIANGLE_LIST 11 /* visualization_msgs/Marker */
 #define CUBE 1
 #define LINE_LIST 4            /* foxglove_msgs/PointsAnnotation */
-#define LIFETIME_NS 500000000u /* of markers: they vanish when the stream stops */
+#define LIFETIME_NS 500000000u /* of markers, after the last frame */
 #define NEAR_M 5.0             /* distances of the ends of the color scale */
 #define FAR_M 80.0
 #define TEXT_PX 16.0

@@ -42,7 +42,7 @@ void gst_publish_host_wake(GstPublishHost *host);
 typedef struct GstPublishSink GstPublishSink;
 
 typedef struct GstPublishSinkClass {
-  /* Writes one frame. With WAIT, `reason` of the sink says why. */
+  /* Writes one frame. With WAIT, `reason` of the sink is set. */
   GstPublishStatus (*write)(GstPublishSink *sink, const GstPublishFrame *frame);
   /* Called about five times per second while there is nothing to write; or NULL. */
   void (*idle)(GstPublishSink *sink);

@@ -42,8 +42,8 @@ static void report_wait(GstPublishWriter *writer) {
                          "do not fit into the queue are dropped."));
 }
 
-/* The destination did not accept the frame: says so once and waits for the next attempt. Called and
- * returns with the lock; FALSE when there will be none. */
+/* The destination did not accept the frame: reports it once and waits for the next attempt. Called
+ * and returns with the lock held; FALSE when there will be none. */
 static gboolean wait_for_destination(GstPublishWriter *writer) {
   if (writer->quit)
     return FALSE;
@@ -63,7 +63,7 @@ static gboolean wait_for_destination(GstPublishWriter *writer) {
   return !writer->quit && !writer->failed;
 }
 
-/* Writes one frame, again and again where it has to; called and returns with the lock. */
+/* Writes one frame, in several attempts if needed; called and returns with the lock held. */
 static void write_frame(GstPublishWriter *writer, GstPublishFrame *frame) {
   GstPublishSink *sink = writer->sink;
   GstPublishStatus status = GST_PUBLISH_WAIT;
@@ -169,7 +169,7 @@ static void drop_oldest(GstPublishWriter *writer) {
   gst_publish_frame_free(oldest);
 }
 
-/* Says once that frames are lost because the destination is too slow. */
+/* Reports once that frames are dropped because the destination is too slow. */
 static void report_slow(GstPublishWriter *writer) {
   GST_ELEMENT_WARNING(writer->sink->host->element, RESOURCE, WRITE,
                       ("Publishing is slower than the stream: frames are dropped."),

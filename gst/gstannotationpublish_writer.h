@@ -21,13 +21,13 @@ typedef struct GstPublishCounts {
   gboolean waiting; /* the destination does not accept data now */
 } GstPublishCounts;
 
-/* Starts the thread. `sink` is taken over. frames_max: 1 or more; bytes_max: held by waiting frames.
+/* Starts the thread. Takes ownership of `sink`. frames_max: 1 or more; bytes_max: of waiting frames.
  * With `stop_on_error` a destination that does not accept data is an element error. */
 GstPublishWriter *gst_publish_writer_new(GstPublishSink *sink, guint frames_max, gsize bytes_max,
                                          gboolean stop_on_error);
 
-/* Takes over `frame`. A full queue: with `block` waits while frames are being written, else, and
- * while the destination does not accept data, drops the oldest. FALSE after an element error. */
+/* Takes ownership of `frame`. If the queue is full: with `block`, waits while frames are written;
+ * otherwise, and while the destination does not accept data, drops the oldest frame. FALSE after an element error. */
 gboolean gst_publish_writer_push(GstPublishWriter *writer, GstPublishFrame *frame, gboolean block);
 
 /* Waits until all frames are written and complete on disk; gives up on a destination that accepts
@@ -37,7 +37,7 @@ void gst_publish_writer_drain(GstPublishWriter *writer, GstClockTime patience);
 /* Ends waiting in push and drain, from any thread, until it is set back. */
 void gst_publish_writer_set_flushing(GstPublishWriter *writer, gboolean flushing);
 
-/* Has a waiting thread try again at once: the destination accepts data again. */
+/* Wakes a waiting thread for the next attempt: the destination accepts data again. */
 void gst_publish_writer_wake(GstPublishWriter *writer);
 
 void gst_publish_writer_counts(GstPublishWriter *writer, GstPublishCounts *counts);

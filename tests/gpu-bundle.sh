@@ -18,7 +18,7 @@ if [ -n "$(git status --porcelain cuda)" ]; then
 fi
 sources=$(git ls-files -s cuda | sha256sum | cut -d' ' -f1)
 
-./setup.sh --build-dir "$build" -Dcuda=enabled "-Dcuda-arch=${RV_GPU_ARCH:-90}"
+./setup.sh --build-dir "$build" -Dcuda=enabled "-Dcuda-arch=${RV_GPU_ARCH:-90}" -Dmosquitto=disabled
 
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/plugins"

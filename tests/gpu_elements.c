@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rv.h"
 
@@ -259,6 +260,45 @@ static void test_same_bits(void) {
   }
 }
 
+/* --- Publishing -----------------------------------------------------------------------------------
+ */
+
+/* Text of what annotationpublish wrote, and whether the pipeline ended well; to be freed. */
+static char *published(const char *upload, const char *engine, const char *format,
+                       const char *download, gboolean *good) {
+  char *path = g_strdup_printf("%s/gpu-elements-%d", g_get_tmp_dir(), (int)getpid());
+  char *line = g_strdup_printf(
+      "stereotestsrc num-buffers=5 seed=5 ! video/x-raw,format=NV12,width=642,height=241 %s ! "
+      "cudasgm name=sgm disparities=64 engine=%s ! cudastixels engine=%s ! cudaroaddetect "
+      "engine=%s ! "
+      "annotationpublish utc-start=2026-01-01T00:00:00Z payload=base64 format=%s location=%s %s ! "
+      "fakesink name=sink",
+      upload, engine, engine, engine, format, path, download);
+  Outcome o = play(line, FALSE);
+  char *text = NULL;
+  gsize size = 0;
+  *good = !o.error[0] && o.frames == 5 && strcmp(o.engine, engine) == 0 &&
+          g_file_get_contents(path, &text, &size, NULL) && size > 1000;
+  remove(path);
+  g_free(path);
+  g_free(line);
+  return text;
+}
+
+/* Payloads in device memory and frames in CUDA memory are read in the thread of the publisher. */
+static void test_publish(void) {
+  gboolean cpu_good, cuda_good, mcap_good;
+  char *cpu = published("", "cpu", "json", "", &cpu_good);
+  char *cuda = published("! cudaupload", "cuda", "json", "! cudadownload", &cuda_good);
+  report("publish/json", cpu_good && cuda_good && strcmp(cpu, cuda) == 0,
+         cpu_good && cuda_good ? "the engines give different text" : "a pipeline failed");
+  char *mcap = published("! cudaupload", "cuda", "mcap", "! cudadownload", &mcap_good);
+  report("publish/mcap", mcap_good, "no recording");
+  g_free(cpu);
+  g_free(cuda);
+  g_free(mcap);
+}
+
 /* --- Speed --------------------------------------------------------------------------------------
  */
 
@@ -358,6 +398,7 @@ int main(int argc, char **argv) {
   gst_object_unref(upload);
   test_negotiation();
   test_same_bits();
+  test_publish();
   test_speed();
   printf("elements: %d good, %d failed\n", passes, failures);
   return failures ? 1 : 0;

@@ -30,7 +30,7 @@ def need(condition, *text):
 
 
 class Bytes:
-    """Numbers and strings one behind the other."""
+    """Numbers and strings in sequence."""
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -71,7 +71,7 @@ class Recording:
 
 
 def records(data, start, end):
-    """Offset, opcode and content of each whole record; stops at one that is cut."""
+    """Offset, opcode and content of each complete record; stops at an incomplete one."""
     while start + 9 <= end:
         opcode, length = struct.unpack_from('<BQ', data, start)
         if start + 9 + length > end:
@@ -116,12 +116,12 @@ def decompress(name, data, size):
 
 
 def read_chunk(recording, content):
-    """Returns what the chunk index must say."""
+    """Returns the values that the chunk index must have."""
     b = Bytes(content)
     start, end, size, crc = (b.number(k) for k in 'QQQI')
     compression = b.string()
     packed = b.take(b.number('Q'))
-    need(b.at == len(content), 'bytes behind the records of a chunk')
+    need(b.at == len(content), 'bytes after the records of a chunk')
     data = decompress(compression, packed, size)
     need(len(data) == size and zlib.crc32(data) == crc, 'a chunk is damaged')
     index, first = collections.defaultdict(list), len(recording.messages)
@@ -303,5 +303,5 @@ class Cdr:
 def decode(name, definition, data):
     cdr = Cdr(data, parse_definition(name, definition))
     value = cdr.value(name.replace('/msg/', '/'))
-    need(cdr.at == len(cdr.data), len(cdr.data) - cdr.at, 'bytes behind a', name)
+    need(cdr.at == len(cdr.data), len(cdr.data) - cdr.at, 'bytes after a', name)
     return value

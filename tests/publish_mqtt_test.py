@@ -20,7 +20,7 @@ import gi
 gi.require_version('Gst', '1.0')
 from gi.repository import Gst  # noqa: E402
 
-LIVE = ('stereotestsrc is-live=true num-buffers=%d ! video/x-raw,width=128,height=48,framerate=30/1 ! '
+LIVE = ('stereotestsrc is-live=true num-buffers=%d ! video/x-raw,width=128,height=48,framerate=60/1 ! '
         'annotationpublish name=publish broker=127.0.0.1:%d %s ! fakesink')
 
 
@@ -178,7 +178,7 @@ class Mqtt(unittest.TestCase):
         self.assertEqual(len(messages['car/1/truth']), 5)
 
     def test_late_broker(self):
-        """Nobody there at first: the stream runs, the newest frames wait."""
+        """No broker at first: the stream runs, the newest frames wait."""
         pipeline = self.play(200, 'queue-size=5')
         self.wait_for(lambda: stat(pipeline, 'dropped') >= 10)
         self.assertIn('no connection to the broker', ' '.join(warnings(pipeline.get_bus())))
@@ -209,12 +209,12 @@ class Mqtt(unittest.TestCase):
         self.assertEqual((counts['published'], counts['dropped']), (300, 0))
         self.assertGreaterEqual(counts['reconnects'], 1)
         self.assertGreaterEqual(len(messages['roadvision/camera/camera']), 1) # again
-        # The new broker has no memory: what came while nobody had subscribed is gone, no more.
+        # The restarted broker has no state: only frames before the subscription are missing.
         self.assertEqual(set(seen), set(range(min(seen), 300)))
         self.assertLess(min(seen), before + 120)
 
     def test_vanished(self):
-        """A process that dies without a farewell: the broker publishes its last will."""
+        """A process that is killed: the broker publishes its last will."""
         self.broker.start()
         reader = self.broker.subscribe()
         process = subprocess.Popen(['gst-launch-1.0', '-q'] + (LIVE % (
@@ -262,7 +262,7 @@ class Mqtt(unittest.TestCase):
 
 
 def has_mqtt():
-    """FALSE in builds without libmosquitto, which say so."""
+    """False in builds without libmosquitto."""
     element = Gst.parse_launch('annotationpublish broker=127.0.0.1:1')
     bus = Gst.Bus()
     element.set_bus(bus)

@@ -110,7 +110,7 @@ def find_python(folder):
     try:
         done = subprocess.run(install, capture_output=True, text=True, timeout=240, env=environment)
     except subprocess.TimeoutExpired:
-        skip('installing %s takes too long' % ' '.join(PACKAGES))
+        skip('installing %s lasts too long' % ' '.join(PACKAGES))
     if done.returncode != 0:
         skip('cannot install %s: %s' % (' '.join(PACKAGES), done.stderr.strip()[-300:]))
     return python

@@ -53,7 +53,7 @@ def key(name):
 
 
 def run(line, probe=None):
-    """Runs a launch line to its end; `probe` gets each buffer behind the element `publish`."""
+    """Runs a launch line to its end; `probe` receives each buffer downstream of the element `publish`."""
     pipeline = Gst.parse_launch(line)
     if probe:
         pad = pipeline.get_by_name('publish').get_static_pad('src')
@@ -341,7 +341,7 @@ class Mcap(Case):
                          {'x': 0, 'y': 0, 'z': camera['camera-height']})
         q = transform['transform']['rotation']
         p = math.radians(camera['pitch'])
-        for axis, expected in (((0, 0, 1), (math.cos(p), 0, -math.sin(p))),  # looks ahead and down
+        for axis, expected in (((0, 0, 1), (math.cos(p), 0, -math.sin(p))),  # forward and down
                                ((1, 0, 0), (0, -1, 0)),                      # its right
                                ((0, 1, 0), (-math.sin(p), 0, -math.cos(p)))):
             for got, want in zip(rotate(q, axis), expected):
@@ -385,14 +385,14 @@ class Mcap(Case):
             self.assertTrue(0 <= point['x'] <= 320 and 0 <= point['y'] <= 240)
 
     def test_formats(self):
-        """Gray, YUV and encoded streams; pairs; formats that are no picture."""
+        """Gray, YUV and encoded streams; pairs; unsupported formats."""
         for pixels, encoding, size in (('GRAY8', 'rgb8', 3), ('NV12', 'rgb8', 3), ('I420', 'rgb8', 3)):
             self.record(2, pixels, chain='cudasgm ! ', name=pixels + '.mcap')
             recording = self.recording(pixels + '.mcap')
             message = next(m for m in recording.messages if m.topic == '/stereo/left/image_rect')
             image = message.decode()
             self.assertEqual((image['encoding'], image['step']), (encoding, size * 320))
-            if pixels == 'GRAY8': # leaves cudasgm as NV12 without color
+            if pixels == 'GRAY8': # output of cudasgm: NV12 without color
                 rgb = np.frombuffer(image['data'], 'u1').reshape(240, 320, 3)
                 self.assertTrue((rgb[:, :, 0] == rgb[:, :, 1]).all())
         self.record(2, 'GRAY8', chain='', name='pair.mcap')
@@ -465,7 +465,7 @@ class Mcap(Case):
 
     # --- what is left when something breaks ---------------------------------------------------------
     def test_cut_anywhere(self):
-        """Whatever is cut off: all messages of the whole chunks before are read."""
+        """Cut at any byte: all messages of the preceding complete chunks are read."""
         self.record(9, chain='cudasgm ! ')
         with open(self.path('a.mcap'), 'rb') as file:
             data = file.read()
@@ -534,7 +534,7 @@ class Mcap(Case):
         self.assertGreater(len(recording.messages), 5)
 
     def test_full_disk(self):
-        """A disk of 8 MB: the file is closed properly, the stream goes on."""
+        """A disk of 8 MB: the file is completed, the stream continues."""
         script = ('mount -t tmpfs -o size=8m none "$0" && cd "$0" && '
                   'gst-launch-1.0 stereotestsrc num-buffers=24 ! '
                   'video/x-raw,format=BGRx,width=640,height=240 ! '

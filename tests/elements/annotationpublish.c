@@ -167,7 +167,7 @@ GST_START_TEST(test_json) {
 }
 GST_END_TEST
 
-/* Annotations of anyone: unknown names, missing payloads, infinite numbers, short arrays. */
+/* Annotations of other programs: unknown names, missing payloads, infinite numbers, short arrays. */
 GST_START_TEST(test_any_annotation) {
   char *folder = publish_folder_new();
   GstHarness *harness = publish_harness("location=%s/a.jsonl payload=base64", folder);

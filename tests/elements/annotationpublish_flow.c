@@ -135,7 +135,7 @@ GST_START_TEST(test_on_error_stop) {
 }
 GST_END_TEST
 
-/* The limit of a file's size, as a full disk: whole lines only, and more when there is space. */
+/* The limit of a file's size, as a full disk: complete lines only, and the rest when there is space. */
 GST_START_TEST(test_limit) {
   char *folder = publish_folder_new();
   struct rlimit before, limit;
@@ -167,7 +167,7 @@ GST_END_TEST
 
 /* --- Pipes ----------------------------------------------------------------------------------- */
 
-/* Reads whole lines from a pipe; the rest stays in `rest`. */
+/* Reads complete lines from a pipe; the remainder stays in `rest`. */
 static guint read_lines(int fd, GString *rest, guint wanted) {
   guint lines = 0;
   while (lines < wanted) {
@@ -192,7 +192,7 @@ GST_START_TEST(test_pipe) {
   fail_unless(mkfifo(path, 0600) == 0);
   GstHarness *harness = publish_harness("location=%s queue-size=10", path);
   GstBus *bus = test_bus(harness);
-  /* Nobody reads: the last ten frames wait (and one with the writer). */
+  /* No reader: the last ten frames wait, and one with the writer. */
   publish_push(harness, 0, 1, 1);
   while (!publish_stat(harness, "waiting"))
     g_usleep(1000);
@@ -201,7 +201,7 @@ GST_START_TEST(test_pipe) {
   char *text = test_message(bus, GST_MESSAGE_WARNING);
   fail_unless(text && strstr(text, "nothing reads the pipe"), "%s", text);
   g_free(text);
-  for (int reader = 0; reader < 2; reader++) { /* one that leaves in a line, and the next */
+  for (int reader = 0; reader < 2; reader++) { /* one that closes within a line, and the next one */
     const int fd = open(path, O_RDONLY);
     GString *rest = g_string_new(NULL);
     fail_unless(fd >= 0);
@@ -256,7 +256,7 @@ GST_START_TEST(test_block) {
   }
   fail_unless_equals_uint64(publish_stat(pusher.harness, "dropped"), 0);
   const guint ahead = (guint)g_atomic_int_get((gint *)&pusher.pushed);
-  fail_unless(ahead < 50 + 4 + 20, "%u frames pushed", ahead); /* the pipe's memory holds a few */
+  fail_unless(ahead < 50 + 4 + 20, "%u frames pushed", ahead); /* the pipe buffers a few */
   /* The reader stops; so does the element. */
   const gint64 start = g_get_monotonic_time();
   gst_element_set_state(pusher.harness->element, GST_STATE_NULL);
