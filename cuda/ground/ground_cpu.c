@@ -45,6 +45,10 @@ static RvStatus reset(void *work, const RvGroundPlan *g, const RvLog *log, RvStr
   return RV_OK;
 }
 
+static RvStatus open_cpu(void *work, const RvGroundPlan *g, const RvLog *log) {
+  return reset(work, g, log, NULL);
+}
+
 /* --- Cells ----------------------------------------------------------------------------------- */
 
 /* Adds one row of pixels to the sums of its columns. */
@@ -290,6 +294,7 @@ static RvStatus profile(void *work, const RvGroundPlan *g, const RvGroundJob *jo
 const RvGroundStages rv_ground_stages_cpu = {
     .work_bytes = sizeof(RvGroundCpu),
     .layout = layout,
+    .open = open_cpu,
     .reset = reset,
     .cells = cells,
     .lines = lines,

@@ -23,6 +23,8 @@ typedef struct RvGroundStages {
   size_t work_bytes;
   /* Requests the same pieces each time: first from a counting arena, then from the open one. */
   void (*layout)(void *work, const RvGroundPlan *plan, int threads, RvArena *arena);
+  /* After the arena is open; clears the state. May wait. */
+  RvStatus (*open)(void *work, const RvGroundPlan *plan, const RvLog *log);
   /* Clears the state; enqueued on `stream`. */
   RvStatus (*reset)(void *work, const RvGroundPlan *plan, const RvLog *log, RvStream stream);
   /* In this order, every frame. */
