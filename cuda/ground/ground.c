@@ -22,7 +22,7 @@ static RvGroundSurface camera_surface(const RvCamera *camera) {
 
 RvGroundPlan rv_ground_plan(const RvGroundConfig *c) {
   const RvCamera *camera = &c->camera;
-  const int n = rv_clamp((c->width + 160) / 320, 2, 16);
+  const int n = rv_clamp((c->width + 160) / 320, 3, 16);
   const int is_metric = camera->focal > 0 && camera->baseline > 0;
   RvGroundPlan g = {
       .width = c->width,
