@@ -10,7 +10,7 @@
  *   row(d, u) = (d - intercept - slope_x u) / slope_y - profile[d / bin] / 16.
  *
  * Stages; every sum is an integer, so that both engines return the same bits:
- *  1. cells    the image is reduced to cells of n x n px, n = width / 320 rounded, 2 to 16; pixels
+ *  1. cells    the image is reduced to cells of n x n px, n = width / 320 rounded, 3 to 16; pixels
  *              right of and below the last complete cell are ignored. A cell is valid when at least
  *              half of its pixels are; its value is the mean of D in 1/256 px.
  *  2. lines    v-disparity of the cells within near_width of the camera's axis: histograms of D in
@@ -41,24 +41,13 @@
 #define RV_GROUND_H
 
 #include "rv.h"
+#include "rv_params.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Ranges and defaults; the properties of elements are made from these. */
-#define RV_GROUND_MAX_DISPARITY_MIN 16
-#define RV_GROUND_MAX_DISPARITY_MAX 4096
-#define RV_GROUND_MAX_DISPARITY_DEFAULT 128
-#define RV_GROUND_CAMERA_HEIGHT_MAX 100.0
-#define RV_GROUND_MIN_CAMERA_HEIGHT_DEFAULT 0.5
-#define RV_GROUND_MAX_CAMERA_HEIGHT_DEFAULT 3.0
-#define RV_GROUND_WIDTH_MAX 1000.0
-#define RV_GROUND_NEAR_WIDTH_DEFAULT 3.0
-#define RV_GROUND_PROFILE_WIDTH_DEFAULT 5.0
-#define RV_GROUND_MEMORY_MAX 1000
-#define RV_GROUND_MEMORY_DEFAULT 10
-
+#define RV_GROUND_SIDE_MIN 32
 #define RV_GROUND_BINS 256 /* of the profile */
 
 typedef enum RvGroundMode {
@@ -79,19 +68,20 @@ typedef struct RvGroundSurface {
   double slope_x;   /* px of disparity per px to the right */
   double slope_y;   /* px of disparity per px downwards, > 0; 0 without a plane */
   double intercept; /* px of disparity at the center of the top-left pixel, without doffs */
-  double height;    /* of the camera above the plane, m; 0 when focal length or baseline is unknown */
-  int32_t source;   /* RvGroundSource */
-  int32_t age;      /* frames since the plane was estimated */
-  int32_t cells;    /* on the plane, at its last estimate */
-  int32_t first;    /* first and last bin of the profile that have cells; -1: none */
+  double height;  /* of the camera above the plane, m; 0 when focal length or baseline is unknown */
+  int32_t source; /* RvGroundSource */
+  int32_t age;    /* frames since the plane was estimated */
+  int32_t cells;  /* on the plane, at its last estimate */
+  int32_t first;  /* first and last bin of the profile that have cells; -1: none */
   int32_t last;
   int32_t bin;                     /* width of the bins, 1/16 px of D */
   int16_t profile[RV_GROUND_BINS]; /* 1/16 row, positive: the ground is higher than the plane */
 } RvGroundSurface;
 
+/* Fields: unit, range; default. rv_ground_params () states the same as a table. */
 typedef struct RvGroundConfig {
   int width, height; /* px, 32..RV_MAX_SIDE; no default */
-  RvCamera camera;   /* focal length and baseline 0 = unknown: then the camera height is not limited,
+  RvCamera camera; /* focal length and baseline 0 = unknown: then the camera height is not limited,
                       * widths are 8 px per px of disparity at 3 m, and height is not returned */
   RvGroundMode mode; /* RV_GROUND_ESTIMATE; RV_GROUND_CAMERA requires focal, baseline and height */
   int max_disparity; /* px of D that the profile covers, 16..4096; 128. The bins are 1/256 of it
@@ -107,6 +97,9 @@ typedef struct RvGroundConfig {
 } RvGroundConfig;
 
 typedef struct RvGround RvGround;
+
+/* The table of parameters; without the camera, which elements take from RvCameraMeta. */
+RV_API const RvParams *rv_ground_params(void);
 
 /* Defaults for everything except width, height and camera, which become 0. */
 RV_API void rv_ground_config_init(RvGroundConfig *config);
@@ -138,12 +131,13 @@ RV_API void rv_ground_free(RvGround **ground);
 RV_API RvGroundSurface rv_ground_of_camera(const RvCamera *camera);
 
 /* Row of the ground in column u where the disparity is d px (without doffs); 0 without a plane. */
-RV_API double rv_ground_row(const RvGroundSurface *ground, const RvCamera *camera, double d, double u);
+RV_API double rv_ground_row(const RvGroundSurface *ground, const RvCamera *camera, double d,
+                            double u);
 
 /* Height in m of the point of disparity d px at pixel (u, v) above the ground; 0 without a plane,
  * baseline or depth. */
-RV_API double rv_ground_height(const RvGroundSurface *ground, const RvCamera *camera, double d, double u,
-                               double v);
+RV_API double rv_ground_height(const RvGroundSurface *ground, const RvCamera *camera, double d,
+                               double u, double v);
 
 #ifdef __cplusplus
 }

@@ -8,10 +8,10 @@
 typedef struct RvGroundCpu {
   int threads;
   RvGroundState *state;
-  uint32_t *mean;  /* [cell]: 1/256 px, RV_GROUND_NO_CELL: invalid */
-  uint32_t *votes; /* [band][RV_GROUND_DEPTHS]: cells within 1 px */
-  uint32_t *sums;  /* [thread][column of pixels]: disparities of one row of cells */
-  uint16_t *valid; /* likewise: number of valid pixels */
+  uint32_t *mean;     /* [cell]: 1/256 px, RV_GROUND_NO_CELL: invalid */
+  uint32_t *votes;    /* [band][RV_GROUND_DEPTHS]: cells within 1 px */
+  uint32_t *sums;     /* [thread][column of pixels]: disparities of one row of cells */
+  uint16_t *valid;    /* likewise: number of valid pixels */
   int32_t *histogram; /* [bin][RV_GROUND_OFFSETS]: cells */
   int32_t *cost;      /* [bin][RV_GROUND_OFFSETS] */
   uint8_t *step;      /* [bin][RV_GROUND_OFFSETS]: rank of the step to the next nearer bin */
@@ -22,10 +22,11 @@ typedef struct RvGroundCpu {
   int has_plane, on_plane;
 } RvGroundCpu;
 
-static void layout(void *work, const RvGroundPlan *g, int threads, RvArena *arena) {
+static void layout(void *work, const void *plan, RvArena *arena) {
   RvGroundCpu *cpu = work;
+  const RvGroundPlan *g = plan;
   const size_t bins = RV_GROUND_BINS, offsets = RV_GROUND_BINS * RV_GROUND_OFFSETS;
-  cpu->threads = rv_min(rv_threads(threads), g->rows);
+  cpu->threads = rv_min(rv_threads(g->config.threads), g->rows);
   const size_t pixels = (size_t)cpu->threads * (size_t)g->width;
   cpu->state = rv_arena_take(arena, sizeof *cpu->state);
   cpu->mean = rv_arena_take(arena, (size_t)g->cells * sizeof *cpu->mean);
@@ -39,14 +40,14 @@ static void layout(void *work, const RvGroundPlan *g, int threads, RvArena *aren
   cpu->path = rv_arena_take(arena, bins * sizeof *cpu->path);
 }
 
-static RvStatus reset(void *work, const RvGroundPlan *g, const RvLog *log, RvStream stream) {
-  RvGroundCpu *cpu = work;
+static RvStatus open_cpu(void *work, const void *plan) {
+  const RvGroundCpu *cpu = work;
   memset(cpu->state, 0, sizeof *cpu->state);
   return RV_OK;
 }
 
-static RvStatus open_cpu(void *work, const RvGroundPlan *g, const RvLog *log) {
-  return reset(work, g, log, NULL);
+static RvStatus reset(void *work, const RvGroundJob *job) {
+  return open_cpu(work, job->plan);
 }
 
 /* --- Cells ----------------------------------------------------------------------------------- */
@@ -61,7 +62,8 @@ static void add_row(const uint16_t *d, int width, int doffs, uint32_t *sums, uin
   }
 }
 
-static RvStatus cells(void *work, const RvGroundPlan *g, const RvGroundJob *job, const RvLog *log) {
+static RvStatus cells(void *work, const RvGroundJob *job) {
+  const RvGroundPlan *g = job->plan;
   RvGroundCpu *cpu = work;
   const int n = g->n, width = g->columns * n;
 #pragma omp parallel for num_threads(cpu->threads) schedule(static)
@@ -124,7 +126,8 @@ static uint32_t votes_of(const RvGroundCpu *cpu, const RvGroundPlan *g, int inde
   return votes;
 }
 
-static RvStatus lines(void *work, const RvGroundPlan *g, const RvGroundJob *job, const RvLog *log) {
+static RvStatus lines(void *work, const RvGroundJob *job) {
+  const RvGroundPlan *g = job->plan;
   RvGroundCpu *cpu = work;
   const RvGroundLimits limits = rv_ground_limits(g, cpu->state);
   uint64_t best = 0;
@@ -163,11 +166,12 @@ static RvGroundSums sums_near(const RvGroundCpu *cpu, const RvGroundPlan *g,
   return s;
 }
 
-static RvStatus plane(void *work, const RvGroundPlan *g, const RvGroundJob *job, const RvLog *log) {
+static RvStatus plane(void *work, const RvGroundJob *job) {
+  const RvGroundPlan *g = job->plan;
   RvGroundCpu *cpu = work;
   const RvGroundLimits limits = rv_ground_limits(g, cpu->state);
   cpu->has_plane = 0;
-  if (g->mode == RV_GROUND_CAMERA || !rv_ground_votes(cpu->line))
+  if (g->config.mode == RV_GROUND_CAMERA || !rv_ground_votes(cpu->line))
     return RV_OK;
   cpu->plane = rv_ground_line_plane(rv_ground_index(cpu->line), g->height);
   for (int round = 0; round < RV_GROUND_FIT_ROUNDS; round++) {
@@ -212,8 +216,8 @@ static void relax(const RvGroundCpu *cpu, int bin, const int32_t *nearer) {
     int32_t best = rv_ground_start(o);
     for (int rank = 0; nearer && rank <= 2 * RV_GROUND_STEPS; rank++) {
       const int from = o + rv_ground_step(rank);
-      const int32_t sum = from < 0 || from > last ? RV_GROUND_INFINITE
-                                                  : rv_ground_reached(nearer[from], rank);
+      const int32_t sum =
+          from < 0 || from > last ? RV_GROUND_INFINITE : rv_ground_reached(nearer[from], rank);
       best = rank == 0 || sum < best ? sum : best;
     }
     cpu->step[bin * RV_GROUND_OFFSETS + o] = (uint8_t)rv_ground_rank_of(best);
@@ -273,8 +277,8 @@ static void make_profile(const RvGroundCpu *cpu, const RvGroundPlan *g, RvGround
     surface->profile[bin] = (int16_t)smooth(cpu, g, rv_clamp(bin, first, last), first, last);
 }
 
-static RvStatus profile(void *work, const RvGroundPlan *g, const RvGroundJob *job,
-                        const RvLog *log) {
+static RvStatus profile(void *work, const RvGroundJob *job) {
+  const RvGroundPlan *g = job->plan;
   RvGroundCpu *cpu = work;
   RvGroundSurface *last = &cpu->state->last;
   const int change =
@@ -292,12 +296,10 @@ static RvStatus profile(void *work, const RvGroundPlan *g, const RvGroundJob *jo
 }
 
 const RvGroundStages rv_ground_stages_cpu = {
-    .work_bytes = sizeof(RvGroundCpu),
-    .layout = layout,
-    .open = open_cpu,
-    .reset = reset,
+    .base = {sizeof(RvGroundCpu), layout, open_cpu, NULL},
     .cells = cells,
     .lines = lines,
     .plane = plane,
     .profile = profile,
+    .reset = reset,
 };

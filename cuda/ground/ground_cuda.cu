@@ -10,34 +10,35 @@
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
-/* Does not ask the device: the workspace can be stated without one. */
-static void layout(void *memory, const RvGroundPlan *g, int, RvArena *arena) {
+static void layout(void *memory, const void *plan, RvArena *arena) {
   GroundCuda *w = (GroundCuda *)memory;
+  const RvGroundPlan *g = (const RvGroundPlan *)plan;
   w->frame = (GroundFrame *)rv_arena_take(arena, sizeof *w->frame);
   w->state = (RvGroundState *)rv_arena_take(arena, sizeof *w->state);
   w->mean = (uint32_t *)rv_arena_take(arena, (size_t)g->cells * sizeof *w->mean);
-  w->votes = (uint32_t *)rv_arena_take(arena, (size_t)g->bands * RV_GROUND_DEPTHS *
-                                                  sizeof *w->votes);
+  w->votes =
+      (uint32_t *)rv_arena_take(arena, (size_t)g->bands * RV_GROUND_DEPTHS * sizeof *w->votes);
   w->histogram = (uint32_t *)rv_arena_take(arena, (size_t)RV_GROUND_BINS * RV_GROUND_OFFSETS *
                                                       sizeof *w->histogram);
 }
 
-static RvStatus reset(void *memory, const RvGroundPlan *, const RvLog *log, RvStream stream) {
-  const GroundCuda *w = (GroundCuda *)memory;
-  RV_CU(log, cudaMemsetAsync(w->state, 0, sizeof *w->state, stream));
-  return RV_OK;
-}
-
-static RvStatus open(void *memory, const RvGroundPlan *g, const RvLog *log) {
+static RvStatus open(void *memory, const void *plan) {
   GroundCuda *w = (GroundCuda *)memory;
+  const RvGroundPlan *g = (const RvGroundPlan *)plan;
+  const RvLog *log = &g->config.log;
   int device = 0, major = 0;
   RV_CU(log, cudaGetDevice(&device));
   RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   w->overlaps = major >= 9;
   RV_CU(log, cudaMemset(w->votes, 0, (size_t)g->bands * RV_GROUND_DEPTHS * sizeof *w->votes));
-  RV_TRY(reset(memory, g, log, NULL));
-  RV_TRY(ground_cuda_open_profile(log));
+  RV_CU(log, cudaMemset(w->state, 0, sizeof *w->state));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run receives comes after */
+  return ground_cuda_open_profile(log);
+}
+
+static RvStatus reset(void *memory, const RvGroundJob *job) {
+  const GroundCuda *w = (GroundCuda *)memory;
+  RV_CU(&job->plan->config.log, cudaMemsetAsync(w->state, 0, sizeof *w->state, job->stream));
   return RV_OK;
 }
 
@@ -48,7 +49,7 @@ static __device__ __forceinline__ uint32_t mean_of(const RvGroundPlan &g, const 
   uint32_t sum = 0;
   int valid = 0;
   for (int v = y * g.n; v < y * g.n + g.n; v++) {
-    const uint16_t *row = (const uint16_t *)((const char *)disparity.data + v * disparity.stride);
+    const uint16_t *row = rv_row<const uint16_t>(disparity, v);
 #pragma unroll 4
     for (int u = x * g.n; u < x * g.n + g.n; u++) {
       const int d = row[u], depth = d + g.doffs;
@@ -82,12 +83,11 @@ static __global__ void __launch_bounds__(CELL_THREADS)
     atomicAdd(&w.votes[(y / g.band) * RV_GROUND_DEPTHS + mean / 256], 1u);
 }
 
-static RvStatus cells(void *memory, const RvGroundPlan *g, const RvGroundJob *job,
-                      const RvLog *log) {
+static RvStatus cells(void *memory, const RvGroundJob *job) {
   const GroundCuda *w = (GroundCuda *)memory;
+  const RvGroundPlan *g = job->plan;
   const dim3 grid((unsigned)rv_div_up(g->columns, CELL_THREADS), (unsigned)g->rows);
-  return ground_launch(w, true, cells_kernel, grid, CELL_THREADS, 0, job, log, *g, *w,
-                       job->disparity);
+  return ground_launch(w, true, cells_kernel, grid, CELL_THREADS, 0, job, *g, *w, job->disparity);
 }
 
 /* --- Lines ----------------------------------------------------------------------------------- */
@@ -126,32 +126,26 @@ static __global__ void __launch_bounds__(LINE_BOTTOMS *LINE_PHASES)
   for (int k = 0; k < LINE_PHASES; k++)
     votes += parts[k][x];
   unsigned long long key = rv_ground_key(votes, index);
-  for (int step = 16; step > 0; step /= 2) {
-    const unsigned long long other = __shfl_xor_sync(0xffffffffu, key, step);
-    key = other > key ? other : key;
-  }
+  key = rv_warp_max(key);
   if (x % 32 == 0 && key)
     atomicMax(&w.frame->line, key);
 }
 
-static RvStatus lines(void *memory, const RvGroundPlan *g, const RvGroundJob *job,
-                      const RvLog *log) {
+static RvStatus lines(void *memory, const RvGroundJob *job) {
   const GroundCuda *w = (GroundCuda *)memory;
+  const RvGroundPlan *g = job->plan;
   const dim3 grid(RV_GROUND_HORIZONS, (unsigned)rv_div_up(RV_GROUND_BOTTOMS, LINE_BOTTOMS));
-  return ground_launch(w, false, lines_kernel, grid, LINE_BOTTOMS * LINE_PHASES, 0, job, log, *g,
-                       *w);
+  return ground_launch(w, false, lines_kernel, grid, LINE_BOTTOMS * LINE_PHASES, 0, job, *g, *w);
 }
 
 /* --- Plane ----------------------------------------------------------------------------------- */
 
-/* Sum over the block; complete in thread 0 of each of the first GROUND_SUMS warps' results. */
+/* Adds the sums of the block to `total`. */
 static __device__ __forceinline__ void add_sums(const int64_t *mine, unsigned long long *total) {
   __shared__ int64_t parts[FIT_THREADS / 32][GROUND_SUMS];
 #pragma unroll
   for (int k = 0; k < GROUND_SUMS; k++) {
-    int64_t v = mine[k];
-    for (int step = 16; step > 0; step /= 2)
-      v += __shfl_xor_sync(0xffffffffu, v, step);
+    const int64_t v = rv_warp_sum(mine[k]);
     if (threadIdx.x % 32 == 0)
       parts[threadIdx.x / 32][k] = v;
   }
@@ -196,20 +190,19 @@ static __global__ void __launch_bounds__(FIT_THREADS)
   add_sums(s, w.frame->sums[round]);
 }
 
-static RvStatus plane(void *memory, const RvGroundPlan *g, const RvGroundJob *job,
-                      const RvLog *log) {
+static RvStatus plane(void *memory, const RvGroundJob *job) {
   const GroundCuda *w = (GroundCuda *)memory;
+  const RvGroundPlan *g = job->plan;
   for (int round = 0; round < RV_GROUND_FIT_ROUNDS; round++)
-    RV_TRY(ground_launch(w, false, fit_kernel, dim3(FIT_BLOCKS), FIT_THREADS, 0, job, log, *g, *w,
-                         round));
+    RV_TRY(
+        ground_launch(w, false, fit_kernel, dim3(FIT_BLOCKS), FIT_THREADS, 0, job, *g, *w, round));
   return RV_OK;
 }
 
-static RvStatus profile(void *memory, const RvGroundPlan *g, const RvGroundJob *job,
-                        const RvLog *log) {
-  return ground_cuda_profile((GroundCuda *)memory, g, job, log);
+static RvStatus profile(void *memory, const RvGroundJob *job) {
+  return ground_cuda_profile((GroundCuda *)memory, job);
 }
 
 extern "C" const RvGroundStages rv_ground_stages_cuda = {
-    sizeof(GroundCuda), layout, open, reset, cells, lines, plane, profile,
+    {sizeof(GroundCuda), layout, open, nullptr}, cells, lines, plane, profile, reset,
 };

@@ -11,6 +11,7 @@
 #define RV_GROUND_CUDA_CUH
 
 #include "ground/ground_stages.h"
+#include "rv_group.cuh"
 #include "rv_launch.cuh"
 
 #define GROUND_SUMS 9 /* of RvGroundSums */
@@ -54,23 +55,20 @@ static __device__ __forceinline__ bool ground_plane(const GroundCuda &w, const R
 static __device__ __forceinline__ bool ground_result(const GroundCuda &w, const RvGroundPlan &g,
                                                      RvGroundPlane *plane) {
   const RvGroundLimits limits = rv_ground_limits(&g, w.state);
-  return g.mode != RV_GROUND_CAMERA && ground_plane(w, g, RV_GROUND_FIT_ROUNDS, plane) &&
+  return g.config.mode != RV_GROUND_CAMERA && ground_plane(w, g, RV_GROUND_FIT_ROUNDS, plane) &&
          rv_ground_plausible(&g, &limits, plane);
 }
 
-template <class... P, class... A>
-static RvStatus ground_launch(const GroundCuda *w, bool is_first, void (*kernel)(P...), dim3 grid,
-                              unsigned threads, size_t shared, const RvGroundJob *job,
-                              const RvLog *log, A... args) {
-  RvLaunch launch(grid, threads, shared, job->stream);
-  if (w->overlaps && !is_first)
-    launch.early();
-  RV_CU(log, cudaLaunchKernelEx(&launch.config, kernel, P(args)...));
-  return RV_OK;
+/* Launches a kernel of the chain of a frame. */
+template <class... Params, class... Args>
+static RvStatus ground_launch(const GroundCuda *w, bool is_first, void (*kernel)(Params...),
+                              dim3 grid, unsigned threads, size_t shared, const RvGroundJob *job,
+                              const Args &...args) {
+  return rv_launch(&job->plan->config.log, kernel, grid, dim3(threads), shared, job->stream,
+                   w->overlaps && !is_first, args...);
 }
 
 RvStatus ground_cuda_open_profile(const RvLog *log);
-RvStatus ground_cuda_profile(const GroundCuda *w, const RvGroundPlan *plan, const RvGroundJob *job,
-                             const RvLog *log);
+RvStatus ground_cuda_profile(const GroundCuda *w, const RvGroundJob *job);
 
 #endif

@@ -55,14 +55,10 @@ static __device__ void score_bin(ProfileShared &s, const uint32_t *cells, int bi
     here[k] = lane < LANES ? (int)cells[bin * RV_GROUND_OFFSETS + lane * EACH + k] : 0;
     sum += here[k];
   }
-  int upto = sum; /* of this lane and all before */
-  for (int step = 1; step < 32; step *= 2) {
-    const int other = __shfl_up_sync(0xffffffffu, upto, step);
-    upto += lane >= step ? other : 0;
-  }
-  const int votes = __shfl_sync(0xffffffffu, upto, 31);
-  int before = __shfl_up_sync(0xffffffffu, here[EACH - 1], 1);
-  int after = __shfl_down_sync(0xffffffffu, here[0], 1);
+  const int upto = rv_warp_scan(sum); /* of this lane and all before */
+  const int votes = __shfl_sync(RV_WARP, upto, 31);
+  int before = __shfl_up_sync(RV_WARP, here[EACH - 1], 1);
+  int after = __shfl_down_sync(RV_WARP, here[0], 1);
   before = lane == 0 ? 0 : before;
   after = lane >= LANES - 1 ? 0 : after;
   int below = upto - sum - before; /* of the offsets up to two before the lane's first */
@@ -86,8 +82,8 @@ static __device__ void find_path(ProfileShared &s) {
   for (int bin = s.last; bin >= s.first; bin--) {
     int around[3 * EACH];
     for (int k = 0; k < EACH; k++) {
-      const int left = __shfl_up_sync(0xffffffffu, cost[k], 1);
-      const int right = __shfl_down_sync(0xffffffffu, cost[k], 1);
+      const int left = __shfl_up_sync(RV_WARP, cost[k], 1);
+      const int right = __shfl_down_sync(RV_WARP, cost[k], 1);
       around[k] = lane == 0 ? 8 * UNREACHED : left;
       around[EACH + k] = cost[k];
       around[2 * EACH + k] = lane >= LANES - 1 ? 8 * UNREACHED : right;
@@ -109,8 +105,7 @@ static __device__ void find_path(ProfileShared &s) {
   int best = INT32_MAX;
   for (int k = 0; k < EACH && lane < LANES; k++)
     best = min(best, rv_ground_end(cost[k] / 8, at + k));
-  for (int step = 16; step > 0; step /= 2)
-    best = min(best, __shfl_xor_sync(0xffffffffu, best, step));
+  best = rv_warp_min(best);
   int offset = rv_ground_step(best & 127) + RV_GROUND_REACH;
   __syncwarp();
   for (int bin = s.first; lane == 0 && bin <= s.last; bin++) {
@@ -143,7 +138,7 @@ static __device__ int follow(const GroundCuda &w, const RvGroundPlan &g) {
   RvGroundPlane plane;
   const bool has_plane = ground_result(w, g, &plane);
   const int cells = has_plane ? (int)w.frame->sums[RV_GROUND_FIT_ROUNDS - 1][0] : 0;
-  const int change = rv_ground_follow(&g, has_plane ? &plane : NULL, cells, w.state);
+  const int change = rv_ground_follow(&g, has_plane ? &plane : nullptr, cells, w.state);
   w.state->last.bin = g.bin;
   return change;
 }
@@ -193,13 +188,13 @@ RvStatus ground_cuda_open_profile(const RvLog *log) {
   return RV_OK;
 }
 
-RvStatus ground_cuda_profile(const GroundCuda *w, const RvGroundPlan *g, const RvGroundJob *job,
-                             const RvLog *log) {
-  if (g->mode == RV_GROUND_ESTIMATE && g->profile) {
-    const int blocks = rv_min(rv_div_up(g->cells, OFFSET_THREADS), 256);
-    RV_TRY(ground_launch(w, false, offsets_kernel, dim3((unsigned)blocks), OFFSET_THREADS, 0, job,
-                         log, *g, *w));
+RvStatus ground_cuda_profile(const GroundCuda *w, const RvGroundJob *job) {
+  const RvGroundPlan *g = job->plan;
+  const bool is_estimated = g->config.mode == RV_GROUND_ESTIMATE;
+  if (is_estimated && g->config.profile) {
+    const unsigned blocks = (unsigned)rv_min(rv_div_up(g->cells, OFFSET_THREADS), 256);
+    RV_TRY(ground_launch(w, false, offsets_kernel, dim3(blocks), OFFSET_THREADS, 0, job, *g, *w));
   }
-  return ground_launch(w, g->mode == RV_GROUND_CAMERA, profile_kernel, dim3(1), PROFILE_THREADS,
-                       sizeof(ProfileShared), job, log, *g, *w, job->out);
+  return ground_launch(w, !is_estimated, profile_kernel, dim3(1), PROFILE_THREADS,
+                       sizeof(ProfileShared), job, *g, *w, job->out);
 }

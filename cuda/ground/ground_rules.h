@@ -14,6 +14,9 @@
 #include "ground/ground.h"
 #include "rv_hd.h"
 
+#define RV_GROUND_CELL_MIN 3 /* px */
+#define RV_GROUND_CELL_MAX 16
+#define RV_GROUND_BIN_MIN 8           /* 1/16 px of D */
 #define RV_GROUND_NO_CELL 0xffffffffu /* mean of a cell with too few valid pixels */
 
 /* Candidate lines of the v-disparity: horizons from a quarter of the height above the image to
@@ -35,31 +38,32 @@
 #define RV_GROUND_STEPS 3         /* offset steps between neighboring bins, at most */
 #define RV_GROUND_STEP_COST 12
 #define RV_GROUND_START_COST 8
-#define RV_GROUND_PULL_COST 1   /* per bin and offset step */
-#define RV_GROUND_ON_SCORE 256  /* of all cells of a bin */
+#define RV_GROUND_PULL_COST 1  /* per bin and offset step */
+#define RV_GROUND_ON_SCORE 256 /* of all cells of a bin */
 #define RV_GROUND_BELOW_COST 160
-#define RV_GROUND_VOTES_FULL 8  /* cells per bin; fewer count as a fraction of so many */
-#define RV_GROUND_VOTES_MIN 6   /* cells of the first and of the last bin of the profile */
-#define RV_GROUND_SMOOTH 3      /* bins to either side that a value of the profile is made from */
+#define RV_GROUND_VOTES_FULL 8 /* cells per bin; fewer count as a fraction of so many */
+#define RV_GROUND_VOTES_MIN 6  /* cells of the first and of the last bin of the profile */
+#define RV_GROUND_SMOOTH 3     /* bins to either side that a value of the profile is made from */
 
 #define RV_GROUND_KNOWN 8 /* estimates, after which the camera height is known */
 
-/* The config in the numbers that the engines work with. */
+/* Constants of an object. */
 typedef struct RvGroundPlan {
+  RvGroundConfig config;
   int width, height, n; /* px; n x n px per cell */
   int columns, rows, cells;
-  int band, bands; /* rows of cells per row of the v-disparity, and their number */
-  int doffs;       /* 1/16 px */
-  int mode, profile, memory;
-  int is_metric;   /* 1 when focal length and baseline are known */
-  double cx, cy;   /* px */
-  double focal;    /* px; 1 when unknown */
-  double baseline; /* m; 1 when unknown */
+  int band, bands;  /* rows of cells per row of the v-disparity, and their number */
+  int doffs;        /* 1/16 px */
+  int is_metric;    /* 1 when focal length and baseline are known */
+  double cx, cy;    /* px */
+  double focal;     /* px; 1 when unknown */
+  double baseline;  /* m; 1 when unknown */
   double near, far; /* px of u per 1/256 px of D: half width of the near and the profile strip */
   double low, high; /* squared limits of the camera height, m^2 */
   int bin;          /* 1/16 px of D */
   int step;         /* 1/16 row per offset step of the profile */
-  RvGroundSurface camera; /* source RV_GROUND_NONE when unknown */
+  /* Plane of the camera's height and pitch; all 0 when it is unknown. */
+  double camera_slope, camera_intercept, camera_height;
 } RvGroundPlan;
 
 typedef struct RvGroundPlane {
@@ -84,8 +88,9 @@ typedef struct RvGroundSums {
 /* Mean of `valid` of `pixels` disparities with the sum `sum` in 1/16 px, doffs included; 1/256 px.
  */
 RV_HD uint32_t rv_ground_cell(uint32_t sum, int valid, int pixels) {
-  return 2 * valid < pixels ? RV_GROUND_NO_CELL
-                            : (uint32_t)(((uint64_t)sum * 16 + (unsigned)valid / 2) / (unsigned)valid);
+  return 2 * valid < pixels
+             ? RV_GROUND_NO_CELL
+             : (uint32_t)(((uint64_t)sum * 16 + (unsigned)valid / 2) / (unsigned)valid);
 }
 
 /* Center of cell x, in px. */
@@ -306,21 +311,21 @@ RV_HD int rv_ground_follow(const RvGroundPlan *g, const RvGroundPlane *seen, int
     last->cells = cells;
     s->known = s->found ? s->known + (last->height - s->known) / 8 : last->height;
     s->found = g->is_metric ? rv_min(s->found + 1, RV_GROUND_KNOWN) : 0;
-    return g->profile ? 1 : -1;
+    return g->config.profile ? 1 : -1;
   }
-  const int is_kept = (last->source == RV_GROUND_FROM_ESTIMATE ||
-                       last->source == RV_GROUND_FROM_MEMORY) &&
-                      last->age < g->memory;
+  const int is_kept =
+      (last->source == RV_GROUND_FROM_ESTIMATE || last->source == RV_GROUND_FROM_MEMORY) &&
+      last->age < g->config.memory;
   if (is_kept) {
     last->source = RV_GROUND_FROM_MEMORY;
     last->age++;
     return 0;
   }
-  last->slope_x = g->camera.slope_x;
-  last->slope_y = g->camera.slope_y;
-  last->intercept = g->camera.intercept + g->doffs / 16.0;
-  last->height = g->camera.height;
-  last->source = g->camera.source;
+  last->slope_x = 0;
+  last->slope_y = g->camera_slope;
+  last->intercept = g->camera_intercept;
+  last->height = g->camera_height;
+  last->source = g->camera_height > 0 ? RV_GROUND_FROM_CAMERA : RV_GROUND_NONE;
   last->age = last->cells = 0;
   s->found = 0;
   return -1;
