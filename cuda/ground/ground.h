@@ -20,18 +20,23 @@
  *              ignored, and, once a height is known, those outside of 3/4 to 4/3 of it. The line
  *              with the most votes wins; ties: lowest index.
  *  3. plane    four rounds of least squares over the cells near the plane and within near_width:
- *              1 px + D / 16 in the first round, 1/2 px + D / 64 in the others.
+ *              1 px + D / 16 in the first round; then 1/2 px + D / 64, where D is at least a third
+ *              of that in the last row, so that a hill ahead does not tilt the plane.
  *  4. profile  in bins of `bin` px of D, histograms of the row offset of the cells within
- *              profile_width. The profile maximizes, over the bins from the nearest to the
- *              farthest, the fraction of cells on it less 5/8 of the fraction below it (nothing is
- *              seen below the ground), with costs for steps between neighboring bins. Each value is
- *              then the mean offset of the cells on the profile in seven bins. Outside of the bins
- *              that have cells the nearest value is repeated.
+ *              profile_width from the plane, in steps of 1 row (of width / 1280 rows in larger
+ *              images), 79 steps to each side. The score of an offset is the number of cells within
+ *              one step relative to the fullest offset of the bin, less a cost of the cells farther
+ *              below: nothing is seen below the ground. First, the bend of the ground is found: the
+ *              bin from which on towards the far end it leaves the plane, and its slope there. Then,
+ *              dynamic programming from the nearest to the farthest bin finds the path of most score
+ *              within 12 steps of the bend, with costs for steps between neighboring bins. Each
+ *              value of the profile is the mean offset of the cells on the path in seven bins.
+ *              Outside of the bins that have cells the nearest value is repeated.
  *  5. track    without a plausible plane the last one is kept for `memory` frames; then the plane
  *              of the camera's height and pitch is returned when they are known, else none. The
  *              known height follows the estimates by 1/8 per frame. Nothing else is smoothed over
  *              time: filters of plane and profile increased the error on hills and did not reduce
- *              it on flat streets (docs/notes-ground.md).
+ *              it on flat streets (docs/notes/ground.md).
  *
  * Source of stages 2 and 3: Labayrade, Aubert, Tarel, "Real time obstacle detection in stereovision
  * on non flat road geometry through v-disparity representation", 2002 (voting instead of a Hough

@@ -13,10 +13,12 @@ typedef struct RvGroundCpu {
   uint32_t *sums;     /* [thread][column of pixels]: disparities of one row of cells */
   uint16_t *valid;    /* likewise: number of valid pixels */
   int32_t *histogram; /* [bin][RV_GROUND_OFFSETS]: cells */
-  int32_t *cost;      /* [bin][RV_GROUND_OFFSETS] */
-  uint8_t *step;      /* [bin][RV_GROUND_OFFSETS]: rank of the step to the next nearer bin */
+  int32_t *score;     /* [bin][RV_GROUND_OFFSETS] */
+  int32_t *best;      /* [bin of the bend][RV_GROUND_OFFSETS]: of the scores near an offset */
+  int32_t *cost;      /* [bin][RV_GROUND_PLACES] */
+  uint8_t *step;      /* [bin][RV_GROUND_PLACES]: rank of the step to the next nearer bin */
   int32_t *count;     /* [bin]: cells */
-  int32_t *path;      /* [bin]: offset */
+  int32_t *path;      /* [bin]: index of the offset */
   uint64_t line;      /* votes of the best line << 32 | complement of its index; 0: none */
   RvGroundPlane plane;
   int has_plane, on_plane;
@@ -26,6 +28,7 @@ static void layout(void *work, const void *plan, RvArena *arena) {
   RvGroundCpu *cpu = work;
   const RvGroundPlan *g = plan;
   const size_t bins = RV_GROUND_BINS, offsets = RV_GROUND_BINS * RV_GROUND_OFFSETS;
+  const size_t places = RV_GROUND_BINS * RV_GROUND_PLACES;
   cpu->threads = rv_min(rv_threads(g->config.threads), g->rows);
   const size_t pixels = (size_t)cpu->threads * (size_t)g->width;
   cpu->state = rv_arena_take(arena, sizeof *cpu->state);
@@ -34,8 +37,10 @@ static void layout(void *work, const void *plan, RvArena *arena) {
   cpu->sums = rv_arena_take(arena, pixels * sizeof *cpu->sums);
   cpu->valid = rv_arena_take(arena, pixels * sizeof *cpu->valid);
   cpu->histogram = rv_arena_take(arena, offsets * sizeof *cpu->histogram);
-  cpu->cost = rv_arena_take(arena, offsets * sizeof *cpu->cost);
-  cpu->step = rv_arena_take(arena, offsets);
+  cpu->score = rv_arena_take(arena, offsets * sizeof *cpu->score);
+  cpu->best = rv_arena_take(arena, RV_GROUND_BEND_BINS * RV_GROUND_OFFSETS * sizeof *cpu->best);
+  cpu->cost = rv_arena_take(arena, places * sizeof *cpu->cost);
+  cpu->step = rv_arena_take(arena, places);
   cpu->count = rv_arena_take(arena, bins * sizeof *cpu->count);
   cpu->path = rv_arena_take(arena, bins * sizeof *cpu->path);
 }
@@ -206,54 +211,102 @@ static void count_offsets(const RvGroundCpu *cpu, const RvGroundPlan *g) {
   }
 }
 
-/* Costs of a bin from those of the next nearer one, NULL for the nearest. */
-static void relax(const RvGroundCpu *cpu, int bin, const int32_t *nearer) {
+static void score_bin(const RvGroundCpu *cpu, int bin) {
   const int32_t *cells = cpu->histogram + bin * RV_GROUND_OFFSETS;
-  int32_t *cost = cpu->cost + bin * RV_GROUND_OFFSETS, below = 0, last = RV_GROUND_OFFSETS - 1;
+  int32_t *score = cpu->score + bin * RV_GROUND_OFFSETS, most = 0, below = 0;
+  const int last = RV_GROUND_OFFSETS - 1;
+  for (int o = 0; o <= last; o++) { /* the cells on each offset first */
+    score[o] = (o > 0 ? cells[o - 1] : 0) + cells[o] + (o < last ? cells[o + 1] : 0);
+    most = rv_max(most, score[o]);
+  }
   for (int o = 0; o <= last; o++) {
-    const int on = (o > 0 ? cells[o - 1] : 0) + cells[o] + (o < last ? cells[o + 1] : 0);
     below += o > 1 ? cells[o - 2] : 0;
-    int32_t best = rv_ground_start(o);
+    score[o] = rv_ground_score(most, score[o], below);
+  }
+}
+
+static void spread_scores(const RvGroundCpu *cpu, int bin) {
+  const int32_t *score = cpu->score + bin * RV_GROUND_OFFSETS;
+  int32_t *best = cpu->best + bin * RV_GROUND_OFFSETS;
+  for (int o = 0; o < RV_GROUND_OFFSETS; o++) {
+    best[o] = score[o];
+    for (int k = rv_max(o - RV_GROUND_BEND_REACH, 0);
+         k <= rv_min(o + RV_GROUND_BEND_REACH, RV_GROUND_OFFSETS - 1); k++)
+      best[o] = rv_max(best[o], score[k]);
+  }
+}
+
+static RvGroundBend find_bend(const RvGroundCpu *cpu, int first, int last) {
+  const int count = rv_ground_bends(first, last);
+  int best = 0, best_gain = 0;
+  for (int bin = first; bin < rv_min(last, RV_GROUND_BEND_BINS); bin++)
+    spread_scores(cpu, bin);
+  for (int index = 1; index < count; index++) {
+    const RvGroundBend bend = rv_ground_bend(index, first);
+    int gain = -RV_GROUND_BEND_COST * rv_abs(bend.slope);
+    for (int bin = first; bin < bend.knee; bin++) {
+      const int32_t *score = cpu->best + bin * RV_GROUND_OFFSETS + RV_GROUND_REACH;
+      gain += score[rv_ground_bend_at(&bend, bin)] - score[0];
+    }
+    if (gain > best_gain) {
+      best_gain = gain;
+      best = index;
+    }
+  }
+  return rv_ground_bend(best, first);
+}
+
+/* Costs of a bin from those of the next nearer one, NULL for the nearest. */
+static void relax(const RvGroundCpu *cpu, int bin, int base, const int32_t *nearer) {
+  const int32_t *score = cpu->score + bin * RV_GROUND_OFFSETS;
+  int32_t *cost = cpu->cost + bin * RV_GROUND_PLACES;
+  for (int place = 0; place < RV_GROUND_PLACES; place++) {
+    int32_t best = rv_ground_start(place);
     for (int rank = 0; nearer && rank <= 2 * RV_GROUND_STEPS; rank++) {
-      const int from = o + rv_ground_step(rank);
-      const int32_t sum =
-          from < 0 || from > last ? RV_GROUND_INFINITE : rv_ground_reached(nearer[from], rank);
+      const int from = place + rv_ground_step(rank);
+      const int32_t sum = from < 0 || from >= RV_GROUND_PLACES
+                              ? RV_GROUND_INFINITE
+                              : rv_ground_reached(nearer[from], rank);
       best = rank == 0 || sum < best ? sum : best;
     }
-    cpu->step[bin * RV_GROUND_OFFSETS + o] = (uint8_t)rv_ground_rank_of(best);
-    cost[o] = rv_ground_cost_of(best) - rv_ground_score(cpu->count[bin], on, below, o);
+    cpu->step[bin * RV_GROUND_PLACES + place] = (uint8_t)rv_ground_rank_of(best);
+    cost[place] =
+        rv_ground_cost_of(best) - rv_ground_pulled(score[rv_ground_place(base, place)], place);
   }
 }
 
-static void trace(const RvGroundCpu *cpu, int first, int last) {
-  const int32_t *cost = cpu->cost + first * RV_GROUND_OFFSETS;
+static void trace(const RvGroundCpu *cpu, const RvGroundBend *bend, int first, int last) {
+  const int32_t *cost = cpu->cost + first * RV_GROUND_PLACES;
   int best = 0;
-  for (int o = 1; o < RV_GROUND_OFFSETS; o++)
-    if (rv_ground_end(cost[o], o) < rv_ground_end(cost[best], best))
-      best = o;
+  for (int place = 1; place < RV_GROUND_PLACES; place++)
+    if (rv_ground_end(cost[place], place) < rv_ground_end(cost[best], best))
+      best = place;
   for (int bin = first; bin <= last; bin++) {
-    cpu->path[bin] = best;
-    best += rv_ground_step(cpu->step[bin * RV_GROUND_OFFSETS + best]);
+    cpu->path[bin] = rv_ground_place(rv_ground_bend_at(bend, bin), best);
+    best += rv_ground_step(cpu->step[bin * RV_GROUND_PLACES + best]);
   }
 }
 
-/* Mean offset of the cells on the path near a bin; a bin without such cells counts as one on it. */
-static int smooth(const RvGroundCpu *cpu, const RvGroundPlan *g, int bin, int first, int last) {
+/* Mean offset from the bend of the cells on the path near a bin; a bin without such cells counts as
+ * one on it. */
+static int smooth(const RvGroundCpu *cpu, const RvGroundPlan *g, const RvGroundBend *bend, int bin,
+                  int first, int last) {
   int sum = 0, count = 0;
   for (int k = rv_max(bin - RV_GROUND_SMOOTH, first); k <= rv_min(bin + RV_GROUND_SMOOTH, last);
        k++) {
     const int32_t *cells = cpu->histogram + k * RV_GROUND_OFFSETS;
     const int path = cpu->path[k], before = count;
+    const int base = rv_ground_bend_at(bend, k) + RV_GROUND_REACH;
     for (int o = rv_max(path - 1, 0); o <= rv_min(path + 1, RV_GROUND_OFFSETS - 1); o++) {
-      sum += cells[o] * (o - RV_GROUND_REACH);
+      sum += cells[o] * (o - base);
       count += cells[o];
     }
     if (count == before) {
-      sum += path - RV_GROUND_REACH;
+      sum += path - base;
       count++;
     }
   }
-  return rv_ground_mean(g, sum, count);
+  return rv_ground_mean(g, rv_ground_bend_at(bend, bin), sum, count);
 }
 
 static void make_profile(const RvGroundCpu *cpu, const RvGroundPlan *g, RvGroundSurface *surface) {
@@ -270,11 +323,15 @@ static void make_profile(const RvGroundCpu *cpu, const RvGroundPlan *g, RvGround
     memset(surface->profile, 0, sizeof surface->profile);
     return;
   }
+  for (int bin = first; bin <= last; bin++)
+    score_bin(cpu, bin);
+  const RvGroundBend bend = find_bend(cpu, first, last);
   for (int bin = last; bin >= first; bin--)
-    relax(cpu, bin, bin < last ? cpu->cost + (bin + 1) * RV_GROUND_OFFSETS : NULL);
-  trace(cpu, first, last);
+    relax(cpu, bin, rv_ground_bend_at(&bend, bin),
+          bin < last ? cpu->cost + (bin + 1) * RV_GROUND_PLACES : NULL);
+  trace(cpu, &bend, first, last);
   for (int bin = 0; bin < RV_GROUND_BINS; bin++)
-    surface->profile[bin] = (int16_t)smooth(cpu, g, rv_clamp(bin, first, last), first, last);
+    surface->profile[bin] = (int16_t)smooth(cpu, g, &bend, rv_clamp(bin, first, last), first, last);
 }
 
 static RvStatus profile(void *work, const RvGroundJob *job) {

@@ -68,6 +68,7 @@ static RvStatus ground_launch(const GroundCuda *w, bool is_first, void (*kernel)
                    w->overlaps && !is_first, args...);
 }
 
+/* Requests the shared memory of the profile kernel; before the first run. */
 RvStatus ground_cuda_open_profile(const RvLog *log);
 RvStatus ground_cuda_profile(const GroundCuda *w, const RvGroundJob *job);
 

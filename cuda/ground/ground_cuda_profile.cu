@@ -4,12 +4,10 @@
 
 #define OFFSET_THREADS 256
 #define PROFILE_THREADS 512
-#define EACH 3 /* offsets per lane */
-#define LANES (RV_GROUND_OFFSETS / EACH)
-#define UNREACHED (1 << 27) /* cost of an offset that does not exist */
+#define EACH 5 /* offsets per lane in the scores of a bin */
 
-static_assert(LANES * EACH == RV_GROUND_OFFSETS && LANES <= 32, "one warp holds all offsets");
-static_assert(RV_GROUND_STEPS == EACH, "steps reach the next lane only");
+static_assert(EACH * 32 >= RV_GROUND_OFFSETS, "one warp holds all offsets");
+static_assert(RV_GROUND_PLACES <= 32, "one lane per place of the path");
 
 /* --- Histograms ------------------------------------------------------------------------------ */
 
@@ -41,18 +39,28 @@ static __global__ void __launch_bounds__(OFFSET_THREADS)
 /* --- Profile --------------------------------------------------------------------------------- */
 
 struct ProfileShared {
-  int16_t score[RV_GROUND_BINS][RV_GROUND_OFFSETS];
-  uint8_t step[RV_GROUND_BINS][RV_GROUND_OFFSETS]; /* rank */
-  uint8_t path[RV_GROUND_BINS];                    /* offset */
+  int16_t near[RV_GROUND_BINS - RV_GROUND_BEND_BINS][RV_GROUND_PLACES]; /* scores about offset 0 */
+  int16_t far[RV_GROUND_BEND_BINS][RV_GROUND_OFFSETS];                  /* scores */
+  int16_t best[RV_GROUND_BEND_BINS][RV_GROUND_OFFSETS]; /* of the scores near an offset */
+  uint8_t step[RV_GROUND_BINS][RV_GROUND_PLACES];       /* rank */
+  uint8_t path[RV_GROUND_BINS];                         /* index of the offset */
   int first, last, change;
+  unsigned long long bend; /* gain << 32 | complement of the index */
 };
+
+static __device__ __forceinline__ int score_at(const ProfileShared &s, int bin, int base,
+                                               int place) {
+  return bin < RV_GROUND_BEND_BINS ? s.far[bin][rv_ground_place(base, place)]
+                                   : s.near[bin - RV_GROUND_BEND_BINS][place];
+}
 
 /* Scores of a bin, one warp. */
 static __device__ void score_bin(ProfileShared &s, const uint32_t *cells, int bin) {
-  const int lane = threadIdx.x % 32;
-  int here[EACH], sum = 0;
+  const int lane = rv_lane();
+  int here[EACH], on[EACH], sum = 0, most = 0;
   for (int k = 0; k < EACH; k++) {
-    here[k] = lane < LANES ? (int)cells[bin * RV_GROUND_OFFSETS + lane * EACH + k] : 0;
+    const int o = lane * EACH + k;
+    here[k] = o < RV_GROUND_OFFSETS ? (int)cells[bin * RV_GROUND_OFFSETS + o] : 0;
     sum += here[k];
   }
   const int upto = rv_warp_scan(sum); /* of this lane and all before */
@@ -60,14 +68,21 @@ static __device__ void score_bin(ProfileShared &s, const uint32_t *cells, int bi
   int before = __shfl_up_sync(RV_WARP, here[EACH - 1], 1);
   int after = __shfl_down_sync(RV_WARP, here[0], 1);
   before = lane == 0 ? 0 : before;
-  after = lane >= LANES - 1 ? 0 : after;
+  after = lane == 31 ? 0 : after;
+  for (int k = 0; k < EACH; k++) {
+    on[k] = (k == 0 ? before : here[k - 1]) + here[k] + (k == EACH - 1 ? after : here[k + 1]);
+    most = lane * EACH + k < RV_GROUND_OFFSETS ? rv_max(most, on[k]) : most;
+  }
+  most = rv_warp_max(most);
   int below = upto - sum - before; /* of the offsets up to two before the lane's first */
   for (int k = 0; k < EACH; k++) {
-    const int low = k == 0 ? before : here[k - 1], high = k == EACH - 1 ? after : here[k + 1];
-    if (lane < LANES)
-      s.score[bin][lane * EACH + k] =
-          (int16_t)rv_ground_score(votes, low + here[k] + high, below, lane * EACH + k);
-    below += low;
+    const int o = lane * EACH + k, place = o - RV_GROUND_REACH + RV_GROUND_WINDOW;
+    const int16_t score = (int16_t)rv_ground_score(most, on[k], below);
+    below += k == 0 ? before : here[k - 1];
+    if (bin < RV_GROUND_BEND_BINS && o < RV_GROUND_OFFSETS)
+      s.far[bin][o] = score;
+    if (bin >= RV_GROUND_BEND_BINS && place >= 0 && place < RV_GROUND_PLACES)
+      s.near[bin - RV_GROUND_BEND_BINS][place] = score;
   }
   if (lane == 0 && votes >= RV_GROUND_VOTES_MIN) {
     atomicMin(&s.first, bin);
@@ -75,62 +90,90 @@ static __device__ void score_bin(ProfileShared &s, const uint32_t *cells, int bi
   }
 }
 
-/* Dynamic programming from bin `last` to bin `first`, and the path back, one warp. */
-static __device__ void find_path(ProfileShared &s) {
-  const int lane = threadIdx.x, at = lane * EACH;
-  int cost[EACH] = {}; /* times 8 */
-  for (int bin = s.last; bin >= s.first; bin--) {
-    int around[3 * EACH];
-    for (int k = 0; k < EACH; k++) {
-      const int left = __shfl_up_sync(RV_WARP, cost[k], 1);
-      const int right = __shfl_down_sync(RV_WARP, cost[k], 1);
-      around[k] = lane == 0 ? 8 * UNREACHED : left;
-      around[EACH + k] = cost[k];
-      around[2 * EACH + k] = lane >= LANES - 1 ? 8 * UNREACHED : right;
+static __device__ void spread_scores(ProfileShared &s) {
+  for (int i = threadIdx.x; i < RV_GROUND_BEND_BINS * RV_GROUND_OFFSETS; i += PROFILE_THREADS) {
+    const int bin = i / RV_GROUND_OFFSETS, o = i - bin * RV_GROUND_OFFSETS;
+    int best = s.far[bin][o];
+    for (int k = rv_max(o - RV_GROUND_BEND_REACH, 0);
+         k <= rv_min(o + RV_GROUND_BEND_REACH, RV_GROUND_OFFSETS - 1); k++)
+      best = rv_max(best, s.far[bin][k]);
+    s.best[bin][o] = (int16_t)best;
+  }
+}
+
+/* The best bend, all threads; the result is complete after the next barrier. */
+static __device__ void find_bend(ProfileShared &s) {
+  const int count = rv_ground_bends(s.first, s.last);
+  unsigned long long best = 0;
+  for (int index = threadIdx.x + 1; index < count; index += PROFILE_THREADS) {
+    const RvGroundBend bend = rv_ground_bend(index, s.first);
+    int gain = -RV_GROUND_BEND_COST * rv_abs(bend.slope);
+    for (int bin = s.first; bin < bend.knee; bin++) {
+      const int16_t *score = s.best[bin] + RV_GROUND_REACH;
+      gain += score[rv_ground_bend_at(&bend, bin)] - score[0];
     }
-    for (int k = 0; k < EACH; k++) {
-      int best = rv_ground_start(at + k);
-      if (bin < s.last) {
-        best = around[EACH + k];
+    const unsigned long long key =
+        gain > 0 ? (unsigned long long)gain << 32 | (0xffffffffu - (unsigned)index) : 0;
+    best = key > best ? key : best;
+  }
+  best = rv_warp_max(best);
+  if (rv_lane() == 0 && best)
+    atomicMax(&s.bend, best);
+}
+
+static __device__ RvGroundBend bend_of(const ProfileShared &s) {
+  return rv_ground_bend(s.bend ? (int)(0xffffffffu - (unsigned)s.bend) : 0, s.first);
+}
+
+/* Dynamic programming from bin `last` to bin `first`, and the path back, one warp: one lane per
+ * place. */
+static __device__ void find_path(ProfileShared &s, const RvGroundBend &bend) {
+  const int place = rv_lane();
+  const bool is_place = place < RV_GROUND_PLACES;
+  int cost = 0;
+  for (int bin = s.last; bin >= s.first; bin--) {
+    int best = rv_ground_reached(cost, 0);
 #pragma unroll
-        for (int rank = 1; rank <= 2 * RV_GROUND_STEPS; rank++)
-          best = min(best, around[EACH + k + rv_ground_step(rank)] + rv_ground_reached(0, rank));
-      }
-      if (lane < LANES) {
-        s.step[bin][at + k] = (uint8_t)rv_ground_rank_of(best);
-        cost[k] = 8 * (rv_ground_cost_of(best) - s.score[bin][at + k]);
-      }
+    for (int rank = 1; rank <= 2 * RV_GROUND_STEPS; rank++) {
+      const int step = rv_ground_step(rank), from = place + step;
+      const int other = __shfl_sync(RV_WARP, cost, from & 31);
+      const int sum = rv_ground_reached(other, rank);
+      best = from >= 0 && from < RV_GROUND_PLACES ? min(best, sum) : best;
+    }
+    best = bin == s.last ? rv_ground_start(place) : best;
+    if (is_place) {
+      const int score = score_at(s, bin, rv_ground_bend_at(&bend, bin), place);
+      s.step[bin][place] = (uint8_t)rv_ground_rank_of(best);
+      cost = rv_ground_cost_of(best) - rv_ground_pulled(score, place);
     }
   }
-  int best = INT32_MAX;
-  for (int k = 0; k < EACH && lane < LANES; k++)
-    best = min(best, rv_ground_end(cost[k] / 8, at + k));
-  best = rv_warp_min(best);
-  int offset = rv_ground_step(best & 127) + RV_GROUND_REACH;
+  const int end = rv_warp_min(is_place ? rv_ground_end(cost, place) : INT32_MAX);
+  int at = rv_ground_step(end & 127) + RV_GROUND_WINDOW;
   __syncwarp();
-  for (int bin = s.first; lane == 0 && bin <= s.last; bin++) {
-    s.path[bin] = (uint8_t)offset;
-    offset += rv_ground_step(s.step[bin][offset]);
+  for (int bin = s.first; place == 0 && bin <= s.last; bin++) {
+    s.path[bin] = (uint8_t)rv_ground_place(rv_ground_bend_at(&bend, bin), at);
+    at += rv_ground_step(s.step[bin][at]);
   }
 }
 
 static __device__ int smooth(const ProfileShared &s, const RvGroundPlan &g, const uint32_t *cells,
-                             int bin) {
+                             const RvGroundBend &bend, int bin) {
   int sum = 0, count = 0;
   for (int k = rv_max(bin - RV_GROUND_SMOOTH, s.first); k <= rv_min(bin + RV_GROUND_SMOOTH, s.last);
        k++) {
     const int path = s.path[k], before = count;
+    const int base = rv_ground_bend_at(&bend, k) + RV_GROUND_REACH;
     for (int o = rv_max(path - 1, 0); o <= rv_min(path + 1, RV_GROUND_OFFSETS - 1); o++) {
       const int n = (int)cells[k * RV_GROUND_OFFSETS + o];
-      sum += n * (o - RV_GROUND_REACH);
+      sum += n * (o - base);
       count += n;
     }
     if (count == before) {
-      sum += path - RV_GROUND_REACH;
+      sum += path - base;
       count++;
     }
   }
-  return rv_ground_mean(&g, sum, count);
+  return rv_ground_mean(&g, rv_ground_bend_at(&bend, bin), sum, count);
 }
 
 /* One thread: everything but the profile. */
@@ -153,6 +196,7 @@ static __global__ void __launch_bounds__(PROFILE_THREADS)
   if (threadIdx.x == 0) {
     s.first = RV_GROUND_BINS;
     s.last = -1;
+    s.bend = 0;
     s.change = follow(w, g);
   }
   __syncthreads();
@@ -161,14 +205,20 @@ static __global__ void __launch_bounds__(PROFILE_THREADS)
     for (int bin = threadIdx.x / 32; bin < RV_GROUND_BINS; bin += PROFILE_THREADS / 32)
       score_bin(s, w.histogram, bin);
     __syncthreads();
-    if (threadIdx.x < 32 && s.last >= 0)
-      find_path(s);
+    spread_scores(s);
+    __syncthreads();
+    if (s.last >= 0)
+      find_bend(s);
     __syncthreads();
   }
   const bool has_cells = s.change > 0 && s.last >= 0;
+  const RvGroundBend bend = bend_of(s);
+  if (has_cells && threadIdx.x < 32)
+    find_path(s, bend);
+  __syncthreads();
   for (int bin = threadIdx.x; s.change != 0 && bin < RV_GROUND_BINS; bin += PROFILE_THREADS)
     last->profile[bin] =
-        (int16_t)(has_cells ? smooth(s, g, w.histogram, rv_clamp(bin, s.first, s.last)) : 0);
+        (int16_t)(has_cells ? smooth(s, g, w.histogram, bend, rv_clamp(bin, s.first, s.last)) : 0);
   if (threadIdx.x == 0 && s.change != 0) {
     last->first = has_cells ? s.first : -1;
     last->last = has_cells ? s.last : -1;
@@ -195,6 +245,6 @@ RvStatus ground_cuda_profile(const GroundCuda *w, const RvGroundJob *job) {
     const unsigned blocks = (unsigned)rv_min(rv_div_up(g->cells, OFFSET_THREADS), 256);
     RV_TRY(ground_launch(w, false, offsets_kernel, dim3(blocks), OFFSET_THREADS, 0, job, *g, *w));
   }
-  return ground_launch(w, !is_estimated, profile_kernel, dim3(1), PROFILE_THREADS,
-                       sizeof(ProfileShared), job, *g, *w, job->out);
+  return ground_launch(w, !is_estimated, profile_kernel, dim3(1), PROFILE_THREADS, 0, job, *g, *w,
+                       job->out);
 }

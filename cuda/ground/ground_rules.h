@@ -31,19 +31,29 @@
 #define RV_GROUND_FIT_ROUNDS 4
 #define RV_GROUND_FIT_SHARE 256 /* minimum fraction of all cells on the plane, and 16 cells */
 #define RV_GROUND_FIT_MIN 16
+#define RV_GROUND_FIT_NEAR 3 /* from round 1: D at least this part of that in the last row */
 
-#define RV_GROUND_REACH 40 /* offset steps of the profile in each direction */
+#define RV_GROUND_REACH 79 /* offset steps of the profile in each direction */
 #define RV_GROUND_OFFSETS (2 * RV_GROUND_REACH + 1)
 #define RV_GROUND_PROFILE_MIN 512 /* 1/256 px of D */
-#define RV_GROUND_STEPS 3         /* offset steps between neighboring bins, at most */
+#define RV_GROUND_ON_SCORE 256    /* of the offset with the most cells of a bin */
+#define RV_GROUND_BELOW_COST 768  /* of as many cells below */
+#define RV_GROUND_BELOW_MAX 128   /* cost of cells below, at most */
+#define RV_GROUND_VOTES_FULL 8    /* cells on an offset; fewer count as a fraction of so many */
+#define RV_GROUND_VOTES_MIN 6     /* cells of the first and of the last bin of the profile */
+
+#define RV_GROUND_BEND_BINS 64   /* farthest bins, in which the ground may bend */
+#define RV_GROUND_BEND_SLOPES 20 /* slopes in each direction, 1/2 offset step per bin apart */
+#define RV_GROUND_BEND_COST 20   /* per slope */
+#define RV_GROUND_BEND_REACH 2   /* offset steps that cells may lie beside a bend */
+
+#define RV_GROUND_WINDOW 12 /* offset steps of the path about the bend in each direction */
+#define RV_GROUND_PLACES (2 * RV_GROUND_WINDOW + 1)
+#define RV_GROUND_STEPS 3 /* offset steps between neighboring bins, at most */
 #define RV_GROUND_STEP_COST 12
 #define RV_GROUND_START_COST 8
-#define RV_GROUND_PULL_COST 1  /* per bin and offset step */
-#define RV_GROUND_ON_SCORE 256 /* of all cells of a bin */
-#define RV_GROUND_BELOW_COST 160
-#define RV_GROUND_VOTES_FULL 8 /* cells per bin; fewer count as a fraction of so many */
-#define RV_GROUND_VOTES_MIN 6  /* cells of the first and of the last bin of the profile */
-#define RV_GROUND_SMOOTH 3     /* bins to either side that a value of the profile is made from */
+#define RV_GROUND_PULL_COST 2 /* per bin and offset step from the bend */
+#define RV_GROUND_SMOOTH 3    /* bins to either side that a value of the profile is made from */
 
 #define RV_GROUND_KNOWN 8 /* estimates, after which the camera height is known */
 
@@ -166,6 +176,8 @@ RV_HD int rv_ground_takes(const RvGroundPlan *g, const RvGroundPlane *p, double 
   if (mean == RV_GROUND_NO_CELL || !rv_ground_within(g, u, mean, g->near))
     return 0;
   const double ground = rv_ground_at(p, u, v), off = (double)mean / 256 - ground;
+  if (round > 0 && ground * RV_GROUND_FIT_NEAR < rv_ground_at(p, u, g->height - 1))
+    return 0;
   return ground >= RV_GROUND_DEPTH_MIN && (off < 0 ? -off : off) <= rv_ground_reach(round, ground);
 }
 
@@ -241,16 +253,51 @@ RV_HD int rv_ground_offset(const RvGroundPlan *g, const RvGroundPlane *p, double
   return (int)floor(steps) + RV_GROUND_REACH;
 }
 
-/* Score of an offset in a bin of `votes` cells, `on` of them within one step, `below` of them
- * farther below. */
-RV_HD int rv_ground_score(int votes, int on, int below, int offset) {
-  const int full = rv_max(votes, RV_GROUND_VOTES_FULL);
-  return rv_min(RV_GROUND_ON_SCORE * on / full, RV_GROUND_ON_SCORE) -
-         RV_GROUND_BELOW_COST * below / full -
-         RV_GROUND_PULL_COST * rv_abs(offset - RV_GROUND_REACH);
+/* Score of an offset with `on` cells within one step and `below` cells farther below, in a bin
+ * whose fullest offset has `most` within one step. */
+RV_HD int rv_ground_score(int most, int on, int below) {
+  const int full = rv_max(most, RV_GROUND_VOTES_FULL);
+  return RV_GROUND_ON_SCORE * on / full -
+         rv_min(RV_GROUND_BELOW_COST * below / full, RV_GROUND_BELOW_MAX);
 }
 
-/* Rank of a step -3..3 among steps of equal cost: 0, -1, 1, -2, ... The same order ranks offsets
+/* The bend: from bin `knee` on towards the far end the ground leaves the plane with a slope. */
+typedef struct RvGroundBend {
+  int knee, slope;
+} RvGroundBend;
+
+/* Candidates of a profile that begins at bin `first`; index 0 is no bend. */
+RV_HD RvGroundBend rv_ground_bend(int index, int first) {
+  const int k = index - 1, slope = k % (2 * RV_GROUND_BEND_SLOPES) - RV_GROUND_BEND_SLOPES;
+  const RvGroundBend none = {first, 0};
+  const RvGroundBend bend = {first + 1 + k / (2 * RV_GROUND_BEND_SLOPES), slope + (slope >= 0)};
+  return index > 0 ? bend : none;
+}
+
+/* Number of candidates of a profile of bins first..last. */
+RV_HD int rv_ground_bends(int first, int last) {
+  const int knees = rv_min(last, RV_GROUND_BEND_BINS) - first;
+  return 1 + rv_max(knees, 0) * 2 * RV_GROUND_BEND_SLOPES;
+}
+
+/* Offset of the bend in a bin, relative to the plane. */
+RV_HD int rv_ground_bend_at(const RvGroundBend *bend, int bin) {
+  const int steps = bend->slope * (bend->knee - bin);
+  const int rounded = (steps + (steps < 0 ? -1 : 1)) / 2;
+  return bin < bend->knee ? rv_clamp(rounded, -RV_GROUND_REACH, RV_GROUND_REACH) : 0;
+}
+
+/* Index in a bin's offsets of place 0..RV_GROUND_PLACES - 1 of the path. */
+RV_HD int rv_ground_place(int base, int place) {
+  return rv_clamp(base + place - RV_GROUND_WINDOW + RV_GROUND_REACH, 0, RV_GROUND_OFFSETS - 1);
+}
+
+/* Score of a place of the path, from that of its offset. */
+RV_HD int rv_ground_pulled(int score, int place) {
+  return score - RV_GROUND_PULL_COST * rv_abs(place - RV_GROUND_WINDOW);
+}
+
+/* Rank of a step -3..3 among steps of equal cost: 0, -1, 1, -2, ... The same order ranks places
  * from the middle. */
 RV_HD int rv_ground_rank(int step) {
   return step < 0 ? -2 * step - 1 : 2 * step;
@@ -263,8 +310,8 @@ RV_HD int rv_ground_step(int rank) {
 /* Costs are compared together with the rank of the step that led to them: cost * 8 + rank. */
 #define RV_GROUND_INFINITE INT32_MAX
 
-RV_HD int32_t rv_ground_start(int offset) {
-  return 8 * RV_GROUND_START_COST * rv_abs(offset - RV_GROUND_REACH);
+RV_HD int32_t rv_ground_start(int place) {
+  return 8 * RV_GROUND_START_COST * rv_abs(place - RV_GROUND_WINDOW);
 }
 
 RV_HD int32_t rv_ground_reached(int32_t cost, int rank) {
@@ -280,13 +327,13 @@ RV_HD int32_t rv_ground_cost_of(int32_t reached) {
 }
 
 /* What the end of the path, in the farthest bin, is compared by. */
-RV_HD int32_t rv_ground_end(int32_t cost, int offset) {
-  return 128 * cost + rv_ground_rank(offset - RV_GROUND_REACH);
+RV_HD int32_t rv_ground_end(int32_t cost, int place) {
+  return 128 * cost + rv_ground_rank(place - RV_GROUND_WINDOW);
 }
 
-/* Mean of `count` offsets with the sum `sum` in steps, in 1/16 row rounded to nearest. */
-RV_HD int rv_ground_mean(const RvGroundPlan *g, int sum, int count) {
-  return rv_div_floor(2 * sum * g->step + count, 2 * count);
+/* `base` and the mean of `count` offsets with the sum `sum`, in 1/16 row rounded to nearest. */
+RV_HD int rv_ground_mean(const RvGroundPlan *g, int base, int sum, int count) {
+  return rv_div_floor(2 * (sum + base * count) * g->step + count, 2 * count);
 }
 
 /* Intercept without doffs. */

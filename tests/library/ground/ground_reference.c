@@ -100,31 +100,75 @@ static int find_plane(const RvGroundPlan *g, const uint32_t *cells, const RvGrou
 
 typedef struct Search {
   int cells[RV_GROUND_BINS][RV_GROUND_OFFSETS];
-  int last;
-  int is_known[RV_GROUND_BINS][RV_GROUND_OFFSETS];
-  int cost[RV_GROUND_BINS][RV_GROUND_OFFSETS];
-  int next[RV_GROUND_BINS][RV_GROUND_OFFSETS]; /* offset in the next nearer bin */
+  int first, last;
+  RvGroundBend bend;
+  int scores[RV_GROUND_BINS][RV_GROUND_OFFSETS];
+  int is_known[RV_GROUND_BINS][RV_GROUND_PLACES];
+  int cost[RV_GROUND_BINS][RV_GROUND_PLACES];
+  int next[RV_GROUND_BINS][RV_GROUND_PLACES]; /* place in the next nearer bin */
 } Search;
 
-static int score(const Search *s, int bin, int offset) {
-  int votes = 0, on = 0, below = 0;
-  for (int o = 0; o < RV_GROUND_OFFSETS; o++) {
-    votes += s->cells[bin][o];
-    on += abs(o - offset) <= 1 ? s->cells[bin][o] : 0;
-    below += o < offset - 1 ? s->cells[bin][o] : 0;
-  }
-  return rv_ground_score(votes, on, below, offset);
+/* Cells of a bin within one step of an offset. */
+static int near(const Search *s, int bin, int offset) {
+  int on = 0;
+  for (int o = rv_max(offset - 1, 0); o <= rv_min(offset + 1, RV_GROUND_OFFSETS - 1); o++)
+    on += s->cells[bin][o];
+  return on;
 }
 
-/* Cost of the best path from the nearest bin to this offset of this bin. */
-static int cost_of(Search *s, int bin, int offset) {
-  if (s->is_known[bin][offset])
-    return s->cost[bin][offset];
-  int best = RV_GROUND_START_COST * abs(offset - RV_GROUND_REACH), next = offset;
+static void score_bin(Search *s, int bin) {
+  int most = 0, below = 0;
+  for (int o = 0; o < RV_GROUND_OFFSETS; o++)
+    most = rv_max(most, near(s, bin, o));
+  for (int o = 0; o < RV_GROUND_OFFSETS; o++) {
+    below += o >= 2 ? s->cells[bin][o - 2] : 0;
+    s->scores[bin][o] = rv_ground_score(most, near(s, bin, o), below);
+  }
+}
+
+/* Sum over the bins that may bend of the best score near a bend. */
+static int bend_score(const Search *s, const RvGroundBend *bend) {
+  int sum = -RV_GROUND_BEND_COST * abs(bend->slope);
+  for (int bin = s->first; bin <= s->last && bin < RV_GROUND_BEND_BINS; bin++) {
+    const int offset = rv_ground_bend_at(bend, bin) + RV_GROUND_REACH;
+    int best = s->scores[bin][offset];
+    for (int side = -RV_GROUND_BEND_REACH; side <= RV_GROUND_BEND_REACH; side++)
+      if (offset + side >= 0 && offset + side < RV_GROUND_OFFSETS)
+        best = rv_max(best, s->scores[bin][offset + side]);
+    sum += best;
+  }
+  return sum;
+}
+
+static void find_bend(Search *s) {
+  s->bend = (RvGroundBend){s->first, 0};
+  for (int bin = 0; bin < RV_GROUND_BINS; bin++)
+    score_bin(s, bin);
+  int best = bend_score(s, &s->bend);
+  for (int knee = s->first + 1; knee <= rv_min(s->last, RV_GROUND_BEND_BINS); knee++)
+    for (int slope = -RV_GROUND_BEND_SLOPES; slope <= RV_GROUND_BEND_SLOPES; slope++) {
+      const RvGroundBend bend = {knee, slope};
+      const int sum = slope ? bend_score(s, &bend) : best;
+      if (sum > best) {
+        best = sum;
+        s->bend = bend;
+      }
+    }
+}
+
+static int offset_of(const Search *s, int bin, int place) {
+  return rv_ground_place(rv_ground_bend_at(&s->bend, bin), place);
+}
+
+/* Cost of the best path from the nearest bin to this place of this bin. */
+static int cost_of(Search *s, int bin, int place) {
+  if (s->is_known[bin][place])
+    return s->cost[bin][place];
+  int best = RV_GROUND_START_COST * abs(place - RV_GROUND_WINDOW), next = place;
   for (int distance = 0; bin < s->last && distance <= RV_GROUND_STEPS; distance++)
-    for (int side = -1; side <= 1; side += 2) { /* the step towards the image's bottom first */
-      const int from = offset + side * distance;
-      if (from < 0 || from >= RV_GROUND_OFFSETS || (distance == 0 && side > 0))
+    for (int side = -1; side <= 1; side += 2) { /* the lower place first */
+      const int from = place + side * distance;
+      if (from < 0 || from >= RV_GROUND_PLACES || (distance == 0 && side > 0))
         continue;
       const int cost = cost_of(s, bin + 1, from) + RV_GROUND_STEP_COST * distance;
       if (distance == 0 || cost < best) {
@@ -132,9 +176,10 @@ static int cost_of(Search *s, int bin, int offset) {
         next = from;
       }
     }
-  s->is_known[bin][offset] = 1;
-  s->next[bin][offset] = next;
-  return s->cost[bin][offset] = best - score(s, bin, offset);
+  s->is_known[bin][place] = 1;
+  s->next[bin][place] = next;
+  return s->cost[bin][place] =
+             best - rv_ground_pulled(s->scores[bin][offset_of(s, bin, place)], place);
 }
 
 static void fill_search(const RvGroundPlan *g, const uint32_t *cells, const RvGroundPlane *plane,
@@ -163,22 +208,22 @@ static int find_bin(const Search *s, int bin, int step) {
   return -1;
 }
 
-static int smooth(const RvGroundPlan *g, const Search *s, const int *path, int bin, int first) {
+static int smooth(const RvGroundPlan *g, const Search *s, const int *path, int bin) {
   int sum = 0, count = 0;
-  for (int k = first; k <= s->last; k++) {
+  for (int k = s->first; k <= s->last; k++) {
     int here = 0;
     for (int o = 0; o < RV_GROUND_OFFSETS && abs(k - bin) <= RV_GROUND_SMOOTH; o++) {
       const int cells = abs(o - path[k]) <= 1 ? s->cells[k][o] : 0;
-      sum += cells * (o - RV_GROUND_REACH);
+      sum += cells * (o - RV_GROUND_REACH - rv_ground_bend_at(&s->bend, k));
       here += cells;
     }
     if (abs(k - bin) <= RV_GROUND_SMOOTH && here == 0) {
-      sum += path[k] - RV_GROUND_REACH;
+      sum += path[k] - RV_GROUND_REACH - rv_ground_bend_at(&s->bend, k);
       here = 1;
     }
     count += here;
   }
-  return rv_ground_mean(g, sum, count);
+  return rv_ground_mean(g, rv_ground_bend_at(&s->bend, bin), sum, count);
 }
 
 static void find_profile(const RvGroundPlan *g, const uint32_t *cells, const RvGroundPlane *plane,
@@ -187,23 +232,24 @@ static void find_profile(const RvGroundPlan *g, const uint32_t *cells, const RvG
   if (!s)
     abort();
   fill_search(g, cells, plane, s);
-  const int first = find_bin(s, 0, 1);
+  s->first = find_bin(s, 0, 1);
   s->last = find_bin(s, RV_GROUND_BINS - 1, -1);
-  surface->first = first;
+  surface->first = s->first;
   surface->last = s->last;
   memset(surface->profile, 0, sizeof surface->profile);
-  if (first >= 0) {
-    int path[RV_GROUND_BINS], best = RV_GROUND_REACH;
-    for (int distance = 1; distance <= RV_GROUND_REACH; distance++)
+  if (s->first >= 0) {
+    int path[RV_GROUND_BINS], best = RV_GROUND_WINDOW;
+    find_bend(s);
+    for (int distance = 1; distance <= RV_GROUND_WINDOW; distance++)
       for (int side = -1; side <= 1; side += 2)
-        if (cost_of(s, first, RV_GROUND_REACH + side * distance) < cost_of(s, first, best))
-          best = RV_GROUND_REACH + side * distance;
-    for (int bin = first; bin <= s->last; bin++) {
-      path[bin] = best;
+        if (cost_of(s, s->first, RV_GROUND_WINDOW + side * distance) < cost_of(s, s->first, best))
+          best = RV_GROUND_WINDOW + side * distance;
+    for (int bin = s->first; bin <= s->last; bin++) {
+      path[bin] = offset_of(s, bin, best);
       best = s->next[bin][best];
     }
     for (int bin = 0; bin < RV_GROUND_BINS; bin++)
-      surface->profile[bin] = (int16_t)smooth(g, s, path, rv_clamp(bin, first, s->last), first);
+      surface->profile[bin] = (int16_t)smooth(g, s, path, rv_clamp(bin, s->first, s->last));
   }
   free(s);
 }
