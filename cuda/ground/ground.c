@@ -19,8 +19,8 @@ struct RvGround {
 typedef RvGroundConfig Config;
 
 static const RvParamValue modes[] = {
-    {RV_GROUND_ESTIMATE, "estimate", "from the disparity"},
-    {RV_GROUND_CAMERA, "camera", "from the height and pitch of the camera"},
+    {RV_GROUND_MODE_ESTIMATE, "estimate", "from the disparity"},
+    {RV_GROUND_MODE_CAMERA, "camera", "from the height and pitch of the camera"},
 };
 
 static const RvParam params[] = {
@@ -29,7 +29,7 @@ static const RvParam params[] = {
     {.name = "mode",
      .text = "Origin of the ground plane",
      RV_PARAM_CHOICE(mode, modes),
-     .value = RV_GROUND_ESTIMATE},
+     .value = RV_GROUND_MODE_ESTIMATE},
     {.name = "max-disparity",
      .text = "Disparity range of the profile",
      .unit = "px",
@@ -93,7 +93,7 @@ static RvStatus check_rules(const void *config) {
       "-89 to 89 degrees",
       camera->height, camera->pitch);
   RV_REQUIRE(log,
-             c->mode != RV_GROUND_CAMERA ||
+             c->mode != RV_GROUND_MODE_CAMERA ||
                  (camera->focal > 0 && camera->baseline > 0 && camera->height > 0),
              "ground: mode camera requires focal length, baseline and camera height");
   RV_REQUIRE(log, c->min_camera_height <= c->max_camera_height,
@@ -105,7 +105,8 @@ static RvStatus check_rules(const void *config) {
 /* --- Object ---------------------------------------------------------------------------------- */
 
 RvGroundSurface rv_ground_of_camera(const RvCamera *camera) {
-  RvGroundSurface surface = {.first = -1, .last = -1, .bin = RV_GROUND_BIN_MIN};
+  RvGroundSurface surface = {
+      .source = RV_GROUND_NONE, .first = -1, .last = -1, .bin = RV_GROUND_BIN_MIN};
   if (!(camera->focal > 0 && camera->baseline > 0 && camera->height > 0))
     return surface;
   const double angle = camera->pitch * PI / 180, scale = camera->baseline / camera->height;
@@ -113,7 +114,7 @@ RvGroundSurface rv_ground_of_camera(const RvCamera *camera) {
   surface.intercept =
       scale * (camera->focal * sin(angle) - camera->cy * cos(angle)) - camera->doffs;
   surface.height = camera->height;
-  surface.source = RV_GROUND_FROM_CAMERA;
+  surface.source = RV_GROUND_CAMERA;
   return surface;
 }
 
@@ -127,7 +128,7 @@ static void set_camera(RvGroundPlan *g, const RvCamera *camera) {
   g->doffs = (int)floor(camera->doffs * 16 + 0.5);
   g->camera_height = surface.height;
   g->camera_slope = surface.slope_y;
-  g->camera_intercept = surface.source ? surface.intercept + camera->doffs : 0;
+  g->camera_intercept = surface.height > 0 ? surface.intercept + camera->doffs : 0;
 }
 
 void rv_ground_make_plan(void *plan) {
@@ -181,7 +182,7 @@ RvStatus rv_ground_run(RvGround *ground, const RvPlane *disparity, RvGroundSurfa
   const RvGroundStages *stages = (const RvGroundStages *)ground->object.base;
   const RvGroundJob job = {&ground->plan, *disparity, out, stream};
   void *work = ground->object.work;
-  if (c->mode == RV_GROUND_ESTIMATE) {
+  if (c->mode == RV_GROUND_MODE_ESTIMATE) {
     RV_TRY(stages->cells(work, &job));
     RV_TRY(stages->lines(work, &job));
     RV_TRY(stages->plane(work, &job));

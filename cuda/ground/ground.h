@@ -47,6 +47,7 @@
 
 #include "rv.h"
 #include "rv_params.h"
+#include "rv_records.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,24 +57,18 @@ extern "C" {
 #define RV_GROUND_BINS 256 /* of the profile */
 
 typedef enum RvGroundMode {
-  RV_GROUND_ESTIMATE = 0, /* from the disparity */
-  RV_GROUND_CAMERA        /* from camera.height and camera.pitch; the profile is 0 */
+  RV_GROUND_MODE_ESTIMATE = 0, /* from the disparity */
+  RV_GROUND_MODE_CAMERA        /* from camera.height and camera.pitch; the profile is 0 */
 } RvGroundMode;
 
-/* Where a plane comes from. */
-typedef enum RvGroundSource {
-  RV_GROUND_NONE = 0,      /* no plane: all other fields are 0 */
-  RV_GROUND_FROM_ESTIMATE, /* this frame's disparity */
-  RV_GROUND_FROM_MEMORY,   /* a previous frame */
-  RV_GROUND_FROM_CAMERA    /* the camera's height and pitch */
-} RvGroundSource;
+#define RV_GROUND_NONE (-1) /* RvGroundSurface.source: no plane, its other fields are 0 */
 
 /* The ground of one frame; the same bytes on both engines. */
 typedef struct RvGroundSurface {
   double slope_x;   /* px of disparity per px to the right */
   double slope_y;   /* px of disparity per px downwards, > 0; 0 without a plane */
   double intercept; /* px of disparity at the center of the top-left pixel, without doffs */
-  double height;  /* of the camera above the plane, m; 0 when focal length or baseline is unknown */
+  double height;    /* of the camera above the plane, m; 0 when it is not known */
   int32_t source; /* RvGroundSource */
   int32_t age;    /* frames since the plane was estimated */
   int32_t cells;  /* on the plane, at its last estimate */
@@ -86,9 +81,10 @@ typedef struct RvGroundSurface {
 /* Fields: unit, range; default. rv_ground_params () states the same as a table. */
 typedef struct RvGroundConfig {
   int width, height; /* px, 32..RV_MAX_SIDE; no default */
-  RvCamera camera; /* focal length and baseline 0 = unknown: then the camera height is not limited,
-                      * widths are 8 px per px of disparity at 3 m, and height is not returned */
-  RvGroundMode mode; /* RV_GROUND_ESTIMATE; RV_GROUND_CAMERA requires focal, baseline and height */
+  RvCamera camera;   /* focal length or baseline 0 = unknown: then the camera height is neither
+                      * limited nor returned, and 3 m are taken for 8 baselines */
+  RvGroundMode mode; /* RV_GROUND_MODE_ESTIMATE; the other one requires focal length, baseline and
+                      * height of the camera */
   int max_disparity; /* px of D that the profile covers, 16..4096; 128. The bins are 1/256 of it
                       * and at least 1/2 px wide */
   double min_camera_height; /* m, 0..100; 0.5 */

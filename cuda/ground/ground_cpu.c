@@ -176,7 +176,7 @@ static RvStatus plane(void *work, const RvGroundJob *job) {
   RvGroundCpu *cpu = work;
   const RvGroundLimits limits = rv_ground_limits(g, cpu->state);
   cpu->has_plane = 0;
-  if (g->config.mode == RV_GROUND_CAMERA || !rv_ground_votes(cpu->line))
+  if (g->config.mode == RV_GROUND_MODE_CAMERA || !rv_ground_votes(cpu->line))
     return RV_OK;
   cpu->plane = rv_ground_line_plane(rv_ground_index(cpu->line), g->height);
   for (int round = 0; round < RV_GROUND_FIT_ROUNDS; round++) {

@@ -55,8 +55,8 @@ static __device__ __forceinline__ bool ground_plane(const GroundCuda &w, const R
 static __device__ __forceinline__ bool ground_result(const GroundCuda &w, const RvGroundPlan &g,
                                                      RvGroundPlane *plane) {
   const RvGroundLimits limits = rv_ground_limits(&g, w.state);
-  return g.config.mode != RV_GROUND_CAMERA && ground_plane(w, g, RV_GROUND_FIT_ROUNDS, plane) &&
-         rv_ground_plausible(&g, &limits, plane);
+  return g.config.mode != RV_GROUND_MODE_CAMERA &&
+         ground_plane(w, g, RV_GROUND_FIT_ROUNDS, plane) && rv_ground_plausible(&g, &limits, plane);
 }
 
 /* Launches a kernel of the chain of a frame. */

@@ -240,7 +240,7 @@ RvStatus ground_cuda_open_profile(const RvLog *log) {
 
 RvStatus ground_cuda_profile(const GroundCuda *w, const RvGroundJob *job) {
   const RvGroundPlan *g = job->plan;
-  const bool is_estimated = g->config.mode == RV_GROUND_ESTIMATE;
+  const bool is_estimated = g->config.mode == RV_GROUND_MODE_ESTIMATE;
   if (is_estimated && g->config.profile) {
     const unsigned blocks = (unsigned)rv_min(rv_div_up(g->cells, OFFSET_THREADS), 256);
     RV_TRY(ground_launch(w, false, offsets_kernel, dim3(blocks), OFFSET_THREADS, 0, job, *g, *w));

@@ -353,18 +353,17 @@ RV_HD int rv_ground_follow(const RvGroundPlan *g, const RvGroundPlane *seen, int
     last->slope_y = seen->b;
     last->intercept = seen->c;
     last->height = g->is_metric ? sqrt(rv_ground_height_squared(g, seen)) : 0;
-    last->source = RV_GROUND_FROM_ESTIMATE;
+    last->source = RV_GROUND_ESTIMATE;
     last->age = 0;
     last->cells = cells;
     s->known = s->found ? s->known + (last->height - s->known) / 8 : last->height;
     s->found = g->is_metric ? rv_min(s->found + 1, RV_GROUND_KNOWN) : 0;
     return g->config.profile ? 1 : -1;
   }
-  const int is_kept =
-      (last->source == RV_GROUND_FROM_ESTIMATE || last->source == RV_GROUND_FROM_MEMORY) &&
-      last->age < g->config.memory;
+  const int is_kept = (last->source == RV_GROUND_ESTIMATE || last->source == RV_GROUND_MEMORY) &&
+                      last->age < g->config.memory;
   if (is_kept) {
-    last->source = RV_GROUND_FROM_MEMORY;
+    last->source = RV_GROUND_MEMORY;
     last->age++;
     return 0;
   }
@@ -372,7 +371,7 @@ RV_HD int rv_ground_follow(const RvGroundPlan *g, const RvGroundPlane *seen, int
   last->slope_y = g->camera_slope;
   last->intercept = g->camera_intercept;
   last->height = g->camera_height;
-  last->source = g->camera_height > 0 ? RV_GROUND_FROM_CAMERA : RV_GROUND_NONE;
+  last->source = g->camera_height > 0 ? (int)RV_GROUND_CAMERA : RV_GROUND_NONE;
   last->age = last->cells = 0;
   s->found = 0;
   return -1;

@@ -43,12 +43,12 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
 static const char *bad(int index, void *config) {
   RvGroundConfig *c = config;
   if (index == 0) {
-    c->mode = RV_GROUND_CAMERA;
+    c->mode = RV_GROUND_MODE_CAMERA;
     c->camera.height = 0;
     return "mode camera without a height";
   }
   if (index == 1) {
-    c->mode = RV_GROUND_CAMERA;
+    c->mode = RV_GROUND_MODE_CAMERA;
     c->camera.baseline = 0;
     return "mode camera without a baseline";
   }

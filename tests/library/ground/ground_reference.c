@@ -263,7 +263,7 @@ void ground_reference(const RvGroundPlan *g, const RvPlane *disparity, RvGroundS
   RvGroundPlane plane = {0, 0, 0};
   int on_plane = 0;
   const int has_plane =
-      g->config.mode == RV_GROUND_ESTIMATE && find_plane(g, cells, &limits, &plane, &on_plane);
+      g->config.mode == RV_GROUND_MODE_ESTIMATE && find_plane(g, cells, &limits, &plane, &on_plane);
   const int change = rv_ground_follow(g, has_plane ? &plane : NULL, on_plane, state);
   state->last.bin = g->bin;
   if (change > 0) {
