@@ -291,13 +291,14 @@ static uint8_t valid_of(const RvPlane *plane, const RvObstacleBox *box) {
 
 /* --- Columns --------------------------------------------------------------------------------- */
 
+/* Box of the nearest run near the path that belongs to one. */
 static int obstacle_at(const RvObstaclesCpu *cpu, int strip, int q) {
   const RvObstaclesRun *runs = cpu->runs + strip * RV_OBSTACLES_RUNS;
-  for (int k = 0; k < cpu->run_count[strip]; k++)
-    if (rv_obstacles_meets(&runs[k], q)) {
-      const int rank = cpu->rank[cpu->label[strip * RV_OBSTACLES_RUNS + k]];
-      return rank >= 0 ? rank : RV_OBSTACLE_NONE;
-    }
+  for (int k = 0; k < cpu->run_count[strip]; k++) {
+    const int rank = cpu->rank[cpu->label[strip * RV_OBSTACLES_RUNS + k]];
+    if (rank >= 0 && rv_obstacles_meets(&runs[k], q))
+      return rank;
+  }
   return RV_OBSTACLE_NONE;
 }
 

@@ -100,10 +100,10 @@ enum {
 
 /* --- Frame ----------------------------------------------------------------------------------- */
 
-/* A number that no image holds is cut. */
+/* A number that no image holds, or that is none, is cut. */
 RV_HD int32_t rv_obstacles_fixed(double rows) {
   const double x = floor(rows * 256 + 0.5), limit = 16777216;
-  return (int32_t)(x < -limit ? -limit : x > limit ? limit : x);
+  return (int32_t)(!(x >= -limit) ? -limit : x > limit ? limit : x);
 }
 
 /* Of D in 1/16 px, above 0. */
@@ -326,9 +326,9 @@ typedef struct RvObstaclesLimit {
   int obstacle;       /* index of the box, or RV_OBSTACLE_NONE */
 } RvObstaclesLimit;
 
-/* 1 when a run reaches the bin q of the free space. */
+/* 1 when a run reaches the bins whose votes are evidence for bin q of the free space. */
 RV_HD int rv_obstacles_meets(const RvObstaclesRun *run, int q) {
-  return !run->over && run->low <= 2 * q + 2 && run->high + 1 >= 2 * q;
+  return !run->over && run->low <= 2 * q + 3 && run->high >= 2 * q - 2;
 }
 
 /* 1 when bin k lies RV_OBSTACLES_FREE_GAP farther than bin `seen`. */
