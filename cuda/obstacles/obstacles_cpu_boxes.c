@@ -280,13 +280,15 @@ static int sort_boxes(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int c
 }
 
 static uint8_t valid_of(const RvPlane *plane, const RvObstacleBox *box) {
+  const int w = box->right - box->left + 1, h = box->bottom - box->top + 1;
+  const int across = rv_obstacles_sample_step(w), down = rv_obstacles_sample_step(h);
   uint32_t count = 0;
-  for (int y = box->top; y <= box->bottom; y++) {
+  for (int y = box->top; y <= box->bottom; y += down) {
     const uint16_t *row = (const uint16_t *)((const char *)plane->data + y * plane->stride);
-    for (int x = box->left; x <= box->right; x++)
+    for (int x = box->left; x <= box->right; x += across)
       count += row[x] != 0;
   }
-  return rv_obstacles_fraction(count, box->right - box->left + 1, box->bottom - box->top + 1);
+  return rv_obstacles_fraction(count, rv_div_up(w, across), rv_div_up(h, down));
 }
 
 /* --- Columns --------------------------------------------------------------------------------- */

@@ -41,6 +41,7 @@
 #define RV_OBSTACLES_BACK 5       /* and farther than its far end */
 #define RV_OBSTACLES_STRIPS 3     /* of a box; fewer when it is tall */
 #define RV_OBSTACLES_TALL 1000    /* mm */
+#define RV_OBSTACLES_SAMPLES 32   /* rows and columns of a box whose validity is looked at */
 #define RV_OBSTACLES_STEP 700     /* mm of height between joined runs, or a factor of two */
 
 /* By bin; from the camera alone. */
@@ -304,6 +305,12 @@ RV_HD uint64_t rv_obstacles_order(int32_t near_d, int32_t label) {
 /* Fine bin of a disparity in 1/256 px of D. */
 RV_HD int rv_obstacles_fine(const RvObstaclesPlan *p, int32_t d) {
   return rv_clamp(d / (16 * p->bin), 0, RV_OBSTACLES_FINE - 1);
+}
+
+/* Pixels from one that is looked at to the next, so that at most RV_OBSTACLES_SAMPLES are in
+ * `length`. */
+RV_HD int rv_obstacles_sample_step(int length) {
+  return rv_div_up(length, RV_OBSTACLES_SAMPLES);
 }
 
 /* 1 for a component that is an obstacle. */

@@ -305,11 +305,16 @@ static RvObstacleBox box_of(const Frame *f, int label) {
   box.right = last * f->p->n + rv_obstacles_edge(right, f->p->n, 1);
   for (int k = 0; k < 4; k++)
     free(list[k]);
-  uint32_t valid = 0;
+  const int across = (box.right - box.left + RV_OBSTACLES_SAMPLES) / RV_OBSTACLES_SAMPLES;
+  const int down = (box.bottom - box.top + RV_OBSTACLES_SAMPLES) / RV_OBSTACLES_SAMPLES;
+  uint32_t valid = 0, samples = 0;
   for (int y = box.top; y <= box.bottom; y++)
     for (int x = box.left; x <= box.right; x++)
-      valid += value_at(&f->disparity, x, y) != 0;
-  box.valid = rv_obstacles_fraction(valid, box.right - box.left + 1, box.bottom - box.top + 1);
+      if ((y - box.top) % down == 0 && (x - box.left) % across == 0) {
+        valid += value_at(&f->disparity, x, y) != 0;
+        samples++;
+      }
+  box.valid = rv_obstacles_fraction(valid, (int)samples, 1);
   return box;
 }
 
