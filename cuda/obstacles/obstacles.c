@@ -52,11 +52,11 @@ static const RvParam params[] = {
      .unit = "m",
      RV_PARAM_REAL_RANGE(clearance, 0.5, 5),
      .value = 2.2},
-    {.name = "max-range",
+    {.name = "max-distance",
      .text = "Maximum distance of obstacles and free space",
      .unit = "m",
      .note = "0 = to 2 px of disparity",
-     RV_PARAM_REAL_RANGE(max_range, 0, 1000),
+     RV_PARAM_REAL_RANGE(max_distance, 0, 1000),
      .value = 0},
     {.name = "path-width",
      .text = "Width of the corridor straight ahead",
@@ -140,7 +140,7 @@ void rv_obstacles_make_plan(RvObstaclesPlan *p, RvObstaclesTables *tables) {
   p->doffs = (int)floor(c->camera.doffs * 16 + 0.5);
   p->baseline = c->camera.baseline;
   p->metric = c->camera.focal * c->camera.baseline;
-  const double farthest = c->max_range > 0 ? 16 * p->metric / c->max_range : 0;
+  const double farthest = c->max_distance > 0 ? 16 * p->metric / c->max_distance : 0;
   p->least = rv_min(rv_max(RV_OBSTACLES_DEPTH_MIN, entry(farthest, 0, p->depths)), p->depths - 1);
   p->tables = tables;
   fill_tables(p, tables);

@@ -68,10 +68,10 @@ typedef struct RvObstaclesConfig {
   int stixel_width;  /* px of the stixels, 1..256; 8; of RV_OBSTACLES_STIXELS only */
   double min_height; /* m above the ground, 0.05..2; 0.3 */
   double clearance;  /* m, 0.5..5, above min_height; 2.2: higher things are not in the way */
-  double max_range;  /* m, 0..1000; 0 = to 2 px of disparity */
-  double path_width; /* m, 0..10; 1.8: of the corridor straight ahead */
-  int threads;       /* CPU engine, 0 = all; 0 */
-  RvLog log;         /* silent */
+  double max_distance; /* m, 0..1000; 0 = to 2 px of disparity */
+  double path_width;   /* m, 0..10; 1.8: of the corridor straight ahead */
+  int threads;         /* CPU engine, 0 = all; 0 */
+  RvLog log;           /* silent */
 } RvObstaclesConfig;
 
 /* An obstacle as the engines find it: integers; rv_obstacles_measure makes an RvObstacle of it. */
@@ -159,7 +159,7 @@ RV_API void rv_obstacles_measure(const RvObstaclesConfig *config, const RvGround
                                  const RvObstacleBox *box, RvObstacle *obstacle);
 
 /* Area of the free space in m^2; columns that are free to the end of the range count up to
- * max_range, or to 2 px of disparity. */
+ * max_distance, or to 2 px of disparity. */
 RV_API double rv_obstacles_free_area(const RvObstaclesConfig *config, const RvFreeColumn *columns);
 
 /* Distance of box `depth` in m (0: none), and X of the center of `rect`. */

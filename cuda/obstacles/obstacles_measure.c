@@ -40,6 +40,11 @@ static int confidence_of(const RvObstaclesConfig *c, const RvObstacleBox *box,
   return (int)((share < 1 ? share : 1) * box->valid);
 }
 
+static int is_in_path(const RvObstaclesConfig *c, const RvObstacle *o) {
+  const double beside = o->lateral < 0 ? -o->lateral : o->lateral;
+  return o->kind != RV_OBSTACLE_OVERHANG && beside <= 0.5 * (c->path_width + o->width);
+}
+
 void rv_obstacles_measure(const RvObstaclesConfig *c, const RvGroundSurface *ground,
                           const RvObstacleBox *box, RvObstacle *o) {
   const RvCamera *camera = &c->camera;
@@ -69,14 +74,15 @@ void rv_obstacles_measure(const RvObstaclesConfig *c, const RvGroundSurface *gro
   o->state = RV_OBSTACLE_NEW;
   o->flags = (uint8_t)((box->left == 0 ? RV_OBSTACLE_CUT_LEFT : 0) |
                        (box->right >= c->width - 2 ? RV_OBSTACLE_CUT_RIGHT : 0) |
-                       (o->y + o->h >= c->height ? RV_OBSTACLE_CUT_BELOW : 0));
+                       (o->y + o->h >= c->height ? RV_OBSTACLE_CUT_BELOW : 0) |
+                       (is_in_path(c, o) ? RV_OBSTACLE_IN_PATH : 0));
 }
 
 double rv_obstacles_free_area(const RvObstaclesConfig *c, const RvFreeColumn *columns) {
   int count, width;
   rv_obstacles_size(c, &count, &width);
   double sum = 0;
-  const double least = c->max_range > 0 ? c->max_range : depth_of(c, 2);
+  const double least = c->max_distance > 0 ? c->max_distance : depth_of(c, 2);
   for (int k = 0; k < count; k++) {
     const double d = columns[k].disparity / 16.0 + c->camera.doffs;
     const double z = columns[k].disparity ? depth_of(c, d) : least;

@@ -179,9 +179,9 @@ static void drop(RvObstaclesTracks *tracks) {
 
 /* --- Results --------------------------------------------------------------------------------- */
 
-static int in_path(const RvObstaclesConfig *c, const RvObstacle *o) {
+static int is_in_path(const RvObstaclesConfig *c, const RvObstacle *o) {
   const double beside = o->lateral < 0 ? -o->lateral : o->lateral;
-  return o->kind != RV_OBSTACLE_OVERHANG && beside <= 0.5 * (c->path_width + o->width);
+  return beside <= 0.5 * (c->path_width + o->width);
 }
 
 /* Time until the near face arrives at the camera, when it then is in the way; 0: none. */
@@ -233,6 +233,7 @@ static int predicted(const RvObstaclesTracks *tracks, const Track *t, RvObstacle
   o->h = (uint16_t)((uint16_t)bottom - o->y);
   o->distance = (float)t->z.at;
   o->lateral = (float)t->x.at;
+  o->flags = (uint8_t)(is_in_path(c, o) ? RV_OBSTACLE_IN_PATH : 0);
   return o->w >= SIDE_MIN && o->h >= SIDE_MIN;
 }
 
@@ -325,9 +326,6 @@ RvStatus rv_obstacles_track(RvObstaclesTracks *tracks, double time, RvObstacle *
     if (track->obstacle < 0)
       tracks->from[sum++] = -1;
   }
-  for (int k = 0; k < sum; k++)
-    if (in_path(&tracks->config, &tracks->sorted[k]))
-      tracks->sorted[k].flags |= RV_OBSTACLE_IN_PATH;
   sort_by_distance(tracks->sorted, tracks->from, sum);
   memcpy(obstacles, tracks->sorted, (size_t)sum * sizeof *obstacles);
   if (indices)

@@ -275,7 +275,7 @@ static void random_scene(RvCheck *check, RvRandom *random, Scene *s, int index) 
   c->max_disparity = index % 4 == 3 ? rvc_range(random, 16, 600) : 128;
   c->min_height = rvc_range(random, 1, 8) / 10.0;
   c->clearance = rvc_range(random, 10, 30) / 10.0;
-  c->max_range = index % 4 == 2 ? rvc_range(random, 5, 60) : 0;
+  c->max_distance = index % 4 == 2 ? rvc_range(random, 5, 60) : 0;
   GroundInput in = {.camera = c->camera,
                     .noise = rvc_range(random, 0, 8) / 10.0,
                     .holes = rvc_range(random, 0, 400),
@@ -437,7 +437,7 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   c.max_disparity = 16 + 4 * bytes[3];
   c.min_height = bytes[4] / 64.0;
   c.clearance = bytes[5] / 32.0;
-  c.max_range = bytes[6];
+  c.max_distance = bytes[6];
   c.threads = 1;
   RvObstacles *obstacles = NULL;
   if (rv_obstacles_new(&obstacles, &c, RV_CPU) != RV_OK)
