@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* obstacles.c: host side of obstacles and free space: parameters, plan, and run as the list of its
+ * stages. */
+#include "obstacles/obstacles.h"
+
+#include <stdio.h>
+
+#include "obstacles/obstacles_stages.h"
+
+struct RvObstacles {
+  RvObject object;
+  RvObstaclesPlan plan;
+  RvObstaclesTables tables; /* the plan points here */
+};
+
+/* --- Parameters ------------------------------------------------------------------------------ */
+
+typedef RvObstaclesConfig Config;
+
+static const RvParamValue inputs[] = {
+    {RV_OBSTACLES_DISPARITY, "disparity", "every pixel of the disparity"},
+    {RV_OBSTACLES_STIXELS, "stixels", "stixels of cudastixels"},
+    {RV_OBSTACLES_SEGMENTS, "segments", "line segments of cudardp"},
+};
+
+static const RvParam params[] = {
+    RV_PARAM_WIDTH_FROM(RV_OBSTACLES_SIDE_MIN),
+    RV_PARAM_HEIGHT_FROM(RV_OBSTACLES_SIDE_MIN),
+    {.name = "input",
+     .text = "Data that obstacles are made from",
+     RV_PARAM_CHOICE(input, inputs),
+     .value = RV_OBSTACLES_DISPARITY},
+    {.name = "max-disparity",
+     .text = "Disparity range",
+     .unit = "px",
+     RV_PARAM_INT_RANGE(max_disparity, 16, 4096),
+     .value = 128,
+     .flags = RV_PARAM_HIDDEN},
+    {.name = "stixel-width",
+     .text = "Width of the stixels",
+     .unit = "px",
+     RV_PARAM_INT_RANGE(stixel_width, 1, 256),
+     .value = 8,
+     .flags = RV_PARAM_HIDDEN},
+    {.name = "min-height",
+     .text = "Minimum height of obstacles above the ground",
+     .unit = "m",
+     RV_PARAM_REAL_RANGE(min_height, 0.05, 2),
+     .value = 0.3},
+    {.name = "clearance",
+     .text = "Height above which things are not in the way",
+     .unit = "m",
+     RV_PARAM_REAL_RANGE(clearance, 0.5, 5),
+     .value = 2.2},
+    {.name = "max-distance",
+     .text = "Maximum distance of obstacles and free space",
+     .unit = "m",
+     .note = "0 = to 2 px of disparity",
+     RV_PARAM_REAL_RANGE(max_distance, 0, 1000),
+     .value = 0},
+    {.name = "path-width",
+     .text = "Width of the corridor straight ahead",
+     .unit = "m",
+     RV_PARAM_REAL_RANGE(path_width, 0, 10),
+     .value = 1.8},
+    RV_PARAM_THREADS,
+};
+RV_PARAMS(obstacles)
+
+static int is_within(double value, double low, double high) {
+  return value >= low && value <= high;
+}
+
+static RvStatus check_rules(const void *config) {
+  const RvObstaclesConfig *c = config;
+  const RvCamera *camera = &c->camera;
+  RV_REQUIRE(
+      &c->log,
+      camera->focal > 0 && camera->focal <= 1e6 && camera->baseline >= 1e-3 &&
+          camera->baseline <= 1e3,
+      "obstacles: focal length is %g px and baseline %g m; must be above 0 to 1e6 px and 1e-3 "
+      "to 1000 m",
+      camera->focal, camera->baseline);
+  RV_REQUIRE(
+      &c->log,
+      is_within(camera->cx, -1e6, 1e6) && is_within(camera->cy, -1e6, 1e6) &&
+          is_within(camera->doffs, -4096, 4096),
+      "obstacles: camera of cx %g, cy %g, doffs %g px is not valid; must be -1e6 to 1e6 px and "
+      "-4096 to 4096 px",
+      camera->cx, camera->cy, camera->doffs);
+  RV_REQUIRE(&c->log, c->min_height < c->clearance,
+             "obstacles: min_height is %g m, must be below clearance = %g m", c->min_height,
+             c->clearance);
+  return RV_OK;
+}
+
+/* --- Plan ------------------------------------------------------------------------------------ */
+
+/* `x` rounded down, as a table has it. */
+static int entry(double x, int low, int high) {
+  return x <= low ? low : x >= high ? high : (int)x;
+}
+
+static void fill_tables(const RvObstaclesPlan *p, RvObstaclesTables *t) {
+  const double sampled = (double)p->n * 1.0, per_row = 1.0 / p->stride;
+  for (int k = 0; k < RV_OBSTACLES_FINE; k++) {
+    const double d = (k + 0.5) * p->bin / 16, rows = d / p->baseline; /* per m */
+    const double half = 0.5 * rows > 4 * p->stride ? 0.5 * rows : 4 * p->stride;
+    t->need[k] = entry(0.5 * sampled * half * per_row, 1, RV_OBSTACLES_PIXELS);
+    t->window[k] = (uint8_t)entry(0.05 * (k + 0.5) / 2, 1, 255);
+    t->mm[k] = entry(65536 * 1000.0 / (256 * rows) + 0.5, 1, INT32_MAX);
+    t->gap[k] = (uint16_t)entry(0.4 * rows * per_row, rv_max(4 / p->stride, 1), p->rows);
+    t->reach[k] = (uint8_t)entry(0.5 * rows / p->n, 1, RV_OBSTACLES_REACH_MAX);
+    t->tolerance[k] = (uint8_t)entry(0.5 + 0.15 * d * d / p->metric * 16 / p->bin, 0, 255);
+  }
+  for (int q = 0; q < RV_OBSTACLES_COARSE; q++) {
+    const double rows = (q + 0.5) * p->bin / 8 / p->baseline;
+    const double whole = rows > 4 * p->stride ? rows : 4 * p->stride;
+    t->full[q] = entry(sampled * whole * per_row, 1, RV_OBSTACLES_PIXELS);
+    t->spread[q] = (uint8_t)entry(2 + 2 * (int)(0.01 * q), 2, 255);
+  }
+}
+
+static int strip_width(const RvObstaclesConfig *c) {
+  return rv_clamp((c->width + 155) / 311, 2, RV_OBSTACLES_STRIP_MAX);
+}
+
+void rv_obstacles_make_plan(RvObstaclesPlan *p, RvObstaclesTables *tables) {
+  const RvObstaclesConfig *c = &p->config;
+  p->width = c->width;
+  p->height = c->height;
+  p->n = strip_width(c);
+  p->strips = c->width / p->n;
+  p->stride =
+      rv_max(rv_max((c->height + 270) / 540, 1), rv_div_up(p->n * c->height, RV_OBSTACLES_PIXELS));
+  p->rows = rv_div_up(c->height, p->stride);
+  p->bin = rv_max(4, rv_div_up(16 * c->max_disparity, RV_OBSTACLES_FINE));
+  p->depths = p->bin * RV_OBSTACLES_FINE;
+  p->split = rv_min(RV_OBSTACLES_SPLIT * 16 / p->bin, RV_OBSTACLES_FINE);
+  p->doffs = (int)floor(c->camera.doffs * 16 + 0.5);
+  p->baseline = c->camera.baseline;
+  p->metric = c->camera.focal * c->camera.baseline;
+  const double farthest = c->max_distance > 0 ? 16 * p->metric / c->max_distance : 0;
+  p->least = rv_min(rv_max(RV_OBSTACLES_DEPTH_MIN, entry(farthest, 0, p->depths)), p->depths - 1);
+  p->tables = tables;
+  fill_tables(p, tables);
+}
+
+/* The plan is the first member of what the class sees; the tables follow it. */
+static void make_plan(void *plan) {
+  RvObstaclesPlan *p = plan;
+  RvObstacles *object = (RvObstacles *)(void *)((char *)plan - offsetof(RvObstacles, plan));
+  rv_obstacles_make_plan(p, &object->tables);
+}
+
+static void describe(const void *plan, char *text, size_t size) {
+  const RvObstaclesConfig *c = plan;
+  snprintf(text, size, "%d x %d pixels", c->width, c->height);
+}
+
+static const RvClass klass = {
+    .params = rv_obstacles_params,
+    .object_size = sizeof(RvObstacles),
+    .plan_offset = offsetof(RvObstacles, plan),
+    .rules = check_rules,
+    .plan = make_plan,
+    .describe = describe,
+    .engines = RV_ENGINES(obstacles),
+};
+RV_OBJECT(RvObstacles, obstacles, klass);
+
+void rv_obstacles_size(const RvObstaclesConfig *config, int *columns, int *column_width) {
+  const int is_valid = rv_obstacles_config_check(config) == RV_OK;
+  *column_width = is_valid ? strip_width(config) : 0;
+  *columns = is_valid ? config->width / *column_width : 0;
+}
+
+/* --- Run ------------------------------------------------------------------------------------- */
+
+static RvStatus check_source(const RvObstaclesConfig *c, const RvObstaclesSource *source) {
+  const RvLog *log = &c->log;
+  RV_REQUIRE(log, source, "obstacles: source is NULL");
+  RV_REQUIRE(log, source->ground, "obstacles: ground is NULL");
+  RV_TRY(rv_check_aligned(log, "obstacles", "ground", source->ground, 8));
+  if (c->input == RV_OBSTACLES_DISPARITY)
+    return rv_check_plane(log, "obstacles", "disparity", &source->disparity, c->width, c->height,
+                          RV_U16);
+  const void *records = c->input == RV_OBSTACLES_STIXELS ? (const void *)source->stixels
+                                                         : (const void *)source->segments;
+  RV_REQUIRE(log, records || source->count == 0, "obstacles: the records of the input are NULL");
+  RV_REQUIRE(log, source->count <= INT32_MAX, "obstacles: %u records, must be at most 2^31 - 1",
+             source->count);
+  return rv_check_aligned(log, "obstacles", "records", records, 4);
+}
+
+static RvStatus check_output(const RvObstaclesConfig *c, const RvObstaclesOutput *output) {
+  RV_REQUIRE(&c->log, output, "obstacles: output is NULL");
+  RV_TRY(rv_check_aligned(&c->log, "obstacles", "boxes", output->boxes, 4));
+  RV_TRY(rv_check_aligned(&c->log, "obstacles", "counts", output->counts, 4));
+  return rv_check_aligned(&c->log, "obstacles", "columns", output->columns, 2);
+}
+
+RvStatus rv_obstacles_run(RvObstacles *obstacles, const RvObstaclesSource *source,
+                          const RvObstaclesOutput *output, RvStream stream) {
+  if (!obstacles)
+    return RV_ERR_ARG;
+  const RvObstaclesConfig *c = &obstacles->plan.config;
+  RV_TRY(check_source(c, source));
+  RV_TRY(check_output(c, output));
+  const RvObstaclesStages *stages = (const RvObstaclesStages *)obstacles->object.base;
+  RvObstaclesJob job = {&obstacles->plan, source->disparity, *source, *output, stream};
+  void *work = obstacles->object.work;
+  if (c->input != RV_OBSTACLES_DISPARITY)
+    RV_TRY(stages->raster(work, &job));
+  RV_TRY(stages->strips(work, &job));
+  RV_TRY(stages->space(work, &job));
+  return stages->boxes(work, &job);
+}
+
+RvStatus rv_obstacles_distances(RvObstacles *obstacles, const RvPlane *disparity,
+                                const RvObstaclesRect *rects, uint32_t count,
+                                RvObstaclesDepth *depths, RvStream stream) {
+  if (!obstacles)
+    return RV_ERR_ARG;
+  const RvObstaclesConfig *c = &obstacles->plan.config;
+  RV_TRY(rv_check_plane(&c->log, "obstacles", "disparity", disparity, c->width, c->height, RV_U16));
+  RV_REQUIRE(&c->log, count <= RV_OBSTACLES_BOXES, "obstacles: %u boxes, must be at most %d", count,
+             RV_OBSTACLES_BOXES);
+  RV_REQUIRE(&c->log, count == 0 || (rects && depths), "obstacles: rects or depths is NULL");
+  RV_TRY(rv_check_aligned(&c->log, "obstacles", "rects", rects, 4));
+  RV_TRY(rv_check_aligned(&c->log, "obstacles", "depths", depths, 4));
+  if (count == 0)
+    return RV_OK;
+  const RvObstaclesStages *stages = (const RvObstaclesStages *)obstacles->object.base;
+  const RvObstaclesRectJob job = {&obstacles->plan, *disparity, rects, depths, (int)count, stream};
+  return stages->distances(obstacles->object.work, &job);
+}

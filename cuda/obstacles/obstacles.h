@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* obstacles.h: obstacles and free space from disparity. Obstacles are what stands on the ground of
+ * cuda/ground and is in the way: boxes in px and m with the distance of their near face. Free space
+ * is the distance, per column, up to which no obstacle is in the way. Tracks give obstacles ids,
+ * velocities and times to collision; other boxes (of a detector) get their distance.
+ *
+ * Coordinates of the vehicle: Z forward, X to the right, heights above the ground, m. The ground of
+ * cuda/ground gives the row of the ground for each disparity and column; a pixel is as many rows
+ * above it as it lies above that row, and H m are H D / baseline rows, D = disparity + doffs. Up to
+ * stage 5 everything is integers in rows, columns and 1/16 px of disparity, the same on both
+ * engines; meters are made on the host.
+ *
+ * Stages:
+ *  1. raster   stixels and segments are drawn as a disparity image; disparity is taken as it is.
+ *  2. strips   the image is divided into strips of width / 311 px, rounded. In each, the pixels of
+ *              min_height to clearance above the ground vote for a bin of D (1/4 px with up to 128
+ *              px of disparity), those from clearance to 6 m for a bin of their own (overhanging).
+ *              min_height is raised to what 3/4 px of disparity mean on the ground at that distance.
+ *              Pixels of D below 2 px are ignored. Images above 540 rows: every second row, and so
+ *              on.
+ *  3. free     a bin of 1/2 px is evidence for an obstacle in proportion to its votes, full when 4
+ *              rows or 1 m of height are filled. Dynamic programming over the strips finds the path
+ *              of bins that minimizes the evidence that is nearer than the path less that on the
+ *              path, plus 6 per bin and strip, at most 120 (Badino, Franke, Mester 2007). The limit
+ *              of a strip is the mean disparity of the votes near the path.
+ *  4. runs     in each strip, neighboring bins whose votes fill half of 4 rows or of 1/2 m are runs,
+ *              the nearest 16. Below 14 px of disparity a minimum of the votes splits them. A run has the rows from its lowest pixel upwards until a gap of 0.4 m
+ *              without any, and the 60 % quantile of its disparities.
+ *  5. boxes    runs of strips at most 1/2 m apart are joined when their disparities overlap or are
+ *              less than 0.15 m apart (below 14 px: overlap by half), and their heights differ by less than 0.7 m or a factor of
+ *              two (union-find). Components of fewer than 3 strips are kept when they are 1 m tall.
+ *              The disparity of a box is that which 20 % of its votes exceed (its near face, not the
+ *              mean); top and bottom are the 10 % and 90 % quantiles of its runs.
+ *
+ * Source: Badino, Franke, Mester, "Free space computation using stochastic occupancy grids and
+ * dynamic programming", 2007; docs/notes/obstacles.md has the decisions and their measurements. */
+#ifndef RV_OBSTACLES_H
+#define RV_OBSTACLES_H
+
+#include "ground/ground.h"
+#include "rv.h"
+#include "rv_params.h"
+#include "rv_records.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RV_OBSTACLES_SIDE_MIN 32
+#define RV_OBSTACLES_MAX 256   /* boxes per frame */
+#define RV_OBSTACLES_BINS 512  /* of D */
+#define RV_OBSTACLES_BOXES 256 /* other boxes per call of rv_obstacles_distances */
+
+/* What obstacles are made from. */
+typedef enum RvObstaclesInput {
+  RV_OBSTACLES_DISPARITY = 0, /* RV_U16 raster */
+  RV_OBSTACLES_STIXELS,       /* RvStixel records, as of cuda/stixels */
+  RV_OBSTACLES_SEGMENTS       /* RvSegment records, as of cuda/rdp */
+} RvObstaclesInput;
+
+/* Fields: unit, range; default. rv_obstacles_params () states the same as a table. */
+typedef struct RvObstaclesConfig {
+  int width, height;      /* px, 32..RV_MAX_SIDE; no default */
+  RvCamera camera;        /* focal length and baseline required; height and pitch are not used */
+  RvObstaclesInput input; /* RV_OBSTACLES_DISPARITY */
+  int max_disparity; /* px of D, 16..4096; 128. Larger ones count as this one; the bins are 1/512 of
+                       * it and at least 1/4 px wide */
+  int stixel_width;  /* px of the stixels, 1..256; 8; of RV_OBSTACLES_STIXELS only */
+  double min_height; /* m above the ground, 0.05..2; 0.3 */
+  double clearance;  /* m, 0.5..5, above min_height; 2.2: higher things are not in the way */
+  double max_distance; /* m, 0..1000; 0 = to 2 px of disparity */
+  double path_width;   /* m, 0..10; 1.8: of the corridor straight ahead */
+  int threads;         /* CPU engine, 0 = all; 0 */
+  RvLog log;           /* silent */
+} RvObstaclesConfig;
+
+/* An obstacle as the engines find it: integers; rv_obstacles_measure makes an RvObstacle of it. */
+typedef struct RvObstacleBox {
+  int32_t left, right; /* px, first and last column */
+  int32_t top, bottom; /* px, first and last row */
+  int32_t near_d;      /* 1/256 px of D: near face */
+  int32_t far_d;       /* 1/256 px of D: far end of the visible part */
+  int32_t votes;       /* pixels that voted */
+  int32_t runs;        /* runs joined */
+  int32_t strips;      /* strips with a run */
+  int32_t over;        /* 1: above the clearance only */
+  int32_t label;       /* least index of its runs: strip * 16 + run */
+  int32_t valid;       /* fraction of the box with a disparity, 0..255 */
+} RvObstacleBox;
+
+/* Where run() writes, in the memory of the engine, not overlapping. What is NULL is not made. */
+typedef struct RvObstaclesOutput {
+  RvObstacleBox
+      *boxes;       /* RV_OBSTACLES_MAX; nearest first, ties: lowest label; aligned to 4 bytes */
+  uint32_t *counts; /* 2: boxes written; boxes found (those beyond the first are the farthest) */
+  RvFreeColumn *columns; /* one per strip; `obstacle` is an index of `boxes`; aligned to 2 bytes */
+} RvObstaclesOutput;
+
+/* What run() reads, in the memory of the engine. */
+typedef struct RvObstaclesSource {
+  RvPlane disparity;             /* of RV_OBSTACLES_DISPARITY: RV_U16, 1/16 px, 0 = invalid */
+  const RvStixel *stixels;       /* of RV_OBSTACLES_STIXELS */
+  const RvSegment *segments;     /* of RV_OBSTACLES_SEGMENTS */
+  uint32_t count;                /* of the records */
+  const RvGroundSurface *ground; /* required; without a plane nothing is found */
+} RvObstaclesSource;
+
+/* Another element's box, px; may lie outside of the image in part or completely. */
+typedef struct RvObstaclesRect {
+  int32_t x, y, w, h;
+} RvObstaclesRect;
+
+/* Its disparity. */
+typedef struct RvObstaclesDepth {
+  uint16_t disparity; /* 1/16 px: lower median of the valid pixels of the inner half; 0: none */
+  uint8_t valid;      /* fraction of valid pixels in the inner half, 0..255 */
+  uint8_t reserved;
+} RvObstaclesDepth;
+
+typedef struct RvObstacles RvObstacles;
+
+RV_API const RvParams *rv_obstacles_params(void);
+
+/* Defaults for everything except width, height and camera, which become 0. */
+RV_API void rv_obstacles_config_init(RvObstaclesConfig *config);
+
+/* RV_OK, or RV_ERR_ARG after logging which rule is violated. */
+RV_API RvStatus rv_obstacles_config_check(const RvObstaclesConfig *config);
+
+/* Strips and their width in px; 0 and 0 for an invalid config. */
+RV_API void rv_obstacles_size(const RvObstaclesConfig *config, int *columns, int *column_width);
+
+/* Bytes that _new allocates in the engine's memory; 0 for an invalid config or engine. */
+RV_API size_t rv_obstacles_workspace(const RvObstaclesConfig *config, RvEngine engine);
+
+/* *out is NULL after a failure. */
+RV_API RvStatus rv_obstacles_new(RvObstacles **out, const RvObstaclesConfig *config,
+                                 RvEngine engine);
+
+RV_API RvStatus rv_obstacles_run(RvObstacles *obstacles, const RvObstaclesSource *source,
+                                 const RvObstaclesOutput *output, RvStream stream);
+
+/* Disparities of `count` (at most RV_OBSTACLES_BOXES) boxes of others, in the disparity raster of
+ * that size. rects and depths are in the memory of the engine. */
+RV_API RvStatus rv_obstacles_distances(RvObstacles *obstacles, const RvPlane *disparity,
+                                       const RvObstaclesRect *rects, uint32_t count,
+                                       RvObstaclesDepth *depths, RvStream stream);
+
+/* Does not wait: the caller ensures that the stream has finished. */
+RV_API void rv_obstacles_free(RvObstacles **obstacles);
+
+/* --- On the host, after the results have been copied there --------------------------------------
+ *
+ * Pure functions and an object without an engine: the same results for both engines. */
+
+/* Meters of a box: everything of RvObstacle but id, velocities, ttc, age, missed; state is
+ * RV_OBSTACLE_NEW. */
+RV_API void rv_obstacles_measure(const RvObstaclesConfig *config, const RvGroundSurface *ground,
+                                 const RvObstacleBox *box, RvObstacle *obstacle);
+
+/* Area of the free space in m^2; columns that are free to the end of the range count up to
+ * max_distance, or to 2 px of disparity. */
+RV_API double rv_obstacles_free_area(const RvObstaclesConfig *config, const RvFreeColumn *columns);
+
+/* Distance of box `depth` in m (0: none), and X of the center of `rect`. */
+RV_API double rv_obstacles_depth(const RvObstaclesConfig *config, const RvObstaclesRect *rect,
+                                 const RvObstaclesDepth *depth, double *lateral);
+
+/* Tracks. Constant velocity in Z and X per obstacle (Kalman filter), pairs of tracks and obstacles by
+ * least distance, first those of confidence 128 or more, then the others. Three hits confirm a
+ * track and give it an id; a new one ends after 3 misses, a confirmed one after 8. Walls and
+ * overhanging things are not tracked.
+ * Doubles in a fixed order from + - x / sqrt alone. */
+typedef struct RvObstaclesTracks RvObstaclesTracks;
+
+#define RV_OBSTACLES_TRACKS 256 /* at most */
+
+/* *out is NULL after a failure; `config` as of the object whose obstacles are tracked. */
+RV_API RvStatus rv_obstacles_tracks_new(RvObstaclesTracks **out, const RvObstaclesConfig *config);
+
+/* Updates the tracks with the `count` obstacles of a frame at `time` s: fills in id, velocities,
+ * ttc, age, missed, state, flags and confidence. Confirmed tracks without an obstacle are appended
+ * as predicted ones while they are inside the image, up to `capacity` in all; *total is their
+ * number. A time that goes back or leaps by more than 0.5 s ends all tracks; ids continue.
+ * `indices` (may be NULL, `capacity` entries): index of each obstacle among those passed, -1 of a
+ * predicted one. The result is sorted by distance, ties: order of arrival. */
+RV_API RvStatus rv_obstacles_track(RvObstaclesTracks *tracks, double time, RvObstacle *obstacles,
+                                   int count, int capacity, int *total, int *indices);
+
+/* Forward speed of the vehicle in m/s, from the next frame on; without it (is_known 0, as after
+ * _new) no obstacle is flagged as moving. */
+RV_API void rv_obstacles_tracks_set_speed(RvObstaclesTracks *tracks, double speed, int is_known);
+
+/* Ends all tracks: after a seek. Ids continue. */
+RV_API void rv_obstacles_tracks_reset(RvObstaclesTracks *tracks);
+RV_API void rv_obstacles_tracks_free(RvObstaclesTracks **tracks);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

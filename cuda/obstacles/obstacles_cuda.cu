@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* obstacles_cuda.cu: the CUDA engine of obstacles and free space: memory, rasters of records,
+ * distances of other boxes. */
+#include "obstacles/obstacles_cuda.cuh"
+
+#define RASTER_THREADS 256
+#define RECT_THREADS 256
+
+/* --- Memory ---------------------------------------------------------------------------------- */
+
+static void layout(void *memory, const void *plan, RvArena *arena) {
+  ObstaclesCuda *w = (ObstaclesCuda *)memory;
+  const RvObstaclesPlan *p = (const RvObstaclesPlan *)plan;
+  const size_t strips = (size_t)p->strips, runs = strips * RV_OBSTACLES_RUNS;
+  const size_t coarse = strips * RV_OBSTACLES_COARSE;
+  w->tables = (RvObstaclesTables *)rv_arena_take(arena, sizeof *w->tables);
+  w->frame = (ObstaclesFrame *)rv_arena_take(arena, sizeof *w->frame);
+  w->raster = p->config.input == RV_OBSTACLES_DISPARITY
+                  ? NULL
+                  : (uint16_t *)rv_arena_take(arena, (size_t)p->width * (size_t)p->height * 2);
+  w->depth = (RvObstaclesDepthRow *)rv_arena_take(arena, (size_t)p->depths * sizeof *w->depth);
+  w->column = (int32_t *)rv_arena_take(arena, (size_t)p->width * sizeof *w->column);
+  w->votes = (uint32_t *)rv_arena_take(arena, strips * RV_OBSTACLES_FINE * sizeof *w->votes);
+  w->data = (int16_t *)rv_arena_take(arena, coarse * sizeof *w->data);
+  w->evidence = (uint8_t *)rv_arena_take(arena, coarse);
+  w->ground = (uint32_t *)rv_arena_take(arena, coarse / 8);
+  w->valid = (uint8_t *)rv_arena_take(arena, strips);
+  w->runs = (RvObstaclesRun *)rv_arena_take(arena, runs * sizeof *w->runs);
+  w->run_count = (int32_t *)rv_arena_take(arena, strips * sizeof *w->run_count);
+  w->from = (uint8_t *)rv_arena_take(arena, coarse);
+  w->path = (uint8_t *)rv_arena_take(arena, strips);
+  w->label = (int32_t *)rv_arena_take(arena, runs * sizeof *w->label);
+  w->order = (int32_t *)rv_arena_take(arena, runs * sizeof *w->order);
+  w->rank = (int32_t *)rv_arena_take(arena, runs * sizeof *w->rank);
+  w->components = (ObstaclesComponent *)rv_arena_take(arena, runs * sizeof *w->components);
+  w->boxes = (RvObstacleBox *)rv_arena_take(arena, runs * sizeof *w->boxes);
+}
+
+static RvStatus open(void *memory, const void *plan) {
+  ObstaclesCuda *w = (ObstaclesCuda *)memory;
+  const RvObstaclesPlan *p = (const RvObstaclesPlan *)plan;
+  const RvLog *log = &p->config.log;
+  int device = 0, major = 0;
+  RV_CU(log, cudaGetDevice(&device));
+  RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  w->overlaps = major >= 9;
+  w->plan = *p;
+  w->plan.tables = w->tables;
+  RV_CU(log, cudaMemcpy(w->tables, p->tables, sizeof *w->tables, cudaMemcpyHostToDevice));
+  RV_CU(log, cudaMemset(w->frame, 0, sizeof *w->frame));
+  RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run receives comes after */
+  return RV_OK;
+}
+
+/* --- Raster ---------------------------------------------------------------------------------- */
+
+static __global__ void __launch_bounds__(RASTER_THREADS)
+    stixels_kernel(const __grid_constant__ RvObstaclesPlan p, RvPlane raster,
+                   const RvStixel *stixels, int count) {
+  const int k = blockIdx.x * RASTER_THREADS + threadIdx.x;
+  if (k >= count)
+    return;
+  const RvStixel s = stixels[k];
+  const int right = rv_min(s.column + p.config.stixel_width, p.width);
+  for (int y = s.v_top; y <= rv_min(s.v_bottom, p.height - 1); y++) {
+    const uint16_t value = rv_obstacles_stixel(&s, y);
+    for (int x = s.column; x < right; x++)
+      rv_row<uint16_t>(raster, y)[x] = value;
+  }
+}
+
+static __global__ void __launch_bounds__(RASTER_THREADS)
+    segments_kernel(const __grid_constant__ RvObstaclesPlan p, RvPlane raster,
+                    const RvSegment *segments, int count) {
+  const int k = blockIdx.x * RASTER_THREADS + threadIdx.x;
+  if (k >= count)
+    return;
+  const RvSegment s = segments[k];
+  for (int y = s.first; s.column < p.width && y <= rv_min(s.last, p.height - 1); y++)
+    rv_row<uint16_t>(raster, y)[s.column] = rv_obstacles_segment(&s, y);
+}
+
+/* Records do not overlap, or agree where they do. */
+static RvStatus raster(void *memory, RvObstaclesJob *job) {
+  const ObstaclesCuda *w = (ObstaclesCuda *)memory;
+  const RvObstaclesPlan *p = &w->plan;
+  const ptrdiff_t stride = 2 * (ptrdiff_t)p->width;
+  const int count = (int)job->source.count;
+  const int blocks = rv_max(rv_div_up(count, RASTER_THREADS), 1);
+  job->disparity = {w->raster, stride, p->width, p->height, RV_U16};
+  RV_CU(&p->config.log,
+        cudaMemsetAsync(w->raster, 0, (size_t)stride * (size_t)p->height, job->stream));
+  if (p->config.input == RV_OBSTACLES_STIXELS)
+    return obstacles_launch(w, true, stixels_kernel, blocks, RASTER_THREADS, 0, job->stream, *p,
+                            job->disparity, job->source.stixels, count);
+  return obstacles_launch(w, true, segments_kernel, blocks, RASTER_THREADS, 0, job->stream, *p,
+                          job->disparity, job->source.segments, count);
+}
+
+/* --- Distances ------------------------------------------------------------------------------- */
+
+/* Counts as the CPU engine has them; the histogram is complete after the next barrier. */
+static __device__ void count_values(const RvPlane &plane, const RvObstaclesRect &part, int high,
+                                    unsigned *histogram) {
+  for (int i = threadIdx.x; i < part.w * part.h; i += RECT_THREADS) {
+    const int y = i / part.w,
+              value = rv_row<const uint16_t>(plane, part.y + y)[part.x + i - y * part.w];
+    if (value && (high < 0 || value >> 8 == high))
+      atomicAdd(&histogram[high < 0 ? value >> 8 : value & 255], 1u);
+  }
+}
+
+static __device__ int find_rank(const unsigned *histogram, unsigned *rank) {
+  int k = 0;
+  for (; k < 255 && histogram[k] <= *rank; k++)
+    *rank -= histogram[k];
+  return k;
+}
+
+static __global__ void __launch_bounds__(RECT_THREADS)
+    distances_kernel(const RvPlane plane, const RvObstaclesRect *rects, RvObstaclesDepth *depths) {
+  __shared__ unsigned histogram[2][256];
+  __shared__ unsigned rank, count;
+  __shared__ int high;
+  const RvObstaclesRect box = rects[blockIdx.x], part = rv_obstacles_inner(&box, &plane);
+  histogram[0][threadIdx.x] = histogram[1][threadIdx.x] = 0;
+  __syncthreads();
+  count_values(plane, part, -1, histogram[0]);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    count = 0;
+    for (int k = 0; k < 256; k++)
+      count += histogram[0][k];
+    rank = count ? (count - 1) / 2 : 0;
+    high = count ? find_rank(histogram[0], &rank) : 0;
+  }
+  __syncthreads();
+  count_values(plane, part, high, histogram[1]);
+  __syncthreads();
+  if (threadIdx.x != 0)
+    return;
+  RvObstaclesDepth depth = {0, 0, 0};
+  if (count) {
+    unsigned left = rank;
+    depth.disparity = (uint16_t)(high << 8 | find_rank(histogram[1], &left));
+    depth.valid = rv_obstacles_fraction(count, part.w, part.h);
+  }
+  depths[blockIdx.x] = depth;
+}
+
+static RvStatus distances(void *memory, const RvObstaclesRectJob *job) {
+  const ObstaclesCuda *w = (ObstaclesCuda *)memory;
+  static_assert(RECT_THREADS == 256, "one thread per entry of a histogram");
+  return obstacles_launch(w, true, distances_kernel, job->count, RECT_THREADS, 0, job->stream,
+                          job->disparity, job->rects, job->depths);
+}
+
+/* --- Stages ---------------------------------------------------------------------------------- */
+
+static RvStatus strips(void *memory, const RvObstaclesJob *job) {
+  return obstacles_cuda_strips((ObstaclesCuda *)memory, job);
+}
+
+static RvStatus space(void *memory, const RvObstaclesJob *job) {
+  return obstacles_cuda_space((ObstaclesCuda *)memory, job);
+}
+
+static RvStatus boxes(void *memory, const RvObstaclesJob *job) {
+  return obstacles_cuda_boxes((ObstaclesCuda *)memory, job);
+}
+
+extern "C" const RvObstaclesStages rv_obstacles_stages_cuda = {
+    {sizeof(ObstaclesCuda), layout, open, nullptr}, raster, strips, space, boxes, distances,
+};

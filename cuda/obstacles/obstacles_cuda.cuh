@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* obstacles_cuda.cuh: memory of the CUDA engine of obstacles and free space, and its stages.
+ * Internal.
+ *
+ * Kernels of a frame, without host synchronization:
+ *   tables      rows of the ground by D and by column
+ *   strips      one block per strip: votes, evidence, runs
+ *   space       block 0: the path of the free space; the others: joins of runs, one block per strip
+ *   components  one block: roots, runs by component
+ *   boxes       one warp per component
+ *   sort        one block: order, indices
+ *   columns     one block per box: valid pixels; and the columns of the free space */
+#ifndef RV_OBSTACLES_CUDA_CUH
+#define RV_OBSTACLES_CUDA_CUH
+
+#include "obstacles/obstacles_stages.h"
+#include "rv_group.cuh"
+#include "rv_launch.cuh"
+
+/* What a frame finds. */
+struct ObstaclesFrame {
+  int components;
+  int boxes; /* at most RV_OBSTACLES_MAX */
+};
+
+struct ObstaclesComponent {
+  int label, first, count; /* first and count: of its runs in `order` */
+};
+
+struct ObstaclesCuda {
+  RvObstaclesPlan plan; /* tables: device memory */
+  int overlaps;         /* a kernel may start before its predecessor has ended */
+  RvObstaclesTables *tables;
+  ObstaclesFrame *frame;
+  uint16_t *raster;
+  RvObstaclesDepthRow *depth; /* [D in 1/16 px] */
+  int32_t *column;            /* [px] */
+  uint32_t *votes;            /* [strip][fine] */
+  int16_t *data;              /* [strip][coarse]: nearer evidence less that of the bin */
+  uint8_t *evidence;          /* [strip][coarse] */
+  uint32_t *ground;           /* [strip][coarse / 32] */
+  uint8_t *valid;             /* [strip] */
+  RvObstaclesRun *runs;       /* [strip][RV_OBSTACLES_RUNS] */
+  int32_t *run_count;         /* [strip] */
+  uint8_t *from;              /* [strip][coarse] */
+  uint8_t *path;              /* [strip] */
+  int32_t *label;             /* [strip][RV_OBSTACLES_RUNS]: union-find; the root is the least */
+  int32_t *order;             /* [run] */
+  int32_t *rank;              /* [run]: of a root: its component, later its box or -1 */
+  ObstaclesComponent *components;
+  RvObstacleBox *boxes; /* [component]; runs 0: no obstacle */
+};
+
+/* What the kernels of a frame are called with. */
+struct ObstaclesArgs {
+  RvPlane disparity;
+  const RvGroundSurface *ground;
+  RvObstaclesOutput output;
+};
+
+static __device__ __forceinline__ bool obstacles_has_ground(const ObstaclesArgs &args) {
+  return args.ground->slope_y > 0;
+}
+
+/* Runs of a strip; only of frames with a ground. */
+static __device__ __forceinline__ int obstacles_slots(const ObstaclesCuda &w) {
+  return w.plan.strips * RV_OBSTACLES_RUNS;
+}
+
+static inline ObstaclesArgs obstacles_args(const RvObstaclesJob *job) {
+  return {job->disparity, job->source.ground, job->output};
+}
+
+/* Launches a kernel of the chain of a frame. */
+template <class... Params, class... Args>
+static RvStatus obstacles_launch(const ObstaclesCuda *w, bool is_first, void (*kernel)(Params...),
+                                 int blocks, unsigned threads, size_t shared, RvStream stream,
+                                 const Args &...args) {
+  return rv_launch(&w->plan.config.log, kernel, dim3((unsigned)blocks), dim3(threads), shared,
+                   stream, w->overlaps && !is_first, args...);
+}
+
+RvStatus obstacles_cuda_strips(const ObstaclesCuda *w, const RvObstaclesJob *job);
+RvStatus obstacles_cuda_space(const ObstaclesCuda *w, const RvObstaclesJob *job);
+RvStatus obstacles_cuda_boxes(const ObstaclesCuda *w, const RvObstaclesJob *job);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* ground_inputs.h: synthetic disparity images of a ground with obstacles, for the tests of ground,
+ * obstacles and lanes. */
+#ifndef RV_GROUND_INPUTS_H
+#define RV_GROUND_INPUTS_H
+
+#include "rvcheck.h"
+
+/* A box on the ground: an upright face of constant disparity. */
+typedef struct GroundBox {
+  double z, x;                  /* m: distance of the face, its left edge (right positive) */
+  double width, height, bottom; /* m; bottom: above the ground */
+} GroundBox;
+
+/* What is painted; what is 0 is left out. */
+typedef struct GroundInput {
+  RvCamera camera; /* height and pitch are those of the ground */
+  double roll;     /* px of disparity per px to the right */
+  double hill;     /* m: height of the ground at 40 m, growing with the square of the distance */
+  double noise;    /* px: standard deviation of the disparity */
+  double wall;     /* m: distance of a wall across the whole image */
+  int holes;       /* invalid pixels, per 1000 */
+  int outliers;    /* pixels of random disparity, per 1000 */
+  int box_count;
+  GroundBox boxes[8];
+} GroundInput;
+
+/* A camera that suits an image of that size: 1.5 m high, pitch 2 degrees, 20 px of disparity at
+ * 10 m. */
+RvCamera ground_input_camera(int width, int height);
+
+/* Paints `input` into an RV_U16 plane; the same random numbers give the same image. */
+void ground_input_paint(const GroundInput *input, RvRandom *random, const RvPlane *disparity);
+
+#endif

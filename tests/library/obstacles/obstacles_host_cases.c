@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* obstacles_host_cases.c: measures and tracks of obstacles, which have no engine. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ground/ground_inputs.h"
+#include "obstacles/obstacles.h"
+#include "obstacles/obstacles_cases.h"
+
+#define RATE 20.0 /* frames per second */
+
+static RvObstaclesConfig config_new(RvCheck *check) {
+  RvObstaclesConfig c;
+  rv_obstacles_config_init(&c);
+  c.width = 640;
+  c.height = 400;
+  c.camera = ground_input_camera(c.width, c.height);
+  c.log = rvc_log(check);
+  return c;
+}
+
+/* A box of 1.8 x 1.5 m on the ground whose face is at (z, x), measured with `noise` px. */
+static RvObstacle object_at(const RvObstaclesConfig *c, RvRandom *random, double z, double x,
+                            double noise) {
+  const double d =
+      c->camera.focal * c->camera.baseline / z + noise * (rvc_next(random) / 2147483648.0 - 1);
+  const double seen = c->camera.focal * c->camera.baseline / d, scale = c->camera.focal / seen;
+  RvObstacle o;
+  memset(&o, 0, sizeof o);
+  o.distance = (float)seen;
+  o.lateral = (float)x;
+  o.width = 1.8f;
+  o.height = 1.5f;
+  o.distance_sigma = (float)(0.25 * seen * seen / (c->camera.focal * c->camera.baseline) + 0.1);
+  o.x = (uint16_t)(c->camera.cx + (x - 0.9) * scale);
+  o.w = (uint16_t)(1.8 * scale);
+  o.y = 100;
+  o.h = (uint16_t)(1.5 * scale);
+  o.confidence = 255;
+  return o;
+}
+
+static RvObstaclesTracks *tracks_new(RvCheck *check, const char *name, const RvObstaclesConfig *c) {
+  RvObstaclesTracks *tracks = NULL;
+  rvc_true(check, name, rv_obstacles_tracks_new(&tracks, c) == RV_OK, "tracks_new failed");
+  return tracks;
+}
+
+/* Three obstacles, one that comes closer, one that crosses, one that stands: ids stay, velocities and
+ * times to collision are right. */
+static void check_motion(RvCheck *check) {
+  static const char name[] = "obstacles/motion";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  const RvObstaclesConfig c = config_new(check);
+  RvObstaclesTracks *tracks = tracks_new(check, name, &c);
+  uint32_t ids[3] = {0, 0, 0};
+  for (int frame = 0; tracks && frame < 50; frame++) {
+    const double t = frame / RATE, z[3] = {30 - 8 * t, 18, 12}, x[3] = {0.2, -6 + 3 * t, 5};
+    RvObstacle list[16];
+    int total = 0, from[16];
+    for (int k = 0; k < 3; k++)
+      list[k] = object_at(&c, &random, z[k], x[k], 0.2);
+    rvc_true(check, name, rv_obstacles_track(tracks, t, list, 3, 16, &total, from) == RV_OK,
+             "track failed");
+    for (int k = 0; k < total; k++) {
+      const RvObstacle *o = &list[k];
+      if (from[k] < 0 || frame < 2)
+        continue;
+      ids[from[k]] = ids[from[k]] ? ids[from[k]] : o->id;
+      rvc_true(check, name, o->id && o->id == ids[from[k]] && o->state == RV_OBSTACLE_TRACKED,
+               "frame %d: obstacle %d has id %u, expected %u", frame, from[k], o->id, ids[from[k]]);
+      if (frame < 30)
+        continue;
+      const double vz = from[k] == 0 ? -8 : 0, vx = from[k] == 1 ? 3 : 0;
+      rvc_true(check, name, fabs(o->velocity_z - vz) < 0.8 && fabs(o->velocity_x - vx) < 0.5,
+               "frame %d: obstacle %d moves at %g %g m/s", frame, from[k], o->velocity_z,
+               o->velocity_x);
+      const double ttc = z[0] / 8;
+      rvc_true(check, name, from[k] == 0 ? fabs(o->ttc / ttc - 1) < 0.15 : o->ttc == 0,
+               "frame %d: obstacle %d has a time to collision of %g s", frame, from[k], o->ttc);
+      rvc_true(check, name, k == 0 || list[k - 1].distance <= o->distance, "not sorted");
+    }
+  }
+  rvc_true(check, name, ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2], "equal ids");
+  rv_obstacles_tracks_free(&tracks);
+  rvc_ok(check, name);
+}
+
+/* Misses, pauses, time that goes back. */
+static void check_gaps(RvCheck *check) {
+  static const char name[] = "obstacles/gaps";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  const RvObstaclesConfig c = config_new(check);
+  RvObstaclesTracks *tracks = tracks_new(check, name, &c);
+  RvObstacle list[4];
+  int total = 0;
+  double t = 0;
+  uint32_t id = 0;
+  for (int frame = 0; tracks && frame < 40; frame++, t += 1 / RATE) {
+    const int is_seen = frame < 10 || (frame >= 15 && frame < 20) || frame >= 32;
+    list[0] = object_at(&c, &random, 15, 0, 0.1);
+    rv_obstacles_track(tracks, t, list, is_seen, 4, &total, NULL);
+    if (frame == 9)
+      id = list[0].id;
+    if (frame == 10)
+      rvc_true(check, name,
+               total == 1 && list[0].id == id && list[0].state == RV_OBSTACLE_PREDICTED &&
+                   list[0].missed == 1 && fabs(list[0].distance - 15) < 0.5,
+               "a track is not predicted");
+    if (frame == 19)
+      rvc_true(check, name, total == 1 && list[0].id == id && id, "5 misses end a track");
+    if (frame == 31)
+      rvc_true(check, name, total == 0, "a track outlives 12 misses");
+    if (frame == 39)
+      rvc_true(check, name, list[0].id == id + 1, "the next id is %u, expected %u", list[0].id,
+               id + 1);
+  }
+  for (int frame = 0; tracks && frame < 8; frame++) { /* 60 s later; at frame 4 back in time */
+    list[0] = object_at(&c, &random, 15, 0, 0.1);
+    rv_obstacles_track(tracks, (frame < 4 ? t + 60 : t) + frame / RATE, list, 1, 4, &total, NULL);
+    rvc_true(check, name, (list[0].id != 0) == (frame % 4 >= 2), "frame %d after a pause: id %u",
+             frame, list[0].id);
+  }
+  if (tracks) {
+    rv_obstacles_tracks_reset(tracks);
+    list[0] = object_at(&c, &random, 15, 0, 0.1);
+    rv_obstacles_track(tracks, t + 1, list, 1, 4, &total, NULL);
+    rvc_true(check, name, list[0].id == 0 && total == 1, "a reset keeps tracks");
+  }
+  rv_obstacles_tracks_free(&tracks);
+  rv_obstacles_tracks_free(&tracks);
+  rv_obstacles_tracks_free(NULL);
+  rvc_ok(check, name);
+}
+
+/* As many obstacles as there can be, and none. */
+static void check_full(RvCheck *check) {
+  static const char name[] = "obstacles/full";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  const RvObstaclesConfig c = config_new(check);
+  RvObstaclesTracks *tracks = tracks_new(check, name, &c);
+  static RvObstacle list[2 * RV_OBSTACLES_MAX];
+  int total = 0;
+  for (int frame = 0; tracks && frame < 12; frame++) {
+    const int count = frame == 5 ? 0 : RV_OBSTACLES_MAX;
+    for (int k = 0; k < count; k++)
+      list[k] = object_at(&c, &random, 3 + 0.3 * k, rvc_range(&random, -40, 40) / 4.0, 0.3);
+    rvc_true(check, name,
+             rv_obstacles_track(tracks, frame / RATE, list, count, 2 * RV_OBSTACLES_MAX, &total,
+                                NULL) == RV_OK &&
+                 total >= count && total <= 2 * RV_OBSTACLES_MAX,
+             "frame %d: %d obstacles of %d", frame, total, count);
+    for (int k = 1; k < total; k++)
+      rvc_true(check, name, list[k - 1].distance <= list[k].distance, "not sorted");
+  }
+  rvc_true(check, name,
+           rv_obstacles_track(tracks, 1, list, RV_OBSTACLES_MAX + 1, 2 * RV_OBSTACLES_MAX, &total,
+                              NULL) == RV_ERR_ARG &&
+               rv_obstacles_track(tracks, 1, list, 4, 3, &total, NULL) == RV_ERR_ARG &&
+               rv_obstacles_track(NULL, 1, list, 0, 3, &total, NULL) == RV_ERR_ARG,
+           "bad arguments are accepted");
+  rv_obstacles_tracks_free(&tracks);
+  rvc_ok(check, name);
+}
+
+/* Meters of a computed box, and the area of a computed free space. */
+static void check_measures(RvCheck *check) {
+  static const char name[] = "obstacles/measures";
+  if (!rvc_wants(check, name))
+    return;
+  const RvObstaclesConfig c = config_new(check);
+  const RvGroundSurface ground = rv_ground_of_camera(&c.camera);
+  const double fb = c.camera.focal * c.camera.baseline; /* 200 */
+  const RvObstacleBox box = {.left = 300,
+                             .right = 339,
+                             .top = 100,
+                             .bottom = 170,
+                             .near_d = 20 * 256,
+                             .far_d = 16 * 256,
+                             .votes = 2000,
+                             .valid = 200};
+  RvObstacle o;
+  rv_obstacles_measure(&c, &ground, &box, &o);
+  const double scale = c.camera.baseline / 20;
+  rvc_true(check, name,
+           fabs(o.distance - fb / 20) < 1e-4 && fabs(o.length - (fb / 16 - fb / 20)) < 1e-4 &&
+               fabs(o.width - 40 * scale) < 1e-4 &&
+               fabs(o.lateral - (319.5 - c.camera.cx) * scale) < 1e-4 && o.x == 300 && o.w == 40 &&
+               o.y == 100,
+           "distance %g length %g width %g lateral %g", o.distance, o.length, o.width, o.lateral);
+  rvc_true(check, name, o.flags == RV_OBSTACLE_IN_PATH, "flags %d of a box straight ahead",
+           o.flags);
+  const double foot = (20 - ground.intercept) / ground.slope_y;
+  rvc_true(check, name, fabs(o.height + o.bottom - (foot - 100) * scale) < 1e-4,
+           "height %g bottom %g, row of the ground %g", o.height, o.bottom, foot);
+  RvObstaclesDepth depth = {20 * 16, 255, 0};
+  double x;
+  const RvObstaclesRect rect = {300, 0, 40, 10};
+  rvc_true(check, name,
+           fabs(rv_obstacles_depth(&c, &rect, &depth, &x) - fb / 20) < 1e-9 &&
+               fabs(x - (319.5 - c.camera.cx) * scale) < 1e-9,
+           "depth of a box");
+  depth.disparity = 0;
+  rvc_true(check, name, rv_obstacles_depth(&c, &rect, &depth, &x) == 0 && x == 0, "no depth");
+  int strips, width;
+  rv_obstacles_size(&c, &strips, &width);
+  RvFreeColumn columns[400];
+  memset(columns, 0, sizeof columns);
+  for (int k = 0; k < strips; k++)
+    columns[k].disparity = 20 * 16;
+  const double area = 0.5 * (fb / 20) * (fb / 20) * strips * width / c.camera.focal;
+  rvc_true(check, name, fabs(rv_obstacles_free_area(&c, columns) / area - 1) < 1e-9,
+           "area %g of %g", rv_obstacles_free_area(&c, columns), area);
+  rvc_ok(check, name);
+}
+
+void obstacles_host_parity(RvCheck *check) {
+  check_measures(check);
+  check_motion(check);
+  check_gaps(check);
+  check_full(check);
+}
