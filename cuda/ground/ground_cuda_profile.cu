@@ -245,6 +245,6 @@ RvStatus ground_cuda_profile(const GroundCuda *w, const RvGroundJob *job) {
     const unsigned blocks = (unsigned)rv_min(rv_div_up(g->cells, OFFSET_THREADS), 256);
     RV_TRY(ground_launch(w, false, offsets_kernel, dim3(blocks), OFFSET_THREADS, 0, job, *g, *w));
   }
-  return ground_launch(w, !is_estimated, profile_kernel, dim3(1), PROFILE_THREADS, 0, job, *g, *w,
-                       job->out);
+  return ground_launch(w, !is_estimated, profile_kernel, dim3(1), PROFILE_THREADS,
+                       sizeof(ProfileShared), job, *g, *w, job->out);
 }
