@@ -18,6 +18,7 @@
 #  define PORT_TLS 8883
 #  define RECONNECT_MS 1000    /* between attempts to connect */
 #  define LOOP_MS 50           /* longest wait of the thread that reads and writes */
+#  define END_LOOPS 10         /* of LOOP_MS, for the last packets */
 #  define UNSENT_MAX 64        /* messages with the library, which has no limit of its own */
 #  define SEND_PATIENCE_MS 500 /* for a free slot, before the writer waits */
 #  define END_PATIENCE_MS 2000 /* for the last ones */
@@ -128,11 +129,12 @@ static gpointer run_network(gpointer data) {
   pthread_sigmask(SIG_BLOCK, &signals, NULL);
   do {
     int code = mosquitto_connect_async(mqtt->client, mqtt->host, mqtt->port, mqtt->keep_alive);
-    gboolean quit = FALSE;
-    while (code == MOSQ_ERR_SUCCESS && !quit) {
+    /* At the end the loop continues until the DISCONNECT is sent and the connection closed:
+     * otherwise the broker would publish the last will. */
+    for (int last = END_LOOPS; code == MOSQ_ERR_SUCCESS && last > 0;) {
       code = mosquitto_loop(mqtt->client, LOOP_MS, 1);
       g_mutex_lock(&mqtt->lock);
-      quit = mqtt->quit;
+      last -= mqtt->quit;
       g_mutex_unlock(&mqtt->lock);
     }
     set_cause(mqtt, code);
