@@ -191,7 +191,7 @@ class Mqtt(unittest.TestCase):
         self.assertGreater(counts['published'], 20)
         self.assertEqual(counts['published'] + counts['dropped'], 200)
         self.assertGreater(frames[-1]['seq'], 190) # the newest; a busy machine may lose the end
-        self.assertEqual(frames[-1]['dropped'], counts['dropped'])
+        self.assertLessEqual(frames[-1]['dropped'], counts['dropped'])
 
     def test_lost_broker(self):
         """Killed and started again, with QoS 1: what was accepted arrives, the rest is counted."""
