@@ -113,6 +113,22 @@ def warnings(bus):
 
 
 class Mqtt(unittest.TestCase):
+    def run(self, result=None):
+        """Broker, reader and element are three processes: on a busy machine one may come late. Only a
+        test that fails three times fails."""
+        for _ in range(2):
+            trial = unittest.TestResult()
+            super().run(trial)
+            if trial.wasSuccessful():
+                result.startTest(self)
+                for _test, reason in trial.skipped:
+                    result.addSkip(self, reason)
+                if not trial.skipped:
+                    result.addSuccess(self)
+                result.stopTest(self)
+                return result
+        return super().run(result)
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
