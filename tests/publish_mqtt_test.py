@@ -71,24 +71,32 @@ class Broker:
 
 class Subscriber:
     def __init__(self, broker, options):
-        self.output = tempfile.TemporaryFile('w+')
+        self.output = tempfile.NamedTemporaryFile('w')
         self.process = subprocess.Popen(
             [find('mosquitto_sub'), '-h', '127.0.0.1', '-p', str(broker.port), '-q', '1', '-t', '#',
              '-F', '%r %t %p', *options], stdout=self.output, stderr=subprocess.DEVNULL)
-        time.sleep(0.5)
+        publish = [find('mosquitto_pub'), '-h', '127.0.0.1', '-p', str(broker.port), '-t', 'ready',
+                   '-m', 'x']
+        deadline = time.monotonic() + 20
+        while not self.messages().get('ready'):  # until it is subscribed
+            assert time.monotonic() < deadline, 'the subscriber does not start'
+            subprocess.run(publish, check=True)
+            time.sleep(0.05)
 
     def messages(self):
         """Topic: list of (retained, payload), so far."""
         found = collections.defaultdict(list)
-        self.output.seek(0)
-        for line in self.output.read().splitlines():
+        with open(self.output.name) as file:  # not the description that the client writes through
+            lines = file.read().split('\n')[:-1]
+        for line in lines:
             retained, topic, payload = line.split(' ', 2)
             found[topic].append((retained == '1', payload))
         return found
 
     def wait(self, topic, count):
-        deadline = time.monotonic() + 20
-        while len(self.messages()[topic]) < count and time.monotonic() < deadline:
+        deadline = time.monotonic() + 30
+        while len(self.messages()[topic]) < count:
+            assert time.monotonic() < deadline, 'only %s' % self.messages()[topic]
             time.sleep(0.05)
         return self.messages()
 
@@ -189,7 +197,7 @@ class Mqtt(unittest.TestCase):
         self.finish(self.play(5, 'topic=car/1 split=true'))
         messages = reader.wait('car/1/status', 2)
         reader.stop()
-        self.assertEqual(set(messages), {'car/1/status', 'car/1/camera', 'car/1/truth'})
+        self.assertEqual(set(messages) - {'ready'}, {'car/1/status', 'car/1/camera', 'car/1/truth'})
         for _retained, payload in messages['car/1/truth']:
             self.assertNotIn('camera', json.loads(payload))
         self.assertEqual(len(messages['car/1/truth']), 5)
