@@ -28,7 +28,7 @@ def is_value(spec, value, stated):
     if isinstance(value, bool):
         return stated == str(value).lower()
     if spec.value_type.is_a(GObject.TYPE_FLAGS):
-        return set(stated.split('+')) == set(value.value_nicks)
+        return set(stated.split('+')) - {'–'} == set(value.value_nicks)
     if spec.value_type.is_a(GObject.TYPE_ENUM):
         return stated == value.value_nick
     return float(stated) == value
