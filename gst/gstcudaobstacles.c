@@ -55,11 +55,12 @@ GST_ELEMENT_REGISTER_DEFINE(cudaobstacles, "cudaobstacles", GST_RANK_NONE, GST_T
 /* --- Properties ------------------------------------------------------------------------------ */
 
 static const RvParamValue grounds[] = {
-    {RV_GROUND_MODE_ESTIMATE, "estimate", "RvGroundMeta, else estimated from the disparity"},
+    {RV_GROUND_MODE_ESTIMATE, "estimate", "Ground of RvGroundMeta if there is one, else estimated"},
     {RV_GROUND_MODE_CAMERA, "camera", "Plane of the camera's height and pitch"},
 };
 static const RvParamValue attachments[] = {
-    {GST_CUDA_OBSTACLES_ROI, "roi", "GstVideoRegionOfInterestMeta of the type obstacle"},
+    {GST_CUDA_OBSTACLES_ROI, "roi",
+     "Regions of interest (GstVideoRegionOfInterestMeta) of the type obstacle"},
     {GST_CUDA_OBSTACLES_ANALYTICS, "analytics",
      "Object detections and tracks of GstAnalytics (GStreamer 1.24)"},
 };
@@ -409,8 +410,6 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   self->count = 0;
   self->nearest = -1;
   self->time = time_of(self, job->in);
-  if (GST_BUFFER_PTS_IS_VALID(job->in))
-    gst_object_sync_values(GST_OBJECT(self), GST_BUFFER_PTS(job->in));
   RvStatus status = map_input(self, work, job, &input);
   if (status != RV_OK || input.width == 0 || !find_camera(self, &input, job->in, &camera))
     return status;
