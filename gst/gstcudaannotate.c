@@ -526,7 +526,9 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
   base->process = process;
   base->finish = finish;
   base->release = release;
-  gst_rv_transform_class_add_templates(base, NULL, NULL);
+  char *caps = gst_rv_transform_caps_string(FALSE, "");
+  gst_rv_transform_class_add_templates(base, caps, caps);
+  g_free(caps);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Annotation drawing",
                                         "Filter/Effect/Video/Hardware",
                                         "Draws annotations on the picture: disparity, stixels, "
