@@ -12,10 +12,12 @@
 
 /* --- Components ------------------------------------------------------------------------------ */
 
+namespace {
 struct Components {
   uint32_t scan[33];
   uint32_t total;
 };
+} // namespace
 
 static __device__ int root_of(const int32_t *label, int i) {
   for (int next = __ldcg(&label[i]); next != i; next = __ldcg(&label[i]))
@@ -106,10 +108,12 @@ static __device__ __forceinline__ int sum_of(int v) {
 #endif
 }
 
+namespace {
 /* Keys and weights of a component's runs, those of a lane. */
 struct Keys {
   int key[HELD], weight[HELD];
 };
+} // namespace
 
 enum { KEY_NEAR, KEY_FAR, KEY_TOP, KEY_BOTTOM };
 

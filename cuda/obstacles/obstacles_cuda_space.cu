@@ -17,9 +17,11 @@ static_assert(CHUNK * CHUNKS >= 512, "RV_MAX_SIDE / RV_OBSTACLES_STRIP_MAX strip
 
 /* --- Path ------------------------------------------------------------------------------------ */
 
+namespace {
 struct Data {
   uint4 words; /* EACH int16 */
 };
+} // namespace
 
 static __device__ __forceinline__ Data read_data(const ObstaclesCuda &w, int strip) {
   const uint4 *row = (const uint4 *)(w.data + (size_t)strip * RV_OBSTACLES_COARSE);
@@ -114,11 +116,13 @@ static __device__ void find_costs(const ObstaclesCuda &w, int *cost) {
     }
 }
 
+namespace {
 struct Space {
   uint8_t back[CHUNKS]
               [RV_OBSTACLES_COARSE]; /* bin at a chunk's first strip, from that of the next */
   uint8_t start[CHUNKS];             /* bin at the last strip of a chunk */
 };
+} // namespace
 
 /* The path: chunks of strips are composed first, in parallel. */
 static __device__ void find_path(const ObstaclesCuda &w, Space &s, int last) {

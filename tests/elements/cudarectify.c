@@ -18,7 +18,7 @@ static int engine_count(void) {
   return rv_cuda_devices(NULL, 0) > 0 ? 2 : 1;
 }
 
-/* A file of make_files.py; to be freed. */
+/* A file of calibration_files_tool.py; to be freed. */
 static char *file_of(const char *name) {
   const char *folder = g_getenv("RV_CALIBRATION_FILES");
   fail_unless(folder != NULL, "RV_CALIBRATION_FILES is not set");
