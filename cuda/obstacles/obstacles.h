@@ -178,6 +178,11 @@ typedef struct RvObstaclesTracks RvObstaclesTracks;
 /* *out is NULL after a failure; `config` as of the object whose obstacles are tracked. */
 RV_API RvStatus rv_obstacles_tracks_new(RvObstaclesTracks **out, const RvObstaclesConfig *config);
 
+/* Takes over new limits from the next frame on. The tracks continue; a config of another size or
+ * camera ends them. */
+RV_API RvStatus rv_obstacles_tracks_set_config(RvObstaclesTracks *tracks,
+                                               const RvObstaclesConfig *config);
+
 /* Updates the tracks with the `count` obstacles of a frame at `time` s: fills in id, velocities,
  * ttc, age, missed, state, flags and confidence. Confirmed tracks without an obstacle are appended
  * as predicted ones while they are inside the image, up to `capacity` in all; *total is their
