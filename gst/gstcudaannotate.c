@@ -522,10 +522,7 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
   gst_rv_settings_install(&settings_table, object);
   base->in_place = TRUE;
   base->picture = GST_MAP_READWRITE;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
-  base->release = release;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   gst_rv_transform_class_add_templates(base, NULL, NULL);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Annotation drawing",
                                         "Filter/Effect/Video/Hardware",

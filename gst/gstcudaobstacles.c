@@ -125,15 +125,8 @@ static const RvParam own[] = {
      AT(speed)},
     GST_RV_DISPARITY_SCALE_ROW(offsetof(GstCudaObstaclesSettings, scale)),
 };
-static const GstRvSettings settings = {
-    .type = "GstCudaObstacles",
-    .params = rv_obstacles_params,
-    .config = offsetof(GstCudaObstaclesSettings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaObstacles, settings),
-    .changed = gst_rv_transform_changed,
-};
+static const GstRvSettings settings = GST_RV_SETTINGS(
+    GstCudaObstacles, GstCudaObstaclesSettings, rv_obstacles_params, own, gst_rv_transform_changed);
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -469,12 +462,9 @@ static void gst_cuda_obstacles_class_init(GstCudaObstaclesClass *klass) {
   base->picture = 0;
   base->annotation = RV_META_OBSTACLES;
   base->annotations = annotations;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->reset = reset;
   base->describe = describe;
-  base->release = release;
   gst_rv_disparity_add_templates(base);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Obstacles and free space", "Filter/Analyzer/Video/Hardware",

@@ -131,15 +131,8 @@ static void changed(GObject *object, const char *name) {
   gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(object));
 }
 
-static const GstRvSettings settings = {
-    .type = "GstCudaRectify",
-    .params = rv_rectify_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaRectify, settings),
-    .changed = changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstCudaRectify, Settings, rv_rectify_params, own, changed);
 
 /* A copy, to be cleared. */
 static Settings get_settings(GstCudaRectify *self) {
@@ -437,10 +430,7 @@ static void gst_cuda_rectify_class_init(GstCudaRectifyClass *klass) {
   base->annotation = RV_META_CAMERA;
   base->check_caps = check_caps;
   base->transform_structure = transform_structure;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
-  base->release = release;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   gst_rv_transform_class_add_templates(base, NULL, NULL);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Stereo rectification",
                                         "Filter/Effect/Video/Hardware",

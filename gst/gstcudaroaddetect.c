@@ -95,15 +95,8 @@ static const RvParam own[] = {
      .type = RV_PARAM_TEXT,
      .offset = offsetof(Settings, save_location)},
 };
-static const GstRvSettings settings = {
-    .type = "GstCudaRoadDetect",
-    .params = rv_road_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaRoadDetect, settings),
-    .changed = gst_rv_transform_changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstCudaRoadDetect, Settings, rv_road_params, own, gst_rv_transform_changed);
 
 static void on_reset(GstCudaRoadDetect *self) {
   g_atomic_int_set(&self->reset, 1);
@@ -501,11 +494,8 @@ static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
   base->in_place = TRUE;
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_ROAD;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->drain = drain;
-  base->release = release;
   gst_rv_transform_class_add_templates(base, NULL, NULL);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Road detection",
                                         "Filter/Analyzer/Video/Hardware",

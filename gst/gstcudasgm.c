@@ -156,15 +156,8 @@ static void settings_changed(GObject *object, const char *name) {
     gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(object));
 }
 
-static const GstRvSettings settings = {
-    .type = "GstCudaSgm",
-    .params = rv_sgm_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaSgm, settings),
-    .changed = settings_changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstCudaSgm, Settings, rv_sgm_params, own, settings_changed);
 
 static Settings get_settings(GstCudaSgm *self) {
   GST_OBJECT_LOCK(self);
@@ -456,12 +449,9 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
       "GRAY16_LE in system memory. Set output, or replace the downstream element.";
   base->check_caps = check_caps;
   base->transform_structure = transform_structure;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->repeat = repeat;
   base->describe = describe;
-  base->release = release;
   GST_BASE_TRANSFORM_CLASS(klass)->transform_meta = transform_meta;
   char *all = gst_rv_transform_caps_string();
   char *src = g_strconcat(all,

@@ -108,15 +108,8 @@ static void changed(GObject *object, const char *name) {
   GST_OBJECT_UNLOCK(object);
 }
 
-static const GstRvSettings settings = {
-    .type = "GstStereoTestSrc",
-    .params = rv_scene_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstStereoTestSrc, settings),
-    .changed = changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstStereoTestSrc, Settings, rv_scene_params, own, changed);
 
 /* The property besides those of the tables: is-live, which the parent class keeps. */
 static gboolean is_live_property(guint id) {

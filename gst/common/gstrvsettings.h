@@ -10,12 +10,8 @@
  *   static const RvParam own[] = {
  *       {.name = "scale", .text = "...", .type = RV_PARAM_INT, .low = 1, .high = 2048, .value = 16,
  *        .offset = offsetof(Settings, scale)}};
- *   static const GstRvSettings settings = {
- *       .type = "GstCudaRdp",                                    // prefix of the enum types
- *       .params = rv_rdp_params, .config = offsetof(Settings, config),
- *       .own = own, .own_count = G_N_ELEMENTS(own),
- *       .place = G_STRUCT_OFFSET(GstCudaRdp, settings),
- *       .changed = gst_rv_transform_changed};
+ *   static const GstRvSettings settings =
+ *       GST_RV_SETTINGS(GstCudaRdp, Settings, rv_rdp_params, own, gst_rv_transform_changed);
  *
  *   class_init:  gst_rv_settings_install(&settings, object_class);
  *   init:        gst_rv_settings_init(self, &settings);
@@ -35,7 +31,7 @@
 G_BEGIN_DECLS
 
 typedef struct GstRvSettings {
-  const char *type;
+  const char *type;                /* "GstCudaRdp": prefix of the enum types */
   const RvParams *(*params)(void); /* of the library; may be NULL */
   gsize config;                    /* offset of the library's config in the settings */
   const RvParam *own;              /* rows of the element; offsets in the settings */
@@ -44,6 +40,14 @@ typedef struct GstRvSettings {
   /* Called without the lock after a value changed; may be NULL. */
   void (*changed)(GObject *object, const char *name);
 } GstRvSettings;
+
+/* The tables of an element `Type` whose member `settings` is a `Settings` with a member `config`. */
+#define GST_RV_SETTINGS(Type, Settings, its_params, its_own, its_changed)                          \
+  {                                                                                                \
+    .type = #Type, .params = its_params, .config = offsetof(Settings, config), .own = its_own,     \
+    .own_count = G_N_ELEMENTS(its_own), .place = G_STRUCT_OFFSET(Type, settings),                  \
+    .changed = its_changed                                                                         \
+  }
 
 /* Installs the properties (ids from 1 on; further properties of the class begin at
  * gst_rv_settings_count() + 1) and, unless the class has its own, set_property and get_property.

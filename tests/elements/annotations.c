@@ -213,19 +213,10 @@ GST_START_TEST(test_stock_elements) {
 }
 GST_END_TEST
 
-static Suite *annotations_suite(void) {
-  Suite *suite = suite_create("annotations");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_camera);
-  tcase_add_test(tests, test_hostile);
-  tcase_add_test(tests, test_rasters);
-  tcase_add_test(tests, test_odd_rasters);
-  tcase_add_test(tests, test_version);
-  tcase_add_test(tests, test_semantics);
-  tcase_add_test(tests, test_road);
-  tcase_add_test(tests, test_stock_elements);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_camera) TEST(test_hostile) TEST(test_rasters) TEST(test_odd_rasters) \
+  TEST(test_version) TEST(test_semantics) TEST(test_road) TEST(test_stock_elements)
+/* clang-format on */
 
-GST_CHECK_MAIN(annotations)
+ELEMENT_TESTS(annotations, TESTS)

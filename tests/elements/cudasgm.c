@@ -324,19 +324,11 @@ GST_START_TEST(test_start_stop) {
 }
 GST_END_TEST
 
-static Suite *cudasgm_suite(void) {
-  Suite *suite = suite_create("cudasgm");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_formats);
-  tcase_add_test(tests, test_layouts);
-  tcase_add_test(tests, test_output_disparity);
-  tcase_add_test(tests, test_output_depth_and_camera);
-  tcase_add_test(tests, test_annotations);
-  tcase_add_test(tests, test_changes_while_playing);
-  tcase_add_test(tests, test_caps_change_flush_eos);
-  tcase_add_test(tests, test_start_stop);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_formats) TEST(test_layouts) TEST(test_output_disparity) \
+  TEST(test_output_depth_and_camera) TEST(test_annotations) TEST(test_changes_while_playing) \
+  TEST(test_caps_change_flush_eos) TEST(test_start_stop)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudasgm)
+ELEMENT_TESTS(cudasgm, TESTS)

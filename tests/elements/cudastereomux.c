@@ -420,23 +420,11 @@ GST_START_TEST(test_odd_events) {
 }
 GST_END_TEST
 
-static Suite *cudastereomux_suite(void) {
-  Suite *suite = suite_create("cudastereomux");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_packing);
-  tcase_add_test(tests, test_cuda);
-  tcase_add_test(tests, test_annotations);
-  tcase_add_test(tests, test_cudasgm);
-  tcase_add_test(tests, test_reference);
-  tcase_add_test(tests, test_reference_missing);
-  tcase_add_test(tests, test_no_time_stamp);
-  tcase_add_test(tests, test_flush);
-  tcase_add_test(tests, test_segments);
-  tcase_add_test(tests, test_restart);
-  tcase_add_test(tests, test_latency);
-  tcase_add_test(tests, test_odd_events);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_packing) TEST(test_cuda) TEST(test_annotations) TEST(test_cudasgm) \
+  TEST(test_reference) TEST(test_reference_missing) TEST(test_no_time_stamp) TEST(test_flush) \
+  TEST(test_segments) TEST(test_restart) TEST(test_latency) TEST(test_odd_events)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudastereomux)
+ELEMENT_TESTS(cudastereomux, TESTS)

@@ -204,17 +204,10 @@ GST_START_TEST(test_frame_rate) {
 }
 GST_END_TEST
 
-static Suite *cudastereomux_caps_suite(void) {
-  Suite *suite = suite_create("cudastereomux_caps");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_caps_query);
-  tcase_add_test(tests, test_bad_caps);
-  tcase_add_test(tests, test_renegotiation);
-  tcase_add_test(tests, test_layout_while_playing);
-  tcase_add_test(tests, test_refused_downstream);
-  tcase_add_test(tests, test_frame_rate);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_caps_query) TEST(test_bad_caps) TEST(test_renegotiation) \
+  TEST(test_layout_while_playing) TEST(test_refused_downstream) TEST(test_frame_rate)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudastereomux_caps)
+ELEMENT_TESTS(cudastereomux_caps, TESTS)
