@@ -62,10 +62,8 @@ GST_ELEMENT_REGISTER_DEFINE(cudahough, "cudahough", GST_RANK_NONE, GST_TYPE_CUDA
 /* --- Properties ------------------------------------------------------------------------------ */
 
 static const RvParam own[] = {
-    {.name = "accumulator",
-     .text = "Attach the accumulator: the votes of every bin, one row per angle",
-     .type = RV_PARAM_BOOL,
-     .offset = offsetof(Settings, accumulator)},
+    GST_RV_BOOL("accumulator", accumulator, 0, 0, NULL, NULL,
+                "Attach the accumulator: the votes of every bin, one row per angle"),
 };
 static const GstRvSettings settings =
     GST_RV_SETTINGS(GstCudaHough, Settings, rv_hough_params, own, gst_rv_transform_changed);

@@ -86,14 +86,10 @@ GST_ELEMENT_REGISTER_DEFINE(cudaroaddetect, "cudaroaddetect", GST_RANK_NONE,
 
 static const RvParam own[] = {
     GST_RV_CAMERA_ROWS(Settings, camera),
-    {.name = "model-location",
-     .text = "File of initial models, from model-save-location; replaces the learned models",
-     .type = RV_PARAM_TEXT,
-     .offset = offsetof(Settings, location)},
-    {.name = "model-save-location",
-     .text = "File to save the models to, at the end of the stream and when the element stops",
-     .type = RV_PARAM_TEXT,
-     .offset = offsetof(Settings, save_location)},
+    GST_RV_TEXT("model-location", location, NULL,
+                "File of initial models, from model-save-location; replaces the learned models"),
+    GST_RV_TEXT("model-save-location", save_location, NULL,
+                "File to save the models to, at the end of the stream and when the element stops"),
 };
 static const GstRvSettings settings =
     GST_RV_SETTINGS(GstCudaRoadDetect, Settings, rv_road_params, own, gst_rv_transform_changed);

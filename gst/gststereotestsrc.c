@@ -82,21 +82,12 @@ GST_ELEMENT_REGISTER_DEFINE(stereotestsrc, "stereotestsrc", GST_RANK_NONE, GST_T
 /* --- Properties ------------------------------------------------------------------------------ */
 
 static const RvParam own[] = {
-    {.name = "truth",
-     .text = "Attach RvTruthMeta: disparity, labels, road and visibility of the left view",
-     .type = RV_PARAM_BOOL,
-     .offset = offsetof(Settings, truth),
-     .value = TRUE},
-    {.name = "semantics",
-     .text = "Attach the ground-truth labels as RvSemanticsMeta as well, as a network would",
-     .type = RV_PARAM_BOOL,
-     .offset = offsetof(Settings, semantics)},
-    {.name = "threads",
-     .text = "Number of rendering threads",
-     .note = "0 = all processors",
-     .type = RV_PARAM_INT,
-     .offset = offsetof(Settings, config.threads),
-     .high = THREADS_MAX},
+    GST_RV_BOOL("truth", truth, TRUE, 0, NULL, NULL,
+                "Attach RvTruthMeta: disparity, labels, road and visibility of the left view"),
+    GST_RV_BOOL("semantics", semantics, 0, 0, NULL, NULL,
+                "Attach the ground-truth labels as RvSemanticsMeta as well, as a network would"),
+    GST_RV_INT("threads", config.threads, 0, THREADS_MAX, 0, 0, NULL, "0 = all processors",
+               "Number of rendering threads"),
 };
 
 /* A new value of what the scene is made from takes effect with the next frame. */

@@ -522,20 +522,6 @@ static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta 
          GST_BASE_TRANSFORM_CLASS(parent_class)->transform_meta(trans, out, meta, in);
 }
 
-void gst_rv_transform_class_set_work(
-    GstRvTransformClass *klass,
-    RvStatus (*its_configure)(GstRvTransform *self, const GstRvExecContext *work),
-    RvStatus (*its_process)(GstRvTransform *self, const GstRvExecContext *work,
-                            const GstRvJob *job),
-    RvStatus (*its_finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job,
-                           gboolean ok),
-    void (*its_release)(GstRvTransform *self)) {
-  klass->configure = its_configure;
-  klass->process = its_process;
-  klass->finish = its_finish;
-  klass->release = its_release;
-}
-
 /* --- Class ----------------------------------------------------------------------------------- */
 
 static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query) {
