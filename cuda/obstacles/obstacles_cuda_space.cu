@@ -7,7 +7,7 @@
 #define EACH (RV_OBSTACLES_COARSE / 32) /* bins per lane: lane l has bins l EACH .. */
 #define AHEAD 4                         /* strips whose data is read before it is needed */
 #define PARTS (THREADS / 32)            /* of the path, one warp each */
-#define WARM 16                         /* strips before a part that it begins with */
+#define WARM 24                         /* strips before a part that it begins with */
 #define FAR (1 << 28)
 
 static_assert(THREADS == RV_OBSTACLES_COARSE, "one thread per bin compares");
