@@ -49,6 +49,8 @@ typedef struct RvSceneConfig {
   double speed;           /* of the camera, m/s, -50..50; 8. At 0 the whole scene stands still */
   double frame_rate;      /* frames/s, for the motion between frames, above 0..1000; 30 */
   int max_disparity;      /* px: nothing is nearer than this, 16..1024; 96 */
+  double grass_height;    /* of the highest grass beside the track of OFFROAD, m, 0..0.3; 0.2 */
+  double curb_height;     /* of the sidewalks of the streets above the road, m, 0..0.3; 0.12 */
   int threads;            /* 0 = all processors; 0 */
   RvLog log;
 } RvSceneConfig;
