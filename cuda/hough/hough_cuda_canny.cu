@@ -35,7 +35,7 @@ struct Canny {
 
 struct Tile {
   uint32_t picture[TILE_H + 4][WORDS];   /* 4 px a word; from 2 rows above the tile */
-  uint32_t gradient[TILE_H + 2][PITCH];  /* from 1 row above */
+  uint4 gradient[TILE_H + 2][WORDS];     /* from 1 row above */
   uint64_t thin[TILE_H], strong[TILE_H]; /* bit x: column x */
   int labels[TILE];                      /* of thin pixels */
   uint32_t alive[TILE / 32];             /* roots of components with a strong pixel */
@@ -81,15 +81,16 @@ __device__ void find_gradients(const Canny &c, Tile *tile, int x0, int y0) {
     const Strip up(tile->picture[row], word), at(tile->picture[row + 1], word);
     const Strip down(tile->picture[row + 2], word);
     const int y = y0 - 1 + row;
+    uint32_t out[4];
 #pragma unroll
     for (int k = 0; k < 4; k++) {
       const int x = x0 - PAD + 4 * word + k;
       const bool is_inside = x >= 0 && x < c.width && y >= 0 && y < c.height;
-      tile->gradient[row][4 * word + k] =
-          is_inside ? rv_hough_sobel(up.v[k], up.v[k + 1], up.v[k + 2], at.v[k], at.v[k + 2],
-                                     down.v[k], down.v[k + 1], down.v[k + 2])
-                    : rv_hough_pack(0, 0);
+      out[k] = is_inside ? rv_hough_sobel(up.v[k], up.v[k + 1], up.v[k + 2], at.v[k], at.v[k + 2],
+                                          down.v[k], down.v[k + 1], down.v[k + 2])
+                         : rv_hough_pack(0, 0);
     }
+    tile->gradient[row][word] = make_uint4(out[0], out[1], out[2], out[3]);
   }
 }
 
@@ -101,8 +102,12 @@ __device__ __forceinline__ int unit_y(int unit) {
   return unit / 2 * WARPS + (int)threadIdx.x / 32;
 }
 
+__device__ __forceinline__ uint32_t gradient_at(const Tile *tile, int x, int y) {
+  return ((const uint32_t *)tile->gradient[y + 1])[x + PAD];
+}
+
 __device__ __forceinline__ int magnitude_at(const Tile *tile, int x, int y) {
-  return rv_hough_magnitude(tile->gradient[y + 1][x + PAD]);
+  return rv_hough_magnitude(gradient_at(tile, x, y));
 }
 
 /* Pixels above `low` whose magnitude is a maximum across the edge. A thin pixel's first label is the
@@ -111,7 +116,7 @@ __device__ void make_thin(const Canny &c, Tile *tile, int x0, int y0) {
 #pragma unroll
   for (int unit = 0; unit < UNITS; unit++) {
     const int x = unit_x(unit), y = unit_y(unit);
-    const uint32_t gradient = tile->gradient[y + 1][x + PAD];
+    const uint32_t gradient = gradient_at(tile, x, y);
     const int m = rv_hough_magnitude(gradient);
     bool is_thin = m > c.low;
     if (is_thin) {
@@ -292,32 +297,38 @@ __global__ void __launch_bounds__(THREADS) border_kernel(const Canny c) {
   }
 }
 
-/* Four pixels from number i on; those that wait become an edge or nothing. */
-__device__ uint32_t settled(const Canny &c, uint32_t word, size_t i) {
-  const uint32_t weak = __vcmpeq4(word, WEAK * 0x01010101u);
-  for (uint32_t left = weak & 0x01010101u; left; left &= left - 1) {
-    const int shift = __ffs((int)left) - 1;
-    const bool is_alive = root_of(c.labels, (int)i + shift / 8 + 1) == 0;
-    word = (word & ~(255u << shift)) | (is_alive ? (uint32_t)EDGE << shift : 0);
-  }
-  return word;
-}
-
+/* A thread has four pixels; those that wait become an edge or nothing. Neighbors often have the same
+ * label. */
 __global__ void __launch_bounds__(THREADS) settle_kernel(const Canny c) {
   rv_launch_wait();
   rv_launch_next();
   const size_t pixels = (size_t)c.width * c.height;
-  const size_t i = 16 * (blockIdx.x * (size_t)THREADS + threadIdx.x);
-  if (i + 16 <= pixels) {
-    const uint4 v = *(const uint4 *)(c.classes + i);
-    const uint4 w = {settled(c, v.x, i), settled(c, v.y, i + 4), settled(c, v.z, i + 8),
-                     settled(c, v.w, i + 12)};
-    if (((v.x ^ w.x) | (v.y ^ w.y) | (v.z ^ w.z) | (v.w ^ w.w)) != 0)
-      *(uint4 *)(c.classes + i) = w;
-  } else {
-    for (size_t k = i; k < pixels; k++)
-      c.classes[k] = (uint8_t)settled(c, c.classes[k], k);
+  const size_t i = 4 * (blockIdx.x * (size_t)THREADS + threadIdx.x);
+  if (i >= pixels)
+    return;
+  const int count = (int)min(pixels - i, (size_t)4);
+  uint8_t *at = c.classes + i;
+  uint32_t kinds = 0;
+  if (count == 4)
+    kinds = *(const uint32_t *)at;
+  else
+    for (int k = 0; k < count; k++)
+      kinds |= (uint32_t)at[k] << 8 * k;
+  const uint32_t weak = __vcmpeq4(kinds, WEAK * 0x01010101u) & 0x01010101u;
+  int label = -1, is_alive = 0;
+  for (uint32_t left = weak; left; left &= left - 1) {
+    const int shift = __ffs((int)left) - 1;
+    const int next = __ldcg(&c.labels[i + shift / 8]);
+    if (next != label)
+      is_alive = root_of(c.labels, next) == 0;
+    label = next;
+    kinds = (kinds & ~(255u << shift)) | (is_alive ? (uint32_t)EDGE << shift : 0);
   }
+  if (weak && count == 4)
+    *(uint32_t *)at = kinds;
+  else if (weak)
+    for (int k = 0; k < count; k++)
+      at[k] = (uint8_t)(kinds >> 8 * k);
 }
 
 } // namespace
@@ -341,7 +352,7 @@ RvStatus hough_cuda_canny(HoughCuda *work, RvHoughJob *job) {
   if (border > 0)
     RV_TRY(rv_launch(log, border_kernel, dim3((unsigned)rv_div_up(border, THREADS)), dim3(THREADS),
                      0, job->stream, work->is_early, c));
-  const size_t units = ((size_t)p->width * p->height + 15) / 16;
+  const size_t units = ((size_t)p->width * p->height + 3) / 4;
   return rv_launch(log, settle_kernel, dim3((unsigned)((units + THREADS - 1) / THREADS)),
                    dim3(THREADS), 0, job->stream, work->is_early, c);
 }
