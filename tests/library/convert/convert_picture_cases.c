@@ -29,6 +29,11 @@ int case_is_wide(RvPixelFormat format) {
   return format == RV_PIXEL_P010 || case_gray_bits(format) > 8;
 }
 
+int case_has_alpha(RvPixelFormat format) {
+  return format == RV_PIXEL_BGRA || format == RV_PIXEL_RGBA || format == RV_PIXEL_ARGB ||
+         format == RV_PIXEL_ABGR;
+}
+
 int case_fourth(RvPixelFormat format) {
   if (format >= RV_PIXEL_BGRX && format <= RV_PIXEL_RGBA)
     return 3;

@@ -112,9 +112,7 @@ static void reference_rect(CasePicture *picture, int x0, int y0, int width, int 
 }
 
 static void reference_alpha(CasePicture *picture, int x0, int y0, int width, int height, int a) {
-  const RvPixelFormat format = picture->view.format;
-  if (format != RV_PIXEL_BGRA && format != RV_PIXEL_RGBA && format != RV_PIXEL_ARGB &&
-      format != RV_PIXEL_ABGR)
+  if (!case_has_alpha(picture->view.format))
     return;
   for (int y = 0; y < picture->view.height; y++)
     for (int x = 0; x < picture->view.width; x++) {
