@@ -18,6 +18,12 @@ static const RvParamValue path_counts[] = {{.value = 2}, {.value = 4}, {.value =
 static const RvParamValue costs[] = {
     {RV_SGM_CSCT, "csct", "center-symmetric census 9x7, 31 bits"},
     {RV_SGM_CENSUS, "census", "full census 9x7, 62 bits: each neighbor compared with the center"},
+    {RV_SGM_MIXED, "mixed", "center-symmetric pairs and comparisons with a smoothed center, 32 bits"},
+};
+static const RvParamValue fits[] = {
+    {RV_SGM_FIT_AUTO, "auto", "equiangular with cost=mixed, else parabola"},
+    {RV_SGM_FIT_PARABOLA, "parabola", "parabola through three costs"},
+    {RV_SGM_FIT_EQUIANGULAR, "equiangular", "two lines of equal and opposite slope"},
 };
 static const RvParamValue medians[] = {{.value = 0}, {.value = 3}, {.value = 5}};
 
@@ -43,6 +49,12 @@ static const RvParam params[] = {
      .text = "Census transform whose Hamming distance is the matching cost",
      RV_PARAM_CHOICE(cost, costs),
      .value = RV_SGM_CSCT},
+    {.name = "max-cost",
+     .text = "Limit of the matching cost of a pixel; lower is more robust against occlusions",
+     .unit = "bits",
+     .note = "0 = 14 with cost=mixed, otherwise none",
+     RV_PARAM_INT_RANGE(max_cost, 0, RV_SGM_CENSUS_BITS),
+     .value = 0},
     {.name = "p1",
      .text = "Penalty for a disparity change of 1 px between neighbors",
      .note = "at most p2",
@@ -50,9 +62,14 @@ static const RvParam params[] = {
      .value = 10},
     {.name = "p2",
      .text = "Penalty for larger disparity changes",
-     .note = "paths x (bits of the cost + p2) must not exceed 65535",
+     .note = "paths x (highest cost + p2) must not exceed 65535",
      RV_PARAM_INT_RANGE(p2, 0, PENALTY_MAX),
      .value = 120},
+    {.name = "p1-ground",
+     .text = "P1 where the disparity grows by 1 px downwards, as on the ground",
+     .note = "at most p1; -1 = half of p1 with cost=mixed, otherwise p1",
+     RV_PARAM_INT_RANGE(p1_ground, -1, PENALTY_MAX),
+     .value = -1},
     {.name = "adaptive-p2",
      .text = "Reduce P2 at intensity edges: max(p2-min, p2 - p2-gradient x gray difference)",
      RV_PARAM_SWITCH(adaptive_p2),
@@ -82,6 +99,10 @@ static const RvParam params[] = {
      .text = "Interpolate the disparity to 1/16 px; otherwise integer px",
      RV_PARAM_SWITCH(subpixel),
      .value = 1},
+    {.name = "subpixel-fit",
+     .text = "Curve through the costs next to the best one whose lowest point is the disparity",
+     RV_PARAM_CHOICE(subpixel_fit, fits),
+     .value = RV_SGM_FIT_AUTO},
     {.name = "median",
      .text = "Window size of the median filter of the disparity",
      .unit = "px",
@@ -112,10 +133,12 @@ static RvStatus check_rules(const void *config) {
   const RvSgmConfig *c = config;
   const RvLog *log = &c->log;
   RV_REQUIRE(log, c->p1 <= c->p2, "sgm: p1 is %d, must be 0 to p2 = %d", c->p1, c->p2);
-  const int bits = rv_sgm_cost_max(c->cost), highest = rv_sgm_path_max(c->cost, c->p2);
+  RV_REQUIRE(log, c->p1_ground <= c->p1, "sgm: p1_ground is %d, must be -1 to p1 = %d",
+             c->p1_ground, c->p1);
+  const int cost = rv_sgm_cost_max(c), highest = rv_sgm_path_max(c);
   RV_REQUIRE(log, c->paths * highest <= RV_SGM_SUM_MAX,
              "sgm: S of %d paths of up to %d + p2 = %d exceeds 16 bits, p2 must be at most %d",
-             c->paths, bits, highest, RV_SGM_SUM_MAX / c->paths - bits);
+             c->paths, cost, highest, RV_SGM_SUM_MAX / c->paths - cost);
   RV_REQUIRE(log, !c->adaptive_p2 || (c->p2_min >= c->p1 && c->p2_min <= c->p2),
              "sgm: p2_min is %d, must be p1 = %d to p2 = %d", c->p2_min, c->p1, c->p2);
   return RV_OK;
@@ -127,7 +150,11 @@ static void make_plan(void *memory) {
   RvSgmPlan *plan = memory;
   const RvSgmConfig *c = &plan->config;
   plan->descriptor_bytes = rv_sgm_descriptor_bytes(c->cost);
-  plan->path_max = rv_sgm_path_max(c->cost, c->p2);
+  plan->path_max = rv_sgm_path_max(c);
+  plan->cost_max = rv_sgm_cost_max(c);
+  plan->is_capped = plan->cost_max < rv_sgm_bits(c->cost);
+  plan->p1_ground = rv_sgm_p1_ground(c);
+  plan->equiangular = rv_sgm_is_equiangular(c);
   for (int i = 0; i < 256; i++)
     plan->p2_of[i] =
         (uint16_t)(c->adaptive_p2 ? rv_sgm_adapted_p2(c->p2, c->p2_min, c->p2_gradient, i, 0)

@@ -7,19 +7,25 @@
  * and in docs/elements/cudasgm.md. Both engines give the same bits.
  *
  * Steps, in this order:
- *  1. census      center-symmetric 9x7 (31 bits, eq. 2.1) or full 9x7 (62 bits: each neighbor
+ *  1. census      mixed (32 bits: 16 pairs of the center-symmetric census, and 16 neighbors compared
+ *                 with the mean of the 3x3 block around the center), or, as in the thesis,
+ *                 center-symmetric 9x7 (31 bits, eq. 2.1), or full 9x7 (62 bits: each neighbor
  *                 compared with the center); windows are clamped at every edge.
  *  2. cost        Hamming distance (eq. 2.2) of left (x, y) and right (max(x - d, 0), y), with
- *                 d = min_disparity + k, k = 0 .. disparities - 1.
+ *                 d = min_disparity + k, k = 0 .. disparities - 1; at most max_cost.
  *  3. aggregate   eq. 2.3 along `paths` directions; a path starts with L = cost. 2: left to right
  *                 and top to bottom; 4: with their opposites; 8: with the diagonals. S = sum of L.
+ *                 On a vertical or diagonal step a change by 1 px as on the ground, whose disparity
+ *                 grows downwards, costs p1_ground instead of p1.
  *  4. winner      smallest S, ties: smallest d (eq. 2.4 is an arg min). The disparity of the right
  *                 view comes from the same S: smallest S(x + d, y, d), ties: smallest d.
  *  5. uniqueness  invalid if S[k] * (100 - u) < 100 * S[best] for some |k - best| > 1.
  *  6. left-right  invalid if the match lies outside the right view, or the two disparities differ
  *                 by more than max_lr_diff; omitted when max_lr_diff is -1.
- *  7. subpixel    parabola through S[best-1], S[best], S[best+1], offset rounded half up to
- *                 1/16 px in integers; none at either end of the range or where it is flat.
+ *  7. subpixel    lowest point of a curve through a = S[best-1], b = S[best], c = S[best+1]: of two
+ *                 lines of equal and opposite slope, (a - c) / (2 (max(a, c) - b)), or of a parabola,
+ *                 (a - c) / (2 (a - 2 b + c)); rounded half up to 1/16 px in integers; none at
+ *                 either end of the range or where it is flat.
  *  8. median      of the valid values in the 3x3 or 5x5 window (the lower one of an even number);
  *                 the window is cut at the edges; an invalid center stays invalid.
  *  9. speckle     4-connected regions whose neighbors differ by at most speckle_range become
@@ -43,7 +49,14 @@ extern "C" {
 typedef enum RvSgmCost {
   RV_SGM_CSCT = 0, /* center-symmetric census 9x7, 31 bits */
   RV_SGM_CENSUS,   /* full census 9x7, 62 bits */
+  RV_SGM_MIXED,    /* pairs of the center-symmetric census and a smoothed center, 32 bits */
 } RvSgmCost;
+
+typedef enum RvSgmFit {
+  RV_SGM_FIT_AUTO = 0,    /* equiangular with RV_SGM_MIXED, else parabola */
+  RV_SGM_FIT_PARABOLA,    /* thesis */
+  RV_SGM_FIT_EQUIANGULAR, /* two lines of equal and opposite slope */
+} RvSgmFit;
 
 /* Fields: unit, range; default. rv_sgm_params () states the same as a table. */
 typedef struct RvSgmConfig {
@@ -52,8 +65,12 @@ typedef struct RvSgmConfig {
   int min_disparity; /* px, 0..3584; 0 */
   int paths;         /* 2, 4 or 8; 8 */
   RvSgmCost cost;    /* RV_SGM_CSCT */
+  int max_cost;      /* bits, 0..62; 0 = 14 with RV_SGM_MIXED, else no limit. Larger matching costs
+                      * become this; a value above the bits of the cost has no effect */
   int p1, p2;        /* cost, 0 <= p1 <= p2 <= 8000; 10, 120. Invalid when S could exceed 16 bits:
-                      * paths * (bits + p2) > 65535, bits = 31 or 62 */
+                      * paths * (highest cost + p2) > 65535 */
+  int p1_ground;     /* cost, -1..p1; -1 = half of p1 with RV_SGM_MIXED, else p1. P1 of a vertical
+                      * or diagonal step whose disparity grows by 1 px downwards */
   int adaptive_p2;   /* 0 or 1; 0. P2 along a path becomes
                       * max(p2_min, p2 - p2_gradient * |I(x) - I(x - r)|) */
   int p2_min;        /* cost, 0..8000, with adaptive_p2 p1..p2; 60; read only with adaptive_p2 */
@@ -61,6 +78,7 @@ typedef struct RvSgmConfig {
   int uniqueness;    /* percent, 0..99; 3; 0 = off */
   int max_lr_diff;   /* px, -1..512; 1; -1 = off */
   int subpixel;      /* 0 or 1; 1 */
+  RvSgmFit subpixel_fit; /* RV_SGM_FIT_AUTO; read only with subpixel */
   int median;        /* side of the window in px, 0 (off), 3 or 5; 3 */
   int speckle_size;  /* px, 0..100000; 100; 0 = off */
   int speckle_range; /* px, 0..64; 1 */

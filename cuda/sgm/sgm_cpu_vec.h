@@ -4,6 +4,7 @@
  *
  *   shl  lane k <- lane k - 1 of `here`, lane 0 <- the last lane of `before`
  *   shr  lane k <- lane k + 1 of `here`, the last lane <- lane 0 of `after`
+ *   adds   addition that stops at the highest value
  *   merge  low and high half of the interleaved 16-bit lanes of `even` and `odd`
  *   equal  one bit per 16-bit lane, V_BIT bits apart
  *   mute   lanes with k - from in 0..2 become 65535
@@ -46,6 +47,12 @@ static inline V v_add8(V a, V b) {
 }
 static inline V v_add16(V a, V b) {
   return _mm512_add_epi16(a, b);
+}
+static inline V v_adds8(V a, V b) {
+  return _mm512_adds_epu8(a, b);
+}
+static inline V v_adds16(V a, V b) {
+  return _mm512_adds_epu16(a, b);
 }
 static inline V v_sub8(V a, V b) {
   return _mm512_sub_epi8(a, b);
@@ -148,6 +155,12 @@ static inline V v_add8(V a, V b) {
 }
 static inline V v_add16(V a, V b) {
   return _mm256_add_epi16(a, b);
+}
+static inline V v_adds8(V a, V b) {
+  return _mm256_adds_epu8(a, b);
+}
+static inline V v_adds16(V a, V b) {
+  return _mm256_adds_epu16(a, b);
 }
 static inline V v_sub8(V a, V b) {
   return _mm256_sub_epi8(a, b);
@@ -282,6 +295,12 @@ static inline V v_iota16(int from) {
 static inline V v_widen(const uint8_t *p) {
   return (V)_mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)p), _mm_setzero_si128());
 }
+static inline V v_adds8(V a, V b) {
+  return (V)_mm_adds_epu8((__m128i)a, (__m128i)b);
+}
+static inline V v_adds16(V a, V b) {
+  return (V)_mm_adds_epu16((__m128i)a, (__m128i)b);
+}
 static inline V v_min8(V a, V b) {
   return (V)_mm_min_epu8((__m128i)a, (__m128i)b);
 }
@@ -310,6 +329,14 @@ static inline V v_widen(const uint8_t *p) {
   for (int i = 0; i < 8; i++)
     a[i] = p[i];
   return (V)a;
+}
+static inline V v_adds8(V a, V b) {
+  const V sum = a + b;
+  return sum | (V)(sum < a);
+}
+static inline V v_adds16(V a, V b) {
+  const V16 sum = (V16)a + (V16)b;
+  return (V)(sum | (V16)(sum < (V16)a));
 }
 static inline V v_min8(V a, V b) {
   return v_pick((V)(a < b), a, b);

@@ -10,6 +10,7 @@ RV_CONTRACT_OBJECT(RvSgm, sgm);
 /* Ranges that a rule joins with other parameters; the defaults are p1 = 10, p2 = 120. */
 static const RvContractField fields[] = {
     INT_FIELD(p1, LIST(-1, 121), LIST(0, 120)),
+    INT_FIELD(p1_ground, LIST(-2, 11), LIST(-1, 10)),
     INT_FIELD(p2, LIST(9, -1, 8001), LIST(10, 8000)),
 };
 

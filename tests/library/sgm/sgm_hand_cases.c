@@ -21,12 +21,22 @@ static void check_rules(RvCheck *check) {
   good = rvc_true(check, name, (call) == (want), "%s is %d, by hand it is %d", #call, (call),      \
                   (want)) &&                                                                       \
          good
-  EQUAL(rv_sgm_offset(17, 0, 15), 1);  /* 16 * 2 / 64 = 0.5, half up */
-  EQUAL(rv_sgm_offset(15, 0, 17), 0);  /* -0.5, half up */
-  EQUAL(rv_sgm_offset(13, 10, 11), 4); /* 16 * 2 / (2 * 4) = 4 */
-  EQUAL(rv_sgm_offset(5, 0, 0), 8);    /* half a pixel */
-  EQUAL(rv_sgm_offset(0, 0, 5), -8);
-  EQUAL(rv_sgm_offset(7, 7, 7), 0); /* flat */
+  EQUAL(rv_sgm_offset(17, 0, 15, 0), 1);  /* 16 * 2 / 64 = 0.5, half up */
+  EQUAL(rv_sgm_offset(15, 0, 17, 0), 0);  /* -0.5, half up */
+  EQUAL(rv_sgm_offset(13, 10, 11, 0), 4); /* 16 * 2 / (2 * 4) = 4 */
+  EQUAL(rv_sgm_offset(5, 0, 0, 0), 8);    /* half a pixel */
+  EQUAL(rv_sgm_offset(0, 0, 5, 0), -8);
+  EQUAL(rv_sgm_offset(7, 7, 7, 0), 0);    /* flat */
+  EQUAL(rv_sgm_offset(13, 10, 11, 1), 5); /* 16 * 2 / (2 * 3) = 5.33 */
+  EQUAL(rv_sgm_offset(32, 0, 31, 1), 0);  /* 16 / 64 = 0.25 */
+  EQUAL(rv_sgm_offset(31, 0, 32, 1), 0);
+  EQUAL(rv_sgm_offset(16, 0, 15, 1), 1);  /* 16 / 32 = 0.5, half up */
+  EQUAL(rv_sgm_offset(15, 0, 16, 1), 0);  /* -0.5, half up */
+  EQUAL(rv_sgm_offset(9, 4, 4, 1), 8);
+  EQUAL(rv_sgm_offset(4, 4, 9, 1), -8);
+  EQUAL(rv_sgm_offset(7, 7, 7, 1), 0);
+  for (int sum = 0; sum <= 9 * 255; sum++)
+    EQUAL(rv_sgm_mean_up(sum), (sum + 8) / 9);
   EQUAL(rv_sgm_value(0, 0, 0), 1);  /* a true 0 */
   EQUAL(rv_sgm_value(0, 1, -8), 8);
   EQUAL(rv_sgm_value(3584, 511, 8), 65528);

@@ -51,9 +51,34 @@ static int value(const RvSgmConfig *c, const uint8_t *view, int x, int y) {
   return view[y * c->width + x];
 }
 
+/* 16 pairs of eq. 2.1, then 16 neighbors compared with the mean of the 3x3 block: 9 I >= sum. */
+static uint64_t describe_mixed(const RvSgmConfig *c, const uint8_t *p, int x, int y) {
+  static const int pairs[16][2] = {{1, -2}, {1, 0}, {1, 2},  {2, -3}, {2, -1}, {2, 1},
+                                   {2, 3},  {3, -2}, {3, 0}, {3, 2},  {4, -3}, {4, -1},
+                                   {4, 1},  {4, 3},  {0, 1}, {0, 3}};
+  static const int around[16][2] = {{-2, -2}, {0, -2}, {2, -2}, {-1, -1}, {1, -1}, {-2, 0},
+                                    {2, 0},   {-1, 1}, {1, 1},  {-2, 2},  {0, 2},  {2, 2},
+                                    {4, 0},   {-4, 0}, {0, 3},  {0, -3}};
+  uint64_t bits = 0;
+  int sum = 0;
+  for (int j = -1; j <= 1; j++)
+    for (int i = -1; i <= 1; i++)
+      sum += value(c, p, x + i, y + j);
+  for (int n = 0; n < 16; n++) {
+    const int i = pairs[n][0], j = pairs[n][1];
+    if (value(c, p, x + i, y + j) >= value(c, p, x - i, y - j))
+      bits |= (uint64_t)1 << n;
+    if (9 * value(c, p, x + around[n][0], y + around[n][1]) >= sum)
+      bits |= (uint64_t)1 << (16 + n);
+  }
+  return bits;
+}
+
 /* Eq. 2.1 in the bit order of sgm_rules.h, or each neighbor compared with the center. */
 static uint64_t describe(const RvSgmConfig *c, const uint8_t *p, int x, int y) {
   uint64_t bits = 0, one = 1;
+  if (c->cost == RV_SGM_MIXED)
+    return describe_mixed(c, p, x, y);
   if (c->cost == RV_SGM_CENSUS) {
     for (int at = 0; at < 63; at++) {
       if (at == 31)
@@ -80,7 +105,8 @@ static int cost(const Reference *t, int x, int y, int k) {
   int count = 0;
   for (; differ; differ &= differ - 1)
     count++;
-  return count;
+  const int limit = t->c->max_cost ? t->c->max_cost : t->c->cost == RV_SGM_MIXED ? 14 : 64;
+  return count < limit ? count : limit;
 }
 
 static int step_p2(const Reference *t, int x, int y, int xb, int yb) {
@@ -92,9 +118,19 @@ static int step_p2(const Reference *t, int x, int y, int xb, int yb) {
   return p2 < c->p2_min ? c->p2_min : p2;
 }
 
+/* P1 of a step down (ry > 0), up or along a row, from a disparity lower (change 1) or higher (-1) by
+ * one: the ground's disparity grows downwards. */
+static int step_p1(const Reference *t, int ry, int change) {
+  const int ground = t->c->p1_ground >= 0          ? t->c->p1_ground
+                     : t->c->cost == RV_SGM_MIXED ? t->c->p1 / 2
+                                                   : t->c->p1;
+  return ry == change ? ground : t->c->p1;
+}
+
 /* Follows one path through the image (eq. 2.3). */
 static void walk(const Reference *t, int x, int y, int rx, int ry) {
   const int range = t->c->disparities;
+  const int p1_up = step_p1(t, ry, 1), p1_down = step_p1(t, ry, -1);
   int past[RV_SGM_DISPARITIES_MAX] = {0}, here[RV_SGM_DISPARITIES_MAX] = {0};
   for (int steps = 0; inside(t->c, x, y); steps++, x += rx, y += ry) {
     uint16_t *sum = t->out->volume + (size_t)(y * t->c->width + x) * (size_t)range;
@@ -107,10 +143,10 @@ static void walk(const Reference *t, int x, int y, int rx, int ry) {
         int best = lowest + step_p2(t, x, y, x - rx, y - ry);
         if (past[k] < best)
           best = past[k];
-        if (k && past[k - 1] + t->c->p1 < best)
-          best = past[k - 1] + t->c->p1;
-        if (k + 1 < range && past[k + 1] + t->c->p1 < best)
-          best = past[k + 1] + t->c->p1;
+        if (k && past[k - 1] + p1_up < best)
+          best = past[k - 1] + p1_up;
+        if (k + 1 < range && past[k + 1] + p1_down < best)
+          best = past[k + 1] + p1_down;
         here[k] += best - lowest;
       }
       sum[k] = (uint16_t)(sum[k] + here[k]);
@@ -149,9 +185,13 @@ static void winner(const Reference *t, int x, int y) {
     }
   double d = 16.0 * (c->min_disparity + best);
   if (c->subpixel && best > 0 && best < c->disparities - 1) {
-    const double curve = s[best - 1] - 2.0 * s[best] + s[best + 1];
-    if (curve > 0) /* minimum of the parabola through three points */
-      d += round_half_up(16 * (s[best - 1] - s[best + 1]) / (2 * curve));
+    const double a = s[best - 1], b = s[best], e = s[best + 1];
+    const int lines = c->subpixel_fit == RV_SGM_FIT_EQUIANGULAR ||
+                      (c->subpixel_fit == RV_SGM_FIT_AUTO && c->cost == RV_SGM_MIXED);
+    /* Minimum of two lines of opposite slope, or of the parabola, through three points. */
+    const double curve = lines ? (a > e ? a : e) - b : a - 2 * b + e;
+    if (curve > 0)
+      d += round_half_up(16 * (a - e) / (2 * curve));
   }
   t->out->winner[at] = (uint16_t)best;
   t->out->matched[at] = !unique ? 0 : d < 1 ? 1 : (uint16_t)d;
