@@ -2,7 +2,9 @@
 /* sgm.c: host side of semi-global matching: parameters, plan, and run as the list of its stages. */
 #include "sgm/sgm.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "sgm/sgm_rules.h"
 #include "sgm/sgm_stages.h"
@@ -18,12 +20,18 @@ static const RvParamValue path_counts[] = {{.value = 2}, {.value = 4}, {.value =
 static const RvParamValue costs[] = {
     {RV_SGM_CSCT, "csct", "center-symmetric census 9x7, 31 bits"},
     {RV_SGM_CENSUS, "census", "full census 9x7, 62 bits: each neighbor compared with the center"},
-    {RV_SGM_MIXED, "mixed", "center-symmetric pairs and comparisons with a smoothed center, 32 bits"},
+    {RV_SGM_MIXED, "mixed",
+     "center-symmetric pairs and comparisons with a smoothed center, 32 bits"},
 };
 static const RvParamValue fits[] = {
     {RV_SGM_FIT_AUTO, "auto", "equiangular with cost=mixed, else parabola"},
     {RV_SGM_FIT_PARABOLA, "parabola", "parabola through three costs"},
     {RV_SGM_FIT_EQUIANGULAR, "equiangular", "two lines of equal and opposite slope"},
+};
+static const RvParamValue fills[] = {
+    {RV_SGM_FILL_NONE, "none", "invalid pixels stay invalid"},
+    {RV_SGM_FILL_DENSE, "dense",
+     "a value for every pixel but rejected sky, flagged in the confidence"},
 };
 static const RvParamValue medians[] = {{.value = 0}, {.value = 3}, {.value = 5}};
 
@@ -44,11 +52,11 @@ static const RvParam params[] = {
     {.name = "paths",
      .text = "Number of directions along which costs are aggregated; fewer are faster",
      RV_PARAM_NUMBERS(paths, path_counts),
-     .value = 8},
+     .value = 4},
     {.name = "cost",
      .text = "Census transform whose Hamming distance is the matching cost",
      RV_PARAM_CHOICE(cost, costs),
-     .value = RV_SGM_CSCT},
+     .value = RV_SGM_MIXED},
     {.name = "max-cost",
      .text = "Limit of the matching cost of a pixel; lower is more robust against occlusions",
      .unit = "bits",
@@ -59,12 +67,12 @@ static const RvParam params[] = {
      .text = "Penalty for a disparity change of 1 px between neighbors",
      .note = "at most p2",
      RV_PARAM_INT_RANGE(p1, 0, PENALTY_MAX),
-     .value = 10},
+     .value = 12},
     {.name = "p2",
      .text = "Penalty for larger disparity changes",
      .note = "paths x (highest cost + p2) must not exceed 65535",
      RV_PARAM_INT_RANGE(p2, 0, PENALTY_MAX),
-     .value = 120},
+     .value = 127},
     {.name = "p1-ground",
      .text = "P1 where the disparity grows by 1 px downwards, as on the ground",
      .note = "at most p1; -1 = half of p1 with cost=mixed, otherwise p1",
@@ -73,16 +81,16 @@ static const RvParam params[] = {
     {.name = "adaptive-p2",
      .text = "Reduce P2 at intensity edges: max(p2-min, p2 - p2-gradient x gray difference)",
      RV_PARAM_SWITCH(adaptive_p2),
-     .value = 0},
+     .value = 1},
     {.name = "p2-min",
      .text = "Lower bound of P2 with adaptive-p2",
      .note = "p1 to p2",
      RV_PARAM_INT_RANGE(p2_min, 0, PENALTY_MAX),
-     .value = 60},
+     .value = 45},
     {.name = "p2-gradient",
      .text = "Decrease of P2 per gray level with adaptive-p2",
      RV_PARAM_INT_RANGE(p2_gradient, 0, 255),
-     .value = 1},
+     .value = 4},
     {.name = "uniqueness",
      .text = "Invalidate pixels whose second-best cost is within this margin of the best",
      .unit = "%",
@@ -108,7 +116,7 @@ static const RvParam params[] = {
      .unit = "px",
      .note = "0 = off",
      RV_PARAM_NUMBERS(median, medians),
-     .value = 3},
+     .value = 5},
     {.name = "speckle-size",
      .text = "Invalidate connected regions smaller than this",
      .unit = "px",
@@ -120,8 +128,17 @@ static const RvParam params[] = {
      .unit = "px",
      RV_PARAM_INT_RANGE(speckle_range, 0, 64),
      .value = 1},
+    {.name = "reject-sky",
+     .text = "Invalidate bright regions without texture at the top of the image",
+     RV_PARAM_SWITCH(reject_sky),
+     .value = 1},
+    {.name = "fill",
+     .text = "Values for pixels without a reliable match, from the background beside them",
+     RV_PARAM_CHOICE(fill, fills),
+     .value = RV_SGM_FILL_NONE},
     {.name = "confidence",
-     .text = "Attach a confidence of 0 to 255 per pixel",
+     .text = "Attach the probability that a disparity is right, 0 to 255",
+     .note = "0 = invalid, 1 = filled",
      RV_PARAM_SWITCH(confidence),
      .value = 0},
     RV_PARAM_THREADS,
@@ -146,7 +163,21 @@ static RvStatus check_rules(const void *config) {
 
 /* --- Object ---------------------------------------------------------------------------------- */
 
-static void make_plan(void *memory) {
+/* 255 times the probability by the margin, linear between the knots. */
+static int confidence(int margin) {
+  static const struct {
+    int margin, value;
+  } knots[] = {{0, 172},   {6, 175},   {12, 179},  {20, 189},  {28, 196},
+               {36, 203},  {44, 211},  {56, 222},  {72, 233},  {88, 239},
+               {112, 246}, {144, 251}, {180, 253}, {228, 254}, {255, 255}};
+  int i = 1;
+  while (knots[i].margin < margin)
+    i++;
+  const int from = knots[i - 1].margin, span = knots[i].margin - from;
+  return knots[i - 1].value + (knots[i].value - knots[i - 1].value) * (margin - from) / span;
+}
+
+void rv_sgm_make_plan(void *memory) {
   RvSgmPlan *plan = memory;
   const RvSgmConfig *c = &plan->config;
   plan->descriptor_bytes = rv_sgm_descriptor_bytes(c->cost);
@@ -155,6 +186,11 @@ static void make_plan(void *memory) {
   plan->is_capped = plan->cost_max < rv_sgm_bits(c->cost);
   plan->p1_ground = rv_sgm_p1_ground(c);
   plan->equiangular = rv_sgm_is_equiangular(c);
+  plan->margin_scale = rv_sgm_margin_scale(c);
+  for (int i = 0; i < 256; i++)
+    plan->confidence_of[i] = (uint8_t)rv_max(RV_SGM_MEASURED, confidence(i));
+  for (int i = 0; i < 256; i++)
+    plan->weight_of[i] = (uint8_t)floor(64 * exp(-i / 16.0) + 0.5);
   for (int i = 0; i < 256; i++)
     plan->p2_of[i] =
         (uint16_t)(c->adaptive_p2 ? rv_sgm_adapted_p2(c->p2, c->p2_min, c->p2_gradient, i, 0)
@@ -171,7 +207,7 @@ static const RvClass klass = {
     .object_size = sizeof(RvSgm),
     .plan_offset = offsetof(RvSgm, plan),
     .rules = check_rules,
-    .plan = make_plan,
+    .plan = rv_sgm_make_plan,
     .describe = describe,
     .engines = RV_ENGINES(sgm),
 };
@@ -195,5 +231,6 @@ RvStatus rv_sgm_run(RvSgm *sgm, const RvPlane *left, const RvPlane *right, const
   if (c->confidence)
     job.confidence = *confidence;
   RV_TRY(stages->match(sgm->object.work, &job));
-  return stages->filter(sgm->object.work, &job);
+  RV_TRY(stages->filter(sgm->object.work, &job));
+  return stages->refine(sgm->object.work, &job);
 }

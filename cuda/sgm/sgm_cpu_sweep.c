@@ -110,6 +110,14 @@ INLINE int penalty(const RvSgmRow *r, int x, const uint8_t *before, int at) {
 
 /* --- Winner ---------------------------------------------------------------------------------- */
 
+/* Smallest S at more than `gap` steps from k. */
+INLINE int second_of(const V *sums, int count, int k, int gap) {
+  V rest = v_ones();
+  for (int j = 0; j < count; j++)
+    rest = v_min16(rest, v_mute(sums[j], v_iota16(j * (V_BYTES / 2)), v_set16(k - gap), 2 * gap));
+  return v_min_of16(rest);
+}
+
 /* S in the order of k: smallest S, ties: smallest k, and everything that follows from it. */
 INLINE void pick(const RvSgmRow *r, int x, const V *sums, int count) {
   enum { LANES = V_BYTES / 2 };
@@ -134,13 +142,7 @@ INLINE void pick(const RvSgmRow *r, int x, const V *sums, int count) {
     for (int j = 0; j < count; j++)
       v_keep(sums[j], v_iota16(j * LANES), r->right_sum + base + j * LANES,
              r->right_k + base + j * LANES);
-  int second = 65535;
-  if (c->uniqueness || c->confidence) {
-    V rest = v_ones();
-    for (int j = 0; j < count; j++)
-      rest = v_min16(rest, v_mute(sums[j], v_iota16(j * LANES), v_set16(k - 1)));
-    second = v_min_of16(rest);
-  }
+  const int second = c->uniqueness ? second_of(sums, count, k, 1) : 65535;
   const int inner = c->subpixel && k > 0 && k < c->disparities - 1;
   const int offset = inner ? rv_sgm_offset(s[k - 1], best, s[k + 1], r->equiangular) : 0;
   r->winner[x] = (uint16_t)k;
@@ -148,7 +150,8 @@ INLINE void pick(const RvSgmRow *r, int x, const V *sums, int count) {
                         ? (uint16_t)rv_sgm_value(c->min_disparity, k, offset)
                         : RV_SGM_INVALID;
   if (c->confidence)
-    r->confidence[x] = (uint8_t)rv_sgm_confidence(best, second);
+    r->confidence[x] =
+        (uint8_t)rv_sgm_margin(best, second_of(sums, count, k, RV_SGM_GAP), r->margin_scale);
   RV_SGM_PROBE(r, x, s);
 }
 

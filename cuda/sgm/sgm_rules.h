@@ -144,15 +144,47 @@ RV_HD int rv_sgm_value(int min_disparity, int k, int offset) {
   return rv_max(1, RV_SGM_SCALE * (min_disparity + k) + offset);
 }
 
-/* 0..255; also 0 where the disparity is invalid after all stages. */
-RV_HD int rv_sgm_confidence(int best, int second) {
-  return second > 0 ? 255 * (second - best) / second : 0;
+/* Index of a confidence by the margin between the best S and the smallest one farther away than
+ * RV_SGM_GAP; scale is that of the plan, which makes margins of all numbers of paths and limits of
+ * the cost alike. */
+#define RV_SGM_GAP 4
+RV_HD int rv_sgm_margin(int best, int second, int scale) {
+  return rv_min(255, (second - best) * scale >> 8);
+}
+RV_HD int rv_sgm_margin_scale(const RvSgmConfig *config) {
+  return 256 * 4 * RV_SGM_MIXED_COST_MAX / (config->paths * rv_sgm_cost_max(config));
 }
 
 /* Left-right check of the left pixel in column x with winner k. The caller passes the right
  * disparity at column x - (min_disparity + k), anything where that is negative. */
 RV_HD int rv_sgm_passes_lr_check(int x, int min_disparity, int k, int right_k, int max_lr_diff) {
   return x - (min_disparity + k) >= 0 && rv_abs(k - right_k) <= max_lr_diff;
+}
+
+/* Sky: a candidate, and the lowest sum of a window that is bright enough. */
+#define RV_SGM_SKY_NEAREST (8 * RV_SGM_SCALE)
+#define RV_SGM_SKY_TEXTURE 384
+#define RV_SGM_SKY_WINDOW 63 /* px */
+RV_HD int rv_sgm_sky_gradient(int here, int right, int below) {
+  return rv_abs(right - here) + rv_abs(below - here);
+}
+RV_HD int rv_sgm_sky_brightness(int64_t total, int64_t pixels) {
+  return (int)((RV_SGM_SKY_WINDOW * total + pixels - 1) / pixels);
+}
+RV_HD int rv_sgm_is_sky_like(int disparity, int texture, int sum, int brightness) {
+  return disparity <= RV_SGM_SKY_NEAREST && texture < RV_SGM_SKY_TEXTURE && sum >= brightness;
+}
+
+/* Fill: stored value of a pixel between ends l and r, RV_SGM_INVALID where there is none, in a run
+ * of `length` px; raw: that of the winner. */
+#define RV_SGM_FILL_REGION 200 /* px, of the regions that ends are in */
+#define RV_SGM_FILL_RADIUS 5   /* of the weighted median */
+RV_HD int rv_sgm_fill_value(int l, int r, int raw, int length) {
+  if (l == RV_SGM_INVALID || r == RV_SGM_INVALID)
+    return l != RV_SGM_INVALID ? l : r != RV_SGM_INVALID ? r : raw;
+  const int low = rv_min(l, r), high = rv_max(l, r);
+  const int inside = raw >= low - RV_SGM_SCALE && raw <= high + RV_SGM_SCALE;
+  return inside && 2 * (high - low) <= RV_SGM_SCALE * length ? raw : low;
 }
 
 /* Speckle: whether two stored values of 4-neighbours belong to the same region. */
