@@ -80,26 +80,27 @@ typedef enum RvSgmFit {
 
 /* Fields: unit, range; default. rv_sgm_params () states the same as a table. */
 typedef struct RvSgmConfig {
-  int width, height; /* px, 1..RV_MAX_SIDE each; fixed for the life of the object; no default */
+  int width, height; /* fixed for the life of the object; px, 1..RV_MAX_SIDE; no default */
   int disparities;   /* candidates, 32..512 in steps of 32; 128. May exceed the width */
   int min_disparity; /* px, 0..3584; 0 */
   int paths;         /* 2, 4 or 8; 4 */
   RvSgmCost cost;    /* RV_SGM_MIXED */
   int max_cost;      /* bits, 0..62; 0 = 14 with RV_SGM_MIXED, else no limit. Larger matching costs
                       * become this; a value above the bits of the cost has no effect */
-  int p1, p2;        /* cost, 0 <= p1 <= p2 <= 8000; 12, 127. Invalid when S could exceed 16 bits:
+  int p1;            /* cost, at most p2, 0..8000; 12 */
+  int p2;            /* cost, 0..8000; 127. Invalid when S could exceed 16 bits:
                       * paths * (highest cost + p2) > 65535 */
-  int p1_ground;     /* cost, -1..p1; -1 = half of p1 with RV_SGM_MIXED, else p1. P1 of a vertical
-                      * or diagonal step whose disparity grows by 1 px downwards */
-  int adaptive_p2;   /* 0 or 1; 1. P2 along a path becomes
+  int p1_ground;   /* cost, at most p1, -1..8000; -1 = half of p1 with RV_SGM_MIXED, else p1. P1 of
+                      * a vertical or diagonal step whose disparity grows by 1 px downwards */
+  int adaptive_p2; /* 0 or 1; 1. P2 along a path becomes
                       * max(p2_min, p2 - p2_gradient * |I(x) - I(x - r)|) */
-  int p2_min;        /* cost, 0..8000, with adaptive_p2 p1..p2; 45; read only with adaptive_p2 */
-  int p2_gradient;   /* cost per gray level, 0..255; 4; read only with adaptive_p2 */
-  int uniqueness;    /* percent, 0..99; 3; 0 = off */
-  int max_lr_diff;   /* px, -1..512; 1; -1 = off */
-  int subpixel;      /* 0 or 1; 1 */
+  int p2_min;      /* cost, 0..8000; 45. Read only with adaptive_p2, then p1..p2 */
+  int p2_gradient; /* cost per gray level, 0..255; 4; read only with adaptive_p2 */
+  int uniqueness;  /* percent, 0..99; 3; 0 = off */
+  int max_lr_diff; /* px, -1..512; 1; -1 = off */
+  int subpixel;    /* 0 or 1; 1 */
   RvSgmFit subpixel_fit; /* RV_SGM_FIT_AUTO; read only with subpixel */
-  int median;            /* side of the window in px, 0 (off), 3 or 5; 5 */
+  int median;            /* side length of the window in px, 0, 3 or 5; 5. 0 = off */
   int speckle_size;      /* px, 0..100000; 100; 0 = off */
   int speckle_range;     /* px, 0..64; 1 */
   int reject_sky;        /* 0 or 1; 1 */
