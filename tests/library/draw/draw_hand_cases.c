@@ -112,12 +112,11 @@ static void reference_rect(CasePicture *picture, int x0, int y0, int width, int 
 }
 
 static void reference_alpha(CasePicture *picture, int x0, int y0, int width, int height, int a) {
-  if (!case_has_alpha(picture->view.format))
-    return;
-  for (int y = 0; y < picture->view.height; y++)
-    for (int x = 0; x < picture->view.width; x++) {
-      uint8_t *alpha = (uint8_t *)picture->view.data[0] + y * picture->view.stride[0] + 4 * x +
-                       case_fourth(format);
+  const RvPicture *view = &picture->view;
+  for (int y = 0; case_has_alpha(view->format) && y < view->height; y++)
+    for (int x = 0; x < view->width; x++) {
+      uint8_t *pixel = (uint8_t *)view->data[0] + y * view->stride[0] + 4 * x;
+      uint8_t *alpha = pixel + case_fourth(view->format);
       if (x >= x0 && x < x0 + width && y >= y0 && y < y0 + height)
         *alpha = (uint8_t)((2 * (*alpha * (255 - a) + 255 * a) + 255) / 510);
     }
