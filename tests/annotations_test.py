@@ -79,7 +79,8 @@ VALUES = {
     'RvLanesMeta': {
         'count': 2, 'left': 0, 'right': 1, 'offset': -0.2, 'heading': 0.01, 'curvature': 0.002,
         'lane-width': 3.5, 'confidence': 0.9, 'z-min': 4.0, 'z-max': 45.0,
-        'payload': records('RvLanesMeta', 2)},
+        'polyline-values': 8, 'payload': records('RvLanesMeta', 2),
+        'polylines': raster('f4', 8, 1)},
     'RvDetectionsMeta': {'count': 3, 'unmatched': 1, 'payload': records('RvDetectionsMeta', 3)},
     'RvPairMeta': {'skew': -5000000000, 'left-time': 11, 'right-time': 2 ** 63},
     'RvTruthMeta': {
