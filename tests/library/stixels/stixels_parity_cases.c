@@ -92,7 +92,11 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
   const RvStixelsOutput out = {arrays[0].device, e->got.room, arrays[1].device, arrays[2].device,
                                arrays[3].device};
   const RvStixelsInput host = stixels_input_of(input, trusted);
-  const RvStixelsInput device = {d, trusted ? c : (RvPlane){0}, labels, scores};
+  void *surface = NULL;
+  if (input->has_surface)
+    ok = ok && rv_buffer_new(&surface, sizeof input->surface, RV_CUDA) == RV_OK &&
+         rv_copy_to_device(surface, &input->surface, sizeof input->surface, NULL) == RV_OK;
+  const RvStixelsInput device = {d, trusted ? c : (RvPlane){0}, labels, scores, surface};
   RvStatus status = rv_stixels_run(e->cpu, &host, &want, NULL);
   if (status == RV_OK)
     status = rv_stixels_render(e->cpu, e->want.stixels, e->want.room, e->want.offsets, &e->maps->d,
@@ -126,6 +130,7 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
   rvc_device_free(&drawn);
   rvc_device_free(&classes);
   rvc_device_free(&kinds);
+  rv_buffer_free(&surface, RV_CUDA);
   free(maps);
 }
 
