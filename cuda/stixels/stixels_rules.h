@@ -547,21 +547,19 @@ RV_HD void rv_stixels_follow(const RvStixelsPlan *plan, int line, int score, con
   state->found = rv_min(state->found + 1, RV_STIXELS_INFINITE);
 }
 
-/* The state with the plane of a surface, at the center column; unchanged without one. Values that no
- * image has are limited. */
+/* The state with the plane of a surface, at the center column; unchanged without one. */
 RV_HD void rv_stixels_take(const RvStixelsPlan *plan, const RvGroundSurface *surface,
                            RvStixelsState *state) {
   const RvStixelsConfig *c = &plan->config;
-  const double row = c->height - (c->vertical_step + 1) / 2.0; /* of v = 0 */
-  const double column = (c->width - 1) / 2.0, limit = 65536;
-  const double at = surface->slope_y * row + surface->slope_x * column + surface->intercept;
-  const double slope = -surface->slope_y * c->vertical_step;
+  const double row = c->height - (c->vertical_step + 1) / 2.0, limit = 65536; /* of v = 0 */
+  const double tilt = surface->slope_x * (c->width - 1) / 2.0;
+  const double at = surface->slope_y * row + tilt + surface->intercept;
   state->score = 0;
-  if (!(surface->slope_y > 0) || !(at > -limit && at < limit) || !(slope > -limit))
-    return;
-  state->ground.at = rv_stixels_fixed(at * 16);
-  state->ground.slope = rv_stixels_fixed(slope * 16);
-  state->found = rv_min(state->found + 1, RV_STIXELS_INFINITE);
+  if (surface->slope_y > 0 && surface->slope_y < limit && at > -limit && at < limit) {
+    state->ground.at = rv_stixels_fixed(at * 16);
+    state->ground.slope = rv_stixels_fixed(-surface->slope_y * c->vertical_step * 16);
+    state->found = rv_min(state->found + 1, RV_STIXELS_INFINITE);
+  }
 }
 
 /* --- Records --------------------------------------------------------------------------------- */

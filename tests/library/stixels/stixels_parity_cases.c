@@ -80,8 +80,7 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
                      {e->got.energies, NULL, (size_t)e->got.columns * 4},
                      {e->got.ground, NULL, sizeof *e->got.ground}};
   StixelsInput *maps = stixels_input_new(input->d.width, input->d.height);
-  RvPlane d = {0}, c = {0}, labels = {0}, scores = {0}, drawn = {0}, classes = {0};
-  RvPlane kinds = {0};
+  RvPlane d = {0}, c = {0}, labels = {0}, scores = {0}, drawn = {0}, classes = {0}, kinds = {0};
   int ok = rvc_upload(check, &d, &input->d) && rvc_upload(check, &c, &input->c) &&
            rvc_upload(check, &drawn, &maps->d) && rvc_upload(check, &classes, &maps->c) &&
            rvc_upload(check, &kinds, &maps->c);
