@@ -413,7 +413,7 @@ static void gst_cuda_rectify_class_init(GstCudaRectifyClass *klass) {
                                         "Filter/Effect/Video/Hardware",
                                         "Undistorts and rectifies both views of a frame-packed "
                                         "stereo pair and attaches the camera (RvCameraMeta)",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_rectify_init(GstCudaRectify *self) {
