@@ -97,56 +97,23 @@ static const RvParamValue outputs[] = {
 };
 
 static const RvParam own[] = {
-    {.name = "layout",
-     .text = "Packing of the two views in a frame",
-     .type = RV_PARAM_ENUM,
-     .offset = offsetof(Settings, layout),
-     .values = layouts,
-     .value_count = G_N_ELEMENTS(layouts),
-     .value = GST_CUDA_SGM_LAYOUT_AUTO},
-    {.name = "output",
-     .text = "Output type; the annotations are attached in all cases",
-     .type = RV_PARAM_ENUM,
-     .offset = offsetof(Settings, output),
-     .values = outputs,
-     .value_count = G_N_ELEMENTS(outputs),
-     .value = GST_CUDA_SGM_OUTPUT_PICTURE},
-    {.name = "focal-length",
-     .text = "Focal length of the rectified cameras",
-     .unit = "px",
-     .note = "0 = value from RvCameraMeta",
-     .type = RV_PARAM_DOUBLE,
-     .offset = offsetof(Settings, focal),
-     .high = 1e6},
-    {.name = "baseline",
-     .text = "Distance between the cameras",
-     .unit = "m",
-     .note = "0 = value from RvCameraMeta",
-     .type = RV_PARAM_DOUBLE,
-     .offset = offsetof(Settings, baseline),
-     .high = 1e3},
-    {.name = "cx",
-     .text = "Column of the principal point of the left view",
-     .unit = "px",
-     .note = "0 = value from RvCameraMeta, else the image center",
-     .type = RV_PARAM_DOUBLE,
-     .offset = offsetof(Settings, cx),
-     .high = 1e6},
-    {.name = "cy",
-     .text = "Row of the principal point of the left view",
-     .unit = "px",
-     .note = "0 = value from RvCameraMeta, else the image center",
-     .type = RV_PARAM_DOUBLE,
-     .offset = offsetof(Settings, cy),
-     .high = 1e6},
-    {.name = "disparity-scale",
-     .text = "Values per px of disparity with output=disparity",
-     .note = "(min-disparity + disparities) x scale must not exceed 65535",
-     .type = RV_PARAM_INT,
-     .offset = offsetof(Settings, disparity_scale),
-     .low = 1,
-     .high = 2048,
-     .value = RV_SGM_SCALE},
+    GST_RV_ENUM("layout", layout, layouts, GST_CUDA_SGM_LAYOUT_AUTO, 0, NULL, NULL,
+                "Packing of the two views in a frame"),
+    GST_RV_ENUM("output", output, outputs, GST_CUDA_SGM_OUTPUT_PICTURE, 0, NULL, NULL,
+                "Output type; the annotations are attached in all cases"),
+    GST_RV_DOUBLE("focal-length", focal, 0, 1e6, 0, 0, "px", "0 = value from RvCameraMeta",
+                  "Focal length of the rectified cameras"),
+    GST_RV_DOUBLE("baseline", baseline, 0, 1e3, 0, 0, "m", "0 = value from RvCameraMeta",
+                  "Distance between the cameras"),
+    GST_RV_DOUBLE("cx", cx, 0, 1e6, 0, 0, "px",
+                  "0 = value from RvCameraMeta, else the image center",
+                  "Column of the principal point of the left view"),
+    GST_RV_DOUBLE("cy", cy, 0, 1e6, 0, 0, "px",
+                  "0 = value from RvCameraMeta, else the image center",
+                  "Row of the principal point of the left view"),
+    GST_RV_INT("disparity-scale", disparity_scale, 1, 2048, RV_SGM_SCALE, 0, NULL,
+               "(min-disparity + disparities) x scale must not exceed 65535",
+               "Values per px of disparity with output=disparity"),
 };
 
 /* A new layout or output changes the caps, too. */
@@ -156,15 +123,8 @@ static void settings_changed(GObject *object, const char *name) {
     gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(object));
 }
 
-static const GstRvSettings settings = {
-    .type = "GstCudaSgm",
-    .params = rv_sgm_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaSgm, settings),
-    .changed = settings_changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstCudaSgm, Settings, rv_sgm_params, own, settings_changed);
 
 static Settings get_settings(GstCudaSgm *self) {
   GST_OBJECT_LOCK(self);
@@ -456,12 +416,9 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
       "GRAY16_LE in system memory. Set output, or replace the downstream element.";
   base->check_caps = check_caps;
   base->transform_structure = transform_structure;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->repeat = repeat;
   base->describe = describe;
-  base->release = release;
   GST_BASE_TRANSFORM_CLASS(klass)->transform_meta = transform_meta;
   char *all = gst_rv_transform_caps_string();
   char *src = g_strconcat(all,

@@ -5,12 +5,14 @@
 
 static const int PIXELS = 4; /* px of one row that a thread makes */
 
+namespace {
 /* Where a kernel reads: `from` is the first byte of the rectangle's first pixel. */
 struct Source {
   const uint8_t *from;
   ptrdiff_t stride;
   int red, green, blue; /* byte offsets; packed YUV: red is the luma */
 };
+} // namespace
 
 template <int BYTES, bool COLOR>
 __device__ int gray_of(const uint8_t *pixel, const Source &source) {
@@ -100,10 +102,12 @@ static RvStatus fill(const RvConvertJob *job, void *to, ptrdiff_t to_stride, int
   return RV_OK;
 }
 
+namespace {
 /* Byte offsets within a pair of packed pixels. */
 struct Pair {
   int luma, u, v;
 };
+} // namespace
 
 /* One thread makes one pair; what it holds is said in convert.h. */
 __global__ void repack_kernel(const uint8_t *from, ptrdiff_t from_stride, int x, uint8_t *to,

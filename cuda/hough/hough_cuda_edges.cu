@@ -4,9 +4,11 @@
 
 #define EDGE 255
 
+namespace {
 struct Size {
   int width, height;
 };
+} // namespace
 
 static __device__ __forceinline__ bool at_pixel(const Size s, int *x, int *y, int *i) {
   *x = (int)(blockIdx.x * blockDim.x + threadIdx.x);

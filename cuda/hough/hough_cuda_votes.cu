@@ -11,6 +11,7 @@
 /* --- Stage one: the list -------------------------------------------------------------------------
  */
 
+namespace {
 struct ListJob {
   HoughMap edges;
   int width, height, tiles;  /* px, px, tiles in a row */
@@ -21,6 +22,7 @@ struct ListJob {
   uint4 *clear; /* bins to be cleared meanwhile, or NULL */
   size_t quads;
 };
+} // namespace
 
 /* Bit i: byte i of the word is not 0. */
 static __device__ __forceinline__ unsigned bits_of(uint32_t word) {
@@ -104,6 +106,7 @@ static __global__ void __launch_bounds__(LIST_THREADS)
 /* --- Stage two: the votes ------------------------------------------------------------------------
  */
 
+namespace {
 /* Every vote is one, bins fit 32 bits and one pass. */
 struct FastVotes {
   static constexpr bool UNITY = true, WHOLE = true;
@@ -150,6 +153,7 @@ struct AnyVotes {
     hough_candidates(candidates, word, v, false);
   }
 };
+} // namespace
 
 #define ANY_GROUP 4
 

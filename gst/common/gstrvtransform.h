@@ -126,6 +126,15 @@ struct GstRvTransformClass {
 GType gst_rv_transform_get_type(void);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(GstRvTransform, gst_object_unref)
 
+/* Sets the functions that every element has. */
+void gst_rv_transform_class_set_work(
+    GstRvTransformClass *klass,
+    RvStatus (*configure)(GstRvTransform *self, const GstRvExecContext *work),
+    RvStatus (*process)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job),
+    RvStatus (*finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job,
+                       gboolean ok),
+    void (*release)(GstRvTransform *self));
+
 /* Pad templates from caps strings; NULL: the formats above in CUDA and in system memory. */
 void gst_rv_transform_class_add_templates(GstRvTransformClass *klass, const char *sink,
                                           const char *src);

@@ -31,6 +31,20 @@ void gst_rv_transform_class_add_templates(GstRvTransformClass *klass, const char
   g_free(all);
 }
 
+void gst_rv_transform_class_set_work(
+    GstRvTransformClass *klass,
+    RvStatus (*its_configure)(GstRvTransform *self, const GstRvExecContext *work),
+    RvStatus (*its_process)(GstRvTransform *self, const GstRvExecContext *work,
+                            const GstRvJob *job),
+    RvStatus (*its_finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job,
+                           gboolean ok),
+    void (*its_release)(GstRvTransform *self)) {
+  klass->configure = its_configure;
+  klass->process = its_process;
+  klass->finish = its_finish;
+  klass->release = its_release;
+}
+
 GstCaps *gst_rv_transform_caps_vfunc(GstBaseTransform *trans, GstPadDirection direction,
                                      GstCaps *caps, GstCaps *filter) {
   GstRvTransform *self = GST_RV_TRANSFORM(trans);

@@ -345,16 +345,10 @@ GST_START_TEST(test_text) {
 }
 GST_END_TEST
 
-static Suite *annotations_types_suite(void) {
-  Suite *suite = suite_create("annotations_types");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_names);
-  tcase_add_test(tests, test_round_trip);
-  tcase_add_test(tests, test_hostile_fields);
-  tcase_add_test(tests, test_hostile_sizes);
-  tcase_add_test(tests, test_text);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_names) TEST(test_round_trip) TEST(test_hostile_fields) TEST(test_hostile_sizes) \
+  TEST(test_text)
+/* clang-format on */
 
-GST_CHECK_MAIN(annotations_types)
+ELEMENT_TESTS(annotations_types, TESTS)

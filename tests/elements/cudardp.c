@@ -238,15 +238,9 @@ GST_START_TEST(test_nothing_to_do) {
 }
 GST_END_TEST
 
-static Suite *cudardp_suite(void) {
-  Suite *suite = suite_create("cudardp");
-  TCase *tests = tcase_create("element");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_formats);
-  tcase_add_test(tests, test_properties);
-  tcase_add_test(tests, test_maps);
-  tcase_add_test(tests, test_nothing_to_do);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_formats) TEST(test_properties) TEST(test_maps) TEST(test_nothing_to_do)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudardp)
+ELEMENT_TESTS(cudardp, TESTS)

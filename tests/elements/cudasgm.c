@@ -234,33 +234,14 @@ GST_END_TEST
 
 /* Every property while frames flow; refused combinations leave the former settings in use. */
 GST_START_TEST(test_changes_while_playing) {
-  static const char *const changes[] = {"paths=4",
-                                        "paths=2",
-                                        "paths=8",
-                                        "cost=census",
-                                        "cost=csct",
-                                        "p2=100",
-                                        "p1=5",
-                                        "adaptive-p2=1",
-                                        "median=5",
-                                        "median=0",
-                                        "uniqueness=0",
-                                        "subpixel=0",
-                                        "max-lr-diff=-1",
-                                        "confidence=1",
-                                        "disparities=96",
-                                        "threads=1",
-                                        "output=depth",
-                                        "output=picture",
-                                        "output=disparity",
-                                        "layout=side-by-side",
-                                        "output=picture",
-                                        "min-disparity=1",
-                                        "speckle-size=0",
-                                        "speckle-range=2",
-                                        "baseline=0.3",
-                                        "focal-length=500",
-                                        "confidence=0"};
+  static const char changes[] =
+      "paths=4 paths=2 paths=8 cost=census cost=csct p2=100 p1=5 adaptive-p2=1 median=5 "
+      "median=0 uniqueness=0 subpixel=0 max-lr-diff=-1 confidence=1 disparities=96 threads=1 "
+      "output=depth "
+      "output=picture output=disparity layout=side-by-side output=picture min-disparity=1 "
+      "speckle-size=0 "
+      "speckle-range=2 baseline=0.3 focal-length=500 confidence=0";
+  char **texts = g_strsplit(changes, " ", -1);
   GstHarness *harness =
       gst_harness_new_parse("cudasgm engine=cpu disparities=64 focal-length=700 baseline=0.5");
   GstBus *bus = test_bus(harness);
@@ -269,16 +250,17 @@ GST_START_TEST(test_changes_while_playing) {
   test_info(&in, caps);
   gst_harness_set_src_caps(harness, caps);
   GstElement *element = gst_harness_find_element(harness, "cudasgm");
-  for (guint i = 0; i < G_N_ELEMENTS(changes); i++) {
-    char **pair = g_strsplit(changes[i], "=", 2);
+  for (guint i = 0; texts[i]; i++) {
+    char **pair = g_strsplit(texts[i], "=", 2);
     gst_util_set_object_arg(G_OBJECT(element), pair[0], pair[1]);
     g_strfreev(pair);
     GstBuffer *result =
         gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, SHIFT, i));
     RvMetaDisparity meta;
-    fail_unless(result && rv_meta_get_disparity(result, &meta), "%s", changes[i]);
+    fail_unless(result && rv_meta_get_disparity(result, &meta), "%s", texts[i]);
     gst_buffer_unref(result);
   }
+  g_strfreev(texts);
   fail_unless(test_message(bus, GST_MESSAGE_ERROR) == NULL);
   fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);
   g_object_set(element, "paths", 3, NULL);
@@ -342,19 +324,11 @@ GST_START_TEST(test_start_stop) {
 }
 GST_END_TEST
 
-static Suite *cudasgm_suite(void) {
-  Suite *suite = suite_create("cudasgm");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_formats);
-  tcase_add_test(tests, test_layouts);
-  tcase_add_test(tests, test_output_disparity);
-  tcase_add_test(tests, test_output_depth_and_camera);
-  tcase_add_test(tests, test_annotations);
-  tcase_add_test(tests, test_changes_while_playing);
-  tcase_add_test(tests, test_caps_change_flush_eos);
-  tcase_add_test(tests, test_start_stop);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_formats) TEST(test_layouts) TEST(test_output_disparity) \
+  TEST(test_output_depth_and_camera) TEST(test_annotations) TEST(test_changes_while_playing) \
+  TEST(test_caps_change_flush_eos) TEST(test_start_stop)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudasgm)
+ELEMENT_TESTS(cudasgm, TESTS)

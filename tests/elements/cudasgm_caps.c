@@ -266,21 +266,11 @@ GST_START_TEST(test_no_device) {
 }
 GST_END_TEST
 
-static Suite *cudasgm_caps_suite(void) {
-  Suite *suite = suite_create("cudasgm_caps");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_caps_out);
-  tcase_add_test(tests, test_caps_in);
-  tcase_add_test(tests, test_cuda_preference);
-  tcase_add_test(tests, test_bad_input);
-  tcase_add_test(tests, test_grey16_is_refused);
-  tcase_add_test(tests, test_truncated_buffers);
-  tcase_add_test(tests, test_small_pictures);
-  tcase_add_test(tests, test_depth_without_camera);
-  tcase_add_test(tests, test_poor_match);
-  tcase_add_test(tests, test_no_device);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_caps_out) TEST(test_caps_in) TEST(test_cuda_preference) TEST(test_bad_input) \
+  TEST(test_grey16_is_refused) TEST(test_truncated_buffers) TEST(test_small_pictures) \
+  TEST(test_depth_without_camera) TEST(test_poor_match) TEST(test_no_device)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudasgm_caps)
+ELEMENT_TESTS(cudasgm_caps, TESTS)

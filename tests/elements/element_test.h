@@ -31,4 +31,20 @@ GstBus *test_bus(GstHarness *harness);
 void test_bus_free(GstBus *bus);
 char *test_message(GstBus *bus, GstMessageType type);
 
+/* The program of a file of tests, from a list:
+ *   #define TESTS(TEST, LOOP) TEST(test_a) LOOP(test_b, 4)
+ *   ELEMENT_TESTS(cudasgm, TESTS)
+ * LOOP runs a test with __i__ from 0 to below a number. */
+#define ELEMENT_TEST_ADD(test) tcase_add_test(all_tests, test);
+#define ELEMENT_TEST_LOOP(test, count) tcase_add_loop_test(all_tests, test, 0, (int)(count));
+#define ELEMENT_TESTS(name, LIST)                                                                  \
+  static Suite *name##_suite(void) {                                                               \
+    Suite *suite = suite_create(#name);                                                            \
+    TCase *all_tests = tcase_create("general");                                                    \
+    suite_add_tcase(suite, all_tests);                                                             \
+    LIST(ELEMENT_TEST_ADD, ELEMENT_TEST_LOOP)                                                      \
+    return suite;                                                                                  \
+  }                                                                                                \
+  GST_CHECK_MAIN(name)
+
 #endif

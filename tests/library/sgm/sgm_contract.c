@@ -13,15 +13,7 @@ static const RvContractField fields[] = {
     INT_FIELD(p2, LIST(9, -1, 8001), LIST(10, 8000)),
 };
 
-static void init(void *config) {
-  RvSgmConfig *c = config;
-  rv_sgm_config_init(c);
-  c->width = 101;
-  c->height = 61;
-  c->disparities = 64;
-  c->confidence = 1;
-  c->threads = 2;
-}
+RV_CONTRACT_INIT(sgm, "width=101 height=61 disparities=64 confidence=1 threads=2");
 
 static int planes(const void *config, RvContractPlane *out) {
   const RvSgmConfig *c = config;
@@ -97,6 +89,5 @@ static void extra(RvCheck *rvc) {
 }
 
 const RvContract rv_sgm_contract = {
-    RV_CONTRACT_TABLE(sgm), .fields = fields, .field_count = sizeof fields / sizeof fields[0],
-    .workspace = workspace, .bad = bad,       .extra = extra,
+    RV_CONTRACT_TABLE(sgm), RV_CONTRACT_FIELDS, .workspace = workspace, .bad = bad, .extra = extra,
 };
