@@ -76,7 +76,8 @@ at_most() { # N: positional arguments
   [ ${#positional[@]} -le "$1" ] || misuse "unexpected argument ${positional[$1]}"
 }
 
-has() { gst-inspect-1.0 --exists "$1"; }
+# Without a version gst-inspect-1.0 ignores plugins that count their versions in another way than GStreamer.
+has() { gst-inspect-1.0 --exists --atleast-version=0.0 "$1"; }
 
 need() { # ELEMENT PACKAGE
   has "$1" || fail "there is no GStreamer element $1; install $2 (Debian's name), then delete \
@@ -181,12 +182,14 @@ quoted() { # WORD...: as a shell reads them
   done
 }
 
-# Runs gst-launch-1.0, in which Ctrl-C ends recordings properly; or prints the line.
+# Runs gst-launch-1.0, in which Ctrl-C ends recordings properly; or prints the line. A script can set
+# another program, to which the words of the line are passed.
+launcher=("$here/run.sh" gst-launch-1.0 -e -q)
 launch() { # WORD...
   if [ "$print" = yes ]; then
     printf 'gst-launch-1.0 -e %s\n' "$(quoted "$@")"
   else
-    "$here/run.sh" gst-launch-1.0 -e -q "$@"
+    "${launcher[@]}" "$@"
   fi
 }
 
