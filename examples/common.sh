@@ -162,15 +162,19 @@ DISPLAY nor WAYLAND_DISPLAY is set; write a file with --out FILE.mkv"
   esac
 }
 
-# Sets `analysis`: rectification, --elements with the camera's numbers, JSON lines.
+# Sets `analysis`: rectification, --elements with the camera's numbers, JSON lines. A script can set
+# `properties` for the elements that run on a GPU.
+properties=()
 analysis_elements() {
-  local words word
+  local words word former=!
   split words "$elements"
-  analysis=(${calibration:+cudarectify "calibration=$calibration" ${layout:+"layout=$layout"} !})
+  analysis=(${calibration:+cudarectify "${properties[@]}" "calibration=$calibration" ${layout:+"layout=$layout"} !})
   for word in "${words[@]}"; do
     analysis+=("$word")
+    [[ $former != ! || $word != cuda* ]] || analysis+=("${properties[@]}")
     [ "$word" != cudasgm ] || analysis+=(${focal:+"focal-length=$focal"} ${baseline:+"baseline=$baseline"}
       ${layout:+"layout=$layout"})
+    former=$word
   done
   [ -z "$json" ] || analysis+=(! annotationpublish "location=$json")
 }
