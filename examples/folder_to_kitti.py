@@ -10,7 +10,7 @@ LEFT and RIGHT are folders or patterns (in quotes); files pair up in the order o
 from pair to pair.
 
   results/disp_0/NAME.png   disparity of the left image, 16 bits, 1/256 px, 0 = invalid
-  results/json/NAME.json    every annotation, in the format of annotationpublish, and the files it belongs to
+  results/json/NAME.json    every annotation, in the format of annotationpublish; tags: the files it belongs to
 """
 import argparse
 import itertools
@@ -154,8 +154,8 @@ class Run:
         with open(lines) as file:
             for (left, right), name, line in zip(self.pairs, self.names, file):
                 frame = json.loads(line)
-                frame['files'] = {'left': left, 'right': right,
-                                  'disparity': os.path.join('disp_0', name + '.png')}
+                frame['tags'] = {'left': left, 'right': right,
+                                 'disparity': os.path.join('disp_0', name + '.png')}
                 with open(os.path.join(self.options.out, 'json', name + '.json'), 'w') as target:
                     json.dump(frame, target)
                     target.write('\n')
