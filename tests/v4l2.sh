@@ -62,6 +62,7 @@ mount -t 9p -o trans=virtio,version=9p2000.L,ro,msize=262144,cache=loose root /n
 mount -t tmpfs tmp /new/tmp; mount -t tmpfs run /new/run; mkdir -p /new/tmp/out
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 out /new/tmp/out
 for d in proc sys dev; do mount --bind /\$d /new/\$d; done
+ln -s /proc/self/fd /new/dev/fd
 chroot /new /bin/bash /tmp/out/guest.sh >/new/tmp/out/guest.log 2>&1
 echo \$? >/new/tmp/out/status
 sync; umount /new/tmp/out; poweroff -f
