@@ -37,7 +37,7 @@ enum {
   RV_PARAM_HIDDEN = 4,   /* set by the element from caps or annotations: no property */
   RV_PARAM_ABOVE = 8,    /* `low` itself is not valid */
   RV_PARAM_BELOW = 16,   /* `high` itself is not valid */
-  RV_PARAM_LIVE = 32,    /* a new value changes no memory: may be animated while running */
+  RV_PARAM_LIVE = 32,    /* a new value needs no new memory: may be animated, frame by frame */
 };
 
 /* A valid value of an RV_PARAM_ENUM, RV_PARAM_FLAGS, or of an RV_PARAM_INT with gaps. */

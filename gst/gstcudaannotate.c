@@ -110,25 +110,26 @@ GST_ELEMENT_REGISTER_DEFINE(cudaannotate, "cudaannotate", GST_RANK_NONE, GST_TYP
 /* --- Properties ------------------------------------------------------------------------------ */
 
 static const RvParamValue shows[] = {
-    {SHOW_DISPARITY, "disparity", "Disparity as a layer of colors"},
+    {SHOW_DISPARITY, "disparity", "Color overlay of the disparity"},
     {SHOW_LEGEND, "legend", "Legend of the colors, in px and m"},
-    {SHOW_TEXT, "text", "The property text"},
+    {SHOW_TEXT, "text", "Text of the property text"},
     {SHOW_SEGMENTS, "segments", "Segments of depth columns, instead of the disparity"},
     {SHOW_STIXELS, "stixels", "Stixels, instead of the disparity"},
-    {SHOW_ROAD, "road", "Road, tinted, and its training seeds; instead of the disparity"},
+    {SHOW_ROAD, "road", "Road and its training seeds, instead of the disparity"},
 #define RV_LAYER(name, text) {SHOW_LAYER(LAYER_##name), #name, text},
 #include "layers.def"
 #undef RV_LAYER
 };
 static const RvParamValue colormaps[] = {
-    {RV_COLORMAP_TURBO, "turbo", "Turbo: even steps from blue to red"},
-    {RV_COLORMAP_JET, "jet", "Jet: the classic from blue to red"},
-    {RV_COLORMAP_GRAY, "gray", "Gray: from black to white"},
+    {RV_COLORMAP_TURBO, "turbo", "Even steps from blue to red"},
+    {RV_COLORMAP_JET, "jet", "The classic colors from blue to red"},
+    {RV_COLORMAP_GRAY, "gray", "From black to white"},
 };
 static const RvParamValue stixel_colors[] = {
-    {GST_CUDA_ANNOTATE_STIXELS_DISTANCE, "distance", "Distance: colors of the planes' disparity"},
+    {GST_CUDA_ANNOTATE_STIXELS_DISTANCE, "distance",
+     "Disparity of the plane in the colors of colormap"},
     {GST_CUDA_ANNOTATE_STIXELS_CLASS, "class",
-     "Class: semantic if known, else structural; slants are striped"},
+     "Semantic class if known, else structural class; stripes of 4 px of disparity"},
 };
 
 #define AT(field) .offset = offsetof(Settings, field)
@@ -156,9 +157,10 @@ static const RvParam own[] = {
      .type = RV_PARAM_ENUM,
      LISTED(stixel_colors),
      .value = GST_CUDA_ANNOTATE_STIXELS_DISTANCE,
+     .flags = RV_PARAM_LIVE,
      AT(stixel_colors)},
     {.name = "opacity",
-     .text = "Opacity of color layers",
+     .text = "Opacity of color overlays",
      .note = "0 = frame only, 1 = colors only",
      .type = RV_PARAM_DOUBLE,
      .high = 1,
@@ -166,13 +168,13 @@ static const RvParam own[] = {
      .flags = RV_PARAM_LIVE,
      AT(opacity)},
     {.name = "thickness",
-     .text = "Width of lines, of the road's edge and in the legend, in frames of 1080 rows; scales "
-             "with the height",
+     .text = "Width of drawn lines in frames of 1080 rows; scales with the height",
      .unit = "px",
      .type = RV_PARAM_INT,
      .low = 1,
      .high = 32,
      .value = 2,
+     .flags = RV_PARAM_LIVE,
      AT(thickness)},
     {.name = "max-disparity",
      .text = "Disparity at the upper end of the colors",
@@ -180,6 +182,7 @@ static const RvParam own[] = {
      .note = "0 = the end of the searched range",
      .type = RV_PARAM_INT,
      .high = 4095,
+     .flags = RV_PARAM_LIVE,
      AT(max_disparity)},
     {.name = "focal-length",
      .text = "Focal length of the disparity's image, for depths in the legend",
@@ -187,6 +190,7 @@ static const RvParam own[] = {
      .note = "0 = from the input's RvCameraMeta",
      .type = RV_PARAM_DOUBLE,
      .high = 1e6,
+     .flags = RV_PARAM_LIVE,
      AT(focal)},
     {.name = "baseline",
      .text = "Distance between the cameras, for depths in the legend",
@@ -194,6 +198,7 @@ static const RvParam own[] = {
      .note = "0 = from the input's RvCameraMeta",
      .type = RV_PARAM_DOUBLE,
      .high = 1e3,
+     .flags = RV_PARAM_LIVE,
      AT(baseline)},
 };
 

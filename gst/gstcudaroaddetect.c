@@ -33,6 +33,7 @@
  */
 #include "gstcudaroaddetect.h"
 
+#include "common/gstrvcamera.h"
 #include "common/gstrvdisparity.h"
 #include "common/gstrvsettings.h"
 #include "gstcudaroaddetect_models.h"
@@ -45,14 +46,9 @@ GST_DEBUG_CATEGORY_STATIC(gst_cuda_road_detect_debug);
 /* bits of gst_rv_transform_once; a disparity takes two */
 enum { ONCE_DISPARITY, ONCE_MISSING = ONCE_DISPARITY + 2, ONCE_SIZE, ONCE_CAMERA, ONCE_GRAY };
 
-/* px, m, px, px; 0 = value from RvCameraMeta */
-typedef struct CameraSettings {
-  double focal, baseline, cx, cy;
-} CameraSettings;
-
 typedef struct Settings {
   RvRoadConfig config; /* size, camera, threads and log are set by the element */
-  CameraSettings camera;
+  GstRvCameraSettings camera;
   char *location, *save_location;
 } Settings;
 
@@ -63,7 +59,7 @@ struct _GstCudaRoadDetect {
   gint reset;        /* atomic: clear the models before the next frame */
 
   RvRoadConfig requested; /* as of the last configure */
-  CameraSettings requested_camera;
+  GstRvCameraSettings requested_camera;
   char *requested_location;
   gboolean changed;     /* `requested` is not yet set in the object */
   RvRoadConfig used;    /* of the object; width 0: not made yet */
@@ -88,20 +84,8 @@ GST_ELEMENT_REGISTER_DEFINE(cudaroaddetect, "cudaroaddetect", GST_RANK_NONE,
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-#define CAMERA_ROW(name_, text_, unit_, note_, high_, field)                                       \
-  {                                                                                                \
-    .name = name_, .text = text_, .unit = unit_, .note = note_, .type = RV_PARAM_DOUBLE,           \
-    .offset = offsetof(Settings, camera.field), .high = high_                                      \
-  }
-#define FROM_META "0 = value from RvCameraMeta"
-
 static const RvParam own[] = {
-    CAMERA_ROW("focal-length", "Focal length of the camera", "px", FROM_META, 1e6, focal),
-    CAMERA_ROW("baseline", "Distance between the cameras", "m", FROM_META, 1e3, baseline),
-    CAMERA_ROW("cx", "Column of the principal point", "px", FROM_META ", else the image center",
-               1e6, cx),
-    CAMERA_ROW("cy", "Row of the principal point", "px", FROM_META ", else the image center", 1e6,
-               cy),
+    GST_RV_CAMERA_ROWS(Settings, camera),
     {.name = "model-location",
      .text = "File of initial models, from model-save-location; replaces the learned models",
      .type = RV_PARAM_TEXT,
@@ -249,7 +233,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(base);
   GST_OBJECT_LOCK(self);
   RvRoadConfig config = self->settings.config;
-  const CameraSettings camera = self->settings.camera;
+  const GstRvCameraSettings camera = self->settings.camera;
   char *location = g_strdup(self->settings.location);
   GST_OBJECT_UNLOCK(self);
   config.width = GST_VIDEO_INFO_WIDTH(&base->in_info);
@@ -305,11 +289,6 @@ static RvStatus make_frame_memory(GstCudaRoadDetect *self, const GstRvExecContex
                        gst_rv_raster_bytes(RV_U32, config->width, config->height), work->engine);
 }
 
-static gboolean is_same_camera(const RvCamera *a, const RvCamera *b) {
-  return a->focal == b->focal && a->cx == b->cx && a->cy == b->cy && a->doffs == b->doffs &&
-         a->baseline == b->baseline;
-}
-
 static RvStatus make_object(GstCudaRoadDetect *self, const GstRvExecContext *work,
                             const RvRoadConfig *config) {
   if (!self->report) {
@@ -324,7 +303,7 @@ static RvStatus make_object(GstCudaRoadDetect *self, const GstRvExecContext *wor
 static RvStatus ready_object(GstCudaRoadDetect *self, const GstRvExecContext *work,
                              const RvCamera *camera) {
   RvStatus status = RV_OK;
-  if (!self->road || self->changed || !is_same_camera(camera, &self->used.camera)) {
+  if (!self->road || self->changed || !gst_rv_camera_is_same(camera, &self->used.camera)) {
     RvRoadConfig config = self->requested;
     config.camera = *camera;
     if (!self->color.data || config.width != self->used.width ||
@@ -371,30 +350,12 @@ static RvStatus take_color(GstCudaRoadDetect *self, const GstRvExecContext *work
                           work->threads, work->engine, work->stream, &work->log);
 }
 
-/* The annotated camera, scaled to the frame size, overridden by the properties; FALSE when depth is
- * unknown. */
+/* FALSE when depth is unknown. */
 static gboolean find_camera(const GstCudaRoadDetect *self, GstBuffer *buffer, RvCamera *camera) {
-  const RvRoadConfig *config = &self->requested;
-  const CameraSettings *own_camera = &self->requested_camera;
-  int width, height;
-  if (rv_meta_get_camera(buffer, camera, &width, &height)) {
-    const double sx = (double)config->width / width;
-    const double sy = (double)config->height / height;
-    camera->focal *= sx;
-    camera->cx *= sx;
-    camera->doffs *= sx;
-    camera->cy *= sy;
-  }
-  if (camera->focal == 0) { /* then the principal point is unknown too */
-    camera->cx = (config->width - 1) / 2.0;
-    camera->cy = (config->height - 1) / 2.0;
-  }
-  camera->focal = own_camera->focal > 0 ? own_camera->focal : camera->focal;
-  camera->baseline = own_camera->baseline > 0 ? own_camera->baseline : camera->baseline;
-  camera->cx = own_camera->cx > 0 ? own_camera->cx : camera->cx;
-  camera->cy = own_camera->cy > 0 ? own_camera->cy : camera->cy;
+  const gboolean is_known = gst_rv_camera_find(
+      buffer, &self->requested_camera, self->requested.width, self->requested.height, camera);
   camera->height = camera->pitch = 0; /* the ground is fitted */
-  return camera->focal > 0 && camera->baseline > 0;
+  return is_known;
 }
 
 /* TRUE when the disparity can be used for training; else warns once. */

@@ -10,7 +10,7 @@
  * of ground, object or sky with a plane of disparity each, and attaches them to the frame
  * (RvStixelsMeta: an array of RvStixel, columns from left to right, from the bottom up). Uses the
  * confidence of the disparity if available, and semantics: labels or scores from a network
- * (RvSemanticsMeta), or label images (semantics-location). GRAY16_LE frames are disparity maps
+ * (RvSemanticsMeta), which semanticsattach can attach too. GRAY16_LE frames are disparity maps
  * themselves (disparity-scale values per px). The frame passes through unchanged.
  *
  * Works on the GPU and on the CPU; both give the same stixels. cudaannotate draws them.
@@ -30,8 +30,8 @@
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_stixels_debug);
 #define GST_CAT_DEFAULT gst_cuda_stixels_debug
 
-/* bits of gst_rv_transform_once; disparity and semantics take two */
-enum { ONCE_DISPARITY, ONCE_SEMANTICS = ONCE_DISPARITY + 2, ONCE_NO_CAMERA = ONCE_SEMANTICS + 2 };
+/* bits of gst_rv_transform_once; disparity takes two */
+enum { ONCE_DISPARITY, ONCE_SEMANTICS = ONCE_DISPARITY + 2, ONCE_NO_CAMERA };
 
 /* Results that are copied to the host: the ground plane, and the number of stixels. */
 typedef struct Found {
@@ -43,7 +43,6 @@ typedef struct Settings {
   RvStixelsConfig config; /* size, threads and log are set with the first disparity */
   int scale;              /* values per px of GRAY16_LE frames */
   char *classes;          /* structural classes by letter; see gst_cuda_stixels_semantics_parse */
-  char *location;         /* pattern of label images; NULL or empty: RvSemanticsMeta */
 } Settings;
 
 struct _GstCudaStixels {
@@ -54,7 +53,6 @@ struct _GstCudaStixels {
   RvStixelsConfig used;      /* of the object; width and height 0: not made yet */
   RvStixelsConfig requested; /* the properties it was made from */
   int requested_scale;
-  char *requested_location;
   RvEngine engine;
   RvStixels *stixels;
   GstBufferPool *lists;
@@ -82,11 +80,6 @@ static const RvParam own[] = {
      .offset = offsetof(Settings, classes),
      .values = classes,
      .value_count = 1},
-    {.name = "semantics-location",
-     .text = "Pattern of label images (labels/%06d.png, 8-bit gray PNG), used instead of "
-             "RvSemanticsMeta",
-     .type = RV_PARAM_TEXT,
-     .offset = offsetof(Settings, location)},
 };
 static const GstRvSettings settings = {
     .type = "GstCudaStixels",
@@ -121,7 +114,6 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GST_OBJECT_LOCK(self);
   RvStixelsConfig config = self->settings.config;
   const int scale = self->settings.scale;
-  char *location = g_strdup(self->settings.location);
   const gboolean is_parsed = gst_cuda_stixels_semantics_parse(self->settings.classes, &config);
   GST_OBJECT_UNLOCK(self);
   config.threads = work->threads;
@@ -135,15 +127,11 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
                     RV_STIXELS_SEMANTICS_MAX);
     status = RV_ERR_ARG;
   }
-  if (status != RV_OK) { /* the previous object remains in use */
-    g_free(location);
+  if (status != RV_OK) /* the previous object remains in use */
     return status;
-  }
   release_objects(self);
   self->requested = config;
   self->requested_scale = scale;
-  g_free(self->requested_location);
-  self->requested_location = location;
   self->engine = work->engine;
   return RV_OK;
 }
@@ -229,8 +217,7 @@ static RvStatus map_input(GstCudaStixels *self, const GstRvExecContext *work, co
   const RvStatus mapped = map_confidence(self, work, input);
   return mapped == RV_OK
              ? gst_cuda_stixels_semantics_map(&self->semantics, base, work, job->in,
-                                              self->requested_location, self->requested.semantics,
-                                              ONCE_SEMANTICS, input)
+                                              self->requested.semantics, ONCE_SEMANTICS, input)
              : mapped;
 }
 
@@ -306,7 +293,6 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
 static void finalize(GObject *object) {
   GstCudaStixels *self = GST_CUDA_STIXELS(object);
   gst_rv_settings_clear(self, &settings);
-  g_free(self->requested_location);
   G_OBJECT_CLASS(gst_cuda_stixels_parent_class)->finalize(object);
 }
 

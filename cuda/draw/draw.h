@@ -38,8 +38,8 @@ typedef struct RvDrawConfig {
   int width, height;    /* px, 1..RV_MAX_SIDE; no default */
   RvPixelFormat format; /* RV_PIXEL_BGRX */
   RvColormap colormap;  /* RV_COLORMAP_TURBO */
-  int bt709;            /* YUV pictures: 1 BT.709, 0 BT.601; 0 */
-  int full_range;       /* YUV pictures: 1 full range, 0 limited range; 0 */
+  int bt709;            /* YUV frames: BT.601 (0) or BT.709 (else); 0 */
+  int full_range;       /* YUV frames: limited (0) or full range (else); 0 */
   int threads;          /* CPU engine, 0 = all; 0 */
   RvLog log;            /* silent */
 } RvDrawConfig;

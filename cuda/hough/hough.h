@@ -49,14 +49,14 @@ typedef enum RvHoughEdges {
 
 /* Fields: unit, range; default. rv_hough_params () states the same as a table. */
 typedef struct RvHoughConfig {
-  int width, height;  /* px, 1..16384 each; no default */
+  int width, height;  /* px, 1..16384; no default */
   RvHoughEdges edges; /* RV_HOUGH_CANNY */
   int edge_low;       /* 0..2040; 100 */
-  int edge_high;      /* 0..2040, at least edge_low; 250. Read only with canny */
-  int theta_steps;    /* angles in the half circle, 2..3600; 180 */
+  int edge_high;      /* at least edge_low, 0..2040; 250. Read only with canny */
+  int theta_steps;    /* angles in the range of 180 degrees, 2..3600; 180 */
   double rho_step;    /* px, 0.25..64; 1 */
-  double min_theta;   /* degrees, 0..180, below 180; 0 */
-  double max_theta;   /* degrees, 0..180, above min_theta, exclusive; 180. At least one angle must
+  double min_theta;   /* degrees, 0 to below 180; 0 */
+  double max_theta;   /* degrees, exclusive, above 0..180; 180. At least one angle must
                        * satisfy min_theta <= theta < max_theta */
   int threshold;      /* votes, 0..2000000000; 100. A line has more */
   int max_lines;      /* 1..4096; 64 */

@@ -118,6 +118,10 @@ static void fill_tables(const RvObstaclesPlan *p, RvObstaclesTables *t) {
     const double whole = rows > 4 * p->stride ? rows : 4 * p->stride;
     t->full[q] = entry(sampled * whole * per_row, 1, RV_OBSTACLES_PIXELS);
     t->spread[q] = (uint8_t)entry(2 + 2 * (int)(0.01 * q), 2, 255);
+    int k = q;
+    while (k >= 0 && !rv_obstacles_is_gap(p, q, k))
+      k--;
+    t->gap_at[q] = (int16_t)k;
   }
 }
 

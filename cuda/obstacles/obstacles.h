@@ -67,7 +67,7 @@ typedef struct RvObstaclesConfig {
                        * it and at least 1/4 px wide */
   int stixel_width;  /* px of the stixels, 1..256; 8; of RV_OBSTACLES_STIXELS only */
   double min_height; /* m above the ground, 0.05..2; 0.3 */
-  double clearance;  /* m, 0.5..5, above min_height; 2.2: higher things are not in the way */
+  double clearance;  /* m, above min_height, 0.5..5; 2.2: higher things are not in the way */
   double max_distance; /* m, 0..1000; 0 = to 2 px of disparity */
   double path_width;   /* m, 0..10; 1.8: of the corridor straight ahead */
   int threads;         /* CPU engine, 0 = all; 0 */
@@ -177,6 +177,11 @@ typedef struct RvObstaclesTracks RvObstaclesTracks;
 
 /* *out is NULL after a failure; `config` as of the object whose obstacles are tracked. */
 RV_API RvStatus rv_obstacles_tracks_new(RvObstaclesTracks **out, const RvObstaclesConfig *config);
+
+/* Takes over new limits from the next frame on. The tracks continue; a config of another size or
+ * camera ends them. */
+RV_API RvStatus rv_obstacles_tracks_set_config(RvObstaclesTracks *tracks,
+                                               const RvObstaclesConfig *config);
 
 /* Updates the tracks with the `count` obstacles of a frame at `time` s: fills in id, velocities,
  * ttc, age, missed, state, flags and confidence. Confirmed tracks without an obstacle are appended

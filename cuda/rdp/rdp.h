@@ -48,11 +48,11 @@ typedef enum RvRdpInvalid { RV_RDP_SKIP = 0, RV_RDP_BREAK } RvRdpInvalid;
 
 /* Fields: unit, range; default. rv_rdp_params () states the same as a table. */
 typedef struct RvRdpConfig {
-  int width, height; /* px, 1..16384 each; fixed for the life of the object; no default */
-  double epsilon;    /* px of disparity, 0..4095, rounded to 1/4096 px; 1. 0 keeps every bend */
+  int width, height; /* fixed for the life of the object; px, 1..16384; no default */
+  double epsilon;    /* px of disparity, in steps of 1/4096 px, 0..4095; 1. 0 keeps every bend */
   RvRdpDistance distance; /* RV_RDP_VERTICAL */
   RvRdpInvalid invalid;   /* RV_RDP_SKIP */
-  int median;             /* side of the window in px, 0 (off), 3 or 5; 0 */
+  int median;             /* side length of the window in px, 0, 3 or 5; 0 = off */
   int max_levels;         /* levels of the recursion, 0..16384; 0 = no limit. With n a piece becomes
                            * at most 2^(n-1) segments */
   int threads;            /* CPU engine, 0 = all; 0 */

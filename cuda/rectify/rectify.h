@@ -69,15 +69,15 @@ typedef struct RvRectifyConfig {
                               * input, or of the rectified images of the file. Another width scales
                               * the image. Height 0: in proportion to the width. Another height
                               * crops or extends the image, centered */
-  double alpha;              /* -1..1; below 0: rectification of the file, without one the focal
-                              * length is kept; 0 no border visible .. 1 all input pixels visible;
-                              * pinhole only; -1 */
+  double alpha;              /* pinhole only, -1..1; -1. Below 0: rectification of the file, without
+                              * one the focal length is kept; 0 = no border visible, 1 = all input
+                              * pixels visible */
   double fov_scale;          /* fisheye without rectification in the file: mean focal length divided
                               * by this, 0.1..10; 1 */
   RvRectifyInterpolation interpolation; /* RV_RECTIFY_BILINEAR */
-  int full_range;                       /* YUV: 1 full, 0 limited range (border of Y); 0 */
-  int chroma_cosited_x;                 /* 4:2:x: sx = 0 (1) or 0.5 (0); 1 */
-  int chroma_cosited_y;                 /* 4:2:0: sy = 0 (1) or 0.5 (0); 0 */
+  int full_range;                       /* YUV: full (1) or limited range (0), 0 or 1; 0 */
+  int chroma_cosited_x;                 /* 4:2:x: sx = 0 (1) or 0.5 (0), 0 or 1; 1 */
+  int chroma_cosited_y;                 /* 4:2:0: sy = 0 (1) or 0.5 (0), 0 or 1; 0 */
   int threads;                          /* CPU engine and computation of the maps, 0 = all; 0 */
   RvLog log;                            /* silent */
 } RvRectifyConfig;

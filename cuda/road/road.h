@@ -81,9 +81,10 @@ typedef enum RvRoadDistance {
 
 /* Unit, range; default. */
 typedef struct RvRoadConfig {
-  int width, height;             /* px, patch_size to RV_MAX_SIDE; no default */
-  RvCamera camera;               /* focal and baseline above 0; no default. height and pitch are
-                                  * not used: the plane is fitted */
+  int width, height;             /* px, at least patch_size, 2..RV_MAX_SIDE; no default */
+  RvCamera camera;               /* no default. focal in px, above 0..1e6; baseline in m, above
+                                  * 0..1e3; cx and cy in px, -1e6..1e6; doffs in px, -4096..4096.
+                                  * height and pitch are not used: the plane is fitted */
   int patch_size;                /* px, 2 to 15; 5 */
   int bins;                      /* of hue and of saturation, 2 to 16; 8 */
   int equalize;                  /* 0 or 1; 1 */
@@ -97,8 +98,8 @@ typedef struct RvRoadConfig {
   int smoothing;                 /* patches, 0, 3 or 5; 5. 0 = off */
   int min_saturation;            /* 0 to 255; 0 */
   int min_value;                 /* 0 to 255; 0 */
-  int initial_models;            /* made for an empty library, 1 to library_size; 2 */
-  int new_models;                /* made later on, 1 to library_size; 1 */
+  int initial_models;            /* made for an empty library, at most library_size, 1 to 50; 2 */
+  int new_models;                /* made later on, at most library_size, 1 to 50; 1 */
   int library_size;              /* models, 1 to 50; 5 */
   int estimate_models;           /* 0 or 1; 0. 1 = initial_models and new_models are ignored */
   int min_samples;               /* 1 to 4096; 20 */

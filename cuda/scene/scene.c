@@ -78,6 +78,18 @@ static const RvParam params[] = {
      .unit = "px",
      RV_PARAM_INT_RANGE(max_disparity, 16, 1024),
      .value = 96},
+    {.name = "grass-height",
+     .text = "Height of the highest grass beside the track of offroad",
+     .unit = "m",
+     .note = "0 = as low as the track",
+     RV_PARAM_REAL_RANGE(grass_height, 0, 0.3),
+     .value = 0.2},
+    {.name = "curb-height",
+     .text = "Height of the sidewalks above the road of street and slanted-street",
+     .unit = "m",
+     .note = "0 = as low as the road",
+     RV_PARAM_REAL_RANGE(curb_height, 0, 0.3),
+     .value = 0.12},
     RV_PARAM_THREADS,
 };
 RV_PARAMS(scene)

@@ -47,21 +47,22 @@ typedef enum RvSgmCost {
 
 /* Fields: unit, range; default. rv_sgm_params () states the same as a table. */
 typedef struct RvSgmConfig {
-  int width, height; /* px, 1..RV_MAX_SIDE each; fixed for the life of the object; no default */
+  int width, height; /* fixed for the life of the object; px, 1..RV_MAX_SIDE; no default */
   int disparities;   /* candidates, 32..512 in steps of 32; 128. May exceed the width */
   int min_disparity; /* px, 0..3584; 0 */
   int paths;         /* 2, 4 or 8; 8 */
   RvSgmCost cost;    /* RV_SGM_CSCT */
-  int p1, p2;        /* cost, 0 <= p1 <= p2 <= 8000; 10, 120. Invalid when S could exceed 16 bits:
+  int p1;            /* cost, at most p2, 0..8000; 10 */
+  int p2;            /* cost, 0..8000; 120. Invalid when S could exceed 16 bits:
                       * paths * (bits + p2) > 65535, bits = 31 or 62 */
   int adaptive_p2;   /* 0 or 1; 0. P2 along a path becomes
                       * max(p2_min, p2 - p2_gradient * |I(x) - I(x - r)|) */
-  int p2_min;        /* cost, 0..8000, with adaptive_p2 p1..p2; 60; read only with adaptive_p2 */
+  int p2_min;        /* cost, 0..8000; 60. Read only with adaptive_p2, then p1..p2 */
   int p2_gradient;   /* cost per gray level, 0..255; 1; read only with adaptive_p2 */
   int uniqueness;    /* percent, 0..99; 3; 0 = off */
   int max_lr_diff;   /* px, -1..512; 1; -1 = off */
   int subpixel;      /* 0 or 1; 1 */
-  int median;        /* side of the window in px, 0 (off), 3 or 5; 3 */
+  int median;        /* side length of the window in px, 0, 3 or 5; 3. 0 = off */
   int speckle_size;  /* px, 0..100000; 100; 0 = off */
   int speckle_range; /* px, 0..64; 1 */
   int confidence;    /* 0 or 1; 0: whether run() fills the confidence plane */

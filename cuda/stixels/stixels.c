@@ -94,7 +94,7 @@ static const RvParam params[] = {
      .note = "larger disparities are clamped to it",
      RV_PARAM_INT_RANGE(max_disparity, 1, 1024),
      .value = 128},
-    REAL("semantic-weight", "Weight of semantics relative to the disparity (thesis eq. 4.2)", NULL,
+    REAL("semantic-weight", "Weight of semantics relative to the disparity, thesis eq. 4.2", NULL,
          NULL, 0, 100, 1, semantic_weight),
     REAL("full-confidence",
          "Confidence (0..1) from which sigma applies; below, noise scales with its inverse", NULL,

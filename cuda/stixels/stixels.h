@@ -109,12 +109,12 @@ typedef struct RvStixelsPenalty {
 
 /* Fields: unit, range; default. rv_stixels_params() states the same as a table. */
 typedef struct RvStixelsConfig {
-  int width, height;          /* px, 1..16384 each; fixed for the life of the object; no default */
+  int width, height;          /* fixed for the life of the object; px, 1..16384; no default */
   int stixel_width;           /* px, 1..64; 8 */
   int vertical_step;          /* px, 1..64; 8 */
   RvStixelsModelKind model;   /* RV_STIXELS_SLANTED_FAST */
   RvStixelsGroundKind ground; /* RV_STIXELS_GROUND_ESTIMATE */
-  int refine;                 /* boundaries at rows of pixels (1) or of cells (0); 1 */
+  int refine;                 /* boundaries at rows of pixels (1) or of cells (0), 0 or 1; 1 */
   RvStixelsCutsKind cuts;     /* RV_STIXELS_CUTS_ALL */
   RvCamera camera;            /* may be unknown (0) with RV_STIXELS_GROUND_ESTIMATE; focal in px,
                                * 0..1e6; cy in px, -1e6..1e6; doffs in px, -1e4..1e4; baseline and
@@ -129,13 +129,14 @@ typedef struct RvStixelsConfig {
   /* Standard deviation of the disparity of a cell by class, px, 0.1..4; 1, 1, 1. */
   double sigma[RV_STIXELS_CLASSES];
 
-  /* Plane prior: standard deviations, 0..1e6. 0 fixes the parameter, RV_STIXELS_SIGMA_FREE leaves
-   * it free. `constant` takes all three as 0. */
-  double sigma_ground_a; /* px, of the disparity at row 0; 8 */
-  double sigma_ground_b; /* px of disparity per px of row; 0.1 */
-  double sigma_object_b; /* px of disparity per px of row; 0 */
+  /* Plane prior: standard deviations. 0 fixes the parameter, RV_STIXELS_SIGMA_FREE leaves it free.
+   * `constant` uses 0 for all three. */
+  double sigma_ground_a; /* of the disparity at row 0, px, 0..1e6; 8 */
+  double sigma_ground_b; /* px of disparity per px of row, 0..1e6; 0.1 */
+  double sigma_object_b; /* px of disparity per px of row, 0..1e6; 0 */
 
-  double complexity;              /* nat per stixel, 0..1000; 5 */
+  double complexity; /* nat per stixel, 0..1000; 5 */
+  /* alpha and beta, 0..1000 each. */
   RvStixelsPenalty gravity_minus; /* object farther than the ground below it; 0, 0.3 */
   RvStixelsPenalty gravity_plus;  /* object nearer than the ground below it; 0, 0.3 */
   RvStixelsPenalty ordering;      /* object nearer than the object below it; 1, 0.5 */

@@ -21,8 +21,9 @@
  *   init:        gst_rv_settings_init(self, &settings);
  *   finalize:    gst_rv_settings_clear(self, &settings);         // with RV_PARAM_TEXT rows only
  *
- * Rows with RV_PARAM_HIDDEN or RV_PARAM_COMMON become no property. All properties may change while
- * PLAYING; rows with RV_PARAM_LIVE are controllable. Values are read and written under the object
+ * Rows with RV_PARAM_HIDDEN or RV_PARAM_COMMON become no property. All properties can be
+ * set in the PLAYING state. Rows with RV_PARAM_LIVE are controllable: the base class sets them to the
+ * values of their GstController at the stream time of each frame. Values are read and written under the object
  * lock: an element takes it when it copies its Settings. */
 #ifndef GST_RV_SETTINGS_H
 #define GST_RV_SETTINGS_H
@@ -40,7 +41,7 @@ typedef struct GstRvSettings {
   const RvParam *own;              /* rows of the element; offsets in the settings */
   guint own_count;
   gsize place; /* offset of the settings in the instance */
-  /* Called without the lock after a value was set; may be NULL. */
+  /* Called without the lock after a value changed; may be NULL. */
   void (*changed)(GObject *object, const char *name);
 } GstRvSettings;
 

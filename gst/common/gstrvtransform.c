@@ -109,27 +109,25 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 
 static void install_properties(GObjectClass *object) {
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
-  g_object_class_install_property(
-      object, PROP_ENGINE,
-      g_param_spec_enum(
-          "engine", "Engine",
-          "Who computes; auto is cuda when a usable device is found, whichever memory "
-          "the caps say. Both engines give the same bits",
-          GST_TYPE_RV_ENGINE_CHOICE, GST_RV_ENGINE_AUTO, flags | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property(object, PROP_ENGINE,
+                                  g_param_spec_enum("engine", "Engine",
+                                                    "Compute engine; both give the same bits",
+                                                    GST_TYPE_RV_ENGINE_CHOICE, GST_RV_ENGINE_AUTO,
+                                                    flags | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property(
       object, PROP_THREADS,
-      g_param_spec_int("threads", "Threads", "Threads of the CPU engine; 0 = one per processor", 0,
+      g_param_spec_int("threads", "Threads", "Threads of the CPU engine; 0 = all processors", 0,
                        THREADS_MAX, 0, flags | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property(
       object, PROP_DEVICE,
       g_param_spec_int("cuda-device-id", "CUDA device",
-                       "Number of the CUDA device, from 0; -1 = any, that of the input first", -1,
-                       G_MAXINT, -1, flags | GST_PARAM_MUTABLE_READY));
+                       "Index of the CUDA device; -1 = device of the input, else any", -1, G_MAXINT,
+                       -1, flags | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property(
       object, PROP_POST_MESSAGES,
       g_param_spec_boolean("post-messages", "Post messages",
-                           "Post an element message per frame: the annotation's scalars and the "
-                           "time it took (µs), never buffers",
+                           "Post an element message per frame: scalars of the annotation and the "
+                           "processing time in µs",
                            FALSE, flags | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property(
       object, PROP_LATENCY_REPORT,
@@ -140,8 +138,8 @@ static void install_properties(GObjectClass *object) {
       object, PROP_STATS,
       g_param_spec_boxed(
           "stats", "Statistics",
-          "engine in use, frames, repeated (GAP) frames, mean-us and last-us: "
-          "µs from the input buffer to the complete result; latency-us: reported latency",
+          "Engine in use; numbers of frames and of repeated (GAP) frames; mean-us and last-us: "
+          "processing time per frame in µs; latency-us: reported latency",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
@@ -218,8 +216,10 @@ static RvStatus configure(GstRvTransform *self) {
   }
   gst_rv_device_pop(priv->device);
   GST_OBJECT_LOCK(self);
-  gst_rv_latency_restart(&priv->latency);
+  if (!priv->animated)
+    gst_rv_latency_restart(&priv->latency);
   GST_OBJECT_UNLOCK(self);
+  priv->animated = FALSE;
   return status;
 }
 
@@ -468,7 +468,21 @@ static GstFlowReturn transform_ip(GstBaseTransform *trans, GstBuffer *buffer) {
   return work_on(GST_RV_TRANSFORM(trans), buffer, buffer);
 }
 
+/* Sets controlled properties (RV_PARAM_LIVE) to their values at the time of the frame. */
+static void sync_controlled(GstBaseTransform *trans, GstBuffer *buffer) {
+  const GstClockTime time =
+      GST_BUFFER_PTS_IS_VALID(buffer) && trans->segment.format == GST_FORMAT_TIME
+          ? gst_segment_to_stream_time(&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer))
+          : GST_CLOCK_TIME_NONE;
+  GstRvTransformPrivate *priv = GST_RV_TRANSFORM(trans)->priv;
+  const gboolean asked = g_atomic_int_get(&priv->rebuild);
+  if (GST_CLOCK_TIME_IS_VALID(time))
+    gst_object_sync_values(GST_OBJECT_CAST(trans), time);
+  priv->animated = !asked && g_atomic_int_get(&priv->rebuild);
+}
+
 static void before_transform(GstBaseTransform *trans, GstBuffer *buffer) {
+  sync_controlled(trans, buffer);
   gst_rv_transform_adopt(GST_RV_TRANSFORM(trans), buffer);
 }
 

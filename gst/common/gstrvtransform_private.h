@@ -32,6 +32,7 @@ struct GstRvTransformPrivate {
   RvStream stream;
   GstRvLog log;
   gint rebuild;          /* atomic: configure before the next frame */
+  gboolean animated;     /* by a controller only: the processing time is that of before */
   gboolean configured;   /* configure has succeeded for the present caps */
   gboolean foreign;      /* buffers come from a device that the user excluded */
   gint changes;          /* atomic: number of changed properties */

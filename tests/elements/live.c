@@ -124,9 +124,10 @@ GST_END_TEST
 
 /* A GAP event that became an empty buffer passes every element as it is. */
 GST_START_TEST(test_empty_gap) {
-  static const char *const lines[] = {"cudasgm engine=cpu",     "cudaannotate engine=cpu",
-                                      "cudastixels engine=cpu", "cudardp engine=cpu",
-                                      "cudahough engine=cpu",   "cudaroaddetect engine=cpu"};
+  static const char *const lines[] = {"cudasgm engine=cpu",      "cudaannotate engine=cpu",
+                                      "cudastixels engine=cpu",  "cudardp engine=cpu",
+                                      "cudahough engine=cpu",    "cudaroaddetect engine=cpu",
+                                      "cudaobstacles engine=cpu"};
   for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
     GstHarness *harness = gst_harness_new_parse(lines[i]);
     GstBus *bus = test_bus(harness);
