@@ -44,6 +44,12 @@ refused() { # TEXT STATUS COMMAND...: must end with the status and say the text
 check() { /usr/bin/python3 -B "$tests/examples_check.py" "$@"; }
 exists() { gst-inspect-1.0 --exists --atleast-version=0.0 "$1"; }
 said() { grep -qE -- "$1" log || { echo "$1 is not said"; cat log; return 1; }; }
+free_port() { # tcp|udp
+  /usr/bin/python3 -c 'import socket, sys
+with socket.socket(type=socket.SOCK_DGRAM if sys.argv[1] == "udp" else socket.SOCK_STREAM) as taken:
+    taken.bind(("127.0.0.1", 0))
+    print(taken.getsockname()[1])' "$1"
+}
 skip() { # REASON
   echo "$1" >reason
   return 77
@@ -132,7 +138,8 @@ record_annotated.sh() {
     said 'cudaupload ! cudasgm .* ! nvh264enc bitrate=8000 ! h264parse ! matroskamux ! filesink location=annotated.mkv'
 }
 rtp_send.sh() {
-  local port=$((20000 + $$ % 20000)) receiver status
+  local port receiver status
+  port=$(free_port udp) || return
   timeout 60 gst-launch-1.0 -q udpsrc "port=$port" timeout=3000000000 \
     caps=application/x-rtp,media=video,clock-rate=90000,encoding-name=H264 ! rtpjitterbuffer ! rtph264depay ! \
     h264parse ! identity eos-after=5 ! matroskamux ! filesink location=received.mkv >receiver.log 2>&1 &
@@ -145,7 +152,8 @@ rtp_send.sh() {
 }
 webrtc.sh() {
   exists nicesink || { skip 'gstreamer1.0-nice is missing'; return; }
-  local port=$((20000 + ($$ + 7) % 20000)) status
+  local port status
+  port=$(free_port tcp) || return
   timeout 120 "$E/webrtc.sh" --source test --size 320x240 --port "$port" >page.log 2>&1 &
   server=$!
   run /usr/bin/python3 -B "$tests/webrtc_viewer.py" "http://127.0.0.1:$port" 5 && said '^320 x 240$'

@@ -105,7 +105,7 @@ with open(sys.argv[1], "rb") as device:
     fcntl.ioctl(device, 0xc008561c, struct.pack("Ii", int(sys.argv[2], 0), int(sys.argv[3])))' "\$@"
 }
 step pair
-examples/two_cameras.sh --calibration /tmp/out/camera.yml --frames 40 --json /tmp/out/pair.jsonl --out /tmp/out/pair.mkv \\
+examples/two_cameras.sh --calibration /tmp/out/camera.yml --frames 30 --json /tmp/out/pair.jsonl --out /tmp/out/pair.mkv \\
   --elements 'cudasgm disparities=32 ! annotationpublish payload=base64 location=/tmp/out/payload.jsonl ! cudaannotate' \\
   /dev/video0 /dev/video1 \$caps || exit 1
 step drops
@@ -115,8 +115,10 @@ gst-launch-1.0 -q cudastereomux name=mux ! identity eos-after=21 ! annotationpub
   queue leaky=downstream max-size-buffers=2 ! mux.right || exit 1
 control /dev/video1 0x00f0f042 0 || echo "the share of dropped frames stays"
 step unplug
-(sleep 25; control /dev/video1 0x00f0f041 1) &
-examples/record.sh --no-results --left /dev/video0 --right /dev/video1 /tmp/out/unplug
+# While it streams: vivid plugs the device in again when its last user closes it.
+(until [ "\$(cat /tmp/out/unplug.jsonl 2>/dev/null | wc -l)" -ge 15 ]; do sleep 1; done
+  control /dev/video1 0x00f0f041 1 && echo "unplugged at \$SECONDS s") &
+examples/record.sh --no-results --left /dev/video0 --right /dev/video1 --caps \$caps /tmp/out/unplug
 echo "record.sh ends with \$?"
 wait
 step end

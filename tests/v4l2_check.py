@@ -13,7 +13,7 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'examples'), TESTS]
 import examples_check  # noqa: E402
 
-FRAMES, PERIOD = 40, 100e6  # requested frames, ns
+FRAMES, PERIOD = 30, 100e6  # requested frames, ns
 SKEW_MAX = PERIOD / 2 + 1e6  # of cudastereomux, ns
 DISPARITY = 8.0  # px, from the principal points of the calibration file
 DEPTH = 250 * 0.12 / DISPARITY  # m
