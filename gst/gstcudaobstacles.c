@@ -65,75 +65,29 @@ static const RvParamValue attachments[] = {
      "Object detections and tracks of GstAnalytics (GStreamer 1.24)"},
 };
 
-#define AT(field) .offset = offsetof(GstCudaObstaclesSettings, field)
-#define LISTED(array) .values = (array), .value_count = G_N_ELEMENTS(array)
+typedef GstCudaObstaclesSettings Settings; /* of the rows */
 
 static const RvParam own[] = {
     GST_RV_CAMERA_ROWS(GstCudaObstaclesSettings, camera),
-    {.name = "ground",
-     .text = "Source of the ground",
-     .type = RV_PARAM_ENUM,
-     LISTED(grounds),
-     .value = RV_GROUND_MODE_ESTIMATE,
-     AT(ground)},
-    {.name = "camera-height",
-     .text = "Height of the camera above the ground, for ground=camera",
-     .unit = "m",
-     .note = GST_RV_CAMERA_FROM_META,
-     .type = RV_PARAM_DOUBLE,
-     .high = 1000,
-     AT(height)},
-    {.name = "camera-pitch",
-     .text = "Pitch of the camera, positive looking down; used with camera-height",
-     .unit = "degrees",
-     .type = RV_PARAM_DOUBLE,
-     .low = -89,
-     .high = 89,
-     AT(pitch)},
-    {.name = "track",
-     .text = "Follow obstacles over time: ids, velocities, times to collision",
-     .type = RV_PARAM_BOOL,
-     .high = 1,
-     .value = 1,
-     AT(track)},
-    {.name = "free-space",
-     .text = "Find the free space",
-     .type = RV_PARAM_BOOL,
-     .high = 1,
-     .value = 1,
-     AT(free_space)},
-    {.name = "boxes",
-     .text = "Measure the distances of boxes that other elements attached",
-     .type = RV_PARAM_BOOL,
-     .high = 1,
-     .value = 1,
-     AT(boxes)},
-    {.name = "attach",
-     .text = "Further forms in which obstacles are attached, for other software",
-     .type = RV_PARAM_FLAGS,
-     LISTED(attachments),
-     AT(attach)},
-    {.name = "ego-speed",
-     .text = "Forward speed of the vehicle; flags obstacles that move",
-     .unit = "m/s",
-     .note = "-1 = unknown",
-     .type = RV_PARAM_DOUBLE,
-     .low = -1,
-     .high = 150,
-     .value = -1,
-     .flags = RV_PARAM_LIVE,
-     AT(speed)},
+    GST_RV_ENUM("ground", ground, grounds, RV_GROUND_MODE_ESTIMATE, 0, NULL, NULL,
+                "Source of the ground"),
+    GST_RV_DOUBLE("camera-height", height, 0, 1000, 0, 0, "m", GST_RV_CAMERA_FROM_META,
+                  "Height of the camera above the ground, for ground=camera"),
+    GST_RV_DOUBLE("camera-pitch", pitch, -89, 89, 0, 0, "degrees", NULL,
+                  "Pitch of the camera, positive looking down; used with camera-height"),
+    GST_RV_BOOL("track", track, 1, 0, NULL, NULL,
+                "Follow obstacles over time: ids, velocities, times to collision"),
+    GST_RV_BOOL("free-space", free_space, 1, 0, NULL, NULL, "Find the free space"),
+    GST_RV_BOOL("boxes", boxes, 1, 0, NULL, NULL,
+                "Measure the distances of boxes that other elements attached"),
+    GST_RV_FLAGS("attach", attach, attachments, 0, 0, NULL, NULL,
+                 "Further forms in which obstacles are attached, for other software"),
+    GST_RV_DOUBLE("ego-speed", speed, -1, 150, -1, RV_PARAM_LIVE, "m/s", "-1 = unknown",
+                  "Forward speed of the vehicle; flags obstacles that move"),
     GST_RV_DISPARITY_SCALE_ROW(offsetof(GstCudaObstaclesSettings, scale)),
 };
-static const GstRvSettings settings = {
-    .type = "GstCudaObstacles",
-    .params = rv_obstacles_params,
-    .config = offsetof(GstCudaObstaclesSettings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaObstacles, settings),
-    .changed = gst_rv_transform_changed,
-};
+static const GstRvSettings settings = GST_RV_SETTINGS(
+    GstCudaObstacles, GstCudaObstaclesSettings, rv_obstacles_params, own, gst_rv_transform_changed);
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -469,12 +423,9 @@ static void gst_cuda_obstacles_class_init(GstCudaObstaclesClass *klass) {
   base->picture = 0;
   base->annotation = RV_META_OBSTACLES;
   base->annotations = annotations;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->reset = reset;
   base->describe = describe;
-  base->release = release;
   gst_rv_disparity_add_templates(base);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Obstacles and free space", "Filter/Analyzer/Video/Hardware",

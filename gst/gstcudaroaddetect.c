@@ -86,24 +86,13 @@ GST_ELEMENT_REGISTER_DEFINE(cudaroaddetect, "cudaroaddetect", GST_RANK_NONE,
 
 static const RvParam own[] = {
     GST_RV_CAMERA_ROWS(Settings, camera),
-    {.name = "model-location",
-     .text = "File of initial models, from model-save-location; replaces the learned models",
-     .type = RV_PARAM_TEXT,
-     .offset = offsetof(Settings, location)},
-    {.name = "model-save-location",
-     .text = "File to save the models to, at the end of the stream and when the element stops",
-     .type = RV_PARAM_TEXT,
-     .offset = offsetof(Settings, save_location)},
+    GST_RV_TEXT("model-location", location, NULL,
+                "File of initial models, from model-save-location; replaces the learned models"),
+    GST_RV_TEXT("model-save-location", save_location, NULL,
+                "File to save the models to, at the end of the stream and when the element stops"),
 };
-static const GstRvSettings settings = {
-    .type = "GstCudaRoadDetect",
-    .params = rv_road_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaRoadDetect, settings),
-    .changed = gst_rv_transform_changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstCudaRoadDetect, Settings, rv_road_params, own, gst_rv_transform_changed);
 
 static void on_reset(GstCudaRoadDetect *self) {
   g_atomic_int_set(&self->reset, 1);
@@ -501,11 +490,8 @@ static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
   base->in_place = TRUE;
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_ROAD;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->drain = drain;
-  base->release = release;
   gst_rv_transform_class_add_templates(base, NULL, NULL);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Road detection",
                                         "Filter/Analyzer/Video/Hardware",

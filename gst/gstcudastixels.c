@@ -81,15 +81,8 @@ static const RvParam own[] = {
      .values = classes,
      .value_count = 1},
 };
-static const GstRvSettings settings = {
-    .type = "GstCudaStixels",
-    .params = rv_stixels_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaStixels, settings),
-    .changed = gst_rv_transform_changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstCudaStixels, Settings, rv_stixels_params, own, gst_rv_transform_changed);
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -307,11 +300,8 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
   base->in_place = TRUE;
   base->picture = 0;
   base->annotation = RV_META_STIXELS;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->reset = reset;
-  base->release = release;
   gst_rv_disparity_add_templates(base);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Stixels", "Filter/Analyzer/Video/Hardware",

@@ -97,47 +97,20 @@ static GstStaticPadTemplate labels_template =
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-#define AT(field) offsetof(Settings, field)
-
 static const RvParam own[] = {
-    {.name = "location",
-     .text = "Pattern of label images (labels/%06d.png: PNG, gray or palette, at most 8 bits)",
-     .note = "empty = the pad labels",
-     .type = RV_PARAM_TEXT,
-     .offset = AT(location)},
-    {.name = "start-index",
-     .text = "Number of the label image of stream time 0",
-     .type = RV_PARAM_UINT,
-     .high = G_MAXINT32,
-     .offset = AT(start_index)},
-    {.name = "image-rate",
-     .text = "Label images per second of stream time",
-     .unit = "1/s",
-     .note = "0 = frame rate of the caps",
-     .type = RV_PARAM_DOUBLE,
-     .high = 1000,
-     .offset = AT(rate)},
-    {.name = "classes",
-     .text =
-         "Class of each label value: VALUE:CLASS,FIRST-LAST:CLASS,..., or cityscapes (label ids "
-         "of Cityscapes and KITTI); other values have no class",
-     .note = "empty = values are classes",
-     .type = RV_PARAM_TEXT,
-     .offset = AT(classes)},
-    {.name = "max-skew",
-     .text = "Maximum time difference of a frame and its labels, of the pad labels",
-     .unit = "ns",
-     .note = "0 = half a frame",
-     .type = RV_PARAM_UINT64,
-     .high = G_MAXINT64,
-     .offset = AT(max_skew)},
-    {.name = "max-wait",
-     .text = "Maximum time that a live frame waits for its labels",
-     .unit = "ns",
-     .type = RV_PARAM_UINT64,
-     .high = G_MAXINT64,
-     .value = 500 * GST_MSECOND,
-     .offset = AT(max_wait)},
+    GST_RV_TEXT("location", location, "empty = the pad labels",
+                "Pattern of label images (labels/%06d.png: PNG, gray or palette, at most 8 bits)"),
+    GST_RV_UINT("start-index", start_index, 0, G_MAXINT32, 0, 0, NULL, NULL,
+                "Number of the label image of stream time 0"),
+    GST_RV_DOUBLE("image-rate", rate, 0, 1000, 0, 0, "1/s", "0 = frame rate of the caps",
+                  "Label images per second of stream time"),
+    GST_RV_TEXT("classes", classes, "empty = values are classes",
+                "Class of each label value: VALUE:CLASS,FIRST-LAST:CLASS,..., or cityscapes (label "
+                "ids of Cityscapes and KITTI); other values have no class"),
+    GST_RV_UINT64("max-skew", max_skew, 0, G_MAXINT64, 0, 0, "ns", "0 = half a frame",
+                  "Maximum time difference of a frame and its labels, of the pad labels"),
+    GST_RV_UINT64("max-wait", max_wait, 0, G_MAXINT64, 500 * GST_MSECOND, 0, "ns", NULL,
+                  "Maximum time that a live frame waits for its labels"),
 };
 
 static void on_changed(GObject *object, const char *name) {

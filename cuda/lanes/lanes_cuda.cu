@@ -10,6 +10,7 @@ static_assert(ROW_THREADS == RV_GROUND_BINS, "one thread per bin of the profile"
 
 /* --- Votes of a mark ------------------------------------------------------------------------- */
 
+namespace {
 struct LanesVotes {
   static constexpr bool UNITY = false, WHOLE = false;
   typedef RvLanesSpace Space;
@@ -26,6 +27,7 @@ struct LanesVotes {
   __device__ __forceinline__ uint32_t value(const Space &, uint32_t value) const { return value; }
   __device__ __forceinline__ void sums(uint32_t, uint4) const {}
 };
+} // namespace
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #define LINE_WARPS (LINE_THREADS / 32)
 #define MARK_INTS ((int)(sizeof(RvLanesMark) / sizeof(uint32_t)))
 
+namespace {
 struct LineShared {
   uint32_t votes[RV_LANES_BINS + 1];
   int peaks[RV_LANES_MAX], count;
@@ -23,6 +24,7 @@ struct LineFrame {
   RvPlane disparity, color;
   int hits, index, horizon;
 };
+} // namespace
 
 /* Maxima of the best space, RV_LANES_APART bins apart; one warp. */
 static __device__ void find_peaks(LineShared &s) {

@@ -8,6 +8,7 @@
 
 static_assert(WORDS <= 128, "one warp scans the words of a row, four per lane");
 
+namespace {
 /* Shared memory of a row; columns are counted from the first one that is read. */
 struct MarkShared {
   uint32_t scan[33];
@@ -24,6 +25,7 @@ struct MarkRow {
   int32_t *response;
   const RvPlane *disparity;
 };
+} // namespace
 
 /* Sums of the columns before each of `count` columns, each thread some in a row. */
 static __device__ void sum_up(const RvLanesPlan &p, const RvPlane &gray, const MarkRow &m,

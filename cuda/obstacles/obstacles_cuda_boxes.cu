@@ -12,12 +12,14 @@
 
 /* --- Components ------------------------------------------------------------------------------ */
 
+namespace {
 /* In dynamic shared memory: the root of each run, and of each root the number of its runs, later
  * where the next one goes in `order`. */
 struct Components {
   int32_t *count;
   uint16_t *label;
 };
+} // namespace
 
 #define NO_RUN 65535
 #define MAX_SLOTS 8192 /* RV_MAX_SIDE / RV_OBSTACLES_STRIP_MAX strips */

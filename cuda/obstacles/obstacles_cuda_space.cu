@@ -17,9 +17,11 @@ static_assert(PARTS <= 8, "parts of 311 strips are longer than WARM");
 
 /* --- Path ------------------------------------------------------------------------------------ */
 
+namespace {
 struct Data {
   uint4 words; /* EACH int16 */
 };
+} // namespace
 
 static __device__ __forceinline__ Data read_data(const ObstaclesCuda &w, int strip) {
   const uint4 *row = (const uint4 *)(w.data + (size_t)strip * RV_OBSTACLES_COARSE);
@@ -81,11 +83,13 @@ static __device__ __forceinline__ void find_ways(const int *cost, int *key) {
                  min(far[k], from_far + k * RV_OBSTACLES_KEY));
 }
 
+namespace {
 /* What warps leave for each other: costs relative to the least of their strip. */
 struct Space {
   int enter[PARTS][RV_OBSTACLES_COARSE]; /* of the strip before a part, found from where it began */
   int leave[PARTS][RV_OBSTACLES_COARSE]; /* of the last strip of a part */
 };
+} // namespace
 
 /* Strips of a part: `first` to `end` - 1. */
 static __device__ __forceinline__ int first_of(const RvObstaclesPlan &p, int part) {

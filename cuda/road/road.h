@@ -147,15 +147,15 @@ RV_API void rv_road_config_init(RvRoadConfig *config);
 /* Returns RV_OK, or RV_ERR_ARG after logging the first invalid field. */
 RV_API RvStatus rv_road_config_check(const RvRoadConfig *config);
 
-/* Returns columns and rows of patches; 0 x 0 for an invalid config. */
-RV_API void rv_road_size(const RvRoadConfig *config, int *columns, int *rows);
-
 /* Returns the bytes that _new allocates on the engine; 0 for an invalid config or an engine that is
  * not in this build. */
 RV_API size_t rv_road_workspace(const RvRoadConfig *config, RvEngine engine);
 
 /* Creates an object with an empty library of models. *out is NULL after a failure. */
 RV_API RvStatus rv_road_new(RvRoad **out, const RvRoadConfig *config, RvEngine engine);
+
+/* Returns columns and rows of patches; 0 x 0 for an invalid config. */
+RV_API void rv_road_size(const RvRoadConfig *config, int *columns, int *rows);
 
 /* Processes a frame.
  * color: RV_U32, width x height: R in bits 0 to 7, G in 8 to 15, B in 16 to 23.

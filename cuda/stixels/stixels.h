@@ -207,14 +207,14 @@ RV_API RvStatus rv_stixels_config_check(const RvStixelsConfig *config);
  * an upper limit for all devices. */
 RV_API size_t rv_stixels_workspace(const RvStixelsConfig *config, RvEngine engine);
 
+/* *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
+RV_API RvStatus rv_stixels_new(RvStixels **out, const RvStixelsConfig *config, RvEngine engine);
+
 /* Columns and rows of cells, and the capacity that holds every result: columns x rows. 0 if the
  * config is invalid. */
 RV_API int rv_stixels_columns(const RvStixelsConfig *config);
 RV_API int rv_stixels_rows(const RvStixelsConfig *config);
 RV_API uint32_t rv_stixels_count_max(const RvStixelsConfig *config);
-
-/* *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
-RV_API RvStatus rv_stixels_new(RvStixels **out, const RvStixelsConfig *config, RvEngine engine);
 
 /* Computes the stixels of one frame. RV_CUDA: enqueued on `stream`. The estimated ground plane is
  * kept from run to run, so runs of one object are ordered. */

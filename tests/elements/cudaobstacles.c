@@ -512,21 +512,11 @@ GST_START_TEST(test_settings) {
 }
 GST_END_TEST
 
-static Suite *cudaobstacles_suite(void) {
-  Suite *suite = suite_create("cudaobstacles");
-  TCase *tests = tcase_create("element");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_frame);
-  tcase_add_test(tests, test_ground);
-  tcase_add_test(tests, test_maps);
-  tcase_add_test(tests, test_inputs);
-  tcase_add_test(tests, test_tracks);
-  tcase_add_test(tests, test_no_time);
-  tcase_add_test(tests, test_boxes);
-  tcase_add_test(tests, test_odd_scenes);
-  tcase_add_test(tests, test_missing);
-  tcase_add_test(tests, test_settings);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_frame) TEST(test_ground) TEST(test_maps) TEST(test_inputs) TEST(test_tracks) \
+  TEST(test_no_time) TEST(test_boxes) TEST(test_odd_scenes) TEST(test_missing) \
+  TEST(test_settings)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudaobstacles)
+ELEMENT_TESTS(cudaobstacles, TESTS)

@@ -288,17 +288,10 @@ GST_START_TEST(test_drawing) {
 }
 GST_END_TEST
 
-static Suite *cudastixels_suite(void) {
-  Suite *suite = suite_create("cudastixels");
-  TCase *tests = tcase_create("element");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_frames);
-  tcase_add_test(tests, test_properties);
-  tcase_add_test(tests, test_defaults);
-  tcase_add_test(tests, test_camera);
-  tcase_add_test(tests, test_nothing_to_do);
-  tcase_add_loop_test(tests, test_drawing, 0, 2);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_frames) TEST(test_properties) TEST(test_defaults) TEST(test_camera) \
+  TEST(test_nothing_to_do) LOOP(test_drawing, 2)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudastixels)
+ELEMENT_TESTS(cudastixels, TESTS)

@@ -219,15 +219,9 @@ GST_START_TEST(test_letters) {
 }
 GST_END_TEST
 
-static Suite *cudastixels_semantics_suite(void) {
-  Suite *suite = suite_create("cudastixels_semantics");
-  TCase *tests = tcase_create("element");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_annotation);
-  tcase_add_test(tests, test_refused);
-  tcase_add_test(tests, test_maps);
-  tcase_add_test(tests, test_letters);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_annotation) TEST(test_refused) TEST(test_maps) TEST(test_letters)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudastixels_semantics)
+ELEMENT_TESTS(cudastixels_semantics, TESTS)
