@@ -499,7 +499,7 @@ GST_START_TEST(test_settings) {
   fail_if(rv_meta_find(out, RV_META_FREE_SPACE) || rv_meta_find(out, RV_META_DETECTIONS));
   fail_unless(number(out, 7, "rv-depth", "distance") == -1);
   gst_buffer_unref(out);
-  /* A height above the clearance is refused, and the former settings stay. */
+  /* A height above the clearance is refused, and the previous settings stay. */
   gst_harness_set(harness, "cudaobstacles", "clearance", 0.5, "min-height", 1.0, NULL);
   out = gst_harness_push_and_pull(harness, scene(0, &thing, 1));
   RvMetaObstacles meta;

@@ -223,7 +223,7 @@ GST_START_TEST(test_nothing_to_do) {
   check_segments(out, &plane, &config);
   gst_buffer_unref(out);
   g_free(plane.data);
-  /* A median that does not exist: a warning, and the former settings. */
+  /* A median that does not exist: a warning, and the previous settings. */
   gst_harness_set(harness, "cudardp", "median", 4, NULL);
   in = picture(&info, W, H, 2, TRUE, &plane);
   out = gst_harness_push_and_pull(harness, in);

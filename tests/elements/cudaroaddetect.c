@@ -298,7 +298,7 @@ GST_START_TEST(test_refused) {
     road_reference_check(&reference, out, &info);
     gst_buffer_unref(out);
     if (k == 1)
-      expect_warning(bus, "initial-models is 9", "former settings");
+      expect_warning(bus, "initial-models is 9", "previous settings");
   }
   road_reference_free(&reference);
   test_bus_free(bus);
