@@ -256,8 +256,9 @@ RvStatus hough_cuda_votes(void *memory, RvHoughJob *job) {
   }
   const int warps = j.tiles * rv_div_up(p->height, TILE_Y);
   const int blocks = rv_div_up(warps, LIST_THREADS / 32);
-  list_kernel<<<(unsigned)blocks, LIST_THREADS, 0, job->stream>>>(j, work->counters);
-  RV_LAUNCHED(&c->log);
+  /* Only Canny's kernels are part of the chain. */
+  RV_TRY(rv_launch(&c->log, list_kernel, dim3((unsigned)blocks), dim3(LIST_THREADS), 0, job->stream,
+                   work->is_early && c->edges == RV_HOUGH_CANNY, j, work->counters));
   RV_TRY(cast_votes(work, job));
   const RvPlane *out = &job->out.accumulator;
   if (out->data)

@@ -11,8 +11,7 @@ enum { DISPARITIES = 64, SHIFT = 9 };
 
 /* Disparity of a pair by the library alone, width x height values, to be freed. */
 static guint16 *expected_disparity(GstBuffer *pair, const GstVideoInfo *info, int left_x,
-                                   int left_y, int right_x, int right_y, int width, int height,
-                                   int paths) {
+                                   int left_y, int right_x, int right_y, int width, int height) {
   guint8 *left = test_gray(pair, info, left_x, left_y, width, height);
   guint8 *right = test_gray(pair, info, right_x, right_y, width, height);
   guint16 *disparity = g_new0(guint16, (gsize)width * (gsize)height);
@@ -21,7 +20,6 @@ static guint16 *expected_disparity(GstBuffer *pair, const GstVideoInfo *info, in
   config.width = width;
   config.height = height;
   config.disparities = DISPARITIES;
-  config.paths = paths;
   RvSgm *sgm = NULL;
   fail_unless(rv_sgm_new(&sgm, &config, RV_CPU) == RV_OK);
   const RvPlane l = {left, width, width, height, RV_U8}, r = {right, width, width, height, RV_U8};
@@ -74,7 +72,7 @@ static void check_pair(const char *properties, const char *format, int view_w, i
   guint8 *left = test_gray(kept, &in, lx, ly, view_w, view_h);
   guint8 *picture = test_gray(result, &out, 0, 0, view_w, view_h);
   fail_unless(memcmp(left, picture, (gsize)view_w * (gsize)view_h) == 0, "%s: picture", what);
-  guint16 *expected = expected_disparity(kept, &in, lx, ly, rx, ry, view_w, view_h, 8);
+  guint16 *expected = expected_disparity(kept, &in, lx, ly, rx, ry, view_w, view_h);
   check_payload(result, expected, view_w, view_h, what);
   /* The texture is random, so the middle must have found the shift. */
   fail_unless_equals_int(expected[(view_h / 2) * view_w + view_w / 2], SHIFT * 16);
@@ -129,7 +127,7 @@ GST_START_TEST(test_output_disparity) {
     test_info(&in, caps);
     gst_harness_set_src_caps(harness, caps);
     GstBuffer *pair = test_pair_new(&in, FALSE, FALSE, SHIFT, 3);
-    guint16 *expected = expected_disparity(pair, &in, 0, 0, 61, 0, 61, 31, 8);
+    guint16 *expected = expected_disparity(pair, &in, 0, 0, 61, 0, 61, 31);
     GstBuffer *result = gst_harness_push_and_pull(harness, pair);
     GstCaps *out_caps = gst_pad_get_current_caps(harness->sinkpad);
     test_info(&out, out_caps);
@@ -235,7 +233,8 @@ GST_END_TEST
 /* Every property while frames flow; refused combinations leave the previous settings in use. */
 GST_START_TEST(test_changes_while_playing) {
   static const char changes[] =
-      "paths=4 paths=2 paths=8 cost=census cost=csct p2=100 p1=5 adaptive-p2=1 median=5 "
+      "paths=4 paths=2 paths=8 cost=census cost=csct max-cost=20 p1-ground=4 "
+      "subpixel-fit=parabola reject-sky=0 fill=dense p2=100 p1=5 adaptive-p2=1 median=5 "
       "median=0 uniqueness=0 subpixel=0 max-lr-diff=-1 confidence=1 disparities=96 threads=1 "
       "output=depth "
       "output=picture output=disparity layout=side-by-side output=picture min-disparity=1 "
