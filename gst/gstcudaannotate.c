@@ -22,7 +22,7 @@
  * |[
  * gst-launch-1.0 stereotestsrc ! cudasgm ! cudaannotate opacity=1 colormap=gray show=disparity !
  *   videoconvert ! autovideosink
- * ]| The disparity alone, in gray; what has no value shows the picture.
+ * ]| The disparity alone, in gray; invalid pixels are unchanged.
  *
  * Since: 0.1
  */

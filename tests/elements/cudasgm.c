@@ -230,7 +230,7 @@ GST_START_TEST(test_annotations) {
 }
 GST_END_TEST
 
-/* Every property while frames flow; refused combinations leave the previous settings in use. */
+/* Every property while frames flow; rejected combinations leave the previous settings in use. */
 GST_START_TEST(test_changes_while_playing) {
   static const char changes[] =
       "paths=4 paths=2 paths=8 cost=census cost=csct max-cost=20 p1-ground=4 "

@@ -10,12 +10,12 @@
 #include "convert/convert.h"
 #include "roadvision-gst.h"
 
-/* A pair of `format`, the two eyes of width x height packed as `top_bottom` and `right_first` say:
- * the right eye sees the left one's random texture shifted by `shift` px. */
+/* A pair of `format`, the two views of width x height packed as `top_bottom` and `right_first` say:
+ * the right view sees the left one's random texture shifted by `shift` px. */
 GstBuffer *test_pair_new(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
                          int shift, guint32 seed);
 
-/* The same with the right eye `rows` further down. */
+/* The same with the right view `rows` further down. */
 GstBuffer *test_pair_new_rows(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
                               int shift, int rows, guint32 seed);
 
