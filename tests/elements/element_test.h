@@ -8,7 +8,17 @@
 #include <gst/video/video.h>
 
 #include "convert/convert.h"
+#include "ground/ground.h"
 #include "roadvision-gst.h"
+
+/* Formats that all elements except cudaannotate accept, in the order of RvPixelFormat; P010_10LE is the
+ * last one. */
+#define TEST_FORMATS                                                                               \
+  "NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA", "RGBx", "RGBA", "RGB", "BGR", "GRAY8", "YV12",   \
+      "NV21", "Y42B", "ARGB", "ABGR", "xRGB", "xBGR", "P010_10LE"
+
+/* Offset of the upper byte of a component's samples: 1 in formats of more than 8 bits. */
+int test_upper_byte(const GstVideoFormatInfo *format, guint component);
 
 /* A pair of `format`, the two views of width x height packed as `top_bottom` and `right_first` say:
  * the right view sees the left one's random texture shifted by `shift` px. */
@@ -25,6 +35,11 @@ void test_info(GstVideoInfo *info, const GstCaps *caps);
 
 /* Gray of a rectangle of a buffer, width x height bytes, to be freed. */
 guint8 *test_gray(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int width, int height);
+
+/* The plane of RvGroundMeta as an element reads it, without slope_y if there is none; NULL for a
+ * disparity of width x height px that is too small for a ground. */
+const RvGroundSurface *test_surface(GstBuffer *buffer, int width, int height,
+                                    RvGroundSurface *surface);
 
 /* Adds a bus to a harness's element; the next error or warning on it, or NULL. */
 GstBus *test_bus(GstHarness *harness);
