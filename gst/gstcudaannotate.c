@@ -476,7 +476,9 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
   base->in_place = TRUE;
   base->picture = GST_MAP_READWRITE;
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
-  gst_rv_transform_class_add_templates(base, NULL, NULL);
+  char *caps = gst_rv_transform_caps_string(FALSE, "");
+  gst_rv_transform_class_add_templates(base, caps, caps);
+  g_free(caps);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Annotation drawing",
                                         "Filter/Effect/Video/Hardware",
                                         "Draws annotations on the picture: disparity, stixels, "

@@ -157,7 +157,9 @@ static RvStatus make_config(const Settings *s, const GstVideoInfo *info, const R
     return RV_ERR_ARG;
   }
   *config = s->config;
-  if (!gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &config->format))
+  config->format = RV_PIXEL_GRAY16;
+  if (GST_VIDEO_INFO_FORMAT(info) != GST_VIDEO_FORMAT_GRAY16_LE &&
+      !gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &config->format))
     return RV_ERR_ARG; /* not with our templates */
   const GstVideoChromaSite site = GST_VIDEO_INFO_CHROMA_SITE(info);
   const gboolean is_known = site != GST_VIDEO_CHROMA_SITE_UNKNOWN;
@@ -403,7 +405,10 @@ static void gst_cuda_rectify_class_init(GstCudaRectifyClass *klass) {
   base->check_caps = check_caps;
   base->transform_structure = transform_structure;
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
-  gst_rv_transform_class_add_templates(base, NULL, NULL);
+  base->gray16 = TRUE;
+  char *caps = gst_rv_transform_caps_string(TRUE, ", GRAY16_LE");
+  gst_rv_transform_class_add_templates(base, caps, caps);
+  g_free(caps);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Stereo rectification",
                                         "Filter/Effect/Video/Hardware",
                                         "Undistorts and rectifies both views of a frame-packed "

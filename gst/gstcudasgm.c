@@ -56,6 +56,7 @@ typedef struct Settings {
   GstCudaSgmOutput output;
   double focal, baseline, cx, cy; /* px, m, px, px; 0 = not set */
   int disparity_scale;            /* values per px of GRAY16 output */
+  int bit_depth;                  /* of GRAY16 input: 10, 12, 14 or 16 */
 } Settings;
 
 struct _GstCudaSgm {
@@ -96,11 +97,21 @@ static const RvParamValue outputs[] = {
      "depth in mm as GRAY16_LE in system memory, 0 = invalid; requires a known camera"},
 };
 
+static const RvParamValue bit_depths[] = {
+    {.value = 10}, {.value = 12}, {.value = 14}, {.value = 16}};
+
 static const RvParam own[] = {
     GST_RV_ENUM("layout", layout, layouts, GST_CUDA_SGM_LAYOUT_AUTO, 0, NULL, NULL,
                 "Packing of the two views in a frame"),
     GST_RV_ENUM("output", output, outputs, GST_CUDA_SGM_OUTPUT_PICTURE, 0, NULL, NULL,
                 "Output type; the annotations are attached in all cases"),
+    {.name = "bit-depth",
+     .text = "Significant bits of GRAY16_LE input, the lowest ones; its upper 8 are matched",
+     .type = RV_PARAM_INT,
+     .offset = offsetof(Settings, bit_depth),
+     .values = bit_depths,
+     .value_count = G_N_ELEMENTS(bit_depths),
+     .value = 16},
     GST_RV_DOUBLE("focal-length", focal, 0, 1e6, 0, 0, "px", "0 = value from RvCameraMeta",
                   "Focal length of the rectified cameras"),
     GST_RV_DOUBLE("baseline", baseline, 0, 1e3, 0, 0, "m", "0 = value from RvCameraMeta",
@@ -202,6 +213,10 @@ static RvStatus check_settings(const Settings *set, const RvSgmConfig *config) {
   if (status != RV_OK)
     return status;
   const int end = config->min_disparity + config->disparities;
+  if (set->bit_depth % 2) {
+    gst_rv_log_line(&config->log, "bit-depth is %d, must be 10, 12, 14 or 16", set->bit_depth);
+    return RV_ERR_ARG;
+  }
   if (set->output == GST_CUDA_SGM_OUTPUT_DISPARITY &&
       (gint64)end * set->disparity_scale > G_MAXUINT16) {
     gst_rv_log_line(
@@ -298,14 +313,17 @@ static RvStatus begin_payloads(GstCudaSgm *self) {
 static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaSgm *self = GST_CUDA_SGM(base);
   const GstCudaSgmViews *views = &self->views;
-  RvStatus status = rv_convert_gray(job->in_picture, views->left_x, views->left_y, &self->left,
-                                    work->threads, work->engine, work->stream, &work->log);
+  RvPicture pair = *job->in_picture;
+  if (pair.format == RV_PIXEL_GRAY16)
+    pair.format = (RvPixelFormat)(RV_PIXEL_GRAY10 + (self->used.bit_depth - 10) / 2);
+  RvStatus status = rv_convert_gray(&pair, views->left_x, views->left_y, &self->left, work->threads,
+                                    work->engine, work->stream, &work->log);
   if (status == RV_OK)
-    status = rv_convert_gray(job->in_picture, views->right_x, views->right_y, &self->right,
-                             work->threads, work->engine, work->stream, &work->log);
+    status = rv_convert_gray(&pair, views->right_x, views->right_y, &self->right, work->threads,
+                             work->engine, work->stream, &work->log);
   if (status == RV_OK && job->out_picture)
-    status = rv_convert_crop(job->in_picture, views->left_x, views->left_y, job->out_picture,
-                             work->threads, work->engine, work->stream, &work->log);
+    status = rv_convert_crop(&pair, views->left_x, views->left_y, job->out_picture, work->threads,
+                             work->engine, work->stream, &work->log);
   if (status == RV_OK)
     status = begin_payloads(self);
   if (status == RV_OK)
@@ -420,12 +438,14 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
   base->repeat = repeat;
   base->describe = describe;
   GST_BASE_TRANSFORM_CLASS(klass)->transform_meta = transform_meta;
-  char *all = gst_rv_transform_caps_string();
+  char *sink = gst_rv_transform_caps_string(TRUE, ", GRAY16_LE");
+  char *all = gst_rv_transform_caps_string(TRUE, "");
   char *src = g_strconcat(all,
                           "; video/x-raw, format=GRAY16_LE, width=[1,16384], height=[1,16384], "
                           "framerate=[0/1,2147483647/1]",
                           NULL);
-  gst_rv_transform_class_add_templates(base, NULL, src);
+  gst_rv_transform_class_add_templates(base, sink, src);
+  g_free(sink);
   g_free(src);
   g_free(all);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass),

@@ -345,7 +345,7 @@ static void add_templates(GstElementClass *klass) {
     const char *name;
     GstPadDirection direction;
   } pads[] = {{"left", GST_PAD_SINK}, {"right", GST_PAD_SINK}, {"src", GST_PAD_SRC}};
-  char *text = gst_rv_transform_caps_string();
+  char *text = gst_rv_transform_caps_string(TRUE, ", GRAY16_LE");
   GstCaps *caps = gst_caps_from_string(text);
   for (guint i = 0; i < G_N_ELEMENTS(pads); i++)
     gst_element_class_add_pad_template(

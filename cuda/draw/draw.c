@@ -18,7 +18,10 @@ static const RvParamValue formats[] = {
     {RV_PIXEL_BGRX, "bgrx", "BGRx"},    {RV_PIXEL_BGRA, "bgra", "BGRA"},
     {RV_PIXEL_RGBX, "rgbx", "RGBx"},    {RV_PIXEL_RGBA, "rgba", "RGBA"},
     {RV_PIXEL_RGB, "rgb", "RGB"},       {RV_PIXEL_BGR, "bgr", "BGR"},
-    {RV_PIXEL_GRAY8, "gray8", "GRAY8"},
+    {RV_PIXEL_GRAY8, "gray8", "GRAY8"}, {RV_PIXEL_YV12, "yv12", "YV12"},
+    {RV_PIXEL_NV21, "nv21", "NV21"},    {RV_PIXEL_Y42B, "y42b", "Y42B"},
+    {RV_PIXEL_ARGB, "argb", "ARGB"},    {RV_PIXEL_ABGR, "abgr", "ABGR"},
+    {RV_PIXEL_XRGB, "xrgb", "xRGB"},    {RV_PIXEL_XBGR, "xbgr", "xBGR"},
 };
 static const RvParamValue colormaps[] = {
     {RV_COLORMAP_TURBO, "turbo", "Turbo: low blue, high red, even steps"},
@@ -134,8 +137,8 @@ static RvStatus job_of(const RvDraw *draw, const RvPicture *picture, RvStream st
                  picture->height == draw->config.height,
              "draw: the picture has %dx%d px or a format other than the object's %dx%d",
              picture->width, picture->height, draw->config.width, draw->config.height);
-  RV_REQUIRE(log, picture->format != RV_PIXEL_I420 || picture->stride[1] == picture->stride[2],
-             "draw: both chroma planes of I420 need the same stride");
+  RV_REQUIRE(log, rv_pixel_planes(picture->format) < 3 || picture->stride[1] == picture->stride[2],
+             "draw: both chroma planes of I420, YV12 and Y42B need the same stride");
   *job = (RvDrawJob){
       .canvas = canvas_of(picture), .threads = draw->config.threads, .stream = stream, .log = log};
   return RV_OK;

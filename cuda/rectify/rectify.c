@@ -31,6 +31,18 @@ static const RvParamValue formats[] = {
     {RV_PIXEL_RGB, "RGB", "3 bytes"},
     {RV_PIXEL_BGR, "BGR", "3 bytes"},
     {RV_PIXEL_GRAY8, "GRAY8", "1 byte"},
+    {RV_PIXEL_YV12, "YV12", "Y, V, U"},
+    {RV_PIXEL_NV21, "NV21", "Y, interleaved VU"},
+    {RV_PIXEL_Y42B, "Y42B", "Y, U, V, chroma halved horizontally"},
+    {RV_PIXEL_ARGB, "ARGB", "4 bytes"},
+    {RV_PIXEL_ABGR, "ABGR", "4 bytes"},
+    {RV_PIXEL_XRGB, "xRGB", "4 bytes"},
+    {RV_PIXEL_XBGR, "xBGR", "4 bytes"},
+    {RV_PIXEL_P010, "P010_10LE", "Y, interleaved UV, 16 bits each"},
+    {RV_PIXEL_GRAY10, "GRAY10", "10 of 16 bits"},
+    {RV_PIXEL_GRAY12, "GRAY12", "12 of 16 bits"},
+    {RV_PIXEL_GRAY14, "GRAY14", "14 of 16 bits"},
+    {RV_PIXEL_GRAY16, "GRAY16_LE", "16 bits"},
 };
 static const RvParamValue layouts[] = {
     {RV_RECTIFY_SIDE_BY_SIDE, "side-by-side", "left view, right view"},
@@ -151,16 +163,20 @@ RvRectifyRect rv_rectify_valid(const RvRectify *rectify) {
 int rv_rectify_samples(RvPixelFormat format, RvRectifySamples s[RV_RECTIFY_SAMPLES_MAX]) {
   const RvPixelLayout *l = rv_pixel_layout(format);
   if (l->kind == RV_KIND_RGB) {
-    s[0] = (RvRectifySamples){RV_RECTIFY_LUMA, 0, l->step, l->step, 0, 1};
+    s[0] = (RvRectifySamples){RV_RECTIFY_LUMA, 0, l->step, l->step, 0, 1, 0, 0};
     return 1;
   }
-  s[0] = (RvRectifySamples){RV_RECTIFY_LUMA, l->plane_of[0], 1, l->step, l->offset_of[0], 0};
+  const int wide = l->wide, is_packed = l->kind == RV_KIND_PACKED;
+  s[0] = (RvRectifySamples){
+      RV_RECTIFY_LUMA, l->plane_of[0], 1, l->step, l->offset_of[0] - wide, 0, wide, is_packed};
   if (l->plane_of[1] < 0)
     return 1;
+  /* U and V are treated alike: the first of them in memory may be either. */
   const int joined = l->plane_of[1] == l->plane_of[2], u = l->offset_of[1], v = l->offset_of[2];
   for (int c = 1; c < 3; c++)
-    s[c] = (RvRectifySamples){RV_RECTIFY_CHROMA, l->plane_of[c],  1 + joined,
-                              l->chroma_step,    l->offset_of[c], v - u};
+    s[c] =
+        (RvRectifySamples){RV_RECTIFY_CHROMA,   l->plane_of[c],        1 + joined, l->chroma_step,
+                           rv_min(u, v) - wide, u < v ? v - u : u - v, wide,       0};
   return joined ? 2 : 3;
 }
 

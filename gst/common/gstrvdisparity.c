@@ -5,7 +5,7 @@
 #include "depth/depth.h"
 
 void gst_rv_disparity_add_templates(GstRvTransformClass *klass) {
-  char *pictures = gst_rv_transform_caps_string();
+  char *pictures = gst_rv_transform_caps_string(TRUE, "");
   char *with_maps = g_strconcat(pictures,
                                 "; video/x-raw, format=GRAY16_LE, width=[1,16384], "
                                 "height=[1,16384], framerate=[0/1,2147483647/1]",

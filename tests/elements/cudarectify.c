@@ -11,8 +11,11 @@
 enum { W = 64, H = 48 }; /* one view */
 
 static const char *const engines[] = {"cpu", "cuda"};
-static const char *const formats[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
-                                      "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+static const char *const formats[] = {TEST_FORMATS, "GRAY16_LE"};
+
+static int format_of(guint index) {
+  return index + 1 < G_N_ELEMENTS(formats) ? (int)index : RV_PIXEL_GRAY16;
+}
 
 static int engine_count(void) {
   return rv_cuda_devices(NULL, 0) > 0 ? 2 : 1;
@@ -136,7 +139,7 @@ GST_START_TEST(test_formats) {
         /* odd view sizes: 4:2:x chroma is shared between the views */
         set_caps(harness, formats[f], top_bottom ? 127 : 2 * 127, top_bottom ? 2 * 95 : 95, NULL,
                  &info);
-        RvRectifyConfig config = config_of(&info, layouts[l].layout, (int)f);
+        RvRectifyConfig config = config_of(&info, layouts[l].layout, format_of(f));
         config.chroma_cosited_x =
             GST_VIDEO_INFO_CHROMA_SITE(&info) == GST_VIDEO_CHROMA_SITE_UNKNOWN ||
             (GST_VIDEO_INFO_CHROMA_SITE(&info) & GST_VIDEO_CHROMA_SITE_H_COSITED);

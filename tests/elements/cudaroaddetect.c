@@ -7,8 +7,7 @@
 
 /* Three frames of a sequence; the frame is unchanged. */
 GST_START_TEST(test_formats) {
-  static const char *const formats[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
-                                        "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  static const char *const formats[] = {TEST_FORMATS};
   for (int e = 0; e < road_engine_count(); e++)
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
       GstVideoInfo info;

@@ -62,8 +62,7 @@ static void check_packing(const char *format, int width, int height, gboolean be
 }
 
 GST_START_TEST(test_packing) {
-  static const char *const formats[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
-                                        "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  static const char *const formats[] = {TEST_FORMATS, "GRAY16_LE"};
   for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
     check_packing(formats[i], 34, 14, FALSE);
     check_packing(formats[i], 34, 14, TRUE);

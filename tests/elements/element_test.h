@@ -10,6 +10,15 @@
 #include "convert/convert.h"
 #include "roadvision-gst.h"
 
+/* Formats that all elements but cudaannotate take, in the order of RvPixelFormat; P010_10LE is the
+ * last one. */
+#define TEST_FORMATS                                                                               \
+  "NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA", "RGBx", "RGBA", "RGB", "BGR", "GRAY8", "YV12",   \
+      "NV21", "Y42B", "ARGB", "ABGR", "xRGB", "xBGR", "P010_10LE"
+
+/* Offset of the upper byte of a component's samples: 1 in formats of more than 8 bits. */
+int test_upper_byte(const GstVideoFormatInfo *format, guint component);
+
 /* A pair of `format`, the two eyes of width x height packed as `top_bottom` and `right_first` say:
  * the right eye sees the left one's random texture shifted by `shift` px. */
 GstBuffer *test_pair_new(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,

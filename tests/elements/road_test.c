@@ -128,8 +128,7 @@ void road_reference_free(RoadReference *reference) {
 }
 
 static RvPicture view(const GstVideoFrame *frame) {
-  static const char *const names[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
-                                      "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  static const char *const names[] = {TEST_FORMATS};
   RvPicture picture = {
       RV_PIXEL_FORMATS, GST_VIDEO_FRAME_WIDTH(frame), GST_VIDEO_FRAME_HEIGHT(frame), {NULL}, {0}};
   for (guint i = 0; i < G_N_ELEMENTS(names); i++)
