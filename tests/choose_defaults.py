@@ -25,32 +25,35 @@ import quality_depth as depth
 
 THESIS = 'cost=csct p1=10 p2=120 adaptive-p2=false median=3'
 BASE = 'thesis, 4 paths'
-# Candidates: the default, and each of its parts replaced.
+# Candidates: the default; CENTER, which differs from it in p2-min; and each part of CENTER replaced.
+CENTER = 'p2-min=45'
 CANDIDATES = {
     'thesis, 8 paths': THESIS + ' paths=8',
     BASE: THESIS + ' paths=4',
     'default': '',
-    'cost=csct with the limit 14': 'cost=csct max-cost=14 p1-ground=6 subpixel-fit=equiangular',
+    CENTER: CENTER,
+    'cost=csct with the limit 14': CENTER + ' cost=csct max-cost=14 p1-ground=6 '
+                                   'subpixel-fit=equiangular',
     'cost=census with the limit 26': 'cost=census max-cost=26 p1=24 p1-ground=12 p2=254 p2-min=90 '
                                      'p2-gradient=8 subpixel-fit=equiangular',
-    'max-cost=12': 'max-cost=12',
-    'max-cost=16': 'max-cost=16',
-    'no limit of the cost': 'max-cost=32',
-    'p1=10': 'p1=10 p1-ground=6',
-    'p1=15': 'p1=15 p1-ground=6',
-    'p1-ground=4': 'p1-ground=4',
-    'p1-ground=8': 'p1-ground=8',
-    'p1-ground=12, the same P1': 'p1-ground=12',
-    'p2-gradient=2': 'p2-gradient=2',
-    'p2-gradient=8': 'p2-gradient=8',
+    'max-cost=12': CENTER + ' max-cost=12',
+    'max-cost=16': CENTER + ' max-cost=16',
+    'no limit of the cost': CENTER + ' max-cost=32',
+    'p1=10': CENTER + ' p1=10 p1-ground=6',
+    'p1=15': CENTER + ' p1=15 p1-ground=6',
+    'p1-ground=4': CENTER + ' p1-ground=4',
+    'p1-ground=8': CENTER + ' p1-ground=8',
+    'p1-ground=12, the same P1': CENTER + ' p1-ground=12',
+    'p2-gradient=2': CENTER + ' p2-gradient=2',
+    'p2-gradient=8': CENTER + ' p2-gradient=8',
     'p2-min=35': 'p2-min=35',
     'p2-min=60': 'p2-min=60',
     'adaptive-p2=false': 'adaptive-p2=false',
-    'paths=8': 'paths=8',
-    'uniqueness=0': 'uniqueness=0',
-    'uniqueness=5': 'uniqueness=5',
-    'median=3': 'median=3',
-    'speckle-size=200': 'speckle-size=200',
+    'paths=8': CENTER + ' paths=8',
+    'uniqueness=0': CENTER + ' uniqueness=0',
+    'uniqueness=5': CENTER + ' uniqueness=5',
+    'median=3': CENTER + ' median=3',
+    'speckle-size=200': CENTER + ' speckle-size=200',
 }
 MARGINS = 10  # tenths of the pixels
 

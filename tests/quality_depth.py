@@ -41,13 +41,13 @@ QUICK = ('KITTI 2015', 'KITTI 2012', 'Middlebury v2')  # of `quality.sh depth qu
 # Limits: (D1 filled at most, density at least, sky at most), per cent, of the pictures as they are and
 # with fill=dense (D1 filled), 3 % from what was measured.
 LIMITS = {
-    'KITTI 2015': (5.82, 89.5, 7.2, 5.64),
-    'KITTI 2012': (5.24, 88.2, None, 5.06),
-    'DrivingStereo': (2.50, 81.4, None, 2.10),
-    'Middlebury 2014 Q': (6.00, 90.3, None, 5.81),
-    'Middlebury v2': (2.10, 93.7, None, 1.91),
-    'Middlebury 2006': (4.75, 80.6, None, 4.53),
-    RENDERED: (2.10, 91.0, 13.0, 1.90),
+    'KITTI 2015': (5.84, 89.5, 7.1, 5.67),
+    'KITTI 2012': (5.23, 88.2, None, 5.06),
+    'DrivingStereo': (2.53, 81.5, None, 2.13),
+    'Middlebury 2014 Q': (5.92, 90.4, None, 5.76),
+    'Middlebury v2': (2.00, 93.8, None, 1.83),
+    'Middlebury 2006': (4.76, 80.5, None, 4.53),
+    RENDERED: (2.02, 91.1, 12.7, 1.82),
 }
 
 
