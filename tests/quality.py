@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 import quality_depth
+import quality_ground
 import quality_road
 import quality_stixels
 import score
@@ -193,6 +194,7 @@ if __name__ == '__main__':
         'depth': lambda *arguments: quality_depth.evaluate(verdict, *arguments),
         'stixels': lambda folder: quality_stixels.kitti(folder, kitti_pairs(folder), verdict),
         'slanted': lambda: quality_stixels.slanted(verdict),
+        'ground': lambda *folder: quality_ground.ground(verdict, *folder),
         'road': lambda folder: quality_road.kitti(folder, verdict),
         'offroad': lambda *frames: quality_road.offroad(verdict, *frames)}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# quality.sh [depth [quick|opencv]|kitti|street|stixels|slanted|road|offroad [FRAMES]]: how good depth,
+# quality.sh [depth [quick|opencv]|kitti|street|stixels|slanted|ground|road|offroad [FRAMES]]: how good depth,
 # stixels and road are.
 # Fails when a limit is missed. Without an argument: all of them.
 #   depth   cuda/sgm with its default properties on all sets of RV_DATA with ground truth and on rendered
@@ -11,6 +11,8 @@
 #   street  the same on stereotestsrc pattern=street against its own truth
 #   stixels what cudastixels makes of cudasgm's depth on the KITTI pairs; exit 77 without RV_DATA
 #   slanted stixels on pattern=slanted-street: slanted-fast against constant
+#   ground  height of the camera above the ground that cudastixels uses and attaches, on rendered
+#           streets of three sizes and on the KITTI pairs, these only with RV_DATA
 #   road    road detection on the two KITTI road frames of RV_DATA; exit 77 without it
 #   offroad road detection on 360 (or FRAMES) frames of the rendered dirt track, and what a fixed
 #           color would do there
@@ -18,7 +20,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 usage() { sed -n '2,18s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-all} in
-  depth | kitti | street | stixels | slanted | road | offroad | all) ;;
+  depth | kitti | street | stixels | slanted | ground | road | offroad | all) ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -76,6 +78,13 @@ case ${1:-all} in
     "${python[@]}" stixels "$RV_DATA"
     ;;
   slanted) "${python[@]}" slanted ;;
+  ground)
+    if [ -f "${RV_DATA:-}/manifest.json" ]; then
+      "${python[@]}" ground "$RV_DATA"
+    else
+      "${python[@]}" ground
+    fi
+    ;;
   road)
     need_data
     "${python[@]}" road "$RV_DATA"
@@ -84,6 +93,7 @@ case ${1:-all} in
   all)
     "${python[@]}" street
     "${python[@]}" slanted
+    "${python[@]}" ground
     "${python[@]}" offroad
     depth
     kitti

@@ -199,6 +199,9 @@ typedef struct RvLanesTracks RvLanesTracks;
 /* *out is NULL after a failure; `config` as of the object whose lines are tracked. */
 RV_API RvStatus rv_lanes_tracks_new(RvLanesTracks **out, const RvLanesConfig *config);
 
+/* Takes over a config from the next frame on. The tracks continue; those of another camera end. */
+RV_API RvStatus rv_lanes_tracks_set_config(RvLanesTracks *tracks, const RvLanesConfig *config);
+
 /* Updates the tracks with a frame at `time` s and makes the lane of it. A time that goes back or
  * leaps by more than 1 s ends all tracks; ids continue. The width of the lane and the last kinds of
  * the lines are kept over time. */

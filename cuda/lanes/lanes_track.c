@@ -90,6 +90,21 @@ void rv_lanes_tracks_reset(RvLanesTracks *t) {
   t->width_frames = 0;
 }
 
+RvStatus rv_lanes_tracks_set_config(RvLanesTracks *t, const RvLanesConfig *config) {
+  if (!t)
+    return RV_ERR_ARG;
+  RV_TRY(rv_lanes_config_check(config));
+  const RvCamera *a = &t->config.camera, *b = &config->camera;
+  const int is_same = t->config.width == config->width && t->config.height == config->height &&
+                      t->config.ground == config->ground && a->focal == b->focal &&
+                      a->baseline == b->baseline && a->doffs == b->doffs && a->cx == b->cx &&
+                      a->cy == b->cy && a->height == b->height;
+  t->config = *config;
+  if (!is_same)
+    rv_lanes_tracks_reset(t);
+  return RV_OK;
+}
+
 /* --- Filter ---------------------------------------------------------------------------------- */
 
 static double square(double x) {

@@ -106,6 +106,23 @@ guint8 *test_gray(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int
   return gray;
 }
 
+const RvGroundSurface *test_surface(GstBuffer *buffer, int width, int height,
+                                    RvGroundSurface *surface) {
+  RvMetaGround meta;
+  if (MIN(width, height) < RV_GROUND_SIDE_MIN)
+    return NULL;
+  *surface = (RvGroundSurface){.source = RV_GROUND_NONE};
+  if (!rv_meta_get_ground(buffer, &meta))
+    return surface;
+  fail_unless(meta.width == width && meta.height == height);
+  surface->slope_x = meta.ground_slope_x;
+  surface->slope_y = meta.ground_slope_y;
+  surface->intercept = meta.ground_intercept;
+  surface->height = meta.camera_height;
+  surface->source = (gint32)meta.source;
+  return surface;
+}
+
 GstBus *test_bus(GstHarness *harness) {
   GstBus *bus = gst_bus_new();
   gst_element_set_bus(harness->element, bus);

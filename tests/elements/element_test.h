@@ -8,6 +8,7 @@
 #include <gst/video/video.h>
 
 #include "convert/convert.h"
+#include "ground/ground.h"
 #include "roadvision-gst.h"
 
 /* Formats that all elements but cudaannotate take, in the order of RvPixelFormat; P010_10LE is the
@@ -34,6 +35,11 @@ void test_info(GstVideoInfo *info, const GstCaps *caps);
 
 /* Gray of a rectangle of a buffer, width x height bytes, to be freed. */
 guint8 *test_gray(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int width, int height);
+
+/* The plane of RvGroundMeta as an element reads it, without slope_y if there is none; NULL for a
+ * disparity of width x height px that is too small for a ground. */
+const RvGroundSurface *test_surface(GstBuffer *buffer, int width, int height,
+                                    RvGroundSurface *surface);
 
 /* Adds a bus to a harness's element; the next error or warning on it, or NULL. */
 GstBus *test_bus(GstHarness *harness);
