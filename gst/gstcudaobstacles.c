@@ -294,7 +294,7 @@ static gboolean find_camera(GstCudaObstacles *self, const Input *input, GstBuffe
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Seconds; frames without time are as far apart as the frame rate says. */
+/* Seconds; for frames without time, from the frame rate. */
 static double time_of(GstCudaObstacles *self, GstBuffer *buffer) {
   const GstVideoInfo *info = &GST_RV_TRANSFORM(self)->in_info;
   if (GST_BUFFER_PTS_IS_VALID(buffer))

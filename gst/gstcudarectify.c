@@ -207,7 +207,7 @@ static void append(GstCaps *result, GstStructure *structure, const GstCapsFeatur
 }
 
 /* One input size becomes one output size. Where sizes are open, they stay equal unless `width` or
- * `height` say otherwise; upstream may offer any size. */
+ * `height` specify another; upstream may provide any size. */
 static void transform_structure(GstRvTransform *base, GstPadDirection direction,
                                 GstStructure *structure, GstCapsFeatures *features,
                                 GstCaps *result) {
@@ -338,7 +338,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Ground truth of the pictures before rectification. */
+/* Ground truth of the views before rectification. */
 static gboolean drop_truth(GstBuffer *buffer, GstMeta **meta, gpointer user) {
   (void)buffer, (void)user;
   if (gst_meta_info_is_custom((*meta)->info) &&

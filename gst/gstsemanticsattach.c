@@ -23,7 +23,7 @@
  * gst-launch-1.0 stereotestsrc ! cudasgm ! tee name=t
  *   t. ! queue ! semanticsattach name=s ! cudastixels ! cudaannotate ! autovideosink
  *   t. ! queue ! mynetwork ! video/x-raw,format=GRAY8 ! s.labels
- * ]| Labels of a network that runs beside.
+ * ]| Labels of a network in another branch.
  *
  * Since: 0.1
  */

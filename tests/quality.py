@@ -7,6 +7,7 @@ import sys
 import cv2
 import numpy as np
 
+import quality_depth
 import quality_ground
 import quality_road
 import quality_stixels
@@ -14,7 +15,7 @@ import score
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
 
-# The limits: mean over the KITTI pairs, and the mean over the frames of the street, per cent.
+# The limits: mean over the KITTI pairs, and the mean over the frames of the street, percent.
 KITTI_D1_FILL = 6.5
 KITTI_D1_EST = 3.0
 KITTI_DENSITY = 85
@@ -190,6 +191,7 @@ def street():
 if __name__ == '__main__':
     commands = {
         'pairs': print_pairs, 'kitti': kitti, 'street': street,
+        'depth': lambda *arguments: quality_depth.evaluate(verdict, *arguments),
         'stixels': lambda folder: quality_stixels.kitti(folder, kitti_pairs(folder), verdict),
         'slanted': lambda: quality_stixels.slanted(verdict),
         'ground': lambda *folder: quality_ground.ground(verdict, *folder),

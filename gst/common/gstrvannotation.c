@@ -11,7 +11,7 @@ gboolean gst_rv_annotation_is_portable(const GstMetaInfo *info) {
     const gchar *const *tags = gst_meta_api_type_get_tags(info->api);
     return tags == NULL || tags[0] == NULL;
   }
-  /* Whether an untagged meta of others may go along is for GstBaseTransform to say. */
+  /* GstBaseTransform decides about untagged metas of other programs. */
   const gchar *const *tags = gst_meta_api_type_get_tags(info->api);
   if (tags == NULL || tags[0] == NULL)
     return FALSE;

@@ -298,7 +298,7 @@ GST_START_TEST(test_tracks) {
     fail_unless(near(o.velocity_z, -5, 0.8));
     fail_unless(near(o.ttc, o.distance / 5, 0.6));
     fail_if(o.flags & RV_OBSTACLE_MOVING); /* the speed of the vehicle is unknown */
-    /* Settings change: the track goes on. */
+    /* Settings change: the track continues. */
     gst_harness_set(harness, "cudaobstacles", "min-height", 0.4, "ego-speed", 0.0, NULL);
     o = follow(harness, 2000, 10);
     fail_unless_equals_int(o.id, id);
@@ -475,7 +475,7 @@ static int count_of(GstHarness *harness, GstBuffer *in, gboolean *has_ground) {
 }
 
 /* Without any ground there are no obstacles; with the camera's height known, its plane is what the
- * frame is held against, and a wall is an obstacle. */
+ * frame is compared with, and a wall is an obstacle. */
 GST_START_TEST(test_odd_scenes) {
   for (int e = 0; e < engine_count(); e++)
     for (int knows_height = 0; knows_height < 2; knows_height++) {
@@ -501,7 +501,7 @@ static void expect_warning(GstBus *bus, const char *text) {
   g_free(message);
 }
 
-/* What is missing is said once, and the frame goes on without results. */
+/* What is missing is said once, and the frame continues without results. */
 GST_START_TEST(test_missing) {
   const Thing thing = {10, 140, 180, 0, 1.5};
   static const char *const texts[] = {"no disparity", "camera is not known", "no stixels"};
@@ -534,7 +534,7 @@ GST_START_TEST(test_settings) {
   fail_if(rv_meta_find(out, RV_META_FREE_SPACE) || rv_meta_find(out, RV_META_DETECTIONS));
   fail_unless(number(out, 7, "rv-depth", "distance") == -1);
   gst_buffer_unref(out);
-  /* A height above the clearance is refused, and the former settings stay. */
+  /* A height above the clearance is rejected, and the previous settings stay. */
   gst_harness_set(harness, "cudaobstacles", "clearance", 0.5, "min-height", 1.0, NULL);
   out = gst_harness_push_and_pull(harness, scene(0, &thing, 1));
   RvMetaObstacles meta;
