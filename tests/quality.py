@@ -15,7 +15,7 @@ import score
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
 
-# The limits: mean over the KITTI pairs, and the mean over the frames of the street, per cent.
+# The limits: mean over the KITTI pairs, and the mean over the frames of the street, percent.
 KITTI_D1_FILL = 5.43
 KITTI_D1_EST = 2.15
 KITTI_DENSITY = 89

@@ -26,7 +26,7 @@ void test_info(GstVideoInfo *info, const GstCaps *caps) {
   fail_unless(gst_video_info_from_caps(info, caps));
 }
 
-/* Texture of the point (x, y) of the left eye. */
+/* Texture of the point (x, y) of the left view. */
 static guint8 texture(int x, int y, guint32 seed) {
   return (guint8)hash((guint32)x * 7919u + (guint32)y * 104729u + seed * 15485863u);
 }

@@ -11,7 +11,7 @@
 #include "ground/ground.h"
 #include "roadvision-gst.h"
 
-/* Formats that all elements but cudaannotate take, in the order of RvPixelFormat; P010_10LE is the
+/* Formats that all elements except cudaannotate accept, in the order of RvPixelFormat; P010_10LE is the
  * last one. */
 #define TEST_FORMATS                                                                               \
   "NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA", "RGBx", "RGBA", "RGB", "BGR", "GRAY8", "YV12",   \
@@ -20,12 +20,12 @@
 /* Offset of the upper byte of a component's samples: 1 in formats of more than 8 bits. */
 int test_upper_byte(const GstVideoFormatInfo *format, guint component);
 
-/* A pair of `format`, the two eyes of width x height packed as `top_bottom` and `right_first` say:
- * the right eye sees the left one's random texture shifted by `shift` px. */
+/* A pair of `format`, the two views of width x height packed as `top_bottom` and `right_first` say:
+ * the right view sees the left one's random texture shifted by `shift` px. */
 GstBuffer *test_pair_new(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
                          int shift, guint32 seed);
 
-/* The same with the right eye `rows` further down. */
+/* The same with the right view `rows` further down. */
 GstBuffer *test_pair_new_rows(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
                               int shift, int rows, guint32 seed);
 
