@@ -132,74 +132,27 @@ static const RvParamValue stixel_colors[] = {
      "Semantic class if known, else structural class; stripes of 4 px of disparity"},
 };
 
-#define AT(field) .offset = offsetof(Settings, field)
-#define LISTED(array) .values = (array), .value_count = G_N_ELEMENTS(array)
-
 static const RvParam own[] = {
-    {.name = "text",
-     .text = "Text in the upper left corner, ASCII; a newline starts a new line",
-     .type = RV_PARAM_TEXT,
-     AT(text)},
-    {.name = "show",
-     .text = "Annotations to draw; without any, buffers pass through",
-     .type = RV_PARAM_FLAGS,
-     LISTED(shows),
-     .value = SHOW_ALL,
-     AT(show)},
-    {.name = "colormap",
-     .text = "Colors of the disparity; GRAY8 frames are always drawn on in gray",
-     .type = RV_PARAM_ENUM,
-     LISTED(colormaps),
-     .value = RV_COLORMAP_TURBO,
-     AT(colormap)},
-    {.name = "stixel-colors",
-     .text = "Meaning of the colors of stixels",
-     .type = RV_PARAM_ENUM,
-     LISTED(stixel_colors),
-     .value = GST_CUDA_ANNOTATE_STIXELS_DISTANCE,
-     .flags = RV_PARAM_LIVE,
-     AT(stixel_colors)},
-    {.name = "opacity",
-     .text = "Opacity of color overlays",
-     .note = "0 = frame only, 1 = colors only",
-     .type = RV_PARAM_DOUBLE,
-     .high = 1,
-     .value = 0.6,
-     .flags = RV_PARAM_LIVE,
-     AT(opacity)},
-    {.name = "thickness",
-     .text = "Width of drawn lines in frames of 1080 rows; scales with the height",
-     .unit = "px",
-     .type = RV_PARAM_INT,
-     .low = 1,
-     .high = 32,
-     .value = 2,
-     .flags = RV_PARAM_LIVE,
-     AT(thickness)},
-    {.name = "max-disparity",
-     .text = "Disparity at the upper end of the colors",
-     .unit = "px",
-     .note = "0 = the end of the searched range",
-     .type = RV_PARAM_INT,
-     .high = 4095,
-     .flags = RV_PARAM_LIVE,
-     AT(max_disparity)},
-    {.name = "focal-length",
-     .text = "Focal length of the disparity's image, for depths in the legend",
-     .unit = "px",
-     .note = "0 = from the input's RvCameraMeta",
-     .type = RV_PARAM_DOUBLE,
-     .high = 1e6,
-     .flags = RV_PARAM_LIVE,
-     AT(focal)},
-    {.name = "baseline",
-     .text = "Distance between the cameras, for depths in the legend",
-     .unit = "m",
-     .note = "0 = from the input's RvCameraMeta",
-     .type = RV_PARAM_DOUBLE,
-     .high = 1e3,
-     .flags = RV_PARAM_LIVE,
-     AT(baseline)},
+    GST_RV_TEXT("text", text, NULL,
+                "Text in the upper left corner, ASCII; a newline starts a new line"),
+    GST_RV_FLAGS("show", show, shows, SHOW_ALL, 0, NULL, NULL,
+                 "Annotations to draw; without any, buffers pass through"),
+    GST_RV_ENUM("colormap", colormap, colormaps, RV_COLORMAP_TURBO, 0, NULL, NULL,
+                "Colors of the disparity; GRAY8 frames are always drawn on in gray"),
+    GST_RV_ENUM("stixel-colors", stixel_colors, stixel_colors, GST_CUDA_ANNOTATE_STIXELS_DISTANCE,
+                RV_PARAM_LIVE, NULL, NULL, "Meaning of the colors of stixels"),
+    GST_RV_DOUBLE("opacity", opacity, 0, 1, 0.6, RV_PARAM_LIVE, NULL,
+                  "0 = frame only, 1 = colors only", "Opacity of color overlays"),
+    GST_RV_INT("thickness", thickness, 1, 32, 2, RV_PARAM_LIVE, "px", NULL,
+               "Width of drawn lines in frames of 1080 rows; scales with the height"),
+    GST_RV_INT("max-disparity", max_disparity, 0, 4095, 0, RV_PARAM_LIVE, "px",
+               "0 = the end of the searched range", "Disparity at the upper end of the colors"),
+    GST_RV_DOUBLE("focal-length", focal, 0, 1e6, 0, RV_PARAM_LIVE, "px",
+                  "0 = from the input's RvCameraMeta",
+                  "Focal length of the disparity's image, for depths in the legend"),
+    GST_RV_DOUBLE("baseline", baseline, 0, 1e3, 0, RV_PARAM_LIVE, "m",
+                  "0 = from the input's RvCameraMeta",
+                  "Distance between the cameras, for depths in the legend"),
 };
 
 static gboolean draws_anything(const Settings *settings) {
@@ -522,11 +475,10 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
   gst_rv_settings_install(&settings_table, object);
   base->in_place = TRUE;
   base->picture = GST_MAP_READWRITE;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
-  base->release = release;
-  gst_rv_transform_class_add_templates(base, NULL, NULL);
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
+  char *caps = gst_rv_transform_caps_string(FALSE, "");
+  gst_rv_transform_class_add_templates(base, caps, caps);
+  g_free(caps);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Annotation drawing",
                                         "Filter/Effect/Video/Hardware",
                                         "Draws annotations on the picture: disparity, stixels, "

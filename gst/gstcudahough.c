@@ -62,20 +62,11 @@ GST_ELEMENT_REGISTER_DEFINE(cudahough, "cudahough", GST_RANK_NONE, GST_TYPE_CUDA
 /* --- Properties ------------------------------------------------------------------------------ */
 
 static const RvParam own[] = {
-    {.name = "accumulator",
-     .text = "Attach the accumulator: the votes of every bin, one row per angle",
-     .type = RV_PARAM_BOOL,
-     .offset = offsetof(Settings, accumulator)},
+    GST_RV_BOOL("accumulator", accumulator, 0, 0, NULL, NULL,
+                "Attach the accumulator: the votes of every bin, one row per angle"),
 };
-static const GstRvSettings settings = {
-    .type = "GstCudaHough",
-    .params = rv_hough_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaHough, settings),
-    .changed = gst_rv_transform_changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstCudaHough, Settings, rv_hough_params, own, gst_rv_transform_changed);
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -131,7 +122,8 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
 static RvStatus take_gray(GstCudaHough *self, const GstRvExecContext *work,
                           const RvPicture *picture, RvPlane *gray) {
   if (picture->format == RV_PIXEL_NV12 || picture->format == RV_PIXEL_I420 ||
-      picture->format == RV_PIXEL_GRAY8) {
+      picture->format == RV_PIXEL_NV21 || picture->format == RV_PIXEL_YV12 ||
+      picture->format == RV_PIXEL_Y42B || picture->format == RV_PIXEL_GRAY8) {
     *gray = (RvPlane){picture->data[0], picture->stride[0], picture->width, picture->height, RV_U8};
     return RV_OK;
   }
@@ -195,10 +187,7 @@ static void gst_cuda_hough_class_init(GstCudaHoughClass *klass) {
   base->in_place = TRUE;
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_LINES;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
-  base->release = release;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   gst_rv_transform_class_add_templates(base, NULL, NULL);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Straight lines",
                                         "Filter/Analyzer/Video/Hardware",

@@ -69,15 +69,8 @@ GST_ELEMENT_REGISTER_DEFINE(cudardp, "cudardp", GST_RANK_NONE, GST_TYPE_CUDA_RDP
 static const RvParam own[] = {
     GST_RV_DISPARITY_SCALE_ROW(offsetof(Settings, scale)),
 };
-static const GstRvSettings settings = {
-    .type = "GstCudaRdp",
-    .params = rv_rdp_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaRdp, settings),
-    .changed = gst_rv_transform_changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstCudaRdp, Settings, rv_rdp_params, own, gst_rv_transform_changed);
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -230,10 +223,7 @@ static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
   base->in_place = TRUE;
   base->picture = 0;
   base->annotation = RV_META_SEGMENTS;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
-  base->release = release;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   gst_rv_disparity_add_templates(base);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass),
                                         "Depth columns into line segments",

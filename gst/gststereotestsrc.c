@@ -82,21 +82,12 @@ GST_ELEMENT_REGISTER_DEFINE(stereotestsrc, "stereotestsrc", GST_RANK_NONE, GST_T
 /* --- Properties ------------------------------------------------------------------------------ */
 
 static const RvParam own[] = {
-    {.name = "truth",
-     .text = "Attach RvTruthMeta: disparity, labels, road and visibility of the left view",
-     .type = RV_PARAM_BOOL,
-     .offset = offsetof(Settings, truth),
-     .value = TRUE},
-    {.name = "semantics",
-     .text = "Attach the ground-truth labels as RvSemanticsMeta as well, as a network would",
-     .type = RV_PARAM_BOOL,
-     .offset = offsetof(Settings, semantics)},
-    {.name = "threads",
-     .text = "Number of rendering threads",
-     .note = "0 = all processors",
-     .type = RV_PARAM_INT,
-     .offset = offsetof(Settings, config.threads),
-     .high = THREADS_MAX},
+    GST_RV_BOOL("truth", truth, TRUE, 0, NULL, NULL,
+                "Attach RvTruthMeta: disparity, labels, road and visibility of the left view"),
+    GST_RV_BOOL("semantics", semantics, 0, 0, NULL, NULL,
+                "Attach the ground-truth labels as RvSemanticsMeta as well, as a network would"),
+    GST_RV_INT("threads", config.threads, 0, THREADS_MAX, 0, 0, NULL, "0 = all processors",
+               "Number of rendering threads"),
 };
 
 /* A new value of what the scene is made from takes effect with the next frame. */
@@ -108,15 +99,8 @@ static void changed(GObject *object, const char *name) {
   GST_OBJECT_UNLOCK(object);
 }
 
-static const GstRvSettings settings = {
-    .type = "GstStereoTestSrc",
-    .params = rv_scene_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstStereoTestSrc, settings),
-    .changed = changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstStereoTestSrc, Settings, rv_scene_params, own, changed);
 
 /* The property besides those of the tables: is-live, which the parent class keeps. */
 static gboolean is_live_property(guint id) {

@@ -132,13 +132,15 @@ typedef struct RvContract {
   .check = check, .create = create, .destroy = destroy, .planes = planes, .run = run,              \
   .params = rv_##x##_params
 
+/* `init` from the defaults and parameters by name: "width=103 height=61 threads=2". */
+#define RV_CONTRACT_INIT(x, settings)                                                              \
+  static void init(void *config) {                                                                 \
+    rv_##x##_config_init(config);                                                                  \
+    rvc_set(rv_##x##_params(), config, settings);                                                  \
+  }                                                                                                \
+  struct RvContract /* takes the semicolon */
+
 /* An array `fields` that overrides rows of the table. */
 #define RV_CONTRACT_FIELDS .fields = fields, .field_count = sizeof fields / sizeof fields[0]
-
-/* The same with an array `fields` in place of the table. */
-#define RV_CONTRACT_MEMBERS(x)                                                                     \
-  .name = #x, .config_size = sizeof(Config), .log_offset = offsetof(Config, log), .init = init,    \
-  .check = check, .create = create, .destroy = destroy, .planes = planes, .run = run,              \
-  .fields = fields, .field_count = sizeof fields / sizeof fields[0]
 
 #endif

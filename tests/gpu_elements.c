@@ -270,10 +270,10 @@ static char *published(const char *upload, const char *engine, const char *forma
   char *line = g_strdup_printf(
       "stereotestsrc num-buffers=5 seed=5 ! video/x-raw,format=NV12,width=642,height=241 %s ! "
       "cudasgm name=sgm disparities=64 engine=%s ! cudastixels engine=%s ! cudaroaddetect "
-      "engine=%s ! "
+      "engine=%s ! cudaobstacles engine=%s ! "
       "annotationpublish utc-start=2026-01-01T00:00:00Z payload=base64 format=%s location=%s %s ! "
       "fakesink name=sink",
-      upload, engine, engine, engine, format, path, download);
+      upload, engine, engine, engine, engine, format, path, download);
   Outcome o = play(line, FALSE);
   char *text = NULL;
   gsize size = 0;
@@ -380,6 +380,8 @@ static void test_speed(void) {
                  "cudasgm name=sgm ! queue ! cudaannotate");
   bench_pipeline("pipeline/1242x375-road", picture,
                  "cudasgm name=sgm ! queue ! cudaroaddetect ! queue ! cudaannotate");
+  bench_pipeline("pipeline/1242x375-obstacles", picture,
+                 "cudasgm name=sgm ! queue ! cudaobstacles ! queue ! cudaannotate");
   bench_pipeline("pipeline/1242x375-all", picture,
                  "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudardp ! queue ! "
                  "cudaroaddetect ! queue ! cudahough ! queue ! cudaannotate");

@@ -56,8 +56,17 @@ def lowered(text):
     return text[0].lower() + text[1:] if text[1:2].islower() and text[:4] not in NAMES else text
 
 
+def is_all(spec):
+    """Flags that are all set by default: new layers of cudaannotate, for example, add to them, and the
+    page explains them in its own words."""
+    return spec.value_type.fundamental == GObject.TYPE_FLAGS and \
+        len(spec.default_value.value_nicks) == len(spec.flags_class.__flags_values__)
+
+
 def listed(spec):
     """(nick, description) of the values of an enum or flags property."""
+    if is_all(spec):
+        return []
     if spec.value_type.fundamental == GObject.TYPE_ENUM:
         return [(v.value_nick, lowered(v.value_name)) for v in spec.enum_class.__enum_values__.values()]
     if spec.value_type.fundamental == GObject.TYPE_FLAGS:
@@ -87,7 +96,7 @@ def default_of(spec):
     if kind == GObject.TYPE_ENUM:
         return '`%s`' % spec.default_value.value_nick
     if kind == GObject.TYPE_FLAGS:
-        return '`%s`' % '+'.join(spec.default_value.value_nicks)
+        return 'all' if is_all(spec) else '`%s`' % '+'.join(spec.default_value.value_nicks)
     return '`%s`' % spec.default_value if kind == GObject.TYPE_STRING and spec.default_value else ''
 
 

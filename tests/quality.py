@@ -7,6 +7,7 @@ import sys
 import cv2
 import numpy as np
 
+import quality_ground
 import quality_road
 import quality_stixels
 import score
@@ -191,6 +192,7 @@ if __name__ == '__main__':
         'pairs': print_pairs, 'kitti': kitti, 'street': street,
         'stixels': lambda folder: quality_stixels.kitti(folder, kitti_pairs(folder), verdict),
         'slanted': lambda: quality_stixels.slanted(verdict),
+        'ground': lambda *folder: quality_ground.ground(verdict, *folder),
         'road': lambda folder: quality_road.kitti(folder, verdict),
         'offroad': lambda *frames: quality_road.offroad(verdict, *frames)}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:

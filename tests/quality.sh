@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# quality.sh [kitti|street|stixels|slanted|road|offroad [FRAMES]]: how good depth, stixels and road are.
+# quality.sh [kitti|street|stixels|slanted|ground|road|offroad [FRAMES]]: how good depth, stixels and road are.
 # Fails when a limit is missed. Without an argument: all of them.
 #   kitti   cudasgm with its default properties, and OpenCV's beside it, on three KITTI pairs of the
 #           folder that RV_DATA names; exit 77 without it
 #   street  the same on stereotestsrc pattern=street against its own truth
 #   stixels what cudastixels makes of cudasgm's depth on the KITTI pairs; exit 77 without RV_DATA
 #   slanted stixels on pattern=slanted-street: slanted-fast against constant
+#   ground  height of the camera above the ground that cudastixels uses and attaches, on rendered
+#           streets of three sizes and on the KITTI pairs, these only with RV_DATA
 #   road    road detection on the two KITTI road frames of RV_DATA; exit 77 without it
 #   offroad road detection on 360 (or FRAMES) frames of the rendered dirt track, and what a fixed
 #           color would do there
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '2,11s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,13s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-all} in
-  kitti | street | stixels | slanted | road | offroad | all) ;;
+  kitti | street | stixels | slanted | ground | road | offroad | all) ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -65,6 +67,13 @@ case ${1:-all} in
     "${python[@]}" stixels "$RV_DATA"
     ;;
   slanted) "${python[@]}" slanted ;;
+  ground)
+    if [ -f "${RV_DATA:-}/manifest.json" ]; then
+      "${python[@]}" ground "$RV_DATA"
+    else
+      "${python[@]}" ground
+    fi
+    ;;
   road)
     need_data
     "${python[@]}" road "$RV_DATA"
@@ -73,6 +82,7 @@ case ${1:-all} in
   all)
     "${python[@]}" street
     "${python[@]}" slanted
+    "${python[@]}" ground
     "${python[@]}" offroad
     kitti
     "${python[@]}" stixels "$RV_DATA"

@@ -110,6 +110,15 @@ static uint8_t smooth_value(uint64_t base, int x, int y) {
   return (uint8_t)((top * (8 - fy) + bottom * fy) / 64);
 }
 
+void rvc_set(const RvParams *params, void *config, const char *settings) {
+  char name[64], value[64];
+  for (int used = 0; sscanf(settings, " %63[^=]=%63s%n", name, value, &used) == 2; settings += used)
+    if (rv_params_set(params, config, name, value) != RV_OK) {
+      fprintf(stderr, "%s: %s=%s is not valid\n", params->name, name, value);
+      abort();
+    }
+}
+
 void rvc_fill_u8(RvRandom *random, int kind, uint8_t *out, int width, int height,
                  ptrdiff_t stride) {
   const uint64_t base = (uint64_t)rvc_next(random) << 32 | rvc_next(random);

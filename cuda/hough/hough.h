@@ -80,15 +80,16 @@ RV_API void rv_hough_config_init(RvHoughConfig *config);
 /* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
 RV_API RvStatus rv_hough_config_check(const RvHoughConfig *config);
 
+/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. */
+RV_API size_t rv_hough_workspace(const RvHoughConfig *config, RvEngine engine);
+
+RV_API RvStatus rv_hough_new(RvHough **out, const RvHoughConfig *config, RvEngine engine);
+
 /* Size of the accumulator: bins of an angle, angles, and the bin of rho = 0; 0 for an illegal
  * config. Angle `row` of the accumulator is k = first + row. Any pointer may be NULL. */
 RV_API void rv_hough_size(const RvHoughConfig *config, int *bins, int *angles, int *rho_zero,
                           int *first);
 
-/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. */
-RV_API size_t rv_hough_workspace(const RvHoughConfig *config, RvEngine engine);
-
-RV_API RvStatus rv_hough_new(RvHough **out, const RvHoughConfig *config, RvEngine engine);
 RV_API void rv_hough_free(RvHough **hough);
 
 /* Where a run puts its results, in the memory of the engine. */

@@ -14,6 +14,7 @@
 #define BUCKET_MAX 64               /* keys in one that are put in order by counting */
 #define FEW 64                      /* keys that are put in order by counting */
 
+namespace {
 struct PeakJob {
   const uint32_t *bins;
   int stride;
@@ -23,6 +24,7 @@ struct PeakJob {
   uint32_t *line_count;
   HoughCounters *counters;
 };
+} // namespace
 
 /* --- Candidates where the votes did not find them ------------------------------------------------
  */

@@ -127,15 +127,15 @@ RV_API void rv_obstacles_config_init(RvObstaclesConfig *config);
 /* RV_OK, or RV_ERR_ARG after logging which rule is violated. */
 RV_API RvStatus rv_obstacles_config_check(const RvObstaclesConfig *config);
 
-/* Strips and their width in px; 0 and 0 for an invalid config. */
-RV_API void rv_obstacles_size(const RvObstaclesConfig *config, int *columns, int *column_width);
-
 /* Bytes that _new allocates in the engine's memory; 0 for an invalid config or engine. */
 RV_API size_t rv_obstacles_workspace(const RvObstaclesConfig *config, RvEngine engine);
 
 /* *out is NULL after a failure. */
 RV_API RvStatus rv_obstacles_new(RvObstacles **out, const RvObstaclesConfig *config,
                                  RvEngine engine);
+
+/* Strips and their width in px; 0 and 0 for an invalid config. */
+RV_API void rv_obstacles_size(const RvObstaclesConfig *config, int *columns, int *column_width);
 
 RV_API RvStatus rv_obstacles_run(RvObstacles *obstacles, const RvObstaclesSource *source,
                                  const RvObstaclesOutput *output, RvStream stream);
@@ -177,6 +177,11 @@ typedef struct RvObstaclesTracks RvObstaclesTracks;
 
 /* *out is NULL after a failure; `config` as of the object whose obstacles are tracked. */
 RV_API RvStatus rv_obstacles_tracks_new(RvObstaclesTracks **out, const RvObstaclesConfig *config);
+
+/* Takes over new limits from the next frame on. The tracks continue; a config of another size or
+ * camera ends them. */
+RV_API RvStatus rv_obstacles_tracks_set_config(RvObstaclesTracks *tracks,
+                                               const RvObstaclesConfig *config);
 
 /* Updates the tracks with the `count` obstacles of a frame at `time` s: fills in id, velocities,
  * ttc, age, missed, state, flags and confidence. Confirmed tracks without an obstacle are appended

@@ -54,6 +54,7 @@ typedef struct RvObstaclesTables {
   uint8_t spread[RV_OBSTACLES_COARSE];  /* the same for the free space, in fine bins */
   uint8_t reach[RV_OBSTACLES_FINE];     /* strips to either side that runs are joined with */
   uint8_t tolerance[RV_OBSTACLES_FINE]; /* bins between disparities of joined runs */
+  int16_t gap_at[RV_OBSTACLES_COARSE];  /* nearest bin that is a gap behind this one; -1: none */
 } RvObstaclesTables;
 
 /* Constants of an object. */

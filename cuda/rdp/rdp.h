@@ -96,11 +96,11 @@ RV_API RvStatus rv_rdp_config_check(const RvRdpConfig *config);
 /* Bytes that _new takes on the engine's memory, 0 if the config is invalid. */
 RV_API size_t rv_rdp_workspace(const RvRdpConfig *config, RvEngine engine);
 
-/* Capacity that holds every segment of every input: width * max(1, height - 1). */
-RV_API uint32_t rv_rdp_segments_max(const RvRdpConfig *config);
-
 /* *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
 RV_API RvStatus rv_rdp_new(RvRdp **out, const RvRdpConfig *config, RvEngine engine);
+
+/* Capacity that holds every segment of every input: width * max(1, height - 1). */
+RV_API uint32_t rv_rdp_segments_max(const RvRdpConfig *config);
 
 /* disparity: RV_U16, 1/16 px, 0 = no value, width x height. */
 RV_API RvStatus rv_rdp_run(RvRdp *rdp, const RvPlane *disparity, const RvRdpOutput *output,

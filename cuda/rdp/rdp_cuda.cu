@@ -3,12 +3,14 @@
  * stages. */
 #include "rdp/rdp_cuda.cuh"
 
+namespace {
 struct RdpCuda {
   RdpShape shape;
   unsigned long long *totals; /* one for each column: no block takes less */
   unsigned long long *tickets;
   uint16_t *filtered;
 };
+} // namespace
 
 static void layout(void *memory, const void *plan, RvArena *arena) {
   RdpCuda *work = (RdpCuda *)memory;

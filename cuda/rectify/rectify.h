@@ -112,11 +112,11 @@ RV_API RvStatus rv_rectify_config_check(const RvRectifyConfig *config);
 /* Bytes that _new takes on the engine's memory, 0 if the config is invalid. */
 RV_API size_t rv_rectify_workspace(const RvRectifyConfig *config, RvEngine engine);
 
-/* Computes the rectified cameras without making maps. RV_ERR_ARG like _config_check. */
-RV_API RvStatus rv_rectify_geometry(const RvRectifyConfig *config, RvRectifyGeometry *geometry);
-
 /* Makes the maps. *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
 RV_API RvStatus rv_rectify_new(RvRectify **out, const RvRectifyConfig *config, RvEngine engine);
+
+/* Computes the rectified cameras without making maps. RV_ERR_ARG like _config_check. */
+RV_API RvStatus rv_rectify_geometry(const RvRectifyConfig *config, RvRectifyGeometry *geometry);
 
 /* Remaps both views. `in` is a packed frame of two input views, `out` of two output views, both of
  * the configured format; they must not overlap. */

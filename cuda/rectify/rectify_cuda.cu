@@ -2,7 +2,7 @@
 /* rectify_cuda.cu: CUDA engine: one launch for all planes of both views. A thread makes four samples
  * of a row: it loads their map entries in one piece, and their source samples together when all of
  * them are inside of one view; otherwise sample by sample with checks. Pictures whose planes are not
- * aligned to 16 bytes, RGB, BGR and maps with wide entries go through a kernel that does the latter
+ * aligned to 16 bytes, RGB, BGR, 16-bit samples and maps with wide entries go through a kernel that does the latter
  * for every sample. */
 #include "rectify/rectify_maps.h"
 #include "rectify/rectify_stages.h"
@@ -35,13 +35,18 @@ struct Args {
 
 /* --- One sample with all checks ---------------------------------------------------------------- */
 
+__device__ uint32_t border_of(const Args &args, const RvRectifySamples &s) {
+  return (uint32_t)args.border[s.grid] << (8 * s.wide);
+}
+
 __device__ uint32_t tap(const Args &args, const RvRectifySamples &s, const RvRectifyWindow &window,
                         int x, int y, int channel) {
   if (x < 0 || y < 0 || x >= window.width || y >= window.height)
-    return (uint32_t)args.border[s.grid];
+    return border_of(args, s);
   const PlaneArgs &plane = args.plane[s.plane];
-  return plane.in[(window.y + y) * plane.in_stride + (window.x + x) * s.step + s.offset +
-                  channel * s.distance];
+  const uint8_t *at = plane.in + (window.y + y) * plane.in_stride + (window.x + x) * s.step +
+                      s.offset + channel * s.distance;
+  return s.wide ? at[0] | (uint32_t)at[1] << 8 : at[0];
 }
 
 /* Writes all channels of sample (x, y) of the plane. */
@@ -71,14 +76,16 @@ __device__ __noinline__ void remap_sample(const Args &args, int kind, int x, int
   const PlaneArgs &plane = args.plane[s.plane];
   uint8_t *out = plane.out + (ptrdiff_t)y * plane.out_stride + x * s.step + s.offset;
   for (int c = 0; c < s.channels; c++) {
-    uint32_t value = (uint32_t)args.border[s.grid];
+    uint32_t value = border_of(args, s);
     if (!is_outside)
       value = rv_rectify_blend(tap(args, s, window, sx, sy, c), tap(args, s, window, sx + 1, sy, c),
                                tap(args, s, window, sx, sy + 1, c),
                                tap(args, s, window, sx + 1, sy + 1, c), a, b);
     out[c * s.distance] = (uint8_t)value;
+    if (s.wide)
+      out[c * s.distance + 1] = (uint8_t)(value >> 8);
     /* YUY2 and UYVY of odd width: the luma beyond the last column repeats it. */
-    if (s.step == 2 && s.channels == 1 && x == grid.width - 1 && x % 2 == 0)
+    if (s.repeats && x == grid.width - 1 && x % 2 == 0)
       out[s.step] = (uint8_t)value;
   }
 }
@@ -274,7 +281,7 @@ __device__ void rgb4_group(const Args &args, int x, int y) {
       make_uint4(value[0], value[1], value[2], value[3]);
 }
 
-/* Kinds of samples: 0 luma or pixels, 1 chroma of planar formats (both planes of I420). */
+/* Kinds of samples: 0 luma or pixels, 1 chroma of planar formats (both planes of I420 and alike). */
 template <int KIND>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     group_kernel(const __grid_constant__ Args args) {
@@ -316,14 +323,22 @@ void (*kernel_of(RvPixelFormat format))(Args) {
   case RV_PIXEL_GRAY8:
     return group_kernel<KIND_GRAY>;
   case RV_PIXEL_NV12:
+  case RV_PIXEL_NV21:
     return group_kernel<KIND_NV12>;
   case RV_PIXEL_I420:
+  case RV_PIXEL_YV12:
+  case RV_PIXEL_Y42B:
     return group_kernel<KIND_I420>;
   case RV_PIXEL_YUY2:
   case RV_PIXEL_UYVY:
     return group_kernel<KIND_PACKED>;
   case RV_PIXEL_RGB:
   case RV_PIXEL_BGR:
+  case RV_PIXEL_P010:
+  case RV_PIXEL_GRAY10:
+  case RV_PIXEL_GRAY12:
+  case RV_PIXEL_GRAY14:
+  case RV_PIXEL_GRAY16:
     return NULL;
   default:
     return group_kernel<KIND_RGB4>;

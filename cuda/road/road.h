@@ -73,6 +73,7 @@
 #ifndef RV_ROAD_H
 #define RV_ROAD_H
 
+#include "ground/ground.h"
 #include "rv_params.h"
 
 #ifdef __cplusplus
@@ -163,9 +164,6 @@ RV_API void rv_road_config_init(RvRoadConfig *config);
 /* Returns RV_OK, or RV_ERR_ARG after logging the first invalid field. */
 RV_API RvStatus rv_road_config_check(const RvRoadConfig *config);
 
-/* Returns columns and rows of patches; 0 x 0 for an invalid config. */
-RV_API void rv_road_size(const RvRoadConfig *config, int *columns, int *rows);
-
 /* Returns the bytes that _new allocates on the engine; 0 for an invalid config or an engine that is
  * not in this build. */
 RV_API size_t rv_road_workspace(const RvRoadConfig *config, RvEngine engine);
@@ -173,12 +171,22 @@ RV_API size_t rv_road_workspace(const RvRoadConfig *config, RvEngine engine);
 /* Creates an object with an empty library of models. *out is NULL after a failure. */
 RV_API RvStatus rv_road_new(RvRoad **out, const RvRoadConfig *config, RvEngine engine);
 
+/* Returns columns and rows of patches; 0 x 0 for an invalid config. */
+RV_API void rv_road_size(const RvRoadConfig *config, int *columns, int *rows);
+
 /* Processes a frame.
  * color: RV_U32, width x height: R in bits 0 to 7, G in 8 to 15, B in 16 to 23.
  * disparity: RV_U16, 1/16 px, 0 = invalid, width x height. NULL = unknown: the frame is classified
  * with the current library and not used for training. */
 RV_API RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
                             const RvRoadOutput *output, RvStream stream);
+
+/* The same with the ground of this frame from cuda/ground, in the memory of the engine, aligned to
+ * 8 bytes: its plane replaces that of step 2 if its camera height is plausible there; otherwise the
+ * frame has no plane. The profile is not used. NULL: as rv_road_run. Ignored without disparity. */
+RV_API RvStatus rv_road_run_on(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
+                               const RvGroundSurface *ground, const RvRoadOutput *output,
+                               RvStream stream);
 
 /* Clears models, pending samples and the filter over time. */
 RV_API RvStatus rv_road_reset(RvRoad *road, RvStream stream);

@@ -64,13 +64,13 @@ RV_API void rv_vote_config_init(RvVoteConfig *config);
 /* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
 RV_API RvStatus rv_vote_config_check(const RvVoteConfig *config);
 
-/* Size of the result: bins in a row and rows; 0 x 0 for an illegal config. */
-RV_API void rv_vote_size(const RvVoteConfig *config, int *columns, int *rows);
-
 /* Bytes that _new takes where the engine works: none with CUDA; 0 for an illegal config. */
 RV_API size_t rv_vote_workspace(const RvVoteConfig *config, RvEngine engine);
 
 RV_API RvStatus rv_vote_new(RvVote **out, const RvVoteConfig *config, RvEngine engine);
+
+/* Size of the result: bins in a row and rows; 0 x 0 for an illegal config. */
+RV_API void rv_vote_size(const RvVoteConfig *config, int *columns, int *rows);
 RV_API void rv_vote_free(RvVote **vote);
 
 /* votes: RV_U32 of rv_vote_size, written whole. */

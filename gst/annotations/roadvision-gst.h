@@ -398,8 +398,10 @@ typedef struct RvMetaLanes {
   double lane_width;   /* m */
   double confidence;   /* 0..1 */
   double z_min, z_max; /* range of the observations, m */
+  int polyline_values; /* in polylines; as many per line */
   /*< private >*/
-  RvMetaBuffer payload; /* RvLaneLine, from left to right */
+  RvMetaBuffer payload;   /* RvLaneLine, from left to right */
+  RvMetaBuffer polylines; /* f32: x, y in px of points from near to far, line by line; or NULL */
 } RvMetaLanes;
 
 RV_META_DECLARE(Lanes, lanes)

@@ -5,7 +5,7 @@
 #include "depth/depth.h"
 
 void gst_rv_disparity_add_templates(GstRvTransformClass *klass) {
-  char *pictures = gst_rv_transform_caps_string();
+  char *pictures = gst_rv_transform_caps_string(TRUE, "");
   char *with_maps = g_strconcat(pictures,
                                 "; video/x-raw, format=GRAY16_LE, width=[1,16384], "
                                 "height=[1,16384], framerate=[0/1,2147483647/1]",
@@ -51,6 +51,7 @@ static RvStatus map_annotation(GstRvDisparity *disparity, GstRvTransform *elemen
   if (status == RV_OK) {
     disparity->plane = disparity->input.plane;
     disparity->confidence = meta.confidence;
+    disparity->range = CLAMP(meta.min_disparity, 0, 4096) + CLAMP(meta.disparities, 0, 4096);
   }
   return status;
 }
@@ -96,6 +97,7 @@ RvStatus gst_rv_disparity_map(GstRvDisparity *disparity, GstRvTransform *element
   const GstVideoInfo *info = &element->in_info;
   disparity->plane.data = NULL;
   disparity->confidence = NULL;
+  disparity->range = 0;
   return GST_VIDEO_INFO_FORMAT(info) == GST_VIDEO_FORMAT_GRAY16_LE
              ? map_frame(disparity, info, work, buffer, scale)
              : map_annotation(disparity, element, work, buffer, once);

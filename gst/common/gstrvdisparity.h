@@ -26,6 +26,7 @@ void gst_rv_disparity_add_templates(GstRvTransformClass *klass);
 /* Zeroed at first; used frame after frame it keeps its memory. */
 typedef struct GstRvDisparity {
   RvPlane plane;         /* RV_U16, 1/16 px, in the engine's memory; data NULL: none of use */
+  int range;             /* px: end of the search range; 0: unknown */
   GstBuffer *confidence; /* of the annotation, for gst_rv_input_map; NULL: none */
   GstRvInput input;
   GstVideoFrame frame;

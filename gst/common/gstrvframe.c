@@ -13,12 +13,16 @@ gboolean gst_rv_pixel_format(GstVideoFormat format, RvPixelFormat *pixel) {
     GstVideoFormat format;
     RvPixelFormat pixel;
   } table[] = {
-      {GST_VIDEO_FORMAT_NV12, RV_PIXEL_NV12},   {GST_VIDEO_FORMAT_I420, RV_PIXEL_I420},
-      {GST_VIDEO_FORMAT_YUY2, RV_PIXEL_YUY2},   {GST_VIDEO_FORMAT_UYVY, RV_PIXEL_UYVY},
-      {GST_VIDEO_FORMAT_BGRx, RV_PIXEL_BGRX},   {GST_VIDEO_FORMAT_BGRA, RV_PIXEL_BGRA},
-      {GST_VIDEO_FORMAT_RGBx, RV_PIXEL_RGBX},   {GST_VIDEO_FORMAT_RGBA, RV_PIXEL_RGBA},
-      {GST_VIDEO_FORMAT_RGB, RV_PIXEL_RGB},     {GST_VIDEO_FORMAT_BGR, RV_PIXEL_BGR},
-      {GST_VIDEO_FORMAT_GRAY8, RV_PIXEL_GRAY8},
+      {GST_VIDEO_FORMAT_NV12, RV_PIXEL_NV12},      {GST_VIDEO_FORMAT_I420, RV_PIXEL_I420},
+      {GST_VIDEO_FORMAT_YUY2, RV_PIXEL_YUY2},      {GST_VIDEO_FORMAT_UYVY, RV_PIXEL_UYVY},
+      {GST_VIDEO_FORMAT_BGRx, RV_PIXEL_BGRX},      {GST_VIDEO_FORMAT_BGRA, RV_PIXEL_BGRA},
+      {GST_VIDEO_FORMAT_RGBx, RV_PIXEL_RGBX},      {GST_VIDEO_FORMAT_RGBA, RV_PIXEL_RGBA},
+      {GST_VIDEO_FORMAT_RGB, RV_PIXEL_RGB},        {GST_VIDEO_FORMAT_BGR, RV_PIXEL_BGR},
+      {GST_VIDEO_FORMAT_GRAY8, RV_PIXEL_GRAY8},    {GST_VIDEO_FORMAT_YV12, RV_PIXEL_YV12},
+      {GST_VIDEO_FORMAT_NV21, RV_PIXEL_NV21},      {GST_VIDEO_FORMAT_Y42B, RV_PIXEL_Y42B},
+      {GST_VIDEO_FORMAT_ARGB, RV_PIXEL_ARGB},      {GST_VIDEO_FORMAT_ABGR, RV_PIXEL_ABGR},
+      {GST_VIDEO_FORMAT_xRGB, RV_PIXEL_XRGB},      {GST_VIDEO_FORMAT_xBGR, RV_PIXEL_XBGR},
+      {GST_VIDEO_FORMAT_P010_10LE, RV_PIXEL_P010},
   };
   for (guint i = 0; i < G_N_ELEMENTS(table); i++)
     if (table[i].format == format) {
@@ -140,7 +144,9 @@ static RvStatus copy_planes(const RvPicture *picture, const GstVideoFrame *video
 
 RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvExecContext *work, const GstVideoInfo *info,
                           GstBuffer *buffer, GstMapFlags flags) {
-  if (!gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &frame->picture.format)) {
+  frame->picture.format = RV_PIXEL_GRAY16;
+  if (GST_VIDEO_INFO_FORMAT(info) != GST_VIDEO_FORMAT_GRAY16_LE &&
+      !gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &frame->picture.format)) {
     gst_rv_log_line(&work->log, "%s is no picture format", GST_VIDEO_INFO_NAME(info));
     return RV_ERR_ARG;
   }

@@ -20,7 +20,8 @@ typedef struct GstRvExecContext {
   RvLog log;
 } GstRvExecContext;
 
-/* FALSE for formats that are no picture to the library (GRAY16_LE). */
+/* FALSE for formats that are no picture to the library, and for GRAY16_LE, which is a disparity map
+ * to most elements. */
 gboolean gst_rv_pixel_format(GstVideoFormat format, RvPixelFormat *pixel);
 
 /* TRUE when these bytes are CUDA memory of libgstcuda. */
@@ -42,7 +43,7 @@ typedef struct GstRvFrame {
   GstRvDevice *staging_device;
 } GstRvFrame;
 
-/* Maps `buffer` for the engine, whichever memory it has:
+/* Maps `buffer` for the engine, GRAY16_LE as RV_PIXEL_GRAY16, whichever memory it has:
  *   CPU  on system memory: as it is; on CUDA memory: libgstcuda downloads, and uploads what was
  *        written;
  *   CUDA on CUDA memory of the same context: as it is; on system memory: a device copy.

@@ -367,8 +367,10 @@ static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out, gbo
   const GstRvExecContext work = gst_rv_transform_get_work(self);
   RvPixelFormat unused;
   const GstMapFlags reads = priv->bypass_frame ? 0 : klass->picture;
+  const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&self->out_info);
   const gboolean writes_out = !klass->in_place && !priv->bypass_frame &&
-                              gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(&self->out_info), &unused);
+                              (gst_rv_pixel_format(format, &unused) ||
+                               (klass->gray16 && format == GST_VIDEO_FORMAT_GRAY16_LE));
   GstRvJob job = {in, out, NULL, NULL};
   RvStatus status = RV_OK;
   if (reads)

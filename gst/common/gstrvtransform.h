@@ -44,10 +44,13 @@ G_BEGIN_DECLS
 #define GST_RV_TRANSFORM_GET_CLASS(obj)                                                            \
   (G_TYPE_INSTANCE_GET_CLASS((obj), GST_TYPE_RV_TRANSFORM, GstRvTransformClass))
 
-/* Formats that every element takes; the last three in system memory only. */
-#define GST_RV_FORMATS "NV12, I420, YUY2, UYVY, BGRx, BGRA, RGBx, RGBA"
-#define GST_RV_FORMATS_SYSTEM GST_RV_FORMATS ", RGB, BGR, GRAY8"
-
+/* Formats that every element takes, in any memory and in system memory only. (Those that libgstcuda
+ * cannot allocate are among the latter.) */
+#define GST_RV_FORMATS                                                                             \
+  "NV12, I420, YUY2, UYVY, BGRx, BGRA, RGBx, RGBA, YV12, NV21, Y42B, ARGB, ABGR"
+#define GST_RV_FORMATS_SYSTEM GST_RV_FORMATS ", RGB, BGR, GRAY8, xRGB, xBGR"
+/* In any memory, for elements that do not draw: the upper 8 of 10 bits are used. */
+#define GST_RV_FORMATS_DEEP ", P010_10LE"
 #define GST_RV_RESULTS 5 /* annotations that one element attaches at most */
 
 typedef struct GstRvTransform GstRvTransform;
@@ -72,6 +75,7 @@ struct GstRvTransformClass {
 
   gboolean in_place;
   GstMapFlags picture;            /* what the element does with the input picture */
+  gboolean gray16;                /* GRAY16_LE output is a picture, not a disparity map */
   const char *annotation;         /* what post-messages describes */
   const char *const *annotations; /* all that process and finish attach, NULL at the end (at most
                                    * GST_RV_RESULTS); NULL: `annotation` alone */
@@ -126,13 +130,23 @@ struct GstRvTransformClass {
 GType gst_rv_transform_get_type(void);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(GstRvTransform, gst_object_unref)
 
+/* Sets the functions that every element has. */
+void gst_rv_transform_class_set_work(
+    GstRvTransformClass *klass,
+    RvStatus (*configure)(GstRvTransform *self, const GstRvExecContext *work),
+    RvStatus (*process)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job),
+    RvStatus (*finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job,
+                       gboolean ok),
+    void (*release)(GstRvTransform *self));
+
 /* Pad templates from caps strings; NULL: the formats above in CUDA and in system memory. */
 void gst_rv_transform_class_add_templates(GstRvTransformClass *klass, const char *sink,
                                           const char *src);
 
 /* "video/x-raw(memory:CUDAMemory), format={...}; video/x-raw, format={...}", without the first part
- * in builds that have no CUDA caps. To be freed. */
-char *gst_rv_transform_caps_string(void);
+ * in builds that have no CUDA caps. `deep`: GST_RV_FORMATS_DEEP too; `more`: further formats in
+ * system memory (", GRAY16_LE"), or "". To be freed. */
+char *gst_rv_transform_caps_string(gboolean deep, const char *more);
 
 /* configure is called before the next frame. Any thread. */
 void gst_rv_transform_rebuild(GstRvTransform *self);

@@ -5,13 +5,18 @@
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(self)
 
-char *gst_rv_transform_caps_string(void) {
+char *gst_rv_transform_caps_string(gboolean deep, const char *more) {
 #define SIZES ", width=[1,16384], height=[1,16384], framerate=[0/1,2147483647/1]"
+  const char *deeper = deep ? GST_RV_FORMATS_DEEP : "";
+  char *system =
+      g_strconcat("video/x-raw, format={" GST_RV_FORMATS_SYSTEM, deeper, more, "}" SIZES, NULL);
 #if HAVE_GSTCUDA
-  return g_strdup("video/x-raw(" GST_RV_CAPS_CUDA "), format={" GST_RV_FORMATS "}" SIZES
-                  "; video/x-raw, format={" GST_RV_FORMATS_SYSTEM "}" SIZES);
+  char *all = g_strconcat("video/x-raw(" GST_RV_CAPS_CUDA "), format={" GST_RV_FORMATS, deeper,
+                          "}" SIZES "; ", system, NULL);
+  g_free(system);
+  return all;
 #else
-  return g_strdup("video/x-raw, format={" GST_RV_FORMATS_SYSTEM "}" SIZES);
+  return system;
 #endif
 }
 
@@ -25,10 +30,24 @@ static void add_template(GstElementClass *klass, const char *name, GstPadDirecti
 
 void gst_rv_transform_class_add_templates(GstRvTransformClass *klass, const char *sink,
                                           const char *src) {
-  char *all = gst_rv_transform_caps_string();
+  char *all = gst_rv_transform_caps_string(TRUE, "");
   add_template(GST_ELEMENT_CLASS(klass), "sink", GST_PAD_SINK, sink ? sink : all);
   add_template(GST_ELEMENT_CLASS(klass), "src", GST_PAD_SRC, src ? src : all);
   g_free(all);
+}
+
+void gst_rv_transform_class_set_work(
+    GstRvTransformClass *klass,
+    RvStatus (*its_configure)(GstRvTransform *self, const GstRvExecContext *work),
+    RvStatus (*its_process)(GstRvTransform *self, const GstRvExecContext *work,
+                            const GstRvJob *job),
+    RvStatus (*its_finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job,
+                           gboolean ok),
+    void (*its_release)(GstRvTransform *self)) {
+  klass->configure = its_configure;
+  klass->process = its_process;
+  klass->finish = its_finish;
+  klass->release = its_release;
 }
 
 GstCaps *gst_rv_transform_caps_vfunc(GstBaseTransform *trans, GstPadDirection direction,

@@ -373,20 +373,11 @@ GST_START_TEST(test_append) {
 }
 GST_END_TEST
 
-static Suite *annotationpublish_suite(void) {
-  Suite *suite = suite_create("annotationpublish");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_numbers);
-  tcase_add_test(tests, test_strings);
-  tcase_add_test(tests, test_layouts);
-  tcase_add_test(tests, test_json);
-  tcase_add_test(tests, test_any_annotation);
-  tcase_add_test(tests, test_times);
-  tcase_add_test(tests, test_csv);
-  tcase_add_test(tests, test_rotation);
-  tcase_add_test(tests, test_append);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_numbers) TEST(test_strings) TEST(test_layouts) TEST(test_json) \
+  TEST(test_any_annotation) TEST(test_times) TEST(test_csv) TEST(test_rotation) \
+  TEST(test_append)
+/* clang-format on */
 
-GST_CHECK_MAIN(annotationpublish)
+ELEMENT_TESTS(annotationpublish, TESTS)

@@ -125,14 +125,9 @@ GST_START_TEST(test_flags) {
 }
 GST_END_TEST
 
-static Suite *controlled_suite(void) {
-  Suite *suite = suite_create("controlled");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_road_threshold);
-  tcase_add_test(tests, test_opacity);
-  tcase_add_test(tests, test_flags);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_road_threshold) TEST(test_opacity) TEST(test_flags)
+/* clang-format on */
 
-GST_CHECK_MAIN(controlled)
+ELEMENT_TESTS(controlled, TESTS)

@@ -11,14 +11,17 @@
 enum { W = 64, H = 48 }; /* one view */
 
 static const char *const engines[] = {"cpu", "cuda"};
-static const char *const formats[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
-                                      "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+static const char *const formats[] = {TEST_FORMATS, "GRAY16_LE"};
+
+static int format_of(guint index) {
+  return index + 1 < G_N_ELEMENTS(formats) ? (int)index : RV_PIXEL_GRAY16;
+}
 
 static int engine_count(void) {
   return rv_cuda_devices(NULL, 0) > 0 ? 2 : 1;
 }
 
-/* A file of make_files.py; to be freed. */
+/* A file of calibration_files_tool.py; to be freed. */
 static char *file_of(const char *name) {
   const char *folder = g_getenv("RV_CALIBRATION_FILES");
   fail_unless(folder != NULL, "RV_CALIBRATION_FILES is not set");
@@ -136,7 +139,7 @@ GST_START_TEST(test_formats) {
         /* odd view sizes: 4:2:x chroma is shared between the views */
         set_caps(harness, formats[f], top_bottom ? 127 : 2 * 127, top_bottom ? 2 * 95 : 95, NULL,
                  &info);
-        RvRectifyConfig config = config_of(&info, layouts[l].layout, (int)f);
+        RvRectifyConfig config = config_of(&info, layouts[l].layout, format_of(f));
         config.chroma_cosited_x =
             GST_VIDEO_INFO_CHROMA_SITE(&info) == GST_VIDEO_CHROMA_SITE_UNKNOWN ||
             (GST_VIDEO_INFO_CHROMA_SITE(&info) & GST_VIDEO_CHROMA_SITE_H_COSITED);
@@ -436,21 +439,11 @@ GST_START_TEST(test_sizes) {
 }
 GST_END_TEST
 
-static Suite *cudarectify_suite(void) {
-  Suite *s = suite_create("cudarectify");
-  TCase *tc = tcase_create("all");
-  tcase_set_timeout(tc, 120);
-  suite_add_tcase(s, tc);
-  tcase_add_test(tc, test_formats);
-  tcase_add_test(tc, test_colorimetry);
-  tcase_add_test(tc, test_properties);
-  tcase_add_test(tc, test_rectified);
-  tcase_add_test(tc, test_annotations);
-  tcase_add_test(tc, test_errors);
-  tcase_add_test(tc, test_bad_change);
-  tcase_add_test(tc, test_warning);
-  tcase_add_test(tc, test_sizes);
-  return s;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_formats) TEST(test_colorimetry) TEST(test_properties) TEST(test_rectified) \
+  TEST(test_annotations) TEST(test_errors) TEST(test_bad_change) TEST(test_warning) \
+  TEST(test_sizes)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudarectify)
+ELEMENT_TESTS(cudarectify, TESTS)

@@ -7,8 +7,7 @@
 
 /* Three frames of a sequence; the frame is unchanged. */
 GST_START_TEST(test_formats) {
-  static const char *const formats[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
-                                        "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  static const char *const formats[] = {TEST_FORMATS};
   for (int e = 0; e < road_engine_count(); e++)
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
       GstVideoInfo info;
@@ -387,22 +386,11 @@ GST_START_TEST(test_drawing) {
 }
 GST_END_TEST
 
-static Suite *cudaroaddetect_suite(void) {
-  Suite *suite = suite_create("cudaroaddetect");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_formats);
-  tcase_add_test(tests, test_colorimetry);
-  tcase_add_test(tests, test_properties);
-  tcase_add_test(tests, test_camera);
-  tcase_add_test(tests, test_caps_change);
-  tcase_add_test(tests, test_nothing_to_learn);
-  tcase_add_test(tests, test_bad_disparity);
-  tcase_add_test(tests, test_gray_frames);
-  tcase_add_test(tests, test_refused);
-  tcase_add_test(tests, test_carried);
-  tcase_add_test(tests, test_drawing);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_formats) TEST(test_colorimetry) TEST(test_properties) TEST(test_camera) \
+  TEST(test_caps_change) TEST(test_nothing_to_learn) TEST(test_bad_disparity) \
+  TEST(test_gray_frames) TEST(test_refused) TEST(test_carried) TEST(test_drawing)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudaroaddetect)
+ELEMENT_TESTS(cudaroaddetect, TESTS)

@@ -133,15 +133,10 @@ GST_START_TEST(test_rejected_at_start) {
 }
 GST_END_TEST
 
-static Suite *settings_suite(void) {
-  Suite *suite = suite_create("settings");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_loop_test(tests, test_rejected, 0, (int)G_N_ELEMENTS(cases));
-  tcase_add_test(tests, test_accepted_after);
-  tcase_add_test(tests, test_rejected_layout);
-  tcase_add_test(tests, test_rejected_at_start);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  LOOP(test_rejected, (int)G_N_ELEMENTS(cases)) TEST(test_accepted_after) \
+  TEST(test_rejected_layout) TEST(test_rejected_at_start)
+/* clang-format on */
 
-GST_CHECK_MAIN(settings)
+ELEMENT_TESTS(settings, TESTS)

@@ -13,14 +13,7 @@ static RvStatus make(RvScene **out, const RvSceneConfig *config, RvEngine engine
 
 RV_CONTRACT_OBJECT_MADE_BY(RvScene, scene, make);
 
-static void init(void *config) {
-  RvSceneConfig *c = config;
-  rv_scene_config_init(c);
-  c->width = 99;
-  c->height = 61;
-  c->max_disparity = 32;
-  c->threads = 2;
-}
+RV_CONTRACT_INIT(scene, "width=99 height=61 max-disparity=32 threads=2");
 
 static int planes(const void *config, RvContractPlane *out) {
   const RvSceneConfig *c = config;
