@@ -484,7 +484,7 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
                                         "Filter/Effect/Video/Hardware",
                                         "Draws annotations: disparity, stixels, "
                                         "segments, road and lines, with a legend; a text",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_annotate_init(GstCudaAnnotate *self) {

@@ -193,7 +193,7 @@ static void gst_cuda_hough_class_init(GstCudaHoughClass *klass) {
                                         "Filter/Analyzer/Video/Hardware",
                                         "Finds straight lines and line segments (Hough transform) "
                                         "and attaches them (RvLinesMeta)",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_hough_init(GstCudaHough *self) {

@@ -431,7 +431,7 @@ static void gst_cuda_obstacles_class_init(GstCudaObstaclesClass *klass) {
       GST_ELEMENT_CLASS(klass), "Obstacles and free space", "Filter/Analyzer/Video/Hardware",
       "Finds obstacles with distance, size and velocity, and the free space, in frames with a "
       "disparity, and attaches them (RvObstaclesMeta, RvFreeSpaceMeta)",
-      "gst-roadvision");
+      "The gst-roadvision authors");
 }
 
 static void gst_cuda_obstacles_init(GstCudaObstacles *self) {

@@ -231,7 +231,7 @@ static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
                                         "Replaces each column of the disparity by line segments "
                                         "(Ramer-Douglas-Peucker) and attaches them "
                                         "(RvSegmentsMeta)",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_rdp_init(GstCudaRdp *self) {

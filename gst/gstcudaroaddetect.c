@@ -533,7 +533,7 @@ static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
                                         "Filter/Analyzer/Video/Hardware",
                                         "Finds the road by color models that are learned online "
                                         "from near, smooth ground, and attaches it (RvRoadMeta)",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_road_detect_init(GstCudaRoadDetect *self) {

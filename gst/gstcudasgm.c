@@ -454,7 +454,7 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
                                         "Turns a frame-packed, rectified stereo pair into the left "
                                         "view with its disparity attached (RvDisparityMeta), or "
                                         "into a disparity or depth map",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_sgm_init(GstCudaSgm *self) {

@@ -340,7 +340,7 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
       GST_ELEMENT_CLASS(klass), "Stixels", "Filter/Analyzer/Video/Hardware",
       "Divides the columns of the disparity into stixels of ground, "
       "object and sky and attaches them (RvStixelsMeta)",
-      "gst-roadvision");
+      "The gst-roadvision authors");
 }
 
 static void gst_cuda_stixels_init(GstCudaStixels *self) {

@@ -535,7 +535,7 @@ static void gst_semantics_attach_class_init(GstSemanticsAttachClass *klass) {
   gst_element_class_set_static_metadata(
       element, "Semantic labels", "Filter/Analyzer/Video",
       "Attaches semantic labels from images or a second stream, matched by time (RvSemanticsMeta)",
-      "gst-roadvision");
+      "The gst-roadvision authors");
   gst_element_class_add_static_pad_template(element, &sink_template);
   gst_element_class_add_static_pad_template(element, &src_template);
   gst_element_class_add_static_pad_template(element, &labels_template);

@@ -468,7 +468,7 @@ static void gst_stereo_test_src_class_init(GstStereoTestSrcClass *class) {
       element, "Stereo test source", "Source/Video",
       "Renders a moving street for two cameras, side by side, with exact disparity, labels, road "
       "and visibility",
-      "gst-roadvision");
+      "The gst-roadvision authors");
   gst_element_class_add_static_pad_template(element, &src_template);
   base->fixate = fixate;
   base->set_caps = set_caps;

@@ -137,6 +137,11 @@ video_file.sh() { # the recording of record.sh
     "$E/video_file.sh" --out none --json - --elements cudasgm --layout side-by-side swapped.mp4 >swapped.jsonl 2>log &&
     check json swapped.jsonl 4 disparity && [ ! -s log ]
 }
+watch.sh() {
+  run "$E/watch.sh" "${small[@]}" --size 640x240 --out watch.mkv --csv watch-%s.csv && check video watch.mkv 8 640x240 color=20 &&
+    [ "$(wc -l <watch-frames.csv)" = 9 ] && head -n 1 watch-obstacles.csv | grep -q distance &&
+    [ "$(wc -l <watch-obstacles.csv)" -gt 8 ] && refused 'no such device: /dev/none' 1 "$E/watch.sh" /dev/none
+}
 record_annotated.sh() {
   run "$E/record_annotated.sh" "${small[@]}" annotated && check video annotated.mkv 8 320x240 color=20 &&
     check json annotated.jsonl 8 disparity stixels.count=30.. road lines || return
