@@ -97,6 +97,21 @@ typedef struct Samples {
   float r[SPAN * EDGE_SAMPLES], g[SPAN * EDGE_SAMPLES], b[SPAN * EDGE_SAMPLES];
 } Samples;
 
+/* Whether one of eight pixels, none in the first or last column or row, may be on an edge. */
+INLINE int edges_near(const RvScene *scene, int x, int y) {
+  const ptrdiff_t width = scene->plan.config.width;
+  const uint32_t *at = scene->work->ids + y * width + x;
+  const uint32_t *const around[4] = {at - 1, at + 1, at - width, at + width};
+  Words id, other;
+  memcpy(&id, at, sizeof id);
+  Ints edge = (Ints)((id >> 5 & 31u) == MATERIAL_LEAVES);
+  for (int k = 0; k < 4; k++) {
+    memcpy(&other, around[k], sizeof other);
+    edge |= (Ints)(id ^ other);
+  }
+  return any_ints(edge);
+}
+
 /* Whether another surface, or the same crown at another depth, is a neighbor. */
 static int on_edge(const RvScene *scene, int x, int y) {
   const int width = scene->plan.config.width;
@@ -121,12 +136,16 @@ static void place_samples(const RvScene *scene, int x, int y, int count, Samples
                           uint16_t *first) {
   static const double offsets[EDGE_SAMPLES][2] = {
       {-0.125, -0.375}, {0.375, -0.125}, {0.125, 0.375}, {-0.375, 0.125}};
-  const size_t row = (size_t)y * (size_t)scene->plan.config.width;
-  int n = 0;
+  const int width = scene->plan.config.width, height = scene->plan.config.height;
+  const size_t row = (size_t)y * (size_t)width;
+  const int inner = y > 0 && y < height - 1;
+  int n = 0, plain_ = 0; /* pixels that are known not to be on an edge */
   for (int i = 0; i < count; i++) {
     const size_t at = row + (size_t)(x + i);
     first[i] = (uint16_t)n;
-    if (on_edge(scene, x + i, y)) {
+    if (!plain_ && inner && x + i > 0 && x + i + LANES < width && !edges_near(scene, x + i, y))
+      plain_ = LANES;
+    if (plain_ ? plain_-- < 0 : on_edge(scene, x + i, y)) {
       for (int k = 0; k < EDGE_SAMPLES; k++, n++) {
         samples->x[n] = x + i + offsets[k][0];
         samples->y[n] = y + offsets[k][1];
@@ -183,6 +202,41 @@ static void sort_samples(const Samples *samples, uint16_t *order, int *ends) {
     order[next[material_of(samples->id[i])]++] = (uint16_t)i;
 }
 
+/* Up to LANES samples, of the same material; mostly neighbors. */
+static void shade_some(const RvScene *scene, int eye, Samples *samples, const uint16_t *order,
+                       int count) {
+  const int s0 = order[0], together = count == LANES && order[LANES - 1] - s0 == LANES - 1;
+  Doubles x, y;
+  Hits hits;
+  if (together) {
+    Words id;
+    memcpy(&x, samples->x + s0, sizeof x);
+    memcpy(&y, samples->y + s0, sizeof y);
+    memcpy(&hits.t, samples->t + s0, sizeof hits.t);
+    memcpy(&id, samples->id + s0, sizeof id);
+    hits.id = __builtin_convertvector(id, Longs);
+  }
+  for (int k = 0; k < LANES && !together; k++) {
+    const int s = order[k < count ? k : 0];
+    x[k] = samples->x[s];
+    y[k] = samples->y[s];
+    hits.t[k] = samples->t[s];
+    hits.id[k] = samples->id[s];
+  }
+  const Colors c = shade_hits(scene, eye, x, y, &hits, -narrow(hits.id & 1));
+  if (together) {
+    memcpy(samples->r + s0, &c.r, sizeof c.r);
+    memcpy(samples->g + s0, &c.g, sizeof c.g);
+    memcpy(samples->b + s0, &c.b, sizeof c.b);
+  }
+  for (int k = 0; k < count && !together; k++) {
+    const int s = order[k];
+    samples->r[s] = c.r[k];
+    samples->g[s] = c.g[k];
+    samples->b[s] = c.b[k];
+  }
+}
+
 static void shade_samples(const RvScene *scene, int eye, Samples *samples) {
   uint16_t order[SPAN * EDGE_SAMPLES];
   int ends[MATERIALS];
@@ -190,22 +244,7 @@ static void shade_samples(const RvScene *scene, int eye, Samples *samples) {
   for (int m = 0, i = 0; m < MATERIALS; m++)
     while (i < ends[m]) {
       const int count = rv_min(ends[m] - i, LANES);
-      Doubles x, y;
-      Hits hits;
-      for (int k = 0; k < LANES; k++) {
-        const int s = order[i + (k < count ? k : 0)];
-        x[k] = samples->x[s];
-        y[k] = samples->y[s];
-        hits.t[k] = samples->t[s];
-        hits.id[k] = samples->id[s];
-      }
-      const Colors c = shade_hits(scene, eye, x, y, &hits, -narrow(hits.id & 1));
-      for (int k = 0; k < count; k++) {
-        const int s = order[i + k];
-        samples->r[s] = c.r[k];
-        samples->g[s] = c.g[k];
-        samples->b[s] = c.b[k];
-      }
+      shade_some(scene, eye, samples, order + i, count);
       i += count;
     }
 }

@@ -125,6 +125,10 @@ INLINE int any_ints(Ints mask) {
 #endif
 }
 
+INLINE int all_same(Ints v) {
+  return !any_ints(v ^ v[0]);
+}
+
 /* --- Arithmetic ------------------------------------------------------------------------------ */
 
 INLINE Doubles root(Doubles v) {
@@ -230,7 +234,7 @@ INLINE Marks marks_of(const World *world, const Bits *table, Ints index) {
   m.word = -1;
   m.left = 0;
   m.mine = (Bitmaps)l0;
-  m.same = !any_ints(index ^ index[0]);
+  m.same = all_same(index);
   for (int i = 0; i < LANES; i++)
     m.bits[i] = table + index[i];
   return m;
@@ -265,13 +269,34 @@ INLINE Doubles profile_place(Doubles z) {
   return choose(at >= 0.0, choose(at > HEIGHTS - 1.001, last, at), d0);
 }
 
-INLINE Doubles gather(const double *values, Ints index) {
+/* Indexes of a profile, 0..HEIGHTS - 2; those of neighbors mostly are within eight samples. */
+typedef struct Places {
+  Ints index;
+  int base, close; /* index - base is within 0..7 in all lanes, close = 1 */
+} Places;
+
+INLINE Places places_of(Ints index) {
+  Places p = {.index = index, .base = rv_clamp(index[0] - 3, 1, HEIGHTS - 12)};
 #if defined(__AVX512F__)
-  return (Doubles)_mm512_i32gather_pd((__m256i)index, values, 8);
+  p.close = !any_ints((index - p.base) & ~7);
 #else
+  p.close = all_same(index);
+#endif
+  return p;
+}
+
+INLINE Doubles gather(const double *values, const Places *p) {
+#if defined(__AVX512F__)
+  if (p->close)
+    return (Doubles)_mm512_permutexvar_pd((__m512i)widen(p->index - p->base),
+                                          _mm512_loadu_pd(values + p->base));
+  return (Doubles)_mm512_i32gather_pd((__m256i)p->index, values, 8);
+#else
+  if (p->close)
+    return d0 + values[p->index[0]];
   Doubles v;
   for (int i = 0; i < LANES; i++)
-    v[i] = values[index[i]];
+    v[i] = values[p->index[i]];
   return v;
 #endif
 }
@@ -279,8 +304,9 @@ INLINE Doubles gather(const double *values, Ints index) {
 INLINE Doubles profiles(const double *values, Doubles z) {
   const Doubles at = profile_place(z);
   const Ints i = to_ints(at);
-  const Doubles here = gather(values, i);
-  return here + (at - ints_to_doubles(i)) * (gather(values + 1, i) - here);
+  const Places p = places_of(i);
+  const Doubles here = gather(values, &p);
+  return here + (at - ints_to_doubles(i)) * (gather(values + 1, &p) - here);
 }
 
 INLINE Doubles ground_height(const World *world, Doubles x, Doubles z) {
@@ -288,9 +314,10 @@ INLINE Doubles ground_height(const World *world, Doubles x, Doubles z) {
     return d0;
   const Doubles at = profile_place(z);
   const Ints i = to_ints(at);
-  const Doubles here = gather(world->climb, i) + x * gather(world->bank, i);
-  return here + (at - ints_to_doubles(i)) *
-                    (gather(world->climb + 1, i) + x * gather(world->bank + 1, i) - here);
+  const Places p = places_of(i);
+  const Doubles here = gather(world->climb, &p) + x * gather(world->bank, &p);
+  const Doubles next = gather(world->climb + 1, &p) + x * gather(world->bank + 1, &p);
+  return here + (at - ints_to_doubles(i)) * (next - here);
 }
 
 INLINE void ground_slopes(const World *world, Doubles x, Doubles z, Doubles *right,
@@ -299,9 +326,10 @@ INLINE void ground_slopes(const World *world, Doubles x, Doubles z, Doubles *rig
   i = ((i < 1) & 1) | (~(i < 1) & i);
   i = ((i > HEIGHTS - 3) & (HEIGHTS - 3)) | (~(i > HEIGHTS - 3) & i);
   const double k = 1.0 / (3.0 * HEIGHT_STEP);
-  *right = gather(world->bank, i);
-  *ahead = k * (gather(world->climb + 2, i) - gather(world->climb - 1, i) +
-                x * (gather(world->bank + 2, i) - gather(world->bank - 1, i)));
+  const Places p = places_of(i);
+  *right = gather(world->bank, &p);
+  *ahead = k * (gather(world->climb + 2, &p) - gather(world->climb - 1, &p) +
+                x * (gather(world->bank + 2, &p) - gather(world->bank - 1, &p)));
 }
 
 #endif

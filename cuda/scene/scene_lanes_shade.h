@@ -75,6 +75,10 @@ INLINE Vecs round_normals(const Spots *s) {
 
 /* Normals of bodies; `face` and `point` of `s` are set. */
 INLINE Vecs body_normals(const Spots *s) {
+  if (s->same && s->object[0]->shape == SHAPE_CONVEX && all_same(s->face))
+    return vecs_of(s->object[0]->normal[s->face[0]]);
+  if (s->same && s->object[0]->shape != SHAPE_CONVEX)
+    return round_normals(s);
   Longs convex = l0;
   Vecs n = vecs(d0, d0, d0);
   for (int i = 0; i < LANES; i++) {
@@ -115,7 +119,7 @@ APART Longs shadows(const RvScene *scene, Vec origin, Vecs dir, const Hits *hits
   if (any(ground))
     normal = ground_normals(world, s.point, s.face, (hits->id >> 5 & 31) == MATERIAL_CURB);
   if (any(~ground)) {
-    s.same = !any_ints(object ^ object[0]);
+    s.same = all_same(object);
     for (int i = 0; i < LANES; i++)
       s.object[i] = &world->object[object[i] > 0 ? object[i] : 0];
     normal = choose_vecs(ground, normal, body_normals(&s));
@@ -182,7 +186,7 @@ INLINE Colors polished(const RvScene *scene, const Spots *s, Colors c) {
 
 INLINE Vecs spot_normals(const World *world, Spots *s, Longs id, Material material) {
   const Ints object = objects_of(id);
-  s->same = !any_ints(object ^ object[0]);
+  s->same = all_same(object);
   if (object[0] < 0) {
     s->object[0] = NULL;
     return ground_normals(world, s->point, s->face, l0 - (material == MATERIAL_CURB));

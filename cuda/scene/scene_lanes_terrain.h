@@ -132,7 +132,7 @@ INLINE void meet_street(const RvScene *scene, const Rays *ray, Longs lanes, Hits
 INLINE Doubles track_inside(const RvScene *scene, Doubles x, Doubles z) {
   const World *world = scene->work->world;
   const Doubles from_middle = magnitude(x - profiles(world->track, z)), down = z + world->travel;
-  const Doubles fray = to_doubles(texel(scene, TEX_CLOUD, x, down, f0, f0, 20.0f)) - 0.5;
+  const Doubles fray = to_doubles(sharp_texel(scene, TEX_CLOUD, x, down, 20.0f)) - 0.5;
   return 1.75 + 2.2 * fray - from_middle;
 }
 
@@ -150,7 +150,7 @@ INLINE Doubles grass_height(const RvScene *scene, Doubles x, Doubles z, Longs la
   if (!any(lanes))
     return d0;
   const Floats tuft =
-      texel(scene, TEX_CLOUD, x + 23.0, z + scene->work->world->travel, f0, f0, TUFTS);
+      sharp_texel(scene, TEX_CLOUD, x + 23.0, z + scene->work->world->travel, TUFTS);
   const Floats edge = clamp01s(to_floats(outside) * 3.0f);
   const Floats fade = clamp01s(to_floats((GRASS_FAR - z) / (GRASS_FAR - GRASS_NEAR)));
   const Floats height = edge * fade * clamp01s(2.2f * (tuft - 0.5f) + 0.45f);

@@ -101,6 +101,14 @@ APART Floats texel(const RvScene *scene, int texture, Doubles u, Doubles v, Floa
   return choose_floats(beyond, f0 + 0.5f, mean);
 }
 
+/* texel () of a place without extent. */
+APART Floats sharp_texel(const RvScene *scene, int texture, Doubles u, Doubles v, float texels) {
+  const double scale = 65536.0 * (double)texels;
+  return bilinear(scene->texture[texture].cells, (Words)i0, low_words(u * scale),
+                  low_words(v * scale)) *
+         (1.0f / 255.0f);
+}
+
 INLINE Doubles at_least_little(Floats f) {
   return choose(widen(f > 1e-4f), to_doubles(f), d0 + 1e-4);
 }

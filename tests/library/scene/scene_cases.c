@@ -5,6 +5,7 @@
 #include "rvcheck.h"
 #include "scene/scene.h"
 #include "scene/scene_light_cases.h"
+#include "scene/scene_reference_cases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -517,6 +518,7 @@ static void parity(RvCheck *check) {
   check_motion(check);
   check_noise(check);
   rv_scene_light_cases(check);
+  rv_scene_reference_cases(check);
 }
 
 /* --- Benchmark and fuzz
