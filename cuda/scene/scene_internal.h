@@ -5,7 +5,7 @@
  *   scene_world.c    what stands where in one frame;  scene_street.c, scene_offroad.c: the objects
  *   scene_objects.c  convex bodies, cylinders, ellipsoids; tiles and shadow grid
  *   scene_texture.c  tileable textures with mip levels
- *   scene_kernels.h  rows of pixels, once per instruction set: scene_lanes.c, eight pixels at a time
+ *   scene_kernels.h  rows of pixels, once per instruction set: scene_lanes.c, several pixels at a time
  *     scene_lanes_terrain.h, _objects.h: rays: first hit, shadow, truth
  *     scene_lanes_shade.h: light;  _ground.h, _material.h: colors of surfaces;  _texture.h
  *   scene_output.c   pixel formats;  scene_noise.c: the pattern `noise`

@@ -5,12 +5,12 @@
 
 #include "scene/scene_lanes_shade.h"
 
-#define SPAN 128             /* px of a row whose samples are sorted by material */
-#define EDGE_SAMPLES 4       /* of a pixel on an outline */
-#define FARTHEST 1e12        /* m: depth of the sky */
+#define SPAN 128       /* px of a row whose samples are sorted by material */
+#define EDGE_SAMPLES 4 /* of a pixel on an outline */
+#define FARTHEST 1e12  /* m: depth of the sky */
 #define MATERIALS 32
 
-static const Doubles iota = {0, 1, 2, 3, 4, 5, 6, 7};
+static const Doubles iota = IOTA;
 
 /* The first `count` lanes. */
 INLINE Longs first_lanes(int count) {
@@ -49,15 +49,14 @@ static void write_truth(const RvScene *scene, const RvSceneTruth *truth, int x, 
   uint8_t *labels = truth_row(&truth->labels, y), *road_ = truth_row(&truth->road, y);
   uint8_t *visible = truth_row(&truth->visible, y);
   const Ints sixteenths = to_ints(16.0 * camera->focal * camera->baseline / hits->t + 0.5);
-  const Longs seen = visible ? is_sky | seen_by_right(scene, iota + x, d0 + y, hits->t,
-                                                      lanes & ~is_sky)
-                             : l0;
+  const Longs seen =
+      visible ? is_sky | seen_by_right(scene, iota + x, d0 + y, hits->t, lanes & ~is_sky) : l0;
   for (int i = 0; i < count; i++) {
     const RvSceneLabel label = scene_label(scene, object[i], material_of(hits->id[i]));
     if (disparity)
-      disparity[x + i] = (uint16_t)(is_sky[i] ? 0
-                                              : rv_clamp(sixteenths[i], 1,
-                                                         16 * scene->plan.config.max_disparity));
+      disparity[x + i] =
+          (uint16_t)(is_sky[i] ? 0
+                               : rv_clamp(sixteenths[i], 1, 16 * scene->plan.config.max_disparity));
     if (labels)
       labels[x + i] = (uint8_t)label;
     if (road_)
@@ -97,7 +96,7 @@ typedef struct Samples {
   float r[SPAN * EDGE_SAMPLES], g[SPAN * EDGE_SAMPLES], b[SPAN * EDGE_SAMPLES];
 } Samples;
 
-/* Whether one of eight pixels, none in the first or last column or row, may be on an edge. */
+/* Whether one of LANES pixels, none in the first or last column or row, may be on an edge. */
 INLINE int edges_near(const RvScene *scene, int x, int y) {
   const ptrdiff_t width = scene->plan.config.width;
   const uint32_t *at = scene->work->ids + y * width + x;
@@ -206,8 +205,8 @@ static void sort_samples(const Samples *samples, uint16_t *order, int *ends) {
 static void shade_some(const RvScene *scene, int eye, Samples *samples, const uint16_t *order,
                        int count) {
   const int s0 = order[0], together = count == LANES && order[LANES - 1] - s0 == LANES - 1;
-  Doubles x, y;
-  Hits hits;
+  Doubles x = d0, y = d0;
+  Hits hits = {d0, l0};
   if (together) {
     Words id;
     memcpy(&x, samples->x + s0, sizeof x);
@@ -275,8 +274,7 @@ INLINE Floats sensor_noise(const RvScene *scene, const Sensor *sensor, Words x) 
   const Words none = {0}, when = none + sensor->when;
   const Words at = (uint32_t)sensor->y * 32768u + x;
   const Words a = hashes(none + scene->plan.config.seed, at, when), b = hashes(a, none + 17u, when);
-  const Ints sum =
-      (Ints)((a & 0xFFFFu) + (a >> 16) + (b & 0xFFFFu) + (b >> 16)) - 2 * 65535;
+  const Ints sum = (Ints)((a & 0xFFFFu) + (a >> 16) + (b & 0xFFFFu) + (b >> 16)) - 2 * 65535;
   return ints_to_floats(sum) * (float)(1.7320508 / 65535.0); /* variance of the sum: 4 / 12 */
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_lanes.h: eight pixels at once, for the instruction set this is compiled for.
+/* scene_lanes.h: several pixels at once, for the instruction set this is compiled for.
  *
  * A lane computes what one pixel needs with the same IEEE operations in the same order, whatever the
  * instruction set and whatever the other lanes do; where pixels take different branches, both sides are
@@ -17,7 +17,20 @@
 #  include <immintrin.h>
 #endif
 
-#define LANES 8
+/* As many doubles as a register holds: GCC takes wider vectors apart into scalars. */
+#if defined(__AVX512F__)
+#  define LANES 8
+#  define IOTA                                                                                     \
+    { 0, 1, 2, 3, 4, 5, 6, 7 }
+#elif defined(__AVX2__)
+#  define LANES 4
+#  define IOTA                                                                                     \
+    { 0, 1, 2, 3 }
+#else
+#  define LANES 2
+#  define IOTA                                                                                     \
+    { 0, 1 }
+#endif
 #define INLINE static inline __attribute__((always_inline))
 #define APART static __attribute__((noinline)) /* large, called in many places */
 
@@ -66,6 +79,8 @@ INLINE Longs widen(Ints v) {
 INLINE Ints to_ints(Doubles v) {
 #if defined(__AVX512F__)
   return (Ints)_mm512_cvttpd_epi32((__m512d)v);
+#elif defined(__AVX2__)
+  return (Ints)_mm256_cvttpd_epi32((__m256d)v);
 #else
   return __builtin_convertvector(v, Ints);
 #endif
@@ -76,14 +91,40 @@ INLINE Ints floor_ints(Doubles v) {
   return i + narrow((Longs)(v < ints_to_doubles(i))); /* a true comparison is -1 */
 }
 
-INLINE Doubles choose(Longs mask, Doubles yes, Doubles no) {
-  return (Doubles)((mask & (Longs)yes) | (~mask & (Longs)no));
+/* Masks, as GCC makes blends of them: on AVX-512 in mask registers. */
+INLINE Longs mask_of(Longs mask) {
+#if defined(__AVX512F__)
+  return mask != 0;
+#else
+  return mask;
+#endif
 }
+INLINE Ints ints_mask_of(Ints mask) {
+#if defined(__AVX512F__)
+  return mask != 0;
+#else
+  return mask;
+#endif
+}
+
 INLINE Longs choose_longs(Longs mask, Longs yes, Longs no) {
+  mask = mask_of(mask);
   return (mask & yes) | (~mask & no);
 }
+INLINE Doubles choose(Longs mask, Doubles yes, Doubles no) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  return (Doubles)_mm256_blendv_pd((__m256d)no, (__m256d)yes, (__m256d)mask);
+#else
+  return (Doubles)choose_longs(mask, (Longs)yes, (Longs)no);
+#endif
+}
 INLINE Floats choose_floats(Ints mask, Floats yes, Floats no) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  return (Floats)_mm_blendv_ps((__m128)no, (__m128)yes, (__m128)mask);
+#else
+  mask = ints_mask_of(mask);
   return (Floats)((mask & (Ints)yes) | (~mask & (Ints)no));
+#endif
 }
 INLINE Colors choose_colors(Ints mask, Colors yes, Colors no) {
   const Colors c = {choose_floats(mask, yes.r, no.r), choose_floats(mask, yes.g, no.g),
@@ -91,21 +132,11 @@ INLINE Colors choose_colors(Ints mask, Colors yes, Colors no) {
   return c;
 }
 
-/* Bit i: lane i of a mask. */
-INLINE unsigned lanes_of(Longs mask) {
-#if defined(__AVX512DQ__)
-  return _mm512_movepi64_mask((__m512i)mask);
-#else
-  unsigned bits = 0;
-  for (int i = 0; i < LANES; i++)
-    bits |= (unsigned)(mask[i] & 1) << i;
-  return bits;
-#endif
-}
-
 INLINE int any(Longs mask) {
 #if defined(__AVX512F__)
   return _mm512_test_epi64_mask((__m512i)mask, (__m512i)mask) != 0;
+#elif defined(__AVX2__)
+  return !_mm256_testz_si256((__m256i)mask, (__m256i)mask);
 #else
   int64_t bits = 0;
   for (int i = 0; i < LANES; i++)
@@ -115,8 +146,10 @@ INLINE int any(Longs mask) {
 }
 
 INLINE int any_ints(Ints mask) {
-#if defined(__AVX__)
+#if defined(__AVX512F__)
   return !_mm256_testz_si256((__m256i)mask, (__m256i)mask);
+#elif defined(__AVX2__)
+  return !_mm_testz_si128((__m128i)mask, (__m128i)mask);
 #else
   int32_t bits = 0;
   for (int i = 0; i < LANES; i++)
@@ -134,6 +167,8 @@ INLINE int all_same(Ints v) {
 INLINE Doubles root(Doubles v) {
 #if defined(__AVX512F__)
   return (Doubles)_mm512_sqrt_pd((__m512d)v);
+#elif defined(__AVX2__)
+  return (Doubles)_mm256_sqrt_pd((__m256d)v);
 #else
   for (int i = 0; i < LANES; i++)
     v[i] = __builtin_sqrt(v[i]);

@@ -26,8 +26,8 @@ INLINE Floats paint(Doubles x, Doubles z, Floats fx, Floats fz) {
     mark = choose_floats(spaces > 0.0f, mark + spaces * pulse(z, fz, 0.0, 0.1, 6.6), mark);
   const Floats zebra = pulse(z, fz, 0.0, 3.5, 83.0);
   if (any_ints(zebra > 0.0f)) {
-    const Floats crossing = mark * (1.0f - zebra) + zebra * band(side, fx, 0.0, 3.4) *
-                                                        pulse(x + 40.0, fx, 0.0, 0.5, 1.0);
+    const Floats crossing = mark * (1.0f - zebra) +
+                            zebra * band(side, fx, 0.0, 3.4) * pulse(x + 40.0, fx, 0.0, 0.5, 1.0);
     mark = choose_floats(zebra > 0.0f, crossing, mark);
   }
   return choose_floats(mark > 1.0f, f0 + 1.0f, mark);
@@ -67,8 +67,8 @@ INLINE Colors road(const RvScene *scene, Spots *spots) {
   Floats mark = paint(x, z, fx, fz);
   if (any_ints(mark > 0.0f)) {
     const Floats worn = texel(scene, TEX_GRAIN, x, z + 9.0, fx, fz, 60.0f);
-    mark = choose_floats(mark > 0.0f,
-                         mark * (clamp01s(0.64f + 0.5f * worn) * (1.0f - 0.3f * wet)), mark);
+    mark = choose_floats(mark > 0.0f, mark * (clamp01s(0.64f + 0.5f * worn) * (1.0f - 0.3f * wet)),
+                         mark);
   }
   spots->shiny = 0.42f * wet;
   const Colors asphalt = colors(gray * 0.99f, gray, gray * 1.02f);

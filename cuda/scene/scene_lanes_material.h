@@ -90,8 +90,8 @@ INLINE Colors upper_floors(const Faces *f, Spots *s, Floats upper, Colors wall) 
       both(a, f->fa, l - 0.09, r + 0.09, pitch, h, f->fh, d0 + 0.71, 0.89 + tall, floor_);
   const Floats sill =
       both(a, f->fa, l - 0.14, r + 0.14, pitch, h, f->fh, d0 + 0.62, d0 + 0.72, floor_);
-  const Colors rim = choose_colors(LOOK_OF(s, 8) > 0.4f, colors_of(226, 224, 218),
-                                   colors_of(92, 74, 60));
+  const Colors rim =
+      choose_colors(LOOK_OF(s, 8) > 0.4f, colors_of(226, 224, 218), colors_of(92, 74, 60));
   Colors c = colors_mix(wall, rim, clamp01s(frame * upper));
   c = colors_mix(c, colors_of(176, 170, 160), clamp01s(sill * upper));
   const Ints framed = frame > 0.0f;
@@ -105,8 +105,7 @@ INLINE Colors upper_floors(const Faces *f, Spots *s, Floats upper, Colors wall) 
   const Floats cross = pulses(h, f->fh, 0.8 + 0.66 * tall, 0.85 + 0.66 * tall, floor_);
   const Floats pane = panes * (1.0f - bar) * (1.0f - cross) * upper;
   const Floats spread = clamp01s(1.5f - 1.2f * f->fa / to_floats(pitch));
-  const Colors glass =
-      window(styles_of(s), floor_ints(a / pitch), floor_ints(h / floor_), spread);
+  const Colors glass = window(styles_of(s), floor_ints(a / pitch), floor_ints(h / floor_), spread);
   s->shiny = choose_floats(in & (upper > 0.0f), 0.25f * pane, s->shiny);
   return choose_colors(in, colors_mix(c, glass, pane), c);
 }
@@ -137,8 +136,7 @@ INLINE Colors facade(const RvScene *scene, Spots *s, Vecs p) {
 
 INLINE Floats disc(Doubles a, Doubles h, Doubles at_a, double at_h, double r, Floats f) {
   const Doubles d2 = ((a - at_a) * (a - at_a) + (h - at_h) * (h - at_h)) / (r * r);
-  return clamp01s(to_floats((1.0 - d2) * r * 0.5) / choose_floats(f > 1e-4f, f, f0 + 1e-4f) +
-                  0.5f);
+  return clamp01s(to_floats((1.0 - d2) * r * 0.5) / choose_floats(f > 1e-4f, f, f0 + 1e-4f) + 0.5f);
 }
 
 /* Doors of a car: gaps, handles, wheel arches. */
@@ -164,9 +162,9 @@ INLINE Colors car_end(const Spots *s, Vecs p, Floats fx, Floats fy, Colors paint
   const Longs rear = widen(back);
   const Floats lamp = band(side, fx, 0.50, 0.80) * band(p.y, fy, 0.56, 0.72);
   const Floats grill = band(side, fx, 0.0, 0.45) * band(p.y, fy, 0.52, 0.66);
-  const Floats plate = band(side, fx, 0.0, 0.26) *
-                       bands(p.y, fy, choose(rear, d0 + 0.56, d0 + 0.36),
-                             choose(rear, d0 + 0.67, d0 + 0.47));
+  const Floats plate =
+      band(side, fx, 0.0, 0.26) *
+      bands(p.y, fy, choose(rear, d0 + 0.56, d0 + 0.36), choose(rear, d0 + 0.67, d0 + 0.47));
   const Floats bumper = band(p.y, fy, 0.0, 0.40);
   Colors c = choose_colors(back, paint_, colors_mix(paint_, colors_of(34, 34, 36), grill));
   c = colors_mix(c, colors_of(46, 46, 48), 0.8f * bumper);
@@ -180,9 +178,9 @@ INLINE Colors body(const RvScene *scene, Spots *s, Vecs p) {
   /* Dust and road dirt on the paint. */
   const Doubles along = p.z + p.x;
   const Floats dust = texel(scene, TEX_GRAIN, along, p.y - 0.4 * p.x, fz + fx, fy, 55.0f) - 0.5f;
-  const Floats dirt = texel(scene, TEX_CLOUD, along + to_doubles(LOOK_OF(s, 11)) * 9.0, p.y,
-                            fz + fx, fy, 40.0f) -
-                      0.5f;
+  const Floats dirt =
+      texel(scene, TEX_CLOUD, along + to_doubles(LOOK_OF(s, 11)) * 9.0, p.y, fz + fx, fy, 40.0f) -
+      0.5f;
   Colors c = colors_mul(colors_mix(tints_of(s), colors_of(128, 122, 110), f0 + 0.12f),
                         1.0f + 0.24f * dust + 0.28f * dirt);
   const Ints side = s->face <= 1, end = (s->face == 4) | (s->face == 5);
@@ -206,8 +204,8 @@ INLINE Colors cabin(const RvScene *scene, Spots *s, Vecs p) {
   s->shiny = f0 + 0.35f;
   if (!any_ints(~level))
     return tint;
-  const Floats pillars = 1.0f - band(p.z, fz, -0.06, 0.03) -
-                         bands(p.z, fz, d0 - 3.0, -0.36 * NUMBER_OF(s, half.z));
+  const Floats pillars =
+      1.0f - band(p.z, fz, -0.06, 0.03) - bands(p.z, fz, d0 - 3.0, -0.36 * NUMBER_OF(s, half.z));
   const Doubles edge = 0.12 * (p.y - belt);
   const Floats across = bands(p.x, fx, -0.66 + edge, 0.66 - edge);
   const Floats glass =
@@ -233,8 +231,7 @@ INLINE Colors leaves(const RvScene *scene, const Spots *s, Vecs p) {
   const Floats f = 1.3f * to_floats(s->t / scene->plan.camera.focal);
   const Floats near =
       texel(scene, TEX_LEAVES, p.x + 0.6 * p.z, p.y + 0.4 * p.z, f, f, 70.0f) - 0.5f;
-  const Floats far =
-      texel(scene, TEX_LEAVES, p.x - 0.5 * p.z, p.y + 0.3 * p.x, f, f, 17.0f) - 0.5f;
+  const Floats far = texel(scene, TEX_LEAVES, p.x - 0.5 * p.z, p.y + 0.3 * p.x, f, f, 17.0f) - 0.5f;
   return colors_mul(tints_of(s), 1.0f + 1.1f * near + 0.9f * far);
 }
 
@@ -274,10 +271,8 @@ INLINE Colors slab(const RvScene *scene, const Spots *s, Vecs p) {
 
 INLINE Colors rough(const RvScene *scene, const Spots *s, Vecs p, Material material) {
   const Floats f = 1.5f * to_floats(s->t / scene->plan.camera.focal);
-  const Floats grain =
-      texel(scene, TEX_DIRT, p.x + 0.4 * p.z, p.y - 0.3 * p.z, f, f, 60.0f) - 0.5f;
-  const Colors base =
-      material == MATERIAL_ROCK ? colors_of(140, 134, 124) : colors_of(104, 84, 66);
+  const Floats grain = texel(scene, TEX_DIRT, p.x + 0.4 * p.z, p.y - 0.3 * p.z, f, f, 60.0f) - 0.5f;
+  const Colors base = material == MATERIAL_ROCK ? colors_of(140, 134, 124) : colors_of(104, 84, 66);
   return colors_mul(base, 1.0f + 0.9f * grain);
 }
 

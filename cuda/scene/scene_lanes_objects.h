@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_lanes_objects.h: bodies that eight rays meet, on their way from an eye or towards the sun. */
+/* scene_lanes_objects.h: bodies that rays meet, on their way from an eye or towards the sun. */
 #ifndef RV_SCENE_LANES_OBJECTS_H
 #define RV_SCENE_LANES_OBJECTS_H
 
 #include "scene/scene_lanes.h"
 
-/* What eight rays meet on one body. */
+/* What rays meet on one body. */
 typedef struct Meeting {
   Longs met;
   Doubles t;
@@ -80,8 +80,7 @@ INLINE Meeting meet_cylinder(const Object *object, Vecs from, Vecs dir, double n
   if (!any(m.met))
     return m;
   m.t = (-b - root(inside)) / a;
-  m.met &= ~((m.t <= near) | (m.t >= far) |
-             (magnitude(from.y + m.t * dir.y) > object->half.y));
+  m.met &= ~((m.t <= near) | (m.t >= far) | (magnitude(from.y + m.t * dir.y) > object->half.y));
   return m;
 }
 
@@ -95,8 +94,7 @@ APART Longs leaf_holes(Vecs p, uint32_t style) {
   Doubles value = d0;
   for (int i = 0; i < 8; i++) {
     const int dx = i & 1, dy = i >> 1 & 1, dz = i >> 2;
-    const Words cell =
-        (Words)(ix + dx) | (Words)(iy + dy) << 10 | (Words)(iz + dz) << 20;
+    const Words cell = (Words)(ix + dx) | (Words)(iy + dy) << 10 | (Words)(iz + dz) << 20;
     const Words hash = hashes((Words)i0 + style, cell, (Words)i0 + 5u);
     value += across[dx] * up[dy] * along[dz] * ints_to_doubles((Ints)(hash >> 16));
   }
@@ -160,8 +158,7 @@ INLINE void meet_objects(const RvScene *scene, int eye, Vecs dir, Doubles x, Dou
     const Meeting found =
         meet(object, eye, world->eye[eye], dir, scene->plan.near, hits->t, covered);
     hits->t = choose(found.met, found.t, hits->t);
-    hits->id =
-        choose_longs(found.met, ID(index, object->material, 0) | found.face << 1, hits->id);
+    hits->id = choose_longs(found.met, ID(index, object->material, 0) | found.face << 1, hits->id);
   }
 }
 
@@ -180,8 +177,7 @@ INLINE Longs in_shadow(const RvScene *scene, Vecs point, Longs self, Longs lanes
     return dark;
   for (Marks m = marks_of(world, &world->shade[0][0], in & (cz * SHADE_X + cx)); marks_next(&m);) {
     const int index = world->order[m.rank];
-    const Longs tried =
-        lanes & m.lanes & rect_holds(&world->cast[m.rank], x, z) & (self != index);
+    const Longs tried = lanes & m.lanes & rect_holds(&world->cast[m.rank], x, z) & (self != index);
     if (!any(tried))
       continue;
     const Object *object = &world->object[index];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_lanes_shade.h: the colors of eight hits on one material: light, shadow, mirrored sky, haze; and
+/* scene_lanes_shade.h: the colors of several hits on one material: light, shadow, mirrored sky, haze; and
  * the sky itself. */
 #ifndef RV_SCENE_LANES_SHADE_H
 #define RV_SCENE_LANES_SHADE_H
@@ -45,8 +45,9 @@ INLINE Colors mirrored(const RvScene *scene, Vecs point, Vecs dir) {
   const Longs none = (dir.x == 0.0) | (reach < 0.0) | (reach > 300.0);
   if (!any(~none))
     return clear;
-  const Floats tall = 8.0f + 5.0f * texel(scene, TEX_CLOUD, along, choose(right, d0 + 3.0, d0 + 90.0),
-                                          f0 + 8.0f, f0 + 0.1f, 2.0f);
+  const Floats tall =
+      8.0f + 5.0f * texel(scene, TEX_CLOUD, along, choose(right, d0 + 3.0, d0 + 90.0), f0 + 8.0f,
+                          f0 + 0.1f, 2.0f);
   const Floats front = clamp01s((tall - to_floats(high)) * 0.5f);
   return choose_colors(narrow(none), clear,
                        colors_mix(clear, colors_of(112, 104, 96), 0.85f * front));
@@ -147,8 +148,8 @@ INLINE Floats openness(const World *world, Vecs point) {
   for (Marks m = marks_of(world, world->close, in & cell); marks_next(&m);) {
     const Object *car = &world->object[world->order[m.rank]];
     /* A car leans by a few degrees at most. */
-    const Longs beside = m.lanes & widen(in) &
-                         ~((point.x < car->low.x - 1.0) | (point.x > car->high.x + 1.0));
+    const Longs beside =
+        m.lanes & widen(in) & ~((point.x < car->low.x - 1.0) | (point.x > car->high.x + 1.0));
     if (!any(beside))
       continue;
     const Vecs p = vecs_sub(point, vecs_of(car->origin));

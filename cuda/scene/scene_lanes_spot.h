@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_lanes_spot.h: what materials see of eight hits on one material. */
+/* scene_lanes_spot.h: what materials see of several hits on one material. */
 #ifndef RV_SCENE_LANES_SPOT_H
 #define RV_SCENE_LANES_SPOT_H
 

@@ -114,10 +114,9 @@ INLINE void meet_street(const RvScene *scene, const Rays *ray, Longs lanes, Hits
       const Doubles at = pierce(world, ray, CURB_HEIGHT, curb, over, low, d0 - CURB_HEIGHT, behind);
       t = choose(behind, at, t);
       const Longs lot = magnitude(o.x + t * d.x) < LOT_X;
-      id = choose_longs(behind,
-                        choose_longs(lot, l0 + ID(-2, MATERIAL_SIDEWALK, 0),
-                                     l0 + ID(-2, MATERIAL_GRASS, 0)),
-                        id);
+      id = choose_longs(
+          behind,
+          choose_longs(lot, l0 + ID(-2, MATERIAL_SIDEWALK, 0), l0 + ID(-2, MATERIAL_GRASS, 0)), id);
     }
     const Longs found = beside & (t > scene->plan.near) & (t < hits->t);
     hits->t = choose(found, t, hits->t);
@@ -198,10 +197,9 @@ INLINE void meet_offroad(const RvScene *scene, const Rays *ray, Longs lanes, Hit
   const Vecs p = vecs_add(vecs_of(ray->origin), vecs_mul(ray->dir, t));
   const Longs track = track_inside(scene, p.x, p.z) > 0.0;
   hits->t = choose(nearer, t, hits->t);
-  hits->id = choose_longs(nearer,
-                          choose_longs(track, l0 + ID(-2, MATERIAL_TRACK, 0),
-                                       l0 + ID(-2, MATERIAL_GRASS, 0)),
-                          hits->id);
+  hits->id = choose_longs(
+      nearer, choose_longs(track, l0 + ID(-2, MATERIAL_TRACK, 0), l0 + ID(-2, MATERIAL_GRASS, 0)),
+      hits->id);
 }
 
 /* First hits of the rays through places (x, y) of an eye, nearer than `far`; the sky, at `far`,

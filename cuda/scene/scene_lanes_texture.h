@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_lanes_texture.h: textures and painted patterns at eight places. */
+/* scene_lanes_texture.h: textures and painted patterns at several places. */
 #ifndef RV_SCENE_LANES_TEXTURE_H
 #define RV_SCENE_LANES_TEXTURE_H
 
 #include "scene/scene_lanes.h"
 
 INLINE Words fetch(const uint32_t *cells, Words index) {
-#if defined(__AVX2__)
+#if defined(__AVX512F__)
   return (Words)_mm256_i32gather_epi32((const int *)cells, (__m256i)index, 4);
+#elif defined(__AVX2__)
+  return (Words)_mm_i32gather_epi32((const int *)cells, (__m128i)index, 4);
 #else
   Words v;
   for (int i = 0; i < LANES; i++)
@@ -57,7 +59,7 @@ INLINE Floats trilinear(const Level *level, Words u, Words v) {
 }
 
 INLINE Words low_words(Doubles v) {
-  return __builtin_convertvector((Bitmaps)__builtin_convertvector(v, Longs), Words);
+  return __builtin_convertvector((Bitmaps) __builtin_convertvector(v, Longs), Words);
 }
 
 /* Mean gray (0..1) of the rectangle of fu x fv m round (u, v) m, `texels` per m: up to three samples
@@ -90,7 +92,7 @@ APART Floats texel(const RvScene *scene, int texture, Doubles u, Doubles v, Floa
     value = trilinear(&at, u0, v0);
   Floats mean = value * (1.0f / 255.0f);
   if (any_ints(several)) {
-    const Words step = (Words)__builtin_convertvector(part * 65536.0f, Ints) & (Words)several;
+    const Words step = (Words) __builtin_convertvector(part * 65536.0f, Ints) & (Words)several;
     const Words apart = ((Words)three & step) | (~(Words)three & step >> 1);
     const Words du = (Words)wide & apart, dv = ~(Words)wide & apart;
     const Floats before = trilinear(&at, u0 - du, v0 - dv);

@@ -21,8 +21,7 @@ static Frame frame_new(int width, int height) {
   f.plane[1] = rvc_plane(width, height, RV_U16);
   for (int i = 2; i < PLANES; i++)
     f.plane[i] = rvc_plane(width, height, RV_U8);
-  f.picture =
-      (RvPicture){RV_PIXEL_BGRX, 2 * width, height, {f.plane[0].data}, {f.plane[0].stride}};
+  f.picture = (RvPicture){RV_PIXEL_BGRX, 2 * width, height, {f.plane[0].data}, {f.plane[0].stride}};
   f.truth = (RvSceneTruth){f.plane[1], f.plane[2], f.plane[3], f.plane[4]};
   return f;
 }
@@ -42,8 +41,7 @@ static void expect(RvScene *scene, uint64_t frame, Frame *f) {
   rv_scene_render(scene, frame, &f->picture, &f->truth);
 }
 
-static void compare(RvCheck *check, const char *name, const RvSceneConfig *config,
-                    uint64_t frame) {
+static void compare(RvCheck *check, const char *name, const RvSceneConfig *config, uint64_t frame) {
   static const char *const names[PLANES] = {"picture", "disparity", "labels", "road", "visible"};
   RvScene *scene = NULL;
   if (!rvc_true(check, name, rv_scene_new(&scene, config) == RV_OK, "no scene"))
