@@ -158,6 +158,8 @@ static void make_cells(const Texture *texture) {
   }
 }
 
+/* The tables of `generate` lie behind its values, where the finest level of the first texture is stored:
+ * that level is what the last tables leave there. Pictures depend on it. */
 void scene_textures_make(RvScene *scene, uint8_t *memory, uint32_t *cells) {
   float *const scratch = (float *)(void *)memory;
   memory += SIDE * SIDE * sizeof(float);
