@@ -14,7 +14,7 @@
  *     RvXPlan plan;
  *   };
  *
- *   RV_OBJECT (RvX, x, klass)   defines config_init, config_check, workspace, new and free
+ *   RV_CLASS (RvX, x, ...)   defines the class, config_init, config_check, workspace, new and free
  */
 #ifndef RV_OBJECT_H
 #define RV_OBJECT_H
@@ -49,7 +49,7 @@ typedef struct RvClass {
   void (*plan)(void *plan);
   /* "640 x 480 pixels and 128 disparities", for the message that there is no memory. */
   void (*describe)(const void *plan, char *text, size_t size);
-  /* Makes what the object owns beside its engine; called last. May be NULL. */
+  /* Makes what the object owns in addition to its engine; called last. May be NULL. */
   RvStatus (*open)(void *object);
   /* Undoes open, of a half-opened object too. May be NULL. */
   void (*close)(void *object);
@@ -105,6 +105,16 @@ void rv_object_free(void *object);
     }                                                                                              \
   }                                                                                                \
   struct RvObject /* takes the semicolon */
+
+/* The class of an algorithm of two engines, from further members of RvClass, and its functions:
+ *   RV_CLASS (RvRdp, rdp, .plan = make_plan, .describe = describe); */
+#define RV_CLASS(Type, x, ...)                                                                     \
+  static const RvClass klass = {.params = rv_##x##_params,                                         \
+                                .object_size = sizeof(Type),                                       \
+                                .plan_offset = offsetof(Type, plan),                               \
+                                .engines = RV_ENGINES(x),                                          \
+                                __VA_ARGS__};                                                      \
+  RV_OBJECT(Type, x, klass)
 
 /* RV_OK when `plane` is a view of width x height of that format; logs "sgm: plane left must be ...".
  */

@@ -37,7 +37,7 @@ enum {
   RV_PARAM_HIDDEN = 4,   /* set by the element from caps or annotations: no property */
   RV_PARAM_ABOVE = 8,    /* `low` itself is not valid */
   RV_PARAM_BELOW = 16,   /* `high` itself is not valid */
-  RV_PARAM_LIVE = 32,    /* a new value changes no memory: may be animated while running */
+  RV_PARAM_LIVE = 32,    /* a new value needs no new memory: may be animated, frame by frame */
 };
 
 /* A valid value of an RV_PARAM_ENUM, RV_PARAM_FLAGS, or of an RV_PARAM_INT with gaps. */
@@ -53,7 +53,7 @@ typedef struct RvParam {
   const char *unit;           /* "px"; NULL: none */
   const char *note;           /* special values: "0 = off"; NULL: none */
   size_t offset;              /* of the field in the config */
-  double low, high;           /* range, inclusive unless a flag says otherwise; of numbers */
+  double low, high;           /* range, inclusive unless a flag excludes an end; of numbers */
   double step;                /* valid are low + n * step; 0: any */
   double value;               /* default */
   const RvParamValue *values; /* `value_count` valid values; NULL: all of the range. Of an

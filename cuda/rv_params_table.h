@@ -5,8 +5,9 @@
  *   typedef RvRdpConfig Config;
  *   static const RvParam params[] = {
  *       RV_PARAM_WIDTH, RV_PARAM_HEIGHT,
- *       {.name = "median", .text = "Size of the median filter", .unit = "px", .note = "0 = off",
- *        RV_PARAM_LIST (median, 0, 3, 5), .value = 3},
+ *       RV_INT ("max-levels", max_levels, 0, 16384, 0, 0, NULL, "0 = no limit",
+ *               "Maximum recursion depth"),
+ *       RV_NUMBERS ("median", median, medians, 3, 0, "px", "0 = off", "Size of the median filter"),
  *       RV_PARAM_THREADS,
  *   };
  *   RV_PARAMS (rdp)
@@ -34,6 +35,24 @@
 #define RV_PARAM_NUMBERS(field, array)                                                             \
   .type = RV_PARAM_INT, .offset = offsetof(Config, field), .values = (array),                      \
   .value_count = (int)(sizeof(array) / sizeof(array)[0])
+
+/* A row: name, field of Config, range, default, flags, unit or NULL, special values or NULL, text. */
+#define RV_ROW(its_name, its_value, its_flags, its_unit, its_note, its_text)                       \
+  .name = its_name, .text = its_text, .unit = its_unit, .note = its_note, .value = its_value,      \
+  .flags = its_flags
+#define RV_INT(name, field, from, to, ...)                                                         \
+  { RV_PARAM_INT_RANGE(field, from, to), RV_ROW(name, __VA_ARGS__) }
+#define RV_STEPS(name, field, from, to, by, ...)                                                   \
+  { RV_PARAM_INT_STEPS(field, from, to, by), RV_ROW(name, __VA_ARGS__) }
+#define RV_REAL(name, field, from, to, ...)                                                        \
+  { RV_PARAM_REAL_RANGE(field, from, to), RV_ROW(name, __VA_ARGS__) }
+#define RV_SWITCH(name, field, ...)                                                                \
+  { RV_PARAM_SWITCH(field), RV_ROW(name, __VA_ARGS__) }
+/* `array` is a static RvParamValue[] of an enum, or of numbers with gaps. */
+#define RV_CHOICE(name, field, array, ...)                                                         \
+  { RV_PARAM_CHOICE(field, array), RV_ROW(name, __VA_ARGS__) }
+#define RV_NUMBERS(name, field, array, ...)                                                        \
+  { RV_PARAM_NUMBERS(field, array), RV_ROW(name, __VA_ARGS__) }
 
 /* The rows that most algorithms have. */
 #define RV_PARAM_WIDTH_FROM(least)                                                                 \

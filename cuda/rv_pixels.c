@@ -3,18 +3,31 @@
 #include "rv_pixels.h"
 
 static const RvPixelLayout layouts[RV_PIXEL_FORMATS] = {
-    /* kind, planes, step, cell, chroma step, planes of the channels, their offsets, alpha */
-    [RV_PIXEL_NV12] = {RV_KIND_PLANAR, 2, 1, 2, 2, 2, {0, 1, 1}, {0, 0, 1}, -1},
-    [RV_PIXEL_I420] = {RV_KIND_PLANAR, 3, 1, 2, 2, 1, {0, 1, 2}, {0, 0, 0}, -1},
-    [RV_PIXEL_YUY2] = {RV_KIND_PACKED, 1, 2, 2, 1, 4, {0, 0, 0}, {0, 1, 3}, -1},
-    [RV_PIXEL_UYVY] = {RV_KIND_PACKED, 1, 2, 2, 1, 4, {0, 0, 0}, {1, 0, 2}, -1},
-    [RV_PIXEL_BGRX] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {2, 1, 0}, -1},
-    [RV_PIXEL_BGRA] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {2, 1, 0}, 3},
-    [RV_PIXEL_RGBX] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {0, 1, 2}, -1},
-    [RV_PIXEL_RGBA] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {0, 1, 2}, 3},
-    [RV_PIXEL_RGB] = {RV_KIND_RGB, 1, 3, 1, 1, 3, {0, 0, 0}, {0, 1, 2}, -1},
-    [RV_PIXEL_BGR] = {RV_KIND_RGB, 1, 3, 1, 1, 3, {0, 0, 0}, {2, 1, 0}, -1},
-    [RV_PIXEL_GRAY8] = {RV_KIND_PLANAR, 1, 1, 1, 1, 0, {0, -1, -1}, {0, 0, 0}, -1},
+    /* kind, planes, step, cell, chroma step, planes of the channels, their offsets, alpha, wide,
+     * shift */
+    [RV_PIXEL_NV12] = {RV_KIND_PLANAR, 2, 1, 2, 2, 2, {0, 1, 1}, {0, 0, 1}, -1, 0, 0},
+    [RV_PIXEL_I420] = {RV_KIND_PLANAR, 3, 1, 2, 2, 1, {0, 1, 2}, {0, 0, 0}, -1, 0, 0},
+    [RV_PIXEL_YUY2] = {RV_KIND_PACKED, 1, 2, 2, 1, 4, {0, 0, 0}, {0, 1, 3}, -1, 0, 0},
+    [RV_PIXEL_UYVY] = {RV_KIND_PACKED, 1, 2, 2, 1, 4, {0, 0, 0}, {1, 0, 2}, -1, 0, 0},
+    [RV_PIXEL_BGRX] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {2, 1, 0}, -1, 0, 0},
+    [RV_PIXEL_BGRA] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {2, 1, 0}, 3, 0, 0},
+    [RV_PIXEL_RGBX] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {0, 1, 2}, -1, 0, 0},
+    [RV_PIXEL_RGBA] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {0, 1, 2}, 3, 0, 0},
+    [RV_PIXEL_RGB] = {RV_KIND_RGB, 1, 3, 1, 1, 3, {0, 0, 0}, {0, 1, 2}, -1, 0, 0},
+    [RV_PIXEL_BGR] = {RV_KIND_RGB, 1, 3, 1, 1, 3, {0, 0, 0}, {2, 1, 0}, -1, 0, 0},
+    [RV_PIXEL_GRAY8] = {RV_KIND_PLANAR, 1, 1, 1, 1, 0, {0, -1, -1}, {0, 0, 0}, -1, 0, 0},
+    [RV_PIXEL_YV12] = {RV_KIND_PLANAR, 3, 1, 2, 2, 1, {0, 2, 1}, {0, 0, 0}, -1, 0, 0},
+    [RV_PIXEL_NV21] = {RV_KIND_PLANAR, 2, 1, 2, 2, 2, {0, 1, 1}, {0, 1, 0}, -1, 0, 0},
+    [RV_PIXEL_Y42B] = {RV_KIND_PLANAR, 3, 1, 2, 1, 1, {0, 1, 2}, {0, 0, 0}, -1, 0, 0},
+    [RV_PIXEL_ARGB] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {1, 2, 3}, 0, 0, 0},
+    [RV_PIXEL_ABGR] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {3, 2, 1}, 0, 0, 0},
+    [RV_PIXEL_XRGB] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {1, 2, 3}, -1, 0, 0},
+    [RV_PIXEL_XBGR] = {RV_KIND_RGB, 1, 4, 1, 1, 4, {0, 0, 0}, {3, 2, 1}, -1, 0, 0},
+    [RV_PIXEL_P010] = {RV_KIND_PLANAR, 2, 2, 2, 2, 4, {0, 1, 1}, {1, 1, 3}, -1, 1, 8},
+    [RV_PIXEL_GRAY10] = {RV_KIND_PLANAR, 1, 2, 1, 1, 0, {0, -1, -1}, {1, 0, 0}, -1, 1, 2},
+    [RV_PIXEL_GRAY12] = {RV_KIND_PLANAR, 1, 2, 1, 1, 0, {0, -1, -1}, {1, 0, 0}, -1, 1, 4},
+    [RV_PIXEL_GRAY14] = {RV_KIND_PLANAR, 1, 2, 1, 1, 0, {0, -1, -1}, {1, 0, 0}, -1, 1, 6},
+    [RV_PIXEL_GRAY16] = {RV_KIND_PLANAR, 1, 2, 1, 1, 0, {0, -1, -1}, {1, 0, 0}, -1, 1, 8},
 };
 
 const RvPixelLayout *rv_pixel_layout(RvPixelFormat format) {

@@ -27,6 +27,8 @@ typedef struct RvPixelLayout {
   int plane_of[3];    /* plane and byte offset of Y U V or R G B ... */
   int offset_of[3];   /* ... channels the format lacks are in plane -1 */
   int alpha;          /* byte offset of a real alpha channel, -1 without */
+  int wide;           /* 1: samples of 2 bytes; offset_of is that of their upper byte */
+  int shift;          /* bits below the upper 8 of a value; of samples of 2 bytes */
 } RvPixelLayout;
 
 /* NULL for a value that is no format. */
@@ -38,6 +40,11 @@ int rv_picture_fits(const RvPicture *picture);
 /* Gray of a color (the weights of BT.601 in 1/256), rounded to nearest. */
 RV_HD int rv_gray(int r, int g, int b) {
   return (77 * r + 150 * g + 29 * b + 128) >> 8;
+}
+
+/* 8-bit value of a 16-bit sample: its bits from `shift` on, at most 255. */
+RV_HD int rv_gray16(int sample, int shift) {
+  return rv_min(sample >> shift, 255);
 }
 
 /* Bytes that hold two pixels of YUY2 and UYVY. */

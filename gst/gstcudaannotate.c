@@ -4,14 +4,14 @@
 /**
  * SECTION:element-cudaannotate
  * @title: cudaannotate
- * @short_description: Draws annotations on the picture
+ * @short_description: Draws annotations
  *
  * Draws what other elements attached to a picture. The disparity (RvDisparityMeta) becomes a color
- * layer, from blue for far to red for near; pixels without a value show the picture. A legend says
+ * layer, from blue for far to red for near; invalid pixels are unchanged. A legend shows
  * which color is which disparity in px and, where the camera is known (RvCameraMeta, or the
  * properties focal-length and baseline), which depth in m. The scale stays the same over time.
  *
- * Draws on the GPU and on the CPU, in CUDA memory and in system memory, in place where the picture
+ * Draws on the GPU and on the CPU, in CUDA memory and in system memory, in place where the frame
  * belongs to nobody else; every way gives the same bits. With nothing to draw the element passes
  * buffers through.
  *
@@ -22,7 +22,7 @@
  * |[
  * gst-launch-1.0 stereotestsrc ! cudasgm ! cudaannotate opacity=1 colormap=gray show=disparity !
  *   videoconvert ! autovideosink
- * ]| The disparity alone, in gray; what has no value shows the picture.
+ * ]| The disparity alone, in gray; invalid pixels are unchanged.
  *
  * Since: 0.1
  */
@@ -70,10 +70,10 @@ enum {
 
 #define SEGMENTS_HIGH 128 /* px, colors of segments without a disparity */
 /* Segments and stixels are drawn by way of rasters of the size that they were made for: up to
- * 3840x2160 px always, above that as long as the picture has a 16th of them. */
+ * 3840x2160 px always, above that as long as the frame has a 16th of them. */
 #define RASTER_ALWAYS (3840 * 2160)
 #define RASTER_TIMES 16
-#define REFERENCE_ROWS 1080 /* lengths in properties are px of a picture of this height */
+#define REFERENCE_ROWS 1080 /* lengths in properties are px of a frame of this height */
 
 /* bits of gst_rv_transform_once */
 enum { ONCE_NO_DISPARITY, ONCE_BAD_DISPARITY, ONCE_ASPECT, ONCE_TOO_LARGE };
@@ -110,91 +110,49 @@ GST_ELEMENT_REGISTER_DEFINE(cudaannotate, "cudaannotate", GST_RANK_NONE, GST_TYP
 /* --- Properties ------------------------------------------------------------------------------ */
 
 static const RvParamValue shows[] = {
-    {SHOW_DISPARITY, "disparity", "Disparity as a layer of colors"},
+    {SHOW_DISPARITY, "disparity", "Color overlay of the disparity"},
     {SHOW_LEGEND, "legend", "Legend of the colors, in px and m"},
-    {SHOW_TEXT, "text", "The property text"},
+    {SHOW_TEXT, "text", "Text of the property text"},
     {SHOW_SEGMENTS, "segments", "Segments of depth columns, instead of the disparity"},
     {SHOW_STIXELS, "stixels", "Stixels, instead of the disparity"},
-    {SHOW_ROAD, "road", "Road, tinted, and its training seeds; instead of the disparity"},
+    {SHOW_ROAD, "road", "Road and its training seeds, instead of the disparity"},
 #define RV_LAYER(name, text) {SHOW_LAYER(LAYER_##name), #name, text},
 #include "layers.def"
 #undef RV_LAYER
 };
 static const RvParamValue colormaps[] = {
-    {RV_COLORMAP_TURBO, "turbo", "Turbo: even steps from blue to red"},
-    {RV_COLORMAP_JET, "jet", "Jet: the classic from blue to red"},
-    {RV_COLORMAP_GRAY, "gray", "Gray: from black to white"},
+    {RV_COLORMAP_TURBO, "turbo", "Even steps from blue to red"},
+    {RV_COLORMAP_JET, "jet", "The classic colors from blue to red"},
+    {RV_COLORMAP_GRAY, "gray", "From black to white"},
 };
 static const RvParamValue stixel_colors[] = {
-    {GST_CUDA_ANNOTATE_STIXELS_DISTANCE, "distance", "Distance: colors of the planes' disparity"},
+    {GST_CUDA_ANNOTATE_STIXELS_DISTANCE, "distance",
+     "Disparity of the plane in the colors of colormap"},
     {GST_CUDA_ANNOTATE_STIXELS_CLASS, "class",
-     "Class: semantic if known, else structural; slants are striped"},
+     "Semantic class if known, else structural class; stripes of 4 px of disparity"},
 };
 
-#define AT(field) .offset = offsetof(Settings, field)
-#define LISTED(array) .values = (array), .value_count = G_N_ELEMENTS(array)
-
 static const RvParam own[] = {
-    {.name = "text",
-     .text = "Text in the upper left corner, ASCII; a newline starts a new line",
-     .type = RV_PARAM_TEXT,
-     AT(text)},
-    {.name = "show",
-     .text = "Annotations to draw; without any, buffers pass through",
-     .type = RV_PARAM_FLAGS,
-     LISTED(shows),
-     .value = SHOW_ALL,
-     AT(show)},
-    {.name = "colormap",
-     .text = "Colors of the disparity; GRAY8 frames are always drawn on in gray",
-     .type = RV_PARAM_ENUM,
-     LISTED(colormaps),
-     .value = RV_COLORMAP_TURBO,
-     AT(colormap)},
-    {.name = "stixel-colors",
-     .text = "Meaning of the colors of stixels",
-     .type = RV_PARAM_ENUM,
-     LISTED(stixel_colors),
-     .value = GST_CUDA_ANNOTATE_STIXELS_DISTANCE,
-     AT(stixel_colors)},
-    {.name = "opacity",
-     .text = "Opacity of color layers",
-     .note = "0 = frame only, 1 = colors only",
-     .type = RV_PARAM_DOUBLE,
-     .high = 1,
-     .value = 0.6,
-     .flags = RV_PARAM_LIVE,
-     AT(opacity)},
-    {.name = "thickness",
-     .text = "Width of lines, of the road's edge and in the legend, in frames of 1080 rows; scales "
-             "with the height",
-     .unit = "px",
-     .type = RV_PARAM_INT,
-     .low = 1,
-     .high = 32,
-     .value = 2,
-     AT(thickness)},
-    {.name = "max-disparity",
-     .text = "Disparity at the upper end of the colors",
-     .unit = "px",
-     .note = "0 = the end of the searched range",
-     .type = RV_PARAM_INT,
-     .high = 4095,
-     AT(max_disparity)},
-    {.name = "focal-length",
-     .text = "Focal length of the disparity's image, for depths in the legend",
-     .unit = "px",
-     .note = "0 = from the input's RvCameraMeta",
-     .type = RV_PARAM_DOUBLE,
-     .high = 1e6,
-     AT(focal)},
-    {.name = "baseline",
-     .text = "Distance between the cameras, for depths in the legend",
-     .unit = "m",
-     .note = "0 = from the input's RvCameraMeta",
-     .type = RV_PARAM_DOUBLE,
-     .high = 1e3,
-     AT(baseline)},
+    GST_RV_TEXT("text", text, NULL,
+                "Text in the upper left corner, ASCII; a newline starts a new line"),
+    GST_RV_FLAGS("show", show, shows, SHOW_ALL, 0, NULL, NULL,
+                 "Annotations to draw; without any, buffers pass through"),
+    GST_RV_ENUM("colormap", colormap, colormaps, RV_COLORMAP_TURBO, 0, NULL, NULL,
+                "Colors of the disparity; GRAY8 frames are always drawn on in gray"),
+    GST_RV_ENUM("stixel-colors", stixel_colors, stixel_colors, GST_CUDA_ANNOTATE_STIXELS_DISTANCE,
+                RV_PARAM_LIVE, NULL, NULL, "Meaning of the colors of stixels"),
+    GST_RV_DOUBLE("opacity", opacity, 0, 1, 0.6, RV_PARAM_LIVE, NULL,
+                  "0 = frame only, 1 = colors only", "Opacity of color overlays"),
+    GST_RV_INT("thickness", thickness, 1, 32, 2, RV_PARAM_LIVE, "px", NULL,
+               "Width of drawn lines in frames of 1080 rows; scales with the height"),
+    GST_RV_INT("max-disparity", max_disparity, 0, 4095, 0, RV_PARAM_LIVE, "px",
+               "0 = the end of the searched range", "Disparity at the upper end of the colors"),
+    GST_RV_DOUBLE("focal-length", focal, 0, 1e6, 0, RV_PARAM_LIVE, "px",
+                  "0 = from the input's RvCameraMeta",
+                  "Focal length of the disparity's image, for depths in the legend"),
+    GST_RV_DOUBLE("baseline", baseline, 0, 1e3, 0, RV_PARAM_LIVE, "m",
+                  "0 = from the input's RvCameraMeta",
+                  "Distance between the cameras, for depths in the legend"),
 };
 
 static gboolean draws_anything(const Settings *settings) {
@@ -244,7 +202,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   config.width = GST_VIDEO_INFO_WIDTH(info);
   config.height = GST_VIDEO_INFO_HEIGHT(info);
   if (!gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &config.format)) {
-    gst_rv_log_line(&work->log, "%s is no picture format", GST_VIDEO_INFO_NAME(info));
+    gst_rv_log_line(&work->log, "%s is not a supported pixel format", GST_VIDEO_INFO_NAME(info));
     return RV_ERR_ARG;
   }
   GST_OBJECT_LOCK(self);
@@ -280,9 +238,10 @@ static gboolean find_disparity(GstCudaAnnotate *self, GstBuffer *buffer, RvMetaD
                           ("The disparity annotation is not drawn: %s.", error->message),
                           ("RvDisparityMeta needs a payload of GRAY16_LE with GstVideoMeta."));
     if (!error && gst_rv_transform_once(base, ONCE_NO_DISPARITY))
-      GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The picture carries no disparity to draw."),
-                          ("Put cudasgm before cudaannotate; or take disparity and legend out of "
-                           "the property show."));
+      GST_ELEMENT_WARNING(
+          self, STREAM, FORMAT, ("The frame has no disparity to draw."),
+          ("Add cudasgm upstream of cudaannotate, or remove disparity and legend from "
+           "the property show."));
     g_clear_error(&error);
     return FALSE;
   }
@@ -291,16 +250,16 @@ static gboolean find_disparity(GstCudaAnnotate *self, GstBuffer *buffer, RvMetaD
   const double disparity = (double)meta->width / meta->height;
   if ((picture > 1.02 * disparity || disparity > 1.02 * picture) &&
       gst_rv_transform_once(base, ONCE_ASPECT))
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                        ("The disparity was made for a picture of %dx%d px, this one has %dx%d: "
-                         "it is stretched and may not fit.",
-                         meta->width, meta->height, GST_VIDEO_INFO_WIDTH(info),
-                         GST_VIDEO_INFO_HEIGHT(info)),
-                        ("Crop, flip or rotate before cudasgm or after cudaannotate."));
+    GST_ELEMENT_WARNING(
+        self, STREAM, FORMAT,
+        ("The disparity belongs to a frame of %dx%d px, this one has %dx%d: "
+         "it is stretched and may not fit.",
+         meta->width, meta->height, GST_VIDEO_INFO_WIDTH(info), GST_VIDEO_INFO_HEIGHT(info)),
+        ("Crop, flip or rotate upstream of cudasgm or downstream of cudaannotate."));
   return TRUE;
 }
 
-/* Ends of the color scale, px; within what values of u16 reach, whatever the annotation says. */
+/* Ends of the color scale, px; within the range of u16, whatever the annotation specifies. */
 static void scale_of(const Settings *settings, const RvMetaDisparity *meta, int *low, int *high) {
   *low = CLAMP(meta->min_disparity, 0, G_MAXUINT16 - 1);
   *high = *low + CLAMP(meta->disparities, 1, G_MAXUINT16 - *low);
@@ -348,11 +307,11 @@ static gboolean fits_picture(GstCudaAnnotate *self, const char *what, int width,
     return TRUE;
   if (gst_rv_transform_once(GST_RV_TRANSFORM(self), ONCE_TOO_LARGE))
     GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                        ("The %s were made for a picture of %dx%d px, too large to be drawn on one "
+                        ("The %s belong to a frame of %dx%d px, too large to be drawn on one "
                          "of %dx%d.",
                          what, width, height, GST_VIDEO_INFO_WIDTH(info),
                          GST_VIDEO_INFO_HEIGHT(info)),
-                        ("Draw before the picture is scaled down, or take %s out of the property "
+                        ("Draw before the frame is scaled down, or remove %s from the property "
                          "show.",
                          what));
   return FALSE;
@@ -517,16 +476,15 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
   gst_rv_settings_install(&settings_table, object);
   base->in_place = TRUE;
   base->picture = GST_MAP_READWRITE;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
-  base->release = release;
-  gst_rv_transform_class_add_templates(base, NULL, NULL);
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
+  char *caps = gst_rv_transform_caps_string(FALSE, "");
+  gst_rv_transform_class_add_templates(base, caps, caps);
+  g_free(caps);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Annotation drawing",
                                         "Filter/Effect/Video/Hardware",
-                                        "Draws annotations on the picture: disparity, stixels, "
+                                        "Draws annotations: disparity, stixels, "
                                         "segments, road and lines, with a legend; a text",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_annotate_init(GstCudaAnnotate *self) {

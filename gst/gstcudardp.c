@@ -7,10 +7,10 @@
  * @short_description: Depth columns into line segments (Ramer-Douglas-Peucker)
  *
  * Replaces every column of the disparity by a few line segments that stay within epsilon of all its
- * values, and attaches them to the picture (RvSegmentsMeta: an array of RvSegment, columns from
+ * values, and attaches them to the frame (RvSegmentsMeta: an array of RvSegment, columns from
  * left to right, rows from the top). Works on the disparity that cudasgm attached
  * (RvDisparityMeta), or on GRAY16_LE frames that are disparity maps themselves (disparity-scale
- * values per px, 0 = no value). The picture passes through untouched.
+ * values per px, 0 = invalid). The frame passes through unchanged.
  *
  * Works on the GPU and on the CPU; both give the same segments. cudaannotate draws them.
  *
@@ -34,7 +34,7 @@
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_rdp_debug);
 #define GST_CAT_DEFAULT gst_cuda_rdp_debug
 
-#define FIRST_ROOM 64 /* segments for each column at first; grows when a picture has more */
+#define FIRST_ROOM 64 /* segments for each column at first; grows when a frame has more */
 
 enum { ONCE_DISPARITY }; /* bits of gst_rv_transform_once: this and the next */
 
@@ -57,7 +57,7 @@ struct _GstCudaRdp {
   void *stats;  /* of the engine: columns, then offsets */
   void *found;  /* the same on the host */
 
-  GstRvDisparity disparity; /* of the present frame */
+  GstRvDisparity disparity; /* of the current frame */
   GstRvPayload list;        /* no buffer: nothing to work on */
 };
 
@@ -69,15 +69,8 @@ GST_ELEMENT_REGISTER_DEFINE(cudardp, "cudardp", GST_RANK_NONE, GST_TYPE_CUDA_RDP
 static const RvParam own[] = {
     GST_RV_DISPARITY_SCALE_ROW(offsetof(Settings, scale)),
 };
-static const GstRvSettings settings = {
-    .type = "GstCudaRdp",
-    .params = rv_rdp_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaRdp, settings),
-    .changed = gst_rv_transform_changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstCudaRdp, Settings, rv_rdp_params, own, gst_rv_transform_changed);
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -94,7 +87,7 @@ static void release(GstRvTransform *base) {
   gst_rv_disparity_clear(&self->disparity);
 }
 
-/* The object is made with the first disparity, whose size need not be the picture's. */
+/* The object is made with the first disparity, whose size may differ from the frame's. */
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaRdp *self = GST_CUDA_RDP(base);
   GST_OBJECT_LOCK(self);
@@ -147,7 +140,7 @@ static RvStatus make_objects(GstCudaRdp *self, const GstRvExecContext *work, int
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Segments of the present plane into a list of the present room; what was found comes to the host.
+/* Segments of the current plane into a list of the current capacity; their number is copied to the host.
  */
 static RvStatus segment(GstCudaRdp *self, const GstRvExecContext *work) {
   RvStatus status =
@@ -178,13 +171,13 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   return status == RV_OK && plane->data ? segment(self, work) : status;
 }
 
-/* Segments found; with more than there is room for, the frame is done again with more room. */
+/* Segments found; with more than the capacity, the frame is processed again with a larger list. */
 static RvStatus found_segments(GstCudaRdp *self, const GstRvExecContext *work, guint32 *count) {
   const guint32 *offsets = (const guint32 *)(void *)((char *)self->found + columns_bytes(self));
   *count = offsets[self->used.width];
   if (*count <= self->room)
     return RV_OK;
-  GST_DEBUG_OBJECT(self, "%u segments, room for %u: room grows", *count, self->room);
+  GST_DEBUG_OBJECT(self, "%u segments, capacity %u: increased", *count, self->room);
   gst_rv_payload_drop(&self->list);
   RvStatus status = make_lists(self, work, 2 * (guint64)*count);
   if (status == RV_OK)
@@ -230,10 +223,7 @@ static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
   base->in_place = TRUE;
   base->picture = 0;
   base->annotation = RV_META_SEGMENTS;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
-  base->release = release;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   gst_rv_disparity_add_templates(base);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass),
                                         "Depth columns into line segments",
@@ -241,7 +231,7 @@ static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
                                         "Replaces each column of the disparity by line segments "
                                         "(Ramer-Douglas-Peucker) and attaches them "
                                         "(RvSegmentsMeta)",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_rdp_init(GstCudaRdp *self) {

@@ -31,7 +31,8 @@
 #include <string.h>
 
 #include "common/gstrvsettings.h"
-#include "gstcudasgm_layout.h"
+#include "gstcudarectify_metas.h"
+#include "gstcudasgm_metas.h"
 #include "rectify/rectify.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_rectify_debug);
@@ -55,7 +56,7 @@ struct _GstCudaRectify {
   Settings settings; /* properties, guarded by the object lock */
 
   RvRectify *rectify; /* NULL: not configured */
-  RvRectifyGeometry geometry;
+  GstCudaRectifyViews views;
   RvRectifyRect valid;
 };
 
@@ -81,47 +82,19 @@ static const RvParamValue lenses[] = {
     {RV_LENS_FISHEYE, "fisheye", "equidistant with 4 coefficients"},
 };
 
-#define AT(field) .offset = offsetof(Settings, field)
-
 static const RvParam own[] = {
-    {.name = "calibration",
-     .text = "Calibration file of the stereo camera, or of the left camera",
-     .type = RV_PARAM_TEXT,
-     AT(calibration)},
-    {.name = "calibration-right",
-     .text = "Calibration file of the right camera, for formats with one file per camera",
-     .type = RV_PARAM_TEXT,
-     AT(calibration_right)},
-    {.name = "layout",
-     .text = "Packing of the two views in a frame",
-     .type = RV_PARAM_ENUM,
-     .values = layouts,
-     .value_count = (int)G_N_ELEMENTS(layouts),
-     .value = GST_CUDA_SGM_LAYOUT_AUTO,
-     AT(layout)},
-    {.name = "camera-pair",
-     .text = "Pair of cameras in files with more than two",
-     .note = "-1 = color of KITTI, else the first",
-     .type = RV_PARAM_INT,
-     .low = -1,
-     .high = 63,
-     .value = -1,
-     AT(pair)},
-    {.name = "lens",
-     .text = "Lens model",
-     .type = RV_PARAM_ENUM,
-     .values = lenses,
-     .value_count = (int)G_N_ELEMENTS(lenses),
-     .value = RV_LENS_AUTO,
-     AT(lens)},
-    {.name = "baseline-scale",
-     .text = "Meters per unit of length of the file's translation",
-     .note = "0.001 = the file is in mm",
-     .type = RV_PARAM_DOUBLE,
-     .low = 1e-6,
-     .high = 1e6,
-     .value = 1,
-     AT(baseline_scale)},
+    GST_RV_TEXT("calibration", calibration, NULL,
+                "Calibration file of the stereo camera, or of the left camera"),
+    GST_RV_TEXT("calibration-right", calibration_right, NULL,
+                "Calibration file of the right camera, for formats with one file per camera"),
+    GST_RV_ENUM("layout", layout, layouts, GST_CUDA_SGM_LAYOUT_AUTO, 0, NULL, NULL,
+                "Packing of the two views in a frame"),
+    GST_RV_INT("camera-pair", pair, -1, 63, -1, 0, NULL, "-1 = color of KITTI, else the first",
+               "Pair of cameras in files with more than two"),
+    GST_RV_ENUM("lens", lens, lenses, RV_LENS_AUTO, 0, NULL, NULL, "Lens model"),
+    GST_RV_DOUBLE("baseline-scale", baseline_scale, 1e-6, 1e6, 1, 0, NULL,
+                  "0.001 = the file is in mm",
+                  "Meters per unit of length of the file's translation"),
 };
 
 /* Sizes may depend on every property. */
@@ -131,15 +104,8 @@ static void changed(GObject *object, const char *name) {
   gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(object));
 }
 
-static const GstRvSettings settings = {
-    .type = "GstCudaRectify",
-    .params = rv_rectify_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaRectify, settings),
-    .changed = changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstCudaRectify, Settings, rv_rectify_params, own, changed);
 
 /* A copy, to be cleared. */
 static Settings get_settings(GstCudaRectify *self) {
@@ -192,7 +158,9 @@ static RvStatus make_config(const Settings *s, const GstVideoInfo *info, const R
     return RV_ERR_ARG;
   }
   *config = s->config;
-  if (!gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &config->format))
+  config->format = RV_PIXEL_GRAY16;
+  if (GST_VIDEO_INFO_FORMAT(info) != GST_VIDEO_FORMAT_GRAY16_LE &&
+      !gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &config->format))
     return RV_ERR_ARG; /* not with our templates */
   const GstVideoChromaSite site = GST_VIDEO_INFO_CHROMA_SITE(info);
   const gboolean is_known = site != GST_VIDEO_CHROMA_SITE_UNKNOWN;
@@ -240,7 +208,7 @@ static void append(GstCaps *result, GstStructure *structure, const GstCapsFeatur
 }
 
 /* One input size becomes one output size. Where sizes are open, they stay equal unless `width` or
- * `height` say otherwise; upstream may offer any size. */
+ * `height` specify another; upstream may provide any size. */
 static void transform_structure(GstRvTransform *base, GstPadDirection direction,
                                 GstStructure *structure, GstCapsFeatures *features,
                                 GstCaps *result) {
@@ -320,7 +288,7 @@ static gboolean fits_caps(const GstRvTransform *base, const RvRectifyConfig *con
 }
 
 static void report(GstCudaRectify *self) {
-  const RvRectifyGeometry *g = &self->geometry;
+  const RvRectifyGeometry *g = &self->views.geometry;
   GST_INFO_OBJECT(self,
                   "%s calibration: views of %dx%d px, focal length %.2f px, field of view %.1f "
                   "degrees, baseline %.4f m, doffs %.3f px, valid %dx%d at (%d, %d)%s",
@@ -362,7 +330,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   status = rv_rectify_new(&self->rectify, &config, work->engine);
   if (status != RV_OK)
     return status;
-  self->geometry = geometry;
+  self->views = (GstCudaRectifyViews){config.in_width, config.in_height, config.layout, geometry};
   self->valid = rv_rectify_valid(self->rectify);
   gst_rv_transform_set_bypass(base, rv_rectify_is_identity(self->rectify));
   report(self);
@@ -371,7 +339,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Ground truth of the pictures before rectification. */
+/* Ground truth of the views before rectification. */
 static gboolean drop_truth(GstBuffer *buffer, GstMeta **meta, gpointer user) {
   (void)buffer, (void)user;
   if (gst_meta_info_is_custom((*meta)->info) &&
@@ -381,7 +349,7 @@ static gboolean drop_truth(GstBuffer *buffer, GstMeta **meta, gpointer user) {
 }
 
 static void attach_camera(GstCudaRectify *self, GstBuffer *buffer) {
-  const RvRectifyGeometry *g = &self->geometry;
+  const RvRectifyGeometry *g = &self->views.geometry;
   RvMetaCamera meta = {0};
   if (!rv_meta_camera_read(&meta, buffer, NULL)) /* calibration does not know the ground */
     meta.camera_height = meta.pitch = 0;
@@ -421,6 +389,17 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
   return RV_OK;
 }
 
+/* Regions of others are moved with the pixels. */
+static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta *meta,
+                               GstBuffer *in) {
+  if (gst_cuda_sgm_is_region(meta)) {
+    gst_cuda_rectify_copy_region(out, meta, &GST_CUDA_RECTIFY(trans)->views);
+    return FALSE;
+  }
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_rectify_parent_class)
+      ->transform_meta(trans, out, meta, in);
+}
+
 /* --- Class ----------------------------------------------------------------------------------- */
 
 static void finalize(GObject *object) {
@@ -437,16 +416,17 @@ static void gst_cuda_rectify_class_init(GstCudaRectifyClass *klass) {
   base->annotation = RV_META_CAMERA;
   base->check_caps = check_caps;
   base->transform_structure = transform_structure;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
-  base->release = release;
-  gst_rv_transform_class_add_templates(base, NULL, NULL);
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
+  base->gray16 = TRUE;
+  GST_BASE_TRANSFORM_CLASS(klass)->transform_meta = transform_meta;
+  char *caps = gst_rv_transform_caps_string(TRUE, ", GRAY16_LE");
+  gst_rv_transform_class_add_templates(base, caps, caps);
+  g_free(caps);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Stereo rectification",
                                         "Filter/Effect/Video/Hardware",
                                         "Undistorts and rectifies both views of a frame-packed "
                                         "stereo pair and attaches the camera (RvCameraMeta)",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_rectify_init(GstCudaRectify *self) {

@@ -33,7 +33,9 @@
  */
 #include "gstcudaroaddetect.h"
 
+#include "common/gstrvcamera.h"
 #include "common/gstrvdisparity.h"
+#include "common/gstrvground.h"
 #include "common/gstrvsettings.h"
 #include "gstcudaroaddetect_models.h"
 
@@ -45,16 +47,17 @@ GST_DEBUG_CATEGORY_STATIC(gst_cuda_road_detect_debug);
 /* bits of gst_rv_transform_once; a disparity takes two */
 enum { ONCE_DISPARITY, ONCE_MISSING = ONCE_DISPARITY + 2, ONCE_SIZE, ONCE_CAMERA, ONCE_GRAY };
 
-/* px, m, px, px; 0 = value from RvCameraMeta */
-typedef struct CameraSettings {
-  double focal, baseline, cx, cy;
-} CameraSettings;
-
 typedef struct Settings {
   RvRoadConfig config; /* size, camera, threads and log are set by the element */
-  CameraSettings camera;
+  GstRvCameraSettings camera;
   char *location, *save_location;
 } Settings;
+
+/* What is copied to the host. */
+typedef struct Results {
+  RvGroundSurface ground;
+  RvRoadReport report;
+} Results;
 
 struct _GstCudaRoadDetect {
   GstRvTransform parent;
@@ -63,7 +66,7 @@ struct _GstCudaRoadDetect {
   gint reset;        /* atomic: clear the models before the next frame */
 
   RvRoadConfig requested; /* as of the last configure */
-  CameraSettings requested_camera;
+  GstRvCameraSettings requested_camera;
   char *requested_location;
   gboolean changed;     /* `requested` is not yet set in the object */
   RvRoadConfig used;    /* of the object; width 0: not made yet */
@@ -75,9 +78,11 @@ struct _GstCudaRoadDetect {
   RvRoad *road;
   GstBufferPool *masks, *distances; /* one byte, and four, per patch */
   RvPlane color;                    /* of frames in other formats; in the engine's memory */
-  void *report;                     /* in the engine's memory */
-  RvRoadReport found;               /* of the current frame */
-  gboolean with_disparity;          /* of the current frame */
+  Results *results;                 /* in the engine's memory */
+  Results found;                    /* of the current frame */
+  GstRvGround ground;
+  gboolean has_ground;     /* of the current frame */
+  gboolean with_disparity; /* of the current frame */
   GstRvDisparity disparity;
   GstRvPayload mask, distance, seeds;
 };
@@ -88,38 +93,15 @@ GST_ELEMENT_REGISTER_DEFINE(cudaroaddetect, "cudaroaddetect", GST_RANK_NONE,
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-#define CAMERA_ROW(name_, text_, unit_, note_, high_, field)                                       \
-  {                                                                                                \
-    .name = name_, .text = text_, .unit = unit_, .note = note_, .type = RV_PARAM_DOUBLE,           \
-    .offset = offsetof(Settings, camera.field), .high = high_                                      \
-  }
-#define FROM_META "0 = value from RvCameraMeta"
-
 static const RvParam own[] = {
-    CAMERA_ROW("focal-length", "Focal length of the camera", "px", FROM_META, 1e6, focal),
-    CAMERA_ROW("baseline", "Distance between the cameras", "m", FROM_META, 1e3, baseline),
-    CAMERA_ROW("cx", "Column of the principal point", "px", FROM_META ", else the image center",
-               1e6, cx),
-    CAMERA_ROW("cy", "Row of the principal point", "px", FROM_META ", else the image center", 1e6,
-               cy),
-    {.name = "model-location",
-     .text = "File of initial models, from model-save-location; replaces the learned models",
-     .type = RV_PARAM_TEXT,
-     .offset = offsetof(Settings, location)},
-    {.name = "model-save-location",
-     .text = "File to save the models to, at the end of the stream and when the element stops",
-     .type = RV_PARAM_TEXT,
-     .offset = offsetof(Settings, save_location)},
+    GST_RV_CAMERA_ROWS(Settings, camera),
+    GST_RV_TEXT("model-location", location, NULL,
+                "File of initial models, from model-save-location; replaces the learned models"),
+    GST_RV_TEXT("model-save-location", save_location, NULL,
+                "File to save the models to, at the end of the stream and when the element stops"),
 };
-static const GstRvSettings settings = {
-    .type = "GstCudaRoadDetect",
-    .params = rv_road_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaRoadDetect, settings),
-    .changed = gst_rv_transform_changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstCudaRoadDetect, Settings, rv_road_params, own, gst_rv_transform_changed);
 
 static void on_reset(GstCudaRoadDetect *self) {
   g_atomic_int_set(&self->reset, 1);
@@ -164,7 +146,7 @@ static RvStatus save_models(GstCudaRoadDetect *self, GBytes *models, const RvLog
   char *path = g_strdup(self->settings.save_location);
   GST_OBJECT_UNLOCK(self);
   RvStatus status = RV_OK;
-  if (is_set(path) && self->unsaved && self->found.models == 0) {
+  if (is_set(path) && self->unsaved && self->found.report.models == 0) {
     GST_ELEMENT_WARNING(self, RESOURCE, WRITE,
                         ("No models were learned, so %s is not written.", path),
                         ("There were no near, smooth patches of ground. Check the scalars "
@@ -172,7 +154,7 @@ static RvStatus save_models(GstCudaRoadDetect *self, GBytes *models, const RvLog
   } else if (is_set(path) && self->unsaved) {
     status = models ? gst_cuda_road_detect_models_write(path, models, log) : RV_ERR_NO_MEMORY;
     if (status == RV_OK)
-      GST_INFO_OBJECT(self, "%d models written to %s", self->found.models, path);
+      GST_INFO_OBJECT(self, "%d models written to %s", self->found.report.models, path);
   }
   self->unsaved = FALSE;
   g_free(path);
@@ -195,7 +177,8 @@ static void release(GstRvTransform *base) {
   rv_road_free(&self->road);
   self->used.width = 0;
   release_frame_memory(self);
-  rv_buffer_free(&self->report, self->engine);
+  rv_buffer_free((void **)&self->results, self->engine);
+  gst_rv_ground_clear(&self->ground);
   gst_rv_disparity_clear(&self->disparity);
 }
 
@@ -249,7 +232,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(base);
   GST_OBJECT_LOCK(self);
   RvRoadConfig config = self->settings.config;
-  const CameraSettings camera = self->settings.camera;
+  const GstRvCameraSettings camera = self->settings.camera;
   char *location = g_strdup(self->settings.location);
   GST_OBJECT_UNLOCK(self);
   config.width = GST_VIDEO_INFO_WIDTH(&base->in_info);
@@ -305,15 +288,11 @@ static RvStatus make_frame_memory(GstCudaRoadDetect *self, const GstRvExecContex
                        gst_rv_raster_bytes(RV_U32, config->width, config->height), work->engine);
 }
 
-static gboolean is_same_camera(const RvCamera *a, const RvCamera *b) {
-  return a->focal == b->focal && a->cx == b->cx && a->cy == b->cy && a->doffs == b->doffs &&
-         a->baseline == b->baseline;
-}
-
 static RvStatus make_object(GstCudaRoadDetect *self, const GstRvExecContext *work,
                             const RvRoadConfig *config) {
-  if (!self->report) {
-    const RvStatus status = rv_buffer_new(&self->report, sizeof self->found, work->engine);
+  if (!self->results) {
+    const RvStatus status =
+        rv_buffer_new((void **)&self->results, sizeof self->found, work->engine);
     if (status != RV_OK)
       return status;
   }
@@ -324,7 +303,7 @@ static RvStatus make_object(GstCudaRoadDetect *self, const GstRvExecContext *wor
 static RvStatus ready_object(GstCudaRoadDetect *self, const GstRvExecContext *work,
                              const RvCamera *camera) {
   RvStatus status = RV_OK;
-  if (!self->road || self->changed || !is_same_camera(camera, &self->used.camera)) {
+  if (!self->road || self->changed || !gst_rv_camera_is_same(camera, &self->used.camera)) {
     RvRoadConfig config = self->requested;
     config.camera = *camera;
     if (!self->color.data || config.width != self->used.width ||
@@ -371,30 +350,12 @@ static RvStatus take_color(GstCudaRoadDetect *self, const GstRvExecContext *work
                           work->threads, work->engine, work->stream, &work->log);
 }
 
-/* The annotated camera, scaled to the frame size, overridden by the properties; FALSE when depth is
- * unknown. */
+/* FALSE when depth is unknown. */
 static gboolean find_camera(const GstCudaRoadDetect *self, GstBuffer *buffer, RvCamera *camera) {
-  const RvRoadConfig *config = &self->requested;
-  const CameraSettings *own_camera = &self->requested_camera;
-  int width, height;
-  if (rv_meta_get_camera(buffer, camera, &width, &height)) {
-    const double sx = (double)config->width / width;
-    const double sy = (double)config->height / height;
-    camera->focal *= sx;
-    camera->cx *= sx;
-    camera->doffs *= sx;
-    camera->cy *= sy;
-  }
-  if (camera->focal == 0) { /* then the principal point is unknown too */
-    camera->cx = (config->width - 1) / 2.0;
-    camera->cy = (config->height - 1) / 2.0;
-  }
-  camera->focal = own_camera->focal > 0 ? own_camera->focal : camera->focal;
-  camera->baseline = own_camera->baseline > 0 ? own_camera->baseline : camera->baseline;
-  camera->cx = own_camera->cx > 0 ? own_camera->cx : camera->cx;
-  camera->cy = own_camera->cy > 0 ? own_camera->cy : camera->cy;
+  const gboolean is_known = gst_rv_camera_find(
+      buffer, &self->requested_camera, self->requested.width, self->requested.height, camera);
   camera->height = camera->pitch = 0; /* the ground is fitted */
-  return camera->focal > 0 && camera->baseline > 0;
+  return is_known;
 }
 
 /* TRUE when the disparity can be used for training; else warns once. */
@@ -434,8 +395,20 @@ static RvStatus begin_payloads(GstCudaRoadDetect *self, RvRoadOutput *output) {
   *output = (RvRoadOutput){.mask = self->mask.plane,
                            .distance = self->distance.plane,
                            .seeds = self->seeds.plane,
-                           .report = self->report};
+                           .report = &self->results->report};
   return status;
+}
+
+/* The ground of RvGroundMeta, or a new one; frames that are too small for it fit their own plane. */
+static RvStatus make_ground(GstCudaRoadDetect *self, const GstRvExecContext *work,
+                            const GstRvJob *job) {
+  const RvPlane *plane = &self->disparity.plane;
+  const RvGroundConfig wanted = {.camera = self->used.camera,
+                                 .max_disparity = self->disparity.range};
+  self->has_ground = self->with_disparity && MIN(plane->width, plane->height) >= RV_GROUND_SIDE_MIN;
+  return self->has_ground ? gst_rv_ground_make(&self->ground, work, job->in, plane, &wanted,
+                                               &self->results->ground)
+                          : RV_OK;
 }
 
 static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
@@ -459,19 +432,22 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   if (status == RV_OK)
     status = begin_payloads(self, &output);
   if (status == RV_OK)
-    status = rv_road_run(self->road, &color, self->with_disparity ? &self->disparity.plane : NULL,
-                         &output, work->stream);
+    status = make_ground(self, work, job);
+  if (status == RV_OK)
+    status =
+        rv_road_run_on(self->road, &color, self->with_disparity ? &self->disparity.plane : NULL,
+                       self->has_ground ? &self->results->ground : NULL, &output, work->stream);
   if (status != RV_OK)
     return status;
   self->unsaved = TRUE;
   const gsize bytes = sizeof self->found;
-  return rv_copy_rows(&self->found, (ptrdiff_t)bytes, RV_CPU, self->report, (ptrdiff_t)bytes,
+  return rv_copy_rows(&self->found, (ptrdiff_t)bytes, RV_CPU, self->results, (ptrdiff_t)bytes,
                       work->engine, bytes, 1, work->stream);
 }
 
 static void attach(GstCudaRoadDetect *self, GstBuffer *out) {
   const RvRoadConfig *used = &self->used;
-  const RvRoadReport *found = &self->found;
+  const RvRoadReport *found = &self->found.report;
   RvMetaRoad meta = {
       .width = used->width,
       .height = used->height,
@@ -501,8 +477,10 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
                        gboolean ok) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(base);
   /* Without models and without disparity there is no result. */
-  if (ok && self->mask.buffer && (self->with_disparity || self->found.models > 0))
+  if (ok && self->mask.buffer && (self->with_disparity || self->found.report.models > 0))
     attach(self, job->out);
+  if (ok && self->has_ground)
+    gst_rv_ground_attach(&self->ground, &self->found.ground, job->out);
   gst_rv_payload_drop(&self->mask);
   gst_rv_payload_drop(&self->distance);
   gst_rv_payload_drop(&self->seeds);
@@ -520,7 +498,13 @@ static void finalize(GObject *object) {
 
 /* --- Class ----------------------------------------------------------------------------------- */
 
+/* The models are kept. */
+static RvStatus reset(GstRvTransform *base, const GstRvExecContext *work) {
+  return gst_rv_ground_reset(&GST_CUDA_ROAD_DETECT(base)->ground, work);
+}
+
 static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
+  static const char *const annotations[] = {RV_META_ROAD, RV_META_GROUND, NULL};
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(gst_cuda_road_detect_debug, "cudaroaddetect", 0, "road detection");
@@ -540,17 +524,16 @@ static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
   base->in_place = TRUE;
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_ROAD;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
+  base->annotations = annotations;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
+  base->reset = reset;
   base->drain = drain;
-  base->release = release;
   gst_rv_transform_class_add_templates(base, NULL, NULL);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Road detection",
                                         "Filter/Analyzer/Video/Hardware",
                                         "Finds the road by color models that are learned online "
                                         "from near, smooth ground, and attaches it (RvRoadMeta)",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_road_detect_init(GstCudaRoadDetect *self) {

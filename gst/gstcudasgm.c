@@ -56,6 +56,7 @@ typedef struct Settings {
   GstCudaSgmOutput output;
   double focal, baseline, cx, cy; /* px, m, px, px; 0 = not set */
   int disparity_scale;            /* values per px of GRAY16 output */
+  int bit_depth;                  /* of GRAY16 input: 10, 12, 14 or 16 */
 } Settings;
 
 struct _GstCudaSgm {
@@ -96,57 +97,34 @@ static const RvParamValue outputs[] = {
      "depth in mm as GRAY16_LE in system memory, 0 = invalid; requires a known camera"},
 };
 
+static const RvParamValue bit_depths[] = {
+    {.value = 10}, {.value = 12}, {.value = 14}, {.value = 16}};
+
 static const RvParam own[] = {
-    {.name = "layout",
-     .text = "Packing of the two views in a frame",
-     .type = RV_PARAM_ENUM,
-     .offset = offsetof(Settings, layout),
-     .values = layouts,
-     .value_count = G_N_ELEMENTS(layouts),
-     .value = GST_CUDA_SGM_LAYOUT_AUTO},
-    {.name = "output",
-     .text = "Output type; the annotations are attached in all cases",
-     .type = RV_PARAM_ENUM,
-     .offset = offsetof(Settings, output),
-     .values = outputs,
-     .value_count = G_N_ELEMENTS(outputs),
-     .value = GST_CUDA_SGM_OUTPUT_PICTURE},
-    {.name = "focal-length",
-     .text = "Focal length of the rectified cameras",
-     .unit = "px",
-     .note = "0 = value from RvCameraMeta",
-     .type = RV_PARAM_DOUBLE,
-     .offset = offsetof(Settings, focal),
-     .high = 1e6},
-    {.name = "baseline",
-     .text = "Distance between the cameras",
-     .unit = "m",
-     .note = "0 = value from RvCameraMeta",
-     .type = RV_PARAM_DOUBLE,
-     .offset = offsetof(Settings, baseline),
-     .high = 1e3},
-    {.name = "cx",
-     .text = "Column of the principal point of the left view",
-     .unit = "px",
-     .note = "0 = value from RvCameraMeta, else the image center",
-     .type = RV_PARAM_DOUBLE,
-     .offset = offsetof(Settings, cx),
-     .high = 1e6},
-    {.name = "cy",
-     .text = "Row of the principal point of the left view",
-     .unit = "px",
-     .note = "0 = value from RvCameraMeta, else the image center",
-     .type = RV_PARAM_DOUBLE,
-     .offset = offsetof(Settings, cy),
-     .high = 1e6},
-    {.name = "disparity-scale",
-     .text = "Values per px of disparity with output=disparity",
-     .note = "(min-disparity + disparities) x scale must not exceed 65535",
+    GST_RV_ENUM("layout", layout, layouts, GST_CUDA_SGM_LAYOUT_AUTO, 0, NULL, NULL,
+                "Packing of the two views in a frame"),
+    GST_RV_ENUM("output", output, outputs, GST_CUDA_SGM_OUTPUT_PICTURE, 0, NULL, NULL,
+                "Output type; the annotations are attached in all cases"),
+    {.name = "bit-depth",
+     .text = "Significant bits of GRAY16_LE input, the lowest ones; its upper 8 are matched",
      .type = RV_PARAM_INT,
-     .offset = offsetof(Settings, disparity_scale),
-     .low = 1,
-     .high = 2048,
-     .value = RV_SGM_SCALE},
+     .offset = offsetof(Settings, bit_depth),
+     .values = bit_depths,
+     .value_count = G_N_ELEMENTS(bit_depths),
+     .value = 16},
+    GST_RV_DOUBLE("focal-length", focal, 0, 1e6, 0, 0, "px", "0 = value from RvCameraMeta",
+                  "Focal length of the rectified cameras"),
+    GST_RV_DOUBLE("baseline", baseline, 0, 1e3, 0, 0, "m", "0 = value from RvCameraMeta",
+                  "Distance between the cameras"),
+    GST_RV_DOUBLE("cx", cx, 0, 1e6, 0, 0, "px",
+                  "0 = value from RvCameraMeta, else the image center",
+                  "Column of the principal point of the left view"),
+    GST_RV_DOUBLE("cy", cy, 0, 1e6, 0, 0, "px",
+                  "0 = value from RvCameraMeta, else the image center",
+                  "Row of the principal point of the left view"),
+    GST_RV_INT("disparity-scale", disparity_scale, 1, 2048, RV_SGM_SCALE, 0, NULL,
+               "(min-disparity + disparities) x scale must not exceed 65535",
+               "Values per px of disparity with output=disparity"),
 };
 
 /* A new layout or output changes the caps, too. */
@@ -156,15 +134,8 @@ static void settings_changed(GObject *object, const char *name) {
     gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(object));
 }
 
-static const GstRvSettings settings = {
-    .type = "GstCudaSgm",
-    .params = rv_sgm_params,
-    .config = offsetof(Settings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaSgm, settings),
-    .changed = settings_changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS(GstCudaSgm, Settings, rv_sgm_params, own, settings_changed);
 
 static Settings get_settings(GstCudaSgm *self) {
   GST_OBJECT_LOCK(self);
@@ -242,6 +213,10 @@ static RvStatus check_settings(const Settings *set, const RvSgmConfig *config) {
   if (status != RV_OK)
     return status;
   const int end = config->min_disparity + config->disparities;
+  if (set->bit_depth % 2) {
+    gst_rv_log_line(&config->log, "bit-depth is %d, must be 10, 12, 14 or 16", set->bit_depth);
+    return RV_ERR_ARG;
+  }
   if (set->output == GST_CUDA_SGM_OUTPUT_DISPARITY &&
       (gint64)end * set->disparity_scale > G_MAXUINT16) {
     gst_rv_log_line(
@@ -338,14 +313,17 @@ static RvStatus begin_payloads(GstCudaSgm *self) {
 static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaSgm *self = GST_CUDA_SGM(base);
   const GstCudaSgmViews *views = &self->views;
-  RvStatus status = rv_convert_gray(job->in_picture, views->left_x, views->left_y, &self->left,
-                                    work->threads, work->engine, work->stream, &work->log);
+  RvPicture pair = *job->in_picture;
+  if (pair.format == RV_PIXEL_GRAY16)
+    pair.format = (RvPixelFormat)(RV_PIXEL_GRAY10 + (self->used.bit_depth - 10) / 2);
+  RvStatus status = rv_convert_gray(&pair, views->left_x, views->left_y, &self->left, work->threads,
+                                    work->engine, work->stream, &work->log);
   if (status == RV_OK)
-    status = rv_convert_gray(job->in_picture, views->right_x, views->right_y, &self->right,
-                             work->threads, work->engine, work->stream, &work->log);
+    status = rv_convert_gray(&pair, views->right_x, views->right_y, &self->right, work->threads,
+                             work->engine, work->stream, &work->log);
   if (status == RV_OK && job->out_picture)
-    status = rv_convert_crop(job->in_picture, views->left_x, views->left_y, job->out_picture,
-                             work->threads, work->engine, work->stream, &work->log);
+    status = rv_convert_crop(&pair, views->left_x, views->left_y, job->out_picture, work->threads,
+                             work->engine, work->stream, &work->log);
   if (status == RV_OK)
     status = begin_payloads(self);
   if (status == RV_OK)
@@ -451,24 +429,23 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
   gst_rv_settings_install(&settings, G_OBJECT_CLASS(klass));
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_DISPARITY;
-  base->refused =
+  base->downstream_hint =
       "output=picture provides the left view; output=disparity and output=depth provide "
       "GRAY16_LE in system memory. Set output, or replace the downstream element.";
   base->check_caps = check_caps;
   base->transform_structure = transform_structure;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->repeat = repeat;
   base->describe = describe;
-  base->release = release;
   GST_BASE_TRANSFORM_CLASS(klass)->transform_meta = transform_meta;
-  char *all = gst_rv_transform_caps_string();
+  char *sink = gst_rv_transform_caps_string(TRUE, ", GRAY16_LE");
+  char *all = gst_rv_transform_caps_string(TRUE, "");
   char *src = g_strconcat(all,
                           "; video/x-raw, format=GRAY16_LE, width=[1,16384], height=[1,16384], "
                           "framerate=[0/1,2147483647/1]",
                           NULL);
-  gst_rv_transform_class_add_templates(base, NULL, src);
+  gst_rv_transform_class_add_templates(base, sink, src);
+  g_free(sink);
   g_free(src);
   g_free(all);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass),
@@ -477,7 +454,7 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
                                         "Turns a frame-packed, rectified stereo pair into the left "
                                         "view with its disparity attached (RvDisparityMeta), or "
                                         "into a disparity or depth map",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_sgm_init(GstCudaSgm *self) {

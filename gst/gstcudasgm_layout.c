@@ -191,7 +191,29 @@ static void append(GstCaps *result, const GstStructure *structure, const GstCaps
   gst_caps_append_structure_full(result, copy, features ? gst_caps_features_copy(features) : NULL);
 }
 
-/* Pair -> result, sizes converted. GRAY8 becomes NV12 unless downstream accepts GRAY8 only. */
+/* Appends the structure without the format GRAY16_LE, which is a pair of cameras on the sink pad and a
+ * map on the src pad. */
+static void append_pictures(GstCaps *result, const GstStructure *structure,
+                            const GstCapsFeatures *features) {
+  GstStructure *copy = gst_structure_copy(structure);
+  GValue map = G_VALUE_INIT, rest = G_VALUE_INIT;
+  g_value_init(&map, G_TYPE_STRING);
+  g_value_set_static_string(&map, "GRAY16_LE");
+  const GValue *formats = gst_structure_get_value(copy, "format");
+  gboolean any = TRUE;
+  if (formats && gst_value_can_intersect(formats, &map)) {
+    any = gst_value_subtract(&rest, formats, &map);
+    if (any)
+      gst_structure_take_value(copy, "format", &rest);
+  }
+  g_value_unset(&map);
+  if (any)
+    append(result, copy, features, NULL);
+  gst_structure_free(copy);
+}
+
+/* Pair -> result, sizes converted. GRAY8 and GRAY16_LE become NV12 unless downstream accepts GRAY8
+ * only. */
 static void append_results(GstCudaSgmOutput output, const GstStructure *structure,
                            const GstCapsFeatures *features, GstCaps *result) {
   if (output != GST_CUDA_SGM_OUTPUT_PICTURE) {
@@ -200,20 +222,26 @@ static void append_results(GstCudaSgmOutput output, const GstStructure *structur
   }
   const gboolean gray = !is_cuda(features) && has_format(structure, "GRAY8");
   const gboolean only_gray = g_strcmp0(gst_structure_get_string(structure, "format"), "GRAY8") == 0;
+  const gboolean gray16 = !is_cuda(features) && has_format(structure, "GRAY16_LE");
   if (gray && only_gray)
     append(result, structure, features, "NV12");
-  append(result, structure, features, NULL);
-  if (gray && !only_gray)
+  append_pictures(result, structure, features);
+  if ((gray && !only_gray) || gray16)
     append(result, structure, features, "NV12");
+  if (gray16)
+    append(result, structure, features, "GRAY8");
 }
 
 /* Result -> pair, sizes converted. */
 static void append_pairs(GstCudaSgmOutput output, const GstStructure *structure,
                          const GstCapsFeatures *features, GstCaps *result) {
   if (output == GST_CUDA_SGM_OUTPUT_PICTURE) {
-    append(result, structure, features, NULL);
-    if (!is_cuda(features) && has_format(structure, "NV12"))
+    append_pictures(result, structure, features);
+    const gboolean takes_nv12 = !is_cuda(features) && has_format(structure, "NV12");
+    if (takes_nv12)
       append(result, structure, features, "GRAY8");
+    if (takes_nv12 || (!is_cuda(features) && has_format(structure, "GRAY8")))
+      append(result, structure, features, "GRAY16_LE");
     return;
   }
   if (is_cuda(features) || !has_format(structure, "GRAY16_LE"))

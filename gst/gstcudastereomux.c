@@ -51,8 +51,6 @@ GST_ELEMENT_REGISTER_DEFINE(cudastereomux, "cudastereomux", GST_RANK_NONE, GST_T
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-#define AT(field) offsetof(GstCudaStereoMuxSettings, field)
-
 static const RvParamValue pair_by_values[] = {
     {GST_CUDA_STEREO_MUX_PAIR_BY_AUTO, "auto",
      "reference time stamps if both frames have one of the same clock, else running time"},
@@ -69,47 +67,21 @@ static const RvParamValue eos_values[] = {
     {GST_CUDA_STEREO_MUX_EOS_ALL, "all", "when both have ended; one may come back"},
 };
 
+typedef GstCudaStereoMuxSettings Settings; /* of the rows */
+
 static const RvParam own[] = {
-    {.name = "max-skew",
-     .text = "Maximum time difference of a pair; at most half a frame + 1 ms is used",
-     .unit = "ns",
-     .note = "0 = half a frame + 1 ms",
-     .type = RV_PARAM_UINT64,
-     .high = G_MAXINT64,
-     .offset = AT(max_skew)},
-    {.name = "stall-time",
-     .text = "Time without frames of one live camera after which it counts as stalled",
-     .unit = "ns",
-     .note = "0 = never",
-     .type = RV_PARAM_UINT64,
-     .high = G_MAXINT64,
-     .value = GST_SECOND,
-     .offset = AT(stall_time)},
-    {.name = "pair-by",
-     .text = "Time stamps that are compared",
-     .type = RV_PARAM_ENUM,
-     .value = GST_CUDA_STEREO_MUX_PAIR_BY_AUTO,
-     .values = pair_by_values,
-     .value_count = G_N_ELEMENTS(pair_by_values),
-     .offset = AT(pair_by)},
-    {.name = "layout",
-     .text = "Packing of the two views",
-     .type = RV_PARAM_ENUM,
-     .value = GST_CUDA_STEREO_MUX_SIDE_BY_SIDE,
-     .values = layout_values,
-     .value_count = G_N_ELEMENTS(layout_values),
-     .offset = AT(layout)},
-    {.name = "eos",
-     .text = "When the output ends",
-     .type = RV_PARAM_ENUM,
-     .value = GST_CUDA_STEREO_MUX_EOS_ANY,
-     .values = eos_values,
-     .value_count = G_N_ELEMENTS(eos_values),
-     .offset = AT(eos)},
-    {.name = "post-messages",
-     .text = "Post an element message per pair: skew and both time stamps",
-     .type = RV_PARAM_BOOL,
-     .offset = AT(post_messages)},
+    GST_RV_UINT64("max-skew", max_skew, 0, G_MAXINT64, 0, 0, "ns", "0 = half a frame + 1 ms",
+                  "Maximum time difference of a pair; at most half a frame + 1 ms is used"),
+    GST_RV_UINT64("stall-time", stall_time, 0, G_MAXINT64, GST_SECOND, 0, "ns", "0 = never",
+                  "Time without frames of one live camera after which it counts as stalled"),
+    GST_RV_ENUM("pair-by", pair_by, pair_by_values, GST_CUDA_STEREO_MUX_PAIR_BY_AUTO, 0, NULL, NULL,
+                "Time stamps that are compared"),
+    GST_RV_ENUM("layout", layout, layout_values, GST_CUDA_STEREO_MUX_SIDE_BY_SIDE, 0, NULL, NULL,
+                "Packing of the two views"),
+    GST_RV_ENUM("eos", eos, eos_values, GST_CUDA_STEREO_MUX_EOS_ANY, 0, NULL, NULL,
+                "When the output ends"),
+    GST_RV_BOOL("post-messages", post_messages, 0, 0, NULL, NULL,
+                "Post an element message per pair: skew and both time stamps"),
 };
 static const GstRvSettings settings = {
     .type = "GstCudaStereoMux",
@@ -373,7 +345,7 @@ static void add_templates(GstElementClass *klass) {
     const char *name;
     GstPadDirection direction;
   } pads[] = {{"left", GST_PAD_SINK}, {"right", GST_PAD_SINK}, {"src", GST_PAD_SRC}};
-  char *text = gst_rv_transform_caps_string();
+  char *text = gst_rv_transform_caps_string(TRUE, ", GRAY16_LE");
   GstCaps *caps = gst_caps_from_string(text);
   for (guint i = 0; i < G_N_ELEMENTS(pads); i++)
     gst_element_class_add_pad_template(
@@ -395,7 +367,7 @@ static void gst_cuda_stereo_mux_class_init(GstCudaStereoMuxClass *klass) {
       element, "Stereo pairing of two cameras", "Video/Muxer",
       "Pairs the frames of two cameras by time and packs them side by side or top-bottom, with the "
       "skew of each pair attached (RvPairMeta)",
-      "gst-roadvision");
+      "The gst-roadvision authors");
   agg->sink_event = sink_event;
   agg->src_event = src_event;
   agg->sink_query = sink_query;

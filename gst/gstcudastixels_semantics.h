@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gstcudastixels_semantics.h: semantics of a frame, from its annotation or from label images. */
+/* gstcudastixels_semantics.h: semantics of a frame, from its annotation. */
 #ifndef GST_CUDA_STIXELS_SEMANTICS_H
 #define GST_CUDA_STIXELS_SEMANTICS_H
 
@@ -14,13 +14,6 @@ G_BEGIN_DECLS
 
 /* Initially zero. */
 typedef struct GstCudaStixelsSemantics {
-  char *location;       /* of the label images being read; NULL: none */
-  GstElement *pipeline; /* reads them; NULL: not open, or at their end */
-  GstElement *sink;
-  gboolean at_end;
-  GstSample *sample; /* the current one, mapped */
-  GstVideoFrame frame;
-  gboolean mapped;
   GstRvInput input;
 } GstCudaStixelsSemantics;
 
@@ -28,13 +21,11 @@ typedef struct GstCudaStixelsSemantics {
  * FALSE for another letter or more than 32. */
 gboolean gst_cuda_stixels_semantics_parse(const char *classes, RvStixelsConfig *config);
 
-/* Sets labels or scores of `input`, or neither. `location`: pattern of label images, of which the
- * next one is read; empty or NULL: the annotation RvSemanticsMeta. Invalid semantics are ignored,
- * with one warning per stream (bits `once` and `once` + 1). */
+/* Sets labels or scores of `input` from RvSemanticsMeta, or neither. Invalid semantics are ignored,
+ * with one warning per stream (bit `once`). */
 RvStatus gst_cuda_stixels_semantics_map(GstCudaStixelsSemantics *semantics, GstRvTransform *element,
                                         const GstRvExecContext *work, GstBuffer *buffer,
-                                        const char *location, int classes, guint once,
-                                        RvStixelsInput *input);
+                                        int classes, guint once, RvStixelsInput *input);
 void gst_cuda_stixels_semantics_unmap(
     GstCudaStixelsSemantics *semantics); /* after stream synchronization */
 void gst_cuda_stixels_semantics_clear(GstCudaStixelsSemantics *semantics);

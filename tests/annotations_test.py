@@ -79,7 +79,8 @@ VALUES = {
     'RvLanesMeta': {
         'count': 2, 'left': 0, 'right': 1, 'offset': -0.2, 'heading': 0.01, 'curvature': 0.002,
         'lane-width': 3.5, 'confidence': 0.9, 'z-min': 4.0, 'z-max': 45.0,
-        'payload': records('RvLanesMeta', 2)},
+        'polyline-values': 8, 'payload': records('RvLanesMeta', 2),
+        'polylines': raster('f4', 8, 1)},
     'RvDetectionsMeta': {'count': 3, 'unmatched': 1, 'payload': records('RvDetectionsMeta', 3)},
     'RvPairMeta': {'skew': -5000000000, 'left-time': 11, 'right-time': 2 ** 63},
     'RvTruthMeta': {
@@ -158,7 +159,7 @@ class Types(unittest.TestCase):
             filled(name).attach(buffer)
             fields = buffer.get_custom_meta(name).get_structure()
             for key, value in values.items():
-                if isinstance(value, np.ndarray) and value.ndim == 2 and key != 'profile':
+                if isinstance(value, np.ndarray) and value.ndim == 2 and key not in ('profile', 'polylines'):
                     prefix = '' if key == 'payload' else key + '-'
                     text = '%s%d' % (value.dtype.kind, 8 * value.dtype.itemsize)
                     self.assertEqual(fields.get_value(prefix + 'format'), text, (name, key))

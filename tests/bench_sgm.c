@@ -92,6 +92,13 @@ int main(int argc, char **argv) {
   rv_sgm_config_init(&config);
   config.width = left.width;
   config.height = left.height;
+  config.paths = 8; /* as many as OpenCV's MODE_HH, and its kind of cost and penalties */
+  config.cost = RV_SGM_CSCT;
+  config.p1 = 10;
+  config.p2 = 120;
+  config.adaptive_p2 = 0;
+  config.median = 3;
+  config.reject_sky = 0;
   config.log.line = print_line;
   RvSgm *sgm = NULL;
   const int good = left.data && right.data && out.data &&

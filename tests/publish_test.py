@@ -41,7 +41,8 @@ with open(os.path.join(ROOT, 'gst/schema/roadvision.frame-1.schema.json')) as sc
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 STREET = ('stereotestsrc num-buffers=%d pattern=street ! '
           'video/x-raw,format=%s,width=640,height=240,framerate=30/1 ! ')
-CHAIN = 'cudasgm ! cudastixels ! cudardp ! cudaroaddetect ! cudahough segments=true ! '
+CHAIN = ('cudasgm ! cudastixels ! cudardp ! cudaroaddetect ! cudaobstacles ! '
+         'cudahough segments=true ! ')
 ALL = 'image+camera+disparity+depth+points+markers+overlay+tf+frame'
 FOCAL_START = 1795336200  # 2026-11-22T08:30:00Z
 
@@ -208,8 +209,8 @@ class Json(Case):
             VALIDATOR.validate(frame)
             self.assertEqual((frame['seq'], frame['pts'], frame['running_time']), (index, pts, pts))
             self.assertEqual(frame['resolution'], {'width': 320, 'height': 240})
-            self.assertLessEqual({'camera', 'disparity', 'stixels', 'segments', 'road', 'lines'},
-                                 set(frame))
+            self.assertLessEqual({'camera', 'disparity', 'stixels', 'segments', 'road', 'lines', 'ground',
+                                  'obstacles', 'free_space'}, set(frame))
             self.assertGreater(frame['stixels']['count'], 50)
             self.assertEqual(len(frame['stixels']['records']), frame['stixels']['count'])
             stixels = annotations['RvStixelsMeta']['payload'][:frame['stixels']['count']]
@@ -218,6 +219,11 @@ class Json(Case):
                 column = np.array([r[at] for r in frame['stixels']['records']])
                 self.assertTrue((column.astype(stixels[name].dtype) == stixels[name]).all(), name)
             self.assertNotIn('payload', frame['disparity'])
+            obstacles = annotations['RvObstaclesMeta']['payload'][:frame['obstacles']['count']]
+            at = frame['obstacles']['fields'].index('distance')
+            self.assertGreater(len(obstacles), 0)
+            self.assertEqual([np.float32(r[at]) for r in frame['obstacles']['records']],
+                             list(obstacles['distance']))
 
     def test_wall_clock(self):
         """The wall-clock time of a live stream is that of now, and its latency is small."""
@@ -263,7 +269,7 @@ class Mcap(Case):
             '/stereo/left/image_rect': 3, '/stereo/left/camera_info': 3,
             '/stereo/right/camera_info': 3, '/stereo/disparity': 3, '/stereo/depth': 3,
             '/stereo/points': 3, '/road/stixels': 3, '/road/overlay': 3, '/tf_static': 1,
-            '/roadvision/frame': 3})
+            '/roadvision/frame': 3, '/road/obstacles': 3})
         for index, (pts, picture, annotations) in enumerate(seen):
             now = {t: m[min(index, len(m) - 1)] for t, m in topics.items()}
             for topic, message in now.items():
@@ -380,7 +386,8 @@ class Mcap(Case):
         road = annotations['RvRoadMeta']['payload'] != 0
         edges = (road[:, 1:] != road[:, :-1]).sum() + (road[1:] != road[:-1]).sum()
         lines = annotations['RvLinesMeta']['count']
-        self.assertEqual(len(outline['outline_colors']), 4 * objects + edges + lines)
+        boxes = annotations['RvObstaclesMeta']['count']
+        self.assertEqual(len(outline['outline_colors']), 4 * (objects + boxes) + edges + lines)
         for point in outline['points']:
             self.assertTrue(0 <= point['x'] <= 320 and 0 <= point['y'] <= 240)
 

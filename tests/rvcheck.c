@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 1 when `whole` is `part` or goes on with a slash after it. */
+/* 1 when `whole` is `part` or continues with a slash after it. */
 static int is_under(const char *whole, const char *part, size_t part_length) {
   return strncmp(whole, part, part_length) == 0 &&
          (whole[part_length] == '\0' || whole[part_length] == '/');
@@ -108,6 +108,15 @@ static uint8_t smooth_value(uint64_t base, int x, int y) {
   const unsigned top = corner[0] * (8 - fx) + corner[1] * fx;
   const unsigned bottom = corner[2] * (8 - fx) + corner[3] * fx;
   return (uint8_t)((top * (8 - fy) + bottom * fy) / 64);
+}
+
+void rvc_set(const RvParams *params, void *config, const char *settings) {
+  char name[64], value[64];
+  for (int used = 0; sscanf(settings, " %63[^=]=%63s%n", name, value, &used) == 2; settings += used)
+    if (rv_params_set(params, config, name, value) != RV_OK) {
+      fprintf(stderr, "%s: %s=%s is not valid\n", params->name, name, value);
+      abort();
+    }
 }
 
 void rvc_fill_u8(RvRandom *random, int kind, uint8_t *out, int width, int height,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "rv.h"
+#include "rv_params.h"
 
 typedef struct RvCheck RvCheck;
 
@@ -48,6 +49,10 @@ int rvc_range(RvRandom *random, int low, int high); /* low..high inclusive */
 /* Pictures for parity: random, all 0, all 255, ramp, checker, smooth noise. */
 enum { RVC_RANDOM, RVC_ZERO, RVC_ONES, RVC_RAMP, RVC_CHECKER, RVC_SMOOTH, RVC_KINDS };
 void rvc_fill_u8(RvRandom *random, int kind, uint8_t *out, int width, int height, ptrdiff_t stride);
+
+/* Sets parameters of a config by name: "width=103 height=61 threads=2". Aborts the test program where
+ * one of them does not exist or is not valid. */
+void rvc_set(const RvParams *params, void *config, const char *settings);
 
 /* Results. `what` says case and parameters; a failure prints once and is counted. */
 void rvc_ok(RvCheck *check, const char *name);

@@ -95,6 +95,24 @@ def check_element(tree, build):
     print('cudaannotate changed %d bytes' % different)
 
 
+def check_page(tree, build):
+    """The property table of the new page is made; no other page changes. Header and table agree."""
+    env = dict(os.environ, GST_PLUGIN_PATH=os.path.join(build, 'gst'),
+               GST_REGISTRY=os.path.join(build, 'registry.bin'))
+    tests = os.path.join(tree, 'tests')
+    run(sys.executable, '-B', os.path.join(tests, 'properties.py'), '--write', env=env)
+    changed = output('git', '-C', tree, 'diff', '--name-only').split()
+    assert changed == ['docs/elements/cudabright.md'], changed
+    with open(os.path.join(tree, changed[0])) as f:
+        assert '| `threshold` | int | 0 to 255 | 200 |' in f.read()
+    print(output(sys.executable, '-B', '-c', 'import headers_check, sys;'
+                 'rows = headers_check.read_rows(sys.argv[1]);'
+                 'assert any(row.algorithm == "bright" for row in rows);'
+                 'assert headers_check.differences(rows) == [];'
+                 'print("%d parameters in headers" % len(rows))',
+                 os.path.join(build, 'tests/params_list'), env=dict(env, PYTHONPATH=tests)))
+
+
 def main():
     cuda = '--cuda' in sys.argv[1:]
     with open(os.path.join(ROOT, 'docs/adding-an-element.md')) as f:
@@ -108,7 +126,7 @@ def main():
         options = ['-Dcuda=enabled', '-Dcuda-arch=ptx'] if cuda else ['-Dcuda=disabled']
         run('meson', 'setup', build, tree, '-Dexamples=disabled', '-Dintrospection=disabled',
             '-Dwerror=true', '-Doptimization=0', *options, stdout=subprocess.DEVNULL)
-        run('ninja', '-C', build, 'tests/rvcheck', 'tests/contract', 'gst/libgstroadvision.so',
+        run('ninja', '-C', build, 'tests/rvcheck', 'tests/contract', 'tests/params_list', 'gst/libgstroadvision.so',
             stdout=subprocess.DEVNULL)
         cases = output(os.path.join(build, 'tests/rvcheck'), '--engine', 'cpu', '--only', 'bright')
         print(cases)
@@ -116,6 +134,7 @@ def main():
         contract = output(os.path.join(build, 'tests/contract'))
         assert re.search(r'contract/bright/cpu: [1-9]\d* checks, 0 failed', contract), contract
         check_element(tree, build)
+        check_page(tree, build)
     print('the sixth algorithm works')
 
 

@@ -18,7 +18,7 @@ static RvStatus stages_of(const RvConvertStages **out, RvEngine engine, const Rv
   return RV_ERR_NO_DEVICE;
 }
 
-/* Rules of both public functions: a legal picture with the rectangle inside. */
+/* Rules of both public functions: a valid picture that contains the rectangle. */
 static RvStatus check_rectangle(const RvPicture *picture, int x, int y, int width, int height,
                                 int threads, const RvLog *log) {
   RV_REQUIRE(log, rv_picture_fits(picture),
@@ -44,7 +44,8 @@ RvStatus rv_convert_gray(const RvPicture *picture, int x, int y, const RvPlane *
   RV_TRY(check_rectangle(picture, x, y, gray->width, gray->height, threads, log));
 
   const RvConvertJob job = {threads, stream, log};
-  if (rv_pixel_layout(picture->format)->kind != RV_KIND_PLANAR)
+  const RvPixelLayout *layout = rv_pixel_layout(picture->format);
+  if (layout->kind != RV_KIND_PLANAR || layout->wide)
     return stages->gray(&job, picture, x, y, gray);
   const char *from = (const char *)picture->data[0] + y * picture->stride[0] + x;
   return stages->rows(&job, gray->data, gray->stride, from, picture->stride[0], (size_t)gray->width,
@@ -81,6 +82,9 @@ RvStatus rv_convert_color(const RvPicture *picture, int bt709, int full_range, c
              "convert: the color plane of %d x %d px has not the size of the picture, %d x %d px",
              color->width, color->height, picture->width, picture->height);
   const RvPixelLayout *layout = rv_pixel_layout(picture->format);
+  RV_REQUIRE(log, layout->plane_of[1] >= 0 || !layout->wide,
+             "convert: gray pictures of more than 8 bits have no colors; make a GRAY8 copy by "
+             "rv_convert_crop");
   RvConvertSource source = {.cell_x = layout->cell_x,
                             .cell_y = layout->cell_y,
                             .is_yuv = layout->kind != RV_KIND_RGB,
@@ -96,7 +100,7 @@ RvStatus rv_convert_color(const RvPicture *picture, int bt709, int full_range, c
   return stages->color(&job, &source, color);
 }
 
-/* Planes whose samples are whole bytes at a whole offset: a crop is a copy of rows. */
+/* Planes whose samples are complete bytes at an integer offset: a crop is a copy of rows. */
 static RvStatus crop_planes(const RvConvertStages *stages, const RvConvertJob *job,
                             const RvPicture *picture, int x, int y, const RvPicture *out) {
   const RvPixelLayout *layout = rv_pixel_layout(picture->format);
@@ -120,15 +124,20 @@ RvStatus rv_convert_crop(const RvPicture *picture, int x, int y, const RvPicture
              "and strides of at least a row",
              RV_MAX_SIDE);
   RV_TRY(check_rectangle(picture, x, y, out->width, out->height, threads, log));
-  const int colorless = picture->format == RV_PIXEL_GRAY8 && out->format == RV_PIXEL_NV12;
-  RV_REQUIRE(log, picture->format == out->format || colorless,
-             "convert: a crop keeps the pixel format (or makes NV12 of GRAY8)");
-
-  const RvConvertJob job = {threads, stream, log};
   const RvPixelLayout *layout = rv_pixel_layout(picture->format);
+  const int is_gray = layout->plane_of[1] < 0;
+  const int narrows = is_gray && layout->wide && out->format != picture->format;
+  const int colorless = is_gray && out->format == RV_PIXEL_NV12;
+  RV_REQUIRE(log,
+             picture->format == out->format || colorless ||
+                 (narrows && out->format == RV_PIXEL_GRAY8),
+             "convert: a crop keeps the pixel format (or makes NV12 of gray, GRAY8 of wider gray)");
+  const RvConvertJob job = {threads, stream, log};
+  const RvPlane gray = {out->data[0], out->stride[0], out->width, out->height, RV_U8};
   if (layout->kind == RV_KIND_PACKED && ((x | out->width) & 1))
     return stages->repack(&job, picture, x, y, out);
-  RV_TRY(crop_planes(stages, &job, picture, x, y, out));
+  RV_TRY(narrows ? stages->gray(&job, picture, x, y, &gray)
+                 : crop_planes(stages, &job, picture, x, y, out));
   if (!colorless)
     return RV_OK;
   return stages->fill(&job, out->data[1], out->stride[1], RV_CHROMA_GRAY,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert_cpu.c: rows are copied whole; gray and colors are vectorised loops per row; rows go to
+/* convert_cpu.c: rows are copied; gray and colors are vectorized loops per row; rows are distributed to
  * threads. */
 #include "convert/convert_stages.h"
 
@@ -43,6 +43,17 @@ ROW_LOOP static void luma_row(uint8_t *restrict to, const uint8_t *restrict from
     to[x] = from[2 * x];
 }
 
+/* Samples of 16 bits at any address. */
+typedef uint16_t HalfWord __attribute__((aligned(1), may_alias));
+
+ROW_LOOP static void gray16_row(uint8_t *restrict to, const uint8_t *restrict from, int width,
+                                int shift) {
+  const HalfWord *samples = (const HalfWord *)from;
+#pragma omp simd
+  for (int x = 0; x < width; x++)
+    to[x] = (uint8_t)rv_gray16(samples[x], shift);
+}
+
 /* Pixels of 4 bytes; blue first or red first. */
 ROW_LOOP static void bgrx_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
 #pragma omp simd
@@ -71,17 +82,21 @@ ROW_LOOP static void rgb_row(uint8_t *restrict to, const uint8_t *restrict from,
 static RvStatus gray(const RvConvertJob *job, const RvPicture *picture, int x, int y,
                      const RvPlane *out) {
   const RvPixelLayout *layout = rv_pixel_layout(picture->format);
-  const int blue_first = layout->offset_of[2] == 0;
+  const int blue_first = layout->offset_of[2] < layout->offset_of[0];
   const uint8_t *base = (const uint8_t *)picture->data[0] + x * layout->step;
   if (layout->kind == RV_KIND_PACKED)
     base += layout->offset_of[0];
+  if (layout->kind == RV_KIND_RGB)
+    base += layout->offset_of[blue_first ? 2 : 0];
 
   const int threads = team(job, (size_t)out->width * (size_t)out->height);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int r = 0; r < out->height; r++) {
     const uint8_t *from = base + (y + r) * picture->stride[0];
     uint8_t *to = (uint8_t *)out->data + r * out->stride;
-    if (layout->kind == RV_KIND_PACKED)
+    if (layout->wide)
+      gray16_row(to, from, out->width, layout->shift);
+    else if (layout->kind == RV_KIND_PACKED)
       luma_row(to, from, out->width);
     else if (layout->step == 4)
       (blue_first ? bgrx_row : rgbx_row)(to, from, out->width);

@@ -5,12 +5,14 @@
 
 static const int PIXELS = 4; /* px of one row that a thread makes */
 
+namespace {
 /* Where a kernel reads: `from` is the first byte of the rectangle's first pixel. */
 struct Source {
   const uint8_t *from;
   ptrdiff_t stride;
   int red, green, blue; /* byte offsets; packed YUV: red is the luma */
 };
+} // namespace
 
 template <int BYTES, bool COLOR>
 __device__ int gray_of(const uint8_t *pixel, const Source &source) {
@@ -20,7 +22,7 @@ __device__ int gray_of(const uint8_t *pixel, const Source &source) {
 }
 
 /* A thread makes four pixels from BYTES words, where everything is aligned to words; at the right
- * border and in unaligned pictures it goes byte by byte. */
+ * border and in unaligned images it works byte by byte. */
 template <int BYTES, bool COLOR>
 __global__ void gray_kernel(Source source, uint8_t *to, ptrdiff_t to_stride, int width, int height,
                             bool aligned) {
@@ -46,6 +48,10 @@ __global__ void gray_kernel(Source source, uint8_t *to, ptrdiff_t to_stride, int
       uint32_t value;
       if (!COLOR)
         value = source.red ? pixel[1] : pixel[0];
+      else if (BYTES == 4)
+        value = (uint32_t)rv_gray(words[i] >> (8 * source.red) & 255,
+                                  words[i] >> (8 * source.green) & 255,
+                                  words[i] >> (8 * source.blue) & 255);
       else
         value = (uint32_t)(source.red ? rv_gray(pixel[BYTES > 2 ? 2 : 0], pixel[1], pixel[0])
                                       : rv_gray(pixel[0], pixel[1], pixel[BYTES > 2 ? 2 : 0]));
@@ -56,6 +62,18 @@ __global__ void gray_kernel(Source source, uint8_t *to, ptrdiff_t to_stride, int
   }
   for (int i = 0; i < PIXELS && x + i < width; i++)
     out[i] = (uint8_t)gray_of<BYTES, COLOR>(from + i * BYTES, source);
+}
+
+/* A thread makes four pixels of 16-bit samples, which may be at any address. */
+__global__ void gray16_kernel(const uint8_t *from, ptrdiff_t stride, int shift, uint8_t *to,
+                              ptrdiff_t to_stride, int width, int height) {
+  const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * PIXELS;
+  const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  if (y >= height)
+    return;
+  const uint8_t *samples = from + y * stride;
+  for (int i = x; i < x + PIXELS && i < width; i++)
+    to[y * to_stride + i] = (uint8_t)rv_gray16(samples[2 * i] | samples[2 * i + 1] << 8, shift);
 }
 
 static dim3 grid_of(dim3 block, int width, int height) {
@@ -74,9 +92,22 @@ static RvStatus launch_gray(const RvConvertJob *job, const Source &source, const
   return RV_OK;
 }
 
+static RvStatus launch_gray16(const RvConvertJob *job, const RvPicture *picture, int x, int y,
+                              const RvPlane *out) {
+  const dim3 block(32, 8);
+  gray16_kernel<<<grid_of(block, rv_div_up(out->width, PIXELS), out->height), block, 0,
+                  job->stream>>>((const uint8_t *)picture->data[0] + y * picture->stride[0] + 2 * x,
+                                 picture->stride[0], rv_pixel_layout(picture->format)->shift,
+                                 (uint8_t *)out->data, out->stride, out->width, out->height);
+  RV_LAUNCHED(job->log);
+  return RV_OK;
+}
+
 static RvStatus gray(const RvConvertJob *job, const RvPicture *picture, int x, int y,
                      const RvPlane *out) {
   const RvPixelLayout *layout = rv_pixel_layout(picture->format);
+  if (layout->wide)
+    return launch_gray16(job, picture, x, y, out);
   const Source source = {
       (const uint8_t *)picture->data[0] + y * picture->stride[0] + x * layout->step,
       picture->stride[0], layout->offset_of[0], layout->offset_of[1], layout->offset_of[2]};
@@ -100,10 +131,12 @@ static RvStatus fill(const RvConvertJob *job, void *to, ptrdiff_t to_stride, int
   return RV_OK;
 }
 
+namespace {
 /* Byte offsets within a pair of packed pixels. */
 struct Pair {
   int luma, u, v;
 };
+} // namespace
 
 /* One thread makes one pair; what it holds is said in convert.h. */
 __global__ void repack_kernel(const uint8_t *from, ptrdiff_t from_stride, int x, uint8_t *to,

@@ -25,11 +25,11 @@ typedef struct RvConvertStages {
   RvStatus (*fill)(const RvConvertJob *job, void *to, ptrdiff_t to_stride, int byte, size_t bytes,
                    int rows);
 
-  /* Luma of packed YUV, or gray of RGB, of the rectangle of the size of `gray` at (x, y). */
+  /* Luma of packed YUV and of 16-bit samples, or gray of RGB, of the rectangle of the size of `gray` at (x, y). */
   RvStatus (*gray)(const RvConvertJob *job, const RvPicture *picture, int x, int y,
                    const RvPlane *gray);
 
-  /* Crop of packed YUV where x or the width is odd, so that pixel pairs are made anew. */
+  /* Crop of packed YUV where x or the width is odd, so that pixel pairs are recombined. */
   RvStatus (*repack)(const RvConvertJob *job, const RvPicture *picture, int x, int y,
                      const RvPicture *out);
 

@@ -18,7 +18,10 @@ static const RvParamValue formats[] = {
     {RV_PIXEL_BGRX, "bgrx", "BGRx"},    {RV_PIXEL_BGRA, "bgra", "BGRA"},
     {RV_PIXEL_RGBX, "rgbx", "RGBx"},    {RV_PIXEL_RGBA, "rgba", "RGBA"},
     {RV_PIXEL_RGB, "rgb", "RGB"},       {RV_PIXEL_BGR, "bgr", "BGR"},
-    {RV_PIXEL_GRAY8, "gray8", "GRAY8"},
+    {RV_PIXEL_GRAY8, "gray8", "GRAY8"}, {RV_PIXEL_YV12, "yv12", "YV12"},
+    {RV_PIXEL_NV21, "nv21", "NV21"},    {RV_PIXEL_Y42B, "y42b", "Y42B"},
+    {RV_PIXEL_ARGB, "argb", "ARGB"},    {RV_PIXEL_ABGR, "abgr", "ABGR"},
+    {RV_PIXEL_XRGB, "xrgb", "xRGB"},    {RV_PIXEL_XBGR, "xbgr", "xBGR"},
 };
 static const RvParamValue colormaps[] = {
     {RV_COLORMAP_TURBO, "turbo", "Turbo: low blue, high red, even steps"},
@@ -30,23 +33,14 @@ static const RvParamValue colormaps[] = {
 static const RvParam params[] = {
     RV_PARAM_WIDTH,
     RV_PARAM_HEIGHT,
-    {.name = "format",
-     .text = "Pixel format of the frames",
-     RV_PARAM_CHOICE(format, formats),
-     .value = RV_PIXEL_BGRX,
-     .flags = RV_PARAM_HIDDEN},
-    {.name = "colormap",
-     .text = "Color map of disparity",
-     RV_PARAM_CHOICE(colormap, colormaps),
-     .value = RV_COLORMAP_TURBO},
-    {.name = "bt709",
-     .text = "YUV frames: BT.709 matrix instead of BT.601",
-     RV_PARAM_INT_RANGE(bt709, INT_MIN, INT_MAX),
-     .flags = RV_PARAM_HIDDEN},
-    {.name = "full-range",
-     .text = "YUV frames: full range instead of limited range",
-     RV_PARAM_INT_RANGE(full_range, INT_MIN, INT_MAX),
-     .flags = RV_PARAM_HIDDEN},
+    RV_CHOICE("format", format, formats, RV_PIXEL_BGRX, RV_PARAM_HIDDEN, NULL, NULL,
+              "Pixel format of the frames"),
+    RV_CHOICE("colormap", colormap, colormaps, RV_COLORMAP_TURBO, 0, NULL, NULL,
+              "Color map of disparity"),
+    RV_INT("bt709", bt709, INT_MIN, INT_MAX, 0, RV_PARAM_HIDDEN, NULL, NULL,
+           "YUV frames: BT.709 matrix instead of BT.601"),
+    RV_INT("full-range", full_range, INT_MIN, INT_MAX, 0, RV_PARAM_HIDDEN, NULL, NULL,
+           "YUV frames: full range instead of limited range"),
     RV_PARAM_THREADS,
 };
 RV_PARAMS(draw)
@@ -143,8 +137,8 @@ static RvStatus job_of(const RvDraw *draw, const RvPicture *picture, RvStream st
                  picture->height == draw->config.height,
              "draw: the picture has %dx%d px or a format other than the object's %dx%d",
              picture->width, picture->height, draw->config.width, draw->config.height);
-  RV_REQUIRE(log, picture->format != RV_PIXEL_I420 || picture->stride[1] == picture->stride[2],
-             "draw: both chroma planes of I420 need the same stride");
+  RV_REQUIRE(log, rv_pixel_planes(picture->format) < 3 || picture->stride[1] == picture->stride[2],
+             "draw: both chroma planes of I420, YV12 and Y42B need the same stride");
   *job = (RvDrawJob){
       .canvas = canvas_of(picture), .threads = draw->config.threads, .stream = stream, .log = log};
   return RV_OK;

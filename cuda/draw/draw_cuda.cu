@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* draw_cuda.cu: a thread per cell. Layers cover the picture; shapes travel as kernel arguments, a
+/* draw_cuda.cu: one thread per cell. Overlays cover the frame; shapes are kernel arguments, a
  * chunk at a time, over the box that holds the chunk. */
 #include "draw/draw_stages.h"
 #include "rv_cuda.cuh"
@@ -57,7 +57,8 @@ __device__ void blend_cell(const RvCanvas &canvas, int cell, int row, const Laye
   }
 }
 
-/* A plane of any size as the picture sees it. */
+namespace {
+/* A plane of any size, spread over the frame. */
 template <typename T> struct Spread {
   const T *values;
   ptrdiff_t stride; /* values */
@@ -127,6 +128,7 @@ struct ShapeLayer {
     return none;
   }
 };
+} // namespace
 
 template <int CX, int CY, typename Layer>
 __global__ void layer_kernel(const RvCanvas canvas, const __grid_constant__ Layer layer) {
@@ -140,6 +142,7 @@ __global__ void layer_kernel(const RvCanvas canvas, const __grid_constant__ Laye
 static const int CHUNK = 80;
 static const int CHUNK_WORDS = (CHUNK + 31) / 32;
 
+namespace {
 struct Chunk {
   RvCanvas canvas;
   const RvInk *colors;
@@ -148,6 +151,7 @@ struct Chunk {
   int count;
   RvShape shapes[CHUNK];
 };
+} // namespace
 static_assert(sizeof(Chunk) <= 4096, "kernel arguments are limited to 4 KiB");
 
 /* The block first finds the shapes that touch it, then each thread takes them in order. */

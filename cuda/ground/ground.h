@@ -88,9 +88,9 @@ typedef struct RvGroundConfig {
   int max_disparity; /* px of D that the profile covers, 16..4096; 128. The bins are 1/256 of it
                       * and at least 1/2 px wide */
   double min_camera_height; /* m, 0..100; 0.5 */
-  double max_camera_height; /* m, 0..100, at least min_camera_height; 3 */
+  double max_camera_height; /* m, at least min_camera_height, 0..100; 3 */
   double near_width;        /* m to the left and right of the camera's axis, above 0..1000; 3 */
-  double profile_width;     /* m, likewise; 5 */
+  double profile_width;     /* m to both sides, for the profile, above 0..1000; 5 */
   int profile;              /* 0 or 1; 1. 0: the profile is 0 */
   int memory;               /* frames, 0..1000; 10 */
   int threads;              /* CPU engine, 0 = all; 0 */

@@ -38,6 +38,7 @@ static __global__ void __launch_bounds__(OFFSET_THREADS)
 
 /* --- Profile --------------------------------------------------------------------------------- */
 
+namespace {
 struct ProfileShared {
   int16_t near[RV_GROUND_BINS - RV_GROUND_BEND_BINS][RV_GROUND_PLACES]; /* scores about offset 0 */
   int16_t far[RV_GROUND_BEND_BINS][RV_GROUND_OFFSETS];                  /* scores */
@@ -47,6 +48,7 @@ struct ProfileShared {
   int first, last, change;
   unsigned long long bend; /* gain << 32 | complement of the index */
 };
+} // namespace
 
 static __device__ __forceinline__ int score_at(const ProfileShared &s, int bin, int base,
                                                int place) {

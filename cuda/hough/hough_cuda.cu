@@ -9,13 +9,12 @@ static void layout(void *memory, const void *plan, RvArena *arena) {
   const RvHoughSpace *p = &((const RvHoughPlan *)plan)->space;
   const size_t pixels = (size_t)p->width * p->height;
   if (c->edges != RV_HOUGH_BINARY) {
-    work->gradients = (uint32_t *)rv_arena_take(arena, pixels * sizeof(uint32_t));
+    if (p->weighted || p->tangent >= 0)
+      work->gradients = (uint32_t *)rv_arena_take(arena, pixels * sizeof(uint32_t));
     work->classes = (uint8_t *)rv_arena_take(arena, pixels);
   }
-  if (c->edges == RV_HOUGH_CANNY) {
+  if (c->edges == RV_HOUGH_CANNY)
     work->labels = (int *)rv_arena_take(arena, pixels * sizeof(int));
-    work->alive = (uint8_t *)rv_arena_take(arena, pixels);
-  }
   work->points = (uint32_t *)rv_arena_take(arena, pixels * sizeof(uint32_t));
   if (p->weighted || p->tangent >= 0)
     work->values = (uint32_t *)rv_arena_take(arena, pixels * sizeof(uint32_t));

@@ -4,6 +4,8 @@
 #define RV_HOUGH_CUDA_H
 
 #include "hough/hough_stages.h"
+#include "rv_group.cuh"
+#include "rv_launch.cuh"
 #include "vote/vote_kernels.cuh"
 
 /* Numbers that kernels hand on; all 0 between runs but `lines`. */
@@ -12,15 +14,14 @@ struct HoughCounters {
   unsigned candidates;     /* bins that may be peaks */
   unsigned peaks;          /* counted by several blocks */
   unsigned peak_blocks;    /* blocks of the peak kernel that are done */
-  unsigned segment_blocks; /* likewise, of the segment kernel */
+  unsigned segment_blocks; /* the same, of the segment kernel */
   unsigned lines;          /* found by the peak kernel */
 };
 
 struct HoughCuda {
-  uint32_t *gradients; /* of every pixel, packed; not with binary edges */
-  uint8_t *classes;    /* 255 on edges; likewise */
-  int *labels;         /* canny: a pixel of the same component, the component's least at last */
-  uint8_t *alive;      /* canny, by the component's least pixel: it holds a strong pixel */
+  uint32_t *gradients; /* of every pixel, packed; when votes need them; not with binary edges */
+  uint8_t *classes;    /* 255 on edges; not with binary edges */
+  int *labels;         /* canny: of weak pixels that reach another tile, by hough_cuda_canny.cu */
   uint32_t *points, *values;
   uint32_t *bins; /* rows of `stride` */
   int stride;
@@ -32,7 +33,7 @@ struct HoughCuda {
   HoughCounters *counters;
   RvHoughAngle *angles;
   int processors;
-  int is_early; /* kernels may start before the one ahead ends */
+  int is_early; /* kernels may start before the preceding one ends */
   int is_fast;  /* 32-bit bins in one pass, every vote is one */
   RvVoteListShape shape;
 };
@@ -51,6 +52,7 @@ static inline HoughMap hough_cuda_map(const HoughCuda *work, const RvHoughJob *j
 
 /* The stages, and what the votes need once. */
 RvStatus hough_cuda_edges(void *work, RvHoughJob *job);
+RvStatus hough_cuda_canny(HoughCuda *work, RvHoughJob *job);
 RvStatus hough_cuda_votes_open(HoughCuda *work, const RvHoughPlan *plan);
 RvStatus hough_cuda_votes(void *work, RvHoughJob *job);
 RvStatus hough_cuda_peaks(void *work, RvHoughJob *job);

@@ -11,6 +11,7 @@
 /* --- Stage one: the list -------------------------------------------------------------------------
  */
 
+namespace {
 struct ListJob {
   HoughMap edges;
   int width, height, tiles;  /* px, px, tiles in a row */
@@ -21,6 +22,7 @@ struct ListJob {
   uint4 *clear; /* bins to be cleared meanwhile, or NULL */
   size_t quads;
 };
+} // namespace
 
 /* Bit i: byte i of the word is not 0. */
 static __device__ __forceinline__ unsigned bits_of(uint32_t word) {
@@ -104,6 +106,7 @@ static __global__ void __launch_bounds__(LIST_THREADS)
 /* --- Stage two: the votes ------------------------------------------------------------------------
  */
 
+namespace {
 /* Every vote is one, bins fit 32 bits and one pass. */
 struct FastVotes {
   static constexpr bool UNITY = true, WHOLE = true;
@@ -150,6 +153,7 @@ struct AnyVotes {
     hough_candidates(candidates, word, v, false);
   }
 };
+} // namespace
 
 #define ANY_GROUP 4
 
@@ -252,8 +256,9 @@ RvStatus hough_cuda_votes(void *memory, RvHoughJob *job) {
   }
   const int warps = j.tiles * rv_div_up(p->height, TILE_Y);
   const int blocks = rv_div_up(warps, LIST_THREADS / 32);
-  list_kernel<<<(unsigned)blocks, LIST_THREADS, 0, job->stream>>>(j, work->counters);
-  RV_LAUNCHED(&c->log);
+  /* Only Canny's kernels are part of the chain. */
+  RV_TRY(rv_launch(&c->log, list_kernel, dim3((unsigned)blocks), dim3(LIST_THREADS), 0, job->stream,
+                   work->is_early && c->edges == RV_HOUGH_CANNY, j, work->counters));
   RV_TRY(cast_votes(work, job));
   const RvPlane *out = &job->out.accumulator;
   if (out->data)

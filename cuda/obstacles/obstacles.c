@@ -26,43 +26,20 @@ static const RvParamValue inputs[] = {
 static const RvParam params[] = {
     RV_PARAM_WIDTH_FROM(RV_OBSTACLES_SIDE_MIN),
     RV_PARAM_HEIGHT_FROM(RV_OBSTACLES_SIDE_MIN),
-    {.name = "input",
-     .text = "Data that obstacles are made from",
-     RV_PARAM_CHOICE(input, inputs),
-     .value = RV_OBSTACLES_DISPARITY},
-    {.name = "max-disparity",
-     .text = "Disparity range",
-     .unit = "px",
-     RV_PARAM_INT_RANGE(max_disparity, 16, 4096),
-     .value = 128,
-     .flags = RV_PARAM_HIDDEN},
-    {.name = "stixel-width",
-     .text = "Width of the stixels",
-     .unit = "px",
-     RV_PARAM_INT_RANGE(stixel_width, 1, 256),
-     .value = 8,
-     .flags = RV_PARAM_HIDDEN},
-    {.name = "min-height",
-     .text = "Minimum height of obstacles above the ground",
-     .unit = "m",
-     RV_PARAM_REAL_RANGE(min_height, 0.05, 2),
-     .value = 0.3},
-    {.name = "clearance",
-     .text = "Height above which things are not in the way",
-     .unit = "m",
-     RV_PARAM_REAL_RANGE(clearance, 0.5, 5),
-     .value = 2.2},
-    {.name = "max-distance",
-     .text = "Maximum distance of obstacles and free space",
-     .unit = "m",
-     .note = "0 = to 2 px of disparity",
-     RV_PARAM_REAL_RANGE(max_distance, 0, 1000),
-     .value = 0},
-    {.name = "path-width",
-     .text = "Width of the corridor straight ahead",
-     .unit = "m",
-     RV_PARAM_REAL_RANGE(path_width, 0, 10),
-     .value = 1.8},
+    RV_CHOICE("input", input, inputs, RV_OBSTACLES_DISPARITY, 0, NULL, NULL,
+              "Data that obstacles are made from"),
+    RV_INT("max-disparity", max_disparity, 16, 4096, 128, RV_PARAM_HIDDEN, "px", NULL,
+           "Disparity range"),
+    RV_INT("stixel-width", stixel_width, 1, 256, 8, RV_PARAM_HIDDEN, "px", NULL,
+           "Width of the stixels"),
+    RV_REAL("min-height", min_height, 0.05, 2, 0.3, 0, "m", NULL,
+            "Minimum height of obstacles above the ground"),
+    RV_REAL("clearance", clearance, 0.5, 5, 2.2, 0, "m", NULL,
+            "Height above which things are not in the way"),
+    RV_REAL("max-distance", max_distance, 0, 1000, 0, 0, "m", "0 = to 2 px of disparity",
+            "Maximum distance of obstacles and free space"),
+    RV_REAL("path-width", path_width, 0, 10, 1.8, 0, "m", NULL,
+            "Width of the corridor straight ahead"),
     RV_PARAM_THREADS,
 };
 RV_PARAMS(obstacles)
@@ -118,6 +95,10 @@ static void fill_tables(const RvObstaclesPlan *p, RvObstaclesTables *t) {
     const double whole = rows > 4 * p->stride ? rows : 4 * p->stride;
     t->full[q] = entry(sampled * whole * per_row, 1, RV_OBSTACLES_PIXELS);
     t->spread[q] = (uint8_t)entry(2 + 2 * (int)(0.01 * q), 2, 255);
+    int k = q;
+    while (k >= 0 && !rv_obstacles_is_gap(p, q, k))
+      k--;
+    t->gap_at[q] = (int16_t)k;
   }
 }
 
@@ -158,16 +139,7 @@ static void describe(const void *plan, char *text, size_t size) {
   snprintf(text, size, "%d x %d pixels", c->width, c->height);
 }
 
-static const RvClass klass = {
-    .params = rv_obstacles_params,
-    .object_size = sizeof(RvObstacles),
-    .plan_offset = offsetof(RvObstacles, plan),
-    .rules = check_rules,
-    .plan = make_plan,
-    .describe = describe,
-    .engines = RV_ENGINES(obstacles),
-};
-RV_OBJECT(RvObstacles, obstacles, klass);
+RV_CLASS(RvObstacles, obstacles, .rules = check_rules, .plan = make_plan, .describe = describe);
 
 void rv_obstacles_size(const RvObstaclesConfig *config, int *columns, int *column_width) {
   const int is_valid = rv_obstacles_config_check(config) == RV_OK;

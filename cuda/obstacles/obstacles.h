@@ -28,7 +28,8 @@
  *              without any, and the 60 % quantile of its disparities.
  *  5. boxes    runs of strips at most 1/2 m apart are joined when their disparities overlap or are
  *              less than 0.15 m apart (below 14 px: overlap by half), and their heights differ by less than 0.7 m or a factor of
- *              two (union-find). Components of fewer than 3 strips are kept when they are 1 m tall.
+ *              two (union-find). Components of fewer than 3 strips are kept when they are 1 m tall;
+ *              those whose top is below min_height are dropped.
  *              The disparity of a box is that which 20 % of its votes exceed (its near face, not the
  *              mean); top and bottom are the 10 % and 90 % quantiles of its runs.
  *
@@ -67,7 +68,7 @@ typedef struct RvObstaclesConfig {
                        * it and at least 1/4 px wide */
   int stixel_width;  /* px of the stixels, 1..256; 8; of RV_OBSTACLES_STIXELS only */
   double min_height; /* m above the ground, 0.05..2; 0.3 */
-  double clearance;  /* m, 0.5..5, above min_height; 2.2: higher things are not in the way */
+  double clearance;  /* m, above min_height, 0.5..5; 2.2: higher things are not in the way */
   double max_distance; /* m, 0..1000; 0 = to 2 px of disparity */
   double path_width;   /* m, 0..10; 1.8: of the corridor straight ahead */
   int threads;         /* CPU engine, 0 = all; 0 */
@@ -127,15 +128,15 @@ RV_API void rv_obstacles_config_init(RvObstaclesConfig *config);
 /* RV_OK, or RV_ERR_ARG after logging which rule is violated. */
 RV_API RvStatus rv_obstacles_config_check(const RvObstaclesConfig *config);
 
-/* Strips and their width in px; 0 and 0 for an invalid config. */
-RV_API void rv_obstacles_size(const RvObstaclesConfig *config, int *columns, int *column_width);
-
 /* Bytes that _new allocates in the engine's memory; 0 for an invalid config or engine. */
 RV_API size_t rv_obstacles_workspace(const RvObstaclesConfig *config, RvEngine engine);
 
 /* *out is NULL after a failure. */
 RV_API RvStatus rv_obstacles_new(RvObstacles **out, const RvObstaclesConfig *config,
                                  RvEngine engine);
+
+/* Strips and their width in px; 0 and 0 for an invalid config. */
+RV_API void rv_obstacles_size(const RvObstaclesConfig *config, int *columns, int *column_width);
 
 RV_API RvStatus rv_obstacles_run(RvObstacles *obstacles, const RvObstaclesSource *source,
                                  const RvObstaclesOutput *output, RvStream stream);
@@ -177,6 +178,11 @@ typedef struct RvObstaclesTracks RvObstaclesTracks;
 
 /* *out is NULL after a failure; `config` as of the object whose obstacles are tracked. */
 RV_API RvStatus rv_obstacles_tracks_new(RvObstaclesTracks **out, const RvObstaclesConfig *config);
+
+/* Takes over new limits from the next frame on. The tracks continue; a config of another size or
+ * camera ends them. */
+RV_API RvStatus rv_obstacles_tracks_set_config(RvObstaclesTracks *tracks,
+                                               const RvObstaclesConfig *config);
 
 /* Updates the tracks with the `count` obstacles of a frame at `time` s: fills in id, velocities,
  * ttc, age, missed, state, flags and confidence. Confirmed tracks without an obstacle are appended

@@ -34,6 +34,7 @@ static void layout(void *memory, const void *plan, RvArena *arena) {
   w->rank = (int32_t *)rv_arena_take(arena, runs * sizeof *w->rank);
   w->components = (ObstaclesComponent *)rv_arena_take(arena, runs * sizeof *w->components);
   w->boxes = (RvObstacleBox *)rv_arena_take(arena, runs * sizeof *w->boxes);
+  w->keys = (uint64_t *)rv_arena_take(arena, runs * sizeof *w->keys);
 }
 
 static RvStatus open(void *memory, const void *plan) {
@@ -49,7 +50,8 @@ static RvStatus open(void *memory, const void *plan) {
   RV_CU(log, cudaMemcpy(w->tables, p->tables, sizeof *w->tables, cudaMemcpyHostToDevice));
   RV_CU(log, cudaMemset(w->frame, 0, sizeof *w->frame));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run receives comes after */
-  return RV_OK;
+  RV_TRY(obstacles_cuda_open_boxes(log));
+  return obstacles_cuda_open_space(w, device);
 }
 
 /* --- Raster ---------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
  * Kernels of a frame, without host synchronization:
  *   tables      rows of the ground by D and by column
  *   strips      one block per strip: votes, evidence, runs
- *   space       block 0: the path of the free space; the others: joins of runs, one block per strip
+ *   space       block 0: the path of the free space; the others: joins of runs, a block per strip
  *   components  one block: roots, runs by component
  *   boxes       one warp per component
  *   sort        one block: order, indices
@@ -30,6 +30,7 @@ struct ObstaclesComponent {
 struct ObstaclesCuda {
   RvObstaclesPlan plan; /* tables: device memory */
   int overlaps;         /* a kernel may start before its predecessor has ended */
+  int is_shared;        /* `from` is in shared memory */
   RvObstaclesTables *tables;
   ObstaclesFrame *frame;
   uint16_t *raster;
@@ -45,10 +46,11 @@ struct ObstaclesCuda {
   uint8_t *from;              /* [strip][coarse] */
   uint8_t *path;              /* [strip] */
   int32_t *label;             /* [strip][RV_OBSTACLES_RUNS]: union-find; the root is the least */
-  int32_t *order;             /* [run] */
-  int32_t *rank;              /* [run]: of a root: its component, later its box or -1 */
+  int32_t *order;             /* [run], by component: 2 x run + 1 for the first of a strip */
+  int32_t *rank;              /* [run]: of a root: its box or -1 */
   ObstaclesComponent *components;
-  RvObstacleBox *boxes; /* [component]; runs 0: no obstacle */
+  RvObstacleBox *boxes; /* [component] */
+  uint64_t *keys;       /* [component]: order; 0: no obstacle */
 };
 
 /* What the kernels of a frame are called with. */
@@ -79,6 +81,10 @@ static RvStatus obstacles_launch(const ObstaclesCuda *w, bool is_first, void (*k
   return rv_launch(&w->plan.config.log, kernel, dim3((unsigned)blocks), dim3(threads), shared,
                    stream, w->overlaps && !is_first, args...);
 }
+
+/* Allow the shared memory of kernels, for objects of any size. */
+RvStatus obstacles_cuda_open_boxes(const RvLog *log);
+RvStatus obstacles_cuda_open_space(ObstaclesCuda *w, int device);
 
 RvStatus obstacles_cuda_strips(const ObstaclesCuda *w, const RvObstaclesJob *job);
 RvStatus obstacles_cuda_space(const ObstaclesCuda *w, const RvObstaclesJob *job);

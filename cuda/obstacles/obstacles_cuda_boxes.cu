@@ -7,91 +7,107 @@
 #define BOX_THREADS 128
 #define BOX_BLOCKS 128
 #define COLUMN_THREADS 256
-#define KEY_BITS 25 /* of the CPU engine's select_key */
-#define HELD 4      /* runs per lane that stay in registers */
+#define COLUMN_WARPS (COLUMN_THREADS / 32)
+#define HELD 4 /* runs per lane that stay in registers, of middling components */
 
 /* --- Components ------------------------------------------------------------------------------ */
 
+namespace {
+/* In dynamic shared memory: the root of each run, and of each root the number of its runs, later
+ * where the next one goes in `order`. */
 struct Components {
-  uint32_t scan[33];
-  uint32_t total;
+  int32_t *count;
+  uint16_t *label;
 };
+} // namespace
 
-static __device__ int root_of(const int32_t *label, int i) {
-  for (int next = __ldcg(&label[i]); next != i; next = __ldcg(&label[i]))
-    i = next;
-  return i;
-}
+#define NO_RUN 65535
+#define MAX_SLOTS 8192 /* RV_MAX_SIDE / RV_OBSTACLES_STRIP_MAX strips */
+#define SLOT_BYTES ((int)(sizeof(int32_t) + sizeof(uint16_t)))
+#define SLOTS_EACH (MAX_SLOTS / THREADS)
 
-static __device__ __forceinline__ bool is_run(const ObstaclesCuda &w, int i) {
-  return i % RV_OBSTACLES_RUNS < w.run_count[i / RV_OBSTACLES_RUNS];
-}
+static_assert(MAX_SLOTS >= RV_MAX_SIDE / RV_OBSTACLES_STRIP_MAX * RV_OBSTACLES_RUNS, "runs");
 
-/* Gives every root the next number, in the order of the runs; returns their count. */
-static __device__ int number_roots(const ObstaclesCuda &w, Components &s) {
-  int base = 0;
-  for (int start = 0; start < obstacles_slots(w); start += THREADS) {
-    const int i = start + threadIdx.x;
-    const bool is_root = i < obstacles_slots(w) && is_run(w, i) && w.label[i] == i;
-    uint32_t total;
-    __syncthreads();
-    const uint32_t upto = rv_block_scan((uint32_t)is_root, THREADS, s.scan, &total);
-    if (is_root) {
-      const int k = base + (int)upto - 1;
-      w.rank[i] = k;
-      w.components[k] = {i, 0, 0};
-    }
-    base += (int)total;
+/* Roots of all runs, and their numbers. */
+static __device__ void find_roots(const ObstaclesCuda &w, const Components &s) {
+  const int slots = obstacles_slots(w);
+  for (int i = threadIdx.x; i < slots; i += THREADS) {
+    const bool is_run = i % RV_OBSTACLES_RUNS < w.run_count[i / RV_OBSTACLES_RUNS];
+    s.label[i] = is_run ? (uint16_t)w.label[i] : (uint16_t)NO_RUN;
+    s.count[i] = 0;
   }
   __syncthreads();
-  return base;
-}
-
-/* Where the runs of each component begin in `order`. */
-static __device__ void place_components(const ObstaclesCuda &w, Components &s, int count) {
-  uint32_t base = 0;
-  for (int start = 0; start < count; start += THREADS) {
-    const int k = start + threadIdx.x;
-    const uint32_t size = k < count ? (uint32_t)w.components[k].count : 0;
-    uint32_t total;
-    __syncthreads();
-    const uint32_t upto = rv_block_scan(size, THREADS, s.scan, &total);
-    if (k < count) {
-      w.components[k].first = (int)(base + upto - size);
-      w.components[k].count = 0;
-    }
-    base += total;
+  int roots[SLOTS_EACH];
+#pragma unroll
+  for (int k = 0; k < SLOTS_EACH; k++) {
+    const int i = threadIdx.x + k * THREADS;
+    roots[k] = i < slots ? s.label[i] : NO_RUN;
+    if (roots[k] == NO_RUN)
+      continue;
+    for (int next = s.label[roots[k]]; next != roots[k]; next = s.label[next])
+      roots[k] = next; /* the root is its own */
   }
   __syncthreads();
+#pragma unroll
+  for (int k = 0; k < SLOTS_EACH; k++)
+    if (roots[k] != NO_RUN) {
+      const int i = threadIdx.x + k * THREADS;
+      s.label[i] = (uint16_t)roots[k];
+      w.label[i] = roots[k];
+      atomicAdd(&s.count[roots[k]], 1);
+    }
+  __syncthreads();
+}
+
+/* Numbers the roots in the order of the runs, and places their runs; returns their count. Each
+ * thread has consecutive runs; one scan sums roots (upper half) and runs. */
+static __device__ int number_roots(const ObstaclesCuda &w, const Components &s) {
+  __shared__ uint32_t scan[33];
+  const int slots = obstacles_slots(w), each = rv_div_up(slots, THREADS);
+  const int from = rv_min((int)threadIdx.x * each, slots), to = rv_min(from + each, slots);
+  uint32_t mine = 0, total;
+  for (int i = from; i < to; i++)
+    mine += s.label[i] == i ? 1u << 16 | (uint32_t)s.count[i] : 0;
+  uint32_t before = rv_block_scan(mine, THREADS, scan, &total) - mine;
+  for (int i = from; i < to; i++) {
+    if (s.label[i] != i)
+      continue;
+    const int count = s.count[i], first = (int)(before & 65535);
+    w.components[before >> 16] = {i, first, count};
+    s.count[i] = first;
+    before += 1u << 16 | (uint32_t)count;
+  }
+  __syncthreads();
+  return (int)(total >> 16);
+}
+
+/* 1 for the first run of its strip in its component. */
+static __device__ int is_first(const Components &s, int i) {
+  int first = 1;
+  for (int k = i - i % RV_OBSTACLES_RUNS; k < i; k++)
+    first &= s.label[k] != s.label[i];
+  return first;
 }
 
 static __global__ void __launch_bounds__(THREADS)
     components_kernel(const __grid_constant__ ObstaclesCuda w,
                       const __grid_constant__ ObstaclesArgs a) {
-  __shared__ Components s;
+  extern __shared__ __align__(8) char memory[];
   rv_launch_wait();
   rv_launch_next();
-  const bool has_ground = obstacles_has_ground(a);
   if (threadIdx.x == 0)
     w.frame->components = w.frame->boxes = 0;
-  if (!has_ground)
+  if (!obstacles_has_ground(a))
     return;
   const int slots = obstacles_slots(w);
-  for (int i = threadIdx.x; i < slots; i += THREADS)
-    if (is_run(w, i))
-      w.label[i] = root_of(w.label, i); /* others may see the run or its root: both lead there */
-  __syncthreads();
+  Components s;
+  s.count = (int32_t *)memory;
+  s.label = (uint16_t *)(s.count + slots);
+  find_roots(w, s);
   const int count = number_roots(w, s);
   for (int i = threadIdx.x; i < slots; i += THREADS)
-    if (is_run(w, i))
-      atomicAdd(&w.components[w.rank[w.label[i]]].count, 1);
-  __syncthreads();
-  place_components(w, s, count);
-  for (int i = threadIdx.x; i < slots; i += THREADS)
-    if (is_run(w, i)) {
-      ObstaclesComponent *c = &w.components[w.rank[w.label[i]]];
-      w.order[c->first + atomicAdd(&c->count, 1)] = i; /* in any order */
-    }
+    if (s.label[i] != NO_RUN) /* the runs of a component come in any order */
+      w.order[atomicAdd(&s.count[s.label[i]], 1)] = 2 * i + is_first(s, i);
   if (threadIdx.x == 0)
     w.frame->components = count;
 }
@@ -105,11 +121,6 @@ static __device__ __forceinline__ int sum_of(int v) {
   return rv_warp_sum(v);
 #endif
 }
-
-/* Keys and weights of a component's runs, those of a lane. */
-struct Keys {
-  int key[HELD], weight[HELD];
-};
 
 enum { KEY_NEAR, KEY_FAR, KEY_TOP, KEY_BOTTOM };
 
@@ -126,25 +137,33 @@ static __device__ __forceinline__ int weight_of(const RvObstaclesRun &run, int k
 
 static __device__ const RvObstaclesRun &run_at(const ObstaclesCuda &w, const ObstaclesComponent &c,
                                                int k) {
-  return w.runs[w.order[c.first + k]];
+  return w.runs[w.order[c.first + k] / 2];
 }
 
-/* As the CPU engine's; weights of a component sum to less than 2^31. */
-static __device__ int select_key(const ObstaclesCuda &w, const ObstaclesComponent &c, int key,
-                                 int64_t want) {
-  Keys keys;
-  for (int i = 0; i < HELD; i++) {
-    const int k = rv_lane() + 32 * i;
-    keys.key[i] = k < c.count ? key_of(run_at(w, c, k), key) : INT32_MAX;
-    keys.weight[i] = k < c.count ? weight_of(run_at(w, c, k), key) : 0;
+/* Bits of the keys: disparities in 1/256 px end at those of the last bin, rows at the height. */
+static __device__ __forceinline__ int key_bits(const RvObstaclesPlan &p, int key) {
+  return 32 - __clz(key == KEY_NEAR || key == KEY_FAR ? 16 * p.depths : p.height);
+}
+
+/* As the CPU engine's; weights of a component sum to less than 2^31. A lane keeps `Held` runs in
+ * registers; `index` has their places, -1: none. */
+template <int Held>
+static __device__ __forceinline__ int select_key(const ObstaclesCuda &w,
+                                                 const ObstaclesComponent &c, const int *index,
+                                                 int key, int64_t want) {
+  int keys[Held], weights[Held];
+#pragma unroll
+  for (int i = 0; i < Held; i++) {
+    keys[i] = index[i] >= 0 ? key_of(w.runs[index[i]], key) : INT32_MAX;
+    weights[i] = index[i] >= 0 ? weight_of(w.runs[index[i]], key) : 0;
   }
   int found = 0;
-  for (int bit = 1 << (KEY_BITS - 1); bit > 0; bit /= 2) {
+  for (int bit = 1 << (key_bits(w.plan, key) - 1); bit > 0; bit /= 2) {
     int below = 0;
 #pragma unroll
-    for (int i = 0; i < HELD; i++)
-      below += keys.key[i] < found + bit ? keys.weight[i] : 0;
-    for (int k = rv_lane() + 32 * HELD; k < c.count; k += 32)
+    for (int i = 0; i < Held; i++)
+      below += keys[i] < found + bit ? weights[i] : 0;
+    for (int k = rv_lane() + 32 * Held; k < c.count; k += 32)
       below += key_of(run_at(w, c, k), key) < found + bit ? weight_of(run_at(w, c, k), key) : 0;
     if (sum_of(below) < want)
       found += bit;
@@ -152,49 +171,55 @@ static __device__ int select_key(const ObstaclesCuda &w, const ObstaclesComponen
   return found;
 }
 
-/* 1 for the first run of its strip in its component. */
-static __device__ bool is_first(const ObstaclesCuda &w, int i) {
-  for (int k = i - i % RV_OBSTACLES_RUNS; k < i; k++)
-    if (w.label[k] == w.label[i])
-      return false;
-  return true;
-}
-
-/* One warp; every lane gets the box. */
-static __device__ RvObstacleBox box_of(const ObstaclesCuda &w, const ObstaclesComponent &c) {
+/* Votes, strips, columns. */
+static __device__ void add_runs(const ObstaclesCuda &w, const ObstaclesComponent &c,
+                                RvObstacleBox *box) {
   const RvObstaclesPlan &p = w.plan;
-  RvObstacleBox box = {};
   int first = p.strips, last = 0;
   uint32_t left = 0, right = 0;
   for (int k = rv_lane(); k < c.count; k += 32) {
-    const int i = w.order[c.first + k], strip = i / RV_OBSTACLES_RUNS;
-    box.votes += w.runs[i].votes;
-    box.strips += is_first(w, i);
+    const int code = w.order[c.first + k], strip = code / (2 * RV_OBSTACLES_RUNS);
+    box->votes += w.runs[code / 2].votes;
+    box->strips += code & 1;
     first = rv_min(first, strip);
     last = rv_max(last, strip);
   }
   first = rv_warp_min(first);
   last = rv_warp_max(last);
   for (int k = rv_lane(); k < c.count; k += 32) {
-    const int i = w.order[c.first + k], strip = i / RV_OBSTACLES_RUNS;
-    left |= strip == first ? w.runs[i].columns : 0;
-    right |= strip == last ? w.runs[i].columns : 0;
+    const int code = w.order[c.first + k], strip = code / (2 * RV_OBSTACLES_RUNS);
+    left |= strip == first ? w.runs[code / 2].columns : 0;
+    right |= strip == last ? w.runs[code / 2].columns : 0;
   }
   for (int step = 16; step > 0; step /= 2) {
     left |= __shfl_xor_sync(RV_WARP, left, step);
     right |= __shfl_xor_sync(RV_WARP, right, step);
   }
-  box.votes = sum_of(box.votes);
-  box.strips = sum_of(box.strips);
+  box->votes = sum_of(box->votes);
+  box->strips = sum_of(box->strips);
+  box->left = first * p.n + rv_obstacles_edge(left, p.n, 0);
+  box->right = last * p.n + rv_obstacles_edge(right, p.n, 1);
+}
+
+/* One warp; every lane gets the box. */
+template <int Held>
+static __device__ __forceinline__ RvObstacleBox box_of(const ObstaclesCuda &w,
+                                                       const ObstaclesComponent &c) {
+  RvObstacleBox box = {};
+  int index[Held];
+#pragma unroll
+  for (int i = 0; i < Held; i++) {
+    const int k = rv_lane() + 32 * i;
+    index[i] = k < c.count ? w.order[c.first + k] / 2 : -1;
+  }
+  add_runs(w, c, &box);
   box.runs = c.count;
   box.label = c.label;
   box.over = w.runs[c.label].over;
-  box.near_d = select_key(w, c, KEY_NEAR, rv_obstacles_near_weight(box.votes));
-  box.far_d = select_key(w, c, KEY_FAR, rv_obstacles_far_weight(box.votes));
-  box.top = select_key(w, c, KEY_TOP, rv_obstacles_top_weight(c.count));
-  box.bottom = select_key(w, c, KEY_BOTTOM, rv_obstacles_bottom_weight(c.count));
-  box.left = first * p.n + rv_obstacles_edge(left, p.n, 0);
-  box.right = last * p.n + rv_obstacles_edge(right, p.n, 1);
+  box.near_d = select_key<Held>(w, c, index, KEY_NEAR, rv_obstacles_near_weight(box.votes));
+  box.far_d = select_key<Held>(w, c, index, KEY_FAR, rv_obstacles_far_weight(box.votes));
+  box.top = select_key<Held>(w, c, index, KEY_TOP, rv_obstacles_top_weight(c.count));
+  box.bottom = select_key<Held>(w, c, index, KEY_BOTTOM, rv_obstacles_bottom_weight(c.count));
   return box;
 }
 
@@ -204,22 +229,28 @@ static __global__ void __launch_bounds__(BOX_THREADS)
   rv_launch_next();
   const int warp = (blockIdx.x * BOX_THREADS + threadIdx.x) / 32;
   for (int k = warp; k < w.frame->components; k += BOX_BLOCKS * BOX_THREADS / 32) {
-    RvObstacleBox box = box_of(w, w.components[k]);
-    if (!rv_obstacles_is_box(&w.plan, w.tables, &box))
-      box.runs = 0;
-    if (rv_lane() == 0)
+    const ObstaclesComponent c = w.components[k];
+    const RvObstacleBox box = c.count <= 32          ? box_of<1>(w, c)
+                              : c.count <= 32 * HELD ? box_of<HELD>(w, c)
+                                                     : box_of<4 * HELD>(w, c);
+    const int32_t ground =
+        w.depth[rv_obstacles_near(&w.plan, &box)].row - w.column[rv_obstacles_center_column(&box)];
+    const bool is_box = rv_obstacles_is_box(&w.plan, w.tables, &box, ground);
+    if (rv_lane() == 0) {
       w.boxes[k] = box;
+      w.keys[k] = is_box ? rv_obstacles_order(box.near_d, box.label) : 0;
+    }
   }
 }
 
 /* --- Order ----------------------------------------------------------------------------------- */
 
-/* Boxes with larger keys than that of box k; one warp. */
-static __device__ int rank_of(const ObstaclesCuda &w, int k, int count) {
-  const uint64_t mine = rv_obstacles_order(w.boxes[k].near_d, w.boxes[k].label);
+/* Boxes with larger keys than `mine`; one warp. */
+static __device__ int rank_of(const ObstaclesCuda &w, uint64_t mine, int count) {
   int rank = 0;
+#pragma unroll 4
   for (int i = rv_lane(); i < count; i += 32)
-    rank += w.boxes[i].runs > 0 && rv_obstacles_order(w.boxes[i].near_d, w.boxes[i].label) > mine;
+    rank += w.keys[i] > mine;
   return sum_of(rank);
 }
 
@@ -229,21 +260,18 @@ static __global__ void __launch_bounds__(BOX_THREADS)
   rv_launch_next();
   const int warp = (blockIdx.x * BOX_THREADS + threadIdx.x) / 32, count = w.frame->components;
   for (int k = warp; k < count; k += BOX_BLOCKS * BOX_THREADS / 32) {
-    const RvObstacleBox box = w.boxes[k];
-    const int rank = box.runs > 0 ? rank_of(w, k, count) : RV_OBSTACLES_MAX;
+    const uint64_t mine = w.keys[k];
+    const int rank = mine ? rank_of(w, mine, count) : RV_OBSTACLES_MAX;
     const bool is_written = rank < RV_OBSTACLES_MAX;
     if (rv_lane() != 0)
       continue;
-    w.rank[box.label] = is_written ? rank : -1;
+    w.rank[w.components[k].label] = is_written ? rank : -1;
     if (is_written && a.output.boxes)
-      a.output.boxes[rank] = box;
+      a.output.boxes[rank] = w.boxes[k];
   }
   if (warp != 0)
     return;
-  int found = 0;
-  for (int k = rv_lane(); k < count; k += 32)
-    found += w.boxes[k].runs > 0;
-  found = sum_of(found);
+  const int found = rank_of(w, 0, count);
   if (rv_lane() == 0) {
     w.frame->boxes = rv_min(found, RV_OBSTACLES_MAX);
     if (a.output.counts) {
@@ -276,47 +304,58 @@ static __device__ void find_valid(const RvPlane &plane, RvObstacleBox *box) {
     box->valid = rv_obstacles_fraction(count, columns, rows);
 }
 
+/* A lane per run. */
 static __device__ int obstacle_at(const ObstaclesCuda &w, int strip, int q) {
-  for (int k = 0; k < w.run_count[strip]; k++) {
-    const int i = strip * RV_OBSTACLES_RUNS + k, rank = w.rank[w.label[i]];
-    if (rank >= 0 && rv_obstacles_meets(&w.runs[i], q))
-      return rank;
-  }
-  return RV_OBSTACLE_NONE;
+  const int lane = rv_lane(), i = strip * RV_OBSTACLES_RUNS + lane;
+  int rank = -1;
+  if (lane < w.run_count[strip] && rv_obstacles_meets(&w.runs[i], q))
+    rank = w.rank[w.label[i]];
+  const unsigned found = __ballot_sync(RV_WARP, rank >= 0);
+  const int box = __shfl_sync(RV_WARP, rank, found ? __ffs((int)found) - 1 : 0);
+  return found ? box : RV_OBSTACLE_NONE;
 }
 
+/* The CPU engine's, eight bins per lane: the nearest bin of ground with a gap behind it, which ends
+ * before the next farther bin of ground and before q. */
 static __device__ int known_until(const ObstaclesCuda &w, int strip, int q) {
-  const RvObstaclesPlan &p = w.plan;
-  uint32_t ground[RV_OBSTACLES_COARSE / 32] = {};
-  for (int k = rv_max(strip - 2, 0); k <= rv_min(strip + 2, p.strips - 1); k++)
-    for (int i = 0; i < RV_OBSTACLES_COARSE / 32; i++)
-      ground[i] |= w.ground[k * RV_OBSTACLES_COARSE / 32 + i];
-  int seen = RV_OBSTACLES_COARSE - 1;
-#pragma unroll
-  for (int i = RV_OBSTACLES_COARSE / 32 - 1; i >= 0; i--)
-    for (int bit = 31; bit >= 0; bit--) {
-      const int k = 32 * i + bit;
-      if (k <= q)
-        return q;
-      seen = ground[i] >> bit & 1 ? k : seen;
-      if (rv_obstacles_is_gap(&p, seen, k))
-        return seen;
+  const int lane = rv_lane();
+  uint32_t word = 0;
+  if (lane < RV_OBSTACLES_COARSE / 32)
+    for (int k = rv_max(strip - 2, 0); k <= rv_min(strip + 2, w.plan.strips - 1); k++)
+      word |= w.ground[k * RV_OBSTACLES_COARSE / 32 + lane];
+  uint32_t mine = __shfl_sync(RV_WARP, word, lane / 4) >> (8 * (lane % 4)) & 255;
+  int below = mine ? 8 * lane + 31 - __clz((int)mine) : -1; /* ground of lower lanes */
+  for (int step = 1; step < 32; step *= 2) {
+    const int other = __shfl_up_sync(RV_WARP, below, step);
+    below = lane >= step ? rv_max(below, other) : below;
+  }
+  below = __shfl_up_sync(RV_WARP, below, 1);
+  below = lane == 0 ? -1 : below;
+  mine |= lane == 31 ? 128u : 0; /* the nearest bin counts as ground */
+  int known = -1;
+  for (int k = 8 * lane; mine; mine >>= 1, k++)
+    if (mine & 1) {
+      known = w.tables->gap_at[k] > rv_max(below, q) ? k : known;
+      below = k;
     }
-  return q;
+  known = rv_warp_max(known);
+  return known < 0 ? q : known;
 }
 
-/* One thread per column. */
+/* One warp per column; complete in lane 0. */
 static __device__ RvFreeColumn column_of(const ObstaclesCuda &w, int strip) {
   const RvObstaclesPlan &p = w.plan;
-  const uint32_t *votes = w.votes + (size_t)strip * RV_OBSTACLES_FINE;
-  const int q = w.path[strip];
+  const int q = w.path[strip], k = rv_max(2 * q - 2, 0) + rv_lane();
   RvObstaclesLimit limit = {};
   limit.q = q;
   limit.known = known_until(w, strip, q);
-  for (int k = rv_max(2 * q - 2, 0); q && k <= rv_min(2 * q + 3, RV_OBSTACLES_FINE - 1); k++) {
-    limit.count += votes[k] & 65535;
-    limit.sum += rv_obstacles_sum(&p, votes[k], k);
+  if (q && k <= rv_min(2 * q + 3, RV_OBSTACLES_FINE - 1)) {
+    const uint32_t votes = w.votes[(size_t)strip * RV_OBSTACLES_FINE + k];
+    limit.count = votes & 65535;
+    limit.sum = rv_obstacles_sum(&p, votes, k);
   }
+  limit.count = rv_warp_sum(limit.count);
+  limit.sum = rv_warp_sum(limit.sum);
   limit.valid = w.valid[strip];
   limit.evidence = q ? w.evidence[strip * RV_OBSTACLES_COARSE + q] : 0;
   limit.obstacle = q ? obstacle_at(w, strip, q) : RV_OBSTACLE_NONE;
@@ -336,19 +375,30 @@ static __global__ void __launch_bounds__(COLUMN_THREADS)
       find_valid(a.disparity, &a.output.boxes[block]);
     return;
   }
-  const int strip = (block - RV_OBSTACLES_MAX) * 32 + threadIdx.x; /* few per block: long chains */
-  if (threadIdx.x < 32 && strip < w.plan.strips && a.output.columns)
-    a.output.columns[strip] =
-        obstacles_has_ground(a) ? column_of(w, strip) : rv_obstacles_no_column(&w.plan);
+  const int strip = (block - RV_OBSTACLES_MAX) * COLUMN_WARPS + threadIdx.x / 32;
+  if (strip >= w.plan.strips || !a.output.columns)
+    return;
+  const RvFreeColumn column =
+      obstacles_has_ground(a) ? column_of(w, strip) : rv_obstacles_no_column(&w.plan);
+  if (rv_lane() == 0)
+    a.output.columns[strip] = column;
+}
+
+RvStatus obstacles_cuda_open_boxes(const RvLog *log) {
+  RV_CU(log, cudaFuncSetAttribute(components_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  MAX_SLOTS * SLOT_BYTES));
+  return RV_OK;
 }
 
 RvStatus obstacles_cuda_boxes(const ObstaclesCuda *w, const RvObstaclesJob *job) {
   const ObstaclesArgs args = obstacles_args(job);
-  RV_TRY(obstacles_launch(w, false, components_kernel, 1, THREADS, 0, job->stream, *w, args));
+  const size_t slots = (size_t)w->plan.strips * RV_OBSTACLES_RUNS;
+  RV_TRY(obstacles_launch(w, false, components_kernel, 1, THREADS, slots * SLOT_BYTES, job->stream,
+                          *w, args));
   RV_TRY(obstacles_launch(w, false, boxes_kernel, BOX_BLOCKS, BOX_THREADS, 0, job->stream, *w));
   RV_TRY(
       obstacles_launch(w, false, sort_kernel, BOX_BLOCKS, BOX_THREADS, 0, job->stream, *w, args));
-  const int blocks = RV_OBSTACLES_MAX + rv_div_up(w->plan.strips, 32);
+  const int blocks = RV_OBSTACLES_MAX + rv_div_up(w->plan.strips, COLUMN_WARPS);
   return obstacles_launch(w, false, columns_kernel, blocks, COLUMN_THREADS, 0, job->stream, *w,
                           args);
 }

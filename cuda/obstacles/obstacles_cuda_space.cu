@@ -6,20 +6,22 @@
 #define THREADS 256
 #define EACH (RV_OBSTACLES_COARSE / 32) /* bins per lane: lane l has bins l EACH .. */
 #define AHEAD 4                         /* strips whose data is read before it is needed */
-#define CHUNK 16                        /* strips of the path that one step goes back */
-#define CHUNKS 32
+#define PARTS (THREADS / 32)            /* of the path, one warp each */
+#define WARM 24                         /* strips before a part that it begins with */
 #define FAR (1 << 28)
 
-static_assert(THREADS == RV_OBSTACLES_COARSE, "one thread per bin goes back");
+static_assert(THREADS == RV_OBSTACLES_COARSE, "one thread per bin compares");
 static_assert(EACH == 8, "data of a lane is one 16-byte word");
 static_assert(3 * EACH * RV_OBSTACLES_SLOPE > RV_OBSTACLES_JUMP, "no way is longer than 3 lanes");
-static_assert(CHUNK * CHUNKS >= 512, "RV_MAX_SIDE / RV_OBSTACLES_STRIP_MAX strips");
+static_assert(PARTS <= 8, "parts of 311 strips are longer than WARM");
 
 /* --- Path ------------------------------------------------------------------------------------ */
 
+namespace {
 struct Data {
   uint4 words; /* EACH int16 */
 };
+} // namespace
 
 static __device__ __forceinline__ Data read_data(const ObstaclesCuda &w, int strip) {
   const uint4 *row = (const uint4 *)(w.data + (size_t)strip * RV_OBSTACLES_COARSE);
@@ -81,78 +83,135 @@ static __device__ __forceinline__ void find_ways(const int *cost, int *key) {
                  min(far[k], from_far + k * RV_OBSTACLES_KEY));
 }
 
-/* Costs of the last strip's bins; one warp. */
-static __device__ void find_costs(const ObstaclesCuda &w, int *cost) {
-  const int lane = rv_lane(), strips = w.plan.strips;
+namespace {
+/* What warps leave for each other: costs relative to the least of their strip. */
+struct Space {
+  int enter[PARTS][RV_OBSTACLES_COARSE]; /* of the strip before a part, found from where it began */
+  int leave[PARTS][RV_OBSTACLES_COARSE]; /* of the last strip of a part */
+};
+} // namespace
+
+/* Strips of a part: `first` to `end` - 1. */
+static __device__ __forceinline__ int first_of(const RvObstaclesPlan &p, int part) {
+  return rv_min(part * rv_div_up(p.strips, PARTS), p.strips);
+}
+
+static __device__ __forceinline__ void begin_costs(const Data &data, int *cost) {
+#pragma unroll
+  for (int k = 0; k < EACH; k++)
+    cost[k] = value_of(data, k);
+}
+
+static __device__ __forceinline__ void keep_costs(const int *cost, int *kept) {
+  const int least = best_of(cost) >> 8;
+#pragma unroll
+  for (int k = 0; k < EACH; k++)
+    kept[rv_lane() * EACH + k] = cost[k] - least;
+}
+
+/* From the costs of one strip to those of the next; writes where its bins come from. */
+static __device__ __forceinline__ void step(const Data &data, int *cost, uint8_t *from) {
+  int key[EACH];
+  uint32_t word[2] = {0, 0};
+  const int best = best_of(cost), source = RV_OBSTACLES_COARSE - 1 - (best & 255);
+  const int jump = rv_obstacles_jump(best >> 8);
+  find_ways(cost, key);
+#pragma unroll
+  for (int k = 0; k < EACH; k++) {
+    const int way = min(key[k], jump), q = rv_lane() * EACH + k;
+    word[k / 4] |= (uint32_t)rv_obstacles_from(way, q, source) << (8 * (k % 4));
+    cost[k] = rv_obstacles_cost(way) + value_of(data, k);
+  }
+  if (from)
+    ((uint2 *)from)[rv_lane()] = make_uint2(word[0], word[1]);
+}
+
+/* Strips `strip` to end - 1; those below `first` are not written. */
+static __device__ void walk(const ObstaclesCuda &w, int strip, int first, int end, int *cost,
+                            uint8_t *from, int *enter) {
   Data data[AHEAD];
 #pragma unroll
   for (int i = 0; i < AHEAD; i++)
-    data[i] = read_data(w, 1 + i);
-  const Data first = read_data(w, 0);
-#pragma unroll
-  for (int k = 0; k < EACH; k++)
-    cost[k] = value_of(first, k);
-  for (int strip = 1; strip < strips; strip += AHEAD)
+    data[i] = read_data(w, strip + i);
+  for (; strip < end; strip += AHEAD)
 #pragma unroll
     for (int i = 0; i < AHEAD; i++) {
-      if (strip + i >= strips)
+      const int at = strip + i;
+      if (at >= end)
         break;
-      int key[EACH];
-      uint32_t from[2] = {0, 0};
-      const int best = best_of(cost), source = RV_OBSTACLES_COARSE - 1 - (best & 255);
-      const int jump = rv_obstacles_jump(best >> 8);
-      find_ways(cost, key);
-#pragma unroll
-      for (int k = 0; k < EACH; k++) {
-        const int way = min(key[k], jump), q = lane * EACH + k;
-        from[k / 4] |= (uint32_t)rv_obstacles_from(way, q, source) << (8 * (k % 4));
-        cost[k] = rv_obstacles_cost(way) + value_of(data[i], k);
-      }
-      uint2 *out = (uint2 *)(w.from + (size_t)(strip + i) * RV_OBSTACLES_COARSE);
-      out[lane] = make_uint2(from[0], from[1]);
-      data[i] = read_data(w, strip + i + AHEAD);
+      if (at == first && enter)
+        keep_costs(cost, enter);
+      step(data[i], cost, at >= first ? from + (size_t)at * RV_OBSTACLES_COARSE : NULL);
+      data[i] = read_data(w, at + AHEAD);
     }
 }
 
-struct Space {
-  uint8_t back[CHUNKS]
-              [RV_OBSTACLES_COARSE]; /* bin at a chunk's first strip, from that of the next */
-  uint8_t start[CHUNKS];             /* bin at the last strip of a chunk */
-};
-
-/* The path: chunks of strips are composed first, in parallel. */
-static __device__ void find_path(const ObstaclesCuda &w, Space &s, int last) {
-  const int strips = w.plan.strips, chunks = rv_div_up(strips, CHUNK), q = threadIdx.x;
-  for (int c = 1; c < chunks; c++) {
-    int at = q;
-    for (int strip = rv_min(c * CHUNK + CHUNK, strips) - 1; strip >= c * CHUNK; strip--)
-      at = __ldcg(&w.from[(size_t)strip * RV_OBSTACLES_COARSE + at]);
-    s.back[c][q] = (uint8_t)at;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0)
-    for (int c = chunks - 1; c >= 0; c--) {
-      s.start[c] = (uint8_t)last;
-      last = c > 0 ? s.back[c][last] : last;
-    }
-  __syncthreads();
-  if ((int)threadIdx.x >= chunks)
+/* One warp per part. What comes before a part matters only for a few strips: bins differ by at most
+ * RV_OBSTACLES_JUMP, and soon all ways come from one bin. A part begins WARM strips early, from any
+ * costs; whether those of the strip before it were right is verified afterwards. */
+static __device__ void find_part(const ObstaclesCuda &w, Space &s, int part, uint8_t *from) {
+  const int first = first_of(w.plan, part), end = first_of(w.plan, part + 1);
+  const int begin = rv_max(first - WARM, 0);
+  int cost[EACH];
+  if (first == end)
     return;
-  const int c = threadIdx.x;
-  int at = s.start[c];
-  for (int strip = rv_min(c * CHUNK + CHUNK, strips) - 1; strip >= c * CHUNK; strip--) {
+  begin_costs(read_data(w, begin), cost);
+  walk(w, begin + 1, part ? first : 1, end, cost, from, part ? s.enter[part] : NULL);
+  keep_costs(cost, s.leave[part]);
+}
+
+/* A part again, from the costs that its predecessor left; one warp. */
+static __device__ void repeat_part(const ObstaclesCuda &w, Space &s, int part, uint8_t *from) {
+  const int first = first_of(w.plan, part), end = first_of(w.plan, part + 1);
+  int cost[EACH];
+#pragma unroll
+  for (int k = 0; k < EACH; k++)
+    cost[k] = s.leave[part - 1][rv_lane() * EACH + k];
+  walk(w, first, first, end, cost, from, NULL);
+  keep_costs(cost, s.leave[part]);
+}
+
+/* The path of the free space; `from` has a row of bins per strip. */
+static __device__ void find_path(const ObstaclesCuda &w, Space &s, uint8_t *from) {
+  const int strips = w.plan.strips, thread = threadIdx.x;
+  int last = 0; /* part */
+  find_part(w, s, thread / 32, from);
+  __syncthreads();
+  for (int part = 1; part < PARTS && first_of(w.plan, part) < strips; part++, last++) {
+    const bool is_same = s.enter[part][thread] == s.leave[part - 1][thread];
+    if (__syncthreads_and(is_same))
+      continue;
+    if (thread < 32)
+      repeat_part(w, s, part, from);
+    __syncthreads();
+  }
+  if (thread >= 32)
+    return;
+  int cost[EACH];
+#pragma unroll
+  for (int k = 0; k < EACH; k++)
+    cost[k] = s.leave[last][thread * EACH + k];
+  int at = RV_OBSTACLES_COARSE - 1 - (best_of(cost) & 255);
+  for (int strip = strips - 1; thread == 0 && strip >= 0; strip--) {
     w.path[strip] = (uint8_t)at;
-    if (strip > c * CHUNK)
-      at = __ldcg(&w.from[(size_t)strip * RV_OBSTACLES_COARSE + at]);
+    if (strip > 0)
+      at = from[(size_t)strip * RV_OBSTACLES_COARSE + at];
   }
 }
 
 /* --- Joins ----------------------------------------------------------------------------------- */
 
-static __device__ int root_of(const int32_t *label, int i) {
-  for (int next = __ldcg(&label[i]); next != i; next = __ldcg(&label[i]))
-    i = next;
-  return i;
+/* The root; runs on the way are linked to their grandparents. Only roots change otherwise. */
+static __device__ int root_of(int32_t *label, int i) {
+  for (;;) {
+    const int next = __ldcg(&label[i]);
+    if (next == i)
+      return i;
+    const int after = __ldcg(&label[next]);
+    if (after != next)
+      __stcg(&label[i], after);
+    i = after;
+  }
 }
 
 static __device__ void join(int32_t *label, int a, int b) {
@@ -186,8 +245,7 @@ static __device__ void join_strip(const ObstaclesCuda &w, int strip) {
 static __global__ void __launch_bounds__(THREADS)
     space_kernel(const __grid_constant__ ObstaclesCuda w, const __grid_constant__ ObstaclesArgs a) {
   static_assert(THREADS >= RV_OBSTACLES_REACH_MAX * RV_OBSTACLES_RUNS, "one thread per run");
-  __shared__ Space s;
-  __shared__ int last;
+  extern __shared__ __align__(16) char memory[];
   rv_launch_wait();
   rv_launch_next();
   if (!obstacles_has_ground(a))
@@ -196,19 +254,25 @@ static __global__ void __launch_bounds__(THREADS)
     join_strip(w, blockIdx.x - 1);
     return;
   }
-  if (threadIdx.x < 32) {
-    int cost[EACH];
-    find_costs(w, cost);
-    const int best = best_of(cost);
-    if (threadIdx.x == 0)
-      last = RV_OBSTACLES_COARSE - 1 - (best & 255);
-    __threadfence(); /* `from` is read past the first-level cache */
-  }
-  __syncthreads();
-  find_path(w, s, last);
+  Space &s = *(Space *)memory;
+  find_path(w, s, w.is_shared ? (uint8_t *)(&s + 1) : w.from);
+}
+
+static size_t shared_bytes(const RvObstaclesPlan *p, int is_shared) {
+  return sizeof(Space) + (is_shared ? (size_t)p->strips * RV_OBSTACLES_COARSE : 0);
+}
+
+RvStatus obstacles_cuda_open_space(ObstaclesCuda *w, int device) {
+  const RvLog *log = &w->plan.config.log;
+  int most = 0;
+  RV_CU(log, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  w->is_shared = shared_bytes(&w->plan, 1) <= (size_t)most;
+  RV_CU(log, cudaFuncSetAttribute(space_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  return RV_OK;
 }
 
 RvStatus obstacles_cuda_space(const ObstaclesCuda *w, const RvObstaclesJob *job) {
-  return obstacles_launch(w, false, space_kernel, 1 + w->plan.strips, THREADS, 0, job->stream, *w,
+  return obstacles_launch(w, false, space_kernel, 1 + w->plan.strips, THREADS,
+                          shared_bytes(&w->plan, w->is_shared), job->stream, *w,
                           obstacles_args(job));
 }

@@ -29,6 +29,7 @@ static __global__ void __launch_bounds__(TABLE_THREADS)
 
 /* --- Strip ----------------------------------------------------------------------------------- */
 
+namespace {
 /* One set of bins: the votes on the ground, or those above the clearance. */
 struct Bits {
   uint32_t full[WORDS]; /* bins with enough votes */
@@ -48,6 +49,7 @@ struct Strip {
   int count;                                                   /* runs */
   int valid, total;
 };
+} // namespace
 
 /* A pixel for the second pass: bin, class << 9. */
 static __device__ __forceinline__ uint16_t code_of(int bin, int pixel_class) {

@@ -267,6 +267,20 @@ RvStatus rv_obstacles_tracks_new(RvObstaclesTracks **out, const RvObstaclesConfi
   return RV_OK;
 }
 
+RvStatus rv_obstacles_tracks_set_config(RvObstaclesTracks *tracks,
+                                        const RvObstaclesConfig *config) {
+  if (!tracks)
+    return RV_ERR_ARG;
+  RV_TRY(rv_obstacles_config_check(config));
+  const RvCamera *a = &tracks->config.camera, *b = &config->camera;
+  if (tracks->config.width != config->width || tracks->config.height != config->height ||
+      a->focal != b->focal || a->baseline != b->baseline || a->doffs != b->doffs ||
+      a->cx != b->cx || a->cy != b->cy)
+    rv_obstacles_tracks_reset(tracks);
+  tracks->config = *config;
+  return RV_OK;
+}
+
 void rv_obstacles_tracks_set_speed(RvObstaclesTracks *tracks, double speed, int is_known) {
   tracks->ego_speed = speed;
   tracks->has_speed = is_known;

@@ -30,31 +30,16 @@ static const RvParamValue medians[] = {{.value = 0}, {.value = 3}, {.value = 5}}
 static const RvParam params[] = {
     RV_PARAM_WIDTH,
     RV_PARAM_HEIGHT,
-    {.name = "epsilon",
-     .text = "Maximum deviation of a value from its segment",
-     .unit = "px of disparity",
-     .note = "0 = keep every bend",
-     RV_PARAM_REAL_RANGE(epsilon, 0, 4095),
-     .value = 1},
-    {.name = "distance",
-     .text = "Distance measure between a value and its segment",
-     RV_PARAM_CHOICE(distance, distances),
-     .value = RV_RDP_VERTICAL},
-    {.name = "median",
-     .text = "Window size of the median prefilter; outliers add segments",
-     .unit = "px",
-     .note = "0 = off",
-     RV_PARAM_NUMBERS(median, medians),
-     .value = 0},
-    {.name = "invalid",
-     .text = "Effect of invalid rows on segments",
-     RV_PARAM_CHOICE(invalid, invalids),
-     .value = RV_RDP_SKIP},
-    {.name = "max-levels",
-     .text = "Maximum recursion depth: n levels split a piece into at most 2^(n-1) segments",
-     .note = "0 = no limit",
-     RV_PARAM_INT_RANGE(max_levels, 0, RV_MAX_SIDE),
-     .value = 0},
+    RV_REAL("epsilon", epsilon, 0, 4095, 1, 0, "px of disparity", "0 = keep every bend",
+            "Maximum deviation of a value from its segment"),
+    RV_CHOICE("distance", distance, distances, RV_RDP_VERTICAL, 0, NULL, NULL,
+              "Distance measure between a value and its segment"),
+    RV_NUMBERS("median", median, medians, 0, 0, "px", "0 = off",
+               "Window size of the median prefilter; outliers add segments"),
+    RV_CHOICE("invalid", invalid, invalids, RV_RDP_SKIP, 0, NULL, NULL,
+              "Effect of invalid rows on segments"),
+    RV_INT("max-levels", max_levels, 0, RV_MAX_SIDE, 0, 0, NULL, "0 = no limit",
+           "Maximum recursion depth: n levels split a piece into at most 2^(n-1) segments"),
     RV_PARAM_THREADS,
 };
 RV_PARAMS(rdp)
@@ -76,15 +61,7 @@ static void describe(const void *plan, char *text, size_t size) {
   snprintf(text, size, "%d x %d pixels", c->width, c->height);
 }
 
-static const RvClass klass = {
-    .params = rv_rdp_params,
-    .object_size = sizeof(RvRdp),
-    .plan_offset = offsetof(RvRdp, plan),
-    .plan = make_plan,
-    .describe = describe,
-    .engines = RV_ENGINES(rdp),
-};
-RV_OBJECT(RvRdp, rdp, klass);
+RV_CLASS(RvRdp, rdp, .plan = make_plan, .describe = describe);
 
 uint32_t rv_rdp_segments_max(const RvRdpConfig *config) {
   if (rv_rdp_config_check(config) != RV_OK)

@@ -5,7 +5,7 @@
  *
  * Source: Cebrian and Moure, "GPU-accelerated RDP Algorithm for Data Segmentation" (after Ramer,
  * Douglas, Peucker). The result is that of the paper's Algorithm 1, the plain recursion; its
- * Algorithm 3 is not followed (docs/studies/rdp.md says where it errs). Both engines give the same bits.
+ * Algorithm 3 is not followed (docs/elements/cudardp.md lists its errors). Both engines give the same bits.
  *
  * What is computed, column by column:
  *  1. median      optional: of the valid values in the 3x3 or 5x5 window (the lower one of an even
@@ -48,11 +48,11 @@ typedef enum RvRdpInvalid { RV_RDP_SKIP = 0, RV_RDP_BREAK } RvRdpInvalid;
 
 /* Fields: unit, range; default. rv_rdp_params () states the same as a table. */
 typedef struct RvRdpConfig {
-  int width, height; /* px, 1..16384 each; fixed for the life of the object; no default */
-  double epsilon;    /* px of disparity, 0..4095, rounded to 1/4096 px; 1. 0 keeps every bend */
+  int width, height; /* fixed for the life of the object; px, 1..16384; no default */
+  double epsilon;    /* px of disparity, in steps of 1/4096 px, 0..4095; 1. 0 keeps every bend */
   RvRdpDistance distance; /* RV_RDP_VERTICAL */
   RvRdpInvalid invalid;   /* RV_RDP_SKIP */
-  int median;             /* side of the window in px, 0 (off), 3 or 5; 0 */
+  int median;             /* side length of the window in px, 0, 3 or 5; 0 = off */
   int max_levels;         /* levels of the recursion, 0..16384; 0 = no limit. With n a piece becomes
                            * at most 2^(n-1) segments */
   int threads;            /* CPU engine, 0 = all; 0 */
@@ -96,13 +96,13 @@ RV_API RvStatus rv_rdp_config_check(const RvRdpConfig *config);
 /* Bytes that _new takes on the engine's memory, 0 if the config is invalid. */
 RV_API size_t rv_rdp_workspace(const RvRdpConfig *config, RvEngine engine);
 
-/* Capacity that holds every segment of every input: width * max(1, height - 1). */
-RV_API uint32_t rv_rdp_segments_max(const RvRdpConfig *config);
-
 /* *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
 RV_API RvStatus rv_rdp_new(RvRdp **out, const RvRdpConfig *config, RvEngine engine);
 
-/* disparity: RV_U16, 1/16 px, 0 = no value, width x height. */
+/* Capacity that holds every segment of every input: width * max(1, height - 1). */
+RV_API uint32_t rv_rdp_segments_max(const RvRdpConfig *config);
+
+/* disparity: RV_U16, 1/16 px, 0 = invalid, width x height. */
 RV_API RvStatus rv_rdp_run(RvRdp *rdp, const RvPlane *disparity, const RvRdpOutput *output,
                            RvStream stream);
 

@@ -14,7 +14,7 @@ constexpr unsigned ALL = 0xffffffffu;
 #  define RDP_BACKOFF_NS 20
 #endif
 
-/* Segments of more than shape.small_rows rows are searched by a warp each; those up to it are cut
+/* Segments of more than shape.small_rows rows are searched by one warp each; those up to it are split
  * to the end by a thread each. */
 constexpr int SMALL_ROWS_MAX = 32;
 
@@ -29,6 +29,7 @@ static __device__ __forceinline__ Item item_of(int first, int last, int column, 
          (Item)((unsigned)column | (unsigned)depth << 8) << 32;
 }
 
+namespace {
 struct Shared {
   int claimed, pushed;              /* places in the queue that are taken, and filled */
   int pending;                      /* long segments not cut to the end yet */
@@ -54,6 +55,7 @@ struct Block {
   uint32_t *words;              /* valid rows; later segments above each word */
   uint16_t *values;             /* [column][pitch] */
 };
+} // namespace
 
 static __device__ __forceinline__ Block block_of(Shared *s, void *pool, const RdpShape &shape) {
   Block b;
@@ -140,11 +142,13 @@ static __device__ __forceinline__ void split_short(const Block &b, const RdpArgs
     atomicMax(&b.s->levels[column], deepest);
 }
 
+namespace {
 /* The short segments that a warp has come across, one in each of its first lanes. */
 struct ShortSegments {
   Item item;
   int count;
 };
+} // namespace
 
 static __device__ __forceinline__ void keep_short(const Block &b, const RdpArgs &a,
                                                   ShortSegments *shorts, Item item, int lane) {
@@ -175,10 +179,12 @@ static __device__ __forceinline__ void split_shorts(const Block &b, const RdpArg
 
 /* --- Long segments --------------------------------------------------------------------------- */
 
+namespace {
 struct Farthest {
   unsigned e;
   int k; /* rows below the segment's first */
 };
+} // namespace
 
 /* The row farthest from the segment of `length` rows that begins at d, among begin..end - 1. */
 static __device__ __forceinline__ Farthest search(const uint16_t *d, int length, int rise,
@@ -207,7 +213,7 @@ static __device__ __forceinline__ void push(const Block &b, Item item) {
   atomicExch(&b.queue[atomicAdd(&b.s->pushed, 1)], item);
 }
 
-/* Cuts the searched long segment first..last, goes on with the longer part as long as that is long,
+/* Splits the searched long segment first..last, continues with the longer part while that is long,
  * and hands the other on. */
 static __device__ __forceinline__ void follow(const Block &b, const RdpArgs &a, int first, int last,
                                               int column, int depth, Farthest farthest,

@@ -31,6 +31,18 @@ static const RvParamValue formats[] = {
     {RV_PIXEL_RGB, "RGB", "3 bytes"},
     {RV_PIXEL_BGR, "BGR", "3 bytes"},
     {RV_PIXEL_GRAY8, "GRAY8", "1 byte"},
+    {RV_PIXEL_YV12, "YV12", "Y, V, U"},
+    {RV_PIXEL_NV21, "NV21", "Y, interleaved VU"},
+    {RV_PIXEL_Y42B, "Y42B", "Y, U, V, chroma halved horizontally"},
+    {RV_PIXEL_ARGB, "ARGB", "4 bytes"},
+    {RV_PIXEL_ABGR, "ABGR", "4 bytes"},
+    {RV_PIXEL_XRGB, "xRGB", "4 bytes"},
+    {RV_PIXEL_XBGR, "xBGR", "4 bytes"},
+    {RV_PIXEL_P010, "P010_10LE", "Y, interleaved UV, 16 bits each"},
+    {RV_PIXEL_GRAY10, "GRAY10", "10 of 16 bits"},
+    {RV_PIXEL_GRAY12, "GRAY12", "12 of 16 bits"},
+    {RV_PIXEL_GRAY14, "GRAY14", "14 of 16 bits"},
+    {RV_PIXEL_GRAY16, "GRAY16_LE", "16 bits"},
 };
 static const RvParamValue layouts[] = {
     {RV_RECTIFY_SIDE_BY_SIDE, "side-by-side", "left view, right view"},
@@ -44,67 +56,31 @@ static const RvParamValue interpolations[] = {
 };
 
 static const RvParam params[] = {
-    {.name = "in-width",
-     .text = "Width of one view of the input",
-     .unit = "px",
-     RV_PARAM_INT_RANGE(in_width, 1, RV_MAX_SIDE),
-     .flags = RV_PARAM_REQUIRED | RV_PARAM_HIDDEN},
-    {.name = "in-height",
-     .text = "Height of one view of the input",
-     .unit = "px",
-     RV_PARAM_INT_RANGE(in_height, 1, RV_MAX_SIDE),
-     .flags = RV_PARAM_REQUIRED | RV_PARAM_HIDDEN},
-    {.name = "format",
-     .text = "Pixel format of input and output",
-     RV_PARAM_CHOICE(format, formats),
-     .value = RV_PIXEL_NV12,
-     .flags = RV_PARAM_HIDDEN},
-    {.name = "layout",
-     .text = "Packing of the two views in a frame",
-     RV_PARAM_CHOICE(layout, layouts),
-     .value = RV_RECTIFY_SIDE_BY_SIDE,
-     .flags = RV_PARAM_HIDDEN},
-    {.name = "width",
-     .text = "Width of one rectified view; another width than that of the input scales the image",
-     .unit = "px",
-     .note = "0 = as the calibration or the input",
-     RV_PARAM_INT_RANGE(width, 0, RV_MAX_SIDE),
-     .value = 0},
-    {.name = "height",
-     .text = "Height of one rectified view; crops or extends the image, centered",
-     .unit = "px",
-     .note = "0 = in proportion to the width",
-     RV_PARAM_INT_RANGE(height, 0, RV_MAX_SIDE),
-     .value = 0},
-    {.name = "alpha",
-     .text =
-         "Zoom of the rectified views of pinhole cameras: 0 shows no border, 1 every input pixel",
-     .note = "-1 = as the calibration",
-     RV_PARAM_REAL_RANGE(alpha, -1, 1),
-     .value = -1},
-    {.name = "fov-scale",
-     .text = "Divisor of the focal length of rectified views of fisheye cameras",
-     RV_PARAM_REAL_RANGE(fov_scale, 0.1, 10),
-     .value = 1},
-    {.name = "interpolation",
-     .text = "Interpolation between pixels of the input",
-     RV_PARAM_CHOICE(interpolation, interpolations),
-     .value = RV_RECTIFY_BILINEAR},
-    {.name = "full-range",
-     .text = "Use 0 in place of 16 as luma outside of the input",
-     RV_PARAM_SWITCH(full_range),
-     .value = 0,
-     .flags = RV_PARAM_HIDDEN},
-    {.name = "chroma-cosited-x",
-     .text = "Position of chroma samples in x: on even pixels; off: between two pixels",
-     RV_PARAM_SWITCH(chroma_cosited_x),
-     .value = 1,
-     .flags = RV_PARAM_HIDDEN},
-    {.name = "chroma-cosited-y",
-     .text = "Position of chroma samples in y: on even rows; off: between two rows",
-     RV_PARAM_SWITCH(chroma_cosited_y),
-     .value = 0,
-     .flags = RV_PARAM_HIDDEN},
+    RV_INT("in-width", in_width, 1, RV_MAX_SIDE, 0, RV_PARAM_REQUIRED | RV_PARAM_HIDDEN, "px", NULL,
+           "Width of one view of the input"),
+    RV_INT("in-height", in_height, 1, RV_MAX_SIDE, 0, RV_PARAM_REQUIRED | RV_PARAM_HIDDEN, "px",
+           NULL, "Height of one view of the input"),
+    RV_CHOICE("format", format, formats, RV_PIXEL_NV12, RV_PARAM_HIDDEN, NULL, NULL,
+              "Pixel format of input and output"),
+    RV_CHOICE("layout", layout, layouts, RV_RECTIFY_SIDE_BY_SIDE, RV_PARAM_HIDDEN, NULL, NULL,
+              "Packing of the two views in a frame"),
+    RV_INT("width", width, 0, RV_MAX_SIDE, 0, 0, "px", "0 = as the calibration or the input",
+           "Width of one rectified view; another width than that of the input scales the image"),
+    RV_INT("height", height, 0, RV_MAX_SIDE, 0, 0, "px", "0 = in proportion to the width",
+           "Height of one rectified view; crops or extends the image, centered"),
+    RV_REAL(
+        "alpha", alpha, -1, 1, -1, 0, NULL, "-1 = as the calibration",
+        "Zoom of the rectified views of pinhole cameras: 0 shows no border, 1 every input pixel"),
+    RV_REAL("fov-scale", fov_scale, 0.1, 10, 1, 0, NULL, NULL,
+            "Divisor of the focal length of rectified views of fisheye cameras"),
+    RV_CHOICE("interpolation", interpolation, interpolations, RV_RECTIFY_BILINEAR, 0, NULL, NULL,
+              "Interpolation between pixels of the input"),
+    RV_SWITCH("full-range", full_range, 0, RV_PARAM_HIDDEN, NULL, NULL,
+              "Use 0 in place of 16 as luma outside of the input"),
+    RV_SWITCH("chroma-cosited-x", chroma_cosited_x, 1, RV_PARAM_HIDDEN, NULL, NULL,
+              "Position of chroma samples in x: on even pixels; off: between two pixels"),
+    RV_SWITCH("chroma-cosited-y", chroma_cosited_y, 0, RV_PARAM_HIDDEN, NULL, NULL,
+              "Position of chroma samples in y: on even rows; off: between two rows"),
     RV_PARAM_THREADS,
 };
 RV_PARAMS(rectify)
@@ -146,16 +122,7 @@ static void describe(const void *memory, char *text, size_t size) {
            plan->geometry.height);
 }
 
-static const RvClass klass = {
-    .params = rv_rectify_params,
-    .object_size = sizeof(RvRectify),
-    .plan_offset = offsetof(RvRectify, plan),
-    .rules = rules,
-    .plan = make_plan,
-    .describe = describe,
-    .engines = RV_ENGINES(rectify),
-};
-RV_OBJECT(RvRectify, rectify, klass);
+RV_CLASS(RvRectify, rectify, .rules = rules, .plan = make_plan, .describe = describe);
 
 RvStatus rv_rectify_geometry(const RvRectifyConfig *config, RvRectifyGeometry *geometry) {
   if (!geometry)
@@ -196,16 +163,20 @@ RvRectifyRect rv_rectify_valid(const RvRectify *rectify) {
 int rv_rectify_samples(RvPixelFormat format, RvRectifySamples s[RV_RECTIFY_SAMPLES_MAX]) {
   const RvPixelLayout *l = rv_pixel_layout(format);
   if (l->kind == RV_KIND_RGB) {
-    s[0] = (RvRectifySamples){RV_RECTIFY_LUMA, 0, l->step, l->step, 0, 1};
+    s[0] = (RvRectifySamples){RV_RECTIFY_LUMA, 0, l->step, l->step, 0, 1, 0, 0};
     return 1;
   }
-  s[0] = (RvRectifySamples){RV_RECTIFY_LUMA, l->plane_of[0], 1, l->step, l->offset_of[0], 0};
+  const int wide = l->wide, is_packed = l->kind == RV_KIND_PACKED;
+  s[0] = (RvRectifySamples){
+      RV_RECTIFY_LUMA, l->plane_of[0], 1, l->step, l->offset_of[0] - wide, 0, wide, is_packed};
   if (l->plane_of[1] < 0)
     return 1;
+  /* U and V are treated alike: the first of them in memory may be either. */
   const int joined = l->plane_of[1] == l->plane_of[2], u = l->offset_of[1], v = l->offset_of[2];
   for (int c = 1; c < 3; c++)
-    s[c] = (RvRectifySamples){RV_RECTIFY_CHROMA, l->plane_of[c],  1 + joined,
-                              l->chroma_step,    l->offset_of[c], v - u};
+    s[c] =
+        (RvRectifySamples){RV_RECTIFY_CHROMA,   l->plane_of[c],        1 + joined, l->chroma_step,
+                           rv_min(u, v) - wide, u < v ? v - u : u - v, wide,       0};
   return joined ? 2 : 3;
 }
 

@@ -69,15 +69,15 @@ typedef struct RvRectifyConfig {
                               * input, or of the rectified images of the file. Another width scales
                               * the image. Height 0: in proportion to the width. Another height
                               * crops or extends the image, centered */
-  double alpha;              /* -1..1; below 0: rectification of the file, without one the focal
-                              * length is kept; 0 no border visible .. 1 all input pixels visible;
-                              * pinhole only; -1 */
+  double alpha;              /* pinhole only, -1..1; -1. Below 0: rectification of the file, without
+                              * one the focal length is kept; 0 = no border visible, 1 = all input
+                              * pixels visible */
   double fov_scale;          /* fisheye without rectification in the file: mean focal length divided
                               * by this, 0.1..10; 1 */
   RvRectifyInterpolation interpolation; /* RV_RECTIFY_BILINEAR */
-  int full_range;                       /* YUV: 1 full, 0 limited range (border of Y); 0 */
-  int chroma_cosited_x;                 /* 4:2:x: sx = 0 (1) or 0.5 (0); 1 */
-  int chroma_cosited_y;                 /* 4:2:0: sy = 0 (1) or 0.5 (0); 0 */
+  int full_range;                       /* YUV: full (1) or limited range (0), 0 or 1; 0 */
+  int chroma_cosited_x;                 /* 4:2:x: sx = 0 (1) or 0.5 (0), 0 or 1; 1 */
+  int chroma_cosited_y;                 /* 4:2:0: sy = 0 (1) or 0.5 (0), 0 or 1; 0 */
   int threads;                          /* CPU engine and computation of the maps, 0 = all; 0 */
   RvLog log;                            /* silent */
 } RvRectifyConfig;
@@ -112,11 +112,17 @@ RV_API RvStatus rv_rectify_config_check(const RvRectifyConfig *config);
 /* Bytes that _new takes on the engine's memory, 0 if the config is invalid. */
 RV_API size_t rv_rectify_workspace(const RvRectifyConfig *config, RvEngine engine);
 
+/* Makes the maps. *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
+RV_API RvStatus rv_rectify_new(RvRectify **out, const RvRectifyConfig *config, RvEngine engine);
+
 /* Computes the rectified cameras without making maps. RV_ERR_ARG like _config_check. */
 RV_API RvStatus rv_rectify_geometry(const RvRectifyConfig *config, RvRectifyGeometry *geometry);
 
-/* Makes the maps. *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
-RV_API RvStatus rv_rectify_new(RvRectify **out, const RvRectifyConfig *config, RvEngine engine);
+/* Where the pixel (u, v) of an input view (0 left, 1 right) lies in its output view, px; centers of
+ * pixels have whole numbers. Inverts the lens by iteration: within 0.1 px for usual lenses. 0, and x
+ * and y unchanged, when it lies behind the rectified camera. */
+RV_API int rv_rectify_point(const RvRectifyGeometry *geometry, int view, double u, double v,
+                            double *x, double *y);
 
 /* Remaps both views. `in` is a packed frame of two input views, `out` of two output views, both of
  * the configured format; they must not overlap. */

@@ -175,8 +175,39 @@ ROW_LOOP static void run_packed_chroma(const Run *run) {
   }
 }
 
+/* Samples of 16 bits: Y of P010, gray. */
+ROW_LOOP static void run_wide(const Run *run) {
+  const Run r = *run;
+  HalfWord *restrict out = (HalfWord *)r.out;
+#pragma omp simd
+  for (int k = 0; k < r.count; k++) {
+    uint32_t a, b;
+    const uint8_t *from = r.in + locate(&r, k, 2, &a, &b);
+    const uint32_t p = *(const Word *)from, q = *(const Word *)(from + r.stride);
+    out[k] = (uint16_t)rv_rectify_blend(p & 65535, p >> 16, q & 65535, q >> 16, a, b);
+  }
+}
+
+/* U and V of P010. */
+ROW_LOOP static void run_wide_chroma(const Run *run) {
+  const Run r = *run;
+  Word *restrict out = (Word *)r.out;
+#pragma omp simd
+  for (int k = 0; k < r.count; k++) {
+    uint32_t a, b;
+    const uint8_t *from = r.in + locate(&r, k, 4, &a, &b);
+    const uint64_t p = *(const LongWord *)from, q = *(const LongWord *)(from + r.stride);
+    const uint32_t p0 = (uint32_t)p, p1 = (uint32_t)(p >> 32);
+    const uint32_t q0 = (uint32_t)q, q1 = (uint32_t)(q >> 32);
+    out[k] = rv_rectify_blend(p0 & 65535, p1 & 65535, q0 & 65535, q1 & 65535, a, b) |
+             rv_rectify_blend(p0 >> 16, p1 >> 16, q0 >> 16, q1 >> 16, a, b) << 16;
+  }
+}
+
 static void run_inside(const Run *run, const RvRectifySamples *s) {
-  if (s->step == 1)
+  if (s->wide)
+    (s->channels == 2 ? run_wide_chroma : run_wide)(run);
+  else if (s->step == 1)
     run_1(run);
   else if (s->step == 3)
     run_3(run);
@@ -206,7 +237,15 @@ static uint32_t sample_at(const Row *r, int x, int y, int channel) {
   if (x < 0 || y < 0 || x >= r->window->width || y >= r->window->height)
     return (uint32_t)r->border;
   const RvRectifySamples *s = r->samples;
-  return r->in[y * r->stride + x * s->step + channel * s->distance];
+  const uint8_t *at = r->in + y * r->stride + x * s->step + channel * s->distance;
+  return s->wide ? *(const HalfWord *)at : *at;
+}
+
+static void store(const RvRectifySamples *s, uint8_t *at, uint32_t value) {
+  if (s->wide)
+    *(HalfWord *)at = (uint16_t)value;
+  else
+    *at = (uint8_t)value;
 }
 
 static void sample_any(const Row *r, int column) {
@@ -226,16 +265,16 @@ static void sample_any(const Row *r, int column) {
   }
   if (is_outside) {
     for (int c = 0; c < s->channels; c++)
-      out[c * s->distance] = (uint8_t)r->border;
+      store(s, out + c * s->distance, (uint32_t)r->border);
     return;
   }
   const int u = rv_rectify_predict(column, r->grid->step_x) + dx, v = r->row + dy;
   const int x = u >> RV_RECTIFY_BITS, y = v >> RV_RECTIFY_BITS;
   const uint32_t a = (uint32_t)u % RV_RECTIFY_ONE, b = (uint32_t)v % RV_RECTIFY_ONE;
   for (int c = 0; c < s->channels; c++)
-    out[c * s->distance] =
-        (uint8_t)rv_rectify_blend(sample_at(r, x, y, c), sample_at(r, x + 1, y, c),
-                                  sample_at(r, x, y + 1, c), sample_at(r, x + 1, y + 1, c), a, b);
+    store(s, out + c * s->distance,
+          rv_rectify_blend(sample_at(r, x, y, c), sample_at(r, x + 1, y, c),
+                           sample_at(r, x, y + 1, c), sample_at(r, x + 1, y + 1, c), a, b));
 }
 
 /* --- Stage ----------------------------------------------------------------------------------- */
@@ -260,7 +299,7 @@ static void remap_view(const RectifyCpu *cpu, const RvRectifyJob *job, const RvR
       .entries = (const char *)cpu->map[s->grid] + first * entry,
       .out = (uint8_t *)job->out.data[s->plane] + y * job->out.stride[s->plane] + out->x * s->step +
              s->offset,
-      .border = plan->border[s->grid],
+      .border = plan->border[s->grid] << (8 * s->wide),
       .row = rv_rectify_predict(y - out->y, grid->step_y),
   };
   RvRectifySpan inside = {0, 0};
@@ -281,8 +320,8 @@ static void remap_view(const RectifyCpu *cpu, const RvRectifyJob *job, const RvR
   }
   for (int k = inside.last; k < out->width; k++)
     sample_any(&row, k);
-  const int is_packed = job->plan->cell_y < job->plan->cell_x, last = grid->width - 1;
-  if (is_packed && s->grid == RV_RECTIFY_LUMA && last % 2 == 0 && out->x + out->width == last + 1)
+  const int last = grid->width - 1;
+  if (s->repeats && last % 2 == 0 && out->x + out->width == last + 1)
     row.out[(last - out->x + 1) * s->step] = row.out[(last - out->x) * s->step];
 }
 

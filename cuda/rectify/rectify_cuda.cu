@@ -2,8 +2,8 @@
 /* rectify_cuda.cu: CUDA engine: one launch for all planes of both views. A thread makes four samples
  * of a row: it loads their map entries in one piece, and their source samples together when all of
  * them are inside of one view; otherwise sample by sample with checks. Pictures whose planes are not
- * aligned to 16 bytes, RGB, BGR and maps with wide entries go through a kernel that does the latter
- * for every sample. */
+ * aligned to 16 bytes, RGB, BGR, 16-bit samples and maps with wide entries go through a kernel that
+ * does the latter for every sample. */
 #include "rectify/rectify_maps.h"
 #include "rectify/rectify_stages.h"
 #include "rv_cuda.cuh"
@@ -35,16 +35,23 @@ struct Args {
 
 /* --- One sample with all checks ---------------------------------------------------------------- */
 
+template <bool WIDE> __device__ uint32_t border_of(const Args &args, const RvRectifySamples &s) {
+  return (uint32_t)args.border[s.grid] << (WIDE ? 8 : 0);
+}
+
+template <bool WIDE>
 __device__ uint32_t tap(const Args &args, const RvRectifySamples &s, const RvRectifyWindow &window,
                         int x, int y, int channel) {
   if (x < 0 || y < 0 || x >= window.width || y >= window.height)
-    return (uint32_t)args.border[s.grid];
+    return border_of<WIDE>(args, s);
   const PlaneArgs &plane = args.plane[s.plane];
-  return plane.in[(window.y + y) * plane.in_stride + (window.x + x) * s.step + s.offset +
-                  channel * s.distance];
+  const uint8_t *at = plane.in + (window.y + y) * plane.in_stride + (window.x + x) * s.step +
+                      s.offset + channel * s.distance;
+  return WIDE ? at[0] | (uint32_t)at[1] << 8 : at[0];
 }
 
-/* Writes all channels of sample (x, y) of the plane. */
+/* Writes all channels of sample (x, y) of the plane. WIDE: samples of 2 bytes. */
+template <bool WIDE>
 __device__ __noinline__ void remap_sample(const Args &args, int kind, int x, int y) {
   const RvRectifySamples &s = args.samples[kind];
   const RvRectifyGrid &grid = args.grid[s.grid];
@@ -71,14 +78,17 @@ __device__ __noinline__ void remap_sample(const Args &args, int kind, int x, int
   const PlaneArgs &plane = args.plane[s.plane];
   uint8_t *out = plane.out + (ptrdiff_t)y * plane.out_stride + x * s.step + s.offset;
   for (int c = 0; c < s.channels; c++) {
-    uint32_t value = (uint32_t)args.border[s.grid];
+    uint32_t value = border_of<WIDE>(args, s);
     if (!is_outside)
-      value = rv_rectify_blend(tap(args, s, window, sx, sy, c), tap(args, s, window, sx + 1, sy, c),
-                               tap(args, s, window, sx, sy + 1, c),
-                               tap(args, s, window, sx + 1, sy + 1, c), a, b);
+      value = rv_rectify_blend(tap<WIDE>(args, s, window, sx, sy, c),
+                               tap<WIDE>(args, s, window, sx + 1, sy, c),
+                               tap<WIDE>(args, s, window, sx, sy + 1, c),
+                               tap<WIDE>(args, s, window, sx + 1, sy + 1, c), a, b);
     out[c * s.distance] = (uint8_t)value;
+    if (WIDE)
+      out[c * s.distance + 1] = (uint8_t)(value >> 8);
     /* YUY2 and UYVY of odd width: the luma beyond the last column repeats it. */
-    if (s.step == 2 && s.channels == 1 && x == grid.width - 1 && x % 2 == 0)
+    if (s.repeats && x == grid.width - 1 && x % 2 == 0)
       out[s.step] = (uint8_t)value;
   }
 }
@@ -98,11 +108,12 @@ __device__ Tile tile_of(const Args &args) {
           row * BLOCK_Y + (int)threadIdx.y};
 }
 
+template <bool WIDE>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) any_kernel(const __grid_constant__ Args args) {
   const Tile tile = tile_of(args);
   const RvRectifyGrid &grid = args.grid[args.samples[tile.kind].grid];
   if (tile.x < grid.width && tile.y < grid.height)
-    remap_sample(args, tile.kind, tile.x, tile.y);
+    remap_sample<WIDE>(args, tile.kind, tile.x, tile.y);
 }
 
 /* --- Samples whose source samples are all inside ------------------------------------------------ */
@@ -181,7 +192,7 @@ __device__ uint32_t fetch_four(const uint8_t *in, int stride, const Position &at
 __device__ void remap_each(const Args &args, int kind, int x, int y, int count) {
   const int width = args.grid[args.samples[kind].grid].width;
   for (int i = 0; i < count && x + i < width; i++)
-    remap_sample(args, kind, x + i, y);
+    remap_sample<false>(args, kind, x + i, y);
 }
 
 __device__ void luma_group(const Args &args, int x, int y) {
@@ -274,7 +285,7 @@ __device__ void rgb4_group(const Args &args, int x, int y) {
       make_uint4(value[0], value[1], value[2], value[3]);
 }
 
-/* Kinds of samples: 0 luma or pixels, 1 chroma of planar formats (both planes of I420). */
+/* Kinds of samples: 0 luma or pixels, 1 chroma of planar formats (both planes of I420 and alike). */
 template <int KIND>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     group_kernel(const __grid_constant__ Args args) {
@@ -316,14 +327,22 @@ void (*kernel_of(RvPixelFormat format))(Args) {
   case RV_PIXEL_GRAY8:
     return group_kernel<KIND_GRAY>;
   case RV_PIXEL_NV12:
+  case RV_PIXEL_NV21:
     return group_kernel<KIND_NV12>;
   case RV_PIXEL_I420:
+  case RV_PIXEL_YV12:
+  case RV_PIXEL_Y42B:
     return group_kernel<KIND_I420>;
   case RV_PIXEL_YUY2:
   case RV_PIXEL_UYVY:
     return group_kernel<KIND_PACKED>;
   case RV_PIXEL_RGB:
   case RV_PIXEL_BGR:
+  case RV_PIXEL_P010:
+  case RV_PIXEL_GRAY10:
+  case RV_PIXEL_GRAY12:
+  case RV_PIXEL_GRAY14:
+  case RV_PIXEL_GRAY16:
     return NULL;
   default:
     return group_kernel<KIND_RGB4>;
@@ -362,7 +381,7 @@ RvStatus remap(void *work, const RvRectifyJob *job) {
     const int is_packed = format == RV_PIXEL_YUY2 || format == RV_PIXEL_UYVY;
     set_blocks(&args, is_packed ? 1 : plan->grids, GROUP);
   } else {
-    kernel = any_kernel;
+    kernel = args.samples[0].wide ? any_kernel<true> : any_kernel<false>;
     set_blocks(&args, kinds, 1);
   }
   kernel<<<(unsigned)args.first_block[args.kinds], dim3(BLOCK_X, BLOCK_Y), 0, job->stream>>>(args);

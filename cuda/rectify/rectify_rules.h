@@ -57,7 +57,7 @@ RV_HD int rv_rectify_view(const RvRectifyGrid *grid, int x, int y) {
   return x >= grid->split_x || y >= grid->split_y;
 }
 
-/* Bilinear value of four samples, a and b in 1/32: at most 255 * 1024 before the shift. */
+/* Bilinear value of four samples, a and b in 1/32: at most 65535 * 1024 before the shift. */
 RV_HD uint32_t rv_rectify_blend(uint32_t s00, uint32_t s01, uint32_t s10, uint32_t s11, uint32_t a,
                                 uint32_t b) {
   const uint32_t top = s00 * (RV_RECTIFY_ONE - a) + s01 * a;

@@ -55,6 +55,8 @@ typedef struct RvRectifySamples {
   int step;     /* bytes from one sample to the next */
   int offset;   /* bytes of the first channel */
   int distance; /* bytes from one channel to the next */
+  int wide;     /* 1: values of 2 bytes, little endian */
+  int repeats;  /* 1: a row of odd width has one sample more, which repeats the last */
 } RvRectifySamples;
 
 #define RV_RECTIFY_SAMPLES_MAX 3

@@ -35,109 +35,51 @@ static const RvParam params[] = {
     CAMERA("camera-cy", "Row of the principal point", "px", -1e6, 1e6, cy),
     CAMERA("camera-doffs", "Difference of the principal points", "px", -4096, 4096, doffs),
     CAMERA("camera-baseline", "Baseline of the stereo camera", "m", 0, 1e3, baseline),
-    {.name = "patch-size",
-     .text = "Side length of the classified patches; incomplete patches are ignored",
-     .unit = "px",
-     RV_PARAM_INT_RANGE(patch_size, RV_ROAD_PATCH_MIN, RV_ROAD_PATCH_MAX),
-     .value = 5},
-    {.name = "bins",
-     .text = "Bins of hue and of saturation in a patch's histogram; a change clears the models",
-     RV_PARAM_INT_RANGE(bins, RV_ROAD_BINS_MIN, RV_ROAD_BINS_MAX),
-     .value = 8},
-    {.name = "equalize",
-     .text = "Equalize the histograms of R, G and B, against changes of illumination",
-     RV_PARAM_SWITCH(equalize),
-     .value = 1},
-    {.name = "roughness",
-     .text = "Maximum variance of height of smooth ground, without the noise of the disparity",
-     .unit = "m^2",
-     RV_PARAM_REAL_RANGE(roughness, 0, 1),
-     .value = 6e-5},
-    {.name = "disparity-noise",
-     .text = "Standard deviation of the disparity; the limits of roughness and height grow with it",
-     .unit = "px",
-     RV_PARAM_REAL_RANGE(disparity_noise, 0, 4),
-     .value = 0.15},
-    {.name = "max-roughness",
-     .text = "Upper bound of the limit of roughness, at any noise",
-     .unit = "m^2",
-     RV_PARAM_REAL_RANGE(max_roughness, 0, 1),
-     .value = 2.4e-4},
-    {.name = "near-range",
-     .text = "Maximum depth of training patches",
-     .unit = "m",
-     RV_PARAM_REAL_RANGE(near_range, 0, 1000),
-     .flags = RV_PARAM_ABOVE,
-     .value = 10},
-    {.name = "near-width",
-     .text = "Width of the training strip along the optical axis, about that of the vehicle",
-     .unit = "m",
-     .note = "0 = unlimited",
-     RV_PARAM_REAL_RANGE(near_width, 0, 1000),
-     .value = 3},
-    {.name = "max-height",
-     .text = "Height tolerance of road above the ground plane, four times that below it",
-     .unit = "m",
-     .note = "0 = off",
-     RV_PARAM_REAL_RANGE(max_height, 0, 10),
-     .value = 0.03},
-    {.name = "ground-threshold-scale",
-     .text = "Scale of classify-threshold for patches on the ground plane",
-     RV_PARAM_REAL_RANGE(ground_threshold_scale, 1, 4),
-     .value = 1.5},
-    {.name = "smoothing",
-     .text = "Window size of the majority filter",
-     .unit = "patches",
-     .note = "0 = off",
-     RV_PARAM_NUMBERS(smoothing, windows),
-     .value = 5},
-    {.name = "min-saturation",
-     .text = "Saturation below which the hue of a pixel is ignored",
-     RV_PARAM_INT_RANGE(min_saturation, 0, 255),
-     .value = 0},
-    {.name = "min-value",
-     .text = "Value (maximum of R, G and B) below which the hue of a pixel is ignored",
-     RV_PARAM_INT_RANGE(min_value, 0, 255),
-     .value = 0},
-    {.name = "initial-models",
-     .text = "Number of color models made for an empty library; at most library-size",
-     RV_PARAM_INT_RANGE(initial_models, 1, RV_ROAD_LIBRARY_MAX),
-     .value = 2},
-    {.name = "new-models",
-     .text =
-         "Number of color models added per update, from unmatched samples; at most library-size",
-     RV_PARAM_INT_RANGE(new_models, 1, RV_ROAD_LIBRARY_MAX),
-     .value = 1},
-    {.name = "estimate-models",
-     .text = "Estimate the number of models by clustering; ignore initial-models and new-models",
-     RV_PARAM_SWITCH(estimate_models),
-     .value = 0},
-    {.name = "library-size",
-     .text = "Maximum number of color models; lowest-weight models are replaced first",
-     RV_PARAM_INT_RANGE(library_size, 1, RV_ROAD_LIBRARY_MAX),
-     .value = 5},
-    {.name = "min-samples",
-     .text = "Minimum number of unmatched samples for new models; fewer are deferred",
-     RV_PARAM_INT_RANGE(min_samples, 1, RV_ROAD_SAMPLES_MAX),
-     .value = 20},
-    {.name = "update-threshold",
-     .text = "Maximum Mahalanobis distance at which a sample updates its nearest model",
-     RV_PARAM_REAL_RANGE(update_threshold, 0, 1000),
-     .flags = RV_PARAM_ABOVE,
-     .value = 1},
-    {.name = "classify-threshold",
-     .text = "Maximum distance of road from the nearest model, in the unit of `distance`",
-     RV_PARAM_REAL_RANGE(classify_threshold, 0, 1000),
-     .flags = RV_PARAM_ABOVE,
-     .value = 4},
-    {.name = "distance",
-     .text = "Distance measure between a patch (p) and a model (mean m, variance s^2)",
-     RV_PARAM_CHOICE(distance, distances),
-     .value = RV_ROAD_MAHALANOBIS},
-    {.name = "variance-floor",
-     .text = "Minimum variance of a cell of a model, of histograms with the sum 1",
-     RV_PARAM_REAL_RANGE(variance_floor, RV_ROAD_FLOOR_MIN, RV_ROAD_FLOOR_MAX),
-     .value = 1e-3},
+    RV_INT("patch-size", patch_size, RV_ROAD_PATCH_MIN, RV_ROAD_PATCH_MAX, 5, 0, "px", NULL,
+           "Side length of the classified patches; incomplete patches are ignored"),
+    RV_INT("bins", bins, RV_ROAD_BINS_MIN, RV_ROAD_BINS_MAX, 8, 0, NULL, NULL,
+           "Bins of hue and of saturation in a patch's histogram; a change clears the models"),
+    RV_SWITCH("equalize", equalize, 1, 0, NULL, NULL,
+              "Equalize the histograms of R, G and B, against changes of illumination"),
+    RV_REAL("roughness", roughness, 0, 1, 6e-5, RV_PARAM_LIVE, "m^2", NULL,
+            "Maximum variance of height of smooth ground, without the noise of the disparity"),
+    RV_REAL("disparity-noise", disparity_noise, 0, 4, 0.15, RV_PARAM_LIVE, "px", NULL,
+            "Standard deviation of the disparity; the limits of roughness and height grow with it"),
+    RV_REAL("max-roughness", max_roughness, 0, 1, 2.4e-4, RV_PARAM_LIVE, "m^2", NULL,
+            "Upper bound of the limit of roughness, at any noise"),
+    RV_REAL("near-range", near_range, 0, 1000, 10, RV_PARAM_ABOVE | RV_PARAM_LIVE, "m", NULL,
+            "Maximum depth of training patches"),
+    RV_REAL("near-width", near_width, 0, 1000, 3, RV_PARAM_LIVE, "m", "0 = unlimited",
+            "Width of the training strip along the optical axis, about that of the vehicle"),
+    RV_REAL("max-height", max_height, 0, 10, 0.03, RV_PARAM_LIVE, "m", "0 = off",
+            "Height tolerance of road above the ground plane, four times that below it"),
+    RV_REAL("ground-threshold-scale", ground_threshold_scale, 1, 4, 1.5, RV_PARAM_LIVE, NULL, NULL,
+            "Scale of classify-threshold for patches on the ground plane"),
+    RV_NUMBERS("smoothing", smoothing, windows, 5, 0, "patches", "0 = off",
+               "Window size of the majority filter"),
+    RV_INT("min-saturation", min_saturation, 0, 255, 0, RV_PARAM_LIVE, NULL, NULL,
+           "Saturation below which the hue of a pixel is ignored"),
+    RV_INT("min-value", min_value, 0, 255, 0, RV_PARAM_LIVE, NULL, NULL,
+           "Value (maximum of R, G and B) below which the hue of a pixel is ignored"),
+    RV_INT("initial-models", initial_models, 1, RV_ROAD_LIBRARY_MAX, 2, 0, NULL, NULL,
+           "Number of color models made for an empty library; at most library-size"),
+    RV_INT("new-models", new_models, 1, RV_ROAD_LIBRARY_MAX, 1, 0, NULL, NULL,
+           "Number of color models added per update, from unmatched samples; at most library-size"),
+    RV_SWITCH("estimate-models", estimate_models, 0, 0, NULL, NULL,
+              "Estimate the number of models by clustering; ignore initial-models and new-models"),
+    RV_INT("library-size", library_size, 1, RV_ROAD_LIBRARY_MAX, 5, 0, NULL, NULL,
+           "Maximum number of color models; lowest-weight models are replaced first"),
+    RV_INT("min-samples", min_samples, 1, RV_ROAD_SAMPLES_MAX, 20, 0, NULL, NULL,
+           "Minimum number of unmatched samples for new models; fewer are deferred"),
+    RV_REAL("update-threshold", update_threshold, 0, 1000, 1, RV_PARAM_ABOVE | RV_PARAM_LIVE, NULL,
+            NULL, "Maximum Mahalanobis distance at which a sample updates its nearest model"),
+    RV_REAL("classify-threshold", classify_threshold, 0, 1000, 4, RV_PARAM_ABOVE | RV_PARAM_LIVE,
+            NULL, NULL,
+            "Maximum distance of road from the nearest model, in the unit of `distance`"),
+    RV_CHOICE("distance", distance, distances, RV_ROAD_MAHALANOBIS, 0, NULL, NULL,
+              "Distance measure between a patch (p) and a model (mean m, variance s^2)"),
+    RV_REAL("variance-floor", variance_floor, RV_ROAD_FLOOR_MIN, RV_ROAD_FLOOR_MAX, 1e-3, 0, NULL,
+            NULL, "Minimum variance of a cell of a model, of histograms with the sum 1"),
     RV_PARAM_THREADS,
 };
 RV_PARAMS(road)
@@ -208,19 +150,8 @@ static void close_vote(void *object) {
   rv_vote_free(&((RvRoad *)object)->vote);
 }
 
-static const RvClass klass = {
-    .params = rv_road_params,
-    .object_size = sizeof(RvRoad),
-    .plan_offset = offsetof(RvRoad, plan),
-    .rules = check_rules,
-    .plan = rv_road_make_plan,
-    .describe = describe,
-    .open = open_vote,
-    .close = close_vote,
-    .extra = vote_workspace,
-    .engines = RV_ENGINES(road),
-};
-RV_OBJECT(RvRoad, road, klass);
+RV_CLASS(RvRoad, road, .rules = check_rules, .plan = rv_road_make_plan, .describe = describe,
+         .open = open_vote, .close = close_vote, .extra = vote_workspace);
 
 void rv_road_size(const RvRoadConfig *config, int *columns, int *rows) {
   RvRoadPlan plan = {.columns = 0};
@@ -254,16 +185,20 @@ static RvStatus check_run(const RvRoadPlan *plan, const RvPlane *color, const Rv
   return rv_check_aligned(log, "road", "report", output->report, 4);
 }
 
-RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
-                     const RvRoadOutput *output, RvStream stream) {
+RvStatus rv_road_run_on(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
+                        const RvGroundSurface *ground, const RvRoadOutput *output,
+                        RvStream stream) {
   if (!road)
     return RV_ERR_ARG;
   RV_TRY(check_run(&road->plan, color, disparity, output));
+  RV_TRY(rv_check_aligned(&road->plan.config.log, "road", "ground", ground, 8));
   const RvRoadStages *stages = stages_of(road);
   void *work = road->object.work;
   RvRoadJob job = {.plan = &road->plan, .color = *color, .output = *output, .stream = stream};
-  if (disparity)
+  if (disparity) {
     job.disparity = *disparity;
+    job.ground = ground;
+  }
   if (road->vote) {
     RV_TRY(stages->locate(work, &job));
     RV_TRY(rv_vote_run(road->vote, color, &job.votes, stream));
@@ -274,6 +209,11 @@ RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparit
   RV_TRY(stages->learn(work, &job));
   RV_TRY(stages->classify(work, &job));
   return stages->publish(work, &job);
+}
+
+RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
+                     const RvRoadOutput *output, RvStream stream) {
+  return rv_road_run_on(road, color, disparity, NULL, output, stream);
 }
 
 RvStatus rv_road_reset(RvRoad *road, RvStream stream) {

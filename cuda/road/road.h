@@ -62,6 +62,7 @@
 #ifndef RV_ROAD_H
 #define RV_ROAD_H
 
+#include "ground/ground.h"
 #include "rv_params.h"
 
 #ifdef __cplusplus
@@ -81,9 +82,10 @@ typedef enum RvRoadDistance {
 
 /* Unit, range; default. */
 typedef struct RvRoadConfig {
-  int width, height;             /* px, patch_size to RV_MAX_SIDE; no default */
-  RvCamera camera;               /* focal and baseline above 0; no default. height and pitch are
-                                  * not used: the plane is fitted */
+  int width, height;             /* px, at least patch_size, 2..RV_MAX_SIDE; no default */
+  RvCamera camera;               /* no default. focal in px, above 0..1e6; baseline in m, above
+                                  * 0..1e3; cx and cy in px, -1e6..1e6; doffs in px, -4096..4096.
+                                  * height and pitch are not used: the plane is fitted */
   int patch_size;                /* px, 2 to 15; 5 */
   int bins;                      /* of hue and of saturation, 2 to 16; 8 */
   int equalize;                  /* 0 or 1; 1 */
@@ -97,8 +99,8 @@ typedef struct RvRoadConfig {
   int smoothing;                 /* patches, 0, 3 or 5; 5. 0 = off */
   int min_saturation;            /* 0 to 255; 0 */
   int min_value;                 /* 0 to 255; 0 */
-  int initial_models;            /* made for an empty library, 1 to library_size; 2 */
-  int new_models;                /* made later on, 1 to library_size; 1 */
+  int initial_models;            /* made for an empty library, at most library_size, 1 to 50; 2 */
+  int new_models;                /* made later on, at most library_size, 1 to 50; 1 */
   int library_size;              /* models, 1 to 50; 5 */
   int estimate_models;           /* 0 or 1; 0. 1 = initial_models and new_models are ignored */
   int min_samples;               /* 1 to 4096; 20 */
@@ -146,9 +148,6 @@ RV_API void rv_road_config_init(RvRoadConfig *config);
 /* Returns RV_OK, or RV_ERR_ARG after logging the first invalid field. */
 RV_API RvStatus rv_road_config_check(const RvRoadConfig *config);
 
-/* Returns columns and rows of patches; 0 x 0 for an invalid config. */
-RV_API void rv_road_size(const RvRoadConfig *config, int *columns, int *rows);
-
 /* Returns the bytes that _new allocates on the engine; 0 for an invalid config or an engine that is
  * not in this build. */
 RV_API size_t rv_road_workspace(const RvRoadConfig *config, RvEngine engine);
@@ -156,12 +155,22 @@ RV_API size_t rv_road_workspace(const RvRoadConfig *config, RvEngine engine);
 /* Creates an object with an empty library of models. *out is NULL after a failure. */
 RV_API RvStatus rv_road_new(RvRoad **out, const RvRoadConfig *config, RvEngine engine);
 
+/* Returns columns and rows of patches; 0 x 0 for an invalid config. */
+RV_API void rv_road_size(const RvRoadConfig *config, int *columns, int *rows);
+
 /* Processes a frame.
  * color: RV_U32, width x height: R in bits 0 to 7, G in 8 to 15, B in 16 to 23.
  * disparity: RV_U16, 1/16 px, 0 = invalid, width x height. NULL = unknown: the frame is classified
  * with the current library and not used for training. */
 RV_API RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
                             const RvRoadOutput *output, RvStream stream);
+
+/* The same with the ground of this frame from cuda/ground, in the memory of the engine, aligned to
+ * 8 bytes: its plane replaces that of step 2 if its camera height is plausible there; otherwise the
+ * frame has no plane. The profile is not used. NULL: as rv_road_run. Ignored without disparity. */
+RV_API RvStatus rv_road_run_on(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
+                               const RvGroundSurface *ground, const RvRoadOutput *output,
+                               RvStream stream);
 
 /* Clears models and pending samples. */
 RV_API RvStatus rv_road_reset(RvRoad *road, RvStream stream);

@@ -42,13 +42,16 @@ typedef enum RvSceneLabel {
 
 typedef struct RvSceneConfig {
   RvScenePattern pattern; /* RV_SCENE_STREET */
-  int width, height;      /* of one view, px, 16..RV_MAX_SIDE / 2 and 16..RV_MAX_SIDE; 640 x 480 */
-  uint32_t seed;          /* any; 1 */
+  int width;              /* of one view, px, 16..8192; 640 */
+  int height;             /* px, 16..RV_MAX_SIDE; 480 */
+  uint32_t seed;          /* 0..4294967295; 1 */
   double noise;           /* standard deviation of the sensor noise, gray levels, 0..50; 2 */
   double speed;           /* of the camera, m/s, -50..50; 8. At 0 the whole scene stands still */
-  double frame_rate; /* frames/s, for the motion between frames, above 0 and at most 1000; 30 */
-  int max_disparity; /* px: nothing is nearer than this, 16..1024; 96 */
-  int threads;       /* 0 = all processors; 0 */
+  double frame_rate;      /* frames/s, for the motion between frames, above 0..1000; 30 */
+  int max_disparity;      /* px: nothing is nearer than this, 16..1024; 96 */
+  double grass_height;    /* of the highest grass beside the track of OFFROAD, m, 0..0.3; 0.2 */
+  double curb_height;     /* of the sidewalks of the streets above the road, m, 0..0.3; 0.12 */
+  int threads;            /* 0 = all processors; 0 */
   RvLog log;
 } RvSceneConfig;
 

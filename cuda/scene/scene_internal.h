@@ -37,7 +37,6 @@
 #define FAR_M 205.0 /* no object beyond */
 #define TEXTURE_SIDE 256
 #define TEXTURE_LEVELS 9
-#define CURB_HEIGHT 0.12
 
 typedef struct Vec {
   double x, y, z;
@@ -120,6 +119,7 @@ typedef struct World {
   int flat;                             /* ground is y = 0 */
   double climb[HEIGHTS], bank[HEIGHTS]; /* ground y = climb(z) + bank(z) * x */
   double summit;                        /* m: no ground is higher */
+  double curb;                          /* m: of the sidewalks above the road */
   double stride;                        /* growth of the steps that look for the ground */
   double track[HEIGHTS];                /* x of the middle of the track */
   int objects;

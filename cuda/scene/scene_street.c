@@ -162,7 +162,7 @@ static void add_plot(World *world, double side, double z, uint32_t style) {
 }
 
 static void add_lamp(World *world, double side, double z) {
-  const double x = side * 6.25, y = scene_ground_y(world, x, z) + CURB_HEIGHT;
+  const double x = side * 6.25, y = scene_ground_y(world, x, z) + world->curb;
   scene_add(world, SHAPE_CYLINDER, MATERIAL_METAL, RV_LABEL_POLE, vec(x, y + 2.9, z),
             vec(0.06, 2.9, 0.06));
   Object *arm = scene_add(world, SHAPE_CONVEX, MATERIAL_METAL, RV_LABEL_POLE,
@@ -176,7 +176,7 @@ static void add_lamp(World *world, double side, double z) {
 }
 
 static void add_sign(World *world, double side, double z, uint32_t style) {
-  const double x = side * 6.0, y = scene_ground_y(world, x, z) + CURB_HEIGHT;
+  const double x = side * 6.0, y = scene_ground_y(world, x, z) + world->curb;
   scene_add(world, SHAPE_CYLINDER, MATERIAL_METAL, RV_LABEL_POLE, vec(x, y + 1.35, z),
             vec(0.03, 1.35, 0.03));
   Object *plate = scene_add(world, SHAPE_CONVEX, MATERIAL_SIGN, RV_LABEL_POLE, vec(x, y + 2.45, z),
@@ -192,7 +192,7 @@ static void add_bollards(World *world, double side, double z) {
   for (int i = 0; i < 4; i++) {
     const double at = z + 1.6 * i, x = side * 5.95;
     scene_add(world, SHAPE_CYLINDER, MATERIAL_METAL, RV_LABEL_POLE,
-              vec(x, scene_ground_y(world, x, at) + CURB_HEIGHT + 0.42, at),
+              vec(x, scene_ground_y(world, x, at) + world->curb + 0.42, at),
               vec(0.045, 0.42, 0.045));
   }
 }

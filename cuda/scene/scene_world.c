@@ -159,6 +159,7 @@ void scene_build(RvScene *scene, uint64_t frame) {
   const double travel = scene->plan.config.speed * (double)frame / scene->plan.config.frame_rate;
   world->travel = isfinite(travel) ? fmod(travel, STREET_LENGTH) : 0.0;
   world->objects = 0;
+  world->curb = scene->plan.config.curb_height;
   build_ground(scene, world);
   build_camera(scene, world);
   build_light(scene, world);

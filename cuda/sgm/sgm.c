@@ -2,7 +2,9 @@
 /* sgm.c: host side of semi-global matching: parameters, plan, and run as the list of its stages. */
 #include "sgm/sgm.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "sgm/sgm_rules.h"
 #include "sgm/sgm_stages.h"
@@ -18,91 +20,69 @@ static const RvParamValue path_counts[] = {{.value = 2}, {.value = 4}, {.value =
 static const RvParamValue costs[] = {
     {RV_SGM_CSCT, "csct", "center-symmetric census 9x7, 31 bits"},
     {RV_SGM_CENSUS, "census", "full census 9x7, 62 bits: each neighbor compared with the center"},
+    {RV_SGM_MIXED, "mixed",
+     "center-symmetric pairs and comparisons with a smoothed center, 32 bits"},
+};
+static const RvParamValue fits[] = {
+    {RV_SGM_FIT_AUTO, "auto", "equiangular with cost=mixed, else parabola"},
+    {RV_SGM_FIT_PARABOLA, "parabola", "parabola through three costs"},
+    {RV_SGM_FIT_EQUIANGULAR, "equiangular", "two lines of equal and opposite slope"},
+};
+static const RvParamValue fills[] = {
+    {RV_SGM_FILL_NONE, "none", "invalid pixels stay invalid"},
+    {RV_SGM_FILL_DENSE, "dense",
+     "a value for every pixel but rejected sky, flagged in the confidence"},
 };
 static const RvParamValue medians[] = {{.value = 0}, {.value = 3}, {.value = 5}};
 
 static const RvParam params[] = {
     RV_PARAM_WIDTH,
     RV_PARAM_HEIGHT,
-    {.name = "disparities",
-     .text = "Length of the disparity search range",
-     .unit = "px",
-     RV_PARAM_INT_STEPS(disparities, 32, RV_SGM_DISPARITIES_MAX, 32),
-     .value = 128},
-    {.name = "min-disparity",
-     .text = "Lowest disparity searched",
-     .unit = "px",
-     .note = "0 includes infinity",
-     RV_PARAM_INT_RANGE(min_disparity, 0, MIN_DISPARITY_MAX),
-     .value = 0},
-    {.name = "paths",
-     .text = "Number of directions along which costs are aggregated; fewer are faster",
-     RV_PARAM_NUMBERS(paths, path_counts),
-     .value = 8},
-    {.name = "cost",
-     .text = "Census transform whose Hamming distance is the matching cost",
-     RV_PARAM_CHOICE(cost, costs),
-     .value = RV_SGM_CSCT},
-    {.name = "p1",
-     .text = "Penalty for a disparity change of 1 px between neighbors",
-     .note = "at most p2",
-     RV_PARAM_INT_RANGE(p1, 0, PENALTY_MAX),
-     .value = 10},
-    {.name = "p2",
-     .text = "Penalty for larger disparity changes",
-     .note = "paths x (bits of the cost + p2) must not exceed 65535",
-     RV_PARAM_INT_RANGE(p2, 0, PENALTY_MAX),
-     .value = 120},
-    {.name = "adaptive-p2",
-     .text = "Reduce P2 at intensity edges: max(p2-min, p2 - p2-gradient x gray difference)",
-     RV_PARAM_SWITCH(adaptive_p2),
-     .value = 0},
-    {.name = "p2-min",
-     .text = "Lower bound of P2 with adaptive-p2",
-     .note = "p1 to p2",
-     RV_PARAM_INT_RANGE(p2_min, 0, PENALTY_MAX),
-     .value = 60},
-    {.name = "p2-gradient",
-     .text = "Decrease of P2 per gray level with adaptive-p2",
-     RV_PARAM_INT_RANGE(p2_gradient, 0, 255),
-     .value = 1},
-    {.name = "uniqueness",
-     .text = "Invalidate pixels whose second-best cost is within this margin of the best",
-     .unit = "%",
-     .note = "0 = off",
-     RV_PARAM_INT_RANGE(uniqueness, 0, 99),
-     .value = 3},
-    {.name = "max-lr-diff",
-     .text = "Invalidate pixels whose left-right disparity difference is larger",
-     .unit = "px",
-     .note = "-1 = off",
-     RV_PARAM_INT_RANGE(max_lr_diff, -1, 512),
-     .value = 1},
-    {.name = "subpixel",
-     .text = "Interpolate the disparity to 1/16 px; otherwise integer px",
-     RV_PARAM_SWITCH(subpixel),
-     .value = 1},
-    {.name = "median",
-     .text = "Window size of the median filter of the disparity",
-     .unit = "px",
-     .note = "0 = off",
-     RV_PARAM_NUMBERS(median, medians),
-     .value = 3},
-    {.name = "speckle-size",
-     .text = "Invalidate connected regions smaller than this",
-     .unit = "px",
-     .note = "0 = off",
-     RV_PARAM_INT_RANGE(speckle_size, 0, 100000),
-     .value = 100},
-    {.name = "speckle-range",
-     .text = "Maximum disparity difference between neighbors of one region",
-     .unit = "px",
-     RV_PARAM_INT_RANGE(speckle_range, 0, 64),
-     .value = 1},
-    {.name = "confidence",
-     .text = "Attach a confidence of 0 to 255 per pixel",
-     RV_PARAM_SWITCH(confidence),
-     .value = 0},
+    RV_STEPS("disparities", disparities, 32, RV_SGM_DISPARITIES_MAX, 32, 128, 0, "px", NULL,
+             "Length of the disparity search range"),
+    RV_INT("min-disparity", min_disparity, 0, MIN_DISPARITY_MAX, 0, 0, "px", "0 includes infinity",
+           "Lowest disparity searched"),
+    RV_NUMBERS("paths", paths, path_counts, 4, 0, NULL, NULL,
+               "Number of directions along which costs are aggregated; fewer are faster"),
+    RV_CHOICE("cost", cost, costs, RV_SGM_MIXED, 0, NULL, NULL,
+              "Census transform whose Hamming distance is the matching cost"),
+    RV_INT("max-cost", max_cost, 0, RV_SGM_CENSUS_BITS, 0, 0, "bits",
+           "0 = 14 with cost=mixed, otherwise none",
+           "Limit of the matching cost of a pixel; lower is more robust against occlusions"),
+    RV_INT("p1", p1, 0, PENALTY_MAX, 12, 0, NULL, "at most p2",
+           "Penalty for a disparity change of 1 px between neighbors"),
+    RV_INT("p2", p2, 0, PENALTY_MAX, 127, 0, NULL,
+           "paths x (highest cost + p2) must not exceed 65535",
+           "Penalty for larger disparity changes"),
+    RV_INT("p1-ground", p1_ground, -1, PENALTY_MAX, -1, 0, NULL,
+           "at most p1; -1 = half of p1 with cost=mixed, otherwise p1",
+           "P1 where the disparity grows by 1 px downwards, as on the ground"),
+    RV_SWITCH("adaptive-p2", adaptive_p2, 1, 0, NULL, NULL,
+              "Reduce P2 at intensity edges: max(p2-min, p2 - p2-gradient x gray difference)"),
+    RV_INT("p2-min", p2_min, 0, PENALTY_MAX, 40, 0, NULL, "p1 to p2",
+           "Lower bound of P2 with adaptive-p2"),
+    RV_INT("p2-gradient", p2_gradient, 0, 255, 4, 0, NULL, NULL,
+           "Decrease of P2 per gray level with adaptive-p2"),
+    RV_INT("uniqueness", uniqueness, 0, 99, 3, 0, "%", "0 = off",
+           "Invalidate pixels whose second-best cost is within this margin of the best"),
+    RV_INT("max-lr-diff", max_lr_diff, -1, 512, 1, 0, "px", "-1 = off",
+           "Invalidate pixels whose left-right disparity difference is larger"),
+    RV_SWITCH("subpixel", subpixel, 1, 0, NULL, NULL,
+              "Interpolate the disparity to 1/16 px; otherwise integer px"),
+    RV_CHOICE("subpixel-fit", subpixel_fit, fits, RV_SGM_FIT_AUTO, 0, NULL, NULL,
+              "Curve through the costs next to the best one whose lowest point is the disparity"),
+    RV_NUMBERS("median", median, medians, 5, 0, "px", "0 = off",
+               "Window size of the median filter of the disparity"),
+    RV_INT("speckle-size", speckle_size, 0, 100000, 100, 0, "px", "0 = off",
+           "Invalidate connected regions smaller than this"),
+    RV_INT("speckle-range", speckle_range, 0, 64, 1, 0, "px", NULL,
+           "Maximum disparity difference between neighbors of one region"),
+    RV_SWITCH("reject-sky", reject_sky, 1, 0, NULL, NULL,
+              "Invalidate bright regions without texture at the top of the image"),
+    RV_CHOICE("fill", fill, fills, RV_SGM_FILL_NONE, 0, NULL, NULL,
+              "Values for pixels without a reliable match, from the background beside them"),
+    RV_SWITCH("confidence", confidence, 0, 0, NULL, "0 = invalid, 1 = filled",
+              "Attach the probability that a disparity is right, 0 to 255"),
     RV_PARAM_THREADS,
 };
 RV_PARAMS(sgm)
@@ -112,10 +92,12 @@ static RvStatus check_rules(const void *config) {
   const RvSgmConfig *c = config;
   const RvLog *log = &c->log;
   RV_REQUIRE(log, c->p1 <= c->p2, "sgm: p1 is %d, must be 0 to p2 = %d", c->p1, c->p2);
-  const int bits = rv_sgm_cost_max(c->cost), highest = rv_sgm_path_max(c->cost, c->p2);
+  RV_REQUIRE(log, c->p1_ground <= c->p1, "sgm: p1_ground is %d, must be -1 to p1 = %d",
+             c->p1_ground, c->p1);
+  const int cost = rv_sgm_cost_max(c), highest = rv_sgm_path_max(c);
   RV_REQUIRE(log, c->paths * highest <= RV_SGM_SUM_MAX,
              "sgm: S of %d paths of up to %d + p2 = %d exceeds 16 bits, p2 must be at most %d",
-             c->paths, bits, highest, RV_SGM_SUM_MAX / c->paths - bits);
+             c->paths, cost, highest, RV_SGM_SUM_MAX / c->paths - cost);
   RV_REQUIRE(log, !c->adaptive_p2 || (c->p2_min >= c->p1 && c->p2_min <= c->p2),
              "sgm: p2_min is %d, must be p1 = %d to p2 = %d", c->p2_min, c->p1, c->p2);
   return RV_OK;
@@ -123,11 +105,34 @@ static RvStatus check_rules(const void *config) {
 
 /* --- Object ---------------------------------------------------------------------------------- */
 
-static void make_plan(void *memory) {
+/* 255 times the probability by the margin, linear between the knots. */
+static int confidence(int margin) {
+  static const struct {
+    int margin, value;
+  } knots[] = {{0, 172},   {6, 175},   {12, 179},  {20, 189},  {28, 196},
+               {36, 203},  {44, 211},  {56, 222},  {72, 233},  {88, 239},
+               {112, 246}, {144, 251}, {180, 253}, {228, 254}, {255, 255}};
+  int i = 1;
+  while (knots[i].margin < margin)
+    i++;
+  const int from = knots[i - 1].margin, span = knots[i].margin - from;
+  return knots[i - 1].value + (knots[i].value - knots[i - 1].value) * (margin - from) / span;
+}
+
+void rv_sgm_make_plan(void *memory) {
   RvSgmPlan *plan = memory;
   const RvSgmConfig *c = &plan->config;
   plan->descriptor_bytes = rv_sgm_descriptor_bytes(c->cost);
-  plan->path_max = rv_sgm_path_max(c->cost, c->p2);
+  plan->path_max = rv_sgm_path_max(c);
+  plan->cost_max = rv_sgm_cost_max(c);
+  plan->is_capped = plan->cost_max < rv_sgm_bits(c->cost);
+  plan->p1_ground = rv_sgm_p1_ground(c);
+  plan->equiangular = rv_sgm_is_equiangular(c);
+  plan->margin_scale = rv_sgm_margin_scale(c);
+  for (int i = 0; i < 256; i++)
+    plan->confidence_of[i] = (uint8_t)rv_max(RV_SGM_MEASURED, confidence(i));
+  for (int i = 0; i < 256; i++)
+    plan->weight_of[i] = (uint8_t)floor(64 * exp(-i / 16.0) + 0.5);
   for (int i = 0; i < 256; i++)
     plan->p2_of[i] =
         (uint16_t)(c->adaptive_p2 ? rv_sgm_adapted_p2(c->p2, c->p2_min, c->p2_gradient, i, 0)
@@ -139,16 +144,7 @@ static void describe(const void *plan, char *text, size_t size) {
   snprintf(text, size, "%d x %d pixels and %d disparities", c->width, c->height, c->disparities);
 }
 
-static const RvClass klass = {
-    .params = rv_sgm_params,
-    .object_size = sizeof(RvSgm),
-    .plan_offset = offsetof(RvSgm, plan),
-    .rules = check_rules,
-    .plan = make_plan,
-    .describe = describe,
-    .engines = RV_ENGINES(sgm),
-};
-RV_OBJECT(RvSgm, sgm, klass);
+RV_CLASS(RvSgm, sgm, .rules = check_rules, .plan = rv_sgm_make_plan, .describe = describe);
 
 /* --- Run ------------------------------------------------------------------------------------- */
 
@@ -168,5 +164,6 @@ RvStatus rv_sgm_run(RvSgm *sgm, const RvPlane *left, const RvPlane *right, const
   if (c->confidence)
     job.confidence = *confidence;
   RV_TRY(stages->match(sgm->object.work, &job));
-  return stages->filter(sgm->object.work, &job);
+  RV_TRY(stages->filter(sgm->object.work, &job));
+  return stages->refine(sgm->object.work, &job);
 }

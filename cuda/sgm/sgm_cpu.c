@@ -114,4 +114,5 @@ const RvSgmStages rv_sgm_stages_cpu = {
     .base = {.work_size = sizeof(RvSgmCpu), .layout = layout, .open = open_cpu},
     .match = rv_sgm_cpu_match,
     .filter = rv_sgm_cpu_filter,
+    .refine = rv_sgm_cpu_refine,
 };

@@ -11,7 +11,8 @@
  *   | winner u16 | right u16 | disparity u16 | filtered u16 | region | confidence u8 |
  *
  * filtered is the output of the median; the speckle filter stores the first column of each run in
- * the position of right, which is not read after the left-right check. */
+ * the position of right, which is not read after the left-right check. The refine stage marks sky in
+ * winner, and stores candidates of the sky and then filled values in the position of disparity. */
 #ifndef RV_SGM_CPU_H
 #define RV_SGM_CPU_H
 
@@ -85,6 +86,21 @@ static inline uint8_t *rv_sgm_confidences(const RvSgmCpu *cpu, int y) {
 
 RvStatus rv_sgm_cpu_match(void *work, RvSgmJob *job);
 RvStatus rv_sgm_cpu_filter(void *work, RvSgmJob *job);
+RvStatus rv_sgm_cpu_refine(void *work, RvSgmJob *job);
+
+#define RV_SGM_BAND 32 /* rows that one thread filters and links */
+
+static inline void *rv_sgm_plane_row(const RvPlane *plane, int y) {
+  return (char *)plane->data + y * plane->stride;
+}
+
+/* Connected regions of rows of values, 0 = none: makes the nodes of a row, of the size of their runs or
+ * (counts 0) of size 0; joins them with those of the row above; and, when all rows are joined, gives
+ * the size of the region of the run that starts in column x, and the end of that run. */
+void rv_sgm_cpu_runs(const RvSgmCpu *cpu, int y, const uint16_t *values, int range, int counts);
+void rv_sgm_cpu_join(const RvSgmCpu *cpu, int y, const uint16_t *here, const uint16_t *above,
+                     int range);
+uint32_t rv_sgm_cpu_run(const RvSgmCpu *cpu, int y, int x, int *end);
 
 /* Scratch of a thread. */
 RvSgmScratch *rv_sgm_cpu_scratch(const RvSgmCpu *cpu, int thread);

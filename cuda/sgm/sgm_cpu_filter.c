@@ -7,7 +7,6 @@
 
 #define BLOCK 64 /* px filtered at once; every inner loop is that long, so that it is vectorized */
 #define WINDOW_MAX 25
-#define BAND 32 /* rows that one thread filters and links */
 
 /* Lower and higher of two rows of values, in place. */
 static inline void order(uint16_t *restrict low, uint16_t *restrict high) {
@@ -79,107 +78,43 @@ static uint16_t *values(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   return c->median ? rv_sgm_filtered(cpu, y) : rv_sgm_disparities(cpu, y);
 }
 
-/* --- Speckle. The runs of joined pixels of a row are the nodes of a forest, each at the position
- * of its first pixel; joining two rows merges trees. Threads take bands of rows, then one thread
- * joins the bands. Sizes are sums, so the order in which trees are merged does not affect the
- * result. */
-
-static RvSgmRegion *root(RvSgmRegion *region) {
-  while (region->parent != region) {
-    region->parent = region->parent->parent;
-    region = region->parent;
-  }
-  return region;
-}
-
-static void join(RvSgmRegion *a, RvSgmRegion *b) {
-  a = root(a);
-  b = root(b);
-  if (a == b)
-    return;
-  RvSgmRegion *big = a->size >= b->size ? a : b, *small = big == a ? b : a;
-  small->parent = big;
-  big->size += small->size;
-}
-
-/* Makes the nodes of a row; `first` receives the first column of every pixel's run. */
-static void runs(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
-  const uint16_t *disparity = values(cpu, c, y);
-  uint16_t *first = rv_sgm_right_winners(cpu, y);
-  RvSgmRegion *row = rv_sgm_regions(cpu, y);
-  for (int x = 0; x < c->width;) {
-    int end = x + 1;
-    while (end < c->width &&
-           rv_sgm_same_region(disparity[end - 1], disparity[end], c->speckle_range))
-      end++;
-    row[x] = (RvSgmRegion){.parent = row + x, .size = (uint32_t)(end - x)};
-    for (int i = x; i < end; i++)
-      first[i] = (uint16_t)x;
-    x = end;
-  }
-}
-
-/* Joins the runs of row y with those of the row above. */
-static void join_rows(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
-  const uint16_t *here = values(cpu, c, y), *above = values(cpu, c, y - 1);
-  const uint16_t *first = rv_sgm_right_winners(cpu, y),
-                 *first_above = rv_sgm_right_winners(cpu, y - 1);
-  RvSgmRegion *row = rv_sgm_regions(cpu, y), *row_above = rv_sgm_regions(cpu, y - 1);
-  int last = -1, last_above = -1; /* the pair joined last: most pixels repeat it */
-  for (int x = 0; x < c->width; x++) {
-    if ((first[x] == last && first_above[x] == last_above) ||
-        !rv_sgm_same_region(here[x], above[x], c->speckle_range))
-      continue;
-    last = first[x];
-    last_above = first_above[x];
-    join(row + last, row_above + last_above);
-  }
-}
+/* --- Speckle --------------------------------------------------------------------------------- */
 
 static void drop_small(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   uint16_t *disparity = values(cpu, c, y);
-  const uint16_t *first = rv_sgm_right_winners(cpu, y);
-  const RvSgmRegion *row = rv_sgm_regions(cpu, y);
-  for (int x = 0; x < c->width;) {
-    const RvSgmRegion *region = row + x;
-    while (region->parent != region)
-      region = region->parent; /* other threads read the same trees: no path compression */
-    const int small = region->size < (uint32_t)c->speckle_size;
-    const int head = x;
-    for (; x < c->width && first[x] == head; x++)
-      if (small)
-        disparity[x] = RV_SGM_INVALID;
-  }
+  for (int x = 0, end; x < c->width; x = end)
+    if (rv_sgm_cpu_run(cpu, y, x, &end) < (uint32_t)c->speckle_size)
+      memset(disparity + x, 0, (size_t)(end - x) * sizeof *disparity); /* RV_SGM_INVALID */
 }
 
 /* --- Stage ----------------------------------------------------------------------------------- */
 
+static void join_rows(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
+  rv_sgm_cpu_join(cpu, y, values(cpu, c, y), values(cpu, c, y - 1), c->speckle_range);
+}
+
 /* Median and forest of one band of rows. */
 static void filter_band(const RvSgmCpu *cpu, const RvSgmConfig *c, int band) {
-  const int first = BAND * band, end = rv_min(first + BAND, c->height);
+  const int first = RV_SGM_BAND * band, end = rv_min(first + RV_SGM_BAND, c->height);
   for (int y = first; c->median && y < end; y++)
     median_row(cpu, c, y);
   for (int y = first; c->speckle_size > 1 && y < end; y++) {
-    runs(cpu, c, y);
+    rv_sgm_cpu_runs(cpu, y, values(cpu, c, y), c->speckle_range, 1);
     if (y > first)
       join_rows(cpu, c, y);
   }
 }
 
-static void *plane_row(const RvPlane *plane, int y) {
-  return (char *)plane->data + y * plane->stride;
-}
-
 static void output_row(const RvSgmCpu *cpu, const RvSgmJob *job, int y) {
   const RvSgmConfig *c = &job->plan->config;
   const uint16_t *disparity = values(cpu, c, y);
-  memcpy(plane_row(&job->disparity, y), disparity, (size_t)c->width * sizeof *disparity);
+  memcpy(rv_sgm_plane_row(&job->disparity, y), disparity, (size_t)c->width * sizeof *disparity);
   if (!c->confidence)
     return;
   const uint8_t *raw = rv_sgm_confidences(cpu, y);
-  uint8_t *out = plane_row(&job->confidence, y);
+  uint8_t *out = rv_sgm_plane_row(&job->confidence, y);
   for (int x = 0; x < c->width; x++)
-    out[x] = disparity[x] == RV_SGM_INVALID ? 0 : raw[x];
+    out[x] = disparity[x] == RV_SGM_INVALID ? 0 : job->plan->confidence_of[raw[x]];
 }
 
 /* One parallel region with as few barriers as possible: a thread that is held up costs a time slice
@@ -187,7 +122,7 @@ static void output_row(const RvSgmCpu *cpu, const RvSgmJob *job, int y) {
 RvStatus rv_sgm_cpu_filter(void *work, RvSgmJob *job) {
   const RvSgmCpu *cpu = work;
   const RvSgmConfig *c = &job->plan->config;
-  const int bands = rv_div_up(c->height, BAND), speckle = c->speckle_size > 1;
+  const int bands = rv_div_up(c->height, RV_SGM_BAND), speckle = c->speckle_size > 1;
 #pragma omp parallel num_threads(cpu->threads)
   {
 #pragma omp for schedule(dynamic)
@@ -195,7 +130,7 @@ RvStatus rv_sgm_cpu_filter(void *work, RvSgmJob *job) {
       filter_band(cpu, c, band);
 #pragma omp single
     for (int band = 1; speckle && band < bands; band++)
-      join_rows(cpu, c, BAND * band);
+      join_rows(cpu, c, RV_SGM_BAND * band);
 #pragma omp for schedule(dynamic, RV_SGM_ROWS)
     for (int y = 0; y < c->height; y++) {
       if (speckle)

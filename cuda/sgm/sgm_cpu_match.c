@@ -173,6 +173,11 @@ static void sweep_row(const Sweep *sweep, int row) {
   const int y = sweep->up ? c->height - 1 - row : row;
   RvSgmRow r = {.config = c,
                 .row = row,
+                .cost_max = sweep->job->plan->cost_max,
+                .p1_below = sweep->up ? c->p1 : sweep->job->plan->p1_ground,
+                .p1_above = sweep->up ? sweep->job->plan->p1_ground : c->p1,
+                .equiangular = sweep->job->plan->equiangular,
+                .margin_scale = sweep->job->plan->margin_scale,
                 .p2_of = c->adaptive_p2 ? sweep->job->plan->p2_of : NULL,
                 .gray = (const uint8_t *)left->data + y * left->stride,
                 .slot = rv_sgm_sums(cpu, y),

@@ -50,8 +50,40 @@ INLINE void census_byte(const uint8_t *const *rows, int width, int byte, uint8_t
   }
 }
 
+/* Means of the 3x3 blocks, rounded up. */
+INLINE void means(const uint8_t *const *rows, int width, uint8_t *restrict out) {
+  const uint8_t *above = rows[2] + RV_SGM_RADIUS_X, *here = rows[3] + RV_SGM_RADIUS_X,
+                *below = rows[4] + RV_SGM_RADIUS_X;
+  for (int x = 0; x < width; x++) {
+    const int sum = above[x - 1] + above[x] + above[x + 1] + here[x - 1] + here[x] + here[x + 1] +
+                    below[x - 1] + below[x] + below[x + 1];
+    out[x] = (uint8_t)rv_sgm_mean_up(sum);
+  }
+}
+
+INLINE void mixed_byte(const uint8_t *const *rows, int width, int byte, const uint8_t *mean,
+                       uint8_t *restrict out) {
+  const uint8_t *a[8], *b[8];
+  for (int n = 0; n < 8; n++) {
+    const int bit = 8 * byte + n;
+    const RvSgmOffset at = bit < 16 ? rv_sgm_mixed_pair(bit) : rv_sgm_mixed_center(bit - 16);
+    a[n] = rows[3 + at.y] + RV_SGM_RADIUS_X + at.x;
+    b[n] = bit < 16 ? rows[3 - at.y] + RV_SGM_RADIUS_X - at.x : mean;
+  }
+  for (int x = 0; x < width; x++) {
+    uint8_t bits = 0;
+    for (int n = 0; n < 8; n++)
+      bits = (uint8_t)(bits | (a[n][x] >= b[n][x]) << n);
+    out[x] = bits;
+  }
+}
+
 static void census(const uint8_t *const *rows, int width, RvSgmCost cost, uint8_t *const *out) {
-  if (cost == RV_SGM_CENSUS)
+  if (cost == RV_SGM_MIXED) {
+    means(rows, width, out[4]);
+    for (int byte = 0; byte < 4; byte++)
+      mixed_byte(rows, width, byte, out[4], out[byte]);
+  } else if (cost == RV_SGM_CENSUS)
     for (int byte = 0; byte < 8; byte++)
       census_byte(rows, width, byte, out[byte]);
   else
@@ -68,7 +100,7 @@ INLINE V cost_bytes(const RvSgmRow *r, int x, int at) {
   if (r->planes > 4)
     for (int p = 4; p < 8; p++)
       bits = v_add8(bits, v_popcount8(v_xor(v_set8(r->left[p][x]), v_load(r->right[p] + at))));
-  return bits;
+  return v_min8(bits, v_set8(r->cost_max));
 }
 
 /* P2 of the step to column x from column `at` of the row `before`; row NULL: the path starts. */
@@ -77,6 +109,14 @@ INLINE int penalty(const RvSgmRow *r, int x, const uint8_t *before, int at) {
 }
 
 /* --- Winner ---------------------------------------------------------------------------------- */
+
+/* Smallest S at more than `gap` steps from k. */
+INLINE int second_of(const V *sums, int count, int k, int gap) {
+  V rest = v_ones();
+  for (int j = 0; j < count; j++)
+    rest = v_min16(rest, v_mute(sums[j], v_iota16(j * (V_BYTES / 2)), v_set16(k - gap), 2 * gap));
+  return v_min_of16(rest);
+}
 
 /* S in the order of k: smallest S, ties: smallest k, and everything that follows from it. */
 INLINE void pick(const RvSgmRow *r, int x, const V *sums, int count) {
@@ -102,21 +142,16 @@ INLINE void pick(const RvSgmRow *r, int x, const V *sums, int count) {
     for (int j = 0; j < count; j++)
       v_keep(sums[j], v_iota16(j * LANES), r->right_sum + base + j * LANES,
              r->right_k + base + j * LANES);
-  int second = 65535;
-  if (c->uniqueness || c->confidence) {
-    V rest = v_ones();
-    for (int j = 0; j < count; j++)
-      rest = v_min16(rest, v_mute(sums[j], v_iota16(j * LANES), v_set16(k - 1)));
-    second = v_min_of16(rest);
-  }
+  const int second = c->uniqueness ? second_of(sums, count, k, 1) : 65535;
   const int inner = c->subpixel && k > 0 && k < c->disparities - 1;
-  const int offset = inner ? rv_sgm_offset(s[k - 1], best, s[k + 1]) : 0;
+  const int offset = inner ? rv_sgm_offset(s[k - 1], best, s[k + 1], r->equiangular) : 0;
   r->winner[x] = (uint16_t)k;
   r->disparity[x] = rv_sgm_unique(best, second, c->uniqueness)
                         ? (uint16_t)rv_sgm_value(c->min_disparity, k, offset)
                         : RV_SGM_INVALID;
   if (c->confidence)
-    r->confidence[x] = (uint8_t)rv_sgm_confidence(best, second);
+    r->confidence[x] =
+        (uint8_t)rv_sgm_margin(best, second_of(sums, count, k, RV_SGM_GAP), r->margin_scale);
   RV_SGM_PROBE(r, x, s);
 }
 

@@ -36,11 +36,15 @@ typedef struct RvSgmPaths {
 /* Input, state and output of one row of one sweep. */
 typedef struct RvSgmRow {
   const RvSgmConfig *config;
-  int row;                             /* counted in the direction of the sweep */
-  int planes;                          /* bytes of a descriptor: 4 or 8 */
-  const uint16_t *p2_of;               /* by |gray difference|, NULL when P2 is constant */
-  const uint8_t *gray, *gray_before;   /* left view: this row and the row swept before it */
-  const uint8_t *left[RV_SGM_PLANES];  /* descriptor bytes, by x */
+  int row;                            /* counted in the direction of the sweep */
+  int planes;                         /* bytes of a descriptor: 4 or 8 */
+  int cost_max;                       /* largest matching cost */
+  int p1_below, p1_above;             /* P1 of k - 1 -> k and k + 1 -> k on all steps to this row */
+  int equiangular;                    /* subpixel fit */
+  int margin_scale;                   /* of the confidence */
+  const uint16_t *p2_of;              /* by |gray difference|, NULL when P2 is constant */
+  const uint8_t *gray, *gray_before;  /* left view: this row and the row swept before it */
+  const uint8_t *left[RV_SGM_PLANES]; /* descriptor bytes, by x */
   const uint8_t *right[RV_SGM_PLANES]; /* by width - 1 - x; column 0 is repeated */
   void *slot;
   RvSgmPaths chain;                 /* one state: the horizontal path */
@@ -63,7 +67,8 @@ typedef enum RvSgmPass {
 typedef struct RvSgmKernels {
   const char *name;
   int vector_bytes; /* a state must be a multiple of this */
-  /* rows: 7 rows, each with 4 spare columns at both ends; out: the descriptor's bytes. */
+  /* rows: 7 rows, each with 4 spare columns at both ends; out: the descriptor's bytes, and with
+   * RV_SGM_MIXED a plane of scratch after them. */
   void (*census)(const uint8_t *const *rows, int width, RvSgmCost cost, uint8_t *const *out);
   /* By cell size: [0] 8 bit, [1] 16 bit. */
   void (*first[2])(const RvSgmRow *row);

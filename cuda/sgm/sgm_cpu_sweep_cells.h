@@ -27,16 +27,19 @@ INLINE void OF(costs)(const RvSgmRow *r, int x, int vectors, V *out) {
 #endif
 }
 
-/* One step of one path (eq. 2.3): replaces the state, adds it to the sums. Sums of
- * 8-bit cells are kept as the even and the odd lanes of each vector. */
-INLINE void OF(step)(CELL *state, CELL *minimum, const V *cost, int p1, int p2, int vectors,
-                     V *sums) {
-  const V low = OF(v_set)(*minimum), high = OF(v_set)(*minimum + p2), change = OF(v_set)(p1);
+/* One step of one path (eq. 2.3): replaces the state, adds it to the sums; P1 of k - 1 -> k and of
+ * k + 1 -> k. Sums of 8-bit cells are kept as the even and the odd lanes of each vector. */
+INLINE void OF(step)(CELL *state, CELL *minimum, const V *cost, int p1_below, int p1_above, int p2,
+                     int vectors, V *sums) {
+  const V low = OF(v_set)(*minimum), high = OF(v_set)(*minimum + p2);
+  const V from_below = OF(v_set)(p1_below), from_above = OF(v_set)(p1_above);
   V before = v_ones(), here = v_load(state), lowest = v_ones();
   for (int j = 0; j < vectors; j++) {
     const V after = j + 1 < vectors ? v_load(state + (j + 1) * CELLS) : v_ones();
-    V best = OF(v_min)(OF(v_shl)(before, here), OF(v_shr)(here, after));
-    best = OF(v_min)(OF(v_add)(best, change), OF(v_min)(here, high));
+    /* Saturated: beyond the ends of the range are the highest values. */
+    V best = OF(v_min)(OF(v_adds)(OF(v_shl)(before, here), from_below),
+                       OF(v_adds)(OF(v_shr)(here, after), from_above));
+    best = OF(v_min)(best, OF(v_min)(here, high));
     const V cell = OF(v_add)(OF(v_sub)(best, low), cost[j]);
     v_store(state + j * CELLS, cell);
     lowest = OF(v_min)(lowest, cell);
@@ -62,7 +65,7 @@ INLINE void OF(first_row)(const RvSgmRow *r, int vectors) {
   for (int x = 0; x < r->config->width; x++) {
     OF(costs)(r, x, vectors, cost);
     const int p2 = penalty(r, x, r->gray, rv_max(x - 1, 0));
-    STEP(state, minimum, cost, r->config->p1, p2, vectors, sums);
+    STEP(state, minimum, cost, r->config->p1, r->config->p1, p2, vectors, sums);
     for (int j = 0; j < vectors; j++)
       v_store(out + (x * vectors + j) * (ptrdiff_t)CELLS, v_load(state + j * CELLS));
   }
@@ -93,7 +96,7 @@ INLINE void OF(diagonal)(const RvSgmRow *r, int side, int x, const V *cost, int 
     *minimum = 0;
   }
   const int p2 = penalty(r, x, r->gray_before, rv_clamp(before, 0, width - 1));
-  STEP(state, minimum, cost, r->config->p1, p2, vectors, sums);
+  STEP(state, minimum, cost, r->p1_below, r->p1_above, p2, vectors, sums);
 }
 
 INLINE void OF(pixel)(const RvSgmRow *r, int x, int vectors, int back, int diagonals, int first,
@@ -114,9 +117,10 @@ INLINE void OF(pixel)(const RvSgmRow *r, int x, int vectors, int back, int diago
   const int next = rv_min(x + 1, r->config->width - 1);
   CELL *above = (CELL *)r->vertical.cells + (ptrdiff_t)x * vectors * CELLS;
   if (back)
-    STEP(r->chain.cells, r->chain.minima, cost, p1, penalty(r, x, r->gray, next), vectors, sums);
-  STEP(above, (CELL *)r->vertical.minima + x, cost, p1, penalty(r, x, r->gray_before, x), vectors,
-       sums);
+    STEP(r->chain.cells, r->chain.minima, cost, p1, p1, penalty(r, x, r->gray, next), vectors,
+         sums);
+  STEP(above, (CELL *)r->vertical.minima + x, cost, r->p1_below, r->p1_above,
+       penalty(r, x, r->gray_before, x), vectors, sums);
   if (diagonals) {
     OF(diagonal)(r, 0, x, cost, vectors, sums);
     OF(diagonal)(r, 1, x, cost, vectors, sums);

@@ -4,9 +4,10 @@
  *
  *   shl  lane k <- lane k - 1 of `here`, lane 0 <- the last lane of `before`
  *   shr  lane k <- lane k + 1 of `here`, the last lane <- lane 0 of `after`
+ *   adds   addition that stops at the highest value
  *   merge  low and high half of the interleaved 16-bit lanes of `even` and `odd`
  *   equal  one bit per 16-bit lane, V_BIT bits apart
- *   mute   lanes with k - from in 0..2 become 65535
+ *   mute   lanes with k - from in 0..span become 65535
  *   keep   lane-wise: where s <= *low, *low = s and *at = k */
 #ifndef RV_SGM_VEC_H
 #define RV_SGM_VEC_H
@@ -46,6 +47,12 @@ static inline V v_add8(V a, V b) {
 }
 static inline V v_add16(V a, V b) {
   return _mm512_add_epi16(a, b);
+}
+static inline V v_adds8(V a, V b) {
+  return _mm512_adds_epu8(a, b);
+}
+static inline V v_adds16(V a, V b) {
+  return _mm512_adds_epu16(a, b);
 }
 static inline V v_sub8(V a, V b) {
   return _mm512_sub_epi8(a, b);
@@ -106,8 +113,8 @@ static inline void v_merge(V even, V odd, V *low, V *high) {
 static inline uint64_t v_equal(V a, V b) {
   return _mm512_cmpeq_epi16_mask(a, b);
 }
-static inline V v_mute(V a, V k, V from) {
-  return _mm512_mask_mov_epi16(a, _mm512_cmple_epu16_mask(_mm512_sub_epi16(k, from), v_set16(2)),
+static inline V v_mute(V a, V k, V from, int span) {
+  return _mm512_mask_mov_epi16(a, _mm512_cmple_epu16_mask(_mm512_sub_epi16(k, from), v_set16(span)),
                                v_ones());
 }
 static inline void v_keep(V s, V k, uint16_t *low, uint16_t *at) {
@@ -148,6 +155,12 @@ static inline V v_add8(V a, V b) {
 }
 static inline V v_add16(V a, V b) {
   return _mm256_add_epi16(a, b);
+}
+static inline V v_adds8(V a, V b) {
+  return _mm256_adds_epu8(a, b);
+}
+static inline V v_adds16(V a, V b) {
+  return _mm256_adds_epu16(a, b);
 }
 static inline V v_sub8(V a, V b) {
   return _mm256_sub_epi8(a, b);
@@ -203,9 +216,9 @@ static inline void v_merge(V even, V odd, V *low, V *high) {
 static inline uint64_t v_equal(V a, V b) {
   return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi16(a, b));
 }
-static inline V v_mute(V a, V k, V from) {
+static inline V v_mute(V a, V k, V from, int span) {
   const V t = _mm256_sub_epi16(k, from);
-  return _mm256_or_si256(a, _mm256_cmpeq_epi16(_mm256_min_epu16(t, v_set16(2)), t));
+  return _mm256_or_si256(a, _mm256_cmpeq_epi16(_mm256_min_epu16(t, v_set16(span)), t));
 }
 static inline void v_keep(V s, V k, uint16_t *low, uint16_t *at) {
   const V old = v_load(low), m = _mm256_min_epu16(s, old), better = _mm256_cmpeq_epi16(m, s);
@@ -282,6 +295,12 @@ static inline V v_iota16(int from) {
 static inline V v_widen(const uint8_t *p) {
   return (V)_mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)p), _mm_setzero_si128());
 }
+static inline V v_adds8(V a, V b) {
+  return (V)_mm_adds_epu8((__m128i)a, (__m128i)b);
+}
+static inline V v_adds16(V a, V b) {
+  return (V)_mm_adds_epu16((__m128i)a, (__m128i)b);
+}
 static inline V v_min8(V a, V b) {
   return (V)_mm_min_epu8((__m128i)a, (__m128i)b);
 }
@@ -310,6 +329,14 @@ static inline V v_widen(const uint8_t *p) {
   for (int i = 0; i < 8; i++)
     a[i] = p[i];
   return (V)a;
+}
+static inline V v_adds8(V a, V b) {
+  const V sum = a + b;
+  return sum | (V)(sum < a);
+}
+static inline V v_adds16(V a, V b) {
+  const V16 sum = (V16)a + (V16)b;
+  return (V)(sum | (V16)(sum < (V16)a));
 }
 static inline V v_min8(V a, V b) {
   return v_pick((V)(a < b), a, b);
@@ -343,8 +370,8 @@ static inline void v_merge(V even, V odd, V *low, V *high) {
   *low = (V)V_SHUFFLE(V16, (V16)even, (V16)odd, 0, 8, 1, 9, 2, 10, 3, 11);
   *high = (V)V_SHUFFLE(V16, (V16)even, (V16)odd, 4, 12, 5, 13, 6, 14, 7, 15);
 }
-static inline V v_mute(V a, V k, V from) {
-  return a | (V)((V16)((V16)k - (V16)from) <= 2);
+static inline V v_mute(V a, V k, V from, int span) {
+  return a | (V)((V16)((V16)k - (V16)from) <= (uint16_t)span);
 }
 static inline void v_keep(V s, V k, uint16_t *low, uint16_t *at) {
   const V old = v_load(low), better = (V)((V16)s <= (V16)old);

@@ -80,6 +80,7 @@ static void layout(void *memory, const void *constants, RvArena *arena) {
   /* After the maps, where these lie on S: at most 6 words per pixel in total. */
   work->nodes = (SgmNode *)(work->sums + 2 * pixels);
   work->pending = (uint2 *)(work->nodes + pixels);
+  work->refine = work->sums + 6 * pixels; /* of 16 or more */
 }
 
 static RvStatus open(void *memory, const void *constants) {
@@ -110,7 +111,9 @@ SgmScene sgm_cuda_scene(const SgmCuda *work, const RvSgmJob *job) {
   scene.gray = {(const uint8_t *)job->left.data, job->left.stride};
   scene.width = config->width, scene.height = config->height;
   scene.words = config->disparities / 2, scene.min_disparity = config->min_disparity;
-  scene.p1 = config->p1, scene.p2 = config->p2, scene.adaptive = config->adaptive_p2;
+  scene.p1 = config->p1, scene.p1_ground = job->plan->p1_ground;
+  scene.p2 = config->p2, scene.adaptive = config->adaptive_p2;
+  scene.limit = (uint32_t)job->plan->cost_max * 0x10001u;
   scene.p2_min = config->p2_min, scene.p2_gradient = config->p2_gradient;
   return scene;
 }
@@ -189,6 +192,10 @@ static RvStatus filter(void *work, RvSgmJob *job) {
   return sgm_cuda_filter((const SgmCuda *)work, job);
 }
 
+static RvStatus refine(void *work, RvSgmJob *job) {
+  return sgm_cuda_refine((const SgmCuda *)work, job);
+}
+
 RvStatus sgm_cuda_long_rows(const SgmCuda *work, const RvSgmJob *job, const SgmSlice *slice) {
   (void)work;
   RV_TRY(sgm_cuda_horizontal(job, slice));
@@ -199,4 +206,5 @@ extern "C" const RvSgmStages rv_sgm_stages_cuda = {
     {sizeof(SgmCuda), layout, open, nullptr},
     match,
     filter,
+    refine,
 };

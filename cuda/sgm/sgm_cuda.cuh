@@ -27,6 +27,10 @@ template <typename T> struct SgmRaster {
   __host__ __device__ T *row(int y) const { return data + y * stride; }
 };
 
+/* A 32-bit descriptor whose matching costs are limited: a type of its own, so that kernels without a
+ * limit have no instruction for it. 64-bit ones always have. */
+enum SgmLimited : uint32_t {};
+
 typedef unsigned long long SgmNode;
 enum { SGM_TILE_X = 64 }; /* columns of a tile of the filter stage */
 
@@ -35,7 +39,8 @@ struct SgmScene {
   const void *left, *right;                /* descriptors, dense */
   SgmRaster<const uint8_t> gray;           /* left view */
   int width, height, words, min_disparity; /* words: disparities / 2 */
-  int p1, p2, adaptive, p2_min, p2_gradient;
+  int p1, p1_ground, p2, adaptive, p2_min, p2_gradient;
+  uint32_t limit; /* largest matching cost, in both halves */
 };
 
 /* Result of the match stage. */
@@ -68,8 +73,9 @@ struct SgmCuda {
   void *census[2]; /* left, right: u32 or u64 descriptors, [window][x] */
   int window;      /* rows there: all of the image, or some at a time */
   SgmMaps maps;
-  SgmNode *nodes; /* speckle: forest of regions, dense (sgm_cuda_regions.cuh) */
-  uint2 *pending; /* speckle: [y][tile], 64 pixels whose region size is not known yet */
+  SgmNode *nodes;   /* speckle: forest of regions, dense (sgm_cuda_regions.cuh) */
+  uint2 *pending;   /* speckle: [y][tile], 64 pixels whose region size is not known yet */
+  uint32_t *refine; /* refine stage: memory of sgm_cuda_refine.cu, 4 words per pixel and 2 more */
 
   /* Sweeps: states of the paths at the boundaries of bands, and shape of a block. */
   uint32_t *vertical_states;    /* [sweep][x][words] */
@@ -118,6 +124,9 @@ static inline int sgm_cuda_narrow_sums(const RvSgmConfig *config) {
     if ((plan)->descriptor_bytes == 8) {                                                           \
       using Descriptor = uint64_t;                                                                 \
       __VA_ARGS__;                                                                                 \
+    } else if ((plan)->is_capped) {                                                                \
+      using Descriptor = SgmLimited;                                                               \
+      __VA_ARGS__;                                                                                 \
     } else {                                                                                       \
       using Descriptor = uint32_t;                                                                 \
       __VA_ARGS__;                                                                                 \
@@ -161,5 +170,15 @@ RvStatus sgm_cuda_winner_open(const RvSgmPlan *plan);
 /* --- Filter stage ---------------------------------------------------------------------------- */
 
 RvStatus sgm_cuda_filter(const SgmCuda *work, const RvSgmJob *job);
+
+/* Values of `in` in regions of at least `size` > 1 pixels; in: at multiples of four bytes, its stride
+ * even. */
+RvStatus sgm_cuda_large_regions(const SgmCuda *work, const RvSgmJob *job,
+                                const SgmRaster<uint16_t> &in, const SgmRaster<uint16_t> &out,
+                                int size);
+
+/* --- Refine stage ---------------------------------------------------------------------------- */
+
+RvStatus sgm_cuda_refine(const SgmCuda *work, const RvSgmJob *job);
 
 #endif

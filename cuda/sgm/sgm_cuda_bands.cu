@@ -223,7 +223,7 @@ __device__ __forceinline__ void diagonal_step(const BandArgs &a, const BandShare
   uint32_t l[K] = {}, floor2 = m.floor2[from];
   if (self.active)
     BandLane<G, K>::load(l, m.l + (size_t)from * m.words, m.words);
-  sgm_path_step<G, K>(l, floor2, cost, (uint32_t)a.scene.p1 * 0x10001u, p2, self);
+  sgm_path_step<G, K>(l, floor2, cost, sgm_p1(a.scene, col.sweep), p2, self);
   if (self.active && col.inside)
     BandLane<G, K>::store(m.l + (size_t)to * m.words, l, m.words);
   if (self.first && col.inside)
@@ -291,12 +291,13 @@ __global__ void __launch_bounds__(band_threads(K)) band_kernel(const BandArgs a)
     uint32_t cost[K], sum[K] = {};
 #pragma unroll
     for (int j = 0; j < K; j++)
-      cost[j] = sgm_hamming(here, low[-j]) + (sgm_hamming(here, low[-j - words]) << 16);
+      cost[j] = sgm_limit(sgm_hamming(here, low[-j]) + (sgm_hamming(here, low[-j - words]) << 16),
+                          scene.limit, here);
     if (a.add && keeps)
       BandLane<G, K>::load(sum, m.sum(s, own), words);
     const BandPenalty p2(a, col.sweep, x, row0 + s * dy, dy, a.row + s > 0);
     if (col.any_own) {
-      sgm_path_step<G, K>(vertical, floor2, cost, (uint32_t)scene.p1 * 0x10001u, p2.vertical, self);
+      sgm_path_step<G, K>(vertical, floor2, cost, sgm_p1(scene, col.sweep), p2.vertical, self);
 #pragma unroll
       for (int j = 0; j < K; j++)
         sum[j] += vertical[j];

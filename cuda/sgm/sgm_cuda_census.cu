@@ -124,6 +124,37 @@ template <> struct Descriptor<RV_SGM_CENSUS> {
   }
 };
 
+/* Means of the 3x3 blocks around the pixels in columns c and c + 1, rounded up, in the form of the
+ * window. */
+__device__ __forceinline__ __half2 mean_up(const CensusWindow &w, int c, int y) {
+  uint32_t sum = 0;
+#pragma unroll
+  for (int j = -1; j <= 1; j++)
+#pragma unroll
+    for (int i = -1; i <= 1; i++)
+      sum += *(const uint32_t *)&w[y + j][c + RX + i] & 0x00ff00ffu; /* gray of 1024 + gray */
+  const uint32_t low = (uint32_t)rv_sgm_mean_up((int)(sum & 0xffffu));
+  const uint32_t high = (uint32_t)rv_sgm_mean_up((int)(sum >> 16));
+  const uint32_t bits = 0x64006400u | low | high << 16;
+  return *(const __half2 *)&bits;
+}
+
+template <> struct Descriptor<RV_SGM_MIXED> {
+  typedef uint32_t Type;
+  static __device__ __forceinline__ void describe(const CensusWindow &w, int c, int y, Type *out) {
+    const __half2 mean = mean_up(w, c, y);
+    uint32_t part[2] = {};
+#pragma unroll
+    for (int n = 0; n < 16; n++) {
+      const RvSgmOffset p = rv_sgm_mixed_pair(n), q = rv_sgm_mixed_center(n);
+      part[0] |= compare(w[y + p.y][c + RX + p.x], w[y - p.y][c + RX - p.x], n);
+      part[1] |= compare(w[y + q.y][c + RX + q.x], mean, n);
+    }
+    out[0] = __byte_perm(part[0], part[1], 0x5410);
+    out[1] = __byte_perm(part[0], part[1], 0x7632);
+  }
+};
+
 /* Four descriptors, in the widest pieces that the alignment permits. */
 __device__ __forceinline__ void store(uint32_t *to, const uint32_t *from, int count) {
   const uintptr_t at = (uintptr_t)to;
@@ -211,6 +242,8 @@ RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmJob *job, const SgmRows
   switch (config->cost) {
   case RV_SGM_CENSUS:
     return launch<RV_SGM_CENSUS>(job, a, rows, count);
+  case RV_SGM_MIXED:
+    return launch<RV_SGM_MIXED>(job, a, rows, count);
   default:
     return launch<RV_SGM_CSCT>(job, a, rows, count);
   }

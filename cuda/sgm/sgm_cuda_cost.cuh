@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_cost.cuh: input of the steps of all paths: costs (eq. 2.2) from descriptors, and P2.
+/* sgm_cuda_cost.cuh: input of the steps of all paths: costs (eq. 2.2) from descriptors, P1 and P2.
  * Device code only. */
 #ifndef RV_SGM_CUDA_COST_CUH
 #define RV_SGM_CUDA_COST_CUH
@@ -12,6 +12,37 @@ static __device__ __forceinline__ uint32_t sgm_hamming(uint32_t a, uint32_t b) {
 }
 static __device__ __forceinline__ uint32_t sgm_hamming(uint64_t a, uint64_t b) {
   return (uint32_t)__popcll(a ^ b);
+}
+
+static __device__ __forceinline__ uint32_t sgm_hamming(SgmLimited a, SgmLimited b) {
+  return (uint32_t)__popc((uint32_t)a ^ (uint32_t)b);
+}
+
+/* Costs of two candidates, limited where the type of their descriptors says so. */
+static __device__ __forceinline__ uint32_t sgm_limit(uint32_t costs, uint32_t, uint32_t) {
+  return costs;
+}
+template <typename Census>
+static __device__ __forceinline__ uint32_t sgm_limit(uint32_t costs, uint32_t limit, Census) {
+  return sgm_min2(costs, limit);
+}
+
+static __device__ __forceinline__ uint32_t sgm_ldg(const uint32_t *at) {
+  return __ldg(at);
+}
+static __device__ __forceinline__ uint64_t sgm_ldg(const uint64_t *at) {
+  return __ldg(at);
+}
+static __device__ __forceinline__ SgmLimited sgm_ldg(const SgmLimited *at) {
+  return (SgmLimited)__ldg((const uint32_t *)at);
+}
+
+/* P1 of the steps of a sweep, down or up. */
+static __device__ __forceinline__ SgmP1 sgm_p1(const SgmScene &s, bool up) {
+  const uint32_t any = (uint32_t)s.p1 * 0x10001u, ground = (uint32_t)s.p1_ground * 0x10001u;
+  SgmP1 p1;
+  p1.below = up ? any : ground, p1.above = up ? ground : any;
+  return p1;
 }
 
 /* P2 in both halves for the step from (x - dx, y - dy) to (x, y); inside: whether that step has a
@@ -41,10 +72,11 @@ template <int K, typename Census> struct SgmFetch {
     }
   }
 
-  __device__ __forceinline__ void costs(uint32_t (&cost)[K]) const {
+  __device__ __forceinline__ void costs(uint32_t (&cost)[K], uint32_t limit) const {
 #pragma unroll
     for (int j = 0; j < K; j++)
-      cost[j] = sgm_hamming(left, low[j]) + (sgm_hamming(left, high[j]) << 16);
+      cost[j] =
+          sgm_limit(sgm_hamming(left, low[j]) + (sgm_hamming(left, high[j]) << 16), limit, left);
   }
 };
 

@@ -97,10 +97,10 @@ struct DiagonalExchange {
 
 /* A row of the strip's columns: sets or adds three paths; `sends` after an odd row only. */
 template <int K, int G, typename Census, bool ADAPTIVE, int ODD, DiagonalSums SUMS>
-__device__ __forceinline__ void own_row(const DiagonalArgs &a, const DiagonalPlace &at,
-                                        const DiagonalDescriptors &from, const DiagonalPair &pair,
-                                        const DiagonalLane &self, DiagonalOwn<K * 32 / G> &own,
-                                        uint32_t p1, const DiagonalExchange &exchange, bool sends) {
+__device__ __forceinline__ void
+own_row(const DiagonalArgs &a, const DiagonalPlace &at, const DiagonalDescriptors &from,
+        const DiagonalPair &pair, const DiagonalLane &self, DiagonalOwn<K * 32 / G> &own,
+        const SgmP1 &p1, const DiagonalExchange &exchange, bool sends) {
   using Shared = DiagonalShared<K, G, Census>;
   enum { W = K * 32 / G };
   const int s = pair.s + ODD, dy = blockIdx.y ? -1 : 1;
@@ -163,7 +163,7 @@ template <int K, int G, typename Census, bool ADAPTIVE, DiagonalSums SUMS>
 __device__ __forceinline__ void
 own_pair(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at,
          const DiagonalDescriptors &from, const DiagonalLane &self, DiagonalOwn<K * 32 / G> &own,
-         uint32_t p1, DiagonalPair &pair, DiagonalExchange &exchange) {
+         const SgmP1 &p1, DiagonalPair &pair, DiagonalExchange &exchange) {
   const int rows = a.scene.height;
   const bool sends = pair.s % HALO == HALO - 2 && pair.s + 2 < rows;
   enter_pair<K, G, Census>(shared, pair);
@@ -201,10 +201,10 @@ __device__ __forceinline__ void own_warp(const DiagonalArgs &a, uint32_t shared,
   own.sums = a.sums + ((size_t)(sweep ? rows - 1 : 0) * a.scene.width + own.x) * a.scene.words +
              self.first_word;
   own.pitch = (ptrdiff_t)(sweep ? -4 : 4) * a.scene.width * a.scene.words;
-  uint32_t p1 = a.p1;
+  SgmP1 p1 = sgm_p1(a.scene, sweep);
   own.ahead = PREFETCH * own.pitch;
   asm volatile("" : "+l"(own.pitch), "+l"(own.ahead));
-  keep(own.to_left), keep(own.to_right), keep(p1);
+  keep(own.to_left), keep(own.to_right), keep(p1.below), keep(p1.above);
   DiagonalPair pair = {};
   DiagonalExchange exchange = {0, 1u << TAG_BIT};
   leave_row<1>(at, true, true); /* row -1 needs no wait */
@@ -308,8 +308,8 @@ halo_row(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at, const 
 #  pragma unroll
       for (int j = 0; j < K; j++)
         halo.l[d][j] = halo.l[d + 1][j];
-      const uint32_t floor =
-          diagonal_step<32>(halo.l[d], cost, a.p1, halo.side ? p2.side[1] : p2.side[0], self);
+      const uint32_t floor = diagonal_step<32>(halo.l[d], cost, sgm_p1(a.scene, blockIdx.y),
+                                               halo.side ? p2.side[1] : p2.side[0], self);
 #  pragma unroll
       for (int j = 0; j < K; j++)
         halo.l[d][j] -= floor;
@@ -498,7 +498,7 @@ RvStatus sgm_cuda_diagonal(const SgmCuda *work, const RvSgmJob *job) {
   a.scene = sgm_cuda_scene(work, job);
   a.sums = work->sums, a.exchange = work->diagonal_states[0], a.met = work->diagonal_states[1];
   a.strip = work->strip;
-  a.p1 = (uint32_t)config->p1 * 0x10001u, a.p2 = (uint32_t)config->p2 * 0x10001u;
+  a.p2 = (uint32_t)config->p2 * 0x10001u;
   a.half_bytes = config->disparities / 2 * plan->descriptor_bytes;
   a.exchange_words = 4 * rv_div_up(config->width, work->strip) * HALO * (config->disparities / 2);
   SGM_FOR_DIAGONAL(plan, K, Census, {

@@ -26,7 +26,7 @@ struct DiagonalArgs {
   uint32_t *exchange; /* [turn][sweep][side][block][distance - 1][words] */
   uint32_t *met;      /* [sweep][x]: 1 when the first half of the rows is finished */
   int strip;
-  uint32_t p1, p2;    /* in both halves */
+  uint32_t p2;        /* in both halves */
   int exchange_words; /* of a turn */
   int half_bytes;     /* of the descriptors of half the candidates */
 };
@@ -113,6 +113,13 @@ template <int K, int G, typename Census> struct DiagonalShared {
                  : "r"(from)
                  : "memory");
   }
+  template <int N> static __device__ __forceinline__ void get(SgmLimited (&d)[N], uint32_t from) {
+    uint32_t v[N];
+    get(v, from);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      d[i] = (SgmLimited)v[i];
+  }
   static __device__ __forceinline__ void get(uint64_t (&d)[1], uint32_t from) {
     asm volatile("ld.shared.u64 %0, [%1];" : "=l"(d[0]) : "r"(from) : "memory");
   }
@@ -161,7 +168,7 @@ template <int G, int K> static __device__ __forceinline__ DiagonalLane diagonal_
  * contains the costs. Returns the minimum in both halves, not subtracted yet. */
 template <int G, int K>
 static __device__ __forceinline__ uint32_t diagonal_step(uint32_t (&l)[K],
-                                                         const uint32_t (&cost)[K], uint32_t p1,
+                                                         const uint32_t (&cost)[K], const SgmP1 &p1,
                                                          uint32_t p2, const DiagonalLane &self) {
   uint32_t below = __shfl_sync(SGM_WARP, l[K - 1], self.below, G);
   uint32_t last = __shfl_sync(SGM_WARP, l[0], self.above, G);
@@ -171,8 +178,8 @@ static __device__ __forceinline__ uint32_t diagonal_step(uint32_t (&l)[K],
 #pragma unroll
   for (int j = 0; j < K; j++) {
     const uint32_t above = j + 1 < K ? l[j + 1] : last;
-    uint32_t best = __viaddmin_u16x2(below, p1, l[j]);
-    best = __viaddmin_u16x2(above, p1, best);
+    uint32_t best = __viaddmin_u16x2(below, p1.below, l[j]);
+    best = __viaddmin_u16x2(above, p1.above, best);
     below = l[j];
     l[j] = __viaddmin_u16x2(best, cost[j], cost[j] + p2);
     smallest = j == 0 ? l[0] : sgm_min2(smallest, l[j]);
@@ -280,8 +287,9 @@ static __device__ __forceinline__ void costs_of(uint32_t (&cost)[W], const Diago
     Shared::get(second, high - (j + N - 1) * Shared::SIZE);
 #  pragma unroll
     for (int i = 0; i < N; i++)
-      cost[j + i] = sgm_hamming(here[0], second[N - 1 - i]) * 0x10000u +
-                    sgm_hamming(here[0], first[N - 1 - i]);
+      cost[j + i] = sgm_limit(sgm_hamming(here[0], second[N - 1 - i]) * 0x10000u +
+                                  sgm_hamming(here[0], first[N - 1 - i]),
+                              a.scene.limit, here[0]);
   }
 }
 

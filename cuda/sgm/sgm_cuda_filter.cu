@@ -3,6 +3,8 @@
  * median, regions of the speckle filter in shared memory, output. Regions that touch the boundary
  * of the tile and are not large enough within it are written and marked as pending; a second kernel
  * merges regions across boundaries, a third invalidates those that are too small. */
+#include <string.h>
+
 #include "rv_launch.cuh"
 #include "sgm/sgm_cuda_median.cuh"
 #include "sgm/sgm_cuda_path.cuh"
@@ -19,6 +21,7 @@ struct FilterArgs {
   SgmNode *nodes;
   uint2 *pending; /* [y][tile]: pixels in even columns, in odd columns */
   int width, height, speckle_size, speckle_range;
+  uint8_t confidence_of[256]; /* by rv_sgm_margin () */
 };
 
 /* Position of a lane: its columns x and x + 1, and the first of its warp's rows. */
@@ -296,16 +299,16 @@ __device__ __forceinline__ void store_rows(const FilterArgs &a, const Place &p,
     to += a.out.stride;
     if (!a.confidence.data)
       continue;
-    confidence[0] = even ? raw_confidence[0] : 0;
+    confidence[0] = even ? a.confidence_of[raw_confidence[0]] : 0;
     if (two)
-      confidence[1] = odd ? raw_confidence[1] : 0;
+      confidence[1] = odd ? a.confidence_of[raw_confidence[1]] : 0;
     raw_confidence += a.raw_confidence.stride, confidence += a.confidence.stride;
   }
 }
 
 /* R: radius of the median, 0 = off. */
 template <int R, bool SPECKLE>
-__global__ void __launch_bounds__(THREADS) tile_kernel(const FilterArgs a) {
+__global__ void __launch_bounds__(THREADS) tile_kernel(const __grid_constant__ FilterArgs a) {
   rv_launch_wait();
   rv_launch_next();
   const Place p = my_place();
@@ -374,34 +377,51 @@ __global__ void __launch_bounds__(THREADS) pending_kernel(const FilterArgs a) {
 
 /* --- Launches -------------------------------------------------------------------------------- */
 
-void (*tile_kernel_of(const RvSgmConfig *config))(FilterArgs) {
-  const bool speckle = config->speckle_size > 1;
-  if (config->median == 5)
+void (*tile_kernel_of(int median, int speckle_size))(FilterArgs) {
+  const bool speckle = speckle_size > 1;
+  if (median == 5)
     return speckle ? tile_kernel<2, true> : tile_kernel<2, false>;
-  if (config->median == 3)
+  if (median == 3)
     return speckle ? tile_kernel<1, true> : tile_kernel<1, false>;
   return speckle ? tile_kernel<0, true> : tile_kernel<0, false>;
 }
 
-} // namespace
-
-/* A region of one pixel is never removed with speckle_size 0 or 1. */
-RvStatus sgm_cuda_filter(const SgmCuda *work, const RvSgmJob *job) {
+/* A region of one pixel is never removed with speckle_size 0 or 1. early: the first kernel may start
+ * before the preceding one ends. */
+RvStatus run_filter(const SgmCuda *work, const RvSgmJob *job, FilterArgs a, int median,
+                    bool early) {
   const RvSgmConfig *config = &job->plan->config;
   const RvLog *log = &config->log;
+  a.nodes = work->nodes, a.pending = work->pending;
+  a.width = config->width, a.height = config->height, a.speckle_range = config->speckle_range;
+  const dim3 tiles(rv_div_up(a.width, TILE_X), rv_div_up(a.height, TILE_Y));
+  const dim3 boundaries(rv_div_up(rv_max(a.width, a.height), THREADS), tiles.x + tiles.y - 2);
+  const dim3 rows(tiles.x, rv_div_up(a.height, WARPS));
+  RV_TRY(rv_launch(log, tile_kernel_of(median, a.speckle_size), tiles, THREADS, 0, job->stream,
+                   early, a));
+  if (a.speckle_size <= 1 || boundaries.y == 0)
+    return RV_OK;
+  RV_TRY(rv_launch(log, boundary_kernel, boundaries, THREADS, 0, job->stream, work->early, a));
+  return rv_launch(log, pending_kernel, rows, THREADS, 0, job->stream, work->early, a);
+}
+
+} // namespace
+
+RvStatus sgm_cuda_filter(const SgmCuda *work, const RvSgmJob *job) {
+  const RvSgmConfig *config = &job->plan->config;
   FilterArgs a = {};
   a.in = work->maps.values, a.raw_confidence = work->maps.raw_confidence;
   a.out = {(uint16_t *)job->disparity.data, job->disparity.stride / 2};
   a.confidence = {(uint8_t *)job->confidence.data, job->confidence.stride};
-  a.nodes = work->nodes, a.pending = work->pending;
-  a.width = config->width, a.height = config->height;
-  a.speckle_size = config->speckle_size, a.speckle_range = config->speckle_range;
-  const dim3 tiles(rv_div_up(a.width, TILE_X), rv_div_up(a.height, TILE_Y));
-  const dim3 boundaries(rv_div_up(rv_max(a.width, a.height), THREADS), tiles.x + tiles.y - 2);
-  const dim3 rows(tiles.x, rv_div_up(a.height, WARPS));
-  RV_TRY(rv_launch(log, tile_kernel_of(config), tiles, THREADS, 0, job->stream, work->early, a));
-  if (config->speckle_size <= 1 || boundaries.y == 0)
-    return RV_OK;
-  RV_TRY(rv_launch(log, boundary_kernel, boundaries, THREADS, 0, job->stream, work->early, a));
-  return rv_launch(log, pending_kernel, rows, THREADS, 0, job->stream, work->early, a);
+  a.speckle_size = config->speckle_size;
+  memcpy(a.confidence_of, job->plan->confidence_of, sizeof a.confidence_of);
+  return run_filter(work, job, a, config->median, work->early);
+}
+
+RvStatus sgm_cuda_large_regions(const SgmCuda *work, const RvSgmJob *job,
+                                const SgmRaster<uint16_t> &in, const SgmRaster<uint16_t> &out,
+                                int size) {
+  FilterArgs a = {};
+  a.in = in, a.out = out, a.speckle_size = size;
+  return run_filter(work, job, a, 0, false);
 }

@@ -44,6 +44,8 @@ __global__ void __launch_bounds__(BLOCK) horizontal_kernel(const HorizontalArgs 
     if (u < steps)
       in[u].load(a, x0 + u * a.dx, y, self);
   uint32_t l[K] = {}, floor2 = 0;
+  SgmP1 p1;
+  p1.below = p1.above = (uint32_t)a.scene.p1 * 0x10001u;
   for (int s = 0; s < steps; s += AHEAD) {
 #pragma unroll
     for (int u = 0; u < AHEAD; u++) {
@@ -51,8 +53,8 @@ __global__ void __launch_bounds__(BLOCK) horizontal_kernel(const HorizontalArgs 
         break;
       const int x = x0 + (s + u) * a.dx;
       uint32_t cost[K], out[K];
-      in[u].in.costs(cost);
-      sgm_path_step<GROUP, K>(l, floor2, cost, (uint32_t)a.scene.p1 * 0x10001u, in[u].p2, self);
+      in[u].in.costs(cost, a.scene.limit);
+      sgm_path_step<GROUP, K>(l, floor2, cost, p1, in[u].p2, self);
 #pragma unroll
       for (int j = 0; j < K; j++)
         out[j] = in[u].sum[j] + l[j];

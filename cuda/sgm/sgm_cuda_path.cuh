@@ -25,6 +25,11 @@ static __device__ __forceinline__ uint32_t sgm_swap2(uint32_t a) {
   return __byte_perm(a, a, 0x1032);
 }
 
+/* P1 of a change from candidate k - 1 to k and from k + 1 to k, in both halves. */
+struct SgmP1 {
+  uint32_t below, above;
+};
+
 /* Position of a lane in its group. */
 struct SgmLane {
   int first_word;   /* K * lane */
@@ -84,10 +89,10 @@ template <int G> static __device__ __forceinline__ uint32_t sgm_group_min(uint32
 
 /* l: the path's costs L of the previous pixel, becomes those of this one. floor2: the smallest of
  * them in both halves, likewise. A path that starts here has l = 0 and floor2 = 0, which gives
- * L = cost. p1, p2: penalties in both halves. All lanes of the warp must take part. */
+ * L = cost. p2: penalty in both halves. All lanes of the warp must take part. */
 template <int G, int K>
 static __device__ __forceinline__ void sgm_path_step(uint32_t (&l)[K], uint32_t &floor2,
-                                                     const uint32_t (&cost)[K], uint32_t p1,
+                                                     const uint32_t (&cost)[K], const SgmP1 &p1,
                                                      uint32_t p2, const SgmLane &self) {
   uint32_t below = __shfl_sync(SGM_WARP, l[K - 1], self.below, G);
   uint32_t above_last = __shfl_sync(SGM_WARP, l[0], self.above, G);
@@ -100,8 +105,8 @@ static __device__ __forceinline__ void sgm_path_step(uint32_t (&l)[K], uint32_t 
 #pragma unroll
   for (int j = 0; j < K; j++) {
     const uint32_t above = j + 1 < K ? l[j + 1] : above_last;
-    uint32_t best = __viaddmin_u16x2(below, p1, l[j]);
-    best = __viaddmin_u16x2(above, p1, best);
+    uint32_t best = __viaddmin_u16x2(below, p1.below, l[j]);
+    best = __viaddmin_u16x2(above, p1.above, best);
     best = sgm_min2(best, jump);
     below = l[j];
     l[j] = best - floor2 + cost[j];

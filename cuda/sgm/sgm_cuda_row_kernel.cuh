@@ -89,7 +89,8 @@ static RvStatus row_run(const RvSgmJob *job, const SgmSlice *slice, const Probe 
   a.maps = slice->maps;
   a.both = config->paths > 2, a.narrow_notes = row_narrow_notes(plan);
   a.uniqueness = config->uniqueness, a.subpixel = config->subpixel;
-  a.confidence = config->confidence;
+  a.equiangular = plan->equiangular;
+  a.confidence = config->confidence, a.margin_scale = plan->margin_scale;
   a.max_lr_diff = config->max_lr_diff;
   SGM_FOR_DESCRIPTOR(plan, Census, {
     SGM_FOR_WORDS(a.scene.words, GROUP, K,

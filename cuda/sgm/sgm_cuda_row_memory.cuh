@@ -27,7 +27,7 @@ struct RowArgs {
   SgmMaps maps;
   int both;         /* 0: left to right only */
   int narrow_notes; /* states L + 1 fit 8 bits */
-  int uniqueness, subpixel, confidence;
+  int uniqueness, subpixel, equiangular, confidence, margin_scale;
   int max_lr_diff; /* -1: no left-right check */
 };
 

@@ -21,6 +21,15 @@ static __device__ __forceinline__ void sgm_row_load(uint32_t *to, const uint32_t
 }
 
 template <int N>
+static __device__ __forceinline__ void sgm_row_load(SgmLimited *to, const SgmLimited *at) {
+  uint32_t v[N];
+  sgm_load<N>(v, (const uint32_t *)at);
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    to[i] = (SgmLimited)v[i];
+}
+
+template <int N>
 static __device__ __forceinline__ void sgm_row_load(uint64_t *to, const uint64_t *at) {
   if constexpr (N == 1) {
     to[0] = at[0];
@@ -168,12 +177,13 @@ template <int K, typename Census> struct RowFeed {
   enum { STEPS = K < 4 ? 4 : K };
   const Census *left_at, *low_at; /* of the current unit's first pixel */
   int words;
+  uint32_t limit;
   Census left[STEPS], low[STEPS + K], high[STEPS + K]; /* from K before the first pixel on */
 
   template <int DX>
   __device__ __forceinline__ void start(const Census *left_from, const Census *right_from,
-                                        int words_, uint32_t (&cost)[K]) {
-    left_at = left_from, low_at = right_from, words = words_;
+                                        int words_, uint32_t limit_, uint32_t (&cost)[K]) {
+    left_at = left_from, low_at = right_from, words = words_, limit = limit_;
     sgm_row_load<STEPS>(left, left_at);
 #pragma unroll
     for (int i = 0; i < STEPS + K; i += K) {
@@ -186,8 +196,9 @@ template <int K, typename Census> struct RowFeed {
   __device__ __forceinline__ void costs(int u, uint32_t (&cost)[K]) const {
 #pragma unroll
     for (int j = 0; j < K; j++)
-      cost[j] = sgm_shift_add<16>(sgm_hamming(left[u], high[K + u - j]),
-                                  sgm_hamming(left[u], low[K + u - j]));
+      cost[j] = sgm_limit(sgm_shift_add<16>(sgm_hamming(left[u], high[K + u - j]),
+                                            sgm_hamming(left[u], low[K + u - j])),
+                          limit, left[u]);
   }
 
   /* Costs of the pixel after the v-th of the unit in direction DX. */

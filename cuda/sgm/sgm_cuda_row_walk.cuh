@@ -42,7 +42,7 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowPath
                                                uint32_t (&cost)[K]) {
     const int words = row.words();
     feed.template start<DX>(row.m.left + x, row.m.right + x + 2 * words - path.first_word, words,
-                            cost);
+                            row.a.scene.limit, cost);
   }
 };
 

@@ -9,7 +9,8 @@
 /* Best candidate of a pixel; the same in all of its lanes. */
 struct PixelWinner {
   uint32_t key, neighbors; /* sums below and above the winner in the low and high half */
-  uint32_t second;
+  uint32_t second;         /* smallest sum of those that were not taken out of the slot */
+  uint32_t near;           /* with confidence: smallest sum at 2 to RV_SGM_GAP steps */
 };
 
 /* Finds the winners of segments. Probe: shows the sums of a batch to the tests, see RowNoProbe. */
@@ -41,7 +42,10 @@ template <int K, bool FULL, bool NARROW, typename Census, class Probe> struct Ro
         find_keys(v);
         __syncwarp();
         probe.show(row, BATCH, x, at);
-        take_neighbours(v, (uint16_t *)at);
+        if (row.a.confidence)
+          take_near(v, (uint16_t *)at);
+        else
+          take_neighbours(v, (uint16_t *)at);
         __syncwarp();
         find_seconds(v, at);
 #pragma unroll
@@ -127,6 +131,33 @@ template <int K, bool FULL, bool NARROW, typename Census, class Probe> struct Ro
     }
   }
 
+  /* With confidence: takes the sums at up to RV_SGM_GAP steps out of the slot. */
+  __device__ __forceinline__ void take_near(PixelWinner (&v)[BATCH], uint16_t *halves) const {
+    enum { GAP_LANES = 2 * RV_SGM_GAP };
+    static_assert(GAP_LANES == WINNER_LANES, "one lane per step");
+    const int words = row.words(), part = (int)threadIdx.x % WINNER_LANES;
+    const int step = part < RV_SGM_GAP ? part - RV_SGM_GAP : part - RV_SGM_GAP + 1;
+#pragma unroll
+    for (int b = 0; b < BATCH; b++) {
+      const int best = (int)(v[b].key & 0xffffu), k = best + step;
+      uint16_t *const from = halves + b * WINNER_PIXELS * 2 * row.pitch();
+      uint32_t sum = 0xffffu;
+      if ((unsigned)k < 2u * words) {
+        uint16_t *const at = from + (k < words ? 2 * k : 2 * (k - words) + 1);
+        sum = *at, *at = 0xffff;
+      }
+      if (part == 0)
+        from[best < words ? 2 * best : 2 * (best - words) + 1] = 0xffff;
+      v[b].neighbors = __byte_perm(__shfl_sync(SGM_WARP, sum, RV_SGM_GAP - 1, WINNER_LANES),
+                                   __shfl_sync(SGM_WARP, sum, RV_SGM_GAP, WINNER_LANES), 0x5410);
+      uint32_t near = step == -1 || step == 1 ? 0xffffu : sum;
+#pragma unroll
+      for (int o = WINNER_LANES / 2; o > 0; o /= 2)
+        near = min(near, __shfl_xor_sync(SGM_WARP, near, o));
+      v[b].near = near;
+    }
+  }
+
   /* Smallest sums of the remaining candidates. */
   __device__ __forceinline__ void find_seconds(PixelWinner (&v)[BATCH],
                                                const uint32_t *sums) const {
@@ -162,8 +193,9 @@ template <int K, bool FULL, bool NARROW, typename Census, class Probe> struct Ro
 
   /* rv_sgm_offset. Increased by 8 its quotient is 0 to 16 and both its terms are below 2^24, so an
    * approximate division is off by one at most. */
-  static __device__ __forceinline__ int offset(int below, int best, int above) {
-    const int curve = below - 2 * best + above, up = 16 * (below - above) + 17 * curve;
+  static __device__ __forceinline__ int offset(int below, int best, int above, int equiangular) {
+    const int curve = rv_sgm_curve(below, best, above, equiangular),
+              up = 16 * (below - above) + 17 * curve;
     const int q = (int)__fdividef((float)up, (float)(2 * curve)), rest = up - 2 * curve * q;
     return curve > 0 ? q - 8 + (rest >= 2 * curve) - (rest < 0) : 0;
   }
@@ -172,14 +204,16 @@ template <int K, bool FULL, bool NARROW, typename Census, class Probe> struct Ro
     const int k = (int)(v.key & 0xffffu), best = (int)(v.key >> 16);
     int shifted = 0;
     if (row.a.subpixel && k > 0 && k < 2 * row.words() - 1)
-      shifted = offset((int)(v.neighbors & 0xffffu), best, (int)(v.neighbors >> 16));
-    const bool valid = rv_sgm_unique(best - BIAS, (int)v.second - BIAS, row.a.uniqueness);
+      shifted =
+          offset((int)(v.neighbors & 0xffffu), best, (int)(v.neighbors >> 16), row.a.equiangular);
+    const int far = (int)v.second, near = row.a.confidence ? (int)v.near : far;
+    const bool valid = rv_sgm_unique(best - BIAS, rv_min(near, far) - BIAS, row.a.uniqueness);
     row.a.maps.winner.row(row.y)[x] = (uint16_t)k;
     row.a.maps.values.row(row.y)[x] =
         (uint16_t)(valid ? rv_sgm_value(row.a.scene.min_disparity, k, shifted) : RV_SGM_INVALID);
     if (row.a.confidence)
       row.a.maps.raw_confidence.row(row.y)[x] =
-          (uint8_t)rv_sgm_confidence(best - BIAS, (int)v.second - BIAS);
+          (uint8_t)rv_sgm_margin(best, far, row.a.margin_scale);
   }
 };
 

@@ -118,7 +118,8 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
   bool keeps;
   uint32_t l[K], beyond[K]; /* costs L of the previous row; their excess over the pixel's costs */
   uint32_t less;            /* minus the smallest of them, in both halves */
-  uint32_t p1, p2, gray_before;
+  uint32_t p2, gray_before;
+  SgmP1 p1;
 
   __device__ __forceinline__ VerticalColumn(const VerticalArgs &args) : a(args) {
     /* Uniform for the compiler where that makes branches simple; positions are kept in the lanes'
@@ -134,7 +135,7 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
     first_word = own * K;
     below = own == 0 ? lanes - 1 : own - 1, above = own == lanes - 1 ? 0 : own + 1;
     below_edge = own == 0 ? 0x1054 : 0x3210, above_edge = own == lanes - 1 ? 0x5432 : 0x3210;
-    p1 = (uint32_t)a.scene.p1 * 0x10001u, p2 = (uint32_t)a.scene.p2 * 0x10001u;
+    p1 = sgm_p1(a.scene, sweep), p2 = (uint32_t)a.scene.p2 * 0x10001u;
 #pragma unroll
     for (int j = 0; j < K; j++)
       l[j] = 0; /* a path that starts */
@@ -170,8 +171,8 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
     const uint32_t end = __byte_perm(from_above, SGM_FAR, above_edge);
 #pragma unroll
     for (int j = 0; j < K; j++) {
-      uint32_t best = __viaddmin_u16x2(before, p1, l[j]);
-      best = __viaddmin_u16x2(j + 1 < K ? l[j + 1] : end, p1, best);
+      uint32_t best = __viaddmin_u16x2(before, p1.below, l[j]);
+      best = __viaddmin_u16x2(j + 1 < K ? l[j + 1] : end, p1.above, best);
       before = l[j];
       beyond[j] = __viaddmin_u16x2(best, less, p2);
       l[j] = cost[j] + beyond[j];
@@ -199,12 +200,13 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
   __device__ __forceinline__ void load(Row &to,
                                        const VerticalPlace<PLAIN, Census, Sum> &from) const {
     const SgmScene &s = a.scene;
-    to.left = __ldg(from.left);
+    to.left = sgm_ldg(from.left);
 #pragma unroll
     for (int j = 0; j < K; j++) {
       const int column = x - s.min_disparity - first_word - j;
-      to.low[j] = __ldg(PLAIN ? from.low - j : from.low + (uint32_t)rv_max(column, 0));
-      to.high[j] = __ldg(PLAIN ? from.high - j : from.low + (uint32_t)rv_max(column - s.words, 0));
+      to.low[j] = sgm_ldg(PLAIN ? from.low - j : from.low + (uint32_t)rv_max(column, 0));
+      to.high[j] =
+          sgm_ldg(PLAIN ? from.high - j : from.low + (uint32_t)rv_max(column - s.words, 0));
     }
     if (!PLAIN && s.adaptive)
       to.gray = *from.gray;
@@ -218,8 +220,9 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
     uint32_t cost[K];
 #pragma unroll
     for (int j = 0; j < K; j++)
-      cost[j] = __byte_perm(sgm_hamming(row.left, row.low[j]), sgm_hamming(row.left, row.high[j]),
-                            0x5410);
+      cost[j] = sgm_limit(__byte_perm(sgm_hamming(row.left, row.low[j]),
+                                      sgm_hamming(row.left, row.high[j]), 0x5410),
+                          s.limit, row.left);
     if (!PLAIN && s.adaptive) {
       p2 = 0x10001u * (uint32_t)rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient, (int)row.gray,
                                                   (int)gray_before);

@@ -13,25 +13,27 @@ enum { GROUP = 16, BLOCK = 256 };
 struct WinnerArgs {
   const uint32_t *sums;
   SgmMaps maps;
-  int width, words, min_disparity, uniqueness, subpixel, confidence;
+  int width, words, min_disparity, uniqueness, subpixel, equiangular, confidence;
+  int margin_scale;
   int max_lr_diff; /* -1: no left-right check */
 };
 
-__device__ void write_pixel(const WinnerArgs &a, int x, int y, uint32_t key, int second) {
+/* second, far: smallest S at more than one and at more than RV_SGM_GAP steps. */
+__device__ void write_pixel(const WinnerArgs &a, int x, int y, uint32_t key, int second, int far) {
   const int k = (int)(key & 0xffffu), best = (int)(key >> 16);
   const uint16_t *halves = (const uint16_t *)(a.sums + ((size_t)y * a.width + x) * a.words);
   int offset = 0;
   if (a.subpixel && k > 0 && k < 2 * a.words - 1) {
     const int before = k - 1, after = k + 1;
     offset = rv_sgm_offset(halves[2 * (before % a.words) + before / a.words], best,
-                           halves[2 * (after % a.words) + after / a.words]);
+                           halves[2 * (after % a.words) + after / a.words], a.equiangular);
   }
   const bool valid = rv_sgm_unique(best, second, a.uniqueness);
   a.maps.winner.row(y)[x] = (uint16_t)k;
   a.maps.values.row(y)[x] =
       (uint16_t)(valid ? rv_sgm_value(a.min_disparity, k, offset) : RV_SGM_INVALID);
   if (a.confidence)
-    a.maps.raw_confidence.row(y)[x] = (uint8_t)rv_sgm_confidence(best, second);
+    a.maps.raw_confidence.row(y)[x] = (uint8_t)rv_sgm_margin(best, far, a.margin_scale);
 }
 
 /* Offers S of the pixel to those right pixels that are inside the image. */
@@ -72,11 +74,13 @@ template <int K> __global__ void __launch_bounds__(BLOCK) winner_kernel(const Wi
     if (live && self.active)
       sgm_load<K>(w, a.sums + ((size_t)y * a.width + x) * a.words + self.first_word);
     const uint32_t key = sgm_best_key<GROUP, K>(w, self, a.words);
-    const int second = sgm_second_sum<GROUP, K>(w, self, a.words, (int)(key & 0xffffu));
+    const int k = (int)(key & 0xffffu);
+    const int second = sgm_second_sum<GROUP, K>(w, self, a.words, k, 1);
+    const int far = a.confidence ? sgm_second_sum<GROUP, K>(w, self, a.words, k, RV_SGM_GAP) : 0;
     if (live && self.active)
       offer_inside<K>(w, self, a.words, x - a.min_disparity, keys);
     if (live && self.first)
-      write_pixel(a, x, y, key, second);
+      write_pixel(a, x, y, key, second, far);
   }
   __syncthreads();
   for (int x = (int)threadIdx.x; x < a.width; x += BLOCK)
@@ -115,7 +119,8 @@ RvStatus sgm_cuda_winner(const RvSgmJob *job, const SgmSlice *slice) {
   a.maps = slice->maps;
   a.width = config->width, a.words = config->disparities / 2;
   a.min_disparity = config->min_disparity, a.uniqueness = config->uniqueness;
-  a.subpixel = config->subpixel, a.confidence = config->confidence;
+  a.subpixel = config->subpixel, a.equiangular = job->plan->equiangular;
+  a.confidence = config->confidence, a.margin_scale = job->plan->margin_scale;
   a.max_lr_diff = config->max_lr_diff;
   SGM_FOR_WORDS(a.words, GROUP, K, return launch<K>(job, a, slice->scene.height));
 }

@@ -27,17 +27,17 @@ static __device__ __forceinline__ uint32_t sgm_best_key(const uint32_t (&w)[K], 
   return sgm_group_min_u32<G>(self.active ? key : 0xffffffffu);
 }
 
-/* Smallest S at more than one step from `k`. */
+/* Smallest S at more than `gap` steps from `k`. */
 template <int G, int K>
 static __device__ __forceinline__ int sgm_second_sum(const uint32_t (&w)[K], const SgmLane &self,
-                                                     int words, int k) {
+                                                     int words, int k, int gap) {
   uint32_t second = 0xffffu;
 #pragma unroll
   for (int j = 0; j < K; j++) {
     const int i = self.first_word + j;
-    if ((unsigned)(i - k + 1) > 2u)
+    if ((unsigned)(i - k + gap) > 2u * gap)
       second = min(second, w[j] & 0xffffu);
-    if ((unsigned)(i + words - k + 1) > 2u)
+    if ((unsigned)(i + words - k + gap) > 2u * gap)
       second = min(second, w[j] >> 16);
   }
   return (int)sgm_group_min_u32<G>(self.active ? second : 0xffffu);

@@ -13,10 +13,20 @@ extern "C" {
 /* Constants of an object. */
 typedef struct RvSgmPlan {
   RvSgmConfig config;
-  int descriptor_bytes; /* of a census descriptor: 4 or 8 */
-  int path_max;         /* largest L of a path */
-  uint16_t p2_of[256];  /* P2 of a step by gray difference */
+  int descriptor_bytes;       /* of a census descriptor: 4 or 8 */
+  int cost_max;               /* largest matching cost */
+  int is_capped;              /* 1: smaller than the bits of the descriptor */
+  int path_max;               /* largest L of a path */
+  int p1_ground;              /* P1 of a vertical or diagonal step as on the ground */
+  int equiangular;            /* subpixel fit: 1, or 0 for the parabola */
+  int margin_scale;           /* of rv_sgm_margin () */
+  uint16_t p2_of[256];        /* P2 of a step by gray difference */
+  uint8_t confidence_of[256]; /* by rv_sgm_margin () */
+  uint8_t weight_of[256];     /* of the weighted median, by gray difference */
 } RvSgmPlan;
+
+/* Sets everything but the config of a plan from it. */
+void rv_sgm_make_plan(void *plan);
 
 /* One call of run(). */
 typedef struct RvSgmJob {
@@ -35,6 +45,8 @@ typedef struct RvSgmStages {
   RvStatus (*match)(void *work, RvSgmJob *job);
   /* Median and speckle filter of the disparity map, and output to the planes of the job. */
   RvStatus (*filter)(void *work, RvSgmJob *job);
+  /* Sky and fill, in the planes of the job. */
+  RvStatus (*refine)(void *work, RvSgmJob *job);
 } RvSgmStages;
 
 extern const RvSgmStages rv_sgm_stages_cpu, rv_sgm_stages_cuda;

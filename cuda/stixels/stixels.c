@@ -53,33 +53,16 @@ static const RvParamValue cuts[] = {
 static const RvParam params[] = {
     RV_PARAM_WIDTH,
     RV_PARAM_HEIGHT,
-    {.name = "model",
-     .text = "Depth model",
-     RV_PARAM_CHOICE(model, models),
-     .value = RV_STIXELS_SLANTED_FAST},
-    {.name = "stixel-width",
-     .text = "Width of a stixel",
-     .unit = "px",
-     RV_PARAM_INT_RANGE(stixel_width, 1, 64),
-     .value = 8},
-    {.name = "vertical-step",
-     .text = "Height of a cell",
-     .unit = "px",
-     .note = "stixels start at cell boundaries",
-     RV_PARAM_INT_RANGE(vertical_step, 1, 64),
-     .value = 8},
-    {.name = "cuts",
-     .text = "Allowed boundaries of stixels",
-     RV_PARAM_CHOICE(cuts, cuts),
-     .value = RV_STIXELS_CUTS_ALL},
-    {.name = "refine",
-     .text = "Move the boundaries between stixels to the best row of pixels",
-     RV_PARAM_SWITCH(refine),
-     .value = 1},
-    {.name = "ground",
-     .text = "Source of the expected ground plane",
-     RV_PARAM_CHOICE(ground, grounds),
-     .value = RV_STIXELS_GROUND_ESTIMATE},
+    RV_CHOICE("model", model, models, RV_STIXELS_SLANTED_FAST, 0, NULL, NULL, "Depth model"),
+    RV_INT("stixel-width", stixel_width, 1, 64, 8, 0, "px", NULL, "Width of a stixel"),
+    RV_INT("vertical-step", vertical_step, 1, 64, 8, 0, "px", "stixels start at cell boundaries",
+           "Height of a cell"),
+    RV_CHOICE("cuts", cuts, cuts, RV_STIXELS_CUTS_ALL, 0, NULL, NULL,
+              "Allowed boundaries of stixels"),
+    RV_SWITCH("refine", refine, 1, 0, NULL, NULL,
+              "Move the boundaries between stixels to the best row of pixels"),
+    RV_CHOICE("ground", ground, grounds, RV_STIXELS_GROUND_ESTIMATE, 0, NULL, NULL,
+              "Source of the expected ground plane"),
     REAL("camera-height", "Height of the camera above the ground", "m",
          "0 = value from RvCameraMeta", 0, 1000, 0, camera.height),
     REAL("camera-pitch", "Camera pitch, positive down", "degrees", "used with camera-height", -89,
@@ -88,13 +71,9 @@ static const RvParam params[] = {
     CAMERA("camera-cy", "Row of the principal point", "px", -1e6, 1e6, cy),
     CAMERA("camera-doffs", "Difference of the principal points", "px", -1e4, 1e4, doffs),
     CAMERA("camera-baseline", "Baseline of the stereo camera", "m", 0, 1000, baseline),
-    {.name = "max-disparity",
-     .text = "Maximum disparity",
-     .unit = "px",
-     .note = "larger disparities are clamped to it",
-     RV_PARAM_INT_RANGE(max_disparity, 1, 1024),
-     .value = 128},
-    REAL("semantic-weight", "Weight of semantics relative to the disparity (thesis eq. 4.2)", NULL,
+    RV_INT("max-disparity", max_disparity, 1, 1024, 128, 0, "px",
+           "larger disparities are clamped to it", "Maximum disparity"),
+    REAL("semantic-weight", "Weight of semantics relative to the disparity, thesis eq. 4.2", NULL,
          NULL, 0, 100, 1, semantic_weight),
     REAL("full-confidence",
          "Confidence (0..1) from which sigma applies; below, noise scales with its inverse", NULL,
@@ -147,10 +126,8 @@ static const RvParam params[] = {
     COST("ground-at-bottom", "Cost of ground as the lowest stixel of a column", 0, at_bottom[0]),
     COST("object-at-bottom", "Cost of an object as the lowest stixel of a column", 8, at_bottom[1]),
     COST("sky-at-bottom", "Cost of sky as the lowest stixel of a column", 8, at_bottom[2]),
-    {.name = "semantics",
-     .text = "Number of semantic classes",
-     RV_PARAM_INT_RANGE(semantics, 0, RV_STIXELS_SEMANTICS_MAX),
-     .flags = RV_PARAM_HIDDEN},
+    RV_INT("semantics", semantics, 0, RV_STIXELS_SEMANTICS_MAX, 0, RV_PARAM_HIDDEN, NULL, NULL,
+           "Number of semantic classes"),
     RV_PARAM_THREADS,
 };
 
@@ -181,16 +158,8 @@ static void describe(const void *memory, char *text, size_t size) {
   snprintf(text, size, "%d x %d cells", plan->columns, plan->rows);
 }
 
-static const RvClass klass = {
-    .params = rv_stixels_params,
-    .object_size = sizeof(RvStixels),
-    .plan_offset = offsetof(RvStixels, plan),
-    .rules = check_rules,
-    .plan = rv_stixels_make_plan,
-    .describe = describe,
-    .engines = RV_ENGINES(stixels),
-};
-RV_OBJECT(RvStixels, stixels, klass);
+RV_CLASS(RvStixels, stixels, .rules = check_rules, .plan = rv_stixels_make_plan,
+         .describe = describe);
 
 int rv_stixels_columns(const RvStixelsConfig *config) {
   if (rv_stixels_config_check(config) != RV_OK)
@@ -243,6 +212,7 @@ static RvStatus check_input(const RvStixelsConfig *c, const RvStixelsInput *inpu
   const int given = (input->labels.data != NULL) + (input->scores.data != NULL);
   RV_REQUIRE(log, given == 0 || (given == 1 && c->semantics > 0),
              "stixels: either labels or scores are valid, and only with semantic classes");
+  RV_TRY(rv_check_aligned(log, "stixels", "surface", input->surface, 8));
   if (input->labels.data)
     RV_TRY(check_map(c, &input->labels, RV_U8, 1, "labels"));
   return input->scores.data ? check_map(c, &input->scores, RV_U16, c->semantics, "scores") : RV_OK;
@@ -258,6 +228,14 @@ RvStatus rv_stixels_run(RvStixels *stixels, const RvStixelsInput *input,
   const RvStixelsStages *stages = (const RvStixelsStages *)stixels->object.base;
   void *work = stixels->object.work;
   RvStixelsJob job = {.plan = plan, .input = *input, .output = *output, .stream = stream};
+  RvStixelsPlan given;
+  if (!plan->estimate)
+    job.input.surface = NULL;
+  if (job.input.surface) { /* nothing is estimated in this frame */
+    given = *plan;
+    given.estimate = 0;
+    job.plan = plan = &given;
+  }
   RV_TRY(stages->cells(work, &job));
   if (plan->estimate)
     RV_TRY(stages->ground(work, &job));

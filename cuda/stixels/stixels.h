@@ -62,6 +62,10 @@
  *     A list of stixels. rv_stixels_render converts it to dense maps.
  *
  * Estimated ground plane:
+ *   surface With a surface of cuda/ground its plane at the center column is used, as it is. In frames
+ *           in which it has no plane the previous one is kept. Without a surface, the vote, which is
+ *           less reliable: it considers all columns, and facades and parked cars form lines with
+ *           more votes than the road in wide images.
  *   vote    Cells vote in a histogram of rows and disparities for lines: the disparity at row 0 in
  *           up to 128 steps, the horizon in 64 steps from 16/64 to 79/64 of the height. A row gives
  *           a line at most a quarter of the columns, so that walls do not win. Ties: the first
@@ -75,6 +79,7 @@
 #ifndef RV_STIXELS_H
 #define RV_STIXELS_H
 
+#include "ground/ground.h"
 #include "rv.h"
 #include "rv_params.h"
 #include "rv_records.h"
@@ -109,12 +114,12 @@ typedef struct RvStixelsPenalty {
 
 /* Fields: unit, range; default. rv_stixels_params() states the same as a table. */
 typedef struct RvStixelsConfig {
-  int width, height;          /* px, 1..16384 each; fixed for the life of the object; no default */
+  int width, height;          /* fixed for the life of the object; px, 1..16384; no default */
   int stixel_width;           /* px, 1..64; 8 */
   int vertical_step;          /* px, 1..64; 8 */
   RvStixelsModelKind model;   /* RV_STIXELS_SLANTED_FAST */
   RvStixelsGroundKind ground; /* RV_STIXELS_GROUND_ESTIMATE */
-  int refine;                 /* boundaries at rows of pixels (1) or of cells (0); 1 */
+  int refine;                 /* boundaries at rows of pixels (1) or of cells (0), 0 or 1; 1 */
   RvStixelsCutsKind cuts;     /* RV_STIXELS_CUTS_ALL */
   RvCamera camera;            /* may be unknown (0) with RV_STIXELS_GROUND_ESTIMATE; focal in px,
                                * 0..1e6; cy in px, -1e6..1e6; doffs in px, -1e4..1e4; baseline and
@@ -129,13 +134,14 @@ typedef struct RvStixelsConfig {
   /* Standard deviation of the disparity of a cell by class, px, 0.1..4; 1, 1, 1. */
   double sigma[RV_STIXELS_CLASSES];
 
-  /* Plane prior: standard deviations, 0..1e6. 0 fixes the parameter, RV_STIXELS_SIGMA_FREE leaves
-   * it free. `constant` takes all three as 0. */
-  double sigma_ground_a; /* px, of the disparity at row 0; 8 */
-  double sigma_ground_b; /* px of disparity per px of row; 0.1 */
-  double sigma_object_b; /* px of disparity per px of row; 0 */
+  /* Plane prior: standard deviations. 0 fixes the parameter, RV_STIXELS_SIGMA_FREE leaves it free.
+   * `constant` uses 0 for all three. */
+  double sigma_ground_a; /* of the disparity at row 0, px, 0..1e6; 8 */
+  double sigma_ground_b; /* px of disparity per px of row, 0..1e6; 0.1 */
+  double sigma_object_b; /* px of disparity per px of row, 0..1e6; 0 */
 
-  double complexity;              /* nat per stixel, 0..1000; 5 */
+  double complexity; /* nat per stixel, 0..1000; 5 */
+  /* alpha and beta, 0..1000 each. */
   RvStixelsPenalty gravity_minus; /* object farther than the ground below it; 0, 0.3 */
   RvStixelsPenalty gravity_plus;  /* object nearer than the ground below it; 0, 0.3 */
   RvStixelsPenalty ordering;      /* object nearer than the object below it; 1, 0.5 */
@@ -164,7 +170,7 @@ typedef struct RvStixelsGround {
   int64_t at;    /* 1/2^24 px */
   int64_t slope; /* 1/2^24 px per row of cells */
   int32_t found; /* frames with a road so far, saturated at 2^29; 0 with a plane from the camera */
-  int32_t score; /* votes of the line of the current frame; 0 with a plane from the camera */
+  int32_t score; /* votes of the line of the current frame; 0 without a vote */
 } RvStixelsGround;
 
 /* What run() reads, in the memory of the engine. */
@@ -176,6 +182,10 @@ typedef struct RvStixelsInput {
   RvPlane labels; /* RV_U8, any size: class indices; a value that is not a class is unknown */
   RvPlane scores; /* RV_U16 that contain IEEE half floats, one plane per class, one below the
                    * other: any width, height = classes x height of the map */
+
+  /* The ground of this frame from cuda/ground, aligned to 8 bytes; NULL: the vote. Only of
+   * RV_STIXELS_GROUND_ESTIMATE. */
+  const RvGroundSurface *surface;
 } RvStixelsInput;
 
 /* Where run() writes, all in the memory of the engine, not overlapping. Outputs that are NULL are
@@ -206,14 +216,14 @@ RV_API RvStatus rv_stixels_config_check(const RvStixelsConfig *config);
  * an upper limit for all devices. */
 RV_API size_t rv_stixels_workspace(const RvStixelsConfig *config, RvEngine engine);
 
+/* *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
+RV_API RvStatus rv_stixels_new(RvStixels **out, const RvStixelsConfig *config, RvEngine engine);
+
 /* Columns and rows of cells, and the capacity that holds every result: columns x rows. 0 if the
  * config is invalid. */
 RV_API int rv_stixels_columns(const RvStixelsConfig *config);
 RV_API int rv_stixels_rows(const RvStixelsConfig *config);
 RV_API uint32_t rv_stixels_count_max(const RvStixelsConfig *config);
-
-/* *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
-RV_API RvStatus rv_stixels_new(RvStixels **out, const RvStixelsConfig *config, RvEngine engine);
 
 /* Computes the stixels of one frame. RV_CUDA: enqueued on `stream`. The estimated ground plane is
  * kept from run to run, so runs of one object are ordered. */

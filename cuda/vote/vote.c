@@ -30,30 +30,14 @@ static const RvParamValue formats[] = {
 };
 
 static const RvParam params[] = {
-    {.name = "kind",
-     .text = "Voting algorithm",
-     RV_PARAM_CHOICE(kind, kinds),
-     .value = RV_VOTE_HISTOGRAM},
+    RV_CHOICE("kind", kind, kinds, RV_VOTE_HISTOGRAM, 0, NULL, NULL, "Voting algorithm"),
     RV_PARAM_WIDTH,
     RV_PARAM_HEIGHT,
-    {.name = "format",
-     .text = "Format of the input",
-     RV_PARAM_CHOICE(format, formats),
-     .value = RV_U8},
-    {.name = "bins",
-     .text = "Number of bins of a histogram",
-     RV_PARAM_INT_RANGE(bins, 1, 65536),
-     .value = 256},
-    {.name = "factor",
-     .text = "Side length of the blocks of subsampling",
-     .unit = "px",
-     RV_PARAM_INT_RANGE(factor, 2, 64),
-     .value = 4},
-    {.name = "stretch",
-     .text = "Copies of each bin in shared memory, CUDA engine",
-     .note = "0 = as the kind needs",
-     RV_PARAM_INT_RANGE(stretch, 0, 64),
-     .value = 0},
+    RV_CHOICE("format", format, formats, RV_U8, 0, NULL, NULL, "Format of the input"),
+    RV_INT("bins", bins, 1, 65536, 256, 0, NULL, NULL, "Number of bins of a histogram"),
+    RV_INT("factor", factor, 2, 64, 4, 0, "px", NULL, "Side length of the blocks of subsampling"),
+    RV_INT("stretch", stretch, 0, 64, 0, 0, NULL, "0 = as the kind needs",
+           "Copies of each bin in shared memory, CUDA engine"),
     RV_PARAM_THREADS,
 };
 RV_PARAMS(vote)
@@ -127,16 +111,7 @@ static void describe(const void *plan, char *text, size_t size) {
   snprintf(text, size, "%d x %d values", c->width, c->height);
 }
 
-static const RvClass klass = {
-    .params = rv_vote_params,
-    .object_size = sizeof(RvVote),
-    .plan_offset = offsetof(RvVote, plan),
-    .rules = check_rules,
-    .plan = make_plan,
-    .describe = describe,
-    .engines = RV_ENGINES(vote),
-};
-RV_OBJECT(RvVote, vote, klass);
+RV_CLASS(RvVote, vote, .rules = check_rules, .plan = make_plan, .describe = describe);
 
 static void size_of(const RvVotePlan *plan, int *columns, int *rows) {
   *columns = plan->config.kind == RV_VOTE_SUM ? 2 : plan->geometry.bins;

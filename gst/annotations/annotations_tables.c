@@ -183,7 +183,9 @@ static const RvMetaField lanes_fields[] = {
     FIELD(DOUBLE, "confidence", confidence, REQUIRED),
     FIELD(DOUBLE, "z-min", z_min, REQUIRED),
     FIELD(DOUBLE, "z-max", z_max, REQUIRED),
+    FIELD(INT, "polyline-values", polyline_values, COUNT, WITH(polylines)),
     FIELD(RECORDS, "payload", payload, ARRAY(RECORD_LANE_LINE, count)),
+    FIELD(RECORDS, "polylines", polylines, OPTIONAL, ARRAY("f32", polyline_values)),
 };
 #undef STRUCT
 

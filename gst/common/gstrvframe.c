@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrvframe.c: every combination of engine and memory, for pictures and for payloads. */
+/* gstrvframe.c: every combination of engine and memory, for frames and for payloads. */
 #include "gstrvframe.h"
 
 #include <dlfcn.h>
@@ -13,12 +13,16 @@ gboolean gst_rv_pixel_format(GstVideoFormat format, RvPixelFormat *pixel) {
     GstVideoFormat format;
     RvPixelFormat pixel;
   } table[] = {
-      {GST_VIDEO_FORMAT_NV12, RV_PIXEL_NV12},   {GST_VIDEO_FORMAT_I420, RV_PIXEL_I420},
-      {GST_VIDEO_FORMAT_YUY2, RV_PIXEL_YUY2},   {GST_VIDEO_FORMAT_UYVY, RV_PIXEL_UYVY},
-      {GST_VIDEO_FORMAT_BGRx, RV_PIXEL_BGRX},   {GST_VIDEO_FORMAT_BGRA, RV_PIXEL_BGRA},
-      {GST_VIDEO_FORMAT_RGBx, RV_PIXEL_RGBX},   {GST_VIDEO_FORMAT_RGBA, RV_PIXEL_RGBA},
-      {GST_VIDEO_FORMAT_RGB, RV_PIXEL_RGB},     {GST_VIDEO_FORMAT_BGR, RV_PIXEL_BGR},
-      {GST_VIDEO_FORMAT_GRAY8, RV_PIXEL_GRAY8},
+      {GST_VIDEO_FORMAT_NV12, RV_PIXEL_NV12},      {GST_VIDEO_FORMAT_I420, RV_PIXEL_I420},
+      {GST_VIDEO_FORMAT_YUY2, RV_PIXEL_YUY2},      {GST_VIDEO_FORMAT_UYVY, RV_PIXEL_UYVY},
+      {GST_VIDEO_FORMAT_BGRx, RV_PIXEL_BGRX},      {GST_VIDEO_FORMAT_BGRA, RV_PIXEL_BGRA},
+      {GST_VIDEO_FORMAT_RGBx, RV_PIXEL_RGBX},      {GST_VIDEO_FORMAT_RGBA, RV_PIXEL_RGBA},
+      {GST_VIDEO_FORMAT_RGB, RV_PIXEL_RGB},        {GST_VIDEO_FORMAT_BGR, RV_PIXEL_BGR},
+      {GST_VIDEO_FORMAT_GRAY8, RV_PIXEL_GRAY8},    {GST_VIDEO_FORMAT_YV12, RV_PIXEL_YV12},
+      {GST_VIDEO_FORMAT_NV21, RV_PIXEL_NV21},      {GST_VIDEO_FORMAT_Y42B, RV_PIXEL_Y42B},
+      {GST_VIDEO_FORMAT_ARGB, RV_PIXEL_ARGB},      {GST_VIDEO_FORMAT_ABGR, RV_PIXEL_ABGR},
+      {GST_VIDEO_FORMAT_xRGB, RV_PIXEL_XRGB},      {GST_VIDEO_FORMAT_xBGR, RV_PIXEL_XBGR},
+      {GST_VIDEO_FORMAT_P010_10LE, RV_PIXEL_P010},
   };
   for (guint i = 0; i < G_N_ELEMENTS(table); i++)
     if (table[i].format == format) {
@@ -37,7 +41,7 @@ gboolean gst_rv_buffer_is_cuda(GstBuffer *buffer) {
 }
 
 #if HAVE_GSTCUDA
-/* A plugin built on 1.22 runs on later versions too, whose memory knows a stream: the function is
+/* A plugin built on 1.22 runs on later versions too, whose memory has a stream: the function is
  * looked up, since 1.22 has none. */
 void gst_rv_buffer_sync(GstBuffer *buffer) {
   typedef void (*SyncFunction)(GstCudaMemory * memory);
@@ -92,7 +96,7 @@ static void unstage(void **staging, gsize *have, GstRvDevice **device) {
   *device = NULL;
 }
 
-/* --- Pictures -------------------------------------------------------------------------------- */
+/* --- Images ---------------------------------------------------------------------------------- */
 
 /* Points the picture at the mapped planes. */
 static void point_at_video(GstRvFrame *frame) {
@@ -140,8 +144,10 @@ static RvStatus copy_planes(const RvPicture *picture, const GstVideoFrame *video
 
 RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvExecContext *work, const GstVideoInfo *info,
                           GstBuffer *buffer, GstMapFlags flags) {
-  if (!gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &frame->picture.format)) {
-    gst_rv_log_line(&work->log, "%s is no picture format", GST_VIDEO_INFO_NAME(info));
+  frame->picture.format = RV_PIXEL_GRAY16;
+  if (GST_VIDEO_INFO_FORMAT(info) != GST_VIDEO_FORMAT_GRAY16_LE &&
+      !gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &frame->picture.format)) {
+    gst_rv_log_line(&work->log, "%s is not a supported pixel format", GST_VIDEO_INFO_NAME(info));
     return RV_ERR_ARG;
   }
   const gboolean cuda = gst_rv_buffer_is_cuda(buffer);
@@ -156,7 +162,7 @@ RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvExecContext *work, const
     gst_rv_log_line(
         &work->log,
         "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped as %s %dx%d (%" G_GSIZE_FORMAT
-        " bytes): truncated, or memory of another kind than its caps say",
+        " bytes): truncated, or memory of another type than in the caps",
         gst_buffer_get_size(buffer), GST_VIDEO_INFO_NAME(info), GST_VIDEO_INFO_WIDTH(info),
         GST_VIDEO_INFO_HEIGHT(info), GST_VIDEO_INFO_SIZE(info));
     return RV_ERR_IO;
@@ -207,7 +213,7 @@ RvStatus gst_rv_input_map(GstRvInput *input, const GstRvExecContext *work, GstBu
   if (device_data) {
     gst_rv_log_line(&work->log,
                     "an annotation's buffer of %" G_GSIZE_FORMAT
-                    " bytes on the GPU holds less than its GstVideoMeta says",
+                    " bytes on the GPU is smaller than its GstVideoMeta requires",
                     gst_buffer_get_size(payload));
     return RV_ERR_IO;
   }

@@ -87,12 +87,14 @@ GType gst_rv_settings_enum_type(const GstRvSettings *settings, const char *name)
   return g_type_from_name(type_name(settings->type, name));
 }
 
-/* "Size of the filter (px); 0, 3 or 5; 0 = off" */
+/* "Size of the filter (px); 0, 3 or 5; 0 = off". The range is stated where the GParamSpec cannot
+ * express it. docs_test.py reads this form. */
 static const char *blurb_of(const RvParam *row) {
   GString *text = g_string_new(row->text);
   if (row->unit)
     g_string_append_printf(text, " (%s)", row->unit);
-  if (row->type == RV_PARAM_INT && (row->values || row->step != 0)) {
+  if ((row->type == RV_PARAM_INT && (row->values || row->step != 0)) ||
+      row->flags & (RV_PARAM_ABOVE | RV_PARAM_BELOW)) {
     char range[128];
     g_string_append_printf(text, "; %s", rv_param_range(row, range, sizeof range));
   }
@@ -222,11 +224,16 @@ void gst_rv_settings_set_property(GObject *object, guint id, const GValue *value
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     return;
   }
+  GValue before = G_VALUE_INIT;
+  g_value_init(&before, spec->value_type);
   GST_OBJECT_LOCK(object);
+  get_value(place.row, (char *)object + place.offset, &before);
   set_value(place.row, (char *)object + place.offset, value);
   GST_OBJECT_UNLOCK(object);
-  if (settings->changed)
+  /* A controller sets the value of every frame, changed or not. */
+  if (settings->changed && g_param_values_cmp(spec, &before, value) != 0)
     settings->changed(object, place.row->name);
+  g_value_unset(&before);
 }
 
 void gst_rv_settings_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {

@@ -8,21 +8,18 @@
  *   } Settings;
  *
  *   static const RvParam own[] = {
- *       {.name = "scale", .text = "...", .type = RV_PARAM_INT, .low = 1, .high = 2048, .value = 16,
- *        .offset = offsetof(Settings, scale)}};
- *   static const GstRvSettings settings = {
- *       .type = "GstCudaRdp",                                    // prefix of the enum types
- *       .params = rv_rdp_params, .config = offsetof(Settings, config),
- *       .own = own, .own_count = G_N_ELEMENTS(own),
- *       .place = G_STRUCT_OFFSET(GstCudaRdp, settings),
- *       .changed = gst_rv_transform_changed};
+ *       GST_RV_INT("scale", scale, 1, 2048, 16, 0, NULL, NULL, "Values per px"),
+ *   };
+ *   static const GstRvSettings settings =
+ *       GST_RV_SETTINGS(GstCudaRdp, Settings, rv_rdp_params, own, gst_rv_transform_changed);
  *
  *   class_init:  gst_rv_settings_install(&settings, object_class);
  *   init:        gst_rv_settings_init(self, &settings);
  *   finalize:    gst_rv_settings_clear(self, &settings);         // with RV_PARAM_TEXT rows only
  *
- * Rows with RV_PARAM_HIDDEN or RV_PARAM_COMMON become no property. All properties may change while
- * PLAYING; rows with RV_PARAM_LIVE are controllable. Values are read and written under the object
+ * Rows with RV_PARAM_HIDDEN or RV_PARAM_COMMON become no property. All properties can be
+ * set in the PLAYING state. Rows with RV_PARAM_LIVE are controllable: the base class sets them to the
+ * values of their GstController at the stream time of each frame. Values are read and written under the object
  * lock: an element takes it when it copies its Settings. */
 #ifndef GST_RV_SETTINGS_H
 #define GST_RV_SETTINGS_H
@@ -34,15 +31,45 @@
 G_BEGIN_DECLS
 
 typedef struct GstRvSettings {
-  const char *type;
+  const char *type;                /* "GstCudaRdp": prefix of the enum types */
   const RvParams *(*params)(void); /* of the library; may be NULL */
   gsize config;                    /* offset of the library's config in the settings */
   const RvParam *own;              /* rows of the element; offsets in the settings */
   guint own_count;
   gsize place; /* offset of the settings in the instance */
-  /* Called without the lock after a value was set; may be NULL. */
+  /* Called without the lock after a value changed; may be NULL. */
   void (*changed)(GObject *object, const char *name);
 } GstRvSettings;
+
+/* Rows of `own`, in a file whose struct of settings is called Settings: name, field, range, default,
+ * flags, unit or NULL, special values or NULL, text. */
+#define GST_RV_ROW(its_name, its_type, field, its_value, its_flags, its_unit, its_note, its_text)  \
+  .name = its_name, .text = its_text, .unit = its_unit, .note = its_note, .type = its_type,        \
+  .offset = offsetof(Settings, field), .value = its_value, .flags = its_flags
+#define GST_RV_NUMBER(type, name, field, from, to, ...)                                            \
+  { .low = from, .high = to, GST_RV_ROW(name, type, field, __VA_ARGS__) }
+#define GST_RV_LISTED(type, name, field, array, ...)                                               \
+  {                                                                                                \
+    .values = (array), .value_count = (int)G_N_ELEMENTS(array),                                    \
+    GST_RV_ROW(name, type, field, __VA_ARGS__)                                                     \
+  }
+#define GST_RV_INT(name, ...) GST_RV_NUMBER(RV_PARAM_INT, name, __VA_ARGS__)
+#define GST_RV_UINT(name, ...) GST_RV_NUMBER(RV_PARAM_UINT, name, __VA_ARGS__)
+#define GST_RV_UINT64(name, ...) GST_RV_NUMBER(RV_PARAM_UINT64, name, __VA_ARGS__)
+#define GST_RV_DOUBLE(name, ...) GST_RV_NUMBER(RV_PARAM_DOUBLE, name, __VA_ARGS__)
+#define GST_RV_BOOL(name, field, ...) GST_RV_NUMBER(RV_PARAM_BOOL, name, field, 0, 1, __VA_ARGS__)
+#define GST_RV_ENUM(name, ...) GST_RV_LISTED(RV_PARAM_ENUM, name, __VA_ARGS__)
+#define GST_RV_FLAGS(name, ...) GST_RV_LISTED(RV_PARAM_FLAGS, name, __VA_ARGS__)
+#define GST_RV_TEXT(name, field, note, text)                                                       \
+  { GST_RV_ROW(name, RV_PARAM_TEXT, field, 0, 0, NULL, note, text) }
+
+/* The tables of an element `Type` whose member `settings` is a `Settings` with a member `config`. */
+#define GST_RV_SETTINGS(Type, Settings, its_params, its_own, its_changed)                          \
+  {                                                                                                \
+    .type = #Type, .params = its_params, .config = offsetof(Settings, config), .own = its_own,     \
+    .own_count = G_N_ELEMENTS(its_own), .place = G_STRUCT_OFFSET(Type, settings),                  \
+    .changed = its_changed                                                                         \
+  }
 
 /* Installs the properties (ids from 1 on; further properties of the class begin at
  * gst_rv_settings_count() + 1) and, unless the class has its own, set_property and get_property.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrvtransform.c: the base class: properties, life cycle, and the frame's way through the engine.
- */
+/* gstrvtransform.c: the base class: properties, life cycle, processing of a frame. */
 #include "gstrvtransform_private.h"
 
 #include <string.h>
@@ -109,27 +108,25 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 
 static void install_properties(GObjectClass *object) {
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
-  g_object_class_install_property(
-      object, PROP_ENGINE,
-      g_param_spec_enum(
-          "engine", "Engine",
-          "Who computes; auto is cuda when a usable device is found, whichever memory "
-          "the caps say. Both engines give the same bits",
-          GST_TYPE_RV_ENGINE_CHOICE, GST_RV_ENGINE_AUTO, flags | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property(object, PROP_ENGINE,
+                                  g_param_spec_enum("engine", "Engine",
+                                                    "Compute engine; both give the same bits",
+                                                    GST_TYPE_RV_ENGINE_CHOICE, GST_RV_ENGINE_AUTO,
+                                                    flags | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property(
       object, PROP_THREADS,
-      g_param_spec_int("threads", "Threads", "Threads of the CPU engine; 0 = one per processor", 0,
+      g_param_spec_int("threads", "Threads", "Threads of the CPU engine; 0 = all processors", 0,
                        THREADS_MAX, 0, flags | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property(
       object, PROP_DEVICE,
       g_param_spec_int("cuda-device-id", "CUDA device",
-                       "Number of the CUDA device, from 0; -1 = any, that of the input first", -1,
-                       G_MAXINT, -1, flags | GST_PARAM_MUTABLE_READY));
+                       "Index of the CUDA device; -1 = device of the input, else any", -1, G_MAXINT,
+                       -1, flags | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property(
       object, PROP_POST_MESSAGES,
       g_param_spec_boolean("post-messages", "Post messages",
-                           "Post an element message per frame: the annotation's scalars and the "
-                           "time it took (µs), never buffers",
+                           "Post an element message per frame: scalars of the annotation and the "
+                           "processing time in µs",
                            FALSE, flags | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property(
       object, PROP_LATENCY_REPORT,
@@ -140,8 +137,8 @@ static void install_properties(GObjectClass *object) {
       object, PROP_STATS,
       g_param_spec_boxed(
           "stats", "Statistics",
-          "engine in use, frames, repeated (GAP) frames, mean-us and last-us: "
-          "µs from the input buffer to the complete result; latency-us: reported latency",
+          "Engine in use; numbers of frames and of repeated (GAP) frames; mean-us and last-us: "
+          "processing time per frame in µs; latency-us: reported latency",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
@@ -218,8 +215,10 @@ static RvStatus configure(GstRvTransform *self) {
   }
   gst_rv_device_pop(priv->device);
   GST_OBJECT_LOCK(self);
-  gst_rv_latency_restart(&priv->latency);
+  if (!priv->animated)
+    gst_rv_latency_restart(&priv->latency);
   GST_OBJECT_UNLOCK(self);
+  priv->animated = FALSE;
   return status;
 }
 
@@ -253,7 +252,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out) {
     status = configure_settings(self);
   priv->invalid = status == RV_ERR_ARG;
   if (status != RV_OK) {
-    gst_rv_error_post(&priv->log, status, "get ready for these pictures");
+    gst_rv_error_post(&priv->log, status, "configure for these caps");
     return FALSE;
   }
   priv->configured = TRUE;
@@ -272,7 +271,7 @@ static void drain(GstRvTransform *self) {
   const RvStatus status = klass->drain(self, &work);
   gst_rv_device_pop(priv->device);
   if (status != RV_OK)
-    gst_rv_error_post(&priv->log, status, "save what was learnt");
+    gst_rv_error_post(&priv->log, status, "save the models");
 }
 
 /* Caps that can never be processed are rejected here, where an error can state the cause. */
@@ -317,7 +316,7 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event) {
   else
     taken = base->sink_event(trans, event);
   if (!taken && !priv->invalid && !priv->explained)
-    gst_rv_transform_explain_refusal(self, caps);
+    gst_rv_transform_explain_rejection(self, caps);
   if (!taken && priv->invalid) {
     priv->invalid_caps = gst_caps_ref(caps);
     priv->invalid_changes = changes;
@@ -338,14 +337,14 @@ static GstFlowReturn submit_input_buffer(GstBaseTransform *trans, gboolean is_di
                       ? gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans))
                       : NULL;
   if (caps)
-    gst_rv_transform_explain_refusal(self, caps);
+    gst_rv_transform_explain_rejection(self, caps);
   gst_clear_caps(&caps);
   return flow;
 }
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Makes what changed properties ask for; a refused combination leaves the former one in use. */
+/* Configures for changed properties; an invalid combination leaves the previous one in use. */
 static gboolean rebuild_if_asked(GstRvTransform *self) {
   GstRvTransformPrivate *priv = self->priv;
   if (priv->configured && !g_atomic_int_get(&priv->rebuild))
@@ -355,20 +354,22 @@ static gboolean rebuild_if_asked(GstRvTransform *self) {
   if (status == RV_ERR_ARG && !first && gst_rv_transform_reject(self))
     return TRUE;
   if (status != RV_OK)
-    gst_rv_error_post(&priv->log, status, "get ready for these pictures");
+    gst_rv_error_post(&priv->log, status, "configure for these caps");
   priv->configured = status == RV_OK;
   return priv->configured;
 }
 
-/* Maps, processes (or repeats), waits once, unmaps. The device is current. */
+/* Maps, processes (or repeats), synchronizes once, unmaps. The device is current. */
 static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out, gboolean repeats) {
   GstRvTransformPrivate *priv = self->priv;
   GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   const GstRvExecContext work = gst_rv_transform_get_work(self);
   RvPixelFormat unused;
   const GstMapFlags reads = priv->bypass_frame ? 0 : klass->picture;
+  const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&self->out_info);
   const gboolean writes_out = !klass->in_place && !priv->bypass_frame &&
-                              gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(&self->out_info), &unused);
+                              (gst_rv_pixel_format(format, &unused) ||
+                               (klass->gray16 && format == GST_VIDEO_FORMAT_GRAY16_LE));
   GstRvJob job = {in, out, NULL, NULL};
   RvStatus status = RV_OK;
   if (reads)
@@ -446,7 +447,7 @@ static GstFlowReturn work_on(GstRvTransform *self, GstBuffer *in, GstBuffer *out
     gst_rv_device_pop(priv->device);
   }
   if (status != RV_OK) {
-    gst_rv_error_post(&priv->log, status, "work on a frame");
+    gst_rv_error_post(&priv->log, status, "process a frame");
     return GST_FLOW_ERROR;
   }
   if (!repeats)
@@ -468,7 +469,21 @@ static GstFlowReturn transform_ip(GstBaseTransform *trans, GstBuffer *buffer) {
   return work_on(GST_RV_TRANSFORM(trans), buffer, buffer);
 }
 
+/* Sets controlled properties (RV_PARAM_LIVE) to their values at the time of the frame. */
+static void sync_controlled(GstBaseTransform *trans, GstBuffer *buffer) {
+  const GstClockTime time =
+      GST_BUFFER_PTS_IS_VALID(buffer) && trans->segment.format == GST_FORMAT_TIME
+          ? gst_segment_to_stream_time(&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer))
+          : GST_CLOCK_TIME_NONE;
+  GstRvTransformPrivate *priv = GST_RV_TRANSFORM(trans)->priv;
+  const gboolean asked = g_atomic_int_get(&priv->rebuild);
+  if (GST_CLOCK_TIME_IS_VALID(time))
+    gst_object_sync_values(GST_OBJECT_CAST(trans), time);
+  priv->animated = !asked && g_atomic_int_get(&priv->rebuild);
+}
+
 static void before_transform(GstBaseTransform *trans, GstBuffer *buffer) {
+  sync_controlled(trans, buffer);
   gst_rv_transform_adopt(GST_RV_TRANSFORM(trans), buffer);
 }
 
@@ -494,10 +509,10 @@ static GstFlowReturn prepare_output_buffer(GstBaseTransform *trans, GstBuffer *i
                                  : base->prepare_output_buffer(trans, in, out);
   if (flow == GST_FLOW_ERROR)
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
-                      ("No buffer for the output picture (%s %dx%d) could be had from its pool.",
+                      ("No buffer for the output frame (%s %dx%d) could be acquired from its pool.",
                        GST_VIDEO_INFO_NAME(&self->out_info), GST_VIDEO_INFO_WIDTH(&self->out_info),
                        GST_VIDEO_INFO_HEIGHT(&self->out_info)),
-                      ("Memory may be exhausted: use smaller pictures or shorter queues, or close "
+                      ("Memory may be exhausted: use smaller frames or shorter queues, or close "
                        "other programs that use the GPU."));
   return flow;
 }

@@ -5,13 +5,18 @@
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(self)
 
-char *gst_rv_transform_caps_string(void) {
+char *gst_rv_transform_caps_string(gboolean deep, const char *more) {
 #define SIZES ", width=[1,16384], height=[1,16384], framerate=[0/1,2147483647/1]"
+  const char *deeper = deep ? GST_RV_FORMATS_DEEP : "";
+  char *system =
+      g_strconcat("video/x-raw, format={" GST_RV_FORMATS_SYSTEM, deeper, more, "}" SIZES, NULL);
 #if HAVE_GSTCUDA
-  return g_strdup("video/x-raw(" GST_RV_CAPS_CUDA "), format={" GST_RV_FORMATS "}" SIZES
-                  "; video/x-raw, format={" GST_RV_FORMATS_SYSTEM "}" SIZES);
+  char *all = g_strconcat("video/x-raw(" GST_RV_CAPS_CUDA "), format={" GST_RV_FORMATS, deeper,
+                          "}" SIZES "; ", system, NULL);
+  g_free(system);
+  return all;
 #else
-  return g_strdup("video/x-raw, format={" GST_RV_FORMATS_SYSTEM "}" SIZES);
+  return system;
 #endif
 }
 
@@ -25,10 +30,24 @@ static void add_template(GstElementClass *klass, const char *name, GstPadDirecti
 
 void gst_rv_transform_class_add_templates(GstRvTransformClass *klass, const char *sink,
                                           const char *src) {
-  char *all = gst_rv_transform_caps_string();
+  char *all = gst_rv_transform_caps_string(TRUE, "");
   add_template(GST_ELEMENT_CLASS(klass), "sink", GST_PAD_SINK, sink ? sink : all);
   add_template(GST_ELEMENT_CLASS(klass), "src", GST_PAD_SRC, src ? src : all);
   g_free(all);
+}
+
+void gst_rv_transform_class_set_work(
+    GstRvTransformClass *klass,
+    RvStatus (*its_configure)(GstRvTransform *self, const GstRvExecContext *work),
+    RvStatus (*its_process)(GstRvTransform *self, const GstRvExecContext *work,
+                            const GstRvJob *job),
+    RvStatus (*its_finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job,
+                           gboolean ok),
+    void (*its_release)(GstRvTransform *self)) {
+  klass->configure = its_configure;
+  klass->process = its_process;
+  klass->finish = its_finish;
+  klass->release = its_release;
 }
 
 GstCaps *gst_rv_transform_caps_vfunc(GstBaseTransform *trans, GstPadDirection direction,
@@ -55,11 +74,11 @@ GstCaps *gst_rv_transform_caps_vfunc(GstBaseTransform *trans, GstPadDirection di
   return result;
 }
 
-void gst_rv_transform_explain_refusal(GstRvTransform *self, GstCaps *caps) {
+void gst_rv_transform_explain_rejection(GstRvTransform *self, GstCaps *caps) {
   GstCaps *sent =
       gst_rv_transform_caps_vfunc(GST_BASE_TRANSFORM_CAST(self), GST_PAD_SINK, caps, NULL);
-  gst_rv_caps_explain_refusal(GST_ELEMENT_CAST(self), GST_BASE_TRANSFORM_SRC_PAD(self), sent,
-                              GST_RV_TRANSFORM_GET_CLASS(self)->refused);
+  gst_rv_caps_explain_rejection(GST_ELEMENT_CAST(self), GST_BASE_TRANSFORM_SRC_PAD(self), sent,
+                                GST_RV_TRANSFORM_GET_CLASS(self)->downstream_hint);
   gst_caps_unref(sent);
 }
 
@@ -100,8 +119,8 @@ gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection d
   return TRUE;
 }
 
-/* Only the template decides here: pictures of a right format and a wrong shape are let through to
- * the caps event, where the element can say what is wrong with them. */
+/* Only the template decides here: frames of a valid format and an invalid shape are accepted up to
+ * the caps event, where the element can post the reason. */
 gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection direction,
                                        GstCaps *caps) {
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
@@ -110,7 +129,7 @@ gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection 
   GstCaps *template = gst_pad_get_pad_template_caps(pad);
   const gboolean fits = gst_caps_can_intersect(caps, template);
   if (!fits)
-    GST_WARNING_OBJECT(self, "%" GST_PTR_FORMAT " is refused: %s takes %" GST_PTR_FORMAT, caps,
+    GST_WARNING_OBJECT(self, "%" GST_PTR_FORMAT " is rejected: %s accepts %" GST_PTR_FORMAT, caps,
                        GST_OBJECT_NAME(pad), template);
   gst_caps_unref(template);
   return fits;

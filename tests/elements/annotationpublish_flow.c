@@ -396,22 +396,11 @@ GST_START_TEST(test_restart) {
 }
 GST_END_TEST
 
-static Suite *annotationpublish_flow_suite(void) {
-  Suite *suite = suite_create("annotationpublish_flow");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_passthrough);
-  tcase_add_test(tests, test_strip);
-  tcase_add_test(tests, test_rate);
-  tcase_add_test(tests, test_full_device);
-  tcase_add_test(tests, test_on_error_stop);
-  tcase_add_test(tests, test_limit);
-  tcase_add_test(tests, test_pipe);
-  tcase_add_test(tests, test_block);
-  tcase_add_test(tests, test_flush);
-  tcase_add_test(tests, test_settings);
-  tcase_add_test(tests, test_restart);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_passthrough) TEST(test_strip) TEST(test_rate) TEST(test_full_device) \
+  TEST(test_on_error_stop) TEST(test_limit) TEST(test_pipe) TEST(test_block) TEST(test_flush) \
+  TEST(test_settings) TEST(test_restart)
+/* clang-format on */
 
-GST_CHECK_MAIN(annotationpublish_flow)
+ELEMENT_TESTS(annotationpublish_flow, TESTS)

@@ -8,7 +8,7 @@
 #define W 64
 #define H 48
 
-/* One annotation with a value in every field; buffers are made anew each time. */
+/* One annotation with a value in every field; buffers are made again each time. */
 typedef struct Case {
   const char *name;
   gsize size;           /* of the struct */
@@ -107,7 +107,8 @@ FILL(FreeSpace, free_space, .columns = 16, .column_width = 4, .area = 120.5,
      .payload = records(16 * sizeof(RvFreeColumn)))
 FILL(Lanes, lanes, .count = 2, .left = 0, .right = 1, .offset = -0.2, .heading = 0.01,
      .curvature = 0.002, .lane_width = 3.5, .confidence = 0.9, .z_min = 4, .z_max = 45,
-     .payload = records(2 * sizeof(RvLaneLine)))
+     .polyline_values = 8, .payload = records(2 * sizeof(RvLaneLine)),
+     .polylines = records(8 * sizeof(float)))
 FILL(Detections, detections, .count = 3, .unmatched = 1,
      .payload = records(3 * sizeof(RvDetection)))
 FILL(Pair, pair, .skew = -G_GINT64_CONSTANT(5000000000), .left_time = 11, .right_time = 12)
@@ -134,7 +135,7 @@ static const Case cases[] = {
     CASE(Ground, ground, RV_META_GROUND, " camera-height profile "),
     CASE(Obstacles, obstacles, RV_META_OBSTACLES, " "),
     CASE(FreeSpace, free_space, RV_META_FREE_SPACE, " "),
-    CASE(Lanes, lanes, RV_META_LANES, " "),
+    CASE(Lanes, lanes, RV_META_LANES, " polyline-values polylines "),
     CASE(Detections, detections, RV_META_DETECTIONS, " "),
     CASE(Pair, pair, RV_META_PAIR, " "),
     CASE(Truth, truth, RV_META_TRUTH, " disparity labels road visible "),
@@ -345,16 +346,10 @@ GST_START_TEST(test_text) {
 }
 GST_END_TEST
 
-static Suite *annotations_types_suite(void) {
-  Suite *suite = suite_create("annotations_types");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_names);
-  tcase_add_test(tests, test_round_trip);
-  tcase_add_test(tests, test_hostile_fields);
-  tcase_add_test(tests, test_hostile_sizes);
-  tcase_add_test(tests, test_text);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_names) TEST(test_round_trip) TEST(test_hostile_fields) TEST(test_hostile_sizes) \
+  TEST(test_text)
+/* clang-format on */
 
-GST_CHECK_MAIN(annotations_types)
+ELEMENT_TESTS(annotations_types, TESTS)

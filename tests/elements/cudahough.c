@@ -92,8 +92,7 @@ static GstHarness *harness_new(const char *rest, const char *engine, const char 
 }
 
 GST_START_TEST(test_formats) {
-  static const char *const formats[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
-                                        "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  static const char *const formats[] = {TEST_FORMATS};
   for (int e = 0; e < engine_count(); e++)
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
       GstVideoInfo info;
@@ -151,7 +150,7 @@ GST_START_TEST(test_properties) {
 }
 GST_END_TEST
 
-/* A refused combination is warned of and the former one stays; sizes change; one pixel works. */
+/* A rejected combination is warned of and the previous one stays; sizes change; one pixel works. */
 GST_START_TEST(test_refused_and_sizes) {
   static const int sizes[][2] = {{1, 1}, {640, 3}, {2, 400}};
   GstVideoInfo info;
@@ -235,16 +234,10 @@ GST_START_TEST(test_message_scalars) {
 }
 GST_END_TEST
 
-static Suite *cudahough_suite(void) {
-  Suite *suite = suite_create("cudahough");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_formats);
-  tcase_add_test(tests, test_properties);
-  tcase_add_test(tests, test_refused_and_sizes);
-  tcase_add_test(tests, test_drawing);
-  tcase_add_test(tests, test_message_scalars);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_formats) TEST(test_properties) TEST(test_refused_and_sizes) TEST(test_drawing) \
+  TEST(test_message_scalars)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudahough)
+ELEMENT_TESTS(cudahough, TESTS)

@@ -96,8 +96,7 @@ static int engine_count(void) {
 }
 
 GST_START_TEST(test_formats) {
-  static const char *const formats[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
-                                        "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  static const char *const formats[] = {TEST_FORMATS};
   for (int e = 0; e < engine_count(); e++)
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
       GstHarness *harness = harness_new(engines[e], formats[f], W, H);
@@ -197,7 +196,7 @@ GST_START_TEST(test_nothing_to_do) {
   GstCaps *caps = test_caps("GRAY8", W, H, NULL);
   test_info(&info, caps);
   gst_caps_unref(caps);
-  /* No disparity: said once, and the picture goes on. */
+  /* No disparity: said once, and the picture continues. */
   for (int frame = 0; frame < 2; frame++) {
     GstBuffer *out = gst_harness_push_and_pull(
         harness, gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&info), NULL));
@@ -223,7 +222,7 @@ GST_START_TEST(test_nothing_to_do) {
   check_segments(out, &plane, &config);
   gst_buffer_unref(out);
   g_free(plane.data);
-  /* A median that does not exist: a warning, and the former settings. */
+  /* A median that does not exist: a warning, and the previous settings. */
   gst_harness_set(harness, "cudardp", "median", 4, NULL);
   in = picture(&info, W, H, 2, TRUE, &plane);
   out = gst_harness_push_and_pull(harness, in);
@@ -238,15 +237,9 @@ GST_START_TEST(test_nothing_to_do) {
 }
 GST_END_TEST
 
-static Suite *cudardp_suite(void) {
-  Suite *suite = suite_create("cudardp");
-  TCase *tests = tcase_create("element");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_formats);
-  tcase_add_test(tests, test_properties);
-  tcase_add_test(tests, test_maps);
-  tcase_add_test(tests, test_nothing_to_do);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_formats) TEST(test_properties) TEST(test_maps) TEST(test_nothing_to_do)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudardp)
+ELEMENT_TESTS(cudardp, TESTS)

@@ -7,8 +7,7 @@
 
 /* Three frames of a sequence; the frame is unchanged. */
 GST_START_TEST(test_formats) {
-  static const char *const formats[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
-                                        "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  static const char *const formats[] = {TEST_FORMATS};
   for (int e = 0; e < road_engine_count(); e++)
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
       GstVideoInfo info;
@@ -272,8 +271,8 @@ GST_START_TEST(test_gray_frames) {
 }
 GST_END_TEST
 
-/* Patches larger than the picture are refused with the caps; combinations that are refused while
- * playing leave the former in use. */
+/* Patches larger than the picture are rejected with the caps; combinations that are rejected while
+ * playing leave the previous in use. */
 GST_START_TEST(test_refused) {
   GstHarness *harness = gst_harness_new_parse("cudaroaddetect engine=cpu patch-size=15");
   GstBus *bus = test_bus(harness);
@@ -298,7 +297,7 @@ GST_START_TEST(test_refused) {
     road_reference_check(&reference, out, &info);
     gst_buffer_unref(out);
     if (k == 1)
-      expect_warning(bus, "initial-models is 9", "former settings");
+      expect_warning(bus, "initial-models is 9", "previous settings");
   }
   road_reference_free(&reference);
   test_bus_free(bus);
@@ -387,22 +386,11 @@ GST_START_TEST(test_drawing) {
 }
 GST_END_TEST
 
-static Suite *cudaroaddetect_suite(void) {
-  Suite *suite = suite_create("cudaroaddetect");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_formats);
-  tcase_add_test(tests, test_colorimetry);
-  tcase_add_test(tests, test_properties);
-  tcase_add_test(tests, test_camera);
-  tcase_add_test(tests, test_caps_change);
-  tcase_add_test(tests, test_nothing_to_learn);
-  tcase_add_test(tests, test_bad_disparity);
-  tcase_add_test(tests, test_gray_frames);
-  tcase_add_test(tests, test_refused);
-  tcase_add_test(tests, test_carried);
-  tcase_add_test(tests, test_drawing);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_formats) TEST(test_colorimetry) TEST(test_properties) TEST(test_camera) \
+  TEST(test_caps_change) TEST(test_nothing_to_learn) TEST(test_bad_disparity) \
+  TEST(test_gray_frames) TEST(test_refused) TEST(test_carried) TEST(test_drawing)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudaroaddetect)
+ELEMENT_TESTS(cudaroaddetect, TESTS)

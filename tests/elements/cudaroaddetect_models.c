@@ -190,7 +190,7 @@ GST_START_TEST(test_problems_while_playing) {
   gst_harness_set(harness, "cudaroaddetect", "model-location", path, NULL);
   push_frames(harness, &info, 1, &reference);
   char *words = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(words && strstr(words, path) && strstr(words, "former settings"), "%s", words);
+  fail_unless(words && strstr(words, path) && strstr(words, "previous settings"), "%s", words);
   g_free(words);
   gst_harness_set(harness, "cudaroaddetect", "model-location", NULL, "model-save-location", lost,
                   NULL);
@@ -223,15 +223,10 @@ GST_START_TEST(test_problems_while_playing) {
 }
 GST_END_TEST
 
-static Suite *cudaroaddetect_models_suite(void) {
-  Suite *suite = suite_create("cudaroaddetect_models");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_two_runs);
-  tcase_add_test(tests, test_reset_and_reload);
-  tcase_add_test(tests, test_bad_files);
-  tcase_add_test(tests, test_problems_while_playing);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_two_runs) TEST(test_reset_and_reload) TEST(test_bad_files) \
+  TEST(test_problems_while_playing)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudaroaddetect_models)
+ELEMENT_TESTS(cudaroaddetect_models, TESTS)

@@ -11,8 +11,7 @@ enum { DISPARITIES = 64, SHIFT = 9 };
 
 /* Disparity of a pair by the library alone, width x height values, to be freed. */
 static guint16 *expected_disparity(GstBuffer *pair, const GstVideoInfo *info, int left_x,
-                                   int left_y, int right_x, int right_y, int width, int height,
-                                   int paths) {
+                                   int left_y, int right_x, int right_y, int width, int height) {
   guint8 *left = test_gray(pair, info, left_x, left_y, width, height);
   guint8 *right = test_gray(pair, info, right_x, right_y, width, height);
   guint16 *disparity = g_new0(guint16, (gsize)width * (gsize)height);
@@ -21,7 +20,6 @@ static guint16 *expected_disparity(GstBuffer *pair, const GstVideoInfo *info, in
   config.width = width;
   config.height = height;
   config.disparities = DISPARITIES;
-  config.paths = paths;
   RvSgm *sgm = NULL;
   fail_unless(rv_sgm_new(&sgm, &config, RV_CPU) == RV_OK);
   const RvPlane l = {left, width, width, height, RV_U8}, r = {right, width, width, height, RV_U8};
@@ -74,7 +72,7 @@ static void check_pair(const char *properties, const char *format, int view_w, i
   guint8 *left = test_gray(kept, &in, lx, ly, view_w, view_h);
   guint8 *picture = test_gray(result, &out, 0, 0, view_w, view_h);
   fail_unless(memcmp(left, picture, (gsize)view_w * (gsize)view_h) == 0, "%s: picture", what);
-  guint16 *expected = expected_disparity(kept, &in, lx, ly, rx, ry, view_w, view_h, 8);
+  guint16 *expected = expected_disparity(kept, &in, lx, ly, rx, ry, view_w, view_h);
   check_payload(result, expected, view_w, view_h, what);
   /* The texture is random, so the middle must have found the shift. */
   fail_unless_equals_int(expected[(view_h / 2) * view_w + view_w / 2], SHIFT * 16);
@@ -89,9 +87,121 @@ static void check_pair(const char *properties, const char *format, int view_w, i
   g_free(line);
 }
 
+/* Formats that carry the same gray values give the same disparity and the same left view, bit for
+ * bit: all luma, all RGB, and gray of any depth. */
+static guint8 *disparity_of(const char *format, const char *more, int bits, guint8 **left) {
+  enum { VIEW_W = 62, VIEW_H = 30 };
+  char *line = g_strdup_printf("cudasgm engine=cpu disparities=32 %s", more);
+  GstHarness *harness = gst_harness_new_parse(line);
+  GstCaps *caps = test_caps(format, 2 * VIEW_W, VIEW_H, NULL);
+  GstVideoInfo in, out;
+  test_info(&in, caps);
+  gst_harness_set_src_caps(harness, caps);
+  GstBuffer *pair = test_pair_new(&in, FALSE, FALSE, SHIFT, 11);
+  if (bits < 16) { /* values of a sensor: in the lowest bits */
+    GstMapInfo map;
+    fail_unless(gst_buffer_map(pair, &map, GST_MAP_READWRITE));
+    for (gsize i = 0; i < map.size; i += 2)
+      GST_WRITE_UINT16_LE(map.data + i, GST_READ_UINT16_LE(map.data + i) >> (16 - bits));
+    gst_buffer_unmap(pair, &map);
+  }
+  GstBuffer *result = gst_harness_push_and_pull(harness, pair);
+  GstCaps *out_caps = gst_pad_get_current_caps(harness->sinkpad);
+  test_info(&out, out_caps);
+  RvMetaDisparity meta;
+  RvMetaMap map;
+  fail_unless(rv_meta_get_disparity(result, &meta), "%s", format);
+  fail_unless(rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ));
+  guint8 *disparity = g_malloc(2 * VIEW_W * VIEW_H);
+  for (int y = 0; y < VIEW_H; y++)
+    memcpy(disparity + 2 * VIEW_W * y, (char *)map.plane.data + y * map.plane.stride, 2 * VIEW_W);
+  rv_meta_unmap(&map);
+  *left = test_gray(result, &out, 0, 0, VIEW_W, VIEW_H);
+  gst_caps_unref(out_caps);
+  gst_buffer_unref(result);
+  gst_harness_teardown(harness);
+  g_free(line);
+  return disparity;
+}
+
+GST_START_TEST(test_equal_formats) {
+  static const struct {
+    const char *format, *more;
+    int bits;
+    gboolean is_rgb;
+  } cases[] = {{"NV12", "", 16, FALSE},
+               {"I420", "", 16, FALSE},
+               {"YV12", "", 16, FALSE},
+               {"NV21", "", 16, FALSE},
+               {"Y42B", "", 16, FALSE},
+               {"YUY2", "", 16, FALSE},
+               {"UYVY", "", 16, FALSE},
+               {"P010_10LE", "", 16, FALSE},
+               {"GRAY8", "", 16, FALSE},
+               {"GRAY16_LE", "", 16, FALSE},
+               {"GRAY16_LE", "bit-depth=12", 12, FALSE},
+               {"GRAY16_LE", "bit-depth=10", 10, FALSE},
+               {"GRAY16_LE", "bit-depth=14", 14, FALSE},
+               {"RGB", "", 16, TRUE},
+               {"BGR", "", 16, TRUE},
+               {"RGBx", "", 16, TRUE},
+               {"BGRA", "", 16, TRUE},
+               {"ARGB", "", 16, TRUE},
+               {"ABGR", "", 16, TRUE},
+               {"xRGB", "", 16, TRUE},
+               {"xBGR", "", 16, TRUE}};
+  guint8 *first[2] = {NULL, NULL}, *first_left[2] = {NULL, NULL};
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    guint8 *left;
+    guint8 *disparity = disparity_of(cases[i].format, cases[i].more, cases[i].bits, &left);
+    const int k = cases[i].is_rgb;
+    if (!first[k]) {
+      first[k] = disparity;
+      first_left[k] = left;
+      continue;
+    }
+    fail_unless(memcmp(disparity, first[k], 2 * 62 * 30) == 0, "%s %s", cases[i].format,
+                cases[i].more);
+    fail_unless(memcmp(left, first_left[k], 62 * 30) == 0, "%s %s", cases[i].format, cases[i].more);
+    g_free(disparity);
+    g_free(left);
+  }
+  for (int k = 0; k < 2; k++) {
+    g_free(first[k]);
+    g_free(first_left[k]);
+  }
+}
+GST_END_TEST
+
+/* A depth that is none is rejected by name; a disparity map is no pair for the elements behind. */
+GST_START_TEST(test_bit_depth) {
+  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=32 bit-depth=11");
+  GstBus *bus = test_bus(harness);
+  gst_harness_set_src_caps(harness, test_caps("GRAY16_LE", 128, 32, NULL));
+  char *text = test_message(bus, GST_MESSAGE_ERROR);
+  fail_unless(text && strstr(text, "bit-depth is 11"), "%s", text);
+  g_free(text);
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+  static const char *const outputs[][2] = {{"picture", "NV12"}, {"depth", "GRAY16_LE"}};
+  for (guint i = 0; i < G_N_ELEMENTS(outputs); i++) {
+    char *line = g_strdup_printf("cudasgm engine=cpu disparities=32 output=%s focal-length=100 "
+                                 "baseline=0.1",
+                                 outputs[i][0]);
+    harness = gst_harness_new_parse(line);
+    gst_harness_set_src_caps(harness, test_caps("GRAY16_LE", 128, 32, NULL));
+    GstCaps *caps = gst_pad_get_current_caps(harness->sinkpad);
+    fail_unless_equals_string(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"),
+                              outputs[i][1]);
+    gst_caps_unref(caps);
+    gst_harness_teardown(harness);
+    g_free(line);
+  }
+}
+GST_END_TEST
+
 GST_START_TEST(test_formats) {
-  static const char *const formats[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
-                                        "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  static const char *const formats[] = {TEST_FORMATS};
   for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
     check_pair("", formats[i], 64, 32, FALSE, FALSE, NULL);
     check_pair("", formats[i], 61, 31, FALSE, FALSE, NULL);
@@ -129,7 +239,7 @@ GST_START_TEST(test_output_disparity) {
     test_info(&in, caps);
     gst_harness_set_src_caps(harness, caps);
     GstBuffer *pair = test_pair_new(&in, FALSE, FALSE, SHIFT, 3);
-    guint16 *expected = expected_disparity(pair, &in, 0, 0, 61, 0, 61, 31, 8);
+    guint16 *expected = expected_disparity(pair, &in, 0, 0, 61, 0, 61, 31);
     GstBuffer *result = gst_harness_push_and_pull(harness, pair);
     GstCaps *out_caps = gst_pad_get_current_caps(harness->sinkpad);
     test_info(&out, out_caps);
@@ -232,35 +342,17 @@ GST_START_TEST(test_annotations) {
 }
 GST_END_TEST
 
-/* Every property while frames flow; refused combinations leave the former settings in use. */
+/* Every property while frames flow; rejected combinations leave the previous settings in use. */
 GST_START_TEST(test_changes_while_playing) {
-  static const char *const changes[] = {"paths=4",
-                                        "paths=2",
-                                        "paths=8",
-                                        "cost=census",
-                                        "cost=csct",
-                                        "p2=100",
-                                        "p1=5",
-                                        "adaptive-p2=1",
-                                        "median=5",
-                                        "median=0",
-                                        "uniqueness=0",
-                                        "subpixel=0",
-                                        "max-lr-diff=-1",
-                                        "confidence=1",
-                                        "disparities=96",
-                                        "threads=1",
-                                        "output=depth",
-                                        "output=picture",
-                                        "output=disparity",
-                                        "layout=side-by-side",
-                                        "output=picture",
-                                        "min-disparity=1",
-                                        "speckle-size=0",
-                                        "speckle-range=2",
-                                        "baseline=0.3",
-                                        "focal-length=500",
-                                        "confidence=0"};
+  static const char changes[] =
+      "paths=4 paths=2 paths=8 cost=census cost=csct max-cost=20 p1-ground=4 "
+      "subpixel-fit=parabola reject-sky=0 fill=dense p2=100 p1=5 adaptive-p2=1 median=5 "
+      "median=0 uniqueness=0 subpixel=0 max-lr-diff=-1 confidence=1 disparities=96 threads=1 "
+      "output=depth "
+      "output=picture output=disparity layout=side-by-side output=picture min-disparity=1 "
+      "speckle-size=0 "
+      "speckle-range=2 baseline=0.3 focal-length=500 confidence=0";
+  char **texts = g_strsplit(changes, " ", -1);
   GstHarness *harness =
       gst_harness_new_parse("cudasgm engine=cpu disparities=64 focal-length=700 baseline=0.5");
   GstBus *bus = test_bus(harness);
@@ -269,16 +361,17 @@ GST_START_TEST(test_changes_while_playing) {
   test_info(&in, caps);
   gst_harness_set_src_caps(harness, caps);
   GstElement *element = gst_harness_find_element(harness, "cudasgm");
-  for (guint i = 0; i < G_N_ELEMENTS(changes); i++) {
-    char **pair = g_strsplit(changes[i], "=", 2);
+  for (guint i = 0; texts[i]; i++) {
+    char **pair = g_strsplit(texts[i], "=", 2);
     gst_util_set_object_arg(G_OBJECT(element), pair[0], pair[1]);
     g_strfreev(pair);
     GstBuffer *result =
         gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, SHIFT, i));
     RvMetaDisparity meta;
-    fail_unless(result && rv_meta_get_disparity(result, &meta), "%s", changes[i]);
+    fail_unless(result && rv_meta_get_disparity(result, &meta), "%s", texts[i]);
     gst_buffer_unref(result);
   }
+  g_strfreev(texts);
   fail_unless(test_message(bus, GST_MESSAGE_ERROR) == NULL);
   fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);
   g_object_set(element, "paths", 3, NULL);
@@ -287,7 +380,7 @@ GST_START_TEST(test_changes_while_playing) {
   fail_unless(result != NULL);
   gst_buffer_unref(result);
   char *warning = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(warning && strstr(warning, "paths") && strstr(warning, "former settings"), "%s",
+  fail_unless(warning && strstr(warning, "paths") && strstr(warning, "previous settings"), "%s",
               warning);
   g_free(warning);
   gst_object_unref(element);
@@ -342,19 +435,11 @@ GST_START_TEST(test_start_stop) {
 }
 GST_END_TEST
 
-static Suite *cudasgm_suite(void) {
-  Suite *suite = suite_create("cudasgm");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_formats);
-  tcase_add_test(tests, test_layouts);
-  tcase_add_test(tests, test_output_disparity);
-  tcase_add_test(tests, test_output_depth_and_camera);
-  tcase_add_test(tests, test_annotations);
-  tcase_add_test(tests, test_changes_while_playing);
-  tcase_add_test(tests, test_caps_change_flush_eos);
-  tcase_add_test(tests, test_start_stop);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_formats) TEST(test_equal_formats) TEST(test_bit_depth) TEST(test_layouts) TEST(test_output_disparity) \
+  TEST(test_output_depth_and_camera) TEST(test_annotations) TEST(test_changes_while_playing) \
+  TEST(test_caps_change_flush_eos) TEST(test_start_stop)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudasgm)
+ELEMENT_TESTS(cudasgm, TESTS)

@@ -139,12 +139,16 @@ GST_START_TEST(test_bad_input) {
 }
 GST_END_TEST
 
-GST_START_TEST(test_grey16_is_refused) {
-  GstHarness *harness = gst_harness_new_parse("cudasgm");
-  GstCaps *caps = gst_caps_from_string("video/x-raw,format=GRAY16_LE,width=64,height=32");
-  fail_if(gst_pad_peer_query_accept_caps(harness->srcpad, caps));
-  gst_caps_unref(caps);
-  gst_harness_teardown(harness);
+/* Other orders of 16-bit gray are rejected; GRAY16_LE is a pair of cameras. */
+GST_START_TEST(test_gray16) {
+  static const char *const formats[] = {"GRAY16_LE", "GRAY16_BE"};
+  for (int i = 0; i < 2; i++) {
+    GstHarness *harness = gst_harness_new_parse("cudasgm");
+    GstCaps *caps = test_caps(formats[i], 64, 32, NULL);
+    fail_unless(gst_pad_peer_query_accept_caps(harness->srcpad, caps) == (i == 0));
+    gst_caps_unref(caps);
+    gst_harness_teardown(harness);
+  }
 }
 GST_END_TEST
 
@@ -252,7 +256,7 @@ GST_START_TEST(test_no_device) {
   fail_unless(error && strstr(error, reason) && strstr(error, "engine=cpu"), "%s", error);
   g_free(error);
   gst_element_set_state(element, GST_STATE_NULL);
-  /* auto goes on without. */
+  /* auto continues without. */
   g_object_set(element, "engine", 0, NULL);
   fail_unless(gst_element_set_state(element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
   GstStructure *stats = NULL;
@@ -266,21 +270,11 @@ GST_START_TEST(test_no_device) {
 }
 GST_END_TEST
 
-static Suite *cudasgm_caps_suite(void) {
-  Suite *suite = suite_create("cudasgm_caps");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_caps_out);
-  tcase_add_test(tests, test_caps_in);
-  tcase_add_test(tests, test_cuda_preference);
-  tcase_add_test(tests, test_bad_input);
-  tcase_add_test(tests, test_grey16_is_refused);
-  tcase_add_test(tests, test_truncated_buffers);
-  tcase_add_test(tests, test_small_pictures);
-  tcase_add_test(tests, test_depth_without_camera);
-  tcase_add_test(tests, test_poor_match);
-  tcase_add_test(tests, test_no_device);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_caps_out) TEST(test_caps_in) TEST(test_cuda_preference) TEST(test_bad_input) \
+  TEST(test_gray16) TEST(test_truncated_buffers) TEST(test_small_pictures) \
+  TEST(test_depth_without_camera) TEST(test_poor_match) TEST(test_no_device)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudasgm_caps)
+ELEMENT_TESTS(cudasgm_caps, TESTS)

@@ -234,15 +234,10 @@ GST_START_TEST(test_right_first) {
 }
 GST_END_TEST
 
-static Suite *cudasgm_metas_suite(void) {
-  Suite *suite = suite_create("cudasgm_metas");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_loop_test(tests, test_crops, 0, (int)G_N_ELEMENTS(crops));
-  tcase_add_test(tests, test_depth_of_cropped);
-  tcase_add_test(tests, test_regions);
-  tcase_add_test(tests, test_right_first);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  LOOP(test_crops, (int)G_N_ELEMENTS(crops)) TEST(test_depth_of_cropped) TEST(test_regions) \
+  TEST(test_right_first)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudasgm_metas)
+ELEMENT_TESTS(cudasgm_metas, TESTS)

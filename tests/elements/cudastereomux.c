@@ -1,86 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* cudastereomux.c: packing, caps and annotations of cudastereomux, frame by frame; time is in
- * cudastereomux_live.c. */
-#include "element_test.h"
+/* cudastereomux.c: packing, annotations and life cycle of cudastereomux, frame by frame; caps are in
+ * cudastereomux_caps.c, pairs over time in cudastereomux_live.c. */
+#include "mux_test.h"
 
 #include <string.h>
-
-#define FRAME (GST_SECOND / 30)
-
-typedef struct Mux {
-  GstElement *element;
-  GstHarness *left, *right; /* left has the src pad too */
-  GstBus *bus;
-} Mux;
-
-static Mux mux_new(const char *properties) {
-  /* A pad may take one frame only until it is known to be live: a test must not push two to one
-   * pad before the other has one. */
-  Mux mux;
-  char *line = g_strdup_printf("cudastereomux %s", properties);
-  mux.element = gst_parse_launch(line, NULL);
-  gst_object_ref_sink(mux.element);
-  mux.left = gst_harness_new_with_element(mux.element, "left", "src");
-  mux.right = gst_harness_new_with_element(mux.element, "right", NULL);
-  gst_harness_use_testclock(mux.left); /* stands still: no pair is late */
-  mux.bus = gst_bus_new();
-  gst_element_set_bus(mux.element, mux.bus);
-  gst_harness_play(mux.left);
-  gst_harness_play(mux.right);
-  g_free(line);
-  return mux;
-}
-
-static void mux_free(Mux *mux) {
-  test_bus_free(mux->bus);
-  gst_harness_teardown(mux->right);
-  gst_harness_teardown(mux->left);
-  gst_object_unref(mux->element);
-}
-
-static void mux_caps(Mux *mux, const char *format, int width, int height, const char *more) {
-  gst_harness_set_src_caps(mux->left, test_caps(format, width, height, more));
-  gst_harness_set_src_caps(mux->right, test_caps(format, width, height, more));
-}
-
-/* A frame of noise whose planes have padding after each row. */
-static GstBuffer *noise(const GstVideoInfo *info, guint32 seed, GstClockTime pts) {
-  GstVideoInfo padded = *info;
-  GstVideoAlignment align;
-  gst_video_alignment_reset(&align);
-  align.padding_right = 24;
-  fail_unless(gst_video_info_align(&padded, &align));
-  GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&padded), NULL);
-  GRand *random = g_rand_new_with_seed(seed);
-  GstMapInfo map;
-  fail_unless(gst_buffer_map(buffer, &map, GST_MAP_WRITE));
-  for (gsize i = 0; i < map.size; i++)
-    map.data[i] = (guint8)g_rand_int(random);
-  gst_buffer_unmap(buffer, &map);
-  g_rand_free(random);
-  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(info),
-                                 (guint)GST_VIDEO_INFO_WIDTH(info),
-                                 (guint)GST_VIDEO_INFO_HEIGHT(info), GST_VIDEO_INFO_N_PLANES(info),
-                                 padded.offset, padded.stride);
-  GST_BUFFER_PTS(buffer) = pts;
-  GST_BUFFER_DURATION(buffer) = FRAME;
-  return buffer;
-}
-
-static GstBuffer *frame(const GstCaps *caps, guint32 seed, GstClockTime pts) {
-  GstVideoInfo info;
-  test_info(&info, caps);
-  return noise(&info, seed, pts);
-}
-
-static guint64 counter(Mux *mux, const char *name) {
-  GstStructure *stats = NULL;
-  guint64 value = G_MAXUINT64;
-  g_object_get(mux->element, "stats", &stats, NULL);
-  fail_unless(gst_structure_get_uint64(stats, name, &value), "%s", name);
-  gst_structure_free(stats);
-  return value;
-}
 
 /* --- Packing --------------------------------------------------------------------------------- */
 
@@ -115,7 +38,7 @@ static void check_packing(const char *format, int width, int height, gboolean be
   GstVideoInfo view, packed;
   test_info(&view, caps);
   mux_caps(&mux, format, width, height, NULL);
-  GstBuffer *left = noise(&view, 1, 0), *right = noise(&view, 2, 0);
+  GstBuffer *left = mux_noise(&view, 1, 0), *right = mux_noise(&view, 2, 0);
   gst_harness_push(mux.left, gst_buffer_ref(left));
   gst_harness_push(mux.right, gst_buffer_ref(right));
   GstBuffer *out = gst_harness_pull(mux.left);
@@ -139,8 +62,7 @@ static void check_packing(const char *format, int width, int height, gboolean be
 }
 
 GST_START_TEST(test_packing) {
-  static const char *const formats[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
-                                        "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  static const char *const formats[] = {TEST_FORMATS, "GRAY16_LE"};
   for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
     check_packing(formats[i], 34, 14, FALSE);
     check_packing(formats[i], 34, 14, TRUE);
@@ -212,7 +134,7 @@ GST_START_TEST(test_annotations) {
   Mux mux = mux_new("post-messages=true");
   GstCaps *caps = test_caps("NV12", 32, 16, NULL);
   mux_caps(&mux, "NV12", 32, 16, NULL);
-  GstBuffer *left = frame(caps, 1, 5 * FRAME), *right = frame(caps, 2, 5 * FRAME + 3000000);
+  GstBuffer *left = mux_frame(caps, 1, 5 * FRAME), *right = mux_frame(caps, 2, 5 * FRAME + 3000000);
   const RvCamera camera = {700, 31, 15, 1, 0.5, 1.2, 3};
   rv_meta_add_camera(left, 32, 16, &camera);
   gst_buffer_add_video_region_of_interest_meta(left, "car", 3, 4, 5, 6);
@@ -292,7 +214,7 @@ GST_END_TEST
 static void push_reference(GstHarness *harness, const GstCaps *caps, GstClockTime pts,
                            GstClockTime reference) {
   GstCaps *clock = gst_caps_new_empty_simple("timestamp/x-ntp");
-  GstBuffer *buffer = frame(caps, 1, pts);
+  GstBuffer *buffer = mux_frame(caps, 1, pts);
   if (reference)
     gst_buffer_add_reference_timestamp_meta(buffer, clock, reference, GST_CLOCK_TIME_NONE);
   gst_harness_push(harness, buffer);
@@ -354,8 +276,8 @@ GST_START_TEST(test_no_time_stamp) {
   Mux mux = mux_new("");
   GstCaps *caps = test_caps("GRAY8", 16, 8, NULL);
   mux_caps(&mux, "GRAY8", 16, 8, NULL);
-  gst_harness_push(mux.left, frame(caps, 1, 0));
-  gst_harness_push(mux.right, frame(caps, 1, GST_CLOCK_TIME_NONE));
+  gst_harness_push(mux.left, mux_frame(caps, 1, 0));
+  gst_harness_push(mux.right, mux_frame(caps, 1, GST_CLOCK_TIME_NONE));
   GstMessage *message = gst_bus_timed_pop_filtered(mux.bus, 5 * GST_SECOND, GST_MESSAGE_ERROR);
   fail_unless(message != NULL);
   char *debug = NULL;
@@ -370,222 +292,15 @@ GST_START_TEST(test_no_time_stamp) {
 }
 GST_END_TEST
 
-/* --- Caps ------------------------------------------------------------------------------------ */
-
-/* The caps that the right pad accepts when `downstream` is downstream and `left` (may be NULL) are
- * the caps of the left pad. */
-static GstCaps *accepted(const char *properties, const char *downstream, const char *left) {
-  Mux mux = mux_new(properties);
-  gst_harness_set_sink_caps_str(mux.left, downstream);
-  if (left) {
-    GstCaps *caps = gst_caps_from_string(left);
-    gst_harness_set_src_caps(mux.left, caps);
-    gst_harness_push(mux.left, frame(caps, 1, 0));
-  }
-  GstCaps *caps = gst_pad_peer_query_caps(mux.right->srcpad, NULL);
-  mux_free(&mux);
-  return caps;
-}
-
-GST_START_TEST(test_caps_query) {
-  GstCaps *caps = accepted("", "video/x-raw,format=NV12,width=640,height=240", NULL);
-  GstCaps *good = gst_caps_from_string("video/x-raw,format=NV12,width=320,height=240,"
-                                       "framerate=30/1");
-  GstCaps *bad = gst_caps_from_string("video/x-raw,format=NV12,width=640,height=240");
-  fail_unless(gst_caps_can_intersect(caps, good) && !gst_caps_can_intersect(caps, bad));
-  gst_caps_unref(caps);
-  caps = accepted("layout=top-bottom", "video/x-raw,format=NV12,width=320,height=480", NULL);
-  fail_unless(gst_caps_can_intersect(caps, good) && !gst_caps_can_intersect(caps, bad));
-  gst_caps_unref(caps);
-  /* The other camera's format comes first, others follow: both may change. */
-  caps = accepted("", "video/x-raw", "video/x-raw,format=UYVY,width=48,height=32,framerate=15/1");
-  GstStructure *best = gst_caps_get_structure(caps, 0);
-  int width = 0;
-  fail_unless_equals_string(gst_structure_get_string(best, "format"), "UYVY");
-  fail_unless(gst_structure_get_int(best, "width", &width) && width == 48);
-  fail_unless(gst_caps_can_intersect(caps, good) && gst_caps_can_intersect(caps, bad));
-  gst_caps_unref(caps);
-  gst_caps_unref(good);
-  gst_caps_unref(bad);
-}
-GST_END_TEST
-
-/* Every refusal states the cause and the remedy. */
-GST_START_TEST(test_bad_caps) {
-  static const struct {
-    const char *properties, *left, *right, *cause, *remedy;
-  } cases[] = {
-      {"", "format=NV12,width=32,height=16", "format=NV12,width=64,height=16", "32x16",
-       "videoscale"},
-      {"", "format=NV12,width=32,height=16", "format=NV12,width=64,height=16", "64x16",
-       "videoscale"},
-      {"", "format=NV12,width=32,height=16", "format=I420,width=32,height=16", "I420",
-       "videoconvert"},
-      {"", "format=NV12,width=32,height=16,colorimetry=bt601",
-       "format=NV12,width=32,height=16,colorimetry=bt709", "bt709", "videoconvert"},
-      {"", "format=NV12,width=33,height=16", "format=NV12,width=33,height=16", "odd width (33)",
-       "layout=top-bottom"},
-      {"", "format=YUY2,width=33,height=16", "format=YUY2,width=33,height=16", "odd width (33)",
-       "layout=top-bottom"},
-      {"layout=top-bottom", "format=I420,width=32,height=15", "format=I420,width=32,height=15",
-       "odd height (15)", "layout=side-by-side"},
-      {"", "format=GRAY8,width=10000,height=16", "format=GRAY8,width=10000,height=16", "16384",
-       "smaller"},
-      {"", "format=NV12,width=32,height=16,interlace-mode=interleaved",
-       "format=NV12,width=32,height=16", "Interlaced", "deinterlace"},
-  };
-  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    Mux mux = mux_new(cases[i].properties);
-    GstHarness *pads[] = {mux.left, mux.right};
-    for (int k = 0; k < 2; k++) {
-      char *text =
-          g_strdup_printf("video/x-raw,framerate=30/1,%s", k ? cases[i].right : cases[i].left);
-      GstCaps *caps = gst_caps_from_string(text);
-      gst_harness_set_src_caps(pads[k], gst_caps_ref(caps));
-      gst_harness_push(pads[k], frame(caps, 1, 0));
-      gst_caps_unref(caps);
-      g_free(text);
-    }
-    GstMessage *message = gst_bus_timed_pop_filtered(mux.bus, 5 * GST_SECOND, GST_MESSAGE_ERROR);
-    fail_unless(message != NULL, "case %u", i);
-    char *debug = NULL;
-    GError *error = NULL;
-    gst_message_parse_error(message, &error, &debug);
-    fail_unless(strstr(error->message, cases[i].cause) && strstr(debug, cases[i].remedy),
-                "case %u: %s | %s", i, error->message, debug);
-    g_error_free(error);
-    g_free(debug);
-    gst_message_unref(message);
-    fail_unless(gst_bus_timed_pop_filtered(mux.bus, 0, GST_MESSAGE_ERROR) == NULL, "said twice");
-    mux_free(&mux);
-  }
-}
-GST_END_TEST
-
-static void push_pair(Mux *mux, const GstCaps *left, const GstCaps *right, GstClockTime pts) {
-  fail_unless(gst_harness_push(mux->left, frame(left, 1, pts)) == GST_FLOW_OK);
-  fail_unless(gst_harness_push(mux->right, frame(right, 2, pts)) == GST_FLOW_OK);
-}
-
-/* Cameras change size one after the other: pairs of different sizes are dropped, then it goes on
- * with new caps. */
-GST_START_TEST(test_renegotiation) {
-  Mux mux = mux_new("");
-  GstCaps *small = test_caps("NV12", 32, 16, NULL), *large = test_caps("YUY2", 64, 32, NULL);
-  gst_harness_set_src_caps(mux.left, gst_caps_ref(small));
-  gst_harness_set_src_caps(mux.right, gst_caps_ref(small));
-  push_pair(&mux, small, small, 0);
-  gst_buffer_unref(gst_harness_pull(mux.left));
-  gst_harness_set_src_caps(mux.left, gst_caps_ref(large));
-  push_pair(&mux, large, small, FRAME);
-  push_pair(&mux, large, small, 2 * FRAME);
-  gst_harness_set_src_caps(mux.right, gst_caps_ref(large));
-  push_pair(&mux, large, large, 3 * FRAME);
-  GstBuffer *out = gst_harness_pull(mux.left);
-  fail_unless(GST_BUFFER_PTS(out) == 3 * FRAME);
-  fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_DISCONT));
-  GstCaps *caps = gst_pad_get_current_caps(mux.left->sinkpad);
-  GstVideoInfo info;
-  test_info(&info, caps);
-  fail_unless(info.width == 128 && info.height == 32);
-  fail_unless_equals_string(GST_VIDEO_INFO_NAME(&info), "YUY2");
-  fail_unless_equals_uint64(counter(&mux, "mismatched"), 2);
-  fail_unless_equals_uint64(counter(&mux, "pairs"), 2);
-  gst_caps_unref(caps);
-  gst_buffer_unref(out);
-  /* A pair that stays different is an error. */
-  gst_harness_set_src_caps(mux.left, gst_caps_ref(small));
-  GstFlowReturn flow = GST_FLOW_OK;
-  for (int i = 4; i < 100 && flow == GST_FLOW_OK; i++) {
-    gst_harness_push(mux.left, frame(small, 1, (GstClockTime)i * FRAME));
-    flow = gst_harness_push(mux.right, frame(large, 1, (GstClockTime)i * FRAME));
-  }
-  fail_unless(flow == GST_FLOW_NOT_NEGOTIATED, "%s", gst_flow_get_name(flow));
-  GstMessage *message = gst_bus_timed_pop_filtered(mux.bus, 5 * GST_SECOND, GST_MESSAGE_ERROR);
-  fail_unless(message != NULL);
-  gst_message_unref(message);
-  gst_caps_unref(small);
-  gst_caps_unref(large);
-  mux_free(&mux);
-}
-GST_END_TEST
-
-/* The layout may change from one pair to the next. */
-GST_START_TEST(test_layout_while_playing) {
-  Mux mux = mux_new("");
-  GstCaps *caps = test_caps("GRAY8", 32, 16, NULL);
-  mux_caps(&mux, "GRAY8", 32, 16, NULL);
-  for (int i = 0; i < 4; i++) {
-    gst_util_set_object_arg(G_OBJECT(mux.element), "layout", i % 2 ? "top-bottom" : "side-by-side");
-    push_pair(&mux, caps, caps, i * FRAME);
-    gst_buffer_unref(gst_harness_pull(mux.left));
-    GstCaps *packed = gst_pad_get_current_caps(mux.left->sinkpad);
-    GstVideoInfo info;
-    test_info(&info, packed);
-    fail_unless(info.width == (i % 2 ? 32 : 64) && info.height == (i % 2 ? 32 : 16), "pair %d", i);
-    gst_caps_unref(packed);
-  }
-  gst_caps_unref(caps);
-  mux_free(&mux);
-}
-GST_END_TEST
-
-/* The downstream element does not accept the packed frames: both caps are in the error. */
-GST_START_TEST(test_refused_downstream) {
-  Mux mux = mux_new("");
-  GstCaps *caps = test_caps("NV12", 32, 16, NULL);
-  gst_harness_set_sink_caps_str(mux.left, "video/x-raw,width=100");
-  mux_caps(&mux, "NV12", 32, 16, NULL);
-  gst_harness_push(mux.left, frame(caps, 1, 0));
-  gst_harness_push(mux.right, frame(caps, 1, 0));
-  GstMessage *message = gst_bus_timed_pop_filtered(mux.bus, 5 * GST_SECOND, GST_MESSAGE_ERROR);
-  fail_unless(message != NULL);
-  char *debug = NULL;
-  GError *error = NULL;
-  gst_message_parse_error(message, &error, &debug);
-  fail_unless(strstr(error->message, "64") && strstr(debug, "100"), "%s | %s", error->message,
-              debug);
-  g_error_free(error);
-  g_free(debug);
-  gst_message_unref(message);
-  gst_caps_unref(caps);
-  mux_free(&mux);
-}
-GST_END_TEST
-
-/* The lower frame rate is that of the pairs; an unknown one stays unknown. */
-GST_START_TEST(test_frame_rate) {
-  static const int rates[][3] = {{30, 30, 30}, {30, 15, 15}, {15, 60, 15}, {0, 30, 0}, {30, 0, 0}};
-  for (guint i = 0; i < G_N_ELEMENTS(rates); i++) {
-    Mux mux = mux_new("");
-    GstHarness *pads[] = {mux.left, mux.right};
-    for (int k = 0; k < 2; k++) {
-      GstCaps *caps = test_caps("GRAY8", 16, 8, NULL);
-      gst_caps_set_simple(caps, "framerate", GST_TYPE_FRACTION, rates[i][k], 1, NULL);
-      gst_harness_set_src_caps(pads[k], gst_caps_ref(caps));
-      gst_harness_push(pads[k], frame(caps, 1, 0));
-      gst_caps_unref(caps);
-    }
-    gst_buffer_unref(gst_harness_pull(mux.left));
-    GstCaps *caps = gst_pad_get_current_caps(mux.left->sinkpad);
-    int n = -1, d = 0;
-    fail_unless(gst_structure_get_fraction(gst_caps_get_structure(caps, 0), "framerate", &n, &d));
-    fail_unless_equals_int(n, rates[i][2]);
-    gst_caps_unref(caps);
-    mux_free(&mux);
-  }
-}
-GST_END_TEST
-
 /* --- Life cycle ------------------------------------------------------------------------------ */
 
 GST_START_TEST(test_flush) {
   Mux mux = mux_new("");
   GstCaps *caps = test_caps("GRAY8", 16, 8, NULL);
   mux_caps(&mux, "GRAY8", 16, 8, NULL);
-  push_pair(&mux, caps, caps, 100 * FRAME);
+  mux_push_pair(&mux, caps, caps, 100 * FRAME);
   gst_buffer_unref(gst_harness_pull(mux.left));
-  gst_harness_push(mux.left, frame(caps, 1, 101 * FRAME)); /* waits for its partner */
+  gst_harness_push(mux.left, mux_frame(caps, 1, 101 * FRAME)); /* waits for its partner */
   GstEvent *begin = gst_event_new_flush_start(), *end = gst_event_new_flush_stop(TRUE);
   gst_harness_push_event(mux.left, gst_event_ref(begin));
   gst_harness_push_event(mux.right, begin);
@@ -596,12 +311,12 @@ GST_START_TEST(test_flush) {
   gst_harness_push_event(mux.left, gst_event_new_segment(&segment));
   gst_harness_push_event(mux.right, gst_event_new_segment(&segment));
   /* Time may start again, and nothing from before is left. */
-  push_pair(&mux, caps, caps, FRAME);
+  mux_push_pair(&mux, caps, caps, FRAME);
   GstBuffer *out = gst_harness_pull(mux.left);
   fail_unless(GST_BUFFER_PTS(out) == FRAME);
   fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_DISCONT));
-  fail_unless_equals_uint64(counter(&mux, "pairs"), 2);
-  fail_unless_equals_uint64(counter(&mux, "dropped-left"), 0);
+  fail_unless_equals_uint64(mux_counter(&mux, "pairs"), 2);
+  fail_unless_equals_uint64(mux_counter(&mux, "dropped-left"), 0);
   gst_buffer_unref(out);
   gst_caps_unref(caps);
   mux_free(&mux);
@@ -618,12 +333,12 @@ GST_START_TEST(test_segments) {
   segment.start = 1000 * GST_SECOND;
   segment.base = 2 * GST_SECOND;
   gst_harness_push_event(mux.left, gst_event_new_segment(&segment));
-  gst_harness_push(mux.left, frame(caps, 1, 999 * GST_SECOND)); /* outside */
-  gst_harness_push(mux.right, frame(caps, 1, 2 * GST_SECOND + FRAME));
-  gst_harness_push(mux.left, frame(caps, 1, 1000 * GST_SECOND + FRAME));
+  gst_harness_push(mux.left, mux_frame(caps, 1, 999 * GST_SECOND)); /* outside */
+  gst_harness_push(mux.right, mux_frame(caps, 1, 2 * GST_SECOND + FRAME));
+  gst_harness_push(mux.left, mux_frame(caps, 1, 1000 * GST_SECOND + FRAME));
   GstBuffer *out = gst_harness_pull(mux.left);
   fail_unless_equals_uint64(GST_BUFFER_PTS(out), 2 * GST_SECOND + FRAME);
-  fail_unless_equals_uint64(counter(&mux, "invalid"), 1);
+  fail_unless_equals_uint64(mux_counter(&mux, "invalid"), 1);
   gst_buffer_unref(out);
   gst_caps_unref(caps);
   mux_free(&mux);
@@ -664,15 +379,15 @@ GST_START_TEST(test_latency) {
   GstCaps *caps = test_caps("GRAY8", 16, 8, NULL);
   gst_harness_set_upstream_latency(mux.left, 0);
   mux_caps(&mux, "GRAY8", 16, 8, NULL);
-  push_pair(&mux, caps, caps, 0);
+  mux_push_pair(&mux, caps, caps, 0);
   gst_buffer_unref(gst_harness_pull(mux.left));
   fail_unless_equals_uint64(gst_harness_query_latency(mux.left), FRAME / 2 + GST_MSECOND);
   g_object_set(mux.element, "max-skew", 2 * GST_MSECOND, NULL);
-  push_pair(&mux, caps, caps, FRAME);
+  mux_push_pair(&mux, caps, caps, FRAME);
   gst_buffer_unref(gst_harness_pull(mux.left));
   fail_unless_equals_uint64(gst_harness_query_latency(mux.left), 2 * GST_MSECOND);
   g_object_set(mux.element, "max-skew", GST_SECOND, NULL); /* more than can be decided */
-  push_pair(&mux, caps, caps, 2 * FRAME);
+  mux_push_pair(&mux, caps, caps, 2 * FRAME);
   gst_buffer_unref(gst_harness_pull(mux.left));
   fail_unless_equals_uint64(gst_harness_query_latency(mux.left), FRAME / 2 + GST_MSECOND);
   gst_caps_unref(caps);
@@ -688,14 +403,14 @@ GST_START_TEST(test_odd_events) {
   GstCaps *caps = test_caps("GRAY8", 16, 8, NULL);
   mux_caps(&mux, "GRAY8", 16, 8, NULL);
   gst_harness_push_event(mux.left, gst_event_new_gap(0, FRAME));
-  push_pair(&mux, caps, caps, FRAME);
+  mux_push_pair(&mux, caps, caps, FRAME);
   gst_buffer_unref(gst_harness_pull(mux.left));
-  fail_unless_equals_uint64(counter(&mux, "gaps"), 1);
+  fail_unless_equals_uint64(mux_counter(&mux, "gaps"), 1);
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_BYTES);
   gst_harness_push_event(mux.right, gst_event_new_segment(&segment));
-  gst_harness_push(mux.left, frame(caps, 1, 2 * FRAME));
-  gst_harness_push(mux.right, frame(caps, 1, 2 * FRAME));
+  gst_harness_push(mux.left, mux_frame(caps, 1, 2 * FRAME));
+  gst_harness_push(mux.right, mux_frame(caps, 1, 2 * FRAME));
   GstMessage *message = gst_bus_timed_pop_filtered(mux.bus, 5 * GST_SECOND, GST_MESSAGE_ERROR);
   fail_unless(message != NULL);
   gst_message_unref(message);
@@ -704,29 +419,11 @@ GST_START_TEST(test_odd_events) {
 }
 GST_END_TEST
 
-static Suite *cudastereomux_suite(void) {
-  Suite *suite = suite_create("cudastereomux");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_packing);
-  tcase_add_test(tests, test_cuda);
-  tcase_add_test(tests, test_annotations);
-  tcase_add_test(tests, test_cudasgm);
-  tcase_add_test(tests, test_reference);
-  tcase_add_test(tests, test_reference_missing);
-  tcase_add_test(tests, test_no_time_stamp);
-  tcase_add_test(tests, test_caps_query);
-  tcase_add_test(tests, test_bad_caps);
-  tcase_add_test(tests, test_renegotiation);
-  tcase_add_test(tests, test_layout_while_playing);
-  tcase_add_test(tests, test_refused_downstream);
-  tcase_add_test(tests, test_frame_rate);
-  tcase_add_test(tests, test_flush);
-  tcase_add_test(tests, test_segments);
-  tcase_add_test(tests, test_restart);
-  tcase_add_test(tests, test_latency);
-  tcase_add_test(tests, test_odd_events);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_packing) TEST(test_cuda) TEST(test_annotations) TEST(test_cudasgm) \
+  TEST(test_reference) TEST(test_reference_missing) TEST(test_no_time_stamp) TEST(test_flush) \
+  TEST(test_segments) TEST(test_restart) TEST(test_latency) TEST(test_odd_events)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudastereomux)
+ELEMENT_TESTS(cudastereomux, TESTS)

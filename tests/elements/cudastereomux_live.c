@@ -517,21 +517,11 @@ GST_START_TEST(test_120) {
 }
 GST_END_TEST
 
-static Suite *cudastereomux_live_suite(void) {
-  Suite *suite = suite_create("cudastereomux_live");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_loop_test(tests, test_pairing, 0, (int)G_N_ELEMENTS(cases));
-  tcase_add_test(tests, test_late_delivery);
-  tcase_add_test(tests, test_stall);
-  tcase_add_test(tests, test_stall_for_ever);
-  tcase_add_test(tests, test_not_linked);
-  tcase_add_test(tests, test_replug);
-  tcase_add_test(tests, test_slow_downstream);
-  tcase_add_test(tests, test_synchronized_sink);
-  tcase_add_test(tests, test_skew_warning);
-  tcase_add_test(tests, test_120);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  LOOP(test_pairing, (int)G_N_ELEMENTS(cases)) TEST(test_late_delivery) TEST(test_stall) \
+  TEST(test_stall_for_ever) TEST(test_not_linked) TEST(test_replug) TEST(test_slow_downstream) \
+  TEST(test_synchronized_sink) TEST(test_skew_warning) TEST(test_120)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudastereomux_live)
+ELEMENT_TESTS(cudastereomux_live, TESTS)

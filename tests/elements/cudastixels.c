@@ -60,6 +60,8 @@ static void check_stixels(GstBuffer *buffer, RvStixels *stixels, const RvStixels
   RvStixelsInput input = {.disparity = *plane};
   if (trust)
     input.confidence = confidence;
+  RvGroundSurface surface;
+  input.surface = test_surface(buffer, plane->width, plane->height, &surface);
   RvStixelsGround ground;
   const RvStixelsOutput output = {
       .stixels = list, .capacity = room, .offsets = offsets, .ground = &ground};
@@ -288,17 +290,10 @@ GST_START_TEST(test_drawing) {
 }
 GST_END_TEST
 
-static Suite *cudastixels_suite(void) {
-  Suite *suite = suite_create("cudastixels");
-  TCase *tests = tcase_create("element");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_frames);
-  tcase_add_test(tests, test_properties);
-  tcase_add_test(tests, test_defaults);
-  tcase_add_test(tests, test_camera);
-  tcase_add_test(tests, test_nothing_to_do);
-  tcase_add_loop_test(tests, test_drawing, 0, 2);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_frames) TEST(test_properties) TEST(test_defaults) TEST(test_camera) \
+  TEST(test_nothing_to_do) LOOP(test_drawing, 2)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudastixels)
+ELEMENT_TESTS(cudastixels, TESTS)

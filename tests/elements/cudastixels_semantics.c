@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cudastixels_semantics.c: cudastixels with semantics and with frames that are disparity maps,
  * compared with direct calls of the library, on each available engine. */
-#include <glib/gstdio.h>
-
 #include "element_test.h"
 #include "stixels/stixels.h"
 
@@ -65,7 +63,11 @@ static int check(GstBuffer *out, RvStixels *stixels, const RvStixelsConfig *conf
   RvStixel *list = g_new0(RvStixel, room);
   guint32 *offsets = g_new(guint32, rv_stixels_columns(config) + 1);
   const RvStixelsOutput output = {.stixels = list, .capacity = room, .offsets = offsets};
-  fail_unless(rv_stixels_run(stixels, input, &output, NULL) == RV_OK);
+  RvGroundSurface surface;
+  RvStixelsInput with_ground = *input;
+  with_ground.surface =
+      test_surface(out, input->disparity.width, input->disparity.height, &surface);
+  fail_unless(rv_stixels_run(stixels, &with_ground, &output, NULL) == RV_OK);
   const guint32 count = offsets[rv_stixels_columns(config)];
   RvMetaStixels meta;
   RvMetaMap map;
@@ -173,77 +175,6 @@ GST_START_TEST(test_refused) {
 }
 GST_END_TEST
 
-/* A gray PNG of 2 x 2 px: class 2 above, class 0 below. */
-static const guint8 label_image[] = {
-    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44,
-    0x52, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x02, 0x08, 0x00, 0x00, 0x00, 0x00, 0x57,
-    0xdd, 0x52, 0xf8, 0x00, 0x00, 0x00, 0x0e, 0x49, 0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0x60,
-    0x62, 0x62, 0x60, 0x60, 0x00, 0x00, 0x00, 0x18, 0x00, 0x05, 0x54, 0x3c, 0x65, 0x44, 0x00,
-    0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
-
-/* FALSE without the elements that read images. */
-static gboolean write_images(const char *folder, int count) {
-  static const char *const needed[] = {"multifilesrc", "pngdec", "appsink"};
-  for (guint i = 0; i < G_N_ELEMENTS(needed); i++) {
-    GstElementFactory *factory = gst_element_factory_find(needed[i]);
-    if (!factory)
-      return FALSE;
-    gst_object_unref(factory);
-  }
-  for (int k = 0; k < count; k++) {
-    char *path = g_strdup_printf("%s/%02d.png", folder, k);
-    fail_unless(g_file_set_contents(path, (const char *)label_image, sizeof label_image, NULL));
-    g_free(path);
-  }
-  return TRUE;
-}
-
-GST_START_TEST(test_images) {
-  char *folder = g_dir_make_tmp("labels-XXXXXX", NULL);
-  char *line = g_strdup_printf("semantic-classes=goos semantics-location=%s/%%02d.png", folder);
-  const int count = 2;
-  if (write_images(folder, count)) {
-    GstHarness *harness = harness_new("cpu", "GRAY8", line);
-    GstBus *bus = test_bus(harness);
-    for (int frame = 0; frame <= count; frame++) {
-      RvMetaMap disparity, map;
-      GstBuffer *in = frame_new(frame, &disparity), *labels = raster(RV_U8, 2, 2, &map);
-      memset(map.plane.data, 2, 2);
-      memset((char *)map.plane.data + map.plane.stride, 0, 2);
-      RvStixelsInput input = {.disparity = disparity.plane};
-      if (frame < count)
-        input.labels = map.plane;
-      RvStixelsConfig config;
-      config_for(&config, CLASSES);
-      RvStixels *stixels = NULL;
-      fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
-      GstBuffer *out = gst_harness_push_and_pull(harness, in);
-      if (frame == 0) /* later ground planes depend on earlier frames */
-        fail_unless(check(out, stixels, &config, &input) > 0);
-      rv_meta_unmap(&disparity);
-      gst_buffer_unref(out);
-      rv_stixels_free(&stixels);
-      rv_meta_unmap(&map);
-      gst_buffer_unref(labels);
-      char *text = test_message(bus, GST_MESSAGE_WARNING);
-      fail_unless((text != NULL) == (frame == count), "frame %d: %s", frame, text);
-      fail_unless(!text || strstr(text, "label image"));
-      g_free(text);
-    }
-    test_bus_free(bus);
-    gst_harness_teardown(harness);
-  }
-  for (int k = 0; k < count; k++) {
-    char *path = g_strdup_printf("%s/%02d.png", folder, k);
-    g_unlink(path);
-    g_free(path);
-  }
-  g_rmdir(folder);
-  g_free(folder);
-  g_free(line);
-}
-GST_END_TEST
-
 /* Frames that are disparity maps, of two scales. */
 GST_START_TEST(test_maps) {
   for (int e = 0; e < engine_count(); e++)
@@ -292,16 +223,9 @@ GST_START_TEST(test_letters) {
 }
 GST_END_TEST
 
-static Suite *cudastixels_semantics_suite(void) {
-  Suite *suite = suite_create("cudastixels_semantics");
-  TCase *tests = tcase_create("element");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_annotation);
-  tcase_add_test(tests, test_refused);
-  tcase_add_test(tests, test_images);
-  tcase_add_test(tests, test_maps);
-  tcase_add_test(tests, test_letters);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_annotation) TEST(test_refused) TEST(test_maps) TEST(test_letters)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudastixels_semantics)
+ELEMENT_TESTS(cudastixels_semantics, TESTS)

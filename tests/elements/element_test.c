@@ -26,7 +26,7 @@ void test_info(GstVideoInfo *info, const GstCaps *caps) {
   fail_unless(gst_video_info_from_caps(info, caps));
 }
 
-/* Texture of the point (x, y) of the left eye. */
+/* Texture of the point (x, y) of the left view. */
 static guint8 texture(int x, int y, guint32 seed) {
   return (guint8)hash((guint32)x * 7919u + (guint32)y * 104729u + seed * 15485863u);
 }
@@ -41,6 +41,10 @@ static guint8 sample(const GstVideoInfo *info, gboolean top_bottom, gboolean rig
   const int v = second && top_bottom ? y - eh : y;
   const gboolean right = second != right_first;
   return right ? texture(u + shift, v - rows, seed) : texture(u, v, seed);
+}
+
+int test_upper_byte(const GstVideoFormatInfo *format, guint component) {
+  return GST_VIDEO_FORMAT_INFO_DEPTH(format, component) > 8;
 }
 
 GstBuffer *test_pair_new_rows(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
@@ -58,8 +62,9 @@ GstBuffer *test_pair_new_rows(const GstVideoInfo *info, gboolean top_bottom, gbo
     const int sy = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(format, c);
     for (int y = 0; y < lines; y++)
       for (int x = 0; x < cells; x++)
-        ((guint8 *)GST_VIDEO_FRAME_COMP_DATA(
-            &frame, c))[y * GST_VIDEO_FRAME_COMP_STRIDE(&frame, c) + x * step] =
+        ((guint8 *)GST_VIDEO_FRAME_COMP_DATA(&frame,
+                                             c))[y * GST_VIDEO_FRAME_COMP_STRIDE(&frame, c) +
+                                                 x * step + test_upper_byte(format, c)] =
             sample(info, top_bottom, right_first, shift, rows, seed + c, x * sx, y * sy);
   }
   gst_video_frame_unmap(&frame);
@@ -72,8 +77,9 @@ GstBuffer *test_pair_new(const GstVideoInfo *info, gboolean top_bottom, gboolean
 }
 
 static RvPixelFormat pixel_format(const char *name) {
-  static const char *const names[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
-                                      "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  static const char *const names[] = {TEST_FORMATS};
+  if (strcmp(name, "GRAY16_LE") == 0)
+    return RV_PIXEL_GRAY16;
   for (guint i = 0; i < G_N_ELEMENTS(names); i++)
     if (strcmp(names[i], name) == 0)
       return (RvPixelFormat)i;
@@ -98,6 +104,23 @@ guint8 *test_gray(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int
   fail_unless(rv_convert_gray(&picture, x, y, &plane, 1, RV_CPU, NULL, NULL) == RV_OK);
   gst_video_frame_unmap(&frame);
   return gray;
+}
+
+const RvGroundSurface *test_surface(GstBuffer *buffer, int width, int height,
+                                    RvGroundSurface *surface) {
+  RvMetaGround meta;
+  if (MIN(width, height) < RV_GROUND_SIDE_MIN)
+    return NULL;
+  *surface = (RvGroundSurface){.source = RV_GROUND_NONE};
+  if (!rv_meta_get_ground(buffer, &meta))
+    return surface;
+  fail_unless(meta.width == width && meta.height == height);
+  surface->slope_x = meta.ground_slope_x;
+  surface->slope_y = meta.ground_slope_y;
+  surface->intercept = meta.ground_intercept;
+  surface->height = meta.camera_height;
+  surface->source = (gint32)meta.source;
+  return surface;
 }
 
 GstBus *test_bus(GstHarness *harness) {

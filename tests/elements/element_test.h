@@ -8,14 +8,24 @@
 #include <gst/video/video.h>
 
 #include "convert/convert.h"
+#include "ground/ground.h"
 #include "roadvision-gst.h"
 
-/* A pair of `format`, the two eyes of width x height packed as `top_bottom` and `right_first` say:
- * the right eye sees the left one's random texture shifted by `shift` px. */
+/* Formats that all elements except cudaannotate accept, in the order of RvPixelFormat; P010_10LE is the
+ * last one. */
+#define TEST_FORMATS                                                                               \
+  "NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA", "RGBx", "RGBA", "RGB", "BGR", "GRAY8", "YV12",   \
+      "NV21", "Y42B", "ARGB", "ABGR", "xRGB", "xBGR", "P010_10LE"
+
+/* Offset of the upper byte of a component's samples: 1 in formats of more than 8 bits. */
+int test_upper_byte(const GstVideoFormatInfo *format, guint component);
+
+/* A pair of `format`, the two views of width x height packed as `top_bottom` and `right_first` say:
+ * the right view sees the left one's random texture shifted by `shift` px. */
 GstBuffer *test_pair_new(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
                          int shift, guint32 seed);
 
-/* The same with the right eye `rows` further down. */
+/* The same with the right view `rows` further down. */
 GstBuffer *test_pair_new_rows(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
                               int shift, int rows, guint32 seed);
 
@@ -26,9 +36,30 @@ void test_info(GstVideoInfo *info, const GstCaps *caps);
 /* Gray of a rectangle of a buffer, width x height bytes, to be freed. */
 guint8 *test_gray(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int width, int height);
 
+/* The plane of RvGroundMeta as an element reads it, without slope_y if there is none; NULL for a
+ * disparity of width x height px that is too small for a ground. */
+const RvGroundSurface *test_surface(GstBuffer *buffer, int width, int height,
+                                    RvGroundSurface *surface);
+
 /* Adds a bus to a harness's element; the next error or warning on it, or NULL. */
 GstBus *test_bus(GstHarness *harness);
 void test_bus_free(GstBus *bus);
 char *test_message(GstBus *bus, GstMessageType type);
+
+/* The program of a file of tests, from a list:
+ *   #define TESTS(TEST, LOOP) TEST(test_a) LOOP(test_b, 4)
+ *   ELEMENT_TESTS(cudasgm, TESTS)
+ * LOOP runs a test with __i__ from 0 to below a number. */
+#define ELEMENT_TEST_ADD(test) tcase_add_test(all_tests, test);
+#define ELEMENT_TEST_LOOP(test, count) tcase_add_loop_test(all_tests, test, 0, (int)(count));
+#define ELEMENT_TESTS(name, LIST)                                                                  \
+  static Suite *name##_suite(void) {                                                               \
+    Suite *suite = suite_create(#name);                                                            \
+    TCase *all_tests = tcase_create("general");                                                    \
+    suite_add_tcase(suite, all_tests);                                                             \
+    LIST(ELEMENT_TEST_ADD, ELEMENT_TEST_LOOP)                                                      \
+    return suite;                                                                                  \
+  }                                                                                                \
+  GST_CHECK_MAIN(name)
 
 #endif

@@ -140,17 +140,10 @@ GST_START_TEST(test_not_live) {
 }
 GST_END_TEST
 
-static Suite *latency_suite(void) {
-  Suite *suite = suite_create("latency");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_raise);
-  tcase_add_test(tests, test_outlier);
-  tcase_add_test(tests, test_lower);
-  tcase_add_test(tests, test_rate);
-  tcase_add_test(tests, test_query);
-  tcase_add_test(tests, test_not_live);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_raise) TEST(test_outlier) TEST(test_lower) TEST(test_rate) TEST(test_query) \
+  TEST(test_not_live)
+/* clang-format on */
 
-GST_CHECK_MAIN(latency)
+ELEMENT_TESTS(latency, TESTS)

@@ -124,9 +124,10 @@ GST_END_TEST
 
 /* A GAP event that became an empty buffer passes every element as it is. */
 GST_START_TEST(test_empty_gap) {
-  static const char *const lines[] = {"cudasgm engine=cpu",     "cudaannotate engine=cpu",
-                                      "cudastixels engine=cpu", "cudardp engine=cpu",
-                                      "cudahough engine=cpu",   "cudaroaddetect engine=cpu"};
+  static const char *const lines[] = {"cudasgm engine=cpu",      "cudaannotate engine=cpu",
+                                      "cudastixels engine=cpu",  "cudardp engine=cpu",
+                                      "cudahough engine=cpu",    "cudaroaddetect engine=cpu",
+                                      "cudaobstacles engine=cpu"};
   for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
     GstHarness *harness = gst_harness_new_parse(lines[i]);
     GstBus *bus = test_bus(harness);
@@ -384,20 +385,11 @@ GST_START_TEST(test_source) {
 }
 GST_END_TEST
 
-static Suite *live_suite(void) {
-  Suite *suite = suite_create("live");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_gap);
-  tcase_add_test(tests, test_gap_map);
-  tcase_add_test(tests, test_gap_after_change);
-  tcase_add_test(tests, test_empty_gap);
-  tcase_add_test(tests, test_interruptions);
-  tcase_add_test(tests, test_message_times);
-  tcase_add_test(tests, test_interlaced);
-  tcase_add_test(tests, test_debug);
-  tcase_add_test(tests, test_source);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_gap) TEST(test_gap_map) TEST(test_gap_after_change) TEST(test_empty_gap) \
+  TEST(test_interruptions) TEST(test_message_times) TEST(test_interlaced) TEST(test_debug) \
+  TEST(test_source)
+/* clang-format on */
 
-GST_CHECK_MAIN(live)
+ELEMENT_TESTS(live, TESTS)

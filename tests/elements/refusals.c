@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refusals.c: what the elements say and do when something cannot work: the cause, the remedy, in
+/* rejections.c: what the elements say and do when something cannot work: the cause, the remedy, in
  * the user's words; and that nothing else goes wrong then. */
 #include "element_test.h"
 
@@ -284,20 +284,11 @@ GST_START_TEST(test_context_queries) {
 }
 GST_END_TEST
 
-static Suite *refusals_suite(void) {
-  Suite *suite = suite_create("refusals");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_property_names);
-  tcase_add_test(tests, test_engine_cuda);
-  tcase_add_test(tests, test_packing_of_open_size);
-  tcase_add_test(tests, test_output_in_flight);
-  tcase_add_test(tests, test_nothing_fits);
-  tcase_add_test(tests, test_stubborn_pool);
-  tcase_add_test(tests, test_huge_annotation);
-  tcase_add_test(tests, test_short_raster);
-  tcase_add_test(tests, test_context_queries);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_property_names) TEST(test_engine_cuda) TEST(test_packing_of_open_size) \
+  TEST(test_output_in_flight) TEST(test_nothing_fits) TEST(test_stubborn_pool) \
+  TEST(test_huge_annotation) TEST(test_short_raster) TEST(test_context_queries)
+/* clang-format on */
 
-GST_CHECK_MAIN(refusals)
+ELEMENT_TESTS(refusals, TESTS)

@@ -128,8 +128,7 @@ void road_reference_free(RoadReference *reference) {
 }
 
 static RvPicture view(const GstVideoFrame *frame) {
-  static const char *const names[] = {"NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA",
-                                      "RGBx", "RGBA", "RGB",  "BGR",  "GRAY8"};
+  static const char *const names[] = {TEST_FORMATS};
   RvPicture picture = {
       RV_PIXEL_FORMATS, GST_VIDEO_FRAME_WIDTH(frame), GST_VIDEO_FRAME_HEIGHT(frame), {NULL}, {0}};
   for (guint i = 0; i < G_N_ELEMENTS(names); i++)
@@ -163,8 +162,10 @@ void road_reference_run(RoadReference *reference, GstBuffer *buffer, const GstVi
        RV_F32},
       {reference->seeds, reference->columns, reference->columns, reference->rows, RV_U8},
       &reference->report};
-  fail_unless(rv_road_run(reference->road, &color, has ? &map.plane : NULL, &output, NULL) ==
-              RV_OK);
+  RvGroundSurface surface;
+  fail_unless(rv_road_run_on(reference->road, &color, has ? &map.plane : NULL,
+                             has ? test_surface(buffer, meta.width, meta.height, &surface) : NULL,
+                             &output, NULL) == RV_OK);
   if (has)
     rv_meta_unmap(&map);
   g_free(pixels);

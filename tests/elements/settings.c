@@ -74,7 +74,7 @@ GST_END_TEST
 
 /* Only the rejected values go; one that is accepted afterwards counts. */
 GST_START_TEST(test_accepted_after) {
-  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=64");
+  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=64 paths=8 median=3");
   GstElement *element = gst_harness_find_element(harness, "cudasgm");
   GstBus *bus = test_bus(harness);
   GstCaps *caps = test_caps("GRAY8", 128, 32, NULL);
@@ -133,15 +133,10 @@ GST_START_TEST(test_rejected_at_start) {
 }
 GST_END_TEST
 
-static Suite *settings_suite(void) {
-  Suite *suite = suite_create("settings");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_loop_test(tests, test_rejected, 0, (int)G_N_ELEMENTS(cases));
-  tcase_add_test(tests, test_accepted_after);
-  tcase_add_test(tests, test_rejected_layout);
-  tcase_add_test(tests, test_rejected_at_start);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  LOOP(test_rejected, (int)G_N_ELEMENTS(cases)) TEST(test_accepted_after) \
+  TEST(test_rejected_layout) TEST(test_rejected_at_start)
+/* clang-format on */
 
-GST_CHECK_MAIN(settings)
+ELEMENT_TESTS(settings, TESTS)

@@ -133,15 +133,10 @@ GST_START_TEST(test_threads) {
 }
 GST_END_TEST
 
-static Suite *transform_suite(void) {
-  Suite *suite = suite_create("transform");
-  TCase *tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_own_picture);
-  tcase_add_test(tests, test_shared_picture);
-  tcase_add_test(tests, test_common_properties);
-  tcase_add_test(tests, test_threads);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_own_picture) TEST(test_shared_picture) TEST(test_common_properties) \
+  TEST(test_threads)
+/* clang-format on */
 
-GST_CHECK_MAIN(transform)
+ELEMENT_TESTS(transform, TESTS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert_cases.c: hand-worked gray values and odd crops, a reference that looks up every sample,
+/* convert_cases.c: hand-computed gray values and odd crops, a reference that looks up every sample,
  * CPU = CUDA, and benchmark rows. */
 #include "convert/convert_color_cases.h"
 #include "convert/convert_picture_cases.h"
@@ -90,18 +90,19 @@ static void reference_crop(const CasePicture *picture, int x, int y, CasePicture
     const int shift_y = c ? case_chroma_shift_y(format) : 0;
     for (int r = 0; r << shift_y < height; r++)
       for (int s = 0; s << shift_x < width; s++)
-        *case_sample(out, c, s, r) = *case_sample(picture, c, (x + (s << shift_x)) >> shift_x,
-                                                  (y + (r << shift_y)) >> shift_y);
+        for (int low = case_is_wide(format); low >= 0; low--) /* the lower byte is before it */
+          case_sample(out, c, s, r)[-low] = case_sample(picture, c, (x + (s << shift_x)) >> shift_x,
+                                                        (y + (r << shift_y)) >> shift_y)[-low];
   }
-  if (case_chroma_shift_x(format) && !case_chroma_shift_y(format) && width % 2)
+  if (case_is_packed(format) && width % 2)
     for (int r = 0; r < height; r++) /* packed: the luma beyond repeats the last */
       *case_sample(out, 0, width, r) = *case_sample(out, 0, width - 1, r);
-  const int bytes = format >= RV_PIXEL_BGRX && format <= RV_PIXEL_RGBA ? 4 : 0;
-  for (int r = 0; bytes && r < height; r++) /* the fourth byte travels with its pixel */
+  const int fourth = case_fourth(format);
+  for (int r = 0; fourth >= 0 && r < height; r++) /* the fourth byte travels with its pixel */
     for (int s = 0; s < width; s++)
-      ((uint8_t *)out->view.data[0])[r * out->view.stride[0] + 4 * s + 3] =
+      ((uint8_t *)out->view.data[0])[r * out->view.stride[0] + 4 * s + fourth] =
           ((const uint8_t *)
-               picture->view.data[0])[(y + r) * picture->view.stride[0] + 4 * (x + s) + 3];
+               picture->view.data[0])[(y + r) * picture->view.stride[0] + 4 * (x + s) + fourth];
 }
 
 static void reference_gray(const CasePicture *picture, int x, int y, const RvPlane *gray) {
@@ -109,7 +110,10 @@ static void reference_gray(const CasePicture *picture, int x, int y, const RvPla
       !case_chroma_shift_x(picture->view.format) && case_channels(picture->view.format) == 3;
   for (int r = 0; r < gray->height; r++)
     for (int s = 0; s < gray->width; s++) {
-      int value = *case_sample(picture, 0, x + s, y + r);
+      const uint8_t *at = case_sample(picture, 0, x + s, y + r);
+      const int bits = case_gray_bits(picture->view.format);
+      int value = bits > 8 ? (256 * *at + at[-1]) / (1 << (bits - 8)) : *at;
+      value = value > 255 ? 255 : value;
       if (rgb)
         value = (77 * value + 150 * *case_sample(picture, 1, x + s, y + r) +
                  29 * *case_sample(picture, 2, x + s, y + r) + 128) /
@@ -182,6 +186,45 @@ static void check_rectangle(RvCheck *check, const char *name, const CasePicture 
   case_picture_free(&got_gray);
 }
 
+/* Values of sensors in the lowest bits of 16, to 8 bits by hand. */
+static void check_gray16(RvCheck *check) {
+  static const char name[] = "convert/gray16";
+  if (!rvc_wants(check, name))
+    return;
+  const RvLog log = rvc_log(check);
+  static const uint8_t expected[4][6] = {{0, 3, 4, 255, 255, 255},
+                                         {0, 0, 1, 255, 255, 255},
+                                         {0, 0, 0, 63, 64, 255},
+                                         {0, 0, 0, 15, 16, 255}};
+  uint8_t samples[2 * 6] = {0, 0, 15, 0, 16, 0, 0xff, 0x0f, 0, 0x10, 0xff, 0xff};
+  for (int i = 0; i < 4; i++) {
+    const RvPixelFormat format = (RvPixelFormat)(RV_PIXEL_GRAY10 + i);
+    uint8_t got[6], luma[6], chroma[6];
+    const RvPicture picture = {format, 6, 1, {samples}, {12}};
+    const RvPlane gray = {got, 6, 6, 1, RV_U8};
+    const RvPicture nv12 = {RV_PIXEL_NV12, 6, 1, {luma, chroma}, {6, 6}};
+    rvc_true(check, name,
+             rv_convert_gray(&picture, 0, 0, &gray, 1, RV_CPU, NULL, &log) == RV_OK &&
+                 memcmp(got, expected[i], 6) == 0,
+             "%s: %d %d %d %d %d %d", case_format_name(format), got[0], got[1], got[2], got[3],
+             got[4], got[5]);
+    rvc_true(check, name,
+             rv_convert_crop(&picture, 0, 0, &nv12, 1, RV_CPU, NULL, &log) == RV_OK &&
+                 memcmp(luma, got, 6) == 0 && chroma[0] == 128 && chroma[5] == 128,
+             "NV12 of %s", case_format_name(format));
+    const RvPicture gray8 = {RV_PIXEL_GRAY8, 3, 1, {luma}, {6}};
+    rvc_true(check, name,
+             rv_convert_crop(&picture, 3, 0, &gray8, 1, RV_CPU, NULL, &log) == RV_OK &&
+                 memcmp(luma, got + 3, 3) == 0,
+             "GRAY8 of %s", case_format_name(format));
+    uint32_t rgb[6];
+    const RvPlane color = {rgb, 24, 6, 1, RV_U32};
+    rvc_true(check, name,
+             rv_convert_color(&picture, 0, 0, &color, 1, RV_CPU, NULL, &log) == RV_ERR_ARG,
+             "colors of %s", case_format_name(format));
+  }
+}
+
 static void check_every_format(RvCheck *check) {
   for (int f = 0; f < RV_PIXEL_FORMATS; f++) {
     const RvPixelFormat format = (RvPixelFormat)f;
@@ -246,6 +289,7 @@ static void check_arguments(RvCheck *check) {
 static void parity(RvCheck *check) {
   check_gray_values(check);
   check_bytes(check);
+  check_gray16(check);
   check_every_format(check);
   check_arguments(check);
   convert_color_parity(check);

@@ -7,17 +7,41 @@
 
 const char *case_format_name(RvPixelFormat format) {
   static const char *const names[RV_PIXEL_FORMATS] = {
-      "NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA", "RGBx", "RGBA", "RGB", "BGR", "GRAY8"};
+      "NV12", "I420", "YUY2",  "UYVY",   "BGRx",   "BGRA",   "RGBx",  "RGBA",
+      "RGB",  "BGR",  "GRAY8", "YV12",   "NV21",   "Y42B",   "ARGB",  "ABGR",
+      "xRGB", "xBGR", "P010",  "GRAY10", "GRAY12", "GRAY14", "GRAY16"};
   return names[format];
 }
 
 static int is_yuv(RvPixelFormat format) {
-  return format == RV_PIXEL_NV12 || format == RV_PIXEL_I420 || format == RV_PIXEL_YUY2 ||
-         format == RV_PIXEL_UYVY;
+  return case_chroma_shift_y(format) || case_is_packed(format) || format == RV_PIXEL_Y42B;
+}
+
+int case_is_packed(RvPixelFormat format) {
+  return format == RV_PIXEL_YUY2 || format == RV_PIXEL_UYVY;
+}
+
+int case_gray_bits(RvPixelFormat format) {
+  return format >= RV_PIXEL_GRAY10 ? 10 + 2 * ((int)format - RV_PIXEL_GRAY10) : 8;
+}
+
+int case_is_wide(RvPixelFormat format) {
+  return format == RV_PIXEL_P010 || case_gray_bits(format) > 8;
+}
+
+int case_has_alpha(RvPixelFormat format) {
+  return format == RV_PIXEL_BGRA || format == RV_PIXEL_RGBA || format == RV_PIXEL_ARGB ||
+         format == RV_PIXEL_ABGR;
+}
+
+int case_fourth(RvPixelFormat format) {
+  if (format >= RV_PIXEL_BGRX && format <= RV_PIXEL_RGBA)
+    return 3;
+  return format >= RV_PIXEL_ARGB && format <= RV_PIXEL_XBGR ? 0 : -1;
 }
 
 int case_channels(RvPixelFormat format) {
-  return format == RV_PIXEL_GRAY8 ? 1 : 3;
+  return format == RV_PIXEL_GRAY8 || case_gray_bits(format) > 8 ? 1 : 3;
 }
 
 int case_chroma_shift_x(RvPixelFormat format) {
@@ -25,7 +49,8 @@ int case_chroma_shift_x(RvPixelFormat format) {
 }
 
 int case_chroma_shift_y(RvPixelFormat format) {
-  return format == RV_PIXEL_NV12 || format == RV_PIXEL_I420;
+  return format == RV_PIXEL_NV12 || format == RV_PIXEL_I420 || format == RV_PIXEL_YV12 ||
+         format == RV_PIXEL_NV21 || format == RV_PIXEL_P010;
 }
 
 static void attach(CasePicture *picture, int plane, void *data, ptrdiff_t stride) {
@@ -132,8 +157,26 @@ uint8_t *case_sample(const CasePicture *picture, int channel, int x, int y) {
   switch (view->format) {
   case RV_PIXEL_NV12:
     return channel == 0 ? row[0] + x : row[1] + 2 * x + channel - 1;
+  case RV_PIXEL_NV21:
+    return channel == 0 ? row[0] + x : row[1] + 2 * x + 2 - channel;
   case RV_PIXEL_I420:
+  case RV_PIXEL_Y42B:
     return row[channel] + x;
+  case RV_PIXEL_YV12:
+    return row[(3 - channel) % 3] + x;
+  case RV_PIXEL_P010:
+    return channel == 0 ? row[0] + 2 * x + 1 : row[1] + 4 * x + 2 * channel - 1;
+  case RV_PIXEL_GRAY10:
+  case RV_PIXEL_GRAY12:
+  case RV_PIXEL_GRAY14:
+  case RV_PIXEL_GRAY16:
+    return row[0] + 2 * x + 1;
+  case RV_PIXEL_ARGB:
+  case RV_PIXEL_XRGB:
+    return row[0] + 4 * x + 1 + channel;
+  case RV_PIXEL_ABGR:
+  case RV_PIXEL_XBGR:
+    return row[0] + 4 * x + 3 - channel;
   case RV_PIXEL_YUY2:
     return channel == 0 ? row[0] + 2 * x : row[0] + 4 * x + 2 * channel - 1;
   case RV_PIXEL_UYVY:

@@ -38,6 +38,11 @@ uint8_t *case_sample(const CasePicture *picture, int channel, int x, int y);
 int case_channels(RvPixelFormat format);
 int case_chroma_shift_x(RvPixelFormat format);
 int case_chroma_shift_y(RvPixelFormat format);
+int case_is_packed(RvPixelFormat format); /* YUY2, UYVY */
+int case_gray_bits(RvPixelFormat format); /* of GRAY10 to GRAY16; else 8 */
+int case_is_wide(RvPixelFormat format);   /* samples of 2 bytes: case_sample is the upper one */
+int case_has_alpha(RvPixelFormat format);
+int case_fourth(RvPixelFormat format); /* offset of the byte that is no color; -1: there is none */
 const char *case_format_name(RvPixelFormat format);
 
 #endif

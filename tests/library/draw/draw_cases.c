@@ -168,7 +168,7 @@ static void compare_engines(RvCheck *check, const char *name, const Scene *scene
 }
 
 static void check_scenes(RvCheck *check) {
-  for (int f = 0; f < RV_PIXEL_FORMATS; f++) {
+  for (int f = 0; f < RV_PIXEL_P010; f++) {
     const RvPixelFormat format = (RvPixelFormat)f;
     char name[64], what[120];
     snprintf(name, sizeof name, "draw/scene-%s", case_format_name(format));

@@ -14,13 +14,7 @@ static const RvContractField fields[] = {
     {"full_range", offsetof(Config, full_range), 0, {0, {0}}, LIST(-1, 0, 1, 5)},
 };
 
-static void init(void *config) {
-  RvDrawConfig *c = config;
-  rv_draw_config_init(c);
-  c->width = 103;
-  c->height = 61;
-  c->threads = 2;
-}
+RV_CONTRACT_INIT(draw, "width=103 height=61 threads=2");
 
 static int planes(const void *config, RvContractPlane *out) {
   const RvDrawConfig *c = config;

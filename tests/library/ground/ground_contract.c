@@ -9,10 +9,8 @@ RV_CONTRACT_OBJECT(RvGround, ground);
 static void init(void *config) {
   RvGroundConfig *c = config;
   rv_ground_config_init(c);
-  c->width = 101;
-  c->height = 61;
+  rvc_set(rv_ground_params(), c, "width=101 height=61 threads=2");
   c->camera = ground_input_camera(c->width, c->height);
-  c->threads = 2;
 }
 
 static const RvContractField fields[] = {
@@ -56,6 +54,8 @@ static const char *bad(int index, void *config) {
 }
 
 const RvContract rv_ground_contract = {
-    RV_CONTRACT_TABLE(ground), .fields = fields, .field_count = sizeof fields / sizeof fields[0],
-    .workspace = workspace,    .bad = bad,
+    RV_CONTRACT_TABLE(ground),
+    RV_CONTRACT_FIELDS,
+    .workspace = workspace,
+    .bad = bad,
 };

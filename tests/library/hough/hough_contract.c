@@ -14,16 +14,7 @@ static const RvContractField fields[] = {
     REAL_FIELD(max_theta, LIST(0, -1, 180.1), LIST(0.5, 180)),
 };
 
-static void init(void *config) {
-  RvHoughConfig *c = config;
-  rv_hough_config_init(c);
-  c->width = 103;
-  c->height = 61;
-  c->threshold = 10;
-  c->segments = 1;
-  c->min_length = 5;
-  c->threads = 2;
-}
+RV_CONTRACT_INIT(hough, "width=103 height=61 threshold=10 segments=1 min-length=5 threads=2");
 
 /* The lines as one row of words: their records are dense. */
 static int planes(const void *config, RvContractPlane *out) {

@@ -9,10 +9,8 @@ RV_CONTRACT_OBJECT(RvObstacles, obstacles);
 static void init(void *config) {
   RvObstaclesConfig *c = config;
   rv_obstacles_config_init(c);
-  c->width = 101;
-  c->height = 61;
+  rvc_set(rv_obstacles_params(), c, "width=101 height=61 threads=2");
   c->camera = ground_input_camera(c->width, c->height);
-  c->threads = 2;
 }
 
 static const RvContractField fields[] = {
@@ -54,6 +52,8 @@ static const char *sized(int index, void *config) {
 }
 
 const RvContract rv_obstacles_contract = {
-    RV_CONTRACT_TABLE(obstacles), .fields = fields, .field_count = sizeof fields / sizeof fields[0],
-    .workspace = workspace,       .sized = sized,
+    RV_CONTRACT_TABLE(obstacles),
+    RV_CONTRACT_FIELDS,
+    .workspace = workspace,
+    .sized = sized,
 };

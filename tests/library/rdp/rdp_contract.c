@@ -7,16 +7,9 @@
 
 RV_CONTRACT_OBJECT(RvRdp, rdp);
 
-static void init(void *config) {
-  RvRdpConfig *c = config;
-  rv_rdp_config_init(c);
-  c->width = 101;
-  c->height = 61;
-  c->median = 3;
-  c->threads = 2;
-}
+RV_CONTRACT_INIT(rdp, "width=101 height=61 median=3 threads=2");
 
-/* The arrays as planes of one row: they have no size, stride or format that run could refuse, and
+/* The arrays as planes of one row: they have no size, stride or format that run could reject, and
  * any of the outputs may be missing. */
 static int planes(const void *config, RvContractPlane *out) {
   const RvRdpConfig *c = config;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calibration_test.c: the files of make_files.py all describe the same camera; broken ones are errors
+/* calibration_test.c: the files of calibration_files_tool.py all describe the same camera; broken ones are errors
  * that name file, line and what was expected.
  *
  *   calibration_test FOLDER */
@@ -37,7 +37,7 @@ static RvCalibrationOptions options_of(int width, int height) {
   return o;
 }
 
-/* --- The camera of make_files.py --------------------------------------------------------------- */
+/* --- The camera of calibration_files_tool.py --------------------------------------------------------------- */
 
 static const double camera[2][4] = {{520.5, 521.25, 318.25, 236.75},
                                     {519.75, 520.25, 322.5, 241.125}};

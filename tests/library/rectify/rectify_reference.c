@@ -41,8 +41,8 @@ static void project(const RvCalibrationView *c, double x, double y, double *u, d
 }
 
 /* Source of the point (x, y) of an output view, in px; 0 behind the camera. */
-static int source_of(const RvRectifyGeometry *g, int view, double x, double y, double *u,
-                     double *v) {
+int rectify_reference_source(const RvRectifyGeometry *g, int view, double x, double y, double *u,
+                             double *v) {
   const double *p = g->projection[view], *r = g->rotation[view];
   const double a = (x - p[2]) / p[0], b = (y - p[6]) / p[5];
   const double ray[3] = {r[0] * a + r[3] * b + r[6], r[1] * a + r[4] * b + r[7],
@@ -67,14 +67,27 @@ typedef struct Channel {
 static uint8_t *sample(const CasePicture *picture, int channel, int x, int y) {
   const RvPicture *view = &picture->view;
   if (channel == 3)
-    return (uint8_t *)view->data[0] + y * view->stride[0] + 4 * x + 3;
+    return (uint8_t *)view->data[0] + y * view->stride[0] + 4 * x + case_fourth(view->format);
   return case_sample(picture, channel, x, y);
+}
+
+static int get(const CasePicture *picture, int channel, int x, int y) {
+  const uint8_t *at = sample(picture, channel, x, y);
+  return case_is_wide(picture->view.format) ? *at * 256 + at[-1] : *at;
+}
+
+static void put(CasePicture *picture, int channel, int x, int y, int value) {
+  uint8_t *at = sample(picture, channel, x, y);
+  const int wide = case_is_wide(picture->view.format);
+  *at = (uint8_t)(wide ? value / 256 : value);
+  if (wide)
+    at[-1] = (uint8_t)(value % 256);
 }
 
 static int tap(const Channel *c, int x, int y) {
   if (x < 0 || y < 0 || x >= c->in_w || y >= c->in_h)
     return c->border;
-  return *sample(c->in, c->index, c->in_x + x, c->in_y + y);
+  return get(c->in, c->index, c->in_x + x, c->in_y + y);
 }
 
 /* Value at (u, v) in samples of the view. */
@@ -120,15 +133,18 @@ static void remap_channel(const RvRectifyConfig *config, const RvRectifyGeometry
       c.in_h =
           (!top_bottom || second ? up(in->view.height, cell_y) : up(config->in_height, cell_y)) -
           c.in_y;
-      c.border = chroma ? 128 : yuv && !config->full_range ? 16 : 0;
+      c.border = (chroma                       ? 128
+                  : yuv && !config->full_range ? 16
+                                               : 0) *
+                 (case_is_wide(config->format) ? 256 : 1);
       double u, v;
       int value = c.border;
-      if (source_of(g, second != right_first, cell_x * s + site_x - out_x,
-                    cell_y * r + site_y - out_y, &u, &v))
+      if (rectify_reference_source(g, second != right_first, cell_x * s + site_x - out_x,
+                                   cell_y * r + site_y - out_y, &u, &v))
         value = value_at(&c, (u + in_x - site_x) / cell_x - c.in_x,
                          (v + in_y - site_y) / cell_y - c.in_y,
                          config->interpolation == RV_RECTIFY_NEAREST);
-      *sample(out, index, s, r) = (uint8_t)value;
+      put(out, index, s, r, value);
     }
 }
 
@@ -136,12 +152,10 @@ void rectify_reference(const RvRectifyConfig *config, const CasePicture *in, Cas
   RvRectifyGeometry g;
   if (rv_rectify_geometry(config, &g) != RV_OK)
     abort(); /* the case has made an object of it */
-  const int is_gray = config->format == RV_PIXEL_GRAY8;
-  const int has_fourth = config->format >= RV_PIXEL_BGRX && config->format <= RV_PIXEL_RGBA;
-  for (int i = 0; i < (is_gray ? 1 : 3 + has_fourth); i++)
+  const int channels = case_channels(config->format) + (case_fourth(config->format) >= 0);
+  for (int i = 0; i < channels; i++)
     remap_channel(config, &g, in, out, i);
-  const int is_packed = config->format == RV_PIXEL_YUY2 || config->format == RV_PIXEL_UYVY;
   const int w = out->view.width;
-  for (int r = 0; is_packed && w % 2 && r < out->view.height; r++)
+  for (int r = 0; case_is_packed(config->format) && w % 2 && r < out->view.height; r++)
     *case_sample(out, 0, w, r) = *case_sample(out, 0, w - 1, r);
 }

@@ -24,10 +24,8 @@ static const RvContractField fields[] = {
 static void init(void *config) {
   RvRoadConfig *c = config;
   rv_road_config_init(c);
-  c->width = 103;
-  c->height = 61;
+  rvc_set(rv_road_params(), c, "width=103 height=61 threads=2");
   c->camera = (RvCamera){.focal = 100, .cx = 51, .cy = 20, .baseline = 0.5};
-  c->threads = 2;
 }
 
 /* The report as a plane of one row; any of the outputs may be missing. */

@@ -13,18 +13,11 @@ static RvStatus make(RvScene **out, const RvSceneConfig *config, RvEngine engine
 
 RV_CONTRACT_OBJECT_MADE_BY(RvScene, scene, make);
 
-static void init(void *config) {
-  RvSceneConfig *c = config;
-  rv_scene_config_init(c);
-  c->width = 99;
-  c->height = 61;
-  c->max_disparity = 32;
-  c->threads = 2;
-}
+RV_CONTRACT_INIT(scene, "width=99 height=61 max-disparity=32 threads=2");
 
 static int planes(const void *config, RvContractPlane *out) {
   const RvSceneConfig *c = config;
-  /* A truth plane without data is left out, which is legal. */
+  /* A truth plane without data is omitted, which is valid. */
   const unsigned truth = RV_RULE_SIZE | RV_RULE_STRIDE | RV_RULE_FORMAT;
   const unsigned picture = RV_RULE_DATA | RV_RULE_SIZE | RV_RULE_STRIDE;
   out[0] = (RvContractPlane){"picture", RV_U8, 2 * c->width, c->height, 0, 0, picture};

@@ -206,10 +206,10 @@ static void meet_street(const RvScene *scene, const Ray *ray, Hit *hit) {
   }
   const int right = ray->dir.x > 0.0;
   const double curb = ((right ? CURB_X : -CURB_X) - ray->origin.x) / ray->dir.x;
-  const double over = above(world, ray, curb, CURB_HEIGHT);
+  const double over = above(world, ray, curb, world->curb);
   Hit found = {curb, -2, right, MATERIAL_CURB};
   if (over > 0.0) {
-    found.t = pierce(world, ray, CURB_HEIGHT, curb, over, low, -CURB_HEIGHT);
+    found.t = pierce(world, ray, world->curb, curb, over, low, -world->curb);
     const double x = absolute(ray->origin.x + found.t * ray->dir.x);
     found.face = 0;
     found.material = x < LOT_X ? MATERIAL_SIDEWALK : MATERIAL_GRASS;
@@ -218,7 +218,6 @@ static void meet_street(const RvScene *scene, const Ray *ray, Hit *hit) {
     *hit = found;
 }
 
-#define GRASS_TOP 0.20  /* m: no blade is higher */
 #define GRASS_NEAR 12.0 /* m: from here on it is drawn ever lower, */
 #define GRASS_FAR 20.0  /* up to here: pixels become longer than tufts */
 #define GRASS_STEPS 10
@@ -234,7 +233,8 @@ static double grass_height(const RvScene *scene, double x, double z) {
       scene_texel(scene, TEX_CLOUD, x + 23.0, z + scene->work->world->travel, 0.0f, 0.0f, TUFTS);
   const float edge = clamp01((float)outside * 3.0f);
   const float fade = clamp01((float)((GRASS_FAR - z) / (GRASS_FAR - GRASS_NEAR)));
-  return GRASS_TOP * (double)(edge * fade * clamp01(2.2f * (tuft - 0.5f) + 0.45f));
+  return scene->plan.config.grass_height *
+         (double)(edge * fade * clamp01(2.2f * (tuft - 0.5f) + 0.45f));
 }
 
 /* Where the ray, which meets the ground at `t`, meets the grass on it. */
@@ -243,9 +243,9 @@ static double meet_grass(const RvScene *scene, const Ray *ray, double t) {
   double right, ahead;
   scene_ground_slope(scene->work->world, o.x + t * d.x, o.z + t * d.z, &right, &ahead);
   const double sink = right * d.x + ahead * d.z - d.y; /* m towards the ground per m of t */
-  if (sink < 1e-3 || o.z + t * d.z > GRASS_FAR + GRASS_TOP / sink)
+  const double reach = scene->plan.config.grass_height / sink;
+  if (!(reach > 0.0) || sink < 1e-3 || o.z + t * d.z > GRASS_FAR + reach)
     return t;
-  const double reach = GRASS_TOP / sink;
   double before = t, over = -1.0; /* above the grass; below 0: not known yet */
   for (int i = 0; i <= GRASS_STEPS; i++) {
     const double at = t - reach * (GRASS_STEPS - i) / GRASS_STEPS;

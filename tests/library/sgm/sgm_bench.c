@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sgm_bench.c: the rows of the benchmark. Size, disparities, paths and cost are in the name of a
- * row, everything else is pinned to the values below, whatever the defaults are. */
+ * row, everything else is pinned to the values below, whatever the defaults are; rows SIZE-default have
+ * the defaults, at 128 disparities. */
 #include "sgm/sgm_bench.h"
 
 #include <stdio.h>
@@ -73,7 +74,8 @@ static double correct_percent(const Pair *p) {
 /* Kernels of the CUDA engine on an H200: V vertical, D diagonal, B bands, then R rows, L long rows;
  * docs/notes/sgm-cuda.md says when each is used. */
 typedef struct Row {
-  int width, height, disparities, paths;
+  int width, height, disparities;
+  int paths; /* 0: all defaults, cost is not read */
   RvSgmCost cost;
 } Row;
 
@@ -92,6 +94,9 @@ static const Row rows[] = {
     {1242, 375, 96, 4, RV_SGM_CSCT},    /* V R, 16-bit sums */
     {3840, 2160, 128, 8, RV_SGM_CSCT},  /* B R, too wide for D */
     {2560, 1440, 512, 8, RV_SGM_CSCT},  /* B L, too long for R */
+    {1242, 375, 128, 0, RV_SGM_MIXED},  /* V R, packed partial sums, adaptive P2, sky */
+    {1920, 1080, 128, 0, RV_SGM_MIXED}, /* the same */
+    {640, 480, 128, 0, RV_SGM_MIXED},   /* the same */
 };
 
 typedef struct Bench {
@@ -134,11 +139,14 @@ static void set_config(RvSgmConfig *c, const Row *row) {
   c->width = row->width;
   c->height = row->height;
   c->disparities = row->disparities;
+  if (row->paths == 0)
+    return;
   c->paths = row->paths;
   c->cost = row->cost;
   c->p1 = 10;
   c->p2 = 120;
   c->adaptive_p2 = 0;
+  c->reject_sky = 0;
   c->uniqueness = 3;
   c->max_lr_diff = 1;
   c->median = 3;
@@ -149,8 +157,11 @@ static void set_config(RvSgmConfig *c, const Row *row) {
 void rv_sgm_bench(RvCheck *check) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     char name[64];
-    snprintf(name, sizeof name, "sgm/%dx%d-d%d-p%d%s", rows[i].width, rows[i].height,
-             rows[i].disparities, rows[i].paths, rows[i].cost == RV_SGM_CENSUS ? "-census" : "");
+    if (rows[i].paths == 0)
+      snprintf(name, sizeof name, "sgm/%dx%d-default", rows[i].width, rows[i].height);
+    else
+      snprintf(name, sizeof name, "sgm/%dx%d-d%d-p%d%s", rows[i].width, rows[i].height,
+               rows[i].disparities, rows[i].paths, rows[i].cost == RV_SGM_CENSUS ? "-census" : "");
     if (!rvc_wants(check, name) || rvc_small(check))
       continue;
     RvSgmConfig c;

@@ -10,6 +10,7 @@
 #include "sgm/sgm_bench.h"
 #include "sgm/sgm_hand_cases.h"
 #include "sgm/sgm_probe.h"
+#include "sgm/sgm_rules.h"
 
 /* --- Random configs and pairs ---------------------------------------------------------------- */
 
@@ -38,12 +39,15 @@ static void random_config(RvRandom *random, int n, int small, RvSgmConfig *c) {
   rv_sgm_config_init(c);
   random_sizes(random, small, c);
   c->paths = paths[n % 3];
-  c->cost = n / 3 % 2 ? RV_SGM_CENSUS : RV_SGM_CSCT;
+  c->cost = (RvSgmCost)(n / 3 % 3); /* csct, census, mixed */
   c->confidence = n / 6 % 2;
   c->adaptive_p2 = n / 2 % 4 == 3;
   const int p = n % 4 == 0 ? 0 : rvc_range(random, 0, 5);
   c->p1 = penalties[p][0];
   c->p2 = penalties[p][1];
+  c->p1_ground = rvc_range(random, 0, 2) ? rvc_range(random, 0, c->p1) : -1;
+  c->max_cost = rvc_range(random, 0, 2) ? 0 : rvc_range(random, 1, 62);
+  c->subpixel_fit = (RvSgmFit)(n / 9 % 3);
   c->p2_min = rvc_range(random, c->p1, c->p2);
   c->p2_gradient = rvc_range(random, 0, 3) ? rvc_range(random, 0, 9) : 255;
   c->subpixel = n % 5 != 4;
@@ -52,6 +56,8 @@ static void random_config(RvRandom *random, int n, int small, RvSgmConfig *c) {
   c->median = ONE_OF(random, medians);
   c->speckle_size = ONE_OF(random, sizes);
   c->speckle_range = rvc_range(random, 0, 3) ? rvc_range(random, 0, 3) : 64;
+  c->reject_sky = n % 4 > 1;
+  c->fill = (RvSgmFill)(n / 2 % 3 == 1);
   c->threads = rvc_range(random, 1, 5);
 }
 
@@ -72,10 +78,12 @@ static void random_pair(RvRandom *random, const RvSgmConfig *c, uint8_t *left, u
 
 static const char *config_text(const RvSgmConfig *c, const char *extra, char *out, size_t size) {
   snprintf(out, size,
-           "%dx%d D%d+%d p%d cost%d P%d/%d%s(%d,%d) u%d lr%d sub%d med%d spk%d/%d conf%d thr%d %s",
-           c->width, c->height, c->min_disparity, c->disparities, c->paths, (int)c->cost, c->p1,
-           c->p2, c->adaptive_p2 ? "a" : "", c->p2_min, c->p2_gradient, c->uniqueness,
-           c->max_lr_diff, c->subpixel, c->median, c->speckle_size, c->speckle_range, c->confidence,
+           "%dx%d D%d+%d p%d cost%d/%d P%d(%d)/%d%s(%d,%d) u%d lr%d sub%d.%d med%d spk%d/%d sky%d "
+           "fill%d conf%d thr%d %s",
+           c->width, c->height, c->min_disparity, c->disparities, c->paths, (int)c->cost,
+           c->max_cost, c->p1, c->p1_ground, c->p2, c->adaptive_p2 ? "a" : "", c->p2_min,
+           c->p2_gradient, c->uniqueness, c->max_lr_diff, c->subpixel, (int)c->subpixel_fit,
+           c->median, c->speckle_size, c->speckle_range, c->reject_sky, (int)c->fill, c->confidence,
            c->threads, extra);
   return out;
 }
@@ -176,8 +184,7 @@ static int run_agrees(const Case *t) {
 /* --- Reference ------------------------------------------------------------------------------- */
 
 static int cpu_agrees(const Case *t) {
-  const int cell =
-      t->config.p1 + t->config.p2 + (t->config.cost == RV_SGM_CENSUS ? 62 : 31) > 255 ? 2 : 1;
+  const int cell = t->config.p1 + t->config.p2 + rv_sgm_cost_max(&t->config) > 255 ? 2 : 1;
   int good = 1;
   for (int i = 0; good && rv_sgm_cpu_kernels(i); i++)
     if (rv_sgm_cpu_can(rv_sgm_cpu_kernels(i), &t->config, cell))
@@ -197,7 +204,9 @@ static void check_random(RvCheck *check, const char *name, int count, int cuda) 
       good = 0;
     if (good) {
       random_pair(&random, &t.config, t.left, t.right);
-      rv_sgm_reference(&t.config, t.left, t.right, &t.expected);
+      RvSgmPlan plan = {.config = t.config};
+      rv_sgm_make_plan(&plan);
+      rv_sgm_reference(&plan, t.left, t.right, &t.expected);
       good = cuda ? stages_agree(&t, RV_CUDA, 0, NULL) : cpu_agrees(&t);
     }
     case_close(&t);
@@ -232,16 +241,18 @@ static uint64_t fnv(uint64_t hash, const void *bytes, size_t size) {
   return hash;
 }
 
-/* Stored results: 240 x 96, confidence on. */
+/* Stored results: 240 x 96, disparities and, as far as these are valid, margins. */
 static void check_hashes(RvCheck *check) {
   static const struct {
-    int paths, disparities, min_disparity, cost, p2, adaptive, median;
+    int paths, disparities, min_disparity, cost, p1, p2, adaptive, median;
     uint64_t hash;
   } rows[] = {
-      {8, 128, 0, RV_SGM_CSCT, 120, 0, 3, 0xb4889a3e07a55578},
-      {4, 64, 3, RV_SGM_CENSUS, 160, 0, 5, 0x017b2bdbb631c946},
-      {2, 96, 0, RV_SGM_CSCT, 120, 1, 3, 0xdc0ab04e8f4d705f},
-      {8, 64, 0, RV_SGM_CENSUS, 1000, 1, 0, 0x78e5ae2d1089302b},
+      {8, 128, 0, RV_SGM_CSCT, 10, 120, 0, 3, 0x5134db90f5fc0d70},
+      {4, 64, 3, RV_SGM_CENSUS, 10, 160, 0, 5, 0x0ecd414fc8a88e40},
+      {2, 96, 0, RV_SGM_CSCT, 10, 120, 1, 3, 0x595d54faeb82721b},
+      {8, 64, 0, RV_SGM_CENSUS, 10, 1000, 1, 0, 0x81b274ad4343e7a0},
+      {4, 128, 0, RV_SGM_MIXED, 12, 127, 1, 5, 0xb618a539220e0d96},
+      {8, 64, 2, RV_SGM_MIXED, 12, 127, 0, 3, 0x0f8037591bff1191},
   };
   const char *name = "sgm/hash";
   if (!rvc_wants(check, name))
@@ -256,17 +267,23 @@ static void check_hashes(RvCheck *check) {
     t.config.disparities = rows[i].disparities;
     t.config.min_disparity = rows[i].min_disparity;
     t.config.cost = (RvSgmCost)rows[i].cost;
+    t.config.p1 = rows[i].p1;
     t.config.p2 = rows[i].p2;
     t.config.adaptive_p2 = rows[i].adaptive;
+    t.config.p2_min = 60;
+    t.config.p2_gradient = 1;
     t.config.median = rows[i].median;
     t.config.confidence = 1;
+    t.config.reject_sky = 0;
     RvSgm *sgm = NULL;
     if (case_open(&t) && rv_sgm_new(&sgm, &t.config, RV_CPU) == RV_OK) {
       make_pair(240, 96, 60, t.left, t.right);
       const size_t n = 240 * 96;
       good = rv_sgm_read_stages(check, name, sgm, t.left, t.right, &t.expected) && good;
+      for (size_t at = 0; at < n; at++)
+        t.expected.found[at] = t.expected.disparity[at] ? t.expected.found[at] : 0;
       const uint64_t hash =
-          fnv(fnv(0xcbf29ce484222325u, t.expected.disparity, 2 * n), t.expected.confidence, n);
+          fnv(fnv(0xcbf29ce484222325u, t.expected.disparity, 2 * n), t.expected.found, n);
       good = rvc_true(check, name, hash == rows[i].hash, "row %zu: hash 0x%016llx", i,
                       (unsigned long long)hash) &&
              good;
@@ -502,18 +519,23 @@ static void fuzz_config(const uint8_t **at, const uint8_t *end, RvSgmConfig *c) 
   c->disparities = 32 * (1 + next_value(at, end) % 4);
   c->min_disparity = next_value(at, end) % 3585;
   c->paths = 2 << next_value(at, end) % 3;
-  c->cost = (RvSgmCost)(next_value(at, end) % 2);
+  c->cost = (RvSgmCost)(next_value(at, end) % 3);
+  c->max_cost = next_value(at, end) % 63;
   c->p2 = next_value(at, end) % 8001;
   c->p1 = next_value(at, end) % (c->p2 + 1);
+  c->p1_ground = next_value(at, end) % (c->p1 + 2) - 1;
   c->adaptive_p2 = next_value(at, end) % 2;
   c->p2_min = c->p1 + next_value(at, end) % (c->p2 - c->p1 + 1);
   c->p2_gradient = next_value(at, end) % 256;
   c->uniqueness = next_value(at, end) % 100;
   c->max_lr_diff = next_value(at, end) % 514 - 1;
   c->subpixel = next_value(at, end) % 2;
+  c->subpixel_fit = (RvSgmFit)(next_value(at, end) % 3);
   c->median = "\0\3\5"[next_value(at, end) % 3];
   c->speckle_size = next_value(at, end);
   c->speckle_range = next_value(at, end) % 65;
+  c->reject_sky = next_value(at, end) % 2;
+  c->fill = (RvSgmFill)(next_value(at, end) % 2);
   c->confidence = next_value(at, end) % 2;
   c->threads = 1 + next_value(at, end) % 3;
 }

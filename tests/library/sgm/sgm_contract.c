@@ -7,21 +7,15 @@
 
 RV_CONTRACT_OBJECT(RvSgm, sgm);
 
-/* Ranges that a rule joins with other parameters; the defaults are p1 = 10, p2 = 120. */
+/* Ranges that a rule joins with other parameters; the defaults are p1 = 12, p2 = 127, p2_min = 40 with adaptive_p2. */
 static const RvContractField fields[] = {
-    INT_FIELD(p1, LIST(-1, 121), LIST(0, 120)),
-    INT_FIELD(p2, LIST(9, -1, 8001), LIST(10, 8000)),
+    INT_FIELD(p1, LIST(-1, 41), LIST(0, 40)),
+    INT_FIELD(p1_ground, LIST(-2, 13), LIST(-1, 12)),
+    INT_FIELD(p2, LIST(39, -1, 8001), LIST(40, 8000)),
+    INT_FIELD(p2_min, LIST(11, 128), LIST(12, 127)),
 };
 
-static void init(void *config) {
-  RvSgmConfig *c = config;
-  rv_sgm_config_init(c);
-  c->width = 101;
-  c->height = 61;
-  c->disparities = 64;
-  c->confidence = 1;
-  c->threads = 2;
-}
+RV_CONTRACT_INIT(sgm, "width=101 height=61 disparities=64 confidence=1 threads=2");
 
 static int planes(const void *config, RvContractPlane *out) {
   const RvSgmConfig *c = config;
@@ -89,7 +83,7 @@ static void extra(RvCheck *rvc) {
       for (int choice = 0; choice < 24; choice++) {
         c.width = sizes[i][0];
         c.height = sizes[i][1];
-        c.cost = choice % 2 ? RV_SGM_CENSUS : RV_SGM_CSCT;
+        c.cost = choice % 2 ? RV_SGM_CENSUS : RV_SGM_MIXED;
         c.confidence = choice / 2 % 2;
         c.paths = 2 << choice / 4 % 3;
         check_memory(rvc, &c, choice / 12 ? RV_CUDA : RV_CPU);
@@ -97,6 +91,5 @@ static void extra(RvCheck *rvc) {
 }
 
 const RvContract rv_sgm_contract = {
-    RV_CONTRACT_TABLE(sgm), .fields = fields, .field_count = sizeof fields / sizeof fields[0],
-    .workspace = workspace, .bad = bad,       .extra = extra,
+    RV_CONTRACT_TABLE(sgm), RV_CONTRACT_FIELDS, .workspace = workspace, .bad = bad, .extra = extra,
 };

@@ -21,21 +21,40 @@ static void check_rules(RvCheck *check) {
   good = rvc_true(check, name, (call) == (want), "%s is %d, by hand it is %d", #call, (call),      \
                   (want)) &&                                                                       \
          good
-  EQUAL(rv_sgm_offset(17, 0, 15), 1);  /* 16 * 2 / 64 = 0.5, half up */
-  EQUAL(rv_sgm_offset(15, 0, 17), 0);  /* -0.5, half up */
-  EQUAL(rv_sgm_offset(13, 10, 11), 4); /* 16 * 2 / (2 * 4) = 4 */
-  EQUAL(rv_sgm_offset(5, 0, 0), 8);    /* half a pixel */
-  EQUAL(rv_sgm_offset(0, 0, 5), -8);
-  EQUAL(rv_sgm_offset(7, 7, 7), 0); /* flat */
-  EQUAL(rv_sgm_value(0, 0, 0), 1);  /* a true 0 */
+  EQUAL(rv_sgm_offset(17, 0, 15, 0), 1);  /* 16 * 2 / 64 = 0.5, half up */
+  EQUAL(rv_sgm_offset(15, 0, 17, 0), 0);  /* -0.5, half up */
+  EQUAL(rv_sgm_offset(13, 10, 11, 0), 4); /* 16 * 2 / (2 * 4) = 4 */
+  EQUAL(rv_sgm_offset(5, 0, 0, 0), 8);    /* half a pixel */
+  EQUAL(rv_sgm_offset(0, 0, 5, 0), -8);
+  EQUAL(rv_sgm_offset(7, 7, 7, 0), 0);    /* flat */
+  EQUAL(rv_sgm_offset(13, 10, 11, 1), 5); /* 16 * 2 / (2 * 3) = 5.33 */
+  EQUAL(rv_sgm_offset(32, 0, 31, 1), 0);  /* 16 / 64 = 0.25 */
+  EQUAL(rv_sgm_offset(31, 0, 32, 1), 0);
+  EQUAL(rv_sgm_offset(16, 0, 15, 1), 1); /* 16 / 32 = 0.5, half up */
+  EQUAL(rv_sgm_offset(15, 0, 16, 1), 0); /* -0.5, half up */
+  EQUAL(rv_sgm_offset(9, 4, 4, 1), 8);
+  EQUAL(rv_sgm_offset(4, 4, 9, 1), -8);
+  EQUAL(rv_sgm_offset(7, 7, 7, 1), 0);
+  for (int sum = 0; sum <= 9 * 255; sum++)
+    EQUAL(rv_sgm_mean_up(sum), (sum + 8) / 9);
+  EQUAL(rv_sgm_value(0, 0, 0), 1); /* a true 0 */
   EQUAL(rv_sgm_value(0, 1, -8), 8);
   EQUAL(rv_sgm_value(3584, 511, 8), 65528);
   EQUAL(rv_sgm_unique(97, 100, 3), 1); /* 9700 >= 9700 */
   EQUAL(rv_sgm_unique(97, 99, 3), 0);  /* 9603 < 9700 */
   EQUAL(rv_sgm_unique(0, 0, 99), 1);
-  EQUAL(rv_sgm_confidence(50, 100), 127);
-  EQUAL(rv_sgm_confidence(0, 0), 0);
-  EQUAL(rv_sgm_confidence(0, 65535), 255);
+  EQUAL(rv_sgm_margin(50, 150, 256), 100);
+  EQUAL(rv_sgm_margin(50, 151, 128), 50);
+  EQUAL(rv_sgm_margin(0, 65535, 7168), 255);
+  EQUAL(rv_sgm_fill_value(160, 320, 200, 20), 200); /* 10 px in a run of 20 px */
+  EQUAL(rv_sgm_fill_value(160, 320, 200, 19), 160);
+  EQUAL(rv_sgm_fill_value(320, 160, 336, 40), 336); /* 1 px outside */
+  EQUAL(rv_sgm_fill_value(320, 160, 337, 40), 160);
+  EQUAL(rv_sgm_fill_value(0, 160, 337, 40), 160);
+  EQUAL(rv_sgm_fill_value(160, 0, 337, 40), 160);
+  EQUAL(rv_sgm_fill_value(0, 0, 337, 40), 337);
+  EQUAL(rv_sgm_sky_brightness(1000, 10), 6300);
+  EQUAL(rv_sgm_sky_brightness(1001, 10), 6307); /* 6306.3 */
   EQUAL(rv_sgm_passes_lr_check(10, 0, 10, 11, 1), 1);
   EQUAL(rv_sgm_passes_lr_check(10, 0, 11, 11, 1), 0); /* the match is at column -1 */
   EQUAL(rv_sgm_passes_lr_check(10, 3, 5, 7, 1), 0);
@@ -98,6 +117,10 @@ static int step_row(RvCheck *check, const char *name, size_t row) {
   c.height = 1;
   c.disparities = 32;
   c.paths = 2;
+  c.cost = RV_SGM_CSCT;
+  c.p1 = 10;
+  c.p2 = 120;
+  c.adaptive_p2 = c.reject_sky = 0;
   c.median = c.speckle_size = 0;
   c.uniqueness = step_rows[row].uniqueness;
   c.max_lr_diff = step_rows[row].max_lr_diff;
@@ -143,7 +166,7 @@ static void check_flat(RvCheck *check) {
   if (!rvc_wants(check, name))
     return;
   /* Without a match inside the right view (x < 5) a pixel is invalid; the remaining 35 x 3 are one
-   * region of 105 px. A confidence of 0 / 0 is 0. */
+   * region of 105 px. Every margin is 0. */
   static const struct {
     int min_disparity, max_lr_diff, speckle_size, left, rest;
   } rows[] = {{0, 1, 0, 1, 1},    {5, -1, 0, 80, 80}, {5, 1, 0, 0, 80},
@@ -160,12 +183,15 @@ static void check_flat(RvCheck *check) {
     c.height = H;
     c.disparities = 64;
     c.confidence = 1;
+    c.reject_sky = 0;
     c.min_disparity = rows[i].min_disparity;
     c.max_lr_diff = rows[i].max_lr_diff;
     c.speckle_size = rows[i].speckle_size;
     const RvPlane in = {gray, W, W, H, RV_U8}, out = {d, 2 * W, W, H, RV_U16};
     const RvPlane confidence = {confidences, W, W, H, RV_U8};
     RvSgm *sgm = NULL;
+    RvSgmPlan plan = {.config = c};
+    rv_sgm_make_plan(&plan);
     good = rvc_true(check, name,
                     rv_sgm_new(&sgm, &c, RV_CPU) == RV_OK &&
                         rv_sgm_run(sgm, &in, &in, &out, &confidence, NULL) == RV_OK,
@@ -173,7 +199,8 @@ static void check_flat(RvCheck *check) {
            good;
     for (int n = 0; good && n < W * H; n++)
       good = rvc_true(check, name,
-                      d[n] == (n % W < 5 ? rows[i].left : rows[i].rest) && !confidences[n],
+                      d[n] == (n % W < 5 ? rows[i].left : rows[i].rest) &&
+                          confidences[n] == (d[n] ? plan.confidence_of[0] : 0),
                       "row %zu, x = %d: %d, confidence %d", i, n % W, d[n], confidences[n]);
     rv_sgm_free(&sgm);
   }

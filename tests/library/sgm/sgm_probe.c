@@ -155,6 +155,15 @@ static int filter(const RvSgm *sgm, RvSgmJob job, int median, int speckle_size, 
                       sgm->object.engine, 2 * (size_t)c->width, c->height, NULL) == RV_OK;
 }
 
+/* The refine stage after the filter stage. */
+static int refine(const RvSgm *sgm, RvSgmJob job, uint16_t *out) {
+  const RvSgmStages *stages = (const RvSgmStages *)sgm->object.base;
+  const RvSgmConfig *c = &sgm->plan.config;
+  return stages->refine(sgm->object.work, &job) == RV_OK &&
+         rv_copy_rows(out, c->width * 2, RV_CPU, job.disparity.data, job.disparity.stride,
+                      sgm->object.engine, 2 * (size_t)c->width, c->height, NULL) == RV_OK;
+}
+
 static int match(const RvSgm *sgm, RvSgmJob job, int max_lr_diff) {
   const RvSgmStages *stages = (const RvSgmStages *)sgm->object.base;
   RvSgmPlan plan = sgm->plan;
@@ -178,7 +187,8 @@ static int read_stages(RvSgm *sgm, const Planes *p, RvSgmResults *out) {
          match(sgm, job, c->max_lr_diff) && read_map(sgm, RV_SGM_MAP_VALUES, out->checked) &&
          filter(sgm, job, c->median, 0, out->filtered) &&
          filter(sgm, job, 0, c->speckle_size, out->cleaned) && match(sgm, job, c->max_lr_diff) &&
-         filter(sgm, job, c->median, c->speckle_size, out->disparity) &&
+         filter(sgm, job, c->median, c->speckle_size, out->smooth) &&
+         refine(sgm, job, out->disparity) &&
          (!c->confidence ||
           rv_copy_rows(out->confidence, c->width, RV_CPU, p->confidence.data, p->confidence.stride,
                        sgm->object.engine, (size_t)c->width, c->height, NULL) == RV_OK);
@@ -218,11 +228,11 @@ int rv_sgm_compare(RvCheck *check, const char *name, const RvSgmConfig *c, const
          same(check, name, e->winner, g->winner, w, h, RV_U16, "winner", what) &&
          same(check, name, e->right, g->right, w, h, RV_U16, "right winner", what) &&
          same(check, name, e->matched, g->matched, w, h, RV_U16, "matched", what) &&
-         (!c->confidence ||
-          same(check, name, e->found, g->found, w, h, RV_U8, "confidence found", what)) &&
+         (!c->confidence || same(check, name, e->found, g->found, w, h, RV_U8, "margin", what)) &&
          same(check, name, e->checked, g->checked, w, h, RV_U16, "left-right", what) &&
          same(check, name, e->filtered, g->filtered, w, h, RV_U16, "median", what) &&
          same(check, name, e->cleaned, g->cleaned, w, h, RV_U16, "speckle", what) &&
+         same(check, name, e->smooth, g->smooth, w, h, RV_U16, "both filters", what) &&
          same(check, name, e->disparity, g->disparity, w, h, RV_U16, "disparity", what) &&
          (!c->confidence ||
           same(check, name, e->confidence, g->confidence, w, h, RV_U8, "confidence", what));

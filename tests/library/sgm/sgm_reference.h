@@ -4,7 +4,7 @@
 #ifndef RV_SGM_REFERENCE_H
 #define RV_SGM_REFERENCE_H
 
-#include "sgm/sgm.h"
+#include "sgm/sgm_stages.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,7 +18,8 @@ typedef struct RvSgmResults {
   uint16_t *winner, *right;
   uint16_t *matched, *checked;  /* disparity before and after the left-right check */
   uint16_t *filtered, *cleaned; /* checked after the median alone, the speckle filter alone */
-  uint8_t *found;               /* confidence before the checks */
+  uint8_t *found;               /* margin of the confidence, before the checks */
+  uint16_t *smooth;             /* after median and speckle filter */
   uint16_t *disparity;
   uint8_t *confidence;
 } RvSgmResults;
@@ -26,8 +27,9 @@ typedef struct RvSgmResults {
 int rv_sgm_results_new(RvSgmResults *out, const RvSgmConfig *config);
 void rv_sgm_results_free(RvSgmResults *results);
 
-/* Computes everything, confidence too; views are dense. */
-void rv_sgm_reference(const RvSgmConfig *config, const uint8_t *left, const uint8_t *right,
+/* Computes everything, confidence too; views are dense. Of the plan only the config and the table of
+ * confidences are read. */
+void rv_sgm_reference(const RvSgmPlan *plan, const uint8_t *left, const uint8_t *right,
                       RvSgmResults *out);
 
 /* One step each, for cases with their own maps. */

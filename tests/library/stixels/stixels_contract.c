@@ -13,16 +13,8 @@ static const RvContractField fields[] = {
     INT_FIELD(semantics, LIST(-1, 33), LIST(1, 32)),
 };
 
-static void init(void *config) {
-  RvStixelsConfig *c = config;
-  rv_stixels_config_init(c);
-  c->width = 101;
-  c->height = 61;
-  c->stixel_width = 5;
-  c->vertical_step = 3;
-  c->semantics = 3;
-  c->threads = 2;
-}
+RV_CONTRACT_INIT(stixels,
+                 "width=101 height=61 stixel-width=5 vertical-step=3 semantics=3 threads=2");
 
 /* The arrays as planes of one row: run() cannot know their size, and any may be missing. */
 static int planes(const void *config, RvContractPlane *out) {
@@ -47,7 +39,7 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
                                   .offsets = p[3].data,
                                   .energies = p[4].data,
                                   .ground = p[5].data};
-  const RvStixelsInput input = {p[0], p[1], p[6], {NULL, 0, 0, 0, RV_U8}};
+  const RvStixelsInput input = {p[0], p[1], p[6], {NULL, 0, 0, 0, RV_U8}, NULL};
   return rv_stixels_run(object, &input, &output, stream);
 }
 
@@ -105,8 +97,7 @@ static void extra(RvCheck *check) {
 
 const RvContract rv_stixels_contract = {
     RV_CONTRACT_TABLE(stixels),
-    .fields = fields,
-    .field_count = sizeof fields / sizeof fields[0],
+    RV_CONTRACT_FIELDS,
     .workspace = workspace,
     .bad = bad,
     .sized = sized,

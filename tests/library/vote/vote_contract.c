@@ -13,13 +13,7 @@ static const RvContractField fields[] = {
     INT_FIELD(format, LIST(-1, RV_U32, RV_F32, 4), LIST(RV_U8, RV_U16)),
 };
 
-static void init(void *config) {
-  RvVoteConfig *c = config;
-  rv_vote_config_init(c);
-  c->width = 103;
-  c->height = 61;
-  c->threads = 2;
-}
+RV_CONTRACT_INIT(vote, "width=103 height=61 threads=2");
 
 static int planes(const void *config, RvContractPlane *out) {
   const RvVoteConfig *c = config;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes one made-up stereo camera in every calibration format that cuda/rectify reads.
 
-    make_files.py FOLDER
+    calibration_files_tool.py FOLDER
 
 The files are committed (tests/fuzz/corpus/calibration): seeds of the fuzzer and input of
 calibration_test.c, which expects the same camera from each. Needs python3-opencv; OpenCV 5 writes

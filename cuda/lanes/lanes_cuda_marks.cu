@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* lanes_cuda_marks.cu: marks of a row: sums, responses, maxima. */
+#include "lanes/lanes_cuda.cuh"
+
+#define MARK_THREADS 256
+#define MARK_WARPS (MARK_THREADS / 32)
+#define WORDS (RV_LANES_COLUMNS / 32)
+
+static_assert(WORDS <= 128, "one warp scans the words of a row, four per lane");
+
+namespace {
+/* Shared memory of a row; columns are counted from the first one that is read. */
+struct MarkShared {
+  uint32_t scan[33];
+  uint32_t noise, total, base;
+  uint32_t words[WORDS];  /* bits of the columns that are marks */
+  uint32_t before[WORDS]; /* marks ahead of a word */
+};
+
+/* A row, as the threads of its block see it. */
+struct MarkRow {
+  RvLanesRow row; /* lo and hi counted from `first` */
+  int y, first;
+  uint32_t *upto;
+  int32_t *response;
+  const RvPlane *disparity;
+};
+} // namespace
+
+/* Sums of the columns before each of `count` columns, each thread some in a row. */
+static __device__ void sum_up(const RvLanesPlan &p, const RvPlane &gray, const MarkRow &m,
+                              MarkShared &s, int count) {
+  const uint8_t *from = rv_row<const uint8_t>(gray, m.y * p.stride) + (size_t)m.first * p.n;
+  const int each = rv_div_up(count, MARK_THREADS), begin = threadIdx.x * each;
+  const int end = rv_min(begin + each, count);
+  uint32_t sum = 0, total;
+  for (int i = begin; i < end; i++)
+    sum += p.n == 1 ? from[i] : rv_lanes_mean(from + i * p.n, p.n);
+  uint32_t at = rv_block_scan(sum, MARK_THREADS, s.scan, &total) - sum;
+  for (int i = begin; i < end; i++) {
+    m.upto[i] = at;
+    at += p.n == 1 ? from[i] : rv_lanes_mean(from + i * p.n, p.n);
+  }
+  if (threadIdx.x == 0)
+    m.upto[count] = total;
+}
+
+static __device__ void respond(const MarkRow &m, MarkShared &s) {
+  uint32_t noise = 0;
+  for (int u = m.row.lo + threadIdx.x; u <= m.row.hi; u += MARK_THREADS) {
+    const RvLanesSums sums = rv_lanes_sums(m.upto, &m.row, u);
+    m.response[u] = rv_lanes_response(&sums);
+    noise += (uint32_t)rv_abs(sums.c - sums.l);
+  }
+  noise = rv_warp_sum(noise);
+  if (rv_lane() == 0 && noise)
+    atomicAdd(&s.noise, noise);
+}
+
+static __device__ bool is_peak(const MarkRow &m, int u) {
+  const int y = m.response[u];
+  for (int i = rv_max(u - m.row.k, m.row.lo); i < u; i++)
+    if (m.response[i] >= y)
+      return false;
+  for (int i = u + 1; i <= rv_min(u + m.row.k, m.row.hi); i++)
+    if (m.response[i] > y)
+      return false;
+  return true;
+}
+
+/* Place of the mark centered at column u, 1/16 px. */
+static __device__ int center_of(const RvLanesPlan &p, const MarkRow &m, int u) {
+  const RvLanesSums sums = rv_lanes_sums(m.upto, &m.row, u);
+  return rv_lanes_center(&p, &m.row, &sums, m.upto, u) + 16 * p.n * m.first;
+}
+
+static __device__ bool is_mark(const RvLanesPlan &p, const RvLanesView &view, const MarkRow &m,
+                               uint32_t noise, int u) {
+  if (!rv_lanes_is_mark(&p, &m.row, m.response[u], noise) || !is_peak(m, u))
+    return false;
+  const RvLanesSums sums = rv_lanes_sums(m.upto, &m.row, u);
+  if (!rv_lanes_is_balanced(&m.row, &sums))
+    return false;
+  if (!m.disparity->data)
+    return true;
+  const int center = center_of(p, m, u), q = rv_lanes_q_at(&p, &view, m.row.q, center);
+  const uint16_t *d = rv_row<const uint16_t>(*m.disparity, m.y * p.stride);
+  return !rv_lanes_is_near(&p, d[center / 16], q);
+}
+
+/* Marks ahead of each word, one warp; takes room in the list. */
+static __device__ void count_marks(MarkShared &s, unsigned *hits) {
+  uint32_t here[WORDS / 32], sum = 0;
+  for (int i = 0; i < WORDS / 32; i++) {
+    here[i] = (uint32_t)__popc(s.words[rv_lane() * (WORDS / 32) + i]);
+    sum += here[i];
+  }
+  const uint32_t upto = rv_warp_scan(sum);
+  uint32_t before = upto - sum;
+  for (int i = 0; i < WORDS / 32; i++) {
+    s.before[rv_lane() * (WORDS / 32) + i] = before;
+    before += here[i];
+  }
+  if (rv_lane() == 31) {
+    s.total = upto;
+    s.base = upto ? atomicAdd(hits, (unsigned)rv_min((int)upto, RV_LANES_ROW_HITS)) : 0;
+  }
+}
+
+static __device__ void write_mark(const RvLanesPlan &p, const LanesCuda &w, const RvLanesView &view,
+                                  const MarkRow &m, int u, uint32_t at) {
+  const int center = center_of(p, m, u);
+  w.place[at] = rv_lanes_place(m.y, center);
+  for (int j = 0; j < p.horizons; j++) {
+    const RvLanesHit hit = rv_lanes_hit_at(&p, &view, &m.row, m.y, m.response[u], center, j);
+    w.points[(size_t)j * p.hits + at] = hit.point;
+    w.values[(size_t)j * p.hits + at] = hit.value;
+  }
+}
+
+static __global__ void __launch_bounds__(MARK_THREADS)
+    marks_kernel(const __grid_constant__ RvLanesPlan p, const __grid_constant__ LanesCuda w,
+                 const __grid_constant__ RvPlane gray, const __grid_constant__ RvPlane disparity) {
+  extern __shared__ __align__(8) uint32_t columns[];
+  __shared__ MarkShared s;
+  rv_launch_wait();
+  rv_launch_next();
+  MarkRow m = {w.rows[blockIdx.x], (int)blockIdx.x, 0, columns, NULL, &disparity};
+  if (threadIdx.x == 0 && m.row.q > 0)
+    atomicAdd(&w.frame->rows, 1u);
+  if (m.row.hi < m.row.lo)
+    return;
+  const int k = m.row.k, half = k / 2;
+  m.first = m.row.lo - half - m.row.g - k;
+  const int count = m.row.hi - half + 2 * k + m.row.g - m.first;
+  m.row.lo -= m.first;
+  m.row.hi -= m.first;
+  m.response = (int32_t *)(columns + count + 1);
+  for (int i = threadIdx.x; i < WORDS; i += MARK_THREADS)
+    s.words[i] = 0;
+  if (threadIdx.x == 0)
+    s.noise = 0;
+  sum_up(p, gray, m, s, count);
+  __syncthreads();
+  respond(m, s);
+  __syncthreads();
+  const RvLanesView view = w.frame->view;
+  const int words = rv_div_up(m.row.hi - m.row.lo + 1, 32);
+  for (int i = threadIdx.x / 32; i < words; i += MARK_WARPS) {
+    const int u = m.row.lo + 32 * i + rv_lane();
+    const uint32_t bits = __ballot_sync(RV_WARP, u <= m.row.hi && is_mark(p, view, m, s.noise, u));
+    if (rv_lane() == 0)
+      s.words[i] = bits;
+  }
+  __syncthreads();
+  if (threadIdx.x < 32)
+    count_marks(s, &w.frame->hits);
+  __syncthreads();
+  for (int i = threadIdx.x / 32; i < words; i += MARK_WARPS) {
+    const uint32_t bits = s.words[i];
+    const uint32_t rank = s.before[i] + (uint32_t)__popc(bits & ((1u << rv_lane()) - 1));
+    if ((bits >> rv_lane() & 1) && rank < RV_LANES_ROW_HITS)
+      write_mark(p, w, view, m, m.row.lo + 32 * i + rv_lane(), s.base + rank);
+  }
+}
+
+RvStatus lanes_cuda_marks(void *memory, const RvLanesJob *job) {
+  const LanesCuda *w = (LanesCuda *)memory;
+  const RvLanesPlan *p = job->plan;
+  const size_t shared = (2 * (size_t)p->columns + 1) * sizeof(uint32_t);
+  return lanes_launch(w, false, marks_kernel, dim3((unsigned)p->rows), MARK_THREADS, shared, job,
+                      *p, *w, job->source.gray, job->source.disparity);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* sgm_cuda_refine.cu: the refine stage: sky and dense filling, in the planes of the job.
+ *
+ * Sky: candidates form a union-find forest. Every candidate has the number of another one of its
+ * region, smaller or its own; a region that touches the top row has number 0. A run of 32 columns
+ * starts with the number of its first candidate.
+ *
+ * Fill: a warp takes a row, once to the right and once to the left, and finds the ends of each hole;
+ * then a warp takes a filled pixel at a time and finds the weighted median of its window. */
+#include <string.h>
+
+#include "rv_launch.cuh"
+#include "sgm/sgm_cuda.cuh"
+#include "sgm/sgm_cuda_path.cuh"
+
+namespace {
+
+enum { WARPS = 8, THREADS = 32 * WARPS };
+enum { RX = RV_SGM_RADIUS_X, RY = RV_SGM_RADIUS_Y };
+enum { SPAN_X = 32 + 2 * RX, SPAN_Y = WARPS + 2 * RY };
+
+struct RefineArgs {
+  SgmRaster<const uint8_t> gray; /* left view */
+  SgmRaster<uint16_t> disparity; /* of the job */
+  SgmRaster<uint8_t> confidence; /* data is NULL when not asked for */
+  SgmRaster<uint16_t> winner;    /* RV_SGM_NO_MATCH in the sky */
+  int width, height, min_disparity;
+  unsigned long long *total;                /* of the gray levels */
+  uint32_t *labels;                         /* [y][x]: number of a candidate, or NONE */
+  SgmRaster<uint16_t> values, ends, filled; /* fill: disparities, ends of holes, result */
+  uint32_t *before; /* fill: [y][x]: value of the end to the left, its column + 1 above 16 bits */
+  uint8_t weight_of[256];
+};
+
+/* --- Sky ------------------------------------------------------------------------------------- */
+
+#define NONE 0xffffffffu
+
+__device__ __forceinline__ uint32_t sum_of_warp(uint32_t v) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(SGM_WARP, v);
+#else
+#  pragma unroll
+  for (int o = 16; o > 0; o /= 2)
+    v += __shfl_xor_sync(SGM_WARP, v, o);
+  return v;
+#endif
+}
+
+/* Adds the gray levels of a row per warp: at most 2^14 columns. */
+__global__ void __launch_bounds__(THREADS) total_kernel(const __grid_constant__ RefineArgs a) {
+  const int y = (int)(blockIdx.x * WARPS + threadIdx.x / 32), lane = (int)threadIdx.x % 32;
+  if (y >= a.height)
+    return;
+  uint32_t sum = 0;
+  for (int x = lane; x < a.width; x += 32)
+    sum += a.gray.row(y)[x];
+  sum = sum_of_warp(sum);
+  if (lane == 0)
+    atomicAdd(a.total, (unsigned long long)sum);
+}
+
+/* Columns of a warp of row y; a block takes WARPS rows. */
+struct Place {
+  int lane, x, y;
+  bool inside;
+
+  __device__ __forceinline__ Place(const RefineArgs &a) {
+    lane = (int)threadIdx.x % 32;
+    x = (int)blockIdx.x * 32 + lane, y = (int)(blockIdx.y * WARPS + threadIdx.x / 32);
+    inside = x < a.width && y < a.height;
+  }
+  __device__ __forceinline__ size_t pixel(const RefineArgs &a) const {
+    return (size_t)y * a.width + x;
+  }
+};
+
+/* Finds candidates and their first numbers. */
+__global__ void __launch_bounds__(THREADS) mark_kernel(const __grid_constant__ RefineArgs a) {
+  __shared__ uint16_t gradients[SPAN_Y][SPAN_X];
+  __shared__ uint8_t grays[SPAN_Y][SPAN_X];
+  const int x0 = (int)blockIdx.x * 32 - RX, y0 = (int)blockIdx.y * WARPS - RY;
+  for (int t = (int)threadIdx.x; t < SPAN_X * SPAN_Y; t += THREADS) {
+    const int x = rv_clamp(x0 + t % SPAN_X, 0, a.width - 1);
+    const int y = rv_clamp(y0 + t / SPAN_X, 0, a.height - 1);
+    const uint8_t *row = a.gray.row(y);
+    const int here = row[x], right = row[rv_min(x + 1, a.width - 1)];
+    const int below = a.gray.row(rv_min(y + 1, a.height - 1))[x];
+    gradients[t / SPAN_X][t % SPAN_X] = (uint16_t)rv_sgm_sky_gradient(here, right, below);
+    grays[t / SPAN_X][t % SPAN_X] = (uint8_t)here;
+  }
+  __syncthreads();
+  const Place p(a);
+  const int row = (int)threadIdx.x / 32;
+  int texture = 0, sum = 0;
+  for (int j = 0; j <= 2 * RY; j++)
+#pragma unroll
+    for (int i = 0; i <= 2 * RX; i++)
+      texture += gradients[row + j][p.lane + i], sum += grays[row + j][p.lane + i];
+  const int brightness =
+      rv_sgm_sky_brightness((int64_t)*a.total, (int64_t)a.width * (int64_t)a.height);
+  const bool candidate =
+      p.inside && rv_sgm_is_sky_like(a.disparity.row(p.y)[p.x], texture, sum, brightness);
+  const uint32_t mask = __ballot_sync(SGM_WARP, candidate);
+  if (!p.inside)
+    return;
+  /* Lanes below that are no candidates: the run starts after the last one. */
+  const uint32_t others = ~mask & ((1u << p.lane) - 1);
+  const int start = others ? 32 - __clz((int)others) : 0;
+  const uint32_t number = p.y == 0 ? 0 : (uint32_t)(p.pixel(a) - p.lane + start) + 1;
+  a.labels[p.pixel(a)] = candidate ? number : NONE;
+}
+
+__device__ __forceinline__ uint32_t root_of(const uint32_t *labels, uint32_t number) {
+  while (number) {
+    const uint32_t up = *(const volatile uint32_t *)&labels[number - 1];
+    if (up == number)
+      break;
+    number = up;
+  }
+  return number;
+}
+
+/* Only atomic steps change labels, and only to smaller numbers. */
+__device__ void join(uint32_t *labels, uint32_t a, uint32_t b) {
+  for (;;) {
+    a = root_of(labels, a), b = root_of(labels, b);
+    if (a == b)
+      return;
+    const uint32_t above = min(a, b), below = max(a, b);
+    const uint32_t old = atomicMin(&labels[below - 1], above);
+    if (old == below)
+      return;
+    a = old, b = above; /* `below` had another parent: those two belong together as well */
+  }
+}
+
+__device__ __forceinline__ bool is_candidate(const RefineArgs &a, size_t pixel) {
+  return *(const volatile uint32_t *)&a.labels[pixel] != NONE;
+}
+
+/* Joins each candidate with those to the left and above, each pair of runs once. */
+__global__ void __launch_bounds__(THREADS) join_kernel(const __grid_constant__ RefineArgs a) {
+  const Place p(a);
+  if (!p.inside || !is_candidate(a, p.pixel(a)))
+    return;
+  const size_t at = p.pixel(a), width = (size_t)a.width;
+  const uint32_t number = (uint32_t)at + 1;
+  const bool left = p.x > 0 && is_candidate(a, at - 1);
+  if (left && p.lane == 0)
+    join(a.labels, number, number - 1);
+  if (p.y > 0 && is_candidate(a, at - width) &&
+      !(left && p.lane > 0 && is_candidate(a, at - width - 1)))
+    join(a.labels, number, number - (uint32_t)width);
+}
+
+__global__ void __launch_bounds__(THREADS) sky_kernel(const __grid_constant__ RefineArgs a) {
+  const Place p(a);
+  if (!p.inside || !is_candidate(a, p.pixel(a)) || root_of(a.labels, (uint32_t)p.pixel(a) + 1) != 0)
+    return;
+  a.disparity.row(p.y)[p.x] = RV_SGM_INVALID;
+  a.winner.row(p.y)[p.x] = RV_SGM_NO_MATCH;
+  if (a.confidence.data)
+    a.confidence.row(p.y)[p.x] = 0;
+}
+
+/* --- Fill ------------------------------------------------------------------------------------ */
+
+/* The end in this warp's columns that is nearest to a lane among `mask`, which is not empty. */
+__device__ __forceinline__ int nearest(uint32_t mask, bool to_left) {
+  return to_left ? 31 - __clz((int)mask) : __ffs((int)mask) - 1;
+}
+
+/* Ends to the left of every pixel of a row. */
+__device__ void walk_right(const RefineArgs &a, int y, int lane) {
+  uint32_t carried = 0; /* as in `before` */
+  for (int x0 = 0; x0 < a.width; x0 += 32) {
+    const int x = x0 + lane;
+    const uint32_t end = x < a.width ? a.ends.row(y)[x] : 0;
+    const uint32_t mask = __ballot_sync(SGM_WARP, end != 0), below = mask & ((1u << lane) - 1);
+    const int from = below ? nearest(below, true) : lane;
+    const uint32_t value = __shfl_sync(SGM_WARP, end, from);
+    if (x < a.width)
+      a.before[(size_t)y * a.width + x] = below ? value | (uint32_t)(x0 + from + 1) << 16 : carried;
+    if (mask) {
+      const int last = nearest(mask, true);
+      carried = __shfl_sync(SGM_WARP, end, last) | (uint32_t)(x0 + last + 1) << 16;
+    }
+  }
+}
+
+/* Value of a pixel with these ends; right_x: column of the right one. */
+__device__ __forceinline__ int value_of(const RefineArgs &a, int x, int y, int right, int right_x) {
+  const int value = a.values.row(y)[x], winner = a.winner.row(y)[x];
+  if (value != RV_SGM_INVALID || winner == RV_SGM_NO_MATCH)
+    return value;
+  const uint32_t left = a.before[(size_t)y * a.width + x];
+  return rv_sgm_fill_value((int)(left & 0xffffu), right, rv_sgm_value(a.min_disparity, winner, 0),
+                           right_x - (int)(left >> 16));
+}
+
+__device__ void walk_left(const RefineArgs &a, int y, int lane) {
+  uint32_t carried = 0;
+  int carried_x = a.width;
+  for (int x0 = (a.width - 1) / 32 * 32; x0 >= 0; x0 -= 32) {
+    const int x = x0 + lane;
+    const uint32_t end = x < a.width ? a.ends.row(y)[x] : 0;
+    const uint32_t mask = __ballot_sync(SGM_WARP, end != 0), above = mask & (0u - (2u << lane));
+    const int from = above ? nearest(above, false) : lane;
+    const uint32_t value = __shfl_sync(SGM_WARP, end, from);
+    if (x < a.width)
+      a.filled.row(y)[x] = (uint16_t)value_of(a, x, y, (int)(above ? value : carried),
+                                              above ? x0 + from : carried_x);
+    if (mask) {
+      const int first = nearest(mask, false);
+      carried = __shfl_sync(SGM_WARP, end, first), carried_x = x0 + first;
+    }
+  }
+}
+
+__global__ void __launch_bounds__(THREADS) fill_kernel(const __grid_constant__ RefineArgs a) {
+  const int y = (int)(blockIdx.x * WARPS + threadIdx.x / 32), lane = (int)threadIdx.x % 32;
+  if (y >= a.height)
+    return;
+  walk_right(a, y, lane);
+  __syncwarp();
+  walk_left(a, y, lane);
+}
+
+/* Weighted median of the window around a pixel, by all lanes of a warp. */
+__device__ uint32_t weighted_median(const RefineArgs &a, int x, int y, int lane) {
+  enum { R = RV_SGM_FILL_RADIUS, SIDE = 2 * R + 1, TAPS = SIDE * SIDE, EACH = (TAPS + 31) / 32 };
+  const int center = a.gray.row(y)[x];
+  uint32_t value[EACH], weight[EACH], sum = 0;
+#pragma unroll
+  for (int n = 0; n < EACH; n++) {
+    const int tap = lane + 32 * n, u = x + tap % SIDE - R, v = y + tap / SIDE - R;
+    const bool inside =
+        tap < TAPS && (unsigned)u < (unsigned)a.width && (unsigned)v < (unsigned)a.height;
+    value[n] = inside ? a.filled.row(v)[u] : RV_SGM_INVALID;
+    weight[n] = value[n] == RV_SGM_INVALID ? 0 : a.weight_of[rv_abs(a.gray.row(v)[u] - center)];
+    sum += weight[n];
+  }
+  const uint32_t total = sum_of_warp(sum);
+  uint32_t low = 0, high = 65535; /* the result is in low + 1 .. high */
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    sum = 0;
+#pragma unroll
+    for (int n = 0; n < EACH; n++)
+      sum += value[n] <= middle ? weight[n] : 0;
+    if (2 * sum_of_warp(sum) >= total)
+      high = middle;
+    else
+      low = middle;
+  }
+  return high;
+}
+
+__global__ void __launch_bounds__(THREADS) smooth_kernel(const __grid_constant__ RefineArgs a) {
+  const Place p(a);
+  const bool hole = p.inside && a.values.row(p.y)[p.x] == RV_SGM_INVALID &&
+                    a.filled.row(p.y)[p.x] != RV_SGM_INVALID;
+  for (uint32_t left = __ballot_sync(SGM_WARP, hole); left; left &= left - 1) {
+    const int x = p.x - p.lane + __ffs((int)left) - 1;
+    const uint32_t value = weighted_median(a, x, p.y, p.lane);
+    if (p.lane > 0)
+      continue;
+    a.disparity.row(p.y)[x] = (uint16_t)value;
+    if (a.confidence.data)
+      a.confidence.row(p.y)[x] = RV_SGM_FILLED;
+  }
+}
+
+/* --- Launches -------------------------------------------------------------------------------- */
+
+RefineArgs arguments(const SgmCuda *work, const RvSgmJob *job) {
+  const RvSgmConfig *config = &job->plan->config;
+  const size_t pixels = (size_t)config->width * config->height;
+  const ptrdiff_t pitch = (config->width + 1) / 2 * 2; /* rows start at multiples of four bytes */
+  uint16_t *const maps = (uint16_t *)(work->refine + 2 + pixels);
+  RefineArgs a = {};
+  a.gray = {(const uint8_t *)job->left.data, job->left.stride};
+  a.disparity = {(uint16_t *)job->disparity.data, job->disparity.stride / 2};
+  a.confidence = {(uint8_t *)job->confidence.data, job->confidence.stride};
+  a.winner = work->maps.winner;
+  a.width = config->width, a.height = config->height, a.min_disparity = config->min_disparity;
+  a.total = (unsigned long long *)work->refine;
+  a.labels = a.before = work->refine + 2; /* one after the other */
+  a.values = {maps, pitch};
+  a.ends = {maps + pitch * a.height, pitch};
+  a.filled = {maps + 2 * pitch * a.height, pitch};
+  memcpy(a.weight_of, job->plan->weight_of, sizeof a.weight_of);
+  return a;
+}
+
+RvStatus reject_sky(const RvSgmJob *job, const RefineArgs &a) {
+  const RvLog *log = &job->plan->config.log;
+  const dim3 blocks(rv_div_up(a.width, 32), rv_div_up(a.height, WARPS));
+  RV_CU(log, cudaMemsetAsync(a.total, 0, sizeof *a.total, job->stream));
+  RV_TRY(
+      rv_launch(log, total_kernel, rv_div_up(a.height, WARPS), THREADS, 0, job->stream, false, a));
+  RV_TRY(rv_launch(log, mark_kernel, blocks, THREADS, 0, job->stream, false, a));
+  RV_TRY(rv_launch(log, join_kernel, blocks, THREADS, 0, job->stream, false, a));
+  return rv_launch(log, sky_kernel, blocks, THREADS, 0, job->stream, false, a);
+}
+
+RvStatus fill(const SgmCuda *work, const RvSgmJob *job, const RefineArgs &a) {
+  const RvLog *log = &job->plan->config.log;
+  const dim3 blocks(rv_div_up(a.width, 32), rv_div_up(a.height, WARPS));
+  RV_CU(log, cudaMemcpy2DAsync(a.values.data, 2 * (size_t)a.values.stride, a.disparity.data,
+                               2 * (size_t)a.disparity.stride, 2 * (size_t)a.width,
+                               (size_t)a.height, cudaMemcpyDeviceToDevice, job->stream));
+  RV_TRY(sgm_cuda_large_regions(work, job, a.values, a.ends, RV_SGM_FILL_REGION));
+  RV_TRY(
+      rv_launch(log, fill_kernel, rv_div_up(a.height, WARPS), THREADS, 0, job->stream, false, a));
+  return rv_launch(log, smooth_kernel, blocks, THREADS, 0, job->stream, false, a);
+}
+
+} // namespace
+
+RvStatus sgm_cuda_refine(const SgmCuda *work, const RvSgmJob *job) {
+  const RvSgmConfig *config = &job->plan->config;
+  const RefineArgs a = arguments(work, job);
+  if (config->reject_sky)
+    RV_TRY(reject_sky(job, a));
+  return config->fill == RV_SGM_FILL_DENSE ? fill(work, job, a) : RV_OK;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* lanes_host_cases.c: kinds, own lane, polylines and tracks on made-up lines. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lanes/lanes_cases.h"
+#include "lanes/lanes_inputs.h"
+
+static RvLanesConfig config_of(RvCheck *check) {
+  RvLanesConfig c;
+  rv_lanes_config_init(&c);
+  c.width = 640;
+  c.height = 400;
+  c.camera = ground_input_camera(c.width, c.height);
+  c.log = rvc_log(check);
+  return c;
+}
+
+/* A line that is covered from 6 to 30 m, except for gaps of `off` behind `on` slices. */
+static RvLanesMark mark_of(double offset, double heading, int on, int off) {
+  RvLanesMark mark = {.offset = offset,
+                      .heading = heading,
+                      .information = {4e4, 6e5, 6e6, 1.2e7, 1.3e8, 2e9},
+                      .squares = 400000,
+                      .weight = 1000,
+                      .hits = 100,
+                      .z_min = 600,
+                      .z_max = 3000};
+  for (int k = 12; k < 60; k++) {
+    mark.seen[k / 32] |= 1u << (k % 32);
+    if (off == 0 || (k - 12) % (on + off) < on)
+      mark.covered[k / 32] |= 1u << (k % 32);
+  }
+  mark.spread[12] = 1000;
+  return mark;
+}
+
+static RvLanesFound found_of(const RvLanesMark *marks, int count) {
+  RvLanesFound found = {.score = 1000, .mean = 100, .hits = 500, .rows = 200};
+  for (int i = 0; i < count; i++)
+    found.lines[i] = marks[i];
+  found.count = (uint32_t)count;
+  return found;
+}
+
+static void check_kinds(RvCheck *check) {
+  static const char name[] = "lanes/kinds";
+  if (!rvc_wants(check, name))
+    return;
+  const RvLanesConfig c = config_of(check);
+  RvLanesMark marks[7] = {mark_of(-7, 0, 1, 0),  mark_of(-4, 0, 6, 9),  mark_of(-2, 0, 1, 0),
+                          mark_of(0.5, 0, 2, 6), mark_of(2.5, 0, 1, 0), mark_of(5, 0, 1, 0),
+                          mark_of(6.43, 0, 1, 0)};
+  marks[2].spread[7] = 900; /* a second maximum 0.25 m beside the first */
+  marks[4].lefts = marks[4].rights = 100;
+  marks[4].right_height = 12000; /* 0.12 m */
+  marks[1].tints = 10;
+  marks[1].tint = -4 * 30 * 10;
+  marks[2].tints = 10;
+  static const int want[] = {RV_LANE_LINE_SOLID, RV_LANE_LINE_DASHED, RV_LANE_LINE_DOUBLE,
+                             RV_LANE_LINE_DOTS,  RV_LANE_LINE_CURB,   RV_LANE_LINE_RAIL,
+                             RV_LANE_LINE_RAIL};
+  const RvLanesFound found = found_of(marks, 7);
+  RvLaneLine lines[RV_LANES_MAX];
+  if (rvc_true(check, name, rv_lanes_measure(&c, &found, lines) == 7, "not 7 lines"))
+    for (int i = 0; i < 7; i++)
+      rvc_true(check, name, lines[i].kind == want[i], "line %d: kind %d, expected %d", i,
+               lines[i].kind, want[i]);
+  rvc_true(check, name,
+           lines[0].color == RV_LANE_COLOR_UNKNOWN && lines[1].color == RV_LANE_COLOR_YELLOW &&
+               lines[2].color == RV_LANE_COLOR_WHITE,
+           "colors %d %d %d", lines[0].color, lines[1].color, lines[2].color);
+  RvLanesFound none = found;
+  none.mean = 900; /* no common direction */
+  rvc_true(check, name, rv_lanes_measure(&c, &none, lines) == 0, "lines without direction");
+  none = found;
+  none.lines[0].hits = 0;      /* a fit that failed */
+  none.lines[1].heading = 0.2; /* not of this road */
+  memset(none.lines[2].covered, 0, sizeof none.lines[2].covered);
+  none.lines[2].covered[0] = 31u << 12; /* 2.5 m */
+  rvc_true(check, name, rv_lanes_measure(&c, &none, lines) == 4, "lines that are none");
+  rvc_ok(check, name);
+}
+
+static void check_lane(RvCheck *check) {
+  static const char name[] = "lanes/lane";
+  if (!rvc_wants(check, name))
+    return;
+  const RvLanesConfig c = config_of(check);
+  const RvLanesMark all[] = {mark_of(-5.3, 0.02, 6, 9), mark_of(-1.9, 0.02, 1, 0),
+                             mark_of(1.6, 0.02, 6, 9), mark_of(5.1, 0.02, 1, 0)};
+  RvLanesFound found = found_of(all, 4);
+  RvLanesLane lane;
+  rv_lanes_lane(&c, &found, &lane);
+  rvc_true(check, name, lane.count == 4 && lane.left == 1 && lane.right == 2, "borders %d %d",
+           lane.left, lane.right);
+  rvc_true(check, name,
+           lane.lines[0].position == -2 && lane.lines[1].position == -1 &&
+               lane.lines[2].position == 1 && lane.lines[3].position == 2,
+           "positions %d %d %d %d", lane.lines[0].position, lane.lines[1].position,
+           lane.lines[2].position, lane.lines[3].position);
+  rvc_true(check, name,
+           fabs(lane.width - 3.5) < 1e-5 && fabs(lane.offset - 0.15) < 1e-5 &&
+               fabs(lane.heading + 0.02) < 1e-6 && lane.confidence > 0.9,
+           "width %g offset %g heading %g confidence %g", lane.width, lane.offset, lane.heading,
+           lane.confidence);
+  rvc_true(check, name,
+           lane.left_source == RV_LANES_BORDER_SEEN && lane.right_source == RV_LANES_BORDER_SEEN,
+           "sources %d %d", lane.left_source, lane.right_source);
+  found = found_of(&all[2], 2); /* the left border is missing and stays so */
+  rv_lanes_lane(&c, &found, &lane);
+  rvc_true(check, name,
+           lane.left == -1 && lane.right == 0 && lane.left_source == RV_LANES_BORDER_NONE &&
+               fabs(lane.offset - 0.15) < 1e-5 && lane.confidence < 0.6,
+           "one side: %d %d, offset %g, confidence %g", lane.left, lane.right, lane.offset,
+           lane.confidence);
+  found = found_of(all, 0);
+  rv_lanes_lane(&c, &found, &lane);
+  rvc_true(check, name, lane.left == -1 && lane.right == -1 && lane.confidence == 0, "no line");
+  rvc_ok(check, name);
+}
+
+/* The polyline lies where the line is painted. */
+static void check_points(RvCheck *check) {
+  static const char name[] = "lanes/points";
+  if (!rvc_wants(check, name))
+    return;
+  RvLanesConfig c = config_of(check);
+  const RvGroundSurface ground = rv_ground_of_camera(&c.camera);
+  const RvLanesMark mark = mark_of(-2, 0.05, 1, 0);
+  const RvLanesFound found = found_of(&mark, 1);
+  RvLaneLine lines[RV_LANES_MAX], line;
+  float stereo[2 * RV_LANES_POINTS], mono[2 * RV_LANES_POINTS];
+  rvc_true(check, name, rv_lanes_measure(&c, &found, lines) == 1, "not one line");
+  line = lines[0];
+  const int count = rv_lanes_points(&c, &ground, &found, &line, stereo);
+  const double angle = c.camera.pitch * 3.14159265358979323846 / 180;
+  const double horizon = c.camera.cy - c.camera.focal * tan(angle);
+  RvLanesFound other = found;
+  other.horizon = (int32_t)floor(horizon * 16 + 0.5);
+  c.ground = RV_LANES_GROUND_CAMERA;
+  rv_lanes_points(&c, NULL, &other, &line, mono);
+  rvc_true(check, name, count == RV_LANES_POINTS, "%d points", count);
+  for (int i = 0; i < count; i++) {
+    const double z =
+        c.camera.focal * c.camera.height / cos(angle) / ((double)stereo[2 * i + 1] - horizon);
+    const double x = ((double)stereo[2 * i] - c.camera.cx) * z / c.camera.focal;
+    rvc_true(check, name, fabs(x - (-2 + 0.05 * z)) < 0.01 && z > 5.9 && z < 30.1,
+             "point %d: x %g at %g m", i, x, z);
+    rvc_true(check, name,
+             fabs((double)stereo[2 * i] - (double)mono[2 * i]) < 0.1 &&
+                 fabs((double)stereo[2 * i + 1] - (double)mono[2 * i + 1]) < 0.1,
+             "point %d: %g,%g and %g,%g", i, (double)stereo[2 * i], (double)stereo[2 * i + 1],
+             (double)mono[2 * i], (double)mono[2 * i + 1]);
+  }
+  line.z_min = 0;
+  rvc_true(check, name, rv_lanes_points(&c, NULL, &other, &line, mono) == 0, "points of no line");
+  rvc_ok(check, name);
+}
+
+/* --- Tracks ---------------------------------------------------------------------------------- */
+
+static void check_tracks(RvCheck *check) {
+  static const char name[] = "lanes/tracks";
+  if (!rvc_wants(check, name))
+    return;
+  const RvLanesConfig c = config_of(check);
+  RvRandom random = rvc_random(check, name);
+  RvLanesTracks *tracks = NULL;
+  RvLanesLane lane = {0};
+  if (!rvc_true(check, name, rv_lanes_tracks_new(&tracks, &c) == RV_OK, "no tracks"))
+    return;
+  uint32_t left = 0, right = 0;
+  for (int i = 0; i < 60; i++) {
+    const double drift = 0.005 * i; /* to the left in the lane */
+    RvLanesMark marks[2] = {mark_of(-1.8 + drift, 0, 1, 0), mark_of(1.8 + drift, 0, 6, 9)};
+    for (int k = 0; k < 2; k++)
+      marks[k].offset += rvc_range(&random, -30, 30) / 1000.0;
+    /* the right line is missing from frame 30 to 39 */
+    const RvLanesFound found = found_of(marks, i >= 30 && i < 40 ? 1 : 2);
+    rv_lanes_track(tracks, 0.05 * i, &found, &lane);
+    if (!rvc_true(check, name, lane.count == 2 && lane.left == 0 && lane.right == 1,
+                  "frame %d: %d lines, borders %d %d", i, lane.count, lane.left, lane.right))
+      break;
+    rvc_true(check, name, i < 5 || fabs(lane.offset + drift) < 0.08, "frame %d: offset %g of %g", i,
+             lane.offset, -drift);
+    const int is_memory = i >= 30 && i < 40;
+    rvc_true(check, name,
+             lane.right_source == (is_memory ? RV_LANES_BORDER_MEMORY : RV_LANES_BORDER_SEEN),
+             "frame %d: source %d", i, lane.right_source);
+    left = i == 10 ? lane.lines[0].id : left;
+    right = i == 10 ? lane.lines[1].id : right;
+    rvc_true(check, name, i < 10 || (lane.lines[0].id == left && lane.lines[1].id == right),
+             "frame %d: ids %u %u, were %u %u", i, lane.lines[0].id, lane.lines[1].id, left, right);
+    rvc_true(check, name, (i >= 2) == (lane.lines[0].id != 0), "frame %d: id %u", i,
+             lane.lines[0].id);
+  }
+  rvc_true(check, name, left != 0 && right != 0 && fabs(lane.width - 3.6) < 0.03, "width %g",
+           lane.width);
+  rvc_true(check, name,
+           lane.lines[0].kind == RV_LANE_LINE_SOLID && lane.lines[1].kind == RV_LANE_LINE_DASHED,
+           "kinds %d %d", lane.lines[0].kind, lane.lines[1].kind);
+  const RvLanesFound nothing = found_of(NULL, 0);
+  for (int i = 60; i < 90; i++)
+    rv_lanes_track(tracks, 0.05 * i, &nothing, &lane);
+  rvc_true(check, name, lane.count == 0 && lane.left == -1, "%d lines after 1.5 s", lane.count);
+  rv_lanes_tracks_free(&tracks);
+  rvc_ok(check, name);
+}
+
+/* Time that goes back, pauses, and motion. */
+static void check_time(RvCheck *check) {
+  static const char name[] = "lanes/time";
+  if (!rvc_wants(check, name))
+    return;
+  const RvLanesConfig c = config_of(check);
+  RvLanesTracks *tracks = NULL;
+  RvLanesLane lane;
+  if (!rvc_true(check, name, rv_lanes_tracks_new(&tracks, &c) == RV_OK, "no tracks"))
+    return;
+  const RvLanesMark mark = mark_of(-1.8, 0, 1, 0);
+  const RvLanesFound found = found_of(&mark, 1), nothing = found_of(NULL, 0);
+  static const double leaps[] = {60, -5, NAN, INFINITY};
+  uint32_t last = 0;
+  for (int k = 0; k < 4; k++) {
+    for (int i = 0; i < 5; i++)
+      rv_lanes_track(tracks, i * 0.05, &found, &lane);
+    rvc_true(check, name, lane.count == 1 && lane.lines[0].id > last, "leap %g: id %u after %u",
+             leaps[k], lane.lines[0].id, last);
+    last = lane.lines[0].id;
+    rv_lanes_track(tracks, leaps[k], &found, &lane);
+    rvc_true(check, name, lane.count == 1 && lane.lines[0].id == 0 && lane.lines[0].age == 0,
+             "leap %g: id %u", leaps[k], lane.lines[0].id);
+  }
+  /* 20 m without a mark end a track where the speed is known */
+  rv_lanes_tracks_reset(tracks);
+  rv_lanes_tracks_set_motion(tracks, 30, 0, 1);
+  for (int i = 0; i < 24; i++) {
+    rv_lanes_track(tracks, i * 0.05, i < 10 ? &found : &nothing, &lane);
+    rvc_true(check, name, lane.count == (i < 9 + 14), "frame %d: %d lines", i, lane.count);
+  }
+  /* a turn to the right moves the lane to the left */
+  rv_lanes_tracks_reset(tracks);
+  for (int i = 0; i < 5; i++)
+    rv_lanes_track(tracks, i * 0.05, &found, &lane);
+  const double before = (double)lane.lines[0].heading;
+  rv_lanes_tracks_set_motion(tracks, 10, 0.2, 1);
+  rv_lanes_track(tracks, 0.25, &nothing, &lane);
+  rvc_true(check, name,
+           lane.count == 1 && fabs((double)lane.lines[0].heading - before + 0.01) < 1e-4,
+           "heading %g after %g", (double)lane.lines[0].heading, before);
+  rv_lanes_tracks_free(&tracks);
+  rvc_ok(check, name);
+}
+
+void lanes_host_parity(RvCheck *check) {
+  check_kinds(check);
+  check_lane(check);
+  check_points(check);
+  check_tracks(check);
+  check_time(check);
+}
