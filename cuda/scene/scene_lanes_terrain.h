@@ -106,12 +106,13 @@ INLINE void meet_street(const RvScene *scene, const Rays *ray, Longs lanes, Hits
   if (any(beside)) {
     const Longs right = d.x > 0.0;
     const Doubles curb = (choose(right, d0 + CURB_X, d0 - CURB_X) - o.x) / d.x;
-    const Doubles over = above(world, ray, curb, CURB_HEIGHT);
+    const Doubles over = above(world, ray, curb, world->curb);
     const Longs behind = beside & (over > 0.0);
     Doubles t = curb;
     Longs id = choose_longs(right, l0 + ID(-2, MATERIAL_CURB, 1), l0 + ID(-2, MATERIAL_CURB, 0));
     if (any(behind)) {
-      const Doubles at = pierce(world, ray, CURB_HEIGHT, curb, over, low, d0 - CURB_HEIGHT, behind);
+      const Doubles at =
+          pierce(world, ray, world->curb, curb, over, low, -(d0 + world->curb), behind);
       t = choose(behind, at, t);
       const Longs lot = magnitude(o.x + t * d.x) < LOT_X;
       id = choose_longs(
@@ -135,7 +136,6 @@ INLINE Doubles track_inside(const RvScene *scene, Doubles x, Doubles z) {
   return 1.75 + 2.2 * fray - from_middle;
 }
 
-#define GRASS_TOP 0.20  /* m: no blade is higher */
 #define GRASS_NEAR 12.0 /* m: from here on it is drawn ever lower, */
 #define GRASS_FAR 20.0  /* up to here: pixels become longer than tufts */
 #define GRASS_STEPS 10
@@ -153,7 +153,7 @@ INLINE Doubles grass_height(const RvScene *scene, Doubles x, Doubles z, Longs la
   const Floats edge = clamp01s(to_floats(outside) * 3.0f);
   const Floats fade = clamp01s(to_floats((GRASS_FAR - z) / (GRASS_FAR - GRASS_NEAR)));
   const Floats height = edge * fade * clamp01s(2.2f * (tuft - 0.5f) + 0.45f);
-  return choose(lanes, GRASS_TOP * to_doubles(height), d0);
+  return choose(lanes, scene->plan.config.grass_height * to_doubles(height), d0);
 }
 
 /* Where rays, which meet the ground at `t`, meet the grass on it. */
@@ -163,8 +163,8 @@ INLINE Doubles meet_grass(const RvScene *scene, const Rays *ray, Doubles t, Long
   Doubles right, ahead;
   ground_slopes(scene->work->world, o.x + t * d.x, o.z + t * d.z, &right, &ahead);
   const Doubles sink = right * d.x + ahead * d.z - d.y; /* m towards the ground per m of t */
-  const Doubles reach = GRASS_TOP / sink;
-  Longs open = lanes & ~((sink < 1e-3) | (o.z + t * d.z > GRASS_FAR + reach));
+  const Doubles reach = scene->plan.config.grass_height / sink;
+  Longs open = lanes & (reach > 0.0) & ~((sink < 1e-3) | (o.z + t * d.z > GRASS_FAR + reach));
   Doubles before = t, over = d0 - 1.0; /* above the grass; below 0: not known yet */
   Doubles found = t;
   for (int i = 0; i <= GRASS_STEPS && any(open); i++) {

@@ -85,6 +85,8 @@ void rv_scene_reference_cases(RvCheck *check) {
       config.max_disparity = i % 3 ? 96 : rvc_range(&random, 16, 1024);
       config.speed = i % 4 ? 8.0 : rvc_range(&random, -50, 50);
       config.noise = i % 3 ? 2.0 : 0.0;
+      config.grass_height = i % 3 ? 0.2 : 0.01 * rvc_range(&random, 0, 30);
+      config.curb_height = i % 3 ? 0.12 : 0.01 * rvc_range(&random, 0, 30);
       config.log = rvc_log(check);
       compare(check, name, &config, rvc_next(&random) % 100000u);
     }
