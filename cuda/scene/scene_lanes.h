@@ -88,7 +88,8 @@ INLINE Ints to_ints(Doubles v) {
 
 INLINE Ints floor_ints(Doubles v) {
   const Ints i = to_ints(v);
-  return i + narrow((Longs)(v < ints_to_doubles(i))); /* a true comparison is -1 */
+  const Words less = (Words)narrow((Longs)(v < ints_to_doubles(i))); /* -1 where true */
+  return (Ints)((Words)i + less);
 }
 
 /* Masks, as GCC makes blends of them: on AVX-512 in mask registers. */

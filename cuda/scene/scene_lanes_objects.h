@@ -175,7 +175,8 @@ INLINE Longs in_shadow(const RvScene *scene, Vecs point, Longs self, Longs lanes
   Longs dark = l0;
   if (!any(lanes))
     return dark;
-  for (Marks m = marks_of(world, &world->shade[0][0], in & (cz * SHADE_X + cx)); marks_next(&m);) {
+  for (Marks m = marks_of(world, &world->shade[0][0], (in & cz) * SHADE_X + (in & cx));
+       marks_next(&m);) {
     const int index = world->order[m.rank];
     const Longs tried = lanes & m.lanes & rect_holds(&world->cast[m.rank], x, z) & (self != index);
     if (!any(tried))
