@@ -7,6 +7,7 @@ import sys
 import cv2
 import numpy as np
 
+import quality_lanes
 import quality_road
 import quality_stixels
 import score
@@ -191,6 +192,8 @@ if __name__ == '__main__':
         'pairs': print_pairs, 'kitti': kitti, 'street': street,
         'stixels': lambda folder: quality_stixels.kitti(folder, kitti_pairs(folder), verdict),
         'slanted': lambda: quality_stixels.slanted(verdict),
+        'lanes': lambda *frames: quality_lanes.streets(verdict, frames=int((frames or (40,))[0])),
+        'lanes-kitti': lambda folder: quality_lanes.kitti(folder, verdict),
         'road': lambda folder: quality_road.kitti(folder, verdict),
         'offroad': lambda *frames: quality_road.offroad(verdict, *frames)}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# quality.sh [kitti|street|stixels|slanted|road|offroad [FRAMES]]: how good depth, stixels and road are.
+# quality.sh [kitti|street|stixels|slanted|road|offroad [FRAMES]|lanes [FRAMES]]: how good depth, stixels,
+# road and lanes are.
 # Fails when a limit is missed. Without an argument: all of them.
 #   kitti   cudasgm with its default properties, and OpenCV's beside it, on three KITTI pairs of the
 #           folder that RV_DATA names; exit 77 without it
@@ -10,11 +11,13 @@
 #   road    road detection on the two KITTI road frames of RV_DATA; exit 77 without it
 #   offroad road detection on 360 (or FRAMES) frames of the rendered dirt track, and what a fixed
 #           color would do there
+#   lanes   lines of lanes on 40 (or FRAMES) frames of three rendered streets, and the own lane of a
+#           KITTI frame of RV_DATA (without it: left out)
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '2,11s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,16s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-all} in
-  kitti | street | stixels | slanted | road | offroad | all) ;;
+  kitti | street | stixels | slanted | road | offroad | lanes | all) ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -70,12 +73,18 @@ case ${1:-all} in
     "${python[@]}" road "$RV_DATA"
     ;;
   offroad) "${python[@]}" "$@" ;;
+  lanes)
+    "${python[@]}" "$@"
+    [ ! -f "${RV_DATA:-}/kitti_road/um_000000_lane_gt.png" ] || "${python[@]}" lanes-kitti "$RV_DATA"
+    ;;
   all)
     "${python[@]}" street
     "${python[@]}" slanted
     "${python[@]}" offroad
+    "${python[@]}" lanes
     kitti
     "${python[@]}" stixels "$RV_DATA"
     "${python[@]}" road "$RV_DATA"
+    "${python[@]}" lanes-kitti "$RV_DATA"
     ;;
 esac

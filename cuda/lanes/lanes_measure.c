@@ -25,8 +25,9 @@
 #define RAIL_PARALLEL 0.02 /* rad */
 #define WIDTH_LOW 2.4      /* m: of a lane */
 #define WIDTH_HIGH 4.6
-#define NEIGHBOR_OFF 0.5     /* m by which a neighbor may be off its place */
-#define MEMORY_CONFIDENCE 51 /* below it a line is memory only */
+#define NEIGHBOR_OFF 0.5    /* m by which a neighbor may be off its place */
+#define CONFIDENCE_LEAST 51 /* of a line */
+#define REACH 1.75          /* lane widths to each side at the reference distance */
 
 double rv_lanes_reference_distance(void) {
   return REFERENCE;
@@ -214,7 +215,8 @@ int rv_lanes_lines(const RvLanesConfig *config, const RvLanesFound *found,
     if (mark->hits == 0 || fabs(mark->heading - found->heading) > HEADING_OFF)
       continue;
     const RvLaneLine line = line_of(mark);
-    if ((double)line.support < SUPPORT_MIN)
+    if ((double)line.support < SUPPORT_MIN || line.confidence < CONFIDENCE_LEAST ||
+        fabs((double)line.offset_near) > REACH * config->lane_width)
       continue;
     lines[count] = line;
     marks[count++] = i;
