@@ -21,7 +21,7 @@
  * ]| A rendered street with its lanes.
  * |[
  * gst-launch-1.0 filesrc location=drive.mp4 ! decodebin ! videoconvert ! cudalanes ground=camera
- *   focal-length=1150 camera-height=1.4 ! cudaannotate ! videoconvert ! autovideosink
+ *   focal-length=1150 camera-height=1.25 ! cudaannotate ! videoconvert ! autovideosink
  * ]| A video of one camera.
  *
  * Since: 0.1
