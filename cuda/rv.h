@@ -40,7 +40,7 @@ typedef enum RvStatus {
   RV_ERR_IO,        /* a file could not be read, parsed or written */
 } RvStatus;
 
-/* Which engine does the work, and where the planes and pictures it is given live. */
+/* The engine, and the memory of its planes and images: host (RV_CPU) or device (RV_CUDA). */
 typedef enum RvEngine {
   RV_CPU = 0, /* host memory; plain C, threaded and vectorised */
   RV_CUDA,    /* memory of the current CUDA device; rv_*_run needs that context current */
@@ -61,7 +61,7 @@ typedef struct RvPlane {
   RvFormat format;
 } RvPlane;
 
-/* Receives whole lines without a newline; called from the thread that called the library. */
+/* Receives complete lines without a newline; called from the thread that called the library. */
 typedef struct RvLog {
   void (*line)(void *user, const char *text); /* NULL: silent */
   void *user;
@@ -71,14 +71,14 @@ typedef struct RvLog {
  * 0 = unknown, except cx, cy, doffs and pitch, which are only meant where focal is known. */
 typedef struct RvCamera {
   double focal;    /* px */
-  double cx, cy;   /* principal point of the left picture, px */
+  double cx, cy;   /* principal point of the left image, px */
   double doffs;    /* px: difference of the principal points, 0 for a plain rig */
   double baseline; /* m */
   double height;   /* m above the ground */
   double pitch;    /* degrees, positive when looking down */
 } RvCamera;
 
-/* Largest picture side that every algorithm takes, px. */
+/* Largest image side that every algorithm accepts, px. */
 #define RV_MAX_SIDE 16384
 
 /* English, lower case, no full stop: "no usable CUDA device". Never NULL. */
@@ -90,8 +90,8 @@ RV_API const char *rv_version(void);
 /* 1 when this build holds the CUDA engine. Says nothing about the machine. */
 RV_API int rv_has_cuda(void);
 
-/* Number of usable CUDA devices; 0 without driver, device or CUDA build. With `reason` (room for
- * `size` bytes) one line says why it is 0. Never aborts, may be called from any thread. */
+/* Number of usable CUDA devices; 0 without driver, device or CUDA build. With `reason` (`size`
+ * bytes) one line states why it is 0. Never aborts, may be called from any thread. */
 RV_API int rv_cuda_devices(char *reason, size_t size);
 
 /* Makes `device` (0..) current for the calling thread through the CUDA runtime; for programs that

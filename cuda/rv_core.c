@@ -112,7 +112,7 @@ int rv_threads(int requested) {
 
 void *rv_arena_take(RvArena *arena, size_t bytes) {
   if (arena->pieces < 0 || arena->pieces >= RV_ARENA_PIECES) {
-    arena->pieces = -1; /* a layout with too many pieces is refused by rv_arena_open */
+    arena->pieces = -1; /* a layout with too many pieces is rejected by rv_arena_open */
     return NULL;
   }
   if (RV_CANARIES) {

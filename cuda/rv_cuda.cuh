@@ -23,7 +23,7 @@
 typedef struct RvCudaDevice {
   int processors; /* SMs */
   int shared;     /* bytes of shared memory that a block may have, less those of the system */
-  int overlaps;   /* 1: kernels may start before the one ahead ends (rv_launch.cuh); depends on the
+  int overlaps; /* 1: kernels may start before the preceding one ends (rv_launch.cuh); depends on the
                    * code that was loaded too: PTX for an older architecture cannot */
 } RvCudaDevice;
 RvStatus rv_cuda_device(const RvLog *log, RvCudaDevice *out);

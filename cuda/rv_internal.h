@@ -29,7 +29,7 @@ extern "C" {
 /* One line, at most 511 bytes; `log` may be NULL. */
 void rv_log(const RvLog *log, const char *format, ...) RV_PRINTF(2, 3);
 
-/* Every byte the library takes goes through these two, so that tests can count and refuse them
+/* All memory of the library is allocated by these two, so that tests can count and fail them
  * (linked with --wrap). The memory is not cleared. */
 void *rv_memory_alloc(size_t bytes, RvEngine engine);
 void rv_memory_free(void *memory, RvEngine engine);
@@ -81,7 +81,7 @@ size_t rv_arena_size(const RvArena *arena);
 RvStatus rv_arena_open(RvArena *arena, RvEngine engine);
 void rv_arena_close(RvArena *arena);
 
-/* Index of the first damaged guard, -1 when all are whole (always, without RV_CANARIES). Waits. */
+/* Index of the first damaged guard, -1 when all are intact (always, without RV_CANARIES). Synchronizes. */
 int rv_arena_check(const RvArena *arena);
 
 #ifdef __cplusplus

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* rv_launch.cuh: kernels that start before the kernel ahead of them ends (programmatic dependent
+/* rv_launch.cuh: kernels that start before the preceding kernel ends (programmatic dependent
  * launch). Only .cu files include it.
  *
- * A kernel launched with `RvLaunch.early` may do what needs no result of the kernel ahead, then
+ * A kernel launched with `RvLaunch.early` may do what needs no result of the preceding kernel, then
  * calls rv_launch_wait(), which returns when that kernel has ended and its memory is visible. Every
  * kernel of such a chain calls rv_launch_wait() before rv_launch_next(): what lies two kernels back
  * has then ended too. GPUs before compute capability 9.0 know neither: there both do nothing, and
- * the host leaves `early` away. */
+ * the host omits `early`. */
 #ifndef RV_LAUNCH_CUH
 #define RV_LAUNCH_CUH
 
 #include "rv_cuda.cuh"
 
-/* Waits for the kernel ahead. */
+/* Waits for the preceding kernel. */
 static __device__ __forceinline__ void rv_launch_wait(void) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -48,7 +48,7 @@ struct RvLaunch {
     a->val.clusterDim.x = (unsigned)blocks;
     a->val.clusterDim.y = a->val.clusterDim.z = 1;
   }
-  /* The kernel ahead in the stream must be one of the same chain. */
+  /* The preceding kernel in the stream must belong to the same chain. */
   void early() {
     cudaLaunchAttribute *a = &attributes[config.numAttrs++];
     a->id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -49,7 +49,7 @@ typedef struct RvClass {
   void (*plan)(void *plan);
   /* "640 x 480 pixels and 128 disparities", for the message that there is no memory. */
   void (*describe)(const void *plan, char *text, size_t size);
-  /* Makes what the object owns beside its engine; called last. May be NULL. */
+  /* Makes what the object owns in addition to its engine; called last. May be NULL. */
   RvStatus (*open)(void *object);
   /* Undoes open, of a half-opened object too. May be NULL. */
   void (*close)(void *object);

@@ -53,7 +53,7 @@ typedef struct RvParam {
   const char *unit;           /* "px"; NULL: none */
   const char *note;           /* special values: "0 = off"; NULL: none */
   size_t offset;              /* of the field in the config */
-  double low, high;           /* range, inclusive unless a flag says otherwise; of numbers */
+  double low, high;           /* range, inclusive unless a flag excludes an end; of numbers */
   double step;                /* valid are low + n * step; 0: any */
   double value;               /* default */
   const RvParamValue *values; /* `value_count` valid values; NULL: all of the range. Of an

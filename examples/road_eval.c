@@ -307,16 +307,19 @@ typedef struct Line {
   RvRoadReport report;
 } Line;
 
-static int run_frames(const Frames *frames, const Setting *setting, RvRoad *road, RvPlane *mask,
-                      Line *lines, double *ms, FILE *masks) {
+static int run_frames(const Frames *frames, const Setting *setting, RvRoad *road, RvGround *ground,
+                      RvPlane *mask, Line *lines, double *ms, FILE *masks) {
+  RvGroundSurface surface;
   *ms = 0.0;
   for (int i = 0; i < frames->count; i++) {
     const Frame *const frame = &frames->frame[i];
     const RvRoadOutput output = {.mask = *mask, .report = &lines[i].report};
-    if (setting->alone && rv_road_reset(road, NULL) != RV_OK)
+    if (setting->alone &&
+        (rv_road_reset(road, NULL) != RV_OK || rv_ground_reset(ground, NULL) != RV_OK))
       return 0;
     const double start = now_ms();
-    if (rv_road_run(road, &frame->color, &frame->disparity, &output, NULL) != RV_OK)
+    if (rv_ground_run(ground, &frame->disparity, &surface, NULL) != RV_OK ||
+        rv_road_run_on(road, &frame->color, &frame->disparity, &surface, &output, NULL) != RV_OK)
       return 0;
     *ms += (now_ms() - start) / frames->count;
     lines[i].count = count(mask, &frame->truth, setting->config.patch_size, masks);
@@ -333,13 +336,24 @@ static int run(const Frames *frames, Setting *setting, int number, FILE *masks) 
   int columns, rows;
   rv_road_size(config, &columns, &rows);
   RvRoad *road = NULL;
-  if (rv_road_new(&road, config, RV_CPU) != RV_OK)
+  RvGround *ground = NULL;
+  RvGroundConfig ground_config;
+  rv_ground_config_init(&ground_config);
+  ground_config.width = frames->width;
+  ground_config.height = frames->height;
+  ground_config.camera = frames->camera;
+  ground_config.camera.height = ground_config.camera.pitch = 0; /* it is estimated */
+  ground_config.log = log_to_stderr;
+  if (rv_road_new(&road, config, RV_CPU) != RV_OK ||
+      rv_ground_new(&ground, &ground_config, RV_CPU) != RV_OK) {
+    rv_road_free(&road);
     return 0;
+  }
   RvPlane mask;
   Line *const lines = calloc((size_t)frames->count, sizeof *lines);
   double ms;
   const int done = new_plane(&mask, columns, rows, RV_U8) && lines &&
-                   run_frames(frames, setting, road, &mask, lines, &ms, masks);
+                   run_frames(frames, setting, road, ground, &mask, lines, &ms, masks);
   if (done) {
     printf("run %d %.3f\n", number, ms);
     for (int i = 0; i < frames->count; i++)
@@ -350,6 +364,7 @@ static int run(const Frames *frames, Setting *setting, int number, FILE *masks) 
   }
   free(mask.data);
   free(lines);
+  rv_ground_free(&ground);
   rv_road_free(&road);
   return done;
 }

@@ -163,7 +163,7 @@ def plot(path, title, curves):
     single = all(len(result.tp) == 1 for _name, points in curves for _label, result in points)
     figure, axes = plt.subplots(1, 1 if single else 2, figsize=(5 if single else 9.6, 4),
                                 squeeze=False)
-    for axis, what, name in zip(axes[0], (np.mean, np.std), ('mean', 'deviation')):
+    for axis, what, name in zip(axes[0], (np.mean, np.std), ('mean', 'standard deviation')):
         for curve, points in curves:
             x = [what(result.fp) for _label, result in points]
             y = [what(result.tp) for _label, result in points]

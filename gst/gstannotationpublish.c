@@ -394,7 +394,7 @@ static void gst_annotation_publish_class_init(GstAnnotationPublishClass *class) 
   gst_element_class_set_static_metadata(
       element, "Annotation publisher", "Generic/Video",
       "Writes annotations as JSON lines, CSV, MQTT messages or MCAP; buffers pass through",
-      "gst-roadvision");
+      "The gst-roadvision authors");
   gst_element_class_add_static_pad_template(element, &sink_template);
   gst_element_class_add_static_pad_template(element, &src_template);
   element->change_state = change_state;

@@ -174,7 +174,7 @@ static gboolean describes_memory(const GstStructure *fields, const char *field) 
       continue;
     char owner[64];
     g_snprintf(owner, sizeof owner, "%.*s", (int)MIN(length - tail, sizeof owner - 1), field);
-    /* The raster itself may have been left out, its format scalar stays. */
+    /* The raster itself may have been omitted, its format scalar stays. */
     if (gst_structure_has_field(fields, owner) ||
         rv_meta_get_format(gst_structure_get_name(fields), owner))
       return TRUE;

@@ -28,7 +28,7 @@ typedef struct GstPublishField {
   guint offset; /* bytes from the start of the record */
 } GstPublishField;
 
-/* Fields of one record; `reserved` ones are left out. */
+/* Fields of one record; `reserved` ones are omitted. */
 typedef struct GstPublishLayout {
   guint count;
   gsize size;      /* bytes of one record */

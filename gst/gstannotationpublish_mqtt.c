@@ -120,7 +120,7 @@ static gboolean wait_to_reconnect(Mqtt *mqtt) {
 }
 
 /* The loop of the library itself ends for good when a host name is not found, and when the first
- * connection is refused: this one tries again every second, whatever went wrong. */
+ * connection is rejected: this one tries again every second, whatever went wrong. */
 static gpointer run_network(gpointer data) {
   Mqtt *mqtt = data;
   sigset_t signals;

@@ -7,7 +7,7 @@
 
 #define RULE "================================================================================"
 
-/* The fields alone: constants are left out, readers do not need them. */
+/* The fields alone: constants are omitted, readers do not need them. */
 static const struct {
   const char *name, *fields;
 } types[] = {

@@ -4,14 +4,14 @@
 /**
  * SECTION:element-cudaannotate
  * @title: cudaannotate
- * @short_description: Draws annotations on the picture
+ * @short_description: Draws annotations
  *
  * Draws what other elements attached to a picture. The disparity (RvDisparityMeta) becomes a color
- * layer, from blue for far to red for near; pixels without a value show the picture. A legend says
+ * layer, from blue for far to red for near; invalid pixels are unchanged. A legend shows
  * which color is which disparity in px and, where the camera is known (RvCameraMeta, or the
  * properties focal-length and baseline), which depth in m. The scale stays the same over time.
  *
- * Draws on the GPU and on the CPU, in CUDA memory and in system memory, in place where the picture
+ * Draws on the GPU and on the CPU, in CUDA memory and in system memory, in place where the frame
  * belongs to nobody else; every way gives the same bits. With nothing to draw the element passes
  * buffers through.
  *
@@ -22,7 +22,7 @@
  * |[
  * gst-launch-1.0 stereotestsrc ! cudasgm ! cudaannotate opacity=1 colormap=gray show=disparity !
  *   videoconvert ! autovideosink
- * ]| The disparity alone, in gray; what has no value shows the picture.
+ * ]| The disparity alone, in gray; invalid pixels are unchanged.
  *
  * Since: 0.1
  */
@@ -70,10 +70,10 @@ enum {
 
 #define SEGMENTS_HIGH 128 /* px, colors of segments without a disparity */
 /* Segments and stixels are drawn by way of rasters of the size that they were made for: up to
- * 3840x2160 px always, above that as long as the picture has a 16th of them. */
+ * 3840x2160 px always, above that as long as the frame has a 16th of them. */
 #define RASTER_ALWAYS (3840 * 2160)
 #define RASTER_TIMES 16
-#define REFERENCE_ROWS 1080 /* lengths in properties are px of a picture of this height */
+#define REFERENCE_ROWS 1080 /* lengths in properties are px of a frame of this height */
 
 /* bits of gst_rv_transform_once */
 enum { ONCE_NO_DISPARITY, ONCE_BAD_DISPARITY, ONCE_ASPECT, ONCE_TOO_LARGE };
@@ -202,7 +202,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   config.width = GST_VIDEO_INFO_WIDTH(info);
   config.height = GST_VIDEO_INFO_HEIGHT(info);
   if (!gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &config.format)) {
-    gst_rv_log_line(&work->log, "%s is no picture format", GST_VIDEO_INFO_NAME(info));
+    gst_rv_log_line(&work->log, "%s is not a supported pixel format", GST_VIDEO_INFO_NAME(info));
     return RV_ERR_ARG;
   }
   GST_OBJECT_LOCK(self);
@@ -238,9 +238,10 @@ static gboolean find_disparity(GstCudaAnnotate *self, GstBuffer *buffer, RvMetaD
                           ("The disparity annotation is not drawn: %s.", error->message),
                           ("RvDisparityMeta needs a payload of GRAY16_LE with GstVideoMeta."));
     if (!error && gst_rv_transform_once(base, ONCE_NO_DISPARITY))
-      GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The picture carries no disparity to draw."),
-                          ("Put cudasgm before cudaannotate; or take disparity and legend out of "
-                           "the property show."));
+      GST_ELEMENT_WARNING(
+          self, STREAM, FORMAT, ("The frame has no disparity to draw."),
+          ("Add cudasgm upstream of cudaannotate, or remove disparity and legend from "
+           "the property show."));
     g_clear_error(&error);
     return FALSE;
   }
@@ -249,16 +250,16 @@ static gboolean find_disparity(GstCudaAnnotate *self, GstBuffer *buffer, RvMetaD
   const double disparity = (double)meta->width / meta->height;
   if ((picture > 1.02 * disparity || disparity > 1.02 * picture) &&
       gst_rv_transform_once(base, ONCE_ASPECT))
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                        ("The disparity was made for a picture of %dx%d px, this one has %dx%d: "
-                         "it is stretched and may not fit.",
-                         meta->width, meta->height, GST_VIDEO_INFO_WIDTH(info),
-                         GST_VIDEO_INFO_HEIGHT(info)),
-                        ("Crop, flip or rotate before cudasgm or after cudaannotate."));
+    GST_ELEMENT_WARNING(
+        self, STREAM, FORMAT,
+        ("The disparity belongs to a frame of %dx%d px, this one has %dx%d: "
+         "it is stretched and may not fit.",
+         meta->width, meta->height, GST_VIDEO_INFO_WIDTH(info), GST_VIDEO_INFO_HEIGHT(info)),
+        ("Crop, flip or rotate upstream of cudasgm or downstream of cudaannotate."));
   return TRUE;
 }
 
-/* Ends of the color scale, px; within what values of u16 reach, whatever the annotation says. */
+/* Ends of the color scale, px; within the range of u16, whatever the annotation specifies. */
 static void scale_of(const Settings *settings, const RvMetaDisparity *meta, int *low, int *high) {
   *low = CLAMP(meta->min_disparity, 0, G_MAXUINT16 - 1);
   *high = *low + CLAMP(meta->disparities, 1, G_MAXUINT16 - *low);
@@ -306,11 +307,11 @@ static gboolean fits_picture(GstCudaAnnotate *self, const char *what, int width,
     return TRUE;
   if (gst_rv_transform_once(GST_RV_TRANSFORM(self), ONCE_TOO_LARGE))
     GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                        ("The %s were made for a picture of %dx%d px, too large to be drawn on one "
+                        ("The %s belong to a frame of %dx%d px, too large to be drawn on one "
                          "of %dx%d.",
                          what, width, height, GST_VIDEO_INFO_WIDTH(info),
                          GST_VIDEO_INFO_HEIGHT(info)),
-                        ("Draw before the picture is scaled down, or take %s out of the property "
+                        ("Draw before the frame is scaled down, or remove %s from the property "
                          "show.",
                          what));
   return FALSE;
@@ -481,9 +482,9 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
   g_free(caps);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Annotation drawing",
                                         "Filter/Effect/Video/Hardware",
-                                        "Draws annotations on the picture: disparity, stixels, "
+                                        "Draws annotations: disparity, stixels, "
                                         "segments, road and lines, with a legend; a text",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_annotate_init(GstCudaAnnotate *self) {

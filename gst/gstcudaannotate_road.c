@@ -2,7 +2,7 @@
 /* gstcudaannotate_road.c: the layer of RvRoadMeta, drawn by cuda/draw. */
 #include "gstcudaannotate_road.h"
 
-/* Of the opacity that is asked for: the texture of the road is to be seen through the color. */
+/* Fraction of the configured opacity: the texture of the road remains visible. */
 #define TINT_SHARE 0.6
 #define MARK_SHARE 0.45
 

@@ -13,7 +13,7 @@ typedef struct GstCudaAnnotateRoad {
   GstRvInput mask, seeds; /* mapped while a frame is worked on */
 } GstCudaAnnotateRoad;
 
-/* Tints the road, with an edge `thickness` px wide, and the patches that taught in another color.
+/* Draws the road, with an edge `thickness` px wide, and the training patches in another color.
  * opacity 0..255. */
 RvStatus gst_cuda_annotate_road_draw(GstCudaAnnotateRoad *self, const GstRvExecContext *work,
                                      RvDraw *draw, const RvPicture *picture, const RvMetaRoad *meta,

@@ -17,7 +17,7 @@ typedef enum GstCudaAnnotateStixelColors {
 /* Zeroed at first. */
 typedef struct GstCudaAnnotateStixels {
   GstRvInput list;   /* mapped while a frame is worked on */
-  RvPlane disparity; /* the stixels as rasters, in the engine's memory; room for u16 */
+  RvPlane disparity; /* the stixels as rasters, in the engine's memory; capacity for u16 */
   RvPlane outline;
   RvEngine engine;
 } GstCudaAnnotateStixels;

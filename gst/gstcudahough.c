@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* gstcudahough.c: element cudahough: picture in, RvLinesMeta out; cuda/hough does the work. */
+/* gstcudahough.c: element cudahough: frame in, RvLinesMeta out; cuda/hough does the work. */
 
 /**
  * SECTION:element-cudahough
  * @title: cudahough
  * @short_description: Straight lines (Hough transform)
  *
- * Finds the straight lines of each picture and attaches them (RvLinesMeta: an array of RvLine, most
- * votes first). Edges come from the picture by a threshold of the gradient or as Canny has them, or
- * the picture is an edge map itself. With segments each line also has the end points of its longest
- * run of edges. The picture passes through untouched.
+ * Finds the straight lines of each frame and attaches them (RvLinesMeta: an array of RvLine, most
+ * votes first). Edges are found by a threshold of the gradient or by Canny's method, or
+ * the frame is an edge map itself. With segments each line also has the end points of its longest
+ * run of edges. The frame passes through unchanged.
  *
  * Works on the GPU and on the CPU; both give the same lines. Needs nothing from other elements.
  * cudaannotate draws the lines.
@@ -22,7 +22,7 @@
  * |[
  * gst-launch-1.0 stereotestsrc ! cudasgm ! cudahough min-theta=20 max-theta=160 post-messages=true
  * ! fakesink -m
- * ]| Lines that are not upright, in messages.
+ * ]| Lines that are not vertical, in messages.
  *
  * Since: 0.1
  */
@@ -50,9 +50,9 @@ struct _GstCudaHough {
   RvEngine engine;
   RvHough *hough;
   GstBufferPool *lists, *accumulators;
-  RvPlane gray;       /* of pictures whose luma is not a plane; in the engine's memory */
+  RvPlane gray;       /* of frames whose luma is not a plane; in the engine's memory */
   void *device_count; /* in the engine's memory */
-  guint32 count;      /* of the present frame */
+  guint32 count;      /* of the current frame */
   GstRvPayload list, votes;
 };
 
@@ -100,7 +100,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   config.threads = work->threads;
   config.log = work->log;
   RvStatus status = rv_hough_config_check(&config);
-  if (status != RV_OK) /* the former object stays in use */
+  if (status != RV_OK) /* the previous object remains in use */
     return status;
   release(base);
   self->used = config;
@@ -118,7 +118,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Luma as it lies in the picture where it is a plane, else a gray copy. */
+/* The luma plane of the frame if it has one, else a gray copy. */
 static RvStatus take_gray(GstCudaHough *self, const GstRvExecContext *work,
                           const RvPicture *picture, RvPlane *gray) {
   if (picture->format == RV_PIXEL_NV12 || picture->format == RV_PIXEL_I420 ||
@@ -193,7 +193,7 @@ static void gst_cuda_hough_class_init(GstCudaHoughClass *klass) {
                                         "Filter/Analyzer/Video/Hardware",
                                         "Finds straight lines and line segments (Hough transform) "
                                         "and attaches them (RvLinesMeta)",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_hough_init(GstCudaHough *self) {

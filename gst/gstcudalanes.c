@@ -467,7 +467,7 @@ static void gst_cuda_lanes_class_init(GstCudaLanesClass *klass) {
       GST_ELEMENT_CLASS(klass), "Lines of lanes", "Filter/Analyzer/Video/Hardware",
       "Finds the lines of lanes in meters, the own lane and the position in it, and attaches them "
       "(RvLanesMeta)",
-      "gst-roadvision");
+      "The gst-roadvision authors");
 }
 
 static void gst_cuda_lanes_init(GstCudaLanes *self) {

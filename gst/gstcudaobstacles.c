@@ -294,7 +294,7 @@ static gboolean find_camera(GstCudaObstacles *self, const Input *input, GstBuffe
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Seconds; frames without time are as far apart as the frame rate says. */
+/* Seconds; for frames without time, from the frame rate. */
 static double time_of(GstCudaObstacles *self, GstBuffer *buffer) {
   const GstVideoInfo *info = &GST_RV_TRANSFORM(self)->in_info;
   if (GST_BUFFER_PTS_IS_VALID(buffer))
@@ -431,7 +431,7 @@ static void gst_cuda_obstacles_class_init(GstCudaObstaclesClass *klass) {
       GST_ELEMENT_CLASS(klass), "Obstacles and free space", "Filter/Analyzer/Video/Hardware",
       "Finds obstacles with distance, size and velocity, and the free space, in frames with a "
       "disparity, and attaches them (RvObstaclesMeta, RvFreeSpaceMeta)",
-      "gst-roadvision");
+      "The gst-roadvision authors");
 }
 
 static void gst_cuda_obstacles_init(GstCudaObstacles *self) {

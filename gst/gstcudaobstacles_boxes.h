@@ -75,7 +75,7 @@ void gst_cuda_obstacles_analytics_write(GstBuffer *out, gint id,
 void gst_cuda_obstacles_analytics_attach(GstBuffer *out, const RvObstacle *obstacles, int count,
                                          const GstCudaObstaclesScale *scale);
 
-/* Adds a box in px of the frame; FALSE if there is no room. */
+/* Adds a box in px of the frame; FALSE if the list is full. */
 gboolean gst_cuda_obstacles_boxes_add(GstCudaObstaclesBoxes *boxes, const GstCudaObstaclesBox *box,
                                       double x, double y, double w, double h,
                                       const GstCudaObstaclesScale *scale);

@@ -7,10 +7,10 @@
  * @short_description: Depth columns into line segments (Ramer-Douglas-Peucker)
  *
  * Replaces every column of the disparity by a few line segments that stay within epsilon of all its
- * values, and attaches them to the picture (RvSegmentsMeta: an array of RvSegment, columns from
+ * values, and attaches them to the frame (RvSegmentsMeta: an array of RvSegment, columns from
  * left to right, rows from the top). Works on the disparity that cudasgm attached
  * (RvDisparityMeta), or on GRAY16_LE frames that are disparity maps themselves (disparity-scale
- * values per px, 0 = no value). The picture passes through untouched.
+ * values per px, 0 = invalid). The frame passes through unchanged.
  *
  * Works on the GPU and on the CPU; both give the same segments. cudaannotate draws them.
  *
@@ -34,7 +34,7 @@
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_rdp_debug);
 #define GST_CAT_DEFAULT gst_cuda_rdp_debug
 
-#define FIRST_ROOM 64 /* segments for each column at first; grows when a picture has more */
+#define FIRST_ROOM 64 /* segments for each column at first; grows when a frame has more */
 
 enum { ONCE_DISPARITY }; /* bits of gst_rv_transform_once: this and the next */
 
@@ -57,7 +57,7 @@ struct _GstCudaRdp {
   void *stats;  /* of the engine: columns, then offsets */
   void *found;  /* the same on the host */
 
-  GstRvDisparity disparity; /* of the present frame */
+  GstRvDisparity disparity; /* of the current frame */
   GstRvPayload list;        /* no buffer: nothing to work on */
 };
 
@@ -87,7 +87,7 @@ static void release(GstRvTransform *base) {
   gst_rv_disparity_clear(&self->disparity);
 }
 
-/* The object is made with the first disparity, whose size need not be the picture's. */
+/* The object is made with the first disparity, whose size may differ from the frame's. */
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaRdp *self = GST_CUDA_RDP(base);
   GST_OBJECT_LOCK(self);
@@ -140,7 +140,7 @@ static RvStatus make_objects(GstCudaRdp *self, const GstRvExecContext *work, int
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Segments of the present plane into a list of the present room; what was found comes to the host.
+/* Segments of the current plane into a list of the current capacity; their number is copied to the host.
  */
 static RvStatus segment(GstCudaRdp *self, const GstRvExecContext *work) {
   RvStatus status =
@@ -171,13 +171,13 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   return status == RV_OK && plane->data ? segment(self, work) : status;
 }
 
-/* Segments found; with more than there is room for, the frame is done again with more room. */
+/* Segments found; with more than the capacity, the frame is processed again with a larger list. */
 static RvStatus found_segments(GstCudaRdp *self, const GstRvExecContext *work, guint32 *count) {
   const guint32 *offsets = (const guint32 *)(void *)((char *)self->found + columns_bytes(self));
   *count = offsets[self->used.width];
   if (*count <= self->room)
     return RV_OK;
-  GST_DEBUG_OBJECT(self, "%u segments, room for %u: room grows", *count, self->room);
+  GST_DEBUG_OBJECT(self, "%u segments, capacity %u: increased", *count, self->room);
   gst_rv_payload_drop(&self->list);
   RvStatus status = make_lists(self, work, 2 * (guint64)*count);
   if (status == RV_OK)
@@ -231,7 +231,7 @@ static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
                                         "Replaces each column of the disparity by line segments "
                                         "(Ramer-Douglas-Peucker) and attaches them "
                                         "(RvSegmentsMeta)",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_rdp_init(GstCudaRdp *self) {

@@ -35,6 +35,7 @@
 
 #include "common/gstrvcamera.h"
 #include "common/gstrvdisparity.h"
+#include "common/gstrvground.h"
 #include "common/gstrvsettings.h"
 #include "gstcudaroaddetect_models.h"
 
@@ -51,6 +52,12 @@ typedef struct Settings {
   GstRvCameraSettings camera;
   char *location, *save_location;
 } Settings;
+
+/* What is copied to the host. */
+typedef struct Results {
+  RvGroundSurface ground;
+  RvRoadReport report;
+} Results;
 
 struct _GstCudaRoadDetect {
   GstRvTransform parent;
@@ -71,9 +78,11 @@ struct _GstCudaRoadDetect {
   RvRoad *road;
   GstBufferPool *masks, *distances; /* one byte, and four, per patch */
   RvPlane color;                    /* of frames in other formats; in the engine's memory */
-  void *report;                     /* in the engine's memory */
-  RvRoadReport found;               /* of the current frame */
-  gboolean with_disparity;          /* of the current frame */
+  Results *results;                 /* in the engine's memory */
+  Results found;                    /* of the current frame */
+  GstRvGround ground;
+  gboolean has_ground;     /* of the current frame */
+  gboolean with_disparity; /* of the current frame */
   GstRvDisparity disparity;
   GstRvPayload mask, distance, seeds;
 };
@@ -137,7 +146,7 @@ static RvStatus save_models(GstCudaRoadDetect *self, GBytes *models, const RvLog
   char *path = g_strdup(self->settings.save_location);
   GST_OBJECT_UNLOCK(self);
   RvStatus status = RV_OK;
-  if (is_set(path) && self->unsaved && self->found.models == 0) {
+  if (is_set(path) && self->unsaved && self->found.report.models == 0) {
     GST_ELEMENT_WARNING(self, RESOURCE, WRITE,
                         ("No models were learned, so %s is not written.", path),
                         ("There were no near, smooth patches of ground. Check the scalars "
@@ -145,7 +154,7 @@ static RvStatus save_models(GstCudaRoadDetect *self, GBytes *models, const RvLog
   } else if (is_set(path) && self->unsaved) {
     status = models ? gst_cuda_road_detect_models_write(path, models, log) : RV_ERR_NO_MEMORY;
     if (status == RV_OK)
-      GST_INFO_OBJECT(self, "%d models written to %s", self->found.models, path);
+      GST_INFO_OBJECT(self, "%d models written to %s", self->found.report.models, path);
   }
   self->unsaved = FALSE;
   g_free(path);
@@ -168,7 +177,8 @@ static void release(GstRvTransform *base) {
   rv_road_free(&self->road);
   self->used.width = 0;
   release_frame_memory(self);
-  rv_buffer_free(&self->report, self->engine);
+  rv_buffer_free((void **)&self->results, self->engine);
+  gst_rv_ground_clear(&self->ground);
   gst_rv_disparity_clear(&self->disparity);
 }
 
@@ -280,8 +290,9 @@ static RvStatus make_frame_memory(GstCudaRoadDetect *self, const GstRvExecContex
 
 static RvStatus make_object(GstCudaRoadDetect *self, const GstRvExecContext *work,
                             const RvRoadConfig *config) {
-  if (!self->report) {
-    const RvStatus status = rv_buffer_new(&self->report, sizeof self->found, work->engine);
+  if (!self->results) {
+    const RvStatus status =
+        rv_buffer_new((void **)&self->results, sizeof self->found, work->engine);
     if (status != RV_OK)
       return status;
   }
@@ -384,8 +395,20 @@ static RvStatus begin_payloads(GstCudaRoadDetect *self, RvRoadOutput *output) {
   *output = (RvRoadOutput){.mask = self->mask.plane,
                            .distance = self->distance.plane,
                            .seeds = self->seeds.plane,
-                           .report = self->report};
+                           .report = &self->results->report};
   return status;
+}
+
+/* The ground of RvGroundMeta, or a new one; frames that are too small for it fit their own plane. */
+static RvStatus make_ground(GstCudaRoadDetect *self, const GstRvExecContext *work,
+                            const GstRvJob *job) {
+  const RvPlane *plane = &self->disparity.plane;
+  const RvGroundConfig wanted = {.camera = self->used.camera,
+                                 .max_disparity = self->disparity.range};
+  self->has_ground = self->with_disparity && MIN(plane->width, plane->height) >= RV_GROUND_SIDE_MIN;
+  return self->has_ground ? gst_rv_ground_make(&self->ground, work, job->in, plane, &wanted,
+                                               &self->results->ground)
+                          : RV_OK;
 }
 
 static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
@@ -409,19 +432,22 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   if (status == RV_OK)
     status = begin_payloads(self, &output);
   if (status == RV_OK)
-    status = rv_road_run(self->road, &color, self->with_disparity ? &self->disparity.plane : NULL,
-                         &output, work->stream);
+    status = make_ground(self, work, job);
+  if (status == RV_OK)
+    status =
+        rv_road_run_on(self->road, &color, self->with_disparity ? &self->disparity.plane : NULL,
+                       self->has_ground ? &self->results->ground : NULL, &output, work->stream);
   if (status != RV_OK)
     return status;
   self->unsaved = TRUE;
   const gsize bytes = sizeof self->found;
-  return rv_copy_rows(&self->found, (ptrdiff_t)bytes, RV_CPU, self->report, (ptrdiff_t)bytes,
+  return rv_copy_rows(&self->found, (ptrdiff_t)bytes, RV_CPU, self->results, (ptrdiff_t)bytes,
                       work->engine, bytes, 1, work->stream);
 }
 
 static void attach(GstCudaRoadDetect *self, GstBuffer *out) {
   const RvRoadConfig *used = &self->used;
-  const RvRoadReport *found = &self->found;
+  const RvRoadReport *found = &self->found.report;
   RvMetaRoad meta = {
       .width = used->width,
       .height = used->height,
@@ -451,8 +477,10 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
                        gboolean ok) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(base);
   /* Without models and without disparity there is no result. */
-  if (ok && self->mask.buffer && (self->with_disparity || self->found.models > 0))
+  if (ok && self->mask.buffer && (self->with_disparity || self->found.report.models > 0))
     attach(self, job->out);
+  if (ok && self->has_ground)
+    gst_rv_ground_attach(&self->ground, &self->found.ground, job->out);
   gst_rv_payload_drop(&self->mask);
   gst_rv_payload_drop(&self->distance);
   gst_rv_payload_drop(&self->seeds);
@@ -470,7 +498,13 @@ static void finalize(GObject *object) {
 
 /* --- Class ----------------------------------------------------------------------------------- */
 
+/* The models are kept. */
+static RvStatus reset(GstRvTransform *base, const GstRvExecContext *work) {
+  return gst_rv_ground_reset(&GST_CUDA_ROAD_DETECT(base)->ground, work);
+}
+
 static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
+  static const char *const annotations[] = {RV_META_ROAD, RV_META_GROUND, NULL};
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(gst_cuda_road_detect_debug, "cudaroaddetect", 0, "road detection");
@@ -490,14 +524,16 @@ static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
   base->in_place = TRUE;
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_ROAD;
+  base->annotations = annotations;
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
+  base->reset = reset;
   base->drain = drain;
   gst_rv_transform_class_add_templates(base, NULL, NULL);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Road detection",
                                         "Filter/Analyzer/Video/Hardware",
                                         "Finds the road by color models that are learned online "
                                         "from near, smooth ground, and attaches it (RvRoadMeta)",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_road_detect_init(GstCudaRoadDetect *self) {

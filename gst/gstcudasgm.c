@@ -429,7 +429,7 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
   gst_rv_settings_install(&settings, G_OBJECT_CLASS(klass));
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_DISPARITY;
-  base->refused =
+  base->downstream_hint =
       "output=picture provides the left view; output=disparity and output=depth provide "
       "GRAY16_LE in system memory. Set output, or replace the downstream element.";
   base->check_caps = check_caps;
@@ -454,7 +454,7 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
                                         "Turns a frame-packed, rectified stereo pair into the left "
                                         "view with its disparity attached (RvDisparityMeta), or "
                                         "into a disparity or depth map",
-                                        "gst-roadvision");
+                                        "The gst-roadvision authors");
 }
 
 static void gst_cuda_sgm_init(GstCudaSgm *self) {

@@ -367,7 +367,7 @@ static void gst_cuda_stereo_mux_class_init(GstCudaStereoMuxClass *klass) {
       element, "Stereo pairing of two cameras", "Video/Muxer",
       "Pairs the frames of two cameras by time and packs them side by side or top-bottom, with the "
       "skew of each pair attached (RvPairMeta)",
-      "gst-roadvision");
+      "The gst-roadvision authors");
   agg->sink_event = sink_event;
   agg->src_event = src_event;
   agg->sink_query = sink_query;

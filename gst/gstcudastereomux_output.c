@@ -128,7 +128,7 @@ static gboolean negotiate(GstCudaStereoMux *self, const GstCudaStereoMuxPair *pa
   if (gst_video_info_from_caps(&self->packed, self->packed_caps) &&
       gst_aggregator_negotiate(GST_AGGREGATOR_CAST(self)))
     return TRUE;
-  gst_rv_caps_explain_refusal(
+  gst_rv_caps_explain_rejection(
       GST_ELEMENT_CAST(self), GST_AGGREGATOR_SRC_PAD(self), self->packed_caps,
       "Change the caps of both cameras or layout, or insert videoconvert or videoscale.");
   gst_clear_caps(&self->packed_caps);

@@ -239,17 +239,17 @@ static gboolean caps_agree(GstCudaStereoMux *self, const GstCudaStereoMuxPair *p
     return FALSE;
   }
   char *left = gst_cuda_stereo_mux_describe(l), *right = gst_cuda_stereo_mux_describe(r);
-  GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                    ("The two views differ: left is %s, right is %s.", left, right),
-                    ("Set the same format, size and memory for both: caps filters behind the "
-                     "sources, videoconvert, videoscale, cudaupload."));
+  GST_ELEMENT_ERROR(
+      self, STREAM, FORMAT, ("The two views differ: left is %s, right is %s.", left, right),
+      ("Set the same format, size and memory for both: caps filters downstream of the "
+       "sources, videoconvert, videoscale, cudaupload."));
   g_free(left);
   g_free(right);
   self->failed = TRUE;
   return FALSE;
 }
 
-/* TRUE when the first pending pair is already late at the sink. Waiting pairs alone say nothing: a
+/* TRUE when the first pending pair is already late at the sink. Waiting pairs alone are no indication: a
  * sink that synchronizes to the clock holds them back for the latency of the pipeline. */
 static gboolean is_late(GstCudaStereoMux *self) {
   const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT_CAST(self));
@@ -315,7 +315,7 @@ static GstFlowReturn fill(GstCudaStereoMux *self, guint most) {
 }
 
 /* Collects the complete pairs that wait: one, or several of a live stream, less those that are
- * late and have newer ones behind them. */
+ * late and have newer ones after them. */
 static GstFlowReturn collect(GstCudaStereoMux *self, gboolean live) {
   const guint most = live ? GST_CUDA_STEREO_MUX_PENDING : 1;
   GST_OBJECT_LOCK(self);

@@ -25,6 +25,7 @@
 #include "gstcudastixels.h"
 
 #include "common/gstrvdisparity.h"
+#include "common/gstrvground.h"
 #include "gstcudastixels_semantics.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_stixels_debug);
@@ -33,8 +34,10 @@ GST_DEBUG_CATEGORY_STATIC(gst_cuda_stixels_debug);
 /* bits of gst_rv_transform_once; disparity takes two */
 enum { ONCE_DISPARITY, ONCE_SEMANTICS = ONCE_DISPARITY + 2, ONCE_NO_CAMERA };
 
-/* Results that are copied to the host: the ground plane, and the number of stixels. */
+/* Results that are copied to the host: the ground, its plane as the stixels have it, and the number of
+ * stixels. */
 typedef struct Found {
+  RvGroundSurface surface;
   RvStixelsGround ground;
   guint32 count;
 } Found;
@@ -56,7 +59,10 @@ struct _GstCudaStixels {
   RvEngine engine;
   RvStixels *stixels;
   GstBufferPool *lists;
-  void *ground, *offsets; /* of the current frame, in the memory of the engine */
+  Found *device;    /* of the current frame, in the memory of the engine; without the number */
+  guint32 *offsets; /* the same */
+  GstRvGround surface;
+  gboolean has_ground; /* the current frame is large enough for `surface` */
   Found found;
   GstRvDisparity disparity;
   GstRvInput confidence;
@@ -89,13 +95,14 @@ static const GstRvSettings settings =
 static void release_objects(GstCudaStixels *self) {
   rv_stixels_free(&self->stixels);
   gst_rv_payload_pool_free(&self->lists);
-  rv_buffer_free(&self->ground, self->engine);
-  rv_buffer_free(&self->offsets, self->engine);
+  rv_buffer_free((void **)&self->device, self->engine);
+  rv_buffer_free((void **)&self->offsets, self->engine);
 }
 
 static void release(GstRvTransform *base) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
   release_objects(self);
+  gst_rv_ground_clear(&self->surface);
   gst_rv_disparity_clear(&self->disparity);
   gst_rv_input_clear(&self->confidence);
   gst_cuda_stixels_semantics_clear(&self->semantics);
@@ -175,10 +182,10 @@ static RvStatus make_objects(GstCudaStixels *self, const GstRvExecContext *work,
   self->lists = gst_rv_payload_pool_new(work->engine == RV_CUDA ? work->device : NULL, bytes);
   RvStatus status = self->lists ? RV_OK : RV_ERR_NO_MEMORY;
   if (status == RV_OK)
-    status = rv_buffer_new(&self->ground, sizeof(RvStixelsGround), work->engine);
+    status = rv_buffer_new((void **)&self->device, sizeof *self->device, work->engine);
   if (status == RV_OK)
     status =
-        rv_buffer_new(&self->offsets,
+        rv_buffer_new((void **)&self->offsets,
                       ((gsize)rv_stixels_columns(&self->used) + 1) * sizeof(guint32), work->engine);
   return status == RV_OK ? rv_stixels_new(&self->stixels, &self->used, work->engine) : status;
 }
@@ -214,14 +221,34 @@ static RvStatus map_input(GstCudaStixels *self, const GstRvExecContext *work, co
              : mapped;
 }
 
+/* The ground of RvGroundMeta, or a new one; with ground=camera that of the camera. */
+static RvStatus make_ground(GstCudaStixels *self, const GstRvExecContext *work, const GstRvJob *job,
+                            RvStixelsInput *input) {
+  const RvGroundConfig wanted = {
+      .camera = self->used.camera,
+      .mode = self->used.ground == RV_STIXELS_GROUND_CAMERA ? RV_GROUND_MODE_CAMERA
+                                                            : RV_GROUND_MODE_ESTIMATE,
+      .max_disparity = self->disparity.range > 0 ? self->disparity.range : self->used.max_disparity,
+  };
+  self->has_ground = MIN(input->disparity.width, input->disparity.height) >= RV_GROUND_SIDE_MIN;
+  if (!self->has_ground)
+    return RV_OK;
+  input->surface = &self->device->surface;
+  return gst_rv_ground_make(&self->surface, work, job->in, &input->disparity, &wanted,
+                            &self->device->surface);
+}
+
 static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
-  RvStixelsInput input = {{0}, {0}, {0}, {0}};
+  RvStixelsInput input = {{0}, {0}, {0}, {0}, NULL};
   RvStatus status = map_input(self, work, job, &input);
   if (status != RV_OK || !input.disparity.data)
     return status;
   const RvCamera camera = camera_of(self, job->in);
   status = make_objects(self, work, &input, &camera);
+  if (status != RV_OK)
+    return status;
+  status = make_ground(self, work, job, &input);
   if (status != RV_OK)
     return status;
   const guint32 capacity = rv_stixels_count_max(&self->used);
@@ -231,16 +258,16 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   const RvStixelsOutput output = {.stixels = self->list.plane.data,
                                   .capacity = capacity,
                                   .offsets = self->offsets,
-                                  .ground = self->ground};
+                                  .ground = &self->device->ground};
   status = rv_stixels_run(self->stixels, &input, &output, work->stream);
   if (status != RV_OK)
     return status;
   const guint32 *count = output.offsets + rv_stixels_columns(&self->used);
   status = rv_copy_rows(&self->found.count, sizeof *count, RV_CPU, count, sizeof *count,
                         work->engine, sizeof *count, 1, work->stream);
-  return status == RV_OK ? rv_copy_rows(&self->found.ground, sizeof self->found.ground, RV_CPU,
-                                        self->ground, sizeof self->found.ground, work->engine,
-                                        sizeof self->found.ground, 1, work->stream)
+  const gsize bytes = G_STRUCT_OFFSET(Found, count);
+  return status == RV_OK ? rv_copy_rows(&self->found, (ptrdiff_t)bytes, RV_CPU, self->device,
+                                        (ptrdiff_t)bytes, work->engine, bytes, 1, work->stream)
                          : status;
 }
 
@@ -265,17 +292,21 @@ static void attach(GstCudaStixels *self, GstBuffer *out) {
   rv_meta_add_stixels(out, &meta);
 }
 
-/* The estimated ground belongs to the object, which the next frame creates again. */
+/* The ground of the last frame belongs to the object, which the next frame creates again. */
 static RvStatus reset(GstRvTransform *base, const GstRvExecContext *work) {
-  release_objects(GST_CUDA_STIXELS(base));
-  return RV_OK;
+  GstCudaStixels *self = GST_CUDA_STIXELS(base);
+  release_objects(self);
+  return gst_rv_ground_reset(&self->surface, work);
 }
 
 static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
                        gboolean ok) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
-  if (ok && self->list.buffer)
+  if (ok && self->list.buffer) {
+    if (self->has_ground)
+      gst_rv_ground_attach(&self->surface, &self->found.surface, job->out);
     attach(self, job->out);
+  }
   gst_rv_payload_drop(&self->list);
   gst_rv_disparity_unmap(&self->disparity);
   gst_rv_input_unmap(&self->confidence);
@@ -292,6 +323,7 @@ static void finalize(GObject *object) {
 /* --- Class ----------------------------------------------------------------------------------- */
 
 static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
+  static const char *const annotations[] = {RV_META_STIXELS, RV_META_GROUND, NULL};
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(gst_cuda_stixels_debug, "cudastixels", 0, "stixels");
@@ -300,6 +332,7 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
   base->in_place = TRUE;
   base->picture = 0;
   base->annotation = RV_META_STIXELS;
+  base->annotations = annotations;
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->reset = reset;
   gst_rv_disparity_add_templates(base);
@@ -307,7 +340,7 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
       GST_ELEMENT_CLASS(klass), "Stixels", "Filter/Analyzer/Video/Hardware",
       "Divides the columns of the disparity into stixels of ground, "
       "object and sky and attaches them (RvStixelsMeta)",
-      "gst-roadvision");
+      "The gst-roadvision authors");
 }
 
 static void gst_cuda_stixels_init(GstCudaStixels *self) {

@@ -23,7 +23,7 @@
  * gst-launch-1.0 stereotestsrc ! cudasgm ! tee name=t
  *   t. ! queue ! semanticsattach name=s ! cudastixels ! cudaannotate ! autovideosink
  *   t. ! queue ! mynetwork ! video/x-raw,format=GRAY8 ! s.labels
- * ]| Labels of a network that runs beside.
+ * ]| Labels of a network in another branch.
  *
  * Since: 0.1
  */
@@ -535,7 +535,7 @@ static void gst_semantics_attach_class_init(GstSemanticsAttachClass *klass) {
   gst_element_class_set_static_metadata(
       element, "Semantic labels", "Filter/Analyzer/Video",
       "Attaches semantic labels from images or a second stream, matched by time (RvSemanticsMeta)",
-      "gst-roadvision");
+      "The gst-roadvision authors");
   gst_element_class_add_static_pad_template(element, &sink_template);
   gst_element_class_add_static_pad_template(element, &src_template);
   gst_element_class_add_static_pad_template(element, &labels_template);

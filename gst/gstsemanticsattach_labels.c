@@ -189,7 +189,7 @@ static gboolean read_gray(GstSemanticsAttachLabels *labels, GstBuffer *buffer,
   return meta->payload != NULL;
 }
 
-/* What a frame of the pad says; its annotation counts more than its values. */
+/* Labels of a frame of the pad; its annotation takes precedence over its values. */
 static gboolean read_labels(GstSemanticsAttachLabels *labels, GstElement *element,
                             GstBuffer *buffer, RvMetaSemantics *meta) {
   GError *error = NULL;

@@ -51,7 +51,7 @@ GstPad *gst_semantics_attach_labels_add_pad(GstSemanticsAttachLabels *labels, Gs
 void gst_semantics_attach_labels_remove_pad(GstSemanticsAttachLabels *labels, GstElement *element,
                                             GstPad *pad);
 
-/* Empties the queue and starts anew (stopped FALSE), or wakes all who wait (TRUE). */
+/* Empties the queue and starts again (stopped FALSE), or wakes all who wait (TRUE). */
 void gst_semantics_attach_labels_set_stopped(GstSemanticsAttachLabels *labels, gboolean stopped);
 
 /* FLUSH_START (TRUE) and FLUSH_STOP of the frames; their EOS: labels are not needed any more. */

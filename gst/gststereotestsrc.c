@@ -11,7 +11,7 @@
  * noise, different gains of the cameras, shadow, wet asphalt and repeated windows make matching
  * about as hard as on real frames. The same properties give the same bytes, frame for frame.
  *
- * Every frame carries the camera (RvCameraMeta) and, unless truth=false, the ground truth of the left
+ * Every frame has the camera (RvCameraMeta) and, unless truth=false, the ground truth of the left
  * view (RvTruthMeta): `disparity` (u16, 1/16 px, 0 = sky), `labels`, `road` and `visible` (u8).
  *
  * ## Example launch lines
@@ -123,7 +123,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 
 /* --- Caps ------------------------------------------------------------------------------------ */
 
-/* Gray is for those who take nothing else: videoconvert asks for it first in front of pngenc. */
+/* Gray only where nothing else is accepted: videoconvert upstream of pngenc lists it first. */
 static GstCaps *prefer_color(GstCaps *caps) {
   static GstStaticCaps in_color =
       GST_STATIC_CAPS("video/x-raw, format = (string) { BGRx, NV12, I420 }");
@@ -160,7 +160,7 @@ static GstCaps *fixate(GstBaseSrc *src, GstCaps *caps) {
   return GST_BASE_SRC_CLASS(gst_stereo_test_src_parent_class)->fixate(src, caps);
 }
 
-/* Makes the scene for the present config; the object that works stays when that fails. */
+/* Makes the scene for the current config; the previous one remains in use when that fails. */
 static gboolean make_scene(GstStereoTestSrc *self) {
   GST_OBJECT_LOCK(self);
   RvSceneConfig config = self->settings.config;
@@ -191,7 +191,7 @@ static gboolean set_caps(GstBaseSrc *src, GstCaps *caps) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, caps) || GST_VIDEO_INFO_FPS_N(&info) <= 0)
     return FALSE;
-  if (GST_VIDEO_INFO_FPS_N(&self->info) > 0) { /* time goes on where it was */
+  if (GST_VIDEO_INFO_FPS_N(&self->info) > 0) { /* time continues where it was */
     self->time_base += frame_time(self, self->frame);
     self->frame_base += self->frame;
     self->frame = 0;
@@ -331,7 +331,7 @@ static GstFlowReturn render(GstStereoTestSrc *self, guint64 frame, GstBuffer *bu
     gst_stereo_test_truth_clear(&truth);
     GST_ELEMENT_ERROR(
         self, RESOURCE, WRITE, ("The buffer cannot be written."),
-        ("the element behind offers buffers that are not of %dx%d px", 2 * width, height));
+        ("the downstream element provides buffers that are not %dx%d px", 2 * width, height));
     return GST_FLOW_ERROR;
   }
   RvStatus status = RV_ERR_ARG;
@@ -460,14 +460,15 @@ static void gst_stereo_test_src_class_init(GstStereoTestSrcClass *class) {
   gst_rv_settings_install(&settings, object);
   g_object_class_install_property(
       object, gst_rv_settings_count(&settings) + 1,
-      g_param_spec_boolean(
-          "is-live", "Live", "Behave like a camera: frames wait for their time; late ones are lost",
-          FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+      g_param_spec_boolean("is-live", "Live",
+                           "Behave like a camera: synchronize frames to the clock, lose late ones",
+                           FALSE,
+                           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   gst_element_class_set_static_metadata(
       element, "Stereo test source", "Source/Video",
       "Renders a moving street for two cameras, side by side, with exact disparity, labels, road "
       "and visibility",
-      "gst-roadvision");
+      "The gst-roadvision authors");
   gst_element_class_add_static_pad_template(element, &src_template);
   base->fixate = fixate;
   base->set_caps = set_caps;

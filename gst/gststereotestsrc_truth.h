@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gststereotestsrc_truth.h: what is true of the left picture of stereotestsrc. */
+/* gststereotestsrc_truth.h: ground truth of the left view of stereotestsrc. */
 #ifndef GST_STEREO_TEST_SRC_TRUTH_H
 #define GST_STEREO_TEST_SRC_TRUTH_H
 
@@ -19,7 +19,7 @@ typedef struct GstStereoTestTruth {
 gboolean gst_stereo_test_truth_new(GstStereoTestTruth *truth, int width, int height,
                                    RvSceneTruth *planes);
 
-/* The labels as RvSemanticsMeta, as a network that never errs would give them; before the next. */
+/* The labels as RvSemanticsMeta, as the output of a perfect network; before the next. */
 void gst_stereo_test_truth_attach_labels(GstStereoTestTruth *truth, GstBuffer *buffer);
 
 /* All of it as RvTruthMeta. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* contract.c: the habits that rv.h states, held against every algorithm on every engine here. */
+/* contract.c: every algorithm on every engine is compared with the rules of rv.h. */
 #include "contract_run.h"
 #include "rvcheck_run.h"
 
@@ -53,7 +53,7 @@ static void set_field(void *config, const RvContractField *field, double value) 
   }
 }
 
-/* check, workspace and new all refuse; each says so once. */
+/* check, workspace and new all reject; each says so once. */
 static void expect_refused(const Contract *c, const void *config, Lines *lines, const char *what) {
   void *object = lines; /* must become NULL */
   lines->count = 0;

@@ -22,8 +22,8 @@ typedef struct RvContractField {
   const char *name;
   size_t offset;
   int is_double;
-  RvContractList bad;  /* each alone makes the config illegal */
-  RvContractList good; /* each alone leaves it legal: the ends of the range */
+  RvContractList bad;  /* each alone makes the config invalid */
+  RvContractList good; /* each alone leaves it valid: the ends of the range */
 } RvContractField;
 
 /* Entries of `fields`, a member of Config (see RV_CONTRACT_OBJECT) with its two lists. */
@@ -38,7 +38,7 @@ typedef struct RvContractField {
     }                                                                                              \
   }
 
-/* What run() must refuse about a plane. */
+/* What run() must reject about a plane. */
 enum { RV_RULE_DATA = 1, RV_RULE_SIZE = 2, RV_RULE_STRIDE = 4, RV_RULE_FORMAT = 8, RV_RULES = 15 };
 
 typedef struct RvContractPlane {
@@ -69,7 +69,7 @@ typedef struct RvContract {
   const char *name;
   size_t config_size, log_offset;
   int cpu_only;               /* 1: create ignores the engine */
-  void (*init)(void *config); /* a legal config of about 100 x 60 px; two threads */
+  void (*init)(void *config); /* a valid config of about 100 x 60 px; two threads */
   RvStatus (*check)(const void *config);
   size_t (*workspace)(const void *config, RvEngine engine); /* NULL: none stated */
   RvStatus (*create)(void **out, const void *config, RvEngine engine);
@@ -77,19 +77,19 @@ typedef struct RvContract {
   /* The planes of one run, inputs and outputs; returns their number. */
   int (*planes)(const void *config, RvContractPlane *planes);
   RvStatus (*run)(void *object, const RvPlane *planes, RvStream stream);
-  int is_several; /* run is several calls: those before a refused one may have written */
+  int is_several; /* run is several calls: those before a rejected one may have written */
   /* The table of parameters: values at, below and above each end of the ranges are tried. */
   const RvParams *(*params)(void);
   /* Fields whose values differ from those of the table, because a rule joins them with others or
    * the table has no range for them. */
   const RvContractField *fields;
   size_t field_count;
-  /* Further illegal configs: changes a legal one, returns what is wrong; NULL past the last. May
+  /* Further invalid configs: changes a valid one, returns what is wrong; NULL past the last. May
    * be NULL. */
   const char *(*bad)(int index, void *config);
-  /* Further legal configs that take their memory in another way, as above. May be NULL. */
+  /* Further valid configs that take their memory in another way, as above. May be NULL. */
   const char *(*sized)(int index, void *config);
-  /* Each allocation of each of these is refused in turn; may be NULL. */
+  /* Each allocation of each of these is rejected in turn; may be NULL. */
   const RvContractScene *scene;
   const RvContractCall *calls;
   size_t call_count;

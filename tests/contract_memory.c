@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* contract_memory.c: counts and refuses the library's memory (linked with --wrap), and what must
+/* contract_memory.c: counts and rejects the library's memory (linked with --wrap), and what must
  * hold then: a failed allocation at every step leaves nothing behind, the stated workspace is what
  * is taken. */
 #include "contract_run.h"
@@ -200,7 +200,7 @@ static void test_refused_memory(const Contract *c) {
            "%d allocations were refused one after the other", steps);
 }
 
-/* One call, until none of its allocations is left to refuse. */
+/* One call, until none of its allocations is left to reject. */
 static void refuse_call(const Contract *c, const RvContractCall *call, const Lines *lines,
                         void *object, void *scene) {
   const int most = 200;

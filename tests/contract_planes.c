@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* contract_planes.c: run() on planes with guard bytes before, after and between the rows: bad
- * planes are refused and nothing is touched, nothing is written beside a plane, no memory is taken,
+ * planes are rejected and nothing is touched, nothing is written beside a plane, no memory is taken,
  * the guards inside the object stay whole, two objects in two threads do not disturb each other. */
 #include "contract_run.h"
 
@@ -125,7 +125,7 @@ static int is_same_frame(const Frame *a, const Frame *b) {
   return 1;
 }
 
-/* --- Planes that run must refuse ----------------------------------------------------------------
+/* --- Planes that run must reject ----------------------------------------------------------------
  */
 
 /* One wrong plane after the other: the object stays usable, nothing is written. */

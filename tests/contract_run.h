@@ -13,7 +13,7 @@ typedef struct Contract {
   char name[64]; /* "contract/sgm/cpu" */
 } Contract;
 
-/* A legal config whose log counts lines; the caller frees it. */
+/* A valid config whose log counts lines; the caller frees it. */
 typedef struct Lines {
   int count;
   char last[256];

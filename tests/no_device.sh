@@ -100,7 +100,7 @@ for e in $elements; do
   launch -v "${source[@]}" ! $(chain_of "$e" auto) ! fakesink
   [ "$end" = good ] || fail "$e engine=auto: $end: $(cat "$work/log")"
 done
-# CUDA caps without a GPU: refused, not crashed.
+# CUDA caps without a GPU: rejected, not crashed.
 launch videotestsrc num-buffers=1 ! 'video/x-raw(memory:CUDAMemory),format=NV12,width=320,height=120' ! cudasgm ! fakesink
 [ "$end" = error ] || fail "CUDA caps without a GPU: $end, expected an error"
 [ "$bad" = 0 ] && echo "elements: $(echo $elements)"

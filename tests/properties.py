@@ -52,7 +52,7 @@ TYPES = {GObject.TYPE_INT: 'int', GObject.TYPE_UINT: 'unsigned', GObject.TYPE_IN
 
 
 def lowered(text):
-    """Descriptions of values begin with a small letter, but for names."""
+    """Descriptions of values begin with a small letter, except for names."""
     return text[0].lower() + text[1:] if text[1:2].islower() and text[:4] not in NAMES else text
 
 

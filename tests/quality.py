@@ -7,6 +7,8 @@ import sys
 import cv2
 import numpy as np
 
+import quality_depth
+import quality_ground
 import quality_lanes
 import quality_road
 import quality_stixels
@@ -14,7 +16,7 @@ import score
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
 
-# The limits: mean over the KITTI pairs, and the mean over the frames of the street, per cent.
+# The limits: mean over the KITTI pairs, and the mean over the frames of the street, percent.
 KITTI_D1_FILL = 6.5
 KITTI_D1_EST = 3.0
 KITTI_DENSITY = 85
@@ -190,10 +192,12 @@ def street():
 if __name__ == '__main__':
     commands = {
         'pairs': print_pairs, 'kitti': kitti, 'street': street,
+        'depth': lambda *arguments: quality_depth.evaluate(verdict, *arguments),
         'stixels': lambda folder: quality_stixels.kitti(folder, kitti_pairs(folder), verdict),
         'slanted': lambda: quality_stixels.slanted(verdict),
         'lanes': lambda *frames: quality_lanes.streets(verdict, frames=int((frames or (40,))[0])),
         'lanes-kitti': lambda folder: quality_lanes.kitti(folder, verdict),
+        'ground': lambda *folder: quality_ground.ground(verdict, *folder),
         'road': lambda folder: quality_road.kitti(folder, verdict),
         'offroad': lambda *frames: quality_road.offroad(verdict, *frames)}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:

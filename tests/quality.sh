@@ -1,13 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# quality.sh [kitti|street|stixels|slanted|road|offroad [FRAMES]|lanes [FRAMES]]: how good depth, stixels,
-# road and lanes are.
+# quality.sh [depth [quick|opencv]|kitti|street|stixels|slanted|ground|road|offroad [FRAMES]|
+#   lanes [FRAMES]]: how good depth, stixels, ground, road and lanes are.
 # Fails when a limit is missed. Without an argument: all of them.
+#   depth   cuda/sgm with its default properties on all sets of RV_DATA with ground truth and on rendered
+#           scenes, each real pair also with noise; quick: three sets without; opencv: with OpenCV's
+#           best of twelve settings per set; exit 77 without RV_DATA
 #   kitti   cudasgm with its default properties, and OpenCV's beside it, on three KITTI pairs of the
 #           folder that RV_DATA names; exit 77 without it
 #   street  the same on stereotestsrc pattern=street against its own truth
 #   stixels what cudastixels makes of cudasgm's depth on the KITTI pairs; exit 77 without RV_DATA
 #   slanted stixels on pattern=slanted-street: slanted-fast against constant
+#   ground  height of the camera above the ground that cudastixels uses and attaches, on rendered
+#           streets of three sizes and on the KITTI pairs, these only with RV_DATA
 #   road    road detection on the two KITTI road frames of RV_DATA; exit 77 without it
 #   offroad road detection on 360 (or FRAMES) frames of the rendered dirt track, and what a fixed
 #           color would do there
@@ -15,9 +20,9 @@
 #           KITTI frame of RV_DATA (without it: left out)
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '3,16s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,20s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-all} in
-  kitti | street | stixels | slanted | road | offroad | lanes | all) ;;
+  depth | kitti | street | stixels | slanted | ground | road | offroad | lanes | all) ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -60,7 +65,14 @@ kitti() {
   "${python[@]}" kitti "$RV_DATA" "$work"
 }
 
+depth() {
+  need_data
+  "${python[@]}" depth "${RV_DEPTH_TOOL:-${RV_BUILD_DIR:-$here/../build}/tests/eval/depth_tool}" \
+    "$RV_DATA" "$@"
+}
+
 case ${1:-all} in
+  depth) depth "${@:2}" ;;
   kitti) kitti ;;
   street) "${python[@]}" street ;;
   stixels)
@@ -68,6 +80,13 @@ case ${1:-all} in
     "${python[@]}" stixels "$RV_DATA"
     ;;
   slanted) "${python[@]}" slanted ;;
+  ground)
+    if [ -f "${RV_DATA:-}/manifest.json" ]; then
+      "${python[@]}" ground "$RV_DATA"
+    else
+      "${python[@]}" ground
+    fi
+    ;;
   road)
     need_data
     "${python[@]}" road "$RV_DATA"
@@ -80,8 +99,10 @@ case ${1:-all} in
   all)
     "${python[@]}" street
     "${python[@]}" slanted
+    "${python[@]}" ground
     "${python[@]}" offroad
     "${python[@]}" lanes
+    depth
     kitti
     "${python[@]}" stixels "$RV_DATA"
     "${python[@]}" road "$RV_DATA"

@@ -67,7 +67,7 @@ def kitti(folder, verdict):
 # --- What a fixed color would do -----------------------------------------------------------------
 
 def best_interval(road, other):
-    """Best F1, per cent, of `low <= value <= high`; road, other: pixels by value."""
+    """Best F1, percent, of `low <= value <= high`; road, other: pixels by value."""
     hit = np.concatenate([[0], np.cumsum(road)])
     extra = np.concatenate([[0], np.cumsum(other)])
     hits = hit[None, :] - hit[:, None]

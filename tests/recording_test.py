@@ -267,7 +267,7 @@ class Clouds(Case):
     LINE = 'stereotestsrc num-buffers=2 ! video/x-raw,format=BGRx,width=640,height=240 ! cudasgm'
 
     def truth(self, index=1):
-        """Frame 1 of LINE: pixels, disparity in px, camera, true labels."""
+        """Frame 1 of LINE: pixels, disparity in px, camera, ground-truth labels."""
         pipeline = Gst.parse_launch(self.LINE + ' ! appsink name=last sync=false')
         colors, disparity, camera = to_ply.grab(pipeline, index)
         return colors, disparity['payload'] / 16, camera

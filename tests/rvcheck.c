@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 1 when `whole` is `part` or goes on with a slash after it. */
+/* 1 when `whole` is `part` or continues with a slash after it. */
 static int is_under(const char *whole, const char *part, size_t part_length) {
   return strncmp(whole, part, part_length) == 0 &&
          (whole[part_length] == '\0' || whole[part_length] == '/');

@@ -11,11 +11,11 @@ FORMAT says how the file holds disparities:
   raw:WxH:S   16-bit little-endian rows padded to 4 bytes (GRAY16_LE as GStreamer lays it out), 1/S px
   pfm         float px, not finite = none
 
-All scores are per cent of the pixels that have truth (inside the region, if one is given):
+All scores are percent of the pixels that have truth (inside the region, if one is given):
   D1    error over 3 px and over 5 % of the truth (KITTI 2015)
   badN  error over N px
 Each is given three times, by what happens to pixels without an estimate:
-  est     they are left out; read it together with density, the share of pixels with an estimate
+  est     they are omitted; read it together with density, the share of pixels with an estimate
   strict  they count as wrong
   fill    they are filled from the background as KITTI does, then count like the others
 """
@@ -31,7 +31,7 @@ BAD_PX = (0.5, 1, 2, 3, 4)
 
 
 def read_disparity(path, layout):
-    """float32, px, NaN where there is no value."""
+    """float32, px, NaN where invalid."""
     kind, *rest = layout.split(':')
     if kind == 'pfm':
         return _read_pfm(path)

@@ -18,7 +18,7 @@ static RvStatus stages_of(const RvConvertStages **out, RvEngine engine, const Rv
   return RV_ERR_NO_DEVICE;
 }
 
-/* Rules of both public functions: a legal picture with the rectangle inside. */
+/* Rules of both public functions: a valid picture that contains the rectangle. */
 static RvStatus check_rectangle(const RvPicture *picture, int x, int y, int width, int height,
                                 int threads, const RvLog *log) {
   RV_REQUIRE(log, rv_picture_fits(picture),
@@ -100,7 +100,7 @@ RvStatus rv_convert_color(const RvPicture *picture, int bt709, int full_range, c
   return stages->color(&job, &source, color);
 }
 
-/* Planes whose samples are whole bytes at a whole offset: a crop is a copy of rows. */
+/* Planes whose samples are complete bytes at an integer offset: a crop is a copy of rows. */
 static RvStatus crop_planes(const RvConvertStages *stages, const RvConvertJob *job,
                             const RvPicture *picture, int x, int y, const RvPicture *out) {
   const RvPixelLayout *layout = rv_pixel_layout(picture->format);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert.h: pictures in the pixel formats that GStreamer elements carry; their gray, their
+/* convert.h: images in the pixel formats of GStreamer elements; their gray, their
  * colors, and one half of a frame-packed pair.
  *
  * These are plain functions without an object: they take no memory. With RV_CUDA the work is
@@ -18,7 +18,7 @@ extern "C" {
 /* Memory layouts are those of GStreamer's video formats of the same name. */
 typedef enum RvPixelFormat {
   RV_PIXEL_NV12 = 0, /* planes Y, UV; chroma halved in both directions, rounded up */
-  RV_PIXEL_I420,     /* planes Y, U, V; likewise */
+  RV_PIXEL_I420,     /* planes Y, U, V; the same */
   RV_PIXEL_YUY2,     /* Y0 U Y1 V; chroma halved horizontally, rounded up */
   RV_PIXEL_UYVY,     /* U Y0 V Y1 */
   RV_PIXEL_BGRX,
@@ -43,7 +43,7 @@ typedef enum RvPixelFormat {
   RV_PIXEL_FORMATS /* their number */
 } RvPixelFormat;
 
-/* A view of a picture; the caller owns the memory, which lives where the engine works. */
+/* A view of an image; the caller owns the memory, which the engine can access. */
 typedef struct RvPicture {
   RvPixelFormat format;
   int width, height;   /* px */
@@ -51,7 +51,7 @@ typedef struct RvPicture {
   ptrdiff_t stride[3]; /* bytes */
 } RvPicture;
 
-/* Number of planes, and the bytes and rows of plane `plane` of a picture of width x height px
+/* Number of planes, and the bytes and rows of plane `plane` of an image of width x height px
  * (row bytes without padding). */
 RV_API int rv_pixel_planes(RvPixelFormat format);
 RV_API size_t rv_pixel_row_bytes(RvPixelFormat format, int plane, int width);
@@ -63,7 +63,7 @@ RV_API int rv_pixel_rows(RvPixelFormat format, int plane, int height);
 RV_API RvStatus rv_convert_gray(const RvPicture *picture, int x, int y, const RvPlane *gray,
                                 int threads, RvEngine engine, RvStream stream, const RvLog *log);
 
-/* Colors of the whole picture as `color` (RV_U32, of its size): R in bits 0..7, G in 8..15, B in
+/* Colors of the complete image as `color` (RV_U32, of its size): R in bits 0..7, G in 8..15, B in
  * 16..23, 255 in 24..31. A chroma sample holds for all pixels it belongs to. YUV: bt709 1 BT.709, 0
  * BT.601; full_range 1 full, 0 limited range; coefficients in 1/65536, rounded to nearest, clamped
  * to 0..255. P010: of the upper 8 bits. GRAY8: R = G = B, as it is. GRAY10 to
@@ -75,7 +75,7 @@ RV_API RvStatus rv_convert_color(const RvPicture *picture, int bt709, int full_r
 /* Copies the rectangle at (x, y) of the size of `out`. `out` has the format of `picture`, or
  * RV_PIXEL_NV12 where `picture` is gray (chroma 128), or GRAY8 where it is GRAY10 to GRAY16; values
  * become those of rv_convert_gray then. Where x, y or a size is odd, luma is exact
- * and the chroma sample of output column c is that of picture column x + 2 c rounded down (rows
+ * and the chroma sample of output column c is that of input column x + 2 c rounded down (rows
  * alike). In YUY2 and UYVY of odd width the luma beyond the last column repeats it. */
 RV_API RvStatus rv_convert_crop(const RvPicture *picture, int x, int y, const RvPicture *out,
                                 int threads, RvEngine engine, RvStream stream, const RvLog *log);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert_cpu.c: rows are copied whole; gray and colors are vectorised loops per row; rows go to
+/* convert_cpu.c: rows are copied; gray and colors are vectorized loops per row; rows are distributed to
  * threads. */
 #include "convert/convert_stages.h"
 

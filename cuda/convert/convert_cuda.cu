@@ -22,7 +22,7 @@ __device__ int gray_of(const uint8_t *pixel, const Source &source) {
 }
 
 /* A thread makes four pixels from BYTES words, where everything is aligned to words; at the right
- * border and in unaligned pictures it goes byte by byte. */
+ * border and in unaligned images it works byte by byte. */
 template <int BYTES, bool COLOR>
 __global__ void gray_kernel(Source source, uint8_t *to, ptrdiff_t to_stride, int width, int height,
                             bool aligned) {

@@ -10,7 +10,7 @@ typedef struct RvConvertMatrix {
   int offset, luma, red_v, green_u, green_v, blue_u;
 } RvConvertMatrix;
 
-/* Where a picture's samples lie. */
+/* Positions of an image's samples. */
 typedef struct RvConvertSource {
   const uint8_t *data[3]; /* of the three channels, at their offset in the first pixel */
   ptrdiff_t stride[3];

@@ -29,7 +29,7 @@ typedef struct RvConvertStages {
   RvStatus (*gray)(const RvConvertJob *job, const RvPicture *picture, int x, int y,
                    const RvPlane *gray);
 
-  /* Crop of packed YUV where x or the width is odd, so that pixel pairs are made anew. */
+  /* Crop of packed YUV where x or the width is odd, so that pixel pairs are recombined. */
   RvStatus (*repack)(const RvConvertJob *job, const RvPicture *picture, int x, int y,
                      const RvPicture *out);
 

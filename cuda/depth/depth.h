@@ -22,7 +22,7 @@ RV_API RvStatus rv_depth_from_scale(const RvPlane *values, int scale, const RvPl
                                     const RvLog *log);
 
 /* Depth Z = focal * baseline / (d + doffs) in mm, rounded to nearest. 0 = none: no disparity, not
- * in front of the camera, or 65.5355 m and farther, which 16 bits cannot say. Focal length and
+ * in front of the camera, or 65.5355 m and farther, beyond 16 bits. Focal length and
  * baseline must be known. */
 RV_API RvStatus rv_depth_mm(const RvPlane *disparity, const RvCamera *camera, const RvPlane *out,
                             const RvLog *log);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* depth_pair.c: a small search on the host that says why a pair does not match. Every textured point
+/* depth_pair.c: a small search on the host for the reason why a pair does not match. Every textured point
  * votes for the place where its neighborhood is found best; chance spreads over all places, a
  * fault of the rig does not. */
 #include "depth/depth.h"

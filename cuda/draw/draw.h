@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* draw.h: drawing on pictures of every pixel format, on both engines, bit-identical.
+/* draw.h: drawing on frames of every pixel format, on both engines, bit-identical.
  *
- * An object holds what drawing needs (colors, the font, a list of shapes) for one picture size and
+ * An object contains the colors, the font and a list of shapes for one frame size and
  * format. Every function blends with integer arithmetic: luma (or R, G, B) per pixel, chroma per
  * chroma sample as the mean over its pixels; an opacity of 255 gives the color itself, 0 keeps the
  * picture. A real alpha channel becomes more opaque where something is drawn. Functions enqueue
@@ -55,7 +55,7 @@ RV_API void rv_draw_config_init(RvDrawConfig *config);
 /* RV_OK, or RV_ERR_ARG with the broken rule in the log. */
 RV_API RvStatus rv_draw_config_check(const RvDrawConfig *config);
 
-/* Bytes that _new takes where the engine works; 0 for an illegal config. */
+/* Bytes that _new allocates in the engine's memory; 0 for an invalid config. */
 RV_API size_t rv_draw_workspace(const RvDrawConfig *config, RvEngine engine);
 
 RV_API RvStatus rv_draw_new(RvDraw **out, const RvDrawConfig *config, RvEngine engine);
@@ -85,25 +85,25 @@ RV_API RvStatus rv_draw_mask(RvDraw *draw, const RvPicture *picture, const RvPla
 RV_API RvStatus rv_draw_labels(RvDraw *draw, const RvPicture *picture, const RvPlane *labels,
                                const RvColor *colors, int count, RvStream stream);
 
-/* A grid of square cells that something was told apart by, made for a picture of width x height px
- * whose top left corner it begins in. What its cells do not reach is left alone. */
+/* A grid of square classified cells of a frame of width x height px, from its top left corner on.
+ * Pixels outside of the cells are unchanged. */
 typedef struct RvDrawGrid {
   RvPlane mask;      /* RV_U8: cells that are not 0 are tinted */
   RvPlane marks;     /* RV_U8, as many cells: those not 0 are marked instead; data NULL: none */
   int width, height; /* px, 1..RV_MAX_SIDE */
-  int cell;          /* px of a cell's side there, 1..RV_MAX_SIDE; the cells lie in the picture */
+  int cell;          /* px of a cell's side there, 1..RV_MAX_SIDE; inside the frame */
   RvColor tint, mark;
-  RvColor edge;   /* of the tinted region, drawn inside it, not where the picture ends */
-  int edge_width; /* px of the picture that is drawn on, 0 (none)..RV_MAX_SIDE */
+  RvColor edge;   /* of the overlaid region, drawn inside it, not along the border of the frame */
+  int edge_width; /* px of the frame that is drawn on, 0 (none)..RV_MAX_SIDE */
 } RvDrawGrid;
 
 RV_API RvStatus rv_draw_grid(RvDraw *draw, const RvPicture *picture, const RvDrawGrid *grid,
                              RvStream stream);
 
 /* --- Shapes and text: collected, then blended by rv_draw_flush ----------------------------------
- * Coordinates in px, or in 1/16 px where named fx, from the picture's top left corner; pixel (x, y)
+ * Coordinates in px, or in 1/16 px where named fx, from the frame's top left corner; pixel (x, y)
  * covers [x, x + 1). Each coordinate lies within RV_DRAW_COORD_MAX px of the corner; parts outside the
- * picture are cut. The list holds RV_DRAW_SHAPES shapes; more are refused with RV_ERR_ARG (and
+ * picture are cut. The list holds RV_DRAW_SHAPES shapes; more are rejected with RV_ERR_ARG (and
  * logged once until the next flush), what was collected stays. */
 #define RV_DRAW_SHAPES 4096
 #define RV_DRAW_COORD_MAX 32767
@@ -133,7 +133,7 @@ RV_API RvStatus rv_draw_shade(RvDraw *draw, int x, int y, int width, int height,
                               int bottom, int limit, int opacity);
 
 /* Text in cells of `size` px height with their top left corner at (x, y): capitals reach from
- * size / 6 down to 3 size / 4, where the base line is. `outline` (a = 0: none) is drawn behind the
+ * size / 6 down to 3 size / 4, where the base line is. `outline` (a = 0: none) is drawn under the
  * letters and a little around them. ASCII 32..126; any other character is drawn as a box. A text
  * has RV_DRAW_TEXT characters at most, the rest is cut; it takes a shape per character, two with
  * an outline. */
@@ -143,10 +143,10 @@ RV_API RvStatus rv_draw_shade(RvDraw *draw, int x, int y, int width, int height,
 RV_API RvStatus rv_draw_text(RvDraw *draw, int x, int y, int size, RvColor color, RvColor outline,
                              const char *text);
 
-/* Width of the text in px, without its outline; 0 for an illegal size. */
+/* Width of the text in px, without its outline; 0 for an invalid size. */
 RV_API int rv_draw_text_width(int size, const char *text);
 
-/* What a legend says. Lengths of the legend follow the picture's height. */
+/* Content of a legend. Its lengths scale with the frame height. */
 typedef struct RvDrawLegend {
   double low, high; /* px of disparity at the ends of the color map; low < high */
   double depth;     /* focal x baseline, px m: depth scale in m; 0 = unknown, none is drawn */
@@ -155,7 +155,7 @@ typedef struct RvDrawLegend {
 } RvDrawLegend;
 
 /* Color bar with ticks in px of disparity below it and, where the camera is known, at round depths
- * above it, on a dark plate in the lower left corner. Pictures that are too small for one have
+ * above it, on a dark rounded box in the lower left corner. Frames that are too small for one have
  * none. */
 RV_API RvStatus rv_draw_legend(RvDraw *draw, const RvDrawLegend *legend);
 
@@ -166,7 +166,7 @@ typedef struct RvDrawLegendEntry {
 } RvDrawLegendEntry;
 
 /* Patches of color with a text each, below one another on a dark plate in the lower right corner;
- * RV_DRAW_LINES at most. Pictures that are too small for it have none. */
+ * RV_DRAW_LINES at most. Frames that are too small for it have none. */
 RV_API RvStatus rv_draw_legend_entries(RvDraw *draw, const RvDrawLegendEntry *keys, int count);
 
 /* Text on a dark plate in the upper left corner; '\n' begins a new line, RV_DRAW_LINES at most.

@@ -3,7 +3,7 @@
  * once and compiled per cell shape and kind of layer. */
 #include "draw/draw_stages.h"
 
-/* What a layer puts on pixel (x, y); opacity 0 leaves the pixel. */
+/* Color of an overlay at pixel (x, y); opacity 0 leaves the pixel unchanged. */
 typedef RvInk (*InkOf)(const void *layer, int x, int y);
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -83,7 +83,7 @@ typedef struct Disparity {
   uint32_t scale;
 } Disparity;
 
-/* Values in a plane of the picture's size, and in any other. */
+/* Values in a plane of the frame's size, and in any other. */
 ALWAYS_INLINE RvInk disparity_ink_at(const Disparity *d, int column, int row) {
   const int value =
       ((const uint16_t *)((const char *)d->plane->data + row * d->plane->stride))[column];

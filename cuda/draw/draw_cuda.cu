@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* draw_cuda.cu: a thread per cell. Layers cover the picture; shapes travel as kernel arguments, a
+/* draw_cuda.cu: one thread per cell. Overlays cover the frame; shapes are kernel arguments, a
  * chunk at a time, over the box that holds the chunk. */
 #include "draw/draw_stages.h"
 #include "rv_cuda.cuh"
@@ -58,7 +58,7 @@ __device__ void blend_cell(const RvCanvas &canvas, int cell, int row, const Laye
 }
 
 namespace {
-/* A plane of any size as the picture sees it. */
+/* A plane of any size, spread over the frame. */
 template <typename T> struct Spread {
   const T *values;
   ptrdiff_t stride; /* values */

@@ -2,7 +2,7 @@
 /* draw_font.c: the project's own stroke font and its distance field.
  *
  * A glyph is a path in a cell of RV_FONT_UNITS units: M moves, L draws a line, Q a quadratic curve
- * by its control point and end; coordinates are whole units from the cell's top left corner.
+ * by its control point and end; coordinates are integer units from the cell's top left corner.
  * Capitals stand from 8 to the base line at 36, small letters reach up to 16, tails down to 45. The
  * field holds the distance of each sample from the path, so that a glyph can be drawn at any size
  * and stroke width. */

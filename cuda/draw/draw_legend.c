@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Height of a text cell: a part of the picture's height, legible in small pictures too. */
+/* Height of a text cell: a fraction of the frame height, legible in small frames too. */
 #define TEXT_PART 34
 #define TEXT_MIN 13
 
@@ -52,7 +52,7 @@ static double place_of(const Layout *l, const RvDrawLegend *legend, double dispa
   return l->x + (disparity - legend->low) / (legend->high - legend->low) * l->width;
 }
 
-/* 1 when the label keeps `spare` px from all others and stays above the bar, but for a digit. */
+/* 1 when the label keeps `spare` px from all others and stays above the bar, except for one digit. */
 static int has_room(const Layout *l, const RvDrawLegend *legend, const Label *labels, int count,
                     const Label *label, double spare) {
   const double at = place_of(l, legend, label->disparity);
@@ -69,7 +69,7 @@ static int has_room(const Layout *l, const RvDrawLegend *legend, const Label *la
   return 1;
 }
 
-/* Disparities: multiples of the smallest power of two that leaves room between labels. */
+/* Disparities: multiples of the smallest power of two that leaves space between labels. */
 static int disparity_labels(const Layout *l, const RvDrawLegend *legend, Label *labels) {
   char widest[LABEL_BYTES];
   snprintf(widest, sizeof widest, "%d", (int)legend->high);
@@ -95,7 +95,7 @@ static void add_depth(const Layout *l, const RvDrawLegend *legend, Label *labels
     labels[(*count)++] = label;
 }
 
-/* Depths 1, 2, 5 x 10^n first, from near to far; others where they leave plenty of room. */
+/* Depths 1, 2, 5 x 10^n first, from near to far; others where there is enough space. */
 static int depth_labels(const Layout *l, const RvDrawLegend *legend, Label *labels) {
   static const double decades[] = {0.01, 0.1, 1.0, 10.0, 100.0, 1000.0};
   static const double round[] = {1.0, 2.0, 5.0}, between[] = {3.0, 4.0, 7.0, 1.5};
@@ -134,7 +134,7 @@ static int half_width(const Layout *l, double number) {
   return rv_draw_text_width(l->size, text) / 2;
 }
 
-/* 0 when the picture has no room for a legend. */
+/* 0 when the frame is too small for a legend. */
 static int lay_out(const RvDraw *draw, const RvDrawLegend *legend, Layout *l, int box[4]) {
   const int size = text_size(draw), rows = legend->depth > 0.0 ? 2 : 1;
   const int margin = part(size, 0.6);

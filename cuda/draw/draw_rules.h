@@ -2,7 +2,7 @@
 /* draw_rules.h: what a drawn pixel is: number formats, coverage of shapes, blending. Scalar rules
  * that both engines follow. Internal.
  *
- * An ink is a color in the picture's own channels (R G B, Y U V, or Y) with an opacity a, 0..255.
+ * An ink is a color in the channels of the frame (R G B, Y U V, or Y) with an opacity a, 0..255.
  * Coverage runs from 0 to 256. */
 #ifndef RV_DRAW_RULES_H
 #define RV_DRAW_RULES_H
@@ -24,7 +24,7 @@ typedef struct RvInk {
   uint8_t a;
 } RvInk;
 
-/* A picture as channels of cells: a cell is the block of pixels that share a chroma sample, one
+/* A frame as channels of cells: a cell is the block of pixels that share a chroma sample, one
  * pixel in RGB. Channel 0 has a sample per pixel; 1 and 2 one per cell. */
 typedef struct RvCanvas {
   uint8_t *channel[3];
@@ -76,13 +76,13 @@ RV_HD int rv_ramp_index(int value, int low, int high, uint32_t scale) {
   return (int)(((uint32_t)(rv_clamp(value, low, high) - low) * scale) >> 20);
 }
 
-/* A grid of cells over a picture of width x height px; see RvDrawGrid. */
+/* A grid of cells over a frame of width x height px; see RvDrawGrid. */
 typedef struct RvGrid {
   const uint8_t *mask, *marks; /* marks NULL: none */
   ptrdiff_t mask_stride, marks_stride;
   int columns, rows;
   uint64_t per_cell;           /* rv_grid_per_cell of the cells' side */
-  int made_width, made_height; /* px of the picture it was made for */
+  int made_width, made_height; /* px of the frame of the grid */
   int width, height;           /* px of the one that is drawn on */
   int edge_width;
   RvInk tint, mark, edge;
@@ -99,7 +99,7 @@ RV_HD int rv_grid_cell(const RvGrid *g, int x, int made, int pixels) {
   return (int)((uint64_t)rv_nearest(x, made, pixels) * g->per_cell >> 32);
 }
 
-/* Is the cell under the pixel masked? Beyond cells and picture the nearest one counts. */
+/* Is the cell under the pixel masked? Outside of cells and frame the nearest cell applies. */
 RV_HD int rv_grid_masked(const RvGrid *g, int x, int y) {
   const int column = rv_grid_cell(g, rv_clamp(x, 0, g->width - 1), g->made_width, g->width);
   const int row = rv_grid_cell(g, rv_clamp(y, 0, g->height - 1), g->made_height, g->height);

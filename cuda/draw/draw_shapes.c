@@ -148,7 +148,7 @@ RvStatus rv_draw_line(RvDraw *draw, int x0_fx, int y0_fx, int x1_fx, int y1_fx, 
 }
 
 /* Color index in 1/2^16 from `first` to `last` over `count` px, the middle of the first and of the
- * last pixel; by_pixel is cut so that no sum in the picture leaves int32. */
+ * last pixel; by_pixel is clamped so that no sum in the frame exceeds int32. */
 static void run_of_colors(int64_t first, int64_t last, int count, int64_t *base,
                           int64_t *by_pixel) {
   *base = first;

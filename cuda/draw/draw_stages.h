@@ -19,7 +19,7 @@ typedef struct RvDrawWork {
   uint8_t *field; /* the font, RV_FONT_BYTES */
 } RvDrawWork;
 
-/* By label; those that keep the picture have opacity 0. */
+/* By label; opacity 0 leaves pixels unchanged. */
 typedef struct RvLabelInks {
   RvInk of[RV_DRAW_LABELS + 1];
 } RvLabelInks;
@@ -61,7 +61,7 @@ extern const RvDrawStages rv_draw_stages_cpu, rv_draw_stages_cuda;
 /* Color `index` of a map of RV_DRAW_COLORS. */
 RvColor rv_colormap_color(RvColormap colormap, int index);
 
-/* The color in the channels of the configured pictures. */
+/* The color in the channels of the configured frames. */
 RvInk rv_draw_ink(const RvDrawConfig *config, RvColor color);
 
 #define RV_FONT_BYTES (RV_FONT_GLYPHS * RV_FONT_ROWS * RV_FONT_COLUMNS)

@@ -12,10 +12,10 @@
  *                canny:  M > edge_low and M is a maximum across the edge (the neighbors in the
  *                        gradient's direction, of four directions, the first one smaller, the other
  *                        not larger), connected through such pixels, 8 neighbors, to one with
- *                        M > edge_high. Pixels outside the picture have M = 0.
+ *                        M > edge_high. Pixels outside the image have M = 0.
  *                binary: an edge where the input is not 0.
  *  2. votes      angle k is theta_k = k pi / theta_steps; bin j of an angle is centerd on
- *                rho = (j - rho_zero) rho_step, so that a whole rho is never between two bins. The
+ *                rho = (j - rho_zero) rho_step, so that an integer rho is never between two bins. The
  *                tables of cos and sin are fixed point, made on the host, and the same for any way
  *                of counting: bin = (x C_k + y S_k + K) >> shift. Rounding is to the nearest, half
  *                up.
@@ -27,7 +27,7 @@
  *  4. sort       most votes first, then smaller k, then smaller j; the first max_lines.
  *  5. segments   the longest run of edge pixels along each line: pixels the line passes through or
  *                those next to them across it count; gaps up to max_gap px are bridged. A line
- *                whose longest run is shorter than min_length px is left out. */
+ *                whose longest run is shorter than min_length px are removed. */
 #ifndef RV_HOUGH_H
 #define RV_HOUGH_H
 
@@ -85,7 +85,7 @@ RV_API size_t rv_hough_workspace(const RvHoughConfig *config, RvEngine engine);
 
 RV_API RvStatus rv_hough_new(RvHough **out, const RvHoughConfig *config, RvEngine engine);
 
-/* Size of the accumulator: bins of an angle, angles, and the bin of rho = 0; 0 for an illegal
+/* Size of the accumulator: bins of an angle, angles, and the bin of rho = 0; 0 for an invalid
  * config. Angle `row` of the accumulator is k = first + row. Any pointer may be NULL. */
 RV_API void rv_hough_size(const RvHoughConfig *config, int *bins, int *angles, int *rho_zero,
                           int *first);
@@ -104,9 +104,9 @@ typedef struct RvHoughOutput {
 RV_API RvStatus rv_hough_run(RvHough *hough, const RvPlane *input, const RvHoughOutput *out,
                              RvStream stream);
 
-/* Where to draw a line that was found in a picture of width x height px on one of to_width x
- * to_height: the ends of its segment, or of its part inside the picture: x0 y0 x1 y1 in 1/16 px
- * from the picture's corner, a pixel's center being at 1/2. 0 when it lies outside. */
+/* Where to draw a line that was found in an image of width x height px on one of to_width x
+ * to_height: the ends of its segment, or of its part inside the image: x0 y0 x1 y1 in 1/16 px
+ * from the corner of the image, centers of pixels at 1/2. 0 when it is outside. */
 RV_API int rv_hough_ends(const RvLine *line, int has_segment, int width, int height, int to_width,
                          int to_height, int ends_fx[4]);
 

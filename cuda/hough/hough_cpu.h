@@ -10,7 +10,7 @@
 typedef struct RvHoughCpu {
   int threads;
   uint32_t *gradients; /* of every pixel, packed; not with binary edges */
-  uint8_t *classes;    /* 255 on edges; likewise */
+  uint8_t *classes;    /* 255 on edges; the same size */
   size_t point_count;
   uint32_t *points;   /* the list */
   uint32_t *values;   /* gradient of each point; only when votes need it */

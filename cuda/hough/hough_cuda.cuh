@@ -14,7 +14,7 @@ struct HoughCounters {
   unsigned candidates;     /* bins that may be peaks */
   unsigned peaks;          /* counted by several blocks */
   unsigned peak_blocks;    /* blocks of the peak kernel that are done */
-  unsigned segment_blocks; /* likewise, of the segment kernel */
+  unsigned segment_blocks; /* the same, of the segment kernel */
   unsigned lines;          /* found by the peak kernel */
 };
 
@@ -33,7 +33,7 @@ struct HoughCuda {
   HoughCounters *counters;
   RvHoughAngle *angles;
   int processors;
-  int is_early; /* kernels may start before the one ahead ends */
+  int is_early; /* kernels may start before the preceding one ends */
   int is_fast;  /* 32-bit bins in one pass, every vote is one */
   RvVoteListShape shape;
 };

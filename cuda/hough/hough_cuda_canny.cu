@@ -34,12 +34,12 @@ struct Canny {
 };
 
 struct Tile {
-  uint32_t picture[TILE_H + 4][WORDS];   /* 4 px a word; from 2 rows above the tile */
-  uint4 gradient[TILE_H + 2][WORDS];     /* from 1 row above */
-  uint64_t thin[TILE_H], strong[TILE_H]; /* bit x: column x */
-  int labels[TILE];                      /* of thin pixels */
-  uint32_t alive[TILE / 32];             /* roots of components with a strong pixel */
-  uint32_t open[TILE / 32];              /* roots of those that reach another tile */
+  uint32_t picture[TILE_H + 4][WORDS]; /* 4 px a word; from 2 rows above the tile */
+  uint4 gradient[TILE_H + 2][WORDS];   /* from 1 row above */
+  /* Bit x: column x. Thin pixels; among them the strong ones, those whose component holds a strong
+   * one, and the others whose component reaches another tile. */
+  uint64_t thin[TILE_H], strong[TILE_H], alive[TILE_H], open[TILE_H];
+  int labels[TILE]; /* of open pixels */
 };
 
 /* Coordinates beyond the picture repeat its border. */
@@ -61,34 +61,46 @@ __device__ void load_picture(const Canny &c, Tile *tile, int x0, int y0) {
   }
 }
 
-/* Six columns of a row of the picture: the last one of the word before, the word, and the first one
- * of the word after. */
-struct Strip {
-  int v[6];
-  __device__ Strip(const uint32_t *words, int word) {
-    const uint32_t at = words[word];
-    v[0] = (int)(words[max(word - 1, 0)] >> 24);
-    v[1] = (int)(at & 255), v[2] = (int)(at >> 8 & 255);
-    v[3] = (int)(at >> 16 & 255), v[4] = (int)(at >> 24);
-    v[5] = (int)(words[min(word + 1, WORDS - 1)] & 255);
+/* Six columns of three rows of the picture, from the last one of the word before to the first one of
+ * the word after: up + 2 at + down, and down - up. Both parts of the Sobel gradient are sums of
+ * these. */
+struct Columns {
+  int sum[6], difference[6];
+
+  __device__ static int column(const uint32_t *words, int word, int i) {
+    const int from = i == 0 ? max(word - 1, 0) : i == 5 ? min(word + 1, WORDS - 1) : word;
+    return (int)(words[from] >> (i + 3) % 4 * 8 & 255);
+  }
+  __device__ Columns(const Tile *tile, int row, int word) {
+#pragma unroll
+    for (int i = 0; i < 6; i++) {
+      const int up = column(tile->picture[row], word, i);
+      const int at = column(tile->picture[row + 1], word, i);
+      const int down = column(tile->picture[row + 2], word, i);
+      sum[i] = up + 2 * at + down;
+      difference[i] = down - up;
+    }
+  }
+  /* rv_hough_sobel of column k, 1 to 4. */
+  __device__ uint32_t sobel(int k) const {
+    return rv_hough_pack(sum[k + 1] - sum[k - 1],
+                         difference[k - 1] + 2 * difference[k] + difference[k + 1]);
   }
 };
 
 /* Gradients of the tile and one pixel around it; 0 outside the picture. */
 __device__ void find_gradients(const Canny &c, Tile *tile, int x0, int y0) {
+  const bool is_inner =
+      x0 >= PAD && y0 > 0 && x0 + TILE_W + PAD <= c.width && y0 + TILE_H < c.height;
   for (int i = (int)threadIdx.x; i < (TILE_H + 2) * WORDS; i += THREADS) {
-    const int row = i / WORDS, word = i % WORDS;
-    const Strip up(tile->picture[row], word), at(tile->picture[row + 1], word);
-    const Strip down(tile->picture[row + 2], word);
-    const int y = y0 - 1 + row;
+    const int row = i / WORDS, word = i % WORDS, y = y0 - 1 + row;
+    const Columns columns(tile, row, word);
     uint32_t out[4];
 #pragma unroll
     for (int k = 0; k < 4; k++) {
       const int x = x0 - PAD + 4 * word + k;
-      const bool is_inside = x >= 0 && x < c.width && y >= 0 && y < c.height;
-      out[k] = is_inside ? rv_hough_sobel(up.v[k], up.v[k + 1], up.v[k + 2], at.v[k], at.v[k + 2],
-                                          down.v[k], down.v[k + 1], down.v[k + 2])
-                         : rv_hough_pack(0, 0);
+      const bool is_inside = is_inner || (x >= 0 && x < c.width && y >= 0 && y < c.height);
+      out[k] = is_inside ? columns.sobel(k + 1) : rv_hough_pack(0, 0);
     }
     tile->gradient[row][word] = make_uint4(out[0], out[1], out[2], out[3]);
   }
@@ -110,8 +122,7 @@ __device__ __forceinline__ int magnitude_at(const Tile *tile, int x, int y) {
   return rv_hough_magnitude(gradient_at(tile, x, y));
 }
 
-/* Pixels above `low` whose magnitude is a maximum across the edge. A thin pixel's first label is the
- * start of its run of 32 columns. */
+/* Pixels above `low` whose magnitude is a maximum across the edge. */
 __device__ void make_thin(const Canny &c, Tile *tile, int x0, int y0) {
 #pragma unroll
   for (int unit = 0; unit < UNITS; unit++) {
@@ -132,9 +143,52 @@ __device__ void make_thin(const Canny &c, Tile *tile, int x0, int y0) {
       ((uint32_t *)&tile->thin[y])[unit % 2] = thin;
       ((uint32_t *)&tile->strong[y])[unit % 2] = strong;
     }
-    const uint32_t gaps = ~thin & ((1u << rv_lane()) - 1);
-    tile->labels[y * TILE_W + x] = y * TILE_W + unit % 2 * 32 + (gaps ? 32 - __clz(gaps) : 0);
   }
+}
+
+/* All pixels of `through` that a run of its pixels joins with one of `from`, in a row. */
+__device__ __forceinline__ uint64_t fill_row(uint64_t from, uint64_t through) {
+  uint64_t right = from, left = from, to_right = through, to_left = through;
+#pragma unroll
+  for (int step = 1; step < TILE_W; step *= 2) {
+    right |= to_right & right << step;
+    to_right &= to_right << step;
+    left |= to_left & left >> step;
+    to_left &= to_left >> step;
+  }
+  return right | left;
+}
+
+/* Lane y has row y: grows `from` through the pixels of `through` that touch it, corners too. */
+__device__ uint64_t flood(uint64_t from, uint64_t through) {
+  static_assert(TILE_H == 32, "a lane for each row");
+  uint64_t reached = from & through;
+  for (bool is_grown = true; __any_sync(RV_WARP, is_grown);) {
+    uint64_t near = reached;
+    const uint64_t up = __shfl_up_sync(RV_WARP, reached, 1);
+    const uint64_t down = __shfl_down_sync(RV_WARP, reached, 1);
+    near |= (rv_lane() > 0 ? up : 0) | (rv_lane() < 31 ? down : 0);
+    near |= near << 1 | near >> 1;
+    const uint64_t next = fill_row(near & through, through);
+    is_grown = next != reached;
+    reached = next;
+  }
+  return reached;
+}
+
+/* What the tile alone decides, by its first warp. A component is open when it has no strong pixel
+ * and reaches a side of the tile that is not one of the picture. */
+__device__ void find_components(const Canny &c, Tile *tile, int x0, int y0) {
+  if (threadIdx.x >= 32)
+    return;
+  const int y = rv_lane();
+  const uint64_t thin = tile->thin[y];
+  const uint64_t alive = flood(tile->strong[y], thin);
+  uint64_t sides = (x0 > 0) | (uint64_t)(x0 + TILE_W < c.width) << (TILE_W - 1);
+  if ((y == 0 && y0 > 0) || (y == TILE_H - 1 && y0 + TILE_H < c.height))
+    sides = ~(uint64_t)0;
+  tile->alive[y] = alive;
+  tile->open[y] = flood(sides, thin & ~alive);
 }
 
 /* Labels only ever fall, and a label that atomicMin did not change from its root value was moved by
@@ -164,21 +218,25 @@ __device__ __forceinline__ bool bit_at(uint64_t row, int x) {
   return x >= 0 && x < TILE_W && (row >> x & 1);
 }
 
-/* Unites the runs of a row with each other and with those of the row above; a pair of runs that
- * touch in several columns is united once. */
-__device__ void unite_tile(Tile *tile) {
-#pragma unroll 1
+/* First label of an open pixel: the start of its run. */
+__device__ void label_runs(Tile *tile) {
+  for (int unit = 0; unit < UNITS; unit++) {
+    const int x = unit_x(unit), y = unit_y(unit);
+    const uint64_t gaps = ~tile->open[y] & (((uint64_t)1 << x) - 1);
+    tile->labels[y * TILE_W + x] = y * TILE_W + (gaps ? 64 - __clzll((long long)gaps) : 0);
+  }
+}
+
+/* Unites runs of open pixels with those of the row above; a pair that touches in several columns is
+ * united once. */
+__device__ void unite_runs(Tile *tile) {
   for (int unit = 0; unit < UNITS; unit++) {
     const int x = unit_x(unit), y = unit_y(unit), i = y * TILE_W + x;
-    const uint64_t row = tile->thin[y];
-    if (!bit_at(row, x))
+    const uint64_t row = tile->open[y];
+    if (y == 0 || !bit_at(row, x))
       continue;
     const bool left = bit_at(row, x - 1), right = bit_at(row, x + 1);
-    if (x == 32 && left)
-      tile_unite(tile->labels, i, i - 1);
-    if (y == 0)
-      continue;
-    const uint64_t above = tile->thin[y - 1];
+    const uint64_t above = tile->open[y - 1];
     const bool up = bit_at(above, x), up_left = bit_at(above, x - 1);
     if (up && !(left && up_left))
       tile_unite(tile->labels, i, i - TILE_W);
@@ -189,33 +247,41 @@ __device__ void unite_tile(Tile *tile) {
   }
 }
 
-/* Notes of the component with root r whether this pixel makes it alive or open. */
-__device__ __forceinline__ void mark(const Canny &c, Tile *tile, int r, int x, int y, int x0,
-                                     int y0) {
-  if (tile->strong[y] >> x & 1)
-    atomicOr(&tile->alive[r / 32], 1u << r % 32);
-  if ((x == 0 && x0 > 0) || (x == TILE_W - 1 && x0 + TILE_W < c.width) || (y == 0 && y0 > 0) ||
-      (y == TILE_H - 1 && y0 + TILE_H < c.height))
-    atomicOr(&tile->open[r / 32], 1u << r % 32);
+/* Labels in the picture of open pixels. */
+__device__ void store_labels(const Canny &c, const Tile *tile, int x0, int y0) {
+  for (int unit = 0; unit < UNITS; unit++) {
+    const int x = unit_x(unit), y = unit_y(unit);
+    if (!bit_at(tile->open[y], x))
+      continue;
+    const int r = tile_root(tile->labels, y * TILE_W + x);
+    c.labels[(size_t)(y0 + y) * c.width + x0 + x] =
+        1 + (y0 + r / TILE_W) * c.width + x0 + r % TILE_W;
+  }
 }
 
-/* Classes of the tile's pixels, and the labels of those that are not decided yet. */
-__device__ void store_classes(const Canny &c, const Tile *tile, const int *roots, int x0, int y0) {
-#pragma unroll
-  for (int unit = 0; unit < UNITS; unit++) {
-    const int x = x0 + unit_x(unit), y = y0 + unit_y(unit), r = roots[unit];
-    if (x >= c.width || y >= c.height)
-      continue;
-    const size_t i = (size_t)y * c.width + x;
-    uint8_t kind = 0;
-    if (r >= 0 && (tile->alive[r / 32] >> r % 32 & 1)) {
-      kind = EDGE;
-    } else if (r >= 0 && (tile->open[r / 32] >> r % 32 & 1)) {
-      kind = WEAK;
-      c.labels[i] = 1 + (y0 + r / TILE_W) * c.width + x0 + r % TILE_W;
-    }
-    c.classes[i] = kind;
+/* Bit i of the lowest four becomes bit 0 of byte i. */
+__device__ __forceinline__ uint32_t bytes_of(uint32_t bits) {
+  return (bits & 15) * 0x00204081u & 0x01010101u;
+}
+
+/* Classes of the tile's pixels, eight a thread. */
+__device__ void store_classes(const Canny &c, const Tile *tile, int x0, int y0) {
+  static_assert(TILE == 8 * THREADS, "eight pixels a thread");
+  const int row = (int)threadIdx.x / (TILE_W / 8), column = (int)threadIdx.x % (TILE_W / 8) * 8;
+  const uint32_t alive = (uint32_t)(tile->alive[row] >> column);
+  const uint32_t open = (uint32_t)(tile->open[row] >> column);
+  const int x = x0 + column, y = y0 + row;
+  const uint32_t first = bytes_of(alive) * EDGE | bytes_of(open) * WEAK;
+  const uint32_t second = bytes_of(alive >> 4) * EDGE | bytes_of(open >> 4) * WEAK;
+  if (y >= c.height)
+    return;
+  uint8_t *to = c.classes + (size_t)y * c.width + x;
+  if (x + 8 <= c.width && c.width % 8 == 0) {
+    *(uint2 *)to = make_uint2(first, second);
+    return;
   }
+  for (int i = 0; i < 8 && x + i < c.width; i++)
+    to[i] = (uint8_t)((i < 4 ? first : second) >> i % 4 * 8);
 }
 
 __global__ void __launch_bounds__(THREADS) tile_kernel(const Canny c) {
@@ -224,27 +290,21 @@ __global__ void __launch_bounds__(THREADS) tile_kernel(const Canny c) {
   rv_launch_next();
   const int x0 = (int)blockIdx.x * TILE_W, y0 = (int)blockIdx.y * TILE_H;
   load_picture(c, &tile, x0, y0);
-  for (int i = (int)threadIdx.x; i < TILE / 32; i += THREADS)
-    tile.alive[i] = tile.open[i] = 0;
   __syncthreads();
   find_gradients(c, &tile, x0, y0);
   __syncthreads();
   make_thin(c, &tile, x0, y0);
   __syncthreads();
-  unite_tile(&tile);
+  find_components(c, &tile, x0, y0);
   __syncthreads();
-  int roots[UNITS];
-#pragma unroll
-  for (int unit = 0; unit < UNITS; unit++) {
-    const int x = unit_x(unit), y = unit_y(unit);
-    roots[unit] = -1;
-    if (tile.thin[y] >> x & 1) {
-      roots[unit] = tile_root(tile.labels, y * TILE_W + x);
-      mark(c, &tile, roots[unit], x, y, x0, y0);
-    }
-  }
+  store_classes(c, &tile, x0, y0);
+  if (!__syncthreads_or(tile.open[threadIdx.x % TILE_H] != 0))
+    return;
+  label_runs(&tile);
   __syncthreads();
-  store_classes(c, &tile, roots, x0, y0);
+  unite_runs(&tile);
+  __syncthreads();
+  store_labels(c, &tile, x0, y0);
 }
 
 /* As above, over the picture; loads go past L1, which is not kept coherent. */

@@ -31,7 +31,7 @@ struct PeakJob {
 
 #define SCAN_THREADS 256
 
-/* Of all bins, whole warps at a time. */
+/* Of all bins, complete warps at a time. */
 static __global__ void __launch_bounds__(SCAN_THREADS)
     scan_kernel(const HoughCandidates c, const uint4 *bins, unsigned quads) {
   const unsigned step = gridDim.x * SCAN_THREADS;
@@ -129,7 +129,7 @@ static __device__ uint64_t select_key(const uint64_t *keys, unsigned count, unsi
   return prefix;
 }
 
-/* Largest first; `size` is a power of two, the places behind the keys hold 0. */
+/* Largest first; `size` is a power of two, the slots after the keys contain 0. */
 static __device__ void sort_keys(uint64_t *keys, unsigned size) {
   for (unsigned k = 2; k <= size; k *= 2)
     for (unsigned j = k / 2; j > 0; j /= 2) {
@@ -356,7 +356,7 @@ RvStatus hough_cuda_peaks(void *memory, RvHoughJob *job) {
   const long long needed = (2 * quads + BLOCK_MAX - 1) / BLOCK_MAX;
   RvLaunch launch(dim3((unsigned)(needed < PEAK_BLOCKS ? needed : PEAK_BLOCKS)), PEAK_THREADS, 0,
                   job->stream);
-  if (work->is_early && is_whole && !job->out.accumulator.data) /* right behind the votes */
+  if (work->is_early && is_whole && !job->out.accumulator.data) /* directly after the votes */
     launch.early();
   return launch.run(log, peak_kernel, j, *p);
 }

@@ -4,7 +4,7 @@
 
 #define SEGMENT_WARPS 4
 
-/* 1 when the line passes through an edge at `major`, or beside one across it. */
+/* 1 when the line passes through an edge at `major`, or next to one across it. */
 static __device__ __forceinline__ bool is_hit(const HoughMap edges, const RvHoughSpace &p,
                                               const RvHoughAngle &a, int offset, int major) {
   const int middle = rv_hough_minor(&a, offset, major), minors = a.is_steep ? p.width : p.height;

@@ -139,7 +139,7 @@ RV_HD int rv_hough_minor(const RvHoughAngle *a, int offset, int major) {
 
 /* Runs of hits along a line, hit after hit. Zeroed at first, with last = -1. */
 typedef struct RvHoughRun {
-  int first, last;           /* the present run; last -1: none yet */
+  int first, last;           /* the current run; last -1: none yet */
   int best_first, best_last; /* the longest so far, the first of several */
   int has_best;
 } RvHoughRun;
@@ -159,7 +159,7 @@ RV_HD void rv_hough_run_hit(RvHoughRun *r, int major, int max_gap) {
   r->last = major;
 }
 
-/* End points of the best run, inside the picture; 0 when it is shorter than min_length. */
+/* End points of the best run, inside the image; 0 when it is shorter than min_length. */
 RV_HD int rv_hough_run_end(const RvHoughRun *r, const RvHoughAngle *a, const RvHoughSpace *p,
                            int offset, RvLine *line) {
   if (!r->has_best)

@@ -5,7 +5,7 @@
  *
  * Source: Cebrian and Moure, "GPU-accelerated RDP Algorithm for Data Segmentation" (after Ramer,
  * Douglas, Peucker). The result is that of the paper's Algorithm 1, the plain recursion; its
- * Algorithm 3 is not followed (docs/studies/rdp.md says where it errs). Both engines give the same bits.
+ * Algorithm 3 is not followed (docs/elements/cudardp.md lists its errors). Both engines give the same bits.
  *
  * What is computed, column by column:
  *  1. median      optional: of the valid values in the 3x3 or 5x5 window (the lower one of an even
@@ -102,7 +102,7 @@ RV_API RvStatus rv_rdp_new(RvRdp **out, const RvRdpConfig *config, RvEngine engi
 /* Capacity that holds every segment of every input: width * max(1, height - 1). */
 RV_API uint32_t rv_rdp_segments_max(const RvRdpConfig *config);
 
-/* disparity: RV_U16, 1/16 px, 0 = no value, width x height. */
+/* disparity: RV_U16, 1/16 px, 0 = invalid, width x height. */
 RV_API RvStatus rv_rdp_run(RvRdp *rdp, const RvPlane *disparity, const RvRdpOutput *output,
                            RvStream stream);
 

@@ -5,9 +5,9 @@
 
 #include "rdp/rdp_rules.h"
 
-#define RV_RDP_OVERREAD 16 /* values behind the end of a column that may be read */
+#define RV_RDP_OVERREAD 16 /* values after the end of a column that may be read */
 
-/* A segment that waits: it begins where the present one ends. */
+/* A pending segment: it starts where the current one ends. */
 typedef struct RvRdpPending {
   uint16_t last, depth;
 } RvRdpPending;
@@ -15,7 +15,7 @@ typedef struct RvRdpPending {
 typedef struct RvRdpKernels {
   const char *name;
   /* Cuts the piece first..last of column d: sets the bits of its cuts, returns the depth of the
-   * recursion. pending: room for last - first entries. */
+   * recursion. pending: capacity of last - first entries. */
   int (*split)(const uint16_t *d, int first, int last, const RvRdpLimit *limit,
                RvRdpPending *pending, uint32_t *cuts);
 } RvRdpKernels;

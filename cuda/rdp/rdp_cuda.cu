@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(256)
   unsigned found = 0;
   for (int bit = 15; bit >= 0; bit--) {
     const unsigned bound = found + (1u << bit) - 1;
-    int below = 0; /* 0, no value, wraps and is never counted */
+    int below = 0; /* 0 (invalid) wraps and is never counted */
 #pragma unroll
     for (int k = 0; k < SIDE * SIDE; k++)
       below += values[k] - 1 < bound;

@@ -6,16 +6,16 @@
 #include "rdp/rdp_stages.h"
 #include "rv_cuda.cuh"
 
-/* How a picture is dealt out: one thread block takes `columns` neighboring columns, whole, in
+/* Distribution of a frame: one thread block processes `columns` complete neighboring columns, in
  * shared memory. */
 struct RdpShape {
   int columns;    /* of one block */
-  int blocks;     /* of the picture */
+  int blocks;     /* of the frame */
   int pitch;      /* values from one column to the next in shared memory */
   int words;      /* of 32 rows each */
   int word_pitch; /* odd: the words of one row lie in different banks */
   int small_rows; /* of the longest segment that is left to one thread */
-  int room;       /* long segments that are ever handed on, and one claim for each warp */
+  int room;       /* maximum number of queued long segments, and one slot per warp */
   int bytes;      /* of shared memory */
 };
 

@@ -14,7 +14,7 @@ constexpr unsigned ALL = 0xffffffffu;
 #  define RDP_BACKOFF_NS 20
 #endif
 
-/* Segments of more than shape.small_rows rows are searched by a warp each; those up to it are cut
+/* Segments of more than shape.small_rows rows are searched by one warp each; those up to it are split
  * to the end by a thread each. */
 constexpr int SMALL_ROWS_MAX = 32;
 
@@ -213,7 +213,7 @@ static __device__ __forceinline__ void push(const Block &b, Item item) {
   atomicExch(&b.queue[atomicAdd(&b.s->pushed, 1)], item);
 }
 
-/* Cuts the searched long segment first..last, goes on with the longer part as long as that is long,
+/* Splits the searched long segment first..last, continues with the longer part while that is long,
  * and hands the other on. */
 static __device__ __forceinline__ void follow(const Block &b, const RdpArgs &a, int first, int last,
                                               int column, int depth, Farthest farthest,

@@ -111,7 +111,7 @@ static __device__ __forceinline__ int mask_value(const Block &b, const RdpArgs &
                                                  : RV_RDP_NONE;
 }
 
-/* Mask and reconstruction, in the order of the picture's rows. */
+/* Mask and reconstruction, in the order of the rows. */
 static __device__ __forceinline__ void write_rasters(const Block &b, const RdpArgs &a, int x0,
                                                      int columns) {
   uint8_t *mask = (uint8_t *)a.output.mask.data;

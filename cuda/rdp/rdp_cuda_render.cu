@@ -4,7 +4,7 @@
 #include "rdp/rdp_rules.h"
 #include "rv_cuda.cuh"
 
-#define SEGMENTS_PER_BLOCK 8 /* a warp each */
+#define SEGMENTS_PER_BLOCK 8 /* one warp per segment */
 #define BLOCKS_MAX 16384
 
 static __global__ void __launch_bounds__(32 * SEGMENTS_PER_BLOCK)

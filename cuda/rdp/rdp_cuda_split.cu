@@ -34,7 +34,7 @@ static __device__ __forceinline__ void load(const Block &b, const RdpArgs &a, in
   }
 }
 
-/* A bit for each valid row; the word behind the last one is 0. */
+/* A bit for each valid row; the word after the last one is 0. */
 static __device__ __forceinline__ void find_valid(const Block &b, const RdpArgs &a, int columns) {
   constexpr int FLIGHT = 4; /* columns looked at at once */
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -78,8 +78,8 @@ static __device__ __forceinline__ void find_ends(const RdpArgs &a, const uint16_
   *points = warp_sum(valid);
 }
 
-/* RV_RDP_SKIP: one piece from the first to the last valid row. All warps search the whole columns,
- * some a part of each; then one goes on. */
+/* RV_RDP_SKIP: one piece from the first to the last valid row. All warps search the columns,
+ * several warps per column; then one continues. */
 static __device__ __forceinline__ void split_whole(const Block &b, const RdpArgs &a, int columns,
                                                    ShortSegments *shorts) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -241,7 +241,7 @@ RvStatus rdp_cuda_shape(const RvRdpConfig *config, RdpShape *shape) {
   RV_CU(log, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   cudaFuncAttributes attributes;
   RV_CU(log, cudaFuncGetAttributes(&attributes, split_kernel));
-  /* What the kernel holds beside the pool, which begins at a multiple of 128 bytes. */
+  /* Memory of the kernel in addition to the pool, which starts at a multiple of 128 bytes. */
   most -= rv_div_up((int)attributes.sharedSizeBytes, 128) * 128;
   /* Every processor gets the same number of columns, in as few rounds as they need. */
   const int rounds = rv_div_up(config->width, processors * COLUMNS_MAX);

@@ -13,7 +13,7 @@
 typedef struct RvRdpLimit {
   uint32_t epsilon; /* 1/4096 px, at most 2^24 */
   int perpendicular;
-  int depth; /* segments of this depth stay whole; the first segment of a piece has depth 1 */
+  int depth; /* segments of this depth are not split; the first segment of a piece has depth 1 */
 } RvRdpLimit;
 
 /* e of row i = f + k of a segment of `length` rows whose disparities rise by `rise`: `over` is

@@ -185,16 +185,20 @@ static RvStatus check_run(const RvRoadPlan *plan, const RvPlane *color, const Rv
   return rv_check_aligned(log, "road", "report", output->report, 4);
 }
 
-RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
-                     const RvRoadOutput *output, RvStream stream) {
+RvStatus rv_road_run_on(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
+                        const RvGroundSurface *ground, const RvRoadOutput *output,
+                        RvStream stream) {
   if (!road)
     return RV_ERR_ARG;
   RV_TRY(check_run(&road->plan, color, disparity, output));
+  RV_TRY(rv_check_aligned(&road->plan.config.log, "road", "ground", ground, 8));
   const RvRoadStages *stages = stages_of(road);
   void *work = road->object.work;
   RvRoadJob job = {.plan = &road->plan, .color = *color, .output = *output, .stream = stream};
-  if (disparity)
+  if (disparity) {
     job.disparity = *disparity;
+    job.ground = ground;
+  }
   if (road->vote) {
     RV_TRY(stages->locate(work, &job));
     RV_TRY(rv_vote_run(road->vote, color, &job.votes, stream));
@@ -205,6 +209,11 @@ RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparit
   RV_TRY(stages->learn(work, &job));
   RV_TRY(stages->classify(work, &job));
   return stages->publish(work, &job);
+}
+
+RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
+                     const RvRoadOutput *output, RvStream stream) {
+  return rv_road_run_on(road, color, disparity, NULL, output, stream);
 }
 
 RvStatus rv_road_reset(RvRoad *road, RvStream stream) {

@@ -62,6 +62,7 @@
 #ifndef RV_ROAD_H
 #define RV_ROAD_H
 
+#include "ground/ground.h"
 #include "rv_params.h"
 
 #ifdef __cplusplus
@@ -163,6 +164,13 @@ RV_API void rv_road_size(const RvRoadConfig *config, int *columns, int *rows);
  * with the current library and not used for training. */
 RV_API RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
                             const RvRoadOutput *output, RvStream stream);
+
+/* The same with the ground of this frame from cuda/ground, in the memory of the engine, aligned to
+ * 8 bytes: its plane replaces that of step 2 if its camera height is plausible there; otherwise the
+ * frame has no plane. The profile is not used. NULL: as rv_road_run. Ignored without disparity. */
+RV_API RvStatus rv_road_run_on(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
+                               const RvGroundSurface *ground, const RvRoadOutput *output,
+                               RvStream stream);
 
 /* Clears models and pending samples. */
 RV_API RvStatus rv_road_reset(RvRoad *road, RvStream stream);

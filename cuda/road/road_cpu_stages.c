@@ -80,7 +80,9 @@ static RvStatus features(void *work, RvRoadJob *job) {
 
 static RvStatus ground(void *work, RvRoadJob *job) {
   RvRoadCpu *w = begin(work, job);
-  if (job->disparity.data)
+  if (job->ground)
+    w->plane = rv_road_plane_of(job->ground, &job->plan->config.camera);
+  else if (job->disparity.data)
     rv_road_ground(w);
   if (w->plane.height > 0)
     rv_road_report_plane(&w->plane, job->plan->config.camera.doffs, &w->report);

@@ -150,7 +150,8 @@ static RvStatus features(void *memory, RvRoadJob *job) {
 }
 
 static RvStatus ground(void *memory, RvRoadJob *job) {
-  return job->disparity.data ? road_cuda_ground(begin(memory, job), job->stream) : RV_OK;
+  return job->disparity.data ? road_cuda_ground(begin(memory, job), job->ground, job->stream)
+                             : RV_OK;
 }
 
 /* Without a disparity there are no samples. */

@@ -126,7 +126,7 @@ static RvStatus road_launch(const RoadCuda *w, void (*kernel)(Params...), dim3 g
 
 RvStatus road_cuda_features(const RoadCuda *work, const RvRoadJob *job);
 RvStatus road_cuda_samples(const RoadCuda *work, const RvRoadJob *job);
-RvStatus road_cuda_ground(const RoadCuda *work, RvStream stream);
+RvStatus road_cuda_ground(const RoadCuda *work, const RvGroundSurface *ground, RvStream stream);
 RvStatus road_cuda_label_seeds(const RoadCuda *work, RvStream stream);
 RvStatus road_cuda_label_road(const RoadCuda *work, RvStream stream);
 RvStatus road_cuda_match(const RoadCuda *work, RvStream stream);

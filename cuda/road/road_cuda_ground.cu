@@ -5,6 +5,7 @@
 
 /* --- Line ------------------------------------------------------------------------------------ */
 
+#define TAKE_THREADS 256
 #define BOTTOMS 64 /* lines per block, all of one horizon: adjacent lines read adjacent votes */
 #define PHASES 16  /* threads per line: every sixteenth row each */
 
@@ -179,7 +180,21 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
   w.frame->plane = plane;
 }
 
-RvStatus road_cuda_ground(const RoadCuda *w, RvStream stream) {
+/* The plane of a surface; clears the votes. */
+static __global__ void __launch_bounds__(TAKE_THREADS)
+    take_kernel(const __grid_constant__ RoadCuda w, const RvGroundSurface *ground) {
+  road_begin();
+  const int i = blockIdx.x * TAKE_THREADS + threadIdx.x;
+  if (i < w.plan.rows * RV_ROAD_DEPTHS)
+    w.lines[i] = 0;
+  if (i == 0)
+    w.frame->plane = rv_road_plane_of(ground, &w.plan.config.camera);
+}
+
+RvStatus road_cuda_ground(const RoadCuda *w, const RvGroundSurface *ground, RvStream stream) {
+  if (ground)
+    return road_launch(w, take_kernel, dim3(rv_div_up(w->plan.rows * RV_ROAD_DEPTHS, TAKE_THREADS)),
+                       dim3(TAKE_THREADS), 0, stream, *w, ground);
   const dim3 grid(RV_ROAD_HORIZONS, rv_div_up(RV_ROAD_BOTTOMS, BOTTOMS));
   RV_TRY(road_launch(w, lines_kernel, grid, dim3(BOTTOMS * PHASES), 0, stream, *w));
   return group_launch(w, fit_kernel, 0, stream);

@@ -172,6 +172,14 @@ RV_HD int rv_road_plausible(const RvRoadPlane *p, const RvCamera *camera) {
          squared <= RV_ROAD_CAMERA_HEIGHT_MAX * RV_ROAD_CAMERA_HEIGHT_MAX;
 }
 
+/* The plane of a surface; height 0 when it has none or is not plausible. */
+RV_HD RvRoadPlane rv_road_plane_of(const RvGroundSurface *surface, const RvCamera *camera) {
+  RvRoadPlane plane = {surface->slope_x, surface->slope_y, surface->intercept + camera->doffs, 0};
+  if (rv_road_plausible(&plane, camera))
+    plane.height = sqrt(rv_road_height_squared(&plane, camera));
+  return plane;
+}
+
 RV_HD void rv_road_report_plane(const RvRoadPlane *p, double doffs, RvRoadReport *report) {
   report->slope_x = (float)p->a;
   report->slope_y = (float)p->b;

@@ -42,7 +42,8 @@ typedef struct RvRoadLearned {
 /* One call of run(), reset(), save(), load() or set_config(). */
 typedef struct RvRoadJob {
   const RvRoadPlan *plan;
-  RvPlane color, disparity; /* disparity.data NULL: unknown */
+  RvPlane color, disparity;      /* disparity.data NULL: unknown */
+  const RvGroundSurface *ground; /* NULL: fitted */
   RvRoadOutput output;
   RvRoadLearned *learned; /* of take and give */
   RvPlane votes;          /* set by the stage locate */

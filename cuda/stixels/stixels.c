@@ -212,6 +212,7 @@ static RvStatus check_input(const RvStixelsConfig *c, const RvStixelsInput *inpu
   const int given = (input->labels.data != NULL) + (input->scores.data != NULL);
   RV_REQUIRE(log, given == 0 || (given == 1 && c->semantics > 0),
              "stixels: either labels or scores are valid, and only with semantic classes");
+  RV_TRY(rv_check_aligned(log, "stixels", "surface", input->surface, 8));
   if (input->labels.data)
     RV_TRY(check_map(c, &input->labels, RV_U8, 1, "labels"));
   return input->scores.data ? check_map(c, &input->scores, RV_U16, c->semantics, "scores") : RV_OK;
@@ -227,6 +228,14 @@ RvStatus rv_stixels_run(RvStixels *stixels, const RvStixelsInput *input,
   const RvStixelsStages *stages = (const RvStixelsStages *)stixels->object.base;
   void *work = stixels->object.work;
   RvStixelsJob job = {.plan = plan, .input = *input, .output = *output, .stream = stream};
+  RvStixelsPlan given;
+  if (!plan->estimate)
+    job.input.surface = NULL;
+  if (job.input.surface) { /* nothing is estimated in this frame */
+    given = *plan;
+    given.estimate = 0;
+    job.plan = plan = &given;
+  }
   RV_TRY(stages->cells(work, &job));
   if (plan->estimate)
     RV_TRY(stages->ground(work, &job));

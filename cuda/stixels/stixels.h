@@ -62,6 +62,10 @@
  *     A list of stixels. rv_stixels_render converts it to dense maps.
  *
  * Estimated ground plane:
+ *   surface With a surface of cuda/ground its plane at the center column is used, as it is. In frames
+ *           in which it has no plane the previous one is kept. Without a surface, the vote, which is
+ *           less reliable: it considers all columns, and facades and parked cars form lines with
+ *           more votes than the road in wide images.
  *   vote    Cells vote in a histogram of rows and disparities for lines: the disparity at row 0 in
  *           up to 128 steps, the horizon in 64 steps from 16/64 to 79/64 of the height. A row gives
  *           a line at most a quarter of the columns, so that walls do not win. Ties: the first
@@ -75,6 +79,7 @@
 #ifndef RV_STIXELS_H
 #define RV_STIXELS_H
 
+#include "ground/ground.h"
 #include "rv.h"
 #include "rv_params.h"
 #include "rv_records.h"
@@ -165,7 +170,7 @@ typedef struct RvStixelsGround {
   int64_t at;    /* 1/2^24 px */
   int64_t slope; /* 1/2^24 px per row of cells */
   int32_t found; /* frames with a road so far, saturated at 2^29; 0 with a plane from the camera */
-  int32_t score; /* votes of the line of the current frame; 0 with a plane from the camera */
+  int32_t score; /* votes of the line of the current frame; 0 without a vote */
 } RvStixelsGround;
 
 /* What run() reads, in the memory of the engine. */
@@ -177,6 +182,10 @@ typedef struct RvStixelsInput {
   RvPlane labels; /* RV_U8, any size: class indices; a value that is not a class is unknown */
   RvPlane scores; /* RV_U16 that contain IEEE half floats, one plane per class, one below the
                    * other: any width, height = classes x height of the map */
+
+  /* The ground of this frame from cuda/ground, aligned to 8 bytes; NULL: the vote. Only of
+   * RV_STIXELS_GROUND_ESTIMATE. */
+  const RvGroundSurface *surface;
 } RvStixelsInput;
 
 /* Where run() writes, all in the memory of the engine, not overlapping. Outputs that are NULL are

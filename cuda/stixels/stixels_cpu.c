@@ -240,6 +240,8 @@ static RvStatus columns(void *work, RvStixelsJob *job) {
   const RvStixelsCpu *cpu = work;
   const RvStixelsPlan *plan = job->plan;
   const RvStixelsOutput *out = &job->output;
+  if (job->input.surface)
+    rv_stixels_take(plan, job->input.surface, cpu->state);
 #pragma omp parallel for num_threads(cpu->threads) schedule(dynamic)
   for (int x = 0; x < plan->columns; x++) {
     RvStixelsColumn *c = &cpu->column[omp_get_thread_num()];

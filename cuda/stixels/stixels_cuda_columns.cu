@@ -478,7 +478,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
   sum_cells(plan, c);
   if (plan.estimate)
     rv_launch_wait();
-  const RvStixelsState state = follow_road<WARPS>(plan, work, turn.column, turn.frame);
+  const RvStixelsState state = follow_road<WARPS>(plan, work, out.surface, turn.column, turn.frame);
   c.ground = state.ground;
   sum_ground(plan, c);
   if (c.keys)
@@ -532,5 +532,5 @@ RvStatus rv_stixels_cuda_columns(void *memory, RvStixelsJob *job) {
     return rv_stixels_cuda_constant(memory, job);
   return rv_launch(&plan->config.log, kernel_of(work, plan), dim3(plan->columns), dim3(THREADS),
                    shared_of(work), job->stream, work->is_chained, *plan, *work,
-                   Output{job->output, job->input.disparity}, is_semantic);
+                   Output{job->output, job->input.disparity, job->input.surface}, is_semantic);
 }

@@ -469,7 +469,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     sum_steps_near<false>(plan, shared->table, p, range, steps);
   if (plan.estimate)
     rv_launch_wait();
-  const RvStixelsState state = follow_road<WARPS>(plan, work, turn.column, turn.frame);
+  const RvStixelsState state = follow_road<WARPS>(plan, work, out.surface, turn.column, turn.frame);
   p.ground = state.ground;
   set_rows(plan, p, work.table);
   if (threadIdx.x == 0) {
@@ -510,8 +510,9 @@ RvStatus rv_stixels_cuda_open_constant(const RvStixelsCuda *work, const RvStixel
 RvStatus rv_stixels_cuda_constant(void *memory, RvStixelsJob *job) {
   const RvStixelsCuda *work = (RvStixelsCuda *)memory;
   const RvStixelsPlan *plan = job->plan;
-  return rv_launch(
-      &plan->config.log, work->is_resident ? constant_kernel<true> : constant_kernel<false>,
-      dim3(plan->columns), dim3(THREADS), shared_bytes(plan, work->is_resident), job->stream,
-      work->is_chained, *plan, *work, Output{job->output, job->input.disparity});
+  return rv_launch(&plan->config.log,
+                   work->is_resident ? constant_kernel<true> : constant_kernel<false>,
+                   dim3(plan->columns), dim3(THREADS), shared_bytes(plan, work->is_resident),
+                   job->stream, work->is_chained, *plan, *work,
+                   Output{job->output, job->input.disparity, job->input.surface});
 }

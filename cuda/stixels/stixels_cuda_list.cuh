@@ -12,22 +12,28 @@ namespace {
 struct Output {
   RvStixelsOutput list;
   RvPlane disparity;
+  const RvGroundSurface *surface;
 };
 } // namespace
 
 /* --- Ground ---------------------------------------------------------------------------------- */
 
-/* The ground plane of the frame: every block fits it to the cells on the best line and returns it
+/* The ground plane of the frame: that of the surface, else every block fits it to the cells on the best line and returns it
  * in all threads; the block of the first column stores it for the next frame. One thread per block
  * reads the contended addresses. */
 template <int WARPS>
 static __device__ RvStixelsState follow_road(const RvStixelsPlan &plan, const RvStixelsCuda &work,
-                                             unsigned column, unsigned frame) {
+                                             const RvGroundSurface *surface, unsigned column,
+                                             unsigned frame) {
   __shared__ long long parts[5][WARPS];
   __shared__ unsigned long long winner;
   __shared__ RvStixelsState state;
   if (threadIdx.x == 0) {
     state = work.state[(frame + 1) % 2];
+    if (surface)
+      rv_stixels_take(&plan, surface, &state);
+    if (surface && column == 0)
+      work.state[frame % 2] = state;
     winner = plan.estimate ? __ldcg(work.winner) : 0;
   }
   __syncthreads();

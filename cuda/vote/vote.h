@@ -31,7 +31,7 @@ typedef enum RvVoteKind {
    * RV_F32 in fixed point: each value times 65536, rounded to the nearest (ties to even), values
    * beyond +-2^31 clamped; NaN does not vote. */
   RV_VOTE_SUM,
-  /* By place, number. Input RV_U8; bin (x / factor, y / factor) gets the pixel: sums of the picture
+  /* By position, number. Input RV_U8; bin (x / factor, y / factor) gets the pixel: sums of the picture
    * made smaller; those of the last column and row may hold fewer pixels. */
   RV_VOTE_SUBSAMPLE,
   RV_VOTE_KINDS /* their number */
@@ -64,16 +64,16 @@ RV_API void rv_vote_config_init(RvVoteConfig *config);
 /* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
 RV_API RvStatus rv_vote_config_check(const RvVoteConfig *config);
 
-/* Bytes that _new takes where the engine works: none with CUDA; 0 for an illegal config. */
+/* Bytes that _new allocates in the engine's memory: none with CUDA; 0 for an invalid config. */
 RV_API size_t rv_vote_workspace(const RvVoteConfig *config, RvEngine engine);
 
 RV_API RvStatus rv_vote_new(RvVote **out, const RvVoteConfig *config, RvEngine engine);
 
-/* Size of the result: bins in a row and rows; 0 x 0 for an illegal config. */
+/* Size of the result: bins per row and rows; 0 x 0 for an invalid config. */
 RV_API void rv_vote_size(const RvVoteConfig *config, int *columns, int *rows);
 RV_API void rv_vote_free(RvVote **vote);
 
-/* votes: RV_U32 of rv_vote_size, written whole. */
+/* votes: RV_U32 of rv_vote_size, written completely. */
 RV_API RvStatus rv_vote_run(RvVote *vote, const RvPlane *input, const RvPlane *votes,
                             RvStream stream);
 

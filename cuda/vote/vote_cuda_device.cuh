@@ -3,7 +3,7 @@
  * files include it.
  *
  * A block votes in shared memory on its part of the input. Where one block has a vote space to
- * itself it writes the sums; else they are added to the result, which a small kernel ahead has
+ * itself it writes the sums; else they are added to the result, which a small preceding kernel has
  * cleared meanwhile. */
 #ifndef RV_VOTE_DEVICE_CUH
 #define RV_VOTE_DEVICE_CUH
@@ -131,7 +131,7 @@ template <class Element> union RvVoteWord {
 };
 
 /* Words of one number vote an element, one below the other: a single vote where all are for the
- * same bin. Where bins do not depend on the row, the compiler works out those of one row only. */
+ * same bin. Where bins do not depend on the row, the compiler computes those of one row only. */
 template <class A, int ROWS, class Space>
 static __device__ __forceinline__ void rv_vote_number(Space &space, const RvVoteGeometry &p, int x,
                                                       int y, const uint32_t (&words)[ROWS]) {
@@ -277,7 +277,7 @@ static __global__ void rv_vote_clear_kernel(uint32_t *out, ptrdiff_t stride, int
     ((uint32_t *)((char *)out + blockIdx.y * stride))[i] = 0;
 }
 
-/* Sums of several parts are added to a result that the kernel ahead clears. */
+/* Sums of several parts are added to a result that the preceding kernel clears. */
 template <class A, bool PLAIN, int ROWS>
 static __global__ void __launch_bounds__(RV_VOTE_THREADS)
     rv_vote_kernel(const RvVoteGeometry p, const RvVoteShape shape, const RvVoteInput in, char *out,
@@ -371,7 +371,7 @@ static RvStatus rv_vote_launch_rows(const RvVoteCuda *work, const RvVoteJob *job
                     p, shape, in, (char *)job->votes.data, job->votes.stride);
 }
 
-/* Votes of one run. Stacks pay for number votes, if spaces are made of whole ones. */
+/* Votes of one run. Stacks are useful for number votes, if spaces consist of complete ones. */
 template <class A> static RvStatus rv_vote_launch(const RvVoteCuda *work, const RvVoteJob *job) {
   const int rows = job->plan->geometry.space_rows;
   if constexpr (!A::UNITY && A::VOTES == 1)

@@ -24,13 +24,13 @@ struct RvVoteList {
   unsigned room;                   /* entries that may be read */
 };
 
-/* Grid (parts, groups of spaces, passes). Rows of bins are `stride` apart, whole uint4 with at
+/* Grid (parts, groups of spaces, passes). Rows of bins are `stride` apart, complete uint4 with at
  * least one bin that nothing votes for at their end. */
 struct RvVoteListShape {
   int spaces, bins, stride;
   int group; /* spaces of a block: A of the kernel */
   int parts;
-  int passes, pass_bins; /* pass_bins: whole uint4; the last pass ends at `stride` */
+  int passes, pass_bins; /* pass_bins: a multiple of uint4; the last pass ends at `stride` */
   int stretch;
   int is_cluster; /* the parts of a group are a cluster */
   int least;      /* bytes of shared memory that a block takes at least */
@@ -45,7 +45,7 @@ static inline size_t rv_vote_list_bytes(const RvVoteListShape &s) {
   return bins < (size_t)s.least ? (size_t)s.least : bins;
 }
 
-/* The sums come out whole: no part adds to them later. */
+/* The sums are complete: no chunk is added to them later. */
 static inline int rv_vote_list_is_whole(const RvVoteListShape &s) {
   return s.parts == 1 || s.is_cluster;
 }
@@ -111,7 +111,7 @@ static __device__ void rv_vote_list_out(const F &f, const uint32_t *bins, const 
   }
 #if __CUDA_ARCH__ >= 900
   if (s.is_cluster)
-    cluster.sync(); /* no block leaves while others read its bins */
+    cluster.sync(); /* no block ends while others read its bins */
 #endif
 }
 
@@ -192,7 +192,7 @@ static inline dim3 rv_vote_list_grid(const RvVoteListShape &s) {
   return dim3((unsigned)s.parts, (unsigned)rv_div_up(s.spaces, s.group), (unsigned)s.passes);
 }
 
-/* Allows the kernel its shared memory; with clusters, lowers the parts until all groups find room
+/* Allows the kernel its shared memory; with clusters, lowers the parts until all groups fit
  * on the GPU at once. Blocks of clusters take more than half of an SM's shared memory: two would
  * else share one SM while others have none. */
 template <class F, int A>
@@ -214,7 +214,7 @@ static RvStatus rv_vote_list_open(RvVoteListShape *s, int shared, const RvLog *l
   return RV_OK;
 }
 
-/* is_early: the kernel ahead in the stream calls rv_launch_next(). */
+/* is_early: the preceding kernel in the stream calls rv_launch_next(). */
 template <class F, int A>
 static RvStatus rv_vote_list_launch(const F &f, const RvVoteList &list, const RvVoteListShape &s,
                                     uint32_t *out, cudaStream_t stream, int is_early,

@@ -76,7 +76,7 @@ RV_HD uint64_t rv_vote_sumf_value(const RvVoteGeometry *p, int k, int x, int y, 
   return (uint64_t)(int64_t)((v + magic) - magic);
 }
 
-/* The picture made smaller: a vote space is one row of bins. x / factor by multiplication is exact,
+/* Subsampling: a vote space is one row of bins. x / factor by multiplication is exact,
  * since x * factor stays below 2^32. */
 RV_HD int rv_vote_subsample_bin(const RvVoteGeometry *p, int k, int x, int y, uint32_t e) {
   return (int)((uint64_t)(uint32_t)x * p->per_factor >> 32);

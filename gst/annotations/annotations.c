@@ -174,7 +174,7 @@ static int nick_index(const char *list, const char *text) {
   return -1;
 }
 
-/* The nick at `index`, to be freed; NULL behind the last one. */
+/* The nick at `index`, to be freed; NULL after the last one. */
 static char *nick_at(const char *list, int index) {
   while (*list && index-- > 0) {
     list += strcspn(list, " ");

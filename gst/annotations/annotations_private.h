@@ -85,7 +85,7 @@ gsize rv_meta_format_bytes(const char *format);
 /* GRAY8, GRAY16_LE or RGBA, by the bytes of a number format. */
 GstVideoFormat rv_meta_format_video(const char *format);
 
-/* Stores the stride and the format of a raster beside it. */
+/* Stores the stride and the format of a raster in the same structure. */
 void rv_meta_set_layout(GstStructure *fields, const char *field, GstBuffer *raster,
                         const char *format);
 

@@ -89,7 +89,7 @@ RV_API const char *const *rv_meta_get_names(void);
 RV_API const char *rv_meta_get_format(const char *name, const char *field);
 
 /* Returns the name of scalar `index` (0, 1, …) of an annotation in the order of its table, without
- * version, width and height; NULL behind the last one; static. */
+ * version, width and height; NULL after the last one; static. */
 RV_API const char *rv_meta_get_scalar(const char *name, guint index);
 
 /* Returns TRUE if the buffer has the annotation and it is valid. FALSE without error: there is
@@ -132,7 +132,7 @@ typedef GstBuffer *RvMetaBuffer;
 
 /* --- Functions of every annotation ------------------------------------------------------------- */
 
-/* For RvMetaDisparity (type disparity), likewise for the others:
+/* For RvMetaDisparity (type disparity), and so on for the others:
  *
  *   RvMetaDisparity *rv_meta_disparity_new(void);
  *     Returns a zeroed struct; free it with rv_meta_disparity_free. _copy references the buffers.

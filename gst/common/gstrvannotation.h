@@ -11,11 +11,16 @@ G_BEGIN_DECLS
 /* Registers every annotation; called once by the plugin, before any element exists. */
 void gst_rv_annotations_register(void);
 
-/* TRUE for metas that a new output buffer should carry too: those without tags, and those that only
- * say "video", which stay right whatever the picture's size and memory. */
+/* TRUE for metas that are copied to a new output buffer: those without tags, and those whose only tag
+ * is "video", which are valid for any size and memory of the frame. */
 gboolean gst_rv_annotation_is_portable(const GstMetaInfo *info);
 
-/* Appends the scalars of the annotation `name` of `buffer`, buffers left out, to `message`. */
+/* Copies the fields of a structure, all or those that are no buffers. By name, since GStreamer 1.26
+ * deprecates the functions by quark. */
+void gst_rv_annotation_copy_fields(const GstStructure *from, GstStructure *to,
+                                   gboolean scalars_only);
+
+/* Appends the scalars of the annotation `name` of `buffer`, without buffers, to `message`. */
 void gst_rv_annotation_copy_scalars(GstBuffer *buffer, const char *name, GstStructure *message);
 
 /* Adds the times of `buffer` in `segment` to an element message, ns: timestamp, running-time,

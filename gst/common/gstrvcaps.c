@@ -17,7 +17,7 @@ gboolean gst_rv_caps_are_cuda(const GstCaps *caps) {
   return FALSE;
 }
 
-/* cudaupload asks for system memory first and the asker's order wins: without this, a pipeline of
+/* cudaupload lists system memory first, and the order of the query is kept: without this, a pipeline of
  * CUDA elements would negotiate system memory and leave the GPU without a word. */
 void gst_rv_caps_prefer_cuda(GstObject *object, GstQuery *query) {
   GstCaps *filter = NULL, *answer = NULL;
@@ -46,13 +46,13 @@ static char *downstream_name(GstPad *pad) {
   return name;
 }
 
-gboolean gst_rv_caps_explain_refusal(GstElement *element, GstPad *src, GstCaps *sent,
-                                     const char *remedy) {
+gboolean gst_rv_caps_explain_rejection(GstElement *element, GstPad *src, GstCaps *sent,
+                                       const char *remedy) {
   if (GST_PAD_IS_FLUSHING(src) || !gst_pad_is_linked(src))
     return FALSE;
   GstCaps *accepted = gst_pad_peer_query_caps(src, NULL);
-  const gboolean refused = !gst_caps_can_intersect(sent, accepted);
-  if (refused) {
+  const gboolean rejected = !gst_caps_can_intersect(sent, accepted);
+  if (rejected) {
     char *name = downstream_name(src), *ours = gst_caps_to_string(sent),
          *theirs = gst_caps_to_string(accepted);
     GST_ELEMENT_ERROR(
@@ -64,7 +64,7 @@ gboolean gst_rv_caps_explain_refusal(GstElement *element, GstPad *src, GstCaps *
     g_free(theirs);
   }
   gst_caps_unref(accepted);
-  return refused;
+  return rejected;
 }
 
 gboolean gst_rv_caps_check_scan(GstElement *element, const GstVideoInfo *info, GstBuffer *frame) {

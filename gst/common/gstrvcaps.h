@@ -18,8 +18,8 @@ void gst_rv_caps_prefer_cuda(GstObject *object, GstQuery *query);
 
 /* Posts an error when the peer of `src` does not accept `sent`, and returns TRUE then. `remedy`:
  * how to make it accept them; NULL: insert a converter. */
-gboolean gst_rv_caps_explain_refusal(GstElement *element, GstPad *src, GstCaps *sent,
-                                     const char *remedy);
+gboolean gst_rv_caps_explain_rejection(GstElement *element, GstPad *src, GstCaps *sent,
+                                       const char *remedy);
 
 /* Posts an error and returns FALSE for interlaced video: by its caps, or, where these allow both
  * (interlace-mode=mixed), by a frame (NULL: none yet). */

@@ -5,14 +5,14 @@
 #include "depth/depth.h"
 
 void gst_rv_disparity_add_templates(GstRvTransformClass *klass) {
-  char *pictures = gst_rv_transform_caps_string(TRUE, "");
-  char *with_maps = g_strconcat(pictures,
+  char *frames = gst_rv_transform_caps_string(TRUE, "");
+  char *with_maps = g_strconcat(frames,
                                 "; video/x-raw, format=GRAY16_LE, width=[1,16384], "
                                 "height=[1,16384], framerate=[0/1,2147483647/1]",
                                 NULL);
   gst_rv_transform_class_add_templates(klass, with_maps, with_maps);
   g_free(with_maps);
-  g_free(pictures);
+  g_free(frames);
 }
 
 static const char *name_of(GstRvTransform *element) {
@@ -39,7 +39,7 @@ static RvStatus map_annotation(GstRvDisparity *disparity, GstRvTransform *elemen
   if (!rv_meta_find(buffer, RV_META_DISPARITY)) {
     if (gst_rv_transform_once(element, once))
       GST_ELEMENT_WARNING(
-          element, STREAM, FORMAT, ("The picture carries no disparity."),
+          element, STREAM, FORMAT, ("The frame has no disparity annotation."),
           ("Put cudasgm before %s, or feed it GRAY16_LE disparity maps.", name_of(element)));
     return RV_OK;
   }

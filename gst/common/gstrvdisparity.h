@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrvdisparity.h: the disparity that an element works on: the one that rides on its picture
+/* gstrvdisparity.h: the disparity that an element reads: the annotation of its frame
  * (RvDisparityMeta), or, when its frames are GRAY16_LE, the frame itself. */
 #ifndef GST_RV_DISPARITY_H
 #define GST_RV_DISPARITY_H
@@ -35,7 +35,7 @@ typedef struct GstRvDisparity {
   gsize rescaled_bytes;
 } GstRvDisparity;
 
-/* Maps the disparity of `buffer`. `scale`: values per px of GRAY16_LE frames. A picture without
+/* Maps the disparity of `buffer`. `scale`: values per px of GRAY16_LE frames. A frame without
  * disparity, or with one of another kind, is no failure: `plane.data` is NULL, and a warning is
  * posted once per stream (bits `once` and `once` + 1 of gst_rv_transform_once). */
 RvStatus gst_rv_disparity_map(GstRvDisparity *disparity, GstRvTransform *element,

@@ -31,7 +31,7 @@ GType gst_rv_engine_choice_get_type(void);
 /* "cpu" or "cuda" */
 const char *gst_rv_engine_name(RvEngine engine);
 
-/* Number of CUDA devices that this plugin can work on; when 0, `reason` says why in one line. */
+/* Number of CUDA devices that this plugin can work on; when 0, `reason` states why in one line. */
 int gst_rv_engine_devices(char *reason, size_t size);
 
 /* A CUDA context, counted: the pipeline's GstCudaContext, or in builds without libgstcuda the

@@ -84,7 +84,7 @@ void gst_rv_error_post(GstRvLog *log, RvStatus status, const char *doing) {
   case RV_ERR_NO_MEMORY:
     GST_ELEMENT_ERROR(
         element, RESOURCE, NO_SPACE_LEFT, ("Could not %s: out of memory (%s).", doing, cause),
-        ("Use smaller pictures or a smaller search range, close other programs that use "
+        ("Use smaller frames or a smaller search range, close other programs that use "
          "the GPU, or set engine=cpu."));
     break;
   case RV_ERR_NO_DEVICE:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrverror.h: what the library says becomes what the user reads. */
+/* gstrverror.h: statuses and log lines of the library as errors and warnings of elements. */
 #ifndef GST_RV_ERROR_H
 #define GST_RV_ERROR_H
 
@@ -28,11 +28,11 @@ void gst_rv_log_take(GstRvLog *log, char *line, size_t size);
 /* One line to `log`, as the library writes them: for rules that an element checks itself. */
 void gst_rv_log_line(const RvLog *log, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/* Posts the failure `status` of `doing` ("match the pictures") as an element error: the cause,
+/* Posts the failure `status` of `doing` ("process a frame") as an element error: the cause,
  * taken from the library's last line, and what helps. */
 void gst_rv_error_post(GstRvLog *log, RvStatus status, const char *doing);
 
-/* The same as a warning, saying that `kept` goes on ("the former settings stay in use"). */
+/* The same as a warning; `kept` states what remains in use ("the previous settings remain in use"). */
 void gst_rv_warning_post(GstRvLog *log, const char *kept);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrvframe.c: every combination of engine and memory, for pictures and for payloads. */
+/* gstrvframe.c: every combination of engine and memory, for frames and for payloads. */
 #include "gstrvframe.h"
 
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ gboolean gst_rv_buffer_is_cuda(GstBuffer *buffer) {
 }
 
 #if HAVE_GSTCUDA
-/* A plugin built on 1.22 runs on later versions too, whose memory knows a stream: the function is
+/* A plugin built on 1.22 runs on later versions too, whose memory has a stream: the function is
  * looked up, since 1.22 has none. */
 void gst_rv_buffer_sync(GstBuffer *buffer) {
   typedef void (*SyncFunction)(GstCudaMemory * memory);
@@ -96,7 +96,7 @@ static void unstage(void **staging, gsize *have, GstRvDevice **device) {
   *device = NULL;
 }
 
-/* --- Pictures -------------------------------------------------------------------------------- */
+/* --- Images ---------------------------------------------------------------------------------- */
 
 /* Points the picture at the mapped planes. */
 static void point_at_video(GstRvFrame *frame) {
@@ -147,7 +147,7 @@ RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvExecContext *work, const
   frame->picture.format = RV_PIXEL_GRAY16;
   if (GST_VIDEO_INFO_FORMAT(info) != GST_VIDEO_FORMAT_GRAY16_LE &&
       !gst_rv_pixel_format(GST_VIDEO_INFO_FORMAT(info), &frame->picture.format)) {
-    gst_rv_log_line(&work->log, "%s is no picture format", GST_VIDEO_INFO_NAME(info));
+    gst_rv_log_line(&work->log, "%s is not a supported pixel format", GST_VIDEO_INFO_NAME(info));
     return RV_ERR_ARG;
   }
   const gboolean cuda = gst_rv_buffer_is_cuda(buffer);
@@ -162,7 +162,7 @@ RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvExecContext *work, const
     gst_rv_log_line(
         &work->log,
         "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped as %s %dx%d (%" G_GSIZE_FORMAT
-        " bytes): truncated, or memory of another kind than its caps say",
+        " bytes): truncated, or memory of another type than in the caps",
         gst_buffer_get_size(buffer), GST_VIDEO_INFO_NAME(info), GST_VIDEO_INFO_WIDTH(info),
         GST_VIDEO_INFO_HEIGHT(info), GST_VIDEO_INFO_SIZE(info));
     return RV_ERR_IO;
@@ -213,7 +213,7 @@ RvStatus gst_rv_input_map(GstRvInput *input, const GstRvExecContext *work, GstBu
   if (device_data) {
     gst_rv_log_line(&work->log,
                     "an annotation's buffer of %" G_GSIZE_FORMAT
-                    " bytes on the GPU holds less than its GstVideoMeta says",
+                    " bytes on the GPU is smaller than its GstVideoMeta requires",
                     gst_buffer_get_size(payload));
     return RV_ERR_IO;
   }

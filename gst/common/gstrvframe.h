@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrvframe.h: pictures and payloads of GstBuffers, brought to where the engine works. */
+/* gstrvframe.h: images and payloads of GstBuffers, mapped or copied to the engine's memory. */
 #ifndef GST_RV_FRAME_H
 #define GST_RV_FRAME_H
 
@@ -20,8 +20,8 @@ typedef struct GstRvExecContext {
   RvLog log;
 } GstRvExecContext;
 
-/* FALSE for formats that are no picture to the library, and for GRAY16_LE, which is a disparity map
- * to most elements. */
+/* FALSE for formats that the library does not support as images, and for GRAY16_LE, which is a
+ * disparity map to most elements. */
 gboolean gst_rv_pixel_format(GstVideoFormat format, RvPixelFormat *pixel);
 
 /* TRUE when these bytes are CUDA memory of libgstcuda. */
@@ -31,7 +31,7 @@ gboolean gst_rv_buffer_is_cuda(GstBuffer *buffer);
  * is done; older versions complete it before they push. */
 void gst_rv_buffer_sync(GstBuffer *buffer);
 
-/* A picture of a buffer. Zeroed at first; used frame after frame it keeps its device copy. */
+/* The image of a buffer. Initially zeroed; it keeps its device copy from frame to frame. */
 typedef struct GstRvFrame {
   RvPicture picture; /* in the engine's memory */
   GstVideoFrame video;

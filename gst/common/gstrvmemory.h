@@ -16,8 +16,8 @@ G_BEGIN_DECLS
  * another context). */
 void *gst_rv_payload_device_data(GstBuffer *payload, const GstRvDevice *device);
 
-/* Configures a pool of pictures and reads back the size of a buffer, which pools of padded memory
- * change. FALSE when the pool refuses, also in favour of buffers that are too small. */
+/* Configures a pool of frames and reads back the size of a buffer, which pools of padded memory
+ * change. FALSE when the pool rejects the configuration, or substitutes buffers that are too small. */
 gboolean gst_rv_pool_set_up(GstBufferPool *pool, GstCaps *caps, guint *size, guint least,
                             guint most, gboolean with_video_meta);
 
@@ -29,7 +29,7 @@ GstBufferPool *gst_rv_payload_pool_new(GstRvDevice *device, gsize bytes);
 /* Payloads still held elsewhere are freed when they come back. NULL and a NULL pool are fine. */
 void gst_rv_payload_pool_free(GstBufferPool **pool);
 
-/* Bytes of one row of a raster, and of the whole. */
+/* Bytes of one row of a raster, and of the raster. */
 int gst_rv_raster_stride(RvFormat format, int width);
 gsize gst_rv_raster_bytes(RvFormat format, int width, int height);
 

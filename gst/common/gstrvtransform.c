@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrvtransform.c: the base class: properties, life cycle, and the frame's way through the engine.
- */
+/* gstrvtransform.c: the base class: properties, life cycle, processing of a frame. */
 #include "gstrvtransform_private.h"
 
 #include <string.h>
@@ -253,7 +252,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out) {
     status = configure_settings(self);
   priv->invalid = status == RV_ERR_ARG;
   if (status != RV_OK) {
-    gst_rv_error_post(&priv->log, status, "get ready for these pictures");
+    gst_rv_error_post(&priv->log, status, "configure for these caps");
     return FALSE;
   }
   priv->configured = TRUE;
@@ -272,7 +271,7 @@ static void drain(GstRvTransform *self) {
   const RvStatus status = klass->drain(self, &work);
   gst_rv_device_pop(priv->device);
   if (status != RV_OK)
-    gst_rv_error_post(&priv->log, status, "save what was learnt");
+    gst_rv_error_post(&priv->log, status, "save the models");
 }
 
 /* Caps that can never be processed are rejected here, where an error can state the cause. */
@@ -317,7 +316,7 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event) {
   else
     taken = base->sink_event(trans, event);
   if (!taken && !priv->invalid && !priv->explained)
-    gst_rv_transform_explain_refusal(self, caps);
+    gst_rv_transform_explain_rejection(self, caps);
   if (!taken && priv->invalid) {
     priv->invalid_caps = gst_caps_ref(caps);
     priv->invalid_changes = changes;
@@ -338,14 +337,14 @@ static GstFlowReturn submit_input_buffer(GstBaseTransform *trans, gboolean is_di
                       ? gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans))
                       : NULL;
   if (caps)
-    gst_rv_transform_explain_refusal(self, caps);
+    gst_rv_transform_explain_rejection(self, caps);
   gst_clear_caps(&caps);
   return flow;
 }
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Makes what changed properties ask for; a refused combination leaves the former one in use. */
+/* Configures for changed properties; an invalid combination leaves the previous one in use. */
 static gboolean rebuild_if_asked(GstRvTransform *self) {
   GstRvTransformPrivate *priv = self->priv;
   if (priv->configured && !g_atomic_int_get(&priv->rebuild))
@@ -355,12 +354,12 @@ static gboolean rebuild_if_asked(GstRvTransform *self) {
   if (status == RV_ERR_ARG && !first && gst_rv_transform_reject(self))
     return TRUE;
   if (status != RV_OK)
-    gst_rv_error_post(&priv->log, status, "get ready for these pictures");
+    gst_rv_error_post(&priv->log, status, "configure for these caps");
   priv->configured = status == RV_OK;
   return priv->configured;
 }
 
-/* Maps, processes (or repeats), waits once, unmaps. The device is current. */
+/* Maps, processes (or repeats), synchronizes once, unmaps. The device is current. */
 static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out, gboolean repeats) {
   GstRvTransformPrivate *priv = self->priv;
   GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
@@ -448,7 +447,7 @@ static GstFlowReturn work_on(GstRvTransform *self, GstBuffer *in, GstBuffer *out
     gst_rv_device_pop(priv->device);
   }
   if (status != RV_OK) {
-    gst_rv_error_post(&priv->log, status, "work on a frame");
+    gst_rv_error_post(&priv->log, status, "process a frame");
     return GST_FLOW_ERROR;
   }
   if (!repeats)
@@ -510,10 +509,10 @@ static GstFlowReturn prepare_output_buffer(GstBaseTransform *trans, GstBuffer *i
                                  : base->prepare_output_buffer(trans, in, out);
   if (flow == GST_FLOW_ERROR)
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
-                      ("No buffer for the output picture (%s %dx%d) could be had from its pool.",
+                      ("No buffer for the output frame (%s %dx%d) could be acquired from its pool.",
                        GST_VIDEO_INFO_NAME(&self->out_info), GST_VIDEO_INFO_WIDTH(&self->out_info),
                        GST_VIDEO_INFO_HEIGHT(&self->out_info)),
-                      ("Memory may be exhausted: use smaller pictures or shorter queues, or close "
+                      ("Memory may be exhausted: use smaller frames or shorter queues, or close "
                        "other programs that use the GPU."));
   return flow;
 }

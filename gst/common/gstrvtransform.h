@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrvtransform.h: the base class of every element that works on pictures. It does all that is the
- * same everywhere; an element says what it computes.
+/* gstrvtransform.h: the base class of the elements that process frames. An element adds its
+ * computation and its properties.
  *
  * What the base class does: the properties `engine`, `threads`, `cuda-device-id`, `post-messages`
  * and `stats`; finding and sharing the CUDA context; caps (CUDA memory first, then system memory; a
  * CAPS query from an element that could give either is answered with CUDA memory); pools; mapping
- * pictures for the engine; carrying annotations to new buffers; one stream and one wait before the
- * push, so that what leaves is complete; errors with cause and remedy.
+ * frames for the engine; copying annotations to new buffers; one stream and one synchronization before
+ * the push, so that pushed buffers are complete; errors with cause and remedy.
  *
  * What an element does (class_init):
  *
- *   klass->in_place = TRUE;                // the picture flows through; FALSE: a new buffer
+ *   klass->in_place = TRUE;                // the frame passes through; FALSE: a new buffer
  *   klass->picture = GST_MAP_READ;         // 0: annotations only; READ | WRITE: draws
  *   klass->annotation = RV_META_LINES;     // whose scalars post-messages sends; may be NULL
  *   klass->configure = ...; // make the library object for in_info and the properties
@@ -44,7 +44,7 @@ G_BEGIN_DECLS
 #define GST_RV_TRANSFORM_GET_CLASS(obj)                                                            \
   (G_TYPE_INSTANCE_GET_CLASS((obj), GST_TYPE_RV_TRANSFORM, GstRvTransformClass))
 
-/* Formats that every element takes, in any memory and in system memory only. (Those that libgstcuda
+/* Formats that every element accepts, in any memory and in system memory only. (Those that libgstcuda
  * cannot allocate are among the latter.) */
 #define GST_RV_FORMATS                                                                             \
   "NV12, I420, YUY2, UYVY, BGRx, BGRA, RGBx, RGBA, YV12, NV21, Y42B, ARGB, ABGR"
@@ -57,11 +57,11 @@ typedef struct GstRvTransform GstRvTransform;
 typedef struct GstRvTransformClass GstRvTransformClass;
 typedef struct GstRvTransformPrivate GstRvTransformPrivate;
 
-/* One frame. in and out are the same buffer and picture when the class works in place. */
+/* One frame. in and out are the same buffer and image when the class works in place. */
 typedef struct GstRvJob {
   GstBuffer *in, *out;
   const RvPicture *in_picture;  /* NULL when the class does not read it, or with bypass */
-  const RvPicture *out_picture; /* NULL when the output is no picture (GRAY16_LE) */
+  const RvPicture *out_picture; /* NULL for GRAY16_LE */
 } GstRvJob;
 
 struct GstRvTransform {
@@ -74,26 +74,26 @@ struct GstRvTransformClass {
   GstBaseTransformClass parent_class;
 
   gboolean in_place;
-  GstMapFlags picture;            /* what the element does with the input picture */
-  gboolean gray16;                /* GRAY16_LE output is a picture, not a disparity map */
+  GstMapFlags picture;            /* access to the pixels of the input */
+  gboolean gray16;                /* GRAY16_LE output is an image, not a disparity map */
   const char *annotation;         /* what post-messages describes */
   const char *const *annotations; /* all that process and finish attach, NULL at the end (at most
                                    * GST_RV_RESULTS); NULL: `annotation` alone */
   const char
-      *refused; /* what to do when nothing behind takes what the element sends; may be NULL */
+      *downstream_hint; /* remedy when no downstream element accepts the output; may be NULL */
 
-  /* Posts an error (cause and remedy) and returns FALSE when pictures of `caps` can never be
-   * handled. Optional; called with the caps event, where a refusal can say why. */
+  /* Posts an error (cause and remedy) and returns FALSE when frames of `caps` can never be
+   * processed. Optional; called with the caps event, where the reason is known. */
   gboolean (*check_caps)(GstRvTransform *self, GstCaps *caps, const GstVideoInfo *info);
 
-  /* Appends to `result` what `structure` and `features` (taken over) become on the other pad.
+  /* Appends to `result` what `structure` and `features` (ownership passes) become on the other pad.
    * Optional; without it both pads have the same caps. */
   void (*transform_structure)(GstRvTransform *self, GstPadDirection direction,
                               GstStructure *structure, GstCapsFeatures *features, GstCaps *result);
 
   /* Makes everything for in_info, out_info and the properties, so that process need not allocate.
    * Called between frames, with the device current, after caps and after a rebuild. Must leave the
-   * former state usable when it fails with RV_ERR_ARG during a rebuild: the frame goes on with it.
+   * previous state usable when it fails with RV_ERR_ARG during a rebuild: the frame is processed with it.
    */
   RvStatus (*configure)(GstRvTransform *self, const GstRvExecContext *work);
 
@@ -119,11 +119,11 @@ struct GstRvTransformClass {
   /* Optional: adds fields to the element message of the last frame (post-messages). */
   void (*describe)(GstRvTransform *self, GstStructure *message);
 
-  /* Optional: the stream has ended, with the device current; before EOS goes on. A failure is
-   * posted as one to save what was learnt. */
+  /* Optional: the stream has ended, with the device current; before EOS is forwarded. A failure is
+   * posted as a failure to save the models. */
   RvStatus (*drain)(GstRvTransform *self, const GstRvExecContext *work);
 
-  /* Frees what configure made, with the device current. Learnt state may stay; stop drops it. */
+  /* Frees what configure made, with the device current. Learned state may stay; stop drops it. */
   void (*release)(GstRvTransform *self);
 };
 
@@ -154,12 +154,12 @@ void gst_rv_transform_rebuild(GstRvTransform *self);
 /* The same, as GstRvSettings.changed. */
 void gst_rv_transform_changed(GObject *object, const char *name);
 
-/* For configure of classes that are not in_place: with `bypass` frames keep their picture. process and
- * finish are called without pictures, to attach annotations to job->out. */
+/* For configure of classes that are not in_place: with `bypass` frames are not copied. process and
+ * finish are called without images, to attach annotations to job->out. */
 void gst_rv_transform_set_bypass(GstRvTransform *self, gboolean bypass);
 
 /* TRUE the first time it is called with this bit (0..31) since the element started: for warnings
- * that are to be said once per stream. */
+ * that are posted once per stream. */
 gboolean gst_rv_transform_once(GstRvTransform *self, guint bit);
 
 /* TRUE when an element message is posted for each frame. */

@@ -39,7 +39,7 @@ gboolean gst_rv_transform_reject(GstRvTransform *self) {
   guint count = 0, at = 0;
   if (!accepted)
     return FALSE;
-  gst_rv_warning_post(&self->priv->log, "the former settings stay in use");
+  gst_rv_warning_post(&self->priv->log, "the previous settings remain in use");
   /* The objects of the element still have these values: nothing is to be created again. */
   g_atomic_pointer_set(&self->priv->restores, g_thread_self());
   GParamSpec **specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(self), &count);

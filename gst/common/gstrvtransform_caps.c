@@ -74,11 +74,11 @@ GstCaps *gst_rv_transform_caps_vfunc(GstBaseTransform *trans, GstPadDirection di
   return result;
 }
 
-void gst_rv_transform_explain_refusal(GstRvTransform *self, GstCaps *caps) {
+void gst_rv_transform_explain_rejection(GstRvTransform *self, GstCaps *caps) {
   GstCaps *sent =
       gst_rv_transform_caps_vfunc(GST_BASE_TRANSFORM_CAST(self), GST_PAD_SINK, caps, NULL);
-  gst_rv_caps_explain_refusal(GST_ELEMENT_CAST(self), GST_BASE_TRANSFORM_SRC_PAD(self), sent,
-                              GST_RV_TRANSFORM_GET_CLASS(self)->refused);
+  gst_rv_caps_explain_rejection(GST_ELEMENT_CAST(self), GST_BASE_TRANSFORM_SRC_PAD(self), sent,
+                                GST_RV_TRANSFORM_GET_CLASS(self)->downstream_hint);
   gst_caps_unref(sent);
 }
 
@@ -119,8 +119,8 @@ gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection d
   return TRUE;
 }
 
-/* Only the template decides here: pictures of a right format and a wrong shape are let through to
- * the caps event, where the element can say what is wrong with them. */
+/* Only the template decides here: frames of a valid format and an invalid shape are accepted up to
+ * the caps event, where the element can post the reason. */
 gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection direction,
                                        GstCaps *caps) {
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
@@ -129,7 +129,7 @@ gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection 
   GstCaps *template = gst_pad_get_pad_template_caps(pad);
   const gboolean fits = gst_caps_can_intersect(caps, template);
   if (!fits)
-    GST_WARNING_OBJECT(self, "%" GST_PTR_FORMAT " is refused: %s takes %" GST_PTR_FORMAT, caps,
+    GST_WARNING_OBJECT(self, "%" GST_PTR_FORMAT " is rejected: %s accepts %" GST_PTR_FORMAT, caps,
                        GST_OBJECT_NAME(pad), template);
   gst_caps_unref(template);
   return fits;

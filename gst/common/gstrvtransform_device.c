@@ -49,7 +49,7 @@ static gboolean check_id(GstRvTransform *self, int id, int devices) {
 }
 
 /* engine=cuda without a device: what to do depends on whether this build has a CUDA engine. */
-static void refuse_cuda(GstRvTransform *self, const char *reason) {
+static void post_no_cuda(GstRvTransform *self, const char *reason) {
   if (rv_has_cuda())
     GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("engine=cuda cannot be used: %s.", reason),
                       ("Set engine=auto or engine=cpu to work without a GPU, or install the NVIDIA "
@@ -79,7 +79,7 @@ gboolean gst_rv_transform_open(GstRvTransform *self) {
     return TRUE;
   }
   if (devices == 0) {
-    refuse_cuda(self, reason);
+    post_no_cuda(self, reason);
     return FALSE;
   }
   if (!check_id(self, id, devices))
@@ -110,7 +110,8 @@ gboolean gst_rv_transform_need_device(GstRvTransform *self) {
   if (devices > 0 && find_device(self, id))
     return TRUE;
   GST_ELEMENT_ERROR(
-      self, RESOURCE, NOT_FOUND, ("The caps say CUDA memory, but it cannot be used: %s.", reason),
+      self, RESOURCE, NOT_FOUND,
+      ("The caps specify CUDA memory, but it cannot be used: %s.", reason),
       ("Leave (memory:CUDAMemory) out of the caps: the element works on system memory."));
   return FALSE;
 }
@@ -130,7 +131,7 @@ GstRvExecContext gst_rv_transform_get_work(GstRvTransform *self) {
   return work;
 }
 
-/* Frees all that belongs to the present device, the device itself included. */
+/* Frees everything on the current device, and the device. */
 static void leave_device(GstRvTransform *self) {
   GstRvTransformPrivate *priv = self->priv;
   const gboolean current = gst_rv_device_push(priv->device);
@@ -171,7 +172,7 @@ void gst_rv_transform_adopt(GstRvTransform *self, GstBuffer *buffer) {
     priv->foreign = TRUE;
     GST_ELEMENT_ERROR(
         self, RESOURCE, NOT_FOUND,
-        ("The picture is on CUDA device %u, but cuda-device-id is %d.", theirs, wanted),
+        ("The frame is in memory of CUDA device %u, but cuda-device-id is %d.", theirs, wanted),
         ("Set the same cuda-device-id on every element of the pipeline."));
     return;
   }

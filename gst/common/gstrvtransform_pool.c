@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrvtransform_pool.c: pools for the pictures on both pads, and copies for drawing. */
+/* gstrvtransform_pool.c: pools of frames on both pads, and copies for drawing. */
 #include "gstrvcaps.h"
 #include "gstrvpool.h"
 #include "gstrvtransform_private.h"
@@ -55,7 +55,7 @@ static GstFlowReturn acquire_copy(GstRvTransform *self, GstBuffer *inbuf, GstBuf
   return gst_buffer_pool_acquire_buffer(priv->copies, copy, NULL);
 }
 
-/* Copies the picture where it lives. CUDA copies run on the legacy stream and are waited for. */
+/* Copies the frame in its memory. CUDA copies run on the legacy stream and are synchronized. */
 static gboolean copy_picture(GstRvTransform *self, GstBuffer *from, GstBuffer *to) {
   GstRvExecContext work = gst_rv_transform_get_work(self);
   work.engine = gst_rv_buffer_is_cuda(from) ? RV_CUDA : RV_CPU;
@@ -88,7 +88,7 @@ GstFlowReturn gst_rv_transform_own_picture(GstRvTransform *self, GstBuffer *inbu
   if (flow != GST_FLOW_OK)
     return flow;
   if (!copy_picture(self, inbuf, *outbuf)) {
-    gst_rv_error_post(&self->priv->log, RV_ERR_IO, "copy a picture that others hold too");
+    gst_rv_error_post(&self->priv->log, RV_ERR_IO, "copy a shared frame");
     gst_clear_buffer(outbuf);
     return GST_FLOW_ERROR;
   }

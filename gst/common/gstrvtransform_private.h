@@ -25,7 +25,7 @@ struct GstRvTransformPrivate {
 
   RvEngine engine; /* resolved by start */
 #if HAVE_GSTCUDA
-  GstCudaContext *context; /* found or made; device holds it too */
+  GstCudaContext *context; /* found or created; the device has a reference too */
   GstCudaContext *answer;  /* the same for CONTEXT queries, guarded by the object lock */
 #endif
   GstRvDevice *device;
@@ -33,7 +33,7 @@ struct GstRvTransformPrivate {
   GstRvLog log;
   gint rebuild;          /* atomic: configure before the next frame */
   gboolean animated;     /* by a controller only: the processing time is that of before */
-  gboolean configured;   /* configure has succeeded for the present caps */
+  gboolean configured;   /* configure has succeeded for the current caps */
   gboolean foreign;      /* buffers come from a device that the user excluded */
   gint changes;          /* atomic: number of changed properties */
   gboolean invalid;      /* caps of the last CAPS event, for these settings */
@@ -50,7 +50,7 @@ struct GstRvTransformPrivate {
   gboolean bypass;                       /* gst_rv_transform_set_bypass */
   gboolean bypass_frame;                 /* the same for the current frame */
   GstRvFrame in, out;
-  GstBufferPool *copies; /* for drawing on pictures that others hold too */
+  GstBufferPool *copies; /* for drawing on shared frames */
 };
 
 /* The debug category of the element ("cudasgm"), so that its users see what the base class does. */
@@ -72,7 +72,7 @@ gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection d
 gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection direction,
                                        GstCaps *caps);
 /* Posts an error when nothing that `caps` (of the sink pad) become is taken by what follows. */
-void gst_rv_transform_explain_refusal(GstRvTransform *self, GstCaps *caps);
+void gst_rv_transform_explain_rejection(GstRvTransform *self, GstCaps *caps);
 
 /* Asks the pipeline to query the latency again. */
 void gst_rv_transform_post_latency(GstRvTransform *self);
@@ -95,7 +95,7 @@ gboolean gst_rv_transform_propose_vfunc(GstBaseTransform *trans, GstQuery *decid
                                         GstBaseTransformClass *parent);
 gboolean gst_rv_transform_decide_vfunc(GstBaseTransform *trans, GstQuery *query,
                                        GstBaseTransformClass *parent);
-/* A writable buffer whose picture may be written without harm to other holders of `inbuf`: `inbuf`
+/* A writable buffer whose pixels may be written without effect on other owners of `inbuf`: `inbuf`
  * itself or a copy. */
 GstFlowReturn gst_rv_transform_own_picture(GstRvTransform *self, GstBuffer *inbuf,
                                            GstBuffer **outbuf, GstBaseTransformClass *parent);

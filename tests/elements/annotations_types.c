@@ -8,7 +8,7 @@
 #define W 64
 #define H 48
 
-/* One annotation with a value in every field; buffers are made anew each time. */
+/* One annotation with a value in every field; buffers are made again each time. */
 typedef struct Case {
   const char *name;
   gsize size;           /* of the struct */

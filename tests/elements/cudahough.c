@@ -150,7 +150,7 @@ GST_START_TEST(test_properties) {
 }
 GST_END_TEST
 
-/* A refused combination is warned of and the former one stays; sizes change; one pixel works. */
+/* A rejected combination is warned of and the previous one stays; sizes change; one pixel works. */
 GST_START_TEST(test_refused_and_sizes) {
   static const int sizes[][2] = {{1, 1}, {640, 3}, {2, 400}};
   GstVideoInfo info;

@@ -298,7 +298,7 @@ GST_START_TEST(test_tracks) {
     fail_unless(near(o.velocity_z, -5, 0.8));
     fail_unless(near(o.ttc, o.distance / 5, 0.6));
     fail_if(o.flags & RV_OBSTACLE_MOVING); /* the speed of the vehicle is unknown */
-    /* Settings change: the track goes on. */
+    /* Settings change: the track continues. */
     gst_harness_set(harness, "cudaobstacles", "min-height", 0.4, "ego-speed", 0.0, NULL);
     o = follow(harness, 2000, 10);
     fail_unless_equals_int(o.id, id);
@@ -398,6 +398,41 @@ GST_START_TEST(test_boxes) {
 }
 GST_END_TEST
 
+/* --- Drawing --------------------------------------------------------------------------------- */
+
+/* Pixels of rows y0..y1 - 1 and columns x0..x1 - 1 that differ from the frame, which is gray 90. */
+static int drawn_pixels(GstBuffer *buffer, int x0, int y0, int x1, int y1) {
+  GstMapInfo map;
+  int count = 0;
+  fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
+  for (int y = y0; y < y1; y++)
+    for (int x = x0; x < x1; x++)
+      count += map.data[y * W + x] != 90;
+  gst_buffer_unmap(buffer, &map);
+  return count;
+}
+
+/* Each layer changes its part of the frame, and no other. */
+GST_START_TEST(test_drawing) {
+  static const Thing thing = {10, 140, 180, 0, 1.5};
+  static const char *const layers[] = {"obstacles", "space", "bird", "segments"};
+  for (int e = 0; e < engine_count(); e++)
+    for (guint k = 0; k < G_N_ELEMENTS(layers); k++) {
+      char *line = g_strdup_printf("cudaobstacles engine=%s ! cudaannotate engine=%s show=%s",
+                                   engines[e], engines[e], layers[k]);
+      GstHarness *harness = gst_harness_new_parse(line);
+      g_free(line);
+      gst_harness_set_caps(harness, test_caps("GRAY8", W, H, NULL), test_caps("GRAY8", W, H, NULL));
+      GstBuffer *out = gst_harness_push_and_pull(harness, scene(0, &thing, 1));
+      fail_unless((drawn_pixels(out, 138, 105, 143, 125) > 10) == (k == 0), "%s", layers[k]);
+      fail_unless((drawn_pixels(out, 150, 200, 250, 230) > 2000) == (k == 1), "%s", layers[k]);
+      fail_unless((drawn_pixels(out, 260, 20, 310, 100) > 2000) == (k == 2), "%s", layers[k]);
+      gst_buffer_unref(out);
+      gst_harness_teardown(harness);
+    }
+}
+GST_END_TEST
+
 /* --- Invalid input --------------------------------------------------------------------------- */
 
 static guint16 sky(int x, int y) {
@@ -440,7 +475,7 @@ static int count_of(GstHarness *harness, GstBuffer *in, gboolean *has_ground) {
 }
 
 /* Without any ground there are no obstacles; with the camera's height known, its plane is what the
- * frame is held against, and a wall is an obstacle. */
+ * frame is compared with, and a wall is an obstacle. */
 GST_START_TEST(test_odd_scenes) {
   for (int e = 0; e < engine_count(); e++)
     for (int knows_height = 0; knows_height < 2; knows_height++) {
@@ -466,7 +501,7 @@ static void expect_warning(GstBus *bus, const char *text) {
   g_free(message);
 }
 
-/* What is missing is said once, and the frame goes on without results. */
+/* What is missing is said once, and the frame continues without results. */
 GST_START_TEST(test_missing) {
   const Thing thing = {10, 140, 180, 0, 1.5};
   static const char *const texts[] = {"no disparity", "camera is not known", "no stixels"};
@@ -499,7 +534,7 @@ GST_START_TEST(test_settings) {
   fail_if(rv_meta_find(out, RV_META_FREE_SPACE) || rv_meta_find(out, RV_META_DETECTIONS));
   fail_unless(number(out, 7, "rv-depth", "distance") == -1);
   gst_buffer_unref(out);
-  /* A height above the clearance is refused, and the former settings stay. */
+  /* A height above the clearance is rejected, and the previous settings stay. */
   gst_harness_set(harness, "cudaobstacles", "clearance", 0.5, "min-height", 1.0, NULL);
   out = gst_harness_push_and_pull(harness, scene(0, &thing, 1));
   RvMetaObstacles meta;
@@ -515,7 +550,7 @@ GST_END_TEST
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
   TEST(test_frame) TEST(test_ground) TEST(test_maps) TEST(test_inputs) TEST(test_tracks) \
-  TEST(test_no_time) TEST(test_boxes) TEST(test_odd_scenes) TEST(test_missing) \
+  TEST(test_no_time) TEST(test_boxes) TEST(test_drawing) TEST(test_odd_scenes) TEST(test_missing) \
   TEST(test_settings)
 /* clang-format on */
 

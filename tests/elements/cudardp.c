@@ -196,7 +196,7 @@ GST_START_TEST(test_nothing_to_do) {
   GstCaps *caps = test_caps("GRAY8", W, H, NULL);
   test_info(&info, caps);
   gst_caps_unref(caps);
-  /* No disparity: said once, and the picture goes on. */
+  /* No disparity: said once, and the picture continues. */
   for (int frame = 0; frame < 2; frame++) {
     GstBuffer *out = gst_harness_push_and_pull(
         harness, gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&info), NULL));
@@ -222,7 +222,7 @@ GST_START_TEST(test_nothing_to_do) {
   check_segments(out, &plane, &config);
   gst_buffer_unref(out);
   g_free(plane.data);
-  /* A median that does not exist: a warning, and the former settings. */
+  /* A median that does not exist: a warning, and the previous settings. */
   gst_harness_set(harness, "cudardp", "median", 4, NULL);
   in = picture(&info, W, H, 2, TRUE, &plane);
   out = gst_harness_push_and_pull(harness, in);

@@ -271,8 +271,8 @@ GST_START_TEST(test_gray_frames) {
 }
 GST_END_TEST
 
-/* Patches larger than the picture are refused with the caps; combinations that are refused while
- * playing leave the former in use. */
+/* Patches larger than the picture are rejected with the caps; combinations that are rejected while
+ * playing leave the previous in use. */
 GST_START_TEST(test_refused) {
   GstHarness *harness = gst_harness_new_parse("cudaroaddetect engine=cpu patch-size=15");
   GstBus *bus = test_bus(harness);
@@ -297,7 +297,7 @@ GST_START_TEST(test_refused) {
     road_reference_check(&reference, out, &info);
     gst_buffer_unref(out);
     if (k == 1)
-      expect_warning(bus, "initial-models is 9", "former settings");
+      expect_warning(bus, "initial-models is 9", "previous settings");
   }
   road_reference_free(&reference);
   test_bus_free(bus);

@@ -190,7 +190,7 @@ GST_START_TEST(test_problems_while_playing) {
   gst_harness_set(harness, "cudaroaddetect", "model-location", path, NULL);
   push_frames(harness, &info, 1, &reference);
   char *words = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(words && strstr(words, path) && strstr(words, "former settings"), "%s", words);
+  fail_unless(words && strstr(words, path) && strstr(words, "previous settings"), "%s", words);
   g_free(words);
   gst_harness_set(harness, "cudaroaddetect", "model-location", NULL, "model-save-location", lost,
                   NULL);

@@ -342,7 +342,7 @@ GST_START_TEST(test_annotations) {
 }
 GST_END_TEST
 
-/* Every property while frames flow; refused combinations leave the former settings in use. */
+/* Every property while frames flow; rejected combinations leave the previous settings in use. */
 GST_START_TEST(test_changes_while_playing) {
   static const char changes[] =
       "paths=4 paths=2 paths=8 cost=census cost=csct max-cost=20 p1-ground=4 "
@@ -380,7 +380,7 @@ GST_START_TEST(test_changes_while_playing) {
   fail_unless(result != NULL);
   gst_buffer_unref(result);
   char *warning = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(warning && strstr(warning, "paths") && strstr(warning, "former settings"), "%s",
+  fail_unless(warning && strstr(warning, "paths") && strstr(warning, "previous settings"), "%s",
               warning);
   g_free(warning);
   gst_object_unref(element);

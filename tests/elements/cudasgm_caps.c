@@ -256,7 +256,7 @@ GST_START_TEST(test_no_device) {
   fail_unless(error && strstr(error, reason) && strstr(error, "engine=cpu"), "%s", error);
   g_free(error);
   gst_element_set_state(element, GST_STATE_NULL);
-  /* auto goes on without. */
+  /* auto continues without. */
   g_object_set(element, "engine", 0, NULL);
   fail_unless(gst_element_set_state(element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
   GstStructure *stats = NULL;

@@ -42,7 +42,7 @@ GST_START_TEST(test_caps_query) {
 }
 GST_END_TEST
 
-/* Every refusal states the cause and the remedy. */
+/* Every rejection states the cause and the remedy. */
 GST_START_TEST(test_bad_caps) {
   static const struct {
     const char *properties, *left, *right, *cause, *remedy;
@@ -94,7 +94,7 @@ GST_START_TEST(test_bad_caps) {
 }
 GST_END_TEST
 
-/* Cameras change size one after the other: pairs of different sizes are dropped, then it goes on
+/* Cameras change size one after the other: pairs of different sizes are dropped, then it continues
  * with new caps. */
 GST_START_TEST(test_renegotiation) {
   Mux mux = mux_new("");

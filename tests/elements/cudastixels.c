@@ -60,6 +60,8 @@ static void check_stixels(GstBuffer *buffer, RvStixels *stixels, const RvStixels
   RvStixelsInput input = {.disparity = *plane};
   if (trust)
     input.confidence = confidence;
+  RvGroundSurface surface;
+  input.surface = test_surface(buffer, plane->width, plane->height, &surface);
   RvStixelsGround ground;
   const RvStixelsOutput output = {
       .stixels = list, .capacity = room, .offsets = offsets, .ground = &ground};

@@ -63,7 +63,11 @@ static int check(GstBuffer *out, RvStixels *stixels, const RvStixelsConfig *conf
   RvStixel *list = g_new0(RvStixel, room);
   guint32 *offsets = g_new(guint32, rv_stixels_columns(config) + 1);
   const RvStixelsOutput output = {.stixels = list, .capacity = room, .offsets = offsets};
-  fail_unless(rv_stixels_run(stixels, input, &output, NULL) == RV_OK);
+  RvGroundSurface surface;
+  RvStixelsInput with_ground = *input;
+  with_ground.surface =
+      test_surface(out, input->disparity.width, input->disparity.height, &surface);
+  fail_unless(rv_stixels_run(stixels, &with_ground, &output, NULL) == RV_OK);
   const guint32 count = offsets[rv_stixels_columns(config)];
   RvMetaStixels meta;
   RvMetaMap map;

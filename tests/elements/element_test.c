@@ -26,7 +26,7 @@ void test_info(GstVideoInfo *info, const GstCaps *caps) {
   fail_unless(gst_video_info_from_caps(info, caps));
 }
 
-/* Texture of the point (x, y) of the left eye. */
+/* Texture of the point (x, y) of the left view. */
 static guint8 texture(int x, int y, guint32 seed) {
   return (guint8)hash((guint32)x * 7919u + (guint32)y * 104729u + seed * 15485863u);
 }
@@ -104,6 +104,23 @@ guint8 *test_gray(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int
   fail_unless(rv_convert_gray(&picture, x, y, &plane, 1, RV_CPU, NULL, NULL) == RV_OK);
   gst_video_frame_unmap(&frame);
   return gray;
+}
+
+const RvGroundSurface *test_surface(GstBuffer *buffer, int width, int height,
+                                    RvGroundSurface *surface) {
+  RvMetaGround meta;
+  if (MIN(width, height) < RV_GROUND_SIDE_MIN)
+    return NULL;
+  *surface = (RvGroundSurface){.source = RV_GROUND_NONE};
+  if (!rv_meta_get_ground(buffer, &meta))
+    return surface;
+  fail_unless(meta.width == width && meta.height == height);
+  surface->slope_x = meta.ground_slope_x;
+  surface->slope_y = meta.ground_slope_y;
+  surface->intercept = meta.ground_intercept;
+  surface->height = meta.camera_height;
+  surface->source = (gint32)meta.source;
+  return surface;
 }
 
 GstBus *test_bus(GstHarness *harness) {

@@ -8,9 +8,10 @@
 #include <gst/video/video.h>
 
 #include "convert/convert.h"
+#include "ground/ground.h"
 #include "roadvision-gst.h"
 
-/* Formats that all elements but cudaannotate take, in the order of RvPixelFormat; P010_10LE is the
+/* Formats that all elements except cudaannotate accept, in the order of RvPixelFormat; P010_10LE is the
  * last one. */
 #define TEST_FORMATS                                                                               \
   "NV12", "I420", "YUY2", "UYVY", "BGRx", "BGRA", "RGBx", "RGBA", "RGB", "BGR", "GRAY8", "YV12",   \
@@ -19,12 +20,12 @@
 /* Offset of the upper byte of a component's samples: 1 in formats of more than 8 bits. */
 int test_upper_byte(const GstVideoFormatInfo *format, guint component);
 
-/* A pair of `format`, the two eyes of width x height packed as `top_bottom` and `right_first` say:
- * the right eye sees the left one's random texture shifted by `shift` px. */
+/* A pair of `format`, the two views of width x height packed as `top_bottom` and `right_first` say:
+ * the right view sees the left one's random texture shifted by `shift` px. */
 GstBuffer *test_pair_new(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
                          int shift, guint32 seed);
 
-/* The same with the right eye `rows` further down. */
+/* The same with the right view `rows` further down. */
 GstBuffer *test_pair_new_rows(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
                               int shift, int rows, guint32 seed);
 
@@ -34,6 +35,11 @@ void test_info(GstVideoInfo *info, const GstCaps *caps);
 
 /* Gray of a rectangle of a buffer, width x height bytes, to be freed. */
 guint8 *test_gray(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int width, int height);
+
+/* The plane of RvGroundMeta as an element reads it, without slope_y if there is none; NULL for a
+ * disparity of width x height px that is too small for a ground. */
+const RvGroundSurface *test_surface(GstBuffer *buffer, int width, int height,
+                                    RvGroundSurface *surface);
 
 /* Adds a bus to a harness's element; the next error or warning on it, or NULL. */
 GstBus *test_bus(GstHarness *harness);

@@ -32,7 +32,7 @@ GstCaps *pipelines_caps(const char *format, int width, int height, const char *e
   return caps;
 }
 
-/* Texture at a point of one eye: smooth enough to match, different everywhere. */
+/* Texture at a point of one view: smooth enough to match, different everywhere. */
 static guint8 texture(int x, int y, int component, guint seed) {
   guint32 v = (guint32)(x / 2 * 374761393) ^ (guint32)(y / 2 * 668265263) ^ (seed * 2246822519u) ^
               (guint32)(component * 3266489917u);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refusals.c: what the elements say and do when something cannot work: the cause, the remedy, in
+/* rejections.c: what the elements say and do when something cannot work: the cause, the remedy, in
  * the user's words; and that nothing else goes wrong then. */
 #include "element_test.h"
 

@@ -162,8 +162,10 @@ void road_reference_run(RoadReference *reference, GstBuffer *buffer, const GstVi
        RV_F32},
       {reference->seeds, reference->columns, reference->columns, reference->rows, RV_U8},
       &reference->report};
-  fail_unless(rv_road_run(reference->road, &color, has ? &map.plane : NULL, &output, NULL) ==
-              RV_OK);
+  RvGroundSurface surface;
+  fail_unless(rv_road_run_on(reference->road, &color, has ? &map.plane : NULL,
+                             has ? test_surface(buffer, meta.width, meta.height, &surface) : NULL,
+                             &output, NULL) == RV_OK);
   if (has)
     rv_meta_unmap(&map);
   g_free(pixels);

@@ -9,7 +9,7 @@
 enum { ROAD_W = 131, ROAD_H = 75 };
 
 /* Annotations of road_picture. */
-enum { ROAD_DISPARITY = 1, ROAD_CAMERA = 2, ROAD_ALL = 3, ROAD_FLAT = 4 /* no value anywhere */ };
+enum { ROAD_DISPARITY = 1, ROAD_CAMERA = 2, ROAD_ALL = 3, ROAD_FLAT = 4 /* all invalid */ };
 
 int road_engine_count(void); /* 1, or 2 where there is a GPU */
 const char *road_engine(int index);

@@ -301,7 +301,7 @@ GST_START_TEST(test_images) {
 }
 GST_END_TEST
 
-/* Settings that are invalid: an error at the start, a warning later, and the former ones stay. */
+/* Settings that are invalid: an error at the start, a warning later, and the previous ones stay. */
 GST_START_TEST(test_settings) {
   static const char *const bad[] = {"classes=7", "location=%s.png"};
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {

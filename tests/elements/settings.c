@@ -74,7 +74,7 @@ GST_END_TEST
 
 /* Only the rejected values go; one that is accepted afterwards counts. */
 GST_START_TEST(test_accepted_after) {
-  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=64");
+  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=64 paths=8 median=3");
   GstElement *element = gst_harness_find_element(harness, "cudasgm");
   GstBus *bus = test_bus(harness);
   GstCaps *caps = test_caps("GRAY8", 128, 32, NULL);

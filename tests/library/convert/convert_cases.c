@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert_cases.c: hand-worked gray values and odd crops, a reference that looks up every sample,
+/* convert_cases.c: hand-computed gray values and odd crops, a reference that looks up every sample,
  * CPU = CUDA, and benchmark rows. */
 #include "convert/convert_color_cases.h"
 #include "convert/convert_picture_cases.h"

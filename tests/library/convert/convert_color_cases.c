@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* convert_color_cases.c: known colors of both standards, every format against the standards'
- * formulas in floating point, CPU = CUDA, refusals, benchmark rows. */
+ * formulas in floating point, CPU = CUDA, rejections, benchmark rows. */
 #include "convert/convert_color_cases.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* depth_cases.c: hand-worked values, and pairs with a known fault. */
+/* depth_cases.c: hand-computed values, and pairs with a known fault. */
 #include "depth/depth.h"
 
 #include <math.h>

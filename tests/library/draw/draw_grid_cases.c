@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* draw_grid_cases.c: grids of cells and keys: hand-worked, against a reference that asks every
- * pixel in plain words, CPU = CUDA on every format, refusals, benchmark row. */
+/* draw_grid_cases.c: grids of cells and keys: hand-computed, against a reference that asks every
+ * pixel in plain words, CPU = CUDA on every format, rejections, benchmark row. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@ typedef struct GroundBox {
   double width, height, bottom; /* m; bottom: above the ground */
 } GroundBox;
 
-/* What is painted; what is 0 is left out. */
+/* What is drawn; 0: omitted. */
 typedef struct GroundInput {
   RvCamera camera; /* height and pitch are those of the ground */
   double roll;     /* px of disparity per px to the right */

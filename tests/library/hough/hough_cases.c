@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hough_cases.c: both engines against the counting reference, hand-worked pictures, fuzz. */
+/* hough_cases.c: both engines against the counting reference, hand-computed pictures, fuzz. */
 #include "hough/hough_cases.h"
 
 #include <math.h>

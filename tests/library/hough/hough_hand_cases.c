@@ -71,7 +71,7 @@ static void exact_rho(RvCheck *check, const char *name) {
   }
 }
 
-/* 41 pixels of a column: 41 votes at (0, 50), 29 at (179 degrees, -50), a maximum but for its
+/* 41 pixels of a column: 41 votes at (0, 50), 29 at (179 degrees, -50), a maximum except for its
  * neighbor across the seam. From 90 degrees on there is no seam. */
 static void seam(RvCheck *check, const char *name) {
   uint8_t pixels[SIDE_X * SIDE_Y] = {0};
@@ -145,7 +145,7 @@ static void extremes(RvCheck *check, const char *name) {
            "one pixel: %u lines", f.count);
 }
 
-/* Bins are where cos and sin of the C library put them, but for a sixteenth of a bin. */
+/* Bins are where cos and sin of the C library put them, except for a sixteenth of a bin. */
 static void tables(RvCheck *check, const char *name) {
   static const int sides[][2] = {{1, 1}, {640, 480}, {1920, 1080}, {8192, 8192}, {16384, 16384}};
   static const double steps[] = {0.25, 1.0, 3.3, 64.0};
@@ -177,7 +177,7 @@ static void tables(RvCheck *check, const char *name) {
   rvc_true(check, name, worst < 1.0 / 16, "worst rounding %.4f of a bin", worst);
 }
 
-/* A range without an angle, and what else is refused, says so. */
+/* A range without an angle, and what else is rejected, says so. */
 static void refusals(RvCheck *check, const char *name) {
   RvHoughConfig c = plain(check);
   c.theta_steps = 9;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hough_inputs.h: the street scene that the peers of the benchmark ran on, made anew. Tests only.
+/* hough_inputs.h: the street scene that the peers of the benchmark ran on, made again. Tests only.
  */
 #ifndef RV_HOUGH_PICTURES_H
 #define RV_HOUGH_PICTURES_H

@@ -17,7 +17,7 @@ static RvLanesConfig config_of(RvCheck *check) {
   return c;
 }
 
-/* A line that is covered from 6 to 30 m, but for gaps of `off` behind `on` slices. */
+/* A line that is covered from 6 to 30 m, except for gaps of `off` behind `on` slices. */
 static RvLanesMark mark_of(double offset, double heading, int on, int off) {
   RvLanesMark mark = {.offset = offset,
                       .heading = heading,

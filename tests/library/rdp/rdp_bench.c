@@ -227,7 +227,7 @@ static RvStatus run_plain(void *user, RvStream stream) {
   return RV_OK;
 }
 
-/* Fills `result`, which the other ways are held against. */
+/* Fills `result`, which the other ways are compared with. */
 static void bench_cpu(RvCheck *check, const char *name, Bench *bench, RdpResult *result) {
   bench->output = rdp_result_output(result);
   bench->output.reconstruction.data = NULL;
@@ -245,7 +245,7 @@ static int is_same_list(const RdpResult *a, const RdpResult *b) {
          memcmp(a->segments, b->segments, a->offsets[WIDTH] * sizeof *a->segments) == 0;
 }
 
-/* What the CPU engine is held against; both must find the same. */
+/* What the CPU engine is compared with; both must find the same. */
 static void bench_plain(RvCheck *check, const char *name, Bench *bench, const RdpResult *result) {
   RdpResult other = rdp_result_new(&bench->config, rv_rdp_segments_max(&bench->config));
   bench->output = rdp_result_output(&other);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rdp_cases.c: column segmentation against hand-worked columns and the plain recursion, CPU = CUDA,
+/* rdp_cases.c: column segmentation against hand-computed columns and the plain recursion, CPU = CUDA,
  * and fuzz input. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static int from_device(Array *array) {
   return ok;
 }
 
-/* Outputs that are NULL in `wanted` are left out. */
+/* Outputs that are NULL in `wanted` are omitted. */
 static void run_cuda(RvCheck *check, const char *name, const RvRdpConfig *config,
                      const uint16_t *source, const RdpResult *got, const RvRdpOutput *wanted,
                      const char *what) {

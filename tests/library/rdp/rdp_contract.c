@@ -9,7 +9,7 @@ RV_CONTRACT_OBJECT(RvRdp, rdp);
 
 RV_CONTRACT_INIT(rdp, "width=101 height=61 median=3 threads=2");
 
-/* The arrays as planes of one row: they have no size, stride or format that run could refuse, and
+/* The arrays as planes of one row: they have no size, stride or format that run could reject, and
  * any of the outputs may be missing. */
 static int planes(const void *config, RvContractPlane *out) {
   const RvRdpConfig *c = config;

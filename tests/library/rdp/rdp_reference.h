@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rdp_reference.h: what the cases of column segmentation share: results, and the plain recursion
- * that both engines are held to. */
+ * that both engines are compared with. */
 #ifndef RDP_TWIN_CASES_H
 #define RDP_TWIN_CASES_H
 

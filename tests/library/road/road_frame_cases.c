@@ -222,6 +222,43 @@ static void check_flat(RvCheck *check) {
   rvc_ok(check, name);
 }
 
+/* A given plane is used and reported; one that cannot be ground is none. */
+static void check_surface(RvCheck *check) {
+  const char *name = "road/surface";
+  Frame f;
+  if (!rvc_wants(check, name) || !open_frame(check, name, &f, 203, 151))
+    return;
+  RvRoad *road = NULL;
+  RvGroundSurface surface = {
+      .slope_x = ROLL, .slope_y = f.slope, .intercept = -f.slope * f.horizon};
+  const RvRoadOutput output = {f.mask, f.distance, f.seeds, &f.report};
+  if (rvc_true(check, name, rv_road_new(&road, &f.config, RV_CPU) == RV_OK, "new failed")) {
+    rvc_true(check, name, run_frame(road, &f, &f.disparity) == RV_OK, "run failed");
+    const int seeds = f.report.seeds;
+    rvc_true(check, name,
+             rv_road_run_on(road, &f.color, &f.disparity, &surface, &output, NULL) == RV_OK &&
+                 f.report.slope_x == (float)surface.slope_x &&
+                 f.report.slope_y == (float)surface.slope_y &&
+                 f.report.intercept == (float)surface.intercept,
+             "the plane is %g %g %g", f.report.slope_x, f.report.slope_y, f.report.intercept);
+    rvc_true(check, name, abs(f.report.seeds - seeds) * 20 <= seeds,
+             "%d seeds on the given plane, %d on the fitted one", f.report.seeds, seeds);
+    check_mask(check, name, &f);
+    surface.slope_y = -surface.slope_y;
+    rvc_true(check, name,
+             rv_road_run_on(road, &f.color, &f.disparity, &surface, &output, NULL) == RV_OK &&
+                 f.report.slope_y == 0,
+             "a plane that rises to the camera has slope %g", f.report.slope_y);
+    rvc_true(check, name,
+             rv_road_run_on(road, &f.color, NULL, &surface, &output, NULL) == RV_OK &&
+                 f.report.slope_y == 0,
+             "without disparity there is a plane");
+  }
+  rv_road_free(&road);
+  close_frame(&f);
+  rvc_ok(check, name);
+}
+
 static void check_frame(RvCheck *check) {
   const char *name = "road/frame";
   Frame f;
@@ -318,6 +355,7 @@ static void check_threads(RvCheck *check) {
 
 void rv_road_frame_cases(RvCheck *check) {
   check_flat(check);
+  check_surface(check);
   check_frame(check);
   check_blind(check);
   check_threads(check);

@@ -24,6 +24,8 @@ typedef struct Pair {
   Side cpu, cuda;
   RvPlane mask, distance, seeds;
   RvRoadReport cpu_report, cuda_report;
+  RvGroundSurface surface; /* of every third frame */
+  void *cuda_surface;
   char what[200];
 } Pair;
 
@@ -38,6 +40,7 @@ static void close_pair(Pair *p) {
     rvc_device_free(device[i]);
   void *report = p->cuda.report;
   rv_buffer_free(&report, RV_CUDA);
+  rv_buffer_free(&p->cuda_surface, RV_CUDA);
   rv_road_free(&p->cpu.road);
   rv_road_free(&p->cuda.road);
 }
@@ -67,15 +70,27 @@ static int open_pair(RvCheck *check, const char *name, Pair *p) {
                    rvc_upload(check, &p->cuda.distance, &p->distance) &&
                    rvc_upload(check, &p->cuda.seeds, &p->seeds) &&
                    rv_buffer_new(&report, sizeof(RvRoadReport), RV_CUDA) == RV_OK &&
+                   rv_buffer_new(&p->cuda_surface, sizeof p->surface, RV_CUDA) == RV_OK &&
                    rv_road_new(&p->cpu.road, c, RV_CPU) == RV_OK &&
                    rv_road_new(&p->cuda.road, c, RV_CUDA) == RV_OK;
   p->cuda.report = report;
   return rvc_true(check, name, made, "%s: new failed", p->what);
 }
 
-static RvStatus run_side(const Side *s, int has_disparity) {
+static RvStatus run_side(const Side *s, int has_disparity, const RvGroundSurface *ground) {
   const RvRoadOutput output = {s->mask, s->distance, s->seeds, s->report};
-  return rv_road_run(s->road, &s->color, has_disparity ? &s->disparity : NULL, &output, NULL);
+  return rv_road_run_on(s->road, &s->color, has_disparity ? &s->disparity : NULL, ground, &output,
+                        NULL);
+}
+
+/* Planes near that of the last fit, and others. */
+static void make_surface(Pair *p, int frame) {
+  const RvRoadReport *r = &p->cpu_report;
+  p->surface = (RvGroundSurface){.slope_x = r->slope_x,
+                                 .slope_y = r->slope_y * (frame % 2 ? 1.01 : 0.99),
+                                 .intercept = r->intercept};
+  if (frame % 9 == 8)
+    p->surface.slope_y = -0.1;
 }
 
 static void print_report(const char *engine, const RvRoadReport *r) {
@@ -90,10 +105,14 @@ static void print_report(const char *engine, const RvRoadReport *r) {
 static int same_frame(RvCheck *check, const char *name, Pair *p, int frame, int has_disparity) {
   char what[260];
   snprintf(what, sizeof what, "frame %d of %s", frame, p->what);
+  const int has_surface = frame % 3 == 2;
+  make_surface(p, frame);
   const int ran =
       rvc_upload(check, &p->cuda.color, &p->cpu.color) &&
       rvc_upload(check, &p->cuda.disparity, &p->cpu.disparity) &&
-      run_side(&p->cpu, has_disparity) == RV_OK && run_side(&p->cuda, has_disparity) == RV_OK &&
+      rv_copy_to_device(p->cuda_surface, &p->surface, sizeof p->surface, NULL) == RV_OK &&
+      run_side(&p->cpu, has_disparity, has_surface ? &p->surface : NULL) == RV_OK &&
+      run_side(&p->cuda, has_disparity, has_surface ? p->cuda_surface : NULL) == RV_OK &&
       rv_copy_to_host(&p->cuda_report, p->cuda.report, sizeof p->cuda_report, NULL) == RV_OK &&
       rvc_download(check, &p->mask, &p->cuda.mask) &&
       rvc_download(check, &p->distance, &p->cuda.distance) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_cases.c: the renderer held against its own truth: the same bytes for any number of threads,
- * both eyes in agreement, the ground where the camera model puts it; and its speed. */
+/* scene_cases.c: the renderer compared with its own ground truth: the same bytes for any number of threads,
+ * both views in agreement, the ground where the camera model puts it; and its speed. */
 #include "rv_hd.h"
 #include "rvcheck.h"
 #include "scene/scene.h"
@@ -303,7 +303,7 @@ static void check_ground(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-/* Planes have disparities that are linear in x and y: second differences vanish but for rounding.
+/* Planes have disparities that are linear in x and y: second differences vanish except for rounding.
  */
 static void check_planes(RvCheck *check) {
   static const char name[] = "scene/planes";
@@ -329,7 +329,7 @@ static void check_planes(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-/* --- Both eyes -----------------------------------------------------------------------------------
+/* --- Both views -----------------------------------------------------------------------------------
  */
 
 /* Mean difference between the left picture and the right one `shift` sixteenths beside the match,
@@ -582,7 +582,7 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   Shot shot;
   if (shot_new(&shot, formats[bytes[0] >> 3 & 3], config.width, config.height)) {
     if (rv_scene_render(scene, frame, &shot.picture, &shot.truth) != RV_OK)
-      abort(); /* a legal config and a fitting picture must render */
+      abort(); /* a valid config and a fitting picture must render */
     shot_free(&shot);
   }
   rv_scene_free(&scene);

@@ -17,7 +17,7 @@ RV_CONTRACT_INIT(scene, "width=99 height=61 max-disparity=32 threads=2");
 
 static int planes(const void *config, RvContractPlane *out) {
   const RvSceneConfig *c = config;
-  /* A truth plane without data is left out, which is legal. */
+  /* A truth plane without data is omitted, which is valid. */
   const unsigned truth = RV_RULE_SIZE | RV_RULE_STRIDE | RV_RULE_FORMAT;
   const unsigned picture = RV_RULE_DATA | RV_RULE_SIZE | RV_RULE_STRIDE;
   out[0] = (RvContractPlane){"picture", RV_U8, 2 * c->width, c->height, 0, 0, picture};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_light_cases.c: on `offroad` the light jumps from one frame to the next, for both eyes
+/* scene_light_cases.c: on `offroad` the light jumps from one frame to the next, for both views
  * alike; on the other patterns it does not. */
 #include "scene/scene_light_cases.h"
 #include "scene/scene.h"
 
 enum { WIDTH = 48, HEIGHT = 36, FRAMES = 120 };
 
-/* Mean gray of one eye's lower half, which is ground. */
+/* Mean gray of one view's lower half, which is ground. */
 static double mean_level(const uint8_t *gray, int eye) {
   int sum = 0;
   for (int y = HEIGHT / 2; y < HEIGHT; y++)
@@ -16,7 +16,7 @@ static double mean_level(const uint8_t *gray, int eye) {
 }
 
 typedef struct Jumps {
-  int both, one; /* frames whose level jumps by a fifth in both eyes; in one, in the other not */
+  int both, one; /* frames whose level jumps by a fifth in both views; in one, in the other not */
 } Jumps;
 
 /* Frames follow each other closely enough that what is seen cannot explain a jump. */

@@ -256,6 +256,49 @@ static void check_ground(RvCheck *check) {
   rvc_ok(check, name);
 }
 
+/* With the surface of a camera the stixels are those of ground=camera; the plane follows at once, is
+ * that of the center column, and stays in frames without one. */
+static void check_surface(RvCheck *check) {
+  static const char name[] = "stixels/surface";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  RvStixelsConfig c;
+  hand_config(check, &c, 61, 64);
+  c.stixel_width = c.vertical_step = 2;
+  StixelsInput *input = stixels_input_new(61, 64);
+  stixels_fill_street(&random, input);
+  StixelsResult want = stixels_result_new(&c, rv_stixels_count_max(&c));
+  StixelsResult got = stixels_result_new(&c, rv_stixels_count_max(&c));
+  input->has_surface = 0;
+  int ok = run_cpu(check, name, &c, input, 0, &want);
+  input->surface = rv_ground_of_camera(&c.camera);
+  input->has_surface = 1;
+  c.ground = RV_STIXELS_GROUND_ESTIMATE;
+  ok = ok && run_cpu(check, name, &c, input, 0, &got);
+  const uint32_t count = ok ? want.offsets[want.columns] : 0;
+  rvc_true(check, name,
+           count > 0 && got.offsets[got.columns] == count &&
+               memcmp(want.stixels, got.stixels, count * sizeof *want.stixels) == 0,
+           "the surface of the camera gives other stixels");
+  rvc_true(check, name, ok && got.ground->found == 1 && got.ground->score == 0, "found");
+  RvStixels *stixels = NULL;
+  rvc_true(check, name, rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK, "new");
+  const RvStixelsOutput output = stixels_result_output(&got);
+  const RvStixelsInput in = stixels_input_of(input, 0);
+  input->surface.slope_x = 0.5;
+  rv_stixels_run(stixels, &in, &output, NULL);
+  rvc_true(check, name, got.ground->at == want.ground->at + (INT64_C(15) << 24), "center column");
+  input->surface.slope_y = 0;
+  rv_stixels_run(stixels, &in, &output, NULL);
+  rvc_true(check, name, got.ground->at == want.ground->at + (INT64_C(15) << 24), "no plane");
+  rv_stixels_free(&stixels);
+  stixels_result_free(&want);
+  stixels_result_free(&got);
+  free(input);
+  rvc_ok(check, name);
+}
+
 /* The camera's plane is the projection of a point of the ground. */
 static void check_camera(RvCheck *check) {
   static const char name[] = "stixels/camera";
@@ -463,6 +506,7 @@ static void parity(RvCheck *check) {
   check_hand(check);
   check_camera(check);
   check_ground(check);
+  check_surface(check);
   for (int model = 0; model <= RV_STIXELS_CONSTANT; model++)
     for (int coupled = 0; coupled < 2; coupled++)
       check_short(check, model, coupled);

@@ -39,7 +39,7 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
                                   .offsets = p[3].data,
                                   .energies = p[4].data,
                                   .ground = p[5].data};
-  const RvStixelsInput input = {p[0], p[1], p[6], {NULL, 0, 0, 0, RV_U8}};
+  const RvStixelsInput input = {p[0], p[1], p[6], {NULL, 0, 0, 0, RV_U8}, NULL};
   return rv_stixels_run(object, &input, &output, stream);
 }
 

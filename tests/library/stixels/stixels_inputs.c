@@ -17,6 +17,8 @@ RvStixelsInput stixels_input_of(const StixelsInput *input, int trusted) {
   RvStixelsInput in = {.disparity = input->d, .labels = input->l, .scores = input->s};
   if (trusted)
     in.confidence = input->c;
+  if (input->has_surface)
+    in.surface = &input->surface;
   return in;
 }
 
@@ -55,8 +57,21 @@ void stixels_fill_semantics(RvRandom *random, StixelsInput *input, int semantics
   }
 }
 
+static void fill_surface(RvRandom *random, StixelsInput *input) {
+  const int is_plane = rvc_range(random, 0, 3);
+  input->has_surface = rvc_range(random, 0, 1);
+  input->surface = (RvGroundSurface){.source = RV_GROUND_NONE};
+  if (!is_plane)
+    return;
+  input->surface.slope_x = rvc_range(random, -100, 100) / 3000.0;
+  input->surface.slope_y = rvc_range(random, 1, 400) / (is_plane == 1 ? 0.001 : 300.0);
+  input->surface.intercept = -rvc_range(random, 0, input->d.height) * input->surface.slope_y;
+  input->surface.source = RV_GROUND_ESTIMATE;
+}
+
 void stixels_fill_street(RvRandom *random, StixelsInput *input) {
   const int height = input->d.height;
+  fill_surface(random, input);
   const int noise = rvc_range(random, 0, 24), holes = rvc_range(random, 0, 400);
   const int far = rvc_range(random, 0, 9) ? 0 : 60000;
   for (int x = 0; x < input->d.width; x++) {

@@ -15,6 +15,8 @@ typedef struct StixelsInput {
   uint16_t scores[RV_STIXELS_SEMANTICS_MAX * STIXELS_SIDE * STIXELS_SIDE];
   RvPlane d, c;
   RvPlane l, s; /* data NULL: none */
+  RvGroundSurface surface;
+  int has_surface;
 } StixelsInput;
 
 StixelsInput *stixels_input_new(int width, int height);
@@ -25,7 +27,8 @@ RvStixelsInput stixels_input_of(const StixelsInput *input, int trusted);
 /* No semantics, labels or scores, of the size of the image or another. */
 void stixels_fill_semantics(RvRandom *random, StixelsInput *input, int semantics);
 
-/* Streets: ground, walls, sky, slanted surfaces, noise, outliers, holes. */
+/* Streets: ground, walls, sky, slanted surfaces, noise, outliers, holes; sometimes with a surface of
+ * the ground, which may have no plane. */
 void stixels_fill_street(RvRandom *random, StixelsInput *input);
 
 /* Everything but the sizes. coupled: with priors that depend on the plane of the predecessor. */

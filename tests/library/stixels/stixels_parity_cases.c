@@ -80,8 +80,7 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
                      {e->got.energies, NULL, (size_t)e->got.columns * 4},
                      {e->got.ground, NULL, sizeof *e->got.ground}};
   StixelsInput *maps = stixels_input_new(input->d.width, input->d.height);
-  RvPlane d = {0}, c = {0}, labels = {0}, scores = {0}, drawn = {0}, classes = {0};
-  RvPlane kinds = {0};
+  RvPlane d = {0}, c = {0}, labels = {0}, scores = {0}, drawn = {0}, classes = {0}, kinds = {0};
   int ok = rvc_upload(check, &d, &input->d) && rvc_upload(check, &c, &input->c) &&
            rvc_upload(check, &drawn, &maps->d) && rvc_upload(check, &classes, &maps->c) &&
            rvc_upload(check, &kinds, &maps->c);
@@ -92,7 +91,11 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
   const RvStixelsOutput out = {arrays[0].device, e->got.room, arrays[1].device, arrays[2].device,
                                arrays[3].device};
   const RvStixelsInput host = stixels_input_of(input, trusted);
-  const RvStixelsInput device = {d, trusted ? c : (RvPlane){0}, labels, scores};
+  void *surface = NULL;
+  if (input->has_surface)
+    ok = ok && rv_buffer_new(&surface, sizeof input->surface, RV_CUDA) == RV_OK &&
+         rv_copy_to_device(surface, &input->surface, sizeof input->surface, NULL) == RV_OK;
+  const RvStixelsInput device = {d, trusted ? c : (RvPlane){0}, labels, scores, surface};
   RvStatus status = rv_stixels_run(e->cpu, &host, &want, NULL);
   if (status == RV_OK)
     status = rv_stixels_render(e->cpu, e->want.stixels, e->want.room, e->want.offsets, &e->maps->d,
@@ -126,6 +129,7 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
   rvc_device_free(&drawn);
   rvc_device_free(&classes);
   rvc_device_free(&kinds);
+  rv_buffer_free(&surface, RV_CUDA);
   free(maps);
 }
 
