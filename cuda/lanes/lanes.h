@@ -176,8 +176,8 @@ typedef struct RvLanesLane {
 /* Lines of a frame without tracking: every field but id, position, age and missed. Returns their
  * number; 0 when the frame has no common direction: the best score is below 1.2 x the mean. Lines
  * that 0.5 m slices cover by less than 3 m, lines of less than a fifth of full confidence, and lines
- * more than 1.75 lane widths from the camera (at the reference distance) are left out. Sorted left
- * to right. */
+ * more than 1.75 lane widths from the camera (at the reference distance) are left out, and lines whose
+ * marks scatter by more than 45 mm. Sorted left to right. */
 RV_API int rv_lanes_measure(const RvLanesConfig *config, const RvLanesFound *found,
                             RvLaneLine lines[RV_LANES_MAX]);
 
