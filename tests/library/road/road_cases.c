@@ -352,6 +352,7 @@ static void check_learning(RvCheck *check) {
   const char *name = "road/learning";
   RvRoadConfig c = small_config(10, 10);
   c.library_size = 2;
+  c.memory = 1;
   RvRoadBench b;
   if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
     return;
@@ -400,6 +401,7 @@ static void parity(RvCheck *check) {
   check_distance(check);
   check_em(check);
   check_learning(check);
+  rv_road_memory_cases(check);
   rv_road_frame_cases(check);
   rv_road_save_cases(check);
   rv_road_bad_cases(check);
