@@ -21,7 +21,7 @@
  * ]| A rendered street with its lanes.
  * |[
  * gst-launch-1.0 filesrc location=drive.mp4 ! decodebin ! videoconvert ! cudalanes ground=camera
- *   focal-length=1150 camera-height=1.4 ! cudaannotate ! videoconvert ! autovideosink
+ *   focal-length=1150 camera-height=1.25 ! cudaannotate ! videoconvert ! autovideosink
  * ]| A video of one camera.
  *
  * Since: 0.1
@@ -350,7 +350,20 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
 
 /* --- Results --------------------------------------------------------------------------------- */
 
+static void log_lines(GstCudaLanes *self) {
+  const RvLanesFound *found = &self->found.found;
+  for (guint i = 0; i < MIN(found->count, RV_LANES_MAX); i++) {
+    const RvLanesMark *mark = &found->lines[i];
+    GST_LOG_OBJECT(self,
+                   "line at %.2f m, heading %.4f: %d marks, weight %" G_GINT64_FORMAT
+                   ", mean square %.0f mm^2, %d to %d cm",
+                   mark->offset, mark->heading, mark->hits, mark->weight,
+                   (double)mark->squares / MAX((double)mark->weight, 1), mark->z_min, mark->z_max);
+  }
+}
+
 static RvStatus follow(GstCudaLanes *self) {
+  log_lines(self);
   if (!self->requested.track)
     return rv_lanes_lane(&self->used, &self->found.found, &self->lane);
   GST_OBJECT_LOCK(self);
@@ -426,7 +439,9 @@ static RvStatus reset(GstRvTransform *base, const GstRvExecContext *work) {
 static void describe(GstRvTransform *base, GstStructure *message) {
   const GstCudaLanes *self = GST_CUDA_LANES(base);
   if (self->is_made)
-    gst_structure_set(message, "hits", G_TYPE_UINT, (guint)self->found.found.hits, NULL);
+    gst_structure_set(
+        message, "hits", G_TYPE_UINT, (guint)self->found.found.hits, "distinctness", G_TYPE_DOUBLE,
+        (double)self->found.found.score / MAX((double)self->found.found.mean, 1), NULL);
   if (self->has_ground && self->found.ground.source != RV_GROUND_NONE)
     gst_structure_set(message, "camera-height", G_TYPE_DOUBLE, self->found.ground.height, NULL);
   if (self->is_made && !self->has_ground)
