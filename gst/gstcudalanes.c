@@ -463,11 +463,9 @@ static void gst_cuda_lanes_class_init(GstCudaLanesClass *klass) {
   base->describe = describe;
   base->release = release;
   gst_rv_transform_class_add_templates(base, NULL, NULL);
-  gst_element_class_set_static_metadata(
-      GST_ELEMENT_CLASS(klass), "Lines of lanes", "Filter/Analyzer/Video/Hardware",
-      "Finds the lines of lanes in meters, the own lane and the position in it, and attaches them "
-      "(RvLanesMeta)",
-      "gst-roadvision");
+  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Lines of lanes", "Filter/Analyzer/Video/Hardware",
+                  "Finds the lines of lanes in meters, the own lane and the position in it, and "
+                  "attaches them (RvLanesMeta)");
 }
 
 static void gst_cuda_lanes_init(GstCudaLanes *self) {

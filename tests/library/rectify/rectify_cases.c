@@ -273,13 +273,7 @@ static void check_alpha(RvCheck *check) {
            "alpha 1 has a focal length of %g, alpha 0 %g", one.camera.focal, zero.camera.focal);
 }
 
-static void parity(RvCheck *check) {
-  check_geometry(check);
-  check_alpha(check);
-  check_identity(check);
-  check_remap(check);
-  check_wide(check);
-}
+RVC_PARITY(check_geometry, check_alpha, check_identity, check_remap, check_wide);
 
 /* --- Fuzzing --------------------------------------------------------------------------------- */
 
