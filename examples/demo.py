@@ -103,12 +103,13 @@ def find_pictures(pattern):
 
 
 class Pictures:
-    """Two lists of picture files, fed to two appsrc and packed side by side."""
+    """Two lists of picture files (or patterns of them), fed to two appsrc and packed side by side."""
 
     DECODERS = {'png': 'image/png', 'jpeg': 'image/jpeg', 'pnm': 'image/x-portable-anymap'}
 
     def __init__(self, left, right, fps):
-        self.paths = {'left': find_pictures(left), 'right': find_pictures(right)}
+        self.paths = {side: files if isinstance(files, list) else find_pictures(files)
+                      for side, files in (('left', left), ('right', right))}
         count = {side: len(paths) for side, paths in self.paths.items()}
         if count['left'] != count['right']:
             raise Problem('%d left pictures, but %d right ones: they must pair up'

@@ -4,7 +4,9 @@
 # of both disparity streams and fails when they differ. Without a GPU it says so and ends with 77.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+case ${1:-} in -h | --help) sed -n '3,4s/^# //p' "${BASH_SOURCE[0]}"; exit 0 ;; esac
 frames=${1:-10}
+[[ $frames =~ ^[1-9][0-9]*$ ]] || { echo "engines_agree: $frames is not a number of frames" >&2; exit 2; }
 
 sums() { # ENGINE
   "$here/run.sh" gst-launch-1.0 -q stereotestsrc "num-buffers=$frames" ! \

@@ -4,7 +4,7 @@
 
   examples/record.sh drive                                   four seconds of a rendered street
   examples/record.sh --device /dev/video0 --calibration camera.yml drive
-  examples/record.sh --left /dev/video0 --right /dev/video2 --calibration camera.yml drive
+  examples/record.sh --left /dev/video0 --right /dev/video2 --caps image/jpeg,width=1280,height=720 drive
   examples/record.sh --source 'v4l2src ! image/jpeg,width=2560,height=720 ! jpegdec' drive
 
   drive.mkv    the pair, both views in one frame, every bit of it (FFV1); --lossy: H.264
@@ -40,6 +40,8 @@ def parse_arguments():
     parser.add_argument('--device', help='side-by-side camera, such as /dev/video0')
     parser.add_argument('--left', metavar='DEVICE', help='left one of two cameras')
     parser.add_argument('--right', metavar='DEVICE', help='right one of two cameras')
+    parser.add_argument('--caps', default='', help='mode of the cameras, such as image/jpeg,width=2560,height=720; '
+                        'without it v4l2src chooses, perhaps the largest size at a low rate')
     parser.add_argument('--source', default=STREET, help='launch line up to the pair')
     parser.add_argument('--calibration', metavar='FILE', help='rectifies before the analysis; a copy '
                         'of the file is kept as OUT-calibration.*, and in the MCAP file')
@@ -51,24 +53,26 @@ def parse_arguments():
     options = parser.parse_args()
     if bool(options.left) != bool(options.right) or (options.left and options.device):
         parser.error('two cameras need --left and --right, one camera --device')
+    if options.caps and not (options.left or options.device):
+        parser.error('--caps needs --device, or --left and --right')
     options.out = options.out[:-4] if options.out.endswith('.mkv') else options.out
     return options
 
 
-def camera(device):
+def camera(device, caps):
     if not os.path.exists(device):
         sys.exit('record: no such device: %s' % device)
-    return 'v4l2src device=%s ! decodebin ! videoconvert' % device
+    return 'v4l2src device=%s ! %sdecodebin ! videoconvert' % (device, caps + ' ! ' if caps else '')
 
 
 def launch_line(options):
     source, analysis, leaky = options.source, options.analysis, ''
     if options.device:
-        source = camera(options.device)
+        source = camera(options.device, options.caps)
     elif options.left:
         queue = 'queue leaky=downstream max-size-buffers=2'
         source = '%s ! %s ! mux.left %s ! %s ! mux.right cudastereomux name=mux' % (
-            camera(options.left), queue, camera(options.right), queue)
+            camera(options.left, options.caps), queue, camera(options.right, options.caps), queue)
     if options.device or options.left:
         # If the camera is faster than the analysis, the analysis skips frames, the recording none.
         leaky = 'leaky=downstream max-size-buffers=2'
@@ -81,6 +85,21 @@ def launch_line(options):
         line += ('pair. ! queue %s ! %s ! annotationpublish name=results format=mcap ! '
                  'fakesink async=false' % (leaky, analysis))
     return line
+
+
+def report_mode(pipeline):
+    """Prints size and rate of the pair when they are known."""
+    def probe(_pad, info):
+        event = info.get_event()
+        if event.type == Gst.EventType.CAPS:
+            mode = event.parse_caps().get_structure(0)
+            _known, rate, per = mode.get_fraction('framerate')
+            print('record: pairs of %dx%d px, %s, %.4g frames/s' % (
+                mode.get_value('width'), mode.get_value('height'), mode.get_string('format'),
+                rate / max(1, per)), file=sys.stderr)
+        return Gst.PadProbeReturn.OK
+    pipeline.get_by_name('convert').get_static_pad('sink').add_probe(
+        Gst.PadProbeType.EVENT_DOWNSTREAM, probe)
 
 
 def pick_format(pipeline):
@@ -119,6 +138,8 @@ def make_pipeline(options):
         sys.exit('record: %s' % error.message)
     pipeline.get_by_name('video').props.location = options.out + '.mkv'
     pipeline.get_by_name('sidecar').props.location = options.out + '.jsonl'
+    if options.device or options.left:
+        report_mode(pipeline)
     if not options.lossy:
         pick_format(pipeline)
     results, rectify = pipeline.get_by_name('results'), pipeline.get_by_name('rectify')

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # run.sh COMMAND...: builds what has changed (setup.sh) and runs COMMAND where GStreamer finds the
-# plugin. The other examples start through this.
+# plugin. The other examples start through this. Within a COMMAND of its own, such as `run.sh bash`, it runs
+# commands at once.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage() { sed -n '3,4s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,5s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-} in
   -h | --help) usage; exit 0 ;;
   '') usage >&2; exit 2 ;;
 esac
 build=${RV_BUILD_DIR:-$root/build}
 case $build in /*) ;; *) build=$root/$build ;; esac
+[ "${RV_RUN_BUILD:-}" != "$build" ] || exec "$@"
 
 # A first build shows what it does; later ones speak only when they fail.
 if [ -f "$build/build.ninja" ]; then
@@ -29,4 +31,5 @@ eval "$(meson devenv -C "$build" --dump)"
 for name in GI_TYPELIB_PATH GST_PLUGIN_PATH LD_LIBRARY_PATH; do
   [ -z "${!name}" ] || export "$name=${!name%:}"
 done
+export RV_RUN_BUILD=$build
 exec "$@"

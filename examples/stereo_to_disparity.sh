@@ -4,8 +4,10 @@
 # as a 16-bit PNG, 1/16 px, 0 = no value. Properties go to cudasgm, such as disparities=192.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+usage() { sed -n '3,4s/^# //p' "${BASH_SOURCE[0]}"; }
+case ${1:-} in -h | --help) usage; exit 0 ;; esac
 if [ $# -lt 3 ]; then
-  sed -n '3,4s/^# //p' "${BASH_SOURCE[0]}" >&2
+  usage >&2
   exit 2
 fi
 left=$1 right=$2 out=$3

@@ -43,6 +43,10 @@ static void take_annotations(GstPublishFrame *frame, GstBuffer *buffer, guint wa
       continue;
     const GstStructure *fields = gst_custom_meta_get_structure((GstCustomMeta *)meta);
     const char *name = gst_structure_get_name(fields); /* its owner may have renamed it */
+    /* Of several, gst_buffer_get_custom_meta returns the first: a frame that was split into RTP packets
+     * and assembled again has one copy per packet. */
+    if (gst_publish_frame_find(frame, name))
+      continue;
     GstCustomMeta *own =
         gst_meta_get_info(name) ? gst_buffer_add_custom_meta(frame->metas, name) : NULL;
     if (!own)

@@ -31,7 +31,8 @@
 #include <string.h>
 
 #include "common/gstrvsettings.h"
-#include "gstcudasgm_layout.h"
+#include "gstcudarectify_metas.h"
+#include "gstcudasgm_metas.h"
 #include "rectify/rectify.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_rectify_debug);
@@ -55,7 +56,7 @@ struct _GstCudaRectify {
   Settings settings; /* properties, guarded by the object lock */
 
   RvRectify *rectify; /* NULL: not configured */
-  RvRectifyGeometry geometry;
+  GstCudaRectifyViews views;
   RvRectifyRect valid;
 };
 
@@ -287,7 +288,7 @@ static gboolean fits_caps(const GstRvTransform *base, const RvRectifyConfig *con
 }
 
 static void report(GstCudaRectify *self) {
-  const RvRectifyGeometry *g = &self->geometry;
+  const RvRectifyGeometry *g = &self->views.geometry;
   GST_INFO_OBJECT(self,
                   "%s calibration: views of %dx%d px, focal length %.2f px, field of view %.1f "
                   "degrees, baseline %.4f m, doffs %.3f px, valid %dx%d at (%d, %d)%s",
@@ -329,7 +330,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   status = rv_rectify_new(&self->rectify, &config, work->engine);
   if (status != RV_OK)
     return status;
-  self->geometry = geometry;
+  self->views = (GstCudaRectifyViews){config.in_width, config.in_height, config.layout, geometry};
   self->valid = rv_rectify_valid(self->rectify);
   gst_rv_transform_set_bypass(base, rv_rectify_is_identity(self->rectify));
   report(self);
@@ -348,7 +349,7 @@ static gboolean drop_truth(GstBuffer *buffer, GstMeta **meta, gpointer user) {
 }
 
 static void attach_camera(GstCudaRectify *self, GstBuffer *buffer) {
-  const RvRectifyGeometry *g = &self->geometry;
+  const RvRectifyGeometry *g = &self->views.geometry;
   RvMetaCamera meta = {0};
   if (!rv_meta_camera_read(&meta, buffer, NULL)) /* calibration does not know the ground */
     meta.camera_height = meta.pitch = 0;
@@ -388,6 +389,17 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
   return RV_OK;
 }
 
+/* Regions of others are moved with the pixels. */
+static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta *meta,
+                               GstBuffer *in) {
+  if (gst_cuda_sgm_is_region(meta)) {
+    gst_cuda_rectify_copy_region(out, meta, &GST_CUDA_RECTIFY(trans)->views);
+    return FALSE;
+  }
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_rectify_parent_class)
+      ->transform_meta(trans, out, meta, in);
+}
+
 /* --- Class ----------------------------------------------------------------------------------- */
 
 static void finalize(GObject *object) {
@@ -406,6 +418,7 @@ static void gst_cuda_rectify_class_init(GstCudaRectifyClass *klass) {
   base->transform_structure = transform_structure;
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->gray16 = TRUE;
+  GST_BASE_TRANSFORM_CLASS(klass)->transform_meta = transform_meta;
   char *caps = gst_rv_transform_caps_string(TRUE, ", GRAY16_LE");
   gst_rv_transform_class_add_templates(base, caps, caps);
   g_free(caps);

@@ -21,4 +21,4 @@ static gboolean plugin_init(GstPlugin *plugin) {
 #define PACKAGE "gst-roadvision"
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, roadvision,
                   "Stereo road vision on CPU and GPU: depth, stixels, road, lines", plugin_init,
-                  GST_RV_VERSION, "MIT/X11", PACKAGE, "Unknown package origin")
+                  GST_RV_VERSION, "MIT/X11", GST_PACKAGE_NAME, GST_PACKAGE_ORIGIN)

@@ -299,6 +299,132 @@ static void test_publish(void) {
   g_free(mcap);
 }
 
+/* --- The complete line --------------------------------------------------------------------------
+ */
+
+#define DRIVE_FRAMES 12
+#define DRIVE_WIDTH 320
+#define DRIVE_HEIGHT 240
+
+/* Cameras with lenses that bend a little. */
+static gboolean write_calibration(const char *path) {
+  const double f = 0.9 * DRIVE_WIDTH, cx = (DRIVE_WIDTH - 1) / 2.0, cy = (DRIVE_HEIGHT - 1) / 2.0;
+  GString *text = g_string_new("%YAML:1.0\n---\n");
+  g_string_append_printf(text, "image_width: %d\nimage_height: %d\n", DRIVE_WIDTH, DRIVE_HEIGHT);
+  for (int eye = 1; eye <= 2; eye++)
+    g_string_append_printf(text,
+                           "M%d: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n"
+                           "   data: [ %.3f, 0., %.3f, 0., %.3f, %.3f, 0., 0., 1. ]\n"
+                           "D%d: !!opencv-matrix\n   rows: 1\n   cols: 5\n   dt: d\n   data: [ "
+                           "-0.02, 0., 0., 0., 0. ]\n",
+                           eye, f, cx, f, cy, eye);
+  g_string_append(text, "R: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n"
+                        "   data: [ 1., 0., 0., 0., 1., 0., 0., 0., 1. ]\n"
+                        "T: !!opencv-matrix\n   rows: 3\n   cols: 1\n   dt: d\n"
+                        "   data: [ -0.5, 0., 0. ]\n");
+  const gboolean written = g_file_set_contents(path, text->str, -1, NULL);
+  g_string_free(text, TRUE);
+  return written;
+}
+
+/* What the line publishes, to be freed; the encoder of its recording is replaced by a sink. */
+static char *drive(const char *calibration, const char *upload, const char *engine,
+                   const char *download, Outcome *o) {
+  char *path = g_strdup_printf("%s/gpu-elements-%d.jsonl", g_get_tmp_dir(), (int)getpid());
+  char *e = g_strdup_printf("engine=%s", engine), *text = NULL;
+  char *line = g_strdup_printf(
+      "stereotestsrc num-buffers=%d truth=false ! "
+      "video/x-raw,format=I420,width=%d,height=%d,framerate=15/1 ! jpegenc ! jpegdec %s ! "
+      "cudarectify %s calibration=%s ! cudasgm %s name=sgm ! cudastixels %s ! cudardp %s ! "
+      "cudaroaddetect %s ! cudahough %s segments=true ! cudaannotate %s ! "
+      "annotationpublish utc-start=2026-01-01T00:00:00Z location=%s %s ! fakesink name=sink",
+      DRIVE_FRAMES, 2 * DRIVE_WIDTH, DRIVE_HEIGHT, upload, e, calibration, e, e, e, e, e, e, path,
+      download);
+  *o = play(line, TRUE);
+  g_file_get_contents(path, &text, NULL, NULL);
+  remove(path);
+  g_free(line);
+  g_free(path);
+  g_free(e);
+  return text;
+}
+
+/* MJPEG side by side in, upload, rectify, all algorithms, annotate, publish: both engines write the
+ * same text and draw the same frames, and the GPU is not left between upload and download. */
+static void test_drive(void) {
+  GstElementFactory *jpeg = gst_element_factory_find("jpegenc");
+  if (!jpeg) {
+    g_print("skip drive: no element jpegenc\n");
+    return;
+  }
+  gst_object_unref(jpeg);
+  char *calibration = g_strdup_printf("%s/gpu-elements-%d.yml", g_get_tmp_dir(), (int)getpid());
+  Outcome cpu = {0}, cuda = {0};
+  char *cpu_text = NULL, *cuda_text = NULL;
+  if (write_calibration(calibration)) {
+    cpu_text = drive(calibration, "", "cpu", "", &cpu);
+    cuda_text = drive(calibration, "! cudaupload", "cuda", "! cudadownload", &cuda);
+  }
+  remove(calibration);
+  const gboolean ran = cpu_text && cuda_text && cpu.frames == DRIVE_FRAMES &&
+                       cuda.frames == DRIVE_FRAMES && cuda.annotated == DRIVE_FRAMES;
+  const gboolean text = ran && strcmp(cpu_text, cuda_text) == 0 && strlen(cuda_text) > 10000;
+  const gboolean bits =
+      ran && strcmp(g_checksum_get_string(cpu.picture), g_checksum_get_string(cuda.picture)) == 0;
+  char *why = g_strdup_printf("%d and %d of %d frames, text %s, frames %s, CUDA caps in %d out %d, "
+                              "stats.engine \"%s\", errors \"%s\" \"%s\"",
+                              cpu.frames, cuda.frames, DRIVE_FRAMES, text ? "equal" : "DIFFERS",
+                              bits ? "equal" : "DIFFER", cuda.cuda_in, cuda.cuda_out, cuda.engine,
+                              cpu.error, cuda.error);
+  report("drive", text && bits && cuda.cuda_in && cuda.cuda_out && !strcmp(cuda.engine, "cuda"),
+         why);
+  g_free(why);
+  g_free(cpu_text);
+  g_free(cuda_text);
+  g_free(calibration);
+  outcome_clear(&cpu);
+  outcome_clear(&cuda);
+}
+
+/* --- Further formats ---------------------------------------------------------------------------
+ */
+
+/* Formats of decoders and cameras: equal bits from both engines in both memories. */
+static void test_formats(void) {
+  static const char *const formats[] = {"YV12", "NV21", "Y42B", "ARGB", "ABGR", "P010_10LE"};
+  for (gsize i = 0; i < G_N_ELEMENTS(formats); i++) {
+    char *source = g_strdup_printf("stereotestsrc num-buffers=3 seed=5 ! "
+                                   "video/x-raw,format=BGRx,width=642,height=240 ! videoconvert ! "
+                                   "video/x-raw,format=%s",
+                                   formats[i]);
+    char *name = g_strdup_printf("formats/%s", formats[i]);
+    char *line = g_strdup_printf("%s ! cudasgm name=sgm disparities=64 engine=cpu ! "
+                                 "fakesink name=sink",
+                                 source);
+    Outcome cpu = play(line, TRUE);
+    report(name, cpu.frames == 3 && cpu.annotated == 3 && !cpu.error[0], cpu.error);
+    g_free(line);
+    for (int memory = 0; memory < 2; memory++) {
+      line = g_strdup_printf("%s %s ! cudasgm name=sgm disparities=64 engine=cuda %s ! "
+                             "fakesink name=sink",
+                             source, memory ? "! cudaupload" : "", memory ? "! cudadownload" : "");
+      Outcome cuda = play(line, TRUE);
+      char *full = g_strdup_printf("%s/%s-memory", name, memory ? "cuda" : "system");
+      report(full,
+             cuda.frames == 3 && !cuda.error[0] &&
+                 strcmp(g_checksum_get_string(cuda.disparity),
+                        g_checksum_get_string(cpu.disparity)) == 0,
+             cuda.error[0] ? cuda.error : "the disparity differs");
+      g_free(full);
+      g_free(line);
+      outcome_clear(&cuda);
+    }
+    outcome_clear(&cpu);
+    g_free(name);
+    g_free(source);
+  }
+}
+
 /* --- Speed --------------------------------------------------------------------------------------
  */
 
@@ -401,6 +527,8 @@ int main(int argc, char **argv) {
   test_negotiation();
   test_same_bits();
   test_publish();
+  test_drive();
+  test_formats();
   test_speed();
   printf("elements: %d good, %d failed\n", passes, failures);
   return failures ? 1 : 0;

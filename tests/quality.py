@@ -7,6 +7,7 @@ import sys
 import cv2
 import numpy as np
 
+import quality_depth
 import quality_ground
 import quality_road
 import quality_stixels
@@ -190,6 +191,7 @@ def street():
 if __name__ == '__main__':
     commands = {
         'pairs': print_pairs, 'kitti': kitti, 'street': street,
+        'depth': lambda *arguments: quality_depth.evaluate(verdict, *arguments),
         'stixels': lambda folder: quality_stixels.kitti(folder, kitti_pairs(folder), verdict),
         'slanted': lambda: quality_stixels.slanted(verdict),
         'ground': lambda *folder: quality_ground.ground(verdict, *folder),

@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# quality.sh [kitti|street|stixels|slanted|ground|road|offroad [FRAMES]]: how good depth, stixels and road are.
+# quality.sh [depth [quick|opencv]|kitti|street|stixels|slanted|ground|road|offroad [FRAMES]]: how good depth,
+# stixels and road are.
 # Fails when a limit is missed. Without an argument: all of them.
+#   depth   cuda/sgm with its default properties on all sets of RV_DATA with ground truth and on rendered
+#           scenes, each real pair also with noise; quick: three sets without; opencv: with OpenCV's
+#           best of twelve settings per set; exit 77 without RV_DATA
 #   kitti   cudasgm with its default properties, and OpenCV's beside it, on three KITTI pairs of the
 #           folder that RV_DATA names; exit 77 without it
 #   street  the same on stereotestsrc pattern=street against its own truth
@@ -14,9 +18,9 @@
 #           color would do there
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '2,13s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,18s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-all} in
-  kitti | street | stixels | slanted | ground | road | offroad | all) ;;
+  depth | kitti | street | stixels | slanted | ground | road | offroad | all) ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -59,7 +63,14 @@ kitti() {
   "${python[@]}" kitti "$RV_DATA" "$work"
 }
 
+depth() {
+  need_data
+  "${python[@]}" depth "${RV_DEPTH_TOOL:-${RV_BUILD_DIR:-$here/../build}/tests/eval/depth_tool}" \
+    "$RV_DATA" "$@"
+}
+
 case ${1:-all} in
+  depth) depth "${@:2}" ;;
   kitti) kitti ;;
   street) "${python[@]}" street ;;
   stixels)
@@ -84,6 +95,7 @@ case ${1:-all} in
     "${python[@]}" slanted
     "${python[@]}" ground
     "${python[@]}" offroad
+    depth
     kitti
     "${python[@]}" stixels "$RV_DATA"
     "${python[@]}" road "$RV_DATA"

@@ -7,6 +7,7 @@ views, because one copy of a pair is a noisy measure. Nothing here knows how the
 import json
 import os
 import subprocess
+import tempfile
 import zlib
 
 import cv2
@@ -16,7 +17,7 @@ import score
 
 SCALE = 16
 NOISE = 1.0  # gray levels
-COLUMNS = ('D1_fill', 'D1_est', 'density', 'bad1_est', 'bad1_fill', 'mean_est', 'sky')
+COLUMNS = ('D1_fill', 'bad3_fill', 'bad1_fill', 'D1_est', 'bad1_est', 'mean_est', 'density', 'sky')
 # Set: sets of the manifest, which truth, disparities for pictures that need more than the default.
 REAL = {
     'KITTI 2015': ('kitti2015', 'occ'),
@@ -36,7 +37,18 @@ SCENE_SIZE = (640, 480)
 SCENE_SKY = 8                            # RV_LABEL_SKY
 CITYSCAPES_SKY = (180, 130, 70)          # BGR
 VKITTI_SKY = (255, 200, 90)
-SUBSET = ('KITTI 2015', 'Middlebury v2', RENDERED)  # of `quality.sh depth quick`, without noise
+QUICK = ('KITTI 2015', 'KITTI 2012', 'Middlebury v2')  # of `quality.sh depth quick`, no noisy copies
+# Limits: (D1 filled at most, density at least, sky at most), percent, of the pictures as they are and
+# with fill=dense (D1 filled), 3 % from what was measured.
+LIMITS = {
+    'KITTI 2015': (5.84, 89.5, 7.1, 5.67),
+    'KITTI 2012': (5.23, 88.2, None, 5.06),
+    'DrivingStereo': (2.53, 81.5, None, 2.13),
+    'Middlebury 2014 Q': (5.92, 90.4, None, 5.76),
+    'Middlebury v2': (2.00, 93.8, None, 1.83),
+    'Middlebury 2006': (4.76, 80.5, None, 4.53),
+    RENDERED: (2.02, 91.1, 12.7, 1.82),
+}
 
 
 class Picture:
@@ -46,6 +58,7 @@ class Picture:
         self.group, self.name, self.disparities = group, name, disparities
         self.left, self.right = left, right  # gray, u8
         self.truth, self.region, self.sky = truth, region, sky
+        self.paths = None  # of the two views in color
 
 
 def gray_of(path):
@@ -91,6 +104,7 @@ def real_pictures(folder, groups, noise=True):
             disparities = max(128, (pair['ndisp'] + 31) // 32 * 32)
             sky = sky_of(folder, pair, views[0].shape)
             pictures.append(Picture(group, pair['name'], disparities, *views, truth, region, sky))
+            pictures[-1].paths = [os.path.join(folder, pair[side]) for side in ('left', 'right')]
             if noise:
                 name = pair['name'] + '_noise'
                 noisy = [with_noise(view, name + str(i)) for i, view in enumerate(views)]
@@ -187,3 +201,63 @@ def print_table(groups, first):
         print('%-28s' % name + ''.join(
             '%10s' % ('-' if np.isnan(row[column]) else '%.2f' % row[column])
             for column in COLUMNS), flush=True)
+
+
+def real(pictures):
+    return [p for p in pictures if not p.name.endswith('_noise')]
+
+
+def best_opencv(pictures, settings, match):
+    """Group -> means of the setting of OpenCV that is best there by filled D1, with its name."""
+    found = {}
+    for name, mode, block in settings:
+        rows = {}
+        for p in pictures:
+            views = [cv2.imread(path) for path in p.paths] if p.paths else \
+                [cv2.merge([view] * 3) for view in (p.left, p.right)]
+            rows[p.name] = score_picture(p, match(*views, p.disparities, mode, block))
+        for group, row in by_group(pictures, rows).items():
+            if group not in found or row['D1_fill'] < found[group][0]['D1_fill']:
+                found[group] = (row, name)
+    return {'%s: %s' % (group, name): row for group, (row, name) in found.items()}
+
+
+def checks_of(groups, dense):
+    """(text, value, holds) of LIMITS; groups, dense: as by_group gives them."""
+    for group, (most, density, sky, most_dense) in LIMITS.items():
+        if group not in groups:
+            continue
+        row = groups[group]
+        yield ('%s: D1, filled, at most %.2f %%' % (group, most), row['D1_fill'],
+               row['D1_fill'] <= most)
+        yield ('%s: density at least %.1f %%' % (group, density), row['density'],
+               row['density'] >= density)
+        if sky:
+            yield ('%s: sky with a disparity, at most %.1f %%' % (group, sky), row['sky'],
+                   row['sky'] <= sky)
+        yield ('%s: D1 with fill=dense, at most %.2f %% and not above' % (group, most_dense),
+               dense[group]['D1_fill'],
+               dense[group]['D1_fill'] <= min(most_dense, row['D1_fill']))
+
+
+def evaluate(verdict, tool, folder, what=''):
+    """what: quick (a few sets, no noisy copies), opencv (OpenCV's best settings beside), or ''."""
+    with tempfile.TemporaryDirectory() as work:
+        pictures = real_pictures(folder, QUICK if what == 'quick' else REAL, what != 'quick')
+        if what != 'quick':
+            pictures += rendered_pictures(tool, work)
+        pairs = Judge(tool, work, pictures)
+        pairs.match()
+        scores = pairs.scores()
+        pairs.match(['fill=dense'])
+        dense = by_group(real(pictures), pairs.scores())
+    groups = by_group(real(pictures), scores)
+    print_table(groups, 'default properties')
+    if what != 'quick':
+        print_table(by_group(pictures, scores), 'and with noise of 1 level')
+    print_table(dense, 'fill=dense')
+    if what == 'opencv':
+        import quality
+        asked = [p for p in real(pictures) if p.truth is not None]
+        print_table(best_opencv(asked, quality.opencv_settings(), quality.opencv), 'OpenCV')
+    return verdict(list(checks_of(groups, dense)))

@@ -118,6 +118,12 @@ RV_API RvStatus rv_rectify_new(RvRectify **out, const RvRectifyConfig *config, R
 /* Computes the rectified cameras without making maps. RV_ERR_ARG like _config_check. */
 RV_API RvStatus rv_rectify_geometry(const RvRectifyConfig *config, RvRectifyGeometry *geometry);
 
+/* Where the pixel (u, v) of an input view (0 left, 1 right) lies in its output view, px; centers of
+ * pixels have whole numbers. Inverts the lens by iteration: within 0.1 px for usual lenses. 0, and x
+ * and y unchanged, when it lies behind the rectified camera. */
+RV_API int rv_rectify_point(const RvRectifyGeometry *geometry, int view, double u, double v,
+                            double *x, double *y);
+
 /* Remaps both views. `in` is a packed frame of two input views, `out` of two output views, both of
  * the configured format; they must not overlap. */
 RV_API RvStatus rv_rectify_run(RvRectify *rectify, const RvPicture *in, const RvPicture *out,

@@ -2,8 +2,8 @@
 /* rectify_cuda.cu: CUDA engine: one launch for all planes of both views. A thread makes four samples
  * of a row: it loads their map entries in one piece, and their source samples together when all of
  * them are inside of one view; otherwise sample by sample with checks. Pictures whose planes are not
- * aligned to 16 bytes, RGB, BGR, 16-bit samples and maps with wide entries go through a kernel that does the latter
- * for every sample. */
+ * aligned to 16 bytes, RGB, BGR, 16-bit samples and maps with wide entries go through a kernel that
+ * does the latter for every sample. */
 #include "rectify/rectify_maps.h"
 #include "rectify/rectify_stages.h"
 #include "rv_cuda.cuh"
@@ -35,21 +35,23 @@ struct Args {
 
 /* --- One sample with all checks ---------------------------------------------------------------- */
 
-__device__ uint32_t border_of(const Args &args, const RvRectifySamples &s) {
-  return (uint32_t)args.border[s.grid] << (8 * s.wide);
+template <bool WIDE> __device__ uint32_t border_of(const Args &args, const RvRectifySamples &s) {
+  return (uint32_t)args.border[s.grid] << (WIDE ? 8 : 0);
 }
 
+template <bool WIDE>
 __device__ uint32_t tap(const Args &args, const RvRectifySamples &s, const RvRectifyWindow &window,
                         int x, int y, int channel) {
   if (x < 0 || y < 0 || x >= window.width || y >= window.height)
-    return border_of(args, s);
+    return border_of<WIDE>(args, s);
   const PlaneArgs &plane = args.plane[s.plane];
   const uint8_t *at = plane.in + (window.y + y) * plane.in_stride + (window.x + x) * s.step +
                       s.offset + channel * s.distance;
-  return s.wide ? at[0] | (uint32_t)at[1] << 8 : at[0];
+  return WIDE ? at[0] | (uint32_t)at[1] << 8 : at[0];
 }
 
-/* Writes all channels of sample (x, y) of the plane. */
+/* Writes all channels of sample (x, y) of the plane. WIDE: samples of 2 bytes. */
+template <bool WIDE>
 __device__ __noinline__ void remap_sample(const Args &args, int kind, int x, int y) {
   const RvRectifySamples &s = args.samples[kind];
   const RvRectifyGrid &grid = args.grid[s.grid];
@@ -76,13 +78,14 @@ __device__ __noinline__ void remap_sample(const Args &args, int kind, int x, int
   const PlaneArgs &plane = args.plane[s.plane];
   uint8_t *out = plane.out + (ptrdiff_t)y * plane.out_stride + x * s.step + s.offset;
   for (int c = 0; c < s.channels; c++) {
-    uint32_t value = border_of(args, s);
+    uint32_t value = border_of<WIDE>(args, s);
     if (!is_outside)
-      value = rv_rectify_blend(tap(args, s, window, sx, sy, c), tap(args, s, window, sx + 1, sy, c),
-                               tap(args, s, window, sx, sy + 1, c),
-                               tap(args, s, window, sx + 1, sy + 1, c), a, b);
+      value = rv_rectify_blend(tap<WIDE>(args, s, window, sx, sy, c),
+                               tap<WIDE>(args, s, window, sx + 1, sy, c),
+                               tap<WIDE>(args, s, window, sx, sy + 1, c),
+                               tap<WIDE>(args, s, window, sx + 1, sy + 1, c), a, b);
     out[c * s.distance] = (uint8_t)value;
-    if (s.wide)
+    if (WIDE)
       out[c * s.distance + 1] = (uint8_t)(value >> 8);
     /* YUY2 and UYVY of odd width: the luma beyond the last column repeats it. */
     if (s.repeats && x == grid.width - 1 && x % 2 == 0)
@@ -105,11 +108,12 @@ __device__ Tile tile_of(const Args &args) {
           row * BLOCK_Y + (int)threadIdx.y};
 }
 
+template <bool WIDE>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) any_kernel(const __grid_constant__ Args args) {
   const Tile tile = tile_of(args);
   const RvRectifyGrid &grid = args.grid[args.samples[tile.kind].grid];
   if (tile.x < grid.width && tile.y < grid.height)
-    remap_sample(args, tile.kind, tile.x, tile.y);
+    remap_sample<WIDE>(args, tile.kind, tile.x, tile.y);
 }
 
 /* --- Samples whose source samples are all inside ------------------------------------------------ */
@@ -188,7 +192,7 @@ __device__ uint32_t fetch_four(const uint8_t *in, int stride, const Position &at
 __device__ void remap_each(const Args &args, int kind, int x, int y, int count) {
   const int width = args.grid[args.samples[kind].grid].width;
   for (int i = 0; i < count && x + i < width; i++)
-    remap_sample(args, kind, x + i, y);
+    remap_sample<false>(args, kind, x + i, y);
 }
 
 __device__ void luma_group(const Args &args, int x, int y) {
@@ -377,7 +381,7 @@ RvStatus remap(void *work, const RvRectifyJob *job) {
     const int is_packed = format == RV_PIXEL_YUY2 || format == RV_PIXEL_UYVY;
     set_blocks(&args, is_packed ? 1 : plan->grids, GROUP);
   } else {
-    kernel = any_kernel;
+    kernel = args.samples[0].wide ? any_kernel<true> : any_kernel<false>;
     set_blocks(&args, kinds, 1);
   }
   kernel<<<(unsigned)args.first_block[args.kinds], dim3(BLOCK_X, BLOCK_Y), 0, job->stream>>>(args);

@@ -202,3 +202,20 @@ RvStatus rv_rectify_make_geometry(const RvRectifyConfig *config, RvRectifyGeomet
       (atan((p1[2] + 0.5) / p1[0]) + atan((g->width - 0.5 - p1[2]) / p1[0])) * 180 / PI;
   return RV_OK;
 }
+
+int rv_rectify_point(const RvRectifyGeometry *geometry, int view, double u, double v, double *x,
+                     double *y) {
+  RectifyLens lens;
+  if (!geometry || view < 0 || view > 1 || !x || !y)
+    return 0;
+  const double *p = geometry->projection[view];
+  double ray[3] = {0, 0, 1}, out[3];
+  rv_lens_init(&lens, &geometry->calibration.view[view]);
+  rv_lens_unproject(&lens, u, v, &ray[0], &ray[1]);
+  rv_mat3_apply(geometry->rotation[view], ray, out);
+  if (!(out[2] > 0))
+    return 0;
+  *x = p[0] * out[0] / out[2] + p[2];
+  *y = p[5] * out[1] / out[2] + p[6];
+  return 1;
+}

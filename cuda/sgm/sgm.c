@@ -59,7 +59,7 @@ static const RvParam params[] = {
            "P1 where the disparity grows by 1 px downwards, as on the ground"),
     RV_SWITCH("adaptive-p2", adaptive_p2, 1, 0, NULL, NULL,
               "Reduce P2 at intensity edges: max(p2-min, p2 - p2-gradient x gray difference)"),
-    RV_INT("p2-min", p2_min, 0, PENALTY_MAX, 45, 0, NULL, "p1 to p2",
+    RV_INT("p2-min", p2_min, 0, PENALTY_MAX, 40, 0, NULL, "p1 to p2",
            "Lower bound of P2 with adaptive-p2"),
     RV_INT("p2-gradient", p2_gradient, 0, 255, 4, 0, NULL, NULL,
            "Decrease of P2 per gray level with adaptive-p2"),

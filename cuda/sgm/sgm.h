@@ -94,7 +94,7 @@ typedef struct RvSgmConfig {
                       * a vertical or diagonal step whose disparity grows by 1 px downwards */
   int adaptive_p2; /* 0 or 1; 1. P2 along a path becomes
                       * max(p2_min, p2 - p2_gradient * |I(x) - I(x - r)|) */
-  int p2_min;      /* cost, 0..8000; 45. Read only with adaptive_p2, then p1..p2 */
+  int p2_min;      /* cost, 0..8000; 40. Read only with adaptive_p2, then p1..p2 */
   int p2_gradient; /* cost per gray level, 0..255; 4; read only with adaptive_p2 */
   int uniqueness;  /* percent, 0..99; 3; 0 = off */
   int max_lr_diff; /* px, -1..512; 1; -1 = off */

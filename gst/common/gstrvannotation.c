@@ -21,16 +21,20 @@ gboolean gst_rv_annotation_is_portable(const GstMetaInfo *info) {
   return TRUE;
 }
 
-static gboolean copy_scalar(GQuark field, const GValue *value, gpointer user) {
-  if (!G_VALUE_HOLDS(value, GST_TYPE_BUFFER))
-    gst_structure_id_set_value(user, field, value);
-  return TRUE;
+void gst_rv_annotation_copy_fields(const GstStructure *from, GstStructure *to,
+                                   gboolean scalars_only) {
+  const gint count = gst_structure_n_fields(from);
+  for (gint i = 0; i < count; i++) {
+    const char *name = gst_structure_nth_field_name(from, (guint)i);
+    const GValue *value = gst_structure_get_value(from, name);
+    if (!scalars_only || !G_VALUE_HOLDS(value, GST_TYPE_BUFFER))
+      gst_structure_set_value(to, name, value);
+  }
 }
-
 void gst_rv_annotation_copy_scalars(GstBuffer *buffer, const char *name, GstStructure *message) {
   const GstStructure *fields = rv_meta_find(buffer, name);
   if (fields)
-    gst_structure_foreach(fields, copy_scalar, message);
+    gst_rv_annotation_copy_fields(fields, message, TRUE);
 }
 
 void gst_rv_annotation_add_times(GstStructure *message, const GstSegment *segment,

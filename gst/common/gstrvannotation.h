@@ -15,6 +15,11 @@ void gst_rv_annotations_register(void);
  * is "video", which are valid for any size and memory of the frame. */
 gboolean gst_rv_annotation_is_portable(const GstMetaInfo *info);
 
+/* Copies the fields of a structure, all or those that are no buffers. By name, since GStreamer 1.26
+ * deprecates the functions by quark. */
+void gst_rv_annotation_copy_fields(const GstStructure *from, GstStructure *to,
+                                   gboolean scalars_only);
+
 /* Appends the scalars of the annotation `name` of `buffer`, without buffers, to `message`. */
 void gst_rv_annotation_copy_scalars(GstBuffer *buffer, const char *name, GstStructure *message);
 

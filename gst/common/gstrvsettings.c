@@ -288,5 +288,5 @@ void gst_rv_settings_clear(gpointer object, const GstRvSettings *settings) {
 }
 
 void gst_rv_describe(GstElementClass *klass, const char *name, const char *kind, const char *text) {
-  gst_element_class_set_static_metadata(klass, name, kind, text, "gst-roadvision");
+  gst_element_class_set_static_metadata(klass, name, kind, text, "The gst-roadvision authors");
 }

@@ -82,17 +82,12 @@ gboolean gst_rv_transform_repeats(GstRvTransform *self, GstBuffer *in) {
   return FALSE;
 }
 
-static gboolean set_field(GQuark field, const GValue *value, gpointer user) {
-  gst_structure_id_set_value(user, field, value);
-  return TRUE;
-}
-
 void gst_rv_transform_attach_results(GstRvTransform *self, GstBuffer *out) {
   for (guint i = 0; i < GST_RV_RESULTS; i++) {
     const GstStructure *result = self->priv->results[i];
     GstStructure *fields = result ? rv_meta_add(out, gst_structure_get_name(result), 1, 1) : NULL;
     if (fields)
-      gst_structure_foreach(result, set_field, fields);
+      gst_rv_annotation_copy_fields(result, fields, FALSE);
   }
 }
 

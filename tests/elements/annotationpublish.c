@@ -207,6 +207,25 @@ GST_START_TEST(test_any_annotation) {
 }
 GST_END_TEST
 
+/* A frame that was sent in several packets has the annotations of each: keys are written once. */
+GST_START_TEST(test_copies) {
+  char *folder = publish_folder_new();
+  GstHarness *harness = publish_harness("location=%s/a.jsonl", folder);
+  GstBuffer *buffer = publish_frame(0, 3), *packet = publish_frame(0, 2);
+  fail_unless(gst_buffer_copy_into(buffer, packet, GST_BUFFER_COPY_META, 0, (gsize)-1));
+  gst_buffer_unref(packet);
+  gst_harness_push(harness, buffer);
+  publish_end(harness);
+  char *text = publish_read(folder, "a.jsonl");
+  const char *first = strstr(text, "\"stixels\":{");
+  fail_unless(first != NULL, "%s", text);
+  fail_unless(strstr(first + 1, "\"stixels\":{") == NULL, "%s", text);
+  fail_unless(strstr(first, "\"count\":3,") != NULL, "%s", text);
+  g_free(text);
+  publish_folder_free(folder);
+}
+GST_END_TEST
+
 /* Reference time stamps, segments, gaps, buffers without a time. */
 GST_START_TEST(test_times) {
   char *folder = publish_folder_new();
@@ -376,8 +395,8 @@ GST_END_TEST
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
   TEST(test_numbers) TEST(test_strings) TEST(test_layouts) TEST(test_json) \
-  TEST(test_any_annotation) TEST(test_times) TEST(test_csv) TEST(test_rotation) \
-  TEST(test_append)
+  TEST(test_any_annotation) TEST(test_copies) TEST(test_times) TEST(test_csv) \
+  TEST(test_rotation) TEST(test_append)
 /* clang-format on */
 
 ELEMENT_TESTS(annotationpublish, TESTS)

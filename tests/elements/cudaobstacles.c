@@ -398,6 +398,41 @@ GST_START_TEST(test_boxes) {
 }
 GST_END_TEST
 
+/* --- Drawing --------------------------------------------------------------------------------- */
+
+/* Pixels of rows y0..y1 - 1 and columns x0..x1 - 1 that differ from the frame, which is gray 90. */
+static int drawn_pixels(GstBuffer *buffer, int x0, int y0, int x1, int y1) {
+  GstMapInfo map;
+  int count = 0;
+  fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
+  for (int y = y0; y < y1; y++)
+    for (int x = x0; x < x1; x++)
+      count += map.data[y * W + x] != 90;
+  gst_buffer_unmap(buffer, &map);
+  return count;
+}
+
+/* Each layer changes its part of the frame, and no other. */
+GST_START_TEST(test_drawing) {
+  static const Thing thing = {10, 140, 180, 0, 1.5};
+  static const char *const layers[] = {"obstacles", "space", "bird", "segments"};
+  for (int e = 0; e < engine_count(); e++)
+    for (guint k = 0; k < G_N_ELEMENTS(layers); k++) {
+      char *line = g_strdup_printf("cudaobstacles engine=%s ! cudaannotate engine=%s show=%s",
+                                   engines[e], engines[e], layers[k]);
+      GstHarness *harness = gst_harness_new_parse(line);
+      g_free(line);
+      gst_harness_set_caps(harness, test_caps("GRAY8", W, H, NULL), test_caps("GRAY8", W, H, NULL));
+      GstBuffer *out = gst_harness_push_and_pull(harness, scene(0, &thing, 1));
+      fail_unless((drawn_pixels(out, 138, 105, 143, 125) > 10) == (k == 0), "%s", layers[k]);
+      fail_unless((drawn_pixels(out, 150, 200, 250, 230) > 2000) == (k == 1), "%s", layers[k]);
+      fail_unless((drawn_pixels(out, 260, 20, 310, 100) > 2000) == (k == 2), "%s", layers[k]);
+      gst_buffer_unref(out);
+      gst_harness_teardown(harness);
+    }
+}
+GST_END_TEST
+
 /* --- Invalid input --------------------------------------------------------------------------- */
 
 static guint16 sky(int x, int y) {
@@ -460,12 +495,6 @@ GST_START_TEST(test_odd_scenes) {
 }
 GST_END_TEST
 
-static void expect_warning(GstBus *bus, const char *text) {
-  char *message = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(text ? message && strstr(message, text) : message == NULL, "%s", message);
-  g_free(message);
-}
-
 /* What is missing is said once, and the frame continues without results. */
 GST_START_TEST(test_missing) {
   const Thing thing = {10, 140, 180, 0, 1.5};
@@ -480,7 +509,7 @@ GST_START_TEST(test_missing) {
       GstBuffer *out = gst_harness_push_and_pull(harness, in);
       fail_if(rv_meta_find(out, RV_META_OBSTACLES) || rv_meta_find(out, RV_META_FREE_SPACE));
       gst_buffer_unref(out);
-      expect_warning(bus, frame == 0 ? texts[k] : NULL);
+      test_expect_warning(bus, frame == 0 ? texts[k] : NULL);
     }
     test_bus_free(bus);
     gst_harness_teardown(harness);
@@ -506,7 +535,7 @@ GST_START_TEST(test_settings) {
   fail_unless(rv_meta_get_obstacles(out, &meta));
   fail_unless(meta.min_height == 0.3 && meta.clearance == 2.2);
   gst_buffer_unref(out);
-  expect_warning(bus, "min-height is 1 m");
+  test_expect_warning(bus, "min-height is 1 m");
   test_bus_free(bus);
   gst_harness_teardown(harness);
 }
@@ -515,7 +544,7 @@ GST_END_TEST
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
   TEST(test_frame) TEST(test_ground) TEST(test_maps) TEST(test_inputs) TEST(test_tracks) \
-  TEST(test_no_time) TEST(test_boxes) TEST(test_odd_scenes) TEST(test_missing) \
+  TEST(test_no_time) TEST(test_boxes) TEST(test_drawing) TEST(test_odd_scenes) TEST(test_missing) \
   TEST(test_settings)
 /* clang-format on */
 

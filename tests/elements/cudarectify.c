@@ -163,6 +163,80 @@ GST_START_TEST(test_formats) {
 }
 GST_END_TEST
 
+/* Box of the bright pixels of a view. */
+static void bright_box(const GstVideoFrame *frame, int left, int top, int w, int h, int *x0,
+                       int *y0, int *x1, int *y1) {
+  *x0 = *y0 = G_MAXINT;
+  *x1 = *y1 = -1;
+  for (int y = top; y < top + h; y++)
+    for (int x = left; x < left + w; x++)
+      if (((const guint8 *)GST_VIDEO_FRAME_PLANE_DATA(
+              frame, 0))[y * GST_VIDEO_FRAME_PLANE_STRIDE(frame, 0) + x] > 127) {
+        *x0 = MIN(*x0, x);
+        *y0 = MIN(*y0, y);
+        *x1 = MAX(*x1, x + 1);
+        *y1 = MAX(*y1, y + 1);
+      }
+}
+
+/* Where the marked pixels of a view go, its region goes. */
+GST_START_TEST(test_regions) {
+  for (int below = 0; below < 2; below++) {
+    GstHarness *harness = harness_new("cpu", "opencv.yml", below ? "layout=top-bottom" : "");
+    GstVideoInfo info;
+    const int w = 640, h = 480, sx = below ? 0 : w, sy = below ? h : 0;
+    set_caps(harness, "GRAY8", w + sx, h + sy, NULL, &info);
+    GstBuffer *in = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&info), NULL);
+    gst_buffer_memset(in, 0, 0, GST_VIDEO_INFO_SIZE(&info));
+    GstVideoFrame frame;
+    fail_unless(gst_video_frame_map(&frame, &info, in, GST_MAP_WRITE));
+    const int at[2][2] = {{60, 50},
+                          {sx + 480, sy + 330}}; /* one in each view, far from the center */
+    for (int k = 0; k < 2; k++) {
+      for (int y = 0; y < 60; y++)
+        memset((guint8 *)GST_VIDEO_FRAME_PLANE_DATA(&frame, 0) +
+                   (at[k][1] + y) * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0) + at[k][0],
+               255, 80);
+    }
+    gst_video_frame_unmap(&frame);
+    for (int k = 0; k < 2; k++) {
+      GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta(
+          in, "car", (guint)at[k][0], (guint)at[k][1], 80, 60);
+      region->id = 5 + k;
+      gst_video_region_of_interest_meta_add_param(
+          region, gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, 0.5, NULL));
+    }
+    gst_buffer_add_video_region_of_interest_meta(in, "both", (guint)(sx ? sx - 30 : 9),
+                                                 (guint)(sy ? sy - 30 : 9), 60, 60);
+    GstBuffer *out = gst_harness_push_and_pull(harness, in);
+    fail_unless(gst_video_frame_map(&frame, &info, out, GST_MAP_READ));
+    gpointer state = NULL;
+    GstMeta *meta;
+    int found = 0;
+    while ((meta = gst_buffer_iterate_meta_filtered(out, &state,
+                                                    GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
+      const GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *)meta;
+      if (region->roi_type == g_quark_from_static_string("both"))
+        continue; /* half of it lies in its view: it may stay */
+      const int second = region->id == 6;
+      fail_unless(gst_video_region_of_interest_meta_get_param((gpointer)region, "detection"));
+      int x0, y0, x1, y1;
+      bright_box(&frame, second ? sx : 0, second ? sy : 0, w, h, &x0, &y0, &x1, &y1);
+      fail_unless(ABS((int)region->x - x0) <= 1 && ABS((int)region->y - y0) <= 1 &&
+                      ABS((int)(region->x + region->w) - x1) <= 1 &&
+                      ABS((int)(region->y + region->h) - y1) <= 1,
+                  "region %d: %u, %u, %ux%u, pixels %d, %d, %dx%d", region->id, region->x,
+                  region->y, region->w, region->h, x0, y0, x1 - x0, y1 - y0);
+      found++;
+    }
+    fail_unless_equals_int(found, 2);
+    gst_video_frame_unmap(&frame);
+    gst_buffer_unref(out);
+    gst_harness_teardown(harness);
+  }
+}
+GST_END_TEST
+
 /* Chroma siting and range of the caps decide about chroma and the border. */
 GST_START_TEST(test_colorimetry) {
   static const struct {
@@ -441,7 +515,7 @@ GST_END_TEST
 
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
-  TEST(test_formats) TEST(test_colorimetry) TEST(test_properties) TEST(test_rectified) \
+  TEST(test_formats) TEST(test_regions) TEST(test_colorimetry) TEST(test_properties) TEST(test_rectified) \
   TEST(test_annotations) TEST(test_errors) TEST(test_bad_change) TEST(test_warning) \
   TEST(test_sizes)
 /* clang-format on */

@@ -273,7 +273,40 @@ static void check_alpha(RvCheck *check) {
            "alpha 1 has a focal length of %g, alpha 0 %g", one.camera.focal, zero.camera.focal);
 }
 
-RVC_PARITY(check_geometry, check_alpha, check_identity, check_remap, check_wide);
+/* A point that is mapped back by the reference's formulas comes out where it was. */
+static void check_points(RvCheck *check) {
+  static const char name[] = "rectify/points";
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  for (int round = 0; round < 60; round++) {
+    RvRectifyConfig c;
+    RvRectifyGeometry g;
+    const int kind = round % RECTIFY_KINDS;
+    rectify_input_random(&c, &random, kind, 640, 400);
+    c.log = rvc_log(check);
+    if (!rvc_true(check, name, rv_rectify_geometry(&c, &g) == RV_OK, "%s", kind_names[kind]))
+      return;
+    for (int k = 0; k < 40; k++) {
+      const int view = k % 2;
+      const double x = rvc_range(&random, 0, g.width - 1), y = rvc_range(&random, 0, g.height - 1);
+      double u, v, back_x = -1e9, back_y = -1e9;
+      if (!rectify_reference_source(&g, view, x, y, &u, &v) || u < 0 || v < 0 || u > 639 || v > 399)
+        continue;
+      rvc_true(check, name, rv_rectify_point(&g, view, u, v, &back_x, &back_y) == 1, "%s: behind",
+               kind_names[kind]);
+      rvc_true(check, name, fabs(back_x - x) < 1 && fabs(back_y - y) < 1,
+               "%s: (%.2f, %.2f) became (%.2f, %.2f)", kind_names[kind], x, y, back_x, back_y);
+    }
+    double x = 7, y = 8;
+    rvc_true(check, name,
+             !rv_rectify_point(NULL, 0, 1, 1, &x, &y) && !rv_rectify_point(&g, 2, 1, 1, &x, &y) &&
+                 x == 7 && y == 8,
+             "invalid arguments");
+  }
+}
+
+RVC_PARITY(check_geometry, check_alpha, check_identity, check_remap, check_wide, check_points);
 
 /* --- Fuzzing --------------------------------------------------------------------------------- */
 

@@ -41,8 +41,8 @@ static void project(const RvCalibrationView *c, double x, double y, double *u, d
 }
 
 /* Source of the point (x, y) of an output view, in px; 0 behind the camera. */
-static int source_of(const RvRectifyGeometry *g, int view, double x, double y, double *u,
-                     double *v) {
+int rectify_reference_source(const RvRectifyGeometry *g, int view, double x, double y, double *u,
+                             double *v) {
   const double *p = g->projection[view], *r = g->rotation[view];
   const double a = (x - p[2]) / p[0], b = (y - p[6]) / p[5];
   const double ray[3] = {r[0] * a + r[3] * b + r[6], r[1] * a + r[4] * b + r[7],
@@ -139,8 +139,8 @@ static void remap_channel(const RvRectifyConfig *config, const RvRectifyGeometry
                  (case_is_wide(config->format) ? 256 : 1);
       double u, v;
       int value = c.border;
-      if (source_of(g, second != right_first, cell_x * s + site_x - out_x,
-                    cell_y * r + site_y - out_y, &u, &v))
+      if (rectify_reference_source(g, second != right_first, cell_x * s + site_x - out_x,
+                                   cell_y * r + site_y - out_y, &u, &v))
         value = value_at(&c, (u + in_x - site_x) / cell_x - c.in_x,
                          (v + in_y - site_y) / cell_y - c.in_y,
                          config->interpolation == RV_RECTIFY_NEAREST);

@@ -10,4 +10,8 @@
 /* Fills `out`; the fourth byte of 4-byte formats too. */
 void rectify_reference(const RvRectifyConfig *config, const CasePicture *in, CasePicture *out);
 
+/* Source of the point (x, y) of an output view, px of the input view; 0 behind the camera. */
+int rectify_reference_source(const RvRectifyGeometry *g, int view, double x, double y, double *u,
+                             double *v);
+
 #endif

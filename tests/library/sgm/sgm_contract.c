@@ -7,11 +7,11 @@
 
 RV_CONTRACT_OBJECT(RvSgm, sgm);
 
-/* Ranges that a rule joins with other parameters; the defaults are p1 = 12, p2 = 127, p2_min = 45 with adaptive_p2. */
+/* Ranges that a rule joins with other parameters; the defaults are p1 = 12, p2 = 127, p2_min = 40 with adaptive_p2. */
 static const RvContractField fields[] = {
-    INT_FIELD(p1, LIST(-1, 46), LIST(0, 45)),
+    INT_FIELD(p1, LIST(-1, 41), LIST(0, 40)),
     INT_FIELD(p1_ground, LIST(-2, 13), LIST(-1, 12)),
-    INT_FIELD(p2, LIST(44, -1, 8001), LIST(45, 8000)),
+    INT_FIELD(p2, LIST(39, -1, 8001), LIST(40, 8000)),
     INT_FIELD(p2_min, LIST(11, 128), LIST(12, 127)),
 };
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* gstcudaannotate_space.c: the layer of RvFreeSpaceMeta: a carpet from the bottom of the frame up to
+ * where the free space ends, and its edge. */
+#include <math.h>
+
+#include "gstcudaannotate_objects.h"
+
+#define PIECES 160 /* of the carpet, at most; each takes two shapes */
+
+static const RvColor CARPET = {48, 220, 120, 255};
+
+/* Of the edge, by what ends the free space. */
+static RvColor edge_color(const RvFreeColumn *column) {
+  static const RvColor open = {150, 255, 190, 255}, object = {255, 96, 48, 255};
+  static const RvColor unknown = {170, 170, 170, 200};
+  return column->kind == RV_FREE_SPACE_UNKNOWN ? unknown
+         : column->kind == RV_FREE_SPACE_RANGE ? open
+                                               : object;
+}
+
+static RvStatus draw_columns(const RvFreeColumn *list, int count, const RvMetaFreeSpace *meta,
+                             const GstCudaAnnotateView *view) {
+  const int width = view->picture->width, height = view->picture->height;
+  const double sx = (double)width / meta->width, sy = (double)height / meta->height;
+  const int step = (count + PIECES - 1) / PIECES;
+  RvColor carpet = CARPET;
+  RvStatus status = RV_OK;
+  carpet.a = (guint8)(view->opacity * 2 / 5);
+  for (int k = 0; k + 1 < count && status == RV_OK; k += step) {
+    const int next = MIN(k + step, count - 1);
+    const double left = k == 0 ? 0 : (k + 0.5) * meta->column_width * sx;
+    const double right =
+        next == count - 1 ? width : MIN((next + 0.5) * meta->column_width * sx, width);
+    const int x0 = (int)(16 * MIN(left, width)), x1 = (int)(16 * right);
+    const int y0 = (int)(16 * MIN(list[k].row * sy, height));
+    const int y1 = (int)(16 * MIN(list[next].row * sy, height));
+    const int corners[8] = {x0, y0, x1, y1, x1, 16 * height, x0, 16 * height};
+    status =
+        list[k].kind == RV_FREE_SPACE_UNKNOWN ? RV_OK : rv_draw_quad(view->draw, corners, carpet);
+    if (status == RV_OK)
+      status = rv_draw_line(view->draw, x0, y0, x1, y1, view->thickness_fx, edge_color(&list[k]));
+  }
+  return status;
+}
+
+static RvStatus draw(GstRvInput *input, const GstCudaAnnotateView *view) {
+  RvMetaFreeSpace meta;
+  GstCudaAnnotateRecords records = {.mapped = FALSE};
+  (void)input;
+  if (!rv_meta_get_free_space(view->buffer, &meta))
+    return RV_OK;
+  RvStatus status = gst_cuda_annotate_records_map(&records, view, meta.payload, meta.columns);
+  if (status == RV_OK)
+    status = draw_columns(records.list, records.count, &meta, view);
+  gst_cuda_annotate_records_unmap(&records);
+  return status;
+}
+
+const GstCudaAnnotateLayer gst_cuda_annotate_space_layer = {
+    .annotation = RV_META_FREE_SPACE,
+    .draw = draw,
+};

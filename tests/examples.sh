@@ -1,0 +1,257 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# examples.sh [NAME...]: runs every example on synthetic or file input and checks what it writes: frames, sizes,
+# colors, JSON against its schema, disparities against the ground truth. Examples that need a package which is
+# missing are skipped by name; an example without a case here is a failure.
+# EXAMPLES_KEEP=FOLDER keeps the outputs. EXAMPLES_LONG=1 also runs rdp_study.sh (minutes, python3-matplotlib).
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+tests=$root/tests E=$root/examples
+build=${RV_BUILD_DIR:-$root/build}
+case $build in /*) ;; *) build=$root/$build ;; esac
+# Once with the environment of the build; the examples then start without a look at the build.
+[ "${RV_RUN_BUILD:-}" = "$build" ] || exec "$E/run.sh" "${BASH_SOURCE[0]}" "$@"
+
+folder=${EXAMPLES_KEEP:-}
+if [ -n "$folder" ]; then
+  mkdir -p "$folder"
+else
+  folder=$(mktemp -d)
+fi
+server=''
+clean_up() {
+  [ -z "$server" ] || kill "$server" 2>/dev/null
+  [ -n "${EXAMPLES_KEEP:-}" ] || rm -rf "$folder"
+}
+trap clean_up EXIT
+cd "$folder" || exit 1
+
+failures=() skips=() passed=0
+small=(--source test --size 320x240 --frames 8)
+
+# --- Checks -----------------------------------------------------------------------------------------
+run() { # COMMAND...: must succeed; its output is in `log`
+  timeout 240 "$@" >log 2>&1 </dev/null || { echo "status $? of: $*"; cat log; return 1; }
+  ! grep -E 'CRITICAL|WARNING \*\*|Traceback' log
+}
+refused() { # TEXT STATUS COMMAND...: must end with the status and say the text
+  local text=$1 status=$2 got=0
+  shift 2
+  timeout 60 "$@" >log 2>&1 </dev/null || got=$?
+  [ "$got" = "$status" ] || { echo "status $got, expected $status, of: $*"; cat log; return 1; }
+  grep -qF -- "$text" log || { echo "\"$text\" is not said by: $*"; cat log; return 1; }
+}
+check() { /usr/bin/python3 -B "$tests/examples_check.py" "$@"; }
+exists() { gst-inspect-1.0 --exists --atleast-version=0.0 "$1"; }
+said() { grep -qE -- "$1" log || { echo "$1 is not said"; cat log; return 1; }; }
+free_port() { # tcp|udp
+  /usr/bin/python3 -c 'import socket, sys
+with socket.socket(type=socket.SOCK_DGRAM if sys.argv[1] == "udp" else socket.SOCK_STREAM) as taken:
+    taken.bind(("127.0.0.1", 0))
+    print(taken.getsockname()[1])' "$1"
+}
+skip() { # REASON
+  echo "$1" >reason
+  return 77
+}
+
+# --- The examples: one function each, named like the file; they end with the first failure ---------------
+demo.sh() {
+  run "$E/demo.sh" --size 320x240 --seconds 0.5 --out demo && check video demo/annotated.* 15 320x240 color=20 &&
+    check image demo/still-1.png 320x240 color=20 && said 'bad3 [0-9.]+ %'
+}
+engines_agree.sh() {
+  local status=0
+  "$E/engines_agree.sh" 2 >log 2>&1 || status=$?
+  [ $status != 77 ] || { skip 'no GPU'; return; }
+  [ $status = 0 ] && said 'both engines give'
+}
+lane_lines.sh() {
+  run "$E/lane_lines.sh" lines.png && check image lines.png 640x480 color=0.2
+}
+live_camera.sh() {
+  run "$E/live_camera.sh" "${small[@]}" --out live.mkv --json live.jsonl --focal 250 --baseline 0.8 &&
+    check video live.mkv 8 320x240 color=20 && check json live.jsonl 8 disparity camera.focal=250 &&
+    # the printed line is the one that runs
+    "$E/live_camera.sh" "${small[@]}" --out none --json printed.jsonl --print >line && run bash line &&
+    check json printed.jsonl 8 disparity &&
+    refused 'no such device: /dev/none' 1 "$E/live_camera.sh" /dev/none &&
+    refused 'there is no screen' 1 env -u DISPLAY -u WAYLAND_DISPLAY "$E/live_camera.sh" --source test &&
+    refused 'unknown option --nonsense' 2 "$E/live_camera.sh" --nonsense &&
+    refused '--frames is 0' 2 "$E/live_camera.sh" --frames 0 &&
+    refused 'must end in .mkv' 2 "$E/live_camera.sh" --source test --out x.txt &&
+    refused 'cannot read the calibration file /none' 1 "$E/live_camera.sh" --calibration /none
+}
+two_cameras.sh() {
+  run "$E/two_cameras.sh" "${small[@]}" --out two.mp4 --json two.jsonl --max-skew 5 &&
+    check video two.mp4 8 320x240 color=20 && check json two.jsonl 8 disparity pair.skew=0 camera.baseline=0.8 &&
+    refused 'both cameras are /dev/null' 2 "$E/two_cameras.sh" /dev/null /dev/null &&
+    refused 'right camera are missing' 2 "$E/two_cameras.sh" /dev/null
+}
+zed_camera.sh() {
+  run "$E/zed_camera.sh" --source test --mode vga --frames 3 --out zed.avi --json zed.jsonl \
+    --calibration "$tests/fuzz/corpus/calibration/zed.conf" &&
+    check video zed.avi 3 672x376 && check json zed.jsonl 3 disparity camera.baseline=0.12+-0.01 &&
+    refused '--mode is 4k' 2 "$E/zed_camera.sh" --mode 4k &&
+    { [ -e /usr/local/zed/settings ] || refused 'name that of this camera with --calibration' 1 "$E/zed_camera.sh"; }
+}
+rtsp_camera.sh() {
+  run "$E/rtsp_camera.sh" "${small[@]}" --out rtsp.mkv --json rtsp.jsonl && check video rtsp.mkv 8 320x240 color=20 &&
+    check json rtsp.jsonl 8 disparity && refused 'is not a URL' 2 "$E/rtsp_camera.sh" nonsense || return
+  # with a server: both views in one stream, and a stream per camera
+  /usr/bin/python3 -B "$tests/rtsp_server.py" server.port >server.log 2>&1 &
+  server=$! status=0
+  local port=''
+  for ((n = 0; n < 100; n++)); do
+    [ ! -s server.port ] || { port=$(<server.port); break; }
+    kill -0 $server 2>/dev/null || break
+    sleep 0.2
+  done
+  if [ -z "$port" ]; then
+    wait $server || status=$?
+    server=''
+    [ $status != 77 ] || { skip 'without a server: gir1.2-gst-rtsp-server-1.0 is missing'; return; }
+    cat server.log
+    return 1
+  fi
+  run "$E/rtsp_camera.sh" --frames 15 --out none --json url.jsonl "rtsp://127.0.0.1:$port/pair" &&
+    check json url.jsonl 2..15 disparity resolution.width=320 &&
+    run "$E/rtsp_camera.sh" --tcp --frames 15 --out none --json urls.jsonl "rtsp://127.0.0.1:$port/left" \
+      "rtsp://127.0.0.1:$port/right" &&
+    check json urls.jsonl 2..15 disparity resolution.width=320 pair || status=1
+  kill $server
+  server=''
+  return $status
+}
+video_file.sh() { # the recording of record.sh
+  run "$E/video_file.sh" --out file.mkv --json file.jsonl --focal 244 --baseline 0.8 \
+    --elements 'cudasgm ! cudastixels ! cudaannotate' drive.mkv &&
+    check video file.mkv 10 320x240 color=20 && check json file.jsonl 10 disparity stixels.count=30.. camera.focal=244 &&
+    refused 'cannot read /none' 1 "$E/video_file.sh" /none
+}
+record_annotated.sh() {
+  run "$E/record_annotated.sh" "${small[@]}" annotated && check video annotated.mkv 8 320x240 color=20 &&
+    check json annotated.jsonl 8 disparity stixels.count=30.. road lines || return
+  # The encoder of the GPU is taken where it exists, with frames that stay there.
+  mkdir -p fake && printf '#!/bin/sh\nexit 0\n' >fake/gst-inspect-1.0 && chmod +x fake/gst-inspect-1.0 || return
+  PATH=$PWD/fake:$PATH run "$E/record_annotated.sh" "${small[@]}" annotated --print &&
+    said 'cudaupload ! cudasgm .* ! nvh264enc bitrate=8000 ! h264parse ! matroskamux ! filesink location=annotated.mkv'
+}
+rtp_send.sh() {
+  local port receiver status
+  port=$(free_port udp) || return
+  timeout 60 gst-launch-1.0 -q udpsrc "port=$port" timeout=3000000000 \
+    caps=application/x-rtp,media=video,clock-rate=90000,encoding-name=H264 ! rtpjitterbuffer ! rtph264depay ! \
+    h264parse ! identity eos-after=5 ! matroskamux ! filesink location=received.mkv >receiver.log 2>&1 &
+  receiver=$!
+  run "$E/rtp_send.sh" "${small[@]}" --frames 45 --sdp stream.sdp "127.0.0.1:$port"
+  status=$?
+  wait $receiver
+  [ $status = 0 ] && check video received.mkv 2..5 320x240 color=20 && grep -q "m=video $port RTP/AVP 96" stream.sdp &&
+    refused 'the port is 0' 2 "$E/rtp_send.sh" --source test host:0
+}
+webrtc.sh() {
+  exists nicesink || { skip 'gstreamer1.0-nice is missing'; return; }
+  local port status
+  port=$(free_port tcp) || return
+  timeout 120 "$E/webrtc.sh" --source test --size 320x240 --port "$port" >page.log 2>&1 &
+  server=$!
+  run /usr/bin/python3 -B "$tests/webrtc_viewer.py" "http://127.0.0.1:$port" 5 && said '^320 x 240$'
+  status=$?
+  kill $server
+  server=''
+  [ $status = 0 ] || { cat page.log; return 1; }
+  exists webrtcsink || refused 'there is no GStreamer element webrtcsink' 1 "$E/webrtc.sh" --source test --sink webrtcsink
+}
+folder_to_kitti.sh() {
+  check pairs pairs 3 && run "$E/folder_to_kitti.sh" pairs/left pairs/right kitti && said '3 pairs' &&
+    check kitti kitti pairs && check json kitti/json/one.json 1 disparity stixels.count=30.. tags.left=pairs/left/one.png &&
+    refused 'must pair up' 1 "$E/folder_to_kitti.sh" pairs/left 'pairs/right/o*.png' kitti &&
+    refused 'no images' 1 "$E/folder_to_kitti.sh" kitti kitti kitti
+}
+many_streams.sh() {
+  run "$E/many_streams.sh" "${small[@]}" --streams 3 --devices 0 && said '24 frames in' &&
+    for n in 0 1 2; do check json stream-$n.jsonl 8 disparity stixels.count=30.. || return; done &&
+    run "$E/many_streams.sh" --prefix f drive.mkv drive.mkv && check json f-1.jsonl 10 disparity stixels &&
+    refused '--devices is x' 2 "$E/many_streams.sh" --source test --devices x &&
+    refused 'cannot read /none' 1 "$E/many_streams.sh" /none
+}
+record.sh() {
+  exists avenc_ffv1 || { skip 'gstreamer1.0-libav is missing'; return; }
+  run "$E/record.sh" --source 'stereotestsrc num-buffers=10 ! video/x-raw,width=640,height=240' drive &&
+    check video drive.mkv 10 640x240 && check json drive.jsonl 10 camera.baseline=0.8 && check mcap drive.mcap 10
+}
+replay.sh() {
+  [ -e drive.mkv ] || { skip 'record.sh was skipped'; return; }
+  run "$E/replay.sh" drive && cp log replay.jsonl && check json replay.jsonl 10 disparity stixels.count=30.. camera.baseline=0.8
+}
+stereo_to_disparity.sh() {
+  check pairs pairs 3 && run "$E/stereo_to_disparity.sh" pairs/left/one.png pairs/right/one.png disparity.png &&
+    check disparity disparity.png 16 pairs/truth/one.png
+}
+stereo_to_stixels.sh() {
+  check pairs numbered 3 numbered && run "$E/stereo_to_stixels.sh" stixels.avi numbered/left/%06d.png numbered/right/%06d.png &&
+    check video stixels.avi 2..3 320x240 color=20
+}
+road_detect.sh() {
+  run "$E/road_detect.sh" road.avi offroad:2 --stills stills && check video road.avi 2 any && said 'F1'
+}
+road_eval.sh() { run "$E/road_eval.sh" offroad:2 --quiet && said 'F1|recall'; }
+rdp_study.sh() {
+  [ -n "${EXAMPLES_LONG:-}" ] || { skip 'a study of minutes: EXAMPLES_LONG=1 runs it'; return; }
+  /usr/bin/python3 -c 'import matplotlib' 2>/dev/null || { skip 'python3-matplotlib is missing'; return; }
+  run env -u RV_DATA "$E/rdp_study.sh" study && said 'epsilon' && check image "$(ls study/*.png | head -n 1)" any
+}
+run.sh() { run "$E/run.sh" gst-inspect-1.0 cudasgm && said 'Origin URL' && run "$E/run.sh" --help && said 'run.sh COMMAND'; }
+attach_labels.py() { run "$E/attach_labels.py" && said '[1-9][0-9]* stixels'; }
+calibrate.py() {
+  check boards boards && run "$E/calibrate.py" --left 'boards/left*.png' --right 'boards/right*.png' --square 0.03 \
+    -o camera.yml --show rows.png && said 'row error 0\.[0-4]' && check image rows.png any || return
+  [ -n "${RV_DATA:-}" ] || { echo "calibrate.py: without RV_DATA rendered boards only"; return 0; }
+  run "$E/calibrate.py" --pairs "$RV_DATA/calib_stereopi_sbs/chess*.png" --square 0.025 --quiet -o stereopi.yml &&
+    said 'row error 0\.[0-4]' && run "$E/opencv_depth.py" --pipeline "filesrc \
+location=$RV_DATA/calib_stereopi_sbs/scene.png ! pngdec ! videoconvert ! cudarectify calibration=stereopi.yml ! \
+cudasgm disparities=64" scene.png && check image scene_color.png 320x240 color=35
+}
+depth_at.py() { run "$E/depth_at.py" 320 400 --frames 2 && said '[0-9.]+ m \(disparity [0-9.]+ px\)'; }
+opencv_depth.py() {
+  run "$E/opencv_depth.py" --pipeline 'stereotestsrc num-buffers=2 ! video/x-raw,width=640,height=240 ! cudasgm' depth.png &&
+    said 'frame 1: [1-9][0-9.]* m' && check image depth_color.png 320x240 color=35 && check image depth.png 320x240
+}
+read_annotations.py() { run "$E/read_annotations.py" && said 'RvDisparityMeta' && said 'buffer 5 at'; }
+to_ply.py() {
+  run "$E/to_ply.py" --pipeline 'stereotestsrc num-buffers=2 ! video/x-raw,width=640,height=240 ! cudasgm' --index 1 \
+    cloud.ply && check ply cloud.ply 20000
+}
+
+# Parts of the scripts above, and what those run in Python.
+parts=(common.sh roadvision.py demo.py folder_to_kitti.py record.py replay.py webrtc.py rdp_study.py
+  road_detect.py road_eval.py road_study.py)
+
+# --- All of them ----------------------------------------------------------------------------------------
+names=()
+for path in "$E"/*.sh "$E"/*.py; do
+  name=$(basename "$path")
+  [[ " ${parts[*]} " != *" $name "* ]] || continue
+  names+=("$name")
+  declare -F "$name" >/dev/null || failures+=("$name: no case in tests/examples.sh")
+done
+order=(record.sh "${names[@]/#record.sh/}") # others play the recording
+[ $# = 0 ] || order=("$@")
+for name in "${order[@]}"; do
+  [ -n "$name" ] && declare -F "$name" >/dev/null || continue
+  begin=$SECONDS status=0
+  { run "$E/$name" --help || [ "${name%.py}" != "$name" ]; } >help 2>&1 && "$name" >messages 2>&1 || status=$?
+  case $status in
+    0) passed=$((passed + 1)) ;;
+    77) skips+=("$name ($(<reason))") ;;
+    *) failures+=("$name") && cat help messages ;;
+  esac
+  printf '%-24s %s, %d s\n' "$name" "$([ $status = 0 ] && echo ok || { [ $status = 77 ] && cat reason || echo FAILED; })" \
+    $((SECONDS - begin))
+done
+for text in "${skips[@]}"; do echo "skipped: $text"; done
+for text in "${failures[@]}"; do echo "FAILED: $text"; done
+echo "examples: $passed passed, ${#failures[@]} failed, ${#skips[@]} skipped"
+[ ${#failures[@]} = 0 ] || exit 1
+[ $passed -gt 0 ] || exit 77
