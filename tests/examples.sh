@@ -127,7 +127,20 @@ video_file.sh() { # the recording of record.sh
   run "$E/video_file.sh" --out file.mkv --json file.jsonl --focal 244 --baseline 0.8 \
     --elements 'cudasgm ! cudastixels ! cudaannotate' drive.mkv &&
     check video file.mkv 10 320x240 color=20 && check json file.jsonl 10 disparity stixels.count=30.. camera.focal=244 &&
-    refused 'cannot read /none' 1 "$E/video_file.sh" /none
+    refused 'cannot read /none' 1 "$E/video_file.sh" /none || return
+  # Warnings of elements are shown with their remedy, apart from JSON on standard output.
+  run gst-launch-1.0 -q stereotestsrc num-buffers=4 ! video/x-raw,width=640,height=240 ! videoconvert ! x264enc pass=quant quantizer=12 ! \
+    h264parse ! mp4mux ! filesink location=swapped.mp4 &&
+    "$E/video_file.sh" --out none --json - --elements cudasgm swapped.mp4 >swapped.jsonl 2>log &&
+    check json swapped.jsonl 4 disparity && said '^video_file: warning: The caps specify right-view-first' &&
+    said '^video_file: Set layout=side-by-side' &&
+    "$E/video_file.sh" --out none --json - --elements cudasgm --layout side-by-side swapped.mp4 >swapped.jsonl 2>log &&
+    check json swapped.jsonl 4 disparity && [ ! -s log ]
+}
+watch.sh() {
+  run "$E/watch.sh" "${small[@]}" --size 640x240 --out watch.mkv --csv watch-%s.csv && check video watch.mkv 8 640x240 color=20 &&
+    [ "$(wc -l <watch-frames.csv)" = 9 ] && head -n 1 watch-obstacles.csv | grep -q distance &&
+    [ "$(wc -l <watch-obstacles.csv)" -gt 8 ] && refused 'no such device: /dev/none' 1 "$E/watch.sh" /dev/none
 }
 record_annotated.sh() {
   run "$E/record_annotated.sh" "${small[@]}" annotated && check video annotated.mkv 8 320x240 color=20 &&

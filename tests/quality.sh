@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# quality.sh [depth [quick|opencv]|kitti|street|stixels|slanted|ground|road|offroad [FRAMES]]: how good depth,
-# stixels and road are.
+# quality.sh [depth [quick|opencv]|kitti|street|stixels|slanted|ground|obstacles|freespace|road|
+#   offroad [FRAMES]]: how good depth, stixels, ground, obstacles and road are.
 # Fails when a limit is missed. Without an argument: all of them.
 #   depth   cuda/sgm with its default properties on all sets of RV_DATA with ground truth and on rendered
 #           scenes, each real pair also with noise; quick: three sets without; opencv: with OpenCV's
@@ -13,14 +13,17 @@
 #   slanted stixels on pattern=slanted-street: slanted-fast against constant
 #   ground  height of the camera above the ground that cudastixels uses and attaches, on rendered
 #           streets of three sizes and on the KITTI pairs, these only with RV_DATA
+#   obstacles  cars, the car ahead and false obstacles on rendered streets; with RV_DATA also vehicles
+#           and road of a KITTI frame
+#   freespace  its distance per column on rendered streets
 #   road    road detection on the two KITTI road frames of RV_DATA; exit 77 without it
 #   offroad road detection on 360 (or FRAMES) frames of the rendered dirt track, and what a fixed
 #           color would do there
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '2,18s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,21s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-all} in
-  depth | kitti | street | stixels | slanted | ground | road | offroad | all) ;;
+  depth | kitti | street | stixels | slanted | ground | obstacles | freespace | road | offroad | all) ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -69,6 +72,15 @@ depth() {
     "$RV_DATA" "$@"
 }
 
+# What tests/eval/obstacles_eval.c finds.
+rendered() {
+  local part failed=0
+  for part; do
+    "${RV_OBSTACLES_EVAL:-${RV_BUILD_DIR:-$here/../build}/tests/eval/obstacles_eval}" "$part" || failed=1
+  done
+  return $failed
+}
+
 case ${1:-all} in
   depth) depth "${@:2}" ;;
   kitti) kitti ;;
@@ -85,6 +97,11 @@ case ${1:-all} in
       "${python[@]}" ground
     fi
     ;;
+  obstacles)
+    rendered cars lead
+    [ ! -f "${RV_DATA:-}/manifest.json" ] || "${python[@]}" obstacles "$RV_DATA"
+    ;;
+  freespace) rendered free ;;
   road)
     need_data
     "${python[@]}" road "$RV_DATA"
@@ -94,6 +111,7 @@ case ${1:-all} in
     "${python[@]}" street
     "${python[@]}" slanted
     "${python[@]}" ground
+    rendered free cars lead
     "${python[@]}" offroad
     depth
     kitti

@@ -28,7 +28,8 @@
  *              without any, and the 60 % quantile of its disparities.
  *  5. boxes    runs of strips at most 1/2 m apart are joined when their disparities overlap or are
  *              less than 0.15 m apart (below 14 px: overlap by half), and their heights differ by less than 0.7 m or a factor of
- *              two (union-find). Components of fewer than 3 strips are kept when they are 1 m tall.
+ *              two (union-find). Components of fewer than 3 strips are kept when they are 1 m tall;
+ *              those whose top is below min_height are dropped.
  *              The disparity of a box is that which 20 % of its votes exceed (its near face, not the
  *              mean); top and bottom are the 10 % and 90 % quantiles of its runs.
  *

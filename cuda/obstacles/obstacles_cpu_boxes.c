@@ -262,7 +262,9 @@ static int sort_boxes(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int c
   for (int k = 0; k < components; k++) {
     RvObstaclesComponent *c = &cpu->components[k];
     c->box = box_of(cpu, p, c);
-    c->count = rv_obstacles_is_box(p, p->tables, &c->box);
+    const int32_t ground = cpu->depth[rv_obstacles_near(p, &c->box)].row -
+                           cpu->column[rv_obstacles_center_column(&c->box)];
+    c->count = rv_obstacles_is_box(p, p->tables, &c->box, ground);
     *found += (uint32_t)c->count;
   }
   for (int k = 0; k < components; k++) {

@@ -233,7 +233,9 @@ static __global__ void __launch_bounds__(BOX_THREADS)
     const RvObstacleBox box = c.count <= 32          ? box_of<1>(w, c)
                               : c.count <= 32 * HELD ? box_of<HELD>(w, c)
                                                      : box_of<4 * HELD>(w, c);
-    const bool is_box = rv_obstacles_is_box(&w.plan, w.tables, &box);
+    const int32_t ground =
+        w.depth[rv_obstacles_near(&w.plan, &box)].row - w.column[rv_obstacles_center_column(&box)];
+    const bool is_box = rv_obstacles_is_box(&w.plan, w.tables, &box, ground);
     if (rv_lane() == 0) {
       w.boxes[k] = box;
       w.keys[k] = is_box ? rv_obstacles_order(box.near_d, box.label) : 0;

@@ -314,12 +314,24 @@ RV_HD int rv_obstacles_sample_step(int length) {
   return rv_div_up(length, RV_OBSTACLES_SAMPLES);
 }
 
-/* 1 for a component that is an obstacle. */
+/* D of the near face, 1/16 px, and the column in the middle of a box. */
+RV_HD int rv_obstacles_near(const RvObstaclesPlan *p, const RvObstacleBox *box) {
+  return rv_clamp(box->near_d / 16, 1, p->depths - 1);
+}
+RV_HD int rv_obstacles_center_column(const RvObstacleBox *box) {
+  return (box->left + box->right) / 2;
+}
+
+/* 1 for a component that is an obstacle: wide or tall, and not lower than min_height, as what is left
+ * of the ground below a gap is. `ground`: its row at the near face in the middle, 1/256 row. */
 RV_HD int rv_obstacles_is_box(const RvObstaclesPlan *p, const RvObstaclesTables *t,
-                              const RvObstacleBox *box) {
+                              const RvObstacleBox *box, int32_t ground) {
   const int32_t rows = 256 * (box->bottom - box->top + 1);
-  return box->strips >= RV_OBSTACLES_STRIPS ||
-         rv_obstacles_mm(t->mm[rv_obstacles_fine(p, box->near_d)], rows) >= RV_OBSTACLES_TALL;
+  const int32_t mm = t->mm[rv_obstacles_fine(p, box->near_d)];
+  if (!box->over &&
+      rv_obstacles_mm(mm, ground - 256 * box->top) < (int32_t)(1000 * p->config.min_height))
+    return 0;
+  return box->strips >= RV_OBSTACLES_STRIPS || rv_obstacles_mm(mm, rows) >= RV_OBSTACLES_TALL;
 }
 
 /* --- Columns --------------------------------------------------------------------------------- */

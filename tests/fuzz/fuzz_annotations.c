@@ -86,17 +86,20 @@ static GstBuffer *next_buffer(Input *in, int width, int height) {
   return buffer;
 }
 
+/* Fields of the annotations. */
+/* clang-format off */
+static const char *const names[] = {
+    "version", "width", "height", "scale", "min-disparity", "disparities", "count", "epsilon",
+    "focal", "levels-max", "cx", "cy", "doffs", "baseline", "pitch", "view", "payload",
+    "disparity", "labels", "camera-height", "confidence", "classes", "road", "visible", "type",
+    "map-width", "map-height", "patch-size", "columns", "rows", "seed-mask", "distance", "stride",
+    "format", "model", "stixel-width", "bins", "profile", "source", "left", "nearest",
+    "column-width", "skew", "z-max", "ground-slope-y", "ground-intercept", "bin",
+    "ground-slope-x",
+};
+/* clang-format on */
+
 static void set_field(Input *in, GstStructure *fields, int width, int height) {
-  static const char *const names[] = {
-      "version",      "width",        "height",     "scale",    "min-disparity",
-      "disparities",  "count",        "epsilon",    "focal",    "levels-max",
-      "cx",           "cy",           "doffs",      "baseline", "pitch",
-      "view",         "payload",      "disparity",  "labels",   "camera-height",
-      "confidence",   "classes",      "road",       "visible",  "type",
-      "map-width",    "map-height",   "patch-size", "columns",  "rows",
-      "seed-mask",    "distance",     "stride",     "format",   "model",
-      "stixel-width", "bins",         "profile",    "source",   "left",
-      "nearest",      "column-width", "skew",       "z-max"};
   const char *name = names[next(in) % G_N_ELEMENTS(names)];
   GstBuffer *buffer = NULL;
   switch (next(in) % 8) {
@@ -260,6 +263,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
                : "annotationpublish format=mcap topics=image+camera+disparity+depth+points+markers+"
                  "overlay+tf+frame location=" RV_MCAP " ! ",
       kind < 128 ? "" : "cudaroaddetect engine=cpu threads=1 ! ",
+      kind % 3 ? "" : "cudaobstacles engine=cpu threads=1 attach=roi ! ",
       "cudaannotate engine=cpu threads=1", NULL);
   GstHarness *h = gst_harness_new_parse(line);
   g_free(line);

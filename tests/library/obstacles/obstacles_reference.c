@@ -333,13 +333,30 @@ static int compare_boxes(const void *a, const void *b) {
   return i > k ? -1 : i < k;
 }
 
+/* Its top is at least min_height above the ground. */
+static int is_high(const Frame *f, const RvObstacleBox *box) {
+  const RvObstaclesPlan *p = f->p;
+  const int depth = rv_clamp(box->near_d / 16, 1, p->depths - 1);
+  const int32_t row = rv_obstacles_depth_row(p, &f->ground, depth).row -
+                      rv_obstacles_column(&f->ground, (box->left + box->right) / 2);
+  const int32_t mm = p->tables->mm[rv_obstacles_fine(p, box->near_d)];
+  return box->over ||
+         rv_obstacles_mm(mm, row - 256 * box->top) >= (int32_t)(1000 * p->config.min_height);
+}
+
+static int is_large(const Frame *f, const RvObstacleBox *box) {
+  const int32_t rows = 256 * (box->bottom - box->top + 1);
+  const int32_t mm = f->p->tables->mm[rv_obstacles_fine(f->p, box->near_d)];
+  return box->strips >= 3 || rv_obstacles_mm(mm, rows) >= 1000;
+}
+
 static void find_boxes(const Frame *f, ObstaclesResult *result) {
   RvObstacleBox *all = memory((size_t)f->run_count * sizeof *all);
   for (int i = 0; i < f->run_count; i++)
     if (f->label[i] == i) {
       all[result->counts[1]] = box_of(f, i);
-      result->counts[1] +=
-          (uint32_t)rv_obstacles_is_box(f->p, f->p->tables, &all[result->counts[1]]);
+      const RvObstacleBox *box = &all[result->counts[1]];
+      result->counts[1] += (uint32_t)(is_high(f, box) && is_large(f, box));
     }
   qsort(all, result->counts[1], sizeof *all, compare_boxes);
   result->counts[0] = result->counts[1] < RV_OBSTACLES_MAX ? result->counts[1] : RV_OBSTACLES_MAX;

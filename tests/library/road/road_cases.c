@@ -352,6 +352,7 @@ static void check_learning(RvCheck *check) {
   const char *name = "road/learning";
   RvRoadConfig c = small_config(10, 10);
   c.library_size = 2;
+  c.memory = 1;
   RvRoadBench b;
   if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
     return;
@@ -392,8 +393,8 @@ static void check_learning(RvCheck *check) {
 }
 
 RVC_PARITY(check_color, check_log, check_components, check_smoothing, check_budget, check_distance,
-           check_em, check_learning, rv_road_frame_cases, rv_road_save_cases, rv_road_bad_cases,
-           rv_road_clusters_cases, rv_road_parity_cases);
+           check_em, check_learning, rv_road_memory_cases, rv_road_frame_cases, rv_road_save_cases,
+           rv_road_bad_cases, rv_road_clusters_cases, rv_road_parity_cases);
 
 static void fuzz(const uint8_t *bytes, size_t size) {
   rv_road_fuzz(bytes, size);
