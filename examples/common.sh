@@ -186,14 +186,27 @@ quoted() { # WORD...: as a shell reads them
   done
 }
 
+# gst-launch-1.0 prints warnings of elements between its own lines on standard output. These go to standard error,
+# each with its remedy; Ctrl-C must not end this before the pipeline has ended.
+show_warnings() {
+  trap '' INT
+  awk -v name="$script" '
+    /^WARNING: from element/ { sub(/^WARNING: from element [^ ]*: /, ""); print name ": warning: " $0; left = 3; next }
+    left > 0 && --left == 0 { print name ": " $0 } { fflush() }' >&2
+}
+
 # Runs gst-launch-1.0, in which Ctrl-C ends recordings properly; or prints the line. A script can set
 # another program, to which the words of the line are passed.
-launcher=("$here/run.sh" gst-launch-1.0 -e -q)
+launcher=()
 launch() { # WORD...
+  local quiet=''
+  [[ " $* " != *' location=- '* ]] || quiet=' -q' # standard output is for JSON
   if [ "$print" = yes ]; then
-    printf 'gst-launch-1.0 -e %s\n' "$(quoted "$@")"
-  else
+    printf 'gst-launch-1.0 -e%s %s\n' "$quiet" "$(quoted "$@")"
+  elif [ ${#launcher[@]} -gt 0 ]; then
     "${launcher[@]}" "$@"
+  else
+    { "$here/run.sh" gst-launch-1.0 -e "${@/#location=-/location=/dev/fd/3}" 3>&4 | show_warnings; } 4>&1
   fi
 }
 

@@ -3,9 +3,14 @@
  * frames. road_eval.sh supplies the images and makes tables and plots of the output.
  *
  *   road_eval (--offroad FRAMES | --frames FILE) [--seed N] [--speed M/S] [--rate HZ]
- *             [--save FILE] [--truths FILE] [--masks FILE] [--run [NAME=VALUE]...]...
+ *             [--scene NAME=VALUE]... [--rows N] [--event NAME] [--save FILE] [--truths FILE] [--masks FILE]
+ *             [--run [NAME=VALUE]...]...
  *
  * --offroad   renders the dirt track of cuda/scene, 640x480, and matches its pairs
+ * --scene     one parameter of cuda/scene: grass-height=0, pattern=street ...
+ * --rows      keeps only the first rows, as above the hood of a vehicle
+ * --event     changes the rendered pairs before they are matched: vehicle, dust, light, mud or
+ *             shadow (road_events.h)
  * --frames    reads frames (- is stdin): a line "rvframes WIDTH HEIGHT KIND FOCAL CX CY DOFFS
  *             BASELINE", then per frame the left image (R, G, B and a spare byte per pixel), with
  *             KIND pair the right image likewise, with KIND disparity u16 in 1/16 px (0 = invalid),
@@ -17,7 +22,7 @@
  *             255 = road
  *
  * Prints "run I MS" (ms per frame), then one line per frame: I, frame, pixels TP FP FN TN, seeds,
- * models. */
+ * models, samples that updated a model, new models. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +30,7 @@
 #include <time.h>
 
 #include "road/road.h"
+#include "road_events.h"
 #include "rv.h"
 #include "scene/scene.h"
 #include "sgm/sgm.h"
@@ -52,8 +58,9 @@ static int fail(const char *what, const char *which) {
 typedef struct Options {
   const char *frames, *save, *truths, *masks;
   int offroad; /* frames */
-  uint32_t seed;
-  double speed, rate;
+  RvSceneConfig scene;
+  RoadEvent event;
+  int rows; /* 0 = all */
 } Options;
 
 /* --- Frames ----------------------------------------------------------------------------------- */
@@ -140,46 +147,66 @@ static void unpack(const uint8_t *packed, int width, int height, uint32_t *left,
     }
 }
 
-static int render_all(Frames *frames, int count, RvScene *scene, Matcher *matcher) {
-  const int width = frames->width, height = frames->height;
-  const size_t pixels = (size_t)width * (size_t)height;
-  uint8_t *const packed = malloc(8 * pixels);
-  uint32_t *const right = malloc(4 * pixels);
-  int done = packed && right;
-  while (done && frames->count < count) {
-    const uint64_t at = (uint64_t)frames->count;
-    Frame *const frame = new_frame(frames);
-    const RvPicture picture = {RV_PIXEL_BGRX, 2 * width, height, {packed}, {8 * width}};
-    const RvSceneTruth truth = {.road = frame ? frame->truth : (RvPlane){0}};
-    done = frame && rv_scene_render(scene, at, &picture, &truth) == RV_OK;
-    if (done) {
-      unpack(packed, width, height, frame->color.data, right);
-      done = match(matcher, frame->color.data, right, &frame->disparity);
-    }
-  }
-  free(right);
-  free(packed);
-  return done;
+/* What the scene renders; the frames are its first rows. */
+typedef struct Rendered {
+  uint8_t *packed;
+  uint32_t *right;
+  RvPlane road, disparity;
+} Rendered;
+
+static int new_rendered(Rendered *r, int width, int height) {
+  r->packed = malloc((size_t)8 * (size_t)width * (size_t)height);
+  r->right = malloc((size_t)4 * (size_t)width * (size_t)height);
+  return r->packed && r->right && new_plane(&r->road, width, height, RV_U8) &&
+         new_plane(&r->disparity, width, height, RV_U16);
+}
+
+static void free_rendered(Rendered *r) {
+  free(r->disparity.data);
+  free(r->road.data);
+  free(r->right);
+  free(r->packed);
+}
+
+static int render(Frames *frames, const Options *options, RvScene *scene, Rendered *r,
+                  Matcher *matcher) {
+  const RvSceneConfig *const c = &options->scene;
+  const int at = frames->count, width = frames->width, height = frames->height;
+  Frame *const frame = new_frame(frames);
+  const RvPicture picture = {RV_PIXEL_BGRX, 2 * width, c->height, {r->packed}, {8 * width}};
+  const RvSceneTruth truth = {.road = r->road, .disparity = r->disparity};
+  if (!frame || rv_scene_render(scene, (uint64_t)at, &picture, &truth) != RV_OK)
+    return 0;
+  unpack(r->packed, width, height, frame->color.data, r->right);
+  memcpy(frame->truth.data, r->road.data, (size_t)width * (size_t)height);
+  RvPlane disparity = r->disparity;
+  disparity.height = height;
+  const double travel = c->speed * at / c->frame_rate;
+  const RoadEventFrame changed = {
+      at,       options->offroad, travel,   &frames->camera, frame->color.data,
+      r->right, frame->truth,     disparity};
+  return road_event_apply(options->event, &changed) &&
+         match(matcher, frame->color.data, r->right, &frame->disparity);
 }
 
 static int render_frames(Frames *frames, const Options *options) {
-  RvSceneConfig config;
-  rv_scene_config_init(&config);
-  config.pattern = RV_SCENE_OFFROAD;
-  config.seed = options->seed;
-  config.speed = options->speed;
-  config.frame_rate = options->rate;
+  RvSceneConfig config = options->scene;
   config.log = log_to_stderr;
   frames->width = config.width;
-  frames->height = config.height;
+  frames->height = options->rows ? options->rows : config.height;
   RvScene *scene = NULL;
   Matcher matcher = {0};
-  int done = rv_scene_new(&scene, &config) == RV_OK &&
+  Rendered rendered = {0};
+  int done = frames->height > 0 && frames->height <= config.height &&
+             rv_scene_new(&scene, &config) == RV_OK &&
+             new_rendered(&rendered, config.width, config.height) &&
              new_matcher(&matcher, frames->width, frames->height);
   if (done) {
     rv_scene_camera(scene, &frames->camera);
-    done = render_all(frames, options->offroad, scene, &matcher);
+    while (done && frames->count < options->offroad)
+      done = render(frames, options, scene, &rendered, &matcher);
   }
+  free_rendered(&rendered);
   free_matcher(&matcher);
   rv_scene_free(&scene);
   return done;
@@ -357,9 +384,9 @@ static int run(const Frames *frames, Setting *setting, int number, FILE *masks) 
   if (done) {
     printf("run %d %.3f\n", number, ms);
     for (int i = 0; i < frames->count; i++)
-      printf("%d %d %d %d %d %d %d %d\n", number, i, lines[i].count.hit, lines[i].count.extra,
+      printf("%d %d %d %d %d %d %d %d %d %d\n", number, i, lines[i].count.hit, lines[i].count.extra,
              lines[i].count.missed, lines[i].count.clear, lines[i].report.seeds,
-             lines[i].report.models);
+             lines[i].report.models, lines[i].report.samples_matched, lines[i].report.models_added);
     fflush(stdout);
   }
   free(mask.data);
@@ -388,6 +415,17 @@ static int run_all(const Frames *frames, int argc, char **argv, const char *mask
   return done;
 }
 
+static int set_scene(RvSceneConfig *scene, const char *text) {
+  char name[64];
+  const char *const equals = strchr(text, '=');
+  const size_t length = equals ? (size_t)(equals - text) : 0;
+  if (length == 0 || length >= sizeof name)
+    return fail("expected NAME=VALUE, not", text);
+  memcpy(name, text, length);
+  name[length] = 0;
+  return rv_params_set(rv_scene_params(), scene, name, equals + 1) == RV_OK;
+}
+
 /* Index of the first --run (or argc), 0 for an invalid command line. */
 static int read_options(Options *options, int argc, char **argv) {
   int at = 1;
@@ -404,12 +442,18 @@ static int read_options(Options *options, int argc, char **argv) {
     else if (!strcmp(name, "--masks"))
       options->masks = value;
     else if (!strcmp(name, "--seed"))
-      options->seed = (uint32_t)strtoul(value, NULL, 10);
+      options->scene.seed = (uint32_t)strtoul(value, NULL, 10);
     else if (!strcmp(name, "--speed"))
-      options->speed = atof(value);
+      options->scene.speed = atof(value);
     else if (!strcmp(name, "--rate"))
-      options->rate = atof(value);
-    else
+      options->scene.frame_rate = atof(value);
+    else if (!strcmp(name, "--rows"))
+      options->rows = atoi(value);
+    else if (!strcmp(name, "--event"))
+      options->event = road_event_of(value);
+    else if (strcmp(name, "--scene") || !set_scene(&options->scene, value))
+      return 0;
+    if (!strcmp(name, "--event") && options->event == ROAD_EVENT_NONE)
       return 0;
   }
   const int one = (options->offroad > 0) != (options->frames != NULL);
@@ -417,15 +461,16 @@ static int read_options(Options *options, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  RvSceneConfig preset;
-  rv_scene_config_init(&preset);
-  Options options = {.seed = preset.seed, .speed = preset.speed, .rate = preset.frame_rate};
+  Options options = {.event = ROAD_EVENT_NONE};
+  rv_scene_config_init(&options.scene);
+  options.scene.pattern = RV_SCENE_OFFROAD;
+  options.scene.log = log_to_stderr;
   const int at = read_options(&options, argc, argv);
   if (!at) {
-    fprintf(
-        stderr,
-        "usage: road_eval (--offroad FRAMES | --frames FILE) [--seed N] [--speed M/S] "
-        "[--rate HZ] [--save FILE] [--truths FILE] [--masks FILE] [--run [NAME=VALUE]...]...\n");
+    fprintf(stderr,
+            "usage: road_eval (--offroad FRAMES | --frames FILE) [--seed N] [--speed M/S] "
+            "[--rate HZ] [--scene NAME=VALUE]... [--rows N] [--event NAME] [--save FILE] [--truths "
+            "FILE] [--masks FILE] [--run [NAME=VALUE]...]...\n");
     return 2;
   }
   Frames frames = {.count = 0};

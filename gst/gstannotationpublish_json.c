@@ -129,11 +129,7 @@ static void append_raster(GstPublishText *text, const GstStructure *fields, cons
   gst_publish_text_int(text, plane->height);
   LITERAL(text, ",\"data\":\"");
   const gsize row = (gsize)plane->width * pixel;
-  guint8 *packed = g_malloc(row * (gsize)plane->height);
-  for (int y = 0; y < plane->height; y++)
-    memcpy(packed + (gsize)y * row, (const char *)plane->data + y * plane->stride, row);
-  gst_publish_text_base64(text, packed, row * (gsize)plane->height);
-  g_free(packed);
+  gst_publish_text_base64(text, plane->data, row, plane->stride, plane->height);
   LITERAL(text, "\"}");
 }
 
@@ -155,7 +151,7 @@ static void append_buffer(const GstPublishJson *json, GstPublishText *text,
   } else {
     append_key(text, field);
     LITERAL(text, "{\"encoding\":\"bytes\",\"data\":\"");
-    gst_publish_text_base64(text, map.info.data, map.size);
+    gst_publish_text_base64(text, map.info.data, map.size, 0, 1);
     LITERAL(text, "\"}");
   }
   rv_meta_unmap(&map);

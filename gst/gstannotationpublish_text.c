@@ -191,11 +191,14 @@ void gst_publish_text_key(GstPublishText *text, const char *name) {
     gst_publish_text_char(text, *s == '-' ? '_' : g_ascii_tolower(*s));
 }
 
-void gst_publish_text_base64(GstPublishText *text, const guint8 *data, gsize size) {
+void gst_publish_text_base64(GstPublishText *text, const guint8 *data, gsize row, gssize stride,
+                             int rows) {
   int state = 0, save = 0;
   /* GLib's encoder needs four bytes for three, and some more without line breaks. */
-  char *out = gst_publish_text_reserve(text, size / 3 * 4 + 8);
-  gsize length = g_base64_encode_step(data, size, FALSE, out, &state, &save);
+  char *out = gst_publish_text_reserve(text, row * (gsize)rows / 3 * 4 + 8);
+  gsize length = 0;
+  for (int y = 0; y < rows; y++)
+    length += g_base64_encode_step(data + y * stride, row, FALSE, out + length, &state, &save);
   length += g_base64_encode_close(FALSE, out + length, &state, &save);
   text->length += length;
 }

@@ -62,7 +62,9 @@ void gst_publish_text_csv(GstPublishText *text, const char *string);
 /* Appends a word of an identifier in lower case, '-' as '_': keys of JSON and columns of CSV. */
 void gst_publish_text_key(GstPublishText *text, const char *name);
 
-void gst_publish_text_base64(GstPublishText *text, const guint8 *data, gsize size);
+/* Appends `rows` rows of `row` bytes, `stride` bytes apart, as one base64 text. */
+void gst_publish_text_base64(GstPublishText *text, const guint8 *data, gsize row, gssize stride,
+                             int rows);
 
 /* Appends ns since 1970 as RFC 3339 in UTC with microseconds: 2026-11-22T08:30:00.123456Z. */
 void gst_publish_text_utc(GstPublishText *text, gint64 utc_ns);

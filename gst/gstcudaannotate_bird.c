@@ -28,13 +28,18 @@ typedef struct Panel {
   int thickness_fx;
 } Panel;
 
+/* What is no number becomes `low`. */
+static double cut(double value, double low, double high) {
+  return value > low ? (value < high ? value : high) : low;
+}
+
 /* 1/16 px of a point in m; cut at the panel. */
 static int across(const Panel *p, double x) {
-  return (int)(16 * (p->x + p->width / 2.0 + CLAMP(x, -BESIDE, BESIDE) * p->scale));
+  return (int)(16 * (p->x + p->width / 2.0 + cut(x, -BESIDE, BESIDE) * p->scale));
 }
 
 static int down(const Panel *p, double z) {
-  return (int)(16 * (p->y + p->height - CLAMP(z, 0, AHEAD) * p->scale));
+  return (int)(16 * (p->y + p->height - cut(z, 0, AHEAD) * p->scale));
 }
 
 static RvStatus draw_panel(const Panel *p) {
@@ -86,8 +91,6 @@ static RvStatus draw_free(const Panel *p, const RvMetaFreeSpace *meta, const RvF
   camera.doffs *= sx;
   for (int k = 0; k + step < meta->columns && status == RV_OK; k += step) {
     double x0, z0, x1, z1;
-    if (list[k].kind == RV_FREE_SPACE_UNKNOWN)
-      continue;
     end_of(meta, &list[k], k, &camera, &x0, &z0);
     end_of(meta, &list[k + step], k + step, &camera, &x1, &z1);
     const int corners[8] = {across(p, 0),  down(p, 0),  across(p, x0), down(p, z0),

@@ -35,8 +35,7 @@ static RvStatus draw_columns(const RvFreeColumn *list, int count, const RvMetaFr
     const int y0 = (int)(16 * MIN(list[k].row * sy, height));
     const int y1 = (int)(16 * MIN(list[next].row * sy, height));
     const int corners[8] = {x0, y0, x1, y1, x1, 16 * height, x0, 16 * height};
-    status =
-        list[k].kind == RV_FREE_SPACE_UNKNOWN ? RV_OK : rv_draw_quad(view->draw, corners, carpet);
+    status = rv_draw_quad(view->draw, corners, carpet);
     if (status == RV_OK)
       status = rv_draw_line(view->draw, x0, y0, x1, y1, view->thickness_fx, edge_color(&list[k]));
   }

@@ -237,6 +237,7 @@ class Recording(Case):
                   'videotestsrc num-buffers=1 ! video/x-raw,format=Y41B', 'x'],
                  'Y41B cannot be recorded without a loss'),
                 (['record.py', '--device', '/dev/none', 'x'], 'no such device'),
+                (['record.py', '--caps', 'image/jpeg', 'x'], '--caps needs --device'),
                 (['record.py', '--left', '/dev/none', 'x'], 'two cameras need --left and --right'),
                 (['record.py', '--left', '/dev/none', '--right', '/dev/none', 'x'], 'no such device'),
                 (['record.py', '--calibration', '/none', 'x'], 'cannot copy the calibration'),

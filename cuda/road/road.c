@@ -51,6 +51,8 @@ static const RvParam params[] = {
             "Maximum depth of training patches"),
     RV_REAL("near-width", near_width, 0, 1000, 3, RV_PARAM_LIVE, "m", "0 = unlimited",
             "Width of the training strip along the optical axis, about that of the vehicle"),
+    RV_REAL("min-seeds", min_seeds, 0, 1, 0.1, RV_PARAM_LIVE, NULL, "0 = off",
+            "Minimum share of the training strip that is seeds; with less, nothing is learned"),
     RV_REAL("max-height", max_height, 0, 10, 0.03, RV_PARAM_LIVE, "m", "0 = off",
             "Height tolerance of road above the ground plane, four times that below it"),
     RV_REAL("ground-threshold-scale", ground_threshold_scale, 1, 4, 1.5, RV_PARAM_LIVE, NULL, NULL,
@@ -67,12 +69,23 @@ static const RvParam params[] = {
            "Number of color models added per update, from unmatched samples; at most library-size"),
     RV_SWITCH("estimate-models", estimate_models, 0, 0, NULL, NULL,
               "Estimate the number of models by clustering; ignore initial-models and new-models"),
-    RV_INT("library-size", library_size, 1, RV_ROAD_LIBRARY_MAX, 5, 0, NULL, NULL,
+    RV_INT("library-size", library_size, 1, RV_ROAD_LIBRARY_MAX, 8, 0, NULL, NULL,
            "Maximum number of color models; lowest-weight models are replaced first"),
     RV_INT("min-samples", min_samples, 1, RV_ROAD_SAMPLES_MAX, 20, 0, NULL, NULL,
            "Minimum number of unmatched samples for new models; fewer are deferred"),
-    RV_REAL("update-threshold", update_threshold, 0, 1000, 1, RV_PARAM_ABOVE | RV_PARAM_LIVE, NULL,
-            NULL, "Maximum Mahalanobis distance at which a sample updates its nearest model"),
+    RV_REAL("min-share", min_share, 0, 1, 0.03, RV_PARAM_LIVE, NULL, "fewer are outliers",
+            "Minimum share of a frame's samples for new models, except the first ones"),
+    RV_REAL("memory", memory, 1, 100000, 150, RV_PARAM_LIVE, "frames",
+            "1 = the weights are halved in each frame",
+            "Time constant of the weights of the models"),
+    RV_REAL("merge-threshold", merge_threshold, 0, 10, 0.4, RV_PARAM_LIVE, NULL, "0 = off",
+            "Distance of two models, scaled as for update-threshold, below which they are merged"),
+    RV_REAL("persistence", persistence, 0, 100, 0, RV_PARAM_LIVE, "frames", "0 = off",
+            "Time constant of the filter over time of the road-like patches"),
+    RV_REAL("update-threshold", update_threshold, 0, 1000, 2, RV_PARAM_ABOVE | RV_PARAM_LIVE, NULL,
+            NULL,
+            "Maximum Mahalanobis distance at which a sample updates its nearest model, divided by "
+            "the square root of the number of cells that vary in the model"),
     RV_REAL("classify-threshold", classify_threshold, 0, 1000, 4, RV_PARAM_ABOVE | RV_PARAM_LIVE,
             NULL, NULL,
             "Maximum distance of road from the nearest model, in the unit of `distance`"),
@@ -112,6 +125,7 @@ void rv_road_make_plan(void *memory) {
   plan->patches = plan->columns * plan->rows;
   plan->area = c->patch_size * c->patch_size;
   plan->cells = c->bins * c->bins;
+  plan->rate = (int)floor(256 / (1 + c->persistence) + 0.5);
   plan->models = c->estimate_models ? c->library_size : rv_max(c->initial_models, c->new_models);
 }
 

@@ -29,12 +29,22 @@
  *         min(roughness + (disparity_noise * dy/dd)^2, max_roughness);
  *     dy/dd is the change of height per px of disparity there. The seeds are the largest
  *     4-connected component of samples; on a tie, the one with the topmost, then leftmost patch.
+ *     When they are fewer than min_seeds of the patches in which the plane alone would show the
+ *     training strip (nearer than near_range, at most near_width / 2 from the axis), the near
+ *     ground is hidden: the frame has no seeds.
  *
- *  4. Learning. Each seed, and each sample pending from previous frames, that is nearer than
- *     update_threshold to a model (Mahalanobis) updates this model (eq. 4-6, all relative to the
- *     library before the frame). When min_samples or more are left, expectation maximization makes
- *     new models of them. These use empty slots of the library first, then replace the models with
- *     the lowest weight. Fewer samples remain pending for the next frame.
+ *  4. Learning. A seed, or a sample pending from previous frames, updates its nearest model
+ *     (Mahalanobis) when its distance is below update_threshold * sqrt(n) (eq. 4-6, all relative to
+ *     the library before the frame); n is the number of effective dimensions of the model, the
+ *     cells whose variance is above the floor. The samples of a frame together have the weight 1 /
+ *     memory, the library before it 1; the sum is normalized to 1. So the weight of a model that is
+ *     not used falls by 1 / e in about `memory` frames, and a model that is used regains it.
+ *     When min_samples or more are left, and they are at least min_share of the frame's samples or
+ *     the library is empty, expectation maximization makes new models of them. These use empty
+ *     slots of the library first, then replace the models with the lowest weight. Fewer samples
+ *     than min_samples remain pending for the next frame; fewer than min_share are outliers and
+ *     are dropped. Then the two models whose means are nearest to each other are merged when their
+ *     distance, for the larger variance of each cell, is below merge_threshold * sqrt(n).
  *     With estimate_models the number of new models is estimated: up to 128 samples, spread
  *     evenly, are clustered by merging the two clusters with the smallest mean distance (eq. 9),
  *     and of 2 to library_size clusters the number with the largest pseudo-F (eq. 10) is used; on a
@@ -44,7 +54,8 @@
  *  5. Road. A patch is road-like when it is a seed, or when
  *       (distance / (ground_threshold_scale * classify_threshold))^2 + (height / limit)^2 < 1;
  *     the second term is 3/4 where the height is unknown. In frames without a plane, or with
- *     max_height = 0: distance < classify_threshold. A majority filter of smoothing x smoothing
+ *     max_height = 0: distance < classify_threshold. With persistence, this decision passes a
+ *     low-pass filter over time, of that time constant. A majority filter of smoothing x smoothing
  *     patches follows. Road is every 4-connected component with a seed; in frames without a seed
  *     the largest component.
  *
@@ -94,6 +105,7 @@ typedef struct RvRoadConfig {
   double max_roughness;          /* m^2, 0 to 1; 2.4e-4. Upper bound of the limit at any noise */
   double near_range;             /* m, above 0 to 1000; 10 */
   double near_width;             /* m, 0 to 1000; 3. 0 = everything is ahead */
+  double min_seeds;              /* share of the training strip, 0 to 1; 0.1. 0 = off */
   double max_height;             /* m, 0 to 10; 0.03. 0 = height is ignored */
   double ground_threshold_scale; /* 1 to 4; 1.5 */
   int smoothing;                 /* patches, 0, 3 or 5; 5. 0 = off */
@@ -101,10 +113,14 @@ typedef struct RvRoadConfig {
   int min_value;                 /* 0 to 255; 0 */
   int initial_models;            /* made for an empty library, at most library_size, 1 to 50; 2 */
   int new_models;                /* made later on, at most library_size, 1 to 50; 1 */
-  int library_size;              /* models, 1 to 50; 5 */
+  int library_size;              /* models, 1 to 50; 8 */
   int estimate_models;           /* 0 or 1; 0. 1 = initial_models and new_models are ignored */
   int min_samples;               /* 1 to 4096; 20 */
-  double update_threshold;       /* Mahalanobis distance, above 0 to 1000; 1 */
+  double min_share;              /* of a frame's samples, 0 to 1; 0.03 */
+  double memory;                 /* frames, 1 to 100000; 150 */
+  double merge_threshold;        /* of two models, 0 to 10; 0.4. 0 = off */
+  double persistence;            /* frames, 0 to 100; 0. 0 = off */
+  double update_threshold;       /* above 0 to 1000; 2. See Learning */
   double classify_threshold;     /* in the unit of `distance`, above 0 to 1000; 4 */
   RvRoadDistance distance;       /* of the classification; RV_ROAD_MAHALANOBIS */
   double variance_floor;         /* of a cell of histograms with the sum 1, 1e-6 to 1; 1e-3 */
@@ -172,7 +188,7 @@ RV_API RvStatus rv_road_run_on(RvRoad *road, const RvPlane *color, const RvPlane
                                const RvGroundSurface *ground, const RvRoadOutput *output,
                                RvStream stream);
 
-/* Clears models and pending samples. */
+/* Clears models, pending samples and the filter over time. */
 RV_API RvStatus rv_road_reset(RvRoad *road, RvStream stream);
 
 /* Sets new parameters, which apply from the next run. Models and pending samples are kept, except:
@@ -194,7 +210,7 @@ RV_API RvStatus rv_road_set_config(RvRoad *road, const RvRoadConfig *config, RvS
  *
  * For another sequence, object or engine. An object that has loaded it classifies its first frame
  * with it, with or without seeds, and continues exactly as the object that saved it when their
- * configs are the same. Save and load wait for `stream` and allocate memory while they run.
+ * configs are the same and persistence is 0: the filter over time is not saved. Save and load wait for `stream` and allocate memory while they run.
  *
  * Format, little-endian, without gaps:
  *

@@ -200,8 +200,8 @@ void rv_road_seeds(RvRoadCpu *w, const RvPlane *disparity) {
       w->budget[i] = RV_ROAD_BUDGET_ONE;
     return;
   }
-  int samples = 0;
-#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(+ : samples)
+  int samples = 0, strip = 0;
+#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(+ : samples, strip)
   for (int py = 0; py < w->plan->rows; py++)
     for (int px = 0; px < w->plan->columns; px++) {
       const size_t patch = (size_t)py * w->plan->columns + px;
@@ -210,13 +210,16 @@ void rv_road_seeds(RvRoadCpu *w, const RvPlane *disparity) {
       const int found = is_sample(w, disparity, px, py);
       w->sample[(size_t)py * w->plan->columns + px] = (uint8_t)found;
       samples += found;
+      strip += rv_road_is_strip(&w->plan->config, &w->plane, px, py);
     }
   rv_road_components(w, w->sample);
   const int largest = rv_road_largest(w);
+  const int seeds = largest >= 0 ? w->size[largest] : 0;
+  const int has_seeds = rv_road_has_seeds(seeds, strip, w->plan->config.min_seeds);
   for (int i = 0; i < w->plan->patches; i++)
-    w->sample[i] = largest >= 0 && w->parent[i] == largest;
+    w->sample[i] = has_seeds && w->parent[i] == largest;
   w->report.samples = samples;
-  w->report.seeds = largest >= 0 ? w->size[largest] : 0;
+  w->report.seeds = has_seeds ? seeds : 0;
 }
 
 /* --- Components ------------------------------------------------------------------------------ */
@@ -311,8 +314,10 @@ void rv_road_classify(RvRoadCpu *w) {
     int model;
     w->nearest[i] =
         rv_road_nearest(w, w->counts + (size_t)i * w->plan->cells, models, distance, &model);
-    w->like[i] = w->sample[i] ||
-                 (models && rv_road_is_road_like(distance, w->nearest[i], limit, w->budget[i]));
+    const int is_like = w->sample[i] || (models && rv_road_is_road_like(distance, w->nearest[i],
+                                                                        limit, w->budget[i]));
+    w->lately[i] = (uint8_t)rv_road_persist(w->lately[i], is_like, w->plan->rate);
+    w->like[i] = w->lately[i] >= 128;
   }
   rv_road_smooth_patches(w);
   keep_components(w);

@@ -25,6 +25,7 @@ typedef struct RvRoadCpu {
   uint32_t *lines;     /* [row of patches][RV_ROAD_DEPTHS]: v-disparity */
   uint8_t *sample;     /* [patch]: 1 = near and smooth; after seeds: 1 = seed */
   uint32_t *budget;    /* [patch]: see rv_road_color_budget */
+  uint8_t *lately;     /* [patch]: see rv_road_persist; kept between frames */
   uint8_t *like;       /* [patch]: 1 = road-like */
   uint8_t *road;       /* [patch]: 1 = majority is road-like; after classify: 1 = road */
   int32_t *parent;     /* [patch]: union-find; the root is the smallest patch */

@@ -189,7 +189,8 @@ static void update(RvRoadCpu *w, int model, int samples) {
     matched += w->rest[i] == model;
   if (matched == 0)
     return;
-  const double weight = library->weight[model], gain = 1.0 / samples;
+  const double weight = library->weight[model];
+  const double gain = 1.0 / (w->plan->config.memory * samples);
   const double total = weight + gain * (double)matched;
 #pragma omp parallel for num_threads(w->threads) schedule(static)
   for (int cell = 0; cell < w->plan->cells; cell++) {
@@ -231,9 +232,65 @@ static void insert(RvRoadCpu *w, double fraction) {
     taken[slot] = 1;
     memcpy(library->mean + cell_of(w, slot, 0), w->fresh.mean + cell_of(w, j, 0), bytes);
     memcpy(library->variance + cell_of(w, slot, 0), w->fresh.variance + cell_of(w, j, 0), bytes);
-    library->weight[slot] = w->fresh.weight[j] * fraction;
+    library->weight[slot] = w->fresh.weight[j] * fraction / w->plan->config.memory;
     library->count = rv_max(library->count, slot + 1);
   }
+}
+
+static double floor_of_variance(const RvRoadCpu *w) {
+  return w->plan->config.variance_floor * w->plan->area * w->plan->area;
+}
+
+static int dimensions_of(const RvRoadCpu *w, int model) {
+  int dimensions = 0;
+  for (int cell = 0; cell < w->plan->cells; cell++)
+    dimensions +=
+        rv_road_is_dimension(w->library.variance[cell_of(w, model, cell)], floor_of_variance(w));
+  return dimensions;
+}
+
+static uint64_t gap_between(const RvRoadCpu *w, int i, int j) {
+  const double *variance = w->library.variance, *mean = w->library.mean;
+  uint32_t sum = 0;
+  int dimensions = 0;
+  for (int cell = 0; cell < w->plan->cells; cell++) {
+    const size_t a = cell_of(w, i, cell), b = cell_of(w, j, cell);
+    const double larger = variance[a] > variance[b] ? variance[a] : variance[b];
+    sum += rv_road_gap_part(mean[a], mean[b], larger);
+    dimensions += rv_road_is_dimension(larger, floor_of_variance(w));
+  }
+  return rv_road_gap_key(sum, dimensions, i, j);
+}
+
+/* Model i becomes both; the last model takes the place of j. */
+static void unite(RvRoadCpu *w, int i, int j) {
+  RvRoadModels *l = &w->library;
+  const double u = l->weight[i], v = l->weight[j];
+  const int last = --l->count;
+  for (int cell = 0; cell < w->plan->cells; cell++) {
+    const size_t a = cell_of(w, i, cell), b = cell_of(w, j, cell), c = cell_of(w, last, cell);
+    const RvRoadMoments one = {l->mean[a], l->variance[a]}, two = {l->mean[b], l->variance[b]};
+    const RvRoadMoments both = u + v > 0 ? rv_road_unite(one, u, two, v, w->plan->area) : one;
+    l->mean[a] = both.mean;
+    l->variance[a] = both.variance;
+    l->mean[b] = l->mean[c];
+    l->variance[b] = l->variance[c];
+  }
+  l->weight[i] = u + v;
+  l->weight[j] = l->weight[last];
+}
+
+/* Unites the two models that are most alike, when they are alike enough: one pair per frame. */
+static void merge(RvRoadCpu *w) {
+  const double threshold = w->plan->config.merge_threshold;
+  uint64_t least = UINT64_MAX;
+  for (int j = 1; j < w->library.count && threshold > 0; j++)
+    for (int i = 0; i < j; i++) {
+      const uint64_t key = gap_between(w, i, j);
+      least = key < least ? key : least;
+    }
+  if (least != UINT64_MAX && rv_road_is_alike(least, threshold))
+    unite(w, (int)(least & 255), (int)(least >> 8 & 255));
 }
 
 static void normalize(RvRoadModels *library) {
@@ -263,12 +320,15 @@ static int gather(RvRoadCpu *w) {
 static int update_all(RvRoadCpu *w, int samples) {
   const double limit = rv_road_limit(RV_ROAD_MAHALANOBIS, w->plan->config.update_threshold);
   const int models = w->library.count;
+  double limits[RV_ROAD_LIBRARY_MAX];
+  for (int j = 0; j < models; j++)
+    limits[j] = rv_road_update_limit(limit, dimensions_of(w, j));
   rv_road_tabulate(w, &w->library, RV_ROAD_MAHALANOBIS);
 #pragma omp parallel for num_threads(w->threads) schedule(static)
   for (int i = 0; i < samples; i++) {
     int model;
     const uint32_t cost = rv_road_nearest(w, feature_of(w, i), models, RV_ROAD_MAHALANOBIS, &model);
-    w->rest[i] = model >= 0 && cost < limit ? model : -1;
+    w->rest[i] = model >= 0 && cost < limits[model] ? model : -1;
   }
   for (int j = 0; j < models; j++)
     update(w, j, samples);
@@ -284,7 +344,11 @@ void rv_road_learn(RvRoadCpu *w) {
   if (report->seeds) {
     const int samples = gather(w), left = update_all(w, samples);
     report->samples_matched = samples - left;
-    if (left >= w->plan->config.min_samples) {
+    const int is_enough = left >= w->plan->config.min_samples;
+    if (is_enough && w->library.count &&
+        rv_road_are_outliers(left, samples, w->plan->config.min_share)) {
+      w->pending = 0;
+    } else if (is_enough) {
       const int given =
           w->library.count ? w->plan->config.new_models : w->plan->config.initial_models;
       const int k = w->plan->config.estimate_models ? rv_road_clusters(w, left) : given;
@@ -298,6 +362,7 @@ void rv_road_learn(RvRoadCpu *w) {
                 (size_t)w->plan->cells);
       w->pending = left;
     }
+    merge(w);
     normalize(&w->library);
   }
   report->samples_pending = w->pending;

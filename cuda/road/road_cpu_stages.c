@@ -26,6 +26,7 @@ static void layout(void *work, const void *plan_memory, RvArena *arena) {
   w->lines = rv_arena_take(arena, (size_t)plan->rows * RV_ROAD_DEPTHS * sizeof *w->lines);
   w->sample = rv_arena_take(arena, patches);
   w->budget = rv_arena_take(arena, patches * sizeof *w->budget);
+  w->lately = rv_arena_take(arena, patches);
   w->like = rv_arena_take(arena, patches);
   w->road = rv_arena_take(arena, patches);
   w->parent = rv_arena_take(arena, patches * sizeof *w->parent);
@@ -46,7 +47,8 @@ static void layout(void *work, const void *plan_memory, RvArena *arena) {
 }
 
 static RvStatus open_cpu(void *work, const void *plan) {
-  const RvRoadCpu *w = work;
+  RvRoadCpu *w = work;
+  memset(w->lately, 0, (size_t)((const RvRoadPlan *)plan)->patches);
   rv_road_inverse_table(&((const RvRoadPlan *)plan)->config, w->inverse);
   rv_road_exp_table(w->exp);
   rv_road_log_table(w->log);
@@ -137,6 +139,7 @@ static RvStatus reset(void *work, RvRoadJob *job) {
   RvRoadCpu *w = begin(work, job);
   w->library.count = 0;
   w->pending = 0;
+  memset(w->lately, 0, (size_t)job->plan->patches);
   return RV_OK;
 }
 

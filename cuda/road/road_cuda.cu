@@ -41,6 +41,7 @@ static void take_models(RoadCuda *w, RvArena *arena) {
   take_piece(&w->exchange, arena, 2 * ROAD_GROUP_MAX * road_exchange_values(&plan));
   take_piece(&w->update.cost, arena, table);
   take_piece(&w->update.base, arena, plan.model_pitch);
+  take_piece(&w->dimensions, arena, plan.config.library_size);
   w->classify = w->update;
   if (plan.config.distance != RV_ROAD_MAHALANOBIS) {
     take_piece(&w->classify.cost, arena, table);
@@ -65,6 +66,7 @@ static void layout(void *memory, const void *plan_memory, RvArena *arena) {
   take_piece(&w->mean, arena, patches);
   take_piece(&w->budget, arena, patches);
   take_piece(&w->like, arena, patches);
+  take_piece(&w->lately, arena, patches);
   take_piece(&w->valid, arena, patches);
   take_piece(&w->lines, arena, (size_t)plan.rows * RV_ROAD_DEPTHS);
   take_piece(&w->seed, arena, patches);
@@ -112,6 +114,7 @@ static RvStatus clear(const RoadCuda *w) {
   RV_CU(log, cudaMemset(w->matched, 0, slots * sizeof *w->matched));
   RV_CU(log, cudaMemset(w->sums, 0, library * sizeof *w->sums));
   RV_CU(log, cudaMemset(w->squares, 0, library * sizeof *w->squares));
+  RV_CU(log, cudaMemset(w->lately, 0, plan.patches));
   RV_CU(log, cudaMemset(w->unmatched, 0, counts * sizeof *w->unmatched));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* run may use any stream */
   return RV_OK;
@@ -182,11 +185,11 @@ static RvStatus classify(void *memory, RvRoadJob *job) {
 
 /* --- Output ---------------------------------------------------------------------------------- */
 
-static __device__ RvRoadReport report_of(const RoadFrame &f, const RoadState &state, int road,
-                                         double doffs) {
+static __device__ RvRoadReport report_of(const RoadFrame &f, const RoadState &state, int seeds,
+                                         int road, double doffs) {
   RvRoadReport r = {};
   r.samples = f.samples;
-  r.seeds = (int32_t)(f.largest >> 32);
+  r.seeds = seeds;
   r.samples_matched = f.samples_matched;
   r.samples_pending = state.pending;
   r.models_added = f.models_added;
@@ -204,12 +207,12 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   road_begin();
   RoadFrame *frame = w.frame;
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
-  const int has_seeds = frame->largest >> 32 != 0;
+  const int seeds = road_seeds(w);
   int is_road = 0;
   if (x < w.plan.columns && y < w.plan.rows) {
     const int i = y * w.plan.columns + x, root = w.parent[i];
     const int largest = (int)~(unsigned)frame->largest_road;
-    is_road = root >= 0 && (has_seeds ? w.contains_seed[root] != 0 : root == largest);
+    is_road = root >= 0 && (seeds ? w.contains_seed[root] != 0 : root == largest);
     if (out.mask.data)
       rv_row<uint8_t>(out.mask, y)[x] = is_road ? 255 : 0;
     if (out.seeds.data)
@@ -226,8 +229,8 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
     __threadfence();
     const bool is_last = atomicAdd(&frame->done, 1u) == gridDim.x * gridDim.y - 1;
     if (is_last && out.report)
-      *out.report =
-          report_of(*frame, *w.state, atomicAdd(&frame->road, 0), w.plan.config.camera.doffs);
+      *out.report = report_of(*frame, *w.state, seeds, atomicAdd(&frame->road, 0),
+                              w.plan.config.camera.doffs);
   }
 }
 
@@ -241,7 +244,9 @@ static RvStatus publish(void *memory, RvRoadJob *job) {
 
 static RvStatus reset(void *memory, RvRoadJob *job) {
   const RoadCuda *w = begin(memory, job);
-  RV_CU(&w->plan.config.log, cudaMemsetAsync(w->state, 0, sizeof *w->state, job->stream));
+  const RvLog *log = &w->plan.config.log;
+  RV_CU(log, cudaMemsetAsync(w->state, 0, sizeof *w->state, job->stream));
+  RV_CU(log, cudaMemsetAsync(w->lately, 0, w->plan.patches, job->stream));
   return RV_OK;
 }
 

@@ -41,9 +41,10 @@ struct RoadFrame {
   unsigned long long line;    /* votes << 32 | ~index of the best line */
   unsigned long long largest; /* size << 32 | ~root: component of samples; 0 = none */
   unsigned long long largest_road;
+  unsigned long long alike; /* ~ of the least rv_road_gap_key of two models; 0 = no pair */
   RvRoadPlane plane;
   unsigned first; /* ~ of the first unmatched sample */
-  int samples, left, road;
+  int samples, strip, left, road;
   int clusters; /* number of models to make, with estimate_models */
   int models_added, iterations, samples_matched;
   unsigned done; /* blocks of the last kernel */
@@ -82,6 +83,7 @@ struct RoadCuda {
                            * or the patch is not ahead */
   uint32_t *budget; /* [patch]: see rv_road_color_budget; of frames with a plane */
   uint8_t *like;    /* [patch]: 1 = road-like */
+  uint8_t *lately;  /* [patch]: see rv_road_persist; kept between frames */
   uint8_t *valid;   /* [patch] */
   uint32_t *lines;  /* [row][RV_ROAD_DEPTHS]; all 0 between frames */
   uint8_t *seed;    /* [patch] */
@@ -94,6 +96,7 @@ struct RoadCuda {
   uint8_t *rows;          /* [left][pitch]: their counts, contiguous */
   uint32_t *share;        /* [left][model] */
   RoadTable update, classify; /* the same memory when `distance` is Mahalanobis */
+  uint32_t *dimensions;       /* [model]: effective dimensions */
   RoadGaussians library;
   RoadGaussians fresh; /* [block of the group] of plan.models models: each block has its own */
   unsigned long long *matched; /* [model]: samples; all 0 between frames, like the next two */
@@ -114,6 +117,12 @@ static inline size_t road_exchange_values(const RoadPlan *plan) {
 static __device__ __forceinline__ void road_begin() {
   rv_launch_wait();
   rv_launch_next();
+}
+
+/* Seeds of a frame; 0 when there are too few to learn from. After the components of the samples. */
+static inline __device__ int road_seeds(const RoadCuda &w) {
+  const int seeds = (int)(w.frame->largest >> 32);
+  return rv_road_has_seeds(seeds, w.frame->strip, w.plan.config.min_seeds) ? seeds : 0;
 }
 
 /* Launches a kernel of a frame. */

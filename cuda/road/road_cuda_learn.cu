@@ -10,7 +10,8 @@ static __device__ void update(const RoadCuda &w, int model, int samples, double 
   const int64_t matched = (int64_t)__ldcg(&w.matched[model]);
   if (matched == 0)
     return;
-  const double weight = w.library.weight[model], gain = 1.0 / samples;
+  const double weight = w.library.weight[model];
+  const double gain = 1.0 / (w.plan.config.memory * samples);
   const double total = weight + gain * (double)matched;
   for (int cell = threadIdx.x; cell < cells; cell += ROAD_GROUP_THREADS) {
     const size_t at = (size_t)model * cells + cell;
@@ -55,7 +56,7 @@ static __device__ int insert(const RoadCuda &w, const EmRun &r, double *weight, 
     if (threadIdx.x == 0) {
       slot = slot_of(weight, models, w.plan.config.library_size, taken);
       taken[slot] = 1;
-      weight[slot] = r.models.weight[j] * fraction;
+      weight[slot] = r.models.weight[j] * fraction / w.plan.config.memory;
       count = max(models, slot + 1);
     }
     __syncthreads();
@@ -124,29 +125,119 @@ static __device__ void tabulate(const RoadCuda &w, const RoadTable &table, int m
   }
 }
 
+static __device__ __forceinline__ double floor_of_variance(const RoadPlan &plan) {
+  return plan.config.variance_floor * plan.area * plan.area;
+}
+
+/* Effective dimensions of all models, one warp each, by the group. */
+static __device__ void count_dimensions(const RoadCuda &w, int models) {
+  const int lane = threadIdx.x % 32, warps = group_blocks() * ROAD_GROUP_WARPS;
+  for (int j = group_rank() * ROAD_GROUP_WARPS + threadIdx.x / 32; j < models; j += warps) {
+    int dimensions = 0;
+    for (int cell = lane; cell < w.plan.cells; cell += 32)
+      dimensions += rv_road_is_dimension(
+          __ldcg(&w.library.variance[(size_t)j * w.plan.cells + cell]), floor_of_variance(w.plan));
+    dimensions = (int)rv_warp_sum(dimensions);
+    if (lane == 0)
+      w.dimensions[j] = (uint32_t)dimensions;
+  }
+}
+
 static __device__ void tabulate_all(const RoadCuda &w) {
   const int models = __ldcg(&w.state->models);
+  count_dimensions(w, models);
   tabulate(w, w.update, models, RV_ROAD_MAHALANOBIS);
   if (w.plan.config.distance != RV_ROAD_MAHALANOBIS)
     tabulate(w, w.classify, models, w.plan.config.distance);
 }
 
-/* By the first block: inserts new models, normalizes the weights, updates state and report. */
-static __device__ void finish(const RoadCuda &w, const EmRun &r, int models, int iterations,
-                              int samples) {
-  __shared__ double weight[RV_ROAD_LIBRARY_MAX], sum;
+/* The two models that are most alike, by the group, one warp per pair; result in frame->alike. */
+static __device__ void find_alike(const RoadCuda &w, int models) {
+  const int lane = threadIdx.x % 32, cells = w.plan.cells;
+  const int warps = group_blocks() * ROAD_GROUP_WARPS;
+  const double *mean = w.library.mean, *variance = w.library.variance;
+  unsigned long long best = 0;
+  for (int p = group_rank() * ROAD_GROUP_WARPS + threadIdx.x / 32; p < models * models;
+       p += warps) {
+    const int i = p % models, j = p / models;
+    if (i >= j)
+      continue;
+    uint32_t sum = 0;
+    int dimensions = 0;
+    for (int cell = lane; cell < cells; cell += 32) {
+      const size_t a = (size_t)i * cells + cell, b = (size_t)j * cells + cell;
+      const double one = __ldcg(&variance[a]), two = __ldcg(&variance[b]);
+      const double larger = one > two ? one : two;
+      sum += rv_road_gap_part(__ldcg(&mean[a]), __ldcg(&mean[b]), larger);
+      dimensions += rv_road_is_dimension(larger, floor_of_variance(w.plan));
+    }
+    sum = (uint32_t)rv_warp_sum(sum);
+    dimensions = (int)rv_warp_sum(dimensions);
+    best = max(best, ~(unsigned long long)rv_road_gap_key(sum, dimensions, i, j));
+  }
+  if (lane == 0 && best)
+    atomicMax(&w.frame->alike, best);
+}
+
+/* By the first block: model i becomes both, the last one takes the place of j; weights in shared
+ * memory. Returns the number of models. */
+static __device__ int unite(const RoadCuda &w, double *weight, int models, int i, int j) {
+  const int cells = w.plan.cells, last = models - 1;
+  const double u = weight[i], v = weight[j];
+  for (int cell = threadIdx.x; cell < cells; cell += ROAD_GROUP_THREADS) {
+    const size_t a = (size_t)i * cells + cell, b = (size_t)j * cells + cell;
+    const size_t c = (size_t)last * cells + cell;
+    const RvRoadMoments one = {__ldcg(&w.library.mean[a]), __ldcg(&w.library.variance[a])};
+    const RvRoadMoments two = {__ldcg(&w.library.mean[b]), __ldcg(&w.library.variance[b])};
+    const RvRoadMoments moved = {__ldcg(&w.library.mean[c]), __ldcg(&w.library.variance[c])};
+    const RvRoadMoments both = u + v > 0 ? rv_road_unite(one, u, two, v, w.plan.area) : one;
+    w.library.mean[a] = both.mean;
+    w.library.variance[a] = both.variance;
+    if (last != j) {
+      w.library.mean[b] = moved.mean;
+      w.library.variance[b] = moved.variance;
+    }
+  }
+  __syncthreads(); /* u and v are read */
+  if (threadIdx.x == 0) {
+    const double moved = weight[last];
+    weight[i] = u + v;
+    if (last != j)
+      weight[j] = moved;
+  }
+  __syncthreads();
+  return last;
+}
+
+/* By the first block: all weights to shared memory, and the new models to the library. */
+static __device__ void add_models(const RoadCuda &w, const EmRun &r, double *weight, int models,
+                                  int iterations, int samples) {
   if (threadIdx.x < models)
     weight[threadIdx.x] = __ldcg(&w.library.weight[threadIdx.x]);
   __syncthreads();
   if (iterations)
     models = insert(w, r, weight, models, (double)r.samples / samples);
+  if (threadIdx.x == 0)
+    w.state->models = models;
+}
+
+/* By the first block: merges, normalizes the weights, updates state and report. `kept` samples are
+ * pending. */
+static __device__ void finish(const RoadCuda &w, const EmRun &r, double *weight, int iterations,
+                              int kept, int samples) {
+  __shared__ double sum;
+  const unsigned long long alike = __ldcg(&w.frame->alike), key = ~alike;
+  int models = __ldcg(&w.state->models);
+  if (alike && rv_road_is_alike(key, w.plan.config.merge_threshold))
+    models = unite(w, weight, models, (int)(key & 255), (int)(key >> 8 & 255));
+  __syncthreads(); /* all threads have read the state */
   if (threadIdx.x == 0) {
     sum = 0;
     for (int j = 0; j < models; j++)
       sum = sum + weight[j];
     w.state->models = models;
-    w.state->pending = iterations ? 0 : r.samples;
-    w.state->side = iterations ? r.side : 1 - r.side;
+    w.state->pending = kept;
+    w.state->side = kept ? 1 - r.side : r.side;
     w.frame->samples_matched = samples - r.samples;
     w.frame->models_added = iterations ? r.k : 0;
     w.frame->iterations = iterations;
@@ -172,7 +263,8 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
   extern __shared__ __align__(16) char memory[];
   road_begin();
   const RoadPlan &plan = w.plan;
-  const int seeds = (int)(w.frame->largest >> 32), rank = group_rank();
+  __shared__ double weight[RV_ROAD_LIBRARY_MAX]; /* of the first block */
+  const int seeds = road_seeds(w), rank = group_rank();
   if (seeds == 0)
     return;
   const int models = w.state->models;
@@ -190,8 +282,10 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
               w.fresh.weight + mine};
   for (int j = rank; j < models; j += group_blocks())
     update(w, j, samples, r.floor_of_variance);
-  int iterations = 0;
-  if (r.samples >= plan.config.min_samples) {
+  int iterations = 0, kept = 0;
+  const bool is_enough = r.samples >= plan.config.min_samples;
+  if (is_enough &&
+      (models == 0 || !rv_road_are_outliers(r.samples, samples, w.plan.config.min_share))) {
     const int given = models ? w.plan.config.new_models : w.plan.config.initial_models;
     const int k = w.plan.config.estimate_models ? estimate(w, r) : given;
     const size_t bytes = (size_t)k * plan.cells * (plan.area + 1) * sizeof(uint32_t);
@@ -200,12 +294,19 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
       iterations = em_run(w, r, k);
     else if (rank == 0)
       iterations = em_single(w, r);
-  } else {
+  } else if (!is_enough) {
     keep(w, r);
+    kept = r.samples;
   }
   group_sync();
   if (rank == 0)
-    finish(w, r, models, iterations, samples);
+    add_models(w, r, weight, models, iterations, samples);
+  group_sync();
+  if (w.plan.config.merge_threshold > 0)
+    find_alike(w, __ldcg(&w.state->models));
+  group_sync();
+  if (rank == 0)
+    finish(w, r, weight, iterations, kept, samples);
   const int thread = rank * ROAD_GROUP_THREADS + threadIdx.x;
   for (int i = thread; i < plan.cells * (plan.area + 1); i += group_blocks() * ROAD_GROUP_THREADS)
     w.unmatched[i] = 0; /* all blocks have finished reading */

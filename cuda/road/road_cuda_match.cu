@@ -274,7 +274,7 @@ static __global__ void __launch_bounds__(MATCH_THREADS)
   road_begin();
   const RoadPlan &plan = w.plan;
   const unsigned long long largest = w.frame->largest;
-  const bool has_seeds = largest >> 32 != 0;
+  const bool has_seeds = road_seeds(w) != 0;
   const int root = (int)~(unsigned)largest, models = w.state->models;
   const int pending = has_seeds ? w.state->pending : 0, side = w.state->side;
   const double limit = rv_road_limit(RV_ROAD_MAHALANOBIS, w.plan.config.update_threshold);
@@ -309,7 +309,9 @@ static __global__ void __launch_bounds__(MATCH_THREADS)
     __syncwarp();
     const unsigned long long key =
         nearest_of<false>(plan, w.update, tile, models, RV_ROAD_MAHALANOBIS);
-    const bool is_near = is_sample && key != NONE && (double)(key >> 32) < limit;
+    const bool is_near =
+        is_sample && key != NONE &&
+        (double)(key >> 32) < rv_road_update_limit(limit, (int)w.dimensions[(unsigned)key]);
     for (unsigned near = __ballot_sync(RV_WARP, is_near); near;
          near &= ~(15u << (__ffs((int)near) - 1))) {
       const int p = (__ffs((int)near) - 1) / LANES_OF;
@@ -393,8 +395,11 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   const double limit = rv_road_limit(distance, w.plan.config.classify_threshold);
   const uint32_t budget = w.frame->plane.height > 0 ? w.budget[start + p] : RV_ROAD_BUDGET_ONE;
   w.nearest[start + p] = nearest[p];
-  w.like[start + p] =
+  const int is_like =
       w.seed[start + p] || (models && rv_road_is_road_like(distance, nearest[p], limit, budget));
+  const int lately = rv_road_persist(w.lately[start + p], is_like, plan.rate);
+  w.lately[start + p] = (uint8_t)lately;
+  w.like[start + p] = lately >= 128;
 }
 
 /* Majority of the window around each patch inside the frame. One warp per run of 32 patches of a

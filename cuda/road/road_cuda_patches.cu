@@ -249,8 +249,13 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
       candidate[p] && is_smooth(w, patch, heights + p * plan.config.patch_size, plane.height);
   road_label_start(w, patch, found, p < patches);
   const unsigned samples = __ballot_sync(RV_WARP, found);
+  const int is_strip =
+      has_plane && p < patches && rv_road_is_strip(&w.plan.config, &plane, first + p, blockIdx.y);
+  const unsigned strip = __ballot_sync(RV_WARP, is_strip);
   if (samples && p % 32 == 0)
     atomicAdd(&w.frame->samples, __popc(samples));
+  if (strip && p % 32 == 0)
+    atomicAdd(&w.frame->strip, __popc(strip));
 }
 
 RvStatus road_cuda_samples(const RoadCuda *w, const RvRoadJob *job) {

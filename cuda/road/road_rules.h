@@ -216,6 +216,21 @@ RV_HD int rv_road_smooth(int64_t n, int64_t sum, int64_t squares, int64_t depth,
   return variance < (limit < maximum ? limit : maximum);
 }
 
+/* 1 when patch (x, y) shows the training strip, were there nothing but the plane. */
+RV_HD int rv_road_is_strip(const RvRoadConfig *c, const RvRoadPlane *plane, int x, int y) {
+  const int n = c->patch_size;
+  const double d = rv_road_plane_at(plane, x, y, n);
+  const double offset = x * n + 0.5 * (n - 1) - c->camera.cx;
+  const double reach = (offset < 0 ? -offset : offset) * c->camera.baseline;
+  return c->near_width > 0 && d * c->near_range > c->camera.focal * c->camera.baseline &&
+         reach <= 0.5 * c->near_width * d;
+}
+
+/* 1 when `seeds` of the `strip` patches of the training strip are enough to learn from. */
+RV_HD int rv_road_has_seeds(int seeds, int strip, double min_seeds) {
+  return seeds > 0 && (double)seeds >= min_seeds * (double)strip;
+}
+
 /* Color budget: maximum of (distance / classify_threshold)^2 of road, in 1/65536. */
 #define RV_ROAD_BUDGET_ONE 65536u /* where height is ignored */
 #define RV_ROAD_SIGMAS 3          /* of disparity_noise */
@@ -240,10 +255,60 @@ RV_HD uint32_t rv_road_color_budget(const RvRoadConfig *c, const RvRoadPlane *pl
 
 /* --- Models ---------------------------------------------------------------------------------- */
 
+/* Effective dimensions of a model: cells whose variance is above the floor. The squared distance of
+ * a sample to its own model is about their number: cells at the floor hardly add to it. */
+RV_HD int rv_road_is_dimension(double variance, double floor_of_variance) {
+  return variance > floor_of_variance;
+}
+
+/* Cost below which a sample updates a model; `limit` is rv_road_limit of update_threshold. */
+RV_HD double rv_road_update_limit(double limit, int dimensions) {
+  return limit * (dimensions > 1 ? dimensions : 1);
+}
+
+/* 1 when `left` unmatched of all `samples` are too few for a new model, but too many to be kept:
+ * outliers. */
+RV_HD int rv_road_are_outliers(int left, int samples, double min_share) {
+  return (double)left < min_share * (double)samples;
+}
+
 /* Of Mahalanobis' distance, in 1/256, with scale = 256 / variance. */
 RV_HD uint32_t rv_road_scaled_cost(int count, double mean, double scale) {
   const double off = (double)count - mean;
   return (uint32_t)(off * off * scale + 0.5);
+}
+
+/* The same between the means of two models, for the larger variance of a cell. The sum over all
+ * cells is below 2^32, as for rv_road_cost. */
+RV_HD uint32_t rv_road_gap_part(double mean, double other, double larger_variance) {
+  const double off = mean - other;
+  return (uint32_t)(off * off * (256 / larger_variance) + 0.5);
+}
+
+/* Order of the pairs of models i < j: the nearest per dimension, in 1/65536, on a tie the first. */
+RV_HD uint64_t rv_road_gap_key(uint32_t sum, int dimensions, int i, int j) {
+  const uint64_t gap = ((uint64_t)sum << 8) / (uint32_t)(dimensions > 1 ? dimensions : 1);
+  return gap << 16 | (uint32_t)(j << 8 | i);
+}
+
+/* 1 when the pair of a key is to be merged. */
+RV_HD int rv_road_is_alike(uint64_t key, double merge_threshold) {
+  return (double)(key >> 16) < merge_threshold * merge_threshold * 65536;
+}
+
+/* Moments of a cell of two models of weight u and v, at least one above 0, together. */
+typedef struct RvRoadMoments {
+  double mean, variance;
+} RvRoadMoments;
+
+RV_HD RvRoadMoments rv_road_unite(RvRoadMoments a, double u, RvRoadMoments b, double v, int area) {
+  const double most = (double)area * area; /* of counts; a floor of 1 is as much */
+  RvRoadMoments m;
+  m.mean = (u * a.mean + v * b.mean) / (u + v);
+  const double x = a.mean - m.mean, y = b.mean - m.mean;
+  m.variance = (u * (a.variance + x * x) + v * (b.variance + y * y)) / (u + v);
+  m.variance = m.variance < most ? m.variance : most;
+  return m;
 }
 
 /* Every distance is a sum (or maximum) over the cells of a table entry [model][cell][count].
@@ -307,6 +372,14 @@ RV_HD int rv_road_is_road_like(RvRoadDistance distance, uint32_t cost, double li
   const int is_squared = distance == RV_ROAD_MAHALANOBIS || distance == RV_ROAD_EUCLIDEAN ||
                          distance == RV_ROAD_HELLINGER;
   return (is_squared ? share : share * share) * RV_ROAD_BUDGET_ONE < (double)budget;
+}
+
+/* The mask over time: how road-like a patch was lately, 1 to 255, after a frame in which it is
+ * road-like or not; from 128 on it is road-like. 0 = no frame yet. `rate` is 256 / (1 +
+ * persistence), rounded; 256 = only this frame counts. */
+RV_HD int rv_road_persist(int lately, int is_like, int rate) {
+  const int to = is_like ? 255 : 1;
+  return lately == 0 ? to : lately + ((to - lately) * rate + (is_like ? 255 : 0)) / 256;
 }
 
 /* Natural logarithm of v > 0 from + - * / alone, within 1e-12: v = f 2^e, 2 artanh((f-1)/(f+1)). */

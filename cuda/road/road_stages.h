@@ -19,6 +19,7 @@ typedef struct RvRoadPlan {
   int area;   /* px per patch */
   int cells;  /* of a patch's histogram */
   int models; /* maximum number of models made per frame */
+  int rate;   /* of rv_road_persist */
 } RvRoadPlan;
 
 /* Clusters of exemplars, [cluster][cluster]: sums over all pairs of members, symmetric. */

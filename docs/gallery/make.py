@@ -36,6 +36,7 @@ PICTURES = {
     'stixels-class': ('pattern=slanted-street semantics=true', 1,
                       'cudastixels semantic-classes=gggooooos !', 'stixel-colors=class'),
     'road': ('pattern=offroad', 7, 'cudaroaddetect !', ''),
+    'obstacles': ('pattern=street', 2, 'cudaobstacles !', 'show=space+obstacles+bird'),
     'lines': ('pattern=street', 2,
               'cudahough segments=true direction=8 threshold=35 min-theta=15 max-theta=165 '
               'min-length=30 max-gap=8 !', 'show=lines thickness=4'),

@@ -224,7 +224,7 @@ typedef struct RvMetaDisparity {
   int disparities;   /* its length, px */
   /*< private >*/
   RvMetaBuffer payload;    /* raster u16, 0 = invalid */
-  RvMetaBuffer confidence; /* raster u8, or NULL: 255 everywhere */
+  RvMetaBuffer confidence; /* raster u8, 255 x probability, or NULL: 255 everywhere */
 } RvMetaDisparity;
 
 RV_META_DECLARE(Disparity, disparity)

@@ -78,14 +78,16 @@ GST_START_TEST(test_strings) {
   gst_publish_text_char(&text, ' ');
   gst_publish_text_utc(&text, -1);
   gst_publish_text_char(&text, ' ');
-  gst_publish_text_base64(&text, (const guint8 *)"Mannheim", 8);
+  gst_publish_text_base64(&text, (const guint8 *)"Mann-heim-", 4, 5, 2); /* rows with padding */
+  gst_publish_text_char(&text, ' ');
+  gst_publish_text_base64(&text, (const guint8 *)"Mannheim", 8, 0, 1);
   gst_publish_text_char(&text, ' ');
   gst_publish_text_int(&text, G_MININT64);
   gst_publish_text_char(&text, 0);
   fail_unless_equals_string(text.data, "\"a\\\"\\\\\\u000a\\u0001 \xc3\xa4 \xef\xbf\xbd\" plain "
                                        "\"a,\"\"b\"\"\" 1970-01-01T00:00:00.000000Z "
                                        "2024-02-29T12:30:00.123456Z 1969-12-31T23:59:59.999999Z "
-                                       "TWFubmhlaW0= -9223372036854775808");
+                                       "TWFubmhlaW0= TWFubmhlaW0= -9223372036854775808");
   gst_publish_text_clear(&text);
   gint64 utc = 0;
   fail_unless(gst_publish_parse_utc("2024-02-29T12:30:00.123456Z", &utc));

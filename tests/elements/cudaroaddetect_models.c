@@ -83,7 +83,10 @@ GST_START_TEST(test_reset_and_reload) {
   RoadReference reference;
   RvRoadConfig config;
   rv_road_config_init(&config);
-  GstHarness *harness = road_harness("", "cpu", "BGRx", ROAD_W, ROAD_H, &info);
+  config.update_threshold = 0.01; /* each frame adds a model */
+  config.min_share = config.merge_threshold = 0;
+  GstHarness *harness = road_harness("update-threshold=0.01 min-share=0 merge-threshold=0", "cpu",
+                                     "BGRx", ROAD_W, ROAD_H, &info);
   GstElement *element = gst_harness_find_element(harness, "cudaroaddetect");
   road_reference_new(&reference, &info, &config);
   push_frames(harness, &info, 3, &reference);

@@ -86,17 +86,20 @@ static GstBuffer *next_buffer(Input *in, int width, int height) {
   return buffer;
 }
 
+/* Fields of the annotations. */
+/* clang-format off */
+static const char *const names[] = {
+    "version", "width", "height", "scale", "min-disparity", "disparities", "count", "epsilon",
+    "focal", "levels-max", "cx", "cy", "doffs", "baseline", "pitch", "view", "payload",
+    "disparity", "labels", "camera-height", "confidence", "classes", "road", "visible", "type",
+    "map-width", "map-height", "patch-size", "columns", "rows", "seed-mask", "distance", "stride",
+    "format", "model", "stixel-width", "bins", "profile", "source", "left", "nearest",
+    "column-width", "skew", "z-max", "ground-slope-y", "ground-intercept", "bin",
+    "ground-slope-x",
+};
+/* clang-format on */
+
 static void set_field(Input *in, GstStructure *fields, int width, int height) {
-  static const char *const names[] = {
-      "version",      "width",        "height",     "scale",    "min-disparity",
-      "disparities",  "count",        "epsilon",    "focal",    "levels-max",
-      "cx",           "cy",           "doffs",      "baseline", "pitch",
-      "view",         "payload",      "disparity",  "labels",   "camera-height",
-      "confidence",   "classes",      "road",       "visible",  "type",
-      "map-width",    "map-height",   "patch-size", "columns",  "rows",
-      "seed-mask",    "distance",     "stride",     "format",   "model",
-      "stixel-width", "bins",         "profile",    "source",   "left",
-      "nearest",      "column-width", "skew",       "z-max"};
   const char *name = names[next(in) % G_N_ELEMENTS(names)];
   GstBuffer *buffer = NULL;
   switch (next(in) % 8) {
@@ -178,15 +181,15 @@ static guint read_map(const RvMetaMap *map) {
   return sum;
 }
 
-static gboolean read_field(GQuark field, const GValue *value, gpointer user) {
-  const GstStructure *fields = user;
-  RvMetaMap map;
-  if (rv_meta_map(&map, fields, g_quark_to_string(field))) {
-    volatile guint sum = read_map(&map);
-    (void)sum;
-    rv_meta_unmap(&map);
+static void read_fields(const GstStructure *fields) {
+  for (gint i = 0; i < gst_structure_n_fields(fields); i++) {
+    RvMetaMap map;
+    if (rv_meta_map(&map, fields, gst_structure_nth_field_name(fields, (guint)i))) {
+      volatile guint sum = read_map(&map);
+      (void)sum;
+      rv_meta_unmap(&map);
+    }
   }
-  return TRUE;
 }
 
 /* What is valid can be copied in full: every byte that a reader promises is there. */
@@ -226,7 +229,7 @@ static void read_all(GstBuffer *picture) {
   for (const char *const *name = rv_meta_get_names(); *name; name++) {
     const GstStructure *fields = rv_meta_find(picture, *name);
     if (fields)
-      gst_structure_foreach(fields, read_field, (gpointer)fields);
+      read_fields(fields);
   }
   for (guint i = 0; i < G_N_ELEMENTS(readers); i++)
     readers[i](picture);
@@ -260,6 +263,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
                : "annotationpublish format=mcap topics=image+camera+disparity+depth+points+markers+"
                  "overlay+tf+frame location=" RV_MCAP " ! ",
       kind < 128 ? "" : "cudaroaddetect engine=cpu threads=1 ! ",
+      kind % 3 ? "" : "cudaobstacles engine=cpu threads=1 attach=roi ! ",
       "cudaannotate engine=cpu threads=1", NULL);
   GstHarness *h = gst_harness_new_parse(line);
   g_free(line);

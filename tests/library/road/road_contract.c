@@ -16,8 +16,8 @@ static const RvContractField fields[] = {
     INT_FIELD(height, LIST(-1, 4, RV_MAX_SIDE + 1, 2147483647), LIST(5, RV_MAX_SIDE)),
     REAL_FIELD(camera.focal, LIST(0, -1, 1.1e6), LIST(1, 1e6)),
     REAL_FIELD(camera.baseline, LIST(0, -1, 1001), LIST(1e-3, 1000)),
-    INT_FIELD(initial_models, LIST(0, -1, 6), LIST(1, 5)),
-    INT_FIELD(new_models, LIST(0, -1, 6), LIST(1, 5)),
+    INT_FIELD(initial_models, LIST(0, -1, 9), LIST(1, 8)),
+    INT_FIELD(new_models, LIST(0, -1, 9), LIST(1, 8)),
     INT_FIELD(library_size, LIST(0, -1, 1, 51), LIST(2, 50)),
 };
 

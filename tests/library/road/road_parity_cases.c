@@ -226,6 +226,11 @@ static RvRoadConfig random_config(RvCheck *check, RvRandom *random) {
   c.estimate_models = rvc_range(random, 0, 3) == 0;
   c.min_samples = rvc_range(random, 0, 2) ? rvc_range(random, 1, 40) : rvc_range(random, 1, 1000);
   c.update_threshold = update[rvc_range(random, 0, 5)];
+  c.memory = rvc_range(random, 1, 200);
+  c.min_share = rvc_range(random, 0, 1) ? 0.03 : rvc_range(random, 0, 10) / 10.0;
+  c.merge_threshold = rvc_range(random, 0, 30) / 10.0;
+  c.min_seeds = rvc_range(random, 0, 4) / 10.0;
+  c.persistence = rvc_range(random, 0, 5);
   c.classify_threshold = classify[rvc_range(random, 0, 4)];
   c.distance = (RvRoadDistance)rvc_range(random, 0, RV_ROAD_DISTANCES - 1);
   c.variance_floor = rvc_range(random, 0, 2) ? 1e-3 : 1e-5;

@@ -224,6 +224,50 @@ void rv_road_reference_em(const uint8_t *features, int samples, int cells, int k
   free(share);
 }
 
+static double reference_gap(const double *mean, const double *variance, int cells, int i, int j,
+                            double floor_variance) {
+  double sum = 0, wide = 0;
+  for (int cell = 0; cell < cells; cell++) {
+    const double larger = fmax(variance[i * cells + cell], variance[j * cells + cell]);
+    sum += pow(mean[i * cells + cell] - mean[j * cells + cell], 2) / larger;
+    wide += larger > floor_variance;
+  }
+  return sqrt(sum / fmax(wide, 1));
+}
+
+int rv_road_reference_merge(double *mean, double *variance, double *weight, int models, int cells,
+                            double floor_variance, double threshold) {
+  int a = -1, b = -1;
+  double least = threshold, total = 0;
+  for (int i = 0; i < models; i++)
+    for (int j = i + 1; j < models; j++)
+      if (reference_gap(mean, variance, cells, i, j, floor_variance) < least) {
+        least = reference_gap(mean, variance, cells, i, j, floor_variance);
+        a = i, b = j;
+      }
+  for (int cell = 0; cell < cells && a >= 0; cell++) {
+    double *m = mean + cell, *v = variance + cell;
+    const double both = weight[a] + weight[b];
+    const double first = (weight[a] * m[a * cells] + weight[b] * m[b * cells]) / both;
+    const double second = (weight[a] * (v[a * cells] + m[a * cells] * m[a * cells]) +
+                           weight[b] * (v[b * cells] + m[b * cells] * m[b * cells])) /
+                          both;
+    m[a * cells] = first;
+    v[a * cells] = second - first * first;
+    m[b * cells] = m[(models - 1) * cells];
+    v[b * cells] = v[(models - 1) * cells];
+  }
+  if (a >= 0) {
+    weight[a] += weight[b];
+    weight[b] = weight[--models];
+  }
+  for (int j = 0; j < models; j++)
+    total += weight[j];
+  for (int j = 0; j < models; j++)
+    weight[j] /= total;
+  return models;
+}
+
 /* --- Clusters --------------------------------------------------------------------------------- */
 
 /* Mean distance of two clusters in 1/2048, of pairs in 1/256. */

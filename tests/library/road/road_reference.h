@@ -40,6 +40,13 @@ void rv_road_reference_em(const uint8_t *features, int samples, int cells, int k
                           double floor_variance, int iterations, double *mean, double *variance,
                           double *weight);
 
+/* Unites the two models with the smallest Mahalanobis distance between their means, for the larger
+ * variance of each cell and divided by the root of the number of cells above the floor, if it is
+ * below the threshold. Weights are normalized. Returns the number of models; the last one takes the
+ * place of the second of the pair. */
+int rv_road_reference_merge(double *mean, double *variance, double *weight, int models, int cells,
+                            double floor_variance, double threshold);
+
 /* The number of models in `count` exemplars of `samples` samples: clusters as lists of members, all
  * distances and sums of squares are recomputed in each step. */
 int rv_road_reference_clusters(const uint8_t *rows, int count, int cells, int limit, int samples,

@@ -76,6 +76,19 @@ static void random_pair(RvRandom *random, const RvSgmConfig *c, uint8_t *left, u
     }
 }
 
+/* Bright cells without texture in both views: the candidates of the sky wind through the image, and
+ * touch its top or not. */
+static void add_flat_cells(RvRandom *random, const RvSgmConfig *c, uint8_t *left, uint8_t *right) {
+  const int side = rvc_range(random, 9, 24), share = rvc_range(random, 35, 75);
+  uint8_t flat[64][64];
+  for (int i = 0; i < 64 * 64; i++)
+    flat[i / 64][i % 64] = rvc_range(random, 0, 99) < share;
+  for (int y = 0; y < c->height; y++)
+    for (int x = 0; x < c->width; x++)
+      if (flat[y / side % 64][x / side % 64])
+        left[y * c->width + x] = right[y * c->width + x] = 240;
+}
+
 static const char *config_text(const RvSgmConfig *c, const char *extra, char *out, size_t size) {
   snprintf(out, size,
            "%dx%d D%d+%d p%d cost%d/%d P%d(%d)/%d%s(%d,%d) u%d lr%d sub%d.%d med%d spk%d/%d sky%d "
@@ -211,6 +224,41 @@ static void check_random(RvCheck *check, const char *name, int count, int cuda) 
     }
     case_close(&t);
   }
+  if (good)
+    rvc_ok(check, name);
+}
+
+/* Sky and fill: images wider than a warp with many regions. */
+static void check_sky(RvCheck *check, const char *name, int count, int cuda) {
+  if (!rvc_wants(check, name))
+    return;
+  RvRandom random = rvc_random(check, name);
+  int good = 1, sky = 0, filled = 0;
+  for (int n = 0; good && n < count; n++) {
+    Case t = {.check = check, .name = name};
+    RvSgmConfig *c = &t.config;
+    random_config(&random, n, 1, c);
+    c->width = rvc_range(&random, 60, 220), c->height = rvc_range(&random, 40, 90);
+    c->disparities = 32, c->min_disparity = n % 4 == 3 ? 9 : 0, c->paths = 2 << n % 2;
+    c->reject_sky = n % 5 != 4, c->fill = (RvSgmFill)(n % 3 != 2), c->confidence = n % 2;
+    c->speckle_size = n % 4 * 30;
+    good = case_open(&t);
+    if (good) {
+      RvSgmPlan plan = {.config = *c};
+      rv_sgm_make_plan(&plan);
+      random_pair(&random, c, t.left, t.right);
+      add_flat_cells(&random, c, t.left, t.right);
+      rv_sgm_reference(&plan, t.left, t.right, &t.expected);
+      good = cuda ? stages_agree(&t, RV_CUDA, 0, NULL) : cpu_agrees(&t);
+      for (int at = 0; at < c->width * c->height; at++) {
+        sky += t.expected.smooth[at] && !t.expected.disparity[at];
+        filled += !t.expected.smooth[at] && t.expected.disparity[at];
+      }
+    }
+    case_close(&t);
+  }
+  good = good && rvc_true(check, name, sky > 1000 && filled > 1000,
+                          "%d pixels of sky and %d filled ones prove little", sky, filled);
   if (good)
     rvc_ok(check, name);
 }
@@ -492,6 +540,7 @@ static void check_kernels(RvCheck *check) {
 static void parity(RvCheck *check) {
   rv_sgm_hand_cases(check);
   check_random(check, "sgm/reference", rvc_small(check) ? 60 : 240, 0);
+  check_sky(check, "sgm/sky", rvc_small(check) ? 5 : 10, 0);
   check_hashes(check);
   if (!rvc_cuda(check))
     return;
@@ -499,6 +548,7 @@ static void parity(RvCheck *check) {
   check_kernels(check);
 #endif
   check_random(check, "sgm/cuda", 60, 1);
+  check_sky(check, "sgm/sky-cuda", 24, 1);
   check_large(check);
   check_cuda_run(check);
   check_again(check);

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* road_memory_cases.c: what the library remembers: weights over frames, limits per effective
+ * dimension, outliers, merged models, too few seeds, the mask over time. */
+#include <math.h>
+#include <string.h>
+
+#include "road/road_cpu.h"
+#include "road_inputs.h"
+#include "road_reference.h"
+#include "road_save_cases.h"
+
+static RvRoadConfig memory_config(void) {
+  RvRoadConfig c;
+  rv_road_config_init(&c);
+  c.width = c.height = 10 * c.patch_size;
+  c.camera = (RvCamera){.focal = 200, .cx = 25, .cy = 16, .baseline = 0.5};
+  c.threads = 2;
+  c.library_size = 4;
+  return c;
+}
+
+/* A model with its mean in one cell; `wide` cells have a variance of 4, the others the floor. */
+static void set_model(RvRoadCpu *w, int j, int cell, double mean, double weight, int wide) {
+  const double floor_of_variance = w->plan->config.variance_floor * w->plan->area * w->plan->area;
+  for (int i = 0; i < w->plan->cells; i++) {
+    w->library.mean[j * w->plan->cells + i] = i == cell ? mean : 0;
+    w->library.variance[j * w->plan->cells + i] = i < wide ? 4 : floor_of_variance;
+  }
+  w->library.weight[j] = weight;
+}
+
+/* `count` samples with `in` px in the cell and the rest in the next one. */
+static void add_seeds(RvRoadCpu *w, int first, int count, int cell, int in) {
+  if (first == 0) {
+    memset(w->sample, 0, (size_t)w->plan->patches);
+    memset(w->counts, 0, (size_t)w->plan->patches * (size_t)w->plan->cells);
+    w->report = (RvRoadReport){0};
+  }
+  for (int i = first; i < first + count; i++) {
+    w->sample[i] = 1;
+    w->counts[(size_t)i * w->plan->cells + cell] = (uint8_t)in;
+    w->counts[(size_t)i * w->plan->cells + cell + 1] = (uint8_t)(w->plan->area - in);
+  }
+  w->report.seeds += count;
+}
+
+static int about(double a, double b) {
+  return fabs(a - b) < 1e-12;
+}
+
+/* memory = 4: four samples of 25 px at distance 0.5 of model 0 (mean 24, variance 4, weight 0.25)
+ * weigh 1/16 each: mean (0.25 * 24 + 0.25 * 25) / 0.5, variance (0.25 * 4 + 0.25 * 1) / 0.5. */
+static void check_weights(RvCheck *check) {
+  const char *name = "road/memory";
+  RvRoadConfig c = memory_config();
+  c.memory = 4;
+  c.merge_threshold = 0;
+  RvRoadBench b;
+  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
+    return;
+  RvRoadCpu *w = &b.work;
+  const RvRoadModels *l = &w->library;
+  w->library.count = 2;
+  set_model(w, 0, 3, 24, 0.25, w->plan->cells);
+  set_model(w, 1, 40, 24, 0.75, w->plan->cells);
+  add_seeds(w, 0, 4, 3, 25);
+  rv_road_learn(w);
+  rvc_true(check, name,
+           about(l->mean[3], 24.5) && about(l->variance[3], 2.5) && about(l->weight[0], 0.4) &&
+               about(l->weight[1], 0.6) && w->report.samples_matched == 4,
+           "mean %g variance %g weights %g %g", l->mean[3], l->variance[3], l->weight[0],
+           l->weight[1]);
+  /* 20 others make a model: weight 1/4 before the sum becomes 1. */
+  add_seeds(w, 0, 20, 60, 25);
+  rv_road_learn(w);
+  rvc_true(check, name,
+           l->count == 3 && about(l->weight[2], 0.2) && about(l->weight[0], 0.32) &&
+               w->report.models_added == 1,
+           "%d models, weights %g %g", l->count, l->weight[0], l->weight[2]);
+  rv_arena_close(&b.arena);
+  rvc_ok(check, name);
+}
+
+/* Four cells vary: samples below a squared distance of 4 times the square of the threshold match.
+ * Counts of 25 - k px in cell 0 and k in cell 1 about a mean of 25: k^2 (1/4 + 1/4). */
+static void check_dimensions(RvCheck *check) {
+  const char *name = "road/dimensions";
+  RvRoadConfig c = memory_config();
+  c.update_threshold = 2;
+  c.merge_threshold = 0;
+  RvRoadBench b;
+  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
+    return;
+  RvRoadCpu *w = &b.work;
+  for (int k = 0; k < 10; k++) {
+    w->library.count = 1;
+    w->pending = 0;
+    set_model(w, 0, 0, 25, 1, 4);
+    add_seeds(w, 0, 3, 0, 25 - k);
+    rv_road_learn(w);
+    const int expected = k * k * 0.5 < 4 * 4 ? 3 : 0;
+    rvc_true(check, name, w->report.samples_matched == expected, "%d px off: %d match, expected %d",
+             k, w->report.samples_matched, expected);
+  }
+  rv_arena_close(&b.arena);
+  rvc_ok(check, name);
+}
+
+/* 25 of 100 samples are outliers for a share of 0.26, a model for one of 0.25. */
+static void check_outliers(RvCheck *check) {
+  const char *name = "road/outliers";
+  if (!rvc_wants(check, name))
+    return;
+  for (int round = 0; round < 2; round++) {
+    RvRoadConfig c = memory_config();
+    RvRoadBench b;
+    c.min_share = round ? 0.26 : 0.25;
+    if (!rv_road_bench_open(check, name, &b, &c))
+      return;
+    RvRoadCpu *w = &b.work;
+    w->library.count = 1;
+    set_model(w, 0, 3, 25, 1, w->plan->cells);
+    add_seeds(w, 0, 75, 3, 25);
+    add_seeds(w, 75, 25, 50, 25);
+    rv_road_learn(w);
+    rvc_true(check, name,
+             w->report.models_added == !round && w->report.samples_pending == 0 &&
+                 w->report.samples_matched == 75 && w->library.count == 2 - round,
+             "share %g: %d added, %d pending, %d matched", c.min_share, w->report.models_added,
+             w->report.samples_pending, w->report.samples_matched);
+    rv_arena_close(&b.arena);
+  }
+  rvc_ok(check, name);
+}
+
+/* Random libraries of up to four models against the reference: which pair, and what it becomes. */
+static void check_merging(RvCheck *check) {
+  const char *name = "road/merging";
+  RvRoadConfig c = memory_config();
+  RvRoadBench b;
+  c.update_threshold = 1e-3;
+  c.variance_floor = 0.5 / 625;
+  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
+    return;
+  RvRandom random = rvc_random(check, name);
+  RvRoadCpu *w = &b.work;
+  int merged = 0;
+  for (int round = 0; round < 300; round++) {
+    enum { CELLS = 64, MODELS = 4 };
+    double mean[MODELS * CELLS], variance[MODELS * CELLS], weight[MODELS], sum = 0;
+    const int models = rvc_range(&random, 1, MODELS);
+    for (int j = 0; j < models; j++) {
+      weight[j] = rvc_range(&random, 1, 100);
+      sum += weight[j];
+      for (int i = 0; i < CELLS; i++) {
+        mean[j * CELLS + i] = rvc_range(&random, 0, 4) ? 0 : rvc_range(&random, 0, 2) * 0.5;
+        variance[j * CELLS + i] = 0.5 * (1 << rvc_range(&random, 0, 3));
+      }
+    }
+    for (int j = 0; j < models; j++)
+      weight[j] /= sum;
+    memcpy(w->library.mean, mean, sizeof mean);
+    memcpy(w->library.variance, variance, sizeof variance);
+    memcpy(w->library.weight, weight, sizeof weight);
+    w->library.count = models;
+    w->pending = 0;
+    add_seeds(w, 0, 1, 60, 25); /* far from all: pending */
+    rv_road_learn(w);
+    const int expected =
+        rv_road_reference_merge(mean, variance, weight, models, CELLS, 0.5, c.merge_threshold);
+    double worst = 0;
+    for (int i = 0; i < expected * CELLS; i++)
+      worst = fmax(worst, fmax(fabs(mean[i] - w->library.mean[i]),
+                               fabs(variance[i] - w->library.variance[i])));
+    for (int j = 0; j < expected; j++)
+      worst = fmax(worst, fabs(weight[j] - w->library.weight[j]));
+    merged += expected < models;
+    rvc_true(check, name, w->library.count == expected && worst < 1e-9,
+             "round %d: %d of %d models remain, expected %d; largest difference %g", round,
+             w->library.count, models, expected, worst);
+  }
+  rvc_true(check, name, merged > 20, "merged in %d of 300 rounds", merged);
+  rv_arena_close(&b.arena);
+  rvc_ok(check, name);
+}
+
+static void check_rules(RvCheck *check) {
+  const char *name = "road/memory-rules";
+  if (!rvc_wants(check, name))
+    return;
+  rvc_true(check, name,
+           rv_road_has_seeds(10, 100, 0.1) && !rv_road_has_seeds(9, 100, 0.1) &&
+               rv_road_has_seeds(1, 1000, 0) && !rv_road_has_seeds(0, 0, 0),
+           "seeds of a strip: wrong limit");
+  /* persistence 0: the frame; 1: half of each frame before, so that one frame does not end what
+   * lasted for several. */
+  rvc_true(check, name,
+           rv_road_persist(255, 0, 256) == 1 && rv_road_persist(1, 1, 256) == 255 &&
+               rv_road_persist(0, 1, 64) == 255 && rv_road_persist(0, 0, 64) == 1,
+           "one frame alone: %d %d %d %d", rv_road_persist(255, 0, 256), rv_road_persist(1, 1, 256),
+           rv_road_persist(0, 1, 64), rv_road_persist(0, 0, 64));
+  int low = 1, high = 255, frames = 0;
+  for (; frames < 100 && (low < 128 || high >= 128); frames++) {
+    low = low < 128 ? rv_road_persist(low, 1, 64) : low;
+    high = high >= 128 ? rv_road_persist(high, 0, 64) : high;
+  }
+  rvc_true(check, name, frames == 3, "persistence 3 changes its mind after %d frames", frames);
+  for (int k = 0, v = 1; k < 2000; k++) {
+    v = rv_road_persist(v, k % 7 < 3, 1 + k % 256);
+    rvc_true(check, name, v >= 1 && v <= 255, "frame %d: %d", k, v);
+  }
+  rvc_ok(check, name);
+}
+
+void rv_road_memory_cases(RvCheck *check) {
+  check_weights(check);
+  check_dimensions(check);
+  check_outliers(check);
+  check_merging(check);
+  check_rules(check);
+}
