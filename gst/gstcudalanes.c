@@ -21,7 +21,7 @@
  * ]| A rendered street with its lanes.
  * |[
  * gst-launch-1.0 filesrc location=drive.mp4 ! decodebin ! videoconvert ! cudalanes ground=camera
- *   focal-length=1150 camera-height=1.4 ! cudaannotate ! videoconvert ! autovideosink
+ *   focal-length=1150 camera-height=1.25 ! cudaannotate ! videoconvert ! autovideosink
  * ]| A video of one camera.
  *
  * Since: 0.1
@@ -350,7 +350,20 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
 
 /* --- Results --------------------------------------------------------------------------------- */
 
+static void log_lines(GstCudaLanes *self) {
+  const RvLanesFound *found = &self->found.found;
+  for (guint i = 0; i < MIN(found->count, RV_LANES_MAX); i++) {
+    const RvLanesMark *mark = &found->lines[i];
+    GST_LOG_OBJECT(self,
+                   "line at %.2f m, heading %.4f: %d marks, weight %" G_GINT64_FORMAT
+                   ", mean square %.0f mm^2, %d to %d cm",
+                   mark->offset, mark->heading, mark->hits, mark->weight,
+                   (double)mark->squares / MAX((double)mark->weight, 1), mark->z_min, mark->z_max);
+  }
+}
+
 static RvStatus follow(GstCudaLanes *self) {
+  log_lines(self);
   if (!self->requested.track)
     return rv_lanes_lane(&self->used, &self->found.found, &self->lane);
   GST_OBJECT_LOCK(self);
@@ -358,16 +371,6 @@ static RvStatus follow(GstCudaLanes *self) {
   GST_OBJECT_UNLOCK(self);
   rv_lanes_tracks_set_motion(self->tracks, speed, yaw_rate * G_PI / 180, speed >= 0);
   return rv_lanes_track(self->tracks, self->time, &self->found.found, &self->lane);
-}
-
-static GstBuffer *payload_of(GstBufferPool *pool, const void *data, gsize bytes) {
-  GstRvPayload payload = {0};
-  if (gst_rv_payload_begin_array(&payload, pool, bytes) == RV_OK && bytes > 0)
-    memcpy(payload.plane.data, data, bytes);
-  GstBuffer *buffer = gst_rv_payload_end(&payload);
-  if (buffer)
-    gst_buffer_set_size(buffer, (gssize)bytes);
-  return buffer;
 }
 
 static void attach(GstCudaLanes *self, GstBuffer *out) {
@@ -393,9 +396,10 @@ static void attach(GstCudaLanes *self, GstBuffer *out) {
     rv_lanes_points(&self->used, &self->found.ground, &self->found.found, line,
                     points + i * VALUES);
   }
-  meta.payload = payload_of(self->lists, lane->lines, (gsize)lane->count * sizeof *lane->lines);
+  meta.payload =
+      gst_rv_payload_of(self->lists, lane->lines, (gsize)lane->count * sizeof *lane->lines);
   meta.polylines =
-      payload_of(self->polylines, points, (gsize)meta.polyline_values * sizeof *points);
+      gst_rv_payload_of(self->polylines, points, (gsize)meta.polyline_values * sizeof *points);
   rv_meta_add_lanes(out, &meta);
 }
 
@@ -426,7 +430,9 @@ static RvStatus reset(GstRvTransform *base, const GstRvExecContext *work) {
 static void describe(GstRvTransform *base, GstStructure *message) {
   const GstCudaLanes *self = GST_CUDA_LANES(base);
   if (self->is_made)
-    gst_structure_set(message, "hits", G_TYPE_UINT, (guint)self->found.found.hits, NULL);
+    gst_structure_set(
+        message, "hits", G_TYPE_UINT, (guint)self->found.found.hits, "distinctness", G_TYPE_DOUBLE,
+        (double)self->found.found.score / MAX((double)self->found.found.mean, 1), NULL);
   if (self->has_ground && self->found.ground.source != RV_GROUND_NONE)
     gst_structure_set(message, "camera-height", G_TYPE_DOUBLE, self->found.ground.height, NULL);
   if (self->is_made && !self->has_ground)
@@ -463,11 +469,9 @@ static void gst_cuda_lanes_class_init(GstCudaLanesClass *klass) {
   base->describe = describe;
   base->release = release;
   gst_rv_transform_class_add_templates(base, NULL, NULL);
-  gst_element_class_set_static_metadata(
-      GST_ELEMENT_CLASS(klass), "Lines of lanes", "Filter/Analyzer/Video/Hardware",
-      "Finds the lines of lanes in meters, the own lane and the position in it, and attaches them "
-      "(RvLanesMeta)",
-      "The gst-roadvision authors");
+  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Lines of lanes", "Filter/Analyzer/Video/Hardware",
+                  "Finds the lines of lanes in meters, the own lane and the position in it, and "
+                  "attaches them (RvLanesMeta)");
 }
 
 static void gst_cuda_lanes_init(GstCudaLanes *self) {

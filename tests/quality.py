@@ -9,6 +9,7 @@ import numpy as np
 
 import quality_depth
 import quality_ground
+import quality_lanes
 import quality_obstacles
 import quality_road
 import quality_stixels
@@ -195,6 +196,8 @@ if __name__ == '__main__':
         'depth': lambda *arguments: quality_depth.evaluate(verdict, *arguments),
         'stixels': lambda folder: quality_stixels.kitti(folder, kitti_pairs(folder), verdict),
         'slanted': lambda: quality_stixels.slanted(verdict),
+        'lanes': lambda *frames: quality_lanes.streets(verdict, frames=int((frames or (40,))[0])),
+        'lanes-kitti': lambda folder: quality_lanes.kitti(folder, verdict),
         'obstacles': lambda folder: quality_obstacles.obstacles(folder, verdict),
         'ground': lambda *folder: quality_ground.ground(verdict, *folder),
         'road': lambda folder: quality_road.kitti(folder, verdict),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # quality.sh [depth [quick|opencv]|kitti|street|stixels|slanted|ground|obstacles|freespace|road|
-#   offroad [FRAMES]]: how good depth, stixels, ground, obstacles and road are.
+#   offroad [FRAMES]|lanes [FRAMES]]: how good depth, stixels, ground, obstacles, road and lanes are.
 # Fails when a limit is missed. Without an argument: all of them.
 #   depth   cuda/sgm with its default properties on all sets of RV_DATA with ground truth and on rendered
 #           scenes, each real pair also with noise; quick: three sets without; opencv: with OpenCV's
@@ -19,11 +19,13 @@
 #   road    road detection on the two KITTI road frames of RV_DATA; exit 77 without it
 #   offroad road detection on 360 (or FRAMES) frames of the rendered dirt track, and what a fixed
 #           color would do there
+#   lanes   lines of lanes on 40 (or FRAMES) frames of three rendered streets, and the own lane of a
+#           KITTI frame of RV_DATA (without it: left out)
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '2,21s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,23s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-all} in
-  depth | kitti | street | stixels | slanted | ground | obstacles | freespace | road | offroad | all) ;;
+  depth | kitti | street | stixels | slanted | ground | obstacles | freespace | road | offroad | lanes | all) ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -107,15 +109,21 @@ case ${1:-all} in
     "${python[@]}" road "$RV_DATA"
     ;;
   offroad) "${python[@]}" "$@" ;;
+  lanes)
+    "${python[@]}" "$@"
+    [ ! -f "${RV_DATA:-}/kitti_road/um_000000_lane_gt.png" ] || "${python[@]}" lanes-kitti "$RV_DATA"
+    ;;
   all)
     "${python[@]}" street
     "${python[@]}" slanted
     "${python[@]}" ground
     rendered free cars lead
     "${python[@]}" offroad
+    "${python[@]}" lanes
     depth
     kitti
     "${python[@]}" stixels "$RV_DATA"
     "${python[@]}" road "$RV_DATA"
+    "${python[@]}" lanes-kitti "$RV_DATA"
     ;;
 esac

@@ -81,7 +81,7 @@ static void fill_tables(RvLanesPlan *p) {
   for (int i = 0; i < p->kappas; i++) {
     const double kappa = (i - p->kappas / 2) * p->kappa_step, share = kappa / 0.004;
     p->kappa[i] = rounded(kappa * 0.05 * 1024 * 65536);
-    p->prior[i] = (uint32_t)rounded(1024 * exp(-0.15 * share * share));
+    p->prior[i] = (uint32_t)rounded(1024 * exp(-0.5 * share * share));
   }
 }
 

@@ -24,8 +24,9 @@
  *              X - heading Z - curvature Z^2 / 2, 0.1 m wide, from -8 to 8 m, in each of 41
  *              headings (-0.15 to 0.15 rad) times 25 curvatures (-0.006 to 0.006 1/m). The score of
  *              such a space is the sum of f(v_b + v_b+1) over its bins, f being quadratic up to
- *              20 m of contrast 20 and linear from there, times a prior on the curvature. With ground=camera, there are 9 horizons within 0.6
- *              degrees of the expected one and 13 curvatures.
+ *              20 m of contrast 20 and linear from there, times a prior on the curvature. With ground=camera, there are 13 curvatures and 9
+ *              horizons: within 2.4 degrees of that of the camera's pitch at first, then within 0.6
+ *              degrees of the last one, which follows by a quarter per frame.
  *  4. lines    the maxima of the best space that are 0.8 m apart are fitted by least squares
  *              (offset, heading, curvature) in three rounds within 0.3, 0.2 and 0.15 m
  *              (1 + Z / 40 m), with priors of 0.01 rad and 0.0005 1/m about the best space. For
@@ -174,7 +175,9 @@ typedef struct RvLanesLane {
 
 /* Lines of a frame without tracking: every field but id, position, age and missed. Returns their
  * number; 0 when the frame has no common direction: the best score is below 1.2 x the mean. Lines
- * that 0.5 m slices cover by less than 3 m are left out. Sorted left to right. */
+ * that 0.5 m slices cover by less than 3 m, lines of less than a fifth of full confidence, and lines
+ * more than 1.75 lane widths from the camera (at the reference distance) are left out, and lines whose
+ * marks scatter by more than 45 mm. Sorted left to right. */
 RV_API int rv_lanes_measure(const RvLanesConfig *config, const RvLanesFound *found,
                             RvLaneLine lines[RV_LANES_MAX]);
 

@@ -59,8 +59,7 @@ static RvStatus rows(void *work, const RvLanesJob *job) {
   RvLanesCpu *cpu = work;
   const RvLanesPlan *p = job->plan;
   int32_t bin_rows[RV_GROUND_BINS];
-  cpu->view =
-      rv_lanes_view(p, job->source.ground, cpu->state->known ? cpu->state->horizon : p->horizon);
+  cpu->view = rv_lanes_view(p, job->source.ground, cpu->state);
   for (int k = 0; k < RV_GROUND_BINS && !p->is_camera && cpu->view.height; k++)
     bin_rows[k] = rv_lanes_bin_row(p, job->source.ground, k);
   for (int y = 0; y < p->rows; y++) {

@@ -161,7 +161,7 @@ RvStatus rv_lanes_cpu_lines(void *work, const RvLanesJob *job) {
   const int index = rv_lanes_key_index(p, cpu->key), j = rv_lanes_space_horizon(p, index);
   const size_t first = (size_t)j * (size_t)p->hits;
   const Hits h = {cpu, job, cpu->points + first, cpu->values + first,
-                  p->is_camera ? rv_lanes_horizon(p, &cpu->view, j) : 0};
+                  p->is_camera ? rv_lanes_horizon(&cpu->view, j) : 0};
   int peaks[RV_LANES_MAX], rows = 0;
   memset(out, 0, sizeof *out);
   for (int y = 0; y < p->rows; y++)
@@ -179,9 +179,7 @@ RvStatus rv_lanes_cpu_lines(void *work, const RvLanesJob *job) {
   out->hits = (uint32_t)cpu->hits;
   out->rows = (uint32_t)rows;
   out->count = (uint32_t)count;
-  if (p->is_camera && count > 0) {
-    cpu->state->horizon = rv_lanes_follow(!cpu->state->known, cpu->view.horizon, h.horizon);
-    cpu->state->known = 1;
-  }
+  if (p->is_camera)
+    rv_lanes_follow(&cpu->view, h.horizon, count, cpu->state);
   return RV_OK;
 }

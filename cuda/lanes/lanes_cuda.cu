@@ -89,7 +89,7 @@ static __global__ void __launch_bounds__(ROW_THREADS)
   __shared__ int32_t bin_rows[RV_GROUND_BINS];
   rv_launch_wait();
   rv_launch_next();
-  const RvLanesView view = rv_lanes_view(&p, ground, w.state->known ? w.state->horizon : p.horizon);
+  const RvLanesView view = rv_lanes_view(&p, ground, w.state);
   const bool has_bins = !p.is_camera && view.height;
   const int bin = has_bins ? ground->bin : 0;
   if (has_bins)

@@ -189,10 +189,8 @@ static __device__ void write_header(const RvLanesPlan &p, const LanesCuda &w, co
   out->hits = w.frame->hits;
   out->rows = w.frame->rows;
   out->count = (uint32_t)count;
-  if (p.is_camera && count > 0) {
-    w.state->horizon = rv_lanes_follow(!w.state->known, f.view.horizon, f.horizon);
-    w.state->known = 1;
-  }
+  if (p.is_camera)
+    rv_lanes_follow(&f.view, f.horizon, count, w.state);
 }
 
 static __device__ LineFrame frame_of(const RvLanesPlan &p, const LanesCuda &w,
@@ -202,7 +200,7 @@ static __device__ LineFrame frame_of(const RvLanesPlan &p, const LanesCuda &w,
   const int j = rv_lanes_space_horizon(&p, f.index);
   f.points = w.points + (size_t)j * p.hits;
   f.values = w.values + (size_t)j * p.hits;
-  f.horizon = p.is_camera ? rv_lanes_horizon(&p, &f.view, j) : 0;
+  f.horizon = p.is_camera ? rv_lanes_horizon(&f.view, j) : 0;
   return f;
 }
 

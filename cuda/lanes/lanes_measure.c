@@ -25,8 +25,11 @@
 #define RAIL_PARALLEL 0.02 /* rad */
 #define WIDTH_LOW 2.4      /* m: of a lane */
 #define WIDTH_HIGH 4.6
-#define NEIGHBOR_OFF 0.5     /* m by which a neighbor may be off its place */
-#define MEMORY_CONFIDENCE 51 /* below it a line is memory only */
+#define NEIGHBOR_OFF 0.5   /* m by which a neighbor may be off its place */
+#define SQUARE_MOST 2000.0 /* mm^2: mean square distance of the marks of a painted line */
+#define HITS_LEAST 6
+#define CONFIDENCE_LEAST 51 /* of a line */
+#define REACH 1.75          /* lane widths to each side at the reference distance */
 
 double rv_lanes_reference_distance(void) {
   return REFERENCE;
@@ -68,6 +71,9 @@ RvLanesMatrix rv_lanes_covariance(const RvLanesMark *mark) {
     c.a[1][1] = 1e-4;
     c.a[2][2] = 1e-6;
   }
+  /* the scatter of lines on rendered streets is twice as wide as their marks say */
+  for (int k = 0; k < 9; k++)
+    c.a[k / 3][k % 3] *= 4;
   /* pitch and height of the ground, which all marks of a frame share */
   c.a[0][0] += 0.03 * 0.03;
   c.a[1][1] += 0.004 * 0.004;
@@ -180,6 +186,12 @@ static RvLaneLine line_of(const RvLanesMark *mark) {
   return line;
 }
 
+/* Paint is straight: marks of ruts, grass and shadows scatter. */
+static int is_straight(const RvLanesMark *mark) {
+  return mark->hits >= HITS_LEAST &&
+         ((double)mark->squares <= SQUARE_MOST * (double)mark->weight || is_double(mark));
+}
+
 /* --- Lines ----------------------------------------------------------------------------------- */
 
 void rv_lanes_sort(RvLaneLine *lines, int *marks, int count) {
@@ -211,10 +223,11 @@ int rv_lanes_lines(const RvLanesConfig *config, const RvLanesFound *found,
     return 0;
   for (int i = 0; i < (int)found->count; i++) {
     const RvLanesMark *mark = &found->lines[i];
-    if (mark->hits == 0 || fabs(mark->heading - found->heading) > HEADING_OFF)
+    if (!is_straight(mark) || fabs(mark->heading - found->heading) > HEADING_OFF)
       continue;
     const RvLaneLine line = line_of(mark);
-    if ((double)line.support < SUPPORT_MIN)
+    if ((double)line.support < SUPPORT_MIN || line.confidence < CONFIDENCE_LEAST ||
+        fabs((double)line.offset_near) > REACH * config->lane_width)
       continue;
     lines[count] = line;
     marks[count++] = i;

@@ -30,6 +30,8 @@
 #define RV_LANES_KAPPAS 25
 #define RV_LANES_KAPPAS_CAMERA 13
 #define RV_LANES_HORIZONS 9
+#define RV_LANES_COARSE 4  /* times the step while the horizon is unknown */
+#define RV_LANES_MEMORY 15 /* frames without lines that the horizon is kept */
 #define RV_LANES_SPACES                                                                            \
   (RV_LANES_HORIZONS * RV_LANES_PSIS * RV_LANES_KAPPAS) /* more than any plan */
 #define RV_LANES_BINS 160
@@ -79,9 +81,16 @@ typedef struct RvLanesPlan {
   double psi_step, kappa_step;     /* rad, 1/m */
 } RvLanesPlan;
 
+/* What is kept between frames. */
+typedef struct RvLanesState {
+  int32_t horizon; /* 1/16 px */
+  int32_t known;   /* frames without lines until it counts as unknown; 0: it does */
+} RvLanesState;
+
 /* What a frame adds. */
 typedef struct RvLanesView {
   int32_t horizon; /* 1/16 px: center of the candidates */
+  int32_t step;    /* 1/16 px from one to the next */
   int32_t slope;   /* 1/65536 px of q / 256 per px to the right */
   int32_t height;  /* mm: of the camera above the plane; 0: no plane */
   int32_t per_row; /* 1/256 px of q per row below the last bin of the profile */
@@ -89,9 +98,14 @@ typedef struct RvLanesView {
 
 /* --- Rows ------------------------------------------------------------------------------------ */
 
-/* Scalars of the ground of a frame. `has_plane` is 0 for one that cannot be used. */
-RV_HD RvLanesView rv_lanes_view(const RvLanesPlan *p, const RvGroundSurface *ground, int horizon) {
-  RvLanesView view = {horizon, 0, 0, 0};
+/* Scalars of the ground of a frame; height 0 for one that cannot be used. */
+RV_HD RvLanesView rv_lanes_view(const RvLanesPlan *p, const RvGroundSurface *ground,
+                                const RvLanesState *state) {
+  RvLanesView view = {p->horizon, RV_LANES_COARSE * p->horizon_step, 0, 0, 0};
+  if (state->known > 0) {
+    view.horizon = state->horizon;
+    view.step = p->horizon_step;
+  }
   if (p->is_camera) {
     view.height = 1;
     return view;
@@ -290,8 +304,8 @@ RV_HD RvLanesHit rv_lanes_hit(const RvLanesPlan *p, const RvLanesRow *row, int y
 }
 
 /* Horizon number j of a frame, 1/16 px. */
-RV_HD int rv_lanes_horizon(const RvLanesPlan *p, const RvLanesView *view, int j) {
-  return view->horizon + (j - RV_LANES_HORIZONS / 2) * p->horizon_step;
+RV_HD int rv_lanes_horizon(const RvLanesView *view, int j) {
+  return view->horizon + (j - RV_LANES_HORIZONS / 2) * view->step;
 }
 
 /* A mark of sampled row y, response `response`, column u in 1/16 px, for horizon j. */
@@ -299,7 +313,7 @@ RV_HD RvLanesHit rv_lanes_hit_at(const RvLanesPlan *p, const RvLanesView *view,
                                  const RvLanesRow *row, int y, int response, int u, int j) {
   if (!p->is_camera)
     return rv_lanes_hit(p, row, response, row->dz, u, rv_lanes_q_at(p, view, row->q, u));
-  const int at = 256 * y * p->stride, half = 128 * p->stride, h = rv_lanes_horizon(p, view, j);
+  const int at = 256 * y * p->stride, half = 128 * p->stride, h = rv_lanes_horizon(view, j);
   const int dz = rv_lanes_dz(p, rv_lanes_below(h, at - half), rv_lanes_below(h, at + half));
   return rv_lanes_hit(p, row, response, dz, u, rv_lanes_below(h, at));
 }
@@ -369,10 +383,15 @@ RV_HD int rv_lanes_key_index(const RvLanesPlan *p, uint64_t key) {
   return (horizon * RV_LANES_PSIS + psi) * p->kappas + kappa;
 }
 
-/* The horizon that the next frame expects, 1/16 px. */
-RV_HD int rv_lanes_follow(int is_first, int expected, int found) {
-  const int off = found - expected;
-  return is_first ? found : expected + (off + (off > 0 ? 2 : -2)) / 4;
+/* The state after a frame of `count` lines with that horizon: a quarter of the way to it. */
+RV_HD void rv_lanes_follow(const RvLanesView *view, int found, int count, RvLanesState *state) {
+  const int off = found - view->horizon;
+  if (count == 0) {
+    state->known = rv_max(state->known - 1, 0);
+    return;
+  }
+  state->horizon = state->known > 0 ? view->horizon + (off + (off > 0 ? 2 : -2)) / 4 : found;
+  state->known = RV_LANES_MEMORY;
 }
 
 /* --- Lines ----------------------------------------------------------------------------------- */

@@ -18,12 +18,6 @@ typedef struct RvLanesJob {
   RvStream stream;
 } RvLanesJob;
 
-/* What is kept between frames. */
-typedef struct RvLanesState {
-  int32_t horizon; /* 1/16 px */
-  int32_t known;   /* 1: it has been found */
-} RvLanesState;
-
 /* An engine, in the order in which run() calls the stages. */
 typedef struct RvLanesStages {
   RvEngineBase base;

@@ -116,8 +116,8 @@ static void predict(const RvLanesTracks *t, Track *track, double dt) {
   RvLanesMatrix *p = &track->p;
   if (!t->knows_motion) { /* the lane is taken to stay where it is: drift of 0.5 m/s, turns */
     p->a[0][0] += square(0.5 * dt);
-    p->a[1][1] += square(0.05 * dt);
-    p->a[2][2] += square(0.002 * dt);
+    p->a[1][1] += square(0.03 * dt);
+    p->a[2][2] += square(0.001 * dt);
     return;
   }
   const double way = t->speed * dt, half = way * way / 2;

@@ -167,6 +167,21 @@ GST_END_TEST
 
 /* --- Pipes ----------------------------------------------------------------------------------- */
 
+/* Appends what the pipe has to `rest`. While the writer has it closed, to open it again for a new
+ * reader, there is nothing: waits up to 5 s. */
+static gboolean read_more(int fd, GString *rest) {
+  char bytes[512];
+  ssize_t got = read(fd, bytes, sizeof bytes);
+  for (guint i = 0; got == 0 && i < 500; i++) {
+    g_usleep(10000);
+    got = read(fd, bytes, sizeof bytes);
+  }
+  if (got <= 0)
+    return FALSE;
+  g_string_append_len(rest, bytes, got);
+  return TRUE;
+}
+
 /* Reads complete lines from a pipe; the remainder stays in `rest`. */
 static guint read_lines(int fd, GString *rest, guint wanted) {
   guint lines = 0;
@@ -177,24 +192,17 @@ static guint read_lines(int fd, GString *rest, guint wanted) {
       g_string_erase(rest, 0, end - rest->str + 1);
       continue;
     }
-    char bytes[512];
-    const ssize_t got = read(fd, bytes, sizeof bytes);
-    if (got <= 0)
+    if (!read_more(fd, rest))
       break;
-    g_string_append_len(rest, bytes, got);
   }
   return lines;
 }
 
 /* Whether the next line contains `part`. */
 static gboolean line_has(int fd, GString *rest, const char *part) {
-  while (!strchr(rest->str, '\n')) {
-    char bytes[512];
-    const ssize_t got = read(fd, bytes, sizeof bytes);
-    if (got <= 0)
+  while (!strchr(rest->str, '\n'))
+    if (!read_more(fd, rest))
       return FALSE;
-    g_string_append_len(rest, bytes, got);
-  }
   char *line = g_strndup(rest->str, (gsize)(strchr(rest->str, '\n') - rest->str));
   const gboolean has = strstr(line, part) != NULL;
   g_free(line);

@@ -13,7 +13,7 @@ GST_START_TEST(test_property_names) {
     const char *line, *says;
   } cases[] = {{"cudasgm engine=cpu adaptive-p2=true p2-min=5", "p2-min"},
                {"cudasgm engine=cpu disparities=512 min-disparity=3584 "
-                "adaptive-p2=true p2-min=121",
+                "adaptive-p2=true p2=120 p2-min=121",
                 "p2-min"},
                {"cudahough engine=cpu min-theta=90 max-theta=20", "max-theta"},
                {"cudahough engine=cpu edge-low=300 edge-high=100", "edge-high"}};

@@ -49,9 +49,9 @@ static void check_kinds(RvCheck *check) {
   if (!rvc_wants(check, name))
     return;
   const RvLanesConfig c = config_of(check);
-  RvLanesMark marks[7] = {mark_of(-7, 0, 1, 0),  mark_of(-4, 0, 6, 9),  mark_of(-2, 0, 1, 0),
-                          mark_of(0.5, 0, 2, 6), mark_of(2.5, 0, 1, 0), mark_of(5, 0, 1, 0),
-                          mark_of(6.43, 0, 1, 0)};
+  RvLanesMark marks[7] = {mark_of(-6, 0, 1, 0),  mark_of(-4, 0, 6, 9),  mark_of(-2, 0, 1, 0),
+                          mark_of(0.5, 0, 2, 6), mark_of(2.5, 0, 1, 0), mark_of(4.6, 0, 1, 0),
+                          mark_of(6.03, 0, 1, 0)};
   marks[2].spread[7] = 900; /* a second maximum 0.25 m beside the first */
   marks[4].lefts = marks[4].rights = 100;
   marks[4].right_height = 12000; /* 0.12 m */
@@ -79,7 +79,9 @@ static void check_kinds(RvCheck *check) {
   none.lines[1].heading = 0.2; /* not of this road */
   memset(none.lines[2].covered, 0, sizeof none.lines[2].covered);
   none.lines[2].covered[0] = 31u << 12; /* 2.5 m */
-  rvc_true(check, name, rv_lanes_measure(&c, &none, lines) == 4, "lines that are none");
+  none.lines[3].offset = 6.2;           /* more than 1.75 lane widths away */
+  none.lines[4].squares = 2100000;      /* 46 mm */
+  rvc_true(check, name, rv_lanes_measure(&c, &none, lines) == 2, "lines that are none");
   rvc_ok(check, name);
 }
 

@@ -207,7 +207,7 @@ static void choose(Frame *f, RvLanesFound *out) {
   out->score = best;
   out->mean = sum / (uint64_t)f->p->spaces;
   const int j = rv_lanes_space_horizon(f->p, f->best);
-  f->horizon = f->p->is_camera ? rv_lanes_horizon(f->p, &f->view, j) : 0;
+  f->horizon = f->p->is_camera ? rv_lanes_horizon(&f->view, j) : 0;
 }
 
 /* --- Lines ----------------------------------------------------------------------------------- */
@@ -332,7 +332,7 @@ void lanes_reference(const RvLanesPlan *p, const RvLanesSource *source, RvLanesS
                      RvLanesFound *out) {
   Frame f = {.p = p, .source = source};
   memset(out, 0, sizeof *out);
-  f.view = rv_lanes_view(p, source->ground, state->known ? state->horizon : p->horizon);
+  f.view = rv_lanes_view(p, source->ground, state);
   f.rows = memory((size_t)p->rows * sizeof *f.rows);
   f.hits = memory((size_t)p->hits * sizeof *f.hits);
   make_rows(&f);
@@ -352,10 +352,8 @@ void lanes_reference(const RvLanesPlan *p, const RvLanesSource *source, RvLanesS
   out->curvature = p->kappa_step * (f.best % p->kappas - p->kappas / 2);
   out->horizon = f.horizon;
   out->hits = (uint32_t)f.count;
-  if (p->is_camera && out->count > 0) {
-    state->horizon = rv_lanes_follow(!state->known, f.view.horizon, f.horizon);
-    state->known = 1;
-  }
+  if (p->is_camera)
+    rv_lanes_follow(&f.view, f.horizon, (int)out->count, state);
   free(f.rows);
   free(f.hits);
   free(f.at);
