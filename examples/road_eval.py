@@ -138,6 +138,15 @@ def offroad(count=OFFROAD_FRAMES, seed=1, span=OFFROAD_FRAMES):
                   ['%03d' % i for i in range(count)], False, (640, 480))
 
 
+def drive(event, count, seed, rate=10, rows=360, **scene):
+    """A drive in which an event of road_events.h hides what road looks like; parameters of cuda/scene."""
+    args = ['--offroad', str(count), '--seed', str(seed), '--rate', '%.9g' % rate, '--rows', str(rows)]
+    for name, value in scene.items():
+        args += ['--scene', '%s=%s' % (name.replace('_', '-'), value)]
+    return Frames(args + (['--event', event] if event else []), ['%03d' % i for i in range(count)],
+                  False, (640, rows))
+
+
 # --- Runs -----------------------------------------------------------------------------------------
 
 class Result:

@@ -201,6 +201,7 @@ if __name__ == '__main__':
         'obstacles': lambda folder: quality_obstacles.obstacles(folder, verdict),
         'ground': lambda *folder: quality_ground.ground(verdict, *folder),
         'road': lambda folder: quality_road.kitti(folder, verdict),
+        'memory': lambda: quality_road.memory(verdict),
         'offroad': lambda *frames: quality_road.offroad(verdict, *frames)}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:
         sys.exit('quality: run quality.sh')

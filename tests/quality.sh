@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # quality.sh [depth [quick|opencv]|kitti|street|stixels|slanted|ground|obstacles|freespace|road|
-#   offroad [FRAMES]|lanes [FRAMES]]: how good depth, stixels, ground, obstacles, road and lanes are.
+#   memory|offroad [FRAMES]|lanes [FRAMES]]: how good depth, stixels, ground, obstacles, road and lanes
+#   are.
 # Fails when a limit is missed. Without an argument: all of them.
 #   depth   cuda/sgm with its default properties on all sets of RV_DATA with ground truth and on rendered
 #           scenes, each real pair also with noise; quick: three sets without; opencv: with OpenCV's
@@ -17,15 +18,17 @@
 #           and road of a KITTI frame
 #   freespace  its distance per column on rendered streets
 #   road    road detection on the two KITTI road frames of RV_DATA; exit 77 without it
+#   memory  road detection on rendered drives that need memory: mud, shadow, a van that hides the near
+#           ground; beside it each frame alone
 #   offroad road detection on 360 (or FRAMES) frames of the rendered dirt track, and what a fixed
 #           color would do there
 #   lanes   lines of lanes on 40 (or FRAMES) frames of three rendered streets, and the own lane of a
 #           KITTI frame of RV_DATA (without it: left out)
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '3,23s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,26s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-all} in
-  depth | kitti | street | stixels | slanted | ground | obstacles | freespace | road | offroad | lanes | all) ;;
+  depth | kitti | street | stixels | slanted | ground | obstacles | freespace | road | memory | offroad | lanes | all) ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -108,7 +111,7 @@ case ${1:-all} in
     need_data
     "${python[@]}" road "$RV_DATA"
     ;;
-  offroad) "${python[@]}" "$@" ;;
+  memory | offroad) "${python[@]}" "$@" ;;
   lanes)
     "${python[@]}" "$@"
     [ ! -f "${RV_DATA:-}/kitti_road/um_000000_lane_gt.png" ] || "${python[@]}" lanes-kitti "$RV_DATA"
@@ -118,6 +121,7 @@ case ${1:-all} in
     "${python[@]}" slanted
     "${python[@]}" ground
     rendered free cars lead
+    "${python[@]}" memory
     "${python[@]}" offroad
     "${python[@]}" lanes
     depth
