@@ -5,6 +5,14 @@
 
 #include "rv.h"
 
+/* Before a function of C: compiled once per instruction set, chosen when the library is loaded. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&                        \
+    !defined(__SANITIZE_ADDRESS__)
+#  define RV_ROW_LOOP __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
+#  define RV_ROW_LOOP
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -27,6 +27,7 @@
  */
 #include "gstannotationpublish.h"
 
+#include "common/gstrvsettings.h"
 #include "gstannotationpublish_frame.h"
 #include "gstannotationpublish_lines.h"
 #include "gstannotationpublish_mqtt.h"
@@ -391,10 +392,9 @@ static void gst_annotation_publish_class_init(GstAnnotationPublishClass *class) 
                          "Frames received, published and dropped, bytes, files, reconnects, queue",
                          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   gst_publish_settings_install(object, PROP_FIRST);
-  gst_element_class_set_static_metadata(
+  gst_rv_describe(
       element, "Annotation publisher", "Generic/Video",
-      "Writes annotations as JSON lines, CSV, MQTT messages or MCAP; buffers pass through",
-      "The gst-roadvision authors");
+      "Writes annotations as JSON lines, CSV, MQTT messages or MCAP; buffers pass through");
   gst_element_class_add_static_pad_template(element, &sink_template);
   gst_element_class_add_static_pad_template(element, &src_template);
   element->change_state = change_state;

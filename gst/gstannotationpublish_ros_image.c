@@ -10,20 +10,6 @@
 
 /* --- Image ----------------------------------------------------------------------------------- */
 
-/* A mapped video frame as the library sees it; FALSE for formats that it does not have. */
-static gboolean view_frame(const GstVideoFrame *video, RvPicture *picture) {
-  memset(picture, 0, sizeof *picture);
-  if (!gst_rv_pixel_format(GST_VIDEO_FRAME_FORMAT(video), &picture->format))
-    return FALSE;
-  picture->width = GST_VIDEO_FRAME_WIDTH(video);
-  picture->height = GST_VIDEO_FRAME_HEIGHT(video);
-  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(video); p++) {
-    picture->data[p] = GST_VIDEO_FRAME_PLANE_DATA(video, p);
-    picture->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(video, p);
-  }
-  return TRUE;
-}
-
 /* Fills `ros->colors` with the colors of the image. */
 static gboolean convert_colors(GstPublishRos *ros, const RvPicture *picture, RvPlane *colors) {
   const gsize bytes = (gsize)picture->width * (gsize)picture->height * sizeof(guint32);
@@ -80,7 +66,7 @@ static void publish_raw(GstPublishRos *ros, const GstPublishScene *scene) {
   RvPlane colors;
   if (!gst_video_frame_map(&video, &ros->info, scene->frame->picture, GST_MAP_READ))
     return;
-  const gboolean known = view_frame(&video, &picture);
+  const gboolean known = gst_rv_picture_of_video(&video, &picture);
   const gboolean gray = known && picture.format == RV_PIXEL_GRAY8;
   if (gray || (known && convert_colors(ros, &picture, &colors))) {
     const GstPublishCdr cdr = gst_publish_ros_begin(ros, message, scene->time);
@@ -242,7 +228,8 @@ static gboolean image_colors(GstPublishRos *ros, const GstPublishScene *scene, R
       GST_VIDEO_INFO_HEIGHT(&ros->info) != scene->disparity.height ||
       !gst_video_frame_map(&video, &ros->info, scene->frame->picture, GST_MAP_READ))
     return FALSE;
-  const gboolean good = view_frame(&video, &picture) && convert_colors(ros, &picture, colors);
+  const gboolean good =
+      gst_rv_picture_of_video(&video, &picture) && convert_colors(ros, &picture, colors);
   gst_video_frame_unmap(&video);
   return good;
 }

@@ -480,11 +480,9 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
   char *caps = gst_rv_transform_caps_string(FALSE, "");
   gst_rv_transform_class_add_templates(base, caps, caps);
   g_free(caps);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Annotation drawing",
-                                        "Filter/Effect/Video/Hardware",
-                                        "Draws annotations: disparity, stixels, "
-                                        "segments, road and lines, with a legend; a text",
-                                        "The gst-roadvision authors");
+  gst_rv_describe(
+      GST_ELEMENT_CLASS(klass), "Annotation drawing", "Filter/Effect/Video/Hardware",
+      "Draws annotations: disparity, stixels, segments, road and lines, with a legend; a text");
 }
 
 static void gst_cuda_annotate_init(GstCudaAnnotate *self) {

@@ -189,11 +189,9 @@ static void gst_cuda_hough_class_init(GstCudaHoughClass *klass) {
   base->annotation = RV_META_LINES;
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
   gst_rv_transform_class_add_templates(base, NULL, NULL);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Straight lines",
-                                        "Filter/Analyzer/Video/Hardware",
-                                        "Finds straight lines and line segments (Hough transform) "
-                                        "and attaches them (RvLinesMeta)",
-                                        "The gst-roadvision authors");
+  gst_rv_describe(
+      GST_ELEMENT_CLASS(klass), "Straight lines", "Filter/Analyzer/Video/Hardware",
+      "Finds straight lines and line segments (Hough transform) and attaches them (RvLinesMeta)");
 }
 
 static void gst_cuda_hough_init(GstCudaHough *self) {

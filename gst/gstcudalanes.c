@@ -373,16 +373,6 @@ static RvStatus follow(GstCudaLanes *self) {
   return rv_lanes_track(self->tracks, self->time, &self->found.found, &self->lane);
 }
 
-static GstBuffer *payload_of(GstBufferPool *pool, const void *data, gsize bytes) {
-  GstRvPayload payload = {0};
-  if (gst_rv_payload_begin_array(&payload, pool, bytes) == RV_OK && bytes > 0)
-    memcpy(payload.plane.data, data, bytes);
-  GstBuffer *buffer = gst_rv_payload_end(&payload);
-  if (buffer)
-    gst_buffer_set_size(buffer, (gssize)bytes);
-  return buffer;
-}
-
 static void attach(GstCudaLanes *self, GstBuffer *out) {
   const RvLanesLane *lane = &self->lane;
   float points[RV_LANES_TRACKS * VALUES] = {0};
@@ -406,9 +396,10 @@ static void attach(GstCudaLanes *self, GstBuffer *out) {
     rv_lanes_points(&self->used, &self->found.ground, &self->found.found, line,
                     points + i * VALUES);
   }
-  meta.payload = payload_of(self->lists, lane->lines, (gsize)lane->count * sizeof *lane->lines);
+  meta.payload =
+      gst_rv_payload_of(self->lists, lane->lines, (gsize)lane->count * sizeof *lane->lines);
   meta.polylines =
-      payload_of(self->polylines, points, (gsize)meta.polyline_values * sizeof *points);
+      gst_rv_payload_of(self->polylines, points, (gsize)meta.polyline_values * sizeof *points);
   rv_meta_add_lanes(out, &meta);
 }
 
@@ -478,11 +469,9 @@ static void gst_cuda_lanes_class_init(GstCudaLanesClass *klass) {
   base->describe = describe;
   base->release = release;
   gst_rv_transform_class_add_templates(base, NULL, NULL);
-  gst_element_class_set_static_metadata(
-      GST_ELEMENT_CLASS(klass), "Lines of lanes", "Filter/Analyzer/Video/Hardware",
-      "Finds the lines of lanes in meters, the own lane and the position in it, and attaches them "
-      "(RvLanesMeta)",
-      "The gst-roadvision authors");
+  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Lines of lanes", "Filter/Analyzer/Video/Hardware",
+                  "Finds the lines of lanes in meters, the own lane and the position in it, and "
+                  "attaches them (RvLanesMeta)");
 }
 
 static void gst_cuda_lanes_init(GstCudaLanes *self) {

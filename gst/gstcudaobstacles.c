@@ -427,11 +427,10 @@ static void gst_cuda_obstacles_class_init(GstCudaObstaclesClass *klass) {
   base->reset = reset;
   base->describe = describe;
   gst_rv_disparity_add_templates(base);
-  gst_element_class_set_static_metadata(
-      GST_ELEMENT_CLASS(klass), "Obstacles and free space", "Filter/Analyzer/Video/Hardware",
-      "Finds obstacles with distance, size and velocity, and the free space, in frames with a "
-      "disparity, and attaches them (RvObstaclesMeta, RvFreeSpaceMeta)",
-      "The gst-roadvision authors");
+  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Obstacles and free space",
+                  "Filter/Analyzer/Video/Hardware",
+                  "Finds obstacles with distance, size and velocity, and the free space, in frames "
+                  "with a disparity, and attaches them (RvObstaclesMeta, RvFreeSpaceMeta)");
 }
 
 static void gst_cuda_obstacles_init(GstCudaObstacles *self) {

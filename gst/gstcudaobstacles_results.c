@@ -30,16 +30,6 @@ static RvStatus measure(GstCudaObstacles *self, int *from) {
   return status;
 }
 
-static GstBuffer *payload_of(GstBufferPool *pool, const void *data, gsize bytes) {
-  GstRvPayload payload = {0};
-  if (gst_rv_payload_begin_array(&payload, pool, bytes) == RV_OK && bytes > 0)
-    memcpy(payload.plane.data, data, bytes);
-  GstBuffer *buffer = gst_rv_payload_end(&payload);
-  if (buffer)
-    gst_buffer_set_size(buffer, (gssize)bytes);
-  return buffer;
-}
-
 static double range_of(const RvObstaclesConfig *c) {
   const double farthest = c->camera.focal * c->camera.baseline / FARTHEST;
   return c->max_distance > 0 && c->max_distance < farthest ? c->max_distance : farthest;
@@ -64,7 +54,7 @@ static void attach_obstacles(GstCudaObstacles *self, GstBuffer *out) {
   }
   self->nearest = meta.nearest;
   meta.payload =
-      payload_of(self->lists, self->obstacles, (gsize)self->count * sizeof *self->obstacles);
+      gst_rv_payload_of(self->lists, self->obstacles, (gsize)self->count * sizeof *self->obstacles);
   rv_meta_add_obstacles(out, &meta);
 }
 
@@ -80,7 +70,7 @@ static void attach_free_space(GstCudaObstacles *self, const int *from, GstBuffer
       .columns = self->columns,
       .column_width = self->column_width,
       .area = self->area,
-      .payload = payload_of(self->spaces, columns, (gsize)self->columns * sizeof *columns),
+      .payload = gst_rv_payload_of(self->spaces, columns, (gsize)self->columns * sizeof *columns),
   };
   rv_meta_add_free_space(out, &meta);
 }
@@ -97,7 +87,7 @@ static void attach_detections(GstCudaObstacles *self, GstBuffer *out) {
     records[i] = depth.record;
     meta.unmatched += !depth.is_matched;
   }
-  meta.payload = payload_of(self->detections, records, (gsize)count * sizeof *records);
+  meta.payload = gst_rv_payload_of(self->detections, records, (gsize)count * sizeof *records);
   rv_meta_add_detections(out, &meta);
 }
 

@@ -225,13 +225,10 @@ static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
   base->annotation = RV_META_SEGMENTS;
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
   gst_rv_disparity_add_templates(base);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass),
-                                        "Depth columns into line segments",
-                                        "Filter/Analyzer/Video/Hardware",
-                                        "Replaces each column of the disparity by line segments "
-                                        "(Ramer-Douglas-Peucker) and attaches them "
-                                        "(RvSegmentsMeta)",
-                                        "The gst-roadvision authors");
+  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Depth columns into line segments",
+                  "Filter/Analyzer/Video/Hardware",
+                  "Replaces each column of the disparity by line segments (Ramer-Douglas-Peucker) "
+                  "and attaches them (RvSegmentsMeta)");
 }
 
 static void gst_cuda_rdp_init(GstCudaRdp *self) {

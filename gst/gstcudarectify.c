@@ -422,11 +422,9 @@ static void gst_cuda_rectify_class_init(GstCudaRectifyClass *klass) {
   char *caps = gst_rv_transform_caps_string(TRUE, ", GRAY16_LE");
   gst_rv_transform_class_add_templates(base, caps, caps);
   g_free(caps);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Stereo rectification",
-                                        "Filter/Effect/Video/Hardware",
-                                        "Undistorts and rectifies both views of a frame-packed "
-                                        "stereo pair and attaches the camera (RvCameraMeta)",
-                                        "The gst-roadvision authors");
+  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Stereo rectification", "Filter/Effect/Video/Hardware",
+                  "Undistorts and rectifies both views of a frame-packed stereo pair and attaches "
+                  "the camera (RvCameraMeta)");
 }
 
 static void gst_cuda_rectify_init(GstCudaRectify *self) {

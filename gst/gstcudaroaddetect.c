@@ -529,11 +529,9 @@ static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
   base->reset = reset;
   base->drain = drain;
   gst_rv_transform_class_add_templates(base, NULL, NULL);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Road detection",
-                                        "Filter/Analyzer/Video/Hardware",
-                                        "Finds the road by color models that are learned online "
-                                        "from near, smooth ground, and attaches it (RvRoadMeta)",
-                                        "The gst-roadvision authors");
+  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Road detection", "Filter/Analyzer/Video/Hardware",
+                  "Finds the road by color models that are learned online from near, smooth "
+                  "ground, and attaches it (RvRoadMeta)");
 }
 
 static void gst_cuda_road_detect_init(GstCudaRoadDetect *self) {

@@ -448,13 +448,10 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
   g_free(sink);
   g_free(src);
   g_free(all);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass),
-                                        "Stereo depth by semi-global matching",
-                                        "Filter/Analyzer/Video/Hardware",
-                                        "Turns a frame-packed, rectified stereo pair into the left "
-                                        "view with its disparity attached (RvDisparityMeta), or "
-                                        "into a disparity or depth map",
-                                        "The gst-roadvision authors");
+  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Stereo depth by semi-global matching",
+                  "Filter/Analyzer/Video/Hardware",
+                  "Turns a frame-packed, rectified stereo pair into the left view with its "
+                  "disparity attached (RvDisparityMeta), or into a disparity or depth map");
 }
 
 static void gst_cuda_sgm_init(GstCudaSgm *self) {

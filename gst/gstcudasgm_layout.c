@@ -118,7 +118,7 @@ gboolean gst_cuda_sgm_locate_views(GstCudaSgmLayout asked, const GstVideoInfo *i
 
 /* --- Caps that need not be fixed ------------------------------------------------------------- */
 
-/* value x 2, or value / 2 without odd numbers; FALSE when no value remains. */
+/* value x 2, or value / 2 without odd numbers; FALSE when invalid remains. */
 static gboolean scale_value(const GValue *from, gboolean twice, GValue *to) {
   if (G_VALUE_HOLDS_INT(from)) {
     const int v = g_value_get_int(from);

@@ -43,7 +43,7 @@ void gst_cuda_sgm_transform_structure(GstCudaSgmLayout layout, GstCudaSgmOutput 
                                       GstPadDirection direction, GstStructure *structure,
                                       GstCapsFeatures *features, GstCaps *result);
 
-/* Doubles or halves a field of caps, if there; odd values cannot be halved. FALSE when no value is
+/* Doubles or halves a field of caps, if there; odd values cannot be halved. FALSE when invalid is
  * left. */
 gboolean gst_cuda_sgm_scale_field(GstStructure *structure, const char *field, gboolean twice);
 

@@ -363,11 +363,9 @@ static void gst_cuda_stereo_mux_class_init(GstCudaStereoMuxClass *klass) {
   object->finalize = finalize;
   install_properties(object);
   add_templates(element);
-  gst_element_class_set_static_metadata(
-      element, "Stereo pairing of two cameras", "Video/Muxer",
-      "Pairs the frames of two cameras by time and packs them side by side or top-bottom, with the "
-      "skew of each pair attached (RvPairMeta)",
-      "The gst-roadvision authors");
+  gst_rv_describe(element, "Stereo pairing of two cameras", "Video/Muxer",
+                  "Pairs the frames of two cameras by time and packs them side by side or "
+                  "top-bottom, with the skew of each pair attached (RvPairMeta)");
   agg->sink_event = sink_event;
   agg->src_event = src_event;
   agg->sink_query = sink_query;

@@ -336,11 +336,9 @@ static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->reset = reset;
   gst_rv_disparity_add_templates(base);
-  gst_element_class_set_static_metadata(
-      GST_ELEMENT_CLASS(klass), "Stixels", "Filter/Analyzer/Video/Hardware",
-      "Divides the columns of the disparity into stixels of ground, "
-      "object and sky and attaches them (RvStixelsMeta)",
-      "The gst-roadvision authors");
+  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Stixels", "Filter/Analyzer/Video/Hardware",
+                  "Divides the columns of the disparity into stixels of ground, object and sky and "
+                  "attaches them (RvStixelsMeta)");
 }
 
 static void gst_cuda_stixels_init(GstCudaStixels *self) {

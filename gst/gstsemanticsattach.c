@@ -532,10 +532,9 @@ static void gst_semantics_attach_class_init(GstSemanticsAttachClass *klass) {
                          "Frames, those with and without labels, images read, labels received and "
                          "never used, reported latency (µs)",
                          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  gst_element_class_set_static_metadata(
+  gst_rv_describe(
       element, "Semantic labels", "Filter/Analyzer/Video",
-      "Attaches semantic labels from images or a second stream, matched by time (RvSemanticsMeta)",
-      "The gst-roadvision authors");
+      "Attaches semantic labels from images or a second stream, matched by time (RvSemanticsMeta)");
   gst_element_class_add_static_pad_template(element, &sink_template);
   gst_element_class_add_static_pad_template(element, &src_template);
   gst_element_class_add_static_pad_template(element, &labels_template);

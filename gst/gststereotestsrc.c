@@ -297,19 +297,6 @@ static void get_times(GstBaseSrc *src, GstBuffer *buffer, GstClockTime *start, G
 
 /* --- Frames ---------------------------------------------------------------------------------- */
 
-static gboolean picture_of(const GstVideoFrame *video, RvPicture *picture) {
-  memset(picture, 0, sizeof *picture);
-  if (!gst_rv_pixel_format(GST_VIDEO_FRAME_FORMAT(video), &picture->format))
-    return FALSE;
-  picture->width = GST_VIDEO_FRAME_WIDTH(video);
-  picture->height = GST_VIDEO_FRAME_HEIGHT(video);
-  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(video); p++) {
-    picture->data[p] = GST_VIDEO_FRAME_PLANE_DATA(video, p);
-    picture->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(video, p);
-  }
-  return TRUE;
-}
-
 static GstFlowReturn render(GstStereoTestSrc *self, guint64 frame, GstBuffer *buffer) {
   GstVideoFrame video;
   RvPicture picture;
@@ -335,7 +322,7 @@ static GstFlowReturn render(GstStereoTestSrc *self, guint64 frame, GstBuffer *bu
     return GST_FLOW_ERROR;
   }
   RvStatus status = RV_ERR_ARG;
-  if (picture_of(&video, &picture))
+  if (gst_rv_picture_of_video(&video, &picture))
     status =
         rv_scene_render(self->scene, frame, &picture, wants_truth || wants_labels ? &planes : NULL);
   gst_video_frame_unmap(&video);
@@ -464,11 +451,9 @@ static void gst_stereo_test_src_class_init(GstStereoTestSrcClass *class) {
                            "Behave like a camera: synchronize frames to the clock, lose late ones",
                            FALSE,
                            G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
-  gst_element_class_set_static_metadata(
-      element, "Stereo test source", "Source/Video",
-      "Renders a moving street for two cameras, side by side, with exact disparity, labels, road "
-      "and visibility",
-      "The gst-roadvision authors");
+  gst_rv_describe(element, "Stereo test source", "Source/Video",
+                  "Renders a moving street for two cameras, side by side, with exact disparity, "
+                  "labels, road and visibility");
   gst_element_class_add_static_pad_template(element, &src_template);
   base->fixate = fixate;
   base->set_caps = set_caps;

@@ -12,7 +12,7 @@ penalties: every candidate is run on every set. For each set the candidate is ch
 the mean over the other sets of its filled D1, relative to the thesis' method with 4 paths; printed
 is what it then reaches on the set that had no say. RESULTS.json keeps scores between calls.
 
-confidence: for each set the probability of each confidence is learnt on the other sets; printed is by
+confidence: for each set the probability of each confidence is learned on the other sets; printed is by
 how much probability and share of right pixels differ in each tenth of the set's pixels."""
 import json
 import os

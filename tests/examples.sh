@@ -41,6 +41,21 @@ refused() { # TEXT STATUS COMMAND...: must end with the status and say the text
   [ "$got" = "$status" ] || { echo "status $got, expected $status, of: $*"; cat log; return 1; }
   grep -qF -- "$text" log || { echo "\"$text\" is not said by: $*"; cat log; return 1; }
 }
+ctrl_c() { # FILE COMMAND...: stops the command when FILE has 10 lines; it must end well
+  local file=$1 status=0
+  shift
+  (
+    set -m # a process group of its own, which does not ignore the signal
+    "$@" >log 2>&1 </dev/null &
+    for ((n = 0; n < 600; n++)); do
+      [ "$(cat "$file" 2>/dev/null | wc -l)" -lt 10 ] || break
+      sleep 0.2
+    done
+    kill -INT -- -$!
+    wait $!
+  ) || status=$?
+  [ $status = 0 ] || { echo "status $status after Ctrl-C of: $*"; cat log; return 1; }
+}
 check() { /usr/bin/python3 -B "$tests/examples_check.py" "$@"; }
 exists() { gst-inspect-1.0 --exists --atleast-version=0.0 "$1"; }
 said() { grep -qE -- "$1" log || { echo "$1 is not said"; cat log; return 1; }; }
@@ -75,6 +90,9 @@ live_camera.sh() {
     # the printed line is the one that runs
     "$E/live_camera.sh" "${small[@]}" --out none --json printed.jsonl --print >line && run bash line &&
     check json printed.jsonl 8 disparity &&
+    # without an end: Ctrl-C closes the files
+    ctrl_c end.jsonl "$E/live_camera.sh" --source test --size 320x240 --out end.mp4 --json end.jsonl &&
+    check video end.mp4 10.. 320x240 color=20 && check json end.jsonl 10.. disparity &&
     refused 'no such device: /dev/none' 1 "$E/live_camera.sh" /dev/none &&
     refused 'there is no screen' 1 env -u DISPLAY -u WAYLAND_DISPLAY "$E/live_camera.sh" --source test &&
     refused 'unknown option --nonsense' 2 "$E/live_camera.sh" --nonsense &&
@@ -129,8 +147,8 @@ video_file.sh() { # the recording of record.sh
     check video file.mkv 10 320x240 color=20 && check json file.jsonl 10 disparity stixels.count=30.. camera.focal=244 &&
     refused 'cannot read /none' 1 "$E/video_file.sh" /none || return
   # Warnings of elements are shown with their remedy, apart from JSON on standard output.
-  run gst-launch-1.0 -q stereotestsrc num-buffers=4 ! video/x-raw,width=640,height=240 ! videoconvert ! x264enc pass=quant quantizer=12 ! \
-    h264parse ! mp4mux ! filesink location=swapped.mp4 &&
+  run gst-launch-1.0 -q stereotestsrc num-buffers=4 ! video/x-raw,width=640,height=240 ! videoconvert ! \
+    x264enc pass=quant quantizer=12 ! h264parse ! mp4mux ! filesink location=swapped.mp4 &&
     "$E/video_file.sh" --out none --json - --elements cudasgm swapped.mp4 >swapped.jsonl 2>log &&
     check json swapped.jsonl 4 disparity && said '^video_file: warning: The caps specify right-view-first' &&
     said '^video_file: Set layout=side-by-side' &&

@@ -38,7 +38,7 @@ SCENE_SKY = 8                            # RV_LABEL_SKY
 CITYSCAPES_SKY = (180, 130, 70)          # BGR
 VKITTI_SKY = (255, 200, 90)
 QUICK = ('KITTI 2015', 'KITTI 2012', 'Middlebury v2')  # of `quality.sh depth quick`, no noisy copies
-# Limits: (D1 filled at most, density at least, sky at most), per cent, of the pictures as they are and
+# Limits: (D1 filled at most, density at least, sky at most), percent, of the pictures as they are and
 # with fill=dense (D1 filled), 3 % from what was measured.
 LIMITS = {
     'KITTI 2015': (5.84, 89.5, 7.1, 5.67),

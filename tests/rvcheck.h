@@ -50,6 +50,15 @@ int rvc_range(RvRandom *random, int low, int high); /* low..high inclusive */
 enum { RVC_RANDOM, RVC_ZERO, RVC_ONES, RVC_RAMP, RVC_CHECKER, RVC_SMOOTH, RVC_KINDS };
 void rvc_fill_u8(RvRandom *random, int kind, uint8_t *out, int width, int height, ptrdiff_t stride);
 
+/* Defines `parity`, which calls functions of the form void check (RvCheck *check) in turn. */
+#define RVC_PARITY(...)                                                                            \
+  static void parity(RvCheck *check) {                                                             \
+    static void (*const all[])(RvCheck *) = {__VA_ARGS__};                                         \
+    for (unsigned k = 0; k < sizeof all / sizeof all[0]; k++)                                      \
+      all[k](check);                                                                               \
+  }                                                                                                \
+  struct RvCases /* takes the semicolon */
+
 /* Sets parameters of a config by name: "width=103 height=61 threads=2". Aborts the test program where
  * one of them does not exist or is not valid. */
 void rvc_set(const RvParams *params, void *config, const char *settings);

@@ -30,7 +30,7 @@ if ! compgen -G "$kernel/boot/vmlinuz-*" >/dev/null; then
   package=$(apt-cache depends linux-image-amd64 | awk '/Depends: linux-image-/ { print $2; exit }')
   [ -n "$package" ] || { echo "v4l2: skipped: apt knows no linux-image-amd64"; exit 77; }
   echo "v4l2: downloading $package"
-  (cd "$work" && apt-get download -qq "$package") || { echo "v4l2: skipped: no download of $package"; exit 77; }
+  (cd "$work" && apt-get -o APT::Sandbox::User=root download -qq "$package") || { echo "v4l2: skipped: no download of $package"; exit 77; }
   rm -rf "$kernel.part"
   mkdir -p "$kernel.part"
   dpkg-deb -x "$work"/linux-image-*.deb "$kernel.part"

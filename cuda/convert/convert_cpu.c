@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-/* The row loop once per instruction set, chosen when the library is loaded. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&                        \
-    !defined(__SANITIZE_ADDRESS__)
-#  define ROW_LOOP __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
-#else
-#  define ROW_LOOP
-#endif
-
 /* Below this many bytes a parallel region costs more than it gives. */
 #define PARALLEL_BYTES (256 * 1024)
 
@@ -37,7 +29,7 @@ static RvStatus fill(const RvConvertJob *job, void *to, ptrdiff_t to_stride, int
   return RV_OK;
 }
 
-ROW_LOOP static void luma_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
+RV_ROW_LOOP static void luma_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
 #pragma omp simd
   for (int x = 0; x < width; x++)
     to[x] = from[2 * x];
@@ -46,8 +38,8 @@ ROW_LOOP static void luma_row(uint8_t *restrict to, const uint8_t *restrict from
 /* Samples of 16 bits at any address. */
 typedef uint16_t HalfWord __attribute__((aligned(1), may_alias));
 
-ROW_LOOP static void gray16_row(uint8_t *restrict to, const uint8_t *restrict from, int width,
-                                int shift) {
+RV_ROW_LOOP static void gray16_row(uint8_t *restrict to, const uint8_t *restrict from, int width,
+                                   int shift) {
   const HalfWord *samples = (const HalfWord *)from;
 #pragma omp simd
   for (int x = 0; x < width; x++)
@@ -55,25 +47,25 @@ ROW_LOOP static void gray16_row(uint8_t *restrict to, const uint8_t *restrict fr
 }
 
 /* Pixels of 4 bytes; blue first or red first. */
-ROW_LOOP static void bgrx_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
+RV_ROW_LOOP static void bgrx_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
 #pragma omp simd
   for (int x = 0; x < width; x++)
     to[x] = (uint8_t)rv_gray(from[4 * x + 2], from[4 * x + 1], from[4 * x]);
 }
 
-ROW_LOOP static void rgbx_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
+RV_ROW_LOOP static void rgbx_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
 #pragma omp simd
   for (int x = 0; x < width; x++)
     to[x] = (uint8_t)rv_gray(from[4 * x], from[4 * x + 1], from[4 * x + 2]);
 }
 
-ROW_LOOP static void bgr_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
+RV_ROW_LOOP static void bgr_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
 #pragma omp simd
   for (int x = 0; x < width; x++)
     to[x] = (uint8_t)rv_gray(from[3 * x + 2], from[3 * x + 1], from[3 * x]);
 }
 
-ROW_LOOP static void rgb_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
+RV_ROW_LOOP static void rgb_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
 #pragma omp simd
   for (int x = 0; x < width; x++)
     to[x] = (uint8_t)rv_gray(from[3 * x], from[3 * x + 1], from[3 * x + 2]);
@@ -148,18 +140,18 @@ ALWAYS_INLINE void yuv_cells(uint32_t *restrict to, const uint8_t *restrict y,
   }
 }
 
-ROW_LOOP static void nv12_cells(uint32_t *to, const uint8_t *y, const uint8_t *u, const uint8_t *v,
-                                int cells, RvConvertMatrix matrix) {
+RV_ROW_LOOP static void nv12_cells(uint32_t *to, const uint8_t *y, const uint8_t *u,
+                                   const uint8_t *v, int cells, RvConvertMatrix matrix) {
   yuv_cells(to, y, u, v, cells, 1, 2, matrix);
 }
 
-ROW_LOOP static void i420_cells(uint32_t *to, const uint8_t *y, const uint8_t *u, const uint8_t *v,
-                                int cells, RvConvertMatrix matrix) {
+RV_ROW_LOOP static void i420_cells(uint32_t *to, const uint8_t *y, const uint8_t *u,
+                                   const uint8_t *v, int cells, RvConvertMatrix matrix) {
   yuv_cells(to, y, u, v, cells, 1, 1, matrix);
 }
 
-ROW_LOOP static void packed_cells(uint32_t *to, const uint8_t *y, const uint8_t *u,
-                                  const uint8_t *v, int cells, RvConvertMatrix matrix) {
+RV_ROW_LOOP static void packed_cells(uint32_t *to, const uint8_t *y, const uint8_t *u,
+                                     const uint8_t *v, int cells, RvConvertMatrix matrix) {
   yuv_cells(to, y, u, v, cells, 2, 4, matrix);
 }
 
@@ -171,17 +163,17 @@ ALWAYS_INLINE void rgb_pixels(uint32_t *restrict to, const uint8_t *restrict r,
     to[x] = rv_convert_pack(r[x * step], g[x * step], b[x * step]);
 }
 
-ROW_LOOP static void rgb4_row(uint32_t *to, const uint8_t *r, const uint8_t *g, const uint8_t *b,
-                              int width) {
+RV_ROW_LOOP static void rgb4_row(uint32_t *to, const uint8_t *r, const uint8_t *g, const uint8_t *b,
+                                 int width) {
   rgb_pixels(to, r, g, b, width, 4);
 }
 
-ROW_LOOP static void rgb3_row(uint32_t *to, const uint8_t *r, const uint8_t *g, const uint8_t *b,
-                              int width) {
+RV_ROW_LOOP static void rgb3_row(uint32_t *to, const uint8_t *r, const uint8_t *g, const uint8_t *b,
+                                 int width) {
   rgb_pixels(to, r, g, b, width, 3);
 }
 
-ROW_LOOP static void gray_row(uint32_t *to, const uint8_t *gray, int width) {
+RV_ROW_LOOP static void gray_row(uint32_t *to, const uint8_t *gray, int width) {
   rgb_pixels(to, gray, gray, gray, width, 1);
 }
 

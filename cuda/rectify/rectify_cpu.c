@@ -4,13 +4,6 @@
 #include "rectify/rectify_maps.h"
 #include "rectify/rectify_stages.h"
 
-/* The row loops once per instruction set, chosen when the library is loaded. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&                        \
-    !defined(__SANITIZE_ADDRESS__)
-#  define ROW_LOOP __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
-#else
-#  define ROW_LOOP
-#endif
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* Words at any address. */
@@ -59,7 +52,7 @@ ALWAYS_INLINE uint32_t blend_word(uint32_t p, uint32_t q, int shift, int tap, ui
 }
 
 /* Y of planar formats, gray. */
-ROW_LOOP static void run_1(const Run *run) {
+RV_ROW_LOOP static void run_1(const Run *run) {
   const Run r = *run;
   uint8_t *restrict out = r.out;
 #pragma omp simd
@@ -72,7 +65,7 @@ ROW_LOOP static void run_1(const Run *run) {
 }
 
 /* U and V of NV12. */
-ROW_LOOP static void run_2(const Run *run) {
+RV_ROW_LOOP static void run_2(const Run *run) {
   const Run r = *run;
   HalfWord *restrict out = (HalfWord *)r.out;
 #pragma omp simd
@@ -85,7 +78,7 @@ ROW_LOOP static void run_2(const Run *run) {
 }
 
 /* Pixels of 4 bytes. */
-ROW_LOOP static void run_4(const Run *run) {
+RV_ROW_LOOP static void run_4(const Run *run) {
   const Run r = *run;
   Word *restrict out = (Word *)r.out;
 #pragma omp simd
@@ -106,7 +99,7 @@ ROW_LOOP static void run_4(const Run *run) {
 #define BLOCK 64
 
 /* Pixels of 3 bytes; the words that are read are inside of the view by RV_RECTIFY_MARGIN. */
-ROW_LOOP static void run_3(const Run *run) {
+RV_ROW_LOOP static void run_3(const Run *run) {
   const Run r = *run;
   for (int from = 0; from < r.count; from += BLOCK) {
     const int n = rv_min(BLOCK, r.count - from);
@@ -133,7 +126,7 @@ ROW_LOOP static void run_3(const Run *run) {
 }
 
 /* Y of YUY2 and UYVY; `in` is that of the first Y. */
-ROW_LOOP static void run_packed_luma(const Run *run) {
+RV_ROW_LOOP static void run_packed_luma(const Run *run) {
   const Run r = *run;
   for (int from = 0; from < r.count; from += BLOCK) {
     const int n = rv_min(BLOCK, r.count - from);
@@ -151,7 +144,7 @@ ROW_LOOP static void run_packed_luma(const Run *run) {
 }
 
 /* U and V of YUY2 and UYVY; `in` is that of the first U. */
-ROW_LOOP static void run_packed_chroma(const Run *run) {
+RV_ROW_LOOP static void run_packed_chroma(const Run *run) {
   const Run r = *run;
   for (int from = 0; from < r.count; from += BLOCK) {
     const int n = rv_min(BLOCK, r.count - from);
@@ -176,7 +169,7 @@ ROW_LOOP static void run_packed_chroma(const Run *run) {
 }
 
 /* Samples of 16 bits: Y of P010, gray. */
-ROW_LOOP static void run_wide(const Run *run) {
+RV_ROW_LOOP static void run_wide(const Run *run) {
   const Run r = *run;
   HalfWord *restrict out = (HalfWord *)r.out;
 #pragma omp simd
@@ -189,7 +182,7 @@ ROW_LOOP static void run_wide(const Run *run) {
 }
 
 /* U and V of P010. */
-ROW_LOOP static void run_wide_chroma(const Run *run) {
+RV_ROW_LOOP static void run_wide_chroma(const Run *run) {
   const Run r = *run;
   Word *restrict out = (Word *)r.out;
 #pragma omp simd

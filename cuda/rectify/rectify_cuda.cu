@@ -285,9 +285,11 @@ __device__ void rgb4_group(const Args &args, int x, int y) {
       make_uint4(value[0], value[1], value[2], value[3]);
 }
 
-/* Kinds of samples: 0 luma or pixels, 1 chroma of planar formats (both planes of I420 and alike). */
+/* Kinds of samples: 0 luma or pixels, 1 chroma of planar formats (both planes of I420 and alike).
+ * Without a number of blocks the compiler saves registers for more of them, which costs loads in
+ * flight. */
 template <int KIND>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
     group_kernel(const __grid_constant__ Args args) {
   const Tile tile = tile_of(args);
   const int x = tile.x * GROUP, y = tile.y;

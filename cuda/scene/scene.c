@@ -2,6 +2,7 @@
 /* scene.c: the object, its checks and its camera, and the passes of one frame. */
 #include "scene/scene_internal.h"
 #include "rv_pixels.h"
+#include "scene/scene_kernels.h"
 
 #include <math.h>
 #include <omp.h>
@@ -12,7 +13,6 @@
 #define CAMERA_PITCH 2.0  /* degrees */
 #define CLEARANCE 1.95    /* m: nothing stands nearer than this beside the camera */
 #define BASELINE_MAX 0.8  /* m */
-#define FARTHEST 1e12     /* m: depth of the sky */
 
 const char *rv_scene_label_text(RvSceneLabel label) {
   static const char *const texts[RV_LABELS] = {"road", "sidewalk", "grass", "building", "wall",
@@ -104,6 +104,7 @@ static void layout(void *memory, const void *config, RvArena *arena) {
   work->depths = rv_arena_take(arena, pixels * sizeof(float));
   work->bgr = rv_arena_take(arena, 2 * pixels * 4);
   work->textures = rv_arena_take(arena, scene_texture_bytes());
+  work->cells = rv_arena_take(arena, TEXTURES * TEXTURE_CELLS * sizeof(uint32_t));
 }
 
 static void describe(const void *plan, char *text, size_t size) {
@@ -115,7 +116,8 @@ static RvStatus open_scene(void *object) {
   RvScene *scene = object;
   scene->work = scene->object.work;
   memset(scene->work->world, 0, sizeof *scene->work->world);
-  scene_textures_make(scene, scene->work->textures);
+  scene->kernels = scene_kernels(0);
+  scene_textures_make(scene, scene->work->textures, scene->work->cells);
   return RV_OK;
 }
 
@@ -155,6 +157,23 @@ void rv_scene_free(RvScene **scene) {
   *scene = NULL;
 }
 
+/* --- Instruction sets ------------------------------------------------------------------------- */
+
+const SceneKernels *scene_kernels(int index) {
+  const SceneKernels *found[3] = {NULL};
+  int count = 0;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+    found[count++] = &scene_kernels_avx512;
+  if (__builtin_cpu_supports("avx2"))
+    found[count++] = &scene_kernels_avx2;
+#endif
+  found[count++] = &scene_kernels_base;
+  return index < count ? found[index] : NULL;
+}
+
 /* --- Frames ---------------------------------------------------------------------------------- */
 
 void rv_scene_camera(const RvScene *scene, RvCamera *camera) {
@@ -163,138 +182,17 @@ void rv_scene_camera(const RvScene *scene, RvCamera *camera) {
     *camera = scene->plan.camera;
 }
 
-static void *row(const RvPlane *plane, int y) {
-  return (char *)plane->data + y * plane->stride;
-}
-
-/* Whether the right camera sees the point that the left camera sees at (x, y). */
-static int seen_by_right(const RvScene *scene, int x, int y, double t) {
-  const double match = x - scene->plan.camera.focal * scene->plan.camera.baseline / t;
-  if (match < 0.0)
-    return 0;
-  const Ray ray = scene_ray(scene, 1, match, y);
-  Hit hit;
-  /* What lies behind need not be looked for; but where grass stands up, the ground behind leads to
-   * it. */
-  const double front = t - 0.01 - 1e-3 * t;
-  const int all = scene->plan.config.pattern == RV_SCENE_OFFROAD;
-  scene_trace(scene, 1, &ray, match, y, all ? FARTHEST : nextafter(front, FARTHEST), &hit);
-  return hit.t > front;
-}
-
-static void write_truth(const RvScene *scene, const RvSceneTruth *truth, int x, int y,
-                        const Hit *hit) {
-  const int sky = hit->object == -1;
-  const RvSceneLabel label = scene_hit_label(scene, hit);
-  if (truth->disparity.data) {
-    const double d =
-        sky ? 0.0 : 16.0 * scene->plan.camera.focal * scene->plan.camera.baseline / hit->t;
-    const int sixteenths = (int)(d + 0.5);
-    ((uint16_t *)row(&truth->disparity, y))[x] =
-        (uint16_t)(sky ? 0 : rv_clamp(sixteenths, 1, 16 * scene->plan.config.max_disparity));
-  }
-  if (truth->labels.data)
-    ((uint8_t *)row(&truth->labels, y))[x] = (uint8_t)label;
-  if (truth->road.data)
-    ((uint8_t *)row(&truth->road, y))[x] = label == RV_LABEL_ROAD ? 255 : 0;
-  if (truth->visible.data)
-    ((uint8_t *)row(&truth->visible, y))[x] = sky || seen_by_right(scene, x, y, hit->t) ? 255 : 0;
-}
-
-/* id: object + 2 | material | face | shadow */
-static uint32_t pack(const Hit *hit, int shadow) {
-  return (uint32_t)(hit->object + 2) << 10 | (uint32_t)hit->material << 5 |
-         (uint32_t)hit->face << 1 | (uint32_t)shadow;
-}
-
-static Hit unpack(uint32_t id, float depth) {
-  const Hit hit = {(double)depth, (int)(id >> 10) - 2, (int)(id >> 1 & 15),
-                   (Material)(id >> 5 & 31)};
-  return hit;
-}
-
-static int shadowed(const RvScene *scene, const Ray *ray, const Hit *hit) {
-  if (hit->object == -1 || scene->plan.config.pattern == RV_SCENE_PLANES)
-    return 0;
-  const Vec point = vec_add(ray->origin, vec_mul(ray->dir, hit->t));
-  if (vec_dot(scene_normal(scene, hit, point), scene->work->world->sun) <= 0.0)
-    return 0; /* turned away: dark anyway */
-  return scene_in_shadow(scene, point, hit->object);
-}
-
-static void trace_row(const RvScene *scene, int eye, int y, const RvSceneTruth *truth) {
-  const int width = scene->plan.config.width;
-  uint32_t *ids = scene->work->ids + (size_t)y * (size_t)width;
-  float *depths = scene->work->depths + (size_t)y * (size_t)width;
-  for (int x = 0; x < width; x++) {
-    const Ray ray = scene_ray(scene, eye, x, y);
-    Hit hit;
-    scene_trace(scene, eye, &ray, x, y, FARTHEST, &hit);
-    ids[x] = pack(&hit, shadowed(scene, &ray, &hit));
-    depths[x] = (float)hit.t;
-    if (eye == 0 && truth)
-      write_truth(scene, truth, x, y, &hit);
-  }
-}
-
-/* Whether another surface, or the same crown at another depth, is a neighbor. */
-static int on_edge(const RvScene *scene, int x, int y) {
-  const int width = scene->plan.config.width;
-  const size_t i = (size_t)y * (size_t)width + (size_t)x;
-  const uint32_t id = scene->work->ids[i];
-  const size_t left = x > 0 ? i - 1 : i, right = x < width - 1 ? i + 1 : i;
-  const size_t above = y > 0 ? i - (size_t)width : i;
-  const size_t below = y < scene->plan.config.height - 1 ? i + (size_t)width : i;
-  if (scene->work->ids[left] != id || scene->work->ids[right] != id ||
-      scene->work->ids[above] != id || scene->work->ids[below] != id)
-    return 1;
-  if ((id >> 5 & 31) != MATERIAL_LEAVES)
-    return 0;
-  const float depth = scene->work->depths[i], limit = 0.02f * depth;
-  return absolute((double)(scene->work->depths[left] - depth)) > (double)limit ||
-         absolute((double)(scene->work->depths[above] - depth)) > (double)limit;
-}
-
-static Color sample(const RvScene *scene, int eye, double x, double y) {
-  const Ray ray = scene_ray(scene, eye, x, y);
-  Hit hit;
-  scene_trace(scene, eye, &ray, x, y, FARTHEST, &hit);
-  return scene_shade(scene, &ray, &hit, shadowed(scene, &ray, &hit));
-}
-
-static void shade_row(const RvScene *scene, uint64_t frame, int eye, int y) {
-  static const double offsets[4][2] = {
-      {-0.125, -0.375}, {0.375, -0.125}, {0.125, 0.375}, {-0.375, 0.125}};
-  const int width = scene->plan.config.width;
-  uint8_t *bgr = scene->work->bgr + 4 * ((size_t)(2 * y + eye) * (size_t)width);
-  const Sensor sensor = scene_sensor(frame, eye, y);
-  for (int x = 0; x < width; x++) {
-    const size_t i = (size_t)y * (size_t)width + (size_t)x;
-    Color c = {0, 0, 0};
-    if (on_edge(scene, x, y)) {
-      for (int k = 0; k < 4; k++) {
-        const Color s = sample(scene, eye, x + offsets[k][0], y + offsets[k][1]);
-        c = color(c.r + 0.25f * s.r, c.g + 0.25f * s.g, c.b + 0.25f * s.b);
-      }
-    } else {
-      const Ray ray = scene_ray(scene, eye, x, y);
-      const Hit hit = unpack(scene->work->ids[i], scene->work->depths[i]);
-      c = scene_shade(scene, &ray, &hit, (int)(scene->work->ids[i] & 1));
-    }
-    scene_sense(scene, &sensor, x, c, bgr + 4 * x);
-  }
-}
-
 static void render_eyes(RvScene *scene, uint64_t frame, const RvSceneTruth *truth) {
   const int height = scene->plan.config.height, threads = rv_threads(scene->plan.config.threads);
+  const SceneKernels *kernels = scene->kernels;
   scene_build(scene, frame);
   for (int eye = 0; eye < 2; eye++) {
 #pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
     for (int y = 0; y < height; y++)
-      trace_row(scene, eye, y, truth);
+      kernels->trace(scene, eye, y, truth);
 #pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
     for (int y = 0; y < height; y++)
-      shade_row(scene, frame, eye, y);
+      kernels->shade(scene, frame, eye, y);
   }
 }
 

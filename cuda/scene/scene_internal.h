@@ -4,10 +4,11 @@
  *   scene.c          object, config, camera, render() as a list of passes
  *   scene_world.c    what stands where in one frame;  scene_street.c, scene_offroad.c: the objects
  *   scene_objects.c  convex bodies, cylinders, ellipsoids; tiles and shadow grid
- *   scene_trace.c    rays: first hit, shadow, truth
  *   scene_texture.c  tileable textures with mip levels
- *   scene_shade.c    light;  scene_ground.c, scene_material.c: colors of surfaces
- *   scene_output.c   sensor, pixel formats;  scene_noise.c: the pattern `noise`
+ *   scene_kernels.h  rows of pixels, once per instruction set: scene_lanes.c, several pixels at a time
+ *     scene_lanes_terrain.h, _objects.h: rays: first hit, shadow, truth
+ *     scene_lanes_shade.h: light;  _ground.h, _material.h: colors of surfaces;  _texture.h
+ *   scene_output.c   pixel formats;  scene_noise.c: the pattern `noise`
  *
  * World: x right, y up, z along the street, m; the origin travels with the camera, which stands at
  * z = 0 and `travel` m down the street. Everything is a function of the seed and of `travel`. */
@@ -44,10 +45,6 @@ typedef struct Vec {
 typedef struct Color {
   float r, g, b; /* 0..255 */
 } Color;
-
-typedef struct Ray {
-  Vec origin, dir; /* dir has length 1 along the optical axis: t is the depth in m */
-} Ray;
 
 typedef enum Material {
   MATERIAL_SKY = 0,
@@ -87,6 +84,8 @@ typedef struct Object {
   int planes;
   Vec normal[OBJECT_PLANES]; /* world, outward; inside is normal . p <= offset */
   double offset[OBJECT_PLANES];
+  double room[2][OBJECT_PLANES]; /* m from each eye to the planes, < 0 outside, by scene_sort */
+  double sunny[OBJECT_PLANES];   /* cosine between the planes' normals and the sun's direction */
 } Object;
 
 typedef struct Bits {
@@ -98,16 +97,13 @@ typedef struct Rect {
   double x0, x1, y0, y1;
 } Rect;
 
-typedef struct Hit {
-  double t;   /* depth, m */
-  int object; /* index, -1 sky, -2 ground */
-  int face;
-  Material material;
-} Hit;
-
-/* One texture: gray levels with mean 128, level 0 first. */
+/* One texture: gray levels with mean 128, level 0 first. A cell holds the four values that a place
+ * between them is interpolated from: value, right neighbor, the two below, in bytes from the lowest
+ * on. Level l has (256 >> l) x (256 >> l) cells from index 4^(8 - l) on. */
+#define TEXTURE_CELLS ((size_t)2 * TEXTURE_SIDE * TEXTURE_SIDE)
 typedef struct Texture {
   uint8_t *level[TEXTURE_LEVELS];
+  uint32_t *cells;
 } Texture;
 
 enum { TEX_GRAIN = 0, TEX_CLOUD, TEX_LEAVES, TEX_BRICK, TEX_PAVING, TEX_GRASS, TEX_DIRT, TEXTURES };
@@ -151,12 +147,14 @@ typedef struct SceneWork {
   float *depths;     /* m */
   uint8_t *bgr;      /* packed frame, 4 bytes per pixel */
   uint8_t *textures; /* their memory */
+  uint32_t *cells;
 } SceneWork;
 
 struct RvScene {
   RvObject object;
   ScenePlan plan;
   SceneWork *work; /* of the object */
+  const struct SceneKernels *kernels;
   Texture texture[TEXTURES];
 };
 
@@ -164,7 +162,7 @@ struct RvScene {
 uint32_t scene_hash(uint32_t a, uint32_t b, uint32_t c);
 double scene_unit(uint32_t *state); /* next number in 0..1 of a chain */
 void scene_build(RvScene *scene, uint64_t frame);
-double scene_track(const RvScene *scene, double x, double z); /* m inside the track, < 0 outside */
+RvSceneLabel scene_label(const RvScene *scene, int object, int material);
 void scene_tree(World *world, double x, double z, double height, uint32_t style);
 
 /* scene_street.c, scene_offroad.c */
@@ -183,44 +181,9 @@ void scene_box(Object *object);
 void scene_turn(Object *object, Vec ahead, Vec up);
 void scene_sort(RvScene *scene);
 
-/* scene_trace.c */
-Ray scene_ray(const RvScene *scene, int eye, double x, double y);
-void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double y, double far,
-                 Hit *hit);
-int scene_in_shadow(const RvScene *scene, Vec point, int self);
-Vec scene_normal(const RvScene *scene, const Hit *hit, Vec point);
-Vec scene_local(const Object *object, Vec point);
-int scene_leaf_hole(Vec local, uint32_t style);
-RvSceneLabel scene_hit_label(const RvScene *scene, const Hit *hit);
-
 /* scene_texture.c */
 size_t scene_texture_bytes(void);
-void scene_textures_make(RvScene *scene, uint8_t *memory);
-/* Mean gray (0..1) of the rectangle of fu x fv m round (u, v) m, `texels` per m. */
-float scene_texel(const RvScene *scene, int texture, double u, double v, float fu, float fv,
-                  float texels);
-/* Share of [x - f/2, x + f/2] inside [a, b] of a pattern with period p; and without period. */
-float scene_pulse(double x, float f, double a, double b, double p);
-float scene_band(double x, float f, double a, double b);
-
-/* scene_shade.c */
-Color scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shadow);
-Color scene_sky(const RvScene *scene, Vec dir);
-Color scene_haze(const World *world);
-Color scene_mirror(const RvScene *scene, Vec point, Vec dir);
-
-/* What a material sees of a hit. */
-typedef struct Spot {
-  Vec point, normal, dir;
-  Vec dx, dy; /* m of the surface per pixel step right and down */
-  double t;
-  const Object *object;
-  int face;
-  float shiny; /* out: share of mirrored sky */
-} Spot;
-Color scene_ground_color(const RvScene *scene, Spot *spot, Material material);
-Color scene_object_color(const RvScene *scene, Spot *spot, Material material);
-float scene_extent(Vec axis, const Spot *spot); /* m of a pixel along a unit vector */
+void scene_textures_make(RvScene *scene, uint8_t *memory, uint32_t *cells);
 
 /* scene_output.c */
 typedef struct Sensor {
@@ -228,11 +191,13 @@ typedef struct Sensor {
   uint32_t when; /* salt of the frame's noise */
 } Sensor;
 Sensor scene_sensor(uint64_t frame, int eye, int y); /* of one row */
-void scene_sense(const RvScene *scene, const Sensor *sensor, int x, Color color, uint8_t *bgr);
 void scene_output(const RvScene *scene, const RvPicture *picture);
 
 /* scene_noise.c */
 void scene_render_noise(RvScene *scene, uint64_t frame, const RvSceneTruth *truth);
+
+/* The sky above the horizon, and straight up. */
+static const Color scene_horizon = {222, 228, 232}, scene_zenith = {116, 158, 208};
 
 static inline Vec vec(double x, double y, double z) {
   const Vec v = {x, y, z};

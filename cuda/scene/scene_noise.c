@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* scene_noise.c: the pattern `noise`: dots, each block of them at a disparity of its own. */
 #include "scene/scene_internal.h"
+#include "scene/scene_kernels.h"
 
 #include <omp.h>
 #include <string.h>
@@ -18,11 +19,10 @@ static int block_disparity(const RvScene *scene, const Dots *dots, int bx, int b
                (uint32_t)dots->range);
 }
 
-static Color dot(const RvScene *scene, const Dots *dots, int eye, int x, int y) {
+static float dot(const RvScene *scene, const Dots *dots, int eye, int x, int y) {
   const uint32_t h = scene_hash(scene->plan.config.seed ^ dots->salt, (uint32_t)x,
                                 (uint32_t)y * 2u + (uint32_t)eye + 9000u);
-  const float v = (float)(16 + (h & 0xFF) * 224 / 256);
-  return color(v, v, v);
+  return (float)(16 + (h & 0xFF) * 224 / 256);
 }
 
 /* `owner`: for each pixel of the right eye, 1 + the left column it shows; 0: none, dots of its own.
@@ -30,24 +30,21 @@ static Color dot(const RvScene *scene, const Dots *dots, int eye, int x, int y) 
 static void paint_row(const RvScene *scene, uint64_t frame, const Dots *dots, int y,
                       uint32_t *owner) {
   const int width = scene->plan.config.width;
-  uint8_t *left = scene->work->bgr + 8 * (size_t)y * (size_t)width,
-          *right = left + 4 * (size_t)width;
-  const Sensor sensors[2] = {scene_sensor(frame, 0, y), scene_sensor(frame, 1, y)};
+  float *gray = scene->work->depths + (size_t)y * (size_t)width;
   memset(owner, 0, (size_t)width * sizeof *owner);
   for (int x = 0; x < width; x++) {
     const int d = block_disparity(scene, dots, x / BLOCK, y / BLOCK), to = x - d;
-    scene_sense(scene, &sensors[0], x, dot(scene, dots, 0, x, y), left + 4 * x);
+    gray[x] = dot(scene, dots, 0, x, y);
     if (to < 0)
       continue;
     const int other = (int)owner[to] - 1;
     if (other < 0 || other - to < d)
       owner[to] = (uint32_t)x + 1;
   }
-  for (int x = 0; x < width; x++) {
-    const Color c =
-        owner[x] ? dot(scene, dots, 0, (int)owner[x] - 1, y) : dot(scene, dots, 1, x, y);
-    scene_sense(scene, &sensors[1], x, c, right + 4 * x);
-  }
+  scene->kernels->sense_gray(scene, frame, 0, y, gray);
+  for (int x = 0; x < width; x++)
+    gray[x] = owner[x] ? dot(scene, dots, 0, (int)owner[x] - 1, y) : dot(scene, dots, 1, x, y);
+  scene->kernels->sense_gray(scene, frame, 1, y, gray);
 }
 
 static void truth_row(const RvScene *scene, const Dots *dots, int y, const uint32_t *owner,

@@ -180,6 +180,16 @@ static void close_by(World *world, int rank) {
     set(&world->close[z], rank);
 }
 
+/* What rays of the eyes and towards the sun need of each plane. */
+static void measure(const World *world, Object *object) {
+  for (int i = 0; i < object->planes; i++) {
+    const Vec n = object->normal[i];
+    for (int eye = 0; eye < 2; eye++)
+      object->room[eye][i] = object->offset[i] - vec_dot(n, world->eye[eye]);
+    object->sunny[i] = vec_dot(n, world->sun);
+  }
+}
+
 static float look(const Object *object, uint32_t salt) {
   return (float)(scene_hash(object->style, salt, 4u) >> 8) * (1.0f / 16777216.0f);
 }
@@ -209,6 +219,7 @@ void scene_sort(RvScene *scene) {
     world->nearest[rank] = object->nearest;
     for (int i = 0; i < LOOKS; i++)
       object->look[i] = look(object, (uint32_t)i);
+    measure(world, object);
     tile(scene, world, 0, rank);
     tile(scene, world, 1, rank);
     shade(world, rank);

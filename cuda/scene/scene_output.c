@@ -1,50 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_output.c: what the sensors make of the light, and the pixel formats. */
+/* scene_output.c: pixel formats. */
 #include "scene/scene_internal.h"
 
 #include <omp.h>
 #include <string.h>
 
-/* Noise of the sensor: a sum of four uniform numbers, near enough to a normal one; the same for
- * all channels of a pixel, so that its deviation holds for the gray value too. */
-static float sensor_noise(const RvScene *scene, const Sensor *sensor, int x) {
-  const uint32_t at = (uint32_t)sensor->y * 32768u + (uint32_t)x, when = sensor->when;
-  const uint32_t a = scene_hash(scene->plan.config.seed, at, when), b = scene_hash(a, 17u, when);
-  const int sum = (int)((a & 0xFFFF) + (a >> 16) + (b & 0xFFFF) + (b >> 16)) - 2 * 65535;
-  return (float)sum * (float)(1.7320508 / 65535.0); /* variance of the sum: 4 / 12 */
-}
-
 Sensor scene_sensor(uint64_t frame, int eye, int y) {
   const Sensor sensor = {eye, y,
                          scene_hash((uint32_t)frame, (uint32_t)(frame >> 32), (uint32_t)eye)};
   return sensor;
-}
-
-static uint8_t level(float v) {
-  return v <= 0.0f ? 0 : v >= 254.5f ? 255 : (uint8_t)(v + 0.5f);
-}
-
-/* The right camera exposes shorter and is a little bluer, as two cameras that expose for themselves
- * do; both darken towards the corners. The cameras of `planes` and `noise` are alike. */
-void scene_sense(const RvScene *scene, const Sensor *sensor, int x, Color c, uint8_t *bgr) {
-  const int eye = sensor->eye, y = sensor->y;
-  if (scene->plan.config.pattern < RV_SCENE_PLANES) {
-    const float u = (float)((x - scene->plan.camera.cx) / scene->plan.camera.focal);
-    const float v = (float)((y - scene->plan.camera.cy) / scene->plan.camera.focal);
-    const float vignette = 1.0f - 0.16f * (u * u + v * v);
-    const Color gain = scene->work->world->gain;
-    c = color_mul(c, eye ? 0.7f * vignette : vignette);
-    c = color(c.r * gain.r, c.g * gain.g, c.b * gain.b);
-    if (eye)
-      c = color(c.r - 2.0f, c.g - 1.0f, c.b);
-  }
-  const float noise = scene->plan.config.noise > 0.0
-                          ? (float)scene->plan.config.noise * sensor_noise(scene, sensor, x)
-                          : 0.0f;
-  bgr[0] = level(c.b + noise);
-  bgr[1] = level(c.g + noise);
-  bgr[2] = level(c.r + noise);
-  bgr[3] = 255;
 }
 
 static void gray_row(const uint8_t *bgr, int width, uint8_t *out) {

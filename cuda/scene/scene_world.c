@@ -145,6 +145,13 @@ static void build_light(const RvScene *scene, World *world) {
   sudden_light(scene, world);
 }
 
+/* The sky just above the horizon. */
+static Color haze(const World *world) {
+  const float up = 0.02f;
+  const Color c = color_mix(scene_horizon, scene_zenith, up * (2.0f - up));
+  return color(c.r * world->light.r, c.g * world->light.g, c.b * world->light.b);
+}
+
 void scene_build(RvScene *scene, uint64_t frame) {
   World *world = scene->work->world;
   /* The street begins anew after STREET_LENGTH: numbers of plots and cars stay small however slow
@@ -156,7 +163,7 @@ void scene_build(RvScene *scene, uint64_t frame) {
   build_ground(scene, world);
   build_camera(scene, world);
   build_light(scene, world);
-  world->haze = scene_haze(world);
+  world->haze = haze(world);
   if (scene->plan.config.pattern == RV_SCENE_OFFROAD)
     scene_build_offroad(scene, world);
   else if (scene->plan.config.pattern == RV_SCENE_PLANES)
@@ -166,13 +173,22 @@ void scene_build(RvScene *scene, uint64_t frame) {
   scene_sort(scene);
 }
 
-/* Its edge is frayed by a texture; labels and colors read the same value. */
-double scene_track(const RvScene *scene, double x, double z) {
-  const World *world = scene->work->world;
-  const double from_middle = absolute(x - scene_profile(world->track, z));
-  const double down = z + world->travel;
-  const double fray = (double)scene_texel(scene, TEX_CLOUD, x, down, 0.0f, 0.0f, 20.0f) - 0.5;
-  return 1.75 + 2.2 * fray - from_middle;
+/* `object` as in Hits. */
+RvSceneLabel scene_label(const RvScene *scene, int object, int material) {
+  if (object >= 0)
+    return scene->work->world->object[object].label;
+  switch (material) {
+  case MATERIAL_ROAD:
+  case MATERIAL_TRACK:
+    return RV_LABEL_ROAD;
+  case MATERIAL_SIDEWALK:
+  case MATERIAL_CURB:
+    return RV_LABEL_SIDEWALK;
+  case MATERIAL_GRASS:
+    return RV_LABEL_GRASS;
+  default:
+    return RV_LABEL_SKY;
+  }
 }
 
 /* A trunk and a crown of a few shells with holes between the leaves. */

@@ -268,3 +268,16 @@ void gst_rv_input_clear(GstRvInput *input) {
   gst_rv_input_unmap(input);
   unstage(&input->staging, &input->staging_bytes, &input->staging_device);
 }
+
+gboolean gst_rv_picture_of_video(const GstVideoFrame *video, RvPicture *picture) {
+  memset(picture, 0, sizeof *picture);
+  if (!gst_rv_pixel_format(GST_VIDEO_FRAME_FORMAT(video), &picture->format))
+    return FALSE;
+  picture->width = GST_VIDEO_FRAME_WIDTH(video);
+  picture->height = GST_VIDEO_FRAME_HEIGHT(video);
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(video); p++) {
+    picture->data[p] = GST_VIDEO_FRAME_PLANE_DATA(video, p);
+    picture->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(video, p);
+  }
+  return TRUE;
+}

@@ -24,6 +24,9 @@ typedef struct GstRvExecContext {
  * disparity map to most elements. */
 gboolean gst_rv_pixel_format(GstVideoFormat format, RvPixelFormat *pixel);
 
+/* The image of a mapped frame; FALSE for formats that the library does not support. */
+gboolean gst_rv_picture_of_video(const GstVideoFrame *video, RvPicture *picture);
+
 /* TRUE when these bytes are CUDA memory of libgstcuda. */
 gboolean gst_rv_buffer_is_cuda(GstBuffer *buffer);
 

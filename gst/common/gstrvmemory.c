@@ -236,3 +236,13 @@ void gst_rv_payload_drop(GstRvPayload *payload) {
   if (buffer)
     gst_buffer_unref(buffer);
 }
+
+GstBuffer *gst_rv_payload_of(GstBufferPool *pool, const void *data, gsize bytes) {
+  GstRvPayload payload = {0};
+  if (gst_rv_payload_begin_array(&payload, pool, bytes) == RV_OK && bytes > 0)
+    memcpy(payload.plane.data, data, bytes);
+  GstBuffer *buffer = gst_rv_payload_end(&payload);
+  if (buffer)
+    gst_buffer_set_size(buffer, (gssize)bytes);
+  return buffer;
+}

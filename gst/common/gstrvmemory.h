@@ -53,5 +53,8 @@ GstBuffer *gst_rv_payload_end(GstRvPayload *payload);
 /* Ends writing and drops the buffer. */
 void gst_rv_payload_drop(GstRvPayload *payload);
 
+/* A payload with these bytes of host memory. */
+GstBuffer *gst_rv_payload_of(GstBufferPool *pool, const void *data, gsize bytes);
+
 G_END_DECLS
 #endif

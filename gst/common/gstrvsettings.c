@@ -286,3 +286,7 @@ void gst_rv_settings_clear(gpointer object, const GstRvSettings *settings) {
     if (place.row->type == RV_PARAM_TEXT)
       g_clear_pointer((char **)(void *)((char *)object + place.offset), g_free);
 }
+
+void gst_rv_describe(GstElementClass *klass, const char *name, const char *kind, const char *text) {
+  gst_element_class_set_static_metadata(klass, name, kind, text, "The gst-roadvision authors");
+}

@@ -85,6 +85,9 @@ void gst_rv_settings_get_property(GObject *object, guint id, GValue *value, GPar
 void gst_rv_settings_init(gpointer object, const GstRvSettings *settings);
 void gst_rv_settings_clear(gpointer object, const GstRvSettings *settings);
 
+/* Metadata of an element: name, class ("Filter/Analyzer/Video"), and one sentence; static texts. */
+void gst_rv_describe(GstElementClass *klass, const char *name, const char *kind, const char *text);
+
 /* The enum type of a row, for rows that other code needs to know: "GstCudaRdp" + "Distance". */
 GType gst_rv_settings_enum_type(const GstRvSettings *settings, const char *name);
 

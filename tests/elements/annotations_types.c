@@ -199,9 +199,13 @@ GST_START_TEST(test_round_trip) {
 }
 GST_END_TEST
 
-static gboolean list_field(GQuark field, const GValue *value, gpointer user) {
-  g_ptr_array_add(user, (gpointer)g_quark_to_string(field));
-  return TRUE;
+/* The names of all fields, valid after a field is removed; to be freed. */
+static GPtrArray *list_fields(const GstStructure *fields) {
+  GPtrArray *names = g_ptr_array_new();
+  for (gint i = 0; i < gst_structure_n_fields(fields); i++)
+    g_ptr_array_add(names,
+                    (gpointer)g_intern_string(gst_structure_nth_field_name(fields, (guint)i)));
+  return names;
 }
 
 /* What a damaged annotation must be: read without an optional field, invalid without another. */
@@ -256,8 +260,7 @@ GST_START_TEST(test_hostile_fields) {
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     guint64 meta[32];
     GstBuffer *buffer = annotated(&cases[i], meta);
-    GPtrArray *fields = g_ptr_array_new();
-    gst_structure_foreach(rv_meta_find(buffer, cases[i].name), list_field, fields);
+    GPtrArray *fields = list_fields(rv_meta_find(buffer, cases[i].name));
     fail_unless(fields->len >= 3);
     for (guint k = 0; k < fields->len; k++)
       damage_field(&cases[i], buffer, g_ptr_array_index(fields, k));
@@ -293,8 +296,7 @@ GST_END_TEST
 /* The same scalars, and the same pixels or records. */
 static void expect_same_content(const Case *c, GstBuffer *a, GstBuffer *b) {
   const GstStructure *fields = rv_meta_find(a, c->name);
-  GPtrArray *names = g_ptr_array_new();
-  gst_structure_foreach(fields, list_field, names);
+  GPtrArray *names = list_fields(fields);
   for (guint i = 0; i < names->len; i++) {
     const char *name = g_ptr_array_index(names, i);
     const GValue *one = gst_structure_get_value(fields, name);

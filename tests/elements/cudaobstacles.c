@@ -495,12 +495,6 @@ GST_START_TEST(test_odd_scenes) {
 }
 GST_END_TEST
 
-static void expect_warning(GstBus *bus, const char *text) {
-  char *message = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(text ? message && strstr(message, text) : message == NULL, "%s", message);
-  g_free(message);
-}
-
 /* What is missing is said once, and the frame continues without results. */
 GST_START_TEST(test_missing) {
   const Thing thing = {10, 140, 180, 0, 1.5};
@@ -515,7 +509,7 @@ GST_START_TEST(test_missing) {
       GstBuffer *out = gst_harness_push_and_pull(harness, in);
       fail_if(rv_meta_find(out, RV_META_OBSTACLES) || rv_meta_find(out, RV_META_FREE_SPACE));
       gst_buffer_unref(out);
-      expect_warning(bus, frame == 0 ? texts[k] : NULL);
+      test_expect_warning(bus, frame == 0 ? texts[k] : NULL);
     }
     test_bus_free(bus);
     gst_harness_teardown(harness);
@@ -541,7 +535,7 @@ GST_START_TEST(test_settings) {
   fail_unless(rv_meta_get_obstacles(out, &meta));
   fail_unless(meta.min_height == 0.3 && meta.clearance == 2.2);
   gst_buffer_unref(out);
-  expect_warning(bus, "min-height is 1 m");
+  test_expect_warning(bus, "min-height is 1 m");
   test_bus_free(bus);
   gst_harness_teardown(harness);
 }

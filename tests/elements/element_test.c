@@ -151,3 +151,9 @@ char *test_message(GstBus *bus, GstMessageType type) {
   gst_message_unref(message);
   return text;
 }
+
+void test_expect_warning(GstBus *bus, const char *text) {
+  char *message = test_message(bus, GST_MESSAGE_WARNING);
+  fail_unless(text ? message && strstr(message, text) : message == NULL, "%s", message);
+  g_free(message);
+}

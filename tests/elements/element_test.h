@@ -46,6 +46,9 @@ GstBus *test_bus(GstHarness *harness);
 void test_bus_free(GstBus *bus);
 char *test_message(GstBus *bus, GstMessageType type);
 
+/* The next warning contains `text`; NULL: there is none. */
+void test_expect_warning(GstBus *bus, const char *text);
+
 /* The program of a file of tests, from a list:
  *   #define TESTS(TEST, LOOP) TEST(test_a) LOOP(test_b, 4)
  *   ELEMENT_TESTS(cudasgm, TESTS)

@@ -38,6 +38,7 @@ static void put_stored(GByteArray *to, const guint8 *data, guint size) {
 /* A file whose rows, with a filter byte each, are `rows`. */
 static GByteArray *png_new(int width, int height, int depth, int kind, const guint8 *rows,
                            guint size) {
+  static const guint8 palette[] = {1, 2, 3};
   static const guint8 signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   GByteArray *file = g_byte_array_new(), *header = g_byte_array_new(), *data = g_byte_array_new();
   const guint8 rest[] = {(guint8)depth, (guint8)kind, 0, 0, 0};
@@ -47,7 +48,7 @@ static GByteArray *png_new(int width, int height, int depth, int kind, const gui
   put_stored(data, rows, size);
   g_byte_array_append(file, signature, sizeof signature);
   put_chunk(file, "IHDR", header->data, header->len);
-  put_chunk(file, "PLTE", rows, 3);
+  put_chunk(file, "PLTE", palette, sizeof palette);
   put_chunk(file, "IDAT", data->data, data->len / 2); /* in two parts, as writers do */
   put_chunk(file, "IDAT", data->data + data->len / 2, data->len - data->len / 2);
   put_chunk(file, "IEND", NULL, 0);

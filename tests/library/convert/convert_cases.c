@@ -286,14 +286,8 @@ static void check_arguments(RvCheck *check) {
 #undef REFUSED
 }
 
-static void parity(RvCheck *check) {
-  check_gray_values(check);
-  check_bytes(check);
-  check_gray16(check);
-  check_every_format(check);
-  check_arguments(check);
-  convert_color_parity(check);
-}
+RVC_PARITY(check_gray_values, check_bytes, check_gray16, check_every_format, check_arguments,
+           convert_color_parity);
 
 /* --- Benchmark: one half of a side by side pair, as cudasgm does it ----------------------------
  */

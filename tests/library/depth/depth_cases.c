@@ -156,7 +156,7 @@ static void check_pair(RvCheck *check) {
   static const char name[] = "depth/pair";
   if (!rvc_wants(check, name))
     return;
-  RvPairReport report;
+  RvPairReport report = {0};
   rvc_true(check, name, diagnose(check, 20, 0, &report) && report.fault == RV_PAIR_UNKNOWN,
            "a good pair: fault %d", report.fault);
   rvc_true(check, name,
@@ -186,11 +186,6 @@ static void check_pair(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-static void parity(RvCheck *check) {
-  check_rescale(check);
-  check_depth(check);
-  check_points(check);
-  check_pair(check);
-}
+RVC_PARITY(check_rescale, check_depth, check_points, check_pair);
 
 const RvCases rv_depth_cases = {"depth", parity, NULL, NULL};

@@ -194,11 +194,7 @@ static void check_scenes(RvCheck *check) {
   }
 }
 
-static void parity(RvCheck *check) {
-  draw_case_proofs(check);
-  check_scenes(check);
-  draw_grid_proofs(check);
-}
+RVC_PARITY(draw_case_proofs, check_scenes, draw_grid_proofs);
 
 /* --- Benchmark ---------------------------------------------------------------------------------
  */

@@ -282,13 +282,7 @@ static void check_track(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-static void parity(RvCheck *check) {
-  check_planes(check);
-  check_hills(check);
-  check_extremes(check);
-  check_track(check);
-  check_reference(check);
-}
+RVC_PARITY(check_planes, check_hills, check_extremes, check_track, check_reference);
 
 /* --- Fuzz ------------------------------------------------------------------------------------- */
 

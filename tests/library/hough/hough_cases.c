@@ -305,13 +305,7 @@ static void parity_canny(RvCheck *check) {
   free(pixels);
 }
 
-static void parity(RvCheck *check) {
-  hough_hand_cases(check);
-  parity_random(check);
-  parity_canny(check);
-  parity_large(check);
-  parity_street(check);
-}
+RVC_PARITY(hough_hand_cases, parity_random, parity_canny, parity_large, parity_street);
 
 /* --- Fuzz --------------------------------------------------------------------------------------
  */

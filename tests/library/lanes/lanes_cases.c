@@ -317,14 +317,8 @@ static void check_extremes(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-static void parity(RvCheck *check) {
-  lanes_host_parity(check);
-  check_known(check);
-  check_camera(check);
-  check_objects(check);
-  check_extremes(check);
-  check_reference(check);
-}
+RVC_PARITY(lanes_host_parity, check_known, check_camera, check_objects, check_extremes,
+           check_reference);
 
 /* --- Fuzz ------------------------------------------------------------------------------------- */
 

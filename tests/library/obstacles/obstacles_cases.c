@@ -414,14 +414,8 @@ static void check_distances(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-static void parity(RvCheck *check) {
-  obstacles_host_parity(check);
-  check_known(check);
-  check_distances(check);
-  check_extremes(check);
-  check_many(check);
-  check_reference(check);
-}
+RVC_PARITY(obstacles_host_parity, check_known, check_distances, check_extremes, check_many,
+           check_reference);
 
 /* --- Fuzz ------------------------------------------------------------------------------------- */
 

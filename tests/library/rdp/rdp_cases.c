@@ -428,14 +428,8 @@ static void check_missing(RvCheck *check) {
   }
 }
 
-static void parity(RvCheck *check) {
-  check_worked(check);
-  check_instruction_sets(check);
-  check_missing(check);
-  check_kinds(check);
-  check_sizes(check);
-  rdp_render_parity(check);
-}
+RVC_PARITY(check_worked, check_instruction_sets, check_missing, check_kinds, check_sizes,
+           rdp_render_parity);
 
 /* --- Fuzz ------------------------------------------------------------------------------------- */
 

@@ -306,14 +306,7 @@ static void check_points(RvCheck *check) {
   }
 }
 
-static void parity(RvCheck *check) {
-  check_geometry(check);
-  check_alpha(check);
-  check_identity(check);
-  check_remap(check);
-  check_wide(check);
-  check_points(check);
-}
+RVC_PARITY(check_geometry, check_alpha, check_identity, check_remap, check_wide, check_points);
 
 /* --- Fuzzing --------------------------------------------------------------------------------- */
 

@@ -392,22 +392,9 @@ static void check_learning(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-static void parity(RvCheck *check) {
-  check_color(check);
-  check_log(check);
-  check_components(check);
-  check_smoothing(check);
-  check_budget(check);
-  check_distance(check);
-  check_em(check);
-  check_learning(check);
-  rv_road_memory_cases(check);
-  rv_road_frame_cases(check);
-  rv_road_save_cases(check);
-  rv_road_bad_cases(check);
-  rv_road_clusters_cases(check);
-  rv_road_parity_cases(check);
-}
+RVC_PARITY(check_color, check_log, check_components, check_smoothing, check_budget, check_distance,
+           check_em, check_learning, rv_road_memory_cases, rv_road_frame_cases, rv_road_save_cases,
+           rv_road_bad_cases, rv_road_clusters_cases, rv_road_parity_cases);
 
 static void fuzz(const uint8_t *bytes, size_t size) {
   rv_road_fuzz(bytes, size);

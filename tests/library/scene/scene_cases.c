@@ -5,6 +5,7 @@
 #include "rvcheck.h"
 #include "scene/scene.h"
 #include "scene/scene_light_cases.h"
+#include "scene/scene_reference_cases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -505,19 +506,9 @@ static void check_noise(RvCheck *check) {
   rvc_ok(check, name);
 }
 
-static void parity(RvCheck *check) {
-  check_determinism(check);
-  check_sizes(check);
-  check_formats(check);
-  check_truth(check);
-  check_ground(check);
-  check_planes(check);
-  check_views(check);
-  check_dots(check);
-  check_motion(check);
-  check_noise(check);
-  rv_scene_light_cases(check);
-}
+RVC_PARITY(check_determinism, check_sizes, check_formats, check_truth, check_ground, check_planes,
+           check_views, check_dots, check_motion, check_noise, rv_scene_light_cases,
+           rv_scene_reference_cases);
 
 /* --- Benchmark and fuzz
  * ----------------------------------------------------------------------------- */

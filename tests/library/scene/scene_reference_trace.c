@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_trace.c: what a ray meets first, whether the sun reaches a point, and what stands there. */
-#include "scene/scene_internal.h"
+/* scene_reference_trace.c: what a ray meets first, whether the sun reaches a point, and what stands there. */
+#include "scene/scene_reference.h"
 
 #include <math.h>
 
@@ -34,6 +34,15 @@ int scene_leaf_hole(Vec p, uint32_t style) {
     value += w * (double)(scene_hash(style, cell, 5u) >> 16);
   }
   return value < 0.41 * 65536.0;
+}
+
+/* Its edge is frayed by a texture; labels and colors read the same value. */
+double scene_track(const RvScene *scene, double x, double z) {
+  const World *world = scene->work->world;
+  const double from_middle = absolute(x - scene_profile(world->track, z));
+  const double down = z + world->travel;
+  const double fray = (double)scene_texel(scene, TEX_CLOUD, x, down, 0.0f, 0.0f, 20.0f) - 0.5;
+  return 1.75 + 2.2 * fray - from_middle;
 }
 
 static int meet_convex(const Object *object, const Ray *ray, double near, double far, double *t,
@@ -344,21 +353,4 @@ Vec scene_normal(const RvScene *scene, const Hit *hit, Vec point) {
   scene_ground_slope(world, point.x, point.z, &dx, &dz);
   const Vec n = vec(-dx, 1.0, -dz);
   return vec_mul(n, 1.0 / sqrt(vec_dot(n, n)));
-}
-
-RvSceneLabel scene_hit_label(const RvScene *scene, const Hit *hit) {
-  if (hit->object >= 0)
-    return scene->work->world->object[hit->object].label;
-  switch (hit->material) {
-  case MATERIAL_ROAD:
-  case MATERIAL_TRACK:
-    return RV_LABEL_ROAD;
-  case MATERIAL_SIDEWALK:
-  case MATERIAL_CURB:
-    return RV_LABEL_SIDEWALK;
-  case MATERIAL_GRASS:
-    return RV_LABEL_GRASS;
-  default:
-    return RV_LABEL_SKY;
-  }
 }

@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_shade.c: the color of a hit: light, shadow, mirrored sky, haze; and the sky itself. */
-#include "scene/scene_internal.h"
+/* scene_reference_shade.c: the color of a hit: light, shadow, mirrored sky, haze; and the sky itself. */
+#include "scene/scene_reference.h"
 
 #include <math.h>
-
-static const Color horizon = {222, 228, 232}, zenith = {116, 158, 208};
 
 static Color clear_sky(const World *world, Vec dir) {
   const double length = sqrt(vec_dot(dir, dir));
   const float up = clamp01((float)(dir.y / length) * 1.7f + 0.02f);
-  const Color c = color_mix(horizon, zenith, up * (2.0f - up));
+  const Color c = color_mix(scene_horizon, scene_zenith, up * (2.0f - up));
   return color(c.r * world->light.r, c.g * world->light.g, c.b * world->light.b);
 }
 
-/* The sky just above the horizon. */
-Color scene_haze(const World *world) {
-  return clear_sky(world, vec(0.0, 0.0, 1.0));
-}
-
 /* Clouds on a layer far up; no parallax, thus the same for both eyes. */
-Color scene_sky(const RvScene *scene, Vec dir) {
+static Color scene_sky(const RvScene *scene, Vec dir) {
   const World *world = scene->work->world;
   const Color clear = clear_sky(world, dir);
   const double length = sqrt(vec_dot(dir, dir)), up = dir.y / length;
@@ -77,6 +70,8 @@ static Color lit(const World *world, const Spot *spot, Color albedo, int shadow,
                albedo.b * (sun * world->light.b + sky * 1.12f));
 }
 
+static Color scene_mirror(const RvScene *scene, Vec point, Vec dir);
+
 Color scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shadow) {
   const World *world = scene->work->world;
   if (hit->object == -1)
@@ -109,7 +104,7 @@ Color scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shad
 
 /* What a wet road mirrors: the sky, and below it the street's fronts as a dark band whose top
  * follows the direction; a smooth thing that moves with the eye, as on a real road. */
-Color scene_mirror(const RvScene *scene, Vec point, Vec dir) {
+static Color scene_mirror(const RvScene *scene, Vec point, Vec dir) {
   const World *world = scene->work->world;
   const Color sky = clear_sky(world, dir);
   if (scene->plan.config.pattern == RV_SCENE_OFFROAD || dir.x == 0.0)

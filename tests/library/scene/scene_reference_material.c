@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_material.c: facades, cars, plants and the other bodies. */
-#include "scene/scene_internal.h"
+/* scene_reference_material.c: facades, cars, plants and the other bodies. */
+#include "scene/scene_reference.h"
 
 /* Coordinates on a face of a box: `a` along, `h` up, both in m of the body's frame. */
 typedef struct Face {

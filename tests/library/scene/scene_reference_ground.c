@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_ground.c: road, sidewalk, grass and dirt track. */
-#include "scene/scene_internal.h"
+/* scene_reference_ground.c: road, sidewalk, grass and dirt track. */
+#include "scene/scene_reference.h"
 
 #define MARK 0.12 /* m: width of a painted line */
 
