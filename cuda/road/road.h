@@ -117,8 +117,8 @@ typedef struct RvRoadConfig {
   int estimate_models;           /* 0 or 1; 0. 1 = initial_models and new_models are ignored */
   int min_samples;               /* 1 to 4096; 20 */
   double min_share;              /* of a frame's samples, 0 to 1; 0.03 */
-  double memory;                 /* frames, 1 to 100000; 150 */
-  double merge_threshold;        /* of two models, 0 to 10; 0.4. 0 = off */
+  double memory;                 /* frames, 1 to 100000; 30 */
+  double merge_threshold;        /* of two models, 0 to 10; 0.5. 0 = off */
   double persistence;            /* frames, 0 to 100; 0. 0 = off */
   double update_threshold;       /* above 0 to 1000; 2. See Learning */
   double classify_threshold;     /* in the unit of `distance`, above 0 to 1000; 4 */
