@@ -7,7 +7,7 @@
 #   fuzz      libFuzzer targets: the seed corpus, then a few seconds of search each
 #   format    clang-format
 # The last line is always "N passed, N failed, N skipped". RV_DATA names a folder with real stereo
-# pairs for the quality test; RV_FUZZ_SECONDS (8) is the time of one fuzz target. CI=true makes
+# pairs for the quality test; RV_FUZZ_SECONDS (4) is the time of one fuzz target. CI=true makes
 # warnings errors in every build.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -128,7 +128,7 @@ step_fuzz() {
     [ -f "$target" ] && [ -x "$target" ] || continue
     name=$(basename "$target")
     mkdir -p "$work/$name"
-    "$target" -max_total_time="${RV_FUZZ_SECONDS:-8}" -max_len=4096 -timeout=20 -rss_limit_mb=4096 \
+    "$target" -max_total_time="${RV_FUZZ_SECONDS:-4}" -max_len=4096 -timeout=20 -rss_limit_mb=4096 \
       -print_final_stats=0 -verbosity=0 -artifact_prefix="$work/" \
       "$work/$name" $(ls -d "tests/fuzz/corpus/${name#fuzz_}" 2>/dev/null)
     record "fuzz: $name" $?

@@ -21,7 +21,7 @@ typedef struct Hit {
   Material material;
 } Hit;
 
-/* scene_reference_trace.c */
+/* scene_trace_reference.c */
 Ray scene_ray(const RvScene *scene, int eye, double x, double y);
 void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double y, double far,
                  Hit *hit);
@@ -31,7 +31,7 @@ Vec scene_local(const Object *object, Vec point);
 int scene_leaf_hole(Vec local, uint32_t style);
 double scene_track(const RvScene *scene, double x, double z); /* m inside the track, < 0 outside */
 
-/* scene_reference_texture.c */
+/* scene_texture_reference.c */
 /* Mean gray (0..1) of the rectangle of fu x fv m round (u, v) m, `texels` per m. */
 float scene_texel(const RvScene *scene, int texture, double u, double v, float fu, float fv,
                   float texels);
@@ -39,7 +39,7 @@ float scene_texel(const RvScene *scene, int texture, double u, double v, float f
 float scene_pulse(double x, float f, double a, double b, double p);
 float scene_band(double x, float f, double a, double b);
 
-/* scene_reference_shade.c */
+/* scene_shade_reference.c */
 Color scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shadow);
 
 /* What a material sees of a hit. */
@@ -53,7 +53,7 @@ typedef struct Spot {
 } Spot;
 float scene_extent(Vec axis, const Spot *spot); /* m of a pixel along a unit vector */
 
-/* scene_reference_ground.c, scene_reference_material.c */
+/* scene_ground_reference.c, scene_material_reference.c */
 Color scene_ground_color(const RvScene *scene, Spot *spot, Material material);
 Color scene_object_color(const RvScene *scene, Spot *spot, Material material);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_reference_shade.c: the color of a hit: light, shadow, mirrored sky, haze; and the sky itself. */
+/* scene_shade_reference.c: the color of a hit: light, shadow, mirrored sky, haze; and the sky itself. */
 #include "scene/scene_reference.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_reference_material.c: facades, cars, plants and the other bodies. */
+/* scene_material_reference.c: facades, cars, plants and the other bodies. */
 #include "scene/scene_reference.h"
 
 /* Coordinates on a face of a box: `a` along, `h` up, both in m of the body's frame. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_reference_ground.c: road, sidewalk, grass and dirt track. */
+/* scene_ground_reference.c: road, sidewalk, grass and dirt track. */
 #include "scene/scene_reference.h"
 
 #define MARK 0.12 /* m: width of a painted line */

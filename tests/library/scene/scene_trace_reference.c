@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_reference_trace.c: what a ray meets first, whether the sun reaches a point, and what stands there. */
+/* scene_trace_reference.c: what a ray meets first, whether the sun reaches a point, and what stands there. */
 #include "scene/scene_reference.h"
 
 #include <math.h>

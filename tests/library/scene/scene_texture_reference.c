@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_reference_texture.c: textures and painted patterns at one place. */
+/* scene_texture_reference.c: textures and painted patterns at one place. */
 #include "scene/scene_reference.h"
 
 #include <string.h>
