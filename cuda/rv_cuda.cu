@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rv_cuda.cu: devices, memory, copies and streams of the CUDA engine. */
 #include "rv_cuda.cuh"
+#include "rv_timer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -138,5 +139,33 @@ extern "C" void rv_stream_free(RvStream *stream) {
 
 extern "C" RvStatus rv_stream_wait(RvStream stream) {
   RV_CU(NULL, cudaStreamSynchronize(stream));
+  return RV_OK;
+}
+
+/* --- Events of timers ------------------------------------------------------------------------ */
+
+extern "C" RvStatus rv_cuda_event_new(RvCudaEvent *out) {
+  *out = NULL;
+  cudaEvent_t event;
+  RV_CU(NULL, cudaEventCreate(&event));
+  *out = event;
+  return RV_OK;
+}
+
+extern "C" void rv_cuda_event_free(RvCudaEvent *event) {
+  if (*event && cudaEventDestroy((cudaEvent_t)*event) != cudaSuccess)
+    (void)cudaGetLastError();
+  *event = NULL;
+}
+
+extern "C" RvStatus rv_cuda_event_record(RvCudaEvent event, RvStream stream) {
+  RV_CU(NULL, cudaEventRecord((cudaEvent_t)event, stream));
+  return RV_OK;
+}
+
+extern "C" RvStatus rv_cuda_event_span(RvCudaEvent from, RvCudaEvent to, double *us) {
+  float ms = 0.0f;
+  RV_CU(NULL, cudaEventElapsedTime(&ms, (cudaEvent_t)from, (cudaEvent_t)to));
+  *us = 1e3 * (double)ms;
   return RV_OK;
 }

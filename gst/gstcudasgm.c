@@ -73,7 +73,8 @@ struct _GstCudaSgm {
 
   GstRvPayload disparity, confidence; /* of the current frame */
   GstCudaSgmCheck check;
-  RvCamera camera; /* of the current frame */
+  double stage_us[RV_SGM_STAGES]; /* of the last frame, with stage-times */
+  RvCamera camera;                /* of the current frame */
   gboolean camera_known;
 };
 
@@ -372,6 +373,9 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
     return RV_OK;
   }
   const RvSgmConfig *config = &self->used.config;
+  /* Here the device is current. */
+  const RvStatus timed =
+      config->stage_times ? rv_sgm_stage_times(self->sgm, self->stage_us) : RV_OK;
   RvMetaDisparity meta = {self->views.width,
                           self->views.height,
                           RV_SGM_SCALE,
@@ -386,8 +390,8 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
   attach_camera(self, job);
   const GstCudaSgmPair pair = {&self->left, &self->right, &self->views, config};
   gst_cuda_sgm_check_frame(&self->check, base, work, &pair, ONCE_POOR_MATCH);
-  return self->used.output == GST_CUDA_SGM_OUTPUT_PICTURE
-             ? RV_OK
+  return timed != RV_OK || self->used.output == GST_CUDA_SGM_OUTPUT_PICTURE
+             ? timed
              : write_frame(self, work, payload, job->out);
 }
 
@@ -405,8 +409,12 @@ static RvStatus repeat(GstRvTransform *base, const GstRvExecContext *work, const
 }
 
 static void describe(GstRvTransform *base, GstStructure *message) {
-  gst_structure_set(message, "valid-share", G_TYPE_DOUBLE, GST_CUDA_SGM(base)->check.valid_share,
-                    NULL);
+  const GstCudaSgm *self = GST_CUDA_SGM(base);
+  gst_structure_set(message, "valid-share", G_TYPE_DOUBLE, self->check.valid_share, NULL);
+  if (self->used.config.stage_times)
+    gst_structure_set(message, "match-us", G_TYPE_DOUBLE, self->stage_us[0], "filter-us",
+                      G_TYPE_DOUBLE, self->stage_us[1], "refine-us", G_TYPE_DOUBLE,
+                      self->stage_us[2], NULL);
 }
 
 /* Regions of others are kept where they are in the left view. */

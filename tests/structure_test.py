@@ -13,7 +13,7 @@ SOURCES = ('.c', '.h', '.cu', '.cuh')
 # Device interfaces that one algorithm offers to others. docs/architecture.md names them.
 SHARED = {'vote/vote_kernels.cuh': {'hough', 'lanes'}}
 # Longer than 600 lines, and why.
-LONG_FILES = {'tests/library/sgm/sgm_cases.c': 'the parity of every cost and option shares one driver; due to be split'}
+LONG_FILES = {}
 SUFFIXES = re.compile(
     r'_(cases|reference|contract|bench|baselines|inputs|tool|test|probe(_cuda)?)$')
 

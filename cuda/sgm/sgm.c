@@ -83,6 +83,8 @@ static const RvParam params[] = {
               "Values for pixels without a reliable match, from the background beside them"),
     RV_SWITCH("confidence", confidence, 0, 0, NULL, "0 = invalid, 1 = filled",
               "Attach the probability that a disparity is right, 0 to 255"),
+    RV_SWITCH("stage-times", stage_times, 0, 0, NULL, NULL,
+              "Measure the stages; messages then contain match-us, filter-us and refine-us"),
     RV_PARAM_THREADS,
 };
 RV_PARAMS(sgm)
@@ -144,7 +146,24 @@ static void describe(const void *plan, char *text, size_t size) {
   snprintf(text, size, "%d x %d pixels and %d disparities", c->width, c->height, c->disparities);
 }
 
-RV_CLASS(RvSgm, sgm, .rules = check_rules, .plan = rv_sgm_make_plan, .describe = describe);
+static RvStatus open_timer(void *object) {
+  RvSgm *sgm = object;
+  const RvLog *log = &sgm->plan.config.log;
+  if (!sgm->plan.config.stage_times)
+    return RV_OK;
+  const RvStatus status = rv_timer_new(&sgm->timer, RV_SGM_STAGES + 1, sgm->object.engine);
+  if (status != RV_OK)
+    rv_log(log, "sgm: failed to make the timer of the stages: %s", rv_status_text(status));
+  return status;
+}
+
+static void close_timer(void *object) {
+  RvSgm *sgm = object;
+  rv_timer_free(&sgm->timer);
+}
+
+RV_CLASS(RvSgm, sgm, .rules = check_rules, .plan = rv_sgm_make_plan, .describe = describe,
+         .open = open_timer, .close = close_timer);
 
 /* --- Run ------------------------------------------------------------------------------------- */
 
@@ -163,7 +182,19 @@ RvStatus rv_sgm_run(RvSgm *sgm, const RvPlane *left, const RvPlane *right, const
   RvSgmJob job = {&sgm->plan, *left, *right, *disparity, {0}, stream};
   if (c->confidence)
     job.confidence = *confidence;
+  RV_TRY(rv_timer_mark(sgm->timer, 0, stream));
   RV_TRY(stages->match(sgm->object.work, &job));
+  RV_TRY(rv_timer_mark(sgm->timer, 1, stream));
   RV_TRY(stages->filter(sgm->object.work, &job));
-  return stages->refine(sgm->object.work, &job);
+  RV_TRY(rv_timer_mark(sgm->timer, 2, stream));
+  RV_TRY(stages->refine(sgm->object.work, &job));
+  return rv_timer_mark(sgm->timer, 3, stream);
+}
+
+RvStatus rv_sgm_stage_times(const RvSgm *sgm, double us[RV_SGM_STAGES]) {
+  if (!sgm || !us)
+    return RV_ERR_ARG;
+  const RvLog *log = &sgm->plan.config.log;
+  RV_REQUIRE(log, sgm->timer, "sgm: the times of the stages need stage_times = 1");
+  return rv_timer_spans(sgm->timer, us);
 }

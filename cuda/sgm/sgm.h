@@ -58,6 +58,7 @@ extern "C" {
 #define RV_SGM_SCALE 16            /* disparity values per px */
 #define RV_SGM_INVALID 0           /* invalid pixel; a true disparity of 0 is stored as 1 */
 #define RV_SGM_DISPARITIES_MAX 512 /* largest RvSgmConfig.disparities */
+#define RV_SGM_STAGES 3            /* of rv_sgm_stage_times () */
 #define RV_SGM_FILLED 1            /* confidence of a filled pixel */
 #define RV_SGM_MEASURED 2          /* lowest confidence of a matched pixel */
 
@@ -106,6 +107,7 @@ typedef struct RvSgmConfig {
   int reject_sky;        /* 0 or 1; 1 */
   RvSgmFill fill;        /* RV_SGM_FILL_NONE */
   int confidence;        /* 0 or 1; 0: whether run() fills the confidence plane */
+  int stage_times;       /* 0 or 1; 0: whether run() measures its stages */
   int threads;           /* CPU engine, 0 = all; 0 */
   RvLog log;             /* silent */
 } RvSgmConfig;
@@ -137,6 +139,12 @@ RV_API RvStatus rv_sgm_new(RvSgm **out, const RvSgmConfig *config, RvEngine engi
  * waits: on RV_CUDA the work is enqueued on `stream`. */
 RV_API RvStatus rv_sgm_run(RvSgm *sgm, const RvPlane *left, const RvPlane *right,
                            const RvPlane *disparity, const RvPlane *confidence, RvStream stream);
+
+/* Time of each stage of the last run(), us: match (costs, paths, winner, checks), filter (median,
+ * speckle), refine (sky, fill). RV_ERR_ARG without config.stage_times or before the first run. On
+ * RV_CUDA the stream has passed and the device is current; time in which the stream waits for others
+ * counts. */
+RV_API RvStatus rv_sgm_stage_times(const RvSgm *sgm, double us[RV_SGM_STAGES]);
 
 /* Does not wait: the caller has made sure that the stream has passed. */
 RV_API void rv_sgm_free(RvSgm **sgm);

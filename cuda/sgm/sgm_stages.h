@@ -4,6 +4,7 @@
 #define RV_SGM_STAGES_H
 
 #include "rv_object.h"
+#include "rv_timer.h"
 #include "sgm/sgm.h"
 
 #ifdef __cplusplus
@@ -54,6 +55,7 @@ extern const RvSgmStages rv_sgm_stages_cpu, rv_sgm_stages_cuda;
 struct RvSgm {
   RvObject object;
   RvSgmPlan plan;
+  RvTimer *timer; /* config.stage_times; else NULL */
 };
 
 #ifdef __cplusplus

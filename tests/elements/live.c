@@ -218,8 +218,8 @@ static guint64 time_field(const GstStructure *fields, const char *name) {
 }
 
 GST_START_TEST(test_message_times) {
-  GstHarness *harness =
-      gst_harness_new_parse("cudasgm engine=cpu disparities=32 post-messages=true");
+  GstHarness *harness = gst_harness_new_parse(
+      "cudasgm engine=cpu disparities=32 post-messages=true stage-times=true");
   GstBus *bus = test_bus(harness);
   GstCaps *caps = test_caps("GRAY8", 256, 64, NULL);
   GstVideoInfo in;
@@ -241,6 +241,16 @@ GST_START_TEST(test_message_times) {
   double share = -1;
   fail_unless(gst_structure_get_double(fields, "valid-share", &share));
   fail_unless(share > 0.7 && share <= 1, "%g", share); /* the left border has no match */
+  static const char *const stages[] = {"match-us", "filter-us", "refine-us"};
+  double total = 0, time = 0;
+  for (guint i = 0; i < G_N_ELEMENTS(stages); i++) {
+    double us = -1;
+    fail_unless(gst_structure_get_double(fields, stages[i], &us), "%s", stages[i]);
+    fail_unless(us >= 0, "%s: %g", stages[i], us);
+    total += us;
+  }
+  fail_unless(gst_structure_get_double(fields, "time-us", &time));
+  fail_unless(total > 0 && total <= time + 1, "%g of %g us", total, time); /* time-us is whole */
   gst_message_unref(message);
   /* Views that do not match: hardly anything is valid. */
   GstBuffer *pair = pair_at(&in, 5, 1, 7 * GST_SECOND);

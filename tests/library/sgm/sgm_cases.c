@@ -11,6 +11,7 @@
 #include "sgm/sgm_hand_cases.h"
 #include "sgm/sgm_probe.h"
 #include "sgm/sgm_rules.h"
+#include "sgm/sgm_state_cases.h"
 
 /* --- Random configs and pairs ---------------------------------------------------------------- */
 
@@ -506,47 +507,14 @@ static void check_again(RvCheck *check) {
     rvc_ok(check, name);
 }
 
-#if RV_HAVE_CUDA
-/* The shapes above use every kernel of the CUDA engine, on every GPU that has them all (the
- * diagonal one needs compute capability 8.0). */
-static void check_kernels(RvCheck *check) {
-  static const Shape shapes[] = {{64, 64, 64, RV_SGM_CSCT, 4},
-                                 {640, 480, 64, RV_SGM_CSCT, 8},
-                                 {320, 301, 32, RV_SGM_CENSUS, 8},
-                                 {16384, 112, 32, RV_SGM_CSCT, 8}};
-  const char *name = "sgm/kernels";
-  if (!rvc_wants(check, name))
-    return;
-  unsigned used = 0;
-  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-    RvSgmConfig c;
-    RvSgm *sgm = NULL;
-    rv_sgm_config_init(&c);
-    c.width = shapes[i].width;
-    c.height = shapes[i].height;
-    c.disparities = shapes[i].disparities;
-    c.cost = (RvSgmCost)shapes[i].cost;
-    c.paths = shapes[i].paths;
-    if (rvc_true(check, name, rv_sgm_new(&sgm, &c, RV_CUDA) == RV_OK, "no object"))
-      used |= rv_sgm_cuda_uses(sgm);
-    rv_sgm_free(&sgm);
-  }
-  if (rvc_true(check, name, (used | RV_SGM_USES_DIAGONAL) == RV_SGM_USES_ALL,
-               "kernels 0x%x are not used", RV_SGM_USES_ALL & ~used))
-    rvc_ok(check, name);
-}
-#endif
-
 static void parity(RvCheck *check) {
   rv_sgm_hand_cases(check);
+  rv_sgm_state_cases(check);
   check_random(check, "sgm/reference", rvc_small(check) ? 60 : 240, 0);
   check_sky(check, "sgm/sky", rvc_small(check) ? 5 : 10, 0);
   check_hashes(check);
   if (!rvc_cuda(check))
     return;
-#if RV_HAVE_CUDA
-  check_kernels(check);
-#endif
   check_random(check, "sgm/cuda", 60, 1);
   check_sky(check, "sgm/sky-cuda", 24, 1);
   check_large(check);
