@@ -164,9 +164,11 @@ const SceneKernels *scene_kernels(int index) {
   int count = 0;
 #if defined(__x86_64__)
   __builtin_cpu_init();
+#  ifndef __SANITIZE_ADDRESS__ /* gcc 12 aligns the stack of this sanitizer to 32 bytes only */
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
     found[count++] = &scene_kernels_avx512;
+#  endif
   if (__builtin_cpu_supports("avx2"))
     found[count++] = &scene_kernels_avx2;
 #endif

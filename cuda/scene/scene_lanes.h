@@ -362,10 +362,10 @@ INLINE void ground_slopes(const World *world, Doubles x, Doubles z, Doubles *rig
   i = ((i < 1) & 1) | (~(i < 1) & i);
   i = ((i > HEIGHTS - 3) & (HEIGHTS - 3)) | (~(i > HEIGHTS - 3) & i);
   const double k = 1.0 / (3.0 * HEIGHT_STEP);
-  const Places p = places_of(i);
-  *right = gather(world->bank, &p);
-  *ahead = k * (gather(world->climb + 2, &p) - gather(world->climb - 1, &p) +
-                x * (gather(world->bank + 2, &p) - gather(world->bank - 1, &p)));
+  const Places p = places_of(i - 1);
+  *right = gather(world->bank + 1, &p);
+  *ahead = k * (gather(world->climb + 3, &p) - gather(world->climb, &p) +
+                x * (gather(world->bank + 3, &p) - gather(world->bank, &p)));
 }
 
 #endif
