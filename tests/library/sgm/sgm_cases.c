@@ -556,6 +556,7 @@ static void fuzz_config(const uint8_t **at, const uint8_t *end, RvSgmConfig *c) 
   c->fill = (RvSgmFill)(next_value(at, end) % 2);
   c->confidence = next_value(at, end) % 2;
   c->threads = 1 + next_value(at, end) % 3;
+  c->stage_times = next_value(at, end) % 2;
 }
 
 static void fuzz(const uint8_t *bytes, size_t size) {
