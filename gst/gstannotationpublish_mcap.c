@@ -35,7 +35,7 @@ enum {
 typedef struct Channel {
   GstPublishChannel config;
   gboolean in_file;     /* its schema and channel records are in this file, or in its chunk */
-  guint64 messages;     /* of this file */
+  guint64 messages;     /* of this file, without its chunk in memory */
   guint32 sequence;     /* of the next message */
   GstPublishText index; /* entries of the current chunk: time, offset */
 } Channel;
@@ -386,7 +386,7 @@ static void put_group(GstPublishText *offsets, guint8 opcode, guint64 base, gsiz
 static void put_statistics(const GstPublishMcap *mcap, GstPublishText *text) {
   guint32 used = 0;
   for (guint i = 0; i < mcap->channel_count; i++)
-    used += mcap->channels[i].in_file;
+    used += mcap->channels[i].messages > 0;
   const gsize start = begin_record(text, OP_STATISTICS);
   put64(text, mcap->messages);
   put16(text, (guint16)used);
@@ -398,7 +398,7 @@ static void put_statistics(const GstPublishMcap *mcap, GstPublishText *text) {
   put64(text, mcap->messages ? mcap->file_end : 0);
   put32(text, used * 10);
   for (guint i = 0; i < mcap->channel_count; i++) {
-    if (!mcap->channels[i].in_file)
+    if (mcap->channels[i].messages == 0)
       continue;
     put16(text, (guint16)(i + 1));
     put64(text, mcap->channels[i].messages);
@@ -429,11 +429,11 @@ static void put_summary(const GstPublishMcap *mcap, guint64 base, GstPublishText
   gsize marks[6];
   marks[0] = text->length;
   for (guint i = 0; i < mcap->channel_count; i++)
-    if (mcap->channels[i].in_file)
+    if (mcap->channels[i].messages > 0)
       put_schema(text, i, &mcap->channels[i].config);
   marks[1] = text->length;
   for (guint i = 0; i < mcap->channel_count; i++)
-    if (mcap->channels[i].in_file)
+    if (mcap->channels[i].messages > 0)
       put_channel(text, i, &mcap->channels[i].config);
   marks[2] = text->length;
   gst_publish_text_bytes(text, mcap->chunk_indexes.data, mcap->chunk_indexes.length);
