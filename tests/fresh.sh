@@ -41,7 +41,8 @@ for m in proc sys dev dev/pts; do
   mounted=("$root/$m" "${mounted[@]}")
 done
 
-git clone --quiet --no-hardlinks . "$root/root/gst-roadvision"
+checkout=/srv/gst-roadvision # there
+git clone --quiet --no-hardlinks . "$root$checkout"
 echo "fresh: commit $(git rev-parse --short HEAD), packages there: $(chroot "$root" dpkg-query -W | wc -l)"
 for command in "$@"; do
   echo "fresh: === $command"
@@ -49,7 +50,7 @@ for command in "$@"; do
   chroot "$root" /usr/bin/env -i HOME=/root LANG=C.UTF-8 TERM=dumb \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     ${RV_FUZZ_SECONDS:+RV_FUZZ_SECONDS=$RV_FUZZ_SECONDS} \
-    bash -c 'cd /root/gst-roadvision && exec $0' "$command" || {
+    bash -c 'cd "$1" && exec $0' "$command" "$checkout" || {
     echo "fresh: FAILED: $command (status $?)"
     exit 1
   }

@@ -72,21 +72,11 @@ static GstHarness *harness_new(const char *engine, const char *more) {
 
 /* Copies the lines of a frame; their number. */
 static int lanes_of(GstBuffer *buffer, RvMetaLanes *meta, RvLaneLine *list) {
-  RvMetaMap map;
   fail_unless(rv_meta_get_lanes(buffer, meta));
   fail_unless(meta->width == W && meta->height == H && meta->count <= RV_LANES_TRACKS);
-  fail_unless_equals_uint64(gst_buffer_get_size(meta->payload), meta->count * sizeof *list);
   fail_unless_equals_int(meta->polyline_values, meta->count * 2 * RV_LANES_POINTS);
-  if (meta->count > 0) {
-    fail_unless(rv_meta_map_buffer(&map, meta->payload, GST_MAP_READ));
-    memcpy(list, map.info.data, (gsize)meta->count * sizeof *list);
-    rv_meta_unmap(&map);
-  }
+  test_copy_payload(meta->payload, list, (gsize)meta->count * sizeof *list);
   return meta->count;
-}
-
-static gboolean near(double value, double wanted, double tolerance) {
-  return fabs(value - wanted) <= tolerance;
 }
 
 /* --- One frame ------------------------------------------------------------------------------- */
@@ -134,7 +124,7 @@ static void expect_polylines(const RvMetaLanes *meta, double center) {
     const double x =
         ((double)points[i] - camera.cx) * camera.height / ((double)points[i + 1] - camera.cy);
     const double wanted = center + (i < 2 * RV_LANES_POINTS ? -1.8 : 1.8);
-    fail_unless(near(x, wanted, 0.1), "value %d: %g m, not %g", i, x, wanted);
+    fail_unless(test_near(x, wanted, 0.1), "value %d: %g m, not %g", i, x, wanted);
   }
   rv_meta_unmap(&map);
 }
@@ -152,14 +142,14 @@ GST_START_TEST(test_frame) {
     fail_unless_equals_int(lanes_of(out, &meta, list), 2);
     fail_unless(lane.count == 2 && memcmp(list, lane.lines, 2 * sizeof *list) == 0);
     fail_unless(meta.left == 0 && meta.right == 1);
-    fail_unless(near(meta.offset, 0.3, 0.04) && meta.offset == lane.offset);
-    fail_unless(near(meta.lane_width, 3.6, 0.05) && near(meta.heading, 0, 0.01));
-    fail_unless(near(meta.curvature, 0, 0.001) && meta.confidence > 0.8);
+    fail_unless(test_near(meta.offset, 0.3, 0.04) && meta.offset == lane.offset);
+    fail_unless(test_near(meta.lane_width, 3.6, 0.05) && test_near(meta.heading, 0, 0.01));
+    fail_unless(test_near(meta.curvature, 0, 0.001) && meta.confidence > 0.8);
     fail_unless(meta.z_min >= 4 && meta.z_max > 20 && meta.z_max <= 45);
     fail_unless(list[0].kind == RV_LANE_LINE_SOLID && list[1].position == 1);
     expect_polylines(&meta, -0.3);
     fail_unless(rv_meta_get_ground(out, &ground));
-    fail_unless(near(ground.camera_height, 1.5, 0.03) && ground.source == RV_GROUND_ESTIMATE);
+    fail_unless(test_near(ground.camera_height, 1.5, 0.03) && ground.source == RV_GROUND_ESTIMATE);
     gst_buffer_unref(out);
     gst_harness_teardown(harness);
   }
@@ -181,7 +171,7 @@ GST_START_TEST(test_ground) {
     rv_meta_add_ground(in, &ground);
     GstBuffer *out = gst_harness_push_and_pull(harness, in);
     fail_unless_equals_int(lanes_of(out, &meta, list), 2);
-    fail_unless(near(meta.lane_width, 3.6 * 1.2 / 1.5, 0.05));
+    fail_unless(test_near(meta.lane_width, 3.6 * 1.2 / 1.5, 0.05));
     fail_unless(rv_meta_get_ground(out, &ground) && ground.ground_slope_y == 0.25);
     gst_buffer_unref(out);
     gst_harness_teardown(harness);
@@ -201,8 +191,8 @@ GST_START_TEST(test_camera) {
       fail_unless_equals_int(lanes_of(out, &meta, list), 2);
       fail_if(rv_meta_find(out, RV_META_GROUND));
       if (i == 9) {
-        fail_unless(near(meta.lane_width, 3.6, 0.15), "%g", meta.lane_width);
-        fail_unless(near(meta.offset, -0.2, 0.1), "%g", meta.offset);
+        fail_unless(test_near(meta.lane_width, 3.6, 0.15), "%g", meta.lane_width);
+        fail_unless(test_near(meta.offset, -0.2, 0.1), "%g", meta.offset);
         expect_polylines(&meta, 0.2);
       }
       gst_buffer_unref(out);

@@ -95,20 +95,10 @@ static GstHarness *harness_new(const char *engine, const char *more) {
 
 /* Copies the obstacles of a frame; their number. */
 static int obstacles_of(GstBuffer *buffer, RvMetaObstacles *meta, RvObstacle *list, int capacity) {
-  RvMetaMap map;
   fail_unless(rv_meta_get_obstacles(buffer, meta));
   fail_unless(meta->width == W && meta->height == H && meta->count <= capacity);
-  fail_unless_equals_uint64(gst_buffer_get_size(meta->payload), meta->count * sizeof *list);
-  if (meta->count > 0) {
-    fail_unless(rv_meta_map_buffer(&map, meta->payload, GST_MAP_READ));
-    memcpy(list, map.info.data, (gsize)meta->count * sizeof *list);
-    rv_meta_unmap(&map);
-  }
+  test_copy_payload(meta->payload, list, (gsize)meta->count * sizeof *list);
   return meta->count;
-}
-
-static gboolean near(double value, double wanted, double tolerance) {
-  return fabs(value - wanted) <= tolerance;
 }
 
 /* --- One frame ------------------------------------------------------------------------------- */
@@ -166,25 +156,26 @@ GST_START_TEST(test_frame) {
     fail_unless_equals_int(obstacles_of(out, &meta, list, RV_OBSTACLES_MAX), wanted);
     fail_unless(memcmp(list, known, (gsize)wanted * sizeof *list) == 0);
     fail_unless_equals_int(wanted, 3);
-    fail_unless(near(list[0].distance, 10, 0.2) && near(list[1].distance, 15, 0.4));
-    fail_unless(near(list[0].lateral, 0, 0.1) && near(list[0].width, 40 * 10 / 300.0, 0.2));
-    fail_unless(near(list[0].height, 1.5, 0.15));
+    fail_unless(test_near(list[0].distance, 10, 0.2) && test_near(list[1].distance, 15, 0.4));
+    fail_unless(test_near(list[0].lateral, 0, 0.1) &&
+                test_near(list[0].width, 40 * 10 / 300.0, 0.2));
+    fail_unless(test_near(list[0].height, 1.5, 0.15));
     fail_unless_equals_int(list[2].kind, RV_OBSTACLE_OVERHANG);
     fail_unless_equals_int(meta.nearest, 0); /* straight ahead */
     fail_unless_equals_int(meta.tracked, 0);
-    fail_unless(near(meta.max_range, 45, 1e-9));
+    fail_unless(test_near(meta.max_range, 45, 1e-9));
     fail_unless(rv_meta_get_free_space(out, &space));
     fail_unless_equals_int(space.columns, width);
     fail_unless(space.area > 50);
     fail_unless(rv_meta_map_buffer(&map, space.payload, GST_MAP_READ));
     fail_unless(memcmp(map.info.data, columns, (gsize)width * sizeof *columns) == 0);
     const RvFreeColumn *column = (const RvFreeColumn *)(const void *)map.info.data;
-    fail_unless(near(column[160 / space.column_width].disparity / 16.0, 9, 0.5));
+    fail_unless(test_near(column[160 / space.column_width].disparity / 16.0, 9, 0.5));
     fail_unless_equals_int(column[160 / space.column_width].obstacle, 0);
     rv_meta_unmap(&map);
     fail_unless(rv_meta_get_ground(out, &ground));
-    fail_unless(near(ground.camera_height, 1.5, 0.03));
-    fail_unless(near(ground.ground_slope_y, 0.2, 0.004));
+    fail_unless(test_near(ground.camera_height, 1.5, 0.03));
+    fail_unless(test_near(ground.ground_slope_y, 0.2, 0.004));
     fail_unless(ground.source == RV_GROUND_ESTIMATE && ground.bins == RV_GROUND_BINS);
     gst_buffer_unref(out);
     gst_harness_teardown(harness);
@@ -211,7 +202,7 @@ GST_START_TEST(test_ground) {
       fail_unless(obstacles_of(out, &meta, list, RV_OBSTACLES_MAX) > 0);
       fail_unless(rv_meta_get_ground(out, &ground));
       fail_unless(from_camera || (ground.ground_slope_y == 0.15 && ground.camera_height == 2));
-      fail_unless(!from_camera || near(ground.camera_height, 1.5, 1e-9));
+      fail_unless(!from_camera || test_near(ground.camera_height, 1.5, 1e-9));
       fail_unless(!from_camera || ground.source == RV_GROUND_CAMERA);
       gst_buffer_unref(out);
       gst_harness_teardown(harness);
@@ -240,7 +231,7 @@ GST_START_TEST(test_maps) {
     GstBuffer *out = gst_harness_push_and_pull(harness, in);
     RvMetaObstacles meta;
     fail_unless_equals_int(obstacles_of(out, &meta, list, RV_OBSTACLES_MAX), 1);
-    fail_unless(near(list[0].distance, 10, 0.2));
+    fail_unless(test_near(list[0].distance, 10, 0.2));
     gst_buffer_unref(out);
     gst_harness_teardown(harness);
   }
@@ -264,7 +255,7 @@ GST_START_TEST(test_inputs) {
       RvMetaObstacles meta;
       fail_unless(obstacles_of(out, &meta, list, RV_OBSTACLES_MAX) >= 1);
       fail_unless(meta.nearest >= 0);
-      fail_unless(near(list[meta.nearest].distance, 10, 0.5));
+      fail_unless(test_near(list[meta.nearest].distance, 10, 0.5));
       gst_buffer_unref(out);
       gst_harness_teardown(harness);
     }
@@ -295,8 +286,8 @@ GST_START_TEST(test_tracks) {
       fail_unless(k < 3 || o.id == id);
       id = o.id;
     }
-    fail_unless(near(o.velocity_z, -5, 0.8));
-    fail_unless(near(o.ttc, o.distance / 5, 0.6));
+    fail_unless(test_near(o.velocity_z, -5, 0.8));
+    fail_unless(test_near(o.ttc, o.distance / 5, 0.6));
     fail_if(o.flags & RV_OBSTACLE_MOVING); /* the speed of the vehicle is unknown */
     /* Settings change: the track continues. */
     gst_harness_set(harness, "cudaobstacles", "min-height", 0.4, "ego-speed", 0.0, NULL);
@@ -338,7 +329,7 @@ GST_START_TEST(test_no_time) {
     fail_unless_equals_int(obstacles_of(out, &meta, list, 8), 1);
     gst_buffer_unref(out);
   }
-  fail_unless(list[0].id == 1 && near(list[0].velocity_z, 0, 0.1));
+  fail_unless(list[0].id == 1 && test_near(list[0].velocity_z, 0, 0.1));
   gst_harness_teardown(harness);
 }
 GST_END_TEST
@@ -382,15 +373,16 @@ GST_START_TEST(test_boxes) {
       fail_unless(rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ));
       memcpy(list, map.info.data, 4 * sizeof *list);
       rv_meta_unmap(&map);
-      fail_unless(list[0].id == 7 && near(list[0].distance, 10, 0.2) && list[0].valid == 255);
+      fail_unless(list[0].id == 7 && test_near(list[0].distance, 10, 0.2) && list[0].valid == 255);
       fail_unless((list[0].obstacle != 0) == (k >= 2));
       fail_unless(list[1].distance == 0 && list[2].distance == 0 && list[3].distance == 0);
       fail_unless(list[2].id == 9 && list[2].valid == 0);
-      fail_unless(near(number(out, 7, "rv-depth", "distance"), 10, 0.2));
-      fail_unless(near(number(out, 7, "rv-depth", "width"), 40 * 10 / 300.0, 0.05));
+      fail_unless(test_near(number(out, 7, "rv-depth", "distance"), 10, 0.2));
+      fail_unless(test_near(number(out, 7, "rv-depth", "width"), 40 * 10 / 300.0, 0.05));
       fail_unless(number(out, 9, "rv-depth", "distance") == 0);
       if (k >= 2) /* the obstacles are regions themselves, and are not measured again */
-        fail_unless(near(number(out, (gint)list[0].obstacle, "rv-obstacle", "distance"), 10, 0.2));
+        fail_unless(
+            test_near(number(out, (gint)list[0].obstacle, "rv-obstacle", "distance"), 10, 0.2));
       gst_buffer_unref(out);
     }
     gst_harness_teardown(harness);

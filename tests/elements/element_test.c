@@ -2,6 +2,7 @@
 /* element_test.c: pictures, caps, and messages for the tests of the elements. */
 #include "element_test.h"
 
+#include <math.h>
 #include <string.h>
 
 static guint32 hash(guint32 v) {
@@ -133,6 +134,20 @@ GstBus *test_bus(GstHarness *harness) {
 void test_bus_free(GstBus *bus) {
   gst_bus_set_flushing(bus, TRUE);
   gst_object_unref(bus);
+}
+
+void test_copy_payload(GstBuffer *payload, gpointer to, gsize bytes) {
+  RvMetaMap map;
+  fail_unless_equals_uint64(gst_buffer_get_size(payload), bytes);
+  if (bytes == 0)
+    return;
+  fail_unless(rv_meta_map_buffer(&map, payload, GST_MAP_READ));
+  memcpy(to, map.info.data, bytes);
+  rv_meta_unmap(&map);
+}
+
+gboolean test_near(double value, double wanted, double tolerance) {
+  return fabs(value - wanted) <= tolerance;
 }
 
 char *test_message(GstBus *bus, GstMessageType type) {

@@ -41,6 +41,11 @@ guint8 *test_gray(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int
 const RvGroundSurface *test_surface(GstBuffer *buffer, int width, int height,
                                     RvGroundSurface *surface);
 
+/* Copies a payload that must have `bytes`. */
+void test_copy_payload(GstBuffer *payload, gpointer to, gsize bytes);
+
+gboolean test_near(double value, double wanted, double tolerance);
+
 /* Adds a bus to a harness's element; the next error or warning on it, or NULL. */
 GstBus *test_bus(GstHarness *harness);
 void test_bus_free(GstBus *bus);

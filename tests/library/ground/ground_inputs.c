@@ -17,6 +17,15 @@ RvCamera ground_input_camera(int width, int height) {
                     .pitch = 2};
 }
 
+RvGroundSurface ground_input_surface(const RvCamera *camera, const uint8_t *bytes, size_t size) {
+  RvGroundSurface surface;
+  if (bytes[0] % 2)
+    return rv_ground_of_camera(camera);
+  for (size_t i = 0; i < sizeof surface; i++)
+    ((uint8_t *)&surface)[i] = bytes[i % size];
+  return surface;
+}
+
 /* Depth of the ground in a row, m; the ground rises by hill (z / 40)^2. */
 static double ground_depth(const GroundInput *in, double v) {
   const RvCamera *c = &in->camera;

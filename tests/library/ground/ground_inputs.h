@@ -4,6 +4,7 @@
 #ifndef RV_GROUND_INPUTS_H
 #define RV_GROUND_INPUTS_H
 
+#include "ground/ground.h"
 #include "rvcheck.h"
 
 /* A box on the ground: an upright face of constant disparity. */
@@ -28,6 +29,9 @@ typedef struct GroundInput {
 /* A camera that suits an image of that size: 1.5 m high, pitch 2 degrees, 20 px of disparity at
  * 10 m. */
 RvCamera ground_input_camera(int width, int height);
+
+/* For fuzz targets, by the first of at least one byte: that of the camera, or any bits. */
+RvGroundSurface ground_input_surface(const RvCamera *camera, const uint8_t *bytes, size_t size);
 
 /* Paints `input` into an RV_U16 plane; the same random numbers give the same image. */
 void ground_input_paint(const GroundInput *input, RvRandom *random, const RvPlane *disparity);

@@ -339,11 +339,7 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   RvLanes *lanes = NULL;
   if (rv_lanes_new(&lanes, &c, RV_CPU) != RV_OK)
     return;
-  RvGroundSurface ground;
-  for (size_t i = 0; i < sizeof ground; i++)
-    ((uint8_t *)&ground)[i] = bytes[7 + i % (size - 7)];
-  if (bytes[7] % 2)
-    ground = rv_ground_of_camera(&c.camera);
+  const RvGroundSurface ground = ground_input_surface(&c.camera, bytes + 7, size - 7);
   RvLanesSource source = {.gray = rvc_plane(c.width, c.height, RV_U8),
                           .disparity = rvc_plane(c.width, c.height, RV_U16),
                           .ground = &ground};

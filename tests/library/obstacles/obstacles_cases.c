@@ -436,11 +436,7 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   RvObstacles *obstacles = NULL;
   if (rv_obstacles_new(&obstacles, &c, RV_CPU) != RV_OK)
     return;
-  RvGroundSurface ground;
-  for (size_t i = 0; i < sizeof ground; i++)
-    ((uint8_t *)&ground)[i] = bytes[7 + i % (size - 7)];
-  if (bytes[7] % 2)
-    ground = rv_ground_of_camera(&c.camera);
+  const RvGroundSurface ground = ground_input_surface(&c.camera, bytes + 7, size - 7);
   RvPlane plane = rvc_plane(c.width, c.height, RV_U16);
   for (int i = 0; i < c.width * c.height; i++)
     ((uint16_t *)plane.data)[i] = (uint16_t)(bytes[8 + (size_t)i % (size - 8)] << (bytes[8] % 9));
