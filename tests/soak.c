@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* soak.c: the complete chain for a long time, fed by two simulated cameras with jitter, lost frames
- * and stalls. Prints memory, handles and threads at the start, each minute and at the end, and fails
- * if they grow. tests/soak.sh runs it and looks for leaks. */
+ * and stalls, whose pixel format changes while the pipeline plays. Prints memory, handles and threads
+ * at the start, each minute and at the end, and fails if they grow. tests/soak.sh runs it and looks
+ * for leaks. */
 #include <gst/gst.h>
 
 #include <malloc.h>
@@ -22,6 +23,13 @@
 #define RSS_GROWTH_KB (32 << 10)
 #define GPU_GROWTH_MIB 16
 
+/* Formats of the cameras, each for one period. The first one is that of the start and of the end,
+ * so that the same buffers are in flight at both looks. */
+#define PERIOD_S 90   /* at most */
+#define FORMATS_ALL 5 /* in system memory */
+#define FORMATS_CUDA 4
+static const char *const formats[FORMATS_ALL] = {"NV12", "Y42B", "ARGB", "NV21", "YUY2"};
+
 typedef struct Camera {
   guint32 random;
   GstClockTime silent_until; /* PTS; during a stall */
@@ -41,11 +49,13 @@ typedef struct Soak {
   GstElement *pipeline;
   Camera camera[2];
   char *folder;
-  double warm_up, seconds;
+  double warm_up, seconds, period; /* s; period: see PERIOD_S */
+  guint period_timer;
   gint64 began; /* monotonic µs */
   gboolean cuda, failed;
   Usage start, end;
-  guint64 frames; /* at the sink */
+  guint64 frames;        /* at the sink */
+  guint format, changes; /* of the cameras: index in `formats`; how often it changed */
   guint warnings;
 } Soak;
 
@@ -179,18 +189,23 @@ static char *describe_pipeline(const Soak *soak, int width, int height, int rate
   const char *up = soak->cuda ? "cudaupload ! " : "", *down = soak->cuda ? "cudadownload ! " : "";
   return g_strdup_printf(
       "stereotestsrc is-live=true truth=false ! "
-      "video/x-raw,format=NV12,width=%d,height=%d,framerate=%d/1 ! tee name=both "
+      "video/x-raw,format=NV12,width=%d,height=%d,framerate=%d/1 ! videoconvert ! "
+      "capsfilter name=format caps=video/x-raw,format=NV12 ! tee name=both "
       "both. ! queue leaky=downstream max-size-buffers=4 ! videocrop right=%d ! "
       "identity name=left ! %squeue leaky=downstream max-size-buffers=3 ! mux.left "
       "both. ! queue leaky=downstream max-size-buffers=4 ! videocrop left=%d ! "
       "identity name=right ! %squeue leaky=downstream max-size-buffers=3 ! mux.right "
       "cudastereomux name=mux ! queue leaky=downstream max-size-buffers=3 ! "
       "cudarectify calibration=%s/camera.yml ! cudasgm disparities=64 ! cudastixels ! cudardp ! "
-      "cudaroaddetect ! cudahough segments=true ! cudaannotate ! "
+      "cudaobstacles ! cudalanes ! cudaroaddetect ! cudahough segments=true ! "
+      "cudaannotate ! "
       "annotationpublish name=publish rotate-time=60000000000 max-files=2 "
-      "location=%s/soak-%%05d.jsonl ! %squeue ! "
+      "location=%s/soak-%%05d.jsonl ! "
+      "annotationpublish name=record format=mcap rotate-time=60000000000 max-files=2 "
+      "location=%s/soak-%%05d.mcap ! %squeue ! "
       "fakesink name=sink sync=true qos=true",
-      2 * width, height, rate, width, up, width, up, soak->folder, soak->folder, down);
+      2 * width, height, rate, width, up, width, up, soak->folder, soak->folder, soak->folder,
+      down);
 }
 
 static gboolean on_message(GstBus *bus, GstMessage *message, gpointer user) {
@@ -221,16 +236,35 @@ static gboolean on_message(GstBus *bus, GstMessage *message, gpointer user) {
   return G_SOURCE_CONTINUE;
 }
 
+static gboolean on_minute(gpointer user) {
+  look(user, "");
+  return G_SOURCE_CONTINUE;
+}
+
+/* The next format, or the first one when the end is near. */
+static gboolean on_period(gpointer user) {
+  Soak *soak = user;
+  const double now = (double)(g_get_monotonic_time() - soak->began) * 1e-6;
+  const guint before = soak->format, count = soak->cuda ? FORMATS_CUDA : FORMATS_ALL;
+  soak->format = now + 2 * soak->period > soak->seconds ? 0 : (soak->format + 1) % count;
+  if (soak->format == before)
+    return G_SOURCE_CONTINUE;
+  GstElement *filter = gst_bin_get_by_name(GST_BIN(soak->pipeline), "format");
+  GstCaps *caps =
+      gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, formats[soak->format], NULL);
+  g_object_set(filter, "caps", caps, NULL);
+  gst_caps_unref(caps);
+  gst_object_unref(filter);
+  soak->changes++;
+  return G_SOURCE_CONTINUE;
+}
+
 static gboolean on_warm(gpointer user) {
   Soak *soak = user;
   malloc_trim(0);
   soak->start = look(soak, "start");
+  soak->period_timer = g_timeout_add((guint)(soak->period * 1000), on_period, soak);
   return G_SOURCE_REMOVE;
-}
-
-static gboolean on_minute(gpointer user) {
-  look(user, "");
-  return G_SOURCE_CONTINUE;
 }
 
 static gboolean on_end(gpointer user) {
@@ -264,6 +298,7 @@ static guint64 stat_of(const Soak *soak, const char *element, const char *field)
 static void judge(Soak *soak) {
   const guint64 pairs = stat_of(soak, "mux", "pairs");
   const guint64 published = stat_of(soak, "publish", "published");
+  const guint64 recorded = stat_of(soak, "record", "published");
   for (int i = 0; i < 2; i++)
     printf("%s camera: %" G_GUINT64_FORMAT " frames sent, %" G_GUINT64_FORMAT
            " lost, %" G_GUINT64_FORMAT " stalls\n",
@@ -272,13 +307,16 @@ static void judge(Soak *soak) {
   printf("%" G_GUINT64_FORMAT " pairs, %" G_GUINT64_FORMAT " dropped left, %" G_GUINT64_FORMAT
          " right, %" G_GUINT64_FORMAT " stale, %" G_GUINT64_FORMAT " stalls reported, "
          "%" G_GUINT64_FORMAT " late; %" G_GUINT64_FORMAT " published, %" G_GUINT64_FORMAT
-         " dropped by the publisher; %" G_GUINT64_FORMAT " frames at the sink; %u warnings\n",
+         " dropped by the publisher; %" G_GUINT64_FORMAT " recorded; %" G_GUINT64_FORMAT
+         " frames at the sink; %u changes of the format; %u warnings\n",
          pairs, stat_of(soak, "mux", "dropped-left"), stat_of(soak, "mux", "dropped-right"),
          stat_of(soak, "mux", "stale"), stat_of(soak, "mux", "stalls"),
-         stat_of(soak, "mux", "late"), published, stat_of(soak, "publish", "dropped"), soak->frames,
-         soak->warnings);
+         stat_of(soak, "mux", "late"), published, stat_of(soak, "publish", "dropped"), recorded,
+         soak->frames, soak->changes, soak->warnings);
   require(soak, soak->frames > 0 && published > 0, "no frames reached the sink");
   require(soak, stat_of(soak, "publish", "dropped") == 0, "the publisher dropped frames");
+  require(soak, recorded == published, "the recording lacks frames");
+  require(soak, soak->changes > 0, "the format never changed");
   require(soak, soak->end.seconds > 0, "ended early");
   require(soak, soak->end.heap <= soak->start.heap + HEAP_GROWTH, "the heap grows");
   require(soak, soak->end.rss_kb <= soak->start.rss_kb + RSS_GROWTH_KB, "resident memory grows");
@@ -313,6 +351,8 @@ static gboolean run(Soak *soak, int width, int height, int rate) {
   const guint minute = g_timeout_add_seconds(60, on_minute, soak);
   g_main_loop_run(soak->loop);
   g_source_remove(minute);
+  if (soak->period_timer)
+    g_source_remove(soak->period_timer);
   judge(soak);
   gst_element_set_state(soak->pipeline, GST_STATE_NULL);
   gst_bus_remove_watch(bus);
@@ -331,6 +371,7 @@ int main(int argc, char **argv) {
   const int width = argc == 5 ? atoi(argv[2]) : 320, height = argc == 5 ? atoi(argv[3]) : 240;
   const int rate = argc == 5 ? atoi(argv[4]) : 10;
   soak.warm_up = MIN(60.0, soak.seconds / 4);
+  soak.period = MIN(PERIOD_S, soak.seconds / 10);
   GstElementFactory *upload = gst_element_factory_find("cudaupload");
   soak.cuda = upload && rv_cuda_devices(NULL, 0) > 0;
   gst_clear_object(&upload);
