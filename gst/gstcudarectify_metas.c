@@ -21,7 +21,9 @@ static Box clipped(const Box *box, double width, double height) {
   return (Box){MAX(box->x0, 0), MAX(box->y0, 0), MIN(box->x1, width), MIN(box->y1, height)};
 }
 
-/* The box of the outline's image: lines become curves, so the middles of the edges count too. */
+/* The box of the outline's image: lines become curves, so the middles of the edges count too. Points
+ * that no output pixel shows (beyond the fold of a strong lens) are outside; FALSE when the center of
+ * the box is one. */
 static gboolean map_outline(const RvRectifyGeometry *geometry, int view, const Box *from, Box *to) {
   *to = (Box){HUGE_VAL, HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
   for (int k = 0; k < 9; k++) {
@@ -29,8 +31,11 @@ static gboolean map_outline(const RvRectifyGeometry *geometry, int view, const B
     const double u = from->x0 + (from->x1 - from->x0) * (k % 3) / 2.0 - 0.5;
     const double v = from->y0 + (from->y1 - from->y0) * (k / 3) / 2.0 - 0.5;
     double x, y;
-    if (!rv_rectify_point(geometry, view, u, v, &x, &y))
-      return FALSE;
+    if (!rv_rectify_point(geometry, view, u, v, &x, &y)) {
+      if (k == 4)
+        return FALSE;
+      continue;
+    }
     to->x0 = MIN(to->x0, x + 0.5);
     to->y0 = MIN(to->y0, y + 0.5);
     to->x1 = MAX(to->x1, x + 0.5);

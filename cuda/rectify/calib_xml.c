@@ -69,8 +69,11 @@ static RvStatus skip_space(Xml *x) {
   }
 }
 
-/* "<name attributes>": stores the name; *is_empty for "<name/>". */
+/* "<name attributes>": stores the name; *is_empty for "<name/>". After an error the name is empty. */
 static RvStatus open_tag(Xml *x, const char **name, size_t *length, int *is_empty) {
+  *name = x->at;
+  *length = 0;
+  *is_empty = 0;
   if (x->at >= x->end || *x->at != '<')
     return expected(x, "an element");
   advance(x, 1);

@@ -211,7 +211,8 @@ int rv_rectify_point(const RvRectifyGeometry *geometry, int view, double u, doub
   const double *p = geometry->projection[view];
   double ray[3] = {0, 0, 1}, out[3];
   rv_lens_init(&lens, &geometry->calibration.view[view]);
-  rv_lens_unproject(&lens, u, v, &ray[0], &ray[1]);
+  if (!rv_lens_invert(&lens, u, v, &ray[0], &ray[1]))
+    return 0;
   rv_mat3_apply(geometry->rotation[view], ray, out);
   if (!(out[2] > 0))
     return 0;

@@ -8,6 +8,8 @@
 
 #include "rectify/rectify_math.h"
 
+#define HALF_PI 1.57079632679489662
+
 enum { K1, K2, P1, P2, K3, K4, K5, K6, S1, S2, S3, S4, TX, TY };
 
 /* Tilted sensor (Scheimpflug): rotation by tx around x, then by ty around y, projected back along
@@ -57,6 +59,11 @@ static void apply_homography(const double m[9], double *x, double *y) {
   *y = scale * out[1];
 }
 
+static double theta_slope(const double *k, double t) {
+  const double t2 = t * t, t4 = t2 * t2, t6 = t4 * t2, t8 = t4 * t4;
+  return 1 + 3 * k[0] * t2 + 5 * k[1] * t4 + 7 * k[2] * t6 + 9 * k[3] * t8;
+}
+
 void rv_lens_project(const RectifyLens *l, double x, double y, double *u, double *v) {
   if (l->lens == RV_LENS_FISHEYE) {
     project_fisheye(l, x, y, u, v);
@@ -77,14 +84,13 @@ void rv_lens_project(const RectifyLens *l, double x, double y, double *u, double
 /* Newton's method on t (1 + k1 t^2 + ...) = r, from t = r. */
 static void unproject_fisheye(const RectifyLens *l, double u, double v, double *x, double *y) {
   const double xd = (u - l->cx) / l->fx, yd = (v - l->cy) / l->fy;
-  const double r = fmin(sqrt(xd * xd + yd * yd), 1.57079632679489662);
+  const double r = fmin(sqrt(xd * xd + yd * yd), HALF_PI);
   double t = r;
   for (int i = 0; i < 10 && r > 0; i++) {
-    const double *k = l->k, t2 = t * t, t4 = t2 * t2, t6 = t4 * t2, t8 = t4 * t4;
-    const double slope = 1 + 3 * k[0] * t2 + 5 * k[1] * t4 + 7 * k[2] * t6 + 9 * k[3] * t8;
+    const double slope = theta_slope(l->k, t);
     if (!(fabs(slope) > 1e-9))
       break;
-    t -= (theta_distorted(k, t) - r) / slope;
+    t -= (theta_distorted(l->k, t) - r) / slope;
   }
   const double scale = r > 1e-8 ? tan(t) / r : 1;
   *x = xd * scale;
@@ -120,4 +126,136 @@ void rv_lens_unproject(const RectifyLens *l, double u, double v, double *x, doub
     *x = (x0 - dx) * inverse;
     *y = (y0 - dy) * inverse;
   }
+}
+
+/* --- Exact inverse --------------------------------------------------------------------------- */
+
+#define ANGLE_STEPS 64 /* of the search for the first angle, 1.4 degrees each */
+#define BISECTIONS 60  /* of an interval of that length: to the last bit */
+#define NEWTON_STEPS 8 /* per position on the way */
+#define WAY_STEPS 400  /* positions on the way from the principal point */
+#define WAY_STEP 0.125 /* first and longest, of the whole way */
+#define WAY_STEP_MIN 1e-5
+#define RESIDUAL 1e-12 /* of a position, in focal lengths */
+
+/* Where f crosses 0 between a and b: f (a) and f (b) have different signs. */
+static double bisect(double (*f)(const double *, double), const double *k, double offset, double a,
+                     double b) {
+  const int rises = f(k, b) > offset;
+  for (int i = 0; i < BISECTIONS; i++) {
+    const double middle = (a + b) / 2;
+    if ((f(k, middle) > offset) == rises)
+      b = middle;
+    else
+      a = middle;
+  }
+  return (a + b) / 2;
+}
+
+/* The smallest angle with that distorted angle, before the distorted angle falls for the first time and
+ * below 90 degrees. */
+static int invert_fisheye(const RectifyLens *l, double xd, double yd, double *x, double *y) {
+  const double r = sqrt(xd * xd + yd * yd);
+  double from = 0;
+  for (int i = 1; i <= ANGLE_STEPS; i++) {
+    double to = i * (HALF_PI / ANGLE_STEPS);
+    const int falls = !(theta_slope(l->k, to) > 0);
+    if (falls)
+      to = bisect(theta_slope, l->k, 0, from, to);
+    if (theta_distorted(l->k, to) >= r) {
+      const double t = bisect(theta_distorted, l->k, r, from, to);
+      const double scale = r > 1e-8 ? tan(t) / r : 1;
+      *x = xd * scale;
+      *y = yd * scale;
+      return t < HALF_PI - 1e-9;
+    }
+    if (falls)
+      return 0;
+    from = to;
+  }
+  return 0;
+}
+
+/* Distorted point and its derivatives j = {dx'/dx, dx'/dy, dy'/dx, dy'/dy}; without tilt. 0 at and
+ * beyond the poles of the rational model. */
+static int distort(const double *k, double x, double y, double *xd, double *yd, double j[4]) {
+  const double r2 = x * x + y * y, r4 = r2 * r2;
+  const double over = 1 + ((k[K3] * r2 + k[K2]) * r2 + k[K1]) * r2;
+  const double under = 1 + ((k[K6] * r2 + k[K5]) * r2 + k[K4]) * r2;
+  const double over_slope = (3 * k[K3] * r2 + 2 * k[K2]) * r2 + k[K1];
+  const double under_slope = (3 * k[K6] * r2 + 2 * k[K5]) * r2 + k[K4];
+  const double radial = over / under;
+  const double slope = 2 * (over_slope * under - over * under_slope) / (under * under);
+  const double sx = k[S1] + 2 * k[S2] * r2, sy = k[S3] + 2 * k[S4] * r2;
+  *xd = x * radial + 2 * k[P1] * x * y + k[P2] * (r2 + 2 * x * x) + k[S1] * r2 + k[S2] * r4;
+  *yd = y * radial + k[P1] * (r2 + 2 * y * y) + 2 * k[P2] * x * y + k[S3] * r2 + k[S4] * r4;
+  j[0] = radial + x * x * slope + 2 * k[P1] * y + 6 * k[P2] * x + 2 * x * sx;
+  j[1] = x * y * slope + 2 * k[P1] * x + 2 * k[P2] * y + 2 * y * sx;
+  j[2] = x * y * slope + 2 * k[P1] * x + 2 * k[P2] * y + 2 * x * sy;
+  j[3] = radial + y * y * slope + 6 * k[P1] * y + 2 * k[P2] * x + 2 * y * sy;
+  return under > 0;
+}
+
+/* Newton's method towards the distorted point (xd, yd). Each correction must be at most half of the one
+ * before (Deuflhard's monotonicity test): else the start was too far away. The mapping must keep its
+ * orientation everywhere on the way. */
+static int newton(const double *k, double xd, double yd, double *x, double *y) {
+  double before = HUGE_VAL;
+  for (int i = 0; i < NEWTON_STEPS; i++) {
+    double at_x, at_y, j[4];
+    if (!distort(k, *x, *y, &at_x, &at_y, j))
+      return 0;
+    const double ex = xd - at_x, ey = yd - at_y, determinant = j[0] * j[3] - j[1] * j[2];
+    if (!(determinant > 0 && j[0] + j[3] > 0))
+      return 0;
+    if (fabs(ex) <= RESIDUAL && fabs(ey) <= RESIDUAL)
+      return 1;
+    const double dx = (j[3] * ex - j[1] * ey) / determinant;
+    const double dy = (j[0] * ey - j[2] * ex) / determinant;
+    const double length = sqrt(dx * dx + dy * dy);
+    if (!(length <= before / 2))
+      return 0;
+    before = length;
+    *x += dx;
+    *y += dy;
+  }
+  return 0;
+}
+
+/* Follows the straight line from the principal point to the pixel, so that the ray found is the one
+ * that continues the center of the image; past a fold of the model there are others. */
+static int invert_pinhole(const RectifyLens *l, double xd, double yd, double *x, double *y) {
+  double at = 0, step = WAY_STEP;
+  *x = *y = 0;
+  for (int i = 0; i < WAY_STEPS && step >= WAY_STEP_MIN; i++) {
+    const double to = fmin(at + step, 1);
+    double next_x = *x, next_y = *y;
+    if (newton(l->k, to * xd, to * yd, &next_x, &next_y)) {
+      *x = next_x;
+      *y = next_y;
+      at = to;
+      step = fmin(2 * step, WAY_STEP);
+      if (at >= 1)
+        return 1;
+    } else {
+      step /= 2;
+    }
+  }
+  return 0;
+}
+
+int rv_lens_invert(const RectifyLens *l, double u, double v, double *x, double *y) {
+  double xd = (u - l->cx) / l->fx, yd = (v - l->cy) / l->fy;
+  double found_x, found_y;
+  if (!(fabs(xd) < 1e6 && fabs(yd) < 1e6))
+    return 0;
+  if (l->is_tilted)
+    apply_homography(l->untilt, &xd, &yd);
+  const int found = l->lens == RV_LENS_FISHEYE ? invert_fisheye(l, xd, yd, &found_x, &found_y)
+                                               : invert_pinhole(l, xd, yd, &found_x, &found_y);
+  if (found) {
+    *x = found_x;
+    *y = found_y;
+  }
+  return found;
 }

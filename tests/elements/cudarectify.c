@@ -237,6 +237,48 @@ GST_START_TEST(test_regions) {
 }
 GST_END_TEST
 
+/* A lens that folds the image 205 px from the center (k1 = -0.36, focal length 320 px): regions before
+ * the fold move, one whose center lies beyond it is dropped. */
+GST_START_TEST(test_fold) {
+  static const char text[] =
+      "M1: [320, 0, 319.5, 0, 320, 239.5, 0, 0, 1]\nD1: [-0.36, 0, 0, 0, 0]\n"
+      "M2: [320, 0, 319.5, 0, 320, 239.5, 0, 0, 1]\nD2: [-0.36, 0, 0, 0, 0]\n"
+      "R1: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nR2: [1, 0, 0, 0, 1, 0, 0, 0, 1]\n"
+      "P1: [200, 0, 319.5, 0, 0, 200, 239.5, 0, 0, 0, 1, 0]\n"
+      "P2: [200, 0, 319.5, -20, 0, 200, 239.5, 0, 0, 0, 1, 0]\n"
+      "image_width: 640\nimage_height: 480\n";
+  static const int at[3][2] = {{315, 230}, {20, 10}, {110, 220}}; /* the third one on the fold */
+  GstVideoInfo info;
+  char *path = write_file(text);
+  char *line = g_strdup_printf("cudarectify engine=cpu calibration=%s", path);
+  GstHarness *harness = gst_harness_new_parse(line);
+  set_caps(harness, "GRAY8", 1280, 480, NULL, &info);
+  GstBuffer *in = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&info), NULL);
+  gst_buffer_memset(in, 0, 0, GST_VIDEO_INFO_SIZE(&info));
+  for (int k = 0; k < 3; k++)
+    gst_buffer_add_video_region_of_interest_meta(in, "car", (guint)at[k][0], (guint)at[k][1], 20,
+                                                 20)
+        ->id = 5 + k;
+  GstBuffer *out = gst_harness_push_and_pull(harness, in);
+  gpointer state = NULL;
+  GstMeta *meta;
+  int found = 0;
+  while ((meta = gst_buffer_iterate_meta_filtered(out, &state,
+                                                  GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
+    const GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *)meta;
+    fail_unless(region->id != 6, "beyond the fold: %u, %u", region->x, region->y);
+    fail_unless(region->x < 640 && region->y > 200 && region->y < 260);
+    found++;
+  }
+  fail_unless_equals_int(found, 2);
+  gst_buffer_unref(out);
+  gst_harness_teardown(harness);
+  g_remove(path);
+  g_free(path);
+  g_free(line);
+}
+GST_END_TEST
+
 /* Chroma siting and range of the caps decide about chroma and the border. */
 GST_START_TEST(test_colorimetry) {
   static const struct {
@@ -515,7 +557,7 @@ GST_END_TEST
 
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
-  TEST(test_formats) TEST(test_regions) TEST(test_colorimetry) TEST(test_properties) TEST(test_rectified) \
+  TEST(test_formats) TEST(test_regions) TEST(test_fold) TEST(test_colorimetry) TEST(test_properties) TEST(test_rectified) \
   TEST(test_annotations) TEST(test_errors) TEST(test_bad_change) TEST(test_warning) \
   TEST(test_sizes)
 /* clang-format on */
