@@ -97,7 +97,7 @@ typedef struct RvLanesMark {
   uint32_t covered[RV_LANES_SLICES / 32]; /* bit k: marks from k to k + 1 slices */
   uint32_t seen[RV_LANES_SLICES / 32];    /* bit k: in the image and not behind an object */
   uint32_t spread[RV_LANES_SPREAD];       /* weight by distance from the line */
-  uint32_t reserved;
+  uint32_t length;                        /* sum of the ground that their rows cover, mm */
 } RvLanesMark;
 
 /* What run() finds in a frame. */
@@ -174,10 +174,12 @@ typedef struct RvLanesLane {
 } RvLanesLane;
 
 /* Lines of a frame without tracking: every field but id, position, age and missed. Returns their
- * number; 0 when the frame has no common direction: the best score is below 1.2 x the mean. Lines
+ * number; 0 when the frame has no common direction: the best score is below 2.4 x the mean. Lines
  * that 0.5 m slices cover by less than 3 m, lines of less than a fifth of full confidence, and lines
- * more than 1.75 lane widths from the camera (at the reference distance) are left out, and lines whose
- * marks scatter by more than 45 mm. Sorted left to right. */
+ * more than 1.75 lane widths from the camera (at the reference distance) are left out, and lines that
+ * are no paint: the rows with marks make up less than 55 % of the covered slices, or the marks
+ * scatter by more than 45 mm, unless 70 % of them lie on two lines 0.15 to 0.5 m apart. Sorted left
+ * to right. */
 RV_API int rv_lanes_measure(const RvLanesConfig *config, const RvLanesFound *found,
                             RvLaneLine lines[RV_LANES_MAX]);
 

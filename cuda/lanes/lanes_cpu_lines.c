@@ -94,6 +94,7 @@ static void measure_hits(const Hits *h, const RvLanesCurve *curve, RvLanesMark *
     mark->squares += w * off * off;
     mark->weight += w;
     mark->hits++;
+    mark->length += (uint32_t)dz;
     mark->z_min = mark->z_min ? rv_min(mark->z_min, z) : z;
     mark->z_max = rv_max(mark->z_max, z);
     for (int k = 0; k < RV_LANES_SLICES / 32; k++)

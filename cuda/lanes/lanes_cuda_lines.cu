@@ -134,7 +134,9 @@ static __device__ void measure_hits(const RvLanesPlan &p, const LanesCuda &w, co
     atomicMin(&mark->z_min, z);
     atomicMax(&mark->z_max, z);
     const uint32_t place = w.place[i];
-    add_slices(mark->covered, z, dz_of(p, w, f, rv_lanes_place_row(place)));
+    const int dz = dz_of(p, w, f, rv_lanes_place_row(place));
+    atomicAdd(&mark->length, (uint32_t)dz);
+    add_slices(mark->covered, z, dz);
     if (f.color.data)
       add_tint(p, w, f, place, mark);
   }

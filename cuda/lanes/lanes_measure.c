@@ -7,7 +7,7 @@
 #include "lanes/lanes_stages.h"
 
 #define REFERENCE 7.0     /* m */
-#define SCORE_TIMES 1.2   /* best score to the mean of all spaces */
+#define SCORE_TIMES 2.4   /* best score to the mean of all spaces */
 #define SUPPORT_MIN 3.0   /* m */
 #define HEADING_OFF 0.05  /* rad from the common heading: ramps */
 #define SOLID_SHARE 0.75  /* of the slices seen */
@@ -28,6 +28,8 @@
 #define NEIGHBOR_OFF 0.5   /* m by which a neighbor may be off its place */
 #define SQUARE_MOST 2000.0 /* mm^2: mean square distance of the marks of a painted line */
 #define HITS_LEAST 6
+#define FILL_LEAST 0.55     /* part of the covered slices that rows with marks make up */
+#define DOUBLE_SHARE 0.7    /* part of the marks that lie on the two lines of a double one */
 #define CONFIDENCE_LEAST 51 /* of a line */
 #define REACH 1.75          /* lane widths to each side at the reference distance */
 
@@ -118,15 +120,25 @@ static Cover cover_of(const RvLanesMark *mark) {
   return c;
 }
 
+/* Weight of the marks within one bin of bin i. */
+static uint32_t around(const RvLanesMark *mark, int i) {
+  return (i > 0 ? mark->spread[i - 1] : 0) + mark->spread[i] +
+         (i + 1 < RV_LANES_SPREAD ? mark->spread[i + 1] : 0);
+}
+
 /* 1 when the marks lie on two lines 0.15 to 0.5 m apart. */
 static int is_double(const RvLanesMark *mark) {
   int top = 0;
-  for (int i = 1; i < RV_LANES_SPREAD; i++)
+  double sum = mark->spread[0];
+  for (int i = 1; i < RV_LANES_SPREAD; i++) {
+    sum += mark->spread[i];
     if (mark->spread[i] > mark->spread[top])
       top = i;
+  }
   for (int i = 0; i < RV_LANES_SPREAD; i++) {
     const int apart = i < top ? top - i : i - top;
-    if (apart < 3 || apart > 10 || mark->spread[i] * 2 < mark->spread[top])
+    if (apart < 3 || apart > 10 || mark->spread[i] * 2 < mark->spread[top] ||
+        (double)around(mark, i) + (double)around(mark, top) < DOUBLE_SHARE * sum)
       continue;
     const int from = i < top ? i : top;
     for (int k = from + 1; k < from + apart; k++)
@@ -169,8 +181,7 @@ static uint8_t confidence_of(const Cover *cover) {
   return (uint8_t)(255 * (share < 1 ? share : 1));
 }
 
-static RvLaneLine line_of(const RvLanesMark *mark) {
-  const Cover cover = cover_of(mark);
+static RvLaneLine line_of(const RvLanesMark *mark, const Cover *cover) {
   const RvLanesMatrix covariance = rv_lanes_covariance(mark);
   RvLaneLine line = {.offset = (float)mark->offset,
                      .heading = (float)mark->heading,
@@ -178,17 +189,19 @@ static RvLaneLine line_of(const RvLanesMark *mark) {
                      .z_min = (float)(mark->z_min / 100.0),
                      .z_max = (float)(mark->z_max / 100.0),
                      .sigma = (float)sqrt(covariance.a[0][0]),
-                     .support = (float)(cover.covered * RV_LANES_SLICE),
-                     .kind = kind_of(mark, &cover),
+                     .support = (float)(cover->covered * RV_LANES_SLICE),
+                     .kind = kind_of(mark, cover),
                      .color = color_of(mark),
-                     .confidence = confidence_of(&cover)};
+                     .confidence = confidence_of(cover)};
   line.offset_near = (float)rv_lanes_line_x(&line, REFERENCE);
   return line;
 }
 
-/* Paint is straight: marks of ruts, grass and shadows scatter. */
-static int is_straight(const RvLanesMark *mark) {
+/* Paint covers every row that shows it, and is straight: marks of ruts, grass and shadows are here
+ * and there, and scatter. */
+static int is_paint(const RvLanesMark *mark, const Cover *cover) {
   return mark->hits >= HITS_LEAST &&
+         mark->length >= FILL_LEAST * 1000 * RV_LANES_SLICE * cover->covered &&
          ((double)mark->squares <= SQUARE_MOST * (double)mark->weight || is_double(mark));
 }
 
@@ -223,9 +236,10 @@ int rv_lanes_lines(const RvLanesConfig *config, const RvLanesFound *found,
     return 0;
   for (int i = 0; i < (int)found->count; i++) {
     const RvLanesMark *mark = &found->lines[i];
-    if (!is_straight(mark) || fabs(mark->heading - found->heading) > HEADING_OFF)
+    const Cover cover = cover_of(mark);
+    if (!is_paint(mark, &cover) || fabs(mark->heading - found->heading) > HEADING_OFF)
       continue;
-    const RvLaneLine line = line_of(mark);
+    const RvLaneLine line = line_of(mark, &cover);
     if ((double)line.support < SUPPORT_MIN || line.confidence < CONFIDENCE_LEAST ||
         fabs((double)line.offset_near) > REACH * config->lane_width)
       continue;

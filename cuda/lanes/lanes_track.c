@@ -117,7 +117,7 @@ static void predict(const RvLanesTracks *t, Track *track, double dt) {
   if (!t->knows_motion) { /* the lane is taken to stay where it is: drift of 0.5 m/s, turns */
     p->a[0][0] += square(0.5 * dt);
     p->a[1][1] += square(0.03 * dt);
-    p->a[2][2] += square(0.001 * dt);
+    p->a[2][2] += square(0.0006 * dt);
     return;
   }
   const double way = t->speed * dt, half = way * way / 2;

@@ -29,8 +29,10 @@ static RvLanesMark mark_of(double offset, double heading, int on, int off) {
                       .z_max = 3000};
   for (int k = 12; k < 60; k++) {
     mark.seen[k / 32] |= 1u << (k % 32);
-    if (off == 0 || (k - 12) % (on + off) < on)
+    if (off == 0 || (k - 12) % (on + off) < on) {
       mark.covered[k / 32] |= 1u << (k % 32);
+      mark.length += 450;
+    }
   }
   mark.spread[12] = 1000;
   return mark;
@@ -81,7 +83,12 @@ static void check_kinds(RvCheck *check) {
   none.lines[2].covered[0] = 31u << 12; /* 2.5 m */
   none.lines[3].offset = 6.2;           /* more than 1.75 lane widths away */
   none.lines[4].squares = 2100000;      /* 46 mm */
-  rvc_true(check, name, rv_lanes_measure(&c, &none, lines) == 2, "lines that are none");
+  none.lines[5].length = 48 * 250;      /* marks in half of the rows */
+  none.lines[6].squares = 2100000;      /* the same, with marks on two lines and between them */
+  none.lines[6].spread[12] = none.lines[6].spread[7] = 1000;
+  for (int i = 13; i < 24; i++)
+    none.lines[6].spread[i] = 100;
+  rvc_true(check, name, rv_lanes_measure(&c, &none, lines) == 0, "lines that are none");
   rvc_ok(check, name);
 }
 

@@ -276,6 +276,7 @@ static void measure_hits(const Frame *f, const RvLanesCurve *curve, RvLanesMark 
     mark->z_min = mark->hits == 0 || z < mark->z_min ? z : mark->z_min;
     mark->z_max = z > mark->z_max ? z : mark->z_max;
     mark->hits++;
+    mark->length += (uint32_t)dz_of(f, hit->row);
     mark_slices(mark->covered, z, dz_of(f, hit->row));
     if (f->source->color.data) {
       const int u = hit->u / 16, beside = (row->k + row->g) * f->p->n;
