@@ -29,7 +29,7 @@ ENCODERS = (
      'mp4'),
     ('vp8enc', 'I420', 'vp8enc deadline=1 cpu-used=8 target-bitrate=8000000 ! webmmux', 'webm'),
 )
-PATTERNS = ('street', 'slanted-street', 'offroad', 'planes', 'noise')
+PATTERNS = ('street', 'slanted-street', 'offroad', 'planes', 'noise', 'highway', 'obstacle-course')
 TEST_RATE = 30  # frames per second of the test scene
 
 

@@ -306,6 +306,7 @@ static GstFlowReturn render(GstStereoTestSrc *self, guint64 frame, GstBuffer *bu
   memset(&truth, 0, sizeof truth);
   GST_OBJECT_LOCK(self);
   const gboolean wants_truth = self->settings.truth, wants_labels = self->settings.semantics;
+  const RvScenePattern pattern = self->settings.config.pattern;
   GST_OBJECT_UNLOCK(self);
   const int width = GST_VIDEO_INFO_WIDTH(&self->info) / 2;
   const int height = GST_VIDEO_INFO_HEIGHT(&self->info);
@@ -332,7 +333,10 @@ static GstFlowReturn render(GstStereoTestSrc *self, guint64 frame, GstBuffer *bu
     if (camera.focal > 0.0)
       rv_meta_add_camera(buffer, width, height, &camera);
     if (wants_labels)
-      gst_stereo_test_truth_attach_labels(&truth, buffer);
+      gst_stereo_test_truth_attach_labels(
+          &truth,
+          pattern == RV_SCENE_HIGHWAY || pattern == RV_SCENE_COURSE ? RV_LABELS : RV_LABEL_SKY + 1,
+          buffer);
     if (wants_truth)
       gst_stereo_test_truth_attach(&truth, buffer);
   }

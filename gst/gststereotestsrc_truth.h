@@ -11,16 +11,19 @@ G_BEGIN_DECLS
 /* Zeroed at first. */
 typedef struct GstStereoTestTruth {
   RvMetaTruth meta;
-  RvMetaMap map[4];
+  RvMetaMap map[6];
   int mapped;
+  RvSceneFacts facts;
+  float *free_space; /* width values */
 } GstStereoTestTruth;
 
 /* Rasters of the left picture, mapped for writing. */
 gboolean gst_stereo_test_truth_new(GstStereoTestTruth *truth, int width, int height,
                                    RvSceneTruth *planes);
 
-/* The labels as RvSemanticsMeta, as the output of a perfect network; before the next. */
-void gst_stereo_test_truth_attach_labels(GstStereoTestTruth *truth, GstBuffer *buffer);
+/* The labels as RvSemanticsMeta of that many classes, as the output of a perfect network; before the
+ * next. */
+void gst_stereo_test_truth_attach_labels(GstStereoTestTruth *truth, int classes, GstBuffer *buffer);
 
 /* All of it as RvTruthMeta. */
 void gst_stereo_test_truth_attach(GstStereoTestTruth *truth, GstBuffer *buffer);

@@ -85,7 +85,10 @@ VALUES = {
     'RvPairMeta': {'skew': -5000000000, 'left-time': 11, 'right-time': 2 ** 63},
     'RvTruthMeta': {
         'disparity': raster('u2'), 'labels': raster('u1'), 'road': raster('u1'),
-        'visible': raster('u1')},
+        'visible': raster('u1'), 'objects': raster('u2'), 'heights': raster('u2'),
+        'free-columns': W, 'object-count': 2, 'line-count': 3,
+        'free-space': raster('f4', W, 1), 'object-list': records('RvTruthMeta', 2, 'object-list'),
+        'line-list': records('RvTruthMeta', 3, 'line-list')},
 }
 RECORDS = {
     'RvStixelsMeta': RoadVision.Stixel, 'RvSegmentsMeta': RoadVision.Segment,
@@ -159,7 +162,7 @@ class Types(unittest.TestCase):
             filled(name).attach(buffer)
             fields = buffer.get_custom_meta(name).get_structure()
             for key, value in values.items():
-                if isinstance(value, np.ndarray) and value.ndim == 2 and key not in ('profile', 'polylines'):
+                if isinstance(value, np.ndarray) and value.ndim == 2 and key not in ('profile', 'polylines', 'free-space'):
                     prefix = '' if key == 'payload' else key + '-'
                     text = '%s%d' % (value.dtype.kind, 8 * value.dtype.itemsize)
                     self.assertEqual(fields.get_value(prefix + 'format'), text, (name, key))

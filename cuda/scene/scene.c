@@ -15,8 +15,9 @@
 #define BASELINE_MAX 0.8  /* m */
 
 const char *rv_scene_label_text(RvSceneLabel label) {
-  static const char *const texts[RV_LABELS] = {"road", "sidewalk", "grass", "building", "wall",
-                                               "car",  "pole",     "tree",  "sky"};
+  static const char *const texts[RV_LABELS] = {"road", "sidewalk", "grass",  "building",
+                                               "wall", "car",      "pole",   "tree",
+                                               "sky",  "person",   "object", "bridge"};
   return (unsigned)label < RV_LABELS ? texts[label] : "unknown";
 }
 
@@ -30,6 +31,9 @@ static const RvParamValue patterns[] = {
     {RV_SCENE_OFFROAD, "offroad", "Dirt track in grass under changing light"},
     {RV_SCENE_PLANES, "planes", "Textured slanted planes, for exact subpixel tests"},
     {RV_SCENE_NOISE, "noise", "Random dots with a random disparity per block"},
+    {RV_SCENE_HIGHWAY, "highway", "Three lanes in curves, with traffic, exits, bridges and dusk"},
+    {RV_SCENE_COURSE, "obstacle-course",
+     "Road with crates, pedestrians, overhanging signs, bridges, barriers and crossing cars"},
 };
 
 static const RvParam params[] = {
@@ -75,6 +79,7 @@ static void set_up_camera(ScenePlan *plan) {
   camera->cy = 0.5 * (h - 1.0);
   camera->baseline = BASELINE_MAX;
   plan->cos_pitch = 1.0;
+  const int bent = c->pattern == RV_SCENE_HIGHWAY || c->pattern == RV_SCENE_COURSE;
   double nearest = 2.0;
   if (c->pattern != RV_SCENE_PLANES) {
     camera->height = CAMERA_HEIGHT;
@@ -84,7 +89,8 @@ static void set_up_camera(ScenePlan *plan) {
     const double below = (h - 1.0 - camera->cy) / camera->focal;
     const double ground = CAMERA_HEIGHT / (below * plan->cos_pitch + plan->sin_pitch);
     const double beside = CLEARANCE * camera->focal / (0.5 * w);
-    nearest = (ground < beside ? ground : beside) * (c->pattern == RV_SCENE_STREET ? 0.9 : 0.8);
+    nearest =
+        (ground < beside ? ground : beside) * (c->pattern == RV_SCENE_STREET || bent ? 0.9 : 0.8);
   }
   const double baseline = nearest * c->max_disparity / camera->focal;
   camera->baseline = baseline < BASELINE_MAX ? baseline : BASELINE_MAX;
@@ -192,6 +198,8 @@ static void render_eyes(RvScene *scene, uint64_t frame, const RvSceneTruth *trut
 #pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
     for (int y = 0; y < height; y++)
       kernels->trace(scene, eye, y, truth);
+    if (eye == 0 && truth)
+      scene_truth(scene, truth);
 #pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
     for (int y = 0; y < height; y++)
       kernels->shade(scene, frame, eye, y);
@@ -199,15 +207,19 @@ static void render_eyes(RvScene *scene, uint64_t frame, const RvSceneTruth *trut
 }
 
 static RvStatus check_truth(const RvScene *scene, const RvSceneTruth *truth) {
-  const RvPlane *planes[4] = {&truth->disparity, &truth->labels, &truth->road, &truth->visible};
-  static const char *const names[4] = {"disparity", "labels", "road", "visible"};
-  for (int i = 0; i < 4; i++)
+  const RvPlane *planes[] = {&truth->disparity, &truth->labels,  &truth->road,
+                             &truth->visible,   &truth->objects, &truth->heights};
+  static const char *const names[] = {"disparity", "labels",  "road",
+                                      "visible",   "objects", "heights"};
+  for (int i = 0; i < 6; i++) {
+    const RvFormat format = i == 0 || i >= 4 ? RV_U16 : RV_U8;
     RV_REQUIRE(&scene->plan.config.log,
-               !planes[i]->data ||
-                   rv_plane_fits(planes[i], scene->plan.config.width, scene->plan.config.height,
-                                 i == 0 ? RV_U16 : RV_U8),
+               !planes[i]->data || rv_plane_fits(planes[i], scene->plan.config.width,
+                                                 scene->plan.config.height, format),
                "scene: the truth raster %s must be %s of %d x %d px", names[i],
-               i == 0 ? "RV_U16" : "RV_U8", scene->plan.config.width, scene->plan.config.height);
+               format == RV_U16 ? "RV_U16" : "RV_U8", scene->plan.config.width,
+               scene->plan.config.height);
+  }
   return RV_OK;
 }
 

@@ -23,6 +23,8 @@ typedef enum RvScenePattern {
   RV_SCENE_OFFROAD,        /* a dirt track in grass, changing light */
   RV_SCENE_PLANES,         /* textured slanted planes only: exact subpixel tests */
   RV_SCENE_NOISE,          /* random dots at random disparities per block */
+  RV_SCENE_HIGHWAY,        /* three lanes in curves: traffic, bridges, exits, worn paint, dusk */
+  RV_SCENE_COURSE,         /* a road with what obstacle detection finds hard */
   RV_SCENE_PATTERNS
 } RvScenePattern;
 
@@ -37,6 +39,9 @@ typedef enum RvSceneLabel {
   RV_LABEL_POLE,
   RV_LABEL_TREE,
   RV_LABEL_SKY,
+  RV_LABEL_PERSON,
+  RV_LABEL_OBJECT, /* crate, barrier, guard rail */
+  RV_LABEL_BRIDGE, /* what spans the road: bridges, gantries, overhanging signs */
   RV_LABELS
 } RvSceneLabel;
 
@@ -55,12 +60,61 @@ typedef struct RvSceneConfig {
   RvLog log;
 } RvSceneConfig;
 
-/* Ground truth of the left view, host memory; a NULL pointer in `data` leaves a raster out. */
+#define RV_SCENE_OBJECTS 96 /* in RvSceneFacts */
+#define RV_SCENE_LINES 12
+#define RV_SCENE_LINE_POINTS 24
+#define RV_SCENE_LINE_FIRST 4.0 /* m: Z of the first point of a line */
+#define RV_SCENE_LINE_STEP 2.0  /* m from one to the next */
+#define RV_SCENE_HEIGHT_ZERO 1000
+
+/* A car, a person or another thing that stands on or above the road, of which a pixel is visible.
+ * Extents are those of its visible pixels. 48 bytes. */
+typedef struct RvSceneObject {
+  uint16_t id;   /* the same in all frames; of the raster `objects` */
+  uint8_t label; /* RvSceneLabel */
+  uint8_t reserved;
+  uint16_t x, y, w, h;          /* px: box of its visible pixels */
+  uint32_t pixels;              /* visible ones */
+  float distance;               /* m: Z of the nearest pixel */
+  float lateral;                /* m: middle of the extent in X, right positive */
+  float width;                  /* m: extent in X */
+  float bottom, top;            /* m above the true ground */
+  float velocity_z, velocity_x; /* m/s, relative to the camera, along and across the road */
+  uint32_t reserved2;
+} RvSceneObject;
+
+/* The center of a line of paint along the road. 116 bytes. */
+typedef struct RvSceneLine {
+  float x[RV_SCENE_LINE_POINTS];    /* m: X at Z = RV_SCENE_LINE_FIRST + k RV_SCENE_LINE_STEP;
+                                  * NAN: it ends before */
+  float offset, heading, curvature; /* m, rad, 1/m: of the parabola through X at Z = 0, 10, 20 m */
+  float width;                      /* m */
+  int8_t position; /* -1 and 1: left and right border of the own lane, -2 and 2: those of the
+                    * neighbors; 0: another one */
+  uint8_t kind;    /* RvLaneLineKind */
+  uint8_t color;   /* RvLaneColor */
+  uint8_t reserved;
+} RvSceneLine;
+
+/* What stands where in a frame. */
+typedef struct RvSceneFacts {
+  int objects, lines;
+  RvSceneObject object[RV_SCENE_OBJECTS];
+  RvSceneLine line[RV_SCENE_LINES];
+} RvSceneFacts;
+
+/* Ground truth of the left view, host memory; a NULL pointer (in `data`) leaves a part out. Coordinates
+ * are those of the left camera: X right, Z along its axis. */
 typedef struct RvSceneTruth {
   RvPlane disparity; /* RV_U16, 1/16 px rounded, 0 = invalid (sky: at infinity) */
   RvPlane labels;    /* RV_U8, RvSceneLabel */
   RvPlane road;      /* RV_U8, 255 = drivable road or track, else 0 */
   RvPlane visible;   /* RV_U8, 255 = the right camera sees this surface point, else 0 */
+  RvPlane objects;   /* RV_U16, id of the RvSceneObject, 0 = none */
+  RvPlane heights; /* RV_U16, mm above the true ground + RV_SCENE_HEIGHT_ZERO, 1..65535; 0 = sky */
+  float *free_space; /* m, per column: least Z of what is 0.3 to 2.2 m above the true ground; 0 =
+                      * nothing */
+  RvSceneFacts *facts;
 } RvSceneTruth;
 
 typedef struct RvScene RvScene;

@@ -2,7 +2,9 @@
 /* scene_internal.h: the parts of the renderer and what they hand to each other.
  *
  *   scene.c          object, config, camera, render() as a list of passes
- *   scene_world.c    what stands where in one frame;  scene_street.c, scene_offroad.c: the objects
+ *   scene_world.c    what stands where in one frame;  scene_street.c, scene_offroad.c,
+ *                    scene_highway.c, scene_course.c: the objects
+ *   scene_road.c     roads that bend, and their paint;  scene_truth.c: truth beyond single pixels
  *   scene_objects.c  convex bodies, cylinders, ellipsoids; tiles and shadow grid
  *   scene_texture.c  tileable textures with mip levels
  *   scene_kernels.h  rows of pixels, once per instruction set: scene_lanes.c, several pixels at a time
@@ -19,6 +21,7 @@
 #include "rv_hd.h"
 #include "rv_internal.h"
 #include "rv_object.h"
+#include "rv_records.h"
 
 #define OBJECTS_MAX 384
 #define OBJECT_WORDS (OBJECTS_MAX / 64)
@@ -81,6 +84,7 @@ typedef struct Object {
   double nearest; /* m: least depth of the bounding box */
   Color tint;
   float look[LOOKS]; /* numbers in 0..1 from `style`, by scene_sort */
+  uint16_t thing;    /* id of the thing that it belongs to, 0: none */
   int planes;
   Vec normal[OBJECT_PLANES]; /* world, outward; inside is normal . p <= offset */
   double offset[OBJECT_PLANES];
@@ -108,6 +112,26 @@ typedef struct Texture {
 
 enum { TEX_GRAIN = 0, TEX_CLOUD, TEX_LEAVES, TEX_BRICK, TEX_PAVING, TEX_GRASS, TEX_DIRT, TEXTURES };
 
+#define THINGS 96
+#define MARKS RV_SCENE_LINES
+
+/* What the truth lists: a car, a person. Its bodies have its id. */
+typedef struct Thing {
+  uint16_t id;
+  RvSceneLabel label;
+  double right, ahead; /* m that it moves in the world per m of the camera's way */
+} Thing;
+
+/* A line of paint along a road that bends. */
+typedef struct Mark {
+  double x, half;    /* m: center across the road, and half of its width */
+  double on, period; /* m: dashes; period 0: solid */
+  double from, to;   /* m ahead of the camera */
+  int exits;         /* follows World.exit */
+  RvLaneLineKind kind;
+  RvLaneColor color;
+} Mark;
+
 typedef struct World {
   double travel;                        /* m */
   Vec eye[2], right, down, ahead;       /* camera */
@@ -121,7 +145,18 @@ typedef struct World {
   double summit;                        /* m: no ground is higher */
   double curb;                          /* m: of the sidewalks above the road */
   double stride;                        /* growth of the steps that look for the ground */
-  double track[HEIGHTS];                /* x of the middle of the track */
+  double track[HEIGHTS];                /* x of the middle of the track or of the bent road */
+  int bent;                             /* roads as of scene_road.c, on flat ground */
+  double edge[2];                       /* m: road from the left to the right, across it */
+  double exit[HEIGHTS];                 /* m by which the right edge is farther right */
+  double worn[HEIGHTS];                 /* share of the paint that is left */
+  double wet;                           /* 0..1, in addition to wet places */
+  double drift;                         /* m that the camera moves to the right per m of way */
+  int marks;
+  Mark mark[MARKS];
+  int things;
+  Thing thing[THINGS];
+  uint16_t current; /* id that new bodies get */
   int objects;
   Object object[OBJECTS_MAX];
   int order[OBJECTS_MAX]; /* from rank (front to back; the bits below) to object */
@@ -165,7 +200,32 @@ void scene_build(RvScene *scene, uint64_t frame);
 RvSceneLabel scene_label(const RvScene *scene, int object, int material);
 void scene_tree(World *world, double x, double z, double height, uint32_t style);
 
+/* Bodies from here on belong to the thing of this kind (1..15) and number; kind 0: to none. */
+void scene_thing(World *world, int kind, int number, RvSceneLabel label, double right,
+                 double ahead);
+
+static inline int scene_outdoors(const RvScene *scene) {
+  const RvScenePattern pattern = scene->plan.config.pattern;
+  return pattern != RV_SCENE_PLANES && pattern != RV_SCENE_NOISE;
+}
+
+/* scene_road.c */
+void scene_bend(const RvScene *scene, World *world);
+double scene_road_x(const World *world, double across, double z);
+Vec scene_road_ahead(const World *world, double z);
+Object *scene_block(World *world, Material material, RvSceneLabel label, double across, double z,
+                    double bottom, Vec half);
+void scene_rail(World *world, double across, int side, double from, double to);
+
+/* scene_highway.c, scene_course.c */
+void scene_build_highway(const RvScene *scene, World *world);
+void scene_build_course(const RvScene *scene, World *world);
+
+/* scene_truth.c: of the left view, whose `ids` and `depths` are there */
+void scene_truth(const RvScene *scene, const RvSceneTruth *truth);
+
 /* scene_street.c, scene_offroad.c */
+void scene_car(World *world, double x, double z, Vec ahead, uint32_t style);
 void scene_build_street(const RvScene *scene, World *world);
 void scene_build_offroad(const RvScene *scene, World *world);
 void scene_build_planes(const RvScene *scene, World *world);

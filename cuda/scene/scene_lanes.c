@@ -306,7 +306,7 @@ static void sense(const RvScene *scene, const Sensor *sensor, int x, int count, 
     memcpy(&c.r, light + i, sizeof c.r);
     memcpy(&c.g, light + SPAN + i, sizeof c.g);
     memcpy(&c.b, light + 2 * SPAN + i, sizeof c.b);
-    if (scene->plan.config.pattern < RV_SCENE_PLANES)
+    if (scene_outdoors(scene))
       c = exposed(scene, sensor, iota + (double)(x + i), c);
     const Floats noise = scene->plan.config.noise > 0.0
                              ? (float)scene->plan.config.noise * sensor_noise(scene, sensor, column)

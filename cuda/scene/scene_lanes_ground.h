@@ -33,6 +33,35 @@ INLINE Floats paint(Doubles x, Doubles z, Floats fx, Floats fz) {
   return choose_floats(mark > 1.0f, f0 + 1.0f, mark);
 }
 
+/* x of points in the frame of the ground: across the road where that bends. */
+INLINE Doubles across_of(const World *world, const Spots *spots) {
+  const Doubles x = spots->point.x;
+  return world->bent ? x - profiles(world->track, spots->point.z) : x;
+}
+
+/* Share of the lines along a road that bends, at z m ahead and `down` m from the start; *yellow: share
+ * of the yellow ones. */
+INLINE Floats lines(const World *world, Doubles x, Doubles z, Doubles down, Floats fx, Floats fz,
+                    Floats *yellow) {
+  Floats mark = f0;
+  *yellow = f0;
+  for (int i = 0; i < world->marks; i++) {
+    const Mark *m = &world->mark[i];
+    const Doubles at = m->exits ? x - profiles(world->exit, z) : x;
+    Floats share = band(at, fx, m->x - m->half, m->x + m->half);
+    if (!any_ints(share > 0.0f))
+      continue;
+    share *= band(z, fz, m->from, m->to);
+    if (m->period > 0.0)
+      share *= pulse(down, fz, 0.0, m->on, m->period);
+    mark += share;
+    if (m->color == RV_LANE_COLOR_YELLOW)
+      *yellow += share;
+  }
+  mark = choose_floats(mark > 1.0f, f0 + 1.0f, mark);
+  return mark * to_floats(profiles(world->worn, z));
+}
+
 /* Layers without fine detail: one sample, as wide as the longer side of the footprint. */
 INLINE Floats layer(const RvScene *scene, int texture, Doubles x, Doubles z, Floats f,
                     float texels) {
@@ -40,13 +69,16 @@ INLINE Floats layer(const RvScene *scene, int texture, Doubles x, Doubles z, Flo
 }
 
 INLINE Colors road(const RvScene *scene, Spots *spots) {
-  const Doubles x = spots->point.x, z = spots->point.z + scene->work->world->travel;
+  const World *world = scene->work->world;
+  const Doubles x = across_of(world, spots), z = spots->point.z + world->travel;
   const Floats fx = extents_x(spots), fz = extents_z(spots);
   const Floats f = choose_floats(fx > fz, fx, fz);
   /* Stretches of smooth new asphalt, and wet ones that mirror. */
   const Floats lay = layer(scene, TEX_CLOUD, 0.4 * x + 7.0, z, f, 2.2f);
   const Floats smooth = ramp(lay, 0.52f, 0.62f);
-  const Floats wet = ramp(layer(scene, TEX_CLOUD, x, z + 40.0, f, 3.1f), 0.64f, 0.72f);
+  Floats wet = ramp(layer(scene, TEX_CLOUD, x, z + 40.0, f, 3.1f), 0.64f, 0.72f);
+  if (world->wet > 0.0)
+    wet = clamp01s(wet + (float)world->wet);
   const Floats fine = texel(scene, TEX_GRAIN, x, z, fx, fz, 190.0f) - 0.5f;
   const Floats middle = texel(scene, TEX_GRAIN, x + 3.3, z, fx, fz, 41.0f) - 0.5f;
   const Floats broad = layer(scene, TEX_CLOUD, x, z, f, 13.0f) - 0.5f;
@@ -64,7 +96,9 @@ INLINE Colors road(const RvScene *scene, Spots *spots) {
   /* Tracks of wheels are polished. */
   const Doubles lane = magnitude(magnitude(x) - 1.75);
   gray -= 7.0f * clamp01s(1.0f - to_floats(magnitude(lane - 0.75)) * 2.5f);
-  Floats mark = paint(x, z, fx, fz);
+  Floats yellow = f0;
+  Floats mark =
+      world->bent ? lines(world, x, spots->point.z, z, fx, fz, &yellow) : paint(x, z, fx, fz);
   if (any_ints(mark > 0.0f)) {
     const Floats worn = texel(scene, TEX_GRAIN, x, z + 9.0, fx, fz, 60.0f);
     mark = choose_floats(mark > 0.0f, mark * (clamp01s(0.64f + 0.5f * worn) * (1.0f - 0.3f * wet)),
@@ -72,7 +106,10 @@ INLINE Colors road(const RvScene *scene, Spots *spots) {
   }
   spots->shiny = 0.42f * wet;
   const Colors asphalt = colors(gray * 0.99f, gray, gray * 1.02f);
-  return colors_mix(colors_mul(asphalt, 1.0f - 0.3f * wet), colors_of(212, 210, 202), mark);
+  Colors color_ = colors_of(212, 210, 202);
+  if (any_ints(yellow > 0.0f))
+    color_ = choose_colors(yellow > 0.0f, colors_of(206, 166, 62), color_);
+  return colors_mix(colors_mul(asphalt, 1.0f - 0.3f * wet), color_, mark);
 }
 
 INLINE Colors sidewalk(const RvScene *scene, Spots *spots) {
@@ -97,7 +134,8 @@ INLINE Colors curb(const RvScene *scene, Spots *spots) {
 }
 
 APART Colors grass(const RvScene *scene, const Spots *spots) {
-  const Doubles x = spots->point.x, z = spots->point.z + scene->work->world->travel;
+  const Doubles x = across_of(scene->work->world, spots),
+                z = spots->point.z + scene->work->world->travel;
   const Floats fx = extents_x(spots), fz = extents_z(spots);
   const Floats blade = texel(scene, TEX_GRASS, x, z, fx, fz, 110.0f) - 0.5f;
   const Floats tuft = texel(scene, TEX_GRASS, x + 5.0, z, fx, fz, 23.0f) - 0.5f;

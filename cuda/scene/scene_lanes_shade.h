@@ -37,7 +37,7 @@ APART Colors sky(const RvScene *scene, Vecs dir) {
 INLINE Colors mirrored(const RvScene *scene, Vecs point, Vecs dir) {
   const World *world = scene->work->world;
   const Colors clear = clear_sky(world, dir, root(dots(dir, dir)));
-  if (scene->plan.config.pattern == RV_SCENE_OFFROAD)
+  if (scene->plan.config.pattern == RV_SCENE_OFFROAD || world->bent)
     return clear;
   const Longs right = dir.x > 0.0;
   const Doubles reach = (choose(right, d0 + 8.7, d0 - 8.7) - point.x) / dir.x;

@@ -127,6 +127,23 @@ INLINE void meet_street(const RvScene *scene, const Rays *ray, Longs lanes, Hits
   hits->id = choose_longs(road, l0 + ID(-2, MATERIAL_ROAD, 0), hits->id);
 }
 
+/* A road that bends, and grass beside it, on one level. */
+INLINE void meet_bent(const RvScene *scene, const Rays *ray, Longs lanes, Hits *hits) {
+  const World *world = scene->work->world;
+  const Vec o = ray->origin;
+  const Vecs d = ray->dir;
+  const Doubles t = meet_ground(world, ray, scene->plan.near, 1.2 * hits->t + 1.0, lanes);
+  const Longs nearer = lanes & (t != 0.0) & (t < hits->t);
+  if (!any(nearer))
+    return;
+  const Doubles z = o.z + t * d.z, across = o.x + t * d.x - profiles(world->track, z);
+  const Longs on = (across > world->edge[0]) & (across < world->edge[1] + profiles(world->exit, z));
+  hits->t = choose(nearer, t, hits->t);
+  hits->id = choose_longs(
+      nearer, choose_longs(on, l0 + ID(-2, MATERIAL_ROAD, 0), l0 + ID(-2, MATERIAL_GRASS, 0)),
+      hits->id);
+}
+
 /* m inside the track, below 0 outside. Its edge is frayed by a texture; labels and colors read the
  * same value. */
 INLINE Doubles track_inside(const RvScene *scene, Doubles x, Doubles z) {
@@ -210,6 +227,8 @@ APART Hits trace(const RvScene *scene, int eye, Doubles x, Doubles y, Doubles fa
   meet_objects(scene, eye, ray.dir, x, y, lanes, &hits);
   if (scene->plan.config.pattern == RV_SCENE_OFFROAD)
     meet_offroad(scene, &ray, lanes, &hits);
+  else if (scene->work->world->bent)
+    meet_bent(scene, &ray, lanes, &hits);
   else if (scene->plan.config.pattern != RV_SCENE_PLANES)
     meet_street(scene, &ray, lanes, &hits);
   return hits;

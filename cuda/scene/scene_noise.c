@@ -64,6 +64,19 @@ static void truth_row(const RvScene *scene, const Dots *dots, int y, const uint3
   }
 }
 
+/* There is neither ground nor a thing. */
+static void no_truth(const RvSceneConfig *c, const RvSceneTruth *truth) {
+  const RvPlane *planes[] = {&truth->objects, &truth->heights};
+  for (int i = 0; i < 2; i++)
+    for (int y = 0; y < c->height && planes[i]->data; y++)
+      memset((char *)planes[i]->data + y * planes[i]->stride, 0,
+             (size_t)c->width * sizeof(uint16_t));
+  if (truth->free_space)
+    memset(truth->free_space, 0, (size_t)c->width * sizeof *truth->free_space);
+  if (truth->facts)
+    memset(truth->facts, 0, sizeof *truth->facts);
+}
+
 void scene_render_noise(RvScene *scene, uint64_t frame, const RvSceneTruth *truth) {
   const RvSceneConfig *c = &scene->plan.config;
   const int width = c->width, height = c->height, threads = rv_threads(c->threads);
@@ -71,6 +84,8 @@ void scene_render_noise(RvScene *scene, uint64_t frame, const RvSceneTruth *trut
   const Dots dots = {c->speed == 0.0 ? 0u
                                      : scene_hash((uint32_t)frame, (uint32_t)(frame >> 32), 1u),
                      rv_min(c->max_disparity, widest)};
+  if (truth)
+    no_truth(c, truth);
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (int y = 0; y < height; y++) {
     uint32_t *owner = scene->work->ids + (size_t)y * (size_t)width;

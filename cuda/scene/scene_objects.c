@@ -62,6 +62,7 @@ Object *scene_add(World *world, Shape shape, Material material, RvSceneLabel lab
   object->up = vec(0, 1, 0);
   object->ahead = vec(0, 0, 1);
   object->tint = color(128, 128, 128);
+  object->thing = world->current;
   bound(object);
   return object;
 }

@@ -31,26 +31,27 @@ static Object *upright_box(World *world, Material material, RvSceneLabel label, 
   return box;
 }
 
-/* A frame that stands on the ground at (x, z) and looks along +z or -z. */
-static void stand(const World *world, Object *object, double x, double z, double heading) {
+/* A frame that stands on the ground at (x, z) and looks along the unit vector `ahead`, which is level. */
+static void stand(const World *world, Object *object, double x, double z, Vec ahead) {
   const double e = 1.2;
   const double slope =
       (scene_ground_y(world, x, z + e) - scene_ground_y(world, x, z - e)) / (2 * e);
   const double bank = (scene_ground_y(world, x + e, z) - scene_ground_y(world, x - e, z)) / (2 * e);
-  scene_turn(object, vec(0.0, slope * heading, heading), vec(-bank, 1.0, -slope));
+  scene_turn(object, vec(ahead.x, slope * ahead.z, ahead.z), vec(-bank, 1.0, -slope));
 }
 
-static void add_wheels(World *world, double x, double z, double heading, double wide, double axle) {
+static void add_wheels(World *world, double x, double z, Vec ahead, double wide, double axle) {
   for (int i = 0; i < 4; i++) {
     const double dx = (i & 1 ? 1 : -1) * (wide - 0.10), dz = (i & 2 ? 1.02 : -0.98) * axle;
     const double r = 0.32;
-    const double at_x = x + dx * heading, at_z = z + dz * heading;
+    const double at_x = x + (dx * ahead.z + dz * ahead.x);
+    const double at_z = z + (dz * ahead.z - dx * ahead.x);
     Object *wheel =
         scene_add(world, SHAPE_CONVEX, MATERIAL_WHEEL, RV_LABEL_CAR,
                   vec(at_x, scene_ground_y(world, at_x, at_z) + r, at_z), vec(0.11, r, r));
     if (!wheel)
       return;
-    stand(world, wheel, at_x, at_z, heading);
+    stand(world, wheel, at_x, at_z, ahead);
     scene_plane(wheel, vec(1, 0, 0), vec(0.11, 0, 0));
     scene_plane(wheel, vec(-1, 0, 0), vec(-0.11, 0, 0));
     for (int k = 0; k < 12; k++) {
@@ -61,7 +62,7 @@ static void add_wheels(World *world, double x, double z, double heading, double 
 }
 
 /* A body with slanted hood and rear, a cabin with slanted windows, four wheels when near. */
-static void add_car(World *world, double x, double z, double heading, uint32_t style) {
+void scene_car(World *world, double x, double z, Vec ahead, uint32_t style) {
   uint32_t random = style;
   const Color tint = PICK(car_tints, scene_unit(&random));
   const double long_ = 1.95 + 0.3 * scene_unit(&random), wide = 0.86 + 0.06 * scene_unit(&random);
@@ -73,7 +74,7 @@ static void add_car(World *world, double x, double z, double heading, uint32_t s
                            vec(wide, belt + 0.1, long_));
   if (!body)
     return;
-  stand(world, body, x, z, heading);
+  stand(world, body, x, z, ahead);
   body->tint = tint;
   body->style = style;
   scene_plane(body, vec(1, 0.04, 0), vec(wide, 0.5, 0));
@@ -90,7 +91,7 @@ static void add_car(World *world, double x, double z, double heading, uint32_t s
                             vec(wide, roof + 0.1, long_));
   if (!cabin)
     return;
-  stand(world, cabin, x, z, heading);
+  stand(world, cabin, x, z, ahead);
   cabin->tint = tint;
   cabin->style = style;
   cabin->half.y = roof; /* what the paint of the windows goes by */
@@ -102,7 +103,18 @@ static void add_car(World *world, double x, double z, double heading, uint32_t s
   scene_plane(cabin, vec(0, 0.85, 0.6), vec(0, belt, nose));              /* windscreen */
   scene_plane(cabin, vec(0, van ? 0.12 : 0.7, -0.8), vec(0, belt, tail)); /* rear window */
   if (z < 45.0 && z > -BEHIND)
-    add_wheels(world, x, z, heading, wide, 0.62 * long_);
+    add_wheels(world, x, z, ahead, wide, 0.62 * long_);
+}
+
+/* Kinds of things. */
+enum { LEAD = 1, ONCOMING, PARKED_LEFT, PARKED_RIGHT };
+
+static void add_car(World *world, int kind, int number, double x, double z, Vec motion,
+                    uint32_t style) {
+  scene_thing(world, kind, number, RV_LABEL_CAR, motion.x, motion.z);
+  scene_car(world, x, z, vec(0.0, 0.0, kind == ONCOMING || kind == PARKED_LEFT ? -1.0 : 1.0),
+            style);
+  scene_thing(world, 0, 0, RV_LABEL_CAR, 0.0, 0.0);
 }
 
 static void add_building(World *world, double side, double z, double length, uint32_t style,
@@ -206,7 +218,8 @@ static void add_kerbside(const RvScene *scene, World *world, int side) {
     const double z = (k + 0.5) * SLOT - world->travel, kind = scene_unit(&random);
     const double shift = (scene_unit(&random) - 0.5) * 0.8, aside = 0.15 * scene_unit(&random);
     if (kind < 0.56)
-      add_car(world, side * (4.62 + aside), z + shift, side > 0 ? 1.0 : -1.0, style);
+      add_car(world, side > 0 ? PARKED_RIGHT : PARKED_LEFT, k, side * (4.62 + aside), z + shift,
+              vec(0.0, 0.0, 0.0), style);
     else if (kind < 0.68 && z < 70.0)
       add_bollards(world, side, z - 2.4);
     else if (kind < 0.80 && z < 80.0)
@@ -221,14 +234,17 @@ static void add_kerbside(const RvScene *scene, World *world, int side) {
 void scene_build_street(const RvScene *scene, World *world) {
   const uint32_t seed = scene->plan.config.seed;
   /* What matters most first: should the world be full, the farthest plots are left out. */
-  add_car(world, 1.8 + 0.1 * sin(world->travel / 13.0), 15.0 + 4.0 * sin(world->travel / 41.0), 1.0,
+  const double travel = world->travel;
+  add_car(world, LEAD, 0, 1.8 + 0.1 * sin(travel / 13.0), 15.0 + 4.0 * sin(travel / 41.0),
+          vec(0.1 / 13.0 * cos(travel / 13.0), 0.0, 1.0 + 4.0 / 41.0 * cos(travel / 41.0)),
           scene_hash(seed, 9u, 1u));
   const double passed = 2.1 * world->travel; /* by oncoming traffic, seen from the camera */
   for (int k = floor_int((passed - BEHIND) / 38.0); k * 38.0 < passed + 120.0; k++) {
     uint32_t random = scene_hash(seed, (uint32_t)k, 31u);
     const double z = (k + 0.6 * scene_unit(&random)) * 38.0 - passed;
     if (z > -BEHIND)
-      add_car(world, -1.75 + 0.2 * scene_unit(&random), z, -1.0, random);
+      add_car(world, ONCOMING, k, -1.75 + 0.2 * scene_unit(&random), z, vec(0.0, 0.0, -1.1),
+              random);
   }
   add_kerbside(scene, world, -1);
   add_kerbside(scene, world, 1);

@@ -70,7 +70,7 @@ static void build_ground(const RvScene *scene, World *world) {
   double bank;
   const double here = profile(&scene->plan.config, world->travel, &bank);
   world->summit = 0.0;
-  world->flat = pattern == RV_SCENE_STREET || pattern == RV_SCENE_PLANES;
+  world->flat = pattern != RV_SCENE_SLANTED_STREET && pattern != RV_SCENE_OFFROAD;
   world->stride = pattern == RV_SCENE_SLANTED_STREET ? 1.1 : 1.4;
   for (int i = 0; i < HEIGHTS; i++) {
     const double z = world->travel + HEIGHT_Z0 + i * HEIGHT_STEP;
@@ -80,6 +80,9 @@ static void build_ground(const RvScene *scene, World *world) {
     world->summit = edge > world->summit ? edge : world->summit;
     world->track[i] = pattern == RV_SCENE_OFFROAD ? track_middle(z) : 0.0;
   }
+  world->bent = pattern == RV_SCENE_HIGHWAY || pattern == RV_SCENE_COURSE;
+  if (world->bent)
+    scene_bend(scene, world);
 }
 
 /* The camera rides `height` m above the ground, along its slope, and looks down by the pitch. */
@@ -87,12 +90,15 @@ static void build_camera(const RvScene *scene, World *world) {
   const RvScenePattern pattern = scene->plan.config.pattern;
   const double s = world->travel;
   double x = 1.75 + 0.2 * sin(s / 17.0), yaw = 0.012 * sin(s / 23.0);
+  world->drift = 0.2 / 17.0 * cos(s / 17.0);
   if (pattern == RV_SCENE_OFFROAD) {
     x = track_middle(s) + 0.15 * sin(s / 5.0);
     yaw = 0.75 * (track_middle(s + 9.0) - track_middle(s)) / 9.0;
   } else if (pattern == RV_SCENE_PLANES) {
     x = 0.0;
     yaw = 0.0;
+  } else if (pattern == RV_SCENE_HIGHWAY) {
+    x -= 1.75; /* the lane in the middle */
   }
   const double slope = (scene_ground_y(world, x, 2.0) - scene_ground_y(world, x, -2.0)) / 4.0;
   const double bank = scene_profile(world->bank, 0.0);
@@ -125,6 +131,16 @@ static void sudden_light(const RvScene *scene, World *world) {
   world->gain = color(bright * (1.0f + warm), bright, bright * (1.0f - warm));
 }
 
+/* On `highway`: dusk comes and goes, on a wet road, and the exposure does not make up for it. */
+static void dusk(World *world) {
+  const double wave = 1.6 * sin(world->travel / 210.0) - 0.6;
+  const float dark = (float)(wave < 0.0 ? 0.0 : wave);
+  world->sunlight *= 1.0f - 0.9f * dark;
+  world->ambient *= 1.0f - 0.3f * dark;
+  world->gain = color(1.0f - 0.35f * dark, 1.0f - 0.35f * dark, 1.0f - 0.3f * dark);
+  world->wet = 0.7 * (double)dark;
+}
+
 static void build_light(const RvScene *scene, World *world) {
   const Vec sun = vec(-0.62, 0.70, -0.36);
   world->sun = vec_mul(sun, 1.0 / sqrt(vec_dot(sun, sun)));
@@ -132,6 +148,9 @@ static void build_light(const RvScene *scene, World *world) {
   world->ambient = 0.52f;
   world->light = color(1.04f, 1.0f, 0.94f);
   world->gain = color(1.0f, 1.0f, 1.0f);
+  world->wet = 0.0;
+  if (scene->plan.config.pattern == RV_SCENE_HIGHWAY)
+    dusk(world);
   if (scene->plan.config.pattern != RV_SCENE_OFFROAD)
     return;
   /* Clouds pass: the sun fades, the light turns blue and warm again, the exposure follows late. */
@@ -159,6 +178,8 @@ void scene_build(RvScene *scene, uint64_t frame) {
   const double travel = scene->plan.config.speed * (double)frame / scene->plan.config.frame_rate;
   world->travel = isfinite(travel) ? fmod(travel, STREET_LENGTH) : 0.0;
   world->objects = 0;
+  world->things = world->marks = 0;
+  world->current = 0;
   world->curb = scene->plan.config.curb_height;
   build_ground(scene, world);
   build_camera(scene, world);
@@ -168,6 +189,10 @@ void scene_build(RvScene *scene, uint64_t frame) {
     scene_build_offroad(scene, world);
   else if (scene->plan.config.pattern == RV_SCENE_PLANES)
     scene_build_planes(scene, world);
+  else if (scene->plan.config.pattern == RV_SCENE_HIGHWAY)
+    scene_build_highway(scene, world);
+  else if (scene->plan.config.pattern == RV_SCENE_COURSE)
+    scene_build_course(scene, world);
   else
     scene_build_street(scene, world);
   scene_sort(scene);
@@ -189,6 +214,16 @@ RvSceneLabel scene_label(const RvScene *scene, int object, int material) {
   default:
     return RV_LABEL_SKY;
   }
+}
+
+void scene_thing(World *world, int kind, int number, RvSceneLabel label, double right,
+                 double ahead) {
+  world->current = 0;
+  if (kind == 0 || world->things >= THINGS)
+    return;
+  const uint16_t id = (uint16_t)(kind << 12 | (number & 4095));
+  world->thing[world->things++] = (Thing){id, label, right, ahead};
+  world->current = id;
 }
 
 /* A trunk and a crown of a few shells with holes between the leaves. */

@@ -22,6 +22,14 @@
 #define RECORD_DETECTION                                                                           \
   "id:i32 distance:f32 lateral:f32 velocity_z:f32 ttc:f32 obstacle:u32 valid:u8 confidence:u8 "    \
   "source:u8 reserved0:u8 reserved:u32"
+#define RECORD_SCENE_OBJECT                                                                        \
+  "id:u16 label:u8 reserved:u8 x:u16 y:u16 w:u16 h:u16 pixels:u32 distance:f32 lateral:f32 "       \
+  "width:f32 bottom:f32 top:f32 velocity_z:f32 velocity_x:f32 reserved2:u32"
+#define RECORD_SCENE_LINE                                                                          \
+  "x0:f32 x1:f32 x2:f32 x3:f32 x4:f32 x5:f32 x6:f32 x7:f32 x8:f32 x9:f32 x10:f32 x11:f32 "         \
+  "x12:f32 x13:f32 x14:f32 x15:f32 x16:f32 x17:f32 x18:f32 x19:f32 x20:f32 x21:f32 x22:f32 "       \
+  "x23:f32 offset:f32 heading:f32 curvature:f32 width:f32 position:i8 kind:u8 color:u8 "           \
+  "reserved:u8"
 
 /* A row of a table; STRUCT is its struct. */
 #define AT(member) offsetof(STRUCT, member)
@@ -211,6 +219,14 @@ static const RvMetaField truth_fields[] = {
     FIELD(RASTER, "labels", labels, OPTIONAL, PIXELS("u8", width, height)),
     FIELD(RASTER, "road", road, OPTIONAL, PIXELS("u8", width, height)),
     FIELD(RASTER, "visible", visible, OPTIONAL, PIXELS("u8", width, height)),
+    FIELD(RASTER, "objects", objects, OPTIONAL, PIXELS("u16", width, height)),
+    FIELD(RASTER, "heights", heights, OPTIONAL, PIXELS("u16", width, height)),
+    FIELD(INT, "free-columns", free_columns, COUNT, WITH(free_space)),
+    FIELD(INT, "object-count", object_count, COUNT, WITH(object_list)),
+    FIELD(INT, "line-count", line_count, COUNT, WITH(line_list)),
+    FIELD(RECORDS, "free-space", free_space, OPTIONAL, ARRAY("f32", free_columns)),
+    FIELD(RECORDS, "object-list", object_list, OPTIONAL, ARRAY(RECORD_SCENE_OBJECT, object_count)),
+    FIELD(RECORDS, "line-list", line_list, OPTIONAL, ARRAY(RECORD_SCENE_LINE, line_count)),
 };
 #undef STRUCT
 

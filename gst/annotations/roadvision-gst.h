@@ -434,11 +434,19 @@ RV_META_DECLARE(Pair, pair)
 /* All rasters have width x height px; each may be NULL. */
 typedef struct RvMetaTruth {
   int width, height; /* px of the left image */
+  int free_columns;  /* in free_space */
+  int object_count;  /* in object_list */
+  int line_count;    /* in line_list */
   /*< private >*/
-  RvMetaBuffer disparity; /* raster u16, 1/16 px, 0 = invalid */
-  RvMetaBuffer labels;    /* raster u8, RvSceneLabel */
-  RvMetaBuffer road;      /* raster u8, 255 = drivable */
-  RvMetaBuffer visible;   /* raster u8, 255 = visible in the right view too */
+  RvMetaBuffer disparity;   /* raster u16, 1/16 px, 0 = invalid */
+  RvMetaBuffer labels;      /* raster u8, RvSceneLabel */
+  RvMetaBuffer road;        /* raster u8, 255 = drivable */
+  RvMetaBuffer visible;     /* raster u8, 255 = visible in the right view too */
+  RvMetaBuffer objects;     /* raster u16, id of the object, 0 = none */
+  RvMetaBuffer heights;     /* raster u16, mm above the ground + 1000, 0 = sky */
+  RvMetaBuffer free_space;  /* f32 per column, m: Z of the nearest thing in the way, 0 = none */
+  RvMetaBuffer object_list; /* RvSceneObject */
+  RvMetaBuffer line_list;   /* RvSceneLine */
 } RvMetaTruth;
 
 RV_META_DECLARE(Truth, truth)

@@ -113,7 +113,10 @@ FILL(Detections, detections, .count = 3, .unmatched = 1,
      .payload = records(3 * sizeof(RvDetection)))
 FILL(Pair, pair, .skew = -G_GINT64_CONSTANT(5000000000), .left_time = 11, .right_time = 12)
 FILL(Truth, truth, .disparity = raster(RV_U16, W, H, 1), .labels = raster(RV_U8, W, H, 2),
-     .road = raster(RV_U8, W, H, 3), .visible = raster(RV_U8, W, H, 4))
+     .road = raster(RV_U8, W, H, 3), .visible = raster(RV_U8, W, H, 4),
+     .objects = raster(RV_U16, W, H, 5), .heights = raster(RV_U16, W, H, 6), .free_columns = W,
+     .object_count = 2, .line_count = 3, .free_space = records(W * sizeof(float)),
+     .object_list = records(2 * 48), .line_list = records(3 * 116))
 
 #define CASE(Type, type, NAME, optional)                                                           \
   { NAME, sizeof(RvMeta##Type), optional, fill_##type, get_##type, add_##type, attach_##type }
@@ -138,7 +141,9 @@ static const Case cases[] = {
     CASE(Lanes, lanes, RV_META_LANES, " polyline-values polylines "),
     CASE(Detections, detections, RV_META_DETECTIONS, " "),
     CASE(Pair, pair, RV_META_PAIR, " "),
-    CASE(Truth, truth, RV_META_TRUTH, " disparity labels road visible "),
+    CASE(Truth, truth, RV_META_TRUTH,
+         " disparity labels road visible objects heights free-columns object-count line-count "
+         "free-space object-list line-list "),
 };
 
 /* A buffer with the annotation; its values in `meta`, whose buffers the annotation owns. */

@@ -304,7 +304,7 @@ GST_START_TEST(test_annotations) {
   test_info(&in, caps);
   gst_harness_set_src_caps(harness, caps);
   GstBuffer *pair = test_pair_new(&in, FALSE, FALSE, SHIFT, 3);
-  RvMetaTruth truth = {64, 32, rv_meta_raster_new(RV_U16, 64, 32), NULL, NULL, NULL};
+  RvMetaTruth truth = {.width = 64, .height = 32, .disparity = rv_meta_raster_new(RV_U16, 64, 32)};
   rv_meta_add_truth(pair, &truth);
   GstBuffer *result = gst_harness_push_and_pull(harness, pair);
   RvMetaTruth got_truth;

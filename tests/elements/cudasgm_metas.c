@@ -42,7 +42,8 @@ static GstBuffer *annotated(const GstVideoInfo *info, gboolean top_bottom) {
   GstBuffer *pair = test_pair_new(info, top_bottom, FALSE, 5, 1);
   const RvCamera camera = {100, 60, 30, 2, 0.5, 1.2, 3};
   rv_meta_add_camera(pair, 128, 64, &camera);
-  const RvMetaTruth truth = {128, 64, rv_meta_raster_new(RV_U16, 128, 64), NULL, NULL, NULL};
+  const RvMetaTruth truth = {
+      .width = 128, .height = 64, .disparity = rv_meta_raster_new(RV_U16, 128, 64)};
   rv_meta_add_truth(pair, &truth);
   const RvMetaPair times = {128, 64, 1000, 0, 1000};
   rv_meta_add_pair(pair, &times);

@@ -139,7 +139,7 @@ static void attach(Input *in, GstBuffer *picture, int width, int height) {
                      .patch_size = cell,
                      .columns = width / cell,
                      .rows = height / cell};
-  const RvMetaTruth truth = {width, height, disparity.payload, NULL, NULL, NULL};
+  const RvMetaTruth truth = {.width = width, .height = height, .disparity = disparity.payload};
   GstStructure *fields = NULL;
   switch (kind % 8) {
   case 0:

@@ -4,6 +4,7 @@
 #include "rv_hd.h"
 #include "rvcheck.h"
 #include "scene/scene.h"
+#include "scene/scene_facts_cases.h"
 #include "scene/scene_light_cases.h"
 #include "scene/scene_reference_cases.h"
 
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const patterns[RV_SCENE_PATTERNS] = {"street", "slanted-street", "offroad",
-                                                        "planes", "noise"};
+static const char *const patterns[RV_SCENE_PATTERNS] = {
+    "street", "slanted-street", "offroad", "planes", "noise", "highway", "obstacle-course"};
 static const RvPixelFormat formats[4] = {RV_PIXEL_BGRX, RV_PIXEL_NV12, RV_PIXEL_I420,
                                          RV_PIXEL_GRAY8};
 
@@ -371,8 +372,8 @@ static void check_views(RvCheck *check) {
   if (!rvc_wants(check, name))
     return;
   const int width = rvc_small(check) ? 180 : 480, height = rvc_small(check) ? 120 : 320;
-  for (int p = 0; p < RV_SCENE_NOISE; p++)
-    for (int frame = 0; frame < (rvc_small(check) ? 1 : 3); frame++) {
+  for (int p = 0; p < RV_SCENE_PATTERNS; p++)
+    for (int frame = 0; p != RV_SCENE_NOISE && frame < (rvc_small(check) ? 1 : 3); frame++) {
       RvSceneConfig config = config_of(check, p, width, height);
       config.noise = 0.0;
       config.max_disparity = rvc_small(check) ? 32 : 64;
@@ -508,7 +509,7 @@ static void check_noise(RvCheck *check) {
 
 RVC_PARITY(check_determinism, check_sizes, check_formats, check_truth, check_ground, check_planes,
            check_views, check_dots, check_motion, check_noise, rv_scene_light_cases,
-           rv_scene_reference_cases);
+           rv_scene_facts_cases, rv_scene_reference_cases);
 
 /* --- Benchmark and fuzz
  * ----------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
   if (!p)
     return rv_scene_render(object, 0, NULL, NULL);
   const RvPicture picture = {RV_PIXEL_GRAY8, p[0].width, p[0].height, {p[0].data}, {p[0].stride}};
-  const RvSceneTruth truth = {p[1], p[2], p[3], p[4]};
+  const RvSceneTruth truth = {.disparity = p[1], .labels = p[2], .road = p[3], .visible = p[4]};
   return rv_scene_render(object, 3, &picture, &truth);
 }
 

@@ -28,19 +28,45 @@ static float paint(double x, double z, float fx, float fz) {
   return mark > 1.0f ? 1.0f : mark;
 }
 
+/* x of a point in the frame of the ground: across the road where that bends. */
+static double across_of(const World *world, const Spot *spot) {
+  return world->bent ? spot->point.x - scene_profile(world->track, spot->point.z) : spot->point.x;
+}
+
+/* Share of the lines along a road that bends, at z m ahead and `down` m from the start; *yellow: one
+ * of them is. */
+static float lines(const World *world, double x, double z, double down, float fx, float fz,
+                   int *yellow) {
+  float mark = 0.0f;
+  *yellow = 0;
+  for (int i = 0; i < world->marks; i++) {
+    const Mark *m = &world->mark[i];
+    const double at = m->exits ? x - scene_profile(world->exit, z) : x;
+    float share =
+        scene_band(at, fx, m->x - m->half, m->x + m->half) * scene_band(z, fz, m->from, m->to);
+    if (m->period > 0.0)
+      share *= scene_pulse(down, fz, 0.0, m->on, m->period);
+    mark += share;
+    *yellow |= share > 0.0f && m->color == RV_LANE_COLOR_YELLOW;
+  }
+  return (mark > 1.0f ? 1.0f : mark) * (float)scene_profile(world->worn, z);
+}
+
 /* Layers without fine detail: one sample, as wide as the longer side of the footprint. */
 static float layer(const RvScene *scene, int texture, double x, double z, float f, float texels) {
   return scene_texel(scene, texture, x, z, f, f, texels);
 }
 
 static Color road(const RvScene *scene, Spot *spot) {
-  const double x = spot->point.x, z = spot->point.z + scene->work->world->travel;
+  const World *world = scene->work->world;
+  const double x = across_of(world, spot), z = spot->point.z + world->travel;
   const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
   const float f = fx > fz ? fx : fz;
   /* Stretches of smooth new asphalt, and wet ones that mirror. */
   const float lay = layer(scene, TEX_CLOUD, 0.4 * x + 7.0, z, f, 2.2f);
   const float smooth = ramp(lay, 0.52f, 0.62f);
-  const float wet = ramp(layer(scene, TEX_CLOUD, x, z + 40.0, f, 3.1f), 0.64f, 0.72f);
+  const float places = ramp(layer(scene, TEX_CLOUD, x, z + 40.0, f, 3.1f), 0.64f, 0.72f);
+  const float wet = world->wet > 0.0 ? clamp01(places + (float)world->wet) : places;
   const float fine = scene_texel(scene, TEX_GRAIN, x, z, fx, fz, 190.0f) - 0.5f;
   const float middle = scene_texel(scene, TEX_GRAIN, x + 3.3, z, fx, fz, 41.0f) - 0.5f;
   const float broad = layer(scene, TEX_CLOUD, x, z, f, 13.0f) - 0.5f;
@@ -56,14 +82,17 @@ static Color road(const RvScene *scene, Spot *spot) {
   /* Tracks of wheels are polished. */
   const double lane = absolute(absolute(x) - 1.75);
   gray -= 7.0f * clamp01(1.0f - (float)absolute(lane - 0.75) * 2.5f);
-  float mark = paint(x, z, fx, fz);
+  int yellow = 0;
+  float mark =
+      world->bent ? lines(world, x, spot->point.z, z, fx, fz, &yellow) : paint(x, z, fx, fz);
   if (mark > 0.0f) {
     const float worn = scene_texel(scene, TEX_GRAIN, x, z + 9.0, fx, fz, 60.0f);
     mark *= clamp01(0.64f + 0.5f * worn) * (1.0f - 0.3f * wet);
   }
   spot->shiny = 0.42f * wet;
   const Color asphalt = color(gray * 0.99f, gray, gray * 1.02f);
-  return color_mix(color_mul(asphalt, 1.0f - 0.3f * wet), color(212, 210, 202), mark);
+  return color_mix(color_mul(asphalt, 1.0f - 0.3f * wet),
+                   yellow ? color(206, 166, 62) : color(212, 210, 202), mark);
 }
 
 static Color sidewalk(const RvScene *scene, Spot *spot) {
@@ -88,7 +117,8 @@ static Color curb(const RvScene *scene, Spot *spot) {
 }
 
 static Color grass(const RvScene *scene, Spot *spot) {
-  const double x = spot->point.x, z = spot->point.z + scene->work->world->travel;
+  const double x = across_of(scene->work->world, spot),
+               z = spot->point.z + scene->work->world->travel;
   const float fx = scene_extent(axis_x, spot), fz = scene_extent(axis_z, spot);
   const float blade = scene_texel(scene, TEX_GRASS, x, z, fx, fz, 110.0f) - 0.5f;
   const float tuft = scene_texel(scene, TEX_GRASS, x + 5.0, z, fx, fz, 23.0f) - 0.5f;

@@ -45,7 +45,9 @@ void rv_scene_light_cases(RvCheck *check) {
   static const char name[] = "scene/light";
   if (!rvc_wants(check, name))
     return;
-  for (int pattern = 0; pattern < RV_SCENE_NOISE; pattern++) {
+  for (int pattern = 0; pattern < RV_SCENE_PATTERNS; pattern++) {
+    if (pattern == RV_SCENE_NOISE)
+      continue;
     RvSceneConfig config;
     rv_scene_config_init(&config);
     config.pattern = (RvScenePattern)pattern;

@@ -23,7 +23,7 @@ static uint8_t level(float v) {
  * do; both darken towards the corners. The cameras of `planes` and `noise` are alike. */
 static void scene_sense(const RvScene *scene, const Sensor *sensor, int x, Color c, uint8_t *bgr) {
   const int eye = sensor->eye, y = sensor->y;
-  if (scene->plan.config.pattern < RV_SCENE_PLANES) {
+  if (scene_outdoors(scene)) {
     const float u = (float)((x - scene->plan.camera.cx) / scene->plan.camera.focal);
     const float v = (float)((y - scene->plan.camera.cy) / scene->plan.camera.focal);
     const float vignette = 1.0f - 0.16f * (u * u + v * v);

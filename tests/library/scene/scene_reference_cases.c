@@ -22,7 +22,8 @@ static Frame frame_new(int width, int height) {
   for (int i = 2; i < PLANES; i++)
     f.plane[i] = rvc_plane(width, height, RV_U8);
   f.picture = (RvPicture){RV_PIXEL_BGRX, 2 * width, height, {f.plane[0].data}, {f.plane[0].stride}};
-  f.truth = (RvSceneTruth){f.plane[1], f.plane[2], f.plane[3], f.plane[4]};
+  f.truth = (RvSceneTruth){
+      .disparity = f.plane[1], .labels = f.plane[2], .road = f.plane[3], .visible = f.plane[4]};
   return f;
 }
 

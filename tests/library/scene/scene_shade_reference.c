@@ -107,7 +107,7 @@ Color scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shad
 static Color scene_mirror(const RvScene *scene, Vec point, Vec dir) {
   const World *world = scene->work->world;
   const Color sky = clear_sky(world, dir);
-  if (scene->plan.config.pattern == RV_SCENE_OFFROAD || dir.x == 0.0)
+  if (scene->plan.config.pattern == RV_SCENE_OFFROAD || world->bent || dir.x == 0.0)
     return sky;
   const double reach = ((dir.x > 0.0 ? 8.7 : -8.7) - point.x) / dir.x;
   const double high = reach * dir.y, along = point.z + world->travel + reach * dir.z;

@@ -218,6 +218,19 @@ static void meet_street(const RvScene *scene, const Ray *ray, Hit *hit) {
     *hit = found;
 }
 
+/* A road that bends, and grass beside it, on one level. */
+static void meet_bent(const RvScene *scene, const Ray *ray, Hit *hit) {
+  const World *world = scene->work->world;
+  const double t = meet_ground(world, ray, scene->plan.near, 1.2 * hit->t + 1.0, 0.0);
+  if (t == 0.0 || t >= hit->t)
+    return;
+  const double z = ray->origin.z + t * ray->dir.z;
+  const double across = ray->origin.x + t * ray->dir.x - scene_profile(world->track, z);
+  const int on = across > world->edge[0] && across < world->edge[1] + scene_profile(world->exit, z);
+  const Hit found = {t, -2, 0, on ? MATERIAL_ROAD : MATERIAL_GRASS};
+  *hit = found;
+}
+
 #define GRASS_NEAR 12.0 /* m: from here on it is drawn ever lower, */
 #define GRASS_FAR 20.0  /* up to here: pixels become longer than tufts */
 #define GRASS_STEPS 10
@@ -305,6 +318,8 @@ void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double
   meet_objects(scene, eye, ray, x, y, hit);
   if (scene->plan.config.pattern == RV_SCENE_OFFROAD)
     meet_offroad(scene, ray, hit);
+  else if (scene->work->world->bent)
+    meet_bent(scene, ray, hit);
   else if (scene->plan.config.pattern != RV_SCENE_PLANES)
     meet_street(scene, ray, hit);
 }
