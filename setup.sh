@@ -26,8 +26,8 @@ packages=(
   python3 python3-gi python3-numpy gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
 )
 test_packages=(python3-opencv python3-jsonschema python3-venv mosquitto mosquitto-clients
-  gstreamer1.0-libav # examples/record.sh
-  gstreamer1.0-nice gir1.2-gst-plugins-bad-1.0 gir1.2-gst-rtsp-server-1.0 # webrtc.sh, rtsp_camera.sh
+  gstreamer1.0-libav # roadvision record
+  gstreamer1.0-nice gir1.2-gst-plugins-bad-1.0 gir1.2-gst-rtsp-server-1.0 # roadvision see --web, rtsp://
   clang-14 clang-format-14 libclang-rt-14-dev libomp-14-dev)
 
 install_wanted=yes

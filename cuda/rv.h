@@ -84,7 +84,7 @@ typedef struct RvCamera {
 /* English, lower case, no full stop: "no usable CUDA device". Never NULL. */
 RV_API const char *rv_status_text(RvStatus status);
 
-/* "0.1.0" */
+/* "0.2.0" */
 RV_API const char *rv_version(void);
 
 /* 1 when this build holds the CUDA engine. Says nothing about the machine. */

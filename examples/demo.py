@@ -2,10 +2,8 @@
 """The main job of gst-roadvision on a test scene, pictures, a video or a camera; run it through
 demo.sh. Writes an annotated video and two stills, and sums up in one line."""
 import argparse
-import glob
 import os
 import re
-import struct
 import sys
 import time
 
@@ -13,6 +11,9 @@ import gi
 import numpy as np
 
 import roadvision
+from roadvision.batch.chunkrun import crop_to_even
+from roadvision.common import Problem, Progress, error_text, parse, quote
+from roadvision.pictures import Pictures
 
 gi.require_version('Gst', '1.0')
 gi.require_version('GstVideo', '1.0')
@@ -31,10 +32,6 @@ ENCODERS = (
 )
 PATTERNS = ('street', 'slanted-street', 'offroad', 'planes', 'noise', 'highway', 'obstacle-course')
 TEST_RATE = 30  # frames per second of the test scene
-
-
-class Problem(Exception):
-    """Something the user can put right; the text says what and how."""
 
 
 def parse_arguments():
@@ -75,84 +72,6 @@ def parse_arguments():
 
 # --- Input ----------------------------------------------------------------------------------------
 
-def picture_kind(path):
-    """('png' | 'jpeg' | 'pnm', width, height) from the head of a file."""
-    with open(path, 'rb') as file:
-        head = file.read(65536)
-    if head.startswith(b'\x89PNG\r\n\x1a\n') and head[12:16] == b'IHDR':
-        return ('png',) + struct.unpack('>II', head[16:24])
-    pnm = re.match(rb'P[2356](?:\s+|#[^\n]*\n)+(\d+)(?:\s+|#[^\n]*\n)+(\d+)', head)
-    if pnm:
-        return 'pnm', int(pnm[1]), int(pnm[2])
-    if head.startswith(b'\xff\xd8'):
-        at = 2
-        while at + 9 < len(head) and head[at] == 0xff:
-            marker, length = head[at + 1], struct.unpack('>H', head[at + 2:at + 4])[0]
-            if 0xc0 <= marker <= 0xcf and marker not in (0xc4, 0xc8, 0xcc):  # a frame header
-                height, width = struct.unpack('>HH', head[at + 5:at + 9])
-                return 'jpeg', width, height
-            at += 2 + length
-    raise Problem('%s is not a PNG, JPEG or PNM picture' % path)
-
-
-def find_pictures(pattern):
-    paths = sorted(glob.glob(os.path.expanduser(pattern)))
-    if not paths:
-        raise Problem('no pictures match %s (put the pattern in quotes)' % pattern)
-    return paths
-
-
-class Pictures:
-    """Two lists of picture files (or patterns of them), fed to two appsrc and packed side by side."""
-
-    DECODERS = {'png': 'image/png', 'jpeg': 'image/jpeg', 'pnm': 'image/x-portable-anymap'}
-
-    def __init__(self, left, right, fps):
-        self.paths = {side: files if isinstance(files, list) else find_pictures(files)
-                      for side, files in (('left', left), ('right', right))}
-        count = {side: len(paths) for side, paths in self.paths.items()}
-        if count['left'] != count['right']:
-            raise Problem('%d left pictures, but %d right ones: they must pair up'
-                          % (count['left'], count['right']))
-        self.count = count['left']
-        self.frame_time = int(Gst.SECOND / fps)
-        first, (self.kind, self.width, self.height) = self.paths['left'][0], picture_kind(
-            self.paths['left'][0])
-        for path in self.paths['left'] + self.paths['right']:
-            kind = picture_kind(path)
-            if kind != (self.kind, self.width, self.height):
-                raise Problem('%s is a %s of %dx%d, but %s is a %s of %dx%d: all must be alike'
-                              % ((path,) + kind + (first, self.kind, self.width, self.height)))
-        self.fps = '%d/1000' % round(fps * 1000)
-
-    def launch(self):
-        # compositor is exact at odd widths only in BGRx and GRAY8; gray pictures stay exact in BGRx.
-        lines = ['compositor name=pair background=black sink_0::xpos=0 sink_1::xpos=%d ! '
-                 'video/x-raw,format=BGRx,width=%d,height=%d,framerate=%s'
-                 % (self.width, 2 * self.width, self.height, self.fps)]
-        for number, side in enumerate(('left', 'right')):
-            lines.append('appsrc name=%s format=time caps="%s,framerate=%s" ! %sdec ! videoconvert ! '
-                         'video/x-raw,format=BGRx ! queue ! pair.sink_%d'
-                         % (side, self.DECODERS[self.kind], self.fps, self.kind, number))
-        return lines[0], lines[1:]
-
-    def connect(self, pipeline):
-        for side, paths in self.paths.items():
-            feed = enumerate(paths)
-            pipeline.get_by_name(side).connect('need-data', self._push, feed)
-
-    def _push(self, source, _bytes_wanted, feed):
-        number, path = next(feed, (None, None))
-        if path is None:
-            source.emit('end-of-stream')
-            return
-        with open(path, 'rb') as file:
-            buffer = Gst.Buffer.new_wrapped(file.read())
-        buffer.pts = number * self.frame_time
-        buffer.duration = self.frame_time
-        source.emit('push-buffer', buffer)
-
-
 class Input:
     """Where the pairs come from: `launch` gives frame-packed raw video."""
 
@@ -191,10 +110,6 @@ class Input:
                            % (self.frames, pattern, 2 * width, height, TEST_RATE))
 
 
-def quote(text):
-    return '"%s"' % text.replace('\\', '\\\\').replace('"', '\\"')
-
-
 # --- Output ---------------------------------------------------------------------------------------
 
 def choose_encoder():
@@ -228,35 +143,11 @@ def run_quietly(line):
         pipeline.set_state(Gst.State.NULL)
 
 
-def parse(line):
-    try:
-        return Gst.parse_launch(line)
-    except gi.repository.GLib.Error as error:
-        raise Problem(error.message) from None
-
-
-def error_text(message):
-    error, debug = message.parse_error()
-    hint = (debug or '').split('\n')[-1].strip()
-    where = message.src.get_name()
-    return '%s: %s%s' % (where, error.message, ' (%s)' % hint if hint else '')
-
-
 def write_still(sample, path):
     png = GstVideo.video_convert_sample(sample, Gst.Caps.from_string('image/png'), 20 * Gst.SECOND)
     buffer = png.get_buffer()
     with open(path, 'wb') as file:
         file.write(buffer.extract_dup(0, buffer.get_size()))
-
-
-def crop_to_even(pad, info, crop):
-    """4:2:0 video has even sides: cuts the last column or row of odd ones before they arrive."""
-    event = info.get_event()
-    if event.type == Gst.EventType.CAPS:
-        shape = event.parse_caps().get_structure(0)
-        crop.set_property('right', shape.get_int('width')[1] % 2)
-        crop.set_property('bottom', shape.get_int('height')[1] % 2)
-    return Gst.PadProbeReturn.OK
 
 
 class Score:
@@ -319,35 +210,6 @@ class Tap:
         while self.last and len(self.stills) < 2:
             self.stills.append(self.last)
         return [Gst.Sample.new(buffer, caps, None, None) for buffer, caps in self.stills]
-
-
-class Progress:
-    """A bar on a terminal, otherwise a line at every tenth."""
-
-    WIDTH = 32
-
-    def __init__(self):
-        self.begin = time.monotonic()
-        self.terminal = sys.stderr.isatty()
-        self.tenth = 0
-
-    def show(self, share, frames):
-        rate = frames / max(1e-6, time.monotonic() - self.begin)
-        if self.terminal:
-            if share is None:
-                text = '%d frames' % frames
-            else:
-                done = int(share * self.WIDTH)
-                text = '[%s%s] %3.0f %%' % ('#' * done, '.' * (self.WIDTH - done), 100 * share)
-            sys.stderr.write('\r%s  %.1f frames/s ' % (text, rate))
-        elif share is not None and int(share * 10) > self.tenth:
-            self.tenth = int(share * 10)
-            sys.stderr.write('%3d %%  %d frames, %.1f frames/s\n' % (10 * self.tenth, frames, rate))
-        sys.stderr.flush()
-
-    def end(self):
-        if self.terminal:
-            sys.stderr.write('\n')
 
 
 # --- The run --------------------------------------------------------------------------------------

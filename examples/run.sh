@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # run.sh COMMAND...: builds what has changed (setup.sh) and runs COMMAND where GStreamer finds the
-# plugin. The other examples start through this. Within a COMMAND of its own, such as `run.sh bash`, it runs
+# plugin, and the shell the command roadvision. The other examples start through this. Within a COMMAND of its own, such as `run.sh bash`, it runs
 # commands at once.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -31,5 +31,5 @@ eval "$(meson devenv -C "$build" --dump)"
 for name in GI_TYPELIB_PATH GST_PLUGIN_PATH LD_LIBRARY_PATH; do
   [ -z "${!name}" ] || export "$name=${!name%:}"
 done
-export RV_RUN_BUILD=$build
+export RV_RUN_BUILD=$build PATH="$root/tools/bin:$PATH" PYTHONPATH="$root/tools${PYTHONPATH:+:$PYTHONPATH}"
 exec "$@"

@@ -8,7 +8,7 @@
 
 Coordinates are meters: of the left camera (x to the right, y down, z forward), or with --frame road
 above the road (x forward, y to the left, z up), for which the height and the pitch of the camera must be
-known. A pipeline ends downstream of cudasgm; a recording of record.sh is given by --recording.
+known. A pipeline ends downstream of cudasgm; a recording of roadvision record is given by --recording.
 """
 import argparse
 import datetime
@@ -92,7 +92,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('out', help='the file that is written')
     parser.add_argument('--pipeline', default=DEFAULT, help='launch line up to cudasgm (%s)' % DEFAULT)
-    parser.add_argument('--recording', help='recording of record.sh, instead of a pipeline')
+    parser.add_argument('--recording', help='recording of roadvision record, instead of a pipeline')
     parser.add_argument('--index', type=int, default=0, help='frame, from 0 on')
     parser.add_argument('--max-distance', type=float, default=80.0, help='m, 0 = no limit (80)')
     parser.add_argument('--frame', choices=('camera', 'road'), default='camera')
@@ -100,7 +100,7 @@ def main():
     Gst.init(None)
     end = 'videoconvert ! video/x-raw,format=BGRx ! appsink name=last sync=false max-buffers=2'
     if options.recording:
-        import replay
+        from roadvision import replay
         pipeline = replay.make_pipeline(options.recording, 'cudasgm ! ' + end)
     else:
         try:

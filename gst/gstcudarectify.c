@@ -246,7 +246,7 @@ static gboolean check_caps(GstRvTransform *base, GstCaps *caps, const GstVideoIn
   if (!s.calibration || !*s.calibration) {
     status = RV_ERR_IO;
     GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No calibration file is set."),
-                      ("Set calibration=FILE. examples/calibrate.py creates one from images of a "
+                      ("Set calibration=FILE. roadvision calibrate creates one from images of a "
                        "chessboard; docs/elements/cudarectify.md lists the formats."));
   } else if (!gst_cuda_sgm_locate_views((GstCudaSgmLayout)s.layout, info, &views, &cause,
                                         &remedy)) {

@@ -91,7 +91,7 @@ static void warn_poor_match(GstRvTransform *element, const GstRvExecContext *wor
         "the pair is probably not rectified: vertical misalignment, the right view is %d rows "
         "too %s",
         ABS(report.row_offset), report.row_offset > 0 ? "low" : "high");
-    remedy = "Rectify the views upstream with cudarectify calibration=FILE (examples/calibrate.py "
+    remedy = "Rectify the views upstream with cudarectify calibration=FILE (roadvision calibrate "
              "creates the file), or align the cameras.";
   } else if (report.fault == RV_PAIR_SWAPPED) {
     g_snprintf(likely, sizeof likely, "left and right are probably swapped");

@@ -14,7 +14,7 @@ import gi
 import numpy as np
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
-sys.path.insert(0, os.path.join(ROOT, 'examples'))
+sys.path[:0] = [os.path.join(ROOT, name) for name in ('examples', 'tools')]
 import attach_labels  # noqa: E402
 import roadvision  # noqa: E402
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs examples/calibrate.py, and cudarectify with the file it writes.
+"""Runs roadvision calibrate, and cudarectify with the file it writes.
 
 Without data: a chessboard and a ChArUco board rendered for a known camera, from image files and
 through a pipeline. With RV_DATA: the calib_* pairs, whose rows must agree within 0.5 px rms after
@@ -26,7 +26,7 @@ gi.require_version('Gst', '1.0')
 from gi.repository import Gst  # noqa: E402
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
-SCRIPT = os.path.join(ROOT, 'examples', 'calibrate.py')
+COMMAND = os.path.join(ROOT, 'tools', 'bin', 'roadvision')
 DATA = os.environ.get('RV_DATA')
 SIZE = 320, 240
 SQUARE = 0.03  # m
@@ -45,7 +45,7 @@ BASELINE = float(np.linalg.norm(TRANSLATION))
 
 
 def run(*arguments, folder):
-    return subprocess.run([sys.executable, '-B', SCRIPT, *map(str, arguments)], cwd=folder,
+    return subprocess.run([sys.executable, '-B', COMMAND, 'calibrate', *map(str, arguments)], cwd=folder,
                           capture_output=True, text=True, timeout=280)
 
 

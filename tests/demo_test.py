@@ -13,9 +13,11 @@ import cv2
 import numpy as np
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples')
-sys.path.insert(0, EXAMPLES)
+sys.path[:0] = [EXAMPLES, os.path.join(EXAMPLES, '..', 'tools')]
 import demo  # noqa: E402
 import roadvision  # noqa: E402
+from roadvision.common import error_text  # noqa: E402
+from roadvision.pictures import Pictures  # noqa: E402
 from gi.repository import Gst  # noqa: E402
 
 
@@ -27,7 +29,7 @@ def play(pipeline, seconds=120):
     if message is None:
         raise AssertionError('no end in %d s' % seconds)
     if message.type == Gst.MessageType.ERROR:
-        raise AssertionError(demo.error_text(message))
+        raise AssertionError(error_text(message))
 
 
 def frames_of(path):
@@ -110,7 +112,7 @@ class Demo(unittest.TestCase):
     def test_pair_with_itself_is_at_infinity(self):
         # compositor shifts one half by a pixel at odd widths in most formats; not in the demo's.
         self.write_pictures('p%d.png', 3, 1241, 60)
-        pictures = demo.Pictures(self.path('p*.png'), self.path('p*.png'), 10)
+        pictures = Pictures(self.path('p*.png'), self.path('p*.png'), 10)
         pack, branches = pictures.launch()
         pipeline = Gst.parse_launch(' '.join(
             [pack, '! cudasgm name=sgm engine=cpu ! fakesink'] + branches))

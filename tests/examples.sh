@@ -27,7 +27,7 @@ trap clean_up EXIT
 cd "$folder" || exit 1
 
 failures=() skips=() passed=0
-small=(--source test --size 320x240 --frames 8)
+small=(test --size 320x240 --frames 8)
 
 # --- Checks -----------------------------------------------------------------------------------------
 run() { # COMMAND...: must succeed; its output is in `log`
@@ -84,42 +84,46 @@ engines_agree.sh() {
 lane_lines.sh() {
   run "$E/lane_lines.sh" lines.png && check image lines.png 640x480 color=0.2
 }
-live_camera.sh() {
-  run "$E/live_camera.sh" "${small[@]}" --out live.mkv --json live.jsonl --focal 250 --baseline 0.8 &&
+see() { # also with the recording of record
+  run roadvision see "${small[@]}" --out live.mkv --json live.jsonl --focal 250 --baseline 0.8 &&
     check video live.mkv 8 320x240 color=20 && check json live.jsonl 8 disparity camera.focal=250 &&
     # the printed line is the one that runs
-    "$E/live_camera.sh" "${small[@]}" --out none --json printed.jsonl --print >line && run bash line &&
+    roadvision see "${small[@]}" --out none --json printed.jsonl --print >line && run bash line &&
     check json printed.jsonl 8 disparity &&
     # without an end: Ctrl-C closes the files
-    ctrl_c end.jsonl "$E/live_camera.sh" --source test --size 320x240 --out end.mp4 --json end.jsonl &&
+    ctrl_c end.jsonl roadvision see test --size 320x240 --out end.mp4 --json end.jsonl &&
     check video end.mp4 10.. 320x240 color=20 && check json end.jsonl 10.. disparity &&
-    refused 'no such device: /dev/none' 1 "$E/live_camera.sh" /dev/none &&
-    refused 'there is no screen' 1 env -u DISPLAY -u WAYLAND_DISPLAY "$E/live_camera.sh" --source test &&
-    refused 'unknown option --nonsense' 2 "$E/live_camera.sh" --nonsense &&
-    refused '--frames is 0' 2 "$E/live_camera.sh" --frames 0 &&
-    refused 'must end in .mkv' 2 "$E/live_camera.sh" --source test --out x.txt &&
-    refused 'cannot read the calibration file /none' 1 "$E/live_camera.sh" --calibration /none
+    refused 'no such device: /dev/none' 1 roadvision see /dev/none &&
+    refused 'there is no screen' 1 env -u DISPLAY -u WAYLAND_DISPLAY roadvision see test &&
+    refused 'unrecognized arguments: --nonsense' 2 roadvision see --nonsense &&
+    refused '--frames is 0' 2 roadvision see test --frames 0 &&
+    refused 'must end in .mkv' 2 roadvision see test --out x.txt &&
+    refused 'cannot read the calibration file /none' 1 roadvision see --calibration /none &&
+    refused 'cannot read /none' 1 roadvision see /none &&
+    refused '--show is x' 2 roadvision see test --out none --show x &&
+    # obstacles, lanes and all from above, with tables
+    run roadvision see "${small[@]}" --size 640x240 --show space+obstacles+lanes+bird --out watch.mkv --csv watch-%s.csv &&
+    check video watch.mkv 8 640x240 color=20 && [ "$(wc -l <watch-frames.csv)" = 9 ] &&
+    head -n 1 watch-obstacles.csv | grep -q distance && [ "$(wc -l <watch-obstacles.csv)" -gt 8 ] &&
+    see_cameras && see_files
 }
-two_cameras.sh() {
-  run "$E/two_cameras.sh" "${small[@]}" --out two.mp4 --json two.jsonl --max-skew 5 &&
-    check video two.mp4 8 320x240 color=20 && check json two.jsonl 8 disparity pair.skew=0 camera.baseline=0.8 &&
-    refused 'both cameras are /dev/null' 2 "$E/two_cameras.sh" /dev/null /dev/null &&
-    refused 'right camera are missing' 2 "$E/two_cameras.sh" /dev/null
-}
-zed_camera.sh() {
-  run "$E/zed_camera.sh" --source test --mode vga --frames 3 --out zed.avi --json zed.jsonl \
-    --calibration "$tests/fuzz/corpus/calibration/zed.conf" &&
+see_cameras() { # what cameras and networks need, without them
+  mkdir -p numbered && check pairs numbered 3 numbered &&
+    run roadvision see numbered/left/%06d.png numbered/right/%06d.png --out two.mkv --json two.jsonl --max-skew 5 \
+      --focal 250 --baseline 0.8 && check video two.mkv 2..3 320x240 color=20 &&
+    check json two.jsonl 2..3 disparity pair.skew=0 camera.baseline=0.8 &&
+    refused 'both cameras are /dev/null' 2 roadvision see /dev/null /dev/null &&
+    run roadvision see test --zed vga --frames 3 --out zed.avi --json zed.jsonl \
+      --calibration "$tests/fuzz/corpus/calibration/zed.conf" &&
     check video zed.avi 3 672x376 && check json zed.jsonl 3 disparity camera.baseline=0.12+-0.01 &&
-    refused '--mode is 4k' 2 "$E/zed_camera.sh" --mode 4k &&
-    { [ -e /usr/local/zed/settings ] || refused 'name that of this camera with --calibration' 1 "$E/zed_camera.sh"; }
+    refused 'invalid choice' 2 roadvision see --zed 4k &&
+    { [ -e /usr/local/zed/settings ] || refused 'name that of this camera with --calibration' 1 roadvision see --zed 720; } &&
+    refused 'is not a URL' 2 roadvision see http://nonsense && rtsp
 }
-rtsp_camera.sh() {
-  run "$E/rtsp_camera.sh" "${small[@]}" --out rtsp.mkv --json rtsp.jsonl && check video rtsp.mkv 8 320x240 color=20 &&
-    check json rtsp.jsonl 8 disparity && refused 'is not a URL' 2 "$E/rtsp_camera.sh" nonsense || return
-  # with a server: both views in one stream, and a stream per camera
+rtsp() { # a server with both views in one stream, and a stream per camera
   /usr/bin/python3 -B "$tests/rtsp_server.py" server.port >server.log 2>&1 &
-  server=$! status=0
-  local port=''
+  server=$!
+  local port='' status=0
   for ((n = 0; n < 100; n++)); do
     [ ! -s server.port ] || { port=$(<server.port); break; }
     kill -0 $server 2>/dev/null || break
@@ -128,84 +132,60 @@ rtsp_camera.sh() {
   if [ -z "$port" ]; then
     wait $server || status=$?
     server=''
-    [ $status != 77 ] || { skip 'without a server: gir1.2-gst-rtsp-server-1.0 is missing'; return; }
+    [ $status = 77 ] && echo 'without an RTSP server: gir1.2-gst-rtsp-server-1.0 is missing' && return
     cat server.log
     return 1
   fi
-  run "$E/rtsp_camera.sh" --frames 15 --out none --json url.jsonl "rtsp://127.0.0.1:$port/pair" &&
+  run roadvision see --frames 15 --out none --json url.jsonl "rtsp://127.0.0.1:$port/pair" &&
     check json url.jsonl 2..15 disparity resolution.width=320 &&
-    run "$E/rtsp_camera.sh" --tcp --frames 15 --out none --json urls.jsonl "rtsp://127.0.0.1:$port/left" \
+    run roadvision see --tcp --frames 15 --out none --json urls.jsonl "rtsp://127.0.0.1:$port/left" \
       "rtsp://127.0.0.1:$port/right" &&
     check json urls.jsonl 2..15 disparity resolution.width=320 pair || status=1
   kill $server
   server=''
   return $status
 }
-video_file.sh() { # the recording of record.sh
-  run "$E/video_file.sh" --out file.mkv --json file.jsonl --focal 244 --baseline 0.8 \
-    --elements 'cudasgm ! cudastixels ! cudaannotate' drive.mkv &&
-    check video file.mkv 10 320x240 color=20 && check json file.jsonl 10 disparity stixels.count=30.. camera.focal=244 &&
-    refused 'cannot read /none' 1 "$E/video_file.sh" /none || return
+see_files() {
+  [ ! -e drive.mkv ] || { run roadvision see --out file.mkv --json file.jsonl --focal 244 --baseline 0.8 --show stixels drive.mkv &&
+    check video file.mkv 10 320x240 color=20 && check json file.jsonl 10 disparity stixels.count=30.. camera.focal=244; } ||
+    return
   # Warnings of elements are shown with their remedy, apart from JSON on standard output.
   run gst-launch-1.0 -q stereotestsrc num-buffers=4 ! video/x-raw,width=640,height=240 ! videoconvert ! \
     x264enc pass=quant quantizer=12 ! h264parse ! mp4mux ! filesink location=swapped.mp4 &&
-    "$E/video_file.sh" --out none --json - --elements cudasgm swapped.mp4 >swapped.jsonl 2>log &&
-    check json swapped.jsonl 4 disparity && said '^video_file: warning: The caps specify right-view-first' &&
-    said '^video_file: Set layout=side-by-side' &&
-    "$E/video_file.sh" --out none --json - --elements cudasgm --layout side-by-side swapped.mp4 >swapped.jsonl 2>log &&
-    check json swapped.jsonl 4 disparity && [ ! -s log ]
+    roadvision see --out none --json - --elements cudasgm swapped.mp4 >swapped.jsonl 2>log &&
+    check json swapped.jsonl 4 disparity && said '^roadvision see: warning: The caps specify right-view-first' &&
+    said '^roadvision see: Set layout=side-by-side' &&
+    roadvision see --out none --json - --elements cudasgm --layout side-by-side swapped.mp4 >swapped.jsonl 2>log &&
+    check json swapped.jsonl 4 disparity && [ ! -s log ] && see_sends
 }
-watch.sh() {
-  run "$E/watch.sh" "${small[@]}" --size 640x240 --out watch.mkv --csv watch-%s.csv && check video watch.mkv 8 640x240 color=20 &&
-    [ "$(wc -l <watch-frames.csv)" = 9 ] && head -n 1 watch-obstacles.csv | grep -q distance &&
-    [ "$(wc -l <watch-obstacles.csv)" -gt 8 ] && refused 'no such device: /dev/none' 1 "$E/watch.sh" /dev/none
-}
-record_annotated.sh() {
-  run "$E/record_annotated.sh" "${small[@]}" annotated && check video annotated.mkv 8 320x240 color=20 &&
-    check json annotated.jsonl 8 disparity stixels.count=30.. road lines || return
-  # The encoder of the GPU is taken where it exists, with frames that stay there.
-  mkdir -p fake && printf '#!/bin/sh\nexit 0\n' >fake/gst-inspect-1.0 && chmod +x fake/gst-inspect-1.0 || return
-  PATH=$PWD/fake:$PATH run "$E/record_annotated.sh" "${small[@]}" annotated --print &&
-    said 'cudaupload ! cudasgm .* ! nvh264enc bitrate=8000 ! h264parse ! matroskamux ! filesink location=annotated.mkv'
-}
-rtp_send.sh() {
+see_sends() { # RTP and WebRTC over the loopback
   local port receiver status
   port=$(free_port udp) || return
   timeout 60 gst-launch-1.0 -q udpsrc "port=$port" timeout=3000000000 \
     caps=application/x-rtp,media=video,clock-rate=90000,encoding-name=H264 ! rtpjitterbuffer ! rtph264depay ! \
     h264parse ! identity eos-after=5 ! matroskamux ! filesink location=received.mkv >receiver.log 2>&1 &
   receiver=$!
-  run "$E/rtp_send.sh" "${small[@]}" --frames 45 --sdp stream.sdp "127.0.0.1:$port"
+  run roadvision see "${small[@]}" --frames 45 --sdp stream.sdp --send "127.0.0.1:$port"
   status=$?
   wait $receiver
   [ $status = 0 ] && check video received.mkv 2..5 320x240 color=20 && grep -q "m=video $port RTP/AVP 96" stream.sdp &&
-    refused 'the port is 0' 2 "$E/rtp_send.sh" --source test host:0
-}
-webrtc.sh() {
-  exists nicesink || { skip 'gstreamer1.0-nice is missing'; return; }
-  local port status
+    refused 'the port is 0' 2 roadvision see test --send host:0 || return
+  exists nicesink || { echo 'without WebRTC: gstreamer1.0-nice is missing'; return 0; }
   port=$(free_port tcp) || return
-  timeout 120 "$E/webrtc.sh" --source test --size 320x240 --port "$port" >page.log 2>&1 &
+  timeout 120 roadvision see test --size 320x240 --web "$port" >page.log 2>&1 &
   server=$!
   run /usr/bin/python3 -B "$tests/webrtc_viewer.py" "http://127.0.0.1:$port" 5 && said '^320 x 240$'
   status=$?
   kill $server
   server=''
   [ $status = 0 ] || { cat page.log; return 1; }
-  exists webrtcsink || refused 'there is no GStreamer element webrtcsink' 1 "$E/webrtc.sh" --source test --sink webrtcsink
-}
-folder_to_kitti.sh() {
-  check pairs pairs 3 && run "$E/folder_to_kitti.sh" pairs/left pairs/right kitti && said '3 pairs' &&
-    check kitti kitti pairs && check json kitti/json/one.json 1 disparity stixels.count=30.. tags.left=pairs/left/one.png &&
-    refused 'must pair up' 1 "$E/folder_to_kitti.sh" pairs/left 'pairs/right/o*.png' kitti &&
-    refused 'no images' 1 "$E/folder_to_kitti.sh" kitti kitti kitti
 }
 many_streams.sh() {
-  run "$E/many_streams.sh" "${small[@]}" --streams 3 --devices 0 && said '24 frames in' &&
+  run "$E/many_streams.sh" --size 320x240 --frames 8 --streams 3 --devices 0 test && said '24 frames in' &&
     for n in 0 1 2; do check json stream-$n.jsonl 8 disparity stixels.count=30.. || return; done &&
-    run "$E/many_streams.sh" --prefix f drive.mkv drive.mkv && check json f-1.jsonl 10 disparity stixels &&
-    refused '--devices is x' 2 "$E/many_streams.sh" --source test --devices x &&
-    refused 'cannot read /none' 1 "$E/many_streams.sh" /none
+    refused '--devices is x' 2 "$E/many_streams.sh" --devices x test &&
+    refused 'cannot read /none' 1 "$E/many_streams.sh" /none || return
+  [ ! -e drive.mkv ] || { run "$E/many_streams.sh" --prefix f drive.mkv drive.mkv && check json f-1.jsonl 10 disparity stixels; }
 }
 record.sh() {
   exists avenc_ffv1 || { skip 'gstreamer1.0-libav is missing'; return; }
@@ -235,11 +215,11 @@ rdp_study.sh() {
 }
 run.sh() { run "$E/run.sh" gst-inspect-1.0 cudasgm && said 'Origin URL' && run "$E/run.sh" --help && said 'run.sh COMMAND'; }
 attach_labels.py() { run "$E/attach_labels.py" && said '[1-9][0-9]* stixels'; }
-calibrate.py() {
-  check boards boards && run "$E/calibrate.py" --left 'boards/left*.png' --right 'boards/right*.png' --square 0.03 \
+calibrate() {
+  check boards boards && run roadvision calibrate --left 'boards/left*.png' --right 'boards/right*.png' --square 0.03 \
     -o camera.yml --show rows.png && said 'row error 0\.[0-4]' && check image rows.png any || return
-  [ -n "${RV_DATA:-}" ] || { echo "calibrate.py: without RV_DATA rendered boards only"; return 0; }
-  run "$E/calibrate.py" --pairs "$RV_DATA/calib_stereopi_sbs/chess*.png" --square 0.025 --quiet -o stereopi.yml &&
+  [ -n "${RV_DATA:-}" ] || { echo "calibrate: without RV_DATA rendered boards only"; return 0; }
+  run roadvision calibrate --pairs "$RV_DATA/calib_stereopi_sbs/chess*.png" --square 0.025 --quiet -o stereopi.yml &&
     said 'row error 0\.[0-4]' && run "$E/opencv_depth.py" --pipeline "filesrc \
 location=$RV_DATA/calib_stereopi_sbs/scene.png ! pngdec ! videoconvert ! cudarectify calibration=stereopi.yml ! \
 cudasgm disparities=64" scene.png && check image scene_color.png 320x240 color=35
@@ -256,8 +236,8 @@ to_ply.py() {
 }
 
 # Parts of the scripts above, and what those run in Python.
-parts=(common.sh roadvision.py demo.py folder_to_kitti.py record.py replay.py webrtc.py rdp_study.py
-  road_detect.py road_eval.py road_study.py)
+parts=(demo.py rdp_study.py road_detect.py road_eval.py road_study.py)
+commands=(see calibrate) # of roadvision; batch, check and bench have tests of their own
 
 # --- All of them ----------------------------------------------------------------------------------------
 names=()
@@ -267,12 +247,13 @@ for path in "$E"/*.sh "$E"/*.py; do
   names+=("$name")
   declare -F "$name" >/dev/null || failures+=("$name: no case in tests/examples.sh")
 done
+names+=("${commands[@]}")
 order=(record.sh "${names[@]/#record.sh/}") # others play the recording
 [ $# = 0 ] || order=("$@")
 for name in "${order[@]}"; do
   [ -n "$name" ] && declare -F "$name" >/dev/null || continue
   begin=$SECONDS status=0
-  { run "$E/$name" --help || [ "${name%.py}" != "$name" ]; } >help 2>&1 && "$name" >messages 2>&1 || status=$?
+  { if [ -e "$E/$name" ]; then run "$E/$name" --help; else run roadvision "$name" --help; fi || [ "${name%.py}" != "$name" ]; } >help 2>&1 && "$name" >messages 2>&1 || status=$?
   case $status in
     0) passed=$((passed + 1)) ;;
     77) skips+=("$name ($(<reason))") ;;

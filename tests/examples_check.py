@@ -24,7 +24,7 @@ import numpy as np
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
-sys.path[:0] = [os.path.join(ROOT, 'examples'), TESTS]
+sys.path[:0] = [os.path.join(ROOT, 'examples'), os.path.join(ROOT, 'tools'), TESTS]
 SATURATED = 60  # of 255: drawn colors; those of the rendered street are below
 BAD3_MAX = 8.0  # % of the non-occluded pixels that have a value
 

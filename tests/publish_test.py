@@ -20,7 +20,7 @@ import time
 import unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
-sys.path.insert(0, os.path.join(ROOT, 'examples'))
+sys.path[:0] = [os.path.join(ROOT, name) for name in ('examples', 'tools')]
 try:
     import jsonschema
     import numpy as np

@@ -15,7 +15,7 @@ import quality_road
 import quality_stixels
 import score
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', name) for name in ('examples', 'tools')]
 
 # The limits: mean over the KITTI pairs, and the mean over the frames of the street, percent.
 KITTI_D1_FILL = 5.43

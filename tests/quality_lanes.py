@@ -11,7 +11,7 @@ import sys
 import cv2
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', name) for name in ('examples', 'tools')]
 
 LINES = (-3.51, 0.0, 3.51)  # m: centers of the painted lines
 OWN = (0.0, 3.51)

@@ -14,7 +14,7 @@ import numpy as np
 import quality_stixels
 import score
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', name) for name in ('examples', 'tools')]
 
 PAIR = 'kitti15_000000_10'
 COLORS = {'vehicle': ((0, 0, 142), (0, 0, 70), (0, 60, 100)), 'road': ((128, 64, 128),)}  # RGB

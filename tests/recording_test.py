@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""examples/record.sh and replay.sh: the pair comes back in every bit, a replay gives the annotations of
+"""roadvision record and replay: the pair comes back in every bit, a replay gives the annotations of
 the live stream, and what was recorded before a crash or a full disk is readable. Point clouds and depth
 images of to_ply.py and opencv_depth.py against the formulas.
 
@@ -24,7 +24,8 @@ except ImportError:
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 EXAMPLES = os.path.join(ROOT, 'examples')
-sys.path.insert(0, EXAMPLES)
+COMMAND = os.path.join(ROOT, 'tools', 'bin', 'roadvision')
+sys.path[:0] = [EXAMPLES, os.path.join(EXAMPLES, '..', 'tools')]
 import mcap_reader  # noqa: E402
 import roadvision  # noqa: E402
 import to_ply  # noqa: E402
@@ -45,7 +46,8 @@ def run(*command, **options):
 
 
 def script(name, *arguments, **options):
-    return run(os.path.join(EXAMPLES, name), *arguments, **options)
+    words = [COMMAND, name] if name in ('record', 'replay') else [os.path.join(EXAMPLES, name)]
+    return run(*words, *arguments, **options)
 
 
 def read(path):
@@ -84,7 +86,7 @@ class Recording(Case):
                           'video/x-raw,format=%s' % (made, SIZE, pixels))
                 run('gst-launch-1.0', '-q', *source.split(), '!', 'filesink',
                     'location=' + self.path('source.raw'))
-                script('record.py', '--no-results', '--source', source, self.path('drive'))
+                script('record', '--no-results', '--source', source, self.path('drive'))
                 expected, got = read(self.path('source.raw')), self.frames(('drive.mkv', pixels))
                 if pixels == 'BGRx': # the fourth byte has no meaning
                     expected, got = (np.frombuffer(data, 'u1').reshape(-1, 4)[:, :3].tobytes()
@@ -96,12 +98,12 @@ class Recording(Case):
         """Annotations of the replay = annotations of the live stream, with its times and its camera."""
         analysis = 'cudasgm ! cudastixels ! cudaroaddetect ! cudahough segments=true'
         source = 'stereotestsrc num-buffers=10 ! video/x-raw,format=NV12,' + SIZE
-        script('record.py', '--source', source, '--analysis', analysis, '--topics', 'frame',
+        script('record', '--source', source, '--analysis', analysis, '--topics', 'frame',
                self.path('drive'))
         recording = mcap_reader.read(read(self.path('drive.mcap')))
         self.assertTrue(recording.complete)
         live = [json.loads(m.decode()['data']) for m in recording.messages]
-        script('replay.py', self.path('drive'), analysis + ' ! annotationpublish location=%s ! fakesink'
+        script('replay', self.path('drive'), analysis + ' ! annotationpublish location=%s ! fakesink'
                % self.path('again.jsonl'))
         again = self.lines('again.jsonl')
         self.assertEqual((len(live), len(again)), (10, 10))
@@ -120,11 +122,11 @@ class Recording(Case):
     def test_lossy(self):
         source = 'stereotestsrc num-buffers=10 noise=2 ! video/x-raw,format=NV12,' + SIZE
         for options in ([], ['--lossy']):
-            script('record.py', '--no-results', *options, '--source', source,
+            script('record', '--no-results', *options, '--source', source,
                    self.path('drive' + ''.join(options)))
         sizes = [os.path.getsize(self.path(n)) for n in ('drive.mkv', 'drive--lossy.mkv')]
         self.assertLess(sizes[1], sizes[0] / 2)
-        script('replay.py', self.path('drive--lossy'), 'cudasgm ! cudastixels ! annotationpublish '
+        script('replay', self.path('drive--lossy'), 'cudasgm ! cudastixels ! annotationpublish '
                'payload=base64 location=%s ! fakesink' % self.path('again.jsonl'))
         import base64
         for frame in self.lines('again.jsonl'):
@@ -137,7 +139,7 @@ class Recording(Case):
         with open(self.path('camera.txt'), 'w') as file:
             file.write('cam0=[244 0 159.5; 0 244 119.5; 0 0 1]\ncam1=[244 0 159.5; 0 244 119.5; 0 0 1]\n'
                        'doffs=0\nbaseline=800\nwidth=320\nheight=240\nndisp=128\n')
-        script('record.py', '--calibration', self.path('camera.txt'), '--analysis', 'cudasgm',
+        script('record', '--calibration', self.path('camera.txt'), '--analysis', 'cudasgm',
                '--topics', 'frame+camera', '--source',
                'stereotestsrc num-buffers=4 ! video/x-raw,format=NV12,' + SIZE, self.path('drive'))
         self.assertEqual(read(self.path('drive-calibration.txt')), read(self.path('camera.txt')))
@@ -146,7 +148,7 @@ class Recording(Case):
                          [('drive-calibration.txt', read(self.path('camera.txt')))])
         live = [json.loads(m.decode()['data']) for m in recording.messages
                 if m.topic == '/roadvision/frame']
-        script('replay.py', self.path('drive'), 'cudasgm ! annotationpublish location=%s ! fakesink' %
+        script('replay', self.path('drive'), 'cudasgm ! annotationpublish location=%s ! fakesink' %
                self.path('again.jsonl'))
         again = self.lines('again.jsonl')
         self.assertEqual(len(again), 4)
@@ -160,10 +162,10 @@ class Recording(Case):
         source = ('stereotestsrc num-buffers=6 ! video/x-raw,format=GRAY8,%s ! tee name=both '
                   'both. ! queue ! videocrop right=320 ! mux.left '
                   'both. ! queue ! videocrop left=320 ! mux.right cudastereomux name=mux' % SIZE)
-        script('record.py', '--no-results', '--source', source, self.path('drive'))
+        script('record', '--no-results', '--source', source, self.path('drive'))
         sidecar = self.lines('drive.jsonl')
         self.assertGreater(len(sidecar), 3)
-        script('replay.py', self.path('drive'), 'cudasgm ! annotationpublish location=%s ! fakesink' %
+        script('replay', self.path('drive'), 'cudasgm ! annotationpublish location=%s ! fakesink' %
                self.path('again.jsonl'))
         again = self.lines('again.jsonl')
         self.assertEqual([f['pair'] for f in again], [f['pair'] for f in sidecar])
@@ -171,7 +173,7 @@ class Recording(Case):
 
     def test_killed(self):
         process = subprocess.Popen(
-            [os.path.join(EXAMPLES, 'record.py'), '--source', 'stereotestsrc is-live=true ! '
+            [COMMAND, 'record', '--source', 'stereotestsrc is-live=true ! '
              'video/x-raw,format=GRAY8,width=160,height=60,framerate=30/1', '--analysis', 'identity',
              '--topics', 'frame', self.path('drive')],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -193,7 +195,7 @@ class Recording(Case):
 
     def test_ctrl_c(self):
         process = subprocess.Popen(
-            [os.path.join(EXAMPLES, 'record.py'), '--source', 'stereotestsrc is-live=true ! '
+            [COMMAND, 'record', '--source', 'stereotestsrc is-live=true ! '
              'video/x-raw,format=GRAY8,width=160,height=60,framerate=30/1', '--analysis', 'identity',
              '--topics', 'frame', self.path('drive')], stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, start_new_session=True)
@@ -204,7 +206,7 @@ class Recording(Case):
             time.sleep(0.1)
         os.killpg(process.pid, signal.SIGINT)
         said, _ = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, said), (0, 'record: ending\n'))
+        self.assertEqual((process.returncode, said), (0, 'roadvision record: ending\n'))
         recording = mcap_reader.read(read(self.path('drive.mcap')))
         self.assertTrue(recording.complete)
         frames = len(self.frames(('drive.mkv', 'GRAY8'))) // (160 * 60)
@@ -215,11 +217,11 @@ class Recording(Case):
         if subprocess.run(['unshare', '-rm', 'true'], capture_output=True).returncode != 0:
             self.skipTest('no file system can be mounted here')
         os.mkdir(self.path('disk'))
-        work = ('mount -t tmpfs -o size=2m none "$0" && "$1" --topics frame+camera --source '
+        work = ('mount -t tmpfs -o size=2m none "$0" && "$1" record --topics frame+camera --source '
                 '"stereotestsrc num-buffers=60 ! video/x-raw,format=NV12,%s" "$0/drive"; status=$?; '
                 'cp "$0"/* "$2"; exit $status' % SIZE)
         done = subprocess.run(['unshare', '-rm', 'bash', '-c', work, self.path('disk'),
-                               os.path.join(EXAMPLES, 'record.py'), self.folder],
+                               COMMAND, self.folder],
                               capture_output=True, text=True, timeout=200)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn('No space left on the resource', done.stdout + done.stderr)
@@ -232,20 +234,21 @@ class Recording(Case):
         self.assertIn('--calibration FILE', script('record.sh', '--help'))
         self.assertIn('drive.jsonl', script('replay.sh', '--help'))
         for command, expected in (
-                (['record.py'], 'arguments are required: out'),
-                (['record.py', '--no-results', '--source',
+                (['record'], 'arguments are required: out'),
+                (['record', '--no-results', '--source',
                   'videotestsrc num-buffers=1 ! video/x-raw,format=Y41B', 'x'],
                  'Y41B cannot be recorded without a loss'),
-                (['record.py', '--device', '/dev/none', 'x'], 'no such device'),
-                (['record.py', '--caps', 'image/jpeg', 'x'], '--caps needs --device'),
-                (['record.py', '--left', '/dev/none', 'x'], 'two cameras need --left and --right'),
-                (['record.py', '--left', '/dev/none', '--right', '/dev/none', 'x'], 'no such device'),
-                (['record.py', '--calibration', '/none', 'x'], 'cannot copy the calibration'),
-                (['replay.py', self.path('none')], 'no %s.mkv' % self.path('none')),
+                (['record', '--device', '/dev/none', 'x'], 'no such device'),
+                (['record', '--caps', 'image/jpeg', 'x'], '--caps needs --device'),
+                (['record', '--left', '/dev/none', 'x'], 'two cameras need --left and --right'),
+                (['record', '--left', '/dev/none', '--right', '/dev/none', 'x'], 'no such device'),
+                (['record', '--calibration', '/none', 'x'], 'cannot copy the calibration'),
+                (['replay', self.path('none')], 'no %s.mkv' % self.path('none')),
                 (['to_ply.py', '--pipeline', 'videotestsrc num-buffers=1', self.path('a.ply')],
                  'has no disparity'),
                 (['opencv_depth.py', '--pipeline', 'nonsense', self.path('a.png')], 'no element')):
-            done = subprocess.run([os.path.join(EXAMPLES, command[0])] + command[1:], text=True,
+            words = [COMMAND] if command[0] in ('record', 'replay') else [os.path.join(EXAMPLES, command.pop(0))]
+            done = subprocess.run(words + command, text=True,
                                   capture_output=True, timeout=120, cwd=self.folder)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(expected, done.stdout + done.stderr)
@@ -311,7 +314,7 @@ class Clouds(Case):
         self.assertTrue((color[disparity == 0] == 0).all())
 
     def test_recording(self):
-        script('record.py', '--no-results', '--source', 'stereotestsrc num-buffers=2 ! '
+        script('record', '--no-results', '--source', 'stereotestsrc num-buffers=2 ! '
                'video/x-raw,format=BGRx,width=640,height=240', self.path('drive'))
         script('to_ply.py', '--recording', self.path('drive'), '--index', '1', '--max-distance', '50',
                self.path('a.ply'))

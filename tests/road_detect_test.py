@@ -17,7 +17,7 @@ gi.require_version('Gst', '1.0')
 from gi.repository import Gst  # noqa: E402
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples')
-sys.path.insert(0, EXAMPLES)
+sys.path[:0] = [EXAMPLES, os.path.join(EXAMPLES, '..', 'tools')]
 import roadvision  # noqa: E402
 
 LINE = re.compile(r'^(\w+) +(\d+) +(\d+) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) ', re.M)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # v4l2.sh: the pipelines on kernel video devices. Boots Debian's kernel with two devices of its test driver vivid in
-# qemu (software emulation, no KVM), with the root of this machine read-only, and runs examples/two_cameras.sh and
+# qemu (software emulation, no KVM), with the root of this machine read-only, and runs roadvision see and
 # record.sh there: the two devices are paired, rectified with a calibration file, matched and recorded; one device
 # drops frames; one is unplugged. Checks what the guest has written. Takes 2 to 10 minutes and 500 MB.
 # Needs the packages qemu-system-x86, busybox-static, cpio and kmod, and downloads linux-image-amd64.
@@ -105,7 +105,7 @@ with open(sys.argv[1], "rb") as device:
     fcntl.ioctl(device, 0xc008561c, struct.pack("Ii", int(sys.argv[2], 0), int(sys.argv[3])))' "\$@"
 }
 step pair
-examples/two_cameras.sh --calibration /tmp/out/camera.yml --frames 30 --json /tmp/out/pair.jsonl --out /tmp/out/pair.mkv \\
+roadvision see --calibration /tmp/out/camera.yml --frames 30 --json /tmp/out/pair.jsonl --out /tmp/out/pair.mkv \\
   --elements 'cudasgm disparities=32 ! annotationpublish payload=base64 location=/tmp/out/payload.jsonl ! cudaannotate' \\
   /dev/video0 /dev/video1 \$caps || exit 1
 step drops

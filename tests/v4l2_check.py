@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'examples'), TESTS]
+sys.path[:0] = [os.path.join(os.path.dirname(TESTS), name) for name in ('examples', 'tools')] + [TESTS]
 import examples_check  # noqa: E402
 
 FRAMES, PERIOD = 30, 100e6  # requested frames, ns

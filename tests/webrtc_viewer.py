@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""webrtc_viewer.py URL FRAMES: views the page of examples/webrtc.sh as a browser would, with webrtcbin:
+"""webrtc_viewer.py URL FRAMES: views the page of roadvision see --web as a browser would, with webrtcbin:
 prints width and height of the stream after FRAMES decoded frames that are not of one color, or fails."""
 import sys
 import threading

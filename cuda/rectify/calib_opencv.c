@@ -52,7 +52,7 @@ static RvStatus missing(const CalibInput *input, const Names names, const char *
   if (rv_calib_find(doc, "camera_matrix.data"))
     return rv_calib_error(doc, 0,
                           "holds one camera (camera_matrix) and no pose between two: calibrate "
-                          "both cameras together, see examples/calibrate.py");
+                          "both cameras together, see roadvision calibrate");
   return rv_calib_error(doc, 0, "%s is missing: expected %s (also named %s, %s, ...)", names[0],
                         what, names[1], names[2] ? names[2] : names[0]);
 }

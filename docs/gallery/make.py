@@ -16,7 +16,7 @@ import gi
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', '..', 'examples'))
+sys.path[:0] = [os.path.join(HERE, '..', '..', name) for name in ('examples', 'tools')]
 import roadvision  # noqa: E402
 
 gi.require_version('Gst', '1.0')

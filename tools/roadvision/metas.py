@@ -16,8 +16,8 @@ gi.require_version('GstVideo', '1.0')
 try:
     gi.require_version('RoadVision', '0')
 except ValueError as error:
-    raise ImportError('RoadVision-0.typelib was not found. Run ./setup.sh, which installs '
-                      'gobject-introspection and builds it, and start through examples/run.sh.'
+    raise ImportError('RoadVision-0.typelib was not found. Install gir1.2-roadvision-0; in a checkout run '
+                      './setup.sh, and start through examples/run.sh.'
                       ) from error
 from gi.repository import GLib, Gst, GstVideo, RoadVision  # noqa: E402
 

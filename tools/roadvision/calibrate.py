@@ -1,11 +1,10 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Calibrates a stereo camera from images of a chessboard or ChArUco board and writes the file that
 cudarectify reads.
 
-    calibrate.py --left 'left*.jpg' --right 'right*.jpg' --board 9x6 --square 0.025 -o camera.yml
-    calibrate.py --pairs 'pair*.png' --board 9x6 --square 0.025 -o camera.yml --show rows.png
-    calibrate.py --pipeline 'v4l2src ! image/jpeg,width=2560,height=720 ! jpegdec' --save pairs/ \\
+  roadvision calibrate --left 'left*.jpg' --right 'right*.jpg' --board 9x6 --square 0.025 -o camera.yml
+  roadvision calibrate --pairs 'pair*.png' --board 9x6 --square 0.025 -o camera.yml --show rows.png
+  roadvision calibrate --pipeline 'v4l2src ! image/jpeg,width=2560,height=720 ! jpegdec' --save pairs/ \\
         --board 9x6 --square 0.025 -o camera.yml
 
 Prints the reprojection error and the row error (difference of the rows of the same corner in both
@@ -13,17 +12,18 @@ rectified views), and draws one pair before and after with rows (--show). Show t
 10 positions: near and far, tilted in each direction, and in all corners of both views.
 Needs python3-opencv; --pipeline needs python3-gi too."""
 
-import argparse
 import glob
 import os
 import sys
 import time
 
+from roadvision.common import Misuse, Problem
+
 try:
     import cv2
     import numpy as np
-except ImportError as error:
-    sys.exit(f'calibrate.py: {error}; install python3-opencv')
+except ImportError:  # --help and the other commands work without; run() says what is missing
+    cv2 = np = None
 
 PAIRS_MIN = 3
 PAIRS_GOOD = 10
@@ -31,14 +31,7 @@ ROWS_DRAWN = 24
 MOVED_MIN = 0.05  # of the image width: how far the board must have moved between live pairs
 
 
-class Problem(Exception):
-    """Something the user can correct; the text names cause and remedy."""
-
-
-def parse_arguments():
-    parser = argparse.ArgumentParser(prog='calibrate.py', description=__doc__.split('\n\n', 1)[0],
-                                     epilog=__doc__.split('\n\n', 1)[1],
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(parser):
     source = parser.add_argument_group('input: --left and --right, or --pairs, or --pipeline')
     source.add_argument('--left', metavar='GLOB', help='images of the left camera, in quotes')
     source.add_argument('--right', metavar='GLOB', help='images of the right camera')
@@ -67,17 +60,18 @@ def parse_arguments():
     parser.add_argument('-o', '--output', default='camera.yml', help='calibration file (camera.yml)')
     parser.add_argument('--show', metavar='PNG', help='one pair before and after, with rows')
     parser.add_argument('--quiet', action='store_true', help='no line per pair')
-    arguments = parser.parse_args()
+
+
+def check(arguments):
     kinds = [bool(arguments.left or arguments.right), bool(arguments.pairs), bool(arguments.pipeline)]
     if sum(kinds) != 1 or bool(arguments.left) != bool(arguments.right):
-        parser.error('give --left and --right, or --pairs, or --pipeline')
+        raise Misuse('give --left and --right, or --pairs, or --pipeline')
     try:
         arguments.columns, arguments.rows = map(int, arguments.board.lower().split('x'))
     except ValueError:
-        parser.error(f'--board is {arguments.board}, must be two numbers such as 9x6')
+        raise Misuse(f'--board is {arguments.board}, must be two numbers such as 9x6') from None
     if min(arguments.columns, arguments.rows) < 3 or arguments.square <= 0:
-        parser.error('--board must be at least 3x3 and --square above 0')
-    return arguments
+        raise Misuse('--board must be at least 3x3 and --square above 0')
 
 
 # --- Boards ---------------------------------------------------------------------------------------
@@ -430,7 +424,7 @@ def draw(calibration, pair, path):
         raise Problem(f'{path} cannot be written')
 
 
-def run(arguments):
+def calibrate(arguments):
     board = Charuco(arguments) if arguments.charuco else Chessboard(arguments)
     pairs, size = find_pairs(arguments, board)
     calibration, used = drop_outliers(pairs, size, arguments)
@@ -452,15 +446,13 @@ def run(arguments):
               'wrong, or the views not taken at the same time', file=sys.stderr)
 
 
-def main():
+def run(options):
+    if cv2 is None:
+        raise Problem('calibration needs OpenCV: install python3-opencv')
+    check(options)
     try:
-        run(parse_arguments())
-    except Problem as problem:
-        sys.exit(f'calibrate.py: {problem}')
+        calibrate(options)
     except cv2.error as error:
-        sys.exit(f'calibrate.py: OpenCV could not calibrate: {error.err}; show the board in more '
-                 'and different positions')
-
-
-if __name__ == '__main__':
-    main()
+        raise Problem(f'OpenCV could not calibrate: {error.err}; show the board in more and different '
+                      'positions') from None
+    return 0

@@ -1,39 +1,32 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Plays a recording of record.sh through elements of your choice, with its camera and its times.
+"""Plays a recording of roadvision record through elements of your choice, with its camera and its times.
 
-  examples/replay.sh drive
-  examples/replay.sh drive 'cudasgm ! cudastixels ! annotationpublish location=stixels.jsonl ! fakesink'
-  examples/replay.sh drive 'cudasgm ! cudaannotate ! videoconvert ! autovideosink sync=true'
+  roadvision replay drive
+  roadvision replay drive 'cudasgm ! cudastixels ! annotationpublish location=stixels.jsonl ! fakesink'
+  roadvision replay drive 'cudasgm ! cudaannotate ! videoconvert ! autovideosink sync=true'
 
 drive.mkv has the pair. drive.jsonl has one line per frame; its camera and pair annotations are attached
 to the frames, and every annotationpublish of the line gets the wall-clock time of the recording.
 drive-calibration.*, where it exists, is used by cudarectify at the start of the line. A lossless
 recording gives the annotations of the live stream, in every bit.
 """
-import argparse
 import glob
 import json
 import os
+import shlex
 import sys
 
-import gi
-
-try:
-    import roadvision  # its error names what is missing
-except ImportError as missing:
-    sys.exit('replay: %s' % missing)
-gi.require_version('Gst', '1.0')
-from gi.repository import GLib, Gst, RoadVision  # noqa: E402
+from roadvision import common, launch
+from roadvision.common import Problem
 
 DEFAULT = 'cudasgm ! cudastixels ! annotationpublish location=- ! fakesink'
-RESTORED = {'camera': RoadVision.MetaCamera, 'pair': RoadVision.MetaPair}
+RESTORED = {'camera': 'MetaCamera', 'pair': 'MetaPair'}  # annotations of the sidecar and their classes
 
 
 def read_sidecar(path):
     """Frames by their number; empty without the file."""
     if not os.path.exists(path):
-        print('replay: no %s: the camera and the times are unknown' % path, file=sys.stderr)
+        print('roadvision replay: no %s: the camera and the times are unknown' % path, file=sys.stderr)
         return {}
     frames = {}
     with open(path) as file:
@@ -42,17 +35,18 @@ def read_sidecar(path):
                 frame = json.loads(text)
                 frames[frame['seq']] = frame
             except (ValueError, KeyError):  # the last line of a recording that was cut off
-                print('replay: line %d of %s is incomplete' % (number, path), file=sys.stderr)
+                print('roadvision replay: line %d of %s is incomplete' % (number, path), file=sys.stderr)
     return frames
 
 
 def restore(info, frame):
     """Attaches the annotations of a line to the buffer of a probe."""
+    from roadvision.metas import RoadVision
     for key, kind in RESTORED.items():
         values = frame.get(key)
         if not values:
             continue
-        meta = kind()
+        meta = getattr(RoadVision, kind)()
         for name, value in values.items():
             if name != 'version' and value is not None:
                 setattr(meta, name, value)
@@ -61,6 +55,8 @@ def restore(info, frame):
 
 def set_wall_clock(pipeline, frames):
     """The time of running time 0, for every annotationpublish that has none of its own."""
+    Gst = common.gst()
+    from gi.repository import GLib
     first = next((f for f in frames.values() if 'utc_ns' in f), None)
     if not first:
         return
@@ -78,17 +74,23 @@ def set_wall_clock(pipeline, frames):
 
 def make_pipeline(name, line):
     """The pipeline, and the frames of the sidecar."""
+    Gst = common.gst()
+    from gi.repository import GLib
+    try:
+        from roadvision import metas as _needed  # its error names what is missing
+    except ImportError as missing:
+        raise Problem(str(missing)) from None
     name = name[:-4] if name.endswith('.mkv') else name
     if not os.path.exists(name + '.mkv'):
-        sys.exit('replay: no %s.mkv' % name)
+        raise Problem('no %s.mkv' % name)
     frames = read_sidecar(name + '.jsonl')
     calibration = glob.glob(glob.escape(name) + '-calibration.*')
     rectify = 'cudarectify name=replay_rectify ! ' if calibration else ''
     try:
-        pipeline = Gst.parse_launch('filesrc name=replay_file ! matroskademux ! decodebin ! '
+        pipeline = Gst.parse_launch('filesrc name=replay_file ! matroskademux ! decodebin ! videoconvert ! '
                                     'identity name=replay_pair ! %s%s' % (rectify, line))
     except GLib.Error as error:
-        sys.exit('replay: %s' % error.message)
+        raise Problem(error.message) from None
     pipeline.get_by_name('replay_file').props.location = name + '.mkv'
     if calibration:
         pipeline.get_by_name('replay_rectify').props.calibration = calibration[0]
@@ -106,31 +108,24 @@ def make_pipeline(name, line):
     return pipeline
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, prog='replay',
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+def printed(options):
+    """Without the annotations of the sidecar, which gst-launch-1.0 cannot attach."""
+    name = options.name[:-4] if options.name.endswith('.mkv') else options.name
+    calibration = glob.glob(glob.escape(name) + '-calibration.*')
+    words = ['filesrc', 'location=%s.mkv' % name, '!', 'matroskademux', '!', 'decodebin', '!', 'videoconvert', '!']
+    words += ['cudarectify', 'calibration=' + calibration[0], '!'] if calibration else []
+    return launch.line(words + shlex.split(options.line))
+
+
+def arguments(parser):
     parser.add_argument('name', help='the recording, with or without .mkv')
     parser.add_argument('line', nargs='?', default=DEFAULT, help='elements downstream of the pair')
-    options = parser.parse_args()
-    Gst.init(None)
-    pipeline = make_pipeline(options.name, options.line)
-    pipeline.set_state(Gst.State.PLAYING)
-    bus = pipeline.get_bus()
-    wanted = Gst.MessageType.EOS | Gst.MessageType.ERROR | Gst.MessageType.WARNING
-    try:
-        while True:
-            message = bus.timed_pop_filtered(100 * Gst.MSECOND, wanted)
-            if message and message.type == Gst.MessageType.WARNING:
-                print('replay: %s' % message.parse_warning()[0].message, file=sys.stderr)
-            elif message and message.type == Gst.MessageType.ERROR:
-                sys.exit('replay: %s' % message.parse_error()[0].message)
-            elif message:
-                break
-    except KeyboardInterrupt:
-        pass
-    finally:
-        pipeline.set_state(Gst.State.NULL)
+    parser.add_argument('--print', action='store_true', help='print a gst-launch-1.0 line, which does not restore the '
+                        'camera and the times')
 
 
-if __name__ == '__main__':
-    main()
+def run(options):
+    if options.print:
+        print(printed(options))
+        return 0
+    return launch.play(make_pipeline(options.name, options.line), 'replay')

@@ -1,8 +1,5 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The web page and the signalling of webrtc.sh.
-
-  webrtc.py BIND PORT WORD...   words of a launch line that ends in an RTP stream at tee name=viewers
+"""The web page and the signalling of roadvision see --web.
 
 GET / is a page that shows the stream; it posts its offer (SDP) to /offer and receives the answer with all
 candidates. One viewer at a time: a new one replaces the former.
@@ -13,13 +10,16 @@ import threading
 
 import gi
 
+from roadvision import launch
+from roadvision.common import Problem
+
 gi.require_version('Gst', '1.0')
 try:
     gi.require_version('GstWebRTC', '1.0')
     gi.require_version('GstSdp', '1.0')
-    from gi.repository import GLib, Gst, GstSdp, GstWebRTC
+    from gi.repository import Gst, GstSdp, GstWebRTC
 except (ValueError, ImportError) as missing:
-    sys.exit('webrtc: %s: install gir1.2-gst-plugins-bad-1.0' % missing)
+    raise Problem('%s: install gir1.2-gst-plugins-bad-1.0' % missing) from None
 
 GATHER_SECONDS = 5  # for candidates; those found by then are in the answer
 OFFER_BYTES_MAX = 65536
@@ -139,43 +139,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def main():
-    if len(sys.argv) < 4 or sys.argv[1] in ('-h', '--help'):
-        sys.exit(__doc__)
-    Gst.init(None)
-    bind, port, words = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-    try:
-        pipeline = Gst.parse_launchv(words)
-    except GLib.Error as error:
-        sys.exit('webrtc: %s' % error.message)
+def run(bind, port, words):
+    """Serves the page; words: a launch line that ends in an RTP stream at tee name=viewers."""
+    pipeline = launch.parse(words)
     try:
         server = Server((bind, port), pipeline)
     except OSError as error:
-        sys.exit('webrtc: cannot serve %s:%d: %s; choose another --port' % (bind, port, error.strerror))
+        raise Problem('cannot serve %s:%d: %s; choose another port' % (bind, port, error.strerror)) from None
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print('webrtc: open http://%s:%d' % ('localhost' if bind == '127.0.0.1' else bind, port),
+    print('roadvision see: open http://%s:%d' % ('localhost' if bind == '127.0.0.1' else bind, port),
           file=sys.stderr, flush=True)
     pipeline.set_state(Gst.State.PLAYING)
-    wanted = (Gst.MessageType.EOS | Gst.MessageType.ERROR | Gst.MessageType.WARNING |
-              Gst.MessageType.LATENCY)
     failure = None
     try:
-        while True:
-            message = pipeline.get_bus().timed_pop_filtered(100 * Gst.MSECOND, wanted)
-            if message and message.type == Gst.MessageType.LATENCY:
-                pipeline.recalculate_latency()
-            elif message and message.type == Gst.MessageType.WARNING:
-                print('webrtc: %s' % message.parse_warning()[0].message, file=sys.stderr)
-            elif message and message.type == Gst.MessageType.ERROR:
-                failure = 'webrtc: %s' % message.parse_error()[0].message
-                break
-            elif message:
-                break
+        failure = launch.wait(pipeline, 'see')
     except KeyboardInterrupt:
         pass
     pipeline.set_state(Gst.State.NULL)
-    sys.exit(failure)
-
-
-if __name__ == '__main__':
-    main()
+    if failure:
+        raise Problem(failure)
+    return 0

@@ -1,28 +1,25 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Records a stereo pair, its camera and its results.
 
-  examples/record.sh drive                                   four seconds of a rendered street
-  examples/record.sh --device /dev/video0 --calibration camera.yml drive
-  examples/record.sh --left /dev/video0 --right /dev/video2 --caps image/jpeg,width=1280,height=720 drive
-  examples/record.sh --source 'v4l2src ! image/jpeg,width=2560,height=720 ! jpegdec' drive
+  roadvision record drive                                   four seconds of a rendered street
+  roadvision record --device /dev/video0 --calibration camera.yml drive
+  roadvision record --left /dev/video0 --right /dev/video2 --caps image/jpeg,width=1280,height=720 drive
+  roadvision record --source 'v4l2src ! image/jpeg,width=2560,height=720 ! jpegdec' drive
 
   drive.mkv    the pair, both views in one frame, every bit of it (FFV1); --lossy: H.264
   drive.jsonl  one line per frame: camera, wall-clock time, skew of the pair
   drive.mcap   results as ROS 2 messages for Foxglove and ros2 bag: image, depth, stixels, road
 
 Ctrl-C ends a recording properly. After a crash all files are readable up to the last second.
-replay.sh plays the pair through the elements again.
+roadvision replay plays the pair through the elements again.
 """
-import argparse
 import os
+import shlex
 import shutil
 import sys
 
-import gi
-
-gi.require_version('Gst', '1.0')
-from gi.repository import GLib, Gst  # noqa: E402
+from roadvision import common, launch
+from roadvision.common import Misuse, Problem
 
 STREET = 'stereotestsrc num-buffers=120 ! video/x-raw,width=1280,height=480,framerate=30/1'
 ANALYSIS = 'cudasgm ! cudastixels ! cudaroaddetect'
@@ -30,12 +27,10 @@ ANALYSIS = 'cudasgm ! cudastixels ! cudaroaddetect'
 LOSSLESS = {'I420': ('I420', 'YV12', 'NV12', 'NV21'), 'Y42B': ('YUY2', 'UYVY', 'YVYU', 'Y42B'),
             'Y444': ('Y444',), 'BGRx': ('BGRx', 'RGBx', 'xRGB', 'xBGR', 'RGB', 'BGR'),
             'BGRA': ('BGRA', 'RGBA', 'ARGB', 'ABGR'), 'GRAY8': ('GRAY8',), 'GRAY16_LE': ('GRAY16_LE',)}
-LOSSY = ('x264enc tune=zerolatency speed-preset=veryfast pass=quant quantizer=20 ! h264parse')
+LOSSY = ('video/x-raw,format=I420 ! x264enc tune=zerolatency speed-preset=veryfast pass=quant quantizer=20 ! h264parse')
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, prog='record',
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(parser):
     parser.add_argument('out', help='name of the files, without extension')
     parser.add_argument('--device', help='side-by-side camera, such as /dev/video0')
     parser.add_argument('--left', metavar='DEVICE', help='left one of two cameras')
@@ -50,18 +45,20 @@ def parse_arguments():
     parser.add_argument('--lossy', action='store_true', help='H.264 instead of FFV1: about a tenth of '
                         'the size, slightly other results in a replay')
     parser.add_argument('--no-results', action='store_true', help='no analysis and no MCAP file')
-    options = parser.parse_args()
+    parser.add_argument('--print', action='store_true', help='print a gst-launch-1.0 line that records the same')
+
+
+def check(options):
     if bool(options.left) != bool(options.right) or (options.left and options.device):
-        parser.error('two cameras need --left and --right, one camera --device')
+        raise Misuse('two cameras need --left and --right, one camera --device')
     if options.caps and not (options.left or options.device):
-        parser.error('--caps needs --device, or --left and --right')
+        raise Misuse('--caps needs --device, or --left and --right')
     options.out = options.out[:-4] if options.out.endswith('.mkv') else options.out
-    return options
 
 
 def camera(device, caps):
     if not os.path.exists(device):
-        sys.exit('record: no such device: %s' % device)
+        raise Problem('no such device: %s; v4l2-ctl --list-devices names those that are there' % device)
     return 'v4l2src device=%s ! %sdecodebin ! videoconvert' % (device, caps + ' ! ' if caps else '')
 
 
@@ -89,12 +86,14 @@ def launch_line(options):
 
 def report_mode(pipeline):
     """Prints size and rate of the pair when they are known."""
+    Gst = common.gst()
+
     def probe(_pad, info):
         event = info.get_event()
         if event.type == Gst.EventType.CAPS:
             mode = event.parse_caps().get_structure(0)
             _known, rate, per = mode.get_fraction('framerate')
-            print('record: pairs of %dx%d px, %s, %.4g frames/s' % (
+            print('roadvision record: pairs of %dx%d px, %s, %.4g frames/s' % (
                 mode.get_value('width'), mode.get_value('height'), mode.get_string('format'),
                 rate / max(1, per)), file=sys.stderr)
         return Gst.PadProbeReturn.OK
@@ -104,6 +103,9 @@ def report_mode(pipeline):
 
 def pick_format(pipeline):
     """Sets the format of the encoder that keeps the values of the source's: when it is known."""
+    Gst = common.gst()
+    from gi.repository import GLib
+
     def probe(_pad, info):
         event = info.get_event()
         if event.type == Gst.EventType.CAPS:
@@ -122,20 +124,14 @@ def pick_format(pipeline):
 
 
 def make_pipeline(options):
-    encoder = LOSSY.split()[0] if options.lossy else 'avenc_ffv1'
-    if not Gst.ElementFactory.find(encoder):
-        sys.exit('record: no element %s: install gstreamer1.0-%s%s' % (
-            encoder, *(('plugins-ugly', '') if options.lossy else ('libav', ', or use --lossy'))))
+    Gst = common.gst()
     if options.calibration:
         kept = options.out + '-calibration' + os.path.splitext(options.calibration)[1]
         try:
             shutil.copyfile(options.calibration, kept)
         except OSError as error:
-            sys.exit('record: cannot copy the calibration: %s' % error)
-    try:
-        pipeline = Gst.parse_launch(launch_line(options))
-    except GLib.Error as error:
-        sys.exit('record: %s' % error.message)
+            raise Problem('cannot copy the calibration: %s' % error) from None
+    pipeline = common.parse(launch_line(options))
     pipeline.get_by_name('video').props.location = options.out + '.mkv'
     pipeline.get_by_name('sidecar').props.location = options.out + '.jsonl'
     if options.device or options.left:
@@ -154,41 +150,24 @@ def make_pipeline(options):
     return pipeline
 
 
-def wait(pipeline, seconds=None):
-    """Until the end; shows warnings. Returns the error, or None."""
-    wanted = Gst.MessageType.EOS | Gst.MessageType.ERROR | Gst.MessageType.WARNING
-    bus = pipeline.get_bus()
-    while True:
-        message = bus.timed_pop_filtered(100 * Gst.MSECOND, wanted)
-        if message is None:
-            if seconds is None:
-                continue
-            seconds -= 0.1
-            if seconds <= 0:
-                return 'the end does not come'
-        elif message.type == Gst.MessageType.WARNING:
-            print('record: %s' % message.parse_warning()[0].message, file=sys.stderr)
-        elif message.type == Gst.MessageType.ERROR:
-            return message.parse_error()[0].message
-        else:
-            return None
+def printed(options):
+    """The same recording as words for gst-launch-1.0, which needs the files and the format in the line."""
+    line = launch_line(options)
+    for name, suffix in (('sidecar', '.jsonl'), ('results', '.mcap'), ('video', '.mkv')):
+        line = line.replace('name=' + name, 'name=%s location=%s' % (name, shlex.quote(options.out + suffix)))
+    if options.calibration:
+        line = line.replace('name=rectify', 'name=rectify calibration=' + shlex.quote(options.calibration))
+    # FFV1 stores I420, Y42B, BGRx and gray without a loss: the camera's format decides
+    return launch.line(shlex.split(line.replace('capsfilter name=pick ! ', '')))
 
 
-def main():
-    options = parse_arguments()
-    Gst.init(None)
-    pipeline = make_pipeline(options)
-    pipeline.set_state(Gst.State.PLAYING)
-    try:
-        failure = wait(pipeline)
-    except KeyboardInterrupt:
-        print('record: ending', file=sys.stderr)
-        pipeline.send_event(Gst.Event.new_eos())
-        failure = wait(pipeline, 30)
-    pipeline.set_state(Gst.State.NULL)
-    if failure:
-        sys.exit('record: %s' % failure)
-
-
-if __name__ == '__main__':
-    main()
+def run(options):
+    check(options)
+    if options.print:
+        print(printed(options))
+        return 0
+    encoder = 'x264enc' if options.lossy else 'avenc_ffv1'
+    if not launch.has(encoder):
+        raise Problem('no element %s: install gstreamer1.0-%s%s' % (
+            encoder, *(('plugins-ugly', '') if options.lossy else ('libav', ', or use --lossy'))))
+    return launch.play(make_pipeline(options), 'record')

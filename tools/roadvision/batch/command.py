@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""roadvision batch IN OUT: disparity, depth, stixels, road, obstacles, JSON and video of many pairs.
+
+  roadvision batch kitti/training results --what disparity,json
+  roadvision batch drives/ results --what road,obstacles --focal 721.5 --baseline 0.54
+  roadvision batch drives/ results --what json --slurm
+  roadvision batch drives/ results --what json --hosts node1,node2
+
+IN is a folder of pairs (left and right, image_2 and image_3, NAME_left.png and NAME_right.png, ...), a data set
+(KITTI, Cityscapes, DrivingStereo, Virtual KITTI, EuRoC, Middlebury, ETH3D), a recording (.mkv, .mp4, .mcap), or a
+folder of all of these. Stop it at any time; the same command continues.
+
+  OUT/SEQUENCE/disparity/NAME.png   16 bits, 1/256 px, 0 = invalid
+  OUT/SEQUENCE/depth/NAME.png       16 bits, mm, 0 = invalid
+  OUT/SEQUENCE/road/NAME.png        8 bits, 255 = road
+  OUT/SEQUENCE/stixels/A-B.jsonl, obstacles/A-B.jsonl, json/A-B.jsonl, video/A-B.ts   frames A to B
+  OUT/manifest.sha256               every file, for sha256sum -c
+  OUT/errors.txt                    pairs without a result, with the reason
+"""
+import argparse
+import fcntl
+import hashlib
+import os
+import socket
+import sys
+
+from roadvision import common
+from roadvision.batch import local, plan as plans
+from roadvision.common import Misuse, Problem
+
+KINDS = ('disparity', 'depth', 'stixels', 'road', 'obstacles', 'json', 'video')
+ELEMENTS = {'stixels': 'cudastixels', 'road': 'cudaroaddetect', 'obstacles': 'cudaobstacles'}
+EVERYTHING = 'cudasgm ! cudastixels ! cudaobstacles ! cudalanes'
+# Frames before a chunk that an element needs to know what it would know in one long run: docs/batch.md.
+OVERLAP = {'cudastixels': 20, 'cudaroaddetect': 60, 'cudaobstacles': 40, 'cudalanes': 40}
+
+
+def arguments(parser):
+    parser.add_argument('input', metavar='IN', nargs='?', help='folder, data set or recording')
+    parser.add_argument('out', metavar='OUT', nargs='?', help='folder that is written')
+    parser.add_argument('--what', default='disparity,json', metavar='LIST', help='results, separated by commas: %s '
+                        '(disparity,json)' % ', '.join(KINDS))
+    parser.add_argument('--elements', metavar='LINE', help='launch line from the pair to the results; default: what '
+                        '--what needs')
+    source = parser.add_argument_group('input of other layouts')
+    source.add_argument('--left', metavar='FOLDER', help='folder of the left images below IN')
+    source.add_argument('--right', metavar='FOLDER', help='folder of the right images below IN')
+    source.add_argument('--list', dest='list_file', metavar='FILE', help='instead of IN: a text file with the left and '
+                        'the right image of a pair per line')
+    source.add_argument('--fps', type=float, default=10, help='frames per second of image files (10)')
+    camera = parser.add_argument_group('camera, unless a calibration file of the data set has it')
+    camera.add_argument('--focal', type=float, metavar='PX', help='focal length of rectified pairs')
+    camera.add_argument('--baseline', type=float, metavar='M', help='distance of the cameras')
+    camera.add_argument('--calibration', metavar='FILE', help='rectifies the pairs first')
+    work = parser.add_argument_group('work')
+    work.add_argument('--chunk', type=int, default=500, metavar='N', help='frames that are computed and stored as a '
+                      'whole (500)')
+    work.add_argument('--overlap', type=int, metavar='N', help='frames before each chunk from which the elements '
+                      'learn and track; default: %s, else 0' % ', '.join(
+                          '%s %d' % item for item in OVERLAP.items()))
+    work.add_argument('--jobs', type=int, metavar='N', help='processes (one per GPU, or one per two cores)')
+    work.add_argument('--gpus', metavar='LIST', help='GPUs by number, such as 0,1; none: the CPU (default: all)')
+    work.add_argument('--plan', action='store_true', help='only write the plan and print it')
+    many = parser.add_argument_group('several machines that share IN and OUT by a file system')
+    many.add_argument('--slurm', action='store_true', help='submit a job array, and follow it')
+    many.add_argument('--tasks', type=int, default=0, metavar='N', help='tasks of the array (number of nodes)')
+    many.add_argument('--sbatch', default='', metavar='OPTIONS', help='more options of sbatch, such as '
+                      '"--partition=gpu --gres=gpu:1"')
+    many.add_argument('--hosts', metavar='LIST', help='machines by GNU parallel over ssh: names separated by commas, '
+                      'or a file with one per line')
+    parser.add_argument('--part', metavar='I/N', help=argparse.SUPPRESS)  # of a task: every N-th chunk from I on
+
+
+def check(options):
+    """Settings that results depend on."""
+    what = [kind for kind in KINDS if kind in options.what.split(',')]
+    unknown = [kind for kind in options.what.split(',') if kind not in KINDS]
+    if unknown or not what:
+        raise Misuse('--what is %s, must be a list of %s' % (options.what, ', '.join(KINDS)))
+    if bool(options.left) != bool(options.right):
+        raise Misuse('--left and --right go together')
+    if options.chunk < 1 or (options.overlap or 0) < 0 or options.fps <= 0:
+        raise Misuse('--chunk and --fps must be positive, --overlap at least 0')
+    if options.jobs is not None and options.jobs < 1:
+        raise Misuse('--jobs is %d, must be positive' % options.jobs)
+    elements = options.elements
+    if not elements:
+        needed = [ELEMENTS[kind] for kind in what if kind in ELEMENTS]
+        elements = ' ! '.join(['cudasgm'] + needed) if needed or not {'json', 'video'} & set(what) or \
+            {'disparity', 'depth'} & set(what) else EVERYTHING
+    overlap = options.overlap
+    if overlap is None:
+        overlap = max([0] + [frames for name, frames in OVERLAP.items() if name in elements])
+    settings = {'what': what, 'elements': elements, 'chunk': options.chunk, 'overlap': overlap, 'fps': options.fps,
+                'focal': options.focal, 'baseline': options.baseline, 'left': options.left, 'right': options.right,
+                'calibration': None, 'calibration_sha256': None, 'encoder': None}
+    if options.calibration:
+        try:
+            with open(options.calibration, 'rb') as file:
+                settings['calibration_sha256'] = hashlib.sha256(file.read()).hexdigest()
+        except OSError as error:
+            raise Problem('cannot read the calibration file %s: %s; roadvision calibrate makes one'
+                          % (options.calibration, error.strerror)) from None
+        settings['calibration'] = os.path.abspath(options.calibration)
+    return settings
+
+
+def check_elements(settings):
+    """What is missing is named before the work starts."""
+    Gst = common.gst()
+    from roadvision.batch import chunkrun
+    if 'video' in settings['what']:
+        settings['encoder'] = next((name for name in chunkrun.ENCODERS if Gst.ElementFactory.find(name)), None)
+        if not settings['encoder']:
+            raise Problem('there is no H.264 encoder: install gstreamer1.0-plugins-ugly (x264enc)')
+    common.parse(chunkrun.analysis(settings, {}, 1, -1) + ' ! fakesink')
+
+
+def lock(out):
+    """Held until this process ends: a second batch on OUT is an error."""
+    file = open(plans.state(out, 'lock'), 'a+')
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.seek(0)
+        raise Problem('another batch is working on %s (%s): wait for it, or end it' % (
+            out, file.read().strip() or 'unknown process')) from None
+    file.seek(0)
+    file.truncate()
+    file.write('process %d on %s\n' % (os.getpid(), socket.gethostname()))
+    file.flush()
+    return file
+
+
+def open_plan(options, settings):
+    """The plan of OUT, made now or by an interrupted run of the same command."""
+    out, source = options.out, options.list_file or options.input
+    if os.path.exists(out) and not os.path.isdir(out):
+        raise Problem('%s is no folder' % out)
+    if os.path.isdir(out) and os.listdir(out) and not os.path.isdir(plans.state(out)):
+        raise Problem('%s has files that no batch wrote: use another output folder' % out)
+    os.makedirs(plans.state(out), exist_ok=True)
+    held = lock(out)
+    plan = plans.read(out)
+    if plan is None:
+        plan = plans.make(out, options.input, settings, options)
+    else:
+        why = plans.difference(plan, source, settings)
+        if why:
+            raise Problem('%s is the output of another batch (%s): use another output folder' % (out, why))
+    return plan, held
+
+
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
+def devices(options):
+    """Numbers of GPUs; none: the CPU."""
+    if options.gpus == 'none':
+        return []
+    try:
+        import subprocess
+        listed = subprocess.run(['nvidia-smi', '-L'], capture_output=True, text=True, check=False).stdout
+        count = sum(line.startswith('GPU') for line in listed.splitlines())
+    except OSError:
+        count = 0
+    if not options.gpus:
+        return list(range(count))
+    try:
+        wanted = [int(word) for word in options.gpus.split(',')]
+    except ValueError:
+        raise Misuse('--gpus is %s, must be numbers such as 0,1, or none' % options.gpus) from None
+    missing = [number for number in wanted if not 0 <= number < count]
+    if missing:
+        raise Problem('there is no GPU %d: nvidia-smi -L lists %d' % (missing[0], count))
+    return wanted
+
+
+def finish(plan):
+    """OUT/manifest.sha256 and OUT/errors.txt from the records of the chunks; returns (frames, failed, missing)."""
+    frames = failed = missing = 0
+    import json
+    names = [os.path.join(plan.out, name) for name in ('manifest.sha256', 'errors.txt')]
+    with open(names[0] + '.tmp', 'wb') as manifest, open(names[1] + '.tmp', 'w') as errors:
+        for text in plan.data['problems']:
+            errors.write(text + '\n')
+        for chunk in plan.chunks():
+            try:
+                with open(chunk.done_path(), 'rb') as record:
+                    head = json.loads(record.readline())
+                    for block in iter(lambda: record.read(1 << 20), b''):
+                        manifest.write(block)
+            except FileNotFoundError:
+                missing += 1
+                continue
+            frames += head['frames']
+            failed += len(head['failed'])
+            for name, reason in head['failed']:
+                errors.write('%s: %s\n' % (os.path.join(plan.folder(chunk.sequence), name), reason))
+    for name in names:
+        os.replace(name + '.tmp', name)
+    return frames, failed, missing
+
+
+def done_before(plan):
+    """Frames of chunks that are complete."""
+    done = set(os.listdir(plans.state(plan.out, 'done')))
+    return sum(chunk.end - chunk.start for chunk in plan.chunks() if chunk.id in done) if done else 0
+
+
+def part(plan, text):
+    """Chunks of one task: every N-th, so that tasks need no word with each other."""
+    number, count = (int(word) for word in text.split('/'))
+    return (chunk for n, chunk in enumerate(plan.chunks()) if n % count == number)
+
+
+def run(options):
+    if options.part:
+        plan = plans.read(options.out)
+        if plan is None:
+            raise Problem('no plan in %s' % options.out)
+        chunks, held = part(plan, options.part), None
+        total = sum(chunk.end - chunk.start for chunk in part(plan, options.part))
+    else:
+        if options.list_file and options.out is None:
+            options.out, options.input = options.input, None
+        if not options.out or not (options.input or options.list_file):
+            raise Misuse('IN and OUT are missing' if not options.input else 'OUT is missing')
+        settings = check(options)
+        check_elements(settings)
+        plan, held = open_plan(options, settings)
+        chunks, total = plan.chunks(), plan.count
+        for text in plan.data['problems'][:20]:
+            print('roadvision: %s' % text, file=sys.stderr)
+    if options.plan:
+        print('%s: %d frames, %d sequences, %d chunks' % (
+            options.out, total, len(plan.sequences), sum(1 for _chunk in chunks)))
+        return 0
+    if options.slurm or options.hosts:
+        from roadvision.batch import cluster
+        (cluster.slurm if options.slurm else cluster.hosts)(plan, options)
+        lost = []
+    else:
+        gpus = devices(options)
+        jobs = options.jobs or (len(gpus) if gpus else max(1, cores() // 2))
+        if not options.part:
+            clear_aside(plan)
+        pool = local.Pool(plan, chunks, jobs, gpus, 0 if gpus else max(1, cores() // jobs))
+        pool.run(done_before(plan) if not options.part else 0, total)
+        lost = pool.lost
+    return report(plan, options, lost) if not options.part else bool(lost)
+
+
+def clear_aside(plan):
+    import shutil
+    for name in os.listdir(plans.state(plan.out, 'aside')):
+        shutil.rmtree(plans.state(plan.out, 'aside', name), ignore_errors=True)
+
+
+def report(plan, options, lost):
+    frames, failed, missing = finish(plan)
+    failed += 0
+    print('roadvision: %d frames in %s%s%s' % (
+        frames, plan.out, ', %d pairs without a result (errors.txt)' % failed if failed else '',
+        ', %d chunks missing: the same command tries again' % missing if missing else ''))
+    for text in lost:
+        print('roadvision: %s' % text, file=sys.stderr)
+    return 1 if failed or missing or plan.data['problems'] else 0

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""Runs or prints the words of a gst-launch-1.0 line."""
+import os
+import sys
+
+from roadvision import common
+from roadvision.common import Problem
+
+
+def has(element):
+    return common.gst().ElementFactory.find(element) is not None
+
+
+def need(element, package):
+    if not has(element):
+        raise Problem('there is no GStreamer element %s; install %s (Debian\'s name), then delete '
+                      '~/.cache/gstreamer-1.0/registry.*.bin if it is still not found' % (element, package))
+
+
+def line(words):
+    """The line for a shell. Standard output is for JSON if an element writes there."""
+    quiet = ' -q' if 'location=-' in words else ''
+    return 'gst-launch-1.0 -e%s %s' % (quiet, common.quoted(words))
+
+
+def parse(words):
+    """The pipeline of words that a shell has split, as gst-launch-1.0 reads them."""
+    Gst = common.gst()
+    from gi.repository import GLib
+    try:
+        return Gst.parse_launchv(words)
+    except GLib.Error as error:
+        raise Problem('%s; roadvision check names what is missing' % error.message) from None
+
+
+def show_warning(name, message):
+    """Warnings of elements with their remedy."""
+    error, debug = message.parse_warning()
+    print('roadvision %s: warning: %s' % (name, error.message), file=sys.stderr)
+    remedy = (debug or '').split('\n')[-1].strip()
+    if remedy and remedy != error.message:
+        print('roadvision %s: %s' % (name, remedy), file=sys.stderr)
+
+
+def wait(pipeline, name, seconds=None):
+    """Until the end, or an error: its text. Shows warnings."""
+    Gst = common.gst()
+    wanted = Gst.MessageType.EOS | Gst.MessageType.ERROR | Gst.MessageType.WARNING | Gst.MessageType.LATENCY
+    bus = pipeline.get_bus()
+    while True:
+        message = bus.timed_pop_filtered(100 * Gst.MSECOND, wanted)
+        if message is None:
+            if seconds is not None:
+                seconds -= 0.1
+                if seconds <= 0:
+                    return 'the end does not come'
+        elif message.type == Gst.MessageType.WARNING:
+            show_warning(name, message)
+        elif message.type == Gst.MessageType.LATENCY:
+            pipeline.recalculate_latency()
+        elif message.type == Gst.MessageType.ERROR:
+            return common.error_text(message)
+        else:
+            return None
+
+
+def play(pipeline, name):
+    """To its end; Ctrl-C ends it with complete files. Returns the exit status; raises a Problem."""
+    Gst = common.gst()
+    pipeline.set_state(Gst.State.PLAYING)
+    try:
+        failure = wait(pipeline, name)
+    except KeyboardInterrupt:
+        print('roadvision %s: ending' % name, file=sys.stderr)
+        pipeline.send_event(Gst.Event.new_eos())
+        failure = wait(pipeline, name, 30)
+    finally:
+        pipeline.set_state(Gst.State.NULL)
+    if failure:
+        raise Problem(failure)
+    return 0
+
+
+def run(words, name):
+    """JSON lines on standard output must not meet what libraries print there."""
+    if 'location=-' in words:
+        kept = os.dup(1)
+        os.dup2(2, 1)
+        words = ['location=/dev/fd/%d' % kept if word == 'location=-' else word for word in words]
+    return play(parse(words), name)
