@@ -190,12 +190,16 @@ class Job:
             self.tell('frames', self.computed)
 
     # --- input ---------------------------------------------------------------------------------------
-    def begin(self):
+    def begin_folders(self):
         shutil.rmtree(self.aside, ignore_errors=True)
         for kind in self.plan.settings['what']:
             os.makedirs(os.path.join(self.aside, kind), exist_ok=True)
         os.makedirs(self.scratch)
-        self.names, self.computed, self.fed, self.number = {}, 0, [], 0
+        self.computed = 0
+
+    def begin(self):
+        self.begin_folders()
+        self.names, self.fed, self.number = {}, [], 0
         self.pairs = self.readable_pairs()
         self.waiting = next(self.pairs, None)
 
