@@ -32,7 +32,7 @@ KINDS = ('disparity', 'depth', 'stixels', 'road', 'obstacles', 'json', 'video')
 ELEMENTS = {'stixels': 'cudastixels', 'road': 'cudaroaddetect', 'obstacles': 'cudaobstacles'}
 EVERYTHING = 'cudasgm ! cudastixels ! cudaobstacles ! cudalanes'
 # Frames before a chunk that an element needs to know what it would know in one long run: docs/batch.md.
-OVERLAP = {'cudastixels': 20, 'cudaroaddetect': 60, 'cudaobstacles': 40, 'cudalanes': 40}
+OVERLAP = {'cudastixels': 10, 'cudaroaddetect': 60, 'cudaobstacles': 20, 'cudalanes': 40}
 
 
 def arguments(parser):
@@ -260,7 +260,8 @@ def clear_aside(plan):
 
 def report(plan, options, lost):
     frames, failed, missing = finish(plan)
-    failed += 0
+    if not missing:
+        clear_aside(plan)  # of tasks that were killed on other machines
     print('roadvision: %d frames in %s%s%s' % (
         frames, plan.out, ', %d pairs without a result (errors.txt)' % failed if failed else '',
         ', %d chunks missing: the same command tries again' % missing if missing else ''))

@@ -1,0 +1,387 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""roadvision batch: results equal for any number of processes and after kills at random moments; layouts of data sets;
+recordings; bad input. Small images and few frames; tests/batch.sh runs it with more.
+
+    batch_test.py [TEST...]     RV_BATCH_KILLS (2), RV_BATCH_PLAN (20000 frames), RV_SEED (1)"""
+import glob
+import hashlib
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+COMMAND = os.path.join(ROOT, 'tools', 'bin', 'roadvision')
+sys.path.insert(0, os.path.join(ROOT, 'tools'))
+from roadvision import pictures  # noqa: E402
+from roadvision.batch import camera, layouts, local, mcap  # noqa: E402
+
+KILLS = int(os.environ.get('RV_BATCH_KILLS', '2'))
+PLANNED = int(os.environ.get('RV_BATCH_PLAN', '20000'))
+SEED = int(os.environ.get('RV_SEED', '1'))
+FRAMES, SIZE = 24, (96, 64)
+CAMERA = ('--focal', '80', '--baseline', '0.5')
+
+
+def run(*words, **options):
+    return subprocess.run([COMMAND, 'batch', *map(str, words)], capture_output=True, text=True, timeout=240, **options)
+
+
+def write_pairs(folder, count=FRAMES, left='left', right='right', size=SIZE, name='%06d.png'):
+    """Noise that moves 5 px between the views."""
+    generator = np.random.default_rng(SEED)
+    for side in (left, right):
+        os.makedirs(os.path.join(folder, side), exist_ok=True)
+    for index in range(count):
+        noise = generator.integers(0, 256, (size[1], size[0] + 5), np.uint8)
+        for side, values in ((left, noise[:, :-5]), (right, noise[:, 5:])):
+            with open(os.path.join(folder, side, name % index), 'wb') as file:
+                file.write(pictures.png(values))
+
+
+def hashes(folder):
+    """Path -> hash of all results."""
+    found = {}
+    for top, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name != '.roadvision']
+        for name in names:
+            path = os.path.join(top, name)
+            with open(path, 'rb') as file:
+                found[os.path.relpath(path, folder)] = hashlib.sha256(file.read()).hexdigest()
+    return found
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def good(self, *words, status=0, **options):
+        done = run(*words, **options)
+        self.assertEqual(done.returncode, status, (words, done.stdout, done.stderr))
+        return done.stdout + done.stderr
+
+    def refused(self, text, *words, status=1, **options):
+        self.assertIn(text, self.good(*words, status=status, **options))
+
+
+class Results(Case):
+    WORK = ('--what', 'disparity,depth,obstacles,json', '--chunk', 5, '--overlap', 3) + CAMERA
+
+    def test_workers_and_kills(self):
+        """One, two and killed workers give the same files; each frame is there once."""
+        write_pairs(self.path('in'))
+        self.good(self.path('in'), self.path('one'), *self.WORK, '--jobs', 1)
+        once = hashes(self.path('one'))
+        self.assertEqual(sum(name.startswith('disparity/') for name in once), FRAMES)
+        frames = []
+        for path in sorted(glob.glob(self.path('one/json/*.jsonl'))):
+            with open(path) as file:
+                frames += [json.loads(line)['seq'] for line in file]
+        self.assertEqual(frames, list(range(FRAMES)))
+        done = subprocess.run(['sha256sum', '--quiet', '-c', 'manifest.sha256'], cwd=self.path('one'), capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.good(self.path('in'), self.path('two'), *self.WORK, '--jobs', 2)
+        self.assertEqual(hashes(self.path('two')), once)
+        self.killed(once)
+
+    def killed(self, once):
+        """SIGKILL or SIGTERM at random moments to the command, or SIGKILL to one of its workers."""
+        chance, ended = random.Random(SEED), 0
+        for kill in range(KILLS):
+            process = subprocess.Popen([COMMAND, 'batch', self.path('in'), self.path('killed'), *map(str, self.WORK),
+                                        '--jobs', '2'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(chance.uniform(0.3, 1.6))
+            if chance.random() < 0.3:
+                children = subprocess.run(['pgrep', '-P', str(process.pid)], capture_output=True, text=True).stdout.split()
+                for child in children[:1]:
+                    os.kill(int(child), signal.SIGKILL)
+                process.wait(timeout=120)
+            else:
+                process.send_signal(chance.choice((signal.SIGKILL, signal.SIGINT)))
+                process.wait(timeout=60)
+            ended += 1
+            if os.path.exists(self.path('killed', 'manifest.sha256')):
+                self.assertEqual(hashes(self.path('killed')), once, 'kill %d of seed %d' % (kill, SEED))
+                shutil.rmtree(self.path('killed'))
+        self.good(self.path('in'), self.path('killed'), *self.WORK, '--jobs', 2)
+        self.assertEqual(hashes(self.path('killed')), once)
+        self.assertEqual(os.listdir(self.path('killed/.roadvision/aside')), [])
+        print('%d kills of seed %d: equal hashes' % (ended, SEED))
+
+    def test_values(self):
+        """Disparity is 5 px, and depth follows from the camera."""
+        write_pairs(self.path('in'), 2)
+        self.good(self.path('in'), self.path('out'), *self.WORK)
+        gst = subprocess.run(['gst-launch-1.0', '-q', 'filesrc', 'location=' + self.path('out/disparity/000001.png'), '!',
+                              'pngdec', '!', 'filesink', 'location=' + self.path('raw')], capture_output=True, text=True)
+        self.assertEqual(gst.returncode, 0, gst.stderr)
+        values = np.fromfile(self.path('raw'), '>u2')
+        self.assertAlmostEqual(float(np.median(values[values > 0])) / 256, 5, delta=0.1)
+        self.assertEqual(pictures.depth_mm({'payload': np.array([[80, 0]], np.uint16), 'scale': 16},
+                                           {'focal': 80, 'baseline': 0.5}).tolist(), [[8000, 0]])
+
+    def test_overlap(self):
+        """The promises of docs/batch.md on what learns and tracks."""
+        subprocess.run(['gst-launch-1.0', '-q', 'stereotestsrc', 'num-buffers=70', '!', 'video/x-raw,format=NV12,width=480,height=150,'
+                        'framerate=10/1', '!', 'videoconvert', '!', 'jpegenc', 'quality=95', '!', 'matroskamux', '!', 'filesink',
+                        'location=' + self.path('a.mkv')], check=True, timeout=60)
+        options = ('--what', 'disparity,road,json', '--focal', 183, '--baseline', 0.8, '--elements',
+                   'cudasgm ! cudastixels ! cudaroaddetect ! cudaobstacles ! cudalanes')
+        frames = {}
+        for name, more in (('long', ()), ('parts', ('--chunk', 50, '--overlap', 40))):
+            self.good(self.path('a.mkv'), self.path(name), *options, *more)
+            frames[name] = []
+            for path in sorted(glob.glob(self.path(name, 'json/*.jsonl'))):
+                with open(path) as file:
+                    frames[name] += [json.loads(line) for line in file]
+        self.assertEqual(hashes(self.path('long/disparity')), hashes(self.path('parts/disparity')))
+        near = count = 0
+        offsets = []
+        for one, other in list(zip(frames['long'], frames['parts']))[50:]:
+            self.assertEqual(one['stixels']['records'], other['stixels']['records'])
+            fields = one['obstacles']['fields']
+            z, x = fields.index('distance'), fields.index('lateral')
+            for row in one['obstacles']['records']:
+                count += 1
+                near += any(abs(b[z] - row[z]) < 0.01 * row[z] and abs(b[x] - row[x]) < 1 for b in other['obstacles']['records'])
+            offsets.append(abs(one['lanes']['offset'] - other['lanes']['offset']))
+        self.assertGreater(count, 20)
+        self.assertGreaterEqual(near / count, 0.9)
+        self.assertLess(np.percentile(offsets, 95), 0.01)
+        same = []
+        for index in range(50, 70):
+            masks = [subprocess.run(['gst-launch-1.0', '-q', 'filesrc', 'location=' + self.path(name, 'road/%06d.png' % index), '!',
+                                     'pngdec', '!', 'fdsink'], capture_output=True, check=True).stdout
+                     for name in ('long', 'parts')] if index % 5 == 0 else []
+            same += [np.mean(np.frombuffer(masks[0], np.uint8) == np.frombuffer(masks[1], np.uint8))] if masks else []
+        self.assertGreaterEqual(np.mean(same), 0.95)
+        print('overlap: %.1f %% of obstacles, %.1f %% of road' % (100 * near / count, 100 * np.mean(same)))
+
+    def test_recordings(self):
+        """A video gives the frames of its chunks as one run does; so does an MCAP file."""
+        street = ['stereotestsrc', 'num-buffers=12', '!', 'video/x-raw,format=NV12,width=192,height=64,framerate=10/1', '!']
+        for end in (['videoconvert', '!', 'jpegenc', '!', 'matroskamux', '!', 'filesink', 'location=' + self.path('a.mkv')],
+                    ['annotationpublish', 'format=mcap', 'topics=image', 'location=' + self.path('b.mcap'), '!', 'fakesink']):
+            subprocess.run(['gst-launch-1.0', '-q'] + street + end, check=True, timeout=60)
+        for name in ('a.mkv', 'b.mcap'):
+            options = ('--what', 'disparity,json', *CAMERA)
+            self.good(self.path(name), self.path('whole'), *options)
+            self.good(self.path(name), self.path('parts'), *options, '--chunk', 5, '--overlap', 2)
+            whole, parts = hashes(self.path('whole/disparity')), hashes(self.path('parts/disparity'))
+            self.assertEqual((whole, len(whole)), (parts, 12), name)
+            shutil.rmtree(self.path('whole'))
+            shutil.rmtree(self.path('parts'))
+
+    def test_video(self):
+        write_pairs(self.path('in'), 4, size=(97, 63))
+        if self.good('--help') and not shutil.which('gst-inspect-1.0'):
+            self.skipTest('gst-inspect-1.0 is missing')
+        if subprocess.run(['gst-inspect-1.0', '--exists', '--atleast-version=0.0', 'x264enc']).returncode:
+            self.skipTest('x264enc is missing')
+        for out in ('a', 'b'):
+            self.good(self.path('in'), self.path(out), '--what', 'video', '--elements', 'cudasgm', '--chunk', 2)
+        self.assertEqual(hashes(self.path('a')), hashes(self.path('b')))
+        self.assertEqual(sorted(os.listdir(self.path('a/video'))), ['000000-000001.ts', '000002-000003.ts'])
+
+
+class Bad(Case):
+    def test_unreadable(self):
+        """Incomplete, foreign and differing images have no result and are named; the others have."""
+        write_pairs(self.path('in'), 6)
+        with open(self.path('in/left/000001.png'), 'rb+') as file:
+            file.truncate(300)
+        with open(self.path('in/right/000002.png'), 'wb') as file:
+            file.write(b'no image')
+        with open(self.path('in/left/000003.png'), 'rb') as file:
+            data = file.read()
+        with open(self.path('in/left/000003.png'), 'wb') as file:  # complete, but the decoder refuses it
+            file.write(data[:60] + bytes(40) + data[100:])
+        with open(self.path('in/right/000004.png'), 'wb') as file:
+            file.write(pictures.png(np.zeros((10, 10), np.uint8)))
+        said = self.good(self.path('in'), self.path('out'), '--what', 'disparity', status=1)
+        self.assertIn('2 frames in', said)
+        self.assertIn('4 pairs without a result', said)
+        self.assertEqual(sorted(os.listdir(self.path('out/disparity'))), ['000000.png', '000005.png'])
+        with open(self.path('out/errors.txt')) as file:
+            errors = file.read()
+        for text in ('000001.png is incomplete', '000002.png is not a PNG', '000003.png', 'is a png of 10x10'):
+            self.assertIn(text, errors)
+
+    def test_sizes_change(self):
+        write_pairs(self.path('in'), 3)
+        write_pairs(self.path('in'), 2, size=(128, 80), name='b%d.png')
+        self.good(self.path('in'), self.path('out'), '--what', 'disparity,json')
+        self.assertEqual(len(os.listdir(self.path('out/disparity'))), 5)
+
+    def test_counts(self):
+        write_pairs(self.path('in'), 4)
+        os.remove(self.path('in/right/000002.png'))
+        said = self.good(self.path('in'), self.path('out'), '--what', 'disparity', status=1)
+        self.assertIn('left/000002.png has no right image', said)
+        self.assertEqual(len(os.listdir(self.path('out/disparity'))), 3)
+        for name in os.listdir(self.path('in/right')):
+            os.rename(self.path('in/right', name), self.path('in/right', 'x' + name))
+        self.refused('4 left images in left, but 3 right ones in right', self.path('in'), self.path('new'))
+        self.assertFalse(os.path.exists(self.path('new/disparity')))
+
+    def test_folders(self):
+        """Another output, another version, options that change, two batches, nothing to do."""
+        write_pairs(self.path('in'), 3)
+        os.makedirs(self.path('full'))
+        open(self.path('full/precious'), 'w').close()
+        self.refused('has files that no batch wrote', self.path('in'), self.path('full'))
+        self.assertEqual(os.listdir(self.path('full')), ['precious'])
+        self.good(self.path('in'), self.path('out'), '--what', 'disparity')
+        before = hashes(self.path('out'))
+        self.refused('is the output of another batch', self.path('in'), self.path('out'), '--what', 'json')
+        with open(self.path('out/.roadvision/plan.json')) as file:
+            plan = json.load(file)
+        plan['version'] = '0.0.1'
+        with open(self.path('out/.roadvision/plan.json'), 'w') as file:
+            json.dump(plan, file)
+        self.refused('version 0.0.1, now', self.path('in'), self.path('out'), '--what', 'disparity')
+        self.assertEqual(hashes(self.path('out')), before)
+        for words, text, status in (
+                ((self.path('none'), self.path('x')), 'there is no folder or file', 1),
+                ((self.path('full'), self.path('x')), 'no pairs in', 1),
+                ((self.path('in'), self.path('x'), '--what', 'nonsense'), '--what is nonsense', 2),
+                ((self.path('in'), self.path('x'), '--what', 'depth'), 'depth needs the camera', 1),
+                ((self.path('in'), self.path('x2'), '--elements', 'nonsense'), 'no element "nonsense"', 1),
+                ((self.path('in'), self.path('x'), '--calibration', '/none'), 'cannot read the calibration file', 1),
+                ((self.path('in'),), 'OUT is missing', 2)):
+            self.refused(text, *words, status=status)
+
+    def test_two_batches(self):
+        write_pairs(self.path('in'), FRAMES)
+        first = subprocess.Popen([COMMAND, 'batch', self.path('in'), self.path('out'), '--what', 'disparity', '--chunk', '2',
+                                  '--jobs', '1'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(200):
+            if os.path.exists(self.path('out/.roadvision/plan.json')):
+                break
+            time.sleep(0.02)
+        self.refused('another batch is working on', self.path('in'), self.path('out'), '--what', 'disparity', '--chunk', 2)
+        self.assertEqual(first.wait(timeout=120), 0)
+        self.assertEqual(len(os.listdir(self.path('out/disparity'))), FRAMES)
+
+    def test_no_space(self):
+        """A full disk: an error; with space the same command completes the results."""
+        if subprocess.run(['unshare', '-rm', 'true'], capture_output=True).returncode != 0:
+            self.skipTest('no file system can be mounted here')
+        write_pairs(self.path('in'), 12, size=(320, 200))
+        os.mkdir(self.path('disk'))
+        work = ('mount -t tmpfs -o size=64k none "$0" && "$1" batch "$2" "$0/out" --what disparity,json --chunk 2 --jobs 1 || echo '
+                'status $?; ls "$0/out/disparity" | wc -l; mount -o remount,size=40m "$0" && '
+                '"$1" batch "$2" "$0/out" --what disparity,json --chunk 2 && cp -r "$0/out" "$3"')
+        done = subprocess.run(['unshare', '-rm', 'bash', '-c', work, self.path('disk'), COMMAND, self.path('in'), self.folder],
+                              capture_output=True, text=True, timeout=200)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('no space left in', done.stderr)
+        self.assertIn('status 1\n', done.stdout)
+        self.good(self.path('in'), self.path('whole'), '--what', 'disparity,json', '--chunk', 2)
+        self.assertEqual(hashes(self.path('out')), hashes(self.path('whole')))
+
+    def test_machines(self):
+        """Slurm, ssh and GNU parallel that are absent are named."""
+        write_pairs(self.path('in'), 2)
+        os.mkdir(self.path('bin'))
+        for name in ('env', 'bash', 'sh'):
+            os.symlink(shutil.which(name), self.path('bin', name))
+        environment = dict(os.environ, PATH=self.path('bin'))
+        self.refused('there is no sbatch', self.path('in'), self.path('a'), '--slurm', env=environment)
+        self.refused('there is no parallel', self.path('in'), self.path('b'), '--hosts', 'none', env=environment)
+        os.symlink('/bin/true', self.path('bin/parallel'))
+        with open(self.path('bin/ssh'), 'w') as file:
+            file.write('#!/bin/sh\necho "ssh: no route to $5" >&2\nexit 255\n')
+        os.chmod(self.path('bin/ssh'), 0o755)
+        self.refused('no route to', self.path('in'), self.path('b'), '--hosts', 'node1,node2', env=environment)
+        self.refused('no host answers', self.path('in'), self.path('b'), '--hosts', 'node1,node2', env=environment)
+
+
+class Plans(Case):
+    def test_layouts(self):
+        """Names alone decide; files are empty."""
+        for left, right in (('kitti/training/image_2/000000_10.png', 'kitti/training/image_3/000000_10.png'),
+                            ('raw/drive_0001/image_02/data/0.png', 'raw/drive_0001/image_03/data/0.png'),
+                            ('euroc/mav0/cam0/data/1.png', 'euroc/mav0/cam1/data/1.png'),
+                            ('vkitti/clone/Camera_0/rgb_1.jpg', 'vkitti/clone/Camera_1/rgb_1.jpg'),
+                            ('city/leftImg8bit/val/a_leftImg8bit.png', 'city/rightImg8bit/val/a_rightImg8bit.png'),
+                            ('ds/left-image-half-size/s/a.jpg', 'ds/right-image-half-size/s/a.jpg'),
+                            ('eth/delivery/im0.png', 'eth/delivery/im1.png'),
+                            ('one/a_left.png', 'one/a_right.png')):
+            for name in (left, right):
+                os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+                open(self.path(name), 'w').close()
+        found, problems = layouts.find(self.folder, self.path('out'))
+        pairs = {item.name: [pair[:2] for pair in layouts.pairs_of(self.folder, item, problems)] for item in found}
+        self.assertEqual(problems, [])
+        self.assertEqual(pairs, {
+            'kitti/training': [('kitti/training/image_2/000000_10.png', 'kitti/training/image_3/000000_10.png')],
+            'raw/drive_0001': [('raw/drive_0001/image_02/data/0.png', 'raw/drive_0001/image_03/data/0.png')],
+            'euroc/mav0': [('euroc/mav0/cam0/data/1.png', 'euroc/mav0/cam1/data/1.png')],
+            'vkitti/clone': [('vkitti/clone/Camera_0/rgb_1.jpg', 'vkitti/clone/Camera_1/rgb_1.jpg')],
+            'city/val': [('city/leftImg8bit/val/a_leftImg8bit.png', 'city/rightImg8bit/val/a_rightImg8bit.png')],
+            'ds/s': [('ds/left-image-half-size/s/a.jpg', 'ds/right-image-half-size/s/a.jpg')],
+            'eth/delivery': [('eth/delivery/im0.png', 'eth/delivery/im1.png')],
+            'one': [('one/a_left.png', 'one/a_right.png')]})
+        self.assertEqual(layouts.scene('000012_10'), layouts.scene('000012_11'))
+        self.assertNotEqual(layouts.scene('000012_10'), layouts.scene('000013_10'))
+
+    def test_camera(self):
+        with open(self.path('calib.txt'), 'w') as file:
+            file.write('P0: 700 0 600 0 0 700 180 0 0 0 1 0\nP1: 700 0 600 -350 0 700 180 0 0 0 1 0\n')
+        self.assertEqual(camera.find(self.folder, 'image_0', 'a'), {'focal': 700, 'baseline': 0.5, 'cx': 600, 'cy': 180})
+        with open(self.path('calib.txt'), 'w') as file:
+            file.write('cam0=[994.9 0 311.1; 0 994.9 254.8; 0 0 1]\nbaseline=193.001\n')
+        self.assertAlmostEqual(camera.find(self.folder, '', 'a')['baseline'], 0.193001)
+        with open(self.path('calib.txt'), 'w') as file:
+            file.write('P0: nonsense')
+        self.assertEqual(camera.find(self.folder, '', 'a'), {})
+
+    def test_many(self):
+        """A plan of many frames in little memory and time; no image is opened."""
+        with open(self.path('list'), 'w') as file:
+            for index in range(PLANNED):
+                file.write('drive/left/%09d.png\tdrive/right/%09d.png\n' % (index, index))
+        begin = time.monotonic()
+        code = ('import resource, sys; sys.argv[0] = "roadvision"; from roadvision.main import main; status = main(); '
+                'print("MB", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10); sys.exit(status)')
+        done = subprocess.run([sys.executable, '-c', code, 'batch', '--list', self.path('list'), self.path('out'), '--plan'],
+                              capture_output=True, text=True, env=local.environment(), timeout=300)
+        seconds = time.monotonic() - begin
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('%d frames, 1 sequences, %d chunks' % (PLANNED, -(-PLANNED // 500)), done.stdout)
+        megabytes = int(done.stdout.split('MB')[1])
+        self.assertLess(megabytes, 200)
+        self.assertLess(seconds, 60)
+        print('plan of %d frames: %.1f s, %d MB' % (PLANNED, seconds, megabytes))
+
+    def test_mcap_images(self):
+        """Messages of ROS 2 with other encodings and padded rows."""
+        import struct
+        head = b'\0\1\0\0' + struct.pack('<II', 5, 7) + struct.pack('<I', 2) + b'l\0' + b'\0\0'
+        body = struct.pack('<II', 2, 3) + struct.pack('<I', 6) + b'mono8\0' + b'\0' + b'\0' + struct.pack('<II', 5, 10)
+        found = mcap.image(head + body + bytes(range(10)), False)
+        self.assertEqual((found.time, found.caps), (5000000007, 'video/x-raw,format=GRAY8,width=3,height=2'))
+        self.assertEqual(found.data, bytes([0, 1, 2, 0, 5, 6, 7, 0]))
+        body = struct.pack('<I', 5) + b'jpeg\0' + b'\0\0\0' + struct.pack('<I', 3) + b'\xff\xd8\xff'
+        self.assertEqual(mcap.image(head + body, True).data, b'\xff\xd8\xff')
+
+
+if __name__ == '__main__':
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    unittest.main()
