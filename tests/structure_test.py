@@ -21,7 +21,7 @@ SUFFIXES = re.compile(
 def sources():
     """Path -> text of all source files of the tree."""
     found = {}
-    for top in ('cuda', 'gst', 'tests', 'examples'):
+    for top in ('cuda', 'gst', 'tests', 'examples', 'tools'):
         for folder, _, names in os.walk(os.path.join(ROOT, top)):
             if 'corpus' in folder or '__pycache__' in folder:
                 continue
