@@ -104,6 +104,20 @@ int rv_plane_fits(const RvPlane *plane, int width, int height, RvFormat format) 
          plane->stride % (ptrdiff_t)pixel == 0 && (uintptr_t)plane->data % pixel == 0;
 }
 
+RvCpuLevel rv_cpu_level(void) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+    return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bitalg")
+               ? RV_CPU_AVX512_VBMI
+               : RV_CPU_AVX512;
+  if (__builtin_cpu_supports("avx2"))
+    return RV_CPU_AVX2;
+#endif
+  return RV_CPU_BASE;
+}
+
 int rv_threads(int requested) {
   return requested > 0 ? requested : omp_get_num_procs();
 }

@@ -59,6 +59,33 @@ void *rv_cuda_alloc(size_t bytes);
 void rv_cuda_free(void *memory);
 RvStatus rv_cuda_fill(void *memory, int byte, size_t bytes, RvStream stream);
 
+/* Instruction sets of this CPU, each including those before it. */
+typedef enum RvCpuLevel {
+  RV_CPU_BASE = 0,
+  RV_CPU_AVX2,
+  RV_CPU_AVX512,      /* F, BW, VL, DQ */
+  RV_CPU_AVX512_VBMI, /* and VBMI, BITALG */
+} RvCpuLevel;
+RvCpuLevel rv_cpu_level(void);
+
+/* Defines function (index): of the tables prefix_avx512, _avx2 and _base of a source that is
+ * compiled once per instruction set, number `index` of those that this CPU can use, the widest
+ * first; NULL beyond. `widest` is the level that _avx512 requires. */
+#if defined(__x86_64__)
+#  define RV_CPU_KERNELS(Type, function, prefix, widest)                                           \
+    const Type *function(int index) {                                                              \
+      static const Type *const all[] = {&prefix##_avx512, &prefix##_avx2, &prefix##_base};         \
+      const RvCpuLevel level = rv_cpu_level();                                                     \
+      index += level >= (widest) ? 0 : level >= RV_CPU_AVX2 ? 1 : 2;                               \
+      return index < 3 ? all[index] : NULL;                                                        \
+    }
+#else
+#  define RV_CPU_KERNELS(Type, function, prefix, widest)                                           \
+    const Type *function(int index) {                                                              \
+      return index < 1 ? &prefix##_base : NULL;                                                    \
+    }
+#endif
+
 /* --- Arena: one block per object and engine, carved into aligned pieces. -----------------------
  *
  * A layout function takes every piece twice: first on a fresh arena without memory, which only

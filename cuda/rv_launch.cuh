@@ -81,4 +81,14 @@ static inline RvStatus rv_launch(const RvLog *log, void (*kernel)(Params...), di
   return launch.run(log, kernel, args...);
 }
 
+/* The same for a kernel of a stage: a Work has `overlaps`, a Job plan and stream. The first kernel
+ * of a frame does not start early. */
+template <class Work, class Job, class... Params, class... Args>
+static inline RvStatus rv_launch_stage(const Work *w, bool is_first, void (*kernel)(Params...),
+                                       dim3 grid, unsigned threads, size_t shared, const Job *job,
+                                       const Args &...args) {
+  return rv_launch(&job->plan->config.log, kernel, grid, dim3(threads), shared, job->stream,
+                   w->overlaps && !is_first, args...);
+}
+
 #endif

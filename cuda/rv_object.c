@@ -39,6 +39,11 @@ RvStatus rv_check_engine(const RvLog *log, const char *algorithm, RvEngine engin
   return RV_ERR_NO_DEVICE;
 }
 
+RvStatus rv_no_engine(const RvLog *log, const char *algorithm, RvEngine engine) {
+  rv_log(log, "%s: this build has no engine %d", algorithm, (int)engine);
+  return RV_ERR_NO_DEVICE;
+}
+
 RvStatus rv_check_plane(const RvLog *log, const char *algorithm, const char *name,
                         const RvPlane *plane, int width, int height, RvFormat format) {
   static const char *const formats[] = {"RV_U8", "RV_U16", "RV_U32", "RV_F32"};
@@ -60,6 +65,23 @@ RvStatus rv_check_aligned(const RvLog *log, const char *algorithm, const char *n
   RV_REQUIRE(log, (uintptr_t)array % alignment == 0, "%s: %s must be aligned to %zu bytes",
              algorithm, name, alignment);
   return RV_OK;
+}
+
+RvStatus rv_check_range(const RvLog *log, const char *algorithm, const char *name, double value,
+                        double low, double high, const char *unit) {
+  RV_REQUIRE(log, value >= low && value <= high, "%s: %s is %g %s, must be %g to %g %s", algorithm,
+             name, value, unit, low, high, unit);
+  return RV_OK;
+}
+
+RvStatus rv_check_camera(const RvLog *log, const char *algorithm, const RvCamera *camera,
+                         int is_focal_required) {
+  RV_REQUIRE(log, camera->focal > 0 || !is_focal_required,
+             "%s: focal length is %g px, must be known (above 0)", algorithm, camera->focal);
+  RV_TRY(rv_check_range(log, algorithm, "focal length", camera->focal, 0, 1e6, "px"));
+  RV_TRY(rv_check_range(log, algorithm, "cx", camera->cx, -1e6, 1e6, "px"));
+  RV_TRY(rv_check_range(log, algorithm, "cy", camera->cy, -1e6, 1e6, "px"));
+  return rv_check_range(log, algorithm, "doffs", camera->doffs, -4096, 4096, "px");
 }
 
 /* --- Life ------------------------------------------------------------------------------------ */
@@ -95,6 +117,19 @@ size_t rv_object_workspace(const RvClass *klass, const void *config, RvEngine en
   return bytes;
 }
 
+static void describe(const RvObject *object, char *text, size_t size) {
+  const RvClass *klass = object->klass;
+  const void *plan = plan_of(object);
+  char width[16] = "", height[16] = "";
+  if (klass->describe) {
+    klass->describe(plan, text, size);
+    return;
+  }
+  rv_params_get(klass->params(), plan, "width", width, sizeof width);
+  rv_params_get(klass->params(), plan, "height", height, sizeof height);
+  snprintf(text, size, "%s x %s pixels", width, height);
+}
+
 static RvStatus open_arena(RvObject *object, const RvLog *log) {
   const RvClass *klass = object->klass;
   object->base->layout(object->work, plan_of(object), &object->arena);
@@ -102,7 +137,7 @@ static RvStatus open_arena(RvObject *object, const RvLog *log) {
   const RvStatus status = rv_arena_open(&object->arena, object->engine);
   if (status != RV_OK) {
     char what[256] = "";
-    klass->describe(plan_of(object), what, sizeof what);
+    describe(object, what, sizeof what);
     rv_log(log, "%s: cannot take %.1f MiB of %s memory for %s", klass->params()->name, mebibytes,
            object->engine == RV_CUDA ? "GPU" : "host", what);
     return status;

@@ -5,16 +5,17 @@
  * An algorithm x adds four things:
  *   params  its table of parameters (rv_params_table.h)
  *   plan    struct RvXPlan: begins with the config, followed by every constant derived from it
- *   stages  struct RvXStages per engine: begins with RvEngineBase, followed by its stages, all of the
- *           form RvStatus (*stage) (void *work, const RvXJob *job)
+ *   stages  struct RvXStages, one per engine: begins with RvEngineBase, followed by its stages, all
+ *           of the form RvStatus stage (void *work, RvXJob *job)
  *   class   an RvClass that joins them
  *
- *   struct RvX {
- *     RvObject object;
- *     RvXPlan plan;
- *   };
- *
- *   RV_CLASS (RvX, x, ...)   defines the class, config_init, config_check, workspace, new and free
+ * and states them by macros:
+ *   x.h         RV_ALGORITHM_API (RvX, x);
+ *   x_stages.h  RV_STAGES (RvX, x, RvXJob, *first, *second);
+ *   x.c         RV_OBJECT_STRUCT (RvX);
+ *               RV_CLASS (RvX, x, .plan = make_plan);
+ *   x_cpu.c     RV_ENGINE (RvX, x, cpu, Work, layout, open, NULL, .first = first, ...);
+ *   x_cuda.cu   RV_ENGINE (RvX, x, cuda, Work, layout, open, nullptr, first, second);
  */
 #ifndef RV_OBJECT_H
 #define RV_OBJECT_H
@@ -47,7 +48,8 @@ typedef struct RvClass {
   RvStatus (*rules)(const void *config);
   /* Fills the plan behind its config, which is set and valid. NULL: the config is the plan. */
   void (*plan)(void *plan);
-  /* "640 x 480 pixels and 128 disparities", for the message that there is no memory. */
+  /* "640 x 480 pixels and 128 disparities", for the message that there is no memory. NULL: width
+   * and height. */
   void (*describe)(const void *plan, char *text, size_t size);
   /* Makes what the object owns in addition to its engine; called last. May be NULL. */
   RvStatus (*open)(void *object);
@@ -57,6 +59,21 @@ typedef struct RvClass {
   size_t (*extra)(const void *plan, RvEngine engine);
   const RvEngineBase *engines[2]; /* by RvEngine; NULL when not in this build */
 } RvClass;
+
+/* Declares RvXStage, the type of a stage; RvXStages with the stages of the list, in the order in
+ * which run () calls them; and the tables of both engines. Job: RvXJob or const RvXJob. */
+#define RV_STAGES(Type, x, Job, ...)                                                               \
+  typedef RvStatus Type##Stage(void *work, Job *job);                                              \
+  typedef struct Type##Stages {                                                                    \
+    RvEngineBase base;                                                                             \
+    Type##Stage __VA_ARGS__;                                                                       \
+  } Type##Stages;                                                                                  \
+  extern const Type##Stages rv_##x##_stages_cpu, rv_##x##_stages_cuda
+
+/* Defines the table of an engine (cpu or cuda) whose work is a Work: the functions of its
+ * RvEngineBase, then its stages. */
+#define RV_ENGINE(Type, x, engine, Work, layout, open, close, ...)                                 \
+  const Type##Stages rv_##x##_stages_##engine = {{sizeof(Work), layout, open, close}, __VA_ARGS__}
 
 #if RV_HAVE_CUDA
 #  define RV_ENGINES(x)                                                                            \
@@ -80,14 +97,35 @@ size_t rv_object_workspace(const RvClass *klass, const void *config, RvEngine en
 RvStatus rv_object_new(const RvClass *klass, void **out, const void *config, RvEngine engine);
 void rv_object_free(void *object);
 
-/* The public functions of type Type with prefix rv_x_, over the RvClass `klass`. */
-#define RV_OBJECT(Type, x, klass)                                                                  \
+/* An object of its plan alone, and Config, the name that the macros of the table of parameters use
+ * for its config. */
+#define RV_OBJECT_STRUCT(Type)                                                                     \
+  struct Type {                                                                                    \
+    RvObject object;                                                                               \
+    Type##Plan plan;                                                                               \
+  };                                                                                               \
+  typedef Type##Config Config
+
+/* The public functions of type Type with prefix rv_x_ that do not name an engine, over the RvClass
+ * `klass`. */
+#define RV_OBJECT_COMMON(Type, x, klass)                                                           \
   void rv_##x##_config_init(Type##Config *config) {                                                \
     rv_params_defaults(rv_##x##_params(), config);                                                 \
   }                                                                                                \
   RvStatus rv_##x##_config_check(const Type##Config *config) {                                     \
     return rv_object_check(&(klass), config);                                                      \
   }                                                                                                \
+  void rv_##x##_free(Type **object) {                                                              \
+    if (object) {                                                                                  \
+      rv_object_free(*object);                                                                     \
+      *object = NULL;                                                                              \
+    }                                                                                              \
+  }                                                                                                \
+  struct RvObject /* takes the semicolon */
+
+/* All public functions that RV_ALGORITHM_API declares but the one of the parameters. */
+#define RV_OBJECT(Type, x, klass)                                                                  \
+  RV_OBJECT_COMMON(Type, x, klass);                                                                \
   size_t rv_##x##_workspace(const Type##Config *config, RvEngine engine) {                         \
     return rv_object_workspace(&(klass), config, engine);                                          \
   }                                                                                                \
@@ -98,22 +136,16 @@ void rv_object_free(void *object);
       *out = (Type *)object;                                                                       \
     return status;                                                                                 \
   }                                                                                                \
-  void rv_##x##_free(Type **object) {                                                              \
-    if (object) {                                                                                  \
-      rv_object_free(*object);                                                                     \
-      *object = NULL;                                                                              \
-    }                                                                                              \
-  }                                                                                                \
   struct RvObject /* takes the semicolon */
 
+/* The members of an RvClass that follow from the names. */
+#define RV_CLASS_NAMES(Type, x)                                                                    \
+  .params = rv_##x##_params, .object_size = sizeof(Type), .plan_offset = offsetof(Type, plan)
+
 /* The class of an algorithm of two engines, from further members of RvClass, and its functions:
- *   RV_CLASS (RvRdp, rdp, .plan = make_plan, .describe = describe); */
+ *   RV_CLASS (RvRdp, rdp, .plan = make_plan); */
 #define RV_CLASS(Type, x, ...)                                                                     \
-  static const RvClass klass = {.params = rv_##x##_params,                                         \
-                                .object_size = sizeof(Type),                                       \
-                                .plan_offset = offsetof(Type, plan),                               \
-                                .engines = RV_ENGINES(x),                                          \
-                                __VA_ARGS__};                                                      \
+  static const RvClass klass = {RV_CLASS_NAMES(Type, x), .engines = RV_ENGINES(x), __VA_ARGS__};   \
   RV_OBJECT(Type, x, klass)
 
 /* RV_OK when `plane` is a view of width x height of that format; logs "sgm: plane left must be ...".
@@ -130,8 +162,21 @@ RvStatus rv_check_optional_plane(const RvLog *log, const char *algorithm, const 
 RvStatus rv_check_aligned(const RvLog *log, const char *algorithm, const char *name,
                           const void *array, size_t alignment);
 
+/* RV_OK for low <= value <= high, not for NaN; logs "lanes: baseline is 0 m, must be 0.001 to 1000
+ * m". */
+RvStatus rv_check_range(const RvLog *log, const char *algorithm, const char *name, double value,
+                        double low, double high, const char *unit);
+
+/* RV_OK for a camera whose focal length (0 = unknown, unless required), principal point and doffs
+ * are in the range of every algorithm. */
+RvStatus rv_check_camera(const RvLog *log, const char *algorithm, const RvCamera *camera,
+                         int is_focal_required);
+
 /* RV_OK for an engine that this build holds and that finds a device. */
 RvStatus rv_check_engine(const RvLog *log, const char *algorithm, RvEngine engine);
+
+/* RV_ERR_NO_DEVICE, after logging, for an engine that this build does not hold. */
+RvStatus rv_no_engine(const RvLog *log, const char *algorithm, RvEngine engine);
 
 /* Host memory for an object, cleared; logs when there is none. */
 void *rv_object_memory(const RvLog *log, const char *algorithm, size_t bytes);

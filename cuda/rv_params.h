@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rv_params.h: the parameters of an algorithm as a table. Each algorithm states its parameters once,
+/* rv_params.h: what every algorithm has: its parameters as a table, and the functions that make and
+ * free its objects (RV_ALGORITHM_API, at the end).
+ *
+ * Each algorithm states its parameters once,
  * in rv_x_params (); the defaults of its config, the checks, the properties of its element and the
  * property tables of the documentation come from that table.
  *
@@ -93,6 +96,35 @@ RV_API RvStatus rv_params_get(const RvParams *params, const void *config, const 
 /* Range of a parameter in words: "32 to 512 in steps of 32", "0, 3 or 5", "csct or census". Returns
  * `text`. */
 RV_API const char *rv_param_range(const RvParam *param, char *text, size_t size);
+
+/* --- Functions of every algorithm ---------------------------------------------------------------
+ *
+ * RV_ALGORITHM_API (RvSgm, sgm) in the header of an algorithm declares the type RvSgm of its
+ * objects and these six functions. Functions that process data are declared there in full.
+ *
+ *   const RvParams *rv_sgm_params (void)
+ *       Returns the table of parameters: names, ranges, defaults, units, texts. Never NULL.
+ *   void rv_sgm_config_init (RvSgmConfig *config)
+ *       Sets the defaults. Fields without a default (width, height, camera) become 0.
+ *   RvStatus rv_sgm_config_check (const RvSgmConfig *config)
+ *       Returns RV_OK, or RV_ERR_ARG after logging the first rule that the config violates.
+ *   size_t rv_sgm_workspace (const RvSgmConfig *config, RvEngine engine)
+ *       Returns the bytes that _new allocates in the engine's memory; 0 for an invalid config and
+ *       for an engine that is not in this build.
+ *   RvStatus rv_sgm_new (RvSgm **out, const RvSgmConfig *config, RvEngine engine)
+ *       Creates an object, which copies the config. The caller frees it with _free. *out is NULL
+ *       after a failure. RV_CUDA allocates on the current device.
+ *   void rv_sgm_free (RvSgm **object)
+ *       Frees an object and sets *object to NULL; NULL and a NULL object are ignored. Does not
+ *       wait: the caller ensures that the streams of its runs have finished. */
+#define RV_ALGORITHM_API(Type, x)                                                                  \
+  typedef struct Type Type;                                                                        \
+  RV_API const RvParams *rv_##x##_params(void);                                                    \
+  RV_API void rv_##x##_config_init(Type##Config *config);                                          \
+  RV_API RvStatus rv_##x##_config_check(const Type##Config *config);                               \
+  RV_API size_t rv_##x##_workspace(const Type##Config *config, RvEngine engine);                   \
+  RV_API RvStatus rv_##x##_new(Type **out, const Type##Config *config, RvEngine engine);           \
+  RV_API void rv_##x##_free(Type **object)
 
 #ifdef __cplusplus
 }

@@ -2,12 +2,13 @@
 /* rv_params_table.h: how an algorithm writes its table of parameters, and what rv_object.c makes of
  * it. Not installed.
  *
- *   typedef RvRdpConfig Config;
+ *   RV_OBJECT_STRUCT (RvRdp);    (rv_object.h; or: typedef RvRdpConfig Config;)
  *   static const RvParam params[] = {
- *       RV_PARAM_WIDTH, RV_PARAM_HEIGHT,
+ *       RV_PARAM_SIZE,
  *       RV_INT ("max-levels", max_levels, 0, 16384, 0, 0, NULL, "0 = no limit",
  *               "Maximum recursion depth"),
- *       RV_NUMBERS ("median", median, medians, 3, 0, "px", "0 = off", "Size of the median filter"),
+ *       RV_NUMBERS ("median", median, 3, 0, "px", "0 = off", "Size of the median filter",
+ *                   {.value = 0}, {.value = 3}, {.value = 5}),
  *       RV_PARAM_THREADS,
  *   };
  *   RV_PARAMS (rdp)
@@ -28,13 +29,9 @@
   .type = RV_PARAM_DOUBLE, .offset = offsetof(Config, field), .low = (from), .high = (to)
 #define RV_PARAM_SWITCH(field)                                                                     \
   .type = RV_PARAM_BOOL, .offset = offsetof(Config, field), .low = 0, .high = 1
-/* `array` is a static RvParamValue[]. */
-#define RV_PARAM_CHOICE(field, array)                                                              \
-  .type = RV_PARAM_ENUM, .offset = offsetof(Config, field), .values = (array),                     \
-  .value_count = (int)(sizeof(array) / sizeof(array)[0])
-#define RV_PARAM_NUMBERS(field, array)                                                             \
-  .type = RV_PARAM_INT, .offset = offsetof(Config, field), .values = (array),                      \
-  .value_count = (int)(sizeof(array) / sizeof(array)[0])
+#define RV_PARAM_VALUES(...)                                                                       \
+  .values = (const RvParamValue[]){__VA_ARGS__},                                                   \
+  .value_count = (int)(sizeof((const RvParamValue[]){__VA_ARGS__}) / sizeof(RvParamValue))
 
 /* A row: name, field of Config, range, default, flags, unit or NULL, special values or NULL, text. */
 #define RV_ROW(its_name, its_value, its_flags, its_unit, its_note, its_text)                       \
@@ -48,25 +45,31 @@
   { RV_PARAM_REAL_RANGE(field, from, to), RV_ROW(name, __VA_ARGS__) }
 #define RV_SWITCH(name, field, ...)                                                                \
   { RV_PARAM_SWITCH(field), RV_ROW(name, __VA_ARGS__) }
-/* `array` is a static RvParamValue[] of an enum, or of numbers with gaps. */
-#define RV_CHOICE(name, field, array, ...)                                                         \
-  { RV_PARAM_CHOICE(field, array), RV_ROW(name, __VA_ARGS__) }
-#define RV_NUMBERS(name, field, array, ...)                                                        \
-  { RV_PARAM_NUMBERS(field, array), RV_ROW(name, __VA_ARGS__) }
+/* An enum, and integers with gaps. After the text follow the valid values, each an RvParamValue:
+ * {RV_RDP_SKIP, "skip", "segments span invalid rows"}, or {.value = 3}. */
+#define RV_CHOICE(name, field, its_value, its_flags, its_unit, its_note, its_text, ...)            \
+  {                                                                                                \
+    .type = RV_PARAM_ENUM, .offset = offsetof(Config, field), RV_PARAM_VALUES(__VA_ARGS__),        \
+    RV_ROW(name, its_value, its_flags, its_unit, its_note, its_text)                               \
+  }
+#define RV_NUMBERS(name, field, its_value, its_flags, its_unit, its_note, its_text, ...)           \
+  {                                                                                                \
+    .type = RV_PARAM_INT, .offset = offsetof(Config, field), RV_PARAM_VALUES(__VA_ARGS__),         \
+    RV_ROW(name, its_value, its_flags, its_unit, its_note, its_text)                               \
+  }
 
 /* The rows that most algorithms have. */
-#define RV_PARAM_WIDTH_FROM(least)                                                                 \
-  {                                                                                                \
-    .name = "width", .text = "Width of the frames", .unit = "px",                                  \
-    RV_PARAM_INT_RANGE(width, least, RV_MAX_SIDE), .flags = RV_PARAM_REQUIRED | RV_PARAM_HIDDEN    \
-  }
-#define RV_PARAM_HEIGHT_FROM(least)                                                                \
+#define RV_PARAM_SIZE_FROM(least)                                                                  \
+  {.name = "width",                                                                                \
+   .text = "Width of the frames",                                                                  \
+   .unit = "px",                                                                                   \
+   RV_PARAM_INT_RANGE(width, least, RV_MAX_SIDE),                                                  \
+   .flags = RV_PARAM_REQUIRED | RV_PARAM_HIDDEN},                                                  \
   {                                                                                                \
     .name = "height", .text = "Height of the frames", .unit = "px",                                \
     RV_PARAM_INT_RANGE(height, least, RV_MAX_SIDE), .flags = RV_PARAM_REQUIRED | RV_PARAM_HIDDEN   \
   }
-#define RV_PARAM_WIDTH RV_PARAM_WIDTH_FROM(1)
-#define RV_PARAM_HEIGHT RV_PARAM_HEIGHT_FROM(1)
+#define RV_PARAM_SIZE RV_PARAM_SIZE_FROM(1)
 #define RV_PARAM_THREADS                                                                           \
   {                                                                                                \
     .name = "threads", .text = "Threads of the CPU engine", .note = "0 = all processors",          \

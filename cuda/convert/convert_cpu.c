@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 /* Below this many bytes a parallel region costs more than it gives. */
 #define PARALLEL_BYTES (256 * 1024)
 
@@ -46,30 +48,22 @@ RV_ROW_LOOP static void gray16_row(uint8_t *restrict to, const uint8_t *restrict
     to[x] = (uint8_t)rv_gray16(samples[x], shift);
 }
 
-/* Pixels of 4 bytes; blue first or red first. */
-RV_ROW_LOOP static void bgrx_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
+ALWAYS_INLINE void gray_pixels(uint8_t *restrict to, const uint8_t *restrict from, int width,
+                               int step, int red, int blue) {
 #pragma omp simd
   for (int x = 0; x < width; x++)
-    to[x] = (uint8_t)rv_gray(from[4 * x + 2], from[4 * x + 1], from[4 * x]);
+    to[x] = (uint8_t)rv_gray(from[step * x + red], from[step * x + 1], from[step * x + blue]);
 }
 
-RV_ROW_LOOP static void rgbx_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
-#pragma omp simd
-  for (int x = 0; x < width; x++)
-    to[x] = (uint8_t)rv_gray(from[4 * x], from[4 * x + 1], from[4 * x + 2]);
-}
-
-RV_ROW_LOOP static void bgr_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
-#pragma omp simd
-  for (int x = 0; x < width; x++)
-    to[x] = (uint8_t)rv_gray(from[3 * x + 2], from[3 * x + 1], from[3 * x]);
-}
-
-RV_ROW_LOOP static void rgb_row(uint8_t *restrict to, const uint8_t *restrict from, int width) {
-#pragma omp simd
-  for (int x = 0; x < width; x++)
-    to[x] = (uint8_t)rv_gray(from[3 * x], from[3 * x + 1], from[3 * x + 2]);
-}
+/* Pixels of 4 or 3 bytes, blue first or red first. */
+#define RGB_ROW(name, step, red, blue)                                                             \
+  RV_ROW_LOOP static void name(uint8_t *to, const uint8_t *from, int width) {                      \
+    gray_pixels(to, from, width, step, red, blue);                                                 \
+  }
+RGB_ROW(bgrx_row, 4, 2, 0)
+RGB_ROW(rgbx_row, 4, 0, 2)
+RGB_ROW(bgr_row, 3, 2, 0)
+RGB_ROW(rgb_row, 3, 0, 2)
 
 static RvStatus gray(const RvConvertJob *job, const RvPicture *picture, int x, int y,
                      const RvPlane *out) {
@@ -125,8 +119,6 @@ static RvStatus repack(const RvConvertJob *job, const RvPicture *picture, int x,
                layout);
   return RV_OK;
 }
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* Two pixels share a chroma sample; written once, compiled for the steps of each layout. */
 ALWAYS_INLINE void yuv_cells(uint32_t *restrict to, const uint8_t *restrict y,

@@ -12,31 +12,24 @@
 
 typedef RvDrawConfig Config;
 
-static const RvParamValue formats[] = {
-    {RV_PIXEL_NV12, "nv12", "NV12"},    {RV_PIXEL_I420, "i420", "I420"},
-    {RV_PIXEL_YUY2, "yuy2", "YUY2"},    {RV_PIXEL_UYVY, "uyvy", "UYVY"},
-    {RV_PIXEL_BGRX, "bgrx", "BGRx"},    {RV_PIXEL_BGRA, "bgra", "BGRA"},
-    {RV_PIXEL_RGBX, "rgbx", "RGBx"},    {RV_PIXEL_RGBA, "rgba", "RGBA"},
-    {RV_PIXEL_RGB, "rgb", "RGB"},       {RV_PIXEL_BGR, "bgr", "BGR"},
-    {RV_PIXEL_GRAY8, "gray8", "GRAY8"}, {RV_PIXEL_YV12, "yv12", "YV12"},
-    {RV_PIXEL_NV21, "nv21", "NV21"},    {RV_PIXEL_Y42B, "y42b", "Y42B"},
-    {RV_PIXEL_ARGB, "argb", "ARGB"},    {RV_PIXEL_ABGR, "abgr", "ABGR"},
-    {RV_PIXEL_XRGB, "xrgb", "xRGB"},    {RV_PIXEL_XBGR, "xbgr", "xBGR"},
-};
-static const RvParamValue colormaps[] = {
-    {RV_COLORMAP_TURBO, "turbo", "Turbo: low blue, high red, even steps"},
-    {RV_COLORMAP_JET, "jet", "Jet: low blue, high red"},
-    {RV_COLORMAP_GRAY, "gray", "Gray: low black, high white"},
-};
-
 /* The switches take any int: 0 is off. */
 static const RvParam params[] = {
-    RV_PARAM_WIDTH,
-    RV_PARAM_HEIGHT,
-    RV_CHOICE("format", format, formats, RV_PIXEL_BGRX, RV_PARAM_HIDDEN, NULL, NULL,
-              "Pixel format of the frames"),
-    RV_CHOICE("colormap", colormap, colormaps, RV_COLORMAP_TURBO, 0, NULL, NULL,
-              "Color map of disparity"),
+    RV_PARAM_SIZE,
+    RV_CHOICE("format", format, RV_PIXEL_BGRX, RV_PARAM_HIDDEN, NULL, NULL,
+              "Pixel format of the frames", {RV_PIXEL_NV12, "nv12", "NV12"},
+              {RV_PIXEL_I420, "i420", "I420"}, {RV_PIXEL_YUY2, "yuy2", "YUY2"},
+              {RV_PIXEL_UYVY, "uyvy", "UYVY"}, {RV_PIXEL_BGRX, "bgrx", "BGRx"},
+              {RV_PIXEL_BGRA, "bgra", "BGRA"}, {RV_PIXEL_RGBX, "rgbx", "RGBx"},
+              {RV_PIXEL_RGBA, "rgba", "RGBA"}, {RV_PIXEL_RGB, "rgb", "RGB"},
+              {RV_PIXEL_BGR, "bgr", "BGR"}, {RV_PIXEL_GRAY8, "gray8", "GRAY8"},
+              {RV_PIXEL_YV12, "yv12", "YV12"}, {RV_PIXEL_NV21, "nv21", "NV21"},
+              {RV_PIXEL_Y42B, "y42b", "Y42B"}, {RV_PIXEL_ARGB, "argb", "ARGB"},
+              {RV_PIXEL_ABGR, "abgr", "ABGR"}, {RV_PIXEL_XRGB, "xrgb", "xRGB"},
+              {RV_PIXEL_XBGR, "xbgr", "xBGR"}),
+    RV_CHOICE("colormap", colormap, RV_COLORMAP_TURBO, 0, NULL, NULL, "Color map of disparity",
+              {RV_COLORMAP_TURBO, "turbo", "Turbo: low blue, high red, even steps"},
+              {RV_COLORMAP_JET, "jet", "Jet: low blue, high red"},
+              {RV_COLORMAP_GRAY, "gray", "Gray: low black, high white"}),
     RV_INT("bt709", bt709, INT_MIN, INT_MAX, 0, RV_PARAM_HIDDEN, NULL, NULL,
            "YUV frames: BT.709 matrix instead of BT.601"),
     RV_INT("full-range", full_range, INT_MIN, INT_MAX, 0, RV_PARAM_HIDDEN, NULL, NULL,
@@ -56,7 +49,7 @@ void rv_draw_layout(void *memory, const void *plan, RvArena *arena) {
 
 static void make_tables(const RvDraw *draw, RvInk *colors, uint8_t *field) {
   for (int i = 0; i < RV_DRAW_COLORS; i++)
-    colors[i] = rv_draw_ink(&draw->config, rv_colormap_color(draw->config.colormap, i));
+    colors[i] = rv_draw_ink(&draw->plan.config, rv_colormap_color(draw->plan.config.colormap, i));
   rv_font_field(field);
 }
 
@@ -69,7 +62,7 @@ static RvStatus fill_tables(void *object) {
     return RV_OK;
   }
   const size_t color_bytes = RV_DRAW_COLORS * sizeof *work->colors;
-  char *host = rv_object_memory(&draw->config.log, "draw", color_bytes + RV_FONT_BYTES);
+  char *host = rv_object_memory(&draw->plan.config.log, "draw", color_bytes + RV_FONT_BYTES);
   if (!host)
     return RV_ERR_NO_MEMORY;
   make_tables(draw, (RvInk *)(void *)host, (uint8_t *)host + color_bytes);
@@ -85,15 +78,7 @@ static void describe(const void *plan, char *text, size_t size) {
   snprintf(text, size, "the tables of colors and font");
 }
 
-static const RvClass klass = {
-    .params = rv_draw_params,
-    .object_size = sizeof(RvDraw),
-    .plan_offset = offsetof(RvDraw, config),
-    .describe = describe,
-    .open = fill_tables,
-    .engines = RV_ENGINES(draw),
-};
-RV_OBJECT(RvDraw, draw, klass);
+RV_CLASS(RvDraw, draw, .describe = describe, .open = fill_tables);
 
 static const RvDrawStages *stages_of(const RvDraw *draw) {
   return (const RvDrawStages *)(const void *)draw->object.base;
@@ -105,7 +90,7 @@ RvColor rv_draw_color(const RvDraw *draw, int value, int limit) {
   if (!draw || limit < 1)
     return (RvColor){0, 0, 0, 255};
   const int64_t index = (int64_t)rv_clamp(value, 0, limit) * (RV_DRAW_COLORS - 1) / limit;
-  return rv_colormap_color(draw->config.colormap, (int)index);
+  return rv_colormap_color(draw->plan.config.colormap, (int)index);
 }
 
 static RvCanvas canvas_of(const RvPicture *picture) {
@@ -128,25 +113,28 @@ static RvCanvas canvas_of(const RvPicture *picture) {
 
 static RvStatus job_of(const RvDraw *draw, const RvPicture *picture, RvStream stream,
                        RvDrawJob *job) {
-  const RvLog *log = &draw->config.log;
+  const RvLog *log = &draw->plan.config.log;
   RV_REQUIRE(
       log, rv_picture_fits(picture),
       "draw: the picture needs a known format, all its planes and strides of at least a row");
   RV_REQUIRE(log,
-             picture->format == draw->config.format && picture->width == draw->config.width &&
-                 picture->height == draw->config.height,
+             picture->format == draw->plan.config.format &&
+                 picture->width == draw->plan.config.width &&
+                 picture->height == draw->plan.config.height,
              "draw: the picture has %dx%d px or a format other than the object's %dx%d",
-             picture->width, picture->height, draw->config.width, draw->config.height);
+             picture->width, picture->height, draw->plan.config.width, draw->plan.config.height);
   RV_REQUIRE(log, rv_pixel_planes(picture->format) < 3 || picture->stride[1] == picture->stride[2],
              "draw: both chroma planes of I420, YV12 and Y42B need the same stride");
-  *job = (RvDrawJob){
-      .canvas = canvas_of(picture), .threads = draw->config.threads, .stream = stream, .log = log};
+  *job = (RvDrawJob){.canvas = canvas_of(picture),
+                     .threads = draw->plan.config.threads,
+                     .stream = stream,
+                     .log = log};
   return RV_OK;
 }
 
 static RvStatus check_layer(const RvDraw *draw, const RvPlane *plane, RvFormat format,
                             const char *what) {
-  const RvLog *log = &draw->config.log;
+  const RvLog *log = &draw->plan.config.log;
   RV_REQUIRE(
       log,
       plane && rv_plane_fits(plane, plane->width, plane->height, format) && plane->width >= 1 &&
@@ -159,7 +147,7 @@ RvStatus rv_draw_disparity(RvDraw *draw, const RvPicture *picture, const RvPlane
                            int low, int high, int opacity, RvStream stream) {
   if (!draw)
     return RV_ERR_ARG;
-  const RvLog *log = &draw->config.log;
+  const RvLog *log = &draw->plan.config.log;
   RvDrawJob job;
   RV_TRY(check_layer(draw, disparity, RV_U16, "disparity (u16)"));
   RV_REQUIRE(log, low >= 0 && low < high && high <= 65535,
@@ -180,7 +168,7 @@ RvStatus rv_draw_mask(RvDraw *draw, const RvPicture *picture, const RvPlane *mas
   RV_TRY(check_layer(draw, mask, RV_U8, "mask (u8)"));
   RV_TRY(job_of(draw, picture, stream, &job));
   job.plane = mask;
-  job.ink = rv_draw_ink(&draw->config, color);
+  job.ink = rv_draw_ink(&draw->plan.config, color);
   return stages_of(draw)->mask(draw->object.work, &job);
 }
 
@@ -190,19 +178,19 @@ RvStatus rv_draw_labels(RvDraw *draw, const RvPicture *picture, const RvPlane *l
     return RV_ERR_ARG;
   RvDrawJob job;
   RV_TRY(check_layer(draw, labels, RV_U8, "labels (u8)"));
-  RV_REQUIRE(&draw->config.log, colors && count >= 1 && count <= RV_DRAW_LABELS,
+  RV_REQUIRE(&draw->plan.config.log, colors && count >= 1 && count <= RV_DRAW_LABELS,
              "draw: %d colors of labels; give 1..%d", count, RV_DRAW_LABELS);
   RV_TRY(job_of(draw, picture, stream, &job));
   RvLabelInks inks = {{{{0, 0, 0}, 0}}};
   for (int k = 0; k < count; k++)
-    inks.of[k + 1] = rv_draw_ink(&draw->config, colors[k]);
+    inks.of[k + 1] = rv_draw_ink(&draw->plan.config, colors[k]);
   job.plane = labels;
   job.inks = &inks;
   return stages_of(draw)->labels(draw->object.work, &job);
 }
 
 static RvStatus check_grid(const RvDraw *draw, const RvDrawGrid *g) {
-  const RvLog *log = &draw->config.log;
+  const RvLog *log = &draw->plan.config.log;
   RV_REQUIRE(log, g, "draw: no grid");
   RV_TRY(check_layer(draw, &g->mask, RV_U8, "mask of a grid (u8)"));
   RV_REQUIRE(log, !g->marks.data || rv_plane_fits(&g->marks, g->mask.width, g->mask.height, RV_U8),
@@ -242,9 +230,9 @@ RvStatus rv_draw_grid(RvDraw *draw, const RvPicture *picture, const RvDrawGrid *
       .width = picture->width,
       .height = picture->height,
       .edge_width = grid->edge_width,
-      .tint = rv_draw_ink(&draw->config, grid->tint),
-      .mark = rv_draw_ink(&draw->config, grid->mark),
-      .edge = rv_draw_ink(&draw->config, grid->edge),
+      .tint = rv_draw_ink(&draw->plan.config, grid->tint),
+      .mark = rv_draw_ink(&draw->plan.config, grid->mark),
+      .edge = rv_draw_ink(&draw->plan.config, grid->edge),
   };
   job.grid = &cells;
   return stages_of(draw)->grid(draw->object.work, &job);

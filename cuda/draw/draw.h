@@ -44,22 +44,8 @@ typedef struct RvDrawConfig {
   RvLog log;            /* silent */
 } RvDrawConfig;
 
-typedef struct RvDraw RvDraw;
-
-/* Names, ranges, defaults and units of the config (rv_params.h). */
-RV_API const RvParams *rv_draw_params(void);
-
-/* Sets every default; width and height remain to be set. */
-RV_API void rv_draw_config_init(RvDrawConfig *config);
-
-/* RV_OK, or RV_ERR_ARG with the broken rule in the log. */
-RV_API RvStatus rv_draw_config_check(const RvDrawConfig *config);
-
-/* Bytes that _new allocates in the engine's memory; 0 for an invalid config. */
-RV_API size_t rv_draw_workspace(const RvDrawConfig *config, RvEngine engine);
-
-RV_API RvStatus rv_draw_new(RvDraw **out, const RvDrawConfig *config, RvEngine engine);
-RV_API void rv_draw_free(RvDraw **draw);
+/* rv_draw_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h. */
+RV_ALGORITHM_API(RvDraw, draw);
 
 /* Color of `value` between 0 and `limit` (> 0) in the object's color map, opaque: what layers,
  * ramps and shades use. Values outside clamp. */

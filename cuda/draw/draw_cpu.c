@@ -267,11 +267,5 @@ static RvStatus shapes(void *work, const RvDrawJob *job) {
   return RV_OK;
 }
 
-const RvDrawStages rv_draw_stages_cpu = {
-    .base = {.work_size = sizeof(RvDrawWork), .layout = rv_draw_layout},
-    .disparity = disparity,
-    .mask = mask,
-    .labels = labels,
-    .grid = grid,
-    .shapes = shapes,
-};
+RV_ENGINE(RvDraw, draw, cpu, RvDrawWork, rv_draw_layout, NULL, NULL, .disparity = disparity,
+          .mask = mask, .labels = labels, .grid = grid, .shapes = shapes);

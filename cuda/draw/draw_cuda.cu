@@ -264,6 +264,5 @@ static RvStatus shapes(void *work, const RvDrawJob *job) {
   return RV_OK;
 }
 
-const RvDrawStages rv_draw_stages_cuda = {
-    {sizeof(RvDrawWork), rv_draw_layout, NULL, NULL}, disparity, mask, labels, grid, shapes,
-};
+RV_ENGINE(RvDraw, draw, cuda, RvDrawWork, rv_draw_layout, NULL, NULL, disparity, mask, labels, grid,
+          shapes);

@@ -25,7 +25,7 @@ static const RvColor frame_color = {246, 247, 249, 70};
 static const RvColor no_outline = {0, 0, 0, 0};
 
 static int text_size(const RvDraw *draw) {
-  return rv_clamp(draw->config.height / TEXT_PART, TEXT_MIN, RV_DRAW_TEXT_MAX);
+  return rv_clamp(draw->plan.config.height / TEXT_PART, TEXT_MIN, RV_DRAW_TEXT_MAX);
 }
 
 static int part(int size, double share) {
@@ -148,11 +148,11 @@ static int lay_out(const RvDraw *draw, const RvDrawLegend *legend, Layout *l, in
   const int left = l->pad + half_width(l, legend->low);
   const int right =
       half_width(l, legend->high) + part(size, 0.45) + rv_draw_text_width(size, "px") + l->pad;
-  l->width = rv_min(15 * size, draw->config.width - 2 * margin - left - right);
+  l->width = rv_min(15 * size, draw->plan.config.width - 2 * margin - left - right);
   box[2] = left + l->width + right;
   box[3] = 2 * l->pad + l->height + rows * (l->tick + l->gap + l->cap);
   box[0] = margin;
-  box[1] = draw->config.height - margin - box[3];
+  box[1] = draw->plan.config.height - margin - box[3];
   l->x = box[0] + left;
   l->y = box[1] + l->pad + (rows == 2 ? l->tick + l->gap + l->cap : 0);
   l->unit_x = box[0] + box[2] - l->pad - rv_draw_text_width(size, "px");
@@ -162,7 +162,7 @@ static int lay_out(const RvDraw *draw, const RvDrawLegend *legend, Layout *l, in
 RvStatus rv_draw_legend(RvDraw *draw, const RvDrawLegend *legend) {
   if (!draw)
     return RV_ERR_ARG;
-  const RvLog *log = &draw->config.log;
+  const RvLog *log = &draw->plan.config.log;
   RV_REQUIRE(log, legend, "draw: no legend");
   RV_REQUIRE(log, legend->low >= 0.0 && legend->low < legend->high && legend->high <= 65535.0,
              "draw: a legend from %g to %g px; 0 <= low < high <= 65535", legend->low,
@@ -192,18 +192,19 @@ static const RvColor key_ground = {128, 128, 128, 255};
 RvStatus rv_draw_legend_entries(RvDraw *draw, const RvDrawLegendEntry *keys, int count) {
   if (!draw)
     return RV_ERR_ARG;
-  RV_REQUIRE(&draw->config.log, count >= 0 && count <= RV_DRAW_LINES && (keys || count == 0),
+  RV_REQUIRE(&draw->plan.config.log, count >= 0 && count <= RV_DRAW_LINES && (keys || count == 0),
              "draw: %d keys; they must be 0..%d", count, RV_DRAW_LINES);
   const int size = text_size(draw), margin = part(size, 0.6), pad = part(size, 0.5);
   const int row = part(size, 1.15), cap = part(size, CAP_HEIGHT), swatch = part(size, 0.9);
   int text = 0;
   for (int i = 0; i < count; i++) {
-    RV_REQUIRE(&draw->config.log, keys[i].text, "draw: key %d has no text", i);
+    RV_REQUIRE(&draw->plan.config.log, keys[i].text, "draw: key %d has no text", i);
     text = rv_max(text, rv_draw_text_width(size, keys[i].text));
   }
   const int width = 2 * pad + swatch + part(size, 0.5) + text;
   const int height = 2 * pad + (count - 1) * row + cap;
-  const int x = draw->config.width - margin - width, y = draw->config.height - margin - height;
+  const int x = draw->plan.config.width - margin - width,
+            y = draw->plan.config.height - margin - height;
   if (count == 0 || x < margin || y < margin)
     return RV_OK;
   RV_TRY(rv_draw_rounded_rect(draw, x, y, width, height, part(size, 0.4), plate_color));
@@ -233,7 +234,7 @@ static int split(const char *text, char lines[RV_DRAW_LINES][4 * RV_DRAW_TEXT + 
 RvStatus rv_draw_caption(RvDraw *draw, const char *text) {
   if (!draw)
     return RV_ERR_ARG;
-  RV_REQUIRE(&draw->config.log, text, "draw: no caption");
+  RV_REQUIRE(&draw->plan.config.log, text, "draw: no caption");
   char lines[RV_DRAW_LINES][4 * RV_DRAW_TEXT + 1];
   const int count = split(text, lines), size = text_size(draw);
   int width = 0;

@@ -7,7 +7,7 @@
 
 struct RvDraw {
   RvObject object;
-  RvDrawConfig config; /* the plan: nothing is derived from it */
+  RvDrawPlan plan;
   int full_logged;
   int count;
   RvShape shapes[RV_DRAW_SHAPES];

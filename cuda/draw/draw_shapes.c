@@ -25,7 +25,7 @@ static int in_reach(int v, int scale) {
 /* Places the shape's box, cut to the picture. 0 when nothing remains. */
 static int place(const RvDraw *draw, RvShape *shape, int64_t x0, int64_t y0, int64_t x1,
                  int64_t y1) {
-  const int width = draw->config.width, height = draw->config.height;
+  const int width = draw->plan.config.width, height = draw->plan.config.height;
   if (x0 >= width || y0 >= height || x1 <= 0 || y1 <= 0 || x0 >= x1 || y0 >= y1)
     return 0;
   shape->x0 = (int16_t)(x0 < 0 ? 0 : x0);
@@ -38,8 +38,8 @@ static int place(const RvDraw *draw, RvShape *shape, int64_t x0, int64_t y0, int
 static RvStatus append(RvDraw *draw, const RvShape *shape) {
   if (draw->count == RV_DRAW_SHAPES) {
     if (!draw->full_logged)
-      rv_log(&draw->config.log, "draw: more than %d shapes in one picture; the rest is left out",
-             RV_DRAW_SHAPES);
+      rv_log(&draw->plan.config.log,
+             "draw: more than %d shapes in one picture; the rest is left out", RV_DRAW_SHAPES);
     draw->full_logged = 1;
     return RV_ERR_ARG;
   }
@@ -48,7 +48,7 @@ static RvStatus append(RvDraw *draw, const RvShape *shape) {
 }
 
 static RvStatus check_box(const RvDraw *draw, int x, int y, int width, int height) {
-  RV_REQUIRE(&draw->config.log,
+  RV_REQUIRE(&draw->plan.config.log,
              in_reach(x, 1) && in_reach(y, 1) && width >= 0 && width <= RV_DRAW_COORD_MAX &&
                  height >= 0 && height <= RV_DRAW_COORD_MAX,
              "draw: the box %dx%d at (%d, %d) lies more than %d px away or has a negative size",
@@ -61,8 +61,8 @@ RvStatus rv_draw_rounded_rect(RvDraw *draw, int x, int y, int width, int height,
   if (!draw)
     return RV_ERR_ARG;
   RV_TRY(check_box(draw, x, y, width, height));
-  RV_REQUIRE(&draw->config.log, radius >= 0, "draw: the radius of a plate is %d", radius);
-  RvShape shape = {.kind = RV_SHAPE_PLATE, .ink = rv_draw_ink(&draw->config, color)};
+  RV_REQUIRE(&draw->plan.config.log, radius >= 0, "draw: the radius of a plate is %d", radius);
+  RvShape shape = {.kind = RV_SHAPE_PLATE, .ink = rv_draw_ink(&draw->plan.config, color)};
   shape.as.plate.left = x;
   shape.as.plate.top = y;
   shape.as.plate.right = x + width;
@@ -87,7 +87,7 @@ static RvStatus add_quad(RvDraw *draw, double corner[4][2], RvColor color) {
       high[k] = fmax(high[k], corner[i][k]);
     }
   }
-  RvShape shape = {.kind = RV_SHAPE_QUAD, .ink = rv_draw_ink(&draw->config, color)};
+  RvShape shape = {.kind = RV_SHAPE_QUAD, .ink = rv_draw_ink(&draw->plan.config, color)};
   if (area == 0.0 ||
       !place(draw, &shape, (int64_t)floor(low[0] - 0.5), (int64_t)floor(low[1] - 0.5),
              (int64_t)ceil(high[0] + 0.5), (int64_t)ceil(high[1] + 0.5)))
@@ -113,10 +113,10 @@ static RvStatus add_quad(RvDraw *draw, double corner[4][2], RvColor color) {
 RvStatus rv_draw_quad(RvDraw *draw, const int corners_fx[8], RvColor color) {
   if (!draw)
     return RV_ERR_ARG;
-  RV_REQUIRE(&draw->config.log, corners_fx, "draw: a quadrilateral without corners");
+  RV_REQUIRE(&draw->plan.config.log, corners_fx, "draw: a quadrilateral without corners");
   double corner[4][2];
   for (int i = 0; i < 8; i++) {
-    RV_REQUIRE(&draw->config.log, in_reach(corners_fx[i], FIXED),
+    RV_REQUIRE(&draw->plan.config.log, in_reach(corners_fx[i], FIXED),
                "draw: a corner lies more than %d px away", RV_DRAW_COORD_MAX);
     corner[i / 2][i % 2] = (double)corners_fx[i] / FIXED;
   }
@@ -127,11 +127,11 @@ RvStatus rv_draw_line(RvDraw *draw, int x0_fx, int y0_fx, int x1_fx, int y1_fx, 
                       RvColor color) {
   if (!draw)
     return RV_ERR_ARG;
-  RV_REQUIRE(&draw->config.log,
+  RV_REQUIRE(&draw->plan.config.log,
              in_reach(x0_fx, FIXED) && in_reach(y0_fx, FIXED) && in_reach(x1_fx, FIXED) &&
                  in_reach(y1_fx, FIXED),
              "draw: an end of a line lies more than %d px away", RV_DRAW_COORD_MAX);
-  RV_REQUIRE(&draw->config.log, thickness_fx >= 1 && thickness_fx <= THICKNESS_MAX,
+  RV_REQUIRE(&draw->plan.config.log, thickness_fx >= 1 && thickness_fx <= THICKNESS_MAX,
              "draw: a line of %d/16 px; it must be 1..%d", thickness_fx, THICKNESS_MAX);
   const double x0 = (double)x0_fx / FIXED, y0 = (double)y0_fx / FIXED;
   const double x1 = (double)x1_fx / FIXED, y1 = (double)y1_fx / FIXED;
@@ -176,7 +176,7 @@ RvStatus rv_draw_ramp(RvDraw *draw, int x, int y, int width, int height, int opa
   if (!draw)
     return RV_ERR_ARG;
   RV_TRY(check_box(draw, x, y, width, height));
-  RV_REQUIRE(&draw->config.log, opacity >= 0 && opacity <= 255,
+  RV_REQUIRE(&draw->plan.config.log, opacity >= 0 && opacity <= 255,
              "draw: opacity is %d; it must be 0..255", opacity);
   const int64_t half = INDEX_ONE / 2, top = (int64_t)(RV_DRAW_COLORS - 1) * INDEX_ONE + half;
   const int across = width >= height;
@@ -189,9 +189,9 @@ RvStatus rv_draw_shade(RvDraw *draw, int x, int y, int width, int height, int to
   if (!draw)
     return RV_ERR_ARG;
   RV_TRY(check_box(draw, x, y, width, height));
-  RV_REQUIRE(&draw->config.log, opacity >= 0 && opacity <= 255,
+  RV_REQUIRE(&draw->plan.config.log, opacity >= 0 && opacity <= 255,
              "draw: opacity is %d; it must be 0..255", opacity);
-  RV_REQUIRE(&draw->config.log, limit >= 1, "draw: the limit of a shade is %d", limit);
+  RV_REQUIRE(&draw->plan.config.log, limit >= 1, "draw: the limit of a shade is %d", limit);
   /* Ends far outside the map are cut to +-8 maps, which keeps sums within int32. */
   const int64_t most = (int64_t)8 * RV_DRAW_COLORS * INDEX_ONE;
   int64_t end[2] = {top, bottom};
@@ -234,7 +234,7 @@ RvStatus rv_draw_text(RvDraw *draw, int x, int y, int size, RvColor color, RvCol
                       const char *text) {
   if (!draw)
     return RV_ERR_ARG;
-  const RvLog *log = &draw->config.log;
+  const RvLog *log = &draw->plan.config.log;
   RV_REQUIRE(log, text, "draw: no text");
   RV_REQUIRE(log, is_size(size), "draw: text of %d px; it must be %d..%d", size, RV_DRAW_TEXT_MIN,
              RV_DRAW_TEXT_MAX);
@@ -243,8 +243,9 @@ RvStatus rv_draw_text(RvDraw *draw, int x, int y, int size, RvColor color, RvCol
   const int half = rv_max(STROKE_HALF * size / RV_FONT_UNITS, STROKE_HALF_MIN);
   const int around = rv_max(OUTLINE_WIDTH * size / RV_FONT_UNITS, OUTLINE_WIDTH_MIN);
   if (outline.a)
-    RV_TRY(add_letters(draw, x, y, size, half + around, rv_draw_ink(&draw->config, outline), text));
-  return add_letters(draw, x, y, size, half, rv_draw_ink(&draw->config, color), text);
+    RV_TRY(add_letters(draw, x, y, size, half + around, rv_draw_ink(&draw->plan.config, outline),
+                       text));
+  return add_letters(draw, x, y, size, half, rv_draw_ink(&draw->plan.config, color), text);
 }
 
 int rv_draw_text_width(int size, const char *text) {

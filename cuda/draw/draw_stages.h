@@ -19,6 +19,11 @@ typedef struct RvDrawWork {
   uint8_t *field; /* the font, RV_FONT_BYTES */
 } RvDrawWork;
 
+/* Constants of an object: nothing is derived from the config. */
+typedef struct RvDrawPlan {
+  RvDrawConfig config;
+} RvDrawPlan;
+
 /* By label; opacity 0 leaves pixels unchanged. */
 typedef struct RvLabelInks {
   RvInk of[RV_DRAW_LABELS + 1];
@@ -44,19 +49,11 @@ typedef struct RvDrawJob {
   int count;
 } RvDrawJob;
 
-typedef struct RvDrawStages {
-  RvEngineBase base;
-  RvStatus (*disparity)(void *work, const RvDrawJob *job);
-  RvStatus (*mask)(void *work, const RvDrawJob *job);
-  RvStatus (*labels)(void *work, const RvDrawJob *job);
-  RvStatus (*grid)(void *work, const RvDrawJob *job);
-  RvStatus (*shapes)(void *work, const RvDrawJob *job);
-} RvDrawStages;
+/* One stage per kind of layer, and the shapes of rv_draw_flush(). */
+RV_STAGES(RvDraw, draw, const RvDrawJob, *disparity, *mask, *labels, *grid, *shapes);
 
 /* The layout of RvDrawWork. */
 void rv_draw_layout(void *work, const void *plan, RvArena *arena);
-
-extern const RvDrawStages rv_draw_stages_cpu, rv_draw_stages_cuda;
 
 /* Color `index` of a map of RV_DRAW_COLORS. */
 RvColor rv_colormap_color(RvColormap colormap, int index);

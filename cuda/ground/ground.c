@@ -3,31 +3,19 @@
  * the use of a ground. */
 #include "ground/ground.h"
 
-#include <stdio.h>
-
 #include "ground/ground_stages.h"
 
 #define PI 3.14159265358979323846
 
-struct RvGround {
-  RvObject object;
-  RvGroundPlan plan;
-};
-
 /* --- Parameters ------------------------------------------------------------------------------ */
 
-typedef RvGroundConfig Config;
-
-static const RvParamValue modes[] = {
-    {RV_GROUND_MODE_ESTIMATE, "estimate", "from the disparity"},
-    {RV_GROUND_MODE_CAMERA, "camera", "from the height and pitch of the camera"},
-};
+RV_OBJECT_STRUCT(RvGround);
 
 static const RvParam params[] = {
-    RV_PARAM_WIDTH_FROM(RV_GROUND_SIDE_MIN),
-    RV_PARAM_HEIGHT_FROM(RV_GROUND_SIDE_MIN),
-    RV_CHOICE("mode", mode, modes, RV_GROUND_MODE_ESTIMATE, 0, NULL, NULL,
-              "Origin of the ground plane"),
+    RV_PARAM_SIZE_FROM(RV_GROUND_SIDE_MIN),
+    RV_CHOICE("mode", mode, RV_GROUND_MODE_ESTIMATE, 0, NULL, NULL, "Origin of the ground plane",
+              {RV_GROUND_MODE_ESTIMATE, "estimate", "from the disparity"},
+              {RV_GROUND_MODE_CAMERA, "camera", "from the height and pitch of the camera"}),
     RV_INT("max-disparity", max_disparity, 16, 4096, 128, RV_PARAM_HIDDEN, "px", NULL,
            "Disparity range of the profile"),
     RV_REAL("min-camera-height", min_camera_height, 0, 100, 0.5, 0, "m", NULL,
@@ -46,27 +34,14 @@ static const RvParam params[] = {
 };
 RV_PARAMS(ground)
 
-static int is_within(double value, double low, double high) {
-  return value >= low && value <= high;
-}
-
 static RvStatus check_rules(const void *config) {
   const RvGroundConfig *c = config;
   const RvLog *log = &c->log;
   const RvCamera *camera = &c->camera;
-  RV_REQUIRE(
-      log,
-      is_within(camera->focal, 0, 1e6) && is_within(camera->baseline, 0, 1e3) &&
-          is_within(camera->cx, -1e6, 1e6) && is_within(camera->cy, -1e6, 1e6) &&
-          is_within(camera->doffs, -4096, 4096),
-      "ground: camera of focal length %g px, baseline %g m, cx %g, cy %g, doffs %g px is not "
-      "valid; must be 0 to 1e6 px, 0 to 1000 m, -1e6 to 1e6 px and -4096 to 4096 px",
-      camera->focal, camera->baseline, camera->cx, camera->cy, camera->doffs);
-  RV_REQUIRE(
-      log, is_within(camera->height, 0, 1000) && is_within(camera->pitch, -89, 89),
-      "ground: camera height %g m and pitch %g degrees are not valid; must be 0 to 1000 m and "
-      "-89 to 89 degrees",
-      camera->height, camera->pitch);
+  RV_TRY(rv_check_camera(log, "ground", camera, 0));
+  RV_TRY(rv_check_range(log, "ground", "baseline", camera->baseline, 0, 1e3, "m"));
+  RV_TRY(rv_check_range(log, "ground", "camera height", camera->height, 0, 1e3, "m"));
+  RV_TRY(rv_check_range(log, "ground", "pitch", camera->pitch, -89, 89, "degrees"));
   RV_REQUIRE(log,
              c->mode != RV_GROUND_MODE_CAMERA ||
                  (camera->focal > 0 && camera->baseline > 0 && camera->height > 0),
@@ -128,12 +103,7 @@ void rv_ground_make_plan(void *plan) {
   g->step = rv_max(16, c->width / 80);
 }
 
-static void describe(const void *plan, char *text, size_t size) {
-  const RvGroundConfig *c = plan;
-  snprintf(text, size, "%d x %d pixels", c->width, c->height);
-}
-
-RV_CLASS(RvGround, ground, .rules = check_rules, .plan = rv_ground_make_plan, .describe = describe);
+RV_CLASS(RvGround, ground, .rules = check_rules, .plan = rv_ground_make_plan);
 
 /* --- Run ------------------------------------------------------------------------------------- */
 

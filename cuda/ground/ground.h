@@ -97,22 +97,10 @@ typedef struct RvGroundConfig {
   RvLog log;                /* silent */
 } RvGroundConfig;
 
-typedef struct RvGround RvGround;
-
-/* The table of parameters; without the camera, which elements take from RvCameraMeta. */
-RV_API const RvParams *rv_ground_params(void);
-
-/* Defaults for everything except width, height and camera, which become 0. */
-RV_API void rv_ground_config_init(RvGroundConfig *config);
-
-/* RV_OK, or RV_ERR_ARG after logging which rule is violated. */
-RV_API RvStatus rv_ground_config_check(const RvGroundConfig *config);
-
-/* Bytes that _new allocates in the engine's memory; 0 for an invalid config or engine. */
-RV_API size_t rv_ground_workspace(const RvGroundConfig *config, RvEngine engine);
-
-/* *out is NULL after a failure. Nothing is known of the ground. */
-RV_API RvStatus rv_ground_new(RvGround **out, const RvGroundConfig *config, RvEngine engine);
+/* rv_ground_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h.
+ * The table has no camera: elements take it from RvCameraMeta. A new object has no ground of
+ * earlier frames. */
+RV_ALGORITHM_API(RvGround, ground);
 
 /* disparity: RV_U16, 1/16 px, 0 = invalid, width x height. out: one RvGroundSurface in the engine's
  * memory, aligned to 8 bytes. */
@@ -121,9 +109,6 @@ RV_API RvStatus rv_ground_run(RvGround *ground, const RvPlane *disparity, RvGrou
 
 /* Clears what is kept between frames: after a seek or a cut. Enqueued on `stream`. */
 RV_API RvStatus rv_ground_reset(RvGround *ground, RvStream stream);
-
-/* Does not wait: the caller ensures that the stream has finished. */
-RV_API void rv_ground_free(RvGround **ground);
 
 /* --- Use of a ground in host memory ------------------------------------------------------------ */
 

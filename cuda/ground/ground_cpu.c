@@ -151,9 +151,9 @@ static RvStatus lines(void *work, const RvGroundJob *job) {
 
 /* --- Plane ----------------------------------------------------------------------------------- */
 
-static RvGroundSums sums_near(const RvGroundCpu *cpu, const RvGroundPlan *g,
-                              const RvGroundPlane *plane, int round) {
-  RvGroundSums s = {0};
+static RvPlaneSums sums_near(const RvGroundCpu *cpu, const RvGroundPlan *g,
+                             const RvGroundPlane *plane, int round) {
+  RvPlaneSums s = {0};
   for (int y = 0; y < g->rows; y++) {
     const uint32_t *mean = cpu->mean + (size_t)y * (size_t)g->columns;
     const double v = rv_ground_center(y, g->n);
@@ -180,7 +180,7 @@ static RvStatus plane(void *work, const RvGroundJob *job) {
     return RV_OK;
   cpu->plane = rv_ground_line_plane(rv_ground_index(cpu->line), g->height);
   for (int round = 0; round < RV_GROUND_FIT_ROUNDS; round++) {
-    const RvGroundSums sums = sums_near(cpu, g, &cpu->plane, round);
+    const RvPlaneSums sums = sums_near(cpu, g, &cpu->plane, round);
     cpu->on_plane = (int)sums.n;
     if (!rv_ground_solve(g, &sums, &cpu->plane))
       return RV_OK;
@@ -352,11 +352,5 @@ static RvStatus profile(void *work, const RvGroundJob *job) {
   return RV_OK;
 }
 
-const RvGroundStages rv_ground_stages_cpu = {
-    .base = {sizeof(RvGroundCpu), layout, open_cpu, NULL},
-    .cells = cells,
-    .lines = lines,
-    .plane = plane,
-    .profile = profile,
-    .reset = reset,
-};
+RV_ENGINE(RvGround, ground, cpu, RvGroundCpu, layout, open_cpu, NULL, .cells = cells,
+          .lines = lines, .plane = plane, .profile = profile, .reset = reset);

@@ -26,10 +26,9 @@ static RvStatus open(void *memory, const void *plan) {
   GroundCuda *w = (GroundCuda *)memory;
   const RvGroundPlan *g = (const RvGroundPlan *)plan;
   const RvLog *log = &g->config.log;
-  int device = 0, major = 0;
-  RV_CU(log, cudaGetDevice(&device));
-  RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  w->overlaps = major >= 9;
+  RvCudaDevice device;
+  RV_TRY(rv_cuda_device(log, &device));
+  w->overlaps = device.overlaps;
   RV_CU(log, cudaMemset(w->votes, 0, (size_t)g->bands * RV_GROUND_DEPTHS * sizeof *w->votes));
   RV_CU(log, cudaMemset(w->state, 0, sizeof *w->state));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run receives comes after */
@@ -87,7 +86,7 @@ static RvStatus cells(void *memory, const RvGroundJob *job) {
   const GroundCuda *w = (GroundCuda *)memory;
   const RvGroundPlan *g = job->plan;
   const dim3 grid((unsigned)rv_div_up(g->columns, CELL_THREADS), (unsigned)g->rows);
-  return ground_launch(w, true, cells_kernel, grid, CELL_THREADS, 0, job, *g, *w, job->disparity);
+  return rv_launch_stage(w, true, cells_kernel, grid, CELL_THREADS, 0, job, *g, *w, job->disparity);
 }
 
 /* --- Lines ----------------------------------------------------------------------------------- */
@@ -135,7 +134,7 @@ static RvStatus lines(void *memory, const RvGroundJob *job) {
   const GroundCuda *w = (GroundCuda *)memory;
   const RvGroundPlan *g = job->plan;
   const dim3 grid(RV_GROUND_HORIZONS, (unsigned)rv_div_up(RV_GROUND_BOTTOMS, LINE_BOTTOMS));
-  return ground_launch(w, false, lines_kernel, grid, LINE_BOTTOMS * LINE_PHASES, 0, job, *g, *w);
+  return rv_launch_stage(w, false, lines_kernel, grid, LINE_BOTTOMS * LINE_PHASES, 0, job, *g, *w);
 }
 
 /* --- Plane ----------------------------------------------------------------------------------- */
@@ -194,8 +193,8 @@ static RvStatus plane(void *memory, const RvGroundJob *job) {
   const GroundCuda *w = (GroundCuda *)memory;
   const RvGroundPlan *g = job->plan;
   for (int round = 0; round < RV_GROUND_FIT_ROUNDS; round++)
-    RV_TRY(
-        ground_launch(w, false, fit_kernel, dim3(FIT_BLOCKS), FIT_THREADS, 0, job, *g, *w, round));
+    RV_TRY(rv_launch_stage(w, false, fit_kernel, dim3(FIT_BLOCKS), FIT_THREADS, 0, job, *g, *w,
+                           round));
   return RV_OK;
 }
 
@@ -203,6 +202,5 @@ static RvStatus profile(void *memory, const RvGroundJob *job) {
   return ground_cuda_profile((GroundCuda *)memory, job);
 }
 
-extern "C" const RvGroundStages rv_ground_stages_cuda = {
-    {sizeof(GroundCuda), layout, open, nullptr}, cells, lines, plane, profile, reset,
-};
+RV_ENGINE(RvGround, ground, cuda, GroundCuda, layout, open, nullptr, cells, lines, plane, profile,
+          reset);

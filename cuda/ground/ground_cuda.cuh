@@ -14,7 +14,7 @@
 #include "rv_group.cuh"
 #include "rv_launch.cuh"
 
-#define GROUND_SUMS 9 /* of RvGroundSums */
+#define GROUND_SUMS 9 /* of RvPlaneSums */
 
 /* What a frame accumulates; cleared by its first kernel. */
 struct GroundFrame {
@@ -32,7 +32,7 @@ struct GroundCuda {
 };
 
 /* Sums of a round as the rules have them. */
-static __device__ __forceinline__ RvGroundSums ground_sums(const GroundFrame *frame, int round) {
+static __device__ __forceinline__ RvPlaneSums ground_sums(const GroundFrame *frame, int round) {
   const unsigned long long *s = frame->sums[round];
   return {(int64_t)s[0], (int64_t)s[1], (int64_t)s[2], (int64_t)s[3], (int64_t)s[4],
           (int64_t)s[5], (int64_t)s[6], (int64_t)s[7], (int64_t)s[8]};
@@ -47,7 +47,7 @@ static __device__ __forceinline__ bool ground_plane(const GroundCuda &w, const R
     *plane = rv_ground_line_plane(rv_ground_index(w.frame->line), g.height);
     return true;
   }
-  const RvGroundSums sums = ground_sums(w.frame, round - 1);
+  const RvPlaneSums sums = ground_sums(w.frame, round - 1);
   return rv_ground_solve(&g, &sums, plane);
 }
 
@@ -57,15 +57,6 @@ static __device__ __forceinline__ bool ground_result(const GroundCuda &w, const 
   const RvGroundLimits limits = rv_ground_limits(&g, w.state);
   return g.config.mode != RV_GROUND_MODE_CAMERA &&
          ground_plane(w, g, RV_GROUND_FIT_ROUNDS, plane) && rv_ground_plausible(&g, &limits, plane);
-}
-
-/* Launches a kernel of the chain of a frame. */
-template <class... Params, class... Args>
-static RvStatus ground_launch(const GroundCuda *w, bool is_first, void (*kernel)(Params...),
-                              dim3 grid, unsigned threads, size_t shared, const RvGroundJob *job,
-                              const Args &...args) {
-  return rv_launch(&job->plan->config.log, kernel, grid, dim3(threads), shared, job->stream,
-                   w->overlaps && !is_first, args...);
 }
 
 /* Requests the shared memory of the profile kernel; before the first run. */

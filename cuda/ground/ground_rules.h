@@ -13,6 +13,7 @@
 
 #include "ground/ground.h"
 #include "rv_hd.h"
+#include "rv_plane_fit.h"
 
 #define RV_GROUND_CELL_MIN 3 /* px */
 #define RV_GROUND_CELL_MAX 16
@@ -88,11 +89,6 @@ typedef struct RvGroundState {
   int32_t reserved;
 } RvGroundState;
 
-/* Sums over the cells that are fitted: x, y of a cell in columns and rows, d in 1/256 px. */
-typedef struct RvGroundSums {
-  int64_t n, x, y, xx, xy, yy, d, xd, yd;
-} RvGroundSums;
-
 /* --- Cells ----------------------------------------------------------------------------------- */
 
 /* Mean of `valid` of `pixels` disparities with the sum `sum` in 1/16 px, doffs included; 1/256 px.
@@ -165,11 +161,6 @@ RV_HD double rv_ground_at(const RvGroundPlane *p, double u, double v) {
   return p->a * u + p->b * v + p->c;
 }
 
-/* Maximum distance of a cell from the plane in a round of the fit, px. */
-RV_HD double rv_ground_reach(int round, double disparity) {
-  return round == 0 ? 1 + disparity / 16 : 0.5 + disparity / 64;
-}
-
 /* 1 when a cell takes part in a round of the fit. */
 RV_HD int rv_ground_takes(const RvGroundPlan *g, const RvGroundPlane *p, double u, double v,
                           uint32_t mean, int round) {
@@ -178,35 +169,18 @@ RV_HD int rv_ground_takes(const RvGroundPlan *g, const RvGroundPlane *p, double 
   const double ground = rv_ground_at(p, u, v), off = (double)mean / 256 - ground;
   if (round > 0 && ground * RV_GROUND_FIT_NEAR < rv_ground_at(p, u, g->height - 1))
     return 0;
-  return ground >= RV_GROUND_DEPTH_MIN && (off < 0 ? -off : off) <= rv_ground_reach(round, ground);
+  return ground >= RV_GROUND_DEPTH_MIN && (off < 0 ? -off : off) <= rv_plane_reach(round, ground);
 }
 
-/* Least squares by Cramer's rule about the means; 0 for too few cells or cells on a line. */
-RV_HD int rv_ground_solve(const RvGroundPlan *g, const RvGroundSums *s, RvGroundPlane *plane) {
-  const int n = g->n;
-  if (s->n < rv_max(RV_GROUND_FIT_MIN, g->cells / RV_GROUND_FIT_SHARE))
-    return 0;
-  const double count = (double)s->n;
-  const double mx = (double)s->x / count, my = (double)s->y / count, md = (double)s->d / count;
-  const double xx = (double)s->xx - mx * (double)s->x, xy = (double)s->xy - mx * (double)s->y;
-  const double yy = (double)s->yy - my * (double)s->y;
-  const double xd = (double)s->xd - mx * (double)s->d, yd = (double)s->yd - my * (double)s->d;
-  const double det = xx * yy - xy * xy;
-  if (!(det > 1e-6 * xx * yy) || !(xx > 0) || !(yy > 0))
-    return 0;
-  const double a = (xd * yy - yd * xy) / det, b = (yd * xx - xd * xy) / det;
-  const double scale = 256.0 * n, shift = 0.5 * (n - 1);
-  plane->a = a / scale;
-  plane->b = b / scale;
-  plane->c = (md - a * mx - b * my) / 256 - (plane->a + plane->b) * shift;
-  return 1;
+/* The plane of the sums of a round; 0 for too few cells or cells on a line. */
+RV_HD int rv_ground_solve(const RvGroundPlan *g, const RvPlaneSums *s, RvGroundPlane *p) {
+  return s->n >= rv_max(RV_GROUND_FIT_MIN, g->cells / RV_GROUND_FIT_SHARE) &&
+         rv_plane_solve(s, g->n, &p->a, &p->b, &p->c);
 }
 
-/* Height of the camera above the plane, squared: with n X = h, D = baseline / h (n_x (u - cx) +
- * n_y (v - cy) + n_z focal), so that (baseline / h)^2 is the sum of three squares. */
 RV_HD double rv_ground_height_squared(const RvGroundPlan *g, const RvGroundPlane *p) {
-  const double forward = (p->c + p->a * g->cx + p->b * g->cy) / g->focal;
-  return g->baseline * g->baseline / (p->a * p->a + p->b * p->b + forward * forward);
+  const double center = p->c + p->a * g->cx + p->b * g->cy;
+  return rv_plane_height_squared(p->a, p->b, center, g->focal, g->baseline);
 }
 
 /* Squared limits of the camera height in this frame. */

@@ -18,23 +18,12 @@ typedef struct RvGroundJob {
   RvStream stream;
 } RvGroundJob;
 
-/* An engine, in the order in which run() calls the stages; the first three in frames whose ground
- * is estimated. */
-typedef struct RvGroundStages {
-  RvEngineBase base;
-  RvStatus (*cells)(void *work, const RvGroundJob *job);
-  RvStatus (*lines)(void *work, const RvGroundJob *job);
-  RvStatus (*plane)(void *work, const RvGroundJob *job);
-  /* Profile, state and result. */
-  RvStatus (*profile)(void *work, const RvGroundJob *job);
-  /* Clears the state. */
-  RvStatus (*reset)(void *work, const RvGroundJob *job);
-} RvGroundStages;
+/* The stages of ground.h, the first three in frames whose ground is estimated; profile ends with
+ * the state and the result. reset clears the state. */
+RV_STAGES(RvGround, ground, const RvGroundJob, *cells, *lines, *plane, *profile, *reset);
 
 /* Fills an RvGroundPlan behind its valid config. */
 void rv_ground_make_plan(void *plan);
-
-extern const RvGroundStages rv_ground_stages_cpu, rv_ground_stages_cuda;
 
 #ifdef __cplusplus
 }

@@ -6,25 +6,17 @@
 
 #include "hough/hough_stages.h"
 
-struct RvHough {
-  RvObject object;
-  RvHoughPlan plan;
-};
-
 /* --- Parameters ------------------------------------------------------------------------------ */
 
-typedef RvHoughConfig Config;
-
-static const RvParamValue edges[] = {
-    {RV_HOUGH_SOBEL, "sobel", "pixels whose gradient exceeds edge-low"},
-    {RV_HOUGH_CANNY, "canny", "thinned edges above edge-low, connected to one above edge-high"},
-    {RV_HOUGH_BINARY, "binary", "the frame is an edge map: pixels whose gray value is not 0"},
-};
+RV_OBJECT_STRUCT(RvHough);
 
 static const RvParam params[] = {
-    RV_PARAM_WIDTH,
-    RV_PARAM_HEIGHT,
-    RV_CHOICE("edges", edges, edges, RV_HOUGH_CANNY, 0, NULL, NULL, "Edge detector"),
+    RV_PARAM_SIZE,
+    RV_CHOICE(
+        "edges", edges, RV_HOUGH_CANNY, 0, NULL, NULL, "Edge detector",
+        {RV_HOUGH_SOBEL, "sobel", "pixels whose gradient exceeds edge-low"},
+        {RV_HOUGH_CANNY, "canny", "thinned edges above edge-low, connected to one above edge-high"},
+        {RV_HOUGH_BINARY, "binary", "the frame is an edge map: pixels whose gray value is not 0"}),
     RV_INT("edge-low", edge_low, 0, 2040, 100, 0, NULL, NULL,
            "Lower threshold of the Sobel 3x3 gradient |gx| + |gy|"),
     RV_INT("edge-high", edge_high, 0, 2040, 250, 0, NULL, NULL,

@@ -69,28 +69,13 @@ typedef struct RvHoughConfig {
   RvLog log;          /* silent */
 } RvHoughConfig;
 
-typedef struct RvHough RvHough;
-
-/* The parameters: names, ranges, units, defaults and texts. Never NULL. */
-RV_API const RvParams *rv_hough_params(void);
-
-/* Sets the defaults; width and height become 0. */
-RV_API void rv_hough_config_init(RvHoughConfig *config);
-
-/* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
-RV_API RvStatus rv_hough_config_check(const RvHoughConfig *config);
-
-/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. */
-RV_API size_t rv_hough_workspace(const RvHoughConfig *config, RvEngine engine);
-
-RV_API RvStatus rv_hough_new(RvHough **out, const RvHoughConfig *config, RvEngine engine);
+/* rv_hough_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h. */
+RV_ALGORITHM_API(RvHough, hough);
 
 /* Size of the accumulator: bins of an angle, angles, and the bin of rho = 0; 0 for an invalid
  * config. Angle `row` of the accumulator is k = first + row. Any pointer may be NULL. */
 RV_API void rv_hough_size(const RvHoughConfig *config, int *bins, int *angles, int *rho_zero,
                           int *first);
-
-RV_API void rv_hough_free(RvHough **hough);
 
 /* Where a run puts its results, in the memory of the engine. */
 typedef struct RvHoughOutput {

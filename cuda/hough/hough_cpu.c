@@ -299,10 +299,5 @@ static RvStatus segments(void *work, RvHoughJob *job) {
   return RV_OK;
 }
 
-const RvHoughStages rv_hough_stages_cpu = {
-    .base = {.work_size = sizeof(RvHoughCpu), .layout = layout, .open = open_cpu},
-    .edges = rv_hough_cpu_edges,
-    .votes = votes,
-    .peaks = peaks,
-    .segments = segments,
-};
+RV_ENGINE(RvHough, hough, cpu, RvHoughCpu, layout, open_cpu, NULL, .edges = rv_hough_cpu_edges,
+          .votes = votes, .peaks = peaks, .segments = segments);

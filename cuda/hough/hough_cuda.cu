@@ -54,10 +54,5 @@ static RvStatus open(void *memory, const void *plan_memory) {
   return hough_cuda_votes_open(work, plan);
 }
 
-extern "C" const RvHoughStages rv_hough_stages_cuda = {
-    {sizeof(HoughCuda), layout, open, nullptr},
-    hough_cuda_edges,
-    hough_cuda_votes,
-    hough_cuda_peaks,
-    hough_cuda_segments,
-};
+RV_ENGINE(RvHough, hough, cuda, HoughCuda, layout, open, nullptr, hough_cuda_edges,
+          hough_cuda_votes, hough_cuda_peaks, hough_cuda_segments);

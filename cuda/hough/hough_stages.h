@@ -24,20 +24,11 @@ typedef struct RvHoughJob {
   RvStream stream;
 } RvHoughJob;
 
-/* An engine, in the order in which run() calls the stages. */
-typedef struct RvHoughStages {
-  RvEngineBase base;
-  /* Gradients and edge classes; not with binary edges, where the input is the edge map. */
-  RvStatus (*edges)(void *work, RvHoughJob *job);
-  /* List of edge pixels, accumulator, and the two maps of the output. */
-  RvStatus (*votes)(void *work, RvHoughJob *job);
-  /* The strongest max_lines peaks in order: the lines, or what the segments are searched for. */
-  RvStatus (*peaks)(void *work, RvHoughJob *job);
-  /* End points; lines without a segment are removed. When config.segments. */
-  RvStatus (*segments)(void *work, RvHoughJob *job);
-} RvHoughStages;
-
-extern const RvHoughStages rv_hough_stages_cpu, rv_hough_stages_cuda;
+/*   edges     gradients and edge classes; not with binary edges, where the input is the edge map
+ *   votes     list of edge pixels, accumulator, and the two maps of the output
+ *   peaks     the strongest max_lines peaks in order: the lines, or what segments are searched for
+ *   segments  end points; lines without a segment are removed. When config.segments */
+RV_STAGES(RvHough, hough, RvHoughJob, *edges, *votes, *peaks, *segments);
 
 /* Space of a valid config. */
 void rv_hough_space(const RvHoughConfig *config, RvHoughSpace *space);

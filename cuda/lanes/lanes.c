@@ -3,7 +3,6 @@
 #include "lanes/lanes.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lanes/lanes_stages.h"
@@ -14,25 +13,16 @@
 #define KAPPA_STEP_CAMERA 0.001        /* 1/m */
 #define HORIZON_STEP (0.15 * PI / 180) /* rad */
 
-struct RvLanes {
-  RvObject object;
-  RvLanesPlan plan;
-};
-
 /* --- Parameters ------------------------------------------------------------------------------ */
 
-typedef RvLanesConfig Config;
-
-static const RvParamValue grounds[] = {
-    {RV_LANES_GROUND_ESTIMATE, "estimate", "RvGroundMeta, or an estimate from the disparity"},
-    {RV_LANES_GROUND_CAMERA, "camera", "one camera of known height; the horizon is estimated"},
-};
+RV_OBJECT_STRUCT(RvLanes);
 
 static const RvParam params[] = {
-    RV_PARAM_WIDTH_FROM(RV_LANES_SIDE_MIN),
-    RV_PARAM_HEIGHT_FROM(RV_LANES_SIDE_MIN),
-    RV_CHOICE("ground", ground, grounds, RV_LANES_GROUND_ESTIMATE, 0, NULL, NULL,
-              "Source of the ground"),
+    RV_PARAM_SIZE_FROM(RV_LANES_SIDE_MIN),
+    RV_CHOICE(
+        "ground", ground, RV_LANES_GROUND_ESTIMATE, 0, NULL, NULL, "Source of the ground",
+        {RV_LANES_GROUND_ESTIMATE, "estimate", "RvGroundMeta, or an estimate from the disparity"},
+        {RV_LANES_GROUND_CAMERA, "camera", "one camera of known height; the horizon is estimated"}),
     RV_REAL("max-distance", max_distance, 10, 60, 45, 0, "m", NULL,
             "Maximum distance at which markings are searched"),
     RV_REAL("mark-width", mark_width, 0.05, 0.5, 0.15, 0, "m", NULL, "Width of a marking"),
@@ -44,27 +34,16 @@ static const RvParam params[] = {
 };
 RV_PARAMS(lanes)
 
-static int is_within(double value, double low, double high) {
-  return value >= low && value <= high;
-}
-
 static RvStatus check_rules(const void *config) {
   const RvLanesConfig *c = config;
-  const RvLog *log = &c->log;
   const RvCamera *camera = &c->camera;
-  RV_REQUIRE(log, camera->focal > 0 && camera->focal <= 1e6,
-             "lanes: focal length is %g px; must be above 0 to 1e6 px", camera->focal);
-  RV_REQUIRE(log,
-             is_within(camera->cx, -1e6, 1e6) && is_within(camera->cy, -1e6, 1e6) &&
-                 is_within(camera->doffs, -4096, 4096) && is_within(camera->pitch, -45, 45),
-             "lanes: camera of cx %g, cy %g, doffs %g px, pitch %g degrees is not valid; must be "
-             "-1e6 to 1e6 px, -4096 to 4096 px and -45 to 45 degrees",
-             camera->cx, camera->cy, camera->doffs, camera->pitch);
-  RV_REQUIRE(log, c->ground == RV_LANES_GROUND_CAMERA || is_within(camera->baseline, 1e-3, 1e3),
-             "lanes: baseline is %g m; ground=estimate requires 1e-3 to 1000 m", camera->baseline);
-  RV_REQUIRE(log, c->ground != RV_LANES_GROUND_CAMERA || is_within(camera->height, 0.1, 100),
-             "lanes: camera height is %g m; ground=camera requires 0.1 to 100 m", camera->height);
-  return RV_OK;
+  RV_TRY(rv_check_camera(&c->log, "lanes", camera, 1));
+  RV_TRY(rv_check_range(&c->log, "lanes", "pitch", camera->pitch, -45, 45, "degrees"));
+  if (c->ground == RV_LANES_GROUND_CAMERA)
+    return rv_check_range(&c->log, "lanes", "camera height of ground=camera", camera->height, 0.1,
+                          100, "m");
+  return rv_check_range(&c->log, "lanes", "baseline of ground=estimate", camera->baseline, 1e-3,
+                        1e3, "m");
 }
 
 /* --- Plan ------------------------------------------------------------------------------------ */
@@ -115,21 +94,7 @@ void rv_lanes_make_plan(void *plan) {
   fill_tables(p);
 }
 
-static void describe(const void *plan, char *text, size_t size) {
-  const RvLanesConfig *c = plan;
-  snprintf(text, size, "%d x %d pixels", c->width, c->height);
-}
-
-static const RvClass klass = {
-    .params = rv_lanes_params,
-    .object_size = sizeof(RvLanes),
-    .plan_offset = offsetof(RvLanes, plan),
-    .rules = check_rules,
-    .plan = rv_lanes_make_plan,
-    .describe = describe,
-    .engines = RV_ENGINES(lanes),
-};
-RV_OBJECT(RvLanes, lanes, klass);
+RV_CLASS(RvLanes, lanes, .rules = check_rules, .plan = rv_lanes_make_plan);
 
 /* --- Run ------------------------------------------------------------------------------------- */
 

@@ -122,21 +122,8 @@ typedef struct RvLanesSource {
                                   * found. Else not read */
 } RvLanesSource;
 
-typedef struct RvLanes RvLanes;
-
-RV_API const RvParams *rv_lanes_params(void);
-
-/* Defaults for everything except width, height and camera, which become 0. */
-RV_API void rv_lanes_config_init(RvLanesConfig *config);
-
-/* RV_OK, or RV_ERR_ARG after logging which rule is violated. */
-RV_API RvStatus rv_lanes_config_check(const RvLanesConfig *config);
-
-/* Bytes that _new allocates in the engine's memory; 0 for an invalid config or engine. */
-RV_API size_t rv_lanes_workspace(const RvLanesConfig *config, RvEngine engine);
-
-/* *out is NULL after a failure. */
-RV_API RvStatus rv_lanes_new(RvLanes **out, const RvLanesConfig *config, RvEngine engine);
+/* rv_lanes_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h. */
+RV_ALGORITHM_API(RvLanes, lanes);
 
 /* out: one RvLanesFound in the engine's memory, aligned to 8 bytes. */
 RV_API RvStatus rv_lanes_run(RvLanes *lanes, const RvLanesSource *source, RvLanesFound *out,
@@ -144,9 +131,6 @@ RV_API RvStatus rv_lanes_run(RvLanes *lanes, const RvLanesSource *source, RvLane
 
 /* Forgets the horizon that ground=camera follows: after a seek or a cut. Enqueued on `stream`. */
 RV_API RvStatus rv_lanes_reset(RvLanes *lanes, RvStream stream);
-
-/* Does not wait: the caller ensures that the stream has finished. */
-RV_API void rv_lanes_free(RvLanes **lanes);
 
 /* --- On the host, after the result has been copied there ----------------------------------------
  *

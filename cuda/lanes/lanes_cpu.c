@@ -233,11 +233,5 @@ static RvStatus votes(void *work, const RvLanesJob *job) {
   return RV_OK;
 }
 
-const RvLanesStages rv_lanes_stages_cpu = {
-    .base = {.work_size = sizeof(RvLanesCpu), .layout = layout, .open = open_cpu},
-    .rows = rows,
-    .marks = marks,
-    .votes = votes,
-    .lines = rv_lanes_cpu_lines,
-    .reset = reset,
-};
+RV_ENGINE(RvLanes, lanes, cpu, RvLanesCpu, layout, open_cpu, NULL, .rows = rows, .marks = marks,
+          .votes = votes, .lines = rv_lanes_cpu_lines, .reset = reset);

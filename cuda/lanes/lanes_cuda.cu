@@ -114,8 +114,8 @@ static __global__ void __launch_bounds__(ROW_THREADS)
 static RvStatus rows(void *memory, const RvLanesJob *job) {
   const LanesCuda *w = (LanesCuda *)memory;
   const dim3 grid((unsigned)rv_div_up(job->plan->rows, ROW_THREADS / 32));
-  return lanes_launch(w, true, rows_kernel, grid, ROW_THREADS, 0, job, *job->plan, *w,
-                      job->source.ground);
+  return rv_launch_stage(w, true, rows_kernel, grid, ROW_THREADS, 0, job, *job->plan, *w,
+                         job->source.ground);
 }
 
 /* --- Scores ---------------------------------------------------------------------------------- */
@@ -166,14 +166,8 @@ static RvStatus votes(void *memory, const RvLanesJob *job) {
                                                    &p->config.log)));
   }
   const dim3 grid((unsigned)rv_div_up(p->spaces, SCORE_THREADS / 32));
-  return lanes_launch(w, false, scores_kernel, grid, SCORE_THREADS, 0, job, *p, *w);
+  return rv_launch_stage(w, false, scores_kernel, grid, SCORE_THREADS, 0, job, *p, *w);
 }
 
-extern "C" const RvLanesStages rv_lanes_stages_cuda = {
-    {sizeof(LanesCuda), layout, open, nullptr},
-    rows,
-    lanes_cuda_marks,
-    votes,
-    lanes_cuda_lines,
-    reset,
-};
+RV_ENGINE(RvLanes, lanes, cuda, LanesCuda, layout, open, nullptr, rows, lanes_cuda_marks, votes,
+          lanes_cuda_lines, reset);

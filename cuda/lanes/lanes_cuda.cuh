@@ -34,15 +34,6 @@ struct LanesCuda {
   int overlaps;              /* a kernel may start before its predecessor has ended */
 };
 
-/* Launches a kernel of the chain of a frame. */
-template <class... Params, class... Args>
-static RvStatus lanes_launch(const LanesCuda *w, bool is_first, void (*kernel)(Params...),
-                             dim3 grid, unsigned threads, size_t shared, const RvLanesJob *job,
-                             const Args &...args) {
-  return rv_launch(&job->plan->config.log, kernel, grid, dim3(threads), shared, job->stream,
-                   w->overlaps && !is_first, args...);
-}
-
 RvStatus lanes_cuda_marks(void *memory, const RvLanesJob *job);
 RvStatus lanes_cuda_lines(void *memory, const RvLanesJob *job);
 

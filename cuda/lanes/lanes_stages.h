@@ -18,20 +18,11 @@ typedef struct RvLanesJob {
   RvStream stream;
 } RvLanesJob;
 
-/* An engine, in the order in which run() calls the stages. */
-typedef struct RvLanesStages {
-  RvEngineBase base;
-  RvStatus (*rows)(void *work, const RvLanesJob *job);
-  RvStatus (*marks)(void *work, const RvLanesJob *job);
-  RvStatus (*votes)(void *work, const RvLanesJob *job);
-  RvStatus (*lines)(void *work, const RvLanesJob *job);
-  RvStatus (*reset)(void *work, const RvLanesJob *job);
-} RvLanesStages;
+/* The stages of lanes.h; lines ends with the result. reset clears the horizon that is tracked. */
+RV_STAGES(RvLanes, lanes, const RvLanesJob, *rows, *marks, *votes, *lines, *reset);
 
 /* Fills an RvLanesPlan behind its valid config. */
 void rv_lanes_make_plan(void *plan);
-
-extern const RvLanesStages rv_lanes_stages_cpu, rv_lanes_stages_cuda;
 
 #ifdef __cplusplus
 }

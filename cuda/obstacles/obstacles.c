@@ -3,8 +3,6 @@
  * stages. */
 #include "obstacles/obstacles.h"
 
-#include <stdio.h>
-
 #include "obstacles/obstacles_stages.h"
 
 struct RvObstacles {
@@ -17,17 +15,13 @@ struct RvObstacles {
 
 typedef RvObstaclesConfig Config;
 
-static const RvParamValue inputs[] = {
-    {RV_OBSTACLES_DISPARITY, "disparity", "every pixel of the disparity"},
-    {RV_OBSTACLES_STIXELS, "stixels", "stixels of cudastixels"},
-    {RV_OBSTACLES_SEGMENTS, "segments", "line segments of cudardp"},
-};
-
 static const RvParam params[] = {
-    RV_PARAM_WIDTH_FROM(RV_OBSTACLES_SIDE_MIN),
-    RV_PARAM_HEIGHT_FROM(RV_OBSTACLES_SIDE_MIN),
-    RV_CHOICE("input", input, inputs, RV_OBSTACLES_DISPARITY, 0, NULL, NULL,
-              "Data that obstacles are made from"),
+    RV_PARAM_SIZE_FROM(RV_OBSTACLES_SIDE_MIN),
+    RV_CHOICE("input", input, RV_OBSTACLES_DISPARITY, 0, NULL, NULL,
+              "Data that obstacles are made from",
+              {RV_OBSTACLES_DISPARITY, "disparity", "every pixel of the disparity"},
+              {RV_OBSTACLES_STIXELS, "stixels", "stixels of cudastixels"},
+              {RV_OBSTACLES_SEGMENTS, "segments", "line segments of cudardp"}),
     RV_INT("max-disparity", max_disparity, 16, 4096, 128, RV_PARAM_HIDDEN, "px", NULL,
            "Disparity range"),
     RV_INT("stixel-width", stixel_width, 1, 256, 8, RV_PARAM_HIDDEN, "px", NULL,
@@ -44,27 +38,10 @@ static const RvParam params[] = {
 };
 RV_PARAMS(obstacles)
 
-static int is_within(double value, double low, double high) {
-  return value >= low && value <= high;
-}
-
 static RvStatus check_rules(const void *config) {
   const RvObstaclesConfig *c = config;
-  const RvCamera *camera = &c->camera;
-  RV_REQUIRE(
-      &c->log,
-      camera->focal > 0 && camera->focal <= 1e6 && camera->baseline >= 1e-3 &&
-          camera->baseline <= 1e3,
-      "obstacles: focal length is %g px and baseline %g m; must be above 0 to 1e6 px and 1e-3 "
-      "to 1000 m",
-      camera->focal, camera->baseline);
-  RV_REQUIRE(
-      &c->log,
-      is_within(camera->cx, -1e6, 1e6) && is_within(camera->cy, -1e6, 1e6) &&
-          is_within(camera->doffs, -4096, 4096),
-      "obstacles: camera of cx %g, cy %g, doffs %g px is not valid; must be -1e6 to 1e6 px and "
-      "-4096 to 4096 px",
-      camera->cx, camera->cy, camera->doffs);
+  RV_TRY(rv_check_camera(&c->log, "obstacles", &c->camera, 1));
+  RV_TRY(rv_check_range(&c->log, "obstacles", "baseline", c->camera.baseline, 1e-3, 1e3, "m"));
   RV_REQUIRE(&c->log, c->min_height < c->clearance,
              "obstacles: min_height is %g m, must be below clearance = %g m", c->min_height,
              c->clearance);
@@ -134,12 +111,7 @@ static void make_plan(void *plan) {
   rv_obstacles_make_plan(p, &object->tables);
 }
 
-static void describe(const void *plan, char *text, size_t size) {
-  const RvObstaclesConfig *c = plan;
-  snprintf(text, size, "%d x %d pixels", c->width, c->height);
-}
-
-RV_CLASS(RvObstacles, obstacles, .rules = check_rules, .plan = make_plan, .describe = describe);
+RV_CLASS(RvObstacles, obstacles, .rules = check_rules, .plan = make_plan);
 
 void rv_obstacles_size(const RvObstaclesConfig *config, int *columns, int *column_width) {
   const int is_valid = rv_obstacles_config_check(config) == RV_OK;
@@ -180,7 +152,11 @@ RvStatus rv_obstacles_run(RvObstacles *obstacles, const RvObstaclesSource *sourc
   RV_TRY(check_source(c, source));
   RV_TRY(check_output(c, output));
   const RvObstaclesStages *stages = (const RvObstaclesStages *)obstacles->object.base;
-  RvObstaclesJob job = {&obstacles->plan, source->disparity, *source, *output, stream};
+  RvObstaclesJob job = {.plan = &obstacles->plan,
+                        .disparity = source->disparity,
+                        .source = *source,
+                        .output = *output,
+                        .stream = stream};
   void *work = obstacles->object.work;
   if (c->input != RV_OBSTACLES_DISPARITY)
     RV_TRY(stages->raster(work, &job));
@@ -204,6 +180,9 @@ RvStatus rv_obstacles_distances(RvObstacles *obstacles, const RvPlane *disparity
   if (count == 0)
     return RV_OK;
   const RvObstaclesStages *stages = (const RvObstaclesStages *)obstacles->object.base;
-  const RvObstaclesRectJob job = {&obstacles->plan, *disparity, rects, depths, (int)count, stream};
+  RvObstaclesJob job = {.plan = &obstacles->plan,
+                        .disparity = *disparity,
+                        .rects = {rects, depths, (int)count},
+                        .stream = stream};
   return stages->distances(obstacles->object.work, &job);
 }

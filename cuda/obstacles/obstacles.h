@@ -118,22 +118,8 @@ typedef struct RvObstaclesDepth {
   uint8_t reserved;
 } RvObstaclesDepth;
 
-typedef struct RvObstacles RvObstacles;
-
-RV_API const RvParams *rv_obstacles_params(void);
-
-/* Defaults for everything except width, height and camera, which become 0. */
-RV_API void rv_obstacles_config_init(RvObstaclesConfig *config);
-
-/* RV_OK, or RV_ERR_ARG after logging which rule is violated. */
-RV_API RvStatus rv_obstacles_config_check(const RvObstaclesConfig *config);
-
-/* Bytes that _new allocates in the engine's memory; 0 for an invalid config or engine. */
-RV_API size_t rv_obstacles_workspace(const RvObstaclesConfig *config, RvEngine engine);
-
-/* *out is NULL after a failure. */
-RV_API RvStatus rv_obstacles_new(RvObstacles **out, const RvObstaclesConfig *config,
-                                 RvEngine engine);
+/* rv_obstacles_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h. */
+RV_ALGORITHM_API(RvObstacles, obstacles);
 
 /* Strips and their width in px; 0 and 0 for an invalid config. */
 RV_API void rv_obstacles_size(const RvObstaclesConfig *config, int *columns, int *column_width);
@@ -146,9 +132,6 @@ RV_API RvStatus rv_obstacles_run(RvObstacles *obstacles, const RvObstaclesSource
 RV_API RvStatus rv_obstacles_distances(RvObstacles *obstacles, const RvPlane *disparity,
                                        const RvObstaclesRect *rects, uint32_t count,
                                        RvObstaclesDepth *depths, RvStream stream);
-
-/* Does not wait: the caller ensures that the stream has finished. */
-RV_API void rv_obstacles_free(RvObstacles **obstacles);
 
 /* --- On the host, after the results have been copied there --------------------------------------
  *

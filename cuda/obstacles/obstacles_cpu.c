@@ -185,7 +185,7 @@ static void read_group(const RvObstaclesCpu *cpu, const RvObstaclesJob *job, int
   }
 }
 
-static RvStatus strips(void *work, const RvObstaclesJob *job) {
+static RvStatus strips(void *work, RvObstaclesJob *job) {
   const RvObstaclesCpu *cpu = work;
   const RvObstaclesPlan *p = job->plan;
   const RvGroundSurface *ground = job->source.ground;
@@ -231,7 +231,7 @@ static void relax(const RvObstaclesCpu *cpu, int strip, const int32_t *before, i
   }
 }
 
-static RvStatus space(void *work, const RvObstaclesJob *job) {
+static RvStatus space(void *work, RvObstaclesJob *job) {
   const RvObstaclesCpu *cpu = work;
   const RvObstaclesPlan *p = job->plan;
   if (!(job->source.ground->slope_y > 0))
@@ -252,7 +252,7 @@ static RvStatus space(void *work, const RvObstaclesJob *job) {
   return RV_OK;
 }
 
-static RvStatus boxes(void *work, const RvObstaclesJob *job) {
+static RvStatus boxes(void *work, RvObstaclesJob *job) {
   rv_obstacles_cpu_boxes(work, job);
   return RV_OK;
 }
@@ -295,21 +295,15 @@ static RvObstaclesDepth depth_of(const RvPlane *plane, const RvObstaclesRect *pa
                             rv_obstacles_fraction(count, part->w, part->h), 0};
 }
 
-static RvStatus distances(void *work, const RvObstaclesRectJob *job) {
+static RvStatus distances(void *work, RvObstaclesJob *job) {
   const RvObstaclesCpu *cpu = work;
 #pragma omp parallel for num_threads(cpu->threads) schedule(dynamic)
-  for (int k = 0; k < job->count; k++) {
-    const RvObstaclesRect part = rv_obstacles_inner(&job->rects[k], &job->disparity);
-    job->depths[k] = depth_of(&job->disparity, &part);
+  for (int k = 0; k < job->rects.count; k++) {
+    const RvObstaclesRect part = rv_obstacles_inner(&job->rects.list[k], &job->disparity);
+    job->rects.depths[k] = depth_of(&job->disparity, &part);
   }
   return RV_OK;
 }
 
-const RvObstaclesStages rv_obstacles_stages_cpu = {
-    .base = {sizeof(RvObstaclesCpu), layout, open_cpu, NULL},
-    .raster = raster,
-    .strips = strips,
-    .space = space,
-    .boxes = boxes,
-    .distances = distances,
-};
+RV_ENGINE(RvObstacles, obstacles, cpu, RvObstaclesCpu, layout, open_cpu, NULL, .raster = raster,
+          .strips = strips, .space = space, .boxes = boxes, .distances = distances);

@@ -41,28 +41,21 @@ static RvStatus open(void *memory, const void *plan) {
   ObstaclesCuda *w = (ObstaclesCuda *)memory;
   const RvObstaclesPlan *p = (const RvObstaclesPlan *)plan;
   const RvLog *log = &p->config.log;
-  int device = 0, major = 0;
-  RV_CU(log, cudaGetDevice(&device));
-  RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  w->overlaps = major >= 9;
+  RvCudaDevice device;
+  RV_TRY(rv_cuda_device(log, &device));
+  w->overlaps = device.overlaps;
   w->plan = *p;
   w->plan.tables = w->tables;
   RV_CU(log, cudaMemcpy(w->tables, p->tables, sizeof *w->tables, cudaMemcpyHostToDevice));
   RV_CU(log, cudaMemset(w->frame, 0, sizeof *w->frame));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run receives comes after */
   RV_TRY(obstacles_cuda_open_boxes(log));
-  return obstacles_cuda_open_space(w, device);
+  return obstacles_cuda_open_space(w, device.shared);
 }
 
 /* --- Raster ---------------------------------------------------------------------------------- */
 
-static __global__ void __launch_bounds__(RASTER_THREADS)
-    stixels_kernel(const __grid_constant__ RvObstaclesPlan p, RvPlane raster,
-                   const RvStixel *stixels, int count) {
-  const int k = blockIdx.x * RASTER_THREADS + threadIdx.x;
-  if (k >= count)
-    return;
-  const RvStixel s = stixels[k];
+static __device__ void draw(const RvObstaclesPlan &p, const RvPlane &raster, const RvStixel &s) {
   const int right = rv_min(s.column + p.config.stixel_width, p.width);
   for (int y = s.v_top; y <= rv_min(s.v_bottom, p.height - 1); y++) {
     const uint16_t value = rv_obstacles_stixel(&s, y);
@@ -71,15 +64,20 @@ static __global__ void __launch_bounds__(RASTER_THREADS)
   }
 }
 
-static __global__ void __launch_bounds__(RASTER_THREADS)
-    segments_kernel(const __grid_constant__ RvObstaclesPlan p, RvPlane raster,
-                    const RvSegment *segments, int count) {
-  const int k = blockIdx.x * RASTER_THREADS + threadIdx.x;
-  if (k >= count)
-    return;
-  const RvSegment s = segments[k];
+static __device__ void draw(const RvObstaclesPlan &p, const RvPlane &raster, const RvSegment &s) {
   for (int y = s.first; s.column < p.width && y <= rv_min(s.last, p.height - 1); y++)
     rv_row<uint16_t>(raster, y)[s.column] = rv_obstacles_segment(&s, y);
+}
+
+template <class Record>
+static __global__ void __launch_bounds__(RASTER_THREADS)
+    raster_kernel(const __grid_constant__ RvObstaclesPlan p, RvPlane raster, const Record *records,
+                  int count) {
+  const int k = blockIdx.x * RASTER_THREADS + threadIdx.x;
+  if (k < count) {
+    const Record record = records[k];
+    draw(p, raster, record);
+  }
 }
 
 /* Records do not overlap, or agree where they do. */
@@ -93,10 +91,10 @@ static RvStatus raster(void *memory, RvObstaclesJob *job) {
   RV_CU(&p->config.log,
         cudaMemsetAsync(w->raster, 0, (size_t)stride * (size_t)p->height, job->stream));
   if (p->config.input == RV_OBSTACLES_STIXELS)
-    return obstacles_launch(w, true, stixels_kernel, blocks, RASTER_THREADS, 0, job->stream, *p,
-                            job->disparity, job->source.stixels, count);
-  return obstacles_launch(w, true, segments_kernel, blocks, RASTER_THREADS, 0, job->stream, *p,
-                          job->disparity, job->source.segments, count);
+    return obstacles_launch(w, true, raster_kernel<RvStixel>, blocks, RASTER_THREADS, 0,
+                            job->stream, *p, job->disparity, job->source.stixels, count);
+  return obstacles_launch(w, true, raster_kernel<RvSegment>, blocks, RASTER_THREADS, 0, job->stream,
+                          *p, job->disparity, job->source.segments, count);
 }
 
 /* --- Distances ------------------------------------------------------------------------------- */
@@ -150,27 +148,26 @@ static __global__ void __launch_bounds__(RECT_THREADS)
   depths[blockIdx.x] = depth;
 }
 
-static RvStatus distances(void *memory, const RvObstaclesRectJob *job) {
+static RvStatus distances(void *memory, RvObstaclesJob *job) {
   const ObstaclesCuda *w = (ObstaclesCuda *)memory;
   static_assert(RECT_THREADS == 256, "one thread per entry of a histogram");
-  return obstacles_launch(w, true, distances_kernel, job->count, RECT_THREADS, 0, job->stream,
-                          job->disparity, job->rects, job->depths);
+  return obstacles_launch(w, true, distances_kernel, job->rects.count, RECT_THREADS, 0, job->stream,
+                          job->disparity, job->rects.list, job->rects.depths);
 }
 
 /* --- Stages ---------------------------------------------------------------------------------- */
 
-static RvStatus strips(void *memory, const RvObstaclesJob *job) {
+static RvStatus strips(void *memory, RvObstaclesJob *job) {
   return obstacles_cuda_strips((ObstaclesCuda *)memory, job);
 }
 
-static RvStatus space(void *memory, const RvObstaclesJob *job) {
+static RvStatus space(void *memory, RvObstaclesJob *job) {
   return obstacles_cuda_space((ObstaclesCuda *)memory, job);
 }
 
-static RvStatus boxes(void *memory, const RvObstaclesJob *job) {
+static RvStatus boxes(void *memory, RvObstaclesJob *job) {
   return obstacles_cuda_boxes((ObstaclesCuda *)memory, job);
 }
 
-extern "C" const RvObstaclesStages rv_obstacles_stages_cuda = {
-    {sizeof(ObstaclesCuda), layout, open, nullptr}, raster, strips, space, boxes, distances,
-};
+RV_ENGINE(RvObstacles, obstacles, cuda, ObstaclesCuda, layout, open, nullptr, raster, strips, space,
+          boxes, distances);

@@ -262,12 +262,10 @@ static size_t shared_bytes(const RvObstaclesPlan *p, int is_shared) {
   return sizeof(Space) + (is_shared ? (size_t)p->strips * RV_OBSTACLES_COARSE : 0);
 }
 
-RvStatus obstacles_cuda_open_space(ObstaclesCuda *w, int device) {
-  const RvLog *log = &w->plan.config.log;
-  int most = 0;
-  RV_CU(log, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  w->is_shared = shared_bytes(&w->plan, 1) <= (size_t)most;
-  RV_CU(log, cudaFuncSetAttribute(space_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+RvStatus obstacles_cuda_open_space(ObstaclesCuda *w, int shared) {
+  w->is_shared = shared_bytes(&w->plan, 1) <= (size_t)shared;
+  RV_CU(&w->plan.config.log,
+        cudaFuncSetAttribute(space_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   return RV_OK;
 }
 

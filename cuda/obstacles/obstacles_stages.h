@@ -10,40 +10,29 @@
 extern "C" {
 #endif
 
-/* One call of run(). */
+/* What rv_obstacles_distances() reads and writes. */
+typedef struct RvObstaclesRects {
+  const RvObstaclesRect *list;
+  RvObstaclesDepth *depths;
+  int count;
+} RvObstaclesRects;
+
+/* One call of run() or rv_obstacles_distances(). */
 typedef struct RvObstaclesJob {
   const RvObstaclesPlan *plan;
-  RvPlane disparity; /* the raster stage fills it in for records */
-  RvObstaclesSource source;
-  RvObstaclesOutput output;
+  RvPlane disparity;        /* the raster stage fills it in for records */
+  RvObstaclesSource source; /* run() */
+  RvObstaclesOutput output; /* run() */
+  RvObstaclesRects rects;   /* rv_obstacles_distances() */
   RvStream stream;
 } RvObstaclesJob;
 
-/* One call of rv_obstacles_distances(). */
-typedef struct RvObstaclesRectJob {
-  const RvObstaclesPlan *plan;
-  RvPlane disparity;
-  const RvObstaclesRect *rects;
-  RvObstaclesDepth *depths;
-  int count;
-  RvStream stream;
-} RvObstaclesRectJob;
-
-/* An engine, in the order in which run() calls the stages. */
-typedef struct RvObstaclesStages {
-  RvEngineBase base;
-  /* Draws the records of job->source into the workspace. */
-  RvStatus (*raster)(void *work, RvObstaclesJob *job);
-  /* Tables of the frame, votes, evidence, runs. */
-  RvStatus (*strips)(void *work, const RvObstaclesJob *job);
-  /* The path of the free space. */
-  RvStatus (*space)(void *work, const RvObstaclesJob *job);
-  /* Components, boxes, columns. */
-  RvStatus (*boxes)(void *work, const RvObstaclesJob *job);
-  RvStatus (*distances)(void *work, const RvObstaclesRectJob *job);
-} RvObstaclesStages;
-
-extern const RvObstaclesStages rv_obstacles_stages_cpu, rv_obstacles_stages_cuda;
+/*   raster     draws the records of job->source into the workspace
+ *   strips     tables of the frame, votes, evidence, runs
+ *   space      the path of the free space
+ *   boxes      components, boxes, columns
+ *   distances  the one stage of rv_obstacles_distances() */
+RV_STAGES(RvObstacles, obstacles, RvObstaclesJob, *raster, *strips, *space, *boxes, *distances);
 
 /* Fills an RvObstaclesPlan behind its valid config, and the tables that it is to point to. */
 void rv_obstacles_make_plan(RvObstaclesPlan *plan, RvObstaclesTables *tables);

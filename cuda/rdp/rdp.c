@@ -2,42 +2,28 @@
 /* rdp.c: host side of column segmentation: parameters, plan, and run as the list of its stages. */
 #include "rdp/rdp.h"
 
-#include <stdio.h>
-
 #include "rdp/rdp_stages.h"
 #include "rv_hd.h"
 
-struct RvRdp {
-  RvObject object;
-  RvRdpPlan plan;
-};
-
 /* --- Parameters ------------------------------------------------------------------------------ */
 
-typedef RvRdpConfig Config;
-
-static const RvParamValue distances[] = {
-    {RV_RDP_VERTICAL, "vertical", "along the disparity axis, in px of disparity"},
-    {RV_RDP_PERPENDICULAR, "perpendicular",
-     "perpendicular to the segment, rows and disparity in px"},
-};
-static const RvParamValue invalids[] = {
-    {RV_RDP_SKIP, "skip", "segments span invalid rows"},
-    {RV_RDP_BREAK, "break", "invalid rows end a segment"},
-};
-static const RvParamValue medians[] = {{.value = 0}, {.value = 3}, {.value = 5}};
+RV_OBJECT_STRUCT(RvRdp);
 
 static const RvParam params[] = {
-    RV_PARAM_WIDTH,
-    RV_PARAM_HEIGHT,
+    RV_PARAM_SIZE,
     RV_REAL("epsilon", epsilon, 0, 4095, 1, 0, "px of disparity", "0 = keep every bend",
             "Maximum deviation of a value from its segment"),
-    RV_CHOICE("distance", distance, distances, RV_RDP_VERTICAL, 0, NULL, NULL,
-              "Distance measure between a value and its segment"),
-    RV_NUMBERS("median", median, medians, 0, 0, "px", "0 = off",
-               "Window size of the median prefilter; outliers add segments"),
-    RV_CHOICE("invalid", invalid, invalids, RV_RDP_SKIP, 0, NULL, NULL,
-              "Effect of invalid rows on segments"),
+    RV_CHOICE("distance", distance, RV_RDP_VERTICAL, 0, NULL, NULL,
+              "Distance measure between a value and its segment",
+              {RV_RDP_VERTICAL, "vertical", "along the disparity axis, in px of disparity"},
+              {RV_RDP_PERPENDICULAR, "perpendicular",
+               "perpendicular to the segment, rows and disparity in px"}),
+    RV_NUMBERS("median", median, 0, 0, "px", "0 = off",
+               "Window size of the median prefilter; outliers add segments", {.value = 0},
+               {.value = 3}, {.value = 5}),
+    RV_CHOICE("invalid", invalid, RV_RDP_SKIP, 0, NULL, NULL, "Effect of invalid rows on segments",
+              {RV_RDP_SKIP, "skip", "segments span invalid rows"},
+              {RV_RDP_BREAK, "break", "invalid rows end a segment"}),
     RV_INT("max-levels", max_levels, 0, RV_MAX_SIDE, 0, 0, NULL, "0 = no limit",
            "Maximum recursion depth: n levels split a piece into at most 2^(n-1) segments"),
     RV_PARAM_THREADS,
@@ -56,12 +42,7 @@ static void make_plan(void *memory) {
   };
 }
 
-static void describe(const void *plan, char *text, size_t size) {
-  const RvRdpConfig *c = plan;
-  snprintf(text, size, "%d x %d pixels", c->width, c->height);
-}
-
-RV_CLASS(RvRdp, rdp, .plan = make_plan, .describe = describe);
+RV_CLASS(RvRdp, rdp, .plan = make_plan);
 
 uint32_t rv_rdp_segments_max(const RvRdpConfig *config) {
   if (rv_rdp_config_check(config) != RV_OK)

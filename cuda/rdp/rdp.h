@@ -82,22 +82,8 @@ typedef struct RvRdpOutput {
   RvRdpColumn *columns;   /* width */
 } RvRdpOutput;
 
-typedef struct RvRdp RvRdp;
-
-/* The parameters: names, ranges, units, defaults and texts. Never NULL. */
-RV_API const RvParams *rv_rdp_params(void);
-
-/* Sets the defaults; width and height become 0. */
-RV_API void rv_rdp_config_init(RvRdpConfig *config);
-
-/* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
-RV_API RvStatus rv_rdp_config_check(const RvRdpConfig *config);
-
-/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. */
-RV_API size_t rv_rdp_workspace(const RvRdpConfig *config, RvEngine engine);
-
-/* *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
-RV_API RvStatus rv_rdp_new(RvRdp **out, const RvRdpConfig *config, RvEngine engine);
+/* rv_rdp_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h. */
+RV_ALGORITHM_API(RvRdp, rdp);
 
 /* Capacity that holds every segment of every input: width * max(1, height - 1). */
 RV_API uint32_t rv_rdp_segments_max(const RvRdpConfig *config);
@@ -105,9 +91,6 @@ RV_API uint32_t rv_rdp_segments_max(const RvRdpConfig *config);
 /* disparity: RV_U16, 1/16 px, 0 = invalid, width x height. */
 RV_API RvStatus rv_rdp_run(RvRdp *rdp, const RvPlane *disparity, const RvRdpOutput *output,
                            RvStream stream);
-
-/* Waits for nothing: the caller has made sure that the stream has passed. */
-RV_API void rv_rdp_free(RvRdp **rdp);
 
 #ifdef __cplusplus
 }

@@ -27,20 +27,7 @@ typedef struct RvRdpCpu {
   uint16_t *filtered;
 } RvRdpCpu;
 
-const RvRdpKernels *rv_rdp_cpu_kernels(int index) {
-  const RvRdpKernels *found[4] = {NULL};
-  int count = 0;
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-    found[count++] = &rv_rdp_kernels_avx512;
-  if (__builtin_cpu_supports("avx2"))
-    found[count++] = &rv_rdp_kernels_avx2;
-#endif
-  found[count++] = &rv_rdp_kernels_base;
-  return index < count ? found[index] : NULL;
-}
+RV_CPU_KERNELS(RvRdpKernels, rv_rdp_cpu_kernels, rv_rdp_kernels, RV_CPU_AVX512)
 
 static void layout(void *work, const void *plan, RvArena *arena) {
   RvRdpCpu *cpu = work;
@@ -276,8 +263,4 @@ static RvStatus segment(void *work, RvRdpJob *job) {
   return RV_OK;
 }
 
-const RvRdpStages rv_rdp_stages_cpu = {
-    .base = {.work_size = sizeof(RvRdpCpu), .layout = layout, .open = open_cpu},
-    .median = median,
-    .segment = segment,
-};
+RV_ENGINE(RvRdp, rdp, cpu, RvRdpCpu, layout, open_cpu, NULL, .median = median, .segment = segment);

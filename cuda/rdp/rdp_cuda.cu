@@ -105,8 +105,4 @@ static RvStatus segment(void *memory, RvRdpJob *job) {
   return rdp_cuda_split(&args, &config->log, job->stream);
 }
 
-extern "C" const RvRdpStages rv_rdp_stages_cuda = {
-    {sizeof(RdpCuda), layout, open, nullptr},
-    median,
-    segment,
-};
+RV_ENGINE(RvRdp, rdp, cuda, RdpCuda, layout, open, nullptr, median, segment);

@@ -7,7 +7,7 @@
 #include "rdp/rdp_render_stages.h"
 #include "rdp/rdp_rules.h"
 #include "rv_config.h"
-#include "rv_internal.h"
+#include "rv_object.h"
 
 static void render_one(const RvSegment *s, const RvPlane *disparity, const RvPlane *ends) {
   char *column = (char *)disparity->data + 2 * s->column;
@@ -63,6 +63,5 @@ RvStatus rv_rdp_render(const RvSegment *segments, uint32_t count, const RvPlane 
     return rv_rdp_render_cuda(segments, count, disparity, ends, stream, log);
 #endif
   (void)stream;
-  rv_log(log, "rdp: this build has no engine %d", (int)engine);
-  return RV_ERR_NO_DEVICE;
+  return rv_no_engine(log, "rdp", engine);
 }

@@ -25,16 +25,9 @@ typedef struct RvRdpJob {
   RvStream stream;
 } RvRdpJob;
 
-/* An engine, in the order in which run() calls the stages. */
-typedef struct RvRdpStages {
-  RvEngineBase base;
-  /* Filters job->disparity; when config.median is not 0. */
-  RvStatus (*median)(void *work, RvRdpJob *job);
-  /* Pieces, cuts and output. */
-  RvStatus (*segment)(void *work, RvRdpJob *job);
-} RvRdpStages;
-
-extern const RvRdpStages rv_rdp_stages_cpu, rv_rdp_stages_cuda;
+/*   median   filters job->disparity; when config.median is not 0
+ *   segment  runs of valid rows, split points and output */
+RV_STAGES(RvRdp, rdp, RvRdpJob, *median, *segment);
 
 #ifdef __cplusplus
 }

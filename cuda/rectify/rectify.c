@@ -10,60 +10,38 @@
 #include "rv_hd.h"
 #include "rv_pixels.h"
 
-struct RvRectify {
-  RvObject object;
-  RvRectifyPlan plan;
-};
-
 /* --- Parameters ------------------------------------------------------------------------------ */
 
-typedef RvRectifyConfig Config;
-
-static const RvParamValue formats[] = {
-    {RV_PIXEL_NV12, "NV12", "Y, interleaved UV"},
-    {RV_PIXEL_I420, "I420", "Y, U, V"},
-    {RV_PIXEL_YUY2, "YUY2", "packed Y U Y V"},
-    {RV_PIXEL_UYVY, "UYVY", "packed U Y V Y"},
-    {RV_PIXEL_BGRX, "BGRx", "4 bytes"},
-    {RV_PIXEL_BGRA, "BGRA", "4 bytes"},
-    {RV_PIXEL_RGBX, "RGBx", "4 bytes"},
-    {RV_PIXEL_RGBA, "RGBA", "4 bytes"},
-    {RV_PIXEL_RGB, "RGB", "3 bytes"},
-    {RV_PIXEL_BGR, "BGR", "3 bytes"},
-    {RV_PIXEL_GRAY8, "GRAY8", "1 byte"},
-    {RV_PIXEL_YV12, "YV12", "Y, V, U"},
-    {RV_PIXEL_NV21, "NV21", "Y, interleaved VU"},
-    {RV_PIXEL_Y42B, "Y42B", "Y, U, V, chroma halved horizontally"},
-    {RV_PIXEL_ARGB, "ARGB", "4 bytes"},
-    {RV_PIXEL_ABGR, "ABGR", "4 bytes"},
-    {RV_PIXEL_XRGB, "xRGB", "4 bytes"},
-    {RV_PIXEL_XBGR, "xBGR", "4 bytes"},
-    {RV_PIXEL_P010, "P010_10LE", "Y, interleaved UV, 16 bits each"},
-    {RV_PIXEL_GRAY10, "GRAY10", "10 of 16 bits"},
-    {RV_PIXEL_GRAY12, "GRAY12", "12 of 16 bits"},
-    {RV_PIXEL_GRAY14, "GRAY14", "14 of 16 bits"},
-    {RV_PIXEL_GRAY16, "GRAY16_LE", "16 bits"},
-};
-static const RvParamValue layouts[] = {
-    {RV_RECTIFY_SIDE_BY_SIDE, "side-by-side", "left view, right view"},
-    {RV_RECTIFY_SIDE_BY_SIDE_RIGHT_FIRST, "side-by-side-right-first", "right view, left view"},
-    {RV_RECTIFY_TOP_BOTTOM, "top-bottom", "left view above right view"},
-    {RV_RECTIFY_TOP_BOTTOM_RIGHT_FIRST, "top-bottom-right-first", "right view above left view"},
-};
-static const RvParamValue interpolations[] = {
-    {RV_RECTIFY_BILINEAR, "bilinear", "from 4 pixels with weights of 1/1024"},
-    {RV_RECTIFY_NEAREST, "nearest", "value of the nearest pixel"},
-};
+RV_OBJECT_STRUCT(RvRectify);
 
 static const RvParam params[] = {
     RV_INT("in-width", in_width, 1, RV_MAX_SIDE, 0, RV_PARAM_REQUIRED | RV_PARAM_HIDDEN, "px", NULL,
            "Width of one view of the input"),
     RV_INT("in-height", in_height, 1, RV_MAX_SIDE, 0, RV_PARAM_REQUIRED | RV_PARAM_HIDDEN, "px",
            NULL, "Height of one view of the input"),
-    RV_CHOICE("format", format, formats, RV_PIXEL_NV12, RV_PARAM_HIDDEN, NULL, NULL,
-              "Pixel format of input and output"),
-    RV_CHOICE("layout", layout, layouts, RV_RECTIFY_SIDE_BY_SIDE, RV_PARAM_HIDDEN, NULL, NULL,
-              "Packing of the two views in a frame"),
+    RV_CHOICE(
+        "format", format, RV_PIXEL_NV12, RV_PARAM_HIDDEN, NULL, NULL,
+        "Pixel format of input and output", {RV_PIXEL_NV12, "NV12", "Y, interleaved UV"},
+        {RV_PIXEL_I420, "I420", "Y, U, V"}, {RV_PIXEL_YUY2, "YUY2", "packed Y U Y V"},
+        {RV_PIXEL_UYVY, "UYVY", "packed U Y V Y"}, {RV_PIXEL_BGRX, "BGRx", "4 bytes"},
+        {RV_PIXEL_BGRA, "BGRA", "4 bytes"}, {RV_PIXEL_RGBX, "RGBx", "4 bytes"},
+        {RV_PIXEL_RGBA, "RGBA", "4 bytes"}, {RV_PIXEL_RGB, "RGB", "3 bytes"},
+        {RV_PIXEL_BGR, "BGR", "3 bytes"}, {RV_PIXEL_GRAY8, "GRAY8", "1 byte"},
+        {RV_PIXEL_YV12, "YV12", "Y, V, U"}, {RV_PIXEL_NV21, "NV21", "Y, interleaved VU"},
+        {RV_PIXEL_Y42B, "Y42B", "Y, U, V, chroma halved horizontally"},
+        {RV_PIXEL_ARGB, "ARGB", "4 bytes"}, {RV_PIXEL_ABGR, "ABGR", "4 bytes"},
+        {RV_PIXEL_XRGB, "xRGB", "4 bytes"}, {RV_PIXEL_XBGR, "xBGR", "4 bytes"},
+        {RV_PIXEL_P010, "P010_10LE", "Y, interleaved UV, 16 bits each"},
+        {RV_PIXEL_GRAY10, "GRAY10", "10 of 16 bits"}, {RV_PIXEL_GRAY12, "GRAY12", "12 of 16 bits"},
+        {RV_PIXEL_GRAY14, "GRAY14", "14 of 16 bits"}, {RV_PIXEL_GRAY16, "GRAY16_LE", "16 bits"}),
+    RV_CHOICE(
+        "layout", layout, RV_RECTIFY_SIDE_BY_SIDE, RV_PARAM_HIDDEN, NULL, NULL,
+        "Packing of the two views in a frame",
+        {RV_RECTIFY_SIDE_BY_SIDE, "side-by-side", "left view, right view"},
+        {RV_RECTIFY_SIDE_BY_SIDE_RIGHT_FIRST, "side-by-side-right-first", "right view, left view"},
+        {RV_RECTIFY_TOP_BOTTOM, "top-bottom", "left view above right view"},
+        {RV_RECTIFY_TOP_BOTTOM_RIGHT_FIRST, "top-bottom-right-first",
+         "right view above left view"}),
     RV_INT("width", width, 0, RV_MAX_SIDE, 0, 0, "px", "0 = as the calibration or the input",
            "Width of one rectified view; another width than that of the input scales the image"),
     RV_INT("height", height, 0, RV_MAX_SIDE, 0, 0, "px", "0 = in proportion to the width",
@@ -73,8 +51,10 @@ static const RvParam params[] = {
         "Zoom of the rectified views of pinhole cameras: 0 shows no border, 1 every input pixel"),
     RV_REAL("fov-scale", fov_scale, 0.1, 10, 1, 0, NULL, NULL,
             "Divisor of the focal length of rectified views of fisheye cameras"),
-    RV_CHOICE("interpolation", interpolation, interpolations, RV_RECTIFY_BILINEAR, 0, NULL, NULL,
-              "Interpolation between pixels of the input"),
+    RV_CHOICE("interpolation", interpolation, RV_RECTIFY_BILINEAR, 0, NULL, NULL,
+              "Interpolation between pixels of the input",
+              {RV_RECTIFY_BILINEAR, "bilinear", "from 4 pixels with weights of 1/1024"},
+              {RV_RECTIFY_NEAREST, "nearest", "value of the nearest pixel"}),
     RV_SWITCH("full-range", full_range, 0, RV_PARAM_HIDDEN, NULL, NULL,
               "Use 0 in place of 16 as luma outside of the input"),
     RV_SWITCH("chroma-cosited-x", chroma_cosited_x, 1, RV_PARAM_HIDDEN, NULL, NULL,

@@ -98,22 +98,9 @@ typedef struct RvRectifyRect {
   int x, y, width, height;
 } RvRectifyRect;
 
-typedef struct RvRectify RvRectify;
-
-/* The parameters: names, ranges, units, defaults and texts. Never NULL. */
-RV_API const RvParams *rv_rectify_params(void);
-
-/* Sets the defaults; the sizes become 0 and the calibration empty. */
-RV_API void rv_rectify_config_init(RvRectifyConfig *config);
-
-/* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
-RV_API RvStatus rv_rectify_config_check(const RvRectifyConfig *config);
-
-/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. */
-RV_API size_t rv_rectify_workspace(const RvRectifyConfig *config, RvEngine engine);
-
-/* Makes the maps. *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
-RV_API RvStatus rv_rectify_new(RvRectify **out, const RvRectifyConfig *config, RvEngine engine);
+/* rv_rectify_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h.
+ * _config_init: the sizes become 0 and the calibration empty. _new computes the maps. */
+RV_ALGORITHM_API(RvRectify, rectify);
 
 /* Computes the rectified cameras without making maps. RV_ERR_ARG like _config_check. */
 RV_API RvStatus rv_rectify_geometry(const RvRectifyConfig *config, RvRectifyGeometry *geometry);
@@ -138,9 +125,6 @@ RV_API int rv_rectify_is_identity(const RvRectify *rectify);
 
 /* Largest rectangle without border pixels in both output views; empty when there is none. */
 RV_API RvRectifyRect rv_rectify_valid(const RvRectify *rectify);
-
-/* Waits for nothing: the caller has made sure that the stream has passed. */
-RV_API void rv_rectify_free(RvRectify **rectify);
 
 #ifdef __cplusplus
 }

@@ -44,158 +44,75 @@ ALWAYS_INLINE int locate(const Run *r, int k, int step, uint32_t *a, uint32_t *b
   return (v >> RV_RECTIFY_BITS) * r->stride + (u >> RV_RECTIFY_BITS) * step;
 }
 
-/* Channel at bit `shift` of a sample in words that hold it and, `tap` bits above, its neighbor. */
-ALWAYS_INLINE uint32_t blend_word(uint32_t p, uint32_t q, int shift, int tap, uint32_t a,
-                                  uint32_t b) {
-  return rv_rectify_blend(p >> shift & 255, p >> (shift + tap) & 255, q >> shift & 255,
-                          q >> (shift + tap) & 255, a, b);
+/* Sample k of a layout of `step` bytes per sample: `channels` channels of `bits` bits, `distance`
+ * bits from one to the next; so is the result. Constant arguments decide how much is read. */
+ALWAYS_INLINE uint32_t sample(const Run *r, int k, int step, int bits, int channels, int distance) {
+  const uint32_t mask = bits == 8 ? 255 : 65535;
+  const int tap = 8 * step, end = (channels - 1) * distance + bits;
+  uint32_t a, b, p0, p1, q0, q1, value = 0;
+  const uint8_t *from = r->in + locate(r, k, step, &a, &b);
+  if (tap + end > 32) {
+    const uint64_t p = *(const LongWord *)from, q = *(const LongWord *)(from + r->stride);
+    p0 = (uint32_t)p, p1 = (uint32_t)(p >> tap);
+    q0 = (uint32_t)q, q1 = (uint32_t)(q >> tap);
+  } else {
+    p0 = *(const Word *)from, p1 = p0 >> tap;
+    q0 = *(const Word *)(from + r->stride), q1 = q0 >> tap;
+  }
+  for (int c = 0; c < end; c += distance)
+    value |= rv_rectify_blend(p0 >> c & mask, p1 >> c & mask, q0 >> c & mask, q1 >> c & mask, a, b)
+             << c;
+  return value;
 }
 
-/* Y of planar formats, gray. */
-RV_ROW_LOOP static void run_1(const Run *run) {
+/* Layouts whose sample is a word of `step` bytes. */
+ALWAYS_INLINE void run_words(const Run *run, int step, int bits, int channels, int distance) {
   const Run r = *run;
   uint8_t *restrict out = r.out;
 #pragma omp simd
   for (int k = 0; k < r.count; k++) {
-    uint32_t a, b;
-    const uint8_t *from = r.in + locate(&r, k, 1, &a, &b);
-    const uint32_t p = *(const Word *)from, q = *(const Word *)(from + r.stride);
-    out[k] = (uint8_t)blend_word(p, q, 0, 8, a, b);
+    const uint32_t value = sample(&r, k, step, bits, channels, distance);
+    if (step == 1)
+      out[k] = (uint8_t)value;
+    else if (step == 2)
+      ((HalfWord *)out)[k] = (uint16_t)value;
+    else
+      ((Word *)out)[k] = value;
   }
 }
 
-/* U and V of NV12. */
-RV_ROW_LOOP static void run_2(const Run *run) {
-  const Run r = *run;
-  HalfWord *restrict out = (HalfWord *)r.out;
-#pragma omp simd
-  for (int k = 0; k < r.count; k++) {
-    uint32_t a, b;
-    const uint8_t *from = r.in + locate(&r, k, 2, &a, &b);
-    const uint32_t p = *(const Word *)from, q = *(const Word *)(from + r.stride);
-    out[k] = (uint16_t)(blend_word(p, q, 0, 16, a, b) | blend_word(p, q, 8, 16, a, b) << 8);
-  }
-}
-
-/* Pixels of 4 bytes. */
-RV_ROW_LOOP static void run_4(const Run *run) {
-  const Run r = *run;
-  Word *restrict out = (Word *)r.out;
-#pragma omp simd
-  for (int k = 0; k < r.count; k++) {
-    uint32_t a, b, value = 0;
-    const uint8_t *from = r.in + locate(&r, k, 4, &a, &b);
-    const uint64_t p = *(const LongWord *)from, q = *(const LongWord *)(from + r.stride);
-    const uint32_t p0 = (uint32_t)p, p1 = (uint32_t)(p >> 32);
-    const uint32_t q0 = (uint32_t)q, q1 = (uint32_t)(q >> 32);
-    for (int c = 0; c < 32; c += 8)
-      value |= rv_rectify_blend(p0 >> c & 255, p1 >> c & 255, q0 >> c & 255, q1 >> c & 255, a, b)
-               << c;
-    out[k] = value;
-  }
-}
-
-/* Samples that are not adjacent or not a word: vectorized into a block, then stored one by one. */
+/* Others, of channels of a byte: vectorized into a block, then stored one by one. */
 #define BLOCK 64
-
-/* Pixels of 3 bytes; the words that are read are inside of the view by RV_RECTIFY_MARGIN. */
-RV_ROW_LOOP static void run_3(const Run *run) {
+ALWAYS_INLINE void run_bytes(const Run *run, int step, int channels, int distance) {
   const Run r = *run;
   for (int from = 0; from < r.count; from += BLOCK) {
     const int n = rv_min(BLOCK, r.count - from);
     uint32_t block[BLOCK];
 #pragma omp simd
-    for (int k = 0; k < n; k++) {
-      uint32_t a, b, value = 0;
-      const uint8_t *in = r.in + locate(&r, from + k, 3, &a, &b);
-      const uint64_t p = *(const LongWord *)in, q = *(const LongWord *)(in + r.stride);
-      const uint32_t p0 = (uint32_t)p, p1 = (uint32_t)(p >> 24);
-      const uint32_t q0 = (uint32_t)q, q1 = (uint32_t)(q >> 24);
-      for (int c = 0; c < 24; c += 8)
-        value |= rv_rectify_blend(p0 >> c & 255, p1 >> c & 255, q0 >> c & 255, q1 >> c & 255, a, b)
-                 << c;
-      block[k] = value;
-    }
-    uint8_t *out = r.out + 3 * from;
-    for (int k = 0; k < n; k++, out += 3) {
-      out[0] = (uint8_t)block[k];
-      out[1] = (uint8_t)(block[k] >> 8);
-      out[2] = (uint8_t)(block[k] >> 16);
-    }
-  }
-}
-
-/* Y of YUY2 and UYVY; `in` is that of the first Y. */
-RV_ROW_LOOP static void run_packed_luma(const Run *run) {
-  const Run r = *run;
-  for (int from = 0; from < r.count; from += BLOCK) {
-    const int n = rv_min(BLOCK, r.count - from);
-    uint8_t block[BLOCK];
-#pragma omp simd
-    for (int k = 0; k < n; k++) {
-      uint32_t a, b;
-      const uint8_t *in = r.in + locate(&r, from + k, 2, &a, &b);
-      const uint32_t p = *(const Word *)in, q = *(const Word *)(in + r.stride);
-      block[k] = (uint8_t)blend_word(p, q, 0, 16, a, b);
-    }
     for (int k = 0; k < n; k++)
-      r.out[2 * (from + k)] = block[k];
+      block[k] = sample(&r, from + k, step, 8, channels, distance);
+    uint8_t *out = r.out + step * from;
+    for (int k = 0; k < n; k++, out += step)
+      for (int c = 0; c < channels * distance; c += distance)
+        out[c / 8] = (uint8_t)(block[k] >> c);
   }
 }
 
-/* U and V of YUY2 and UYVY; `in` is that of the first U. */
-RV_ROW_LOOP static void run_packed_chroma(const Run *run) {
-  const Run r = *run;
-  for (int from = 0; from < r.count; from += BLOCK) {
-    const int n = rv_min(BLOCK, r.count - from);
-    uint32_t block[BLOCK];
-#pragma omp simd
-    for (int k = 0; k < n; k++) {
-      uint32_t a, b;
-      const uint8_t *in = r.in + locate(&r, from + k, 4, &a, &b);
-      const uint64_t p = *(const LongWord *)in, q = *(const LongWord *)(in + r.stride);
-      const uint32_t p0 = (uint32_t)p, p1 = (uint32_t)(p >> 32);
-      const uint32_t q0 = (uint32_t)q, q1 = (uint32_t)(q >> 32);
-      block[k] =
-          rv_rectify_blend(p0 & 255, p1 & 255, q0 & 255, q1 & 255, a, b) |
-          rv_rectify_blend(p0 >> 16 & 255, p1 >> 16 & 255, q0 >> 16 & 255, q1 >> 16 & 255, a, b)
-              << 16;
-    }
-    for (int k = 0; k < n; k++) {
-      r.out[4 * (from + k)] = (uint8_t)block[k];
-      r.out[4 * (from + k) + 2] = (uint8_t)(block[k] >> 16);
-    }
+/* A layout: run_words or run_bytes with its numbers. */
+#define RUN(name, run, ...)                                                                        \
+  RV_ROW_LOOP static void name(const Run *r) {                                                     \
+    run(r, __VA_ARGS__);                                                                           \
   }
-}
-
-/* Samples of 16 bits: Y of P010, gray. */
-RV_ROW_LOOP static void run_wide(const Run *run) {
-  const Run r = *run;
-  HalfWord *restrict out = (HalfWord *)r.out;
-#pragma omp simd
-  for (int k = 0; k < r.count; k++) {
-    uint32_t a, b;
-    const uint8_t *from = r.in + locate(&r, k, 2, &a, &b);
-    const uint32_t p = *(const Word *)from, q = *(const Word *)(from + r.stride);
-    out[k] = (uint16_t)rv_rectify_blend(p & 65535, p >> 16, q & 65535, q >> 16, a, b);
-  }
-}
-
-/* U and V of P010. */
-RV_ROW_LOOP static void run_wide_chroma(const Run *run) {
-  const Run r = *run;
-  Word *restrict out = (Word *)r.out;
-#pragma omp simd
-  for (int k = 0; k < r.count; k++) {
-    uint32_t a, b;
-    const uint8_t *from = r.in + locate(&r, k, 4, &a, &b);
-    const uint64_t p = *(const LongWord *)from, q = *(const LongWord *)(from + r.stride);
-    const uint32_t p0 = (uint32_t)p, p1 = (uint32_t)(p >> 32);
-    const uint32_t q0 = (uint32_t)q, q1 = (uint32_t)(q >> 32);
-    out[k] = rv_rectify_blend(p0 & 65535, p1 & 65535, q0 & 65535, q1 & 65535, a, b) |
-             rv_rectify_blend(p0 >> 16, p1 >> 16, q0 >> 16, q1 >> 16, a, b) << 16;
-  }
-}
+RUN(run_1, run_words, 1, 8, 1, 8)             /* Y of planar formats, gray */
+RUN(run_2, run_words, 2, 8, 2, 8)             /* U and V of NV12 */
+RUN(run_4, run_words, 4, 8, 4, 8)             /* pixels of 4 bytes */
+RUN(run_wide, run_words, 2, 16, 1, 16)        /* Y of P010, gray of 16 bits */
+RUN(run_wide_chroma, run_words, 4, 16, 2, 16) /* U and V of P010 */
+/* Pixels of 3 bytes; the words that are read are inside of the view by RV_RECTIFY_MARGIN. */
+RUN(run_3, run_bytes, 3, 3, 8)
+/* YUY2 and UYVY: `in` is that of the first Y, or of the first U. */
+RUN(run_packed_luma, run_bytes, 2, 1, 8)
+RUN(run_packed_chroma, run_bytes, 4, 2, 16)
 
 static void run_inside(const Run *run, const RvRectifySamples *s) {
   if (s->wide)
@@ -359,7 +276,4 @@ static RvStatus open_cpu(void *work, const void *memory) {
   return RV_OK;
 }
 
-const RvRectifyStages rv_rectify_stages_cpu = {
-    .base = {.work_size = sizeof(RectifyCpu), .layout = layout, .open = open_cpu},
-    .remap = remap,
-};
+RV_ENGINE(RvRectify, rectify, cpu, RectifyCpu, layout, open_cpu, NULL, .remap = remap);

@@ -422,7 +422,4 @@ RvStatus open_cuda(void *work, const void *memory) {
 
 } // namespace
 
-const RvRectifyStages rv_rectify_stages_cuda = {
-    {sizeof(RectifyCuda), layout, open_cuda, NULL},
-    remap,
-};
+RV_ENGINE(RvRectify, rectify, cuda, RectifyCuda, layout, open_cuda, NULL, remap);

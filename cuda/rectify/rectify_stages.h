@@ -38,14 +38,8 @@ typedef struct RvRectifyJob {
   RvStream stream;
 } RvRectifyJob;
 
-/* An engine. */
-typedef struct RvRectifyStages {
-  RvEngineBase base;
-  /* All planes of both views. */
-  RvStatus (*remap)(void *work, const RvRectifyJob *job);
-} RvRectifyStages;
-
-extern const RvRectifyStages rv_rectify_stages_cpu, rv_rectify_stages_cuda;
+/* remap: all planes of both views. */
+RV_STAGES(RvRectify, rectify, const RvRectifyJob, *remap);
 
 /* Samples of one kind in a picture: where a channel of sample i of a row is. */
 typedef struct RvRectifySamples {

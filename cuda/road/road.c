@@ -2,23 +2,11 @@
 /* road.c: host side of road detection: parameters, plan, and run as the list of its stages. */
 #include "road/road.h"
 
-#include <stdio.h>
-
 #include "road/road_stages.h"
 
 /* --- Parameters ------------------------------------------------------------------------------ */
 
 typedef RvRoadConfig Config;
-
-static const RvParamValue distances[] = {
-    {RV_ROAD_MAHALANOBIS, "mahalanobis", "sqrt sum (p - m)^2 / s^2"},
-    {RV_ROAD_MANHATTAN, "manhattan", "sum |p - m|"},
-    {RV_ROAD_EUCLIDEAN, "euclidean", "sqrt sum (p - m)^2"},
-    {RV_ROAD_CHEBYSHEV, "chebyshev", "max |p - m|"},
-    {RV_ROAD_HELLINGER, "hellinger", "sqrt(1 - sum sqrt(p m))"},
-    {RV_ROAD_CHI_SQUARE, "chi-square", "sum (p - m)^2 / p"},
-};
-static const RvParamValue windows[] = {{.value = 0}, {.value = 3}, {.value = 5}};
 
 /* From annotations and the element's own properties. */
 #define CAMERA(name_, text_, unit_, from, to, field)                                               \
@@ -28,8 +16,7 @@ static const RvParamValue windows[] = {{.value = 0}, {.value = 3}, {.value = 5}}
   }
 
 static const RvParam params[] = {
-    RV_PARAM_WIDTH_FROM(RV_ROAD_PATCH_MIN),
-    RV_PARAM_HEIGHT_FROM(RV_ROAD_PATCH_MIN),
+    RV_PARAM_SIZE_FROM(RV_ROAD_PATCH_MIN),
     CAMERA("camera-focal", "Focal length of the camera", "px", 0, 1e6, focal),
     CAMERA("camera-cx", "Column of the principal point", "px", -1e6, 1e6, cx),
     CAMERA("camera-cy", "Row of the principal point", "px", -1e6, 1e6, cy),
@@ -57,8 +44,8 @@ static const RvParam params[] = {
             "Height tolerance of road above the ground plane, four times that below it"),
     RV_REAL("ground-threshold-scale", ground_threshold_scale, 1, 4, 1.5, RV_PARAM_LIVE, NULL, NULL,
             "Scale of classify-threshold for patches on the ground plane"),
-    RV_NUMBERS("smoothing", smoothing, windows, 5, 0, "patches", "0 = off",
-               "Window size of the majority filter"),
+    RV_NUMBERS("smoothing", smoothing, 5, 0, "patches", "0 = off",
+               "Window size of the majority filter", {.value = 0}, {.value = 3}, {.value = 5}),
     RV_INT("min-saturation", min_saturation, 0, 255, 0, RV_PARAM_LIVE, NULL, NULL,
            "Saturation below which the hue of a pixel is ignored"),
     RV_INT("min-value", min_value, 0, 255, 0, RV_PARAM_LIVE, NULL, NULL,
@@ -89,8 +76,14 @@ static const RvParam params[] = {
     RV_REAL("classify-threshold", classify_threshold, 0, 1000, 4, RV_PARAM_ABOVE | RV_PARAM_LIVE,
             NULL, NULL,
             "Maximum distance of road from the nearest model, in the unit of `distance`"),
-    RV_CHOICE("distance", distance, distances, RV_ROAD_MAHALANOBIS, 0, NULL, NULL,
-              "Distance measure between a patch (p) and a model (mean m, variance s^2)"),
+    RV_CHOICE("distance", distance, RV_ROAD_MAHALANOBIS, 0, NULL, NULL,
+              "Distance measure between a patch (p) and a model (mean m, variance s^2)",
+              {RV_ROAD_MAHALANOBIS, "mahalanobis", "sqrt sum (p - m)^2 / s^2"},
+              {RV_ROAD_MANHATTAN, "manhattan", "sum |p - m|"},
+              {RV_ROAD_EUCLIDEAN, "euclidean", "sqrt sum (p - m)^2"},
+              {RV_ROAD_CHEBYSHEV, "chebyshev", "max |p - m|"},
+              {RV_ROAD_HELLINGER, "hellinger", "sqrt(1 - sum sqrt(p m))"},
+              {RV_ROAD_CHI_SQUARE, "chi-square", "sum (p - m)^2 / p"}),
     RV_REAL("variance-floor", variance_floor, RV_ROAD_FLOOR_MIN, RV_ROAD_FLOOR_MAX, 1e-3, 0, NULL,
             NULL, "Minimum variance of a cell of a model, of histograms with the sum 1"),
     RV_PARAM_THREADS,
@@ -129,11 +122,6 @@ void rv_road_make_plan(void *memory) {
   plan->models = c->estimate_models ? c->library_size : rv_max(c->initial_models, c->new_models);
 }
 
-static void describe(const void *plan, char *text, size_t size) {
-  const RvRoadConfig *c = plan;
-  snprintf(text, size, "%d x %d pixels", c->width, c->height);
-}
-
 static RvVoteConfig vote_config(const RvRoadConfig *c) {
   RvVoteConfig vote;
   rv_vote_config_init(&vote);
@@ -164,8 +152,8 @@ static void close_vote(void *object) {
   rv_vote_free(&((RvRoad *)object)->vote);
 }
 
-RV_CLASS(RvRoad, road, .rules = check_rules, .plan = rv_road_make_plan, .describe = describe,
-         .open = open_vote, .close = close_vote, .extra = vote_workspace);
+RV_CLASS(RvRoad, road, .rules = check_rules, .plan = rv_road_make_plan, .open = open_vote,
+         .close = close_vote, .extra = vote_workspace);
 
 void rv_road_size(const RvRoadConfig *config, int *columns, int *rows) {
   RvRoadPlan plan = {.columns = 0};

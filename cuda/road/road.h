@@ -153,23 +153,9 @@ typedef struct RvRoadOutput {
   RvRoadReport *report; /* aligned to 4 bytes */
 } RvRoadOutput;
 
-typedef struct RvRoad RvRoad;
-
-/* Table of the parameters: name, type, range, default, unit. */
-RV_API const RvParams *rv_road_params(void);
-
-/* Sets defaults; width, height and camera become 0. */
-RV_API void rv_road_config_init(RvRoadConfig *config);
-
-/* Returns RV_OK, or RV_ERR_ARG after logging the first invalid field. */
-RV_API RvStatus rv_road_config_check(const RvRoadConfig *config);
-
-/* Returns the bytes that _new allocates on the engine; 0 for an invalid config or an engine that is
- * not in this build. */
-RV_API size_t rv_road_workspace(const RvRoadConfig *config, RvEngine engine);
-
-/* Creates an object with an empty library of models. *out is NULL after a failure. */
-RV_API RvStatus rv_road_new(RvRoad **out, const RvRoadConfig *config, RvEngine engine);
+/* rv_road_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h.
+ * A new object has an empty library of models. */
+RV_ALGORITHM_API(RvRoad, road);
 
 /* Returns columns and rows of patches; 0 x 0 for an invalid config. */
 RV_API void rv_road_size(const RvRoadConfig *config, int *columns, int *rows);
@@ -247,8 +233,6 @@ RV_API RvStatus rv_road_load(RvRoad *road, const void *from, size_t bytes, RvStr
  * file is complete at any time. RV_ERR_IO when it cannot be written or read. */
 RV_API RvStatus rv_road_save_file(RvRoad *road, const char *path, RvStream stream);
 RV_API RvStatus rv_road_load_file(RvRoad *road, const char *path, RvStream stream);
-
-RV_API void rv_road_free(RvRoad **road);
 
 #ifdef __cplusplus
 }

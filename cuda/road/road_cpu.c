@@ -122,8 +122,8 @@ static int first_plane(const RvRoadCpu *w, RvRoadPlane *plane) {
   return 1;
 }
 
-static RvRoadSums sums_near(const RvRoadCpu *w, const RvRoadPlane *plane, int round) {
-  RvRoadSums s = {0};
+static RvPlaneSums sums_near(const RvRoadCpu *w, const RvRoadPlane *plane, int round) {
+  RvPlaneSums s = {0};
   for (int y = 0; y < w->plan->rows; y++)
     for (int x = 0; x < w->plan->columns; x++) {
       const size_t patch = (size_t)y * w->plan->columns + x;
@@ -135,7 +135,7 @@ static RvRoadSums sums_near(const RvRoadCpu *w, const RvRoadPlane *plane, int ro
       const int64_t d = ((int64_t)w->depth[patch] * 16 + valid / 2) / valid;
       const double ground = rv_road_plane_at(plane, x, y, w->plan->config.patch_size);
       const double off = (double)d / 256 - ground;
-      if (ground < RV_ROAD_DEPTH_MIN || (off < 0 ? -off : off) > rv_road_reach(round, ground))
+      if (ground < RV_ROAD_DEPTH_MIN || (off < 0 ? -off : off) > rv_plane_reach(round, ground))
         continue;
       s.n++, s.x += x, s.y += y, s.d += d;
       s.xx += (int64_t)x * x, s.xy += (int64_t)x * y, s.yy += (int64_t)y * y;
@@ -150,9 +150,8 @@ void rv_road_ground(RvRoadCpu *w) {
   if (!first_plane(w, &plane))
     return;
   for (int round = 0; round < RV_ROAD_FIT_ROUNDS; round++) {
-    const RvRoadSums sums = sums_near(w, &plane, round);
-    if (sums.n < rv_max(16, w->plan->patches / RV_ROAD_FIT_SHARE) ||
-        !rv_road_solve(&sums, w->plan->config.patch_size, &plane))
+    const RvPlaneSums sums = sums_near(w, &plane, round);
+    if (!rv_road_solve(&sums, w->plan->patches, w->plan->config.patch_size, &plane))
       return;
   }
   if (!rv_road_plausible(&plane, &w->plan->config.camera))

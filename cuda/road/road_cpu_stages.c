@@ -169,16 +169,6 @@ static RvStatus give(void *work, RvRoadJob *job) {
   return RV_OK;
 }
 
-const RvRoadStages rv_road_stages_cpu = {
-    .base = {.work_size = sizeof(RvRoadCpu), .layout = layout, .open = open_cpu},
-    .locate = locate,
-    .features = features,
-    .ground = ground,
-    .seeds = seeds,
-    .learn = learn,
-    .classify = classify,
-    .publish = publish,
-    .reset = reset,
-    .take = take,
-    .give = give,
-};
+RV_ENGINE(RvRoad, road, cpu, RvRoadCpu, layout, open_cpu, NULL, .locate = locate,
+          .features = features, .ground = ground, .seeds = seeds, .learn = learn,
+          .classify = classify, .publish = publish, .reset = reset, .take = take, .give = give);

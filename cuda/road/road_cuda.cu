@@ -307,16 +307,5 @@ static RvStatus give(void *memory, RvRoadJob *job) {
   return RV_OK;
 }
 
-extern "C" const RvRoadStages rv_road_stages_cuda = {
-    {sizeof(RoadCuda), layout, open, nullptr},
-    locate,
-    features,
-    ground,
-    seeds,
-    learn,
-    classify,
-    publish,
-    reset,
-    take,
-    give,
-};
+RV_ENGINE(RvRoad, road, cuda, RoadCuda, layout, open, nullptr, locate, features, ground, seeds,
+          learn, classify, publish, reset, take, give);

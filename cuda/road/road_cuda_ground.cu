@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(BOTTOMS *PHASES)
 namespace {
 
 struct Fit {
-  int64_t v[ROAD_FIT_VALUES]; /* as RvRoadSums */
+  int64_t v[ROAD_FIT_VALUES]; /* as RvPlaneSums */
 };
 
 /* Sums over the patches of a row that do not depend on the row. */
@@ -88,7 +88,7 @@ static __device__ Fit sums_near(const RoadCuda &w, const RvRoadPlane &plane, int
       const double ground = rv_road_plane_at(&plane, x, y, plan.config.patch_size);
       const double off = (double)mean / 256 - ground;
       if (mean == 0xffffffffu || ground < RV_ROAD_DEPTH_MIN ||
-          (off < 0 ? -off : off) > rv_road_reach(round, ground))
+          (off < 0 ? -off : off) > rv_plane_reach(round, ground))
         continue;
       const int d = (int)mean;
       r.n++, r.x += x, r.d += d, r.xx += (int64_t)x * x, r.xd += (int64_t)x * d;
@@ -122,7 +122,7 @@ static __device__ __forceinline__ int64_t warp_sums(const int64_t *values) {
 
 /* Sums over the group: each block writes its own to all blocks. The half of the inbox of an
  * iteration is written again two iterations later, when all blocks have read it. */
-static __device__ RvRoadSums sum_group(const Fit &mine, Inbox *inbox, int half) {
+static __device__ RvPlaneSums sum_group(const Fit &mine, Inbox *inbox, int half) {
   __shared__ int64_t parts[ROAD_GROUP_WARPS][ROAD_FIT_VALUES];
   __shared__ int64_t total[ROAD_FIT_VALUES];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -169,9 +169,8 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
   RvRoadPlane plane = line_plane(plan, (int)(0xffffffffu - (unsigned)line));
   for (int round = 0; round < RV_ROAD_FIT_ROUNDS; round++) {
     const Fit mine = sums_near(w, plane, round);
-    const RvRoadSums sums = sum_group(mine, &inbox, round % 2);
-    if (sums.n < rv_max(16, plan.patches / RV_ROAD_FIT_SHARE) ||
-        !rv_road_solve(&sums, plan.config.patch_size, &plane))
+    const RvPlaneSums sums = sum_group(mine, &inbox, round % 2);
+    if (!rv_road_solve(&sums, plan.patches, plan.config.patch_size, &plane))
       return;
   }
   if (thread != 0 || !rv_road_plausible(&plane, &w.plan.config.camera))

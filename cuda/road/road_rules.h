@@ -12,6 +12,7 @@
 
 #include "road/road.h"
 #include "rv_hd.h"
+#include "rv_plane_fit.h"
 
 /* Ranges of the config that sizes and checks depend on. */
 #define RV_ROAD_PATCH_MIN 2
@@ -96,11 +97,6 @@ typedef struct RvRoadPlane {
   double height; /* of the camera, m; 0 = no plane */
 } RvRoadPlane;
 
-/* Sums over the fitted patches: x, y of a patch in columns and rows, d in 1/256 px. */
-typedef struct RvRoadSums {
-  int64_t n, x, y, xx, xy, yy, d, xd, yd;
-} RvRoadSums;
-
 RV_HD int rv_road_horizon(int index, int height) {
   return -(height / 4) + index * height / RV_ROAD_HORIZONS;
 }
@@ -118,11 +114,6 @@ RV_HD int rv_road_line(int v, int horizon, int bottom, int height) {
   return d >= RV_ROAD_DEPTH_MIN ? rv_min(d, RV_ROAD_DEPTHS - 1) : -1;
 }
 
-/* Maximum distance of a fitted patch from the plane in an iteration, px. */
-RV_HD double rv_road_reach(int round, double disparity) {
-  return round == 0 ? 1 + disparity / 16 : 0.5 + disparity / 64;
-}
-
 /* Disparity at the center of patch (x, y) of n px. */
 RV_HD double rv_road_plane_at(const RvRoadPlane *p, int x, int y, int n) {
   return p->a * (x * n + 0.5 * (n - 1)) + p->b * (y * n + 0.5 * (n - 1)) + p->c;
@@ -137,31 +128,16 @@ RV_HD int rv_road_ahead(const RvCamera *camera, int x, int n, uint32_t depth, in
   return !(half > 0) || reach <= half * (double)depth;
 }
 
-/* Least squares by Cramer's rule about the means; 0 when the patches are collinear. */
-RV_HD int rv_road_solve(const RvRoadSums *s, int n, RvRoadPlane *plane) {
-  if (s->n < 3)
-    return 0;
-  const double count = (double)s->n;
-  const double mx = (double)s->x / count, my = (double)s->y / count, md = (double)s->d / count;
-  const double xx = (double)s->xx - mx * (double)s->x, xy = (double)s->xy - mx * (double)s->y;
-  const double yy = (double)s->yy - my * (double)s->y;
-  const double xd = (double)s->xd - mx * (double)s->d, yd = (double)s->yd - my * (double)s->d;
-  const double det = xx * yy - xy * xy;
-  if (!(det > 1e-6 * xx * yy) || !(xx > 0) || !(yy > 0))
-    return 0;
-  const double a = (xd * yy - yd * xy) / det, b = (yd * xx - xd * xy) / det;
-  const double scale = 256.0 * n, shift = 0.5 * (n - 1);
-  plane->a = a / scale;
-  plane->b = b / scale;
-  plane->c = (md - a * mx - b * my) / 256 - (plane->a + plane->b) * shift;
-  return 1;
+/* The plane of the sums of an iteration over a frame of `patches`; 0 when there are too few or they
+ * are collinear. */
+RV_HD int rv_road_solve(const RvPlaneSums *s, int patches, int n, RvRoadPlane *p) {
+  return s->n >= rv_max(16, patches / RV_ROAD_FIT_SHARE) &&
+         rv_plane_solve(s, n, &p->a, &p->b, &p->c);
 }
 
-/* Height of the camera above the plane: with n X = h, disparity = baseline / h * (n_x (u - cx) +
- * n_y (v - cy) + n_z focal), so that (baseline / h)^2 is the sum of three squares. */
 RV_HD double rv_road_height_squared(const RvRoadPlane *p, const RvCamera *camera) {
-  const double forward = (p->c + p->a * camera->cx + p->b * camera->cy) / camera->focal;
-  return camera->baseline * camera->baseline / (p->a * p->a + p->b * p->b + forward * forward);
+  const double center = p->c + p->a * camera->cx + p->b * camera->cy;
+  return rv_plane_height_squared(p->a, p->b, center, camera->focal, camera->baseline);
 }
 
 /* 1 when the plane may be ground: disparity grows downwards, and the height of the camera is

@@ -51,31 +51,21 @@ typedef struct RvRoadJob {
   RvStream stream;
 } RvRoadJob;
 
-typedef struct RvRoadStages {
-  RvEngineBase base;
-  /* The stages of a frame, in the order in which run() calls them. */
-  RvStatus (*locate)(void *work, RvRoadJob *job); /* with equalize: the memory of the histograms */
-  RvStatus (*features)(void *work, RvRoadJob *job);
-  RvStatus (*ground)(void *work, RvRoadJob *job);
-  RvStatus (*seeds)(void *work, RvRoadJob *job);
-  RvStatus (*learn)(void *work, RvRoadJob *job);
-  RvStatus (*classify)(void *work, RvRoadJob *job);
-  RvStatus (*publish)(void *work, RvRoadJob *job);
-  /* Clears models and pending samples. */
-  RvStatus (*reset)(void *work, RvRoadJob *job);
-  /* Copies models and samples to job->learned, with capacity for library_size models and
-   * min_samples samples; replaces them by job->learned. Both wait for the stream. */
-  RvStatus (*take)(void *work, RvRoadJob *job);
-  RvStatus (*give)(void *work, RvRoadJob *job);
-} RvRoadStages;
+/* The stages of a frame up to publish, in the order in which run() calls them; locate sets
+ * job->votes, the memory of the histograms, with equalize.
+ *   reset  clears models and pending samples
+ *   take   copies models and samples to job->learned, with capacity for library_size models and
+ *          min_samples samples
+ *   give   replaces them by job->learned
+ * take and give wait for the stream. */
+RV_STAGES(RvRoad, road, RvRoadJob, *locate, *features, *ground, *seeds, *learn, *classify, *publish,
+          *reset, *take, *give);
 
 struct RvRoad {
   RvObject object;
   RvRoadPlan plan;
   RvVote *vote; /* histograms of the three channels; NULL without equalize */
 };
-
-extern const RvRoadStages rv_road_stages_cpu, rv_road_stages_cuda;
 
 /* Sets the fields of a plan after its config, which is valid. */
 void rv_road_make_plan(void *plan);

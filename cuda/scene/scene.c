@@ -25,19 +25,18 @@ const char *rv_scene_label_text(RvSceneLabel label) {
 
 typedef RvSceneConfig Config;
 
-static const RvParamValue patterns[] = {
-    {RV_SCENE_STREET, "street", "Flat street with buildings, cars, poles and trees"},
-    {RV_SCENE_SLANTED_STREET, "slanted-street", "The same street on steep, banked hills"},
-    {RV_SCENE_OFFROAD, "offroad", "Dirt track in grass under changing light"},
-    {RV_SCENE_PLANES, "planes", "Textured slanted planes, for exact subpixel tests"},
-    {RV_SCENE_NOISE, "noise", "Random dots with a random disparity per block"},
-    {RV_SCENE_HIGHWAY, "highway", "Three lanes in curves, with traffic, exits, bridges and dusk"},
-    {RV_SCENE_COURSE, "obstacle-course",
-     "Road with crates, pedestrians, overhanging signs, bridges, barriers and crossing cars"},
-};
-
 static const RvParam params[] = {
-    RV_CHOICE("pattern", pattern, patterns, RV_SCENE_STREET, 0, NULL, NULL, "Scene to render"),
+    RV_CHOICE("pattern", pattern, RV_SCENE_STREET, 0, NULL, NULL, "Scene to render",
+              {RV_SCENE_STREET, "street", "Flat street with buildings, cars, poles and trees"},
+              {RV_SCENE_SLANTED_STREET, "slanted-street", "The same street on steep, banked hills"},
+              {RV_SCENE_OFFROAD, "offroad", "Dirt track in grass under changing light"},
+              {RV_SCENE_PLANES, "planes", "Textured slanted planes, for exact subpixel tests"},
+              {RV_SCENE_NOISE, "noise", "Random dots with a random disparity per block"},
+              {RV_SCENE_HIGHWAY, "highway",
+               "Three lanes in curves, with traffic, exits, bridges and dusk"},
+              {RV_SCENE_COURSE, "obstacle-course",
+               "Road with crates, pedestrians, overhanging signs, bridges, barriers and crossing "
+               "cars"}),
     RV_INT("width", width, 16, RV_MAX_SIDE / 2, 640, RV_PARAM_HIDDEN, "px", NULL,
            "Width of one view"),
     RV_INT("height", height, 16, RV_MAX_SIDE, 480, RV_PARAM_HIDDEN, "px", NULL,
@@ -129,23 +128,9 @@ static RvStatus open_scene(void *object) {
 
 static const RvEngineBase cpu = {.work_size = sizeof(SceneWork), .layout = layout};
 
-static const RvClass klass = {
-    .params = rv_scene_params,
-    .object_size = sizeof(RvScene),
-    .plan_offset = offsetof(RvScene, plan),
-    .plan = make_plan,
-    .describe = describe,
-    .open = open_scene,
-    .engines = {&cpu, NULL},
-};
-
-void rv_scene_config_init(RvSceneConfig *config) {
-  rv_params_defaults(&table, config);
-}
-
-RvStatus rv_scene_config_check(const RvSceneConfig *config) {
-  return rv_object_check(&klass, config);
-}
+static const RvClass klass = {RV_CLASS_NAMES(RvScene, scene), .plan = make_plan,
+                              .describe = describe, .open = open_scene, .engines = {&cpu, NULL}};
+RV_OBJECT_COMMON(RvScene, scene, klass);
 
 /* RV_OBJECT's with the only engine that there is. */
 RvStatus rv_scene_new(RvScene **out, const RvSceneConfig *config) {
@@ -156,31 +141,14 @@ RvStatus rv_scene_new(RvScene **out, const RvSceneConfig *config) {
   return status;
 }
 
-void rv_scene_free(RvScene **scene) {
-  if (!scene)
-    return;
-  rv_object_free(*scene);
-  *scene = NULL;
-}
-
 /* --- Instruction sets ------------------------------------------------------------------------- */
 
-const SceneKernels *scene_kernels(int index) {
-  const SceneKernels *found[3] = {NULL};
-  int count = 0;
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-#  ifndef __SANITIZE_ADDRESS__ /* gcc 12 aligns the stack of this sanitizer to 32 bytes only */
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-    found[count++] = &scene_kernels_avx512;
-#  endif
-  if (__builtin_cpu_supports("avx2"))
-    found[count++] = &scene_kernels_avx2;
+#ifdef __SANITIZE_ADDRESS__ /* gcc 12 aligns the stack of this sanitizer to 32 bytes only */
+#  define WIDEST (RV_CPU_AVX512_VBMI + 1)
+#else
+#  define WIDEST RV_CPU_AVX512
 #endif
-  found[count++] = &scene_kernels_base;
-  return index < count ? found[index] : NULL;
-}
+RV_CPU_KERNELS(SceneKernels, scene_kernels, scene_kernels, WIDEST)
 
 /* --- Frames ---------------------------------------------------------------------------------- */
 

@@ -61,45 +61,58 @@ static void add_wheels(World *world, double x, double z, Vec ahead, double wide,
   }
 }
 
+typedef struct Car {
+  double x, z;
+  Vec ahead;
+  Color tint;
+  uint32_t style;
+} Car;
+
+/* A part of a car. NULL when the world is full. */
+static Object *add_part(World *world, const Car *car, Material material, Vec half) {
+  const Vec ground = vec(car->x, scene_ground_y(world, car->x, car->z), car->z);
+  Object *part = scene_add(world, SHAPE_CONVEX, material, RV_LABEL_CAR, ground, half);
+  if (!part)
+    return NULL;
+  stand(world, part, car->x, car->z, car->ahead);
+  part->tint = car->tint;
+  part->style = car->style;
+  return part;
+}
+
+/* Its sides, which lean inwards and are `wide` from its middle at height `belt`, roof and floor. */
+static void close_part(Object *part, double lean, double wide, double belt, double roof,
+                       double floor) {
+  scene_plane(part, vec(1, lean, 0), vec(wide, belt, 0));
+  scene_plane(part, vec(-1, lean, 0), vec(-wide, belt, 0));
+  scene_plane(part, vec(0, 1, 0), vec(0, roof, 0));
+  scene_plane(part, vec(0, -1, 0), vec(0, floor, 0));
+}
+
 /* A body with slanted hood and rear, a cabin with slanted windows, four wheels when near. */
 void scene_car(World *world, double x, double z, Vec ahead, uint32_t style) {
   uint32_t random = style;
-  const Color tint = PICK(car_tints, scene_unit(&random));
+  const Car car = {x, z, ahead, PICK(car_tints, scene_unit(&random)), style};
   const double long_ = 1.95 + 0.3 * scene_unit(&random), wide = 0.86 + 0.06 * scene_unit(&random);
   const int van = scene_unit(&random) > 0.72;
   const double belt = van ? 1.02 : 0.88, roof = van ? 1.88 : 1.42 + 0.12 * scene_unit(&random);
   const double nose = van ? long_ - 0.75 : 0.42 * long_, tail = van ? -long_ + 0.04 : -0.62 * long_;
-  const Vec ground = vec(x, scene_ground_y(world, x, z), z);
-  Object *body = scene_add(world, SHAPE_CONVEX, MATERIAL_BODY, RV_LABEL_CAR, ground,
-                           vec(wide, belt + 0.1, long_));
+  Object *body = add_part(world, &car, MATERIAL_BODY, vec(wide, belt + 0.1, long_));
   if (!body)
     return;
-  stand(world, body, x, z, ahead);
-  body->tint = tint;
-  body->style = style;
-  scene_plane(body, vec(1, 0.04, 0), vec(wide, 0.5, 0));
-  scene_plane(body, vec(-1, 0.04, 0), vec(-wide, 0.5, 0));
-  scene_plane(body, vec(0, 1, 0), vec(0, belt, 0));
-  scene_plane(body, vec(0, -1, 0), vec(0, 0.2, 0));
+  close_part(body, 0.04, wide, 0.5, belt, 0.2);
   scene_plane(body, vec(0, 0.06, 1), vec(0, 0.5, long_));
   scene_plane(body, vec(0, 0.08, -1), vec(0, 0.5, -long_));
   scene_plane(body, vec(0, 1, 0.16), vec(0, belt, nose));         /* hood */
   scene_plane(body, vec(0, 1, -0.12), vec(0, belt, tail));        /* boot */
   scene_plane(body, vec(0, -1, 0.45), vec(0, 0.2, long_ - 0.35)); /* bumpers */
   scene_plane(body, vec(0, -1, -0.45), vec(0, 0.2, -long_ + 0.35));
-  Object *cabin = scene_add(world, SHAPE_CONVEX, MATERIAL_CABIN, RV_LABEL_CAR, ground,
-                            vec(wide, roof + 0.1, long_));
+  Object *cabin = add_part(world, &car, MATERIAL_CABIN, vec(wide, roof + 0.1, long_));
   if (!cabin)
     return;
-  stand(world, cabin, x, z, ahead);
-  cabin->tint = tint;
-  cabin->style = style;
   cabin->half.y = roof; /* what the paint of the windows goes by */
   cabin->half.x = belt;
-  scene_plane(cabin, vec(1, 0.32, 0), vec(wide - 0.03, belt, 0));
-  scene_plane(cabin, vec(-1, 0.32, 0), vec(-wide + 0.03, belt, 0));
-  scene_plane(cabin, vec(0, 1, 0), vec(0, roof, 0));
-  scene_plane(cabin, vec(0, -1, 0), vec(0, belt - 0.05, 0));
+  close_part(cabin, 0.32, wide - 0.03, belt, roof, belt - 0.05);
   scene_plane(cabin, vec(0, 0.85, 0.6), vec(0, belt, nose));              /* windscreen */
   scene_plane(cabin, vec(0, van ? 0.12 : 0.7, -0.8), vec(0, belt, tail)); /* rear window */
   if (z < 45.0 && z > -BEHIND)

@@ -112,23 +112,10 @@ typedef struct RvSgmConfig {
   RvLog log;             /* silent */
 } RvSgmConfig;
 
-typedef struct RvSgm RvSgm;
-
-/* The parameters: names, ranges, units, defaults and texts. Never NULL. */
-RV_API const RvParams *rv_sgm_params(void);
-
-/* Sets the defaults; width and height become 0. */
-RV_API void rv_sgm_config_init(RvSgmConfig *config);
-
-/* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
-RV_API RvStatus rv_sgm_config_check(const RvSgmConfig *config);
-
-/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. From 64 columns and 240
- * rows on at most 2.2 * width * height * disparities, on both engines and with every cost. */
-RV_API size_t rv_sgm_workspace(const RvSgmConfig *config, RvEngine engine);
-
-/* *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
-RV_API RvStatus rv_sgm_new(RvSgm **out, const RvSgmConfig *config, RvEngine engine);
+/* rv_sgm_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h.
+ * _workspace: from 64 columns and 240 rows on at most 2.2 * width * height * disparities, on
+ * both engines and with every cost. */
+RV_ALGORITHM_API(RvSgm, sgm);
 
 /* left, right: RV_U8. disparity: RV_U16, 1/16 px, absolute (min_disparity included), 0 = invalid.
  * confidence: RV_U8, or NULL; required with config.confidence. 255 times the probability that the
@@ -145,9 +132,6 @@ RV_API RvStatus rv_sgm_run(RvSgm *sgm, const RvPlane *left, const RvPlane *right
  * RV_CUDA the stream has passed and the device is current; time in which the stream waits for others
  * counts. */
 RV_API RvStatus rv_sgm_stage_times(const RvSgm *sgm, double us[RV_SGM_STAGES]);
-
-/* Does not wait: the caller has made sure that the stream has passed. */
-RV_API void rv_sgm_free(RvSgm **sgm);
 
 #ifdef __cplusplus
 }

@@ -5,21 +5,7 @@
 
 /* --- Instruction sets ------------------------------------------------------------------------ */
 
-const RvSgmKernels *rv_sgm_cpu_kernels(int index) {
-  const RvSgmKernels *found[4] = {NULL};
-  int count = 0;
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bitalg"))
-    found[count++] = &rv_sgm_kernels_avx512;
-  if (__builtin_cpu_supports("avx2"))
-    found[count++] = &rv_sgm_kernels_avx2;
-#endif
-  found[count++] = &rv_sgm_kernels_base;
-  return index < count ? found[index] : NULL;
-}
+RV_CPU_KERNELS(RvSgmKernels, rv_sgm_cpu_kernels, rv_sgm_kernels, RV_CPU_AVX512_VBMI)
 
 int rv_sgm_cpu_can(const RvSgmKernels *kernels, const RvSgmConfig *c, int cell) {
   return c->disparities * cell % kernels->vector_bytes == 0;
@@ -110,9 +96,5 @@ static RvStatus open_cpu(void *work, const void *plan) {
   return RV_OK;
 }
 
-const RvSgmStages rv_sgm_stages_cpu = {
-    .base = {.work_size = sizeof(RvSgmCpu), .layout = layout, .open = open_cpu},
-    .match = rv_sgm_cpu_match,
-    .filter = rv_sgm_cpu_filter,
-    .refine = rv_sgm_cpu_refine,
-};
+RV_ENGINE(RvSgm, sgm, cpu, RvSgmCpu, layout, open_cpu, NULL, .match = rv_sgm_cpu_match,
+          .filter = rv_sgm_cpu_filter, .refine = rv_sgm_cpu_refine);

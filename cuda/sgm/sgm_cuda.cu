@@ -202,9 +202,4 @@ RvStatus sgm_cuda_long_rows(const SgmCuda *work, const RvSgmJob *job, const SgmS
   return sgm_cuda_winner(job, slice);
 }
 
-extern "C" const RvSgmStages rv_sgm_stages_cuda = {
-    {sizeof(SgmCuda), layout, open, nullptr},
-    match,
-    filter,
-    refine,
-};
+RV_ENGINE(RvSgm, sgm, cuda, SgmCuda, layout, open, nullptr, match, filter, refine);

@@ -37,20 +37,13 @@ typedef struct RvSgmJob {
   RvStream stream;
 } RvSgmJob;
 
-/* An engine, in the order in which run() calls the stages. A stage ends where its result is
- * complete in memory (in stream order); inside a stage an engine fuses steps as it likes. */
-typedef struct RvSgmStages {
-  RvEngineBase base;
-  /* Census, cost, paths, winner, uniqueness, left-right check, subpixel, confidence: the maps of
-   * both views. */
-  RvStatus (*match)(void *work, RvSgmJob *job);
-  /* Median and speckle filter of the disparity map, and output to the planes of the job. */
-  RvStatus (*filter)(void *work, RvSgmJob *job);
-  /* Sky and fill, in the planes of the job. */
-  RvStatus (*refine)(void *work, RvSgmJob *job);
-} RvSgmStages;
-
-extern const RvSgmStages rv_sgm_stages_cpu, rv_sgm_stages_cuda;
+/* A stage ends where its result is complete in memory (in stream order); an engine may fuse the
+ * steps inside a stage.
+ *   match   census, cost, paths, winner, uniqueness, left-right check, subpixel, confidence: the
+ *           maps of both views
+ *   filter  median and speckle filter of the disparity map, and output to the planes of the job
+ *   refine  sky and fill, in the planes of the job */
+RV_STAGES(RvSgm, sgm, RvSgmJob, *match, *filter, *refine);
 
 struct RvSgm {
   RvObject object;

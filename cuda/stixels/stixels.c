@@ -8,28 +8,9 @@
 #include "rv_hd.h"
 #include "stixels/stixels_stages.h"
 
-struct RvStixels {
-  RvObject object;
-  RvStixelsPlan plan;
-};
-
 /* --- Parameters ------------------------------------------------------------------------------ */
 
-typedef RvStixelsConfig Config;
-
-static const RvParamValue models[] = {
-    {RV_STIXELS_SLANTED_FAST, "slanted-fast", "Slanted planes, costs in closed form, no outliers"},
-    {RV_STIXELS_SLANTED, "slanted", "Slanted planes, the cost of every cell, with outliers"},
-    {RV_STIXELS_CONSTANT, "constant", "Objects of one disparity on the expected ground plane"},
-};
-static const RvParamValue grounds[] = {
-    {RV_STIXELS_GROUND_ESTIMATE, "estimate", "Estimated from the disparity, tracked over time"},
-    {RV_STIXELS_GROUND_CAMERA, "camera", "From the height and pitch of the camera"},
-};
-static const RvParamValue cuts[] = {
-    {RV_STIXELS_CUTS_ALL, "all", "Every row of cells"},
-    {RV_STIXELS_CUTS_TIME_SERIES, "time-series", "Local extrema and jumps of the disparity"},
-};
+RV_OBJECT_STRUCT(RvStixels);
 
 /* Rows of reals: name, text, unit, note, range, default, field. */
 #define REAL(name_, text_, unit_, note_, from, to, default_, field)                                \
@@ -51,18 +32,27 @@ static const RvParamValue cuts[] = {
   }
 
 static const RvParam params[] = {
-    RV_PARAM_WIDTH,
-    RV_PARAM_HEIGHT,
-    RV_CHOICE("model", model, models, RV_STIXELS_SLANTED_FAST, 0, NULL, NULL, "Depth model"),
+    RV_PARAM_SIZE,
+    RV_CHOICE(
+        "model", model, RV_STIXELS_SLANTED_FAST, 0, NULL, NULL, "Depth model",
+        {RV_STIXELS_SLANTED_FAST, "slanted-fast",
+         "Slanted planes, costs in closed form, no outliers"},
+        {RV_STIXELS_SLANTED, "slanted", "Slanted planes, the cost of every cell, with outliers"},
+        {RV_STIXELS_CONSTANT, "constant", "Objects of one disparity on the expected ground plane"}),
     RV_INT("stixel-width", stixel_width, 1, 64, 8, 0, "px", NULL, "Width of a stixel"),
     RV_INT("vertical-step", vertical_step, 1, 64, 8, 0, "px", "stixels start at cell boundaries",
            "Height of a cell"),
-    RV_CHOICE("cuts", cuts, cuts, RV_STIXELS_CUTS_ALL, 0, NULL, NULL,
-              "Allowed boundaries of stixels"),
+    RV_CHOICE(
+        "cuts", cuts, RV_STIXELS_CUTS_ALL, 0, NULL, NULL, "Allowed boundaries of stixels",
+        {RV_STIXELS_CUTS_ALL, "all", "Every row of cells"},
+        {RV_STIXELS_CUTS_TIME_SERIES, "time-series", "Local extrema and jumps of the disparity"}),
     RV_SWITCH("refine", refine, 1, 0, NULL, NULL,
               "Move the boundaries between stixels to the best row of pixels"),
-    RV_CHOICE("ground", ground, grounds, RV_STIXELS_GROUND_ESTIMATE, 0, NULL, NULL,
-              "Source of the expected ground plane"),
+    RV_CHOICE(
+        "ground", ground, RV_STIXELS_GROUND_ESTIMATE, 0, NULL, NULL,
+        "Source of the expected ground plane",
+        {RV_STIXELS_GROUND_ESTIMATE, "estimate", "Estimated from the disparity, tracked over time"},
+        {RV_STIXELS_GROUND_CAMERA, "camera", "From the height and pitch of the camera"}),
     REAL("camera-height", "Height of the camera above the ground", "m",
          "0 = value from RvCameraMeta", 0, 1000, 0, camera.height),
     REAL("camera-pitch", "Camera pitch, positive down", "degrees", "used with camera-height", -89,

@@ -200,24 +200,10 @@ typedef struct RvStixelsOutput {
   RvStixelsGround *ground; /* 1, aligned to 8 bytes */
 } RvStixelsOutput;
 
-typedef struct RvStixels RvStixels;
-
-/* The parameters: names, ranges, units, defaults and texts. Never NULL. */
-RV_API const RvParams *rv_stixels_params(void);
-
-/* Sets the defaults; width and height become 0. */
-RV_API void rv_stixels_config_init(RvStixelsConfig *config);
-
-/* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
-RV_API RvStatus rv_stixels_config_check(const RvStixelsConfig *config);
-
-/* Bytes that _new takes on the engine's memory, 0 if the config is invalid. RV_CUDA: on the current
- * device, as some tables are in the shared memory of devices that have enough; without a device,
- * an upper limit for all devices. */
-RV_API size_t rv_stixels_workspace(const RvStixelsConfig *config, RvEngine engine);
-
-/* *out is NULL after a failure. RV_CUDA takes its memory on the current device. */
-RV_API RvStatus rv_stixels_new(RvStixels **out, const RvStixelsConfig *config, RvEngine engine);
+/* rv_stixels_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h.
+ * _workspace of RV_CUDA: of the current device, as some tables are in the shared memory of
+ * devices that have enough; without a device, an upper limit for all devices. */
+RV_ALGORITHM_API(RvStixels, stixels);
 
 /* Columns and rows of cells, and the capacity that holds every result: columns x rows. 0 if the
  * config is invalid. */
@@ -238,9 +224,6 @@ RV_API RvStatus rv_stixels_run(RvStixels *stixels, const RvStixelsInput *input,
 RV_API RvStatus rv_stixels_render(RvStixels *stixels, const RvStixel *list, uint32_t capacity,
                                   const uint32_t *offsets, const RvPlane *disparity,
                                   const RvPlane *classes, RvStream stream);
-
-/* Waits for nothing: the caller has made sure that the stream has passed. */
-RV_API void rv_stixels_free(RvStixels **stixels);
 
 #ifdef __cplusplus
 }

@@ -311,12 +311,6 @@ static RvStatus render(void *work, RvStixelsJob *job) {
   return RV_OK;
 }
 
-const RvStixelsStages rv_stixels_stages_cpu = {
-    .base = {.work_size = sizeof(RvStixelsCpu), .layout = layout, .open = open},
-    .cells = cells,
-    .ground = ground,
-    .semantics = semantics,
-    .columns = columns,
-    .refine = refine,
-    .render = render,
-};
+RV_ENGINE(RvStixels, stixels, cpu, RvStixelsCpu, layout, open, NULL, .cells = cells,
+          .ground = ground, .semantics = semantics, .columns = columns, .refine = refine,
+          .render = render);

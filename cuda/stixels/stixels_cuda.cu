@@ -325,12 +325,6 @@ static RvStatus render(void *, RvStixelsJob *job) {
   return RV_OK;
 }
 
-extern "C" const RvStixelsStages rv_stixels_stages_cuda = {
-    {sizeof(RvStixelsCuda), layout, open, nullptr},
-    cells,
-    rv_stixels_cuda_ground,
-    rv_stixels_cuda_semantics,
-    rv_stixels_cuda_columns,
-    rv_stixels_cuda_refine,
-    render,
-};
+RV_ENGINE(RvStixels, stixels, cuda, RvStixelsCuda, layout, open, nullptr, cells,
+          rv_stixels_cuda_ground, rv_stixels_cuda_semantics, rv_stixels_cuda_columns,
+          rv_stixels_cuda_refine, render);

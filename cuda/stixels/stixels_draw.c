@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rv_config.h"
+#include "rv_object.h"
 #include "stixels/stixels_draw_stages.h"
 
 static void *row_of(const RvPlane *plane, int y) {
@@ -79,6 +80,5 @@ RvStatus rv_stixels_draw(const RvStixel *list, uint32_t count, int stixel_width,
     return rv_stixels_draw_cuda(list, count, stixel_width, rasters, stream, log);
 #endif
   (void)stream;
-  rv_log(log, "stixels: this build has no engine %d", (int)engine);
-  return RV_ERR_NO_DEVICE;
+  return rv_no_engine(log, "stixels", engine);
 }

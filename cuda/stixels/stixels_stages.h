@@ -39,31 +39,22 @@ typedef struct RvStixelsJob {
   RvStream stream;
 } RvStixelsJob;
 
-/* An engine, in the order in which run() calls the stages. On CUDA a stage may have been computed
- * by the kernel of the stage before, which saves a launch; it then enqueues nothing:
+/*   cells      mean disparity of each cell
+ *   ground     vote and plane; when plan->estimate
+ *   semantics  costs of the semantic classes in the cells; with labels or scores
+ *   columns    dynamic programming and backtracking, then the list
+ *   refine     moves the boundaries in the list; when plan->reach > 0
+ *   render     the one stage of render()
+ * On CUDA a stage may have been computed by the kernel of the preceding stage, which saves a
+ * launch; it then enqueues nothing:
  *   semantics  scores of the size of the frame are summed by further blocks of the ground kernel
  *   refine     columns whose records fit in shared memory move their boundaries themselves */
-typedef struct RvStixelsStages {
-  RvEngineBase base;
-  RvStatus (*cells)(void *work, RvStixelsJob *job);
-  /* Vote and plane; when plan->estimate. */
-  RvStatus (*ground)(void *work, RvStixelsJob *job);
-  /* Costs of the semantic classes in the cells; with labels or scores. */
-  RvStatus (*semantics)(void *work, RvStixelsJob *job);
-  /* Dynamic programming and backtracking, then the list. */
-  RvStatus (*columns)(void *work, RvStixelsJob *job);
-  /* Moves the boundaries in the list; when plan->reach > 0. */
-  RvStatus (*refine)(void *work, RvStixelsJob *job);
-
-  /* The one stage of render(). */
-  RvStatus (*render)(void *work, RvStixelsJob *job);
-} RvStixelsStages;
+RV_STAGES(RvStixels, stixels, RvStixelsJob, *cells, *ground, *semantics, *columns, *refine,
+          *render);
 
 static inline int rv_stixels_has_semantics(const RvStixelsJob *job) {
   return job->input.labels.data || job->input.scores.data;
 }
-
-extern const RvStixelsStages rv_stixels_stages_cpu, rv_stixels_stages_cuda;
 
 #ifdef __cplusplus
 }

@@ -6,34 +6,21 @@
 
 #include "vote/vote_stages.h"
 
-struct RvVote {
-  RvObject object;
-  RvVotePlan plan;
-};
-
 /* --- Parameters ------------------------------------------------------------------------------ */
 
-typedef RvVoteConfig Config;
-
-static const RvParamValue kinds[] = {
-    {RV_VOTE_HISTOGRAM, "histogram", "histogram of one channel"},
-    {RV_VOTE_COLOR, "color", "three histograms, of R, G and B"},
-    {RV_VOTE_CHROMA, "chroma", "histogram of normalized red and green"},
-    {RV_VOTE_SUM, "sum", "sum of all values"},
-    {RV_VOTE_SUBSAMPLE, "subsample", "sums of square blocks"},
-};
-static const RvParamValue formats[] = {
-    {RV_U8, "u8", "8 bits"},
-    {RV_U16, "u16", "16 bits"},
-    {RV_U32, "u32", "32 bits, or R, G and B in bits 0 to 23"},
-    {RV_F32, "f32", "float"},
-};
+RV_OBJECT_STRUCT(RvVote);
 
 static const RvParam params[] = {
-    RV_CHOICE("kind", kind, kinds, RV_VOTE_HISTOGRAM, 0, NULL, NULL, "Voting algorithm"),
-    RV_PARAM_WIDTH,
-    RV_PARAM_HEIGHT,
-    RV_CHOICE("format", format, formats, RV_U8, 0, NULL, NULL, "Format of the input"),
+    RV_CHOICE("kind", kind, RV_VOTE_HISTOGRAM, 0, NULL, NULL, "Voting algorithm",
+              {RV_VOTE_HISTOGRAM, "histogram", "histogram of one channel"},
+              {RV_VOTE_COLOR, "color", "three histograms, of R, G and B"},
+              {RV_VOTE_CHROMA, "chroma", "histogram of normalized red and green"},
+              {RV_VOTE_SUM, "sum", "sum of all values"},
+              {RV_VOTE_SUBSAMPLE, "subsample", "sums of square blocks"}),
+    RV_PARAM_SIZE,
+    RV_CHOICE("format", format, RV_U8, 0, NULL, NULL, "Format of the input",
+              {RV_U8, "u8", "8 bits"}, {RV_U16, "u16", "16 bits"},
+              {RV_U32, "u32", "32 bits, or R, G and B in bits 0 to 23"}, {RV_F32, "f32", "float"}),
     RV_INT("bins", bins, 1, 65536, 256, 0, NULL, NULL, "Number of bins of a histogram"),
     RV_INT("factor", factor, 2, 64, 4, 0, "px", NULL, "Side length of the blocks of subsampling"),
     RV_INT("stretch", stretch, 0, 64, 0, 0, NULL, "0 = as the kind needs",

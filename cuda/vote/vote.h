@@ -53,26 +53,12 @@ typedef struct RvVoteConfig {
   RvLog log;         /* silent */
 } RvVoteConfig;
 
-typedef struct RvVote RvVote;
-
-/* The parameters: names, ranges, units, defaults and texts. Never NULL. */
-RV_API const RvParams *rv_vote_params(void);
-
-/* Sets the defaults; width and height become 0. */
-RV_API void rv_vote_config_init(RvVoteConfig *config);
-
-/* RV_OK, or RV_ERR_ARG after logging which rule is broken. */
-RV_API RvStatus rv_vote_config_check(const RvVoteConfig *config);
-
-/* Bytes that _new allocates in the engine's memory: none with CUDA; 0 for an invalid config. */
-RV_API size_t rv_vote_workspace(const RvVoteConfig *config, RvEngine engine);
-
-RV_API RvStatus rv_vote_new(RvVote **out, const RvVoteConfig *config, RvEngine engine);
+/* rv_vote_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h.
+ * _workspace of RV_CUDA is 0. */
+RV_ALGORITHM_API(RvVote, vote);
 
 /* Size of the result: bins per row and rows; 0 x 0 for an invalid config. */
 RV_API void rv_vote_size(const RvVoteConfig *config, int *columns, int *rows);
-RV_API void rv_vote_free(RvVote **vote);
-
 /* votes: RV_U32 of rv_vote_size, written completely. */
 RV_API RvStatus rv_vote_run(RvVote *vote, const RvPlane *input, const RvPlane *votes,
                             RvStream stream);

@@ -120,7 +120,4 @@ static RvStatus vote(void *memory, RvVoteJob *job) {
   return RV_OK;
 }
 
-const RvVoteStages rv_vote_stages_cpu = {
-    .base = {.work_size = sizeof(VoteCpu), .layout = layout},
-    .vote = vote,
-};
+RV_ENGINE(RvVote, vote, cpu, VoteCpu, layout, NULL, NULL, .vote = vote);

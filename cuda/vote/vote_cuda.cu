@@ -51,7 +51,4 @@ static RvStatus vote(void *memory, RvVoteJob *job) {
   return instances[job->plan->instance].run((const RvVoteCuda *)memory, job);
 }
 
-extern "C" const RvVoteStages rv_vote_stages_cuda = {
-    {sizeof(RvVoteCuda), nullptr, open, nullptr},
-    vote,
-};
+RV_ENGINE(RvVote, vote, cuda, RvVoteCuda, nullptr, open, nullptr, vote);

@@ -25,12 +25,7 @@ typedef struct RvVoteJob {
   RvStream stream;
 } RvVoteJob;
 
-typedef struct RvVoteStages {
-  RvEngineBase base;
-  RvStatus (*vote)(void *work, RvVoteJob *job);
-} RvVoteStages;
-
-extern const RvVoteStages rv_vote_stages_cpu, rv_vote_stages_cuda;
+RV_STAGES(RvVote, vote, RvVoteJob, *vote);
 
 #ifdef __cplusplus
 }

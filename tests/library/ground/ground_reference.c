@@ -80,7 +80,7 @@ static int find_plane(const RvGroundPlan *g, const uint32_t *cells, const RvGrou
   }
   free(voters);
   for (int round = 0; best > 0 && round < RV_GROUND_FIT_ROUNDS; round++) {
-    RvGroundSums s = {0};
+    RvPlaneSums s = {0};
     for (int i = 0; i < g->cells; i++) {
       const int64_t x = i % g->columns, y = i / g->columns, d = cells[i];
       if (!rv_ground_takes(g, plane, rv_ground_center((int)x, g->n), rv_ground_center((int)y, g->n),
