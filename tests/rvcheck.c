@@ -184,6 +184,21 @@ void rvc_fail(RvCheck *check, const char *name, const char *format, ...) {
   fail(check, name, text);
 }
 
+void rvc_cases(RvCheck *check, const RvCase *cases, size_t count) {
+  for (size_t k = 0; k < count; k++) {
+    const RvCase *c = &cases[k];
+    if ((c->flags & RVC_LARGE && check->small) || (c->flags & RVC_ON_CUDA && !check->cuda))
+      continue;
+    if (c->group) {
+      c->group(check);
+    } else if (rvc_wants(check, c->name)) {
+      RvRandom random = rvc_random(check, c->name);
+      c->run(check, c->name, &random);
+      rvc_ok(check, c->name);
+    }
+  }
+}
+
 int rvc_true(RvCheck *check, const char *name, int condition, const char *format, ...) {
   if (condition) {
     rvc_ok(check, name);

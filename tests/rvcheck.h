@@ -50,14 +50,33 @@ int rvc_range(RvRandom *random, int low, int high); /* low..high inclusive */
 enum { RVC_RANDOM, RVC_ZERO, RVC_ONES, RVC_RAMP, RVC_CHECKER, RVC_SMOOTH, RVC_KINDS };
 void rvc_fill_u8(RvRandom *random, int kind, uint8_t *out, int width, int height, ptrdiff_t stride);
 
-/* Defines `parity`, which calls functions of the form void check (RvCheck *check) in turn. */
-#define RVC_PARITY(...)                                                                            \
-  static void parity(RvCheck *check) {                                                             \
-    static void (*const all[])(RvCheck *) = {__VA_ARGS__};                                         \
-    for (unsigned k = 0; k < sizeof all / sizeof all[0]; k++)                                      \
-      all[k](check);                                                                               \
+/* A parity case: `run` receives its name and random numbers of its own; with --only it is left out
+ * when its name is not asked for. One that returns counts as a check. Or, with `group` alone, the
+ * cases of another source. */
+typedef struct RvCase {
+  const char *name; /* "sgm/census" */
+  void (*run)(RvCheck *check, const char *name, RvRandom *random);
+  unsigned flags; /* RVC_LARGE, RVC_ON_CUDA */
+  void (*group)(RvCheck *check);
+} RvCase;
+enum {
+  RVC_LARGE = 1,  /* left out with --small */
+  RVC_ON_CUDA = 2 /* left out where the CUDA engine takes no part */
+};
+void rvc_cases(RvCheck *check, const RvCase *cases, size_t count);
+
+#define RVC_CASE(its_name, function, its_flags)                                                    \
+  { .name = its_name, .run = function, .flags = its_flags }
+
+/* Defines a function that runs cases in turn, RVC_CASES (function, RVC_CASE ("sgm/sky", check_sky,
+ * 0), {.group = others}), and that of an RvCases, static. */
+#define RVC_CASES(function, ...)                                                                   \
+  void function(RvCheck *check) {                                                                  \
+    static const RvCase cases[] = {__VA_ARGS__};                                                   \
+    rvc_cases(check, cases, sizeof cases / sizeof cases[0]);                                       \
   }                                                                                                \
   struct RvCases /* takes the semicolon */
+#define RVC_PARITY(...) static RVC_CASES(parity, __VA_ARGS__)
 
 /* Sets parameters of a config by name: "width=103 height=61 threads=2". Aborts the test program where
  * one of them does not exist or is not valid. */

@@ -8,10 +8,7 @@
 #include <string.h>
 
 /* The formula of convert.h, worked by hand. */
-static void check_gray_values(RvCheck *check) {
-  static const char name[] = "convert/gray-values";
-  if (!rvc_wants(check, name))
-    return;
+static void check_gray_values(RvCheck *check, const char *name, RvRandom *random) {
   static const struct {
     uint8_t r, g, b, gray;
   } known[] = {
@@ -22,9 +19,8 @@ static void check_gray_values(RvCheck *check) {
   const RvLog log = rvc_log(check);
   for (int f = RV_PIXEL_BGRX; f <= RV_PIXEL_BGR; f++) {
     const RvPixelFormat format = (RvPixelFormat)f;
-    RvRandom random = rvc_random(check, name);
     CasePicture picture;
-    if (!case_picture_new(check, &picture, format, 10, 1, 5, &random, RVC_ONES))
+    if (!case_picture_new(check, &picture, format, 10, 1, 5, random, RVC_ONES))
       return;
     uint8_t out[10] = {0};
     for (int x = 0; x < 10; x++) {
@@ -43,10 +39,7 @@ static void check_gray_values(RvCheck *check) {
 }
 
 /* Bytes written out: the right half of a 6-wide picture, and of a packed row cut at column 3. */
-static void check_bytes(RvCheck *check) {
-  static const char name[] = "convert/crop-bytes";
-  if (!rvc_wants(check, name))
-    return;
+static void check_bytes(RvCheck *check, const char *name, RvRandom *random) {
   const RvLog log = rvc_log(check);
   uint8_t yuy2[] = {10, 200, 11, 210, 12, 201, 13, 211, 14, 202, 15, 212};
   uint8_t packed[8] = {0};
@@ -187,10 +180,7 @@ static void check_rectangle(RvCheck *check, const char *name, const CasePicture 
 }
 
 /* Values of sensors in the lowest bits of 16, to 8 bits by hand. */
-static void check_gray16(RvCheck *check) {
-  static const char name[] = "convert/gray16";
-  if (!rvc_wants(check, name))
-    return;
+static void check_gray16(RvCheck *check, const char *name, RvRandom *random) {
   const RvLog log = rvc_log(check);
   static const uint8_t expected[4][6] = {{0, 3, 4, 255, 255, 255},
                                          {0, 0, 1, 255, 255, 255},
@@ -225,38 +215,30 @@ static void check_gray16(RvCheck *check) {
   }
 }
 
-static void check_every_format(RvCheck *check) {
-  for (int f = 0; f < RV_PIXEL_FORMATS; f++) {
-    const RvPixelFormat format = (RvPixelFormat)f;
-    char name[64];
-    snprintf(name, sizeof name, "convert/%s", case_format_name(format));
-    if (!rvc_wants(check, name))
-      continue;
-    RvRandom random = rvc_random(check, name);
-    for (int round = 0; round < 24; round++) {
-      const int small = round % 3 || rvc_small(check);
-      const int width = rvc_range(&random, 1, small ? 40 : 700);
-      const int height = rvc_range(&random, 1, small ? 12 : 500);
-      const int cut_width = rvc_range(&random, 1, width);
-      const int cut_height = rvc_range(&random, 1, height);
-      const int x = rvc_range(&random, 0, width - cut_width);
-      const int y = rvc_range(&random, 0, height - cut_height);
-      CasePicture picture;
-      if (!case_picture_new(check, &picture, format, width, height, rvc_range(&random, 0, 9),
-                            &random, RVC_RANDOM))
-        return;
-      check_rectangle(check, name, &picture, x, y, cut_width, cut_height, rvc_range(&random, 0, 9),
-                      &random);
-      check_rectangle(check, name, &picture, 0, 0, width, height, 0, &random);
-      case_picture_free(&picture);
-    }
-  }
+static void check_format(RvCheck *check, const char *name, RvPixelFormat format, int round,
+                         RvRandom *random) {
+  const int small = round % 3 || rvc_small(check);
+  const int width = rvc_range(random, 1, small ? 40 : 700);
+  const int height = rvc_range(random, 1, small ? 12 : 500);
+  const int cut_width = rvc_range(random, 1, width);
+  const int cut_height = rvc_range(random, 1, height);
+  const int x = rvc_range(random, 0, width - cut_width);
+  const int y = rvc_range(random, 0, height - cut_height);
+  CasePicture picture;
+  if (!case_picture_new(check, &picture, format, width, height, rvc_range(random, 0, 9), random,
+                        RVC_RANDOM))
+    return;
+  check_rectangle(check, name, &picture, x, y, cut_width, cut_height, rvc_range(random, 0, 9),
+                  random);
+  check_rectangle(check, name, &picture, 0, 0, width, height, 0, random);
+  case_picture_free(&picture);
 }
 
-static void check_arguments(RvCheck *check) {
-  static const char name[] = "convert/arguments";
-  if (!rvc_wants(check, name))
-    return;
+static void check_every_format(RvCheck *check) {
+  case_formats(check, "convert/", RV_PIXEL_FORMATS, 24, check_format);
+}
+
+static void check_arguments(RvCheck *check, const char *name, RvRandom *random) {
   const RvLog log = rvc_log(check);
   uint8_t from[64] = {0}, to[64] = {0};
   const RvPlane gray = {to, 4, 4, 4, RV_U8};
@@ -286,8 +268,10 @@ static void check_arguments(RvCheck *check) {
 #undef REFUSED
 }
 
-RVC_PARITY(check_gray_values, check_bytes, check_gray16, check_every_format, check_arguments,
-           convert_color_parity);
+RVC_PARITY(RVC_CASE("convert/gray-values", check_gray_values, 0),
+           RVC_CASE("convert/crop-bytes", check_bytes, 0),
+           RVC_CASE("convert/gray16", check_gray16, 0), {.group = check_every_format},
+           RVC_CASE("convert/arguments", check_arguments, 0), {.group = convert_color_parity});
 
 /* --- Benchmark: one half of a side by side pair, as cudasgm does it ----------------------------
  */

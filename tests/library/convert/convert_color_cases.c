@@ -52,10 +52,7 @@ static void raster_whole(RvCheck *check, const char *name, const Raster *raster,
 }
 
 /* Colors of pictures of one pixel, from the tables of the standards. */
-static void check_known(RvCheck *check) {
-  static const char name[] = "convert/color-known";
-  if (!rvc_wants(check, name))
-    return;
+static void check_known(RvCheck *check, const char *name, RvRandom *random) {
   static const struct {
     int bt709, full, y, u, v, r, g, b;
   } known[] = {
@@ -179,33 +176,25 @@ static void check_picture(RvCheck *check, const char *name, const CasePicture *p
   }
 }
 
-static void check_every_format(RvCheck *check) {
-  for (int f = 0; f < RV_PIXEL_GRAY10; f++) { /* wider gray has no colors */
-    const RvPixelFormat format = (RvPixelFormat)f;
-    char name[64];
-    snprintf(name, sizeof name, "convert/color-%s", case_format_name(format));
-    if (!rvc_wants(check, name))
-      continue;
-    RvRandom random = rvc_random(check, name);
-    for (int round = 0; round < 12; round++) {
-      static const int kinds[] = {RVC_RANDOM, RVC_RANDOM, RVC_ONES, RVC_ZERO};
-      const int small = round % 4 || rvc_small(check);
-      const int width = rvc_range(&random, 1, small ? 40 : 500);
-      const int height = rvc_range(&random, 1, small ? 12 : 300);
-      CasePicture picture;
-      if (!case_picture_new(check, &picture, format, width, height, rvc_range(&random, 0, 9),
-                            &random, kinds[round % 4]))
-        return;
-      check_picture(check, name, &picture, &random);
-      case_picture_free(&picture);
-    }
-  }
+static void check_format(RvCheck *check, const char *name, RvPixelFormat format, int round,
+                         RvRandom *random) {
+  static const int kinds[] = {RVC_RANDOM, RVC_RANDOM, RVC_ONES, RVC_ZERO};
+  const int small = round % 4 || rvc_small(check);
+  const int width = rvc_range(random, 1, small ? 40 : 500);
+  const int height = rvc_range(random, 1, small ? 12 : 300);
+  CasePicture picture;
+  if (!case_picture_new(check, &picture, format, width, height, rvc_range(random, 0, 9), random,
+                        kinds[round % 4]))
+    return;
+  check_picture(check, name, &picture, random);
+  case_picture_free(&picture);
 }
 
-static void check_arguments(RvCheck *check) {
-  static const char name[] = "convert/color-arguments";
-  if (!rvc_wants(check, name))
-    return;
+static void check_every_format(RvCheck *check) {
+  case_formats(check, "convert/color-", RV_PIXEL_GRAY10, 12, check_format);
+}
+
+static void check_arguments(RvCheck *check, const char *name, RvRandom *random) {
   const RvLog log = rvc_log(check);
   uint8_t from[64] = {0};
   uint32_t to[16] = {0};
@@ -239,11 +228,8 @@ static void check_arguments(RvCheck *check) {
 #undef REFUSED
 }
 
-void convert_color_parity(RvCheck *check) {
-  check_known(check);
-  check_every_format(check);
-  check_arguments(check);
-}
+RVC_CASES(convert_color_parity, RVC_CASE("convert/color-known", check_known, 0),
+          {.group = check_every_format}, RVC_CASE("convert/color-arguments", check_arguments, 0));
 
 /* --- Benchmark ------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 /* convert_picture_cases.c: pictures for the cases of cuda/convert and cuda/draw. Tests only. */
 #include "convert/convert_picture_cases.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,5 +194,17 @@ uint8_t *case_sample(const CasePicture *picture, int channel, int x, int y) {
     return row[0] + 3 * x + 2 - channel;
   default:
     return row[0] + x;
+  }
+}
+
+void case_formats(RvCheck *check, const char *prefix, int formats, int rounds, CaseRound *run) {
+  for (int f = 0; f < formats; f++) {
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", prefix, case_format_name((RvPixelFormat)f));
+    if (!rvc_wants(check, name))
+      continue;
+    RvRandom random = rvc_random(check, name);
+    for (int round = 0; round < rounds; round++)
+      run(check, name, (RvPixelFormat)f, round, &random);
   }
 }

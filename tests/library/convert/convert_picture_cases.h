@@ -45,4 +45,10 @@ int case_has_alpha(RvPixelFormat format);
 int case_fourth(RvPixelFormat format); /* offset of the byte that is no color; -1: there is none */
 const char *case_format_name(RvPixelFormat format);
 
+/* For each of the first `formats` formats the case "prefix-NV12" and so on: `rounds` calls of `run`
+ * with the random numbers of that case. */
+typedef void CaseRound(RvCheck *check, const char *name, RvPixelFormat format, int round,
+                       RvRandom *random);
+void case_formats(RvCheck *check, const char *prefix, int formats, int rounds, CaseRound *run);
+
 #endif

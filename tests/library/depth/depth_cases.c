@@ -10,10 +10,7 @@
 
 enum { W = 320, H = 96 };
 
-static void check_rescale(RvCheck *check) {
-  static const char name[] = "depth/rescale";
-  if (!rvc_wants(check, name))
-    return;
+static void check_rescale(RvCheck *check, const char *name, RvRandom *random) {
   /* 1/16 px: none, a true 0, half a px, 1 px, 100.25 px, the largest */
   uint16_t values[6] = {0, 1, 8, 16, 1604, 65535};
   static const struct {
@@ -53,13 +50,9 @@ static void check_rescale(RvCheck *check) {
   const RvPlane narrow = {values, sizeof values, 5, 1, RV_U16};
   rvc_true(check, name, rv_depth_rescale(&in, 16, &narrow, NULL) == RV_ERR_ARG, "another size");
   rvc_true(check, name, rv_depth_rescale(&in, 0, &in, NULL) == RV_ERR_ARG, "scale 0");
-  rvc_ok(check, name);
 }
 
-static void check_depth(RvCheck *check) {
-  static const char name[] = "depth/mm";
-  if (!rvc_wants(check, name))
-    return;
+static void check_depth(RvCheck *check, const char *name, RvRandom *random) {
   /* focal 700 px, baseline 0.5 m: 350 px m. 1/16 px: none; 70 px = 5 m; 7 px = 50 m; 5.375 px =
    * 65.116 m; 5.3125 px = 65.882 m: too far for 16 bits; 0.0625 px = 5.6 km: too far. */
   uint16_t values[6] = {0, 70 * 16, 7 * 16, 86, 85, 1};
@@ -82,13 +75,9 @@ static void check_depth(RvCheck *check) {
            "doffs -8: got %d mm", got[2]);
   camera.baseline = 0;
   rvc_true(check, name, rv_depth_mm(&in, &camera, &out, NULL) == RV_ERR_ARG, "unknown baseline");
-  rvc_ok(check, name);
 }
 
-static void check_points(RvCheck *check) {
-  static const char name[] = "depth/points";
-  if (!rvc_wants(check, name))
-    return;
+static void check_points(RvCheck *check, const char *name, RvRandom *random) {
   /* focal 700 px, baseline 0.5 m: 70 px = 5 m, 7 px = 50 m, 0.0625 px = 5.6 km */
   uint16_t values[4] = {0, 70 * 16, 7 * 16, 1};
   uint32_t colors[4] = {0xff332211u, 0xff0000ffu, 0xff00ff00u, 0xffff0000u};
@@ -133,7 +122,6 @@ static void check_points(RvCheck *check) {
            "unknown focal length");
   rvc_true(check, name, rv_depth_points(&in, NULL, &camera, 0, &flat, NULL, NULL) == RV_ERR_ARG,
            "another size");
-  rvc_ok(check, name);
 }
 
 /* right(x - disparity, y + rows) = left(x, y), the rest noise. */
@@ -152,10 +140,7 @@ static int diagnose(RvCheck *check, int disparity, int rows, RvPairReport *repor
   return rv_pair_diagnose(&l, &r, 0, 64, report, NULL) == RV_OK;
 }
 
-static void check_pair(RvCheck *check) {
-  static const char name[] = "depth/pair";
-  if (!rvc_wants(check, name))
-    return;
+static void check_pair(RvCheck *check, const char *name, RvRandom *random) {
   RvPairReport report = {0};
   rvc_true(check, name, diagnose(check, 20, 0, &report) && report.fault == RV_PAIR_UNKNOWN,
            "a good pair: fault %d", report.fault);
@@ -183,9 +168,9 @@ static void check_pair(RvCheck *check) {
   const RvPlane tiny = {flat, 4, 4, 2, RV_U8};
   rvc_true(check, name, rv_pair_diagnose(&tiny, &tiny, 0, 64, &report, NULL) == RV_OK,
            "smaller than a window");
-  rvc_ok(check, name);
 }
 
-RVC_PARITY(check_rescale, check_depth, check_points, check_pair);
+RVC_PARITY(RVC_CASE("depth/rescale", check_rescale, 0), RVC_CASE("depth/mm", check_depth, 0),
+           RVC_CASE("depth/points", check_points, 0), RVC_CASE("depth/pair", check_pair, 0));
 
 const RvCases rv_depth_cases = {"depth", parity, NULL, NULL};

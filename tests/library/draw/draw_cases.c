@@ -167,34 +167,30 @@ static void compare_engines(RvCheck *check, const char *name, const Scene *scene
   case_picture_device_free(&device);
 }
 
-static void check_scenes(RvCheck *check) {
-  for (int f = 0; f < RV_PIXEL_P010; f++) {
-    const RvPixelFormat format = (RvPixelFormat)f;
-    char name[64], what[120];
-    snprintf(name, sizeof name, "draw/scene-%s", case_format_name(format));
-    if (!rvc_wants(check, name))
-      continue;
-    RvRandom random = rvc_random(check, name);
-    for (int round = 0; round < 10; round++) {
-      const int small = round % 3 || rvc_small(check);
-      const int width = rvc_range(&random, 1, small ? 70 : 600);
-      const int height = rvc_range(&random, 1, small ? 40 : 400);
-      Scene scene;
-      if (!scene_new(check, &scene, format, width, height, &random))
-        return;
-      snprintf(what, sizeof what, "%dx%d px, plane %dx%d, %d shapes", width, height,
-               scene.disparity.width, scene.disparity.height, scene.count);
-      if (rvc_cuda(check))
-        compare_engines(check, name, &scene, what);
-      else
-        scene_draw(check, name, &scene, RV_CPU, &scene.picture, &scene.disparity, &scene.mask);
-      case_picture_whole(check, name, &scene.picture, what);
-      scene_free(&scene);
-    }
-  }
+static void check_scene(RvCheck *check, const char *name, RvPixelFormat format, int round,
+                        RvRandom *random) {
+  char what[120];
+  const int small = round % 3 || rvc_small(check);
+  const int width = rvc_range(random, 1, small ? 70 : 600);
+  const int height = rvc_range(random, 1, small ? 40 : 400);
+  Scene scene;
+  if (!scene_new(check, &scene, format, width, height, random))
+    return;
+  snprintf(what, sizeof what, "%dx%d px, plane %dx%d, %d shapes", width, height,
+           scene.disparity.width, scene.disparity.height, scene.count);
+  if (rvc_cuda(check))
+    compare_engines(check, name, &scene, what);
+  else
+    scene_draw(check, name, &scene, RV_CPU, &scene.picture, &scene.disparity, &scene.mask);
+  case_picture_whole(check, name, &scene.picture, what);
+  scene_free(&scene);
 }
 
-RVC_PARITY(draw_case_proofs, check_scenes, draw_grid_proofs);
+static void check_scenes(RvCheck *check) {
+  case_formats(check, "draw/scene-", RV_PIXEL_P010, 10, check_scene);
+}
+
+RVC_PARITY({.group = draw_case_proofs}, {.group = check_scenes}, {.group = draw_grid_proofs});
 
 /* --- Benchmark ---------------------------------------------------------------------------------
  */

@@ -11,10 +11,7 @@
 static const RvColor tint = {200, 0, 100, 255}, mark = {9, 8, 7, 255}, edge = {1, 2, 3, 255};
 
 /* A 7x5 picture made of 3 x 2 cells of 2 px: a column and a row are left over. */
-static void check_hand(RvCheck *check) {
-  static const char name[] = "draw/grid";
-  if (!rvc_wants(check, name))
-    return;
+static void check_hand(RvCheck *check, const char *name, RvRandom *random) {
   uint8_t rgb[5][7][3], cells[2][3] = {{0, 255, 1}, {1, 1, 1}},
                         marks[2][3] = {{1, 0, 0}, {0, 0, 9}};
   memset(rgb, 50, sizeof rgb);
@@ -51,10 +48,7 @@ static void check_hand(RvCheck *check) {
 }
 
 /* The product stands for the division, at the pixels on both sides of every border of cells. */
-static void check_division(RvCheck *check) {
-  static const char name[] = "draw/grid-division";
-  if (!rvc_wants(check, name))
-    return;
+static void check_division(RvCheck *check, const char *name, RvRandom *random) {
   long wrong = 0;
   for (int cell = 1; cell <= RV_MAX_SIDE; cell++) {
     const uint64_t per_cell = rv_grid_per_cell(cell);
@@ -140,7 +134,7 @@ static const RvColor *color_of(const RvDrawGrid *g, const RvPicture *p, int x, i
 }
 
 /* An RGB picture: every pixel and channel. */
-static void check_plain(RvCheck *check, const char *name, RvRandom *random) {
+static void check_plain_round(RvCheck *check, const char *name, RvRandom *random) {
   Scene s;
   if (!scene_new(check, &s, RV_PIXEL_RGB, random))
     return;
@@ -170,6 +164,11 @@ static void check_plain(RvCheck *check, const char *name, RvRandom *random) {
   scene_free(&s);
 }
 
+static void check_plain(RvCheck *check, const char *name, RvRandom *random) {
+  for (int round = 0; round < 30; round++)
+    check_plain_round(check, name, random);
+}
+
 static void draw_on_cuda(RvCheck *check, const char *name, const Scene *s, CasePicture *device) {
   RvDrawGrid grid = s->grid;
   if (!rvc_upload(check, &grid.mask, &s->grid.mask))
@@ -187,8 +186,9 @@ static void draw_on_cuda(RvCheck *check, const char *name, const Scene *s, CaseP
   rvc_device_free(&grid.mask);
 }
 
-static void check_engines(RvCheck *check, const char *name, RvPixelFormat format,
+static void check_engines(RvCheck *check, const char *name, RvPixelFormat format, int round,
                           RvRandom *random) {
+  (void)round;
   Scene s;
   CasePicture device, got;
   if (!scene_new(check, &s, format, random))
@@ -215,10 +215,7 @@ static void check_engines(RvCheck *check, const char *name, RvPixelFormat format
   scene_free(&s);
 }
 
-static void check_refusals(RvCheck *check) {
-  static const char name[] = "draw/grid-arguments";
-  if (!rvc_wants(check, name))
-    return;
+static void check_refusals(RvCheck *check, const char *name, RvRandom *random) {
   uint8_t rgb[5][7][3] = {{{0}}}, cells[2][3] = {{0}};
   const RvPicture view = {RV_PIXEL_RGB, 7, 5, {rgb}, {21}};
   RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
@@ -261,10 +258,7 @@ static void check_refusals(RvCheck *check) {
 }
 
 /* In the lower right corner and nowhere else, in the colors that were given. */
-static void check_keys(RvCheck *check) {
-  static const char name[] = "draw/keys";
-  if (!rvc_wants(check, name))
-    return;
+static void check_keys(RvCheck *check, const char *name, RvRandom *random) {
   enum { WIDTH = 320, HEIGHT = 200 };
   static uint8_t rgb[HEIGHT * WIDTH * 3];
   DrawSheet sheet = draw_case_sheet(check, name, rgb, WIDTH, HEIGHT);
@@ -295,20 +289,11 @@ static void check_keys(RvCheck *check) {
   rv_draw_free(&sheet.draw);
 }
 
-void draw_grid_proofs(RvCheck *check) {
-  check_hand(check);
-  check_division(check);
-  static const char plain[] = "draw/grid-plain";
-  RvRandom random = rvc_random(check, plain);
-  for (int round = 0; rvc_wants(check, plain) && round < 30; round++)
-    check_plain(check, plain, &random);
-  for (int f = 0; f < RV_PIXEL_P010; f++) {
-    char name[64];
-    snprintf(name, sizeof name, "draw/grid-%s", case_format_name((RvPixelFormat)f));
-    random = rvc_random(check, name);
-    for (int round = 0; rvc_wants(check, name) && round < 12; round++)
-      check_engines(check, name, (RvPixelFormat)f, &random);
-  }
-  check_keys(check);
-  check_refusals(check);
+static void check_formats(RvCheck *check) {
+  case_formats(check, "draw/grid-", RV_PIXEL_P010, 12, check_engines);
 }
+
+RVC_CASES(draw_grid_proofs, RVC_CASE("draw/grid", check_hand, 0),
+          RVC_CASE("draw/grid-division", check_division, 0),
+          RVC_CASE("draw/grid-plain", check_plain, 0), {.group = check_formats},
+          RVC_CASE("draw/keys", check_keys, 0), RVC_CASE("draw/grid-arguments", check_refusals, 0));

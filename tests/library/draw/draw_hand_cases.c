@@ -68,10 +68,7 @@ static void check_full_rect(RvCheck *check, const char *name, RvPixelFormat form
   }
 }
 
-static void check_colors(RvCheck *check) {
-  static const char name[] = "draw/colors";
-  if (!rvc_wants(check, name))
-    return;
+static void check_colors(RvCheck *check, const char *name, RvRandom *random) {
   for (int f = 0; f < RV_PIXEL_P010; f++)
     check_full_rect(check, name, (RvPixelFormat)f, 0, 0);
   check_full_rect(check, name, RV_PIXEL_NV12, 1, 0);
@@ -122,42 +119,38 @@ static void reference_alpha(CasePicture *picture, int x0, int y0, int width, int
     }
 }
 
+static void check_rect(RvCheck *check, const char *name, RvPixelFormat format, int round,
+                       RvRandom *random) {
+  char what[120];
+  const int width = rvc_range(random, 1, 33), height = rvc_range(random, 1, 21);
+  const int x = rvc_range(random, -9, width), y = rvc_range(random, -9, height);
+  const int w = rvc_range(random, 0, 40), h = rvc_range(random, 0, 30);
+  const int a = round < 2 ? 255 * round : rvc_range(random, 0, 255);
+  const Known *k = &known[rvc_range(random, 0, KNOWN - 1)];
+  CasePicture want, got;
+  if (!case_picture_new(check, &want, format, width, height, 4, random, RVC_RANDOM) ||
+      !case_picture_new(check, &got, format, width, height, 4, random, RVC_ZERO))
+    return;
+  case_picture_copy(&got, &want);
+  RvDraw *draw = draw_case_new(check, name, &got.view, RV_CPU);
+  snprintf(what, sizeof what, "%dx%d px, rectangle %dx%d at (%d, %d), opacity %d", width, height, w,
+           h, x, y, a);
+  const RvColor color = {k->color.r, k->color.g, k->color.b, (uint8_t)a};
+  rvc_true(check, name,
+           rv_draw_rect(draw, x, y, w, h, color) == RV_OK &&
+               rv_draw_flush(draw, &got.view, NULL) == RV_OK,
+           "%s: refused", what);
+  reference_rect(&want, x, y, w, h, k, a);
+  reference_alpha(&want, x, y, w, h, a);
+  case_picture_same(check, name, &want, &got, what);
+  case_picture_whole(check, name, &got, what);
+  rv_draw_free(&draw);
+  case_picture_free(&want);
+  case_picture_free(&got);
+}
+
 static void check_rects(RvCheck *check) {
-  for (int f = 0; f < RV_PIXEL_P010; f++) {
-    const RvPixelFormat format = (RvPixelFormat)f;
-    char name[64], what[120];
-    snprintf(name, sizeof name, "draw/rect-%s", case_format_name(format));
-    if (!rvc_wants(check, name))
-      continue;
-    RvRandom random = rvc_random(check, name);
-    for (int round = 0; round < 30; round++) {
-      const int width = rvc_range(&random, 1, 33), height = rvc_range(&random, 1, 21);
-      const int x = rvc_range(&random, -9, width), y = rvc_range(&random, -9, height);
-      const int w = rvc_range(&random, 0, 40), h = rvc_range(&random, 0, 30);
-      const int a = round < 2 ? 255 * round : rvc_range(&random, 0, 255);
-      const Known *k = &known[rvc_range(&random, 0, KNOWN - 1)];
-      CasePicture want, got;
-      if (!case_picture_new(check, &want, format, width, height, 4, &random, RVC_RANDOM) ||
-          !case_picture_new(check, &got, format, width, height, 4, &random, RVC_ZERO))
-        return;
-      case_picture_copy(&got, &want);
-      RvDraw *draw = draw_case_new(check, name, &got.view, RV_CPU);
-      snprintf(what, sizeof what, "%dx%d px, rectangle %dx%d at (%d, %d), opacity %d", width,
-               height, w, h, x, y, a);
-      const RvColor color = {k->color.r, k->color.g, k->color.b, (uint8_t)a};
-      rvc_true(check, name,
-               rv_draw_rect(draw, x, y, w, h, color) == RV_OK &&
-                   rv_draw_flush(draw, &got.view, NULL) == RV_OK,
-               "%s: refused", what);
-      reference_rect(&want, x, y, w, h, k, a);
-      reference_alpha(&want, x, y, w, h, a);
-      case_picture_same(check, name, &want, &got, what);
-      case_picture_whole(check, name, &got, what);
-      rv_draw_free(&draw);
-      case_picture_free(&want);
-      case_picture_free(&got);
-    }
-  }
+  case_formats(check, "draw/rect-", RV_PIXEL_P010, 30, check_rect);
 }
 
 /* --- Gray pictures show coverage itself: white on black ----------------------------------------
@@ -184,10 +177,7 @@ static long gray_sum(const Gray *gray) {
   return sum;
 }
 
-static void check_lines(RvCheck *check) {
-  static const char name[] = "draw/lines";
-  if (!rvc_wants(check, name))
-    return;
+static void check_lines(RvCheck *check, const char *name, RvRandom *random) {
   Gray gray;
   RvPicture view = gray_view(&gray);
   RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
@@ -230,10 +220,7 @@ static void check_lines(RvCheck *check) {
   rv_draw_free(&draw);
 }
 
-static void check_quads(RvCheck *check) {
-  static const char name[] = "draw/quads";
-  if (!rvc_wants(check, name))
-    return;
+static void check_quads(RvCheck *check, const char *name, RvRandom *random) {
   static const int forward[8] = {160, 96, 480, 128, 448, 512, 128, 400};
   static const int backward[8] = {160, 96, 128, 400, 448, 512, 480, 128};
   static const int box[8] = {160, 96, 480, 96, 480, 512, 160, 512};
@@ -275,10 +262,7 @@ static void check_quads(RvCheck *check) {
   rv_draw_free(&draw);
 }
 
-static void check_ramps(RvCheck *check) {
-  static const char name[] = "draw/ramps";
-  if (!rvc_wants(check, name))
-    return;
+static void check_ramps(RvCheck *check, const char *name, RvRandom *random) {
   uint8_t rgb[32][64][3];
   memset(rgb, 9, sizeof rgb);
   const RvPicture view = {RV_PIXEL_RGB, 64, 32, {rgb}, {64 * 3}};
@@ -300,10 +284,7 @@ static void check_ramps(RvCheck *check) {
   rv_draw_free(&draw);
 }
 
-static void check_text(RvCheck *check) {
-  static const char name[] = "draw/text";
-  if (!rvc_wants(check, name))
-    return;
+static void check_text(RvCheck *check, const char *name, RvRandom *random) {
   Gray gray, seen[95];
   RvPicture view = gray_view(&gray);
   RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
@@ -350,10 +331,7 @@ static void check_text(RvCheck *check) {
 /* --- Layers ------------------------------------------------------------------------------------
  */
 
-static void check_layers(RvCheck *check) {
-  static const char name[] = "draw/layers";
-  if (!rvc_wants(check, name))
-    return;
+static void check_layers(RvCheck *check, const char *name, RvRandom *random) {
   uint8_t rgb[4][6][3];
   memset(rgb, 50, sizeof rgb);
   const RvPicture view = {RV_PIXEL_RGB, 6, 4, {rgb}, {18}};
@@ -438,10 +416,7 @@ static void columns_of(const RvPicture *view, int y, RvColor color, int *first, 
     }
 }
 
-static void check_caption(RvCheck *check) {
-  static const char name[] = "draw/caption";
-  if (!rvc_wants(check, name))
-    return;
+static void check_caption(RvCheck *check, const char *name, RvRandom *random) {
   enum { WIDTH = 320, HEIGHT = 200 };
   static uint8_t rgb[HEIGHT * WIDTH * 3];
   DrawSheet sheet = draw_case_sheet(check, name, rgb, WIDTH, HEIGHT);
@@ -458,10 +433,7 @@ static void check_caption(RvCheck *check) {
   rv_draw_free(&sheet.draw);
 }
 
-static void check_legend(RvCheck *check) {
-  static const char name[] = "draw/legend";
-  if (!rvc_wants(check, name))
-    return;
+static void check_legend(RvCheck *check, const char *name, RvRandom *random) {
   enum { WIDTH = 640, HEIGHT = 360 };
   static uint8_t rgb[HEIGHT * WIDTH * 3];
   DrawSheet sheet = draw_case_sheet(check, name, rgb, WIDTH, HEIGHT);
@@ -509,24 +481,20 @@ static void check_legend(RvCheck *check) {
 }
 
 /* Drawing a list at once and shape by shape gives the same picture. */
-static void check_batches(RvCheck *check) {
-  static const char name[] = "draw/batches";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_batches(RvCheck *check, const char *name, RvRandom *random) {
   CasePicture once, single;
-  if (!case_picture_new(check, &once, RV_PIXEL_NV12, 61, 43, 3, &random, RVC_SMOOTH) ||
-      !case_picture_new(check, &single, RV_PIXEL_NV12, 61, 43, 3, &random, RVC_ZERO))
+  if (!case_picture_new(check, &once, RV_PIXEL_NV12, 61, 43, 3, random, RVC_SMOOTH) ||
+      !case_picture_new(check, &single, RV_PIXEL_NV12, 61, 43, 3, random, RVC_ZERO))
     return;
   case_picture_copy(&single, &once);
   RvDraw *draw = draw_case_new(check, name, &once.view, RV_CPU);
-  const RvRandom start = random;
+  const RvRandom start = *random;
   for (int i = 0; i < 100; i++)
-    draw_case_random_shape(draw, &random, 61, 43);
+    draw_case_random_shape(draw, random, 61, 43);
   rv_draw_flush(draw, &once.view, NULL);
-  random = start;
+  *random = start;
   for (int i = 0; i < 100; i++) {
-    draw_case_random_shape(draw, &random, 61, 43);
+    draw_case_random_shape(draw, random, 61, 43);
     rv_draw_flush(draw, &single.view, NULL);
   }
   case_picture_same(check, name, &once, &single, "one flush against a hundred");
@@ -535,10 +503,7 @@ static void check_batches(RvCheck *check) {
   case_picture_free(&single);
 }
 
-static void check_refusals(RvCheck *check) {
-  static const char name[] = "draw/arguments";
-  if (!rvc_wants(check, name))
-    return;
+static void check_refusals(RvCheck *check, const char *name, RvRandom *random) {
   Gray gray;
   RvPicture view = gray_view(&gray);
   RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
@@ -585,16 +550,9 @@ static void check_refusals(RvCheck *check) {
   rv_draw_free(NULL);
 }
 
-void draw_case_proofs(RvCheck *check) {
-  check_colors(check);
-  check_rects(check);
-  check_lines(check);
-  check_quads(check);
-  check_ramps(check);
-  check_text(check);
-  check_layers(check);
-  check_legend(check);
-  check_caption(check);
-  check_batches(check);
-  check_refusals(check);
-}
+RVC_CASES(draw_case_proofs, RVC_CASE("draw/colors", check_colors, 0), {.group = check_rects},
+          RVC_CASE("draw/lines", check_lines, 0), RVC_CASE("draw/quads", check_quads, 0),
+          RVC_CASE("draw/ramps", check_ramps, 0), RVC_CASE("draw/text", check_text, 0),
+          RVC_CASE("draw/layers", check_layers, 0), RVC_CASE("draw/legend", check_legend, 0),
+          RVC_CASE("draw/caption", check_caption, 0), RVC_CASE("draw/batches", check_batches, 0),
+          RVC_CASE("draw/arguments", check_refusals, 0));

@@ -106,11 +106,7 @@ static void check_sequence(RvCheck *check, const char *name, const Sequence *s) 
 /* --- Known grounds --------------------------------------------------------------------------- */
 
 /* A plane is found as it was painted, with roll, noise, holes and things on it. */
-static void check_planes(RvCheck *check) {
-  static const char name[] = "ground/planes";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_planes(RvCheck *check, const char *name, RvRandom *random) {
   for (int i = 0; i < 12; i++) {
     Sequence s = sequence_new(check, 320 + 7 * i, 200 + 5 * i, 1);
     GroundInput in = {.camera = s.config.camera, .noise = i % 3 * 0.2, .holes = i % 2 * 200};
@@ -123,7 +119,7 @@ static void check_planes(RvCheck *check) {
     in.boxes[0] = (GroundBox){12, -2.5, 1.8, 1.5, 0};
     in.boxes[1] = (GroundBox){9, 1.5, 0.6, 1.7, 0};
     s.config.camera.doffs = in.camera.doffs;
-    ground_input_paint(&in, &random, &s.frames[0]);
+    ground_input_paint(&in, random, &s.frames[0]);
     const RvGroundSurface truth = rv_ground_of_camera(&in.camera);
     RvGroundSurface got;
     if (run_engine(check, name, &s, RV_CPU, &got)) {
@@ -142,20 +138,15 @@ static void check_planes(RvCheck *check) {
     }
     sequence_free(&s);
   }
-  rvc_ok(check, name);
 }
 
 /* On a hill the profile follows the ground where the plane does not. */
-static void check_hills(RvCheck *check) {
-  static const char name[] = "ground/hills";
-  if (!rvc_wants(check, name) || rvc_small(check))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_hills(RvCheck *check, const char *name, RvRandom *random) {
   static const double hills[] = {-2.5, -1, 1, 2.5};
   for (int i = 0; i < 4; i++) {
     Sequence s = sequence_new(check, 640, 400, 1);
     const GroundInput in = {.camera = s.config.camera, .hill = hills[i], .noise = 0.1};
-    ground_input_paint(&in, &random, &s.frames[0]);
+    ground_input_paint(&in, random, &s.frames[0]);
     RvGroundSurface got;
     if (run_engine(check, name, &s, RV_CPU, &got))
       for (double z = 6; z <= 24; z += 3) {
@@ -170,25 +161,20 @@ static void check_hills(RvCheck *check) {
       }
     sequence_free(&s);
   }
-  rvc_ok(check, name);
 }
 
 /* --- Reference implementation ---------------------------------------------------------------- */
 
-static void check_reference(RvCheck *check) {
-  static const char name[] = "ground/reference";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_reference(RvCheck *check, const char *name, RvRandom *random) {
   const int cases = rvc_small(check) ? 4 : 20;
   for (int i = 0; i < cases; i++) {
-    const int width = rvc_range(&random, RV_GROUND_SIDE_MIN, 120);
-    Sequence s = sequence_new(check, width, rvc_range(&random, RV_GROUND_SIDE_MIN, 90), 3);
+    const int width = rvc_range(random, RV_GROUND_SIDE_MIN, 120);
+    Sequence s = sequence_new(check, width, rvc_range(random, RV_GROUND_SIDE_MIN, 90), 3);
     RvGroundConfig *c = &s.config;
-    c->camera.doffs = rvc_range(&random, -32, 32) / 16.0;
-    c->max_disparity = rvc_range(&random, 16, 300);
-    c->near_width = rvc_range(&random, 1, 12);
-    c->profile_width = rvc_range(&random, 1, 12);
+    c->camera.doffs = rvc_range(random, -32, 32) / 16.0;
+    c->max_disparity = rvc_range(random, 16, 300);
+    c->near_width = rvc_range(random, 1, 12);
+    c->profile_width = rvc_range(random, 1, 12);
     c->profile = i % 7 != 6;
     c->memory = i % 3;
     if (i % 4 == 1)
@@ -200,29 +186,24 @@ static void check_reference(RvCheck *check) {
       c->camera = ground_input_camera(c->width, c->height);
     }
     GroundInput in = {.camera = ground_input_camera(c->width, c->height),
-                      .hill = rvc_range(&random, -3, 3),
-                      .noise = rvc_range(&random, 0, 10) / 10.0,
-                      .holes = rvc_range(&random, 0, 600),
-                      .outliers = rvc_range(&random, 0, 300),
+                      .hill = rvc_range(random, -3, 3),
+                      .noise = rvc_range(random, 0, 10) / 10.0,
+                      .holes = rvc_range(random, 0, 600),
+                      .outliers = rvc_range(random, 0, 300),
                       .box_count = 1,
                       .boxes = {{8, -1, 2, 1.5, 0}}};
-    in.roll = rvc_range(&random, -10, 10) / 1000.0;
+    in.roll = rvc_range(random, -10, 10) / 1000.0;
     for (int k = 0; k < s.count; k++)
-      ground_input_paint(&in, &random, &s.frames[k]);
+      ground_input_paint(&in, random, &s.frames[k]);
     if (i % 3 == 0)
       memset(s.frames[1].data, 0, 2 * (size_t)c->width * (size_t)c->height);
     check_sequence(check, name, &s);
     sequence_free(&s);
   }
-  rvc_ok(check, name);
 }
 
 /* Images without a ground: nothing may depend on what is not there. */
-static void check_extremes(RvCheck *check) {
-  static const char name[] = "ground/extremes";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_extremes(RvCheck *check, const char *name, RvRandom *random) {
   static const int values[] = {0, 1, 64, 1600, 65535, -1};
   for (int i = 0; i < 6; i++) {
     Sequence s = sequence_new(check, 67, 53, 2);
@@ -230,11 +211,10 @@ static void check_extremes(RvCheck *check) {
     for (int k = 0; k < s.count; k++)
       for (int at = 0; at < 67 * 53; at++)
         ((uint16_t *)s.frames[k].data)[at] =
-            (uint16_t)(values[i] < 0 ? rvc_range(&random, 0, 65535) : values[i]);
+            (uint16_t)(values[i] < 0 ? rvc_range(random, 0, 65535) : values[i]);
     check_sequence(check, name, &s);
     sequence_free(&s);
   }
-  rvc_ok(check, name);
 }
 
 static char letter(const RvGroundSurface *surface) {
@@ -246,17 +226,13 @@ static char letter(const RvGroundSurface *surface) {
 
 /* Memory, then the camera's plane, then a new estimate; a height that jumps is not believed until
  * the memory has passed. */
-static void check_track(RvCheck *check) {
-  static const char name[] = "ground/track";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_track(RvCheck *check, const char *name, RvRandom *random) {
   Sequence s = sequence_new(check, 96, 64, 16);
   GroundInput in = {.camera = s.config.camera, .noise = 0.1};
   s.config.memory = 2;
   for (int i = 0; i < 16; i++) {
     in.camera.height = i < 12 ? 1.5 : 0.9;
-    ground_input_paint(&in, &random, &s.frames[i]);
+    ground_input_paint(&in, random, &s.frames[i]);
     if (i == 8 || i == 9 || i == 10)
       memset(s.frames[i].data, 0, 2 * 96 * 64);
   }
@@ -270,7 +246,7 @@ static void check_track(RvCheck *check) {
   /* the height is known from frame 7 on: frames 8.. of another height are not believed */
   for (int i = 0; i < 16; i++) {
     in.camera.height = i < 10 ? 1.5 : 0.9;
-    ground_input_paint(&in, &random, &s.frames[i]);
+    ground_input_paint(&in, random, &s.frames[i]);
   }
   static const char jump[] = "eeeeeeeeeemmceee";
   if (run_engine(check, name, &s, RV_CPU, got))
@@ -279,10 +255,12 @@ static void check_track(RvCheck *check) {
                letter(&got[i]), jump[i]);
   check_sequence(check, name, &s);
   sequence_free(&s);
-  rvc_ok(check, name);
 }
 
-RVC_PARITY(check_planes, check_hills, check_extremes, check_track, check_reference);
+RVC_PARITY(RVC_CASE("ground/planes", check_planes, 0),
+           RVC_CASE("ground/hills", check_hills, RVC_LARGE),
+           RVC_CASE("ground/extremes", check_extremes, 0), RVC_CASE("ground/track", check_track, 0),
+           RVC_CASE("ground/reference", check_reference, 0));
 
 /* --- Fuzz ------------------------------------------------------------------------------------- */
 

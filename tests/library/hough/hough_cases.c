@@ -189,24 +189,20 @@ static RvHoughConfig random_config(RvCheck *check, RvRandom *random, int width, 
   return c;
 }
 
-static void parity_random(RvCheck *check) {
+static void parity_random(RvCheck *check, const char *name, RvRandom *random) {
   static const int sizes[][2] = {{1, 1}, {1, 50}, {50, 1}, {2, 2}, {17, 33}, {64, 48}, {99, 61}};
-  const char *name = "hough/random";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
   for (int trial = 0; trial < (rvc_small(check) ? 14 : 140); trial++) {
     const int width = sizes[trial % 7][0], height = sizes[trial % 7][1];
-    const ptrdiff_t stride = width + rvc_range(&random, 0, 20);
-    const int kind = rvc_range(&random, 0, RVC_KINDS + 3);
+    const ptrdiff_t stride = width + rvc_range(random, 0, 20);
+    const int kind = rvc_range(random, 0, RVC_KINDS + 3);
     uint8_t *pixels = malloc((size_t)stride * (size_t)height);
     if (!pixels)
       return;
     if (kind < RVC_KINDS)
-      rvc_fill_u8(&random, kind, pixels, width, height, stride);
+      rvc_fill_u8(random, kind, pixels, width, height, stride);
     else
-      scribble(pixels, width, height, stride, &random);
-    RvHoughConfig c = random_config(check, &random, width, height);
+      scribble(pixels, width, height, stride, random);
+    RvHoughConfig c = random_config(check, random, width, height);
     if (rvc_small(check) && width * height > 1000) { /* every vote and every step of the sort is */
       c.theta_steps = rv_min(c.theta_steps, 30);     /* followed */
       c.threshold = rv_max(c.threshold, 6);
@@ -222,7 +218,7 @@ static void parity_random(RvCheck *check) {
 
 /* Sizes that need wide bins, several passes, many peaks, more angles than the GPU has blocks; more
  * peaks than lines by little and by much; an 8k picture that is all edges. */
-static void parity_large(RvCheck *check) {
+static void parity_large(RvCheck *check, const char *name, RvRandom *random) {
   static const struct {
     int width, height, share;
     double rho_step;
@@ -233,10 +229,6 @@ static void parity_large(RvCheck *check) {
                {300, 200, 1, 1.0, 3600, 90, 4096, 0}, {1280, 720, 30, 1.0, 13, 30, 64, 0},
                {160, 120, 10, 1.0, 180, 10, 100, 0},  {160, 120, 10, 1.0, 180, 11, 4096, 0},
                {7680, 4320, 1, 1.0, 4, 1000, 64, 0}};
-  const char *name = "hough/large";
-  if (!rvc_wants(check, name) || rvc_small(check))
-    return;
-  RvRandom random = rvc_random(check, name);
   for (size_t i = 0; i < sizeof large / sizeof large[0]; i++) {
     RvHoughConfig c;
     rv_hough_config_init(&c);
@@ -250,7 +242,7 @@ static void parity_large(RvCheck *check) {
     if (!pixels)
       return;
     for (int k = 0; k < c.width * c.height; k++)
-      pixels[k] = rvc_range(&random, 1, large[i].share) == 1 ? (uint8_t)rvc_next(&random) | 1 : 0;
+      pixels[k] = rvc_range(random, 1, large[i].share) == 1 ? (uint8_t)rvc_next(random) | 1 : 0;
     const RvPlane input = {pixels, c.width, c.width, c.height, RV_U8};
     hough_case(check, name, &c, &input, "noise");
     free(pixels);
@@ -258,10 +250,7 @@ static void parity_large(RvCheck *check) {
 }
 
 /* The edge maps of the benchmark. */
-static void parity_street(RvCheck *check) {
-  const char *name = "hough/street";
-  if (!rvc_wants(check, name) || rvc_small(check))
-    return;
+static void parity_street(RvCheck *check, const char *name, RvRandom *random) {
   for (int is_small = 0; is_small < 2; is_small++) {
     HoughImages p;
     if (rvc_true(check, name, hough_pictures_new(&p, is_small), "out of memory")) {
@@ -281,31 +270,30 @@ static void parity_street(RvCheck *check) {
 }
 
 /* Canny on pictures large enough for long chains of weak pixels. */
-static void parity_canny(RvCheck *check) {
-  const char *name = "hough/canny";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void parity_canny(RvCheck *check, const char *name, RvRandom *random) {
   const int width = rvc_small(check) ? 67 : 333, height = rvc_small(check) ? 45 : 241;
   uint8_t *pixels = malloc((size_t)width * (size_t)height);
   for (int kind = 0; pixels && kind < RVC_KINDS; kind++) {
     RvHoughConfig c;
     rv_hough_config_init(&c);
     c.width = width, c.height = height;
-    c.edge_low = rvc_range(&random, 0, 60), c.edge_high = rvc_range(&random, 60, 400);
+    c.edge_low = rvc_range(random, 0, 60), c.edge_high = rvc_range(random, 60, 400);
     c.threshold = 20;
     c.segments = 1;
     c.direction = kind % 2 ? 10 : 0;
     c.theta_steps = rvc_small(check) ? 20 : c.theta_steps;
     c.log = rvc_log(check);
-    rvc_fill_u8(&random, kind, pixels, width, height, width);
+    rvc_fill_u8(random, kind, pixels, width, height, width);
     const RvPlane input = {pixels, width, width, height, RV_U8};
     hough_case(check, name, &c, &input, "picture");
   }
   free(pixels);
 }
 
-RVC_PARITY(hough_hand_cases, parity_random, parity_canny, parity_large, parity_street);
+RVC_PARITY({.group = hough_hand_cases}, RVC_CASE("hough/random", parity_random, 0),
+           RVC_CASE("hough/canny", parity_canny, 0),
+           RVC_CASE("hough/large", parity_large, RVC_LARGE),
+           RVC_CASE("hough/street", parity_street, RVC_LARGE));
 
 /* --- Fuzz --------------------------------------------------------------------------------------
  */

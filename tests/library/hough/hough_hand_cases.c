@@ -215,10 +215,7 @@ static void ends(RvCheck *check, const char *name) {
   }
 }
 
-void hough_hand_cases(RvCheck *check) {
-  const char *name = "hough/hand";
-  if (!rvc_wants(check, name))
-    return;
+static void check_cases(RvCheck *check, const char *name, RvRandom *random) {
   exact_rho(check, name);
   seam(check, name);
   segments(check, name);
@@ -227,3 +224,5 @@ void hough_hand_cases(RvCheck *check) {
   refusals(check, name);
   ends(check, name);
 }
+
+RVC_CASES(hough_hand_cases, RVC_CASE("hough/hand", check_cases, 0));

@@ -151,11 +151,7 @@ static void expect_lines(RvCheck *check, const char *name, const Sequence *s, co
     }
 }
 
-static void check_known(RvCheck *check) {
-  static const char name[] = "lanes/known";
-  if (!rvc_wants(check, name) || rvc_small(check))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_known(RvCheck *check, const char *name, RvRandom *random) {
   for (int i = 0; i < 6; i++) {
     Sequence s = sequence_new(check, 640 + 120 * i, 400, 1);
     LanesInput in = lanes_input_road(&s.config.camera);
@@ -164,7 +160,7 @@ static void check_known(RvCheck *check) {
       in.lines[k].curvature = 0.001 * (i % 4 - 2);
     }
     s.color = rvc_plane(s.config.width, 400, RV_U32);
-    lanes_input_paint(&in, &random, &s.gray[0], &s.color);
+    lanes_input_paint(&in, random, &s.gray[0], &s.color);
     RvLanesFound got[1];
     if (run_engine(check, name, &s, RV_CPU, got)) {
       expect_lines(check, name, &s, &in, got, 0.06);
@@ -182,21 +178,16 @@ static void check_known(RvCheck *check) {
     check_sequence(check, name, &s);
     sequence_free(&s);
   }
-  rvc_ok(check, name);
 }
 
 /* One camera whose pitch is wrong: the horizon is found within some frames. */
-static void check_camera(RvCheck *check) {
-  static const char name[] = "lanes/camera";
-  if (!rvc_wants(check, name) || rvc_small(check))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_camera(RvCheck *check, const char *name, RvRandom *random) {
   static const double wrong[] = {-0.4, 0, 0.5};
   for (int i = 0; i < 3; i++) {
     Sequence s = sequence_new(check, 800, 420, FRAMES_MAX);
     const LanesInput in = lanes_input_road(&s.config.camera);
     for (int k = 0; k < s.count; k++)
-      lanes_input_paint(&in, &random, &s.gray[k], NULL);
+      lanes_input_paint(&in, random, &s.gray[k], NULL);
     const double pitch = s.config.camera.pitch * 3.14159265358979323846 / 180;
     const double horizon = s.config.camera.cy - s.config.camera.focal * tan(pitch);
     s.config.ground = RV_LANES_GROUND_CAMERA;
@@ -212,22 +203,17 @@ static void check_camera(RvCheck *check) {
     check_sequence(check, name, &s);
     sequence_free(&s);
   }
-  rvc_ok(check, name);
 }
 
 /* Objects hide lines: marks on them do not count, and covered slices are not gaps. */
-static void check_objects(RvCheck *check) {
-  static const char name[] = "lanes/objects";
-  if (!rvc_wants(check, name) || rvc_small(check))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_objects(RvCheck *check, const char *name, RvRandom *random) {
   Sequence s = sequence_new(check, 800, 400, 1);
   LanesInput in = lanes_input_road(&s.config.camera);
   const GroundInput ground = {
       .camera = s.config.camera, .noise = 0.1, .box_count = 1, .boxes = {{10, 0.2, 2, 1.6, 0}}};
   s.disparity = rvc_plane(800, 400, RV_U16);
-  lanes_input_paint(&in, &random, &s.gray[0], NULL);
-  ground_input_paint(&ground, &random, &s.disparity);
+  lanes_input_paint(&in, random, &s.gray[0], NULL);
+  ground_input_paint(&ground, random, &s.disparity);
   RvLanesFound got[1];
   if (run_engine(check, name, &s, RV_CPU, got)) {
     expect_lines(check, name, &s,
@@ -245,42 +231,37 @@ static void check_objects(RvCheck *check) {
   }
   check_sequence(check, name, &s);
   sequence_free(&s);
-  rvc_ok(check, name);
 }
 
 /* --- Reference ------------------------------------------------------------------------------- */
 
-static void check_reference(RvCheck *check) {
-  static const char name[] = "lanes/reference";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_reference(RvCheck *check, const char *name, RvRandom *random) {
   for (int i = 0; i < (rvc_small(check) ? 8 : 24); i++) {
     const int is_big = i % 8 == 5 && !rvc_small(check);
-    const int width = is_big ? 5000 : rvc_range(&random, 32, 200);
-    const int height = is_big ? 40 : i % 8 == 6 ? 900 : rvc_range(&random, 32, 120);
+    const int width = is_big ? 5000 : rvc_range(random, 32, 200);
+    const int height = is_big ? 40 : i % 8 == 6 ? 900 : rvc_range(random, 32, 120);
     Sequence s = sequence_new(check, i % 8 == 6 ? 40 : width, height, i % 3 ? 1 : 3);
     RvLanesConfig *c = &s.config;
-    c->camera.doffs = rvc_range(&random, -20, 20) / 7.0;
+    c->camera.doffs = rvc_range(random, -20, 20) / 7.0;
     c->ground = i % 4 == 3 ? RV_LANES_GROUND_CAMERA : RV_LANES_GROUND_ESTIMATE;
-    c->max_distance = rvc_range(&random, 10, 60);
-    c->mark_width = rvc_range(&random, 5, 50) / 100.0;
-    c->min_contrast = rvc_range(&random, 1, 30);
+    c->max_distance = rvc_range(random, 10, 60);
+    c->mark_width = rvc_range(random, 5, 50) / 100.0;
+    c->min_contrast = rvc_range(random, 1, 30);
     s.ground = rv_ground_of_camera(&c->camera);
-    s.ground.slope_x = rvc_range(&random, -50, 50) / 5000.0;
-    s.ground.bin = rvc_range(&random, 8, 40);
+    s.ground.slope_x = rvc_range(random, -50, 50) / 5000.0;
+    s.ground.bin = rvc_range(random, 8, 40);
     for (int k = 0; k < RV_GROUND_BINS; k++)
-      s.ground.profile[k] = (int16_t)rvc_range(&random, -20, 20);
+      s.ground.profile[k] = (int16_t)rvc_range(random, -20, 20);
     LanesInput in = lanes_input_road(&c->camera);
     const GroundInput ground = {.camera = c->camera, .noise = 0.5, .holes = 100, .outliers = 100};
     s.disparity = rvc_plane(c->width, height, RV_U16);
     s.color = rvc_plane(c->width, height, RV_U32);
-    ground_input_paint(&ground, &random, &s.disparity);
-    in.noise = rvc_range(&random, 0, 60);
+    ground_input_paint(&ground, random, &s.disparity);
+    in.noise = rvc_range(random, 0, 60);
     for (int k = 0; k < s.count; k++) {
-      lanes_input_paint(&in, &random, &s.gray[k], &s.color);
+      lanes_input_paint(&in, random, &s.gray[k], &s.color);
       if (i % 5 == 4)
-        rvc_fill_u8(&random, i % RVC_KINDS, s.gray[k].data, c->width, height, c->width);
+        rvc_fill_u8(random, i % RVC_KINDS, s.gray[k].data, c->width, height, c->width);
     }
     if (i % 2)
       s.disparity.data = (free(s.disparity.data), NULL);
@@ -289,18 +270,13 @@ static void check_reference(RvCheck *check) {
     check_sequence(check, name, &s);
     sequence_free(&s);
   }
-  rvc_ok(check, name);
 }
 
 /* Frames without anything, grounds that are none, extreme cameras. */
-static void check_extremes(RvCheck *check) {
-  static const char name[] = "lanes/extremes";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_extremes(RvCheck *check, const char *name, RvRandom *random) {
   for (int i = 0; i < 13; i++) {
     Sequence s = sequence_new(check, 96, 64, 1);
-    rvc_fill_u8(&random, i < RVC_KINDS ? i : RVC_RANDOM, s.gray[0].data, 96, 64, 96);
+    rvc_fill_u8(random, i < RVC_KINDS ? i : RVC_RANDOM, s.gray[0].data, 96, 64, 96);
     s.config.min_contrast = 1;
     s.ground.slope_y = i == 6 ? 0 : i == 7 ? NAN : i == 8 ? -0.2 : s.ground.slope_y;
     s.ground.slope_x = i == 9 ? NAN : 0;
@@ -314,11 +290,13 @@ static void check_extremes(RvCheck *check) {
     check_sequence(check, name, &s);
     sequence_free(&s);
   }
-  rvc_ok(check, name);
 }
 
-RVC_PARITY(lanes_host_parity, check_known, check_camera, check_objects, check_extremes,
-           check_reference);
+RVC_PARITY({.group = lanes_host_parity}, RVC_CASE("lanes/known", check_known, RVC_LARGE),
+           RVC_CASE("lanes/camera", check_camera, RVC_LARGE),
+           RVC_CASE("lanes/objects", check_objects, RVC_LARGE),
+           RVC_CASE("lanes/extremes", check_extremes, 0),
+           RVC_CASE("lanes/reference", check_reference, 0));
 
 /* --- Fuzz ------------------------------------------------------------------------------------- */
 

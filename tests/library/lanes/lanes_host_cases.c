@@ -46,10 +46,7 @@ static RvLanesFound found_of(const RvLanesMark *marks, int count) {
   return found;
 }
 
-static void check_kinds(RvCheck *check) {
-  static const char name[] = "lanes/kinds";
-  if (!rvc_wants(check, name))
-    return;
+static void check_kinds(RvCheck *check, const char *name, RvRandom *random) {
   const RvLanesConfig c = config_of(check);
   RvLanesMark marks[7] = {mark_of(-6, 0, 1, 0),  mark_of(-4, 0, 6, 9),  mark_of(-2, 0, 1, 0),
                           mark_of(0.5, 0, 2, 6), mark_of(2.5, 0, 1, 0), mark_of(4.6, 0, 1, 0),
@@ -89,13 +86,9 @@ static void check_kinds(RvCheck *check) {
   for (int i = 13; i < 24; i++)
     none.lines[6].spread[i] = 100;
   rvc_true(check, name, rv_lanes_measure(&c, &none, lines) == 0, "lines that are none");
-  rvc_ok(check, name);
 }
 
-static void check_lane(RvCheck *check) {
-  static const char name[] = "lanes/lane";
-  if (!rvc_wants(check, name))
-    return;
+static void check_lane(RvCheck *check, const char *name, RvRandom *random) {
   const RvLanesConfig c = config_of(check);
   const RvLanesMark all[] = {mark_of(-5.3, 0.02, 6, 9), mark_of(-1.9, 0.02, 1, 0),
                              mark_of(1.6, 0.02, 6, 9), mark_of(5.1, 0.02, 1, 0)};
@@ -127,14 +120,10 @@ static void check_lane(RvCheck *check) {
   found = found_of(all, 0);
   rv_lanes_lane(&c, &found, &lane);
   rvc_true(check, name, lane.left == -1 && lane.right == -1 && lane.confidence == 0, "no line");
-  rvc_ok(check, name);
 }
 
 /* The polyline lies where the line is painted. */
-static void check_points(RvCheck *check) {
-  static const char name[] = "lanes/points";
-  if (!rvc_wants(check, name))
-    return;
+static void check_points(RvCheck *check, const char *name, RvRandom *random) {
   RvLanesConfig c = config_of(check);
   const RvGroundSurface ground = rv_ground_of_camera(&c.camera);
   const RvLanesMark mark = mark_of(-2, 0.05, 1, 0);
@@ -165,17 +154,12 @@ static void check_points(RvCheck *check) {
   }
   line.z_min = 0;
   rvc_true(check, name, rv_lanes_points(&c, NULL, &other, &line, mono) == 0, "points of no line");
-  rvc_ok(check, name);
 }
 
 /* --- Tracks ---------------------------------------------------------------------------------- */
 
-static void check_tracks(RvCheck *check) {
-  static const char name[] = "lanes/tracks";
-  if (!rvc_wants(check, name))
-    return;
+static void check_tracks(RvCheck *check, const char *name, RvRandom *random) {
   const RvLanesConfig c = config_of(check);
-  RvRandom random = rvc_random(check, name);
   RvLanesTracks *tracks = NULL;
   RvLanesLane lane = {0};
   if (!rvc_true(check, name, rv_lanes_tracks_new(&tracks, &c) == RV_OK, "no tracks"))
@@ -185,7 +169,7 @@ static void check_tracks(RvCheck *check) {
     const double drift = 0.005 * i; /* to the left in the lane */
     RvLanesMark marks[2] = {mark_of(-1.8 + drift, 0, 1, 0), mark_of(1.8 + drift, 0, 6, 9)};
     for (int k = 0; k < 2; k++)
-      marks[k].offset += rvc_range(&random, -30, 30) / 1000.0;
+      marks[k].offset += rvc_range(random, -30, 30) / 1000.0;
     /* the right line is missing from frame 30 to 39 */
     const RvLanesFound found = found_of(marks, i >= 30 && i < 40 ? 1 : 2);
     rv_lanes_track(tracks, 0.05 * i, &found, &lane);
@@ -215,14 +199,10 @@ static void check_tracks(RvCheck *check) {
     rv_lanes_track(tracks, 0.05 * i, &nothing, &lane);
   rvc_true(check, name, lane.count == 0 && lane.left == -1, "%d lines after 1.5 s", lane.count);
   rv_lanes_tracks_free(&tracks);
-  rvc_ok(check, name);
 }
 
 /* Time that goes back, pauses, and motion. */
-static void check_time(RvCheck *check) {
-  static const char name[] = "lanes/time";
-  if (!rvc_wants(check, name))
-    return;
+static void check_time(RvCheck *check, const char *name, RvRandom *random) {
   const RvLanesConfig c = config_of(check);
   RvLanesTracks *tracks = NULL;
   RvLanesLane lane;
@@ -260,13 +240,8 @@ static void check_time(RvCheck *check) {
            lane.count == 1 && fabs((double)lane.lines[0].heading - before + 0.01) < 1e-4,
            "heading %g after %g", (double)lane.lines[0].heading, before);
   rv_lanes_tracks_free(&tracks);
-  rvc_ok(check, name);
 }
 
-void lanes_host_parity(RvCheck *check) {
-  check_kinds(check);
-  check_lane(check);
-  check_points(check);
-  check_tracks(check);
-  check_time(check);
-}
+RVC_CASES(lanes_host_parity, RVC_CASE("lanes/kinds", check_kinds, 0),
+          RVC_CASE("lanes/lane", check_lane, 0), RVC_CASE("lanes/points", check_points, 0),
+          RVC_CASE("lanes/tracks", check_tracks, 0), RVC_CASE("lanes/time", check_time, 0));

@@ -172,11 +172,7 @@ static const RvObstacle *find(const RvObstacle *list, uint32_t count, double z, 
   return NULL;
 }
 
-static void check_known(RvCheck *check) {
-  static const char name[] = "obstacles/known";
-  if (!rvc_wants(check, name) || rvc_small(check))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_known(RvCheck *check, const char *name, RvRandom *random) {
   static const Expected expected[] = {
       {9, -2.1, 1.8, 1.5, RV_OBSTACLE_OBJECT},
       {14, 2.4, 0.3, 1.9, RV_OBSTACLE_POLE},
@@ -195,7 +191,7 @@ static void check_known(RvCheck *check) {
                                 expected[k].width, expected[k].height, 0};
     in.boxes[4] = (GroundBox){12, -0.8, 2.5, 1, 3}; /* a bridge */
     in.box_count = 5;
-    ground_input_paint(&in, &random, &s.disparity);
+    ground_input_paint(&in, random, &s.disparity);
     s.ground = rv_ground_of_camera(&in.camera);
     s.ground.slope_x = in.roll;
     s.ground.intercept -= in.roll * in.camera.cx;
@@ -230,7 +226,6 @@ static void check_known(RvCheck *check) {
     free(r);
     scene_free(&s);
   }
-  rvc_ok(check, name);
 }
 
 /* --- Reference implementation ---------------------------------------------------------------- */
@@ -291,35 +286,26 @@ static void random_scene(RvCheck *check, RvRandom *random, Scene *s, int index) 
   make_records(random, s);
 }
 
-static void check_reference(RvCheck *check) {
-  static const char name[] = "obstacles/reference";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_reference(RvCheck *check, const char *name, RvRandom *random) {
   const int cases = rvc_small(check) ? 6 : 30;
   for (int i = 0; i < cases; i++) {
-    Scene s = scene_new(check, rvc_range(&random, RV_OBSTACLES_SIDE_MIN, 110),
-                        rvc_range(&random, RV_OBSTACLES_SIDE_MIN, 80));
-    random_scene(check, &random, &s, i);
+    Scene s = scene_new(check, rvc_range(random, RV_OBSTACLES_SIDE_MIN, 110),
+                        rvc_range(random, RV_OBSTACLES_SIDE_MIN, 80));
+    random_scene(check, random, &s, i);
     check_scene(check, name, &s);
     scene_free(&s);
   }
-  rvc_ok(check, name);
 }
 
 /* Nothing but one value, noise, no ground, strange grounds. */
-static void check_extremes(RvCheck *check) {
-  static const char name[] = "obstacles/extremes";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_extremes(RvCheck *check, const char *name, RvRandom *random) {
   static const int values[] = {0, 1, 31, 32, 400, 2047, 65535, -1};
   for (int i = 0; i < 12; i++) {
     Scene s = scene_new(check, 64 + i, 47);
     for (int at = 0; at < s.config.width * 47; at++)
       ((uint16_t *)s.disparity.data)[at] =
-          (uint16_t)(values[i % 8] < 0 ? rvc_range(&random, 0, 65535) : values[i % 8]);
-    random_ground(&random, &s, &s.config.camera);
+          (uint16_t)(values[i % 8] < 0 ? rvc_range(random, 0, 65535) : values[i % 8]);
+    random_ground(random, &s, &s.config.camera);
     if (i == 8)
       s.ground = (RvGroundSurface){.source = RV_GROUND_NONE};
     if (i == 9)
@@ -331,15 +317,10 @@ static void check_extremes(RvCheck *check) {
     check_scene(check, name, &s);
     scene_free(&s);
   }
-  rvc_ok(check, name);
 }
 
 /* A row of thin boxes gives more components than there are boxes. */
-static void check_many(RvCheck *check) {
-  static const char name[] = "obstacles/many";
-  if (!rvc_wants(check, name) || rvc_small(check))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_many(RvCheck *check, const char *name, RvRandom *random) {
   Scene s = scene_new(check, 1800, 60);
   RvCamera camera = s.config.camera;
   camera.height = 8;
@@ -348,11 +329,9 @@ static void check_many(RvCheck *check) {
   for (int y = 0; y < 60; y++)
     for (int x = 0; x < 1800; x++)
       ((uint16_t *)s.disparity.data)[y * 1800 + x] =
-          (uint16_t)(x / 6 % 2 ? 0
-                               : 64 + x / 12 % 7 * 40 + y / 30 * 400 + rvc_range(&random, 0, 3));
+          (uint16_t)(x / 6 % 2 ? 0 : 64 + x / 12 % 7 * 40 + y / 30 * 400 + rvc_range(random, 0, 3));
   check_scene(check, name, &s);
   scene_free(&s);
-  rvc_ok(check, name);
 }
 
 /* --- Other boxes ----------------------------------------------------------------------------- */
@@ -378,20 +357,16 @@ static RvStatus distances_of(RvCheck *check, const Scene *s, RvEngine engine,
   return status;
 }
 
-static void check_distances(RvCheck *check) {
-  static const char name[] = "obstacles/distances";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_distances(RvCheck *check, const char *name, RvRandom *random) {
   Scene s = scene_new(check, 90, 70);
   uint16_t *values = s.disparity.data;
   for (int i = 0; i < 90 * 70; i++)
-    values[i] = (uint16_t)(rvc_range(&random, 0, 2) ? rvc_range(&random, 0, 65535) : 0);
+    values[i] = (uint16_t)(rvc_range(random, 0, 2) ? rvc_range(random, 0, 65535) : 0);
   RvObstaclesRect rects[RV_OBSTACLES_BOXES];
   RvObstaclesDepth got[RV_OBSTACLES_BOXES];
   for (int k = 0; k < RV_OBSTACLES_BOXES; k++)
-    rects[k] = (RvObstaclesRect){rvc_range(&random, -60, 120), rvc_range(&random, -60, 120),
-                                 rvc_range(&random, -2, 90), rvc_range(&random, 0, 90)};
+    rects[k] = (RvObstaclesRect){rvc_range(random, -60, 120), rvc_range(random, -60, 120),
+                                 rvc_range(random, -2, 90), rvc_range(random, 0, 90)};
   rects[0] = (RvObstaclesRect){INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX};
   rects[1] = (RvObstaclesRect){INT32_MIN, INT32_MIN, INT32_MAX, INT32_MAX};
   rects[2] = (RvObstaclesRect){0, 0, 90, 70};
@@ -411,11 +386,13 @@ static void check_distances(RvCheck *check) {
     }
   }
   scene_free(&s);
-  rvc_ok(check, name);
 }
 
-RVC_PARITY(obstacles_host_parity, check_known, check_distances, check_extremes, check_many,
-           check_reference);
+RVC_PARITY({.group = obstacles_host_parity}, RVC_CASE("obstacles/known", check_known, RVC_LARGE),
+           RVC_CASE("obstacles/distances", check_distances, 0),
+           RVC_CASE("obstacles/extremes", check_extremes, 0),
+           RVC_CASE("obstacles/many", check_many, RVC_LARGE),
+           RVC_CASE("obstacles/reference", check_reference, 0));
 
 /* --- Fuzz ------------------------------------------------------------------------------------- */
 

@@ -49,11 +49,7 @@ static RvObstaclesTracks *tracks_new(RvCheck *check, const char *name, const RvO
 
 /* Three obstacles, one that comes closer, one that crosses, one that stands: ids stay, velocities and
  * times to collision are right. */
-static void check_motion(RvCheck *check) {
-  static const char name[] = "obstacles/motion";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_motion(RvCheck *check, const char *name, RvRandom *random) {
   const RvObstaclesConfig c = config_new(check);
   RvObstaclesTracks *tracks = tracks_new(check, name, &c);
   uint32_t ids[3] = {0, 0, 0};
@@ -62,7 +58,7 @@ static void check_motion(RvCheck *check) {
     RvObstacle list[16];
     int total = 0, from[16];
     for (int k = 0; k < 3; k++)
-      list[k] = object_at(&c, &random, z[k], x[k], 0.2);
+      list[k] = object_at(&c, random, z[k], x[k], 0.2);
     rvc_true(check, name, rv_obstacles_track(tracks, t, list, 3, 16, &total, from) == RV_OK,
              "track failed");
     for (int k = 0; k < total; k++) {
@@ -86,15 +82,10 @@ static void check_motion(RvCheck *check) {
   }
   rvc_true(check, name, ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2], "equal ids");
   rv_obstacles_tracks_free(&tracks);
-  rvc_ok(check, name);
 }
 
 /* Misses, pauses, time that goes back. */
-static void check_gaps(RvCheck *check) {
-  static const char name[] = "obstacles/gaps";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_gaps(RvCheck *check, const char *name, RvRandom *random) {
   const RvObstaclesConfig c = config_new(check);
   RvObstaclesTracks *tracks = tracks_new(check, name, &c);
   RvObstacle list[4];
@@ -103,7 +94,7 @@ static void check_gaps(RvCheck *check) {
   uint32_t id = 0;
   for (int frame = 0; tracks && frame < 40; frame++, t += 1 / RATE) {
     const int is_seen = frame < 10 || (frame >= 15 && frame < 20) || frame >= 32;
-    list[0] = object_at(&c, &random, 15, 0, 0.1);
+    list[0] = object_at(&c, random, 15, 0, 0.1);
     rv_obstacles_track(tracks, t, list, is_seen, 4, &total, NULL);
     if (frame == 9)
       id = list[0].id;
@@ -121,29 +112,24 @@ static void check_gaps(RvCheck *check) {
                id + 1);
   }
   for (int frame = 0; tracks && frame < 8; frame++) { /* 60 s later; at frame 4 back in time */
-    list[0] = object_at(&c, &random, 15, 0, 0.1);
+    list[0] = object_at(&c, random, 15, 0, 0.1);
     rv_obstacles_track(tracks, (frame < 4 ? t + 60 : t) + frame / RATE, list, 1, 4, &total, NULL);
     rvc_true(check, name, (list[0].id != 0) == (frame % 4 >= 2), "frame %d after a pause: id %u",
              frame, list[0].id);
   }
   if (tracks) {
     rv_obstacles_tracks_reset(tracks);
-    list[0] = object_at(&c, &random, 15, 0, 0.1);
+    list[0] = object_at(&c, random, 15, 0, 0.1);
     rv_obstacles_track(tracks, t + 1, list, 1, 4, &total, NULL);
     rvc_true(check, name, list[0].id == 0 && total == 1, "a reset keeps tracks");
   }
   rv_obstacles_tracks_free(&tracks);
   rv_obstacles_tracks_free(&tracks);
   rv_obstacles_tracks_free(NULL);
-  rvc_ok(check, name);
 }
 
 /* As many obstacles as there can be, and none. */
-static void check_full(RvCheck *check) {
-  static const char name[] = "obstacles/full";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_full(RvCheck *check, const char *name, RvRandom *random) {
   const RvObstaclesConfig c = config_new(check);
   RvObstaclesTracks *tracks = tracks_new(check, name, &c);
   static RvObstacle list[2 * RV_OBSTACLES_MAX];
@@ -151,7 +137,7 @@ static void check_full(RvCheck *check) {
   for (int frame = 0; tracks && frame < 12; frame++) {
     const int count = frame == 5 ? 0 : RV_OBSTACLES_MAX;
     for (int k = 0; k < count; k++)
-      list[k] = object_at(&c, &random, 3 + 0.3 * k, rvc_range(&random, -40, 40) / 4.0, 0.3);
+      list[k] = object_at(&c, random, 3 + 0.3 * k, rvc_range(random, -40, 40) / 4.0, 0.3);
     rvc_true(check, name,
              rv_obstacles_track(tracks, frame / RATE, list, count, 2 * RV_OBSTACLES_MAX, &total,
                                 NULL) == RV_OK &&
@@ -167,14 +153,10 @@ static void check_full(RvCheck *check) {
                rv_obstacles_track(NULL, 1, list, 0, 3, &total, NULL) == RV_ERR_ARG,
            "bad arguments are accepted");
   rv_obstacles_tracks_free(&tracks);
-  rvc_ok(check, name);
 }
 
 /* Meters of a computed box, and the area of a computed free space. */
-static void check_measures(RvCheck *check) {
-  static const char name[] = "obstacles/measures";
-  if (!rvc_wants(check, name))
-    return;
+static void check_measures(RvCheck *check, const char *name, RvRandom *random) {
   const RvObstaclesConfig c = config_new(check);
   const RvGroundSurface ground = rv_ground_of_camera(&c.camera);
   const double fb = c.camera.focal * c.camera.baseline; /* 200 */
@@ -218,12 +200,8 @@ static void check_measures(RvCheck *check) {
   const double area = 0.5 * (fb / 20) * (fb / 20) * strips * width / c.camera.focal;
   rvc_true(check, name, fabs(rv_obstacles_free_area(&c, columns) / area - 1) < 1e-9,
            "area %g of %g", rv_obstacles_free_area(&c, columns), area);
-  rvc_ok(check, name);
 }
 
-void obstacles_host_parity(RvCheck *check) {
-  check_measures(check);
-  check_motion(check);
-  check_gaps(check);
-  check_full(check);
-}
+RVC_CASES(obstacles_host_parity, RVC_CASE("obstacles/measures", check_measures, 0),
+          RVC_CASE("obstacles/motion", check_motion, 0), RVC_CASE("obstacles/gaps", check_gaps, 0),
+          RVC_CASE("obstacles/full", check_full, 0));

@@ -233,22 +233,18 @@ static void check_kinds(RvCheck *check) {
 
 /* The size of the benchmark, defaults and both ways of dealing with holes; then the tallest columns
  * and the widest picture. */
-static void check_sizes(RvCheck *check) {
+static void check_sizes(RvCheck *check, const char *name, RvRandom *random) {
   static const int sizes[][2] = {{1242, 1024}, {1242, 375}, {2500, 64},
                                  {40, 4096},   {3, 16384},  {16384, 5}};
-  static const char name[] = "rdp/sizes";
-  if (!rvc_wants(check, name) || rvc_small(check))
-    return;
-  RvRandom random = rvc_random(check, name);
   for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
     for (int round = 0; round < 4; round++) {
       static const int kinds[4] = {KIND_RAW, KIND_NOISE, KIND_RUNS, KIND_BENT};
-      RvRdpConfig c = random_config(check, &random, sizes[k][0], sizes[k][1]);
+      RvRdpConfig c = random_config(check, random, sizes[k][0], sizes[k][1]);
       c.epsilon = round == 3 ? 1 : 4;
       c.median = 0;
       c.max_levels = 0;
       c.invalid = round == 2 ? RV_RDP_BREAK : RV_RDP_SKIP;
-      uint16_t *source = make_input(&random, kinds[round], c.width, c.height);
+      uint16_t *source = make_input(random, kinds[round], c.width, c.height);
       check_input(check, name, &c, source, rv_rdp_segments_max(&c), kind_names[kinds[round]]);
       free(source);
     }
@@ -311,10 +307,7 @@ static const Worked worked[] = {
 };
 /* clang-format on */
 
-static void check_worked(RvCheck *check) {
-  static const char name[] = "rdp/worked";
-  if (!rvc_wants(check, name))
-    return;
+static void check_worked(RvCheck *check, const char *name, RvRandom *random) {
   for (size_t k = 0; k < sizeof worked / sizeof worked[0]; k++) {
     const Worked *w = &worked[k];
     RvRdpConfig c;
@@ -347,20 +340,16 @@ static void check_worked(RvCheck *check) {
 /* --- Details ---------------------------------------------------------------------------------- */
 
 /* Every instruction set of this machine cuts alike. */
-static void check_instruction_sets(RvCheck *check) {
-  static const char name[] = "rdp/instruction-sets";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_instruction_sets(RvCheck *check, const char *name, RvRandom *random) {
   for (int round = 0; round < 200; round++) {
-    const int height = rvc_range(&random, 2, round % 2 ? 60 : 700);
+    const int height = rvc_range(random, 2, round % 2 ? 60 : 700);
     uint16_t d[700 + RV_RDP_OVERREAD] = {0};
-    uint16_t *source = make_input(&random, round % KINDS, 1, height);
+    uint16_t *source = make_input(random, round % KINDS, 1, height);
     memcpy(d, source, (size_t)height * sizeof *d);
     free(source);
     if (d[0] == 0 || d[height - 1] == 0)
       d[0] = d[height - 1] = 500;
-    const RvRdpLimit limit = {(uint32_t)rvc_range(&random, 0, 20000), round % 3 == 0, 20};
+    const RvRdpLimit limit = {(uint32_t)rvc_range(random, 0, 20000), round % 3 == 0, 20};
     uint32_t cuts[2][22];
     RvRdpPending pending[700];
     const RvRdpKernels *base = &rv_rdp_kernels_base;
@@ -412,15 +401,11 @@ static void check_one_missing(RvCheck *check, const char *name, const RvRdpConfi
   rdp_result_free(&untouched);
 }
 
-static void check_missing(RvCheck *check) {
-  static const char name[] = "rdp/missing";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_missing(RvCheck *check, const char *name, RvRandom *random) {
   for (int missing = 0; missing < 32; missing++) {
     static const int kinds[] = {KIND_RAW, KIND_NOISE_HOLES, KIND_OUTLIER, KIND_SMOOTH};
-    const RvRdpConfig c = random_config(check, &random, 36 + missing % 3, 90 + missing % 2);
-    uint16_t *source = make_input(&random, kinds[missing % 4], c.width, c.height);
+    const RvRdpConfig c = random_config(check, random, 36 + missing % 3, 90 + missing % 2);
+    uint16_t *source = make_input(random, kinds[missing % 4], c.width, c.height);
     check_one_missing(check, name, &c, source, missing, RV_CPU);
     if (rvc_cuda(check))
       check_one_missing(check, name, &c, source, missing, RV_CUDA);
@@ -428,8 +413,10 @@ static void check_missing(RvCheck *check) {
   }
 }
 
-RVC_PARITY(check_worked, check_instruction_sets, check_missing, check_kinds, check_sizes,
-           rdp_render_parity);
+RVC_PARITY(RVC_CASE("rdp/worked", check_worked, 0),
+           RVC_CASE("rdp/instruction-sets", check_instruction_sets, 0),
+           RVC_CASE("rdp/missing", check_missing, 0), {.group = check_kinds},
+           RVC_CASE("rdp/sizes", check_sizes, RVC_LARGE), {.group = rdp_render_parity});
 
 /* --- Fuzz ------------------------------------------------------------------------------------- */
 

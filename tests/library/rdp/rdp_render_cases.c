@@ -95,13 +95,9 @@ static void check_round(RvCheck *check, const char *name, RvRandom *random) {
   free(source);
 }
 
-void rdp_render_parity(RvCheck *check) {
-  static const char name[] = "rdp/render";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_cases(RvCheck *check, const char *name, RvRandom *random) {
   for (int round = 0; round < 20; round++)
-    check_round(check, name, &random);
+    check_round(check, name, random);
   /* Outside, upside down, and one row that is right. */
   static const RvSegment foreign[] = {{8, 0, 3, 0, 5, 6},     {65535, 65535, 65535, 0, 1, 1},
                                       {3, 4, 2, 0, 5, 6},     {3, 0, 6, 0, 5, 6},
@@ -111,7 +107,7 @@ void rdp_render_parity(RvCheck *check) {
   memset(want.ends.data, 0, 8 * 6);
   ((uint16_t *)want.disparity.data)[5 * 8 + 7] = 40;
   ((uint8_t *)want.ends.data)[5 * 8 + 7] = 255;
-  check_list(check, name, foreign, 6, &want, &random);
+  check_list(check, name, foreign, 6, &want, random);
   rvc_true(check, name,
            rv_rdp_render(NULL, 1, &want.disparity, &want.ends, 0, RV_CPU, NULL, NULL) ==
                    RV_ERR_ARG &&
@@ -122,3 +118,5 @@ void rdp_render_parity(RvCheck *check) {
            "bad arguments are accepted");
   rasters_free(&want);
 }
+
+RVC_CASES(rdp_render_parity, RVC_CASE("rdp/render", check_cases, 0));

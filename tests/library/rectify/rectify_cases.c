@@ -126,34 +126,26 @@ static void draw_config(RvRectifyConfig *c, RvRandom *random, int kind, int widt
 }
 
 /* Every format and lens at sizes that are odd, small, and not a multiple of anything. */
-static void check_remap(RvCheck *check) {
-  static const char name[] = "rectify/remap";
+static void check_remap(RvCheck *check, const char *name, RvRandom *random) {
   static const int sizes[][2] = {{64, 48}, {61, 37},  {33, 50},  {8, 8},
                                  {5, 3},   {130, 70}, {321, 240}};
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
   for (int f = 0; f < RV_PIXEL_FORMATS; f++)
     for (int kind = 0; kind < RECTIFY_KINDS; kind++)
       for (int s = 0; s < (kind != f % RECTIFY_KINDS ? 5 : rvc_small(check) ? 6 : 7); s++) {
         RvRectifyConfig c;
-        draw_config(&c, &random, kind, sizes[s][0], sizes[s][1]);
+        draw_config(&c, random, kind, sizes[s][0], sizes[s][1]);
         c.format = (RvPixelFormat)f;
         c.log = rvc_log(check);
         c.threads = 1 + s % 3;
-        check_config(check, name, &c, &random, kind_names[kind]);
+        check_config(check, name, &c, random, kind_names[kind]);
       }
 }
 
 /* Displacements of more than 1023 samples, which need wide entries. */
-static void check_wide(RvCheck *check) {
-  static const char name[] = "rectify/wide";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_wide(RvCheck *check, const char *name, RvRandom *random) {
   for (int f = 0; f < RV_PIXEL_FORMATS; f++) {
     RvRectifyConfig c;
-    rectify_input_random(&c, &random, f % 4, 2501, 20);
+    rectify_input_random(&c, random, f % 4, 2501, 20);
     for (int v = 0; v < 2; v++) {
       c.calibration.view[v].distortion[0] = 25; /* far out of the view at its ends */
       c.calibration.view[v].cy = 9 + v;
@@ -162,25 +154,21 @@ static void check_wide(RvCheck *check) {
     c.layout = RV_RECTIFY_TOP_BOTTOM;
     c.log = rvc_log(check);
     c.width = f % 2 ? 320 : 0;
-    check_config(check, name, &c, &random, "wide");
+    check_config(check, name, &c, random, "wide");
   }
 }
 
 /* A rectified camera changes nothing, and says so. */
-static void check_identity(RvCheck *check) {
-  static const char name[] = "rectify/identity";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_identity(RvCheck *check, const char *name, RvRandom *random) {
   for (int f = 0; f < RV_PIXEL_FORMATS; f++) {
     RvRectifyConfig c;
     RectifyFrames frames = {0};
     RvRectify *rectify = NULL;
-    rectify_input_random(&c, &random, RECTIFY_RECTIFIED, 62, 40);
+    rectify_input_random(&c, random, RECTIFY_RECTIFIED, 62, 40);
     c.format = (RvPixelFormat)f;
     c.log = rvc_log(check);
     const int ok = rv_rectify_new(&rectify, &c, RV_CPU) == RV_OK &&
-                   rectify_frames_new(check, &frames, &c, &random, RVC_RANDOM) &&
+                   rectify_frames_new(check, &frames, &c, random, RVC_RANDOM) &&
                    rv_rectify_run(rectify, &frames.in.view, &frames.got.view, NULL) == RV_OK;
     rvc_true(check, name, ok && rv_rectify_is_identity(rectify), "%s: is not the identity",
              case_format_name(c.format));
@@ -204,23 +192,19 @@ static void check_identity(RvCheck *check) {
 
 /* Rows of points in space must be equal in both rectified views, and their depth that of the
  * disparity: Z = focal baseline / (d + doffs). */
-static void check_geometry(RvCheck *check) {
-  static const char name[] = "rectify/geometry";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_geometry(RvCheck *check, const char *name, RvRandom *random) {
   for (int i = 0; i < 300; i++) {
     RvRectifyConfig c;
     RvRectifyGeometry g;
     const int kind = i % RECTIFY_KINDS;
-    draw_config(&c, &random, kind, 640, 480);
+    draw_config(&c, random, kind, 640, 480);
     c.log = rvc_log(check);
     if (!rvc_true(check, name, rv_rectify_geometry(&c, &g) == RV_OK, "%s", kind_names[kind]))
       continue;
     for (int n = 0; n < 20; n++) {
-      const double left[3] = {rvc_range(&random, -2000, 2000) / 1e3,
-                              rvc_range(&random, -2000, 2000) / 1e3,
-                              rvc_range(&random, 3000, 40000) / 1e3};
+      const double left[3] = {rvc_range(random, -2000, 2000) / 1e3,
+                              rvc_range(random, -2000, 2000) / 1e3,
+                              rvc_range(random, 3000, 40000) / 1e3};
       double right[3], at[2][3];
       for (int r = 0; r < 3; r++) {
         right[r] = c.calibration.translation[r];
@@ -251,10 +235,7 @@ static void check_geometry(RvCheck *check) {
 }
 
 /* alpha 0: no border anywhere; alpha 1: every corner of the input is visible. */
-static void check_alpha(RvCheck *check) {
-  static const char name[] = "rectify/alpha";
-  if (!rvc_wants(check, name))
-    return;
+static void check_alpha(RvCheck *check, const char *name, RvRandom *random) {
   RvRectifyConfig c;
   rectify_input_config(&c, 320, 240);
   c.log = rvc_log(check);
@@ -292,24 +273,20 @@ static int is_usual(const RvRectifyGeometry *g, int view, double x, double y) {
 }
 
 /* A point that is mapped back by the reference's formulas comes out where it was. */
-static void check_points(RvCheck *check) {
-  static const char name[] = "rectify/points";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_points(RvCheck *check, const char *name, RvRandom *random) {
   for (int round = 0; round < 60; round++) {
     RvRectifyConfig c;
     RvRectifyGeometry g;
     const int kind = round % RECTIFY_KINDS;
-    rectify_input_random(&c, &random, kind, 640, 400);
+    rectify_input_random(&c, random, kind, 640, 400);
     c.log = rvc_log(check);
     for (int v = 0; v < 2 && kind != RECTIFY_RECTIFIED; v++)
-      draw_usual_lens(&random, &c.calibration.view[v]);
+      draw_usual_lens(random, &c.calibration.view[v]);
     if (!rvc_true(check, name, rv_rectify_geometry(&c, &g) == RV_OK, "%s", kind_names[kind]))
       return;
     for (int k = 0; k < 40; k++) {
       const int view = k % 2;
-      const double x = rvc_range(&random, 0, g.width - 1), y = rvc_range(&random, 0, g.height - 1);
+      const double x = rvc_range(random, 0, g.width - 1), y = rvc_range(random, 0, g.height - 1);
       double u, v, back_x = -1e9, back_y = -1e9;
       if (!is_usual(&g, view, x, y) || !rectify_reference_source(&g, view, x, y, &u, &v) || u < 0 ||
           v < 0 || u > 639 || v > 399)
@@ -327,8 +304,11 @@ static void check_points(RvCheck *check) {
   }
 }
 
-RVC_PARITY(check_geometry, check_alpha, check_identity, check_remap, check_wide, check_points,
-           rectify_point_cases);
+RVC_PARITY(RVC_CASE("rectify/geometry", check_geometry, 0),
+           RVC_CASE("rectify/alpha", check_alpha, 0),
+           RVC_CASE("rectify/identity", check_identity, 0),
+           RVC_CASE("rectify/remap", check_remap, 0), RVC_CASE("rectify/wide", check_wide, 0),
+           RVC_CASE("rectify/points", check_points, 0), {.group = rectify_point_cases});
 
 /* --- Fuzzing --------------------------------------------------------------------------------- */
 

@@ -91,12 +91,9 @@ static void check_gray(RvCheck *check, const char *name, int level) {
 }
 
 /* Frames whose disparity contains no ground: they are classified, and the library is unchanged. */
-static void check_seedless(RvCheck *check) {
-  const char *name = "road/seedless";
+static void check_seedless(RvCheck *check, const char *name, RvRandom *random) {
   static const uint16_t flat[] = {0, 1, 160, 65535};
   const int is_small = rvc_small(check);
-  if (!rvc_wants(check, name))
-    return;
   Case c;
   open_case(check, name, &c);
   const RvRoadInputs *d = &c.inputs;
@@ -123,12 +120,10 @@ static void check_seedless(RvCheck *check) {
              before.models, report->road);
   }
   close_case(&c);
-  rvc_ok(check, name);
 }
 
 /* Each real parameter as NaN and infinity, by its name in the log. */
-static void check_numbers(RvCheck *check) {
-  const char *name = "road/numbers";
+static void check_numbers(RvCheck *check, const char *name, RvRandom *random) {
   static const struct {
     size_t at;
     const char *word;
@@ -148,8 +143,6 @@ static void check_numbers(RvCheck *check) {
                 {offsetof(RvRoadConfig, classify_threshold), "classify-threshold"},
                 {offsetof(RvRoadConfig, variance_floor), "variance-floor"}};
   static const double values[] = {NAN, INFINITY, -INFINITY};
-  if (!rvc_wants(check, name))
-    return;
   RvRoadInputs d;
   char text[RV_ROAD_NOTE];
   rv_road_inputs_open(check, name, &d, 20, 20);
@@ -178,15 +171,15 @@ static void check_numbers(RvCheck *check) {
   }
   rv_road_free(&road);
   rv_road_inputs_close(&d);
-  rvc_ok(check, name);
 }
 
-void rv_road_bad_cases(RvCheck *check) {
+static void check_grays(RvCheck *check) {
   check_gray(check, "road/gray", -1);
   if (!rvc_small(check)) {
     check_gray(check, "road/black", 0);
     check_gray(check, "road/white", 255);
   }
-  check_seedless(check);
-  check_numbers(check);
 }
+
+RVC_CASES(rv_road_bad_cases, {.group = check_grays}, RVC_CASE("road/seedless", check_seedless, 0),
+          RVC_CASE("road/numbers", check_numbers, 0));

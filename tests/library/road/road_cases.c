@@ -23,10 +23,7 @@ static RvRoadConfig small_config(int columns, int rows) {
 
 /* --- Color ---------------------------------------------------------------------------------- */
 
-static void check_color(RvCheck *check) {
-  const char *name = "road/color";
-  if (!rvc_wants(check, name))
-    return;
+static void check_color(RvCheck *check, const char *name, RvRandom *random) {
   static const int hand[][5] = {
       /* R G B, hue, saturation */
       {255, 0, 0, 0, 255}, {0, 255, 0, 60, 255},    {0, 0, 255, 120, 255},  {0, 0, 0, 0, 0},
@@ -56,21 +53,15 @@ static void check_color(RvCheck *check) {
                        rv_road_equalized(4, 2, 4, 30), rv_road_equalized(9, 9, 9, 42)};
   rvc_true(check, name, equal[0] == 0 && equal[1] == 128 && equal[2] == 255 && equal[3] == 42,
            "equalized: %d %d %d %d, expected 0 128 255 42", equal[0], equal[1], equal[2], equal[3]);
-  rvc_ok(check, name);
 }
 
-static void check_log(RvCheck *check) {
-  const char *name = "road/log";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_log(RvCheck *check, const char *name, RvRandom *random) {
   for (int i = 0; i < 100000; i++) {
-    const double v = ldexp(1 + rvc_next(&random) / 4294967296.0, rvc_range(&random, -60, 60));
+    const double v = ldexp(1 + rvc_next(random) / 4294967296.0, rvc_range(random, -60, 60));
     const double error = fabs(rv_road_log(v) - log(v));
     if (!rvc_true(check, name, error <= 1e-9, "log %g is off by %g", v, error))
       return;
   }
-  rvc_ok(check, name);
 }
 
 /* --- Components ------------------------------------------------------------------------------ */
@@ -89,18 +80,16 @@ static int reference_largest(const uint8_t *set, int columns, int rows, uint8_t 
   return largest;
 }
 
-static void check_components(RvCheck *check) {
-  const char *name = "road/components";
+static void check_components(RvCheck *check, const char *name, RvRandom *random) {
   enum { COLUMNS = 37, ROWS = 23, ALL = COLUMNS * ROWS };
   const RvRoadConfig c = small_config(COLUMNS, ROWS);
   RvRoadBench b;
-  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
+  if (!rv_road_bench_open(check, name, &b, &c))
     return;
-  RvRandom random = rvc_random(check, name);
   for (int round = 0; round < 200; round++) {
     uint8_t set[ALL], reached[ALL], one[ALL];
     for (int i = 0; i < ALL; i++)
-      set[i] = rvc_range(&random, 0, 199) < round;
+      set[i] = rvc_range(random, 0, 199) < round;
     rv_road_components(&b.work, set);
     const int largest = rv_road_largest(&b.work),
               reference = reference_largest(set, COLUMNS, ROWS, reached);
@@ -117,16 +106,11 @@ static void check_components(RvCheck *check) {
       break;
   }
   rv_arena_close(&b.arena);
-  rvc_ok(check, name);
 }
 
 /* Majority filter: more than half of the window inside the frame. */
-static void check_smoothing(RvCheck *check) {
-  const char *name = "road/smoothing";
+static void check_smoothing(RvCheck *check, const char *name, RvRandom *random) {
   enum { COLUMNS = 23, ROWS = 17, ALL = COLUMNS * ROWS };
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
   for (int smoothing = 0; smoothing <= 5; smoothing += smoothing ? 2 : 3) {
     RvRoadConfig c = small_config(COLUMNS, ROWS);
     RvRoadBench b;
@@ -136,7 +120,7 @@ static void check_smoothing(RvCheck *check) {
     for (int round = 0; round < 40; round++) {
       uint8_t reference[ALL];
       for (int i = 0; i < ALL; i++)
-        b.work.like[i] = rvc_range(&random, 0, 39) < round;
+        b.work.like[i] = rvc_range(random, 0, 39) < round;
       rv_road_reference_smooth(b.work.like, COLUMNS, ROWS, smoothing, reference);
       rv_road_smooth_patches(&b.work);
       rvc_true(check, name, memcmp(reference, b.work.road, ALL) == 0, "window %d, round %d differs",
@@ -144,14 +128,10 @@ static void check_smoothing(RvCheck *check) {
     }
     rv_arena_close(&b.arena);
   }
-  rvc_ok(check, name);
 }
 
 /* Flat ground 1.5 m below, focal 100, baseline 0.5: disparity 1/3 px per row below the horizon. */
-static void check_budget(RvCheck *check) {
-  const char *name = "road/budget";
-  if (!rvc_wants(check, name))
-    return;
+static void check_budget(RvCheck *check, const char *name, RvRandom *random) {
   RvRoadConfig c = small_config(20, 20);
   const RvRoadPlane plane = {.b = 1.0 / 3, .c = -10, .height = 1.5}, none = {0};
   c.disparity_noise = 0.1;
@@ -188,7 +168,6 @@ static void check_budget(RvCheck *check) {
                !rv_road_smooth(2, 0, height * height, 320, 5e-5, 0.1, 9e-5) &&
                !rv_road_smooth(2, 0, height * height, 640, 5e-5, 0.1, 1),
            "limit of roughness");
-  rvc_ok(check, name);
 }
 
 /* --- Distances and models -------------------------------------------------------------------- */
@@ -200,22 +179,20 @@ static void random_feature(RvRandom *random, uint8_t *feature, int cells, int us
     feature[rvc_range(random, 0, used - 1)]++;
 }
 
-static void check_distance(RvCheck *check) {
-  const char *name = "road/distance";
+static void check_distance(RvCheck *check, const char *name, RvRandom *random) {
   const RvRoadConfig c = small_config(8, 8);
   RvRoadBench b;
-  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
+  if (!rv_road_bench_open(check, name, &b, &c))
     return;
-  RvRandom random = rvc_random(check, name);
   RvRoadCpu *w = &b.work;
   w->library.count = 3;
   for (int round = 0; round < 300; round++) {
     uint8_t feature[RV_ROAD_BINS_MAX * RV_ROAD_BINS_MAX];
     for (int i = 0; i < 3 * w->plan->cells; i++) {
-      w->library.mean[i] = round % 5 ? rvc_range(&random, 0, 2000) / 1000.0 : 0;
-      w->library.variance[i] = rvc_range(&random, 625, 90000) / 1000.0;
+      w->library.mean[i] = round % 5 ? rvc_range(random, 0, 2000) / 1000.0 : 0;
+      w->library.variance[i] = rvc_range(random, 625, 90000) / 1000.0;
     }
-    random_feature(&random, feature, w->plan->cells, rvc_range(&random, 1, w->plan->cells),
+    random_feature(random, feature, w->plan->cells, rvc_range(random, 1, w->plan->cells),
                    w->plan->area);
     for (int d = 0; d < RV_ROAD_DISTANCES; d++) {
       int model, reference_model = -1;
@@ -245,7 +222,6 @@ static void check_distance(RvCheck *check) {
     }
   }
   rv_arena_close(&b.arena);
-  rvc_ok(check, name);
 }
 
 /* Two overlapping kinds of samples, so that weights and determinants decide. */
@@ -287,15 +263,13 @@ static void reference_start(const RvRoadCpu *w, double floor_of_variance, double
   }
 }
 
-static void check_em(RvCheck *check) {
-  const char *name = "road/em";
+static void check_em(RvCheck *check, const char *name, RvRandom *random) {
   const RvRoadConfig c = small_config(10, 10);
   RvRoadBench b;
-  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
+  if (!rv_road_bench_open(check, name, &b, &c))
     return;
-  RvRandom random = rvc_random(check, name);
   RvRoadCpu *w = &b.work;
-  fill_samples(w, &random, EM_SAMPLES);
+  fill_samples(w, random, EM_SAMPLES);
   const double floor_of_variance = c.variance_floor * w->plan->area * w->plan->area;
   for (int k = 1; k <= 2; k++) {
     double mean[2 * EM_CELLS], variance[2 * EM_CELLS], weight[2] = {1.0 / k, 1.0 / k}, worst = 0;
@@ -320,7 +294,6 @@ static void check_em(RvCheck *check) {
                w->fresh.variance[0] == floor_of_variance,
            "equal samples must be one model, not %d", w->fresh.count);
   rv_arena_close(&b.arena);
-  rvc_ok(check, name);
 }
 
 /* --- Library --------------------------------------------------------------------------------- */
@@ -348,13 +321,12 @@ static int about(double a, double b) {
   return fabs(a - b) < 1e-12;
 }
 
-static void check_learning(RvCheck *check) {
-  const char *name = "road/learning";
+static void check_learning(RvCheck *check, const char *name, RvRandom *random) {
   RvRoadConfig c = small_config(10, 10);
   c.library_size = 2;
   c.memory = 1;
   RvRoadBench b;
-  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
+  if (!rv_road_bench_open(check, name, &b, &c))
     return;
   RvRoadCpu *w = &b.work;
   const RvRoadModels *l = &w->library;
@@ -389,12 +361,16 @@ static void check_learning(RvCheck *check) {
            "the model with the lowest weight was not replaced: mean %g, weight %g",
            l->mean[w->plan->cells + 60], l->weight[1]);
   rv_arena_close(&b.arena);
-  rvc_ok(check, name);
 }
 
-RVC_PARITY(check_color, check_log, check_components, check_smoothing, check_budget, check_distance,
-           check_em, check_learning, rv_road_memory_cases, rv_road_frame_cases, rv_road_save_cases,
-           rv_road_bad_cases, rv_road_clusters_cases, rv_road_parity_cases);
+RVC_PARITY(RVC_CASE("road/color", check_color, 0), RVC_CASE("road/log", check_log, 0),
+           RVC_CASE("road/components", check_components, 0),
+           RVC_CASE("road/smoothing", check_smoothing, 0), RVC_CASE("road/budget", check_budget, 0),
+           RVC_CASE("road/distance", check_distance, 0), RVC_CASE("road/em", check_em, 0),
+           RVC_CASE("road/learning", check_learning, 0), {.group = rv_road_memory_cases},
+           {.group = rv_road_frame_cases}, {.group = rv_road_save_cases},
+           {.group = rv_road_bad_cases}, {.group = rv_road_clusters_cases},
+           {.group = rv_road_parity_cases});
 
 static void fuzz(const uint8_t *bytes, size_t size) {
   rv_road_fuzz(bytes, size);

@@ -45,11 +45,10 @@ static void set_line(RvRoadCpu *w, const int *x, int samples) {
  * (mean 10; to 25 it is 14.5). All pairs: 4052 / 5 = 810.4 about the mean; within clusters 1, 2,
  * 202. Pseudo-F of 4 clusters 809.4 / 3 = 269.8, of three 808.4 / 2 / (2 / 2) = 404.2, of two
  * 608.4 / (202 / 3) = 9.04. */
-static void check_hand(RvCheck *check) {
-  const char *name = "road/clusters";
+static void check_hand(RvCheck *check, const char *name, RvRandom *random) {
   static const int line[] = {0, 1, 10, 11, 25}, same[] = {7, 7, 7, 7, 7}, pairs[] = {3, 9, 3, 9, 9};
   RvRoadBench b;
-  if (!rvc_wants(check, name) || !open_bench(check, name, &b, 2, 5))
+  if (!open_bench(check, name, &b, 2, 5))
     return;
   RvRoadCpu *w = &b.work;
   set_line(w, line, 5);
@@ -80,7 +79,6 @@ static void check_hand(RvCheck *check) {
   const int outlier = estimate(w, 63);
   rvc_true(check, name, outlier == 1, "one outlier of 63 samples: %d models", outlier);
   rv_arena_close(&b.arena);
-  rvc_ok(check, name);
 }
 
 /* Samples around some centers, each px drawn from a few cells. */
@@ -114,23 +112,19 @@ static int reference(const RvRoadCpu *w, int samples) {
   return models;
 }
 
-static void check_reference(RvCheck *check) {
-  const char *name = "road/clusters-reference";
+static void check_reference(RvCheck *check, const char *name, RvRandom *random) {
   static const int shapes[][2] = {{2, 5}, {8, 5}, {16, 3}, {8, 15}};
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
   int seen = 0; /* numbers of models, a bit each */
   for (int round = 0; round < (rvc_small(check) ? 8 : 40); round++) {
     const int *shape = shapes[round % 4];
     RvRoadBench b;
     if (!open_bench(check, name, &b, shape[0], shape[1]))
       return;
-    const int samples = rvc_range(&random, 1, rvc_small(check) ? 90 : SAMPLES_MAX);
-    const int centers = rvc_range(&random, 1, 6);
-    b.plan.config.min_samples = rvc_range(&random, 1, 40);
-    b.plan.config.library_size = rvc_range(&random, 1, 12);
-    fill(&b.work, &random, samples, centers, rvc_range(&random, 0, 4));
+    const int samples = rvc_range(random, 1, rvc_small(check) ? 90 : SAMPLES_MAX);
+    const int centers = rvc_range(random, 1, 6);
+    b.plan.config.min_samples = rvc_range(random, 1, 40);
+    b.plan.config.library_size = rvc_range(random, 1, 12);
+    fill(&b.work, random, samples, centers, rvc_range(random, 0, 4));
     const int got = estimate(&b.work, samples), wanted = reference(&b.work, samples);
     rvc_true(check, name, got == wanted, "%d samples around %d centers: %d models, expected %d",
              samples, centers, got, wanted);
@@ -139,31 +133,23 @@ static void check_reference(RvCheck *check) {
   }
   rvc_true(check, name, rvc_small(check) || ((seen & 2) && (seen & ~7)),
            "only %x models were found", (unsigned)seen);
-  rvc_ok(check, name);
 }
 
 /* Well separated kinds of samples are counted exactly. */
-static void check_kinds(RvCheck *check) {
-  const char *name = "road/clusters-kinds";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_kinds(RvCheck *check, const char *name, RvRandom *random) {
   for (int kinds = 2; kinds <= 6; kinds++) {
     RvRoadBench b;
     if (!open_bench(check, name, &b, 8, 5))
       return;
     const int samples = SAMPLES_MAX;
-    fill(&b.work, &random, samples, kinds, 4); /* five cells each: see docs/notes/road.md */
+    fill(&b.work, random, samples, kinds, 4); /* five cells each: see docs/notes/road.md */
     b.plan.config.min_samples = 20;
     const int got = estimate(&b.work, samples);
     rvc_true(check, name, got == kinds, "%d kinds of samples: %d models", kinds, got);
     rv_arena_close(&b.arena);
   }
-  rvc_ok(check, name);
 }
 
-void rv_road_clusters_cases(RvCheck *check) {
-  check_hand(check);
-  check_reference(check);
-  check_kinds(check);
-}
+RVC_CASES(rv_road_clusters_cases, RVC_CASE("road/clusters", check_hand, 0),
+          RVC_CASE("road/clusters-reference", check_reference, 0),
+          RVC_CASE("road/clusters-kinds", check_kinds, 0));

@@ -205,10 +205,9 @@ static void grow_grass(Frame *f, RvRandom *random) {
 }
 
 /* Flat grass: all of the ground is smooth, and the plane is that of the frame. */
-static void check_flat(RvCheck *check) {
-  const char *name = "road/ground";
+static void check_flat(RvCheck *check, const char *name, RvRandom *random) {
   Frame f;
-  if (!rvc_wants(check, name) || !open_frame(check, name, &f, 203, 151))
+  if (!open_frame(check, name, &f, 203, 151))
     return;
   RvRoad *road = NULL;
   if (rvc_true(check, name, rv_road_new(&road, &f.config, RV_CPU) == RV_OK, "new failed")) {
@@ -219,14 +218,12 @@ static void check_flat(RvCheck *check) {
   }
   rv_road_free(&road);
   close_frame(&f);
-  rvc_ok(check, name);
 }
 
 /* A given plane is used and reported; one that cannot be ground is none. */
-static void check_surface(RvCheck *check) {
-  const char *name = "road/surface";
+static void check_surface(RvCheck *check, const char *name, RvRandom *random) {
   Frame f;
-  if (!rvc_wants(check, name) || !open_frame(check, name, &f, 203, 151))
+  if (!open_frame(check, name, &f, 203, 151))
     return;
   RvRoad *road = NULL;
   RvGroundSurface surface = {
@@ -256,16 +253,13 @@ static void check_surface(RvCheck *check) {
   }
   rv_road_free(&road);
   close_frame(&f);
-  rvc_ok(check, name);
 }
 
-static void check_frame(RvCheck *check) {
-  const char *name = "road/frame";
+static void check_frame(RvCheck *check, const char *name, RvRandom *random) {
   Frame f;
-  if (!rvc_wants(check, name) || !open_frame(check, name, &f, 203, 151))
+  if (!open_frame(check, name, &f, 203, 151))
     return;
-  RvRandom random = rvc_random(check, name);
-  grow_grass(&f, &random);
+  grow_grass(&f, random);
   RvRoad *road = NULL;
   if (rvc_true(check, name, rv_road_new(&road, &f.config, RV_CPU) == RV_OK, "new failed")) {
     for (int frame = 0; frame < 3; frame++) {
@@ -278,19 +272,16 @@ static void check_frame(RvCheck *check) {
   }
   rv_road_free(&road);
   close_frame(&f);
-  rvc_ok(check, name);
 }
 
 /* --- Frames without training patches --------------------------------------------------------- */
 
-static void check_blind(RvCheck *check) {
-  const char *name = "road/blind";
+static void check_blind(RvCheck *check, const char *name, RvRandom *random) {
   Frame f;
-  if (!rvc_wants(check, name) || !open_frame(check, name, &f, 203, 151))
+  if (!open_frame(check, name, &f, 203, 151))
     return;
-  RvRandom random = rvc_random(check, name);
   RvRoad *road = NULL;
-  grow_grass(&f, &random);
+  grow_grass(&f, random);
   if (rvc_true(check, name, rv_road_new(&road, &f.config, RV_CPU) == RV_OK, "new failed")) {
     rvc_true(check, name,
              run_frame(road, &f, NULL) == RV_OK && f.report.road == 0 && f.report.models == 0 &&
@@ -312,14 +303,12 @@ static void check_blind(RvCheck *check) {
   }
   rv_road_free(&road);
   close_frame(&f);
-  rvc_ok(check, name);
 }
 
 /* The number of threads must not change the results. */
-static void check_threads(RvCheck *check) {
-  const char *name = "road/threads";
+static void check_threads(RvCheck *check, const char *name, RvRandom *random) {
   Frame a, b;
-  if (!rvc_wants(check, name) || !open_frame(check, name, &a, 101, 83))
+  if (!open_frame(check, name, &a, 101, 83))
     return;
   if (!open_frame(check, name, &b, 101, 83)) {
     close_frame(&a);
@@ -330,7 +319,6 @@ static void check_threads(RvCheck *check) {
   b.config.threads = 5;
   const int made = rv_road_new(&one, &a.config, RV_CPU) == RV_OK &&
                    rv_road_new(&many, &b.config, RV_CPU) == RV_OK;
-  RvRandom random = rvc_random(check, name);
   for (int frame = 0; frame < 6 && rvc_true(check, name, made, "new failed"); frame++) {
     run_frame(one, &a, &a.disparity);
     run_frame(many, &b, &b.disparity);
@@ -339,27 +327,22 @@ static void check_threads(RvCheck *check) {
     rvc_same(check, name, &a.seeds, &b.seeds, "seeds");
     rvc_true(check, name, memcmp(&a.report, &b.report, sizeof a.report) == 0, "report differs");
     for (int i = 0; i < 101 * 83; i++) { /* an increasing part of the frame becomes noise */
-      if (rvc_range(&random, 0, 9) > frame)
+      if (rvc_range(random, 0, 9) > frame)
         continue;
-      ((uint32_t *)a.color.data)[i] = ((uint32_t *)b.color.data)[i] = rvc_next(&random);
+      ((uint32_t *)a.color.data)[i] = ((uint32_t *)b.color.data)[i] = rvc_next(random);
       ((uint16_t *)a.disparity.data)[i] = ((uint16_t *)b.disparity.data)[i] =
-          (uint16_t)rvc_next(&random);
+          (uint16_t)rvc_next(random);
     }
   }
   rv_road_free(&one);
   rv_road_free(&many);
   close_frame(&a);
   close_frame(&b);
-  rvc_ok(check, name);
 }
 
-void rv_road_frame_cases(RvCheck *check) {
-  check_flat(check);
-  check_surface(check);
-  check_frame(check);
-  check_blind(check);
-  check_threads(check);
-}
+RVC_CASES(rv_road_frame_cases, RVC_CASE("road/ground", check_flat, 0),
+          RVC_CASE("road/surface", check_surface, 0), RVC_CASE("road/frame", check_frame, 0),
+          RVC_CASE("road/blind", check_blind, 0), RVC_CASE("road/threads", check_threads, 0));
 
 /* --- Fuzz ------------------------------------------------------------------------------------ */
 

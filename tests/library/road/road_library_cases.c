@@ -137,11 +137,8 @@ static void check_calls(const RvRoadInputs *d, RvRoad *road) {
            "invalid arguments of save and load were accepted");
 }
 
-static void check_damage(RvCheck *check) {
-  const char *name = "road/save-damage";
+static void check_damage(RvCheck *check, const char *name, RvRandom *random) {
   char text[RV_ROAD_NOTE];
-  if (!rvc_wants(check, name))
-    return;
   RvRoadInputs d;
   uint8_t bytes[HAND];
   rv_road_inputs_open(check, name, &d, 20, 20);
@@ -172,15 +169,11 @@ static void check_damage(RvCheck *check) {
   }
   rv_road_free(&road);
   rv_road_inputs_close(&d);
-  rvc_ok(check, name);
 }
 
 /* --- Another config -------------------------------------------------------------------------- */
 
-static void check_fit(RvCheck *check) {
-  const char *name = "road/save-fit";
-  if (!rvc_wants(check, name))
-    return;
+static void check_fit(RvCheck *check, const char *name, RvRandom *random) {
   RvRoadConfig c;
   rv_road_sequence_config(&c, 100, 100);
   RvRoadLearned *l = rv_road_learned_new(NULL, 2, 4, 6);
@@ -220,13 +213,10 @@ static void check_fit(RvCheck *check) {
                fabs(l->variance[11] - 2.56) < 1e-13,
            "other patches: mean %g, variances %g %g", l->mean[4], l->variance[0], l->variance[11]);
   rv_memory_free(l, RV_CPU);
-  rvc_ok(check, name);
 }
 
-void rv_road_library_cases(RvCheck *check) {
-  check_damage(check);
-  check_fit(check);
-}
+RVC_CASES(rv_road_library_cases, RVC_CASE("road/save-damage", check_damage, 0),
+          RVC_CASE("road/save-fit", check_fit, 0));
 
 /* --- Fuzz ------------------------------------------------------------------------------------- */
 

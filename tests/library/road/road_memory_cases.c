@@ -50,13 +50,12 @@ static int about(double a, double b) {
 
 /* memory = 4: four samples of 25 px at distance 0.5 of model 0 (mean 24, variance 4, weight 0.25)
  * weigh 1/16 each: mean (0.25 * 24 + 0.25 * 25) / 0.5, variance (0.25 * 4 + 0.25 * 1) / 0.5. */
-static void check_weights(RvCheck *check) {
-  const char *name = "road/memory";
+static void check_weights(RvCheck *check, const char *name, RvRandom *random) {
   RvRoadConfig c = memory_config();
   c.memory = 4;
   c.merge_threshold = 0;
   RvRoadBench b;
-  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
+  if (!rv_road_bench_open(check, name, &b, &c))
     return;
   RvRoadCpu *w = &b.work;
   const RvRoadModels *l = &w->library;
@@ -78,18 +77,16 @@ static void check_weights(RvCheck *check) {
                w->report.models_added == 1,
            "%d models, weights %g %g", l->count, l->weight[0], l->weight[2]);
   rv_arena_close(&b.arena);
-  rvc_ok(check, name);
 }
 
 /* Four cells vary: samples below a squared distance of 4 times the square of the threshold match.
  * Counts of 25 - k px in cell 0 and k in cell 1 about a mean of 25: k^2 (1/4 + 1/4). */
-static void check_dimensions(RvCheck *check) {
-  const char *name = "road/dimensions";
+static void check_dimensions(RvCheck *check, const char *name, RvRandom *random) {
   RvRoadConfig c = memory_config();
   c.update_threshold = 2;
   c.merge_threshold = 0;
   RvRoadBench b;
-  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
+  if (!rv_road_bench_open(check, name, &b, &c))
     return;
   RvRoadCpu *w = &b.work;
   for (int k = 0; k < 10; k++) {
@@ -103,14 +100,10 @@ static void check_dimensions(RvCheck *check) {
              k, w->report.samples_matched, expected);
   }
   rv_arena_close(&b.arena);
-  rvc_ok(check, name);
 }
 
 /* 25 of 100 samples are outliers for a share of 0.26, a model for one of 0.25. */
-static void check_outliers(RvCheck *check) {
-  const char *name = "road/outliers";
-  if (!rvc_wants(check, name))
-    return;
+static void check_outliers(RvCheck *check, const char *name, RvRandom *random) {
   for (int round = 0; round < 2; round++) {
     RvRoadConfig c = memory_config();
     RvRoadBench b;
@@ -130,31 +123,28 @@ static void check_outliers(RvCheck *check) {
              w->report.samples_pending, w->report.samples_matched);
     rv_arena_close(&b.arena);
   }
-  rvc_ok(check, name);
 }
 
 /* Random libraries of up to four models against the reference: which pair, and what it becomes. */
-static void check_merging(RvCheck *check) {
-  const char *name = "road/merging";
+static void check_merging(RvCheck *check, const char *name, RvRandom *random) {
   RvRoadConfig c = memory_config();
   RvRoadBench b;
   c.update_threshold = 1e-3;
   c.variance_floor = 0.5 / 625;
-  if (!rvc_wants(check, name) || !rv_road_bench_open(check, name, &b, &c))
+  if (!rv_road_bench_open(check, name, &b, &c))
     return;
-  RvRandom random = rvc_random(check, name);
   RvRoadCpu *w = &b.work;
   int merged = 0;
   for (int round = 0; round < 300; round++) {
     enum { CELLS = 64, MODELS = 4 };
     double mean[MODELS * CELLS], variance[MODELS * CELLS], weight[MODELS], sum = 0;
-    const int models = rvc_range(&random, 1, MODELS);
+    const int models = rvc_range(random, 1, MODELS);
     for (int j = 0; j < models; j++) {
-      weight[j] = rvc_range(&random, 1, 100);
+      weight[j] = rvc_range(random, 1, 100);
       sum += weight[j];
       for (int i = 0; i < CELLS; i++) {
-        mean[j * CELLS + i] = rvc_range(&random, 0, 4) ? 0 : rvc_range(&random, 0, 2) * 0.5;
-        variance[j * CELLS + i] = 0.5 * (1 << rvc_range(&random, 0, 3));
+        mean[j * CELLS + i] = rvc_range(random, 0, 4) ? 0 : rvc_range(random, 0, 2) * 0.5;
+        variance[j * CELLS + i] = 0.5 * (1 << rvc_range(random, 0, 3));
       }
     }
     for (int j = 0; j < models; j++)
@@ -181,13 +171,9 @@ static void check_merging(RvCheck *check) {
   }
   rvc_true(check, name, merged > 20, "merged in %d of 300 rounds", merged);
   rv_arena_close(&b.arena);
-  rvc_ok(check, name);
 }
 
-static void check_rules(RvCheck *check) {
-  const char *name = "road/memory-rules";
-  if (!rvc_wants(check, name))
-    return;
+static void check_rules(RvCheck *check, const char *name, RvRandom *random) {
   rvc_true(check, name,
            rv_road_has_seeds(10, 100, 0.1) && !rv_road_has_seeds(9, 100, 0.1) &&
                rv_road_has_seeds(1, 1000, 0) && !rv_road_has_seeds(0, 0, 0),
@@ -209,13 +195,9 @@ static void check_rules(RvCheck *check) {
     v = rv_road_persist(v, k % 7 < 3, 1 + k % 256);
     rvc_true(check, name, v >= 1 && v <= 255, "frame %d: %d", k, v);
   }
-  rvc_ok(check, name);
 }
 
-void rv_road_memory_cases(RvCheck *check) {
-  check_weights(check);
-  check_dimensions(check);
-  check_outliers(check);
-  check_merging(check);
-  check_rules(check);
-}
+RVC_CASES(rv_road_memory_cases, RVC_CASE("road/memory", check_weights, 0),
+          RVC_CASE("road/dimensions", check_dimensions, 0),
+          RVC_CASE("road/outliers", check_outliers, 0), RVC_CASE("road/merging", check_merging, 0),
+          RVC_CASE("road/memory-rules", check_rules, 0));

@@ -242,16 +242,12 @@ static RvRoadConfig random_config(RvCheck *check, RvRandom *random) {
   return c;
 }
 
-static void check_random(RvCheck *check) {
-  const char *name = "road/cuda";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_random(RvCheck *check, const char *name, RvRandom *random) {
   const int rounds = rvc_small(check) ? 2 : 60;
   int models = 0;
   for (int round = 0; round < rounds; round++) {
-    Pair p = {.config = random_config(check, &random)};
-    run_pair(check, name, &p, &random, rvc_small(check) ? 6 : 12);
+    Pair p = {.config = random_config(check, random)};
+    run_pair(check, name, &p, random, rvc_small(check) ? 6 : 12);
     models += p.models;
   }
   rvc_true(check, name, rvc_small(check) || models > 0, "no models were added in %d rounds",
@@ -259,12 +255,8 @@ static void check_random(RvCheck *check) {
 }
 
 /* Each distance; all kinds of learning: one model, several at once, updates. */
-static void check_distances(RvCheck *check) {
-  const char *name = "road/cuda-distances";
+static void check_distances(RvCheck *check, const char *name, RvRandom *random) {
   const int is_small = rvc_small(check);
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
   for (int d = 0; d < RV_ROAD_DISTANCES; d++) {
     const int several = !is_small || d == RV_ROAD_MAHALANOBIS;
     Pair p = {0};
@@ -276,7 +268,7 @@ static void check_distances(RvCheck *check) {
     p.config.roughness = 6e-4;
     p.config.max_roughness = 2.4e-3;
     p.config.log = rvc_log(check);
-    run_pair(check, name, &p, &random, is_small ? 2 : 3);
+    run_pair(check, name, &p, random, is_small ? 2 : 3);
     rvc_true(check, name, p.models > several && (d % 2 || p.matched > 0) && p.several == several,
              "distance %d: %d models, %d matched, several at once in %d frames", d, p.models,
              p.matched, p.several);
@@ -284,27 +276,18 @@ static void check_distances(RvCheck *check) {
 }
 
 /* A quarter of a million patches. */
-static void check_fine(RvCheck *check) {
-  const char *name = "road/cuda-fine";
-  if (!rvc_wants(check, name) || rvc_small(check))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_fine(RvCheck *check, const char *name, RvRandom *random) {
   Pair p = {0};
   rv_road_sequence_config(&p.config, 1280, 800);
   p.config.patch_size = 2;
   p.config.near_width = 10;
   p.config.roughness = p.config.max_roughness = 1e-3;
   p.config.log = rvc_log(check);
-  run_pair(check, name, &p, &random, 4);
-  rvc_ok(check, name);
+  run_pair(check, name, &p, random, 4);
 }
 
 /* The estimated number of models, of few and of many samples; often more than one. */
-static void check_estimates(RvCheck *check) {
-  const char *name = "road/cuda-clusters";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_estimates(RvCheck *check, const char *name, RvRandom *random) {
   for (int round = 0; round < (rvc_small(check) ? 2 : 6); round++) {
     Pair p = {0};
     rv_road_sequence_config(&p.config, rvc_small(check) ? 83 : 203 + 80 * round,
@@ -321,7 +304,7 @@ static void check_estimates(RvCheck *check) {
       p.config.min_samples = 4;
     }
     p.config.log = rvc_log(check);
-    run_pair(check, name, &p, &random, rvc_small(check) ? 1 : 8);
+    run_pair(check, name, &p, random, rvc_small(check) ? 1 : 8);
     rvc_true(check, name, p.models > 0, "round %d: no models were added", round);
   }
 }
@@ -351,13 +334,13 @@ static void check_sequence(RvCheck *check, const char *name, int width, int heig
   rvc_ok(check, name);
 }
 
-void rv_road_parity_cases(RvCheck *check) {
-  if (!rvc_cuda(check))
-    return;
-  check_random(check);
-  check_distances(check);
-  check_estimates(check);
-  check_fine(check);
+static void check_sequences(RvCheck *check) {
   check_sequence(check, "road/cuda-sequence", 640, 480, RV_ROAD_SEQUENCE_FRAMES, 1);
   check_sequence(check, "road/cuda-large", 1920, 1080, 4, 4);
 }
+
+RVC_CASES(rv_road_parity_cases, RVC_CASE("road/cuda", check_random, RVC_ON_CUDA),
+          RVC_CASE("road/cuda-distances", check_distances, RVC_ON_CUDA),
+          RVC_CASE("road/cuda-clusters", check_estimates, RVC_ON_CUDA),
+          RVC_CASE("road/cuda-fine", check_fine, RVC_LARGE | RVC_ON_CUDA),
+          {.group = check_sequences, .flags = RVC_ON_CUDA});

@@ -74,10 +74,7 @@ static void round_trip(const RvRoadInputs *d, RvEngine from, RvEngine to, const 
   rv_road_free(&two);
 }
 
-static void check_round_trip(RvCheck *check) {
-  const char *name = "road/save";
-  if (!rvc_wants(check, name))
-    return;
+static void check_round_trip(RvCheck *check, const char *name, RvRandom *random) {
   RvRoadInputs d;
   rv_road_inputs_open(check, name, &d, rvc_small(check) ? 103 : 203, rvc_small(check) ? 91 : 151);
   const int step = rvc_small(check) ? RV_ROAD_DISTANCES : 1;
@@ -93,7 +90,6 @@ static void check_round_trip(RvCheck *check) {
     round_trip(&d, RV_CUDA, RV_CPU, "cuda to cpu");
   }
   rv_road_inputs_close(&d);
-  rvc_ok(check, name);
 }
 
 /* The first frame after load is classified with it, without training patches. */
@@ -134,10 +130,7 @@ static void check_first_frame(RvCheck *check, RvEngine engine) {
   rvc_ok(check, name);
 }
 
-static void check_file(RvCheck *check) {
-  const char *name = "road/save-file";
-  if (!rvc_wants(check, name))
-    return;
+static void check_file(RvCheck *check, const char *name, RvRandom *random) {
   RvRoadInputs d;
   char folder[] = "/tmp/rv-road-XXXXXX", path[64], missing[64];
   if (!rvc_true(check, name, mkdtemp(folder) != NULL, "no folder to write to"))
@@ -170,7 +163,6 @@ static void check_file(RvCheck *check) {
   rv_road_free(&one);
   rv_road_free(&two);
   rv_road_inputs_close(&d);
-  rvc_ok(check, name);
 }
 
 /* --- Change of parameters -------------------------------------------------------------------- */
@@ -288,11 +280,8 @@ static void check_flight_rules(RvCheck *check, RvEngine engine, const char *name
   rvc_ok(check, name);
 }
 
-void rv_road_save_cases(RvCheck *check) {
-  check_round_trip(check);
+static void check_engines(RvCheck *check) {
   check_first_frame(check, RV_CPU);
-  check_file(check);
-  rv_road_library_cases(check);
   check_flight(check, RV_CPU, "road/flight");
   check_flight_rules(check, RV_CPU, "road/flight-rules");
   if (!rvc_cuda(check))
@@ -301,3 +290,7 @@ void rv_road_save_cases(RvCheck *check) {
   check_flight(check, RV_CUDA, "road/cuda-flight");
   check_flight_rules(check, RV_CUDA, "road/cuda-flight-rules");
 }
+
+RVC_CASES(rv_road_save_cases, RVC_CASE("road/save", check_round_trip, 0),
+          RVC_CASE("road/save-file", check_file, 0), {.group = rv_road_library_cases},
+          {.group = check_engines});

@@ -108,10 +108,7 @@ static int gray_at(const Shot *shot, int x, int y) {
 /* --- The same bytes whatever the threads, the order of frames and the object --------------------
  */
 
-static void check_determinism(RvCheck *check) {
-  static const char name[] = "scene/determinism";
-  if (!rvc_wants(check, name))
-    return;
+static void check_determinism(RvCheck *check, const char *name, RvRandom *random) {
   for (int p = 0; p < RV_SCENE_PATTERNS; p++) {
     RvSceneConfig config = config_of(check, p, 161, 97);
     Shot one, many, later;
@@ -140,7 +137,6 @@ static void check_determinism(RvCheck *check) {
     shot_free(&many);
     shot_free(&later);
   }
-  rvc_ok(check, name);
 }
 
 /* --- Sizes and formats --------------------------------------------------------------------------
@@ -166,10 +162,7 @@ static void expect_guards(RvCheck *check, const char *name, const Shot *shot, co
   rvc_true(check, name, damaged == 0, "%s: %d bytes beside the rows were written", what, damaged);
 }
 
-static void check_sizes(RvCheck *check) {
-  static const char name[] = "scene/sizes";
-  if (!rvc_wants(check, name))
-    return;
+static void check_sizes(RvCheck *check, const char *name, RvRandom *random) {
   static const int sizes[][2] = {{16, 16}, {17, 31}, {33, 16}, {16, 200}, {301, 23}};
   for (int p = 0; p < RV_SCENE_PATTERNS; p++)
     for (int s = 0; s < 5; s++)
@@ -187,14 +180,10 @@ static void check_sizes(RvCheck *check) {
         expect_guards(check, name, &shot, what);
         shot_free(&shot);
       }
-  rvc_ok(check, name);
 }
 
 /* GRAY8 is the gray of BGRX; NV12 and I420 hold the same samples. */
-static void check_formats(RvCheck *check) {
-  static const char name[] = "scene/formats";
-  if (!rvc_wants(check, name))
-    return;
+static void check_formats(RvCheck *check, const char *name, RvRandom *random) {
   const int width = 75, height = 51;
   const RvSceneConfig config = config_of(check, RV_SCENE_STREET, width, height);
   Shot shot[4];
@@ -227,17 +216,13 @@ static void check_formats(RvCheck *check) {
   rvc_true(check, name, chroma == 0, "NV12 and I420 differ in %d chroma samples", chroma);
   for (int f = 0; f < 4; f++)
     shot_free(&shot[f]);
-  rvc_ok(check, name);
 }
 
 /* --- Truth ---------------------------------------------------------------------------------------
  */
 
 /* Labels, disparity and visibility agree with each other. */
-static void check_truth(RvCheck *check) {
-  static const char name[] = "scene/truth";
-  if (!rvc_wants(check, name))
-    return;
+static void check_truth(RvCheck *check, const char *name, RvRandom *random) {
   for (int p = 0; p < RV_SCENE_PATTERNS; p++) {
     const int width = 320, height = 200;
     const RvSceneConfig config = config_of(check, p, width, height);
@@ -265,15 +250,11 @@ static void check_truth(RvCheck *check) {
              patterns[p], outside);
     shot_free(&shot);
   }
-  rvc_ok(check, name);
 }
 
 /* The road of the flat street lies where the camera says: a point v below the principal point, of a
  * camera h m high that looks down by p, is at depth h / (v / f cos p + sin p). */
-static void check_ground(RvCheck *check) {
-  static const char name[] = "scene/ground";
-  if (!rvc_wants(check, name))
-    return;
+static void check_ground(RvCheck *check, const char *name, RvRandom *random) {
   const int width = 320, height = 240;
   const RvSceneConfig config = config_of(check, RV_SCENE_STREET, width, height);
   RvScene *scene = NULL;
@@ -302,15 +283,11 @@ static void check_ground(RvCheck *check) {
   rvc_true(check, name, pixels > width * height / 5, "only %d pixels of road", pixels);
   rvc_true(check, name, wrong == 0, "%d of %d road pixels are off the plane", wrong, pixels);
   shot_free(&shot);
-  rvc_ok(check, name);
 }
 
 /* Planes have disparities that are linear in x and y: second differences vanish except for rounding.
  */
-static void check_planes(RvCheck *check) {
-  static const char name[] = "scene/planes";
-  if (!rvc_wants(check, name))
-    return;
+static void check_planes(RvCheck *check, const char *name, RvRandom *random) {
   const int width = 320, height = 240;
   const RvSceneConfig config = config_of(check, RV_SCENE_PLANES, width, height);
   Shot shot;
@@ -328,7 +305,6 @@ static void check_planes(RvCheck *check) {
   rvc_true(check, name, 100 * straight > 85 * all, "%d of %d pixels lie on planes", straight, all);
   rvc_true(check, name, 100 * slanted > 30 * all, "only %d of %d pixels are slanted", slanted, all);
   shot_free(&shot);
-  rvc_ok(check, name);
 }
 
 /* --- Both views -----------------------------------------------------------------------------------
@@ -367,10 +343,7 @@ static double disagreement(const Shot *shot, int shift, double *share) {
   return pixels ? sum / pixels : 255.0;
 }
 
-static void check_views(RvCheck *check) {
-  static const char name[] = "scene/views";
-  if (!rvc_wants(check, name))
-    return;
+static void check_views(RvCheck *check, const char *name, RvRandom *random) {
   const int width = rvc_small(check) ? 180 : 480, height = rvc_small(check) ? 120 : 320;
   for (int p = 0; p < RV_SCENE_PATTERNS; p++)
     for (int frame = 0; p != RV_SCENE_NOISE && frame < (rvc_small(check) ? 1 : 3); frame++) {
@@ -394,14 +367,10 @@ static void check_views(RvCheck *check) {
                patterns[p], 70 * frame, beside, there);
       shot_free(&shot);
     }
-  rvc_ok(check, name);
 }
 
 /* Dots: what is visible matches to the bit, and most of what is not does not. */
-static void check_dots(RvCheck *check) {
-  static const char name[] = "scene/dots";
-  if (!rvc_wants(check, name))
-    return;
+static void check_dots(RvCheck *check, const char *name, RvRandom *random) {
   const int width = 400, height = 120;
   RvSceneConfig config = config_of(check, RV_SCENE_NOISE, width, height);
   config.noise = 0.0;
@@ -428,7 +397,6 @@ static void check_dots(RvCheck *check) {
   rvc_true(check, name, hidden > 100 && 10 * same_hidden < hidden,
            "%d of %d hidden dots match all the same", same_hidden, hidden);
   shot_free(&shot);
-  rvc_ok(check, name);
 }
 
 /* --- Motion and noise
@@ -442,10 +410,7 @@ static int differing(const Shot *a, const Shot *b) {
   return count;
 }
 
-static void check_motion(RvCheck *check) {
-  static const char name[] = "scene/motion";
-  if (!rvc_wants(check, name))
-    return;
+static void check_motion(RvCheck *check, const char *name, RvRandom *random) {
   const int width = 160, height = 120;
   for (int p = 0; p < RV_SCENE_PATTERNS; p++) {
     RvSceneConfig config = config_of(check, p, width, height);
@@ -469,14 +434,10 @@ static void check_motion(RvCheck *check) {
     shot_free(&first);
     shot_free(&second);
   }
-  rvc_ok(check, name);
 }
 
 /* The deviation of the noise is what the config says. */
-static void check_noise(RvCheck *check) {
-  static const char name[] = "scene/noise";
-  if (!rvc_wants(check, name))
-    return;
+static void check_noise(RvCheck *check, const char *name, RvRandom *random) {
   const int width = 320, height = 240;
   RvSceneConfig config = config_of(check, RV_SCENE_STREET, width, height);
   Shot clean, noisy;
@@ -504,12 +465,15 @@ static void check_noise(RvCheck *check) {
            variance);
   shot_free(&clean);
   shot_free(&noisy);
-  rvc_ok(check, name);
 }
 
-RVC_PARITY(check_determinism, check_sizes, check_formats, check_truth, check_ground, check_planes,
-           check_views, check_dots, check_motion, check_noise, rv_scene_light_cases,
-           rv_scene_facts_cases, rv_scene_reference_cases);
+RVC_PARITY(RVC_CASE("scene/determinism", check_determinism, 0),
+           RVC_CASE("scene/sizes", check_sizes, 0), RVC_CASE("scene/formats", check_formats, 0),
+           RVC_CASE("scene/truth", check_truth, 0), RVC_CASE("scene/ground", check_ground, 0),
+           RVC_CASE("scene/planes", check_planes, 0), RVC_CASE("scene/views", check_views, 0),
+           RVC_CASE("scene/dots", check_dots, 0), RVC_CASE("scene/motion", check_motion, 0),
+           RVC_CASE("scene/noise", check_noise, 0), {.group = rv_scene_light_cases},
+           {.group = rv_scene_facts_cases}, {.group = rv_scene_reference_cases});
 
 /* --- Benchmark and fuzz
  * ----------------------------------------------------------------------------- */

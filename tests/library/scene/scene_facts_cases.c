@@ -185,10 +185,7 @@ static void check_motion(RvCheck *check, const char *name, Frame *f, uint16_t id
            "%x from %g to %g m at %g m/s", id, z[0], z[1], speed);
 }
 
-void rv_scene_facts_cases(RvCheck *check) {
-  static const char name[] = "scene/facts";
-  if (!rvc_wants(check, name))
-    return;
+static void check_cases(RvCheck *check, const char *name, RvRandom *random) {
   for (int pattern = 0; pattern < RV_SCENE_PATTERNS; pattern++) {
     const int is_street = pattern == RV_SCENE_STREET || pattern == RV_SCENE_SLANTED_STREET;
     const int is_bent = pattern == RV_SCENE_HIGHWAY || pattern == RV_SCENE_COURSE;
@@ -216,5 +213,6 @@ void rv_scene_facts_cases(RvCheck *check) {
       check_motion(check, name, f, 1u << 12);
     close_scene(f);
   }
-  rvc_ok(check, name);
 }
+
+RVC_CASES(rv_scene_facts_cases, RVC_CASE("scene/facts", check_cases, 0));

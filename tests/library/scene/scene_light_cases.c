@@ -41,10 +41,7 @@ static Jumps count_jumps(RvScene *scene) {
   return jumps;
 }
 
-void rv_scene_light_cases(RvCheck *check) {
-  static const char name[] = "scene/light";
-  if (!rvc_wants(check, name))
-    return;
+static void check_cases(RvCheck *check, const char *name, RvRandom *random) {
   for (int pattern = 0; pattern < RV_SCENE_PATTERNS; pattern++) {
     if (pattern == RV_SCENE_NOISE)
       continue;
@@ -68,5 +65,6 @@ void rv_scene_light_cases(RvCheck *check) {
              "pattern %d: the light of %d frames jumps for both eyes, of %d for one", pattern,
              jumps.both, jumps.one);
   }
-  rvc_ok(check, name);
 }
+
+RVC_CASES(rv_scene_light_cases, RVC_CASE("scene/light", check_cases, 0));

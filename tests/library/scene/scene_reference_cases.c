@@ -68,12 +68,8 @@ static void compare(RvCheck *check, const char *name, const RvSceneConfig *confi
 
 /* Widths that are and are not multiples of the lanes and of the tiles, seeds and places without end,
  * the largest and the smallest baselines. */
-void rv_scene_reference_cases(RvCheck *check) {
-  static const char name[] = "scene/reference";
+static void check_cases(RvCheck *check, const char *name, RvRandom *random) {
   static const int sizes[][2] = {{160, 120}, {97, 61}, {16, 16}, {301, 23}, {45, 200}};
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
   for (int pattern = 0; pattern < RV_SCENE_PATTERNS; pattern++)
     for (int i = 0; i < (rvc_small(check) ? 2 : 5); i++) {
       const int size = rvc_small(check) ? i + 1 : i;
@@ -82,14 +78,15 @@ void rv_scene_reference_cases(RvCheck *check) {
       config.pattern = (RvScenePattern)pattern;
       config.width = sizes[size][0];
       config.height = sizes[size][1];
-      config.seed = rvc_next(&random);
-      config.max_disparity = i % 3 ? 96 : rvc_range(&random, 16, 1024);
-      config.speed = i % 4 ? 8.0 : rvc_range(&random, -50, 50);
+      config.seed = rvc_next(random);
+      config.max_disparity = i % 3 ? 96 : rvc_range(random, 16, 1024);
+      config.speed = i % 4 ? 8.0 : rvc_range(random, -50, 50);
       config.noise = i % 3 ? 2.0 : 0.0;
-      config.grass_height = i % 3 ? 0.2 : 0.01 * rvc_range(&random, 0, 30);
-      config.curb_height = i % 3 ? 0.12 : 0.01 * rvc_range(&random, 0, 30);
+      config.grass_height = i % 3 ? 0.2 : 0.01 * rvc_range(random, 0, 30);
+      config.curb_height = i % 3 ? 0.12 : 0.01 * rvc_range(random, 0, 30);
       config.log = rvc_log(check);
-      compare(check, name, &config, rvc_next(&random) % 100000u);
+      compare(check, name, &config, rvc_next(random) % 100000u);
     }
-  rvc_ok(check, name);
 }
+
+RVC_CASES(rv_scene_reference_cases, RVC_CASE("scene/reference", check_cases, 0));

@@ -291,7 +291,7 @@ static uint64_t fnv(uint64_t hash, const void *bytes, size_t size) {
 }
 
 /* Stored results: 240 x 96, disparities and, as far as these are valid, margins. */
-static void check_hashes(RvCheck *check) {
+static void check_hashes(RvCheck *check, const char *name, RvRandom *random) {
   static const struct {
     int paths, disparities, min_disparity, cost, p1, p2, adaptive, median;
     uint64_t hash;
@@ -303,9 +303,6 @@ static void check_hashes(RvCheck *check) {
       {4, 128, 0, RV_SGM_MIXED, 12, 127, 1, 5, 0xb618a539220e0d96},
       {8, 64, 2, RV_SGM_MIXED, 12, 127, 0, 3, 0x0f8037591bff1191},
   };
-  const char *name = "sgm/hash";
-  if (!rvc_wants(check, name))
-    return;
   int good = 1;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     Case t = {.check = check, .name = name};
@@ -342,8 +339,6 @@ static void check_hashes(RvCheck *check) {
     rv_sgm_free(&sgm);
     case_close(&t);
   }
-  if (good)
-    rvc_ok(check, name);
 }
 
 /* Size and search range; paths 0: cost and paths at random. */
@@ -461,66 +456,55 @@ static int runs_agree(Case *t, RvRandom *random, int runs) {
   return good;
 }
 
-static void check_cuda_run(RvCheck *check) {
-  const char *name = "sgm/run";
-  if (!rvc_wants(check, name) || !rvc_cuda(check))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_cuda_run(RvCheck *check, const char *name, RvRandom *random) {
   int good = 1;
   const int regions = rvc_small(check) ? 2 : 24;
   for (int n = 0; good && n < 24 + SMALL_WINDOWS + regions; n++) {
     Case t = {.check = check, .name = name};
     if (n >= 24 + SMALL_WINDOWS)
-      winding_regions(&random, n, &t.config);
+      winding_regions(random, n, &t.config);
     else if (n < 24)
-      random_config(&random, n, rvc_small(check), &t.config);
+      random_config(random, n, rvc_small(check), &t.config);
     else
-      random_shaped(&random, n, rvc_small(check), &windows[n - 24], &t.config);
-    good = runs_agree(&t, &random, 2);
+      random_shaped(random, n, rvc_small(check), &windows[n - 24], &t.config);
+    good = runs_agree(&t, random, 2);
   }
   rvc_true(check, name, good, "see above");
-  if (good)
-    rvc_ok(check, name);
 }
 
 /* Images of camera size, repeatedly: the order in which blocks and warps wait for each other
  * differs every time. */
-static void check_again(RvCheck *check) {
+static void check_again(RvCheck *check, const char *name, RvRandom *random) {
   static const Shape shapes[] = {
       {1242, 375, 128, RV_SGM_CSCT, 8},  {1242, 375, 128, RV_SGM_CSCT, 4},
       {1301, 403, 96, RV_SGM_CENSUS, 8}, {777, 301, 160, RV_SGM_CSCT, 8},
       {1920, 541, 128, RV_SGM_CSCT, 8},  {640, 480, 64, RV_SGM_CSCT, 8},
       {650, 290, 256, RV_SGM_CSCT, 8},   {1283, 333, 128, RV_SGM_CENSUS, 4}};
-  const char *name = "sgm/again";
-  if (!rvc_wants(check, name) || !rvc_cuda(check) || rvc_small(check))
-    return;
-  RvRandom random = rvc_random(check, name);
   int good = 1;
   for (int n = 0; good && n < (int)(sizeof shapes / sizeof *shapes); n++) {
     Case t = {.check = check, .name = name};
-    random_shaped(&random, n, 0, &shapes[n], &t.config);
+    random_shaped(random, n, 0, &shapes[n], &t.config);
     t.config.threads = 0;
-    good = runs_agree(&t, &random, 40);
+    good = runs_agree(&t, random, 40);
   }
   rvc_true(check, name, good, "see above");
-  if (good)
-    rvc_ok(check, name);
 }
 
-static void parity(RvCheck *check) {
-  rv_sgm_hand_cases(check);
-  rv_sgm_state_cases(check);
+static void check_on_cpu(RvCheck *check) {
   check_random(check, "sgm/reference", rvc_small(check) ? 60 : 240, 0);
   check_sky(check, "sgm/sky", rvc_small(check) ? 5 : 10, 0);
-  check_hashes(check);
-  if (!rvc_cuda(check))
-    return;
+}
+
+static void check_on_cuda(RvCheck *check) {
   check_random(check, "sgm/cuda", 60, 1);
   check_sky(check, "sgm/sky-cuda", 24, 1);
   check_large(check);
-  check_cuda_run(check);
-  check_again(check);
 }
+
+RVC_PARITY({.group = rv_sgm_hand_cases}, {.group = rv_sgm_state_cases}, {.group = check_on_cpu},
+           RVC_CASE("sgm/hash", check_hashes, 0), {.group = check_on_cuda, .flags = RVC_ON_CUDA},
+           RVC_CASE("sgm/run", check_cuda_run, RVC_ON_CUDA),
+           RVC_CASE("sgm/again", check_again, RVC_LARGE | RVC_ON_CUDA));
 
 /* --- Fuzz: bytes become a config, once unchanged, then reduced to valid ranges, and pixels. --- */
 

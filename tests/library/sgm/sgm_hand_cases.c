@@ -12,10 +12,7 @@
 
 /* --- Scalar rules ---------------------------------------------------------------------------- */
 
-static void check_rules(RvCheck *check) {
-  const char *name = "sgm/rules";
-  if (!rvc_wants(check, name))
-    return;
+static void check_rules(RvCheck *check, const char *name, RvRandom *random) {
   int good = 1;
 #define EQUAL(call, want)                                                                          \
   good = rvc_true(check, name, (call) == (want), "%s is %d, by hand it is %d", #call, (call),      \
@@ -64,8 +61,6 @@ static void check_rules(RvCheck *check) {
   EQUAL(rv_sgm_same_region(16, 33, 1), 0);
   EQUAL(rv_sgm_same_region(0, 0, 64), 0);
 #undef EQUAL
-  if (good)
-    rvc_ok(check, name);
 }
 
 /* --- A step edge with a disparity of 2 --------------------------------------------------------
@@ -147,24 +142,16 @@ static int step_row(RvCheck *check, const char *name, size_t row) {
   return good;
 }
 
-static void check_step(RvCheck *check) {
-  const char *name = "sgm/step";
+static void check_step(RvCheck *check, const char *name, RvRandom *random) {
   int good = 1;
-  if (!rvc_wants(check, name))
-    return;
   for (size_t row = 0; row < sizeof step_rows / sizeof step_rows[0]; row++)
     good = step_row(check, name, row) && good;
-  if (good)
-    rvc_ok(check, name);
 }
 
 /* --- Gray images without texture: every cost is 0, so the smallest disparity wins ------------- */
 
-static void check_flat(RvCheck *check) {
+static void check_flat(RvCheck *check, const char *name, RvRandom *random) {
   enum { W = 40, H = 3 };
-  const char *name = "sgm/flat";
-  if (!rvc_wants(check, name))
-    return;
   /* Without a match inside the right view (x < 5) a pixel is invalid; the remaining 35 x 3 are one
    * region of 105 px. Every margin is 0. */
   static const struct {
@@ -204,8 +191,6 @@ static void check_flat(RvCheck *check) {
                       "row %zu, x = %d: %d, confidence %d", i, n % W, d[n], confidences[n]);
     rv_sgm_free(&sgm);
   }
-  if (good)
-    rvc_ok(check, name);
 }
 
 /* --- Filters on given maps ------------------------------------------------------------------- */
@@ -240,10 +225,7 @@ static int filter_gives(RvCheck *check, const char *name, const RvSgmConfig *c, 
   return filter(check, name, c, speckle, in, got) && rvc_same(check, name, &a, &b, what);
 }
 
-static void check_median(RvCheck *check) {
-  const char *name = "sgm/median";
-  if (!rvc_wants(check, name))
-    return;
+static void check_median(RvCheck *check, const char *name, RvRandom *random) {
   RvSgmConfig c;
   rv_sgm_config_init(&c);
   c.width = 4;
@@ -264,14 +246,9 @@ static void check_median(RvCheck *check) {
   /* A lone pixel keeps its value, 65528 is a valid value. */
   static const uint16_t lone[12] = {0, 0, 0, 0, 0, 65528, 0, 0, 0, 0, 0, 0};
   good = filter_gives(check, name, &c, 0, lone, lone, "lone pixel") && good;
-  if (good)
-    rvc_ok(check, name);
 }
 
-static void check_speckle(RvCheck *check) {
-  const char *name = "sgm/speckle";
-  if (!rvc_wants(check, name))
-    return;
+static void check_speckle(RvCheck *check, const char *name, RvRandom *random) {
   RvSgmConfig c;
   rv_sgm_config_init(&c);
   c.width = 6;
@@ -299,17 +276,11 @@ static void check_speckle(RvCheck *check) {
   c.speckle_size = 8;
   static const uint16_t none[24] = {0};
   good = filter_gives(check, name, &c, 1, in, none, "eight pixels") && good;
-  if (good)
-    rvc_ok(check, name);
 }
 
 /* Larger random maps compared with the reference: long winding regions, all band boundaries. */
-static void check_filters(RvCheck *check) {
+static void check_filters(RvCheck *check, const char *name, RvRandom *random) {
   enum { W = 61, H = 47 };
-  const char *name = "sgm/filters";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
   int good = 1;
   for (int n = 0; good && n < 40; n++) {
     static uint16_t in[W * H], want[W * H], got[W * H];
@@ -319,13 +290,13 @@ static void check_filters(RvCheck *check) {
     c.height = H;
     c.threads = 1 + n % 7;
     c.median = n % 4 < 2 ? 3 : 5;
-    c.speckle_size = rvc_range(&random, 2, 60);
-    c.speckle_range = rvc_range(&random, 0, 2);
-    const int holes = rvc_range(&random, 0, 60), levels = rvc_range(&random, 1, 6);
+    c.speckle_size = rvc_range(random, 2, 60);
+    c.speckle_range = rvc_range(random, 0, 2);
+    const int holes = rvc_range(random, 0, 60), levels = rvc_range(random, 1, 6);
     for (int i = 0; i < W * H; i++)
-      in[i] = (uint16_t)(rvc_range(&random, 0, 99) < holes
+      in[i] = (uint16_t)(rvc_range(random, 0, 99) < holes
                              ? 0
-                             : 1 + 16 * rvc_range(&random, 0, levels) + rvc_range(&random, 0, 3));
+                             : 1 + 16 * rvc_range(random, 0, levels) + rvc_range(random, 0, 3));
     const int speckle = n % 2;
     if (speckle)
       rv_sgm_reference_speckle(W, H, c.speckle_size, c.speckle_range, in, want);
@@ -335,15 +306,9 @@ static void check_filters(RvCheck *check) {
     good = filter(check, name, &c, speckle, in, got) &&
            rvc_same(check, name, &a, &b, speckle ? "speckle" : "median");
   }
-  if (good)
-    rvc_ok(check, name);
 }
 
-void rv_sgm_hand_cases(RvCheck *check) {
-  check_rules(check);
-  check_step(check);
-  check_flat(check);
-  check_median(check);
-  check_speckle(check);
-  check_filters(check);
-}
+RVC_CASES(rv_sgm_hand_cases, RVC_CASE("sgm/rules", check_rules, 0),
+          RVC_CASE("sgm/step", check_step, 0), RVC_CASE("sgm/flat", check_flat, 0),
+          RVC_CASE("sgm/median", check_median, 0), RVC_CASE("sgm/speckle", check_speckle, 0),
+          RVC_CASE("sgm/filters", check_filters, 0));

@@ -14,14 +14,11 @@ typedef struct Shape {
 #if RV_HAVE_CUDA
 /* The shapes of sgm/cuda use every kernel of the CUDA engine, on every GPU that has them all (the
  * diagonal one needs compute capability 8.0). */
-static void check_kernels(RvCheck *check) {
+static void check_kernels(RvCheck *check, const char *name, RvRandom *random) {
   static const Shape shapes[] = {{64, 64, 64, RV_SGM_CSCT, 4},
                                  {640, 480, 64, RV_SGM_CSCT, 8},
                                  {320, 301, 32, RV_SGM_CENSUS, 8},
                                  {16384, 112, 32, RV_SGM_CSCT, 8}};
-  const char *name = "sgm/kernels";
-  if (!rvc_wants(check, name) || !rvc_cuda(check))
-    return;
   unsigned used = 0;
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     RvSgmConfig c;
@@ -36,10 +33,12 @@ static void check_kernels(RvCheck *check) {
       used |= rv_sgm_cuda_uses(sgm);
     rv_sgm_free(&sgm);
   }
-  if (rvc_true(check, name, (used | RV_SGM_USES_DIAGONAL) == RV_SGM_USES_ALL,
-               "kernels 0x%x are not used", RV_SGM_USES_ALL & ~used))
-    rvc_ok(check, name);
+  rvc_true(check, name, (used | RV_SGM_USES_DIAGONAL) == RV_SGM_USES_ALL,
+           "kernels 0x%x are not used", RV_SGM_USES_ALL & ~used);
 }
+#  define KERNEL_CASE RVC_CASE("sgm/kernels", check_kernels, RVC_ON_CUDA),
+#else
+#  define KERNEL_CASE
 #endif
 
 /* Nothing before the first run; then a time of each stage. */
@@ -88,10 +87,9 @@ static void check_times(RvCheck *check, const char *name, RvEngine engine) {
     rvc_ok(check, name);
 }
 
-void rv_sgm_state_cases(RvCheck *check) {
-#if RV_HAVE_CUDA
-  check_kernels(check);
-#endif
+static void check_both_times(RvCheck *check) {
   check_times(check, "sgm/stage-times", RV_CPU);
   check_times(check, "sgm/stage-times-cuda", RV_CUDA);
 }
+
+RVC_CASES(rv_sgm_state_cases, KERNEL_CASE{.group = check_both_times});

@@ -129,21 +129,16 @@ static void check_short(RvCheck *check, int model, int coupled) {
 }
 
 /* Cells of every size, longer columns: the plain recursion and the formulas. */
-static void check_sizes(RvCheck *check) {
-  static const char name[] = "stixels/sizes";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_sizes(RvCheck *check, const char *name, RvRandom *random) {
   for (int round = 0; round < (rvc_small(check) ? 6 : 60); round++) {
-    RvStixelsConfig c = stixels_random_config(check, &random, round % 3, 1);
-    c.stixel_width = rvc_range(&random, 1, round % 4 ? 9 : 64);
-    c.vertical_step = rvc_range(&random, round % 2 ? 4 : 2, round % 4 ? 9 : 64);
-    c.width = rvc_range(&random, 1, 30);
-    c.height = rvc_range(&random, 1, 90);
+    RvStixelsConfig c = stixels_random_config(check, random, round % 3, 1);
+    c.stixel_width = rvc_range(random, 1, round % 4 ? 9 : 64);
+    c.vertical_step = rvc_range(random, round % 2 ? 4 : 2, round % 4 ? 9 : 64);
+    c.width = rvc_range(random, 1, 30);
+    c.height = rvc_range(random, 1, 90);
     Tally tally = {0, 0, 0};
-    compare_image(check, name, &random, &c, 1, &tally);
+    compare_image(check, name, random, &c, 1, &tally);
   }
-  rvc_ok(check, name);
 }
 
 /* --- By hand --------------------------------------------------------------------------------- */
@@ -160,10 +155,7 @@ static void hand_config(RvCheck *check, RvStixelsConfig *c, int width, int heigh
 }
 
 /* Ground up to row 16 of 30, then a wall of 5.5 px, then sky: three stixels with known planes. */
-static void check_hand(RvCheck *check) {
-  static const char name[] = "stixels/hand";
-  if (!rvc_wants(check, name))
-    return;
+static void check_hand(RvCheck *check, const char *name, RvRandom *random) {
   for (int model = 0; model <= RV_STIXELS_CONSTANT; model++) {
     RvStixelsConfig c;
     hand_config(check, &c, 2, 30);
@@ -191,7 +183,6 @@ static void check_hand(RvCheck *check) {
     stixels_result_free(&r);
     free(input);
   }
-  rvc_ok(check, name);
 }
 
 /* --- Ground plane ---------------------------------------------------------------------------- */
@@ -208,10 +199,7 @@ static void fill_road(StixelsInput *input, double bottom, double horizon, int ro
     }
 }
 
-static void check_ground(RvCheck *check) {
-  static const char name[] = "stixels/ground";
-  if (!rvc_wants(check, name))
-    return;
+static void check_ground(RvCheck *check, const char *name, RvRandom *random) {
   RvStixelsConfig c;
   hand_config(check, &c, 160, 120);
   c.ground = RV_STIXELS_GROUND_ESTIMATE;
@@ -253,21 +241,16 @@ static void check_ground(RvCheck *check) {
   rv_stixels_free(&stixels);
   stixels_result_free(&r);
   free(input);
-  rvc_ok(check, name);
 }
 
 /* With the surface of a camera the stixels are those of ground=camera; the plane follows at once, is
  * that of the center column, and stays in frames without one. */
-static void check_surface(RvCheck *check) {
-  static const char name[] = "stixels/surface";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_surface(RvCheck *check, const char *name, RvRandom *random) {
   RvStixelsConfig c;
   hand_config(check, &c, 61, 64);
   c.stixel_width = c.vertical_step = 2;
   StixelsInput *input = stixels_input_new(61, 64);
-  stixels_fill_street(&random, input);
+  stixels_fill_street(random, input);
   StixelsResult want = stixels_result_new(&c, rv_stixels_count_max(&c));
   StixelsResult got = stixels_result_new(&c, rv_stixels_count_max(&c));
   input->has_surface = 0;
@@ -296,14 +279,10 @@ static void check_surface(RvCheck *check) {
   stixels_result_free(&want);
   stixels_result_free(&got);
   free(input);
-  rvc_ok(check, name);
 }
 
 /* The camera's plane is the projection of a point of the ground. */
-static void check_camera(RvCheck *check) {
-  static const char name[] = "stixels/camera";
-  if (!rvc_wants(check, name))
-    return;
+static void check_camera(RvCheck *check, const char *name, RvRandom *random) {
   RvStixelsConfig c;
   hand_config(check, &c, 8, 100);
   c.camera = (RvCamera){.focal = 80, .cy = 45, .baseline = 0.5, .height = 1.5, .pitch = 4};
@@ -317,7 +296,6 @@ static void check_camera(RvCheck *check) {
         ((double)plan.start.ground.at + (double)plan.start.ground.slope * v) * unit;
     rvc_true(check, name, fabs(plane - d) < 1e-4, "%g m ahead: %g px, not %g", ahead, plane, d);
   }
-  rvc_ok(check, name);
 }
 
 /* --- Rendering ------------------------------------------------------------------------------- */
@@ -384,17 +362,12 @@ static void check_maps(RvCheck *check, const char *name, const Rendered *r) {
 }
 
 /* Compares every pixel of the maps with the records. */
-static void check_render(RvCheck *check) {
-  static const char name[] = "stixels/render";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_render(RvCheck *check, const char *name, RvRandom *random) {
   for (int round = 0; round < 8; round++) {
-    Rendered r = render_street(check, name, &random, round);
+    Rendered r = render_street(check, name, random, round);
     check_maps(check, name, &r);
     free_rendered(&r);
   }
-  rvc_ok(check, name);
 }
 
 /* Compares each pixel of `drawn` with the rendered maps and the list itself. */
@@ -451,13 +424,9 @@ static void check_foreign(RvCheck *check, const char *name) {
 
 /* Drawing gives the same as rendering, except for the sky, with the first row and column of each
  * stixel marked; invalid lists are harmless. */
-static void check_draw(RvCheck *check) {
-  static const char name[] = "stixels/draw";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_draw(RvCheck *check, const char *name, RvRandom *random) {
   for (int round = 0; round < 6; round++) {
-    Rendered r = render_street(check, name, &random, round);
+    Rendered r = render_street(check, name, random, round);
     const RvStixelsConfig *c = &r.config;
     StixelsInput *drawn = stixels_input_new(c->width, c->height);
     const RvStixelsRasters rasters = {
@@ -471,22 +440,17 @@ static void check_draw(RvCheck *check) {
     free(drawn);
   }
   check_foreign(check, name);
-  rvc_ok(check, name);
 }
 
 /* A list with less capacity than stixels: the rest is counted, nothing is written past the end. */
-static void check_room(RvCheck *check) {
-  static const char name[] = "stixels/room";
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
-  RvStixelsConfig c = stixels_random_config(check, &random, 0, 0);
+static void check_room(RvCheck *check, const char *name, RvRandom *random) {
+  RvStixelsConfig c = stixels_random_config(check, random, 0, 0);
   c.width = 20;
   c.height = 40;
   c.stixel_width = c.vertical_step = 2;
   c.complexity = 0;
   StixelsInput *input = stixels_input_new(20, 40);
-  stixels_fill_street(&random, input);
+  stixels_fill_street(random, input);
   StixelsResult all = stixels_result_new(&c, rv_stixels_count_max(&c));
   StixelsResult part = stixels_result_new(&c, 5);
   run_cpu(check, name, &c, input, 1, &all);
@@ -499,24 +463,20 @@ static void check_room(RvCheck *check) {
   stixels_result_free(&all);
   stixels_result_free(&part);
   free(input);
-  rvc_ok(check, name);
 }
 
-static void parity(RvCheck *check) {
-  check_hand(check);
-  check_camera(check);
-  check_ground(check);
-  check_surface(check);
+static void check_models(RvCheck *check) {
   for (int model = 0; model <= RV_STIXELS_CONSTANT; model++)
     for (int coupled = 0; coupled < 2; coupled++)
       check_short(check, model, coupled);
-  check_sizes(check);
-  check_render(check);
-  check_draw(check);
-  check_room(check);
-  stixels_check_semantics(check);
-  stixels_parity(check);
 }
+
+RVC_PARITY(RVC_CASE("stixels/hand", check_hand, 0), RVC_CASE("stixels/camera", check_camera, 0),
+           RVC_CASE("stixels/ground", check_ground, 0),
+           RVC_CASE("stixels/surface", check_surface, 0), {.group = check_models},
+           RVC_CASE("stixels/sizes", check_sizes, 0), RVC_CASE("stixels/render", check_render, 0),
+           RVC_CASE("stixels/draw", check_draw, 0), RVC_CASE("stixels/room", check_room, 0),
+           {.group = stixels_check_semantics}, {.group = stixels_parity});
 
 /* --- Fuzz ------------------------------------------------------------------------------------ */
 

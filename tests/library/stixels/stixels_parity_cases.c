@@ -164,26 +164,22 @@ static void check_config(RvCheck *check, const char *name, RvRandom *random,
 }
 
 /* Random sizes, also of more rows than a warp has lanes. */
-void stixels_parity(RvCheck *check) {
-  static const char name[] = "stixels/parity";
-  if (!rvc_wants(check, name) || !rvc_cuda(check))
-    return;
-  RvRandom random = rvc_random(check, name);
+static void check_cases(RvCheck *check, const char *name, RvRandom *random) {
   const int rounds = rvc_small(check) ? 9 : 90, side = rvc_small(check) ? 60 : STIXELS_SIDE;
   for (int round = 0; round < rounds; round++) {
-    RvStixelsConfig c = stixels_random_config(check, &random, round % 3, round % 2);
-    c.stixel_width = rvc_range(&random, 1, round % 5 ? 12 : 64);
-    c.vertical_step = rvc_range(&random, 1, round % 5 ? 5 : 64);
-    c.width = rvc_range(&random, 1, side);
+    RvStixelsConfig c = stixels_random_config(check, random, round % 3, round % 2);
+    c.stixel_width = rvc_range(random, 1, round % 5 ? 12 : 64);
+    c.vertical_step = rvc_range(random, 1, round % 5 ? 5 : 64);
+    c.width = rvc_range(random, 1, side);
     if (round % 7 == 0) { /* the kernel of aligned scores */
       c.stixel_width = 8;
-      c.width = 8 * rvc_range(&random, 1, side / 8);
-      c.semantics = rvc_range(&random, 1, RV_STIXELS_SEMANTICS_MAX);
+      c.width = 8 * rvc_range(random, 1, side / 8);
+      c.semantics = rvc_range(random, 1, RV_STIXELS_SEMANTICS_MAX);
     }
-    c.height = rvc_range(&random, 1, side);
+    c.height = rvc_range(random, 1, side);
     if (round % 6 == 0) { /* columns with bounds, with and without semantics */
       c.vertical_step = 1;
-      c.height = rvc_range(&random, side * 9 / 10, side);
+      c.height = rvc_range(random, side * 9 / 10, side);
       c.sigma_ground_a = 8;
       c.sigma_ground_b = 0.1;
       c.sigma_object_b = 0;
@@ -191,9 +187,10 @@ void stixels_parity(RvCheck *check) {
     if (round % 4 == 1) {
       c.ground = RV_STIXELS_GROUND_CAMERA;
       c.camera = (RvCamera){.focal = 150, .cy = c.height * 0.4, .baseline = 0.5, .height = 1};
-      c.camera.pitch = rvc_range(&random, -5, 5);
+      c.camera.pitch = rvc_range(random, -5, 5);
     }
-    check_config(check, name, &random, &c);
+    check_config(check, name, random, &c);
   }
-  rvc_ok(check, name);
 }
+
+RVC_CASES(stixels_parity, RVC_CASE("stixels/parity", check_cases, RVC_ON_CUDA));

@@ -9,10 +9,7 @@
 #include "stixels/stixels_reference.h"
 
 /* Every half float, and every entry of the table of -log(score). */
-static void check_scores(RvCheck *check) {
-  static const char name[] = "stixels/scores";
-  if (!rvc_wants(check, name))
-    return;
+static void check_scores(RvCheck *check, const char *name, RvRandom *random) {
   for (int half = 0; half < 65536; half++) {
     const double units = nearbyint(stixels_half_value(half) * RV_STIXELS_SCORE_ONE);
     rvc_true(check, name, rv_stixels_score((uint32_t)half) == (uint32_t)units,
@@ -32,14 +29,10 @@ static void check_scores(RvCheck *check) {
     rvc_true(check, name, fabs(off) <= 0.75 + 1e-9, "score %u: cost off by %g", mean, off);
   }
   free(tables);
-  rvc_ok(check, name);
 }
 
 /* A wall of one depth: only labels divide it and select its classes. */
-static void check_wall(RvCheck *check) {
-  static const char name[] = "stixels/labels";
-  if (!rvc_wants(check, name))
-    return;
+static void check_wall(RvCheck *check, const char *name, RvRandom *random) {
   RvStixelsConfig c;
   rv_stixels_config_init(&c);
   c.log = rvc_log(check);
@@ -83,14 +76,10 @@ static void check_wall(RvCheck *check) {
   rv_stixels_free(&stixels);
   stixels_result_free(&r);
   free(input);
-  rvc_ok(check, name);
 }
 
 /* Invalid semantics are rejected, and a frame may have none. */
-static void check_given(RvCheck *check) {
-  static const char name[] = "stixels/given";
-  if (!rvc_wants(check, name))
-    return;
+static void check_given(RvCheck *check, const char *name, RvRandom *random) {
   RvStixelsConfig c;
   rv_stixels_config_init(&c);
   c.width = c.height = 16;
@@ -128,11 +117,7 @@ static void check_given(RvCheck *check) {
   rv_stixels_free(&plain);
   stixels_result_free(&r);
   free(input);
-  rvc_ok(check, name);
 }
 
-void stixels_check_semantics(RvCheck *check) {
-  check_scores(check);
-  check_wall(check);
-  check_given(check);
-}
+RVC_CASES(stixels_check_semantics, RVC_CASE("stixels/scores", check_scores, 0),
+          RVC_CASE("stixels/labels", check_wall, 0), RVC_CASE("stixels/given", check_given, 0));
