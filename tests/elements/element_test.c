@@ -146,6 +146,12 @@ void test_copy_payload(GstBuffer *payload, gpointer to, gsize bytes) {
   rv_meta_unmap(&map);
 }
 
+gboolean test_is_gstreamer(guint minor) {
+  guint major, got, micro, nano;
+  gst_version(&major, &got, &micro, &nano);
+  return major > 1 || got >= minor;
+}
+
 gboolean test_near(double value, double wanted, double tolerance) {
   return fabs(value - wanted) <= tolerance;
 }

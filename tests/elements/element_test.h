@@ -44,6 +44,9 @@ const RvGroundSurface *test_surface(GstBuffer *buffer, int width, int height,
 /* Copies a payload that must have `bytes`. */
 void test_copy_payload(GstBuffer *payload, gpointer to, gsize bytes);
 
+/* The GStreamer that runs is 1.`minor` or newer. */
+gboolean test_is_gstreamer(guint minor);
+
 gboolean test_near(double value, double wanted, double tolerance);
 
 /* Adds a bus to a harness's element; the next error or warning on it, or NULL. */
