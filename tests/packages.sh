@@ -14,8 +14,10 @@ fail() { echo "packages: $*" >&2; exit 1; }
 quick() { # BUILD
   local build=$1 folder version pattern file found
   folder=$(mktemp -d)
+  local log=$build/meson-logs/install-log.txt # of an installation that the user made: ninja uninstall reads it
+  [ ! -f "$log" ] || cp -p "$log" "$folder/log"
   # shellcheck disable=SC2064
-  trap "rm -rf '$folder'" EXIT
+  trap "if [ -f '$folder/log' ]; then cp -p '$folder/log' '$log'; else rm -f '$log'; fi; rm -rf '$folder'" EXIT
   version=$(meson introspect "$build" --projectinfo | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["version"])')
   head -n 1 debian/changelog | grep -qF "($version-" || fail "debian/changelog is not that of $version"
   grep -qF "__version__ = '$version'" tools/roadvision/__init__.py || fail "tools/roadvision is not $version"
