@@ -4,7 +4,8 @@
 # root), checks them with lintian, installs them in a second bare system without compilers, runs the autopkgtests there, upgrades
 # from the version before, removes them and wants nothing left. Prints sizes and times. Takes 3 GB and 15 minutes per suite.
 #   quick        no system: what the packages would contain, checked in this checkout; part of the suite
-# PACKAGES_KEEP=DIR keeps the packages. Uses this machine's apt sources.
+# PACKAGES_KEEP=DIR keeps the packages; PACKAGES_WORK=DIR keeps the systems that build, for the next run; PACKAGES_CHECK=1 runs the
+# tests of the library during the build too (tests/run.sh does). Uses this machine's apt sources.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -41,7 +42,7 @@ quick() { # BUILD
 }
 case ${1:-} in
   quick) quick "${RV_BUILD_DIR:-build}"; exit ;;
-  -h | --help) sed -n '3,9s/^# \?//p' "${BASH_SOURCE[0]}"; exit ;;
+  -h | --help) sed -n '3,10s/^# \?//p' "${BASH_SOURCE[0]}"; exit ;;
 esac
 
 # --- bare systems -------------------------------------------------------------------------------------------
@@ -50,20 +51,23 @@ command -v debootstrap >/dev/null || { echo 'packages: no debootstrap'; exit 77;
 [ $# -gt 0 ] || set -- bookworm trixie
 mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/debian.* 2>/dev/null |
   grep -oE 'https?://[^ ]+/debian/?( |$)' | head -n 1 | tr -d ' ' || true)
-work=$(mktemp -d "${TMPDIR:-/var/tmp}/packages.XXXXXX")
+work=${PACKAGES_WORK:-$(mktemp -d "${TMPDIR:-/var/tmp}/packages.XXXXXX")}
+mkdir -p "$work"
 mounted=()
 clean_up() {
   local m
   for m in "${mounted[@]}"; do umount -l "$m" || true; done
   if grep -q " $work/" /proc/mounts; then echo "packages: something is still mounted in $work, it stays" >&2
+  elif [ -n "${PACKAGES_WORK:-}" ]; then rm -rf --one-file-system "$work"/*-bare
   else rm -rf --one-file-system "$work"; fi
 }
 trap clean_up EXIT
 
 system() { # NAME SUITE: a bare system in $work/NAME
   local m f
-  debootstrap --variant=minbase "$2" "$work/$1" "${mirror:-http://deb.debian.org/debian}" >"$work/$1.log" 2>&1 ||
+  [ -d "$work/$1/srv" ] || debootstrap --variant=minbase "$2" "$work/$1" "${mirror:-http://deb.debian.org/debian}" >"$work/$1.log" 2>&1 ||
     { tail -n 20 "$work/$1.log"; fail "debootstrap $2"; }
+  rm -rf "$work/$1"/srv/*
   cp /etc/resolv.conf /etc/hosts "$work/$1/etc/"
   for f in /etc/apt/apt.conf.d/*; do cp "$f" "$work/$1$f"; done
   for m in proc sys dev dev/pts; do
@@ -81,24 +85,27 @@ upstream=${version%-*}
 
 suite() { # SUITE
   local suite=$1 begin=$SECONDS deb
-  system build "$suite"
-  git archive --prefix="gst-roadvision-$upstream/" HEAD | tar -x -C "$work/build/srv"
-  (cd "$work/build/srv" && tar --exclude=debian -cJf "gst-roadvision_$upstream.orig.tar.xz" "gst-roadvision-$upstream")
-  inside build "apt-get install -qq --yes --no-install-recommends build-essential devscripts equivs lintian >/dev/null
+  build=$suite-build bare=$suite-bare
+  system "$build" "$suite"
+  git archive --prefix="gst-roadvision-$upstream/" HEAD | tar -x -C "$work/$build/srv"
+  (cd "$work/$build/srv" && tar --exclude=debian -cJf "gst-roadvision_$upstream.orig.tar.xz" "gst-roadvision-$upstream")
+  inside "$build" "apt-get install -qq --yes --no-install-recommends build-essential devscripts equivs lintian >/dev/null
     cd /srv/gst-roadvision-$upstream
     mk-build-deps --install --remove --tool 'apt-get --yes --no-install-recommends -qq' debian/control >/dev/null 2>&1 ||
       { mk-build-deps --install --remove --tool 'apt-get --yes --no-install-recommends' debian/control; exit 1; }
+    [ -n '${PACKAGES_CHECK:-}' ] || export DEB_BUILD_OPTIONS=nocheck
     dpkg-buildpackage --no-sign --jobs=$(nproc) >/srv/build.log 2>&1 || { tail -n 60 /srv/build.log; exit 1; }"
   echo "packages: $suite: system and build $((SECONDS - begin)) s"
-  inside build "cd /srv && lintian --fail-on error --tag-display-limit 3 --info=no ./*.changes 2>&1 | sed 's/^/lintian: /'"
-  (cd "$work/build/srv" && ls -l ./*.deb | awk '{ printf "packages:   %8.0f kB %s\n", $5 / 1000, $NF }')
-  hardening build
+  inside "$build" "cd /srv && lintian --fail-on error --tag-display-limit 3 --info=no ./*.changes 2>&1 | sed 's/^/lintian: /'"
+  (cd "$work/$build/srv" && ls -l ./*.deb | awk '{ printf "packages:   %8.0f kB %s\n", $5 / 1000, $NF }')
+  hardening "$build"
   install_test "$suite"
-  [ -z "${PACKAGES_KEEP:-}" ] || { mkdir -p "$PACKAGES_KEEP/$suite"; cp "$work"/build/srv/*.deb "$PACKAGES_KEEP/$suite/"; }
+  [ -z "${PACKAGES_KEEP:-}" ] || { mkdir -p "$PACKAGES_KEEP/$suite"; cp "$work/$build"/srv/*.deb "$PACKAGES_KEEP/$suite/"; }
   local m
   for m in "${mounted[@]}"; do umount -l "$m"; done
   mounted=()
-  rm -rf --one-file-system "$work/build" "$work/bare"
+  rm -rf --one-file-system "$work/$bare"
+  [ -n "${PACKAGES_WORK:-}" ] || rm -rf --one-file-system "$work/$build"
   echo "packages: $suite: success, $((SECONDS - begin)) s"
 }
 
@@ -119,26 +126,26 @@ hardening() { # SYSTEM
 # Another bare system: installed, tested, upgraded, removed.
 install_test() { # SUITE
   local begin
-  system bare "$1"
-  mkdir -p "$work/bare/srv/debs" && cp "$work"/build/srv/*.deb "$work/bare/srv/debs/" && rm -f "$work"/bare/srv/debs/*dbgsym*
-  cp -r debian/tests "$work/bare/srv/tests"
+  system "$bare" "$1"
+  mkdir -p "$work/$bare/srv/debs" && cp "$work/$build"/srv/*.deb "$work/$bare/srv/debs/" && rm -f "$work/$bare"/srv/debs/*dbgsym*
+  cp -r debian/tests "$work/$bare/srv/tests"
   # The version before: the same files with a lower number.
-  inside build "cd /srv && mkdir -p old && for deb in ./*.deb; do case \$deb in *dbgsym*) continue ;; esac
+  inside "$build" "cd /srv && mkdir -p old && for deb in ./*.deb; do case \$deb in *dbgsym*) continue ;; esac
     dpkg-deb -R \"\$deb\" tree && sed -i 's/$upstream-[0-9]*/0.1.0-1/g' tree/DEBIAN/control && dpkg-deb -b tree old >/dev/null && rm -rf tree; done"
-  cp -r "$work/build/srv/old" "$work/bare/srv/"
-  inside bare 'dpkg-query -W -f "\${Package}\n" | sort >/srv/before; find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /srv -o \
+  cp -r "$work/$build/srv/old" "$work/$bare/srv/"
+  inside "$bare" 'dpkg-query -W -f "\${Package}\n" | sort >/srv/before; find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /srv -o \
     -path /var -o -path /root -o -path /tmp \) -prune -o -print | sort >/srv/files-before'
   begin=$SECONDS
-  inside bare 'apt-get install -qq --yes --no-install-recommends /srv/old/*.deb >/srv/old.log 2>&1 || { tail -n 20 /srv/old.log; exit 1; }'
+  inside "$bare" 'apt-get install -qq --yes --no-install-recommends /srv/old/*.deb >/srv/old.log 2>&1 || { tail -n 20 /srv/old.log; exit 1; }'
   echo "packages: $1: installed in $((SECONDS - begin)) s, dependencies included"
-  inside bare 'dpkg-query -W -f "\${Version}" libroadvision0 | grep -q ^0.1.0
+  inside "$bare" 'dpkg-query -W -f "\${Version}" libroadvision0 | grep -q ^0.1.0
     apt-get install -qq --yes --no-install-recommends /srv/debs/*.deb >/srv/new.log 2>&1 || { tail -n 20 /srv/new.log; exit 1; }
     dpkg-query -W -f "\${Version}" roadvision | grep -q "^'"$upstream"'"'
   begin=$EPOCHREALTIME
-  inside bare 'cd /root && gst-launch-1.0 --version >/dev/null 2>&1 || apt-get install -qq --yes gstreamer1.0-tools >/dev/null
+  inside "$bare" 'cd /root && gst-launch-1.0 --version >/dev/null 2>&1 || apt-get install -qq --yes gstreamer1.0-tools >/dev/null
     roadvision see test --frames 1 --size 1242x375 --out /root/first.avi && [ -s /root/first.avi ]'
   echo "packages: $1: from packages to the first still $(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }') s"
-  inside bare 'apt-get install -qq --yes --no-install-recommends gcc libc6-dev pkgconf >/dev/null; cd /srv/tests
+  inside "$bare" 'apt-get install -qq --yes --no-install-recommends gcc libc6-dev pkgconf >/dev/null; cd /srv/tests
     for name in pipeline python compile; do ./$name >/srv/$name.log 2>&1 || { cat /srv/$name.log; echo "autopkgtest $name failed"; exit 1; }; done
     echo "packages: autopkgtests pipeline, python, compile: good"
     apt-get purge -qq --yes "*roadvision*" >/dev/null 2>&1 || apt-get purge -qq --yes $(dpkg-query -W -f "\${Package} " "*roadvision*") >/dev/null
