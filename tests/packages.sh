@@ -96,7 +96,7 @@ suite() { # SUITE
     [ -n '${PACKAGES_CHECK:-}' ] || export DEB_BUILD_OPTIONS=nocheck
     dpkg-buildpackage --no-sign --jobs=$(nproc) >/srv/build.log 2>&1 || { tail -n 60 /srv/build.log; exit 1; }"
   echo "packages: $suite: system and build $((SECONDS - begin)) s"
-  inside "$build" "cd /srv && lintian --fail-on error --tag-display-limit 3 --info=no ./*.changes 2>&1 | sed 's/^/lintian: /'"
+  inside "$build" "cd /srv && lintian --fail-on error --tag-display-limit 3 ./*.changes 2>&1 | sed 's/^/lintian: /'"
   (cd "$work/$build/srv" && ls -l ./*.deb | awk '{ printf "packages:   %8.0f kB %s\n", $5 / 1000, $NF }')
   hardening "$build"
   install_test "$suite"
