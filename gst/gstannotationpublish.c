@@ -47,7 +47,7 @@ static GstStaticPadTemplate sink_template =
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
-enum { PROP_0, PROP_STATS, PROP_FIRST };
+enum { PROP_TAGS = GST_PUBLISH_ROWS + 1, PROP_STATS };
 
 struct _GstAnnotationPublish {
   GstBaseTransform parent;
@@ -94,26 +94,61 @@ static GstStructure *make_stats(GstAnnotationPublish *self) {
       G_TYPE_UINT, counts.queued_max, "waiting", G_TYPE_BOOLEAN, counts.waiting, NULL);
 }
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
-  GstAnnotationPublish *self = GST_ANNOTATION_PUBLISH(object);
+static const GstRvSettings settings_table = {
+    .type = "GstAnnotationPublish",
+    .own = gst_publish_rows,
+    .own_count = GST_PUBLISH_ROWS,
+    .place = G_STRUCT_OFFSET(GstAnnotationPublish, settings),
+    .size = sizeof(GstPublishSettings),
+    .fixed = TRUE,
+};
+
+/* To be freed; NULL: none. */
+static GstStructure *copy_tags(GstAnnotationPublish *self) {
   GST_OBJECT_LOCK(self);
-  const gboolean known = gst_publish_settings_set(&self->settings, id, PROP_FIRST, value);
+  GstStructure *tags = self->settings.tags ? gst_structure_copy(self->settings.tags) : NULL;
   GST_OBJECT_UNLOCK(self);
-  if (!known)
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  return tags;
+}
+
+static void set_tags(GstAnnotationPublish *self, const GValue *value) {
+  GST_OBJECT_LOCK(self);
+  gst_clear_structure(&self->settings.tags);
+  self->settings.tags = g_value_dup_boxed(value);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+  if (id == PROP_TAGS)
+    set_tags(GST_ANNOTATION_PUBLISH(object), value);
+  else
+    gst_rv_settings_set_property(object, id, value, spec);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
   GstAnnotationPublish *self = GST_ANNOTATION_PUBLISH(object);
-  if (id == PROP_STATS) {
+  if (id == PROP_TAGS)
+    g_value_take_boxed(value, copy_tags(self));
+  else if (id == PROP_STATS)
     g_value_take_boxed(value, make_stats(self));
-    return;
-  }
-  GST_OBJECT_LOCK(self);
-  const gboolean known = gst_publish_settings_get(&self->settings, id, PROP_FIRST, value);
-  GST_OBJECT_UNLOCK(self);
-  if (!known)
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  else
+    gst_rv_settings_get_property(object, id, value, spec);
+}
+
+static void install_properties(GObjectClass *object) {
+  gst_rv_settings_install(&settings_table, object);
+  g_object_class_install_property(
+      object, PROP_TAGS,
+      g_param_spec_boxed(
+          "tags", "Tags",
+          "Fields of your own in every object, such as tags,vehicle=7,route=\\\"A 8\\\"",
+          GST_TYPE_STRUCTURE,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property(
+      object, PROP_STATS,
+      g_param_spec_boxed("stats", "Statistics",
+                         "Frames received, published and dropped, bytes, files, reconnects, queue",
+                         GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
 /* --- Start and stop -------------------------------------------------------------------------- */
@@ -179,20 +214,20 @@ static void reset(GstAnnotationPublish *self) {
 static gboolean start(GstBaseTransform *transform) {
   GstAnnotationPublish *self = GST_ANNOTATION_PUBLISH(transform);
   GError *error = NULL;
-  GST_OBJECT_LOCK(self);
-  GstPublishSettings *settings = gst_publish_settings_copy(&self->settings);
-  GST_OBJECT_UNLOCK(self);
+  GstPublishSettings settings;
+  gst_rv_settings_copy(self, &settings_table, &settings);
+  settings.tags = copy_tags(self);
   reset(self);
   GstPublishSink *sink =
-      check_settings(self, settings, &error) ? open_sink(self, settings, &error) : NULL;
+      check_settings(self, &settings, &error) ? open_sink(self, &settings, &error) : NULL;
   if (sink) {
     self->wants = sink->wants;
-    self->strip = settings->strip;
-    self->overflow = (GstPublishOverflow)settings->overflow;
+    self->strip = settings.strip;
+    self->overflow = (GstPublishOverflow)settings.overflow;
     gst_base_transform_set_passthrough(transform, !self->strip);
     GstPublishWriter *writer =
-        gst_publish_writer_new(sink, settings->queue_size, (gsize)settings->queue_bytes,
-                               settings->on_error == GST_PUBLISH_ON_ERROR_STOP);
+        gst_publish_writer_new(sink, settings.queue_size, (gsize)settings.queue_bytes,
+                               settings.on_error == GST_PUBLISH_ON_ERROR_STOP);
     GST_OBJECT_LOCK(self);
     self->writer = writer;
     GST_OBJECT_UNLOCK(self);
@@ -201,8 +236,8 @@ static gboolean start(GstBaseTransform *transform) {
                              g_strdup(error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
     g_clear_error(&error);
   }
-  gst_publish_settings_clear(settings);
-  g_free(settings);
+  gst_rv_settings_clear_copy(&settings, &settings_table);
+  gst_clear_structure(&settings.tags);
   return sink != NULL;
 }
 
@@ -373,7 +408,8 @@ static GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer
 /* --- Class ----------------------------------------------------------------------------------- */
 
 static void finalize(GObject *object) {
-  gst_publish_settings_clear(&GST_ANNOTATION_PUBLISH(object)->settings);
+  gst_rv_settings_clear(object, &settings_table);
+  gst_clear_structure(&GST_ANNOTATION_PUBLISH(object)->settings.tags);
   G_OBJECT_CLASS(gst_annotation_publish_parent_class)->finalize(object);
 }
 
@@ -386,15 +422,8 @@ static void gst_annotation_publish_class_init(GstAnnotationPublishClass *class) 
   object->set_property = set_property;
   object->get_property = get_property;
   object->finalize = finalize;
-  g_object_class_install_property(
-      object, PROP_STATS,
-      g_param_spec_boxed("stats", "Statistics",
-                         "Frames received, published and dropped, bytes, files, reconnects, queue",
-                         GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  gst_publish_settings_install(object, PROP_FIRST);
-  gst_rv_describe(
-      element, "Annotation publisher", "Generic/Video",
-      "Writes annotations as JSON lines, CSV, MQTT messages or MCAP; buffers pass through");
+  install_properties(object);
+  gst_rv_describe(element, "annotationpublish");
   gst_element_class_add_static_pad_template(element, &sink_template);
   gst_element_class_add_static_pad_template(element, &src_template);
   element->change_state = change_state;
@@ -407,7 +436,7 @@ static void gst_annotation_publish_class_init(GstAnnotationPublishClass *class) 
 }
 
 static void gst_annotation_publish_init(GstAnnotationPublish *self) {
-  gst_publish_settings_init(&self->settings);
+  gst_rv_settings_init(self, &settings_table);
   gst_base_transform_set_in_place(GST_BASE_TRANSFORM(self), TRUE);
   gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(self), TRUE);
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE);

@@ -3,6 +3,7 @@
 #ifndef GST_ANNOTATION_PUBLISH_SETTINGS_H
 #define GST_ANNOTATION_PUBLISH_SETTINGS_H
 
+#include "common/gstrvsettings.h"
 #include "gstannotationpublish_sink.h"
 
 G_BEGIN_DECLS
@@ -18,17 +19,27 @@ typedef enum GstPublishOnError {
   GST_PUBLISH_ON_ERROR_STOP
 } GstPublishOnError;
 
-/* Topics of MCAP. */
+/* Topics of MCAP, as flags: constant, value of the property topics, text. */
+#define GST_PUBLISH_TOPICS(X)                                                                      \
+  X(IMAGE, "image", "Image that passes through")                                                   \
+  X(CAMERA, "camera", "Camera of both views")                                                      \
+  X(DISPARITY, "disparity", "Disparity, px as float")                                              \
+  X(DEPTH, "depth", "Depth, mm in 16 bits")                                                        \
+  X(POINTS, "points", "Colored point cloud")                                                       \
+  X(MARKERS, "markers", "Stixels and obstacles as markers")                                        \
+  X(OVERLAY, "overlay", "Outlines over the image")                                                 \
+  X(TF, "tf", "Position of the camera above the road")                                             \
+  X(FRAME, "frame", "The JSON object of the frame")
+enum {
+#define GST_PUBLISH_BIT(topic, name, text) GST_PUBLISH_TOPIC_BIT_##topic,
+  GST_PUBLISH_TOPICS(GST_PUBLISH_BIT)
+#undef GST_PUBLISH_BIT
+};
 typedef enum GstPublishTopics {
-  GST_PUBLISH_TOPIC_IMAGE = 1 << 0,
-  GST_PUBLISH_TOPIC_CAMERA = 1 << 1,
-  GST_PUBLISH_TOPIC_DISPARITY = 1 << 2,
-  GST_PUBLISH_TOPIC_DEPTH = 1 << 3,
-  GST_PUBLISH_TOPIC_POINTS = 1 << 4,
-  GST_PUBLISH_TOPIC_MARKERS = 1 << 5,
-  GST_PUBLISH_TOPIC_OVERLAY = 1 << 6,
-  GST_PUBLISH_TOPIC_TF = 1 << 7,
-  GST_PUBLISH_TOPIC_FRAME = 1 << 8
+#define GST_PUBLISH_FLAG(topic, name, text)                                                        \
+  GST_PUBLISH_TOPIC_##topic = 1 << GST_PUBLISH_TOPIC_BIT_##topic,
+  GST_PUBLISH_TOPICS(GST_PUBLISH_FLAG)
+#undef GST_PUBLISH_FLAG
 } GstPublishTopics;
 
 typedef enum GstPublishCompression {
@@ -57,18 +68,9 @@ typedef struct GstPublishSettings {
   char *attachment;
 } GstPublishSettings;
 
-/* Installs the properties with ids from `first` on; all can be set in the READY state. */
-void gst_publish_settings_install(GObjectClass *klass, guint first);
-
-void gst_publish_settings_init(GstPublishSettings *settings);
-void gst_publish_settings_clear(GstPublishSettings *settings);
-GstPublishSettings *gst_publish_settings_copy(const GstPublishSettings *settings);
-
-/* FALSE when the id is of none of them. */
-gboolean gst_publish_settings_set(GstPublishSettings *settings, guint id, guint first,
-                                  const GValue *value);
-gboolean gst_publish_settings_get(const GstPublishSettings *settings, guint id, guint first,
-                                  GValue *value);
+/* Rows of all properties but tags, for GstRvSettings. */
+#define GST_PUBLISH_ROWS 29
+extern const RvParam gst_publish_rows[GST_PUBLISH_ROWS];
 
 G_END_DECLS
 #endif

@@ -35,8 +35,7 @@
 #include "common/gstrvsettings.h"
 #include "draw/draw.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_annotate_debug);
-#define GST_CAT_DEFAULT gst_cuda_annotate_debug
+#define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
 /* The layers of layers.def. */
 #define RV_LAYER(name, text) extern const GstCudaAnnotateLayer gst_cuda_annotate_##name##_layer;
@@ -56,14 +55,19 @@ static const GstCudaAnnotateLayer *const layers[] = {
 #undef RV_LAYER
 };
 
-/* Values of the property `show`. Lines were there before the other layers: their bit stays. */
+/* Values of the property `show` that are no layers of layers.def: bit, name and text. Lines were there
+ * before the other layers: their bit, 4, stays. */
+#define PARTS(X)                                                                                   \
+  X(DISPARITY, 0, "disparity", "Color overlay of the disparity")                                   \
+  X(LEGEND, 1, "legend", "Legend of the colors, in px and m")                                      \
+  X(TEXT, 2, "text", "Text of the property text")                                                  \
+  X(SEGMENTS, 3, "segments", "Segments of depth columns, instead of the disparity")                \
+  X(STIXELS, 5, "stixels", "Stixels, instead of the disparity")                                    \
+  X(ROAD, 6, "road", "Road and its training seeds, instead of the disparity")
 enum {
-  SHOW_DISPARITY = 1 << 0,
-  SHOW_LEGEND = 1 << 1,
-  SHOW_TEXT = 1 << 2,
-  SHOW_SEGMENTS = 1 << 3,
-  SHOW_STIXELS = 1 << 5,
-  SHOW_ROAD = 1 << 6,
+#define FLAG(part, bit, name, text) SHOW_##part = 1 << (bit),
+  PARTS(FLAG)
+#undef FLAG
 };
 #define SHOW_LAYER(at) (1 << ((at) == 0 ? 4 : 6 + (at)))
 #define SHOW_ALL ((1 << (LAYERS + 6)) - 1)
@@ -110,26 +114,12 @@ GST_ELEMENT_REGISTER_DEFINE(cudaannotate, "cudaannotate", GST_RANK_NONE, GST_TYP
 /* --- Properties ------------------------------------------------------------------------------ */
 
 static const RvParamValue shows[] = {
-    {SHOW_DISPARITY, "disparity", "Color overlay of the disparity"},
-    {SHOW_LEGEND, "legend", "Legend of the colors, in px and m"},
-    {SHOW_TEXT, "text", "Text of the property text"},
-    {SHOW_SEGMENTS, "segments", "Segments of depth columns, instead of the disparity"},
-    {SHOW_STIXELS, "stixels", "Stixels, instead of the disparity"},
-    {SHOW_ROAD, "road", "Road and its training seeds, instead of the disparity"},
+#define VALUE(part, bit, name, text) {SHOW_##part, name, text},
+    PARTS(VALUE)
+#undef VALUE
 #define RV_LAYER(name, text) {SHOW_LAYER(LAYER_##name), #name, text},
 #include "layers.def"
 #undef RV_LAYER
-};
-static const RvParamValue colormaps[] = {
-    {RV_COLORMAP_TURBO, "turbo", "Even steps from blue to red"},
-    {RV_COLORMAP_JET, "jet", "The classic colors from blue to red"},
-    {RV_COLORMAP_GRAY, "gray", "From black to white"},
-};
-static const RvParamValue stixel_colors[] = {
-    {GST_CUDA_ANNOTATE_STIXELS_DISTANCE, "distance",
-     "Disparity of the plane in the colors of colormap"},
-    {GST_CUDA_ANNOTATE_STIXELS_CLASS, "class",
-     "Semantic class if known, else structural class; stripes of 4 px of disparity"},
 };
 
 static const RvParam own[] = {
@@ -137,10 +127,21 @@ static const RvParam own[] = {
                 "Text in the upper left corner, ASCII; a newline starts a new line"),
     GST_RV_FLAGS("show", show, shows, SHOW_ALL, 0, NULL, NULL,
                  "Annotations to draw; without any, buffers pass through"),
-    GST_RV_ENUM("colormap", colormap, colormaps, RV_COLORMAP_TURBO, 0, NULL, NULL,
+    GST_RV_ENUM("colormap", colormap,
+                GST_RV_VALUES({RV_COLORMAP_TURBO, "turbo", "Even steps from blue to red"},
+                              {RV_COLORMAP_JET, "jet", "The classic colors from blue to red"},
+                              {RV_COLORMAP_GRAY, "gray", "From black to white"}),
+                RV_COLORMAP_TURBO, 0, NULL, NULL,
                 "Colors of the disparity; GRAY8 frames are always drawn on in gray"),
-    GST_RV_ENUM("stixel-colors", stixel_colors, stixel_colors, GST_CUDA_ANNOTATE_STIXELS_DISTANCE,
-                RV_PARAM_LIVE, NULL, NULL, "Meaning of the colors of stixels"),
+    GST_RV_ENUM(
+        "stixel-colors", stixel_colors,
+        GST_RV_VALUES(
+            {GST_CUDA_ANNOTATE_STIXELS_DISTANCE, "distance",
+             "Disparity of the plane in the colors of colormap"},
+            {GST_CUDA_ANNOTATE_STIXELS_CLASS, "class",
+             "Semantic class if known, else structural class; stripes of 4 px of disparity"}),
+        GST_CUDA_ANNOTATE_STIXELS_DISTANCE, RV_PARAM_LIVE, NULL, NULL,
+        "Meaning of the colors of stixels"),
     GST_RV_DOUBLE("opacity", opacity, 0, 1, 0.6, RV_PARAM_LIVE, NULL,
                   "0 = frame only, 1 = colors only", "Opacity of color overlays"),
     GST_RV_INT("thickness", thickness, 1, 32, 2, RV_PARAM_LIVE, "px", NULL,
@@ -172,13 +173,8 @@ static void changed(GObject *object, const char *name) {
   gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(self), idle);
 }
 
-static const GstRvSettings settings_table = {
-    .type = "GstCudaAnnotate",
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaAnnotate, settings),
-    .changed = changed,
-};
+static const GstRvSettings settings_table =
+    GST_RV_SETTINGS_OWN(GstCudaAnnotate, Settings, own, changed);
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -463,28 +459,15 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
 
 /* --- Class ----------------------------------------------------------------------------------- */
 
-static void finalize(GObject *object) {
-  gst_rv_settings_clear(object, &settings_table);
-  G_OBJECT_CLASS(gst_cuda_annotate_parent_class)->finalize(object);
-}
-
 static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_annotate_debug, "cudaannotate", 0, "drawing of annotations");
-  object->finalize = finalize;
-  gst_rv_settings_install(&settings_table, object);
+  gst_rv_transform_class_set_element(base, "cudaannotate", &settings_table);
   base->in_place = TRUE;
   base->picture = GST_MAP_READWRITE;
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
   char *caps = gst_rv_transform_caps_string(FALSE, "");
   gst_rv_transform_class_add_templates(base, caps, caps);
   g_free(caps);
-  gst_rv_describe(
-      GST_ELEMENT_CLASS(klass), "Annotation drawing", "Filter/Effect/Video/Hardware",
-      "Draws annotations: disparity, stixels, segments, road and lines, with a legend; a text");
 }
 
-static void gst_cuda_annotate_init(GstCudaAnnotate *self) {
-  gst_rv_settings_init(self, &settings_table);
-}
+static void gst_cuda_annotate_init(GstCudaAnnotate *self) {}

@@ -33,9 +33,6 @@
 #include "common/gstrvsettings.h"
 #include "hough/hough.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_hough_debug);
-#define GST_CAT_DEFAULT gst_cuda_hough_debug
-
 typedef struct Settings {
   RvHoughConfig config; /* size, threads and log are filled in by configure */
   gboolean accumulator;
@@ -91,10 +88,9 @@ static RvStatus make_pools(GstCudaHough *self, const GstRvExecContext *work, gbo
 
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaHough *self = GST_CUDA_HOUGH(base);
-  GST_OBJECT_LOCK(self);
-  RvHoughConfig config = self->settings.config;
-  const gboolean accumulator = self->settings.accumulator;
-  GST_OBJECT_UNLOCK(self);
+  Settings wanted;
+  gst_rv_settings_copy(self, &settings, &wanted);
+  RvHoughConfig config = wanted.config;
   config.width = GST_VIDEO_INFO_WIDTH(&base->in_info);
   config.height = GST_VIDEO_INFO_HEIGHT(&base->in_info);
   config.threads = work->threads;
@@ -107,7 +103,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   self->engine = work->engine;
   self->gray = (RvPlane){NULL, gst_rv_raster_stride(RV_U8, config.width), config.width,
                          config.height, RV_U8};
-  status = make_pools(self, work, accumulator);
+  status = make_pools(self, work, wanted.accumulator);
   if (status == RV_OK)
     status = rv_buffer_new(&self->device_count, sizeof self->count, work->engine);
   if (status == RV_OK)
@@ -182,18 +178,9 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
 
 static void gst_cuda_hough_class_init(GstCudaHoughClass *klass) {
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_hough_debug, "cudahough", 0, "straight lines");
-  gst_rv_settings_install(&settings, G_OBJECT_CLASS(klass));
-  base->in_place = TRUE;
-  base->picture = GST_MAP_READ;
-  base->annotation = RV_META_LINES;
+  gst_rv_transform_class_set_analyzer(base, "cudahough", &settings, GST_MAP_READ, RV_META_LINES,
+                                      NULL);
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
-  gst_rv_transform_class_add_templates(base, NULL, NULL);
-  gst_rv_describe(
-      GST_ELEMENT_CLASS(klass), "Straight lines", "Filter/Analyzer/Video/Hardware",
-      "Finds straight lines and line segments (Hough transform) and attaches them (RvLinesMeta)");
 }
 
-static void gst_cuda_hough_init(GstCudaHough *self) {
-  gst_rv_settings_init(self, &settings);
-}
+static void gst_cuda_hough_init(GstCudaHough *self) {}

@@ -36,8 +36,7 @@
 #include "convert/convert.h"
 #include "lanes/lanes.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_lanes_debug);
-#define GST_CAT_DEFAULT gst_cuda_lanes_debug
+#define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
 #define RANGE 128 /* px, of disparities that do not state it */
 #define VALUES (2 * RV_LANES_POINTS)
@@ -87,65 +86,24 @@ GST_ELEMENT_REGISTER_DEFINE(cudalanes, "cudalanes", GST_RANK_NONE, GST_TYPE_CUDA
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-#define AT(field) .offset = offsetof(GstCudaLanesSettings, field)
+typedef GstCudaLanesSettings Settings; /* of the rows */
 
 static const RvParam own[] = {
     GST_RV_CAMERA_ROWS(GstCudaLanesSettings, camera),
-    {.name = "camera-height",
-     .text = "Height of the camera above the ground, for ground=camera",
-     .unit = "m",
-     .note = GST_RV_CAMERA_FROM_META,
-     .type = RV_PARAM_DOUBLE,
-     .high = 100,
-     AT(height)},
-    {.name = "camera-pitch",
-     .text = "Pitch of the camera, positive looking down, for ground=camera: the expected horizon; "
-             "used with camera-height",
-     .unit = "degrees",
-     .type = RV_PARAM_DOUBLE,
-     .low = -45,
-     .high = 45,
-     AT(pitch)},
-    {.name = "track",
-     .text = "Follow lines over time: ids, smoothing, memory",
-     .type = RV_PARAM_BOOL,
-     .high = 1,
-     .value = 1,
-     AT(track)},
-    {.name = "color",
-     .text = "Tell white from yellow lines",
-     .type = RV_PARAM_BOOL,
-     .high = 1,
-     .value = 1,
-     AT(color)},
-    {.name = "ego-speed",
-     .text = "Forward speed of the vehicle; improves the tracks",
-     .unit = "m/s",
-     .note = "-1 = unknown",
-     .type = RV_PARAM_DOUBLE,
-     .low = -1,
-     .high = 99,
-     .value = -1,
-     .flags = RV_PARAM_LIVE,
-     AT(speed)},
-    {.name = "ego-yaw-rate",
-     .text = "Yaw rate of the vehicle, positive to the right; used with ego-speed",
-     .unit = "degrees/s",
-     .type = RV_PARAM_DOUBLE,
-     .low = -200,
-     .high = 200,
-     .flags = RV_PARAM_LIVE,
-     AT(yaw_rate)},
+    GST_RV_DOUBLE("camera-height", height, 0, 100, 0, 0, "m", GST_RV_CAMERA_FROM_META,
+                  "Height of the camera above the ground, for ground=camera"),
+    GST_RV_DOUBLE("camera-pitch", pitch, -45, 45, 0, 0, "degrees", NULL,
+                  "Pitch of the camera, positive looking down, for ground=camera: the expected "
+                  "horizon; used with camera-height"),
+    GST_RV_BOOL("track", track, 1, 0, NULL, NULL, "Follow lines over time: ids, smoothing, memory"),
+    GST_RV_BOOL("color", color, 1, 0, NULL, NULL, "Tell white from yellow lines"),
+    GST_RV_DOUBLE("ego-speed", speed, -1, 99, -1, RV_PARAM_LIVE, "m/s", "-1 = unknown",
+                  "Forward speed of the vehicle; improves the tracks"),
+    GST_RV_DOUBLE("ego-yaw-rate", yaw_rate, -200, 200, 0, RV_PARAM_LIVE, "degrees/s", NULL,
+                  "Yaw rate of the vehicle, positive to the right; used with ego-speed"),
 };
-static const GstRvSettings settings = {
-    .type = "GstCudaLanes",
-    .params = rv_lanes_params,
-    .config = offsetof(GstCudaLanesSettings, config),
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaLanes, settings),
-    .changed = gst_rv_transform_changed,
-};
+static const GstRvSettings settings = GST_RV_SETTINGS(
+    GstCudaLanes, GstCudaLanesSettings, rv_lanes_params, own, gst_rv_transform_changed);
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -174,9 +132,8 @@ static gboolean stop(GstBaseTransform *trans) {
 /* The object is made with the first frame, which brings the camera. */
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaLanes *self = GST_CUDA_LANES(base);
-  GST_OBJECT_LOCK(self);
-  GstCudaLanesSettings wanted = self->settings;
-  GST_OBJECT_UNLOCK(self);
+  Settings wanted;
+  gst_rv_settings_copy(self, &settings, &wanted);
   wanted.config.width = GST_VIDEO_INFO_WIDTH(&base->in_info);
   wanted.config.height = GST_VIDEO_INFO_HEIGHT(&base->in_info);
   wanted.config.threads = work->threads;
@@ -441,10 +398,10 @@ static void describe(GstRvTransform *base, GstStructure *message) {
 
 /* --- Class ----------------------------------------------------------------------------------- */
 
-static gboolean check_caps(GstRvTransform *base, GstCaps *caps, const GstVideoInfo *info) {
+static gboolean check_caps(GstRvTransform *self, GstCaps *caps, const GstVideoInfo *info) {
   if (MIN(GST_VIDEO_INFO_WIDTH(info), GST_VIDEO_INFO_HEIGHT(info)) >= RV_LANES_SIDE_MIN)
     return TRUE;
-  GST_ELEMENT_ERROR(base, STREAM, FORMAT,
+  GST_ELEMENT_ERROR(self, STREAM, FORMAT,
                     ("Frames of %dx%d px are too small for cudalanes.", GST_VIDEO_INFO_WIDTH(info),
                      GST_VIDEO_INFO_HEIGHT(info)),
                     ("Supply at least %d px in both directions.", RV_LANES_SIDE_MIN));
@@ -452,28 +409,14 @@ static gboolean check_caps(GstRvTransform *base, GstCaps *caps, const GstVideoIn
 }
 
 static void gst_cuda_lanes_class_init(GstCudaLanesClass *klass) {
-  static const char *const annotations[] = {RV_META_LANES, RV_META_GROUND, NULL};
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_lanes_debug, "cudalanes", 0, "lines of lanes");
-  gst_rv_settings_install(&settings, G_OBJECT_CLASS(klass));
-  GST_BASE_TRANSFORM_CLASS(klass)->stop = stop;
-  base->in_place = TRUE;
-  base->picture = GST_MAP_READ;
-  base->annotation = RV_META_LANES;
-  base->annotations = annotations;
+  gst_rv_transform_class_set_analyzer(base, "cudalanes", &settings, GST_MAP_READ, RV_META_LANES,
+                                      RV_META_GROUND, NULL);
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->check_caps = check_caps;
-  base->configure = configure;
-  base->process = process;
-  base->finish = finish;
   base->reset = reset;
   base->describe = describe;
-  base->release = release;
-  gst_rv_transform_class_add_templates(base, NULL, NULL);
-  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Lines of lanes", "Filter/Analyzer/Video/Hardware",
-                  "Finds the lines of lanes in meters, the own lane and the position in it, and "
-                  "attaches them (RvLanesMeta)");
+  GST_BASE_TRANSFORM_CLASS(klass)->stop = stop;
 }
 
-static void gst_cuda_lanes_init(GstCudaLanes *self) {
-  gst_rv_settings_init(self, &settings);
-}
+static void gst_cuda_lanes_init(GstCudaLanes *self) {}

@@ -33,8 +33,7 @@
 
 #include "gstcudaobstacles_private.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_obstacles_debug);
-#define GST_CAT_DEFAULT gst_cuda_obstacles_debug
+#define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
 #define RANGE 128 /* px, of frames that do not state it */
 
@@ -54,23 +53,16 @@ GST_ELEMENT_REGISTER_DEFINE(cudaobstacles, "cudaobstacles", GST_RANK_NONE, GST_T
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-static const RvParamValue grounds[] = {
-    {RV_GROUND_MODE_ESTIMATE, "estimate", "Ground of RvGroundMeta if there is one, else estimated"},
-    {RV_GROUND_MODE_CAMERA, "camera", "Plane of the camera's height and pitch"},
-};
-static const RvParamValue attachments[] = {
-    {GST_CUDA_OBSTACLES_ROI, "roi",
-     "Regions of interest (GstVideoRegionOfInterestMeta) of the type obstacle"},
-    {GST_CUDA_OBSTACLES_ANALYTICS, "analytics",
-     "Object detections and tracks of GstAnalytics (GStreamer 1.24)"},
-};
-
 typedef GstCudaObstaclesSettings Settings; /* of the rows */
 
 static const RvParam own[] = {
     GST_RV_CAMERA_ROWS(GstCudaObstaclesSettings, camera),
-    GST_RV_ENUM("ground", ground, grounds, RV_GROUND_MODE_ESTIMATE, 0, NULL, NULL,
-                "Source of the ground"),
+    GST_RV_ENUM(
+        "ground", ground,
+        GST_RV_VALUES({RV_GROUND_MODE_ESTIMATE, "estimate",
+                       "Ground of RvGroundMeta if there is one, else estimated"},
+                      {RV_GROUND_MODE_CAMERA, "camera", "Plane of the camera's height and pitch"}),
+        RV_GROUND_MODE_ESTIMATE, 0, NULL, NULL, "Source of the ground"),
     GST_RV_DOUBLE("camera-height", height, 0, 1000, 0, 0, "m", GST_RV_CAMERA_FROM_META,
                   "Height of the camera above the ground, for ground=camera"),
     GST_RV_DOUBLE("camera-pitch", pitch, -89, 89, 0, 0, "degrees", NULL,
@@ -80,8 +72,13 @@ static const RvParam own[] = {
     GST_RV_BOOL("free-space", free_space, 1, 0, NULL, NULL, "Find the free space"),
     GST_RV_BOOL("boxes", boxes, 1, 0, NULL, NULL,
                 "Measure the distances of boxes that other elements attached"),
-    GST_RV_FLAGS("attach", attach, attachments, 0, 0, NULL, NULL,
-                 "Further forms in which obstacles are attached, for other software"),
+    GST_RV_FLAGS(
+        "attach", attach,
+        GST_RV_VALUES({GST_CUDA_OBSTACLES_ROI, "roi",
+                       "Regions of interest (GstVideoRegionOfInterestMeta) of the type obstacle"},
+                      {GST_CUDA_OBSTACLES_ANALYTICS, "analytics",
+                       "Object detections and tracks of GstAnalytics (GStreamer 1.24)"}),
+        0, 0, NULL, NULL, "Further forms in which obstacles are attached, for other software"),
     GST_RV_DOUBLE("ego-speed", speed, -1, 150, -1, RV_PARAM_LIVE, "m/s", "-1 = unknown",
                   "Forward speed of the vehicle; flags obstacles that move"),
     GST_RV_DISPARITY_SCALE_ROW(offsetof(GstCudaObstaclesSettings, scale)),
@@ -119,9 +116,8 @@ static gboolean stop(GstBaseTransform *trans) {
 /* The object is made with the first disparity, which defines size and camera. */
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaObstacles *self = GST_CUDA_OBSTACLES(base);
-  GST_OBJECT_LOCK(self);
-  GstCudaObstaclesSettings wanted = self->settings;
-  GST_OBJECT_UNLOCK(self);
+  Settings wanted;
+  gst_rv_settings_copy(self, &settings, &wanted);
   wanted.config.width = wanted.config.height = RV_OBSTACLES_SIDE_MIN;
   wanted.config.camera = (RvCamera){.focal = 1, .baseline = 1};
   wanted.config.threads = work->threads;
@@ -413,26 +409,13 @@ static void describe(GstRvTransform *base, GstStructure *message) {
 /* --- Class ----------------------------------------------------------------------------------- */
 
 static void gst_cuda_obstacles_class_init(GstCudaObstaclesClass *klass) {
-  static const char *const annotations[] = {RV_META_OBSTACLES, RV_META_FREE_SPACE,
-                                            RV_META_DETECTIONS, RV_META_GROUND, NULL};
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_obstacles_debug, "cudaobstacles", 0, "obstacles, free space");
-  gst_rv_settings_install(&settings, G_OBJECT_CLASS(klass));
-  GST_BASE_TRANSFORM_CLASS(klass)->stop = stop;
-  base->in_place = TRUE;
-  base->picture = 0;
-  base->annotation = RV_META_OBSTACLES;
-  base->annotations = annotations;
+  gst_rv_transform_class_set_analyzer(base, "cudaobstacles", &settings, 0, RV_META_OBSTACLES,
+                                      RV_META_FREE_SPACE, RV_META_DETECTIONS, RV_META_GROUND, NULL);
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->reset = reset;
   base->describe = describe;
-  gst_rv_disparity_add_templates(base);
-  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Obstacles and free space",
-                  "Filter/Analyzer/Video/Hardware",
-                  "Finds obstacles with distance, size and velocity, and the free space, in frames "
-                  "with a disparity, and attaches them (RvObstaclesMeta, RvFreeSpaceMeta)");
+  GST_BASE_TRANSFORM_CLASS(klass)->stop = stop;
 }
 
-static void gst_cuda_obstacles_init(GstCudaObstacles *self) {
-  gst_rv_settings_init(self, &settings);
-}
+static void gst_cuda_obstacles_init(GstCudaObstacles *self) {}

@@ -31,8 +31,7 @@
 #include "common/gstrvdisparity.h"
 #include "rdp/rdp.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_rdp_debug);
-#define GST_CAT_DEFAULT gst_cuda_rdp_debug
+#define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
 #define FIRST_ROOM 64 /* segments for each column at first; grows when a frame has more */
 
@@ -90,10 +89,9 @@ static void release(GstRvTransform *base) {
 /* The object is made with the first disparity, whose size may differ from the frame's. */
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaRdp *self = GST_CUDA_RDP(base);
-  GST_OBJECT_LOCK(self);
-  RvRdpConfig config = self->settings.config;
-  const int scale = self->settings.scale;
-  GST_OBJECT_UNLOCK(self);
+  Settings wanted;
+  gst_rv_settings_copy(self, &settings, &wanted);
+  RvRdpConfig config = wanted.config;
   config.width = config.height = 1;
   config.threads = work->threads;
   config.log = work->log;
@@ -102,7 +100,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
     return status;
   release_objects(self);
   self->used = config;
-  self->used_scale = scale;
+  self->used_scale = wanted.scale;
   self->engine = work->engine;
   return RV_OK;
 }
@@ -218,19 +216,8 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
 
 static void gst_cuda_rdp_class_init(GstCudaRdpClass *klass) {
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_rdp_debug, "cudardp", 0, "depth columns into segments");
-  gst_rv_settings_install(&settings, G_OBJECT_CLASS(klass));
-  base->in_place = TRUE;
-  base->picture = 0;
-  base->annotation = RV_META_SEGMENTS;
+  gst_rv_transform_class_set_analyzer(base, "cudardp", &settings, 0, RV_META_SEGMENTS, NULL);
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
-  gst_rv_disparity_add_templates(base);
-  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Depth columns into line segments",
-                  "Filter/Analyzer/Video/Hardware",
-                  "Replaces each column of the disparity by line segments (Ramer-Douglas-Peucker) "
-                  "and attaches them (RvSegmentsMeta)");
 }
 
-static void gst_cuda_rdp_init(GstCudaRdp *self) {
-  gst_rv_settings_init(self, &settings);
-}
+static void gst_cuda_rdp_init(GstCudaRdp *self) {}

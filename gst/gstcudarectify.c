@@ -35,8 +35,7 @@
 #include "gstcudasgm_metas.h"
 #include "rectify/rectify.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_rectify_debug);
-#define GST_CAT_DEFAULT gst_cuda_rectify_debug
+#define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
 /* bits of gst_rv_transform_once */
 enum { ONCE_WARNING };
@@ -65,33 +64,22 @@ GST_ELEMENT_REGISTER_DEFINE(cudarectify, "cudarectify", GST_RANK_NONE, GST_TYPE_
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-static const RvParamValue layouts[] = {
-    {GST_CUDA_SGM_LAYOUT_AUTO, "auto",
-     "multiview-mode of the caps; without it side by side if width >= 2 x height, top-bottom if "
-     "height >= width"},
-    {GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE, "side-by-side", "left view, right view"},
-    {GST_CUDA_SGM_LAYOUT_TOP_BOTTOM, "top-bottom", "left view above right view"},
-    {GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE_RIGHT_FIRST, "side-by-side-right-first",
-     "right view, left view"},
-    {GST_CUDA_SGM_LAYOUT_TOP_BOTTOM_RIGHT_FIRST, "top-bottom-right-first",
-     "right view above left view"},
-};
-static const RvParamValue lenses[] = {
-    {RV_LENS_AUTO, "auto", "as the file; 4 coefficients without a model name are pinhole"},
-    {RV_LENS_PINHOLE, "pinhole", "radial, tangential, rational, thin prism, tilted"},
-    {RV_LENS_FISHEYE, "fisheye", "equidistant with 4 coefficients"},
-};
-
 static const RvParam own[] = {
     GST_RV_TEXT("calibration", calibration, NULL,
                 "Calibration file of the stereo camera, or of the left camera"),
     GST_RV_TEXT("calibration-right", calibration_right, NULL,
                 "Calibration file of the right camera, for formats with one file per camera"),
-    GST_RV_ENUM("layout", layout, layouts, GST_CUDA_SGM_LAYOUT_AUTO, 0, NULL, NULL,
+    GST_RV_ENUM("layout", layout, gst_cuda_sgm_layouts, GST_CUDA_SGM_LAYOUT_AUTO, 0, NULL, NULL,
                 "Packing of the two views in a frame"),
     GST_RV_INT("camera-pair", pair, -1, 63, -1, 0, NULL, "-1 = color of KITTI, else the first",
                "Pair of cameras in files with more than two"),
-    GST_RV_ENUM("lens", lens, lenses, RV_LENS_AUTO, 0, NULL, NULL, "Lens model"),
+    GST_RV_ENUM(
+        "lens", lens,
+        GST_RV_VALUES(
+            {RV_LENS_AUTO, "auto", "as the file; 4 coefficients without a model name are pinhole"},
+            {RV_LENS_PINHOLE, "pinhole", "radial, tangential, rational, thin prism, tilted"},
+            {RV_LENS_FISHEYE, "fisheye", "equidistant with 4 coefficients"}),
+        RV_LENS_AUTO, 0, NULL, NULL, "Lens model"),
     GST_RV_DOUBLE("baseline-scale", baseline_scale, 1e-6, 1e6, 1, 0, NULL,
                   "0.001 = the file is in mm",
                   "Meters per unit of length of the file's translation"),
@@ -106,21 +94,6 @@ static void changed(GObject *object, const char *name) {
 
 static const GstRvSettings settings =
     GST_RV_SETTINGS(GstCudaRectify, Settings, rv_rectify_params, own, changed);
-
-/* A copy, to be cleared. */
-static Settings get_settings(GstCudaRectify *self) {
-  GST_OBJECT_LOCK(self);
-  Settings copy = self->settings;
-  copy.calibration = g_strdup(copy.calibration);
-  copy.calibration_right = g_strdup(copy.calibration_right);
-  GST_OBJECT_UNLOCK(self);
-  return copy;
-}
-
-static void clear_settings(Settings *copy) {
-  g_free(copy->calibration);
-  g_free(copy->calibration_right);
-}
 
 /* --- Configuration --------------------------------------------------------------------------- */
 
@@ -186,14 +159,15 @@ static gboolean output_size(GstCudaRectify *self, const GstStructure *structure,
   GstCaps *caps = gst_caps_new_full(copy, NULL);
   const gboolean is_fixed = gst_caps_is_fixed(caps) && gst_video_info_from_caps(&info, caps);
   gst_caps_unref(caps);
-  Settings s = get_settings(self);
+  Settings s;
+  gst_rv_settings_copy(self, &settings, &s);
   const RvLog silent = {NULL, NULL};
   RvRectifyConfig config;
   RvRectifyGeometry geometry;
   const gboolean is_known = is_fixed && s.calibration &&
                             make_config(&s, &info, &silent, &config) == RV_OK &&
                             rv_rectify_geometry(&config, &geometry) == RV_OK;
-  clear_settings(&s);
+  gst_rv_settings_clear_copy(&s, &settings);
   if (!is_known)
     return FALSE;
   const gboolean top_bottom = config.layout >= RV_RECTIFY_TOP_BOTTOM;
@@ -236,7 +210,8 @@ static void transform_structure(GstRvTransform *base, GstPadDirection direction,
 /* Everything that can be wrong with caps and file is found here, where it can be named. */
 static gboolean check_caps(GstRvTransform *base, GstCaps *caps, const GstVideoInfo *info) {
   GstCudaRectify *self = GST_CUDA_RECTIFY(base);
-  Settings s = get_settings(self);
+  Settings s;
+  gst_rv_settings_copy(self, &settings, &s);
   GstCudaSgmViews views;
   char *cause = NULL, *remedy = NULL, line[512] = "";
   GstRvLog *log = gst_rv_transform_log(base);
@@ -268,7 +243,7 @@ static gboolean check_caps(GstRvTransform *base, GstCaps *caps, const GstVideoIn
   }
   g_free(cause);
   g_free(remedy);
-  clear_settings(&s);
+  gst_rv_settings_clear_copy(&s, &settings);
   (void)caps;
   return status == RV_OK;
 }
@@ -304,7 +279,8 @@ static void report(GstCudaRectify *self) {
 
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaRectify *self = GST_CUDA_RECTIFY(base);
-  Settings s = get_settings(self);
+  Settings s;
+  gst_rv_settings_copy(self, &settings, &s);
   RvRectifyConfig config;
   RvRectifyGeometry geometry;
   RvStatus status = RV_ERR_ARG;
@@ -312,7 +288,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
     status = make_config(&s, &base->in_info, &work->log, &config);
   else
     gst_rv_log_line(&work->log, "No calibration file is set");
-  clear_settings(&s);
+  gst_rv_settings_clear_copy(&s, &settings);
   config.threads = work->threads;
   if (status == RV_OK)
     status = rv_rectify_geometry(&config, &geometry);
@@ -402,31 +378,19 @@ static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta 
 
 /* --- Class ----------------------------------------------------------------------------------- */
 
-static void finalize(GObject *object) {
-  gst_rv_settings_clear(object, &settings);
-  G_OBJECT_CLASS(gst_cuda_rectify_parent_class)->finalize(object);
-}
-
 static void gst_cuda_rectify_class_init(GstCudaRectifyClass *klass) {
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_rectify_debug, "cudarectify", 0, "stereo rectification");
-  G_OBJECT_CLASS(klass)->finalize = finalize;
-  gst_rv_settings_install(&settings, G_OBJECT_CLASS(klass));
+  gst_rv_transform_class_set_element(base, "cudarectify", &settings);
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_CAMERA;
   base->check_caps = check_caps;
   base->transform_structure = transform_structure;
-  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->gray16 = TRUE;
+  gst_rv_transform_class_set_work(base, configure, process, finish, release);
   GST_BASE_TRANSFORM_CLASS(klass)->transform_meta = transform_meta;
   char *caps = gst_rv_transform_caps_string(TRUE, ", GRAY16_LE");
   gst_rv_transform_class_add_templates(base, caps, caps);
   g_free(caps);
-  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Stereo rectification", "Filter/Effect/Video/Hardware",
-                  "Undistorts and rectifies both views of a frame-packed stereo pair and attaches "
-                  "the camera (RvCameraMeta)");
 }
 
-static void gst_cuda_rectify_init(GstCudaRectify *self) {
-  gst_rv_settings_init(self, &settings);
-}
+static void gst_cuda_rectify_init(GstCudaRectify *self) {}

@@ -39,8 +39,7 @@
 #include "common/gstrvsettings.h"
 #include "gstcudaroaddetect_models.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_road_detect_debug);
-#define GST_CAT_DEFAULT gst_cuda_road_detect_debug
+#define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
 #define parent_class gst_cuda_road_detect_parent_class
 
@@ -492,7 +491,6 @@ static void finalize(GObject *object) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(object);
   keep_models(self, NULL, FALSE); /* of a start that failed */
   g_free(self->requested_location);
-  gst_rv_settings_clear(self, &settings);
   G_OBJECT_CLASS(parent_class)->finalize(object);
 }
 
@@ -504,12 +502,9 @@ static RvStatus reset(GstRvTransform *base, const GstRvExecContext *work) {
 }
 
 static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
-  static const char *const annotations[] = {RV_META_ROAD, RV_META_GROUND, NULL};
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_road_detect_debug, "cudaroaddetect", 0, "road detection");
-  object->finalize = finalize;
-  gst_rv_settings_install(&settings, object);
+  gst_rv_transform_class_set_analyzer(base, "cudaroaddetect", &settings, GST_MAP_READ, RV_META_ROAD,
+                                      RV_META_GROUND, NULL);
   /**
    * GstCudaRoadDetect::reset:
    *
@@ -519,21 +514,12 @@ static void gst_cuda_road_detect_class_init(GstCudaRoadDetectClass *klass) {
    */
   g_signal_new_class_handler("reset", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
                              G_CALLBACK(on_reset), NULL, NULL, NULL, G_TYPE_NONE, 0);
-  GST_BASE_TRANSFORM_CLASS(klass)->start = start;
-  GST_BASE_TRANSFORM_CLASS(klass)->stop = stop;
-  base->in_place = TRUE;
-  base->picture = GST_MAP_READ;
-  base->annotation = RV_META_ROAD;
-  base->annotations = annotations;
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->reset = reset;
   base->drain = drain;
-  gst_rv_transform_class_add_templates(base, NULL, NULL);
-  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Road detection", "Filter/Analyzer/Video/Hardware",
-                  "Finds the road by color models that are learned online from near, smooth "
-                  "ground, and attaches it (RvRoadMeta)");
+  GST_BASE_TRANSFORM_CLASS(klass)->start = start;
+  GST_BASE_TRANSFORM_CLASS(klass)->stop = stop;
+  G_OBJECT_CLASS(klass)->finalize = finalize;
 }
 
-static void gst_cuda_road_detect_init(GstCudaRoadDetect *self) {
-  gst_rv_settings_init(self, &settings);
-}
+static void gst_cuda_road_detect_init(GstCudaRoadDetect *self) {}

@@ -44,8 +44,7 @@
 #include "gstcudasgm_metas.h"
 #include "sgm/sgm.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_sgm_debug);
-#define GST_CAT_DEFAULT gst_cuda_sgm_debug
+#define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
 /* bits of gst_rv_transform_once */
 enum { ONCE_POOR_MATCH, ONCE_CROPPED };
@@ -83,29 +82,22 @@ GST_ELEMENT_REGISTER_DEFINE(cudasgm, "cudasgm", GST_RANK_NONE, GST_TYPE_CUDA_SGM
 
 /* --- Properties and caps --------------------------------------------------------------------- */
 
-static const RvParamValue layouts[] = {
-    {GST_CUDA_SGM_LAYOUT_AUTO, "auto", "multiview-mode of the caps, else from the aspect ratio"},
-    {GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE, "side-by-side", "left | right"},
-    {GST_CUDA_SGM_LAYOUT_TOP_BOTTOM, "top-bottom", "left above right"},
-    {GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE_RIGHT_FIRST, "side-by-side-right-first", "right | left"},
-    {GST_CUDA_SGM_LAYOUT_TOP_BOTTOM_RIGHT_FIRST, "top-bottom-right-first", "right above left"},
-};
-static const RvParamValue outputs[] = {
-    {GST_CUDA_SGM_OUTPUT_PICTURE, "picture", "left view with the disparity attached"},
-    {GST_CUDA_SGM_OUTPUT_DISPARITY, "disparity",
-     "disparity as GRAY16_LE in system memory, 0 = invalid"},
-    {GST_CUDA_SGM_OUTPUT_DEPTH, "depth",
-     "depth in mm as GRAY16_LE in system memory, 0 = invalid; requires a known camera"},
-};
-
 static const RvParamValue bit_depths[] = {
     {.value = 10}, {.value = 12}, {.value = 14}, {.value = 16}};
 
 static const RvParam own[] = {
-    GST_RV_ENUM("layout", layout, layouts, GST_CUDA_SGM_LAYOUT_AUTO, 0, NULL, NULL,
+    GST_RV_ENUM("layout", layout, gst_cuda_sgm_layouts, GST_CUDA_SGM_LAYOUT_AUTO, 0, NULL, NULL,
                 "Packing of the two views in a frame"),
-    GST_RV_ENUM("output", output, outputs, GST_CUDA_SGM_OUTPUT_PICTURE, 0, NULL, NULL,
-                "Output type; the annotations are attached in all cases"),
+    GST_RV_ENUM(
+        "output", output,
+        GST_RV_VALUES(
+            {GST_CUDA_SGM_OUTPUT_PICTURE, "picture", "left view with the disparity attached"},
+            {GST_CUDA_SGM_OUTPUT_DISPARITY, "disparity",
+             "disparity as GRAY16_LE in system memory, 0 = invalid"},
+            {GST_CUDA_SGM_OUTPUT_DEPTH, "depth",
+             "depth in mm as GRAY16_LE in system memory, 0 = invalid; requires a known camera"}),
+        GST_CUDA_SGM_OUTPUT_PICTURE, 0, NULL, NULL,
+        "Output type; the annotations are attached in all cases"),
     {.name = "bit-depth",
      .text = "Significant bits of GRAY16_LE input, the lowest ones; its upper 8 are matched",
      .type = RV_PARAM_INT,
@@ -155,10 +147,11 @@ static void transform_structure(GstRvTransform *base, GstPadDirection direction,
 static gboolean check_caps(GstRvTransform *base, GstCaps *caps, const GstVideoInfo *info) {
   GstCudaSgmViews views;
   char *cause = NULL, *remedy = NULL;
-  const Settings set = get_settings(GST_CUDA_SGM(base));
+  GstCudaSgm *self = GST_CUDA_SGM(base);
+  const Settings set = get_settings(self);
   if (gst_cuda_sgm_locate_views(set.layout, info, &views, &cause, &remedy))
     return TRUE;
-  GST_ELEMENT_ERROR(base, STREAM, FORMAT, ("%s.", cause), ("%s", remedy));
+  GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s.", cause), ("%s", remedy));
   g_free(cause);
   g_free(remedy);
   return FALSE;
@@ -433,8 +426,7 @@ static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta 
 
 static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_sgm_debug, "cudasgm", 0, "stereo depth");
-  gst_rv_settings_install(&settings, G_OBJECT_CLASS(klass));
+  gst_rv_transform_class_set_element(base, "cudasgm", &settings);
   base->picture = GST_MAP_READ;
   base->annotation = RV_META_DISPARITY;
   base->downstream_hint =
@@ -447,21 +439,10 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
   base->describe = describe;
   GST_BASE_TRANSFORM_CLASS(klass)->transform_meta = transform_meta;
   char *sink = gst_rv_transform_caps_string(TRUE, ", GRAY16_LE");
-  char *all = gst_rv_transform_caps_string(TRUE, "");
-  char *src = g_strconcat(all,
-                          "; video/x-raw, format=GRAY16_LE, width=[1,16384], height=[1,16384], "
-                          "framerate=[0/1,2147483647/1]",
-                          NULL);
+  char *src = gst_rv_transform_caps_string_maps();
   gst_rv_transform_class_add_templates(base, sink, src);
   g_free(sink);
   g_free(src);
-  g_free(all);
-  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Stereo depth by semi-global matching",
-                  "Filter/Analyzer/Video/Hardware",
-                  "Turns a frame-packed, rectified stereo pair into the left view with its "
-                  "disparity attached (RvDisparityMeta), or into a disparity or depth map");
 }
 
-static void gst_cuda_sgm_init(GstCudaSgm *self) {
-  gst_rv_settings_init(self, &settings);
-}
+static void gst_cuda_sgm_init(GstCudaSgm *self) {}

@@ -5,6 +5,18 @@
 #include "common/gstrvengine.h"
 #include "common/gstrvtransform.h"
 
+const RvParamValue gst_cuda_sgm_layouts[GST_CUDA_SGM_LAYOUTS] = {
+    {GST_CUDA_SGM_LAYOUT_AUTO, "auto",
+     "multiview-mode of the caps; without it side by side if width >= 2 x height, top-bottom if "
+     "height >= width"},
+    {GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE, "side-by-side", "left view, right view"},
+    {GST_CUDA_SGM_LAYOUT_TOP_BOTTOM, "top-bottom", "left view above right view"},
+    {GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE_RIGHT_FIRST, "side-by-side-right-first",
+     "right view, left view"},
+    {GST_CUDA_SGM_LAYOUT_TOP_BOTTOM_RIGHT_FIRST, "top-bottom-right-first",
+     "right view above left view"},
+};
+
 #define SIDE_MAX RV_MAX_SIDE
 
 /* --- Layout of fixed caps -------------------------------------------------------------------- */

@@ -7,6 +7,8 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
+#include "rv_params.h"
+
 G_BEGIN_DECLS
 
 /* Value of the property `layout`. */
@@ -16,7 +18,10 @@ typedef enum GstCudaSgmLayout {
   GST_CUDA_SGM_LAYOUT_TOP_BOTTOM,
   GST_CUDA_SGM_LAYOUT_SIDE_BY_SIDE_RIGHT_FIRST,
   GST_CUDA_SGM_LAYOUT_TOP_BOTTOM_RIGHT_FIRST,
+  GST_CUDA_SGM_LAYOUTS /* their number */
 } GstCudaSgmLayout;
+
+extern const RvParamValue gst_cuda_sgm_layouts[GST_CUDA_SGM_LAYOUTS];
 
 /* Value of the property `output`. */
 typedef enum GstCudaSgmOutput {

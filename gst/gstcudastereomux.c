@@ -51,22 +51,6 @@ GST_ELEMENT_REGISTER_DEFINE(cudastereomux, "cudastereomux", GST_RANK_NONE, GST_T
 
 /* --- Properties ------------------------------------------------------------------------------ */
 
-static const RvParamValue pair_by_values[] = {
-    {GST_CUDA_STEREO_MUX_PAIR_BY_AUTO, "auto",
-     "reference time stamps if both frames have one of the same clock, else running time"},
-    {GST_CUDA_STEREO_MUX_PAIR_BY_RUNNING_TIME, "running-time", "running time of the pipeline"},
-    {GST_CUDA_STEREO_MUX_PAIR_BY_REFERENCE, "reference",
-     "reference time stamps (GstReferenceTimestampMeta); frames without one are dropped"},
-};
-static const RvParamValue layout_values[] = {
-    {GST_CUDA_STEREO_MUX_SIDE_BY_SIDE, "side-by-side", "left | right"},
-    {GST_CUDA_STEREO_MUX_TOP_BOTTOM, "top-bottom", "left above right"},
-};
-static const RvParamValue eos_values[] = {
-    {GST_CUDA_STEREO_MUX_EOS_ANY, "any", "when one camera has ended"},
-    {GST_CUDA_STEREO_MUX_EOS_ALL, "all", "when both have ended; one may come back"},
-};
-
 typedef GstCudaStereoMuxSettings Settings; /* of the rows */
 
 static const RvParam own[] = {
@@ -74,21 +58,30 @@ static const RvParam own[] = {
                   "Maximum time difference of a pair; at most half a frame + 1 ms is used"),
     GST_RV_UINT64("stall-time", stall_time, 0, G_MAXINT64, GST_SECOND, 0, "ns", "0 = never",
                   "Time without frames of one live camera after which it counts as stalled"),
-    GST_RV_ENUM("pair-by", pair_by, pair_by_values, GST_CUDA_STEREO_MUX_PAIR_BY_AUTO, 0, NULL, NULL,
-                "Time stamps that are compared"),
-    GST_RV_ENUM("layout", layout, layout_values, GST_CUDA_STEREO_MUX_SIDE_BY_SIDE, 0, NULL, NULL,
-                "Packing of the two views"),
-    GST_RV_ENUM("eos", eos, eos_values, GST_CUDA_STEREO_MUX_EOS_ANY, 0, NULL, NULL,
-                "When the output ends"),
+    GST_RV_ENUM(
+        "pair-by", pair_by,
+        GST_RV_VALUES(
+            {GST_CUDA_STEREO_MUX_PAIR_BY_AUTO, "auto",
+             "reference time stamps if both frames have one of the same clock, else running time"},
+            {GST_CUDA_STEREO_MUX_PAIR_BY_RUNNING_TIME, "running-time",
+             "running time of the pipeline"},
+            {GST_CUDA_STEREO_MUX_PAIR_BY_REFERENCE, "reference",
+             "reference time stamps (GstReferenceTimestampMeta); frames without one are dropped"}),
+        GST_CUDA_STEREO_MUX_PAIR_BY_AUTO, 0, NULL, NULL, "Time stamps that are compared"),
+    GST_RV_ENUM("layout", layout,
+                GST_RV_VALUES({GST_CUDA_STEREO_MUX_SIDE_BY_SIDE, "side-by-side", "left | right"},
+                              {GST_CUDA_STEREO_MUX_TOP_BOTTOM, "top-bottom", "left above right"}),
+                GST_CUDA_STEREO_MUX_SIDE_BY_SIDE, 0, NULL, NULL, "Packing of the two views"),
+    GST_RV_ENUM("eos", eos,
+                GST_RV_VALUES({GST_CUDA_STEREO_MUX_EOS_ANY, "any", "when one camera has ended"},
+                              {GST_CUDA_STEREO_MUX_EOS_ALL, "all",
+                               "when both have ended; one may come back"}),
+                GST_CUDA_STEREO_MUX_EOS_ANY, 0, NULL, NULL, "When the output ends"),
     GST_RV_BOOL("post-messages", post_messages, 0, 0, NULL, NULL,
                 "Post an element message per pair: skew and both time stamps"),
 };
-static const GstRvSettings settings = {
-    .type = "GstCudaStereoMux",
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstCudaStereoMux, settings),
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS_OWN(GstCudaStereoMux, GstCudaStereoMuxSettings, own, NULL);
 
 /* Behind those of the table. */
 enum { PROP_RIGHT_OFFSET = G_N_ELEMENTS(own) + 1, PROP_STATS };
@@ -363,9 +356,7 @@ static void gst_cuda_stereo_mux_class_init(GstCudaStereoMuxClass *klass) {
   object->finalize = finalize;
   install_properties(object);
   add_templates(element);
-  gst_rv_describe(element, "Stereo pairing of two cameras", "Video/Muxer",
-                  "Pairs the frames of two cameras by time and packs them side by side or "
-                  "top-bottom, with the skew of each pair attached (RvPairMeta)");
+  gst_rv_describe(element, "cudastereomux");
   agg->sink_event = sink_event;
   agg->src_event = src_event;
   agg->sink_query = sink_query;

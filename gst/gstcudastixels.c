@@ -28,8 +28,7 @@
 #include "common/gstrvground.h"
 #include "gstcudastixels_semantics.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_stixels_debug);
-#define GST_CAT_DEFAULT gst_cuda_stixels_debug
+#define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
 /* bits of gst_rv_transform_once; disparity takes two */
 enum { ONCE_DISPARITY, ONCE_SEMANTICS = ONCE_DISPARITY + 2, ONCE_NO_CAMERA };
@@ -111,11 +110,11 @@ static void release(GstRvTransform *base) {
 /* The object is made with the first disparity, which defines size and camera. */
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
-  GST_OBJECT_LOCK(self);
-  RvStixelsConfig config = self->settings.config;
-  const int scale = self->settings.scale;
-  const gboolean is_parsed = gst_cuda_stixels_semantics_parse(self->settings.classes, &config);
-  GST_OBJECT_UNLOCK(self);
+  Settings wanted;
+  gst_rv_settings_copy(self, &settings, &wanted);
+  RvStixelsConfig config = wanted.config;
+  const gboolean is_parsed = gst_cuda_stixels_semantics_parse(wanted.classes, &config);
+  gst_rv_settings_clear_copy(&wanted, &settings);
   config.threads = work->threads;
   config.log = work->log;
   RvStixelsConfig tried = config;
@@ -131,7 +130,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
     return status;
   release_objects(self);
   self->requested = config;
-  self->requested_scale = scale;
+  self->requested_scale = wanted.scale;
   self->engine = work->engine;
   return RV_OK;
 }
@@ -322,33 +321,14 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
   return RV_OK;
 }
 
-static void finalize(GObject *object) {
-  GstCudaStixels *self = GST_CUDA_STIXELS(object);
-  gst_rv_settings_clear(self, &settings);
-  G_OBJECT_CLASS(gst_cuda_stixels_parent_class)->finalize(object);
-}
-
 /* --- Class ----------------------------------------------------------------------------------- */
 
 static void gst_cuda_stixels_class_init(GstCudaStixelsClass *klass) {
-  static const char *const annotations[] = {RV_META_STIXELS, RV_META_GROUND, NULL};
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_stixels_debug, "cudastixels", 0, "stixels");
-  object->finalize = finalize;
-  gst_rv_settings_install(&settings, object);
-  base->in_place = TRUE;
-  base->picture = 0;
-  base->annotation = RV_META_STIXELS;
-  base->annotations = annotations;
+  gst_rv_transform_class_set_analyzer(base, "cudastixels", &settings, 0, RV_META_STIXELS,
+                                      RV_META_GROUND, NULL);
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
   base->reset = reset;
-  gst_rv_disparity_add_templates(base);
-  gst_rv_describe(GST_ELEMENT_CLASS(klass), "Stixels", "Filter/Analyzer/Video/Hardware",
-                  "Divides the columns of the disparity into stixels of ground, object and sky and "
-                  "attaches them (RvStixelsMeta)");
 }
 
-static void gst_cuda_stixels_init(GstCudaStixels *self) {
-  gst_rv_settings_init(self, &settings);
-}
+static void gst_cuda_stixels_init(GstCudaStixels *self) {}

@@ -117,13 +117,8 @@ static void on_changed(GObject *object, const char *name) {
   g_atomic_int_set(&GST_SEMANTICS_ATTACH(object)->changed, 1);
 }
 
-static const GstRvSettings settings = {
-    .type = "GstSemanticsAttach",
-    .own = own,
-    .own_count = G_N_ELEMENTS(own),
-    .place = G_STRUCT_OFFSET(GstSemanticsAttach, settings),
-    .changed = on_changed,
-};
+static const GstRvSettings settings =
+    GST_RV_SETTINGS_OWN(GstSemanticsAttach, Settings, own, on_changed);
 
 enum { PROP_STATS = G_N_ELEMENTS(own) + 1 };
 
@@ -532,9 +527,7 @@ static void gst_semantics_attach_class_init(GstSemanticsAttachClass *klass) {
                          "Frames, those with and without labels, images read, labels received and "
                          "never used, reported latency (µs)",
                          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  gst_rv_describe(
-      element, "Semantic labels", "Filter/Analyzer/Video",
-      "Attaches semantic labels from images or a second stream, matched by time (RvSemanticsMeta)");
+  gst_rv_describe(element, "semanticsattach");
   gst_element_class_add_static_pad_template(element, &sink_template);
   gst_element_class_add_static_pad_template(element, &src_template);
   gst_element_class_add_static_pad_template(element, &labels_template);

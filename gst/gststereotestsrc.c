@@ -455,9 +455,7 @@ static void gst_stereo_test_src_class_init(GstStereoTestSrcClass *class) {
                            "Behave like a camera: synchronize frames to the clock, lose late ones",
                            FALSE,
                            G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
-  gst_rv_describe(element, "Stereo test source", "Source/Video",
-                  "Renders a moving street for two cameras, side by side, with exact disparity, "
-                  "labels, road and visibility");
+  gst_rv_describe(element, "stereotestsrc");
   gst_element_class_add_static_pad_template(element, &src_template);
   base->fixate = fixate;
   base->set_caps = set_caps;

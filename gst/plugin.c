@@ -5,14 +5,14 @@
 #include <gst/gst.h>
 
 #include "common/gstrvannotation.h"
-#define RV_ELEMENT(name) GST_ELEMENT_REGISTER_DECLARE(name)
+#define RV_ELEMENT(name, ...) GST_ELEMENT_REGISTER_DECLARE(name)
 #include "elements.def"
 #undef RV_ELEMENT
 
 static gboolean plugin_init(GstPlugin *plugin) {
   gst_rv_annotations_register();
   gboolean registered = TRUE;
-#define RV_ELEMENT(name) registered &= GST_ELEMENT_REGISTER(name, plugin);
+#define RV_ELEMENT(name, ...) registered &= GST_ELEMENT_REGISTER(name, plugin);
 #include "elements.def"
 #undef RV_ELEMENT
   return registered;

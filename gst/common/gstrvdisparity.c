@@ -4,17 +4,6 @@
 
 #include "depth/depth.h"
 
-void gst_rv_disparity_add_templates(GstRvTransformClass *klass) {
-  char *frames = gst_rv_transform_caps_string(TRUE, "");
-  char *with_maps = g_strconcat(frames,
-                                "; video/x-raw, format=GRAY16_LE, width=[1,16384], "
-                                "height=[1,16384], framerate=[0/1,2147483647/1]",
-                                NULL);
-  gst_rv_transform_class_add_templates(klass, with_maps, with_maps);
-  g_free(with_maps);
-  g_free(frames);
-}
-
 static const char *name_of(GstRvTransform *element) {
   GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT(element));
   return factory ? GST_OBJECT_NAME(factory) : GST_OBJECT_NAME(element);

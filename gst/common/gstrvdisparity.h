@@ -20,9 +20,6 @@ G_BEGIN_DECLS
     .value = GST_RV_DISPARITY_SCALE, .offset = (place)                                             \
   }
 
-/* Pad templates of an element whose frames may also be disparity maps. */
-void gst_rv_disparity_add_templates(GstRvTransformClass *klass);
-
 /* Zeroed at first; used frame after frame it keeps its memory. */
 typedef struct GstRvDisparity {
   RvPlane plane;         /* RV_U16, 1/16 px, in the engine's memory; data NULL: none of use */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A row and where its value is, counted from the instance. */
+/* A row and where its value is, counted from the settings. */
 typedef struct Place {
   const RvParam *row;
   gsize offset;
@@ -21,7 +21,7 @@ static gboolean next_row(const GstRvSettings *s, guint *at, Place *place) {
   while (*at < shared + s->own_count) {
     const guint i = (*at)++;
     const RvParam *row = i < shared ? &params->list[i] : &s->own[i - shared];
-    *place = (Place){row, s->place + (i < shared ? s->config : 0) + row->offset};
+    *place = (Place){row, (i < shared ? s->config : 0) + row->offset};
     if (!(row->flags & (RV_PARAM_HIDDEN | RV_PARAM_COMMON)))
       return TRUE;
   }
@@ -118,8 +118,10 @@ static const char *default_text(const RvParam *row) {
 }
 
 static GParamSpec *spec_of(const GstRvSettings *settings, const RvParam *row) {
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING |
-                            (row->flags & RV_PARAM_LIVE ? GST_PARAM_CONTROLLABLE : 0);
+  const GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+      (settings->fixed ? GST_PARAM_MUTABLE_READY : GST_PARAM_MUTABLE_PLAYING) |
+      (row->flags & RV_PARAM_LIVE ? GST_PARAM_CONTROLLABLE : 0);
   const char *name = row->name, *nick = nick_of(name), *blurb = blurb_of(row);
   switch (row->type) {
   case RV_PARAM_INT:
@@ -147,62 +149,44 @@ static GParamSpec *spec_of(const GstRvSettings *settings, const RvParam *row) {
 
 /* --- Values ---------------------------------------------------------------------------------- */
 
+/* The cases of all types but RV_PARAM_TEXT. DO(field, name): the C type of the field, and the name of the
+ * type in the functions of GValue. */
+/* clang-format off */
+#define NUMBER_CASES(DO)                                                                           \
+  case RV_PARAM_INT: DO(int, int); break;                                                          \
+  case RV_PARAM_BOOL: DO(int, boolean); break;                                                     \
+  case RV_PARAM_DOUBLE: DO(double, double); break;                                                 \
+  case RV_PARAM_ENUM: DO(int, enum); break;                                                        \
+  case RV_PARAM_FLAGS: DO(guint, flags); break;                                                    \
+  case RV_PARAM_UINT: DO(guint, uint); break;                                                      \
+  case RV_PARAM_UINT64: DO(guint64, uint64); break;
+/* clang-format on */
+
 static void set_value(const RvParam *row, gpointer to, const GValue *value) {
+#define SET_VALUE(field, name) *(field *)to = g_value_get_##name(value)
   switch (row->type) {
-  case RV_PARAM_INT:
-    *(int *)to = g_value_get_int(value);
-    break;
-  case RV_PARAM_BOOL:
-    *(int *)to = g_value_get_boolean(value);
-    break;
-  case RV_PARAM_DOUBLE:
-    *(double *)to = g_value_get_double(value);
-    break;
-  case RV_PARAM_ENUM:
-    *(int *)to = g_value_get_enum(value);
-    break;
-  case RV_PARAM_FLAGS:
-    *(guint *)to = g_value_get_flags(value);
-    break;
+    NUMBER_CASES(SET_VALUE)
   case RV_PARAM_TEXT:
     g_free(*(char **)to);
     *(char **)to = g_value_dup_string(value);
-    break;
-  case RV_PARAM_UINT:
-    *(guint *)to = g_value_get_uint(value);
-    break;
-  case RV_PARAM_UINT64:
-    *(guint64 *)to = g_value_get_uint64(value);
-    break;
   }
 }
 
 static void get_value(const RvParam *row, gconstpointer from, GValue *value) {
+#define GET_VALUE(field, name) g_value_set_##name(value, *(const field *)from)
   switch (row->type) {
-  case RV_PARAM_INT:
-    g_value_set_int(value, *(const int *)from);
-    break;
-  case RV_PARAM_BOOL:
-    g_value_set_boolean(value, *(const int *)from);
-    break;
-  case RV_PARAM_DOUBLE:
-    g_value_set_double(value, *(const double *)from);
-    break;
-  case RV_PARAM_ENUM:
-    g_value_set_enum(value, *(const int *)from);
-    break;
-  case RV_PARAM_FLAGS:
-    g_value_set_flags(value, *(const guint *)from);
-    break;
+    NUMBER_CASES(GET_VALUE)
   case RV_PARAM_TEXT:
     g_value_set_string(value, *(char *const *)from);
-    break;
-  case RV_PARAM_UINT:
-    g_value_set_uint(value, *(const guint *)from);
-    break;
-  case RV_PARAM_UINT64:
-    g_value_set_uint64(value, *(const guint64 *)from);
-    break;
+  }
+}
+
+static void set_default(const RvParam *row, gpointer to) {
+#define SET_DEFAULT(field, name) *(field *)to = (field)row->value
+  switch (row->type) {
+    NUMBER_CASES(SET_DEFAULT)
+  case RV_PARAM_TEXT:
+    *(char **)to = g_strdup(default_text(row));
   }
 }
 
@@ -224,11 +208,12 @@ void gst_rv_settings_set_property(GObject *object, guint id, const GValue *value
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     return;
   }
+  gpointer field = (char *)object + settings->place + place.offset;
   GValue before = G_VALUE_INIT;
   g_value_init(&before, spec->value_type);
   GST_OBJECT_LOCK(object);
-  get_value(place.row, (char *)object + place.offset, &before);
-  set_value(place.row, (char *)object + place.offset, value);
+  get_value(place.row, field, &before);
+  set_value(place.row, field, value);
   GST_OBJECT_UNLOCK(object);
   /* A controller sets the value of every frame, changed or not. */
   if (settings->changed && g_param_values_cmp(spec, &before, value) != 0)
@@ -238,12 +223,13 @@ void gst_rv_settings_set_property(GObject *object, guint id, const GValue *value
 
 void gst_rv_settings_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
   Place place;
-  if (!find_row(spec, id, &place)) {
+  const GstRvSettings *settings = find_row(spec, id, &place);
+  if (!settings) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     return;
   }
   GST_OBJECT_LOCK(object);
-  get_value(place.row, (const char *)object + place.offset, value);
+  get_value(place.row, (const char *)object + settings->place + place.offset, value);
   GST_OBJECT_UNLOCK(object);
 }
 
@@ -260,33 +246,59 @@ void gst_rv_settings_install(const GstRvSettings *settings, GObjectClass *klass)
 }
 
 void gst_rv_settings_init(gpointer object, const GstRvSettings *settings) {
+  char *to = (char *)object + settings->place;
   guint at = 0;
   Place place;
   if (settings->params)
-    rv_params_defaults(settings->params(), (char *)object + settings->place + settings->config);
-  while (next_row(settings, &at, &place)) {
-    gpointer to = (char *)object + place.offset;
-    if (place.row->type == RV_PARAM_DOUBLE)
-      *(double *)to = place.row->value;
-    else if (place.row->type == RV_PARAM_UINT)
-      *(guint *)to = (guint)place.row->value;
-    else if (place.row->type == RV_PARAM_UINT64)
-      *(guint64 *)to = (guint64)place.row->value;
-    else if (place.row->type == RV_PARAM_TEXT)
-      *(char **)to = g_strdup(default_text(place.row));
-    else
-      *(int *)to = (int)place.row->value;
-  }
+    rv_params_defaults(settings->params(), to + settings->config);
+  while (next_row(settings, &at, &place))
+    set_default(place.row, to + place.offset);
 }
 
 void gst_rv_settings_clear(gpointer object, const GstRvSettings *settings) {
+  gst_rv_settings_clear_copy((char *)object + settings->place, settings);
+}
+
+void gst_rv_settings_copy(gpointer object, const GstRvSettings *settings, gpointer copy) {
+  guint at = 0;
+  Place place;
+  GST_OBJECT_LOCK(object);
+  memcpy(copy, (const char *)object + settings->place, settings->size);
+  while (next_row(settings, &at, &place)) {
+    char **text = (char **)(void *)((char *)copy + place.offset);
+    if (place.row->type == RV_PARAM_TEXT)
+      *text = g_strdup(*text);
+  }
+  GST_OBJECT_UNLOCK(object);
+}
+
+void gst_rv_settings_clear_copy(gpointer copy, const GstRvSettings *settings) {
   guint at = 0;
   Place place;
   while (next_row(settings, &at, &place))
     if (place.row->type == RV_PARAM_TEXT)
-      g_clear_pointer((char **)(void *)((char *)object + place.offset), g_free);
+      g_clear_pointer((char **)(void *)((char *)copy + place.offset), g_free);
 }
 
-void gst_rv_describe(GstElementClass *klass, const char *name, const char *kind, const char *text) {
-  gst_element_class_set_static_metadata(klass, name, kind, text, "The gst-roadvision authors");
+/* --- Metadata -------------------------------------------------------------------------------- */
+
+typedef struct Description {
+  const char *name, *title, *kind, *text;
+} Description;
+
+const char *gst_rv_describe(GstElementClass *klass, const char *name) {
+  static const Description descriptions[] = {
+#define RV_ELEMENT(name, title, kind, text) {#name, title, kind, text},
+#include "elements.def"
+#undef RV_ELEMENT
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(descriptions); i++) {
+    const Description *d = &descriptions[i];
+    if (strcmp(d->name, name) != 0)
+      continue;
+    gst_element_class_set_static_metadata(klass, d->title, d->kind, d->text,
+                                          "The gst-roadvision authors");
+    return d->title;
+  }
+  g_return_val_if_reached(name);
 }

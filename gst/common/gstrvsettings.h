@@ -17,10 +17,13 @@
  *   init:        gst_rv_settings_init(self, &settings);
  *   finalize:    gst_rv_settings_clear(self, &settings);         // with RV_PARAM_TEXT rows only
  *
- * Rows with RV_PARAM_HIDDEN or RV_PARAM_COMMON become no property. All properties can be
- * set in the PLAYING state. Rows with RV_PARAM_LIVE are controllable: the base class sets them to the
- * values of their GstController at the stream time of each frame. Values are read and written under the object
- * lock: an element takes it when it copies its Settings. */
+ * Elements of GstRvTransform call gst_rv_transform_class_set_element() in class_init instead; their
+ * base class also clears the settings.
+ *
+ * Rows with RV_PARAM_HIDDEN or RV_PARAM_COMMON become no property. All properties can be set in
+ * the PLAYING state, unless the table is `fixed`. Rows with RV_PARAM_LIVE are controllable: the base
+ * class sets them to the values of their GstController at the stream time of each frame. Values are
+ * read and written under the object lock, which gst_rv_settings_copy() takes. */
 #ifndef GST_RV_SETTINGS_H
 #define GST_RV_SETTINGS_H
 
@@ -36,7 +39,9 @@ typedef struct GstRvSettings {
   gsize config;                    /* offset of the library's config in the settings */
   const RvParam *own;              /* rows of the element; offsets in the settings */
   guint own_count;
-  gsize place; /* offset of the settings in the instance */
+  gsize place;    /* offset of the settings in the instance */
+  gsize size;     /* of the settings, for gst_rv_settings_copy */
+  gboolean fixed; /* set in the NULL or READY state only; FALSE: in the PLAYING state too */
   /* Called without the lock after a value changed; may be NULL. */
   void (*changed)(GObject *object, const char *name);
 } GstRvSettings;
@@ -53,6 +58,8 @@ typedef struct GstRvSettings {
     .values = (array), .value_count = (int)G_N_ELEMENTS(array),                                    \
     GST_RV_ROW(name, type, field, __VA_ARGS__)                                                     \
   }
+/* The values of an enum or flags, in its row: {NUMBER, "name", "text"}, ... */
+#define GST_RV_VALUES(...) ((const RvParamValue[]){__VA_ARGS__})
 #define GST_RV_INT(name, ...) GST_RV_NUMBER(RV_PARAM_INT, name, __VA_ARGS__)
 #define GST_RV_UINT(name, ...) GST_RV_NUMBER(RV_PARAM_UINT, name, __VA_ARGS__)
 #define GST_RV_UINT64(name, ...) GST_RV_NUMBER(RV_PARAM_UINT64, name, __VA_ARGS__)
@@ -68,7 +75,14 @@ typedef struct GstRvSettings {
   {                                                                                                \
     .type = #Type, .params = its_params, .config = offsetof(Settings, config), .own = its_own,     \
     .own_count = G_N_ELEMENTS(its_own), .place = G_STRUCT_OFFSET(Type, settings),                  \
-    .changed = its_changed                                                                         \
+    .size = sizeof(Settings), .changed = its_changed                                               \
+  }
+
+/* The table of an element without parameters of the library. */
+#define GST_RV_SETTINGS_OWN(Type, Settings, its_own, its_changed)                                  \
+  {                                                                                                \
+    .type = #Type, .own = its_own, .own_count = G_N_ELEMENTS(its_own),                             \
+    .place = G_STRUCT_OFFSET(Type, settings), .size = sizeof(Settings), .changed = its_changed     \
   }
 
 /* Installs the properties (ids from 1 on; further properties of the class begin at
@@ -85,8 +99,13 @@ void gst_rv_settings_get_property(GObject *object, guint id, GValue *value, GPar
 void gst_rv_settings_init(gpointer object, const GstRvSettings *settings);
 void gst_rv_settings_clear(gpointer object, const GstRvSettings *settings);
 
-/* Metadata of an element: name, class ("Filter/Analyzer/Video"), and one sentence; static texts. */
-void gst_rv_describe(GstElementClass *klass, const char *name, const char *kind, const char *text);
+/* Copies the settings of an instance, under its lock, to `copy`, a struct of that type that contains
+ * nothing to free. The copy has texts of its own, freed by gst_rv_settings_clear_copy(). */
+void gst_rv_settings_copy(gpointer object, const GstRvSettings *settings, gpointer copy);
+void gst_rv_settings_clear_copy(gpointer copy, const GstRvSettings *settings);
+
+/* Sets the metadata of an element to that of its line in elements.def; returns the title. */
+const char *gst_rv_describe(GstElementClass *klass, const char *name);
 
 /* The enum type of a row, for rows that other code needs to know: "GstCudaRdp" + "Distance". */
 GType gst_rv_settings_enum_type(const GstRvSettings *settings, const char *name);

@@ -25,12 +25,7 @@ enum {
 #define THREADS_MAX 1024
 
 GstDebugCategory *gst_rv_transform_category(GstRvTransform *self) {
-  GstDebugCategory *category = g_atomic_pointer_get(&self->priv->category);
-  GstElementFactory *factory = category ? NULL : gst_element_get_factory(GST_ELEMENT_CAST(self));
-  if (factory) {
-    category = _gst_debug_get_category(GST_OBJECT_NAME(factory));
-    g_atomic_pointer_set(&self->priv->category, category);
-  }
+  GstDebugCategory *category = GST_RV_TRANSFORM_GET_CLASS(self)->debug;
   return category ? category : gst_rv_transform_debug;
 }
 
@@ -544,9 +539,11 @@ static void set_context(GstElement *element, GstContext *context) {
   GST_ELEMENT_CLASS(parent_class)->set_context(element, context);
 }
 
-/* The class decides once whether it works in place. */
+/* Before any property of the element is set: none is G_PARAM_CONSTRUCT. The class decides once whether
+ * it works in place. */
 static void constructed(GObject *object) {
   G_OBJECT_CLASS(parent_class)->constructed(object);
+  gst_rv_settings_init(object, GST_RV_TRANSFORM_GET_CLASS(object)->settings);
   GstBaseTransform *trans = GST_BASE_TRANSFORM(object);
   gst_base_transform_set_in_place(trans, GST_RV_TRANSFORM_GET_CLASS(trans)->in_place);
   gst_base_transform_set_passthrough(trans, FALSE);
@@ -556,6 +553,7 @@ static void constructed(GObject *object) {
 static void finalize(GObject *object) {
   gst_rv_transform_forget_context(GST_RV_TRANSFORM(object)); /* set, but never started */
   gst_rv_log_clear(&GST_RV_TRANSFORM(object)->priv->log);
+  gst_rv_settings_clear(object, GST_RV_TRANSFORM_GET_CLASS(object)->settings);
   G_OBJECT_CLASS(parent_class)->finalize(object);
 }
 

@@ -10,18 +10,16 @@
  *
  * What an element does (class_init):
  *
- *   klass->in_place = TRUE;                // the frame passes through; FALSE: a new buffer
- *   klass->picture = GST_MAP_READ;         // 0: annotations only; READ | WRITE: draws
- *   klass->annotation = RV_META_LINES;     // whose scalars post-messages sends; may be NULL
- *   klass->configure = ...; // make the library object for in_info and the properties
- *   klass->process = ...;   // one frame
- *   klass->release = ...;   // free what configure made
- *   gst_rv_transform_class_add_templates(klass, NULL, NULL);
+ *   gst_rv_transform_class_set_analyzer(klass, "cudahough", &settings, GST_MAP_READ, RV_META_LINES, NULL);
+ *   gst_rv_transform_class_set_work(klass, configure, process, finish, release);
  *
- * and calls gst_rv_transform_rebuild() where set_property changed something. Most properties are a
- * table (gstrvsettings.h). They are guarded
- * by the object lock: take it in set_property, get_property, and while configure or process copies
- * them. */
+ * An element that draws on frames, or creates other ones, is not an analyzer: it calls
+ * gst_rv_transform_class_set_element(), sets in_place, picture and annotation, and adds its pad
+ * templates (gst_rv_transform_class_add_templates).
+ *
+ * Properties are a table (gstrvsettings.h), whose values the base class initializes and frees. They are
+ * guarded by the object lock, which gst_rv_settings_copy() takes. An element calls
+ * gst_rv_transform_rebuild() where a property of its own changed. */
 #ifndef GST_RV_TRANSFORM_H
 #define GST_RV_TRANSFORM_H
 
@@ -33,6 +31,7 @@
 #include "gstrverror.h"
 #include "gstrvframe.h"
 #include "gstrvmemory.h"
+#include "gstrvsettings.h"
 
 G_BEGIN_DECLS
 
@@ -73,12 +72,15 @@ struct GstRvTransform {
 struct GstRvTransformClass {
   GstBaseTransformClass parent_class;
 
-  gboolean in_place;
-  GstMapFlags picture;            /* access to the pixels of the input */
-  gboolean gray16;                /* GRAY16_LE output is an image, not a disparity map */
-  const char *annotation;         /* what post-messages describes */
-  const char *const *annotations; /* all that process and finish attach, NULL at the end (at most
-                                   * GST_RV_RESULTS); NULL: `annotation` alone */
+  const GstRvSettings *settings; /* properties */
+  GstDebugCategory *debug;       /* of the name of the element */
+  gboolean in_place;             /* the frame passes through; FALSE: a new buffer */
+  GstMapFlags picture;           /* access to the pixels of the input; 0: none */
+  gboolean gray16;               /* GRAY16_LE output is an image, not a disparity map */
+  const char *annotation;        /* what post-messages describes; may be NULL */
+  const char
+      *annotations[GST_RV_RESULTS]; /* all that process and finish attach; NULL behind them, and
+                                            * if `annotation` is the only one */
   const char
       *downstream_hint; /* remedy when no downstream element accepts the output; may be NULL */
 
@@ -130,6 +132,19 @@ struct GstRvTransformClass {
 GType gst_rv_transform_get_type(void);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(GstRvTransform, gst_object_unref)
 
+/* What every element states: its name, whose line in elements.def is the metadata, and its properties,
+ * a table that lives as long as the class. */
+void gst_rv_transform_class_set_element(GstRvTransformClass *klass, const char *name,
+                                        const GstRvSettings *settings);
+
+/* The same, for an element that attaches annotations to the frames that pass through it: at most
+ * GST_RV_RESULTS names and NULL; post-messages describes the first. `picture`: GST_MAP_READ, or 0 for
+ * an element that reads the disparity alone, and so accepts disparity maps (GRAY16_LE) as frames too.
+ * Adds the pad templates. */
+void gst_rv_transform_class_set_analyzer(GstRvTransformClass *klass, const char *name,
+                                         const GstRvSettings *settings, GstMapFlags picture,
+                                         const char *annotation, ...) G_GNUC_NULL_TERMINATED;
+
 /* Sets the functions that every element has. */
 void gst_rv_transform_class_set_work(
     GstRvTransformClass *klass,
@@ -139,7 +154,7 @@ void gst_rv_transform_class_set_work(
                        gboolean ok),
     void (*release)(GstRvTransform *self));
 
-/* Pad templates from caps strings; NULL: the formats above in CUDA and in system memory. */
+/* Pad templates from caps strings. */
 void gst_rv_transform_class_add_templates(GstRvTransformClass *klass, const char *sink,
                                           const char *src);
 
@@ -147,6 +162,10 @@ void gst_rv_transform_class_add_templates(GstRvTransformClass *klass, const char
  * in builds that have no CUDA caps. `deep`: GST_RV_FORMATS_DEEP too; `more`: further formats in
  * system memory (", GRAY16_LE"), or "". To be freed. */
 char *gst_rv_transform_caps_string(gboolean deep, const char *more);
+
+/* The same with GST_RV_FORMATS_DEEP, and GRAY16_LE in system memory for disparity and depth maps. To
+ * be freed. */
+char *gst_rv_transform_caps_string_maps(void);
 
 /* configure is called before the next frame. Any thread. */
 void gst_rv_transform_rebuild(GstRvTransform *self);
@@ -167,6 +186,9 @@ gboolean gst_rv_transform_posts_messages(GstRvTransform *self);
 
 /* The log whose last line the base class posts when a vfunc fails. */
 GstRvLog *gst_rv_transform_log(GstRvTransform *self);
+
+/* The debug category of the element, for GST_CAT_DEFAULT. */
+GstDebugCategory *gst_rv_transform_category(GstRvTransform *self);
 
 G_END_DECLS
 #endif

@@ -5,8 +5,9 @@
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(self)
 
-char *gst_rv_transform_caps_string(gboolean deep, const char *more) {
 #define SIZES ", width=[1,16384], height=[1,16384], framerate=[0/1,2147483647/1]"
+
+char *gst_rv_transform_caps_string(gboolean deep, const char *more) {
   const char *deeper = deep ? GST_RV_FORMATS_DEEP : "";
   char *system =
       g_strconcat("video/x-raw, format={" GST_RV_FORMATS_SYSTEM, deeper, more, "}" SIZES, NULL);
@@ -20,6 +21,13 @@ char *gst_rv_transform_caps_string(gboolean deep, const char *more) {
 #endif
 }
 
+char *gst_rv_transform_caps_string_maps(void) {
+  char *frames = gst_rv_transform_caps_string(TRUE, "");
+  char *all = g_strconcat(frames, "; video/x-raw, format=GRAY16_LE" SIZES, NULL);
+  g_free(frames);
+  return all;
+}
+
 static void add_template(GstElementClass *klass, const char *name, GstPadDirection direction,
                          const char *string) {
   GstCaps *caps = gst_caps_from_string(string);
@@ -30,10 +38,34 @@ static void add_template(GstElementClass *klass, const char *name, GstPadDirecti
 
 void gst_rv_transform_class_add_templates(GstRvTransformClass *klass, const char *sink,
                                           const char *src) {
-  char *all = gst_rv_transform_caps_string(TRUE, "");
-  add_template(GST_ELEMENT_CLASS(klass), "sink", GST_PAD_SINK, sink ? sink : all);
-  add_template(GST_ELEMENT_CLASS(klass), "src", GST_PAD_SRC, src ? src : all);
-  g_free(all);
+  add_template(GST_ELEMENT_CLASS(klass), "sink", GST_PAD_SINK, sink);
+  add_template(GST_ELEMENT_CLASS(klass), "src", GST_PAD_SRC, src);
+}
+
+void gst_rv_transform_class_set_element(GstRvTransformClass *klass, const char *name,
+                                        const GstRvSettings *settings) {
+  const char *title = gst_rv_describe(GST_ELEMENT_CLASS(klass), name);
+  GST_DEBUG_CATEGORY_INIT(klass->debug, name, 0, title);
+  klass->settings = settings;
+  gst_rv_settings_install(settings, G_OBJECT_CLASS(klass));
+}
+
+void gst_rv_transform_class_set_analyzer(GstRvTransformClass *klass, const char *name,
+                                         const GstRvSettings *settings, GstMapFlags picture,
+                                         const char *annotation, ...) {
+  gst_rv_transform_class_set_element(klass, name, settings);
+  klass->in_place = TRUE;
+  klass->picture = picture;
+  klass->annotation = annotation;
+  va_list names;
+  va_start(names, annotation);
+  for (guint i = 0; annotation && i < GST_RV_RESULTS; i++, annotation = va_arg(names, const char *))
+    klass->annotations[i] = annotation;
+  va_end(names);
+  char *caps =
+      picture ? gst_rv_transform_caps_string(TRUE, "") : gst_rv_transform_caps_string_maps();
+  gst_rv_transform_class_add_templates(klass, caps, caps);
+  g_free(caps);
 }
 
 void gst_rv_transform_class_set_work(

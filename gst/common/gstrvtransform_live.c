@@ -51,7 +51,7 @@ gboolean gst_rv_transform_is_empty(GstBuffer *buffer) {
 
 /* The annotation at position `i` of those that the element attaches, or NULL. */
 static const char *result_name(const GstRvTransformClass *klass, guint i) {
-  if (klass->annotations)
+  if (klass->annotations[0])
     return klass->annotations[i];
   return i == 0 ? klass->annotation : NULL;
 }

@@ -45,16 +45,12 @@ struct GstRvTransformPrivate {
   gint interrupted;       /* atomic: reset before the next frame */
   GstClockTime last_time; /* running time of the last frame */
   GstStructure *results[GST_RV_RESULTS]; /* annotations of the last frame */
-  GstDebugCategory *category;            /* atomic; NULL: not looked up yet */
   guint once;                            /* bits of gst_rv_transform_once */
   gboolean bypass;                       /* gst_rv_transform_set_bypass */
   gboolean bypass_frame;                 /* the same for the current frame */
   GstRvFrame in, out;
   GstBufferPool *copies; /* for drawing on shared frames */
 };
-
-/* The debug category of the element ("cudasgm"), so that its users see what the base class does. */
-GstDebugCategory *gst_rv_transform_category(GstRvTransform *self);
 
 /* gstrvtransform_accept.c: properties that configure has accepted */
 GArray *gst_rv_transform_snapshot(GstRvTransform *self);
