@@ -140,14 +140,10 @@ GST_END_TEST
 /* --- Lines ----------------------------------------------------------------------------------- */
 
 GST_START_TEST(test_json) {
-  char *folder = publish_folder_new();
-  GstHarness *harness =
-      publish_harness("location=%s/a.jsonl utc-start=2026-11-22T08:30:00Z source=front "
-                      "tags=\"tags,vehicle=7,route=(string)\\\"A\\ 8\\\"\"",
-                      folder);
-  publish_push(harness, 0, 2, 2);
-  publish_end(harness);
-  char *text = publish_read(folder, "a.jsonl");
+  PublishTest test = publish_start("utc-start=2026-11-22T08:30:00Z source=front "
+                                   "tags=\"tags,vehicle=7,route=(string)\\\"A\\ 8\\\"\"");
+  publish_push(test.harness, 0, 2, 2);
+  const char *text = publish_text(&test);
   static const char expected[] =
       "{\"schema\":\"roadvision.frame/1\",\"seq\":0,\"segment\":0,\"timestamp\":0,"
       "\"running_time\":0,\"pts\":0,\"duration\":33333333,"
@@ -164,15 +160,13 @@ GST_START_TEST(test_json) {
   fail_unless_equals_int(publish_lines(text), 2);
   fail_unless(strstr(text, "\"seq\":1,\"segment\":0,\"timestamp\":33333333,") != NULL);
   fail_unless(strstr(text, "\"utc\":\"2026-11-22T08:30:00.033333Z\"") != NULL);
-  g_free(text);
-  publish_folder_free(folder);
+  publish_free(&test);
 }
 GST_END_TEST
 
 /* Annotations of other programs: unknown names, missing payloads, infinite numbers, short arrays. */
 GST_START_TEST(test_any_annotation) {
-  char *folder = publish_folder_new();
-  GstHarness *harness = publish_harness("location=%s/a.jsonl payload=base64", folder);
+  PublishTest test = publish_start("payload=base64");
   GstBuffer *buffer = publish_frame(0, 3);
   GstStructure *fields = (GstStructure *)rv_meta_find(buffer, RV_META_STIXELS);
   gst_structure_set(fields, "count", G_TYPE_INT, 100, "ground-slope", G_TYPE_DOUBLE, HUGE_VAL,
@@ -192,9 +186,8 @@ GST_START_TEST(test_any_annotation) {
   fail_unless(gst_buffer_map(mask, &map, GST_MAP_WRITE));
   memcpy(map.data, "\x01\x02", 2);
   gst_buffer_unmap(mask, &map);
-  gst_harness_push(harness, buffer);
-  publish_end(harness);
-  char *text = publish_read(folder, "a.jsonl");
+  gst_harness_push(test.harness, buffer);
+  const char *text = publish_text(&test);
   static const char *const parts[] = {
       "\"count\":100,", "\"ground_slope\":null,", /* and three records: */
       "[16,47,2,1,255,0.25,-0.33333334,0.000068]]}",
@@ -204,56 +197,50 @@ GST_START_TEST(test_any_annotation) {
       "\"mask\":{\"encoding\":\"u16le\",\"width\":1,\"height\":1,\"data\":\"AQI=\"}}"};
   for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
     fail_unless(strstr(text, parts[i]) != NULL, "%s is not in %s", parts[i], text);
-  g_free(text);
-  publish_folder_free(folder);
+  publish_free(&test);
 }
 GST_END_TEST
 
 /* A frame that was sent in several packets has the annotations of each: keys are written once. */
 GST_START_TEST(test_copies) {
-  char *folder = publish_folder_new();
-  GstHarness *harness = publish_harness("location=%s/a.jsonl", folder);
+  PublishTest test = publish_start("");
   GstBuffer *buffer = publish_frame(0, 3), *packet = publish_frame(0, 2);
   fail_unless(gst_buffer_copy_into(buffer, packet, GST_BUFFER_COPY_META, 0, (gsize)-1));
   gst_buffer_unref(packet);
-  gst_harness_push(harness, buffer);
-  publish_end(harness);
-  char *text = publish_read(folder, "a.jsonl");
+  gst_harness_push(test.harness, buffer);
+  const char *text = publish_text(&test);
   const char *first = strstr(text, "\"stixels\":{");
   fail_unless(first != NULL, "%s", text);
   fail_unless(strstr(first + 1, "\"stixels\":{") == NULL, "%s", text);
   fail_unless(strstr(first, "\"count\":3,") != NULL, "%s", text);
-  g_free(text);
-  publish_folder_free(folder);
+  publish_free(&test);
 }
 GST_END_TEST
 
 /* Reference time stamps, segments, gaps, buffers without a time. */
 GST_START_TEST(test_times) {
-  char *folder = publish_folder_new();
-  GstHarness *harness = publish_harness("location=%s/a.jsonl", folder);
+  PublishTest test = publish_start("");
   GstCaps *ntp = gst_caps_new_empty_simple("timestamp/x-ntp");
   GstBuffer *buffer = publish_frame(3, 0);
   gst_buffer_add_reference_timestamp_meta(
       buffer, ntp, (GstClockTime)(G_GUINT64_CONSTANT(2208988801) * GST_SECOND),
       GST_CLOCK_TIME_NONE);
   gst_caps_unref(ntp);
-  gst_harness_push(harness, buffer);
+  gst_harness_push(test.harness, buffer);
   GstBuffer *gap = gst_buffer_new();
   GST_BUFFER_PTS(gap) = 0;
   GST_BUFFER_FLAG_SET(gap, GST_BUFFER_FLAG_GAP);
-  gst_harness_push(harness, gap);
+  gst_harness_push(test.harness, gap);
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);
   segment.start = segment.time = GST_SECOND;
   segment.base = 10 * GST_SECOND;
-  gst_harness_push_event(harness, gst_event_new_segment(&segment));
-  gst_harness_push(harness, publish_frame(60, 0));
+  gst_harness_push_event(test.harness, gst_event_new_segment(&segment));
+  gst_harness_push(test.harness, publish_frame(60, 0));
   buffer = publish_frame(0, 0);
   GST_BUFFER_PTS(buffer) = GST_BUFFER_DURATION(buffer) = GST_CLOCK_TIME_NONE;
-  gst_harness_push(harness, buffer);
-  publish_end(harness);
-  char *text = publish_read(folder, "a.jsonl");
+  gst_harness_push(test.harness, buffer);
+  const char *text = publish_text(&test);
   fail_unless_equals_int(publish_lines(text), 3); /* a gap is no frame */
   fail_unless(strstr(text, "\"utc\":\"1970-01-01T00:00:01.000000Z\",\"utc_ns\":1000000000,"
                            "\"utc_source\":\"ntp\"") != NULL);
@@ -261,13 +248,12 @@ GST_START_TEST(test_times) {
                            "\"running_time\":11000000000,\"pts\":2000000000,") != NULL,
               "%s", text);
   fail_unless(strstr(text, "\"seq\":2,\"segment\":1,\"dropped\":0,") != NULL, "%s", text);
-  g_free(text);
-  publish_folder_free(folder);
+  publish_free(&test);
 }
 GST_END_TEST
 
 GST_START_TEST(test_csv) {
-  char *folder = publish_folder_new();
+  char *folder = test_folder_new();
   GstHarness *harness = publish_harness(
       "format=csv location=%s/drive-%%s.csv utc-start=1970-01-01T00:00:00Z", folder);
   publish_push(harness, 0, 3, 2);
@@ -302,7 +288,7 @@ GST_START_TEST(test_csv) {
   g_free(other);
   g_free(frames);
   g_free(stixels);
-  publish_folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
@@ -318,7 +304,7 @@ static guint count_files(const char *folder) {
 }
 
 GST_START_TEST(test_rotation) {
-  char *folder = publish_folder_new();
+  char *folder = test_folder_new();
   /* By size: no file is larger, no line is cut, none is missing. */
   GstHarness *harness = publish_harness("location=%s/a-%%03d.jsonl rotate-size=4096", folder);
   publish_push(harness, 0, 40, 4);
@@ -341,9 +327,9 @@ GST_START_TEST(test_rotation) {
   publish_push(harness, 0, 1, 1);
   publish_end(harness);
   fail_unless_equals_int(count_files(folder), files + 1);
-  publish_folder_free(folder);
+  test_folder_free(folder);
   /* By time, the last two kept; the name gets a number; a table has its header in each file. */
-  folder = publish_folder_new();
+  folder = test_folder_new();
   harness =
       publish_harness("format=csv location=%s/b.csv rotate-time=1000000000 max-files=2", folder);
   publish_push(harness, 0, 100, 1);
@@ -355,12 +341,12 @@ GST_START_TEST(test_rotation) {
   fail_unless(g_str_has_prefix(last, "seq,") && strstr(last, "\n90,") != NULL);
   g_free(third);
   g_free(last);
-  publish_folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
 GST_START_TEST(test_append) {
-  char *folder = publish_folder_new();
+  char *folder = test_folder_new();
   char *path = g_build_filename(folder, "a.csv", NULL);
   for (int run = 0; run < 2; run++) {
     GstHarness *harness = publish_harness("format=csv location=%s append=true", path);
@@ -390,7 +376,7 @@ GST_START_TEST(test_append) {
   fail_unless_equals_int(publish_lines(text), 2);
   g_free(text);
   g_free(path);
-  publish_folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 

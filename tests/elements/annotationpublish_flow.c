@@ -13,7 +13,7 @@
 /* --- The stream ------------------------------------------------------------------------------ */
 
 GST_START_TEST(test_passthrough) {
-  char *folder = publish_folder_new();
+  char *folder = test_folder_new();
   GstHarness *harness = publish_harness("location=%s/a.jsonl", folder);
   GstBuffer *buffer = publish_frame(0, 2);
   gst_buffer_ref(buffer); /* shared: not writable */
@@ -23,12 +23,12 @@ GST_START_TEST(test_passthrough) {
   gst_buffer_unref(out);
   gst_buffer_unref(buffer);
   publish_end(harness);
-  publish_folder_free(folder);
+  test_folder_free(folder);
   /* Encoded streams, and streams that are no video. */
   static const char *const kinds[] = {"image/jpeg,width=64,height=48", "text/x-raw,format=utf8",
                                       "video/x-h264,stream-format=byte-stream,alignment=au"};
   for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
-    folder = publish_folder_new();
+    folder = test_folder_new();
     char *properties = g_strdup_printf("location=%s/a.jsonl", folder);
     harness = publish_harness_caps(kinds[i], properties);
     gst_harness_push(harness, publish_frame(0, 1));
@@ -38,35 +38,32 @@ GST_START_TEST(test_passthrough) {
     fail_unless((strstr(text, "\"resolution\"") != NULL) == (i == 0));
     g_free(text);
     g_free(properties);
-    publish_folder_free(folder);
+    test_folder_free(folder);
   }
 }
 GST_END_TEST
 
 GST_START_TEST(test_strip) {
-  char *folder = publish_folder_new();
-  GstHarness *harness = publish_harness("location=%s/a.jsonl strip=true", folder);
+  PublishTest test = publish_start("strip=true");
   GstBuffer *buffer = publish_frame(0, 2);
   gst_buffer_ref(buffer);
-  gst_harness_push(harness, buffer);
-  GstBuffer *out = gst_harness_pull(harness);
+  gst_harness_push(test.harness, buffer);
+  GstBuffer *out = gst_harness_pull(test.harness);
   fail_if(out == buffer || rv_meta_find(out, RV_META_STIXELS));
   fail_unless(rv_meta_find(buffer, RV_META_STIXELS) != NULL); /* of the other branch */
   fail_unless(gst_buffer_peek_memory(out, 0) == gst_buffer_peek_memory(buffer, 0)); /* no copy */
   gst_buffer_unref(out);
   gst_buffer_unref(buffer);
-  publish_end(harness);
-  char *text = publish_read(folder, "a.jsonl");
+  const char *text = publish_text(&test);
   fail_unless(strstr(text, "\"records\":[[0,47,") != NULL);
-  g_free(text);
-  publish_folder_free(folder);
+  publish_free(&test);
 }
 GST_END_TEST
 
 /* A thousand frames per second with as many stixels as a frame of 1242x375 px has. */
 GST_START_TEST(test_rate) {
   enum { FRAMES = 2000, RATE = 1000, STIXELS = 450 };
-  char *folder = publish_folder_new();
+  char *folder = test_folder_new();
   GstHarness *harness = publish_harness("location=%s/a.jsonl overflow=drop", folder);
   GstBuffer *frame = publish_frame(0, STIXELS);
   const gint64 start = g_get_monotonic_time();
@@ -91,7 +88,7 @@ GST_START_TEST(test_rate) {
   fail_unless_equals_int(publish_lines(text), FRAMES);
   g_free(text);
   gst_buffer_unref(frame);
-  publish_folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
@@ -110,7 +107,7 @@ GST_START_TEST(test_full_device) {
               text);
   g_free(text);
   fail_unless(publish_push(harness, 5, 95, 10) == GST_FLOW_OK); /* also with overflow=block */
-  fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);  /* said once */
+  test_expect_warning(bus, NULL, NULL);                         /* said once */
   fail_unless(publish_stat(harness, "dropped") >= 100 - 8 - 1);
   fail_unless_equals_uint64(publish_stat(harness, "published"), 0);
   publish_end(harness);
@@ -127,17 +124,14 @@ GST_START_TEST(test_on_error_stop) {
     g_usleep(1000);
   }
   fail_unless(flow == GST_FLOW_ERROR);
-  char *text = test_message(bus, GST_MESSAGE_ERROR);
-  fail_unless(text && strstr(text, "failed to write /dev/full: "), "%s", text);
-  g_free(text);
-  gst_harness_teardown(harness);
-  test_bus_free(bus);
+  test_expect_error(bus, "failed to write /dev/full: ", NULL);
+  test_close(harness, bus);
 }
 GST_END_TEST
 
 /* The limit of a file's size, as a full disk: complete lines only, and the rest when there is space. */
 GST_START_TEST(test_limit) {
-  char *folder = publish_folder_new();
+  char *folder = test_folder_new();
   struct rlimit before, limit;
   fail_unless(getrlimit(RLIMIT_FSIZE, &before) == 0);
   GstHarness *harness = publish_harness("location=%s/a.jsonl", folder);
@@ -161,7 +155,7 @@ GST_START_TEST(test_limit) {
     fail_unless(strstr(text, part) != NULL);
   }
   g_free(text);
-  publish_folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
@@ -211,7 +205,7 @@ static gboolean line_has(int fd, GString *rest, const char *part) {
 }
 
 GST_START_TEST(test_pipe) {
-  char *folder = publish_folder_new();
+  char *folder = test_folder_new();
   char *path = g_build_filename(folder, "pipe", NULL);
   fail_unless(mkfifo(path, 0600) == 0);
   GstHarness *harness = publish_harness("location=%s queue-size=10", path);
@@ -251,7 +245,7 @@ GST_START_TEST(test_pipe) {
   publish_end(harness);
   test_bus_free(bus);
   g_free(path);
-  publish_folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
@@ -273,7 +267,7 @@ static gpointer push_many(gpointer data) {
 /* overflow=block waits for a reader that reads slowly, and not for one that has stopped when the
  * element stops. */
 GST_START_TEST(test_block) {
-  char *folder = publish_folder_new();
+  char *folder = test_folder_new();
   char *path = g_build_filename(folder, "pipe", NULL);
   fail_unless(mkfifo(path, 0600) == 0);
   const int fd = open(path, O_RDONLY | O_NONBLOCK);
@@ -298,12 +292,12 @@ GST_START_TEST(test_block) {
   close(fd);
   gst_harness_teardown(pusher.harness);
   g_free(path);
-  publish_folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
 GST_START_TEST(test_flush) {
-  char *folder = publish_folder_new();
+  char *folder = test_folder_new();
   char *path = g_build_filename(folder, "pipe", NULL);
   fail_unless(mkfifo(path, 0600) == 0);
   const int fd = open(path, O_RDONLY | O_NONBLOCK); /* reads nothing */
@@ -320,7 +314,7 @@ GST_START_TEST(test_flush) {
   gst_harness_teardown(pusher.harness);
   close(fd);
   g_free(path);
-  publish_folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
@@ -355,7 +349,7 @@ static void expect_error(char *text, const char *part) {
 }
 
 GST_START_TEST(test_settings) {
-  char *folder = publish_folder_new();
+  char *folder = test_folder_new();
   char *path = g_build_filename(folder, "target", NULL);
   char *link = g_build_filename(folder, "link", NULL);
   char *pipe = g_build_filename(folder, "pipe", NULL);
@@ -384,7 +378,7 @@ GST_START_TEST(test_settings) {
   g_free(path);
   g_free(link);
   g_free(pipe);
-  publish_folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
@@ -392,7 +386,7 @@ GST_END_TEST
 GST_START_TEST(test_restart) {
   static const char *const formats[] = {"json", "csv", "mcap"};
   for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
-    char *folder = publish_folder_new();
+    char *folder = test_folder_new();
     GstHarness *harness = publish_harness("format=%s location=%s/a", formats[f], folder);
     for (int i = 0; i < 20; i++) {
       publish_push(harness, 0, 3, 5);
@@ -403,7 +397,7 @@ GST_START_TEST(test_restart) {
                                    "video/x-raw,format=GRAY8,width=64,height=48,framerate=30/1");
     }
     gst_harness_teardown(harness);
-    publish_folder_free(folder);
+    test_folder_free(folder);
   }
 }
 GST_END_TEST

@@ -192,23 +192,19 @@ GST_START_TEST(test_stock_elements) {
                                       "videoscale ! capsfilter caps=video/x-raw,width=32,height=24",
                                       "identity ! queue", "jpegenc"};
   for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
-    GstHarness *harness = gst_harness_new_parse(lines[i]);
-    GstCaps *caps = test_caps("BGRx", 64, 48, NULL);
-    GstVideoInfo info;
-    test_info(&info, caps);
-    gst_harness_set_src_caps(harness, caps);
-    GstBuffer *buffer = test_pair_new(&info, FALSE, FALSE, 4, 1);
+    TestElement test = test_start(lines[i], "BGRx", 64, 48, NULL);
+    GstBuffer *buffer = test_pair_new(&test.info, FALSE, FALSE, 4, 1);
     RvMetaDisparity meta = {64, 48, 16, 3, 96, rv_meta_raster_new(RV_U16, 64, 48), NULL};
     rv_meta_add_disparity(buffer, &meta);
     GST_BUFFER_PTS(buffer) = 0;
-    buffer = gst_harness_push_and_pull(harness, buffer);
+    buffer = gst_harness_push_and_pull(test.harness, buffer);
     fail_unless(buffer != NULL, "%s", lines[i]);
     RvMetaDisparity got;
     fail_unless(rv_meta_get_disparity(buffer, &got), "%s", lines[i]);
     fail_unless(got.width == 64 && got.min_disparity == 3 && got.disparities == 96, "%s", lines[i]);
     fail_unless(got.payload == meta.payload, "%s", lines[i]);
     gst_buffer_unref(buffer);
-    gst_harness_teardown(harness);
+    test_end(&test);
   }
 }
 GST_END_TEST

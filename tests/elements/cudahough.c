@@ -104,12 +104,7 @@ GST_START_TEST(test_formats) {
         GstBuffer *in = picture(&info, frame + 1), *copy = gst_buffer_copy_deep(in);
         GstBuffer *out = gst_harness_push_and_pull(harness, in);
         fail_unless(check_lines(out, &info, &config, FALSE) > 0);
-        GstMapInfo was, is;
-        fail_unless(gst_buffer_map(copy, &was, GST_MAP_READ));
-        fail_unless(gst_buffer_map(out, &is, GST_MAP_READ));
-        fail_unless(was.size == is.size && memcmp(was.data, is.data, is.size) == 0);
-        gst_buffer_unmap(copy, &was);
-        gst_buffer_unmap(out, &is);
+        test_same_bytes(copy, out);
         gst_buffer_unref(copy);
         gst_buffer_unref(out);
       }
@@ -162,9 +157,7 @@ GST_START_TEST(test_refused_and_sizes) {
   gst_buffer_unref(gst_harness_push_and_pull(harness, picture(&info, 1)));
   gst_harness_set(harness, "cudahough", "min-theta", 100.0, "max-theta", 20.0, NULL);
   GstBuffer *out = gst_harness_push_and_pull(harness, picture(&info, 2));
-  char *words = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(words && strstr(words, "max-theta"), "%s", words);
-  g_free(words);
+  test_expect_warning(bus, "max-theta", NULL);
   check_lines(out, &info, &config, FALSE);
   gst_buffer_unref(out);
   gst_harness_set(harness, "cudahough", "min-theta", 0.0, "max-theta", 180.0, NULL);
@@ -176,8 +169,7 @@ GST_START_TEST(test_refused_and_sizes) {
     check_lines(out, &info, &config, FALSE);
     gst_buffer_unref(out);
   }
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_close(harness, bus);
 }
 GST_END_TEST
 
@@ -207,8 +199,7 @@ GST_START_TEST(test_drawing) {
       gst_buffer_unmap(out, &map);
       fail_unless(colored > 100, "%d px", colored);
       gst_buffer_unref(out);
-      test_bus_free(bus);
-      gst_harness_teardown(harness);
+      test_close(harness, bus);
       g_free(line);
     }
 }
@@ -229,8 +220,7 @@ GST_START_TEST(test_message_scalars) {
   fail_unless(!gst_structure_has_field(fields, "payload"));
   gst_message_unref(message);
   gst_buffer_unref(out);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_close(harness, bus);
 }
 GST_END_TEST
 

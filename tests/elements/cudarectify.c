@@ -49,9 +49,7 @@ static GstHarness *harness_new(const char *engine, const char *file, const char 
 
 static void set_caps(GstHarness *harness, const char *format, int width, int height,
                      const char *more, GstVideoInfo *info) {
-  GstCaps *caps = test_caps(format, width, height, more);
-  test_info(info, caps);
-  gst_harness_set_src_caps(harness, caps);
+  test_set_caps(harness, format, width, height, more, info);
 }
 
 /* The library's config for opencv.yml. */
@@ -418,15 +416,12 @@ GST_END_TEST
 /* The error for a file and caps contains `words`. */
 static void expect_error(const char *properties, int width, int height, const char *words) {
   char *line = g_strdup_printf("cudarectify engine=cpu %s", properties);
-  GstHarness *harness = gst_harness_new_parse(line);
-  GstBus *bus = test_bus(harness);
-  gst_harness_set_src_caps(harness, test_caps("NV12", width, height, NULL));
-  char *text = test_message(bus, GST_MESSAGE_ERROR);
+  TestElement test = test_start(line, "NV12", width, height, NULL);
+  char *text = test_message(test.bus, GST_MESSAGE_ERROR);
   fail_unless(text && strstr(text, words), "%s: \"%s\" is not in: %s", properties, words,
               text ? text : "no error");
   g_free(text);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_end(&test);
   g_free(line);
 }
 
@@ -495,8 +490,7 @@ GST_START_TEST(test_bad_change) {
   fail_unless(text && strstr(text, "/no/such/file.yml"), "%s", text ? text : "no warning");
   g_free(text);
   gst_object_unref(element);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_close(harness, bus);
 }
 GST_END_TEST
 
@@ -510,9 +504,8 @@ GST_START_TEST(test_warning) {
   char *text = test_message(bus, GST_MESSAGE_WARNING);
   fail_unless(text && strstr(text, "baseline-scale"), "%s", text ? text : "no warning");
   g_free(text);
-  fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_expect_warning(bus, NULL, NULL);
+  test_close(harness, bus);
 }
 GST_END_TEST
 

@@ -180,12 +180,10 @@ GST_START_TEST(test_caps_change) {
 }
 GST_END_TEST
 
+/* One warning, no more. */
 static void expect_warning(GstBus *bus, const char *cause, const char *remedy) {
-  char *words = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(words && strstr(words, cause) && strstr(words, remedy), "%s", words);
-  g_free(words);
-  words = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(words == NULL, "%s", words);
+  test_expect_warning(bus, cause, remedy);
+  test_expect_warning(bus, NULL, NULL);
 }
 
 /* Frames that cannot be used for training pass through, with one warning per cause; with models
@@ -210,7 +208,7 @@ GST_START_TEST(test_nothing_to_learn) {
       if (k == 1)
         expect_warning(bus, "camera is not known", "focal-length");
     }
-    fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);
+    test_expect_warning(bus, NULL, NULL);
     GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 2, ROAD_ALL));
     road_reference_check(&reference, out, &info);
     gst_buffer_unref(out);
@@ -225,10 +223,9 @@ GST_START_TEST(test_nothing_to_learn) {
     road_reference_check(&reference, out, &info);
     fail_unless(reference.report.models == models && reference.report.seeds == 0);
     gst_buffer_unref(out);
-    fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);
+    test_expect_warning(bus, NULL, NULL);
     road_reference_free(&reference);
-    test_bus_free(bus);
-    gst_harness_teardown(harness);
+    test_close(harness, bus);
   }
 }
 GST_END_TEST
@@ -255,8 +252,7 @@ GST_START_TEST(test_bad_disparity) {
     gst_buffer_unref(out);
     expect_warning(bus, k ? "1/16 px" : "60x40", k ? "scale=16" : "Scale and crop");
   }
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_close(harness, bus);
 }
 GST_END_TEST
 
@@ -266,42 +262,35 @@ GST_START_TEST(test_gray_frames) {
   GstCaps *caps = test_caps("GRAY8", ROAD_W, ROAD_H, NULL);
   gst_harness_set_caps(harness, gst_caps_copy(caps), caps);
   expect_warning(bus, "GRAY8", "in color");
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_close(harness, bus);
 }
 GST_END_TEST
 
 /* Patches larger than the picture are rejected with the caps; combinations that are rejected while
  * playing leave the previous in use. */
 GST_START_TEST(test_refused) {
-  GstHarness *harness = gst_harness_new_parse("cudaroaddetect engine=cpu patch-size=15");
-  GstBus *bus = test_bus(harness);
-  gst_harness_set_src_caps(harness, test_caps("NV12", 40, 12, NULL));
-  char *words = test_message(bus, GST_MESSAGE_ERROR);
-  fail_unless(words && strstr(words, "patch-size is 15") && strstr(words, "40x12"), "%s", words);
-  g_free(words);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  TestElement test = test_start("cudaroaddetect engine=cpu patch-size=15", "NV12", 40, 12, NULL);
+  test_expect_error(test.bus, "patch-size is 15", "40x12");
+  test_end(&test);
 
   GstVideoInfo info;
   RoadReference reference;
   RvRoadConfig config;
-  harness = road_harness("", "cpu", "NV12", ROAD_W, ROAD_H, &info);
-  bus = test_bus(harness);
+  test.harness = road_harness("", "cpu", "NV12", ROAD_W, ROAD_H, &info);
+  test.bus = test_bus(test.harness);
   rv_road_config_init(&config);
   road_reference_new(&reference, &info, &config);
   for (int k = 0; k < 3; k++) {
     if (k == 1)
-      gst_harness_set(harness, "cudaroaddetect", "initial-models", 9, "library-size", 4, NULL);
-    GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, k, ROAD_ALL));
+      gst_harness_set(test.harness, "cudaroaddetect", "initial-models", 9, "library-size", 4, NULL);
+    GstBuffer *out = gst_harness_push_and_pull(test.harness, road_picture(&info, k, ROAD_ALL));
     road_reference_check(&reference, out, &info);
     gst_buffer_unref(out);
     if (k == 1)
-      expect_warning(bus, "initial-models is 9", "previous settings");
+      expect_warning(test.bus, "initial-models is 9", "previous settings");
   }
   road_reference_free(&reference);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_end(&test);
 }
 GST_END_TEST
 
@@ -327,8 +316,7 @@ GST_START_TEST(test_carried) {
           gst_structure_has_field(fields, "distance"));
   gst_message_unref(message);
   gst_buffer_unref(out);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_close(harness, bus);
 }
 GST_END_TEST
 
@@ -378,8 +366,7 @@ GST_START_TEST(test_drawing) {
     fail_unless(green > plain + 300 && amber < 100, "%d green px, %d and %d amber undrawn", green,
                 plain, amber);
     gst_buffer_unref(out);
-    test_bus_free(bus);
-    gst_harness_teardown(harness);
+    test_close(harness, bus);
     g_free(line);
   }
   gst_buffer_unref(first);

@@ -6,25 +6,6 @@
 
 #include "road_test.h"
 
-/* A folder of its own for files. */
-static char *folder_new(void) {
-  char *folder = g_dir_make_tmp("road-XXXXXX", NULL);
-  fail_unless(folder != NULL);
-  return folder;
-}
-
-static void folder_free(char *folder) {
-  GDir *dir = g_dir_open(folder, 0, NULL);
-  for (const char *name = g_dir_read_name(dir); name; name = g_dir_read_name(dir)) {
-    char *path = g_build_filename(folder, name, NULL);
-    g_remove(path);
-    g_free(path);
-  }
-  g_dir_close(dir);
-  fail_unless(g_rmdir(folder) == 0);
-  g_free(folder);
-}
-
 static void push_frames(GstHarness *harness, const GstVideoInfo *info, int frames,
                         RoadReference *reference) {
   for (int k = 0; k < frames; k++) {
@@ -41,7 +22,7 @@ static void push_frames(GstHarness *harness, const GstVideoInfo *info, int frame
 GST_START_TEST(test_two_runs) {
   for (int e = 0; e < road_engine_count(); e++)
     for (int k = 0; k < 2; k++) {
-      char *folder = folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
+      char *folder = test_folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
       char *save = g_strdup_printf("model-save-location=%s", path);
       char *load = g_strdup_printf("model-location=%s", path);
       GstVideoInfo info;
@@ -71,14 +52,14 @@ GST_START_TEST(test_two_runs) {
       g_free(load);
       g_free(save);
       g_free(path);
-      folder_free(folder);
+      test_folder_free(folder);
     }
 }
 GST_END_TEST
 
 /* The action signal, and a file set in PLAYING: both replace the models. */
 GST_START_TEST(test_reset_and_reload) {
-  char *folder = folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
+  char *folder = test_folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
   GstVideoInfo info;
   RoadReference reference;
   RvRoadConfig config;
@@ -108,7 +89,7 @@ GST_START_TEST(test_reset_and_reload) {
   gst_harness_teardown(harness);
   road_reference_free(&reference);
   g_free(path);
-  folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
@@ -140,7 +121,7 @@ static void rejects(const char *property, const char *value, int bins, const cha
 
 /* Files are checked before the first frame. */
 GST_START_TEST(test_bad_files) {
-  char *folder = folder_new(), *path = g_build_filename(folder, "good.rvroad", NULL);
+  char *folder = test_folder_new(), *path = g_build_filename(folder, "good.rvroad", NULL);
   char *bad = g_build_filename(folder, "bad.rvroad", NULL);
   char *nowhere = g_build_filename(folder, "no", "such.rvroad", NULL);
   char *save = g_strdup_printf("model-save-location=%s", path), *data = NULL;
@@ -172,14 +153,14 @@ GST_START_TEST(test_bad_files) {
   g_free(nowhere);
   g_free(bad);
   g_free(path);
-  folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
 /* In PLAYING an invalid file gives a warning and the models are kept; a missing folder is an
  * error at the end; no models, no file. */
 GST_START_TEST(test_problems_while_playing) {
-  char *folder = folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
+  char *folder = test_folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
   char *inner = g_build_filename(folder, "inner", NULL);
   char *lost = g_build_filename(inner, "b.rvroad", NULL);
   GstVideoInfo info;
@@ -192,18 +173,13 @@ GST_START_TEST(test_problems_while_playing) {
   push_frames(harness, &info, 2, &reference);
   gst_harness_set(harness, "cudaroaddetect", "model-location", path, NULL);
   push_frames(harness, &info, 1, &reference);
-  char *words = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(words && strstr(words, path) && strstr(words, "previous settings"), "%s", words);
-  g_free(words);
+  test_expect_warning(bus, path, "previous settings");
   gst_harness_set(harness, "cudaroaddetect", "model-location", NULL, "model-save-location", lost,
                   NULL);
   push_frames(harness, &info, 1, &reference);
   gst_harness_push_event(harness, gst_event_new_eos());
-  words = test_message(bus, GST_MESSAGE_ERROR);
-  fail_unless(words && strstr(words, "b.rvroad"), "%s", words);
-  g_free(words);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_expect_error(bus, "b.rvroad", NULL);
+  test_close(harness, bus);
   road_reference_free(&reference);
 
   char *save = g_strdup_printf("model-save-location=%s", path);
@@ -212,17 +188,14 @@ GST_START_TEST(test_problems_while_playing) {
   gst_buffer_unref(
       gst_harness_push_and_pull(harness, road_picture(&info, 1, ROAD_ALL | ROAD_FLAT)));
   gst_harness_push_event(harness, gst_event_new_eos());
-  words = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(words && strstr(words, "No models were learned"), "%s", words);
+  test_expect_warning(bus, "No models were learned", NULL);
   fail_if(g_file_test(path, G_FILE_TEST_EXISTS));
-  g_free(words);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_close(harness, bus);
   g_free(save);
   g_free(lost);
   g_free(inner);
   g_free(path);
-  folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 

@@ -175,26 +175,22 @@ GST_END_TEST
 
 /* A depth that is none is rejected by name; a disparity map is no pair for the elements behind. */
 GST_START_TEST(test_bit_depth) {
-  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=32 bit-depth=11");
-  GstBus *bus = test_bus(harness);
-  gst_harness_set_src_caps(harness, test_caps("GRAY16_LE", 128, 32, NULL));
-  char *text = test_message(bus, GST_MESSAGE_ERROR);
-  fail_unless(text && strstr(text, "bit-depth is 11"), "%s", text);
-  g_free(text);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  TestElement test =
+      test_start("cudasgm engine=cpu disparities=32 bit-depth=11", "GRAY16_LE", 128, 32, NULL);
+  test_expect_error(test.bus, "bit-depth is 11", NULL);
+  test_end(&test);
   static const char *const outputs[][2] = {{"picture", "NV12"}, {"depth", "GRAY16_LE"}};
   for (guint i = 0; i < G_N_ELEMENTS(outputs); i++) {
     char *line = g_strdup_printf("cudasgm engine=cpu disparities=32 output=%s focal-length=100 "
                                  "baseline=0.1",
                                  outputs[i][0]);
-    harness = gst_harness_new_parse(line);
-    gst_harness_set_src_caps(harness, test_caps("GRAY16_LE", 128, 32, NULL));
-    GstCaps *caps = gst_pad_get_current_caps(harness->sinkpad);
+    test.harness = gst_harness_new_parse(line);
+    gst_harness_set_src_caps(test.harness, test_caps("GRAY16_LE", 128, 32, NULL));
+    GstCaps *caps = gst_pad_get_current_caps(test.harness->sinkpad);
     fail_unless_equals_string(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"),
                               outputs[i][1]);
     gst_caps_unref(caps);
-    gst_harness_teardown(harness);
+    gst_harness_teardown(test.harness);
     g_free(line);
   }
 }
@@ -296,17 +292,13 @@ GST_END_TEST
 
 /* Ground truth and foreign annotations are passed through; the confidence is attached on request. */
 GST_START_TEST(test_annotations) {
-  GstHarness *harness = gst_harness_new_parse(
-      "cudasgm engine=cpu disparities=64 confidence=true min-disparity=2 post-messages=true");
-  GstBus *bus = test_bus(harness);
-  GstCaps *caps = test_caps("I420", 128, 32, NULL);
-  GstVideoInfo in;
-  test_info(&in, caps);
-  gst_harness_set_src_caps(harness, caps);
-  GstBuffer *pair = test_pair_new(&in, FALSE, FALSE, SHIFT, 3);
+  TestElement test = test_start(
+      "cudasgm engine=cpu disparities=64 confidence=true min-disparity=2 post-messages=true",
+      "I420", 128, 32, NULL);
+  GstBuffer *pair = test_pair_new(&test.info, FALSE, FALSE, SHIFT, 3);
   RvMetaTruth truth = {.width = 64, .height = 32, .disparity = rv_meta_raster_new(RV_U16, 64, 32)};
   rv_meta_add_truth(pair, &truth);
-  GstBuffer *result = gst_harness_push_and_pull(harness, pair);
+  GstBuffer *result = gst_harness_push_and_pull(test.harness, pair);
   RvMetaTruth got_truth;
   fail_unless(rv_meta_get_truth(result, &got_truth) && got_truth.disparity == truth.disparity);
   RvMetaDisparity meta;
@@ -314,7 +306,7 @@ GST_START_TEST(test_annotations) {
   fail_unless(meta.min_disparity == 2 && meta.disparities == 64);
   fail_unless_equals_string(
       gst_structure_get_string(rv_meta_find(result, RV_META_DISPARITY), "view"), "left");
-  GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+  GstMessage *message = gst_bus_pop_filtered(test.bus, GST_MESSAGE_ELEMENT);
   fail_unless(message != NULL);
   const GstStructure *fields = gst_message_get_structure(message);
   int value = 0;
@@ -326,13 +318,12 @@ GST_START_TEST(test_annotations) {
   gst_message_unref(message);
   GstStructure *stats = NULL;
   guint64 frames = 0;
-  gst_harness_get(harness, "cudasgm", "stats", &stats, NULL);
+  gst_harness_get(test.harness, "cudasgm", "stats", &stats, NULL);
   fail_unless(gst_structure_get_uint64(stats, "frames", &frames) && frames == 1);
   fail_unless_equals_string(gst_structure_get_string(stats, "engine"), "cpu");
   gst_structure_free(stats);
   /* The payload outlives the element. */
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_end(&test);
   RvMetaMap map;
   fail_unless(rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ));
   fail_unless_equals_int(
@@ -353,39 +344,30 @@ GST_START_TEST(test_changes_while_playing) {
       "speckle-size=0 "
       "speckle-range=2 baseline=0.3 focal-length=500 confidence=0";
   char **texts = g_strsplit(changes, " ", -1);
-  GstHarness *harness =
-      gst_harness_new_parse("cudasgm engine=cpu disparities=64 focal-length=700 baseline=0.5");
-  GstBus *bus = test_bus(harness);
-  GstCaps *caps = test_caps("GRAY8", 128, 32, NULL);
-  GstVideoInfo in;
-  test_info(&in, caps);
-  gst_harness_set_src_caps(harness, caps);
-  GstElement *element = gst_harness_find_element(harness, "cudasgm");
+  TestElement test = test_start("cudasgm engine=cpu disparities=64 focal-length=700 baseline=0.5",
+                                "GRAY8", 128, 32, NULL);
+  GstElement *element = gst_harness_find_element(test.harness, "cudasgm");
   for (guint i = 0; texts[i]; i++) {
     char **pair = g_strsplit(texts[i], "=", 2);
     gst_util_set_object_arg(G_OBJECT(element), pair[0], pair[1]);
     g_strfreev(pair);
     GstBuffer *result =
-        gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, SHIFT, i));
+        gst_harness_push_and_pull(test.harness, test_pair_new(&test.info, FALSE, FALSE, SHIFT, i));
     RvMetaDisparity meta;
     fail_unless(result && rv_meta_get_disparity(result, &meta), "%s", texts[i]);
     gst_buffer_unref(result);
   }
   g_strfreev(texts);
-  fail_unless(test_message(bus, GST_MESSAGE_ERROR) == NULL);
-  fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);
+  test_expect_error(test.bus, NULL, NULL);
+  test_expect_warning(test.bus, NULL, NULL);
   g_object_set(element, "paths", 3, NULL);
   GstBuffer *result =
-      gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, SHIFT, 1));
+      gst_harness_push_and_pull(test.harness, test_pair_new(&test.info, FALSE, FALSE, SHIFT, 1));
   fail_unless(result != NULL);
   gst_buffer_unref(result);
-  char *warning = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(warning && strstr(warning, "paths") && strstr(warning, "previous settings"), "%s",
-              warning);
-  g_free(warning);
+  test_expect_warning(test.bus, "paths", "previous settings");
   gst_object_unref(element);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_end(&test);
 }
 GST_END_TEST
 
@@ -393,10 +375,8 @@ GST_START_TEST(test_caps_change_flush_eos) {
   static const int sizes[][2] = {{128, 32}, {66, 33}, {130, 20}, {128, 32}};
   GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=64");
   for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
-    GstCaps *caps = test_caps(i % 2 ? "I420" : "BGRx", sizes[i][0], sizes[i][1], NULL);
     GstVideoInfo in;
-    test_info(&in, caps);
-    gst_harness_set_src_caps(harness, caps);
+    test_set_caps(harness, i % 2 ? "I420" : "BGRx", sizes[i][0], sizes[i][1], NULL, &in);
     GstBuffer *result =
         gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, SHIFT, i));
     RvMetaDisparity meta;

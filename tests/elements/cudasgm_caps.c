@@ -131,8 +131,7 @@ GST_START_TEST(test_bad_input) {
     fail_unless(error && strstr(error, cases[i].cause) && strstr(error, cases[i].remedy),
                 "%s, %s: %s", line, caps, error);
     g_free(error);
-    test_bus_free(bus);
-    gst_harness_teardown(harness);
+    test_close(harness, bus);
     g_free(caps);
     g_free(line);
   }
@@ -153,59 +152,42 @@ GST_START_TEST(test_gray16) {
 GST_END_TEST
 
 GST_START_TEST(test_truncated_buffers) {
-  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=32");
-  GstBus *bus = test_bus(harness);
-  GstCaps *caps = test_caps("I420", 128, 32, NULL);
-  GstVideoInfo in;
-  test_info(&in, caps);
-  gst_harness_set_src_caps(harness, caps);
-  fail_unless(gst_harness_push(harness, gst_buffer_new_allocate(NULL, 100, NULL)) ==
+  TestElement test = test_start("cudasgm engine=cpu disparities=32", "I420", 128, 32, NULL);
+  fail_unless(gst_harness_push(test.harness, gst_buffer_new_allocate(NULL, 100, NULL)) ==
               GST_FLOW_ERROR);
-  char *error = test_message(bus, GST_MESSAGE_ERROR);
-  fail_unless(error && strstr(error, "100 bytes"), "%s", error);
-  g_free(error);
-  fail_unless(gst_harness_push(harness, gst_buffer_new()) == GST_FLOW_ERROR);
-  error = test_message(bus, GST_MESSAGE_ERROR);
-  fail_unless(error && strstr(error, "0 bytes"), "%s", error);
-  g_free(error);
+  test_expect_error(test.bus, "100 bytes", NULL);
+  fail_unless(gst_harness_push(test.harness, gst_buffer_new()) == GST_FLOW_ERROR);
+  test_expect_error(test.bus, "0 bytes", NULL);
   /* The next good one works. */
-  GstBuffer *result = gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, 5, 1));
+  GstBuffer *result =
+      gst_harness_push_and_pull(test.harness, test_pair_new(&test.info, FALSE, FALSE, 5, 1));
   fail_unless(result != NULL);
   gst_buffer_unref(result);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_end(&test);
 }
 GST_END_TEST
 
 GST_START_TEST(test_small_pictures) {
   static const int sizes[][2] = {{2, 1}, {4, 2}, {20, 9}, {32, 1}, {62, 16}};
   for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
-    GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=512");
-    GstCaps *caps = test_caps("GRAY8", sizes[i][0], sizes[i][1], NULL);
-    GstVideoInfo in;
-    test_info(&in, caps);
-    gst_harness_set_src_caps(harness, caps);
-    GstBuffer *result = gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, 5, 1));
+    TestElement test =
+        test_start("cudasgm engine=cpu disparities=512", "GRAY8", sizes[i][0], sizes[i][1], NULL);
+    GstBuffer *result =
+        gst_harness_push_and_pull(test.harness, test_pair_new(&test.info, FALSE, FALSE, 5, 1));
     fail_unless(result != NULL);
     gst_buffer_unref(result);
-    gst_harness_teardown(harness);
+    test_end(&test);
   }
 }
 GST_END_TEST
 
 GST_START_TEST(test_depth_without_camera) {
-  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=32 output=depth");
-  GstBus *bus = test_bus(harness);
-  GstCaps *caps = test_caps("I420", 128, 32, NULL);
-  GstVideoInfo in;
-  test_info(&in, caps);
-  gst_harness_set_src_caps(harness, caps);
-  fail_unless(gst_harness_push(harness, test_pair_new(&in, FALSE, FALSE, 5, 1)) == GST_FLOW_ERROR);
-  char *error = test_message(bus, GST_MESSAGE_ERROR);
-  fail_unless(error && strstr(error, "focal-length"), "%s", error);
-  g_free(error);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  TestElement test =
+      test_start("cudasgm engine=cpu disparities=32 output=depth", "I420", 128, 32, NULL);
+  fail_unless(gst_harness_push(test.harness, test_pair_new(&test.info, FALSE, FALSE, 5, 1)) ==
+              GST_FLOW_ERROR);
+  test_expect_error(test.bus, "focal-length", NULL);
+  test_end(&test);
 }
 GST_END_TEST
 
@@ -219,26 +201,17 @@ GST_START_TEST(test_poor_match) {
                {-12, 0, "swapped", "right-first"},
                {45, 0, "near 45 px", "min-disparity"}};
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=32");
-    GstBus *bus = test_bus(harness);
-    GstCaps *caps = test_caps("GRAY8", 480, 64, NULL);
-    GstVideoInfo in;
-    test_info(&in, caps);
-    gst_harness_set_src_caps(harness, caps);
+    TestElement test = test_start("cudasgm engine=cpu disparities=32", "GRAY8", 480, 64, NULL);
     for (int k = 0; k < 70; k++) {
       GstBuffer *pair =
-          test_pair_new_rows(&in, FALSE, FALSE, cases[i].shift, cases[i].rows, (guint32)k);
-      gst_buffer_unref(gst_harness_push_and_pull(harness, pair));
-      char *early = k < 29 ? test_message(bus, GST_MESSAGE_WARNING) : NULL;
+          test_pair_new_rows(&test.info, FALSE, FALSE, cases[i].shift, cases[i].rows, (guint32)k);
+      gst_buffer_unref(gst_harness_push_and_pull(test.harness, pair));
+      char *early = k < 29 ? test_message(test.bus, GST_MESSAGE_WARNING) : NULL;
       fail_unless(early == NULL, "frame %d: %s", k, early);
     }
-    char *warning = test_message(bus, GST_MESSAGE_WARNING);
-    fail_unless(warning && strstr(warning, cases[i].cause) && strstr(warning, cases[i].remedy),
-                "%s", warning);
-    g_free(warning);
-    fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);
-    test_bus_free(bus);
-    gst_harness_teardown(harness);
+    test_expect_warning(test.bus, cases[i].cause, cases[i].remedy);
+    test_expect_warning(test.bus, NULL, NULL);
+    test_end(&test);
   }
 }
 GST_END_TEST
@@ -252,9 +225,7 @@ GST_START_TEST(test_no_device) {
   gst_element_set_bus(element, bus);
   g_object_set(element, "engine", 2, NULL);
   fail_unless(gst_element_set_state(element, GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE);
-  char *error = test_message(bus, GST_MESSAGE_ERROR);
-  fail_unless(error && strstr(error, reason) && strstr(error, "engine=cpu"), "%s", error);
-  g_free(error);
+  test_expect_error(bus, reason, "engine=cpu");
   gst_element_set_state(element, GST_STATE_NULL);
   /* auto continues without. */
   g_object_set(element, "engine", 0, NULL);

@@ -139,12 +139,10 @@ GST_END_TEST
 
 /* The layout may change from one pair to the next. */
 GST_START_TEST(test_layout_while_playing) {
-  Mux mux = mux_new("");
-  GstCaps *caps = test_caps("GRAY8", 32, 16, NULL);
-  mux_caps(&mux, "GRAY8", 32, 16, NULL);
+  Mux mux = mux_open("", "GRAY8", 32, 16);
   for (int i = 0; i < 4; i++) {
     gst_util_set_object_arg(G_OBJECT(mux.element), "layout", i % 2 ? "top-bottom" : "side-by-side");
-    mux_push_pair(&mux, caps, caps, i * FRAME);
+    mux_push_pair(&mux, mux.caps, mux.caps, i * FRAME);
     gst_buffer_unref(gst_harness_pull(mux.left));
     GstCaps *packed = gst_pad_get_current_caps(mux.left->sinkpad);
     GstVideoInfo info;
@@ -152,12 +150,11 @@ GST_START_TEST(test_layout_while_playing) {
     fail_unless(info.width == (i % 2 ? 32 : 64) && info.height == (i % 2 ? 32 : 16), "pair %d", i);
     gst_caps_unref(packed);
   }
-  gst_caps_unref(caps);
   mux_free(&mux);
 }
 GST_END_TEST
 
-/* The downstream element does not accept the packed frames: both caps are in the error. */
+/* The downstream element does not accept the packed frames: both mux.caps are in the error. */
 GST_START_TEST(test_refused_downstream) {
   Mux mux = mux_new("");
   GstCaps *caps = test_caps("NV12", 32, 16, NULL);

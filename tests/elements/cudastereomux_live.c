@@ -200,20 +200,14 @@ static void rig_free(Rig *rig) {
 }
 
 static guint64 count(const Rig *rig, const char *name) {
-  GstStructure *stats = NULL;
   guint64 value = 0;
-  g_object_get(rig->mux, "stats", &stats, NULL);
-  fail_unless(gst_structure_get_uint64(stats, name, &value), "%s", name);
-  gst_structure_free(stats);
+  test_stat(rig->mux, name, G_TYPE_UINT64, &value);
   return value;
 }
 
 static double measure(const Rig *rig, const char *name) {
-  GstStructure *stats = NULL;
   double value = 0;
-  g_object_get(rig->mux, "stats", &stats, NULL);
-  fail_unless(gst_structure_get_double(stats, name, &value), "%s", name);
-  gst_structure_free(stats);
+  test_stat(rig->mux, name, G_TYPE_DOUBLE, &value);
   return value;
 }
 

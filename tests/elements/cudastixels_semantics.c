@@ -169,8 +169,7 @@ GST_START_TEST(test_refused) {
       g_free(text);
     }
     rv_stixels_free(&stixels);
-    test_bus_free(bus);
-    gst_harness_teardown(harness);
+    test_close(harness, bus);
   }
 }
 GST_END_TEST
@@ -215,11 +214,8 @@ GST_START_TEST(test_letters) {
   GstBuffer *in = frame_new(0, &disparity);
   rv_meta_unmap(&disparity);
   gst_harness_push(harness, in);
-  char *text = test_message(bus, GST_MESSAGE_ERROR);
-  fail_unless(text && strstr(text, "semantic-classes"), "%s", text);
-  g_free(text);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_expect_error(bus, "semantic-classes", NULL);
+  test_close(harness, bus);
 }
 GST_END_TEST
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* element_test.c: pictures, caps, and messages for the tests of the elements. */
+/* element_test.c: frames, caps, and messages for the tests of the elements. */
 #include "element_test.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +26,13 @@ GstCaps *test_caps(const char *format, int width, int height, const char *more) 
 
 void test_info(GstVideoInfo *info, const GstCaps *caps) {
   fail_unless(gst_video_info_from_caps(info, caps));
+}
+
+void test_set_caps(GstHarness *harness, const char *format, int width, int height, const char *more,
+                   GstVideoInfo *info) {
+  GstCaps *caps = test_caps(format, width, height, more);
+  test_info(info, caps);
+  gst_harness_set_src_caps(harness, caps);
 }
 
 /* Texture of the point (x, y) of the left view. */
@@ -152,8 +160,59 @@ gboolean test_is_gstreamer(guint minor) {
   return major > 1 || got >= minor;
 }
 
+void test_same_bytes(GstBuffer *a, GstBuffer *b) {
+  GstMapInfo in_a, in_b;
+  fail_unless(gst_buffer_map(a, &in_a, GST_MAP_READ));
+  fail_unless(gst_buffer_map(b, &in_b, GST_MAP_READ));
+  fail_unless(in_a.size == in_b.size && memcmp(in_a.data, in_b.data, in_a.size) == 0);
+  gst_buffer_unmap(a, &in_a);
+  gst_buffer_unmap(b, &in_b);
+}
+
+void test_push_without(GstHarness *harness, GstBuffer *in, const char *annotation,
+                       const char *other) {
+  GstBuffer *out = gst_harness_push_and_pull(harness, in);
+  fail_if(rv_meta_find(out, annotation) || (other && rv_meta_find(out, other)));
+  gst_buffer_unref(out);
+}
+
+void test_stat(GstElement *element, const char *name, GType type, gpointer value) {
+  GstStructure *stats = NULL;
+  g_object_get(element, "stats", &stats, NULL);
+  fail_unless(gst_structure_get(stats, name, type, value, NULL), "%s", name);
+  gst_structure_free(stats);
+}
+
+void test_randomize(GstBuffer *buffer, guint32 seed) {
+  GRand *random = g_rand_new_with_seed(seed);
+  GstMapInfo map;
+  fail_unless(gst_buffer_map(buffer, &map, GST_MAP_WRITE));
+  for (gsize i = 0; i < map.size; i++)
+    map.data[i] = (guint8)g_rand_int(random);
+  gst_buffer_unmap(buffer, &map);
+  g_rand_free(random);
+}
+
 gboolean test_near(double value, double wanted, double tolerance) {
   return fabs(value - wanted) <= tolerance;
+}
+
+void test_close(GstHarness *harness, GstBus *bus) {
+  test_bus_free(bus);
+  gst_harness_teardown(harness);
+}
+
+TestElement test_start(const char *line, const char *format, int width, int height,
+                       const char *more) {
+  TestElement test;
+  test.harness = gst_harness_new_parse(line);
+  test.bus = test_bus(test.harness);
+  test_set_caps(test.harness, format, width, height, more, &test.info);
+  return test;
+}
+
+void test_end(TestElement *test) {
+  test_close(test->harness, test->bus);
 }
 
 char *test_message(GstBus *bus, GstMessageType type) {
@@ -173,8 +232,53 @@ char *test_message(GstBus *bus, GstMessageType type) {
   return text;
 }
 
-void test_expect_warning(GstBus *bus, const char *text) {
-  char *message = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(text ? message && strstr(message, text) : message == NULL, "%s", message);
+static void expect(GstBus *bus, GstMessageType type, const char *text, const char *more) {
+  char *message = test_message(bus, type);
+  if (text)
+    fail_unless(message && strstr(message, text) && (!more || strstr(message, more)), "%s",
+                message);
+  else
+    fail_unless(message == NULL, "%s", message);
   g_free(message);
+}
+
+void test_expect_warning(GstBus *bus, const char *text, const char *more) {
+  expect(bus, GST_MESSAGE_WARNING, text, more);
+}
+
+void test_expect_error(GstBus *bus, const char *text, const char *more) {
+  expect(bus, GST_MESSAGE_ERROR, text, more);
+}
+
+/* --- Files and sources ----------------------------------------------------------------------- */
+
+char *test_folder_new(void) {
+  char *folder = g_dir_make_tmp("gst-roadvision-XXXXXX", NULL);
+  fail_unless(folder != NULL);
+  return folder;
+}
+
+void test_folder_free(char *folder) {
+  GDir *dir = g_dir_open(folder, 0, NULL);
+  for (const char *name = g_dir_read_name(dir); name; name = g_dir_read_name(dir)) {
+    char *path = g_build_filename(folder, name, NULL);
+    fail_unless(g_unlink(path) == 0);
+    g_free(path);
+  }
+  g_dir_close(dir);
+  fail_unless(g_rmdir(folder) == 0);
+  g_free(folder);
+}
+
+GstHarness *test_source_new(const char *caps, GstPadProbeCallback probe, gpointer data) {
+  GstElement *source = gst_element_factory_make("stereotestsrc", NULL);
+  GstHarness *harness = gst_harness_new_with_element(source, NULL, "src");
+  gst_harness_set_sink_caps_str(harness, caps);
+  if (probe)
+    gst_pad_add_probe(harness->sinkpad,
+                      GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH, probe, data,
+                      NULL);
+  gst_harness_play(harness);
+  gst_object_unref(source);
+  return harness;
 }

@@ -33,6 +33,10 @@ GstBuffer *test_pair_new_rows(const GstVideoInfo *info, gboolean top_bottom, gbo
 GstCaps *test_caps(const char *format, int width, int height, const char *more);
 void test_info(GstVideoInfo *info, const GstCaps *caps);
 
+/* Sends such caps into a harness; `info` becomes theirs. */
+void test_set_caps(GstHarness *harness, const char *format, int width, int height, const char *more,
+                   GstVideoInfo *info);
+
 /* Gray of a rectangle of a buffer, width x height bytes, to be freed. */
 guint8 *test_gray(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int width, int height);
 
@@ -49,13 +53,51 @@ gboolean test_is_gstreamer(guint minor);
 
 gboolean test_near(double value, double wanted, double tolerance);
 
+/* An element, or a chain of them, in a harness with a bus. */
+typedef struct TestElement {
+  GstHarness *harness;
+  GstBus *bus;
+  GstVideoInfo info; /* of the input */
+} TestElement;
+
+/* Starts the launch line `line` with caps as test_caps() makes them; test_end() frees everything. */
+TestElement test_start(const char *line, const char *format, int width, int height,
+                       const char *more);
+void test_end(TestElement *test);
+
+/* Pushes `in`; what comes out has neither annotation. `other` may be NULL. */
+void test_push_without(GstHarness *harness, GstBuffer *in, const char *annotation,
+                       const char *other);
+
+/* A field of the property stats, which must have that type. */
+void test_stat(GstElement *element, const char *name, GType type, gpointer value);
+
+/* Two buffers contain the same bytes. */
+void test_same_bytes(GstBuffer *a, GstBuffer *b);
+
+/* Fills a buffer with random bytes. */
+void test_randomize(GstBuffer *buffer, guint32 seed);
+
 /* Adds a bus to a harness's element; the next error or warning on it, or NULL. */
 GstBus *test_bus(GstHarness *harness);
 void test_bus_free(GstBus *bus);
 char *test_message(GstBus *bus, GstMessageType type);
 
-/* The next warning contains `text`; NULL: there is none. */
-void test_expect_warning(GstBus *bus, const char *text);
+/* Frees a harness and the bus of its element. */
+void test_close(GstHarness *harness, GstBus *bus);
+
+/* The next warning or error contains `text` and, unless it is NULL, `more`. `text` NULL: there is
+ * none. */
+void test_expect_warning(GstBus *bus, const char *text, const char *more);
+void test_expect_error(GstBus *bus, const char *text, const char *more);
+
+/* A folder of its own for the files of a test; deleted with the files in it. */
+char *test_folder_new(void);
+void test_folder_free(char *folder);
+
+/* A harness behind stereotestsrc, with `caps` downstream, whose sink pad answers queries with `probe`
+ * (NULL: as always). */
+GstHarness *test_source_new(const char *caps, GstPadProbeCallback probe, gpointer data);
 
 /* The program of a file of tests, from a list:
  *   #define TESTS(TEST, LOOP) TEST(test_a) LOOP(test_b, 4)

@@ -76,49 +76,42 @@ static GBytes *bytes_of(GstBuffer *buffer) {
 
 /* The frame itself is the result: a repeated one has the same map. */
 GST_START_TEST(test_gap_map) {
-  GstHarness *harness = gst_harness_new_parse(
-      "cudasgm engine=cpu disparities=32 output=depth focal-length=700 baseline=0.5");
-  GstCaps *caps = test_caps("GRAY8", 128, 32, NULL);
-  GstVideoInfo in;
-  test_info(&in, caps);
-  gst_harness_set_src_caps(harness, caps);
-  GstBuffer *one = gst_harness_push_and_pull(harness, pair_at(&in, 5, 1, 0));
-  GstBuffer *other = pair_at(&in, 9, 2, FRAME);
+  TestElement test =
+      test_start("cudasgm engine=cpu disparities=32 output=depth focal-length=700 baseline=0.5",
+                 "GRAY8", 128, 32, NULL);
+  GstBuffer *one = gst_harness_push_and_pull(test.harness, pair_at(&test.info, 5, 1, 0));
+  GstBuffer *other = pair_at(&test.info, 9, 2, FRAME);
   GST_BUFFER_FLAG_SET(other, GST_BUFFER_FLAG_GAP);
-  GstBuffer *two = gst_harness_push_and_pull(harness, other);
+  GstBuffer *two = gst_harness_push_and_pull(test.harness, other);
   GBytes *a = bytes_of(one), *b = bytes_of(two);
   fail_unless(g_bytes_equal(a, b));
   g_bytes_unref(a);
   g_bytes_unref(b);
   gst_buffer_unref(one);
   gst_buffer_unref(two);
-  gst_harness_teardown(harness);
+  test_end(&test);
 }
 GST_END_TEST
 
 /* Nothing is repeated across a flush, new settings, or from the start. */
 GST_START_TEST(test_gap_after_change) {
-  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=32");
-  GstCaps *caps = test_caps("GRAY8", 128, 32, NULL);
-  GstVideoInfo in;
-  test_info(&in, caps);
-  gst_harness_set_src_caps(harness, caps);
+  TestElement test = test_start("cudasgm engine=cpu disparities=32", "GRAY8", 128, 32, NULL);
   for (guint i = 0; i < 4; i++) {
-    GstBuffer *pair = pair_at(&in, 5, i, i * FRAME);
+    GstBuffer *pair = pair_at(&test.info, 5, i, i * FRAME);
     GST_BUFFER_FLAG_SET(pair, GST_BUFFER_FLAG_GAP);
-    gst_buffer_unref(gst_harness_push_and_pull(harness, pair));
+    gst_buffer_unref(gst_harness_push_and_pull(test.harness, pair));
     if (i == 1) {
-      gst_harness_push_event(harness, gst_event_new_flush_start());
-      gst_harness_push_event(harness, gst_event_new_flush_stop(TRUE));
+      gst_harness_push_event(test.harness, gst_event_new_flush_start());
+      gst_harness_push_event(test.harness, gst_event_new_flush_stop(TRUE));
       GstSegment segment;
       gst_segment_init(&segment, GST_FORMAT_TIME);
-      gst_harness_push_event(harness, gst_event_new_segment(&segment));
+      gst_harness_push_event(test.harness, gst_event_new_segment(&segment));
     } else if (i == 2) {
-      gst_harness_set(harness, "cudasgm", "median", 0, NULL);
+      gst_harness_set(test.harness, "cudasgm", "median", 0, NULL);
     }
   }
-  fail_unless_equals_uint64(counter(harness, "cudasgm", "repeated"), 1); /* the second frame */
-  gst_harness_teardown(harness);
+  fail_unless_equals_uint64(counter(test.harness, "cudasgm", "repeated"), 1); /* the second frame */
+  test_end(&test);
 }
 GST_END_TEST
 
@@ -129,20 +122,17 @@ GST_START_TEST(test_empty_gap) {
                                       "cudahough engine=cpu",    "cudaroaddetect engine=cpu",
                                       "cudaobstacles engine=cpu"};
   for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
-    GstHarness *harness = gst_harness_new_parse(lines[i]);
-    GstBus *bus = test_bus(harness);
-    gst_harness_set_src_caps(harness, test_caps("NV12", 128, 32, NULL));
+    TestElement test = test_start(lines[i], "NV12", 128, 32, NULL);
     GstBuffer *empty = gst_buffer_new();
     GST_BUFFER_PTS(empty) = FRAME;
     GST_BUFFER_FLAG_SET(empty, GST_BUFFER_FLAG_GAP | GST_BUFFER_FLAG_DROPPABLE);
-    GstBuffer *out = gst_harness_push_and_pull(harness, empty);
+    GstBuffer *out = gst_harness_push_and_pull(test.harness, empty);
     fail_unless(out != NULL, "%s", lines[i]);
     fail_unless(gst_buffer_get_size(out) == 0 && GST_BUFFER_PTS(out) == FRAME, "%s", lines[i]);
     fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_GAP), "%s", lines[i]);
-    fail_unless(test_message(bus, GST_MESSAGE_ERROR) == NULL, "%s", lines[i]);
+    fail_unless(test_message(test.bus, GST_MESSAGE_ERROR) == NULL, "%s", lines[i]);
     gst_buffer_unref(out);
-    test_bus_free(bus);
-    gst_harness_teardown(harness);
+    test_end(&test);
   }
 }
 GST_END_TEST
@@ -174,38 +164,34 @@ static int ground_frames(GstHarness *harness, GstBuffer *buffer) {
 }
 
 GST_START_TEST(test_interruptions) {
-  GstHarness *harness = gst_harness_new_parse("cudastixels engine=cpu");
-  GstCaps *caps = test_caps("GRAY16_LE", 160, 160, NULL);
-  GstVideoInfo info;
-  test_info(&info, caps);
-  gst_harness_set_src_caps(harness, caps);
+  TestElement test = test_start("cudastixels engine=cpu", "GRAY16_LE", 160, 160, NULL);
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);
-  fail_unless_equals_int(ground_frames(harness, road_at(&info, 0)), 1);
-  fail_unless_equals_int(ground_frames(harness, road_at(&info, FRAME)), 2);
+  fail_unless_equals_int(ground_frames(test.harness, road_at(&test.info, 0)), 1);
+  fail_unless_equals_int(ground_frames(test.harness, road_at(&test.info, FRAME)), 2);
   /* What a leaky queue leaves is no interruption. */
-  GstBuffer *buffer = road_at(&info, 10 * FRAME);
+  GstBuffer *buffer = road_at(&test.info, 10 * FRAME);
   GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
-  fail_unless_equals_int(ground_frames(harness, buffer), 3);
+  fail_unless_equals_int(ground_frames(test.harness, buffer), 3);
   /* A jump of the time is one, forwards and backwards. */
-  buffer = road_at(&info, 100 * FRAME);
+  buffer = road_at(&test.info, 100 * FRAME);
   GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
-  fail_unless_equals_int(ground_frames(harness, buffer), 1);
-  fail_unless_equals_int(ground_frames(harness, road_at(&info, 101 * FRAME)), 2);
-  buffer = road_at(&info, 50 * FRAME);
+  fail_unless_equals_int(ground_frames(test.harness, buffer), 1);
+  fail_unless_equals_int(ground_frames(test.harness, road_at(&test.info, 101 * FRAME)), 2);
+  buffer = road_at(&test.info, 50 * FRAME);
   GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
-  fail_unless_equals_int(ground_frames(harness, buffer), 1);
-  fail_unless_equals_int(ground_frames(harness, road_at(&info, 51 * FRAME)), 2);
+  fail_unless_equals_int(ground_frames(test.harness, buffer), 1);
+  fail_unless_equals_int(ground_frames(test.harness, road_at(&test.info, 51 * FRAME)), 2);
   /* So is a flush, and a new stream. */
-  gst_harness_push_event(harness, gst_event_new_flush_start());
-  gst_harness_push_event(harness, gst_event_new_flush_stop(TRUE));
-  gst_harness_push_event(harness, gst_event_new_segment(&segment));
-  fail_unless_equals_int(ground_frames(harness, road_at(&info, 52 * FRAME)), 1);
-  fail_unless_equals_int(ground_frames(harness, road_at(&info, 53 * FRAME)), 2);
-  gst_harness_push_event(harness, gst_event_new_stream_start("next"));
-  gst_harness_set_src_caps(harness, test_caps("GRAY16_LE", 160, 160, NULL));
-  fail_unless_equals_int(ground_frames(harness, road_at(&info, 54 * FRAME)), 1);
-  gst_harness_teardown(harness);
+  gst_harness_push_event(test.harness, gst_event_new_flush_start());
+  gst_harness_push_event(test.harness, gst_event_new_flush_stop(TRUE));
+  gst_harness_push_event(test.harness, gst_event_new_segment(&segment));
+  fail_unless_equals_int(ground_frames(test.harness, road_at(&test.info, 52 * FRAME)), 1);
+  fail_unless_equals_int(ground_frames(test.harness, road_at(&test.info, 53 * FRAME)), 2);
+  gst_harness_push_event(test.harness, gst_event_new_stream_start("next"));
+  gst_harness_set_src_caps(test.harness, test_caps("GRAY16_LE", 160, 160, NULL));
+  fail_unless_equals_int(ground_frames(test.harness, road_at(&test.info, 54 * FRAME)), 1);
+  test_end(&test);
 }
 GST_END_TEST
 
@@ -218,21 +204,18 @@ static guint64 time_field(const GstStructure *fields, const char *name) {
 }
 
 GST_START_TEST(test_message_times) {
-  GstHarness *harness = gst_harness_new_parse(
-      "cudasgm engine=cpu disparities=32 post-messages=true stage-times=true");
-  GstBus *bus = test_bus(harness);
-  GstCaps *caps = test_caps("GRAY8", 256, 64, NULL);
-  GstVideoInfo in;
-  test_info(&in, caps);
-  gst_harness_set_src_caps(harness, caps);
+  TestElement test =
+      test_start("cudasgm engine=cpu disparities=32 post-messages=true stage-times=true", "GRAY8",
+                 256, 64, NULL);
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);
   segment.start = 5 * GST_SECOND;
   segment.time = 70 * GST_SECOND;
   segment.base = 2 * GST_SECOND;
-  gst_harness_push_event(harness, gst_event_new_segment(&segment));
-  gst_buffer_unref(gst_harness_push_and_pull(harness, pair_at(&in, 5, 1, 6 * GST_SECOND)));
-  GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+  gst_harness_push_event(test.harness, gst_event_new_segment(&segment));
+  gst_buffer_unref(
+      gst_harness_push_and_pull(test.harness, pair_at(&test.info, 5, 1, 6 * GST_SECOND)));
+  GstMessage *message = gst_bus_pop_filtered(test.bus, GST_MESSAGE_ELEMENT);
   const GstStructure *fields = gst_message_get_structure(message);
   fail_unless_equals_uint64(time_field(fields, "timestamp"), 6 * GST_SECOND);
   fail_unless_equals_uint64(time_field(fields, "running-time"), 3 * GST_SECOND);
@@ -253,21 +236,14 @@ GST_START_TEST(test_message_times) {
   fail_unless(total > 0 && total <= time + 1, "%g of %g us", total, time); /* time-us is whole */
   gst_message_unref(message);
   /* Views that do not match: hardly anything is valid. */
-  GstBuffer *pair = pair_at(&in, 5, 1, 7 * GST_SECOND);
-  GRand *random = g_rand_new_with_seed(1);
-  GstMapInfo map;
-  fail_unless(gst_buffer_map(pair, &map, GST_MAP_WRITE));
-  for (gsize i = 0; i < map.size; i++)
-    map.data[i] = (guint8)g_rand_int(random);
-  gst_buffer_unmap(pair, &map);
-  g_rand_free(random);
-  gst_buffer_unref(gst_harness_push_and_pull(harness, pair));
-  message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+  GstBuffer *pair = pair_at(&test.info, 5, 1, 7 * GST_SECOND);
+  test_randomize(pair, 1);
+  gst_buffer_unref(gst_harness_push_and_pull(test.harness, pair));
+  message = gst_bus_pop_filtered(test.bus, GST_MESSAGE_ELEMENT);
   fail_unless(gst_structure_get_double(gst_message_get_structure(message), "valid-share", &share));
   fail_unless(share < 0.3, "%g", share);
   gst_message_unref(message);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_end(&test);
 }
 GST_END_TEST
 
@@ -295,8 +271,7 @@ GST_START_TEST(test_interlaced) {
     fail_unless(error && strstr(error, "Interlaced") && strstr(error, "deinterlace"), "%s: %s",
                 lines[i / 2], error);
     g_free(error);
-    test_bus_free(bus);
-    gst_harness_teardown(harness);
+    test_close(harness, bus);
   }
 }
 GST_END_TEST

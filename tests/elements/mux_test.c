@@ -5,7 +5,7 @@
 Mux mux_new(const char *properties) {
   /* A pad may take one frame only until it is known to be live: a test must not push two to one
    * pad before the other has one. */
-  Mux mux;
+  Mux mux = {NULL, NULL, NULL, NULL, NULL};
   char *line = g_strdup_printf("cudastereomux %s", properties);
   mux.element = gst_parse_launch(line, NULL);
   gst_object_ref_sink(mux.element);
@@ -20,7 +20,15 @@ Mux mux_new(const char *properties) {
   return mux;
 }
 
+Mux mux_open(const char *properties, const char *format, int width, int height) {
+  Mux mux = mux_new(properties);
+  mux.caps = test_caps(format, width, height, NULL);
+  mux_caps(&mux, format, width, height, NULL);
+  return mux;
+}
+
 void mux_free(Mux *mux) {
+  gst_clear_caps(&mux->caps);
   test_bus_free(mux->bus);
   gst_harness_teardown(mux->right);
   gst_harness_teardown(mux->left);
@@ -40,13 +48,7 @@ GstBuffer *mux_noise(const GstVideoInfo *info, guint32 seed, GstClockTime pts) {
   align.padding_right = 24;
   fail_unless(gst_video_info_align(&padded, &align));
   GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&padded), NULL);
-  GRand *random = g_rand_new_with_seed(seed);
-  GstMapInfo map;
-  fail_unless(gst_buffer_map(buffer, &map, GST_MAP_WRITE));
-  for (gsize i = 0; i < map.size; i++)
-    map.data[i] = (guint8)g_rand_int(random);
-  gst_buffer_unmap(buffer, &map);
-  g_rand_free(random);
+  test_randomize(buffer, seed);
   gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(info),
                                  (guint)GST_VIDEO_INFO_WIDTH(info),
                                  (guint)GST_VIDEO_INFO_HEIGHT(info), GST_VIDEO_INFO_N_PLANES(info),
@@ -63,13 +65,11 @@ GstBuffer *mux_frame(const GstCaps *caps, guint32 seed, GstClockTime pts) {
 }
 
 guint64 mux_counter(Mux *mux, const char *name) {
-  GstStructure *stats = NULL;
   guint64 value = G_MAXUINT64;
-  g_object_get(mux->element, "stats", &stats, NULL);
-  fail_unless(gst_structure_get_uint64(stats, name, &value), "%s", name);
-  gst_structure_free(stats);
+  test_stat(mux->element, name, G_TYPE_UINT64, &value);
   return value;
 }
+
 void mux_push_pair(Mux *mux, const GstCaps *left, const GstCaps *right, GstClockTime pts) {
   fail_unless(gst_harness_push(mux->left, mux_frame(left, 1, pts)) == GST_FLOW_OK);
   fail_unless(gst_harness_push(mux->right, mux_frame(right, 2, pts)) == GST_FLOW_OK);

@@ -11,10 +11,14 @@ typedef struct Mux {
   GstElement *element;
   GstHarness *left, *right; /* left has the src pad too */
   GstBus *bus;
+  GstCaps *caps; /* of mux_open; or NULL */
 } Mux;
 
 Mux mux_new(const char *properties);
 void mux_free(Mux *mux);
+
+/* The same with caps on both pads: `caps`. */
+Mux mux_open(const char *properties, const char *format, int width, int height);
 void mux_caps(Mux *mux, const char *format, int width, int height, const char *more);
 
 /* A frame of noise whose planes have padding after each row. */

@@ -4,11 +4,7 @@
 #ifndef PIPELINES_H
 #define PIPELINES_H
 
-#include <gst/check/gstharness.h>
-#include <gst/gst.h>
-#include <gst/video/video.h>
-
-#include "roadvision-gst.h"
+#include "element_test.h"
 
 typedef struct Pipelines {
   const char *engine; /* "cpu" or "cuda": what the elements under test are told */

@@ -87,18 +87,13 @@ static GstPadProbeReturn answer_without_rate(GstPad *pad, GstPadProbeInfo *info,
 
 /* interlace answers a CAPS query without a frame rate: the default one is taken all the same. */
 static void no_rate(Pipelines *e) {
-  GstElement *source = gst_element_factory_make("stereotestsrc", NULL);
-  GstHarness *h = gst_harness_new_with_element(source, NULL, "src");
-  gst_harness_set_sink_caps_str(h, "video/x-raw,format=BGRx,width=64,height=16");
-  gst_pad_add_probe(h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH,
-                    answer_without_rate, NULL, NULL);
-  gst_harness_play(h);
+  GstHarness *h =
+      test_source_new("video/x-raw,format=BGRx,width=64,height=16", answer_without_rate, NULL);
   GstBuffer *buffer = gst_harness_pull(h);
   CHECK(e, buffer && GST_BUFFER_DURATION(buffer) == gst_util_uint64_scale_int(GST_SECOND, 1, 30),
         "30 frames/s");
   gst_clear_buffer(&buffer);
   gst_harness_teardown(h);
-  gst_object_unref(source);
 }
 
 static void truth(Pipelines *e) {

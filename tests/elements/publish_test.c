@@ -4,25 +4,6 @@
 
 #include <glib/gstdio.h>
 
-char *publish_folder_new(void) {
-  char *folder = g_dir_make_tmp("publish-XXXXXX", NULL);
-  fail_unless(folder != NULL);
-  return folder;
-}
-
-void publish_folder_free(char *folder) {
-  GDir *dir = g_dir_open(folder, 0, NULL);
-  const char *name;
-  while ((name = g_dir_read_name(dir)) != NULL) {
-    char *path = g_build_filename(folder, name, NULL);
-    fail_unless(g_unlink(path) == 0);
-    g_free(path);
-  }
-  g_dir_close(dir);
-  fail_unless(g_rmdir(folder) == 0);
-  g_free(folder);
-}
-
 GstHarness *publish_harness(const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -41,6 +22,23 @@ GstHarness *publish_harness_caps(const char *caps, const char *properties) {
   gst_harness_set_src_caps_str(harness, caps);
   g_free(line);
   return harness;
+}
+
+PublishTest publish_start(const char *properties) {
+  PublishTest test = {NULL, test_folder_new(), NULL};
+  test.harness = publish_harness("location=%s/a.jsonl %s", test.folder, properties);
+  return test;
+}
+
+const char *publish_text(PublishTest *test) {
+  publish_end(test->harness);
+  test->text = publish_read(test->folder, "a.jsonl");
+  return test->text;
+}
+
+void publish_free(PublishTest *test) {
+  g_free(test->text);
+  test_folder_free(test->folder);
 }
 
 GstBuffer *publish_frame(guint index, int count) {

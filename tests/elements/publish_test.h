@@ -5,15 +5,23 @@
 
 #include "element_test.h"
 
-/* A new folder for the files of one test; removed with what is in it. */
-char *publish_folder_new(void);
-void publish_folder_free(char *folder);
-
 /* A harness of "annotationpublish PROPERTIES" that is negotiated to 64x48 GRAY8. Names in
  * `format` as in printf. */
 GstHarness *publish_harness(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 GstHarness *publish_harness_caps(const char *caps, const char *properties);
+
+/* An element that writes JSON lines to a file in a folder of its own. */
+typedef struct PublishTest {
+  GstHarness *harness;
+  char *folder, *text;
+} PublishTest;
+
+PublishTest publish_start(const char *properties);
+
+/* Ends the stream; the text of the file, valid until publish_free(). */
+const char *publish_text(PublishTest *test);
+void publish_free(PublishTest *test);
 
 /* A frame number `index` (30 per second) with `count` stixels. */
 GstBuffer *publish_frame(guint index, int count);

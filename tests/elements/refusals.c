@@ -18,16 +18,13 @@ GST_START_TEST(test_property_names) {
                {"cudahough engine=cpu min-theta=90 max-theta=20", "max-theta"},
                {"cudahough engine=cpu edge-low=300 edge-high=100", "edge-high"}};
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    GstHarness *harness = gst_harness_new_parse(cases[i].line);
-    GstBus *bus = test_bus(harness);
-    gst_harness_set_src_caps(harness, test_caps("NV12", 128, 32, NULL));
-    char *error = test_message(bus, GST_MESSAGE_ERROR);
+    TestElement test = test_start(cases[i].line, "NV12", 128, 32, NULL);
+    char *error = test_message(test.bus, GST_MESSAGE_ERROR);
     fail_unless(error && strstr(error, cases[i].says), "%s: %s", cases[i].line, error);
     *strchr(error, '|') = 0; /* behind it stand names of functions */
     fail_if(g_regex_match_simple("[a-z0-9]_[a-z]", error, 0, 0), "%s: %s", cases[i].line, error);
     g_free(error);
-    test_bus_free(bus);
-    gst_harness_teardown(harness);
+    test_end(&test);
   }
 }
 GST_END_TEST
@@ -67,11 +64,8 @@ GST_START_TEST(test_packing_of_open_size) {
   gst_caps_unref(answer);
   gst_caps_unref(open);
   gst_harness_set_src_caps(harness, test_caps("NV12", 128, 32, "multiview-mode=checkerboard"));
-  char *error = test_message(bus, GST_MESSAGE_ERROR);
-  fail_unless(error && strstr(error, "checkerboard") && strstr(error, "layout"), "%s", error);
-  g_free(error);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_expect_error(bus, "checkerboard", "layout");
+  test_close(harness, bus);
 }
 GST_END_TEST
 
@@ -81,10 +75,8 @@ GST_START_TEST(test_output_in_flight) {
       gst_harness_new_parse("cudasgm name=sgm engine=cpu disparities=32 ! cudaannotate engine=cpu");
   GstElement *sgm = gst_bin_get_by_name(GST_BIN(harness->element), "sgm");
   GstBus *bus = test_bus(harness);
-  GstCaps *caps = test_caps("NV12", 128, 32, NULL);
   GstVideoInfo in;
-  test_info(&in, caps);
-  gst_harness_set_src_caps(harness, caps);
+  test_set_caps(harness, "NV12", 128, 32, NULL, &in);
   gst_buffer_unref(gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, 5, 1)));
   gst_util_set_object_arg(G_OBJECT(sgm), "output", "disparity");
   fail_unless(gst_harness_push(harness, test_pair_new(&in, FALSE, FALSE, 5, 2)) ==
@@ -94,7 +86,7 @@ GST_START_TEST(test_output_in_flight) {
                   strstr(error, "output=picture"),
               "%s", error);
   g_free(error);
-  fail_unless(test_message(bus, GST_MESSAGE_ERROR) == NULL, "said twice");
+  test_expect_error(bus, NULL, NULL);
   gst_util_set_object_arg(G_OBJECT(sgm), "output", "picture");
   gst_buffer_unref(gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, 5, 3)));
   test_bus_free(bus);
@@ -109,11 +101,8 @@ GST_START_TEST(test_nothing_fits) {
   GstBus *bus = test_bus(harness);
   gst_harness_set_sink_caps_str(harness, "video/x-raw,format=NV12,width=77");
   gst_harness_set_src_caps(harness, test_caps("NV12", 128, 32, NULL));
-  char *error = test_message(bus, GST_MESSAGE_ERROR);
-  fail_unless(error && strstr(error, "64") && strstr(error, "77"), "%s", error);
-  g_free(error);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_expect_error(bus, "64", "77");
+  test_close(harness, bus);
 }
 GST_END_TEST
 
@@ -152,18 +141,13 @@ static GstPadProbeReturn offer_pool(GstPad *pad, GstPadProbeInfo *info, gpointer
 GST_START_TEST(test_stubborn_pool) {
   GstBufferPool *pool = g_object_new(stubborn_pool_get_type(), NULL);
   gst_object_ref_sink(pool);
-  GstElement *source = gst_element_factory_make("stereotestsrc", NULL);
-  GstHarness *harness = gst_harness_new_with_element(source, NULL, "src");
-  gst_harness_set_sink_caps_str(harness, "video/x-raw,format=NV12,width=64,height=16");
-  gst_pad_add_probe(harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH,
-                    offer_pool, pool, NULL);
-  gst_harness_play(harness);
+  GstHarness *harness =
+      test_source_new("video/x-raw,format=NV12,width=64,height=16", offer_pool, pool);
   GstBuffer *buffer = gst_harness_pull(harness);
   fail_unless(buffer && gst_buffer_get_size(buffer) == 64 * 16 * 3 / 2);
   fail_unless(buffer->pool != pool);
   gst_buffer_unref(buffer);
   gst_harness_teardown(harness);
-  gst_object_unref(source);
   gst_object_unref(pool);
 }
 GST_END_TEST
@@ -187,26 +171,21 @@ static void add_huge(GstBuffer *buffer, gboolean stixels) {
 /* An annotation may name any size; memory is taken for what the picture can show. */
 GST_START_TEST(test_huge_annotation) {
   for (int stixels = 0; stixels < 2; stixels++) {
-    GstHarness *harness = gst_harness_new_parse("cudaannotate engine=cpu show=segments+stixels");
-    GstBus *bus = test_bus(harness);
-    GstCaps *caps = test_caps("NV12", 64, 32, NULL);
-    GstVideoInfo info;
-    test_info(&info, caps);
-    gst_harness_set_src_caps(harness, caps);
+    TestElement test =
+        test_start("cudaannotate engine=cpu show=segments+stixels", "NV12", 64, 32, NULL);
     for (int k = 0; k < 2; k++) {
-      GstBuffer *buffer = test_pair_new(&info, FALSE, FALSE, 0, 1);
+      GstBuffer *buffer = test_pair_new(&test.info, FALSE, FALSE, 0, 1);
       add_huge(buffer, stixels);
-      buffer = gst_harness_push_and_pull(harness, buffer);
+      buffer = gst_harness_push_and_pull(test.harness, buffer);
       fail_unless(buffer != NULL);
       gst_buffer_unref(buffer);
     }
-    char *warning = test_message(bus, GST_MESSAGE_WARNING);
+    char *warning = test_message(test.bus, GST_MESSAGE_WARNING);
     fail_unless(warning && strstr(warning, "16384x16384") && strstr(warning, "show"), "%s",
                 warning);
-    fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL, "said twice");
+    test_expect_warning(test.bus, NULL, NULL);
     g_free(warning);
-    test_bus_free(bus);
-    gst_harness_teardown(harness);
+    test_end(&test);
   }
 }
 GST_END_TEST
@@ -229,10 +208,8 @@ GST_START_TEST(test_short_raster) {
     GstElement *identity = gst_bin_get_by_name(GST_BIN(harness->element), "i");
     g_signal_connect(identity, "handoff", G_CALLBACK(stretch_raster), NULL);
     GstBus *bus = test_bus(harness);
-    GstCaps *caps = test_caps("NV12", 128, 32, NULL);
     GstVideoInfo in;
-    test_info(&in, caps);
-    gst_harness_set_src_caps(harness, caps);
+    test_set_caps(harness, "NV12", 128, 32, NULL, &in);
     GstBuffer *out = gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, 5, 1));
     fail_unless(out != NULL, "%s", lines[i]);
     gst_buffer_unref(out);

@@ -57,25 +57,6 @@ static GByteArray *png_new(int width, int height, int depth, int kind, const gui
   return file;
 }
 
-static char *folder_new(void) {
-  char *folder = g_dir_make_tmp("labels-XXXXXX", NULL);
-  fail_unless(folder != NULL);
-  return folder;
-}
-
-static void folder_free(char *folder) {
-  GDir *dir = g_dir_open(folder, 0, NULL);
-  const char *name;
-  while ((name = g_dir_read_name(dir))) {
-    char *path = g_build_filename(folder, name, NULL);
-    g_unlink(path);
-    g_free(path);
-  }
-  g_dir_close(dir);
-  g_rmdir(folder);
-  g_free(folder);
-}
-
 static void save(const char *folder, int number, const GByteArray *file, gsize size) {
   char *path = g_strdup_printf("%s/%02d.png", folder, number);
   fail_unless(g_file_set_contents(path, (const char *)file->data, (gssize)size, NULL));
@@ -126,7 +107,7 @@ GST_START_TEST(test_png) {
   static const guint8 bits1[] = {0, 0xa8}, bits2[] = {0, 0x1b, 0x40}, bits4[] = {0, 0x12, 0xf0};
   guint8 values[32];
   int width, height;
-  char *folder = folder_new();
+  char *folder = test_folder_new();
   GByteArray *file = png_new(3, 5, 8, 0, filtered, sizeof filtered);
   save(folder, 0, file, file->len);
   g_byte_array_unref(file);
@@ -150,14 +131,14 @@ GST_START_TEST(test_png) {
     fail_unless(!error && memcmp(values, packed[i].values, (gsize)packed[i].width) == 0, "%u: %s",
                 i, error);
   }
-  folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
 /* Files that cannot be used are rejected with the cause; damaged ones never crash. */
 GST_START_TEST(test_bad_png) {
   guint8 rows[(W + 1) * H] = {0};
-  char *folder = folder_new();
+  char *folder = test_folder_new();
   const struct {
     int width, height, depth, kind;
     const char *says;
@@ -200,7 +181,7 @@ GST_START_TEST(test_bad_png) {
     g_byte_array_unref(bad);
   }
   g_byte_array_unref(file);
-  folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
@@ -266,39 +247,34 @@ static int push(GstHarness *harness, int at, int *last) {
 
 /* Images follow the time of the frames, not their number: lost frames, jumps back, other rates. */
 GST_START_TEST(test_images) {
-  char *folder = folder_new();
+  char *folder = test_folder_new();
   int last = 0;
   save_numbered(folder, 6);
   char *line = g_strdup_printf("semanticsattach location=%s/%%02d.png", folder);
-  GstHarness *harness = gst_harness_new_parse(line);
-  GstBus *bus = test_bus(harness);
-  gst_harness_set_src_caps(harness, test_caps("GRAY8", W, H, NULL));
+  TestElement test = test_start(line, "GRAY8", W, H, NULL);
   static const int order[] = {0, 1, 4, 2, 2, 5};
   for (guint i = 0; i < G_N_ELEMENTS(order); i++) {
-    fail_unless_equals_int(push(harness, order[i], &last), 10 * order[i]);
+    fail_unless_equals_int(push(test.harness, order[i], &last), 10 * order[i]);
     fail_unless_equals_int(last, 10 * order[i] + 1);
   }
-  fail_unless_equals_int(labels_stat(harness, "images"), 5); /* one was used twice */
-  GstElement *element = gst_harness_find_element(harness, "semanticsattach");
+  fail_unless_equals_int(labels_stat(test.harness, "images"), 5); /* one was used twice */
+  GstElement *element = gst_harness_find_element(test.harness, "semanticsattach");
   g_object_set(element, "start-index", 1, "image-rate", 15.0, "classes", "10:3,20-21:4", NULL);
-  fail_unless_equals_int(push(harness, 0, &last), 3);
+  fail_unless_equals_int(push(test.harness, 0, &last), 3);
   fail_unless_equals_int(last, RV_SEMANTIC_NONE);
-  fail_unless_equals_int(push(harness, 2, &last), 4);
+  fail_unless_equals_int(push(test.harness, 2, &last), 4);
   fail_unless_equals_int(last, 4);
-  fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL);
-  fail_unless_equals_int(push(harness, 20, &last), -1); /* there is no such image */
-  fail_unless_equals_int(push(harness, 22, &last), -1);
-  fail_unless_equals_int(push(harness, 2, &last), 4);
-  char *text = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(text && strstr(text, "11.png") && strstr(text, "start-index"), "%s", text);
-  g_free(text);
-  fail_unless(test_message(bus, GST_MESSAGE_WARNING) == NULL); /* once */
-  fail_unless_equals_int(labels_stat(harness, "unmatched"), 2);
+  test_expect_warning(test.bus, NULL, NULL);
+  fail_unless_equals_int(push(test.harness, 20, &last), -1); /* there is no such image */
+  fail_unless_equals_int(push(test.harness, 22, &last), -1);
+  fail_unless_equals_int(push(test.harness, 2, &last), 4);
+  test_expect_warning(test.bus, "11.png", "start-index");
+  test_expect_warning(test.bus, NULL, NULL); /* once */
+  fail_unless_equals_int(labels_stat(test.harness, "unmatched"), 2);
   gst_object_unref(element);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_end(&test);
   g_free(line);
-  folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
@@ -319,7 +295,7 @@ GST_START_TEST(test_settings) {
     test_bus_free(bus);
     gst_object_unref(element);
   }
-  char *folder = folder_new(), *text = NULL;
+  char *folder = test_folder_new(), *text = NULL;
   int last = 0;
   save_numbered(folder, 2);
   char *line = g_strdup_printf("semanticsattach classes=0:5,10:6 location=%s/%%02d.png", folder);
@@ -330,51 +306,40 @@ GST_START_TEST(test_settings) {
   fail_unless_equals_int(push(harness, 0, &last), 5);
   g_object_set(element, "classes", "nonsense", NULL);
   fail_unless_equals_int(push(harness, 1, &last), 6);
-  text = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(text && strstr(text, "nonsense"), "%s", text);
-  g_free(text);
+  test_expect_warning(bus, "nonsense", NULL);
   g_object_get(element, "classes", &text, NULL);
   fail_unless_equals_string(text, "0:5,10:6");
   g_free(text);
   gst_object_unref(element);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_close(harness, bus);
   g_free(line);
-  folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 
 /* Nothing to attach, and labels of another shape. */
 GST_START_TEST(test_warnings) {
   int last = 0;
-  GstHarness *harness = gst_harness_new_parse("semanticsattach");
-  GstBus *bus = test_bus(harness);
-  gst_harness_set_src_caps(harness, test_caps("GRAY8", W, H, NULL));
-  fail_unless_equals_int(push(harness, 0, &last), -1);
-  char *text = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(text && strstr(text, "location"), "%s", text);
-  g_free(text);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  TestElement test = test_start("semanticsattach", "GRAY8", W, H, NULL);
+  fail_unless_equals_int(push(test.harness, 0, &last), -1);
+  test_expect_warning(test.bus, "location", NULL);
+  test_end(&test);
 
-  char *folder = folder_new();
+  char *folder = test_folder_new();
   guint8 rows[2 * 3] = {0, 1, 0, 2, 0, 3};
   GByteArray *file = png_new(1, 3, 8, 0, rows, sizeof rows);
   save(folder, 0, file, file->len);
   g_byte_array_unref(file);
   char *line = g_strdup_printf("semanticsattach location=%s/%%02d.png", folder);
-  harness = gst_harness_new_parse(line);
-  bus = test_bus(harness);
-  gst_harness_set_src_caps(harness, test_caps("GRAY8", W, H, NULL));
-  fail_unless_equals_int(push(harness, 0, &last), 1);
+  test.harness = gst_harness_new_parse(line);
+  test.bus = test_bus(test.harness);
+  gst_harness_set_src_caps(test.harness, test_caps("GRAY8", W, H, NULL));
+  fail_unless_equals_int(push(test.harness, 0, &last), 1);
   fail_unless_equals_int(last, 3);
-  text = test_message(bus, GST_MESSAGE_WARNING);
-  fail_unless(text && strstr(text, "1x3") && strstr(text, "6x4"), "%s", text);
-  g_free(text);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_expect_warning(test.bus, "1x3", "6x4");
+  test_end(&test);
   g_free(line);
-  folder_free(folder);
+  test_folder_free(folder);
 }
 GST_END_TEST
 

@@ -48,10 +48,8 @@ GST_START_TEST(test_rejected) {
   GstElement *element = gst_harness_find_element(harness, c->element);
   GstBus *bus = test_bus(harness);
   for (int i = 0; i < 4; i++) {
-    GstCaps *caps = test_caps(c->format, i % 2 ? 192 : 128, 32, NULL);
     GstVideoInfo info;
-    test_info(&info, caps);
-    gst_harness_set_src_caps(harness, caps);
+    test_set_caps(harness, c->format, i % 2 ? 192 : 128, 32, NULL, &info);
     push(harness, &info, line);
     if (i == 1) {
       g_object_set(element, c->name, c->rejected, NULL);
@@ -66,70 +64,55 @@ GST_START_TEST(test_rejected) {
   fail_unless_equals_int(messages(bus, GST_MESSAGE_WARNING), 2);
   fail_unless_equals_int(messages(bus, GST_MESSAGE_ERROR), 0);
   gst_object_unref(element);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_close(harness, bus);
   g_free(line);
 }
 GST_END_TEST
 
 /* Only the rejected values go; one that is accepted afterwards counts. */
 GST_START_TEST(test_accepted_after) {
-  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=64 paths=8 median=3");
-  GstElement *element = gst_harness_find_element(harness, "cudasgm");
-  GstBus *bus = test_bus(harness);
-  GstCaps *caps = test_caps("GRAY8", 128, 32, NULL);
-  GstVideoInfo info;
-  test_info(&info, caps);
-  gst_harness_set_src_caps(harness, caps);
-  push(harness, &info, "first");
+  TestElement test =
+      test_start("cudasgm engine=cpu disparities=64 paths=8 median=3", "GRAY8", 128, 32, NULL);
+  GstElement *element = gst_harness_find_element(test.harness, "cudasgm");
+  push(test.harness, &test.info, "first");
   g_object_set(element, "paths", 3, NULL);
-  push(harness, &info, "rejected");
+  push(test.harness, &test.info, "rejected");
   g_object_set(element, "paths", 4, "disparities", 96, NULL);
-  push(harness, &info, "accepted");
+  push(test.harness, &test.info, "accepted");
   g_object_set(element, "median", 4, NULL);
-  push(harness, &info, "rejected");
+  push(test.harness, &test.info, "rejected");
   fail_unless(value_of(element, "paths") == 4 && value_of(element, "disparities") == 96 &&
               value_of(element, "median") == 3);
-  fail_unless_equals_int(messages(bus, GST_MESSAGE_WARNING), 2);
-  fail_unless_equals_int(messages(bus, GST_MESSAGE_ERROR), 0);
+  fail_unless_equals_int(messages(test.bus, GST_MESSAGE_WARNING), 2);
+  fail_unless_equals_int(messages(test.bus, GST_MESSAGE_ERROR), 0);
   gst_object_unref(element);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_end(&test);
 }
 GST_END_TEST
 
 /* So are layouts that the frame cannot have, although they change the caps. */
 GST_START_TEST(test_rejected_layout) {
-  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu disparities=32");
-  GstElement *element = gst_harness_find_element(harness, "cudasgm");
-  GstBus *bus = test_bus(harness);
-  GstCaps *caps = test_caps("GRAY8", 128, 33, NULL);
-  GstVideoInfo info;
-  test_info(&info, caps);
-  gst_harness_set_src_caps(harness, caps);
-  push(harness, &info, "first");
+  TestElement test = test_start("cudasgm engine=cpu disparities=32", "GRAY8", 128, 33, NULL);
+  GstElement *element = gst_harness_find_element(test.harness, "cudasgm");
+  push(test.harness, &test.info, "first");
   const int before = value_of(element, "layout");
   gst_util_set_object_arg(G_OBJECT(element), "layout", "top-bottom");
   for (int i = 0; i < 3; i++)
-    push(harness, &info, "rejected");
+    push(test.harness, &test.info, "rejected");
   fail_unless_equals_int(value_of(element, "layout"), before);
-  fail_unless_equals_int(messages(bus, GST_MESSAGE_WARNING), 1);
-  fail_unless_equals_int(messages(bus, GST_MESSAGE_ERROR), 0);
+  fail_unless_equals_int(messages(test.bus, GST_MESSAGE_WARNING), 1);
+  fail_unless_equals_int(messages(test.bus, GST_MESSAGE_ERROR), 0);
   gst_object_unref(element);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  test_end(&test);
 }
 GST_END_TEST
 
 /* Before the first frame there is nothing to keep: an error. */
 GST_START_TEST(test_rejected_at_start) {
-  GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu paths=3");
-  GstBus *bus = test_bus(harness);
-  gst_harness_set_src_caps(harness, test_caps("GRAY8", 128, 32, NULL));
-  fail_unless_equals_int(messages(bus, GST_MESSAGE_ERROR), 1);
-  fail_unless_equals_int(messages(bus, GST_MESSAGE_WARNING), 0);
-  test_bus_free(bus);
-  gst_harness_teardown(harness);
+  TestElement test = test_start("cudasgm engine=cpu paths=3", "GRAY8", 128, 32, NULL);
+  fail_unless_equals_int(messages(test.bus, GST_MESSAGE_ERROR), 1);
+  fail_unless_equals_int(messages(test.bus, GST_MESSAGE_WARNING), 0);
+  test_end(&test);
 }
 GST_END_TEST
 

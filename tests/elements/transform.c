@@ -23,9 +23,7 @@ static GstBuffer *annotated_picture(const GstVideoInfo *info) {
 
 static GstHarness *new_harness(const char *line, GstVideoInfo *info) {
   GstHarness *harness = gst_harness_new_parse(line);
-  GstCaps *caps = test_caps("NV12", 161, 121, NULL);
-  test_info(info, caps);
-  gst_harness_set_src_caps(harness, caps);
+  test_set_caps(harness, "NV12", 161, 121, NULL, info);
   return harness;
 }
 
