@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: MIT
 # engines_agree.sh [FRAMES]: the same scene through the CPU and the CUDA engine; prints the checksums
 # of both disparity streams and fails when they differ. Without a GPU it says so and ends with 77.
-set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-case ${1:-} in -h | --help) sed -n '3,4s/^# //p' "${BASH_SOURCE[0]}"; exit 0 ;; esac
+. "$(dirname "${BASH_SOURCE[0]}")/start.sh"
+arguments 0 "$@"
 frames=${1:-10}
 [[ $frames =~ ^[1-9][0-9]*$ ]] || { echo "engines_agree: $frames is not a number of frames" >&2; exit 2; }
 

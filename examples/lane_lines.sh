@@ -4,13 +4,8 @@
 # and the position in it, drawn over a picture of one camera; without one over a rendered street. The
 # focal length of a camera that sees 60 degrees is 0.87 x the width of its picture. Properties go to
 # cudalanes, such as camera-height=1.2 (m; 1.25 unless given) or camera-pitch=-2 (degrees, looking up).
-set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '3,6s/^# //p' "${BASH_SOURCE[0]}"; }
-case ${1:-} in
-  -h | --help) usage; exit 0 ;;
-  '') usage >&2; exit 2 ;;
-esac
+. "$(dirname "${BASH_SOURCE[0]}")/start.sh"
+arguments 1 "$@"
 out=$1 picture=${2:-}
 if [ $# -gt 1 ]; then shift 2; else shift; fi
 ground=()

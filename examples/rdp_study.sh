@@ -6,7 +6,6 @@
 # FOLDER (default: rdp-study). On frames of the test street; with RV_DATA on the KITTI pairs in the
 # folder that it names. Times of the GPU are those of docs/gpu-report.txt. Needs python3-matplotlib.
 # docs/studies/rdp.md is the page; its plots: RV_DATA=... examples/rdp_study.sh docs/studies/rdp
-set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-case ${1:-} in -h | --help) sed -n '3,9s/^# //p' "${BASH_SOURCE[0]}"; exit 0 ;; esac
+. "$(dirname "${BASH_SOURCE[0]}")/start.sh"
+arguments 0 "$@"
 exec "$here/run.sh" /usr/bin/python3 "$here/rdp_study.py" "${1:-rdp-study}"

@@ -11,11 +11,7 @@
 # "cy 172.9", "baseline 0.54" (m): one sequence.
 #   examples/road_detect.sh first.avi offroad:40 --save track.rvroad
 #   examples/road_detect.sh second.avi offroad:3 --load track.rvroad
-set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '3,13s/^# //p' "${BASH_SOURCE[0]}"; }
-case ${1:-} in
-  -h | --help) usage; exit 0 ;;
-  '' | -*) usage >&2; exit 2 ;;
-esac
+. "$(dirname "${BASH_SOURCE[0]}")/start.sh"
+arguments 1 "$@"
+[[ $1 != -* ]] || { usage >&2; exit 2; }
 exec "$here/run.sh" /usr/bin/python3 -B "$here/road_detect.py" "$@"

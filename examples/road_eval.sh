@@ -14,11 +14,6 @@
 # N_left.png, N_right.png, N_road_gt.png and N_calib.txt. offroad: the rendered dirt track.
 # Plots need python3-matplotlib. Plots and tables of docs/studies/road.md:
 #   examples/road_eval.sh offroad --quiet --tables --plots docs/studies/road
-set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '3,17s/^# //p' "${BASH_SOURCE[0]}"; }
-case ${1:-} in
-  -h | --help) usage; exit 0 ;;
-  '') usage >&2; exit 2 ;;
-esac
+. "$(dirname "${BASH_SOURCE[0]}")/start.sh"
+arguments 1 "$@"
 exec "$here/run.sh" /usr/bin/python3 -B "$here/road_eval.py" "$@"

@@ -3,13 +3,9 @@
 # run.sh COMMAND...: builds what has changed (setup.sh) and runs COMMAND where GStreamer finds the
 # plugin, and the shell the command roadvision. The other examples start through this. Within a COMMAND of its own, such as `run.sh bash`, it runs
 # commands at once.
-set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage() { sed -n '3,5s/^# //p' "${BASH_SOURCE[0]}"; }
-case ${1:-} in
-  -h | --help) usage; exit 0 ;;
-  '') usage >&2; exit 2 ;;
-esac
+. "$(dirname "${BASH_SOURCE[0]}")/start.sh"
+arguments 1 "$@"
+root=$(dirname "$here")
 build=${RV_BUILD_DIR:-$root/build}
 case $build in /*) ;; *) build=$root/$build ;; esac
 [ "${RV_RUN_BUILD:-}" != "$build" ] || exec "$@"

@@ -3,14 +3,9 @@
 # stereo_to_stixels.sh OUT.avi [LEFT RIGHT]: a video (motion JPEG) with stixels drawn on it. LEFT and
 # RIGHT are patterns of PNG pictures numbered from 0, such as left/%06d.png; without them 60 frames of
 # a rendered slanted street.
-set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '3,5s/^# //p' "${BASH_SOURCE[0]}"; }
-case ${1:-} in -h | --help) usage; exit 0 ;; esac
-if [ $# != 1 ] && [ $# != 3 ]; then
-  usage >&2
-  exit 2
-fi
+. "$(dirname "${BASH_SOURCE[0]}")/start.sh"
+arguments 1 "$@"
+[ $# = 1 ] || [ $# = 3 ] || { usage >&2; exit 2; }
 out=$1
 end=(cudasgm ! cudastixels ! cudaannotate show=stixels+legend ! videoconvert ! jpegenc quality=92 !
   avimux ! filesink "location=$out")
@@ -20,13 +15,7 @@ if [ $# = 1 ]; then
 fi
 left=$2 right=$3
 # shellcheck disable=SC2059 # the patterns are formats
-first=$(printf "$left" 0)
-[ -r "$first" ] || { echo "stereo_to_stixels: cannot read $first" >&2; exit 1; }
-caps=$(gst-launch-1.0 -v filesrc "location=$first" ! decodebin ! fakesink name=end |
-  sed -n '/end.GstPad:sink: caps/s/.*caps = //p' | tail -n 1)
-width=$(sed -n 's/.*width=(int)\([0-9]*\).*/\1/p' <<<"$caps")
-height=$(sed -n 's/.*height=(int)\([0-9]*\).*/\1/p' <<<"$caps")
-[ -n "$width" ] || { echo "stereo_to_stixels: $first is not a picture" >&2; exit 1; }
+image_size "$(printf "$left" 0)"
 exec "$here/run.sh" gst-launch-1.0 -q compositor name=pair sink_0::xpos=0 "sink_1::xpos=$width" ! \
   "video/x-raw,format=BGRx,width=$((2 * width)),height=$height,framerate=10/1" ! "${end[@]}" \
   multifilesrc "location=$left" caps=image/png,framerate=10/1 ! pngdec ! videoconvert ! \

@@ -236,7 +236,7 @@ to_ply.py() {
 }
 
 # Parts of the scripts above, and what those run in Python.
-parts=(demo.py rdp_study.py road_detect.py road_eval.py road_study.py)
+parts=(start.sh demo.py rdp_study.py road_detect.py road_eval.py road_study.py)
 commands=(see calibrate) # of roadvision; batch, check and bench have tests of their own
 
 # --- All of them ----------------------------------------------------------------------------------------
