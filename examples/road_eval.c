@@ -285,17 +285,22 @@ typedef struct Setting {
   int alone; /* the library is cleared before each frame */
 } Setting;
 
-static int set(Setting *setting, const char *text) {
+/* Sets the parameter that `text`, NAME=VALUE, names. */
+static int set_parameter(const RvParams *params, void *config, const char *text) {
   char name[64];
   const char *const equals = strchr(text, '=');
   const size_t length = equals ? (size_t)(equals - text) : 0;
   if (length == 0 || length >= sizeof name)
     return fail("expected NAME=VALUE, not", text);
-  if (!strncmp(text, "alone=", 6))
-    return setting->alone = strcmp(equals + 1, "0") != 0, 1;
   memcpy(name, text, length);
   name[length] = 0;
-  return rv_params_set(rv_road_params(), &setting->config, name, equals + 1) == RV_OK;
+  return rv_params_set(params, config, name, equals + 1) == RV_OK;
+}
+
+static int set(Setting *setting, const char *text) {
+  if (!strncmp(text, "alone=", 6))
+    return setting->alone = strcmp(text + 6, "0") != 0, 1;
+  return set_parameter(rv_road_params(), &setting->config, text);
 }
 
 /* --- Runs ------------------------------------------------------------------------------------- */
@@ -415,17 +420,6 @@ static int run_all(const Frames *frames, int argc, char **argv, const char *mask
   return done;
 }
 
-static int set_scene(RvSceneConfig *scene, const char *text) {
-  char name[64];
-  const char *const equals = strchr(text, '=');
-  const size_t length = equals ? (size_t)(equals - text) : 0;
-  if (length == 0 || length >= sizeof name)
-    return fail("expected NAME=VALUE, not", text);
-  memcpy(name, text, length);
-  name[length] = 0;
-  return rv_params_set(rv_scene_params(), scene, name, equals + 1) == RV_OK;
-}
-
 /* Index of the first --run (or argc), 0 for an invalid command line. */
 static int read_options(Options *options, int argc, char **argv) {
   int at = 1;
@@ -451,7 +445,7 @@ static int read_options(Options *options, int argc, char **argv) {
       options->rows = atoi(value);
     else if (!strcmp(name, "--event"))
       options->event = road_event_of(value);
-    else if (strcmp(name, "--scene") || !set_scene(&options->scene, value))
+    else if (strcmp(name, "--scene") || !set_parameter(rv_scene_params(), &options->scene, value))
       return 0;
     if (!strcmp(name, "--event") && options->event == ROAD_EVENT_NONE)
       return 0;

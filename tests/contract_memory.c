@@ -24,20 +24,17 @@ static struct {
   const RvArena *arenas[ARENAS];
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void *__real_rv_memory_alloc(size_t bytes, RvEngine engine);
-void __real_rv_memory_free(void *memory, RvEngine engine);
-RvStatus __real_rv_arena_open(RvArena *arena, RvEngine engine);
-void __real_rv_arena_close(RvArena *arena);
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *memory, size_t bytes);
-void *__wrap_rv_memory_alloc(size_t bytes, RvEngine engine);
-void __wrap_rv_memory_free(void *memory, RvEngine engine);
-RvStatus __wrap_rv_arena_open(RvArena *arena, RvEngine engine);
-void __wrap_rv_arena_close(RvArena *arena);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes);
+/* The function of the library or of libc, and the one that the linker calls in its place (--wrap). */
+#define WRAPPED(result, name, ...)                                                                 \
+  result __real_##name(__VA_ARGS__);                                                               \
+  result __wrap_##name(__VA_ARGS__);
+WRAPPED(void *, rv_memory_alloc, size_t bytes, RvEngine engine)
+WRAPPED(void, rv_memory_free, void *memory, RvEngine engine)
+WRAPPED(RvStatus, rv_arena_open, RvArena *arena, RvEngine engine)
+WRAPPED(void, rv_arena_close, RvArena *arena)
+WRAPPED(void *, malloc, size_t bytes)
+WRAPPED(void *, calloc, size_t count, size_t bytes)
+WRAPPED(void *, realloc, void *memory, size_t bytes)
 
 /* Counts a call of the library's allocator; 1 when it is to fail. */
 static int note_memory(size_t bytes, RvEngine engine) {

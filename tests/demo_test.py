@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import cv2
@@ -15,6 +14,7 @@ import numpy as np
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples')
 sys.path[:0] = [EXAMPLES, os.path.join(EXAMPLES, '..', 'tools')]
 import demo  # noqa: E402
+import helpers  # noqa: E402
 import roadvision  # noqa: E402
 from roadvision.common import error_text  # noqa: E402
 from roadvision.pictures import Pictures  # noqa: E402
@@ -22,14 +22,9 @@ from gi.repository import Gst  # noqa: E402
 
 
 def play(pipeline, seconds=120):
-    pipeline.set_state(Gst.State.PLAYING)
-    message = pipeline.get_bus().timed_pop_filtered(
-        seconds * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
-    pipeline.set_state(Gst.State.NULL)
-    if message is None:
-        raise AssertionError('no end in %d s' % seconds)
-    if message.type == Gst.MessageType.ERROR:
-        raise AssertionError(error_text(message))
+    problem = helpers.run_to_end(pipeline, seconds)
+    if problem:
+        raise AssertionError(problem if isinstance(problem, str) else error_text(problem))
 
 
 def frames_of(path):
@@ -47,15 +42,7 @@ def frames_of(path):
     return len(ends), max(ends) / Gst.SECOND
 
 
-class Demo(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class Demo(helpers.FolderCase):
     def demo(self, *arguments):
         return subprocess.run(
             [sys.executable, '-B', os.path.join(EXAMPLES, 'demo.py'), '--engine', 'cpu',

@@ -6,7 +6,6 @@ then read by others."""
 import json
 import os
 import sys
-import tempfile
 import unittest
 
 os.environ.setdefault('OMP_WAIT_POLICY', 'passive')  # other tests run beside this one
@@ -14,6 +13,7 @@ import gi  # noqa: E402
 
 gi.require_version('Gst', '1.0')
 from gi.repository import Gst  # noqa: E402
+import helpers  # noqa: E402
 
 try:
     import jsonschema
@@ -67,14 +67,7 @@ def run(line):
     return seen, shares
 
 
-class Drive(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
+class Drive(helpers.FolderCase):
     def check_published(self):
         with open(self.path('drive.jsonl')) as file:
             lines = [json.loads(line) for line in file]

@@ -15,6 +15,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', name) for name in ('examples', 'tools')]
+import helpers  # noqa: E402
 import roadvision  # noqa: E402
 
 gi.require_version('Gst', '1.0')
@@ -36,11 +37,7 @@ def run(path, threshold):
         return Gst.PadProbeReturn.OK
 
     pipeline.get_by_name('end').get_static_pad('sink').add_probe(Gst.PadProbeType.BUFFER, probe)
-    pipeline.set_state(Gst.State.PLAYING)
-    message = pipeline.get_bus().timed_pop_filtered(
-        60 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
-    pipeline.set_state(Gst.State.NULL)
-    if not found or message.type == Gst.MessageType.ERROR:
+    if helpers.run_to_end(pipeline, 60) or not found:
         sys.exit('hough: no lines of %s' % path)
     return found['edges'], found['lines']
 

@@ -37,43 +37,20 @@ launch() {
   esac
 }
 
+matrix() { # NAME ROWS COLUMNS VALUES: as OpenCV writes one
+  printf '%s: !!opencv-matrix\n   rows: %d\n   cols: %d\n   dt: d\n   data: [ %s ]\n' "$@"
+}
+
 # A stereo camera with lens distortion, 160 x 120 px per view.
-cat >"$work/camera.yml" <<'CAMERA'
-%YAML:1.0
----
-image_width: 160
-image_height: 120
-M1: !!opencv-matrix
-   rows: 3
-   cols: 3
-   dt: d
-   data: [ 150., 0., 80., 0., 150., 60., 0., 0., 1. ]
-D1: !!opencv-matrix
-   rows: 1
-   cols: 5
-   dt: d
-   data: [ -0.2, 0.05, 0., 0., 0. ]
-M2: !!opencv-matrix
-   rows: 3
-   cols: 3
-   dt: d
-   data: [ 150., 0., 80., 0., 150., 60., 0., 0., 1. ]
-D2: !!opencv-matrix
-   rows: 1
-   cols: 5
-   dt: d
-   data: [ -0.2, 0.05, 0., 0., 0. ]
-R: !!opencv-matrix
-   rows: 3
-   cols: 3
-   dt: d
-   data: [ 1., 0., 0., 0., 1., 0., 0., 0., 1. ]
-T: !!opencv-matrix
-   rows: 3
-   cols: 1
-   dt: d
-   data: [ -0.1, 0., 0. ]
-CAMERA
+{
+  printf '%%YAML:1.0\n---\nimage_width: 160\nimage_height: 120\n'
+  for camera in 1 2; do
+    matrix "M$camera" 3 3 '150., 0., 80., 0., 150., 60., 0., 0., 1.'
+    matrix "D$camera" 1 5 '-0.2, 0.05, 0., 0., 0.'
+  done
+  matrix R 3 3 '1., 0., 0., 0., 1., 0., 0., 0., 1.'
+  matrix T 3 1 '-0.1, 0., 0.'
+} >"$work/camera.yml"
 
 # Prints the words between the stereo source and the sink for element $1 with engine $2.
 chain_of() {

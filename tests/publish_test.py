@@ -15,7 +15,6 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
@@ -28,6 +27,7 @@ except ImportError as error:
     print('skipped: %s (Debian: python3-jsonschema, python3-numpy)' % error)
     sys.exit(77)
 import annotations_test  # noqa: E402
+import helpers  # noqa: E402
 import mcap_reader  # noqa: E402
 import roadvision  # noqa: E402
 
@@ -53,6 +53,11 @@ def key(name):
     return ''.join(('_' if i and c.isupper() else '') + c.lower() for i, c in enumerate(word))
 
 
+def check_run(pipeline):
+    problem = helpers.run_to_end(pipeline, 60)
+    assert problem is None, problem if isinstance(problem, str) else problem.parse_error()
+
+
 def run(line, probe=None):
     """Runs a launch line to its end; `probe` receives each buffer downstream of the element `publish`."""
     pipeline = Gst.parse_launch(line)
@@ -60,11 +65,7 @@ def run(line, probe=None):
         pad = pipeline.get_by_name('publish').get_static_pad('src')
         pad.add_probe(Gst.PadProbeType.BUFFER,
                       lambda pad, info: (probe(pad, info.get_buffer()), Gst.PadProbeReturn.OK)[1])
-    pipeline.set_state(Gst.State.PLAYING)
-    message = pipeline.get_bus().timed_pop_filtered(60 * Gst.SECOND,
-                                                    Gst.MessageType.EOS | Gst.MessageType.ERROR)
-    pipeline.set_state(Gst.State.NULL)
-    assert message and message.type == Gst.MessageType.EOS, message and message.parse_error()
+    check_run(pipeline)
 
 
 def push(line, buffers, caps='video/x-raw,format=GRAY8,width=64,height=48,framerate=30/1'):
@@ -77,10 +78,7 @@ def push(line, buffers, caps='video/x-raw,format=GRAY8,width=64,height=48,framer
     for buffer in buffers:
         assert source.emit('push-buffer', buffer) == Gst.FlowReturn.OK
     source.emit('end-of-stream')
-    message = pipeline.get_bus().timed_pop_filtered(60 * Gst.SECOND,
-                                                    Gst.MessageType.EOS | Gst.MessageType.ERROR)
-    pipeline.set_state(Gst.State.NULL)
-    assert message and message.type == Gst.MessageType.EOS, message and message.parse_error()
+    check_run(pipeline)
 
 
 def new_buffer(index=0, size=64 * 48):
@@ -89,18 +87,7 @@ def new_buffer(index=0, size=64 * 48):
     return buffer
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def lines(self, name):
-        with open(self.path(name)) as file:
-            return [json.loads(line) for line in file]
-
+class Case(helpers.FolderCase):
     def recording(self, name):
         with open(self.path(name), 'rb') as file:
             return mcap_reader.read(file.read())
@@ -451,7 +438,7 @@ class Mcap(Case):
             file.write('%YAML:1.0\n')
         self.record(8, chain='cudasgm ! ', more='rotate-size=5000000 attachment=' +
                     self.path('camera.yml'), name='a-%03d.mcap')
-        names = sorted(n for n in os.listdir(self.folder.name) if n.endswith('.mcap'))
+        names = sorted(n for n in os.listdir(self.folder) if n.endswith('.mcap'))
         self.assertGreater(len(names), 2)
         frames = 0
         for name in names:

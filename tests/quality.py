@@ -7,6 +7,7 @@ import sys
 import cv2
 import numpy as np
 
+import helpers
 import quality_depth
 import quality_ground
 import quality_lanes
@@ -154,12 +155,9 @@ def street_frames():
 
     sgm.get_static_pad('sink').add_probe(Gst.PadProbeType.BUFFER, take_pair)
     sgm.get_static_pad('src').add_probe(Gst.PadProbeType.BUFFER, take_result)
-    pipeline.set_state(Gst.State.PLAYING)
-    message = pipeline.get_bus().timed_pop_filtered(
-        300 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
-    pipeline.set_state(Gst.State.NULL)
-    if message is None or message.type == Gst.MessageType.ERROR:
-        raise SystemExit('quality: %s' % (message.parse_error() if message else 'no end in 300 s'))
+    problem = helpers.run_to_end(pipeline, 300)
+    if problem:
+        raise SystemExit('quality: %s' % (problem if isinstance(problem, str) else problem.parse_error()))
     if not len(packed) == len(results) == STREET_FRAMES:
         raise SystemExit('quality: %d pairs in, %d results out, %d wanted'
                          % (len(packed), len(results), STREET_FRAMES))

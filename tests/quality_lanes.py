@@ -8,6 +8,8 @@ import sys
 import cv2
 import numpy as np
 
+import helpers
+
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', name) for name in ('examples', 'tools')]
 
 CURB = (4.7, 6.2)  # m from the middle of a street: the edges of the sidewalk are no false lines
@@ -52,12 +54,9 @@ def frames_of(line):
         return Gst.PadProbeReturn.OK
 
     pipeline.get_by_name('end').get_static_pad('sink').add_probe(Gst.PadProbeType.BUFFER, take)
-    pipeline.set_state(Gst.State.PLAYING)
-    message = pipeline.get_bus().timed_pop_filtered(
-        600 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
-    pipeline.set_state(Gst.State.NULL)
-    if message is None or message.type == Gst.MessageType.ERROR:
-        raise SystemExit('quality: %s' % (message.parse_error() if message else 'no end in 600 s'))
+    problem = helpers.run_to_end(pipeline, 600)
+    if problem:
+        raise SystemExit('quality: %s' % (problem if isinstance(problem, str) else problem.parse_error()))
     return found
 
 

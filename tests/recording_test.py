@@ -10,8 +10,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
 
 import numpy as np
@@ -26,6 +24,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 EXAMPLES = os.path.join(ROOT, 'examples')
 COMMAND = os.path.join(ROOT, 'tools', 'bin', 'roadvision')
 sys.path[:0] = [EXAMPLES, os.path.join(EXAMPLES, '..', 'tools')]
+import helpers  # noqa: E402
 import mcap_reader  # noqa: E402
 import roadvision  # noqa: E402
 import to_ply  # noqa: E402
@@ -55,21 +54,7 @@ def read(path):
         return file.read()
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def lines(self, name):
-        with open(self.path(name)) as file:
-            return [json.loads(line) for line in file]
-
-
-class Recording(Case):
+class Recording(helpers.FolderCase):
     def frames(self, name):
         """Bytes of all frames of a recording in a format, and their number."""
         name, pixels = name
@@ -177,11 +162,7 @@ class Recording(Case):
              'video/x-raw,format=GRAY8,width=160,height=60,framerate=30/1', '--analysis', 'identity',
              '--topics', 'frame', self.path('drive')],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        deadline = time.monotonic() + 90
-        while not os.path.exists(self.path('drive.mcap')) or \
-                os.path.getsize(self.path('drive.mcap')) < 30000:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.1)
+        self.wait_for_size('drive.mcap', 30000)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         recording = mcap_reader.read(read(self.path('drive.mcap')))
@@ -199,11 +180,7 @@ class Recording(Case):
              'video/x-raw,format=GRAY8,width=160,height=60,framerate=30/1', '--analysis', 'identity',
              '--topics', 'frame', self.path('drive')], stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, start_new_session=True)
-        deadline = time.monotonic() + 90
-        while not os.path.exists(self.path('drive.jsonl')) or \
-                os.path.getsize(self.path('drive.jsonl')) < 10000:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.1)
+        self.wait_for_size('drive.jsonl', 10000)
         os.killpg(process.pid, signal.SIGINT)
         said, _ = process.communicate(timeout=60)
         self.assertEqual((process.returncode, said), (0, 'roadvision record: ending\n'))
@@ -267,7 +244,7 @@ def read_ply(path):
     return vertices
 
 
-class Clouds(Case):
+class Clouds(helpers.FolderCase):
     LINE = 'stereotestsrc num-buffers=2 ! video/x-raw,format=BGRx,width=640,height=240 ! cudasgm'
 
     def truth(self, index=1):

@@ -175,13 +175,17 @@ void rvc_ok(RvCheck *check, const char *name) {
     fprintf(stderr, "  ok %s\n", name);
 }
 
-void rvc_fail(RvCheck *check, const char *name, const char *format, ...) {
+static void fail_with(RvCheck *check, const char *name, const char *format, va_list args) {
   char text[RVC_LINE];
+  vsnprintf(text, sizeof text, format, args);
+  fail(check, name, text);
+}
+
+void rvc_fail(RvCheck *check, const char *name, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  fail_with(check, name, format, args);
   va_end(args);
-  fail(check, name, text);
 }
 
 void rvc_cases(RvCheck *check, const RvCase *cases, size_t count) {
@@ -204,12 +208,10 @@ int rvc_true(RvCheck *check, const char *name, int condition, const char *format
     rvc_ok(check, name);
     return 1;
   }
-  char text[RVC_LINE];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  fail_with(check, name, format, args);
   va_end(args);
-  fail(check, name, text);
   return 0;
 }
 

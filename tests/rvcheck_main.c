@@ -26,11 +26,11 @@ static const RvCases *const algorithms[] = {
 static const char usage[] =
     "usage: rvcheck [--only NAME,...] [--engine auto|cpu|cuda] [--bench] [--small]\n"
     "               [--seed N|random] [--verbose] [--list]\n"
-    "Proves the CPU engine and, on a machine with a GPU, that the CUDA engine gives the same "
+    "Verifies the CPU engine and, on a machine with a GPU, that the CUDA engine gives the same "
     "bits.\n"
     "  --only     algorithms, stages or rows, such as sgm, sgm/census, 'sgm/1242*'\n"
     "  --engine   cpu: CPU engine alone; cuda: exit 77 when there is no GPU; default auto\n"
-    "  --bench    time instead of prove: bench NAME ENGINE median_us=X p95_us=Y\n"
+    "  --bench    time instead of verify: bench NAME ENGINE median_us=X p95_us=Y\n"
     "  --model    fit the time model of one algorithm on this GPU: its name\n"
     "  --small    small inputs only (for sanitizers)\n"
     "  --seed     of the random inputs; default 1\n"
@@ -56,12 +56,18 @@ static void list_algorithms(void) {
 
 /* -1: go on; else the exit status. */
 static int parse(int argc, char **argv, RvCheck *check, const char **engine) {
-  static const struct option options[] = {
-      {"only", required_argument, NULL, 'o'}, {"engine", required_argument, NULL, 'e'},
-      {"bench", no_argument, NULL, 'b'},      {"model", required_argument, NULL, 'm'},
-      {"small", no_argument, NULL, 's'},      {"seed", required_argument, NULL, 'n'},
-      {"verbose", no_argument, NULL, 'v'},    {"list", no_argument, NULL, 'l'},
-      {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
+  const struct option options[] = {
+      {"only", required_argument, NULL, 'o'},
+      {"engine", required_argument, NULL, 'e'},
+      {"bench", no_argument, &check->bench, 1},
+      {"model", required_argument, NULL, 'm'},
+      {"small", no_argument, &check->small, 1},
+      {"seed", required_argument, NULL, 'n'},
+      {"verbose", no_argument, &check->verbose, 1},
+      {"list", no_argument, NULL, 'l'},
+      {"help", no_argument, NULL, 'h'},
+      {NULL, 0, NULL, 0},
+  };
   for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     switch (c) {
     case 'o':
@@ -70,18 +76,11 @@ static int parse(int argc, char **argv, RvCheck *check, const char **engine) {
     case 'e':
       *engine = optarg;
       break;
-    case 'b':
-      check->bench = 1;
+    case 0: /* getopt_long has set its flag */
       break;
     case 'm':
       check->model = 1;
       check->only = optarg;
-      break;
-    case 's':
-      check->small = 1;
-      break;
-    case 'v':
-      check->verbose = 1;
       break;
     case 'n':
       if (parse_seed(optarg, &check->seed))

@@ -122,7 +122,8 @@ static double true_limit(const EvalFrame *f, int left, int width) {
   return limit;
 }
 
-static void score_space(const Finder *finder, const EvalFrame *f, Space *s) {
+static void score_space(const Finder *finder, const EvalFrame *f, void *total) {
+  Space *s = total;
   const RvCamera *c = &f->camera;
   for (int k = 0; k < finder->columns; k++) {
     const double limit = true_limit(f, k * finder->column_width, finder->column_width);
@@ -137,21 +138,28 @@ static void score_space(const Finder *finder, const EvalFrame *f, Space *s) {
   }
 }
 
-static int judge_space(int width, int height, double good, double far, double near) {
-  Space s = {0, 0, 0, 0};
-  for (uint32_t seed = SEED; seed < SEED + 2; seed++) {
+/* Finds obstacles in `frames` frames, each the `step`th, of `streets` streets; `score` judges each. */
+static void evaluate(int width, int height, uint32_t streets, uint64_t frames, uint64_t step,
+                     void (*score)(const Finder *finder, const EvalFrame *f, void *total),
+                     void *total) {
+  for (uint32_t seed = SEED; seed < SEED + streets; seed++) {
     EvalScene *scene = eval_scene_new(RV_SCENE_STREET, width, height, seed, 2);
     Finder finder;
-    for (uint64_t k = 0; k < 4; k++) {
-      const EvalFrame *f = eval_scene_frame(scene, 7 * k);
+    for (uint64_t k = 0; k < frames; k++) {
+      const EvalFrame *f = eval_scene_frame(scene, step * k);
       if (k == 0)
         open_finder(&finder, f);
       find(&finder, f);
-      score_space(&finder, f, &s);
+      score(&finder, f, total);
     }
     close_finder(&finder);
     eval_scene_free(scene);
   }
+}
+
+static int judge_space(int width, int height, double good, double far, double near) {
+  Space s = {0, 0, 0, 0};
+  evaluate(width, height, 2, 4, 7, score_space, &s);
   char text[128];
   const double all = s.strips / 100.0;
   printf("street %dx%d: %d strips\n", width, height, s.strips);
@@ -262,7 +270,8 @@ typedef struct Bands {
   EvalValues distance; /* of cars at 10 to 20 m: relative error */
 } Bands;
 
-static void score_cars(const Finder *finder, const EvalFrame *f, Bands *b) {
+static void score_cars(const Finder *finder, const EvalFrame *f, void *total) {
+  Bands *b = total;
   Car cars[CARS];
   const int count = true_cars(f, cars);
   for (int i = 0; i < count; i++) {
@@ -287,19 +296,7 @@ static int judge_cars(void) {
   Bands b;
   int failed = 0;
   memset(&b, 0, sizeof b);
-  for (uint32_t seed = SEED; seed < SEED + 3; seed++) {
-    EvalScene *scene = eval_scene_new(RV_SCENE_STREET, 1242, 375, seed, 2);
-    Finder finder;
-    for (uint64_t k = 0; k < 5; k++) {
-      const EvalFrame *f = eval_scene_frame(scene, 5 * k);
-      if (k == 0)
-        open_finder(&finder, f);
-      find(&finder, f);
-      score_cars(&finder, f, &b);
-    }
-    close_finder(&finder);
-    eval_scene_free(scene);
-  }
+  evaluate(1242, 375, 3, 5, 5, score_cars, &b);
   for (int k = 0; k < 3; k++) {
     char text[96];
     snprintf(text, sizeof text, "fraction of %d cars %s with IoU > 0.5", b.cars[k], names[k]);
