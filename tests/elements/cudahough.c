@@ -81,9 +81,7 @@ static int check_lines(GstBuffer *buffer, const GstVideoInfo *info, const RvHoug
 
 static GstHarness *harness_new(const char *rest, const char *engine, const char *format, int w,
                                int h, GstVideoInfo *info) {
-  char *line = g_strdup_printf("cudahough engine=%s %s", engine, rest);
-  GstHarness *harness = gst_harness_new_parse(line);
-  g_free(line);
+  GstHarness *harness = test_harness("cudahough engine=%s %s", engine, rest);
   GstCaps *caps = test_caps(format, w, h, NULL);
   test_info(info, caps);
   gst_caps_unref(caps);

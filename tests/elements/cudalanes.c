@@ -63,9 +63,7 @@ static GstBuffer *road(GstClockTime time, double center) {
 }
 
 static GstHarness *harness_new(const char *engine, const char *more) {
-  char *line = g_strdup_printf("cudalanes engine=%s %s", engine, more);
-  GstHarness *harness = gst_harness_new_parse(line);
-  g_free(line);
+  GstHarness *harness = test_harness("cudalanes engine=%s %s", engine, more);
   gst_harness_set_caps(harness, test_caps("GRAY8", W, H, NULL), test_caps("GRAY8", W, H, NULL));
   return harness;
 }
@@ -150,8 +148,7 @@ GST_START_TEST(test_frame) {
     expect_polylines(&meta, -0.3);
     fail_unless(rv_meta_get_ground(out, &ground));
     fail_unless(test_near(ground.camera_height, 1.5, 0.03) && ground.source == RV_GROUND_ESTIMATE);
-    gst_buffer_unref(out);
-    gst_harness_teardown(harness);
+    test_drop(harness, out);
   }
 }
 GST_END_TEST
@@ -173,8 +170,7 @@ GST_START_TEST(test_ground) {
     fail_unless_equals_int(lanes_of(out, &meta, list), 2);
     fail_unless(test_near(meta.lane_width, 3.6 * 1.2 / 1.5, 0.05));
     fail_unless(rv_meta_get_ground(out, &ground) && ground.ground_slope_y == 0.25);
-    gst_buffer_unref(out);
-    gst_harness_teardown(harness);
+    test_drop(harness, out);
   }
 }
 GST_END_TEST
@@ -231,8 +227,7 @@ GST_START_TEST(test_tracks) {
     }
     GstBuffer *out = gst_harness_push_and_pull(harness, road(0, 0));
     fail_unless(lanes_of(out, &meta, list) == 2 && list[0].id == 0 && list[0].age == 0);
-    gst_buffer_unref(out);
-    gst_harness_teardown(harness);
+    test_drop(harness, out);
   }
 }
 GST_END_TEST

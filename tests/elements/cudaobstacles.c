@@ -86,12 +86,12 @@ static GstBuffer *drawn(guint16 (*value)(int x, int y), gboolean knows_height) {
 }
 
 static GstHarness *harness_new(const char *engine, const char *more) {
-  char *line = g_strdup_printf("cudaobstacles engine=%s %s", engine, more);
-  GstHarness *harness = gst_harness_new_parse(line);
-  g_free(line);
+  GstHarness *harness = test_harness("cudaobstacles engine=%s %s", engine, more);
   gst_harness_set_caps(harness, test_caps("GRAY8", W, H, NULL), test_caps("GRAY8", W, H, NULL));
   return harness;
 }
+
+static RvObstacle results[RV_OBSTACLES_MAX]; /* of a frame, for obstacles_of */
 
 /* Copies the obstacles of a frame; their number. */
 static int obstacles_of(GstBuffer *buffer, RvMetaObstacles *meta, RvObstacle *list, int capacity) {
@@ -177,8 +177,7 @@ GST_START_TEST(test_frame) {
     fail_unless(test_near(ground.camera_height, 1.5, 0.03));
     fail_unless(test_near(ground.ground_slope_y, 0.2, 0.004));
     fail_unless(ground.source == RV_GROUND_ESTIMATE && ground.bins == RV_GROUND_BINS);
-    gst_buffer_unref(out);
-    gst_harness_teardown(harness);
+    test_drop(harness, out);
   }
 }
 GST_END_TEST
@@ -186,7 +185,6 @@ GST_END_TEST
 /* The ground of another element is taken and stays; that of the camera is used when asked for. */
 GST_START_TEST(test_ground) {
   static const Thing thing = {10, 140, 180, 0, 1.5};
-  static RvObstacle list[RV_OBSTACLES_MAX];
   for (int e = 0; e < engine_count(); e++)
     for (int from_camera = 0; from_camera < 2; from_camera++) {
       GstHarness *harness = harness_new(engines[e], from_camera ? "ground=camera" : "");
@@ -199,13 +197,12 @@ GST_START_TEST(test_ground) {
       rv_meta_add_ground(in, &ground);
       GstBuffer *out = gst_harness_push_and_pull(harness, in);
       RvMetaObstacles meta;
-      fail_unless(obstacles_of(out, &meta, list, RV_OBSTACLES_MAX) > 0);
+      fail_unless(obstacles_of(out, &meta, results, RV_OBSTACLES_MAX) > 0);
       fail_unless(rv_meta_get_ground(out, &ground));
       fail_unless(from_camera || (ground.ground_slope_y == 0.15 && ground.camera_height == 2));
       fail_unless(!from_camera || test_near(ground.camera_height, 1.5, 1e-9));
       fail_unless(!from_camera || ground.source == RV_GROUND_CAMERA);
-      gst_buffer_unref(out);
-      gst_harness_teardown(harness);
+      test_drop(harness, out);
     }
 }
 GST_END_TEST
@@ -213,13 +210,11 @@ GST_END_TEST
 /* Frames that are disparity maps, with the camera from properties. */
 GST_START_TEST(test_maps) {
   static const Thing thing = {10, 140, 180, 0, 1.5};
-  static RvObstacle list[RV_OBSTACLES_MAX];
   for (int e = 0; e < engine_count(); e++) {
-    char *line = g_strdup_printf("cudaobstacles engine=%s focal-length=300 baseline=0.3 cx=160 "
-                                 "cy=100 disparity-scale=16",
-                                 engines[e]);
-    GstHarness *harness = gst_harness_new_parse(line);
-    g_free(line);
+    GstHarness *harness =
+        test_harness("cudaobstacles engine=%s focal-length=300 baseline=0.3 cx=160 "
+                     "cy=100 disparity-scale=16",
+                     engines[e]);
     GstCaps *caps = test_caps("GRAY16_LE", W, H, NULL);
     gst_harness_set_caps(harness, gst_caps_ref(caps), caps);
     GstBuffer *in = gst_buffer_new_allocate(NULL, 2 * W * H, NULL);
@@ -230,10 +225,9 @@ GST_START_TEST(test_maps) {
     gst_buffer_unmap(in, &map);
     GstBuffer *out = gst_harness_push_and_pull(harness, in);
     RvMetaObstacles meta;
-    fail_unless_equals_int(obstacles_of(out, &meta, list, RV_OBSTACLES_MAX), 1);
-    fail_unless(test_near(list[0].distance, 10, 0.2));
-    gst_buffer_unref(out);
-    gst_harness_teardown(harness);
+    fail_unless_equals_int(obstacles_of(out, &meta, results, RV_OBSTACLES_MAX), 1);
+    fail_unless(test_near(results[0].distance, 10, 0.2));
+    test_drop(harness, out);
   }
 }
 GST_END_TEST
@@ -241,23 +235,20 @@ GST_END_TEST
 /* Stixels and segments in place of the disparity find the same object. */
 GST_START_TEST(test_inputs) {
   static const Thing thing = {10, 136, 184, 0, 1.5};
-  static RvObstacle list[RV_OBSTACLES_MAX];
   for (int e = 0; e < engine_count(); e++)
     for (guint k = 0; k < 2; k++) {
-      char *line = g_strdup_printf(k ? "cudardp engine=%s ! cudaobstacles input=segments engine=%s"
-                                     : "cudastixels engine=%s ! cudaobstacles input=stixels "
-                                       "engine=%s",
-                                   engines[e], engines[e]);
-      GstHarness *harness = gst_harness_new_parse(line);
-      g_free(line);
+      GstHarness *harness =
+          test_harness(k ? "cudardp engine=%s ! cudaobstacles input=segments engine=%s"
+                         : "cudastixels engine=%s ! cudaobstacles input=stixels "
+                           "engine=%s",
+                       engines[e], engines[e]);
       gst_harness_set_caps(harness, test_caps("GRAY8", W, H, NULL), test_caps("GRAY8", W, H, NULL));
       GstBuffer *out = gst_harness_push_and_pull(harness, scene(0, &thing, 1));
       RvMetaObstacles meta;
-      fail_unless(obstacles_of(out, &meta, list, RV_OBSTACLES_MAX) >= 1);
+      fail_unless(obstacles_of(out, &meta, results, RV_OBSTACLES_MAX) >= 1);
       fail_unless(meta.nearest >= 0);
-      fail_unless(test_near(list[meta.nearest].distance, 10, 0.5));
-      gst_buffer_unref(out);
-      gst_harness_teardown(harness);
+      fail_unless(test_near(results[meta.nearest].distance, 10, 0.5));
+      test_drop(harness, out);
     }
 }
 GST_END_TEST
@@ -410,17 +401,14 @@ GST_START_TEST(test_drawing) {
   static const char *const layers[] = {"obstacles", "space", "bird", "segments"};
   for (int e = 0; e < engine_count(); e++)
     for (guint k = 0; k < G_N_ELEMENTS(layers); k++) {
-      char *line = g_strdup_printf("cudaobstacles engine=%s ! cudaannotate engine=%s show=%s",
-                                   engines[e], engines[e], layers[k]);
-      GstHarness *harness = gst_harness_new_parse(line);
-      g_free(line);
+      GstHarness *harness = test_harness("cudaobstacles engine=%s ! cudaannotate engine=%s show=%s",
+                                         engines[e], engines[e], layers[k]);
       gst_harness_set_caps(harness, test_caps("GRAY8", W, H, NULL), test_caps("GRAY8", W, H, NULL));
       GstBuffer *out = gst_harness_push_and_pull(harness, scene(0, &thing, 1));
       fail_unless((drawn_pixels(out, 138, 105, 143, 125) > 10) == (k == 0), "%s", layers[k]);
       fail_unless((drawn_pixels(out, 150, 200, 250, 230) > 2000) == (k == 1), "%s", layers[k]);
       fail_unless((drawn_pixels(out, 260, 20, 310, 100) > 2000) == (k == 2), "%s", layers[k]);
-      gst_buffer_unref(out);
-      gst_harness_teardown(harness);
+      test_drop(harness, out);
     }
 }
 GST_END_TEST
@@ -451,17 +439,16 @@ static guint16 crowd(int x, int y) {
 }
 
 static int count_of(GstHarness *harness, GstBuffer *in, gboolean *has_ground) {
-  static RvObstacle list[RV_OBSTACLES_MAX];
   RvMetaObstacles meta;
   RvMetaFreeSpace space;
   GstBuffer *out = gst_harness_push_and_pull(harness, in);
-  const int count = obstacles_of(out, &meta, list, RV_OBSTACLES_MAX);
+  const int count = obstacles_of(out, &meta, results, RV_OBSTACLES_MAX);
   fail_unless(meta.nearest >= -1 && meta.nearest < MAX(count, 1));
   fail_unless(rv_meta_get_free_space(out, &space) && isfinite(space.area));
   *has_ground = rv_meta_find(out, RV_META_GROUND) != NULL;
   for (int i = 0; i < count; i++)
-    fail_unless(isfinite(list[i].distance) && isfinite(list[i].height) &&
-                list[i].x + list[i].w <= W && list[i].y + list[i].h <= H);
+    fail_unless(isfinite(results[i].distance) && isfinite(results[i].height) &&
+                results[i].x + results[i].w <= W && results[i].y + results[i].h <= H);
   gst_buffer_unref(out);
   return count;
 }

@@ -82,9 +82,7 @@ static GstBuffer *picture(const GstVideoInfo *info, int w, int h, int seed, gboo
 }
 
 static GstHarness *harness_new(const char *engine, const char *format, int w, int h) {
-  char *line = g_strdup_printf("cudardp engine=%s", engine);
-  GstHarness *harness = gst_harness_new_parse(line);
-  g_free(line);
+  GstHarness *harness = test_harness("cudardp engine=%s", engine);
   gst_harness_set_caps(harness, test_caps(format, w, h, NULL), test_caps(format, w, h, NULL));
   return harness;
 }

@@ -40,16 +40,9 @@ static char *write_file(const char *text) {
 
 static GstHarness *harness_new(const char *engine, const char *file, const char *more) {
   char *path = file_of(file);
-  char *line = g_strdup_printf("cudarectify engine=%s calibration=%s %s", engine, path, more);
-  GstHarness *harness = gst_harness_new_parse(line);
-  g_free(line);
+  GstHarness *harness = test_harness("cudarectify engine=%s calibration=%s %s", engine, path, more);
   g_free(path);
   return harness;
-}
-
-static void set_caps(GstHarness *harness, const char *format, int width, int height,
-                     const char *more, GstVideoInfo *info) {
-  test_set_caps(harness, format, width, height, more, info);
 }
 
 /* The library's config for opencv.yml. */
@@ -135,8 +128,8 @@ GST_START_TEST(test_formats) {
         const gboolean top_bottom = layouts[l].layout >= RV_RECTIFY_TOP_BOTTOM;
         GstVideoInfo info;
         /* odd view sizes: 4:2:x chroma is shared between the views */
-        set_caps(harness, formats[f], top_bottom ? 127 : 2 * 127, top_bottom ? 2 * 95 : 95, NULL,
-                 &info);
+        test_set_caps(harness, formats[f], top_bottom ? 127 : 2 * 127, top_bottom ? 2 * 95 : 95,
+                      NULL, &info);
         RvRectifyConfig config = config_of(&info, layouts[l].layout, format_of(f));
         config.chroma_cosited_x =
             GST_VIDEO_INFO_CHROMA_SITE(&info) == GST_VIDEO_CHROMA_SITE_UNKNOWN ||
@@ -183,7 +176,7 @@ GST_START_TEST(test_regions) {
     GstHarness *harness = harness_new("cpu", "opencv.yml", below ? "layout=top-bottom" : "");
     GstVideoInfo info;
     const int w = 640, h = 480, sx = below ? 0 : w, sy = below ? h : 0;
-    set_caps(harness, "GRAY8", w + sx, h + sy, NULL, &info);
+    test_set_caps(harness, "GRAY8", w + sx, h + sy, NULL, &info);
     GstBuffer *in = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&info), NULL);
     gst_buffer_memset(in, 0, 0, GST_VIDEO_INFO_SIZE(&info));
     GstVideoFrame frame;
@@ -229,8 +222,7 @@ GST_START_TEST(test_regions) {
     }
     fail_unless_equals_int(found, 2);
     gst_video_frame_unmap(&frame);
-    gst_buffer_unref(out);
-    gst_harness_teardown(harness);
+    test_drop(harness, out);
   }
 }
 GST_END_TEST
@@ -248,9 +240,8 @@ GST_START_TEST(test_fold) {
   static const int at[3][2] = {{315, 230}, {20, 10}, {110, 220}}; /* the third one on the fold */
   GstVideoInfo info;
   char *path = write_file(text);
-  char *line = g_strdup_printf("cudarectify engine=cpu calibration=%s", path);
-  GstHarness *harness = gst_harness_new_parse(line);
-  set_caps(harness, "GRAY8", 1280, 480, NULL, &info);
+  GstHarness *harness = test_harness("cudarectify engine=cpu calibration=%s", path);
+  test_set_caps(harness, "GRAY8", 1280, 480, NULL, &info);
   GstBuffer *in = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&info), NULL);
   gst_buffer_memset(in, 0, 0, GST_VIDEO_INFO_SIZE(&info));
   for (int k = 0; k < 3; k++)
@@ -269,11 +260,9 @@ GST_START_TEST(test_fold) {
     found++;
   }
   fail_unless_equals_int(found, 2);
-  gst_buffer_unref(out);
-  gst_harness_teardown(harness);
+  test_drop(harness, out);
   g_remove(path);
   g_free(path);
-  g_free(line);
 }
 GST_END_TEST
 
@@ -288,7 +277,7 @@ GST_START_TEST(test_colorimetry) {
   for (guint k = 0; k < G_N_ELEMENTS(kinds); k++) {
     GstHarness *harness = harness_new("cpu", "opencv.yml", "alpha=1");
     GstVideoInfo info;
-    set_caps(harness, "NV12", 2 * W, H, kinds[k].more, &info);
+    test_set_caps(harness, "NV12", 2 * W, H, kinds[k].more, &info);
     RvRectifyConfig config = config_of(&info, RV_RECTIFY_SIDE_BY_SIDE, RV_PIXEL_NV12);
     config.alpha = 1;
     config.chroma_cosited_x = kinds[k].x;
@@ -299,8 +288,7 @@ GST_START_TEST(test_colorimetry) {
     GstBuffer *out = gst_harness_push_and_pull(harness, in);
     check_pixels(&config, in, &info, out, &info);
     gst_buffer_unref(in);
-    gst_buffer_unref(out);
-    gst_harness_teardown(harness);
+    test_drop(harness, out);
   }
 }
 GST_END_TEST
@@ -311,7 +299,7 @@ GST_START_TEST(test_properties) {
     GstHarness *harness = harness_new(engines[e], "opencv.yml", "");
     GstElement *element = gst_harness_find_element(harness, "cudarectify");
     GstVideoInfo info;
-    set_caps(harness, "I420", 2 * W, H, NULL, &info);
+    test_set_caps(harness, "I420", 2 * W, H, NULL, &info);
     RvRectifyConfig config = config_of(&info, RV_RECTIFY_SIDE_BY_SIDE, RV_PIXEL_I420);
     config.chroma_cosited_x =
         (GST_VIDEO_INFO_CHROMA_SITE(&info) & GST_VIDEO_CHROMA_SITE_H_COSITED) ||
@@ -351,7 +339,7 @@ GST_START_TEST(test_rectified) {
     GstHarness *harness = harness_new(engines[e], "kitti.txt", "");
     GstElement *element = gst_harness_find_element(harness, "cudarectify");
     GstVideoInfo info;
-    set_caps(harness, "NV12", 1280, 480, NULL, &info);
+    test_set_caps(harness, "NV12", 1280, 480, NULL, &info);
     GstBuffer *in = test_pair_new(&info, FALSE, FALSE, 3, 1);
     GstMemory *memory = gst_memory_ref(gst_buffer_peek_memory(in, 0));
     GstBuffer *out = gst_harness_push_and_pull(harness, in);
@@ -394,7 +382,7 @@ GST_END_TEST
 GST_START_TEST(test_annotations) {
   GstHarness *harness = harness_new("cpu", "opencv.yml", "");
   GstVideoInfo info;
-  set_caps(harness, "GRAY8", 2 * W, H, NULL, &info);
+  test_set_caps(harness, "GRAY8", 2 * W, H, NULL, &info);
   GstBuffer *in = test_pair_new(&info, FALSE, FALSE, 3, 1);
   const RvCamera camera = {.focal = 1, .baseline = 1, .height = 1.5, .pitch = 2};
   rv_meta_add_camera(in, W, H, &camera);
@@ -406,8 +394,7 @@ GST_START_TEST(test_annotations) {
   fail_unless(rv_meta_camera_read(&meta, out, NULL));
   fail_unless(meta.focal > 40 && meta.camera_height == 1.5 && meta.pitch == 2);
   fail_if(rv_meta_find(out, RV_META_TRUTH));
-  gst_buffer_unref(out);
-  gst_harness_teardown(harness);
+  test_drop(harness, out);
 }
 GST_END_TEST
 
@@ -473,7 +460,7 @@ GST_START_TEST(test_bad_change) {
   GstElement *element = gst_harness_find_element(harness, "cudarectify");
   GstBus *bus = test_bus(harness);
   GstVideoInfo info;
-  set_caps(harness, "GRAY8", 2 * W, H, NULL, &info);
+  test_set_caps(harness, "GRAY8", 2 * W, H, NULL, &info);
   const RvRectifyConfig config = config_of(&info, RV_RECTIFY_SIDE_BY_SIDE, RV_PIXEL_GRAY8);
   for (int step = 0; step < 3; step++) {
     if (step == 1)
@@ -499,7 +486,7 @@ GST_START_TEST(test_warning) {
   GstHarness *harness = harness_new("cpu", "opencv.yml", "baseline-scale=1000");
   GstBus *bus = test_bus(harness);
   GstVideoInfo info;
-  set_caps(harness, "GRAY8", 2 * W, H, NULL, &info);
+  test_set_caps(harness, "GRAY8", 2 * W, H, NULL, &info);
   gst_buffer_unref(gst_harness_push_and_pull(harness, test_pair_new(&info, FALSE, FALSE, 3, 1)));
   char *text = test_message(bus, GST_MESSAGE_WARNING);
   fail_unless(text && strstr(text, "baseline-scale"), "%s", text ? text : "no warning");

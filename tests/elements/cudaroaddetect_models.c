@@ -104,10 +104,7 @@ static char *start_with(const char *property, const char *value, int bins) {
       gst_element_set_state(element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE;
   char *words = test_message(bus, GST_MESSAGE_ERROR);
   fail_unless(started == (words == NULL), "%s", words);
-  gst_element_set_state(element, GST_STATE_NULL);
-  gst_element_set_bus(element, NULL);
-  test_bus_free(bus);
-  gst_object_unref(element);
+  test_element_free(element, bus);
   return words;
 }
 

@@ -91,8 +91,7 @@ static void check_pair(const char *properties, const char *format, int view_w, i
  * bit: all luma, all RGB, and gray of any depth. */
 static guint8 *disparity_of(const char *format, const char *more, int bits, guint8 **left) {
   enum { VIEW_W = 62, VIEW_H = 30 };
-  char *line = g_strdup_printf("cudasgm engine=cpu disparities=32 %s", more);
-  GstHarness *harness = gst_harness_new_parse(line);
+  GstHarness *harness = test_harness("cudasgm engine=cpu disparities=32 %s", more);
   GstCaps *caps = test_caps(format, 2 * VIEW_W, VIEW_H, NULL);
   GstVideoInfo in, out;
   test_info(&in, caps);
@@ -120,7 +119,6 @@ static guint8 *disparity_of(const char *format, const char *more, int bits, guin
   gst_caps_unref(out_caps);
   gst_buffer_unref(result);
   gst_harness_teardown(harness);
-  g_free(line);
   return disparity;
 }
 

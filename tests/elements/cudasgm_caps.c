@@ -151,6 +151,14 @@ GST_START_TEST(test_gray16) {
 }
 GST_END_TEST
 
+/* A pair gives a frame. */
+static void expect_result(TestElement *test) {
+  GstBuffer *pair = test_pair_new(&test->info, FALSE, FALSE, 5, 1);
+  GstBuffer *result = gst_harness_push_and_pull(test->harness, pair);
+  fail_unless(result != NULL);
+  gst_buffer_unref(result);
+}
+
 GST_START_TEST(test_truncated_buffers) {
   TestElement test = test_start("cudasgm engine=cpu disparities=32", "I420", 128, 32, NULL);
   fail_unless(gst_harness_push(test.harness, gst_buffer_new_allocate(NULL, 100, NULL)) ==
@@ -159,10 +167,7 @@ GST_START_TEST(test_truncated_buffers) {
   fail_unless(gst_harness_push(test.harness, gst_buffer_new()) == GST_FLOW_ERROR);
   test_expect_error(test.bus, "0 bytes", NULL);
   /* The next good one works. */
-  GstBuffer *result =
-      gst_harness_push_and_pull(test.harness, test_pair_new(&test.info, FALSE, FALSE, 5, 1));
-  fail_unless(result != NULL);
-  gst_buffer_unref(result);
+  expect_result(&test);
   test_end(&test);
 }
 GST_END_TEST
@@ -172,10 +177,7 @@ GST_START_TEST(test_small_pictures) {
   for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
     TestElement test =
         test_start("cudasgm engine=cpu disparities=512", "GRAY8", sizes[i][0], sizes[i][1], NULL);
-    GstBuffer *result =
-        gst_harness_push_and_pull(test.harness, test_pair_new(&test.info, FALSE, FALSE, 5, 1));
-    fail_unless(result != NULL);
-    gst_buffer_unref(result);
+    expect_result(&test);
     test_end(&test);
   }
 }
@@ -234,10 +236,7 @@ GST_START_TEST(test_no_device) {
   g_object_get(element, "stats", &stats, NULL);
   fail_unless_equals_string(gst_structure_get_string(stats, "engine"), "cpu");
   gst_structure_free(stats);
-  gst_element_set_state(element, GST_STATE_NULL);
-  gst_element_set_bus(element, NULL);
-  test_bus_free(bus);
-  gst_object_unref(element);
+  test_element_free(element, bus);
 }
 GST_END_TEST
 

@@ -89,9 +89,7 @@ static void check_stixels(GstBuffer *buffer, RvStixels *stixels, const RvStixels
 }
 
 static GstHarness *harness_new(const char *engine, const char *format, GstVideoInfo *info) {
-  char *line = g_strdup_printf("cudastixels engine=%s", engine);
-  GstHarness *harness = gst_harness_new_parse(line);
-  g_free(line);
+  GstHarness *harness = test_harness("cudastixels engine=%s", engine);
   gst_harness_set_caps(harness, test_caps(format, W, H, NULL), test_caps(format, W, H, NULL));
   GstCaps *caps = test_caps(format, W, H, NULL);
   test_info(info, caps);
@@ -291,11 +289,9 @@ GST_START_TEST(test_drawing) {
   static const char *const colors[] = {"distance", "class"};
   guint8 *first = NULL;
   for (int e = 0; e < engine_count(); e++) {
-    char *line = g_strdup_printf(
-        "cudastixels engine=%s ! cudaannotate show=stixels stixel-colors=%s engine=%s", engines[e],
-        colors[__i__], engines[e]);
-    GstHarness *harness = gst_harness_new_parse(line);
-    g_free(line);
+    GstHarness *harness =
+        test_harness("cudastixels engine=%s ! cudaannotate show=stixels stixel-colors=%s engine=%s",
+                     engines[e], colors[__i__], engines[e]);
     gst_harness_set_caps(harness, test_caps("BGRx", W, H, NULL), test_caps("BGRx", W, H, NULL));
     GstVideoInfo info;
     GstCaps *caps = test_caps("BGRx", W, H, NULL);

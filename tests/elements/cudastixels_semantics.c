@@ -85,9 +85,7 @@ static int check(GstBuffer *out, RvStixels *stixels, const RvStixelsConfig *conf
 }
 
 static GstHarness *harness_new(const char *engine, const char *format, const char *more) {
-  char *line = g_strdup_printf("cudastixels engine=%s %s", engine, more);
-  GstHarness *harness = gst_harness_new_parse(line);
-  g_free(line);
+  GstHarness *harness = test_harness("cudastixels engine=%s %s", engine, more);
   gst_harness_set_caps(harness, test_caps(format, W, H, NULL), test_caps(format, W, H, NULL));
   return harness;
 }

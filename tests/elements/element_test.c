@@ -14,6 +14,17 @@ static guint32 hash(guint32 v) {
   return v ^ (v >> 16);
 }
 
+GstHarness *test_harness(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  char *line = g_strdup_vprintf(format, args);
+  va_end(args);
+  GstHarness *harness = gst_harness_new_parse(line);
+  fail_unless(harness != NULL, "%s", line);
+  g_free(line);
+  return harness;
+}
+
 GstCaps *test_caps(const char *format, int width, int height, const char *more) {
   g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET); /* `more` may name it */
   char *text = g_strdup_printf("video/x-raw, format=%s, width=%d, height=%d, framerate=30/1%s%s",
@@ -195,6 +206,18 @@ void test_randomize(GstBuffer *buffer, guint32 seed) {
 
 gboolean test_near(double value, double wanted, double tolerance) {
   return fabs(value - wanted) <= tolerance;
+}
+
+void test_element_free(GstElement *element, GstBus *bus) {
+  gst_element_set_state(element, GST_STATE_NULL);
+  gst_element_set_bus(element, NULL);
+  test_bus_free(bus);
+  gst_object_unref(element);
+}
+
+void test_drop(GstHarness *harness, GstBuffer *out) {
+  gst_buffer_unref(out);
+  gst_harness_teardown(harness);
 }
 
 void test_close(GstHarness *harness, GstBus *bus) {

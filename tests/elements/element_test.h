@@ -29,6 +29,9 @@ GstBuffer *test_pair_new(const GstVideoInfo *info, gboolean top_bottom, gboolean
 GstBuffer *test_pair_new_rows(const GstVideoInfo *info, gboolean top_bottom, gboolean right_first,
                               int shift, int rows, guint32 seed);
 
+/* A harness of a launch line; names in `format` as in printf. */
+GstHarness *test_harness(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
 /* Caps of a raw video, and its info. */
 GstCaps *test_caps(const char *format, int width, int height, const char *more);
 void test_info(GstVideoInfo *info, const GstCaps *caps);
@@ -82,6 +85,12 @@ void test_randomize(GstBuffer *buffer, guint32 seed);
 GstBus *test_bus(GstHarness *harness);
 void test_bus_free(GstBus *bus);
 char *test_message(GstBus *bus, GstMessageType type);
+
+/* Stops an element that is in no harness, and frees it and its bus. */
+void test_element_free(GstElement *element, GstBus *bus);
+
+/* Frees a harness and the last frame that it gave. */
+void test_drop(GstHarness *harness, GstBuffer *out);
 
 /* Frees a harness and the bus of its element. */
 void test_close(GstHarness *harness, GstBus *bus);

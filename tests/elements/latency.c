@@ -26,25 +26,41 @@ static guint run(Meter *meter, guint frames, gint64 us) {
   return changes;
 }
 
-GST_START_TEST(test_raise) {
+/* Frames of one length, and what follows from them. */
+typedef struct Step {
+  guint frames;
+  gint64 ms;
+  int changes;           /* -1: any */
+  GstClockTime reported; /* ms; 0: any */
+} Step;
+
+static void check_steps(const Step *steps, guint count) {
   Meter meter = start();
-  fail_unless_equals_int(run(&meter, 3, 900 * MS), 0); /* allocate */
-  fail_unless_equals_int(run(&meter, 20, 10 * MS), 1);
-  fail_unless_equals_uint64(meter.latency.reported, 13 * GST_MSECOND); /* 12.5, rounded up */
-  fail_unless_equals_int(run(&meter, 20, 10 * MS), 0);
-  /* Two slow frames are more than an outlier, and are reported at once. */
-  fail_unless_equals_int(run(&meter, 1, 40 * MS), 0);
-  fail_unless_equals_int(run(&meter, 1, 40 * MS), 1);
-  fail_unless_equals_uint64(meter.latency.reported, 50 * GST_MSECOND);
+  for (guint i = 0; i < count; i++) {
+    const guint changes = run(&meter, steps[i].frames, steps[i].ms * MS);
+    fail_unless(steps[i].changes < 0 || (int)changes == steps[i].changes, "step %u: %u changes", i,
+                changes);
+    fail_unless(steps[i].reported == 0 || meter.latency.reported == steps[i].reported * GST_MSECOND,
+                "step %u: %" GST_TIME_FORMAT, i, GST_TIME_ARGS(meter.latency.reported));
+  }
+}
+
+GST_START_TEST(test_raise) {
+  static const Step steps[] = {
+      {3, 900, 0, 0},  /* allocate */
+      {20, 10, 1, 13}, /* 12.5, rounded up */
+      {20, 10, 0, 0},
+      {1, 40, 0, 0}, /* two slow frames are more than an outlier, and are reported at once */
+      {1, 40, 1, 50},
+  };
+  check_steps(steps, G_N_ELEMENTS(steps));
 }
 GST_END_TEST
 
 /* One slow frame of 64 changes nothing. */
 GST_START_TEST(test_outlier) {
-  Meter meter = start();
-  run(&meter, 40, 10 * MS);
-  fail_unless_equals_int(run(&meter, 1, 900 * MS), 0);
-  fail_unless_equals_int(run(&meter, 40, 10 * MS), 0);
+  static const Step steps[] = {{40, 10, -1, 0}, {1, 900, 0, 0}, {40, 10, 0, 0}};
+  check_steps(steps, G_N_ELEMENTS(steps));
 }
 GST_END_TEST
 

@@ -44,10 +44,7 @@ GST_START_TEST(test_engine_cuda) {
   fail_unless((strstr(error, "nvcc") != NULL) == !rv_has_cuda(), "%s", error);
   fail_unless((strstr(error, "nvidia-smi") != NULL) == rv_has_cuda(), "%s", error);
   g_free(error);
-  gst_element_set_state(element, GST_STATE_NULL);
-  gst_element_set_bus(element, NULL);
-  test_bus_free(bus);
-  gst_object_unref(element);
+  test_element_free(element, bus);
 }
 GST_END_TEST
 

@@ -212,9 +212,7 @@ void road_reference_check(RoadReference *reference, GstBuffer *buffer, const Gst
 
 GstHarness *road_harness(const char *rest, const char *engine, const char *format, int w, int h,
                          GstVideoInfo *info) {
-  char *line = g_strdup_printf("cudaroaddetect engine=%s %s", engine, rest);
-  GstHarness *harness = gst_harness_new_parse(line);
-  g_free(line);
+  GstHarness *harness = test_harness("cudaroaddetect engine=%s %s", engine, rest);
   GstCaps *caps = test_caps(format, w, h, NULL);
   test_info(info, caps);
   gst_harness_set_caps(harness, gst_caps_copy(caps), caps);

@@ -290,16 +290,13 @@ GST_START_TEST(test_settings) {
     char *text = test_message(bus, GST_MESSAGE_ERROR);
     fail_unless(text && strstr(text, i ? "location" : "classes"), "%s: %s", bad[i], text);
     g_free(text);
-    gst_element_set_state(element, GST_STATE_NULL);
-    gst_element_set_bus(element, NULL);
-    test_bus_free(bus);
-    gst_object_unref(element);
+    test_element_free(element, bus);
   }
   char *folder = test_folder_new(), *text = NULL;
   int last = 0;
   save_numbered(folder, 2);
-  char *line = g_strdup_printf("semanticsattach classes=0:5,10:6 location=%s/%%02d.png", folder);
-  GstHarness *harness = gst_harness_new_parse(line);
+  GstHarness *harness =
+      test_harness("semanticsattach classes=0:5,10:6 location=%s/%%02d.png", folder);
   GstBus *bus = test_bus(harness);
   GstElement *element = gst_harness_find_element(harness, "semanticsattach");
   gst_harness_set_src_caps(harness, test_caps("GRAY8", W, H, NULL));
@@ -312,7 +309,6 @@ GST_START_TEST(test_settings) {
   g_free(text);
   gst_object_unref(element);
   test_close(harness, bus);
-  g_free(line);
   test_folder_free(folder);
 }
 GST_END_TEST
