@@ -27,6 +27,7 @@
  */
 #include "gstannotationpublish.h"
 
+#include "common/gstrvfilter.h"
 #include "common/gstrvsettings.h"
 #include "gstannotationpublish_frame.h"
 #include "gstannotationpublish_lines.h"
@@ -416,7 +417,6 @@ static void finalize(GObject *object) {
 static void gst_annotation_publish_class_init(GstAnnotationPublishClass *class) {
   GObjectClass *object = G_OBJECT_CLASS(class);
   GstElementClass *element = GST_ELEMENT_CLASS(class);
-  GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(class);
   GST_DEBUG_CATEGORY_INIT(gst_annotation_publish_debug, "annotationpublish", 0,
                           "annotations as text and messages");
   object->set_property = set_property;
@@ -427,18 +427,13 @@ static void gst_annotation_publish_class_init(GstAnnotationPublishClass *class) 
   gst_element_class_add_static_pad_template(element, &sink_template);
   gst_element_class_add_static_pad_template(element, &src_template);
   element->change_state = change_state;
-  base->start = start;
-  base->stop = stop;
-  base->set_caps = set_caps;
-  base->sink_event = sink_event;
-  base->propose_allocation = propose_allocation;
-  base->transform_ip = transform_ip;
+  gst_rv_filter_class_set(GST_BASE_TRANSFORM_CLASS(class), start, stop, set_caps, sink_event,
+                          propose_allocation, transform_ip);
 }
 
 static void gst_annotation_publish_init(GstAnnotationPublish *self) {
   gst_rv_settings_init(self, &settings_table);
-  gst_base_transform_set_in_place(GST_BASE_TRANSFORM(self), TRUE);
+  gst_rv_filter_init(GST_BASE_TRANSFORM(self));
   gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(self), TRUE);
-  gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE);
   gst_base_transform_set_prefer_passthrough(GST_BASE_TRANSFORM(self), FALSE);
 }

@@ -102,41 +102,30 @@ static float half_to_float(guint16 bits) {
   return number.value;
 }
 
-#define READ(type)                                                                                 \
-  type value;                                                                                      \
-  memcpy(&value, record + field->offset, sizeof value)
+/* The records are not aligned. */
+#define CASE_READ(number, type)                                                                    \
+  case GST_PUBLISH_##number: {                                                                     \
+    type value;                                                                                    \
+    memcpy(&value, at, sizeof value);                                                              \
+    return (double)value;                                                                          \
+  }
 
 double gst_publish_field_value(const GstPublishField *field, const guint8 *record) {
+  const guint8 *at = record + field->offset;
+  guint16 half;
   switch (field->number) {
-  case GST_PUBLISH_U8:
-    return record[field->offset];
-  case GST_PUBLISH_I8:
-    return (gint8)record[field->offset];
-  case GST_PUBLISH_U16: {
-    READ(guint16);
-    return value;
-  }
-  case GST_PUBLISH_I16: {
-    READ(gint16);
-    return value;
-  }
-  case GST_PUBLISH_F16: {
-    READ(guint16);
-    return half_to_float(value);
-  }
-  case GST_PUBLISH_U32: {
-    READ(guint32);
-    return value;
-  }
-  case GST_PUBLISH_I32: {
-    READ(gint32);
-    return value;
-  }
-  case GST_PUBLISH_F32:
+    CASE_READ(U8, guint8)
+    CASE_READ(I8, gint8)
+    CASE_READ(U16, guint16)
+    CASE_READ(I16, gint16)
+    CASE_READ(U32, guint32)
+    CASE_READ(I32, gint32)
+    CASE_READ(F32, float)
+  case GST_PUBLISH_F16:
     break;
   }
-  READ(float);
-  return value;
+  memcpy(&half, at, sizeof half);
+  return half_to_float(half);
 }
 
 gboolean gst_publish_field_text(GstPublishText *text, const GstPublishField *field,

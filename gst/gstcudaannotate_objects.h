@@ -38,6 +38,20 @@ static inline void gst_cuda_annotate_records_unmap(GstCudaAnnotateRecords *recor
   records->mapped = FALSE;
 }
 
+/* Maps `count` records and draws them with `draw`, which receives the struct `meta` of the annotation. */
+static inline RvStatus
+gst_cuda_annotate_records_draw(const GstCudaAnnotateView *view, GstBuffer *payload, int count,
+                               const void *meta,
+                               RvStatus (*draw)(const void *list, int count, const void *meta,
+                                                const GstCudaAnnotateView *view)) {
+  GstCudaAnnotateRecords records = {.mapped = FALSE};
+  RvStatus status = gst_cuda_annotate_records_map(&records, view, payload, count);
+  if (status == RV_OK)
+    status = draw(records.list, records.count, meta, view);
+  gst_cuda_annotate_records_unmap(&records);
+  return status;
+}
+
 /* Red in the path, yellow beside it; walls and what is overhead less prominent; half transparent
  * when it was not seen in this frame. */
 static inline RvColor gst_cuda_annotate_obstacle_color(const RvObstacle *o) {

@@ -76,8 +76,10 @@ static RvStatus draw_labels(const Labels *labels, const GstCudaAnnotateView *vie
 }
 
 /* Boxes from far to near; labels, the nearest first, over all boxes. */
-static RvStatus draw_list(const RvObstacle *list, int count, const RvMetaObstacles *meta,
+static RvStatus draw_list(const void *records, int count, const void *annotation,
                           const GstCudaAnnotateView *view) {
+  const RvObstacle *list = records;
+  const RvMetaObstacles *meta = annotation;
   const int width = view->picture->width, height = view->picture->height;
   const double sx = (double)width / meta->width, sy = (double)height / meta->height;
   Labels labels = {.size = CLAMP(MIN(height / 26, width / 42), RV_DRAW_TEXT_MIN * 2, 48)};
@@ -98,16 +100,11 @@ static RvStatus draw_list(const RvObstacle *list, int count, const RvMetaObstacl
 
 static RvStatus draw(GstRvInput *input, const GstCudaAnnotateView *view) {
   RvMetaObstacles meta;
-  GstCudaAnnotateRecords records = {.mapped = FALSE};
   (void)input;
   if (!rv_meta_get_obstacles(view->buffer, &meta))
     return RV_OK;
-  RvStatus status =
-      gst_cuda_annotate_records_map(&records, view, meta.payload, MIN(meta.count, BOXES));
-  if (status == RV_OK)
-    status = draw_list(records.list, records.count, &meta, view);
-  gst_cuda_annotate_records_unmap(&records);
-  return status;
+  return gst_cuda_annotate_records_draw(view, meta.payload, MIN(meta.count, BOXES), &meta,
+                                        draw_list);
 }
 
 const GstCudaAnnotateLayer gst_cuda_annotate_obstacles_layer = {

@@ -5,15 +5,14 @@
 
 #include "common/gstrvtransform.h"
 #include "draw/draw.h"
+#include "gstcudaannotate_rasters.h"
 
 G_BEGIN_DECLS
 
 /* Zeroed at first. */
 typedef struct GstCudaAnnotateSegments {
-  GstRvInput list;   /* mapped while a frame is worked on */
-  RvPlane disparity; /* the segments as rasters, in the engine's memory */
-  RvPlane ends;
-  RvEngine engine;
+  GstRvInput list; /* mapped while a frame is worked on */
+  GstCudaAnnotateRasters rasters;
 } GstCudaAnnotateSegments;
 
 /* Draws each segment in the colors of its disparities and darkens its ends. low, high: 1/16 px,

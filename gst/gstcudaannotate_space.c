@@ -18,8 +18,10 @@ static RvColor edge_color(const RvFreeColumn *column) {
                                                : object;
 }
 
-static RvStatus draw_columns(const RvFreeColumn *list, int count, const RvMetaFreeSpace *meta,
+static RvStatus draw_columns(const void *records, int count, const void *annotation,
                              const GstCudaAnnotateView *view) {
+  const RvFreeColumn *list = records;
+  const RvMetaFreeSpace *meta = annotation;
   const int width = view->picture->width, height = view->picture->height;
   const double sx = (double)width / meta->width, sy = (double)height / meta->height;
   const int step = (count + PIECES - 1) / PIECES;
@@ -44,15 +46,10 @@ static RvStatus draw_columns(const RvFreeColumn *list, int count, const RvMetaFr
 
 static RvStatus draw(GstRvInput *input, const GstCudaAnnotateView *view) {
   RvMetaFreeSpace meta;
-  GstCudaAnnotateRecords records = {.mapped = FALSE};
   (void)input;
   if (!rv_meta_get_free_space(view->buffer, &meta))
     return RV_OK;
-  RvStatus status = gst_cuda_annotate_records_map(&records, view, meta.payload, meta.columns);
-  if (status == RV_OK)
-    status = draw_columns(records.list, records.count, &meta, view);
-  gst_cuda_annotate_records_unmap(&records);
-  return status;
+  return gst_cuda_annotate_records_draw(view, meta.payload, meta.columns, &meta, draw_columns);
 }
 
 const GstCudaAnnotateLayer gst_cuda_annotate_space_layer = {

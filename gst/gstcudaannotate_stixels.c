@@ -8,22 +8,6 @@
 
 static const RvColor OUTLINE_COLOR = {0, 0, 0, 150};
 
-static RvStatus ready_rasters(GstCudaAnnotateStixels *self, const GstRvExecContext *work, int width,
-                              int height) {
-  if (self->disparity.data && self->disparity.width == width && self->disparity.height == height)
-    return RV_OK;
-  rv_buffer_free(&self->disparity.data, self->engine);
-  rv_buffer_free(&self->outline.data, self->engine);
-  self->engine = work->engine;
-  self->disparity = (RvPlane){NULL, gst_rv_raster_stride(RV_U16, width), width, height, RV_U16};
-  self->outline = (RvPlane){NULL, gst_rv_raster_stride(RV_U8, width), width, height, RV_U8};
-  const RvStatus status = rv_buffer_new(&self->disparity.data,
-                                        gst_rv_raster_bytes(RV_U16, width, height), work->engine);
-  return status == RV_OK ? rv_buffer_new(&self->outline.data,
-                                         gst_rv_raster_bytes(RV_U8, width, height), work->engine)
-                         : status;
-}
-
 /* Ground, object, sky; then semantic classes: those of Cityscapes in its colors, in its order, as
  * the thesis draws them, and more for longer lists. */
 static const guint8 class_colors[RV_STIXELS_DRAWN_BAND - 1][3] = {
@@ -59,17 +43,18 @@ RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateStixels *self, const GstR
                                         RvDraw *draw, const RvPicture *picture,
                                         const RvMetaStixels *meta,
                                         const GstCudaAnnotateStixelStyle *look) {
-  RvStatus status = ready_rasters(self, work, meta->width, meta->height);
+  RvStatus status =
+      gst_cuda_annotate_rasters_ready(&self->rasters, work, meta->width, meta->height);
   if (status == RV_OK)
     status = gst_rv_input_map(&self->list, work, meta->payload);
   if (status != RV_OK)
     return status;
   const gboolean by_class = look->colors == GST_CUDA_ANNOTATE_STIXELS_CLASS;
-  RvStixelsRasters rasters = {.outline = self->outline};
+  RvStixelsRasters rasters = {.outline = self->rasters.edges};
   if (by_class)
-    rasters.classes = classes_in(&self->disparity);
+    rasters.classes = classes_in(&self->rasters.disparity);
   else
-    rasters.disparity = self->disparity;
+    rasters.disparity = self->rasters.disparity;
   status = rv_stixels_draw(self->list.plane.data, (uint32_t)meta->count, meta->stixel_width,
                            &rasters, work->engine, work->stream, &work->log);
   if (status == RV_OK && by_class) {
@@ -81,8 +66,9 @@ RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateStixels *self, const GstR
     status = rv_draw_disparity(draw, picture, &rasters.disparity, look->low, look->high,
                                look->opacity, work->stream);
   }
-  return status == RV_OK ? rv_draw_mask(draw, picture, &self->outline, OUTLINE_COLOR, work->stream)
-                         : status;
+  return status == RV_OK
+             ? rv_draw_mask(draw, picture, &self->rasters.edges, OUTLINE_COLOR, work->stream)
+             : status;
 }
 
 void gst_cuda_annotate_stixels_unmap(GstCudaAnnotateStixels *self) {
@@ -91,6 +77,5 @@ void gst_cuda_annotate_stixels_unmap(GstCudaAnnotateStixels *self) {
 
 void gst_cuda_annotate_stixels_clear(GstCudaAnnotateStixels *self) {
   gst_rv_input_clear(&self->list);
-  rv_buffer_free(&self->disparity.data, self->engine);
-  rv_buffer_free(&self->outline.data, self->engine);
+  gst_cuda_annotate_rasters_clear(&self->rasters);
 }

@@ -5,6 +5,7 @@
 
 #include "common/gstrvtransform.h"
 #include "draw/draw.h"
+#include "gstcudaannotate_rasters.h"
 
 G_BEGIN_DECLS
 
@@ -16,10 +17,8 @@ typedef enum GstCudaAnnotateStixelColors {
 
 /* Zeroed at first. */
 typedef struct GstCudaAnnotateStixels {
-  GstRvInput list;   /* mapped while a frame is worked on */
-  RvPlane disparity; /* the stixels as rasters, in the engine's memory; capacity for u16 */
-  RvPlane outline;
-  RvEngine engine;
+  GstRvInput list; /* mapped while a frame is worked on */
+  GstCudaAnnotateRasters rasters;
 } GstCudaAnnotateStixels;
 
 /* How they are drawn. */

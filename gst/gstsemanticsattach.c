@@ -32,6 +32,7 @@
 #include <string.h>
 
 #include "common/gstrvlatency.h"
+#include "common/gstrvfilter.h"
 #include "common/gstrvsettings.h"
 #include "gstsemanticsattach_images.h"
 #include "gstsemanticsattach_labels.h"
@@ -534,22 +535,17 @@ static void gst_semantics_attach_class_init(GstSemanticsAttachClass *klass) {
   element->change_state = change_state;
   element->request_new_pad = request_pad;
   element->release_pad = release_pad;
-  base->start = start;
-  base->stop = stop;
-  base->set_caps = set_caps;
-  base->sink_event = sink_event;
+  gst_rv_filter_class_set(base, start, stop, set_caps, sink_event, propose_allocation,
+                          transform_ip);
   base->src_event = src_event;
   base->query = answer_query;
-  base->propose_allocation = propose_allocation;
   base->decide_allocation = decide_allocation;
   base->prepare_output_buffer = prepare_output_buffer;
-  base->transform_ip = transform_ip;
 }
 
 static void gst_semantics_attach_init(GstSemanticsAttach *self) {
   gst_rv_settings_init(self, &settings);
   gst_semantics_attach_labels_init(&self->labels);
-  gst_base_transform_set_in_place(GST_BASE_TRANSFORM(self), TRUE);
-  gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE);
+  gst_rv_filter_init(GST_BASE_TRANSFORM(self));
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), FALSE);
 }

@@ -7,10 +7,10 @@
  * Default properties: 128 disparities, 8 paths, all checks on. Pictures are binary PGM, 8 bit. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "rv.h"
 #include "sgm/sgm.h"
+#include "bench_time.h"
 
 #define RUNS_MAX 1000
 
@@ -41,17 +41,6 @@ static RvPlane read_pgm(const char *path) {
   return plane;
 }
 
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static void print_line(void *user, const char *text) {
   (void)user;
   fprintf(stderr, "%s\n", text);
@@ -64,12 +53,12 @@ static int measure(RvSgm *sgm, const RvPlane *left, const RvPlane *right, const 
   if (rv_sgm_run(sgm, left, right, out, NULL, NULL) != RV_OK) /* touches all memory */
     return 0;
   for (int i = 0; i < runs; i++) {
-    const double start = now_ms();
+    const double start = bench_now_us();
     if (rv_sgm_run(sgm, left, right, out, NULL, NULL) != RV_OK)
       return 0;
-    ms[i] = now_ms() - start;
+    ms[i] = (bench_now_us() - start) * 1e-3;
   }
-  qsort(ms, (size_t)runs, sizeof *ms, ascending);
+  qsort(ms, (size_t)runs, sizeof *ms, bench_by_value);
   const size_t pixels = (size_t)out->width * (size_t)out->height;
   size_t valid = 0;
   for (size_t i = 0; i < pixels; i++)

@@ -2,13 +2,14 @@
 /* rvcheck_bench.c: times runs and prints their median and 95th percentile. */
 #include "rvcheck_run.h"
 
+#include "bench_time.h"
+
 #include "rv_config.h"
 #include "rv_hd.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #if RV_HAVE_CUDA
 #  include <cuda_runtime_api.h>
 #endif
@@ -16,14 +17,7 @@
 #define ROOM 400 /* single runs of one row at most */
 
 double rvc_now_us(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
-}
-
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+  return bench_now_us();
 }
 
 static int time_cpu(double *us, int room, double seconds, RvStatus *status,
@@ -196,7 +190,7 @@ double rvc_bench_sequence(RvCheck *check, const char *name, RvEngine engine, int
     rvc_fail(check, name, "benchmark: %s", rv_status_text(status));
     return 0;
   }
-  qsort(us, (size_t)runs, sizeof us[0], by_value);
+  qsort(us, (size_t)runs, sizeof us[0], bench_by_value);
   const double median = runs % 2 ? us[runs / 2] : 0.5 * (us[runs / 2 - 1] + us[runs / 2]);
   const double p95 = us[(runs * 95 + 99) / 100 - 1];
   printf("bench %s %s median_us=%.1f p95_us=%.1f\n", name, engine == RV_CUDA ? "cuda" : "cpu",

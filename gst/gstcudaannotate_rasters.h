@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* gstcudaannotate_rasters.h: records as rasters before they are drawn: segments and stixels. */
+#ifndef GST_CUDA_ANNOTATE_RASTERS_H
+#define GST_CUDA_ANNOTATE_RASTERS_H
+
+#include "common/gstrvtransform.h"
+
+G_BEGIN_DECLS
+
+/* Two rasters of one size in the engine's memory. Zeroed at first. */
+typedef struct GstCudaAnnotateRasters {
+  RvPlane disparity; /* RV_U16 */
+  RvPlane edges;     /* RV_U8 */
+  RvEngine engine;
+} GstCudaAnnotateRasters;
+
+/* Allocates them unless they have that size. */
+RvStatus gst_cuda_annotate_rasters_ready(GstCudaAnnotateRasters *rasters,
+                                         const GstRvExecContext *work, int width, int height);
+void gst_cuda_annotate_rasters_clear(GstCudaAnnotateRasters *rasters);
+
+G_END_DECLS
+#endif
