@@ -2,8 +2,8 @@
 /* rv_core.c: status texts, log, buffers, planes, threads, and the arena. */
 #include "rv_internal.h"
 #include "rv_config.h"
+#include "rv_openmp.h"
 
-#include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* ground_cpu.c: the CPU engine of the ground estimation. */
-#include <omp.h>
 #include <string.h>
 
 #include "ground/ground_stages.h"
+#include "rv_openmp.h"
 
 typedef struct RvGroundCpu {
   int threads;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lanes_cpu.c: the CPU engine of the lane lines: rows, marks, votes. */
 #include "lanes/lanes_cpu.h"
+#include "rv_openmp.h"
 
-#include <omp.h>
 #include <string.h>
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \

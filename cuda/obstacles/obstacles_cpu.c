@@ -2,8 +2,8 @@
 /* obstacles_cpu.c: the CPU engine of obstacles and free space: memory, rasters, votes, free space,
  * distances. */
 #include "obstacles/obstacles_cpu.h"
+#include "rv_openmp.h"
 
-#include <omp.h>
 #include <string.h>
 
 /* --- Memory ---------------------------------------------------------------------------------- */

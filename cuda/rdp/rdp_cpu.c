@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* rdp_cpu.c: the CPU engine: columns in tiles, each column by the recursion of rdp_cpu_column.c, then
  * the list. */
-#include <omp.h>
 #include <string.h>
 
 #include "rdp/rdp_cpu_column.h"
 #include "rdp/rdp_stages.h"
+#include "rv_openmp.h"
 
 #define TILE 16      /* columns that are turned into contiguous ones at once */
 #define WINDOW_MAX 5 /* rows of the largest median window */

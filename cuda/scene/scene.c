@@ -5,7 +5,6 @@
 #include "scene/scene_kernels.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 

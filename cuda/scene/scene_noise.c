@@ -3,7 +3,6 @@
 #include "scene/scene_internal.h"
 #include "scene/scene_kernels.h"
 
-#include <omp.h>
 #include <string.h>
 
 #define BLOCK 32 /* px */

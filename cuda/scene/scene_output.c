@@ -2,7 +2,6 @@
 /* scene_output.c: pixel formats. */
 #include "scene/scene_internal.h"
 
-#include <omp.h>
 #include <string.h>
 
 Sensor scene_sensor(uint64_t frame, int eye, int y) {

@@ -6,12 +6,12 @@
  * state, and do not stop each other when the machine is busy. The threads of one sweep take its
  * rows alternately; each follows the previous row at a distance of one block of columns, so that
  * the predecessors of its diagonals are finished. A single thread goes down, then up. */
-#include <omp.h>
 #include <sched.h>
 #include <string.h>
 
 #include "sgm/sgm_cpu.h"
 #include "sgm/sgm_rules.h"
+#include "rv_openmp.h"
 
 #define COLUMNS 32 /* processed between two checks of the previous row */
 #define SPINS 200  /* checks before the thread yields its core */

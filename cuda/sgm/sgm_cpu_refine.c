@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <omp.h>
-
 #include "sgm/sgm_cpu.h"
 #include "sgm/sgm_rules.h"
+#include "rv_openmp.h"
 
 /* --- Sky ------------------------------------------------------------------------------------- */
 
