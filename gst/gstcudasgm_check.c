@@ -42,19 +42,26 @@ RvStatus gst_cuda_sgm_check_sample(GstCudaSgmCheck *check, GstRvTransform *eleme
                       disparity->stride * step, work->engine, row, check->rows, work->stream);
 }
 
-/* Searches for the cause of a poor match, in host memory. */
-static RvPairReport diagnose(const GstRvExecContext *work, const GstCudaSgmPair *pair) {
-  RvPlane copy[2] = {*pair->left, *pair->right};
+/* Copies of both views in host memory, whose `data` is to be freed. */
+static RvStatus copy_views(const GstRvExecContext *work, const GstCudaSgmPair *pair,
+                           RvPlane copy[2]) {
   const RvPlane *const from[2] = {pair->left, pair->right};
-  RvPairReport report = {RV_PAIR_UNKNOWN, 0, 0, 0, 0};
   RvStatus status = RV_OK;
   for (int i = 0; i < 2; i++) {
+    copy[i] = *from[i];
     copy[i].data = g_malloc(gst_rv_raster_bytes(RV_U8, copy[i].width, copy[i].height));
     if (status == RV_OK)
       status = rv_copy_rows(copy[i].data, copy[i].stride, RV_CPU, from[i]->data, from[i]->stride,
                             work->engine, (size_t)copy[i].width, copy[i].height, NULL);
   }
-  if (status == RV_OK)
+  return status;
+}
+
+/* Searches for the cause of a poor match, in host memory. */
+static RvPairReport diagnose(const GstRvExecContext *work, const GstCudaSgmPair *pair) {
+  RvPlane copy[2];
+  RvPairReport report = {RV_PAIR_UNKNOWN, 0, 0, 0, 0};
+  if (copy_views(work, pair, copy) == RV_OK)
     rv_pair_diagnose(&copy[0], &copy[1], pair->config->min_disparity, pair->config->disparities,
                      &report, NULL);
   g_free(copy[0].data);
@@ -62,11 +69,22 @@ static RvPairReport diagnose(const GstRvExecContext *work, const GstCudaSgmPair 
   return report;
 }
 
+static gboolean is_swapped(const GstRvExecContext *work, const GstCudaSgmPair *pair) {
+  RvPlane copy[2];
+  RvPairOrder order = {0, 0, 0, 0};
+  if (copy_views(work, pair, copy) == RV_OK)
+    rv_pair_order(&copy[0], &copy[1], pair->config->min_disparity, pair->config->disparities,
+                  &order, NULL);
+  g_free(copy[0].data);
+  g_free(copy[1].data);
+  return order.is_swapped;
+}
+
 /* Caps that specify the right view first may be wrong: the first frame shows it. */
 static void check_order(GstCudaSgmCheck *check, GstRvTransform *element,
                         const GstRvExecContext *work, const GstCudaSgmPair *pair, guint once) {
-  if (check->frames != 1 || !check->right_first_by_caps ||
-      diagnose(work, pair).fault != RV_PAIR_SWAPPED || !gst_rv_transform_once(element, once))
+  if (check->frames != 1 || !check->right_first_by_caps || !is_swapped(work, pair) ||
+      !gst_rv_transform_once(element, once))
     return;
   GST_ELEMENT_WARNING(element, STREAM, FORMAT,
                       ("The caps specify right-view-first, but left and right are probably "

@@ -13,9 +13,13 @@
 #define HALF_W 5 /* px: windows of 11 x 7 */
 #define HALF_H 3
 #define POINTS_MAX 256
-#define RANGE_MAX 256    /* px searched per place, so that the time stays bounded */
-#define TEXTURE_MIN 12   /* gray levels of horizontal contrast in a window that can vote */
-#define SHARE_PERCENT 35 /* of the votes: what makes a fault likely; chance gives a place 3 % */
+#define RANGE_MAX 256  /* px searched per place, so that the time stays bounded */
+#define TEXTURE_MIN 12 /* gray levels of horizontal contrast in a window that can vote */
+#define ORDER_POINTS 1024
+#define ORDER_MIN 48       /* fewer points on the other side do not tell the order */
+#define ORDER_DEVIATIONS 5 /* of a fair coin: smallest lead of the other side */
+#define ORDER_LIMIT 24     /* gray levels a pixel: strong compression still matches */
+#define SHARE_PERCENT 35   /* of the votes: what makes a fault likely; chance gives a place 3 % */
 
 typedef struct Search {
   const RvPlane *left, *right;
@@ -99,13 +103,50 @@ static int textured(const RvPlane *plane, int x, int y) {
   return high - low >= TEXTURE_MIN;
 }
 
+/* 1: the window at (x, y) is found clearly better on the side of the range, -1: on the other side. */
+static int side(const Search *s, int x, int y) {
+  const int limit = ORDER_LIMIT * (2 * HALF_W + 1) * (2 * HALF_H + 1);
+  int where;
+  const int straight = best_of(s, x, y, y, s->low, s->count, limit, &where);
+  const int swapped = best_of(s, x, y, y, -s->low - s->count + 1, s->count, limit, &where);
+  return 5 * straight < 4 * swapped ? 1 : 5 * swapped < 4 * straight ? -1 : 0;
+}
+
+/* Point i of a lattice with steps that do not divide each other's, so that stripes are not missed. */
+static void lattice(unsigned i, const RvPlane *plane, int *x, int *y) {
+  *x = HALF_W + (int)(i * 2654435761u % (unsigned)(plane->width - 2 * HALF_W));
+  *y = HALF_H + (int)(i * 2246822519u % (unsigned)(plane->height - 2 * HALF_H));
+}
+
+static int is_searchable(const RvPlane *plane) {
+  return plane->width > 2 * HALF_W && plane->height > 2 * HALF_H;
+}
+
+static void find_order(const Search *s, RvPairOrder *order) {
+  memset(order, 0, sizeof *order);
+  for (unsigned i = 0; is_searchable(s->left) && i < 4 * ORDER_POINTS; i++) {
+    int x, y;
+    lattice(i, s->left, &x, &y);
+    if (!textured(s->left, x, y))
+      continue;
+    const int found = side(s, x, y);
+    order->straight += found > 0;
+    order->swapped += found < 0;
+    if (++order->points == ORDER_POINTS)
+      break;
+  }
+  const int lead = order->swapped - order->straight, sum = order->swapped + order->straight;
+  order->is_swapped = order->swapped >= ORDER_MIN && 4 * order->swapped >= 5 * order->straight &&
+                      lead > 0 && lead * lead > ORDER_DEVIATIONS * ORDER_DEVIATIONS * sum;
+}
+
 static int by_value(const void *a, const void *b) {
   return *(const int *)a - *(const int *)b;
 }
 
 /* Turns the votes into a report. Neighboring row offsets count together: rigs are tilted, and the
  * offset changes over the picture. */
-static void judge(const int *votes, int *beyond, RvPairReport *report) {
+static void judge(const int *votes, int *beyond, const RvPairOrder *order, RvPairReport *report) {
   int total = 0;
   for (int p = 0; p < PLACES; p++)
     total += votes[p];
@@ -125,8 +166,11 @@ static void judge(const int *votes, int *beyond, RvPairReport *report) {
   report->fault = RV_PAIR_UNKNOWN;
   report->votes = 0;
   const int swapped = votes[SWAPPED], outside = votes[BEYOND];
-  if (total == 0 || rv_max(row_votes, rv_max(swapped, outside)) <= need)
+  if (total == 0 || rv_max(row_votes, rv_max(swapped, outside)) <= need) {
+    report->fault = order->is_swapped ? RV_PAIR_SWAPPED : RV_PAIR_UNKNOWN;
+    report->votes = order->is_swapped ? swapped : 0;
     return;
+  }
   if (swapped >= row_votes && swapped >= outside) {
     report->fault = RV_PAIR_SWAPPED;
     report->votes = swapped;
@@ -142,24 +186,38 @@ static void judge(const int *votes, int *beyond, RvPairReport *report) {
   }
 }
 
-RvStatus rv_pair_diagnose(const RvPlane *left, const RvPlane *right, int min_disparity,
-                          int disparities, RvPairReport *report, const RvLog *log) {
-  RV_REQUIRE(log, left && right && report, "depth_pair: images and report must not be NULL");
+static RvStatus make_search(const RvPlane *left, const RvPlane *right, int min_disparity,
+                            int disparities, const void *out, Search *search, const RvLog *log) {
+  RV_REQUIRE(log, left && right && out, "depth_pair: images and report must not be NULL");
   RV_REQUIRE(log,
              rv_plane_fits(left, left->width, left->height, RV_U8) &&
                  rv_plane_fits(right, left->width, left->height, RV_U8),
              "depth_pair: left and right must be RV_U8 of one size");
   RV_REQUIRE(log, min_disparity >= 0 && disparities > 0,
              "depth_pair: the range of disparities must not be empty");
+  *search = (Search){left, right, min_disparity, rv_min(disparities, RANGE_MAX)};
+  return RV_OK;
+}
+
+RvStatus rv_pair_order(const RvPlane *left, const RvPlane *right, int min_disparity,
+                       int disparities, RvPairOrder *order, const RvLog *log) {
+  Search search;
+  RV_TRY(make_search(left, right, min_disparity, disparities, order, &search, log));
+  find_order(&search, order);
+  return RV_OK;
+}
+
+RvStatus rv_pair_diagnose(const RvPlane *left, const RvPlane *right, int min_disparity,
+                          int disparities, RvPairReport *report, const RvLog *log) {
+  Search search;
+  RvPairOrder order;
+  RV_TRY(make_search(left, right, min_disparity, disparities, report, &search, log));
   memset(report, 0, sizeof *report);
-  const Search search = {left, right, min_disparity, rv_min(disparities, RANGE_MAX)};
-  const int rows = left->height - 2 * HALF_H, columns = left->width - 2 * HALF_W;
   int votes[PLACES] = {0};
   int beyond[POINTS_MAX];
-  /* A lattice with steps that do not divide each other's, so that stripes are not missed. */
-  for (int i = 0; rows > 0 && columns > 0 && i < 8 * POINTS_MAX; i++) {
-    const int x = HALF_W + (int)((unsigned)i * 2654435761u % (unsigned)columns);
-    const int y = HALF_H + (int)((unsigned)i * 2246822519u % (unsigned)rows);
+  for (unsigned i = 0; is_searchable(left) && i < 8 * POINTS_MAX; i++) {
+    int x, y;
+    lattice(i, left, &x, &y);
     if (!textured(left, x, y))
       continue;
     int disparity = 0;
@@ -171,6 +229,7 @@ RvStatus rv_pair_diagnose(const RvPlane *left, const RvPlane *right, int min_dis
     if (++report->points == POINTS_MAX)
       break;
   }
-  judge(votes, beyond, report);
+  find_order(&search, &order);
+  judge(votes, beyond, &order, report);
   return RV_OK;
 }

@@ -140,6 +140,88 @@ static int diagnose(RvCheck *check, int disparity, int rows, RvPairReport *repor
   return rv_pair_diagnose(&l, &r, 0, 64, report, NULL) == RV_OK;
 }
 
+/* --- Order of the views ---------------------------------------------------------------------- */
+
+enum { OW = 320, OH = 128 };
+
+/* Blocks of 8 x 8 px lose the cosines below `step`, as in JPEG and H.264. */
+static void compress(uint8_t *pixels, double step) {
+  static double basis[8][8];
+  double in[8][8], out[8][8];
+  for (int k = 0; k < 8; k++)
+    for (int n = 0; n < 8; n++)
+      basis[k][n] = (k ? 0.5 : 0.35355339059327373) * cos((2 * n + 1) * k * 3.14159265358979 / 16);
+  for (int block = 0; block < OW / 8 * (OH / 8); block++) {
+    uint8_t *at = pixels + block / (OW / 8) * 8 * OW + block % (OW / 8) * 8;
+    for (int k = 0; k < 64; k++) {
+      double sum = 0;
+      for (int n = 0; n < 64; n++)
+        sum += basis[k / 8][n / 8] * basis[k % 8][n % 8] * at[n / 8 * OW + n % 8];
+      in[k / 8][k % 8] = rint(sum / step) * step;
+    }
+    for (int n = 0; n < 64; n++) {
+      double sum = 0;
+      for (int k = 0; k < 64; k++)
+        sum += basis[k / 8][n / 8] * basis[k % 8][n % 8] * in[k / 8][k % 8];
+      out[n / 8][n % 8] = sum;
+    }
+    for (int n = 0; n < 64; n++)
+      at[n / 8 * OW + n % 8] = (uint8_t)fmin(fmax(rint(out[n / 8][n % 8]), 0), 255);
+  }
+}
+
+/* Texture of several scales on a plane of 2 to 34 px, the right view `rows` further down. */
+static void draw_pair(RvRandom *random, uint8_t *left, uint8_t *right, int rows, int noise,
+                      double step) {
+  static uint8_t texture[OH][2 * OW];
+  static int cell[OH][2 * OW];
+  for (int i = 0; i < OH * 2 * OW; i++)
+    (&cell[0][0])[i] = rvc_range(random, -40, 40);
+  for (int y = 0; y < OH; y++)
+    for (int x = 0; x < 2 * OW; x++)
+      texture[y][x] =
+          (uint8_t)(128 + cell[y / 16][x / 16] + cell[OH / 2 + y / 4][x / 4] / 2 + cell[y][x] / 4);
+  for (int y = 0; y < OH; y++)
+    for (int x = 0; x < OW; x++) {
+      const int from = y >= rows ? y - rows : 0, d = 2 + 32 * from / OH;
+      left[y * OW + x] = (uint8_t)(texture[y][x + OW / 2] + rvc_range(random, -noise, noise));
+      right[y * OW + x] =
+          (uint8_t)(texture[from][x + d + OW / 2] + rvc_range(random, -noise, noise));
+    }
+  if (step > 0) {
+    compress(left, step);
+    compress(right, step);
+  }
+}
+
+/* A swapped pair is found, the right order and a pair that is not rectified are not called swapped. */
+static void check_order(RvCheck *check, const char *name, RvRandom *random) {
+  static uint8_t left[OW * OH], right[OW * OH];
+  static const struct {
+    int noise;
+    double step;
+  } levels[] = {{0, 0}, {5, 0}, {10, 0}, {20, 0}, {0, 20}, {0, 40}, {5, 60}, {0, 80}};
+  const RvPlane l = {left, OW, OW, OH, RV_U8}, r = {right, OW, OW, OH, RV_U8};
+  for (unsigned i = 0; i < sizeof levels / sizeof levels[0]; i++)
+    for (int rows = 0; rows < 8; rows += 7) {
+      RvPairOrder good, bad;
+      draw_pair(random, left, right, rows, levels[i].noise, levels[i].step);
+      rvc_true(check, name,
+               rv_pair_order(&l, &r, 0, 64, &good, NULL) == RV_OK && !good.is_swapped &&
+                   rv_pair_order(&r, &l, 0, 64, &bad, NULL) == RV_OK &&
+                   (rows != 0 || bad.is_swapped),
+               "noise %d, step %g, %d rows: %d to %d of %d points; swapped %d to %d of %d",
+               levels[i].noise, levels[i].step, rows, good.straight, good.swapped, good.points,
+               bad.straight, bad.swapped, bad.points);
+    }
+  RvPairOrder order;
+  const RvPlane tiny = {left, 4, 4, 2, RV_U8};
+  rvc_true(check, name,
+           rv_pair_order(&tiny, &tiny, 0, 64, &order, NULL) == RV_OK && order.points == 0,
+           "smaller than a window");
+  rvc_true(check, name, rv_pair_order(&l, &tiny, 0, 64, &order, NULL) == RV_ERR_ARG, "two sizes");
+}
+
 static void check_pair(RvCheck *check, const char *name, RvRandom *random) {
   RvPairReport report = {0};
   rvc_true(check, name, diagnose(check, 20, 0, &report) && report.fault == RV_PAIR_UNKNOWN,
@@ -171,6 +253,7 @@ static void check_pair(RvCheck *check, const char *name, RvRandom *random) {
 }
 
 RVC_PARITY(RVC_CASE("depth/rescale", check_rescale, 0), RVC_CASE("depth/mm", check_depth, 0),
-           RVC_CASE("depth/points", check_points, 0), RVC_CASE("depth/pair", check_pair, 0));
+           RVC_CASE("depth/points", check_points, 0), RVC_CASE("depth/pair", check_pair, 0),
+           RVC_CASE("depth/order", check_order, 0));
 
 const RvCases rv_depth_cases = {"depth", parity, NULL, NULL};
