@@ -38,6 +38,18 @@ struct HoughCuda {
   RvVoteListShape shape;
 };
 
+/* Classes of pixels: 0, an edge, or what Canny's labels settle when the list is made. */
+#define HOUGH_WEAK 1
+#define HOUGH_EDGE 255
+
+/* Root of a label of Canny's: 0 when the component holds a strong pixel. Loads go past L1, which is
+ * not kept coherent. */
+static __device__ __forceinline__ int hough_root(const int *labels, int n) {
+  for (int next; n && (next = __ldcg(&labels[n - 1])) != n;)
+    n = next;
+  return n;
+}
+
 /* The edge map that the list and segments read: the input itself when it is one. */
 struct HoughMap {
   const uint8_t *data;

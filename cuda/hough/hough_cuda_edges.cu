@@ -2,8 +2,6 @@
 /* hough_cuda_edges.cu: the edge stage: Sobel gradients and edges by threshold, or Canny's. */
 #include "hough/hough_cuda.cuh"
 
-#define EDGE 255
-
 namespace {
 struct Size {
   int width, height;
@@ -30,7 +28,7 @@ static __global__ void threshold_kernel(const uint8_t *in, ptrdiff_t stride, con
       rv_hough_sobel(up[l], up[x], up[r], at[l], at[r], down[l], down[x], down[r]);
   if (gradients)
     gradients[i] = gradient;
-  classes[i] = rv_hough_magnitude(gradient) > threshold ? EDGE : 0;
+  classes[i] = rv_hough_magnitude(gradient) > threshold ? HOUGH_EDGE : 0;
 }
 
 RvStatus hough_cuda_edges(void *memory, RvHoughJob *job) {

@@ -14,6 +14,8 @@
 namespace {
 struct ListJob {
   HoughMap edges;
+  uint8_t *weak;             /* the map of edges again when it may hold weak pixels, or NULL */
+  const int *labels;         /* of weak pixels */
   int width, height, tiles;  /* px, px, tiles in a row */
   const uint32_t *gradients; /* NULL: binary edges */
   uint32_t *points, *values; /* values: NULL when votes do not need any */
@@ -29,16 +31,55 @@ static __device__ __forceinline__ unsigned bits_of(uint32_t word) {
   return ((__vcmpne4(word, 0) & 0x01010101u) * 0x01020408u) >> 24 & 15;
 }
 
+/* Weak pixels of a unit that begins at pixel p and lies in one tile of Canny's: those that become an
+ * edge. Neighbors in a row are of one component. */
+static __device__ __noinline__ unsigned settle(const int *labels, size_t p, unsigned weak) {
+  unsigned edges = 0;
+  while (weak) {
+    const unsigned first = weak & -weak, run = weak & ~(weak + first);
+    if (hough_root(labels, __ldcg(&labels[p + __ffs((int)first) - 1])) == 0)
+      edges |= run;
+    weak &= ~run;
+  }
+  return edges;
+}
+
+static __device__ __forceinline__ unsigned weak_of(uint32_t word) {
+  return bits_of(__vcmpeq4(word, HOUGH_WEAK * 0x01010101u));
+}
+
+/* Bytes of the lowest four bits: HOUGH_EDGE or 0. */
+static __device__ __forceinline__ uint32_t classes_of(unsigned bits) {
+  return ((bits & 15) * 0x00204081u & 0x01010101u) * HOUGH_EDGE;
+}
+
 /* Bit i: pixel i of the unit at (x, y) is an edge. */
 static __device__ __forceinline__ unsigned unit_bits(const ListJob &j, int x, int y) {
   const uint8_t *at = j.edges.data + y * j.edges.stride + x;
   if (x + UNIT <= j.width && (uintptr_t)at % 16 == 0) {
     const uint4 v = *(const uint4 *)at;
-    return bits_of(v.x) | bits_of(v.y) << 4 | bits_of(v.z) << 8 | bits_of(v.w) << 12;
+    unsigned bits = bits_of(v.x) | bits_of(v.y) << 4 | bits_of(v.z) << 8 | bits_of(v.w) << 12;
+    if (!j.weak || !bits)
+      return bits;
+    const unsigned weak = weak_of(v.x) | weak_of(v.y) << 4 | weak_of(v.z) << 8 | weak_of(v.w) << 12;
+    if (!weak)
+      return bits;
+    const size_t p = (size_t)y * j.width + x;
+    bits = (bits & ~weak) | settle(j.labels, p, weak);
+    *(uint4 *)(j.weak + p) = make_uint4(classes_of(bits), classes_of(bits >> 4),
+                                        classes_of(bits >> 8), classes_of(bits >> 12));
+    return bits;
   }
   unsigned bits = 0;
-  for (int i = 0; i < UNIT && x + i < j.width; i++)
-    bits |= (unsigned)(at[i] != 0) << i;
+  for (int i = 0; i < UNIT && x + i < j.width; i++) {
+    bool is_edge = at[i] != 0;
+    if (j.weak && at[i] == HOUGH_WEAK) {
+      const size_t p = (size_t)y * j.width + x + i;
+      is_edge = settle(j.labels, p, 1) != 0;
+      j.weak[p] = is_edge ? HOUGH_EDGE : 0;
+    }
+    bits |= (unsigned)is_edge << i;
+  }
   return bits;
 }
 
@@ -246,6 +287,8 @@ RvStatus hough_cuda_votes(void *memory, RvHoughJob *job) {
   const RvHoughConfig *c = &job->plan->config;
   ListJob j = {};
   j.edges = hough_cuda_map(work, job);
+  if (c->edges == RV_HOUGH_CANNY)
+    j.weak = work->classes, j.labels = work->labels;
   j.width = p->width, j.height = p->height, j.tiles = rv_div_up(p->width, UNIT * TILE_X);
   j.gradients = c->edges == RV_HOUGH_BINARY ? NULL : work->gradients;
   j.points = work->points, j.values = work->values;

@@ -35,6 +35,7 @@ struct Shared {
   int pending;                      /* long segments not cut to the end yet */
   int small;                        /* short ones that wait */
   unsigned run;                     /* its number, from 1, modulo 2^32 */
+  unsigned block;                   /* its place from the left */
   unsigned before;                  /* segments of all blocks before this one */
   unsigned counts[COLUMNS_MAX + 1]; /* segments; then those of the block's columns to the left */
   unsigned points[COLUMNS_MAX];

@@ -167,32 +167,32 @@ static __device__ __forceinline__ void clear(const Block &b, const RdpArgs &a, S
   }
 }
 
-/* The counter holds run << 32 | blocks that have begun; the last one readies it for the next run,
- * which does not begin before this one has ended. */
-static __device__ __forceinline__ unsigned number_of_run(const RdpArgs &a,
-                                                         unsigned long long ticket) {
+/* By the first thread: takes the next columns from the left, so that those of blocks that are waited
+ * for have begun, in whatever order blocks start. The counter holds run << 32 | blocks that have
+ * begun; the last one readies it for the next run, which does not begin before this one has ended. */
+static __device__ __forceinline__ void take_place(const RdpArgs &a, Shared *s) {
+  const unsigned long long ticket = atomicAdd(a.tickets, 1ull);
   const unsigned blocks = (unsigned)a.shape.blocks;
   if ((unsigned)ticket == blocks - 1)
     atomicAdd(a.tickets, (1ull << 32) - blocks);
-  return (unsigned)(ticket >> 32) + 1;
+  s->run = (unsigned)(ticket >> 32) + 1;
+  s->block = (unsigned)ticket;
 }
 
 static __global__ void __launch_bounds__(THREADS) split_kernel(const RdpArgs a) {
   extern __shared__ uint4 pool[];
   __shared__ Shared shared;
   const Block b = block_of(&shared, pool, a.shape);
-  const int block = (int)blockIdx.x, x0 = block * a.shape.columns;
-  const int columns = min(a.shape.columns, a.width - x0);
-  unsigned long long ticket = 0;
-  if (threadIdx.x == 0)
-    ticket = atomicAdd(a.tickets, 1ull); /* not waited for */
+  if (threadIdx.x == THREADS - 1)
+    take_place(a, &shared);
   clear(b, a, &shared);
+  __syncthreads();
+  const int block = (int)shared.block, x0 = block * a.shape.columns;
+  const int columns = min(a.shape.columns, a.width - x0);
   if (a.pairs)
     load<uint32_t>(b, a, x0, columns);
   else
     load<uint16_t>(b, a, x0, columns);
-  if (threadIdx.x == 0)
-    shared.run = number_of_run(a, ticket);
   __syncthreads();
 
   ShortSegments shorts = {0, 0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rectify_cuda.cu: CUDA engine: one launch for all planes of both views. A thread makes four samples
- * of a row: it loads their map entries in one piece, and their source samples together when all of
- * them are inside of one view; otherwise sample by sample with checks. Pictures whose planes are not
+ * of a row: it loads their map entries in one piece, and their source samples together, with checks
+ * for each unless all of them are inside of one view. Pictures whose planes are not
  * aligned to 16 bytes, RGB, BGR, 16-bit samples and maps with wide entries go through a kernel that
  * does the latter for every sample. */
 #include "rectify/rectify_maps.h"
@@ -11,7 +11,9 @@
 namespace {
 
 const int GROUP = 4; /* samples of a thread */
-const int BLOCK_X = 32, BLOCK_Y = 8;
+const int BLOCK_X = 32, BLOCK_Y = 4;
+const int FEW = 1;        /* of a group that are made together when some are outside */
+const int BLOCKS = 10;    /* per multiprocessor, of groups */
 const int ALIGNMENT = 16; /* bytes */
 
 enum Kind { KIND_GRAY, KIND_NV12, KIND_I420, KIND_PACKED, KIND_RGB4 };
@@ -31,6 +33,8 @@ struct Args {
   int kinds;                           /* of samples */
   int tiles_x[RV_RECTIFY_SAMPLES_MAX]; /* blocks per row of blocks */
   int first_block[RV_RECTIFY_SAMPLES_MAX + 1];
+  /* Of groups: the first rows of blocks are chroma, two rows of its blocks in each. */
+  int chroma_rows, chroma_tiles;
 };
 
 /* --- One sample with all checks ---------------------------------------------------------------- */
@@ -189,10 +193,60 @@ __device__ uint32_t fetch_four(const uint8_t *in, int stride, const Position &at
   return value;
 }
 
-__device__ void remap_each(const Args &args, int kind, int x, int y, int count) {
-  const int width = args.grid[args.samples[kind].grid].width;
-  for (int i = 0; i < count && x + i < width; i++)
-    remap_sample<false>(args, kind, x + i, y);
+/* Neighbors from column x on that may be outside, or of both views. */
+template <int N> __device__ __noinline__ void remap_few(const Args &args, int kind, int x, int y) {
+  const RvRectifySamples &s = args.samples[kind];
+  const RvRectifyGrid &grid = args.grid[s.grid];
+  const PlaneArgs &plane = args.plane[s.plane];
+  const RvRectifyEntry *map = static_cast<const RvRectifyEntry *>(args.map[s.grid]) +
+                              (size_t)y * (size_t)grid.pitch + (size_t)x;
+  const uint32_t border = border_of<false>(args, s);
+  Position at[N];
+  unsigned taps[N]; /* bit 2 j + i: the sample i columns and j rows on is inside */
+#pragma unroll
+  for (int i = 0; i < N; i++) { /* rows of a map are long enough for all of them */
+    const int second = rv_rectify_view(&grid, x + i, y);
+    const RvRectifyWindow &out = grid.out[second], &in = grid.in[second];
+    const int u = rv_rectify_predict(x + i - out.x, grid.step_x) + map[i].x;
+    const int v = rv_rectify_predict(y - out.y, grid.step_y) + map[i].y;
+    const int sx = u >> RV_RECTIFY_BITS, sy = v >> RV_RECTIFY_BITS;
+    const unsigned columns =
+        (unsigned)(sx >= 0 && sx < in.width) | (unsigned)(sx >= -1 && sx < in.width - 1) << 1;
+    taps[i] = (sy >= 0 && sy < in.height ? columns : 0) |
+              (sy >= -1 && sy < in.height - 1 ? columns << 2 : 0);
+    if (map[i].x == RV_RECTIFY_OUTSIDE)
+      taps[i] = 0;
+    at[i].offset = (in.y + sy) * plane.in_stride + (in.x + sx) * s.step + s.offset;
+    at[i].a = (uint32_t)u % RV_RECTIFY_ONE;
+    at[i].b = (uint32_t)v % RV_RECTIFY_ONE;
+  }
+  uint8_t *out = plane.out + (ptrdiff_t)y * plane.out_stride + x * s.step + s.offset;
+#pragma unroll 1
+  for (int c = 0; c < s.channels; c++) {
+    uint32_t value[N];
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const uint8_t *p = plane.in + at[i].offset + c * s.distance, *q = p + plane.in_stride;
+      const uint32_t s00 = taps[i] & 1 ? __ldg(p) : border;
+      const uint32_t s01 = taps[i] & 2 ? __ldg(p + s.step) : border;
+      const uint32_t s10 = taps[i] & 4 ? __ldg(q) : border;
+      const uint32_t s11 = taps[i] & 8 ? __ldg(q + s.step) : border;
+      value[i] = rv_rectify_blend(s00, s01, s10, s11, at[i].a, at[i].b);
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      if (x + i < grid.width)
+        out[i * s.step + c * s.distance] = (uint8_t)value[i];
+      if (s.repeats && x + i == grid.width - 1 && (x + i) % 2 == 0)
+        out[(i + 1) * s.step] = (uint8_t)value[i];
+    }
+  }
+}
+
+__device__ __forceinline__ void remap_each(const Args &args, int kind, int x, int y, int count) {
+#pragma unroll 1
+  for (int i = 0; i < count; i += FEW)
+    remap_few<FEW>(args, kind, x + i, y);
 }
 
 __device__ void luma_group(const Args &args, int x, int y) {
@@ -285,27 +339,37 @@ __device__ void rgb4_group(const Args &args, int x, int y) {
       make_uint4(value[0], value[1], value[2], value[3]);
 }
 
-/* Kinds of samples: 0 luma or pixels, 1 chroma of planar formats (both planes of I420 and alike).
- * Without a number of blocks the compiler saves registers for more of them, which costs loads in
+/* Without a number of blocks the compiler saves registers for more of them, which costs loads in
  * flight. */
 template <int KIND>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 4)
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, BLOCKS)
     group_kernel(const __grid_constant__ Args args) {
-  const Tile tile = tile_of(args);
-  const int x = tile.x * GROUP, y = tile.y;
-  const RvRectifyGrid &grid = args.grid[tile.kind];
+  const int row = (int)blockIdx.y, ty = (int)threadIdx.y;
+  if ((KIND == KIND_NV12 || KIND == KIND_I420) && row < args.chroma_rows) {
+    const int second = (int)blockIdx.x >= args.chroma_tiles;
+    const int tile = (int)blockIdx.x - (second ? args.chroma_tiles : 0);
+    const int x = (tile * BLOCK_X + (int)threadIdx.x) * GROUP,
+              y = (2 * row + second) * BLOCK_Y + ty;
+    const RvRectifyGrid &grid = args.grid[RV_RECTIFY_CHROMA];
+    if (x >= grid.width || y >= grid.height)
+      return;
+    if (KIND == KIND_NV12)
+      nv12_chroma_group(args, x, y);
+    else
+      i420_chroma_group(args, x, y);
+    return;
+  }
+  const int x = ((int)blockIdx.x * BLOCK_X + (int)threadIdx.x) * GROUP;
+  const int y = (row - args.chroma_rows) * BLOCK_Y + ty;
+  const RvRectifyGrid &grid = args.grid[RV_RECTIFY_LUMA];
   if (x >= grid.width || y >= grid.height)
     return;
   if (KIND == KIND_PACKED)
     packed_group(args, x, y);
   else if (KIND == KIND_RGB4)
     rgb4_group(args, x, y);
-  else if (KIND == KIND_GRAY || tile.kind == 0)
-    luma_group(args, x, y);
-  else if (KIND == KIND_NV12)
-    nv12_chroma_group(args, x, y);
   else
-    i420_chroma_group(args, x, y);
+    luma_group(args, x, y);
 }
 
 /* --- Host ------------------------------------------------------------------------------------ */
@@ -351,14 +415,27 @@ void (*kernel_of(RvPixelFormat format))(Args) {
   }
 }
 
-void set_blocks(Args *args, int regions, int samples_per_thread) {
-  args->kinds = regions;
-  for (int i = 0; i < regions; i++) {
+dim3 blocks_of_samples(Args *args, int kinds) {
+  args->kinds = kinds;
+  for (int i = 0; i < kinds; i++) {
     const RvRectifyGrid &grid = args->grid[args->samples[i].grid];
-    args->tiles_x[i] = rv_div_up(grid.width, BLOCK_X * samples_per_thread);
+    args->tiles_x[i] = rv_div_up(grid.width, BLOCK_X);
     args->first_block[i + 1] =
         args->first_block[i] + args->tiles_x[i] * rv_div_up(grid.height, BLOCK_Y);
   }
+  return dim3((unsigned)args->first_block[kinds]);
+}
+
+dim3 blocks_of_groups(Args *args, int has_chroma) {
+  const RvRectifyGrid &luma = args->grid[RV_RECTIFY_LUMA];
+  const RvRectifyGrid &chroma = args->grid[RV_RECTIFY_CHROMA];
+  int tiles = rv_div_up(luma.width, BLOCK_X * GROUP);
+  if (has_chroma) {
+    args->chroma_tiles = rv_div_up(chroma.width, BLOCK_X * GROUP);
+    args->chroma_rows = rv_div_up(chroma.height, 2 * BLOCK_Y);
+    tiles = rv_max(tiles, 2 * args->chroma_tiles);
+  }
+  return dim3((unsigned)tiles, (unsigned)(args->chroma_rows + rv_div_up(luma.height, BLOCK_Y)));
 }
 
 RvStatus remap(void *work, const RvRectifyJob *job) {
@@ -379,14 +456,15 @@ RvStatus remap(void *work, const RvRectifyJob *job) {
                      static_cast<uint8_t *>(job->out.data[p]), (int)job->in.stride[p],
                      (int)job->out.stride[p]};
   void (*kernel)(Args) = kernel_of(format);
+  dim3 blocks;
   if (kernel && !wide && is_aligned(job)) {
     const int is_packed = format == RV_PIXEL_YUY2 || format == RV_PIXEL_UYVY;
-    set_blocks(&args, is_packed ? 1 : plan->grids, GROUP);
+    blocks = blocks_of_groups(&args, plan->grids == 2 && !is_packed);
   } else {
     kernel = args.samples[0].wide ? any_kernel<true> : any_kernel<false>;
-    set_blocks(&args, kinds, 1);
+    blocks = blocks_of_samples(&args, kinds);
   }
-  kernel<<<(unsigned)args.first_block[args.kinds], dim3(BLOCK_X, BLOCK_Y), 0, job->stream>>>(args);
+  kernel<<<blocks, dim3(BLOCK_X, BLOCK_Y), 0, job->stream>>>(args);
   RV_LAUNCHED(&plan->config.log);
   return RV_OK;
 }

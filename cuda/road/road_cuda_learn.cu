@@ -143,8 +143,7 @@ static __device__ void count_dimensions(const RoadCuda &w, int models) {
   }
 }
 
-static __device__ void tabulate_all(const RoadCuda &w) {
-  const int models = __ldcg(&w.state->models);
+static __device__ void tabulate_all(const RoadCuda &w, int models) {
   count_dimensions(w, models);
   tabulate(w, w.update, models, RV_ROAD_MAHALANOBIS);
   if (w.plan.config.distance != RV_ROAD_MAHALANOBIS)
@@ -209,28 +208,31 @@ static __device__ int unite(const RoadCuda &w, double *weight, int models, int i
   return last;
 }
 
-/* By the first block: all weights to shared memory, and the new models to the library. */
-static __device__ void add_models(const RoadCuda &w, const EmRun &r, double *weight, int models,
-                                  int iterations, int samples) {
+/* By the first block: all weights to shared memory. */
+static __device__ void load_weights(const RoadCuda &w, double *weight, int models) {
   if (threadIdx.x < models)
     weight[threadIdx.x] = __ldcg(&w.library.weight[threadIdx.x]);
   __syncthreads();
-  if (iterations)
-    models = insert(w, r, weight, models, (double)r.samples / samples);
-  if (threadIdx.x == 0)
-    w.state->models = models;
 }
 
-/* By the first block: merges, normalizes the weights, updates state and report. `kept` samples are
- * pending. */
-static __device__ void finish(const RoadCuda &w, const EmRun &r, double *weight, int iterations,
-                              int kept, int samples) {
+/* The pair of models that is to be merged, for all blocks, after all of them have finished the
+ * models; 0: none. */
+static __device__ unsigned long long pair_to_merge(const RoadCuda &w, int models) {
+  if (w.plan.config.merge_threshold <= 0)
+    return 0;
+  find_alike(w, models);
+  group_sync();
+  const unsigned long long alike = __ldcg(&w.frame->alike);
+  return alike && rv_road_is_alike(~alike, w.plan.config.merge_threshold) ? alike : 0;
+}
+
+/* By the first block, with all weights in shared memory: merges a pair, normalizes the weights,
+ * updates state and report. `kept` samples are pending. */
+static __device__ void finish(const RoadCuda &w, const EmRun &r, double *weight, int models,
+                              unsigned long long pair, int iterations, int kept, int samples) {
   __shared__ double sum;
-  const unsigned long long alike = __ldcg(&w.frame->alike), key = ~alike;
-  int models = __ldcg(&w.state->models);
-  if (alike && rv_road_is_alike(key, w.plan.config.merge_threshold))
-    models = unite(w, weight, models, (int)(key & 255), (int)(key >> 8 & 255));
-  __syncthreads(); /* all threads have read the state */
+  if (pair)
+    models = unite(w, weight, models, (int)(~pair & 255), (int)(~pair >> 8 & 255));
   if (threadIdx.x == 0) {
     sum = 0;
     for (int j = 0; j < models; j++)
@@ -267,7 +269,7 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
   const int seeds = road_seeds(w), rank = group_rank();
   if (seeds == 0)
     return;
-  const int models = w.state->models;
+  int models = w.state->models;
   EmRun r = {};
   r.shared = (RoadEm *)memory;
   r.pending = w.state->pending;
@@ -284,8 +286,9 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
     update(w, j, samples, r.floor_of_variance);
   int iterations = 0, kept = 0;
   const bool is_enough = r.samples >= plan.config.min_samples;
-  if (is_enough &&
-      (models == 0 || !rv_road_are_outliers(r.samples, samples, w.plan.config.min_share))) {
+  const bool learns = is_enough && (models == 0 || !rv_road_are_outliers(r.samples, samples,
+                                                                         w.plan.config.min_share));
+  if (learns) {
     const int given = models ? w.plan.config.new_models : w.plan.config.initial_models;
     const int k = w.plan.config.estimate_models ? estimate(w, r) : given;
     const size_t bytes = (size_t)k * plan.cells * (plan.area + 1) * sizeof(uint32_t);
@@ -300,24 +303,30 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
   }
   group_sync();
   if (rank == 0)
-    add_models(w, r, weight, models, iterations, samples);
-  group_sync();
-  if (w.plan.config.merge_threshold > 0)
-    find_alike(w, __ldcg(&w.state->models));
-  group_sync();
+    load_weights(w, weight, models);
+  if (learns) {
+    if (rank == 0)
+      models = insert(w, r, weight, models, (double)r.samples / samples);
+    if (rank == 0 && threadIdx.x == 0)
+      w.state->models = models;
+    group_sync();
+    models = __ldcg(&w.state->models);
+  }
+  const unsigned long long pair = pair_to_merge(w, models);
   if (rank == 0)
-    finish(w, r, weight, iterations, kept, samples);
+    finish(w, r, weight, models, pair, iterations, kept, samples);
   const int thread = rank * ROAD_GROUP_THREADS + threadIdx.x;
   for (int i = thread; i < plan.cells * (plan.area + 1); i += group_blocks() * ROAD_GROUP_THREADS)
     w.unmatched[i] = 0; /* all blocks have finished reading */
-  group_sync();
-  tabulate_all(w);
+  if (pair)             /* else the models are as all blocks have seen them */
+    group_sync();
+  tabulate_all(w, models - (pair != 0));
 }
 
 static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
     tabulate_kernel(const __grid_constant__ RoadCuda w) {
   road_begin();
-  tabulate_all(w);
+  tabulate_all(w, w.state->models);
 }
 
 RvStatus road_cuda_open_learn(RoadCuda *w) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stixels/stixels_draw.h"
+
 RvDraw *draw_case_new(RvCheck *check, const char *name, const RvPicture *picture, RvEngine engine) {
   RvDrawConfig config;
   rv_draw_config_init(&config);
@@ -195,10 +197,16 @@ RVC_PARITY({.group = draw_case_proofs}, {.group = check_scenes}, {.group = draw_
 /* --- Benchmark ---------------------------------------------------------------------------------
  */
 
+/* 240 columns of five stixels. */
+#define BENCH_STIXELS 1200
+
 typedef struct Bench {
   RvDraw *draw;
   RvPicture picture;
+  RvEngine engine;
   RvPlane disparity, mask;
+  RvPlane list;           /* RvStixel */
+  RvPlane depth, outline; /* rasters of these */
 } Bench;
 
 static RvStatus run_disparity(void *user, RvStream stream) {
@@ -246,13 +254,17 @@ static RvStatus run_lines(void *user, RvStream stream) {
   return status == RV_OK ? rv_draw_flush(b->draw, &b->picture, stream) : status;
 }
 
-/* Depth columns 8 px wide, five shaded pieces each. */
-static RvStatus run_columns(void *user, RvStream stream) {
+/* Stixels of a whole picture as cudaannotate draws them: rasters, disparity, outlines. */
+static RvStatus run_stixels(void *user, RvStream stream) {
   const Bench *b = user;
-  RvStatus status = RV_OK;
-  for (int i = 0; i < 1200 && status == RV_OK; i++)
-    status = rv_draw_shade(b->draw, i % 240 * 8, i / 240 * 216, 8, 200, i, i + 300, 2048, 160);
-  return status == RV_OK ? rv_draw_flush(b->draw, &b->picture, stream) : status;
+  const RvStixelsRasters rasters = {.disparity = b->depth, .outline = b->outline};
+  RvStatus status =
+      rv_stixels_draw(b->list.data, BENCH_STIXELS, 8, &rasters, b->engine, stream, NULL);
+  if (status == RV_OK)
+    status = rv_draw_disparity(b->draw, &b->picture, &b->depth, 0, 2048, 160, stream);
+  return status == RV_OK
+             ? rv_draw_mask(b->draw, &b->picture, &b->outline, (RvColor){0, 0, 0, 150}, stream)
+             : status;
 }
 
 static void bench_rows(RvCheck *check, const char *label, RvEngine engine, Bench *bench) {
@@ -261,7 +273,7 @@ static void bench_rows(RvCheck *check, const char *label, RvEngine engine, Bench
     RvStatus (*run)(void *user, RvStream stream);
   } rows[] = {{"disparity", run_disparity}, {"mask", run_mask},     {"labels", run_labels},
               {"grid", run_grid},           {"legend", run_legend}, {"lines64", run_lines},
-              {"columns1200", run_columns}};
+              {"stixels", run_stixels}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     char name[64];
     snprintf(name, sizeof name, "draw/%s-1080p-%s", rows[i].name, label);
@@ -270,42 +282,78 @@ static void bench_rows(RvCheck *check, const char *label, RvEngine engine, Bench
   }
 }
 
+static void fill_bench(uint16_t *values, uint8_t *cells, RvStixel *list) {
+  for (int i = 0; i < 1920 * 1080; i++)
+    values[i] = (uint16_t)(i / 1920 % 8 ? i / 1920 + i % 1920 / 4 : 0);
+  for (int i = 0; i < 384 * 216; i++)
+    cells[i] = i / 384 > 100;
+  for (int i = 0; i < BENCH_STIXELS; i++) {
+    const int row = i % 5;
+    list[i] = (RvStixel){.column = (uint16_t)(i / 5 * 8),
+                         .v_top = (uint16_t)(row * 216),
+                         .v_bottom = (uint16_t)(row * 216 + 215),
+                         .structure = row > 2 ? RV_STIXEL_GROUND : RV_STIXEL_OBJECT,
+                         .semantic = RV_SEMANTIC_NONE,
+                         .slope = row > 2 ? 0.1f : 0.0f,
+                         .intercept = (float)(row * 20)};
+  }
+}
+
+/* With the planes of `host` on the GPU. */
+static void bench_cuda(RvCheck *check, const char *label, const CasePicture *picture,
+                       const Bench *host) {
+  CasePicture device;
+  if (!case_picture_upload(check, &device, picture))
+    return;
+  Bench bench = {.picture = device.view, .engine = RV_CUDA};
+  const RvPlane *from[] = {&host->disparity, &host->mask, &host->list, &host->depth,
+                           &host->outline};
+  RvPlane *to[] = {&bench.disparity, &bench.mask, &bench.list, &bench.depth, &bench.outline};
+  size_t done = 0;
+  while (done < 5 && rvc_upload(check, to[done], from[done]))
+    done++;
+  if (done == 5) {
+    bench.draw = draw_case_new(check, label, &picture->view, RV_CUDA);
+    bench_rows(check, label, RV_CUDA, &bench);
+    rv_draw_free(&bench.draw);
+  }
+  while (done > 0)
+    rvc_device_free(to[--done]);
+  case_picture_device_free(&device);
+}
+
 static void bench_format(RvCheck *check, const char *label, RvPixelFormat format) {
   RvRandom random = rvc_random(check, label);
-  CasePicture picture, device;
+  CasePicture picture;
   if (!case_picture_new(check, &picture, format, 1920, 1080, 0, &random, RVC_SMOOTH))
     return;
   uint16_t *values = malloc(1920 * 1080 * sizeof *values);
-  uint8_t *cells = malloc(384 * 216);
-  if (rvc_true(check, label, values && cells, "no memory")) {
-    for (int i = 0; i < 1920 * 1080; i++)
-      values[i] = (uint16_t)(i / 1920 % 8 ? i / 1920 + i % 1920 / 4 : 0);
-    for (int i = 0; i < 384 * 216; i++)
-      cells[i] = i / 384 > 100;
-    const RvPlane disparity = {values, 3840, 1920, 1080, RV_U16},
-                  mask = {cells, 384, 384, 216, RV_U8};
+  uint16_t *depth = calloc(1920 * 1080, sizeof *depth);
+  uint8_t *cells = malloc(384 * 216), *outline = calloc(1920, 1080);
+  RvStixel *list = malloc(BENCH_STIXELS * sizeof *list);
+  if (rvc_true(check, label, values && depth && cells && outline && list, "no memory")) {
+    fill_bench(values, cells, list);
+    Bench host = {
+        .picture = picture.view,
+        .engine = RV_CPU,
+        .disparity = {values, 3840, 1920, 1080, RV_U16},
+        .mask = {cells, 384, 384, 216, RV_U8},
+        .list = {list, BENCH_STIXELS * sizeof *list, BENCH_STIXELS * sizeof *list, 1, RV_U8},
+        .depth = {depth, 3840, 1920, 1080, RV_U16},
+        .outline = {outline, 1920, 1920, 1080, RV_U8}};
     if (rvc_cpu(check)) {
-      Bench bench = {draw_case_new(check, label, &picture.view, RV_CPU), picture.view, disparity,
-                     mask};
-      bench_rows(check, label, RV_CPU, &bench);
-      rv_draw_free(&bench.draw);
+      host.draw = draw_case_new(check, label, &picture.view, RV_CPU);
+      bench_rows(check, label, RV_CPU, &host);
+      rv_draw_free(&host.draw);
     }
-    if (rvc_cuda(check) && case_picture_upload(check, &device, &picture)) {
-      Bench bench = {draw_case_new(check, label, &picture.view, RV_CUDA), device.view, disparity,
-                     mask};
-      if (rvc_upload(check, &bench.disparity, &disparity)) {
-        if (rvc_upload(check, &bench.mask, &mask)) {
-          bench_rows(check, label, RV_CUDA, &bench);
-          rvc_device_free(&bench.mask);
-        }
-        rvc_device_free(&bench.disparity);
-      }
-      rv_draw_free(&bench.draw);
-      case_picture_device_free(&device);
-    }
+    if (rvc_cuda(check))
+      bench_cuda(check, label, &picture, &host);
   }
   free(values);
+  free(depth);
   free(cells);
+  free(outline);
+  free(list);
   case_picture_free(&picture);
 }
 

@@ -11,7 +11,7 @@ static RvStatus run_timed(void *user, RvStream stream) {
 }
 
 static void row(RvCheck *check, const char *name, const HoughImages *pictures, uint8_t *pixels,
-                RvHoughEdges edges, int threshold, int threads, RvEngine engine) {
+                RvHoughEdges edges, int threshold, int segments, int threads, RvEngine engine) {
   if (!rvc_wants(check, name) || (engine == RV_CUDA ? !rvc_cuda(check) : !rvc_cpu(check)))
     return;
   RvHoughConfig c;
@@ -19,6 +19,7 @@ static void row(RvCheck *check, const char *name, const HoughImages *pictures, u
   c.width = pictures->width, c.height = pictures->height;
   c.edges = edges;
   c.threshold = threshold;
+  c.segments = segments;
   c.max_lines = RV_HOUGH_LINES_MAX;
   c.threads = threads;
   c.log = rvc_log(check);
@@ -45,10 +46,11 @@ static void large(RvCheck *check) {
   if (hough_pictures_new(&p, 0)) {
     for (int engine = RV_CPU; engine <= RV_CUDA; engine++) {
       if (expect(check, &p, p.p10, 207360, "hough/1080p-p10"))
-        row(check, "hough/1080p-p10", &p, p.p10, RV_HOUGH_BINARY, 300, 1, (RvEngine)engine);
+        row(check, "hough/1080p-p10", &p, p.p10, RV_HOUGH_BINARY, 300, 0, 1, (RvEngine)engine);
       if (expect(check, &p, p.canny, 38190, "hough/1080p-canny"))
-        row(check, "hough/1080p-canny", &p, p.canny, RV_HOUGH_BINARY, 300, 1, (RvEngine)engine);
-      row(check, "hough/1080p-picture", &p, p.gray, RV_HOUGH_CANNY, 300, 0, (RvEngine)engine);
+        row(check, "hough/1080p-canny", &p, p.canny, RV_HOUGH_BINARY, 300, 0, 1, (RvEngine)engine);
+      row(check, "hough/1080p-picture", &p, p.gray, RV_HOUGH_CANNY, 300, 0, 0, (RvEngine)engine);
+      row(check, "hough/1080p-segments", &p, p.gray, RV_HOUGH_CANNY, 300, 1, 0, (RvEngine)engine);
     }
   } else {
     rvc_fail(check, "hough/1080p-p10", "out of memory");
@@ -61,7 +63,7 @@ static void small(RvCheck *check) {
   if (hough_pictures_new(&p, 1)) {
     for (int engine = RV_CPU; engine <= RV_CUDA; engine++)
       if (expect(check, &p, p.canny, 9470, "hough/480p-canny"))
-        row(check, "hough/480p-canny", &p, p.canny, RV_HOUGH_BINARY, 150, 1, (RvEngine)engine);
+        row(check, "hough/480p-canny", &p, p.canny, RV_HOUGH_BINARY, 150, 0, 1, (RvEngine)engine);
   } else {
     rvc_fail(check, "hough/480p-canny", "out of memory");
   }
@@ -71,7 +73,7 @@ static void small(RvCheck *check) {
 void hough_bench(RvCheck *check) {
   if (!rvc_small(check) &&
       (rvc_wants(check, "hough/1080p-p10") || rvc_wants(check, "hough/1080p-canny") ||
-       rvc_wants(check, "hough/1080p-picture")))
+       rvc_wants(check, "hough/1080p-picture") || rvc_wants(check, "hough/1080p-segments")))
     large(check);
   if (!rvc_small(check) && rvc_wants(check, "hough/480p-canny"))
     small(check);
