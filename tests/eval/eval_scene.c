@@ -13,6 +13,8 @@ struct EvalScene {
   double rate;
   RvPicture picture;
   EvalFrame frame;
+  RvSceneFacts facts;
+  float *free_space;
 };
 
 static void *memory(size_t bytes) {
@@ -38,6 +40,11 @@ static RvPlane plane(int width, int height, RvFormat format) {
 
 EvalScene *eval_scene_new(RvScenePattern pattern, int width, int height, uint32_t seed,
                           double rate) {
+  return eval_scene_at(pattern, width, height, seed, rate, 8);
+}
+
+EvalScene *eval_scene_at(RvScenePattern pattern, int width, int height, uint32_t seed, double rate,
+                         double speed) {
   EvalScene *s = memory(sizeof *s);
   RvSceneConfig scene;
   rv_scene_config_init(&scene);
@@ -46,6 +53,7 @@ EvalScene *eval_scene_new(RvScenePattern pattern, int width, int height, uint32_
   scene.height = height;
   scene.seed = seed;
   scene.frame_rate = rate;
+  scene.speed = speed;
   must(rv_scene_new(&s->scene, &scene), "scene");
   RvSgmConfig sgm;
   rv_sgm_config_init(&sgm);
@@ -62,13 +70,21 @@ EvalScene *eval_scene_new(RvScenePattern pattern, int width, int height, uint32_
   s->frame.disparity = plane(width, height, RV_U16);
   s->frame.truth = plane(width, height, RV_U16);
   s->frame.labels = plane(width, height, RV_U8);
+  s->frame.objects = plane(width, height, RV_U16);
+  s->free_space = memory((size_t)width * sizeof *s->free_space);
+  s->frame.free_space = s->free_space;
+  s->frame.facts = &s->facts;
   rv_scene_camera(s->scene, &s->frame.camera);
   return s;
 }
 
 const EvalFrame *eval_scene_frame(EvalScene *s, uint64_t frame) {
   EvalFrame *f = &s->frame;
-  const RvSceneTruth truth = {.disparity = f->truth, .labels = f->labels};
+  const RvSceneTruth truth = {.disparity = f->truth,
+                              .labels = f->labels,
+                              .objects = f->objects,
+                              .free_space = s->free_space,
+                              .facts = &s->facts};
   const int width = f->truth.width, height = f->truth.height;
   must(rv_scene_render(s->scene, frame, &s->picture, &truth), "render");
   const RvPlane left = {s->picture.data[0], s->picture.stride[0], width, height, RV_U8};
@@ -86,6 +102,8 @@ void eval_scene_free(EvalScene *s) {
   free(s->frame.disparity.data);
   free(s->frame.truth.data);
   free(s->frame.labels.data);
+  free(s->frame.objects.data);
+  free(s->free_space);
   free(s);
 }
 

@@ -16,11 +16,17 @@ typedef struct EvalFrame {
   RvPlane disparity; /* RV_U16, of sgm */
   RvPlane truth;     /* RV_U16, ground truth, 1/16 px */
   RvPlane labels;    /* RV_U8, RvSceneLabel */
+  RvPlane objects;   /* RV_U16, ids */
+  const RvSceneFacts *facts;
+  const float *free_space; /* m, per column */
 } EvalFrame;
 
 /* Ends the program when there is no memory. `rate` frames per second. */
 EvalScene *eval_scene_new(RvScenePattern pattern, int width, int height, uint32_t seed,
                           double rate);
+/* The same at another speed of the camera than 8 m/s. */
+EvalScene *eval_scene_at(RvScenePattern pattern, int width, int height, uint32_t seed, double rate,
+                         double speed);
 const EvalFrame *eval_scene_frame(EvalScene *scene, uint64_t frame);
 void eval_scene_free(EvalScene *scene);
 

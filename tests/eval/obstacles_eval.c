@@ -14,70 +14,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval_scene.h"
-#include "obstacles/obstacles.h"
+#include "eval_finder.h"
 
 #define SEED 11
-#define STRIP_MAX 1024
 #define CARS 64
 #define CAR_PIXELS 600
 #define NEAR_FACE 80 /* percentile of the true disparity of a car */
-
-typedef struct Finder {
-  RvObstaclesConfig config;
-  RvObstacles *obstacles;
-  RvObstaclesTracks *tracks;
-  RvGround *ground;
-  int columns, column_width;
-  RvFreeColumn column[STRIP_MAX];
-  RvObstacle list[RV_OBSTACLES_MAX + RV_OBSTACLES_TRACKS];
-  int count;
-} Finder;
 
 static void must(int good, const char *what) {
   if (good)
     return;
   fprintf(stderr, "obstacles_eval: %s failed\n", what);
   exit(1);
-}
-
-static void open_finder(Finder *f, const EvalFrame *frame) {
-  RvGroundConfig ground;
-  memset(f, 0, sizeof *f);
-  rv_obstacles_config_init(&f->config);
-  rv_ground_config_init(&ground);
-  f->config.width = ground.width = frame->disparity.width;
-  f->config.height = ground.height = frame->disparity.height;
-  f->config.camera = ground.camera = eval_known_camera(&frame->camera);
-  must(rv_obstacles_new(&f->obstacles, &f->config, RV_CPU) == RV_OK &&
-           rv_obstacles_tracks_new(&f->tracks, &f->config) == RV_OK &&
-           rv_ground_new(&f->ground, &ground, RV_CPU) == RV_OK,
-       "new");
-  rv_obstacles_size(&f->config, &f->columns, &f->column_width);
-  must(f->columns <= STRIP_MAX, "size");
-}
-
-static void close_finder(Finder *f) {
-  rv_obstacles_free(&f->obstacles);
-  rv_obstacles_tracks_free(&f->tracks);
-  rv_ground_free(&f->ground);
-}
-
-/* Obstacles with tracks and free space of a frame, as the element finds them. */
-static void find(Finder *f, const EvalFrame *frame) {
-  static RvObstacleBox boxes[RV_OBSTACLES_MAX];
-  uint32_t counts[2];
-  RvGroundSurface surface;
-  const RvObstaclesSource source = {.disparity = frame->disparity, .ground = &surface};
-  const RvObstaclesOutput output = {boxes, counts, f->column};
-  must(rv_ground_run(f->ground, &frame->disparity, &surface, NULL) == RV_OK &&
-           rv_obstacles_run(f->obstacles, &source, &output, NULL) == RV_OK,
-       "run");
-  for (uint32_t i = 0; i < counts[0]; i++)
-    rv_obstacles_measure(&f->config, &surface, &boxes[i], &f->list[i]);
-  must(rv_obstacles_track(f->tracks, frame->time, f->list, (int)counts[0],
-                          RV_OBSTACLES_MAX + RV_OBSTACLES_TRACKS, &f->count, NULL) == RV_OK,
-       "track");
 }
 
 /* --- Ground truth ------------------------------------------------------------------------------- */
@@ -122,7 +70,7 @@ static double true_limit(const EvalFrame *f, int left, int width) {
   return limit;
 }
 
-static void score_space(const Finder *finder, const EvalFrame *f, void *total) {
+static void score_space(const EvalFinder *finder, const EvalFrame *f, void *total) {
   Space *s = total;
   const RvCamera *c = &f->camera;
   for (int k = 0; k < finder->columns; k++) {
@@ -140,19 +88,19 @@ static void score_space(const Finder *finder, const EvalFrame *f, void *total) {
 
 /* Finds obstacles in `frames` frames, each the `step`th, of `streets` streets; `score` judges each. */
 static void evaluate(int width, int height, uint32_t streets, uint64_t frames, uint64_t step,
-                     void (*score)(const Finder *finder, const EvalFrame *f, void *total),
+                     void (*score)(const EvalFinder *finder, const EvalFrame *f, void *total),
                      void *total) {
   for (uint32_t seed = SEED; seed < SEED + streets; seed++) {
     EvalScene *scene = eval_scene_new(RV_SCENE_STREET, width, height, seed, 2);
-    Finder finder;
+    EvalFinder finder;
     for (uint64_t k = 0; k < frames; k++) {
       const EvalFrame *f = eval_scene_frame(scene, step * k);
       if (k == 0)
-        open_finder(&finder, f);
-      find(&finder, f);
+        eval_finder_open(&finder, f);
+      eval_find(&finder, f);
       score(&finder, f, total);
     }
-    close_finder(&finder);
+    eval_finder_close(&finder);
     eval_scene_free(scene);
   }
 }
@@ -241,7 +189,7 @@ static double overlap(const Car *car, const RvObstacle *o) {
 }
 
 /* Of the obstacle that overlaps most; NULL without any. */
-static const RvObstacle *best_of(const Finder *f, const Car *car, double *most) {
+static const RvObstacle *best_of(const EvalFinder *f, const Car *car, double *most) {
   const RvObstacle *best = NULL;
   *most = 0;
   for (int i = 0; i < f->count; i++)
@@ -270,7 +218,7 @@ typedef struct Bands {
   EvalValues distance; /* of cars at 10 to 20 m: relative error */
 } Bands;
 
-static void score_cars(const Finder *finder, const EvalFrame *f, void *total) {
+static void score_cars(const EvalFinder *finder, const EvalFrame *f, void *total) {
   Bands *b = total;
   Car cars[CARS];
   const int count = true_cars(f, cars);
@@ -331,7 +279,7 @@ typedef struct Lead {
   EvalValues overlap, distance;
 } Lead;
 
-static void score_lead(const Finder *finder, const EvalFrame *f, int k, Lead *lead) {
+static void score_lead(const EvalFinder *finder, const EvalFrame *f, int k, Lead *lead) {
   Car cars[CARS];
   double most;
   const Car *car = lead_of(f, cars, true_cars(f, cars));
@@ -354,17 +302,17 @@ static void score_lead(const Finder *finder, const EvalFrame *f, int k, Lead *le
 static int judge_lead(void) {
   Lead lead;
   EvalValues speed = {0};
-  Finder finder;
+  EvalFinder finder;
   memset(&lead, 0, sizeof lead);
   EvalScene *scene = eval_scene_new(RV_SCENE_STREET, 1242, 375, SEED, LEAD_RATE);
   for (int k = 0; k < LEAD_FRAMES; k++) {
     const EvalFrame *f = eval_scene_frame(scene, (uint64_t)k);
     if (k == 0)
-      open_finder(&finder, f);
-    find(&finder, f);
+      eval_finder_open(&finder, f);
+    eval_find(&finder, f);
     score_lead(&finder, f, k, &lead);
   }
-  close_finder(&finder);
+  eval_finder_close(&finder);
   eval_scene_free(scene);
   for (int k = (int)LEAD_RATE; k + 5 < LEAD_FRAMES; k++) /* the truth: slope over half a second */
     if (lead.z[k - 5] > 0 && lead.z[k + 5] > 0 && !isnan(lead.speed[k]))

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* eval_finder.c: see eval_finder.h. */
+#include "eval_finder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void must(int good, const char *what) {
+  if (good)
+    return;
+  fprintf(stderr, "eval_finder: %s failed\n", what);
+  exit(1);
+}
+
+void eval_finder_open(EvalFinder *f, const EvalFrame *frame) {
+  RvGroundConfig ground;
+  memset(f, 0, sizeof *f);
+  rv_obstacles_config_init(&f->config);
+  rv_ground_config_init(&ground);
+  f->config.width = ground.width = frame->disparity.width;
+  f->config.height = ground.height = frame->disparity.height;
+  f->config.camera = ground.camera = eval_known_camera(&frame->camera);
+  must(rv_obstacles_new(&f->obstacles, &f->config, RV_CPU) == RV_OK &&
+           rv_obstacles_tracks_new(&f->tracks, &f->config) == RV_OK &&
+           rv_ground_new(&f->ground, &ground, RV_CPU) == RV_OK,
+       "new");
+  rv_obstacles_size(&f->config, &f->columns, &f->column_width);
+  must(f->columns <= EVAL_STRIPS, "size");
+}
+
+void eval_finder_close(EvalFinder *f) {
+  rv_obstacles_free(&f->obstacles);
+  rv_obstacles_tracks_free(&f->tracks);
+  rv_ground_free(&f->ground);
+}
+
+void eval_find(EvalFinder *f, const EvalFrame *frame) {
+  static RvObstacleBox boxes[RV_OBSTACLES_MAX];
+  uint32_t counts[2];
+  RvGroundSurface surface;
+  const RvObstaclesSource source = {.disparity = frame->disparity, .ground = &surface};
+  const RvObstaclesOutput output = {boxes, counts, f->column};
+  must(rv_ground_run(f->ground, &frame->disparity, &surface, NULL) == RV_OK &&
+           rv_obstacles_run(f->obstacles, &source, &output, NULL) == RV_OK,
+       "run");
+  for (uint32_t i = 0; i < counts[0]; i++)
+    rv_obstacles_measure(&f->config, &surface, &boxes[i], &f->list[i]);
+  must(rv_obstacles_track(f->tracks, frame->time, f->list, (int)counts[0],
+                          RV_OBSTACLES_MAX + RV_OBSTACLES_TRACKS, &f->count, NULL) == RV_OK,
+       "track");
+}
