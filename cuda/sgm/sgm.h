@@ -113,7 +113,7 @@ typedef struct RvSgmConfig {
 } RvSgmConfig;
 
 /* rv_sgm_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h.
- * _workspace: from 64 columns and 240 rows on at most 2.2 * width * height * disparities, on
+ * _workspace: from 64 columns and 240 rows on at most (2.2 * disparities + 16) * width * height, on
  * both engines and with every cost. */
 RV_ALGORITHM_API(RvSgm, sgm);
 

@@ -5,8 +5,8 @@
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
-/* The limit stated in sgm.h, from these sizes on: a tenth more than S. Smaller images keep as many
- * rows of descriptors as these could, which is nearly always all. */
+/* The limit stated in sgm.h, from these sizes on: a tenth more than S and 16 bytes per pixel. Smaller
+ * images keep as many rows of descriptors as these could. */
 enum { LIMITED_WIDTH = 64, LIMITED_HEIGHT = 240 };
 
 /* Down and up at the same time need states each. */
@@ -20,19 +20,31 @@ static size_t states_of(const RvSgmConfig *config) {
   return state * sweeps_of(config) * (config->paths == 8 ? 5 : 1);
 }
 
-/* Rows of descriptors that the limit permits; 52 or more. */
+/* Whether the vertical sweeps read a map of P2. */
+static int has_p2(const RvSgmConfig *config) {
+  return config->adaptive_p2 && sgm_cuda_narrow_sums(config);
+}
+
+/* Rows of descriptors that the limit permits. */
 static int window_rows(const RvSgmPlan *plan) {
   const RvSgmConfig *config = &plan->config;
   const int64_t width = rv_max(config->width, LIMITED_WIDTH);
   const int64_t height = rv_max(config->height, LIMITED_HEIGHT);
-  const int64_t spare = width * height * config->disparities / 5 -
-                        width * (int64_t)states_of(config) - 16 * RV_ARENA_GUARD;
-  const int64_t rows = spare / (2 * width * (int64_t)plan->descriptor_bytes);
+  const int64_t pitch = width + 2 * SGM_PAD, word = sizeof(uint32_t);
+  const int64_t spare = width * height * (config->disparities / 5 + 16) -
+                        width * (int64_t)states_of(config) - height * word -
+                        (has_p2(config) ? pitch * (height + 1) * word : 0) - 16 * RV_ARENA_GUARD;
+  const int64_t rows = spare / (2 * pitch * (int64_t)plan->descriptor_bytes);
   return rows < config->height ? (int)rows : config->height;
 }
 
 static int holds_all(const SgmCuda *work, const RvSgmConfig *config) {
   return work->window >= config->height;
+}
+
+/* Words of the sums of `rows` rows. */
+static size_t sums_of(const SgmCuda *work, const RvSgmConfig *config, int rows) {
+  return (size_t)rows * config->width * (config->disparities / (work->narrow_sums ? 4 : 2));
 }
 
 /* Maps of 8 bytes per pixel in two halves, pitches in bytes. */
@@ -49,7 +61,7 @@ static SgmMaps maps_at(const RvSgmConfig *config, void *left, void *right, ptrdi
 /* Each row of the maps in the memory of the row's descriptors. */
 static SgmMaps maps_on_census(const SgmCuda *work, const RvSgmPlan *plan) {
   return maps_at(&plan->config, work->census[0], work->census[1],
-                 plan->config.width * (ptrdiff_t)plan->descriptor_bytes);
+                 sgm_cuda_pitch(plan->config.width) * (ptrdiff_t)plan->descriptor_bytes);
 }
 
 /* Each row of the maps in the memory of S, after the previous row: 8 bytes per pixel, where a row
@@ -66,14 +78,23 @@ static void layout(void *memory, const void *constants, RvArena *arena) {
   const size_t pixels = (size_t)config->width * config->height;
   work->window = window_rows(plan);
   work->sums = (uint32_t *)rv_arena_take(arena, pixels * config->disparities * sizeof(uint16_t));
-  for (int side = 0; side < 2; side++)
-    work->census[side] =
-        rv_arena_take(arena, (size_t)work->window * config->width * plan->descriptor_bytes);
+  for (int side = 0; side < 2; side++) {
+    char *const rows = (char *)rv_arena_take(
+        arena, (size_t)work->window * sgm_cuda_pitch(config->width) * plan->descriptor_bytes);
+    work->census[side] = rows ? rows + SGM_PAD * plan->descriptor_bytes : NULL;
+  }
   const size_t state = config->disparities / 2 * sizeof(uint32_t);
   const size_t states = state * sweeps_of(config) * config->width;
   work->vertical_states = (uint32_t *)rv_arena_take(arena, states);
   for (int i = 0; i < 2 && config->paths == 8; i++)
     work->diagonal_states[i] = (uint32_t *)rv_arena_take(arena, 2 * states);
+  work->totals = config->reject_sky
+                     ? (uint32_t *)rv_arena_take(arena, config->height * sizeof(uint32_t))
+                     : NULL;
+  work->p2 = NULL;
+  if (has_p2(config))
+    work->p2 = (uint32_t *)rv_arena_take(arena, sizeof(uint32_t) * (config->height + 1) *
+                                                    sgm_cuda_pitch(config->width));
   if (!work->sums)
     return; /* counting */
   work->maps = holds_all(work, config) ? maps_on_census(work, plan) : maps_on_sums(work, config);
@@ -95,6 +116,8 @@ static RvStatus open(void *memory, const void *constants) {
   work->early = major >= 9;
   work->finish = rows_fit ? sgm_cuda_rows : sgm_cuda_long_rows;
   work->narrow_sums = rows_fit && sgm_cuda_narrow_sums(&plan->config);
+  if (!work->narrow_sums)
+    work->p2 = NULL;
   RV_TRY(rows_fit ? sgm_cuda_rows_open(plan) : sgm_cuda_winner_open(plan));
   if (plan->config.paths != 8)
     return RV_OK;
@@ -109,6 +132,7 @@ SgmScene sgm_cuda_scene(const SgmCuda *work, const RvSgmJob *job) {
   SgmScene scene = {};
   scene.left = work->census[0], scene.right = work->census[1];
   scene.gray = {(const uint8_t *)job->left.data, job->left.stride};
+  scene.pitch = sgm_cuda_pitch(config->width);
   scene.width = config->width, scene.height = config->height;
   scene.words = config->disparities / 2, scene.min_disparity = config->min_disparity;
   scene.p1 = config->p1, scene.p1_ground = job->plan->p1_ground;
@@ -134,7 +158,7 @@ static SgmSlice slice_of(const SgmCuda *work, const RvSgmJob *job, int first, in
   const RvSgmConfig *config = &job->plan->config;
   SgmSlice slice = {sgm_cuda_scene(work, job), work->sums, work->maps};
   slice.scene.height = rows;
-  slice.sums += (size_t)first * config->width * (config->disparities / (work->narrow_sums ? 4 : 2));
+  slice.sums += sums_of(work, config, first);
   skip_rows(&slice.scene.gray, first);
   skip_rows(&slice.maps.winner, first);
   skip_rows(&slice.maps.right, first);

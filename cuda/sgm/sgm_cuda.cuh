@@ -6,7 +6,7 @@
  * reuse the memory of the descriptors, those of the filter stage the memory of S, each once these
  * are not needed anymore.
  *
- * Where descriptors of the complete image would exceed the limit stated in sgm.h (few disparities),
+ * Where descriptors of the complete image would exceed the limit stated in sgm.h (no config today),
  * the planes are a window: descriptors are recomputed for the rows that come next, by the sweeps
  * and by the finishing kernels. The maps then lie at the start of S, in rows that are finished.
  *
@@ -27,16 +27,24 @@ template <typename T> struct SgmRaster {
   __host__ __device__ T *row(int y) const { return data + y * stride; }
 };
 
-/* A 32-bit descriptor whose matching costs are limited: a type of its own, so that kernels without a
- * limit have no instruction for it. 64-bit ones always have. */
+/* Descriptors whose matching costs are limited: types of their own, so that kernels without a limit
+ * have no instruction for it. */
 enum SgmLimited : uint32_t {};
+enum SgmLimited64 : uint64_t {};
 
 typedef unsigned long long SgmNode;
 enum { SGM_TILE_X = 64 }; /* columns of a tile of the filter stage */
+/* Columns left of the image in a row of descriptors; they contain that of column 0. Rows start and
+ * end at multiples of these, so at multiples of 16 bytes. */
+enum { SGM_PAD = 4 };
+static inline int sgm_cuda_pitch(int width) {
+  return rv_div_up(width, SGM_PAD) * SGM_PAD + SGM_PAD;
+}
 
 /* Input of the paths. */
 struct SgmScene {
-  const void *left, *right;                /* descriptors, dense */
+  const void *left, *right;                /* descriptors of column 0 */
+  int pitch;                               /* of them, elements: see SGM_PAD */
   SgmRaster<const uint8_t> gray;           /* left view */
   int width, height, words, min_disparity; /* words: disparities / 2 */
   int p1, p1_ground, p2, adaptive, p2_min, p2_gradient;
@@ -70,12 +78,13 @@ typedef RvStatus SgmFinish(const SgmCuda *work, const RvSgmJob *job, const SgmSl
 
 struct SgmCuda {
   uint32_t *sums;  /* S, [y][x][disparities / 2], see sgm_cuda_path.cuh; or packed partial sums */
-  void *census[2]; /* left, right: u32 or u64 descriptors, [window][x] */
+  void *census[2]; /* left, right: u32 or u64 descriptors, [window][x], rows as SGM_PAD says */
   int window;      /* rows there: all of the image, or some at a time */
   SgmMaps maps;
   SgmNode *nodes;   /* speckle: forest of regions, dense (sgm_cuda_regions.cuh) */
   uint2 *pending;   /* speckle: [y][tile], 64 pixels whose region size is not known yet */
-  uint32_t *refine; /* refine stage: memory of sgm_cuda_refine.cu, 4 words per pixel and 2 more */
+  uint32_t *refine; /* refine stage: memory of sgm_cuda_refine.cu, 4 words per pixel */
+  uint32_t *totals; /* sky: sums of the gray levels of the left view's rows; NULL: not needed */
 
   /* Sweeps: states of the paths at the boundaries of bands, and shape of a block. */
   uint32_t *vertical_states;    /* [sweep][x][words] */
@@ -86,11 +95,14 @@ struct SgmCuda {
   SgmFinish *finish; /* sgm_cuda_rows or sgm_cuda_long_rows */
   int early;         /* 1: kernels may start before the preceding one ends */
   int narrow_sums;   /* 1: packed partial sums, see sgm_cuda_narrow_sums */
+  uint32_t *p2; /* packed partial sums and adaptive P2: [y][x], rows as SGM_PAD says, one more than
+                      * the image has: P2 between rows y - 1 and y in both halves; or NULL */
 };
 
 /* Whether the sweeps leave packed 8-bit partial sums: two bytes per word, one for each of its
- * candidates, that contain the amount by which L of both vertical paths together exceeds 2 C, C the
- * cost of the pixel, which sgm_cuda_rows adds. Each path exceeds it by at most p2. */
+ * candidates, those of two words interleaved, that contain the amount by which L of both vertical
+ * paths together exceeds 2 C, C the cost of the pixel, which sgm_cuda_rows adds. Each path exceeds it
+ * by at most p2. */
 static inline int sgm_cuda_narrow_sums(const RvSgmConfig *config) {
   const int words = config->disparities / 2;
   return config->paths == 4 && 2 * config->p2 <= 255 && words >= 32 && !(words & (words - 1));
@@ -121,7 +133,10 @@ static inline int sgm_cuda_narrow_sums(const RvSgmConfig *config) {
 /* Picks the type of the descriptors. */
 #define SGM_FOR_DESCRIPTOR(plan, Descriptor, ...)                                                  \
   do {                                                                                             \
-    if ((plan)->descriptor_bytes == 8) {                                                           \
+    if ((plan)->descriptor_bytes == 8 && (plan)->is_capped) {                                      \
+      using Descriptor = SgmLimited64;                                                             \
+      __VA_ARGS__;                                                                                 \
+    } else if ((plan)->descriptor_bytes == 8) {                                                    \
       using Descriptor = uint64_t;                                                                 \
       __VA_ARGS__;                                                                                 \
     } else if ((plan)->is_capped) {                                                                \

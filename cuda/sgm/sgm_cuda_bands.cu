@@ -78,8 +78,8 @@ template <typename Census> struct BandShared {
   }
   /* Starts to copy row y of the descriptors; x0 is the block's first column. */
   __device__ __forceinline__ void fetch(const SgmScene &s, int x0, int y, int turn) const {
-    const Census *from = (const Census *)s.right + (size_t)y * s.width;
-    const Census *from_left = (const Census *)s.left + (size_t)y * s.width;
+    const Census *from = (const Census *)s.right + (size_t)y * s.pitch;
+    const Census *from_left = (const Census *)s.left + (size_t)y * s.pitch;
     Census *to = right_row(turn), *to_left = left_row(turn);
     const int first = x0 - (2 * words - 1) - s.min_disparity;
     for (int t = (int)threadIdx.x; t < columns + 2 * words - 1; t += (int)blockDim.x)
@@ -291,8 +291,8 @@ __global__ void __launch_bounds__(band_threads(K)) band_kernel(const BandArgs a)
     uint32_t cost[K], sum[K] = {};
 #pragma unroll
     for (int j = 0; j < K; j++)
-      cost[j] = sgm_limit(sgm_hamming(here, low[-j]) + (sgm_hamming(here, low[-j - words]) << 16),
-                          scene.limit, here);
+      cost[j] = sgm_limit<Census>(
+          sgm_hamming(here, low[-j]) + (sgm_hamming(here, low[-j - words]) << 16), scene.limit);
     if (a.add && keeps)
       BandLane<G, K>::load(sum, m.sum(s, own), words);
     const BandPenalty p2(a, col.sweep, x, row0 + s * dy, dy, a.row + s > 0);

@@ -4,6 +4,7 @@
 
 #include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
+#include "sgm/sgm_cuda_path.cuh"
 
 namespace {
 
@@ -16,7 +17,11 @@ struct CensusArgs {
   SgmRaster<const uint8_t> left, right;
   void *census_left, *census_right;
   SgmRows piece[2];
-  int width, height;
+  int width, height, pitch;
+  uint4 *p2;        /* see SgmCuda, in fours of columns; NULL: not needed */
+  uint32_t *totals; /* likewise; grid layers beyond those of the pieces compute it */
+  int layers;       /* of the pieces */
+  int p2_most, p2_min, p2_gradient;
 };
 
 /* Input of one thread: of every row the gray levels of each two neighboring pixels, as halves of
@@ -155,39 +160,52 @@ template <> struct Descriptor<RV_SGM_MIXED> {
   }
 };
 
-/* Four descriptors, in the widest pieces that the alignment permits. */
-__device__ __forceinline__ void store(uint32_t *to, const uint32_t *from, int count) {
-  const uintptr_t at = (uintptr_t)to;
-  if (count >= COLUMNS && at % 16 == 0) {
-    *(uint4 *)to = make_uint4(from[0], from[1], from[2], from[3]);
-  } else if (count >= COLUMNS && at % 8 == 0) {
-    ((uint2 *)to)[0] = make_uint2(from[0], from[1]);
-    ((uint2 *)to)[1] = make_uint2(from[2], from[3]);
-  } else {
+/* Four descriptors at a multiple of 16 bytes. */
+__device__ __forceinline__ void store(uint32_t *to, const uint32_t (&from)[COLUMNS]) {
+  *(uint4 *)to = make_uint4(from[0], from[1], from[2], from[3]);
+}
+__device__ __forceinline__ void store(uint64_t *to, const uint64_t (&from)[COLUMNS]) {
+  ((ulonglong2 *)to)[0] = make_ulonglong2(from[0], from[1]);
+  ((ulonglong2 *)to)[1] = make_ulonglong2(from[2], from[3]);
+}
+
+/* P2 between the rows of two words of four gray levels. */
+__device__ __forceinline__ uint4 penalties(const CensusArgs &a, uint32_t here, uint32_t above) {
+  uint32_t p2[COLUMNS];
 #pragma unroll
-    for (int i = 0; i < COLUMNS; i++)
-      if (i < count)
-        to[i] = from[i];
+  for (int c = 0; c < COLUMNS; c++)
+    p2[c] = 0x10001u * (uint32_t)rv_sgm_adapted_p2(a.p2_most, a.p2_min, a.p2_gradient,
+                                                   (int)(here >> 8 * c & 0xff),
+                                                   (int)(above >> 8 * c & 0xff));
+  return make_uint4(p2[0], p2[1], p2[2], p2[3]);
+}
+
+/* Sums of the gray levels of rows, a row per warp at a time: at most 2^14 columns. The blocks in a
+ * row of the grid share its rows. */
+__device__ __forceinline__ void add_rows(const CensusArgs &a, const SgmRows &piece) {
+  const int first = (int)blockIdx.y * TILE_Y, rows = rv_min(TILE_Y, piece.count - first);
+  for (int r = (int)(blockIdx.x * WARPS + threadIdx.y); r < rows; r += (int)gridDim.x * WARPS) {
+    const uint8_t *const row = a.left.row(piece.first + first + r);
+    uint32_t sum = 0;
+#pragma unroll 16
+    for (int x = (int)threadIdx.x; x < a.width; x += 32)
+      sum += row[x];
+    sum = sgm_warp_sum(sum);
+    if (threadIdx.x == 0)
+      a.totals[piece.first + first + r] = sum;
   }
 }
 
-__device__ __forceinline__ void store(uint64_t *to, const uint64_t *from, int count) {
-  if (count >= COLUMNS && (uintptr_t)to % 16 == 0) {
-    ((ulonglong2 *)to)[0] = make_ulonglong2(from[0], from[1]);
-    ((ulonglong2 *)to)[1] = make_ulonglong2(from[2], from[3]);
-  } else {
-#pragma unroll
-    for (int i = 0; i < COLUMNS; i++)
-      if (i < count)
-        to[i] = from[i];
-  }
-}
-
-template <RvSgmCost COST>
-__global__ void __launch_bounds__(32 * WARPS) census_kernel(const CensusArgs a) {
+/* MORE: P2 or totals are needed, too. */
+template <RvSgmCost COST, bool MORE>
+__global__ void __launch_bounds__(32 * WARPS) census_kernel(const __grid_constant__ CensusArgs a) {
   typedef typename Descriptor<COST>::Type Census;
   const SgmRaster<const uint8_t> view = blockIdx.z % 2 ? a.right : a.left;
   Census *const out = (Census *)(blockIdx.z % 2 ? a.census_right : a.census_left);
+  if (MORE && (int)blockIdx.z >= a.layers) {
+    add_rows(a, (int)blockIdx.z > a.layers ? a.piece[1] : a.piece[0]);
+    return;
+  }
   const SgmRows piece = blockIdx.z < 2 ? a.piece[0] : a.piece[1];
   const int x = (int)blockIdx.x * TILE_X + (int)threadIdx.x * COLUMNS;
   const int first = (int)blockIdx.y * TILE_Y + (int)threadIdx.y * ROWS;
@@ -212,16 +230,30 @@ __global__ void __launch_bounds__(32 * WARPS) census_kernel(const CensusArgs a) 
 #pragma unroll
     for (int c = 0; c < COLUMNS; c += 2)
       Descriptor<COST>::describe(window, c, r + RY, found + c);
-    if (r < rows)
-      store(out + (size_t)(piece.to + first + r) * a.width + x, found, a.width - x);
+    if (r >= rows)
+      continue;
+    Census *const to = out + (size_t)(piece.to + first + r) * a.pitch + x;
+    store(to, found); /* there is room for columns beyond the image */
+    if (x == 0) {
+      const Census pad[COLUMNS] = {found[0], found[0], found[0], found[0]};
+      store(to - SGM_PAD, pad);
+    }
+    if (!MORE || !a.p2 || blockIdx.z % 2)
+      continue;
+    uint4 *const p2 = a.p2 + ((size_t)(y + r) * a.pitch + x) / COLUMNS;
+    *p2 = penalties(a, word[r + RY][RX / 4], word[r + RY - 1][RX / 4]);
+    if (y + r + 1 == a.height)
+      p2[a.pitch / COLUMNS] = *p2; /* below the last row */
   }
 }
 
 template <RvSgmCost COST>
 RvStatus launch(const RvSgmJob *job, const CensusArgs &a, int rows, int count) {
-  const dim3 grid(rv_div_up(a.width, TILE_X), rv_div_up(rows, TILE_Y), 2 * count);
-  return rv_launch(&job->plan->config.log, census_kernel<COST>, grid, dim3(32, WARPS), 0,
-                   job->stream, false, a);
+  const dim3 grid(rv_div_up(a.width, TILE_X), rv_div_up(rows, TILE_Y), (a.totals ? 3 : 2) * count);
+  const bool more = a.p2 || a.totals;
+  return rv_launch(&job->plan->config.log,
+                   more ? census_kernel<COST, true> : census_kernel<COST, false>, grid,
+                   dim3(32, WARPS), 0, job->stream, false, a);
 }
 
 } // namespace
@@ -233,7 +265,9 @@ RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmJob *job, const SgmRows
   a.left = {(const uint8_t *)job->left.data, job->left.stride};
   a.right = {(const uint8_t *)job->right.data, job->right.stride};
   a.census_left = work->census[0], a.census_right = work->census[1];
-  a.width = config->width, a.height = config->height;
+  a.width = config->width, a.height = config->height, a.pitch = sgm_cuda_pitch(a.width);
+  a.p2 = (uint4 *)work->p2, a.totals = work->totals, a.layers = 2 * count;
+  a.p2_most = config->p2, a.p2_min = config->p2_min, a.p2_gradient = config->p2_gradient;
   int rows = 0;
   for (int i = 0; i < count; i++) {
     a.piece[i] = pieces[i];

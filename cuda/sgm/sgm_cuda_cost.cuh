@@ -4,6 +4,8 @@
 #ifndef RV_SGM_CUDA_COST_CUH
 #define RV_SGM_CUDA_COST_CUH
 
+#include <type_traits>
+
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_path.cuh"
 
@@ -14,17 +16,18 @@ static __device__ __forceinline__ uint32_t sgm_hamming(uint64_t a, uint64_t b) {
   return (uint32_t)__popcll(a ^ b);
 }
 
-static __device__ __forceinline__ uint32_t sgm_hamming(SgmLimited a, SgmLimited b) {
-  return (uint32_t)__popc((uint32_t)a ^ (uint32_t)b);
+/* Costs of two candidates, limited where the type of their descriptors says so. */
+template <typename Census>
+static __device__ __forceinline__ uint32_t sgm_limit(uint32_t costs, uint32_t limit) {
+  return std::is_enum<Census>::value ? sgm_min2(costs, limit) : costs;
 }
 
-/* Costs of two candidates, limited where the type of their descriptors says so. */
-static __device__ __forceinline__ uint32_t sgm_limit(uint32_t costs, uint32_t, uint32_t) {
-  return costs;
-}
+/* Costs + 1 of two candidates from their Hamming distances; limit: of these. */
 template <typename Census>
-static __device__ __forceinline__ uint32_t sgm_limit(uint32_t costs, uint32_t limit, Census) {
-  return sgm_min2(costs, limit);
+static __device__ __forceinline__ uint32_t sgm_cost_and_one(uint32_t low, uint32_t high,
+                                                            uint32_t limit) {
+  const uint32_t both = sgm_shift_add<16>(high, low);
+  return std::is_enum<Census>::value ? __viaddmin_u16x2(both, 0x10001u, limit) : both + 0x10001u;
 }
 
 static __device__ __forceinline__ uint32_t sgm_ldg(const uint32_t *at) {
@@ -35,6 +38,9 @@ static __device__ __forceinline__ uint64_t sgm_ldg(const uint64_t *at) {
 }
 static __device__ __forceinline__ SgmLimited sgm_ldg(const SgmLimited *at) {
   return (SgmLimited)__ldg((const uint32_t *)at);
+}
+static __device__ __forceinline__ SgmLimited64 sgm_ldg(const SgmLimited64 *at) {
+  return (SgmLimited64)__ldg((const uint64_t *)at);
 }
 
 /* P1 of the steps of a sweep, down or up. */
@@ -61,7 +67,7 @@ template <int K, typename Census> struct SgmFetch {
   Census left, low[K], high[K];
 
   __device__ __forceinline__ void load(const SgmScene &s, int x, int y, const SgmLane &self) {
-    const size_t row = (size_t)y * s.width;
+    const size_t row = (size_t)y * s.pitch;
     const Census *right = (const Census *)s.right + row;
     const int column = x - s.min_disparity - self.first_word;
     left = ((const Census *)s.left)[row + x];
@@ -76,7 +82,7 @@ template <int K, typename Census> struct SgmFetch {
 #pragma unroll
     for (int j = 0; j < K; j++)
       cost[j] =
-          sgm_limit(sgm_hamming(left, low[j]) + (sgm_hamming(left, high[j]) << 16), limit, left);
+          sgm_limit<Census>(sgm_hamming(left, low[j]) + (sgm_hamming(left, high[j]) << 16), limit);
   }
 };
 

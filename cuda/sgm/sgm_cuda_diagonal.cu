@@ -258,8 +258,8 @@ __device__ __forceinline__ void copy_warp(const DiagonalArgs &a, uint32_t shared
       barrier_wait(stage + 2 * Shared::ROW + 8, pair.round ^ 1);
     if (pair.s + odd < s.height) {
       const int y = blockIdx.y ? s.height - 1 - pair.s - odd : pair.s + odd;
-      const Census *const right_row = (const Census *)s.right + (size_t)y * s.width;
-      const Census *const left_row = (const Census *)s.left + (size_t)y * s.width;
+      const Census *const right_row = (const Census *)s.right + (size_t)y * s.pitch;
+      const Census *const left_row = (const Census *)s.left + (size_t)y * s.pitch;
       const uint32_t to = stage + odd * Shared::ROW + lane * Shared::SIZE;
 #  pragma unroll
       for (int i = 0; i < PIECES; i++)

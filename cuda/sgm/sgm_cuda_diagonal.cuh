@@ -129,6 +129,13 @@ template <int K, int G, typename Census> struct DiagonalShared {
                  : "r"(from)
                  : "memory");
   }
+  template <int N> static __device__ __forceinline__ void get(SgmLimited64 (&d)[N], uint32_t from) {
+    uint64_t v[N];
+    get(v, from);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      d[i] = (SgmLimited64)v[i];
+  }
 };
 
 /* Position of a lane, K words in each of G lanes per column. Lanes without words do the same as
@@ -287,9 +294,9 @@ static __device__ __forceinline__ void costs_of(uint32_t (&cost)[W], const Diago
     Shared::get(second, high - (j + N - 1) * Shared::SIZE);
 #  pragma unroll
     for (int i = 0; i < N; i++)
-      cost[j + i] = sgm_limit(sgm_hamming(here[0], second[N - 1 - i]) * 0x10000u +
-                                  sgm_hamming(here[0], first[N - 1 - i]),
-                              a.scene.limit, here[0]);
+      cost[j + i] = sgm_limit<Census>(sgm_hamming(here[0], second[N - 1 - i]) * 0x10000u +
+                                          sgm_hamming(here[0], first[N - 1 - i]),
+                                      a.scene.limit);
   }
 }
 

@@ -358,6 +358,7 @@ __global__ void __launch_bounds__(THREADS) boundary_kernel(const FilterArgs a) {
 /* The pending pixels, now that their regions are complete; one warp per row of a tile. */
 __global__ void __launch_bounds__(THREADS) pending_kernel(const FilterArgs a) {
   rv_launch_wait();
+  rv_launch_next();
   const int lane = (int)threadIdx.x % 32;
   const int y = (int)(blockIdx.y * WARPS + threadIdx.x / 32);
   if (y >= a.height)

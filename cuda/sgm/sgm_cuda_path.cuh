@@ -25,6 +25,14 @@ static __device__ __forceinline__ uint32_t sgm_swap2(uint32_t a) {
   return __byte_perm(a, a, 0x1032);
 }
 
+/* a + (b << SHIFT) as a multiplication: that pipe is idle here. */
+template <int SHIFT>
+static __device__ __forceinline__ uint32_t sgm_shift_add(uint32_t b, uint32_t a) {
+  uint32_t sum;
+  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(b), "n"(1 << SHIFT), "r"(a));
+  return sum;
+}
+
 /* P1 of a change from candidate k - 1 to k and from k + 1 to k, in both halves. */
 struct SgmP1 {
   uint32_t below, above;
@@ -58,6 +66,17 @@ static __device__ __forceinline__ uint32_t sgm_warp_min(uint32_t v) {
 #  pragma unroll
   for (int o = 16; o > 0; o /= 2)
     v = min(v, __shfl_xor_sync(SGM_WARP, v, o));
+  return v;
+#endif
+}
+
+static __device__ __forceinline__ uint32_t sgm_warp_sum(uint32_t v) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(SGM_WARP, v);
+#else
+#  pragma unroll
+  for (int o = 16; o > 0; o /= 2)
+    v += __shfl_xor_sync(SGM_WARP, v, o);
   return v;
 #endif
 }

@@ -17,7 +17,8 @@ namespace {
 
 enum { WARPS = 8, THREADS = 32 * WARPS };
 enum { RX = RV_SGM_RADIUS_X, RY = RV_SGM_RADIUS_Y };
-enum { SPAN_X = 32 + 2 * RX, SPAN_Y = WARPS + 2 * RY };
+/* Rows of a warp and of a block that marks candidates, and columns and rows of their windows. */
+enum { MARK_ROWS = 4, MARK_Y = MARK_ROWS * WARPS, SPAN_X = 32 + 2 * RX, SPAN_Y = MARK_Y + 2 * RY };
 
 struct RefineArgs {
   SgmRaster<const uint8_t> gray; /* left view */
@@ -25,7 +26,7 @@ struct RefineArgs {
   SgmRaster<uint8_t> confidence; /* data is NULL when not asked for */
   SgmRaster<uint16_t> winner;    /* RV_SGM_NO_MATCH in the sky */
   int width, height, min_disparity;
-  unsigned long long *total;                /* of the gray levels */
+  const uint32_t *totals;                   /* of the gray levels of the rows */
   uint32_t *labels;                         /* [y][x]: number of a candidate, or NONE */
   SgmRaster<uint16_t> values, ends, filled; /* fill: disparities, ends of holes, result */
   uint32_t *before; /* fill: [y][x]: value of the end to the left, its column + 1 above 16 bits */
@@ -35,30 +36,6 @@ struct RefineArgs {
 /* --- Sky ------------------------------------------------------------------------------------- */
 
 #define NONE 0xffffffffu
-
-__device__ __forceinline__ uint32_t sum_of_warp(uint32_t v) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(SGM_WARP, v);
-#else
-#  pragma unroll
-  for (int o = 16; o > 0; o /= 2)
-    v += __shfl_xor_sync(SGM_WARP, v, o);
-  return v;
-#endif
-}
-
-/* Adds the gray levels of a row per warp: at most 2^14 columns. */
-__global__ void __launch_bounds__(THREADS) total_kernel(const __grid_constant__ RefineArgs a) {
-  const int y = (int)(blockIdx.x * WARPS + threadIdx.x / 32), lane = (int)threadIdx.x % 32;
-  if (y >= a.height)
-    return;
-  uint32_t sum = 0;
-  for (int x = lane; x < a.width; x += 32)
-    sum += a.gray.row(y)[x];
-  sum = sum_of_warp(sum);
-  if (lane == 0)
-    atomicAdd(a.total, (unsigned long long)sum);
-}
 
 /* Columns of a warp of row y; a block takes WARPS rows. */
 struct Place {
@@ -75,40 +52,96 @@ struct Place {
   }
 };
 
-/* Finds candidates and their first numbers. */
-__global__ void __launch_bounds__(THREADS) mark_kernel(const __grid_constant__ RefineArgs a) {
-  __shared__ uint16_t gradients[SPAN_Y][SPAN_X];
-  __shared__ uint8_t grays[SPAN_Y][SPAN_X];
-  const int x0 = (int)blockIdx.x * 32 - RX, y0 = (int)blockIdx.y * WARPS - RY;
-  for (int t = (int)threadIdx.x; t < SPAN_X * SPAN_Y; t += THREADS) {
-    const int x = rv_clamp(x0 + t % SPAN_X, 0, a.width - 1);
-    const int y = rv_clamp(y0 + t / SPAN_X, 0, a.height - 1);
-    const uint8_t *row = a.gray.row(y);
-    const int here = row[x], right = row[rv_min(x + 1, a.width - 1)];
-    const int below = a.gray.row(rv_min(y + 1, a.height - 1))[x];
-    gradients[t / SPAN_X][t % SPAN_X] = (uint16_t)rv_sgm_sky_gradient(here, right, below);
-    grays[t / SPAN_X][t % SPAN_X] = (uint8_t)here;
+/* A block's pixels with their windows. A pixel's word has its gray level and above 16 bits its
+ * gradient; so have sums of words, which fit: 63 windows of 255 and of 510. */
+struct Windows {
+  uint8_t gray[SPAN_Y + 1][SPAN_X + 4]; /* and one more to the right and below */
+  uint32_t word[WARPS][SPAN_X];         /* of the row that a warp works on */
+  uint32_t across[SPAN_Y][32];          /* sums of 9 columns */
+  uint64_t totals[WARPS];
+};
+
+/* Beyond an end the pixel at the end is repeated, which has that gradient too. */
+__device__ __forceinline__ void word_of(Windows &w, const RefineArgs &a, int x0, int y0, int i,
+                                        int j) {
+  const int x = rv_clamp(i, -x0, a.width - 1 - x0), y = rv_clamp(j, -y0, a.height - 1 - y0);
+  const int here = w.gray[y][x];
+  w.word[threadIdx.x / 32][i] =
+      (uint32_t)(here | rv_sgm_sky_gradient(here, w.gray[y][x + 1], w.gray[y + 1][x]) << 16);
+}
+
+__device__ __forceinline__ void sum_windows(const RefineArgs &a, Windows &w) {
+  const int x0 = (int)blockIdx.x * 32 - RX, y0 = (int)blockIdx.y * MARK_Y - RY;
+  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+  for (int j = warp; j <= SPAN_Y; j += WARPS) {
+    const uint8_t *const row = a.gray.row(rv_clamp(y0 + j, 0, a.height - 1));
+    w.gray[j][lane] = row[rv_clamp(x0 + lane, 0, a.width - 1)];
+    if (lane <= SPAN_X - 32)
+      w.gray[j][32 + lane] = row[rv_clamp(x0 + 32 + lane, 0, a.width - 1)];
   }
   __syncthreads();
-  const Place p(a);
-  const int row = (int)threadIdx.x / 32;
-  int texture = 0, sum = 0;
-  for (int j = 0; j <= 2 * RY; j++)
+  for (int j = warp; j < SPAN_Y; j += WARPS) {
+    word_of(w, a, x0, y0, lane, j);
+    if (lane < SPAN_X - 32)
+      word_of(w, a, x0, y0, 32 + lane, j);
+    __syncwarp();
+    uint32_t sum = 0;
 #pragma unroll
     for (int i = 0; i <= 2 * RX; i++)
-      texture += gradients[row + j][p.lane + i], sum += grays[row + j][p.lane + i];
+      sum += w.word[warp][lane + i];
+    w.across[j][lane] = sum;
+    __syncwarp();
+  }
+  __syncthreads();
+}
+
+/* Sum of the gray levels of the view, from those of its rows: 64 rows of 2^14 columns fit 32 bits. */
+__device__ __forceinline__ uint64_t total_of(const RefineArgs &a, Windows &w) {
+  uint32_t sum = 0;
+  for (int y = (int)threadIdx.x; y < a.height; y += THREADS)
+    sum += a.totals[y];
+  const uint64_t of_warp = sgm_warp_sum(sum & 0xffffu) + ((uint64_t)sgm_warp_sum(sum >> 16) << 16);
+  if (threadIdx.x % 32 == 0)
+    w.totals[threadIdx.x / 32] = of_warp;
+  __syncthreads();
+  uint64_t total = 0;
+#pragma unroll
+  for (int i = 0; i < WARPS; i++)
+    total += w.totals[i];
+  return total;
+}
+
+/* Finds candidates and their first numbers. */
+__global__ void __launch_bounds__(THREADS) mark_kernel(const __grid_constant__ RefineArgs a) {
+  __shared__ Windows w;
+  sum_windows(a, w); /* needs nothing of the preceding kernels */
+  rv_launch_wait();
+  rv_launch_next();
   const int brightness =
-      rv_sgm_sky_brightness((int64_t)*a.total, (int64_t)a.width * (int64_t)a.height);
-  const bool candidate =
-      p.inside && rv_sgm_is_sky_like(a.disparity.row(p.y)[p.x], texture, sum, brightness);
-  const uint32_t mask = __ballot_sync(SGM_WARP, candidate);
-  if (!p.inside)
-    return;
-  /* Lanes below that are no candidates: the run starts after the last one. */
-  const uint32_t others = ~mask & ((1u << p.lane) - 1);
-  const int start = others ? 32 - __clz((int)others) : 0;
-  const uint32_t number = p.y == 0 ? 0 : (uint32_t)(p.pixel(a) - p.lane + start) + 1;
-  a.labels[p.pixel(a)] = candidate ? number : NONE;
+      rv_sgm_sky_brightness((int64_t)total_of(a, w), (int64_t)a.width * (int64_t)a.height);
+  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+  const int x = (int)blockIdx.x * 32 + lane;
+  uint32_t sum = 0;
+#pragma unroll
+  for (int j = 0; j < 2 * RY; j++)
+    sum += w.across[warp * MARK_ROWS + j][lane];
+#pragma unroll
+  for (int r = 0; r < MARK_ROWS; r++) {
+    const int row = warp * MARK_ROWS + r, y = (int)blockIdx.y * MARK_Y + row;
+    const bool inside = x < a.width && y < a.height;
+    sum += w.across[row + 2 * RY][lane] - (r > 0 ? w.across[row - 1][lane] : 0);
+    const bool candidate = inside && rv_sgm_is_sky_like(a.disparity.row(y)[x], (int)(sum >> 16),
+                                                        (int)(sum & 0xffffu), brightness);
+    const uint32_t mask = __ballot_sync(SGM_WARP, candidate);
+    if (!inside)
+      continue;
+    /* Lanes below that are no candidates: the run starts after the last one. */
+    const uint32_t others = ~mask & ((1u << lane) - 1);
+    const int start = others ? 32 - __clz((int)others) : 0;
+    const uint32_t pixel = (uint32_t)y * (uint32_t)a.width + (uint32_t)x;
+    const uint32_t number = y == 0 ? 0 : pixel - (uint32_t)(lane - start) + 1;
+    a.labels[pixel] = candidate ? number : NONE;
+  }
 }
 
 __device__ __forceinline__ uint32_t root_of(const uint32_t *labels, uint32_t number) {
@@ -141,6 +174,8 @@ __device__ __forceinline__ bool is_candidate(const RefineArgs &a, size_t pixel) 
 
 /* Joins each candidate with those to the left and above, each pair of runs once. */
 __global__ void __launch_bounds__(THREADS) join_kernel(const __grid_constant__ RefineArgs a) {
+  rv_launch_wait();
+  rv_launch_next();
   const Place p(a);
   if (!p.inside || !is_candidate(a, p.pixel(a)))
     return;
@@ -155,6 +190,7 @@ __global__ void __launch_bounds__(THREADS) join_kernel(const __grid_constant__ R
 }
 
 __global__ void __launch_bounds__(THREADS) sky_kernel(const __grid_constant__ RefineArgs a) {
+  rv_launch_wait();
   const Place p(a);
   if (!p.inside || !is_candidate(a, p.pixel(a)) || root_of(a.labels, (uint32_t)p.pixel(a) + 1) != 0)
     return;
@@ -241,7 +277,7 @@ __device__ uint32_t weighted_median(const RefineArgs &a, int x, int y, int lane)
     weight[n] = value[n] == RV_SGM_INVALID ? 0 : a.weight_of[rv_abs(a.gray.row(v)[u] - center)];
     sum += weight[n];
   }
-  const uint32_t total = sum_of_warp(sum);
+  const uint32_t total = sgm_warp_sum(sum);
   uint32_t low = 0, high = 65535; /* the result is in low + 1 .. high */
   while (high - low > 1) {
     const uint32_t middle = (low + high) / 2;
@@ -249,7 +285,7 @@ __device__ uint32_t weighted_median(const RefineArgs &a, int x, int y, int lane)
 #pragma unroll
     for (int n = 0; n < EACH; n++)
       sum += value[n] <= middle ? weight[n] : 0;
-    if (2 * sum_of_warp(sum) >= total)
+    if (2 * sgm_warp_sum(sum) >= total)
       high = middle;
     else
       low = middle;
@@ -278,15 +314,15 @@ RefineArgs arguments(const SgmCuda *work, const RvSgmJob *job) {
   const RvSgmConfig *config = &job->plan->config;
   const size_t pixels = (size_t)config->width * config->height;
   const ptrdiff_t pitch = (config->width + 1) / 2 * 2; /* rows start at multiples of four bytes */
-  uint16_t *const maps = (uint16_t *)(work->refine + 2 + pixels);
+  uint16_t *const maps = (uint16_t *)(work->refine + pixels);
   RefineArgs a = {};
   a.gray = {(const uint8_t *)job->left.data, job->left.stride};
   a.disparity = {(uint16_t *)job->disparity.data, job->disparity.stride / 2};
   a.confidence = {(uint8_t *)job->confidence.data, job->confidence.stride};
   a.winner = work->maps.winner;
   a.width = config->width, a.height = config->height, a.min_disparity = config->min_disparity;
-  a.total = (unsigned long long *)work->refine;
-  a.labels = a.before = work->refine + 2; /* one after the other */
+  a.totals = work->totals;
+  a.labels = a.before = work->refine; /* one after the other */
   a.values = {maps, pitch};
   a.ends = {maps + pitch * a.height, pitch};
   a.filled = {maps + 2 * pitch * a.height, pitch};
@@ -294,15 +330,15 @@ RefineArgs arguments(const SgmCuda *work, const RvSgmJob *job) {
   return a;
 }
 
-RvStatus reject_sky(const RvSgmJob *job, const RefineArgs &a) {
+/* Each kernel may start before the preceding one ends, the first before those of the filter. */
+RvStatus reject_sky(const SgmCuda *work, const RvSgmJob *job, const RefineArgs &a) {
   const RvLog *log = &job->plan->config.log;
+  const dim3 tiles(rv_div_up(a.width, 32), rv_div_up(a.height, MARK_Y));
   const dim3 blocks(rv_div_up(a.width, 32), rv_div_up(a.height, WARPS));
-  RV_CU(log, cudaMemsetAsync(a.total, 0, sizeof *a.total, job->stream));
-  RV_TRY(
-      rv_launch(log, total_kernel, rv_div_up(a.height, WARPS), THREADS, 0, job->stream, false, a));
-  RV_TRY(rv_launch(log, mark_kernel, blocks, THREADS, 0, job->stream, false, a));
-  RV_TRY(rv_launch(log, join_kernel, blocks, THREADS, 0, job->stream, false, a));
-  return rv_launch(log, sky_kernel, blocks, THREADS, 0, job->stream, false, a);
+  const bool early = work->early;
+  RV_TRY(rv_launch(log, mark_kernel, tiles, THREADS, 0, job->stream, early, a));
+  RV_TRY(rv_launch(log, join_kernel, blocks, THREADS, 0, job->stream, early, a));
+  return rv_launch(log, sky_kernel, blocks, THREADS, 0, job->stream, early, a);
 }
 
 RvStatus fill(const SgmCuda *work, const RvSgmJob *job, const RefineArgs &a) {
@@ -323,6 +359,6 @@ RvStatus sgm_cuda_refine(const SgmCuda *work, const RvSgmJob *job) {
   const RvSgmConfig *config = &job->plan->config;
   const RefineArgs a = arguments(work, job);
   if (config->reject_sky)
-    RV_TRY(reject_sky(job, a));
+    RV_TRY(reject_sky(work, job, a));
   return config->fill == RV_SGM_FILL_DENSE ? fill(work, job, a) : RV_OK;
 }

@@ -9,10 +9,15 @@
 
 /* The row of a block, the same for all of its warps. FULL: no lane is idle, words = 32 K. NARROW:
  * the sums of the other directions are packed, see sgm_cuda.cuh. */
+template <bool NARROW> struct RowPenalty { typedef uint16_t Type; };
+template <> struct RowPenalty<true> { typedef uint8_t Type; };
+
 template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   typedef RowPath<K, FULL> Path;
   typedef RowFeed<K, Census> Feed;
-  enum { STEPS = Feed::STEPS };
+  typedef typename RowPenalty<NARROW>::Type Penalty;
+  typedef RowRoles<NARROW> Roles;
+  enum { STEPS = Feed::STEPS, BLOCK = Roles::BLOCK, SLOTS = Roles::SLOTS };
 
   const RowArgs &a;
   RowShared<Census> m;
@@ -20,7 +25,7 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   int shift;
 
   __device__ RowBlock(const RowArgs &args, char *base) : a(args) {
-    RowShared<Census>::place(&m, base, a.scene, a.narrow_notes);
+    RowShared<Census>::place(&m, base, a.scene, a.narrow_notes, NARROW);
     /* From both ends inward: the sweeps end there, so their last sums are in the cache. */
     y = blockIdx.x % 2 ? (int)(gridDim.x - 1 - blockIdx.x / 2) : (int)(blockIdx.x / 2);
     segments = row_segments(a.scene.width);
@@ -34,8 +39,8 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   /* Loads descriptors, keys and P2; from then on the maps may overwrite the descriptors. */
   __device__ void prepare() const {
     const SgmScene &s = a.scene;
-    const Census *left = (const Census *)s.left + (size_t)y * s.width;
-    const Census *right = (const Census *)s.right + (size_t)y * s.width;
+    const Census *left = (const Census *)s.left + (size_t)y * s.pitch;
+    const Census *right = (const Census *)s.right + (size_t)y * s.pitch;
     const int row = segments * SEGMENT, span = row + 2 * words();
     for (int x = (int)threadIdx.x - PAD; x < row + PAD; x += BLOCK)
       m.left[x] = x < shift ? right[0] : left[rv_min(x - shift, s.width - 1)];
@@ -43,19 +48,19 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
       m.right[t] = right[rv_clamp(t - 2 * words() - shift - s.min_disparity, 0, s.width - 1)];
     for (int t = (int)threadIdx.x; t < span; t += BLOCK)
       m.keys[t] = 0xffffffffu;
-    for (int x = (int)threadIdx.x; x < (s.adaptive ? row : PAD); x += BLOCK)
-      m.p2[0][x] = penalty(x - 1, x), m.p2[1][x] = penalty(x, x + 1);
+    for (int x = (int)threadIdx.x; x < (s.adaptive ? row + PAD : 2 * PAD); x += BLOCK)
+      ((Penalty *)m.p2)[x] = (Penalty)penalty(x - 1, x);
   }
 
   /* P2 between neighboring columns, irrelevant where one of them is outside the image. */
-  __device__ uint32_t penalty(int x0, int x1) const {
+  __device__ int penalty(int x0, int x1) const {
     const SgmScene &s = a.scene;
     const uint8_t *gray = s.gray.row(y);
     const int last = s.width - 1;
-    return 0x10001u * (s.adaptive ? rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient,
-                                                      gray[rv_clamp(x1 - shift, 0, last)],
-                                                      gray[rv_clamp(x0 - shift, 0, last)])
-                                  : s.p2);
+    return s.adaptive ? rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient,
+                                          gray[rv_clamp(x1 - shift, 0, last)],
+                                          gray[rv_clamp(x0 - shift, 0, last)])
+                      : s.p2;
   }
 
   /* Segment of pair 0 (right half) or 1 (left half) in turn i < turns(pair). */
@@ -67,13 +72,13 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   __device__ uint16_t *cost_slot(int pair, int i) const {
     return m.costs + (size_t)(COST_SLOTS * pair + i % COST_SLOTS) * SEGMENT * words();
   }
-  /* Ends a turn of the pair's three warps. They arrive from different places in the code, so it is
+  /* Ends a turn of the pair's warps. They arrive from different places in the code, so it is
    * not bar.sync, which requires that all execute the same instruction. */
   static __device__ void end_turn(int pair) {
     if (pair)
-      asm volatile("barrier.sync 2, %0;" ::"n"(ROLES * 32) : "memory");
+      asm volatile("barrier.sync 2, %0;" ::"n"((int)Roles::ALL * 32) : "memory");
     else
-      asm volatile("barrier.sync 1, %0;" ::"n"(ROLES * 32) : "memory");
+      asm volatile("barrier.sync 1, %0;" ::"n"((int)Roles::ALL * 32) : "memory");
   }
   __device__ void *note_at(int segment) const {
     return (char *)m.notes + (size_t)segment * words() * (a.narrow_notes ? 2 : 4);
@@ -82,6 +87,8 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   __device__ const uint16_t *row_sums() const {
     return (const uint16_t *)a.sums + (size_t)y * a.scene.width * words() * SUM;
   }
+
+  __device__ uint16_t *row_paths() const { return a.paths + (size_t)y * a.scene.width * words(); }
 
   /* Writes right disparities, RV_SGM_NO_MATCH where nothing was offered; left-right check. */
   __device__ void end() const {

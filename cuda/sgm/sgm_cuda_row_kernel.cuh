@@ -8,37 +8,49 @@
 #include "sgm/sgm_cuda_row_walk.cuh"
 #include "sgm/sgm_cuda_row_winner.cuh"
 
-/* Four blocks per SM where registers permit: rows of 640 pixels need no more memory. */
+/* Warp `role` of the half that DX leads through, once the paths from the ends are in the middle. */
+template <int K, bool FULL, bool NARROW, typename Census, int DX>
+static __device__ __forceinline__ void row_second_half(const RowBlock<K, FULL, NARROW, Census> &row,
+                                                       int role, RowPath<K, FULL> &path) {
+  const int pair = DX > 0 ? 0 : 1;
+  if constexpr (NARROW)
+    RowWalk<K, FULL, NARROW, Census, DX>{row}.consume_stored(pair, path);
+  else if (role == RowRoles<NARROW>::WALK)
+    RowWalk<K, FULL, NARROW, Census, DX>{row}.consume(pair, path);
+  else
+    RowFill<K, FULL, NARROW, Census, -DX>{row}.fill(pair, path);
+}
+
+/* Blocks per SM: where registers permit, rows of 640 pixels need no more memory. */
+template <int K, bool NARROW> constexpr int row_blocks() {
+  return K > 2 ? 1 : NARROW ? 5 : 4;
+}
+
 template <int K, bool FULL, bool NARROW, typename Census, class Probe>
-static __global__ void __launch_bounds__(BLOCK, K <= 2 ? 4 : 1)
+static __global__ void __launch_bounds__(RowRoles<NARROW>::BLOCK, row_blocks<K, NARROW>())
     row_kernel(const RowArgs a, const Probe probe) {
+  typedef RowRoles<NARROW> Roles;
   extern __shared__ __align__(16) char memory[];
   const RowBlock<K, FULL, NARROW, Census> row(a, memory);
   row.prepare();
   __syncthreads();
   /* Uniform for the compiler. */
   const int warp = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0);
-  const int pair = warp / ROLES, role = warp % ROLES;
-  const RowWalk<K, FULL, NARROW, Census, 1> right{row};
-  const RowWalk<K, FULL, NARROW, Census, -1> left{row};
+  const int pair = warp / Roles::ALL, role = warp % Roles::ALL;
   RowPath<K, FULL> path(a.scene);
-  if (a.both && role == ROLE_WALK) {
+  if (a.both && role == Roles::WALK) {
     if (pair == 0)
-      right.approach(path);
+      RowWalk<K, FULL, NARROW, Census, 1>{row}.approach(path);
     else
-      left.approach(path);
+      RowWalk<K, FULL, NARROW, Census, -1>{row}.approach(path);
   }
   __syncthreads();
-  if (role == ROLE_WINNER)
+  if (role == Roles::WINNER)
     RowWinner<K, FULL, NARROW, Census, Probe>{row, probe}.select_winner(pair);
-  else if (role == ROLE_WALK && pair == 0)
-    right.consume(pair, path);
-  else if (role == ROLE_WALK)
-    left.consume(pair, path);
   else if (pair == 0)
-    RowFill<K, FULL, NARROW, Census, -1>{row}.fill(pair, path);
+    row_second_half<K, FULL, NARROW, Census, 1>(row, role, path);
   else
-    RowFill<K, FULL, NARROW, Census, 1>{row}.fill(pair, path);
+    row_second_half<K, FULL, NARROW, Census, -1>(row, role, path);
   __syncthreads();
   row.end();
 }
@@ -75,7 +87,9 @@ template <int K, typename Census, class Probe>
 static RvStatus row_launch(const RvSgmPlan *plan, const RowArgs &a, const Probe &probe,
                            RvStream stream) {
   const auto kernel = row_kernel_of<K, Census, Probe>(&plan->config);
-  return rv_launch(&plan->config.log, kernel, a.scene.height, BLOCK, sgm_cuda_rows_shared(plan),
+  const int threads =
+      sgm_cuda_narrow_sums(&plan->config) ? RowRoles<true>::BLOCK : RowRoles<false>::BLOCK;
+  return rv_launch(&plan->config.log, kernel, a.scene.height, threads, sgm_cuda_rows_shared(plan),
                    stream, false, a, probe);
 }
 
@@ -86,6 +100,7 @@ static RvStatus row_run(const RvSgmJob *job, const SgmSlice *slice, const Probe 
   RowArgs a = {};
   a.scene = slice->scene;
   a.sums = slice->sums;
+  a.paths = (uint16_t *)(slice->sums + (size_t)config->height * config->width * a.scene.words / 2);
   a.maps = slice->maps;
   a.both = config->paths > 2, a.narrow_notes = row_narrow_notes(plan);
   a.uniqueness = config->uniqueness, a.subpixel = config->subpixel;

@@ -7,23 +7,30 @@
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_cost.cuh"
 
-enum { GROUP = 32, BLOCK = 192, SEGMENT = 16, SLOTS = 3, COST_SLOTS = 2, PAD = 8 };
+enum { GROUP = 32, SEGMENT = 16, COST_SLOTS = 2, PAD = 8 };
 /* Words between the pixels of a slot, so that the pixels of a winner warp are in different
  * banks. */
 enum { GAP = 4 };
-/* Role of a warp; pair 0 (warps 0 to 2) works in the right half, pair 1 in the left one. */
-enum { ROLE_WALK = 0, ROLE_FILL, ROLE_WINNER, ROLES };
+/* Roles of the warps of a half; half 0 is the right one. With packed sums none fills: the memory that
+ * these leave has room for the paths of the first halves. */
+template <bool NARROW> struct RowRoles {
+  enum { WALK = 0, FILL = NARROW ? -1 : 1, WINNER = NARROW ? 1 : 2, ALL = WINNER + 1 };
+  enum { BLOCK = 2 * 32 * ALL }; /* threads */
+  enum { SLOTS = ALL };          /* one in work for each role */
+  /* Sums in the slots exceed S by the ones of states (RowPath stores L + 1) and costs, and are still
+   * below 2^16 as p2 is at most 8000: see sgm.h. */
+  enum { BIAS = NARROW ? 4 : 2 };
+};
 /* Lanes per pixel of a winner warp, pixels at a time, number of these groups in a segment, and
  * turns after which every lane has a pixel to write. */
 enum { WINNER_LANES = 8, WINNER_PIXELS = 32 / WINNER_LANES, GROUPS = SEGMENT / WINNER_PIXELS };
 enum { TOGETHER = WINNER_LANES / GROUPS };
-/* Sums in the slots exceed S by the ones of two states (RowPath stores L + 1), and are still below
- * 2^16 as p2 is at most 8000: see sgm.h. */
-enum { BIAS = 2 };
-
 struct RowArgs {
   SgmScene scene;
   const void *sums; /* of all other directions, packed or not */
+  uint16_t
+      *paths; /* packed sums: [y][x][words]: excess of L over the cost, of the path that comes from
+                     * the nearer end of the row; as the sums, in the memory that they leave */
   SgmMaps maps;
   int both;         /* 0: left to right only */
   int narrow_notes; /* states L + 1 fit 8 bits */
@@ -38,17 +45,19 @@ static inline __host__ __device__ int row_segments(int width) {
 /* The block's shared memory. A slot is the buffer of one segment. Descriptors are read up to PAD
  * columns beyond the ends of the row. */
 template <typename Census> struct RowShared {
-  void *notes;      /* [segment][words]: states, one word or (narrow) half a word each */
+  void *notes; /* [segment][words]: states, one word or (narrow) half a word each; with packed sums
+                     * neither these nor costs */
   uint32_t *buffer; /* [pair][slot][pixel][words + GAP] */
-  uint16_t *costs;  /* [pair][cost slot][pixel][words]: one byte per candidate */
+  uint16_t *costs;  /* [pair][cost slot][pixel][words]: one byte per candidate, costs + 1 */
   uint32_t *keys;   /* [x - k + disparities - 1]: best key of a right pixel */
   Census *right;    /* [x - k + disparities]: descriptor of a right pixel */
   Census *left;     /* [x] */
-  uint32_t
-      *p2[2]; /* [x]: P2 from x - 1 and from x + 1 to x in both halves; when it is constant both
-                    * are the same array of PAD elements */
+  void *p2; /* [x]: P2 between x - 1 and x, one byte each with packed sums, else two; when it is
+                     * constant, 2 PAD elements */
 
-  static __host__ __device__ size_t place(RowShared *m, char *base, const SgmScene &s, int narrow) {
+  /* narrow: notes of half a word; packed: packed sums. */
+  static __host__ __device__ size_t place(RowShared *m, char *base, const SgmScene &s, int narrow,
+                                          int packed) {
     const size_t segments = row_segments(s.width), row = segments * SEGMENT;
     size_t used = 0;
     const auto take = [&](size_t bytes) {
@@ -56,14 +65,15 @@ template <typename Census> struct RowShared {
       used += (bytes + 15) & ~(size_t)15;
       return at;
     };
-    m->notes = take((narrow ? sizeof(uint16_t) : sizeof(uint32_t)) * s.words * segments);
-    m->buffer = (uint32_t *)take(sizeof(uint32_t) * (s.words + GAP) * SEGMENT * 2 * SLOTS);
-    m->costs = (uint16_t *)take(sizeof(uint16_t) * s.words * SEGMENT * 2 * COST_SLOTS);
+    const size_t note = packed ? 0 : narrow ? sizeof(uint16_t) : sizeof(uint32_t);
+    const int slots = packed ? RowRoles<true>::SLOTS : RowRoles<false>::SLOTS;
+    m->notes = take(note * s.words * segments);
+    m->buffer = (uint32_t *)take(sizeof(uint32_t) * (s.words + GAP) * SEGMENT * 2 * slots);
+    m->costs = (uint16_t *)take(packed ? 0 : sizeof(uint16_t) * s.words * SEGMENT * 2 * COST_SLOTS);
     m->keys = (uint32_t *)take(sizeof(uint32_t) * (row + 2 * s.words));
     m->right = (Census *)take(sizeof(Census) * (row + 2 * s.words + 2 * PAD)) + PAD;
     m->left = (Census *)take(sizeof(Census) * (row + 2 * PAD)) + PAD;
-    m->p2[0] = (uint32_t *)take(sizeof(uint32_t) * (s.adaptive ? row : PAD));
-    m->p2[1] = s.adaptive ? (uint32_t *)take(sizeof(uint32_t) * row) : m->p2[0];
+    m->p2 = take((packed ? 1 : 2) * (s.adaptive ? row + PAD : 2 * PAD));
     return used;
   }
 };

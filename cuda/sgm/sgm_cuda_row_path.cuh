@@ -43,18 +43,19 @@ static __device__ __forceinline__ void sgm_row_load(uint64_t *to, const uint64_t
 }
 
 template <int N>
+static __device__ __forceinline__ void sgm_row_load(SgmLimited64 *to, const SgmLimited64 *at) {
+  uint64_t v[N];
+  sgm_row_load<N>(v, (const uint64_t *)at);
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    to[i] = (SgmLimited64)v[i];
+}
+
+template <int N>
 static __device__ __forceinline__ void sgm_copy(uint32_t (&to)[N], const uint32_t (&from)[N]) {
 #pragma unroll
   for (int i = 0; i < N; i++)
     to[i] = from[i];
-}
-
-/* a + (b << SHIFT) as a multiplication: that pipe is idle here. */
-template <int SHIFT>
-static __device__ __forceinline__ uint32_t sgm_shift_add(uint32_t b, uint32_t a) {
-  uint32_t sum;
-  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(b), "n"(1 << SHIFT), "r"(a));
-  return sum;
 }
 
 /* Costs of K words, one byte per candidate: pairs of words interleaved. */
@@ -127,8 +128,13 @@ template <int K, bool FULL> struct RowPath {
     drop = 0x10000u - sgm_warp_min(FULL || active ? smallest : 0xffffffffu);
   }
 
-  /* To the next pixel; p2 in both halves. */
+  /* To the next pixel; cost: costs + 1; p2 in both halves. beyond: excess of L over the costs. */
   __device__ __forceinline__ void step(const uint32_t (&cost)[K], uint32_t p2) {
+    uint32_t beyond[K];
+    step(cost, p2, beyond);
+  }
+  __device__ __forceinline__ void step(const uint32_t (&cost)[K], uint32_t p2,
+                                       uint32_t (&beyond)[K]) {
     uint32_t low = __shfl_sync(SGM_WARP, l[K - 1], below);
     uint32_t high = __shfl_sync(SGM_WARP, l[0], above);
     low = low * scale + offset;
@@ -147,8 +153,10 @@ template <int K, bool FULL> struct RowPath {
         best[j] = __viaddmin_u16x2(high, p1, best[j]);
     }
 #pragma unroll
-    for (int j = 0; j < K; j++)
-      l[j] = __viaddmin_u16x2(best[j], drop, p2) + cost[j] + ONE;
+    for (int j = 0; j < K; j++) {
+      beyond[j] = __viaddmin_u16x2(best[j], drop, p2);
+      l[j] = beyond[j] + cost[j];
+    }
     find_floor();
   }
 
@@ -177,13 +185,13 @@ template <int K, typename Census> struct RowFeed {
   enum { STEPS = K < 4 ? 4 : K };
   const Census *left_at, *low_at; /* of the current unit's first pixel */
   int words;
-  uint32_t limit;
+  uint32_t limit;                                      /* of costs + 1 */
   Census left[STEPS], low[STEPS + K], high[STEPS + K]; /* from K before the first pixel on */
 
   template <int DX>
   __device__ __forceinline__ void start(const Census *left_from, const Census *right_from,
                                         int words_, uint32_t limit_, uint32_t (&cost)[K]) {
-    left_at = left_from, low_at = right_from, words = words_, limit = limit_;
+    left_at = left_from, low_at = right_from, words = words_, limit = limit_ + 0x10001u;
     sgm_row_load<STEPS>(left, left_at);
 #pragma unroll
     for (int i = 0; i < STEPS + K; i += K) {
@@ -193,12 +201,12 @@ template <int K, typename Census> struct RowFeed {
     costs(DX > 0 ? 0 : STEPS - 1, cost);
   }
 
+  /* Costs + 1. */
   __device__ __forceinline__ void costs(int u, uint32_t (&cost)[K]) const {
 #pragma unroll
     for (int j = 0; j < K; j++)
-      cost[j] = sgm_limit(sgm_shift_add<16>(sgm_hamming(left[u], high[K + u - j]),
-                                            sgm_hamming(left[u], low[K + u - j])),
-                          limit, left[u]);
+      cost[j] = sgm_cost_and_one<Census>(sgm_hamming(left[u], low[K + u - j]),
+                                         sgm_hamming(left[u], high[K + u - j]), limit);
   }
 
   /* Costs of the pixel after the v-th of the unit in direction DX. */

@@ -7,24 +7,42 @@
 
 #include "sgm/sgm_cuda_row_block.cuh"
 
-/* P2 of the steps into the units from x on in direction DX. */
+/* P2 of the steps into the units from x on in direction DX, in both halves. */
 template <class Row, int DX> struct RowPenalties {
-  enum { STEPS = Row::STEPS };
+  enum { STEPS = Row::STEPS, BYTES = sizeof(typename Row::Penalty) };
+  enum { WORDS = STEPS * BYTES / 4 }; /* in shared memory, of a unit */
   const uint32_t *at;
   int step;
+  uint32_t beyond; /* leftward: the word to the right of the unit */
   uint32_t p2[STEPS];
 
   __device__ __forceinline__ RowPenalties(const Row &row, int x)
-      : at(row.m.p2[DX < 0] + (row.a.scene.adaptive ? x : 0)),
-        step(row.a.scene.adaptive ? DX * STEPS : 0) {
-    sgm_row_load<STEPS>(p2, at);
+      : at((const uint32_t *)row.m.p2 + (row.a.scene.adaptive ? x * BYTES / 4 : 0)),
+        step(row.a.scene.adaptive ? DX * WORDS : 0), beyond(at[WORDS]) {
+    if (!step)
+      expand();
+  }
+  __device__ __forceinline__ void expand() {
+    uint32_t word[WORDS + 1];
+    sgm_row_load<WORDS>(word, at);
+    word[WORDS] = beyond, beyond = word[0];
+#pragma unroll
+    for (int i = 0; i < STEPS; i++) {
+      const int n = (DX > 0 ? i : i + 1) * BYTES;
+      p2[i] = __byte_perm(word[n / 4], 0,
+                          BYTES == 1 ? 0x4040 + n % 4 * 0x101
+                          : n % 4    ? 0x3232
+                                     : 0x1010);
+    }
   }
   __device__ __forceinline__ void load() {
     if (step)
-      sgm_row_load<STEPS>(p2, at);
+      expand();
     at += step;
   }
-  __device__ __forceinline__ uint32_t of(int v) const { return p2[DX > 0 ? v : STEPS - 1 - v]; }
+  __device__ __forceinline__ uint32_t of(int v) const {
+    return p2[DX > 0 ? v : STEPS - 1 - v];
+  }
 };
 
 /* A path in direction DX: the start of a unit of STEPS pixels. */
@@ -52,10 +70,15 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
   typedef RowPathStart<K, FULL, NARROW, Census, DX> Start;
   typedef RowPenalties<Row, DX> Penalties;
   typedef typename Row::Path Path;
-  enum { STEPS = Row::STEPS, PACKED = NARROW ? (K + 1) / 2 : K };
+  enum { STEPS = Row::STEPS };
   const Row &row;
 
-  /* First half: notes the state before every segment. */
+  /* Packed bytes of K words, as those of the sums. */
+  static __device__ __forceinline__ void store_packed(uint16_t *at, const uint32_t (&beyond)[K]) {
+    sgm_store_bytes<K>(at, beyond);
+  }
+
+  /* First half: notes the state before every segment, or stores the path. */
   __device__ void approach(Path &path) const {
     const int from = DX > 0 ? 0 : row.segments - 1, to = DX > 0 ? row.middle : row.middle - 1;
     if (from == to)
@@ -65,8 +88,13 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
     typename Row::Feed feed;
     uint32_t cost[K];
     Start::start(row, feed, x, path, cost);
+    uint16_t *out = nullptr;
+    int left = x - row.shift; /* columns of the image before the unit */
+    if constexpr (NARROW)
+      out = row.row_paths() + left * row.words() + path.first_word;
     for (int s = from; s != to; s += DX) {
-      path.note(row.note_at(s), row.a.narrow_notes);
+      if constexpr (!NARROW)
+        path.note(row.note_at(s), row.a.narrow_notes);
 #pragma unroll 1
       for (int i = 0; i < SEGMENT; i += STEPS) {
         penalties.load();
@@ -74,41 +102,104 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
         for (int v = 0; v < STEPS; v++) {
           uint32_t next[K];
           feed.template next<DX>(v, next);
-          path.step(cost, penalties.of(v));
+          uint32_t beyond[K];
+          path.step(cost, penalties.of(v), beyond);
+          if constexpr (NARROW) {
+            const int u = DX > 0 ? v : STEPS - 1 - v;
+            if (left >= -u)
+              store_packed(out + u * row.words(), beyond);
+          }
           sgm_copy<K>(cost, next);
         }
+        if constexpr (NARROW)
+          out += DX * STEPS * row.words(), left += DX * STEPS;
       }
     }
   }
 
-  /* Sums of the other directions as they are in memory, and a word of them. */
-  static __device__ __forceinline__ void load_others(uint32_t (&to)[PACKED], const uint16_t *at) {
-    if constexpr (NARROW)
+  /* Packed sums: bytes of two words interleaved. With one word per lane two lanes load both. */
+  static __device__ __forceinline__ void load_packed(uint32_t (&to)[(K + 1) / 2],
+                                                     const uint16_t *at) {
+    if constexpr (K == 1)
+      to[0] = *(const uint32_t *)((uintptr_t)at & ~(uintptr_t)3);
+    else
       sgm_load_bytes<K>(to, at);
-    else
-      sgm_load<K>(to, (const uint32_t *)at);
   }
-  static __device__ __forceinline__ uint32_t other(const uint32_t (&of)[PACKED],
-                                                   const uint32_t (&cost)[K], int j) {
-    if constexpr (NARROW)
-      return __byte_perm(of[j / 2], 0, j % 2 ? 0x4342 : 0x4140) + 2 * cost[j];
+  static __device__ __forceinline__ void unpack(uint32_t (&to)[K],
+                                                const uint32_t (&from)[(K + 1) / 2], int word) {
+    if constexpr (K == 1)
+      to[0] = __byte_perm(from[0], 0, word % 2 ? 0x4341 : 0x4240);
     else
-      return of[j];
+      sgm_unpack_bytes<K>(to, from);
+  }
+
+  /* Second half with packed sums: adds the costs of both paths and the sums of the other directions,
+   * in the slot. */
+  __device__ void consume_stored(int pair, Path &path) const {
+    enum { PAIR = (K + 1) / 2 };
+    const int words = row.words();
+    if (row.turns(pair) > 0) {
+      int x = Start::first_unit(row.turn(pair, 0));
+      typename Row::Feed feed;
+      uint32_t cost[K], others[STEPS][PAIR] = {}, paths[STEPS][PAIR] = {};
+      Start::start(row, feed, x, path, cost);
+      int left = x - row.shift; /* columns of the image before the unit */
+      const uint16_t *others_at = row.row_sums() + left * words + path.first_word;
+      const uint16_t *paths_at = row.row_paths() + left * words + path.first_word;
+      const auto load = [&](int v) {
+        const int u = DX > 0 ? v : STEPS - 1 - v;
+        /* Units end with the row, so only its start can be inside one. */
+        if (left >= -u && left < row.a.scene.width) {
+          load_packed(others[v], others_at + u * words);
+          sgm_load_bytes<K>(paths[v], paths_at + u * words);
+        }
+      };
+#pragma unroll
+      for (int v = 0; v < STEPS; v++)
+        load(v);
+      for (int i = 0; i < row.turns(pair); i++) {
+        Penalties penalties(row, Start::first_unit(row.turn(pair, i)));
+        uint32_t *out =
+            row.slot(pair, i) + (DX > 0 ? 0 : SEGMENT - 1) * row.pitch() + path.first_word;
+#pragma unroll 1
+        for (int n = 0; n < SEGMENT; n += STEPS) {
+          penalties.load();
+          left += DX * STEPS, others_at += DX * STEPS * words, paths_at += DX * STEPS * words;
+#pragma unroll
+          for (int v = 0; v < STEPS; v++) {
+            uint32_t next[K], sum[K], other[K], before[K];
+            feed.template next<DX>(v, next);
+            path.step(cost, penalties.of(v));
+            unpack(other, others[v], path.first_word);
+            sgm_unpack_bytes<K>(before, paths[v]);
+#pragma unroll
+            for (int j = 0; j < K; j++)
+              sum[j] = (cost[j] * 3 + path.l[j]) + other[j] + before[j];
+            load(v);
+            sgm_store<K>(out, sum);
+            out += DX * row.pitch();
+            sgm_copy<K>(cost, next);
+          }
+        }
+        row.end_turn(pair);
+      }
+    }
+    row.end_turn(pair);
   }
 
   /* Second half: adds the costs of this path and the sums of the other directions, which are loaded
    * one unit before use, to those in the slot. */
   __device__ void consume(int pair, Path &path) const {
     const int words = row.words(), shift = row.shift, from = DX > 0 ? 0 : SEGMENT - 1;
-    constexpr int SUM = Row::SUM;
     int x = row.turn(pair, 0) * SEGMENT + from;
-    const uint16_t *others_at = row.row_sums() + ((x - shift) * words + path.first_word) * SUM;
-    uint32_t others[STEPS][PACKED] = {};
+    const uint32_t *others_at =
+        (const uint32_t *)row.row_sums() + (x - shift) * words + path.first_word;
+    uint32_t others[STEPS][K] = {};
     /* Units end with the row, so only its start can be inside one. */
     const auto inside = [&] { return x - shift < row.a.scene.width ? x - shift : -SEGMENT; };
     const auto load = [&](int first, int v) {
       if (first >= -v * DX)
-        load_others(others[v], others_at + v * DX * words * SUM);
+        sgm_load<K>(others[v], others_at + v * DX * words);
     };
     if (row.turns(pair) > 0) {
 #pragma unroll
@@ -128,7 +219,7 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
       for (int n = 0; n < SEGMENT; n += STEPS) {
         uint32_t cost[K], sum[K] = {};
         penalties.load();
-        costs += STEPS * DX * words, x += STEPS * DX, others_at += STEPS * DX * words * SUM;
+        costs += STEPS * DX * words, x += STEPS * DX, others_at += STEPS * DX * words;
         const int first = inside();
 #pragma unroll
         for (int v = 0; v < STEPS; v++) {
@@ -140,7 +231,7 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
           path.step(cost, penalties.of(v));
 #pragma unroll
           for (int j = 0; j < K; j++)
-            sum[j] += path.l[j] + other(others[v], cost, j);
+            sum[j] += path.l[j] + others[v][j];
           load(first, v);
           if (path.active)
             sgm_store<K>(out, sum);

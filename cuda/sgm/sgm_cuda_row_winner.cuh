@@ -20,13 +20,16 @@ template <int K, bool FULL, bool NARROW, typename Census, class Probe> struct Ro
   const Row &row;
   const Probe &probe;
 
-  /* Winners of the segments whose horizontal paths are finished. */
+  /* Winners of the segments whose horizontal paths are finished: of the turn before. */
   __device__ void select_winner(int pair) const {
     const int lane = (int)threadIdx.x % 32, part = lane % WINNER_LANES;
-    row.end_turn(pair);
-    row.end_turn(pair);
+#pragma unroll
+    for (int i = 1; i < Row::Roles::ALL; i++)
+      row.end_turn(pair);
     PixelWinner kept = {};
     for (int i = 0; i < row.turns(pair); i++) {
+      if (NARROW && i + 3 < row.turns(pair))
+        prefetch(row.turn(pair, i + 3));
       int x = row.turn(pair, i) * SEGMENT + lane / WINNER_LANES, to = i % TOGETHER * GROUPS;
       uint32_t *at = row.slot(pair, i) + lane / WINNER_LANES * row.pitch();
 #pragma unroll 1
@@ -58,6 +61,20 @@ template <int K, bool FULL, bool NARROW, typename Census, class Probe> struct Ro
         write(pair, i, kept);
       row.end_turn(pair);
     }
+  }
+
+  /* Prefetches the packed sums and paths of a segment to the L2 cache. */
+  __device__ void prefetch(int segment) const {
+    enum { LINE = 128 };
+    const int pixel = 2 * row.words(), end = SEGMENT * pixel;
+    const int skip = (segment * SEGMENT - row.shift) * pixel;
+    const char *const from[2] = {(const char *)row.row_sums() + skip,
+                                 (const char *)row.row_paths() + skip};
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      for (int b = LINE * ((int)threadIdx.x % 32); b < end; b += 32 * LINE)
+        if (skip + b >= 0)
+          asm volatile("prefetch.global.L2 [%0];" ::"l"(from[i] + b));
   }
 
   /* Writes the results of the last turns, one pixel per lane. */
@@ -207,6 +224,7 @@ template <int K, bool FULL, bool NARROW, typename Census, class Probe> struct Ro
       shifted =
           offset((int)(v.neighbors & 0xffffu), best, (int)(v.neighbors >> 16), row.a.equiangular);
     const int far = (int)v.second, near = row.a.confidence ? (int)v.near : far;
+    enum { BIAS = Row::Roles::BIAS };
     const bool valid = rv_sgm_unique(best - BIAS, rv_min(near, far) - BIAS, row.a.uniqueness);
     row.a.maps.winner.row(row.y)[x] = (uint16_t)k;
     row.a.maps.values.row(row.y)[x] =

@@ -4,11 +4,13 @@
  * that fit the shared memory of a block (every benchmark but sgm/2560x1440-d512-p8).
  *
  * The row is cut into segments. One warp walks from the left to the middle, one from the right end
- * to the middle, both note their state before every segment. Then each continues through the other
- * half, adds its costs and the sums of the other directions to a slot, and two more warps assist
- * it: one, one turn earlier, walks the next segment the other way from the noted state and stores
- * the costs of pixels and path in the slot; one, one turn later, finds the winners of the finished
- * segment. So each path is exact and the row takes as many steps as it has pixels.
+ * to the middle, then each continues through the other half, adds its costs, those of the path that
+ * came from there and the sums of the other directions, and puts the result in a slot. A second warp
+ * of the half, one turn later, finds the winners of the finished segment. With packed sums (4 paths)
+ * the walk to the middle stores its path as bytes, in the memory that these sums leave. Otherwise it
+ * notes its state before every segment, and a third warp, one turn earlier, walks the next segment
+ * from there and stores the costs of pixels and path in the slot. So each path is exact and the row
+ * takes as many steps as it has pixels.
  *
  * Columns in this kernel are those of the image plus `shift`: the last segment ends with the row,
  * and the first starts with up to SEGMENT - 1 columns of padding that match everywhere at no cost.
@@ -39,7 +41,8 @@ size_t sgm_cuda_rows_shared(const RvSgmPlan *plan) {
   scene.adaptive = plan->config.adaptive_p2;
   SGM_FOR_DESCRIPTOR(plan, Census, {
     RowShared<Census> unused;
-    return RowShared<Census>::place(&unused, NULL, scene, row_narrow_notes(plan));
+    return RowShared<Census>::place(&unused, NULL, scene, row_narrow_notes(plan),
+                                    sgm_cuda_narrow_sums(&plan->config));
   });
 }
 

@@ -3,9 +3,12 @@
  * time (benchmark sgm/1242x375-d128-p4 with packed partial sums, -p2 and -d96-p4 without).
  *
  * A group of lanes takes a column from one end of the image to the other, the path's state in
- * registers. Nothing is shared and no column waits for another: descriptors and sums are loaded
- * some rows before use into a ring of registers. The warps of both sweeps of a column are in one
- * block: each sets the sums of its half, and after the only barrier adds to those of the other. */
+ * registers. A block has four columns, both sweeps. What the warps of a sweep read of a row, they
+ * copy to shared memory some rows before use: the descriptors of the four columns and of all their
+ * candidates, P2, and the sums. Each sweep sets the sums of its half of the rows, and after the
+ * only barrier of both adds to those of the other. */
+#include <cuda_pipeline.h>
+
 #include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_cost.cuh"
@@ -15,141 +18,150 @@ namespace {
 struct VerticalArgs {
   SgmScene scene;
   uint32_t *sums;
-  uint32_t *states; /* [sweep][x][words] */
-  int sweeps;       /* 1: down alone */
-  int row, rows;    /* of this launch, counted in the direction of the sweep */
-  int set[2];       /* rows of these, the first ones, whose sums are set; by sweep */
-  int skipped[2];   /* image row of row 0 of the descriptors, by sweep */
+  const uint32_t *p2; /* SgmCuda.p2 */
+  uint32_t *states;   /* [sweep][x][words] */
+  int sweeps;         /* 1: down alone */
+  int row, rows;      /* of this launch, counted in the direction of the sweep */
+  int set[2];         /* rows of these, the first ones, whose sums are set; by sweep */
+  int skipped[2];     /* image row of row 0 of the descriptors, by sweep */
 };
 
-/* Columns of a block; neighbors read nearly the same descriptors. With more of them the load of the
- * SMs is uneven. */
+/* Columns of a block: with more of them the load of the SMs is uneven. */
 enum { COLUMNS = 4 };
-
-/* Rows loaded before use, as far as the registers suffice. */
-template <typename Census> constexpr int vertical_ahead(int k) {
-  const int of_census = (int)(sizeof(Census) / sizeof(uint32_t)), row = (2 * k + 1) * of_census + k;
-  return row > 25 ? 1 : row > 16 ? 2 : row > 13 ? 3 : 4;
-}
-
-/* Prefetches cache lines to the L2 cache, one line per lane. */
-struct VerticalPrefetch {
-  const char *line;
-  ptrdiff_t pitch;
-  int row; /* this lane's row */
-
-  __device__ __forceinline__ void prefetch(int from, int count) {
-    if (from + row < count)
-      asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
-    line += pitch;
-  }
-};
+static_assert((int)COLUMNS == (int)SGM_PAD, "blocks start at multiples of 16 bytes");
 
 template <bool NARROW> struct VerticalSum { typedef uint32_t Type; };
 template <> struct VerticalSum<true> { typedef uint16_t Type; };
 
 /* Sums of a lane's words as they are in memory, see sgm_cuda.cuh: words, or with NARROW two bytes
- * per word, those of two words in one register. */
+ * per word, those of two words interleaved in one register. */
 template <int K, bool NARROW> struct VerticalSums {
   enum { REGISTERS = NARROW ? (K + 1) / 2 : K };
-  typedef typename VerticalSum<NARROW>::Type Type;
+  static_assert(!NARROW || K != 1, "pairs of words");
   uint32_t r[REGISTERS];
 
-  __device__ __forceinline__ void load(const Type *at) {
-    if constexpr (NARROW && K == 1)
-      r[0] = *at;
-    else
-      sgm_load<REGISTERS>(r, (const uint32_t *)at);
+  __device__ __forceinline__ void load(const char *at) {
+    sgm_load<REGISTERS>(r, (const uint32_t *)at);
   }
-  __device__ __forceinline__ void store(Type *at) const {
-    if constexpr (NARROW && K == 1)
-      *at = (uint16_t)r[0];
-    else
-      sgm_store<REGISTERS>((uint32_t *)at, r);
-  }
-  /* Costs l of a path and their excess over the costs of the pixel. No half or byte carries. */
+  __device__ __forceinline__ void store(char *at) const { sgm_store<REGISTERS>((uint32_t *)at, r); }
+  /* Costs L + 1 of a path and their excess over the costs of the pixel. No half or byte carries. */
   __device__ __forceinline__ void add(const uint32_t (&l)[K], const uint32_t (&beyond)[K]) {
 #pragma unroll
     for (int i = 0; i < REGISTERS; i++)
       if constexpr (!NARROW)
-        r[i] += l[i];
-      else if constexpr (K == 1)
-        r[i] += __byte_perm(beyond[i], 0, 0x4420);
+        r[i] += l[i] - 0x10001u;
       else
-        r[i] += __byte_perm(beyond[2 * i], beyond[2 * i + 1], 0x6420);
+        r[i] += sgm_shift_add<8>(beyond[2 * i + 1], beyond[2 * i]);
   }
 };
 
-/* One row of a column, from memory. */
-template <int K, bool NARROW, typename Census> struct VerticalRow {
-  Census left, low[K], high[K];
-  VerticalSums<K, NARROW> sum;
-  uint32_t gray;
+/* What is copied of a row, in pieces of 16 bytes: candidates of all columns, the columns, P2, and to
+ * add to them the sums. The first candidate is at a multiple of four columns, so up to three more
+ * are copied. */
+template <int G, int K, bool NARROW, typename Census> struct VerticalShape {
+  typedef typename VerticalSum<NARROW>::Type Sum;
+  enum { PIECE = 16, WORDS = G * K, SUMS = COLUMNS * WORDS * (int)sizeof(Sum) / PIECE };
+  enum { RIGHT = (2 * WORDS + 2 * SGM_PAD) * (int)sizeof(Census) / PIECE };
+  enum { LEFT = COLUMNS * (int)sizeof(Census) / PIECE, P2 = NARROW ? 1 : 0 };
+  enum { SET = RIGHT + LEFT + P2, ADD = SET + SUMS };
+  enum { IS_FULL = NARROW }; /* all words exist */
+  /* Rows copied together, and stages of them; all but one are on their way. */
+  enum { LIMIT = 48 << 10, STAGES = 6 * ADD * PIECE <= LIMIT ? 3 : 2 };
+  enum { MOST = LIMIT / (2 * STAGES * ADD * PIECE), ROWS = MOST >= 4 ? 4 : MOST >= 2 ? 2 : 1 };
+  enum { BYTES = STAGES * ROWS * ADD * PIECE }; /* of a sweep */
+  static_assert(2 * (int)BYTES <= (int)LIMIT, "shared memory");
 };
 
-/* Position of a row. PLAIN: no candidate lies left of the right view, and P2 is constant. */
-template <bool PLAIN, typename Census, typename Sum> struct VerticalPlace {
-  const Census *left, *low, *high; /* low, high: of the lane's first candidates, or of column 0 */
-  Sum *sums;
-  const uint8_t *gray;
-  ptrdiff_t census_pitch, sums_pitch, gray_pitch; /* from row to row of the sweep */
+/* The copies of a thread: every THREADS-th piece of a stage, whose rows are back to back. */
+template <class Shape, int THREADS, bool IS_ADD> struct VerticalCopy {
+  enum { PIECE = Shape::PIECE, PIECES = IS_ADD ? Shape::ADD : Shape::SET, ROWS = Shape::ROWS };
+  enum { ALL = PIECES * ROWS, EACH = (ALL + THREADS - 1) / THREADS };
+  const char *at[EACH];
+  int step[EACH];  /* bytes to the next stage */
+  uint32_t wanted; /* bit i: piece i has something that is read */
+  char *to;
+  int thread;
 
-  __device__ __forceinline__ void advance() {
-    left += census_pitch, low += census_pitch, sums += sums_pitch;
-    if (PLAIN) {
-      high += census_pitch;
-    } else {
-      gray += gray_pitch;
-      asm("" : "+l"(low)); /* else the compiler keeps one pointer per candidate */
+  /* The next stage, of which `rows` rows exist, to stage n of the ring. */
+  __device__ __forceinline__ void stage(int n, int rows) {
+    char *const out = to + n * (ALL * PIECE);
+    const int pieces = rv_min(rows, ROWS) * PIECES;
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+      if (thread + i * THREADS < pieces && (Shape::IS_FULL || wanted >> i & 1))
+        __pipeline_memcpy_async(out + i * THREADS * PIECE, at[i], PIECE);
+      at[i] += step[i];
     }
+    __pipeline_commit();
   }
 };
+
+/* Hides a value from the compiler, so that it keeps it in a register. */
+template <typename T> __device__ __forceinline__ void keep(T &value) {
+  asm volatile("" : "+r"(value));
+}
 
 /* A column in one sweep. Lanes without words do the same as lane 0, so that all contain words of
- * the path and the minimum needs no selection. */
+ * the path and the minimum needs no selection. States are L + 1, as in sgm_cuda_row_path.cuh. The
+ * pipe of minima and byte permutations is the busiest one: what can be a multiplication is one. */
 template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
-  enum { AHEAD = vertical_ahead<Census>(K), FAR = 9 }; /* rows loaded, prefetched before use */
-  typedef VerticalRow<K, NARROW, Census> Row;
-  typedef typename VerticalSum<NARROW>::Type Sum;
+  typedef VerticalShape<G, K, NARROW, Census> Shape;
+  typedef typename Shape::Sum Sum;
+  enum { PIECE = Shape::PIECE, ROWS = Shape::ROWS, STAGES = Shape::STAGES, THREADS = COLUMNS * G };
+  enum { ONE = 0x10001 }; /* in both halves */
 
   const VerticalArgs &a;
-  int x, sweep, dy, first_word, below, above;
-  uint32_t below_edge, above_edge; /* selectors of bytes, see step() */
+  char *ring;
+  int x, sweep, dy, first_word, below, above, own;
+  uint32_t scale, offset; /* turn the word below into a neighbor at the start of the range, */
+  uint32_t from_above;    /* and the one above at its end */
+  uint32_t half[2];       /* 1 in the lanes of the warp's first column, of its second one */
   bool keeps;
-  uint32_t l[K], beyond[K]; /* costs L of the previous row; their excess over the pixel's costs */
-  uint32_t less;            /* minus the smallest of them, in both halves */
-  uint32_t p2, gray_before;
+  uint32_t l[K], beyond[K]; /* L + 1 of the previous row; excess of L over the pixel's costs */
+  uint32_t drop;            /* minus the smallest l, in both halves */
+  uint32_t p2, gray_before, limit, mapped; /* mapped: P2 is in the rows */
   SgmP1 p1;
 
-  __device__ __forceinline__ VerticalColumn(const VerticalArgs &args) : a(args) {
-    /* Uniform for the compiler where that makes branches simple; positions are kept in the lanes'
-     * registers. */
-    const int warp = (int)threadIdx.x / 32;
-    sweep = __shfl_sync(SGM_WARP, warp, 0) % a.sweeps;
-    dy = warp % a.sweeps ? -1 : 1;
-    const int lane = (int)threadIdx.x % G, lanes = a.scene.words / K, own = lane < lanes ? lane : 0;
-    const int column =
-        (int)blockIdx.x * COLUMNS + warp / a.sweeps * (32 / G) + (int)threadIdx.x % 32 / G;
-    x = rv_min(column, a.scene.width - 1);
+  __device__ __forceinline__ VerticalColumn(const VerticalArgs &args, int sweep_, char *ring_)
+      : a(args), ring(ring_), sweep(sweep_), dy(sweep_ ? -1 : 1) {
+    const int lane = (int)threadIdx.x % G, lanes = a.scene.words / K,
+              first = lane < lanes ? lane : 0;
+    const int column = first_column() + thread() / G;
+    x = rv_min(column, a.scene.width - 1), own = x - first_column();
     keeps = lane < lanes && column < a.scene.width;
-    first_word = own * K;
-    below = own == 0 ? lanes - 1 : own - 1, above = own == lanes - 1 ? 0 : own + 1;
-    below_edge = own == 0 ? 0x1054 : 0x3210, above_edge = own == lanes - 1 ? 0x5432 : 0x3210;
-    p1 = sgm_p1(a.scene, sweep), p2 = (uint32_t)a.scene.p2 * 0x10001u;
+    first_word = first * K;
+    below = first == 0 ? lanes - 1 : first - 1, above = first == lanes - 1 ? 0 : first + 1;
+    /* There is no candidate -1; the low half's last one precedes the high half's first. */
+    scale = first == 0 ? 0x10000 : 1, offset = first == 0 ? SGM_FAR : 0;
+    from_above = first == lanes - 1 ? 0x5432 : 0x3210;
+    half[1] = G == 16 && threadIdx.x % 32 >= 16, half[0] = 1 - half[1];
+    p1 = sgm_p1(a.scene, sweep), p2 = (uint32_t)a.scene.p2 * ONE, limit = a.scene.limit + ONE;
+    keep(scale), keep(offset), keep(from_above), keep(half[0]), keep(half[1]);
+    mapped = a.p2 != nullptr;
+    keep(p1.below), keep(p1.above), keep(limit), keep(mapped);
 #pragma unroll
     for (int j = 0; j < K; j++)
-      l[j] = 0; /* a path that starts */
+      l[j] = ONE; /* a path that starts */
     if (a.row > 0)
       sgm_load<K>(l, state());
     find_smallest();
   }
 
-  __device__ __forceinline__ uint32_t *state() const {
-    return a.states + (sweep * (size_t)a.scene.width + x) * a.scene.words + first_word;
+  /* Of the sweep. */
+  __device__ __forceinline__ int thread() const {
+    return (int)threadIdx.x / 32 / a.sweeps * 32 + (int)threadIdx.x % 32;
+  }
+  __device__ __forceinline__ int first_column() const {
+    return (int)blockIdx.x * COLUMNS;
+  }
+  /* Of the candidates that are copied. */
+  __device__ __forceinline__ int first_candidate() const {
+    const int beyond_pad = rv_div_up(a.scene.min_disparity - 1, SGM_PAD);
+    return first_column() - 2 * a.scene.words - beyond_pad * SGM_PAD;
   }
 
-  __device__ __forceinline__ bool all_inside() const {
-    return __all_sync(SGM_WARP, x - a.scene.min_disparity - 2 * a.scene.words + 1 >= 0);
+  __device__ __forceinline__ uint32_t *state() const {
+    return a.states + (sweep * (size_t)a.scene.width + x) * a.scene.words + first_word;
   }
 
   __device__ __forceinline__ void find_smallest() {
@@ -157,150 +169,181 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
 #pragma unroll
     for (int j = 1; j < K; j++)
       smallest = sgm_min2(smallest, l[j]);
-    smallest = sgm_group_min_u32<G>(sgm_min2(smallest, sgm_swap2(smallest)));
-    less = __viaddmin_u16x2(~smallest, 0x10001u, 0xffffffffu);
+    smallest = sgm_min2(smallest, sgm_swap2(smallest));
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if constexpr (G == 16) { /* two reductions are faster than four exchanges */
+      const uint32_t first = __reduce_min_sync(SGM_WARP, smallest * half[0] - half[1]);
+      const uint32_t second = __reduce_min_sync(SGM_WARP, smallest * half[1] - half[0]);
+      drop = first * (0u - half[0]) + (second * (0u - half[1]) + 0x10000u);
+      return;
+    }
+#endif
+    drop = 0x10000u - sgm_group_min_u32<G>(smallest);
   }
 
-  /* Eq. 2.3. The minimum of the previous row has the longest latency: it is subtracted last,
-   * L - C = min(min(L(k), L(k +- 1) + P1) - minimum, P2). */
+  /* Eq. 2.3; cost: costs + 1. The minimum of the previous row has the longest latency: it is
+   * subtracted last, L - C = min(min(L(k), L(k +- 1) + P1) - minimum, P2). */
   __device__ __forceinline__ void step(const uint32_t (&cost)[K]) {
     const uint32_t from_below = __shfl_sync(SGM_WARP, l[K - 1], below, G);
-    const uint32_t from_above = __shfl_sync(SGM_WARP, l[0], above, G);
-    /* There is no candidate -1; the low half's last one precedes the high half's first. */
-    uint32_t before = __byte_perm(from_below, SGM_FAR, below_edge);
-    const uint32_t end = __byte_perm(from_above, SGM_FAR, above_edge);
+    const uint32_t end = __shfl_sync(SGM_WARP, l[0], above, G);
+    uint32_t before = from_below * scale + offset;
 #pragma unroll
     for (int j = 0; j < K; j++) {
+      const uint32_t after = j + 1 < K ? l[j + 1] : __byte_perm(end, SGM_FAR * ONE, from_above);
       uint32_t best = __viaddmin_u16x2(before, p1.below, l[j]);
-      best = __viaddmin_u16x2(j + 1 < K ? l[j + 1] : end, p1.above, best);
+      best = __viaddmin_u16x2(after, p1.above, best);
       before = l[j];
-      beyond[j] = __viaddmin_u16x2(best, less, p2);
+      beyond[j] = __viaddmin_u16x2(best, drop, p2);
       l[j] = cost[j] + beyond[j];
     }
     find_smallest();
   }
 
-  template <bool PLAIN>
-  __device__ __forceinline__ VerticalPlace<PLAIN, Census, Sum> place(int row) const {
+  /* Image row of row `row` of the sweep. */
+  __device__ __forceinline__ int image_row(int row) const {
+    return sweep ? a.scene.height - 1 - row : row;
+  }
+  __device__ __forceinline__ Sum *sums_at(int row, int column) const {
+    return (Sum *)a.sums + ((ptrdiff_t)image_row(row) * a.scene.width + column) * a.scene.words;
+  }
+
+  /* Where piece n of row `row` is in memory, and the bytes to the next row. */
+  __device__ __forceinline__ const char *piece(int n, int row, int *pitch) const {
     const SgmScene &s = a.scene;
-    const int y = sweep ? s.height - 1 - row : row;
-    const size_t among = (size_t)(y - a.skipped[sweep]) * s.width;
-    VerticalPlace<PLAIN, Census, Sum> at;
-    at.left = (const Census *)s.left + among + x;
-    at.low = (const Census *)s.right + among + (PLAIN ? x - s.min_disparity - first_word : 0);
-    at.high = at.low - s.words;
-    at.sums = (Sum *)a.sums + ((size_t)y * s.width + x) * s.words + first_word;
-    at.gray = s.gray.row(y) + x;
-    at.census_pitch = dy * (ptrdiff_t)s.width, at.sums_pitch = at.census_pitch * s.words;
-    at.gray_pitch = dy * s.gray.stride;
+    const int y = image_row(row), across = PIECE / (int)sizeof(Census);
+    const ptrdiff_t among = (ptrdiff_t)(y - a.skipped[sweep]) * s.pitch;
+    *pitch = dy * s.pitch * (int)sizeof(Census);
+    if (n < Shape::RIGHT) { /* columns beyond an end: any that exist, or the padding */
+      const int column = first_candidate() + n * across;
+      return (const char *)((const Census *)s.right + among +
+                            rv_clamp(column, -SGM_PAD, s.pitch - SGM_PAD - across));
+    }
+    if (n < Shape::RIGHT + Shape::LEFT || (n < Shape::SET && !a.p2))
+      return (const char *)((const Census *)s.left + among + first_column() +
+                            (n - Shape::RIGHT) % Shape::LEFT * across);
+    if (n < Shape::SET) { /* of the step from the previous row of the sweep */
+      *pitch = dy * s.pitch * (int)sizeof(uint32_t);
+      return (const char *)(a.p2 + (ptrdiff_t)(y + sweep) * s.pitch + first_column());
+    }
+    *pitch = dy * s.width * s.words * (int)sizeof(Sum);
+    const int bytes = (n - Shape::SET) * PIECE;
+    const int most = rv_min(COLUMNS, s.width - first_column()) * s.words * (int)sizeof(Sum);
+    return (const char *)sums_at(row, first_column()) + (bytes < most ? bytes : 0);
+  }
+
+  __device__ __forceinline__ bool is_read(int n) const {
+    const int words = a.scene.words, row = COLUMNS * words * (int)sizeof(Sum);
+    return n < Shape::RIGHT ? n * PIECE < (2 * words + 2 * SGM_PAD) * (int)sizeof(Census)
+                            : n < Shape::SET || (n - Shape::SET) * PIECE < row;
+  }
+
+  template <class Copy> __device__ __forceinline__ Copy copy_from(int first) const {
+    Copy copy;
+    copy.wanted = 0, copy.thread = thread(), copy.to = ring + copy.thread * PIECE;
+#pragma unroll
+    for (int i = 0; i < Copy::EACH; i++) {
+      const int n = rv_min(copy.thread + THREADS * i, Copy::ALL - 1);
+      int pitch = 0;
+      copy.at[i] = piece(n % Copy::PIECES, first + n / Copy::PIECES, &pitch);
+      copy.step[i] = pitch * ROWS;
+      copy.wanted |= (uint32_t)is_read(n % Copy::PIECES) << i;
+    }
+    return copy;
+  }
+
+  /* Ends a stage of the sweep's warps. */
+  __device__ __forceinline__ void meet() const {
+    if (sweep)
+      asm volatile("barrier.sync 2, %0;" ::"n"((int)COLUMNS * G) : "memory");
+    else
+      asm volatile("barrier.sync 1, %0;" ::"n"((int)COLUMNS * G) : "memory");
+  }
+
+  /* Penalty of the step to a row without a map of them. */
+  __device__ __forceinline__ void find_p2(int row) {
+    const SgmScene &s = a.scene;
+    const uint32_t gray = s.gray.row(image_row(row))[x];
+    p2 = ONE *
+         (uint32_t)rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient, (int)gray, (int)gray_before);
+    gray_before = gray;
+  }
+
+  /* Costs + 1 of the pixel in a row that is in shared memory. */
+  __device__ __forceinline__ void find_costs(uint32_t (&cost)[K], Census left, const Census *low,
+                                             const Census *high) const {
+#pragma unroll
+    for (int j = 0; j < K; j++)
+      cost[j] =
+          sgm_cost_and_one<Census>(sgm_hamming(left, low[-j]), sgm_hamming(left, high[-j]), limit);
+  }
+
+  /* Where this lane reads in a row of the ring, bytes. */
+  struct Place {
+    int low, high, left, p2, sums;
+  };
+  __device__ __forceinline__ Place place() const {
+    const int first = x - a.scene.min_disparity - first_word - first_candidate();
+    Place at;
+    at.low = first * (int)sizeof(Census), at.high = at.low - a.scene.words * (int)sizeof(Census);
+    at.left = Shape::RIGHT * PIECE + own * (int)sizeof(Census);
+    at.p2 = (Shape::RIGHT + Shape::LEFT) * PIECE + own * (int)sizeof(uint32_t);
+    at.sums = Shape::SET * PIECE + (own * a.scene.words + first_word) * (int)sizeof(Sum);
+    keep(at.low), keep(at.high), keep(at.left), keep(at.p2), keep(at.sums);
     return at;
   }
 
-  template <bool PLAIN>
-  __device__ __forceinline__ void load(Row &to,
-                                       const VerticalPlace<PLAIN, Census, Sum> &from) const {
-    const SgmScene &s = a.scene;
-    to.left = sgm_ldg(from.left);
-#pragma unroll
-    for (int j = 0; j < K; j++) {
-      const int column = x - s.min_disparity - first_word - j;
-      to.low[j] = sgm_ldg(PLAIN ? from.low - j : from.low + (uint32_t)rv_max(column, 0));
-      to.high[j] =
-          sgm_ldg(PLAIN ? from.high - j : from.low + (uint32_t)rv_max(column - s.words, 0));
-    }
-    if (!PLAIN && s.adaptive)
-      to.gray = *from.gray;
-  }
-
-  /* A row; its place in the ring is filled again, from `next`, when there are more. */
-  template <bool PLAIN, bool ADD>
-  __device__ __forceinline__ void work(Row &row, Sum *&sums, bool more,
-                                       VerticalPlace<PLAIN, Census, Sum> &next) {
-    const SgmScene &s = a.scene;
+  /* A row, in shared memory at `from`. */
+  template <bool ADD>
+  __device__ __forceinline__ void work(const char *from, const Place &at, char *sums, int row) {
     uint32_t cost[K];
-#pragma unroll
-    for (int j = 0; j < K; j++)
-      cost[j] = sgm_limit(__byte_perm(sgm_hamming(row.left, row.low[j]),
-                                      sgm_hamming(row.left, row.high[j]), 0x5410),
-                          s.limit, row.left);
-    if (!PLAIN && s.adaptive) {
-      p2 = 0x10001u * (uint32_t)rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient, (int)row.gray,
-                                                  (int)gray_before);
-      gray_before = row.gray;
-    }
-    if (more)
-      load<PLAIN>(row, next);
+    find_costs(cost, *(const Census *)(from + at.left), (const Census *)(from + at.low),
+               (const Census *)(from + at.high));
+    if (NARROW && mapped)
+      p2 = *(const uint32_t *)(from + at.p2);
+    if (!NARROW && a.scene.adaptive)
+      find_p2(row);
     step(cost);
-    row.sum.add(l, beyond);
+    VerticalSums<K, NARROW> sum = {};
+    if (ADD)
+      sum.load(from + at.sums);
+    sum.add(l, beyond);
     if (keeps)
-      row.sum.store(sums);
-    sums += next.sums_pitch;
-    if (!ADD)
-      row.sum = {};
-    else if (more)
-      row.sum.load(next.sums);
-    if (more)
-      next.advance();
-  }
-
-  /* Of AHEAD rows FAR after row `first`: the warp's sums, left pixels and candidates. */
-  template <bool ADD> __device__ __forceinline__ VerticalPrefetch prefetcher(int first) const {
-    enum { LINE = 128, BYTES = 32 * K * (int)sizeof(Sum), SUMS = (BYTES + LINE - 1) / LINE };
-    enum { LEFT = AHEAD * SUMS, RIGHT = LEFT + AHEAD, PIECES = (32 - RIGHT) / AHEAD };
-    const SgmScene &s = a.scene;
-    const int lane = (int)threadIdx.x % 32, left_x = __shfl_sync(SGM_WARP, x, 0);
-    const bool sum = lane < LEFT, left = !sum && lane < RIGHT;
-    const int n = sum ? lane : left ? (lane - LEFT) * PIECES : lane - RIGHT;
-    const int row = n / (sum ? SUMS : PIECES), piece = n % (sum ? SUMS : PIECES);
-    const ptrdiff_t y = (sweep ? s.height - 1 - first : first) + dy * (FAR + row);
-    const ptrdiff_t among = (y - a.skipped[sweep]) * s.width;
-    const int last = left_x - s.min_disparity - 2 * s.words + 1;
-    const int column = rv_clamp(last + piece * (LINE / (int)sizeof(Census)), 0, s.width - 1);
-    VerticalPrefetch lines;
-    const size_t pixel = sum ? s.words * sizeof(Sum) : sizeof(Census);
-    const bool inside = !sum || (ADD && piece * LINE < (s.width - left_x) * (int)pixel);
-    lines.row = inside && row < AHEAD ? FAR + row : RV_MAX_SIDE; /* or never */
-    if (sum)
-      lines.line = (const char *)((Sum *)a.sums + (y * s.width + left_x) * s.words) + piece * LINE;
-    else
-      lines.line = (const char *)(left ? (const Census *)s.left + among + left_x
-                                       : (const Census *)s.right + among + column);
-    lines.pitch = dy * AHEAD * (ptrdiff_t)(s.width * pixel);
-    return lines;
+      sum.store(sums);
   }
 
   /* Rows `first` to first + count - 1 of the sweep; ADD: to the sums that are there. */
-  template <bool PLAIN, bool ADD> __device__ __forceinline__ void walk(int first, int count) {
-    VerticalPlace<PLAIN, Census, Sum> next = place<PLAIN>(first);
-    Sum *sums = next.sums;
-    Row ring[AHEAD];
-    if (!PLAIN && a.scene.adaptive && count > 0)
-      gray_before = first > 0 ? *(next.gray - next.gray_pitch) : 0;
+  template <bool ADD> __device__ __forceinline__ void walk(int first, int count) {
+    typedef VerticalCopy<Shape, THREADS, ADD> Copy;
+    enum { PITCH = Copy::PIECES * PIECE };
+    Copy copy = copy_from<Copy>(first);
+    char *sums = (char *)(sums_at(first, x) + first_word);
+    int pitch = dy * a.scene.width * a.scene.words * (int)sizeof(Sum);
+    keep(pitch);
+    const Place at = place();
+    if (!NARROW && a.scene.adaptive && count > 0)
+      gray_before = first > 0 ? a.scene.gray.row(image_row(first - 1))[x] : 0;
 #pragma unroll
-    for (int u = 0; u < AHEAD; u++) {
-      ring[u].sum = {};
-      if (u < count) {
-        load<PLAIN>(ring[u], next);
-        if (ADD)
-          ring[u].sum.load(next.sums);
-        next.advance();
+    for (int n = 0; n < STAGES - 1; n++)
+      copy.stage(n, count - n * ROWS);
+    int stage = 0;
+#pragma unroll 1
+    for (int r = 0; r < count; r += ROWS) {
+      const char *const from = ring + stage * (ROWS * PITCH);
+      __pipeline_wait_prior(STAGES - 2);
+      meet(); /* the stage has arrived; the one before is finished */
+      copy.stage(stage == 0 ? STAGES - 1 : stage - 1, count - r - (STAGES - 1) * ROWS);
+      stage = stage == STAGES - 1 ? 0 : stage + 1;
+      if (r + ROWS <= count) {
+#pragma unroll
+        for (int u = 0; u < ROWS; u++, sums += pitch)
+          work<ADD>(from + u * PITCH, at, sums, first + r + u);
+      } else {
+#pragma unroll 1
+        for (int u = 0; u < count - r; u++, sums += pitch)
+          work<ADD>(from + u * PITCH, at, sums, first + r + u);
       }
     }
-    VerticalPrefetch lines = prefetcher<ADD>(first);
-    int r = 0;
-#pragma unroll 1
-    for (; r + 2 * AHEAD <= count; r += AHEAD) {
-      lines.prefetch(r, count);
-#pragma unroll
-      for (int u = 0; u < AHEAD; u++)
-        work<PLAIN, ADD>(ring[u], sums, true, next);
-    }
-#pragma unroll 1
-    for (; r < count; r += AHEAD)
-#pragma unroll
-      for (int u = 0; u < AHEAD; u++)
-        if (r + u < count)
-          work<PLAIN, ADD>(ring[u], sums, r + u + AHEAD < count, next);
+    __pipeline_wait_prior(0);
   }
 
   /* Stores the state after these rows for the next ones. */
@@ -313,18 +356,15 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
 template <int G, int K, bool NARROW, typename Census>
 __global__ void __launch_bounds__(2 * COLUMNS * G, 256 / (COLUMNS * G))
     vertical_kernel(const __grid_constant__ VerticalArgs a) {
-  VerticalColumn<G, K, NARROW, Census> column(a);
-  const bool plain = column.all_inside() && !a.scene.adaptive;
-  const int set = a.set[column.sweep];
-  if (plain)
-    column.template walk<true, false>(a.row, set);
-  else
-    column.template walk<false, false>(a.row, set);
+  typedef VerticalColumn<G, K, NARROW, Census> Column;
+  __shared__ __align__(16) char rings[2][Column::Shape::BYTES];
+  /* Uniform for the compiler. */
+  const int sweep = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0) % a.sweeps;
+  Column column(a, sweep, rings[sweep]);
+  const int set = a.set[sweep];
+  column.template walk<false>(a.row, set);
   __syncthreads(); /* the sums of the other sweep are stored */
-  if (plain)
-    column.template walk<true, true>(a.row + set, a.rows - set);
-  else
-    column.template walk<false, true>(a.row + set, a.rows - set);
+  column.template walk<true>(a.row + set, a.rows - set);
   column.leave();
 }
 
@@ -332,7 +372,7 @@ __global__ void __launch_bounds__(2 * COLUMNS * G, 256 / (COLUMNS * G))
 #define SGM_FOR_VERTICAL(words, G, K, ...)                                                         \
   do {                                                                                             \
     if ((words) <= 16) {                                                                           \
-      constexpr int G = 16, K = 1;                                                                 \
+      constexpr int G = 16, K = NARROW ? 2 : 1; /* packed sums have more words */                  \
       __VA_ARGS__;                                                                                 \
     } else if ((words) <= 32) {                                                                    \
       constexpr int G = 16, K = 2;                                                                 \
@@ -371,7 +411,7 @@ RvStatus sgm_cuda_vertical(const SgmCuda *work, const RvSgmJob *job) {
   const int height = config->height, all = work->window >= height;
   VerticalArgs a = {};
   a.scene = sgm_cuda_scene(work, job);
-  a.sums = work->sums, a.states = work->vertical_states;
+  a.sums = work->sums, a.states = work->vertical_states, a.p2 = work->p2;
   a.sweeps = config->paths == 2 ? 1 : 2;
   const int most = all ? height : work->window / a.sweeps;
   /* The middle row of an odd height is set on the way down. */

@@ -85,10 +85,10 @@ static const Row rows[] = {
     {1920, 1080, 128, 4, RV_SGM_CSCT},  /* V R, packed partial sums */
     {1920, 1080, 128, 8, RV_SGM_CSCT},  /* D R */
     {640, 480, 128, 8, RV_SGM_CSCT},    /* D R */
-    {1242, 375, 32, 8, RV_SGM_CSCT},    /* B R, windows */
+    {1242, 375, 32, 8, RV_SGM_CSCT},    /* D R */
     {1242, 375, 64, 8, RV_SGM_CSCT},    /* D R */
-    {1242, 375, 32, 8, RV_SGM_CENSUS},  /* B R, windows */
-    {1242, 375, 64, 8, RV_SGM_CENSUS},  /* B R, windows */
+    {1242, 375, 32, 8, RV_SGM_CENSUS},  /* D R */
+    {1242, 375, 64, 8, RV_SGM_CENSUS},  /* D R */
     {1242, 375, 128, 8, RV_SGM_CENSUS}, /* D R */
     {1242, 375, 128, 2, RV_SGM_CSCT},   /* V R, one sweep, 16-bit sums */
     {1242, 375, 96, 4, RV_SGM_CSCT},    /* V R, 16-bit sums */

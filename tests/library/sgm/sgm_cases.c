@@ -346,8 +346,8 @@ typedef struct Shape {
   int width, height, disparities, cost, paths;
 } Shape;
 
-/* The CUDA engine cannot keep the descriptors of all rows of these at once; the first few are
- * small, the last ones have rows too long for the shared memory of a block. */
+/* Few disparities: where S is small compared with the descriptors. The first few are small, the last
+ * ones have rows too long for the shared memory of a block. */
 static const Shape windows[] = {
     {16, 75, 32, RV_SGM_CENSUS, 8},    {11, 111, 32, RV_SGM_CSCT, 8},
     {8, 95, 32, RV_SGM_CENSUS, 4},     {7, 100, 32, RV_SGM_CENSUS, 2},

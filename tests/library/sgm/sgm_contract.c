@@ -64,7 +64,7 @@ static const char *bad(int index, void *config) {
 /* Memory of 64 columns and 240 rows or more: the limit stated in sgm.h, on both engines. */
 static void check_memory(RvCheck *rvc, const RvSgmConfig *c, RvEngine engine) {
   const size_t bytes = rv_sgm_workspace(c, engine);
-  const double limit = 2.2 * c->width * c->height * c->disparities;
+  const double limit = (2.2 * c->disparities + 16) * c->width * c->height;
   if (engine == RV_CUDA && bytes == 0 && !rv_has_cuda())
     return; /* a build without CUDA */
   rvc_true(rvc, "contract/sgm/memory", bytes > 0 && (double)bytes <= limit,

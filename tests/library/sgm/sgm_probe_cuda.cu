@@ -22,7 +22,7 @@ struct RowVolumeProbe {
       const uint16_t *halves = (const uint16_t *)(sums + p * row.pitch());
       if (x + p >= row.shift)
         volume[((size_t)row.y * width + (x + p - row.shift)) * 2 * words + k] =
-            (uint16_t)(halves[k < words ? 2 * k : 2 * (k - words) + 1] - BIAS);
+            (uint16_t)(halves[k < words ? 2 * k : 2 * (k - words) + 1] - Row::Roles::BIAS);
     }
     __syncwarp();
   }
@@ -91,6 +91,7 @@ extern "C" RvStatus rv_sgm_cuda_probe_census(const void *memory, const RvSgmJob 
   const RvSgmPlan *plan = job->plan;
   const int width = plan->config.width, height = plan->config.height;
   const size_t row = (size_t)width * plan->descriptor_bytes;
+  const size_t pitch = (size_t)sgm_cuda_pitch(width) * plan->descriptor_bytes;
   uint64_t *const out[2] = {left, right};
   for (int first = 0; first < height; first += work->window) {
     const SgmRows rows = {first, rv_min(work->window, height - first), 0};
@@ -98,7 +99,7 @@ extern "C" RvStatus rv_sgm_cuda_probe_census(const void *memory, const RvSgmJob 
     RV_TRY(sgm_cuda_census(work, job, &rows, 1));
     for (int side = 0; side < 2; side++) {
       uint64_t *const to = out[side] + from;
-      RV_TRY(copy_rows(&plan->config.log, to, row, work->census[side], row, (size_t)rows.count));
+      RV_TRY(copy_rows(&plan->config.log, to, row, work->census[side], pitch, (size_t)rows.count));
       for (size_t i = count; plan->descriptor_bytes == 4 && i-- > 0;) { /* in place, from the end */
         uint32_t descriptor;
         memcpy(&descriptor, (const char *)to + i * sizeof descriptor, sizeof descriptor);
