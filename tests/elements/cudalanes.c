@@ -175,6 +175,28 @@ GST_START_TEST(test_ground) {
 }
 GST_END_TEST
 
+/* A plane that is too steep for a ground counts as none: the ground is estimated. */
+GST_START_TEST(test_steep_ground) {
+  RvLaneLine list[RV_LANES_TRACKS];
+  for (int k = 0; k < 2; k++) {
+    GstHarness *harness = harness_new("cpu", "track=false");
+    GstBuffer *in = road(0, 0);
+    RvMetaGround ground = {.width = W,
+                           .height = H,
+                           .ground_slope_x = k ? -64 : 0,
+                           .ground_slope_y = k ? 0.25 : 64,
+                           .ground_intercept = -25,
+                           .camera_height = 1.2};
+    RvMetaLanes meta;
+    rv_meta_add_ground(in, &ground);
+    GstBuffer *out = gst_harness_push_and_pull(harness, in);
+    fail_unless_equals_int(lanes_of(out, &meta, list), 2);
+    fail_unless(test_near(meta.lane_width, 3.6, 0.05), "%g", meta.lane_width);
+    test_drop(harness, out);
+  }
+}
+GST_END_TEST
+
 /* One camera, from properties alone; its pitch is wrong by 0.4 degrees. */
 GST_START_TEST(test_camera) {
   RvLaneLine list[RV_LANES_TRACKS];
@@ -314,6 +336,7 @@ static Suite *cudalanes_suite(void) {
   suite_add_tcase(suite, tests);
   tcase_add_test(tests, test_frame);
   tcase_add_test(tests, test_ground);
+  tcase_add_test(tests, test_steep_ground);
   tcase_add_test(tests, test_camera);
   tcase_add_test(tests, test_tracks);
   tcase_add_test(tests, test_missing);
