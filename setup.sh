@@ -28,6 +28,7 @@ packages=(
 test_packages=(python3-opencv python3-jsonschema python3-venv mosquitto mosquitto-clients
   gstreamer1.0-libav # roadvision record
   gstreamer1.0-nice gir1.2-gst-plugins-bad-1.0 gir1.2-gst-rtsp-server-1.0 # roadvision see --web, rtsp://
+  python3-sphinx python3-myst-parser python3-sphinx-rtd-theme # docs/site
 )
 case $(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}") in
   bookworm | "") test_packages+=(clang-14 clang-format-14 libclang-rt-14-dev libomp-14-dev) ;;

@@ -153,11 +153,18 @@ static RvCamera camera_of(const GstCudaStixels *self, GstBuffer *buffer) {
   return camera;
 }
 
+/* The property, or the end of the annotated search range. */
+static int max_disparity_of(const GstCudaStixels *self) {
+  const int asked = self->requested.max_disparity, range = self->disparity.range;
+  return asked > 0 ? asked : range > 0 ? MIN(range, RV_STIXELS_RANGE_MAX) : RV_STIXELS_RANGE;
+}
+
 static RvStatus make_objects(GstCudaStixels *self, const GstRvExecContext *work,
                              const RvStixelsInput *input, const RvCamera *camera) {
   const RvPlane *plane = &input->disparity;
   const gboolean is_semantic = input->labels.data || input->scores.data;
   if (self->stixels && self->used.width == plane->width && self->used.height == plane->height &&
+      self->used.max_disparity == max_disparity_of(self) &&
       (self->used.semantics > 0 || !is_semantic) && is_same_camera(&self->used.camera, camera))
     return RV_OK;
   release_objects(self);
@@ -166,6 +173,7 @@ static RvStatus make_objects(GstCudaStixels *self, const GstRvExecContext *work,
     self->used.semantics = 0;
   self->used.width = plane->width;
   self->used.height = plane->height;
+  self->used.max_disparity = max_disparity_of(self);
   self->used.camera = *camera;
   self->used.log = work->log;
   const gboolean known = camera->focal > 0 && camera->baseline > 0 && camera->height > 0;

@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# batch.sh: roadvision batch at length: tests/batch_test.py with 30 kills at random moments and a plan of a million frames, a
+# batch.sh [PART...]: roadvision batch at length: kills, names, rate: tests/batch_test.py with 30 kills at random moments and a plan of a million frames, a
 # folder of a million names, and the rate of a batch compared with the bare pipeline. About 10 minutes on two cores, 3 GB of
 # temporary files. RV_SEED selects the moments.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 [ -n "${RV_RUN_BUILD:-}" ] || exec "$root/examples/run.sh" "${BASH_SOURCE[0]}" "$@"
-export PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE=1 OMP_WAIT_POLICY=passive # for both: a batch sets it
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
-RV_BATCH_KILLS=30 RV_BATCH_PLAN=1000000 /usr/bin/python3 "$root/tests/batch_test.py"
+[ $# -gt 0 ] || set -- kills names rate
+kills() { RV_BATCH_KILLS=30 RV_BATCH_PLAN=1000000 /usr/bin/python3 "$root/tests/batch_test.py"; }
 
+names() {
 echo "folders of a million names:"
 /usr/bin/python3 - <<'PY'
 import os
@@ -23,8 +25,10 @@ for side in ('left', 'right'):
         os.close(os.open('%09d.png' % index, os.O_CREAT | os.O_WRONLY, dir_fd=folder))
 PY
 /usr/bin/time -f '%e s, %M KB' roadvision batch many plan --plan
+}
 
-echo "rate of a batch and of the bare pipeline, 1242x375 (frames/s):"
+rate() {
+echo "rate of a batch and of the bare pipeline, 1242x375 (frames/s, and CPU seconds, which other work changes less):"
 frames=${RV_BATCH_FRAMES:-200}
 gst-launch-1.0 -q stereotestsrc num-buffers=$frames ! video/x-raw,width=2484,height=375,framerate=10/1 ! videoconvert ! \
   jpegenc quality=90 ! avimux ! filesink location=drive.avi
@@ -35,14 +39,17 @@ mkdir in && mv left right in/
 decode() { # SIDE: as in a batch
   echo "multifilesrc location=in/$1/%06d.jpg stop-index=$((frames - 1)) caps=image/jpeg,framerate=10/1 ! jpegdec ! videoconvert ! queue"
 }
-for round in 1 2 3; do
-  begin=${EPOCHREALTIME/./}
+TIMEFORMAT="%R %U %S"
+bare() {
   gst-launch-1.0 -q cudastereomux name=mux layout=side-by-side ! queue ! cudasgm ! cudastixels ! cudaobstacles ! cudalanes ! \
     queue ! annotationpublish location=bare.jsonl overflow=block ! fakesink sync=false $(decode left) ! mux.left $(decode right) ! mux.right
-  middle=${EPOCHREALTIME/./}
-  roadvision batch in "out$round" --what json --jobs 1 2>/dev/null >/dev/null
-  end=${EPOCHREALTIME/./}
+}
+for round in 1 2 3; do
+  one=$({ time bare >/dev/null 2>&1; } 2>&1)
+  two=$({ time roadvision batch in "out$round" --what json --jobs 1 >/dev/null 2>&1; } 2>&1)
   [ "$(cat "out$round"/json/*.jsonl | wc -l)" = "$frames" ] && [ "$(wc -l <bare.jsonl)" = "$frames" ]
-  awk -v n="$frames" -v bare=$((middle - begin)) -v batch=$((end - middle)) 'BEGIN {
-    printf "  bare %.2f, batch %.2f, ratio %.3f\n", n * 1e6 / bare, n * 1e6 / batch, bare / batch }'
+  awk -v n="$frames" '{ printf "  bare %.2f, batch %.2f, ratio %.3f; CPU %.1f and %.1f s, ratio %.3f\n", n / $1, n / $4, $1 / $4,
+    $2 + $3, $5 + $6, ($2 + $3) / ($5 + $6) }' <<<"$one $two"
 done
+}
+for part in "$@"; do "$part"; done

@@ -28,7 +28,7 @@ def text_of(path):
 
 class Documents(unittest.TestCase):
     def test_links(self):
-        pages = [page for folder in ('', 'docs', 'docs/elements', 'docs/studies', 'docs/notes', 'docs/gallery',
+        pages = [page for folder in ('', 'docs', 'docs/elements', 'docs/studies', 'docs/notes', 'docs/users', 'docs/site', 'docs/gallery',
                                           'examples')
                  for page in glob.glob(os.path.join(ROOT, folder, '*.md'))]
         self.assertGreater(len(pages), 8)

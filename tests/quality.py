@@ -194,7 +194,7 @@ if __name__ == '__main__':
         'depth': lambda *arguments: quality_depth.evaluate(verdict, *arguments),
         'stixels': lambda folder: quality_stixels.kitti(folder, kitti_pairs(folder), verdict),
         'slanted': lambda: quality_stixels.slanted(verdict),
-        'lanes': lambda *frames: quality_lanes.streets(verdict, frames=int((frames or (40,))[0])),
+        'lanes': lambda what='all', frames=60: quality_lanes.streets(verdict, what, int(frames)),
         'lanes-kitti': lambda folder: quality_lanes.kitti(folder, verdict),
         'obstacles': lambda folder: quality_obstacles.obstacles(folder, verdict),
         'ground': lambda *folder: quality_ground.ground(verdict, *folder),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # quality.sh [depth [quick|opencv]|kitti|street|stixels|slanted|ground|obstacles|freespace|road|
-#   memory|offroad [FRAMES]|lanes [FRAMES]]: how good depth, stixels, ground, obstacles, road and lanes
+#   memory|offroad [FRAMES]|lanes [all|small|roads [FRAMES]]]: how good depth, stixels, ground, obstacles, road and lanes
 #   are.
 # Fails when a limit is missed. Without an argument: all of them.
 #   depth   cuda/sgm with its default properties on all sets of RV_DATA with ground truth and on rendered
@@ -22,11 +22,12 @@
 #           ground; beside it each frame alone
 #   offroad road detection on 360 (or FRAMES) frames of the rendered dirt track, and what a fixed
 #           color would do there
-#   lanes   lines of lanes on 40 (or FRAMES) frames of three rendered streets, and the own lane of a
-#           KITTI frame of RV_DATA (without it: left out)
+#   lanes   lines of lanes on 60 (or FRAMES) frames of rendered roads, and the own lane of a KITTI
+#           frame of RV_DATA (without it: left out); small: without the street of 1242 px; roads: the
+#           highways and the obstacle course alone, which have no limits
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '3,26s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,27s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-all} in
   depth | kitti | street | stixels | slanted | ground | obstacles | freespace | road | memory | offroad | lanes | all) ;;
   -h | --help) usage; exit 0 ;;
@@ -114,7 +115,7 @@ case ${1:-all} in
   memory | offroad) "${python[@]}" "$@" ;;
   lanes)
     "${python[@]}" "$@"
-    [ ! -f "${RV_DATA:-}/kitti_road/um_000000_lane_gt.png" ] || "${python[@]}" lanes-kitti "$RV_DATA"
+    [ "${2:-all}" != all ] || [ ! -f "${RV_DATA:-}/kitti_road/um_000000_lane_gt.png" ] || "${python[@]}" lanes-kitti "$RV_DATA"
     ;;
   all)
     "${python[@]}" street

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How well lanes are found: the judging half of `quality.sh lanes`. On rendered streets the truth
-follows from the scene (cuda/scene): lines parallel to the street at 0 and 3.51 m to both sides, a
-camera at x = 1.75 + 0.2 sin(s / 17) m that is turned by 0.012 sin(s / 23) rad after s m of way. That the
-lines are where this says is itself tested on the frames. On KITTI the own lane is compared in the top
-view, as its authors do (Fritsch 2013)."""
-import math
+"""How well lanes are found: the judging half of `quality.sh lanes`. On rendered roads the truth is that of
+the scene (RvTruthMeta: line-list), X of every line of paint at Z; that it lies on paint is itself
+tested on the frames. On KITTI the own lane is compared in the top view, as its authors do (Fritsch 2013)."""
 import os
 import sys
 
@@ -15,38 +12,29 @@ import helpers
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', name) for name in ('examples', 'tools')]
 
-LINES = (-3.51, 0.0, 3.51)  # m: centers of the painted lines
-OWN = (0.0, 3.51)
-CURB = (4.7, 6.2)  # m from the middle: the edges of the sidewalk are no false lines
+CURB = (4.7, 6.2)  # m from the middle of a street: the edges of the sidewalk are no false lines
 SPEED, RATE = 8.0, 10
 NEAR = 8.0  # m: where borders are compared
 RIGHT = 0.3  # m
 DISTANCES = (8.0, 20.0, 30.0)
-SCENES = (  # name, pattern, seed, width, height
-    ('street 1242x375', 'street', 41, 1242, 375),
-    ('street 640x480', 'street', 42, 640, 480),
-    ('slanted-street 1242x375', 'slanted-street', 43, 1242, 375))
+FIRST, STEP, POINTS = 4.0, 2.0, 24  # m: Z of the points of a true line (scene.h)
 # Limits: own borders right (per cent); p90 of the error at DISTANCES (m); of heading (rad) and
 # curvature (1/m); false lines per frame. Errors are judged where LEAST borders reach that far.
 FLAT = (95, (0.05, 0.10, 0.30), 0.015, 0.001, 0.3)
 HILLS = (92, (0.12, 0.25, 0.50), 0.025, 0.002, 0.3)
 LEAST = 10
+SCENES = (  # name, pattern, seed, speed, width, height, limits
+    ('street 1242x375', 'street', 41, SPEED, 1242, 375, FLAT),
+    ('street 640x480', 'street', 42, SPEED, 640, 480, FLAT),
+    ('slanted-street 1242x375', 'slanted-street', 43, SPEED, 1242, 375, HILLS))
+ROADS = (  # measured only: what is hard about them is not in the limits
+    ('highway, German dashes', 'highway', 45, 25.0, 1242, 375, None),
+    ('highway, US dashes', 'highway', 46, 25.0, 1242, 375, None),
+    ('obstacle-course', 'obstacle-course', 47, SPEED, 1242, 375, None))
 OFFROAD = (640, 480, 44)  # px, seed: a track without lines
 OFFROAD_FALSE = 1.0  # per frame
 KITTI_F = 80
 TOP_X, TOP_Z, CELL = (-10, 10), (6, 46), 0.05  # m
-
-
-def pose(frame):
-    """x and yaw of the camera."""
-    way = SPEED * frame / RATE
-    return 1.75 + 0.2 * math.sin(way / 17), 0.012 * math.sin(way / 23)
-
-
-def true_line(frame, x):
-    """offset and heading of the line at x."""
-    at, yaw = pose(frame)
-    return (x - at) / math.cos(yaw), -math.tan(yaw)
 
 
 def frames_of(line):
@@ -76,96 +64,121 @@ def line_x(line, z):
     return line['offset'] + line['heading'] * z + line['curvature'] * z * z / 2
 
 
-def contrast(annotations, gray, frame):
-    """How much brighter than beside it the frame is where the truth has the edge line."""
-    camera, ground = annotations['RvCameraMeta'], annotations['RvGroundMeta']
-    if not ground['ground-slope-y'] > 0:
-        return 0
-    offset, heading = true_line(frame, OWN[1])
-    differences = []
-    for z in np.arange(6, 12, 0.25):
-        d = camera['focal'] * camera['baseline'] / z
-        v = int((d - ground['ground-intercept']) / ground['ground-slope-y'] + 0.5)
-        u, wide = (camera['cx'] + camera['focal'] * (offset + heading * z + side) / z
-                   for side in (0, 0.35))
-        step = int(wide - u)
-        if 0 <= v < gray.shape[0] and step <= u < gray.shape[1] - step:
-            row = gray[v]
-            differences.append(row[int(u + 0.5)] - (row[int(u) - step] + row[int(u) + step]) / 2)
-    return float(np.median(differences)) if differences else 0
+class Truth:
+    """The lines of a frame."""
+
+    def __init__(self, annotations):
+        truth = annotations['RvTruthMeta']
+        self.lines = truth['line-list']
+        self.x = np.stack([self.lines['x%d' % k] for k in range(POINTS)], 1)
+        self.disparity, self.labels = truth['disparity'], truth['labels']
+        self.camera = annotations['RvCameraMeta']
+
+    def own(self, position):
+        found = np.flatnonzero(self.lines['position'] == position)
+        return found[0] if len(found) else None
+
+    def at(self, line, z):
+        return float(self.x[line, int(round((z - FIRST) / STEP))])
+
+    def contrast(self, gray, line):
+        """How much brighter than beside it the frame is on the line, where that is on the road."""
+        focal, cx = self.camera['focal'], self.camera['cx']
+        differences = []
+        for z in (6, 8, 10, 12):
+            x, d = self.at(line, z), 16 * focal * self.camera['baseline'] / z
+            u, step = int(cx + focal * x / z + 0.5), int(focal * 0.35 / z)
+            if not step <= u < gray.shape[1] - step:
+                continue
+            off = np.where(self.labels[:, u] == 0, np.abs(self.disparity[:, u].astype(int) - d), 1e9)
+            v = int(np.argmin(off))
+            if off[v] < 8:
+                differences.append(gray[v, u] - (gray[v, u - step] + gray[v, u + step]) / 2)
+        return float(np.median(differences)) if differences else None
 
 
-def judge_frames(found):
-    """Statistics of the frames of a street."""
+def is_false(line, truth, is_street):
+    """Whether a line lies beside all painted ones, and is no curb."""
+    near = truth.x[:, int((NEAR - FIRST) / STEP)]
+    x = line_x(line, NEAR)
+    if np.nanmin(np.abs(near - x), initial=9) <= RIGHT:
+        return False
+    middle = near[1] if is_street else None
+    return middle is None or not CURB[0] <= abs(x - middle) <= CURB[1]
+
+
+def judge_frames(found, is_street):
+    """Statistics of the frames of a road."""
     right, count, errors = 0, 0, {z: [] for z in DISTANCES}
     heading, curvature, false, light = [], [], 0, []
     for frame, (annotations, gray) in enumerate(found):
-        meta = annotations['RvLanesMeta']
-        lines = meta['payload']
-        light.append(contrast(annotations, gray, frame))
+        meta, truth = annotations['RvLanesMeta'], Truth(annotations)
+        lines, own = meta['payload'], [truth.own(-1), truth.own(1)]
+        if own[1] is not None and truth.lines['kind'][own[1]] == 1:  # solid
+            light.append(truth.contrast(gray, own[1]))
         if frame < 3:  # tracks are confirmed with the third frame
             continue
-        for name, x in zip(('left', 'right'), OWN):
-            offset, slope = true_line(frame, x)
+        for name, line in zip(('left', 'right'), own):
+            if line is None or not np.isfinite(truth.at(line, NEAR)):
+                continue
             count += 1
             if meta[name] < 0:
                 continue
-            line = lines[meta[name]]
-            off = abs(line_x(line, NEAR) - offset - slope * NEAR)
+            ours = lines[meta[name]]
+            off = abs(line_x(ours, NEAR) - truth.at(line, NEAR))
             right += off < RIGHT
             if off < RIGHT:
                 for z in DISTANCES:
-                    if line['z_max'] >= z:
-                        errors[z].append(abs(line_x(line, z) - offset - slope * z))
-        if meta['left'] >= 0 and meta['right'] >= 0:
-            heading.append(abs(meta['heading'] + true_line(frame, 0)[1]))
-            curvature.append(abs(meta['curvature']))
-        at = pose(frame)[0]
-        for line in lines:
-            if line['id'] == 0 or line['missed'] > 0:
-                continue
-            _, slope = true_line(frame, 0)
-            x = line_x(line, NEAR) - slope * NEAR + at
-            false += min(abs(x - known) for known in LINES) > RIGHT and \
-                not CURB[0] <= abs(x) <= CURB[1]
+                    if ours['z_max'] >= z and np.isfinite(truth.at(line, z)):
+                        errors[z].append(abs(line_x(ours, z) - truth.at(line, z)))
+        if meta['left'] >= 0 and meta['right'] >= 0 and None not in own:
+            heading.append(abs(meta['heading'] + np.mean(truth.lines['heading'][own])))
+            curvature.append(abs(meta['curvature'] - np.mean(truth.lines['curvature'][own])))
+        false += sum(is_false(line, truth, is_street) for line in lines
+                     if line['id'] != 0 and line['missed'] == 0)
     shown = max(len(found) - 3, 1)
+    light = [value for value in light if value is not None]
     return {'right': 100 * right / max(count, 1), 'heading': np.percentile(heading or [9], 90),
             'curvature': np.percentile(curvature or [9], 90), 'false': false / shown,
             'errors': {z: np.percentile(errors[z], 90) if errors[z] else float('nan')
                        for z in DISTANCES},
-            'counts': {z: len(errors[z]) for z in DISTANCES}, 'light': float(np.median(light)),
-            'borders': count}
+            'counts': {z: len(errors[z]) for z in DISTANCES},
+            'light': float(np.median(light)) if light else float('nan'), 'borders': count}
 
 
-def streets(verdict, scenes=SCENES, frames=40, more=''):
+def limits_of(name, s, limits):
+    least, errors, heading, curvature, false = limits
+    found = [
+        (name + ': the truth lies on paint, contrast above 20', s['light'], s['light'] > 20),
+        (name + ': own borders right, at least %g %%' % least, s['right'], s['right'] >= least),
+        (name + ': heading, p90 at most %g rad' % heading, s['heading'], s['heading'] <= heading),
+        (name + ': curvature, p90 at most %g 1/m' % curvature, s['curvature'],
+         s['curvature'] <= curvature),
+        (name + ': false lines, at most %g per frame' % false, s['false'], s['false'] <= false)]
+    return found + [(name + ': error at %g m, p90 at most %g m' % (z, most), s['errors'][z],
+                     s['errors'][z] <= most) for z, most in zip(DISTANCES, errors)
+                    if s['counts'][z] >= LEAST or z < DISTANCES[-1]]
+
+
+def streets(verdict, what='all', frames=60):
+    """what: all; small: for tests of every change; roads: the scenes without limits."""
     print('%-26s%9s%9s' % ('lanes', 'borders', 'right %') +
           ''.join('%16s' % ('p90 %g m (n)' % z) for z in DISTANCES) +
           '%9s%9s%9s%10s' % ('heading', 'curv.', 'false', 'contrast'))
     limits = []
-    for name, pattern, seed, width, height in scenes:
+    scenes = {'small': SCENES[1:], 'roads': ROADS}.get(what, SCENES + ROADS)
+    for name, pattern, seed, speed, width, height, musts in scenes:
         found = frames_of(
             'stereotestsrc pattern=%s seed=%d speed=%g num-buffers=%d ! '
-            'video/x-raw,format=BGRx,width=%d,height=%d,framerate=%d/1 ! cudasgm ! cudalanes %s' % (
-                pattern, seed, SPEED, frames, 2 * width, height, RATE, more))
-        s = judge_frames(found)
+            'video/x-raw,format=BGRx,width=%d,height=%d,framerate=%d/1 ! cudasgm ! cudalanes' % (
+                pattern, seed, speed, frames, 2 * width, height, RATE))
+        s = judge_frames(found, 'street' in pattern)
         print('%-26s%9d%9.1f' % (name, s['borders'], s['right']) +
               ''.join('%16s' % ('%.3f (%d)' % (s['errors'][z], s['counts'][z])) for z in DISTANCES) +
               '%9.4f%9.5f%9.2f%10.1f' % (s['heading'], s['curvature'], s['false'], s['light']),
               flush=True)
-        least, errors, heading, curvature, false = FLAT if pattern == 'street' else HILLS
-        limits += [
-            (name + ': the truth lies on paint, contrast above 20', s['light'], s['light'] > 20),
-            (name + ': own borders right, at least %g %%' % least, s['right'], s['right'] >= least),
-            (name + ': heading, p90 at most %g rad' % heading, s['heading'],
-             s['heading'] <= heading),
-            (name + ': curvature, p90 at most %g 1/m' % curvature, s['curvature'],
-             s['curvature'] <= curvature),
-            (name + ': false lines, at most %g per frame' % false, s['false'],
-             s['false'] <= false)]
-        limits += [(name + ': error at %g m, p90 at most %g m' % (z, most), s['errors'][z],
-                    s['errors'][z] <= most) for z, most in zip(DISTANCES, errors)
-                   if s['counts'][z] >= LEAST or z < DISTANCES[-1]]
-    return verdict(limits + offroad(frames))
+        limits += limits_of(name, s, musts) if musts else []
+    return verdict(limits + (offroad(frames) if what != 'roads' else []))
 
 
 def offroad(frames):

@@ -17,7 +17,8 @@
  *              bins of 1 px, one per row band. 64 horizons x 127 disparities of the last row are
  *              the candidate lines; a cell votes for a line within 1 px, from 4 px up. Candidates
  *              whose camera height is outside of min_camera_height to max_camera_height are
- *              ignored, and, once a height is known, those outside of 3/4 to 4/3 of it. The line
+ *              ignored, and, once a height is known, those outside of 3/4 to 4/3 of it; each
+ *              of up to 4 frames with the plane of memory widens these limits as much. The line
  *              with the most votes wins; ties: lowest index.
  *  3. plane    four rounds of least squares over the cells near the plane and within near_width:
  *              1 px + D / 16 in the first round; then 1/2 px + D / 64, where D is at least a third
@@ -34,7 +35,8 @@
  *              Outside of the bins that have cells the nearest value is repeated.
  *  5. track    without a plausible plane the last one is kept for `memory` frames; then the plane
  *              of the camera's height and pitch is returned when they are known, else none. The
- *              known height follows the estimates by 1/8 per frame. Nothing else is smoothed over
+ *              known height follows the estimates by 1/8 per frame, from the first estimate behind memory
+ *              on. Nothing else is smoothed over
  *              time: filters of plane and profile increased the error on hills and did not reduce
  *              it on flat streets (docs/notes/ground.md).
  *

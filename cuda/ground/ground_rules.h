@@ -188,11 +188,19 @@ typedef struct RvGroundLimits {
   double low, high;
 } RvGroundLimits;
 
+#define RV_GROUND_WIDER 4 /* frames of memory after which the limits do not widen further */
+
+/* Where the grade changes, the height of the plane leaves the limits about the known one: each frame
+ * from memory widens them. */
 RV_HD RvGroundLimits rv_ground_limits(const RvGroundPlan *g, const RvGroundState *s) {
   RvGroundLimits limits = {g->low, g->high};
   if (s->found < RV_GROUND_KNOWN)
     return limits;
-  const double low = s->known * s->known * 0.5625, high = s->known * s->known * 1.7777777777777777;
+  double low = s->known * s->known, high = low;
+  for (int i = 0; i <= rv_min(s->last.age, RV_GROUND_WIDER); i++) {
+    low *= 0.5625;
+    high *= 1.7777777777777777;
+  }
   limits.low = low > g->low ? low : g->low;
   limits.high = high < g->high ? high : g->high;
   return limits;
@@ -323,6 +331,7 @@ RV_HD int rv_ground_follow(const RvGroundPlan *g, const RvGroundPlane *seen, int
                            RvGroundState *s) {
   RvGroundSurface *last = &s->last;
   if (seen) {
+    const int follows = s->found && last->age == 0; /* behind memory it begins anew */
     last->slope_x = seen->a;
     last->slope_y = seen->b;
     last->intercept = seen->c;
@@ -330,7 +339,7 @@ RV_HD int rv_ground_follow(const RvGroundPlan *g, const RvGroundPlane *seen, int
     last->source = RV_GROUND_ESTIMATE;
     last->age = 0;
     last->cells = cells;
-    s->known = s->found ? s->known + (last->height - s->known) / 8 : last->height;
+    s->known = follows ? s->known + (last->height - s->known) / 8 : last->height;
     s->found = g->is_metric ? rv_min(s->found + 1, RV_GROUND_KNOWN) : 0;
     return g->config.profile ? 1 : -1;
   }

@@ -29,6 +29,8 @@
 #define SQUARE_MOST 2000.0 /* mm^2: mean square distance of the marks of a painted line */
 #define HITS_LEAST 6
 #define FILL_LEAST 0.55     /* part of the covered slices that rows with marks make up */
+#define FILL_WORN 0.45      /* likewise, of marks that lie within SQUARE_WORN */
+#define SQUARE_WORN 400.0   /* mm^2 */
 #define DOUBLE_SHARE 0.7    /* part of the marks that lie on the two lines of a double one */
 #define CONFIDENCE_LEAST 51 /* of a line */
 #define REACH 1.75          /* lane widths to each side at the reference distance */
@@ -198,11 +200,13 @@ static RvLaneLine line_of(const RvLanesMark *mark, const Cover *cover) {
 }
 
 /* Paint covers every row that shows it, and is straight: marks of ruts, grass and shadows are here
- * and there, and scatter. */
+ * and there, and scatter. Where rows are missing, the others must lie the straighter. */
 static int is_paint(const RvLanesMark *mark, const Cover *cover) {
-  return mark->hits >= HITS_LEAST &&
-         mark->length >= FILL_LEAST * 1000 * RV_LANES_SLICE * cover->covered &&
-         ((double)mark->squares <= SQUARE_MOST * (double)mark->weight || is_double(mark));
+  const double slices = 1000 * RV_LANES_SLICE * cover->covered, length = mark->length;
+  const double most = length >= FILL_LEAST * slices ? SQUARE_MOST : SQUARE_WORN;
+  return mark->hits >= HITS_LEAST && length >= FILL_WORN * slices &&
+         ((double)mark->squares <= most * (double)mark->weight ||
+          (length >= FILL_LEAST * slices && is_double(mark)));
 }
 
 /* --- Lines ----------------------------------------------------------------------------------- */

@@ -14,12 +14,20 @@
  *     at the right and at the top may be incomplete. A cell is valid when at least half of its
  *     pixels are. Its disparity is their mean, weighted with their confidence; its confidence c is
  *     their mean confidence.
- *       confidence  Divided by full_confidence first, in steps of 1/256, at most 255.
+ *       confidence  Divided by full_confidence first, in steps of 1/256, at most 255; at least
+ *                   min_confidence, unless it is 0.
  *       mixed       A cell whose disparities span more than 2 px, and more than half a px per row,
  *                   is divided at its mean. Only the side with more pixels counts; on a tie, the
  *                   nearer one.
  *       weight      round(c^2 / 255). A cell of weight 0 is invalid.
  *       maximum     Disparities above max_disparity are clamped to it.
+ *       empty       An invalid cell is empty when at most an eighth of its pixels are valid.
+ *       one view    Beside a nearer surface the right view does not see as many px of the farther
+ *                   one, to its left, as their disparities differ by. Invalid cells between two
+ *                   valid ones of a row whose gap is at most one cell wider than that get the
+ *                   disparity of the left one and the confidence one_view_confidence; those at the
+ *                   left edge, up to one cell wider than the disparity of the first valid cell, get
+ *                   that. They do not vote for the ground. 0: they stay invalid.
  *
  *  2. semantics, optional: labels or scores, of any size
  *     Pixel (x, y) of the image reads pixel (x map width / width, y map height / height) of the
@@ -38,6 +46,9 @@
  *     Energy (3.3) over the rows of cells v = 0, 1, ..., counted from the bottom:
  *       data        An invalid cell costs -log(1 - p_val), a valid one -log(p_val P(d)). P is
  *                   (4.12) without or (3.9) with uniform outliers; sigma is the standard deviation.
+ *       sky         Its plane is known, so (3.9) is a sum over its cells in all models: a wrong
+ *                   disparity costs at most what an outlier does. An empty cell costs
+ *                   -log(p_empty_sky): rv_sgm rejects the disparities of sky.
  *       plane       mu(v) = b v + a of each stixel minimizes data and plane prior (3.23).
  *       priors      Complexity (3.13), plane (3.22), gravity (3.18), ordering (3.19), gap (3.20),
  *                   transition (3.21). Planes are compared at the lowest row of the upper stixel.
@@ -55,7 +66,8 @@
  *
  *  5. boundaries, with `refine`
  *     Each boundary between two stixels moves, by less than half a vertical_step, to the row of
- *     pixels with the minimum sum of differences between pixels and planes, each at most 3 px.
+ *     pixels with the minimum sum of differences between pixels and planes, each at most 3 px; an
+ *     invalid pixel is 1.5 px from ground and objects, and 0 px from sky.
  *     Ties: the nearest row, then the upper one. Planes and costs stay unchanged.
  *
  *  6. output
@@ -91,6 +103,8 @@ extern "C" {
 #define RV_STIXELS_CLASSES 3        /* RvStixelClass */
 #define RV_STIXELS_SEMANTICS_MAX 32 /* semantic classes */
 #define RV_STIXELS_COST_STEPS 1024  /* of energy per nat */
+#define RV_STIXELS_RANGE 128        /* px, for max_disparity = 0 */
+#define RV_STIXELS_RANGE_MAX 1024   /* px, largest max_disparity */
 #define RV_STIXELS_SIGMA_FREE 1e6   /* standard deviation of a plane parameter without a prior */
 
 typedef enum RvStixelsGroundKind {
@@ -124,23 +138,27 @@ typedef struct RvStixelsConfig {
   RvCamera camera;            /* may be unknown (0) with RV_STIXELS_GROUND_ESTIMATE; focal in px,
                                * 0..1e6; cy in px, -1e6..1e6; doffs in px, -1e4..1e4; baseline and
                                * height in m, 0..1000; pitch in degrees, positive down, -89..89 */
-  int max_disparity;          /* px, 1..1024; 128 */
+  int max_disparity;          /* px, 0..1024; 0. 0: RV_STIXELS_RANGE */
   double full_confidence; /* confidence as a fraction of 255 from which sigma applies; below, the
-                               * standard deviation is sigma divided by the confidence (3.9).
-                               * 0.004..1; 0.05, measured for the confidence of rv_sgm */
-  double p_val;           /* fraction of valid cells, 0.01..0.99; 0.9 */
-  double p_out;           /* fraction of outliers, 0.001..0.9; 0.1. Not in slanted-fast */
+                           * standard deviation is sigma divided by the confidence (3.9).
+                           * 0.004..1; 0.9, measured for the confidence of rv_sgm */
+  double min_confidence;  /* lower limit of that divisor, except for confidence 0; 0..1; 0.7 */
+  double one_view_confidence; /* of cells that only the left view sees; 0: they stay invalid;
+                               * 0..1; 1 */
+  double p_val;               /* fraction of valid cells, 0.01..0.99; 0.9 */
+  double p_empty_sky;         /* likelihood of a cell without values as sky, 0.01..0.99; 0.5 */
+  double p_out; /* fraction of outliers, 0.001..0.9; 0.1. In slanted-fast of sky only */
 
-  /* Standard deviation of the disparity of a cell by class, px, 0.1..4; 1, 1, 1. */
+  /* Standard deviation of the disparity of a cell by class, px, 0.1..4; 1, 0.7, 0.5. */
   double sigma[RV_STIXELS_CLASSES];
 
   /* Plane prior: standard deviations. 0 fixes the parameter, RV_STIXELS_SIGMA_FREE leaves it free.
    * `constant` uses 0 for all three. */
   double sigma_ground_a; /* of the disparity at row 0, px, 0..1e6; 8 */
   double sigma_ground_b; /* px of disparity per px of row, 0..1e6; 0.1 */
-  double sigma_object_b; /* px of disparity per px of row, 0..1e6; 0 */
+  double sigma_object_b; /* px of disparity per px of row, 0..1e6; 0.2 */
 
-  double complexity; /* nat per stixel, 0..1000; 5 */
+  double complexity; /* nat per stixel, 0..1000; 6 */
   /* alpha and beta, 0..1000 each. */
   RvStixelsPenalty gravity_minus; /* object farther than the ground below it; 0, 0.3 */
   RvStixelsPenalty gravity_plus;  /* object nearer than the ground below it; 0, 0.3 */
@@ -149,14 +167,14 @@ typedef struct RvStixelsConfig {
   RvStixelsPenalty gap_plus;      /* ground nearer than the extrapolated lower ground; 1, 1 */
 
   /* Cost of a transition [class][class below], nat, 0..1000; 0, except ground on object 2, ground
-   * on sky 20, object on sky 5. */
+   * on sky 20, object on sky 15. */
   double transition[RV_STIXELS_CLASSES][RV_STIXELS_CLASSES];
 
   /* Cost of the lowest stixel of a column by class, nat, 0..1000; 0, 8, 8. */
   double at_bottom[RV_STIXELS_CLASSES];
 
   int semantics;          /* number of semantic classes, 0..32; 0 */
-  double semantic_weight; /* w_l of (4.2), in steps of 1/256, 0..100; 1 */
+  double semantic_weight; /* w_l of (4.2), in steps of 1/256, 0..100; 6 */
 
   /* RvStixelClass of each semantic class; all RV_STIXEL_OBJECT. */
   uint8_t semantic_structure[RV_STIXELS_SEMANTICS_MAX];

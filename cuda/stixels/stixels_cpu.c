@@ -29,7 +29,8 @@ static void take_column(RvStixelsColumn *c, const RvStixelsPlan *plan, char *mem
   const size_t costs = is_flat ? (rows + 1) * sizeof *c->steps : 0;
   const size_t px = (size_t)plan->config.max_disparity + 1;
   const size_t keys = (size_t)plan->semantics * (rows + 1) * sizeof *c->keys;
-  *used = sums + best + bounds + keys + costs * (2 + px) + rows + 1;
+  const size_t sky = (rows + 1) * sizeof *c->sky;
+  *used = sums + best + bounds + keys + sky + costs * (1 + px) + rows + 1;
   if (!memory || !stride)
     return;
   c->sums = (RvStixelsSums *)(void *)memory;
@@ -37,9 +38,9 @@ static void take_column(RvStixelsColumn *c, const RvStixelsPlan *plan, char *mem
   c->least = (void *)(memory + sums + best);
   c->past = c->least + rows;
   c->keys = (uint32_t *)(void *)(memory + sums + best + bounds);
-  c->flat[0] = (int32_t *)(void *)(memory + sums + best + bounds + keys);
-  c->flat[1] = c->flat[0] + costs / sizeof *c->steps;
-  c->steps = c->flat[1] + costs / sizeof *c->steps;
+  c->sky = (int32_t *)(void *)(memory + sums + best + bounds + keys);
+  c->flat = c->sky + rows + 1;
+  c->steps = c->flat + costs / sizeof *c->steps;
   c->cuts = (uint8_t *)memory + *used - (rows + 1);
 }
 
@@ -222,6 +223,23 @@ static RvStatus ground(void *work, RvStixelsJob *job) {
 
 /* --- Columns --------------------------------------------------------------------------------- */
 
+/* Cells of a row that only the left view sees. */
+static void fill_row(const RvStixelsCpu *cpu, const RvStixelsPlan *plan, int v) {
+  const size_t rows = (size_t)plan->rows;
+  RvStixelsCell *row = cpu->cells + v;
+  int left = -1, d_left = 0;
+  for (int x = 0; x < plan->columns; x++) {
+    const RvStixelsCell right = row[(size_t)x * rows];
+    if (right.weight == 0)
+      continue;
+    if (rv_stixels_is_one_view(plan, left, x, d_left, right.disparity))
+      for (int k = left + 1; k < x; k++)
+        row[(size_t)k * rows] = rv_stixels_one_view(plan, left, d_left, right.disparity);
+    left = x;
+    d_left = right.disparity;
+  }
+}
+
 static void write_list(const RvStixelsCpu *cpu, const RvStixelsPlan *plan,
                        const RvStixelsOutput *out) {
   uint32_t sum = 0;
@@ -242,6 +260,10 @@ static RvStatus columns(void *work, RvStixelsJob *job) {
   const RvStixelsOutput *out = &job->output;
   if (job->input.surface)
     rv_stixels_take(plan, job->input.surface, cpu->state);
+#pragma omp parallel for num_threads(cpu->threads)
+  for (int v = 0; v < plan->rows; v++)
+    if (plan->one_view > 0)
+      fill_row(cpu, plan, v);
 #pragma omp parallel for num_threads(cpu->threads) schedule(dynamic)
   for (int x = 0; x < plan->columns; x++) {
     RvStixelsColumn *c = &cpu->column[omp_get_thread_num()];

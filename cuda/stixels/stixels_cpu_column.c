@@ -24,6 +24,12 @@ static void sum_cells(RvStixelsColumn *c) {
   }
 }
 
+static void sum_sky(const RvStixelsColumn *c) {
+  c->sky[0] = 0;
+  for (int v = 0; v < c->plan->rows; v++)
+    c->sky[v + 1] = c->sky[v] + rv_stixels_cell_sky(c->plan, c->costs[RV_STIXEL_SKY], c->cells[v]);
+}
+
 static void sum_semantics(const RvStixelsColumn *c) {
   const size_t rows = (size_t)c->plan->rows;
   for (size_t index = 0; index < (size_t)c->plan->semantics; index++) {
@@ -56,11 +62,10 @@ static int32_t cell_cost(const RvStixelsColumn *c, int structure, int v, int mu)
 /* The tables of `constant`: costs of planes that do not depend on the stixel. */
 static void sum_costs(RvStixelsColumn *c) {
   const RvStixelsPlan *plan = c->plan;
-  c->flat[0][0] = c->flat[1][0] = 0;
+  c->flat[0] = 0;
   for (int v = 0; v < plan->rows; v++) {
     const int ground = rv_stixels_value(&c->ground, v);
-    c->flat[0][v + 1] = c->flat[0][v] + cell_cost(c, RV_STIXEL_GROUND, v, ground);
-    c->flat[1][v + 1] = c->flat[1][v] + cell_cost(c, RV_STIXEL_SKY, v, 0);
+    c->flat[v + 1] = c->flat[v] + cell_cost(c, RV_STIXEL_GROUND, v, ground);
   }
   for (int px = 0; px <= plan->config.max_disparity; px++) {
     int32_t *sum = c->steps + (size_t)px * (size_t)(plan->rows + 1);
@@ -76,10 +81,8 @@ static int64_t sum_of(const RvStixelsColumn *c, int structure, int bottom, int t
   const RvStixelsPlan *plan = c->plan;
   if (plan->config.model == RV_STIXELS_CONSTANT) {
     const int px = rv_stixels_nearest(rv_stixels_value(plane, 0));
-    const int32_t *sum = structure == RV_STIXEL_GROUND ? c->flat[0]
-                         : structure == RV_STIXEL_SKY
-                             ? c->flat[1]
-                             : c->steps + (size_t)px * (size_t)(plan->rows + 1);
+    const int32_t *sum =
+        structure == RV_STIXEL_GROUND ? c->flat : c->steps + (size_t)px * (size_t)(plan->rows + 1);
     return sum[top + 1] - sum[bottom];
   }
   int64_t sum = 0;
@@ -92,6 +95,10 @@ static int64_t sum_of(const RvStixelsColumn *c, int structure, int bottom, int t
 static int32_t depth_cost(const RvStixelsColumn *c, int structure, int bottom, int top,
                           RvStixelsPlane *plane) {
   const RvStixelsPlan *plan = c->plan;
+  if (structure == RV_STIXEL_SKY) {
+    *plane = (RvStixelsPlane){0, 0};
+    return rv_stixels_cost_sky(plan, c->sky[top + 1] - c->sky[bottom]);
+  }
   const RvStixelsSums s = rv_stixels_between(&c->sums[bottom], &c->sums[top + 1]);
   const RvStixelsFit fit = rv_stixels_fit(plan, &c->ground, structure, &s, bottom);
   const int length = top + 1 - bottom;
@@ -168,17 +175,19 @@ static void note_past(RvStixelsColumn *c, int first) {
 static void find_upper(const RvStixelsColumn *c, int first, int top,
                        int32_t upper[RV_STIXELS_CLASSES]) {
   const RvStixelsPlan *plan = c->plan;
-  RvStixelsPlane plane;
-  uint8_t semantic;
-  for (int k = RV_STIXEL_OBJECT; k < RV_STIXELS_CLASSES; k++)
-    upper[k] = rv_stixels_upper_part(plan, k, own_cost(c, k, first, top, &plane, &semantic));
   const RvStixelsSums s = rv_stixels_between(&c->sums[first], &c->sums[top + 1]);
-  int32_t ground = rv_stixels_cost_fast(plan, RV_STIXEL_GROUND, &s, top + 1 - first, 0);
-  if (c->semantics) {
-    const uint32_t sum = pick_semantic(c, RV_STIXEL_GROUND, first, top, &semantic);
-    ground = rv_stixels_add(ground, rv_stixels_semantic_cost(plan, sum));
+  const double errors[] = {0, rv_stixels_free_error(plan, &s, first)};
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+    uint8_t semantic;
+    int32_t cost = k == RV_STIXEL_SKY
+                       ? rv_stixels_cost_sky(plan, c->sky[top + 1] - c->sky[first])
+                       : rv_stixels_cost_fast(plan, k, &s, top + 1 - first, errors[k]);
+    if (c->semantics) {
+      const uint32_t sum = pick_semantic(c, k, first, top, &semantic);
+      cost = rv_stixels_add(cost, rv_stixels_semantic_cost(plan, sum));
+    }
+    upper[k] = rv_stixels_upper_part(plan, k, cost);
   }
-  upper[RV_STIXEL_GROUND] = rv_stixels_upper_part(plan, RV_STIXEL_GROUND, ground);
 }
 
 /* All stixels that end in `top`, from the nearest lowest row on, which is the most likely. */
@@ -229,6 +238,7 @@ static uint32_t follow(const RvStixelsColumn *c, int x, int structure, RvStixel 
 int32_t rv_stixels_solve(RvStixelsColumn *c, int x, RvStixel *made, uint32_t *count) {
   const RvStixelsPlan *plan = c->plan;
   sum_cells(c);
+  sum_sky(c);
   if (c->semantics)
     sum_semantics(c);
   if (plan->config.model == RV_STIXELS_CONSTANT)

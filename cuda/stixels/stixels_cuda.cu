@@ -241,14 +241,50 @@ static __device__ void write_votes(const RvStixelsCuda &work, const Votes &votes
   }
 }
 
+/* Column of the nearest set bit below column x, -1 if there is none. */
+static __device__ __forceinline__ int set_below(const uint32_t *bits, int x) {
+  uint32_t word = bits[x / 32] & ((1u << x % 32) - 1);
+  int at = x / 32;
+  while (!word && at > 0)
+    word = bits[--at];
+  return word ? 32 * at + 31 - __clz((int)word) : -1;
+}
+
+/* Column of the nearest set bit above column x, `columns` if there is none. */
+static __device__ __forceinline__ int set_above(const uint32_t *bits, int x, int columns) {
+  uint32_t word = bits[x / 32] & (0xfffffffeu << x % 32);
+  int at = x / 32;
+  while (!word && 32 * (at + 1) < columns)
+    word = bits[++at];
+  return word ? 32 * at + __ffs((int)word) - 1 : columns;
+}
+
+/* Cells of a row that only the left view sees; valid: a bit per column, of the others. */
+static __device__ void fill_row(const RvStixelsPlan &plan, const RvStixelsCuda &work,
+                                const uint32_t *valid, int v) {
+  for (int x = threadIdx.x; x < plan.columns; x += blockDim.x) {
+    if (valid[x / 32] >> x % 32 & 1)
+      continue;
+    const int left = set_below(valid, x), right = set_above(valid, x, plan.columns);
+    const int d_left = left >= 0 ? work.cells[(size_t)left * plan.rows + v].disparity : 0;
+    const int d_right =
+        right < plan.columns ? work.cells[(size_t)right * plan.rows + v].disparity : 0;
+    if (rv_stixels_is_one_view(&plan, left, right, d_left, d_right))
+      work.cells[(size_t)x * plan.rows + v] = rv_stixels_one_view(&plan, left, d_left, d_right);
+  }
+}
+
 /* One block per row of cells, `lanes` lanes per cell; valid cells vote for the ground. */
 static __global__ void __launch_bounds__(1024)
     cells_kernel(const __grid_constant__ RvStixelsPlan plan,
                  const __grid_constant__ RvStixelsCuda work, const Pixels pixels, int lanes) {
   extern __shared__ __align__(8) char shared[];
   __shared__ RvStixelsBelow totals[(RV_STIXELS_BOTTOMS * 8 + 2) / 32 + 1];
+  __shared__ uint32_t valid[RV_MAX_SIDE / 32]; /* columns of the row */
   const Votes votes = {(int *)shared, (uint32_t *)shared + work.bins, totals};
   const int v = blockIdx.x;
+  for (int k = threadIdx.x; k < rv_div_up(plan.columns, 32); k += blockDim.x)
+    valid[k] = 0;
   for (int k = threadIdx.x; k < 2 * work.bins; k += blockDim.x)
     votes.n[k] = 0;
   __syncthreads();
@@ -265,12 +301,16 @@ static __global__ void __launch_bounds__(1024)
     if (i % lanes != 0 || x >= plan.columns)
       continue;
     work.cells[(size_t)x * plan.rows + v] = cell;
+    if (cell.weight)
+      atomicOr(&valid[x / 32], 1u << x % 32);
     if (plan.estimate && cell.weight) {
       atomicAdd(&votes.n[rv_stixels_bin(cell.disparity)], 1);
       atomicAdd(&votes.d[rv_stixels_bin(cell.disparity)], (uint32_t)cell.disparity);
     }
   }
   __syncthreads();
+  if (plan.one_view > 0)
+    fill_row(plan, work, valid, v);
   if (plan.estimate)
     write_votes(work, votes, v, plan.cap);
 }

@@ -53,7 +53,8 @@ struct Column {
   Ending *ending;      /* rows */
   struct Begin *begin; /* rows + 1 */
   int4 *past;          /* rows: costs by class from here to the end of the tile being resolved */
-  int32_t *flat;       /* 2 x (rows + 1): summed costs of ground and sky cells; `constant` */
+  int32_t *sky;        /* rows + 1: summed costs of cells as sky */
+  int32_t *flat;       /* rows + 1: summed costs of ground cells; `constant` */
   uint32_t *links;     /* rows: bottom | class << 16, from the top down */
   uint32_t *keys;      /* [row][layout.pitch]: 32 x summed costs of semantic classes; NULL: none */
   KeyLayout layout;
@@ -86,6 +87,22 @@ static __device__ __forceinline__ void scan_terms(const Column &c, int rows, int
   }
 }
 
+/* Summed costs of cells as sky, by one warp. */
+static __device__ __forceinline__ void sum_sky(const RvStixelsPlan &plan, const Column &c) {
+  const int lane = threadIdx.x % 32;
+  int32_t before = 0;
+  for (int v = lane; v - lane <= plan.rows; v += 32) {
+    const int32_t own =
+        v > 0 && v <= plan.rows
+            ? rv_stixels_cell_sky(&plan, c.table + RV_STIXEL_SKY * RV_STIXELS_TABLE, c.cells[v - 1])
+            : 0;
+    const int32_t sum = rv_warp_scan(own) + before;
+    if (v <= plan.rows)
+      c.sky[v] = sum;
+    before = __shfl_sync(RV_WARP, sum, 31);
+  }
+}
+
 /* Sums of all cells below each row, except those relative to the ground. */
 static __device__ void sum_cells(const RvStixelsPlan &plan, const Column &c) {
   const RvStixelsCell none = {0, 0, 0};
@@ -93,6 +110,8 @@ static __device__ void sum_cells(const RvStixelsPlan &plan, const Column &c) {
     c.sums[v] =
         v == 0 ? rv_stixels_of_cell(none, 0, 0) : rv_stixels_of_cell(c.cells[v - 1], v - 1, 0);
   __syncthreads();
+  if (threadIdx.x / 32 == blockDim.x / 32 - 1) /* the warp that has no term, or the fewest */
+    sum_sky(plan, c);
   scan_terms(c, plan.rows, 0, GROUND_TERMS);
 }
 
@@ -201,13 +220,12 @@ static __device__ void find_cuts(const RvStixelsPlan &plan, const Column &c) {
 
 #define BATCH 8 /* rows, written together: complete sectors */
 
-/* The tables of `constant`, one thread per disparity, two more threads for ground and sky. */
+/* The tables of `constant`, one thread per disparity, one more for ground. */
 static __device__ void sum_costs(const RvStixelsPlan &plan, const Column &c) {
   const int px = plan.config.max_disparity + 1;
-  for (int k = threadIdx.x; k < px + 2; k += blockDim.x) {
-    int32_t *out = k < px ? c.steps + (size_t)k * rv_stixels_pitch(plan.rows)
-                          : c.flat + (k - px) * (plan.rows + 1);
-    const int structure = k < px ? RV_STIXEL_OBJECT : k == px ? RV_STIXEL_GROUND : RV_STIXEL_SKY;
+  for (int k = threadIdx.x; k <= px; k += blockDim.x) {
+    int32_t *out = k < px ? c.steps + (size_t)k * rv_stixels_pitch(plan.rows) : c.flat;
+    const int structure = k < px ? RV_STIXEL_OBJECT : RV_STIXEL_GROUND;
     int32_t sum = 0;
     for (int from = 0; from <= plan.rows; from += BATCH) {
       int32_t sums[BATCH];
@@ -215,7 +233,7 @@ static __device__ void sum_costs(const RvStixelsPlan &plan, const Column &c) {
       for (int i = 0; i < BATCH; i++) {
         sums[i] = sum;
         const int v = from + i;
-        const int mu = k < px ? 256 * k : k == px ? rv_stixels_value(&c.ground, v) : 0;
+        const int mu = k < px ? 256 * k : rv_stixels_value(&c.ground, v);
         sum += v < plan.rows ? cell_cost(plan, c, structure, v, mu) : 0;
       }
 #pragma unroll
@@ -232,9 +250,8 @@ static __device__ __forceinline__ int64_t sum_of(const RvStixelsPlan &plan, cons
                                                  int structure, int bottom, int top,
                                                  const RvStixelsPlane *plane) {
   if (KIND == RV_STIXELS_CONSTANT) {
-    const int32_t *sum = structure == RV_STIXEL_GROUND ? c.flat
-                         : structure == RV_STIXEL_SKY
-                             ? c.flat + plan.rows + 1
+    const int32_t *sum = structure == RV_STIXEL_GROUND
+                             ? c.flat
                              : c.steps + (size_t)rv_stixels_nearest(rv_stixels_value(plane, 0)) *
                                              rv_stixels_pitch(plan.rows);
     return sum[top + 1] - sum[bottom];
@@ -254,17 +271,25 @@ static __device__ __forceinline__ void assume_planes(const RvStixelsPlan &plan) 
   } else if (USUAL) {
     __builtin_assume(plan.free_a != 0);
     __builtin_assume(plan.free_b != 0);
-    __builtin_assume(plan.free_object == 0);
+    __builtin_assume(plan.free_object != 0);
     __builtin_assume(plan.ridge_a > 0);
     __builtin_assume(plan.ridge_b > 0);
+    __builtin_assume(plan.ridge_object > 0);
   }
   if (KIND != RV_STIXELS_CONSTANT)
     __builtin_assume(plan.config.model != RV_STIXELS_CONSTANT);
 }
 
 RV_HD bool is_usual(const RvStixelsPlan *plan) {
-  return plan->free_a && plan->free_b && !plan->free_object && plan->ridge_a > 0 &&
-         plan->ridge_b > 0;
+  return plan->free_a && plan->free_b && plan->free_object && plan->ridge_a > 0 &&
+         plan->ridge_b > 0 && plan->ridge_object > 0;
+}
+
+/* A sky stixel without its predecessor. */
+static __device__ __forceinline__ int32_t sky_cost(const RvStixelsPlan &plan, const Column &c,
+                                                   int bottom, int top) {
+  const int32_t cost = rv_stixels_cost_sky(&plan, c.sky[top + 1] - c.sky[bottom]);
+  return c.keys ? rv_stixels_add(cost, semantic_cost(plan, c, RV_STIXEL_SKY, bottom, top)) : cost;
 }
 
 /* The stixel bottom..top of a class; s: sums over its cells. */
@@ -273,6 +298,8 @@ static __device__ __forceinline__ Own own_of(const RvStixelsPlan &plan, const Co
                                              int structure, int bottom, int top,
                                              const RvStixelsSums &s) {
   assume_planes<KIND, USUAL>(plan);
+  if (structure == RV_STIXEL_SKY)
+    return {sky_cost(plan, c, bottom, top), 0, 0};
   const RvStixelsFit fit = rv_stixels_fit(&plan, &c.ground, structure, &s, bottom);
   const int length = top + 1 - bottom;
   Own own;

@@ -50,10 +50,9 @@ struct Best {
 size_t rv_stixels_cuda_scratch(const RvStixelsPlan *plan) {
   const size_t n = plan->rows;
   const size_t past = rv_stixels_is_bounded(plan) ? n * sizeof(int4) : 0;
-  const size_t flat = plan->config.model == RV_STIXELS_CONSTANT ? 2 * (n + 1) * sizeof(int32_t) : 0;
-  return past + (n + 1) * (sizeof(RvStixelsSums) + sizeof(Begin)) + n * sizeof(Ending) +
-         (n + 1) * key_layout_of(plan).pitch * sizeof(uint32_t) + flat + n * sizeof(uint32_t) + n +
-         1;
+  const size_t sums = sizeof(int32_t) * (plan->config.model == RV_STIXELS_CONSTANT ? 2 : 1);
+  return past + (n + 1) * (sizeof(RvStixelsSums) + sizeof(Begin) + sums) + n * sizeof(Ending) +
+         (n + 1) * key_layout_of(plan).pitch * sizeof(uint32_t) + n * sizeof(uint32_t) + n + 1;
 }
 
 size_t rv_stixels_cuda_columns_shared(void) {
@@ -125,11 +124,15 @@ static __device__ __forceinline__ void compute_ahead(const RvStixelsPlan &plan, 
                                                      ColumnsShared *shared, int first) {
   const int lane = threadIdx.x % 32, top = rv_min(first + lane, plan.rows - 1);
   const RvStixelsSums s = rv_stixels_between(&c.sums[first], &c.sums[top + 1]);
+  assume_planes<KIND, USUAL>(plan);
+  const double error = rv_stixels_free_error(&plan, &s, first);
   int32_t ground = rv_stixels_cost_fast(&plan, GROUND, &s, top + 1 - first, 0);
-  if (c.keys)
+  int32_t object = rv_stixels_cost_fast(&plan, OBJECT, &s, top + 1 - first, error);
+  if (c.keys) {
     ground = rv_stixels_add(ground, semantic_cost(plan, c, GROUND, first, top));
-  const int32_t object = own_of<KIND, USUAL>(plan, c, OBJECT, first, top, s).cost;
-  const int32_t sky = own_of<KIND, USUAL>(plan, c, SKY, first, top, s).cost;
+    object = rv_stixels_add(object, semantic_cost(plan, c, OBJECT, first, top));
+  }
+  const int32_t sky = sky_cost(plan, c, first, top);
   shared->ahead[GROUND][lane] = rv_stixels_upper_part(&plan, GROUND, ground);
   shared->ahead[OBJECT][lane] = rv_stixels_upper_part(&plan, OBJECT, object);
   shared->ahead[SKY][lane] = rv_stixels_upper_part(&plan, SKY, sky);
@@ -454,8 +457,9 @@ static __device__ __forceinline__ Column column_at(const RvStixelsPlan &plan,
   uint32_t *keys = (uint32_t *)(c.sums + rows + 1);
   c.keys = is_semantic ? keys : NULL;
   c.links = keys + (rows + 1) * c.layout.pitch;
-  c.flat = (int32_t *)(c.links + rows);
-  c.cuts = (uint8_t *)(c.flat + (KIND == RV_STIXELS_CONSTANT ? 2 * (rows + 1) : 0));
+  c.sky = (int32_t *)(c.links + rows);
+  c.flat = c.sky + rows + 1;
+  c.cuts = (uint8_t *)(c.flat + (KIND == RV_STIXELS_CONSTANT ? rows + 1 : 0));
   c.cells = work.cells + x * rows;
   c.semantics = work.semantics + x * rows * plan.semantics;
   c.table = work.table;

@@ -85,7 +85,7 @@ static __device__ void set_rows(const RvStixelsPlan &plan, const ConstantColumn 
     p.flat[v] =
         v == 0 ? make_int2(0, 0)
                : make_int2(rv_stixels_cost_cell(&plan, table + GROUND * RV_STIXELS_TABLE, cell, mu),
-                           rv_stixels_cost_cell(&plan, table + SKY * RV_STIXELS_TABLE, cell, 0));
+                           rv_stixels_cell_sky(&plan, table + SKY * RV_STIXELS_TABLE, cell));
   }
 }
 

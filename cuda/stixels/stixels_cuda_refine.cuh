@@ -56,6 +56,8 @@ static __device__ __forceinline__ void move_boundary(const RvStixelsPlan &plan,
   RvStixel lower, upper;
   lower.column = above->column;
   lower.v_top = below->v_top;
+  lower.structure = below->structure;
+  upper.structure = above->structure;
   lower.slope = below->slope;
   lower.intercept = below->intercept;
   upper.slope = above->slope;

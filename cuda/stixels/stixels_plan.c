@@ -110,17 +110,22 @@ static RvStixelsPlane default_plane(const RvStixelsPlan *plan) {
 void rv_stixels_make_plan(void *memory) {
   RvStixelsPlan *plan = memory;
   const RvStixelsConfig *c = &plan->config;
+  if (c->max_disparity == 0)
+    plan->config.max_disparity = RV_STIXELS_RANGE;
   plan->columns = rv_div_up(c->width, c->stixel_width);
   plan->rows = rv_div_up(c->height, c->vertical_step);
   plan->estimate = c->ground == RV_STIXELS_GROUND_ESTIMATE;
   plan->confidence_scale = (int)floor(256 / c->full_confidence + 0.5);
+  plan->confidence_least = (int)floor(255 * c->min_confidence + 0.5);
   plan->spread = rv_max(32, 8 * c->vertical_step);
   plan->reach = c->refine ? (c->vertical_step - 1) / 2 : 0;
   plan->bottom_step = rv_div_up(c->max_disparity, RV_STIXELS_BOTTOMS);
   plan->cap = rv_max(plan->columns / 4, 1);
   plan->invalid = -RV_STIXELS_COST_STEPS * log(1 - c->p_val);
   plan->invalid_cost = (int32_t)floor(plan->invalid + 0.5);
-  for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+  plan->empty_sky = steps(-log(c->p_empty_sky));
+  plan->one_view = (int)floor(255 * c->one_view_confidence + 0.5);
+  for (int k = 0; k < RV_STIXEL_SKY; k++) {
     plan->hit[k] = RV_STIXELS_COST_STEPS * (log(gauss_mass(c, k)) - log(c->p_val));
     plan->scale[k] = RV_STIXELS_COST_STEPS / (2 * 255 * 256 * c->sigma[k] * c->sigma[k]);
   }

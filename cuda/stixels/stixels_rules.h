@@ -19,12 +19,14 @@
 #define RV_STIXELS_HORIZONS 64        /* ... and horizons, 1/64 of the rows apart */
 #define RV_STIXELS_HORIZON_FIRST 16   /* 1/64 of the rows */
 
-/* A cell; weight 0: invalid, and then disparity and confidence are 0 too. */
+/* A cell; weight 0: invalid, and then disparity is 0 too. */
 typedef struct RvStixelsCell {
   uint16_t disparity; /* 1/16 px */
   uint8_t weight;     /* round(confidence^2 / 255) */
-  uint8_t confidence;
+  uint8_t confidence; /* of an invalid cell: RV_STIXELS_EMPTY or 0 */
 } RvStixelsCell;
+
+#define RV_STIXELS_EMPTY 1 /* (nearly) no pixel of the cell is valid */
 
 #define RV_STIXELS_SCORE_ONE (1u << 23)       /* a score of 1 */
 #define RV_STIXELS_SCORE_STEPS (2 + 23 * 512) /* entries of the table of -log(score) */
@@ -55,15 +57,18 @@ typedef struct RvStixelsPlan {
   int columns, rows;     /* cells */
   int estimate;          /* the ground plane is estimated */
   int confidence_scale;  /* c_v of a confidence of 1, 1/256 */
+  int confidence_least;  /* c_v of all other pixels but those of confidence 0, at least */
   int spread;            /* of the disparities of a cell with one surface, at most, 1/16 px */
   int reach;             /* px that a boundary may move, 0: none */
   int bottom_step;       /* ground vote: px between disparities at row 0 */
   int cap;               /* ground vote: votes of a row for a line, at most */
   double invalid;        /* of an invalid cell, slanted-fast */
-  double hit[3];         /* of a valid cell on the plane, slanted-fast */
-  double scale[3];       /* per weight x (1/16 px)^2 */
+  double hit[2];         /* of a valid cell on the plane, slanted-fast, ground and object */
+  double scale[2];       /* per weight x (1/16 px)^2 */
   double fixed[3];       /* of a stixel: complexity and log Z of the plane prior */
   int32_t invalid_cost;  /* `invalid`, rounded, for the models that sum (3.9) */
+  int32_t empty_sky;     /* of an empty cell as sky */
+  int one_view;          /* confidence of a cell that only the left view sees, 0..255 */
   int32_t fixed_cost[3]; /* `fixed`, rounded, for the models that sum (3.9) */
   double ridge_a;        /* plane prior of ground in the units of the sums */
   double ridge_b;
@@ -110,7 +115,8 @@ typedef struct RvStixelsPixels {
 
 /* c_v of (3.9), as a fraction of 255. */
 RV_HD int rv_stixels_confidence_weight(const RvStixelsPlan *plan, int confidence) {
-  return rv_min((confidence * plan->confidence_scale + 128) >> 8, 255);
+  const int least = confidence > 0 ? plan->confidence_least : 0;
+  return rv_clamp((confidence * plan->confidence_scale + 128) >> 8, least, 255);
 }
 
 /* Whether the disparities of a cell, `low` to `high`, are too far apart for one surface. Such a
@@ -137,8 +143,10 @@ RV_HD RvStixelsPixels rv_stixels_side(const RvStixelsPixels *all, const RvStixel
 /* A cell of `pixels` pixels, `valid` of them valid; `of`: sums over those that count. */
 RV_HD RvStixelsCell rv_stixels_cell(int pixels, int valid, const RvStixelsPixels *of, int max_px) {
   RvStixelsCell cell = {0, 0, 0};
-  if (2 * valid < pixels || of->c == 0)
+  if (2 * valid < pixels || of->c == 0) {
+    cell.confidence = 8 * valid <= pixels ? RV_STIXELS_EMPTY : 0;
     return cell;
+  }
   const int mean = (int)((2 * of->c + of->n) / (2 * of->n));
   const int64_t d = (2 * of->cd + of->c) / (2 * of->c);
   cell.weight = (uint8_t)rv_div255(mean * mean);
@@ -146,6 +154,25 @@ RV_HD RvStixelsCell rv_stixels_cell(int pixels, int valid, const RvStixelsPixels
     return cell;
   cell.confidence = (uint8_t)mean;
   cell.disparity = (uint16_t)(d < 16 * max_px ? d : 16 * max_px);
+  return cell;
+}
+
+/* Whether only the left view sees the invalid cells between column `left` (-1: none) and column
+ * `right` of a row, the nearest valid ones: the right view sees as many px less beside a nearer
+ * surface as its disparity is larger, and at the left edge as many as the disparity is. */
+RV_HD int rv_stixels_is_one_view(const RvStixelsPlan *plan, int left, int right, int d_left,
+                                 int d_right) {
+  return right < plan->columns &&
+         16 * (right - left - 2) * plan->config.stixel_width <= d_right - d_left;
+}
+
+/* Such a cell continues the farther surface, at the left edge the only one. */
+RV_HD RvStixelsCell rv_stixels_one_view(const RvStixelsPlan *plan, int left, int d_left,
+                                        int d_right) {
+  RvStixelsCell cell;
+  cell.disparity = (uint16_t)(left >= 0 ? d_left : d_right);
+  cell.confidence = (uint8_t)plan->one_view;
+  cell.weight = (uint8_t)rv_div255(plan->one_view * plan->one_view);
   return cell;
 }
 
@@ -342,7 +369,7 @@ RV_HD RvStixelsFit rv_stixels_fit(const RvStixelsPlan *plan, const RvStixelsPlan
     return rv_stixels_fit_ground(plan, ground, s, bottom);
   if (structure == RV_STIXEL_OBJECT)
     return rv_stixels_fit_object(plan, s, bottom);
-  const RvStixelsFit fit = {{0, 0}, s->wdd, 0};
+  const RvStixelsFit fit = {{0, 0}, 0, 0};
   return fit;
 }
 
@@ -362,7 +389,7 @@ RV_HD int32_t rv_stixels_add(int32_t a, int32_t b) {
   return rv_min(a + b, RV_STIXELS_INFINITE);
 }
 
-/* Data and priors of a stixel of `length` rows without its predecessor by (4.12). */
+/* Data and priors of ground or an object of `length` rows without its predecessor by (4.12). */
 RV_HD int32_t rv_stixels_cost_fast(const RvStixelsPlan *plan, int structure, const RvStixelsSums *s,
                                    int length, double error) {
   return rv_stixels_round(plan->invalid * (length - s->n) + plan->hit[structure] * s->n +
@@ -381,18 +408,33 @@ RV_HD int32_t rv_stixels_cost_sum(const RvStixelsPlan *plan, int structure, int6
 
 /* Bounds of `slanted-fast`: least-squares errors over two parts of a stixel add up to at most the
  * error over the complete stixel, and penalties are at least 0. A stixel and its predecessors
- * therefore cost at least the sum of the predecessors and both parts, with the plane prior of
- * ground and the fixed costs counted once. Sums over lowest row and top row show which stixels can
+ * therefore cost at least the sum of the predecessors and both parts, with plane priors and fixed
+ * costs counted once. Sums over lowest row and top row show which stixels can
  * be skipped. */
 #define RV_STIXELS_SLACK 16 /* rounding errors, 1/1024 nat */
 
 RV_HD int rv_stixels_is_bounded(const RvStixelsPlan *plan) {
   return plan->config.model == RV_STIXELS_SLANTED_FAST && plan->free_a && plan->free_b &&
-         !plan->free_object && plan->ridge_a > 0 && plan->ridge_b > 0;
+         plan->ridge_a > 0 && plan->ridge_b > 0;
 }
 
-/* The upper part of a bound, from the cost of the stixel in these rows: an object or sky, or ground
- * with an error of 0. */
+/* Least error of an object whose slope has no prior. */
+RV_HD double rv_stixels_free_error(const RvStixelsPlan *plan, const RvStixelsSums *s, int bottom) {
+  if (s->n == 0)
+    return 0;
+  const double w = s->w, d = s->wd, dd = s->wdd, row = bottom;
+  const double v = s->wv - row * w, vv = s->wvv - 2 * row * s->wv + row * row * w;
+  const double vd = s->wvd - row * d, det = w * vv - v * v;
+  double error = dd - d / w * d;
+  if (plan->free_object && det > 0) {
+    const double unit = 1 / det;
+    error = dd - (vv * d - v * vd) * unit * d - (w * vd - v * d) * unit * vd;
+  }
+  return error > 0 ? error : 0;
+}
+
+/* The upper part of a bound, from the cost of the stixel in these rows: sky, or an object with
+ * rv_stixels_free_error, or ground with an error of 0. */
 RV_HD int32_t rv_stixels_upper_part(const RvStixelsPlan *plan, int structure, int32_t cost) {
   return cost - plan->fixed_cost[structure] - RV_STIXELS_SLACK;
 }
@@ -412,6 +454,19 @@ RV_HD int rv_stixels_index(RvStixelsCell cell, int mu) {
 RV_HD int32_t rv_stixels_cost_cell(const RvStixelsPlan *plan, const int32_t *table,
                                    RvStixelsCell cell, int mu) {
   return cell.weight ? table[rv_stixels_index(cell, mu)] : plan->invalid_cost;
+}
+
+/* Cost of a cell as sky, whose plane is 0, in all models; table: that of sky. */
+RV_HD int32_t rv_stixels_cell_sky(const RvStixelsPlan *plan, const int32_t *table,
+                                  RvStixelsCell cell) {
+  return cell.weight                           ? table[rv_stixels_index(cell, 0)]
+         : cell.confidence == RV_STIXELS_EMPTY ? plan->empty_sky
+                                               : plan->invalid_cost;
+}
+
+/* Cost of a sky stixel without its predecessor, from the sum of the costs of its cells. */
+RV_HD int32_t rv_stixels_cost_sky(const RvStixelsPlan *plan, int32_t sum) {
+  return rv_stixels_add(sum, plan->fixed_cost[RV_STIXEL_SKY]);
 }
 
 /* Integer px nearest to the disparity mu/256 px of an object, `constant`. */
@@ -591,10 +646,14 @@ RV_HD uint16_t rv_stixels_rendered(const RvStixel *s, int y) {
   return (uint16_t)(x > 65535.0 ? 65535.0 : x >= 1.0 ? x : 1.0);
 }
 
-/* Difference between a pixel and the plane of a stixel, 1/16 px, at most 3 px; 0 for an invalid
- * pixel. */
+#define RV_STIXELS_MISFIT 48 /* 1/16 px, of a pixel, at most */
+
+/* Difference between a pixel and the plane of a stixel, 1/16 px, at most 3 px. An invalid pixel is
+ * half of that away from ground and objects, and fits sky. */
 RV_HD int rv_stixels_residual(const RvStixel *s, int y, int disparity) {
-  return disparity == 0 ? 0 : rv_min(rv_abs(disparity - rv_stixels_rendered(s, y)), 48);
+  if (disparity == 0)
+    return s->structure == RV_STIXEL_SKY ? 0 : RV_STIXELS_MISFIT / 2;
+  return rv_min(rv_abs(disparity - rv_stixels_rendered(s, y)), RV_STIXELS_MISFIT);
 }
 
 #endif

@@ -236,6 +236,43 @@ GST_START_TEST(test_nothing_to_do) {
 }
 GST_END_TEST
 
+/* An object of 200 px keeps its disparity if the annotated search range contains it; a property below
+ * limits it. */
+GST_START_TEST(test_range) {
+  static const struct {
+    int range, property, most;
+  } rows[] = {{256, 0, 200}, {128, 0, 128}, {256, 150, 150}};
+  for (int e = 0; e < engine_count(); e++)
+    for (gsize k = 0; k < G_N_ELEMENTS(rows); k++) {
+      GstVideoInfo info;
+      GstHarness *harness = harness_new(engines[e], "GRAY8", &info);
+      gst_harness_set(harness, "cudastixels", "max-disparity", rows[k].property, NULL);
+      GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&info), NULL);
+      GstBuffer *raster = rv_meta_raster_new(RV_U16, W, H);
+      RvMetaMap map;
+      fail_unless(rv_meta_map_buffer(&map, raster, GST_MAP_WRITE));
+      for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++)
+          ((guint16 *)(void *)((char *)map.plane.data + y * map.plane.stride))[x] = 16 * 200;
+      rv_meta_unmap(&map);
+      const RvMetaDisparity meta = {W, H, 16, 0, rows[k].range, raster, NULL};
+      rv_meta_add_disparity(buffer, &meta);
+      GstBuffer *out = gst_harness_push_and_pull(harness, buffer);
+      RvMetaStixels found;
+      fail_unless(rv_meta_get_stixels(out, &found));
+      fail_unless(rv_meta_map_buffer(&map, found.payload, GST_MAP_READ));
+      const RvStixel *s = (const RvStixel *)(const void *)map.info.data;
+      double most = 0;
+      for (int i = 0; i < found.count; i++)
+        most = MAX(most, s[i].slope * (s[i].v_top + s[i].v_bottom) / 2.0 + s[i].intercept);
+      rv_meta_unmap(&map);
+      fail_unless(ABS(most - rows[k].most) < 0.5, "%g px, not %d", most, rows[k].most);
+      gst_buffer_unref(out);
+      gst_harness_teardown(harness);
+    }
+}
+GST_END_TEST
+
 /* Pixels of a row of BGRx that differ from those of `frame_new`. */
 static int colored(const guint8 *pixels, int row) {
   int count = 0;
@@ -282,7 +319,7 @@ GST_END_TEST
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
   TEST(test_frames) TEST(test_properties) TEST(test_defaults) TEST(test_camera) \
-  TEST(test_nothing_to_do) LOOP(test_drawing, 2)
+  TEST(test_nothing_to_do) TEST(test_range) LOOP(test_drawing, 2)
 /* clang-format on */
 
 ELEMENT_TESTS(cudastixels, TESTS)

@@ -80,7 +80,7 @@ static void check_kinds(RvCheck *check, const char *name, RvRandom *random) {
   none.lines[2].covered[0] = 31u << 12; /* 2.5 m */
   none.lines[3].offset = 6.2;           /* more than 1.75 lane widths away */
   none.lines[4].squares = 2100000;      /* 46 mm */
-  none.lines[5].length = 48 * 250;      /* marks in half of the rows */
+  none.lines[5].length = 48 * 220;      /* marks in less than half of the rows */
   none.lines[6].squares = 2100000;      /* the same, with marks on two lines and between them */
   none.lines[6].spread[12] = none.lines[6].spread[7] = 1000;
   for (int i = 13; i < 24; i++)

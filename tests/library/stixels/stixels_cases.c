@@ -154,6 +154,35 @@ static void hand_config(RvCheck *check, RvStixelsConfig *c, int width, int heigh
   c->camera = (RvCamera){.focal = 100, .cy = 9.5, .baseline = 1, .height = 1};
 }
 
+/* The columns at the left that the right view does not see continue the first that it sees; without
+ * `one-view-confidence` they are as invalid as before. Disparities are at least 5 px. */
+static void check_one_view(RvCheck *check, const char *name, RvRandom *random) {
+  for (int is_used = 0; is_used < 2; is_used++) {
+    RvStixelsConfig c;
+    hand_config(check, &c, 9, 30);
+    c.one_view_confidence = is_used;
+    StixelsInput *input = stixels_input_new(9, 30);
+    for (int y = 5; y < 30; y++)
+      for (int x = 5; x < 9; x++)
+        input->disparity[y * STIXELS_SIDE + x] = (uint16_t)(y > 15 ? 16 * y - 152 : 88);
+    StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
+    if (run_cpu(check, name, &c, input, 0, &r)) {
+      const uint32_t count = r.offsets[6] - r.offsets[5];
+      int same = r.offsets[1] == count;
+      for (uint32_t k = 0; same && k < count; k++) {
+        RvStixel seen = r.stixels[r.offsets[5] + k];
+        seen.column = 0;
+        same = memcmp(&seen, &r.stixels[k], sizeof seen) == 0;
+      }
+      rvc_true(check, name, count == 3 && same == is_used,
+               "one-view-confidence=%d: %u stixels in column 0, %u in column 5", is_used,
+               r.offsets[1], count);
+    }
+    stixels_result_free(&r);
+    free(input);
+  }
+}
+
 /* Ground up to row 16 of 30, then a wall of 5.5 px, then sky: three stixels with known planes. */
 static void check_hand(RvCheck *check, const char *name, RvRandom *random) {
   for (int model = 0; model <= RV_STIXELS_CONSTANT; model++) {
@@ -162,7 +191,7 @@ static void check_hand(RvCheck *check, const char *name, RvRandom *random) {
     c.model = (RvStixelsModelKind)model;
     StixelsInput *input = stixels_input_new(2, 30);
     for (int y = 0; y < 30; y++)
-      input->disparity[y * STIXELS_SIDE] = (uint16_t)(y > 15 ? 16 * y - 152 : y > 4 ? 88 : 1);
+      input->disparity[y * STIXELS_SIDE] = (uint16_t)(y > 15 ? 16 * y - 152 : y > 4 ? 88 : 0);
     StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
     if (run_cpu(check, name, &c, input, 0, &r)) {
       const RvStixel *s = r.stixels;
@@ -177,8 +206,12 @@ static void check_hand(RvCheck *check, const char *name, RvRandom *random) {
                    s[1].slope == 0 && s[1].intercept == 5.5f && s[2].intercept == 0,
                "model %d: planes %g %g, %g %g", model, (double)s[0].slope, (double)s[0].intercept,
                (double)s[1].slope, (double)s[1].intercept);
-      rvc_true(check, name, r.offsets[2] - r.offsets[1] == 1,
-               "model %d: an invalid column has %u stixels", model, r.offsets[2] - r.offsets[1]);
+      s += r.offsets[1];
+      rvc_true(check, name,
+               r.offsets[2] - r.offsets[1] == 2 && s[0].structure == RV_STIXEL_GROUND &&
+                   s[1].structure == RV_STIXEL_SKY && s[1].v_bottom == 10,
+               "model %d: an invalid column is ground and sky, not %u stixels", model,
+               r.offsets[2] - r.offsets[1]);
     }
     stixels_result_free(&r);
     free(input);
@@ -471,8 +504,8 @@ static void check_models(RvCheck *check) {
       check_short(check, model, coupled);
 }
 
-RVC_PARITY(RVC_CASE("stixels/hand", check_hand, 0), RVC_CASE("stixels/camera", check_camera, 0),
-           RVC_CASE("stixels/ground", check_ground, 0),
+RVC_PARITY(RVC_CASE("stixels/hand", check_hand, 0), RVC_CASE("stixels/one-view", check_one_view, 0),
+           RVC_CASE("stixels/camera", check_camera, 0), RVC_CASE("stixels/ground", check_ground, 0),
            RVC_CASE("stixels/surface", check_surface, 0), {.group = check_models},
            RVC_CASE("stixels/sizes", check_sizes, 0), RVC_CASE("stixels/render", check_render, 0),
            RVC_CASE("stixels/draw", check_draw, 0), RVC_CASE("stixels/room", check_room, 0),

@@ -71,6 +71,19 @@ static void fill_surface(RvRandom *random, StixelsInput *input) {
   input->surface.source = RV_GROUND_ESTIMATE;
 }
 
+/* A strip at the left and a rectangle without values: only the left view sees it, or sky. */
+static void clear_parts(RvRandom *random, StixelsInput *input) {
+  const int width = input->d.width, height = input->d.height;
+  const int strip = rvc_range(random, 0, 2) ? 0 : rvc_range(random, 0, width - 1);
+  const int left = rvc_range(random, 0, width), right = rvc_range(random, left, width);
+  const int top = rvc_range(random, 0, 1) ? 0 : rvc_range(random, 0, height);
+  const int bottom = rvc_range(random, top, height);
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < width; x++)
+      if (x < strip || (x >= left && x < right && y >= top && y < bottom))
+        input->disparity[y * STIXELS_SIDE + x] = 0;
+}
+
 void stixels_fill_street(RvRandom *random, StixelsInput *input) {
   const int height = input->d.height;
   fill_surface(random, input);
@@ -92,6 +105,7 @@ void stixels_fill_street(RvRandom *random, StixelsInput *input) {
       input->confidence[y * STIXELS_SIDE + x] = (uint8_t)rvc_range(random, dice % 2 ? 200 : 0, 255);
     }
   }
+  clear_parts(random, input);
 }
 
 static RvStixelsPenalty random_penalty(RvRandom *random) {
@@ -105,7 +119,10 @@ RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int mode
   c.log = rvc_log(check);
   c.model = (RvStixelsModelKind)model;
   c.full_confidence = rvc_range(random, 0, 1) ? 1 : rvc_range(random, 4, 1000) / 1000.0;
+  c.min_confidence = rvc_range(random, 0, 1) ? 0 : rvc_range(random, 0, 1000) / 1000.0;
+  c.one_view_confidence = rvc_range(random, 0, 3) / 3.0;
   c.p_val = rvc_range(random, 10, 99) / 100.0;
+  c.p_empty_sky = rvc_range(random, 1, 99) / 100.0;
   c.p_out = rvc_range(random, 1, 60) / 100.0;
   for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
     c.sigma[k] = rvc_range(random, 30, 300) / 100.0;
@@ -124,7 +141,7 @@ RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int mode
   c.ordering = coupled ? random_penalty(random) : none;
   c.gap_minus = coupled ? random_penalty(random) : none;
   c.gap_plus = coupled ? random_penalty(random) : none;
-  c.max_disparity = rvc_range(random, 0, 3) ? 128 : rvc_range(random, 1, 300);
+  c.max_disparity = rvc_range(random, 0, 3) ? 0 : rvc_range(random, 1, 300);
   if (rvc_range(random, 0, 1))
     c.semantics = rvc_range(random, 1, rvc_range(random, 0, 4) ? 8 : RV_STIXELS_SEMANTICS_MAX);
   for (int k = 0; k < c.semantics; k++)

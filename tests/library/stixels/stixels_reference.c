@@ -57,7 +57,9 @@ static int plain_confidence(const RvStixelsConfig *c, const RvPlane *confidence,
   if (!confidence)
     return 255;
   const double gain = floor(256 / c->full_confidence + 0.5) / 256;
-  return (int)fmin(floor(pixel(confidence, x, y) * gain + 0.5), 255);
+  const int own = pixel(confidence, x, y);
+  const double least = own > 0 ? floor(255 * c->min_confidence + 0.5) : 0;
+  return (int)fmin(fmax(floor(own * gain + 0.5), least), 255);
 }
 
 /* Sums over the side of `middle` with more pixels; returns their number. */
@@ -86,7 +88,7 @@ static RvStixelsCell plain_cell(const RvStixelsConfig *c, const RvPlane *dispari
                                 const RvPlane *confidence, int column, int v) {
   double pixels = 0, valid = 0, trust = 0, weighted = 0, least = 65535, most = 0;
   for (int y = 0; y < c->height; y++)
-    for (int x = 0; x < c->width; x++) {
+    for (int x = column * c->stixel_width; x < c->width; x++) {
       if (x / c->stixel_width != column || (c->height - 1 - y) / c->vertical_step != v)
         continue;
       const int d = pixel(disparity, x, y);
@@ -99,6 +101,7 @@ static RvStixelsCell plain_cell(const RvStixelsConfig *c, const RvPlane *dispari
       most = fmax(most, d);
     }
   RvStixelsCell cell = {0, 0, 0};
+  cell.confidence = valid * 2 < pixels && valid * 8 <= pixels;
   if (valid * 2 < pixels || trust == 0)
     return cell;
   if (most - least > fmax(32, 8 * c->vertical_step))
@@ -109,8 +112,34 @@ static RvStixelsCell plain_cell(const RvStixelsConfig *c, const RvPlane *dispari
   const int weight = (int)floor(mean * mean / 255.0 + 0.5);
   if (weight == 0)
     return cell;
-  const double d = fmin(floor(weighted / trust + 0.5), 16.0 * c->max_disparity);
+  const double most_px = c->max_disparity ? c->max_disparity : 128;
+  const double d = fmin(floor(weighted / trust + 0.5), 16.0 * most_px);
   return (RvStixelsCell){(uint16_t)d, (uint8_t)weight, (uint8_t)mean};
+}
+
+/* A cell that has no value, between columns that have one, continues the farther of them where the
+ * gap is at most one column wider than their disparities differ; at the left edge the only one,
+ * where it is at most one column wider than its disparity. */
+static RvStixelsCell plain_or_one_view(const RvStixelsConfig *c, const RvStixelsInput *input,
+                                       int column, int v) {
+  const RvPlane *trust = input->confidence.data ? &input->confidence : NULL;
+  const RvStixelsCell own = plain_cell(c, &input->disparity, trust, column, v), none = {0, 0, 0};
+  const int confidence = (int)floor(255 * c->one_view_confidence + 0.5);
+  const int columns = (c->width + c->stixel_width - 1) / c->stixel_width;
+  if (own.weight || confidence == 0)
+    return own;
+  RvStixelsCell left = none, right = none;
+  int first = column, end = column + 1;
+  for (; first > 0 && !left.weight; first -= !left.weight)
+    left = plain_cell(c, &input->disparity, trust, first - 1, v);
+  for (; end < columns && !right.weight; end += !right.weight)
+    right = plain_cell(c, &input->disparity, trust, end, v);
+  const double gap = (end - first - 1) * c->stixel_width;
+  if (!right.weight || gap > (right.disparity - left.disparity) / 16.0)
+    return own;
+  return (RvStixelsCell){left.weight ? left.disparity : right.disparity,
+                         (uint8_t)floor(confidence * confidence / 255.0 + 0.5),
+                         (uint8_t)confidence};
 }
 
 static void set_stixel(StixelsReference *t, int bottom, int top, int k) {
@@ -127,6 +156,15 @@ static void set_stixel(StixelsReference *t, int bottom, int top, int k) {
   const RvStixelsFit fit = rv_stixels_fit(plan, &t->ground, k, &s, bottom);
   t->plane[bottom][top][k] = fit.plane;
   t->semantic[bottom][top][k] = RV_SEMANTIC_NONE;
+  if (k == RV_STIXEL_SKY) {
+    int32_t sum = plan->fixed_cost[k];
+    for (int v = bottom; v <= top; v++)
+      sum += t->cells[v].weight       ? t->tables.costs[k][rv_stixels_index(t->cells[v], 0)]
+             : t->cells[v].confidence ? plan->empty_sky
+                                      : plan->invalid_cost;
+    t->own[bottom][top][k] = sum;
+    return;
+  }
   if (plan->config.model == RV_STIXELS_SLANTED_FAST) {
     t->own[bottom][top][k] = rv_stixels_cost_fast(plan, k, &s, top + 1 - bottom, fit.error);
     return;
@@ -260,8 +298,7 @@ void stixels_reference_column(StixelsReference *t, const RvStixelsConfig *config
   if (t->rows > REFERENCE_ROWS)
     abort();
   for (int v = 0; v < t->rows; v++)
-    t->cells[v] = plain_cell(config, &input->disparity,
-                             input->confidence.data ? &input->confidence : NULL, column, v);
+    t->cells[v] = plain_or_one_view(config, input, column, v);
   for (int bottom = 0; bottom < t->rows; bottom++)
     for (int top = bottom; top < t->rows; top++)
       for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
@@ -375,9 +412,13 @@ static double boundary_cost(const RvStixelsConfig *c, const RvPlane *disparity,
   double sum = 0;
   for (int y = lower->v_top - reach; y < lower->v_top + reach; y++)
     for (int x = lower->column; x < c->width && x < lower->column + c->stixel_width; x++) {
-      if (y < 0 || y >= c->height || pixel(disparity, x, y) == 0)
+      if (y < 0 || y >= c->height)
         continue;
       const RvStixel *s = y >= p ? lower : upper;
+      if (pixel(disparity, x, y) == 0) {
+        sum += s->structure == RV_STIXEL_SKY ? 0 : 24;
+        continue;
+      }
       const double mu = floor(((double)s->slope * y + (double)s->intercept) * 16 + 0.5);
       sum += fmin(fabs(pixel(disparity, x, y) - fmax(mu, 1)), 48);
     }
@@ -415,23 +456,27 @@ static double at_row(const RvStixelsConfig *c, Line line, int v) {
   return line.a + line.b * (c->height - (c->vertical_step + 1) / 2.0 - v * c->vertical_step);
 }
 
-static double normal_mass(const RvStixelsConfig *c, int k) {
-  const double whole = c->sigma[k] * sqrt(2 * acos(-1));
-  return k == RV_STIXEL_SKY ? whole / 2 * erf(c->max_disparity / c->sigma[k] / sqrt(2)) : whole;
+static double max_disparity(const RvStixelsConfig *c) {
+  return c->max_disparity ? c->max_disparity : 128;
 }
 
-/* (3.8) with (3.9) or (4.12). */
+static double normal_mass(const RvStixelsConfig *c, int k) {
+  const double whole = c->sigma[k] * sqrt(2 * acos(-1));
+  return k == RV_STIXEL_SKY ? whole / 2 * erf(max_disparity(c) / c->sigma[k] / sqrt(2)) : whole;
+}
+
+/* (3.8) with (3.9), or for ground and objects of slanted-fast with (4.12). */
 static double cell_energy(const StixelsReference *t, const RvStixelsConfig *c, int k, int v,
                           double mu) {
   const RvStixelsCell *cell = &t->cells[v];
   if (cell->weight == 0)
-    return -log(1 - c->p_val);
+    return -log(cell->confidence && k == RV_STIXEL_SKY ? c->p_empty_sky : 1 - c->p_val);
   const double off = cell->disparity / 16.0 - mu, mass = normal_mass(c, k);
-  if (c->model == RV_STIXELS_SLANTED_FAST)
+  if (c->model == RV_STIXELS_SLANTED_FAST && k != RV_STIXEL_SKY)
     return -log(c->p_val / mass) +
            cell->weight / 255.0 * off * off / (2 * c->sigma[k] * c->sigma[k]);
   const double x = fmin(fabs(off) * cell->confidence / 255, 4095 / 256.0) / c->sigma[k];
-  return -log(c->p_val * (c->p_out / c->max_disparity + (1 - c->p_out) / mass * exp(-x * x / 2)));
+  return -log(c->p_val * (c->p_out / max_disparity(c) + (1 - c->p_out) / mass * exp(-x * x / 2)));
 }
 
 /* (4.3); no class: a score of 0. */
@@ -515,8 +560,9 @@ double stixels_reference_energy(const StixelsReference *t, const RvStixelsConfig
     const int top = list[k].v_top > 0 ? boundary_row(c, list[k].v_top) - 1 : t->rows - 1;
     sum += own_energy(t, c, &list[k], bottom, top);
     /* A table's entry is up to 1/256 px off, where (3.9) rises by up to 3 / sigma. */
-    const double cell =
-        c->model == RV_STIXELS_SLANTED_FAST ? 0.0005 : 0.012 / c->sigma[list[k].structure];
+    const double cell = c->model == RV_STIXELS_SLANTED_FAST && list[k].structure != RV_STIXEL_SKY
+                            ? 0.0005
+                            : 0.012 / c->sigma[list[k].structure];
     *slack += 0.002 + cell * (top - bottom + 1);
     *slack += t->is_semantic ? 0.004 * c->semantic_weight * (top - bottom + 1) : 0;
     sum += k > 0 ? pair_energy(c, &list[k], &list[k - 1], bottom, slack)

@@ -42,6 +42,7 @@ static void check_wall(RvCheck *check, const char *name, RvRandom *random) {
   c.ground = RV_STIXELS_GROUND_CAMERA;
   c.camera = (RvCamera){.focal = 100, .cy = 45, .baseline = 1, .height = 1}; /* no ground in view */
   c.semantics = 4;
+  c.semantic_weight = 1;
   c.semantic_structure[0] = RV_STIXEL_GROUND;
   c.semantic_structure[3] = RV_STIXEL_SKY;
   StixelsInput *input = stixels_input_new(3, 40);

@@ -73,8 +73,8 @@ def submit(plan, options):
     """The number of a new job array."""
     tasks = options.tasks or nodes()
     script = plans.state(plan.out, 'job.sh')
-    words = ' '.join(shlex.quote(word) for word in command(plan, options, 'PART')).replace(
-        'PART', '"$SLURM_ARRAY_TASK_ID/%d"' % tasks)
+    words = ' '.join(shlex.quote(word) for word in command(plan, options, '@PART@')).replace(
+        '@PART@', '"$SLURM_ARRAY_TASK_ID/%d"' % tasks)
     plans.write_atomically(script, ('#!/bin/sh\n#SBATCH --job-name=roadvision\n#SBATCH --array=0-%d\n#SBATCH --requeue\n'
                                     '#SBATCH --output=%s\nexec %s\n' % (
                                         tasks - 1, plans.state(os.path.abspath(plan.out), 'task-%a.log'), words)).encode())
@@ -179,11 +179,12 @@ def hosts(plan, options):
         names = answering(host_names(options.hosts))
         logins = plans.state(plan.out, 'hosts')
         plans.write_atomically(logins, ''.join('1/%s\n' % name for name in names).encode())
-        line = ' '.join(shlex.quote(word) for word in command(plan, options, 'PART')).replace(
-            'PART', '{}/%d' % len(names))
+        line = ' '.join(shlex.quote(word) for word in command(plan, options, '@PART@')).replace(
+            '@PART@', '{}/%d' % len(names))
         log = open(plans.state(plan.out, 'task-hosts.log'), 'w')
         process = subprocess.Popen(
-            ['parallel', '--will-cite', '--sshloginfile', logins, '--retries', '2', '--jobs', '1', line, ':::'] + [str(number) for number in range(len(names))], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            ['parallel', '--will-cite', '--sshloginfile', logins, '--retries', '2', '--jobs', '1', line, ':::'] +
+            [str(number) for number in range(len(names))], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
             while process.poll() is None:
                 watch.show()
