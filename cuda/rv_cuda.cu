@@ -40,6 +40,13 @@ RvStatus rv_cuda_device(const RvLog *log, RvCudaDevice *out) {
   return RV_OK;
 }
 
+RvStatus rv_cuda_overlaps(const RvLog *log, int *overlaps) {
+  RvCudaDevice device;
+  RV_TRY(rv_cuda_device(log, &device));
+  *overlaps = device.overlaps;
+  return RV_OK;
+}
+
 extern "C" int rv_cuda_devices(char *reason, size_t size) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);

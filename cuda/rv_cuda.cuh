@@ -28,6 +28,9 @@ typedef struct RvCudaDevice {
 } RvCudaDevice;
 RvStatus rv_cuda_device(const RvLog *log, RvCudaDevice *out);
 
+/* `overlaps` of that alone. */
+RvStatus rv_cuda_overlaps(const RvLog *log, int *overlaps);
+
 /* Logs and translates: no device, out of memory, or RV_ERR_CUDA. */
 RvStatus rv_cuda_failed(const RvLog *log, cudaError_t error, const char *call, const char *file,
                         int line);

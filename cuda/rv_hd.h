@@ -32,6 +32,20 @@ RV_HD int rv_div_floor(int a, int b) {
   return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
+/* Union-find with path halving; the root of a set is its lowest index. */
+RV_HD int rv_root_of(int32_t *parent, int i) {
+  while (parent[i] != i) {
+    parent[i] = parent[parent[i]];
+    i = parent[i];
+  }
+  return i;
+}
+RV_HD void rv_join(int32_t *parent, int a, int b) {
+  a = rv_root_of(parent, a);
+  b = rv_root_of(parent, b);
+  parent[rv_max(a, b)] = rv_min(a, b);
+}
+
 /* v / 255 rounded to nearest, exact for 0 <= v <= 65535. */
 RV_HD int rv_div255(int v) {
   return (v + 128 + ((v + 128) >> 8)) >> 8;

@@ -25,14 +25,17 @@ extern "C" {
       return rv_try_status_;                                                                       \
   } while (0)
 
-/* Checks a rule at the public boundary: logs the text once, returns RV_ERR_ARG. */
-#define RV_REQUIRE(log, condition, ...)                                                            \
+/* Checks a condition: logs the text once, returns `status`. */
+#define RV_REQUIRE_OR(status, log, condition, ...)                                                 \
   do {                                                                                             \
     if (!(condition)) {                                                                            \
       rv_log((log), __VA_ARGS__);                                                                  \
-      return RV_ERR_ARG;                                                                           \
+      return status;                                                                               \
     }                                                                                              \
   } while (0)
+
+/* Checks a rule at the public boundary. */
+#define RV_REQUIRE(log, ...) RV_REQUIRE_OR(RV_ERR_ARG, log, __VA_ARGS__)
 
 /* One line, at most 511 bytes; `log` may be NULL. */
 void rv_log(const RvLog *log, const char *format, ...) RV_PRINTF(2, 3);

@@ -148,6 +148,16 @@ void rv_object_free(void *object);
   static const RvClass klass = {RV_CLASS_NAMES(Type, x), .engines = RV_ENGINES(x), __VA_ARGS__};   \
   RV_OBJECT(Type, x, klass)
 
+/* rv_x_reset (): the stage of that name, of the object's engine. */
+#define RV_OBJECT_RESET(Type, x)                                                                   \
+  RvStatus rv_##x##_reset(Type *object, RvStream stream) {                                         \
+    if (!object)                                                                                   \
+      return RV_ERR_ARG;                                                                           \
+    Type##Job job = {.plan = &object->plan, .stream = stream};                                     \
+    return ((const Type##Stages *)object->object.base)->reset(object->object.work, &job);          \
+  }                                                                                                \
+  struct RvObject /* takes the semicolon */
+
 /* RV_OK when `plane` is a view of width x height of that format; logs "sgm: plane left must be ...".
  */
 RvStatus rv_check_plane(const RvLog *log, const char *algorithm, const char *name,
@@ -174,6 +184,17 @@ RvStatus rv_check_camera(const RvLog *log, const char *algorithm, const RvCamera
 
 /* RV_OK for an engine that this build holds and that finds a device. */
 RvStatus rv_check_engine(const RvLog *log, const char *algorithm, RvEngine engine);
+
+/* Of a function without an object: `call` where the engine is RV_CUDA and in this build. */
+#if RV_HAVE_CUDA
+#  define RV_ON_CUDA(engine, call)                                                                 \
+    do {                                                                                           \
+      if ((engine) == RV_CUDA)                                                                     \
+        return call;                                                                               \
+    } while (0)
+#else
+#  define RV_ON_CUDA(engine, call) ((void)0)
+#endif
 
 /* RV_ERR_NO_DEVICE, after logging, for an engine that this build does not hold. */
 RvStatus rv_no_engine(const RvLog *log, const char *algorithm, RvEngine engine);

@@ -6,6 +6,23 @@
 
 #include "rv_hd.h"
 
+/* Candidate lines of the v-disparity through (horizon, 0) and (height - 1, bottom), row and px: their
+ * horizons are `count` rows from a quarter of the height above the image to three quarters below its
+ * top. */
+RV_HD int rv_line_horizon(int index, int count, int height) {
+  return -(height / 4) + index * height / count;
+}
+RV_HD int rv_line_bottom(int index) {
+  return 2 + 2 * index;
+}
+
+/* Disparity of a line at row v, px rounded down; -1 at and above the horizon. */
+RV_HD int rv_line_at(int v, int horizon, int bottom, int height) {
+  if (v <= horizon || height - 1 <= horizon)
+    return -1;
+  return (v - horizon) * bottom / (height - 1 - horizon);
+}
+
 /* Sums over the cells that are fitted: x, y of a cell in columns and rows, d in 1/256 px. */
 typedef struct RvPlaneSums {
   int64_t n, x, y, xx, xy, yy, d, xd, yd;

@@ -126,13 +126,7 @@ RvStatus rv_ground_run(RvGround *ground, const RvPlane *disparity, RvGroundSurfa
   return stages->profile(work, &job);
 }
 
-RvStatus rv_ground_reset(RvGround *ground, RvStream stream) {
-  if (!ground)
-    return RV_ERR_ARG;
-  const RvGroundStages *stages = (const RvGroundStages *)ground->object.base;
-  const RvGroundJob job = {.plan = &ground->plan, .stream = stream};
-  return stages->reset(ground->object.work, &job);
-}
+RV_OBJECT_RESET(RvGround, ground);
 
 /* --- Use ------------------------------------------------------------------------------------- */
 

@@ -119,7 +119,7 @@ static void count_votes(const RvGroundCpu *cpu, const RvGroundPlan *g) {
 
 static uint32_t votes_of(const RvGroundCpu *cpu, const RvGroundPlan *g, int index) {
   const int horizon = rv_ground_horizon(index / RV_GROUND_BOTTOMS, g->height);
-  const int bottom = rv_ground_bottom(index % RV_GROUND_BOTTOMS);
+  const int bottom = rv_line_bottom(index % RV_GROUND_BOTTOMS);
   uint32_t votes = 0;
   for (int y = g->bands - 1; y >= 0; y--) {
     const int d = rv_ground_line(rv_ground_band_row(g, y), horizon, bottom, g->height);

@@ -26,9 +26,7 @@ static RvStatus open(void *memory, const void *plan) {
   GroundCuda *w = (GroundCuda *)memory;
   const RvGroundPlan *g = (const RvGroundPlan *)plan;
   const RvLog *log = &g->config.log;
-  RvCudaDevice device;
-  RV_TRY(rv_cuda_device(log, &device));
-  w->overlaps = device.overlaps;
+  RV_TRY(rv_cuda_overlaps(log, &w->overlaps));
   RV_CU(log, cudaMemset(w->votes, 0, (size_t)g->bands * RV_GROUND_DEPTHS * sizeof *w->votes));
   RV_CU(log, cudaMemset(w->state, 0, sizeof *w->state));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run receives comes after */
@@ -117,7 +115,7 @@ static __global__ void __launch_bounds__(LINE_BOTTOMS *LINE_PHASES)
   const RvGroundPlane line = rv_ground_line_plane(index, g.height);
   const bool counts = bottom < RV_GROUND_BOTTOMS && rv_ground_plausible(&g, &limits, &line);
   const int horizon = rv_ground_horizon(blockIdx.x, g.height);
-  parts[phase][x] = counts ? votes_of(g, w.votes, horizon, rv_ground_bottom(bottom), phase) : 0;
+  parts[phase][x] = counts ? votes_of(g, w.votes, horizon, rv_line_bottom(bottom), phase) : 0;
   __syncthreads();
   if (phase != 0)
     return;

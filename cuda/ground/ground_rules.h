@@ -113,19 +113,12 @@ RV_HD int rv_ground_within(const RvGroundPlan *p, double u, uint32_t mean, doubl
 /* --- Lines ----------------------------------------------------------------------------------- */
 
 RV_HD int rv_ground_horizon(int index, int height) {
-  return -(height / 4) + index * height / RV_GROUND_HORIZONS;
+  return rv_line_horizon(index, RV_GROUND_HORIZONS, height);
 }
 
-RV_HD int rv_ground_bottom(int index) {
-  return 2 + 2 * index;
-}
-
-/* Bin at row v of the line through (horizon, 0) and (height - 1, bottom); -1 where it is ignored.
- */
+/* Bin of a line at row v; -1 where it is ignored. */
 RV_HD int rv_ground_line(int v, int horizon, int bottom, int height) {
-  if (v <= horizon || height - 1 <= horizon)
-    return -1;
-  const int d = (v - horizon) * bottom / (height - 1 - horizon);
+  const int d = rv_line_at(v, horizon, bottom, height);
   return d >= RV_GROUND_DEPTH_MIN && d < RV_GROUND_DEPTHS ? d : -1;
 }
 
@@ -150,7 +143,7 @@ RV_HD int rv_ground_index(uint64_t key) {
 RV_HD RvGroundPlane rv_ground_line_plane(int index, int height) {
   const int horizon = rv_ground_horizon(index / RV_GROUND_BOTTOMS, height);
   const double b =
-      (double)rv_ground_bottom(index % RV_GROUND_BOTTOMS) / rv_max(height - 1 - horizon, 1);
+      (double)rv_line_bottom(index % RV_GROUND_BOTTOMS) / rv_max(height - 1 - horizon, 1);
   const RvGroundPlane plane = {0, b, -b * horizon};
   return plane;
 }

@@ -131,10 +131,4 @@ RvStatus rv_lanes_run(RvLanes *lanes, const RvLanesSource *source, RvLanesFound 
   return stages->lines(work, &job);
 }
 
-RvStatus rv_lanes_reset(RvLanes *lanes, RvStream stream) {
-  if (!lanes)
-    return RV_ERR_ARG;
-  const RvLanesStages *stages = (const RvLanesStages *)lanes->object.base;
-  const RvLanesJob job = {.plan = &lanes->plan, .stream = stream};
-  return stages->reset(lanes->object.work, &job);
-}
+RV_OBJECT_RESET(RvLanes, lanes);

@@ -142,20 +142,6 @@ void rv_obstacles_cpu_runs(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, 
 
 /* --- Components ------------------------------------------------------------------------------ */
 
-static int root_of(int32_t *label, int i) {
-  while (label[i] != i) {
-    label[i] = label[label[i]];
-    i = label[i];
-  }
-  return i;
-}
-
-static void join(int32_t *label, int a, int b) {
-  a = root_of(label, a);
-  b = root_of(label, b);
-  label[rv_max(a, b)] = rv_min(a, b);
-}
-
 static void join_strip(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int strip) {
   const RvObstaclesTables *t = p->tables;
   const RvObstaclesRun *runs = cpu->runs;
@@ -165,7 +151,7 @@ static void join_strip(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int 
     for (int other = strip + 1; other <= last; other++)
       for (int k = 0; k < cpu->run_count[other]; k++)
         if (rv_obstacles_joins(p, t, &runs[i], &runs[other * RV_OBSTACLES_RUNS + k], other - strip))
-          join(cpu->label, i, other * RV_OBSTACLES_RUNS + k);
+          rv_join(cpu->label, i, other * RV_OBSTACLES_RUNS + k);
   }
 }
 
@@ -175,7 +161,7 @@ static int list_components(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p) 
   for (int strip = 0; strip < p->strips; strip++)
     for (int i = strip * RV_OBSTACLES_RUNS; i < strip * RV_OBSTACLES_RUNS + cpu->run_count[strip];
          i++) {
-      cpu->label[i] = root_of(cpu->label, i);
+      cpu->label[i] = rv_root_of(cpu->label, i);
       if (cpu->label[i] == i) { /* a root comes before its members */
         cpu->rank[i] = count;
         cpu->components[count++] = (RvObstaclesComponent){.label = i};

@@ -6,7 +6,6 @@
 
 #include "rdp/rdp_render_stages.h"
 #include "rdp/rdp_rules.h"
-#include "rv_config.h"
 #include "rv_object.h"
 
 static void render_one(const RvSegment *s, const RvPlane *disparity, const RvPlane *ends) {
@@ -58,10 +57,6 @@ RvStatus rv_rdp_render(const RvSegment *segments, uint32_t count, const RvPlane 
     render_cpu(segments, count, disparity, ends, threads);
     return RV_OK;
   }
-#if RV_HAVE_CUDA
-  if (engine == RV_CUDA)
-    return rv_rdp_render_cuda(segments, count, disparity, ends, stream, log);
-#endif
-  (void)stream;
+  RV_ON_CUDA(engine, rv_rdp_render_cuda(segments, count, disparity, ends, stream, log));
   return rv_no_engine(log, "rdp", engine);
 }

@@ -199,24 +199,32 @@ static RvStatus flow_value(Yaml *y, int depth, CalibList *list) {
   return rv_calib_scalar(y->doc, &y->path, list, text, length, is_quoted, line);
 }
 
+/* 1 when `close` is next after white space. */
+static int is_at(Yaml *y, char close) {
+  skip_space(y);
+  return y->at < y->end && *y->at == close;
+}
+
+/* After an entry: back to the path of the collection, and past a comma. */
+static RvStatus end_entry(Yaml *y, size_t path_length, char close, const char *wanted) {
+  y->path.text[y->path.length = path_length] = 0;
+  if (is_at(y, ','))
+    y->at++;
+  else if (!is_at(y, close))
+    return expected(y, wanted);
+  return RV_OK;
+}
+
 static RvStatus flow_list(Yaml *y, int depth, CalibList *list) {
   CalibList own = {.path = y->path, .line = y->line};
   if (!list)
     list = &own;
   const size_t length = y->path.length;
   y->at++;
-  for (int i = 0;; i++) {
-    skip_space(y);
-    if (y->at < y->end && *y->at == ']')
-      break;
+  for (int i = 0; !is_at(y, ']'); i++) {
     RV_TRY(rv_calib_push_index(y->doc, &y->path, i, y->line));
     RV_TRY(flow_value(y, depth, list));
-    y->path.text[y->path.length = length] = 0;
-    skip_space(y);
-    if (y->at < y->end && *y->at == ',')
-      y->at++;
-    else if (y->at >= y->end || *y->at != ']')
-      return expected(y, "',' or ']'");
+    RV_TRY(end_entry(y, length, ']', "',' or ']'"));
   }
   y->at++;
   return RV_OK;
@@ -225,10 +233,7 @@ static RvStatus flow_list(Yaml *y, int depth, CalibList *list) {
 static RvStatus flow_mapping(Yaml *y, int depth) {
   const size_t length = y->path.length;
   y->at++;
-  for (;;) {
-    skip_space(y);
-    if (y->at < y->end && *y->at == '}')
-      break;
+  while (!is_at(y, '}')) {
     const char *key = y->at;
     size_t key_length = 0;
     if (y->at < y->end && (*y->at == '"' || *y->at == '\''))
@@ -241,12 +246,7 @@ static RvStatus flow_mapping(Yaml *y, int depth) {
     y->at++;
     RV_TRY(rv_calib_push_key(y->doc, &y->path, key, key_length, y->line));
     RV_TRY(flow_value(y, depth, NULL));
-    y->path.text[y->path.length = length] = 0;
-    skip_space(y);
-    if (y->at < y->end && *y->at == ',')
-      y->at++;
-    else if (y->at >= y->end || *y->at != '}')
-      return expected(y, "',' or '}'");
+    RV_TRY(end_entry(y, length, '}', "',' or '}'"));
   }
   y->at++;
   return RV_OK;

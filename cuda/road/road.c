@@ -218,12 +218,7 @@ RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparit
   return rv_road_run_on(road, color, disparity, NULL, output, stream);
 }
 
-RvStatus rv_road_reset(RvRoad *road, RvStream stream) {
-  if (!road)
-    return RV_ERR_ARG;
-  RvRoadJob job = {.plan = &road->plan, .stream = stream};
-  return stages_of(road)->reset(road->object.work, &job);
-}
+RV_OBJECT_RESET(RvRoad, road);
 
 /* --- New parameters -------------------------------------------------------------------------- */
 

@@ -99,7 +99,7 @@ static RvRoadPlane line_plane(const RvRoadCpu *w, int index) {
   const int height = w->plan->config.height;
   const int horizon = rv_road_horizon(index / RV_ROAD_BOTTOMS, height);
   const double b =
-      (double)rv_road_bottom(index % RV_ROAD_BOTTOMS) / rv_max(height - 1 - horizon, 1);
+      (double)rv_line_bottom(index % RV_ROAD_BOTTOMS) / rv_max(height - 1 - horizon, 1);
   return (RvRoadPlane){.b = b, .c = -b * horizon};
 }
 
@@ -112,7 +112,7 @@ static int first_plane(const RvRoadCpu *w, RvRoadPlane *plane) {
     if (!rv_road_plausible(&line, &w->plan->config.camera))
       continue;
     const int horizon = rv_road_horizon(index / RV_ROAD_BOTTOMS, w->plan->config.height);
-    const uint64_t votes = votes_of(w, horizon, rv_road_bottom(index % RV_ROAD_BOTTOMS));
+    const uint64_t votes = votes_of(w, horizon, rv_line_bottom(index % RV_ROAD_BOTTOMS));
     const uint64_t key = votes << 32 | (UINT32_MAX - (uint32_t)index);
     best = key > best ? key : best;
   }
@@ -223,20 +223,6 @@ void rv_road_seeds(RvRoadCpu *w, const RvPlane *disparity) {
 
 /* --- Components ------------------------------------------------------------------------------ */
 
-static int root_of(int32_t *parent, int i) {
-  while (parent[i] != i) {
-    parent[i] = parent[parent[i]];
-    i = parent[i];
-  }
-  return i;
-}
-
-static void join(int32_t *parent, int a, int b) {
-  a = root_of(parent, a);
-  b = root_of(parent, b);
-  parent[rv_max(a, b)] = rv_min(a, b);
-}
-
 void rv_road_components(RvRoadCpu *w, const uint8_t *set) {
   for (int i = 0; i < w->plan->patches; i++) {
     w->parent[i] = set[i] ? i : -1;
@@ -244,13 +230,13 @@ void rv_road_components(RvRoadCpu *w, const uint8_t *set) {
     if (!set[i])
       continue;
     if (i % w->plan->columns != 0 && set[i - 1])
-      join(w->parent, i - 1, i);
+      rv_join(w->parent, i - 1, i);
     if (i >= w->plan->columns && set[i - w->plan->columns])
-      join(w->parent, i - w->plan->columns, i);
+      rv_join(w->parent, i - w->plan->columns, i);
   }
   for (int i = 0; i < w->plan->patches; i++)
     if (set[i]) {
-      w->parent[i] = root_of(w->parent, i);
+      w->parent[i] = rv_root_of(w->parent, i);
       w->size[w->parent[i]]++;
     }
 }

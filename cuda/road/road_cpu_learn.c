@@ -293,14 +293,6 @@ static void merge(RvRoadCpu *w) {
     unite(w, (int)(least & 255), (int)(least >> 8 & 255));
 }
 
-static void normalize(RvRoadModels *library) {
-  double sum = 0;
-  for (int j = 0; j < library->count; j++)
-    sum = sum + library->weight[j];
-  for (int j = 0; j < library->count && sum > 0; j++)
-    library->weight[j] = library->weight[j] / sum;
-}
-
 /* The samples of this frame: the pending ones, then the seeds from the top left; returns their
  * number. */
 static int gather(RvRoadCpu *w) {
@@ -363,7 +355,7 @@ void rv_road_learn(RvRoadCpu *w) {
       w->pending = left;
     }
     merge(w);
-    normalize(&w->library);
+    rv_road_normalize(w->library.weight, w->library.count);
   }
   report->samples_pending = w->pending;
   report->models = w->library.count;

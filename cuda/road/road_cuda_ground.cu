@@ -13,7 +13,7 @@ static __device__ RvRoadPlane line_plane(const RoadPlan &plan, int index) {
   const int horizon = rv_road_horizon(index / RV_ROAD_BOTTOMS, plan.config.height);
   RvRoadPlane plane = {};
   plane.b =
-      (double)rv_road_bottom(index % RV_ROAD_BOTTOMS) / rv_max(plan.config.height - 1 - horizon, 1);
+      (double)rv_line_bottom(index % RV_ROAD_BOTTOMS) / rv_max(plan.config.height - 1 - horizon, 1);
   plane.c = -plane.b * horizon;
   return plane;
 }
@@ -42,7 +42,7 @@ static __global__ void __launch_bounds__(BOTTOMS *PHASES)
   const RvRoadPlane line = line_plane(w.plan, index);
   const bool is_valid = bottom < RV_ROAD_BOTTOMS && rv_road_plausible(&line, &w.plan.config.camera);
   const int horizon = rv_road_horizon(blockIdx.x, w.plan.config.height);
-  parts[phase][x] = is_valid ? votes_of(w, horizon, rv_road_bottom(bottom), phase) : 0;
+  parts[phase][x] = is_valid ? votes_of(w, horizon, rv_line_bottom(bottom), phase) : 0;
   __syncthreads();
   if (phase != 0)
     return;

@@ -98,19 +98,12 @@ typedef struct RvRoadPlane {
 } RvRoadPlane;
 
 RV_HD int rv_road_horizon(int index, int height) {
-  return -(height / 4) + index * height / RV_ROAD_HORIZONS;
+  return rv_line_horizon(index, RV_ROAD_HORIZONS, height);
 }
 
-RV_HD int rv_road_bottom(int index) {
-  return 2 + 2 * index;
-}
-
-/* Disparity at row v, px rounded down, of the line through (horizon, 0) and (height - 1, bottom);
- * -1 where it is ignored. */
+/* Disparity of a line at row v, px, as votes are counted; -1 where it is ignored. */
 RV_HD int rv_road_line(int v, int horizon, int bottom, int height) {
-  if (v <= horizon || height - 1 <= horizon)
-    return -1;
-  const int d = (v - horizon) * bottom / (height - 1 - horizon);
+  const int d = rv_line_at(v, horizon, bottom, height);
   return d >= RV_ROAD_DEPTH_MIN ? rv_min(d, RV_ROAD_DEPTHS - 1) : -1;
 }
 
@@ -230,6 +223,15 @@ RV_HD uint32_t rv_road_color_budget(const RvRoadConfig *c, const RvRoadPlane *pl
 }
 
 /* --- Models ---------------------------------------------------------------------------------- */
+
+/* Divides the weights by their sum, which is formed in their order. */
+RV_HD void rv_road_normalize(double *weight, int count) {
+  double sum = 0;
+  for (int j = 0; j < count; j++)
+    sum = sum + weight[j];
+  for (int j = 0; j < count && sum > 0; j++)
+    weight[j] = weight[j] / sum;
+}
 
 /* Effective dimensions of a model: cells whose variance is above the floor. The squared distance of
  * a sample to its own model is about their number: cells at the floor hardly add to it. */

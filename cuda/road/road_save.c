@@ -86,13 +86,7 @@ static size_t write_all(uint8_t *to, const RvRoadLearned *l) {
 
 /* --- Checks ---------------------------------------------------------------------------------- */
 
-#define IO_REQUIRE(log, condition, ...)                                                            \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      rv_log((log), __VA_ARGS__);                                                                  \
-      return RV_ERR_IO;                                                                            \
-    }                                                                                              \
-  } while (0)
+#define IO_REQUIRE(log, ...) RV_REQUIRE_OR(RV_ERR_IO, log, __VA_ARGS__)
 
 static RvStatus header_range(const RvLog *log, const char *name, int64_t value, int low, int high) {
   IO_REQUIRE(log, value >= low && value <= high,
@@ -210,20 +204,12 @@ static void keep_models(RvRoadLearned *l, int maximum) {
   }
 }
 
-static void normalize(RvRoadLearned *l) {
-  double sum = 0;
-  for (int j = 0; j < l->count; j++)
-    sum = sum + l->weight[j];
-  for (int j = 0; j < l->count && sum > 0; j++)
-    l->weight[j] = l->weight[j] / sum;
-}
-
 void rv_road_learned_fit(RvRoadLearned *l, const RvRoadConfig *c) {
   const size_t cells = (size_t)l->bins * (size_t)l->bins;
   const int area = c->patch_size * c->patch_size;
   if (l->count > c->library_size) {
     keep_models(l, c->library_size);
-    normalize(l);
+    rv_road_normalize(l->weight, l->count);
   }
   if (l->patch_size != c->patch_size) {
     const double scale = (double)area / (l->patch_size * l->patch_size);

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "rv_config.h"
 #include "rv_object.h"
 #include "stixels/stixels_draw_stages.h"
 
@@ -75,10 +74,6 @@ RvStatus rv_stixels_draw(const RvStixel *list, uint32_t count, int stixel_width,
     draw_cpu(list, count, stixel_width, rasters);
     return RV_OK;
   }
-#if RV_HAVE_CUDA
-  if (engine == RV_CUDA)
-    return rv_stixels_draw_cuda(list, count, stixel_width, rasters, stream, log);
-#endif
-  (void)stream;
+  RV_ON_CUDA(engine, rv_stixels_draw_cuda(list, count, stixel_width, rasters, stream, log));
   return rv_no_engine(log, "stixels", engine);
 }

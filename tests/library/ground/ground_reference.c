@@ -52,7 +52,7 @@ static int find_voters(const RvGroundPlan *g, const uint32_t *cells, Voter *vote
 
 static uint32_t votes_of(const RvGroundPlan *g, const Voter *voters, int count, int index) {
   const int horizon = rv_ground_horizon(index / RV_GROUND_BOTTOMS, g->height);
-  const int bottom = rv_ground_bottom(index % RV_GROUND_BOTTOMS);
+  const int bottom = rv_line_bottom(index % RV_GROUND_BOTTOMS);
   int line[RV_GROUND_BANDS_MAX];
   for (int band = 0; band < g->bands; band++)
     line[band] = rv_ground_line(rv_ground_band_row(g, band), horizon, bottom, g->height);
