@@ -140,6 +140,20 @@ typedef struct RvContract {
   }                                                                                                \
   struct RvContract /* takes the semicolon */
 
+/* `bad` from parameters by name, each valid alone: {"p2 below p1", "p1=20 p2=10"}, ... */
+typedef struct RvContractBad {
+  const char *what, *settings;
+} RvContractBad;
+#define RV_CONTRACT_BAD(x, ...)                                                                    \
+  static const char *bad(int index, void *config) {                                                \
+    static const RvContractBad all[] = {__VA_ARGS__};                                              \
+    if (index >= (int)(sizeof all / sizeof all[0]))                                                \
+      return NULL;                                                                                 \
+    rvc_set(rv_##x##_params(), config, all[index].settings);                                       \
+    return all[index].what;                                                                        \
+  }                                                                                                \
+  struct RvContract /* takes the semicolon */
+
 /* An array `fields` that overrides rows of the table. */
 #define RV_CONTRACT_FIELDS .fields = fields, .field_count = sizeof fields / sizeof fields[0]
 

@@ -276,6 +276,41 @@ int rvc_same(RvCheck *check, const char *name, const RvPlane *expected, const Rv
 /* --- Device copies -----------------------------------------------------------------------------
  */
 
+void *rvc_memory(size_t bytes) {
+  void *memory = calloc(1, bytes ? bytes : 1);
+  if (!memory)
+    abort();
+  return memory;
+}
+
+/* Any value: rv_params_set accepts valid ones only. */
+static void set_field(const RvParam *p, void *config, double value) {
+  char *at = (char *)config + p->offset;
+  const int whole = (int)value;
+  if (p->type == RV_PARAM_DOUBLE)
+    memcpy(at, &value, sizeof value);
+  else
+    memcpy(at, &whole, sizeof whole);
+}
+
+void rvc_fuzz_config(const RvParams *params, void *config, const RvFuzzField *fields, size_t count,
+                     const uint8_t *bytes) {
+  rv_params_defaults(params, config);
+  for (size_t k = 0; k < count; k++) {
+    const RvFuzzField *f = &fields[k];
+    const int byte = f->values ? bytes[f->at] % f->values : bytes[f->at];
+    set_field(rv_params_find(params, f->name), config, f->low + f->step * byte);
+  }
+  set_field(rv_params_find(params, "threads"), config, 1);
+}
+
+RvPlane rvc_fuzz_u16(int width, int height, const uint8_t *bytes, size_t size, int shift) {
+  const RvPlane plane = rvc_plane(width, height, RV_U16);
+  for (int i = 0; i < width * height; i++)
+    ((uint16_t *)plane.data)[i] = (uint16_t)(bytes[(size_t)i % size] << shift);
+  return plane;
+}
+
 RvPlane rvc_plane(int width, int height, RvFormat format) {
   const size_t stride = (size_t)width * rv_format_bytes(format);
   const RvPlane plane = {calloc((size_t)height, stride), (ptrdiff_t)stride, width, height, format};

@@ -95,6 +95,27 @@ int rvc_same(RvCheck *check, const char *name, const RvPlane *expected, const Rv
 /* Raster in host memory, dense and cleared, for free(); ends the program when there is none. */
 RvPlane rvc_plane(int width, int height, RvFormat format);
 
+/* Host memory, cleared, for free(); ends the program when there is none. */
+void *rvc_memory(size_t bytes);
+
+/* A field of a config that bytes of a fuzzer set: low + step * (byte number `at` modulo `values`),
+ * valid or not. values 0: the byte as it is. */
+typedef struct RvFuzzField {
+  const char *name; /* of the parameter */
+  int at;
+  double low, step;
+  int values;
+} RvFuzzField;
+
+/* Defaults, the fields, and one thread. */
+void rvc_fuzz_config(const RvParams *params, void *config, const RvFuzzField *fields, size_t count,
+                     const uint8_t *bytes);
+#define RVC_FUZZ_CONFIG(x, config, fields, bytes)                                                  \
+  rvc_fuzz_config(rv_##x##_params(), config, fields, sizeof(fields) / sizeof(fields)[0], bytes)
+
+/* Dense RV_U16 raster of width x height, for free(): the bytes in turn, shifted to the left. */
+RvPlane rvc_fuzz_u16(int width, int height, const uint8_t *bytes, size_t size, int shift);
+
 /* Device copies for tests: allocate with padded rows, upload, download; a failure is counted and 0
  * returned. rvc_upload fills in all of `device`, whatever it held; without host->data it only
  * allocates. */

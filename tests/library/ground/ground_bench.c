@@ -45,10 +45,7 @@ void ground_bench(RvCheck *check) {
       continue;
     RvRandom random = rvc_random(check, rows[i].name);
     RvGroundConfig c;
-    rv_ground_config_init(&c);
-    c.width = rows[i].width;
-    c.height = rows[i].height;
-    c.camera = ground_input_camera(c.width, c.height);
+    GROUND_INPUT_CONFIG(ground, &c, rows[i].width, rows[i].height);
     c.log = rvc_log(check);
     const GroundInput in = {
         .camera = c.camera,

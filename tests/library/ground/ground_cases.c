@@ -22,10 +22,7 @@ typedef struct Sequence {
 
 static Sequence sequence_new(RvCheck *check, int width, int height, int count) {
   Sequence s = {.count = count};
-  rv_ground_config_init(&s.config);
-  s.config.width = width;
-  s.config.height = height;
-  s.config.camera = ground_input_camera(width, height);
+  GROUND_INPUT_CONFIG(ground, &s.config, width, height);
   s.config.threads = 2;
   s.config.log = rvc_log(check);
   for (int i = 0; i < count; i++)
@@ -224,6 +221,16 @@ static char letter(const RvGroundSurface *surface) {
                                                : '-';
 }
 
+/* A letter per frame. */
+static void expect_sources(RvCheck *check, const char *name, const Sequence *s, const char *want) {
+  RvGroundSurface got[FRAMES_MAX];
+  if (run_engine(check, name, s, RV_CPU, got))
+    for (int i = 0; i < s->count; i++)
+      rvc_true(check, name, letter(&got[i]) == want[i], "%s, frame %d: source %c", want, i,
+               letter(&got[i]));
+  check_sequence(check, name, s);
+}
+
 /* Memory, then the camera's plane, then a new estimate; a height that jumps is not believed until
  * the memory has passed. */
 static void check_track(RvCheck *check, const char *name, RvRandom *random) {
@@ -236,13 +243,7 @@ static void check_track(RvCheck *check, const char *name, RvRandom *random) {
     if (i == 8 || i == 9 || i == 10)
       memset(s.frames[i].data, 0, 2 * 96 * 64);
   }
-  RvGroundSurface got[FRAMES_MAX];
-  static const char want[] = "eeeeeeeemmceeeee";
-  if (run_engine(check, name, &s, RV_CPU, got))
-    for (int i = 0; i < 16; i++)
-      rvc_true(check, name, letter(&got[i]) == want[i], "frame %d: source %c, expected %c", i,
-               letter(&got[i]), want[i]);
-  check_sequence(check, name, &s);
+  expect_sources(check, name, &s, "eeeeeeeemmceeeee");
   /* the height is known from frame 7 on: another one is believed after one frame of memory when it is
    * within 9/16 to 16/9, and a quite different one when memory has ended */
   static const char *const jumps[2] = {"eeeeeeeeeemeeeee", "eeeeeeeeeemmceee"};
@@ -251,11 +252,7 @@ static void check_track(RvCheck *check, const char *name, RvRandom *random) {
       in.camera.height = i < 10 ? 1.5 : k ? 0.6 : 0.95;
       ground_input_paint(&in, random, &s.frames[i]);
     }
-    if (run_engine(check, name, &s, RV_CPU, got))
-      for (int i = 0; i < 16; i++)
-        rvc_true(check, name, letter(&got[i]) == jumps[k][i],
-                 "jump %d, frame %d: source %c, expected %c", k, i, letter(&got[i]), jumps[k][i]);
-    check_sequence(check, name, &s);
+    expect_sources(check, name, &s, jumps[k]);
   }
   sequence_free(&s);
 }
@@ -268,21 +265,20 @@ RVC_PARITY(RVC_CASE("ground/planes", check_planes, 0),
 /* --- Fuzz ------------------------------------------------------------------------------------- */
 
 static void fuzz(const uint8_t *bytes, size_t size) {
+  static const RvFuzzField fields[] = {{"width", 0, 32, 1, 64},
+                                       {"height", 1, 32, 1, 64},
+                                       {"max-disparity", 6, 0, 4, 0},
+                                       {"near-width", 7, 0, 0.125, 0},
+                                       {"memory", 8, 0, 1, 4}};
   if (size < 12)
     return;
   RvGroundConfig c;
-  rv_ground_config_init(&c);
-  c.width = 32 + bytes[0] % 64;
-  c.height = 32 + bytes[1] % 64;
+  RVC_FUZZ_CONFIG(ground, &c, fields, bytes);
   c.camera = ground_input_camera(c.width, c.height);
   c.camera.doffs = bytes[2] - 128;
   c.camera.focal = bytes[3] % 4 ? bytes[3] : 0;
   c.camera.height = bytes[4] / 32.0;
   c.camera.pitch = bytes[5] - 128;
-  c.max_disparity = 4 * bytes[6];
-  c.near_width = bytes[7] / 8.0;
-  c.memory = bytes[8] % 4;
-  c.threads = 1;
   RvGround *ground = NULL;
   if (rv_ground_new(&ground, &c, RV_CPU) != RV_OK)
     return;

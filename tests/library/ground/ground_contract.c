@@ -6,19 +6,12 @@
 
 RV_CONTRACT_OBJECT(RvGround, ground);
 
-static void init(void *config) {
-  RvGroundConfig *c = config;
-  rv_ground_config_init(c);
-  rvc_set(rv_ground_params(), c, "width=101 height=61 threads=2");
-  c->camera = ground_input_camera(c->width, c->height);
-}
+GROUND_INPUT_INIT(ground);
 
 static const RvContractField fields[] = {
     REAL_FIELD(camera.focal, LIST(-1, 2e6), LIST(0, 1e6)),
     REAL_FIELD(camera.baseline, LIST(-1e-3, 1001), LIST(0, 1000)),
-    REAL_FIELD(camera.cx, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),
-    REAL_FIELD(camera.cy, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),
-    REAL_FIELD(camera.doffs, LIST(-4097, 4097), LIST(-4096, 4096)),
+    GROUND_INPUT_CENTER_FIELDS,
     REAL_FIELD(camera.height, LIST(-1, 1001), LIST(0, 1000)),
     REAL_FIELD(camera.pitch, LIST(-90, 90), LIST(-89, 89)),
     REAL_FIELD(min_camera_height, LIST(-1, 3.5, 101), LIST(0, 3)),

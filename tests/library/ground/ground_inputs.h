@@ -36,4 +36,30 @@ RvGroundSurface ground_input_surface(const RvCamera *camera, const uint8_t *byte
 /* Paints `input` into an RV_U16 plane; the same random numbers give the same image. */
 void ground_input_paint(const GroundInput *input, RvRandom *random, const RvPlane *disparity);
 
+/* Sets the defaults of algorithm x, a size, and the camera above. */
+#define GROUND_INPUT_CONFIG(x, config, its_width, its_height)                                      \
+  do {                                                                                             \
+    rv_##x##_config_init(config);                                                                  \
+    (config)->width = (its_width);                                                                 \
+    (config)->height = (its_height);                                                               \
+    (config)->camera = ground_input_camera((config)->width, (config)->height);                     \
+  } while (0)
+
+/* For the contract test: `init` with that camera, and the fields of a camera whose focal length and
+ * baseline are required (contract.h). */
+#define GROUND_INPUT_INIT(x)                                                                       \
+  static void init(void *config) {                                                                 \
+    GROUND_INPUT_CONFIG(x, (Config *)config, 101, 61);                                             \
+    ((Config *)config)->threads = 2;                                                               \
+  }                                                                                                \
+  struct RvContract /* takes the semicolon */
+#define GROUND_INPUT_CENTER_FIELDS                                                                 \
+  REAL_FIELD(camera.cx, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),                                         \
+      REAL_FIELD(camera.cy, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),                                     \
+      REAL_FIELD(camera.doffs, LIST(-4097, 4097), LIST(-4096, 4096))
+#define GROUND_INPUT_CAMERA_FIELDS                                                                 \
+  REAL_FIELD(camera.focal, LIST(-1, 0, 2e6), LIST(1e-3, 1e6)),                                     \
+      REAL_FIELD(camera.baseline, LIST(-1, 0, 1e-4, 1001), LIST(1e-3, 1000)),                      \
+      GROUND_INPUT_CENTER_FIELDS
+
 #endif

@@ -38,20 +38,8 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
   return rv_hough_run(object, &p[0], &out, stream);
 }
 
-static const char *bad(int index, void *config) {
-  RvHoughConfig *c = config;
-  if (index == 0) {
-    c->edges = RV_HOUGH_BINARY;
-    c->direction = 10;
-    return "direction with binary edges";
-  }
-  if (index == 1) {
-    c->min_theta = 0.1;
-    c->max_theta = 0.9;
-    return "a range of theta without an angle";
-  }
-  return NULL;
-}
+RV_CONTRACT_BAD(hough, {"direction with binary edges", "edges=binary direction=10"},
+                {"a range of theta without an angle", "min-theta=0.1 max-theta=0.9"});
 
 const RvContract rv_hough_contract = {
     RV_CONTRACT_TABLE(hough),

@@ -72,10 +72,7 @@ static void bench_size(RvCheck *check, const char *name, int width, int height, 
     return;
   RvRandom random = rvc_random(check, "lanes/bench");
   RvLanesConfig c;
-  rv_lanes_config_init(&c);
-  c.width = width;
-  c.height = height;
-  c.camera = ground_input_camera(width, height);
+  GROUND_INPUT_CONFIG(lanes, &c, width, height);
   c.ground = is_camera ? RV_LANES_GROUND_CAMERA : RV_LANES_GROUND_ESTIMATE;
   c.log = rvc_log(check);
   LanesInput road = lanes_input_road(&c.camera);
@@ -120,10 +117,7 @@ static void bench_tracks(RvCheck *check) {
     return;
   RvRandom random = rvc_random(check, name);
   RvLanesConfig c;
-  rv_lanes_config_init(&c);
-  c.width = 1242;
-  c.height = 375;
-  c.camera = ground_input_camera(c.width, c.height);
+  GROUND_INPUT_CONFIG(lanes, &c, 1242, 375);
   const LanesInput road = lanes_input_road(&c.camera);
   const RvPlane gray = rvc_plane(c.width, c.height, RV_U8);
   const RvGroundSurface surface = rv_ground_of_camera(&c.camera);

@@ -23,10 +23,7 @@ typedef struct Sequence {
 
 static Sequence sequence_new(RvCheck *check, int width, int height, int count) {
   Sequence s = {.count = count};
-  rv_lanes_config_init(&s.config);
-  s.config.width = width;
-  s.config.height = height;
-  s.config.camera = ground_input_camera(width, height);
+  GROUND_INPUT_CONFIG(lanes, &s.config, width, height);
   s.config.threads = 2;
   s.config.log = rvc_log(check);
   s.ground = rv_ground_of_camera(&s.config.camera);
@@ -301,19 +298,18 @@ RVC_PARITY({.group = lanes_host_parity}, RVC_CASE("lanes/known", check_known, RV
 /* --- Fuzz ------------------------------------------------------------------------------------- */
 
 static void fuzz(const uint8_t *bytes, size_t size) {
+  static const RvFuzzField fields[] = {{"width", 0, 32, 1, 48},
+                                       {"height", 1, 32, 1, 32},
+                                       {"mark-width", 5, 0.05, 1 / 600.0, 0},
+                                       {"min-contrast", 6, 1, 1, 20}};
   if (size < 16)
     return;
   RvLanesConfig c;
-  rv_lanes_config_init(&c);
-  c.width = 32 + bytes[0] % 48;
-  c.height = 32 + bytes[1] % 32;
+  RVC_FUZZ_CONFIG(lanes, &c, fields, bytes);
   c.camera = ground_input_camera(c.width, c.height);
   c.camera.doffs = bytes[2] - 128;
   c.camera.height = bytes[3] / 32.0;
   c.ground = bytes[4] % 4 == 3 ? RV_LANES_GROUND_CAMERA : RV_LANES_GROUND_ESTIMATE;
-  c.mark_width = 0.05 + bytes[5] / 600.0;
-  c.min_contrast = 1 + bytes[6] % 20;
-  c.threads = 1;
   RvLanes *lanes = NULL;
   if (rv_lanes_new(&lanes, &c, RV_CPU) != RV_OK)
     return;

@@ -6,21 +6,10 @@
 
 RV_CONTRACT_OBJECT(RvLanes, lanes);
 
-static void init(void *config) {
-  RvLanesConfig *c = config;
-  rv_lanes_config_init(c);
-  c->width = 101;
-  c->height = 61;
-  c->camera = ground_input_camera(c->width, c->height);
-  c->threads = 2;
-}
+GROUND_INPUT_INIT(lanes);
 
 static const RvContractField fields[] = {
-    REAL_FIELD(camera.focal, LIST(-1, 0, 2e6), LIST(1e-3, 1e6)),
-    REAL_FIELD(camera.baseline, LIST(-1, 0, 1e-4, 1001), LIST(1e-3, 1000)),
-    REAL_FIELD(camera.cx, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),
-    REAL_FIELD(camera.cy, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),
-    REAL_FIELD(camera.doffs, LIST(-4097, 4097), LIST(-4096, 4096)),
+    GROUND_INPUT_CAMERA_FIELDS,
     REAL_FIELD(camera.pitch, LIST(-46, 46), LIST(-45, 45)),
 };
 

@@ -9,10 +9,7 @@
 
 static RvLanesConfig config_of(RvCheck *check) {
   RvLanesConfig c;
-  rv_lanes_config_init(&c);
-  c.width = 640;
-  c.height = 400;
-  c.camera = ground_input_camera(c.width, c.height);
+  GROUND_INPUT_CONFIG(lanes, &c, 640, 400);
   c.log = rvc_log(check);
   return c;
 }

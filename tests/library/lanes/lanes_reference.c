@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rvcheck.h"
+
 typedef struct Hit {
   int row, u, y; /* sampled row, 1/16 px, response */
 } Hit;
@@ -22,13 +24,6 @@ typedef struct Frame {
   uint32_t *votes; /* [space][bin], one more bin that is 0 */
   int best, horizon;
 } Frame;
-
-static void *memory(size_t bytes) {
-  void *m = calloc(1, bytes ? bytes : 1);
-  if (!m)
-    abort();
-  return m;
-}
 
 /* --- Rows ------------------------------------------------------------------------------------ */
 
@@ -109,8 +104,8 @@ static void search_row(Frame *f, int y) {
   const int count = row->hi - row->lo + 1;
   if (count <= 0)
     return;
-  RvLanesSums *sums = memory((size_t)count * sizeof *sums);
-  int *response = memory((size_t)count * sizeof *response), found = 0;
+  RvLanesSums *sums = rvc_memory((size_t)count * sizeof *sums);
+  int *response = rvc_memory((size_t)count * sizeof *response), found = 0;
   int64_t noise = 0;
   for (int i = 0; i < count; i++) {
     sums[i] = sums_at(f, y, row->lo + i);
@@ -334,15 +329,15 @@ void lanes_reference(const RvLanesPlan *p, const RvLanesSource *source, RvLanesS
   Frame f = {.p = p, .source = source};
   memset(out, 0, sizeof *out);
   f.view = rv_lanes_view(p, source->ground, state);
-  f.rows = memory((size_t)p->rows * sizeof *f.rows);
-  f.hits = memory((size_t)p->hits * sizeof *f.hits);
+  f.rows = rvc_memory((size_t)p->rows * sizeof *f.rows);
+  f.hits = rvc_memory((size_t)p->hits * sizeof *f.hits);
   make_rows(&f);
   for (int y = 0; y < p->rows; y++) {
     search_row(&f, y);
     out->rows += f.rows[y].q > 0;
   }
-  f.at = memory((size_t)(p->horizons * f.count) * sizeof *f.at);
-  f.votes = memory((size_t)(p->spaces * (RV_LANES_BINS + 1)) * sizeof *f.votes);
+  f.at = rvc_memory((size_t)(p->horizons * f.count) * sizeof *f.at);
+  f.votes = rvc_memory((size_t)(p->spaces * (RV_LANES_BINS + 1)) * sizeof *f.votes);
   vote(&f);
   choose(&f, out);
   int peaks[RV_LANES_MAX];

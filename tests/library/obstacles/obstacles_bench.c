@@ -74,10 +74,7 @@ static void bench_size(RvCheck *check, const char *name, int width, int height, 
     return;
   RvRandom random = rvc_random(check, "obstacles/bench");
   RvObstaclesConfig c;
-  rv_obstacles_config_init(&c);
-  c.width = width;
-  c.height = height;
-  c.camera = ground_input_camera(width, height);
+  GROUND_INPUT_CONFIG(obstacles, &c, width, height);
   c.log = rvc_log(check);
   RvPlane host = rvc_plane(width, height, RV_U16);
   paint(&c, &random, &host);
@@ -110,10 +107,7 @@ static void bench_tracks(RvCheck *check) {
   if (!rvc_wants(check, name) || !rvc_cpu(check))
     return;
   RvObstaclesConfig c;
-  rv_obstacles_config_init(&c);
-  c.width = 1242;
-  c.height = 375;
-  c.camera = ground_input_camera(c.width, c.height);
+  GROUND_INPUT_CONFIG(obstacles, &c, 1242, 375);
   Tracking t = {NULL, {{0}}, 0};
   for (int k = 0; k < 40; k++)
     t.list[k] = (RvObstacle){.distance = (float)(5 + k),

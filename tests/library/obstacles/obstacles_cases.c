@@ -23,21 +23,11 @@ typedef struct Scene {
   uint32_t count;
 } Scene;
 
-static void *memory(size_t bytes) {
-  void *m = calloc(1, bytes);
-  if (!m)
-    abort();
-  return m;
-}
-
 static Scene scene_new(RvCheck *check, int width, int height) {
   Scene s = {.disparity = rvc_plane(width, height, RV_U16),
-             .stixels = memory(RECORDS_MAX * sizeof *s.stixels),
-             .segments = memory(RECORDS_MAX * sizeof *s.segments)};
-  rv_obstacles_config_init(&s.config);
-  s.config.width = width;
-  s.config.height = height;
-  s.config.camera = ground_input_camera(width, height);
+             .stixels = rvc_memory(RECORDS_MAX * sizeof *s.stixels),
+             .segments = rvc_memory(RECORDS_MAX * sizeof *s.segments)};
+  GROUND_INPUT_CONFIG(obstacles, &s.config, width, height);
   s.config.threads = 2;
   s.config.log = rvc_log(check);
   return s;
@@ -140,8 +130,8 @@ static void compare(RvCheck *check, const char *name, const Scene *s, const Obst
 }
 
 static void check_scene(RvCheck *check, const char *name, const Scene *s) {
-  ObstaclesResult *want = memory(sizeof *want), *got = memory(sizeof *got);
-  RvObstaclesTables *tables = memory(sizeof *tables);
+  ObstaclesResult *want = rvc_memory(sizeof *want), *got = rvc_memory(sizeof *got);
+  RvObstaclesTables *tables = rvc_memory(sizeof *tables);
   RvObstaclesPlan plan = {.config = s->config};
   const RvObstaclesSource source = source_of(s);
   rv_obstacles_make_plan(&plan, tables);
@@ -195,7 +185,7 @@ static void check_known(RvCheck *check, const char *name, RvRandom *random) {
     s.ground = rv_ground_of_camera(&in.camera);
     s.ground.slope_x = in.roll;
     s.ground.intercept -= in.roll * in.camera.cx;
-    ObstaclesResult *r = memory(sizeof *r);
+    ObstaclesResult *r = rvc_memory(sizeof *r);
     RvObstacle list[RV_OBSTACLES_MAX];
     if (rvc_true(check, name, run_cpu(&s, r) == RV_OK, "run failed")) {
       for (uint32_t k = 0; k < r->counts[0]; k++)
@@ -397,28 +387,23 @@ RVC_PARITY({.group = obstacles_host_parity}, RVC_CASE("obstacles/known", check_k
 /* --- Fuzz ------------------------------------------------------------------------------------- */
 
 static void fuzz(const uint8_t *bytes, size_t size) {
+  static const RvFuzzField fields[] = {
+      {"width", 0, 32, 1, 48},          {"height", 1, 32, 1, 48},
+      {"max-disparity", 3, 16, 4, 0},   {"min-height", 4, 0, 1 / 64.0, 0},
+      {"clearance", 5, 0, 1 / 32.0, 0}, {"max-distance", 6, 0, 1, 0}};
   if (size < 16)
     return;
   RvObstaclesConfig c;
-  rv_obstacles_config_init(&c);
-  c.width = 32 + bytes[0] % 48;
-  c.height = 32 + bytes[1] % 48;
+  RVC_FUZZ_CONFIG(obstacles, &c, fields, bytes);
   c.camera = ground_input_camera(c.width, c.height);
   c.camera.doffs = bytes[2] - 128;
-  c.max_disparity = 16 + 4 * bytes[3];
-  c.min_height = bytes[4] / 64.0;
-  c.clearance = bytes[5] / 32.0;
-  c.max_distance = bytes[6];
-  c.threads = 1;
   RvObstacles *obstacles = NULL;
   if (rv_obstacles_new(&obstacles, &c, RV_CPU) != RV_OK)
     return;
   const RvGroundSurface ground = ground_input_surface(&c.camera, bytes + 7, size - 7);
-  RvPlane plane = rvc_plane(c.width, c.height, RV_U16);
-  for (int i = 0; i < c.width * c.height; i++)
-    ((uint16_t *)plane.data)[i] = (uint16_t)(bytes[8 + (size_t)i % (size - 8)] << (bytes[8] % 9));
-  ObstaclesResult *want = memory(sizeof *want), *got = memory(sizeof *got);
-  RvObstaclesTables *tables = memory(sizeof *tables);
+  const RvPlane plane = rvc_fuzz_u16(c.width, c.height, bytes + 8, size - 8, bytes[8] % 9);
+  ObstaclesResult *want = rvc_memory(sizeof *want), *got = rvc_memory(sizeof *got);
+  RvObstaclesTables *tables = rvc_memory(sizeof *tables);
   RvObstaclesPlan plan = {.config = c};
   const RvObstaclesSource source = {.disparity = plane, .ground = &ground};
   const RvObstaclesOutput output = {got->boxes, got->counts, got->columns};

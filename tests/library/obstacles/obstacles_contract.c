@@ -6,19 +6,10 @@
 
 RV_CONTRACT_OBJECT(RvObstacles, obstacles);
 
-static void init(void *config) {
-  RvObstaclesConfig *c = config;
-  rv_obstacles_config_init(c);
-  rvc_set(rv_obstacles_params(), c, "width=101 height=61 threads=2");
-  c->camera = ground_input_camera(c->width, c->height);
-}
+GROUND_INPUT_INIT(obstacles);
 
 static const RvContractField fields[] = {
-    REAL_FIELD(camera.focal, LIST(-1, 0, 2e6), LIST(1e-3, 1e6)),
-    REAL_FIELD(camera.baseline, LIST(-1, 0, 1e-4, 1001), LIST(1e-3, 1000)),
-    REAL_FIELD(camera.cx, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),
-    REAL_FIELD(camera.cy, LIST(-2e6, 2e6), LIST(-1e6, 1e6)),
-    REAL_FIELD(camera.doffs, LIST(-4097, 4097), LIST(-4096, 4096)),
+    GROUND_INPUT_CAMERA_FIELDS,
     REAL_FIELD(min_height, LIST(0, 2.3, 3), LIST(0.05, 2)),
     REAL_FIELD(clearance, LIST(0.2, 6), LIST(0.5, 5)),
 };

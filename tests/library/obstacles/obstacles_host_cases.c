@@ -12,10 +12,7 @@
 
 static RvObstaclesConfig config_new(RvCheck *check) {
   RvObstaclesConfig c;
-  rv_obstacles_config_init(&c);
-  c.width = 640;
-  c.height = 400;
-  c.camera = ground_input_camera(c.width, c.height);
+  GROUND_INPUT_CONFIG(obstacles, &c, 640, 400);
   c.log = rvc_log(check);
   return c;
 }

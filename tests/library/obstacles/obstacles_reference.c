@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rvcheck.h"
+
 typedef struct Frame {
   const RvObstaclesPlan *p;
   RvPlane disparity;
@@ -16,13 +18,6 @@ typedef struct Frame {
   int *strip, *number, *label, run_count;
   int *path; /* [strip] */
 } Frame;
-
-static void *memory(size_t bytes) {
-  void *m = calloc(1, bytes ? bytes : 1);
-  if (!m)
-    abort();
-  return m;
-}
 
 static int value_at(const RvPlane *plane, int x, int y) {
   return ((const uint16_t *)((const char *)plane->data + y * plane->stride))[x];
@@ -40,8 +35,8 @@ static int class_at(const Frame *f, int x, int y, int *depth) {
 /* --- Records --------------------------------------------------------------------------------- */
 
 static RvPlane draw(const RvObstaclesPlan *p, const RvObstaclesSource *source) {
-  const RvPlane plane = {memory(2 * (size_t)p->width * (size_t)p->height), 2 * p->width, p->width,
-                         p->height, RV_U16};
+  const RvPlane plane = {rvc_memory(2 * (size_t)p->width * (size_t)p->height), 2 * p->width,
+                         p->width, p->height, RV_U16};
   for (int y = 0; y < p->height; y++)
     for (int x = 0; x < p->width; x++)
       for (uint32_t k = 0; k < source->count; k++) {
@@ -100,8 +95,8 @@ static int evidence(const Frame *f, int strip, int q) {
 
 static void find_path(Frame *f) {
   const int strips = f->p->strips, bins = RV_OBSTACLES_COARSE;
-  int *cost = memory((size_t)(strips * bins) * sizeof *cost);
-  int *from = memory((size_t)(strips * bins) * sizeof *from);
+  int *cost = rvc_memory((size_t)(strips * bins) * sizeof *cost);
+  int *from = rvc_memory((size_t)(strips * bins) * sizeof *from);
   for (int strip = 0; strip < strips; strip++) {
     int nearer = 0;
     for (int q = bins - 1; q >= 0; q--) {
@@ -279,7 +274,7 @@ static RvObstacleBox box_of(const Frame *f, int label) {
   uint32_t left = 0, right = 0;
   int first = f->p->strips, last = -1;
   for (int k = 0; k < 4; k++)
-    list[k] = memory((size_t)f->run_count * sizeof *list[k]);
+    list[k] = rvc_memory((size_t)f->run_count * sizeof *list[k]);
   for (int i = 0; i < f->run_count; i++) {
     const RvObstaclesRun *run = &f->runs[i];
     if (f->label[i] != label)
@@ -351,7 +346,7 @@ static int is_large(const Frame *f, const RvObstacleBox *box) {
 }
 
 static void find_boxes(const Frame *f, ObstaclesResult *result) {
-  RvObstacleBox *all = memory((size_t)f->run_count * sizeof *all);
+  RvObstacleBox *all = rvc_memory((size_t)f->run_count * sizeof *all);
   for (int i = 0; i < f->run_count; i++)
     if (f->label[i] == i) {
       all[result->counts[1]] = box_of(f, i);
@@ -442,12 +437,12 @@ void obstacles_reference(const RvObstaclesPlan *p, const RvObstaclesSource *sour
   Frame f = {.p = p,
              .disparity = is_raster ? source->disparity : draw(p, source),
              .ground = *source->ground,
-             .votes = {memory(bins * 4), memory(bins * 4)},
-             .runs = memory(runs * sizeof *f.runs),
-             .strip = memory(runs * sizeof *f.strip),
-             .number = memory(runs * sizeof *f.number),
-             .label = memory(runs * sizeof *f.label),
-             .path = memory((size_t)p->strips * sizeof *f.path)};
+             .votes = {rvc_memory(bins * 4), rvc_memory(bins * 4)},
+             .runs = rvc_memory(runs * sizeof *f.runs),
+             .strip = rvc_memory(runs * sizeof *f.strip),
+             .number = rvc_memory(runs * sizeof *f.number),
+             .label = rvc_memory(runs * sizeof *f.label),
+             .path = rvc_memory((size_t)p->strips * sizeof *f.path)};
   count_votes(&f);
   for (int strip = 0; strip < p->strips; strip++)
     find_runs(&f, strip);
@@ -465,7 +460,7 @@ void obstacles_reference(const RvObstaclesPlan *p, const RvObstaclesSource *sour
 
 RvObstaclesDepth obstacles_reference_depth(const RvPlane *disparity, const RvObstaclesRect *rect) {
   const RvObstaclesRect inner = rv_obstacles_inner(rect, disparity);
-  Weighted *values = memory((size_t)(inner.w * inner.h) * sizeof *values);
+  Weighted *values = rvc_memory((size_t)(inner.w * inner.h) * sizeof *values);
   int count = 0;
   for (int y = inner.y; y < inner.y + inner.h; y++)
     for (int x = inner.x; x < inner.x + inner.w; x++)

@@ -421,26 +421,18 @@ RVC_PARITY(RVC_CASE("rdp/worked", check_worked, 0),
 /* --- Fuzz ------------------------------------------------------------------------------------- */
 
 static void fuzz(const uint8_t *bytes, size_t size) {
+  static const RvFuzzField fields[] = {{"width", 0, 1, 1, 20},       {"height", 1, 1, 1, 0},
+                                       {"epsilon", 2, -1, 0.125, 0}, {"distance", 3, 0, 1, 3},
+                                       {"invalid", 4, 0, 1, 3},      {"median", 5, 0, 1, 6},
+                                       {"max-levels", 6, -1, 1, 0}};
   if (size < 9)
     return;
   RvRdpConfig c;
-  rv_rdp_config_init(&c);
-  c.width = 1 + bytes[0] % 20;
-  c.height = 1 + bytes[1];
-  c.epsilon = bytes[2] / 8.0 - 1;
-  c.distance = (RvRdpDistance)(bytes[3] % 3);
-  c.invalid = (RvRdpInvalid)(bytes[4] % 3);
-  c.median = bytes[5] % 6;
-  c.max_levels = bytes[6] - 1;
-  c.threads = 1;
+  RVC_FUZZ_CONFIG(rdp, &c, fields, bytes);
   if (rv_rdp_config_check(&c) != RV_OK)
     return;
   const size_t pixels = (size_t)c.width * (size_t)c.height;
-  uint16_t *source = malloc(pixels * sizeof *source);
-  if (!source)
-    abort();
-  for (size_t i = 0; i < pixels; i++)
-    source[i] = (uint16_t)(bytes[7 + i % (size - 7)] << (bytes[7] % 9));
+  uint16_t *source = rvc_fuzz_u16(c.width, c.height, bytes + 7, size - 7, bytes[7] % 9).data;
   RdpResult want = rdp_result_new(&c, bytes[7] * 8u), got = rdp_result_new(&c, bytes[7] * 8u);
   const RvRdpOutput output = rdp_result_output(&got);
   rdp_reference(&c, source, &want);

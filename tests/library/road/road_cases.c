@@ -83,15 +83,15 @@ static int reference_largest(const uint8_t *set, int columns, int rows, uint8_t 
 static void check_components(RvCheck *check, const char *name, RvRandom *random) {
   enum { COLUMNS = 37, ROWS = 23, ALL = COLUMNS * ROWS };
   const RvRoadConfig c = small_config(COLUMNS, ROWS);
-  RvRoadBench b;
-  if (!rv_road_bench_open(check, name, &b, &c))
+  RvRoadCpu *w = rv_road_bench_new(check, name, &c);
+  if (!w)
     return;
   for (int round = 0; round < 200; round++) {
     uint8_t set[ALL], reached[ALL], one[ALL];
     for (int i = 0; i < ALL; i++)
       set[i] = rvc_range(random, 0, 199) < round;
-    rv_road_components(&b.work, set);
-    const int largest = rv_road_largest(&b.work),
+    rv_road_components(w, set);
+    const int largest = rv_road_largest(w),
               reference = reference_largest(set, COLUMNS, ROWS, reached);
     if (!rvc_true(check, name, largest == reference, "round %d: largest %d, expected %d", round,
                   largest, reference))
@@ -100,12 +100,12 @@ static void check_components(RvCheck *check, const char *name, RvRandom *random)
     const int size = largest < 0 ? 0 : rv_road_reference_flood(set, COLUMNS, ROWS, largest, one);
     int wrong = 0;
     for (int i = 0; i < ALL; i++)
-      wrong += one[i] != (largest >= 0 && b.work.parent[i] == largest);
-    if (!rvc_true(check, name, wrong == 0 && (largest < 0 || b.work.size[largest] == size),
+      wrong += one[i] != (largest >= 0 && w->parent[i] == largest);
+    if (!rvc_true(check, name, wrong == 0 && (largest < 0 || w->size[largest] == size),
                   "round %d: %d patches of the largest component differ", round, wrong))
       break;
   }
-  rv_arena_close(&b.arena);
+  rv_road_bench_free(w);
 }
 
 /* Majority filter: more than half of the window inside the frame. */
@@ -113,20 +113,20 @@ static void check_smoothing(RvCheck *check, const char *name, RvRandom *random) 
   enum { COLUMNS = 23, ROWS = 17, ALL = COLUMNS * ROWS };
   for (int smoothing = 0; smoothing <= 5; smoothing += smoothing ? 2 : 3) {
     RvRoadConfig c = small_config(COLUMNS, ROWS);
-    RvRoadBench b;
     c.smoothing = smoothing;
-    if (!rv_road_bench_open(check, name, &b, &c))
+    RvRoadCpu *w = rv_road_bench_new(check, name, &c);
+    if (!w)
       return;
     for (int round = 0; round < 40; round++) {
       uint8_t reference[ALL];
       for (int i = 0; i < ALL; i++)
-        b.work.like[i] = rvc_range(random, 0, 39) < round;
-      rv_road_reference_smooth(b.work.like, COLUMNS, ROWS, smoothing, reference);
-      rv_road_smooth_patches(&b.work);
-      rvc_true(check, name, memcmp(reference, b.work.road, ALL) == 0, "window %d, round %d differs",
+        w->like[i] = rvc_range(random, 0, 39) < round;
+      rv_road_reference_smooth(w->like, COLUMNS, ROWS, smoothing, reference);
+      rv_road_smooth_patches(w);
+      rvc_true(check, name, memcmp(reference, w->road, ALL) == 0, "window %d, round %d differs",
                smoothing, round);
     }
-    rv_arena_close(&b.arena);
+    rv_road_bench_free(w);
   }
 }
 
@@ -181,10 +181,9 @@ static void random_feature(RvRandom *random, uint8_t *feature, int cells, int us
 
 static void check_distance(RvCheck *check, const char *name, RvRandom *random) {
   const RvRoadConfig c = small_config(8, 8);
-  RvRoadBench b;
-  if (!rv_road_bench_open(check, name, &b, &c))
+  RvRoadCpu *w = rv_road_bench_new(check, name, &c);
+  if (!w)
     return;
-  RvRoadCpu *w = &b.work;
   w->library.count = 3;
   for (int round = 0; round < 300; round++) {
     uint8_t feature[RV_ROAD_BINS_MAX * RV_ROAD_BINS_MAX];
@@ -221,7 +220,7 @@ static void check_distance(RvCheck *check, const char *name, RvRandom *random) {
         break;
     }
   }
-  rv_arena_close(&b.arena);
+  rv_road_bench_free(w);
 }
 
 /* Two overlapping kinds of samples, so that weights and determinants decide. */
@@ -265,10 +264,9 @@ static void reference_start(const RvRoadCpu *w, double floor_of_variance, double
 
 static void check_em(RvCheck *check, const char *name, RvRandom *random) {
   const RvRoadConfig c = small_config(10, 10);
-  RvRoadBench b;
-  if (!rv_road_bench_open(check, name, &b, &c))
+  RvRoadCpu *w = rv_road_bench_new(check, name, &c);
+  if (!w)
     return;
-  RvRoadCpu *w = &b.work;
   fill_samples(w, random, EM_SAMPLES);
   const double floor_of_variance = c.variance_floor * w->plan->area * w->plan->area;
   for (int k = 1; k <= 2; k++) {
@@ -293,19 +291,10 @@ static void check_em(RvCheck *check, const char *name, RvRandom *random) {
            w->fresh.count == 1 && w->fresh.weight[0] == 1 &&
                w->fresh.variance[0] == floor_of_variance,
            "equal samples must be one model, not %d", w->fresh.count);
-  rv_arena_close(&b.arena);
+  rv_road_bench_free(w);
 }
 
 /* --- Library --------------------------------------------------------------------------------- */
-
-/* A model with its mean in one cell. */
-static void set_model(RvRoadCpu *w, int j, int cell, double weight) {
-  for (int i = 0; i < w->plan->cells; i++) {
-    w->library.mean[j * w->plan->cells + i] = i == cell ? 24 : 0;
-    w->library.variance[j * w->plan->cells + i] = 4;
-  }
-  w->library.weight[j] = weight;
-}
 
 static void set_seeds(RvRoadCpu *w, int count, int cell) {
   memset(w->sample, 0, (size_t)w->plan->patches);
@@ -317,31 +306,27 @@ static void set_seeds(RvRoadCpu *w, int count, int cell) {
   w->report = (RvRoadReport){.seeds = count};
 }
 
-static int about(double a, double b) {
-  return fabs(a - b) < 1e-12;
-}
-
 static void check_learning(RvCheck *check, const char *name, RvRandom *random) {
   RvRoadConfig c = small_config(10, 10);
   c.library_size = 2;
   c.memory = 1;
-  RvRoadBench b;
-  if (!rv_road_bench_open(check, name, &b, &c))
+  RvRoadCpu *w = rv_road_bench_new(check, name, &c);
+  if (!w)
     return;
-  RvRoadCpu *w = &b.work;
   const RvRoadModels *l = &w->library;
   /* Four samples of 25 counts at distance 0.5 of model 0 (mean 24, variance 4, weight 0.25; w_i =
    * 1/4): mean (0.25 * 24 + 25) / 1.25 = 24.8, variance (0.25 * 4 + 4 * 0.25 * 1) / 1.25 = 1.6,
    * empty cells (0.25 * 4) / 1.25 = 0.8, weights 1.25 and 0.75 over 2. */
   w->library.count = 2;
-  set_model(w, 0, 3, 0.25);
-  set_model(w, 1, 40, 0.75);
+  rv_road_bench_model(w, 0, 3, 24, 0.25, w->plan->cells);
+  rv_road_bench_model(w, 1, 40, 24, 0.75, w->plan->cells);
   set_seeds(w, 4, 3);
   rv_road_learn(w);
   rvc_true(check, name,
-           about(l->mean[3], 24.8) && about(l->variance[3], 1.6) && about(l->variance[4], 0.8) &&
-               about(l->weight[0], 0.625) && about(l->weight[1], 0.375) &&
-               w->report.samples_matched == 4,
+           rv_road_bench_about(l->mean[3], 24.8) && rv_road_bench_about(l->variance[3], 1.6) &&
+               rv_road_bench_about(l->variance[4], 0.8) &&
+               rv_road_bench_about(l->weight[0], 0.625) &&
+               rv_road_bench_about(l->weight[1], 0.375) && w->report.samples_matched == 4,
            "update: mean %g variance %g, %g, weights %g %g", l->mean[3], l->variance[3],
            l->variance[4], l->weight[0], l->weight[1]);
   /* 12 unmatched samples are pending; with 8 more, 20: one new model replaces that of lower
@@ -356,11 +341,12 @@ static void check_learning(RvCheck *check, const char *name, RvRandom *random) {
   rv_road_learn(w);
   rvc_true(check, name,
            w->report.samples_pending == 0 && w->report.models_added == 1 && l->count == 2 &&
-               about(l->mean[w->plan->cells + 60], 25) && about(l->mean[3], 24.8) &&
-               about(l->weight[1], 1 / 1.625),
+               rv_road_bench_about(l->mean[w->plan->cells + 60], 25) &&
+               rv_road_bench_about(l->mean[3], 24.8) &&
+               rv_road_bench_about(l->weight[1], 1 / 1.625),
            "the model with the lowest weight was not replaced: mean %g, weight %g",
            l->mean[w->plan->cells + 60], l->weight[1]);
-  rv_arena_close(&b.arena);
+  rv_road_bench_free(w);
 }
 
 RVC_PARITY(RVC_CASE("road/color", check_color, 0), RVC_CASE("road/log", check_log, 0),

@@ -12,7 +12,7 @@
 
 #define SAMPLES_MAX 900
 
-static int open_bench(RvCheck *check, const char *name, RvRoadBench *b, int bins, int patch) {
+static RvRoadCpu *open_bench(RvCheck *check, const char *name, int bins, int patch) {
   RvRoadConfig c;
   rv_road_sequence_config(&c, 32 * patch, 32 * patch);
   c.patch_size = patch;
@@ -20,7 +20,7 @@ static int open_bench(RvCheck *check, const char *name, RvRoadBench *b, int bins
   c.library_size = 50;
   c.estimate_models = 1;
   c.min_samples = 1;
-  return rv_road_bench_open(check, name, b, &c);
+  return rv_road_bench_new(check, name, &c);
 }
 
 /* The rows of features[] are the unmatched samples, their keys 0, 1, ... */
@@ -47,21 +47,20 @@ static void set_line(RvRoadCpu *w, const int *x, int samples) {
  * 608.4 / (202 / 3) = 9.04. */
 static void check_hand(RvCheck *check, const char *name, RvRandom *random) {
   static const int line[] = {0, 1, 10, 11, 25}, same[] = {7, 7, 7, 7, 7}, pairs[] = {3, 9, 3, 9, 9};
-  RvRoadBench b;
-  if (!open_bench(check, name, &b, 2, 5))
+  RvRoadCpu *w = open_bench(check, name, 2, 5);
+  if (!w)
     return;
-  RvRoadCpu *w = &b.work;
   set_line(w, line, 5);
   const double f = rv_road_pseudo_f(810.4, 2, 5, 3);
   const int three = estimate(w, 5);
-  b.plan.config.min_samples = 2;
+  rv_road_bench_config(w)->min_samples = 2;
   const int large = estimate(w, 5); /* {25} represents too few */
-  b.plan.config.min_samples = 1;
-  b.plan.config.library_size = 2;
+  rv_road_bench_config(w)->min_samples = 1;
+  rv_road_bench_config(w)->library_size = 2;
   const int limited = estimate(w, 5);
-  b.plan.config.library_size = 1;
+  rv_road_bench_config(w)->library_size = 1;
   const int one = estimate(w, 5);
-  b.plan.config.library_size = 50;
+  rv_road_bench_config(w)->library_size = 50;
   set_line(w, same, 5);
   const int equal = estimate(w, 5);
   set_line(w, pairs, 5); /* both clusters without any spread */
@@ -78,7 +77,7 @@ static void check_hand(RvCheck *check, const char *name, RvRandom *random) {
   set_line(w, samples, 63);
   const int outlier = estimate(w, 63);
   rvc_true(check, name, outlier == 1, "one outlier of 63 samples: %d models", outlier);
-  rv_arena_close(&b.arena);
+  rv_road_bench_free(w);
 }
 
 /* Samples around some centers, each px drawn from a few cells. */
@@ -117,19 +116,19 @@ static void check_reference(RvCheck *check, const char *name, RvRandom *random) 
   int seen = 0; /* numbers of models, a bit each */
   for (int round = 0; round < (rvc_small(check) ? 8 : 40); round++) {
     const int *shape = shapes[round % 4];
-    RvRoadBench b;
-    if (!open_bench(check, name, &b, shape[0], shape[1]))
+    RvRoadCpu *w = open_bench(check, name, shape[0], shape[1]);
+    if (!w)
       return;
     const int samples = rvc_range(random, 1, rvc_small(check) ? 90 : SAMPLES_MAX);
     const int centers = rvc_range(random, 1, 6);
-    b.plan.config.min_samples = rvc_range(random, 1, 40);
-    b.plan.config.library_size = rvc_range(random, 1, 12);
-    fill(&b.work, random, samples, centers, rvc_range(random, 0, 4));
-    const int got = estimate(&b.work, samples), wanted = reference(&b.work, samples);
+    rv_road_bench_config(w)->min_samples = rvc_range(random, 1, 40);
+    rv_road_bench_config(w)->library_size = rvc_range(random, 1, 12);
+    fill(w, random, samples, centers, rvc_range(random, 0, 4));
+    const int got = estimate(w, samples), wanted = reference(w, samples);
     rvc_true(check, name, got == wanted, "%d samples around %d centers: %d models, expected %d",
              samples, centers, got, wanted);
     seen |= 1 << (got < 20 ? got : 20);
-    rv_arena_close(&b.arena);
+    rv_road_bench_free(w);
   }
   rvc_true(check, name, rvc_small(check) || ((seen & 2) && (seen & ~7)),
            "only %x models were found", (unsigned)seen);
@@ -138,15 +137,15 @@ static void check_reference(RvCheck *check, const char *name, RvRandom *random) 
 /* Well separated kinds of samples are counted exactly. */
 static void check_kinds(RvCheck *check, const char *name, RvRandom *random) {
   for (int kinds = 2; kinds <= 6; kinds++) {
-    RvRoadBench b;
-    if (!open_bench(check, name, &b, 8, 5))
+    RvRoadCpu *w = open_bench(check, name, 8, 5);
+    if (!w)
       return;
     const int samples = SAMPLES_MAX;
-    fill(&b.work, random, samples, kinds, 4); /* five cells each: see docs/notes/road.md */
-    b.plan.config.min_samples = 20;
-    const int got = estimate(&b.work, samples);
+    fill(w, random, samples, kinds, 4); /* five cells each: see docs/notes/road.md */
+    rv_road_bench_config(w)->min_samples = 20;
+    const int got = estimate(w, samples);
     rvc_true(check, name, got == kinds, "%d kinds of samples: %d models", kinds, got);
-    rv_arena_close(&b.arena);
+    rv_road_bench_free(w);
   }
 }
 

@@ -18,10 +18,12 @@ typedef struct Frame {
   int columns, rows;
   RvPlane color, disparity, mask, distance, seeds;
   RvRoadReport report;
+  RvRoad *road;          /* of open_road */
   double slope, horizon; /* of the ground: disparity = ROLL u + slope (v - horizon) */
 } Frame;
 
 static void close_frame(Frame *f) {
+  rv_road_free(&f->road);
   free(f->color.data);
   free(f->disparity.data);
   free(f->mask.data);
@@ -78,6 +80,16 @@ static int open_frame(RvCheck *check, const char *name, Frame *f, int width, int
     paint(f, &random);
     return 1;
   }
+  close_frame(f);
+  return 0;
+}
+
+/* A frame of 203 x 151 px, and an object of the CPU engine. */
+static int open_road(RvCheck *check, const char *name, Frame *f) {
+  if (!open_frame(check, name, f, 203, 151))
+    return 0;
+  if (rvc_true(check, name, rv_road_new(&f->road, &f->config, RV_CPU) == RV_OK, "new failed"))
+    return 1;
   close_frame(f);
   return 0;
 }
@@ -207,70 +219,58 @@ static void grow_grass(Frame *f, RvRandom *random) {
 /* Flat grass: all of the ground is smooth, and the plane is that of the frame. */
 static void check_flat(RvCheck *check, const char *name, RvRandom *random) {
   Frame f;
-  if (!open_frame(check, name, &f, 203, 151))
+  if (!open_road(check, name, &f))
     return;
-  RvRoad *road = NULL;
-  if (rvc_true(check, name, rv_road_new(&road, &f.config, RV_CPU) == RV_OK, "new failed")) {
-    rvc_true(check, name, run_frame(road, &f, &f.disparity) == RV_OK, "run failed");
-    check_ground(check, name, &f);
-    check_seeds(check, name, &f);
-    check_mask(check, name, &f);
-  }
-  rv_road_free(&road);
+  rvc_true(check, name, run_frame(f.road, &f, &f.disparity) == RV_OK, "run failed");
+  check_ground(check, name, &f);
+  check_seeds(check, name, &f);
+  check_mask(check, name, &f);
   close_frame(&f);
 }
 
 /* A given plane is used and reported; one that cannot be ground is none. */
 static void check_surface(RvCheck *check, const char *name, RvRandom *random) {
   Frame f;
-  if (!open_frame(check, name, &f, 203, 151))
+  if (!open_road(check, name, &f))
     return;
-  RvRoad *road = NULL;
   RvGroundSurface surface = {
       .slope_x = ROLL, .slope_y = f.slope, .intercept = -f.slope * f.horizon};
   const RvRoadOutput output = {f.mask, f.distance, f.seeds, &f.report};
-  if (rvc_true(check, name, rv_road_new(&road, &f.config, RV_CPU) == RV_OK, "new failed")) {
-    rvc_true(check, name, run_frame(road, &f, &f.disparity) == RV_OK, "run failed");
-    const int seeds = f.report.seeds;
-    rvc_true(check, name,
-             rv_road_run_on(road, &f.color, &f.disparity, &surface, &output, NULL) == RV_OK &&
-                 f.report.slope_x == (float)surface.slope_x &&
-                 f.report.slope_y == (float)surface.slope_y &&
-                 f.report.intercept == (float)surface.intercept,
-             "the plane is %g %g %g", f.report.slope_x, f.report.slope_y, f.report.intercept);
-    rvc_true(check, name, abs(f.report.seeds - seeds) * 20 <= seeds,
-             "%d seeds on the given plane, %d on the fitted one", f.report.seeds, seeds);
-    check_mask(check, name, &f);
-    surface.slope_y = -surface.slope_y;
-    rvc_true(check, name,
-             rv_road_run_on(road, &f.color, &f.disparity, &surface, &output, NULL) == RV_OK &&
-                 f.report.slope_y == 0,
-             "a plane that rises to the camera has slope %g", f.report.slope_y);
-    rvc_true(check, name,
-             rv_road_run_on(road, &f.color, NULL, &surface, &output, NULL) == RV_OK &&
-                 f.report.slope_y == 0,
-             "without disparity there is a plane");
-  }
-  rv_road_free(&road);
+  rvc_true(check, name, run_frame(f.road, &f, &f.disparity) == RV_OK, "run failed");
+  const int seeds = f.report.seeds;
+  rvc_true(check, name,
+           rv_road_run_on(f.road, &f.color, &f.disparity, &surface, &output, NULL) == RV_OK &&
+               f.report.slope_x == (float)surface.slope_x &&
+               f.report.slope_y == (float)surface.slope_y &&
+               f.report.intercept == (float)surface.intercept,
+           "the plane is %g %g %g", f.report.slope_x, f.report.slope_y, f.report.intercept);
+  rvc_true(check, name, abs(f.report.seeds - seeds) * 20 <= seeds,
+           "%d seeds on the given plane, %d on the fitted one", f.report.seeds, seeds);
+  check_mask(check, name, &f);
+  surface.slope_y = -surface.slope_y;
+  rvc_true(check, name,
+           rv_road_run_on(f.road, &f.color, &f.disparity, &surface, &output, NULL) == RV_OK &&
+               f.report.slope_y == 0,
+           "a plane that rises to the camera has slope %g", f.report.slope_y);
+  rvc_true(check, name,
+           rv_road_run_on(f.road, &f.color, NULL, &surface, &output, NULL) == RV_OK &&
+               f.report.slope_y == 0,
+           "without disparity there is a plane");
   close_frame(&f);
 }
 
 static void check_frame(RvCheck *check, const char *name, RvRandom *random) {
   Frame f;
-  if (!open_frame(check, name, &f, 203, 151))
+  if (!open_road(check, name, &f))
     return;
   grow_grass(&f, random);
-  RvRoad *road = NULL;
-  if (rvc_true(check, name, rv_road_new(&road, &f.config, RV_CPU) == RV_OK, "new failed")) {
-    for (int frame = 0; frame < 3; frame++) {
-      rvc_true(check, name, run_frame(road, &f, &f.disparity) == RV_OK, "run failed");
-      check_seeds(check, name, &f);
-      check_mask(check, name, &f);
-      rvc_true(check, name, overlap(&f) > 85, "mask and street overlap by %.1f %%", overlap(&f));
-    }
-    rvc_true(check, name, f.report.samples_matched > 0, "no sample updated a model");
+  for (int frame = 0; frame < 3; frame++) {
+    rvc_true(check, name, run_frame(f.road, &f, &f.disparity) == RV_OK, "run failed");
+    check_seeds(check, name, &f);
+    check_mask(check, name, &f);
+    rvc_true(check, name, overlap(&f) > 85, "mask and street overlap by %.1f %%", overlap(&f));
   }
-  rv_road_free(&road);
+  rvc_true(check, name, f.report.samples_matched > 0, "no sample updated a model");
   close_frame(&f);
 }
 
@@ -278,30 +278,26 @@ static void check_frame(RvCheck *check, const char *name, RvRandom *random) {
 
 static void check_blind(RvCheck *check, const char *name, RvRandom *random) {
   Frame f;
-  if (!open_frame(check, name, &f, 203, 151))
+  if (!open_road(check, name, &f))
     return;
-  RvRoad *road = NULL;
   grow_grass(&f, random);
-  if (rvc_true(check, name, rv_road_new(&road, &f.config, RV_CPU) == RV_OK, "new failed")) {
-    rvc_true(check, name,
-             run_frame(road, &f, NULL) == RV_OK && f.report.road == 0 && f.report.models == 0 &&
-                 ((float *)f.distance.data)[0] == RV_ROAD_NO_MODEL,
-             "no models: %d road, %d models", f.report.road, f.report.models);
-    rvc_true(check, name, run_frame(road, &f, &f.disparity) == RV_OK && f.report.models_added == 2,
-             "first frame: %d models added, expected 2", f.report.models_added);
-    rvc_true(check, name,
-             run_frame(road, &f, NULL) == RV_OK && f.report.seeds == 0 &&
-                 f.report.models_added == 0 && f.report.models == 2 && overlap(&f) > 85,
-             "without disparity: %d models, overlap %.1f %%", f.report.models, overlap(&f));
-    memset(f.color.data, 0, (size_t)f.config.height * (size_t)f.color.stride);
-    rvc_true(check, name, run_frame(road, &f, NULL) == RV_OK && f.report.road == 0,
-             "black frame: %d road patches", f.report.road);
-    rvc_true(check, name,
-             rv_road_reset(road, NULL) == RV_OK && run_frame(road, &f, NULL) == RV_OK &&
-                 f.report.models == 0,
-             "reset left %d models", f.report.models);
-  }
-  rv_road_free(&road);
+  rvc_true(check, name,
+           run_frame(f.road, &f, NULL) == RV_OK && f.report.road == 0 && f.report.models == 0 &&
+               ((float *)f.distance.data)[0] == RV_ROAD_NO_MODEL,
+           "no models: %d road, %d models", f.report.road, f.report.models);
+  rvc_true(check, name, run_frame(f.road, &f, &f.disparity) == RV_OK && f.report.models_added == 2,
+           "first frame: %d models added, expected 2", f.report.models_added);
+  rvc_true(check, name,
+           run_frame(f.road, &f, NULL) == RV_OK && f.report.seeds == 0 &&
+               f.report.models_added == 0 && f.report.models == 2 && overlap(&f) > 85,
+           "without disparity: %d models, overlap %.1f %%", f.report.models, overlap(&f));
+  memset(f.color.data, 0, (size_t)f.config.height * (size_t)f.color.stride);
+  rvc_true(check, name, run_frame(f.road, &f, NULL) == RV_OK && f.report.road == 0,
+           "black frame: %d road patches", f.report.road);
+  rvc_true(check, name,
+           rv_road_reset(f.road, NULL) == RV_OK && run_frame(f.road, &f, NULL) == RV_OK &&
+               f.report.models == 0,
+           "reset left %d models", f.report.models);
   close_frame(&f);
 }
 

@@ -2,22 +2,56 @@
 /* road_inputs.c: see road_inputs.h. */
 #include "road/road_inputs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "road/road_sequence_inputs.h"
 
-int rv_road_bench_open(RvCheck *check, const char *name, RvRoadBench *b,
-                       const RvRoadConfig *config) {
+typedef struct Bench {
+  RvRoadCpu work; /* first: what the tests hold */
+  RvRoadPlan plan;
+  RvArena arena;
+} Bench;
+
+RvRoadCpu *rv_road_bench_new(RvCheck *check, const char *name, const RvRoadConfig *config) {
   const RvEngineBase *base = &rv_road_stages_cpu.base;
-  *b = (RvRoadBench){.plan.config = *config};
+  Bench *b = rvc_memory(sizeof *b);
+  b->plan.config = *config;
   rv_road_make_plan(&b->plan);
   base->layout(&b->work, &b->plan, &b->arena);
   if (!rvc_true(check, name, rv_arena_open(&b->arena, RV_CPU) == RV_OK, "out of memory"))
-    return 0;
+    return free(b), NULL;
   base->layout(&b->work, &b->plan, &b->arena);
-  return rvc_true(check, name, base->open(&b->work, &b->plan) == RV_OK, "open failed");
+  if (rvc_true(check, name, base->open(&b->work, &b->plan) == RV_OK, "open failed"))
+    return &b->work;
+  rv_road_bench_free(&b->work);
+  return NULL;
+}
+
+void rv_road_bench_free(RvRoadCpu *work) {
+  Bench *b = (Bench *)(void *)work;
+  if (b)
+    rv_arena_close(&b->arena);
+  free(b);
+}
+
+RvRoadConfig *rv_road_bench_config(RvRoadCpu *work) {
+  return &((Bench *)(void *)work)->plan.config;
+}
+
+void rv_road_bench_model(RvRoadCpu *w, int j, int cell, double mean, double weight, int wide) {
+  const double floor_of_variance = w->plan->config.variance_floor * w->plan->area * w->plan->area;
+  for (int i = 0; i < w->plan->cells; i++) {
+    w->library.mean[j * w->plan->cells + i] = i == cell ? mean : 0;
+    w->library.variance[j * w->plan->cells + i] = i < wide ? 4 : floor_of_variance;
+  }
+  w->library.weight[j] = weight;
+}
+
+int rv_road_bench_about(double a, double b) {
+  return fabs(a - b) < 1e-12;
 }
 
 void rv_road_result_open(const RvRoadConfig *c, RvRoadResult *r) {

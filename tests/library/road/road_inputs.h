@@ -7,17 +7,18 @@
 #include "road/road_cpu.h"
 #include "rvcheck.h"
 
-/* Memory of the CPU engine without an object, for single stages. */
-typedef struct RvRoadBench {
-  RvRoadPlan plan;
-  RvRoadCpu work;
-  RvArena arena;
-} RvRoadBench;
+/* Memory of the CPU engine without an object, for single stages. NULL after counting a failure. */
+RvRoadCpu *rv_road_bench_new(RvCheck *check, const char *name, const RvRoadConfig *config);
+void rv_road_bench_free(RvRoadCpu *work);
+/* Its config, which may change between stages where the memory stays the same. */
+RvRoadConfig *rv_road_bench_config(RvRoadCpu *work);
 
-/* Returns 0 after counting a failure. Free with rv_arena_close(&bench->arena). The bench must not
- * move. */
-int rv_road_bench_open(RvCheck *check, const char *name, RvRoadBench *bench,
-                       const RvRoadConfig *config);
+/* Model j of its library: the mean in one cell; `wide` cells have a variance of 4, the others the
+ * floor. */
+void rv_road_bench_model(RvRoadCpu *work, int j, int cell, double mean, double weight, int wide);
+
+/* Equal but for rounding. */
+int rv_road_bench_about(double a, double b);
 
 /* Frames in host memory. */
 typedef struct RvRoadInputs {

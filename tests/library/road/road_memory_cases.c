@@ -19,16 +19,6 @@ static RvRoadConfig memory_config(void) {
   return c;
 }
 
-/* A model with its mean in one cell; `wide` cells have a variance of 4, the others the floor. */
-static void set_model(RvRoadCpu *w, int j, int cell, double mean, double weight, int wide) {
-  const double floor_of_variance = w->plan->config.variance_floor * w->plan->area * w->plan->area;
-  for (int i = 0; i < w->plan->cells; i++) {
-    w->library.mean[j * w->plan->cells + i] = i == cell ? mean : 0;
-    w->library.variance[j * w->plan->cells + i] = i < wide ? 4 : floor_of_variance;
-  }
-  w->library.weight[j] = weight;
-}
-
 /* `count` samples with `in` px in the cell and the rest in the next one. */
 static void add_seeds(RvRoadCpu *w, int first, int count, int cell, int in) {
   if (first == 0) {
@@ -44,39 +34,35 @@ static void add_seeds(RvRoadCpu *w, int first, int count, int cell, int in) {
   w->report.seeds += count;
 }
 
-static int about(double a, double b) {
-  return fabs(a - b) < 1e-12;
-}
-
 /* memory = 4: four samples of 25 px at distance 0.5 of model 0 (mean 24, variance 4, weight 0.25)
  * weigh 1/16 each: mean (0.25 * 24 + 0.25 * 25) / 0.5, variance (0.25 * 4 + 0.25 * 1) / 0.5. */
 static void check_weights(RvCheck *check, const char *name, RvRandom *random) {
   RvRoadConfig c = memory_config();
   c.memory = 4;
   c.merge_threshold = 0;
-  RvRoadBench b;
-  if (!rv_road_bench_open(check, name, &b, &c))
+  RvRoadCpu *w = rv_road_bench_new(check, name, &c);
+  if (!w)
     return;
-  RvRoadCpu *w = &b.work;
   const RvRoadModels *l = &w->library;
   w->library.count = 2;
-  set_model(w, 0, 3, 24, 0.25, w->plan->cells);
-  set_model(w, 1, 40, 24, 0.75, w->plan->cells);
+  rv_road_bench_model(w, 0, 3, 24, 0.25, w->plan->cells);
+  rv_road_bench_model(w, 1, 40, 24, 0.75, w->plan->cells);
   add_seeds(w, 0, 4, 3, 25);
   rv_road_learn(w);
   rvc_true(check, name,
-           about(l->mean[3], 24.5) && about(l->variance[3], 2.5) && about(l->weight[0], 0.4) &&
-               about(l->weight[1], 0.6) && w->report.samples_matched == 4,
+           rv_road_bench_about(l->mean[3], 24.5) && rv_road_bench_about(l->variance[3], 2.5) &&
+               rv_road_bench_about(l->weight[0], 0.4) && rv_road_bench_about(l->weight[1], 0.6) &&
+               w->report.samples_matched == 4,
            "mean %g variance %g weights %g %g", l->mean[3], l->variance[3], l->weight[0],
            l->weight[1]);
   /* 20 others make a model: weight 1/4 before the sum becomes 1. */
   add_seeds(w, 0, 20, 60, 25);
   rv_road_learn(w);
   rvc_true(check, name,
-           l->count == 3 && about(l->weight[2], 0.2) && about(l->weight[0], 0.32) &&
-               w->report.models_added == 1,
+           l->count == 3 && rv_road_bench_about(l->weight[2], 0.2) &&
+               rv_road_bench_about(l->weight[0], 0.32) && w->report.models_added == 1,
            "%d models, weights %g %g", l->count, l->weight[0], l->weight[2]);
-  rv_arena_close(&b.arena);
+  rv_road_bench_free(w);
 }
 
 /* Four cells vary: samples below a squared distance of 4 times the square of the threshold match.
@@ -85,34 +71,32 @@ static void check_dimensions(RvCheck *check, const char *name, RvRandom *random)
   RvRoadConfig c = memory_config();
   c.update_threshold = 2;
   c.merge_threshold = 0;
-  RvRoadBench b;
-  if (!rv_road_bench_open(check, name, &b, &c))
+  RvRoadCpu *w = rv_road_bench_new(check, name, &c);
+  if (!w)
     return;
-  RvRoadCpu *w = &b.work;
   for (int k = 0; k < 10; k++) {
     w->library.count = 1;
     w->pending = 0;
-    set_model(w, 0, 0, 25, 1, 4);
+    rv_road_bench_model(w, 0, 0, 25, 1, 4);
     add_seeds(w, 0, 3, 0, 25 - k);
     rv_road_learn(w);
     const int expected = k * k * 0.5 < 4 * 4 ? 3 : 0;
     rvc_true(check, name, w->report.samples_matched == expected, "%d px off: %d match, expected %d",
              k, w->report.samples_matched, expected);
   }
-  rv_arena_close(&b.arena);
+  rv_road_bench_free(w);
 }
 
 /* 25 of 100 samples are outliers for a share of 0.26, a model for one of 0.25. */
 static void check_outliers(RvCheck *check, const char *name, RvRandom *random) {
   for (int round = 0; round < 2; round++) {
     RvRoadConfig c = memory_config();
-    RvRoadBench b;
     c.min_share = round ? 0.26 : 0.25;
-    if (!rv_road_bench_open(check, name, &b, &c))
+    RvRoadCpu *w = rv_road_bench_new(check, name, &c);
+    if (!w)
       return;
-    RvRoadCpu *w = &b.work;
     w->library.count = 1;
-    set_model(w, 0, 3, 25, 1, w->plan->cells);
+    rv_road_bench_model(w, 0, 3, 25, 1, w->plan->cells);
     add_seeds(w, 0, 75, 3, 25);
     add_seeds(w, 75, 25, 50, 25);
     rv_road_learn(w);
@@ -121,19 +105,18 @@ static void check_outliers(RvCheck *check, const char *name, RvRandom *random) {
                  w->report.samples_matched == 75 && w->library.count == 2 - round,
              "share %g: %d added, %d pending, %d matched", c.min_share, w->report.models_added,
              w->report.samples_pending, w->report.samples_matched);
-    rv_arena_close(&b.arena);
+    rv_road_bench_free(w);
   }
 }
 
 /* Random libraries of up to four models against the reference: which pair, and what it becomes. */
 static void check_merging(RvCheck *check, const char *name, RvRandom *random) {
   RvRoadConfig c = memory_config();
-  RvRoadBench b;
   c.update_threshold = 1e-3;
   c.variance_floor = 0.5 / 625;
-  if (!rv_road_bench_open(check, name, &b, &c))
+  RvRoadCpu *w = rv_road_bench_new(check, name, &c);
+  if (!w)
     return;
-  RvRoadCpu *w = &b.work;
   int merged = 0;
   for (int round = 0; round < 300; round++) {
     enum { CELLS = 64, MODELS = 4 };
@@ -170,7 +153,7 @@ static void check_merging(RvCheck *check, const char *name, RvRandom *random) {
              w->library.count, models, expected, worst);
   }
   rvc_true(check, name, merged > 20, "merged in %d of 300 rounds", merged);
-  rv_arena_close(&b.arena);
+  rv_road_bench_free(w);
 }
 
 static void check_rules(RvCheck *check, const char *name, RvRandom *random) {

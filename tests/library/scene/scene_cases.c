@@ -410,13 +410,17 @@ static int differing(const Shot *a, const Shot *b) {
   return count;
 }
 
+/* Two gray frames; 0 when there is no memory. */
+static int pair_new(Shot *a, Shot *b, int width, int height) {
+  return shot_new(a, RV_PIXEL_GRAY8, width, height) && shot_new(b, RV_PIXEL_GRAY8, width, height);
+}
+
 static void check_motion(RvCheck *check, const char *name, RvRandom *random) {
   const int width = 160, height = 120;
   for (int p = 0; p < RV_SCENE_PATTERNS; p++) {
     RvSceneConfig config = config_of(check, p, width, height);
     Shot first, second;
-    if (!shot_new(&first, RV_PIXEL_GRAY8, width, height) ||
-        !shot_new(&second, RV_PIXEL_GRAY8, width, height))
+    if (!pair_new(&first, &second, width, height))
       return;
     config.noise = 0.0;
     for (int frame = 0; frame < (rvc_small(check) ? 1 : 4); frame++) {
@@ -441,8 +445,7 @@ static void check_noise(RvCheck *check, const char *name, RvRandom *random) {
   const int width = 320, height = 240;
   RvSceneConfig config = config_of(check, RV_SCENE_STREET, width, height);
   Shot clean, noisy;
-  if (!shot_new(&clean, RV_PIXEL_GRAY8, width, height) ||
-      !shot_new(&noisy, RV_PIXEL_GRAY8, width, height))
+  if (!pair_new(&clean, &noisy, width, height))
     return;
   config.noise = 0.0;
   render(check, name, &config, 2, &clean);

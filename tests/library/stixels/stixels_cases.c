@@ -514,26 +514,25 @@ RVC_PARITY(RVC_CASE("stixels/hand", check_hand, 0), RVC_CASE("stixels/one-view",
 /* --- Fuzz ------------------------------------------------------------------------------------ */
 
 static void fuzz(const uint8_t *bytes, size_t size) {
+  static const RvFuzzField fields[] = {{"width", 0, 1, 1, 40},
+                                       {"height", 1, 1, 1, 100},
+                                       {"stixel-width", 2, 0, 1, 12},
+                                       {"vertical-step", 3, 0, 1, 12},
+                                       {"model", 4, 0, 1, 4},
+                                       {"max-disparity", 5, 0, 4, 0},
+                                       {"sigma-ground-a", 6, 0, 0.125, 0},
+                                       {"complexity", 9, -1, 1, 0},
+                                       {"semantic-weight", 11, 0, 0.125, 0}};
   if (size < 12)
     return;
   RvStixelsConfig c;
-  rv_stixels_config_init(&c);
-  c.width = 1 + bytes[0] % 40;
-  c.height = 1 + bytes[1] % 100;
-  c.stixel_width = bytes[2] % 12;
-  c.vertical_step = bytes[3] % 12;
-  c.model = (RvStixelsModelKind)(bytes[4] % 4);
-  c.max_disparity = bytes[5] * 4;
-  c.sigma_ground_a = bytes[6] / 8.0;
+  RVC_FUZZ_CONFIG(stixels, &c, fields, bytes);
   c.sigma_ground_b = bytes[7] < 128 ? bytes[7] / 100.0 : RV_STIXELS_SIGMA_FREE;
   c.sigma_object_b = bytes[8] < 128 ? bytes[8] / 100.0 : RV_STIXELS_SIGMA_FREE;
-  c.complexity = bytes[9] - 1.0;
   c.cuts = bytes[11] & 8 ? RV_STIXELS_CUTS_TIME_SERIES : RV_STIXELS_CUTS_ALL;
   c.semantics = bytes[11] & 6 ? 1 + bytes[10] % 33 : 0;
-  c.semantic_weight = bytes[11] / 8.0;
   for (int k = 0; k < c.semantics && k < RV_STIXELS_SEMANTICS_MAX; k++)
     c.semantic_structure[k] = (uint8_t)(bytes[(size_t)k % size] % 3);
-  c.threads = 1;
   if (rv_stixels_config_check(&c) != RV_OK)
     return;
   StixelsInput *input = stixels_input_new(c.width, c.height);
