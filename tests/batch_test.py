@@ -261,6 +261,7 @@ class Bad(Case):
                 ((self.path('full'), self.path('x')), 'no pairs in', 1),
                 ((self.path('in'), self.path('x'), '--what', 'nonsense'), '--what is nonsense', 2),
                 ((self.path('in'), self.path('x'), '--what', 'depth'), 'depth needs the camera', 1),
+                ((self.path('in'), self.path('x'), '--what', 'depth', *CAMERA), '3 frames in', 0),  # after the failure above
                 ((self.path('in'), self.path('x2'), '--elements', 'nonsense'), 'no element "nonsense"', 1),
                 ((self.path('in'), self.path('x'), '--calibration', '/none'), 'cannot read the calibration file', 1),
                 ((self.path('in'),), 'OUT is missing', 2)):

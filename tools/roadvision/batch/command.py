@@ -142,6 +142,8 @@ def open_plan(options, settings):
     os.makedirs(plans.state(out), exist_ok=True)
     held = lock(out)
     plan = plans.read(out)
+    if plan is not None and plans.difference(plan, source, settings) and not os.listdir(plans.state(out, 'done')):
+        plan = None  # it has no results: other options may succeed
     if plan is None:
         plan = plans.make(out, options.input, settings, options)
     else:
