@@ -193,6 +193,7 @@ if __name__ == '__main__':
         'pairs': print_pairs, 'kitti': kitti, 'street': street,
         'depth': lambda *arguments: quality_depth.evaluate(verdict, *arguments),
         'stixels': lambda folder: quality_stixels.kitti(folder, kitti_pairs(folder), verdict),
+        'stixels-sets': lambda *arguments: quality_stixels.evaluate(*arguments, verdict),
         'slanted': lambda: quality_stixels.slanted(verdict),
         'lanes': lambda what='all', frames=60: quality_lanes.streets(verdict, what, int(frames)),
         'lanes-kitti': lambda folder: quality_lanes.kitti(folder, verdict),

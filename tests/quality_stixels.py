@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 
 import score
+import stixels_sets
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', name) for name in ('examples', 'tools')]
 
@@ -141,6 +142,90 @@ def kitti(folder, pairs, verdict):
         cost['slanted 4x4'], cost['slanted 4x4, time-series'],
         cost['slanted 4x4'] / cost['slanted 4x4, time-series']))
     return verdict(checks)
+
+
+# --- All sets -------------------------------------------------------------------------------------
+
+# Pictures as they are, stixels of 8x8 px of the default depth and of depth without checks (`whole`).
+# Limits, 3 % from what was measured: D1 over all truth and stixels of the default depth, D1 of `whole`.
+# Beside them in points of D1: above the input over its pixels with a value; above `whole`.
+LIMITS = {}
+ABOVE = {}
+# Sky IoU at least: without labels, with true ones, with corrupted ones; mean IoU with true, corrupted.
+LABELS = {}
+VOTE = 3         # points of mean IoU below a majority vote per cell, with true labels
+CONFIDENCE = 0.2  # points of D1 that confidences may cost on a set, and on their mean 0
+SETS_INPUTS = {'default': '', 'whole': WHOLE, 'dense': 'fill=dense'}
+
+
+def print_rows(title, rows):
+    names = ('D1', 'known', 'sky', 'mIoU', 'stixels', 'px')
+    print('%-40s' % title + ''.join('%10s' % name for name in names))
+    for group, row in rows.items():
+        print('%-40s' % group + ''.join('%10s' % ('%.2f' % row[name] if name in row else '-')
+                                        for name in names), flush=True)
+
+
+def label_checks(sets, plain):
+    vote = sets.by_group(sets.majority_scores())
+    print_rows('majority vote per cell of 8x8', vote)
+    rows = {}
+    for kind in ('true', 'corrupt'):
+        rows[kind] = sets.by_group(sets.score('default', sets.run('default', (), kind), kind))
+        print_rows('labels: ' + kind, rows[kind])
+    for group, row in rows['true'].items():
+        print('%s, IoU with true labels: ' % group + ', '.join(
+            '%s %.0f' % (name[4:], value) for name, value in row.items() if name[:4] == 'IoU '))
+    for group, (none, true, corrupt, mean_true, mean_corrupt) in LABELS.items():
+        for what, value, least in (
+                ('sky IoU without labels', plain[group]['sky'], none),
+                ('sky IoU with true labels', rows['true'][group]['sky'], true),
+                ('sky IoU with corrupted labels', rows['corrupt'][group]['sky'], corrupt),
+                ('mean IoU with true labels', rows['true'][group]['mIoU'], mean_true),
+                ('mean IoU with corrupted labels', rows['corrupt'][group]['mIoU'], mean_corrupt)):
+            yield '%s: %s at least %.1f %%' % (group, what, least), value, value >= least
+        lost = vote[group]['mIoU'] - rows['true'][group]['mIoU']
+        yield ('%s: mean IoU with true labels at most %d below the vote' % (group, VOTE), lost,
+               lost <= VOTE)
+
+
+def confidence_checks(sets, rows):
+    for source, plain in rows.items():
+        own = sets.by_group(sets.score(source, sets.run(source, (), confidence=True)))
+        more = {g: own[g]['D1'] - row['D1'] for g, row in plain.items() if 'D1' in row}
+        worst = max(more, key=more.get)
+        yield ('%s depth: confidences cost at most %.1f on a set (%s)' % (source, CONFIDENCE, worst),
+               more[worst], more[worst] <= CONFIDENCE)
+        mean = float(np.mean(list(more.values())))
+        yield '%s depth: confidences cost at most 0 on the mean' % source, mean, mean <= 0.02
+
+
+def set_checks(sets):
+    rows, inputs = {}, {}
+    for source in SETS_INPUTS:
+        rows[source] = sets.by_group(sets.score(source, sets.run(source)))
+        inputs[source] = sets.by_group(sets.input_scores(source))
+        print_rows('depth: ' + source, inputs[source])
+        print_rows('stixels of ' + source, rows[source])
+    for group, (error, stixels, whole) in LIMITS.items():
+        row = rows['default'][group]
+        yield '%s: D1 at most %.2f %%' % (group, error), row['D1'], row['D1'] <= error
+        yield '%s: at most %d stixels' % (group, stixels), row['stixels'], row['stixels'] <= stixels
+        yield ('%s, whole depth: D1 at most %.2f %%' % (group, whole), rows['whole'][group]['D1'],
+               rows['whole'][group]['D1'] <= whole)
+        for source, column, most in zip(('default', 'whole'), ('known', 'D1'), ABOVE[group]):
+            more = rows[source][group][column] - inputs[source][group][column]
+            yield ('%s, %s depth where it has values: D1 at most %.2f above it' % (
+                group, source, most), more, more <= most)
+    yield from confidence_checks(sets, rows)
+    yield from label_checks(sets, rows['default'])
+
+
+def evaluate(depth_tool, stixels_tool, folder, verdict):
+    import tempfile
+    with tempfile.TemporaryDirectory() as work:
+        sets = stixels_sets.Sets(depth_tool, stixels_tool, folder, work, SETS_INPUTS, noise=False)
+        return verdict(list(set_checks(sets)))
 
 
 # --- A street up and down steep hills -------------------------------------------------------------

@@ -158,7 +158,7 @@ typedef struct RvStixelsConfig {
   double sigma_ground_b; /* px of disparity per px of row, 0..1e6; 0.1 */
   double sigma_object_b; /* px of disparity per px of row, 0..1e6; 0.2 */
 
-  double complexity; /* nat per stixel, 0..1000; 6 */
+  double complexity; /* nat per stixel, 0..1000; 8 */
   /* alpha and beta, 0..1000 each. */
   RvStixelsPenalty gravity_minus; /* object farther than the ground below it; 0, 0.3 */
   RvStixelsPenalty gravity_plus;  /* object nearer than the ground below it; 0, 0.3 */
@@ -174,7 +174,7 @@ typedef struct RvStixelsConfig {
   double at_bottom[RV_STIXELS_CLASSES];
 
   int semantics;          /* number of semantic classes, 0..32; 0 */
-  double semantic_weight; /* w_l of (4.2), in steps of 1/256, 0..100; 6 */
+  double semantic_weight; /* w_l of (4.2), in steps of 1/256, 0..100; 8 */
 
   /* RvStixelClass of each semantic class; all RV_STIXEL_OBJECT. */
   uint8_t semantic_structure[RV_STIXELS_SEMANTICS_MAX];
