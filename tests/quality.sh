@@ -10,7 +10,8 @@
 #   kitti   cudasgm with its default properties, and OpenCV's beside it, on three KITTI pairs of the
 #           folder that RV_DATA names; exit 77 without it
 #   street  the same on stereotestsrc pattern=street against its own truth
-#   stixels what cudastixels makes of cudasgm's depth on the KITTI pairs; exit 77 without RV_DATA
+#   stixels what cudastixels makes of cudasgm's depth on the KITTI pairs; cuda/stixels on all open sets:
+#           depth, number, sky, and IoU per class with true and corrupted labels; exit 77 without RV_DATA
 #   slanted stixels on pattern=slanted-street: slanted-fast against constant
 #   ground  height of the camera above the ground that cudastixels uses and attaches, on rendered
 #           streets of three sizes and on the KITTI pairs, these only with RV_DATA
@@ -27,7 +28,7 @@
 #           highways and the obstacle course alone, which have no limits
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '3,27s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,28s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-all} in
   depth | kitti | street | stixels | slanted | ground | obstacles | freespace | road | memory | offroad | lanes | all) ;;
   -h | --help) usage; exit 0 ;;
@@ -78,6 +79,14 @@ depth() {
     "$RV_DATA" "$@"
 }
 
+stixels() {
+  local tools=${RV_BUILD_DIR:-$here/../build}/tests/eval failed=0
+  "${python[@]}" stixels "$RV_DATA" || failed=1
+  "${python[@]}" stixels-sets "${RV_DEPTH_TOOL:-$tools/depth_tool}" \
+    "${RV_STIXELS_TOOL:-$tools/stixels_tool}" "$RV_DATA" || failed=1
+  return $failed
+}
+
 # What tests/eval/obstacles_eval.c finds.
 rendered() {
   local part failed=0
@@ -93,7 +102,7 @@ case ${1:-all} in
   street) "${python[@]}" street ;;
   stixels)
     need_data
-    "${python[@]}" stixels "$RV_DATA"
+    stixels
     ;;
   slanted) "${python[@]}" slanted ;;
   ground)
@@ -127,7 +136,7 @@ case ${1:-all} in
     "${python[@]}" lanes
     depth
     kitti
-    "${python[@]}" stixels "$RV_DATA"
+    stixels
     "${python[@]}" road "$RV_DATA"
     "${python[@]}" lanes-kitti "$RV_DATA"
     ;;

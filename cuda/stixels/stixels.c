@@ -70,7 +70,7 @@ static const RvParam params[] = {
          "Confidence (0..1) from which sigma applies; below, noise scales with its inverse", NULL,
          NULL, 0.004, 1, 0.9, full_confidence),
     REAL("min-confidence", "Lower limit of the confidence that noise scales with", NULL,
-         "confidence 0 stays 0", 0, 1, 0.7, min_confidence),
+         "confidence 0 stays 0", 0, 1, 0.8, min_confidence),
     REAL("one-view-confidence",
          "Confidence of cells that only the left view sees, which continue the farther side", NULL,
          "0 = they stay invalid", 0, 1, 1, one_view_confidence),
