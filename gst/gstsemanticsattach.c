@@ -159,7 +159,7 @@ static void settings_copy(Settings *to, const Settings *from) {
 
 /* Puts new settings to use; FALSE and error when they are invalid. */
 static gboolean use_settings(GstSemanticsAttach *self, GError **error) {
-  Settings tried = {NULL};
+  Settings tried = {.location = NULL};
   g_atomic_int_set(&self->changed, 0);
   GST_OBJECT_LOCK(self);
   settings_copy(&tried, &self->settings);

@@ -52,7 +52,7 @@ typedef struct GstRvSettings {
   .name = its_name, .text = its_text, .unit = its_unit, .note = its_note, .type = its_type,        \
   .offset = offsetof(Settings, field), .value = its_value, .flags = its_flags
 #define GST_RV_NUMBER(type, name, field, from, to, ...)                                            \
-  { .low = from, .high = to, GST_RV_ROW(name, type, field, __VA_ARGS__) }
+  { .low = (double)(from), .high = (double)(to), GST_RV_ROW(name, type, field, __VA_ARGS__) }
 #define GST_RV_LISTED(type, name, field, array, ...)                                               \
   {                                                                                                \
     .values = (array), .value_count = (int)G_N_ELEMENTS(array),                                    \

@@ -63,8 +63,8 @@ static void cuda_caps(Pipelines *e) {
       "cudaupload ! identity ! cudasgm name=a ! identity ! cudaannotate name=b ! cudadownload",
       "cudaupload ! queue ! cudasgm name=a ! queue ! cudaannotate name=b ! cudadownload",
       "cudaupload ! tee ! cudasgm name=a ! tee ! queue ! cudaannotate name=b ! cudadownload",
-      "cudaupload ! video/x-raw(ANY) ! cudasgm name=a ! video/x-raw(ANY) ! cudaannotate name=b ! "
-      "cudadownload"};
+      ("cudaupload ! video/x-raw(ANY) ! cudasgm name=a ! video/x-raw(ANY) ! cudaannotate name=b ! "
+       "cudadownload")};
   if (!e->cuda_caps) {
     CHECK(e, strcmp(e->engine, "cpu") == 0 || !gst_element_factory_find("cudaupload"),
           "without cudaupload there are no CUDA caps to test");

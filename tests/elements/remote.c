@@ -35,13 +35,13 @@ static GstPadProbeReturn keep(GstPad *pad, GstPadProbeInfo *info, gpointer user)
 
 /* Buffers that arrive at the element "keep" of a pipeline; to be freed. */
 static GPtrArray *keep_buffers(GstElement *pipeline) {
-  GPtrArray *buffers = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
+  GPtrArray *kept = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
   GstElement *element = gst_bin_get_by_name(GST_BIN(pipeline), "keep");
   GstPad *pad = gst_element_get_static_pad(element, "sink");
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, keep, buffers, NULL);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, keep, kept, NULL);
   gst_object_unref(pad);
   gst_object_unref(element);
-  return buffers;
+  return kept;
 }
 
 static GstElement *launch(const char *line) {
