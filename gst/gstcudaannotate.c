@@ -102,8 +102,8 @@ struct _GstCudaAnnotate {
 
   RvDraw *draw;
   GstRvInput disparity; /* mapped while a frame is worked on */
-  GstCudaAnnotateSegments segments;
-  GstCudaAnnotateStixels stixels;
+  GstCudaAnnotateRasters segments;
+  GstCudaAnnotateRasters stixels;
   GstCudaAnnotateRoad road;
   GstRvInput inputs[LAYERS];
 };
@@ -182,8 +182,8 @@ static void release(GstRvTransform *base) {
   GstCudaAnnotate *self = GST_CUDA_ANNOTATE(base);
   rv_draw_free(&self->draw);
   gst_rv_input_clear(&self->disparity);
-  gst_cuda_annotate_segments_clear(&self->segments);
-  gst_cuda_annotate_stixels_clear(&self->stixels);
+  gst_cuda_annotate_rasters_clear(&self->segments);
+  gst_cuda_annotate_rasters_clear(&self->stixels);
   gst_cuda_annotate_road_clear(&self->road);
   for (int i = 0; i < LAYERS; i++)
     gst_rv_input_clear(&self->inputs[i]);
@@ -449,8 +449,8 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
 static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
                        gboolean ok) {
   gst_rv_input_unmap(&GST_CUDA_ANNOTATE(base)->disparity);
-  gst_cuda_annotate_segments_unmap(&GST_CUDA_ANNOTATE(base)->segments);
-  gst_cuda_annotate_stixels_unmap(&GST_CUDA_ANNOTATE(base)->stixels);
+  gst_cuda_annotate_rasters_unmap(&GST_CUDA_ANNOTATE(base)->segments);
+  gst_cuda_annotate_rasters_unmap(&GST_CUDA_ANNOTATE(base)->stixels);
   gst_cuda_annotate_road_unmap(&GST_CUDA_ANNOTATE(base)->road);
   for (int i = 0; i < LAYERS; i++)
     gst_rv_input_unmap(&GST_CUDA_ANNOTATE(base)->inputs[i]);

@@ -2,12 +2,17 @@
 /* gstcudaannotate_rasters.c: memory for the rasters of segments and stixels. */
 #include "gstcudaannotate_rasters.h"
 
+static void free_planes(GstCudaAnnotateRasters *rasters) {
+  rv_buffer_free(&rasters->disparity.data, rasters->engine);
+  rv_buffer_free(&rasters->edges.data, rasters->engine);
+}
+
 RvStatus gst_cuda_annotate_rasters_ready(GstCudaAnnotateRasters *rasters,
                                          const GstRvExecContext *work, int width, int height) {
   RvPlane *disparity = &rasters->disparity, *edges = &rasters->edges;
   if (disparity->data && disparity->width == width && disparity->height == height)
     return RV_OK;
-  gst_cuda_annotate_rasters_clear(rasters);
+  free_planes(rasters);
   rasters->engine = work->engine;
   *disparity = (RvPlane){NULL, gst_rv_raster_stride(RV_U16, width), width, height, RV_U16};
   *edges = (RvPlane){NULL, gst_rv_raster_stride(RV_U8, width), width, height, RV_U8};
@@ -18,7 +23,11 @@ RvStatus gst_cuda_annotate_rasters_ready(GstCudaAnnotateRasters *rasters,
              : status;
 }
 
+void gst_cuda_annotate_rasters_unmap(GstCudaAnnotateRasters *rasters) {
+  gst_rv_input_unmap(&rasters->list);
+}
+
 void gst_cuda_annotate_rasters_clear(GstCudaAnnotateRasters *rasters) {
-  rv_buffer_free(&rasters->disparity.data, rasters->engine);
-  rv_buffer_free(&rasters->edges.data, rasters->engine);
+  gst_rv_input_clear(&rasters->list);
+  free_planes(rasters);
 }

@@ -7,8 +7,9 @@
 
 G_BEGIN_DECLS
 
-/* Two rasters of one size in the engine's memory. Zeroed at first. */
+/* Records and two rasters of one size in the engine's memory. Zeroed at first. */
 typedef struct GstCudaAnnotateRasters {
+  GstRvInput list;   /* the records, mapped while a frame is worked on */
   RvPlane disparity; /* RV_U16 */
   RvPlane edges;     /* RV_U8 */
   RvEngine engine;
@@ -17,6 +18,8 @@ typedef struct GstCudaAnnotateRasters {
 /* Allocates them unless they have that size. */
 RvStatus gst_cuda_annotate_rasters_ready(GstCudaAnnotateRasters *rasters,
                                          const GstRvExecContext *work, int width, int height);
+void gst_cuda_annotate_rasters_unmap(
+    GstCudaAnnotateRasters *rasters); /* after the synchronization */
 void gst_cuda_annotate_rasters_clear(GstCudaAnnotateRasters *rasters);
 
 G_END_DECLS

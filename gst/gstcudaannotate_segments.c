@@ -8,31 +8,18 @@
 
 static const RvColor END_COLOR = {0, 0, 0, 150};
 
-RvStatus gst_cuda_annotate_segments_draw(GstCudaAnnotateSegments *self,
-                                         const GstRvExecContext *work, RvDraw *draw,
-                                         const RvPicture *picture, const RvMetaSegments *meta,
-                                         int low, int high, int opacity) {
-  RvStatus status =
-      gst_cuda_annotate_rasters_ready(&self->rasters, work, meta->width, meta->height);
+RvStatus gst_cuda_annotate_segments_draw(GstCudaAnnotateRasters *self, const GstRvExecContext *work,
+                                         RvDraw *draw, const RvPicture *picture,
+                                         const RvMetaSegments *meta, int low, int high,
+                                         int opacity) {
+  RvStatus status = gst_cuda_annotate_rasters_ready(self, work, meta->width, meta->height);
   if (status == RV_OK)
     status = gst_rv_input_map(&self->list, work, meta->payload);
   if (status == RV_OK)
-    status =
-        rv_rdp_render(self->list.plane.data, (uint32_t)meta->count, &self->rasters.disparity,
-                      &self->rasters.edges, work->threads, work->engine, work->stream, &work->log);
+    status = rv_rdp_render(self->list.plane.data, (uint32_t)meta->count, &self->disparity,
+                           &self->edges, work->threads, work->engine, work->stream, &work->log);
   if (status == RV_OK)
-    status = rv_draw_disparity(draw, picture, &self->rasters.disparity, low, high, opacity,
-                               work->stream);
-  return status == RV_OK
-             ? rv_draw_mask(draw, picture, &self->rasters.edges, END_COLOR, work->stream)
-             : status;
-}
-
-void gst_cuda_annotate_segments_unmap(GstCudaAnnotateSegments *self) {
-  gst_rv_input_unmap(&self->list);
-}
-
-void gst_cuda_annotate_segments_clear(GstCudaAnnotateSegments *self) {
-  gst_rv_input_clear(&self->list);
-  gst_cuda_annotate_rasters_clear(&self->rasters);
+    status = rv_draw_disparity(draw, picture, &self->disparity, low, high, opacity, work->stream);
+  return status == RV_OK ? rv_draw_mask(draw, picture, &self->edges, END_COLOR, work->stream)
+                         : status;
 }

@@ -9,20 +9,12 @@
 
 G_BEGIN_DECLS
 
-/* Zeroed at first. */
-typedef struct GstCudaAnnotateSegments {
-  GstRvInput list; /* mapped while a frame is worked on */
-  GstCudaAnnotateRasters rasters;
-} GstCudaAnnotateSegments;
-
 /* Draws each segment in the colors of its disparities and darkens its ends. low, high: 1/16 px,
  * the ends of the colors; opacity 0..255. */
-RvStatus gst_cuda_annotate_segments_draw(GstCudaAnnotateSegments *self,
-                                         const GstRvExecContext *work, RvDraw *draw,
-                                         const RvPicture *picture, const RvMetaSegments *meta,
-                                         int low, int high, int opacity);
-void gst_cuda_annotate_segments_unmap(GstCudaAnnotateSegments *self); /* after the wait */
-void gst_cuda_annotate_segments_clear(GstCudaAnnotateSegments *self);
+RvStatus gst_cuda_annotate_segments_draw(GstCudaAnnotateRasters *self, const GstRvExecContext *work,
+                                         RvDraw *draw, const RvPicture *picture,
+                                         const RvMetaSegments *meta, int low, int high,
+                                         int opacity);
 
 G_END_DECLS
 #endif

@@ -39,22 +39,21 @@ static RvPlane classes_in(const RvPlane *disparity) {
   return classes;
 }
 
-RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateStixels *self, const GstRvExecContext *work,
+RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateRasters *self, const GstRvExecContext *work,
                                         RvDraw *draw, const RvPicture *picture,
                                         const RvMetaStixels *meta,
                                         const GstCudaAnnotateStixelStyle *look) {
-  RvStatus status =
-      gst_cuda_annotate_rasters_ready(&self->rasters, work, meta->width, meta->height);
+  RvStatus status = gst_cuda_annotate_rasters_ready(self, work, meta->width, meta->height);
   if (status == RV_OK)
     status = gst_rv_input_map(&self->list, work, meta->payload);
   if (status != RV_OK)
     return status;
   const gboolean by_class = look->colors == GST_CUDA_ANNOTATE_STIXELS_CLASS;
-  RvStixelsRasters rasters = {.outline = self->rasters.edges};
+  RvStixelsRasters rasters = {.outline = self->edges};
   if (by_class)
-    rasters.classes = classes_in(&self->rasters.disparity);
+    rasters.classes = classes_in(&self->disparity);
   else
-    rasters.disparity = self->rasters.disparity;
+    rasters.disparity = self->disparity;
   status = rv_stixels_draw(self->list.plane.data, (uint32_t)meta->count, meta->stixel_width,
                            &rasters, work->engine, work->stream, &work->log);
   if (status == RV_OK && by_class) {
@@ -66,16 +65,6 @@ RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateStixels *self, const GstR
     status = rv_draw_disparity(draw, picture, &rasters.disparity, look->low, look->high,
                                look->opacity, work->stream);
   }
-  return status == RV_OK
-             ? rv_draw_mask(draw, picture, &self->rasters.edges, OUTLINE_COLOR, work->stream)
-             : status;
-}
-
-void gst_cuda_annotate_stixels_unmap(GstCudaAnnotateStixels *self) {
-  gst_rv_input_unmap(&self->list);
-}
-
-void gst_cuda_annotate_stixels_clear(GstCudaAnnotateStixels *self) {
-  gst_rv_input_clear(&self->list);
-  gst_cuda_annotate_rasters_clear(&self->rasters);
+  return status == RV_OK ? rv_draw_mask(draw, picture, &self->edges, OUTLINE_COLOR, work->stream)
+                         : status;
 }

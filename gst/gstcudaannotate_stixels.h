@@ -15,12 +15,6 @@ typedef enum GstCudaAnnotateStixelColors {
   GST_CUDA_ANNOTATE_STIXELS_CLASS
 } GstCudaAnnotateStixelColors;
 
-/* Zeroed at first. */
-typedef struct GstCudaAnnotateStixels {
-  GstRvInput list; /* mapped while a frame is worked on */
-  GstCudaAnnotateRasters rasters;
-} GstCudaAnnotateStixels;
-
 /* How they are drawn. */
 typedef struct GstCudaAnnotateStixelStyle {
   GstCudaAnnotateStixelColors colors;
@@ -30,12 +24,10 @@ typedef struct GstCudaAnnotateStixelStyle {
 
 /* Draws stixels in the colors of their planes or of their classes, and darkens the upper and left
  * edges of ground and objects. */
-RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateStixels *self, const GstRvExecContext *work,
+RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateRasters *self, const GstRvExecContext *work,
                                         RvDraw *draw, const RvPicture *picture,
                                         const RvMetaStixels *meta,
                                         const GstCudaAnnotateStixelStyle *look);
-void gst_cuda_annotate_stixels_unmap(GstCudaAnnotateStixels *self); /* after the wait */
-void gst_cuda_annotate_stixels_clear(GstCudaAnnotateStixels *self);
 
 G_END_DECLS
 #endif

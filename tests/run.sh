@@ -55,8 +55,8 @@ PY
   [ "$status" = 0 ] || [ "$f" != 0 ] || record "$build: meson test ended with $status" 1
 }
 
-# Configures a build folder once and builds it; the build counts as a test.
-build() { # BUILD COMPILER_PREFIX_ENV... -- meson options
+# Configures a build folder once.
+configure() { # BUILD COMPILER_PREFIX_ENV... -- meson options
   local dir=$1 environment=()
   shift
   while [ "$1" != -- ]; do
@@ -72,10 +72,20 @@ build() { # BUILD COMPILER_PREFIX_ENV... -- meson options
     }
     mv "$dir.log" "$dir/setup.log"
   fi
-  ninja -C "$dir" -j "$(nproc)"
+}
+
+# Builds targets, or everything; the build counts as a test.
+compile() { # BUILD [TARGET...]
+  local dir=$1
+  shift
+  ninja -C "$dir" -j "$(nproc)" "$@"
   local status=$?
   record "$dir: build" "$status"
   return "$status"
+}
+
+build() { # BUILD COMPILER_PREFIX_ENV... -- meson options
+  configure "$@" && compile "$1"
 }
 
 has_cuda() { grep -qs 'RV_HAVE_CUDA 1' "$1/cuda/rv_config.h"; }
@@ -112,6 +122,19 @@ step_sanitize() {
   unset UBSAN_OPTIONS
 }
 
+# Searches for RV_FUZZ_SECONDS; leaves NAME.log and NAME.status. Several run side by side.
+fuzz_target() { # TARGET
+  local name work=build-fuzz/work
+  name=$(basename "$1")
+  mkdir -p "$work/$name"
+  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 "build-fuzz/$1" \
+    -max_total_time="${RV_FUZZ_SECONDS:-4}" -max_len=4096 -timeout=20 -rss_limit_mb=4096 \
+    -print_final_stats=0 -verbosity=0 -artifact_prefix="$work/" \
+    "$work/$name" $(ls -d "tests/fuzz/corpus/${name#fuzz_}" 2>/dev/null) >"$work/$name.log" 2>&1
+  echo $? >"$work/$name.status"
+}
+export -f fuzz_target
+
 step_fuzz() {
   local clang
   clang=$(command -v clang-14 || command -v clang) || {
@@ -119,21 +142,25 @@ step_fuzz() {
     record "fuzz" 77
     return
   }
-  build build-fuzz CC="$clang" CXX="${clang/clang/clang++}" -- -Dfuzz=enabled -Dcuda=disabled \
+  configure build-fuzz CC="$clang" CXX="${clang/clang/clang++}" -- -Dfuzz=enabled -Dcuda=disabled \
     -Dexamples=disabled -Doptimization=1 -Ddebug=true -Db_lundef=false \
     -Db_sanitize=address,undefined || return
-  export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-  local target name work=build-fuzz/work
-  for target in build-fuzz/tests/fuzz/fuzz_*; do
-    [ -f "$target" ] && [ -x "$target" ] || continue
+  # The targets and the plugin that one of them loads: other tests are built in the steps above.
+  local targets target name
+  mapfile -t targets < <(ninja -C build-fuzz -t targets all | sed -n 's/^\(tests\/fuzz\/fuzz_[a-z_]*\): .*/\1/p')
+  if [ ${#targets[@]} = 0 ]; then
+    record "fuzz: no targets" 1
+    return
+  fi
+  name=gst/libgstroadvision.so
+  ninja -C build-fuzz -t query "$name" >/dev/null 2>&1 || name=''
+  compile build-fuzz "${targets[@]}" ${name:+"$name"} || return
+  printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -n 1 bash -c 'fuzz_target "$1"' fuzz
+  for target in "${targets[@]}"; do
     name=$(basename "$target")
-    mkdir -p "$work/$name"
-    "$target" -max_total_time="${RV_FUZZ_SECONDS:-4}" -max_len=4096 -timeout=20 -rss_limit_mb=4096 \
-      -print_final_stats=0 -verbosity=0 -artifact_prefix="$work/" \
-      "$work/$name" $(ls -d "tests/fuzz/corpus/${name#fuzz_}" 2>/dev/null)
-    record "fuzz: $name" $?
+    cat "build-fuzz/work/$name.log"
+    record "fuzz: $name" "$(cat "build-fuzz/work/$name.status")"
   done
-  unset UBSAN_OPTIONS
 }
 
 step_format() {

@@ -96,11 +96,9 @@ GST_START_TEST(test_rectify) {
   }
   GstBuffer *out = gst_harness_push_and_pull(harness, in);
   gpointer state = NULL;
-  GstMeta *meta;
+  const GstVideoRegionOfInterestMeta *region;
   int found = 0;
-  while ((meta = gst_buffer_iterate_meta_filtered(out, &state,
-                                                  GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
-    const GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *)meta;
+  while ((region = test_next_region(out, &state))) {
     GstVideoRectangle box;
     GstAnalyticsODMtd detection;
     fail_unless(find_box(out, g_quark_to_string(region->roi_type), &box, &detection));

@@ -63,8 +63,7 @@ GST_END_TEST
 /* A thousand frames per second with as many stixels as a frame of 1242x375 px has. */
 GST_START_TEST(test_rate) {
   enum { FRAMES = 2000, RATE = 1000, STIXELS = 450 };
-  char *folder = test_folder_new();
-  GstHarness *harness = publish_harness("location=%s/a.jsonl overflow=drop", folder);
+  PublishTest test = publish_start("overflow=drop");
   GstBuffer *frame = publish_frame(0, STIXELS);
   const gint64 start = g_get_monotonic_time();
   for (gint64 i = 0; i < FRAMES; i++) {
@@ -73,22 +72,19 @@ GST_START_TEST(test_rate) {
     const gint64 wait = start + i * G_USEC_PER_SEC / RATE - g_get_monotonic_time();
     if (wait > 0)
       g_usleep((gulong)wait);
-    fail_unless(gst_harness_push(harness, buffer) == GST_FLOW_OK);
-    gst_buffer_unref(gst_harness_pull(harness));
+    fail_unless(gst_harness_push(test.harness, buffer) == GST_FLOW_OK);
+    gst_buffer_unref(gst_harness_pull(test.harness));
   }
   const double seconds = (double)(g_get_monotonic_time() - start) / G_USEC_PER_SEC;
-  gst_harness_push_event(harness, gst_event_new_eos());
+  gst_harness_push_event(test.harness, gst_event_new_eos());
   g_print("%d frames of %d stixels in %.2f s, %.1f MB, at most %u waiting\n", FRAMES, STIXELS,
-          seconds, (double)publish_stat(harness, "bytes") / 1e6,
-          (guint)publish_stat(harness, "queued-max"));
-  fail_unless_equals_uint64(publish_stat(harness, "dropped"), 0);
-  fail_unless_equals_uint64(publish_stat(harness, "published"), FRAMES);
-  gst_harness_teardown(harness);
-  char *text = publish_read(folder, "a.jsonl");
-  fail_unless_equals_int(publish_lines(text), FRAMES);
-  g_free(text);
+          seconds, (double)publish_stat(test.harness, "bytes") / 1e6,
+          (guint)publish_stat(test.harness, "queued-max"));
+  fail_unless_equals_uint64(publish_stat(test.harness, "dropped"), 0);
+  fail_unless_equals_uint64(publish_stat(test.harness, "published"), FRAMES);
   gst_buffer_unref(frame);
-  test_folder_free(folder);
+  fail_unless_equals_int(publish_lines(publish_text(&test)), FRAMES);
+  publish_free(&test);
 }
 GST_END_TEST
 

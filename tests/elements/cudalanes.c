@@ -330,19 +330,10 @@ GST_START_TEST(test_drawn) {
 }
 GST_END_TEST
 
-static Suite *cudalanes_suite(void) {
-  Suite *suite = suite_create("cudalanes");
-  TCase *tests = tcase_create("element");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, test_frame);
-  tcase_add_test(tests, test_ground);
-  tcase_add_test(tests, test_steep_ground);
-  tcase_add_test(tests, test_camera);
-  tcase_add_test(tests, test_tracks);
-  tcase_add_test(tests, test_missing);
-  tcase_add_test(tests, test_nothing);
-  tcase_add_test(tests, test_drawn);
-  return suite;
-}
+/* clang-format off */
+#define TESTS(TEST, LOOP) \
+  TEST(test_frame) TEST(test_ground) TEST(test_steep_ground) TEST(test_camera) TEST(test_tracks) \
+  TEST(test_missing) TEST(test_nothing) TEST(test_drawn)
+/* clang-format on */
 
-GST_CHECK_MAIN(cudalanes)
+ELEMENT_TESTS(cudalanes, TESTS)

@@ -250,11 +250,9 @@ GST_START_TEST(test_fold) {
         ->id = 5 + k;
   GstBuffer *out = gst_harness_push_and_pull(harness, in);
   gpointer state = NULL;
-  GstMeta *meta;
+  const GstVideoRegionOfInterestMeta *region;
   int found = 0;
-  while ((meta = gst_buffer_iterate_meta_filtered(out, &state,
-                                                  GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
-    const GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *)meta;
+  while ((region = test_next_region(out, &state))) {
     fail_unless(region->id != 6, "beyond the fold: %u, %u", region->x, region->y);
     fail_unless(region->x < 640 && region->y > 200 && region->y < 260);
     found++;

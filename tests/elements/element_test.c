@@ -187,6 +187,11 @@ void test_push_without(GstHarness *harness, GstBuffer *in, const char *annotatio
   gst_buffer_unref(out);
 }
 
+const GstVideoRegionOfInterestMeta *test_next_region(GstBuffer *buffer, gpointer *state) {
+  return (const GstVideoRegionOfInterestMeta *)gst_buffer_iterate_meta_filtered(
+      buffer, state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+}
+
 void test_stat(GstElement *element, const char *name, GType type, gpointer value) {
   GstStructure *stats = NULL;
   g_object_get(element, "stats", &stats, NULL);

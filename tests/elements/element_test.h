@@ -72,6 +72,9 @@ void test_end(TestElement *test);
 void test_push_without(GstHarness *harness, GstBuffer *in, const char *annotation,
                        const char *other);
 
+/* The next region of interest of a frame; `state` is NULL at first. NULL: no more. */
+const GstVideoRegionOfInterestMeta *test_next_region(GstBuffer *buffer, gpointer *state);
+
 /* A field of the property stats, which must have that type. */
 void test_stat(GstElement *element, const char *name, GType type, gpointer value);
 

@@ -13,113 +13,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rv_params.h"
+#include "eval_tool.h"
 #include "scene/scene.h"
 #include "sgm/sgm.h"
 
-static void fail(const char *what, const char *which) {
-  fprintf(stderr, "depth_tool: %s: %s\n", what, which);
-  exit(1);
-}
-
-static void must(RvStatus status, const char *what) {
-  if (status != RV_OK)
-    fail(what, rv_status_text(status));
-}
-
-static void print_line(void *user, const char *text) {
-  (void)user;
-  fprintf(stderr, "depth_tool: %s\n", text);
-}
-
-static RvPlane new_plane(int width, int height, RvFormat format) {
-  const size_t row = rv_format_bytes(format) * (size_t)width;
-  void *data = calloc((size_t)height, row);
-  if (!data)
-    fail("out of memory", "plane");
-  return (RvPlane){data, (ptrdiff_t)row, width, height, format};
-}
+const char eval_tool_name[] = "depth_tool";
 
 static RvPlane read_pgm(const char *path) {
   FILE *file = fopen(path, "rb");
   int width = 0, height = 0, most = 0;
   if (!file || fscanf(file, "P5 %d %d %d", &width, &height, &most) != 3 || most != 255 ||
       width < 1 || height < 1 || width > RV_MAX_SIDE || height > RV_MAX_SIDE)
-    fail("not a binary PGM file of 8 bits", path);
+    eval_fail("not a binary PGM file of 8 bits", path);
   (void)fgetc(file); /* the single white space after the maximum */
-  const RvPlane plane = new_plane(width, height, RV_U8);
+  const RvPlane plane = eval_plane_new(width, height, RV_U8);
   if (fread(plane.data, (size_t)width, (size_t)height, file) != (size_t)height)
-    fail("the file is too short", path);
+    eval_fail("the file is too short", path);
   fclose(file);
   return plane;
 }
 
-/* Dense rows of a plane; `head` is printed before them. */
-static void write_plane(const char *folder, const char *name, const char *end, const char *head,
-                        const RvPlane *plane) {
-  char path[4096];
-  if (snprintf(path, sizeof path, "%s%s%s", folder, name, end) >= (int)sizeof path)
-    fail("the path is too long", folder);
-  FILE *file = fopen(path, "wb");
-  const size_t row = rv_format_bytes(plane->format) * (size_t)plane->width;
-  int good = file && fprintf(file, "%s", head) >= 0;
-  for (int y = 0; good && y < plane->height; y++)
-    good = fwrite((char *)plane->data + y * plane->stride, 1, row, file) == row;
-  if (!file || fclose(file) != 0 || !good)
-    fail("cannot write", path);
-}
-
 /* --- Match ----------------------------------------------------------------------------------- */
-
-static void set_options(RvSgmConfig *config, int count, char **options) {
-  for (int i = 0; i < count; i++) {
-    char name[256];
-    const char *value = strchr(options[i], '=');
-    if (!value || (size_t)(value - options[i]) >= sizeof name)
-      fail("not NAME=VALUE", options[i]);
-    memcpy(name, options[i], (size_t)(value - options[i]));
-    name[value - options[i]] = 0;
-    must(rv_params_set(rv_sgm_params(), config, name, value + 1), options[i]);
-  }
-}
 
 static void match_pair(const RvSgmConfig *base, const char *name, int disparities,
                        const char *left_path, const char *right_path, const char *out) {
   char folder[4096];
   const RvPlane left = read_pgm(left_path), right = read_pgm(right_path);
   if (left.width != right.width || left.height != right.height)
-    fail("the views differ in size", name);
+    eval_fail("the views differ in size", name);
   RvSgmConfig config = *base;
   config.width = left.width;
   config.height = left.height;
   config.disparities = disparities;
-  const RvPlane disparity = new_plane(left.width, left.height, RV_U16);
-  const RvPlane confidence = new_plane(left.width, left.height, RV_U8);
+  const RvPlane disparity = eval_plane_new(left.width, left.height, RV_U16);
+  const RvPlane confidence = eval_plane_new(left.width, left.height, RV_U8);
   RvSgm *sgm = NULL;
-  must(rv_sgm_new(&sgm, &config, RV_CPU), name);
-  must(rv_sgm_run(sgm, &left, &right, &disparity, &confidence, NULL), name);
+  eval_must(rv_sgm_new(&sgm, &config, RV_CPU), name);
+  eval_must(rv_sgm_run(sgm, &left, &right, &disparity, &confidence, NULL), name);
   rv_sgm_free(&sgm);
   snprintf(folder, sizeof folder, "%s/", out);
-  write_plane(folder, name, ".disparity", "", &disparity);
+  eval_plane_write(folder, name, ".disparity", "", &disparity);
   if (config.confidence)
-    write_plane(folder, name, ".confidence", "", &confidence);
+    eval_plane_write(folder, name, ".confidence", "", &confidence);
   free(left.data), free(right.data), free(disparity.data), free(confidence.data);
 }
 
 static int match(int count, char **arguments) {
   RvSgmConfig config;
   rv_sgm_config_init(&config);
-  config.log.line = print_line;
-  set_options(&config, count - 2, arguments + 2);
+  config.log.line = eval_print_line;
+  eval_set_options(rv_sgm_params(), &config, count - 2, arguments + 2);
   FILE *list = fopen(arguments[0], "r");
   char name[256], left[2048], right[2048];
   int disparities;
   if (!list)
-    fail("cannot read", arguments[0]);
+    eval_fail("cannot read", arguments[0]);
   while (fscanf(list, "%255s %d %2047s %2047s", name, &disparities, left, right) == 4)
     match_pair(&config, name, disparities, left, right, arguments[1]);
   if (!feof(list))
-    fail("a line is not: name disparities left right", arguments[0]);
+    eval_fail("a line is not: name disparities left right", arguments[0]);
   fclose(list);
   return 0;
 }
@@ -131,31 +83,31 @@ static int render(char **arguments) {
   RvSceneConfig config;
   RvScene *scene = NULL;
   rv_scene_config_init(&config);
-  config.log.line = print_line;
+  config.log.line = eval_print_line;
   for (int i = 0; i < 4; i++)
-    must(rv_params_set(rv_scene_params(), &config, names[i], arguments[i]), names[i]);
+    eval_must(rv_params_set(rv_scene_params(), &config, names[i], arguments[i]), names[i]);
   config.frame_rate = 2;
-  must(rv_scene_new(&scene, &config), "scene");
+  eval_must(rv_scene_new(&scene, &config), "scene");
   const int width = config.width, height = config.height;
-  const RvPlane pair = new_plane(2 * width, height, RV_U8);
+  const RvPlane pair = eval_plane_new(2 * width, height, RV_U8);
   const RvPicture picture = {.format = RV_PIXEL_GRAY8,
                              .width = 2 * width,
                              .height = height,
                              .data = {pair.data},
                              .stride = {pair.stride}};
-  const RvSceneTruth truth = {.disparity = new_plane(width, height, RV_U16),
-                              .labels = new_plane(width, height, RV_U8),
-                              .visible = new_plane(width, height, RV_U8)};
-  must(rv_scene_render(scene, strtoull(arguments[4], NULL, 10), &picture, &truth), "render");
+  const RvSceneTruth truth = {.disparity = eval_plane_new(width, height, RV_U16),
+                              .labels = eval_plane_new(width, height, RV_U8),
+                              .visible = eval_plane_new(width, height, RV_U8)};
+  eval_must(rv_scene_render(scene, strtoull(arguments[4], NULL, 10), &picture, &truth), "render");
   char head[64];
   snprintf(head, sizeof head, "P5 %d %d 255\n", width, height);
   const RvPlane left = {pair.data, pair.stride, width, height, RV_U8};
   const RvPlane right = {(uint8_t *)pair.data + width, pair.stride, width, height, RV_U8};
-  write_plane(arguments[5], "left", ".pgm", head, &left);
-  write_plane(arguments[5], "right", ".pgm", head, &right);
-  write_plane(arguments[5], "truth", "", "", &truth.disparity);
-  write_plane(arguments[5], "labels", "", "", &truth.labels);
-  write_plane(arguments[5], "visible", "", "", &truth.visible);
+  eval_plane_write(arguments[5], "left", ".pgm", head, &left);
+  eval_plane_write(arguments[5], "right", ".pgm", head, &right);
+  eval_plane_write(arguments[5], "truth", "", "", &truth.disparity);
+  eval_plane_write(arguments[5], "labels", "", "", &truth.labels);
+  eval_plane_write(arguments[5], "visible", "", "", &truth.visible);
   rv_scene_free(&scene);
   free(pair.data), free(truth.disparity.data), free(truth.labels.data), free(truth.visible.data);
   return 0;

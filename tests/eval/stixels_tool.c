@@ -13,73 +13,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eval_tool.h"
 #include "ground/ground.h"
-#include "rv_params.h"
 #include "stixels/stixels.h"
+
+const char eval_tool_name[] = "stixels_tool";
 
 typedef struct Item {
   char name[256], letters[64], disparity[2048], confidence[2048], labels[2048];
   int width, height, range;
 } Item;
 
-static void fail(const char *what, const char *which) {
-  fprintf(stderr, "stixels_tool: %s: %s\n", what, which);
-  exit(1);
-}
-
-static void must(RvStatus status, const char *what) {
-  if (status != RV_OK)
-    fail(what, rv_status_text(status));
-}
-
-static void print_line(void *user, const char *text) {
-  (void)user;
-  fprintf(stderr, "stixels_tool: %s\n", text);
-}
-
-static RvPlane new_plane(int width, int height, RvFormat format) {
-  const size_t row = rv_format_bytes(format) * (size_t)width;
-  void *data = calloc((size_t)height, row);
-  if (!data)
-    fail("out of memory", "plane");
-  return (RvPlane){data, (ptrdiff_t)row, width, height, format};
-}
-
 /* No data without a file. */
 static RvPlane read_plane(const char *path, const Item *item, RvFormat format) {
   if (strcmp(path, "-") == 0)
     return (RvPlane){NULL, 0, 0, 0, format};
-  const RvPlane plane = new_plane(item->width, item->height, format);
+  const RvPlane plane = eval_plane_new(item->width, item->height, format);
   FILE *file = fopen(path, "rb");
   const size_t rows = (size_t)plane.height, row = (size_t)plane.stride;
   if (!file || fread(plane.data, row, rows, file) != rows)
-    fail("cannot read, or too short", path);
+    eval_fail("cannot read, or too short", path);
   fclose(file);
   return plane;
-}
-
-static void write_plane(const char *folder, const char *name, const char *end,
-                        const RvPlane *plane) {
-  char path[4096];
-  if (snprintf(path, sizeof path, "%s/%s%s", folder, name, end) >= (int)sizeof path)
-    fail("the path is too long", folder);
-  FILE *file = fopen(path, "wb");
-  const size_t rows = (size_t)plane->height, row = (size_t)plane->stride;
-  const int good = file && fwrite(plane->data, row, rows, file) == rows;
-  if (!file || fclose(file) != 0 || !good)
-    fail("cannot write", path);
-}
-
-static void set_options(RvStixelsConfig *config, int count, char **options) {
-  for (int i = 0; i < count; i++) {
-    char name[256];
-    const char *value = strchr(options[i], '=');
-    if (!value || (size_t)(value - options[i]) >= sizeof name)
-      fail("not NAME=VALUE", options[i]);
-    memcpy(name, options[i], (size_t)(value - options[i]));
-    name[value - options[i]] = 0;
-    must(rv_params_set(rv_stixels_params(), config, name, value + 1), options[i]);
-  }
 }
 
 static RvGroundSurface ground_of(const Item *item, const RvPlane *disparity) {
@@ -90,8 +45,8 @@ static RvGroundSurface ground_of(const Item *item, const RvPlane *disparity) {
   config.width = item->width;
   config.height = item->height;
   config.max_disparity = item->range;
-  must(rv_ground_new(&ground, &config, RV_CPU), item->name);
-  must(rv_ground_run(ground, disparity, &surface, NULL), item->name);
+  eval_must(rv_ground_new(&ground, &config, RV_CPU), item->name);
+  eval_must(rv_ground_run(ground, disparity, &surface, NULL), item->name);
   rv_ground_free(&ground);
   return surface;
 }
@@ -131,22 +86,24 @@ static void run(const RvStixelsConfig *base, const Item *item, const char *out) 
   const uint32_t columns = (uint32_t)rv_stixels_columns(&config);
   RvStixel *list = calloc(most + 1, sizeof *list);
   uint32_t *offsets = calloc(columns + 1, sizeof *offsets);
-  const RvPlane planes = new_plane(item->width, item->height, RV_U16);
-  const RvPlane structure = new_plane(item->width, item->height, RV_U8);
+  const RvPlane planes = eval_plane_new(item->width, item->height, RV_U16);
+  const RvPlane structure = eval_plane_new(item->width, item->height, RV_U8);
   if (!list || !offsets)
-    fail("out of memory", item->name);
+    eval_fail("out of memory", item->name);
   const RvStixelsInput input = {
       .disparity = disparity, .confidence = confidence, .labels = labels, .surface = &surface};
   const RvStixelsOutput output = {.stixels = list, .capacity = most, .offsets = offsets};
   RvStixels *stixels = NULL;
-  must(rv_stixels_new(&stixels, &config, RV_CPU), item->name);
-  must(rv_stixels_run(stixels, &input, &output, NULL), item->name);
-  must(rv_stixels_render(stixels, list, most, offsets, &planes, &structure, NULL), item->name);
+  eval_must(rv_stixels_new(&stixels, &config, RV_CPU), item->name);
+  eval_must(rv_stixels_run(stixels, &input, &output, NULL), item->name);
+  eval_must(rv_stixels_render(stixels, list, most, offsets, &planes, &structure, NULL), item->name);
   rv_stixels_free(&stixels);
-  write_plane(out, item->name, ".planes", &planes);
-  write_plane(out, item->name, ".structure", &structure);
+  char folder[4096];
+  snprintf(folder, sizeof folder, "%s/", out);
+  eval_plane_write(folder, item->name, ".planes", "", &planes);
+  eval_plane_write(folder, item->name, ".structure", "", &structure);
   draw_semantics(list, offsets[columns], config.stixel_width, &structure);
-  write_plane(out, item->name, ".semantic", &structure);
+  eval_plane_write(folder, item->name, ".semantic", "", &structure);
   printf("%s %u\n", item->name, offsets[columns]);
   free(disparity.data), free(confidence.data), free(labels.data);
   free(list), free(offsets), free(planes.data), free(structure.data);
@@ -160,18 +117,18 @@ int main(int count, char **arguments) {
     return 2;
   }
   rv_stixels_config_init(&config);
-  config.log.line = print_line;
-  set_options(&config, count - 3, arguments + 3);
+  config.log.line = eval_print_line;
+  eval_set_options(rv_stixels_params(), &config, count - 3, arguments + 3);
   FILE *list = fopen(arguments[1], "r");
   if (!list)
-    fail("cannot read", arguments[1]);
+    eval_fail("cannot read", arguments[1]);
   while (fscanf(list, "%255s %d %d %d %63s %2047s %2047s %2047s", item.name, &item.width,
                 &item.height, &item.range, item.letters, item.disparity, item.confidence,
                 item.labels) == 8)
     run(&config, &item, arguments[2]);
   if (!feof(list))
-    fail("a line is not: name width height range letters disparity confidence labels",
-         arguments[1]);
+    eval_fail("a line is not: name width height range letters disparity confidence labels",
+              arguments[1]);
   fclose(list);
   return 0;
 }
