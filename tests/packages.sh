@@ -69,7 +69,9 @@ system() { # NAME SUITE: a bare system in $work/NAME
     { tail -n 20 "$work/$1.log"; fail "debootstrap $2"; }
   rm -rf "$work/$1"/srv/*
   cp /etc/resolv.conf /etc/hosts "$work/$1/etc/"
-  for f in /etc/apt/apt.conf.d/*; do cp "$f" "$work/$1$f"; done
+  for f in /etc/apt/apt.conf.d/*; do # those of packages would make dpkg ask
+    dpkg -S "$f" >/dev/null 2>&1 || cp "$f" "$work/$1$f"
+  done
   for m in proc sys dev dev/pts; do
     mount --bind "/$m" "$work/$1/$m" # bind, since a container may not mount a new proc
     mounted=("$work/$1/$m" "${mounted[@]}")
@@ -132,7 +134,7 @@ install_test() { # SUITE
   cp -r debian/tests "$work/$bare/srv/tests"
   # The version before: the same files with a lower number.
   inside "$build" "cd /srv && mkdir -p old && for deb in ./*.deb; do case \$deb in *dbgsym*) continue ;; esac
-    dpkg-deb -R \"\$deb\" tree && sed -i 's/$upstream-[0-9]*/0.1.0-1/g' tree/DEBIAN/control && dpkg-deb -b tree old >/dev/null && rm -rf tree; done"
+    dpkg-deb -R \"\$deb\" tree && sed -i -E 's/$upstream(-[0-9]+)?/0.1.0-1/g' tree/DEBIAN/control && dpkg-deb -b tree old >/dev/null && rm -rf tree; done"
   cp -r "$work/$build/srv/old" "$work/$bare/srv/"
   inside "$bare" 'dpkg-query -W -f "\${Package}\n" | sort >/srv/before; find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /srv -o \
     -path /var -o -path /root -o -path /tmp \) -prune -o -print | sort >/srv/files-before'
