@@ -103,11 +103,14 @@ class Json(Case):
                 self.assertIn(scalar.replace('-', '_'), known, name)
                 index += 1
             self.assertGreaterEqual(index, 0)
-            layout = RoadVision.meta_get_format(name, 'payload')
-            if layout and ':' in layout:
-                fields = [word.split(':')[0] for word in layout.split()]
-                self.assertEqual(known['fields']['const'],
-                                 [f for f in fields if not f.startswith('reserved')], name)
+            for member in ['payload', *known]:
+                layout = RoadVision.meta_get_format(name, member.replace('_', '-'))
+                if layout and ':' in layout:
+                    fields = [word.split(':')[0] for word in layout.split()]
+                    place = known if member == 'payload' else known[member]['properties']
+                    self.assertEqual(place['fields']['const'],
+                                     [f for f in fields if not f.startswith('reserved')],
+                                     (name, member))
 
     def test_document(self):
         """The example of docs/annotations.md."""
@@ -160,10 +163,11 @@ class Json(Case):
             self.assertEqual((words[6], np.float32(words[7])), ('#', record['distance']))
 
     def check_value(self, found, field, value):
+        member = field.replace('-', '_')
         if not isinstance(value, np.ndarray):
-            stated = found[field.replace('-', '_')]
-            self.assertEqual(stated, getattr(value, 'value_nick', value))
+            self.assertEqual(found[member], getattr(value, 'value_nick', value))
         elif value.dtype.names:
+            found = found if field == 'payload' else found[member]
             names = [n for n in value.dtype.names if not n.startswith('reserved')]
             self.assertEqual(found['fields'], names)
             self.assertEqual(len(found['records']), len(value))
@@ -174,10 +178,10 @@ class Json(Case):
                         self.assertIsNone(number)
                     else: # single precision numbers read back to the same bits
                         self.assertEqual(record[name].dtype.type(number), record[name], name)
-        elif isinstance(found[field.replace('-', '_')], list):
-            self.assertEqual(found[field], value.ravel().tolist())
+        elif isinstance(found[member], list):
+            self.assertEqual(found[member], value.ravel().tolist())
         else:
-            raster = found[field.replace('-', '_')]
+            raster = found[member]
             pixels = np.frombuffer(base64.b64decode(raster['data']), value.dtype)
             self.assertEqual((raster['height'], raster['width']), value.shape)
             self.assertTrue((pixels.reshape(value.shape) == value).all())
