@@ -133,6 +133,13 @@ static RvStatus disparity(void *work, const RvDrawJob *job) {
   return RV_OK;
 }
 
+/* Byte of the plane for pixel x, y of a picture of that size. */
+ALWAYS_INLINE int byte_at(const RvPlane *plane, int x, int y, int width, int height) {
+  const int row = rv_nearest(y, plane->height, height);
+  const int column = rv_nearest(x, plane->width, width);
+  return ((const uint8_t *)plane->data)[row * plane->stride + column];
+}
+
 typedef struct Mask {
   const RvPlane *plane;
   RvInk ink;
@@ -141,10 +148,8 @@ typedef struct Mask {
 
 ALWAYS_INLINE RvInk mask_ink(const void *layer, int x, int y) {
   const Mask *m = layer;
-  const int row = rv_nearest(y, m->plane->height, m->height);
-  const int column = rv_nearest(x, m->plane->width, m->width);
   RvInk ink = m->ink;
-  if (((const uint8_t *)m->plane->data)[row * m->plane->stride + column] == 0)
+  if (byte_at(m->plane, x, y, m->width, m->height) == 0)
     ink.a = 0;
   return ink;
 }
@@ -173,9 +178,7 @@ typedef struct Labels {
 
 ALWAYS_INLINE RvInk label_ink(const void *layer, int x, int y) {
   const Labels *l = layer;
-  const int row = rv_nearest(y, l->plane->height, l->height);
-  const int column = rv_nearest(x, l->plane->width, l->width);
-  const int label = ((const uint8_t *)l->plane->data)[row * l->plane->stride + column];
+  const int label = byte_at(l->plane, x, y, l->width, l->height);
   return l->inks->of[label <= RV_DRAW_LABELS ? label : 0];
 }
 

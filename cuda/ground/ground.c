@@ -34,24 +34,6 @@ static const RvParam params[] = {
 };
 RV_PARAMS(ground)
 
-static RvStatus check_rules(const void *config) {
-  const RvGroundConfig *c = config;
-  const RvLog *log = &c->log;
-  const RvCamera *camera = &c->camera;
-  RV_TRY(rv_check_camera(log, "ground", camera, 0));
-  RV_TRY(rv_check_range(log, "ground", "baseline", camera->baseline, 0, 1e3, "m"));
-  RV_TRY(rv_check_range(log, "ground", "camera height", camera->height, 0, 1e3, "m"));
-  RV_TRY(rv_check_range(log, "ground", "pitch", camera->pitch, -89, 89, "degrees"));
-  RV_REQUIRE(log,
-             c->mode != RV_GROUND_MODE_CAMERA ||
-                 (camera->focal > 0 && camera->baseline > 0 && camera->height > 0),
-             "ground: mode camera requires focal length, baseline and camera height");
-  RV_REQUIRE(log, c->min_camera_height <= c->max_camera_height,
-             "ground: min_camera_height is %g m, must be at most max_camera_height = %g m",
-             c->min_camera_height, c->max_camera_height);
-  return RV_OK;
-}
-
 /* --- Object ---------------------------------------------------------------------------------- */
 
 RvGroundSurface rv_ground_of_camera(const RvCamera *camera) {
@@ -101,6 +83,24 @@ void rv_ground_make_plan(void *plan) {
   g->high = c->max_camera_height * c->max_camera_height;
   g->bin = rv_max(RV_GROUND_BIN_MIN, rv_div_up(16 * c->max_disparity, RV_GROUND_BINS));
   g->step = rv_max(16, c->width / 80);
+}
+
+static RvStatus check_rules(const void *config) {
+  const RvGroundConfig *c = config;
+  const RvLog *log = &c->log;
+  const RvCamera *camera = &c->camera;
+  RV_TRY(rv_check_camera(log, "ground", camera, 0));
+  RV_TRY(rv_check_range(log, "ground", "baseline", camera->baseline, 0, 1e3, "m"));
+  RV_TRY(rv_check_range(log, "ground", "camera height", camera->height, 0, 1e3, "m"));
+  RV_TRY(rv_check_range(log, "ground", "pitch", camera->pitch, -89, 89, "degrees"));
+  RV_REQUIRE(log,
+             c->mode != RV_GROUND_MODE_CAMERA ||
+                 (camera->focal > 0 && camera->baseline > 0 && camera->height > 0),
+             "ground: mode camera requires focal length, baseline and camera height");
+  RV_REQUIRE(log, c->min_camera_height <= c->max_camera_height,
+             "ground: min_camera_height is %g m, must be at most max_camera_height = %g m",
+             c->min_camera_height, c->max_camera_height);
+  return RV_OK;
 }
 
 RV_CLASS(RvGround, ground, .rules = check_rules, .plan = rv_ground_make_plan);

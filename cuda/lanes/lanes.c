@@ -34,18 +34,6 @@ static const RvParam params[] = {
 };
 RV_PARAMS(lanes)
 
-static RvStatus check_rules(const void *config) {
-  const RvLanesConfig *c = config;
-  const RvCamera *camera = &c->camera;
-  RV_TRY(rv_check_camera(&c->log, "lanes", camera, 1));
-  RV_TRY(rv_check_range(&c->log, "lanes", "pitch", camera->pitch, -45, 45, "degrees"));
-  if (c->ground == RV_LANES_GROUND_CAMERA)
-    return rv_check_range(&c->log, "lanes", "camera height of ground=camera", camera->height, 0.1,
-                          100, "m");
-  return rv_check_range(&c->log, "lanes", "baseline of ground=estimate", camera->baseline, 1e-3,
-                        1e3, "m");
-}
-
 /* --- Plan ------------------------------------------------------------------------------------ */
 
 static int rounded(double x) {
@@ -92,6 +80,18 @@ void rv_lanes_make_plan(void *plan) {
   p->axis = camera->cx;
   p->baseline = base;
   fill_tables(p);
+}
+
+static RvStatus check_rules(const void *config) {
+  const RvLanesConfig *c = config;
+  const RvCamera *camera = &c->camera;
+  RV_TRY(rv_check_camera(&c->log, "lanes", camera, 1));
+  RV_TRY(rv_check_range(&c->log, "lanes", "pitch", camera->pitch, -45, 45, "degrees"));
+  if (c->ground == RV_LANES_GROUND_CAMERA)
+    return rv_check_range(&c->log, "lanes", "camera height of ground=camera", camera->height, 0.1,
+                          100, "m");
+  return rv_check_range(&c->log, "lanes", "baseline of ground=estimate", camera->baseline, 1e-3,
+                        1e3, "m");
 }
 
 RV_CLASS(RvLanes, lanes, .rules = check_rules, .plan = rv_lanes_make_plan);

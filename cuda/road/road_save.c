@@ -303,11 +303,17 @@ static RvStatus write_file(const RvLog *log, const char *path, const uint8_t *by
   return RV_ERR_IO;
 }
 
-RvStatus rv_road_save_file(RvRoad *road, const char *path, RvStream stream) {
+static RvStatus check_path(const RvRoad *road, const char *path, const char *action) {
   if (!road)
     return RV_ERR_ARG;
+  RV_REQUIRE(&road->plan.config.log, path && *path, "road: %s: the file name must not be empty",
+             action);
+  return RV_OK;
+}
+
+RvStatus rv_road_save_file(RvRoad *road, const char *path, RvStream stream) {
+  RV_TRY(check_path(road, path, "save"));
   const RvLog *log = &road->plan.config.log;
-  RV_REQUIRE(log, path && *path, "road: save: the file name must not be empty");
   const size_t capacity = rv_road_save_bytes(&road->plan.config);
   size_t size;
   uint8_t *bytes = rv_memory_alloc(capacity, RV_CPU);
@@ -323,10 +329,8 @@ RvStatus rv_road_save_file(RvRoad *road, const char *path, RvStream stream) {
 }
 
 RvStatus rv_road_load_file(RvRoad *road, const char *path, RvStream stream) {
-  if (!road)
-    return RV_ERR_ARG;
+  RV_TRY(check_path(road, path, "load"));
   const RvLog *log = &road->plan.config.log;
-  RV_REQUIRE(log, path && *path, "road: load: the file name must not be empty");
   FILE *file = fopen(path, "rb");
   IO_REQUIRE(log, file, "road: cannot read model file %s: %s", path, strerror(errno));
   const size_t capacity = size_of(CELLS_MAX, RV_ROAD_LIBRARY_MAX, RV_ROAD_SAMPLES_MAX) + 1;

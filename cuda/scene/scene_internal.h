@@ -193,6 +193,17 @@ struct RvScene {
   Texture texture[TEXTURES];
 };
 
+/* The body of a function that mixes three Words, uint32_t or a vector of them, so that every input
+ * bit reaches every output bit. */
+#define SCENE_HASH(Word, a, b, c)                                                                  \
+  Word h =                                                                                         \
+      (a)*0x9E3779B1u ^ ((b) + 0x7F4A7C15u) * 0x85EBCA77u ^ ((c) + 0x165667B1u) * 0xC2B2AE3Du;     \
+  h ^= h >> 16;                                                                                    \
+  h *= 0x7FEB352Du;                                                                                \
+  h ^= h >> 15;                                                                                    \
+  h *= 0x846CA68Bu;                                                                                \
+  return h ^ h >> 16
+
 /* scene_world.c */
 uint32_t scene_hash(uint32_t a, uint32_t b, uint32_t c);
 double scene_unit(uint32_t *state); /* next number in 0..1 of a chain */

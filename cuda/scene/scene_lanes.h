@@ -224,12 +224,7 @@ INLINE Colors colors_mul(Colors a, Floats k) {
 
 /* scene_hash of every lane. */
 INLINE Words hashes(Words a, Words b, Words c) {
-  Words h = a * 0x9E3779B1u ^ (b + 0x7F4A7C15u) * 0x85EBCA77u ^ (c + 0x165667B1u) * 0xC2B2AE3Du;
-  h ^= h >> 16;
-  h *= 0x7FEB352Du;
-  h ^= h >> 15;
-  h *= 0x846CA68Bu;
-  return h ^ h >> 16;
+  SCENE_HASH(Words, a, b, c);
 }
 
 /* --- Pixels ---------------------------------------------------------------------------------- */

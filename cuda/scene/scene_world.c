@@ -8,14 +8,8 @@
 #define STREET_LENGTH 1e6 /* m */
 #define LIGHT_STEP 24.0   /* m from one sudden change of the light to the next, on average */
 
-/* A mix in which every input bit reaches every output bit. */
 uint32_t scene_hash(uint32_t a, uint32_t b, uint32_t c) {
-  uint32_t h = a * 0x9E3779B1u ^ (b + 0x7F4A7C15u) * 0x85EBCA77u ^ (c + 0x165667B1u) * 0xC2B2AE3Du;
-  h ^= h >> 16;
-  h *= 0x7FEB352Du;
-  h ^= h >> 15;
-  h *= 0x846CA68Bu;
-  return h ^ h >> 16;
+  SCENE_HASH(uint32_t, a, b, c);
 }
 
 double scene_unit(uint32_t *state) {
