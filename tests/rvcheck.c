@@ -319,6 +319,26 @@ RvPlane rvc_plane(int width, int height, RvFormat format) {
   return plane;
 }
 
+int rvc_same_dense(RvCheck *check, const char *name, const void *expected, const void *got,
+                   int width, int height, RvFormat format, const char *what, const char *part) {
+  char text[512];
+  snprintf(text, sizeof text, "%s, %s", what, part);
+  const ptrdiff_t stride = width * (ptrdiff_t)rv_format_bytes(format);
+  const RvPlane a = {(void *)(uintptr_t)expected, stride, width, height, format};
+  const RvPlane b = {(void *)(uintptr_t)got, stride, width, height, format};
+  return rvc_same(check, name, &a, &b, text);
+}
+
+void rvc_planes(RvPlane *planes, int count, int width, int height, RvFormat format) {
+  for (int i = 0; i < count; i++)
+    planes[i] = rvc_plane(width, height, format);
+}
+
+void rvc_planes_free(RvPlane *planes, int count) {
+  for (int i = 0; i < count; i++)
+    free(planes[i].data);
+}
+
 int rvc_upload(RvCheck *check, RvPlane *device, const RvPlane *host) {
   /* Rows are padded, as GStreamer's CUDA memory has them: a kernel that takes width for stride
    * is found out. */

@@ -92,8 +92,16 @@ int rvc_true(RvCheck *check, const char *name, int condition, const char *format
 int rvc_same(RvCheck *check, const char *name, const RvPlane *expected, const RvPlane *got,
              const char *what);
 
+/* The same for dense rasters of that size, of which `what` is text and part. */
+int rvc_same_dense(RvCheck *check, const char *name, const void *expected, const void *got,
+                   int width, int height, RvFormat format, const char *what, const char *part);
+
 /* Raster in host memory, dense and cleared, for free(); ends the program when there is none. */
 RvPlane rvc_plane(int width, int height, RvFormat format);
+
+/* The same for `count` rasters, and their end. */
+void rvc_planes(RvPlane *planes, int count, int width, int height, RvFormat format);
+void rvc_planes_free(RvPlane *planes, int count);
 
 /* Host memory, cleared, for free(); ends the program when there is none. */
 void *rvc_memory(size_t bytes);

@@ -22,17 +22,13 @@ typedef struct Sequence {
 
 static Sequence sequence_new(RvCheck *check, int width, int height, int count) {
   Sequence s = {.count = count};
-  GROUND_INPUT_CONFIG(ground, &s.config, width, height);
-  s.config.threads = 2;
-  s.config.log = rvc_log(check);
-  for (int i = 0; i < count; i++)
-    s.frames[i] = rvc_plane(width, height, RV_U16);
+  GROUND_INPUT_CASE_CONFIG(check, ground, &s.config, width, height);
+  rvc_planes(s.frames, count, width, height, RV_U16);
   return s;
 }
 
 static void sequence_free(Sequence *s) {
-  for (int i = 0; i < s->count; i++)
-    free(s->frames[i].data);
+  rvc_planes_free(s->frames, s->count);
 }
 
 static RvStatus run_cuda(RvCheck *check, RvGround *ground, const RvPlane *frame,
@@ -273,9 +269,7 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   if (size < 12)
     return;
   RvGroundConfig c;
-  RVC_FUZZ_CONFIG(ground, &c, fields, bytes);
-  c.camera = ground_input_camera(c.width, c.height);
-  c.camera.doffs = bytes[2] - 128;
+  GROUND_INPUT_FUZZ_CONFIG(ground, &c, fields, bytes);
   c.camera.focal = bytes[3] % 4 ? bytes[3] : 0;
   c.camera.height = bytes[4] / 32.0;
   c.camera.pitch = bytes[5] - 128;

@@ -45,6 +45,22 @@ void ground_input_paint(const GroundInput *input, RvRandom *random, const RvPlan
     (config)->camera = ground_input_camera((config)->width, (config)->height);                     \
   } while (0)
 
+/* The same for a parity case: two threads, and the case's log. */
+#define GROUND_INPUT_CASE_CONFIG(check, x, config, its_width, its_height)                          \
+  do {                                                                                             \
+    GROUND_INPUT_CONFIG(x, config, its_width, its_height);                                         \
+    (config)->threads = 2;                                                                         \
+    (config)->log = rvc_log(check);                                                                \
+  } while (0)
+
+/* RVC_FUZZ_CONFIG, that camera, and a doffs from byte 2. */
+#define GROUND_INPUT_FUZZ_CONFIG(x, config, fields, bytes)                                         \
+  do {                                                                                             \
+    RVC_FUZZ_CONFIG(x, config, fields, bytes);                                                     \
+    (config)->camera = ground_input_camera((config)->width, (config)->height);                     \
+    (config)->camera.doffs = (bytes)[2] - 128;                                                     \
+  } while (0)
+
 /* For the contract test: `init` with that camera, and the fields of a camera whose focal length and
  * baseline are required (contract.h). */
 #define GROUND_INPUT_INIT(x)                                                                       \

@@ -23,18 +23,14 @@ typedef struct Sequence {
 
 static Sequence sequence_new(RvCheck *check, int width, int height, int count) {
   Sequence s = {.count = count};
-  GROUND_INPUT_CONFIG(lanes, &s.config, width, height);
-  s.config.threads = 2;
-  s.config.log = rvc_log(check);
+  GROUND_INPUT_CASE_CONFIG(check, lanes, &s.config, width, height);
   s.ground = rv_ground_of_camera(&s.config.camera);
-  for (int i = 0; i < count; i++)
-    s.gray[i] = rvc_plane(width, height, RV_U8);
+  rvc_planes(s.gray, count, width, height, RV_U8);
   return s;
 }
 
 static void sequence_free(Sequence *s) {
-  for (int i = 0; i < s->count; i++)
-    free(s->gray[i].data);
+  rvc_planes_free(s->gray, s->count);
   free(s->disparity.data);
   free(s->color.data);
 }
@@ -305,9 +301,7 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   if (size < 16)
     return;
   RvLanesConfig c;
-  RVC_FUZZ_CONFIG(lanes, &c, fields, bytes);
-  c.camera = ground_input_camera(c.width, c.height);
-  c.camera.doffs = bytes[2] - 128;
+  GROUND_INPUT_FUZZ_CONFIG(lanes, &c, fields, bytes);
   c.camera.height = bytes[3] / 32.0;
   c.ground = bytes[4] % 4 == 3 ? RV_LANES_GROUND_CAMERA : RV_LANES_GROUND_ESTIMATE;
   RvLanes *lanes = NULL;

@@ -27,9 +27,7 @@ static Scene scene_new(RvCheck *check, int width, int height) {
   Scene s = {.disparity = rvc_plane(width, height, RV_U16),
              .stixels = rvc_memory(RECORDS_MAX * sizeof *s.stixels),
              .segments = rvc_memory(RECORDS_MAX * sizeof *s.segments)};
-  GROUND_INPUT_CONFIG(obstacles, &s.config, width, height);
-  s.config.threads = 2;
-  s.config.log = rvc_log(check);
+  GROUND_INPUT_CASE_CONFIG(check, obstacles, &s.config, width, height);
   return s;
 }
 
@@ -394,9 +392,7 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   if (size < 16)
     return;
   RvObstaclesConfig c;
-  RVC_FUZZ_CONFIG(obstacles, &c, fields, bytes);
-  c.camera = ground_input_camera(c.width, c.height);
-  c.camera.doffs = bytes[2] - 128;
+  GROUND_INPUT_FUZZ_CONFIG(obstacles, &c, fields, bytes);
   RvObstacles *obstacles = NULL;
   if (rv_obstacles_new(&obstacles, &c, RV_CPU) != RV_OK)
     return;

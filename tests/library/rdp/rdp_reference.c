@@ -50,12 +50,7 @@ RvRdpOutput rdp_result_output(const RdpResult *r) {
 
 static int same(RvCheck *check, const char *name, const char *what, const char *part,
                 const void *expected, const void *got, int width, int height, RvFormat format) {
-  char text[256];
-  snprintf(text, sizeof text, "%s, %s", what, part);
-  const ptrdiff_t stride = width * (ptrdiff_t)rv_format_bytes(format);
-  const RvPlane a = {(void *)(uintptr_t)expected, stride, width, height, format};
-  const RvPlane b = {(void *)(uintptr_t)got, stride, width, height, format};
-  return rvc_same(check, name, &a, &b, text);
+  return rvc_same_dense(check, name, expected, got, width, height, format, what, part);
 }
 
 int rdp_result_same(RvCheck *check, const char *name, const RdpResult *expected,

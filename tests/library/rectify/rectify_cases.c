@@ -190,6 +190,12 @@ static void check_identity(RvCheck *check, const char *name, RvRandom *random) {
 
 /* --- Geometry -------------------------------------------------------------------------------- */
 
+static int geometry_of(RvCheck *check, const char *name, RvRectifyConfig *c, int kind,
+                       RvRectifyGeometry *g) {
+  c->log = rvc_log(check);
+  return rvc_true(check, name, rv_rectify_geometry(c, g) == RV_OK, "%s", kind_names[kind]);
+}
+
 /* Rows of points in space must be equal in both rectified views, and their depth that of the
  * disparity: Z = focal baseline / (d + doffs). */
 static void check_geometry(RvCheck *check, const char *name, RvRandom *random) {
@@ -198,8 +204,7 @@ static void check_geometry(RvCheck *check, const char *name, RvRandom *random) {
     RvRectifyGeometry g;
     const int kind = i % RECTIFY_KINDS;
     draw_config(&c, random, kind, 640, 480);
-    c.log = rvc_log(check);
-    if (!rvc_true(check, name, rv_rectify_geometry(&c, &g) == RV_OK, "%s", kind_names[kind]))
+    if (!geometry_of(check, name, &c, kind, &g))
       continue;
     for (int n = 0; n < 20; n++) {
       const double left[3] = {rvc_range(random, -2000, 2000) / 1e3,
@@ -279,10 +284,9 @@ static void check_points(RvCheck *check, const char *name, RvRandom *random) {
     RvRectifyGeometry g;
     const int kind = round % RECTIFY_KINDS;
     rectify_input_random(&c, random, kind, 640, 400);
-    c.log = rvc_log(check);
     for (int v = 0; v < 2 && kind != RECTIFY_RECTIFIED; v++)
       draw_usual_lens(random, &c.calibration.view[v]);
-    if (!rvc_true(check, name, rv_rectify_geometry(&c, &g) == RV_OK, "%s", kind_names[kind]))
+    if (!geometry_of(check, name, &c, kind, &g))
       return;
     for (int k = 0; k < 40; k++) {
       const int view = k % 2;

@@ -25,7 +25,7 @@ static void make_gray(const RvRoadInputs *d) {
 typedef struct Case {
   RvRoadInputs inputs;
   RvRoad *roads[2];
-  int engines; /* 0 after a failure */
+  int engines, frames; /* 0 after a failure */
   RvRoadResult result;
 } Case;
 
@@ -40,6 +40,7 @@ static void open_case(RvCheck *check, const char *name, Case *c) {
     good = good && c->roads[i];
   }
   c->engines = good ? c->engines : 0;
+  c->frames = !good ? 0 : is_small ? 1 : 3;
 }
 
 static void close_case(Case *c) {
@@ -61,16 +62,22 @@ static void run_case(Case *c, const char *what) {
   rv_road_result_close(&other);
 }
 
+static void train_case(Case *c) {
+  for (int k = 0; k < c->frames; k++) {
+    rv_road_inputs_paint(&c->inputs, k);
+    run_case(c, "a training frame");
+  }
+}
+
 /* All patches look the same: one model, distance 0 everywhere; only the ground plane decides. */
 static void check_gray(RvCheck *check, const char *name, int level) {
-  const int is_small = rvc_small(check);
   if (!rvc_wants(check, name))
     return;
   Case c;
   open_case(check, name, &c);
   const RvRoadInputs *d = &c.inputs;
   const RvRoadReport *report = &c.result.report;
-  for (int k = 0; k < (is_small ? 1 : 3) && c.engines; k++) {
+  for (int k = 0; k < c.frames; k++) {
     rv_road_inputs_paint(d, k);
     make_gray(d);
     if (level >= 0)
@@ -96,13 +103,9 @@ static void check_seedless(RvCheck *check, const char *name, RvRandom *random) {
   const int is_small = rvc_small(check);
   Case c;
   open_case(check, name, &c);
+  train_case(&c);
   const RvRoadInputs *d = &c.inputs;
-  const RvRoadReport *report = &c.result.report;
-  for (int k = 0; k < (is_small ? 1 : 3) && c.engines; k++) {
-    rv_road_inputs_paint(d, k);
-    run_case(&c, "a training frame");
-  }
-  const RvRoadReport before = *report;
+  const RvRoadReport *report = &c.result.report, before = *report;
   for (int k = 0; k < 5 && c.engines; k += is_small ? 4 : 1) {
     rv_road_inputs_paint(d, 3);
     if (k < 4)

@@ -296,16 +296,6 @@ static void check_em(RvCheck *check, const char *name, RvRandom *random) {
 
 /* --- Library --------------------------------------------------------------------------------- */
 
-static void set_seeds(RvRoadCpu *w, int count, int cell) {
-  memset(w->sample, 0, (size_t)w->plan->patches);
-  memset(w->counts, 0, (size_t)w->plan->patches * (size_t)w->plan->cells);
-  for (int i = 0; i < count; i++) {
-    w->sample[i] = 1;
-    w->counts[(size_t)i * w->plan->cells + cell] = (uint8_t)w->plan->area;
-  }
-  w->report = (RvRoadReport){.seeds = count};
-}
-
 static void check_learning(RvCheck *check, const char *name, RvRandom *random) {
   RvRoadConfig c = small_config(10, 10);
   c.library_size = 2;
@@ -320,7 +310,7 @@ static void check_learning(RvCheck *check, const char *name, RvRandom *random) {
   w->library.count = 2;
   rv_road_bench_model(w, 0, 3, 24, 0.25, w->plan->cells);
   rv_road_bench_model(w, 1, 40, 24, 0.75, w->plan->cells);
-  set_seeds(w, 4, 3);
+  rv_road_bench_seeds(w, 0, 4, 3, w->plan->area);
   rv_road_learn(w);
   rvc_true(check, name,
            rv_road_bench_about(l->mean[3], 24.8) && rv_road_bench_about(l->variance[3], 1.6) &&
@@ -331,13 +321,13 @@ static void check_learning(RvCheck *check, const char *name, RvRandom *random) {
            l->variance[4], l->weight[0], l->weight[1]);
   /* 12 unmatched samples are pending; with 8 more, 20: one new model replaces that of lower
    * weight. */
-  set_seeds(w, 12, 60);
+  rv_road_bench_seeds(w, 0, 12, 60, w->plan->area);
   rv_road_learn(w);
   rvc_true(check, name,
            w->report.samples_pending == 12 && w->report.models_added == 0 && l->count == 2,
            "%d pending, %d models added; expected 12 and 0", w->report.samples_pending,
            w->report.models_added);
-  set_seeds(w, 8, 60);
+  rv_road_bench_seeds(w, 0, 8, 60, w->plan->area);
   rv_road_learn(w);
   rvc_true(check, name,
            w->report.samples_pending == 0 && w->report.models_added == 1 && l->count == 2 &&

@@ -50,6 +50,20 @@ void rv_road_bench_model(RvRoadCpu *w, int j, int cell, double mean, double weig
   w->library.weight[j] = weight;
 }
 
+void rv_road_bench_seeds(RvRoadCpu *w, int first, int count, int cell, int in) {
+  if (first == 0) {
+    memset(w->sample, 0, (size_t)w->plan->patches);
+    memset(w->counts, 0, (size_t)w->plan->patches * (size_t)w->plan->cells);
+    w->report = (RvRoadReport){0};
+  }
+  for (int i = first; i < first + count; i++) {
+    w->sample[i] = 1;
+    w->counts[(size_t)i * w->plan->cells + cell] = (uint8_t)in;
+    w->counts[(size_t)i * w->plan->cells + cell + 1] = (uint8_t)(w->plan->area - in);
+  }
+  w->report.seeds += count;
+}
+
 int rv_road_bench_about(double a, double b) {
   return fabs(a - b) < 1e-12;
 }

@@ -16,6 +16,9 @@ RvRoadConfig *rv_road_bench_config(RvRoadCpu *work);
 /* Model j of its library: the mean in one cell; `wide` cells have a variance of 4, the others the
  * floor. */
 void rv_road_bench_model(RvRoadCpu *work, int j, int cell, double mean, double weight, int wide);
+/* `count` samples from `first` with `in` px in the cell and the rest in the next one; first 0: in
+ * place of all others. */
+void rv_road_bench_seeds(RvRoadCpu *work, int first, int count, int cell, int in);
 
 /* Equal but for rounding. */
 int rv_road_bench_about(double a, double b);

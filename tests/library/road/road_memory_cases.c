@@ -9,45 +9,28 @@
 #include "road_reference.h"
 #include "road_save_cases.h"
 
-static RvRoadConfig memory_config(void) {
+/* An object with a library of four models and other parameters as text; NULL after a failure. */
+static RvRoadCpu *open_road(RvCheck *check, const char *name, const char *settings) {
   RvRoadConfig c;
   rv_road_config_init(&c);
   c.width = c.height = 10 * c.patch_size;
   c.camera = (RvCamera){.focal = 200, .cx = 25, .cy = 16, .baseline = 0.5};
-  c.threads = 2;
-  c.library_size = 4;
-  return c;
-}
-
-/* `count` samples with `in` px in the cell and the rest in the next one. */
-static void add_seeds(RvRoadCpu *w, int first, int count, int cell, int in) {
-  if (first == 0) {
-    memset(w->sample, 0, (size_t)w->plan->patches);
-    memset(w->counts, 0, (size_t)w->plan->patches * (size_t)w->plan->cells);
-    w->report = (RvRoadReport){0};
-  }
-  for (int i = first; i < first + count; i++) {
-    w->sample[i] = 1;
-    w->counts[(size_t)i * w->plan->cells + cell] = (uint8_t)in;
-    w->counts[(size_t)i * w->plan->cells + cell + 1] = (uint8_t)(w->plan->area - in);
-  }
-  w->report.seeds += count;
+  rvc_set(rv_road_params(), &c, "threads=2 library-size=4");
+  rvc_set(rv_road_params(), &c, settings);
+  return rv_road_bench_new(check, name, &c);
 }
 
 /* memory = 4: four samples of 25 px at distance 0.5 of model 0 (mean 24, variance 4, weight 0.25)
  * weigh 1/16 each: mean (0.25 * 24 + 0.25 * 25) / 0.5, variance (0.25 * 4 + 0.25 * 1) / 0.5. */
 static void check_weights(RvCheck *check, const char *name, RvRandom *random) {
-  RvRoadConfig c = memory_config();
-  c.memory = 4;
-  c.merge_threshold = 0;
-  RvRoadCpu *w = rv_road_bench_new(check, name, &c);
+  RvRoadCpu *w = open_road(check, name, "memory=4 merge-threshold=0");
   if (!w)
     return;
   const RvRoadModels *l = &w->library;
   w->library.count = 2;
   rv_road_bench_model(w, 0, 3, 24, 0.25, w->plan->cells);
   rv_road_bench_model(w, 1, 40, 24, 0.75, w->plan->cells);
-  add_seeds(w, 0, 4, 3, 25);
+  rv_road_bench_seeds(w, 0, 4, 3, 25);
   rv_road_learn(w);
   rvc_true(check, name,
            rv_road_bench_about(l->mean[3], 24.5) && rv_road_bench_about(l->variance[3], 2.5) &&
@@ -56,7 +39,7 @@ static void check_weights(RvCheck *check, const char *name, RvRandom *random) {
            "mean %g variance %g weights %g %g", l->mean[3], l->variance[3], l->weight[0],
            l->weight[1]);
   /* 20 others make a model: weight 1/4 before the sum becomes 1. */
-  add_seeds(w, 0, 20, 60, 25);
+  rv_road_bench_seeds(w, 0, 20, 60, 25);
   rv_road_learn(w);
   rvc_true(check, name,
            l->count == 3 && rv_road_bench_about(l->weight[2], 0.2) &&
@@ -68,17 +51,14 @@ static void check_weights(RvCheck *check, const char *name, RvRandom *random) {
 /* Four cells vary: samples below a squared distance of 4 times the square of the threshold match.
  * Counts of 25 - k px in cell 0 and k in cell 1 about a mean of 25: k^2 (1/4 + 1/4). */
 static void check_dimensions(RvCheck *check, const char *name, RvRandom *random) {
-  RvRoadConfig c = memory_config();
-  c.update_threshold = 2;
-  c.merge_threshold = 0;
-  RvRoadCpu *w = rv_road_bench_new(check, name, &c);
+  RvRoadCpu *w = open_road(check, name, "update-threshold=2 merge-threshold=0");
   if (!w)
     return;
   for (int k = 0; k < 10; k++) {
     w->library.count = 1;
     w->pending = 0;
     rv_road_bench_model(w, 0, 0, 25, 1, 4);
-    add_seeds(w, 0, 3, 0, 25 - k);
+    rv_road_bench_seeds(w, 0, 3, 0, 25 - k);
     rv_road_learn(w);
     const int expected = k * k * 0.5 < 4 * 4 ? 3 : 0;
     rvc_true(check, name, w->report.samples_matched == expected, "%d px off: %d match, expected %d",
@@ -90,31 +70,26 @@ static void check_dimensions(RvCheck *check, const char *name, RvRandom *random)
 /* 25 of 100 samples are outliers for a share of 0.26, a model for one of 0.25. */
 static void check_outliers(RvCheck *check, const char *name, RvRandom *random) {
   for (int round = 0; round < 2; round++) {
-    RvRoadConfig c = memory_config();
-    c.min_share = round ? 0.26 : 0.25;
-    RvRoadCpu *w = rv_road_bench_new(check, name, &c);
+    RvRoadCpu *w = open_road(check, name, round ? "min-share=0.26" : "min-share=0.25");
     if (!w)
       return;
     w->library.count = 1;
     rv_road_bench_model(w, 0, 3, 25, 1, w->plan->cells);
-    add_seeds(w, 0, 75, 3, 25);
-    add_seeds(w, 75, 25, 50, 25);
+    rv_road_bench_seeds(w, 0, 75, 3, 25);
+    rv_road_bench_seeds(w, 75, 25, 50, 25);
     rv_road_learn(w);
     rvc_true(check, name,
              w->report.models_added == !round && w->report.samples_pending == 0 &&
                  w->report.samples_matched == 75 && w->library.count == 2 - round,
-             "share %g: %d added, %d pending, %d matched", c.min_share, w->report.models_added,
-             w->report.samples_pending, w->report.samples_matched);
+             "share %g: %d added, %d pending, %d matched", w->plan->config.min_share,
+             w->report.models_added, w->report.samples_pending, w->report.samples_matched);
     rv_road_bench_free(w);
   }
 }
 
 /* Random libraries of up to four models against the reference: which pair, and what it becomes. */
 static void check_merging(RvCheck *check, const char *name, RvRandom *random) {
-  RvRoadConfig c = memory_config();
-  c.update_threshold = 1e-3;
-  c.variance_floor = 0.5 / 625;
-  RvRoadCpu *w = rv_road_bench_new(check, name, &c);
+  RvRoadCpu *w = open_road(check, name, "update-threshold=0.001 variance-floor=0.0008");
   if (!w)
     return;
   int merged = 0;
@@ -137,10 +112,10 @@ static void check_merging(RvCheck *check, const char *name, RvRandom *random) {
     memcpy(w->library.weight, weight, sizeof weight);
     w->library.count = models;
     w->pending = 0;
-    add_seeds(w, 0, 1, 60, 25); /* far from all: pending */
+    rv_road_bench_seeds(w, 0, 1, 60, 25); /* far from all: pending */
     rv_road_learn(w);
-    const int expected =
-        rv_road_reference_merge(mean, variance, weight, models, CELLS, 0.5, c.merge_threshold);
+    const int expected = rv_road_reference_merge(mean, variance, weight, models, CELLS, 0.5,
+                                                 w->plan->config.merge_threshold);
     double worst = 0;
     for (int i = 0; i < expected * CELLS; i++)
       worst = fmax(worst, fmax(fabs(mean[i] - w->library.mean[i]),

@@ -108,15 +108,9 @@ static int step_row(RvCheck *check, const char *name, size_t row) {
   memset(right, 100, 4), memset(right + 4, 0, 8);
   RvSgmConfig c;
   rv_sgm_config_init(&c);
-  c.width = 12;
-  c.height = 1;
-  c.disparities = 32;
-  c.paths = 2;
-  c.cost = RV_SGM_CSCT;
-  c.p1 = 10;
-  c.p2 = 120;
-  c.adaptive_p2 = c.reject_sky = 0;
-  c.median = c.speckle_size = 0;
+  rvc_set(rv_sgm_params(), &c,
+          "width=12 height=1 disparities=32 paths=2 cost=csct p1=10 p2=120 adaptive-p2=0 "
+          "reject-sky=0 median=0 speckle-size=0");
   c.uniqueness = step_rows[row].uniqueness;
   c.max_lr_diff = step_rows[row].max_lr_diff;
   c.subpixel = step_rows[row].subpixel;

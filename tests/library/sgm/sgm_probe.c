@@ -210,12 +210,7 @@ int rv_sgm_read_stages(RvCheck *check, const char *name, RvSgm *sgm, const uint8
 
 static int same(RvCheck *check, const char *name, const void *expected, const void *got, int width,
                 int height, RvFormat format, const char *stage, const char *what) {
-  char text[512];
-  snprintf(text, sizeof text, "%s; %s", stage, what);
-  const ptrdiff_t stride = width * (ptrdiff_t)rv_format_bytes(format);
-  const RvPlane a = {(void *)(uintptr_t)expected, stride, width, height, format};
-  const RvPlane b = {(void *)(uintptr_t)got, stride, width, height, format};
-  return rvc_same(check, name, &a, &b, text);
+  return rvc_same_dense(check, name, expected, got, width, height, format, stage, what);
 }
 
 int rv_sgm_compare(RvCheck *check, const char *name, const RvSgmConfig *c, const RvSgmResults *e,

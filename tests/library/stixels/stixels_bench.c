@@ -164,12 +164,6 @@ typedef struct Columns {
   RvStixelsJob job;
 } Columns;
 
-static RvStatus run_columns(void *user, RvStream stream) {
-  Columns *c = user;
-  (void)stream;
-  return rv_stixels_stages_cpu.columns(c->work, &c->job);
-}
-
 /* Memory of the engine, and the stages that come before the columns. */
 static RvStatus open_columns(Columns *c) {
   const RvStixelsStages *stages = &rv_stixels_stages_cpu;
@@ -182,6 +176,12 @@ static RvStatus open_columns(Columns *c) {
   RV_TRY(stages->base.open(c->work, &c->plan));
   RV_TRY(stages->cells(c->work, &c->job));
   return stages->ground(c->work, &c->job);
+}
+
+static RvStatus run_columns(void *user, RvStream stream) {
+  Columns *c = user;
+  (void)stream;
+  return rv_stixels_stages_cpu.columns(c->work, &c->job);
 }
 
 static void bench_columns(RvCheck *check, const char *name, const Street *street) {

@@ -276,6 +276,16 @@ static void check_ground(RvCheck *check, const char *name, RvRandom *random) {
   free(input);
 }
 
+/* A run gives the expected disparity of the plane in the bottom row. */
+static void check_plane(RvCheck *check, const char *name, RvStixels *stixels,
+                        const StixelsInput *input, const StixelsResult *r, int64_t expected,
+                        const char *what) {
+  const RvStixelsOutput output = stixels_result_output(r);
+  const RvStixelsInput in = stixels_input_of(input, 0);
+  rv_stixels_run(stixels, &in, &output, NULL);
+  rvc_true(check, name, r->ground->at == expected, "%s", what);
+}
+
 /* With the surface of a camera the stixels are those of ground=camera; the plane follows at once, is
  * that of the center column, and stays in frames without one. */
 static void check_surface(RvCheck *check, const char *name, RvRandom *random) {
@@ -300,14 +310,11 @@ static void check_surface(RvCheck *check, const char *name, RvRandom *random) {
   rvc_true(check, name, ok && got.ground->found == 1 && got.ground->score == 0, "found");
   RvStixels *stixels = NULL;
   rvc_true(check, name, rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK, "new");
-  const RvStixelsOutput output = stixels_result_output(&got);
-  const RvStixelsInput in = stixels_input_of(input, 0);
+  const int64_t center = want.ground->at + (INT64_C(15) << 24);
   input->surface.slope_x = 0.5;
-  rv_stixels_run(stixels, &in, &output, NULL);
-  rvc_true(check, name, got.ground->at == want.ground->at + (INT64_C(15) << 24), "center column");
+  check_plane(check, name, stixels, input, &got, center, "center column");
   input->surface.slope_y = 0;
-  rv_stixels_run(stixels, &in, &output, NULL);
-  rvc_true(check, name, got.ground->at == want.ground->at + (INT64_C(15) << 24), "no plane");
+  check_plane(check, name, stixels, input, &got, center, "no plane");
   rv_stixels_free(&stixels);
   stixels_result_free(&want);
   stixels_result_free(&got);
