@@ -87,8 +87,8 @@ template <int K, typename Census, class Probe>
 static RvStatus row_launch(const RvSgmPlan *plan, const RowArgs &a, const Probe &probe,
                            RvStream stream) {
   const auto kernel = row_kernel_of<K, Census, Probe>(&plan->config);
-  const int threads =
-      sgm_cuda_narrow_sums(&plan->config) ? RowRoles<true>::BLOCK : RowRoles<false>::BLOCK;
+  const int threads = sgm_cuda_narrow_sums(&plan->config) ? (int)RowRoles<true>::BLOCK
+                                                          : (int)RowRoles<false>::BLOCK;
   return rv_launch(&plan->config.log, kernel, a.scene.height, threads, sgm_cuda_rows_shared(plan),
                    stream, false, a, probe);
 }

@@ -28,9 +28,9 @@ enum { TOGETHER = WINNER_LANES / GROUPS };
 struct RowArgs {
   SgmScene scene;
   const void *sums; /* of all other directions, packed or not */
-  uint16_t
-      *paths; /* packed sums: [y][x][words]: excess of L over the cost, of the path that comes from
-                     * the nearer end of the row; as the sums, in the memory that they leave */
+  /* Packed sums only: [y][x][words], excess of L over the cost of the path that comes from the
+   * nearer end of the row, in the memory that these sums leave. */
+  uint16_t *paths;
   SgmMaps maps;
   int both;         /* 0: left to right only */
   int narrow_notes; /* states L + 1 fit 8 bits */
@@ -66,7 +66,7 @@ template <typename Census> struct RowShared {
       return at;
     };
     const size_t note = packed ? 0 : narrow ? sizeof(uint16_t) : sizeof(uint32_t);
-    const int slots = packed ? RowRoles<true>::SLOTS : RowRoles<false>::SLOTS;
+    const int slots = packed ? (int)RowRoles<true>::SLOTS : (int)RowRoles<false>::SLOTS;
     m->notes = take(note * s.words * segments);
     m->buffer = (uint32_t *)take(sizeof(uint32_t) * (s.words + GAP) * SEGMENT * 2 * slots);
     m->costs = (uint16_t *)take(packed ? 0 : sizeof(uint16_t) * s.words * SEGMENT * 2 * COST_SLOTS);
