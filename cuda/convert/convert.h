@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* convert.h: images in the pixel formats of GStreamer elements; their gray, their
- * colors, and one half of a frame-packed pair.
+/* convert.h: images in the pixel formats of GStreamer elements: conversion to gray and to RGB, and
+ * cropping of one view of a frame-packed pair.
  *
- * These are plain functions without an object: they take no memory. With RV_CUDA the work is
- * enqueued on `stream` and pictures and planes must live until the stream has passed; with RV_CPU
- * it is done on return. Both engines give the same bytes. Functions may be called from several
- * threads at once. */
+ * These are plain functions without an object: they allocate nothing. With RV_CUDA the work is
+ * enqueued on `stream` and images and planes must stay valid until it has finished there; with
+ * RV_CPU it has finished on return. Both engines give the same bytes. Functions may be called from
+ * several threads at once. */
 #ifndef RV_CONVERT_H
 #define RV_CONVERT_H
 
@@ -37,7 +37,7 @@ typedef enum RvPixelFormat {
   RV_PIXEL_XBGR,
   RV_PIXEL_P010,   /* as NV12, 16-bit little-endian samples with the value in the upper 10 bits */
   RV_PIXEL_GRAY10, /* 16-bit little-endian samples with the value in the lower 10 bits; larger */
-  RV_PIXEL_GRAY12, /* values count as the largest of that many bits */
+  RV_PIXEL_GRAY12, /* values are clamped to the maximum of that many bits */
   RV_PIXEL_GRAY14,
   RV_PIXEL_GRAY16,
   RV_PIXEL_FORMATS /* their number */
@@ -57,14 +57,14 @@ RV_API int rv_pixel_planes(RvPixelFormat format);
 RV_API size_t rv_pixel_row_bytes(RvPixelFormat format, int plane, int width);
 RV_API int rv_pixel_rows(RvPixelFormat format, int plane, int height);
 
-/* Gray of the rectangle at (x, y) of the size of `gray` (RV_U8), which must lie in the picture.
- * YUV and GRAY8: the luma as it is; P010 and GRAY10 to GRAY16: the upper 8 bits of the value, the others
- * are cut off. RGB: (77 R + 150 G + 29 B + 128) >> 8. */
+/* Gray of the rectangle at (x, y) of the size of `gray` (RV_U8), which must lie in the image.
+ * YUV and GRAY8: the luma as it is; P010 and GRAY10 to GRAY16: the upper 8 bits of the value, the
+ * others are discarded. RGB: (77 R + 150 G + 29 B + 128) >> 8. */
 RV_API RvStatus rv_convert_gray(const RvPicture *picture, int x, int y, const RvPlane *gray,
                                 int threads, RvEngine engine, RvStream stream, const RvLog *log);
 
 /* Colors of the complete image as `color` (RV_U32, of its size): R in bits 0..7, G in 8..15, B in
- * 16..23, 255 in 24..31. A chroma sample holds for all pixels it belongs to. YUV: bt709 1 BT.709, 0
+ * 16..23, 255 in 24..31. A chroma sample applies to all of its pixels. YUV: bt709 1 BT.709, 0
  * BT.601; full_range 1 full, 0 limited range; coefficients in 1/65536, rounded to nearest, clamped
  * to 0..255. P010: of the upper 8 bits. GRAY8: R = G = B, as it is. GRAY10 to
  * GRAY16 are invalid. */

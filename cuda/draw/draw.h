@@ -3,14 +3,18 @@
  *
  * An object contains the colors, the font and a list of shapes for one frame size and
  * format. Every function blends with integer arithmetic: luma (or R, G, B) per pixel, chroma per
- * chroma sample as the mean over its pixels; an opacity of 255 gives the color itself, 0 keeps the
- * picture. A real alpha channel becomes more opaque where something is drawn. Functions enqueue
- * with RV_CUDA and are done on return with RV_CPU; none allocates or waits.
+ * chroma sample as the mean over its pixels; an opacity of 255 gives the color itself, 0 leaves the
+ * frame unchanged. An alpha channel becomes more opaque where something is drawn. With RV_CUDA the
+ * functions enqueue their work, with RV_CPU they have finished on return; none allocates or waits.
  *
- * Order of use for one frame: rv_draw_disparity and its like blend a layer at once; shapes and text
- * are collected by rv_draw_rect, rv_draw_line, rv_draw_text, ... and blended by rv_draw_flush, in
- * the order in which they were added. The list travels to the GPU as kernel arguments, so it may be
- * filled again at once, while the GPU still works on the last one. */
+ * Order of use for one frame: rv_draw_disparity and the other overlay functions blend immediately.
+ * Shapes and text are collected by rv_draw_rect, rv_draw_line, rv_draw_text, ... and blended by
+ * rv_draw_flush, in the order in which they were added. The list is copied to the GPU as kernel
+ * arguments, so it can be filled again as soon as rv_draw_flush has returned.
+ *
+ * With RV_CUDA all flushes of one object use the same scratch memory on the GPU. One stream must
+ * order them: enqueue all of them on one stream, or make the next stream wait for the previous
+ * flush. For flushes that run concurrently use an object each. */
 #ifndef RV_DRAW_H
 #define RV_DRAW_H
 
@@ -47,26 +51,26 @@ typedef struct RvDrawConfig {
 /* rv_draw_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h. */
 RV_ALGORITHM_API(RvDraw, draw);
 
-/* Color of `value` between 0 and `limit` (> 0) in the object's color map, opaque: what layers,
- * ramps and shades use. Values outside clamp. */
+/* Color of `value` between 0 and `limit` (> 0) in the object's color map, opaque: that of
+ * overlays, ramps and shades. Values outside are clamped. */
 RV_API RvColor rv_draw_color(const RvDraw *draw, int value, int limit);
 
-/* --- Layers: blended at once --------------------------------------------------------------------
+/* --- Overlays: blended immediately --------------------------------------------------------------
  * `picture` has the size and format of the config. Planes may have another size: they cover the
- * whole picture, and each pixel takes the sample under its center. */
+ * complete frame, and each pixel uses the sample under its center. */
 
-/* Every pixel with a value (RV_U16, 0 = none) is blended with its color; pixels without keep the
- * picture. low, high: values of the ends of the color map, 0 <= low < high <= 65535; values
- * outside clamp. opacity: 0..255. */
+/* Blends every valid pixel (RV_U16, 0 = invalid) with its color; the others are unchanged. low,
+ * high: values of the ends of the color map, 0 <= low < high <= 65535; values outside are clamped.
+ * opacity: 0..255. */
 RV_API RvStatus rv_draw_disparity(RvDraw *draw, const RvPicture *picture, const RvPlane *disparity,
                                   int low, int high, int opacity, RvStream stream);
 
-/* Tints every pixel whose mask sample (RV_U8) is not 0. */
+/* Blends `color` where the mask sample (RV_U8) is not 0. */
 RV_API RvStatus rv_draw_mask(RvDraw *draw, const RvPicture *picture, const RvPlane *mask,
                              RvColor color, RvStream stream);
 
-/* Blends colors[k - 1] where the sample of `labels` (RV_U8) is k, 1..count; 0 and values beyond
- * keep the picture. count: 1..RV_DRAW_LABELS. `colors` may change after the call. */
+/* Blends colors[k - 1] where the sample of `labels` (RV_U8) is k, 1..count; other pixels are
+ * unchanged. count: 1..RV_DRAW_LABELS. `colors` may change after the call. */
 #define RV_DRAW_LABELS 128
 RV_API RvStatus rv_draw_labels(RvDraw *draw, const RvPicture *picture, const RvPlane *labels,
                                const RvColor *colors, int count, RvStream stream);
@@ -74,8 +78,8 @@ RV_API RvStatus rv_draw_labels(RvDraw *draw, const RvPicture *picture, const RvP
 /* A grid of square classified cells of a frame of width x height px, from its top left corner on.
  * Pixels outside of the cells are unchanged. */
 typedef struct RvDrawGrid {
-  RvPlane mask;      /* RV_U8: cells that are not 0 are tinted */
-  RvPlane marks;     /* RV_U8, as many cells: those not 0 are marked instead; data NULL: none */
+  RvPlane mask;      /* RV_U8: cells that are not 0 are blended with `tint` */
+  RvPlane marks;     /* RV_U8, same size: cells not 0 get `mark` instead; data NULL: none */
   int width, height; /* px, 1..RV_MAX_SIDE */
   int cell;          /* px of a cell's side there, 1..RV_MAX_SIDE; inside the frame */
   RvColor tint, mark;
@@ -88,16 +92,16 @@ RV_API RvStatus rv_draw_grid(RvDraw *draw, const RvPicture *picture, const RvDra
 
 /* --- Shapes and text: collected, then blended by rv_draw_flush ----------------------------------
  * Coordinates in px, or in 1/16 px where named fx, from the frame's top left corner; pixel (x, y)
- * covers [x, x + 1). Each coordinate lies within RV_DRAW_COORD_MAX px of the corner; parts outside the
- * picture are cut. The list holds RV_DRAW_SHAPES shapes; more are rejected with RV_ERR_ARG (and
- * logged once until the next flush), what was collected stays. */
+ * covers [x, x + 1). Each coordinate lies within RV_DRAW_COORD_MAX px of the corner; parts outside
+ * the frame are clipped. The list has a capacity of RV_DRAW_SHAPES shapes; further ones are
+ * rejected with RV_ERR_ARG, logged once until the next flush, and the collected ones are kept. */
 #define RV_DRAW_SHAPES 4096
 #define RV_DRAW_COORD_MAX 32767
 
 /* Filled rectangle. Nothing is drawn when width or height is 0. */
 RV_API RvStatus rv_draw_rect(RvDraw *draw, int x, int y, int width, int height, RvColor color);
 
-/* Filled rectangle with round corners of `radius` px (cut to half the shorter side). */
+/* Filled rectangle with round corners of `radius` px (limited to half of the shorter side). */
 RV_API RvStatus rv_draw_rounded_rect(RvDraw *draw, int x, int y, int width, int height, int radius,
                                      RvColor color);
 
@@ -106,7 +110,8 @@ RV_API RvStatus rv_draw_rounded_rect(RvDraw *draw, int x, int y, int width, int 
 RV_API RvStatus rv_draw_line(RvDraw *draw, int x0_fx, int y0_fx, int x1_fx, int y1_fx,
                              int thickness_fx, RvColor color);
 
-/* Anti-aliased filled convex quadrilateral: x0 y0 x1 y1 x2 y2 x3 y3 in either direction of turn. */
+/* Anti-aliased filled convex quadrilateral: x0 y0 x1 y1 x2 y2 x3 y3 in clockwise or
+ * counterclockwise order. */
 RV_API RvStatus rv_draw_quad(RvDraw *draw, const int corners_fx[8], RvColor color);
 
 /* Rectangle in the colors of the map, from low at its left (or, when higher than wide, at its
@@ -114,15 +119,15 @@ RV_API RvStatus rv_draw_quad(RvDraw *draw, const int corners_fx[8], RvColor colo
 RV_API RvStatus rv_draw_ramp(RvDraw *draw, int x, int y, int width, int height, int opacity);
 
 /* Rectangle whose rows run from the color of value `top` to that of `bottom`, of `limit` (> 0):
- * a piece of a depth column. */
+ * a run of rows of a depth column. opacity: 0..255. */
 RV_API RvStatus rv_draw_shade(RvDraw *draw, int x, int y, int width, int height, int top,
                               int bottom, int limit, int opacity);
 
 /* Text in cells of `size` px height with their top left corner at (x, y): capitals reach from
- * size / 6 down to 3 size / 4, where the base line is. `outline` (a = 0: none) is drawn under the
- * letters and a little around them. ASCII 32..126; any other character is drawn as a box. A text
- * has RV_DRAW_TEXT characters at most, the rest is cut; it takes a shape per character, two with
- * an outline. */
+ * size / 6 down to 3 size / 4, where the base line is. `outline` (a = 0: none) is drawn under
+ * and around the letters. ASCII 32..126; any other character is drawn as a box. A text
+ * has RV_DRAW_TEXT characters at most, the rest is omitted; it needs one shape per character, two
+ * with an outline. */
 #define RV_DRAW_TEXT 96
 #define RV_DRAW_TEXT_MIN 6
 #define RV_DRAW_TEXT_MAX 512
@@ -135,32 +140,33 @@ RV_API int rv_draw_text_width(int size, const char *text);
 /* Content of a legend. Its lengths scale with the frame height. */
 typedef struct RvDrawLegend {
   double low, high; /* px of disparity at the ends of the color map; low < high */
-  double depth;     /* focal x baseline, px m: depth scale in m; 0 = unknown, none is drawn */
+  double depth;     /* focal x baseline, px m: depth scale in m; 0 = unknown: omitted */
   double doffs;     /* px: depth = focal x baseline / (disparity + doffs) */
   int thickness_fx; /* of ticks and frame, 1/16 px: 1..4096 */
 } RvDrawLegend;
 
 /* Color bar with ticks in px of disparity below it and, where the camera is known, at round depths
- * above it, on a dark rounded box in the lower left corner. Frames that are too small for one have
- * none. */
+ * above it, on a dark rounded box in the lower left corner. Nothing is drawn in frames that are too
+ * small. */
 RV_API RvStatus rv_draw_legend(RvDraw *draw, const RvDrawLegend *legend);
 
-/* What a color stands for. */
+/* A legend entry: a color and its meaning. */
 typedef struct RvDrawLegendEntry {
-  RvColor color; /* its opacity counts over gray */
+  RvColor color; /* blended over gray by its opacity */
   const char *text;
 } RvDrawLegendEntry;
 
-/* Patches of color with a text each, below one another on a dark plate in the lower right corner;
- * RV_DRAW_LINES at most. Frames that are too small for it have none. */
+/* One line per entry, a patch of its color and its text, on a dark rounded box in the lower right
+ * corner; RV_DRAW_LINES at most. Nothing is drawn in frames that are too small. */
 RV_API RvStatus rv_draw_legend_entries(RvDraw *draw, const RvDrawLegendEntry *keys, int count);
 
-/* Text on a dark plate in the upper left corner; '\n' begins a new line, RV_DRAW_LINES at most.
- * An empty text draws nothing. */
+/* Text on a dark rounded box in the upper left corner; '\n' starts a new line, RV_DRAW_LINES at
+ * most. An empty text draws nothing. */
 #define RV_DRAW_LINES 16
 RV_API RvStatus rv_draw_caption(RvDraw *draw, const char *text);
 
-/* Blends the collected shapes and empties the list. */
+/* Blends the collected shapes and empties the list. Uses the scratch memory of the object: see the
+ * order of flushes at the top. */
 RV_API RvStatus rv_draw_flush(RvDraw *draw, const RvPicture *picture, RvStream stream);
 
 #ifdef __cplusplus

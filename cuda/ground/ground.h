@@ -28,17 +28,17 @@
  *              images), 79 steps to each side. The score of an offset is the number of cells within
  *              one step relative to the fullest offset of the bin, less a cost of the cells farther
  *              below: nothing is seen below the ground. First, the bend of the ground is found: the
- *              bin from which on towards the far end it leaves the plane, and its slope there. Then,
- *              dynamic programming from the nearest to the farthest bin finds the path of most score
- *              within 12 steps of the bend, with costs for steps between neighboring bins. Each
- *              value of the profile is the mean offset of the cells on the path in seven bins.
- *              Outside of the bins that have cells the nearest value is repeated.
+ *              bin from which on towards the far end it leaves the plane, and its slope there.
+ *              Then, dynamic programming from the nearest to the farthest bin finds the path of
+ *              most score within 12 steps of the bend, with costs for steps between neighboring
+ *              bins. Each value of the profile is the mean offset of the cells on the path in seven
+ *              bins. Outside of the bins that have cells the nearest value is repeated.
  *  5. track    without a plausible plane the last one is kept for `memory` frames; then the plane
  *              of the camera's height and pitch is returned when they are known, else none. The
- *              known height follows the estimates by 1/8 per frame, from the first estimate behind memory
- *              on. Nothing else is smoothed over
- *              time: filters of plane and profile increased the error on hills and did not reduce
- *              it on flat streets (docs/notes/ground.md).
+ *              known height follows the estimates by 1/8 per frame, from the first estimate after
+ *              frames of memory on. Nothing else is smoothed over time: filters of plane and
+ *              profile increased the error on hills and did not reduce it on flat streets
+ *              (docs/notes/ground.md).
  *
  * Source of stages 2 and 3: Labayrade, Aubert, Tarel, "Real time obstacle detection in stereovision
  * on non flat road geometry through v-disparity representation", 2002 (voting instead of a Hough
@@ -84,7 +84,7 @@ typedef struct RvGroundSurface {
 typedef struct RvGroundConfig {
   int width, height; /* px, 32..RV_MAX_SIDE; no default */
   RvCamera camera;   /* focal length or baseline 0 = unknown: then the camera height is neither
-                      * limited nor returned, and 3 m are taken for 8 baselines */
+                      * limited nor returned, and 3 m are assumed to be 8 baselines */
   RvGroundMode mode; /* RV_GROUND_MODE_ESTIMATE; the other one requires focal length, baseline and
                       * height of the camera */
   int max_disparity; /* px of D that the profile covers, 16..4096; 128. The bins are 1/256 of it

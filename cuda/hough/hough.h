@@ -14,19 +14,19 @@
  *                        not larger), connected through such pixels, 8 neighbors, to one with
  *                        M > edge_high. Pixels outside the image have M = 0.
  *                binary: an edge where the input is not 0.
- *  2. votes      angle k is theta_k = k pi / theta_steps; bin j of an angle is centerd on
- *                rho = (j - rho_zero) rho_step, so that an integer rho is never between two bins. The
- *                tables of cos and sin are fixed point, made on the host, and the same for any way
- *                of counting: bin = (x C_k + y S_k + K) >> shift. Rounding is to the nearest, half
- *                up.
+ *  2. votes      angle k is theta_k = k pi / theta_steps; bin j of an angle is centered on
+ *                rho = (j - rho_zero) rho_step, so that an integer rho is never between two bins.
+ *                The tables of cos and sin are fixed point, made on the host, and the same for any
+ *                way of counting: bin = (x C_k + y S_k + K) >> shift. Rounding is to the nearest,
+ *                half up.
  *                weighted: a pixel's vote counts M (binary: its value) instead of 1.
  *                direction: only angles within so many degrees of the gradient's direction.
  *  3. peaks      bins with more votes than `threshold`, none of whose four neighbors (one step of
  *                rho or theta) has more, nor as many and a smaller (k, j). When the angles cover
- *                the half circle, theta wraps: the neighbor of (0, rho) is (pi - step, -rho).
+ *                the 180° range, theta wraps: the neighbor of (0, rho) is (pi - step, -rho).
  *  4. sort       most votes first, then smaller k, then smaller j; the first max_lines.
  *  5. segments   the longest run of edge pixels along each line: pixels the line passes through or
- *                those next to them across it count; gaps up to max_gap px are bridged. A line
+ *                those next to them across it count; gaps up to max_gap px are bridged. Lines
  *                whose longest run is shorter than min_length px are removed. */
 #ifndef RV_HOUGH_H
 #define RV_HOUGH_H
@@ -58,7 +58,7 @@ typedef struct RvHoughConfig {
   double min_theta;   /* degrees, 0 to below 180; 0 */
   double max_theta;   /* degrees, exclusive, above 0..180; 180. At least one angle must
                        * satisfy min_theta <= theta < max_theta */
-  int threshold;      /* votes, 0..2000000000; 100. A line has more */
+  int threshold;      /* votes, 0..2000000000; 100. A line needs more votes than this */
   int max_lines;      /* 1..4096; 64 */
   int weighted;       /* 0 or 1; 0 */
   int direction;      /* degrees, 0..45; 0 = off. Not with binary, which has no gradient */
@@ -79,19 +79,19 @@ RV_API void rv_hough_size(const RvHoughConfig *config, int *bins, int *angles, i
 
 /* Where a run puts its results, in the memory of the engine. */
 typedef struct RvHoughOutput {
-  RvLine *lines;       /* max_lines records; those from *count on become 0 */
+  RvLine *lines;       /* max_lines records; those from *count on are set to 0 */
   uint32_t *count;     /* number of lines */
-  RvPlane edges;       /* RV_U8 of width x height: 255 on edges, else 0; data NULL: not wanted */
-  RvPlane accumulator; /* RV_U32 of rv_hough_size: votes; data NULL: not wanted */
+  RvPlane edges;       /* RV_U8 of width x height: 255 on edges, else 0; data NULL: omitted */
+  RvPlane accumulator; /* RV_U32 of rv_hough_size: votes; data NULL: omitted */
 } RvHoughOutput;
 
 /* input: RV_U8, gray or an edge map. Planes must not overlap. */
 RV_API RvStatus rv_hough_run(RvHough *hough, const RvPlane *input, const RvHoughOutput *out,
                              RvStream stream);
 
-/* Where to draw a line that was found in an image of width x height px on one of to_width x
- * to_height: the ends of its segment, or of its part inside the image: x0 y0 x1 y1 in 1/16 px
- * from the corner of the image, centers of pixels at 1/2. 0 when it is outside. */
+/* Computes the end points of a line of an image of width x height px in one of to_width x to_height
+ * px: those of its segment, or of its part inside the image. ends_fx: x0 y0 x1 y1 in 1/16 px from
+ * the corner of the image, pixel centers at 1/2. Returns 0 when the line is outside, else 1. */
 RV_API int rv_hough_ends(const RvLine *line, int has_segment, int width, int height, int to_width,
                          int to_height, int ends_fx[4]);
 

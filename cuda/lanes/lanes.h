@@ -3,8 +3,8 @@
  * one camera of known height: lines in meters, the own lane, its neighbors, tracks.
  *
  * Coordinates of the vehicle: Z forward, X to the right, m, both from the left camera. A line is
- * X(Z) = offset + heading Z + curvature Z^2 / 2. There is no bird's-eye image: markings are found in
- * image rows, at full resolution.
+ * X(Z) = offset + heading Z + curvature Z^2 / 2. There is no bird's-eye image: markings are found
+ * in image rows, at full resolution.
  *
  * Stages; every sum is an integer, and real numbers are formed from them in one order, so that both
  * engines return the same bits:
@@ -16,17 +16,18 @@
  *  2. marks    dark, bright, dark: with C the sum of k columns, L and R the sums of the k columns
  *              beside it at distance g, y = C - max(L, R). A column is a mark when y exceeds
  *              min_contrast per column and twice the mean of |C - L| of the row, |L - R| is below
- *              max(y, 8 k), and y is the maximum within k columns. Its place is the center of what
- *              is brighter than both sides, in 1/16 px. Marks whose disparity is nearer than the
- *              ground by more than 1 px + 5 % lie on objects and are dropped; of more than 48 in a
- *              row, the leftmost are kept.
+ *              max(y, 8 k), and y is the maximum within k columns. Its position is the center of
+ *              the part that is brighter than both sides, in 1/16 px. Marks whose disparity is
+ *              nearer than the ground by more than 1 px + 5 % lie on objects and are dropped; of
+ *              more than 48 in a row, the leftmost are kept.
  *  3. votes    each mark votes with min(contrast, 40) dz for a bin of
  *              X - heading Z - curvature Z^2 / 2, 0.1 m wide, from -8 to 8 m, in each of 41
  *              headings (-0.15 to 0.15 rad) times 25 curvatures (-0.006 to 0.006 1/m). The score of
  *              such a space is the sum of f(v_b + v_b+1) over its bins, f being quadratic up to
- *              20 m of contrast 20 and linear from there, times a prior on the curvature. With ground=camera, there are 13 curvatures and 9
- *              horizons: within 2.4 degrees of that of the camera's pitch at first, then within 0.6
- *              degrees of the last one, which follows by a quarter per frame.
+ *              20 m of contrast 20 and linear from there, times a prior on the curvature. With
+ *              ground=camera, there are 13 curvatures and 9 horizons: within 2.4 degrees of that of
+ *              the camera's pitch at first, then within 0.6 degrees of the last one, which follows
+ *              by a quarter per frame.
  *  4. lines    the maxima of the best space that are 0.8 m apart are fitted by least squares
  *              (offset, heading, curvature) in three rounds within 0.3, 0.2 and 0.15 m
  *              (1 + Z / 40 m), with priors of 0.01 rad and 0.0005 1/m about the best space. For
@@ -35,9 +36,9 @@
  *
  * Kinds, lane and tracks are made of this on the host (second half of this header).
  *
- * Sources: voting over a common heading and curvature as in a Hough transform, with the voting layer
- * of cuda/vote; marking detection by width as in Bertozzi, Broggi, "GOLD", 1998, in image rows with a
- * width per row; docs/notes/lanes.md has decisions and measurements. */
+ * Sources: voting over a common heading and curvature as in a Hough transform, with the voting
+ * layer of cuda/vote; marking detection by width as in Bertozzi, Broggi, "GOLD", 1998, in image
+ * rows with a width per row; docs/notes/lanes.md has decisions and measurements. */
 #ifndef RV_LANES_H
 #define RV_LANES_H
 
@@ -129,13 +130,13 @@ RV_ALGORITHM_API(RvLanes, lanes);
 RV_API RvStatus rv_lanes_run(RvLanes *lanes, const RvLanesSource *source, RvLanesFound *out,
                              RvStream stream);
 
-/* Forgets the horizon that ground=camera follows: after a seek or a cut. Enqueued on `stream`. */
+/* Clears the horizon that ground=camera follows: after a seek or a cut. Enqueued on `stream`. */
 RV_API RvStatus rv_lanes_reset(RvLanes *lanes, RvStream stream);
 
 /* --- On the host, after the result has been copied there ----------------------------------------
  *
  * Pure functions and an object without an engine: the same results for both engines. Doubles in a
- * fixed order from + - x / sqrt alone. */
+ * fixed order from + - x / sqrt only. */
 
 /* Origin of a border of the own lane. */
 typedef enum RvLanesBorder {
@@ -159,11 +160,11 @@ typedef struct RvLanesLane {
 
 /* Lines of a frame without tracking: every field but id, position, age and missed. Returns their
  * number; 0 when the frame has no common direction: the best score is below 2.4 x the mean. Lines
- * that 0.5 m slices cover by less than 3 m, lines of less than a fifth of full confidence, and lines
- * more than 1.75 lane widths from the camera (at the reference distance) are left out, and lines that
- * are no paint: the rows with marks make up less than 55 % of the covered slices, or the marks
- * scatter by more than 45 mm, unless 70 % of them lie on two lines 0.15 to 0.5 m apart. Sorted left
- * to right. */
+ * that 0.5 m slices cover by less than 3 m, lines of less than a fifth of full confidence, and
+ * lines more than 1.75 lane widths from the camera (at the reference distance) are omitted, and
+ * lines that are not paint: the rows with marks make up less than 55 % of the covered slices, or
+ * the marks scatter by more than 45 mm, unless 70 % of them lie on two lines 0.15 to 0.5 m apart.
+ * Sorted left to right. */
 RV_API int rv_lanes_measure(const RvLanesConfig *config, const RvLanesFound *found,
                             RvLaneLine lines[RV_LANES_MAX]);
 
@@ -180,24 +181,24 @@ RV_API int rv_lanes_points(const RvLanesConfig *config, const RvGroundSurface *g
                            const RvLanesFound *found, const RvLaneLine *line,
                            float points[2 * RV_LANES_POINTS]);
 
-/* Tracks of lines: a Kalman filter each over offset, heading and curvature, pairs of tracks and
- * lines by distance at the reference distance. Three hits confirm a track and give it an id; a new
- * one ends after 3 misses, a confirmed one after 1 s or 20 m of way. */
+/* Tracks of lines: one Kalman filter per line over offset, heading and curvature; tracks and lines
+ * are paired by distance at the reference distance. Three hits confirm a track and give it an id; a
+ * new one ends after 3 misses, a confirmed one after 1 s or 20 m traveled. */
 typedef struct RvLanesTracks RvLanesTracks;
 
 /* *out is NULL after a failure; `config` as of the object whose lines are tracked. */
 RV_API RvStatus rv_lanes_tracks_new(RvLanesTracks **out, const RvLanesConfig *config);
 
-/* Takes over a config from the next frame on. The tracks continue; those of another camera end. */
+/* Applies a config from the next frame on. The tracks continue; those of another camera end. */
 RV_API RvStatus rv_lanes_tracks_set_config(RvLanesTracks *tracks, const RvLanesConfig *config);
 
-/* Updates the tracks with a frame at `time` s and makes the lane of it. A time that goes back or
+/* Updates the tracks with a frame at `time` s and computes the lane. A time that goes back or
  * leaps by more than 1 s ends all tracks; ids continue. The width of the lane and the last kinds of
  * the lines are kept over time. */
 RV_API RvStatus rv_lanes_track(RvLanesTracks *tracks, double time, const RvLanesFound *found,
                                RvLanesLane *lane);
 
-/* The same for a frame alone: nothing is kept. */
+/* As rv_lanes_track for a single frame: nothing is kept. */
 RV_API RvStatus rv_lanes_lane(const RvLanesConfig *config, const RvLanesFound *found,
                               RvLanesLane *lane);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* obstacles.h: obstacles and free space from disparity. Obstacles are what stands on the ground of
- * cuda/ground and is in the way: boxes in px and m with the distance of their near face. Free space
- * is the distance, per column, up to which no obstacle is in the way. Tracks give obstacles ids,
- * velocities and times to collision; other boxes (of a detector) get their distance.
+/* obstacles.h: obstacles and free space from disparity. Obstacles are objects on the ground of
+ * cuda/ground that are in the way: boxes in px and m with the distance of their near face. Free
+ * space is the distance, per column, up to which no obstacle is in the way. Tracks give obstacles
+ * ids, velocities and times to collision; other boxes (of a detector) get their distance.
  *
  * Coordinates of the vehicle: Z forward, X to the right, heights above the ground, m. The ground of
  * cuda/ground gives the row of the ground for each disparity and column; a pixel is as many rows
@@ -15,7 +15,7 @@
  *  2. strips   the image is divided into strips of width / 311 px, rounded. In each, the pixels of
  *              min_height to clearance above the ground vote for a bin of D (1/4 px with up to 128
  *              px of disparity), those from clearance to 6 m for a bin of their own (overhanging).
- *              min_height is raised to what 3/4 px of disparity mean on the ground at that distance.
+ *              min_height is at least the height of 3/4 px of disparity on the ground there.
  *              Pixels of D below 2 px are ignored. Images above 540 rows: every second row, and so
  *              on.
  *  3. free     a bin of 1/2 px is evidence for an obstacle in proportion to its votes, full when 4
@@ -23,15 +23,16 @@
  *              of bins that minimizes the evidence that is nearer than the path less that on the
  *              path, plus 6 per bin and strip, at most 120 (Badino, Franke, Mester 2007). The limit
  *              of a strip is the mean disparity of the votes near the path.
- *  4. runs     in each strip, neighboring bins whose votes fill half of 4 rows or of 1/2 m are runs,
- *              the nearest 16. Below 14 px of disparity a minimum of the votes splits them. A run has the rows from its lowest pixel upwards until a gap of 0.4 m
- *              without any, and the 60 % quantile of its disparities.
+ *  4. runs     in each strip, neighboring bins whose votes fill half of 4 rows or of 1/2 m are
+ *              runs, the nearest 16. Below 14 px of disparity a minimum of the votes splits them. A
+ *              run has the rows from its lowest pixel upwards to the first gap of 0.4 m, and the
+ *              60 % quantile of its disparities.
  *  5. boxes    runs of strips at most 1/2 m apart are joined when their disparities overlap or are
- *              less than 0.15 m apart (below 14 px: overlap by half), and their heights differ by less than 0.7 m or a factor of
- *              two (union-find). Components of fewer than 3 strips are kept when they are 1 m tall;
- *              those whose top is below min_height are dropped.
- *              The disparity of a box is that which 20 % of its votes exceed (its near face, not the
- *              mean); top and bottom are the 10 % and 90 % quantiles of its runs.
+ *              less than 0.15 m apart (below 14 px: overlap by half), and their heights differ by
+ *              less than 0.7 m or a factor of two (union-find). Components of fewer than 3 strips
+ *              are kept when they are 1 m tall; those whose top is below min_height are dropped.
+ *              The disparity of a box is that which 20 % of its votes exceed (its near face, not
+ *              the mean); top and bottom are the 10 % and 90 % quantiles of its runs.
  *
  * Source: Badino, Franke, Mester, "Free space computation using stochastic occupancy grids and
  * dynamic programming", 2007; docs/notes/obstacles.md has the decisions and their measurements. */
@@ -52,7 +53,7 @@ extern "C" {
 #define RV_OBSTACLES_BINS 512  /* of D */
 #define RV_OBSTACLES_BOXES 256 /* other boxes per call of rv_obstacles_distances */
 
-/* What obstacles are made from. */
+/* Input from which obstacles are computed. */
 typedef enum RvObstaclesInput {
   RV_OBSTACLES_DISPARITY = 0, /* RV_U16 raster */
   RV_OBSTACLES_STIXELS,       /* RvStixel records, as of cuda/stixels */
@@ -64,11 +65,11 @@ typedef struct RvObstaclesConfig {
   int width, height;      /* px, 32..RV_MAX_SIDE; no default */
   RvCamera camera;        /* focal length and baseline required; height and pitch are not used */
   RvObstaclesInput input; /* RV_OBSTACLES_DISPARITY */
-  int max_disparity; /* px of D, 16..4096; 128. Larger ones count as this one; the bins are 1/512 of
+  int max_disparity; /* px of D, 16..4096; 128. Larger ones are clamped to it; the bins are 1/512 of
                        * it and at least 1/4 px wide */
   int stixel_width;  /* px of the stixels, 1..256; 8; of RV_OBSTACLES_STIXELS only */
   double min_height; /* m above the ground, 0.05..2; 0.3 */
-  double clearance;  /* m, above min_height, 0.5..5; 2.2: higher things are not in the way */
+  double clearance;  /* m, above min_height, 0.5..5; 2.2: higher objects are not in the way */
   double max_distance; /* m, 0..1000; 0 = to 2 px of disparity */
   double path_width;   /* m, 0..10; 1.8: of the corridor straight ahead */
   int threads;         /* CPU engine, 0 = all; 0 */
@@ -89,7 +90,8 @@ typedef struct RvObstacleBox {
   int32_t valid;       /* fraction of the box with a disparity, 0..255 */
 } RvObstacleBox;
 
-/* Where run() writes, in the memory of the engine, not overlapping. What is NULL is not made. */
+/* Where run() writes, in the memory of the engine, not overlapping. Outputs that are NULL are
+ * not computed. */
 typedef struct RvObstaclesOutput {
   RvObstacleBox
       *boxes;       /* RV_OBSTACLES_MAX; nearest first, ties: lowest label; aligned to 4 bytes */
@@ -106,7 +108,7 @@ typedef struct RvObstaclesSource {
   const RvGroundSurface *ground; /* required; without a plane nothing is found */
 } RvObstaclesSource;
 
-/* Another element's box, px; may lie outside of the image in part or completely. */
+/* The box of another detector, px; may lie partly or completely outside of the image. */
 typedef struct RvObstaclesRect {
   int32_t x, y, w, h;
 } RvObstaclesRect;
@@ -127,8 +129,8 @@ RV_API void rv_obstacles_size(const RvObstaclesConfig *config, int *columns, int
 RV_API RvStatus rv_obstacles_run(RvObstacles *obstacles, const RvObstaclesSource *source,
                                  const RvObstaclesOutput *output, RvStream stream);
 
-/* Disparities of `count` (at most RV_OBSTACLES_BOXES) boxes of others, in the disparity raster of
- * that size. rects and depths are in the memory of the engine. */
+/* Disparities of `count` (at most RV_OBSTACLES_BOXES) boxes of another detector, in a disparity
+ * raster of the size of the config. rects and depths are in the memory of the engine. */
 RV_API RvStatus rv_obstacles_distances(RvObstacles *obstacles, const RvPlane *disparity,
                                        const RvObstaclesRect *rects, uint32_t count,
                                        RvObstaclesDepth *depths, RvStream stream);
@@ -150,11 +152,11 @@ RV_API double rv_obstacles_free_area(const RvObstaclesConfig *config, const RvFr
 RV_API double rv_obstacles_depth(const RvObstaclesConfig *config, const RvObstaclesRect *rect,
                                  const RvObstaclesDepth *depth, double *lateral);
 
-/* Tracks. Constant velocity in Z and X per obstacle (Kalman filter), pairs of tracks and obstacles by
- * least distance, first those of confidence 128 or more, then the others. Three hits confirm a
+/* Tracks. Constant velocity in Z and X per obstacle (Kalman filter), pairs of tracks and obstacles
+ * by least distance, first those of confidence 128 or more, then the others. Three hits confirm a
  * track and give it an id; a new one ends after 3 misses, a confirmed one after 8. Walls and
- * overhanging things are not tracked.
- * Doubles in a fixed order from + - x / sqrt alone. */
+ * overhanging objects are not tracked.
+ * Doubles in a fixed order from + - x / sqrt only. */
 typedef struct RvObstaclesTracks RvObstaclesTracks;
 
 #define RV_OBSTACLES_TRACKS 256 /* at most */
@@ -172,7 +174,7 @@ RV_API RvStatus rv_obstacles_tracks_set_config(RvObstaclesTracks *tracks,
  * as predicted ones while they are inside the image, up to `capacity` in all; *total is their
  * number. A time that goes back or leaps by more than 0.5 s ends all tracks; ids continue.
  * `indices` (may be NULL, `capacity` entries): index of each obstacle among those passed, -1 of a
- * predicted one. The result is sorted by distance, ties: order of arrival. */
+ * predicted one. The result is sorted by distance, ties: their order in the input. */
 RV_API RvStatus rv_obstacles_track(RvObstaclesTracks *tracks, double time, RvObstacle *obstacles,
                                    int count, int capacity, int *total, int *indices);
 

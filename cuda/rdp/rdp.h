@@ -5,25 +5,26 @@
  *
  * Source: Cebrian and Moure, "GPU-accelerated RDP Algorithm for Data Segmentation" (after Ramer,
  * Douglas, Peucker). The result is that of the paper's Algorithm 1, the plain recursion; its
- * Algorithm 3 is not followed (docs/elements/cudardp.md lists its errors). Both engines give the same bits.
+ * Algorithm 3 is not followed (docs/elements/cudardp.md lists its errors). Both engines give the
+ * same bits.
  *
  * What is computed, column by column:
  *  1. median      optional: of the valid values in the 3x3 or 5x5 window (the lower one of an even
- *                 number); the window is cut at the edges; an invalid center stays invalid.
- *  2. pieces      RV_RDP_SKIP: one piece from the first to the last valid row; invalid rows between
- *                 have no say. RV_RDP_BREAK: one piece for each run of valid rows.
- *  3. cut         a piece begins as one segment f..l. With d in 1/16 px the deviation of row i is
+ *                 number); the window is clipped at the edges; an invalid center stays invalid.
+ *  2. runs        RV_RDP_SKIP: one run from the first to the last valid row; invalid rows between
+ *                 are bridged. RV_RDP_BREAK: one run per sequence of valid rows.
+ *  3. split       a run starts as one segment f..l. With d in 1/16 px the deviation of row i is
  *                   e_i = |(d_l - d_f)(i - f) - (d_i - d_f)(l - f)|,
- *                 an integer below 2^31. The valid row of the largest e_i, of several the smallest,
- *                 becomes a cut when its distance exceeds epsilon, and both halves are treated
- *                 alike. The distance is
+ *                 an integer below 2^31. The valid row with the largest e_i (ties: the topmost)
+ *                 becomes a split point when its distance exceeds epsilon, and both parts are
+ *                 split in the same way. The distance is
  *                   vertical       e / (l - f)                       in 1/16 px of disparity
  *                   perpendicular  e / sqrt(256 (l - f)^2 + (d_l - d_f)^2)    in px, rows and
  *                                  disparities taken as the two axes of a plane
  *                 compared exactly, in integers.
- *  4. output      mask of vertices, list of segments, and what else is asked for.
+ *  4. output      mask of vertices, list of segments, and the other requested outputs.
  *
- * Neighboring segments of a piece share their vertex. A piece of one row is one segment with
+ * Neighboring segments of a run share their vertex. A run of one row is one segment with
  * first = last. A column without any valid row has no segment. */
 #ifndef RV_RDP_H
 #define RV_RDP_H
@@ -39,8 +40,8 @@ extern "C" {
 #define RV_RDP_SCALE 16 /* disparity values per px */
 
 /* Values of the mask. */
-#define RV_RDP_NONE 0  /* inside or outside a segment */
-#define RV_RDP_END 128 /* first or last row of a piece */
+#define RV_RDP_NONE 0  /* no vertex */
+#define RV_RDP_END 128 /* first or last row of a run */
 #define RV_RDP_CUT 255 /* row where two segments meet */
 
 typedef enum RvRdpDistance { RV_RDP_VERTICAL = 0, RV_RDP_PERPENDICULAR } RvRdpDistance;
@@ -53,24 +54,24 @@ typedef struct RvRdpConfig {
   RvRdpDistance distance; /* RV_RDP_VERTICAL */
   RvRdpInvalid invalid;   /* RV_RDP_SKIP */
   int median;             /* side length of the window in px, 0, 3 or 5; 0 = off */
-  int max_levels;         /* levels of the recursion, 0..16384; 0 = no limit. With n a piece becomes
+  int max_levels;         /* levels of the recursion, 0..16384; 0 = no limit. With n a run becomes
                            * at most 2^(n-1) segments */
   int threads;            /* CPU engine, 0 = all; 0 */
   RvLog log;              /* silent */
 } RvRdpConfig;
 
-/* What became of a column. Errors compare the polyline, rounded to 1/16 px, with the valid values
- * (after the median); they are 0 unless the reconstruction was asked for too. */
+/* Statistics of a column. Errors compare the polyline, rounded to 1/16 px, with the valid values
+ * (after the median); they are 0 unless the reconstruction is requested too. */
 typedef struct RvRdpColumn {
   uint32_t segments;
   uint32_t points;    /* valid rows */
   uint32_t error_sum; /* 1/16 px, over the valid rows */
   uint16_t error_max; /* 1/16 px */
-  uint16_t levels;    /* depth of the recursion: 0 without valid rows, 1 without cuts */
+  uint16_t levels;    /* depth of the recursion: 0 without valid rows, 1 without splits */
 } RvRdpColumn;
 
-/* Where run() writes, all in the memory of the engine, not overlapping. What is NULL (planes: data
- * is NULL) is not made. */
+/* Where run() writes, all in the memory of the engine, not overlapping. Outputs that are NULL
+ * (planes: data is NULL) are not computed. */
 typedef struct RvRdpOutput {
   RvPlane mask;           /* RV_U8, width x height */
   RvPlane reconstruction; /* RV_U16, width x height: the polylines in 1/16 px, halves away from the

@@ -16,9 +16,9 @@
  *   zed           ZED SNnnnn.conf                             2         mm
  *   depthai       DepthAI (OAK) JSON dump                     2 or more cm
  *
- * Formats with one camera per file need two files. OpenCV may also be two files that together hold
- * one calibration (intrinsics.yml and extrinsics.yml of its sample). Lengths become m where the
- * format defines its unit. OpenCV keeps the unit of the squares of the calibration: use
+ * Formats with one camera per file need two files. OpenCV may also be two files that together
+ * contain one calibration (intrinsics.yml and extrinsics.yml of its sample). Lengths become m where
+ * the format defines its unit. OpenCV keeps the unit of the squares of the calibration: use
  * `baseline_scale`.
  *
  * Files are untrusted: at most 1 MiB, nesting of 8, 1024 entries and 100 000 numbers; no YAML
@@ -49,7 +49,7 @@ typedef struct RvCalibrationView {
   double projection[12]; /* of the rectified camera, 3 x 4, row by row (has_rectification) */
 } RvCalibrationView;
 
-/* A stereo camera: rectification, pose or both are there. */
+/* A stereo camera: rectification, pose or both are set. */
 typedef struct RvCalibration {
   RvCalibrationView view[2];          /* left, right */
   int has_rectification;              /* rotation and projection of both views are set */
@@ -72,7 +72,7 @@ typedef struct RvCalibrationOptions {
   RvLog log;             /* silent */
 } RvCalibrationOptions;
 
-/* Bytes of a file in memory; `name` is what messages call it. */
+/* Bytes of a file in memory; `name` appears in messages. */
 typedef struct RvCalibrationBytes {
   const char *name;
   const void *bytes;
@@ -83,8 +83,8 @@ typedef struct RvCalibrationBytes {
 RV_API void rv_calibration_options_init(RvCalibrationOptions *options);
 
 /* Reads `path`, and `right_path` (NULL: none) for formats with a file per camera. Returns RV_ERR_IO
- * when a file cannot be read or is not a usable calibration, RV_ERR_ARG for invalid options or NULL,
- * RV_ERR_NO_MEMORY. After an error *out is cleared. */
+ * when a file cannot be read or is not a usable calibration, RV_ERR_ARG for invalid options or
+ * NULL, RV_ERR_NO_MEMORY. After an error *out is cleared. */
 RV_API RvStatus rv_calibration_read(RvCalibration *out, const char *path, const char *right_path,
                                     const RvCalibrationOptions *options);
 
@@ -94,7 +94,7 @@ RV_API RvStatus rv_calibration_parse(RvCalibration *out, const RvCalibrationByte
 
 /* Converts *calibration to views of width x height px: the same aspect ratio within 0.5 % is
  * scaled, f' = f s, c' = (c + 0.5) s - 0.5; another one is RV_ERR_ARG. A calibration without sizes
- * takes this one, with a warning unless the principal points are near its center. Checks focal
+ * gets this one, with a warning unless the principal points are near its center. Checks focal
  * lengths and principal points against the size. */
 RV_API RvStatus rv_calibration_fit(RvCalibration *calibration, int width, int height,
                                    const RvLog *log);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rectify.h: undistorts and rectifies both views of a frame-packed stereo pair, so that a point lies
- * on the same row in both.
+/* rectify.h: undistorts and rectifies both views of a frame-packed stereo pair, so that a point
+ * lies on the same row in both.
  *
  * How an output pixel is made:
  *  1. geometry   the rectified cameras: rotations R1, R2 and projections P1, P2 of the calibration,
@@ -9,14 +9,15 @@
  *                length and one principal point for both views (zero disparity at infinity).
  *  2. map        for output pixel (j, i) of a view: (X, Y, W) = (P R)^-1 (j, i, 1), x = X / W,
  *                y = Y / W; the lens model (below) bends (x, y) to (x', y'); the source is
- *                u = fx x' + cx, v = fy y' + cy, kept as U = rint(32 u), V = rint(32 v), halves to
- *                even. Made once, in double, on the host.
+ *                u = fx x' + cx, v = fy y' + cy, stored as U = rint(32 u), V = rint(32 v), halves
+ *                to even. Made once, in double, on the host.
  *  3. remap      with a = U mod 32, b = V mod 32 and the four pixels around the source:
  *                  ((32-a)(32-b) s00 + a(32-b) s01 + (32-a)b s10 + ab s11 + 512) >> 10
  *                in integers, rounded once: the values of OpenCV's remap (INTER_LINEAR,
  *                BORDER_CONSTANT) with CV_16SC2 maps. Source pixels outside of the view, also those
- *                of the other view, count as the border: RGB, alpha and gray 0; Y 16 or 0
- *                (full_range), U V 128. RV_RECTIFY_NEAREST rounds U, V to integer pixels, halves up.
+ *                of the other view, are the border: RGB, alpha and gray 0; Y 16 or 0
+ *                (full_range), U V 128. RV_RECTIFY_NEAREST rounds U, V to integer pixels, halves
+ *                up.
  *
  * Chroma of NV12, I420, YUY2 and UYVY has its own map on its own 1/32 px grid: the sample of chroma
  * column c, row r lies at luma (2 c + sx, 2 r + sy); its source is the map at that point, in chroma
@@ -32,8 +33,8 @@
  *   x' = x s, y' = y s, s = t (1 + k1 t^2 + k2 t^4 + k3 t^6 + k4 t^8) / r.
  * Both as in OpenCV. Points behind the camera (W <= 0) are outside.
  *
- * Sources: J.-Y. Bouguet, Camera Calibration Toolbox (rectification); Brown 1966 (lens); Kannala and
- * Brandt 2006 (fisheye). Both engines give the same bytes. */
+ * Sources: J.-Y. Bouguet, Camera Calibration Toolbox (rectification); Brown 1966 (lens); Kannala
+ * and Brandt 2006 (fisheye). Both engines give the same bytes. */
 #ifndef RV_RECTIFY_H
 #define RV_RECTIFY_H
 
@@ -82,7 +83,7 @@ typedef struct RvRectifyConfig {
   RvLog log;                            /* silent */
 } RvRectifyConfig;
 
-/* The rectified cameras. */
+/* The rectified cameras, with the calibration fitted to the input views. */
 typedef struct RvRectifyGeometry {
   int width, height;         /* px of one output view */
   RvCalibration calibration; /* fitted to the input views; warnings added */
@@ -106,12 +107,12 @@ RV_ALGORITHM_API(RvRectify, rectify);
 RV_API RvStatus rv_rectify_geometry(const RvRectifyConfig *config, RvRectifyGeometry *geometry);
 
 /* Where the pixel (u, v) of an input view (0 left, 1 right) lies in its output view, px; centers of
- * pixels have whole numbers. Inverts the lens by a search of bounded length (rectify_lens.h): the ray
- * found is projected to (u, v) within 1e-6 px, for every lens model and coefficients. 0, and x and y
- * unchanged, when no ray has this pixel (coefficients of strong distortion fold the image at some
- * distance from the principal point; only rays between the optical axis and the fold count), when the
- * ray of a fisheye lens is 90 degrees or more off the axis, or when it lies behind the rectified
- * camera. */
+ * pixels have whole numbers. Inverts the lens by a search of bounded length (rectify_lens.h): the
+ * ray found is projected to (u, v) within 1e-6 px, for every lens model and coefficients. 0, and x
+ * and y unchanged, when no ray has this pixel (coefficients of strong distortion fold the image at
+ * some distance from the principal point; only rays between the optical axis and the fold count),
+ * when the ray of a fisheye lens is 90 degrees or more off the axis, or when it lies behind the
+ * rectified camera. */
 RV_API int rv_rectify_point(const RvRectifyGeometry *geometry, int view, double u, double v,
                             double *x, double *y);
 

@@ -104,8 +104,8 @@ typedef struct RvRoadConfig {
   double disparity_noise;        /* standard deviation, px, 0 to 4; 0.15 */
   double max_roughness;          /* m^2, 0 to 1; 2.4e-4. Upper bound of the limit at any noise */
   double near_range;             /* m, above 0 to 1000; 10 */
-  double near_width;             /* m, 0 to 1000; 3. 0 = everything is ahead */
-  double min_seeds;              /* share of the training strip, 0 to 1; 0.1. 0 = off */
+  double near_width;             /* m, 0 to 1000; 3. 0 = all patches are ahead */
+  double min_seeds;              /* fraction of the training strip, 0 to 1; 0.1. 0 = off */
   double max_height;             /* m, 0 to 10; 0.03. 0 = height is ignored */
   double ground_threshold_scale; /* 1 to 4; 1.5 */
   int smoothing;                 /* patches, 0, 3 or 5; 5. 0 = off */
@@ -187,7 +187,7 @@ RV_API RvStatus rv_road_reset(RvRoad *road, RvStream stream);
  *
  * A change of width, height, camera.doffs, patch_size, bins, equalize, initial_models, new_models,
  * library_size, estimate_models, min_samples, distance, variance_floor, threads or log waits for
- * `stream`, allocates new memory and frees the old; all others are free of cost and do not wait.
+ * `stream`, allocates new memory and frees the old; all others neither allocate nor wait.
  * Graphs that recorded run() before contain the old parameters and memory: record them again. After
  * a failure the object is unchanged. */
 RV_API RvStatus rv_road_set_config(RvRoad *road, const RvRoadConfig *config, RvStream stream);
@@ -196,7 +196,8 @@ RV_API RvStatus rv_road_set_config(RvRoad *road, const RvRoadConfig *config, RvS
  *
  * For another sequence, object or engine. An object that has loaded it classifies its first frame
  * with it, with or without seeds, and continues exactly as the object that saved it when their
- * configs are the same and persistence is 0: the filter over time is not saved. Save and load wait for `stream` and allocate memory while they run.
+ * configs are the same and persistence is 0: the filter over time is not saved. Save and load wait
+ * for `stream` and allocate memory while they run.
  *
  * Format, little-endian, without gaps:
  *

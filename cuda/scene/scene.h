@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* scene.h: a synthetic street for tests and demonstrations: a stereo pair rendered from a moving
- * camera, with exact ground truth at every pixel. Runs on the CPU only. The same config and frame number
- * give the same bytes, whatever the number of threads.
+/* scene.h: synthetic road scenes for tests and demonstrations: a stereo pair rendered from a moving
+ * camera, with exact ground truth at every pixel. It runs on the CPU only. The same config and
+ * frame number give the same bytes with any number of threads.
  *
  * The scene is a function of world position: both views look at the same surfaces, so they agree
  * wherever a surface is seen by both. Camera: x right, y down, z forward; the right camera is
@@ -24,11 +24,11 @@ typedef enum RvScenePattern {
   RV_SCENE_PLANES,         /* textured slanted planes only: exact subpixel tests */
   RV_SCENE_NOISE,          /* random dots at random disparities per block */
   RV_SCENE_HIGHWAY,        /* three lanes in curves: traffic, bridges, exits, worn paint, dusk */
-  RV_SCENE_COURSE,         /* a road with what obstacle detection finds hard */
+  RV_SCENE_COURSE,         /* a road with objects that are hard to detect */
   RV_SCENE_PATTERNS
 } RvScenePattern;
 
-/* Truth labels. */
+/* Ground-truth labels. */
 typedef enum RvSceneLabel {
   RV_LABEL_ROAD = 0,
   RV_LABEL_SIDEWALK,
@@ -41,7 +41,7 @@ typedef enum RvSceneLabel {
   RV_LABEL_SKY,
   RV_LABEL_PERSON,
   RV_LABEL_OBJECT, /* crate, barrier, guard rail */
-  RV_LABEL_BRIDGE, /* what spans the road: bridges, gantries, overhanging signs */
+  RV_LABEL_BRIDGE, /* spans the road: bridges, gantries, overhanging signs */
   RV_LABELS
 } RvSceneLabel;
 
@@ -57,7 +57,7 @@ typedef struct RvSceneConfig {
   double grass_height;    /* of the highest grass beside the track of OFFROAD, m, 0..0.3; 0.2 */
   double curb_height;     /* of the sidewalks of the streets above the road, m, 0..0.3; 0.12 */
   int threads;            /* 0 = all processors; 0 */
-  RvLog log;
+  RvLog log;              /* silent */
 } RvSceneConfig;
 
 #define RV_SCENE_OBJECTS 96 /* in RvSceneFacts */
@@ -96,15 +96,15 @@ typedef struct RvSceneLine {
   uint8_t reserved;
 } RvSceneLine;
 
-/* What stands where in a frame. */
+/* Objects and lines of a frame. */
 typedef struct RvSceneFacts {
   int objects, lines;
   RvSceneObject object[RV_SCENE_OBJECTS];
   RvSceneLine line[RV_SCENE_LINES];
 } RvSceneFacts;
 
-/* Ground truth of the left view, host memory; a NULL pointer (in `data`) leaves a part out. Coordinates
- * are those of the left camera: X right, Z along its axis. */
+/* Ground truth of the left view, host memory of the caller; parts whose pointer (planes: data) is
+ * NULL are omitted. Coordinates are those of the left camera: X right, Z along its axis. */
 typedef struct RvSceneTruth {
   RvPlane disparity; /* RV_U16, 1/16 px rounded, 0 = invalid (sky: at infinity) */
   RvPlane labels;    /* RV_U8, RvSceneLabel */
@@ -127,7 +127,7 @@ RV_API void rv_scene_config_init(RvSceneConfig *config);
 RV_API RvStatus rv_scene_config_check(const RvSceneConfig *config);
 RV_API RvStatus rv_scene_new(RvScene **out, const RvSceneConfig *config);
 
-/* The camera that renders: focal, principal point, baseline, height, pitch. `planes` and `noise`
+/* Returns the left camera: focal, principal point, baseline, height, pitch. `planes` and `noise`
  * have no ground: height and pitch are 0 there; `noise` has no camera at all (all 0). */
 RV_API void rv_scene_camera(const RvScene *scene, RvCamera *camera);
 

@@ -7,8 +7,8 @@
  * and in docs/elements/cudasgm.md. Both engines give the same bits.
  *
  * Steps, in this order:
- *  1. census      mixed (32 bits: 16 pairs of the center-symmetric census, and 16 neighbors compared
- *                 with the mean of the 3x3 block around the center), or, as in the thesis,
+ *  1. census      mixed (32 bits: 16 pairs of the center-symmetric census, and 16 neighbors
+ *                 compared with the mean of the 3x3 block around the center), or, as in the thesis,
  *                 center-symmetric 9x7 (31 bits, eq. 2.1), or full 9x7 (62 bits: each neighbor
  *                 compared with the center); windows are clamped at every edge.
  *  2. cost        Hamming distance (eq. 2.2) of left (x, y) and right (max(x - d, 0), y), with
@@ -23,26 +23,26 @@
  *  6. left-right  invalid if the match lies outside the right view, or the two disparities differ
  *                 by more than max_lr_diff; omitted when max_lr_diff is -1.
  *  7. subpixel    lowest point of a curve through a = S[best-1], b = S[best], c = S[best+1]: of two
- *                 lines of equal and opposite slope, (a - c) / (2 (max(a, c) - b)), or of a parabola,
- *                 (a - c) / (2 (a - 2 b + c)); rounded half up to 1/16 px in integers; none at
- *                 either end of the range or where it is flat.
+ *                 lines of equal and opposite slope, (a - c) / (2 (max(a, c) - b)), or of a
+ *                 parabola, (a - c) / (2 (a - 2 b + c)); rounded half up to 1/16 px in integers;
+ *                 none at either end of the range or where it is flat.
  *  8. median      of the valid values in the 3x3 or 5x5 window (the lower one of an even number);
- *                 the window is cut at the edges; an invalid center stays invalid.
+ *                 the window is clipped at the edges; an invalid center stays invalid.
  *  9. speckle     4-connected regions whose neighbors differ by at most speckle_range become
  *                 invalid when they have fewer than speckle_size pixels.
  * 10. sky         with reject_sky: 4-connected regions of pixels without texture that touch the top
  *                 row become invalid. A pixel belongs to them if it is invalid or at most 8 px, the
- *                 sum of |I(x+1,y) - I(x,y)| + |I(x,y+1) - I(x,y)| over the 9x7 window is below 384,
- *                 and the mean of the window is not below that of the view. Windows and
+ *                 sum of |I(x+1,y) - I(x,y)| + |I(x,y+1) - I(x,y)| over the 9x7 window is below
+ *                 384, and the mean of the window is not below that of the view. Windows and
  *                 differences are clamped at the edges.
  * 11. fill        with RV_SGM_FILL_DENSE: every other invalid pixel gets a value. Ends of a run are
  *                 the nearest pixels to the left and right in regions (as in 9) of at least 200 px.
  *                 With both ends l and r: the winner of step 4, if it is at most 1 px outside
  *                 min(l, r) .. max(l, r) and |l - r| is at most half a px per px of the run, else
- *                 min(l, r), the background. With one end: that end. With none: the winner. Then each
- *                 filled pixel becomes the weighted median of the 11x11 window without the sky:
- *                 the smallest value at which the weights round(64 exp(-|I(p) - I(q)| / 16)) of the
- *                 values up to it reach half of all.
+ *                 min(l, r), the background. With one end: that end. With none: the winner. Then
+ *                 each filled pixel becomes the weighted median of the 11x11 window without the
+ *                 sky: the smallest value at which the weights round(64 exp(-|I(p) - I(q)| / 16))
+ *                 of the values up to it reach half of all.
  *
  * The engines run them as three stages: match (1 to 7), filter (8 and 9), refine (10 and 11). */
 #ifndef RV_SGM_H
@@ -129,8 +129,8 @@ RV_API RvStatus rv_sgm_run(RvSgm *sgm, const RvPlane *left, const RvPlane *right
 
 /* Time of each stage of the last run(), us: match (costs, paths, winner, checks), filter (median,
  * speckle), refine (sky, fill). RV_ERR_ARG without config.stage_times or before the first run. On
- * RV_CUDA the stream has passed and the device is current; time in which the stream waits for others
- * counts. */
+ * RV_CUDA, call it after the stream has been synchronized and with the device current; time in
+ * which the stream waits for other work is included. */
 RV_API RvStatus rv_sgm_stage_times(const RvSgm *sgm, double us[RV_SGM_STAGES]);
 
 #ifdef __cplusplus

@@ -22,12 +22,12 @@
  *       weight      round(c^2 / 255). A cell of weight 0 is invalid.
  *       maximum     Disparities above max_disparity are clamped to it.
  *       empty       An invalid cell is empty when at most an eighth of its pixels are valid.
- *       one view    Beside a nearer surface the right view does not see as many px of the farther
- *                   one, to its left, as their disparities differ by. Invalid cells between two
- *                   valid ones of a row whose gap is at most one cell wider than that get the
- *                   disparity of the left one and the confidence one_view_confidence; those at the
- *                   left edge, up to one cell wider than the disparity of the first valid cell, get
- *                   that. They do not vote for the ground. 0: they stay invalid.
+ *       one view    To the left of a nearer surface, a strip of the farther one is hidden from the
+ *                   right view; its width in px is the difference of their disparities. Invalid
+ *                   cells between two valid ones of a row whose gap is at most one cell wider than
+ *                   that get the disparity of the left one and the confidence one_view_confidence;
+ *                   those at the left edge, up to one cell wider than the disparity of the first
+ *                   valid cell, get that. They do not vote for the ground. 0: they stay invalid.
  *
  *  2. semantics, optional: labels or scores, of any size
  *     Pixel (x, y) of the image reads pixel (x map width / width, y map height / height) of the
@@ -74,10 +74,10 @@
  *     A list of stixels. rv_stixels_render converts it to dense maps.
  *
  * Estimated ground plane:
- *   surface With a surface of cuda/ground its plane at the center column is used, as it is. In frames
- *           in which it has no plane the previous one is kept. Without a surface, the vote, which is
- *           less reliable: it considers all columns, and facades and parked cars form lines with
- *           more votes than the road in wide images.
+ *   surface With a surface of cuda/ground its plane at the center column is used, as it is. In
+ *           frames in which it has no plane the previous one is kept. Without a surface, the vote,
+ *           which is less reliable: it considers all columns, and facades and parked cars form
+ *           lines with more votes than the road in wide images.
  *   vote    Cells vote in a histogram of rows and disparities for lines: the disparity at row 0 in
  *           up to 128 steps, the horizon in 64 steps from 16/64 to 79/64 of the height. A row gives
  *           a line at most a quarter of the columns, so that walls do not win. Ties: the first
@@ -212,7 +212,7 @@ typedef struct RvStixelsOutput {
   RvStixel *stixels; /* columns from left to right, in a column from the bottom up; aligned to
                             * 4 bytes; needs `offsets` */
   uint32_t capacity; /* of `stixels`; those beyond are counted but not written */
-  uint32_t *offsets; /* columns + 1: number of stixels of all columns to the left, whatever the
+  uint32_t *offsets; /* columns + 1: number of stixels of all columns to the left, also beyond the
                             * capacity; the last is that of all columns */
   int32_t *energies; /* columns: 1/1024 nat */
   RvStixelsGround *ground; /* 1, aligned to 8 bytes */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* vote.h: voting algorithms over a raster: histograms, sums, subsampling. The same layer carries
- * the Hough transform (hough/hough.h), and more can be added in a few lines: docs/studies/vote.md.
+/* vote.h: voting algorithms over a raster: histograms, sums, subsampling. The Hough
+ * transform (hough/hough.h) uses the same layer; docs/studies/vote.md adds further algorithms to
+ * it.
  *
  * Source: van den Braak, Nugteren, Mesman, Corporaal, "GPU-vote: A Framework for Accelerating
  * Voting Algorithms on GPU". An element of the input (a pixel) that passes the element test adds a
  * value to a bin. Votes are one (unity) or a number; the bin follows from the element's value or
- * from its place. All votes are integers, so the order of voting never shows, and both engines give
- * the same bits. */
+ * position. All votes are integers, so their order does not change the result, and both engines
+ * give the same bits. */
 #ifndef RV_VOTE_H
 #define RV_VOTE_H
 
@@ -21,7 +22,7 @@ typedef enum RvVoteKind {
   /* By value, unity. Input RV_U8 or RV_U16, range R = 256 or 65536; bin = value * bins / R rounded
    * down. */
   RV_VOTE_HISTOGRAM = 0,
-  /* By value, unity, three votes an element. Input RV_U32: R in bits 0..7, G in 8..15, B in
+  /* By value, unity, three votes per element. Input RV_U32: R in bits 0..7, G in 8..15, B in
    * 16..23; bins 0..255 are R's, 256..511 G's, 512..767 B's. */
   RV_VOTE_COLOR,
   /* By value, unity. Input as above; 30 x 30 bins of normalized red and green: with s = R + G + B
@@ -31,8 +32,8 @@ typedef enum RvVoteKind {
    * RV_F32 in fixed point: each value times 65536, rounded to the nearest (ties to even), values
    * beyond +-2^31 clamped; NaN does not vote. */
   RV_VOTE_SUM,
-  /* By position, number. Input RV_U8; bin (x / factor, y / factor) gets the pixel: sums of the picture
-   * made smaller; those of the last column and row may hold fewer pixels. */
+  /* By position, number. Input RV_U8; bin (x / factor, y / factor) gets the pixel: sums for a
+   * reduced image; those of the last column and row may contain fewer pixels. */
   RV_VOTE_SUBSAMPLE,
   RV_VOTE_KINDS /* their number */
 } RvVoteKind;

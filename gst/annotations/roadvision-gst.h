@@ -12,15 +12,15 @@
  *   Sizes      `width` and `height` are those of the image that the annotation refers to, px. After
  *              scaling, multiply coordinates by (size of the frame / that size).
  *   Units      px, m, s, radians in records, degrees in scalars where stated.
- *   Rasters    have a GstVideoMeta: rows are `stride` bytes apart, which is not width x bytes. For
- *              structures that lost it (serialized as text) the stride and the format are scalars
- *              too, and the readers below use them.
+ *   Rasters    have a GstVideoMeta: rows are `stride` bytes apart, at least width x bytes per
+ *              value. For structures that lost it (serialized as text) the stride and the format
+ *              are scalars too, and the readers below use them.
  *   Memory     a buffer may be on the GPU; mapping it for reading downloads it once.
  *   Ownership  stated at each function. "Borrowed" is valid as long as the GstBuffer.
  *   Threads    all functions may be called from any thread; one struct by one thread at a time.
- *   Errors     an annotation of anyone is checked: missing fields, fields of another type, values
- *              out of range, rasters of another size or format and short buffers make it invalid;
- *              optional fields that are invalid are read as 0 or NULL.
+ *   Errors     every annotation is checked when it is read: missing fields, fields of another type,
+ *              values out of range, rasters of another size or format and short buffers make it
+ *              invalid; optional fields that are invalid are read as 0 or NULL.
  *
  * Read the disparity in C (nothing to free), for example in a pad probe:
  *
@@ -190,7 +190,7 @@ typedef GstBuffer *RvMetaBuffer;
 /* --- RvCameraMeta: the left camera of a rectified pair ----------------------------------------- */
 
 /* Depth of a pixel with disparity d: Z = focal * baseline / (d + doffs), m. 0 = unknown; cx, cy and
- * doffs only mean something with `focal`, pitch with `camera_height`. */
+ * doffs are valid only with `focal`, pitch only with `camera_height`. */
 typedef struct RvMetaCamera {
   int width, height;    /* px of the left image */
   double focal;         /* px */
@@ -281,7 +281,7 @@ RV_META_DECLARE(Stixels, stixels)
 typedef struct RvMetaSegments {
   int width, height; /* px of the disparity they were computed from */
   int count;
-  double epsilon; /* largest distance that was allowed, px */
+  double epsilon; /* maximum allowed distance, px */
   int levels_max; /* largest recursion depth of a column */
   /*< private >*/
   RvMetaBuffer payload; /* RvSegment: columns from left to right, rows from the top */
@@ -362,8 +362,8 @@ typedef struct RvMetaObstacles {
   int count;
   int tracked;       /* of them with an id */
   int nearest;       /* index of the nearest one in the path of the vehicle; -1 = none */
-  double min_height; /* lower ones are no obstacles, m */
-  double clearance;  /* higher ones are not in the way, m */
+  double min_height; /* lower objects are ignored, m */
+  double clearance;  /* higher objects are not in the way, m */
   double max_range;  /* m */
   /*< private >*/
   RvMetaBuffer payload; /* RvObstacle, nearest first */
@@ -489,9 +489,9 @@ RV_API void rv_meta_describe_raster(GstBuffer *buffer, RvFormat format, int widt
 /* Returns a new raster in host memory, not cleared; NULL if memory is exhausted. */
 RV_API GstBuffer *rv_meta_raster_new(RvFormat format, int width, int height);
 
-/* Describes the memory of a buffer, at `data` in the host or on the GPU, by its GstVideoMeta; without
- * one as an array of height 1 with its bytes as width. FALSE if the buffer is shorter than its
- * GstVideoMeta states, or its pixels are not aligned. */
+/* Describes the memory of a buffer, at `data` in the host or on the GPU, by its GstVideoMeta;
+ * without one as an array of height 1 with its bytes as width. FALSE if the buffer is shorter than
+ * its GstVideoMeta states, or its pixels are not aligned. */
 RV_API gboolean rv_meta_plane(GstBuffer *buffer, void *data, RvPlane *plane);
 
 /* A mapped raster or array. */
