@@ -99,9 +99,11 @@ void rv_hough_size(const RvHoughConfig *config, int *bins, int *angles, int *rho
 
 /* --- Run ------------------------------------------------------------------------------------- */
 
-static RvStatus check_output(const RvHoughPlan *plan, const RvHoughOutput *out) {
+static RvStatus check_planes(const RvHoughPlan *plan, const RvPlane *input,
+                             const RvHoughOutput *out) {
   const RvHoughConfig *c = &plan->config;
   const RvLog *log = &c->log;
+  RV_TRY(rv_check_plane(log, "hough", "input", input, c->width, c->height, RV_U8));
   RV_REQUIRE(log, out && out->lines && out->count,
              "hough: lines and count must point to memory of the engine");
   RV_TRY(rv_check_aligned(log, "hough", "lines", out->lines, 4));
@@ -116,8 +118,7 @@ RvStatus rv_hough_run(RvHough *hough, const RvPlane *input, const RvHoughOutput 
   if (!hough)
     return RV_ERR_ARG;
   const RvHoughConfig *c = &hough->plan.config;
-  RV_TRY(rv_check_plane(&c->log, "hough", "input", input, c->width, c->height, RV_U8));
-  RV_TRY(check_output(&hough->plan, out));
+  RV_TRY(check_planes(&hough->plan, input, out));
   const RvHoughStages *stages = (const RvHoughStages *)hough->object.base;
   void *work = hough->object.work;
   RvHoughJob job = {&hough->plan, *input, *out, stream};

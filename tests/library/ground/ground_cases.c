@@ -67,23 +67,27 @@ static void run_reference(const Sequence *s, RvGroundSurface *out) {
     ground_reference(&plan, &s->frames[i], &state, &out[i]);
 }
 
+static int same(RvCheck *check, const char *name, const RvGroundSurface *a,
+                const RvGroundSurface *b, int i, const char *what) {
+  int good =
+      rvc_true(check, name, memcmp(a, b, offsetof(RvGroundSurface, profile)) == 0,
+               "%s frame %d: slopes %.17g %.17g intercept %.17g height %.17g source %d age %d "
+               "cells %d bins %d..%d, expected %.17g %.17g %.17g %.17g %d %d %d %d..%d",
+               what, i, b->slope_x, b->slope_y, b->intercept, b->height, b->source, b->age,
+               b->cells, b->first, b->last, a->slope_x, a->slope_y, a->intercept, a->height,
+               a->source, a->age, a->cells, a->first, a->last);
+  for (int k = 0; good && k < RV_GROUND_BINS; k++)
+    good = rvc_true(check, name, a->profile[k] == b->profile[k],
+                    "%s frame %d: profile[%d] is %d, expected %d", what, i, k, b->profile[k],
+                    a->profile[k]);
+  return good;
+}
+
 static void compare(RvCheck *check, const char *name, const RvGroundSurface *want,
                     const RvGroundSurface *got, int count, const char *what) {
-  for (int i = 0; i < count; i++) {
-    const RvGroundSurface *a = &want[i], *b = &got[i];
-    if (!rvc_true(check, name, memcmp(a, b, offsetof(RvGroundSurface, profile)) == 0,
-                  "%s frame %d: slopes %.17g %.17g intercept %.17g height %.17g source %d age %d "
-                  "cells %d bins %d..%d, expected %.17g %.17g %.17g %.17g %d %d %d %d..%d",
-                  what, i, b->slope_x, b->slope_y, b->intercept, b->height, b->source, b->age,
-                  b->cells, b->first, b->last, a->slope_x, a->slope_y, a->intercept, a->height,
-                  a->source, a->age, a->cells, a->first, a->last))
-      return;
-    for (int k = 0; k < RV_GROUND_BINS; k++)
-      if (!rvc_true(check, name, a->profile[k] == b->profile[k],
-                    "%s frame %d: profile[%d] is %d, expected %d", what, i, k, b->profile[k],
-                    a->profile[k]))
-        return;
-  }
+  int i = 0;
+  while (i < count && same(check, name, &want[i], &got[i], i, what))
+    i++;
 }
 
 /* All engines against the reference implementation. */

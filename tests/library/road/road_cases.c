@@ -307,9 +307,7 @@ static void check_learning(RvCheck *check, const char *name, RvRandom *random) {
   /* Four samples of 25 counts at distance 0.5 of model 0 (mean 24, variance 4, weight 0.25; w_i =
    * 1/4): mean (0.25 * 24 + 25) / 1.25 = 24.8, variance (0.25 * 4 + 4 * 0.25 * 1) / 1.25 = 1.6,
    * empty cells (0.25 * 4) / 1.25 = 0.8, weights 1.25 and 0.75 over 2. */
-  w->library.count = 2;
-  rv_road_bench_model(w, 0, 3, 24, 0.25, w->plan->cells);
-  rv_road_bench_model(w, 1, 40, 24, 0.75, w->plan->cells);
+  rv_road_bench_two_models(w);
   rv_road_bench_seeds(w, 0, 4, 3, w->plan->area);
   rv_road_learn(w);
   rvc_true(check, name,

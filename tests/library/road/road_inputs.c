@@ -50,6 +50,12 @@ void rv_road_bench_model(RvRoadCpu *w, int j, int cell, double mean, double weig
   w->library.weight[j] = weight;
 }
 
+void rv_road_bench_two_models(RvRoadCpu *w) {
+  w->library.count = 2;
+  rv_road_bench_model(w, 0, 3, 24, 0.25, w->plan->cells);
+  rv_road_bench_model(w, 1, 40, 24, 0.75, w->plan->cells);
+}
+
 void rv_road_bench_seeds(RvRoadCpu *w, int first, int count, int cell, int in) {
   if (first == 0) {
     memset(w->sample, 0, (size_t)w->plan->patches);

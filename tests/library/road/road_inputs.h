@@ -16,6 +16,10 @@ RvRoadConfig *rv_road_bench_config(RvRoadCpu *work);
 /* Model j of its library: the mean in one cell; `wide` cells have a variance of 4, the others the
  * floor. */
 void rv_road_bench_model(RvRoadCpu *work, int j, int cell, double mean, double weight, int wide);
+/* Its library becomes two models of mean 24 and variance 4: cell 3 of weight 0.25, cell 40 of
+ * weight 0.75. */
+void rv_road_bench_two_models(RvRoadCpu *work);
+
 /* `count` samples from `first` with `in` px in the cell and the rest in the next one; first 0: in
  * place of all others. */
 void rv_road_bench_seeds(RvRoadCpu *work, int first, int count, int cell, int in);

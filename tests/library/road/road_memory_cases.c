@@ -27,9 +27,7 @@ static void check_weights(RvCheck *check, const char *name, RvRandom *random) {
   if (!w)
     return;
   const RvRoadModels *l = &w->library;
-  w->library.count = 2;
-  rv_road_bench_model(w, 0, 3, 24, 0.25, w->plan->cells);
-  rv_road_bench_model(w, 1, 40, 24, 0.75, w->plan->cells);
+  rv_road_bench_two_models(w);
   rv_road_bench_seeds(w, 0, 4, 3, 25);
   rv_road_learn(w);
   rvc_true(check, name,

@@ -483,27 +483,27 @@ RVC_PARITY(RVC_CASE("scene/determinism", check_determinism, 0),
 
 typedef struct Bench {
   RvScene *scene;
-  Shot shot;
+  const Shot *shot;
   uint64_t frame;
 } Bench;
 
 static RvStatus run(void *user, RvStream stream) {
   Bench *bench = user;
   (void)stream;
-  return rv_scene_render(bench->scene, bench->frame++ % 300, &bench->shot.picture,
-                         &bench->shot.truth);
+  return rv_scene_render(bench->scene, bench->frame++ % 300, &bench->shot->picture,
+                         &bench->shot->truth);
 }
 
 static void bench_pattern(RvCheck *check, const char *name, RvScenePattern pattern) {
   if (!rvc_wants(check, name) || !rvc_cpu(check))
     return;
   const RvSceneConfig config = config_of(check, pattern, 640, 480);
-  Bench bench = {NULL, {0}, 0};
-  if (shot_new(&bench.shot, RV_PIXEL_NV12, 640, 480) &&
-      rv_scene_new(&bench.scene, &config) == RV_OK)
+  Shot shot = {0};
+  Bench bench = {.shot = &shot};
+  if (shot_new(&shot, RV_PIXEL_NV12, 640, 480) && rv_scene_new(&bench.scene, &config) == RV_OK)
     rvc_bench(check, name, RV_CPU, run, &bench);
   rv_scene_free(&bench.scene);
-  shot_free(&bench.shot);
+  shot_free(&shot);
 }
 
 static void bench_all(RvCheck *check) {

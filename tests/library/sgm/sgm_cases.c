@@ -206,27 +206,39 @@ static int cpu_agrees(const Case *t) {
   return good && stages_agree(t, RV_CPU, 1, NULL) && run_agrees(t);
 }
 
-static void check_random(RvCheck *check, const char *name, int count, int cuda) {
+/* Opens a case of number n and compares what it gives; the caller closes it. */
+typedef int Trial(Case *t, RvRandom *random, int n, const void *user);
+
+static void check_trials(RvCheck *check, const char *name, int count, Trial *trial,
+                         const void *user) {
   if (!rvc_wants(check, name))
     return;
   RvRandom random = rvc_random(check, name);
   int good = 1;
   for (int n = 0; good && n < count; n++) {
     Case t = {.check = check, .name = name};
-    random_config(&random, n, rvc_small(check), &t.config);
-    if (!case_open(&t))
-      good = 0;
-    if (good) {
-      random_pair(&random, &t.config, t.left, t.right);
-      RvSgmPlan plan = {.config = t.config};
-      rv_sgm_make_plan(&plan);
-      rv_sgm_reference(&plan, t.left, t.right, &t.expected);
-      good = cuda ? stages_agree(&t, RV_CUDA, 0, NULL) : cpu_agrees(&t);
-    }
+    good = trial(&t, &random, n, user);
     case_close(&t);
   }
   if (good)
     rvc_ok(check, name);
+}
+
+/* user: RvEngine. */
+static int trial_reference(Case *t, RvRandom *random, int n, const void *user) {
+  const RvEngine *engine = user;
+  random_config(random, n, rvc_small(t->check), &t->config);
+  if (!case_open(t))
+    return 0;
+  random_pair(random, &t->config, t->left, t->right);
+  RvSgmPlan plan = {.config = t->config};
+  rv_sgm_make_plan(&plan);
+  rv_sgm_reference(&plan, t->left, t->right, &t->expected);
+  return *engine == RV_CUDA ? stages_agree(t, RV_CUDA, 0, NULL) : cpu_agrees(t);
+}
+
+static void check_random(RvCheck *check, const char *name, int count, RvEngine engine) {
+  check_trials(check, name, count, trial_reference, &engine);
 }
 
 /* Sky and fill: images wider than a warp with many regions. */
@@ -369,31 +381,27 @@ static void random_shaped(RvRandom *random, int n, int small, const Shape *shape
   c->paths = shape->paths;
 }
 
-/* CUDA = CPU where the reference is too slow. */
-static void check_shapes(RvCheck *check, const char *name, const Shape *shapes, int shape_count,
-                         int count) {
-  if (!rvc_wants(check, name))
-    return;
-  RvRandom random = rvc_random(check, name);
-  int good = 1;
-  for (int n = 0; good && n < count; n++) {
-    Case t = {.check = check, .name = name};
-    random_shaped(&random, n, 0, &shapes[n % shape_count], &t.config);
-    t.config.min_disparity = n % 3;
-    RvSgm *cpu = NULL;
-    good = case_open(&t);
-    if (good) {
-      random_pair(&random, &t.config, t.left, t.right);
-      t.config.threads = 0;
-      good = rvc_true(check, name, rv_sgm_new(&cpu, &t.config, RV_CPU) == RV_OK, "no CPU object") &&
-             rv_sgm_read_stages(check, name, cpu, t.left, t.right, &t.expected) &&
-             stages_agree(&t, RV_CUDA, 0, NULL);
-    }
-    rv_sgm_free(&cpu);
-    case_close(&t);
-  }
-  if (good)
-    rvc_ok(check, name);
+typedef struct Shapes {
+  const Shape *list;
+  int count;
+} Shapes;
+
+/* CUDA = CPU where the reference is too slow. user: Shapes. */
+static int trial_shape(Case *t, RvRandom *random, int n, const void *user) {
+  const Shapes *shapes = user;
+  random_shaped(random, n, 0, &shapes->list[n % shapes->count], &t->config);
+  t->config.min_disparity = n % 3;
+  if (!case_open(t))
+    return 0;
+  random_pair(random, &t->config, t->left, t->right);
+  t->config.threads = 0;
+  RvSgm *cpu = NULL;
+  const int good =
+      rvc_true(t->check, t->name, rv_sgm_new(&cpu, &t->config, RV_CPU) == RV_OK, "no CPU object") &&
+      rv_sgm_read_stages(t->check, t->name, cpu, t->left, t->right, &t->expected) &&
+      stages_agree(t, RV_CUDA, 0, NULL);
+  rv_sgm_free(&cpu);
+  return good;
 }
 
 /* Images with many blocks, every number of disparities. */
@@ -402,9 +410,11 @@ static void check_large(RvCheck *check) {
       {641, 240, 128, 0, 0}, {333, 177, 64, 0, 0},  {500, 100, 256, 0, 0},
       {300, 60, 512, 0, 0},  {257, 129, 96, 0, 0},  {1242, 64, 128, 0, 0},
       {97, 400, 192, 0, 0},  {1000, 33, 160, 0, 0}, {480, 270, 32, 0, 0}};
+  const Shapes large = {shapes, 9}, small = {windows, WINDOWS};
   if (!rvc_small(check))
-    check_shapes(check, "sgm/engines", shapes, 9, 18);
-  check_shapes(check, "sgm/windows", windows, WINDOWS, rvc_small(check) ? SMALL_WINDOWS : WINDOWS);
+    check_trials(check, "sgm/engines", 18, trial_shape, &large);
+  check_trials(check, "sgm/windows", rvc_small(check) ? SMALL_WINDOWS : WINDOWS, trial_shape,
+               &small);
 }
 
 /* Regions of all sizes that wind through many tiles of the speckle filter: few disparities, no
@@ -491,12 +501,12 @@ static void check_again(RvCheck *check, const char *name, RvRandom *random) {
 }
 
 static void check_on_cpu(RvCheck *check) {
-  check_random(check, "sgm/reference", rvc_small(check) ? 60 : 240, 0);
+  check_random(check, "sgm/reference", rvc_small(check) ? 60 : 240, RV_CPU);
   check_sky(check, "sgm/sky", rvc_small(check) ? 5 : 10, 0);
 }
 
 static void check_on_cuda(RvCheck *check) {
-  check_random(check, "sgm/cuda", 60, 1);
+  check_random(check, "sgm/cuda", 60, RV_CUDA);
   check_sky(check, "sgm/sky-cuda", 24, 1);
   check_large(check);
 }
