@@ -346,22 +346,21 @@ GST_START_TEST(test_rotation) {
 GST_END_TEST
 
 GST_START_TEST(test_append) {
-  char *folder = test_folder_new();
-  char *path = g_build_filename(folder, "a.csv", NULL);
+  TestFile file = test_file_new("a.csv");
   for (int run = 0; run < 2; run++) {
-    GstHarness *harness = publish_harness("format=csv location=%s append=true", path);
+    GstHarness *harness = publish_harness("format=csv location=%s append=true", file.path);
     publish_push(harness, 0, 2, 1);
     publish_end(harness);
     if (run > 0)
       break;
     /* A run that was killed in the middle of a line. */
-    char *text = publish_read(folder, "a.csv");
+    char *text = publish_read(file.folder, "a.csv");
     char *cut = g_strndup(text, strlen(text) - 10);
-    fail_unless(g_file_set_contents(path, cut, -1, NULL));
+    fail_unless(g_file_set_contents(file.path, cut, -1, NULL));
     g_free(cut);
     g_free(text);
   }
-  char *text = publish_read(folder, "a.csv");
+  char *text = publish_read(file.folder, "a.csv");
   fail_unless_equals_int(publish_lines(text), 5); /* one header, four rows */
   char **rows = g_strsplit(text, "\n", -1);
   fail_unless(g_str_has_prefix(rows[0], "seq,") && g_str_has_prefix(rows[3], "0,") &&
@@ -369,14 +368,13 @@ GST_START_TEST(test_append) {
   g_strfreev(rows);
   g_free(text);
   /* Without append the file is replaced. */
-  GstHarness *harness = publish_harness("format=csv location=%s", path);
+  GstHarness *harness = publish_harness("format=csv location=%s", file.path);
   publish_push(harness, 0, 1, 1);
   publish_end(harness);
-  text = publish_read(folder, "a.csv");
+  text = publish_read(file.folder, "a.csv");
   fail_unless_equals_int(publish_lines(text), 2);
   g_free(text);
-  g_free(path);
-  test_folder_free(folder);
+  test_file_free(&file);
 }
 GST_END_TEST
 

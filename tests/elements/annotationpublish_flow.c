@@ -106,8 +106,7 @@ GST_START_TEST(test_full_device) {
   test_expect_warning(bus, NULL, NULL);                         /* said once */
   fail_unless(publish_stat(harness, "dropped") >= 100 - 8 - 1);
   fail_unless_equals_uint64(publish_stat(harness, "published"), 0);
-  publish_end(harness);
-  test_bus_free(bus);
+  publish_close(harness, bus);
 }
 GST_END_TEST
 
@@ -201,10 +200,9 @@ static gboolean line_has(int fd, GString *rest, const char *part) {
 }
 
 GST_START_TEST(test_pipe) {
-  char *folder = test_folder_new();
-  char *path = g_build_filename(folder, "pipe", NULL);
-  fail_unless(mkfifo(path, 0600) == 0);
-  GstHarness *harness = publish_harness("location=%s queue-size=10", path);
+  TestFile file = test_file_new("pipe");
+  fail_unless(mkfifo(file.path, 0600) == 0);
+  GstHarness *harness = publish_harness("location=%s queue-size=10", file.path);
   GstBus *bus = test_bus(harness);
   /* No reader: the last ten frames wait, and one with the writer. */
   publish_push(harness, 0, 1, 1);
@@ -220,7 +218,7 @@ GST_START_TEST(test_pipe) {
   fail_unless(text && strstr(text, "nothing reads the pipe"), "%s", text);
   g_free(text);
   for (int reader = 0; reader < 2; reader++) { /* one that closes within a line, and the next one */
-    const int fd = open(path, O_RDONLY);
+    const int fd = open(file.path, O_RDONLY);
     GString *rest = g_string_new(NULL);
     fail_unless(fd >= 0);
     fail_unless_equals_int(read_lines(fd, rest, 3), 3);
@@ -238,10 +236,8 @@ GST_START_TEST(test_pipe) {
       publish_push(harness, 40, 12, 100);
     g_string_free(rest, TRUE);
   }
-  publish_end(harness);
-  test_bus_free(bus);
-  g_free(path);
-  test_folder_free(folder);
+  publish_close(harness, bus);
+  test_file_free(&file);
 }
 GST_END_TEST
 
@@ -263,12 +259,11 @@ static gpointer push_many(gpointer data) {
 /* overflow=block waits for a reader that reads slowly, and not for one that has stopped when the
  * element stops. */
 GST_START_TEST(test_block) {
-  char *folder = test_folder_new();
-  char *path = g_build_filename(folder, "pipe", NULL);
-  fail_unless(mkfifo(path, 0600) == 0);
-  const int fd = open(path, O_RDONLY | O_NONBLOCK);
+  TestFile file = test_file_new("pipe");
+  fail_unless(mkfifo(file.path, 0600) == 0);
+  const int fd = open(file.path, O_RDONLY | O_NONBLOCK);
   fail_unless(fcntl(fd, F_SETFL, 0) == 0);
-  Pusher pusher = {publish_harness("location=%s queue-size=4 overflow=block", path), 0};
+  Pusher pusher = {publish_harness("location=%s queue-size=4 overflow=block", file.path), 0};
   GThread *thread = g_thread_new("pusher", push_many, &pusher);
   GString *rest = g_string_new(NULL);
   for (guint i = 0; i < 50; i++) {
@@ -287,17 +282,15 @@ GST_START_TEST(test_block) {
   g_string_free(rest, TRUE);
   close(fd);
   gst_harness_teardown(pusher.harness);
-  g_free(path);
-  test_folder_free(folder);
+  test_file_free(&file);
 }
 GST_END_TEST
 
 GST_START_TEST(test_flush) {
-  char *folder = test_folder_new();
-  char *path = g_build_filename(folder, "pipe", NULL);
-  fail_unless(mkfifo(path, 0600) == 0);
-  const int fd = open(path, O_RDONLY | O_NONBLOCK); /* reads nothing */
-  Pusher pusher = {publish_harness("location=%s queue-size=4 overflow=block", path), 0};
+  TestFile file = test_file_new("pipe");
+  fail_unless(mkfifo(file.path, 0600) == 0);
+  const int fd = open(file.path, O_RDONLY | O_NONBLOCK); /* reads nothing */
+  Pusher pusher = {publish_harness("location=%s queue-size=4 overflow=block", file.path), 0};
   GThread *thread = g_thread_new("pusher", push_many, &pusher);
   guint pushed, last = G_MAXUINT;
   while ((pushed = (guint)g_atomic_int_get((gint *)&pusher.pushed)) != last || pushed == 0) {
@@ -309,8 +302,7 @@ GST_START_TEST(test_flush) {
   gst_harness_push_event(pusher.harness, gst_event_new_flush_stop(TRUE));
   gst_harness_teardown(pusher.harness);
   close(fd);
-  g_free(path);
-  test_folder_free(folder);
+  test_file_free(&file);
 }
 GST_END_TEST
 
@@ -345,36 +337,35 @@ static void expect_error(char *text, const char *part) {
 }
 
 GST_START_TEST(test_settings) {
-  char *folder = test_folder_new();
-  char *path = g_build_filename(folder, "target", NULL);
-  char *link = g_build_filename(folder, "link", NULL);
-  char *pipe = g_build_filename(folder, "pipe", NULL);
-  fail_unless(g_file_set_contents(path, "mine", -1, NULL));
-  fail_unless(symlink(path, link) == 0);
+  TestFile file = test_file_new("target");
+  char *link = g_build_filename(file.folder, "link", NULL);
+  char *pipe = g_build_filename(file.folder, "pipe", NULL);
+  fail_unless(g_file_set_contents(file.path, "mine", -1, NULL));
+  fail_unless(symlink(file.path, link) == 0);
   fail_unless(mkfifo(pipe, 0600) == 0);
   expect_error(start_error("name=x"), "No destination");
   expect_error(start_error("location=- broker=localhost"), "Two destinations");
   expect_error(start_error("broker=localhost format=csv"), "MQTT messages are JSON");
   expect_error(start_error("location=%s", link), "it is a symbolic link, which is not followed");
   expect_error(start_error("location=%s format=mcap", link), "it is a symbolic link");
-  expect_error(start_error("location=%s/none/a.jsonl", folder), "its folder does not exist");
-  expect_error(start_error("location=%s", folder), "Failed to open");
-  expect_error(start_error("location=%s/a%%x.jsonl", folder), "only %d and %05d");
-  expect_error(start_error("location=%s/a%%s.jsonl", folder), "with format=csv");
+  expect_error(start_error("location=%s/none/a.jsonl", file.folder), "its folder does not exist");
+  expect_error(start_error("location=%s", file.folder), "Failed to open");
+  expect_error(start_error("location=%s/a%%x.jsonl", file.folder), "only %d and %05d");
+  expect_error(start_error("location=%s/a%%s.jsonl", file.folder), "with format=csv");
   expect_error(start_error("location=- rotate-size=10"), "Standard output cannot be rotated");
   expect_error(start_error("location=- utc-start=now"), "Invalid utc-start");
   expect_error(start_error("format=mcap location=%s", "/dev/full"), "MCAP needs a file");
-  expect_error(start_error("format=mcap append=true location=%s/a.mcap", folder),
+  expect_error(start_error("format=mcap append=true location=%s/a.mcap", file.folder),
                "An MCAP file cannot be appended to");
-  expect_error(start_error("format=mcap location=%s/b.mcap attachment=%s/none", folder, folder),
-               "none");
-  char *kept = publish_read(folder, "target");
+  expect_error(
+      start_error("format=mcap location=%s/b.mcap attachment=%s/none", file.folder, file.folder),
+      "none");
+  char *kept = publish_read(file.folder, "target");
   fail_unless_equals_string(kept, "mine");
   g_free(kept);
-  g_free(path);
   g_free(link);
   g_free(pipe);
-  test_folder_free(folder);
+  test_file_free(&file);
 }
 GST_END_TEST
 

@@ -81,28 +81,21 @@ static int lanes_of(GstBuffer *buffer, RvMetaLanes *meta, RvLaneLine *list) {
 
 /* What the library makes of a frame. */
 static void by_hand(GstBuffer *frame, RvLanesLane *lane) {
-  RvMetaDisparity meta;
   RvMetaMap map;
   GstMapInfo gray;
   RvLanesConfig config;
-  RvGroundConfig ground_config;
   RvLanes *object = NULL;
-  RvGround *ground = NULL;
   RvGroundSurface surface;
   RvLanesFound found;
+  RvCamera unplaced = camera;
+  unplaced.height = 0; /* the element estimates it */
   rv_lanes_config_init(&config);
-  rv_ground_config_init(&ground_config);
-  config.width = ground_config.width = W;
-  config.height = ground_config.height = H;
-  config.camera = ground_config.camera = camera;
-  ground_config.camera.height = 0; /* the element estimates it */
-  ground_config.max_disparity = 64;
-  fail_unless(rv_meta_get_disparity(frame, &meta));
-  fail_unless(rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ));
+  config.width = W;
+  config.height = H;
+  config.camera = camera;
+  test_estimate_ground(frame, W, H, &unplaced, &map, &surface);
   fail_unless(gst_buffer_map(frame, &gray, GST_MAP_READ));
   fail_unless(rv_lanes_new(&object, &config, RV_CPU) == RV_OK);
-  fail_unless(rv_ground_new(&ground, &ground_config, RV_CPU) == RV_OK);
-  fail_unless(rv_ground_run(ground, &map.plane, &surface, NULL) == RV_OK);
   const RvLanesSource source = {
       .gray = {gray.data, W, W, H, RV_U8}, .disparity = map.plane, .ground = &surface};
   fail_unless(rv_lanes_run(object, &source, &found, NULL) == RV_OK);
@@ -110,7 +103,6 @@ static void by_hand(GstBuffer *frame, RvLanesLane *lane) {
   gst_buffer_unmap(frame, &gray);
   rv_meta_unmap(&map);
   rv_lanes_free(&object);
-  rv_ground_free(&ground);
 }
 
 /* Each point of the polylines lies on its painted line. */
@@ -153,21 +145,31 @@ GST_START_TEST(test_frame) {
 }
 GST_END_TEST
 
+/* Pushes a road with the ground of another element, at which a camera looks from 1.2 m; two lines are
+ * found. */
+static GstBuffer *push_on_ground(GstHarness *harness, double slope_x, double slope_y,
+                                 RvMetaLanes *meta) {
+  RvLaneLine list[RV_LANES_TRACKS];
+  GstBuffer *in = road(0, 0);
+  const RvMetaGround ground = {.width = W,
+                               .height = H,
+                               .ground_slope_x = slope_x,
+                               .ground_slope_y = slope_y,
+                               .ground_intercept = -25,
+                               .camera_height = 1.2};
+  rv_meta_add_ground(in, &ground);
+  GstBuffer *out = gst_harness_push_and_pull(harness, in);
+  fail_unless_equals_int(lanes_of(out, meta, list), 2);
+  return out;
+}
+
 /* The ground of another element is taken and stays: half the height makes half the lane. */
 GST_START_TEST(test_ground) {
-  RvLaneLine list[RV_LANES_TRACKS];
   for (int e = 0; e < engine_count(); e++) {
     GstHarness *harness = harness_new(engines[e], "track=false");
-    GstBuffer *in = road(0, 0);
-    RvMetaGround ground = {.width = W,
-                           .height = H,
-                           .ground_slope_y = 0.25,
-                           .ground_intercept = -25,
-                           .camera_height = 1.2};
     RvMetaLanes meta;
-    rv_meta_add_ground(in, &ground);
-    GstBuffer *out = gst_harness_push_and_pull(harness, in);
-    fail_unless_equals_int(lanes_of(out, &meta, list), 2);
+    RvMetaGround ground;
+    GstBuffer *out = push_on_ground(harness, 0, 0.25, &meta);
     fail_unless(test_near(meta.lane_width, 3.6 * 1.2 / 1.5, 0.05));
     fail_unless(rv_meta_get_ground(out, &ground) && ground.ground_slope_y == 0.25);
     test_drop(harness, out);
@@ -177,20 +179,10 @@ GST_END_TEST
 
 /* A plane that is too steep for a ground counts as none: the ground is estimated. */
 GST_START_TEST(test_steep_ground) {
-  RvLaneLine list[RV_LANES_TRACKS];
   for (int k = 0; k < 2; k++) {
     GstHarness *harness = harness_new("cpu", "track=false");
-    GstBuffer *in = road(0, 0);
-    RvMetaGround ground = {.width = W,
-                           .height = H,
-                           .ground_slope_x = k ? -64 : 0,
-                           .ground_slope_y = k ? 0.25 : 64,
-                           .ground_intercept = -25,
-                           .camera_height = 1.2};
     RvMetaLanes meta;
-    rv_meta_add_ground(in, &ground);
-    GstBuffer *out = gst_harness_push_and_pull(harness, in);
-    fail_unless_equals_int(lanes_of(out, &meta, list), 2);
+    GstBuffer *out = push_on_ground(harness, k ? -64 : 0, k ? 0.25 : 64, &meta);
     fail_unless(test_near(meta.lane_width, 3.6, 0.05), "%g", meta.lane_width);
     test_drop(harness, out);
   }

@@ -105,28 +105,21 @@ static int obstacles_of(GstBuffer *buffer, RvMetaObstacles *meta, RvObstacle *li
 
 /* What the library makes of the disparity of a frame. */
 static int by_hand(GstBuffer *frame, RvObstacle *list, RvFreeColumn *columns, int *column_count) {
-  RvMetaDisparity meta;
   RvMetaMap map;
   RvObstaclesConfig config;
-  RvGroundConfig ground_config;
   RvObstacles *object = NULL;
-  RvGround *ground = NULL;
   static RvObstacleBox boxes[RV_OBSTACLES_MAX];
   RvGroundSurface surface;
   guint32 counts[2];
   int width;
   rv_obstacles_config_init(&config);
-  rv_ground_config_init(&ground_config);
-  config.width = ground_config.width = W;
-  config.height = ground_config.height = H;
-  config.camera = ground_config.camera = camera;
-  config.max_disparity = ground_config.max_disparity = 64;
+  config.width = W;
+  config.height = H;
+  config.camera = camera;
+  config.max_disparity = 64;
   rv_obstacles_size(&config, column_count, &width);
-  fail_unless(rv_meta_get_disparity(frame, &meta));
-  fail_unless(rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ));
+  test_estimate_ground(frame, W, H, &camera, &map, &surface);
   fail_unless(rv_obstacles_new(&object, &config, RV_CPU) == RV_OK);
-  fail_unless(rv_ground_new(&ground, &ground_config, RV_CPU) == RV_OK);
-  fail_unless(rv_ground_run(ground, &map.plane, &surface, NULL) == RV_OK);
   const RvObstaclesSource source = {.disparity = map.plane, .ground = &surface};
   const RvObstaclesOutput output = {.boxes = boxes, .counts = counts, .columns = columns};
   fail_unless(rv_obstacles_run(object, &source, &output, NULL) == RV_OK);
@@ -134,7 +127,6 @@ static int by_hand(GstBuffer *frame, RvObstacle *list, RvFreeColumn *columns, in
     rv_obstacles_measure(&config, &surface, &boxes[i], &list[i]);
   rv_meta_unmap(&map);
   rv_obstacles_free(&object);
-  rv_ground_free(&ground);
   return (int)counts[0];
 }
 

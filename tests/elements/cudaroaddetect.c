@@ -11,11 +11,9 @@ GST_START_TEST(test_formats) {
   for (int e = 0; e < road_engine_count(); e++)
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
       GstVideoInfo info;
-      RvRoadConfig config;
       RoadReference reference;
       GstHarness *harness = road_harness("", road_engine(e), formats[f], ROAD_W, ROAD_H, &info);
-      rv_road_config_init(&config);
-      road_reference_new(&reference, &info, &config);
+      road_reference_new(&reference, &info, NULL);
       for (int frame = 0; frame < 3; frame++) {
         GstBuffer *in = road_picture(&info, frame + 1, ROAD_ALL), *copy = gst_buffer_copy_deep(in);
         GstBuffer *out = gst_harness_push_and_pull(harness, in);
@@ -47,12 +45,10 @@ GST_START_TEST(test_colorimetry) {
     GstHarness *harness = gst_harness_new_parse("cudaroaddetect engine=cpu");
     GstCaps *caps = test_caps("NV12", ROAD_W, ROAD_H, more[i]);
     GstVideoInfo info;
-    RvRoadConfig config;
     RoadReference reference;
     test_info(&info, caps);
     gst_harness_set_caps(harness, gst_caps_copy(caps), caps);
-    rv_road_config_init(&config);
-    road_reference_new(&reference, &info, &config);
+    road_reference_new(&reference, &info, NULL);
     GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 9, ROAD_ALL));
     road_reference_check(&reference, out, &info);
     gst_buffer_unref(out);
@@ -192,12 +188,10 @@ GST_START_TEST(test_nothing_to_learn) {
   for (int e = 0; e < road_engine_count(); e++) {
     GstVideoInfo info;
     RoadReference reference;
-    RvRoadConfig config;
     GstHarness *harness = road_harness("", road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
     GstBus *bus = test_bus(harness);
     RvMetaRoad meta;
-    rv_road_config_init(&config);
-    road_reference_new(&reference, &info, &config);
+    road_reference_new(&reference, &info, NULL);
     static const int attached[] = {ROAD_CAMERA, ROAD_DISPARITY, 0, ROAD_CAMERA, ROAD_DISPARITY};
     for (guint k = 0; k < G_N_ELEMENTS(attached); k++) {
       GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 1, attached[k]));
@@ -275,11 +269,9 @@ GST_START_TEST(test_refused) {
 
   GstVideoInfo info;
   RoadReference reference;
-  RvRoadConfig config;
   test.harness = road_harness("", "cpu", "NV12", ROAD_W, ROAD_H, &info);
   test.bus = test_bus(test.harness);
-  rv_road_config_init(&config);
-  road_reference_new(&reference, &info, &config);
+  road_reference_new(&reference, &info, NULL);
   for (int k = 0; k < 3; k++) {
     if (k == 1)
       gst_harness_set(test.harness, "cudaroaddetect", "initial-models", 9, "library-size", 4, NULL);

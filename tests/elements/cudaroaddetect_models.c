@@ -22,23 +22,21 @@ static void push_frames(GstHarness *harness, const GstVideoInfo *info, int frame
 GST_START_TEST(test_two_runs) {
   for (int e = 0; e < road_engine_count(); e++)
     for (int k = 0; k < 2; k++) {
-      char *folder = test_folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
-      char *save = g_strdup_printf("model-save-location=%s", path);
-      char *load = g_strdup_printf("model-location=%s", path);
+      TestFile file = test_file_new("a.rvroad");
+      char *save = g_strdup_printf("model-save-location=%s", file.path);
+      char *load = g_strdup_printf("model-location=%s", file.path);
       GstVideoInfo info;
       RoadReference reference;
-      RvRoadConfig config;
-      rv_road_config_init(&config);
       GstHarness *harness = road_harness(save, road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
-      road_reference_new(&reference, &info, &config);
+      road_reference_new(&reference, &info, NULL);
       push_frames(harness, &info, 4, &reference);
-      fail_if(g_file_test(path, G_FILE_TEST_EXISTS));
+      fail_if(g_file_test(file.path, G_FILE_TEST_EXISTS));
       if (k == 0) {
         gst_harness_push_event(harness, gst_event_new_eos());
-        fail_unless(g_file_test(path, G_FILE_TEST_EXISTS));
+        fail_unless(g_file_test(file.path, G_FILE_TEST_EXISTS));
       }
       gst_harness_teardown(harness);
-      fail_unless(g_file_test(path, G_FILE_TEST_EXISTS));
+      fail_unless(g_file_test(file.path, G_FILE_TEST_EXISTS));
 
       harness = road_harness(load, road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
       GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 50, 0));
@@ -51,15 +49,14 @@ GST_START_TEST(test_two_runs) {
       road_reference_free(&reference);
       g_free(load);
       g_free(save);
-      g_free(path);
-      test_folder_free(folder);
+      test_file_free(&file);
     }
 }
 GST_END_TEST
 
 /* The action signal, and a file set in PLAYING: both replace the models. */
 GST_START_TEST(test_reset_and_reload) {
-  char *folder = test_folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
+  TestFile file = test_file_new("a.rvroad");
   GstVideoInfo info;
   RoadReference reference;
   RvRoadConfig config;
@@ -71,13 +68,13 @@ GST_START_TEST(test_reset_and_reload) {
   GstElement *element = gst_harness_find_element(harness, "cudaroaddetect");
   road_reference_new(&reference, &info, &config);
   push_frames(harness, &info, 3, &reference);
-  fail_unless(rv_road_save_file(reference.road, path, NULL) == RV_OK);
+  fail_unless(rv_road_save_file(reference.road, file.path, NULL) == RV_OK);
   g_signal_emit_by_name(element, "reset");
   fail_unless(rv_road_reset(reference.road, NULL) == RV_OK);
   push_frames(harness, &info, 1, &reference);
   fail_unless(reference.report.models == config.initial_models);
-  g_object_set(element, "model-location", path, NULL);
-  fail_unless(rv_road_load_file(reference.road, path, NULL) == RV_OK);
+  g_object_set(element, "model-location", file.path, NULL);
+  fail_unless(rv_road_load_file(reference.road, file.path, NULL) == RV_OK);
   push_frames(harness, &info, 2, &reference);
   fail_unless(reference.report.models > config.initial_models);
   /* Loaded once: another property does not load it again. */
@@ -88,8 +85,7 @@ GST_START_TEST(test_reset_and_reload) {
   gst_object_unref(element);
   gst_harness_teardown(harness);
   road_reference_free(&reference);
-  g_free(path);
-  test_folder_free(folder);
+  test_file_free(&file);
 }
 GST_END_TEST
 
@@ -118,24 +114,24 @@ static void rejects(const char *property, const char *value, int bins, const cha
 
 /* Files are checked before the first frame. */
 GST_START_TEST(test_bad_files) {
-  char *folder = test_folder_new(), *path = g_build_filename(folder, "good.rvroad", NULL);
-  char *bad = g_build_filename(folder, "bad.rvroad", NULL);
-  char *nowhere = g_build_filename(folder, "no", "such.rvroad", NULL);
-  char *save = g_strdup_printf("model-save-location=%s", path), *data = NULL;
+  TestFile file = test_file_new("good.rvroad");
+  char *bad = g_build_filename(file.folder, "bad.rvroad", NULL);
+  char *nowhere = g_build_filename(file.folder, "no", "such.rvroad", NULL);
+  char *save = g_strdup_printf("model-save-location=%s", file.path), *data = NULL;
   gsize size = 0;
   GstVideoInfo info;
   GstHarness *harness = road_harness(save, "cpu", "BGRx", ROAD_W, ROAD_H, &info);
   push_frames(harness, &info, 2, NULL);
   gst_harness_teardown(harness);
-  fail_unless(start_with("model-location", path, 8) == NULL);
+  fail_unless(start_with("model-location", file.path, 8) == NULL);
   fail_unless(start_with("model-location", "", 8) == NULL);
   fail_unless(start_with("model-save-location", bad, 8) == NULL);
   fail_if(g_file_test(bad, G_FILE_TEST_EXISTS)); /* no frame, no file */
-  rejects("model-location", path, 6, "bins", "bins=8");
+  rejects("model-location", file.path, 6, "bins", "bins=8");
   rejects("model-location", nowhere, 8, "No such file", "leave model-location empty");
   rejects("model-save-location", nowhere, 8, "no such folder", "make it first");
-  rejects("model-save-location", folder, 8, "it is a folder", "file's name");
-  fail_unless(g_file_get_contents(path, &data, &size, NULL));
+  rejects("model-save-location", file.folder, 8, "it is a folder", "file's name");
+  fail_unless(g_file_get_contents(file.path, &data, &size, NULL));
   fail_unless(g_file_set_contents(bad, data, (gssize)size - 9, NULL));
   rejects("model-location", bad, 8, "truncated", "model-save-location");
   data[size / 2] ^= 4;
@@ -149,28 +145,25 @@ GST_START_TEST(test_bad_files) {
   g_free(save);
   g_free(nowhere);
   g_free(bad);
-  g_free(path);
-  test_folder_free(folder);
+  test_file_free(&file);
 }
 GST_END_TEST
 
 /* In PLAYING an invalid file gives a warning and the models are kept; a missing folder is an
  * error at the end; no models, no file. */
 GST_START_TEST(test_problems_while_playing) {
-  char *folder = test_folder_new(), *path = g_build_filename(folder, "a.rvroad", NULL);
-  char *inner = g_build_filename(folder, "inner", NULL);
+  TestFile file = test_file_new("a.rvroad");
+  char *inner = g_build_filename(file.folder, "inner", NULL);
   char *lost = g_build_filename(inner, "b.rvroad", NULL);
   GstVideoInfo info;
   RoadReference reference;
-  RvRoadConfig config;
-  rv_road_config_init(&config);
   GstHarness *harness = road_harness("", "cpu", "BGRx", ROAD_W, ROAD_H, &info);
   GstBus *bus = test_bus(harness);
-  road_reference_new(&reference, &info, &config);
+  road_reference_new(&reference, &info, NULL);
   push_frames(harness, &info, 2, &reference);
-  gst_harness_set(harness, "cudaroaddetect", "model-location", path, NULL);
+  gst_harness_set(harness, "cudaroaddetect", "model-location", file.path, NULL);
   push_frames(harness, &info, 1, &reference);
-  test_expect_warning(bus, path, "previous settings");
+  test_expect_warning(bus, file.path, "previous settings");
   gst_harness_set(harness, "cudaroaddetect", "model-location", NULL, "model-save-location", lost,
                   NULL);
   push_frames(harness, &info, 1, &reference);
@@ -179,20 +172,19 @@ GST_START_TEST(test_problems_while_playing) {
   test_close(harness, bus);
   road_reference_free(&reference);
 
-  char *save = g_strdup_printf("model-save-location=%s", path);
+  char *save = g_strdup_printf("model-save-location=%s", file.path);
   harness = road_harness(save, "cpu", "BGRx", ROAD_W, ROAD_H, &info);
   bus = test_bus(harness);
   gst_buffer_unref(
       gst_harness_push_and_pull(harness, road_picture(&info, 1, ROAD_ALL | ROAD_FLAT)));
   gst_harness_push_event(harness, gst_event_new_eos());
   test_expect_warning(bus, "No models were learned", NULL);
-  fail_if(g_file_test(path, G_FILE_TEST_EXISTS));
+  fail_if(g_file_test(file.path, G_FILE_TEST_EXISTS));
   test_close(harness, bus);
   g_free(save);
   g_free(lost);
   g_free(inner);
-  g_free(path);
-  test_folder_free(folder);
+  test_file_free(&file);
 }
 GST_END_TEST
 

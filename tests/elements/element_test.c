@@ -155,6 +155,23 @@ void test_bus_free(GstBus *bus) {
   gst_object_unref(bus);
 }
 
+void test_estimate_ground(GstBuffer *frame, int width, int height, const RvCamera *camera,
+                          RvMetaMap *map, RvGroundSurface *surface) {
+  RvMetaDisparity meta;
+  RvGroundConfig config;
+  RvGround *ground = NULL;
+  rv_ground_config_init(&config);
+  config.width = width;
+  config.height = height;
+  config.camera = *camera;
+  config.max_disparity = 64;
+  fail_unless(rv_meta_get_disparity(frame, &meta));
+  fail_unless(rv_meta_map_buffer(map, meta.payload, GST_MAP_READ));
+  fail_unless(rv_ground_new(&ground, &config, RV_CPU) == RV_OK);
+  fail_unless(rv_ground_run(ground, &map->plane, surface, NULL) == RV_OK);
+  rv_ground_free(&ground);
+}
+
 void test_copy_payload(GstBuffer *payload, gpointer to, gsize bytes) {
   RvMetaMap map;
   fail_unless_equals_uint64(gst_buffer_get_size(payload), bytes);
@@ -296,6 +313,16 @@ void test_folder_free(char *folder) {
   g_dir_close(dir);
   fail_unless(g_rmdir(folder) == 0);
   g_free(folder);
+}
+
+TestFile test_file_new(const char *name) {
+  char *folder = test_folder_new();
+  return (TestFile){folder, g_build_filename(folder, name, NULL)};
+}
+
+void test_file_free(TestFile *file) {
+  g_free(file->path);
+  test_folder_free(file->folder);
 }
 
 GstHarness *test_source_new(const char *caps, GstPadProbeCallback probe, gpointer data) {

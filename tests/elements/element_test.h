@@ -48,6 +48,11 @@ guint8 *test_gray(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int
 const RvGroundSurface *test_surface(GstBuffer *buffer, int width, int height,
                                     RvGroundSurface *surface);
 
+/* The ground of a frame's disparity (64 px of range), which the library estimates on the CPU engine.
+ * `map` gives the disparity until rv_meta_unmap(). */
+void test_estimate_ground(GstBuffer *frame, int width, int height, const RvCamera *camera,
+                          RvMetaMap *map, RvGroundSurface *surface);
+
 /* Copies a payload that must have `bytes`. */
 void test_copy_payload(GstBuffer *payload, gpointer to, gsize bytes);
 
@@ -106,6 +111,14 @@ void test_expect_error(GstBus *bus, const char *text, const char *more);
 /* A folder of its own for the files of a test; deleted with the files in it. */
 char *test_folder_new(void);
 void test_folder_free(char *folder);
+
+/* A file of the name `name` in such a folder, which test_file_free() deletes. */
+typedef struct TestFile {
+  char *folder, *path;
+} TestFile;
+
+TestFile test_file_new(const char *name);
+void test_file_free(TestFile *file);
 
 /* A harness behind stereotestsrc, with `caps` downstream, whose sink pad answers queries with `probe`
  * (NULL: as always). */

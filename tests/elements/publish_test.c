@@ -84,6 +84,11 @@ void publish_end(GstHarness *harness) {
   gst_harness_teardown(harness);
 }
 
+void publish_close(GstHarness *harness, GstBus *bus) {
+  publish_end(harness);
+  test_bus_free(bus);
+}
+
 guint64 publish_stat(GstHarness *harness, const char *name) {
   GstStructure *stats = NULL;
   guint64 value = 0;

@@ -32,6 +32,9 @@ GstFlowReturn publish_push(GstHarness *harness, guint first, guint count, int st
 /* Sends EOS and stops: the files are complete. */
 void publish_end(GstHarness *harness);
 
+/* The same, and frees the bus of the element. */
+void publish_close(GstHarness *harness, GstBus *bus);
+
 /* A number of the property stats. */
 guint64 publish_stat(GstHarness *harness, const char *name);
 

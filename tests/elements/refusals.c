@@ -86,17 +86,16 @@ GST_START_TEST(test_output_in_flight) {
   test_expect_error(bus, NULL, NULL);
   gst_util_set_object_arg(G_OBJECT(sgm), "output", "picture");
   gst_buffer_unref(gst_harness_push_and_pull(harness, test_pair_new(&in, FALSE, FALSE, 5, 3)));
-  test_bus_free(bus);
   gst_object_unref(sgm);
-  gst_harness_teardown(harness);
+  test_close(harness, bus);
 }
 GST_END_TEST
 
 /* The same from the start, when the caps come. */
 GST_START_TEST(test_nothing_fits) {
   GstHarness *harness = gst_harness_new_parse("cudasgm engine=cpu");
-  GstBus *bus = test_bus(harness);
   gst_harness_set_sink_caps_str(harness, "video/x-raw,format=NV12,width=77");
+  GstBus *bus = test_bus(harness);
   gst_harness_set_src_caps(harness, test_caps("NV12", 128, 32, NULL));
   test_expect_error(bus, "64", "77");
   test_close(harness, bus);

@@ -105,7 +105,9 @@ static RvRoadConfig of_picture(const RvRoadConfig *config, const GstVideoInfo *i
 void road_reference_new(RoadReference *reference, const GstVideoInfo *info,
                         const RvRoadConfig *config) {
   memset(reference, 0, sizeof *reference);
-  reference->config = of_picture(config, info);
+  RvRoadConfig defaults;
+  rv_road_config_init(&defaults);
+  reference->config = of_picture(config ? config : &defaults, info);
   fail_unless(rv_road_new(&reference->road, &reference->config, RV_CPU) == RV_OK);
   take_memory(reference);
 }

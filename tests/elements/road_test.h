@@ -28,6 +28,7 @@ typedef struct RoadReference {
   RvRoadReport report;
 } RoadReference;
 
+/* `config` NULL: defaults. Size and camera are those of road_picture. */
 void road_reference_new(RoadReference *reference, const GstVideoInfo *info,
                         const RvRoadConfig *config);
 void road_reference_config(RoadReference *reference,
