@@ -13,7 +13,7 @@ static void must(int good, const char *what) {
   exit(1);
 }
 
-void eval_finder_open(EvalFinder *f, const EvalFrame *frame) {
+static void finder_open(EvalFinder *f, const EvalFrame *frame) {
   RvGroundConfig ground;
   memset(f, 0, sizeof *f);
   rv_obstacles_config_init(&f->config);
@@ -29,13 +29,13 @@ void eval_finder_open(EvalFinder *f, const EvalFrame *frame) {
   must(f->columns <= EVAL_STRIPS, "size");
 }
 
-void eval_finder_close(EvalFinder *f) {
+static void finder_close(EvalFinder *f) {
   rv_obstacles_free(&f->obstacles);
   rv_obstacles_tracks_free(&f->tracks);
   rv_ground_free(&f->ground);
 }
 
-void eval_find(EvalFinder *f, const EvalFrame *frame) {
+static void find(EvalFinder *f, const EvalFrame *frame) {
   static RvObstacleBox boxes[RV_OBSTACLES_MAX];
   uint32_t counts[2];
   RvGroundSurface surface;
@@ -49,4 +49,16 @@ void eval_find(EvalFinder *f, const EvalFrame *frame) {
   must(rv_obstacles_track(f->tracks, frame->time, f->list, (int)counts[0],
                           RV_OBSTACLES_MAX + RV_OBSTACLES_TRACKS, &f->count, NULL) == RV_OK,
        "track");
+}
+
+void eval_find(EvalScene *scene, uint64_t frames, uint64_t step, EvalJudge *judge, void *data) {
+  EvalFinder finder = {.count = 0};
+  for (uint64_t k = 0; k < frames; k++) {
+    const EvalFrame *frame = eval_scene_frame(scene, step * k);
+    if (k == 0)
+      finder_open(&finder, frame);
+    find(&finder, frame);
+    judge(&finder, frame, data);
+  }
+  finder_close(&finder);
 }

@@ -20,9 +20,9 @@ typedef struct EvalFinder {
   int count;
 } EvalFinder;
 
-/* Ends the program when it fails. */
-void eval_finder_open(EvalFinder *f, const EvalFrame *frame);
-void eval_find(EvalFinder *f, const EvalFrame *frame);
-void eval_finder_close(EvalFinder *f);
+/* Calls `judge` with what is found in the first `frames` frames of a scene of which each `step`th is
+ * taken; `data` is the caller's. Ends the program when it fails. */
+typedef void EvalJudge(const EvalFinder *f, const EvalFrame *frame, void *data);
+void eval_find(EvalScene *scene, uint64_t frames, uint64_t step, EvalJudge *judge, void *data);
 
 #endif

@@ -88,19 +88,10 @@ static void score_space(const EvalFinder *finder, const EvalFrame *f, void *tota
 
 /* Finds obstacles in `frames` frames, each the `step`th, of `streets` streets; `score` judges each. */
 static void evaluate(int width, int height, uint32_t streets, uint64_t frames, uint64_t step,
-                     void (*score)(const EvalFinder *finder, const EvalFrame *f, void *total),
-                     void *total) {
+                     EvalJudge *score, void *total) {
   for (uint32_t seed = SEED; seed < SEED + streets; seed++) {
     EvalScene *scene = eval_scene_new(RV_SCENE_STREET, width, height, seed, 2);
-    EvalFinder finder;
-    for (uint64_t k = 0; k < frames; k++) {
-      const EvalFrame *f = eval_scene_frame(scene, step * k);
-      if (k == 0)
-        eval_finder_open(&finder, f);
-      eval_find(&finder, f);
-      score(&finder, f, total);
-    }
-    eval_finder_close(&finder);
+    eval_find(scene, frames, step, score, total);
     eval_scene_free(scene);
   }
 }
@@ -273,13 +264,16 @@ static const Car *lead_of(const EvalFrame *f, const Car *cars, int count) {
 }
 
 typedef struct Lead {
+  int next; /* frame */
   int frames, found, ids;
   uint32_t id;
   double z[LEAD_FRAMES], speed[LEAD_FRAMES]; /* true distance; measured speed; z 0: no car */
   EvalValues overlap, distance;
 } Lead;
 
-static void score_lead(const EvalFinder *finder, const EvalFrame *f, int k, Lead *lead) {
+static void score_lead(const EvalFinder *finder, const EvalFrame *f, void *total) {
+  Lead *lead = total;
+  const int k = lead->next++;
   Car cars[CARS];
   double most;
   const Car *car = lead_of(f, cars, true_cars(f, cars));
@@ -302,17 +296,9 @@ static void score_lead(const EvalFinder *finder, const EvalFrame *f, int k, Lead
 static int judge_lead(void) {
   Lead lead;
   EvalValues speed = {0};
-  EvalFinder finder;
   memset(&lead, 0, sizeof lead);
   EvalScene *scene = eval_scene_new(RV_SCENE_STREET, 1242, 375, SEED, LEAD_RATE);
-  for (int k = 0; k < LEAD_FRAMES; k++) {
-    const EvalFrame *f = eval_scene_frame(scene, (uint64_t)k);
-    if (k == 0)
-      eval_finder_open(&finder, f);
-    eval_find(&finder, f);
-    score_lead(&finder, f, k, &lead);
-  }
-  eval_finder_close(&finder);
+  eval_find(scene, LEAD_FRAMES, 1, score_lead, &lead);
   eval_scene_free(scene);
   for (int k = (int)LEAD_RATE; k + 5 < LEAD_FRAMES; k++) /* the truth: slope over half a second */
     if (lead.z[k - 5] > 0 && lead.z[k + 5] > 0 && !isnan(lead.speed[k]))

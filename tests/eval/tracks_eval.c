@@ -117,7 +117,8 @@ static int is_limited(const EvalFinder *finder, const EvalFrame *f, int k) {
   return 0;
 }
 
-static void score_frame(const EvalFinder *finder, const EvalFrame *f, Score *s) {
+static void score_frame(const EvalFinder *finder, const EvalFrame *f, void *score) {
+  Score *s = score;
   s->frames++;
   score_things(finder, f, s);
   for (int k = 0; k < finder->count; k++) {
@@ -133,18 +134,10 @@ static void score_frame(const EvalFinder *finder, const EvalFrame *f, Score *s) 
 
 static int judge(const Road *road, int frames) {
   Score *s = calloc(1, sizeof *s);
-  EvalFinder finder;
   if (!s)
     return 1;
   EvalScene *scene = eval_scene_at(road->pattern, 1242, 375, road->seed, RATE, road->speed);
-  for (int k = 0; k < frames; k++) {
-    const EvalFrame *f = eval_scene_frame(scene, (uint64_t)k);
-    if (k == 0)
-      eval_finder_open(&finder, f);
-    eval_find(&finder, f);
-    score_frame(&finder, f, s);
-  }
-  eval_finder_close(&finder);
+  eval_find(scene, (uint64_t)frames, 1, score_frame, s);
   eval_scene_free(scene);
   const double mota = s->things ? 1 - (double)(s->missed + s->wrong + s->switches) / s->things : 0;
   const double median = eval_percentile(&s->ttc, 50), p90 = eval_percentile(&s->ttc, 90);
