@@ -8,6 +8,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
+#include "fuzz_bytes.h"
 #include "roadvision-gst.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -15,63 +16,50 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 #define PAYLOAD_MAX 8192 /* bytes */
 
-typedef struct Input {
-  const uint8_t *at;
-  size_t left;
-} Input;
-
-/* The next byte, 0 behind the end. */
-static uint8_t next(Input *in) {
-  if (in->left == 0)
-    return 0;
-  in->left--;
-  return *in->at++;
-}
-
 /* Mostly small numbers, and those at which arithmetic goes wrong. */
-static gint next_int(Input *in) {
+static gint next_int(FuzzBytes *in) {
   static const gint hostile[] = {0,      1,     -1,    2,        15,       16,         17,
                                  255,    4095,  16384, 16385,    32767,    65535,      65536,
                                  -32768, 46341, 99999, G_MAXINT, G_MININT, 0x7fffff00, 1 << 30};
-  const uint8_t kind = next(in);
+  const uint8_t kind = fuzz_next(in);
   if (kind < 128)
     return kind;
   if (kind < 192)
-    return hostile[next(in) % G_N_ELEMENTS(hostile)];
+    return hostile[fuzz_next(in) % G_N_ELEMENTS(hostile)];
   guint32 value = 0;
   for (int i = 0; i < 4; i++)
-    value = value << 8 | next(in);
+    value = value << 8 | fuzz_next(in);
   return (gint)value;
 }
 
-static double next_double(Input *in) {
+static double next_double(FuzzBytes *in) {
   static const double hostile[] = {0.0,  -0.0,    1e-310,        1e-300, 1e300, -1e300,
                                    16.0, 65536.0, -2147483649.0, 1e19,   0.001, 700.0};
-  const uint8_t kind = next(in);
+  const uint8_t kind = fuzz_next(in);
   return kind < 192   ? next_int(in)
-         : kind < 240 ? hostile[next(in) % G_N_ELEMENTS(hostile)]
+         : kind < 240 ? hostile[fuzz_next(in) % G_N_ELEMENTS(hostile)]
          : kind < 248 ? G_MAXDOUBLE * 2.0 /* infinite */
                       : G_MAXDOUBLE * 2.0 * 0.0;
 }
 
 /* A buffer of one or two memories; half of them say that they are rasters, rightly or not. */
-static GstBuffer *next_buffer(Input *in, int width, int height) {
-  const uint8_t kind = next(in);
+static GstBuffer *next_buffer(FuzzBytes *in, int width, int height) {
+  const uint8_t kind = fuzz_next(in);
   static const GstVideoFormat formats[] = {GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_GRAY8,
                                            GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_NV12};
   if (kind < 96) { /* as it should be */
     GstBuffer *raster = rv_meta_raster_new(kind < 64 ? RV_U16 : RV_U8, width, height);
-    gst_buffer_memset(raster, 0, next(in), G_MAXSIZE);
+    gst_buffer_memset(raster, 0, fuzz_next(in), G_MAXSIZE);
     return raster;
   }
-  const gsize bytes = (gsize)next(in) * next(in) % PAYLOAD_MAX;
+  const gsize bytes = (gsize)fuzz_next(in) * fuzz_next(in) % PAYLOAD_MAX;
   GstBuffer *buffer = gst_buffer_new_allocate(NULL, bytes, NULL);
   for (gsize i = 0; i < bytes && in->left > 0; i++) {
-    const uint8_t byte = next(in);
+    const uint8_t byte = fuzz_next(in);
     gst_buffer_fill(buffer, i, &byte, 1);
   }
   if (kind & 1) {
-    const GstVideoFormat format = formats[next(in) % G_N_ELEMENTS(formats)];
+    const GstVideoFormat format = formats[fuzz_next(in) % G_N_ELEMENTS(formats)];
     gsize offset[GST_VIDEO_MAX_PLANES] = {0};
     gint stride[GST_VIDEO_MAX_PLANES] = {0};
     GstVideoMeta *meta = gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, format,
@@ -82,7 +70,7 @@ static GstBuffer *next_buffer(Input *in, int width, int height) {
     meta->offset[0] = (gsize)next_int(in);
   }
   if (kind & 2)
-    gst_buffer_append_memory(buffer, gst_allocator_alloc(NULL, next(in), NULL));
+    gst_buffer_append_memory(buffer, gst_allocator_alloc(NULL, fuzz_next(in), NULL));
   return buffer;
 }
 
@@ -99,10 +87,10 @@ static const char *const names[] = {
 };
 /* clang-format on */
 
-static void set_field(Input *in, GstStructure *fields, int width, int height) {
-  const char *name = names[next(in) % G_N_ELEMENTS(names)];
+static void set_field(FuzzBytes *in, GstStructure *fields, int width, int height) {
+  const char *name = names[fuzz_next(in) % G_N_ELEMENTS(names)];
   GstBuffer *buffer = NULL;
-  switch (next(in) % 8) {
+  switch (fuzz_next(in) % 8) {
   case 0:
     gst_structure_remove_field(fields, name);
     break;
@@ -126,9 +114,9 @@ static void set_field(Input *in, GstStructure *fields, int width, int height) {
 }
 
 /* A sound annotation first, so that one wrong field is not hidden by ten others. */
-static void attach(Input *in, GstBuffer *picture, int width, int height) {
+static void attach(FuzzBytes *in, GstBuffer *picture, int width, int height) {
   const char *const *others = rv_meta_get_names();
-  const uint8_t kind = next(in);
+  const uint8_t kind = fuzz_next(in);
   const RvMetaDisparity disparity = {width, height, 16, 0, 64, next_buffer(in, width, height),
                                      NULL};
   const RvCamera camera = {700.0, width / 2.0, height / 2.0, 0.0, 0.5, 1.6, 0.0};
@@ -166,7 +154,7 @@ static void attach(Input *in, GstBuffer *picture, int width, int height) {
   default:
     fields = rv_meta_add_disparity(picture, &disparity);
   }
-  for (int i = next(in) % 8; i > 0 && fields; i--)
+  for (int i = fuzz_next(in) % 8; i > 0 && fields; i--)
     set_field(in, fields, width, height);
 }
 
@@ -253,10 +241,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   static const char *const formats[] = {"NV12", "I420", "YUY2", "BGRx", "RGB", "GRAY8"};
-  Input in = {bytes, size};
-  const uint8_t kind = next(&in);
+  FuzzBytes in = {bytes, size};
+  const uint8_t kind = fuzz_next(&in);
   const char *format = formats[kind % G_N_ELEMENTS(formats)];
-  const int width = 1 + next(&in) % 160, height = 1 + next(&in) % 96;
+  const int width = 1 + fuzz_next(&in) % 160, height = 1 + fuzz_next(&in) % 96;
   char *line = g_strconcat(
       "annotationpublish payload=base64 objects=true location=/dev/null ! ",
       kind % 4 ? ""
@@ -275,7 +263,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
                             (guint)height);
   GstBuffer *picture = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&info), NULL);
   gst_buffer_memset(picture, 0, 128, G_MAXSIZE);
-  for (int i = 1 + next(&in) % 3; i > 0; i--)
+  for (int i = 1 + fuzz_next(&in) % 3; i > 0; i--)
     attach(&in, picture, width, height);
   read_all(picture);
   gst_harness_push(h, picture);

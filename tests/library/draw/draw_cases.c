@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/fuzz_bytes.h"
 #include "stixels/stixels_draw.h"
 
 RvDraw *draw_case_new(RvCheck *check, const char *name, const RvPicture *picture, RvEngine engine) {
@@ -365,29 +366,17 @@ static void bench(RvCheck *check) {
 /* --- Fuzz: bytes are a config, then shapes of 12 bytes each; the last bytes are a text ----------
  */
 
-typedef struct Bytes {
-  const uint8_t *at;
-  size_t left;
-} Bytes;
-
-static int take(Bytes *bytes) {
-  if (bytes->left == 0)
-    return 0;
-  bytes->left--;
-  return *bytes->at++;
-}
-
-static int take_signed(Bytes *bytes) {
-  const int low = take(bytes), high = take(bytes);
+static int take_signed(FuzzBytes *bytes) {
+  const int low = fuzz_next(bytes), high = fuzz_next(bytes);
   return (int16_t)(low | high << 8);
 }
 
-static void fuzz_shape(RvDraw *draw, Bytes *bytes) {
-  const int kind = take(bytes) % 8;
+static void fuzz_shape(RvDraw *draw, FuzzBytes *bytes) {
+  const int kind = fuzz_next(bytes) % 8;
   int v[8];
   for (int i = 0; i < 8; i++)
     v[i] = take_signed(bytes) * (kind == 3 ? 37 : 1);
-  const RvColor color = {(uint8_t)v[0], (uint8_t)v[1], (uint8_t)v[2], (uint8_t)take(bytes)};
+  const RvColor color = {(uint8_t)v[0], (uint8_t)v[1], (uint8_t)v[2], (uint8_t)fuzz_next(bytes)};
   char text[16];
   switch (kind) {
   case 0:
@@ -413,7 +402,7 @@ static void fuzz_shape(RvDraw *draw, Bytes *bytes) {
   }
   default:
     for (int i = 0; i < 15; i++)
-      text[i] = (char)take(bytes);
+      text[i] = (char)fuzz_next(bytes);
     text[15] = '\0';
     (void)rv_draw_legend_entries(draw, (const RvDrawLegendEntry[]){{color, text}, {color, "key"}},
                                  v[0] % 3);
@@ -423,14 +412,14 @@ static void fuzz_shape(RvDraw *draw, Bytes *bytes) {
 }
 
 static void fuzz(const uint8_t *data, size_t size) {
-  Bytes bytes = {data, size};
+  FuzzBytes bytes = {data, size};
   RvDrawConfig config;
   rv_draw_config_init(&config);
-  config.width = take(&bytes) % 97;
-  config.height = take(&bytes) % 65;
-  config.format = (RvPixelFormat)(take(&bytes) % (RV_PIXEL_FORMATS + 1));
-  config.colormap = (RvColormap)(take(&bytes) % (RV_COLORMAPS + 1));
-  config.bt709 = take(&bytes) & 1;
+  config.width = fuzz_next(&bytes) % 97;
+  config.height = fuzz_next(&bytes) % 65;
+  config.format = (RvPixelFormat)(fuzz_next(&bytes) % (RV_PIXEL_FORMATS + 1));
+  config.colormap = (RvColormap)(fuzz_next(&bytes) % (RV_COLORMAPS + 1));
+  config.bt709 = fuzz_next(&bytes) & 1;
   config.threads = 1;
   RvDraw *draw = NULL;
   if (rv_draw_new(&draw, &config, RV_CPU) != RV_OK)
@@ -443,22 +432,22 @@ static void fuzz(const uint8_t *data, size_t size) {
     picture.data[p] = calloc(row, (size_t)rv_pixel_rows(config.format, p, config.height));
     whole = whole && picture.data[p];
   }
-  const int columns = take(&bytes) % 50 + 1, rows = take(&bytes) % 50 + 1;
+  const int columns = fuzz_next(&bytes) % 50 + 1, rows = fuzz_next(&bytes) % 50 + 1;
   uint16_t *values = calloc((size_t)columns * (size_t)rows, sizeof *values);
   if (whole && values) {
     for (int i = 0; i < columns * rows && bytes.left > 100; i++)
       values[i] = (uint16_t)take_signed(&bytes);
     const RvPlane plane = {values, 2 * (ptrdiff_t)columns, columns, rows, RV_U16};
     const int low = take_signed(&bytes), high = take_signed(&bytes);
-    (void)rv_draw_disparity(draw, &picture, &plane, low, high, take(&bytes), NULL);
-    const RvDrawGrid grid = {
-        .mask = {values, 2 * (ptrdiff_t)columns, columns, rows, RV_U8},
-        .marks = {take(&bytes) & 1 ? values : NULL, 2 * (ptrdiff_t)columns, columns, rows, RV_U8},
-        .width = take_signed(&bytes),
-        .height = take_signed(&bytes),
-        .cell = take_signed(&bytes) % 16,
-        .tint = {0, 200, 80, 120},
-        .edge_width = take_signed(&bytes) % 32};
+    (void)rv_draw_disparity(draw, &picture, &plane, low, high, fuzz_next(&bytes), NULL);
+    const RvDrawGrid grid = {.mask = {values, 2 * (ptrdiff_t)columns, columns, rows, RV_U8},
+                             .marks = {fuzz_next(&bytes) & 1 ? values : NULL,
+                                       2 * (ptrdiff_t)columns, columns, rows, RV_U8},
+                             .width = take_signed(&bytes),
+                             .height = take_signed(&bytes),
+                             .cell = take_signed(&bytes) % 16,
+                             .tint = {0, 200, 80, 120},
+                             .edge_width = take_signed(&bytes) % 32};
     (void)rv_draw_grid(draw, &picture, &grid, NULL);
     while (bytes.left > 0)
       fuzz_shape(draw, &bytes);
