@@ -18,6 +18,19 @@ typedef struct GstCudaAnnotateView {
   int thickness_fx;         /* of lines, 1/16 px */
 } GstCudaAnnotateView;
 
+/* The picture, and its px per px of an annotation of width x height px. */
+typedef struct GstCudaAnnotateFit {
+  int width, height;
+  double sx, sy;
+} GstCudaAnnotateFit;
+
+static inline GstCudaAnnotateFit gst_cuda_annotate_fit(const GstCudaAnnotateView *view, int width,
+                                                       int height) {
+  const RvPicture *picture = view->picture;
+  return (GstCudaAnnotateFit){picture->width, picture->height, (double)picture->width / width,
+                              (double)picture->height / height};
+}
+
 typedef struct GstCudaAnnotateLayer {
   const char *annotation; /* a frame that has it needs no disparity; NULL: every frame may */
   /* Draws the annotation of view->buffer; RV_OK if there is none. `input` may map one payload; it is

@@ -80,17 +80,16 @@ static RvStatus draw_list(const void *records, int count, const void *annotation
                           const GstCudaAnnotateView *view) {
   const RvObstacle *list = records;
   const RvMetaObstacles *meta = annotation;
-  const int width = view->picture->width, height = view->picture->height;
-  const double sx = (double)width / meta->width, sy = (double)height / meta->height;
-  Labels labels = {.size = CLAMP(MIN(height / 26, width / 42), RV_DRAW_TEXT_MIN * 2, 48)};
+  const GstCudaAnnotateFit fit = gst_cuda_annotate_fit(view, meta->width, meta->height);
+  Labels labels = {.size = CLAMP(MIN(fit.height / 26, fit.width / 42), RV_DRAW_TEXT_MIN * 2, 48)};
   RvStatus status = RV_OK;
   int boxes[BOXES][4];
   for (int i = 0; i < count; i++) {
     const RvObstacle *o = &list[i];
-    boxes[i][0] = (int)CLAMP(o->x * sx, 0, width);
-    boxes[i][1] = (int)CLAMP(o->y * sy, 0, height);
-    boxes[i][2] = (int)CLAMP((o->x + o->w) * sx, 0, width);
-    boxes[i][3] = (int)CLAMP((o->y + o->h) * sy, 0, height);
+    boxes[i][0] = (int)CLAMP(o->x * fit.sx, 0, fit.width);
+    boxes[i][1] = (int)CLAMP(o->y * fit.sy, 0, fit.height);
+    boxes[i][2] = (int)CLAMP((o->x + o->w) * fit.sx, 0, fit.width);
+    boxes[i][3] = (int)CLAMP((o->y + o->h) * fit.sy, 0, fit.height);
     add_label(&labels, o, view, boxes[i]);
   }
   for (int i = count - 1; i >= 0 && status == RV_OK; i--)

@@ -22,21 +22,20 @@ static RvStatus draw_columns(const void *records, int count, const void *annotat
                              const GstCudaAnnotateView *view) {
   const RvFreeColumn *list = records;
   const RvMetaFreeSpace *meta = annotation;
-  const int width = view->picture->width, height = view->picture->height;
-  const double sx = (double)width / meta->width, sy = (double)height / meta->height;
+  const GstCudaAnnotateFit fit = gst_cuda_annotate_fit(view, meta->width, meta->height);
   const int step = (count + PIECES - 1) / PIECES;
   RvColor carpet = CARPET;
   RvStatus status = RV_OK;
   carpet.a = (guint8)(view->opacity * 2 / 5);
   for (int k = 0; k + 1 < count && status == RV_OK; k += step) {
     const int next = MIN(k + step, count - 1);
-    const double left = k == 0 ? 0 : (k + 0.5) * meta->column_width * sx;
+    const double left = k == 0 ? 0 : (k + 0.5) * meta->column_width * fit.sx;
     const double right =
-        next == count - 1 ? width : MIN((next + 0.5) * meta->column_width * sx, width);
-    const int x0 = (int)(16 * MIN(left, width)), x1 = (int)(16 * right);
-    const int y0 = (int)(16 * MIN(list[k].row * sy, height));
-    const int y1 = (int)(16 * MIN(list[next].row * sy, height));
-    const int corners[8] = {x0, y0, x1, y1, x1, 16 * height, x0, 16 * height};
+        next == count - 1 ? fit.width : MIN((next + 0.5) * meta->column_width * fit.sx, fit.width);
+    const int x0 = (int)(16 * MIN(left, fit.width)), x1 = (int)(16 * right);
+    const int y0 = (int)(16 * MIN(list[k].row * fit.sy, fit.height));
+    const int y1 = (int)(16 * MIN(list[next].row * fit.sy, fit.height));
+    const int corners[8] = {x0, y0, x1, y1, x1, 16 * fit.height, x0, 16 * fit.height};
     status = rv_draw_quad(view->draw, corners, carpet);
     if (status == RV_OK)
       status = rv_draw_line(view->draw, x0, y0, x1, y1, view->thickness_fx, edge_color(&list[k]));
