@@ -419,9 +419,7 @@ static void gst_annotation_publish_class_init(GstAnnotationPublishClass *class) 
   GstElementClass *element = GST_ELEMENT_CLASS(class);
   GST_DEBUG_CATEGORY_INIT(gst_annotation_publish_debug, "annotationpublish", 0,
                           "annotations as text and messages");
-  object->set_property = set_property;
-  object->get_property = get_property;
-  object->finalize = finalize;
+  gst_rv_object_class_set(object, set_property, get_property, finalize);
   install_properties(object);
   gst_rv_describe(element, "annotationpublish");
   gst_element_class_add_static_pad_template(element, &sink_template);

@@ -122,8 +122,6 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 }
 
 static void install_properties(GObjectClass *object) {
-  object->set_property = set_property;
-  object->get_property = get_property;
   gst_rv_settings_install(&settings, object);
   g_object_class_install_property(
       object, PROP_RIGHT_OFFSET,
@@ -353,7 +351,7 @@ static void gst_cuda_stereo_mux_class_init(GstCudaStereoMuxClass *klass) {
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstAggregatorClass *agg = GST_AGGREGATOR_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(gst_cuda_stereo_mux_debug, "cudastereomux", 0, "pairing of two cameras");
-  object->finalize = finalize;
+  gst_rv_object_class_set(object, set_property, get_property, finalize);
   install_properties(object);
   add_templates(element);
   gst_rv_describe(element, "cudastereomux");

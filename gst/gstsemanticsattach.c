@@ -508,9 +508,9 @@ static GstStateChangeReturn change_state(GstElement *element, GstStateChange tra
 static void finalize(GObject *object) {
   GstSemanticsAttach *self = GST_SEMANTICS_ATTACH(object);
   gst_rv_settings_clear(self, &settings);
+  gst_semantics_attach_labels_clear(&self->labels);
   g_free(self->used.location);
   g_free(self->used.classes);
-  gst_semantics_attach_labels_clear(&self->labels);
   G_OBJECT_CLASS(parent_class)->finalize(object);
 }
 
@@ -535,12 +535,12 @@ static void gst_semantics_attach_class_init(GstSemanticsAttachClass *klass) {
   element->change_state = change_state;
   element->request_new_pad = request_pad;
   element->release_pad = release_pad;
-  gst_rv_filter_class_set(base, start, stop, set_caps, sink_event, propose_allocation,
-                          transform_ip);
   base->src_event = src_event;
   base->query = answer_query;
   base->decide_allocation = decide_allocation;
   base->prepare_output_buffer = prepare_output_buffer;
+  gst_rv_filter_class_set(base, start, stop, set_caps, sink_event, propose_allocation,
+                          transform_ip);
 }
 
 static void gst_semantics_attach_init(GstSemanticsAttach *self) {

@@ -442,12 +442,9 @@ static void finalize(GObject *object) {
 
 static void gst_stereo_test_src_class_init(GstStereoTestSrcClass *class) {
   GObjectClass *object = G_OBJECT_CLASS(class);
-  GstElementClass *element = GST_ELEMENT_CLASS(class);
   GstBaseSrcClass *base = GST_BASE_SRC_CLASS(class);
   GST_DEBUG_CATEGORY_INIT(gst_stereo_test_src_debug, "stereotestsrc", 0, "rendered stereo video");
-  object->set_property = set_property;
-  object->get_property = get_property;
-  object->finalize = finalize;
+  gst_rv_object_class_set(object, set_property, get_property, finalize);
   gst_rv_settings_install(&settings, object);
   g_object_class_install_property(
       object, gst_rv_settings_count(&settings) + 1,
@@ -455,8 +452,8 @@ static void gst_stereo_test_src_class_init(GstStereoTestSrcClass *class) {
                            "Behave like a camera: synchronize frames to the clock, lose late ones",
                            FALSE,
                            G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
-  gst_rv_describe(element, "stereotestsrc");
-  gst_element_class_add_static_pad_template(element, &src_template);
+  gst_rv_describe(GST_ELEMENT_CLASS(class), "stereotestsrc");
+  gst_element_class_add_static_pad_template(GST_ELEMENT_CLASS(class), &src_template);
   base->fixate = fixate;
   base->set_caps = set_caps;
   base->decide_allocation = decide_allocation;

@@ -95,6 +95,17 @@ guint gst_rv_settings_count(const GstRvSettings *settings);
 void gst_rv_settings_set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec);
 void gst_rv_settings_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec);
 
+/* Sets the functions of a class with properties of its own. */
+static inline void gst_rv_object_class_set(
+    GObjectClass *klass,
+    void (*set_property)(GObject *object, guint id, const GValue *value, GParamSpec *spec),
+    void (*get_property)(GObject *object, guint id, GValue *value, GParamSpec *spec),
+    void (*finalize)(GObject *object)) {
+  klass->set_property = set_property;
+  klass->get_property = get_property;
+  klass->finalize = finalize;
+}
+
 /* Sets the defaults of an instance, and frees its texts. */
 void gst_rv_settings_init(gpointer object, const GstRvSettings *settings);
 void gst_rv_settings_clear(gpointer object, const GstRvSettings *settings);

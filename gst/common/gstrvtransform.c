@@ -561,10 +561,8 @@ static void gst_rv_transform_class_init(GstRvTransformClass *klass) {
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(gst_rv_transform_debug, "rvtransform", 0, "roadvision base class");
-  object->set_property = set_property;
-  object->get_property = get_property;
+  gst_rv_object_class_set(object, set_property, get_property, finalize);
   object->constructed = constructed;
-  object->finalize = finalize;
   install_properties(object);
   GST_ELEMENT_CLASS(klass)->set_context = set_context;
   trans->start = start;
