@@ -45,6 +45,12 @@ static GstHarness *harness_new(const char *engine, const char *file, const char 
   return harness;
 }
 
+/* Chroma samples lie on the columns of luma samples, also when the caps do not say it. */
+static gboolean is_cosited(const GstVideoInfo *info) {
+  const GstVideoChromaSite site = GST_VIDEO_INFO_CHROMA_SITE(info);
+  return !site || (site & GST_VIDEO_CHROMA_SITE_H_COSITED) != 0;
+}
+
 /* The library's config for opencv.yml. */
 static RvRectifyConfig config_of(const GstVideoInfo *info, RvRectifyLayout layout, int format) {
   RvRectifyConfig config;
@@ -112,6 +118,15 @@ static void check_camera(GstBuffer *buffer, const RvRectifyConfig *config) {
   fail_unless(meta.valid_width > 0 && meta.valid_width <= geometry.width);
 }
 
+/* Checks both of a frame, and frees the frames. */
+static void check_frame(const RvRectifyConfig *config, GstBuffer *in, const GstVideoInfo *in_info,
+                        GstBuffer *out, const GstVideoInfo *out_info) {
+  check_pixels(config, in, in_info, out, out_info);
+  check_camera(out, config);
+  gst_buffer_unref(in);
+  gst_buffer_unref(out);
+}
+
 GST_START_TEST(test_formats) {
   static const struct {
     const char *name;
@@ -131,9 +146,7 @@ GST_START_TEST(test_formats) {
         test_set_caps(harness, formats[f], top_bottom ? 127 : 2 * 127, top_bottom ? 2 * 95 : 95,
                       NULL, &info);
         RvRectifyConfig config = config_of(&info, layouts[l].layout, format_of(f));
-        config.chroma_cosited_x =
-            GST_VIDEO_INFO_CHROMA_SITE(&info) == GST_VIDEO_CHROMA_SITE_UNKNOWN ||
-            (GST_VIDEO_INFO_CHROMA_SITE(&info) & GST_VIDEO_CHROMA_SITE_H_COSITED);
+        config.chroma_cosited_x = is_cosited(&info);
         config.chroma_cosited_y =
             (GST_VIDEO_INFO_CHROMA_SITE(&info) & GST_VIDEO_CHROMA_SITE_V_COSITED) != 0;
         for (int frame = 0; frame < 3; frame++) {
@@ -143,10 +156,7 @@ GST_START_TEST(test_formats) {
           gst_buffer_ref(in);
           GstBuffer *out = gst_harness_push_and_pull(harness, in);
           fail_unless(out != in);
-          check_pixels(&config, in, &info, out, &info);
-          check_camera(out, &config);
-          gst_buffer_unref(in);
-          gst_buffer_unref(out);
+          check_frame(&config, in, &info, out, &info);
         }
         g_free(more);
         gst_harness_teardown(harness);
@@ -299,9 +309,7 @@ GST_START_TEST(test_properties) {
     GstVideoInfo info;
     test_set_caps(harness, "I420", 2 * W, H, NULL, &info);
     RvRectifyConfig config = config_of(&info, RV_RECTIFY_SIDE_BY_SIDE, RV_PIXEL_I420);
-    config.chroma_cosited_x =
-        (GST_VIDEO_INFO_CHROMA_SITE(&info) & GST_VIDEO_CHROMA_SITE_H_COSITED) ||
-        !GST_VIDEO_INFO_CHROMA_SITE(&info);
+    config.chroma_cosited_x = is_cosited(&info);
     for (int step = 0; step < 5; step++) {
       if (step == 1)
         g_object_set(element, "alpha", config.alpha = 1.0, NULL);
@@ -320,10 +328,7 @@ GST_START_TEST(test_properties) {
       gst_caps_unref(caps);
       fail_unless_equals_int(GST_VIDEO_INFO_WIDTH(&out_info), step == 3 ? 80 : 2 * W);
       fail_unless_equals_int(GST_VIDEO_INFO_HEIGHT(&out_info), step == 3 ? 30 : step == 4 ? 20 : H);
-      check_pixels(&config, in, &info, out, &out_info);
-      check_camera(out, &config);
-      gst_buffer_unref(in);
-      gst_buffer_unref(out);
+      check_frame(&config, in, &info, out, &out_info);
     }
     gst_object_unref(element);
     gst_harness_teardown(harness);
@@ -335,7 +340,6 @@ GST_END_TEST
 GST_START_TEST(test_rectified) {
   for (int e = 0; e < engine_count(); e++) {
     GstHarness *harness = harness_new(engines[e], "kitti.txt", "");
-    GstElement *element = gst_harness_find_element(harness, "cudarectify");
     GstVideoInfo info;
     test_set_caps(harness, "NV12", 1280, 480, NULL, &info);
     GstBuffer *in = test_pair_new(&info, FALSE, FALSE, 3, 1);
@@ -353,16 +357,14 @@ GST_START_TEST(test_rectified) {
     for (int step = 0; step < 4; step++) {
       const gboolean raw = step % 2 == 0;
       char *path = file_of(raw ? "opencv.yml" : "kitti.txt");
-      g_object_set(element, "calibration", path, NULL);
+      gst_harness_set(harness, "cudarectify", "calibration", path, NULL);
       g_free(path);
       in = test_pair_new(&info, FALSE, FALSE, 3, 2);
       gst_buffer_ref(in);
       out = gst_harness_push_and_pull(harness, in);
       if (raw) {
         RvRectifyConfig config = config_of(&info, RV_RECTIFY_SIDE_BY_SIDE, RV_PIXEL_NV12);
-        config.chroma_cosited_x =
-            (GST_VIDEO_INFO_CHROMA_SITE(&info) & GST_VIDEO_CHROMA_SITE_H_COSITED) ||
-            !GST_VIDEO_INFO_CHROMA_SITE(&info);
+        config.chroma_cosited_x = is_cosited(&info);
         check_pixels(&config, in, &info, out, &info);
       } else {
         fail_unless(gst_buffer_peek_memory(out, 0) == gst_buffer_peek_memory(in, 0));
@@ -370,7 +372,6 @@ GST_START_TEST(test_rectified) {
       gst_buffer_unref(in);
       gst_buffer_unref(out);
     }
-    gst_object_unref(element);
     gst_harness_teardown(harness);
   }
 }

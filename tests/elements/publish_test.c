@@ -117,3 +117,9 @@ guint publish_lines(const char *text) {
     lines++;
   return lines;
 }
+
+void publish_expect_lines(const char *folder, const char *name, guint lines) {
+  char *text = publish_read(folder, name);
+  fail_unless_equals_int(publish_lines(text), lines);
+  g_free(text);
+}

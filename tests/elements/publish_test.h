@@ -41,5 +41,6 @@ guint64 publish_stat(GstHarness *harness, const char *name);
 /* Text of a file; its number of lines. */
 char *publish_read(const char *folder, const char *name);
 guint publish_lines(const char *text);
+void publish_expect_lines(const char *folder, const char *name, guint lines);
 
 #endif

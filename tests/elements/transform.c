@@ -42,8 +42,7 @@ GST_START_TEST(test_own_picture) {
   gst_buffer_unmap(before, &a);
   gst_buffer_unmap(drawn, &b);
   gst_buffer_unref(before);
-  gst_buffer_unref(drawn);
-  gst_harness_teardown(harness);
+  test_drop(harness, drawn);
 }
 GST_END_TEST
 
@@ -82,8 +81,7 @@ GST_START_TEST(test_shared_picture) {
   gst_buffer_unref(untouched);
   gst_buffer_unref(kept);
   gst_buffer_unref(expected);
-  gst_buffer_unref(drawn);
-  gst_harness_teardown(harness);
+  test_drop(harness, drawn);
 }
 GST_END_TEST
 
@@ -123,8 +121,7 @@ GST_START_TEST(test_threads) {
     if (!first)
       first = g_steal_pointer(&gray);
     g_free(gray);
-    gst_buffer_unref(drawn);
-    gst_harness_teardown(harness);
+    test_drop(harness, drawn);
     g_free(line);
   }
   g_free(first);
