@@ -342,7 +342,8 @@ __device__ void store_classes(const Canny &c, const Tile *tile, int x0, int y0) 
     to[i] = (uint8_t)((i < 4 ? first : second) >> i % 4 * 8);
 }
 
-__global__ void __launch_bounds__(THREADS, 8) tile_kernel(const Canny c) {
+__global__ void __launch_bounds__(THREADS, rv_launch_blocks(THREADS, 8))
+    tile_kernel(const Canny c) {
   __shared__ Tile tile;
   rv_launch_wait();
   rv_launch_next();

@@ -6,7 +6,7 @@
  * does the latter for every sample. */
 #include "rectify/rectify_maps.h"
 #include "rectify/rectify_stages.h"
-#include "rv_cuda.cuh"
+#include "rv_launch.cuh"
 
 namespace {
 
@@ -342,7 +342,7 @@ __device__ void rgb4_group(const Args &args, int x, int y) {
 /* Without a number of blocks the compiler saves registers for more of them, which costs loads in
  * flight. */
 template <int KIND>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, BLOCKS)
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, rv_launch_blocks(BLOCK_X *BLOCK_Y, BLOCKS))
     group_kernel(const __grid_constant__ Args args) {
   const int row = (int)blockIdx.y, ty = (int)threadIdx.y;
   if ((KIND == KIND_NV12 || KIND == KIND_I420) && row < args.chroma_rows) {
