@@ -88,7 +88,8 @@ static void extra(RvCheck *check) {
   c.log = rvc_log(check);
   c.model = RV_STIXELS_CONSTANT;
   c.semantics = 0;
-  const size_t entries = (size_t)rv_stixels_count_max(&c) * (size_t)(c.max_disparity + 1);
+  c.max_disparity = RV_STIXELS_RANGE;
+  const size_t entries = (size_t)rv_stixels_count_max(&c) * (RV_STIXELS_RANGE + 1);
   const size_t bytes = rv_stixels_workspace(&c, RV_CUDA);
   rvc_true(check, "stixels", bytes < entries * sizeof(int32_t),
            "workspace of constant states %zu bytes, its table would be %zu", bytes,
