@@ -13,13 +13,13 @@
 #include "rv_cuda.cuh"
 
 /* Blocks of `threads` per multiprocessor that __launch_bounds__ may ask for: `blocks`, or as many as
- * this GPU can hold. Compute capability 7.5 holds 1024 threads, 8.6 to 8.9 and 12.x hold 1536. */
+ * this GPU can hold: 1024 threads with compute capability 7.5, 1536 with 8.6 to 8.9, 11.0, 12.x. */
 static constexpr int rv_launch_blocks(int threads, int blocks) {
 #ifndef __CUDA_ARCH__
   const int held = 2048;
 #else
   const int held = __CUDA_ARCH__ < 800                                                     ? 1024
-                   : (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1200 ? 1536
+                   : (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1100 ? 1536
                                                                                            : 2048;
 #endif
   return blocks < held / threads ? blocks : held / threads;
