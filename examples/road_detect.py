@@ -136,9 +136,12 @@ def watch(pipeline, options, seen):
     pipeline.get_by_name('draw').get_static_pad('src').add_probe(Gst.PadProbeType.BUFFER, probe)
 
 
-def trouble(bus, wait=0):
-    """Returns whether the stream has ended; errors end the program, warnings are printed."""
-    kinds = Gst.MessageType.EOS | Gst.MessageType.ERROR | Gst.MessageType.WARNING
+TROUBLE = Gst.MessageType.ERROR | Gst.MessageType.WARNING
+
+
+def trouble(bus, wait=0, kinds=TROUBLE):
+    """Errors end the program, warnings are printed. Returns whether the end of the stream was found:
+    only with EOS among `kinds`, so that who does not ask leaves that message on the bus."""
     while True:
         message = bus.timed_pop_filtered(wait, kinds)
         if message is None or message.type == Gst.MessageType.EOS:
@@ -189,7 +192,7 @@ def run_offroad(options, count, report):
 
 
 def finish(pipeline, bus):
-    while not trouble(bus, Gst.SECOND):
+    while not trouble(bus, Gst.SECOND, TROUBLE | Gst.MessageType.EOS):
         pass
     pipeline.set_state(Gst.State.NULL)
 
