@@ -136,16 +136,17 @@ def watch(pipeline, options, seen):
     pipeline.get_by_name('draw').get_static_pad('src').add_probe(Gst.PadProbeType.BUFFER, probe)
 
 
-TROUBLE = Gst.MessageType.ERROR | Gst.MessageType.WARNING
-
-
-def trouble(bus, wait=0, kinds=TROUBLE):
-    """Errors end the program, warnings are printed. Returns whether the end of the stream was found:
-    only with EOS among `kinds`, so that who does not ask leaves that message on the bus."""
+def trouble(bus, wait=0):
+    """Returns whether the stream has ended; errors end the program, warnings are printed. The message
+    of the end goes back on the bus for whoever asks next."""
+    kinds = Gst.MessageType.EOS | Gst.MessageType.ERROR | Gst.MessageType.WARNING
     while True:
         message = bus.timed_pop_filtered(wait, kinds)
-        if message is None or message.type == Gst.MessageType.EOS:
-            return message is not None
+        if message is None:
+            return False
+        if message.type == Gst.MessageType.EOS:
+            bus.post(message)
+            return True
         if message.type == Gst.MessageType.ERROR:
             fail(message.parse_error()[0].message)
         print('road_detect: ' + message.parse_warning()[0].message, file=sys.stderr)
@@ -192,7 +193,7 @@ def run_offroad(options, count, report):
 
 
 def finish(pipeline, bus):
-    while not trouble(bus, Gst.SECOND, TROUBLE | Gst.MessageType.EOS):
+    while not trouble(bus, Gst.SECOND):
         pass
     pipeline.set_state(Gst.State.NULL)
 
