@@ -18,7 +18,7 @@ typedef struct RvStixelsColumn {
   int32_t (*least)
       [RV_STIXELS_CLASSES]; /* rows: minimum cost below a start here, without plane penalties */
   int32_t (*past)[RV_STIXELS_CLASSES]; /* rows: cost from here to the start of the block */
-  uint32_t *keys;                      /* [index][rows + 1]: 32 x summed costs */
+  uint32_t *keys;                      /* [rows + 1][index]: 32 x summed costs */
   int32_t *sky;                        /* rows + 1: summed costs of cells as sky */
   int32_t *flat;                       /* rows + 1: summed costs of ground cells; `constant` */
   int32_t *steps;                      /* [integer px][rows + 1]: those of objects; `constant` */

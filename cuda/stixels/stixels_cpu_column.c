@@ -2,6 +2,7 @@
 /* stixels_cpu_column.c: the dynamic programming over one column, CPU engine. */
 #include <string.h>
 
+#include "rv_internal.h"
 #include "stixels/stixels_cpu.h"
 
 static void sum_cells(RvStixelsColumn *c) {
@@ -31,13 +32,12 @@ static void sum_sky(const RvStixelsColumn *c) {
 }
 
 static void sum_semantics(const RvStixelsColumn *c) {
-  const size_t rows = (size_t)c->plan->rows;
-  for (size_t index = 0; index < (size_t)c->plan->semantics; index++) {
-    uint32_t *key = c->keys + index * (rows + 1);
-    key[0] = 0;
-    for (size_t v = 0; v < rows; v++)
-      key[v + 1] = key[v] + 32u * c->semantics[index * rows + v];
-  }
+  const size_t rows = (size_t)c->plan->rows, count = (size_t)c->plan->semantics;
+  memset(c->keys, 0, count * sizeof *c->keys);
+  for (size_t v = 0; v < rows; v++)
+    for (size_t index = 0; index < count; index++)
+      c->keys[(v + 1) * count + index] =
+          c->keys[v * count + index] + 32u * c->semantics[index * rows + v];
 }
 
 /* Minimum cost of the semantic classes of a structural class, 1/256 nat; *semantic: its class. */
@@ -45,10 +45,11 @@ static uint32_t pick_semantic(const RvStixelsColumn *c, int structure, int botto
                               uint8_t *semantic) {
   const RvStixelsPlan *plan = c->plan;
   const int first = plan->semantic_first[structure], end = plan->semantic_first[structure + 1];
+  const uint32_t *below = c->keys + (size_t)bottom * (size_t)plan->semantics;
+  const uint32_t *upto = c->keys + (size_t)(top + 1) * (size_t)plan->semantics;
   uint32_t least = UINT32_MAX;
   for (int index = first; index < end; index++) {
-    const uint32_t *sum = c->keys + (size_t)index * (size_t)(plan->rows + 1);
-    const uint32_t key = rv_stixels_key(sum[bottom], sum[top + 1], index - first);
+    const uint32_t key = rv_stixels_key(below[index], upto[index], index - first);
     least = key < least ? key : least;
   }
   *semantic = first < end ? plan->semantic_class[first + (int)(least % 32)] : RV_SEMANTIC_NONE;
@@ -75,9 +76,34 @@ static void sum_costs(RvStixelsColumn *c) {
   }
 }
 
-/* Costs of the cells by (3.9). */
+#define GROUP 16 /* cells between two looks at the limit */
+
+/* What the cells cost by (3.9) if all valid ones were on the plane: the least they can cost. */
+static int64_t least_sum(const RvStixelsColumn *c, int structure, int bottom, int top) {
+  const int valid = (int)(c->sums[top + 1].n - c->sums[bottom].n);
+  return (int64_t)valid * c->costs[structure][0] +
+         (int64_t)(top + 1 - bottom - valid) * c->plan->invalid_cost;
+}
+
+/* What the cells cost above that; more than `limit` as soon as it is certain. */
+static int64_t excess_of(const RvStixelsCell *cells, const int32_t *table, int length,
+                         const RvStixelsPlane *plane, int64_t limit) {
+  int64_t sum = 0;
+  for (int first = 0; first < length && sum <= limit; first += GROUP) {
+    const int end = rv_min(first + GROUP, length);
+    int32_t part = 0;
+    for (int v = first; v < end; v++) {
+      const int32_t cost = table[rv_stixels_index(cells[v], rv_stixels_value(plane, v))] - table[0];
+      part += cells[v].weight ? cost : 0;
+    }
+    sum += part;
+  }
+  return sum;
+}
+
+/* Costs of the cells by (3.9), or more than `limit`. */
 static int64_t sum_of(const RvStixelsColumn *c, int structure, int bottom, int top,
-                      const RvStixelsPlane *plane) {
+                      const RvStixelsPlane *plane, int64_t limit) {
   const RvStixelsPlan *plan = c->plan;
   if (plan->config.model == RV_STIXELS_CONSTANT) {
     const int px = rv_stixels_nearest(rv_stixels_value(plane, 0));
@@ -85,15 +111,17 @@ static int64_t sum_of(const RvStixelsColumn *c, int structure, int bottom, int t
         structure == RV_STIXEL_GROUND ? c->flat : c->steps + (size_t)px * (size_t)(plan->rows + 1);
     return sum[top + 1] - sum[bottom];
   }
-  int64_t sum = 0;
-  for (int v = bottom; v <= top; v++)
-    sum += cell_cost(c, structure, v, rv_stixels_value(plane, v - bottom));
-  return sum;
+  const int64_t least = least_sum(c, structure, bottom, top);
+  return least +
+         excess_of(c->cells + bottom, c->costs[structure], top + 1 - bottom, plane, limit - least);
 }
 
-/* Cost of a stixel without its predecessor and its semantics; *plane: its plane. */
+#define NO_LIMIT (INT64_MAX / 2)
+#define TOO_MUCH INT32_MAX /* a cost above the limit */
+
+/* Cost of a stixel without its predecessor and its semantics, or TOO_MUCH; *plane: its plane. */
 static int32_t depth_cost(const RvStixelsColumn *c, int structure, int bottom, int top,
-                          RvStixelsPlane *plane) {
+                          int64_t limit, RvStixelsPlane *plane) {
   const RvStixelsPlan *plan = c->plan;
   if (structure == RV_STIXEL_SKY) {
     *plane = (RvStixelsPlane){0, 0};
@@ -105,18 +133,30 @@ static int32_t depth_cost(const RvStixelsColumn *c, int structure, int bottom, i
   *plane = fit.plane;
   if (plan->config.model == RV_STIXELS_SLANTED_FAST)
     return rv_stixels_cost_fast(plan, structure, &s, length, fit.error);
-  return rv_stixels_cost_sum(plan, structure, sum_of(c, structure, bottom, top, plane), fit.prior);
+  const int32_t rest = rv_stixels_cost_sum(plan, structure, 0, fit.prior);
+  const int64_t sum = sum_of(c, structure, bottom, top, plane, limit - rest);
+  return sum > limit - rest ? TOO_MUCH : rv_stixels_cost_sum(plan, structure, sum, fit.prior);
 }
 
-/* Cost of a stixel without its predecessor; *plane, *semantic: its plane and semantic class. */
-static int32_t own_cost(const RvStixelsColumn *c, int structure, int bottom, int top,
+/* Cost of a stixel without its predecessor, or TOO_MUCH; *plane, *semantic: its plane and semantic
+ * class. */
+static int32_t own_cost(const RvStixelsColumn *c, int structure, int bottom, int top, int64_t limit,
                         RvStixelsPlane *plane, uint8_t *semantic) {
-  const int32_t depth = depth_cost(c, structure, bottom, top, plane);
+  const int32_t depth = depth_cost(c, structure, bottom, top, limit, plane);
   *semantic = RV_SEMANTIC_NONE;
-  if (!c->semantics)
+  if (!c->semantics || depth == TOO_MUCH)
     return depth;
   const uint32_t sum = pick_semantic(c, structure, bottom, top, semantic);
   return rv_stixels_add(depth, rv_stixels_semantic_cost(c->plan, sum));
+}
+
+/* What a stixel of the models that sum (3.9) may cost without its predecessor, to improve on the
+ * best that ends in the same row: predecessors, transition and penalties cost `least` or more, as
+ * do semantics, which cost 0 or more. Saturated costs have no limit. */
+static int64_t limit_of(const RvStixelsColumn *c, int structure, int bottom, int top) {
+  const int32_t best = c->best[top][structure].cost;
+  return rv_stixels_can_improve(INT32_MAX, best) ? NO_LIMIT
+                                                 : (int64_t)best - c->least[bottom][structure];
 }
 
 /* Updates the best stixel that ends in `top` with bottom..top of a class (3.25, 4.9). */
@@ -124,7 +164,13 @@ static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
   RvStixelsBest *best = &c->best[top][structure];
   RvStixelsPlane plane;
   uint8_t semantic;
-  const int32_t own = own_cost(c, structure, bottom, top, &plane, &semantic);
+  const int64_t limit = limit_of(c, structure, bottom, top);
+  if (structure != RV_STIXEL_SKY && c->plan->config.model != RV_STIXELS_SLANTED_FAST &&
+      least_sum(c, structure, bottom, top) + c->plan->fixed_cost[structure] > limit)
+    return;
+  const int32_t own = own_cost(c, structure, bottom, top, limit, &plane, &semantic);
+  if (own == TOO_MUCH)
+    return;
   const int mu = rv_stixels_value(&plane, 0);
   const int32_t next = rv_stixels_value(&plane, top + 1 - bottom);
   if (bottom == 0) {
@@ -167,7 +213,7 @@ static void note_past(RvStixelsColumn *c, int first) {
     for (int k = 0; k < RV_STIXELS_CLASSES && c->cuts[bottom]; k++) {
       RvStixelsPlane plane;
       uint8_t semantic;
-      c->past[bottom][k] = own_cost(c, k, bottom, first - 1, &plane, &semantic);
+      c->past[bottom][k] = own_cost(c, k, bottom, first - 1, NO_LIMIT, &plane, &semantic);
     }
 }
 
@@ -191,7 +237,7 @@ static void find_upper(const RvStixelsColumn *c, int first, int top,
 }
 
 /* All stixels that end in `top`, from the nearest lowest row on, which is the most likely. */
-static void offer_all(RvStixelsColumn *c, int top) {
+RV_ROW_LOOP __attribute__((flatten)) static void offer_all(RvStixelsColumn *c, int top) {
   const int first = rv_stixels_is_bounded(c->plan) ? top / BLOCK * BLOCK : 0;
   int32_t upper[RV_STIXELS_CLASSES] = {0, 0, 0};
   if (first > 0)
@@ -221,7 +267,7 @@ static uint32_t follow(const RvStixelsColumn *c, int x, int structure, RvStixel 
     const int32_t under = bottom > 0 ? c->best[bottom - 1][below].cost : 0;
     RvStixelsPlane plane;
     uint8_t semantic;
-    own_cost(c, structure, bottom, top, &plane, &semantic);
+    own_cost(c, structure, bottom, top, NO_LIMIT, &plane, &semantic);
     made[count] = rv_stixels_record(c->plan, x, bottom, top, structure, &plane, best->cost - under);
     made[count++].semantic = semantic;
     top = bottom - 1;
