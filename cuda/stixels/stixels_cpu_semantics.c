@@ -1,66 +1,129 @@
 /* SPDX-License-Identifier: MIT */
 /* stixels_cpu_semantics.c: costs of the semantic classes in the cells, CPU engine. */
+#include <string.h>
+
+#include "rv_internal.h"
 #include "stixels/stixels_cpu.h"
 
-/* The pixels of a cell, and the size of the map that they read. */
-typedef struct Cell {
-  int left, right, low, high; /* px of the frame; low is the row below the lowest */
+#define GROUP 512 /* px of the cells that are summed side by side; a cell has 64 at most */
+
+/* Cells beside each other in a row of cells, and the size of the map that they read. */
+typedef struct Group {
+  int first, end;             /* columns of cells */
+  int left, right, high, low; /* px of the frame; right and low are outside */
   int map_width, map_height;
-} Cell;
+} Group;
 
 static const void *row_of(const RvPlane *plane, int y) {
   return (const char *)plane->data + y * plane->stride;
 }
 
-/* Sum of the scores of one class. */
-static uint64_t sum_scores(const RvStixelsPlan *plan, const RvPlane *scores, const Cell *cell,
-                           int semantic) {
-  const int is_same = cell->map_width == plan->config.width;
-  uint64_t sum = 0;
-  for (int y = cell->high; y < cell->low; y++) {
-    const int row = y * cell->map_height / plan->config.height + semantic * cell->map_height;
-    const uint16_t *score = row_of(scores, row);
-    uint32_t part = 0;
-    for (int x = cell->left; x < cell->right; x++)
-      part += rv_stixels_score(score[is_same ? x : x * cell->map_width / plan->config.width]);
-    sum += part;
-  }
-  return sum;
+static int pixels_of(const RvStixelsPlan *plan, const Group *g, int x) {
+  const int left = x * plan->config.stixel_width;
+  return (rv_min(left + plan->config.stixel_width, plan->config.width) - left) * (g->low - g->high);
 }
 
-static uint64_t sum_labels(const RvStixelsPlan *plan, const RvPlane *labels, const Cell *cell,
-                           int semantic) {
-  uint64_t sum = 0;
-  for (int y = cell->high; y < cell->low; y++) {
-    const uint8_t *label = row_of(labels, y * cell->map_height / plan->config.height);
-    for (int x = cell->left; x < cell->right; x++)
-      sum += rv_stixels_label(plan, label[x * cell->map_width / plan->config.width], semantic);
+/* --- Scores ---------------------------------------------------------------------------------- */
+
+/* Adds the scores of a row; a map of another width than the frame is read at the nearest px to the
+ * left. */
+RV_ROW_LOOP static void add_row(uint32_t *sums, const uint16_t *score, const Group *g, int width) {
+  if (g->map_width == width)
+    for (int x = g->left; x < g->right; x++)
+      sums[x - g->left] += rv_stixels_score(score[x]);
+  else
+    for (int x = g->left; x < g->right; x++)
+      sums[x - g->left] += rv_stixels_score(score[x * g->map_width / width]);
+}
+
+/* Sums of the scores of one class in the cells of a group. 64 scores of at most 2^23 fit in 32
+ * bits, those of a cell in 64. */
+static void sum_scores(const RvStixelsPlan *plan, const RvPlane *scores, const Group *g,
+                       int semantic, uint64_t cells[GROUP]) {
+  uint32_t sums[GROUP];
+  memset(sums, 0, sizeof sums);
+  for (int y = g->high; y < g->low; y++) {
+    const int row = y * g->map_height / plan->config.height + semantic * g->map_height;
+    add_row(sums, row_of(scores, row), g, plan->config.width);
   }
-  return sum;
+  for (int x = g->first; x < g->end; x++) {
+    const int left = x * plan->config.stixel_width - g->left;
+    const int right = rv_min(left + plan->config.stixel_width, g->right - g->left);
+    cells[x - g->first] = 0;
+    for (int k = left; k < right; k++)
+      cells[x - g->first] += sums[k];
+  }
+}
+
+/* --- Labels ---------------------------------------------------------------------------------- */
+
+#define LABELS 33 /* up to 32 classes, then pixels of no class */
+
+/* Pixels of each class in the cells of a group. */
+static void count_labels(const RvStixelsPlan *plan, const RvPlane *labels, const Group *g,
+                         uint16_t counts[GROUP][LABELS]) {
+  memset(counts, 0, (size_t)(g->end - g->first) * sizeof counts[0]);
+  for (int y = g->high; y < g->low; y++) {
+    const uint8_t *label = row_of(labels, y * g->map_height / plan->config.height);
+    for (int x = g->left; x < g->right; x++) {
+      const int class = label[x * g->map_width / plan->config.width];
+      const int cell = (x - g->left) / plan->config.stixel_width;
+      counts[cell][class < plan->semantics ? class : LABELS - 1]++;
+    }
+  }
+}
+
+static uint64_t sum_labels(const RvStixelsPlan *plan, const uint16_t counts[LABELS], int pixels,
+                           int semantic) {
+  const uint64_t same = counts[semantic], unknown = counts[LABELS - 1];
+  return same * plan->label_score[0] + ((uint64_t)pixels - same - unknown) * plan->label_score[1] +
+         unknown * plan->label_score[2];
+}
+
+/* --- Costs ----------------------------------------------------------------------------------- */
+
+/* Costs of the cells of a group; costs: [column][index][row]. */
+static void write_costs(const RvStixelsJob *job, const Group *g, int v, const uint16_t *table,
+                        uint16_t *costs) {
+  const RvStixelsPlan *plan = job->plan;
+  const int is_labels = job->input.labels.data != NULL;
+  const size_t rows = (size_t)plan->rows, classes = (size_t)plan->semantics;
+  uint16_t counts[GROUP][LABELS];
+  uint64_t sums[GROUP];
+  if (is_labels)
+    count_labels(plan, &job->input.labels, g, counts);
+  for (int index = 0; index < plan->semantics; index++) {
+    const int semantic = plan->semantic_class[index];
+    if (!is_labels)
+      sum_scores(plan, &job->input.scores, g, semantic, sums);
+    for (int x = g->first; x < g->end; x++) {
+      const int pixels = pixels_of(plan, g, x), k = x - g->first;
+      const uint64_t sum = is_labels ? sum_labels(plan, counts[k], pixels, semantic) : sums[k];
+      costs[((size_t)x * classes + (size_t)index) * rows + (size_t)v] =
+          table[rv_stixels_score_index(rv_stixels_score_mean(sum, pixels))];
+    }
+  }
 }
 
 void rv_stixels_cpu_semantics(const RvStixelsJob *job, const uint16_t *table, uint16_t *costs,
                               int threads) {
   const RvStixelsPlan *plan = job->plan;
+  const RvStixelsConfig *c = &plan->config;
   const int is_labels = job->input.labels.data != NULL;
   const RvPlane *map = is_labels ? &job->input.labels : &job->input.scores;
-  const int planes = is_labels ? 1 : plan->semantics;
-  const size_t rows = (size_t)plan->rows, classes = (size_t)plan->semantics;
+  const int planes = is_labels ? 1 : plan->semantics, step = GROUP / c->stixel_width;
 #pragma omp parallel for num_threads(threads)
   for (int v = 0; v < plan->rows; v++)
-    for (int index = 0; index < plan->semantics; index++)
-      for (int x = 0; x < plan->columns; x++) {
-        const int left = x * plan->config.stixel_width,
-                  low = plan->config.height - v * plan->config.vertical_step;
-        const Cell cell = {left,       rv_min(left + plan->config.stixel_width, plan->config.width),
-                           low,        rv_max(low - plan->config.vertical_step, 0),
-                           map->width, map->height / planes};
-        const int semantic = plan->semantic_class[index];
-        const uint64_t sum = is_labels ? sum_labels(plan, map, &cell, semantic)
-                                       : sum_scores(plan, map, &cell, semantic);
-        const int pixels = (cell.right - cell.left) * (cell.low - cell.high);
-        const uint32_t mean = rv_stixels_score_mean(sum, pixels);
-        costs[((size_t)x * classes + (size_t)index) * rows + (size_t)v] =
-            table[rv_stixels_score_index(mean)];
-      }
+    for (int first = 0; first < plan->columns; first += step) {
+      const int end = rv_min(first + step, plan->columns), low = c->height - v * c->vertical_step;
+      const Group g = {.first = first,
+                       .end = end,
+                       .left = first * c->stixel_width,
+                       .right = rv_min(end * c->stixel_width, c->width),
+                       .high = rv_max(low - c->vertical_step, 0),
+                       .low = low,
+                       .map_width = map->width,
+                       .map_height = map->height / planes};
+      write_costs(job, &g, v, table, costs);
+    }
 }
