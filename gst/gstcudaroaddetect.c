@@ -7,8 +7,8 @@
  * @short_description: Online road detection
  *
  * Finds the road in frames with a disparity (cudasgm) and attaches it (RvRoadMeta: a mask of square
- * patches, the distance of each patch to the nearest color model, the training patches, and
- * statistics). Color models are learned online from near, smooth ground ahead; patches of a similar
+ * patches, the score that decides, the distance of each patch to the nearest color model, the
+ * training patches, the border of the road in px and m, the drivable distance, and statistics). Color models are learned online from near, smooth ground ahead; patches of a similar
  * color that are not above the ground plane and are connected to the training patches are road. No
  * previous training is needed. The models can be saved (model-save-location) and loaded in another
  * run (model-location). The frame passes through unchanged.
@@ -52,11 +52,13 @@ typedef struct Settings {
   char *location, *save_location;
 } Settings;
 
-/* What is copied to the host. */
+/* What is copied to the host; the mask follows, row by row without padding. */
 typedef struct Results {
   RvGroundSurface ground;
   RvRoadReport report;
 } Results;
+
+#define BORDER_VALUES 4 /* of a vertex */
 
 struct _GstCudaRoadDetect {
   GstRvTransform parent;
@@ -76,14 +78,18 @@ struct _GstCudaRoadDetect {
   RvEngine engine;
   RvRoad *road;
   GstBufferPool *masks, *distances; /* one byte, and four, per patch */
+  GstBufferPool *borders;           /* in host memory */
   RvPlane color;                    /* of frames in other formats; in the engine's memory */
-  Results *results;                 /* in the engine's memory */
+  Results *results;                 /* in the engine's memory, with space for a mask */
+  Results *copied;                  /* the same in host memory */
   Results found;                    /* of the current frame */
+  void *border_memory;              /* rv_road_border_bytes */
+  RvRoadBorder border;
   GstRvGround ground;
   gboolean has_ground;     /* of the current frame */
   gboolean with_disparity; /* of the current frame */
   GstRvDisparity disparity;
-  GstRvPayload mask, distance, seeds;
+  GstRvPayload mask, score, distance, seeds;
 };
 
 G_DEFINE_TYPE(GstCudaRoadDetect, gst_cuda_road_detect, GST_TYPE_RV_TRANSFORM)
@@ -165,6 +171,10 @@ static RvStatus save_models(GstCudaRoadDetect *self, GBytes *models, const RvLog
 static void release_frame_memory(GstCudaRoadDetect *self) {
   gst_rv_payload_pool_free(&self->masks);
   gst_rv_payload_pool_free(&self->distances);
+  gst_rv_payload_pool_free(&self->borders);
+  rv_buffer_free((void **)&self->results, self->engine);
+  g_clear_pointer(&self->copied, g_free);
+  g_clear_pointer(&self->border_memory, g_free);
   rv_buffer_free(&self->color.data, self->engine);
 }
 
@@ -176,7 +186,6 @@ static void release(GstRvTransform *base) {
   rv_road_free(&self->road);
   self->used.width = 0;
   release_frame_memory(self);
-  rv_buffer_free((void **)&self->results, self->engine);
   gst_rv_ground_clear(&self->ground);
   gst_rv_disparity_clear(&self->disparity);
 }
@@ -270,6 +279,12 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
+static gsize results_bytes(const RvRoadConfig *config) {
+  int columns, rows;
+  rv_road_size(config, &columns, &rows);
+  return sizeof(Results) + (gsize)columns * (gsize)rows;
+}
+
 static RvStatus make_frame_memory(GstCudaRoadDetect *self, const GstRvExecContext *work,
                                   const RvRoadConfig *config) {
   GstRvDevice *device = work->engine == RV_CUDA ? work->device : NULL;
@@ -281,21 +296,17 @@ static RvStatus make_frame_memory(GstCudaRoadDetect *self, const GstRvExecContex
                           config->height, RV_U32};
   self->masks = gst_rv_payload_pool_new(device, gst_rv_raster_bytes(RV_U8, columns, rows));
   self->distances = gst_rv_payload_pool_new(device, gst_rv_raster_bytes(RV_F32, columns, rows));
-  if (!self->masks || !self->distances)
+  self->borders = gst_rv_payload_pool_new(NULL, RV_ROAD_BORDER_MAX * BORDER_VALUES * sizeof(float));
+  self->copied = g_malloc(results_bytes(config));
+  self->border_memory = g_malloc(rv_road_border_bytes(config));
+  if (!self->masks || !self->distances || !self->borders)
     return RV_ERR_NO_MEMORY;
+  const RvStatus status =
+      rv_buffer_new((void **)&self->results, results_bytes(config), work->engine);
+  if (status != RV_OK)
+    return status;
   return rv_buffer_new(&self->color.data,
                        gst_rv_raster_bytes(RV_U32, config->width, config->height), work->engine);
-}
-
-static RvStatus make_object(GstCudaRoadDetect *self, const GstRvExecContext *work,
-                            const RvRoadConfig *config) {
-  if (!self->results) {
-    const RvStatus status =
-        rv_buffer_new((void **)&self->results, sizeof self->found, work->engine);
-    if (status != RV_OK)
-      return status;
-  }
-  return rv_road_new(&self->road, config, work->engine);
 }
 
 /* Makes or updates the object for the properties and this camera, and loads models. */
@@ -310,7 +321,7 @@ static RvStatus ready_object(GstCudaRoadDetect *self, const GstRvExecContext *wo
       status = make_frame_memory(self, work, &config);
     if (status == RV_OK)
       status = self->road ? rv_road_set_config(self->road, &config, work->stream)
-                          : make_object(self, work, &config);
+                          : rv_road_new(&self->road, &config, work->engine);
     if (status != RV_OK)
       return status;
     self->used = config;
@@ -383,6 +394,11 @@ static gboolean can_learn(GstCudaRoadDetect *self, GstBuffer *buffer, gboolean h
   return has_camera;
 }
 
+/* The mask behind the results. */
+static RvPlane mask_of(Results *results, int columns, int rows) {
+  return (RvPlane){results + 1, columns, columns, rows, RV_U8};
+}
+
 static RvStatus begin_payloads(GstCudaRoadDetect *self, RvRoadOutput *output) {
   int columns, rows;
   rv_road_size(&self->used, &columns, &rows);
@@ -390,8 +406,11 @@ static RvStatus begin_payloads(GstCudaRoadDetect *self, RvRoadOutput *output) {
   if (status == RV_OK)
     status = gst_rv_payload_begin(&self->seeds, self->masks, RV_U8, columns, rows);
   if (status == RV_OK)
+    status = gst_rv_payload_begin(&self->score, self->masks, RV_U8, columns, rows);
+  if (status == RV_OK)
     status = gst_rv_payload_begin(&self->distance, self->distances, RV_F32, columns, rows);
-  *output = (RvRoadOutput){.mask = self->mask.plane,
+  *output = (RvRoadOutput){.mask = mask_of(self->results, columns, rows),
+                           .score = self->score.plane,
                            .distance = self->distance.plane,
                            .seeds = self->seeds.plane,
                            .report = &self->results->report};
@@ -439,9 +458,25 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   if (status != RV_OK)
     return status;
   self->unsaved = TRUE;
-  const gsize bytes = sizeof self->found;
-  return rv_copy_rows(&self->found, (ptrdiff_t)bytes, RV_CPU, self->results, (ptrdiff_t)bytes,
+  const RvPlane *mask = &self->mask.plane;
+  status =
+      rv_copy_rows(mask->data, mask->stride, work->engine, output.mask.data, output.mask.stride,
+                   work->engine, (size_t)mask->width, mask->height, work->stream);
+  if (status != RV_OK)
+    return status;
+  const gsize bytes = results_bytes(&self->used);
+  return rv_copy_rows(self->copied, (ptrdiff_t)bytes, RV_CPU, self->results, (ptrdiff_t)bytes,
                       work->engine, bytes, 1, work->stream);
+}
+
+/* Border and drivable distance, from the mask in host memory. */
+static RvStatus find_border(GstCudaRoadDetect *self) {
+  int columns, rows;
+  rv_road_size(&self->used, &columns, &rows);
+  const RvPlane mask = mask_of(self->copied, columns, rows);
+  return rv_road_border(&self->used, &mask, &self->found.report,
+                        self->has_ground ? &self->found.ground : NULL, self->border_memory,
+                        &self->border);
 }
 
 static void attach(GstCudaRoadDetect *self, GstBuffer *out) {
@@ -463,28 +498,41 @@ static void attach(GstCudaRoadDetect *self, GstBuffer *out) {
       .ground_slope_y = found->slope_y,
       .ground_intercept = found->intercept,
       .camera_height = found->height,
+      .drivable_distance = self->border.drivable,
+      .border_values = self->border.count * BORDER_VALUES,
   };
   rv_road_size(used, &meta.columns, &meta.rows);
   meta.road_share = (double)found->road / ((double)meta.columns * meta.rows);
   meta.payload = gst_rv_payload_end(&self->mask);
+  meta.score = gst_rv_payload_end(&self->score);
   meta.distance = gst_rv_payload_end(&self->distance);
   meta.seed_mask = gst_rv_payload_end(&self->seeds);
+  if (self->border.count > 0)
+    meta.border = gst_rv_payload_of(self->borders, self->border.point,
+                                    (gsize)meta.border_values * sizeof(float));
   rv_meta_add_road(out, &meta);
 }
 
 static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
                        gboolean ok) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(base);
+  RvStatus status = RV_OK;
+  if (ok && self->mask.buffer) {
+    self->found = *self->copied;
+    status = find_border(self);
+  }
+  ok = ok && status == RV_OK;
   /* Without models and without disparity there is no result. */
   if (ok && self->mask.buffer && (self->with_disparity || self->found.report.models > 0))
     attach(self, job->out);
   if (ok && self->has_ground)
     gst_rv_ground_attach(&self->ground, &self->found.ground, job->out);
   gst_rv_payload_drop(&self->mask);
+  gst_rv_payload_drop(&self->score);
   gst_rv_payload_drop(&self->distance);
   gst_rv_payload_drop(&self->seeds);
   gst_rv_disparity_unmap(&self->disparity);
-  return RV_OK;
+  return status;
 }
 
 static void finalize(GObject *object) {

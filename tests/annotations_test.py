@@ -62,7 +62,8 @@ VALUES = {
         'road-share': 0.25, 'classify-threshold': 4.0, 'ground-slope-x': 0.01,
         'ground-slope-y': 0.2, 'ground-intercept': -5.0, 'camera-height': 1.5,
         'payload': raster('u1', 12, 9), 'distance': raster('f4', 12, 9),
-        'seed-mask': raster('u1', 12, 9)},
+        'seed-mask': raster('u1', 12, 9), 'score': raster('u1', 12, 9),
+        'drivable-distance': 21.5, 'border-values': 12, 'border': raster('f4', 12, 1)},
     'RvLinesMeta': {
         'count': 2, 'theta-step': 0.0175, 'rho-step': 1.0, 'segments': True, 'rho-zero': 81,
         'first-angle': 4, 'accumulator-width': 163, 'accumulator-height': 20,
@@ -162,7 +163,7 @@ class Types(unittest.TestCase):
             filled(name).attach(buffer)
             fields = buffer.get_custom_meta(name).get_structure()
             for key, value in values.items():
-                if isinstance(value, np.ndarray) and value.ndim == 2 and key not in ('profile', 'polylines', 'free-space'):
+                if isinstance(value, np.ndarray) and value.ndim == 2 and key not in ('profile', 'polylines', 'free-space', 'border'):
                     prefix = '' if key == 'payload' else key + '-'
                     text = '%s%d' % (value.dtype.kind, 8 * value.dtype.itemsize)
                     self.assertEqual(fields.get_value(prefix + 'format'), text, (name, key))

@@ -88,6 +88,35 @@ class RoadDetect(unittest.TestCase):
         notes = roadvision.annotations(found['road'][0])
         return pair[:, :640], pair[:, 640:], notes
 
+    def check_border(self, road, camera, truth):
+        """The border against the true road, row by row from 4 to 10 m, and its meters against the true depth."""
+        points = road['border'].reshape(-1, 4)
+        self.assertEqual(len(points) * 4, road['border-values'])
+        depth = camera['focal'] * camera['baseline'] / np.maximum(truth['disparity'] / 16 + camera['doffs'], 1e-3)
+        errors = []
+        for row in range(0, 480, 3):
+            true = np.flatnonzero(truth['road'][row])
+            if not len(true) or not 4 <= np.median(depth[row][true]) < 10:
+                continue
+            a, b = points, np.roll(points, -1, axis=0)
+            crosses = (a[:, 1] > row) != (b[:, 1] > row)
+            a, b = a[crosses], b[crosses]
+            found = a[:, 0] + (b[:, 0] - a[:, 0]) * (row - a[:, 1]) / (b[:, 1] - a[:, 1])
+            scale = np.median(depth[row][true]) / camera['focal']
+            if true[0] > 0:
+                errors.append(abs(found.min() - true[0] + 0.5) * scale)
+            if true[-1] < 639:
+                errors.append(abs(found.max() - true[-1] - 0.5) * scale)
+        self.assertGreater(len(errors), 30)
+        self.assertLess(np.median(errors), 0.3)
+        inside = [(z, depth[int(y), int(x)]) for x, y, _, z in points
+                  if z > 0 and 0 <= x < 640 and y < 480 and truth['road'][int(y), int(x)]]
+        self.assertGreater(len(inside), 3)
+        self.assertLess(np.median([abs(z / true - 1) for z, true in inside]), 0.02)
+        np.testing.assert_allclose(points[:, 2], (points[:, 0] - camera['cx']) * points[:, 3] / camera['focal'], atol=1e-3)
+        self.assertGreater(road['drivable-distance'], 5)
+        self.assertLess(road['drivable-distance'], points[:, 3].max() + 1)
+
     def test_folders(self):
         left, right, notes = self.render()
         road, camera, truth = notes['RvRoadMeta'], notes['RvCameraMeta'], notes['RvTruthMeta']['road']
@@ -97,7 +126,10 @@ class RoadDetect(unittest.TestCase):
         self.assertAlmostEqual(road['road-share'], np.count_nonzero(road['payload']) / 12288)
         self.assertEqual(road['seeds'], np.count_nonzero(road['seed-mask']))
         self.assertTrue((road['distance'][road['seed-mask'] > 0] < 1e3).all())
+        self.assertEqual((road['score'].shape, road['score'].dtype), ((96, 128), np.uint8))
+        self.assertTrue(((road['score'] >= 128) == (road['payload'] == 255)).all())
 
+        self.check_border(road, camera, notes['RvTruthMeta'])
         plain = os.path.join(self.folder, 'plain')
         for part, raster in (('left', left), ('right', right), ('mask', truth)):
             os.makedirs(os.path.join(plain, part))

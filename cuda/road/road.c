@@ -184,6 +184,7 @@ static RvStatus check_run(const RvRoadPlan *plan, const RvPlane *color, const Rv
   RV_TRY(
       rv_check_optional_plane(log, "road", "distance", &output->distance, columns, rows, RV_F32));
   RV_TRY(rv_check_optional_plane(log, "road", "seeds", &output->seeds, columns, rows, RV_U8));
+  RV_TRY(rv_check_optional_plane(log, "road", "score", &output->score, columns, rows, RV_U8));
   return rv_check_aligned(log, "road", "report", output->report, 4);
 }
 

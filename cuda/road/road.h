@@ -58,6 +58,10 @@
  *     low-pass filter over time, of that time constant. A majority filter of smoothing x smoothing
  *     patches follows. Road is every 4-connected component with a seed; in frames without a seed
  *     the largest component.
+ *     The score of a patch takes the same steps: 255 (1 - t / 2) for the sum t above (0 from t = 2
+ *     on, 255 for a seed), or with persistence the filtered decision, 1 to 255; then the median of
+ *     the window, which is the majority filter for every threshold at once; then at most 127 unless
+ *     the component is road. Road is exactly where the score is at least 128.
  *
  * In a frame without color all pixels are in one cell: all patches look the same, and road is what
  * is low enough and connected to the seeds.
@@ -151,6 +155,7 @@ typedef struct RvRoadOutput {
   RvPlane distance;     /* RV_F32: to the nearest model, 3.4e38 = no model */
   RvPlane seeds;        /* RV_U8: 255 = seed, 0 = no seed */
   RvRoadReport *report; /* aligned to 4 bytes */
+  RvPlane score;        /* RV_U8: what step 5 decides by; exactly road has 128 or more */
 } RvRoadOutput;
 
 /* rv_road_params, _config_init, _config_check, _workspace, _new and _free: see rv_params.h.
@@ -173,6 +178,47 @@ RV_API RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *d
 RV_API RvStatus rv_road_run_on(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
                                const RvGroundSurface *ground, const RvRoadOutput *output,
                                RvStream stream);
+
+/* --- Border and drivable distance ---------------------------------------------------------------
+ *
+ * Of a mask in host memory, by the host. */
+
+#define RV_ROAD_BORDER_MAX 256 /* vertices */
+
+/* Vertex of the border. Meters are 0 where the ground is unknown or has less than 2 px of disparity
+ * (doffs included). */
+typedef struct RvRoadPoint {
+  float x, y;     /* px; 0 is the center of the top left pixel */
+  float lateral;  /* m right of the camera's axis */
+  float distance; /* m ahead of the camera */
+} RvRoadPoint;
+
+typedef struct RvRoadBorder {
+  int32_t count;  /* vertices; 0 = no road */
+  float drivable; /* m; 0 = none, or the ground is unknown */
+  RvRoadPoint point[RV_ROAD_BORDER_MAX];
+} RvRoadBorder;
+
+/* Bytes of work memory of rv_road_border; 0 for an invalid config. */
+RV_API size_t rv_road_border_bytes(const RvRoadConfig *config);
+
+/* The outer border of the largest 4-connected component of the mask (on a tie, the one with the
+ * topmost, then leftmost patch), clockwise, from its topmost, then leftmost patch on. The outline
+ * runs through the middles of the outer sides of the patches and is simplified (Douglas and Peucker)
+ * to 3/4 patch, or to so many quarters that RV_ROAD_BORDER_MAX vertices suffice. Along the edge of
+ * the grid of patches the image ends, not the road. Holes have no border.
+ *
+ * Drivable distance: from the lowest row of patches upwards, a row is drivable when at least 3/4 of
+ * the patches of the corridor, near_width wide straight ahead (0: 3 m), are road. Rows below the
+ * first drivable one nearer than near_range are ignored (a hood, no disparity), and so are up to two
+ * rows in between. The distance is that of the upper edge of the last drivable row.
+ *
+ * mask: RV_U8, rv_road_size, of rv_road_run, in host memory. report: of the same frame. ground:
+ * the surface given to rv_road_run_on, for its profile; NULL: the plane of the report. memory:
+ * rv_road_border_bytes, aligned to 8 bytes. Does not allocate. */
+RV_API RvStatus rv_road_border(const RvRoadConfig *config, const RvPlane *mask,
+                               const RvRoadReport *report, const RvGroundSurface *ground,
+                               void *memory, RvRoadBorder *border);
 
 /* Clears models, pending samples and the filter over time. */
 RV_API RvStatus rv_road_reset(RvRoad *road, RvStream stream);

@@ -258,8 +258,35 @@ static uint8_t majority(const RvRoadCpu *w, int x, int y, int radius) {
   int votes = 0;
   for (int v = top; v <= bottom; v++)
     for (int u = left; u <= right; u++)
-      votes += w->like[(size_t)v * w->plan->columns + u];
+      votes += w->like[(size_t)v * w->plan->columns + u] >= RV_ROAD_LIKE;
   return 2 * votes > (right - left + 1) * (bottom - top + 1);
+}
+
+/* The patches that the median counts where the window is shifted by (u, v): `count` is increased
+ * where the shifted patch has at least `least`. */
+static void count_shifted(const uint8_t *like, int u, int columns, const uint8_t *least,
+                          uint8_t *count) {
+  const int first = rv_max(0, -u), last = rv_min(columns, columns - u);
+  for (int x = first; x < last; x++)
+    count[x] = (uint8_t)(count[x] + (like[x + u] >= least[x]));
+}
+
+void rv_road_median_row(const RvRoadCpu *w, int y, uint8_t *row) {
+  const int columns = w->plan->columns, radius = w->plan->config.smoothing / 2;
+  const int top = rv_max(y - radius, 0), bottom = rv_min(y + radius, w->plan->rows - 1);
+  memset(row, 0, (size_t)columns);
+  for (int bit = 128; bit; bit /= 2) {
+    for (int x = 0; x < columns; x++)
+      w->least[x] = (uint8_t)(row[x] | bit);
+    memset(w->count, 0, (size_t)columns);
+    for (int v = top; v <= bottom; v++)
+      for (int u = -radius; u <= radius; u++)
+        count_shifted(w->like + (size_t)v * (size_t)columns, u, columns, w->least, w->count);
+    for (int x = 0; x < columns; x++) {
+      const int wide = rv_min(x + radius, columns - 1) - rv_max(x - radius, 0) + 1;
+      row[x] = 2 * w->count[x] > wide * (bottom - top + 1) ? w->least[x] : row[x];
+    }
+  }
 }
 
 void rv_road_smooth_patches(RvRoadCpu *w) {
@@ -293,16 +320,19 @@ void rv_road_classify(RvRoadCpu *w) {
   const RvRoadDistance distance = w->plan->config.distance;
   const double limit = rv_road_limit(distance, w->plan->config.classify_threshold);
   const int models = w->library.count;
+  const double scale = rv_road_budget_scale(&w->plan->config, w->plane.height);
   rv_road_tabulate(w, &w->library, distance);
 #pragma omp parallel for num_threads(w->threads) schedule(static)
   for (int i = 0; i < w->plan->patches; i++) {
     int model;
     w->nearest[i] =
         rv_road_nearest(w, w->counts + (size_t)i * w->plan->cells, models, distance, &model);
-    const int is_like = w->sample[i] || (models && rv_road_is_road_like(distance, w->nearest[i],
-                                                                        limit, w->budget[i]));
-    w->lately[i] = (uint8_t)rv_road_persist(w->lately[i], is_like, w->plan->rate);
-    w->like[i] = w->lately[i] >= 128;
+    const int score = w->sample[i] ? 255
+                      : models ? rv_road_score(distance, w->nearest[i], limit, w->budget[i], scale)
+                               : 0;
+    const int lately = rv_road_persist(w->lately[i], score >= RV_ROAD_LIKE, w->plan->rate);
+    w->lately[i] = (uint8_t)lately;
+    w->like[i] = (uint8_t)(w->plan->rate < 256 ? lately : score);
   }
   rv_road_smooth_patches(w);
   keep_components(w);

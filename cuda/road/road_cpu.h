@@ -26,10 +26,12 @@ typedef struct RvRoadCpu {
   uint8_t *sample;     /* [patch]: 1 = near and smooth; after seeds: 1 = seed */
   uint32_t *budget;    /* [patch]: see rv_road_color_budget */
   uint8_t *lately;     /* [patch]: see rv_road_persist; kept between frames */
-  uint8_t *like;       /* [patch]: 1 = road-like */
+  uint8_t *like;       /* [patch]: score by color and height, or with persistence `lately` */
   uint8_t *road;       /* [patch]: 1 = majority is road-like; after classify: 1 = road */
   int32_t *parent;     /* [patch]: union-find; the root is the smallest patch */
   int32_t *size;       /* [patch]: of a root's component */
+  uint8_t *least;      /* [column]: of the median, like the next */
+  uint8_t *count;      /* [column] */
   uint8_t *features;   /* [sample][cell]: pending samples, then the seeds */
   uint32_t *key;       /* [sample]: see rv_road_bucket */
   int32_t *rest;       /* [sample]: nearest model, then the unmatched samples */
@@ -61,6 +63,10 @@ int rv_road_clusters(RvRoadCpu *work, int samples);
 int rv_road_em(RvRoadCpu *work, int samples, int k);
 /* Majority filter: road[] from like[]. */
 void rv_road_smooth_patches(RvRoadCpu *work);
+/* Median of the scores of the same windows in a row of patches: where the number of patches is
+ * even, the lower one of the two in the middle, so that it is at least RV_ROAD_LIKE exactly where
+ * road[] of the majority filter is 1. */
+void rv_road_median_row(const RvRoadCpu *work, int y, uint8_t *row);
 /* Distances to the library, and the road. */
 void rv_road_classify(RvRoadCpu *work);
 

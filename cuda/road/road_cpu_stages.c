@@ -29,6 +29,8 @@ static void layout(void *work, const void *plan_memory, RvArena *arena) {
   w->lately = rv_arena_take(arena, patches);
   w->like = rv_arena_take(arena, patches);
   w->road = rv_arena_take(arena, patches);
+  w->least = rv_arena_take(arena, (size_t)plan->columns);
+  w->count = rv_arena_take(arena, (size_t)plan->columns);
   w->parent = rv_arena_take(arena, patches * sizeof *w->parent);
   w->size = rv_arena_take(arena, patches * sizeof *w->size);
   w->features = rv_arena_take(arena, samples * cells);
@@ -117,12 +119,17 @@ static RvStatus publish(void *work, RvRoadJob *job) {
   for (int y = 0; y < plan->rows; y++) {
     uint8_t *mask = row_of(&output->mask, y), *seed = row_of(&output->seeds, y);
     float *distance = row_of(&output->distance, y);
+    uint8_t *score = row_of(&output->score, y);
+    if (score)
+      rv_road_median_row(w, y, score);
     for (int x = 0; x < plan->columns; x++) {
       const int i = y * plan->columns + x;
       if (mask)
         mask[x] = w->road[i] ? 255 : 0;
       if (seed)
         seed[x] = w->sample[i] ? 255 : 0;
+      if (score && !w->road[i])
+        score[x] = (uint8_t)rv_min(score[x], RV_ROAD_LIKE - 1);
       if (distance)
         distance[x] = w->library.count ? (float)rv_road_length(plan->config.distance, w->nearest[i])
                                        : RV_ROAD_NO_MODEL;

@@ -201,6 +201,23 @@ static __device__ RvRoadReport report_of(const RoadFrame &f, const RoadState &st
   return r;
 }
 
+/* Median of the scores of the window of the majority filter around a patch, as
+ * rv_road_median_row. */
+static __device__ int median_of(const RoadCuda &w, int x, int y) {
+  const int radius = w.plan.config.smoothing / 2, columns = w.plan.columns;
+  const int left = max(x - radius, 0), right = min(x + radius, columns - 1);
+  const int top = max(y - radius, 0), bottom = min(y + radius, w.plan.rows - 1);
+  int median = 0;
+  for (int bit = 128; bit; bit /= 2) {
+    int count = 0;
+    for (int v = top; v <= bottom; v++)
+      for (int u = left; u <= right; u++)
+        count += w.like[v * columns + u] >= (median | bit);
+    median = 2 * count > (right - left + 1) * (bottom - top + 1) ? median | bit : median;
+  }
+  return median;
+}
+
 /* One thread per patch; the last block to finish writes the report. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
     publish_kernel(const __grid_constant__ RoadCuda w, const __grid_constant__ RvRoadOutput out) {
@@ -217,6 +234,11 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
       rv_row<uint8_t>(out.mask, y)[x] = is_road ? 255 : 0;
     if (out.seeds.data)
       rv_row<uint8_t>(out.seeds, y)[x] = w.seed[i] ? 255 : 0;
+    if (out.score.data) {
+      const int median = median_of(w, x, y);
+      rv_row<uint8_t>(out.score, y)[x] =
+          (uint8_t)(is_road ? median : min(median, RV_ROAD_LIKE - 1));
+    }
     if (out.distance.data)
       rv_row<float>(out.distance, y)[x] =
           w.state->models ? (float)rv_road_length(w.plan.config.distance, w.nearest[i])

@@ -395,11 +395,13 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   const double limit = rv_road_limit(distance, w.plan.config.classify_threshold);
   const uint32_t budget = w.frame->plane.height > 0 ? w.budget[start + p] : RV_ROAD_BUDGET_ONE;
   w.nearest[start + p] = nearest[p];
-  const int is_like =
-      w.seed[start + p] || (models && rv_road_is_road_like(distance, nearest[p], limit, budget));
-  const int lately = rv_road_persist(w.lately[start + p], is_like, plan.rate);
+  const double scale = rv_road_budget_scale(&w.plan.config, w.frame->plane.height);
+  const int score = w.seed[start + p] ? 255
+                    : models          ? rv_road_score(distance, nearest[p], limit, budget, scale)
+                                      : 0;
+  const int lately = rv_road_persist(w.lately[start + p], score >= RV_ROAD_LIKE, plan.rate);
   w.lately[start + p] = (uint8_t)lately;
-  w.like[start + p] = lately >= 128;
+  w.like[start + p] = (uint8_t)(plan.rate < 256 ? lately : score);
 }
 
 /* Majority of the window around each patch inside the frame. One warp per run of 32 patches of a
@@ -415,7 +417,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   int votes = 0;
   for (int v = top; v <= bottom; v++)
     for (int u = left; u <= right; u++)
-      votes += w.like[v * plan.columns + u];
+      votes += w.like[v * plan.columns + u] >= RV_ROAD_LIKE;
   const int exists = x < plan.columns && y < plan.rows;
   const int is_in = exists && 2 * votes > (right - left + 1) * (bottom - top + 1);
   road_label_start(w, y * plan.columns + x, is_in, exists);

@@ -342,18 +342,33 @@ RV_HD double rv_road_limit(RvRoadDistance distance, double threshold) {
   }
 }
 
-/* 1 when a patch with combined cost `cost` to the nearest model is road-like; `limit` is
- * rv_road_limit of classify_threshold. */
-RV_HD int rv_road_is_road_like(RvRoadDistance distance, uint32_t cost, double limit,
-                               uint32_t budget) {
+/* Limit of the score and of rv_road_persist: from it on, a patch is road-like. */
+#define RV_ROAD_LIKE 128
+
+/* The score of a patch with combined cost `cost` to the nearest model, by color and height; `limit`
+ * is rv_road_limit of classify_threshold. 255 (1 - t / 2), where t is the sum of the rule in step 5
+ * and 1 its limit, rounded so that exactly the road-like patches have at least RV_ROAD_LIKE.
+ * `scale` is that of rv_road_budget_scale. */
+RV_HD int rv_road_score(RvRoadDistance distance, uint32_t cost, double limit, uint32_t budget,
+                        double scale) {
   const double share = (double)cost / limit;
   const int is_squared = distance == RV_ROAD_MAHALANOBIS || distance == RV_ROAD_EUCLIDEAN ||
                          distance == RV_ROAD_HELLINGER;
-  return (is_squared ? share : share * share) * RV_ROAD_BUDGET_ONE < (double)budget;
+  const double color = (is_squared ? share : share * share) * RV_ROAD_BUDGET_ONE;
+  const double rest = ((double)budget - color) / (scale * RV_ROAD_BUDGET_ONE); /* 1 - t, to 1 */
+  const int score = rest > -1 ? (int)(127.5 * (1 + rest)) : 0;
+  return color < (double)budget ? rv_max(score, RV_ROAD_LIKE) : rv_min(score, RV_ROAD_LIKE - 1);
+}
+
+/* Squared ground_threshold_scale where height counts, else 1. */
+RV_HD double rv_road_budget_scale(const RvRoadConfig *c, double plane_height) {
+  return plane_height > 0 && c->max_height > 0
+             ? c->ground_threshold_scale * c->ground_threshold_scale
+             : 1;
 }
 
 /* The mask over time: how road-like a patch was lately, 1 to 255, after a frame in which it is
- * road-like or not; from 128 on it is road-like. 0 = no frame yet. `rate` is 256 / (1 +
+ * road-like or not; from RV_ROAD_LIKE on it is road-like. 0 = no frame yet. `rate` is 256 / (1 +
  * persistence), rounded; 256 = only this frame counts. */
 RV_HD int rv_road_persist(int lately, int is_like, int rate) {
   const int to = is_like ? 255 : 1;

@@ -123,9 +123,13 @@ static const RvMetaField road_fields[] = {
     FIELD(DOUBLE, "ground-slope-y", ground_slope_y, WITH(camera_height)),
     FIELD(DOUBLE, "ground-intercept", ground_intercept, WITH(camera_height)),
     FIELD(DOUBLE, "camera-height", camera_height, WITH(camera_height)),
+    FIELD(DOUBLE, "drivable-distance", drivable_distance, WITH(camera_height)),
+    FIELD(INT, "border-values", border_values, COUNT, WITH(border)),
     FIELD(RASTER, "payload", payload, PIXELS("u8", columns, rows)),
+    FIELD(RASTER, "score", score, OPTIONAL, PIXELS("u8", columns, rows)),
     FIELD(RASTER, "distance", distance, OPTIONAL, PIXELS("f32", columns, rows)),
     FIELD(RASTER, "seed-mask", seed_mask, OPTIONAL, PIXELS("u8", columns, rows)),
+    FIELD(RECORDS, "border", border, OPTIONAL, ARRAY("f32", border_values)),
 };
 #undef STRUCT
 

@@ -308,11 +308,16 @@ typedef struct RvMetaRoad {
   double ground_slope_x; /* ground plane: disparity = ground_slope_x * x + ground_slope_y * y + */
   double ground_slope_y; /* ground_intercept, px */
   double ground_intercept;
-  double camera_height; /* above that plane, m; 0: no plane was found, the three are 0 */
+  double camera_height;     /* above that plane, m; 0: no plane was found, the three are 0 */
+  double drivable_distance; /* m of road straight ahead; with a plane */
+  int border_values;        /* in `border`, 4 per vertex; 0: no border */
   /*< private >*/
   RvMetaBuffer payload;   /* raster u8, 255 = road */
+  RvMetaBuffer score;     /* raster u8, what decides: road from 128 on; or NULL */
   RvMetaBuffer distance;  /* raster f32, to the nearest model, 3.4e38 = no model; or NULL */
   RvMetaBuffer seed_mask; /* raster u8, 255 = seed; or NULL */
+  RvMetaBuffer border;    /* f32: x, y (px), lateral, distance (m) of each vertex of the outline of
+                           * the largest area, clockwise; meters 0 = unknown; or NULL */
 } RvMetaRoad;
 
 RV_META_DECLARE(Road, road)

@@ -93,8 +93,10 @@ FILL(Segments, segments, .count = 4, .epsilon = 1.5, .levels_max = 6,
 FILL(Road, road, .patch_size = 5, .columns = 12, .rows = 9, .models = 3, .samples = 40, .seeds = 17,
      .samples_matched = 11, .models_added = 1, .samples_pending = 6, .iterations = 8,
      .road_share = 0.25, .classify_threshold = 4, .ground_slope_x = 0.01, .ground_slope_y = 0.2,
-     .ground_intercept = -5, .camera_height = 1.5, .payload = raster(RV_U8, 12, 9, 255),
-     .distance = raster(RV_F32, 12, 9, 0), .seed_mask = raster(RV_U8, 12, 9, 0))
+     .ground_intercept = -5, .camera_height = 1.5, .drivable_distance = 21.5, .border_values = 12,
+     .payload = raster(RV_U8, 12, 9, 255), .score = raster(RV_U8, 12, 9, 200),
+     .border = records(12 * sizeof(float)), .distance = raster(RV_F32, 12, 9, 0),
+     .seed_mask = raster(RV_U8, 12, 9, 0))
 FILL(Lines, lines, .count = 2, .theta_step = 0.0175, .rho_step = 1, .segments = TRUE,
      .rho_zero = 81, .first_angle = 4, .accumulator_width = 163, .accumulator_height = 20,
      .payload = records(2 * sizeof(RvLine)), .accumulator = raster(RV_U32, 163, 20, 1))
@@ -132,7 +134,7 @@ static const Case cases[] = {
     CASE(Road, road, RV_META_ROAD,
          " models samples seeds samples-matched models-added samples-pending iterations road-share "
          "classify-threshold ground-slope-x ground-slope-y ground-intercept camera-height distance "
-         "seed-mask "),
+         "seed-mask drivable-distance border-values border score "),
     CASE(Lines, lines, RV_META_LINES,
          " segments rho-zero first-angle accumulator accumulator-width accumulator-height "),
     CASE(Ground, ground, RV_META_GROUND, " camera-height profile "),

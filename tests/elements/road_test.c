@@ -86,11 +86,13 @@ GstBuffer *road_picture(const GstVideoInfo *info, int seed, int attached) {
 static void take_memory(RoadReference *reference) {
   g_free(reference->mask);
   g_free(reference->seeds);
+  g_free(reference->score);
   g_free(reference->distance);
   rv_road_size(&reference->config, &reference->columns, &reference->rows);
   const gsize patches = (gsize)reference->columns * (gsize)reference->rows;
   reference->mask = g_malloc(patches);
   reference->seeds = g_malloc(patches);
+  reference->score = g_malloc(patches);
   reference->distance = g_new(gfloat, patches);
 }
 
@@ -126,6 +128,7 @@ void road_reference_free(RoadReference *reference) {
   rv_road_free(&reference->road);
   g_free(reference->mask);
   g_free(reference->seeds);
+  g_free(reference->score);
   g_free(reference->distance);
 }
 
@@ -163,11 +166,17 @@ void road_reference_run(RoadReference *reference, GstBuffer *buffer, const GstVi
       {reference->distance, 4 * (ptrdiff_t)reference->columns, reference->columns, reference->rows,
        RV_F32},
       {reference->seeds, reference->columns, reference->columns, reference->rows, RV_U8},
-      &reference->report};
+      &reference->report,
+      {reference->score, reference->columns, reference->columns, reference->rows, RV_U8}};
   RvGroundSurface surface;
-  fail_unless(rv_road_run_on(reference->road, &color, has ? &map.plane : NULL,
-                             has ? test_surface(buffer, meta.width, meta.height, &surface) : NULL,
-                             &output, NULL) == RV_OK);
+  const RvGroundSurface *ground =
+      has ? test_surface(buffer, meta.width, meta.height, &surface) : NULL;
+  fail_unless(rv_road_run_on(reference->road, &color, has ? &map.plane : NULL, ground, &output,
+                             NULL) == RV_OK);
+  void *memory = g_malloc(rv_road_border_bytes(&reference->config));
+  fail_unless(rv_road_border(&reference->config, &output.mask, &reference->report, ground, memory,
+                             &reference->border) == RV_OK);
+  g_free(memory);
   if (has)
     rv_meta_unmap(&map);
   g_free(pixels);
@@ -184,6 +193,15 @@ static void check_raster(GstBuffer *raster, const void *wanted, RvFormat format,
                        (const char *)wanted + (gsize)y * row, row) == 0,
                 "row %d", y);
   rv_meta_unmap(&map);
+}
+
+static void check_border(const RvMetaRoad *meta, const RvRoadBorder *wanted) {
+  fail_unless_equals_int(meta->border_values, 4 * wanted->count);
+  fail_unless(meta->drivable_distance == (double)wanted->drivable);
+  fail_unless((meta->border != NULL) == (wanted->count > 0));
+  if (meta->border)
+    fail_unless(gst_buffer_memcmp(meta->border, 0, wanted->point,
+                                  (gsize)wanted->count * sizeof *wanted->point) == 0);
 }
 
 void road_reference_check(RoadReference *reference, GstBuffer *buffer, const GstVideoInfo *info) {
@@ -209,6 +227,8 @@ void road_reference_check(RoadReference *reference, GstBuffer *buffer, const Gst
                                     meta.ground_intercept == (double)want->intercept));
   check_raster(meta.payload, reference->mask, RV_U8, reference->columns, reference->rows);
   check_raster(meta.seed_mask, reference->seeds, RV_U8, reference->columns, reference->rows);
+  check_raster(meta.score, reference->score, RV_U8, reference->columns, reference->rows);
+  check_border(&meta, &reference->border);
   check_raster(meta.distance, reference->distance, RV_F32, reference->columns, reference->rows);
 }
 

@@ -23,9 +23,10 @@ typedef struct RoadReference {
   RvRoadConfig config;
   RvRoad *road;
   int columns, rows;
-  guint8 *mask, *seeds;
+  guint8 *mask, *seeds, *score;
   gfloat *distance;
   RvRoadReport report;
+  RvRoadBorder border;
 } RoadReference;
 
 /* `config` NULL: defaults. Size and camera are those of road_picture. */

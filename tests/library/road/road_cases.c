@@ -108,7 +108,7 @@ static void check_components(RvCheck *check, const char *name, RvRandom *random)
   rv_road_bench_free(w);
 }
 
-/* Majority filter: more than half of the window inside the frame. */
+/* Majority filter: more than half of the window inside the frame; and the median of the scores. */
 static void check_smoothing(RvCheck *check, const char *name, RvRandom *random) {
   enum { COLUMNS = 23, ROWS = 17, ALL = COLUMNS * ROWS };
   for (int smoothing = 0; smoothing <= 5; smoothing += smoothing ? 2 : 3) {
@@ -118,13 +118,26 @@ static void check_smoothing(RvCheck *check, const char *name, RvRandom *random) 
     if (!w)
       return;
     for (int round = 0; round < 40; round++) {
-      uint8_t reference[ALL];
+      uint8_t reference[ALL], set[ALL];
       for (int i = 0; i < ALL; i++)
-        w->like[i] = rvc_range(random, 0, 39) < round;
-      rv_road_reference_smooth(w->like, COLUMNS, ROWS, smoothing, reference);
+        w->like[i] =
+            (uint8_t)(rvc_range(random, 0, 127) + (rvc_range(random, 0, 39) < round) * 128);
+      for (int i = 0; i < ALL; i++)
+        set[i] = w->like[i] >= RV_ROAD_LIKE;
+      rv_road_reference_smooth(set, COLUMNS, ROWS, smoothing, reference);
       rv_road_smooth_patches(w);
       rvc_true(check, name, memcmp(reference, w->road, ALL) == 0, "window %d, round %d differs",
                smoothing, round);
+      rv_road_reference_median(w->like, COLUMNS, ROWS, smoothing, reference);
+      int wrong = 0;
+      for (int y = 0; y < ROWS; y++) {
+        rv_road_median_row(w, y, set);
+        wrong += memcmp(set, reference + y * COLUMNS, COLUMNS) != 0;
+        for (int x = 0; x < COLUMNS; x++)
+          wrong += (set[x] >= RV_ROAD_LIKE) != w->road[y * COLUMNS + x];
+      }
+      rvc_true(check, name, wrong == 0, "window %d, round %d: the median differs", smoothing,
+               round);
     }
     rv_road_bench_free(w);
   }
@@ -168,6 +181,27 @@ static void check_budget(RvCheck *check, const char *name, RvRandom *random) {
                !rv_road_smooth(2, 0, height * height, 320, 5e-5, 0.1, 9e-5) &&
                !rv_road_smooth(2, 0, height * height, 640, 5e-5, 0.1, 1),
            "limit of roughness");
+}
+
+/* The score is the rule in numbers: 127.5 (2 - t), from 128 on exactly for t < 1. */
+static void check_score(RvCheck *check, const char *name, RvRandom *random) {
+  for (int d = 0; d < RV_ROAD_DISTANCES; d++)
+    for (int round = 0; round < 500; round++) {
+      const RvRoadDistance distance = (RvRoadDistance)d;
+      const double scale = rvc_range(random, 100, 1600) / 100.0;
+      const double limit = rv_road_limit(distance, 0.4);
+      const uint32_t budget = (uint32_t)(scale * rvc_range(random, 0, RV_ROAD_BUDGET_ONE));
+      const uint32_t cost = (uint32_t)(limit * rvc_range(random, 0, 5000) / 1000);
+      const double share = rv_road_length(distance, cost) / 0.4;
+      const double t = share * share / scale + 1 - budget / (scale * RV_ROAD_BUDGET_ONE);
+      const int score = rv_road_score(distance, cost, limit, budget, scale);
+      const double wanted = t < 2 ? 127.5 * (2 - t) : 0;
+      if (!rvc_true(check, name,
+                    score >= 0 && score <= 255 && fabs(score - wanted) < 1.1 &&
+                        (fabs(t - 1) < 1e-9 || (score >= RV_ROAD_LIKE) == (t < 1)),
+                    "distance %d: %g gives %d, expected %g", d, t, score, wanted))
+        return;
+    }
 }
 
 /* --- Distances and models -------------------------------------------------------------------- */
@@ -340,6 +374,7 @@ static void check_learning(RvCheck *check, const char *name, RvRandom *random) {
 RVC_PARITY(RVC_CASE("road/color", check_color, 0), RVC_CASE("road/log", check_log, 0),
            RVC_CASE("road/components", check_components, 0),
            RVC_CASE("road/smoothing", check_smoothing, 0), RVC_CASE("road/budget", check_budget, 0),
+           RVC_CASE("road/score", check_score, 0), {.group = rv_road_border_cases},
            RVC_CASE("road/distance", check_distance, 0), RVC_CASE("road/em", check_em, 0),
            RVC_CASE("road/learning", check_learning, 0), {.group = rv_road_memory_cases},
            {.group = rv_road_frame_cases}, {.group = rv_road_save_cases},

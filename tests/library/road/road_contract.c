@@ -40,13 +40,15 @@ static int planes(const void *config, RvContractPlane *out) {
   out[3] = (RvContractPlane){"distance", RV_F32, columns, rows, 0, 0, drawn};
   out[4] = (RvContractPlane){"seeds", RV_U8, columns, rows, 0, 0, drawn};
   out[5] = (RvContractPlane){"report", RV_U32, sizeof(RvRoadReport) / 4, 1, 0, 0, 0};
-  return 6;
+  out[6] = (RvContractPlane){"score", RV_U8, columns, rows, 0, 0, drawn};
+  return 7;
 }
 
 static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
   if (!p)
     return rv_road_run(object, NULL, NULL, NULL, stream);
-  const RvRoadOutput output = {.mask = p[2], .distance = p[3], .seeds = p[4], .report = p[5].data};
+  const RvRoadOutput output = {
+      .mask = p[2], .distance = p[3], .seeds = p[4], .report = p[5].data, .score = p[6]};
   return rv_road_run(object, &p[0], &p[1], &output, stream);
 }
 

@@ -16,7 +16,7 @@
 typedef struct Frame {
   RvRoadConfig config;
   int columns, rows;
-  RvPlane color, disparity, mask, distance, seeds;
+  RvPlane color, disparity, mask, distance, seeds, score;
   RvRoadReport report;
   RvRoad *road;          /* of open_road */
   double slope, horizon; /* of the ground: disparity = ROLL u + slope (v - horizon) */
@@ -29,6 +29,7 @@ static void close_frame(Frame *f) {
   free(f->mask.data);
   free(f->distance.data);
   free(f->seeds.data);
+  free(f->score.data);
 }
 
 static int is_street(const Frame *f, int u, int v) {
@@ -74,8 +75,9 @@ static int open_frame(RvCheck *check, const char *name, Frame *f, int width, int
   f->mask = rvc_plane(f->columns, f->rows, RV_U8);
   f->distance = rvc_plane(f->columns, f->rows, RV_F32);
   f->seeds = rvc_plane(f->columns, f->rows, RV_U8);
-  const int good =
-      f->color.data && f->disparity.data && f->mask.data && f->distance.data && f->seeds.data;
+  f->score = rvc_plane(f->columns, f->rows, RV_U8);
+  const int good = f->color.data && f->disparity.data && f->mask.data && f->distance.data &&
+                   f->seeds.data && f->score.data;
   if (rvc_true(check, name, good, "out of memory")) {
     paint(f, &random);
     return 1;
@@ -95,7 +97,7 @@ static int open_road(RvCheck *check, const char *name, Frame *f) {
 }
 
 static RvStatus run_frame(RvRoad *road, Frame *f, const RvPlane *disparity) {
-  const RvRoadOutput output = {f->mask, f->distance, f->seeds, &f->report};
+  const RvRoadOutput output = {f->mask, f->distance, f->seeds, &f->report, f->score};
   return rv_road_run(road, &f->color, disparity, &output, NULL);
 }
 
@@ -182,6 +184,7 @@ static void check_mask(RvCheck *check, const char *name, const Frame *f) {
   int wrong = 0, count = 0;
   for (int i = 0; i < patches; i++) {
     wrong += (mask[i] == 255) < low[i] || (mask[i] == 255) > high[i];
+    wrong += (mask[i] == 255) != (((const uint8_t *)f->score.data)[i] >= RV_ROAD_LIKE);
     count += mask[i] == 255;
   }
   rvc_true(check, name,
@@ -235,7 +238,7 @@ static void check_surface(RvCheck *check, const char *name, RvRandom *random) {
     return;
   RvGroundSurface surface = {
       .slope_x = ROLL, .slope_y = f.slope, .intercept = -f.slope * f.horizon};
-  const RvRoadOutput output = {f.mask, f.distance, f.seeds, &f.report};
+  const RvRoadOutput output = {f.mask, f.distance, f.seeds, &f.report, f.score};
   rvc_true(check, name, run_frame(f.road, &f, &f.disparity) == RV_OK, "run failed");
   const int seeds = f.report.seeds;
   rvc_true(check, name,
@@ -367,7 +370,9 @@ void rv_road_fuzz(const uint8_t *bytes, size_t size) {
   f.mask = rvc_plane(f.columns, f.rows, RV_U8);
   f.distance = rvc_plane(f.columns, f.rows, RV_F32);
   f.seeds = rvc_plane(f.columns, f.rows, RV_U8);
-  if (!f.color.data || !f.disparity.data || !f.mask.data || !f.distance.data || !f.seeds.data)
+  f.score = rvc_plane(f.columns, f.rows, RV_U8);
+  if (!f.color.data || !f.disparity.data || !f.mask.data || !f.distance.data || !f.seeds.data ||
+      !f.score.data)
     abort();
   for (int frame = 0; frame < 3; frame++) {
     for (int i = 0; i < c->width * c->height; i++) {

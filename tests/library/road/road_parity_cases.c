@@ -13,7 +13,7 @@
 
 typedef struct Side {
   RvRoad *road;
-  RvPlane color, disparity, mask, distance, seeds;
+  RvPlane color, disparity, mask, distance, seeds, score;
   RvRoadReport *report;
 } Side;
 
@@ -22,7 +22,7 @@ typedef struct Pair {
   RvRoadConfig config;
   int models, matched, several; /* added; samples matched; frames that added several */
   Side cpu, cuda;
-  RvPlane mask, distance, seeds;
+  RvPlane mask, distance, seeds, score;
   RvRoadReport cpu_report, cuda_report;
   RvGroundSurface surface; /* of every third frame */
   void *cuda_surface;
@@ -31,9 +31,10 @@ typedef struct Pair {
 
 static void close_pair(Pair *p) {
   RvPlane *host[] = {&p->cpu.color, &p->cpu.disparity, &p->cpu.mask, &p->cpu.distance,
-                     &p->cpu.seeds, &p->mask,          &p->distance, &p->seeds};
-  RvPlane *device[] = {&p->cuda.color, &p->cuda.disparity, &p->cuda.mask, &p->cuda.distance,
-                       &p->cuda.seeds};
+                     &p->cpu.seeds, &p->cpu.score,     &p->mask,     &p->distance,
+                     &p->seeds,     &p->score};
+  RvPlane *device[] = {&p->cuda.color,    &p->cuda.disparity, &p->cuda.mask,
+                       &p->cuda.distance, &p->cuda.seeds,     &p->cuda.score};
   for (size_t i = 0; i < sizeof host / sizeof *host; i++)
     free(host[i]->data);
   for (size_t i = 0; i < sizeof device / sizeof *device; i++)
@@ -62,13 +63,16 @@ static int open_pair(RvCheck *check, const char *name, Pair *p) {
   p->cpu.mask = rvc_plane(columns, rows, RV_U8);
   p->cpu.distance = rvc_plane(columns, rows, RV_F32);
   p->cpu.seeds = rvc_plane(columns, rows, RV_U8);
+  p->cpu.score = rvc_plane(columns, rows, RV_U8);
   p->mask = rvc_plane(columns, rows, RV_U8);
   p->distance = rvc_plane(columns, rows, RV_F32);
   p->seeds = rvc_plane(columns, rows, RV_U8);
+  p->score = rvc_plane(columns, rows, RV_U8);
   p->cpu.report = &p->cpu_report;
   const int made = rvc_upload(check, &p->cuda.mask, &p->mask) &&
                    rvc_upload(check, &p->cuda.distance, &p->distance) &&
                    rvc_upload(check, &p->cuda.seeds, &p->seeds) &&
+                   rvc_upload(check, &p->cuda.score, &p->score) &&
                    rv_buffer_new(&report, sizeof(RvRoadReport), RV_CUDA) == RV_OK &&
                    rv_buffer_new(&p->cuda_surface, sizeof p->surface, RV_CUDA) == RV_OK &&
                    rv_road_new(&p->cpu.road, c, RV_CPU) == RV_OK &&
@@ -78,7 +82,7 @@ static int open_pair(RvCheck *check, const char *name, Pair *p) {
 }
 
 static RvStatus run_side(const Side *s, int has_disparity, const RvGroundSurface *ground) {
-  const RvRoadOutput output = {s->mask, s->distance, s->seeds, s->report};
+  const RvRoadOutput output = {s->mask, s->distance, s->seeds, s->report, s->score};
   return rv_road_run_on(s->road, &s->color, has_disparity ? &s->disparity : NULL, ground, &output,
                         NULL);
 }
@@ -116,7 +120,8 @@ static int same_frame(RvCheck *check, const char *name, Pair *p, int frame, int 
       rv_copy_to_host(&p->cuda_report, p->cuda.report, sizeof p->cuda_report, NULL) == RV_OK &&
       rvc_download(check, &p->mask, &p->cuda.mask) &&
       rvc_download(check, &p->distance, &p->cuda.distance) &&
-      rvc_download(check, &p->seeds, &p->cuda.seeds);
+      rvc_download(check, &p->seeds, &p->cuda.seeds) &&
+      rvc_download(check, &p->score, &p->cuda.score);
   rvc_device_free(&p->cuda.color);
   rvc_device_free(&p->cuda.disparity);
   if (!rvc_true(check, name, ran, "%s: run failed", what))
@@ -130,6 +135,7 @@ static int same_frame(RvCheck *check, const char *name, Pair *p, int frame, int 
   p->matched += p->cpu_report.samples_matched;
   p->several += p->cpu_report.models_added > 1;
   return rvc_same(check, name, &p->cpu.seeds, &p->seeds, what) &
+         rvc_same(check, name, &p->cpu.score, &p->score, what) &
          rvc_same(check, name, &p->cpu.distance, &p->distance, what) &
          rvc_same(check, name, &p->cpu.mask, &p->mask, what) & same_reports;
 }

@@ -116,6 +116,24 @@ void rv_road_reference_smooth(const uint8_t *set, int columns, int rows, int win
   }
 }
 
+static int compare_bytes(const void *a, const void *b) {
+  return *(const uint8_t *)a - *(const uint8_t *)b;
+}
+
+void rv_road_reference_median(const uint8_t *score, int columns, int rows, int window,
+                              uint8_t *out) {
+  const int reach = window / 2;
+  for (int i = 0; i < columns * rows; i++) {
+    uint8_t all[25];
+    size_t count = 0;
+    for (int j = 0; j < columns * rows; j++)
+      if (abs(j % columns - i % columns) <= reach && abs(j / columns - i / columns) <= reach)
+        all[count++] = score[j];
+    qsort(all, count, 1, compare_bytes);
+    out[i] = all[(count - 1) / 2];
+  }
+}
+
 double rv_road_reference_like(const RvRoadConfig *c, const RvPlane *disparity, int px, int py,
                               double a, double b, double intercept, double distance) {
   const int n = c->patch_size;

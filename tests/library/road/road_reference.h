@@ -23,6 +23,11 @@ void rv_road_reference_grow(const uint8_t *near, int columns, int rows, uint8_t 
 /* out: 1 where the majority of the window x window patches around it inside the frame are set. */
 void rv_road_reference_smooth(const uint8_t *set, int columns, int rows, int window, uint8_t *out);
 
+/* out: the median of the window x window patches around it inside the frame; of an even number, the
+ * lower one of the two in the middle. */
+void rv_road_reference_median(const uint8_t *score, int columns, int rows, int window,
+                              uint8_t *out);
+
 /* (distance / (scale * threshold))^2 + (height / limit)^2 of one patch above disparity = a u + b v
  * + c, from world coordinates; 3/4 in place of the second term where fewer than half the px have a
  * disparity. */

@@ -8,6 +8,9 @@
 void rv_road_save_cases(RvCheck *check);
 void rv_road_library_cases(RvCheck *check);
 
+/* Border and drivable distance; in road_border_cases.c. */
+void rv_road_border_cases(RvCheck *check);
+
 /* What the library remembers over frames; in road_memory_cases.c. */
 void rv_road_memory_cases(RvCheck *check);
 
