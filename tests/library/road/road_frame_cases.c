@@ -219,6 +219,14 @@ static void grow_grass(Frame *f, RvRandom *random) {
   }
 }
 
+/* open_road with rough ground beside the street. */
+static int open_grass(RvCheck *check, const char *name, Frame *f, RvRandom *random) {
+  if (!open_road(check, name, f))
+    return 0;
+  grow_grass(f, random);
+  return 1;
+}
+
 /* Flat grass: all of the ground is smooth, and the plane is that of the frame. */
 static void check_flat(RvCheck *check, const char *name, RvRandom *random) {
   Frame f;
@@ -264,9 +272,8 @@ static void check_surface(RvCheck *check, const char *name, RvRandom *random) {
 
 static void check_frame(RvCheck *check, const char *name, RvRandom *random) {
   Frame f;
-  if (!open_road(check, name, &f))
+  if (!open_grass(check, name, &f, random))
     return;
-  grow_grass(&f, random);
   for (int frame = 0; frame < 3; frame++) {
     rvc_true(check, name, run_frame(f.road, &f, &f.disparity) == RV_OK, "run failed");
     check_seeds(check, name, &f);
@@ -281,9 +288,8 @@ static void check_frame(RvCheck *check, const char *name, RvRandom *random) {
 
 static void check_blind(RvCheck *check, const char *name, RvRandom *random) {
   Frame f;
-  if (!open_road(check, name, &f))
+  if (!open_grass(check, name, &f, random))
     return;
-  grow_grass(&f, random);
   rvc_true(check, name,
            run_frame(f.road, &f, NULL) == RV_OK && f.report.road == 0 && f.report.models == 0 &&
                ((float *)f.distance.data)[0] == RV_ROAD_NO_MODEL,
