@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* rv.h: what every part of libroadvision-0 shares. Plain C99: no GLib, no GStreamer, no CUDA
- * header.
+/* rv.h: status codes, log, planes, memory and streams, for all parts of libroadvision-0. Plain C99:
+ * no GLib, no GStreamer, no CUDA header.
  *
- * The library's habits, said once:
+ * Rules of all algorithms:
  *  - An algorithm is one object: rv_x_config_init, rv_x_workspace, rv_x_new, rv_x_run, rv_x_free.
- *  - All memory is taken in _new. _run neither allocates nor waits for the GPU; with RV_CUDA it
- *    enqueues on the caller's stream and returns, with RV_CPU the result is there on return.
- *  - Two engines, one result: RV_CPU and RV_CUDA give the same bits.
- *  - Objects are independent: two threads may use two objects at once, never one object at once.
+ *  - All memory is allocated in _new. _run neither allocates nor waits for the GPU: with RV_CUDA it
+ *    enqueues its work on the caller's stream and returns, with RV_CPU it returns when the result
+ *    is complete.
+ *  - RV_CPU and RV_CUDA give the same bits.
+ *  - Objects are independent: several threads may use one object each, but only one thread at a
+ *    time may use the same object.
  *  - _free takes the address of the pointer, accepts NULL and a NULL object, and sets NULL.
- *  - A config struct need only live until the function it is passed to returns.
- *  - Every function that can fail returns RvStatus and writes one log line where it happened. After
- *    RV_ERR_ARG nothing was touched; after RV_ERR_CUDA only _free is still legal for that object.
+ *  - A config is copied: it may be freed as soon as the function has returned.
+ *  - Every function that can fail returns RvStatus and writes one log line where the failure
+ *    happened. After RV_ERR_ARG nothing has changed; after RV_ERR_CUDA only _free is valid for that
+ *    object.
  */
 #ifndef RV_H
 #define RV_H
@@ -33,17 +36,17 @@ extern "C" {
 
 typedef enum RvStatus {
   RV_OK = 0,
-  RV_ERR_ARG,       /* a documented rule was broken; nothing was touched */
+  RV_ERR_ARG,       /* an argument violates a documented rule; nothing has changed */
   RV_ERR_NO_MEMORY, /* host or GPU memory exhausted */
   RV_ERR_NO_DEVICE, /* no driver, no usable GPU, or built without CUDA */
-  RV_ERR_CUDA,      /* a CUDA call failed; only _free is still legal */
+  RV_ERR_CUDA,      /* a CUDA call failed; only _free is valid */
   RV_ERR_IO,        /* a file could not be read, parsed or written */
 } RvStatus;
 
 /* The engine, and the memory of its planes and images: host (RV_CPU) or device (RV_CUDA). */
 typedef enum RvEngine {
-  RV_CPU = 0, /* host memory; plain C, threaded and vectorised */
-  RV_CUDA,    /* memory of the current CUDA device; rv_*_run needs that context current */
+  RV_CPU = 0, /* host memory; C, threads and vector instructions */
+  RV_CUDA,    /* memory of the current CUDA device; rv_x_run requires its context to be current */
 } RvEngine;
 
 /* A CUDA stream (CUstream and cudaStream_t are this type). NULL is the default stream; the CPU
@@ -52,7 +55,7 @@ typedef struct CUstream_st *RvStream;
 
 typedef enum RvFormat { RV_U8 = 0, RV_U16, RV_U32, RV_F32 } RvFormat;
 
-/* A view of a raster; the caller owns the memory, which lives where the engine works. */
+/* A view of a raster; the caller owns the memory, which the engine can access. */
 typedef struct RvPlane {
   void *data;
   ptrdiff_t stride; /* bytes from one row to the next; at least width x bytes per pixel */
@@ -68,7 +71,7 @@ typedef struct RvLog {
 } RvLog;
 
 /* A rectified stereo camera; the depth of a left pixel is Z = focal * baseline / (d + doffs).
- * 0 = unknown, except cx, cy, doffs and pitch, which are only meant where focal is known. */
+ * 0 = unknown; cx, cy and doffs are valid only where focal is known, pitch where height is. */
 typedef struct RvCamera {
   double focal;    /* px */
   double cx, cy;   /* principal point of the left image, px */
@@ -81,42 +84,45 @@ typedef struct RvCamera {
 /* Largest image side that every algorithm accepts, px. */
 #define RV_MAX_SIDE 16384
 
-/* English, lower case, no full stop: "no usable CUDA device". Never NULL. */
+/* Returns a text in lower case without full stop: "no usable CUDA device". Never NULL. */
 RV_API const char *rv_status_text(RvStatus status);
 
-/* "0.2.0" */
+/* Version of the library: "0.2.0". */
 RV_API const char *rv_version(void);
 
-/* 1 when this build holds the CUDA engine. Says nothing about the machine. */
+/* Returns 1 if this build contains the CUDA engine, whether or not the machine has a GPU. */
 RV_API int rv_has_cuda(void);
 
-/* Number of usable CUDA devices; 0 without driver, device or CUDA build. With `reason` (`size`
- * bytes) one line states why it is 0. Never aborts, may be called from any thread. */
+/* Returns the number of usable CUDA devices; 0 without driver, device or CUDA build: then `reason`
+ * (`size` bytes; may be NULL) states why, in one line. May be called from any thread. */
 RV_API int rv_cuda_devices(char *reason, size_t size);
 
-/* Makes `device` (0..) current for the calling thread through the CUDA runtime; for programs that
- * do not manage CUDA contexts themselves. */
+/* Makes `device` (0..) current for the calling thread with the CUDA runtime, for programs that do
+ * not manage CUDA contexts. */
 RV_API RvStatus rv_cuda_use_device(int device);
 
-/* Plain memory on either engine, for callers without an allocator of their own.
- * rv_copy_* wait until the copy has been done when `stream` is NULL, else they are enqueued. */
+/* Memory of an engine, for callers without an allocator; not cleared. The caller frees it with
+ * rv_buffer_free, which accepts NULL and sets *buffer to NULL.
+ * rv_copy_* return when the copy is complete if `stream` is NULL; else they enqueue it. */
 RV_API RvStatus rv_buffer_new(void **out, size_t bytes, RvEngine engine);
 RV_API void rv_buffer_free(void **buffer, RvEngine engine);
 RV_API RvStatus rv_copy_to_device(void *device, const void *host, size_t bytes, RvStream stream);
 RV_API RvStatus rv_copy_to_host(void *host, const void *device, size_t bytes, RvStream stream);
 RV_API RvStatus rv_copy_device(void *to, const void *from, size_t bytes, RvStream stream);
 
-/* Rows of `row_bytes`; the kinds of `to` and `from` are given by the engines. */
+/* Copies `rows` rows of `row_bytes`; the engines specify where `to` and `from` are. */
 RV_API RvStatus rv_copy_rows(void *to, ptrdiff_t to_stride, RvEngine to_engine, const void *from,
                              ptrdiff_t from_stride, RvEngine from_engine, size_t row_bytes,
                              int rows, RvStream stream);
 
-/* A stream with default flags on the current device (NULL out with RV_CPU), and waiting for it. */
+/* Creates a stream with default flags on the current device, frees it, and waits until its work has
+ * finished. In builds without CUDA rv_stream_new returns RV_ERR_NO_DEVICE and *out is NULL, which is
+ * a valid stream for RV_CPU. */
 RV_API RvStatus rv_stream_new(RvStream *out);
 RV_API void rv_stream_free(RvStream *stream);
 RV_API RvStatus rv_stream_wait(RvStream stream);
 
-/* Bytes of one pixel. */
+/* Returns the bytes of one pixel. */
 RV_API size_t rv_format_bytes(RvFormat format);
 
 #ifdef __cplusplus

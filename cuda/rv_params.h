@@ -2,9 +2,9 @@
 /* rv_params.h: what every algorithm has: its parameters as a table, and the functions that make and
  * free its objects (RV_ALGORITHM_API, at the end).
  *
- * Each algorithm states its parameters once,
- * in rv_x_params (); the defaults of its config, the checks, the properties of its element and the
- * property tables of the documentation come from that table.
+ * Each algorithm states its parameters once, in rv_x_params (); the defaults of its config, the
+ * checks, the properties of its element and the property tables of the documentation come from that
+ * table.
  *
  *   RvSgmConfig config;
  *   rv_sgm_config_init (&config);
@@ -40,7 +40,7 @@ enum {
   RV_PARAM_HIDDEN = 4,   /* set by the element from caps or annotations: no property */
   RV_PARAM_ABOVE = 8,    /* `low` itself is not valid */
   RV_PARAM_BELOW = 16,   /* `high` itself is not valid */
-  RV_PARAM_LIVE = 32,    /* a new value needs no new memory: may be animated, frame by frame */
+  RV_PARAM_LIVE = 32,    /* a new value needs no new memory: may change from frame to frame */
 };
 
 /* A valid value of an RV_PARAM_ENUM, RV_PARAM_FLAGS, or of an RV_PARAM_INT with gaps. */
@@ -76,7 +76,7 @@ typedef struct RvParams {
   void (*set_others)(void *config);
 } RvParams;
 
-/* Clears a config and sets its defaults: what rv_x_config_init does. NULL is ignored. */
+/* Clears a config and sets its defaults, as rv_x_config_init does. NULL is ignored. */
 RV_API void rv_params_defaults(const RvParams *params, void *config);
 
 /* The parameter of that name ("max-lr-diff" or "max_lr_diff"), NULL if there is none. */

@@ -19,9 +19,9 @@ extern "C" {
 /* Structural classes of a stixel. */
 typedef enum RvStixelClass { RV_STIXEL_GROUND = 0, RV_STIXEL_OBJECT, RV_STIXEL_SKY } RvStixelClass;
 
-#define RV_SEMANTIC_NONE 255 /* RvStixel.semantic: no class known */
+#define RV_SEMANTIC_NONE 255 /* RvStixel.semantic: unknown class */
 
-/* One stixel: columns [column, column + stixel-width), rows v_top..v_bottom of the full picture,
+/* One stixel: columns [column, column + stixel-width), rows v_top..v_bottom of the complete image,
  * counted from the top, both inclusive. Disparity at row y = slope * y + intercept. */
 typedef struct RvStixel {
   uint16_t column;   /* px, left edge */
@@ -31,7 +31,7 @@ typedef struct RvStixel {
   uint8_t semantic;  /* class index, RV_SEMANTIC_NONE without semantics */
   float slope;       /* px of disparity per px of row */
   float intercept;   /* px of disparity at row 0 */
-  float cost;        /* part of the energy that belongs to this stixel, nats */
+  float cost;        /* energy of this stixel, nats */
 } RvStixel;
 
 /* Depth model of stixels. */

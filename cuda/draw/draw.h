@@ -28,7 +28,7 @@ extern "C" {
 
 typedef enum RvColormap {
   RV_COLORMAP_TURBO = 0, /* low blue, high red, even steps */
-  RV_COLORMAP_JET,       /* low blue, high red, the classic */
+  RV_COLORMAP_JET,       /* low blue, high red */
   RV_COLORMAP_GRAY,      /* low black, high white */
   RV_COLORMAPS           /* their number */
 } RvColormap;
@@ -114,7 +114,7 @@ RV_API RvStatus rv_draw_line(RvDraw *draw, int x0_fx, int y0_fx, int x1_fx, int 
  * counterclockwise order. */
 RV_API RvStatus rv_draw_quad(RvDraw *draw, const int corners_fx[8], RvColor color);
 
-/* Rectangle in the colors of the map, from low at its left (or, when higher than wide, at its
+/* Rectangle with the colors of the color map, from low at its left (or, when higher than wide, at its
  * bottom) to high. opacity: 0..255. */
 RV_API RvStatus rv_draw_ramp(RvDraw *draw, int x, int y, int width, int height, int opacity);
 
@@ -158,7 +158,7 @@ typedef struct RvDrawLegendEntry {
 
 /* One line per entry, a patch of its color and its text, on a dark rounded box in the lower right
  * corner; RV_DRAW_LINES at most. Nothing is drawn in frames that are too small. */
-RV_API RvStatus rv_draw_legend_entries(RvDraw *draw, const RvDrawLegendEntry *keys, int count);
+RV_API RvStatus rv_draw_legend_entries(RvDraw *draw, const RvDrawLegendEntry *entries, int count);
 
 /* Text on a dark rounded box in the upper left corner; '\n' starts a new line, RV_DRAW_LINES at
  * most. An empty text draws nothing. */

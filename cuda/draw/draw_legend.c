@@ -189,17 +189,18 @@ RvStatus rv_draw_legend(RvDraw *draw, const RvDrawLegend *legend) {
 
 static const RvColor key_ground = {128, 128, 128, 255};
 
-RvStatus rv_draw_legend_entries(RvDraw *draw, const RvDrawLegendEntry *keys, int count) {
+RvStatus rv_draw_legend_entries(RvDraw *draw, const RvDrawLegendEntry *entries, int count) {
   if (!draw)
     return RV_ERR_ARG;
-  RV_REQUIRE(&draw->plan.config.log, count >= 0 && count <= RV_DRAW_LINES && (keys || count == 0),
-             "draw: %d keys; they must be 0..%d", count, RV_DRAW_LINES);
+  RV_REQUIRE(&draw->plan.config.log,
+             count >= 0 && count <= RV_DRAW_LINES && (entries || count == 0),
+             "draw: %d legend entries, must be 0..%d", count, RV_DRAW_LINES);
   const int size = text_size(draw), margin = part(size, 0.6), pad = part(size, 0.5);
   const int row = part(size, 1.15), cap = part(size, CAP_HEIGHT), swatch = part(size, 0.9);
   int text = 0;
   for (int i = 0; i < count; i++) {
-    RV_REQUIRE(&draw->plan.config.log, keys[i].text, "draw: key %d has no text", i);
-    text = rv_max(text, rv_draw_text_width(size, keys[i].text));
+    RV_REQUIRE(&draw->plan.config.log, entries[i].text, "draw: legend entry %d has no text", i);
+    text = rv_max(text, rv_draw_text_width(size, entries[i].text));
   }
   const int width = 2 * pad + swatch + part(size, 0.5) + text;
   const int height = 2 * pad + (count - 1) * row + cap;
@@ -211,9 +212,9 @@ RvStatus rv_draw_legend_entries(RvDraw *draw, const RvDrawLegendEntry *keys, int
   for (int i = 0; i < count; i++) {
     const int top = y + pad + i * row;
     RV_TRY(rv_draw_rect(draw, x + pad, top, swatch, cap, key_ground));
-    RV_TRY(rv_draw_rect(draw, x + pad, top, swatch, cap, keys[i].color));
+    RV_TRY(rv_draw_rect(draw, x + pad, top, swatch, cap, entries[i].color));
     RV_TRY(rv_draw_text(draw, x + width - pad - text, top - part(size, CAP_TOP), size, text_color,
-                        no_outline, keys[i].text));
+                        no_outline, entries[i].text));
   }
   return RV_OK;
 }

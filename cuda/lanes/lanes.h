@@ -69,7 +69,7 @@ typedef enum RvLanesGround {
 typedef struct RvLanesConfig {
   int width, height; /* px, 32..RV_MAX_SIDE; no default */
   RvCamera camera;   /* focal length required; baseline with RV_LANES_GROUND_ESTIMATE; height with
-                         * RV_LANES_GROUND_CAMERA, and pitch where it is known */
+                      * RV_LANES_GROUND_CAMERA, and pitch where it is known */
   RvLanesGround ground; /* RV_LANES_GROUND_ESTIMATE */
   double max_distance;  /* m, 10..60; 45 */
   double mark_width;    /* m, 0.05..0.5; 0.15 */
@@ -145,7 +145,7 @@ typedef enum RvLanesBorder {
   RV_LANES_BORDER_MEMORY /* a line of an earlier frame, predicted */
 } RvLanesBorder;
 
-/* The lane of a frame. The sides that are missing stay missing: no border is invented. */
+/* The lane of a frame. A border that was not found is -1: it is not extrapolated from the other. */
 typedef struct RvLanesLane {
   int count;                         /* lines */
   RvLaneLine lines[RV_LANES_TRACKS]; /* left to right at the reference distance */

@@ -66,7 +66,7 @@ typedef struct RvObstaclesConfig {
   RvCamera camera;        /* focal length and baseline required; height and pitch are not used */
   RvObstaclesInput input; /* RV_OBSTACLES_DISPARITY */
   int max_disparity; /* px of D, 16..4096; 128. Larger ones are clamped to it; the bins are 1/512 of
-                       * it and at least 1/4 px wide */
+                      * it and at least 1/4 px wide */
   int stixel_width;  /* px of the stixels, 1..256; 8; of RV_OBSTACLES_STIXELS only */
   double min_height; /* m above the ground, 0.05..2; 0.3 */
   double clearance;  /* m, above min_height, 0.5..5; 2.2: higher objects are not in the way */
@@ -159,12 +159,12 @@ RV_API double rv_obstacles_depth(const RvObstaclesConfig *config, const RvObstac
  * Doubles in a fixed order from + - x / sqrt only. */
 typedef struct RvObstaclesTracks RvObstaclesTracks;
 
-#define RV_OBSTACLES_TRACKS 256 /* at most */
+#define RV_OBSTACLES_TRACKS 256 /* maximum number of tracks */
 
 /* *out is NULL after a failure; `config` as of the object whose obstacles are tracked. */
 RV_API RvStatus rv_obstacles_tracks_new(RvObstaclesTracks **out, const RvObstaclesConfig *config);
 
-/* Takes over new limits from the next frame on. The tracks continue; a config of another size or
+/* Applies a config from the next frame on. The tracks continue; a config of another size or
  * camera ends them. */
 RV_API RvStatus rv_obstacles_tracks_set_config(RvObstaclesTracks *tracks,
                                                const RvObstaclesConfig *config);

@@ -88,7 +88,7 @@ RV_API void rv_calibration_options_init(RvCalibrationOptions *options);
 RV_API RvStatus rv_calibration_read(RvCalibration *out, const char *path, const char *right_path,
                                     const RvCalibrationOptions *options);
 
-/* Parses the contents of one or two files (count 1 or 2). */
+/* Parses the contents of one or two files (count 1 or 2). Errors as of rv_calibration_read. */
 RV_API RvStatus rv_calibration_parse(RvCalibration *out, const RvCalibrationBytes *files, int count,
                                      const RvCalibrationOptions *options);
 

@@ -90,7 +90,7 @@ typedef struct RvRectifyGeometry {
   double rotation[2][9];     /* R1, R2 */
   double projection[2][12];  /* P1, P2 of the output views; P2[3] in px m */
   RvCamera camera;      /* of the left output view: focal = P1[0], cx, cy, doffs = P2 cx - P1 cx,
-                             * baseline in m; height and pitch unknown */
+                         * baseline in m; height and pitch unknown */
   double field_of_view; /* degrees: horizontal, of an output view */
 } RvRectifyGeometry;
 
@@ -106,8 +106,8 @@ RV_ALGORITHM_API(RvRectify, rectify);
 /* Computes the rectified cameras without making maps. RV_ERR_ARG like _config_check. */
 RV_API RvStatus rv_rectify_geometry(const RvRectifyConfig *config, RvRectifyGeometry *geometry);
 
-/* Where the pixel (u, v) of an input view (0 left, 1 right) lies in its output view, px; centers of
- * pixels have whole numbers. Inverts the lens by a search of bounded length (rectify_lens.h): the
+/* Computes where the pixel (u, v) of an input view (0 left, 1 right) lies in its output view, px;
+ * pixel centers have integer coordinates. Inverts the lens by a search of bounded length (rectify_lens.h): the
  * ray found is projected to (u, v) within 1e-6 px, for every lens model and coefficients. 0, and x
  * and y unchanged, when no ray has this pixel (coefficients of strong distortion fold the image at
  * some distance from the principal point; only rays between the optical axis and the fold count),

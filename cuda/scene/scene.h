@@ -76,7 +76,7 @@ typedef struct RvSceneObject {
   uint16_t x, y, w, h;          /* px: box of its visible pixels */
   uint32_t pixels;              /* visible ones */
   float distance;               /* m: Z of the nearest pixel */
-  float lateral;                /* m: middle of the extent in X, right positive */
+  float lateral;                /* m: center of the extent in X, right positive */
   float width;                  /* m: extent in X */
   float bottom, top;            /* m above the true ground */
   float velocity_z, velocity_x; /* m/s, relative to the camera, along and across the road */
@@ -86,7 +86,7 @@ typedef struct RvSceneObject {
 /* The center of a line of paint along the road. 116 bytes. */
 typedef struct RvSceneLine {
   float x[RV_SCENE_LINE_POINTS];    /* m: X at Z = RV_SCENE_LINE_FIRST + k RV_SCENE_LINE_STEP;
-                                  * NAN: it ends before */
+                                     * NAN: it ends before */
   float offset, heading, curvature; /* m, rad, 1/m: of the parabola through X at Z = 0, 10, 20 m */
   float width;                      /* m */
   int8_t position; /* -1 and 1: left and right border of the own lane, -2 and 2: those of the
@@ -119,9 +119,10 @@ typedef struct RvSceneTruth {
 
 typedef struct RvScene RvScene;
 
+/* Returns the name of a label ("road"), static; "unknown" for an invalid one. */
 RV_API const char *rv_scene_label_text(RvSceneLabel label);
 
-/* Names, ranges, defaults and units of the config (rv_params.h). */
+/* As of all algorithms (rv_params.h), without an engine. The caller frees *out with rv_scene_free. */
 RV_API const RvParams *rv_scene_params(void);
 RV_API void rv_scene_config_init(RvSceneConfig *config);
 RV_API RvStatus rv_scene_config_check(const RvSceneConfig *config);

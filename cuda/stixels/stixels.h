@@ -210,10 +210,10 @@ typedef struct RvStixelsInput {
  * not computed. */
 typedef struct RvStixelsOutput {
   RvStixel *stixels; /* columns from left to right, in a column from the bottom up; aligned to
-                            * 4 bytes; needs `offsets` */
+                      * 4 bytes; needs `offsets` */
   uint32_t capacity; /* of `stixels`; those beyond are counted but not written */
   uint32_t *offsets; /* columns + 1: number of stixels of all columns to the left, also beyond the
-                            * capacity; the last is that of all columns */
+                      * capacity; the last is that of all columns */
   int32_t *energies; /* columns: 1/1024 nat */
   RvStixelsGround *ground; /* 1, aligned to 8 bytes */
 } RvStixelsOutput;

@@ -238,7 +238,7 @@ typedef struct RvMetaSemantics {
   RvSemanticsKind type;
   /*< private >*/
   RvMetaBuffer payload; /* labels: raster u8, the class of each cell; scores: raster f16 of
-                       * map_width x (classes * map_height), one plane per class from the top */
+                         * map_width x (classes * map_height), one plane per class from the top */
 } RvMetaSemantics;
 
 RV_META_DECLARE(Semantics, semantics)
@@ -464,7 +464,7 @@ RV_META_DECLARE(Truth, truth)
 RV_API const GstStructure *rv_meta_find(GstBuffer *buffer, const char *name);
 
 /* Returns the number of records that the structure of an annotation states for the array `field`;
- * -1 if it states none. The buffer is not looked at. */
+ * -1 if it states none. The buffer is not read. */
 RV_API int rv_meta_count_records(const GstStructure *fields, const char *field);
 
 /* Attaches an annotation with nothing but version, width and height to a writable buffer, in place
