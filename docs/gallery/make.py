@@ -4,7 +4,7 @@
 
   examples/run.sh docs/gallery/make.py [FOLDER [NAME...]]
 
-Written with 256 colours each, so that a repository can hold them.
+Written with 256 colors each, so that a repository can hold them.
 """
 import os
 import struct
@@ -69,20 +69,20 @@ def panels(properties, second, between, drawing):
             for frames in (plain, drawn)]
 
 
-def palette(picture, colours=256):
-    """(colours, index per pixel) by k-means on a fixed subset, the same on every run."""
+def palette(picture, colors=256):
+    """(colors, index per pixel) by k-means on a fixed subset, the same on every run."""
     cv2.setRNGSeed(1)
     pixels = picture.reshape(-1, 3).astype(np.float32)
     stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 20, 0.5)
-    _error, _labels, centres = cv2.kmeans(pixels[::23].copy(), colours, None, stop, 1,
+    _error, _labels, centers = cv2.kmeans(pixels[::23].copy(), colors, None, stop, 1,
                                           cv2.KMEANS_PP_CENTERS)
-    nearest = np.concatenate([((part[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    nearest = np.concatenate([((part[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
                               for part in np.array_split(pixels, 64)])
-    return np.rint(centres).astype(np.uint8), nearest.reshape(picture.shape[:2]).astype(np.uint8)
+    return np.rint(centers).astype(np.uint8), nearest.reshape(picture.shape[:2]).astype(np.uint8)
 
 
 def write_indexed_png(path, picture):
-    colours, index = palette(picture)
+    colors, index = palette(picture)
     height, width = index.shape
     rows = np.hstack([np.zeros((height, 1), np.uint8), index]).tobytes()  # filter 0 in each row
 
@@ -92,7 +92,7 @@ def write_indexed_png(path, picture):
     with open(path, 'wb') as file:
         file.write(b'\x89PNG\r\n\x1a\n'
                    + chunk(b'IHDR', struct.pack('>IIBBBBB', width, height, 8, 3, 0, 0, 0))
-                   + chunk(b'PLTE', colours[:, ::-1].tobytes())  # BGR -> RGB
+                   + chunk(b'PLTE', colors[:, ::-1].tobytes())  # BGR -> RGB
                    + chunk(b'IDAT', zlib.compress(rows, 9)) + chunk(b'IEND', b''))
 
 
