@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Compares the documents with the tree, the plugin and the library: links lead somewhere, the README
 lists the elements that exist and no others, the property tables are those of the elements, and the
-public headers state the ranges and defaults of the tables of parameters.
+public headers state the ranges and defaults of the tables of parameters, and times are those of the GPU
+report.
 
     tests/docs_test.py PARAMS_LIST    the program made from params_list.c"""
 import glob
@@ -19,7 +20,32 @@ from gi.repository import Gst  # noqa: E402
 import headers_check  # noqa: E402
 import properties  # noqa: E402
 
+# Statements about times on the GPU: page, text with a group per number, and the benchmark case of
+# docs/gpu-report.txt that each number is from: µs, with "/1000" ms, with "fps:" pairs/s.
+MEASURED = (
+    ('README.md', r'(\d+) pairs of 1242x375 per second', 'fps:pipeline/1242x375'),
+    ('README.md', r'The depth of such a pair takes ([\d.]+) ms \(as in the thesis with 4 paths ([\d.]+), with 8 '
+                  r'paths ([\d.]+)\), its stixels (\d+) µs',
+     'sgm/1242x375-default/1000', 'sgm/1242x375-d128-p4/1000', 'sgm/1242x375-d128-p8/1000',
+     'stixels/1242x375-w8s8-fast'),
+    ('README.md', r'obstacles and free space (\d+) µs, its lanes (\d+) µs, the road of a 640x480 frame (\d+) µs, '
+                  r'the lines of a 1080p edge map (\d+) to (\d+) µs',
+     'obstacles/1242x375', 'lanes/1242x375', 'road/640x480', 'hough/1080p-canny', 'hough/1080p-p10'),
+    ('docs/studies/rdp.md', r'gpu-report.txt\) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+)',
+     'rdp/1242x1024-median', 'rdp/1242x1024-raw', 'rdp/1242x1024-noise'),
+    ('docs/studies/vote.md', r'256 bins of u8 \| ([\d.]+) \| ([\d.]+)', 'vote/hist256-1080p', 'vote/hist256-1080p-cub'),
+    ('docs/studies/vote.md', r'65536 bins of u16 \| ([\d.]+) \| ([\d.]+)', 'vote/hist65536-1080p',
+     'vote/hist65536-1080p-cub'),
+    ('docs/studies/vote.md', r'bins of RGB \| ([\d.]+) \| ([\d.]+)', 'vote/color-1080p', 'vote/color-1080p-cub'),
+    ('docs/studies/vote.md', r'red and green \| ([\d.]+) \| ([\d.]+)', 'vote/chroma-1080p', 'vote/chroma-1080p-cub'),
+    ('docs/studies/vote.md', r'f32 \| ([\d.]+), ([\d.]+), ([\d.]+), ([\d.]+) \|', 'vote/sum8-1080p',
+     'vote/sum16-1080p', 'vote/sum32-1080p', 'vote/sumf-1080p'),
+    ('docs/studies/vote.md', r'subsampling by 4 \| ([\d.]+) \| ([\d.]+)', 'vote/subsample-1080p',
+     'vote/subsample-1080p-hand'),
+)
+
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+
 
 def text_of(path):
     with open(os.path.join(ROOT, path)) as file:
@@ -86,6 +112,23 @@ class Documents(unittest.TestCase):
         rules = text_of('cuda/vote/vote_rules.h')  # compiled into both engines, held by rvcheck
         for block in code:
             self.assertIn(block.strip(), rules)
+
+    def test_measured_numbers(self):
+        """Times in documents are those of the report, within 8 % (pairs/s: 15 %) and rounding."""
+        report = dict((name, float(number)) for name, number in re.findall(
+            r'^bench (\S+) cuda (?:median_us|fps)=([\d.]+)', text_of('docs/gpu-report.txt'), re.M))
+        self.assertGreater(len(report), 100)
+        wrong = []
+        for page, pattern, *cases in MEASURED:
+            found = re.search(pattern, re.sub(r'\s+', ' ', text_of(page)))
+            self.assertTrue(found and len(found.groups()) == len(cases), '%s: %s' % (page, pattern))
+            for number, case in zip(found.groups(), cases):
+                measured = report[re.sub('^fps:|/1000$', '', case)] / (1000 if case.endswith('/1000') else 1)
+                last = 10.0 ** -len(number.partition('.')[2])
+                limit = max(last / 2, (0.15 if case.startswith('fps:') else 0.08) * measured)
+                if abs(float(number) - measured) > limit * 1.0001:
+                    wrong.append('%s: %s, %s is %g' % (page, number, case, measured))
+        self.assertEqual(wrong, [])
 
     def test_pictures_are_small(self):
         for path in glob.glob(os.path.join(ROOT, 'docs/gallery/*.png')):
