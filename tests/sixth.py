@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """tests/sixth.py [--cuda]: follows docs/adding-an-element.md literally in a copy of the tree: extracts
 its files and list lines, builds, runs the cases, the contract and the element of the new algorithm, and
-checks that nothing else was touched. --cuda: with the CUDA engine compiled too (nvcc)."""
+checks that nothing else was touched, also not by the build. Without the contract of the algorithm the tests
+do not link. --cuda: with the CUDA engine compiled too (nvcc)."""
 
 import os
 import re
@@ -82,7 +83,8 @@ def check_element(tree, build):
     text = output('gst-inspect-1.0', 'cudabright', env=env)
     assert 'Minimum gray level of a bright pixel' in text and 'Default: 200' in text, text
     sums = {}
-    for name, chain in (('plain', 'identity'), ('drawn', 'cudabright threshold=1 ! cudaannotate show=bright')):
+    for name, chain in (('plain', 'identity'), ('without', 'cudaannotate show=bright'),
+                        ('drawn', 'cudabright threshold=1 ! cudaannotate show=bright')):
         raw = os.path.join(build, name + '.raw')
         run('gst-launch-1.0', '-q', *(
             'videotestsrc num-buffers=2 pattern=ball ! video/x-raw,format=BGRx,width=160,height=120 ! '
@@ -90,6 +92,7 @@ def check_element(tree, build):
         with open(raw, 'rb') as f:
             sums[name] = f.read()
     assert len(sums['plain']) == len(sums['drawn']) > 0
+    assert sums['without'] == sums['plain'], 'drawn without an annotation'
     different = sum(a != b for a, b in zip(sums['plain'], sums['drawn']))
     assert different > 100, 'cudaannotate drew nothing'
     print('cudaannotate changed %d bytes' % different)
@@ -111,6 +114,28 @@ def check_page(tree, build):
                  'assert headers_check.differences(rows) == [];'
                  'print("%d parameters in headers" % len(rows))',
                  os.path.join(build, 'tests/params_list'), env=dict(env, PYTHONPATH=tests)))
+
+
+def check_contract_required(tree, build):
+    """Forgetting the contract is an error of the linker that names it."""
+    path = os.path.join(tree, 'tests/library/bright/bright_contract.c')
+    with open(path) as f:
+        text = f.read()
+    with open(path, 'w') as f:
+        f.write(text.replace('rv_bright_contract', 'forgotten'))
+    linked = subprocess.run(['ninja', '-C', build, 'tests/contract'], stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, check=False)
+    with open(path, 'w') as f:
+        f.write(text)
+    assert linked.returncode != 0 and 'undefined reference to `rv_bright_contract\'' in linked.stdout, linked.stdout
+    print('without rv_bright_contract the contract test does not link')
+
+
+def check_untouched(tree):
+    """Nothing but the page's table was written since the files of the page were."""
+    changed = output('git', '-C', tree, 'status', '--porcelain').split('\n')
+    left = [row for row in changed if row and row[:2] not in ('A ', 'M ')]
+    assert left == ['AM docs/elements/cudabright.md'], left
 
 
 def main():
@@ -135,6 +160,8 @@ def main():
         assert re.search(r'contract/bright/cpu: [1-9]\d* checks, 0 failed', contract), contract
         check_element(tree, build)
         check_page(tree, build)
+        check_contract_required(tree, build)
+        check_untouched(tree)
     print('the sixth algorithm works')
 
 
