@@ -13,10 +13,11 @@ import sys
 import gi
 import numpy as np
 
-import roadvision
-
 gi.require_version('Gst', '1.0')
+gi.require_version('RoadVision', '0')
 from gi.repository import Gst, RoadVision  # noqa: E402
+
+import roadvision  # noqa: E402
 
 LINE = ('stereotestsrc num-buffers=5 ! cudasgm ! identity name=probe ! '
         'cudastixels semantic-classes=gos ! fakesink name=last')
