@@ -5,7 +5,9 @@
 # from the version before, removes them and wants nothing left. Prints sizes and times. Takes 3 GB and 15 minutes per suite.
 #   quick        no system: what the packages would contain, checked in this checkout; part of the suite
 # PACKAGES_KEEP=DIR keeps the packages; PACKAGES_WORK=DIR keeps the systems that build, for the next run; PACKAGES_CHECK=1 runs the
-# tests of the library during the build too (tests/run.sh does). Uses this machine's apt sources.
+# tests of the library during the build too (tests/run.sh does). PACKAGES_CUDA=TOOLKIT (/usr/local/cuda) builds with the CUDA engine:
+# the toolkit of this machine, read-only, in the system that builds; PACKAGES_CUDA_ARCH=90 instead of all architectures, which take
+# half an hour on two cores. Uses this machine's apt sources.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -25,6 +27,8 @@ quick() { # BUILD
   grep -qE "^## $version" CHANGELOG.md || fail "CHANGELOG.md has no $version"
   grep -qF "\"$version\"" cuda/rv.h || fail "cuda/rv.h is not $version"
   [ "$(tools/bin/roadvision --version)" = "roadvision $version" ] || fail 'roadvision --version'
+  grep -qF "\"gst-roadvision $version\"" debian/roadvision.1 || fail "debian/roadvision.1 is not that of $version"
+  command_parts
   DESTDIR=$folder/dest meson install -C "$build" --no-rebuild --quiet
   # as debian/rules configures it: prefix /usr
   cat debian/*.install | while read -r pattern; do echo "$pattern"; done >"$folder/patterns"
@@ -39,6 +43,24 @@ quick() { # BUILD
     [ $found = yes ] || fail "no package has $file"
   done <"$folder/files"
   echo "packages: version $version, $(wc -l <"$folder/files") files have a package"
+}
+# Help of every command without the typelib, manual page and completion with the commands that there are.
+command_parts() {
+  local name names
+  names=$(tools/bin/roadvision --help | sed -nE 's/^  ([a-z]+)  .*/\1/p')
+  [ "$(wc -w <<<"$names")" -gt 5 ] || fail "roadvision --help lists $names"
+  for name in $names; do
+    env -u GI_TYPELIB_PATH tools/bin/roadvision "$name" --help | grep -q "^usage: roadvision $name\>" || fail "roadvision $name --help"
+    grep -qxF ".B $name" debian/roadvision.1 || fail "debian/roadvision.1 has no $name"
+  done
+  # shellcheck source=/dev/null
+  . tools/completion/roadvision.bash
+  complete_words() { COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) && _roadvision && echo "${COMPREPLY[*]}"; }
+  [ "$(complete_words tools/bin/roadvision '')" = "$(echo $names --help --version)" ] || fail 'completion of commands in bash'
+  [ "$(complete_words tools/bin/roadvision batch --ov)" = --overlap ] || fail 'completion of options in bash'
+  [ "$(complete_words tools/bin/roadvision see --show st)" = stixels ] || fail 'completion of values in bash'
+  [ "$(complete_words tools/bin/roadvision see debian/rul)" = debian/rules ] || fail 'completion of files in bash'
+  grep -qxF "commands=($(echo $names))" tools/completion/_roadvision || fail 'completion of commands in zsh'
 }
 case ${1:-} in
   quick) quick "${RV_BUILD_DIR:-build}"; exit ;;
@@ -63,7 +85,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-system() { # NAME SUITE: a bare system in $work/NAME
+system() { # NAME SUITE builds | tests: a bare system in $work/NAME
   local m f
   [ -d "$work/$1/srv" ] || debootstrap --variant=minbase "$2" "$work/$1" "${mirror:-http://deb.debian.org/debian}" >"$work/$1.log" 2>&1 ||
     { tail -n 20 "$work/$1.log"; fail "debootstrap $2"; }
@@ -76,6 +98,12 @@ system() { # NAME SUITE: a bare system in $work/NAME
     mount --bind "/$m" "$work/$1/$m" # bind, since a container may not mount a new proc
     mounted=("$work/$1/$m" "${mounted[@]}")
   done
+  if [ "$3" = builds ] && [ -n "${PACKAGES_CUDA:-}" ]; then
+    mkdir -p "$work/$1/usr/local/cuda"
+    mount --bind "$(readlink -f "$PACKAGES_CUDA")" "$work/$1/usr/local/cuda"
+    mount -o remount,ro,bind "$work/$1/usr/local/cuda"
+    mounted=("$work/$1/usr/local/cuda" "${mounted[@]}")
+  fi
   inside "$1" 'apt-get update -qq'
 }
 inside() { # NAME SCRIPT
@@ -88,14 +116,15 @@ upstream=${version%-*}
 suite() { # SUITE
   local suite=$1 begin=$SECONDS deb
   build=$suite-build bare=$suite-bare
-  system "$build" "$suite"
+  system "$build" "$suite" builds
   git archive --prefix="gst-roadvision-$upstream/" HEAD | tar -x -C "$work/$build/srv"
   (cd "$work/$build/srv" && tar --exclude=debian -cJf "gst-roadvision_$upstream.orig.tar.xz" "gst-roadvision-$upstream")
-  inside "$build" "apt-get install -qq --yes --no-install-recommends build-essential devscripts equivs lintian >/dev/null
+  inside "$build" "apt-get install -qq --yes --no-install-recommends blhc build-essential devscripts equivs lintian >/dev/null
     cd /srv/gst-roadvision-$upstream
     mk-build-deps --install --remove --tool 'apt-get --yes --no-install-recommends -qq' debian/control >/dev/null 2>&1 ||
       { mk-build-deps --install --remove --tool 'apt-get --yes --no-install-recommends' debian/control; exit 1; }
     [ -n '${PACKAGES_CHECK:-}' ] || export DEB_BUILD_OPTIONS=nocheck
+    export CUDA_ARCH=${PACKAGES_CUDA_ARCH:-}
     dpkg-buildpackage --no-sign --jobs=$(nproc) >/srv/build.log 2>&1 || { tail -n 60 /srv/build.log; exit 1; }"
   echo "packages: $suite: system and build $((SECONDS - begin)) s"
   inside "$build" "cd /srv && lintian --fail-on error --tag-display-limit 3 ./*.changes 2>&1 | sed 's/^/lintian: /'"
@@ -115,6 +144,7 @@ suite() { # SUITE
 hardening() { # SYSTEM
   ! grep -E '^\[[0-9]+/[0-9]+\] (cc|c\+\+) .* -c ' "$work/$1/srv/build.log" | grep -vE 'fstack-protector-strong.*D_FORTIFY_SOURCE=[23]' | head -n 3 |
     grep . || fail 'files without hardening flags'
+  inside "$1" 'cd /srv && blhc --all build.log || { echo "blhc: flags are missing"; exit 1; }'
   inside "$1" 'cd /srv && mkdir -p all && for deb in ./*.deb; do dpkg-deb -x "$deb" all; done
     count=0
     for file in $(find all -name "*.so*" -type f); do
@@ -123,13 +153,13 @@ hardening() { # SYSTEM
       ! readelf -Wd "$file" | grep -qE "RPATH|RUNPATH|TEXTREL" || { echo "$file has a path or text relocations"; exit 1; }
       count=$((count + 1))
     done
-    [ $count -ge 3 ] && echo "packages: hardening of $count libraries: relro, bind-now, no executable stack, no paths; all files: stack protector, fortify"'
+    [ $count -ge 3 ] && echo "packages: hardening of $count libraries: relro, bind-now, no executable stack, no paths; all files: stack protector, fortify; blhc good"'
 }
 
 # Another bare system: installed, tested, upgraded, removed.
 install_test() { # SUITE
   local begin
-  system "$bare" "$1"
+  system "$bare" "$1" tests
   mkdir -p "$work/$bare/srv/debs" && cp "$work/$build"/srv/*.deb "$work/$bare/srv/debs/" && rm -f "$work/$bare"/srv/debs/*dbgsym*
   cp -r debian/tests "$work/$bare/srv/tests"
   # The version before: the same files with a lower number.

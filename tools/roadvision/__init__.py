@@ -10,9 +10,10 @@ __version__ = '0.2.0'
 
 
 def __getattr__(name):
-    if name.startswith('__'):
+    from importlib import import_module, util
+    # "from roadvision import common" asks here before it imports the module.
+    if name.startswith('__') or util.find_spec('roadvision.' + name):
         raise AttributeError(name)
-    from importlib import import_module
     module = import_module('roadvision.metas')
     try:
         return getattr(module, name)
