@@ -52,6 +52,7 @@ cpp = 'aarch64-linux-gnu-g++'
 ar = 'aarch64-linux-gnu-ar'
 strip = 'aarch64-linux-gnu-strip'
 pkg-config = 'pkg-config'
+pkgconfig = 'pkg-config' # meson before 1.3
 exe_wrapper = 'qemu-aarch64-static'
 [properties]
 pkg_config_libdir = '/usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig'
@@ -67,7 +68,8 @@ TXT
 begin=$SECONDS
 # nvcc asks its host compiler which machine the code is for.
 nvcc_host() { bare_run "$root" $checkout env NVCC_PREPEND_FLAGS='-ccbin aarch64-linux-gnu-g++' "$@"; }
-nvcc_host meson setup "$build" --cross-file aarch64.txt -Dwerror=true -Dintrospection=disabled "${options[@]}" >"$root/$build.log" 2>&1 &&
+nvcc_host meson setup "$build" --cross-file aarch64.txt -Dwerror=true -Dgstreamer=enabled \
+  -Dmosquitto=enabled -Dzstd=enabled -Dintrospection=disabled "${options[@]}" >"$root/$build.log" 2>&1 &&
   nvcc_host ninja -C "$build" >>"$root/$build.log" 2>&1 ||
   { grep -E 'error|ERROR|FAILED' "$root/$build.log" | head -n 20; tail -n 3 "$root/$build.log"; fail 'does not build'; }
 plugin=$build/gst/libgstroadvision.so
