@@ -130,6 +130,17 @@ class Documents(unittest.TestCase):
                     wrong.append('%s: %s, %s is %g' % (page, number, case, measured))
         self.assertEqual(wrong, [])
 
+    def test_workflow(self):
+        """The workflow runs scripts that exist, and every step of tests/run.sh, which .ci/run runs."""
+        workflow = text_of('.github/workflows/tests.yml')
+        scripts = set(re.findall(r'(?:\./|\b)((?:[\w-]+/)*[\w-]+\.sh)\b', '\n'.join(re.findall(r'run: (.*)', workflow))))
+        self.assertGreaterEqual(scripts, {'setup.sh', 'tests/run.sh', 'tests/packages.sh', 'docs/site/build.sh', 'tests/gpu-run.sh'})
+        for script in scripts:
+            self.assertTrue(os.access(os.path.join(ROOT, script), os.X_OK), script)
+        steps = re.search(r'^steps=\(([a-z ]+)\)$', text_of('tests/run.sh'), re.M)[1].split()
+        self.assertEqual(re.search(r'step: \[([a-z, ]+)\]', workflow)[1].split(', '), steps)
+        self.assertIn('\ntests/run.sh\n', text_of('.ci/run'))
+
     def test_pictures_are_small(self):
         for path in glob.glob(os.path.join(ROOT, 'docs/gallery/*.png')):
             self.assertLess(os.path.getsize(path), 300000, path)

@@ -15,7 +15,7 @@ fail() { echo "packages: $*" >&2; exit 1; }
 
 # --- quick: every installed file has a package, versions agree, hardening flags ------------------------------
 quick() { # BUILD
-  local build=$1 folder version pattern file found
+  local build=$1 folder version date pattern file found
   folder=$(mktemp -d)
   local log=$build/meson-logs/install-log.txt # of an installation that the user made: ninja uninstall reads it
   [ ! -f "$log" ] || cp -p "$log" "$folder/log"
@@ -24,10 +24,12 @@ quick() { # BUILD
   version=$(meson introspect "$build" --projectinfo | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["version"])')
   head -n 1 debian/changelog | grep -qF "($version-" || fail "debian/changelog is not that of $version"
   grep -qF "__version__ = '$version'" tools/roadvision/__init__.py || fail "tools/roadvision is not $version"
-  grep -qE "^## $version" CHANGELOG.md || fail "CHANGELOG.md has no $version"
+  date=$(date -u -d "$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" +%F)
+  grep -qxF "## $version ($date)" CHANGELOG.md || fail "CHANGELOG.md has no $version of $date"
   grep -qF "\"$version\"" cuda/rv.h || fail "cuda/rv.h is not $version"
   [ "$(tools/bin/roadvision --version)" = "roadvision $version" ] || fail 'roadvision --version'
-  grep -qF "\"gst-roadvision $version\"" debian/roadvision.1 || fail "debian/roadvision.1 is not that of $version"
+  grep -qxF ".TH ROADVISION 1 \"$date\" \"gst-roadvision $version\" \"User Commands\"" debian/roadvision.1 ||
+    fail "debian/roadvision.1 is not that of $version of $date"
   command_parts
   DESTDIR=$folder/dest meson install -C "$build" --no-rebuild --quiet
   # as debian/rules configures it: prefix /usr
