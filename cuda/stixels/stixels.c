@@ -136,6 +136,23 @@ RV_PARAMS_AND_OTHERS(stixels, set_structures)
 
 /* --- Object ---------------------------------------------------------------------------------- */
 
+/* Of the classes there are; NaN is refused. */
+static RvStatus check_priors(const RvStixelsConfig *c) {
+  const RvStixelsSemanticPriors *p = c->semantic_priors;
+  for (int k = 0; p && k < c->semantics; k++) {
+    RV_REQUIRE(&c->log, p->sigma[k] == 0 || (p->sigma[k] >= 0.1 && p->sigma[k] <= 4),
+               "stixels: sigma of semantic class %d is %g px, must be 0.1 to 4, or 0 for that of "
+               "its structural class",
+               k, p->sigma[k]);
+    for (int below = 0; below < c->semantics; below++)
+      RV_REQUIRE(&c->log, p->transition[k][below] >= 0 && p->transition[k][below] <= 1000,
+                 "stixels: the transition of semantic class %d above class %d is %g nats, must be "
+                 "0 to 1000",
+                 k, below, p->transition[k][below]);
+  }
+  return RV_OK;
+}
+
 static RvStatus check_rules(const void *config) {
   const RvStixelsConfig *c = config;
   const RvCamera *camera = &c->camera;
@@ -143,6 +160,7 @@ static RvStatus check_rules(const void *config) {
     RV_REQUIRE(&c->log, c->semantic_structure[k] <= RV_STIXEL_SKY,
                "stixels: semantic-structure %d is %d, must be ground (0), object (1) or sky (2)", k,
                c->semantic_structure[k]);
+  RV_TRY(check_priors(c));
   RV_REQUIRE(&c->log,
              c->ground == RV_STIXELS_GROUND_ESTIMATE ||
                  (camera->focal > 0 && camera->baseline > 0 && camera->height > 0),

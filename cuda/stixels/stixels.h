@@ -56,6 +56,12 @@
  *                   class of the stixel's structural class with the minimum sum; on a tie, the
  *                   class of lowest index. A structural class without semantic classes costs 16
  *                   nat per cell, and its stixels have no semantic class.
+ *       semantic priors  With semantic_priors the class of (3.9), (3.21) and (3.22) is the semantic
+ *                   class: a stixel has the sigma of its class, a pair also costs the transition
+ *                   between both classes, and the recursion keeps one best stixel per row and
+ *                   semantic class, ordered by structural class, then by index, and after them the
+ *                   structural classes without semantic classes. Time is proportional to the number
+ *                   of classes, on the GPU about to its square.
  *       structure   The first stixel starts in row 0, the last one ends in the top row, and every
  *                   stixel starts directly above its predecessor (3.14-3.17). Sky has a = b = 0 and
  *                   starts only where the ground plane is below 1 px.
@@ -126,6 +132,17 @@ typedef struct RvStixelsPenalty {
   double beta;  /* nat per px of disparity, 0..1000 */
 } RvStixelsPenalty;
 
+/* Priors of semantic classes, beside those of their structural classes. */
+typedef struct RvStixelsSemanticPriors {
+  /* Standard deviation of the disparity of a cell by class (3.9, 3.22), px, 0.1..4; 0: that of the
+   * structural class. */
+  double sigma[RV_STIXELS_SEMANTICS_MAX];
+
+  /* gamma of (3.21) [class][class below], nat, 0..1000, in addition to that of the structural
+   * classes. */
+  double transition[RV_STIXELS_SEMANTICS_MAX][RV_STIXELS_SEMANTICS_MAX];
+} RvStixelsSemanticPriors;
+
 /* Fields: unit, range; default. rv_stixels_params() states the same as a table. */
 typedef struct RvStixelsConfig {
   int width, height;          /* fixed for the life of the object; px, 1..16384; no default */
@@ -178,6 +195,10 @@ typedef struct RvStixelsConfig {
 
   /* RvStixelClass of each semantic class; all RV_STIXEL_OBJECT. */
   uint8_t semantic_structure[RV_STIXELS_SEMANTICS_MAX];
+
+  /* NULL (none) or priors of the first `semantics` classes, which new() copies; NULL. Only frames
+   * with semantics use them: see "semantic priors" above. */
+  const RvStixelsSemanticPriors *semantic_priors;
 
   int threads; /* CPU engine, 0 = all; 0 */
   RvLog log;   /* silent */

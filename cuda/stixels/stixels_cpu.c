@@ -14,6 +14,7 @@ typedef struct RvStixelsCpu {
   uint16_t *semantics;     /* [column][index][row] */
   int32_t *votes, *near;   /* [row][bin]: cells; with those of the neighboring bins, at most cap */
   RvStixelsColumn *column; /* [thread] */
+  RvStixelsKinds *kinds;   /* NULL without semantic priors */
   RvStixel *made;          /* [column][row] */
   uint32_t *counts;        /* columns + 1: stixels per column */
 } RvStixelsCpu;
@@ -29,8 +30,9 @@ static void take_column(RvStixelsColumn *c, const RvStixelsPlan *plan, char *mem
   const size_t costs = is_flat ? (rows + 1) * sizeof *c->steps : 0;
   const size_t px = (size_t)plan->config.max_disparity + 1;
   const size_t keys = (size_t)plan->semantics * (rows + 1) * sizeof *c->keys;
-  const size_t sky = (rows + 1) * sizeof *c->sky;
-  *used = sums + best + bounds + keys + sky + costs * (1 + px) + rows + 1;
+  const size_t sky = (rows + 1) * sizeof *c->sky, kinds = rows * (size_t)plan->kinds;
+  const size_t tables = sums + best + bounds + keys + sky + costs * (1 + px);
+  *used = tables + kinds * (sizeof *c->endings + sizeof *c->under) + rows + 1;
   if (!memory || !stride)
     return;
   c->sums = (RvStixelsSums *)(void *)memory;
@@ -41,6 +43,8 @@ static void take_column(RvStixelsColumn *c, const RvStixelsPlan *plan, char *mem
   c->sky = (int32_t *)(void *)(memory + sums + best + bounds + keys);
   c->flat = c->sky + rows + 1;
   c->steps = c->flat + costs / sizeof *c->steps;
+  c->endings = (RvStixelsBest *)(void *)(memory + tables);
+  c->under = (int32_t *)(void *)(c->endings + kinds);
   c->cuts = (uint8_t *)memory + *used - (rows + 1);
 }
 
@@ -59,6 +63,7 @@ static void layout(void *work, const void *memory, RvArena *arena) {
   cpu->near = rv_arena_take(arena, rows * (size_t)cpu->bins * sizeof *cpu->near);
   cpu->made = rv_arena_take(arena, columns * rows * sizeof *cpu->made);
   cpu->counts = rv_arena_take(arena, (columns + 1) * sizeof *cpu->counts);
+  cpu->kinds = plan->kinds ? rv_arena_take(arena, sizeof *cpu->kinds) : NULL;
   const size_t count = (size_t)cpu->threads;
   cpu->column = rv_arena_take(arena, count * sizeof *cpu->column);
   RvStixelsColumn none = {0};
@@ -76,6 +81,8 @@ static RvStatus open(void *work, const void *memory) {
   RvStixelsCpu *cpu = work;
   const RvStixelsPlan *plan = memory;
   rv_stixels_make_tables(plan, cpu->tables);
+  if (plan->kinds)
+    rv_stixels_make_kinds(plan, cpu->kinds);
   *cpu->state = plan->start;
   return RV_OK;
 }
@@ -274,6 +281,7 @@ static RvStatus columns(void *work, RvStixelsJob *job) {
     c->cells = cpu->cells + at;
     c->semantics =
         rv_stixels_has_semantics(job) ? cpu->semantics + at * (size_t)plan->semantics : NULL;
+    c->kinds = rv_stixels_has_kinds(job) ? cpu->kinds : NULL;
     const int32_t energy = rv_stixels_solve(c, x, cpu->made + at, &cpu->counts[x]);
     if (out->energies)
       out->energies[x] = energy;

@@ -22,10 +22,19 @@ typedef struct RvStixelsColumn {
   int32_t *sky;                        /* rows + 1: summed costs of cells as sky */
   int32_t *flat;                       /* rows + 1: summed costs of ground cells; `constant` */
   int32_t *steps;                      /* [integer px][rows + 1]: those of objects; `constant` */
+  const RvStixelsKinds *kinds; /* with semantic priors, in frames with semantics; else NULL */
+  RvStixelsBest *endings;      /* [row][kind]: the best stixels by class */
+  int32_t *under;              /* [row][kind]: minimum cost below a start here */
 } RvStixelsColumn;
 
 /* Dynamic programming. Returns the energy; made: stixels from the bottom up, at most `rows`. */
 int32_t rv_stixels_solve(RvStixelsColumn *column, int x, RvStixel *made, uint32_t *count);
+
+/* The same with column->kinds, after the sums and cuts. */
+int32_t rv_stixels_solve_kinds(RvStixelsColumn *column, int x, RvStixel *made, uint32_t *count);
+
+/* Reverses the list of a column. */
+void rv_stixels_reverse(RvStixel *made, uint32_t count);
 
 /* Sets column->cuts. */
 void rv_stixels_cpu_cuts(RvStixelsColumn *column);

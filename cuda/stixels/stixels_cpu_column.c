@@ -258,6 +258,14 @@ RV_ROW_LOOP __attribute__((flatten)) static void offer_all(RvStixelsColumn *c, i
 
 /* --- Column ---------------------------------------------------------------------------------- */
 
+void rv_stixels_reverse(RvStixel *made, uint32_t count) {
+  for (uint32_t k = 0; k < count / 2; k++) {
+    const RvStixel swapped = made[k];
+    made[k] = made[count - 1 - k];
+    made[count - 1 - k] = swapped;
+  }
+}
+
 /* Follows the stored lowest rows down from the top and reverses the list. */
 static uint32_t follow(const RvStixelsColumn *c, int x, int structure, RvStixel *made) {
   uint32_t count = 0;
@@ -273,11 +281,7 @@ static uint32_t follow(const RvStixelsColumn *c, int x, int structure, RvStixel 
     top = bottom - 1;
     structure = below;
   }
-  for (uint32_t k = 0; k < count / 2; k++) {
-    const RvStixel swapped = made[k];
-    made[k] = made[count - 1 - k];
-    made[count - 1 - k] = swapped;
-  }
+  rv_stixels_reverse(made, count);
   return count;
 }
 
@@ -290,6 +294,8 @@ int32_t rv_stixels_solve(RvStixelsColumn *c, int x, RvStixel *made, uint32_t *co
   if (plan->config.model == RV_STIXELS_CONSTANT)
     sum_costs(c);
   rv_stixels_cpu_cuts(c);
+  if (c->kinds)
+    return rv_stixels_solve_kinds(c, x, made, count);
   for (int top = 0; top < plan->rows; top++) {
     if (c->cuts[top])
       note_least(c, top);

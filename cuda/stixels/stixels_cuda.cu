@@ -64,6 +64,10 @@ static void layout(void *memory, const void *memory_plan, RvArena *arena) {
   work->columns = work->has_columns && !work->is_small
                       ? (char *)rv_arena_take(arena, columns * work->scratch)
                       : NULL;
+  work->kinds_scratch = plan->kinds ? rv_stixels_cuda_kinds_scratch(plan) : 0;
+  work->kinds = plan->kinds ? (RvStixelsKinds *)rv_arena_take(arena, sizeof(RvStixelsKinds)) : NULL;
+  work->kinds_columns =
+      plan->kinds ? (char *)rv_arena_take(arena, columns * work->kinds_scratch) : NULL;
   const size_t steps = (size_t)rv_stixels_pitch(plan->rows) * (plan->config.max_disparity + 1);
   work->steps =
       plan->config.model == RV_STIXELS_CONSTANT && (work->has_columns || !work->is_resident)
@@ -90,6 +94,8 @@ static RvStatus open(void *memory, const void *memory_plan) {
   const RvStixelsPlan *plan = (const RvStixelsPlan *)memory_plan;
   const RvLog *log = &plan->config.log;
   RV_TRY(upload_tables(work, plan));
+  if (plan->kinds)
+    RV_TRY(rv_stixels_cuda_open_kinds(work, plan));
   for (int k = 0; k < 2; k++)
     RV_CU(log,
           cudaMemcpy(work->state + k, &plan->start, sizeof plan->start, cudaMemcpyHostToDevice));

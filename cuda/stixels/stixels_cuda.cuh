@@ -40,6 +40,9 @@ struct RvStixelsCuda {
   char *columns;   /* [column][scratch], when not in shared memory; else NULL */
   int32_t *steps;  /* [column][integer px][rv_stixels_pitch]: summed costs of objects; NULL: in
                    * shared memory, or not `constant` */
+  RvStixelsKinds *kinds;      /* NULL without semantic priors */
+  char *kinds_columns;        /* [column][kinds_scratch] */
+  size_t kinds_scratch;       /* bytes per column */
   unsigned long long *queue;  /* frame << 32 | columns that have started */
   unsigned long long *counts; /* [column]: frame << 32 | stixels */
 };
@@ -68,6 +71,12 @@ bool rv_stixels_cuda_is_constant(const RvStixelsPlan *plan);
 bool rv_stixels_cuda_is_resident(const RvStixelsPlan *plan, int shared);
 RvStatus rv_stixels_cuda_open_constant(const RvStixelsCuda *work, const RvStixelsPlan *plan);
 RvStatus rv_stixels_cuda_constant(void *work, RvStixelsJob *job);
+
+/* The kernel with priors of semantic classes: bytes of scratch per column, its tables, and the
+ * columns stage of frames with semantics. */
+size_t rv_stixels_cuda_kinds_scratch(const RvStixelsPlan *plan);
+RvStatus rv_stixels_cuda_open_kinds(const RvStixelsCuda *work, const RvStixelsPlan *plan);
+RvStatus rv_stixels_cuda_kinds(void *work, RvStixelsJob *job);
 
 /* Entries of a table by row + 1: complete sectors. */
 RV_HD int rv_stixels_pitch(int rows) {

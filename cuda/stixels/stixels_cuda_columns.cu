@@ -532,6 +532,8 @@ RvStatus rv_stixels_cuda_columns(void *memory, RvStixelsJob *job) {
   const RvStixelsCuda *work = (RvStixelsCuda *)memory;
   const RvStixelsPlan *plan = job->plan;
   const int is_semantic = rv_stixels_has_semantics(job);
+  if (rv_stixels_has_kinds(job))
+    return rv_stixels_cuda_kinds(memory, job);
   if (work->is_constant && !is_semantic)
     return rv_stixels_cuda_constant(memory, job);
   return rv_launch(&plan->config.log, kernel_of(work, plan), dim3(plan->columns), dim3(THREADS),

@@ -79,6 +79,12 @@ static void set_semantics(RvStixelsPlan *plan) {
   plan->label_score[0] = score(slot > 1 ? 0.9 : 1);
   plan->label_score[1] = slot > 1 ? score(0.1 / (slot - 1)) : 0;
   plan->label_score[2] = slot > 0 ? score(1.0 / slot) : 0;
+  plan->kinds = 0;
+  if (c->semantic_priors && slot > 0) {
+    plan->kinds = slot;
+    for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+      plan->kinds += plan->semantic_first[k] == plan->semantic_first[k + 1];
+  }
 }
 
 /* --- Ground ---------------------------------------------------------------------------------- */
@@ -146,15 +152,61 @@ static void make_scores(uint16_t scores[RV_STIXELS_SCORE_STEPS]) {
   }
 }
 
-void rv_stixels_make_tables(const RvStixelsPlan *plan, RvStixelsTables *tables) {
+static void make_costs(const RvStixelsPlan *plan, int structure, int32_t costs[RV_STIXELS_TABLE]) {
   const RvStixelsConfig *c = &plan->config;
   const double uniform = c->p_out / c->max_disparity;
+  const double peak = (1 - c->p_out) / gauss_mass(c, structure);
+  for (int i = 0; i < RV_STIXELS_TABLE; i++) {
+    const double x = i / (256 * c->sigma[structure]);
+    costs[i] = steps(-log(c->p_val * (uniform + peak * exp(-x * x / 2))));
+  }
+}
+
+void rv_stixels_make_tables(const RvStixelsPlan *plan, RvStixelsTables *tables) {
   make_scores(tables->scores);
-  for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
-    const double peak = (1 - c->p_out) / gauss_mass(c, k);
-    for (int i = 0; i < RV_STIXELS_TABLE; i++) {
-      const double x = i / (256 * c->sigma[k]);
-      tables->costs[k][i] = steps(-log(c->p_val * (uniform + peak * exp(-x * x / 2))));
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+    make_costs(plan, k, tables->costs[k]);
+}
+
+/* --- Semantic priors ------------------------------------------------------------------------- */
+
+/* The semantic class at an index, or none, and its structural class. */
+static int semantic_at(const RvStixelsPlan *plan, int kind, int *structure) {
+  if (kind < plan->semantics) {
+    *structure = plan->config.semantic_structure[plan->semantic_class[kind]];
+    return plan->semantic_class[kind];
+  }
+  int left = kind - plan->semantics;
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+    if (plan->semantic_first[k] == plan->semantic_first[k + 1] && left-- == 0)
+      *structure = k;
+  return -1;
+}
+
+/* The plan and the costs of a class with its own sigma. */
+static void make_kind(RvStixelsPlan *plan, int structure, double sigma, int32_t *costs) {
+  if (sigma > 0)
+    plan->config.sigma[structure] = sigma;
+  plan->config.semantic_priors = NULL;
+  rv_stixels_make_plan(plan);
+  make_costs(plan, structure, costs);
+}
+
+void rv_stixels_make_kinds(const RvStixelsPlan *plan, RvStixelsKinds *kinds) {
+  const RvStixelsSemanticPriors *priors = plan->config.semantic_priors;
+  for (int kind = 0; kind < plan->kinds; kind++) {
+    int structure = RV_STIXEL_GROUND;
+    const int semantic = semantic_at(plan, kind, &structure);
+    kinds->structure[kind] = structure;
+    kinds->plan[kind] = *plan;
+    make_kind(&kinds->plan[kind], structure, semantic < 0 ? 0 : priors->sigma[semantic],
+              kinds->costs[kind]);
+    for (int below = 0; below < plan->kinds; below++) {
+      int under = RV_STIXEL_GROUND;
+      const int lower = semantic_at(plan, below, &under);
+      kinds->transition[kind][below] =
+          plan->transition[structure][under] +
+          (semantic < 0 || lower < 0 ? 0 : steps(priors->transition[semantic][lower]));
     }
   }
 }

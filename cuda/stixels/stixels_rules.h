@@ -79,6 +79,7 @@ typedef struct RvStixelsPlan {
   int32_t transition[3][3];
   int32_t at_bottom[3];       /* of the lowest stixel */
   int semantics;              /* semantic classes, sorted by structural class */
+  int kinds;                  /* classes of the recursion with semantic priors; 0: none */
   int semantic_first[4];      /* index of the first of each structural class, and the end */
   uint8_t semantic_class[32]; /* class at an index of that order */
   int32_t semantic_weight;    /* 1/256 */
@@ -230,6 +231,20 @@ RV_HD int32_t rv_stixels_semantic_cost(const RvStixelsPlan *plan, uint32_t sum) 
   const int64_t cost = ((int64_t)sum * plan->semantic_weight + 32) >> 6;
   return (int32_t)(cost < RV_STIXELS_INFINITE ? cost : RV_STIXELS_INFINITE);
 }
+
+/* --- Semantic priors ------------------------------------------------------------------------- */
+
+/* Semantic classes, and the structural classes without any. */
+#define RV_STIXELS_KINDS (RV_STIXELS_SEMANTICS_MAX + 2)
+
+/* The classes of the recursion with semantic priors: semantic classes in the order of
+ * RvStixelsPlan.semantic_class, then structural classes without semantic classes. */
+typedef struct RvStixelsKinds {
+  RvStixelsPlan plan[RV_STIXELS_KINDS];                   /* with the sigma of the class */
+  int32_t costs[RV_STIXELS_KINDS][RV_STIXELS_TABLE];      /* as RvStixelsTables.costs */
+  int32_t transition[RV_STIXELS_KINDS][RV_STIXELS_KINDS]; /* [class][class below], all of (3.21) */
+  int32_t structure[RV_STIXELS_KINDS];
+} RvStixelsKinds;
 
 /* --- Planes ---------------------------------------------------------------------------------- */
 
@@ -508,8 +523,8 @@ RV_HD int32_t rv_stixels_ordering(const RvStixelsPlan *plan, int delta) {
   return delta > 0 ? penalty : 0;
 }
 
-/* Prior of a stixel above its predecessor; mu: both planes at its lowest row, 1/256 px. */
-RV_HD int32_t rv_stixels_pair(const RvStixelsPlan *plan, int structure, int below, int mu,
+/* Penalty of a stixel above its predecessor; mu: both planes at its lowest row, 1/256 px. */
+RV_HD int32_t rv_stixels_step(const RvStixelsPlan *plan, int structure, int below, int mu,
                               int mu_below) {
   const int delta = mu - mu_below;
   int32_t penalty = 0;
@@ -519,7 +534,13 @@ RV_HD int32_t rv_stixels_pair(const RvStixelsPlan *plan, int structure, int belo
     penalty = rv_stixels_gravity(plan, delta);
   else if (structure == RV_STIXEL_OBJECT && below == RV_STIXEL_OBJECT)
     penalty = rv_stixels_ordering(plan, delta);
-  return plan->transition[structure][below] + penalty;
+  return penalty;
+}
+
+/* The same with the transition. */
+RV_HD int32_t rv_stixels_pair(const RvStixelsPlan *plan, int structure, int below, int mu,
+                              int mu_below) {
+  return plan->transition[structure][below] + rv_stixels_step(plan, structure, below, mu, mu_below);
 }
 
 /* --- Records --------------------------------------------------------------------------------- */

@@ -23,6 +23,9 @@ typedef struct RvStixelsTables {
 
 void rv_stixels_make_tables(const RvStixelsPlan *plan, RvStixelsTables *tables);
 
+/* Those of the recursion with semantic priors, when plan->kinds > 0. Reads config.semantic_priors. */
+void rv_stixels_make_kinds(const RvStixelsPlan *plan, RvStixelsKinds *kinds);
+
 /* What render() reads and writes. */
 typedef struct RvStixelsMaps {
   const RvStixel *list;
@@ -55,6 +58,10 @@ RV_STAGES(RvStixels, stixels, RvStixelsJob, *cells, *ground, *semantics, *column
 
 static inline int rv_stixels_has_semantics(const RvStixelsJob *job) {
   return job->input.labels.data || job->input.scores.data;
+}
+
+static inline int rv_stixels_has_kinds(const RvStixelsJob *job) {
+  return job->plan->kinds > 0 && rv_stixels_has_semantics(job);
 }
 
 #ifdef __cplusplus

@@ -516,7 +516,8 @@ RVC_PARITY(RVC_CASE("stixels/hand", check_hand, 0), RVC_CASE("stixels/one-view",
            RVC_CASE("stixels/surface", check_surface, 0), {.group = check_models},
            RVC_CASE("stixels/sizes", check_sizes, 0), RVC_CASE("stixels/render", check_render, 0),
            RVC_CASE("stixels/draw", check_draw, 0), RVC_CASE("stixels/room", check_room, 0),
-           {.group = stixels_check_semantics}, {.group = stixels_parity});
+           {.group = stixels_check_semantics}, {.group = stixels_check_kinds},
+           {.group = stixels_parity});
 
 /* --- Fuzz ------------------------------------------------------------------------------------ */
 

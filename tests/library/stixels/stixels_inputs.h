@@ -34,8 +34,12 @@ void stixels_fill_street(RvRandom *random, StixelsInput *input);
 /* Everything but the sizes. coupled: with priors that depend on the plane of the predecessor. */
 RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int model, int coupled);
 
+/* Of all semantic classes; a third are those of the structural class. */
+void stixels_random_priors(RvRandom *random, RvStixelsSemanticPriors *priors);
+
 void stixels_parity(RvCheck *check); /* compares CPU and CUDA engine */
 void stixels_check_semantics(RvCheck *check);
+void stixels_check_kinds(RvCheck *check);
 void stixels_bench(RvCheck *check);
 
 #endif

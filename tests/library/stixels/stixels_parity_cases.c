@@ -166,6 +166,7 @@ static void check_config(RvCheck *check, const char *name, RvRandom *random,
 /* Random sizes, also of more rows than a warp has lanes. */
 static void check_cases(RvCheck *check, const char *name, RvRandom *random) {
   const int rounds = rvc_small(check) ? 9 : 90, side = rvc_small(check) ? 60 : STIXELS_SIDE;
+  RvStixelsSemanticPriors priors;
   for (int round = 0; round < rounds; round++) {
     RvStixelsConfig c = stixels_random_config(check, random, round % 3, round % 2);
     c.stixel_width = rvc_range(random, 1, round % 5 ? 12 : 64);
@@ -190,6 +191,11 @@ static void check_cases(RvCheck *check, const char *name, RvRandom *random) {
       c.camera.pitch = rvc_range(random, -5, 5);
     }
     check_config(check, name, random, &c);
+    if (round % 3 == 0 && c.semantics > 0) {
+      stixels_random_priors(random, &priors);
+      c.semantic_priors = &priors;
+      check_config(check, name, random, &c);
+    }
   }
 }
 
