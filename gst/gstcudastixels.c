@@ -26,6 +26,7 @@
 
 #include "common/gstrvdisparity.h"
 #include "common/gstrvground.h"
+#include "gstcudastixels_priors.h"
 #include "gstcudastixels_semantics.h"
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
@@ -44,7 +45,8 @@ typedef struct Found {
 typedef struct Settings {
   RvStixelsConfig config; /* size, threads and log are set with the first disparity */
   int scale;              /* values per px of GRAY16_LE frames */
-  char *classes;          /* structural classes by letter; see gst_cuda_stixels_semantics_parse */
+  char *classes;          /* texts of GstCudaStixelsTexts */
+  char *names, *sigmas, *transitions, *location;
 } Settings;
 
 struct _GstCudaStixels {
@@ -52,8 +54,9 @@ struct _GstCudaStixels {
 
   Settings settings; /* properties, guarded by the object lock */
 
-  RvStixelsConfig used;      /* of the object; width and height 0: not made yet */
-  RvStixelsConfig requested; /* the properties it was made from */
+  RvStixelsConfig used;           /* of the object; width and height 0: not made yet */
+  RvStixelsConfig requested;      /* the properties it was made from */
+  RvStixelsSemanticPriors priors; /* of `requested` */
   int requested_scale;
   RvEngine engine;
   RvStixels *stixels;
@@ -75,6 +78,11 @@ GST_ELEMENT_REGISTER_DEFINE(cudastixels, "cudastixels", GST_RANK_NONE, GST_TYPE_
 /* --- Properties ------------------------------------------------------------------------------ */
 
 static const RvParamValue classes[] = {{.name = GST_CUDA_STIXELS_CLASSES}};
+static const RvParamValue none[] = {{.name = ""}};
+
+/* Rows of texts that are empty by default: name, field, text, note. */
+#define TEXT(name, field, text, note)                                                              \
+  GST_RV_LISTED(RV_PARAM_TEXT, name, field, none, 0, 0, NULL, note, text)
 
 static const RvParam own[] = {
     GST_RV_DISPARITY_SCALE_ROW(offsetof(Settings, scale)),
@@ -85,6 +93,15 @@ static const RvParam own[] = {
      .offset = offsetof(Settings, classes),
      .values = classes,
      .value_count = 1},
+    TEXT("semantic-names", names, "Names of the semantic classes, in order", NULL),
+    TEXT("semantic-sigmas", sigmas,
+         "Standard deviation of the disparity of a cell by semantic class, px, as road:0.8 car:1.5",
+         "0.1 to 4; others have that of their structural class; * = all"),
+    TEXT("semantic-transitions", transitions,
+         "Cost of a semantic class above another, nats, as BELOW>ABOVE:NATS, for instance sky>*:20",
+         "0 to 1000, others 0; in addition to the CLASS-on-CLASS properties"),
+    TEXT("semantic-location", location, "File of semantic classes, names, sigmas and transitions",
+         "empty = none"),
 };
 static const GstRvSettings settings =
     GST_RV_SETTINGS(GstCudaStixels, Settings, rv_stixels_params, own, gst_rv_transform_changed);
@@ -113,7 +130,10 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   Settings wanted;
   gst_rv_settings_copy(self, &settings, &wanted);
   RvStixelsConfig config = wanted.config;
-  const gboolean is_parsed = gst_cuda_stixels_semantics_parse(wanted.classes, &config);
+  RvStixelsSemanticPriors priors;
+  const GstCudaStixelsTexts texts = {wanted.classes, wanted.names, wanted.sigmas,
+                                     wanted.transitions, wanted.location};
+  const gboolean is_parsed = gst_cuda_stixels_priors_parse(&texts, &config, &priors, &work->log);
   gst_rv_settings_clear_copy(&wanted, &settings);
   config.threads = work->threads;
   config.log = work->log;
@@ -121,15 +141,15 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   tried.width = tried.height = 1;
   tried.ground = RV_STIXELS_GROUND_ESTIMATE;
   RvStatus status = rv_stixels_config_check(&tried);
-  if (!is_parsed) {
-    gst_rv_log_line(&work->log, "semantic-classes must be at most %d letters g, o or s",
-                    RV_STIXELS_SEMANTICS_MAX);
+  if (!is_parsed)
     status = RV_ERR_ARG;
-  }
   if (status != RV_OK) /* the previous object remains in use */
     return status;
   release_objects(self);
+  self->priors = priors;
   self->requested = config;
+  if (config.semantic_priors)
+    self->requested.semantic_priors = &self->priors;
   self->requested_scale = wanted.scale;
   self->engine = work->engine;
   return RV_OK;

@@ -41,10 +41,12 @@ static int32_t depth_cost(const RvStixelsColumn *c, int kind, int bottom, int to
 /* Cost of a stixel without its predecessor. */
 static int32_t own_cost(const RvStixelsColumn *c, int kind, int bottom, int top,
                         RvStixelsPlane *plane) {
-  const uint32_t *keys = c->keys + (size_t)kind * (size_t)(c->plan->rows + 1);
-  const uint32_t sum = kind < c->plan->semantics
-                           ? (keys[top + 1] - keys[bottom]) / 32
-                           : RV_STIXELS_SCORE_WORST * (uint32_t)(top + 1 - bottom);
+  const size_t classes = (size_t)c->plan->semantics;
+  const uint32_t *keys = c->keys + kind;
+  const uint32_t sum =
+      kind < c->plan->semantics
+          ? (keys[(size_t)(top + 1) * classes] - keys[(size_t)bottom * classes]) / 32
+          : RV_STIXELS_SCORE_WORST * (uint32_t)(top + 1 - bottom);
   return rv_stixels_add(depth_cost(c, kind, bottom, top, plane),
                         rv_stixels_semantic_cost(c->plan, sum));
 }

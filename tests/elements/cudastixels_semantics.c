@@ -217,9 +217,145 @@ GST_START_TEST(test_letters) {
 }
 GST_END_TEST
 
+/* The priors of this file, and the same in properties. */
+static const char model[] = "# a street\r\n"
+                            "classes = goos\n"
+                            "names = road, car wall sky # in order\n"
+                            "sigmas = *:0.5 car:2\n"
+                            "transitions = road>sky:20\n\n"
+                            "transitions = sky>*:4.5 car>0:1e1\n";
+static const char properties[] =
+    "semantic-classes=goos semantic-names=\"road car wall sky\" semantic-sigmas=\"*:0.5,car:2\" "
+    "semantic-transitions=\"road>sky:20 sky>*:4.5 1>road:10\"";
+
+static char *file_of(const char *folder, const char *name, const char *text, gssize size) {
+  char *path = g_build_filename(folder, name, NULL);
+  fail_unless(g_file_set_contents(path, text, size, NULL));
+  return path;
+}
+
+/* Priors of properties and of a file are those of the library. */
+GST_START_TEST(test_priors) {
+  char *folder = test_folder_new(), *path = file_of(folder, "street.txt", model, -1);
+  char *located = g_strdup_printf("semantic-location=%s", path);
+  const char *const ways[] = {properties, located};
+  for (int way = 0; way < 2 * engine_count(); way++) {
+    GstHarness *harness = harness_new(engines[way / 2], "GRAY8", ways[way % 2]);
+    RvStixelsSemanticPriors priors = {.sigma = {0.5, 2, 0.5, 0.5}};
+    RvStixelsConfig config;
+    config_for(&config, CLASSES);
+    priors.transition[3][0] = 20;
+    for (int k = 0; k < CLASSES; k++)
+      priors.transition[k][3] = 4.5;
+    priors.transition[0][1] = 10;
+    config.semantic_priors = &priors;
+    RvStixels *stixels = NULL;
+    fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
+    RvMetaMap disparity, map;
+    GstBuffer *in = frame_new(way, &disparity), *payload = raster(RV_U8, W, H, &map);
+    guint32 state = 9;
+    for (int y = 0; y < H; y++)
+      memset((char *)map.plane.data + y * map.plane.stride,
+             y > 60             ? 0
+             : next(&state) % 3 ? 2
+                                : 3,
+             W);
+    const RvStixelsInput input = {.disparity = disparity.plane, .labels = map.plane};
+    rv_meta_add_labels(in, W, H, CLASSES, gst_buffer_ref(payload));
+    GstBuffer *out = gst_harness_push_and_pull(harness, in);
+    fail_unless(check(out, stixels, &config, &input) > 0);
+    rv_meta_unmap(&disparity);
+    rv_meta_unmap(&map);
+    gst_buffer_unref(out);
+    gst_buffer_unref(payload);
+    rv_stixels_free(&stixels);
+    gst_harness_teardown(harness);
+  }
+  test_folder_free(folder);
+  g_free(path);
+  g_free(located);
+}
+GST_END_TEST
+
+/* Sets a text and expects an error that contains `cause`. */
+static void expect_refusal(const char *name, const char *text, const char *cause) {
+  GstHarness *harness =
+      gst_harness_new_parse("cudastixels engine=cpu semantic-classes=gos semantic-names=\"a b c\"");
+  GstElement *element = gst_harness_find_element(harness, "cudastixels");
+  GstBus *bus = test_bus(harness);
+  g_object_set(element, name, text, NULL);
+  gst_harness_set_caps(harness, test_caps("GRAY8", W, H, NULL), test_caps("GRAY8", W, H, NULL));
+  RvMetaMap disparity;
+  GstBuffer *in = frame_new(0, &disparity);
+  rv_meta_unmap(&disparity);
+  gst_harness_push(harness, in);
+  test_expect_error(bus, cause, NULL);
+  gst_object_unref(element);
+  test_close(harness, bus);
+}
+
+/* Texts that are none: an error that names the property, or the file and the line. */
+GST_START_TEST(test_hostile) {
+  static const struct {
+    const char *name, *text;
+  } texts[] = {
+      {"semantic-names", "a b c d"},
+      {"semantic-names", "a a"},
+      {"semantic-names", "1st"},
+      {"semantic-names", "a>b"},
+      {"semantic-names", "\xff\xfe"},
+      {"semantic-sigmas", "a"},
+      {"semantic-sigmas", "a:"},
+      {"semantic-sigmas", "a:0.05"},
+      {"semantic-sigmas", "a:nan"},
+      {"semantic-sigmas", "a:1e999"},
+      {"semantic-sigmas", "a:-1"},
+      {"semantic-sigmas", "a:1px"},
+      {"semantic-sigmas", "3:1"},
+      {"semantic-sigmas", "99999999999:1"},
+      {"semantic-sigmas", "d:1"},
+      {"semantic-transitions", "a>b"},
+      {"semantic-transitions", "a:1>b"},
+      {"semantic-transitions", "a>b>c:1"},
+      {"semantic-transitions", "a>b:1001"},
+      {"semantic-transitions", ">:1"},
+      {"semantic-transitions", "a>b:inf"},
+      {"semantic-classes", "gggggggggggggggggggggggggggggggggg"},
+      {"semantic-location", "/nonexistent/file"},
+      {"semantic-location", "/dev/zero"},
+      {"semantic-location", "/"},
+  };
+  static const struct {
+    const char *text;
+    gssize size;
+    const char *cause;
+  } files[] = {
+      {"classes = gox\n", -1, "line 1"},
+      {"classes = go\nnames = a b c\n", -1, "more than"},
+      {"\n\nsigma = a:1\n", -1, "line 3"},
+      {"names\n", -1, "line 1"},
+      {"transitions = a>b:1\0x", 21, "not a text"},
+  };
+  for (gsize k = 0; k < G_N_ELEMENTS(texts); k++)
+    expect_refusal(texts[k].name, texts[k].text, texts[k].name);
+  char *folder = test_folder_new();
+  for (gsize k = 0; k < G_N_ELEMENTS(files); k++) {
+    char *path = file_of(folder, "bad.txt", files[k].text, files[k].size);
+    expect_refusal("semantic-location", path, files[k].cause);
+    g_free(path);
+  }
+  char *large = g_strnfill(70000, ' '), *path = file_of(folder, "bad.txt", large, -1);
+  expect_refusal("semantic-location", path, "at most 65536 bytes");
+  test_folder_free(folder);
+  g_free(path);
+  g_free(large);
+}
+GST_END_TEST
+
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
-  TEST(test_annotation) TEST(test_refused) TEST(test_maps) TEST(test_letters)
+  TEST(test_annotation) TEST(test_refused) TEST(test_maps) TEST(test_letters) TEST(test_priors) \
+  TEST(test_hostile)
 /* clang-format on */
 
 ELEMENT_TESTS(cudastixels_semantics, TESTS)
