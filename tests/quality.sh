@@ -28,7 +28,7 @@
 #           highways and the obstacle course alone, which have no limits
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '3,28s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,33s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-all} in
   depth | kitti | street | stixels | slanted | ground | obstacles | freespace | road | memory | offroad | lanes | all) ;;
   -h | --help) usage; exit 0 ;;

@@ -6,6 +6,7 @@
 #   sanitize  library, elements and tests under the address and undefined-behavior sanitizers
 #   fuzz      libFuzzer targets: the seed corpus, then a few seconds of search each
 #   format    clang-format
+#   architectures  on request: CUDA code for all architectures, size of the library
 # The last line is always "N passed, N failed, N skipped". RV_DATA names a folder with real stereo
 # pairs for the quality test; RV_FUZZ_SECONDS (4) is the time of one fuzz target. CI=true makes
 # warnings errors in every build.
