@@ -292,8 +292,8 @@ def plot_epsilon(folder, plain, filtered):
     axes[0].set(title='Mean error, px (Fig. 2 left)', xlabel='epsilon, px')
     axes[1].set(title='Pixels per segment (Fig. 2 right)', xlabel='epsilon, px')
     axes[2].errorbar(filtered[:, 0], filtered[:, 5], yerr=filtered[:, 6], marker='o', capsize=3,
-                     label='mean and deviation')
-    axes[2].plot(filtered[:, 0], filtered[:, 7], 'k_', markersize=12, label='most')
+                     label='mean, std. deviation')
+    axes[2].plot(filtered[:, 0], filtered[:, 7], 'k_', markersize=12, label='maximum')
     axes[2].set(title='Levels, median 5x5 (Fig. 5)', xlabel='epsilon, px')
     for axis in axes:
         axis.set_xscale('log')
