@@ -5,7 +5,8 @@
 
 #include "rv.h"
 
-/* Before a function of C: compiled once per instruction set, chosen when the library is loaded. */
+/* Before a function of C: compiled once per instruction set and selected when the library is
+ * loaded. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&                        \
     !defined(__SANITIZE_ADDRESS__)
 #  define RV_ROW_LOOP __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
@@ -51,7 +52,8 @@ void *rv_memory_object(size_t bytes);
 /* Fills with a byte; enqueued on the CUDA engine. */
 RvStatus rv_memory_fill(void *memory, int byte, size_t bytes, RvEngine engine, RvStream stream);
 
-/* 1 when `plane` is a legal view: non-NULL, size as given, stride wide enough and aligned. */
+/* 1 when `plane` is a valid view: not NULL, of that size, with an aligned stride of at least a
+ * row. */
 int rv_plane_fits(const RvPlane *plane, int width, int height, RvFormat format);
 
 /* Threads of the CPU engine: `requested`, or every processor this process may use when 0. */
@@ -119,7 +121,8 @@ size_t rv_arena_size(const RvArena *arena);
 RvStatus rv_arena_open(RvArena *arena, RvEngine engine);
 void rv_arena_close(RvArena *arena);
 
-/* Index of the first damaged guard, -1 when all are intact (always, without RV_CANARIES). Synchronizes. */
+/* Index of the first damaged guard, -1 when all are intact (always, without RV_CANARIES).
+ * Synchronizes. */
 int rv_arena_check(const RvArena *arena);
 
 #ifdef __cplusplus

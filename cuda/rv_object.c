@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rv_object.c: the life of an algorithm's object, and the messages of every error on the way. */
+/* rv_object.c: the lifetime of an algorithm's object, and error messages. */
 #include "rv_object.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ RvStatus rv_check_plane(const RvLog *log, const char *algorithm, const char *nam
                         const RvPlane *plane, int width, int height, RvFormat format) {
   static const char *const formats[] = {"RV_U8", "RV_U16", "RV_U32", "RV_F32"};
   RV_REQUIRE(log, rv_plane_fits(plane, width, height, format),
-             "%s: plane %s must be %s of %d x %d with a stride that holds a row", algorithm, name,
+             "%s: plane %s must be %s of %d x %d with a stride of at least a row", algorithm, name,
              formats[format], width, height);
   return RV_OK;
 }

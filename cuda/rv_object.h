@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rv_object.h: the life of an algorithm's object, written once: engine, plan, memory, checks of
- * planes, and the messages of an error. Not installed.
+/* rv_object.h: the lifetime of an algorithm's object: engine, plan, memory, checks of planes, and
+ * error messages. Not installed.
  *
  * An algorithm x adds four things:
  *   params  its table of parameters (rv_params_table.h)
@@ -27,8 +27,8 @@
 extern "C" {
 #endif
 
-/* What every engine begins with. `work` is the engine's own struct of `work_size` bytes in host
- * memory, cleared before the first layout. */
+/* First member of the table of an engine. `work` is the engine's own struct of `work_size` bytes
+ * in host memory, cleared before the first layout. */
 typedef struct RvEngineBase {
   size_t work_size;
   /* Takes the same pieces each time: first from a counting arena, then from the open one. Works
@@ -46,7 +46,7 @@ typedef struct RvClass {
   size_t plan_offset; /* of its plan */
   /* Rules that join several fields, after every field alone is valid; logs. May be NULL. */
   RvStatus (*rules)(const void *config);
-  /* Fills the plan behind its config, which is set and valid. NULL: the config is the plan. */
+  /* Fills the plan after its config, which is set and valid. NULL: the config is the plan. */
   void (*plan)(void *plan);
   /* "640 x 480 pixels and 128 disparities", for the message that there is no memory. NULL: width
    * and height. */
@@ -158,8 +158,8 @@ void rv_object_free(void *object);
   }                                                                                                \
   struct RvObject /* takes the semicolon */
 
-/* RV_OK when `plane` is a view of width x height of that format; logs "sgm: plane left must be ...".
- */
+/* RV_OK when `plane` is a view of width x height of that format; logs "sgm: plane left must be
+ * ...". */
 RvStatus rv_check_plane(const RvLog *log, const char *algorithm, const char *name,
                         const RvPlane *plane, int width, int height, RvFormat format);
 
@@ -167,8 +167,8 @@ RvStatus rv_check_plane(const RvLog *log, const char *algorithm, const char *nam
 RvStatus rv_check_optional_plane(const RvLog *log, const char *algorithm, const char *name,
                                  const RvPlane *plane, int width, int height, RvFormat format);
 
-/* RV_OK for an array aligned to `alignment` bytes, and for NULL; logs "rdp: segments must be aligned
- * to 4 bytes". */
+/* RV_OK for an array aligned to `alignment` bytes, and for NULL; logs "rdp: segments must be
+ * aligned to 4 bytes". */
 RvStatus rv_check_aligned(const RvLog *log, const char *algorithm, const char *name,
                           const void *array, size_t alignment);
 
@@ -182,7 +182,7 @@ RvStatus rv_check_range(const RvLog *log, const char *algorithm, const char *nam
 RvStatus rv_check_camera(const RvLog *log, const char *algorithm, const RvCamera *camera,
                          int is_focal_required);
 
-/* RV_OK for an engine that this build holds and that finds a device. */
+/* RV_OK for an engine that this build contains and that finds a device. */
 RvStatus rv_check_engine(const RvLog *log, const char *algorithm, RvEngine engine);
 
 /* Of a function without an object: `call` where the engine is RV_CUDA and in this build. */
@@ -196,7 +196,7 @@ RvStatus rv_check_engine(const RvLog *log, const char *algorithm, RvEngine engin
 #  define RV_ON_CUDA(engine, call) ((void)0)
 #endif
 
-/* RV_ERR_NO_DEVICE, after logging, for an engine that this build does not hold. */
+/* RV_ERR_NO_DEVICE, after logging, for an engine that this build does not contain. */
 RvStatus rv_no_engine(const RvLog *log, const char *algorithm, RvEngine engine);
 
 /* Host memory for an object, cleared; logs when there is none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* depth_pair.c: a small search on the host for the reason why a pair does not match. Every textured point
- * votes for the place where its neighborhood is found best; chance spreads over all places, a
- * fault of the rig does not. */
+/* depth_pair.c: a small search on the host for the reason why a pair does not match. Every
+ * textured point votes for the position where its neighborhood is found best; chance spreads
+ * over all positions, a fault of the rig does not. */
 #include "depth/depth.h"
 
 #include <stdlib.h>
@@ -13,20 +13,20 @@
 #define HALF_W 5 /* px: windows of 11 x 7 */
 #define HALF_H 3
 #define POINTS_MAX 256
-#define RANGE_MAX 256  /* px searched per place, so that the time stays bounded */
+#define RANGE_MAX 256  /* px searched per position, so that the time stays bounded */
 #define TEXTURE_MIN 12 /* gray levels of horizontal contrast in a window that can vote */
 #define ORDER_POINTS 1024
 #define ORDER_MIN 48       /* fewer points on the other side do not tell the order */
 #define ORDER_DEVIATIONS 5 /* of a fair coin: smallest lead of the other side */
 #define ORDER_LIMIT 24     /* gray levels a pixel: strong compression still matches */
-#define SHARE_PERCENT 35   /* of the votes: what makes a fault likely; chance gives a place 3 % */
+#define SHARE_PERCENT 35   /* of the votes: what makes a fault likely; chance: 3 % */
 
 typedef struct Search {
   const RvPlane *left, *right;
   int low, count; /* px: first disparity and length of the searched range */
 } Search;
 
-/* Votes per place: rows -RV_PAIR_ROWS_MAX .. RV_PAIR_ROWS_MAX, then the other two. */
+/* Votes per position: rows -RV_PAIR_ROWS_MAX .. RV_PAIR_ROWS_MAX, then the other two. */
 enum { ROWS = 2 * RV_PAIR_ROWS_MAX + 1, SWAPPED = ROWS, BEYOND, PLACES };
 
 static const uint8_t *pixel(const RvPlane *plane, int x, int y) {
@@ -66,7 +66,7 @@ static int best_of(const Search *s, int x, int y, int ry, int first, int count, 
   return best;
 }
 
-/* The place where the window at (x, y) is found best; -1 when it is found nowhere. */
+/* The position where the window at (x, y) is found best; -1 when it is found nowhere. */
 static int vote(const Search *s, int x, int y, int *disparity) {
   int best = 8 * (2 * HALF_W + 1) * (2 * HALF_H + 1); /* 8 gray levels a pixel: no match */
   int place = -1;
@@ -103,7 +103,8 @@ static int textured(const RvPlane *plane, int x, int y) {
   return high - low >= TEXTURE_MIN;
 }
 
-/* 1: the window at (x, y) is found clearly better on the side of the range, -1: on the other side. */
+/* 1: the window at (x, y) is found clearly better on the side of the range, -1: on the other
+ * side. */
 static int side(const Search *s, int x, int y) {
   const int limit = ORDER_LIMIT * (2 * HALF_W + 1) * (2 * HALF_H + 1);
   int where;
@@ -112,7 +113,8 @@ static int side(const Search *s, int x, int y) {
   return 5 * straight < 4 * swapped ? 1 : 5 * swapped < 4 * straight ? -1 : 0;
 }
 
-/* Point i of a lattice with steps that do not divide each other's, so that stripes are not missed. */
+/* Point i of a lattice with steps that do not divide each other's, so that stripes are not
+ * missed. */
 static void lattice(unsigned i, const RvPlane *plane, int *x, int *y) {
   *x = HALF_W + (int)(i * 2654435761u % (unsigned)(plane->width - 2 * HALF_W));
   *y = HALF_H + (int)(i * 2246822519u % (unsigned)(plane->height - 2 * HALF_H));

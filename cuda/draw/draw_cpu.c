@@ -11,7 +11,7 @@ typedef RvInk (*InkOf)(const void *layer, int x, int y);
 /* Rows of cells that a thread draws at a time: shapes of one band go in order, bands in any. */
 #define BAND_CELLS 16
 
-/* Below this many pixels, a legend say, a parallel region costs more than it gives. */
+/* Below this many pixels (a legend) a parallel region costs more than it saves. */
 #define PARALLEL_PIXELS 200000
 
 /* One cell: `x1` and `y1` bound the pixels that may change. */

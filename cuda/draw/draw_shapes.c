@@ -93,7 +93,7 @@ static RvStatus add_quad(RvDraw *draw, double corner[4][2], RvColor color) {
              (int64_t)ceil(high[0] + 0.5), (int64_t)ceil(high[1] + 0.5)))
     return RV_OK;
   const double turn = area > 0.0 ? 1.0 : -1.0;
-  const double far = 1073741824.0; /* beyond any distance in the picture; leaves room for the sum */
+  const double far = 1073741824.0; /* beyond any distance in the image; the sum does not overflow */
   for (int i = 0; i < 4; i++) {
     const double *from = corner[i], *to = corner[(i + 1) % 4];
     const double dx = to[0] - from[0], dy = to[1] - from[1], length = sqrt(dx * dx + dy * dy);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ground.c: host side of the ground estimation: parameters, plan, and run as the list of its stages;
- * the use of a ground. */
+/* ground.c: host side of the ground estimation: parameters, plan, and run as the list of its
+ * stages; the use of a ground. */
 #include "ground/ground.h"
 
 #include "ground/ground_stages.h"
@@ -75,7 +75,7 @@ void rv_ground_make_plan(void *plan) {
   g->band = rv_div_up(g->rows, RV_GROUND_BANDS_MAX);
   g->bands = g->rows / g->band;
   set_camera(g, &c->camera);
-  /* without meters, 3 m are taken for 8 baselines */
+  /* without a baseline in meters, 3 m are assumed to be 8 baselines */
   const double across = g->is_metric ? 1 / c->camera.baseline : 8.0 / 3;
   g->near = c->near_width * across / 256;
   g->far = c->profile_width * across / 256;

@@ -11,7 +11,7 @@ typedef struct RvGroundCpu {
   uint32_t *mean;     /* [cell]: 1/256 px, RV_GROUND_NO_CELL: invalid */
   uint32_t *votes;    /* [band][RV_GROUND_DEPTHS]: cells within 1 px */
   uint32_t *sums;     /* [thread][column of pixels]: disparities of one row of cells */
-  uint16_t *valid;    /* likewise: number of valid pixels */
+  uint16_t *valid;    /* [thread][column of pixels]: number of valid pixels */
   int32_t *histogram; /* [bin][RV_GROUND_OFFSETS]: cells */
   int32_t *score;     /* [bin][RV_GROUND_OFFSETS] */
   int32_t *best;      /* [bin of the bend][RV_GROUND_OFFSETS]: of the scores near an offset */

@@ -29,7 +29,7 @@ static RvStatus open(void *memory, const void *plan) {
   RV_TRY(rv_cuda_overlaps(log, &w->overlaps));
   RV_CU(log, cudaMemset(w->votes, 0, (size_t)g->bands * RV_GROUND_DEPTHS * sizeof *w->votes));
   RV_CU(log, cudaMemset(w->state, 0, sizeof *w->state));
-  RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run receives comes after */
+  RV_CU(log, cudaStreamSynchronize(NULL)); /* work of later streams is ordered after this */
   return ground_cuda_open_profile(log);
 }
 

@@ -31,7 +31,7 @@ struct GroundCuda {
   int overlaps;        /* a kernel may start before its predecessor has ended */
 };
 
-/* Sums of a round as the rules have them. */
+/* Sums of a round as ground_rules.h defines them. */
 static __device__ __forceinline__ RvPlaneSums ground_sums(const GroundFrame *frame, int round) {
   const unsigned long long *s = frame->sums[round];
   return {(int64_t)s[0], (int64_t)s[1], (int64_t)s[2], (int64_t)s[3], (int64_t)s[4],

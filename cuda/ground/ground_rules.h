@@ -39,18 +39,18 @@
 #define RV_GROUND_PROFILE_MIN 512 /* 1/256 px of D */
 #define RV_GROUND_ON_SCORE 256    /* of the offset with the most cells of a bin */
 #define RV_GROUND_BELOW_COST 768  /* of as many cells below */
-#define RV_GROUND_BELOW_MAX 128   /* cost of cells below, at most */
+#define RV_GROUND_BELOW_MAX 128   /* maximum cost of cells below */
 #define RV_GROUND_VOTES_FULL 8    /* cells on an offset; fewer count as a fraction of so many */
 #define RV_GROUND_VOTES_MIN 6     /* cells of the first and of the last bin of the profile */
 
 #define RV_GROUND_BEND_BINS 64   /* farthest bins, in which the ground may bend */
 #define RV_GROUND_BEND_SLOPES 20 /* slopes in each direction, 1/2 offset step per bin apart */
 #define RV_GROUND_BEND_COST 20   /* per slope */
-#define RV_GROUND_BEND_REACH 2   /* offset steps that cells may lie beside a bend */
+#define RV_GROUND_BEND_REACH 2   /* maximum distance of cells from a bend, offset steps */
 
 #define RV_GROUND_WINDOW 12 /* offset steps of the path about the bend in each direction */
 #define RV_GROUND_PLACES (2 * RV_GROUND_WINDOW + 1)
-#define RV_GROUND_STEPS 3 /* offset steps between neighboring bins, at most */
+#define RV_GROUND_STEPS 3 /* maximum offset steps between neighboring bins */
 #define RV_GROUND_STEP_COST 12
 #define RV_GROUND_START_COST 8
 #define RV_GROUND_PULL_COST 2 /* per bin and offset step from the bend */
@@ -122,7 +122,7 @@ RV_HD int rv_ground_line(int v, int horizon, int bottom, int height) {
   return d >= RV_GROUND_DEPTH_MIN && d < RV_GROUND_DEPTHS ? d : -1;
 }
 
-/* Row of the image at the middle of a band. */
+/* Row of the image at the center of a band. */
 RV_HD int rv_ground_band_row(const RvGroundPlan *g, int band) {
   return (2 * band + 1) * g->band * g->n / 2;
 }
@@ -154,7 +154,7 @@ RV_HD double rv_ground_at(const RvGroundPlane *p, double u, double v) {
   return p->a * u + p->b * v + p->c;
 }
 
-/* 1 when a cell takes part in a round of the fit. */
+/* 1 when a cell is used in a round of the fit. */
 RV_HD int rv_ground_takes(const RvGroundPlan *g, const RvGroundPlane *p, double u, double v,
                           uint32_t mean, int round) {
   if (mean == RV_GROUND_NO_CELL || !rv_ground_within(g, u, mean, g->near))
@@ -183,8 +183,8 @@ typedef struct RvGroundLimits {
 
 #define RV_GROUND_WIDER 4 /* frames of memory after which the limits do not widen further */
 
-/* Where the grade changes, the height of the plane leaves the limits about the known one: each frame
- * from memory widens them. */
+/* Where the grade changes, the height of the plane leaves the limits about the known one: each
+ * frame from memory widens them. */
 RV_HD RvGroundLimits rv_ground_limits(const RvGroundPlan *g, const RvGroundState *s) {
   RvGroundLimits limits = {g->low, g->high};
   if (s->found < RV_GROUND_KNOWN)
@@ -324,7 +324,7 @@ RV_HD int rv_ground_follow(const RvGroundPlan *g, const RvGroundPlane *seen, int
                            RvGroundState *s) {
   RvGroundSurface *last = &s->last;
   if (seen) {
-    const int follows = s->found && last->age == 0; /* behind memory it begins anew */
+    const int follows = s->found && last->age == 0; /* after the frames of memory it starts again */
     last->slope_x = seen->a;
     last->slope_y = seen->b;
     last->intercept = seen->c;

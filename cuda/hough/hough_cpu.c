@@ -251,7 +251,7 @@ static RvStatus peaks(void *work, RvHoughJob *job) {
   int count = 0;
   for (; count < p->max_lines && left > 0; count++, left--) {
     const uint64_t key = pop(cpu->keys, left);
-    cpu->keys[left - 1] = key; /* the place that the heap has just given up */
+    cpu->keys[left - 1] = key; /* the position that the heap has just freed */
     job->out.lines[count] = rv_hough_line(p, key);
   }
   memset(job->out.lines + count, 0, (size_t)(p->max_lines - count) * sizeof *job->out.lines);

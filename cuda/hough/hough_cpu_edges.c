@@ -54,8 +54,8 @@ static void classify_row(RvHoughCpu *cpu, const RvHoughConfig *c, const RvHoughS
   }
 }
 
-/* Grows from strong pixels through weak ones; then what is not reached goes. The list of points,
- * which is made later, is the stack: a pixel is pushed once. */
+/* Grows from strong pixels through weak ones; then pixels that are not reached are removed. The
+ * list of points, which is made later, is the stack: a pixel is pushed once. */
 static void follow(RvHoughCpu *cpu, const RvHoughSpace *p) {
   const size_t pixels = (size_t)p->width * (size_t)p->height;
   size_t depth = 0;

@@ -5,8 +5,8 @@
 #include "hough/hough.h"
 #include "rv_hd.h"
 
-/* Cuts the line at the borders -0.5 and side - 0.5 of one axis, where its direction has a share of
- * that axis; t runs along the line. */
+/* Cuts the line at the borders -0.5 and side - 0.5 of one axis, where its direction has a
+ * component along that axis; t runs along the line. */
 static void cut(double at, double direction, int side, double *low, double *high) {
   if (fabs(direction) < 1e-9) {
     if (at < -0.5 || at > side - 0.5)

@@ -178,7 +178,7 @@ static RvStatus marks(void *work, const RvLanesJob *job) {
         cpu->points[(size_t)j * (size_t)p->hits + (size_t)cpu->hits] = hit.point;
         cpu->values[(size_t)j * (size_t)p->hits + (size_t)cpu->hits] = hit.value;
       }
-      cpu->place[cpu->hits++] = place; /* never ahead of what is read */
+      cpu->place[cpu->hits++] = place; /* the writes never overtake the reads */
     }
   return RV_OK;
 }

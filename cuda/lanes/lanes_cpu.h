@@ -14,7 +14,7 @@ typedef struct RvLanesCpu {
   int32_t *response;                 /* [thread][column] */
   uint8_t *gray;                     /* [thread][column]: of averaged columns */
   uint32_t *place;                   /* [row][RV_LANES_ROW_HITS], then [hit] */
-  int32_t *strength;                 /* likewise: y */
+  int32_t *strength;                 /* [row][RV_LANES_ROW_HITS], then [hit]: y */
   int32_t *found;                    /* [row]: marks */
   uint32_t *points, *values;         /* [horizon][plan->hits] */
   int hits;                          /* of all rows */

@@ -60,7 +60,7 @@ static RvStatus open(void *memory, const void *plan) {
   RV_CU(log, cudaMemset(w->state, 0, sizeof *w->state));
   RV_CU(log, cudaMemset(w->points, 0, listed)); /* votes are read ahead of the list's end */
   RV_CU(log, cudaMemset(w->values, 0, listed));
-  RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run receives comes after */
+  RV_CU(log, cudaStreamSynchronize(NULL)); /* work of later streams is ordered after this */
   return RV_OK;
 }
 

@@ -17,7 +17,7 @@ struct LineShared {
   RvLanesMark mark;
 };
 
-/* What all threads of a block know. */
+/* Shared by all threads of a block. */
 struct LineFrame {
   const uint32_t *points, *values;
   RvLanesView view;

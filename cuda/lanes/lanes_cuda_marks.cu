@@ -68,7 +68,7 @@ static __device__ bool is_peak(const MarkRow &m, int u) {
   return true;
 }
 
-/* Place of the mark centered at column u, 1/16 px. */
+/* Position of the mark centered at column u, 1/16 px. */
 static __device__ int center_of(const RvLanesPlan &p, const MarkRow &m, int u) {
   const RvLanesSums sums = rv_lanes_sums(m.upto, &m.row, u);
   return rv_lanes_center(&p, &m.row, &sums, m.upto, u) + 16 * p.n * m.first;
@@ -88,7 +88,7 @@ static __device__ bool is_mark(const RvLanesPlan &p, const RvLanesView &view, co
   return !rv_lanes_is_near(&p, d[center / 16], q);
 }
 
-/* Marks ahead of each word, one warp; takes room in the list. */
+/* Marks ahead of each word, one warp; reserves space in the list. */
 static __device__ void count_marks(MarkShared &s, unsigned *hits) {
   uint32_t here[WORDS / 32], sum = 0;
   for (int i = 0; i < WORDS / 32; i++) {

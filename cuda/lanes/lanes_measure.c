@@ -14,8 +14,8 @@
 #define GAP_MIN 3         /* slices of a gap between dashes */
 #define DOT_MAX 2         /* slices of a dot */
 #define VISIBLE_MIN 20    /* slices that confidence refers to at least */
-#define VISIBLE_FAR 60    /* slices beyond which it does not look */
-#define DASHED_SHARE 0.35 /* covered share of full confidence: 3 m of 7.5 m less what is worn */
+#define VISIBLE_FAR 60    /* maximum slices that are considered */
+#define DASHED_SHARE 0.35 /* covered fraction of full confidence: 3 m of 7.5 m, less worn paint */
 #define YELLOW (-16)      /* B - (R + G) / 2 of yellow against the road */
 #define CURB_LOW 60       /* mm: step beside a curb */
 #define CURB_HIGH 250
@@ -25,7 +25,7 @@
 #define RAIL_PARALLEL 0.02 /* rad */
 #define WIDTH_LOW 2.4      /* m: of a lane */
 #define WIDTH_HIGH 4.6
-#define NEIGHBOR_OFF 0.5   /* m by which a neighbor may be off its place */
+#define NEIGHBOR_OFF 0.5   /* maximum deviation of a neighbor from its position, m */
 #define SQUARE_MOST 2000.0 /* mm^2: mean square distance of the marks of a painted line */
 #define HITS_LEAST 6
 #define FILL_LEAST 0.55     /* part of the covered slices that rows with marks make up */
@@ -75,7 +75,7 @@ RvLanesMatrix rv_lanes_covariance(const RvLanesMark *mark) {
     c.a[1][1] = 1e-4;
     c.a[2][2] = 1e-6;
   }
-  /* the scatter of lines on rendered streets is twice as wide as their marks say */
+  /* lines on rendered streets scatter twice as much as their marks suggest */
   for (int k = 0; k < 9; k++)
     c.a[k / 3][k % 3] *= 4;
   /* pitch and height of the ground, which all marks of a frame share */
@@ -273,8 +273,8 @@ static int is_border(const RvLaneLine *line) {
   return line->kind != RV_LANE_LINE_RAIL;
 }
 
-/* Merit of a pair of borders: trust, distance from the expected width, distance of the lane from
- * the axis. */
+/* Merit of a pair of borders: reliability, distance from the expected width, distance of the
+ * lane from the axis. */
 static double merit(const RvLaneLine *left, const RvLaneLine *right, double width) {
   const double l = (double)left->offset_near, r = (double)right->offset_near;
   return (left->confidence + right->confidence) / 510.0 - 0.5 * fabs(r - l - width) -
@@ -296,7 +296,7 @@ static void choose_pair(double width, RvLanesLane *lane) {
     }
 }
 
-/* Without a pair, the nearest border of the more trusted side. */
+/* Without a pair, the nearest border of the more reliable side. */
 static void choose_side(double width, RvLanesLane *lane) {
   int best = -1;
   for (int i = 0; i < lane->count; i++) {
@@ -333,7 +333,7 @@ static int source_of(const RvLanesLane *lane, int index) {
   return lane->lines[index].missed ? RV_LANES_BORDER_MEMORY : RV_LANES_BORDER_SEEN;
 }
 
-/* Trust in the width: fades from 4 to 5 m. */
+/* Reliability of the width: decreases from 4 to 5 m. */
 static double width_trust(double width) {
   return width <= 4 ? 1 : width >= 5 ? 0 : 5 - width;
 }

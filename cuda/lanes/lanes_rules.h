@@ -19,7 +19,7 @@
 #define RV_LANES_Q_MAX (1 << 24)
 #define RV_LANES_NO_ROW INT32_MAX /* row of a bin of the ground that is not valid */
 #define RV_LANES_Z_MIN 400        /* cm */
-#define RV_LANES_Z_TOP 8191       /* cm: what a point can hold */
+#define RV_LANES_Z_TOP 8191       /* cm: range of a point */
 #define RV_LANES_X_TOP 16383      /* mm, likewise */
 #define RV_LANES_X_MAX 9000       /* mm to each side that is searched */
 #define RV_LANES_DZ_MAX 500       /* mm */
@@ -32,8 +32,7 @@
 #define RV_LANES_HORIZONS 9
 #define RV_LANES_COARSE 4  /* times the step while the horizon is unknown */
 #define RV_LANES_MEMORY 15 /* frames without lines that the horizon is kept */
-#define RV_LANES_SPACES                                                                            \
-  (RV_LANES_HORIZONS * RV_LANES_PSIS * RV_LANES_KAPPAS) /* more than any plan */
+#define RV_LANES_SPACES (RV_LANES_HORIZONS * RV_LANES_PSIS * RV_LANES_KAPPAS) /* exceeds any plan */
 #define RV_LANES_BINS 160
 #define RV_LANES_BIN 100       /* mm */
 #define RV_LANES_FIRST (-8000) /* mm */
@@ -239,7 +238,7 @@ RV_HD int rv_lanes_is_balanced(const RvLanesRow *row, const RvLanesSums *s) {
   return rv_abs(s->l - s->r) < rv_max(rv_lanes_response(s), RV_LANES_BALANCE * row->k);
 }
 
-/* Place of the mark centered at column u in 1/16 px: the center of what is brighter than both
+/* Position of the mark centered at column u in 1/16 px: the center of what is brighter than both
  * sides. */
 RV_HD int rv_lanes_center(const RvLanesPlan *p, const RvLanesRow *row, const RvLanesSums *s,
                           const uint32_t *upto, int u) {
@@ -535,7 +534,7 @@ RV_HD int rv_lanes_row_q(const RvLanesPlan *p, const RvLanesRow *row, int y, int
   return p->is_camera ? rv_lanes_below(horizon, 256 * y * p->stride) : row->q;
 }
 
-/* The line that a fit became, but for what is counted. */
+/* The line of a fit, without the counts. */
 RV_HD void rv_lanes_describe(const RvLanesCurve *curve, const RvLanesTerms *t, RvLanesMark *mark) {
   const double unit = 1e6 / RV_LANES_UNIT; /* 1/mm^2 of a weight -> 1/m^2 */
   mark->offset = curve->x / 1000;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* obstacles_cpu_boxes.c: the CPU engine of obstacles: runs of a strip, components, boxes, columns. */
+/* obstacles_cpu_boxes.c: the CPU engine of obstacles: runs of a strip, components, boxes,
+ * columns. */
 #include <string.h>
 
 #include "obstacles/obstacles_cpu.h"
@@ -211,7 +212,7 @@ static int select_key(const RvObstaclesCpu *cpu, const RvObstaclesComponent *c, 
   return found;
 }
 
-/* First or last px column of a strip's runs in a component; the whole strip without any. */
+/* First or last px column of a strip's runs in a component; the complete strip without any. */
 static int edge_of(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p,
                    const RvObstaclesComponent *c, int strip, int is_right) {
   uint32_t columns = 0;

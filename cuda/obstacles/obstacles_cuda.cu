@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* obstacles_cuda.cu: the CUDA engine of obstacles and free space: memory, rasters of records,
- * distances of other boxes. */
+ * distances of foreign boxes. */
 #include "obstacles/obstacles_cuda.cuh"
 
 #define RASTER_THREADS 256
@@ -48,7 +48,7 @@ static RvStatus open(void *memory, const void *plan) {
   w->plan.tables = w->tables;
   RV_CU(log, cudaMemcpy(w->tables, p->tables, sizeof *w->tables, cudaMemcpyHostToDevice));
   RV_CU(log, cudaMemset(w->frame, 0, sizeof *w->frame));
-  RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run receives comes after */
+  RV_CU(log, cudaStreamSynchronize(NULL)); /* work of later streams is ordered after this */
   RV_TRY(obstacles_cuda_open_boxes(log));
   return obstacles_cuda_open_space(w, device.shared);
 }

@@ -17,7 +17,7 @@
 #include "rv_group.cuh"
 #include "rv_launch.cuh"
 
-/* What a frame finds. */
+/* Results of a frame. */
 struct ObstaclesFrame {
   int components;
   int boxes; /* at most RV_OBSTACLES_MAX */
@@ -53,7 +53,7 @@ struct ObstaclesCuda {
   uint64_t *keys;       /* [component]: order; 0: no obstacle */
 };
 
-/* What the kernels of a frame are called with. */
+/* Arguments of the kernels of a frame. */
 struct ObstaclesArgs {
   RvPlane disparity;
   const RvGroundSurface *ground;

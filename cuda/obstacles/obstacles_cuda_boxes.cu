@@ -146,7 +146,7 @@ static __device__ __forceinline__ int key_bits(const RvObstaclesPlan &p, int key
 }
 
 /* As the CPU engine's; weights of a component sum to less than 2^31. A lane keeps `Held` runs in
- * registers; `index` has their places, -1: none. */
+ * registers; `index` has their positions, -1: none. */
 template <int Held>
 static __device__ __forceinline__ int select_key(const ObstaclesCuda &w,
                                                  const ObstaclesComponent &c, const int *index,

@@ -49,7 +49,7 @@ static __device__ __forceinline__ int best_of(const int *cost) {
 #endif
 }
 
-/* Keys of the ways to each bin (rv_obstacles_here) from the costs of the strip before. Ways are
+/* Keys of the paths to each bin (rv_obstacles_here) from the costs of the strip before. Paths are
  * shorter than three lanes. */
 static __device__ __forceinline__ void find_ways(const int *cost, int *key) {
   const int lane = rv_lane();
@@ -84,7 +84,7 @@ static __device__ __forceinline__ void find_ways(const int *cost, int *key) {
 }
 
 namespace {
-/* What warps leave for each other: costs relative to the least of their strip. */
+/* Exchanged between warps: costs relative to the least of their strip. */
 struct Space {
   int enter[PARTS][RV_OBSTACLES_COARSE]; /* of the strip before a part, found from where it began */
   int leave[PARTS][RV_OBSTACLES_COARSE]; /* of the last strip of a part */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* obstacles_measure.c: meters of boxes, of the free space and of the boxes of others. Host only. */
+/* obstacles_measure.c: meters of boxes, of the free space and of foreign boxes. Host only. */
 #include <math.h>
 #include <string.h>
 

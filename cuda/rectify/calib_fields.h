@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* calib_fields.h: typed access to the entries of a calibration file, and the readers of the formats.
- * A function that finds an entry of the wrong kind logs an error with its line. Internal. */
+/* calib_fields.h: typed access to the entries of a calibration file, and the readers of the
+ * formats. A function that finds an entry of the wrong kind logs an error with its line.
+ * Internal. */
 #ifndef RV_CALIB_FIELDS_H
 #define RV_CALIB_FIELDS_H
 
@@ -39,7 +40,7 @@ RvStatus rv_calib_read_depthai(const CalibInput *input, RvCalibration *out);
 RvStatus rv_calib_numbers(const CalibDocument *doc, const char *key, double *out, int capacity,
                           int *count);
 
-/* The same for exactly `count` numbers; a missing entry is an error that says what it is. */
+/* The same for exactly `count` numbers; a missing entry is an error that states what it is. */
 RvStatus rv_calib_required(const CalibDocument *doc, const char *key, double *out, int count,
                            const char *meaning);
 
@@ -50,8 +51,8 @@ RvStatus rv_calib_side(const CalibDocument *doc, const char *key, int *out);
 RvStatus rv_calib_set_matrix(const CalibDocument *doc, int line, const char *key, const double k[9],
                              RvCalibrationView *view);
 
-/* Coefficients in OpenCV's order: 0, 4, 5, 8, 12 or 14. `model` is the name of the distortion model,
- * NULL when the file has none. */
+/* Coefficients in OpenCV's order: 0, 4, 5, 8, 12 or 14. `model` is the name of the distortion
+ * model, NULL when the file has none. */
 RvStatus rv_calib_set_distortion(const CalibInput *input, const CalibDocument *doc, const char *key,
                                  const double *values, int count, const CalibEntry *model,
                                  RvCalibration *out, int view);

@@ -13,7 +13,7 @@
 #include "rv_internal.h"
 
 #define PI 3.14159265358979323846
-#define GRID 9 /* points along a side of the view that alpha looks at */
+#define GRID 9 /* points along a side of the view that alpha considers */
 
 /* Each camera turns by half of R; then both turn so that T lies on the x axis. */
 static void rotate_cameras(const RvCalibration *c, double r1[9], double r2[9]) {
@@ -48,7 +48,8 @@ static void rotated(const RectifyLens *lens, const double r[9], double u, double
   *y = out[1] / out[2];
 }
 
-/* The principal point that centers the four corners (pinhole) or the middle (fisheye) of the view. */
+/* The principal point that centers the four corners (pinhole) or the middle (fisheye) of the
+ * view. */
 static void center_view(const RectifyLens *lens, const double r[9], double f, int w, int h,
                         double center[2]) {
   double sum[2] = {0, 0};

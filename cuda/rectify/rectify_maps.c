@@ -139,7 +139,7 @@ static int source_of(const Mapping *m, int k, int r, int *u_out, int *v_out) {
 
 /* --- Measuring ------------------------------------------------------------------------------- */
 
-/* What one row of a view says. */
+/* Content of one row of a view. */
 typedef struct RowFacts {
   int wide, changed;
   int first, last; /* longest run of samples that no border sample takes part in */

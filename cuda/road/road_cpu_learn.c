@@ -262,7 +262,7 @@ static uint64_t gap_between(const RvRoadCpu *w, int i, int j) {
   return rv_road_gap_key(sum, dimensions, i, j);
 }
 
-/* Model i becomes both; the last model takes the place of j. */
+/* Model i becomes both; the last model moves to j. */
 static void unite(RvRoadCpu *w, int i, int j) {
   RvRoadModels *l = &w->library;
   const double u = l->weight[i], v = l->weight[j];

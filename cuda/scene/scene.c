@@ -66,7 +66,7 @@ RV_PARAMS(scene)
 /* --- Object ---------------------------------------------------------------------------------- */
 
 /* The baseline follows from the largest disparity: the nearest ground, at the bottom of the
- * picture, and the nearest cars beside the camera get nine tenths of it (eight on uneven ground).
+ * image, and the nearest cars beside the camera get nine tenths of it (eight on uneven ground).
  */
 static void set_up_camera(ScenePlan *plan) {
   const RvSceneConfig *c = &plan->config;
@@ -157,19 +157,19 @@ void rv_scene_camera(const RvScene *scene, RvCamera *camera) {
     *camera = scene->plan.camera;
 }
 
-static void render_eyes(RvScene *scene, uint64_t frame, const RvSceneTruth *truth) {
+static void render_views(RvScene *scene, uint64_t frame, const RvSceneTruth *truth) {
   const int height = scene->plan.config.height, threads = rv_threads(scene->plan.config.threads);
   const SceneKernels *kernels = scene->kernels;
   scene_build(scene, frame);
-  for (int eye = 0; eye < 2; eye++) {
+  for (int view = 0; view < 2; view++) {
 #pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
     for (int y = 0; y < height; y++)
-      kernels->trace(scene, eye, y, truth);
-    if (eye == 0 && truth)
+      kernels->trace(scene, view, y, truth);
+    if (view == 0 && truth)
       scene_truth(scene, truth);
 #pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
     for (int y = 0; y < height; y++)
-      kernels->shade(scene, frame, eye, y);
+      kernels->shade(scene, frame, view, y);
   }
 }
 
@@ -198,7 +198,7 @@ RvStatus rv_scene_render(RvScene *scene, uint64_t frame, const RvPicture *pictur
   RV_REQUIRE(
       &c->log,
       rv_picture_fits(picture) && picture->width == 2 * c->width && picture->height == c->height,
-      "scene: the picture must be %d x %d px, both eyes side by side", 2 * c->width, c->height);
+      "scene: the picture must be %d x %d px, both views side by side", 2 * c->width, c->height);
   RV_REQUIRE(&c->log,
              picture->format == RV_PIXEL_BGRX || picture->format == RV_PIXEL_NV12 ||
                  picture->format == RV_PIXEL_I420 || picture->format == RV_PIXEL_GRAY8,
@@ -208,7 +208,7 @@ RvStatus rv_scene_render(RvScene *scene, uint64_t frame, const RvPicture *pictur
   if (c->pattern == RV_SCENE_NOISE)
     scene_render_noise(scene, frame, truth);
   else
-    render_eyes(scene, frame, truth);
+    render_views(scene, frame, truth);
   scene_output(scene, picture);
   return RV_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_course.c: paint and objects of `obstacle-course`: two lanes of 3.5 m, and every 22 m a thing
- * that obstacle detection finds hard: what must be found, and what must not be in the way. */
+/* scene_course.c: paint and objects of `obstacle-course`: two lanes of 3.5 m, and every 22 m a
+ * thing that obstacle detection finds hard: what must be found, and what must not be in the way. */
 #include "scene/scene_internal.h"
 
 #include <math.h>
@@ -99,7 +99,7 @@ static void add_glass(World *world, double z, uint32_t style) {
   Object *house =
       scene_block(world, MATERIAL_CABIN, RV_LABEL_BUILDING, 9.5, z, 0.0, vec(2.5, 2.2, 8.0));
   tinted(house, color(96, 100, 104), style);
-  if (house) { /* what the paint of the windows goes by */
+  if (house) { /* seed of the paint of the windows */
     house->half.x = -2.1;
     house->half.y = 2.2;
   }
@@ -111,7 +111,7 @@ static void add_parked(World *world, double z, int number, uint32_t style) {
   scene_car(world, scene_road_x(world, 4.6, z), z, scene_road_ahead(world, z), style);
 }
 
-/* Things that move: their place is a function of their station's distance `z`. */
+/* Things that move: their position is a function of their station's distance `z`. */
 static void add_moving(World *world, int kind, double z, int number, uint32_t style) {
   if (kind == 0) { /* walks across from the left, in front of the camera */
     scene_thing(world, WALKER, number, RV_LABEL_PERSON, 0.22, 0.0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_internal.h: the parts of the renderer and what they hand to each other.
+/* scene_internal.h: the parts of the renderer and the data between them.
  *
  *   scene.c          object, config, camera, render() as a list of passes
  *   scene_world.c    what stands where in one frame;  scene_street.c, scene_offroad.c,
@@ -88,7 +88,7 @@ typedef struct Object {
   int planes;
   Vec normal[OBJECT_PLANES]; /* world, outward; inside is normal . p <= offset */
   double offset[OBJECT_PLANES];
-  double room[2][OBJECT_PLANES]; /* m from each eye to the planes, < 0 outside, by scene_sort */
+  double room[2][OBJECT_PLANES]; /* m from each view to the planes, < 0 outside, by scene_sort */
   double sunny[OBJECT_PLANES];   /* cosine between the planes' normals and the sun's direction */
 } Object;
 
@@ -101,9 +101,9 @@ typedef struct Rect {
   double x0, x1, y0, y1;
 } Rect;
 
-/* One texture: gray levels with mean 128, level 0 first. A cell holds the four values that a place
- * between them is interpolated from: value, right neighbor, the two below, in bytes from the lowest
- * on. Level l has (256 >> l) x (256 >> l) cells from index 4^(8 - l) on. */
+/* One texture: gray levels with mean 128, level 0 first. A cell holds the four values that a
+ * position between them is interpolated from: value, right neighbor, the two below, in bytes
+ * from the lowest on. Level l has (256 >> l) x (256 >> l) cells from index 4^(8 - l) on. */
 #define TEXTURE_CELLS ((size_t)2 * TEXTURE_SIDE * TEXTURE_SIDE)
 typedef struct Texture {
   uint8_t *level[TEXTURE_LEVELS];
@@ -119,7 +119,7 @@ enum { TEX_GRAIN = 0, TEX_CLOUD, TEX_LEAVES, TEX_BRICK, TEX_PAVING, TEX_GRASS, T
 typedef struct Thing {
   uint16_t id;
   RvSceneLabel label;
-  double right, ahead; /* m that it moves in the world per m of the camera's way */
+  double right, ahead; /* m that it moves in the world per m that the camera travels */
 } Thing;
 
 /* A line of paint along a road that bends. */
@@ -134,11 +134,11 @@ typedef struct Mark {
 
 typedef struct World {
   double travel;                        /* m */
-  Vec eye[2], right, down, ahead;       /* camera */
+  Vec view[2], right, down, ahead;      /* camera */
   Vec sun;                              /* unit vector towards the sun */
   float sunlight, ambient;              /* of a face towards the sun, and of shadow */
   Color haze;                           /* of things far away */
-  Color light;                          /* tint of the light */
+  Color light;                          /* color of the light */
   Color gain;                           /* exposure and white balance of both cameras */
   int flat;                             /* ground is y = 0 */
   double climb[HEIGHTS], bank[HEIGHTS]; /* ground y = climb(z) + bank(z) * x */
@@ -149,9 +149,9 @@ typedef struct World {
   int bent;                             /* roads as of scene_road.c, on flat ground */
   double edge[2];                       /* m: road from the left to the right, across it */
   double exit[HEIGHTS];                 /* m by which the right edge is farther right */
-  double worn[HEIGHTS];                 /* share of the paint that is left */
+  double worn[HEIGHTS];                 /* fraction of the paint that is left */
   double wet;                           /* 0..1, in addition to wet places */
-  double drift;                         /* m that the camera moves to the right per m of way */
+  double drift;                         /* m that the camera moves to the right per m traveled */
   int marks;
   Mark mark[MARKS];
   int things;
@@ -160,7 +160,7 @@ typedef struct World {
   int objects;
   Object object[OBJECTS_MAX];
   int order[OBJECTS_MAX]; /* from rank (front to back; the bits below) to object */
-  /* By rank, to pass over an object without looking at it: least depth of its bounding box, px that
+  /* By rank, to pass over an object without testing it: least depth of its bounding box, px that
    * the box can cover, and m of the ground plane whose way towards the sun it can cross. */
   double nearest[OBJECTS_MAX];
   Rect cover[2][OBJECTS_MAX], cast[OBJECTS_MAX];
@@ -258,10 +258,10 @@ void scene_textures_make(RvScene *scene, uint8_t *memory, uint32_t *cells);
 
 /* scene_output.c */
 typedef struct Sensor {
-  int eye, y;
+  int view, y;
   uint32_t when; /* salt of the frame's noise */
 } Sensor;
-Sensor scene_sensor(uint64_t frame, int eye, int y); /* of one row */
+Sensor scene_sensor(uint64_t frame, int view, int y); /* of one row */
 void scene_output(const RvScene *scene, const RvPicture *picture);
 
 /* scene_noise.c */

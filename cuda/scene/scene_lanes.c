@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_lanes.c: the rows of a picture, for the instruction set this file is compiled for
+/* scene_lanes.c: the rows of an image, for the instruction set this file is compiled for
  * (RV_SCENE_KERNELS names it). */
 #include "scene/scene_lanes_terrain.h"
 
@@ -26,7 +26,7 @@ APART Longs seen_by_right(const RvScene *scene, Doubles x, Doubles y, Doubles t,
   lanes &= ~(match < 0.0);
   if (!any(lanes))
     return lanes;
-  /* What lies behind need not be looked for; but where grass stands up, the ground behind leads to
+  /* What lies behind is not needed; but where grass stands up, the ground behind leads to
    * it. The next number above a positive one is that of the next integer. */
   const Doubles front = t - 0.01 - 1e-3 * t;
   const int all = scene->plan.config.pattern == RV_SCENE_OFFROAD;
@@ -66,29 +66,30 @@ static void write_truth(const RvScene *scene, const RvSceneTruth *truth, int x, 
   }
 }
 
-static void trace_row(const RvScene *scene, int eye, int y, const RvSceneTruth *truth) {
+static void trace_row(const RvScene *scene, int view, int y, const RvSceneTruth *truth) {
   const int width = scene->plan.config.width;
-  const Vec origin = scene->work->world->eye[eye];
+  const Vec origin = scene->work->world->view[view];
   uint32_t *ids = scene->work->ids + (size_t)y * (size_t)width;
   float *depths = scene->work->depths + (size_t)y * (size_t)width;
   for (int x = 0; x < width; x += LANES) {
     const int count = rv_min(width - x, LANES);
     const Longs lanes = first_lanes(count);
     const Doubles at = iota + x, row = d0 + y;
-    const Hits hits = trace(scene, eye, at, row, d0 + FARTHEST, lanes);
+    const Hits hits = trace(scene, view, at, row, d0 + FARTHEST, lanes);
     const Longs shadow = shadows(scene, origin, directions(scene, at, row), &hits, lanes);
     const Ints packed = narrow(hits.id | (shadow & 1));
     const Floats depth = to_floats(hits.t);
     memcpy(ids + x, &packed, (size_t)count * sizeof *ids);
     memcpy(depths + x, &depth, (size_t)count * sizeof *depths);
-    if (eye == 0 && truth)
+    if (view == 0 && truth)
       write_truth(scene, truth, x, y, count, &hits);
   }
 }
 
 /* --- Colors ---------------------------------------------------------------------------------- */
 
-/* Places of a span whose colors are wanted: one of most pixels, EDGE_SAMPLES of those on outlines. */
+/* Positions of a span whose colors are needed: one of most pixels, EDGE_SAMPLES of those on
+ * outlines. */
 typedef struct Samples {
   int count;
   double x[SPAN * EDGE_SAMPLES], y[SPAN * EDGE_SAMPLES], t[SPAN * EDGE_SAMPLES];
@@ -162,8 +163,8 @@ static void place_samples(const RvScene *scene, int x, int y, int count, Samples
 }
 
 /* Traces the samples without hits. */
-static void trace_samples(const RvScene *scene, int eye, Samples *samples) {
-  const Vec origin = scene->work->world->eye[eye];
+static void trace_samples(const RvScene *scene, int view, Samples *samples) {
+  const Vec origin = scene->work->world->view[view];
   int at[LANES], count = 0;
   for (int i = 0; i < samples->count; i++) {
     if (samples->t[i] == 0.0)
@@ -176,7 +177,7 @@ static void trace_samples(const RvScene *scene, int eye, Samples *samples) {
       y[k] = samples->y[at[k < count ? k : 0]];
     }
     const Longs lanes = first_lanes(count);
-    const Hits hits = trace(scene, eye, x, y, d0 + FARTHEST, lanes);
+    const Hits hits = trace(scene, view, x, y, d0 + FARTHEST, lanes);
     const Longs shadow = shadows(scene, origin, directions(scene, x, y), &hits, lanes);
     for (int k = 0; k < count; k++) {
       samples->t[at[k]] = hits.t[k];
@@ -202,7 +203,7 @@ static void sort_samples(const Samples *samples, uint16_t *order, int *ends) {
 }
 
 /* Up to LANES samples, of the same material; mostly neighbors. */
-static void shade_some(const RvScene *scene, int eye, Samples *samples, const uint16_t *order,
+static void shade_some(const RvScene *scene, int view, Samples *samples, const uint16_t *order,
                        int count) {
   const int s0 = order[0], together = count == LANES && order[LANES - 1] - s0 == LANES - 1;
   Doubles x = d0, y = d0;
@@ -222,7 +223,7 @@ static void shade_some(const RvScene *scene, int eye, Samples *samples, const ui
     hits.t[k] = samples->t[s];
     hits.id[k] = samples->id[s];
   }
-  const Colors c = shade_hits(scene, eye, x, y, &hits, -narrow(hits.id & 1));
+  const Colors c = shade_hits(scene, view, x, y, &hits, -narrow(hits.id & 1));
   if (together) {
     memcpy(samples->r + s0, &c.r, sizeof c.r);
     memcpy(samples->g + s0, &c.g, sizeof c.g);
@@ -236,14 +237,14 @@ static void shade_some(const RvScene *scene, int eye, Samples *samples, const ui
   }
 }
 
-static void shade_samples(const RvScene *scene, int eye, Samples *samples) {
+static void shade_samples(const RvScene *scene, int view, Samples *samples) {
   uint16_t order[SPAN * EDGE_SAMPLES];
   int ends[MATERIALS];
   sort_samples(samples, order, ends);
   for (int m = 0, i = 0; m < MATERIALS; m++)
     while (i < ends[m]) {
       const int count = rv_min(ends[m] - i, LANES);
-      shade_some(scene, eye, samples, order + i, count);
+      shade_some(scene, view, samples, order + i, count);
       i += count;
     }
 }
@@ -269,7 +270,7 @@ static void mix_samples(const Samples *samples, const uint16_t *first, int count
 /* --- Sensor ---------------------------------------------------------------------------------- */
 
 /* Noise of the sensor: a sum of four uniform numbers, near enough to a normal one; the same for
- * all channels of a pixel, so that its deviation holds for the gray value too. */
+ * all channels of a pixel, so that its standard deviation holds for the gray value too. */
 INLINE Floats sensor_noise(const RvScene *scene, const Sensor *sensor, Words x) {
   const Words none = {0}, when = none + sensor->when;
   const Words at = (uint32_t)sensor->y * 32768u + x;
@@ -292,9 +293,9 @@ INLINE Colors exposed(const RvScene *scene, const Sensor *sensor, Doubles x, Col
   const Floats u = to_floats((x - camera->cx) / camera->focal);
   const float v = (float)((sensor->y - camera->cy) / camera->focal);
   const Floats vignette = 1.0f - 0.16f * (u * u + v * v);
-  c = colors_mul(c, sensor->eye ? 0.7f * vignette : vignette);
+  c = colors_mul(c, sensor->view ? 0.7f * vignette : vignette);
   c = colors(c.r * gain.r, c.g * gain.g, c.b * gain.b);
-  return sensor->eye ? colors(c.r - 2.0f, c.g - 1.0f, c.b) : c;
+  return sensor->view ? colors(c.r - 2.0f, c.g - 1.0f, c.b) : c;
 }
 
 /* `count` pixels of light (planes of SPAN values: r, g, b) from x on, as the bytes b, g, r, 255. */
@@ -317,27 +318,27 @@ static void sense(const RvScene *scene, const Sensor *sensor, int x, int count, 
   }
 }
 
-static void shade_row(const RvScene *scene, uint64_t frame, int eye, int y) {
+static void shade_row(const RvScene *scene, uint64_t frame, int view, int y) {
   const int width = scene->plan.config.width;
-  uint8_t *bgr = scene->work->bgr + 4 * ((size_t)(2 * y + eye) * (size_t)width);
-  const Sensor sensor = scene_sensor(frame, eye, y);
+  uint8_t *bgr = scene->work->bgr + 4 * ((size_t)(2 * y + view) * (size_t)width);
+  const Sensor sensor = scene_sensor(frame, view, y);
   for (int x = 0; x < width; x += SPAN) {
     const int count = rv_min(width - x, SPAN);
     Samples samples;
     uint16_t first[SPAN + 1];
     float light[3 * SPAN] = {0};
     place_samples(scene, x, y, count, &samples, first);
-    trace_samples(scene, eye, &samples);
-    shade_samples(scene, eye, &samples);
+    trace_samples(scene, view, &samples);
+    shade_samples(scene, view, &samples);
     mix_samples(&samples, first, count, light);
     sense(scene, &sensor, x, count, light, bgr + 4 * x);
   }
 }
 
-static void sense_gray(const RvScene *scene, uint64_t frame, int eye, int y, const float *gray) {
+static void sense_gray(const RvScene *scene, uint64_t frame, int view, int y, const float *gray) {
   const int width = scene->plan.config.width;
-  uint8_t *bgr = scene->work->bgr + 4 * ((size_t)(2 * y + eye) * (size_t)width);
-  const Sensor sensor = scene_sensor(frame, eye, y);
+  uint8_t *bgr = scene->work->bgr + 4 * ((size_t)(2 * y + view) * (size_t)width);
+  const Sensor sensor = scene_sensor(frame, view, y);
   for (int x = 0; x < width; x += SPAN) {
     const int count = rv_min(width - x, SPAN);
     float light[3 * SPAN] = {0};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* scene_lanes.h: several pixels at once, for the instruction set this is compiled for.
  *
- * A lane computes what one pixel needs with the same IEEE operations in the same order, whatever the
- * instruction set and whatever the other lanes do; where pixels take different branches, both sides are
- * computed and `choose` keeps the right one. So all instruction sets give the same bits. Lanes
- * without a pixel repeat one that is there. A mask has all bits of its active lanes set. */
+ * A lane computes what one pixel needs with the same IEEE operations in the same order, whatever
+ * the instruction set and whatever the other lanes do; where pixels take different branches,
+ * both sides are computed and `choose` keeps the right one. So all instruction sets give the
+ * same bits. Lanes without a pixel repeat one that is there. A mask has all bits of its active
+ * lanes set. */
 #ifndef RV_SCENE_LANES_H
 #define RV_SCENE_LANES_H
 
@@ -229,8 +230,8 @@ INLINE Words hashes(Words a, Words b, Words c) {
 
 /* --- Pixels ---------------------------------------------------------------------------------- */
 
-/* What a ray met: depth in m, and the id: object + 2 | material | face | shadow. The object is -1 for
- * the sky, -2 for the ground. */
+/* What a ray met: depth in m, and the id: object + 2 | material | face | shadow. The object is
+ * -1 for the sky, -2 for the ground. */
 typedef struct Hits {
   Doubles t;
   Longs id;
@@ -239,7 +240,7 @@ typedef struct Hits {
 #define ID(object, material, face)                                                                 \
   ((int64_t)((object) + 2) << 10 | (int64_t)(material) << 5 | (int64_t)(face) << 1)
 
-/* Directions of the rays through places (x, y) of either eye; pixel centers are whole numbers. The
+/* Directions of the rays through positions (x, y) of either view; pixel centers are integers. The
  * length is 1 along the optical axis: t is the depth in m. */
 INLINE Vecs directions(const RvScene *scene, Doubles x, Doubles y) {
   const World *world = scene->work->world;
@@ -296,7 +297,7 @@ INLINE Longs rect_holds(const Rect *rect, Doubles x, Doubles y) {
 /* The ground's profile and height (scene_profile, scene_ground_y, scene_ground_slope). */
 INLINE Doubles profile_place(Doubles z) {
   const Doubles at = (z - HEIGHT_Z0) * (1.0 / HEIGHT_STEP), last = d0 + (HEIGHTS - 1.001);
-  /* Of a lane that is not looked at it may be no number, but still a legal place. */
+  /* In a lane that is not used it may be NaN, but still a valid index. */
   return choose(at >= 0.0, choose(at > HEIGHTS - 1.001, last, at), d0);
 }
 

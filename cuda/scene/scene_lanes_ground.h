@@ -13,7 +13,7 @@ INLINE Floats ramp(Floats v, float from, float to) {
   return k * k * (3.0f - 2.0f * k);
 }
 
-/* Share of paint: dashed middle line, edge lines, parking spaces, zebra crossings. */
+/* Fraction of paint: dashed middle line, edge lines, parking spaces, zebra crossings. */
 INLINE Floats paint(Doubles x, Doubles z, Floats fx, Floats fz) {
   const Doubles side = magnitude(x);
   const Floats middle = band(x, fx, -0.5 * MARK, 0.5 * MARK);
@@ -39,8 +39,8 @@ INLINE Doubles across_of(const World *world, const Spots *spots) {
   return world->bent ? x - profiles(world->track, spots->point.z) : x;
 }
 
-/* Share of the lines along a road that bends, at z m ahead and `down` m from the start; *yellow: share
- * of the yellow ones. */
+/* Fraction of the lines along a road that bends, at z m ahead and `down` m from the start;
+ * *yellow: fraction of the yellow ones. */
 INLINE Floats lines(const World *world, Doubles x, Doubles z, Doubles down, Floats fx, Floats fz,
                     Floats *yellow) {
   Floats mark = f0;

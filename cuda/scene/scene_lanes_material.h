@@ -70,7 +70,7 @@ INLINE Colors ground_floor(const RvScene *scene, const Spots *s, const Faces *f,
   return choose_colors((Ints)((shop >> 24 & 3u) != 0u), colors_mix(c, board, sign), c);
 }
 
-/* Share of the rectangle of two pulse trains across each other. */
+/* Fraction of the rectangle of two pulse trains across each other. */
 INLINE Floats both(Doubles a, Floats fa, Doubles a0, Doubles a1, Doubles across, Doubles h,
                    Floats fh, Doubles h0, Doubles h1, Doubles up) {
   const Floats share = pulses(a, fa, a0, a1, across);
@@ -78,7 +78,7 @@ INLINE Floats both(Doubles a, Floats fa, Doubles a0, Doubles a1, Doubles across,
   return any_ints(in) ? choose_floats(in, share * pulses(h, fh, h0, h1, up), f0) : f0;
 }
 
-/* The windows of the upper floors, where `upper` says. */
+/* The windows of the upper floors, where `upper` is set. */
 INLINE Colors upper_floors(const Faces *f, Spots *s, Floats upper, Colors wall) {
   const Doubles floor_ = 2.75 + 0.5 * to_doubles(LOOK_OF(s, 4));
   const Doubles pitch = 1.7 + 1.2 * to_doubles(LOOK_OF(s, 5));
@@ -254,7 +254,7 @@ INLINE Colors sign(const Spots *s, Vecs p) {
   return choose_colors(s->face < 4, colors_of(90, 92, 94), c);
 }
 
-/* The slabs of `planes`: texture of every scale, so that every place can be matched. */
+/* The slabs of `planes`: texture of every scale, so that every position can be matched. */
 INLINE Colors slab(const RvScene *scene, const Spots *s, Vecs p) {
   const Floats fx = extents(s, VECS_OF(s, right)), fy = extents(s, VECS_OF(s, up));
   const float texels = (float)(scene->plan.camera.focal / scene->plan.near);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_lanes_objects.h: bodies that rays meet, on their way from an eye or towards the sun. */
+/* scene_lanes_objects.h: bodies that rays meet, on their way from a view or towards the sun. */
 #ifndef RV_SCENE_LANES_OBJECTS_H
 #define RV_SCENE_LANES_OBJECTS_H
 
@@ -12,16 +12,16 @@ typedef struct Meeting {
   Longs face;
 } Meeting;
 
-/* The rays of an eye, between `near` and `far`. How far a plane is from the eye is known, and with it
- * whether rays may enter or leave through it. */
-INLINE Meeting meet_convex(const Object *object, int eye, Vecs dir, double near, Doubles far,
+/* The rays of a view, between `near` and `far`. How far a plane is from the view is known, and
+ * with it whether rays may enter or leave through it. */
+INLINE Meeting meet_convex(const Object *object, int view, Vecs dir, double near, Doubles far,
                            Longs lanes) {
   Doubles in = d0 + near, out = far;
   Meeting m = {lanes, d0, l0 - 1};
   for (int i = 0; i < object->planes; i++) {
     const Vec n = object->normal[i];
     const Doubles slope = n.x * dir.x + n.y * dir.y + n.z * dir.z;
-    const double room = object->room[eye][i];
+    const double room = object->room[view][i];
     if (room < 0.0) {
       m.met &= slope < 0.0; /* others stay outside */
       const Doubles at = room / slope;
@@ -84,7 +84,8 @@ INLINE Meeting meet_cylinder(const Object *object, Vecs from, Vecs dir, double n
   return m;
 }
 
-/* Holes in the shell of a tree's crown: a function of the place, thus the same for both eyes. */
+/* Holes in the shell of a tree's crown: a function of the position, thus the same for both
+ * views. */
 APART Longs leaf_holes(Vecs p, uint32_t style) {
   const Doubles x = p.x * 3.1 + 64.0, y = p.y * 3.1 + 64.0, z = p.z * 3.1 + 64.0;
   const Ints ix = to_ints(x), iy = to_ints(y), iz = to_ints(z);
@@ -127,18 +128,18 @@ INLINE Meeting meet_ellipsoid(const Object *object, Vecs from, Vecs dir, double 
   return m;
 }
 
-INLINE Meeting meet(const Object *object, int eye, Vec origin, Vecs dir, double near, Doubles far,
+INLINE Meeting meet(const Object *object, int view, Vec origin, Vecs dir, double near, Doubles far,
                     Longs lanes) {
   if (object->shape == SHAPE_CONVEX)
-    return meet_convex(object, eye, dir, near, far, lanes);
+    return meet_convex(object, view, dir, near, far, lanes);
   const Vecs from = vecs_of(vec_sub(origin, object->origin));
   return object->shape == SHAPE_CYLINDER ? meet_cylinder(object, from, dir, near, far, lanes)
                                          : meet_ellipsoid(object, from, dir, near, far, lanes);
 }
 
 /* The objects before what has been found so far. */
-INLINE void meet_objects(const RvScene *scene, int eye, Vecs dir, Doubles x, Doubles y, Longs lanes,
-                         Hits *hits) {
+INLINE void meet_objects(const RvScene *scene, int view, Vecs dir, Doubles x, Doubles y,
+                         Longs lanes, Hits *hits) {
   const World *world = scene->work->world;
   Ints tx = to_ints(x * (double)TILES_X / (double)scene->plan.config.width);
   Ints ty = to_ints(y * (double)TILES_Y / (double)scene->plan.config.height);
@@ -146,17 +147,17 @@ INLINE void meet_objects(const RvScene *scene, int eye, Vecs dir, Doubles x, Dou
   ty &= ~(ty < 0);
   tx = ((tx > TILES_X - 1) & (TILES_X - 1)) | (~(tx > TILES_X - 1) & tx);
   ty = ((ty > TILES_Y - 1) & (TILES_Y - 1)) | (~(ty > TILES_Y - 1) & ty);
-  for (Marks m = marks_of(world, &world->tile[eye][0][0], ty * TILES_X + tx); marks_next(&m);) {
+  for (Marks m = marks_of(world, &world->tile[view][0][0], ty * TILES_X + tx); marks_next(&m);) {
     const Longs before = lanes & ~(world->nearest[m.rank] > hits->t);
     if (!any(before))
       return;
-    const Longs covered = before & m.lanes & rect_holds(&world->cover[eye][m.rank], x, y);
+    const Longs covered = before & m.lanes & rect_holds(&world->cover[view][m.rank], x, y);
     if (!any(covered))
       continue;
     const int index = world->order[m.rank];
     const Object *object = &world->object[index];
     const Meeting found =
-        meet(object, eye, world->eye[eye], dir, scene->plan.near, hits->t, covered);
+        meet(object, view, world->view[view], dir, scene->plan.near, hits->t, covered);
     hits->t = choose(found.met, found.t, hits->t);
     hits->id = choose_longs(found.met, ID(index, object->material, 0) | found.face << 1, hits->id);
   }

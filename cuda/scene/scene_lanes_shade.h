@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_lanes_shade.h: the colors of several hits on one material: light, shadow, mirrored sky, haze; and
- * the sky itself. */
+/* scene_lanes_shade.h: the colors of several hits on one material: light, shadow, mirrored sky,
+ * haze; and the sky itself. */
 #ifndef RV_SCENE_LANES_SHADE_H
 #define RV_SCENE_LANES_SHADE_H
 
@@ -15,7 +15,7 @@ INLINE Colors clear_sky(const World *world, Vecs dir, Doubles length) {
   return colors(c.r * world->light.r, c.g * world->light.g, c.b * world->light.b);
 }
 
-/* Clouds on a layer far up; no parallax, thus the same for both eyes. */
+/* Clouds on a layer far up; no parallax, thus the same for both views. */
 APART Colors sky(const RvScene *scene, Vecs dir) {
   const World *world = scene->work->world;
   const Doubles length = root(dots(dir, dir)), up = dir.y / length;
@@ -33,7 +33,7 @@ APART Colors sky(const RvScene *scene, Vecs dir) {
 }
 
 /* What a wet road mirrors: the sky, and below it the street's fronts as a dark band whose top
- * follows the direction; a smooth thing that moves with the eye, as on a real road. */
+ * follows the direction; a smooth thing that moves with the view, as on a real road. */
 INLINE Colors mirrored(const RvScene *scene, Vecs point, Vecs dir) {
   const World *world = scene->work->world;
   const Colors clear = clear_sky(world, dir, root(dots(dir, dir)));
@@ -104,8 +104,8 @@ INLINE Vecs ground_normals(const World *world, Vecs point, Ints face, Longs curb
   return choose_vecs(curbs, vecs(aside, d0, d0), n);
 }
 
-/* Whether the sun does not reach hits that it could reach: of the lanes that are on a surface turned
- * towards it. */
+/* Whether the sun does not reach hits that it could reach: of the lanes that are on a surface
+ * turned towards it. */
 APART Longs shadows(const RvScene *scene, Vec origin, Vecs dir, const Hits *hits, Longs lanes) {
   const World *world = scene->work->world;
   const Ints object = objects_of(hits->id);
@@ -129,7 +129,7 @@ APART Longs shadows(const RvScene *scene, Vec origin, Vecs dir, const Hits *hits
   return in_shadow(scene, s.point, widen(object), lanes);
 }
 
-/* How the place seen moves on the surface for one pixel step of the camera's axis. */
+/* How the visible point moves on the surface for one pixel step of the camera's axis. */
 INLINE Vecs steps_on(const RvScene *scene, const Spots *s, Vec axis) {
   const Vecs along = vecs_of(axis);
   const Doubles pixel = s->t / scene->plan.camera.focal, seen = dots(s->normal, s->dir);
@@ -198,7 +198,7 @@ INLINE Vecs spot_normals(const World *world, Spots *s, Longs id, Material materi
 }
 
 /* All hits are on the material of the first. */
-APART Colors shade_hits(const RvScene *scene, int eye, Doubles x, Doubles y, const Hits *hits,
+APART Colors shade_hits(const RvScene *scene, int view, Doubles x, Doubles y, const Hits *hits,
                         Ints shadow) {
   const World *world = scene->work->world;
   const Material material = (Material)material_of(hits->id[0]);
@@ -210,7 +210,7 @@ APART Colors shade_hits(const RvScene *scene, int eye, Doubles x, Doubles y, con
   s.dir = dir;
   s.face = faces_in(hits->id);
   s.shiny = f0;
-  s.point = vecs_add(vecs_of(world->eye[eye]), vecs_mul(dir, hits->t));
+  s.point = vecs_add(vecs_of(world->view[view]), vecs_mul(dir, hits->t));
   const Vecs normal = spot_normals(world, &s, hits->id, material);
   const Longs behind = dots(normal, dir) > 0.0; /* the inside of a crown's shell */
   s.normal = choose_vecs(behind, vecs_mul(normal, d0 - 1.0), normal);

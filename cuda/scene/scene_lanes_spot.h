@@ -12,7 +12,7 @@ typedef struct Spots {
   const Object *object[LANES]; /* NULL: the ground */
   int same;                    /* all lanes are on one object */
   Ints face;
-  Floats shiny; /* out: share of mirrored sky */
+  Floats shiny; /* out: fraction of mirrored sky */
 } Spots;
 
 /* A field of each lane's object. */

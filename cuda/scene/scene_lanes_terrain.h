@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_lanes_terrain.h: the ground that eight rays of an eye meet, and their first hits. */
+/* scene_lanes_terrain.h: the ground that eight rays of a view meet, and their first hits. */
 #ifndef RV_SCENE_LANES_TERRAIN_H
 #define RV_SCENE_LANES_TERRAIN_H
 
 #include "scene/scene_lanes_objects.h"
 #include "scene/scene_lanes_texture.h"
 
-/* Rays of an eye. */
+/* Rays of a view. */
 typedef struct Rays {
   Vec origin;
   Vecs dir;
@@ -18,8 +18,9 @@ INLINE Doubles above(const World *world, const Rays *ray, Doubles t, double leve
   return o.y + t * d.y - level - ground_height(world, o.x + t * d.x, o.z + t * d.z);
 }
 
-/* Where a ray, `over` m above the ground at `lo` and below it at `hi`, goes through: regula falsi
- * after Illinois, which keeps the place between the two and gains digits fast on smooth ground. */
+/* Where a ray, `over` m above the ground at `lo` and below it at `hi`, goes through: regula
+ * falsi after Illinois, which keeps the position between the two and gains digits fast on smooth
+ * ground. */
 APART Doubles pierce(const World *world, const Rays *ray, double level, Doubles lo, Doubles over,
                      Doubles hi, Doubles under, Longs lanes) {
   Doubles found = d0;
@@ -43,8 +44,8 @@ APART Doubles pierce(const World *world, const Rays *ray, double level, Doubles 
 
 #define STEEP 0.3 /* m per m of depth: the ground comes nearer to a level ray no faster */
 
-/* Uneven ground, searched from `near` to `far` with steps that grow with the distance; 0 where a ray
- * does not meet it. */
+/* Uneven ground, searched from `near` to `far` with steps that grow with the distance; 0 where a
+ * ray does not meet it. */
 APART Doubles meet_uneven(const World *world, const Rays *ray, double near, Doubles far,
                           Longs lanes) {
   const Vec o = ray->origin;
@@ -90,7 +91,7 @@ INLINE Doubles meet_ground(const World *world, const Rays *ray, double near, Dou
 #define CURB_X 5.7
 #define LOT_X 8.7
 
-/* Road, curb, sidewalk and what lies behind, each in place of what stands farther away. The eyes
+/* Road, curb, sidewalk and what lies behind, each in place of what stands farther away. The views
  * are above the road: a ray that comes down on the road's level within the curbs never passed over
  * them, and any other ray meets the curb's face or, behind it, the higher level. */
 INLINE void meet_street(const RvScene *scene, const Rays *ray, Longs lanes, Hits *hits) {
@@ -158,8 +159,8 @@ INLINE Doubles track_inside(const RvScene *scene, Doubles x, Doubles z) {
 #define GRASS_STEPS 10
 #define TUFTS 100.0f /* texels per m: the largest tufts are 0.6 m across */
 
-/* Height of the grass above the ground, m; 0 on the track. A function of the place alone, so that
- * both eyes see the same blades. */
+/* Height of the grass above the ground, m; 0 on the track. A function of the position alone, so
+ * that both views see the same blades. */
 INLINE Doubles grass_height(const RvScene *scene, Doubles x, Doubles z, Longs lanes) {
   const Doubles outside = -track_inside(scene, x, z);
   lanes &= ~((outside <= 0.0) | (z >= GRASS_FAR));
@@ -219,12 +220,12 @@ INLINE void meet_offroad(const RvScene *scene, const Rays *ray, Longs lanes, Hit
       hits->id);
 }
 
-/* First hits of the rays through places (x, y) of an eye, nearer than `far`; the sky, at `far`,
+/* First hits of the rays through positions (x, y) of a view, nearer than `far`; the sky, at `far`,
  * without one. */
-APART Hits trace(const RvScene *scene, int eye, Doubles x, Doubles y, Doubles far, Longs lanes) {
-  const Rays ray = {scene->work->world->eye[eye], directions(scene, x, y)};
+APART Hits trace(const RvScene *scene, int view, Doubles x, Doubles y, Doubles far, Longs lanes) {
+  const Rays ray = {scene->work->world->view[view], directions(scene, x, y)};
   Hits hits = {far, l0 + ID(-1, MATERIAL_SKY, 0)};
-  meet_objects(scene, eye, ray.dir, x, y, lanes, &hits);
+  meet_objects(scene, view, ray.dir, x, y, lanes, &hits);
   if (scene->plan.config.pattern == RV_SCENE_OFFROAD)
     meet_offroad(scene, &ray, lanes, &hits);
   else if (scene->work->world->bent)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_lanes_texture.h: textures and painted patterns at several places. */
+/* scene_lanes_texture.h: textures and painted patterns at several positions. */
 #ifndef RV_SCENE_LANES_TEXTURE_H
 #define RV_SCENE_LANES_TEXTURE_H
 
@@ -18,7 +18,8 @@ INLINE Words fetch(const uint32_t *cells, Words index) {
 #endif
 }
 
-/* u and v in 1/65536 texel of level 0. Their low 24 bits decide: a texture repeats after 256 texels. */
+/* u and v in 1/65536 texel of level 0. Their low 24 bits decide: a texture repeats after 256
+ * texels. */
 INLINE Floats bilinear(const uint32_t *cells, Words level, Words u, Words v) {
   const Words x = (u >> level) - 32768u, y = (v >> level) - 32768u;
   const Words side = 8u - level, mask = ((Words)i0 + 255u) >> level;
@@ -40,11 +41,11 @@ INLINE Floats log2_linear(Floats v) {
   return ints_to_floats(exponent) + (Floats)((bits & 0x7FFFFFu) | 0x3F800000u) - 1.0f;
 }
 
-/* A place between two levels. */
+/* A position between two levels. */
 typedef struct Level {
   const uint32_t *cells;
   Words fine;
-  Floats k;                       /* share of the coarser one */
+  Floats k;                       /* weight of the coarser one */
   Ints only_coarse, only_fine;    /* where k is near its ends */
   int coarse_needed, fine_needed; /* of any lane */
 } Level;
@@ -62,8 +63,8 @@ INLINE Words low_words(Doubles v) {
   return __builtin_convertvector((Bitmaps) __builtin_convertvector(v, Longs), Words);
 }
 
-/* Mean gray (0..1) of the rectangle of fu x fv m round (u, v) m, `texels` per m: up to three samples
- * along the longer side of the footprint. */
+/* Mean gray (0..1) of the rectangle of fu x fv m round (u, v) m, `texels` per m: up to three
+ * samples along the longer side of the footprint. */
 APART Floats texel(const RvScene *scene, int texture, Doubles u, Doubles v, Floats fu, Floats fv,
                    float texels) {
   fu *= texels;
@@ -103,7 +104,7 @@ APART Floats texel(const RvScene *scene, int texture, Doubles u, Doubles v, Floa
   return choose_floats(beyond, f0 + 0.5f, mean);
 }
 
-/* texel () of a place without extent. */
+/* texel () of a position without extent. */
 APART Floats sharp_texel(const RvScene *scene, int texture, Doubles u, Doubles v, float texels) {
   const double scale = 65536.0 * (double)texels;
   return bilinear(scene->texture[texture].cells, (Words)i0, low_words(u * scale),
@@ -115,7 +116,7 @@ INLINE Doubles at_least_little(Floats f) {
   return choose(widen(f > 1e-4f), to_doubles(f), d0 + 1e-4);
 }
 
-/* Share of [x - f/2, x + f/2] inside [a, b]. */
+/* Fraction of [x - f/2, x + f/2] inside [a, b]. */
 INLINE Floats bands(Doubles x, Floats f, Doubles a, Doubles b) {
   const Doubles width = at_least_little(f), lo = x - 0.5 * width, hi = x + 0.5 * width;
   const Doubles from = choose(lo > a, lo, a), to = choose(hi < b, hi, b);
@@ -132,7 +133,7 @@ INLINE Doubles pulse_sums(Doubles x, Doubles a, Doubles b, Doubles p) {
   return n * (b - a) + choose(rest < a, d0, choose(rest > b, b - a, rest - a));
 }
 
-/* The same share of a pattern with period p. */
+/* The same fraction of a pattern with period p. */
 APART Floats pulses(Doubles x, Floats f, Doubles a, Doubles b, Doubles p) {
   const Doubles width = at_least_little(f), lo = x - 0.5 * width, hi = x + 0.5 * width;
   return to_floats((pulse_sums(hi, a, b, p) - pulse_sums(lo, a, b, p)) / width);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_noise.c: the pattern `noise`: dots, each block of them at a disparity of its own. */
+/* scene_noise.c: the pattern `noise`: dots, each block of them at its own disparity. */
 #include "scene/scene_internal.h"
 #include "scene/scene_kernels.h"
 
@@ -18,14 +18,14 @@ static int block_disparity(const RvScene *scene, const Dots *dots, int bx, int b
                (uint32_t)dots->range);
 }
 
-static float dot(const RvScene *scene, const Dots *dots, int eye, int x, int y) {
+static float dot(const RvScene *scene, const Dots *dots, int view, int x, int y) {
   const uint32_t h = scene_hash(scene->plan.config.seed ^ dots->salt, (uint32_t)x,
-                                (uint32_t)y * 2u + (uint32_t)eye + 9000u);
+                                (uint32_t)y * 2u + (uint32_t)view + 9000u);
   return (float)(16 + (h & 0xFF) * 224 / 256);
 }
 
-/* `owner`: for each pixel of the right eye, 1 + the left column it shows; 0: none, dots of its own.
- * Of two blocks at one place the nearer one, with the larger disparity, is seen. */
+/* `owner`: for each pixel of the right view, 1 + the left column it shows; 0: none, its own dots.
+ * Of two blocks at one position the nearer one, with the larger disparity, is seen. */
 static void paint_row(const RvScene *scene, uint64_t frame, const Dots *dots, int y,
                       uint32_t *owner) {
   const int width = scene->plan.config.width;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_objects.c: bodies in the world of one frame; and where on the picture (tiles) and on the
+/* scene_objects.c: bodies in the world of one frame; and where in the image (tiles) and on the
  * ground (shadow grid) a ray has to look for them. */
 #include "scene/scene_internal.h"
 
@@ -113,9 +113,9 @@ static void set(Bits *bits, int index) {
   bits->word[index >> 6] |= (uint64_t)1 << (index & 63);
 }
 
-/* Marks the tiles that the bounding box can cover. Nothing nearer than `near` is ever looked at
+/* Marks the tiles that the bounding box can cover. Nothing nearer than `near` is ever visible
  * and the camera turns by a few degrees at most, so the box may be cut at half of it. */
-static void tile(const RvScene *scene, World *world, int eye, int rank) {
+static void tile(const RvScene *scene, World *world, int view, int rank) {
   const Object *object = &world->object[world->order[rank]];
   const double cut = 0.5 * scene->plan.near;
   if (object->high.z < cut)
@@ -124,7 +124,7 @@ static void tile(const RvScene *scene, World *world, int eye, int rank) {
                f = scene->plan.camera.focal;
   double x0 = 1e9, x1 = -1e9, y0 = 1e9, y1 = -1e9;
   for (int i = 0; i < 8; i++) {
-    const Vec p = vec_sub(corner(object, i, cut), world->eye[eye]);
+    const Vec p = vec_sub(corner(object, i, cut), world->view[view]);
     const double depth = vec_dot(p, world->ahead);
     /* A corner too near to be seen bounds what is seen of its edges from both sides. */
     for (int k = 0; k < (depth < scene->plan.near ? 2 : 1); k++) {
@@ -137,7 +137,7 @@ static void tile(const RvScene *scene, World *world, int eye, int rank) {
   }
   if (x1 < -2 || y1 < -2 || x0 > w + 2 || y0 > h + 2)
     return;
-  world->cover[eye][rank] =
+  world->cover[view][rank] =
       object->material == MATERIAL_ROCK ? everywhere : (Rect){x0 - 2, x1 + 2, y0 - 2, y1 + 2};
   const double sx = TILES_X / w, sy = TILES_Y / h;
   const int left = (int)((x0 < 2 ? 0 : x0 - 2) * sx), top = (int)((y0 < 2 ? 0 : y0 - 2) * sy);
@@ -145,7 +145,7 @@ static void tile(const RvScene *scene, World *world, int eye, int rank) {
   const int bottom = rv_min((int)((y1 > h ? h : y1 + 2) * sy), TILES_Y - 1);
   for (int y = top; y <= bottom; y++)
     for (int x = left; x <= right; x++)
-      set(&world->tile[eye][y][x], rank);
+      set(&world->tile[view][y][x], rank);
 }
 
 /* Marks the cells of the ground plane that rays towards the sun pass on the way to the body. */
@@ -181,12 +181,12 @@ static void close_by(World *world, int rank) {
     set(&world->close[z], rank);
 }
 
-/* What rays of the eyes and towards the sun need of each plane. */
+/* What rays of the views and towards the sun need of each plane. */
 static void measure(const World *world, Object *object) {
   for (int i = 0; i < object->planes; i++) {
     const Vec n = object->normal[i];
-    for (int eye = 0; eye < 2; eye++)
-      object->room[eye][i] = object->offset[i] - vec_dot(n, world->eye[eye]);
+    for (int view = 0; view < 2; view++)
+      object->room[view][i] = object->offset[i] - vec_dot(n, world->view[view]);
     object->sunny[i] = vec_dot(n, world->sun);
   }
 }
@@ -202,7 +202,7 @@ void scene_sort(RvScene *scene) {
     Object *object = &world->object[i];
     object->nearest = 1e9;
     for (int k = 0; k < 8; k++) {
-      const double z = vec_dot(vec_sub(corner(object, k, -1e9), world->eye[0]), world->ahead);
+      const double z = vec_dot(vec_sub(corner(object, k, -1e9), world->view[0]), world->ahead);
       object->nearest = z < object->nearest ? z : object->nearest;
     }
   }

@@ -80,14 +80,14 @@ static void add_slab(World *world, Vec origin, Vec normal, double half, uint32_t
   scene_box(slab);
 }
 
-/* Tilted slabs before a tilted wall that fills the picture; they float as the camera travels. */
+/* Tilted slabs before a tilted wall that fills the image; they float as the camera travels. */
 void scene_build_planes(const RvScene *scene, World *world) {
   uint32_t random = scene_hash(scene->plan.config.seed, 5u, 8u);
   const double near = scene->plan.near, f = scene->plan.camera.focal;
   const double half_x = 0.5 * scene->plan.config.width / f,
                half_y = 0.5 * scene->plan.config.height / f;
-  const Vec eye = world->eye[0];
-  add_slab(world, vec_add(eye, vec(0, 0, 9.0 * near)), vec(0.25, -0.2, 1.0),
+  const Vec view = world->view[0];
+  add_slab(world, vec_add(view, vec(0, 0, 9.0 * near)), vec(0.25, -0.2, 1.0),
            40.0 * near * (1.0 + half_x + half_y), 1u);
   for (int i = 0; i < 12; i++) {
     const double z = near * (1.7 + 0.45 * i), phase = 6.2831853 * scene_unit(&random);
@@ -95,7 +95,7 @@ void scene_build_planes(const RvScene *scene, World *world) {
     const double u = ((i * 5 % 12) % 4 - 1.5) * 0.5 + 0.1 * wave, v = ((i * 5 % 12) / 4 - 1) * 0.62;
     const Vec n = vec(1.3 * (scene_unit(&random) - 0.5), 1.1 * (scene_unit(&random) - 0.5), 1.0);
     const double half = z * (0.13 + 0.06 * scene_unit(&random)) * (half_x + half_y);
-    add_slab(world, vec_add(eye, vec(u * half_x * z, v * half_y * z, z + 0.1 * near * wave)), n,
+    add_slab(world, vec_add(view, vec(u * half_x * z, v * half_y * z, z + 0.1 * near * wave)), n,
              half, scene_hash(scene->plan.config.seed, (uint32_t)i, 3u));
   }
 }

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-Sensor scene_sensor(uint64_t frame, int eye, int y) {
-  const Sensor sensor = {eye, y,
-                         scene_hash((uint32_t)frame, (uint32_t)(frame >> 32), (uint32_t)eye)};
+Sensor scene_sensor(uint64_t frame, int view, int y) {
+  const Sensor sensor = {view, y,
+                         scene_hash((uint32_t)frame, (uint32_t)(frame >> 32), (uint32_t)view)};
   return sensor;
 }
 
@@ -22,14 +22,14 @@ static void luma_row(const uint8_t *bgr, int width, uint8_t *out) {
         (uint8_t)(16 + ((47 * bgr[4 * x + 2] + 157 * bgr[4 * x + 1] + 16 * bgr[4 * x] + 128) >> 8));
 }
 
-/* Mean of the up to 2 x 2 pixels of a chroma sample; where the seam between the eyes cuts one, it
- * belongs to the left eye. */
+/* Mean of the up to 2 x 2 pixels of a chroma sample; where the seam between the views cuts one, it
+ * belongs to the left view. */
 static void chroma_row(const RvScene *scene, int y, uint8_t *u, uint8_t *v, int step) {
-  const int eye = scene->plan.config.width, width = 2 * eye;
+  const int view = scene->plan.config.width, width = 2 * view;
   const uint8_t *top = scene->work->bgr + 4 * (size_t)y * (size_t)width;
   const uint8_t *bottom = y + 1 < scene->plan.config.height ? top + 4 * width : top;
-  for (int c = 0; c < eye; c++) {
-    const int x0 = 2 * c, x1 = x0 + 1 == eye ? x0 : x0 + 1;
+  for (int c = 0; c < view; c++) {
+    const int x0 = 2 * c, x1 = x0 + 1 == view ? x0 : x0 + 1;
     int sum[3];
     for (int k = 0; k < 3; k++)
       sum[k] =

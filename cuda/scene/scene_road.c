@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_road.c: roads that bend, on flat ground. A place on them is `across` m right of the road's
- * middle and z m ahead of the camera; the middle is a profile over z (World.track) that is 0 and points
- * straight ahead at the camera. Paint and textures follow the road. */
+/* scene_road.c: roads that bend, on flat ground. A position on them is `across` m right of the
+ * road's middle and z m ahead of the camera; the middle is a profile over z (World.track) that
+ * is 0 and points straight ahead at the camera. Paint and textures follow the road. */
 #include "scene/scene_internal.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #define EASING 60.0 /* of which the last ones lead over to the next */
 #define EXIT 520.0  /* m from exit to exit of the highway */
 #define EXIT_LONG 200.0
-#define EXIT_AWAY 90.0 /* m behind which it leaves the road */
+#define EXIT_AWAY 90.0 /* m after which it leaves the road */
 #define EXIT_WIDE 3.6
 #define WORN 170.0 /* m of road that is worn or not */
 
@@ -90,7 +90,7 @@ Object *scene_block(World *world, Material material, RvSceneLabel label, double 
   return box;
 }
 
-/* A guard rail beside the road, from one place to another (m ahead); `side`: of its posts. */
+/* A guard rail beside the road, from one position to another (m ahead); `side`: of its posts. */
 void scene_rail(World *world, double across, int side, double from, double to) {
   const double piece = 8.0;
   for (int k = floor_int((world->travel + from) / piece); k * piece < world->travel + to; k++) {

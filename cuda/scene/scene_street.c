@@ -31,7 +31,8 @@ static Object *upright_box(World *world, Material material, RvSceneLabel label, 
   return box;
 }
 
-/* A frame that stands on the ground at (x, z) and looks along the unit vector `ahead`, which is level. */
+/* A frame that stands on the ground at (x, z) and looks along the unit vector `ahead`, which is
+ * level. */
 static void stand(const World *world, Object *object, double x, double z, Vec ahead) {
   const double e = 1.2;
   const double slope =
@@ -110,7 +111,7 @@ void scene_car(World *world, double x, double z, Vec ahead, uint32_t style) {
   Object *cabin = add_part(world, &car, MATERIAL_CABIN, vec(wide, roof + 0.1, long_));
   if (!cabin)
     return;
-  cabin->half.y = roof; /* what the paint of the windows goes by */
+  cabin->half.y = roof; /* seed of the paint of the windows */
   cabin->half.x = belt;
   close_part(cabin, 0.32, wide - 0.03, belt, roof, belt - 0.05);
   scene_plane(cabin, vec(0, 0.85, 0.6), vec(0, belt, nose));              /* windscreen */
@@ -246,7 +247,7 @@ static void add_kerbside(const RvScene *scene, World *world, int side) {
 
 void scene_build_street(const RvScene *scene, World *world) {
   const uint32_t seed = scene->plan.config.seed;
-  /* What matters most first: should the world be full, the farthest plots are left out. */
+  /* What matters most first: should the world be full, the farthest plots are omitted. */
   const double travel = world->travel;
   add_car(world, LEAD, 0, 1.8 + 0.1 * sin(travel / 13.0), 15.0 + 4.0 * sin(travel / 41.0),
           vec(0.1 / 13.0 * cos(travel / 13.0), 0.0, 1.0 + 4.0 / 41.0 * cos(travel / 41.0)),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_texture.c: tileable textures made from the seed, with mip levels, so that a surface gives
- * both eyes the same light whatever the distance. */
+/* scene_texture.c: tileable textures made from the seed, with mip levels, so that a surface looks
+ * the same in both views at any distance. */
 #include "scene/scene_internal.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ typedef struct Octave {
 
 #define OCTAVES 6
 
-/* Adds an octave; `table` has room for the values at the cells' corners. */
+/* Adds an octave; `table` has space for the values at the cells' corners. */
 static void add_octave(float *out, const Octave *octave, uint32_t salt, float *table) {
   const int nx = octave->across, ny = octave->down;
   for (int y = 0; y < ny; y++)
@@ -41,7 +41,7 @@ static void add_octave(float *out, const Octave *octave, uint32_t salt, float *t
 }
 
 /* Adds overlapping discs, one in each of n x n cells: the nearest center's tone, darker at its rim.
- * `table` has room for place and tone of every disc. */
+ * `table` has space for position and tone of every disc. */
 static void add_discs(float *out, uint32_t salt, int n, float amplitude, float *table) {
   for (int i = 0; i < n * n; i++) {
     table[3 * i] = lattice(salt, i % n, i / n);
@@ -125,8 +125,8 @@ size_t scene_texture_bytes(void) {
   return SIDE * SIDE * sizeof(float) + TEXTURES * bytes; /* scratch first: it needs alignment */
 }
 
-/* Mean 128 and deviation 40, so that materials can state their contrast. */
-static void quantise(const float *values, uint8_t *out) {
+/* Mean 128 and standard deviation 40, so that materials can state their contrast. */
+static void quantize(const float *values, uint8_t *out) {
   double sum = 0.0, squares = 0.0;
   for (int i = 0; i < SIDE * SIDE; i++) {
     sum += (double)values[i];
@@ -158,8 +158,8 @@ static void make_cells(const Texture *texture) {
   }
 }
 
-/* The tables of `generate` lie behind its values, where the finest level of the first texture is stored:
- * that level is what the last tables leave there. Pictures depend on it. */
+/* The tables of `generate` lie behind its values, where the finest level of the first texture is
+ * stored: that level is what the last tables leave there. Images depend on it. */
 void scene_textures_make(RvScene *scene, uint8_t *memory, uint32_t *cells) {
   float *const scratch = (float *)(void *)memory;
   memory += SIDE * SIDE * sizeof(float);
@@ -172,7 +172,7 @@ void scene_textures_make(RvScene *scene, uint8_t *memory, uint32_t *cells) {
     const Texture *texture = &scene->texture[t];
     const uint32_t salt = scene_hash(scene->plan.config.seed, 77u, (uint32_t)t);
     generate(t, salt, scratch, scratch + SIDE * SIDE);
-    quantise(scratch, texture->level[0]);
+    quantize(scratch, texture->level[0]);
     for (int l = 1; l < TEXTURE_LEVELS; l++) {
       const int side = SIDE >> l;
       const uint8_t *from = texture->level[l - 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_truth.c: ground truth beyond single pixels: things, heights, free space, lines of paint. Made of
- * the first hits of the left view, on one thread, in the order of the pixels. */
+/* scene_truth.c: ground truth beyond single pixels: things, heights, free space, lines of paint.
+ * Made of the first hits of the left view, on one thread, in the order of the pixels. */
 #include "scene/scene_internal.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ static void row_of(const RvScene *scene, const RvSceneTruth *truth, int y, const
     double height = 0.0;
     if (!is_sky) {
       const Vec dir = vec_add(vec_add(vec_mul(world->right, u), down), world->ahead);
-      const Vec p = vec_add(world->eye[0], vec_mul(dir, t));
+      const Vec p = vec_add(world->view[0], vec_mul(dir, t));
       height = p.y - scene_ground_y(world, p.x, p.z);
     }
     if (objects)
@@ -106,11 +106,11 @@ static void list_objects(const RvScene *scene, const Extent *extents, RvSceneFac
 
 /* --- Lines ----------------------------------------------------------------------------------- */
 
-/* The place of a line at z m of street in the left camera: X and Z. */
+/* The position of a line at z m of street in the left camera: X and Z. */
 static void place(const World *world, const Mark *mark, double z, double *x, double *depth) {
   const double exit = mark->exits ? scene_profile(world->exit, z) : 0.0;
   const double at = (world->bent ? scene_profile(world->track, z) : 0.0) + mark->x + exit;
-  const Vec p = vec_sub(vec(at, scene_ground_y(world, at, z), z), world->eye[0]);
+  const Vec p = vec_sub(vec(at, scene_ground_y(world, at, z), z), world->view[0]);
   *x = vec_dot(p, world->right);
   *depth = vec_dot(p, world->ahead);
 }
@@ -144,7 +144,7 @@ static void describe(const World *world, const Mark *mark, RvSceneLine *line) {
   line->color = (uint8_t)mark->color;
 }
 
-/* The lines of the streets, whose paint is a function of the place (scene_lanes_ground.h). */
+/* The lines of the streets, whose paint is a function of the position (scene_lanes_ground.h). */
 static int street_marks(Mark *marks) {
   for (int i = -1; i <= 1; i++)
     marks[i + 1] = (Mark){.x = 3.51 * i,
@@ -156,7 +156,7 @@ static int street_marks(Mark *marks) {
   return 3;
 }
 
-/* Own lane and neighbors, by the place at 8 m; two lines of a double one are one border. */
+/* Own lane and neighbors, by the position at 8 m; two lines of a double one are one border. */
 static void assign(RvSceneFacts *facts) {
   const int at = (int)((8.0 - RV_SCENE_LINE_FIRST) / RV_SCENE_LINE_STEP);
   for (int side = -1; side <= 1; side += 2) {

@@ -105,12 +105,12 @@ static void build_camera(const RvScene *scene, World *world) {
       vec_sub(vec_mul(forward, scene->plan.cos_pitch), vec_mul(up, scene->plan.sin_pitch));
   world->down = vec_mul(
       vec_add(vec_mul(up, scene->plan.cos_pitch), vec_mul(forward, scene->plan.sin_pitch)), -1.0);
-  world->eye[0] = vec(x, scene_ground_y(world, x, 0.0) + scene->plan.camera.height, 0.0);
-  world->eye[1] = vec_add(world->eye[0], vec_mul(world->right, scene->plan.camera.baseline));
+  world->view[0] = vec(x, scene_ground_y(world, x, 0.0) + scene->plan.camera.height, 0.0);
+  world->view[1] = vec_add(world->view[0], vec_mul(world->right, scene->plan.camera.baseline));
 }
 
-/* On `offroad`: from one frame to the next the sun comes out or hides, and the cameras answer alike
- * with exposure and white balance. The stretch between two such places has a light of its own. */
+/* On `offroad`: from one frame to the next the sun comes out or hides, and exposure and white
+ * balance of both cameras follow. The stretch between two such positions has its own light. */
 static void sudden_light(const RvScene *scene, World *world) {
   const uint32_t seed = scene->plan.config.seed;
   int stretch = floor_int(world->travel / LIGHT_STEP);
@@ -167,7 +167,7 @@ static Color haze(const World *world) {
 
 void scene_build(RvScene *scene, uint64_t frame) {
   World *world = scene->work->world;
-  /* The street begins anew after STREET_LENGTH: numbers of plots and cars stay small however slow
+  /* The street starts again after STREET_LENGTH: numbers of plots and cars stay small however slow
    * the frame rate or far the frame. */
   const double travel = scene->plan.config.speed * (double)frame / scene->plan.config.frame_rate;
   world->travel = isfinite(travel) ? fmod(travel, STREET_LENGTH) : 0.0;

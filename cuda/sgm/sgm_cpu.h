@@ -4,15 +4,16 @@
  * In addition to the slots there are only one row of states per direction and a few rows per
  * thread: descriptors are recomputed for each sweep.
  *
- * One slot per image row contains that row's S[x][k] (u16). Once the winners of a row are known its
- * S is not needed anymore, and the slot contains the row of every map, so that the maps take no
- * memory of their own (25 bytes per pixel against 2 * disparities >= 64):
+ * One slot per image row contains that row's S[x][k] (u16). Once the winners of a row are known
+ * its S is not needed anymore, and the slot contains the row of every map, so that the maps take
+ * no memory of their own (25 bytes per pixel against 2 * disparities >= 64):
  *
- *   | winner u16 | right u16 | disparity u16 | filtered u16 | region | confidence u8 |
+ * | winner u16 | right u16 | disparity u16 | filtered u16 | region | confidence u8 |
  *
- * filtered is the output of the median; the speckle filter stores the first column of each run in
- * the position of right, which is not read after the left-right check. The refine stage marks sky in
- * winner, and stores candidates of the sky and then filled values in the position of disparity. */
+ * filtered is the output of the median; the speckle filter stores the first column of each run
+ * in the position of right, which is not read after the left-right check. The refine stage marks
+ * sky in winner, and stores candidates of the sky and then filled values in the position of
+ * disparity. */
 #ifndef RV_SGM_CPU_H
 #define RV_SGM_CPU_H
 
@@ -53,7 +54,7 @@ typedef struct RvSgmCpu {
   size_t scratch_bytes;
 } RvSgmCpu;
 
-/* Instruction sets that this CPU has, fastest first; NULL past the last. */
+/* Instruction sets that this CPU has, fastest first; NULL after the last. */
 const RvSgmKernels *rv_sgm_cpu_kernels(int index);
 /* 1 when these kernels support this config with cells of that many bytes. */
 int rv_sgm_cpu_can(const RvSgmKernels *kernels, const RvSgmConfig *config, int cell);
@@ -81,7 +82,7 @@ static inline uint8_t *rv_sgm_confidences(const RvSgmCpu *cpu, int y) {
 }
 #define RV_SGM_MAP_BYTES (9 + sizeof(RvSgmRegion)) /* per pixel, of all maps */
 
-/* Rows that a thread takes at a time: threads that are held up leave the rest to the others. */
+/* Rows that a thread processes at a time: the other threads process the rows of a preempted one. */
 #define RV_SGM_ROWS 8
 
 RvStatus rv_sgm_cpu_match(void *work, RvSgmJob *job);
@@ -94,9 +95,10 @@ static inline void *rv_sgm_plane_row(const RvPlane *plane, int y) {
   return (char *)plane->data + y * plane->stride;
 }
 
-/* Connected regions of rows of values, 0 = none: makes the nodes of a row, of the size of their runs or
- * (counts 0) of size 0; joins them with those of the row above; and, when all rows are joined, gives
- * the size of the region of the run that starts in column x, and the end of that run. */
+/* Connected regions of rows of values, 0 = none: makes the nodes of a row, of the size of their
+ * runs or (counts 0) of size 0; joins them with those of the row above; and, when all rows are
+ * joined, gives the size of the region of the run that starts in column x, and the end of that
+ * run. */
 void rv_sgm_cpu_runs(const RvSgmCpu *cpu, int y, const uint16_t *values, int range, int counts);
 void rv_sgm_cpu_join(const RvSgmCpu *cpu, int y, const uint16_t *here, const uint16_t *above,
                      int range);

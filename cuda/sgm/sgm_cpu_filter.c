@@ -117,8 +117,8 @@ static void output_row(const RvSgmCpu *cpu, const RvSgmJob *job, int y) {
     out[x] = disparity[x] == RV_SGM_INVALID ? 0 : job->plan->confidence_of[raw[x]];
 }
 
-/* One parallel region with as few barriers as possible: a thread that is held up costs a time slice
- * at each. A region of one pixel is never removed with speckle_size 0 or 1. */
+/* One parallel region with as few barriers as possible: each one waits for a preempted thread
+ * for a time slice. A region of one pixel is never removed with speckle_size 0 or 1. */
 RvStatus rv_sgm_cpu_filter(void *work, RvSgmJob *job) {
   const RvSgmCpu *cpu = work;
   const RvSgmConfig *c = &job->plan->config;

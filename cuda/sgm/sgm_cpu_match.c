@@ -82,7 +82,7 @@ static void check_row(const RvSgmCpu *cpu, const RvSgmConfig *c, int y) {
   }
 }
 
-/* S of the row is not needed anymore: its slot takes the maps. */
+/* S of the row is not needed anymore: its slot stores the maps. */
 static void close_maps(const RvSgmCpu *cpu, const RvSgmConfig *c, int y, const RvSgmRow *r) {
   const size_t width = (size_t)c->width;
   memcpy(rv_sgm_winners(cpu, y), r->winner, width * sizeof(uint16_t));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cpu_refine.c: the CPU engine's refine stage: sky and dense filling, in the planes of the job. */
+/* sgm_cpu_refine.c: the CPU engine's refine stage: sky and dense filling, in the planes of the
+ * job. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,8 @@ static int64_t sum_row(const RvPlane *view, int y) {
   return sum;
 }
 
-/* Sums over the 7 rows around y of gradient and gray level, with RV_SGM_RADIUS_X more columns at both
- * ends. */
+/* Sums over the 7 rows around y of gradient and gray level, with RV_SGM_RADIUS_X more columns at
+ * both ends. */
 static void sum_columns(const RvPlane *view, int y, uint16_t *gradient, uint16_t *gray) {
   const int width = view->width, last = view->height - 1;
   gradient += RV_SGM_RADIUS_X, gray += RV_SGM_RADIUS_X;
@@ -112,7 +113,7 @@ static int is_sky(int winner) {
   return winner == RV_SGM_NO_MATCH;
 }
 
-/* Which pixels of a row ends are taken from. */
+/* Pixels of a row that can be ends of a run. */
 static void mark_ends(const RvSgmCpu *cpu, const uint16_t *disparity, int y, uint8_t *is_end) {
   for (int x = 0, end; x < cpu->width; x = end) {
     const int large = rv_sgm_cpu_run(cpu, y, x, &end) >= RV_SGM_FILL_REGION;

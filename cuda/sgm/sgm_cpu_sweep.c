@@ -9,7 +9,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 #ifdef RV_SGM_PROBE
-/* A second compilation for the tests shows S of every pixel. */
+/* The tests compile it again to read S of every pixel. */
 void RV_SGM_PROBE(const RvSgmRow *row, int x, const uint16_t *sums);
 #else
 #  define RV_SGM_PROBE(row, x, sums)

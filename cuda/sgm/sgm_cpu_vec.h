@@ -282,8 +282,8 @@ static inline V v_odd(V a) {
 static inline V v_iota16(int from) {
   return (V)((V16){0, 1, 2, 3, 4, 5, 6, 7} + (uint16_t)from);
 }
-/* Lanes of a and b, numbered consecutively, in the given order: gcc and clang spell it
- * differently. */
+/* Lanes of a and b, numbered consecutively, in the given order: gcc and clang have different
+ * functions for it. */
 #  ifdef __clang__
 #    define V_SHUFFLE(type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #  else

@@ -68,7 +68,7 @@ RV_HD RvSgmOffset rv_sgm_mixed_pair(int n) {
 /* Offset of neighbor n = 0..15 of the mixed descriptor: |i|, |j| <= 2 with i + j even, row by row,
  * without the center; then (4, 0), (-4, 0), (0, 3), (0, -3). */
 RV_HD RvSgmOffset rv_sgm_mixed_center(int n) {
-  /* The 13 places of the checkerboard are every other one of 25; the center is number 6. */
+  /* The 13 positions of the checkerboard are every other one of 25; the center is number 6. */
   const int at = 2 * (n < 6 ? n : n + 1), far = n % 2 ? -1 : 1;
   const RvSgmOffset near = {at % 5 - 2, at / 5 - 2};
   const RvSgmOffset wide = {n < 14 ? 4 * far : 0, n < 14 ? 0 : 3 * far};
@@ -161,7 +161,7 @@ RV_HD int rv_sgm_passes_lr_check(int x, int min_disparity, int k, int right_k, i
   return x - (min_disparity + k) >= 0 && rv_abs(k - right_k) <= max_lr_diff;
 }
 
-/* Sky: a candidate, and the lowest sum of a window that is bright enough. */
+/* Sky: a candidate, and the minimum sum of a window that is bright enough. */
 #define RV_SGM_SKY_NEAREST (8 * RV_SGM_SCALE)
 #define RV_SGM_SKY_TEXTURE 384
 #define RV_SGM_SKY_WINDOW 63 /* px */
@@ -187,7 +187,7 @@ RV_HD int rv_sgm_fill_value(int l, int r, int raw, int length) {
   return inside && 2 * (high - low) <= RV_SGM_SCALE * length ? raw : low;
 }
 
-/* Speckle: whether two stored values of 4-neighbours belong to the same region. */
+/* Speckle: whether two stored values of 4-neighbors belong to the same region. */
 RV_HD int rv_sgm_same_region(int a, int b, int speckle_range) {
   return a != RV_SGM_INVALID && b != RV_SGM_INVALID &&
          rv_abs(a - b) <= RV_SGM_SCALE * speckle_range;

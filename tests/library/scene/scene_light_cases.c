@@ -7,11 +7,11 @@
 enum { WIDTH = 48, HEIGHT = 36, FRAMES = 120 };
 
 /* Mean gray of one view's lower half, which is ground. */
-static double mean_level(const uint8_t *gray, int eye) {
+static double mean_level(const uint8_t *gray, int view) {
   int sum = 0;
   for (int y = HEIGHT / 2; y < HEIGHT; y++)
     for (int x = 0; x < WIDTH; x++)
-      sum += gray[y * 2 * WIDTH + eye * WIDTH + x];
+      sum += gray[y * 2 * WIDTH + view * WIDTH + x];
   return sum / (double)(WIDTH * (HEIGHT / 2));
 }
 
@@ -29,11 +29,11 @@ static Jumps count_jumps(RvScene *scene) {
     if (rv_scene_render(scene, (uint64_t)frame, &picture, NULL) != RV_OK)
       return (Jumps){0, FRAMES};
     int jumped[2], stayed[2];
-    for (int eye = 0; eye < 2; eye++) {
-      const double now = mean_level(gray, eye), ratio = frame ? now / before[eye] : 1.0;
-      jumped[eye] = ratio > 1.2 || ratio < 1.0 / 1.2;
-      stayed[eye] = ratio < 1.1 && ratio > 1.0 / 1.1;
-      before[eye] = now;
+    for (int view = 0; view < 2; view++) {
+      const double now = mean_level(gray, view), ratio = frame ? now / before[view] : 1.0;
+      jumped[view] = ratio > 1.2 || ratio < 1.0 / 1.2;
+      stayed[view] = ratio < 1.1 && ratio > 1.0 / 1.1;
+      before[view] = now;
     }
     jumps.both += jumped[0] && jumped[1];
     jumps.one += (jumped[0] && stayed[1]) || (jumped[1] && stayed[0]);
@@ -62,7 +62,7 @@ static void check_cases(RvCheck *check, const char *name, RvRandom *random) {
     rv_scene_free(&scene);
     const int wild = pattern == RV_SCENE_OFFROAD;
     rvc_true(check, name, jumps.one == 0 && (wild ? jumps.both >= 2 : jumps.both == 0),
-             "pattern %d: the light of %d frames jumps for both eyes, of %d for one", pattern,
+             "pattern %d: the light of %d frames jumps for both views, of %d for one", pattern,
              jumps.both, jumps.one);
   }
 }

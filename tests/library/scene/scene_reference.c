@@ -22,15 +22,15 @@ static uint8_t level(float v) {
 /* The right camera exposes shorter and is a little bluer, as two cameras that expose for themselves
  * do; both darken towards the corners. The cameras of `planes` and `noise` are alike. */
 static void scene_sense(const RvScene *scene, const Sensor *sensor, int x, Color c, uint8_t *bgr) {
-  const int eye = sensor->eye, y = sensor->y;
+  const int view = sensor->view, y = sensor->y;
   if (scene_outdoors(scene)) {
     const float u = (float)((x - scene->plan.camera.cx) / scene->plan.camera.focal);
     const float v = (float)((y - scene->plan.camera.cy) / scene->plan.camera.focal);
     const float vignette = 1.0f - 0.16f * (u * u + v * v);
     const Color gain = scene->work->world->gain;
-    c = color_mul(c, eye ? 0.7f * vignette : vignette);
+    c = color_mul(c, view ? 0.7f * vignette : vignette);
     c = color(c.r * gain.r, c.g * gain.g, c.b * gain.b);
-    if (eye)
+    if (view)
       c = color(c.r - 2.0f, c.g - 1.0f, c.b);
   }
   const float noise = scene->plan.config.noise > 0.0
@@ -101,17 +101,17 @@ static int shadowed(const RvScene *scene, const Ray *ray, const Hit *hit) {
   return scene_in_shadow(scene, point, hit->object);
 }
 
-static void trace_row(const RvScene *scene, int eye, int y, const RvSceneTruth *truth) {
+static void trace_row(const RvScene *scene, int view, int y, const RvSceneTruth *truth) {
   const int width = scene->plan.config.width;
   uint32_t *ids = scene->work->ids + (size_t)y * (size_t)width;
   float *depths = scene->work->depths + (size_t)y * (size_t)width;
   for (int x = 0; x < width; x++) {
-    const Ray ray = scene_ray(scene, eye, x, y);
+    const Ray ray = scene_ray(scene, view, x, y);
     Hit hit;
-    scene_trace(scene, eye, &ray, x, y, FARTHEST, &hit);
+    scene_trace(scene, view, &ray, x, y, FARTHEST, &hit);
     ids[x] = pack(&hit, shadowed(scene, &ray, &hit));
     depths[x] = (float)hit.t;
-    if (eye == 0 && truth)
+    if (view == 0 && truth)
       write_truth(scene, truth, x, y, &hit);
   }
 }
@@ -134,29 +134,29 @@ static int on_edge(const RvScene *scene, int x, int y) {
          absolute((double)(scene->work->depths[above] - depth)) > (double)limit;
 }
 
-static Color sample(const RvScene *scene, int eye, double x, double y) {
-  const Ray ray = scene_ray(scene, eye, x, y);
+static Color sample(const RvScene *scene, int view, double x, double y) {
+  const Ray ray = scene_ray(scene, view, x, y);
   Hit hit;
-  scene_trace(scene, eye, &ray, x, y, FARTHEST, &hit);
+  scene_trace(scene, view, &ray, x, y, FARTHEST, &hit);
   return scene_shade(scene, &ray, &hit, shadowed(scene, &ray, &hit));
 }
 
-static void shade_row(const RvScene *scene, uint64_t frame, int eye, int y) {
+static void shade_row(const RvScene *scene, uint64_t frame, int view, int y) {
   static const double offsets[4][2] = {
       {-0.125, -0.375}, {0.375, -0.125}, {0.125, 0.375}, {-0.375, 0.125}};
   const int width = scene->plan.config.width;
-  uint8_t *bgr = scene->work->bgr + 4 * ((size_t)(2 * y + eye) * (size_t)width);
-  const Sensor sensor = scene_sensor(frame, eye, y);
+  uint8_t *bgr = scene->work->bgr + 4 * ((size_t)(2 * y + view) * (size_t)width);
+  const Sensor sensor = scene_sensor(frame, view, y);
   for (int x = 0; x < width; x++) {
     const size_t i = (size_t)y * (size_t)width + (size_t)x;
     Color c = {0, 0, 0};
     if (on_edge(scene, x, y)) {
       for (int k = 0; k < 4; k++) {
-        const Color s = sample(scene, eye, x + offsets[k][0], y + offsets[k][1]);
+        const Color s = sample(scene, view, x + offsets[k][0], y + offsets[k][1]);
         c = color(c.r + 0.25f * s.r, c.g + 0.25f * s.g, c.b + 0.25f * s.b);
       }
     } else {
-      const Ray ray = scene_ray(scene, eye, x, y);
+      const Ray ray = scene_ray(scene, view, x, y);
       const Hit hit = unpack(scene->work->ids[i], scene->work->depths[i]);
       c = scene_shade(scene, &ray, &hit, (int)(scene->work->ids[i] & 1));
     }
@@ -167,11 +167,11 @@ static void shade_row(const RvScene *scene, uint64_t frame, int eye, int y) {
 void rv_scene_reference(RvScene *scene, uint64_t frame, const RvPicture *picture,
                         const RvSceneTruth *truth) {
   scene_build(scene, frame);
-  for (int eye = 0; eye < 2; eye++) {
+  for (int view = 0; view < 2; view++) {
     for (int y = 0; y < scene->plan.config.height; y++)
-      trace_row(scene, eye, y, truth);
+      trace_row(scene, view, y, truth);
     for (int y = 0; y < scene->plan.config.height; y++)
-      shade_row(scene, frame, eye, y);
+      shade_row(scene, frame, view, y);
   }
   scene_output(scene, picture);
 }

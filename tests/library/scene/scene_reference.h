@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_reference.h: the reference implementation of the renderer: one pixel after the other, in plain
- * C. The world of a frame and the textures are the library's. */
+/* scene_reference.h: the reference implementation of the renderer: one pixel after the other, in
+ * plain C. The world of a frame and the textures are the library's. */
 #ifndef RV_SCENE_REFERENCE_H
 #define RV_SCENE_REFERENCE_H
 
@@ -22,8 +22,8 @@ typedef struct Hit {
 } Hit;
 
 /* scene_trace_reference.c */
-Ray scene_ray(const RvScene *scene, int eye, double x, double y);
-void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double y, double far,
+Ray scene_ray(const RvScene *scene, int view, double x, double y);
+void scene_trace(const RvScene *scene, int view, const Ray *ray, double x, double y, double far,
                  Hit *hit);
 int scene_in_shadow(const RvScene *scene, Vec point, int self);
 Vec scene_normal(const RvScene *scene, const Hit *hit, Vec point);

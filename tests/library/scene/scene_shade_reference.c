@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_shade_reference.c: the color of a hit: light, shadow, mirrored sky, haze; and the sky itself. */
+/* scene_shade_reference.c: the color of a hit: light, shadow, mirrored sky, haze; and the sky
+ * itself. */
 #include "scene/scene_reference.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ static Color clear_sky(const World *world, Vec dir) {
   return color(c.r * world->light.r, c.g * world->light.g, c.b * world->light.b);
 }
 
-/* Clouds on a layer far up; no parallax, thus the same for both eyes. */
+/* Clouds on a layer far up; no parallax, thus the same for both views. */
 static Color scene_sky(const RvScene *scene, Vec dir) {
   const World *world = scene->work->world;
   const Color clear = clear_sky(world, dir);
@@ -103,7 +104,7 @@ Color scene_shade(const RvScene *scene, const Ray *ray, const Hit *hit, int shad
 }
 
 /* What a wet road mirrors: the sky, and below it the street's fronts as a dark band whose top
- * follows the direction; a smooth thing that moves with the eye, as on a real road. */
+ * follows the direction; a smooth thing that moves with the view, as on a real road. */
 static Color scene_mirror(const RvScene *scene, Vec point, Vec dir) {
   const World *world = scene->work->world;
   const Color sky = clear_sky(world, dir);

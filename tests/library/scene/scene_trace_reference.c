@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_trace_reference.c: what a ray meets first, whether the sun reaches a point, and what stands there. */
+/* scene_trace_reference.c: what a ray meets first, whether the sun reaches a point, and what
+ * stands there. */
 #include "scene/scene_reference.h"
 
 #include <math.h>
 
-/* Pixel (x, y) of an eye; pixel centers are whole numbers. */
-Ray scene_ray(const RvScene *scene, int eye, double x, double y) {
+/* Pixel (x, y) of a view; pixel centers are whole numbers. */
+Ray scene_ray(const RvScene *scene, int view, double x, double y) {
   const World *world = scene->work->world;
   const double u = (x - scene->plan.camera.cx) / scene->plan.camera.focal;
   const double v = (y - scene->plan.camera.cy) / scene->plan.camera.focal;
   Ray ray;
-  ray.origin = world->eye[eye];
+  ray.origin = world->view[view];
   ray.dir = vec_add(vec_add(vec_mul(world->right, u), vec_mul(world->down, v)), world->ahead);
   return ray;
 }
@@ -20,7 +21,7 @@ Vec scene_local(const Object *object, Vec point) {
   return vec(vec_dot(p, object->right), vec_dot(p, object->up), vec_dot(p, object->ahead));
 }
 
-/* Holes in the shell of a tree's crown: a function of the place, thus the same for both eyes. */
+/* Holes in the shell of a tree's crown: a function of the place, thus the same for both views. */
 int scene_leaf_hole(Vec p, uint32_t style) {
   const double x = p.x * 3.1 + 64.0, y = p.y * 3.1 + 64.0, z = p.z * 3.1 + 64.0;
   const int ix = (int)x, iy = (int)y, iz = (int)z;
@@ -190,7 +191,7 @@ static double meet_ground(const World *world, const Ray *ray, double near, doubl
 #define CURB_X 5.7
 #define LOT_X 8.7
 
-/* Road, curb, sidewalk and what lies behind, each in place of what stands farther away. The eyes
+/* Road, curb, sidewalk and what lies behind, each in place of what stands farther away. The views
  * are above the road: a ray that comes down on the road's level within the curbs never passed over
  * them, and any other ray meets the curb's face or, behind it, the higher level. */
 static void meet_street(const RvScene *scene, const Ray *ray, Hit *hit) {
@@ -237,7 +238,7 @@ static void meet_bent(const RvScene *scene, const Ray *ray, Hit *hit) {
 #define TUFTS 100.0f /* texels per m: the largest tufts are 0.6 m across */
 
 /* Height of the grass above the ground, m; 0 on the track. A function of the place alone, so that
- * both eyes see the same blades. */
+ * both views see the same blades. */
 static double grass_height(const RvScene *scene, double x, double z) {
   const double outside = -scene_track(scene, x, z);
   if (outside <= 0.0 || z >= GRASS_FAR)
@@ -286,18 +287,18 @@ static void meet_offroad(const RvScene *scene, const Ray *ray, Hit *hit) {
     *hit = found;
 }
 
-static void meet_objects(const RvScene *scene, int eye, const Ray *ray, double x, double y,
+static void meet_objects(const RvScene *scene, int view, const Ray *ray, double x, double y,
                          Hit *hit) {
   const World *world = scene->work->world;
   const int tx = rv_clamp((int)(x * TILES_X / scene->plan.config.width), 0, TILES_X - 1);
   const int ty = rv_clamp((int)(y * TILES_Y / scene->plan.config.height), 0, TILES_Y - 1);
-  const Bits *bits = &world->tile[eye][ty][tx];
+  const Bits *bits = &world->tile[view][ty][tx];
   for (int w = 0; w < OBJECT_WORDS; w++)
     for (uint64_t word = bits->word[w]; word; word &= word - 1) {
       const int rank = w * 64 + __builtin_ctzll(word);
       if (world->nearest[rank] > hit->t)
         return;
-      if (!rect_has(&world->cover[eye][rank], x, y))
+      if (!rect_has(&world->cover[view][rank], x, y))
         continue;
       const int index = world->order[rank];
       const Object *object = &world->object[index];
@@ -310,12 +311,12 @@ static void meet_objects(const RvScene *scene, int eye, const Ray *ray, double x
     }
 }
 
-/* First hit of the ray through pixel (x, y) of an eye, nearer than `far`; the sky without one. */
-void scene_trace(const RvScene *scene, int eye, const Ray *ray, double x, double y, double far,
+/* First hit of the ray through pixel (x, y) of a view, nearer than `far`; the sky without one. */
+void scene_trace(const RvScene *scene, int view, const Ray *ray, double x, double y, double far,
                  Hit *hit) {
   const Hit sky = {far, -1, 0, MATERIAL_SKY};
   *hit = sky;
-  meet_objects(scene, eye, ray, x, y, hit);
+  meet_objects(scene, view, ray, x, y, hit);
   if (scene->plan.config.pattern == RV_SCENE_OFFROAD)
     meet_offroad(scene, ray, hit);
   else if (scene->work->world->bent)
