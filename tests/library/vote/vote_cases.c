@@ -216,7 +216,7 @@ static RvStatus run_timed(void *user, RvStream stream) {
 /* The peer on the same input, timed when its votes are ours, which took `us`. */
 static void bench_peer(RvCheck *check, const char *name, const Timed *timed, const Trial *t,
                        double us) {
-#if RV_HAVE_CUDA
+#if RV_HAVE_CUDA && !defined(RV_EMULATED) /* the emulator has no CUB */
   char row[64];
   RvVoteBaseline *peer = rv_vote_baseline_new(&t->config, &timed->input);
   const RvPlane ours = t->votes;
