@@ -30,7 +30,8 @@
  *  5. boxes    runs of strips at most 1/2 m apart are joined when their disparities overlap or are
  *              less than 0.15 m apart (below 14 px: overlap by half), and their heights differ by
  *              less than 0.7 m or a factor of two (union-find). Components of fewer than 3 strips
- *              are kept when they are 1 m tall; those whose top is below min_height are dropped.
+ *              are kept when they are 1 m tall; those whose top is below min_height, or less than
+ *              8 px above the ground, are dropped.
  *              The disparity of a box is that which 20 % of its votes exceed (its near face, not
  *              the mean); top and bottom are the 10 % and 90 % quantiles of its runs.
  *
@@ -152,10 +153,16 @@ RV_API double rv_obstacles_free_area(const RvObstaclesConfig *config, const RvFr
 RV_API double rv_obstacles_depth(const RvObstaclesConfig *config, const RvObstaclesRect *rect,
                                  const RvObstaclesDepth *depth, double *lateral);
 
-/* Tracks. Constant velocity in Z and X per obstacle (Kalman filter), pairs of tracks and obstacles
- * by least distance, first those of confidence 128 or more, then the others. Three hits confirm a
- * track and give it an id; a new one ends after 3 misses, a confirmed one after 8. Walls and
- * overhanging objects are not tracked.
+/* Tracks. Constant velocity in Z and X per obstacle (Kalman filter). Pairs of tracks and obstacles
+ * are made by least distance in Z, X, size and overlap of the boxes in the image: first of tracks
+ * with an id, obstacles of confidence 128 or more before the others, then of tracks without. In X,
+ * of center and sides that counts which moved least: what covers a part of an object moves the
+ * others. What the border of the image cuts (on the left: what only one camera sees) changes position,
+ * but no velocity.
+ * A track gets an id when its hits less its misses are 3; 2 when the deviation of the distance is
+ * below 3 % of it, 6 when it is above 4 %. A new one ends after 3 misses, one with an id after
+ * 8, and each when misses exceed hits by 4. Overhanging objects are not tracked; walls continue
+ * tracks with an id (objects that join for some frames), but begin none.
  * Doubles in a fixed order from + - x / sqrt only. */
 typedef struct RvObstaclesTracks RvObstaclesTracks;
 

@@ -40,6 +40,7 @@
 #define RV_OBSTACLES_FRONT 20     /* % of the votes of a box that are nearer than its near face */
 #define RV_OBSTACLES_BACK 5       /* and farther than its far end */
 #define RV_OBSTACLES_STRIPS 3     /* of a box; fewer when it is tall */
+#define RV_OBSTACLES_ROWS 8       /* px above the ground, less is noise of the ground */
 #define RV_OBSTACLES_TALL 1000    /* mm */
 #define RV_OBSTACLES_SAMPLES 32   /* rows and columns of a box whose validity is looked at */
 #define RV_OBSTACLES_STEP 700     /* mm of height between joined runs, or a factor of two */
@@ -328,6 +329,8 @@ RV_HD int rv_obstacles_is_box(const RvObstaclesPlan *p, const RvObstaclesTables 
                               const RvObstacleBox *box, int32_t ground) {
   const int32_t rows = 256 * (box->bottom - box->top + 1);
   const int32_t mm = t->mm[rv_obstacles_fine(p, box->near_d)];
+  if (!box->over && ground - 256 * box->top < 256 * RV_OBSTACLES_ROWS)
+    return 0;
   if (!box->over &&
       rv_obstacles_mm(mm, ground - 256 * box->top) < (int32_t)(1000 * p->config.min_height))
     return 0;

@@ -10,13 +10,20 @@
 #define GAP_MAX 0.5        /* s between frames, beyond which all tracks end */
 #define ACCELERATION_Z 2.0 /* m/s^2, standard deviations */
 #define ACCELERATION_X 1.0
-#define SPEED_Z 10.0 /* m/s: of a new track */
+#define SPEED_Z 30.0 /* m/s: of a new track; oncoming ones have 60 */
 #define SPEED_X 2.0
 #define SIGMA_X 0.3 /* m */
 #define SIGMA_X_BY_Z 0.01
-#define SIZE_SIGMA 0.5 /* of the width, as a fraction of the larger one */
-#define CONFIRM 3      /* hits */
-#define MISSES 8       /* of a confirmed track */
+#define SIZE_SIGMA 0.5  /* of the width, as a fraction of the larger one */
+#define NEAR_SIGMA 0.03 /* of the distance: standard deviation of near ones, and of far ones */
+#define FAR_SIGMA 0.04
+#define SCORE_MAX 8     /* hits less misses, at most */
+#define SCORE_LAST (-4) /* ends a track */
+#define APART 10.0      /* of the gate: cost of boxes that do not overlap at all */
+#define BORDER 64       /* 1/64 of the image's width: what ends there is cut */
+#define CUT_SIGMA 2.0   /* m, further deviation in Z of what the image cuts */
+#define CONFIRM 3       /* hits */
+#define MISSES 8        /* of a confirmed track */
 #define MISSES_NEW 3
 #define SHOWN 1       /* misses, up to which a track is returned as predicted */
 #define SIDE_MIN 8    /* px: smaller predicted boxes are at the border of the image */
@@ -35,6 +42,7 @@ typedef struct Axis {
 typedef struct Track {
   uint32_t id; /* 0: not confirmed */
   int hits, missed, age;
+  int score;    /* hits less misses */
   int obstacle; /* of this frame, -1: none */
   Axis z, x;
   RvObstacle last;
@@ -79,6 +87,13 @@ static void update(Axis *a, double seen, double sigma) {
   a->p00 *= 1 - k0;
 }
 
+/* Takes over a position that says nothing of the velocity. */
+static void place(Axis *a, double seen, double sigma) {
+  a->at = seen;
+  a->p00 = sigma * sigma;
+  a->p01 = 0;
+}
+
 static double chi_of(const Axis *a, double seen, double sigma) {
   const double y = seen - a->at;
   return y * y / (a->p00 + sigma * sigma);
@@ -88,18 +103,91 @@ static double sigma_x(double z) {
   return SIGMA_X + SIGMA_X_BY_Z * z;
 }
 
+/* Where the image cuts an obstacle, its nearest visible point is not always the same one. */
+static double sigma_z(const RvObstacle *o, int cut) {
+  return cut ? o->distance_sigma + CUT_SIGMA : o->distance_sigma;
+}
+
 /* --- Pairs ----------------------------------------------------------------------------------- */
 
 static int is_tracked(const RvObstacle *o) {
   return o->kind != RV_OBSTACLE_WALL && o->kind != RV_OBSTACLE_OVERHANG && o->distance > 0;
 }
 
+/* What continues a track; a wall, when the track has an id: objects that join for some frames. */
+static int continues(const Track *t, const RvObstacle *o) {
+  return is_tracked(o) || (o->kind == RV_OBSTACLE_WALL && t->id && o->distance > 0);
+}
+
+static double nearer_zero(double a, double b) {
+  return a * a < b * b ? a : b;
+}
+
+/* What covers a part of an object, or the border of the image, moves its visible center and one of
+ * its sides. How far an obstacle is beside its track is what center and sides moved least; where the
+ * image cuts it, what the other side moved. */
+static double beside(const Track *t, const RvObstacle *o, int cut) {
+  const double center = o->lateral - t->x.at, grown = 0.5 * (o->width - t->last.width);
+  const double left = center - grown, right = center + grown;
+  return cut == RV_OBSTACLE_CUT_LEFT    ? right
+         : cut == RV_OBSTACLE_CUT_RIGHT ? left
+                                        : nearer_zero(center, nearer_zero(left, right));
+}
+
+/* The sides at which the image ends before the object: in the left border of the image, as wide as
+ * the disparity, the other camera sees nothing. */
+static int cut_of(const RvObstaclesConfig *c, const RvObstacle *o) {
+  const double margin = (double)c->width / BORDER;
+  const double d = c->camera.focal * c->camera.baseline / o->distance - c->camera.doffs;
+  return (o->x <= d + margin ? RV_OBSTACLE_CUT_LEFT : 0) |
+         (o->x + o->w >= c->width - margin ? RV_OBSTACLE_CUT_RIGHT : 0);
+}
+
+static double change(double a, double b) {
+  const double most = a > b ? a : b;
+  return most > 0 ? (a - b) / (SIZE_SIGMA * most) : 0;
+}
+
+/* Box of a track at its predicted place, px: left, right, top, bottom, inside of the image. */
+typedef struct Frame {
+  double left, right, top, bottom;
+} Frame;
+
+static double limit(double value, double low, double high) {
+  return value < low ? low : value > high ? high : value;
+}
+
+static Frame frame_of(const RvObstaclesConfig *c, const Track *t) {
+  const RvObstacle *o = &t->last;
+  const double z = t->z.at > 0.5 ? t->z.at : 0.5, scale = o->distance / z;
+  const double middle = c->camera.cx + c->camera.focal * t->x.at / z;
+  const double horizon = c->camera.cy; /* rows move away from about the horizon */
+  const Frame f = {limit(middle - 0.5 * scale * o->w, 0, c->width),
+                   limit(middle + 0.5 * scale * o->w, 0, c->width),
+                   limit(horizon + scale * (o->y - horizon), 0, c->height),
+                   limit(horizon + scale * (o->y + o->h - horizon), 0, c->height)};
+  return f;
+}
+
+/* Intersection of a box and an obstacle over their union. */
+static double overlap(const Frame *f, const RvObstacle *o) {
+  const double left = f->left > o->x ? f->left : o->x, top = f->top > o->y ? f->top : o->y;
+  const double right = f->right < o->x + o->w ? f->right : o->x + o->w;
+  const double bottom = f->bottom < o->y + o->h ? f->bottom : o->y + o->h;
+  const double common = right > left && bottom > top ? (right - left) * (bottom - top) : 0;
+  const double all = (f->right - f->left) * (f->bottom - f->top) + (double)o->w * o->h - common;
+  return all > 0 ? common / all : 0;
+}
+
 /* How badly an obstacle fits a track; more than GATE: not at all. */
-static double misfit(const Track *t, const RvObstacle *o) {
-  const double wide = t->last.width > o->width ? t->last.width : o->width;
-  const double size = wide > 0 ? (t->last.width - o->width) / (SIZE_SIGMA * wide) : 0;
-  return chi_of(&t->z, o->distance, o->distance_sigma) +
-         chi_of(&t->x, o->lateral, sigma_x(o->distance)) + size * size;
+static double misfit(const RvObstaclesConfig *c, const Track *t, const RvObstacle *o) {
+  const int cut = cut_of(c, o);
+  const Frame box = frame_of(c, t);
+  const double x = beside(t, o, cut), sigma = sigma_x(o->distance);
+  const double width = cut ? 0 : change(t->last.width, o->width);
+  const double height = change(t->last.height, o->height);
+  return chi_of(&t->z, o->distance, sigma_z(o, cut)) + x * x / (t->x.p00 + sigma * sigma) +
+         width * width + height * height + APART * (1 - overlap(&box, o));
 }
 
 static int comes_before(const Pair *a, const Pair *b) {
@@ -121,16 +209,16 @@ static void sort_pairs(Pair *pair, int count) {
 }
 
 /* Pairs free tracks with free obstacles, the best first. `taken`: track of each obstacle, -1: none. */
-static void match(RvObstaclesTracks *tracks, const RvObstacle *obstacles, int count, int is_second,
-                  int *taken) {
+static void match(RvObstaclesTracks *tracks, const RvObstacle *obstacles, int count, int has_id,
+                  int is_second, int *taken) {
   int pairs = 0;
   for (int t = 0; t < tracks->count; t++)
     for (int k = 0; k < count && pairs < PAIRS; k++) {
       const RvObstacle *o = &obstacles[k];
-      if (tracks->track[t].obstacle >= 0 || taken[k] >= 0 || !is_tracked(o) ||
-          (o->confidence < CONFIDENT) != is_second)
+      if ((tracks->track[t].id != 0) != has_id || tracks->track[t].obstacle >= 0 || taken[k] >= 0 ||
+          !continues(&tracks->track[t], o) || (o->confidence < CONFIDENT) != is_second)
         continue;
-      const double chi = misfit(&tracks->track[t], o);
+      const double chi = misfit(&tracks->config, &tracks->track[t], o);
       if (chi <= GATE)
         tracks->pair[pairs++] = (Pair){chi, t, k};
     }
@@ -151,19 +239,36 @@ static void start(RvObstaclesTracks *tracks, const RvObstacle *o, int index) {
   if (tracks->count == RV_OBSTACLES_TRACKS)
     return;
   tracks->track[tracks->count++] = (Track){.hits = 1,
+                                           .score = 1,
                                            .obstacle = index,
                                            .z = axis_new(o->distance, o->distance_sigma, SPEED_Z),
                                            .x = axis_new(o->lateral, sigma_x(o->distance), SPEED_X),
                                            .last = *o};
 }
 
+/* Score that confirms a track: far obstacles are less certain. */
+static int needed(const RvObstacle *o) {
+  const double share = o->distance_sigma / o->distance;
+  return CONFIRM - (share < NEAR_SIGMA) + 3 * (share > FAR_SIGMA);
+}
+
 static void hit(RvObstaclesTracks *tracks, Track *t, const RvObstacle *o) {
-  update(&t->z, o->distance, o->distance_sigma);
-  update(&t->x, o->lateral, sigma_x(o->distance));
+  const RvObstaclesConfig *c = &tracks->config;
+  const int cut = cut_of(c, o);
+  const double x = beside(t, o, cut);
+  t->x.at = o->lateral - x; /* the center moves with the visible part */
+  if (cut) {
+    place(&t->z, o->distance, sigma_z(o, cut));
+    place(&t->x, o->lateral, sigma_x(o->distance));
+  } else {
+    update(&t->z, o->distance, o->distance_sigma);
+    update(&t->x, o->lateral, sigma_x(o->distance));
+  }
   t->hits++;
+  t->score = rv_min(t->score + 1, SCORE_MAX);
   t->missed = 0;
   t->last = *o;
-  if (t->hits == CONFIRM)
+  if (!t->id && t->score >= needed(o))
     t->id = ++tracks->next_id;
 }
 
@@ -172,7 +277,7 @@ static void drop(RvObstaclesTracks *tracks) {
   int kept = 0;
   for (int t = 0; t < tracks->count; t++)
     if (tracks->track[t].missed <= (tracks->track[t].id ? MISSES : MISSES_NEW) &&
-        tracks->track[t].z.at > 0)
+        tracks->track[t].score > SCORE_LAST && tracks->track[t].z.at > 0)
       tracks->track[kept++] = tracks->track[t];
   tracks->count = kept;
 }
@@ -210,27 +315,17 @@ static void describe(const RvObstaclesTracks *tracks, const Track *t, RvObstacle
     o->flags |= RV_OBSTACLE_MOVING;
 }
 
-static double cut(double value, double low, double high) {
-  return value < low ? low : value > high ? high : value;
-}
-
 /* Where a track without an obstacle is now; 0: outside of the image. */
 static int predicted(const RvObstaclesTracks *tracks, const Track *t, RvObstacle *o) {
   const RvObstaclesConfig *c = &tracks->config;
   *o = t->last;
   if (!(t->z.at > 0.5))
     return 0;
-  const double scale = t->last.distance / t->z.at;
-  const double middle = c->camera.cx + c->camera.focal * t->x.at / t->z.at;
-  const double horizon = c->camera.cy; /* rows move away from about the horizon */
-  const double left = cut(middle - 0.5 * scale * t->last.w, 0, c->width);
-  const double right = cut(middle + 0.5 * scale * t->last.w, 0, c->width);
-  const double top = cut(horizon + scale * (t->last.y - horizon), 0, c->height);
-  const double bottom = cut(horizon + scale * (t->last.y + t->last.h - horizon), 0, c->height);
-  o->x = (uint16_t)left;
-  o->y = (uint16_t)top;
-  o->w = (uint16_t)((uint16_t)right - o->x);
-  o->h = (uint16_t)((uint16_t)bottom - o->y);
+  const Frame box = frame_of(c, t);
+  o->x = (uint16_t)box.left;
+  o->y = (uint16_t)box.top;
+  o->w = (uint16_t)((uint16_t)box.right - o->x);
+  o->h = (uint16_t)((uint16_t)box.bottom - o->y);
   o->distance = (float)t->z.at;
   o->lateral = (float)t->x.at;
   o->flags = (uint8_t)(is_in_path(c, o) ? RV_OBSTACLE_IN_PATH : 0);
@@ -314,14 +409,14 @@ RvStatus rv_obstacles_track(RvObstaclesTracks *tracks, double time, RvObstacle *
   for (int k = 0; k < count; k++)
     taken[k] = -1;
   advance(tracks, time);
-  match(tracks, obstacles, count, 0, taken);
-  match(tracks, obstacles, count, 1, taken);
+  for (int round = 0; round < 4; round++)
+    match(tracks, obstacles, count, round < 2, round % 2, taken);
   for (int t = 0; t < tracks->count; t++) {
     Track *track = &tracks->track[t];
     if (track->obstacle >= 0)
       hit(tracks, track, &obstacles[track->obstacle]);
     else
-      track->missed++;
+      track->missed++, track->score--;
   }
   drop(tracks);
   for (int k = 0; k < count; k++)

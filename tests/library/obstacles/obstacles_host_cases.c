@@ -60,7 +60,7 @@ static void check_motion(RvCheck *check, const char *name, RvRandom *random) {
              "track failed");
     for (int k = 0; k < total; k++) {
       const RvObstacle *o = &list[k];
-      if (from[k] < 0 || frame < 2)
+      if (from[k] < 0 || frame < 3)
         continue;
       ids[from[k]] = ids[from[k]] ? ids[from[k]] : o->id;
       rvc_true(check, name, o->id && o->id == ids[from[k]] && o->state == RV_OBSTACLE_TRACKED,
@@ -111,7 +111,7 @@ static void check_gaps(RvCheck *check, const char *name, RvRandom *random) {
   for (int frame = 0; tracks && frame < 8; frame++) { /* 60 s later; at frame 4 back in time */
     list[0] = object_at(&c, random, 15, 0, 0.1);
     rv_obstacles_track(tracks, (frame < 4 ? t + 60 : t) + frame / RATE, list, 1, 4, &total, NULL);
-    rvc_true(check, name, (list[0].id != 0) == (frame % 4 >= 2), "frame %d after a pause: id %u",
+    rvc_true(check, name, (list[0].id != 0) == (frame % 4 >= 1), "frame %d after a pause: id %u",
              frame, list[0].id);
   }
   if (tracks) {
@@ -123,6 +123,41 @@ static void check_gaps(RvCheck *check, const char *name, RvRandom *random) {
   rv_obstacles_tracks_free(&tracks);
   rv_obstacles_tracks_free(&tracks);
   rv_obstacles_tracks_free(NULL);
+}
+
+/* Ids stay: of an oncoming car at 50 m/s and few frames, of a car that a wall joins for some frames,
+ * and of one of which a pole hides the left half. */
+static void check_ids(RvCheck *check, const char *name, RvRandom *random) {
+  const RvObstaclesConfig c = config_new(check);
+  RvObstaclesTracks *tracks = tracks_new(check, name, &c);
+  uint32_t ids[3] = {0, 0, 0};
+  for (int frame = 0; tracks && frame < 20; frame++) {
+    const double t = frame / RATE;
+    RvObstacle list[16];
+    int total = 0, from[16];
+    list[0] = object_at(&c, random, 60 - 50 * t, -4, 0.05);
+    list[1] = object_at(&c, random, 15, 4, 0.05);
+    list[2] = object_at(&c, random, 11, 0, 0.05);
+    list[1].kind = frame / 3 % 3 == 1 ? RV_OBSTACLE_WALL : RV_OBSTACLE_OBJECT;
+    if (frame / 4 % 2) {
+      list[2].lateral += 0.45f;
+      list[2].width = 0.9f;
+      list[2].x += list[2].w / 2;
+      list[2].w /= 2;
+    }
+    rv_obstacles_track(tracks, t, list, 3, 16, &total, from);
+    for (int k = 0; k < total; k++) {
+      if (from[k] < 0 || frame < 8 || list[k].distance < 3)
+        continue;
+      ids[from[k]] = ids[from[k]] ? ids[from[k]] : list[k].id;
+      rvc_true(check, name, list[k].id && list[k].id == ids[from[k]],
+               "frame %d: obstacle %d has id %u, expected %u", frame, from[k], list[k].id,
+               ids[from[k]]);
+      rvc_true(check, name, from[k] != 2 || fabs(list[k].velocity_x) < 0.8,
+               "frame %d: what is half hidden moves at %g m/s", frame, list[k].velocity_x);
+    }
+  }
+  rv_obstacles_tracks_free(&tracks);
 }
 
 /* As many obstacles as there can be, and none. */
@@ -201,4 +236,4 @@ static void check_measures(RvCheck *check, const char *name, RvRandom *random) {
 
 RVC_CASES(obstacles_host_parity, RVC_CASE("obstacles/measures", check_measures, 0),
           RVC_CASE("obstacles/motion", check_motion, 0), RVC_CASE("obstacles/gaps", check_gaps, 0),
-          RVC_CASE("obstacles/full", check_full, 0));
+          RVC_CASE("obstacles/ids", check_ids, 0), RVC_CASE("obstacles/full", check_full, 0));

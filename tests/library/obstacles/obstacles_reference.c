@@ -328,7 +328,7 @@ static int compare_boxes(const void *a, const void *b) {
   return i > k ? -1 : i < k;
 }
 
-/* Its top is at least min_height above the ground. */
+/* Its top is at least min_height and 8 px above the ground. */
 static int is_high(const Frame *f, const RvObstacleBox *box) {
   const RvObstaclesPlan *p = f->p;
   const int depth = rv_clamp(box->near_d / 16, 1, p->depths - 1);
@@ -336,7 +336,8 @@ static int is_high(const Frame *f, const RvObstacleBox *box) {
                       rv_obstacles_column(&f->ground, (box->left + box->right) / 2);
   const int32_t mm = p->tables->mm[rv_obstacles_fine(p, box->near_d)];
   return box->over ||
-         rv_obstacles_mm(mm, row - 256 * box->top) >= (int32_t)(1000 * p->config.min_height);
+         (row - 256 * box->top >= 256 * 8 &&
+          rv_obstacles_mm(mm, row - 256 * box->top) >= (int32_t)(1000 * p->config.min_height));
 }
 
 static int is_large(const Frame *f, const RvObstacleBox *box) {
