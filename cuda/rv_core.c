@@ -109,7 +109,8 @@ RvCpuLevel rv_cpu_level(void) {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-    return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bitalg")
+    return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bitalg") &&
+                   __builtin_cpu_supports("avx512vnni")
                ? RV_CPU_AVX512_VBMI
                : RV_CPU_AVX512;
   if (__builtin_cpu_supports("avx2"))

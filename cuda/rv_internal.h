@@ -69,7 +69,7 @@ typedef enum RvCpuLevel {
   RV_CPU_BASE = 0,
   RV_CPU_AVX2,
   RV_CPU_AVX512,      /* F, BW, VL, DQ */
-  RV_CPU_AVX512_VBMI, /* and VBMI, BITALG */
+  RV_CPU_AVX512_VBMI, /* and VBMI, BITALG, VNNI */
 } RvCpuLevel;
 RvCpuLevel rv_cpu_level(void);
 

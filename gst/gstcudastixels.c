@@ -24,6 +24,9 @@
  */
 #include "gstcudastixels.h"
 
+#include <errno.h>
+#include <glib/gstdio.h>
+
 #include "common/gstrvdisparity.h"
 #include "common/gstrvground.h"
 #include "gstcudastixels_priors.h"
@@ -47,6 +50,7 @@ typedef struct Settings {
   int scale;              /* values per px of GRAY16_LE frames */
   char *classes;          /* texts of GstCudaStixelsTexts */
   char *names, *sigmas, *transitions, *location;
+  char *cuts; /* file of the network of cuts; empty: that of the library */
 } Settings;
 
 struct _GstCudaStixels {
@@ -57,6 +61,7 @@ struct _GstCudaStixels {
   RvStixelsConfig used;           /* of the object; width and height 0: not made yet */
   RvStixelsConfig requested;      /* the properties it was made from */
   RvStixelsSemanticPriors priors; /* of `requested` */
+  RvStixelsNetwork network;       /* from cuts-location; `requested` refers to it */
   int requested_scale;
   RvEngine engine;
   RvStixels *stixels;
@@ -102,6 +107,8 @@ static const RvParam own[] = {
          "0 to 1000, others 0; in addition to the CLASS-on-CLASS properties"),
     TEXT("semantic-location", location, "File of semantic classes, names, sigmas and transitions",
          "empty = none"),
+    GST_RV_TEXT("cuts-location", cuts, "empty = the network of the library",
+                "File of the network of cuts=network, from examples/train_cuts.py"),
 };
 static const GstRvSettings settings =
     GST_RV_SETTINGS(GstCudaStixels, Settings, rv_stixels_params, own, gst_rv_transform_changed);
@@ -124,6 +131,22 @@ static void release(GstRvTransform *base) {
   gst_cuda_stixels_semantics_clear(&self->semantics);
 }
 
+/* A file that is no network may have any size: at most one byte more is read. */
+static RvStatus read_network(const char *path, RvStixelsNetwork *network, const RvLog *log) {
+  guint8 bytes[RV_STIXELS_NETWORK_BYTES + 1];
+  FILE *file = g_fopen(path, "rb");
+  const gsize size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+  const int error = !file || ferror(file) ? errno : 0;
+  if (file)
+    fclose(file);
+  if (error) {
+    gst_rv_log_line(log, "cuts-location=%s: %s; leave it empty for the network of the library",
+                    path, g_strerror(error));
+    return RV_ERR_IO;
+  }
+  return rv_stixels_network_read(network, bytes, size, log);
+}
+
 /* The object is made with the first disparity, which defines size and camera. */
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
@@ -134,7 +157,12 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   const GstCudaStixelsTexts texts = {wanted.classes, wanted.names, wanted.sigmas,
                                      wanted.transitions, wanted.location};
   const gboolean is_parsed = gst_cuda_stixels_priors_parse(&texts, &config, &priors, &work->log);
+  RvStixelsNetwork network;
+  const gboolean has_network = wanted.cuts && wanted.cuts[0];
+  const RvStatus read = has_network ? read_network(wanted.cuts, &network, &work->log) : RV_OK;
   gst_rv_settings_clear_copy(&wanted, &settings);
+  if (read != RV_OK) /* the previous object remains in use, as below */
+    return read;
   config.threads = work->threads;
   config.log = work->log;
   RvStixelsConfig tried = config;
@@ -147,6 +175,10 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
     return status;
   release_objects(self);
   self->priors = priors;
+  if (has_network) {
+    self->network = network;
+    config.network = &self->network;
+  }
   self->requested = config;
   if (config.semantic_priors)
     self->requested.semantic_priors = &self->priors;

@@ -162,7 +162,8 @@ class Sets:
                     os.path.join(self.work, '%s.%s' % (p.name, labels)) if labels else '-'))
         printed = subprocess.run([self.tool, path, out, *options], check=True,
                                  stdout=subprocess.PIPE, text=True).stdout
-        counts = dict(line.split() for line in printed.splitlines())
+        counts = dict(line.split()[:2] for line in printed.splitlines())
+        self.densities = {line.split()[0]: float(line.split()[2]) for line in printed.splitlines()}
         found = {}
         for p in chosen:
             maps = [np.fromfile(os.path.join(out, p.name + end), kind).reshape(p.left.shape)

@@ -45,7 +45,12 @@ static const RvParam params[] = {
     RV_CHOICE(
         "cuts", cuts, RV_STIXELS_CUTS_ALL, 0, NULL, NULL, "Allowed boundaries of stixels",
         {RV_STIXELS_CUTS_ALL, "all", "Every row of cells"},
-        {RV_STIXELS_CUTS_TIME_SERIES, "time-series", "Local extrema and jumps of the disparity"}),
+        {RV_STIXELS_CUTS_TIME_SERIES, "time-series", "Local extrema and jumps of the disparity"},
+        {RV_STIXELS_CUTS_NETWORK, "network", "Rows that a network learnt from exact stixels"}),
+    REAL("cut-penalty",
+         "Weight of the costs of boundaries by the network's confidence in them, thesis eq. 3.24",
+         NULL, "with cuts=network; 0 = all allowed boundaries cost the same", 0, 100, 0,
+         cut_penalty),
     RV_SWITCH("refine", refine, 1, 0, NULL, NULL,
               "Move the boundaries between stixels to the best row of pixels"),
     RV_CHOICE(
@@ -166,6 +171,8 @@ static RvStatus check_rules(const void *config) {
                  (camera->focal > 0 && camera->baseline > 0 && camera->height > 0),
              "stixels: ground from the camera needs its focal length, baseline and height; set "
              "them, or let the ground be estimated");
+  if (c->cuts == RV_STIXELS_CUTS_NETWORK && c->network)
+    return rv_stixels_network_check(c->network, &c->log);
   return RV_OK;
 }
 

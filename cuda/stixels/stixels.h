@@ -101,6 +101,7 @@
 #include "rv.h"
 #include "rv_params.h"
 #include "rv_records.h"
+#include "stixels/stixels_network.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -118,12 +119,13 @@ typedef enum RvStixelsGroundKind {
   RV_STIXELS_GROUND_CAMERA /* from focal, baseline, height, pitch and cy of the camera */
 } RvStixelsGroundKind;
 
-/* Allowed boundaries of stixels (3.24). */
+/* Allowed boundaries of stixels (3.24); also those where the most likely semantic class changes. */
 typedef enum RvStixelsCutsKind {
-  RV_STIXELS_CUTS_ALL = 0,    /* every row of cells */
-  RV_STIXELS_CUTS_TIME_SERIES /* rows where the disparities of a column of cells have a local
+  RV_STIXELS_CUTS_ALL = 0,     /* every row of cells */
+  RV_STIXELS_CUTS_TIME_SERIES, /* rows where the disparities of a column of cells have a local
                                * extremum (3.4.1) or a jump of 1 px or more, where valid cells meet
-                               * invalid ones, and where the most likely semantic class changes */
+                               * invalid ones */
+  RV_STIXELS_CUTS_NETWORK      /* rows that a network learnt from exact stixels (3.4.2) */
 } RvStixelsCutsKind;
 
 /* A penalty alpha + beta |difference|. */
@@ -145,17 +147,22 @@ typedef struct RvStixelsSemanticPriors {
 
 /* Fields: unit, range; default. rv_stixels_params() states the same as a table. */
 typedef struct RvStixelsConfig {
-  int width, height;          /* fixed for the life of the object; px, 1..16384; no default */
-  int stixel_width;           /* px, 1..64; 8 */
-  int vertical_step;          /* px, 1..64; 8 */
-  RvStixelsModelKind model;   /* RV_STIXELS_SLANTED_FAST */
-  RvStixelsGroundKind ground; /* RV_STIXELS_GROUND_ESTIMATE */
-  int refine;                 /* boundaries at rows of pixels (1) or of cells (0), 0 or 1; 1 */
-  RvStixelsCutsKind cuts;     /* RV_STIXELS_CUTS_ALL */
-  RvCamera camera;            /* may be unknown (0) with RV_STIXELS_GROUND_ESTIMATE; focal in px,
+  int width, height;               /* fixed for the life of the object; px, 1..16384; no default */
+  int stixel_width;                /* px, 1..64; 8 */
+  int vertical_step;               /* px, 1..64; 8 */
+  RvStixelsModelKind model;        /* RV_STIXELS_SLANTED_FAST */
+  RvStixelsGroundKind ground;      /* RV_STIXELS_GROUND_ESTIMATE */
+  int refine;                      /* boundaries at rows of pixels (1) or of cells (0), 0 or 1; 1 */
+  RvStixelsCutsKind cuts;          /* RV_STIXELS_CUTS_ALL */
+  double cut_penalty;              /* weight of the costs of cuts (3.24), 0..100; 0. With
+                       * RV_STIXELS_CUTS_NETWORK a stixel that starts in row v > 0 costs as many times
+                       * -log of the network's confidence in that cut, none at semantic edges */
+  const RvStixelsNetwork *network; /* copied by _new; NULL: that of the library. Of
+                                    * RV_STIXELS_CUTS_NETWORK */
+  RvCamera camera;        /* may be unknown (0) with RV_STIXELS_GROUND_ESTIMATE; focal in px,
                                * 0..1e6; cy in px, -1e6..1e6; doffs in px, -1e4..1e4; baseline and
                                * height in m, 0..1000; pitch in degrees, positive down, -89..89 */
-  int max_disparity;          /* px, 0..1024; 0. 0: RV_STIXELS_RANGE */
+  int max_disparity;      /* px, 0..1024; 0. 0: RV_STIXELS_RANGE */
   double full_confidence; /* confidence as a fraction of 255 from which sigma applies; below, the
                            * standard deviation is sigma divided by the confidence (3.9).
                            * 0.004..1; 0.9, measured for the confidence of rv_sgm */
@@ -236,6 +243,8 @@ typedef struct RvStixelsOutput {
   uint32_t *offsets; /* columns + 1: number of stixels of all columns to the left, also beyond the
                       * capacity; the last is that of all columns */
   int32_t *energies; /* columns: 1/1024 nat */
+  uint8_t *cuts; /* columns x rows, from the bottom up: 0 where no stixel may start, 255 where one
+                      * may at no cost, else 128 + the score of the network, 1..254 */
   RvStixelsGround *ground; /* 1, aligned to 8 bytes */
 } RvStixelsOutput;
 

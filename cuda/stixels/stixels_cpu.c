@@ -9,6 +9,7 @@ typedef struct RvStixelsCpu {
   int threads;
   int bins; /* integer px of a row of votes */
   RvStixelsTables *tables;
+  RvStixelsNetwork *network; /* NULL without it */
   RvStixelsState *state;
   RvStixelsCell *cells;    /* [column][row] */
   uint16_t *semantics;     /* [column][index][row] */
@@ -31,8 +32,12 @@ static void take_column(RvStixelsColumn *c, const RvStixelsPlan *plan, char *mem
   const size_t px = (size_t)plan->config.max_disparity + 1;
   const size_t keys = (size_t)plan->semantics * (rows + 1) * sizeof *c->keys;
   const size_t sky = (rows + 1) * sizeof *c->sky, kinds = rows * (size_t)plan->kinds;
+  const size_t words = plan->config.cuts == RV_STIXELS_CUTS_NETWORK
+                           ? 2 * RV_STIXELS_NETWORK_QUADS * rv_stixels_network_pitch(plan->rows)
+                           : 0;
   const size_t tables = sums + best + bounds + keys + sky + costs * (1 + px);
-  *used = tables + kinds * (sizeof *c->endings + sizeof *c->under) + rows + 1;
+  const size_t channels = tables + kinds * (sizeof *c->endings + sizeof *c->under);
+  *used = channels + words * sizeof *c->channels + rows + 1;
   if (!memory || !stride)
     return;
   c->sums = (RvStixelsSums *)(void *)memory;
@@ -46,6 +51,7 @@ static void take_column(RvStixelsColumn *c, const RvStixelsPlan *plan, char *mem
   c->endings = (RvStixelsBest *)(void *)(memory + tables);
   c->under = (int32_t *)(void *)(c->endings + kinds);
   c->cuts = (uint8_t *)memory + *used - (rows + 1);
+  c->channels = (uint32_t *)(void *)(memory + channels);
 }
 
 static void layout(void *work, const void *memory, RvArena *arena) {
@@ -56,6 +62,9 @@ static void layout(void *work, const void *memory, RvArena *arena) {
   cpu->bins = RV_STIXELS_BOTTOMS * plan->bottom_step + 2;
   cpu->tables = rv_arena_take(arena, sizeof *cpu->tables);
   cpu->state = rv_arena_take(arena, sizeof *cpu->state);
+  cpu->network = plan->config.cuts == RV_STIXELS_CUTS_NETWORK
+                     ? rv_arena_take(arena, sizeof *cpu->network)
+                     : NULL;
   cpu->cells = rv_arena_take(arena, columns * rows * sizeof *cpu->cells);
   cpu->semantics =
       rv_arena_take(arena, columns * rows * (size_t)plan->semantics * sizeof *cpu->semantics);
@@ -84,7 +93,7 @@ static RvStatus open(void *work, const void *memory) {
   if (plan->kinds)
     rv_stixels_make_kinds(plan, cpu->kinds);
   *cpu->state = plan->start;
-  return RV_OK;
+  return cpu->network ? rv_stixels_make_network(&plan->config, cpu->network) : RV_OK;
 }
 
 /* --- Cells ----------------------------------------------------------------------------------- */
@@ -265,6 +274,7 @@ static RvStatus columns(void *work, RvStixelsJob *job) {
   const RvStixelsCpu *cpu = work;
   const RvStixelsPlan *plan = job->plan;
   const RvStixelsOutput *out = &job->output;
+  const RvStixelsNetworkKernel *kernel = rv_stixels_network_kernel(0);
   if (job->input.surface)
     rv_stixels_take(plan, job->input.surface, cpu->state);
 #pragma omp parallel for num_threads(cpu->threads)
@@ -277,6 +287,9 @@ static RvStatus columns(void *work, RvStixelsJob *job) {
     const size_t at = (size_t)x * (size_t)plan->rows;
     c->plan = plan;
     c->costs = (const int32_t(*)[RV_STIXELS_TABLE])cpu->tables->costs;
+    c->cut_cost = cpu->tables->cuts;
+    c->kernel = kernel;
+    c->network = cpu->network;
     c->ground = cpu->state->ground;
     c->cells = cpu->cells + at;
     c->semantics =
@@ -285,6 +298,8 @@ static RvStatus columns(void *work, RvStixelsJob *job) {
     const int32_t energy = rv_stixels_solve(c, x, cpu->made + at, &cpu->counts[x]);
     if (out->energies)
       out->energies[x] = energy;
+    if (out->cuts)
+      memcpy(out->cuts + at, c->cuts, (size_t)plan->rows);
   }
   write_list(cpu, plan, out);
   if (out->ground)

@@ -14,7 +14,11 @@ typedef struct RvStixelsColumn {
   const uint16_t *semantics;                 /* [index][row], 1/256 nat; NULL: none in this frame */
   RvStixelsSums *sums;                       /* rows + 1 */
   RvStixelsBest (*best)[RV_STIXELS_CLASSES]; /* rows */
-  uint8_t *cuts;                             /* rows + 1: a stixel may start here, end below */
+  uint8_t *cuts;           /* rows + 1: a stixel may start here, end below; rv_stixels_cut_code */
+  const int32_t *cut_cost; /* by code, 1/1024 nat */
+  const RvStixelsNetworkKernel *kernel; /* of the network; NULL: none is used */
+  const RvStixelsNetwork *network;
+  uint32_t *channels; /* rv_stixels_network_cpu's buffers */
   int32_t (*least)
       [RV_STIXELS_CLASSES]; /* rows: minimum cost below a start here, without plane penalties */
   int32_t (*past)[RV_STIXELS_CLASSES]; /* rows: cost from here to the start of the block */

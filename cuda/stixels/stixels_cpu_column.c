@@ -179,11 +179,12 @@ static void offer(RvStixelsColumn *c, int structure, int bottom, int top) {
       *best = (RvStixelsBest){.cost = cost, .next = next};
     return;
   }
+  const int32_t cut = c->cut_cost[c->cuts[bottom]];
   for (int below = 0; below < RV_STIXELS_CLASSES; below++) {
     const RvStixelsBest *last = &c->best[bottom - 1][below];
     if (last->cost >= RV_STIXELS_INFINITE)
       continue;
-    const int32_t pair = rv_stixels_pair(c->plan, structure, below, mu, last->next);
+    const int32_t pair = cut + rv_stixels_pair(c->plan, structure, below, mu, last->next);
     const int32_t cost = own + pair + last->cost;
     if (cost < best->cost || (cost == best->cost && bottom < best->bottom))
       *best = (RvStixelsBest){cost, next, (uint16_t)bottom, (uint16_t)below};
@@ -201,7 +202,7 @@ static void note_least(RvStixelsColumn *c, int bottom) {
     for (int below = 0; bottom > 0 && below < RV_STIXELS_CLASSES; below++) {
       const int32_t cost = c->best[bottom - 1][below].cost;
       if (cost < RV_STIXELS_INFINITE)
-        least = rv_min(least, cost + c->plan->transition[k][below]);
+        least = rv_min(least, cost + c->plan->transition[k][below] + c->cut_cost[c->cuts[bottom]]);
     }
     c->least[bottom][k] = least;
   }

@@ -14,7 +14,7 @@ static void cut_extremes(RvStixelsColumn *c) {
       continue;
     const int rises = value > before;
     if (rising >= 0 && rises != rising)
-      c->cuts[begin] = c->cuts[v] = 1;
+      c->cuts[begin] = c->cuts[v] = RV_STIXELS_CUT_SURE;
     rising = rises;
     before = value;
     begin = v;
@@ -24,7 +24,7 @@ static void cut_extremes(RvStixelsColumn *c) {
 static void cut_steps(RvStixelsColumn *c) {
   for (int v = 1; v < c->plan->rows; v++)
     if (rv_stixels_is_step(c->cells[v - 1], c->cells[v]))
-      c->cuts[v] = 1;
+      c->cuts[v] = RV_STIXELS_CUT_SURE;
 }
 
 static int likeliest(const RvStixelsColumn *c, int v) {
@@ -41,19 +41,22 @@ static void cut_semantics(RvStixelsColumn *c) {
   for (int v = 1; v < c->plan->rows; v++) {
     const int here = likeliest(c, v);
     if (here != below)
-      c->cuts[v] = 1;
+      c->cuts[v] = RV_STIXELS_CUT_SURE;
     below = here;
   }
 }
 
 void rv_stixels_cpu_cuts(RvStixelsColumn *c) {
   const int rows = c->plan->rows;
-  memset(c->cuts, c->plan->config.cuts == RV_STIXELS_CUTS_ALL, (size_t)rows + 1);
-  c->cuts[0] = c->cuts[rows] = 1;
-  if (c->plan->config.cuts == RV_STIXELS_CUTS_ALL)
-    return;
-  cut_extremes(c);
-  cut_steps(c);
-  if (c->semantics)
+  const RvStixelsCutsKind kind = c->plan->config.cuts;
+  memset(c->cuts, kind == RV_STIXELS_CUTS_ALL ? RV_STIXELS_CUT_SURE : 0, (size_t)rows + 1);
+  if (kind == RV_STIXELS_CUTS_TIME_SERIES) {
+    cut_extremes(c);
+    cut_steps(c);
+  } else if (kind == RV_STIXELS_CUTS_NETWORK) {
+    rv_stixels_network_cpu(c->kernel, c->network, &c->ground, c->cells, rows, c->channels, c->cuts);
+  }
+  if (kind != RV_STIXELS_CUTS_ALL && c->semantics)
     cut_semantics(c);
+  c->cuts[0] = c->cuts[rows] = RV_STIXELS_CUT_SURE;
 }

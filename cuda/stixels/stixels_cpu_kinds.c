@@ -59,7 +59,7 @@ static void note_under(const RvStixelsColumn *c, int bottom) {
     int32_t least = bottom > 0 ? RV_STIXELS_INFINITE : c->plan->at_bottom[structure];
     for (int below = 0; bottom > 0 && below < kinds; below++)
       least = rv_min(least, c->endings[(size_t)(bottom - 1) * (size_t)kinds + (size_t)below].cost +
-                                c->kinds->transition[kind][below]);
+                                c->kinds->transition[kind][below] + c->cut_cost[c->cuts[bottom]]);
     c->under[(size_t)bottom * (size_t)kinds + (size_t)kind] = least;
   }
 }
@@ -80,13 +80,14 @@ static void offer(const RvStixelsColumn *c, int kind, int bottom, int top) {
   }
   if (bound >= best->cost)
     return;
+  const int32_t cut = c->cut_cost[c->cuts[bottom]];
   const int mu = rv_stixels_value(&plane, 0);
   const RvStixelsBest *last = &c->endings[(size_t)(bottom - 1) * kinds];
   for (int below = 0; below < (int)kinds; below++) {
     if (last[below].cost >= RV_STIXELS_INFINITE)
       continue;
     const int32_t cost =
-        own + last[below].cost + c->kinds->transition[kind][below] +
+        own + cut + last[below].cost + c->kinds->transition[kind][below] +
         rv_stixels_step(c->plan, structure, c->kinds->structure[below], mu, last[below].next);
     if (cost < best->cost)
       *best = (RvStixelsBest){cost, next, (uint16_t)bottom, (uint16_t)below};

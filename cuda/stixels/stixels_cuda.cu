@@ -93,6 +93,10 @@ static RvStatus open(void *memory, const void *memory_plan) {
   RvStixelsCuda *work = (RvStixelsCuda *)memory;
   const RvStixelsPlan *plan = (const RvStixelsPlan *)memory_plan;
   const RvLog *log = &plan->config.log;
+  RV_REQUIRE_OR(
+      RV_ERR_NO_DEVICE, log, plan->config.cuts != RV_STIXELS_CUTS_NETWORK,
+      "stixels: cuts=network is not available on the GPU in this version; use engine=cpu, "
+      "or cuts=all");
   RV_TRY(upload_tables(work, plan));
   if (plan->kinds)
     RV_TRY(rv_stixels_cuda_open_kinds(work, plan));

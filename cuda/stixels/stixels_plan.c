@@ -135,6 +135,7 @@ void rv_stixels_make_plan(void *memory) {
     plan->hit[k] = RV_STIXELS_COST_STEPS * (log(gauss_mass(c, k)) - log(c->p_val));
     plan->scale[k] = RV_STIXELS_COST_STEPS / (2 * 255 * 256 * c->sigma[k] * c->sigma[k]);
   }
+  plan->has_cut_costs = c->cuts == RV_STIXELS_CUTS_NETWORK && c->cut_penalty > 0;
   set_priors(plan);
   set_semantics(plan);
   plan->start.ground = knows_ground(&c->camera) ? camera_plane(c) : default_plane(plan);
@@ -166,6 +167,9 @@ void rv_stixels_make_tables(const RvStixelsPlan *plan, RvStixelsTables *tables) 
   make_scores(tables->scores);
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
     make_costs(plan, k, tables->costs[k]);
+  tables->cuts[0] = tables->cuts[RV_STIXELS_CUT_SURE] = 0;
+  for (int code = 1; code < RV_STIXELS_CUT_SURE; code++) /* -log of the logistic of the score */
+    tables->cuts[code] = steps(plan->config.cut_penalty * log1p(exp((128 - code) / 16.0)));
 }
 
 /* --- Semantic priors ------------------------------------------------------------------------- */

@@ -62,6 +62,7 @@ typedef struct RvStixelsPlan {
   int reach;             /* px that a boundary may move, 0: none */
   int bottom_step;       /* ground vote: px between disparities at row 0 */
   int cap;               /* ground vote: votes of a row for a line, at most */
+  int has_cut_costs;     /* cuts of the network differ in cost */
   double invalid;        /* of an invalid cell, slanted-fast */
   double hit[2];         /* of a valid cell on the plane, slanted-fast, ground and object */
   double scale[2];       /* per weight x (1/16 px)^2 */

@@ -5,6 +5,7 @@
 
 #include "rv_object.h"
 #include "stixels/stixels.h"
+#include "stixels/stixels_network_rules.h"
 #include "stixels/stixels_rules.h"
 #include "stixels/stixels_vote_rules.h"
 
@@ -19,12 +20,16 @@ void rv_stixels_make_plan(void *plan);
 typedef struct RvStixelsTables {
   int32_t costs[RV_STIXELS_CLASSES][RV_STIXELS_TABLE]; /* -log(p_val (3.9)) by class, 1/1024 nat */
   uint16_t scores[RV_STIXELS_SCORE_STEPS];             /* -log(score), 1/256 nat */
+  int32_t cuts[RV_STIXELS_CUT_CODES];                  /* of a cut by its code, 1/1024 nat */
 } RvStixelsTables;
 
 void rv_stixels_make_tables(const RvStixelsPlan *plan, RvStixelsTables *tables);
 
 /* Those of the recursion with semantic priors, when plan->kinds > 0. Reads config.semantic_priors. */
 void rv_stixels_make_kinds(const RvStixelsPlan *plan, RvStixelsKinds *kinds);
+
+/* The network of a config: a copy of its own, or that of the library. */
+RvStatus rv_stixels_make_network(const RvStixelsConfig *config, RvStixelsNetwork *network);
 
 /* What render() reads and writes. */
 typedef struct RvStixelsMaps {

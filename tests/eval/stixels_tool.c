@@ -7,8 +7,10 @@
  *     `-` for none: disparity (u16, 1/16 px, 0 = invalid), confidence (u8), labels (u8).
  *     NAME=VALUE sets a parameter of cuda/stixels (rv_stixels_params ()), on the CPU engine; the
  *     others have their defaults. The ground is estimated from the disparity, as the element does.
+ *     network=FILE: weights of cuts=network instead of those of the library.
  *     Writes OUT/name.planes (u16, 1/16 px), OUT/name.structure and OUT/name.semantic (u8), dense
- *     rows, and prints name and number of stixels. */
+ *     rows, and OUT/name.cuts (u8, RvStixelsOutput.cuts), and prints name, number of stixels, and
+ *     percent of the boundaries of cells that are cuts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +77,15 @@ static void set_picture(RvStixelsConfig *config, const Item *item, const RvPlane
                                                                         : RV_STIXEL_OBJECT);
 }
 
+/* Percent of the boundaries between cells. */
+static double density_of(const RvPlane *cuts) {
+  size_t found = 0;
+  for (int x = 0; x < cuts->height; x++)
+    for (int v = 1; v < cuts->width; v++)
+      found += ((const uint8_t *)cuts->data)[x * cuts->stride + v] != 0;
+  return cuts->width > 1 ? 100.0 * (double)found / (cuts->height * (cuts->width - 1.0)) : 0;
+}
+
 static void run(const RvStixelsConfig *base, const Item *item, const char *out) {
   RvStixelsConfig config = *base;
   const RvPlane disparity = read_plane(item->disparity, item, RV_U16);
@@ -88,11 +99,13 @@ static void run(const RvStixelsConfig *base, const Item *item, const char *out) 
   uint32_t *offsets = calloc(columns + 1, sizeof *offsets);
   const RvPlane planes = eval_plane_new(item->width, item->height, RV_U16);
   const RvPlane structure = eval_plane_new(item->width, item->height, RV_U8);
+  const RvPlane cuts = eval_plane_new(rv_stixels_rows(&config), (int)columns, RV_U8);
   if (!list || !offsets)
     eval_fail("out of memory", item->name);
   const RvStixelsInput input = {
       .disparity = disparity, .confidence = confidence, .labels = labels, .surface = &surface};
-  const RvStixelsOutput output = {.stixels = list, .capacity = most, .offsets = offsets};
+  const RvStixelsOutput output = {
+      .stixels = list, .capacity = most, .offsets = offsets, .cuts = cuts.data};
   RvStixels *stixels = NULL;
   eval_must(rv_stixels_new(&stixels, &config, RV_CPU), item->name);
   eval_must(rv_stixels_run(stixels, &input, &output, NULL), item->name);
@@ -104,9 +117,26 @@ static void run(const RvStixelsConfig *base, const Item *item, const char *out) 
   eval_plane_write(folder, item->name, ".structure", "", &structure);
   draw_semantics(list, offsets[columns], config.stixel_width, &structure);
   eval_plane_write(folder, item->name, ".semantic", "", &structure);
-  printf("%s %u\n", item->name, offsets[columns]);
+  eval_plane_write(folder, item->name, ".cuts", "", &cuts);
+  printf("%s %u %.2f\n", item->name, offsets[columns], density_of(&cuts));
+  free(cuts.data);
   free(disparity.data), free(confidence.data), free(labels.data);
   free(list), free(offsets), free(planes.data), free(structure.data);
+}
+
+/* Takes network=FILE from the end of the arguments. */
+static void take_network(int *count, char **arguments, RvStixelsConfig *config) {
+  static RvStixelsNetwork network;
+  static uint8_t bytes[RV_STIXELS_NETWORK_BYTES + 1];
+  if (*count < 4 || strncmp(arguments[*count - 1], "network=", 8) != 0)
+    return;
+  FILE *file = fopen(arguments[--*count] + 8, "rb");
+  if (!file)
+    eval_fail("cannot read", arguments[*count] + 8);
+  eval_must(rv_stixels_network_read(&network, bytes, fread(bytes, 1, sizeof bytes, file), NULL),
+            arguments[*count]);
+  fclose(file);
+  config->network = &network;
 }
 
 int main(int count, char **arguments) {
@@ -118,6 +148,7 @@ int main(int count, char **arguments) {
   }
   rv_stixels_config_init(&config);
   config.log.line = eval_print_line;
+  take_network(&count, arguments, &config);
   eval_set_options(rv_stixels_params(), &config, count - 3, arguments + 3);
   FILE *list = fopen(arguments[1], "r");
   if (!list)

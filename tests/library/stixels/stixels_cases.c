@@ -56,6 +56,8 @@ static void compare_column(RvCheck *check, const char *name, const RvStixelsConf
   int plain_count = 0;
   const int32_t recursion = stixels_reference_recursion(reference, column, plain, &plain_count);
   stixels_reference_refine(c, disparity, plain, plain_count);
+  rvc_true(check, name, memcmp(reference->codes, r->cuts + column * r->rows, (size_t)r->rows) == 0,
+           "column %d: the cuts are not those of the plain network", column);
   rvc_true(check, name, is_covered(c, r, column), "column %d is not covered once", column);
   rvc_true(check, name, energy == recursion && (int)count == plain_count,
            "column %d, model %d: energy %d in %u stixels, the plain recursion has %d in %d", column,
@@ -517,7 +519,7 @@ RVC_PARITY(RVC_CASE("stixels/hand", check_hand, 0), RVC_CASE("stixels/one-view",
            RVC_CASE("stixels/sizes", check_sizes, 0), RVC_CASE("stixels/render", check_render, 0),
            RVC_CASE("stixels/draw", check_draw, 0), RVC_CASE("stixels/room", check_room, 0),
            {.group = stixels_check_semantics}, {.group = stixels_check_kinds},
-           {.group = stixels_parity});
+           {.group = stixels_check_network}, {.group = stixels_parity});
 
 /* --- Fuzz ------------------------------------------------------------------------------------ */
 
@@ -537,7 +539,9 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   RVC_FUZZ_CONFIG(stixels, &c, fields, bytes);
   c.sigma_ground_b = bytes[7] < 128 ? bytes[7] / 100.0 : RV_STIXELS_SIGMA_FREE;
   c.sigma_object_b = bytes[8] < 128 ? bytes[8] / 100.0 : RV_STIXELS_SIGMA_FREE;
-  c.cuts = bytes[11] & 8 ? RV_STIXELS_CUTS_TIME_SERIES : RV_STIXELS_CUTS_ALL;
+  c.cuts = bytes[11] & 16  ? RV_STIXELS_CUTS_NETWORK
+           : bytes[11] & 8 ? RV_STIXELS_CUTS_TIME_SERIES
+                           : RV_STIXELS_CUTS_ALL;
   c.semantics = bytes[11] & 6 ? 1 + bytes[10] % 33 : 0;
   for (int k = 0; k < c.semantics && k < RV_STIXELS_SEMANTICS_MAX; k++)
     c.semantic_structure[k] = (uint8_t)(bytes[(size_t)k % size] % 3);

@@ -28,7 +28,8 @@ static int planes(const void *config, RvContractPlane *out) {
   out[4] = (RvContractPlane){"energies", RV_U32, columns, 1, 0, 0, 0};
   out[5] = (RvContractPlane){"ground", RV_U32, 6, 1, 0, 0, 0};
   out[6] = (RvContractPlane){"labels", RV_U8, 40, 30, 1, 0, RV_RULE_STRIDE | RV_RULE_FORMAT};
-  return 7;
+  out[7] = (RvContractPlane){"cuts", RV_U8, columns * rv_stixels_rows(c), 1, 0, 0, 0};
+  return 8;
 }
 
 static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
@@ -38,10 +39,13 @@ static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
                                   .capacity = (uint32_t)(p[2].width / 5),
                                   .offsets = p[3].data,
                                   .energies = p[4].data,
+                                  .cuts = p[7].data,
                                   .ground = p[5].data};
   const RvStixelsInput input = {p[0], p[1], p[6], {NULL, 0, 0, 0, RV_U8}, NULL};
   return rv_stixels_run(object, &input, &output, stream);
 }
+
+static const RvStixelsNetwork wrong; /* `most` is 0 */
 
 static const char *bad(int index, void *config) {
   RvStixelsConfig *c = config;
@@ -55,6 +59,10 @@ static const char *bad(int index, void *config) {
   case 2:
     c->semantic_structure[2] = 3;
     return "a semantic class of no structural class";
+  case 3:
+    c->cuts = RV_STIXELS_CUTS_NETWORK;
+    c->network = &wrong;
+    return "a network that allows no cuts";
   default:
     return NULL;
   }
@@ -65,7 +73,9 @@ static const char *sized(int index, void *config) {
   RvStixelsConfig *c = config;
   c->model = index < 5 ? RV_STIXELS_CONSTANT : RV_STIXELS_SLANTED_FAST;
   c->semantics = index == 1 || index == 6 ? 19 : 0;
-  c->cuts = index == 2 ? RV_STIXELS_CUTS_TIME_SERIES : RV_STIXELS_CUTS_ALL;
+  c->cuts = index == 2   ? RV_STIXELS_CUTS_TIME_SERIES
+            : index == 7 ? RV_STIXELS_CUTS_NETWORK
+                         : RV_STIXELS_CUTS_ALL;
   if (index >= 3) {
     c->height = index == 4 ? 2000 : 375;
     c->vertical_step = 1;
@@ -76,7 +86,8 @@ static const char *sized(int index, void *config) {
                                      "constant, 375 rows",
                                      "constant, 2000 rows",
                                      "slanted-fast, 375 rows",
-                                     "slanted-fast, 375 rows, semantics"};
+                                     "slanted-fast, 375 rows, semantics",
+                                     "slanted-fast, 375 rows, network"};
   return index < (int)(sizeof what / sizeof what[0]) ? what[index] : NULL;
 }
 

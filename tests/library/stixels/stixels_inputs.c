@@ -3,6 +3,9 @@
 #include "stixels/stixels_inputs.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "stixels/stixels_network_rules.h"
 
 StixelsInput *stixels_input_new(int width, int height) {
   StixelsInput *input = calloc(1, sizeof *input);
@@ -112,6 +115,26 @@ static RvStixelsPenalty random_penalty(RvRandom *random) {
   return (RvStixelsPenalty){rvc_range(random, 0, 300) / 100.0, rvc_range(random, 0, 200) / 100.0};
 }
 
+const RvStixelsNetwork *stixels_random_network(RvRandom *random) {
+  static RvStixelsNetwork network;
+  memset(&network, 0, sizeof network);
+  for (int k = 0; k < RV_STIXELS_NETWORK_LAYERS; k++) {
+    RvStixelsNetworkLayer *layer = &network.layers[k];
+    const int taps = rv_stixels_network_taps(k), ins = rv_stixels_network_inputs(k);
+    const int most = rvc_range(random, 0, 9) ? 40 : 127;
+    layer->shift = rvc_range(random, 0, 9) ? rvc_range(random, 5, 9) : 0;
+    for (int out = 0; out < rv_stixels_network_outputs(k); out++) {
+      layer->bias[out] = rvc_range(random, -2000, 2000);
+      for (int tap = 0; tap < taps; tap++)
+        for (int in = 0; in < ins; in++)
+          layer->weights[out][tap][in] = (int8_t)rvc_range(random, -most - (most == 127), most);
+    }
+  }
+  network.threshold = rvc_range(random, 0, 3) ? rvc_range(random, -128, 0) : 127;
+  network.most = rvc_range(random, 0, 2) ? rvc_range(random, 1, 100) : 100;
+  return &network;
+}
+
 RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int model, int coupled) {
   static const double widths[] = {0, 0.01, 0.3, 5, RV_STIXELS_SIGMA_FREE};
   RvStixelsConfig c;
@@ -148,7 +171,10 @@ RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int mode
     c.semantic_structure[k] = (uint8_t)rvc_range(random, 0, 2);
   c.semantic_weight = rvc_range(random, 0, 500) / 100.0;
   c.refine = rvc_range(random, 0, 3) > 0;
-  c.cuts = rvc_range(random, 0, 2) ? RV_STIXELS_CUTS_ALL : RV_STIXELS_CUTS_TIME_SERIES;
+  c.cuts = (RvStixelsCutsKind)rvc_range(random, 0, RV_STIXELS_CUTS_NETWORK);
+  c.cut_penalty = rvc_range(random, 0, 1) ? 0 : rvc_range(random, 1, 200) / 100.0;
+  if (rvc_range(random, 0, 1))
+    c.network = stixels_random_network(random);
   c.threads = rvc_range(random, 0, 2);
   return c;
 }

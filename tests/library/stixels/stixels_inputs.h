@@ -31,6 +31,9 @@ void stixels_fill_semantics(RvRandom *random, StixelsInput *input, int semantics
  * the ground, which may have no plane. */
 void stixels_fill_street(RvRandom *random, StixelsInput *input);
 
+/* Any weights; valid until the next call. */
+const RvStixelsNetwork *stixels_random_network(RvRandom *random);
+
 /* Everything but the sizes. coupled: with priors that depend on the plane of the predecessor. */
 RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int model, int coupled);
 
@@ -40,6 +43,11 @@ void stixels_random_priors(RvRandom *random, RvStixelsSemanticPriors *priors);
 void stixels_parity(RvCheck *check); /* compares CPU and CUDA engine */
 void stixels_check_semantics(RvCheck *check);
 void stixels_check_kinds(RvCheck *check);
+void stixels_check_network(RvCheck *check);
+
+/* Any bytes as a file of the network. */
+void stixels_fuzz_network(const uint8_t *bytes, size_t size);
+
 void stixels_bench(RvCheck *check);
 
 #endif

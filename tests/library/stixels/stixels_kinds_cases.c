@@ -74,7 +74,8 @@ static int32_t pair(const Twin *twin, int first, int bottom, int top, int kind, 
                            : twin->config->semantic_priors->transition[k->semantic][b->semantic];
   return rv_stixels_pair(&twin->plain->plan, k->structure, b->structure,
                          rv_stixels_value(&upper, 0), rv_stixels_value(&lower, bottom - first)) +
-         (int32_t)floor(gamma * RV_STIXELS_COST_STEPS + 0.5);
+         (int32_t)floor(gamma * RV_STIXELS_COST_STEPS + 0.5) +
+         twin->plain->tables.cuts[twin->plain->codes[bottom]];
 }
 
 static void solve(Twin *twin) {

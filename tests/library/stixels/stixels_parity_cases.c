@@ -43,6 +43,8 @@ static void same_results(RvCheck *check, const char *name, const char *what, con
                          const StixelsResult *b) {
   same(check, name, what, "ground", a->ground, b->ground, sizeof *a->ground);
   same(check, name, what, "energies", a->energies, b->energies, (size_t)a->columns * 4);
+  if (memcmp(a->cuts, b->cuts, (size_t)a->columns * (size_t)a->rows) != 0)
+    rvc_fail(check, name, "%s: the cuts differ", what);
   same(check, name, what, "offsets", a->offsets, b->offsets, ((size_t)a->columns + 1) * 4);
   same(check, name, what, "stixels (5 words each)", a->stixels, b->stixels,
        a->room * sizeof(RvStixel));
@@ -71,14 +73,22 @@ static void same_drawing(RvCheck *check, const char *name, const Engines *e, uin
   }
 }
 
+static void list_arrays(const StixelsResult *r, Array out[5]) {
+  const size_t columns = (size_t)r->columns, cells = columns * (size_t)r->rows;
+  out[0] = (Array){r->stixels, NULL, r->room * sizeof(RvStixel)};
+  out[1] = (Array){r->offsets, NULL, (columns + 1) * 4};
+  out[2] = (Array){r->energies, NULL, columns * 4};
+  out[3] = (Array){r->ground, NULL, sizeof *r->ground};
+  out[4] = (Array){r->cuts, NULL, cells};
+}
+
 /* One frame on both engines: run, then render the result. */
 static void check_frame(RvCheck *check, const char *name, const char *what, Engines *e,
                         const StixelsInput *input, int trusted, int stixel_width) {
+  const StixelsResult *got = &e->got;
   const RvStixelsOutput want = stixels_result_output(&e->want);
-  Array arrays[4] = {{e->got.stixels, NULL, e->got.room * sizeof(RvStixel)},
-                     {e->got.offsets, NULL, ((size_t)e->got.columns + 1) * 4},
-                     {e->got.energies, NULL, (size_t)e->got.columns * 4},
-                     {e->got.ground, NULL, sizeof *e->got.ground}};
+  Array a[5];
+  list_arrays(got, a);
   StixelsInput *maps = stixels_input_new(input->d.width, input->d.height);
   RvPlane d = {0}, c = {0}, labels = {0}, scores = {0}, drawn = {0}, classes = {0}, kinds = {0};
   int ok = rvc_upload(check, &d, &input->d) && rvc_upload(check, &c, &input->c) &&
@@ -86,10 +96,10 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
            rvc_upload(check, &kinds, &maps->c);
   ok = ok && (!input->l.data || rvc_upload(check, &labels, &input->l)) &&
        (!input->s.data || rvc_upload(check, &scores, &input->s));
-  for (int k = 0; k < 4; k++)
-    ok = ok && to_device(&arrays[k]);
-  const RvStixelsOutput out = {arrays[0].device, e->got.room, arrays[1].device, arrays[2].device,
-                               arrays[3].device};
+  for (int k = 0; k < 5; k++)
+    ok = ok && to_device(&a[k]);
+  const RvStixelsOutput out = {a[0].device, got->room,   a[1].device,
+                               a[2].device, a[4].device, a[3].device};
   const RvStixelsInput host = stixels_input_of(input, trusted);
   void *surface = NULL;
   if (input->has_surface)
@@ -114,10 +124,10 @@ static void check_frame(RvCheck *check, const char *name, const char *what, Engi
   if (ok && status == RV_OK)
     status = rv_stream_wait(NULL);
   rvc_true(check, name, ok && status == RV_OK, "%s: %s", what, rv_status_text(status));
-  for (int k = 0; k < 4; k++)
-    ok = from_device(&arrays[k]) && ok;
+  for (int k = 0; k < 5; k++)
+    ok = from_device(&a[k]) && ok;
   if (ok && rvc_download(check, &maps->d, &drawn) && rvc_download(check, &maps->c, &classes)) {
-    same_results(check, name, what, &e->want, &e->got);
+    same_results(check, name, what, &e->want, got);
     rvc_same(check, name, &e->maps->d, &maps->d, what);
     rvc_same(check, name, &e->maps->c, &maps->c, what);
     same_drawing(check, name, e, kept, stixel_width, &rasters, maps);

@@ -24,6 +24,7 @@ StixelsResult stixels_result_new(const RvStixelsConfig *config, uint32_t room) {
                          .stixels = filled(room * sizeof(RvStixel)),
                          .offsets = filled(((size_t)columns + 1) * sizeof(uint32_t)),
                          .energies = filled((size_t)columns * sizeof(int32_t)),
+                         .cuts = filled((size_t)columns * (size_t)rv_stixels_rows(config)),
                          .ground = filled(sizeof(RvStixelsGround))};
 }
 
@@ -31,11 +32,12 @@ void stixels_result_free(StixelsResult *r) {
   free(r->stixels);
   free(r->offsets);
   free(r->energies);
+  free(r->cuts);
   free(r->ground);
 }
 
 RvStixelsOutput stixels_result_output(const StixelsResult *r) {
-  return (RvStixelsOutput){r->stixels, r->room, r->offsets, r->energies, r->ground};
+  return (RvStixelsOutput){r->stixels, r->room, r->offsets, r->energies, r->cuts, r->ground};
 }
 
 RvStixelsPlan stixels_plan_of(const RvStixelsConfig *config) {
@@ -277,15 +279,31 @@ static int likeliest(const StixelsReference *t, const RvStixelsConfig *c, int v)
   return best;
 }
 
-/* A stixel may start in row v and end below it. */
-static int may_cut(const StixelsReference *t, const RvStixelsConfig *c, int v) {
-  if (c->cuts == RV_STIXELS_CUTS_ALL || v == 0 || v == t->rows)
-    return 1;
+/* Whether a stixel may start in row v and end below it, as RvStixelsOutput.cuts. */
+static uint8_t cut_code(const StixelsReference *t, const RvStixelsConfig *c, int v) {
+  if (c->cuts == RV_STIXELS_CUTS_ALL || v == 0 ||
+      (t->is_semantic && likeliest(t, c, v) != likeliest(t, c, v - 1)))
+    return 255;
+  if (c->cuts == RV_STIXELS_CUTS_NETWORK)
+    return t->codes[v];
   const RvStixelsCell *cell = &t->cells[v];
-  if (!cell[-1].weight != !cell[0].weight || abs(cell[-1].disparity - cell[0].disparity) >= 16)
-    return 1;
-  return is_extreme(t, v, 1) || is_extreme(t, v - 1, -1) ||
-         (t->is_semantic && likeliest(t, c, v) != likeliest(t, c, v - 1));
+  const int is_step =
+      !cell[-1].weight != !cell[0].weight || abs(cell[-1].disparity - cell[0].disparity) >= 16;
+  return is_step || is_extreme(t, v, 1) || is_extreme(t, v - 1, -1) ? 255 : 0;
+}
+
+static void set_cuts(StixelsReference *t, const RvStixelsConfig *config) {
+  if (config->cuts == RV_STIXELS_CUTS_NETWORK) {
+    if (rv_stixels_make_network(config, &t->network) != RV_OK)
+      abort();
+    stixels_reference_network(&t->network, &t->ground, t->cells, t->rows, t->codes);
+  }
+  for (int v = 0; v < t->rows; v++)
+    t->codes[v] = cut_code(t, config, v);
+}
+
+static int may_cut(const StixelsReference *t, int v) {
+  return v == t->rows || t->codes[v];
 }
 
 void stixels_reference_column(StixelsReference *t, const RvStixelsConfig *config,
@@ -309,12 +327,16 @@ void stixels_reference_column(StixelsReference *t, const RvStixelsConfig *config
   t->is_semantic = input->labels.data || input->scores.data;
   if (t->is_semantic)
     set_semantics(t, config, input, column);
+  set_cuts(t, config);
   for (int bottom = 0; bottom < t->rows; bottom++)
     for (int top = bottom; top < t->rows; top++)
       for (int k = 0; k < RV_STIXELS_CLASSES; k++)
-        if (!may_cut(t, config, bottom) || !may_cut(t, config, top + 1))
+        if (!may_cut(t, bottom) || !may_cut(t, top + 1))
           t->own[bottom][top][k] = RV_STIXELS_INFINITE;
-        else if (bottom == 0)
+        else if (bottom > 0)
+          t->own[bottom][top][k] =
+              rv_stixels_add(t->own[bottom][top][k], t->tables.cuts[t->codes[bottom]]);
+        else
           t->own[0][top][k] = rv_stixels_add(t->own[0][top][k], t->plan.at_bottom[k]);
 }
 
@@ -565,7 +587,8 @@ double stixels_reference_energy(const StixelsReference *t, const RvStixelsConfig
                             : 0.012 / c->sigma[list[k].structure];
     *slack += 0.002 + cell * (top - bottom + 1);
     *slack += t->is_semantic ? 0.004 * c->semantic_weight * (top - bottom + 1) : 0;
-    sum += k > 0 ? pair_energy(c, &list[k], &list[k - 1], bottom, slack)
+    sum += k > 0 ? pair_energy(c, &list[k], &list[k - 1], bottom, slack) +
+                       stixels_reference_cut_energy(t, c, bottom)
                  : c->at_bottom[list[0].structure];
   }
   return sum;

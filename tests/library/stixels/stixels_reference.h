@@ -16,6 +16,7 @@ typedef struct StixelsResult {
   RvStixel *stixels;
   uint32_t *offsets;
   int32_t *energies;
+  uint8_t *cuts;
   RvStixelsGround *ground;
 } StixelsResult;
 
@@ -40,11 +41,22 @@ typedef struct StixelsReference {
   int32_t own[REFERENCE_ROWS][REFERENCE_ROWS][RV_STIXELS_CLASSES];  /* [bottom][top] */
   RvStixelsPlane plane[REFERENCE_ROWS][REFERENCE_ROWS][RV_STIXELS_CLASSES];
   uint8_t semantic[REFERENCE_ROWS][REFERENCE_ROWS][RV_STIXELS_CLASSES];
+  RvStixelsNetwork network;
+  uint8_t codes[REFERENCE_ROWS]; /* of RvStixelsOutput.cuts */
 } StixelsReference;
 
 void stixels_reference_column(StixelsReference *reference, const RvStixelsConfig *config,
                               const RvStixelsGround *ground, const RvStixelsInput *input,
                               int column);
+
+/* Codes of the cuts of the network in a column, with plain sums over all rows; in
+ * stixels_network_reference.c. */
+void stixels_reference_network(const RvStixelsNetwork *network, const RvStixelsPlane *ground,
+                               const RvStixelsCell *cells, int rows, uint8_t *codes);
+
+/* Cost of a stixel that starts in row v, nat (3.24). */
+double stixels_reference_cut_energy(const StixelsReference *reference,
+                                    const RvStixelsConfig *config, int v);
 
 /* A half float from its sign, exponent and mantissa, clamped to 0..1. */
 double stixels_half_value(int half);
