@@ -10,6 +10,11 @@ where it is near the fitted plane, object elsewhere. The labels reach cudastixel
 """
 import sys
 
+try:
+    import roadvision
+except ImportError:
+    import in_tree  # noqa: F401  a checkout: starts this again through run.sh
+
 import gi
 import numpy as np
 

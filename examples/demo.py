@@ -7,10 +7,14 @@ import re
 import sys
 import time
 
+try:
+    import roadvision
+except ImportError:
+    import in_tree  # noqa: F401  a checkout: starts this again through run.sh
+
 import gi
 import numpy as np
 
-import roadvision
 from roadvision.batch.chunkrun import crop_to_even
 from roadvision.common import Problem, Progress, error_text, parse, quote
 from roadvision.pictures import Pictures

@@ -10,9 +10,12 @@ import argparse
 import os
 import sys
 
-import gi
+try:
+    import roadvision
+except ImportError:
+    import in_tree  # noqa: F401  a checkout: starts this again through run.sh
 
-import roadvision
+import gi
 
 gi.require_version('Gst', '1.0')
 from gi.repository import Gst  # noqa: E402

@@ -13,6 +13,11 @@ import argparse
 import os
 import sys
 
+try:
+    import roadvision
+except ImportError:
+    import in_tree  # noqa: F401  a checkout: starts this again through run.sh
+
 import gi
 import numpy as np
 
@@ -20,7 +25,6 @@ try:
     import cv2
 except ImportError:
     sys.exit('opencv_depth: OpenCV for Python is missing (Debian: python3-opencv)')
-import roadvision
 
 gi.require_version('Gst', '1.0')
 from gi.repository import Gst  # noqa: E402

@@ -10,8 +10,12 @@ import sys
 import tempfile
 import time
 
-import cv2
 import numpy as np
+
+try:
+    import cv2
+except ImportError:
+    sys.exit('rdp_study: OpenCV for Python is missing: install python3-opencv, and start rdp_study.sh')
 
 EPSILONS = (0.25, 0.5, 1, 2, 3, 4, 6, 8, 12, 16)  # px
 HEIGHTS = (256, 512, 1024, 2048)  # rows

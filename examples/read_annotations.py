@@ -9,10 +9,13 @@ The launch line ends where the buffers are read; a fakesink is added to it.
 """
 import sys
 
+try:
+    import roadvision
+except ImportError:
+    import in_tree  # noqa: F401  a checkout: starts this again through run.sh
+
 import gi
 import numpy as np
-
-import roadvision
 
 gi.require_version('Gst', '1.0')
 from gi.repository import Gst  # noqa: E402

@@ -7,12 +7,16 @@ import os
 import queue
 import sys
 
+try:
+    import roadvision
+except ImportError:
+    import in_tree  # noqa: F401  a checkout: starts this again through run.sh
+
 import cv2
 import gi
 import numpy as np
 
 import road_eval
-import roadvision
 
 gi.require_version('Gst', '1.0')
 gi.require_version('GstVideo', '1.0')

@@ -8,8 +8,12 @@ import subprocess
 import sys
 import tempfile
 
-import cv2
 import numpy as np
+
+try:
+    import cv2
+except ImportError:
+    sys.exit('road_eval: OpenCV for Python is missing: install python3-opencv, and start road_eval.sh')
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OFFROAD_FRAMES = 360
