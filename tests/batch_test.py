@@ -23,8 +23,8 @@ import numpy as np
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 COMMAND = os.path.join(ROOT, 'tools', 'bin', 'roadvision')
 sys.path.insert(0, os.path.join(ROOT, 'tools'))
-from roadvision import pictures  # noqa: E402
-from roadvision.batch import camera, layouts, local, mcap  # noqa: E402
+from roadvision import common, pictures  # noqa: E402
+from roadvision.batch import camera, chunkrun, command, layouts, local, mcap  # noqa: E402
 
 KILLS = int(os.environ.get('RV_BATCH_KILLS', '2'))
 PLANNED = int(os.environ.get('RV_BATCH_PLAN', '20000'))
@@ -59,6 +59,11 @@ def hashes(folder):
             with open(path, 'rb') as file:
                 found[os.path.relpath(path, folder)] = hashlib.sha256(file.read()).hexdigest()
     return found
+
+
+def fields(**values):
+    import types
+    return types.SimpleNamespace(**values)
 
 
 class Case(unittest.TestCase):
@@ -172,6 +177,47 @@ class Results(Case):
         self.assertGreaterEqual(np.mean(same), 0.95)
         print('overlap: %.1f %% of obstacles, %.1f %% of road' % (100 * near / count, 100 * np.mean(same)))
 
+    def test_print(self):
+        """The printed line computes the same frames; the command itself stays away from OUT."""
+        write_pairs(self.path('in'), 3)
+        done = run(self.path('in'), self.path('out'), '--what', 'json', '--print', *CAMERA)
+        self.assertEqual((done.returncode, os.path.exists(self.path('out'))), (0, False), done.stderr)
+        os.mkdir(self.path('out'))
+        subprocess.run(['bash', '-c', done.stdout], check=True, timeout=60, stdout=subprocess.DEVNULL)
+        self.good(self.path('in'), self.path('batch'), '--what', 'json', *CAMERA)
+        frames = []
+        for path in (self.path('out/frames.jsonl'), self.path('batch/json/000000-000002.jsonl')):
+            with open(path) as file:
+                frames.append([{key: value for key, value in json.loads(line).items() if key not in (
+                    'timestamp', 'utc', 'utc_ns', 'utc_source', 'tags', 'discont', 'latency_ns')} for line in file])
+        self.assertEqual(len(frames[0]), 3)
+        self.assertEqual(*frames)
+
+    def test_odd_width(self):
+        """JPEG images of odd width, as those of DrivingStereo."""
+        for side in ('left', 'right'):
+            os.makedirs(self.path('in', side))
+            subprocess.run(['gst-launch-1.0', '-q', 'videotestsrc', 'num-buffers=2', '!', 'video/x-raw,format=I420,width=97,height=63',
+                            '!', 'jpegenc', '!', 'multifilesink', 'location=' + self.path('in', side, '%d.jpg')], check=True, timeout=60)
+        self.good(self.path('in'), self.path('out'), '--what', 'disparity,lanes', *CAMERA)
+        self.assertEqual(sorted(os.listdir(self.path('out/disparity'))), ['0.png', '1.png'])
+        with open(self.path('out/lanes/000000-000001.jsonl')) as file:
+            self.assertEqual(['lanes' in json.loads(line) for line in file], [True, True])
+
+    def test_doffs(self):
+        """The difference of the principal points reaches the depth: 80 px * 0.5 m / (5 + 3) px."""
+        write_pairs(self.path('in'), 1, size=(128, 80))
+        with open(self.path('in/calib.txt'), 'w') as file:
+            file.write('cam0=[80 0 64; 0 80 40; 0 0 1]\nbaseline=500\ndoffs=3\n')
+        self.good(self.path('in'), self.path('out'), '--what', 'depth,json')
+        with open(self.path('out/json/000000-000000.jsonl')) as file:
+            self.assertEqual(json.loads(file.readline())['camera']['doffs'], 3)
+        gst = subprocess.run(['gst-launch-1.0', '-q', 'filesrc', 'location=' + self.path('out/depth/000000.png'), '!', 'pngdec', '!',
+                              'filesink', 'location=' + self.path('raw')], capture_output=True, text=True, timeout=60)
+        self.assertEqual(gst.returncode, 0, gst.stderr)
+        values = np.fromfile(self.path('raw'), '>u2')
+        self.assertAlmostEqual(float(np.median(values[values > 0])), 5000, delta=50)
+
     def test_recordings(self):
         """A video gives the frames of its chunks as one run does; so does an MCAP file."""
         street = ['stereotestsrc', 'num-buffers=12', '!', 'video/x-raw,format=NV12,width=192,height=64,framerate=10/1', '!']
@@ -222,6 +268,50 @@ class Bad(Case):
         for text in ('000001.png is incomplete', '000002.png is not a PNG', '000003.png', 'is a png of 10x10'):
             self.assertIn(text, errors)
 
+    def test_many_unreadable(self):
+        """A chunk is not computed once for each image that its decoder refuses."""
+        write_pairs(self.path('in'), 40)
+        for index in range(3, 40, 4):
+            with open(self.path('in/left/%06d.png' % index), 'rb+') as file:
+                file.seek(60)
+                file.write(bytes(40))
+        self.assertIn('30 frames in', self.good(self.path('in'), self.path('out'), '--what', 'disparity', status=1))
+        with open(self.path('out/errors.txt')) as file:
+            self.assertEqual(len(file.readlines()), 10)
+
+    def test_one_of_many(self):
+        """A sequence without a camera, and one whose pairs are unknown: named; the others are computed."""
+        for name in ('a', 'b', 'c'):
+            write_pairs(self.path('in', name), 3)
+        for name in ('a', 'b'):
+            with open(self.path('in', name, 'calib.txt'), 'w') as file:
+                file.write('P0: 80 0 48 0 0 80 32 0 0 0 1 0\nP1: 80 0 48 -40 0 80 32 0 0 0 1 0\n')
+        for number, name in enumerate(os.listdir(self.path('in/b/right'))[1:]):
+            os.rename(self.path('in/b/right', name), self.path('in/b/right/x%d.png' % number))
+        os.remove(self.path('in/b/left/000000.png'))
+        os.rename(self.path('in/b/left/000001.png'), self.path('in/b/left/y.png'))
+        os.rename(self.path('in/b/left/000002.png'), self.path('in/b/left/z.png'))
+        said = self.good(self.path('in'), self.path('out'), '--what', 'depth', status=1)
+        self.assertIn('2 left images in b/left, but 3 right ones in b/right', said)
+        self.assertIn('frames 000000-000002 of c: depth needs the camera', said)
+        self.assertEqual(len(os.listdir(self.path('out/a/depth'))), 3)
+        with open(self.path('out/manifest.sha256')) as file:
+            self.assertEqual([line.split()[1] for line in file], ['a/depth/%06d.png' % index for index in range(3)])
+
+    def test_list(self):
+        """Equal names would overwrite each other."""
+        write_pairs(self.path('in'), 2)
+        with open(self.path('list'), 'w') as file:
+            file.write('in/left/000000.png in/right/000000.png\n# later\nin/left/000001.png\tin/right/000001.png\n'
+                       'in_left/000000.png in/right/000001.png\n')
+        self.refused('is left out: the list has its name (in_left_000000) twice', '--list', self.path('list'), self.path('out'),
+                     '--what', 'disparity')
+        self.assertEqual(sorted(os.listdir(self.path('out/disparity'))), ['in_left_000000.png', 'in_left_000001.png'])
+        with open(self.path('list'), 'w') as file:
+            file.write('one\n')
+        self.refused('line 1 of', '--list', self.path('list'), self.path('new'))
+        self.assertFalse(os.path.exists(self.path('new')))
+
     def test_sizes_change(self):
         write_pairs(self.path('in'), 3)
         write_pairs(self.path('in'), 2, size=(128, 80), name='b%d.png')
@@ -264,8 +354,15 @@ class Bad(Case):
                 ((self.path('in'), self.path('x'), '--what', 'depth', *CAMERA), '3 frames in', 0),  # after the failure above
                 ((self.path('in'), self.path('x2'), '--elements', 'nonsense'), 'no element "nonsense"', 1),
                 ((self.path('in'), self.path('x'), '--calibration', '/none'), 'cannot read the calibration file', 1),
+                ((self.path('in'), self.path('x4'), '--what', 'lanes'), 'no lanes without the camera', 1),
+                ((self.path('in'), self.path('x3'), '--jobs', 0), '--jobs is 0', 2),
+                ((self.path('in'), self.path('x3'), '--gpus', 'a'), '--gpus is a', 2),
+                ((self.path('in'), self.path('x3'), '--fps', 'nan'), '--chunk and --fps must be positive', 2),
+                ((self.path('in'), self.path('x3'), '--focal', -1), '--focal is -1', 2),
+                ((self.path('in'), self.path('in/left/000000.png')), 'is no folder', 1),
                 ((self.path('in'),), 'OUT is missing', 2)):
             self.refused(text, *words, status=status)
+        self.assertFalse(os.path.exists(self.path('x2')))
 
     def test_two_batches(self):
         write_pairs(self.path('in'), FRAMES)
@@ -305,6 +402,16 @@ class Bad(Case):
         environment = dict(os.environ, PATH=self.path('bin'))
         self.refused('there is no sbatch', self.path('in'), self.path('a'), '--slurm', env=environment)
         self.refused('there is no parallel', self.path('in'), self.path('b'), '--hosts', 'none', env=environment)
+        # an array of Slurm that works on the folder
+        os.mkdir(self.path('c'))
+        self.good(self.path('in'), self.path('c'), '--plan')
+        with open(self.path('c/.roadvision/job'), 'w') as file:
+            file.write('7')
+        with open(self.path('bin/squeue'), 'w') as file:
+            file.write('#!/bin/sh\necho RUNNING\n')
+        os.chmod(self.path('bin/squeue'), 0o755)
+        self.refused('job 7 of Slurm is working on', self.path('in'), self.path('c'), env=environment)
+        self.assertEqual(os.listdir(self.path('c/.roadvision/done')), [])
         os.symlink('/bin/true', self.path('bin/parallel'))
         with open(self.path('bin/ssh'), 'w') as file:
             file.write('#!/bin/sh\necho "ssh: no route to $5" >&2\nexit 255\n')
@@ -323,14 +430,18 @@ class Plans(Case):
                             ('city/leftImg8bit/val/a_leftImg8bit.png', 'city/rightImg8bit/val/a_rightImg8bit.png'),
                             ('ds/left-image-half-size/s/a.jpg', 'ds/right-image-half-size/s/a.jpg'),
                             ('eth/delivery/im0.png', 'eth/delivery/im1.png'),
+                            ('both/image_00/data/0.png', 'both/image_01/data/0.png'),
+                            ('both/image_02/data/0.png', 'both/image_03/data/0.png'),
                             ('one/a_left.png', 'one/a_right.png')):
             for name in (left, right):
                 os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
                 open(self.path(name), 'w').close()
-        found, problems = layouts.find(self.folder, self.path('out'))
+        found, problems, notes = layouts.find(self.folder, self.path('out'))
         pairs = {item.name: [pair[:2] for pair in layouts.pairs_of(self.folder, item, problems)] for item in found}
         self.assertEqual(problems, [])
+        self.assertEqual(notes, ['both/image_00/data is left out: both has other cameras too'])
         self.assertEqual(pairs, {
+            'both': [('both/image_02/data/0.png', 'both/image_03/data/0.png')],
             'kitti/training': [('kitti/training/image_2/000000_10.png', 'kitti/training/image_3/000000_10.png')],
             'raw/drive_0001': [('raw/drive_0001/image_02/data/0.png', 'raw/drive_0001/image_03/data/0.png')],
             'euroc/mav0': [('euroc/mav0/cam0/data/1.png', 'euroc/mav0/cam1/data/1.png')],
@@ -345,13 +456,59 @@ class Plans(Case):
     def test_camera(self):
         with open(self.path('calib.txt'), 'w') as file:
             file.write('P0: 700 0 600 0 0 700 180 0 0 0 1 0\nP1: 700 0 600 -350 0 700 180 0 0 0 1 0\n')
-        self.assertEqual(camera.find(self.folder, 'image_0', 'a'), {'focal': 700, 'baseline': 0.5, 'cx': 600, 'cy': 180})
+        kitti = {'focal': 700, 'baseline': 0.5, 'cx': 600, 'cy': 180}
+        self.assertEqual(camera.find(self.folder, 'image_0', 'a'), (kitti, False))
         with open(self.path('calib.txt'), 'w') as file:
-            file.write('cam0=[994.9 0 311.1; 0 994.9 254.8; 0 0 1]\nbaseline=193.001\n')
-        self.assertAlmostEqual(camera.find(self.folder, '', 'a')['baseline'], 0.193001)
+            file.write('cam0=[994.9 0 311.1; 0 994.9 254.8; 0 0 1]\nbaseline=193.001\ndoffs=31\n')
+        self.assertEqual(camera.find(self.folder, '', 'a')[0], {
+            'focal': 994.9, 'baseline': 0.193001, 'cx': 311.1, 'cy': 254.8, 'doffs': 31})
         with open(self.path('calib.txt'), 'w') as file:
             file.write('P0: nonsense')
-        self.assertEqual(camera.find(self.folder, '', 'a'), {})
+        self.assertEqual(camera.find(self.folder, '', 'a'), ({}, False))
+        os.mkdir(self.path('calib_cam_to_cam'))
+        for scene, focal in (('000000', 700), ('000001', 720)):
+            with open(self.path('calib_cam_to_cam', scene + '.txt'), 'w') as file:
+                file.write('P_rect_02: %d 0 600 0 0 700 180 0 0 0 1 0\nP_rect_03: %d 0 600 -350 0 700 180 0 0 0 1 0\n' % (focal, focal))
+        self.assertEqual(camera.find(self.folder, 'image_2', '000000_10'), (kitti, True))
+        path = camera.path_of(self.folder, 'image_2', '000001_11')
+        self.assertEqual(camera.of_pair(path, {'left': 'image_2'}, {'focal': None, 'baseline': 0.2}), dict(kitti, focal=720, baseline=0.2))
+        self.assertEqual(camera.path_of(self.folder, 'image_2', '000002_10'), '')
+
+    def test_settings(self):
+        """Chunks are long in comparison with their overlap; elements compute where they should."""
+        import argparse
+        parser = argparse.ArgumentParser()
+        command.arguments(parser)
+        for what, chunk, overlap in (('disparity', 500, 0), ('stixels', 500, 10), ('lanes', 2000, 40), ('road,json', 3000, 60)):
+            found = command.check(parser.parse_args(['in', 'out', '--what', what]))
+            self.assertEqual((found['chunk'], found['overlap']), (chunk, overlap), what)
+        settings = {'calibration': 'a b.yml', 'elements': 'cudasgm paths=4 ! cudalanes'}
+        for device, words in ((-1, 'engine=cpu threads=3'), (2, 'cuda-device-id=2')):
+            self.assertEqual(chunkrun.analysis(settings, {'focal': 7}, 3, device), (
+                'cudarectify calibration="a b.yml" %s ! cudasgm %s focal-length=7 paths=4 ! cudalanes %s' % ((words,) * 3)))
+
+    def test_gpus(self):
+        """Processes use the GPUs in turn. What a machine with GPUs answers is simulated."""
+        known, common.gpus = common.gpus, lambda: (0, 2, 12040)
+        try:
+            for gpus, expected in ((None, [0, 1]), ('1', [1]), ('none', [])):
+                self.assertEqual(command.devices(fields(gpus=gpus)), expected)
+            for gpus, text in (('0,2', 'there is no GPU 2: the driver has those from 0 to 1'), ('x', '--gpus is x, must be numbers')):
+                with self.assertRaisesRegex(common.Problem, text):
+                    command.devices(fields(gpus=gpus))
+        finally:
+            common.gpus = known
+        pool = local.Pool(fields(out='out'), [], 3, [0, 1], 0)
+        self.assertEqual([local.Worker(pool, number).command()[-1] for number in range(3)], ['0', '1', '0'])
+
+    def test_lines(self):
+        """Members of a JSON line are found as they are written."""
+        line = '{"a":1.50,"b":{"x":[{},"}"]},"c":"\\"","d":null}\n'
+        self.assertEqual(chunkrun.members(line), {'a': '1.50', 'b': '{"x":[{},"}"]}', 'c': '"\\""', 'd': 'null'})
+        self.assertEqual(chunkrun.members('{}'), {})
+        self.assertEqual(pictures.numbered(['a5/%1_08.png', 'a5/%1_09.png', 'a5/%1_10.png']), ('a5/%%1_%02d.png', 8, 10))
+        self.assertEqual(pictures.numbered(['7_x.png', '8_x.png']), ('%d_x.png', 7, 8))
+        self.assertIsNone(pictures.numbered(['a1.png', 'a3.png']))
 
     def test_many(self):
         """A plan of many frames in little memory and time; no image is opened."""

@@ -113,6 +113,17 @@ see_cameras() { # what cameras and networks need, without them
       --focal 250 --baseline 0.8 && check video two.mkv 2..3 320x240 color=20 &&
     check json two.jsonl 2..3 disparity pair.skew=0 camera.baseline=0.8 &&
     refused 'both cameras are /dev/null' 2 roadvision see /dev/null /dev/null &&
+    # folders, patterns of a shell, one pair; odd sides
+    run roadvision see numbered --out folder.mkv --json folder.jsonl --focal 250 --baseline 0.8 &&
+    check video folder.mkv 2..3 320x240 color=20 && check json folder.jsonl 2..3 disparity camera.focal=250 &&
+    run roadvision see numbered/left 'numbered/right/*.png' --out 'still-%d.png' && check image still-1.png 320x240 color=20 &&
+    run gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=161,height=121 ! jpegenc ! tee name=t \
+      t. ! queue ! filesink location=odd-left.jpg t. ! queue ! filesink location=odd-right.jpg &&
+    run roadvision see odd-left.jpg odd-right.jpg --out odd.mkv && check video odd.mkv 1 160x120 &&
+    cp odd-left.jpg numbered/left/7.png && refused 'not numbered without gaps' 1 roadvision see numbered/left numbered/right --out none &&
+    rm numbered/left/7.png numbered/left/*0.png && refused 'they must pair up' 1 roadvision see numbered/left numbered/right --out none &&
+    refused 'there is no folder /none' 1 roadvision see test --out /none/x.mkv &&
+    refused '--rate is 0' 2 roadvision see test --rate 0 && refused '--focal is x' 2 roadvision see test --focal x &&
     run roadvision see test --zed vga --frames 3 --out zed.avi --json zed.jsonl \
       --calibration "$tests/fuzz/corpus/calibration/zed.conf" &&
     check video zed.avi 3 672x376 && check json zed.jsonl 3 disparity camera.baseline=0.12+-0.01 &&
@@ -224,7 +235,35 @@ calibrate() {
 location=$RV_DATA/calib_stereopi_sbs/scene.png ! pngdec ! videoconvert ! cudarectify calibration=stereopi.yml ! \
 cudasgm disparities=64" scene.png && check image scene_color.png 320x240 color=35
 }
-depth_at.py() { run "$E/depth_at.py" 320 400 --frames 2 && said '[0-9.]+ m \(disparity [0-9.]+ px\)'; }
+check_machine() {
+  run roadvision check && said '^ok +plugin roadvision [0-9.]+, [0-9]+ elements' && said '^roadvision: ready' &&
+    refused 'MISSING  camera /dev/none' 1 roadvision check --camera /dev/none && said 'v4l2-ctl --list-devices' || return
+  # machines with GPUs, without the plugin, without permission: simulated
+  echo 'int cuInit(unsigned f) { return f; } int cuDriverGetVersion(int *v) { return *v = 12040, 0; }
+    int cuDeviceGetCount(int *n) { return *n = 2, 0; }' >cuda.c
+  ${CC:-cc} -shared -fPIC -Wl,-soname,libcuda.so.1 -o libcuda.so.1 cuda.c || return
+  run env LD_LIBRARY_PATH="$PWD:${LD_LIBRARY_PATH:-}" GST_REGISTRY="$PWD/registry.bin" roadvision check &&
+    said '^ok +2 GPUs, driver for CUDA 12.4' && said 'a GPU is there, but cudasgm uses the engine cpu' &&
+    refused 'MISSING  the plugin roadvision' 1 env GST_PLUGIN_PATH= GST_REGISTRY="$PWD/registry2.bin" roadvision check
+}
+bench() { # and check, and what all commands share
+  run roadvision bench --size 320x120 --seconds 0.3 --only sgm && said 'pipeline/320x120-sgm +[0-9.]+ cpu|cuda' &&
+    said 'this machine +NVIDIA' && refused '--size is 1' 2 roadvision bench --size 1 &&
+    refused 'no row contains zebra' 2 roadvision bench --only zebra && check_machine && shared
+}
+shared() { # usage, completion
+  run roadvision --version && refused 'there is no command x' 2 roadvision x && refused 'usage:' 2 roadvision &&
+    bash -c '. "$1"; COMP_CWORD=2 COMP_WORDS=(roadvision batch --wh); _roadvision; echo "${COMPREPLY[*]}"
+      COMP_WORDS=(roadvision ca); COMP_CWORD=1; _roadvision; echo "${COMPREPLY[*]}"
+      COMP_WORDS=(roadvision batch --what la); COMP_CWORD=3; _roadvision; echo "${COMPREPLY[*]}"' \
+      bash "$root/tools/completion/roadvision.bash" >log 2>&1 && [ "$(tr '\n' ' ' <log)" = '--what calibrate lanes ' ] || { cat log; return 1; }
+}
+depth_at.py() {
+  run "$E/depth_at.py" 320 400 --frames 2 && said '[0-9.]+ m \(disparity [0-9.]+ px\)' &&
+    # as a user starts it in a checkout
+    run env -u PYTHONPATH -u RV_RUN_BUILD -u GST_PLUGIN_PATH -u GI_TYPELIB_PATH "$E/depth_at.py" 320 400 --frames 1 &&
+    said '[0-9.]+ m \(disparity'
+}
 opencv_depth.py() {
   run "$E/opencv_depth.py" --pipeline 'stereotestsrc num-buffers=2 ! video/x-raw,width=640,height=240 ! cudasgm' depth.png &&
     said 'frame 1: [1-9][0-9.]* m' && check image depth_color.png 320x240 color=35 && check image depth.png 320x240
@@ -236,8 +275,8 @@ to_ply.py() {
 }
 
 # Parts of the scripts above, and what those run in Python.
-parts=(start.sh demo.py rdp_study.py road_detect.py road_eval.py road_study.py)
-commands=(see calibrate) # of roadvision; batch, check and bench have tests of their own
+parts=(start.sh in_tree.py demo.py rdp_study.py road_detect.py road_eval.py road_study.py)
+commands=(see calibrate bench) # of roadvision; tests/batch_test.py has batch
 
 # --- All of them ----------------------------------------------------------------------------------------
 names=()

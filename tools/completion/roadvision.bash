@@ -11,7 +11,7 @@ _roadvision() {
   else
     case ${COMP_WORDS[COMP_CWORD - 1]} in
       --show) mapfile -t COMPREPLY < <(compgen -W 'disparity legend stixels segments road lines obstacles space lanes bird' -- "$word") ;;
-      --what) mapfile -t COMPREPLY < <(compgen -W 'disparity depth stixels road obstacles json video' -- "$word") ;;
+      --what) mapfile -t COMPREPLY < <(compgen -W 'disparity depth stixels road obstacles lanes json video' -- "$word") ;;
       --encoder) mapfile -t COMPREPLY < <(compgen -W 'nvh264enc x264enc openh264enc' -- "$word") ;;
       *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     esac

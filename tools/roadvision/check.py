@@ -3,13 +3,13 @@
 
 Exit status: 0, or 1 if something that every use needs is missing. Lines start with ok, note or MISSING.
 """
-import ctypes
 import glob
 import grp
 import os
 import shutil
 import subprocess
 
+from roadvision import common
 from roadvision.common import Problem
 
 # Element -> (package of Debian, what needs it).
@@ -47,7 +47,6 @@ def arguments(parser):
 
 def check_gstreamer(report):
     try:
-        from roadvision import common
         Gst = common.gst()
     except Problem as problem:
         report.bad('GStreamer for Python', str(problem))
@@ -78,20 +77,17 @@ def check_elements(report, Gst):
 
 
 def check_gpu(report, Gst):
-    try:
-        cuda = ctypes.CDLL('libcuda.so.1')
-    except OSError:
+    found = common.gpus()
+    if found is None:
         report.note('no NVIDIA driver: all elements use the CPU engine',
                     'install the driver of your GPU; in a container, start it with the NVIDIA container toolkit')
         return
-    status, count, version = cuda.cuInit(0), ctypes.c_int(), ctypes.c_int()
-    cuda.cuDriverGetVersion(ctypes.byref(version))
-    if status or cuda.cuDeviceGetCount(ctypes.byref(count)) or not count.value:
+    status, count, version = found
+    if status or not count:
         report.note('the NVIDIA driver finds no GPU (status %d)' % status, 'nvidia-smi must work for this user; it shows the '
                     'cause. In a container: --gpus all')
         return
-    report.ok('%d GPU%s, driver for CUDA %d.%d' % (count.value, 's' * (count.value > 1), version.value // 1000,
-                                                   version.value % 1000 // 10))
+    report.ok('%d GPU%s, driver for CUDA %d.%d' % (count, 's' * (count > 1), version // 1000, version % 1000 // 10))
     if not Gst:
         return
     engine = engine_of(Gst)
@@ -108,7 +104,6 @@ def check_gpu(report, Gst):
 
 def engine_of(Gst):
     """The engine that cudasgm takes by itself for one frame."""
-    from roadvision import common
     try:
         pipeline = common.parse('stereotestsrc num-buffers=1 ! video/x-raw,width=320,height=120 ! cudasgm name=sgm ! fakesink')
     except Problem:

@@ -27,6 +27,20 @@ def gst():
     return Gst
 
 
+def gpus():
+    """(status of the driver, number of GPUs that this process may use, CUDA version); None without a driver."""
+    import ctypes
+    try:
+        cuda = ctypes.CDLL('libcuda.so.1')
+    except OSError:
+        return None
+    status, count, version = cuda.cuInit(0), ctypes.c_int(), ctypes.c_int()
+    cuda.cuDriverGetVersion(ctypes.byref(version))
+    if not status:
+        status = cuda.cuDeviceGetCount(ctypes.byref(count))
+    return status, count.value, version.value
+
+
 def quote(text):
     """A value in a launch line that Gst.parse_launch reads."""
     return '"%s"' % str(text).replace('\\', '\\\\').replace('"', '\\"')

@@ -7,6 +7,10 @@ from roadvision import common
 from roadvision.common import Problem
 
 
+# Sides of 4:2:0 video are even: odd ones are scaled by one pixel, others pass as they are.
+EVEN = ['videoconvert', '!', 'videoscale', '!', 'video/x-raw,format=I420,width=[2,32766,2],height=[2,32766,2]']
+
+
 def has(element):
     return common.gst().ElementFactory.find(element) is not None
 
@@ -30,7 +34,8 @@ def parse(words):
     try:
         return Gst.parse_launchv(words)
     except GLib.Error as error:
-        raise Problem('%s; roadvision check names what is missing' % error.message) from None
+        remedy = '; roadvision check names what is missing' if 'no element' in error.message else ''
+        raise Problem(error.message + remedy) from None
 
 
 def show_warning(name, message):

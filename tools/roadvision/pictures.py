@@ -57,12 +57,39 @@ def find_pictures(pattern):
     return paths
 
 
-def pair_lines(kind, fps):
+def numbered(names):
+    """(pattern such as left/%06d.png, first number, last one) of names in their order; None if they have gaps."""
+    first = names[0]
+    for run in reversed(list(re.finditer(r'\d+', os.path.basename(first)))):
+        begin = len(first) - len(os.path.basename(first)) + run.start()
+        before, after, digits = first[:begin], first[begin + len(run[0]):], run[0]
+        form = '%%0%dd' % len(digits) if len(digits) > 1 else '%d'
+        if all(name == before + form % number + after for number, name in enumerate(names, int(digits))):
+            return before.replace('%', '%%') + form + after.replace('%', '%%'), int(digits), int(digits) + len(names) - 1
+    return (first.replace('%', '%%'), 0, 0) if len(names) == 1 else None
+
+
+def read_words(run, fps):
+    """Elements of a launch line that read what `numbered` has found, as raw video that can be packed."""
+    pattern, first, last = run
+    kind, width, _height = picture_kind(pattern % first if '%' in pattern.replace('%%', '') else pattern.replace('%%', '%'))
+    caps, decoder = DECODERS[kind]
+    return ['multifilesrc', 'location=' + pattern, 'start-index=%d' % first, 'stop-index=%d' % last,
+            'caps=%s,framerate=%s' % (caps, fps), '!', decoder, '!', 'videoconvert'] + (
+                ['!', 'video/x-raw,format=BGRx'] if width % 2 else [])
+
+
+def formats(width):
+    """Caps of views that can be packed side by side: at odd widths a chroma sample of 4:2:0 would belong to both."""
+    return FORMATS.replace(',I420,YV12,Y42B', '') if width % 2 else FORMATS
+
+
+def pair_lines(kind, fps, width):
     """Launch lines from two appsrc, named left and right, to the frame-packed pair: the line that continues, and
     the two that feed it."""
     caps, decoder = DECODERS[kind]
     feeds = ['appsrc name=%s format=time max-buffers=4 max-bytes=0 block=false caps="%s,framerate=%s" ! %s ! '
-             'videoconvert ! %s ! queue max-size-buffers=3 ! pair.%s' % (side, caps, fps, decoder, FORMATS, side)
+             'videoconvert ! %s ! queue max-size-buffers=3 ! pair.%s' % (side, caps, fps, decoder, formats(width), side)
              for side in ('left', 'right')]
     return 'cudastereomux name=pair layout=side-by-side', feeds
 
@@ -89,7 +116,7 @@ class Pictures:
         self.fps = '%d/1000' % round(fps * 1000)
 
     def launch(self):
-        return pair_lines(self.kind, self.fps)
+        return pair_lines(self.kind, self.fps, self.width)
 
     def connect(self, pipeline):
         for side, paths in self.paths.items():

@@ -53,6 +53,11 @@ def check(options):
         raise Misuse('two cameras need --left and --right, one camera --device')
     if options.caps and not (options.left or options.device):
         raise Misuse('--caps needs --device, or --left and --right')
+    if options.calibration and not os.access(options.calibration, os.R_OK):
+        raise Problem('cannot read the calibration file %s; roadvision calibrate makes one' % options.calibration)
+    folder = os.path.dirname(options.out)
+    if folder and not os.path.isdir(folder) and not options.print:
+        raise Problem('there is no folder %s' % folder)
     options.out = options.out[:-4] if options.out.endswith('.mkv') else options.out
 
 

@@ -6,7 +6,8 @@
   roadvision see /dev/video0 /dev/video2 --calibration camera.yml      two cameras, paired by time
   roadvision see rtsp://192.168.1.20/left rtsp://192.168.1.21/right    network cameras
   roadvision see pair.mkv --focal 700 --baseline 0.12 --show space+obstacles+lanes+bird --out watched.mkv
-  roadvision see 'left/%06d.png' 'right/%06d.png' --out depth.mkv
+  roadvision see kitti/training --out depth.mkv                         folders of images, such as image_2 and image_3
+  roadvision see left.png right.png --out depth.png                    one pair
   roadvision see --zed 720 --calibration SN12345.conf                  a ZED without its SDK
   roadvision see test --send 192.168.1.30:5000                         H.264 over RTP
   roadvision see test --web 8080                                       in a web browser
@@ -24,7 +25,7 @@ import shlex
 import stat
 import sys
 
-from roadvision import common, launch
+from roadvision import common, launch, pictures
 from roadvision.common import Misuse, Problem
 
 ZED = {'2k': ('2208x1242', 15), '1080': ('1920x1080', 30), '720': ('1280x720', 30), 'vga': ('672x376', 30)}
@@ -36,8 +37,8 @@ SHOW = {'disparity': [], 'legend': [], 'stixels': ['cudastixels'], 'segments': [
 
 
 def arguments(parser):
-    parser.add_argument('input', metavar='INPUT', nargs='*', help='test, a device, a video, a URL, or image%%06d.png; '
-                        'two of them: left and right')
+    parser.add_argument('input', metavar='INPUT', nargs='*', help='test, a device, a video, a URL, or a folder of pairs; two '
+                        'devices, videos, URLs, folders of images or images: left and right')
     source = parser.add_argument_group('input')
     source.add_argument('--caps', default='', help='mode of the cameras, such as image/jpeg,width=2560,height=720')
     source.add_argument('--source', metavar='LINE', help='instead of INPUT: a launch line up to the pair')
@@ -60,8 +61,8 @@ def arguments(parser):
                       % ', '.join(SHOW))
     work.add_argument('--elements', metavar='LINE', help='instead of --show: analysis and drawing')
     output = parser.add_argument_group('output')
-    output.add_argument('--out', default='', metavar='FILE', help='.mkv, .mp4: H.264, .avi: motion JPEG, none: no video '
-                        '(default: a window)')
+    output.add_argument('--out', default='', metavar='FILE', help='.mkv, .mp4: H.264, .avi: motion JPEG, .png, .jpg: the '
+                        'last image, or with %%06d in the name all; none: no video (default: a window)')
     output.add_argument('--json', default='', metavar='FILE', help='every annotation as JSON lines; -: standard output')
     output.add_argument('--csv', default='', metavar='FILE', help='the same as CSV')
     output.add_argument('--encoder', default='', metavar='NAME', help='nvh264enc, x264enc or openh264enc (the first '
@@ -86,6 +87,7 @@ class Line:
     def __init__(self, options):
         self.options = options
         self.input, self.branches, self.live = [], [], False
+        self.runs = []  # (name, first number, last number) of images
         self.width, self.height = options.size.split('x')
 
     # --- input ---------------------------------------------------------------------------------------
@@ -108,17 +110,49 @@ class Line:
             (['protocols=tcp'] if self.options.tcp else []) + \
             ['!', 'application/x-rtp,media=video', '!', 'decodebin', '!', 'videoconvert']
 
-    def images(self, pattern):
+    def images(self, name, paths):
         """multifilesrc reads files that are numbered without gaps."""
-        match = re.search(r'%0?\d*d', pattern)
-        numbers = [int(found[1]) for found in (re.fullmatch(
-            re.escape(pattern[:match.start()]) + r'(\d+)' + re.escape(pattern[match.end():]), path)
-            for path in glob.glob(glob.escape(pattern[:match.start()]) + '*')) if found]
-        if not numbers:
-            raise Problem('no images match %s' % pattern)
-        kind = 'png' if pattern.lower().endswith('.png') else 'jpeg'
-        return ['multifilesrc', 'location=' + pattern, 'start-index=%d' % min(numbers), 'stop-index=%d' % max(numbers),
-                'caps=image/%s,framerate=%d/1' % (kind, self.options.rate), '!', kind + 'dec', '!', 'videoconvert']
+        run = pictures.numbered(paths)
+        if run is None:
+            raise Problem('the images of %s are not numbered without gaps, as a video needs it; roadvision batch reads any names'
+                          % name)
+        self.runs.append((name, run[1], run[2]))
+        return pictures.read_words(run, '%d/1' % self.options.rate)
+
+    @staticmethod
+    def files(name):
+        """Image files that a folder or a pattern names, by their number; [] for other inputs."""
+        match = re.search(r'%0?\d*d', name)
+        if match:
+            pattern = re.compile(re.escape(name[:match.start()]) + r'(\d+)' + re.escape(name[match.end():]))
+            found = [path for path in glob.glob(glob.escape(name[:match.start()]) + '*') if pattern.fullmatch(path)]
+            if not found:
+                raise Problem('no images match %s' % name)
+            return sorted(found, key=lambda path: int(pattern.fullmatch(path)[1]))
+        if os.path.isdir(name) or ('*' in name and not os.path.exists(name)):
+            return pictures.find_pictures(name)
+        return [name] if name.lower().endswith(pictures.EXTENSIONS) and os.path.isfile(name) else []
+
+    def folder(self, name):
+        """A folder of pairs, in the layouts of roadvision batch; also its camera."""
+        from roadvision.batch import camera, layouts
+        found, problems, _notes = layouts.find(name, '')
+        if len(found) > 1:
+            raise Misuse('%s has %d sequences; name the folder of one (%s), or use roadvision batch %s OUT --what video' % (
+                name, len(found), ', '.join(item.name for item in found[:3]), name))
+        if found[0].kind in ('video', 'mcap'):
+            self.input = self.one(found[0].file)
+            return
+        pairs = list(layouts.pairs_of(name, found[0], problems))
+        for text in problems:
+            print('roadvision see: %s' % text, file=sys.stderr)
+        if not pairs:
+            raise Problem('no pairs in %s' % name)
+        options = self.options
+        known = {} if options.calibration else camera.find(name, found[0].left, pairs[0][2])[0]
+        if known and not options.focal and not options.baseline:
+            options.focal, options.baseline = '%.17g' % known['focal'], '%.17g' % known['baseline']
+        self.join(*(self.images(name, [os.path.join(name, pair[side]) for pair in pairs]) for side in (0, 1)))
 
     def one(self, name):
         """Elements from one INPUT to raw frames."""
@@ -126,10 +160,11 @@ class Line:
             return self.url(name)
         if '://' in name:
             raise Misuse('%s is not a URL such as rtsp://host/path' % name)
-        if re.search(r'%0?\d*d', name):
-            return self.images(name)
-        if os.path.isdir(name):
-            raise Misuse('%s is a folder: roadvision batch %s OUT --what video processes folders' % (name, name))
+        paths = self.files(name)
+        if paths:
+            return self.images(name, paths)
+        if name.endswith('.mcap'):
+            raise Problem('%s: GStreamer does not read MCAP; roadvision batch %s OUT --what video does' % (name, name))
         if os.path.exists(name) and not stat.S_ISCHR(os.stat(name).st_mode):
             if not os.access(name, os.R_OK):
                 raise Problem('no permission to read %s' % name)
@@ -150,8 +185,15 @@ class Line:
     def two(self, left, right):
         if left == right:
             raise Misuse('both cameras are %s' % left)
+        self.join(self.one(left), self.one(right))
+        if len(self.runs) == 2 and self.runs[0][1:] != self.runs[1][1:]:
+            raise Problem('the images of %s have the numbers %d to %d, but those of %s %d to %d: they must pair up' % (
+                self.runs[0] + self.runs[1]))
+
+    def join(self, left, right):
+        """Both views, each from its words, as one frame."""
         skew = ['max-skew=%d' % (1000000 * int(self.options.max_skew))] if self.options.max_skew else []
-        for side, words in (('left', self.one(left)), ('right', self.one(right))):
+        for side, words in (('left', left), ('right', right)):
             self.branches += words + ['!', 'queue'] + (
                 ['leaky=downstream'] if self.live else []) + ['max-size-buffers=2', '!', 'mux.' + side]
         self.input = ['cudastereomux', 'name=mux'] + skew
@@ -173,6 +215,8 @@ class Line:
         elif options.zed:
             self.input = self.device(names[0] if names else '/dev/video0', 'video/x-raw,format=YUY2,width=%d,height=%s,'
                                      'framerate=%d/1' % (2 * int(self.width), self.height, options.rate))
+        elif names and os.path.isdir(names[0]):
+            self.folder(names[0])
         else:
             self.input = self.one(names[0] if names else '/dev/video0')
 
@@ -208,7 +252,7 @@ class Line:
         """The first H.264 encoder that exists; live: no delay by reordered frames."""
         options = self.options
         name = options.encoder or next((name for name in ('nvh264enc', 'x264enc', 'openh264enc') if launch.has(name)), '')
-        raw = ['videoconvert', '!', 'video/x-raw,format=I420', '!']
+        raw = launch.EVEN + ['!']
         words = {'nvh264enc': ['nvh264enc', 'bitrate=' + options.bitrate] + ['zerolatency=true'] * live,
                  'x264enc': raw + ['x264enc', 'bitrate=' + options.bitrate, 'speed-preset=veryfast'] +
                  ['tune=zerolatency'] * live,
@@ -239,9 +283,12 @@ class Line:
             return ['fakesink', 'sync=false']
         if out.endswith('.avi'):
             return ['videoconvert', '!', 'jpegenc', 'quality=92', '!', 'avimux', '!', 'filesink', 'location=' + out]
+        if out.endswith(('.png', '.jpg')):
+            return ['videoconvert', '!'] + (['pngenc', 'snapshot=false'] if out.endswith('.png') else ['jpegenc', 'quality=92']) + [
+                '!', 'multifilesink', 'location=' + out]
         muxer = {'.mkv': 'matroskamux', '.mp4': 'mp4mux'}.get(os.path.splitext(out)[1])
         if not muxer:
-            raise Misuse('--out is %s, must end in .mkv, .mp4 or .avi, or be none' % out)
+            raise Misuse('--out is %s, must end in .mkv, .mp4, .avi, .png or .jpg, or be none' % out)
         return self.h264() + ['!', muxer, '!', 'filesink', 'location=' + out]
 
     def send(self):
@@ -278,6 +325,12 @@ def check(options):
         raise Misuse('--size is %s, must be WIDTHxHEIGHT such as 640x480' % options.size)
     for name in ('frames', 'max-skew', 'bitrate'):
         positive(name, getattr(options, name.replace('-', '_')))
+    positive('rate', options.rate)
+    for name in ('focal', 'baseline'):
+        if getattr(options, name) and not re.fullmatch(r'\d*\.?\d+(e-?\d+)?', getattr(options, name)):
+            raise Misuse('--%s is %s, must be a number' % (name, getattr(options, name)))
+    if options.out not in ('', 'none') and not options.print and not os.path.isdir(os.path.dirname(options.out) or '.'):
+        raise Problem('there is no folder %s for --out' % os.path.dirname(options.out))
     positive('latency', options.latency if options.latency != '0' else None)
     if options.show and options.elements:
         raise Misuse('--show and --elements exclude each other')

@@ -7,13 +7,15 @@ import shutil
 import threading
 import time
 
-from roadvision import common, pictures
-from roadvision.batch import layouts
+from roadvision import common, pictures, replay
+from roadvision.batch import camera as cameras, layouts
 from roadvision.common import Problem
 
 JSON_KINDS = {  # annotations in the JSON lines of a kind; None: all
     'json': None, 'stixels': ('camera', 'ground', 'stixels'),
-    'obstacles': ('camera', 'ground', 'obstacles', 'free_space', 'detections')}
+    'obstacles': ('camera', 'ground', 'obstacles', 'free_space', 'detections'),
+    'lanes': ('camera', 'ground', 'lanes')}
+CAMERA = '--focal and --baseline, --calibration, or a calibration file of the data set'
 HEAD = ('schema', 'seq', 'segment', 'timestamp', 'running_time', 'pts', 'duration', 'dropped', 'source', 'tags',
         'resolution')
 OF_STREAM = {'cudaupload', 'cudadownload', 'cudaconvert', 'cudaconvertscale', 'cudascale'}
@@ -22,21 +24,45 @@ ENCODERS = {  # fixed number of threads and quality: the same bytes on every mac
     'openh264enc': 'openh264enc rate-control=quality bitrate=8000000 gop-size=60 multi-thread=1'}
 
 
+DECODER = json.JSONDecoder()
+VALUE = re.compile(r'"([^"\\]*)":')  # a key of an object; those of annotationpublish need no escapes
+
+
 class Unreadable(Exception):
     """Pairs that a decoder refused: the chunk starts again without them."""
+
+
+def placement(threads, device):
+    """Where an element computes. Without a GPU of this process the CPU, even if others are there."""
+    return 'engine=cpu threads=%d' % threads if device < 0 else 'cuda-device-id=%d' % device
+
+
+def rectify(calibration, threads, device):
+    return 'cudarectify calibration=%s %s' % (common.quote(calibration), placement(threads, device))
+
+
+def members(line):
+    """Key -> text of its value, of a line with one object. Values are found, not made again: a tenth of the time."""
+    found, at = {}, 1
+    while line[at] != '}':
+        key = VALUE.match(line, at)
+        end = DECODER.raw_decode(line, key.end())[1]
+        found[key[1]] = line[key.end():end]
+        at = end + (line[end] == ',')
+    return found
 
 
 def analysis(settings, camera, threads, device):
     """The launch line from the pair to the annotated frame."""
     words = []
     if settings['calibration']:
-        words.append('cudarectify calibration=%s !' % common.quote(settings['calibration']))
+        words.append(rectify(settings['calibration'], threads, device) + ' !')
     former = '!'
     for word in re.findall(r'(?:[^\s"]|"(?:[^"\\]|\\.)*")+', settings['elements']):
         words.append(word)
         if former == '!' and word.startswith('cuda') and word not in OF_STREAM:
-            words.append('threads=%d' % threads if device < 0 else 'cuda-device-id=%d' % device)
-        if former == '!' and word == 'cudasgm':
+            words.append(placement(threads, device))
+        if former == '!' and word == 'cudasgm' and 'doffs' not in camera:  # that one has no property: attach_camera
             words += ['%s=%.17g' % (name, camera[key]) for key, name in (
                 ('focal', 'focal-length'), ('baseline', 'baseline'), ('cx', 'cx'), ('cy', 'cy')) if key in camera]
         former = word
@@ -54,8 +80,15 @@ def crop_to_even(_pad, info, crop):
     return Gst.PadProbeReturn.OK
 
 
+def attach_camera(_pad, info, camera):
+    """A camera whose principal points differ, as an annotation."""
+    from gi.repository import Gst
+    replay.restore(info, {'camera': camera})
+    return Gst.PadProbeReturn.OK
+
+
 class Pipeline:
-    """One pipeline: pairs of one size, kind and scene."""
+    """One pipeline: pairs of one size, kind, scene and camera."""
 
     def __init__(self, job, number):
         self.job, self.number = job, number
@@ -73,8 +106,8 @@ class Pipeline:
         if 'video' in settings['what']:
             line.append('! cudaannotate %s ! queue max-size-buffers=3 ! videocrop name=crop ! videoconvert ! '
                         'video/x-raw,format=I420 ! %s ! h264parse ! mpegtsmux ! filesink location=%s'
-                        % ('threads=%d' % job.threads if job.device < 0 else 'cuda-device-id=%d' % job.device,
-                           ENCODERS[settings['encoder']], common.quote(self.video)))
+                        % (placement(job.threads, job.device), ENCODERS[settings['encoder']],
+                           common.quote(self.video)))
         else:
             line.append('! fakesink sync=false')
         self.pipeline = common.parse(' '.join(line + branches))
@@ -141,9 +174,14 @@ class PairsPipeline(Pipeline):
         self.stopping = False
 
     def source(self):
-        return pictures.pair_lines(self.kind, '%d/1000' % round(self.job.fps * 1000))
+        first, branches = pictures.pair_lines(self.kind[0], '%d/1000' % round(self.job.fps * 1000), self.kind[1])
+        return first + ' ! identity name=views', branches
 
     def start(self):
+        if 'doffs' in self.job.camera:
+            self.pipeline.get_by_name('views').get_static_pad('src').add_probe(
+                self.Gst.PadProbeType.BUFFER, attach_camera, dict(
+                    self.job.camera, width=self.kind[1], height=self.kind[2]))
         self.thread.start()
 
     def stop(self):
@@ -175,10 +213,11 @@ class Job:
     def __init__(self, plan, chunk, aside, options, tell):
         self.plan, self.chunk, self.aside = plan, chunk, aside
         self.threads, self.device, self.tell = options.threads, options.device, tell
-        self.camera = dict(chunk.sequence.get('camera', {}))
+        self.camera = chunk.sequence.get('camera', {})
         self.fps = chunk.sequence['fps']
         self.scratch = os.path.join(aside, '.scratch')
-        self.bad = {}  # index -> reason
+        self.bad = {}  # index -> (name, reason)
+        self.checked = 0  # times that pairs were decoded one by one
         self.told = time.monotonic()
         self.computed = 0
         self.kinds = [kind for kind in ('disparity', 'depth', 'road') if kind in plan.settings['what']]
@@ -218,7 +257,14 @@ class Job:
                 self.refuse(index, name, str(problem))
                 continue
             self.names[index] = (name, left, right)
-            yield index, kinds[0] + (layouts.scene(name),), data
+            yield index, kinds[0] + (layouts.scene(name), self.camera_file(name)), data
+
+    def camera_file(self, name):
+        """Of this pair, in data sets whose scenes have a calibration each; '' is that of the sequence."""
+        sequence = self.chunk.sequence
+        if not sequence.get('camera_each'):
+            return ''
+        return cameras.path_of(self.plan.input, sequence['left'], name)
 
     @staticmethod
     def read(path):
@@ -259,8 +305,7 @@ class Job:
         if 'depth' in self.kinds:
             camera = roadvision.annotation(buffer, 'RvCameraMeta') or {}
             if not camera.get('focal') or not camera.get('baseline'):
-                raise Problem('depth needs the camera: --focal and --baseline, --calibration, or a calibration file '
-                              'of the data set')
+                raise Problem('depth needs the camera: ' + CAMERA)
             self.write_png('depth', name, pictures.depth_mm(disparity, camera))
         if 'road' in self.kinds:
             self.write_png('road', name, self.road(roadvision.annotation(buffer, 'RvRoadMeta')))
@@ -291,20 +336,23 @@ class Job:
         """JSON lines and video of all pipelines of the chunk into its files."""
         kinds = [kind for kind in JSON_KINDS if kind in self.plan.settings['what']]
         files = [open(os.path.join(self.aside, kind, self.chunk.label + '.jsonl'), 'w') for kind in kinds]
+        have = set()
         for pipeline in pipelines if kinds else ():
             with open(pipeline.lines) as lines:
                 for line in lines:
-                    frame = json.loads(line)
-                    index = pipeline.index_of(frame['pts'])
-                    self.normalize(frame, index)
+                    frame = members(line)
+                    have.update(frame)
+                    self.normalize(frame, pipeline.index_of(int(frame['pts'])))
                     for kind, file in zip(kinds, files):
                         wanted = JSON_KINDS[kind]
-                        part = frame if wanted is None else {
-                            key: value for key, value in frame.items() if key in HEAD or key in wanted}
-                        json.dump(part, file, separators=(',', ':'))
-                        file.write('\n')
+                        file.write('{%s}\n' % ','.join(
+                            '"%s":%s' % item for item in frame.items()
+                            if wanted is None or item[0] in HEAD or item[0] in wanted))
         for file in files:
             file.close()
+        for kind in ('stixels', 'obstacles', 'lanes'):
+            if kind in kinds and have and not have & {kind, 'camera'}:
+                raise Problem('no %s without the camera: %s' % (kind, CAMERA))
         if 'video' in self.plan.settings['what']:
             with open(os.path.join(self.aside, 'video', self.chunk.label + '.ts'), 'wb') as file:
                 for pipeline in pipelines:  # transport streams can be joined
@@ -313,11 +361,11 @@ class Job:
         shutil.rmtree(self.scratch)
 
     def normalize(self, frame, index):
-        """What depends on the start of the pipeline becomes what it is in the sequence."""
+        """What depends on the start of the pipeline becomes what it is in the sequence. Values are texts."""
         for key in ('utc', 'utc_ns', 'utc_source', 'discont', 'latency_ns'):
             frame.pop(key, None)
-        frame.update(seq=index, segment=0, dropped=0, running_time=frame['pts'], timestamp=frame['pts'],
-                     tags=self.tags(index))
+        frame.update(seq=str(index), segment='0', dropped='0', running_time=frame['pts'], timestamp=frame['pts'],
+                     tags=json.dumps(self.tags(index), separators=(',', ':')))
 
     # --- run -----------------------------------------------------------------------------------------
     def pipelines(self):
@@ -325,7 +373,9 @@ class Job:
         ran = []
         while self.waiting is not None:
             self.kind = self.waiting[1]
-            pipeline = PairsPipeline(self, self.number, self.kind[0])
+            if self.chunk.sequence.get('camera_each'):
+                self.camera = cameras.of_pair(self.kind[4], self.chunk.sequence, self.plan.settings)
+            pipeline = PairsPipeline(self, self.number, self.kind)
             number, fed = self.number, len(self.fed)
             try:
                 pipeline.play()
@@ -340,16 +390,19 @@ class Job:
         return ran
 
     def find_unreadable(self, problem):
-        """Decodes what was fed, one by one: images that a decoder refuses. Raises `problem` if there are none."""
-        found = False
-        for index in self.fed:
-            name, left, right = self.names[index]
+        """Decodes what was fed, one by one: images that a decoder refuses. Raises `problem` if there are none. The second
+        time all pairs that follow are decoded too: a chunk with many such images is not started for each of them."""
+        self.checked += 1
+        known = len(self.bad)
+        pairs = [(index,) + self.names[index] for index in self.fed]
+        if self.checked > 1:
+            pairs = ((index, name, left, right) for index, left, right, name in self.chunk.pairs())
+        for index, name, left, right in pairs:
             for path in (left, right):
-                reason = undecodable(path)
-                if reason and index not in self.bad:
+                reason = '' if index in self.bad else undecodable(path)
+                if reason:
                     self.refuse(index, name, '%s: %s' % (path, reason))
-                    found = True
-        if not found:
+        if len(self.bad) == known:
             raise problem
         raise Unreadable()
 
@@ -370,7 +423,10 @@ class Job:
 def undecodable(path):
     """Why a decoder refuses an image, or ''."""
     Gst = common.gst()
-    decoder = pictures.DECODERS[pictures.picture_kind(path)[0]][1]
+    try:
+        decoder = pictures.DECODERS[pictures.picture_kind(path)[0]][1]
+    except (OSError, Problem) as problem:
+        return str(problem)
     pipeline = common.parse('filesrc location=%s ! %s ! fakesink' % (common.quote(path), decoder))
     try:
         pipeline.set_state(Gst.State.PLAYING)

@@ -14,7 +14,7 @@ from roadvision.batch import plan as plans
 from roadvision.common import Misuse, Problem
 
 ROUNDS = 3      # submissions of what is missing
-LOOK_EVERY = 1  # s between two looks at the folder of complete chunks
+LOOK_EVERY = 0.5  # s between two looks at the folder of complete chunks
 ASK_EVERY = 5   # s between two questions to Slurm
 
 
@@ -87,25 +87,35 @@ def submit(plan, options):
     return job
 
 
-def is_running(job):
-    """Whether tasks of the array wait or run."""
+def is_running(job, silent=True):
+    """Whether tasks of the array wait or run; silent: the answer while the controller does not answer."""
     status, text, error = ask('squeue', '--noheader', '--states=all', '--array', '--jobs', job, '--format=%T')
     if status:
-        return 'Invalid job id' not in error  # the controller does not answer: ask again later
+        return silent and 'Invalid job id' not in error
     return any(word in ('PENDING', 'RUNNING', 'COMPLETING', 'CONFIGURING', 'SUSPENDED', 'REQUEUED', 'REQUEUE_HOLD',
                         'REQUEUE_FED', 'RESIZING') for word in text.split())
+
+
+def refuse_array(plan):
+    """An array that computes OUT already is no reason to compute it here, too."""
+    job = array_of(plan)
+    if job and shutil.which('squeue') and is_running(job, False):
+        raise Problem('job %s of Slurm is working on %s: follow it with --slurm, or end it with scancel %s' % (job, plan.out, job))
+
+
+def array_of(plan):
+    try:
+        with open(plans.state(plan.out, 'job')) as file:
+            return file.read().strip()
+    except FileNotFoundError:
+        return None
 
 
 def slurm(plan, options):
     for name in ('sbatch', 'squeue'):
         if not shutil.which(name):
             raise Problem('there is no %s: install slurm-client on a machine of the cluster, or use --jobs or --hosts' % name)
-    job = None
-    try:
-        with open(plans.state(plan.out, 'job')) as file:
-            job = file.read().strip()
-    except FileNotFoundError:
-        pass
+    job = array_of(plan)
     watch = Watch(plan)
     if job and is_running(job):
         print('roadvision: following job %s, which runs already' % job, file=sys.stderr)
@@ -179,7 +189,8 @@ def hosts(plan, options):
         names = answering(host_names(options.hosts))
         logins = plans.state(plan.out, 'hosts')
         plans.write_atomically(logins, ''.join('1/%s\n' % name for name in names).encode())
-        line = ' '.join(shlex.quote(word) for word in command(plan, options, '@PART@')).replace(
+        from roadvision.batch.command import owner
+        line = ' '.join(shlex.quote(word) for word in command(plan, options, '@PART@') + ['--owner', owner()]).replace(
             '@PART@', '{}/%d' % len(names))
         log = open(plans.state(plan.out, 'task-hosts.log'), 'w')
         process = subprocess.Popen(

@@ -2,6 +2,7 @@
 """Finds sequences of stereo pairs: folders of pairs, layouts of data sets, lists, recordings.
 
 Nothing is opened here but folders and calibration files: a million names are read in seconds."""
+import collections
 import os
 import re
 
@@ -29,8 +30,9 @@ SCENE = re.compile(r'(\d{6})_\d\d$')
 class Found:
     """One sequence, as a folder, a file or a list gives it."""
 
-    def __init__(self, name, kind, left='', right='', file='', pairs=None):
+    def __init__(self, name, kind, left='', right='', file='', pairs=None, rank=0):
         self.name, self.kind, self.left, self.right, self.file, self.pairs = name, kind, left, right, file, pairs
+        self.rank = rank  # among the cameras of FOLDERS
 
 
 def stem(name):
@@ -48,12 +50,12 @@ def images(folder):
 
 
 def find(path, out):
-    """All sequences of IN: Found objects, and texts on what was left out."""
+    """All sequences of IN: Found objects, texts on what is missing, texts on what is left out on purpose."""
     if os.path.isfile(path):
-        return [recording(path, '')], []
+        return [recording(path, '')], [], []
     if not os.path.isdir(path):
         raise Problem('there is no folder or file %s' % path)
-    found, problems = [], []
+    found, problems, notes = [], [], []
     for folder, subfolders, files in os.walk(path):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith('.') and
                                os.path.abspath(os.path.join(folder, name)) != os.path.abspath(out))
@@ -63,17 +65,15 @@ def find(path, out):
             if name.lower().endswith(VIDEOS + ('.mcap',)) and not second_of_recording(folder, name):
                 found.append(recording(os.path.join(folder, name), os.path.join(relative, stem(name))))
         if any(name.lower().endswith(EXTENSIONS) for name in files):
-            of_folder(path, relative, found, problems)
+            of_folder(path, relative, found, problems, notes)
     if not found:
         raise Problem('no pairs in %s%s: expected folders such as left and right or image_2 and image_3, files '
                       'such as NAME_left.png and NAME_right.png, or recordings (.mkv, .mcap); other layouts: '
                       '--left and --right, or --list' % (path, ''.join('; ' + text for text in problems[:3])))
-    names = [item.name for item in found]
-    for item in found:
-        if names.count(item.name) > 1 and len(names) < 1000:
-            raise Problem('two sequences would be called %s: process their folders one by one'
-                          % (item.name or path))
-    return found, problems
+    name, count = collections.Counter(item.name for item in found).most_common(1)[0]
+    if count > 1:
+        raise Problem('two sequences would be called %s: process their folders one by one' % (name or path))
+    return found, problems, notes
 
 
 def second_of_recording(folder, name):
@@ -88,10 +88,10 @@ def recording(path, name):
     return Found(name, kind, file=path)
 
 
-def of_folder(top, relative, found, problems):
+def of_folder(top, relative, found, problems, notes):
     """The sequences of one folder of images."""
     parts = relative.split(os.sep)
-    for left, right in FOLDERS:
+    for rank, (left, right) in enumerate(FOLDERS):
         if right in parts and left not in parts:
             partner = [left if part == right else part for part in parts]
             if not os.path.isdir(os.path.join(top, *partner)):
@@ -103,11 +103,15 @@ def of_folder(top, relative, found, problems):
                 problems.append('%s has no folder %s next to it' % (relative, right))
                 return
             name = os.path.join('', *[part for part in parts if part not in (left, 'data')])
-            if any(item.name == name for item in found[-3:]):
-                # KITTI raw has image_00 and image_02: the first of FOLDERS that exists is used
-                problems.append('%s is left out: %s has other cameras already' % (relative, name or top))
+            item = Found(name, 'folders', left=relative, right=os.path.join('', *partner), rank=rank)
+            # KITTI has gray and color cameras: those that are earlier in FOLDERS are used.
+            other = next((other for other in found[-3:] if other.name == name), None)
+            if other is None:
+                found.append(item)
                 return
-            found.append(Found(name, 'folders', left=relative, right=os.path.join('', *partner)))
+            if rank < other.rank:
+                found[found.index(other)], item = item, other
+            notes.append('%s is left out: %s has other cameras too' % (item.left, name or top))
             return
     for left, right in SUFFIXES:
         names = images(os.path.join(top, relative))

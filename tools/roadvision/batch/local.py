@@ -55,7 +55,10 @@ class Worker(threading.Thread):
         except Exception as problem:  # shown by the pool
             self.pool.events.put(('stop', str(problem)))
         if self.process:
-            self.process.stdin.close()
+            try:
+                self.process.stdin.close()
+            except BrokenPipeError:  # it has ended
+                pass
             self.process.wait()
         self.pool.events.put(('end', self))
 
@@ -75,6 +78,10 @@ class Worker(threading.Thread):
                     self.running = 0
                     self.pool.events.put(('done', (chunk, int(frames), int(failed))))
                     return
+                elif word == 'failed':
+                    self.running = 0
+                    self.pool.failed(chunk, rest)
+                    return
                 elif word == 'stop':
                     self.pool.events.put(('stop', rest))
                     return
@@ -92,7 +99,7 @@ class Pool:
         self.plan, self.jobs, self.devices, self.threads = plan, jobs, devices, threads
         self.todo, self.again, self.attempts = iter(chunks), [], {}
         self.lock, self.events, self.stopping = threading.Lock(), queue.Queue(), False
-        self.lost = []  # chunks whose worker crashed each time
+        self.lost = []  # (chunk without results, reason)
 
     def take(self):
         with self.lock:
@@ -106,9 +113,12 @@ class Pool:
             if self.attempts[chunk.id] < ATTEMPTS:
                 self.again.append(chunk)
             else:
-                self.lost.append('%s (frames %s of %s): its process ended %d times with status %d%s' % (
-                    chunk.id, chunk.label, chunk.sequence['name'] or self.plan.input, ATTEMPTS, status,
-                    ': ' + last if last else ''))
+                self.lost.append((chunk, 'its process ended %d times with status %d%s' % (
+                    ATTEMPTS, status, ': ' + last if last else '')))
+
+    def failed(self, chunk, reason):
+        with self.lock:
+            self.lost.append((chunk, reason))
 
     def run(self, before, total, show=None):
         """Until all chunks are done; returns the frames of this run. Raises a Problem of a worker."""

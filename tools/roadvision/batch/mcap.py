@@ -222,7 +222,9 @@ def choose(path, topics):
     both = [topic for topic in sorted(topics) if 'pair' in topic or 'stereo/image' in topic]
     if both:
         return both[0], None
-    raise Problem('%s has no images of two cameras; its image topics: %s' % (path, ', '.join(sorted(topics)) or 'none'))
+    pair = path[:-5] + '.mkv'
+    raise Problem('%s has no images of two cameras; its image topics: %s%s' % (
+        path, ', '.join(sorted(topics)) or 'none', '; %s has the pair' % pair if os.path.exists(pair) else ''))
 
 
 def join(left, right):

@@ -96,20 +96,19 @@ def make(out, source, settings, options):
     os.makedirs(state(out, 'frames'), exist_ok=True)
     for name in ('done', 'aside'):
         os.makedirs(state(out, name), exist_ok=True)
+    problems, notes = [], []
     if options.list_file:
         top = os.path.dirname(os.path.abspath(options.list_file))
         found = [layouts.Found('', 'list', pairs=layouts.read_list(options.list_file))]
-        problems = []
     elif options.left:
         top = os.path.abspath(source)
         found = [layouts.Found('', 'folders', left=options.left, right=options.right)]
         for folder in (options.left, options.right):
             if not os.path.isdir(os.path.join(top, folder)):
                 raise Problem('there is no folder %s in %s' % (folder, source))
-        problems = []
     else:
         top = os.path.abspath(source if os.path.isdir(source) else os.path.dirname(os.path.abspath(source)))
-        found, problems = layouts.find(source, out)
+        found, problems, notes = layouts.find(source, out)
     sequences = []
     for number, item in enumerate(found):
         sequences.append(sequence_of(out, top, item, number, settings, problems))
@@ -125,9 +124,17 @@ def make(out, source, settings, options):
         raise Problem('no pairs in %s%s' % (source, ''.join('; ' + text for text in problems[:3])))
     data = {'format': FORMAT, 'version': roadvision.__version__, 'source': os.path.abspath(options.list_file or source),
             'input': top, 'settings': settings,
-            'problems': problems, 'sequences': sequences}
+            'problems': problems, 'notes': notes, 'sequences': sequences}
     write_atomically(state(out, 'plan.json'), (json.dumps(data, indent=1) + '\n').encode())
     return Plan(out, data)
+
+
+def paired(top, item, problems):
+    """The pairs of a sequence; one that cannot be paired is named, and the others are computed."""
+    try:
+        yield from layouts.pairs_of(top, item, problems)
+    except Problem as problem:
+        problems.append(str(problem))
 
 
 def sequence_of(out, top, item, number, settings, problems):
@@ -142,13 +149,18 @@ def sequence_of(out, top, item, number, settings, problems):
         sequence['file'] = os.path.abspath(item.file)
         return sequence
     digest, positions, sample = hashlib.sha256(), array.array('Q'), ''
-    count = 0
-    at = 0
+    count = at = 0
+    seen = set() if item.kind == 'list' else None
     with open(state(out, 'frames', '%05d.txt' % number), 'wb', 1 << 20) as file:
-        for left, right, name in layouts.pairs_of(top, item, problems):
+        for left, right, name in paired(top, item, problems):
             if '\n' in left + right or '\t' in left + right:
                 problems.append('%r is left out: its name has a tab or a line end' % left)
                 continue
+            if seen is not None and name in seen:
+                problems.append('%s is left out: the list has its name (%s) twice' % (left, name))
+                continue
+            if seen is not None:
+                seen.add(name)
             if count % STEP == 0:
                 positions.append(at)
             sample = sample or name
@@ -162,8 +174,9 @@ def sequence_of(out, top, item, number, settings, problems):
         return None
     write_atomically(state(out, 'frames', '%05d.at' % number), positions.tobytes())
     sequence.update(count=count, frames_sha256=digest.hexdigest())
-    found = {} if item.kind == 'list' else camera.find(top, item.left, sample)
-    sequence['camera'] = dict(found, **{key: settings[key] for key in ('focal', 'baseline') if settings[key]})
+    # --calibration rectifies: then the camera is not that of the files next to the images.
+    found, each = ({}, False) if item.kind == 'list' or settings['calibration'] else camera.find(top, item.left, sample)
+    sequence.update(camera=dict(found, **camera.given(settings)), camera_each=each, left=item.left)
     return sequence
 
 

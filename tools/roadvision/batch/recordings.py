@@ -4,10 +4,11 @@
 Every frame is known by its time before the work starts: a chunk seeks to its first frame, wherever it is computed."""
 import array
 import bisect
+import json
 import os
 import threading
 
-from roadvision import common, replay
+from roadvision import common, pictures, replay
 from roadvision.batch import camera, chunkrun, mcap
 from roadvision.common import Problem
 
@@ -29,10 +30,9 @@ def describe(item, settings, base):
     frames, calibration = camera.of_recording(item.file) if item.kind == 'video' else ({}, None)
     found['calibration'] = calibration if not settings['calibration'] else None
     found['sidecar'] = bool(frames)
-    known = {key: settings[key] for key in ('focal', 'baseline') if settings[key]}
     step = (times[-1] - times[0]) / max(1, len(times) - 1)
     return dict(found, kind=item.kind, count=len(times), fps=1e9 / step if step else settings['fps'],
-                camera=dict(found.get('camera', {}), **known))
+                camera=camera.given(settings))
 
 
 def video_times(path):
@@ -92,7 +92,7 @@ class RecordingJob(chunkrun.Job):
         super().normalize(frame, index)
         recorded = self.sidecar.get(index, {})
         if 'utc_ns' in recorded:
-            frame.update(utc_ns=recorded['utc_ns'], utc=recorded['utc'])
+            frame.update(utc_ns=str(recorded['utc_ns']), utc=json.dumps(recorded['utc']))
 
 
 class TimedPipeline(chunkrun.Pipeline):
@@ -134,8 +134,8 @@ class VideoPipeline(TimedPipeline):
     def source(self):
         calibration = self.job.chunk.sequence['calibration']
         return ('filesrc location=%s ! decodebin ! videoconvert ! identity name=pair%s' % (
-            common.quote(self.job.path), ' ! cudarectify calibration=%s' % common.quote(calibration)
-            if calibration else '')), []
+            common.quote(self.job.path), ' ! ' + chunkrun.rectify(
+                calibration, self.job.threads, self.job.device) if calibration else '')), []
 
     def start(self):
         """Seeks to the lead, when the file is known; nothing passes before that."""
@@ -184,11 +184,13 @@ class McapPipeline(TimedPipeline):
         self.entries = list(mcap.read_index(self.job.base + '.pairs', self.job.chunk.lead, self.job.chunk.end))
         with mcap.Reader(self.job.path) as reader:
             first = mcap.image(reader.message(self.entries[0][0]), self.job.chunk.sequence['compressed'])
+        width = pictures.picture_kind(self.job.path, first.data)[1] if first.decoder else int(
+            first.caps.split('width=')[1].split(',')[0])
         caps = '%s,framerate=%d/1000' % (first.caps, round(1000 * self.job.fps))
         decode = '%s ! ' % first.decoder if first.decoder else ''
         sides = ('pair',) if self.entries[0][1] is None else ('left', 'right')
         feeds = ['appsrc name=from_%s format=time max-buffers=4 max-bytes=0 caps="%s" ! %svideoconvert ! %s ! queue '
-                 'max-size-buffers=3' % (side, caps, decode, chunkrun.pictures.FORMATS) for side in sides]
+                 'max-size-buffers=3' % (side, caps, decode, pictures.formats(width)) for side in sides]
         self.sides = sides
         if len(sides) == 1:
             return feeds[0] + ' ! identity name=pair', []
@@ -215,7 +217,7 @@ class McapPipeline(TimedPipeline):
                         data = mcap.image(reader.message(offset), self.job.chunk.sequence['compressed']).data
                         while source.props.current_level_buffers >= 4 and not self.stopping:
                             chunkrun.time.sleep(0.002)
-                        chunkrun.pictures.push(source, data, time_ns, 1)
+                        pictures.push(source, data, time_ns, 1)
         except Exception as problem:
             self.failure = problem
         for source in sources:

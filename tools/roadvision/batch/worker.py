@@ -3,8 +3,8 @@
 
     python3 -m roadvision.batch.worker OUT [--threads N] [--device N]
 
-Reads names of chunks from standard input, one per line, and answers `done NAME FRAMES FAILED`, `frames N` now and
-then, or `stop TEXT` and ends: then no chunk can succeed (full disk, missing element)."""
+Reads names of chunks from standard input, one per line, and answers `done NAME FRAMES FAILED`, `failed TEXT`, `frames N`
+now and then, or `stop TEXT` and ends: then no chunk can succeed, such as on a full disk."""
 import argparse
 import ctypes
 import errno
@@ -18,6 +18,10 @@ import sys
 
 from roadvision.batch import plan as plans
 from roadvision.common import Problem
+
+
+class Fatal(Problem):
+    """No chunk can succeed."""
 
 
 def die_with_parent():
@@ -76,8 +80,9 @@ def one_chunk(plan, chunk, settings, tell):
         return frames, len(failed)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise Problem('no space left in %s: make space, then the same command continues' % plan.out) from None
-        raise Problem('%s: %s' % (error.filename or plan.out, error.strerror or error)) from None
+            raise Fatal('no space left in %s: make space, then the same command continues' % plan.out) from None
+        of_input = error.filename and not os.path.abspath(error.filename).startswith(os.path.abspath(plan.out) + os.sep)
+        raise (Problem if of_input else Fatal)('%s: %s' % (error.filename or plan.out, error.strerror or error)) from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 
@@ -98,13 +103,15 @@ def main(arguments=None):
     try:
         plan = plans.read(options.out)
         if plan is None:
-            raise Problem('no plan in %s' % options.out)
+            raise Fatal('no plan in %s' % options.out)
         for line in sys.stdin:
             chunk = plan.chunk(line.strip())
-            if not chunk.is_done():
-                tell('done', chunk.id, *one_chunk(plan, chunk, options, tell))
-            else:
-                tell('done', chunk.id, 0, 0)
+            try:
+                tell('done', chunk.id, *((0, 0) if chunk.is_done() else one_chunk(plan, chunk, options, tell)))
+            except Fatal:
+                raise
+            except Problem as problem:
+                tell('failed', str(problem).replace('\n', ' '))
     except Problem as problem:
         tell('stop', str(problem).replace('\n', ' '))
         return 1
