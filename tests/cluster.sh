@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# cluster.sh: roadvision batch --slurm on a cluster of this one machine (slurmctld, munged and three slurmd, in a temporary
-# folder), and --hosts by GNU parallel: equal hashes, a lost node, the time of three nodes and of three local workers.
+# cluster.sh [PART...]: roadvision batch --slurm on a cluster of this one machine (slurmctld, munged and three slurmd, in a
+# temporary folder), and --hosts by GNU parallel: equal hashes. Parts: rate, the time of three nodes and of three local workers
+# (CLUSTER_FRAMES=1500); lost, a node that dies; follow, the command is stopped, and started again; hosts, GNU parallel;
+# ssh, over ssh to this machine by three names, if sshd is there; orphans, the command is killed.
 # Needs root and the packages slurmctld, slurmd, slurm-client, munge, parallel; exits with 77 without them.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -26,6 +28,7 @@ cd "$folder"
 start() { # COMMAND...: in the background, ended with this script
   "$@" >>"$folder/daemons.log" 2>&1 &
   processes+=($!)
+  disown # no message about its end
 }
 
 # --- the cluster ------------------------------------------------------------------------------------
@@ -91,24 +94,93 @@ seconds() { # COMMAND...
   "$@" >work.log 2>&1 || { cat work.log; exit 1; }
   awk -v us=$((${EPOCHREALTIME/./} - begin)) 'BEGIN { printf "%.1f", us / 1e6 }'
 }
+work_of() { # TEXT: numbers of the processes whose command has it
+  pgrep -f -- "$1" || true
+}
+wait_for() { # SECONDS COMMAND...: until it succeeds
+  local tries=$((5 * $1))
+  shift
+  until "$@"; do
+    ((tries-- > 0)) || { echo "cluster.sh: in vain: $*"; exit 1; }
+    sleep 0.2
+  done
+}
+chunks() { ls "$1/.roadvision/done" 2>/dev/null | wc -l; }
+has_chunks() { [ "$(chunks "$1")" -ge "$2" ]; }
+ended() { [ -z "$(work_of "$1")" ]; }
+
+rate() {
+  # The 5 % hold for work of minutes: starting tasks takes seconds.
+  local slurm_time
+  slurm_time=$(seconds batch slurm --slurm --tasks 3 --jobs 1)
+  [ "$(sums local)" = "$(sums slurm)" ]
+  echo "$frames frames: three local workers $local_time s, three Slurm nodes $slurm_time s; equal hashes"
+}
+lost() {
+  batch lost --slurm --tasks 3 --jobs 1 >lost.log 2>&1 &
+  local waiting=$! process
+  wait_for 60 has_chunks lost 4
+  kill -9 "${slurmd_pids[1]}"
+  for process in $(work_of "$folder/lost --part 1/3"); do kill -9 "$process" 2>/dev/null || true; done
+  wait $waiting || { cat lost.log; exit 1; }
+  [ "$(sums local)" = "$(sums lost)" ]
+  echo "a node lost: $(grep -c 'submitting' lost.log || true) more submission(s); equal hashes"
+}
+follow() {
+  batch follow --slurm --tasks 2 --jobs 1 >follow.log 2>&1 &
+  local waiting=$!
+  wait_for 60 has_chunks follow 2
+  kill -9 $(work_of "roadvision batch in follow ") && wait $waiting 2>/dev/null || true
+  ! batch follow >refused.log 2>&1 && grep -q 'of Slurm is working on follow' refused.log || { cat refused.log; exit 1; }
+  batch follow --slurm --tasks 2 --jobs 1 >follow.log 2>&1 || { cat follow.log; exit 1; }
+  grep -q 'following job' follow.log || { cat follow.log; exit 1; }
+  [ "$(sums local)" = "$(sums follow)" ]
+  echo "the command killed and started again: follows the array; equal hashes"
+}
+hosts() {
+  batch hosts --hosts : --jobs 1 >hosts.log 2>&1 || { cat hosts.log; exit 1; }
+  [ "$(sums local)" = "$(sums hosts)" ]
+  echo "GNU parallel: equal hashes"
+}
+ssh_hosts() { # an sshd of this folder; names and keys in a configuration that the script ssh adds
+  local port=$((23000 + $$ % 9000))
+  mkdir -p bin keys /run/sshd && chmod 700 keys
+  ssh-keygen -q -t ed25519 -N '' -f keys/host && ssh-keygen -q -t ed25519 -N '' -f keys/user
+  cp keys/user.pub keys/authorized
+  start /usr/sbin/sshd -D -e -f /dev/null -p $port -o ListenAddress=127.0.0.1 -h "$folder/keys/host" -o UsePAM=no \
+    -o AuthorizedKeysFile="$folder/keys/authorized" -o StrictModes=no -o PidFile=none -o PermitRootLogin=yes
+  cat >keys/config <<CONF
+Host node1 node2 node3
+  HostName 127.0.0.1
+  Port $port
+  IdentityFile $folder/keys/user
+  UserKnownHostsFile $folder/keys/known
+  StrictHostKeyChecking accept-new
+CONF
+  printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$folder/keys/config" >bin/ssh && chmod 755 bin/ssh
+  sleep 1
+  PATH="$folder/bin:$PATH" batch ssh --hosts node1,node2,node3,node4 --jobs 1 >ssh.log 2>&1 || { cat ssh.log daemons.log; exit 1; }
+  grep -q 'node4 does not answer' ssh.log || { cat ssh.log; exit 1; }
+  [ "$(sums local)" = "$(sums ssh)" ]
+  echo "GNU parallel over ssh to three names, a fourth one that does not answer: equal hashes"
+}
+orphans() {
+  batch orphans --hosts : --jobs 1 >orphans.log 2>&1 &
+  local waiting=$!
+  wait_for 60 has_chunks orphans 2
+  kill -9 $(work_of "roadvision batch in orphans ") && wait $waiting 2>/dev/null || true
+  wait_for 10 ended "$folder/orphans --"
+  has_chunks orphans $((frames / 10)) && { echo 'cluster.sh: too few frames to see orphans'; exit 1; }
+  batch orphans >orphans.log 2>&1 || { cat orphans.log; exit 1; }
+  [ "$(sums local)" = "$(sums orphans)" ]
+  echo "the command killed with --hosts: its tasks end; equal hashes after another start"
+}
+
+[ $# -gt 0 ] || set -- rate lost follow hosts ssh orphans
 local_time=$(seconds batch local --jobs 3)
-slurm_time=$(seconds batch slurm --slurm --tasks 3 --jobs 1)
-[ "$(sums local)" = "$(sums slurm)" ]
-# The 5 % hold for work of minutes: starting tasks takes seconds.
-echo "$frames frames: three local workers $local_time s, three Slurm nodes $slurm_time s; equal hashes"
-
-batch lost --slurm --tasks 3 --jobs 1 >lost.log 2>&1 &
-waiting=$!
-for ((n = 0; n < 100; n++)); do
-  [ "$(ls lost/.roadvision/done 2>/dev/null | wc -l)" -lt 4 ] || break
-  sleep 0.2
+for part in "$@"; do
+  case $part in
+    ssh) if [ -x /usr/sbin/sshd ]; then ssh_hosts; else echo 'without sshd: --hosts ran on this machine only'; fi ;;
+    *) "$part" ;;
+  esac
 done
-kill -9 "${slurmd_pids[1]}"
-for process in $(pgrep -f "$folder/lost --part 1/3" || true); do kill -9 "$process" 2>/dev/null || true; done
-wait $waiting || { cat lost.log; exit 1; }
-[ "$(sums local)" = "$(sums lost)" ]
-echo "a node lost: $(grep -c 'submitting' lost.log || true) more submission(s); equal hashes"
-
-batch hosts --hosts : --jobs 1 >hosts.log 2>&1 || { cat hosts.log; exit 1; }
-[ "$(sums local)" = "$(sums hosts)" ]
-echo "GNU parallel: equal hashes"
