@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# batch.sh [PART...]: roadvision batch at length: kills, names, rate: tests/batch_test.py with 30 kills at random moments and a plan of a million frames, a
-# folder of a million names, and the rate of a batch compared with the bare pipeline: RV_BATCH_FRAMES (1100) in
-# RV_BATCH_ROUNDS (2), in two chunks with the default share of the overlap.
-# About 10 minutes on two cores, 3 GB of temporary files. RV_SEED selects the moments.
+# batch.sh [PART...]: roadvision batch at length. Parts: kills, tests/batch_test.py with 30 kills at random moments (RV_SEED) and
+# a plan of a million frames; names, a folder of a million names; rate, a batch compared with the bare pipeline: RV_BATCH_FRAMES
+# (1100) in two chunks with the default share of the overlap, RV_BATCH_ROUNDS (2). About 10 minutes on two cores, 3 GB of
+# temporary files.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 [ -n "${RV_RUN_BUILD:-}" ] || exec "$root/examples/run.sh" "${BASH_SOURCE[0]}" "$@"

@@ -219,7 +219,7 @@ class Recording(helpers.FolderCase):
                 (['record', '--caps', 'image/jpeg', 'x'], '--caps needs --device'),
                 (['record', '--left', '/dev/none', 'x'], 'two cameras need --left and --right'),
                 (['record', '--left', '/dev/none', '--right', '/dev/none', 'x'], 'no such device'),
-                (['record', '--calibration', '/none', 'x'], 'cannot copy the calibration'),
+                (['record', '--calibration', '/none', 'x'], 'cannot read the calibration file /none'),
                 (['replay', self.path('none')], 'no %s.mkv' % self.path('none')),
                 (['to_ply.py', '--pipeline', 'videotestsrc num-buffers=1', self.path('a.ply')],
                  'has no disparity'),
