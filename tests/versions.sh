@@ -5,7 +5,7 @@
 #   gcc     all options, all tests
 #   clang   all options; the suites library and gst
 #   least   gcc without OpenMP, introspection, mosquitto and zstd; the suites library and gst
-#   old     the plugin and test programs that were built in bookworm run there (not in bookworm)
+#   old     the plugin and test programs that were built in bookworm run there, and a pipeline per element (not in bookworm)
 # The last lines are a table; exit status 0 only if all is good. As root, with debootstrap.
 # RV_VERSIONS_DIR: folder of the roots, which are kept and used again (else a temporary one, removed).
 # RV_VERSIONS_CONFIGS: some of "gcc clang least old". RV_VERSIONS_QUICK=1: gcc runs the suites library and
@@ -68,7 +68,26 @@ run_config() { # SUITE ROOT CONFIG CC CXX TEST_ARGUMENTS OPTION...
   note "$suite" "$config" $? "$cc $compiler: $text"
 }
 
-# Programs of bookworm's build with this system's GStreamer.
+# One pipeline per element; prints the names of those that fail.
+launch_each() { # CHECKOUT
+  local name failed='' line pair='stereotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=640,height=240'
+  for name in $(sed -n 's/^RV_ELEMENT(\([a-z]*\),.*/\1/p' "$1/gst/elements.def"); do
+    case $name in
+      stereotestsrc) line="$pair ! fakesink" ;;
+      cudastereomux) line='cudastereomux name=m ! fakesink videotestsrc num-buffers=3 ! m.left videotestsrc num-buffers=3 ! m.right' ;;
+      cudarectify) line="stereotestsrc num-buffers=2 ! video/x-raw,width=1280,height=480 ! cudarectify calibration=$1/tests/fuzz/corpus/calibration/opencv.yml ! fakesink" ;;
+      cudasgm) line="$pair ! cudasgm ! fakesink" ;;
+      cudahough) line="videotestsrc num-buffers=2 ! cudahough ! fakesink" ;;
+      semanticsattach) line="semanticsattach name=s ! fakesink videotestsrc num-buffers=2 ! s.sink videotestsrc num-buffers=2 ! video/x-raw,format=GRAY8 ! s.labels" ;;
+      annotationpublish) line="$pair ! cudasgm ! cudastixels ! annotationpublish location=/tmp/each.jsonl ! fakesink" ;;
+      *) line="$pair ! cudasgm ! $name ! fakesink" ;;
+    esac
+    timeout 60 gst-launch-1.0 -q $line >/tmp/each.log 2>&1 && ! grep -q WARN /tmp/each.log || failed="$failed $name"
+  done
+  echo "$failed"
+}
+
+# Programs of bookworm's build, and a pipeline per element, with this system's GStreamer.
 run_old() { # SUITE ROOT
   local suite=$1 root=$2 old=$folder/bookworm$checkout/build-gcc program passed=0 failed="" skipped=0 status
   [ -f "$old/gst/libgstroadvision.so" ] || { note "$suite" old 1 "no build of bookworm in $folder"; return; }
@@ -92,8 +111,12 @@ run_old() { # SUITE ROOT
       *) failed="$failed $program" && tail -n 5 "$root/old.log" ;;
     esac
   done
+  program=$(bare_run "$root" /srv/old env GST_PLUGIN_PATH=/srv/old/gst GST_REGISTRY=/tmp/old.bin \
+    LD_LIBRARY_PATH=/srv/old/cuda:/srv/old/gst/annotations bash -c "$(declare -f launch_each); launch_each $checkout")
+  [ -z "$program" ] || failed="$failed pipelines of:$program"
   [ -z "$failed" ] && [ "$passed" != 0 ]
-  note "$suite" old $? "built with GStreamer 1.22: $passed passed, $(wc -w <<<"$failed") failed, $skipped skipped$failed"
+  note "$suite" old $? "built with GStreamer 1.22: $passed passed, $(wc -w <<<"$failed") failed, $skipped skipped; \
+$(grep -c '^RV_ELEMENT(' gst/elements.def) elements, a pipeline each$failed"
 }
 
 for suite in "$@"; do
