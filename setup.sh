@@ -6,9 +6,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 usage() {
   cat <<'USAGE'
-usage: ./setup.sh [--no-install] [--tests] [--build-dir DIR] [MESON OPTION...]
+usage: ./setup.sh [--no-install] [--tests] [--use] [--build-dir DIR] [MESON OPTION...]
   --no-install     print the command that would install what is missing, and stop
   --tests          also what only tests/run.sh needs (OpenCV for Python, clang, clang-format)
+  --use            build only what runs: library, plugin, typelib, compiled examples; no tests
   --build-dir DIR  default: $RV_BUILD_DIR, or build
   others           passed to meson, for example -Dcuda=disabled -Dcuda-arch=all
 The CUDA code is built for the GPU of this machine, and as PTX for later GPUs when there is none;
@@ -38,10 +39,12 @@ esac
 install_wanted=yes
 build_dir=${RV_BUILD_DIR:-build}
 options=()
+targets=()
 while [ $# -gt 0 ]; do
   case $1 in
     --no-install) install_wanted=no ;;
     --tests) packages+=("${test_packages[@]}") ;;
+    --use) targets=(use) ;;
     --build-dir) build_dir=${2:?--build-dir takes a folder}; shift ;;
     -h | --help) usage; exit 0 ;;
     -*) options+=("$1") ;;
@@ -116,7 +119,7 @@ fi
 # The build lists the files of gst/ when it is configured: again when one came or went.
 [ ! gst -nt "$build_dir/build.ninja" ] || meson setup --reconfigure "$build_dir" >/dev/null
 # nvcc takes about 1 GB for one file; the number of processors is also a limit for memory.
-ninja -C "$build_dir" -j "$(nproc)"
+ninja -C "$build_dir" -j "$(nproc)" "${targets[@]}"
 
 if grep -q 'RV_HAVE_CUDA 1' "$build_dir/cuda/rv_config.h"; then
   say "ready in $build_dir, CPU and CUDA engine"

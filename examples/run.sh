@@ -14,11 +14,11 @@ case $build in /*) ;; *) build=$root/$build ;; esac
 if [ -f "$build/build.ninja" ]; then
   log=$(mktemp)
   trap 'rm -f "$log"' EXIT
-  "$root/setup.sh" --build-dir "$build" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+  "$root/setup.sh" --use --build-dir "$build" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
   rm -f "$log"
   trap - EXIT
 else
-  "$root/setup.sh" --build-dir "$build" >&2
+  "$root/setup.sh" --use --build-dir "$build" >&2
 fi
 
 # The variables alone: meson as the parent of COMMAND would end first after Ctrl-C, with a trace.

@@ -3,7 +3,7 @@
 # fresh.sh [COMMAND...]: the first start, proven: a bare Debian 12 in a temporary folder (debootstrap,
 # chroot; needs root), a clone of this repository's HEAD, and in it the README's two commands, or
 # the COMMANDs given. Uses this machine's apt sources. Takes 1.5 GB and, on 2 cores, about 15 minutes.
-# FRESH_KEEP=1 keeps the folder.
+# FRESH_KEEP=1 keeps the folder; FRESH_PREFIX is put before each command on this machine, such as nice -n -20.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tests/bare.sh
@@ -36,7 +36,7 @@ echo "fresh: commit $(git rev-parse --short HEAD), packages there: $(chroot "$ro
 for command in "$@"; do
   echo "fresh: === $command"
   start=$SECONDS
-  bare_run "$root" "$checkout" bash -c 'exec $0' "$command" || {
+  ${FRESH_PREFIX:-} bash -c '. tests/bare.sh && bare_run "$@"' bare "$root" "$checkout" bash -c 'exec $0' "$command" || {
     echo "fresh: FAILED: $command (status $?)"
     exit 1
   }
