@@ -5,7 +5,7 @@
 # 3 minutes and tests of about half an hour.
 # RV_AARCH64_DIR: folder of the root, which is kept and used again (else a temporary one, removed).
 # RV_AARCH64_TESTS: names of tests instead of the two suites; none: the build alone.
-# RV_AARCH64_CUDA=TOOLKIT: builds the CUDA engine too, for RV_AARCH64_ARCH (87: Jetson Orin), with the nvcc for x86-64 of TOOLKIT;
+# RV_AARCH64_CUDA=TOOLKIT: builds the CUDA engine too, for RV_AARCH64_ARCH (87: Jetson Orin; ptx: quick), with the nvcc for x86-64 of TOOLKIT;
 #   RV_AARCH64_CUDART=FOLDER has the libcudart_static.a for aarch64. Links; runs without a device.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -66,8 +66,11 @@ cpu = 'aarch64'
 endian = 'little'
 TXT
 begin=$SECONDS
-# nvcc asks its host compiler which machine the code is for.
-nvcc_host() { bare_run "$root" $checkout env NVCC_PREPEND_FLAGS='-ccbin aarch64-linux-gnu-g++' "$@"; }
+# nvcc asks its host compiler which machine the code is for; the toolkit's headers are the same for all.
+nvcc_host() {
+  bare_run "$root" $checkout env \
+    NVCC_PREPEND_FLAGS='-ccbin aarch64-linux-gnu-g++ -I/usr/local/cuda/targets/x86_64-linux/include' "$@"
+}
 nvcc_host meson setup "$build" --cross-file aarch64.txt -Dwerror=true -Dgstreamer=enabled \
   -Dmosquitto=enabled -Dzstd=enabled -Dintrospection=disabled "${options[@]}" >"$root/$build.log" 2>&1 &&
   nvcc_host ninja -C "$build" >>"$root/$build.log" 2>&1 ||
