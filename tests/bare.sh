@@ -27,6 +27,7 @@ bare_make() {
       { tail -n 20 "$root.log"; return 1; }
     rm -f "$root.log"
   fi
+  chmod 755 "$root" # mktemp's is closed to the other users there
   cp /etc/resolv.conf /etc/hosts "$root/etc/"
   for f in /etc/apt/apt.conf.d/*; do
     [ ! -f "$f" ] || cp "$f" "$root$f"

@@ -7,7 +7,8 @@
 # PACKAGES_KEEP=DIR keeps the packages; PACKAGES_WORK=DIR keeps the systems that build, for the next run; PACKAGES_CHECK=1 runs the
 # tests of the library during the build too (tests/run.sh does). PACKAGES_CUDA=TOOLKIT (/usr/local/cuda) builds with the CUDA engine:
 # the toolkit of this machine, read-only, in the system that builds; PACKAGES_CUDA_ARCH=90 instead of all architectures, which take
-# half an hour on two cores. Uses this machine's apt sources.
+# half an hour on two cores. PACKAGES_FROM=DIR installs and tests the packages that PACKAGES_KEEP=DIR kept, without a build.
+# PACKAGES_PREFIX is put before what is timed, such as nice -n -20. Uses this machine's apt sources.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -109,7 +110,7 @@ system() { # NAME SUITE builds | tests: a bare system in $work/NAME
   inside "$1" 'apt-get update -qq'
 }
 inside() { # NAME SCRIPT
-  chroot "$work/$1" /usr/bin/env -i HOME=/root LANG=C.UTF-8 TERM=dumb DEBIAN_FRONTEND=noninteractive \
+  ${prefix:-} chroot "$work/$1" /usr/bin/env -i HOME=/root LANG=C.UTF-8 TERM=dumb DEBIAN_FRONTEND=noninteractive \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euo pipefail -c "$2"
 }
 version=$(dpkg-parsechangelog -S Version 2>/dev/null || sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
@@ -118,6 +119,13 @@ upstream=${version%-*}
 suite() { # SUITE
   local suite=$1 begin=$SECONDS deb
   build=$suite-build bare=$suite-bare
+  if [ -n "${PACKAGES_FROM:-}" ]; then
+    mkdir -p "$work/$build/srv"
+    cp "$PACKAGES_FROM/$suite"/*.deb "$work/$build/srv/"
+    install_test "$suite"
+    echo "packages: $suite: success, $((SECONDS - begin)) s"
+    return
+  fi
   system "$build" "$suite" builds
   git archive --prefix="gst-roadvision-$upstream/" HEAD | tar -x -C "$work/$build/srv"
   (cd "$work/$build/srv" && tar --exclude=debian -cJf "gst-roadvision_$upstream.orig.tar.xz" "gst-roadvision-$upstream")
@@ -164,23 +172,26 @@ install_test() { # SUITE
   system "$bare" "$1" tests
   mkdir -p "$work/$bare/srv/debs" && cp "$work/$build"/srv/*.deb "$work/$bare/srv/debs/" && rm -f "$work/$bare"/srv/debs/*dbgsym*
   cp -r debian/tests "$work/$bare/srv/tests"
+  local prefix=''
   # The version before: the same files with a lower number.
-  inside "$build" "cd /srv && mkdir -p old && for deb in ./*.deb; do case \$deb in *dbgsym*) continue ;; esac
+  inside "$bare" "cd /srv && mkdir old && for deb in debs/*.deb; do
     dpkg-deb -R \"\$deb\" tree && sed -i -E 's/$upstream(-[0-9]+)?/0.1.0-1/g' tree/DEBIAN/control && dpkg-deb -b tree old >/dev/null && rm -rf tree; done"
-  cp -r "$work/$build/srv/old" "$work/$bare/srv/"
   inside "$bare" 'dpkg-query -W -f "\${Package}\n" | sort >/srv/before; find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /srv -o \
     -path /var -o -path /root -o -path /tmp \) -prune -o -print | sort >/srv/files-before'
+  prefix=${PACKAGES_PREFIX:-}
   begin=$SECONDS
   inside "$bare" 'apt-get install -qq --yes --no-install-recommends /srv/old/*.deb >/srv/old.log 2>&1 || { tail -n 20 /srv/old.log; exit 1; }'
   echo "packages: $1: installed in $((SECONDS - begin)) s, dependencies included"
+  prefix=''
   inside "$bare" 'dpkg-query -W -f "\${Version}" libroadvision0 | grep -q ^0.1.0
     apt-get install -qq --yes --no-install-recommends /srv/debs/*.deb >/srv/new.log 2>&1 || { tail -n 20 /srv/new.log; exit 1; }
     dpkg-query -W -f "\${Version}" roadvision | grep -q "^'"$upstream"'"'
+  prefix=${PACKAGES_PREFIX:-}
   begin=$EPOCHREALTIME
-  inside "$bare" 'cd /root && gst-launch-1.0 --version >/dev/null 2>&1 || apt-get install -qq --yes gstreamer1.0-tools >/dev/null
-    roadvision see test --frames 1 --size 1242x375 --out /root/first.avi && [ -s /root/first.avi ]'
+  inside "$bare" 'roadvision see test --frames 1 --size 1242x375 --out /root/first.avi && [ -s /root/first.avi ]'
   echo "packages: $1: from packages to the first still $(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }') s"
-  inside "$bare" 'apt-get install -qq --yes --no-install-recommends gcc libc6-dev pkgconf >/dev/null; cd /srv/tests
+  prefix=''
+  inside "$bare" 'apt-get install -qq --yes --no-install-recommends gcc gstreamer1.0-tools libc6-dev pkgconf >/dev/null; cd /srv/tests
     for name in pipeline python compile; do ./$name >/srv/$name.log 2>&1 || { cat /srv/$name.log; echo "autopkgtest $name failed"; exit 1; }; done
     echo "packages: autopkgtests pipeline, python, compile: good"
     apt-get purge -qq --yes "*roadvision*" >/dev/null 2>&1 || apt-get purge -qq --yes $(dpkg-query -W -f "\${Package} " "*roadvision*") >/dev/null
