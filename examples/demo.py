@@ -41,26 +41,26 @@ TEST_RATE = 30  # frames per second of the test scene
 def parse_arguments():
     parser = argparse.ArgumentParser(
         prog='demo.sh', description='Depth from stereo, drawn and recorded. Without options: ten '
-        'seconds of a rendered street, with the error against its truth.')
+        'seconds of a rendered street, with the error vs. ground truth.')
     source = parser.add_argument_group('input (one of them; default: the test scene)')
     source.add_argument('--pattern', choices=PATTERNS, help='test scene: which one (street)')
-    source.add_argument('--left', metavar='GLOB', help='pictures of the left eye, in quotes; '
+    source.add_argument('--left', metavar='GLOB', help='left images (glob in quotes); '
                         'PNG, JPEG or PNM, in the order of their names')
-    source.add_argument('--right', metavar='GLOB', help='pictures of the right eye')
-    source.add_argument('--file', metavar='VIDEO', help='video with both eyes side by side')
-    source.add_argument('--device', metavar='/dev/videoN', help='camera that gives side by side')
-    parser.add_argument('--caps', default='', help='what to ask the camera for, such as '
+    source.add_argument('--right', metavar='GLOB', help='right images (glob in quotes)')
+    source.add_argument('--file', metavar='VIDEO', help='video with both views side by side')
+    source.add_argument('--device', metavar='/dev/videoN', help='side-by-side stereo camera')
+    parser.add_argument('--caps', default='', help='caps of the camera, such as '
                         'image/jpeg,width=2560,height=720')
-    parser.add_argument('--size', default='640x480', metavar='WxH', help='test scene: px of one eye '
+    parser.add_argument('--size', default='640x480', metavar='WxH', help='test scene: px of one view '
                         '(640x480)')
     parser.add_argument('--seconds', type=float, default=10, help='length, of test scene and camera '
                         '(10)')
-    parser.add_argument('--fps', type=float, default=10, help='frames per second of pictures (10)')
+    parser.add_argument('--fps', type=float, default=10, help='frames per second of images (10)')
     parser.add_argument('--engine', choices=('auto', 'cpu', 'cuda'), default='auto',
-                        help='auto takes a GPU when there is one')
+                        help='auto: a GPU if there is one')
     parser.add_argument('--sgm', default='', metavar='PROPERTIES', help='more properties of cudasgm, '
                         'such as "disparities=192 focal-length=721.5 baseline=0.54"')
-    parser.add_argument('--out', default='roadvision-demo', metavar='DIR', help='where the files go')
+    parser.add_argument('--out', default='roadvision-demo', metavar='DIR', help='folder of the files')
     options = parser.parse_args()
     given = [options.pattern, options.left or options.right, options.file, options.device]
     if sum(1 for item in given if item) > 1:
@@ -186,7 +186,7 @@ class Score:
             return 'no disparity was attached'
         text = '%.1f %% of pixels valid' % (100 * self.valid / self.pixels)
         if self.judged:
-            text += ', against the truth bad3 %.2f %% and mean error %.2f px' % (
+            text += ', vs. ground truth bad3 %.2f %% and mean error %.2f px' % (
                 100 * self.bad3 / self.judged, self.error / self.judged)
         return text
 

@@ -162,12 +162,12 @@ def kitti_truth(data, year, name):
 def kitti(data, settings):
     frames = []
     for year, name in KITTI:
-        eyes = [cv2.imread(os.path.join(data, year, '%s_%s.png' % (name, side)))
+        views = [cv2.imread(os.path.join(data, year, '%s_%s.png' % (name, side)))
                 for side in ('left', 'right')]
         with tempfile.TemporaryDirectory() as folder:
             pair = os.path.join(folder, 'pair.png')
-            cv2.imwrite(pair, np.hstack(eyes))
-            height, width = eyes[0].shape[:2]
+            cv2.imwrite(pair, np.hstack(views))
+            height, width = views[0].shape[:2]
             frames += frames_of('filesrc location=%s ! pngdec ! videoconvert ! '
                                 'video/x-raw,format=RGB' % pair, settings, width, height, 1,
                                 folder)

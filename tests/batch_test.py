@@ -255,7 +255,7 @@ class Bad(Case):
             file.write(b'no image')
         with open(self.path('in/left/000003.png'), 'rb') as file:
             data = file.read()
-        with open(self.path('in/left/000003.png'), 'wb') as file:  # complete, but the decoder refuses it
+        with open(self.path('in/left/000003.png'), 'wb') as file:  # complete, but the decoder rejects it
             file.write(data[:60] + bytes(40) + data[100:])
         with open(self.path('in/right/000004.png'), 'wb') as file:
             file.write(pictures.png(np.zeros((10, 10), np.uint8)))

@@ -4,7 +4,7 @@
  *   bench_sgm LEFT.pgm RIGHT.pgm RUNS     prints least and median of RUNS runs in ms, and the per
  *                                         cent of pixels with a disparity
  *
- * Default properties: 128 disparities, 8 paths, all checks on. Pictures are binary PGM, 8 bit. */
+ * Default properties: 128 disparities, 8 paths, all checks on. Images are binary PGM, 8 bit. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 
 #define RUNS_MAX 1000
 
-/* data is NULL when the file is not such a picture. */
+/* data is NULL when the file is not such an image. */
 static RvPlane read_pgm(const char *path) {
   RvPlane plane = {.format = RV_U8};
   FILE *file = fopen(path, "rb");

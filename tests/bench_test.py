@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Proves bench.py on reports of a few rows."""
+"""Verifies bench.py on reports of a few rows."""
 import contextlib
 import io
 import unittest

@@ -5,7 +5,7 @@
     choose_defaults.py penalties TOOL RV_DATA [RESULTS.json]
     choose_defaults.py confidence TOOL RV_DATA
 
-TOOL is tests/eval/depth_tool of a build. The pictures are those of quality_depth.py, all of them
+TOOL is tests/eval/depth_tool of a build. The images are those of quality_depth.py, all of them
 with ground truth and with their noisy copies.
 
 penalties: every candidate is run on every set. For each set the candidate is chosen that is best on
@@ -59,7 +59,7 @@ MARGINS = 10  # tenths of the pixels
 
 
 def judge(tool, folder, work):
-    pictures = depth.real_pictures(folder, depth.REAL) + depth.rendered_pictures(tool, work)
+    pictures = depth.real_images(folder, depth.REAL) + depth.rendered_images(tool, work)
     return depth.Judge(tool, work, [p for p in pictures if p.truth is not None])
 
 
@@ -113,7 +113,7 @@ def penalties(tool, folder, path=None):
 
 
 def histograms(pairs):
-    """Set -> (right, wrong) shares of the set's pixels by confidence, every picture the same weight."""
+    """Set -> (right, wrong) shares of the set's pixels by confidence, every image the same weight."""
     found = {}
     for p in pairs.pictures:
         estimate, confidence = pairs.disparity(p), pairs.confidence(p)

@@ -4,7 +4,7 @@
 
     choose_stixels.py planes|confidence|semantics DEPTH_TOOL STIXELS_TOOL RV_DATA [FOLDER]
 
-The tools are those of tests/eval of a build; pictures and scores are those of stixels_sets.py, with
+The tools are those of tests/eval of a build; images and scores are those of stixels_sets.py, with
 the noisy copies. FOLDER keeps disparity maps between calls.
 
 planes      candidates, CENTER with one value replaced each, are run on every set, from the default depth (D1 over all truth) and from
@@ -12,7 +12,7 @@ planes      candidates, CENTER with one value replaced each, are run on every se
             the other sets of both errors, relative to the former defaults, among those with at most
             MORE times their stixels; printed is what it then reaches on the set that had no say.
 confidence  D1 with confidences minus without, in points, by depth and set
-semantics   IoU with true, corrupted and no labels by weight of semantics, beside the majority vote"""
+semantics   IoU with true, corrupted and no labels by weight of semantics, next to the majority vote"""
 import os
 import sys
 import tempfile

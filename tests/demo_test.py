@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs the demo on every kind of input but a camera, and judges its files and its error texts."""
+"""Runs the demo on every kind of input but a camera, and evaluates its files and its error texts."""
 import glob
 import os
 import re
@@ -65,7 +65,7 @@ class Demo(helpers.FolderCase):
             self.assertEqual(still.shape, shape + (3,))
             self.assertGreater(still.std(), 5)
 
-    def write_pictures(self, name, count, width, height):
+    def write_images(self, name, count, width, height):
         """Pairs that show the same noise, each pair another; the left top corner counts them."""
         random = np.random.default_rng(7)
         for number in range(count):
@@ -83,8 +83,8 @@ class Demo(helpers.FolderCase):
         stills = [cv2.imread(self.path('out/still-%d.png' % number)) for number in (1, 2)]
         self.assertGreater(cv2.absdiff(*stills).mean(), 0.5, 'the scene should move')
 
-    def test_pictures_of_odd_size(self):
-        self.write_pictures('p%d.png', 5, 321, 121)
+    def test_images_of_odd_size(self):
+        self.write_images('p%d.png', 5, 321, 121)
         done = self.demo('--left', self.path('p*.png'), '--right', self.path('p*.png'), '--fps', '5')
         self.check_files(done, 5, 1.0, (121, 321))
 
@@ -98,7 +98,7 @@ class Demo(helpers.FolderCase):
 
     def test_pair_with_itself_is_at_infinity(self):
         # compositor shifts one half by a pixel at odd widths in most formats; not in the demo's.
-        self.write_pictures('p%d.png', 3, 1241, 60)
+        self.write_images('p%d.png', 3, 1241, 60)
         pictures = Pictures(self.path('p*.png'), self.path('p*.png'), 10)
         pack, branches = pictures.launch()
         pipeline = Gst.parse_launch(' '.join(
@@ -120,15 +120,15 @@ class Demo(helpers.FolderCase):
         sgm.get_static_pad('sink').add_probe(Gst.PadProbeType.BUFFER, take_pair)
         sgm.get_static_pad('src').add_probe(Gst.PadProbeType.BUFFER, take_result)
         play(pipeline)
-        self.assertEqual(corners, [(0, 0), (1, 1), (2, 2)])  # every picture once, in order
+        self.assertEqual(corners, [(0, 0), (1, 1), (2, 2)])  # every image once, in order
         for disparity in found:
             self.assertEqual(disparity.shape, (60, 1241))
             self.assertEqual(set(np.unique(disparity)) - {0}, {1})  # a true 0 is stored as 1
             self.assertGreater(np.count_nonzero(disparity), 0.9 * disparity.size)
 
     def test_errors_are_readable(self):
-        self.write_pictures('a%d.png', 2, 64, 48)
-        self.write_pictures('b%d.png', 1, 65, 48)
+        self.write_images('a%d.png', 2, 64, 48)
+        self.write_images('b%d.png', 1, 65, 48)
         with open(self.path('text.png'), 'w') as file:
             file.write('not a picture\n' * 100)
         a, b, text = self.path('a*.png'), self.path('b*.png'), self.path('text.png')

@@ -141,7 +141,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(re.search(r'step: \[([a-z, ]+)\]', workflow)[1].split(', '), steps)
         self.assertIn('\ntests/run.sh\n', text_of('.ci/run'))
 
-    def test_pictures_are_small(self):
+    def test_images_are_small(self):
         for path in glob.glob(os.path.join(ROOT, 'docs/gallery/*.png')):
             self.assertLess(os.path.getsize(path), 300000, path)
 

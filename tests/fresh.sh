@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# fresh.sh [COMMAND...]: the first start, proven: a bare Debian 12 in a temporary folder (debootstrap,
+# fresh.sh [COMMAND...]: the first start, verified: a bare Debian 12 in a temporary folder (debootstrap,
 # chroot; needs root), a clone of this repository's HEAD, and in it the README's two commands, or
 # the COMMANDs given. Uses this machine's apt sources. Takes 1.5 GB and, on 2 cores, about 15 minutes.
 # FRESH_KEEP=1 keeps the folder; FRESH_PREFIX is put before each command on this machine, such as nice -n -20.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu_elements.c: the plugin on a machine with a GPU: pipelines negotiate CUDA caps without help,
- * both engines give the same pictures and disparities in either memory, and how fast it goes. Ends
+ * both engines give the same images and disparities in either memory, and how fast it goes. Ends
  * with 77 where there is no GPU or no cudaupload. One line per pipeline: ok NAME, or FAIL NAME. */
 #include <roadvision-gst.h>
 
@@ -208,7 +208,7 @@ static void compare(const char *name, const char *source, const char *upload, co
 
 /* Whether cudaupload and cudadownload alone give back what went in. GStreamer 1.22 does not for
  * I420 of odd height: it puts V half a row further than U ends, and maps only the first width bytes
- * of each row for the CPU, so the end of V is lost. Nothing behind it can give equal pictures then.
+ * of each row for the CPU, so the end of V is lost. Nothing behind it can give equal images then.
  */
 static gboolean round_trip(const char *name, const char *source) {
   char *line = g_strdup_printf("%s ! fakesink name=sink", source);
@@ -260,8 +260,7 @@ static void test_same_bits(void) {
   }
 }
 
-/* --- Publishing -----------------------------------------------------------------------------------
- */
+/* --- Publishing ------------------------------------------------------------------------------- */
 
 /* Text of what annotationpublish wrote, and whether the pipeline ended well; to be freed. */
 static char *published(const char *upload, const char *engine, const char *format,
@@ -432,7 +431,7 @@ static void test_formats(void) {
 #define BENCH_CAPS "video/x-raw,format=NV12,width=2484,height=375"
 
 /* A pair of a street; NULL when there is none. */
-static GstBuffer *bench_picture(void) {
+static GstBuffer *bench_image(void) {
   GstElement *pipeline = gst_parse_launch(
       "stereotestsrc num-buffers=1 truth=false ! " BENCH_CAPS " ! appsink name=sink", NULL);
   GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
@@ -448,7 +447,7 @@ static GstBuffer *bench_picture(void) {
   return picture;
 }
 
-/* The same picture again and again, so that the source costs nothing. */
+/* The same image again and again, so that the source costs nothing. */
 static void feed(GstElement *source, GstBuffer *picture) {
   GstFlowReturn flow = GST_FLOW_OK;
   for (int i = 0; i < BENCH_FRAMES && flow == GST_FLOW_OK; i++) {
@@ -494,7 +493,7 @@ static void bench_pipeline(const char *name, GstBuffer *picture, const char *mid
 }
 
 static void test_speed(void) {
-  GstBuffer *picture = bench_picture();
+  GstBuffer *picture = bench_image();
   if (!picture) {
     report("pipeline/1242x375", FALSE, "stereotestsrc gives no picture");
     return;

@@ -27,7 +27,7 @@ STREET_OPENCV = (4.0, 12.0)  # a street that OpenCV finds easier or harder would
 
 KITTI_PAIRS = ('kitti15_000000_10', 'kitti12_000001_10', 'kitti12_000070_10')
 STREET_FRAMES = 8
-STREET_SIZE = (640, 480)  # px of one eye
+STREET_SIZE = (640, 480)  # px of one view
 SCALE = 16
 COLUMNS = ('density', 'D1_est', 'D1_strict', 'D1_fill', 'bad3_est', 'bad3_strict', 'bad3_fill',
            'mean_est')
@@ -170,7 +170,7 @@ def street_frames():
 
 def street():
     rows, pairs = [], []
-    print_head('street, seen by both eyes')
+    print_head('street, non-occluded pixels')
     for left, right, estimate, truth, region in street_frames():
         rows.append(score.score_disparity(estimate, truth, region))
         pairs.append((left, right, truth, region))

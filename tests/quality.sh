@@ -7,7 +7,7 @@
 #   depth   cuda/sgm with its default properties on all sets of RV_DATA with ground truth and on rendered
 #           scenes, each real pair also with noise; quick: three sets without; opencv: with OpenCV's
 #           best of twelve settings per set; exit 77 without RV_DATA
-#   kitti   cudasgm with its default properties, and OpenCV's beside it, on three KITTI pairs of the
+#   kitti   cudasgm with its default properties, and OpenCV's next to it, on three KITTI pairs of the
 #           folder that RV_DATA names; exit 77 without it
 #   street  the same on stereotestsrc pattern=street against its own truth
 #   stixels what cudastixels makes of cudasgm's depth on the KITTI pairs; cuda/stixels on all open sets:
@@ -20,11 +20,11 @@
 #   freespace  its distance per column on rendered streets
 #   road    road detection on the two KITTI road frames of RV_DATA; exit 77 without it
 #   memory  road detection on rendered drives that need memory: mud, shadow, a van that hides the near
-#           ground; beside it each frame alone
+#           ground; next to it each frame alone
 #   offroad road detection on 360 (or FRAMES) frames of the rendered dirt track, and what a fixed
 #           color would do there
 #   lanes   lines of lanes on 60 (or FRAMES) frames of rendered roads, and the own lane of a KITTI
-#           frame of RV_DATA (without it: left out); small: without the street of 1242 px; roads: the
+#           frame of RV_DATA (without it: omitted); small: without the street of 1242 px; roads: the
 #           highways and the obstacle course alone, which have no limits
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -43,7 +43,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # Packs a pair and writes its disparity as GRAY16_LE, 1/16 px. BGRx, because compositor shifts the
-# right picture by a pixel at odd widths in the formats with shared chroma.
+# right image by a pixel at odd widths in the formats with shared chroma.
 match() {
   local left=$1 right=$2 width=$3 height=$4 out=$5
   local read='pngdec ! videoconvert ! video/x-raw,format=BGRx'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Depth on all open sets with ground truth: the judging half of `quality.sh depth`, and the pictures
+"""Depth on all open sets with ground truth: the judging half of `quality.sh depth`, and the images
 and scores that choose_defaults.py chooses by.
 
 Every real pair is evaluated twice: as it is, and with Gaussian noise of one gray level added to both
@@ -18,7 +18,7 @@ import score
 SCALE = 16
 NOISE = 1.0  # gray levels
 COLUMNS = ('D1_fill', 'bad3_fill', 'bad1_fill', 'D1_est', 'bad1_est', 'mean_est', 'density', 'sky')
-# Set: sets of the manifest, which truth, disparities for pictures that need more than the default.
+# Set: sets of the manifest, which truth, disparities for images that need more than the default.
 REAL = {
     'KITTI 2015': ('kitti2015', 'occ'),
     'KITTI 2012': ('kitti2012', 'occ'),
@@ -38,7 +38,7 @@ SCENE_SKY = 8                            # RV_LABEL_SKY
 CITYSCAPES_SKY = (180, 130, 70)          # BGR
 VKITTI_SKY = (255, 200, 90)
 QUICK = ('KITTI 2015', 'KITTI 2012', 'Middlebury v2')  # of `quality.sh depth quick`, no noisy copies
-# Limits: (D1 filled at most, density at least, sky at most), percent, of the pictures as they are and
+# Limits: (D1 filled at most, density at least, sky at most), percent, of the images as they are and
 # with fill=dense (D1 filled), 3 % from what was measured.
 LIMITS = {
     'KITTI 2015': (5.84, 89.5, 7.1, 5.67),
@@ -51,7 +51,7 @@ LIMITS = {
 }
 
 
-class Picture:
+class Sample:
     """A pair with what is known of it. truth: px, NaN = none, or None; region, sky: bool or None."""
 
     def __init__(self, group, name, disparities, left, right, truth=None, region=None, sky=None):
@@ -85,7 +85,7 @@ def sky_of(folder, pair, shape):
     return None
 
 
-def real_pictures(folder, groups, noise=True):
+def real_images(folder, groups, noise=True):
     with open(os.path.join(folder, 'manifest.json')) as file:
         pairs = json.load(file)['pairs']
     pictures = []
@@ -103,12 +103,12 @@ def real_pictures(folder, groups, noise=True):
                     region = region == int(value)
             disparities = max(128, (pair['ndisp'] + 31) // 32 * 32)
             sky = sky_of(folder, pair, views[0].shape)
-            pictures.append(Picture(group, pair['name'], disparities, *views, truth, region, sky))
+            pictures.append(Sample(group, pair['name'], disparities, *views, truth, region, sky))
             pictures[-1].paths = [os.path.join(folder, pair[side]) for side in ('left', 'right')]
             if noise:
                 name = pair['name'] + '_noise'
                 noisy = [with_noise(view, name + str(i)) for i, view in enumerate(views)]
-                pictures.append(Picture(group, name, disparities, *noisy, truth, region, sky))
+                pictures.append(Sample(group, name, disparities, *noisy, truth, region, sky))
     return pictures
 
 
@@ -119,7 +119,7 @@ def read_pgm(path):
     return view
 
 
-def rendered_pictures(tool, work):
+def rendered_images(tool, work):
     width, height = SCENE_SIZE
     pictures = []
     for pattern, seed, frame in SCENES:
@@ -129,14 +129,14 @@ def rendered_pictures(tool, work):
                         prefix], check=True)
         raster = {what: np.fromfile(prefix + what, kind).reshape(height, width)
                   for what, kind in (('truth', '<u2'), ('labels', np.uint8), ('visible', np.uint8))}
-        pictures.append(Picture(RENDERED, name, 128, read_pgm(prefix + 'left.pgm'),
+        pictures.append(Sample(RENDERED, name, 128, read_pgm(prefix + 'left.pgm'),
                                 read_pgm(prefix + 'right.pgm'), score.to_px(raster['truth'], SCALE),
                                 raster['visible'] > 0, raster['labels'] == SCENE_SKY))
     return pictures
 
 
 class Judge:
-    """Pictures on disk for the tool, and the scores of its results."""
+    """Images on disk for the tool, and the scores of its results."""
 
     def __init__(self, tool, work, pictures):
         self.tool, self.work, self.pictures = tool, work, pictures
@@ -164,11 +164,11 @@ class Judge:
         return stored.reshape(picture.left.shape)
 
     def scores(self):
-        """Picture -> dictionary of COLUMNS; NaN where the picture has no such truth."""
-        return {p.name: score_picture(p, self.disparity(p)) for p in self.pictures}
+        """Image -> dictionary of COLUMNS; NaN where the image has no such truth."""
+        return {p.name: score_image(p, self.disparity(p)) for p in self.pictures}
 
 
-def score_picture(picture, estimate):
+def score_image(picture, estimate):
     row = dict.fromkeys(COLUMNS, float('nan'))
     if picture.truth is not None:
         row.update({name: value for name, value in
@@ -189,7 +189,7 @@ def mean(rows):
 
 
 def by_group(pictures, scores):
-    """Group -> means over its pictures, in the order in which they come."""
+    """Group -> means over its images, in the order in which they come."""
     groups = list(dict.fromkeys(p.group for p in pictures))
     return {group: mean([scores[p.name] for p in pictures if p.group == group])
             for group in groups}
@@ -215,7 +215,7 @@ def best_opencv(pictures, settings, match):
         for p in pictures:
             views = [cv2.imread(path) for path in p.paths] if p.paths else \
                 [cv2.merge([view] * 3) for view in (p.left, p.right)]
-            rows[p.name] = score_picture(p, match(*views, p.disparities, mode, block))
+            rows[p.name] = score_image(p, match(*views, p.disparities, mode, block))
         for group, row in by_group(pictures, rows).items():
             if group not in found or row['D1_fill'] < found[group][0]['D1_fill']:
                 found[group] = (row, name)
@@ -243,9 +243,9 @@ def checks_of(groups, dense):
 def evaluate(verdict, tool, folder, what=''):
     """what: quick (a few sets, no noisy copies), opencv (OpenCV's best settings beside), or ''."""
     with tempfile.TemporaryDirectory() as work:
-        pictures = real_pictures(folder, QUICK if what == 'quick' else REAL, what != 'quick')
+        pictures = real_images(folder, QUICK if what == 'quick' else REAL, what != 'quick')
         if what != 'quick':
-            pictures += rendered_pictures(tool, work)
+            pictures += rendered_images(tool, work)
         pairs = Judge(tool, work, pictures)
         pairs.match()
         scores = pairs.scores()

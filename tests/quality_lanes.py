@@ -18,8 +18,8 @@ NEAR = 8.0  # m: where borders are compared
 RIGHT = 0.3  # m
 DISTANCES = (8.0, 20.0, 30.0)
 FIRST, STEP, POINTS = 4.0, 2.0, 24  # m: Z of the points of a true line (scene.h)
-# Limits: own borders right (per cent); p90 of the error at DISTANCES (m); of heading (rad) and
-# curvature (1/m); false lines per frame. Errors are judged where LEAST borders reach that far.
+# Limits: own borders right (percent); p90 of the error at DISTANCES (m); of heading (rad) and
+# curvature (1/m); false lines per frame. Errors are evaluated where LEAST borders reach that far.
 FLAT = (95, (0.05, 0.10, 0.30), 0.015, 0.001, 0.3)
 HILLS = (92, (0.12, 0.25, 0.50), 0.025, 0.002, 0.3)
 LEAST = 10
@@ -82,7 +82,7 @@ class Truth:
         return float(self.x[line, int(round((z - FIRST) / STEP))])
 
     def contrast(self, gray, line):
-        """How much brighter than beside it the frame is on the line, where that is on the road."""
+        """How much brighter than next to it the frame is on the line, where that is on the road."""
         focal, cx = self.camera['focal'], self.camera['cx']
         differences = []
         for z in (6, 8, 10, 12):
@@ -213,7 +213,7 @@ def top_view():
 
 
 def kitti_truth(folder, calibration):
-    """The truth of the own lane in the top view, cells that are labelled, and X and Z of the cells
+    """The truth of the own lane in the top view, cells that are labeled, and X and Z of the cells
     in the left camera."""
     x, z = top_view()
     road = np.vstack([calibration['Tr_cam_to_road'], [0, 0, 0, 1]])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Vehicles and road of the KITTI 2015 frame in the obstacles of cudaobstacles: the judging half of
-`quality.sh obstacles`; rendered scenes are judged by tests/eval/obstacles_eval.c.
+`quality.sh obstacles`; rendered scenes are evaluated by tests/eval/obstacles_eval.c.
 
 A pixel is in an obstacle when it is in its box and its true point is above the ground. The corners of rectangles contain road even around a perfect box of a car
 that is seen from the side: the boxes of the labeled vehicles of this frame contain 8.3 % of the road."""

@@ -16,7 +16,7 @@ import road_eval
 ROUGHNESS = 6e-5  # m2: the default
 KITTI_F1, KITTI_MEAN, KITTI_F1_NEAR = 88, 88, 86
 NEAR = (0.7, 1.4)  # times the default roughness
-# Per cent over all frames of the dirt track: mean TP and FP, their deviations; and the F1 that a
+# Percent over all frames of the dirt track: mean TP and FP, their deviations; and the F1 that a
 # fixed color must not reach.
 TP, FP, TP_DEVIATION, FP_DEVIATION = 85, 5, 11.2, 3.7
 FIXED_F1 = 70

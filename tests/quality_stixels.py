@@ -69,7 +69,7 @@ def stixels_of(source, models, frames):
 
 WHOLE_8 = 0.3  # points of D1 above the input
 WHOLE_4 = 0.0
-VALID_4 = 0.1  # of the default input, where it is right but for 2 %
+VALID_4 = 0.1  # of the default input, where it is right except for 2 %
 PX_PER_STIXEL_8 = 400
 PX_PER_STIXEL_4 = 150
 CUTS = 1.5  # points of D1 that time-series cuts may cost
@@ -87,7 +87,7 @@ INPUTS = {'whole': WHOLE, 'confident': WHOLE + ' confidence=true', 'default': ''
 
 
 def pair_source(left, right, width, height, sgm):
-    """BGRx, because compositor shifts the right picture by a pixel at odd widths in the formats
+    """BGRx, because compositor shifts the right image by a pixel at odd widths in the formats
     with shared chroma."""
     read = 'pngdec ! videoconvert ! video/x-raw,format=BGRx'
     return ('filesrc location=%s ! %s ! pair.sink_0 filesrc location=%s ! %s ! pair.sink_1 '
@@ -106,7 +106,7 @@ def judge_pair(folder, pair, sgm):
     disparity = score.to_px(found['payload'], found['scale'])
     truth = score.read_disparity(os.path.join(folder, pair['gt']['occ']['file']),
                                  pair['gt']['occ']['enc'])
-    region = None if sgm else ~np.isnan(disparity)  # what is left out of the default input
+    region = None if sgm else ~np.isnan(disparity)  # what is omitted of the default input
     results = {'input': (score.score_disparity(disparity, truth, region)['D1_fill'], 1.0)}
     for name, metas in taken.items():
         error = score.score_disparity(dense(metas[0]), truth, region)['D1_fill']
@@ -147,7 +147,7 @@ def kitti(folder, pairs, verdict):
 
 # --- All sets -------------------------------------------------------------------------------------
 
-# Pictures as they are, stixels of 8x8 px of the default depth and of depth without checks (`whole`).
+# Images as they are, stixels of 8x8 px of the default depth and of depth without checks (`whole`).
 # Limits, 3 % from what was measured: D1 over all truth and stixels of the default depth, D1 of `whole`.
 # Beside them in points of D1: above the input over its pixels with a value; above `whole`.
 LIMITS = {
@@ -248,12 +248,12 @@ def evaluate(depth_tool, stixels_tool, folder, verdict):
 # --- A street up and down steep hills -------------------------------------------------------------
 
 FRAMES = 21  # places 15.81 m apart, each elsewhere in one of the four blocks of 83 m
-SIZE = (640, 480)  # px of one eye
+SIZE = (640, 480)  # px of one view
 SLANTED = 'stereotestsrc pattern=slanted-street semantics=true speed=31.62 num-buffers=%d ! ' \
     'video/x-raw,format=BGRx,width=%d,height=%d,framerate=2/1 ! cudasgm' % (
         FRAMES, 2 * SIZE[0], SIZE[1])
 # What the thesis compares (3.5.2): semantics, and the expected ground from the camera. Without
-# semantics, printed beside it, stairs of objects stand in for the road.
+# semantics, printed next to it, stairs of objects stand in for the road.
 SETTINGS = {'semantics': 'ground=camera semantic-classes=gggooooos',
             'no semantics': 'ground=camera semantic-classes=""'}
 

@@ -46,11 +46,11 @@ RvRandom rvc_random(RvCheck *check, const char *name);
 uint32_t rvc_next(RvRandom *random);                /* 32 random bits */
 int rvc_range(RvRandom *random, int low, int high); /* low..high inclusive */
 
-/* Pictures for parity: random, all 0, all 255, ramp, checker, smooth noise. */
+/* Images for parity: random, all 0, all 255, ramp, checker, smooth noise. */
 enum { RVC_RANDOM, RVC_ZERO, RVC_ONES, RVC_RAMP, RVC_CHECKER, RVC_SMOOTH, RVC_KINDS };
 void rvc_fill_u8(RvRandom *random, int kind, uint8_t *out, int width, int height, ptrdiff_t stride);
 
-/* A parity case: `run` receives its name and random numbers of its own; with --only it is left out
+/* A parity case: `run` receives its name and random numbers of its own; with --only it is omitted
  * when its name is not asked for. One that returns counts as a check. Or, with `group` alone, the
  * cases of another source. */
 typedef struct RvCase {
@@ -60,8 +60,8 @@ typedef struct RvCase {
   void (*group)(RvCheck *check);
 } RvCase;
 enum {
-  RVC_LARGE = 1,  /* left out with --small */
-  RVC_ON_CUDA = 2 /* left out where the CUDA engine takes no part */
+  RVC_LARGE = 1,  /* omitted with --small */
+  RVC_ON_CUDA = 2 /* omitted where the CUDA engine takes no part */
 };
 void rvc_cases(RvCheck *check, const RvCase *cases, size_t count);
 
@@ -78,8 +78,8 @@ void rvc_cases(RvCheck *check, const RvCase *cases, size_t count);
   struct RvCases /* takes the semicolon */
 #define RVC_PARITY(...) static RVC_CASES(parity, __VA_ARGS__)
 
-/* Sets parameters of a config by name: "width=103 height=61 threads=2". Aborts the test program where
- * one of them does not exist or is not valid. */
+/* Sets parameters of a config by name: "width=103 height=61 threads=2". Aborts the test program
+ * where one of them does not exist or is not valid. */
 void rvc_set(const RvParams *params, void *config, const char *settings);
 
 /* Results. `what` says case and parameters; a failure prints once and is counted. */

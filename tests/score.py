@@ -43,7 +43,7 @@ def read_disparity(path, layout):
     types = {'u8': np.uint8, 'u16': np.uint16}
     if kind not in types:
         raise SystemExit('score: no such format: %s' % layout)
-    stored = _read_picture(path, cv2.IMREAD_UNCHANGED)
+    stored = _read_image(path, cv2.IMREAD_UNCHANGED)
     if stored.ndim == 3:
         stored = stored[:, :, 0]
     if stored.dtype != types[kind]:
@@ -79,7 +79,7 @@ def _read_pfm(path):
     return np.where(np.isfinite(rows), rows, np.float32(np.nan)).astype(np.float32)
 
 
-def _read_picture(path, flag):
+def _read_image(path, flag):
     picture = cv2.imread(path, flag)
     if picture is None:
         raise SystemExit('score: cannot read %s' % path)
@@ -144,7 +144,7 @@ def _wrong(estimate, truth):
 
 
 def score_road(mask, truth):
-    """mask: bool. truth: a KITTI road picture as BGR: red where labelled, blue where road."""
+    """mask: bool. truth: a KITTI road image as BGR: red where labeled, blue where road."""
     if mask.shape != truth.shape[:2]:
         raise SystemExit('score: the mask is %dx%d, the truth %dx%d'
                          % (mask.shape[::-1] + truth.shape[1::-1]))
@@ -180,12 +180,12 @@ def main():
     if options.command == 'disparity':
         region = None
         if options.region:
-            region = _read_picture(options.region, cv2.IMREAD_GRAYSCALE) == 255
+            region = _read_image(options.region, cv2.IMREAD_GRAYSCALE) == 255
         scores = score_disparity(read_disparity(options.estimate, options.estimate_as),
                                  read_disparity(options.truth, options.truth_as), region)
     else:
-        scores = score_road(_read_picture(options.mask, cv2.IMREAD_GRAYSCALE) > 0,
-                            _read_picture(options.truth, cv2.IMREAD_COLOR))
+        scores = score_road(_read_image(options.mask, cv2.IMREAD_GRAYSCALE) > 0,
+                            _read_image(options.truth, cv2.IMREAD_COLOR))
     json.dump({name: round(value, 3) for name, value in scores.items()}, sys.stdout, indent=1)
     print()
 

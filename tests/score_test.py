@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Proves score.py on arrays small enough to work out by hand."""
+"""Verifies score.py on arrays small enough to compute by hand."""
 import os
 import tempfile
 import unittest
@@ -87,7 +87,7 @@ class Disparity(unittest.TestCase):
 
 class Road(unittest.TestCase):
     def test_counts(self):
-        # columns: hit, extra, missed, clear, not labelled; BGR with red = labelled, blue = road
+        # columns: hit, extra, missed, clear, not labeled; BGR with red = labeled, blue = road
         truth = np.zeros((1, 5, 3), np.uint8)
         truth[0, :4, 2] = 255
         truth[0, [0, 2, 4], 0] = 255

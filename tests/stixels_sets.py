@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Stixels on all open sets: pictures, their labels, and scores, for `quality.sh stixels` and for
+"""Stixels on all open sets: images, their labels, and scores, for `quality.sh stixels` and for
 choose_stixels.py.
 
-The pictures are those of quality_depth.py, real pairs with their noisy copies; depth is cuda/sgm's.
+The images are those of quality_depth.py, real pairs with their noisy copies; depth is cuda/sgm's.
 Labels: one frame of KITTI 2015, one of Virtual KITTI 2, the rendered scenes. Nothing here knows how
 stixels are found."""
 import os
@@ -97,13 +97,13 @@ def ious(found, truth, count):
 
 
 class Sets:
-    """Disparity maps of all pictures in `work`, matched once for each of `inputs` (name -> options of
+    """Disparity maps of all images in `work`, matched once for each of `inputs` (name -> options of
     cuda/sgm); files that are there from an earlier call are used again."""
 
     def __init__(self, depth_tool, stixels_tool, folder, work, inputs, noise=True):
         self.tool, self.work, self.inputs = stixels_tool, work, inputs
-        pictures = depth.real_pictures(folder, depth.REAL, noise)
-        pictures += depth.rendered_pictures(depth_tool, work)
+        pictures = depth.real_images(folder, depth.REAL, noise)
+        pictures += depth.rendered_images(depth_tool, work)
         self.pictures = pictures
         self.labels = self.read_all_labels(folder)
         for name, options in inputs.items():
@@ -119,7 +119,7 @@ class Sets:
                 values.tofile(os.path.join(work, '%s.%s' % (name, kind)))
 
     def read_all_labels(self, folder):
-        """Picture -> (labels, classes)."""
+        """Image -> (labels, classes)."""
         import json
         with open(os.path.join(folder, 'manifest.json')) as file:
             pairs = {pair['name']: pair for pair in json.load(file)['pairs']}
@@ -144,8 +144,8 @@ class Sets:
         return score.to_px(stored.reshape(p.left.shape), depth.SCALE)
 
     def run(self, source, options=(), labels=None, confidence=False, pictures=None):
-        """Picture -> (planes in px, structural classes, semantic classes, stixels) of depth
-        `source`; labels: None, 'true' or 'corrupt', which only pictures that have them take part in."""
+        """Image -> (planes in px, structural classes, semantic classes, stixels) of depth
+        `source`; labels: None, 'true' or 'corrupt', which only images that have them take part in."""
         chosen = [p for p in pictures or self.pictures if not labels or p.name in self.labels]
         out = os.path.join(self.work, 'out')
         os.makedirs(out, exist_ok=True)
@@ -174,7 +174,7 @@ class Sets:
         return found
 
     def score(self, source, found, labels=None):
-        """Picture -> dictionary: D1 of the planes over all truth (filled), `known` the same over the
+        """Image -> dictionary: D1 of the planes over all truth (filled), `known` the same over the
         pixels with an input, sky IoU, mean IoU and IoU of each class, stixels."""
         rows = {}
         for p in self.pictures:
@@ -224,7 +224,7 @@ class Sets:
         return rows
 
     def by_group(self, rows, real=False):
-        """Group -> column -> mean over its pictures that have it; real: without noisy copies."""
+        """Group -> column -> mean over its images that have it; real: without noisy copies."""
         found = {}
         for group in dict.fromkeys(p.group for p in self.pictures):
             own = [rows[p.name] for p in self.pictures if p.group == group and p.name in rows and

@@ -174,7 +174,7 @@ GST_START_TEST(test_road) {
   fail_unless(rv_meta_get_road(buffer, &got) && !got.seed_mask);
   rv_meta_set_buffer(fields, "seed-mask", rv_meta_raster_new(RV_U8, 12, 9));
   fail_unless(rv_meta_get_road(buffer, &got) && got.seed_mask);
-  /* More patches than the picture has room for; a mask that is not one. */
+  /* More patches than the image has room for; a mask that is not one. */
   gst_structure_set(fields, "patch-size", G_TYPE_INT, 6, NULL);
   fail_if(rv_meta_get_road(buffer, &got));
   gst_structure_set(fields, "patch-size", G_TYPE_INT, G_MAXINT, NULL);

@@ -51,8 +51,8 @@ GST_START_TEST(test_road_threshold) {
     for (int frame = 0; frame < 5; frame++) {
       config.classify_threshold = 0.25 + 2 * frame;
       road_reference_config(&reference, &config);
-      GstBuffer *in = at_time(road_picture(&info, frame + 1, ROAD_ALL),
-                              (10 + (GstClockTime)frame) * GST_SECOND);
+      GstBuffer *in =
+          at_time(road_image(&info, frame + 1, ROAD_ALL), (10 + (GstClockTime)frame) * GST_SECOND);
       GstBuffer *out = gst_harness_push_and_pull(harness, in);
       double value;
       g_object_get(element, "classify-threshold", &value, NULL);
@@ -70,7 +70,7 @@ GST_START_TEST(test_road_threshold) {
 GST_END_TEST
 
 static guint8 pixel_of(GstHarness *harness, const GstVideoInfo *info, GstClockTime time) {
-  GstBuffer *in = road_picture(info, 1, ROAD_ALL);
+  GstBuffer *in = road_image(info, 1, ROAD_ALL);
   GstMapInfo map;
   GstBuffer *out = gst_harness_push_and_pull(harness, at_time(in, time));
   fail_unless(gst_buffer_map(out, &map, GST_MAP_READ));

@@ -171,7 +171,7 @@ GST_START_TEST(test_refused_and_sizes) {
 }
 GST_END_TEST
 
-/* cudaannotate draws them, also on a picture made larger since, and says nothing of a disparity. */
+/* cudaannotate draws them, also on an image made larger since, and says nothing of a disparity. */
 GST_START_TEST(test_drawing) {
   for (int e = 0; e < engine_count(); e++)
     for (int segments = 0; segments < 2; segments++) {

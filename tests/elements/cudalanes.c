@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cudalanes.c: the element on painted roads of known lines, on each engine there is: results against
- * the library called by hand, one camera, tracks over time, invalid input. */
+/* cudalanes.c: the element on painted roads of known lines, on each engine there is: results
+ * against the library called by hand, one camera, tracks over time, invalid input. */
 #include <math.h>
 
 #include "element_test.h"
@@ -145,8 +145,8 @@ GST_START_TEST(test_frame) {
 }
 GST_END_TEST
 
-/* Pushes a road with the ground of another element, at which a camera looks from 1.2 m; two lines are
- * found. */
+/* Pushes a road with the ground of another element, at which a camera looks from 1.2 m; two
+ * lines are found. */
 static GstBuffer *push_on_ground(GstHarness *harness, double slope_x, double slope_y,
                                  RvMetaLanes *meta) {
   RvLaneLine list[RV_LANES_TRACKS];
@@ -295,7 +295,7 @@ GST_START_TEST(test_nothing) {
 }
 GST_END_TEST
 
-/* Drawn over the frame: the layer changes the picture where the borders are. */
+/* Drawn over the frame: the layer changes the image where the borders are. */
 GST_START_TEST(test_drawn) {
   GstHarness *harness =
       gst_harness_new_parse("cudalanes engine=cpu ! cudaannotate engine=cpu show=lanes");
@@ -314,7 +314,7 @@ GST_START_TEST(test_drawn) {
   fail_unless(gst_buffer_map(out, &map, GST_MAP_READ));
   const int inside = 4 * (180 * W + 160), outside = 4 * (180 * W + 300);
   fail_unless(memcmp(map.data + inside, before + inside, 3) != 0);   /* the own lane */
-  fail_unless(memcmp(map.data + outside, before + outside, 3) == 0); /* beside it */
+  fail_unless(memcmp(map.data + outside, before + outside, 3) == 0); /* next to it */
   gst_buffer_unmap(out, &map);
   gst_buffer_unref(out);
   g_free(before);

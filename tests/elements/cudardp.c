@@ -64,7 +64,7 @@ static void check_segments(GstBuffer *buffer, const RvPlane *plane, const RvRdpC
   g_free(known.segments);
 }
 
-/* A picture with a disparity of w x h. */
+/* An image with a disparity of w x h. */
 static GstBuffer *picture(const GstVideoInfo *info, int w, int h, int seed, gboolean smooth,
                           RvPlane *plane) {
   GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(info), NULL);

@@ -15,7 +15,7 @@ GST_START_TEST(test_formats) {
       GstHarness *harness = road_harness("", road_engine(e), formats[f], ROAD_W, ROAD_H, &info);
       road_reference_new(&reference, &info, NULL);
       for (int frame = 0; frame < 3; frame++) {
-        GstBuffer *in = road_picture(&info, frame + 1, ROAD_ALL), *copy = gst_buffer_copy_deep(in);
+        GstBuffer *in = road_image(&info, frame + 1, ROAD_ALL), *copy = gst_buffer_copy_deep(in);
         GstBuffer *out = gst_harness_push_and_pull(harness, in);
         GstMapInfo was, is;
         road_reference_check(&reference, out, &info);
@@ -49,7 +49,7 @@ GST_START_TEST(test_colorimetry) {
     test_info(&info, caps);
     gst_harness_set_caps(harness, gst_caps_copy(caps), caps);
     road_reference_new(&reference, &info, NULL);
-    GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 9, ROAD_ALL));
+    GstBuffer *out = gst_harness_push_and_pull(harness, road_image(&info, 9, ROAD_ALL));
     road_reference_check(&reference, out, &info);
     gst_buffer_unref(out);
     road_reference_free(&reference);
@@ -108,7 +108,7 @@ GST_START_TEST(test_properties) {
       set_all(harness, &wanted[k % 5]);
       check_properties(harness, &wanted[k % 5]);
       road_reference_config(&reference, &wanted[k % 5]);
-      GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, k, ROAD_ALL));
+      GstBuffer *out = gst_harness_push_and_pull(harness, road_image(&info, k, ROAD_ALL));
       road_reference_check(&reference, out, &info);
       gst_buffer_unref(out);
     }
@@ -131,7 +131,7 @@ GST_START_TEST(test_camera) {
   fail_unless(rv_road_set_config(reference.road, &reference.config, NULL) == RV_OK);
   for (int k = 0; k < 2; k++) {
     const int what = k ? ROAD_DISPARITY : ROAD_ALL;
-    GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, k, what));
+    GstBuffer *out = gst_harness_push_and_pull(harness, road_image(&info, k, what));
     road_reference_check(&reference, out, &info);
     fail_unless(reference.report.height > 0);
     gst_buffer_unref(out);
@@ -164,7 +164,7 @@ GST_START_TEST(test_caps_change) {
       const RvRoadConfig whole = reference.config;
       road_reference_config(&reference, &whole);
       for (int k = 0; k < 2; k++) {
-        GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, k, ROAD_ALL));
+        GstBuffer *out = gst_harness_push_and_pull(harness, road_image(&info, k, ROAD_ALL));
         road_reference_check(&reference, out, &info);
         gst_buffer_unref(out);
       }
@@ -194,7 +194,7 @@ GST_START_TEST(test_nothing_to_learn) {
     road_reference_new(&reference, &info, NULL);
     static const int attached[] = {ROAD_CAMERA, ROAD_DISPARITY, 0, ROAD_CAMERA, ROAD_DISPARITY};
     for (guint k = 0; k < G_N_ELEMENTS(attached); k++) {
-      GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 1, attached[k]));
+      GstBuffer *out = gst_harness_push_and_pull(harness, road_image(&info, 1, attached[k]));
       fail_if(rv_meta_get_road(out, &meta));
       gst_buffer_unref(out);
       if (k == 0)
@@ -203,17 +203,17 @@ GST_START_TEST(test_nothing_to_learn) {
         expect_warning(bus, "camera is not known", "focal-length");
     }
     test_expect_warning(bus, NULL, NULL);
-    GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 2, ROAD_ALL));
+    GstBuffer *out = gst_harness_push_and_pull(harness, road_image(&info, 2, ROAD_ALL));
     road_reference_check(&reference, out, &info);
     gst_buffer_unref(out);
-    out = gst_harness_push_and_pull(harness, road_picture(&info, 3, 0)); /* classified */
+    out = gst_harness_push_and_pull(harness, road_image(&info, 3, 0)); /* classified */
     road_reference_check(&reference, out, &info);
     fail_unless(reference.report.models > 0 && reference.report.seeds == 0 &&
                 reference.report.road > 0);
     gst_buffer_unref(out);
     /* Black, without a valid disparity: defined, and the models are kept. */
     const int models = reference.report.models;
-    out = gst_harness_push_and_pull(harness, road_picture(&info, 4, ROAD_ALL | ROAD_FLAT));
+    out = gst_harness_push_and_pull(harness, road_image(&info, 4, ROAD_ALL | ROAD_FLAT));
     road_reference_check(&reference, out, &info);
     fail_unless(reference.report.models == models && reference.report.seeds == 0);
     gst_buffer_unref(out);
@@ -234,7 +234,7 @@ GST_START_TEST(test_bad_disparity) {
   test_info(&other, caps);
   gst_caps_unref(caps);
   for (int k = 0; k < 2; k++) {
-    GstBuffer *in = road_picture(&info, 1, ROAD_CAMERA), *small = road_picture(&other, 1, ROAD_ALL);
+    GstBuffer *in = road_image(&info, 1, ROAD_CAMERA), *small = road_image(&other, 1, ROAD_ALL);
     RvMetaDisparity disparity;
     fail_unless(rv_meta_get_disparity(small, &disparity));
     gst_buffer_ref(disparity.payload);
@@ -260,7 +260,7 @@ GST_START_TEST(test_gray_frames) {
 }
 GST_END_TEST
 
-/* Patches larger than the picture are rejected with the caps; combinations that are rejected while
+/* Patches larger than the image are rejected with the caps; combinations that are rejected while
  * playing leave the previous in use. */
 GST_START_TEST(test_refused) {
   TestElement test = test_start("cudaroaddetect engine=cpu patch-size=15", "NV12", 40, 12, NULL);
@@ -275,7 +275,7 @@ GST_START_TEST(test_refused) {
   for (int k = 0; k < 3; k++) {
     if (k == 1)
       gst_harness_set(test.harness, "cudaroaddetect", "initial-models", 9, "library-size", 4, NULL);
-    GstBuffer *out = gst_harness_push_and_pull(test.harness, road_picture(&info, k, ROAD_ALL));
+    GstBuffer *out = gst_harness_push_and_pull(test.harness, road_image(&info, k, ROAD_ALL));
     road_reference_check(&reference, out, &info);
     gst_buffer_unref(out);
     if (k == 1)
@@ -295,7 +295,7 @@ GST_START_TEST(test_carried) {
       "cpu", "BGRx", ROAD_W, ROAD_H, &info);
   GstBus *bus = test_bus(harness);
   gst_harness_set_sink_caps(harness, test_caps("I420", 80, 60, NULL));
-  GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 1, ROAD_ALL));
+  GstBuffer *out = gst_harness_push_and_pull(harness, road_image(&info, 1, ROAD_ALL));
   GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
   RvMetaRoad meta;
   int seeds = -1;
@@ -325,7 +325,7 @@ static void count_colors(GstBuffer *buffer, int *green, int *amber) {
   gst_buffer_unmap(buffer, &map);
 }
 
-/* cudaannotate draws it, also on a picture made larger since, in place of the disparity; both
+/* cudaannotate draws it, also on an image made larger since, in place of the disparity; both
  * engines the same bits. */
 GST_START_TEST(test_drawing) {
   GstBuffer *first = NULL;
@@ -338,7 +338,7 @@ GST_START_TEST(test_drawing) {
     gst_harness_set_sink_caps(harness, test_caps("BGRx", 262, 150, NULL));
     GstBus *bus = test_bus(harness);
     int green, amber, plain;
-    GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 1, ROAD_ALL));
+    GstBuffer *out = gst_harness_push_and_pull(harness, road_image(&info, 1, ROAD_ALL));
     char *words = test_message(bus, GST_MESSAGE_WARNING);
     fail_unless(words == NULL, "%s", words);
     count_colors(out, &green, &amber);
@@ -353,7 +353,7 @@ GST_START_TEST(test_drawing) {
     }
     gst_buffer_unref(out);
     gst_harness_set(harness, "cudaannotate", "show", 0, NULL);
-    out = gst_harness_push_and_pull(harness, road_picture(&info, 1, ROAD_ALL));
+    out = gst_harness_push_and_pull(harness, road_image(&info, 1, ROAD_ALL));
     count_colors(out, &plain, &amber);
     fail_unless(green > plain + 300 && amber < 100, "%d green px, %d and %d amber undrawn", green,
                 plain, amber);

@@ -9,7 +9,7 @@
 static void push_frames(GstHarness *harness, const GstVideoInfo *info, int frames,
                         RoadReference *reference) {
   for (int k = 0; k < frames; k++) {
-    GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(info, k, ROAD_ALL));
+    GstBuffer *out = gst_harness_push_and_pull(harness, road_image(info, k, ROAD_ALL));
     if (reference)
       road_reference_check(reference, out, info);
     gst_buffer_unref(out);
@@ -39,7 +39,7 @@ GST_START_TEST(test_two_runs) {
       fail_unless(g_file_test(file.path, G_FILE_TEST_EXISTS));
 
       harness = road_harness(load, road_engine(e), "BGRx", ROAD_W, ROAD_H, &info);
-      GstBuffer *out = gst_harness_push_and_pull(harness, road_picture(&info, 50, 0));
+      GstBuffer *out = gst_harness_push_and_pull(harness, road_image(&info, 50, 0));
       road_reference_check(&reference, out, &info);
       fail_unless(reference.report.models > 0 && reference.report.road > 50 &&
                   reference.report.models_added == 0);
@@ -175,8 +175,7 @@ GST_START_TEST(test_problems_while_playing) {
   char *save = g_strdup_printf("model-save-location=%s", file.path);
   harness = road_harness(save, "cpu", "BGRx", ROAD_W, ROAD_H, &info);
   bus = test_bus(harness);
-  gst_buffer_unref(
-      gst_harness_push_and_pull(harness, road_picture(&info, 1, ROAD_ALL | ROAD_FLAT)));
+  gst_buffer_unref(gst_harness_push_and_pull(harness, road_image(&info, 1, ROAD_ALL | ROAD_FLAT)));
   gst_harness_push_event(harness, gst_event_new_eos());
   test_expect_warning(bus, "No models were learned", NULL);
   fail_if(g_file_test(file.path, G_FILE_TEST_EXISTS));

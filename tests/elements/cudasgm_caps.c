@@ -172,7 +172,7 @@ GST_START_TEST(test_truncated_buffers) {
 }
 GST_END_TEST
 
-GST_START_TEST(test_small_pictures) {
+GST_START_TEST(test_small_images) {
   static const int sizes[][2] = {{2, 1}, {4, 2}, {20, 9}, {32, 1}, {62, 16}};
   for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
     TestElement test =
@@ -243,7 +243,7 @@ GST_END_TEST
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
   TEST(test_caps_out) TEST(test_caps_in) TEST(test_cuda_preference) TEST(test_bad_input) \
-  TEST(test_gray16) TEST(test_truncated_buffers) TEST(test_small_pictures) \
+  TEST(test_gray16) TEST(test_truncated_buffers) TEST(test_small_images) \
   TEST(test_depth_without_camera) TEST(test_poor_match) TEST(test_no_device)
 /* clang-format on */
 

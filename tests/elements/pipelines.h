@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pipelines.h: what the tests of whole pipelines share: checks that count, pictures, pipelines,
+/* pipelines.h: what the tests of whole pipelines share: checks that count, images, pipelines,
  * annotations. */
 #ifndef PIPELINES_H
 #define PIPELINES_H
@@ -39,7 +39,7 @@ GstBuffer *pipelines_pair(const GstVideoInfo *info, gboolean top_bottom, int shi
 /* Caps video/x-raw with format and size at 30/1; `extra` (may be NULL) is appended. */
 GstCaps *pipelines_caps(const char *format, int width, int height, const char *extra);
 
-/* Bytes of a buffer's picture without padding, as GBytes; NULL when it cannot be mapped. */
+/* Bytes of a buffer's image without padding, as GBytes; NULL when it cannot be mapped. */
 GBytes *pipelines_pixels(GstBuffer *buffer, GstCaps *caps);
 
 /* Raster of an annotation without padding; NULL when it is not there. */
@@ -62,7 +62,7 @@ void pipelines_run_clear(PipelinesRun *run);
 
 gboolean pipelines_same(GBytes *a, GBytes *b);
 
-/* What is compared of a frame: a raster of an annotation, or the picture (meta NULL). */
+/* What is compared of a frame: a raster of an annotation, or the image (meta NULL). */
 typedef struct PipelinesPart {
   const char *meta, *field;
   gsize least; /* bytes that it has at least */

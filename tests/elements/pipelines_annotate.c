@@ -49,7 +49,7 @@ static void formats(Pipelines *e) {
   }
 }
 
-/* Pictures without any annotation pass unchanged. */
+/* Images without any annotation pass unchanged. */
 static void passes(Pipelines *e) {
   static const char *const lines[] = {"identity", "cudaannotate engine=%s"};
   GBytes *pixels[2] = {NULL, NULL};
@@ -74,7 +74,7 @@ static void passes(Pipelines *e) {
   g_clear_pointer(&pixels[1], g_bytes_unref);
 }
 
-/* The other branch of a tee sees the picture as it was. */
+/* The other branch of a tee sees the image as it was. */
 static void shared(Pipelines *e) {
   GBytes *plain = first_frame(e, "BGRx", "identity", 640, 120);
   char *middle = g_strdup_printf(
@@ -86,7 +86,7 @@ static void shared(Pipelines *e) {
   g_free(middle);
 }
 
-/* Pictures scaled after matching are drawn on, with the annotation's own size in mind. */
+/* Images scaled after matching are drawn on, with the annotation's own size in mind. */
 static void scaled(Pipelines *e) {
   char *middle = g_strdup_printf(
       "videoscale ! video/x-raw,width=515,height=97 ! cudaannotate engine=%s", e->engine);

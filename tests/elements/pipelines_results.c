@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pipelines_results.c: every element of the project in one chain: each way of running it gives the
- * same results and the same picture. */
+ * same results and the same image. */
 #include "pipelines.h"
 
 #define SOURCE "stereotestsrc num-buffers=3 ! video/x-raw,format=NV12,width=640,height=240 ! "

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* pipelines_segments.c: cudasgm, cudardp and cudaannotate in a chain: every way of running it gives
- * the same segments and the same picture. */
+ * the same segments and the same image. */
 #include "pipelines.h"
 
 #define SOURCE "stereotestsrc num-buffers=3 ! video/x-raw,format=NV12,width=640,height=120 ! "
 
-/* Lists, and pictures when asked for: more than a segment for each of the 320 columns. */
+/* Lists, and images when asked for: more than a segment for each of the 320 columns. */
 static const PipelinesPart parts[] = {{RV_META_SEGMENTS, "payload", 321 * sizeof(RvSegment)},
                                       {NULL, NULL, 1}};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pipelines_util.c: pictures, pipelines and annotations of the pipeline tests. */
+/* pipelines_util.c: images, pipelines and annotations of the pipeline tests. */
 #include "pipelines.h"
 
 #include <stdarg.h>

@@ -66,7 +66,7 @@ GST_START_TEST(test_packing_of_open_size) {
 }
 GST_END_TEST
 
-/* A map where the next element draws on pictures: cause and remedy, and all is well once mended. */
+/* A map where the next element draws on images: cause and remedy, and all is well once mended. */
 GST_START_TEST(test_output_in_flight) {
   GstHarness *harness =
       gst_harness_new_parse("cudasgm name=sgm engine=cpu disparities=32 ! cudaannotate engine=cpu");
@@ -164,7 +164,7 @@ static void add_huge(GstBuffer *buffer, gboolean stixels) {
   }
 }
 
-/* An annotation may name any size; memory is taken for what the picture can show. */
+/* An annotation may name any size; memory is taken for what the image can show. */
 GST_START_TEST(test_huge_annotation) {
   for (int stixels = 0; stixels < 2; stixels++) {
     TestElement test =

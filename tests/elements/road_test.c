@@ -63,7 +63,7 @@ static GstBuffer *ground(int width, int height, int seed, gboolean is_empty) {
   return raster;
 }
 
-GstBuffer *road_picture(const GstVideoInfo *info, int seed, int attached) {
+GstBuffer *road_image(const GstVideoInfo *info, int seed, int attached) {
   const int width = GST_VIDEO_INFO_WIDTH(info), height = GST_VIDEO_INFO_HEIGHT(info);
   GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(info), NULL);
   gst_buffer_memset(buffer, 0, 77, GST_VIDEO_INFO_SIZE(info));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* transform.c: what the base class promises of every element, seen through cudaannotate, which
- * draws on the picture that flows through. */
+ * draws on the image that flows through. */
 #include "element_test.h"
 
 #include <string.h>
 
-static GstBuffer *annotated_picture(const GstVideoInfo *info) {
+static GstBuffer *annotated_image(const GstVideoInfo *info) {
   GstBuffer *buffer = test_pair_new(info, FALSE, FALSE, 0, 5);
   const int w = GST_VIDEO_INFO_WIDTH(info), h = GST_VIDEO_INFO_HEIGHT(info);
   RvMetaDisparity meta = {w, h, 16, 0, 64, rv_meta_raster_new(RV_U16, w, h), NULL};
@@ -27,11 +27,11 @@ static GstHarness *new_harness(const char *line, GstVideoInfo *info) {
   return harness;
 }
 
-/* A picture that nobody else holds is drawn on where it is. */
-GST_START_TEST(test_own_picture) {
+/* An image that nobody else holds is drawn on where it is. */
+GST_START_TEST(test_own_image) {
   GstVideoInfo info;
   GstHarness *harness = new_harness("cudaannotate engine=cpu", &info);
-  GstBuffer *buffer = annotated_picture(&info);
+  GstBuffer *buffer = annotated_image(&info);
   GstMemory *memory = gst_buffer_peek_memory(buffer, 0);
   GstBuffer *before = gst_buffer_copy_deep(buffer);
   GstBuffer *drawn = gst_harness_push_and_pull(harness, buffer);
@@ -47,11 +47,11 @@ GST_START_TEST(test_own_picture) {
 GST_END_TEST
 
 /* One that others hold stays as it is; the copy has the same drawing, times and annotations. */
-GST_START_TEST(test_shared_picture) {
+GST_START_TEST(test_shared_image) {
   GstVideoInfo info;
   GstHarness *harness = new_harness("cudaannotate engine=cpu", &info);
-  GstBuffer *alone = annotated_picture(&info);
-  GstBuffer *shared = annotated_picture(&info);
+  GstBuffer *alone = annotated_image(&info);
+  GstBuffer *shared = annotated_image(&info);
   GstBuffer *untouched = gst_buffer_copy_deep(shared);
   GstBuffer *kept = gst_buffer_ref(shared);
   GstBuffer *expected = gst_harness_push_and_pull(harness, alone);
@@ -114,7 +114,7 @@ GST_START_TEST(test_threads) {
     char *line = g_strdup_printf("cudaannotate engine=cpu threads=%d", threads);
     GstVideoInfo info;
     GstHarness *harness = new_harness(line, &info);
-    GstBuffer *drawn = gst_harness_push_and_pull(harness, annotated_picture(&info));
+    GstBuffer *drawn = gst_harness_push_and_pull(harness, annotated_image(&info));
     guint8 *gray = test_gray(drawn, &info, 0, 0, 161, 121);
     if (first)
       fail_unless(memcmp(first, gray, 161 * 121) == 0);
@@ -130,7 +130,7 @@ GST_END_TEST
 
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
-  TEST(test_own_picture) TEST(test_shared_picture) TEST(test_common_properties) \
+  TEST(test_own_image) TEST(test_shared_image) TEST(test_common_properties) \
   TEST(test_threads)
 /* clang-format on */
 

@@ -28,7 +28,7 @@ static void must(int good, const char *what) {
   exit(1);
 }
 
-/* --- Ground truth ------------------------------------------------------------------------------- */
+/* --- Ground truth ----------------------------------------------------------------------------- */
 
 static double true_disparity(const EvalFrame *f, int u, int v) {
   return *((const uint16_t *)(const void *)((const char *)f->truth.data + v * f->truth.stride) +
@@ -50,7 +50,7 @@ static double height_of(const RvCamera *c, double d, int v) {
   return c->height - z * ((v - c->cy) / c->focal * cos(p) + sin(p));
 }
 
-/* --- Free space --------------------------------------------------------------------------------- */
+/* --- Free space ------------------------------------------------------------------------------- */
 
 typedef struct Space {
   int strips, good, far, near;
@@ -86,7 +86,8 @@ static void score_space(const EvalFinder *finder, const EvalFrame *f, void *tota
   }
 }
 
-/* Finds obstacles in `frames` frames, each the `step`th, of `streets` streets; `score` judges each. */
+/* Finds obstacles in `frames` frames, each the `step`th, of `streets` streets; `score` evaluates
+ * each. */
 static void evaluate(int width, int height, uint32_t streets, uint64_t frames, uint64_t step,
                      EvalJudge *score, void *total) {
   for (uint32_t seed = SEED; seed < SEED + streets; seed++) {
@@ -110,7 +111,7 @@ static int judge_space(int width, int height, double good, double far, double ne
   return failed + eval_at_most(text, s.near / all, near);
 }
 
-/* --- Cars --------------------------------------------------------------------------------------- */
+/* --- Cars ------------------------------------------------------------------------------------- */
 
 typedef struct Car {
   int left, right, top, bottom, pixels;
@@ -248,7 +249,7 @@ static int judge_cars(void) {
   return failed;
 }
 
-/* --- Lead car ----------------------------------------------------------------------------------- */
+/* --- Lead car --------------------------------------------------------------------------------- */
 
 #define LEAD_FRAMES 40
 #define LEAD_RATE 20.0

@@ -2,7 +2,7 @@
 /* stixels_tool.c: cudastixels' library on many disparity maps in one process, for stixels_sets.py.
  *
  *   stixels_tool LIST OUT [NAME=VALUE...]
- *     LIST has one picture per line: its name, width, height, the end of the search range in px, the
+ *     LIST has one image per line: its name, width, height, the end of the search range in px, the
  *     structural class of each semantic class (letters g, o and s), and three files of dense rows,
  *     `-` for none: disparity (u16, 1/16 px, 0 = invalid), confidence (u8), labels (u8).
  *     NAME=VALUE sets a parameter of cuda/stixels (rv_stixels_params ()), on the CPU engine; the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_annotations.c: any bytes as annotations of a picture: hostile scalars of any type, sizes,
+/* fuzz_annotations.c: any bytes as annotations of an image: hostile scalars of any type, sizes,
  * rasters whose GstVideoMeta lies, truncated payloads. They are read by the functions of
  * libroadvision-gst-0, by elements that publish them, draw them and learn from them. No crash, no
  * critical, no leak. */

@@ -38,7 +38,7 @@ static void check_gray_values(RvCheck *check, const char *name, RvRandom *random
   }
 }
 
-/* Bytes written out: the right half of a 6-wide picture, and of a packed row cut at column 3. */
+/* Bytes written out: the right half of a 6-wide image, and of a packed row cut at column 3. */
 static void check_bytes(RvCheck *check, const char *name, RvRandom *random) {
   const RvLog log = rvc_log(check);
   uint8_t yuy2[] = {10, 200, 11, 210, 12, 201, 13, 211, 14, 202, 15, 212};
@@ -246,7 +246,7 @@ static void check_arguments(RvCheck *check, const char *name, RvRandom *random) 
   RvPicture bad = good;
 #define REFUSED(condition) rvc_true(check, name, (condition) == RV_ERR_ARG, "accepted: " #condition)
   rvc_true(check, name, rv_convert_gray(&good, 4, 4, &gray, 0, RV_CPU, NULL, &log) == RV_OK,
-           "the corner rectangle was refused");
+           "the corner rectangle was rejected");
   REFUSED(rv_convert_gray(NULL, 0, 0, &gray, 0, RV_CPU, NULL, &log));
   REFUSED(rv_convert_gray(&good, 0, 0, NULL, 0, RV_CPU, NULL, &log));
   REFUSED(rv_convert_gray(&good, 5, 0, &gray, 0, RV_CPU, NULL, &log));

@@ -51,7 +51,7 @@ static void raster_whole(RvCheck *check, const char *name, const Raster *raster,
            written);
 }
 
-/* Colors of pictures of one pixel, from the tables of the standards. */
+/* Colors of images of one pixel, from the tables of the standards. */
 static void check_known(RvCheck *check, const char *name, RvRandom *random) {
   static const struct {
     int bt709, full, y, u, v, r, g, b;
@@ -141,7 +141,7 @@ static void check_cuda(RvCheck *check, const char *name, const CasePicture *pict
       rvc_true(check, name,
                rv_convert_color(&source.view, bt709, full, &device, 0, RV_CUDA, NULL, &log) ==
                    RV_OK,
-               "%s: refused by CUDA", what);
+               "%s: rejected by CUDA", what);
       if (rvc_download(check, &got.plane, &device))
         rvc_same(check, name, plane, &got.plane, what);
       rvc_device_free(&device);
@@ -203,7 +203,7 @@ static void check_arguments(RvCheck *check, const char *name, RvRandom *random) 
 #define REFUSED(condition) rvc_true(check, name, (condition) == RV_ERR_ARG, "accepted: " #condition)
   rvc_true(check, name,
            rv_convert_color(&picture, 0, 0, &good, 0, RV_CPU, NULL, &log) == RV_OK && to[15] != 0,
-           "a good picture was refused");
+           "a good image was rejected");
   RvPlane bad = good;
   REFUSED(rv_convert_color(NULL, 0, 0, &good, 0, RV_CPU, NULL, &log));
   REFUSED(rv_convert_color(&picture, 0, 0, NULL, 0, RV_CPU, NULL, &log));
@@ -222,9 +222,9 @@ static void check_arguments(RvCheck *check, const char *name, RvRandom *random) 
   bad = good;
   bad.height = 3;
   REFUSED(rv_convert_color(&picture, 0, 0, &bad, 0, RV_CPU, NULL, &log));
-  RvPicture short_picture = picture;
-  short_picture.data[0] = NULL;
-  REFUSED(rv_convert_color(&short_picture, 0, 0, &good, 0, RV_CPU, NULL, &log));
+  RvPicture short_image = picture;
+  short_image.data[0] = NULL;
+  REFUSED(rv_convert_color(&short_image, 0, 0, &good, 0, RV_CPU, NULL, &log));
 #undef REFUSED
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert_picture_cases.c: pictures for the cases of cuda/convert and cuda/draw. Tests only. */
+/* convert_picture_cases.c: images for the cases of cuda/convert and cuda/draw. Tests only. */
 #include "convert/convert_picture_cases.h"
 
 #include <stdio.h>
@@ -74,7 +74,7 @@ int case_picture_new(RvCheck *check, CasePicture *out, RvPixelFormat format, int
     out->bytes += (rv_pixel_row_bytes(format, p, width) + (size_t)padding) *
                   (size_t)rv_pixel_rows(format, p, height);
   out->memory = malloc(out->bytes);
-  if (!rvc_true(check, "picture", out->memory != NULL, "no memory for a test picture"))
+  if (!rvc_true(check, "picture", out->memory != NULL, "no memory for a test image"))
     return 0;
   memset(out->memory, CASE_PADDING_BYTE, out->bytes);
   uint8_t *at = out->memory;

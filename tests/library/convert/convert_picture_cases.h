@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert_picture_cases.h: pictures for the cases of cuda/convert and cuda/draw, with padded rows
+/* convert_picture_cases.h: images for the cases of cuda/convert and cuda/draw, with padded rows
  * and a canvas around them that shows writes outside. Tests only. */
 #ifndef RV_CONVERT_PICTURE_CASES_H
 #define RV_CONVERT_PICTURE_CASES_H
@@ -12,11 +12,11 @@
 typedef struct CasePicture {
   RvPicture view;
   RvPlane plane[3]; /* the same memory as u8 rasters of row bytes x rows */
-  uint8_t *memory;  /* NULL for device pictures */
+  uint8_t *memory;  /* NULL for device images */
   size_t bytes;
 } CasePicture;
 
-/* Host picture whose rows are followed by `padding` bytes; filled with an RVC_ kind. */
+/* Host image whose rows are followed by `padding` bytes; filled with an RVC_ kind. */
 int case_picture_new(RvCheck *check, CasePicture *out, RvPixelFormat format, int width, int height,
                      int padding, RvRandom *random, int kind);
 void case_picture_free(CasePicture *picture);

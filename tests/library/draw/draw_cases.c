@@ -131,7 +131,7 @@ static void scene_draw(RvCheck *check, const char *name, const Scene *scene, RvE
                              scene->opacity, NULL) == RV_OK &&
                rv_draw_mask(draw, &picture->view, mask, scene->tint, NULL) == RV_OK &&
                rv_draw_labels(draw, &picture->view, mask, scene->colors, 4, NULL) == RV_OK,
-           "a layer was refused");
+           "a layer was rejected");
   RvRandom random = scene->shapes;
   for (int i = 0; i < scene->count; i++)
     draw_case_random_shape(draw, &random, picture->view.width, picture->view.height);
@@ -139,7 +139,7 @@ static void scene_draw(RvCheck *check, const char *name, const Scene *scene, RvE
   rvc_true(check, name,
            rv_draw_legend(draw, &legend) == RV_OK && rv_draw_caption(draw, "scene\n1") == RV_OK &&
                rv_draw_flush(draw, &picture->view, NULL) == RV_OK,
-           "legend, caption or flush was refused");
+           "legend, caption or flush was rejected");
   if (engine == RV_CUDA) /* the object's memory must outlive its work */
     rvc_true(check, name, rv_stream_wait(NULL) == RV_OK, "the device failed");
   rv_draw_free(&draw);
@@ -245,7 +245,7 @@ static RvStatus run_legend(void *user, RvStream stream) {
   return status == RV_OK ? rv_draw_flush(b->draw, &b->picture, stream) : status;
 }
 
-/* Sixty-four lines across the picture. */
+/* Sixty-four lines across the image. */
 static RvStatus run_lines(void *user, RvStream stream) {
   const Bench *b = user;
   RvStatus status = RV_OK;
@@ -255,7 +255,7 @@ static RvStatus run_lines(void *user, RvStream stream) {
   return status == RV_OK ? rv_draw_flush(b->draw, &b->picture, stream) : status;
 }
 
-/* Stixels of a whole picture as cudaannotate draws them: rasters, disparity, outlines. */
+/* Stixels of a whole image as cudaannotate draws them: rasters, disparity, outlines. */
 static RvStatus run_stixels(void *user, RvStream stream) {
   const Bench *b = user;
   const RvStixelsRasters rasters = {.disparity = b->depth, .outline = b->outline};

@@ -10,7 +10,7 @@
 
 static const RvColor tint = {200, 0, 100, 255}, mark = {9, 8, 7, 255}, edge = {1, 2, 3, 255};
 
-/* A 7x5 picture made of 3 x 2 cells of 2 px: a column and a row are left over. */
+/* A 7x5 image made of 3 x 2 cells of 2 px: a column and a row are left over. */
 static void check_hand(RvCheck *check, const char *name, RvRandom *random) {
   uint8_t rgb[5][7][3], cells[2][3] = {{0, 255, 1}, {1, 1, 1}},
                         marks[2][3] = {{1, 0, 0}, {0, 0, 9}};
@@ -102,12 +102,12 @@ static void scene_free(Scene *s) {
   case_picture_free(&s->picture);
 }
 
-/* Cell of a pixel, in plain words: the pixel's center, brought to the picture of the grid. */
+/* Cell of a pixel, in plain words: the pixel's center, brought to the image of the grid. */
 static int cell_of(int x, int made, int pixels, int cell) {
   return (int)((x + 0.5) * made / pixels) / cell;
 }
 
-/* Of pixels outside the picture the nearest inside counts. */
+/* Of pixels outside the image the nearest inside counts. */
 static int is_masked(const RvDrawGrid *g, const RvPicture *p, int x, int y) {
   x = x < 0 ? 0 : x >= p->width ? p->width - 1 : x;
   y = y < 0 ? 0 : y >= p->height ? p->height - 1 : y;
@@ -133,7 +133,7 @@ static const RvColor *color_of(const RvDrawGrid *g, const RvPicture *p, int x, i
   return masked ? &g->tint : NULL;
 }
 
-/* An RGB picture: every pixel and channel. */
+/* An RGB image: every pixel and channel. */
 static void check_plain_round(RvCheck *check, const char *name, RvRandom *random) {
   Scene s;
   if (!scene_new(check, &s, RV_PIXEL_RGB, random))
@@ -178,7 +178,7 @@ static void draw_on_cuda(RvCheck *check, const char *name, const Scene *s, CaseP
     rvc_true(check, name,
              rv_draw_grid(draw, &device->view, &grid, NULL) == RV_OK &&
                  rv_stream_wait(NULL) == RV_OK,
-             "refused by CUDA");
+             "rejected by CUDA");
     rv_draw_free(&draw);
     if (s->grid.marks.data)
       rvc_device_free(&grid.marks);
@@ -230,7 +230,8 @@ static void check_refusals(RvCheck *check, const char *name, RvRandom *random) {
     rvc_true(check, name, rv_draw_grid(draw, &view, &bad, NULL) == RV_ERR_ARG,                     \
              "accepted: " #change);                                                                \
   } while (0)
-  rvc_true(check, name, rv_draw_grid(draw, &view, &good, NULL) == RV_OK, "a good grid was refused");
+  rvc_true(check, name, rv_draw_grid(draw, &view, &good, NULL) == RV_OK,
+           "a good grid was rejected");
   REFUSED(rv_draw_grid(NULL, &view, &good, NULL));
   REFUSED(rv_draw_grid(draw, NULL, &good, NULL));
   REFUSED(rv_draw_grid(draw, &view, NULL, NULL));
@@ -285,7 +286,7 @@ static void check_keys(RvCheck *check, const char *name, RvRandom *random) {
   rvc_true(check, name,
            draw_case_flush(&sheet, rv_draw_legend_entries(sheet.draw, keys, 2)) &&
                draw_case_touched(&sheet, 0, 0, 20, 20) == 0,
-           "keys in a picture that has no room for them");
+           "keys in an image that has no room for them");
   rv_draw_free(&sheet.draw);
 }
 

@@ -21,7 +21,7 @@ static const Known known[] = {
 };
 #define KNOWN ((int)(sizeof known / sizeof known[0]))
 
-/* Sample of channel c that the color has in pictures of the format (BT.601, limited). */
+/* Sample of channel c that the color has in images of the format (BT.601, limited). */
 static int sample_of(const Known *k, RvPixelFormat format, int c) {
   if (case_chroma_shift_x(format))
     return k->bt601[c];
@@ -153,7 +153,7 @@ static void check_rects(RvCheck *check) {
   case_formats(check, "draw/rect-", RV_PIXEL_P010, 30, check_rect);
 }
 
-/* --- Gray pictures show coverage itself: white on black ----------------------------------------
+/* --- Gray images show coverage itself: white on black ----------------------------------------
  */
 
 #define GRAY_WIDTH 64
@@ -234,7 +234,7 @@ static void check_quads(RvCheck *check, const char *name, RvRandom *random) {
   rv_draw_quad(draw, backward, white);
   rv_draw_flush(draw, &view, NULL);
   rvc_true(check, name, gray_sum(&a) > 0 && memcmp(&a, &b, sizeof a) == 0,
-           "the direction of turn changes the picture");
+           "the direction of turn changes the image");
 
   view = gray_view(&a);
   rv_draw_quad(draw, box, white);
@@ -336,7 +336,7 @@ static void check_layers(RvCheck *check, const char *name, RvRandom *random) {
   memset(rgb, 50, sizeof rgb);
   const RvPicture view = {RV_PIXEL_RGB, 6, 4, {rgb}, {18}};
   RvDraw *draw = draw_case_new(check, name, &view, RV_CPU);
-  /* Half the picture's size: each sample covers 2 x 2 px. */
+  /* Half the image's size: each sample covers 2 x 2 px. */
   uint16_t values[2][3] = {{0, 100, 150}, {200, 300, 1}};
   const RvPlane disparity = {values, sizeof values[0], 3, 2, RV_U16};
   rvc_true(check, name, rv_draw_disparity(draw, &view, &disparity, 100, 200, 255, NULL) == RV_OK,
@@ -476,11 +476,11 @@ static void check_legend(RvCheck *check, const char *name, RvRandom *random) {
   rvc_true(check, name,
            draw_case_flush(&sheet, rv_draw_legend(sheet.draw, &both)) &&
                draw_case_touched(&sheet, 0, 0, 60, 30) == 0,
-           "a small picture has no room");
+           "a small image has no room");
   rv_draw_free(&sheet.draw);
 }
 
-/* Drawing a list at once and shape by shape gives the same picture. */
+/* Drawing a list at once and shape by shape gives the same image. */
 static void check_batches(RvCheck *check, const char *name, RvRandom *random) {
   CasePicture once, single;
   if (!case_picture_new(check, &once, RV_PIXEL_NV12, 61, 43, 3, random, RVC_SMOOTH) ||
@@ -531,14 +531,14 @@ static void check_refusals(RvCheck *check, const char *name, RvRandom *random) {
   REFUSED(rv_draw_new(NULL, NULL, RV_CPU));
   rv_draw_config_init(&config);
   REFUSED(rv_draw_config_check(&config)); /* no size yet */
-  rvc_true(check, name, rv_draw_workspace(&config, RV_CPU) == 0, "workspace of an illegal config");
+  rvc_true(check, name, rv_draw_workspace(&config, RV_CPU) == 0, "workspace of an invalid config");
   view.width--;
   REFUSED(rv_draw_flush(draw, &view, NULL));
   view.width++;
   /* The list: full at RV_DRAW_SHAPES, empty after a flush. */
   for (int i = 0; i < RV_DRAW_SHAPES; i++)
     if (rv_draw_rect(draw, i % 60, i % 40, 2, 2, white) != RV_OK)
-      rvc_fail(check, name, "shape %d was refused", i);
+      rvc_fail(check, name, "shape %d was rejected", i);
   REFUSED(rv_draw_rect(draw, 0, 0, 2, 2, white));
   rvc_true(check, name,
            rv_draw_flush(draw, &view, NULL) == RV_OK && gray.pixel[0][0] == 255 &&

@@ -19,7 +19,7 @@ typedef struct GroundInput {
   double roll;     /* px of disparity per px to the right */
   double hill;     /* m: height of the ground at 40 m, growing with the square of the distance */
   double noise;    /* px: standard deviation of the disparity */
-  double wall;     /* m: distance of a wall across the whole image */
+  double wall;     /* m: distance of a wall across the complete image */
   int holes;       /* invalid pixels, per 1000 */
   int outliers;    /* pixels of random disparity, per 1000 */
   int box_count;

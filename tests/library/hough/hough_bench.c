@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hough_bench.c: from the binary edge map to the sorted list, on the peers' pictures. */
+/* hough_bench.c: from the binary edge map to the sorted list, on the peers' images. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,18 +32,18 @@ static void row(RvCheck *check, const char *name, const HoughImages *pictures, u
   hough_run_free(&r);
 }
 
-/* The pictures must be the peers': so many edges. */
+/* The images must be the peers': so many edges. */
 static int expect(RvCheck *check, const HoughImages *p, const uint8_t *map, long edges,
                   const char *name) {
-  const long count = hough_pictures_count(p, map);
+  const long count = hough_images_count(p, map);
   if (count != edges)
-    rvc_fail(check, name, "the picture has %ld edges, not %ld: no comparison", count, edges);
+    rvc_fail(check, name, "the image has %ld edges, not %ld: no comparison", count, edges);
   return count == edges;
 }
 
 static void large(RvCheck *check) {
   HoughImages p;
-  if (hough_pictures_new(&p, 0)) {
+  if (hough_images_new(&p, 0)) {
     for (int engine = RV_CPU; engine <= RV_CUDA; engine++) {
       if (expect(check, &p, p.p10, 207360, "hough/1080p-p10"))
         row(check, "hough/1080p-p10", &p, p.p10, RV_HOUGH_BINARY, 300, 0, 1, (RvEngine)engine);
@@ -55,19 +55,19 @@ static void large(RvCheck *check) {
   } else {
     rvc_fail(check, "hough/1080p-p10", "out of memory");
   }
-  hough_pictures_free(&p);
+  hough_images_free(&p);
 }
 
 static void small(RvCheck *check) {
   HoughImages p;
-  if (hough_pictures_new(&p, 1)) {
+  if (hough_images_new(&p, 1)) {
     for (int engine = RV_CPU; engine <= RV_CUDA; engine++)
       if (expect(check, &p, p.canny, 9470, "hough/480p-canny"))
         row(check, "hough/480p-canny", &p, p.canny, RV_HOUGH_BINARY, 150, 0, 1, (RvEngine)engine);
   } else {
     rvc_fail(check, "hough/480p-canny", "out of memory");
   }
-  hough_pictures_free(&p);
+  hough_images_free(&p);
 }
 
 void hough_bench(RvCheck *check) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hough_cases.c: both engines against the counting reference, hand-computed pictures, fuzz. */
+/* hough_cases.c: both engines against the counting reference, hand-computed images, fuzz. */
 #include "hough/hough_cases.h"
 
 #include <math.h>
@@ -217,7 +217,7 @@ static void parity_random(RvCheck *check, const char *name, RvRandom *random) {
 }
 
 /* Sizes that need wide bins, several passes, many peaks, more angles than the GPU has blocks; more
- * peaks than lines by little and by much; an 8k picture that is all edges. */
+ * peaks than lines by little and by much; an 8k image that is all edges. */
 static void parity_large(RvCheck *check, const char *name, RvRandom *random) {
   static const struct {
     int width, height, share;
@@ -253,7 +253,7 @@ static void parity_large(RvCheck *check, const char *name, RvRandom *random) {
 static void parity_street(RvCheck *check, const char *name, RvRandom *random) {
   for (int is_small = 0; is_small < 2; is_small++) {
     HoughImages p;
-    if (rvc_true(check, name, hough_pictures_new(&p, is_small), "out of memory")) {
+    if (rvc_true(check, name, hough_images_new(&p, is_small), "out of memory")) {
       RvHoughConfig c;
       rv_hough_config_init(&c);
       c.width = p.width, c.height = p.height, c.edges = RV_HOUGH_BINARY;
@@ -265,11 +265,11 @@ static void parity_street(RvCheck *check, const char *name, RvRandom *random) {
       hough_case(check, name, &c, &p10, "tenth");
       hough_case(check, name, &c, &canny, "canny");
     }
-    hough_pictures_free(&p);
+    hough_images_free(&p);
   }
 }
 
-/* Canny on pictures large enough for long chains of weak pixels. */
+/* Canny on images large enough for long chains of weak pixels. */
 static void parity_canny(RvCheck *check, const char *name, RvRandom *random) {
   const int width = rvc_small(check) ? 67 : 333, height = rvc_small(check) ? 45 : 241;
   uint8_t *pixels = malloc((size_t)width * (size_t)height);

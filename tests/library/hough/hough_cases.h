@@ -24,7 +24,7 @@ RvStatus hough_run(HoughRun *run, int with_maps, RvStream stream);
 void hough_case(RvCheck *check, const char *name, const RvHoughConfig *config, const RvPlane *input,
                 const char *kind);
 
-/* hough_hand_cases.c: pictures whose lines are known. */
+/* hough_hand_cases.c: images whose lines are known. */
 void hough_hand_cases(RvCheck *check);
 
 /* hough_model_bench.c: the time model of voting, with the Hough transform as its load. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hough_hand_cases.c: pictures whose lines can be told by thinking, and the tables against cos and
+/* hough_hand_cases.c: images whose lines can be told by thinking, and the tables against cos and
  * sin. */
 #include <math.h>
 #include <stdio.h>
@@ -40,8 +40,8 @@ static RvStatus find(const RvHoughConfig *c, const uint8_t *pixels, Found *found
   return status;
 }
 
-/* A column and a row: rho is the very number, not half a step beside it, whether the number of bins
- * is odd or even. */
+/* A column and a row: rho is the very number, not half a step next to it, whether the number of
+ * bins is odd or even. */
 static void exact_rho(RvCheck *check, const char *name) {
   for (int wide = 0; wide < 2; wide++) {
     uint8_t pixels[(SIDE_X + 1) * SIDE_Y] = {0};
@@ -189,7 +189,7 @@ static void refusals(RvCheck *check, const char *name) {
   rvc_true(check, name, rv_hough_config_check(&c) == RV_ERR_ARG, "direction of binary edges");
 }
 
-/* Ends of a row, of a column, of a diagonal and of a segment, on a picture twice as wide. */
+/* Ends of a row, of a column, of a diagonal and of a segment, on an image twice as wide. */
 static void ends(RvCheck *check, const char *name) {
   static const struct {
     RvLine line;

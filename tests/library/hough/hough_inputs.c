@@ -265,24 +265,24 @@ static int make(HoughImages *p, int width, int height, uint64_t *state) {
   return p->gray && p->p10 && p->canny && fill(p, state);
 }
 
-int hough_pictures_new(HoughImages *pictures, int is_small) {
+int hough_images_new(HoughImages *pictures, int is_small) {
   uint64_t state = UINT64_C(88172645463325252);
   if (!make(pictures, 1920, 1080, &state))
     return 0;
   if (!is_small)
     return 1;
-  hough_pictures_free(pictures); /* the small pictures come after the large ones */
+  hough_images_free(pictures); /* the small images come after the large ones */
   return make(pictures, 640, 480, &state);
 }
 
-void hough_pictures_free(HoughImages *pictures) {
+void hough_images_free(HoughImages *pictures) {
   free(pictures->gray);
   free(pictures->p10);
   free(pictures->canny);
   *pictures = (HoughImages){0, 0, NULL, NULL, NULL};
 }
 
-long hough_pictures_count(const HoughImages *pictures, const uint8_t *map) {
+long hough_images_count(const HoughImages *pictures, const uint8_t *map) {
   long count = 0;
   for (long i = 0; i < (long)pictures->width * pictures->height; i++)
     count += map[i] != 0;

@@ -14,9 +14,9 @@ typedef struct HoughImages {
 } HoughImages;
 
 /* 1920 x 1080, or 640 x 480. 0 when memory is exhausted. */
-int hough_pictures_new(HoughImages *pictures, int is_small);
-void hough_pictures_free(HoughImages *pictures);
+int hough_images_new(HoughImages *pictures, int is_small);
+void hough_images_free(HoughImages *pictures);
 
-long hough_pictures_count(const HoughImages *pictures, const uint8_t *map);
+long hough_images_count(const HoughImages *pictures, const uint8_t *map);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hough_model_bench.c: the time model of GPU-vote (section 5) on this GPU: fitted on half of a set of
- * runs, judged on the other half. rvcheck --model vote
+ * runs, evaluated on the other half. rvcheck --model vote
  *
  * T1 (eq. 7) and T2 (eq. 10) are timed together, for the second starts before the first has ended:
  *   T = a E + b nE + e nE F + g A N + h P + c + f
@@ -88,7 +88,7 @@ static int sample(RvCheck *check, Sample *s, const RvHoughConfig *c, int share, 
 /* Least squares of the relative error: normal equations, Gauss with pivots. 0 when singular. */
 static int fit(const Sample *samples, int count, double x[TERMS]) {
   double m[TERMS][TERMS + 1] = {{0}};
-  for (int n = 0; n < count; n += 2) /* every other run; the rest judges */
+  for (int n = 0; n < count; n += 2) /* every other run; the rest is for evaluation */
     for (int i = 0; i < TERMS; i++)
       for (int j = 0; j <= TERMS; j++) {
         const double other = j < TERMS ? samples[n].terms[j] : samples[n].us;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* lanes_bench.c: timed rows: a road of three lines, gray noise of 12 levels and, for the marks that
- * such noise does not give, 400 bright spots beside the road. Rows NAME: lines from gray, disparity
- * and ground; NAME-color with colors; NAME-camera from one camera; lanes/tracks: one frame of tracks
- * on the host. */
+/* lanes_bench.c: timed rows: a road of three lines, gray noise of 12 levels and, for the marks
+ * that such noise does not give, 400 bright spots next to the road. Rows NAME: lines from gray,
+ * disparity and ground; NAME-color with colors; NAME-camera from one camera; lanes/tracks: one
+ * frame of tracks on the host. */
 #include "lanes/lanes_bench.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lanes_host_cases.c: kinds, own lane, polylines and tracks on made-up lines. */
+/* lanes_host_cases.c: kinds, own lane, polylines and tracks on synthetic lines. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void check_kinds(RvCheck *check, const char *name, RvRandom *random) {
   RvLanesMark marks[7] = {mark_of(-6, 0, 1, 0),  mark_of(-4, 0, 6, 9),  mark_of(-2, 0, 1, 0),
                           mark_of(0.5, 0, 2, 6), mark_of(2.5, 0, 1, 0), mark_of(4.6, 0, 1, 0),
                           mark_of(6.03, 0, 1, 0)};
-  marks[2].spread[7] = 900; /* a second maximum 0.25 m beside the first */
+  marks[2].spread[7] = 900; /* a second maximum 0.25 m next to the first */
   marks[4].lefts = marks[4].rights = 100;
   marks[4].right_height = 12000; /* 0.12 m */
   marks[1].tints = 10;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rdp_cases.c: column segmentation against hand-computed columns and the plain recursion, CPU = CUDA,
- * and fuzz input. */
+/* rdp_cases.c: column segmentation against hand-computed columns and the plain recursion, CPU =
+ * CUDA, and fuzz input. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,7 +232,7 @@ static void check_kinds(RvCheck *check) {
 }
 
 /* The size of the benchmark, defaults and both ways of dealing with holes; then the tallest columns
- * and the widest picture. */
+ * and the widest image. */
 static void check_sizes(RvCheck *check, const char *name, RvRandom *random) {
   static const int sizes[][2] = {{1242, 1024}, {1242, 375}, {2500, 64},
                                  {40, 4096},   {3, 16384},  {16384, 5}};
@@ -370,7 +370,7 @@ static void check_one_missing(RvCheck *check, const char *name, const RvRdpConfi
                               const uint16_t *source, int missing, RvEngine engine) {
   const uint32_t room = rv_rdp_segments_max(c);
   char what[80];
-  snprintf(what, sizeof what, "%s, %dx%d, outputs left out: %d", engine == RV_CUDA ? "CUDA" : "CPU",
+  snprintf(what, sizeof what, "%s, %dx%d, outputs omitted: %d", engine == RV_CUDA ? "CUDA" : "CPU",
            c->width, c->height, missing);
   RdpResult want = rdp_result_new(c, room), got = rdp_result_new(c, room);
   RdpResult untouched = rdp_result_new(c, room);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Writes one made-up stereo camera in every calibration format that cuda/rectify reads.
+"""Writes one synthetic stereo camera in every calibration format that cuda/rectify reads.
 
     calibration_files_tool.py FOLDER
 

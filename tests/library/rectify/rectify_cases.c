@@ -15,7 +15,7 @@
 static const char *const kind_names[RECTIFY_KINDS] = {"radtan", "rational", "thin prism",
                                                       "tilted", "fisheye",  "rectified"};
 
-/* --- Both engines against the reference ---------------------------------------------------------- */
+/* --- Both engines against the reference ------------------------------------------------------- */
 
 /* Device planes that begin at an odd address and whose strides are odd. */
 static int upload_unaligned(RvCheck *check, CasePicture *device, const CasePicture *host,
@@ -40,10 +40,10 @@ static int upload_unaligned(RvCheck *check, CasePicture *device, const CasePictu
   return 1;
 }
 
-/* The CUDA engine on those pictures against the expected result. */
-static void check_pictures(RvCheck *check, const char *name, const RvRectifyConfig *c,
-                           RectifyFrames *f, const CasePicture *in, const CasePicture *out,
-                           const char *what) {
+/* The CUDA engine on those images against the expected result. */
+static void check_images(RvCheck *check, const char *name, const RvRectifyConfig *c,
+                         RectifyFrames *f, const CasePicture *in, const CasePicture *out,
+                         const char *what) {
   RvRectify *rectify = NULL;
   memset(f->got.memory, 0, f->got.bytes);
   RvStatus status = rv_rectify_new(&rectify, c, RV_CUDA);
@@ -64,13 +64,13 @@ static void check_cuda(RvCheck *check, const char *name, const RvRectifyConfig *
   void *memory[2][3] = {{NULL}};
   memset(f->got.memory, 0xA5, f->got.bytes); /* the outputs start with other values */
   if (case_picture_upload(check, &in, &f->in) && case_picture_upload(check, &out, &f->got))
-    check_pictures(check, name, c, f, &in, &out, what);
+    check_images(check, name, c, f, &in, &out, what);
   case_picture_device_free(&in);
   case_picture_device_free(&out);
   memset(f->got.memory, 0x5A, f->got.bytes);
   if (upload_unaligned(check, &in, &f->in, memory[0]) &&
       upload_unaligned(check, &out, &f->got, memory[1]))
-    check_pictures(check, name, c, f, &in, &out, what);
+    check_images(check, name, c, f, &in, &out, what);
   for (int p = 0; p < 6; p++)
     rv_buffer_free(&memory[p / 3][p % 3], RV_CUDA);
 }
@@ -114,9 +114,9 @@ static void random_output(RvRectifyConfig *c, RvRandom *random) {
     c->height = rvc_range(random, 1, 2 * c->in_height);
 }
 
-/* Random camera and output that have a rectified view: with strong distortion some have none. Scaling
- * a rectified image has positions halfway between two steps of 1/32 px, where the last bit of the
- * reference decides: not drawn. */
+/* Random camera and output that have a rectified view: with strong distortion some have none.
+ * Scaling a rectified image has positions halfway between two steps of 1/32 px, where the last
+ * bit of the reference decides: not drawn. */
 static void draw_config(RvRectifyConfig *c, RvRandom *random, int kind, int width, int height) {
   do {
     rectify_input_random(c, random, kind, width, height);
@@ -316,7 +316,7 @@ RVC_PARITY(RVC_CASE("rectify/geometry", check_geometry, 0),
 
 /* --- Fuzzing --------------------------------------------------------------------------------- */
 
-/* Bytes become a camera and a picture. */
+/* Bytes become a camera and an image. */
 static void fuzz(const uint8_t *bytes, size_t size) {
   RvRectifyConfig c;
   RvRandom random = {size};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rectify_inputs.c: made-up stereo cameras. */
+/* rectify_inputs.c: synthetic stereo cameras. */
 #include "rectify/rectify_inputs.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rectify_inputs.h: made-up stereo cameras for the tests of cuda/rectify. */
+/* rectify_inputs.h: synthetic stereo cameras for the tests of cuda/rectify. */
 #ifndef RV_RECTIFY_INPUTS_H
 #define RV_RECTIFY_INPUTS_H
 
@@ -24,7 +24,7 @@ enum {
 void rectify_input_random(RvRectifyConfig *config, RvRandom *random, int kind, int width,
                           int height);
 
-/* Picture over dense memory, cleared, for free(). */
+/* Image over dense memory, cleared, for free(). */
 RvPicture rectify_input_picture(RvPixelFormat format, int width, int height, void **memory,
                                 size_t *bytes);
 

@@ -94,7 +94,7 @@ static void check_straight(RvCheck *check, const char *name, RvRandom *random) {
     wrong += right < WIDTH - 2 * N && gap(&d.border, right, v) > N;
     sides += (left > N) + (right < WIDTH - 2 * N);
   }
-  rvc_true(check, name, wrong == 0 && sides > 20, "%d of %d places beside the border", wrong,
+  rvc_true(check, name, wrong == 0 && sides > 20, "%d of %d places next to the border", wrong,
            sides);
   /* rows are 1 m deep at 25 m */
   rvc_true(check, name, fabs(d.border.drivable - 25) < 2, "drivable to %g m, expected 25",
@@ -130,7 +130,7 @@ static void check_drivable(RvCheck *check, const char *name, RvRandom *random) {
     const char *what;
   } blocks[] = {{-0.5, 2, 9, 11, 9, "on the right of the corridor"},
                 {-2, -1.3, 9, 11, 25, "0.2 m into the corridor"},
-                {1.6, 3, 9, 11, 25, "beside the corridor"},
+                {1.6, 3, 9, 11, 25, "next to the corridor"},
                 {-2, 2, 9.5, 10.2, 25, "a gap of one row"},
                 {-2, 2, 0, 3, 25, "the hood"},
                 {-2, 2, 0, 12, 0, "nothing within near-range"}};
@@ -206,7 +206,7 @@ static void check_outline(RvCheck *check, const char *name, RvRandom *random) {
            "a comb has %d vertices", d.border.count);
   memset(d.mask, 255, sizeof d.mask);
   rvc_true(check, name, find(&d, NULL) == RV_OK && d.border.count >= 4 && d.border.count <= 8,
-           "the whole image has %d vertices", d.border.count);
+           "the complete image has %d vertices", d.border.count);
 }
 
 RVC_CASES(rv_road_border_cases, RVC_CASE("road/border-straight", check_straight, 0),

@@ -219,7 +219,7 @@ static void grow_grass(Frame *f, RvRandom *random) {
   }
 }
 
-/* open_road with rough ground beside the street. */
+/* open_road with rough ground next to the street. */
 static int open_grass(RvCheck *check, const char *name, Frame *f, RvRandom *random) {
   if (!open_road(check, name, f))
     return 0;

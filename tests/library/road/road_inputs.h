@@ -24,7 +24,7 @@ void rv_road_bench_two_models(RvRoadCpu *work);
  * place of all others. */
 void rv_road_bench_seeds(RvRoadCpu *work, int first, int count, int cell, int in);
 
-/* Equal but for rounding. */
+/* Equal except for rounding. */
 int rv_road_bench_about(double a, double b);
 
 /* Frames in host memory. */

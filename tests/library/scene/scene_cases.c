@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_cases.c: the renderer compared with its own ground truth: the same bytes for any number of threads,
- * both views in agreement, the ground where the camera model puts it; and its speed. */
+/* scene_cases.c: the renderer compared with its own ground truth: the same bytes for any number
+ * of threads, both views in agreement, the ground where the camera model puts it; and its speed. */
 #include "rv_hd.h"
 #include "rvcheck.h"
 #include "scene/scene.h"
@@ -159,7 +159,7 @@ static void expect_guards(RvCheck *check, const char *name, const Shot *shot, co
       for (size_t k = bytes; k < bytes + PAD; k++)
         damaged += ((const uint8_t *)planes[p]->data + y * planes[p]->stride)[k] != GUARD;
   }
-  rvc_true(check, name, damaged == 0, "%s: %d bytes beside the rows were written", what, damaged);
+  rvc_true(check, name, damaged == 0, "%s: %d bytes next to the rows were written", what, damaged);
 }
 
 static void check_sizes(RvCheck *check, const char *name, RvRandom *random) {
@@ -246,8 +246,8 @@ static void check_truth(RvCheck *check, const char *name, RvRandom *random) {
     rvc_true(check, name, road == 0, "%s: road and labels differ at %d pixels", patterns[p], road);
     rvc_true(check, name, range == 0, "%s: %d values out of range", patterns[p], range);
     rvc_true(check, name, values == 0, "%s: %d values of `visible`", patterns[p], values);
-    rvc_true(check, name, outside == 0, "%s: %d pixels match outside the right picture",
-             patterns[p], outside);
+    rvc_true(check, name, outside == 0, "%s: %d pixels match outside the right image", patterns[p],
+             outside);
     shot_free(&shot);
   }
 }
@@ -285,8 +285,8 @@ static void check_ground(RvCheck *check, const char *name, RvRandom *random) {
   shot_free(&shot);
 }
 
-/* Planes have disparities that are linear in x and y: second differences vanish except for rounding.
- */
+/* Planes have disparities that are linear in x and y: second differences vanish except for
+ * rounding. */
 static void check_planes(RvCheck *check, const char *name, RvRandom *random) {
   const int width = 320, height = 240;
   const RvSceneConfig config = config_of(check, RV_SCENE_PLANES, width, height);
@@ -307,10 +307,9 @@ static void check_planes(RvCheck *check, const char *name, RvRandom *random) {
   shot_free(&shot);
 }
 
-/* --- Both views -----------------------------------------------------------------------------------
- */
+/* --- Both views ------------------------------------------------------------------------------- */
 
-/* Mean difference between the left picture and the right one `shift` sixteenths beside the match,
+/* Mean difference between the left image and the right one `shift` sixteenths next to the match,
  * and the share of differences above 12 levels, over pixels seen by both away from edges. The
  * cameras' gains are taken out by the mean levels. */
 static double disagreement(const Shot *shot, int shift, double *share) {
@@ -363,7 +362,7 @@ static void check_views(RvCheck *check, const char *name, RvRandom *random) {
                "%s frame %d: the views differ by %.2f levels, %.1f %% by more than 12", patterns[p],
                70 * frame, there, 100.0 * share);
       rvc_true(check, name, beside > 1.5 * there,
-               "%s frame %d: two px beside the match they differ by %.2f levels, at it by %.2f",
+               "%s frame %d: two px next to the match they differ by %.2f levels, at it by %.2f",
                patterns[p], 70 * frame, beside, there);
       shot_free(&shot);
     }
@@ -399,8 +398,7 @@ static void check_dots(RvCheck *check, const char *name, RvRandom *random) {
   shot_free(&shot);
 }
 
-/* --- Motion and noise
- * ----------------------------------------------------------------------------- */
+/* --- Motion and noise ------------------------------------------------------------------------- */
 
 static int differing(const Shot *a, const Shot *b) {
   int count = 0;
@@ -478,8 +476,7 @@ RVC_PARITY(RVC_CASE("scene/determinism", check_determinism, 0),
            RVC_CASE("scene/noise", check_noise, 0), {.group = rv_scene_light_cases},
            {.group = rv_scene_facts_cases}, {.group = rv_scene_reference_cases});
 
-/* --- Benchmark and fuzz
- * ----------------------------------------------------------------------------- */
+/* --- Benchmark and fuzz ----------------------------------------------------------------------- */
 
 typedef struct Bench {
   RvScene *scene;
@@ -518,7 +515,7 @@ static double fuzz_double(const uint8_t *bytes) {
   return value;
 }
 
-/* 40 bytes: the config, any values; small pictures only. */
+/* 40 bytes: the config, any values; small images only. */
 static void fuzz(const uint8_t *bytes, size_t size) {
   if (size < 40)
     return;
@@ -541,7 +538,7 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   Shot shot;
   if (shot_new(&shot, formats[bytes[0] >> 3 & 3], config.width, config.height)) {
     if (rv_scene_render(scene, frame, &shot.picture, &shot.truth) != RV_OK)
-      abort(); /* a valid config and a fitting picture must render */
+      abort(); /* a valid config and a fitting image must render */
     shot_free(&shot);
   }
   rv_scene_free(&scene);

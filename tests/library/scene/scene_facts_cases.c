@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_facts_cases.c: things, heights, free space and lines of the truth against its rasters and the
- * picture. */
+/* scene_facts_cases.c: things, heights, free space and lines of the truth against its rasters
+ * and the image. */
 #include "scene/scene_facts_cases.h"
 #include "rv_hd.h"
 #include "rv_records.h"
@@ -125,8 +125,8 @@ static void check_heights(RvCheck *check, const char *name, const Frame *f, int 
            pattern, wrong, columns);
 }
 
-/* Median of how much brighter the picture is on a line than beside it, 6 to 14 m away, on the flat
- * road; -1 where it is not in the picture. */
+/* Median of how much brighter the image is on a line than next to it, 6 to 14 m away, on the flat
+ * road; -1 where it is not in the image. */
 static double contrast(const Frame *f, const RvSceneLine *line) {
   const RvCamera *c = &f->camera;
   const double pitch = c->pitch * acos(-1) / 180;

@@ -6,7 +6,7 @@
 
 #include "scene/scene_internal.h"
 
-/* Renders as rv_scene_render does; all patterns but RV_SCENE_NOISE. Arguments are legal. */
+/* Renders as rv_scene_render does; all patterns but RV_SCENE_NOISE. Arguments are valid. */
 void rv_scene_reference(RvScene *scene, uint64_t frame, const RvPicture *picture,
                         const RvSceneTruth *truth);
 

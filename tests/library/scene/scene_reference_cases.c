@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_reference_cases.c: every instruction set renders the bits of the reference implementation. */
+/* scene_reference_cases.c: every instruction set renders the bits of the reference
+ * implementation. */
 #include "scene/scene_reference_cases.h"
 #include "scene/scene_kernels.h"
 #include "scene/scene_reference.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PLANES = 5 }; /* the picture and the four rasters of the truth */
+enum { PLANES = 5 }; /* the image and the four rasters of the truth */
 
 typedef struct Frame {
   RvPlane plane[PLANES];
@@ -66,8 +67,8 @@ static void compare(RvCheck *check, const char *name, const RvSceneConfig *confi
   rv_scene_free(&scene);
 }
 
-/* Widths that are and are not multiples of the lanes and of the tiles, seeds and places without end,
- * the largest and the smallest baselines. */
+/* Widths that are and are not multiples of the lanes and of the tiles, seeds and places without
+ * end, the largest and the smallest baselines. */
 static void check_cases(RvCheck *check, const char *name, RvRandom *random) {
   static const int sizes[][2] = {{160, 120}, {97, 61}, {16, 16}, {301, 23}, {45, 200}};
   for (int pattern = 0; pattern < RV_SCENE_PATTERNS; pattern++)

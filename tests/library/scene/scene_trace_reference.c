@@ -219,7 +219,7 @@ static void meet_street(const RvScene *scene, const Ray *ray, Hit *hit) {
     *hit = found;
 }
 
-/* A road that bends, and grass beside it, on one level. */
+/* A road that bends, and grass next to it, on one level. */
 static void meet_bent(const RvScene *scene, const Ray *ray, Hit *hit) {
   const World *world = scene->work->world;
   const double t = meet_ground(world, ray, scene->plan.near, 1.2 * hit->t + 1.0, 0.0);

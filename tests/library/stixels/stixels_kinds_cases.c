@@ -97,7 +97,7 @@ static void solve(Twin *twin) {
     }
 }
 
-/* Compares a column with the twin. */
+/* Compares a column with the reference implementation. */
 static void check_column(RvCheck *check, const char *name, Twin *twin, const StixelsResult *r,
                          const RvPlane *disparity, int column) {
   int kind = 0, top = twin->plain->rows - 1, count = 0;
@@ -237,7 +237,7 @@ static void check_wall(RvCheck *check, const char *name, RvRandom *random) {
   rvc_true(check, name, count_wall(check, name, 16, &upper) == 1, "expensive transition");
 }
 
-/* Values outside the ranges of classes that exist are refused. */
+/* Values outside the ranges of classes that exist are rejected. */
 static void check_refused(RvCheck *check, const char *name, RvRandom *random) {
   static const double bad[] = {-1, 0.05, 4.5, NAN, INFINITY, 1001};
   RvStixelsSemanticPriors priors;

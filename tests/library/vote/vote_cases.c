@@ -284,7 +284,7 @@ static void bench(RvCheck *check) {
     return;
   }
   HoughImages pictures = {0}; /* 8-bit rows take the street of the peers' benchmark */
-  if (!rvc_small(check) && !hough_pictures_new(&pictures, 0))
+  if (!rvc_small(check) && !hough_images_new(&pictures, 0))
     rvc_fail(check, "vote", "out of memory");
   for (size_t i = 0; i < USERS; i++) {
     RvVoteConfig config;
@@ -298,7 +298,7 @@ static void bench(RvCheck *check) {
     bench_row(check, names[i], &config, &pictures, RV_CPU);
     bench_row(check, names[i], &config, &pictures, RV_CUDA);
   }
-  hough_pictures_free(&pictures);
+  hough_images_free(&pictures);
 }
 
 /* --- Fuzz --------------------------------------------------------------------------------------
