@@ -148,6 +148,18 @@ void rv_object_free(void *object);
   static const RvClass klass = {RV_CLASS_NAMES(Type, x), .engines = RV_ENGINES(x), __VA_ARGS__};   \
   RV_OBJECT(Type, x, klass)
 
+/* Defines open_cpu and the stage reset of an engine whose member `state` is all that is kept between
+ * runs: both clear it. */
+#define RV_CLEARED_STATE(Work, Job)                                                                \
+  static RvStatus open_cpu(void *work, const void *plan) {                                         \
+    memset(((Work *)work)->state, 0, sizeof *((Work *)work)->state);                               \
+    return RV_OK;                                                                                  \
+  }                                                                                                \
+  static RvStatus reset(void *work, Job *job) {                                                    \
+    return open_cpu(work, job->plan);                                                              \
+  }                                                                                                \
+  struct RvObject /* takes the semicolon */
+
 /* rv_x_reset (): the stage of that name, of the object's engine. */
 #define RV_OBJECT_RESET(Type, x)                                                                   \
   RvStatus rv_##x##_reset(Type *object, RvStream stream) {                                         \

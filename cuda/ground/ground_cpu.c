@@ -45,15 +45,7 @@ static void layout(void *work, const void *plan, RvArena *arena) {
   cpu->path = rv_arena_take(arena, bins * sizeof *cpu->path);
 }
 
-static RvStatus open_cpu(void *work, const void *plan) {
-  const RvGroundCpu *cpu = work;
-  memset(cpu->state, 0, sizeof *cpu->state);
-  return RV_OK;
-}
-
-static RvStatus reset(void *work, const RvGroundJob *job) {
-  return open_cpu(work, job->plan);
-}
+RV_CLEARED_STATE(RvGroundCpu, const RvGroundJob);
 
 /* --- Cells ----------------------------------------------------------------------------------- */
 

@@ -33,15 +33,7 @@ static void layout(void *work, const void *plan, RvArena *arena) {
   cpu->scores = rv_arena_take(arena, (size_t)p->spaces * sizeof *cpu->scores);
 }
 
-static RvStatus open_cpu(void *work, const void *plan) {
-  const RvLanesCpu *cpu = work;
-  memset(cpu->state, 0, sizeof *cpu->state);
-  return RV_OK;
-}
-
-static RvStatus reset(void *work, const RvLanesJob *job) {
-  return open_cpu(work, job->plan);
-}
+RV_CLEARED_STATE(RvLanesCpu, const RvLanesJob);
 
 /* --- Rows ------------------------------------------------------------------------------------ */
 
