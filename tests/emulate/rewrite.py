@@ -106,15 +106,23 @@ def instruction(template):
     return '_'.join(['ptx', re.sub(r'\W+', '_', words[1])] + constants)
 
 
-def assembly(text):
-    pattern = re.compile(r'\basm\s*(?:volatile\s*)?\(')
+def parenthesized(text, pattern, change):
+    """change(head, inside) gives what replaces `head`, which `pattern` finds and which ends with an
+    opening parenthesis, with what follows up to the closing one; and how much of that is done."""
     at = 0
     while True:
-        m = pattern.search(text, at)
+        m = re.compile(pattern).search(text, at)
         if not m:
             return text
         stop = closing(text, m.end() - 1)
-        fields = split(text[m.end():stop - 1], ':')
+        new, done = change(m.group(), text[m.end():stop - 1])
+        text = text[:m.start()] + new + text[stop:]
+        at = m.start() + done
+
+
+def assembly(text):
+    def change(head, inside):
+        fields = split(inside, ':')
         template = ''.join(re.findall(r'"((?:[^"\\]|\\.)*)"', fields[0], re.S))
         operands = []
         for field in fields[1:3]:
@@ -122,20 +130,14 @@ def assembly(text):
                          for part in split(field) if part.strip()]
         name = instruction(template)
         new = '%s(%s)' % (name, ', '.join(operands)) if name else '((void)0)'
-        text = text[:m.start()] + same_lines(text[m.start():stop], new) + text[stop:]
-        at = m.start()
+        return same_lines(head + inside + ')', new), 0
+
+    return parenthesized(text, r'\basm\s*(?:volatile\s*)?\(', change)
 
 
 def loops(text):
-    pattern = re.compile(r'\bwhile\s*\(')
-    at = 0
-    while True:
-        m = pattern.search(text, at)
-        if not m:
-            return text
-        stop = closing(text, m.end() - 1)
-        text = text[:m.end()] + '::emulate::turn(), ' + text[m.end():stop] + text[stop:]
-        at = m.end()
+    return parenthesized(text, r'\bwhile\s*\(', lambda head, inside: (
+        head + '::emulate::turn(), ' + inside + ')', len(head)))
 
 
 def rewrite(text):
