@@ -118,7 +118,7 @@ static RvStatus run_cuda(const RvRoadInputs *d, RvRoad *road, int has_disparity,
       rvc_upload(d->check, &mask, &r->mask) & rvc_upload(d->check, &distance, &r->distance) &
       rvc_upload(d->check, &seeds, &r->seeds);
   RvStatus status = rv_buffer_new(&report, sizeof r->report, RV_CUDA);
-  const RvRoadOutput output = {mask, distance, seeds, report};
+  const RvRoadOutput output = {mask, distance, seeds, report, {0}};
   if (good && status == RV_OK)
     status = rv_road_run(road, &color, has_disparity ? &disparity : NULL, &output, NULL);
   if (good && status == RV_OK) {
@@ -139,7 +139,7 @@ void rv_road_inputs_run(const RvRoadInputs *d, RvRoad *road, int has_disparity, 
   if (road && road->object.engine == RV_CUDA) {
     status = run_cuda(d, road, has_disparity, r);
   } else if (road) {
-    const RvRoadOutput output = {r->mask, r->distance, r->seeds, &r->report};
+    const RvRoadOutput output = {r->mask, r->distance, r->seeds, &r->report, {0}};
     status = rv_road_run(road, &d->color, has_disparity ? &d->disparity : NULL, &output, NULL);
   }
   rvc_true(d->check, d->name, status == RV_OK, "run failed");
