@@ -47,10 +47,13 @@ struct _GstCudaHough {
   RvEngine engine;
   RvHough *hough;
   GstBufferPool *lists, *accumulators;
-  RvPlane gray;       /* of frames whose luma is not a plane; in the engine's memory */
-  void *device_count; /* in the engine's memory */
-  guint32 count;      /* of the current frame */
-  GstRvPayload list, votes;
+  RvPlane gray;  /* of frames whose luma is not a plane; in the engine's memory */
+  gsize bytes;   /* of the next two: count, max_lines lines, and with dashes hits */
+  void *results; /* in the engine's memory */
+  void *found;   /* the same in host memory */
+  void *memory;  /* of rv_hough_thin */
+  RvLine *lines; /* that are attached */
+  GstRvPayload votes;
 };
 
 G_DEFINE_TYPE(GstCudaHough, gst_cuda_hough, GST_TYPE_RV_TRANSFORM)
@@ -73,14 +76,34 @@ static void release(GstRvTransform *base) {
   gst_rv_payload_pool_free(&self->lists);
   gst_rv_payload_pool_free(&self->accumulators);
   rv_buffer_free(&self->gray.data, self->engine);
-  rv_buffer_free(&self->device_count, self->engine);
+  rv_buffer_free(&self->results, self->engine);
+  g_clear_pointer(&self->found, g_free);
+  g_clear_pointer(&self->memory, g_free);
+  g_clear_pointer(&self->lines, g_free);
+}
+
+/* The results: parts of one block, which is copied at once. */
+static RvLine *lines_of(void *results) {
+  return (RvLine *)(void *)((char *)results + 8);
+}
+
+static guint32 *hits_of(const GstCudaHough *self, void *results) {
+  return self->used.segments && self->used.dashes
+             ? (guint32 *)(void *)(lines_of(results) + self->used.max_lines)
+             : NULL;
 }
 
 static RvStatus make_pools(GstCudaHough *self, const GstRvExecContext *work, gboolean accumulator) {
   GstRvDevice *device = work->engine == RV_CUDA ? work->device : NULL;
   int bins, angles;
   rv_hough_size(&self->used, &bins, &angles, NULL, NULL);
-  self->lists = gst_rv_payload_pool_new(device, (gsize)self->used.max_lines * sizeof(RvLine));
+  const gsize lines = (gsize)self->used.max_lines * sizeof(RvLine);
+  const gsize row = (gsize)rv_hough_hit_words(&self->used) * sizeof(guint32);
+  self->bytes = 8 + lines + (hits_of(self, NULL) ? (gsize)self->used.max_lines * row : 0);
+  self->found = g_malloc(self->bytes);
+  self->lines = g_malloc(lines);
+  self->memory = g_malloc(rv_hough_thin_bytes(&self->used));
+  self->lists = gst_rv_payload_pool_new(NULL, lines);
   if (accumulator)
     self->accumulators = gst_rv_payload_pool_new(device, gst_rv_raster_bytes(RV_U32, bins, angles));
   return self->lists && (self->accumulators || !accumulator) ? RV_OK : RV_ERR_NO_MEMORY;
@@ -105,7 +128,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
                          config.height, RV_U8};
   status = make_pools(self, work, wanted.accumulator);
   if (status == RV_OK)
-    status = rv_buffer_new(&self->device_count, sizeof self->count, work->engine);
+    status = rv_buffer_new(&self->results, self->bytes, work->engine);
   if (status == RV_OK)
     status = rv_buffer_new(&self->gray.data,
                            gst_rv_raster_bytes(RV_U8, config.width, config.height), work->engine);
@@ -134,41 +157,41 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   rv_hough_size(&self->used, &bins, &angles, NULL, NULL);
   RvPlane gray;
   RvStatus status = take_gray(self, work, job->in_picture, &gray);
-  if (status == RV_OK)
-    status = gst_rv_payload_begin_array(&self->list, self->lists,
-                                        (gsize)self->used.max_lines * sizeof(RvLine));
   if (status == RV_OK && self->accumulators)
     status = gst_rv_payload_begin(&self->votes, self->accumulators, RV_U32, bins, angles);
   if (status != RV_OK)
     return status;
-  RvHoughOutput out = {.lines = self->list.plane.data, .count = self->device_count};
+  RvHoughOutput out = {.lines = lines_of(self->results),
+                       .count = self->results,
+                       .hits = hits_of(self, self->results)};
   if (self->accumulators)
     out.accumulator = self->votes.plane;
   status = rv_hough_run(self->hough, &gray, &out, work->stream);
   if (status != RV_OK)
     return status;
-  return rv_copy_rows(&self->count, sizeof self->count, RV_CPU, self->device_count,
-                      sizeof self->count, work->engine, sizeof self->count, 1, work->stream);
+  return rv_copy_rows(self->found, (ptrdiff_t)self->bytes, RV_CPU, self->results,
+                      (ptrdiff_t)self->bytes, work->engine, self->bytes, 1, work->stream);
 }
 
 static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
                        gboolean ok) {
   GstCudaHough *self = GST_CUDA_HOUGH(base);
   if (!ok) {
-    gst_rv_payload_drop(&self->list);
     gst_rv_payload_drop(&self->votes);
     return RV_OK;
   }
+  const int count =
+      rv_hough_thin(&self->used, lines_of(self->found), (int)*(const guint32 *)self->found,
+                    hits_of(self, self->found), self->memory, self->lines);
   RvMetaLines meta = {.width = self->used.width,
                       .height = self->used.height,
-                      .count = (int)self->count,
+                      .count = count,
                       .theta_step = G_PI / self->used.theta_steps,
                       .rho_step = self->used.rho_step,
                       .segments = self->used.segments};
   rv_hough_size(&self->used, &meta.accumulator_width, &meta.accumulator_height, &meta.rho_zero,
                 &meta.first_angle);
-  meta.payload = gst_rv_payload_end(&self->list);
-  gst_buffer_set_size(meta.payload, (gssize)((gsize)self->count * sizeof(RvLine)));
+  meta.payload = gst_rv_payload_of(self->lists, self->lines, (gsize)count * sizeof(RvLine));
   meta.accumulator = gst_rv_payload_end(&self->votes);
   rv_meta_add_lines(job->out, &meta);
   return RV_OK;

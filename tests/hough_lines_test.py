@@ -27,7 +27,7 @@ def run(path, threshold):
     """The edge map and its lines."""
     pipeline = Gst.parse_launch(
         'filesrc location="%s" ! pngdec ! videoconvert ! video/x-raw,format=GRAY8 ! cudahough '
-        'edges=binary threshold=%d max-lines=4096 name=hough ! fakesink name=end' % (path, threshold))
+        'edges=binary threshold=%d max-lines=4096 min-distance=0 name=hough ! fakesink name=end' % (path, threshold))
     found = {}
 
     def probe(pad, info):

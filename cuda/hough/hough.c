@@ -44,6 +44,13 @@ static const RvParam params[] = {
               "without a run of min-length"),
     RV_INT("min-length", min_length, 0, 32767, 30, 0, "px", NULL, "Minimum length of a segment"),
     RV_INT("max-gap", max_gap, 0, 32767, 5, 0, "px", NULL, "Maximum gap inside a segment"),
+    RV_SWITCH("dashes", dashes, 1, 0, NULL, NULL,
+              "With segments: one for every run of min-length, so for every dash, not only for the "
+              "longest"),
+    RV_REAL("min-distance", min_distance, 0, 1000, 8, 0, "px", "0 = off",
+            "Minimum distance of lines beside each other; of nearer ones the longest remains"),
+    RV_REAL("min-angle", min_angle, 0, 90, 5, 0, "degrees", NULL,
+            "Without segments: lines whose directions differ by more are no duplicates"),
     RV_PARAM_THREADS,
 };
 RV_PARAMS(hough)
@@ -108,6 +115,7 @@ static RvStatus check_planes(const RvHoughPlan *plan, const RvPlane *input,
              "hough: lines and count must point to memory of the engine");
   RV_TRY(rv_check_aligned(log, "hough", "lines", out->lines, 4));
   RV_TRY(rv_check_aligned(log, "hough", "count", out->count, 4));
+  RV_TRY(rv_check_aligned(log, "hough", "hits", out->hits, 4));
   RV_TRY(rv_check_optional_plane(log, "hough", "edges", &out->edges, c->width, c->height, RV_U8));
   return rv_check_optional_plane(log, "hough", "accumulator", &out->accumulator, plan->space.bins,
                                  plan->space.angles, RV_U32);

@@ -262,8 +262,10 @@ static RvStatus peaks(void *work, RvHoughJob *job) {
 /* --- Segments ----------------------------------------------------------------------------------
  */
 
-/* The longest run of edges along a line; 0 when it is too short. */
-static int find_segment(const RvHoughCpu *cpu, const RvHoughJob *job, uint64_t key, RvLine *line) {
+/* The longest run of edges along a line; 0 when it is too short. hits: places with edges, or
+ * NULL. */
+static int find_segment(const RvHoughCpu *cpu, const RvHoughJob *job, uint64_t key, uint32_t *hits,
+                        RvLine *line) {
   const RvHoughSpace *p = &job->plan->space;
   const uint32_t index = 0xffffffffu - (uint32_t)key;
   const RvHoughAngle *a = &cpu->angles[index / (uint32_t)p->bins];
@@ -279,6 +281,8 @@ static int find_segment(const RvHoughCpu *cpu, const RvHoughJob *job, uint64_t k
         hit |= a->is_steep ? edge_row(cpu, job, major)[m] : edge_row(cpu, job, m)[major];
     if (hit)
       rv_hough_run_hit(&run, major, p->max_gap);
+    if (hit && hits)
+      hits[major / 32] |= 1u << (major % 32);
   }
   rv_hough_run_close(&run);
   return rv_hough_run_end(&run, a, p, offset, line);
@@ -287,15 +291,25 @@ static int find_segment(const RvHoughCpu *cpu, const RvHoughJob *job, uint64_t k
 static RvStatus segments(void *work, RvHoughJob *job) {
   const RvHoughCpu *cpu = work;
   const uint32_t found = *job->out.count;
+  const int words = 1 + rv_div_up(rv_max(job->plan->space.width, job->plan->space.height), 32);
   uint32_t count = 0;
   for (uint32_t i = 0; i < found; i++) {
     const uint64_t key = cpu->keys[cpu->key_count - 1 - i];
     RvLine line = rv_hough_line(&job->plan->space, key);
-    if (find_segment(cpu, job, key, &line))
+    uint32_t *hits = job->out.hits ? job->out.hits + (size_t)i * (size_t)words : NULL;
+    if (hits)
+      memset(hits, 0, (size_t)words * sizeof *hits);
+    const int is_long = find_segment(cpu, job, key, hits ? hits + 1 : NULL, &line);
+    if (hits)
+      hits[0] = (uint32_t)is_long;
+    if (is_long)
       job->out.lines[count++] = line;
   }
   memset(job->out.lines + count, 0, (found - count) * sizeof *job->out.lines);
   *job->out.count = count;
+  if (job->out.hits)
+    memset(job->out.hits + (size_t)found * (size_t)words, 0,
+           ((size_t)job->plan->space.max_lines - found) * (size_t)words * sizeof *job->out.hits);
   return RV_OK;
 }
 

@@ -94,9 +94,11 @@ static __device__ void find_hits(const HoughMap edges, const RvHoughSpace &p, co
   }
 }
 
-/* The end points of a line by a block; the result in its first warp. */
+/* The end points of a line by a block; the result in its first warp. hits: its places with edges,
+ * all words of a row; or NULL. */
 static __device__ bool segment(const HoughMap edges, const RvHoughSpace &p,
-                               const RvHoughAngle *angles, uint64_t key, RvLine *line) {
+                               const RvHoughAngle *angles, uint64_t key, uint32_t *hits,
+                               RvLine *line) {
   __shared__ uint32_t words[RV_MAX_SIDE / 32];
   const uint32_t index = 0xffffffffu - (uint32_t)key;
   const RvHoughAngle a = angles[index / (uint32_t)p.bins];
@@ -104,6 +106,9 @@ static __device__ bool segment(const HoughMap edges, const RvHoughSpace &p,
   const int count = rv_div_up(a.is_steep ? p.height : p.width, 32), lane = rv_lane();
   find_hits(edges, p, a, offset, words);
   __syncthreads();
+  for (int k = (int)threadIdx.x; hits && k < rv_div_up(rv_max(p.width, p.height), 32);
+       k += SEGMENT_THREADS)
+    hits[k] = k < count ? words[k] : 0;
   if (threadIdx.x >= 32)
     return false;
   int first = -1, last = -1;
@@ -149,20 +154,27 @@ static __device__ void compact(const RvLine *found, const uint8_t *is_long, int 
 static __global__ void __launch_bounds__(SEGMENT_THREADS, SEGMENT_BLOCKS)
     segment_kernel(const HoughMap edges, const RvHoughSpace p, const RvHoughAngle *angles,
                    const uint64_t *top, RvLine *found, uint8_t *is_long, RvLine *lines,
-                   uint32_t *line_count, HoughCounters *counters) {
+                   uint32_t *line_count, uint32_t *hits, HoughCounters *counters) {
   static_assert(RV_HOUGH_LINES_MAX <= 32 * SEGMENT_THREADS, "a thread keeps 32 lines at most");
   static_assert(RV_MAX_SIDE < 0xffff, "a place along a line fits a key");
   __shared__ int is_last;
   rv_launch_wait();
   const unsigned count = __ldcg(&counters->lines);
   const unsigned blocks = min(max(count, 1u), gridDim.x);
+  const int words = 1 + rv_div_up(rv_max(p.width, p.height), 32);
+  for (unsigned i = count + blockIdx.x; hits && i < (unsigned)p.max_lines; i += gridDim.x)
+    for (int k = (int)threadIdx.x; k < words; k += SEGMENT_THREADS)
+      hits[(size_t)i * words + k] = 0;
   if (blockIdx.x >= blocks)
     return;
   for (unsigned i = blockIdx.x; i < count; i += blocks) {
     const uint64_t key = __ldcg((const unsigned long long *)&top[i]);
     RvLine line = rv_hough_line(&p, key);
-    const bool keep = segment(edges, p, angles, key, &line);
+    uint32_t *row = hits ? hits + (size_t)i * words : NULL;
+    const bool keep = segment(edges, p, angles, key, row ? row + 1 : NULL, &line);
     if (threadIdx.x == 0) {
+      if (row)
+        row[0] = keep;
       found[i] = line;
       is_long[i] = keep;
     }
@@ -188,5 +200,5 @@ RvStatus hough_cuda_segments(void *memory, RvHoughJob *job) {
   const unsigned blocks = (unsigned)rv_min(p->max_lines, SEGMENT_BLOCKS * work->processors);
   return rv_launch(&job->plan->config.log, segment_kernel, dim3(blocks), dim3(SEGMENT_THREADS), 0,
                    job->stream, work->is_early, edges, *p, work->angles, work->top, work->found,
-                   work->is_long, job->out.lines, job->out.count, work->counters);
+                   work->is_long, job->out.lines, job->out.count, job->out.hits, work->counters);
 }

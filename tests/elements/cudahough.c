@@ -46,11 +46,17 @@ static int check_lines(GstBuffer *buffer, const GstVideoInfo *info, const RvHoug
   rv_hough_size(&config, &bins, &angles, &zero, &first);
   guint32 count = 0, *votes = g_new(guint32, bins * angles);
   const RvPlane input = {gray, info->width, info->width, info->height, RV_U8};
+  guint32 *hits = g_new(guint32, rv_hough_hit_words(&config) * config.max_lines);
   const RvHoughOutput out = {
-      lines, &count, {0}, {votes, 4 * (ptrdiff_t)bins, bins, angles, RV_U32}};
+      lines, &count, {0}, {votes, 4 * (ptrdiff_t)bins, bins, angles, RV_U32}, hits};
   fail_unless(rv_hough_new(&hough, &config, RV_CPU) == RV_OK);
   fail_unless(rv_hough_run(hough, &input, &out, NULL) == RV_OK);
   rv_hough_free(&hough);
+  RvLine *thin = g_new(RvLine, config.max_lines);
+  void *memory = g_malloc(rv_hough_thin_bytes(&config));
+  count = (guint32)rv_hough_thin(&config, lines, (int)count, hits, memory, thin);
+  g_free(memory);
+  g_free(hits);
 
   RvMetaLines meta;
   RvMetaMap map;
@@ -61,7 +67,7 @@ static int check_lines(GstBuffer *buffer, const GstVideoInfo *info, const RvHoug
   fail_unless(fabs(meta.theta_step * config.theta_steps - G_PI) < 1e-12);
   fail_unless(rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ));
   fail_unless_equals_int(map.info.size, count * sizeof(RvLine));
-  fail_unless(memcmp(map.info.data, lines, count * sizeof(RvLine)) == 0);
+  fail_unless(memcmp(map.info.data, thin, count * sizeof(RvLine)) == 0);
   rv_meta_unmap(&map);
   fail_unless((meta.accumulator != NULL) == accumulator);
   if (accumulator) {
@@ -73,6 +79,7 @@ static int check_lines(GstBuffer *buffer, const GstVideoInfo *info, const RvHoug
                          4 * (gsize)bins) == 0);
     rv_meta_unmap(&map);
   }
+  g_free(thin);
   g_free(votes);
   g_free(gray);
   g_free(lines);
@@ -122,7 +129,9 @@ GST_START_TEST(test_properties) {
   wanted[1].max_gap = 2, wanted[1].theta_steps = 360, wanted[1].rho_step = 2.0;
   wanted[2].direction = 12, wanted[2].threshold = 20, wanted[2].min_theta = 30.0;
   wanted[2].max_theta = 150.0, wanted[2].edge_high = 500;
-  wanted[3].edges = RV_HOUGH_BINARY, wanted[3].threshold = 60;
+  wanted[3].edges = RV_HOUGH_BINARY, wanted[3].threshold = 60, wanted[3].segments = 1;
+  wanted[0].min_distance = 0, wanted[2].min_distance = 20, wanted[2].min_angle = 8;
+  wanted[1].dashes = 0;
   for (int e = 0; e < engine_count(); e++) {
     GstVideoInfo info;
     GstHarness *harness = harness_new("", engines[e], "BGRx", W, H, &info);
@@ -133,7 +142,8 @@ GST_START_TEST(test_properties) {
                       c->max_lines, "segments", c->segments, "min-length", c->min_length, "max-gap",
                       c->max_gap, "theta-steps", c->theta_steps, "rho-step", c->rho_step,
                       "direction", c->direction, "min-theta", c->min_theta, "max-theta",
-                      c->max_theta, "accumulator", k % 3 == 0, NULL);
+                      c->max_theta, "dashes", c->dashes, "min-distance", c->min_distance,
+                      "min-angle", c->min_angle, "accumulator", k % 3 == 0, NULL);
       GstBuffer *out = gst_harness_push_and_pull(harness, picture(&info, k));
       check_lines(out, &info, c, k % 3 == 0);
       gst_buffer_unref(out);

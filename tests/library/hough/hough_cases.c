@@ -26,6 +26,8 @@ int hough_run_new(RvCheck *check, HoughRun *r, const RvHoughConfig *config, cons
   r->count = (RvPlane){NULL, 4, 1, 1, RV_U32};
   r->edges = (RvPlane){NULL, config->width, config->width, config->height, RV_U8};
   r->bins = (RvPlane){NULL, 4 * (ptrdiff_t)bins, bins, angles, RV_U32};
+  const int words = rv_hough_hit_words(config);
+  r->hits = (RvPlane){NULL, 4 * (ptrdiff_t)words, words, config->max_lines, RV_U32};
   r->max_lines = config->max_lines;
   if (engine == RV_CUDA)
     r->input.data = NULL; /* until it is uploaded: _free must not take the host's */
@@ -33,17 +35,21 @@ int hough_run_new(RvCheck *check, HoughRun *r, const RvHoughConfig *config, cons
     return 0;
   const size_t lines = sizeof(RvLine) * (size_t)config->max_lines;
   if (engine == RV_CUDA) {
-    const RvPlane edge_map = r->edges, accumulator = r->bins; /* without data: only allocated */
+    /* without data: only allocated */
+    const RvPlane edge_map = r->edges, accumulator = r->bins;
     return rvc_upload(check, &r->input, input) &&
            rv_buffer_new(&r->lines.data, lines, RV_CUDA) == RV_OK &&
            rv_buffer_new(&r->count.data, 4, RV_CUDA) == RV_OK &&
-           rvc_upload(check, &r->edges, &edge_map) && rvc_upload(check, &r->bins, &accumulator);
+           rvc_upload(check, &r->edges, &edge_map) && rvc_upload(check, &r->bins, &accumulator) &&
+           rv_buffer_new(&r->hits.data, sizeof(uint32_t) * (size_t)words * (size_t)r->max_lines,
+                         RV_CUDA) == RV_OK;
   }
   r->lines.data = malloc(lines);
   r->count.data = malloc(4);
   r->edges.data = malloc((size_t)config->width * (size_t)config->height);
   r->bins.data = malloc(4 * (size_t)bins * (size_t)angles);
-  return r->lines.data && r->count.data && r->edges.data && r->bins.data;
+  r->hits.data = malloc(sizeof(uint32_t) * (size_t)words * (size_t)r->max_lines);
+  return r->lines.data && r->count.data && r->edges.data && r->bins.data && r->hits.data;
 }
 
 void hough_run_free(HoughRun *r) {
@@ -54,18 +60,22 @@ void hough_run_free(HoughRun *r) {
     rvc_device_free(&r->count);
     rvc_device_free(&r->edges);
     rvc_device_free(&r->bins);
+    rvc_device_free(&r->hits);
     return;
   }
   free(r->lines.data);
   free(r->count.data);
   free(r->edges.data);
   free(r->bins.data);
+  free(r->hits.data);
 }
 
 RvStatus hough_run(HoughRun *r, int with_maps, RvStream stream) {
-  RvHoughOutput out = {r->lines.data, r->count.data, r->edges, r->bins};
-  if (!with_maps)
+  RvHoughOutput out = {r->lines.data, r->count.data, r->edges, r->bins, r->hits.data};
+  if (!with_maps) {
     out.edges.data = out.accumulator.data = NULL;
+    out.hits = NULL;
+  }
   return rv_hough_run(r->hough, &r->input, &out, stream);
 }
 
@@ -116,6 +126,9 @@ static void against_reference(RvCheck *check, const char *name, const RvHoughCon
     compare(check, name, &bins, &r.bins, engine, what, "votes");
     compare(check, name, &number, &r.count, engine, what, "count");
     compare(check, name, &lines, &r.lines, engine, what, "lines");
+    const RvPlane hits = {reference->hits, r.hits.stride, r.hits.width, r.hits.height, RV_U32};
+    if (config->segments)
+      compare(check, name, &hits, &r.hits, engine, what, "hits");
   }
   hough_run_free(&r);
 }
@@ -290,8 +303,8 @@ static void parity_canny(RvCheck *check, const char *name, RvRandom *random) {
   free(pixels);
 }
 
-RVC_PARITY({.group = hough_hand_cases}, RVC_CASE("hough/random", parity_random, 0),
-           RVC_CASE("hough/canny", parity_canny, 0),
+RVC_PARITY({.group = hough_hand_cases}, {.group = hough_thin_cases},
+           RVC_CASE("hough/random", parity_random, 0), RVC_CASE("hough/canny", parity_canny, 0),
            RVC_CASE("hough/large", parity_large, RVC_LARGE),
            RVC_CASE("hough/street", parity_street, RVC_LARGE));
 
@@ -330,7 +343,7 @@ static void fuzz(const uint8_t *bytes, size_t size) {
   if (picture && lines) {
     memcpy(picture, bytes + 19, size - 19 < pixels ? size - 19 : pixels);
     const RvPlane input = {picture, c.width, c.width, c.height, RV_U8};
-    const RvHoughOutput out = {lines, &count, {0}, {0}};
+    const RvHoughOutput out = {lines, &count, {0}, {0}, NULL};
     (void)rv_hough_run(hough, &input, &out, NULL);
   }
   free(picture);

@@ -10,7 +10,7 @@
 typedef struct HoughRun {
   RvEngine engine;
   RvHough *hough;
-  RvPlane input, lines, count, edges, bins; /* lines: rows of 5 words, dense */
+  RvPlane input, lines, count, edges, bins, hits; /* lines, hits: rows of words, dense */
   int max_lines;
 } HoughRun;
 
@@ -26,6 +26,9 @@ void hough_case(RvCheck *check, const char *name, const RvHoughConfig *config, c
 
 /* hough_hand_cases.c: images whose lines are known. */
 void hough_hand_cases(RvCheck *check);
+
+/* hough_thin_cases.c: dashes and near-duplicates. */
+void hough_thin_cases(RvCheck *check);
 
 /* hough_model_bench.c: the time model of voting, with the Hough transform as its load. */
 void hough_model(RvCheck *check);

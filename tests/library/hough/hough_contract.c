@@ -28,13 +28,15 @@ static int planes(const void *config, RvContractPlane *out) {
       "edges", RV_U8, c->width, c->height, 0, 0, RV_RULE_SIZE | RV_RULE_STRIDE | RV_RULE_FORMAT};
   out[4] = (RvContractPlane){
       "accumulator", RV_U32, bins, angles, 0, 0, RV_RULE_SIZE | RV_RULE_STRIDE | RV_RULE_FORMAT};
-  return 5;
+  out[5] = (RvContractPlane){"hits", RV_U32,      rv_hough_hit_words(c) * c->max_lines, 1, 0,
+                             0,      RV_RULE_DATA};
+  return 6;
 }
 
 static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
   if (!p)
     return rv_hough_run(object, NULL, NULL, stream);
-  const RvHoughOutput out = {p[1].data, p[2].data, p[3], p[4]};
+  const RvHoughOutput out = {p[1].data, p[2].data, p[3], p[4], p[5].data};
   return rv_hough_run(object, &p[0], &out, stream);
 }
 

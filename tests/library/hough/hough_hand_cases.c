@@ -33,7 +33,7 @@ static RvStatus find(const RvHoughConfig *c, const uint8_t *pixels, Found *found
   RvHough *hough = NULL;
   RvStatus status = rv_hough_new(&hough, c, RV_CPU);
   const RvPlane input = {(void *)pixels, c->width, c->width, c->height, RV_U8};
-  const RvHoughOutput out = {found->lines, &found->count, {0}, {0}};
+  const RvHoughOutput out = {found->lines, &found->count, {0}, {0}, NULL};
   if (status == RV_OK)
     status = rv_hough_run(hough, &input, &out, NULL);
   rv_hough_free(&hough);

@@ -10,16 +10,19 @@
 int hough_reference_new(HoughReference *reference, const RvHoughConfig *c) {
   RvHoughSpace p;
   rv_hough_space(c, &p);
-  *reference = (HoughReference){calloc((size_t)p.width * (size_t)p.height, 1),
-                                calloc((size_t)p.angles * (size_t)p.bins, sizeof(uint32_t)),
-                                calloc((size_t)p.max_lines, sizeof(RvLine)), 0};
-  return reference->edges && reference->bins && reference->lines;
+  *reference = (HoughReference){
+      calloc((size_t)p.width * (size_t)p.height, 1),
+      calloc((size_t)p.angles * (size_t)p.bins, sizeof(uint32_t)),
+      calloc((size_t)p.max_lines, sizeof(RvLine)),
+      calloc((size_t)p.max_lines * (size_t)rv_hough_hit_words(c), sizeof(uint32_t)), 0};
+  return reference->edges && reference->bins && reference->lines && reference->hits;
 }
 
 void hough_reference_free(HoughReference *reference) {
   free(reference->edges);
   free(reference->bins);
   free(reference->lines);
+  free(reference->hits);
 }
 
 typedef struct Gradient {
@@ -162,7 +165,7 @@ static size_t find_peaks(const HoughReference *reference, const RvHoughSpace *p,
 
 /* The longest run, by trying every pair of ends. */
 static int find_segment(const HoughReference *reference, const RvHoughConfig *c,
-                        const RvHoughAngle *a, int offset, RvLine *line) {
+                        const RvHoughAngle *a, int offset, uint32_t *bits, RvLine *line) {
   static uint8_t hits[RV_MAX_SIDE];
   const int steep = a->is_steep, majors = steep ? c->height : c->width;
   const int minors = steep ? c->width : c->height;
@@ -173,6 +176,7 @@ static int find_segment(const HoughReference *reference, const RvHoughConfig *c,
       if (m >= 0 && m < minors &&
           reference->edges[steep ? major * c->width + m : m * c->width + major])
         hits[major] = 1;
+    bits[major / 32] |= (uint32_t)hits[major] << (major % 32);
   }
   int best = -1, from = 0, to = 0;
   for (int i = 0; i < majors; i++) {
@@ -197,6 +201,8 @@ static void make_lines(HoughReference *reference, const RvHoughConfig *c, const 
                        const RvHoughAngle *angles, const Peak *peaks, size_t found) {
   memset(reference->lines, 0, (size_t)c->max_lines * sizeof *reference->lines);
   reference->count = 0;
+  const int words = rv_hough_hit_words(c);
+  memset(reference->hits, 0, (size_t)c->max_lines * (size_t)words * sizeof *reference->hits);
   for (size_t i = 0; i < found && i < (size_t)c->max_lines; i++) {
     const int row = (int)(peaks[i].index / (uint32_t)p->bins);
     const int bin = (int)(peaks[i].index % (uint32_t)p->bins);
@@ -207,7 +213,10 @@ static void make_lines(HoughReference *reference, const RvHoughConfig *c, const 
                    0,
                    0,
                    0};
-    if (!c->segments || find_segment(reference, c, &angles[row], bin - p->rho_zero, &line))
+    uint32_t *hits = reference->hits + i * (size_t)words;
+    hits[0] =
+        c->segments && find_segment(reference, c, &angles[row], bin - p->rho_zero, hits + 1, &line);
+    if (!c->segments || hits[0])
       reference->lines[reference->count++] = line;
   }
 }

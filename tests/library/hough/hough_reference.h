@@ -10,6 +10,7 @@ typedef struct HoughReference {
   uint8_t *edges; /* width x height */
   uint32_t *bins; /* angles x bins */
   RvLine *lines;  /* max_lines */
+  uint32_t *hits; /* max_lines rows of rv_hough_hit_words; 0 without segments */
   uint32_t count;
 } HoughReference;
 
