@@ -188,8 +188,9 @@ typedef struct RvDetection {
   uint8_t valid;      /* fraction of pixels with a disparity, 0..255 */
   uint8_t confidence; /* 0..255 */
   uint8_t source;     /* RvDetectionSource */
-  uint8_t reserved0;
-  uint32_t reserved;
+  uint8_t reserved;
+  float width;  /* m, of the box at that distance; 0 = unknown */
+  float height; /* m */
 } RvDetection;
 
 #ifdef __cplusplus

@@ -80,7 +80,9 @@ static void attach_one(GstAnalyticsRelationMeta *relations, GstBuffer *out, cons
                                                   .ttc = o->ttc,
                                                   .obstacle = o->id,
                                                   .confidence = o->confidence,
-                                                  .source = RV_DETECTION_ANALYTICS},
+                                                  .source = RV_DETECTION_ANALYTICS,
+                                                  .width = o->width,
+                                                  .height = o->height},
                                        .width = o->width,
                                        .height = o->height};
   gst_cuda_obstacles_analytics_write(out, (gint)detection.id, &depth);

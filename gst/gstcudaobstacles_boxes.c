@@ -90,6 +90,8 @@ void gst_cuda_obstacles_boxes_measure(const GstCudaObstaclesBoxes *boxes, int i,
   out->is_matched = best != NULL;
   out->width = rect->w * distance / config->camera.focal;
   out->height = rect->h * distance / config->camera.focal;
+  out->record.width = (float)out->width;
+  out->record.height = (float)out->height;
 }
 
 /* --- Writing --------------------------------------------------------------------------------- */

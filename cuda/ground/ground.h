@@ -63,6 +63,9 @@ typedef enum RvGroundMode {
   RV_GROUND_MODE_CAMERA        /* from camera.height and camera.pitch; the profile is 0 */
 } RvGroundMode;
 
+/* px of disparity per px: readers of a surface ignore planes whose slopes are not below. */
+#define RV_GROUND_SLOPE_MAX 64.0
+
 #define RV_GROUND_NONE (-1) /* RvGroundSurface.source: no plane, its other fields are 0 */
 
 /* The ground of one frame; the same bytes on both engines. */

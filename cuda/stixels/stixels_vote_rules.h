@@ -91,7 +91,9 @@ RV_HD void rv_stixels_take(const RvStixelsPlan *plan, const RvGroundSurface *sur
   const double row = c->height - (c->vertical_step + 1) / 2.0, column = (c->width - 1) / 2.0;
   const double at = surface->slope_y * row + surface->slope_x * column + surface->intercept;
   state->score = 0;
-  if (surface->slope_y > 0 && surface->slope_y < 65536 && at > -65536 && at < 65536) {
+  if (surface->slope_y > 0 && surface->slope_y < RV_GROUND_SLOPE_MAX &&
+      surface->slope_x > -RV_GROUND_SLOPE_MAX && surface->slope_x < RV_GROUND_SLOPE_MAX &&
+      at > -65536 && at < 65536) {
     state->ground.at = rv_stixels_fixed(at * 16);
     state->ground.slope = rv_stixels_fixed(-surface->slope_y * c->vertical_step * 16);
     state->found = rv_min(state->found + 1, RV_STIXELS_INFINITE);

@@ -21,7 +21,7 @@
   "support:f32 kind:u8 color:u8 position:i8 confidence:u8 age:u16 missed:u16 reserved:u32"
 #define RECORD_DETECTION                                                                           \
   "id:i32 distance:f32 lateral:f32 velocity_z:f32 ttc:f32 obstacle:u32 valid:u8 confidence:u8 "    \
-  "source:u8 reserved0:u8 reserved:u32"
+  "source:u8 reserved:u8 width:f32 height:f32"
 #define RECORD_SCENE_OBJECT                                                                        \
   "id:u16 label:u8 reserved:u8 x:u16 y:u16 w:u16 h:u16 pixels:u32 distance:f32 lateral:f32 "       \
   "width:f32 bottom:f32 top:f32 velocity_z:f32 velocity_x:f32 reserved2:u32"

@@ -20,14 +20,12 @@ static void read_profile(const RvMetaGround *meta, const gint16 *values, RvGroun
   }
 }
 
-#define STEEP 64.0 /* px of disparity per px: no ground is as steep */
-
 gboolean gst_rv_ground_read(GstBuffer *buffer, int width, int height, RvGroundSurface *surface) {
   RvMetaGround meta;
   RvMetaMap map;
   if (!rv_meta_get_ground(buffer, &meta) || meta.width != width || meta.height != height ||
-      !(meta.ground_slope_y > 0 && meta.ground_slope_y < STEEP) ||
-      !(fabs(meta.ground_slope_x) < STEEP))
+      !(meta.ground_slope_y > 0 && meta.ground_slope_y < RV_GROUND_SLOPE_MAX) ||
+      !(fabs(meta.ground_slope_x) < RV_GROUND_SLOPE_MAX))
     return FALSE;
   memset(surface, 0, sizeof *surface);
   surface->slope_x = meta.ground_slope_x;

@@ -362,6 +362,9 @@ GST_START_TEST(test_boxes) {
       fail_unless(list[2].id == 9 && list[2].valid == 0);
       fail_unless(test_near(number(out, 7, "rv-depth", "distance"), 10, 0.2));
       fail_unless(test_near(number(out, 7, "rv-depth", "width"), 40 * 10 / 300.0, 0.05));
+      fail_unless(test_near(list[0].width, 40 * 10 / 300.0, 0.05));
+      fail_unless(test_near(list[0].height, 45 * 10 / 300.0, 0.05) && list[1].height == 0);
+      fail_unless(k < 2 || fabsf(list[0].velocity_z) < 0.5f);
       fail_unless(number(out, 9, "rv-depth", "distance") == 0);
       if (k >= 2) /* the obstacles are regions themselves, and are not measured again */
         fail_unless(
