@@ -68,8 +68,8 @@ static void fill_surface(RvRandom *random, StixelsInput *input) {
     return;
   input->surface.slope_x = rvc_range(random, -100, 100) / 3000.0;
   /* Planes from 64 px per px on are none; those of roads are below 2. */
-  input->surface.slope_y =
-      is_plane == 1 ? RV_GROUND_SLOPE_MAX * rvc_range(random, 1, 6) : rvc_range(random, 1, 400) / 300.0;
+  input->surface.slope_y = is_plane == 1 ? RV_GROUND_SLOPE_MAX * rvc_range(random, 1, 6)
+                                         : rvc_range(random, 1, 400) / 300.0;
   input->surface.intercept = -rvc_range(random, 0, input->d.height) * input->surface.slope_y;
   input->surface.source = RV_GROUND_ESTIMATE;
 }
