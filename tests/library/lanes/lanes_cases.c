@@ -173,6 +173,87 @@ static void check_known(RvCheck *check, const char *name, RvRandom *random) {
   }
 }
 
+#define SOLID(x, wide, gray, color)                                                                \
+  { x, 0, 0, wide, 0, 0, 0, gray, color }
+#define DASHED(x, gray)                                                                            \
+  { x, 0, 0, 0.15, 3, 4.5, 1, gray, 0 }
+#define BAR(x) /* of a zebra crossing from 9 to 12.5 m */                                          \
+  { x, 0, 0, 0.5, 3.5, 996.5, 991, 190, 0 }
+
+/* What is not a lane, and what is hard to see. Kinds from left to right; -1: no border. */
+static const struct Painted {
+  const char *what;
+  LanesInput in;
+  int count, kinds[4], left, right, left_color;
+} painted[] = {
+    {"tram rails in the lane",
+     {.count = 4,
+      .lines = {SOLID(-1.75, 0.15, 190, 0), SOLID(-0.72, 0.08, 170, 0), SOLID(0.72, 0.08, 170, 0),
+                SOLID(1.75, 0.15, 190, 0)}},
+     4,
+     {RV_LANE_LINE_SOLID, RV_LANE_LINE_RAIL, RV_LANE_LINE_RAIL, RV_LANE_LINE_SOLID},
+     0,
+     3,
+     RV_LANE_COLOR_WHITE},
+    {"tram rails alone",
+     {.count = 2, .lines = {SOLID(-0.72, 0.08, 170, 0), SOLID(0.72, 0.08, 170, 0)}},
+     2,
+     {RV_LANE_LINE_RAIL, RV_LANE_LINE_RAIL},
+     -1,
+     -1,
+     0},
+    {"a zebra crossing alone",
+     {.count = 8,
+      .lines = {BAR(-3.5), BAR(-2.5), BAR(-1.5), BAR(-0.5), BAR(0.5), BAR(1.5), BAR(2.5),
+                BAR(3.5)}},
+     0,
+     {0},
+     -1,
+     -1,
+     0},
+    {"a double yellow line",
+     {.count = 3,
+      .lines = {SOLID(-1.87, 0.12, 160, 0xff30c0e0u), SOLID(-1.6, 0.12, 160, 0xff30c0e0u),
+                SOLID(1.75, 0.15, 190, 0)}},
+     2,
+     {RV_LANE_LINE_DOUBLE, RV_LANE_LINE_SOLID},
+     0,
+     1,
+     RV_LANE_COLOR_YELLOW},
+    {"worn lines",
+     {.noise = 14, .count = 2, .lines = {DASHED(-1.75, 125), SOLID(1.75, 0.15, 120, 0)}},
+     2,
+     {RV_LANE_LINE_DASHED, RV_LANE_LINE_SOLID},
+     0,
+     1,
+     RV_LANE_COLOR_WHITE},
+};
+
+static void check_painted(RvCheck *check, const char *name, RvRandom *random) {
+  for (size_t i = 0; i < 2 * sizeof painted / sizeof *painted; i++) {
+    const struct Painted *p = &painted[i / 2];
+    Sequence s = sequence_new(check, 800, 400, 1);
+    LanesInput in = p->in;
+    in.camera = s.config.camera;
+    s.color = rvc_plane(800, 400, RV_U32);
+    lanes_input_paint(&in, random, &s.gray[0], &s.color);
+    RvLanesFound got[1];
+    RvLanesLane lane = {0};
+    if (run_engine(check, name, &s, RV_CPU, got) &&
+        rvc_true(check, name, rv_lanes_lane(&s.config, got, &lane) == RV_OK, "no lane")) {
+      int same = lane.count == p->count && lane.left == p->left && lane.right == p->right;
+      for (int k = 0; k < rv_min(lane.count, 4); k++)
+        same &= lane.lines[k].kind == p->kinds[k];
+      same &= lane.left < 0 || lane.lines[lane.left].color == p->left_color;
+      rvc_true(check, name, same, "%s: %d lines, kinds %d %d %d %d, borders %d %d, color %d",
+               p->what, lane.count, lane.lines[0].kind, lane.lines[1].kind, lane.lines[2].kind,
+               lane.lines[3].kind, lane.left, lane.right,
+               lane.left < 0 ? 0 : lane.lines[lane.left].color);
+    }
+    sequence_free(&s);
+  }
+}
+
 /* One camera whose pitch is wrong: the horizon is found within some frames. */
 static void check_camera(RvCheck *check, const char *name, RvRandom *random) {
   static const double wrong[] = {-0.4, 0, 0.5};
@@ -286,6 +367,7 @@ static void check_extremes(RvCheck *check, const char *name, RvRandom *random) {
 }
 
 RVC_PARITY({.group = lanes_host_parity}, RVC_CASE("lanes/known", check_known, RVC_LARGE),
+           RVC_CASE("lanes/painted", check_painted, RVC_LARGE),
            RVC_CASE("lanes/camera", check_camera, RVC_LARGE),
            RVC_CASE("lanes/objects", check_objects, RVC_LARGE),
            RVC_CASE("lanes/extremes", check_extremes, 0),
