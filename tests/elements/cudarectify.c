@@ -127,6 +127,14 @@ static void check_frame(const RvRectifyConfig *config, GstBuffer *in, const GstV
   gst_buffer_unref(out);
 }
 
+/* Pushes a frame, of which the caller keeps a reference, and returns its rectified one. */
+static GstBuffer *rectified(GstHarness *harness, GstBuffer *in) {
+  gst_buffer_ref(in);
+  GstBuffer *out = gst_harness_push_and_pull(harness, in);
+  fail_unless(out != NULL && out != in);
+  return out;
+}
+
 GST_START_TEST(test_formats) {
   static const struct {
     const char *name;
@@ -153,9 +161,7 @@ GST_START_TEST(test_formats) {
           GstBuffer *in = test_pair_new(&info, top_bottom, FALSE, 3, (guint32)frame + f);
           if (frame == 2) /* a copy, says its flag: it has pixels all the same */
             GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_GAP);
-          gst_buffer_ref(in);
-          GstBuffer *out = gst_harness_push_and_pull(harness, in);
-          fail_unless(out != in);
+          GstBuffer *out = rectified(harness, in);
           check_frame(&config, in, &info, out, &info);
         }
         g_free(more);
@@ -292,8 +298,7 @@ GST_START_TEST(test_colorimetry) {
     config.chroma_cosited_y = kinds[k].y;
     config.full_range = kinds[k].full;
     GstBuffer *in = test_pair_new(&info, FALSE, FALSE, 3, k);
-    gst_buffer_ref(in);
-    GstBuffer *out = gst_harness_push_and_pull(harness, in);
+    GstBuffer *out = rectified(harness, in);
     check_pixels(&config, in, &info, out, &info);
     gst_buffer_unref(in);
     test_drop(harness, out);
@@ -320,8 +325,7 @@ GST_START_TEST(test_properties) {
       if (step == 4)
         g_object_set(element, "width", config.width = 0, "height", config.height = 20, NULL);
       GstBuffer *in = test_pair_new(&info, FALSE, FALSE, 3, (guint32)step);
-      gst_buffer_ref(in);
-      GstBuffer *out = gst_harness_push_and_pull(harness, in);
+      GstBuffer *out = rectified(harness, in);
       GstCaps *caps = gst_pad_get_current_caps(harness->sinkpad);
       GstVideoInfo out_info;
       test_info(&out_info, caps);
@@ -465,9 +469,7 @@ GST_START_TEST(test_bad_change) {
     if (step == 1)
       g_object_set(element, "calibration", "/no/such/file.yml", NULL);
     GstBuffer *in = test_pair_new(&info, FALSE, FALSE, 3, (guint32)step);
-    gst_buffer_ref(in);
-    GstBuffer *out = gst_harness_push_and_pull(harness, in);
-    fail_unless(out != NULL);
+    GstBuffer *out = rectified(harness, in);
     check_pixels(&config, in, &info, out, &info);
     gst_buffer_unref(in);
     gst_buffer_unref(out);

@@ -8,11 +8,9 @@
 #include <gst/video/video.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "fuzz_bytes.h"
 #include "roadvision-gst.h"
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 #define PAYLOAD_MAX 8192 /* bytes */
 

@@ -4,15 +4,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "rectify/rectify.h"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-int LLVMFuzzerInitialize(int *argc, char ***argv) {
-  (void)argc, (void)argv;
-  return 0;
-}
+FUZZ_NO_INITIALIZATION;
 
 /* Rectified cameras of views of that size; the maps too when they are small. */
 static void rectify(const RvCalibration *calibration, int width, int height) {

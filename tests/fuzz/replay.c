@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM 65536
+#include "fuzz.h"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+#define ROOM 65536
 
 static int replay_file(const char *folder, const char *name, uint8_t *bytes) {
   char path[4096];

@@ -2,6 +2,7 @@
 /* rectify_contract.c: rectification as the contract test sees it. */
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "contract.h"
 #include "rectify/rectify_inputs.h"
@@ -46,54 +47,46 @@ static const RvContractField fields[] = {
     INT_FIELD(width, LIST(-1, RV_MAX_SIDE + 1, 2147483647), LIST(0, 1, RV_MAX_SIDE / 2)),
 };
 
-/* Calibrations that no camera can have. */
+/* Calibrations that no camera can have: one wrong number, or as bad_calibration() makes them. */
+static const struct {
+  size_t offset;
+  double value;
+  const char *text;
+} bad_numbers[] = {
+    {offsetof(RvCalibration, view[0].fx), NAN, "focal length NaN"},
+    {offsetof(RvCalibration, view[1].fy), 0, "focal length 0"},
+    {offsetof(RvCalibration, view[1].fx), 100000, "focal length 1000 times the width"},
+    {offsetof(RvCalibration, view[0].cx), 100, "principal point at the edge"},
+    {offsetof(RvCalibration, view[1].cy), INFINITY, "principal point infinite"},
+    {offsetof(RvCalibration, rotation[0]), 2, "rotation that is none"},
+    {offsetof(RvCalibration, rotation[4]), NAN, "rotation NaN"},
+    {offsetof(RvCalibration, translation[1]), 1, "cameras above each other"},
+    {offsetof(RvCalibration, view[0].distortion[1]), NAN, "distortion NaN"},
+};
+#define BAD_NUMBERS ((int)(sizeof bad_numbers / sizeof bad_numbers[0]))
+
 static const char *bad_calibration(int index, RvCalibration *k) {
-  switch (index) {
+  if (index < BAD_NUMBERS) {
+    memcpy((char *)k + bad_numbers[index].offset, &bad_numbers[index].value, sizeof(double));
+    return bad_numbers[index].text;
+  }
+  switch (index - BAD_NUMBERS) {
   case 0:
-    k->view[0].fx = NAN;
-    return "focal length NaN";
-  case 1:
-    k->view[1].fy = 0;
-    return "focal length 0";
-  case 2:
-    k->view[1].fx = 100000;
-    return "focal length 1000 times the width";
-  case 3:
-    k->view[0].cx = 100;
-    return "principal point at the edge";
-  case 4:
-    k->view[1].cy = INFINITY;
-    return "principal point infinite";
-  case 5:
-    k->rotation[0] = 2;
-    return "rotation that is none";
-  case 6:
-    k->rotation[4] = NAN;
-    return "rotation NaN";
-  case 7:
-    k->translation[0] = 0;
-    k->translation[1] = 0;
-    k->translation[2] = 0;
+    memset(k->translation, 0, sizeof k->translation);
     return "baseline 0";
-  case 8:
-    k->translation[1] = 1;
-    return "cameras above each other";
-  case 9:
-    k->view[0].distortion[1] = NAN;
-    return "distortion NaN";
-  case 10:
+  case 1:
     k->has_pose = 0;
     return "neither pose nor rectification";
-  case 11:
+  case 2:
     k->view[0].lens = RV_LENS_FISHEYE;
     return "two kinds of lenses";
-  case 12:
+  case 3:
     k->view[0].width = 50;
     return "two sizes";
-  case 13:
+  case 4:
     k->has_rectification = 1;
     return "projections of 0";
-  case 14:
+  case 5:
     k->view[0].lens = k->view[1].lens = (RvLens)7;
     return "unknown lens";
   default:

@@ -135,6 +135,16 @@ const RvStixelsNetwork *stixels_random_network(RvRandom *random) {
   return &network;
 }
 
+RvStixelsConfig stixels_config(RvCheck *check, int width, int height, int cell) {
+  RvStixelsConfig c;
+  rv_stixels_config_init(&c);
+  c.log = rvc_log(check);
+  c.width = width;
+  c.height = height;
+  c.stixel_width = c.vertical_step = cell;
+  return c;
+}
+
 RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int model, int coupled) {
   static const double widths[] = {0, 0.01, 0.3, 5, RV_STIXELS_SIGMA_FREE};
   RvStixelsConfig c;

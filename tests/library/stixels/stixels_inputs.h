@@ -34,6 +34,9 @@ void stixels_fill_street(RvRandom *random, StixelsInput *input);
 /* Any weights; valid until the next call. */
 const RvStixelsNetwork *stixels_random_network(RvRandom *random);
 
+/* Default config of that size and of square cells of `cell` px. */
+RvStixelsConfig stixels_config(RvCheck *check, int width, int height, int cell);
+
 /* Everything but the sizes. coupled: with priors that depend on the plane of the predecessor. */
 RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int model, int coupled);
 

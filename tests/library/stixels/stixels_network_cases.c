@@ -166,12 +166,7 @@ static uint32_t count_of(RvCheck *check, const char *name, const RvStixelsConfig
 /* A cost of cuts gives fewer stixels; a network without cuts leaves one per column; where labels
  * change, a stixel may start nevertheless, with every kind of cuts. */
 static void check_costs(RvCheck *check, const char *name, RvRandom *random) {
-  RvStixelsConfig c;
-  rv_stixels_config_init(&c);
-  c.log = rvc_log(check);
-  c.width = 64;
-  c.height = 96;
-  c.stixel_width = c.vertical_step = 4;
+  RvStixelsConfig c = stixels_config(check, 64, 96, 4);
   c.complexity = 1;
   c.cuts = RV_STIXELS_CUTS_NETWORK;
   StixelsInput *input = stixels_input_new(c.width, c.height);

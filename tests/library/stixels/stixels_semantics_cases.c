@@ -33,12 +33,7 @@ static void check_scores(RvCheck *check, const char *name, RvRandom *random) {
 
 /* A wall of one depth: only labels divide it and select its classes. */
 static void check_wall(RvCheck *check, const char *name, RvRandom *random) {
-  RvStixelsConfig c;
-  rv_stixels_config_init(&c);
-  c.log = rvc_log(check);
-  c.width = 3;
-  c.height = 40;
-  c.stixel_width = c.vertical_step = 1;
+  RvStixelsConfig c = stixels_config(check, 3, 40, 1);
   c.ground = RV_STIXELS_GROUND_CAMERA;
   c.camera = (RvCamera){.focal = 100, .cy = 45, .baseline = 1, .height = 1}; /* no ground in view */
   c.semantics = 4;
