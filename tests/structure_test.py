@@ -119,8 +119,19 @@ class Structure(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_license(self):
-        wrong = [path for path, text in FILES.items()
+        texts = dict(FILES)
+        for path in ('.clang-format', '.editorconfig', '.gitignore', '.containerignore', 'gst/plugin.map',
+                     'meson_options.txt', 'tests/gpu-baselines.txt'):
+            with open(os.path.join(ROOT, path)) as file:
+                texts[path] = file.read()
+        wrong = [path for path, text in texts.items()
                  if 'SPDX-License-Identifier: MIT' not in '\n'.join(text.split('\n')[:3])]
+        self.assertEqual(wrong, [])
+
+    def test_no_weak_symbols(self):
+        """What the lists of algorithms, elements and layers name has to exist: it is not optional."""
+        wrong = [path for path, text in FILES.items() if path.endswith(SOURCES)
+                 and re.search(r'__attribute__ *\(\([^)]*\bweak\b|#pragma weak', text)]
         self.assertEqual(wrong, [])
 
     def test_lengths(self):
