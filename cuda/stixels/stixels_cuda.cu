@@ -53,6 +53,10 @@ static void layout(void *memory, const void *memory_plan, RvArena *arena) {
   work->state = (RvStixelsState *)rv_arena_take(arena, 2 * sizeof *work->state);
   work->cells = (RvStixelsCell *)rv_arena_take(arena, columns * rows * sizeof *work->cells);
   work->scores = (uint16_t *)rv_arena_take(arena, RV_STIXELS_SCORE_STEPS * sizeof *work->scores);
+  work->cuts = (int32_t *)rv_arena_take(arena, RV_STIXELS_CUT_CODES * sizeof *work->cuts);
+  work->network = plan->config.cuts == RV_STIXELS_CUTS_NETWORK
+                      ? (RvStixelsNetwork *)rv_arena_take(arena, sizeof(RvStixelsNetwork))
+                      : NULL;
   work->semantics =
       (uint16_t *)rv_arena_take(arena, columns * rows * plan->semantics * sizeof *work->semantics);
   work->below =
@@ -85,19 +89,25 @@ static RvStatus upload_tables(const RvStixelsCuda *work, const RvStixelsPlan *pl
   RvStatus status = rv_copy_to_device(work->table, tables->costs, sizeof tables->costs, NULL);
   if (status == RV_OK)
     status = rv_copy_to_device(work->scores, tables->scores, sizeof tables->scores, NULL);
+  if (status == RV_OK)
+    status = rv_copy_to_device(work->cuts, tables->cuts, sizeof tables->cuts, NULL);
   rv_memory_free(tables, RV_CPU);
   return status;
+}
+
+static RvStatus upload_network(const RvStixelsCuda *work, const RvStixelsConfig *config) {
+  RvStixelsNetwork network;
+  RV_TRY(rv_stixels_make_network(config, &network));
+  return rv_copy_to_device(work->network, &network, sizeof network, NULL);
 }
 
 static RvStatus open(void *memory, const void *memory_plan) {
   RvStixelsCuda *work = (RvStixelsCuda *)memory;
   const RvStixelsPlan *plan = (const RvStixelsPlan *)memory_plan;
   const RvLog *log = &plan->config.log;
-  RV_REQUIRE_OR(
-      RV_ERR_NO_DEVICE, log, plan->config.cuts != RV_STIXELS_CUTS_NETWORK,
-      "stixels: cuts=network is not available on the GPU in this version; use engine=cpu, "
-      "or cuts=all");
   RV_TRY(upload_tables(work, plan));
+  if (work->network)
+    RV_TRY(upload_network(work, &plan->config));
   if (plan->kinds)
     RV_TRY(rv_stixels_cuda_open_kinds(work, plan));
   for (int k = 0; k < 2; k++)

@@ -33,6 +33,8 @@ struct RvStixelsCuda {
   RvStixelsState *state;      /* 2: that of frame f is f % 2 */
   RvStixelsCell *cells;       /* [column][row] */
   uint16_t *scores;           /* RvStixelsTables.scores */
+  int32_t *cuts;              /* RvStixelsTables.cuts */
+  RvStixelsNetwork *network;  /* NULL without it */
   uint16_t *semantics;        /* [column][index][row] */
   RvStixelsBelow *below;      /* [row][bin], and one more */
   unsigned long long *winner; /* score << 32 | ~line: the maximum is the first of the best lines */

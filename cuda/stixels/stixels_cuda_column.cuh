@@ -58,7 +58,8 @@ struct Column {
   uint32_t *links;     /* rows: bottom | class << 16, from the top down */
   uint32_t *keys;      /* [row][layout.pitch]: 32 x summed costs of semantic classes; NULL: none */
   KeyLayout layout;
-  uint8_t *cuts; /* rows + 1: a stixel may start here, end below */
+  uint8_t *cuts;           /* rows + 1: a stixel may start here, end below; rv_stixels_cut_code */
+  const int32_t *cut_cost; /* by code */
   const RvStixelsCell *cells;
   const uint16_t *semantics; /* [index][row] */
   const int32_t *table;
@@ -66,6 +67,12 @@ struct Column {
   RvStixelsPlane ground;
 };
 } // namespace
+
+/* Cost of a stixel that starts in row v (3.24). */
+static __device__ __forceinline__ int32_t cut_cost(const RvStixelsPlan &plan, const Column &c,
+                                                   int v) {
+  return plan.has_cut_costs ? c.cut_cost[c.cuts[v]] : 0;
+}
 
 static __device__ __forceinline__ int32_t cell_cost(const RvStixelsPlan &plan, const Column &c,
                                                     int structure, int v, int mu) {
@@ -208,14 +215,6 @@ static __device__ bool is_extreme(const RvStixelsPlan &plan, const Column &c, in
     to = rv_stixels_series(c.cells[end]);
   }
   return (from > value && to > value) || (from < value && to < value);
-}
-
-static __device__ void find_cuts(const RvStixelsPlan &plan, const Column &c) {
-  for (int v = threadIdx.x; v <= plan.rows; v += blockDim.x)
-    c.cuts[v] = plan.config.cuts == RV_STIXELS_CUTS_ALL || v == 0 || v == plan.rows ||
-                rv_stixels_is_step(c.cells[v - 1], c.cells[v]) || is_extreme(plan, c, v, 1) ||
-                is_extreme(plan, c, v - 1, -1) ||
-                (c.keys && likeliest(plan, c, v) != likeliest(plan, c, v - 1));
 }
 
 #define BATCH 8 /* rows, written together: complete sectors */

@@ -5,6 +5,7 @@
  * next tile, without their predecessors, and try those that end there and start below both tiles.
  * Then all warps try those that start in the resolved tile. */
 #include "stixels/stixels_cuda_list.cuh"
+#include "stixels/stixels_cuda_network.cuh"
 
 #define WARPS 8                  /* per block */
 #define BOUNDED_TILES 6          /* minimum number of tiles for which bounds are faster */
@@ -55,6 +56,9 @@ size_t rv_stixels_cuda_scratch(const RvStixelsPlan *plan) {
          (n + 1) * key_layout_of(plan).pitch * sizeof(uint32_t) + n * sizeof(uint32_t) + n + 1;
 }
 
+static_assert(sizeof(ColumnsShared::tiles) >= RV_STIXELS_NETWORK_WORDS * sizeof(uint32_t),
+              "the network works in the memory of the tiles");
+
 size_t rv_stixels_cuda_columns_shared(void) {
   return sizeof(ColumnsShared);
 }
@@ -63,10 +67,12 @@ static __device__ __forceinline__ Best nothing() {
   return {{RV_STIXELS_INFINITE, RV_STIXELS_INFINITE, RV_STIXELS_INFINITE}, {0, 0, 0}};
 }
 
-/* A start above the best stixels below. */
+/* A start above the best stixels below; cut: its cost. */
 static __device__ __forceinline__ Begin begin_after(const RvStixelsPlan &plan,
-                                                    const int32_t cost[3], const int32_t next[2]) {
+                                                    const int32_t best[3], const int32_t next[2],
+                                                    int32_t cut) {
   const int32_t(*t)[RV_STIXELS_CLASSES] = plan.transition;
+  const int32_t cost[] = {best[0] + cut, best[1] + cut, best[2] + cut};
   return {cost[0] + t[GROUND][0],
           rv_min(cost[1] + t[GROUND][1], cost[2] + t[GROUND][2]),
           cost[0] + t[OBJECT][0],
@@ -375,7 +381,7 @@ static __device__ void resolve(const RvStixelsPlan &plan, const Column &c,
       last[i] = reachable(__shfl_sync(RV_WARP, best.cost[i], k));
     last_next[0] = __shfl_sync(RV_WARP, next[0], k);
     last_next[1] = __shfl_sync(RV_WARP, next[1], k);
-    begin = begin_after(plan, last, last_next);
+    begin = begin_after(plan, last, last_next, cut_cost(plan, c, bottom + 1));
     if (lane == 0)
       c.begin[bottom + 1] = begin;
   }
@@ -463,6 +469,7 @@ static __device__ __forceinline__ Column column_at(const RvStixelsPlan &plan,
   c.cells = work.cells + x * rows;
   c.semantics = work.semantics + x * rows * plan.semantics;
   c.table = work.table;
+  c.cut_cost = work.cuts;
   c.steps = work.steps + x * rv_stixels_pitch(plan.rows) * (plan.config.max_disparity + 1);
   return c;
 }
@@ -487,7 +494,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
   sum_ground(plan, c);
   if (c.keys)
     sum_semantics(plan, c);
-  find_cuts(plan, c);
+  find_cuts(plan, work.network, c, (uint32_t *)shared->tiles,
+            out.list.cuts ? out.list.cuts + x * plan.rows : NULL);
   if (KIND == RV_STIXELS_CONSTANT)
     sum_costs(plan, c);
   if (threadIdx.x == 0)

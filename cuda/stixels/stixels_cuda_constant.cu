@@ -447,6 +447,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
     p.own[k] = plan.transition[OBJECT][k] + plan.fixed_cost[OBJECT];
+  for (int v = threadIdx.x; v < plan.rows && out.list.cuts; v += THREADS)
+    out.list.cuts[x * rows + v] = RV_STIXELS_CUT_SURE;
   int is_full = 1;
   for (int v = threadIdx.x; v < rv_stixels_pitch(plan.rows); v += THREADS) {
     copy[v] = v < plan.rows ? work.cells[x * rows + v] : RvStixelsCell{0, 0, 0};

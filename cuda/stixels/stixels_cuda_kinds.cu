@@ -3,6 +3,7 @@
  * per column; for each top row its threads try all lowest rows and classes. Tables and scratch are
  * in global memory. Simple rather than fast: most frames have no such priors. */
 #include "stixels/stixels_cuda_list.cuh"
+#include "stixels/stixels_cuda_network.cuh"
 
 #define WARPS 8 /* per block */
 #define THREADS (32 * WARPS)
@@ -110,6 +111,7 @@ static __device__ unsigned long long best_of(const RvStixelsPlan &plan, const Ki
     return cost <= RV_STIXELS_INFINITE ? candidate_of(cost, 0, 0) : NONE;
   }
   const int mu = rv_stixels_value(&plane, 0);
+  const int32_t cut = cut_cost(plan, k.c, bottom);
   const size_t last = (size_t)(bottom - 1) * k.count;
   unsigned long long best = NONE;
   for (int below = 0; below < k.count; below++) {
@@ -117,7 +119,7 @@ static __device__ unsigned long long best_of(const RvStixelsPlan &plan, const Ki
     if (under >= RV_STIXELS_INFINITE)
       continue;
     const int32_t cost =
-        own + under + k.kinds->transition[kind][below] +
+        own + cut + under + k.kinds->transition[kind][below] +
         rv_stixels_step(&plan, structure, k.kinds->structure[below], mu, k.next[last + below]);
     if (cost < RV_STIXELS_INFINITE)
       best = min(best, candidate_of(cost, bottom, below));
@@ -205,6 +207,7 @@ static __device__ KindsColumn column_at(const RvStixelsPlan &plan, const RvStixe
   k.c.cells = work.cells + x * rows;
   k.c.semantics = work.semantics + x * rows * plan.semantics;
   k.c.table = work.table;
+  k.c.cut_cost = work.cuts;
   k.kinds = work.kinds;
   k.count = plan.kinds;
   return k;
@@ -224,7 +227,8 @@ static __global__ void __launch_bounds__(THREADS)
   k.c.ground = state.ground;
   sum_ground(plan, k.c);
   sum_semantics(plan, k.c);
-  find_cuts(plan, k.c);
+  find_cuts(plan, work.network, k.c, (uint32_t *)memory,
+            out.list.cuts ? out.list.cuts + turn.column * plan.rows : NULL);
   __syncthreads();
   for (int top = 0; top < plan.rows; top++)
     solve_row(plan, k, top, best);
@@ -254,7 +258,9 @@ RvStatus rv_stixels_cuda_open_kinds(const RvStixelsCuda *work, const RvStixelsPl
 RvStatus rv_stixels_cuda_kinds(void *memory, RvStixelsJob *job) {
   const RvStixelsCuda *work = (RvStixelsCuda *)memory;
   const RvStixelsPlan *plan = job->plan;
-  const size_t shared = rv_stixels_has_records(plan) ? plan->rows * sizeof(RvStixel) : 0;
+  const size_t records = rv_stixels_has_records(plan) ? plan->rows * sizeof(RvStixel) : 0;
+  const size_t words = work->network ? RV_STIXELS_NETWORK_WORDS * sizeof(uint32_t) : 0;
+  const size_t shared = records > words ? records : words;
   return rv_launch(&plan->config.log, kinds_kernel, dim3(plan->columns), dim3(THREADS), shared,
                    job->stream, work->is_chained, *plan, *work,
                    Output{job->output, job->input.disparity, job->input.surface});

@@ -111,6 +111,11 @@ static inline unsigned __dp4a(unsigned x, unsigned y, unsigned sum) {
     sum += (x >> i & 255) * (y >> i & 255);
   return sum;
 }
+static inline int __dp4a(int x, int y, int sum) {
+  for (int i = 0; i < 32; i += 8)
+    sum += (int8_t)(x >> i & 255) * (int8_t)(y >> i & 255);
+  return sum;
+}
 
 /* --- Floats ---------------------------------------------------------------------------------- */
 

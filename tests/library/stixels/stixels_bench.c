@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rv_object.h"
+#include "rv_openmp.h"
 #include "scene/scene.h"
 #include "stixels/stixels_inputs.h"
 #include "stixels/stixels_reference.h"
@@ -213,6 +214,56 @@ static void time_street(RvCheck *check, const Row *row, const char *suffix,
   free(street.scores);
 }
 
+/* The network of cuts alone, CPU engine, all threads. */
+typedef struct Network {
+  RvStixelsNetwork network;
+  const RvStixelsNetworkKernel *kernel;
+  int threads, columns, rows;
+  RvStixelsPlane ground;
+  RvStixelsCell *cells; /* [column][row] */
+  uint32_t *buffers;    /* [column] of what a column needs */
+  uint8_t *codes;
+} Network;
+
+static RvStatus run_network(void *user, RvStream stream) {
+  const Network *n = user;
+  const size_t words = 2 * RV_STIXELS_NETWORK_QUADS * rv_stixels_network_pitch(n->rows);
+  (void)stream;
+#pragma omp parallel for num_threads(n->threads) schedule(dynamic)
+  for (int x = 0; x < n->columns; x++)
+    rv_stixels_network_cpu(
+        n->kernel, &n->network, &n->ground, n->cells + (size_t)x * (size_t)n->rows, n->rows,
+        n->buffers + (size_t)omp_get_thread_num() * words, n->codes + (size_t)x * (size_t)n->rows);
+  return RV_OK;
+}
+
+static void bench_network(RvCheck *check, const char *name, const Street *street) {
+  const RvStixelsConfig *c = &street->config;
+  Network n = {
+      .threads = rv_threads(0), .columns = rv_stixels_columns(c), .rows = rv_stixels_rows(c)};
+  const size_t cells = (size_t)n.columns * (size_t)n.rows;
+  const size_t words = 2 * RV_STIXELS_NETWORK_QUADS * rv_stixels_network_pitch(n.rows);
+  n.cells = calloc(cells, sizeof *n.cells);
+  n.buffers = calloc((size_t)rv_threads(0) * words, sizeof *n.buffers);
+  n.codes = calloc(cells, 1);
+  if (!n.cells || !n.buffers || !n.codes || rv_stixels_make_network(c, &n.network) != RV_OK)
+    abort();
+  for (size_t i = 0; i < cells; i++) { /* a pixel of each cell */
+    const size_t x = i / (size_t)n.rows * (size_t)c->stixel_width;
+    const size_t y = (size_t)(c->height - 1) - i % (size_t)n.rows * (size_t)c->vertical_step;
+    const uint16_t d = street->disparity[y * (size_t)c->width + x];
+    n.cells[i] = (RvStixelsCell){d, d ? 255 : 0, d ? 255 : RV_STIXELS_EMPTY};
+  }
+  for (int k = 0; (n.kernel = rv_stixels_network_kernel(k)) != NULL; k++) {
+    char each[80];
+    snprintf(each, sizeof each, "%s%s", name, k == 0 ? "" : k == 1 ? "-narrower" : "-base");
+    rvc_bench(check, each, RV_CPU, run_network, &n);
+  }
+  free(n.cells);
+  free(n.buffers);
+  free(n.codes);
+}
+
 static void time_engines(RvCheck *check, const char *name, const Street *street) {
   if (rvc_cpu(check))
     bench_cpu(check, name, street);
@@ -227,6 +278,27 @@ static void time_row(RvCheck *check, const Row *row) {
 static void time_columns(RvCheck *check, const Row *row) {
   if (rvc_cpu(check))
     time_street(check, row, "-columns", bench_columns);
+}
+
+/* All kinds of cuts, and the network alone, at the sizes of the study of cuts. */
+static void time_cuts(RvCheck *check) {
+  static const int sizes[][3] = {{1242, 375, 4}, {2048, 1024, 8}, {1242, 375, 8}};
+  static const char *const kinds[] = {"all", "time-series", "network"};
+  for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+    const int *size = sizes[k];
+    char name[40];
+    Row row = {name, size[0], size[1], size[2], size[2], RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL,
+               0};
+    for (int kind = 0; kind <= RV_STIXELS_CUTS_NETWORK; kind++) {
+      row.cuts = (RvStixelsCutsKind)kind;
+      snprintf(name, sizeof name, "cuts-%s-%dx%d-s%d", kinds[kind], size[0], size[1], size[2]);
+      time_row(check, &row);
+      time_columns(check, &row);
+    }
+    snprintf(name, sizeof name, "network-%dx%d-s%d", size[0], size[1], size[2]);
+    if (rvc_cpu(check))
+      time_street(check, &row, "", bench_network);
+  }
 }
 
 /* --model: time against the rows of a column, 128 columns of cells of 8 x 4 px; the same for the
@@ -261,4 +333,5 @@ void stixels_bench(RvCheck *check) {
   }
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
     time_row(check, &rows[k]);
+  time_cuts(check);
 }
