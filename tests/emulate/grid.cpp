@@ -9,7 +9,7 @@ namespace emulate {
 /* Blocks that run at the same time where they need not: others begin when one ends. */
 enum { TOGETHER = 3 };
 /* A grid whose threads only spin for so long is stuck. */
-static const unsigned long long YIELDS_MAX = 20000000;
+static const unsigned long long YIELDS_MAX = 5000000;
 
 static std::string report_of_last;
 
@@ -22,7 +22,7 @@ const char *last_report() {
 static void thread_main() {
   fiber_entered(&grid->scheduler);
   grid->launch->call(grid->launch->arguments);
-  copies_finish(self);
+  self->copies.clear(); /* nobody may rely on those that were not waited for */
   self->state = State::DONE;
   thread_left(self);
   fiber_switch(&self->fiber, &grid->scheduler, true);
@@ -38,7 +38,9 @@ static void start_block(Block *block, Cluster *cluster, uint3 index, unsigned ra
   block->live = (int)threads;
   block->threads.resize(threads);
   block->warps.resize((threads + WARP - 1) / WARP);
+  RV_EMULATE_ALLOW(block->memory.data(), block->memory.size());
   block->memory.assign(DYNAMIC_AT + grid->launch->shared, (char)0xcb);
+  RV_EMULATE_FORBID(block->memory.data(), DYNAMIC_AT);
   std::vector<Thread *> all;
   for (size_t i = 0; i < threads; i++) {
     Thread *t = &block->threads[i];
@@ -197,6 +199,7 @@ static void free_cluster(Cluster *cluster) {
     for (Thread &thread : block->threads)
       if (thread.fiber.stack)
         (void)stack_give(thread.fiber.stack);
+    RV_EMULATE_ALLOW(block->memory.data(), block->memory.size());
     delete block;
   }
   cluster->blocks.clear();

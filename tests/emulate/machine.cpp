@@ -234,10 +234,11 @@ void *static_shared(int id, size_t bytes, size_t align) {
   uint32_t &at = grid->statics[id];
   if (!at) {
     at = (uint32_t)((grid->static_end + align - 1) / align * align);
-    grid->static_end = at + (uint32_t)bytes;
+    grid->static_end = at + (uint32_t)bytes + RED_ZONE;
     if (grid->static_end > STATIC_AT + STATIC_BYTES)
       fail({}, "more than 48 KiB of static shared memory");
   }
+  RV_EMULATE_ALLOW(self->block->memory.data() + at, bytes);
   return self->block->memory.data() + at;
 }
 
@@ -273,20 +274,21 @@ void copy_later(void *to, const void *from, size_t bytes, size_t zeros) {
   self->copies.push_back({to, from, bytes, zeros, false});
 }
 
-void copies_finish(Thread *thread) {
-  for (const Copy &copy : thread->copies)
+static void copies_finish() {
+  for (const Copy &copy : self->copies)
     if (!copy.is_committed)
       copy_now(copy);
-  thread->copies.clear();
+  self->copies.clear();
 }
 
 void copies_commit() {
   self->copies.push_back({NULL, NULL, 0, 0, true});
 }
 
+/* Less than 0: also what is not committed. */
 void copies_wait(int groups_left) {
   if (groups_left < 0) {
-    copies_finish(self);
+    copies_finish();
     return;
   }
   int groups = 0;

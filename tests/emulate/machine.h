@@ -9,6 +9,9 @@
 #include <deque>
 #include <memory>
 #include <string>
+#if defined(__SANITIZE_ADDRESS__)
+#  include <sanitizer/asan_interface.h>
+#endif
 
 namespace emulate {
 
@@ -16,6 +19,17 @@ enum { WARP = 32, BARRIERS = 16, THREADS_MAX = 1024 };
 
 /* Addresses of shared memory: static variables, a gap, then that of the launch. */
 enum { STATIC_AT = 1024, STATIC_BYTES = 48 * 1024, DYNAMIC_AT = STATIC_AT + STATIC_BYTES + 1024 };
+
+/* For AddressSanitizer: what lies between variables of shared memory is not to be touched. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { RED_ZONE = 64 };
+#  define RV_EMULATE_FORBID(at, bytes) ASAN_POISON_MEMORY_REGION(at, bytes)
+#  define RV_EMULATE_ALLOW(at, bytes) ASAN_UNPOISON_MEMORY_REGION(at, bytes)
+#else
+enum { RED_ZONE = 0 };
+#  define RV_EMULATE_FORBID(at, bytes) ((void)(at), (void)(bytes))
+#  define RV_EMULATE_ALLOW(at, bytes) ((void)(at), (void)(bytes))
+#endif
 
 enum class State { NEW, READY, AT_MEETING, AT_BARRIER, AT_CLUSTER, DONE };
 
@@ -91,9 +105,6 @@ void wake(std::vector<Thread *> *threads);
 
 /* What a returning thread means for those that wait for it. */
 void thread_left(Thread *thread);
-
-/* All copies of a thread. */
-void copies_finish(Thread *thread);
 
 void seed_random(unsigned long long seed);
 template <class T> void shuffle(T *values, size_t count) {

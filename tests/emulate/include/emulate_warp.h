@@ -55,9 +55,8 @@ template <class T, class Join>
 inline T reduced(unsigned mask, T value, Place at, const Join &join) {
   Meeting *m = meet(REDUCE, mask, pack(value), at);
   T all = value;
-  for (int i = 0; i < 32; i++)
-    if (m->arrived >> i & 1 && i != lane())
-      all = join(all, unpack<T>(m->value[i]));
+  for (uint32_t others = m->arrived & ~(1u << lane()); others; others &= others - 1)
+    all = join(all, unpack<T>(m->value[__builtin_ctz(others)]));
   leave(m);
   return all;
 }
