@@ -153,7 +153,9 @@ class Judge:
 
     def match(self, options=()):
         """Runs the matcher; options: NAME=VALUE."""
-        subprocess.run([self.tool, 'match', self.list, self.work, *options], check=True)
+        printed = subprocess.run([self.tool, 'match', self.list, self.work, *options], check=True,
+                                 stdout=subprocess.PIPE, text=True).stdout
+        self.times = {name: float(us) for name, us in map(str.split, printed.splitlines())}
 
     def disparity(self, picture):
         stored = np.fromfile(os.path.join(self.work, picture.name + '.disparity'), '<u2')

@@ -143,9 +143,10 @@ class Sets:
         stored = np.fromfile(self.path(source, p, '.disparity'), '<u2')
         return score.to_px(stored.reshape(p.left.shape), depth.SCALE)
 
-    def run(self, source, options=(), labels=None, confidence=False, pictures=None):
+    def run(self, source, options=(), labels=None, confidence=False, pictures=None, flags=()):
         """Image -> (planes in px, structural classes, semantic classes, stixels) of depth
-        `source`; labels: None, 'true' or 'corrupt', which only images that have them take part in."""
+        `source`; labels: None, 'true', 'corrupt' or another end of a file in `work`, which only images
+        that have them take part in."""
         chosen = [p for p in pictures or self.pictures if not labels or p.name in self.labels]
         out = os.path.join(self.work, 'out')
         os.makedirs(out, exist_ok=True)
@@ -160,10 +161,12 @@ class Sets:
                     self.path(source, p, '.disparity'),
                     self.path(source, p, '.confidence') if confidence else '-',
                     os.path.join(self.work, '%s.%s' % (p.name, labels)) if labels else '-'))
-        printed = subprocess.run([self.tool, path, out, *options], check=True,
+        printed = subprocess.run([self.tool, *flags, path, out, *options], check=True,
                                  stdout=subprocess.PIPE, text=True).stdout
         counts = dict(line.split()[:2] for line in printed.splitlines())
         self.densities = {line.split()[0]: float(line.split()[2]) for line in printed.splitlines()}
+        self.times = {words[0]: float(words[3]) for words in map(str.split, printed.splitlines())
+                      if len(words) > 3}  # us, with --times
         found = {}
         for p in chosen:
             maps = [np.fromfile(os.path.join(out, p.name + end), kind).reshape(p.left.shape)

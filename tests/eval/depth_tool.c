@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* depth_tool.c: cudasgm's library on many pairs in one process, for quality_depth.py.
  *
- *   depth_tool match LIST OUT [NAME=VALUE...]
+ *   depth_tool match LIST OUT [NAME=VALUE...]      prints name and processor time in us of each pair
  *     LIST has one pair per line: its name, its disparities, and two files (binary PGM, 8 bits).
  *     NAME=VALUE sets a parameter of cuda/sgm (rv_sgm_params ()), on the CPU engine; the others
  *     have their defaults. Writes OUT/name.disparity (u16, 1/16 px, 0 = invalid) and with
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "eval_tool.h"
 #include "scene/scene.h"
@@ -49,7 +50,9 @@ static void match_pair(const RvSgmConfig *base, const char *name, int disparitie
   const RvPlane confidence = eval_plane_new(left.width, left.height, RV_U8);
   RvSgm *sgm = NULL;
   eval_must(rv_sgm_new(&sgm, &config, RV_CPU), name);
+  const clock_t start = clock();
   eval_must(rv_sgm_run(sgm, &left, &right, &disparity, &confidence, NULL), name);
+  printf("%s %.0f\n", name, (double)(clock() - start) * (1e6 / CLOCKS_PER_SEC));
   rv_sgm_free(&sgm);
   snprintf(folder, sizeof folder, "%s/", out);
   eval_plane_write(folder, name, ".disparity", "", &disparity);
