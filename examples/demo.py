@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The main job of gst-roadvision on a test scene, pictures, a video or a camera; run it through
+"""The main job of gst-roadvision on a test scene, images, a video or a camera; run it through
 demo.sh. Writes an annotated video and two stills, and sums up in one line."""
 import argparse
 import os
@@ -24,7 +24,7 @@ gi.require_version('GstVideo', '1.0')
 from gi.repository import Gst, GstVideo  # noqa: E402
 
 # In the order of preference: element, raw format, launch line from raw video to file, extension.
-# Quality is set for pictures full of fine detail; every player knows 8-bit 4:2:0.
+# Quality is set for images full of fine detail; every player knows 8-bit 4:2:0.
 MP4 = 'h264parse ! mp4mux faststart=true'
 ENCODERS = (
     ('nvh264enc', 'NV12', 'nvh264enc bitrate=16000 ! ' + MP4, 'mp4'),
@@ -219,7 +219,7 @@ class Tap:
 # --- The run --------------------------------------------------------------------------------------
 
 def takes_cuda_memory():
-    """Whether the pictures can stay on the GPU from cudasgm to cudaannotate."""
+    """Whether the images can stay on the GPU from cudasgm to cudaannotate."""
     if not (Gst.ElementFactory.find('cudaupload') and Gst.ElementFactory.find('cudadownload')):
         return False
     templates = Gst.ElementFactory.find('cudasgm').get_static_pad_templates()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Prints the meters at one pixel of the left picture, frame by frame, from a running pipeline.
+"""Prints the meters at one pixel of the left image, frame by frame, from a running pipeline.
 
   examples/run.sh examples/depth_at.py 320 400                    the test scene
   examples/run.sh examples/depth_at.py 640 500 --device /dev/video0 --focal 700 --baseline 0.12

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # lane_lines.sh OUT.png [PICTURE focal-length=PX [PROPERTY=VALUE...]]: the lines of the lanes, the own lane
-# and the position in it, drawn over a picture of one camera; without one over a rendered street. The
-# focal length of a camera that sees 60 degrees is 0.87 x the width of its picture. Properties go to
+# and the position in it, drawn over an image of one camera; without one over a rendered street. The
+# focal length of a camera that sees 60 degrees is 0.87 x the width of its image. Properties go to
 # cudalanes, such as camera-height=1.2 (m; 1.25 unless given) or camera-pitch=-2 (degrees, looking up).
 . "$(dirname "${BASH_SOURCE[0]}")/start.sh"
 arguments 1 "$@"

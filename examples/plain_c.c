@@ -2,7 +2,7 @@
 /* plain_c.c: libroadvision without GStreamer. Matches a rectified pair and writes the disparity.
  *
  *   plain_c LEFT.pgm RIGHT.pgm DISPARITY.pgm    8-bit gray in; out 16 bit, 1/16 px, 0 = no value
- *   plain_c DISPARITY.pgm                       makes a pair itself and judges the result
+ *   plain_c DISPARITY.pgm                       makes a pair itself and evaluates the result
  *
  * Build it against an installed library:
  *   cc plain_c.c $(pkg-config --cflags --libs roadvision-0) */
@@ -86,7 +86,7 @@ static int truth(int x, int y) {
   return inside ? NEAR : FAR;
 }
 
-/* The right picture is random; each left pixel copies the right pixel that its disparity names. */
+/* The right image is random; each left pixel copies the right pixel that its disparity names. */
 static int make_pair(RvPlane *left, RvPlane *right) {
   if (!new_plane(left, WIDTH, HEIGHT, RV_U8) || !new_plane(right, WIDTH, HEIGHT, RV_U8))
     return 0;
@@ -104,7 +104,7 @@ static int make_pair(RvPlane *left, RvPlane *right) {
   return 1;
 }
 
-/* Per cent of all pixels right of the disparity range whose value is within half a pixel. */
+/* Percent of all pixels right of the disparity range whose value is within half a pixel. */
 static int percent_right(const RvPlane *disparity) {
   int right = 0, all = 0;
   for (int y = 0; y < disparity->height; y++) {

@@ -6,7 +6,7 @@
  * @title: cudaannotate
  * @short_description: Draws annotations
  *
- * Draws what other elements attached to a picture. The disparity (RvDisparityMeta) becomes a color
+ * Draws what other elements attached to an image. The disparity (RvDisparityMeta) becomes a color
  * layer, from blue for far to red for near; invalid pixels are unchanged. A legend shows
  * which color is which disparity in px and, where the camera is known (RvCameraMeta, or the
  * properties focal-length and baseline), which depth in m. The scale stays the same over time.
@@ -18,7 +18,7 @@
  * ## Example launch lines
  * |[
  * gst-launch-1.0 stereotestsrc ! cudasgm ! cudaannotate ! videoconvert ! autovideosink
- * ]| Disparity as colors over the left picture, with a legend.
+ * ]| Disparity as colors over the left image, with a legend.
  * |[
  * gst-launch-1.0 stereotestsrc ! cudasgm ! cudaannotate opacity=1 colormap=gray show=disparity !
  *   videoconvert ! autovideosink
@@ -55,8 +55,8 @@ static const GstCudaAnnotateLayer *const layers[] = {
 #undef RV_LAYER
 };
 
-/* Values of the property `show` that are no layers of layers.def: bit, name and text. Lines were there
- * before the other layers: their bit, 4, stays. */
+/* Values of the property `show` that are no layers of layers.def: bit, name and text. Lines were
+ * there before the other layers: their bit, 4, stays. */
 #define PARTS(X)                                                                                   \
   X(DISPARITY, 0, "disparity", "Color overlay of the disparity")                                   \
   X(LEGEND, 1, "legend", "Legend of the colors, in px and m")                                      \
@@ -357,7 +357,7 @@ static RvStatus draw_legend(GstCudaAnnotate *self, const GstRvJob *job, const Se
   return rv_draw_legend(self->draw, &legend);
 }
 
-/* What there is to draw on a picture. */
+/* What there is to draw on an image. */
 typedef struct Found {
   gboolean disparity, segments, stixels, road;
   RvMetaDisparity disparity_meta;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gstcudaannotate.h: element cudaannotate, draws annotations on the picture. */
+/* gstcudaannotate.h: element cudaannotate, draws annotations on the image. */
 #ifndef GST_CUDA_ANNOTATE_H
 #define GST_CUDA_ANNOTATE_H
 

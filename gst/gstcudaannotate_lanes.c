@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gstcudaannotate_lanes.c: the layer of RvLanesMeta: the own lane as an area, lines with their kind,
- * offset and width as text. */
+/* gstcudaannotate_lanes.c: the layer of RvLanesMeta: the own lane as an area, lines with their
+ * kind, offset and width as text. */
 #include <math.h>
 
 #include "gstcudaannotate_layer.h"
@@ -22,7 +22,7 @@ typedef struct Lanes {
   double sx, sy;
 } Lanes;
 
-/* Point k of line i in 1/16 px of the picture; FALSE: too far outside to be drawn. */
+/* Point k of line i in 1/16 px of the image; FALSE: too far outside to be drawn. */
 static gboolean point_at(const Lanes *lanes, int i, int k, int *x, int *y) {
   const float *point = lanes->points + (gsize)i * (gsize)lanes->values + 2 * k;
   const double u = ((double)point[0] + 0.5) * lanes->sx, v = ((double)point[1] + 0.5) * lanes->sy;

@@ -18,7 +18,7 @@ typedef struct GstCudaAnnotateView {
   int thickness_fx;         /* of lines, 1/16 px */
 } GstCudaAnnotateView;
 
-/* The picture, and its px per px of an annotation of width x height px. */
+/* The image, and its px per px of an annotation of width x height px. */
 typedef struct GstCudaAnnotateFit {
   int width, height;
   double sx, sy;
@@ -33,8 +33,8 @@ static inline GstCudaAnnotateFit gst_cuda_annotate_fit(const GstCudaAnnotateView
 
 typedef struct GstCudaAnnotateLayer {
   const char *annotation; /* a frame that has it needs no disparity; NULL: every frame may */
-  /* Draws the annotation of view->buffer; RV_OK if there is none. `input` may map one payload; it is
-   * unmapped after the synchronization. Layers are blended at once, shapes with the rest. */
+  /* Draws the annotation of view->buffer; RV_OK if there is none. `input` may map one payload;
+   * it is unmapped after the synchronization. Layers are blended at once, shapes with the rest. */
   RvStatus (*draw)(GstRvInput *input, const GstCudaAnnotateView *view);
 } GstCudaAnnotateLayer;
 

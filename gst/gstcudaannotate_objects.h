@@ -38,7 +38,8 @@ static inline void gst_cuda_annotate_records_unmap(GstCudaAnnotateRecords *recor
   records->mapped = FALSE;
 }
 
-/* Maps `count` records and draws them with `draw`, which receives the struct `meta` of the annotation. */
+/* Maps `count` records and draws them with `draw`, which receives the struct `meta` of the
+ * annotation. */
 static inline RvStatus
 gst_cuda_annotate_records_draw(const GstCudaAnnotateView *view, GstBuffer *payload, int count,
                                const void *meta,
@@ -52,7 +53,7 @@ gst_cuda_annotate_records_draw(const GstCudaAnnotateView *view, GstBuffer *paylo
   return status;
 }
 
-/* Red in the path, yellow beside it; walls and what is overhead less prominent; half transparent
+/* Red in the path, yellow next to it; walls and what is overhead less prominent; half transparent
  * when it was not seen in this frame. */
 static inline RvColor gst_cuda_annotate_obstacle_color(const RvObstacle *o) {
   static const RvColor in_path = {255, 64, 48, 255}, beside = {255, 214, 64, 255};

@@ -18,7 +18,7 @@
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahough segments=true ! cudaannotate ! videoconvert !
  *   autovideosink
- * ]| Line segments over the camera's picture.
+ * ]| Line segments over the camera's image.
  * |[
  * gst-launch-1.0 stereotestsrc ! cudasgm ! cudahough min-theta=20 max-theta=160 post-messages=true
  * ! fakesink -m

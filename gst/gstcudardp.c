@@ -18,7 +18,7 @@
  * |[
  * gst-launch-1.0 stereotestsrc ! cudasgm ! cudardp epsilon=1 ! cudaannotate ! videoconvert !
  *   autovideosink
- * ]| Segments over the left picture.
+ * ]| Segments over the left image.
  * |[
  * gst-launch-1.0 filesrc location=disparity.png ! pngdec ! videoconvert !
  *   video/x-raw,format=GRAY16_LE ! cudardp disparity-scale=256 epsilon=2 invalid=break ! fakesink
@@ -138,8 +138,8 @@ static RvStatus make_objects(GstCudaRdp *self, const GstRvExecContext *work, int
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Segments of the current plane into a list of the current capacity; their number is copied to the host.
- */
+/* Segments of the current plane into a list of the current capacity; their number is copied to
+ * the host. */
 static RvStatus segment(GstCudaRdp *self, const GstRvExecContext *work) {
   RvStatus status =
       gst_rv_payload_begin_array(&self->list, self->lists, (gsize)self->room * sizeof(RvSegment));

@@ -24,7 +24,7 @@ G_BEGIN_DECLS
  *
  * Later entries replace earlier ones. A file has lines `classes = ...`, `names = ...` and so on, any
  * number of each; # starts a comment. Its classes replace those of the property; its names apply
- * unless there are names beside it; its other entries come before those of the properties. */
+ * unless there are names next to it; its other entries come before those of the properties. */
 typedef struct GstCudaStixelsTexts {
   const char *classes, *names, *sigmas, *transitions, *location;
 } GstCudaStixelsTexts;

@@ -2,7 +2,7 @@
 /* gstsemanticsattach_images.c: label images in files.
  *
  * The PNG reader takes what label images are: values of at most 8 bits, without conversion. (GLib
- * decompresses; decoders for pictures scale small values and turn palettes into colors.) */
+ * decompresses; decoders for images scale small values and turn palettes into colors.) */
 #include "gstsemanticsattach_images.h"
 
 #include <gio/gio.h>

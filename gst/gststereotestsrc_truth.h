@@ -17,12 +17,12 @@ typedef struct GstStereoTestTruth {
   float *free_space; /* width values */
 } GstStereoTestTruth;
 
-/* Rasters of the left picture, mapped for writing. */
+/* Rasters of the left image, mapped for writing. */
 gboolean gst_stereo_test_truth_new(GstStereoTestTruth *truth, int width, int height,
                                    RvSceneTruth *planes);
 
-/* The labels as RvSemanticsMeta of that many classes, as the output of a perfect network; before the
- * next. */
+/* The labels as RvSemanticsMeta of that many classes, as the output of a perfect network; before
+ * the next. */
 void gst_stereo_test_truth_attach_labels(GstStereoTestTruth *truth, int classes, GstBuffer *buffer);
 
 /* All of it as RvTruthMeta. */

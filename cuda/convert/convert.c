@@ -18,7 +18,7 @@ static RvStatus stages_of(const RvConvertStages **out, RvEngine engine, const Rv
   return RV_ERR_NO_DEVICE;
 }
 
-/* Rules of both public functions: a valid picture that contains the rectangle. */
+/* Rules of both public functions: a valid image that contains the rectangle. */
 static RvStatus check_rectangle(const RvPicture *picture, int x, int y, int width, int height,
                                 int threads, const RvLog *log) {
   RV_REQUIRE(log, rv_picture_fits(picture),

@@ -147,7 +147,7 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* Turns the votes into a report. Neighboring row offsets count together: rigs are tilted, and the
- * offset changes over the picture. */
+ * offset changes over the image. */
 static void judge(const int *votes, int *beyond, const RvPairOrder *order, RvPairReport *report) {
   int total = 0;
   for (int p = 0; p < PLACES; p++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* draw_colormap.c: color maps, and colors in the channels of a picture. */
+/* draw_colormap.c: color maps, and colors in the channels of an image. */
 #include "draw/draw_stages.h"
 
 #include "rv_pixels.h"

@@ -78,7 +78,7 @@ ALWAYS_INLINE void blend_row(const RvCanvas *shared, int row, int x0, int y0, in
 typedef struct Disparity {
   const RvPlane *plane;
   const RvInk *colors;
-  int width, height; /* of the picture, px */
+  int width, height; /* of the image, px */
   int low, high, opacity;
   uint32_t scale;
 } Disparity;
@@ -133,7 +133,7 @@ static RvStatus disparity(void *work, const RvDrawJob *job) {
   return RV_OK;
 }
 
-/* Byte of the plane for pixel x, y of a picture of that size. */
+/* Byte of the plane for pixel x, y of an image of that size. */
 ALWAYS_INLINE int byte_at(const RvPlane *plane, int x, int y, int width, int height) {
   const int row = rv_nearest(y, plane->height, height);
   const int column = rv_nearest(x, plane->width, width);
@@ -143,7 +143,7 @@ ALWAYS_INLINE int byte_at(const RvPlane *plane, int x, int y, int width, int hei
 typedef struct Mask {
   const RvPlane *plane;
   RvInk ink;
-  int width, height; /* of the picture, px */
+  int width, height; /* of the image, px */
 } Mask;
 
 ALWAYS_INLINE RvInk mask_ink(const void *layer, int x, int y) {
@@ -173,7 +173,7 @@ static RvStatus mask(void *work, const RvDrawJob *job) {
 typedef struct Labels {
   const RvPlane *plane;
   const RvLabelInks *inks;
-  int width, height; /* of the picture, px */
+  int width, height; /* of the image, px */
 } Labels;
 
 ALWAYS_INLINE RvInk label_ink(const void *layer, int x, int y) {

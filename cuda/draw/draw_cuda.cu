@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* draw_cuda.cu: overlays cover the frame, one thread per cell. Shapes come as kernel arguments and
- * are listed in device memory; then each pixel of the box that holds them is read once, goes through
- * the shapes that touch its warp in a register, and is written once. */
+/* draw_cuda.cu: overlays cover the frame, one thread per cell. Shapes come as kernel arguments
+ * and are listed in device memory; then each pixel of the box that holds them is read once, goes
+ * through the shapes that touch its warp in a register, and is written once. */
 #include "draw/draw_stages.h"
 #include "rv_group.cuh"
 #include "rv_launch.cuh"
@@ -16,7 +16,7 @@ struct DrawCuda {
 };
 } // namespace
 
-/* What the inks of a cell's pixels make of the cell. CX x CY pixels; `x1`, `y1` end the picture. */
+/* What the inks of a cell's pixels make of the cell. CX x CY pixels; `x1`, `y1` end the image. */
 template <int CX, int CY, typename Layer>
 __device__ void blend_cell(const RvCanvas &canvas, int cell, int row, const Layer &layer) {
   RvInk ink[CY][CX];
@@ -73,7 +73,7 @@ template <typename T> struct Spread {
   const T *values;
   ptrdiff_t stride; /* values */
   int columns, rows;
-  int width, height; /* of the picture, px */
+  int width, height; /* of the image, px */
 
   Spread(const RvPlane &plane, const RvCanvas &canvas)
       : values((const T *)plane.data), stride(plane.stride / (ptrdiff_t)sizeof(T)),
@@ -142,8 +142,8 @@ __global__ void layer_kernel(const RvCanvas canvas, const __grid_constant__ Laye
 /* As many shapes as fit into 4 KiB of arguments, which every driver takes. */
 static const int CHUNK = 80;
 
-/* A block has TILE_X x TILE_Y px, a thread one of them, a warp WARP_X x WARP_Y: the pixels of a cell
- * are in one warp. */
+/* A block has TILE_X x TILE_Y px, a thread one of them, a warp WARP_X x WARP_Y: the pixels of a
+ * cell are in one warp. */
 static const int TILE_X = 16, TILE_Y = 16, WARP_X = 8, WARP_Y = 4, SHAPE_THREADS = 256;
 static const int QUADS = 4; /* quadrilaterals that a thread computes together */
 
@@ -168,7 +168,7 @@ struct Box {
 /* A pixel, and the chroma of its cell, which all threads of the cell keep. */
 struct Pixel {
   int x, y;
-  int pixels; /* of the cell, in the picture; 0: none */
+  int pixels; /* of the cell, in the image; 0: none */
   bool is_inside;
   int luma, alpha, chroma[2];
 };

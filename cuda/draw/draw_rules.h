@@ -127,7 +127,7 @@ RV_HD RvInk rv_grid_ink(const RvGrid *g, int x, int y) {
 
 enum { RV_SHAPE_PLATE = 0, RV_SHAPE_QUAD, RV_SHAPE_SHADE, RV_SHAPE_GLYPH };
 
-/* A shape changes only pixels of its box [x0, x1) x [y0, y1), which lies in the picture. */
+/* A shape changes only pixels of its box [x0, x1) x [y0, y1), which lies in the image. */
 typedef struct RvShape {
   int16_t x0, y0, x1, y1; /* px */
   RvInk ink;

@@ -22,7 +22,7 @@ static int in_reach(int v, int scale) {
   return v >= -RV_DRAW_COORD_MAX * scale && v <= RV_DRAW_COORD_MAX * scale;
 }
 
-/* Places the shape's box, cut to the picture. 0 when nothing remains. */
+/* Places the shape's box, cut to the image. 0 when nothing remains. */
 static int place(const RvDraw *draw, RvShape *shape, int64_t x0, int64_t y0, int64_t x1,
                  int64_t y1) {
   const int width = draw->plan.config.width, height = draw->plan.config.height;

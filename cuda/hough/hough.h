@@ -104,16 +104,16 @@ RV_API int rv_hough_hit_words(const RvHoughConfig *config);
 
 /* Lines, or every dash of them, without near-duplicates. All in host memory; does not allocate.
  * lines, count, hits: outputs of rv_hough_run of an object with this valid config; hits NULL: as
- * with dashes = 0. memory: rv_hough_thin_bytes, aligned to 8 bytes. out: space for max_lines, must
- * not overlap lines. Returns the number of lines.
+ * with dashes = 0. memory: rv_hough_thin_bytes, aligned to 8 bytes. out: space for max_lines,
+ * must not overlap lines. Returns the number of lines.
  *
- * With segments, longer ones come first, else lines with more votes; on a tie, the first. A segment is a
- * near-duplicate of one before it when both its ends are within min_distance of the other's line, and
- * its middle is beside the other segment or at most min_distance beyond its ends. A line is one when
- * the directions differ by at most min_angle, and the middle of its part inside the image is within
- * min_distance of the other line. max_lines counts before this. The result has the
- * order of `lines`, segments of a line from left to right, or from the top where it is steep; at most
- * the first max_lines of at most RV_HOUGH_LINES_MAX. */
+ * With segments, longer ones come first, else lines with more votes; on a tie, the first. A
+ * segment is a near-duplicate of one before it when both its ends are within min_distance of the
+ * other's line, and its middle is next to the other segment or at most min_distance beyond its
+ * ends. A line is one when the directions differ by at most min_angle, and the middle of its
+ * part inside the image is within min_distance of the other line. max_lines counts before this.
+ * The result has the order of `lines`, segments of a line from left to right, or from the top
+ * where it is steep; at most the first max_lines of at most RV_HOUGH_LINES_MAX. */
 RV_API size_t rv_hough_thin_bytes(const RvHoughConfig *config);
 RV_API int rv_hough_thin(const RvHoughConfig *config, const RvLine *lines, int count,
                          const uint32_t *hits, void *memory, RvLine *out);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* hough_cuda_canny.cu: edges as Canny has them, in two kernels. One block per tile computes
- * gradients, thins them and finds the components of thin pixels inside its tile. What a strong pixel
- * or the end of a component decides is decided there; only weak components that reach the border of
- * their tile are left. A second kernel unites these across borders; who lists the edges settles them.
+ * gradients, thins them and finds the components of thin pixels inside its tile. What a strong
+ * pixel or the end of a component decides is decided there; only weak components that reach the
+ * border of their tile are left. A second kernel unites these across borders; who lists the
+ * edges settles them.
  *
  * Components are trees of labels: the label of a pixel is a pixel of the same component with a
- * smaller number, and a root is its own label. In the picture's labels, number 0 stands for "holds a
- * strong pixel" and i + 1 for pixel i. */
+ * smaller number, and a root is its own label. In the image's labels, number 0 stands for "holds
+ * a strong pixel" and i + 1 for pixel i. */
 #include "hough/hough_cuda.cuh"
 
 #define TILE_W 64
@@ -48,7 +49,7 @@ struct Tile {
   uint32_t has_strong[TILE / 32], is_open[TILE / 32];
 };
 
-/* Coordinates beyond the picture repeat its border. */
+/* Coordinates beyond the image repeat its border. */
 __device__ uint32_t load_word(const Canny &c, const uint8_t *row, int x) {
   uint32_t v = 0;
 #pragma unroll
@@ -78,8 +79,8 @@ __device__ void load_picture(const Canny &c, Tile *tile, int x0, int y0) {
   }
 }
 
-/* A word of a row and what is beside it, two pixels in the halves of each number: no sum of the Sobel
- * operator leaves 16 bits. */
+/* A word of a row and what is next to it, two pixels in the halves of each number: no sum of the
+ * Sobel operator leaves 16 bits. */
 struct Pairs {
   uint32_t even, odd;               /* columns 0 and 2, 1 and 3 */
   uint32_t left, right;             /* -1 and 1, 2 and 4 */
@@ -127,7 +128,7 @@ __device__ __forceinline__ void list_strength(const Canny &c, Tile *tile, int x,
       tile->strength[at++] = (uint16_t)(y * TILE_W + x + k);
 }
 
-/* 0 outside the picture. */
+/* 0 outside the image. */
 __device__ uint4 cut(const Canny &c, uint4 g, int x, int y) {
   const bool has_row = y >= 0 && y < c.height;
   g.x = has_row && x >= 0 && x < c.width ? g.x : 0;
@@ -263,7 +264,7 @@ __device__ __forceinline__ void add_bits(uint64_t *row, uint64_t bits) {
     atomicOr(&halves[1], (uint32_t)(bits >> 32));
 }
 
-/* Labels in the picture of the pixels of an open run. */
+/* Labels in the image of the pixels of an open run. */
 __device__ void store_labels(const Canny &c, const Run &run, int root, int x0, int y0) {
   int *labels = c.labels + (size_t)(y0 + run.y) * c.width + x0;
   const int label = 1 + (y0 + root / TILE_W) * c.width + x0 + root % TILE_W;
@@ -289,8 +290,8 @@ __device__ void unite_runs(Tile *tile) {
   }
 }
 
-/* What the tile alone decides. A component is open when it has no strong pixel and reaches a side of
- * the tile that is not one of the picture. */
+/* What the tile alone decides. A component is open when it has no strong pixel and reaches a
+ * side of the tile that is not one of the image. */
 __device__ void find_components(const Canny &c, Tile *tile, int x0, int y0) {
   unite_runs(tile);
   __syncthreads();
@@ -367,7 +368,7 @@ __global__ void __launch_bounds__(THREADS, rv_launch_blocks(THREADS, 8))
   store_classes(c, &tile, x0, y0);
 }
 
-/* As above, over the picture. */
+/* As above, over the image. */
 __device__ void unite(int *labels, int a, int b) {
   for (;;) {
     a = hough_root(labels, a);
@@ -389,8 +390,8 @@ __device__ void unite_pixels(const Canny &c, size_t i, int a, size_t k, int b) {
     unite(c.labels, a == HOUGH_EDGE ? 0 : (int)i + 1, b == HOUGH_EDGE ? 0 : (int)k + 1);
 }
 
-/* Unites pixel i with the three neighbors in the tile before, `step` from one to the next; the middle
- * one is of one component with the others. */
+/* Unites pixel i with the three neighbors in the tile before, `step` from one to the next; the
+ * middle one is of one component with the others. */
 __device__ void unite_across(const Canny &c, size_t i, ptrdiff_t middle, ptrdiff_t step,
                              bool has_first, bool has_last) {
   const size_t k = i + middle;

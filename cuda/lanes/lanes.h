@@ -14,7 +14,7 @@
  *              most 0.5 m. Rows from 4 m to max_distance are used. Images wider than 4096 px are
  *              averaged over 2, 3 or 4 columns.
  *  2. marks    dark, bright, dark: with C the sum of k columns, L and R the sums of the k columns
- *              beside it at distance g, y = C - max(L, R). A column is a mark when y exceeds
+ *              next to it at distance g, y = C - max(L, R). A column is a mark when y exceeds
  *              min_contrast per column and twice the mean of |C - L| of the row, |L - R| is below
  *              max(y, 8 k), and y is the maximum within k columns. Its position is the center of
  *              the part that is brighter than both sides, in 1/16 px. Marks whose disparity is
@@ -32,7 +32,7 @@
  *              (offset, heading, curvature) in three rounds within 0.3, 0.2 and 0.15 m
  *              (1 + Z / 40 m), with priors of 0.01 rad and 0.0005 1/m about the best space. For
  *              each line it is counted where it is covered by marks, where it could be seen, how
- *              the marks spread across it, their color, and the height of the ground beside it.
+ *              the marks spread across it, their color, and the height of the ground next to it.
  *
  * Kinds, lane and tracks are made of this on the host (second half of this header).
  *

@@ -114,7 +114,7 @@ static void add_side(const Hits *h, const uint16_t *row, int u, int q, int32_t *
   *count += is_valid;
 }
 
-/* What the rows show of a line: where it can be seen, and the height beside it. */
+/* What the rows show of a line: where it can be seen, and the height next to it. */
 static void measure_rows(const Hits *h, const RvLanesCurve *curve, RvLanesMark *mark) {
   const RvLanesPlan *p = h->job->plan;
   const RvPlane *plane = &h->job->source.disparity;

@@ -31,7 +31,7 @@
 #define PAIRS 4096
 #define CLOSING 0.5  /* m/s: slower ones have no time to collision */
 #define TTC_MAX 10.0 /* s */
-#define MARGIN 0.3   /* m beside the path */
+#define MARGIN 0.3   /* m next to the path */
 #define MOVING 1.5   /* m/s above the ground */
 
 /* Position and velocity along one axis with their covariance. */
@@ -123,9 +123,9 @@ static double nearer_zero(double a, double b) {
   return a * a < b * b ? a : b;
 }
 
-/* What covers a part of an object, or the border of the image, moves its visible center and one of
- * its sides. How far an obstacle is beside its track is what center and sides moved least; where the
- * image cuts it, what the other side moved. */
+/* What covers a part of an object, or the border of the image, moves its visible center and one
+ * of its sides. How far an obstacle is beside its track is what center and sides moved least;
+ * where the image cuts it, what the other side moved. */
 static double beside(const Track *t, const RvObstacle *o, int cut) {
   const double center = o->lateral - t->x.at, grown = 0.5 * (o->width - t->last.width);
   const double left = center - grown, right = center + grown;
@@ -208,7 +208,8 @@ static void sort_pairs(Pair *pair, int count) {
     }
 }
 
-/* Pairs free tracks with free obstacles, the best first. `taken`: track of each obstacle, -1: none. */
+/* Pairs free tracks with free obstacles, the best first. `taken`: track of each obstacle, -1:
+ * none. */
 static void match(RvObstaclesTracks *tracks, const RvObstacle *obstacles, int count, int has_id,
                   int is_second, int *taken) {
   int pairs = 0;

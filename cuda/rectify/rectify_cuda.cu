@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rectify_cuda.cu: CUDA engine: one launch for all planes of both views. A thread makes four samples
- * of a row: it loads their map entries in one piece, and their source samples together, with checks
- * for each unless all of them are inside of one view. Pictures whose planes are not
- * aligned to 16 bytes, RGB, BGR, 16-bit samples and maps with wide entries go through a kernel that
- * does the latter for every sample. */
+/* rectify_cuda.cu: CUDA engine: one launch for all planes of both views. A thread makes four
+ * samples of a row: it loads their map entries in one piece, and their source samples together,
+ * with checks for each unless all of them are inside of one view. Images whose planes are not
+ * aligned to 16 bytes, RGB, BGR, 16-bit samples and maps with wide entries go through a kernel
+ * that does the latter for every sample. */
 #include "rectify/rectify_maps.h"
 #include "rectify/rectify_stages.h"
 #include "rv_launch.cuh"
@@ -37,7 +37,7 @@ struct Args {
   int chroma_rows, chroma_tiles;
 };
 
-/* --- One sample with all checks ---------------------------------------------------------------- */
+/* --- One sample with all checks --------------------------------------------------------------- */
 
 template <bool WIDE> __device__ uint32_t border_of(const Args &args, const RvRectifySamples &s) {
   return (uint32_t)args.border[s.grid] << (WIDE ? 8 : 0);
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) any_kernel(const __grid_cons
     remap_sample<WIDE>(args, tile.kind, tile.x, tile.y);
 }
 
-/* --- Samples whose source samples are all inside ------------------------------------------------ */
+/* --- Samples whose source samples are all inside ---------------------------------------------- */
 
 struct Position {
   int offset; /* bytes in the input plane */
@@ -378,7 +378,7 @@ struct RectifyCuda {
   void *map[RV_RECTIFY_GRIDS];
 };
 
-/* 1 when every plane of both pictures is aligned. */
+/* 1 when every plane of both images is aligned. */
 int is_aligned(const RvRectifyJob *job) {
   uintptr_t mixed = 0;
   for (int p = 0; p < rv_pixel_planes(job->in.format); p++)

@@ -9,7 +9,7 @@
 #define RV_RECTIFY_ONE (1 << RV_RECTIFY_BITS)
 #define RV_RECTIFY_STEP_BITS 5 /* further fraction of RvRectifyGrid.step_x */
 
-/* Largest stride of a plane in bytes: offsets in a picture fit into int32_t. */
+/* Largest stride of a plane in bytes: offsets in an image fit into int32_t. */
 #define RV_RECTIFY_STRIDE_MAX (1 << 17)
 
 /* Entry of a map whose four source samples are all outside. */

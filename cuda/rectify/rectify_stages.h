@@ -41,7 +41,7 @@ typedef struct RvRectifyJob {
 /* remap: all planes of both views. */
 RV_STAGES(RvRectify, rectify, const RvRectifyJob, *remap);
 
-/* Samples of one kind in a picture: where a channel of sample i of a row is. */
+/* Samples of one kind in an image: where a channel of sample i of a row is. */
 typedef struct RvRectifySamples {
   int grid; /* RV_RECTIFY_LUMA or RV_RECTIFY_CHROMA */
   int plane;

@@ -10,7 +10,7 @@
 
 #define CAMERA_HEIGHT 1.5 /* m */
 #define CAMERA_PITCH 2.0  /* degrees */
-#define CLEARANCE 1.95    /* m: nothing stands nearer than this beside the camera */
+#define CLEARANCE 1.95    /* m: nothing stands nearer than this next to the camera */
 #define BASELINE_MAX 0.8  /* m */
 
 const char *rv_scene_label_text(RvSceneLabel label) {
@@ -66,7 +66,7 @@ RV_PARAMS(scene)
 /* --- Object ---------------------------------------------------------------------------------- */
 
 /* The baseline follows from the largest disparity: the nearest ground, at the bottom of the
- * image, and the nearest cars beside the camera get nine tenths of it (eight on uneven ground).
+ * image, and the nearest cars next to the camera get nine tenths of it (eight on uneven ground).
  */
 static void set_up_camera(ScenePlan *plan) {
   const RvSceneConfig *c = &plan->config;

@@ -54,7 +54,7 @@ typedef struct RvSceneConfig {
   double speed;           /* of the camera, m/s, -50..50; 8. At 0 the whole scene stands still */
   double frame_rate;      /* frames/s, for the motion between frames, above 0..1000; 30 */
   int max_disparity;      /* px: nothing is nearer than this, 16..1024; 96 */
-  double grass_height;    /* of the highest grass beside the track of OFFROAD, m, 0..0.3; 0.2 */
+  double grass_height;    /* of the highest grass next to the track of OFFROAD, m, 0..0.3; 0.2 */
   double curb_height;     /* of the sidewalks of the streets above the road, m, 0..0.3; 0.12 */
   int threads;            /* 0 = all processors; 0 */
   RvLog log;              /* silent */
@@ -122,7 +122,8 @@ typedef struct RvScene RvScene;
 /* Returns the name of a label ("road"), static; "unknown" for an invalid one. */
 RV_API const char *rv_scene_label_text(RvSceneLabel label);
 
-/* As of all algorithms (rv_params.h), without an engine. The caller frees *out with rv_scene_free. */
+/* As of all algorithms (rv_params.h), without an engine. The caller frees *out with
+ * rv_scene_free. */
 RV_API const RvParams *rv_scene_params(void);
 RV_API void rv_scene_config_init(RvSceneConfig *config);
 RV_API RvStatus rv_scene_config_check(const RvSceneConfig *config);

@@ -94,7 +94,7 @@ static void add_bridge(World *world, double z, int number, uint32_t style) {
            color(140, 136, 130), style);
 }
 
-/* A house with a front of glass beside the road. */
+/* A house with a front of glass next to the road. */
 static void add_glass(World *world, double z, uint32_t style) {
   Object *house =
       scene_block(world, MATERIAL_CABIN, RV_LABEL_BUILDING, 9.5, z, 0.0, vec(2.5, 2.2, 8.0));

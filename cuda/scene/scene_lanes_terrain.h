@@ -128,7 +128,7 @@ INLINE void meet_street(const RvScene *scene, const Rays *ray, Longs lanes, Hits
   hits->id = choose_longs(road, l0 + ID(-2, MATERIAL_ROAD, 0), hits->id);
 }
 
-/* A road that bends, and grass beside it, on one level. */
+/* A road that bends, and grass next to it, on one level. */
 INLINE void meet_bent(const RvScene *scene, const Rays *ray, Longs lanes, Hits *hits) {
   const World *world = scene->work->world;
   const Vec o = ray->origin;

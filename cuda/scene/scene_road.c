@@ -90,7 +90,7 @@ Object *scene_block(World *world, Material material, RvSceneLabel label, double 
   return box;
 }
 
-/* A guard rail beside the road, from one position to another (m ahead); `side`: of its posts. */
+/* A guard rail next to the road, from one position to another (m ahead); `side`: of its posts. */
 void scene_rail(World *world, double across, int side, double from, double to) {
   const double piece = 8.0;
   for (int k = floor_int((world->travel + from) / piece); k * piece < world->travel + to; k++) {

@@ -141,7 +141,7 @@ RV_PARAMS_AND_OTHERS(stixels, set_structures)
 
 /* --- Object ---------------------------------------------------------------------------------- */
 
-/* Of the classes there are; NaN is refused. */
+/* Of the classes there are; NaN is rejected. */
 static RvStatus check_priors(const RvStixelsConfig *c) {
   const RvStixelsSemanticPriors *p = c->semantic_priors;
   for (int k = 0; p && k < c->semantics; k++) {

@@ -125,7 +125,7 @@ typedef enum RvStixelsCutsKind {
   RV_STIXELS_CUTS_TIME_SERIES, /* rows where the disparities of a column of cells have a local
                                * extremum (3.4.1) or a jump of 1 px or more, where valid cells meet
                                * invalid ones */
-  RV_STIXELS_CUTS_NETWORK      /* rows that a network learnt from exact stixels (3.4.2) */
+  RV_STIXELS_CUTS_NETWORK      /* rows that a network learned from exact stixels (3.4.2) */
 } RvStixelsCutsKind;
 
 /* A penalty alpha + beta |difference|. */

@@ -37,7 +37,7 @@ RV_HD int rv_vote_histogram_bin(const RvVoteGeometry *p, int k, int x, int y, ui
   return (int)((e * (uint32_t)p->bins) >> p->range_log); /* 65535 * 65536 fits */
 }
 
-/* Three histograms of 256 bins from one reading of the picture. */
+/* Three histograms of 256 bins from one reading of the image. */
 RV_HD int rv_vote_color_bin(const RvVoteGeometry *p, int k, int x, int y, uint32_t e) {
   return 256 * k + (int)((e >> (8 * k)) & 255);
 }

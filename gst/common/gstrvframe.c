@@ -98,7 +98,7 @@ static void unstage(void **staging, gsize *have, GstRvDevice **device) {
 
 /* --- Images ---------------------------------------------------------------------------------- */
 
-/* Points the picture at the mapped planes. */
+/* Points the image at the mapped planes. */
 static void point_at_video(GstRvFrame *frame) {
   for (int p = 0; p < rv_pixel_planes(frame->picture.format); p++) {
     frame->picture.data[p] = GST_VIDEO_FRAME_PLANE_DATA(&frame->video, p);
@@ -106,7 +106,7 @@ static void point_at_video(GstRvFrame *frame) {
   }
 }
 
-/* Points the picture at a device copy. */
+/* Points the image at a device copy. */
 static RvStatus point_at_copy(GstRvFrame *frame, const GstRvExecContext *work) {
   RvPicture *picture = &frame->picture;
   gsize offset[3] = {0, 0, 0};

@@ -40,7 +40,7 @@ typedef struct GstRvFrame {
   GstVideoFrame video;
   gboolean mapped;
   GstMapFlags flags;
-  gboolean staged; /* picture is the device copy of system memory */
+  gboolean staged; /* `picture` is the device copy of system memory */
   void *staging;
   gsize staging_bytes;
   GstRvDevice *staging_device;

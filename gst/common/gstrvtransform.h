@@ -43,8 +43,8 @@ G_BEGIN_DECLS
 #define GST_RV_TRANSFORM_GET_CLASS(obj)                                                            \
   (G_TYPE_INSTANCE_GET_CLASS((obj), GST_TYPE_RV_TRANSFORM, GstRvTransformClass))
 
-/* Formats that every element accepts, in any memory and in system memory only. (Those that libgstcuda
- * cannot allocate are among the latter.) */
+/* Formats that every element accepts, in any memory and in system memory only. (Those that
+ * libgstcuda cannot allocate are among the latter.) */
 #define GST_RV_FORMATS                                                                             \
   "NV12, I420, YUY2, UYVY, BGRx, BGRA, RGBx, RGBA, YV12, NV21, Y42B, ARGB, ABGR"
 #define GST_RV_FORMATS_SYSTEM GST_RV_FORMATS ", RGB, BGR, GRAY8, xRGB, xBGR"
@@ -93,10 +93,10 @@ struct GstRvTransformClass {
   void (*transform_structure)(GstRvTransform *self, GstPadDirection direction,
                               GstStructure *structure, GstCapsFeatures *features, GstCaps *result);
 
-  /* Makes everything for in_info, out_info and the properties, so that process need not allocate.
-   * Called between frames, with the device current, after caps and after a rebuild. Must leave the
-   * previous state usable when it fails with RV_ERR_ARG during a rebuild: the frame is processed with it.
-   */
+  /* Makes everything for in_info, out_info and the properties, so that process need not
+   * allocate. Called between frames, with the device current, after caps and after a rebuild.
+   * Must leave the previous state usable when it fails with RV_ERR_ARG during a rebuild: the
+   * frame is processed with it. */
   RvStatus (*configure)(GstRvTransform *self, const GstRvExecContext *work);
 
   /* Enqueues (RV_CUDA) or does (RV_CPU) the work of one frame, and attaches the result to out. */
@@ -132,15 +132,15 @@ struct GstRvTransformClass {
 GType gst_rv_transform_get_type(void);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(GstRvTransform, gst_object_unref)
 
-/* What every element states: its name, whose line in elements.def is the metadata, and its properties,
- * a table that lives as long as the class. */
+/* What every element states: its name, whose line in elements.def is the metadata, and its
+ * properties, a table that lives as long as the class. */
 void gst_rv_transform_class_set_element(GstRvTransformClass *klass, const char *name,
                                         const GstRvSettings *settings);
 
 /* The same, for an element that attaches annotations to the frames that pass through it: at most
- * GST_RV_RESULTS names and NULL; post-messages describes the first. `picture`: GST_MAP_READ, or 0 for
- * an element that reads the disparity alone, and so accepts disparity maps (GRAY16_LE) as frames too.
- * Adds the pad templates. */
+ * GST_RV_RESULTS names and NULL; post-messages describes the first. `picture`: GST_MAP_READ, or
+ * 0 for an element that reads the disparity alone, and so accepts disparity maps (GRAY16_LE) as
+ * frames too. Adds the pad templates. */
 void gst_rv_transform_class_set_analyzer(GstRvTransformClass *klass, const char *name,
                                          const GstRvSettings *settings, GstMapFlags picture,
                                          const char *annotation, ...) G_GNUC_NULL_TERMINATED;
@@ -163,8 +163,8 @@ void gst_rv_transform_class_add_templates(GstRvTransformClass *klass, const char
  * system memory (", GRAY16_LE"), or "". To be freed. */
 char *gst_rv_transform_caps_string(gboolean deep, const char *more);
 
-/* The same with GST_RV_FORMATS_DEEP, and GRAY16_LE in system memory for disparity and depth maps. To
- * be freed. */
+/* The same with GST_RV_FORMATS_DEEP, and GRAY16_LE in system memory for disparity and depth
+ * maps. To be freed. */
 char *gst_rv_transform_caps_string_maps(void);
 
 /* configure is called before the next frame. Any thread. */

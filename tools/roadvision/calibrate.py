@@ -396,7 +396,7 @@ class Calibration:
 
 
 def drop_outliers(pairs, size, arguments):
-    """Calibrates; pairs whose rows differ three times as much as the median pair are left out once."""
+    """Calibrates; pairs whose rows differ three times as much as the median pair are omitted once."""
     calibration = Calibration(pairs, size, arguments)
     errors = [float(np.sqrt(np.mean(calibration.row_errors(pair) ** 2))) for pair in pairs]
     limit = max(1.0, 3 * float(np.median(errors)))

@@ -26,7 +26,7 @@ NAMES = RoadVision.meta_get_names()
 
 def annotation(buffer, name):
     """Dictionary of one annotation: numbers, names of enumerations, 2-D arrays of rasters, 1-D arrays
-    of records. Absent buffers are left out. An invalid annotation raises GLib.Error."""
+    of records. Absent buffers are omitted. An invalid annotation raises GLib.Error."""
     meta = getattr(RoadVision, 'Meta' + name[2:-4])()
     if not meta.read(buffer):
         return None

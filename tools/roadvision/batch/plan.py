@@ -114,7 +114,7 @@ def make(out, source, settings, options):
         sequences.append(sequence_of(out, top, item, number, settings, problems))
     sequences = [sequence for sequence in sequences if sequence]
     for number, sequence in enumerate(sequences):
-        if sequence['id'] != number:  # an empty one was left out
+        if sequence['id'] != number:  # an empty one was omitted
             for end in ('.txt', '.at'):
                 path = state(out, 'frames', '%05d' % sequence['id'] + end)
                 if os.path.exists(path):
