@@ -22,7 +22,7 @@ static RvStatus stages_of(const RvConvertStages **out, RvEngine engine, const Rv
 static RvStatus check_rectangle(const RvPicture *picture, int x, int y, int width, int height,
                                 int threads, const RvLog *log) {
   RV_REQUIRE(log, rv_picture_fits(picture),
-             "convert: the picture needs a known format, a size of 1..%d px, all its planes and "
+             "convert: the image needs a known format, a size of 1..%d px, all its planes and "
              "strides of at least a row",
              RV_MAX_SIDE);
   RV_REQUIRE(log, threads >= 0, "convert: threads is %d; 0 means all", threads);
@@ -30,7 +30,7 @@ static RvStatus check_rectangle(const RvPicture *picture, int x, int y, int widt
              x >= 0 && y >= 0 && width >= 1 && height >= 1 && width <= picture->width &&
                  height <= picture->height && x <= picture->width - width &&
                  y <= picture->height - height,
-             "convert: the rectangle %dx%d at (%d, %d) does not lie in the picture of %dx%d px",
+             "convert: the rectangle %dx%d at (%d, %d) does not lie in the image of %dx%d px",
              width, height, x, y, picture->width, picture->height);
   return RV_OK;
 }
@@ -79,11 +79,11 @@ RvStatus rv_convert_color(const RvPicture *picture, int bt709, int full_range, c
              "convert: the color plane must be u32 with a stride of at least a row");
   RV_TRY(check_rectangle(picture, 0, 0, color->width, color->height, threads, log));
   RV_REQUIRE(log, picture->width == color->width && picture->height == color->height,
-             "convert: the color plane of %d x %d px has not the size of the picture, %d x %d px",
+             "convert: the color plane of %d x %d px has not the size of the image, %d x %d px",
              color->width, color->height, picture->width, picture->height);
   const RvPixelLayout *layout = rv_pixel_layout(picture->format);
   RV_REQUIRE(log, layout->plane_of[1] >= 0 || !layout->wide,
-             "convert: gray pictures of more than 8 bits have no colors; make a GRAY8 copy by "
+             "convert: gray images of more than 8 bits have no colors; make a GRAY8 copy by "
              "rv_convert_crop");
   RvConvertSource source = {.cell_x = layout->cell_x,
                             .cell_y = layout->cell_y,
@@ -120,7 +120,7 @@ RvStatus rv_convert_crop(const RvPicture *picture, int x, int y, const RvPicture
   const RvConvertStages *stages;
   RV_TRY(stages_of(&stages, engine, log));
   RV_REQUIRE(log, rv_picture_fits(out),
-             "convert: the output picture needs a known format, a size of 1..%d px, all its planes "
+             "convert: the output image needs a known format, a size of 1..%d px, all its planes "
              "and strides of at least a row",
              RV_MAX_SIDE);
   RV_TRY(check_rectangle(picture, x, y, out->width, out->height, threads, log));

@@ -105,14 +105,13 @@ static RvCanvas canvas_of(const RvPicture *picture) {
 static RvStatus job_of(const RvDraw *draw, const RvPicture *picture, RvStream stream,
                        RvDrawJob *job) {
   const RvLog *log = &draw->plan.config.log;
-  RV_REQUIRE(
-      log, rv_picture_fits(picture),
-      "draw: the picture needs a known format, all its planes and strides of at least a row");
+  RV_REQUIRE(log, rv_picture_fits(picture),
+             "draw: the image needs a known format, all its planes and strides of at least a row");
   RV_REQUIRE(log,
              picture->format == draw->plan.config.format &&
                  picture->width == draw->plan.config.width &&
                  picture->height == draw->plan.config.height,
-             "draw: the picture has %dx%d px or a format other than the object's %dx%d",
+             "draw: the image has %dx%d px or a format other than the object's %dx%d",
              picture->width, picture->height, draw->plan.config.width, draw->plan.config.height);
   RV_REQUIRE(log, rv_pixel_planes(picture->format) < 3 || picture->stride[1] == picture->stride[2],
              "draw: both chroma planes of I420, YV12 and Y42B need the same stride");
@@ -189,12 +188,12 @@ static RvStatus check_grid(const RvDraw *draw, const RvDrawGrid *g) {
              g->mask.width, g->mask.height);
   RV_REQUIRE(log,
              g->width >= 1 && g->width <= RV_MAX_SIDE && g->height >= 1 && g->height <= RV_MAX_SIDE,
-             "draw: a grid made for a picture of %dx%d px; each side must be 1..%d", g->width,
+             "draw: a grid made for an image of %dx%d px; each side must be 1..%d", g->width,
              g->height, RV_MAX_SIDE);
   RV_REQUIRE(log,
              g->cell >= 1 && g->mask.width <= g->width / g->cell &&
                  g->mask.height <= g->height / g->cell,
-             "draw: %d x %d cells of %d px do not lie in a picture of %dx%d px", g->mask.width,
+             "draw: %d x %d cells of %d px do not lie in an image of %dx%d px", g->mask.width,
              g->mask.height, g->cell, g->width, g->height);
   RV_REQUIRE(log, g->edge_width >= 0 && g->edge_width <= RV_MAX_SIDE,
              "draw: the edge of a grid is %d px wide, must be 0..%d", g->edge_width, RV_MAX_SIDE);

@@ -38,8 +38,8 @@ static int place(const RvDraw *draw, RvShape *shape, int64_t x0, int64_t y0, int
 static RvStatus append(RvDraw *draw, const RvShape *shape) {
   if (draw->count == RV_DRAW_SHAPES) {
     if (!draw->full_logged)
-      rv_log(&draw->plan.config.log,
-             "draw: more than %d shapes in one picture; the rest is left out", RV_DRAW_SHAPES);
+      rv_log(&draw->plan.config.log, "draw: more than %d shapes in one frame; the rest is omitted",
+             RV_DRAW_SHAPES);
     draw->full_logged = 1;
     return RV_ERR_ARG;
   }

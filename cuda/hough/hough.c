@@ -48,7 +48,7 @@ static const RvParam params[] = {
               "With segments: one for every run of min-length, so for every dash, not only for the "
               "longest"),
     RV_REAL("min-distance", min_distance, 0, 1000, 8, 0, "px", "0 = off",
-            "Minimum distance of lines beside each other; of nearer ones the longest remains"),
+            "Minimum distance of lines next to each other; of nearer ones the longest remains"),
     RV_REAL("min-angle", min_angle, 0, 90, 5, 0, "degrees", NULL,
             "Without segments: lines whose directions differ by more are no duplicates"),
     RV_PARAM_THREADS,

@@ -155,12 +155,12 @@ static RvStatus check_picture(const RvRectifyConfig *c, const char *name, const 
   RV_REQUIRE(log,
              rv_picture_fits(picture) && picture->format == c->format && picture->width == w &&
                  picture->height == h,
-             "rectify: picture %s must be %d x %d px of the configured format with all its planes "
+             "rectify: image %s must be %d x %d px of the configured format with all its planes "
              "and strides of at least a row",
              name, w, h);
   for (int p = 0; p < rv_pixel_planes(c->format); p++)
     RV_REQUIRE(log, picture->stride[p] <= RV_RECTIFY_STRIDE_MAX,
-               "rectify: the stride of plane %d of picture %s is %td bytes, must be at most %d", p,
+               "rectify: the stride of plane %d of image %s is %td bytes, must be at most %d", p,
                name, picture->stride[p], RV_RECTIFY_STRIDE_MAX);
   return RV_OK;
 }

@@ -56,7 +56,7 @@ static const RvParam params[] = {
     RV_INT("max-disparity", max_disparity, 16, 1024, 96, 0, "px", NULL,
            "Largest disparity of any surface; determines the baseline"),
     RV_REAL("grass-height", grass_height, 0, 0.3, 0.2, 0, "m", "0 = as low as the track",
-            "Height of the highest grass beside the track of offroad"),
+            "Height of the highest grass next to the track of offroad"),
     RV_REAL("curb-height", curb_height, 0, 0.3, 0.12, 0, "m", "0 = as low as the road",
             "Height of the sidewalks above the road of street and slanted-street"),
     RV_PARAM_THREADS,
@@ -198,7 +198,7 @@ RvStatus rv_scene_render(RvScene *scene, uint64_t frame, const RvPicture *pictur
   RV_REQUIRE(
       &c->log,
       rv_picture_fits(picture) && picture->width == 2 * c->width && picture->height == c->height,
-      "scene: the picture must be %d x %d px, both views side by side", 2 * c->width, c->height);
+      "scene: the image must be %d x %d px, both views side by side", 2 * c->width, c->height);
   RV_REQUIRE(&c->log,
              picture->format == RV_PIXEL_BGRX || picture->format == RV_PIXEL_NV12 ||
                  picture->format == RV_PIXEL_I420 || picture->format == RV_PIXEL_GRAY8,

@@ -70,7 +70,7 @@ static const RvParam params[] = {
     RV_SWITCH("reject-sky", reject_sky, 1, 0, NULL, NULL,
               "Invalidate bright regions without texture at the top of the image"),
     RV_CHOICE("fill", fill, RV_SGM_FILL_NONE, 0, NULL, NULL,
-              "Values for pixels without a reliable match, from the background beside them",
+              "Values for pixels without a reliable match, from the background next to them",
               {RV_SGM_FILL_NONE, "none", "invalid pixels stay invalid"},
               {RV_SGM_FILL_DENSE, "dense",
                "a value for every pixel but rejected sky, flagged in the confidence"}),

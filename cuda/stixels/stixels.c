@@ -46,7 +46,7 @@ static const RvParam params[] = {
         "cuts", cuts, RV_STIXELS_CUTS_ALL, 0, NULL, NULL, "Allowed boundaries of stixels",
         {RV_STIXELS_CUTS_ALL, "all", "Every row of cells"},
         {RV_STIXELS_CUTS_TIME_SERIES, "time-series", "Local extrema and jumps of the disparity"},
-        {RV_STIXELS_CUTS_NETWORK, "network", "Rows that a network learnt from exact stixels"}),
+        {RV_STIXELS_CUTS_NETWORK, "network", "Rows that a network learned from exact stixels"}),
     REAL("cut-penalty",
          "Weight of the costs of boundaries by the network's confidence in them, thesis eq. 3.24",
          NULL, "with cuts=network; 0 = all allowed boundaries cost the same", 0, 100, 0,
