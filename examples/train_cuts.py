@@ -384,8 +384,8 @@ def parse_arguments():
     parser.add_argument('--curve', metavar='FILE', help='loss, density and recall by epoch')
     parser.add_argument('--cache', metavar='FOLDER', help='keeps the rendered samples')
     parser.add_argument('--frames', type=int, default=780, help='rendered frames (%(default)s)')
-    parser.add_argument('--epochs', type=int, default=30, help='(%(default)s)')
-    parser.add_argument('--batch', type=int, default=256, help='columns (%(default)s)')
+    parser.add_argument('--epochs', type=int, default=24, help='(%(default)s)')
+    parser.add_argument('--batch', type=int, default=512, help='columns (%(default)s)')
     parser.add_argument('--rate', type=float, default=4e-3, help='of Adam, at first (%(default)s)')
     parser.add_argument('--most', type=int, default=30,
                         help='percent of the rows of a column that can be cuts (%(default)s)')

@@ -131,6 +131,14 @@ static void release(GstRvTransform *base) {
   gst_cuda_stixels_semantics_clear(&self->semantics);
 }
 
+typedef struct Line {
+  char text[400];
+} Line;
+
+static void keep_line(void *user, const char *text) {
+  g_strlcpy(((Line *)user)->text, text, sizeof((Line *)user)->text);
+}
+
 /* A file that is no network may have any size: at most one byte more is read. */
 static RvStatus read_network(const char *path, RvStixelsNetwork *network, const RvLog *log) {
   guint8 bytes[RV_STIXELS_NETWORK_BYTES + 1];
@@ -144,7 +152,12 @@ static RvStatus read_network(const char *path, RvStixelsNetwork *network, const 
                     path, g_strerror(error));
     return RV_ERR_IO;
   }
-  return rv_stixels_network_read(network, bytes, size, log);
+  Line line = {""};
+  const RvLog keep = {keep_line, &line};
+  const RvStatus status = rv_stixels_network_read(network, bytes, size, &keep);
+  if (status != RV_OK)
+    gst_rv_log_line(log, "cuts-location=%s: %s", path, line.text);
+  return status;
 }
 
 /* The object is made with the first disparity, which defines size and camera. */

@@ -352,10 +352,30 @@ GST_START_TEST(test_hostile) {
 }
 GST_END_TEST
 
+/* Files that are no network of cuts. */
+GST_START_TEST(test_hostile_network) {
+  static const struct {
+    const char *text;
+    gssize size;
+    const char *cause;
+  } files[] = {{"", 0, "RVCUTNET"}, {"RVCUTNET\1", 9, "9 bytes"}};
+  static const char *const paths[] = {"/nonexistent/file", "/dev/zero", "/"};
+  char *folder = test_folder_new();
+  for (gsize k = 0; k < G_N_ELEMENTS(paths); k++)
+    expect_refusal("cuts-location", paths[k], "cuts-location");
+  for (gsize k = 0; k < G_N_ELEMENTS(files); k++) {
+    char *path = file_of(folder, "bad.rvcuts", files[k].text, files[k].size);
+    expect_refusal("cuts-location", path, files[k].cause);
+    g_free(path);
+  }
+  test_folder_free(folder);
+}
+GST_END_TEST
+
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
   TEST(test_annotation) TEST(test_refused) TEST(test_maps) TEST(test_letters) TEST(test_priors) \
-  TEST(test_hostile)
+  TEST(test_hostile) TEST(test_hostile_network)
 /* clang-format on */
 
 ELEMENT_TESTS(cudastixels_semantics, TESTS)

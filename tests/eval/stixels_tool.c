@@ -9,9 +9,9 @@
  *     others have their defaults. The ground is estimated from the disparity, as the element does.
  *     network=FILE: weights of cuts=network instead of those of the library.
  *     Writes OUT/name.planes (u16, 1/16 px), OUT/name.structure and OUT/name.semantic (u8), dense
- *     rows, and OUT/name.cuts (u8, RvStixelsOutput.cuts), and prints name, number of stixels, and
- *     percent of the boundaries of cells that are cuts. --times: runs each three times more and
- *     adds a column, the least processor time of a run in us. */
+ *     rows, OUT/name.list (RvStixel) and OUT/name.cuts (u8, RvStixelsOutput.cuts), and prints name,
+ *     number of stixels, and percent of the boundaries of cells that are cuts. --times: runs each
+ *     three times more and adds a column, the least processor time of a run in us. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +134,9 @@ static void run(const RvStixelsConfig *base, const Item *item, const char *out, 
   draw_semantics(list, offsets[columns], config.stixel_width, &structure);
   eval_plane_write(folder, item->name, ".semantic", "", &structure);
   eval_plane_write(folder, item->name, ".cuts", "", &cuts);
+  const RvPlane records = {list, sizeof *list, (int)(sizeof *list / 4), (int)offsets[columns],
+                           RV_U32};
+  eval_plane_write(folder, item->name, ".list", "", &records);
   printf("%s %u %.2f", item->name, offsets[columns], density_of(&cuts));
   printf(is_timed ? " %.0f\n" : "\n", us);
   free(cuts.data);
