@@ -264,6 +264,23 @@ depth_at.py() {
     run env -u PYTHONPATH -u RV_RUN_BUILD -u GST_PLUGIN_PATH -u GI_TYPELIB_PATH "$E/depth_at.py" 320 400 --frames 1 &&
     said '[0-9.]+ m \(disparity'
 }
+semantics.py() { # without onnxruntime it says so
+  if /usr/bin/python3 -c 'import onnxruntime' 2>/dev/null; then
+    run "$E/semantics.py" --verbose --source 'stereotestsrc num-buffers=2' && said 'road [1-9]'
+  else
+    refused 'pip install onnxruntime' 1 "$E/semantics.py"
+  fi
+}
+train_semantics.py() {
+  run "$E/train_semantics.py" --help && said 'rendered streets' || return
+  skip 'training takes minutes, and needs PyTorch, onnx and onnxruntime'
+}
+stixels_study.sh() {
+  refused 'set RV_DATA' 1 env -u RV_DATA "$E/stixels_study.sh" study || return
+  [ -n "${EXAMPLES_LONG:-}" ] || { skip 'a study of minutes: EXAMPLES_LONG=1 runs it'; return; }
+  [ -n "${RV_DATA:-}" ] || { skip 'RV_DATA is not set'; return; }
+  run "$E/stixels_study.sh" study 1 && said 'Cut density' && check image study/thesis.png any
+}
 opencv_depth.py() {
   run "$E/opencv_depth.py" --pipeline 'stereotestsrc num-buffers=2 ! video/x-raw,width=640,height=240 ! cudasgm' depth.png &&
     said 'frame 1: [1-9][0-9.]* m' && check image depth_color.png 320x240 color=35 && check image depth.png 320x240
