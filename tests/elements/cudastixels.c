@@ -166,6 +166,74 @@ GST_START_TEST(test_properties) {
 }
 GST_END_TEST
 
+static void put(GByteArray *bytes, guint32 value) {
+  const guint32 stored = GUINT32_TO_LE(value);
+  g_byte_array_append(bytes, (const guint8 *)&stored, sizeof stored);
+}
+
+/* A network whose weights are all 0, so that all rows have the same score: more than can be cuts. */
+static GByteArray *network_new(void) {
+  static const guint32 shapes[][4] = {{5, 1, 8, 16},  {1, 1, 16, 16}, {5, 2, 16, 16},
+                                      {1, 1, 16, 16}, {5, 3, 16, 16}, {1, 1, 16, 16},
+                                      {1, 1, 16, 1}};
+  static const guint8 zeros[16 * 5 * 16 + 16 * 4];
+  GByteArray *bytes = g_byte_array_new();
+  g_byte_array_append(bytes, (const guint8 *)"RVCUTNET", 8);
+  put(bytes, 1);
+  put(bytes, 8);
+  put(bytes, G_N_ELEMENTS(shapes));
+  for (guint k = 0; k < G_N_ELEMENTS(shapes); k++) {
+    const guint32 *s = shapes[k];
+    for (int i = 0; i < 4; i++)
+      put(bytes, s[i]);
+    put(bytes, 0);
+    g_byte_array_append(bytes, zeros, s[3] * (s[0] * s[2] + 4));
+  }
+  put(bytes, 0);
+  put(bytes, 20);
+  return bytes;
+}
+
+/* The network of the library with costs of cuts, then that of a file, which leaves one stixel per
+ * column, then the first again. */
+GST_START_TEST(test_network) {
+  char *folder = test_folder_new(), *path = g_build_filename(folder, "none.rvcuts", NULL);
+  GByteArray *bytes = network_new();
+  RvStixelsNetwork network;
+  fail_unless(rv_stixels_network_read(&network, bytes->data, bytes->len, NULL) == RV_OK);
+  fail_unless(g_file_set_contents(path, (const char *)bytes->data, bytes->len, NULL));
+  for (int e = 0; e < engine_count(); e++) {
+    GstVideoInfo info;
+    GstHarness *harness = harness_new(engines[e], "GRAY8", &info);
+    for (int way = 0; way < 3; way++) {
+      RvStixelsConfig config;
+      config_for(&config, W, H);
+      config.cuts = RV_STIXELS_CUTS_NETWORK;
+      config.cut_penalty = 0.5;
+      config.network = way == 1 ? &network : NULL;
+      gst_harness_set(harness, "cudastixels", "cuts", RV_STIXELS_CUTS_NETWORK, "cut-penalty", 0.5,
+                      "cuts-location", way == 1 ? path : "", NULL);
+      RvStixels *stixels = NULL;
+      fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
+      RvPlane plane;
+      GstBuffer *out =
+          gst_harness_push_and_pull(harness, frame_new(&info, W, H, way, FALSE, &plane));
+      check_stixels(out, stixels, &config, &plane, FALSE);
+      RvMetaStixels meta;
+      fail_unless(rv_meta_get_stixels(out, &meta));
+      fail_unless((meta.count == rv_stixels_columns(&config)) == (way == 1));
+      rv_stixels_free(&stixels);
+      g_free(plane.data);
+      gst_buffer_unref(out);
+    }
+    gst_harness_teardown(harness);
+  }
+  g_byte_array_unref(bytes);
+  test_folder_free(folder);
+  g_free(path);
+}
+GST_END_TEST
+
 /* The defaults of the element are those of the library. */
 GST_START_TEST(test_defaults) {
   GstElement *element = gst_element_factory_make("cudastixels", NULL);
@@ -318,7 +386,7 @@ GST_END_TEST
 
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
-  TEST(test_frames) TEST(test_properties) TEST(test_defaults) TEST(test_camera) \
+  TEST(test_frames) TEST(test_properties) TEST(test_network) TEST(test_defaults) TEST(test_camera) \
   TEST(test_nothing_to_do) TEST(test_range) LOOP(test_drawing, 2)
 /* clang-format on */
 
