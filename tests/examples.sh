@@ -209,7 +209,8 @@ replay.sh() {
 }
 stereo_to_disparity.sh() {
   check pairs pairs 3 && run "$E/stereo_to_disparity.sh" pairs/left/one.png pairs/right/one.png disparity.png &&
-    check disparity disparity.png 16 pairs/truth/one.png
+    check disparity disparity.png 16 pairs/truth/one.png &&
+    refused 'cannot read /none' 1 "$E/stereo_to_disparity.sh" /none /none2 x.png
 }
 stereo_to_stixels.sh() {
   check pairs numbered 3 numbered && run "$E/stereo_to_stixels.sh" stixels.avi numbered/left/%06d.png numbered/right/%06d.png &&
@@ -248,7 +249,7 @@ check_machine() {
 }
 bench() { # and check, and what all commands share
   run roadvision bench --size 320x120 --seconds 0.3 --only sgm && said 'pipeline/320x120-sgm +[0-9.]+ cpu|cuda' &&
-    said 'this machine +NVIDIA' && refused '--size is 1' 2 roadvision bench --size 1 &&
+    said 'this machine +NVIDIA' && roadvision bench --size 320x120 --only obstacles --print >line && run bash line && refused '--size is 1' 2 roadvision bench --size 1 &&
     refused 'no row contains zebra' 2 roadvision bench --only zebra && check_machine && shared
 }
 shared() { # usage, completion
@@ -286,6 +287,10 @@ opencv_depth.py() {
     said 'frame 1: [1-9][0-9.]* m' && check image depth_color.png 320x240 color=35 && check image depth.png 320x240
 }
 read_annotations.py() { run "$E/read_annotations.py" && said 'RvDisparityMeta' && said 'buffer 5 at'; }
+train_cuts.py() {
+  /usr/bin/python3 -c 'import torch' 2>/dev/null || { skip 'python3-torch is missing'; return; }
+  run "$E/train_cuts.py" --frames 15 --epochs 1 --out cuts.rvcuts && [ -s cuts.rvcuts ]
+}
 to_ply.py() {
   run "$E/to_ply.py" --pipeline 'stereotestsrc num-buffers=2 ! video/x-raw,width=640,height=240 ! cudasgm' --index 1 \
     cloud.ply && check ply cloud.ply 20000

@@ -8,7 +8,7 @@ import os
 import re
 import time
 
-from roadvision import common
+from roadvision import common, launch
 from roadvision.common import Misuse, Problem
 
 ROWS = (  # row of the report, elements
@@ -27,6 +27,7 @@ def arguments(parser):
     parser.add_argument('--engine', choices=('auto', 'cpu', 'cuda'), default='auto', help='auto takes a GPU if there is one')
     parser.add_argument('--seconds', type=float, default=5, help='of each row (5)')
     parser.add_argument('--size', default='1242x375', metavar='WxH', help='one view in px; recorded rows have 1242x375')
+    parser.add_argument('--print', action='store_true', help='print gst-launch-1.0 lines of the rows, which render their pairs too')
     parser.add_argument('--only', metavar='ROW', help='rows whose name contains ROW')
 
 
@@ -59,10 +60,14 @@ def render(width, height):
     return [sample.get_buffer() for sample in samples], samples[0].get_caps()
 
 
+def with_queues(elements, engine):
+    return ' ! '.join('queue max-size-buffers=3 ! %s engine=%s' % (name, engine) for name in elements.split(' ! '))
+
+
 def measure(elements, buffers, caps, engine, seconds):
     """(frames per second, engine that ran)."""
     Gst = common.gst()
-    line = ' ! '.join('queue max-size-buffers=3 ! %s engine=%s' % (name, engine) for name in elements.split(' ! '))
+    line = with_queues(elements, engine)
     gpu = engine != 'cpu' and Gst.ElementFactory.find('cudaupload') is not None
     pipeline = common.parse('appsrc name=pairs format=time caps="%s" max-buffers=4 block=true ! %s%s%s ! queue max-size-buffers=3 '
                             '! fakesink name=last sync=false' % (
@@ -99,6 +104,12 @@ def run(options):
     rows = [row for row in ROWS if not options.only or options.only in row[0]]
     if not rows:
         raise Misuse('no row contains %s; there are %s' % (options.only, ', '.join(name for name, _ in ROWS)))
+    if options.print:
+        for _name, elements in rows:
+            words = 'stereotestsrc num-buffers=100 truth=false ! video/x-raw,format=NV12,width=%d,height=%d,framerate=30/1' % (
+                2 * int(match[1]), int(match[2]))
+            print(launch.line(('%s ! %s ! fakesink sync=false' % (words, with_queues(elements, options.engine))).split()))
+        return 0
     buffers, caps = render(int(match[1]), int(match[2]))
     gpu, reference = recorded()
     print('%-34s %16s %16s' % ('frames/s', 'this machine', gpu or 'no report'))

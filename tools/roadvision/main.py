@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The command roadvision."""
 import argparse
+import errno
 import importlib
 import sys
 
@@ -33,8 +34,8 @@ def usage():
     lines = ['usage: roadvision COMMAND [OPTION...]', '', 'Stereo vision for road vehicles: depth, stixels, road, '
              'obstacles and lanes from two cameras.', '']
     lines += ['  %-10s %s' % (name, item[1]) for name, item in COMMANDS.items()]
-    lines += ['', 'roadvision COMMAND --help lists the options. see, record and replay have --print: the gst-launch-1.0',
-              'line instead of its run.']
+    lines += ['', 'roadvision COMMAND --help lists the options. see, record, replay, batch and bench have --print: the',
+              'gst-launch-1.0 line instead of its run.']
     return '\n'.join(lines)
 
 
@@ -56,8 +57,13 @@ def main(arguments=None):
     except Misuse as problem:
         print('roadvision %s: %s; --help lists the options' % (name, problem), file=sys.stderr)
         return 2
-    except (Problem, OSError) as problem:
+    except Problem as problem:
         print('roadvision %s: %s' % (name, problem), file=sys.stderr)
+        return 1
+    except OSError as error:
+        text = '%s: %s' % (error.filename, error.strerror) if error.filename else error.strerror or str(error)
+        remedy = '; make space, then the same command continues' if error.errno == errno.ENOSPC and name == 'batch' else ''
+        print('roadvision %s: %s%s' % (name, text, remedy), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print('roadvision %s: stopped' % name, file=sys.stderr)
