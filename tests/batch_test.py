@@ -279,6 +279,26 @@ class Bad(Case):
         with open(self.path('out/errors.txt')) as file:
             self.assertEqual(len(file.readlines()), 10)
 
+    def test_skipped(self):
+        """Decoders skip some damaged JPEG images without an error; heads of other formats are cut off."""
+        for side in ('left', 'right'):
+            os.makedirs(self.path('in', side))
+            subprocess.run(['gst-launch-1.0', '-q', 'videotestsrc', 'pattern=snow', 'num-buffers=6', '!',
+                            'video/x-raw,format=I420,width=160,height=96', '!', 'jpegenc', '!', 'multifilesink',
+                            'location=' + self.path('in', side, '%d.jpg')], check=True, timeout=60)
+        for name in ('left/1.jpg', 'right/3.jpg'):
+            with open(self.path('in', name), 'rb+') as file:
+                file.seek(170)
+                file.write(bytes(160))
+        with open(self.path('in/left/4.jpg'), 'wb') as file:
+            file.write(b'\x89PNG\r\n\x1a\n\0\0\0\rIHDR')
+        self.assertIn('3 frames in', self.good(self.path('in'), self.path('out'), '--what', 'disparity,json', status=1))
+        with open(self.path('out/errors.txt')) as file:
+            errors = file.read().splitlines()
+        self.assertEqual([line.split(':')[0] for line in errors], ['1', '3', '4'])
+        self.assertIn('right/3.jpg', errors[1])
+        self.assertEqual(sorted(os.listdir(self.path('out/disparity'))), ['0.png', '2.png', '5.png'])
+
     def test_one_of_many(self):
         """A sequence without a camera, and one whose pairs are unknown: named; the others are computed."""
         for name in ('a', 'b', 'c'):
@@ -527,6 +547,29 @@ class Plans(Case):
         self.assertLess(megabytes, 200)
         self.assertLess(seconds, 60)
         print('plan of %d frames: %.1f s, %d MB' % (PLANNED, seconds, megabytes))
+
+    def test_mcap_chunks(self):
+        """Chunks as other programs compress them; damaged ones."""
+        import ctypes
+        data = bytes(range(256)) * 20
+        self.assertEqual(mcap.decompress('', data, len(data)), data)
+        for kind, name, bound, compress in (('zstd', 'zstd', 'ZSTD_compressBound', 'ZSTD_compress'),
+                                            ('lz4', 'lz4', 'LZ4F_compressFrameBound', 'LZ4F_compressFrame')):
+            path = ctypes.util.find_library(name)
+            if not path:
+                print('without lib%s' % name)
+                continue
+            library = ctypes.CDLL(path)
+            for function in (bound, compress):
+                getattr(library, function).restype = ctypes.c_size_t
+            room = getattr(library, bound)(ctypes.c_size_t(len(data)), None)
+            out = ctypes.create_string_buffer(room)
+            size = getattr(library, compress)(out, ctypes.c_size_t(room), data, ctypes.c_size_t(len(data)), None)
+            self.assertEqual(mcap.decompress(kind, out.raw[:size], len(data)), data, kind)
+            with self.assertRaisesRegex(common.Problem, 'is damaged'):
+                mcap.decompress(kind, out.raw[:size // 2], len(data))
+        with self.assertRaisesRegex(common.Problem, 'compressed with br'):
+            mcap.decompress('br', b'', 1)
 
     def test_mcap_images(self):
         """Messages of ROS 2 with other encodings and padded rows."""

@@ -123,7 +123,7 @@ see_cameras() { # what cameras and networks need, without them
     cp odd-left.jpg numbered/left/7.png && refused 'not numbered without gaps' 1 roadvision see numbered/left numbered/right --out none &&
     rm numbered/left/7.png numbered/left/*0.png && refused 'they must pair up' 1 roadvision see numbered/left numbered/right --out none &&
     refused 'there is no folder /none' 1 roadvision see test --out /none/x.mkv &&
-    refused '--rate is 0' 2 roadvision see test --rate 0 && refused '--focal is x' 2 roadvision see test --focal x &&
+    refused 'No closing quotation in' 2 roadvision see test --source "a 'b" && refused '--rate is 0' 2 roadvision see test --rate 0 && refused '--focal is x' 2 roadvision see test --focal x &&
     run roadvision see test --zed vga --frames 3 --out zed.avi --json zed.jsonl \
       --calibration "$tests/fuzz/corpus/calibration/zed.conf" &&
     check video zed.avi 3 672x376 && check json zed.jsonl 3 disparity camera.baseline=0.12+-0.01 &&

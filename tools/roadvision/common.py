@@ -46,6 +46,14 @@ def quote(text):
     return '"%s"' % str(text).replace('\\', '\\\\').replace('"', '\\"')
 
 
+def split(text):
+    """The words of a text, as a shell splits them."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise Misuse('%s in: %s' % (error, text)) from None
+
+
 def quoted(words):
     """Words of a launch line as a shell reads them; ! stays as it is."""
     plain = re.compile(r'[A-Za-z0-9_./=,:%+@-]+|!')

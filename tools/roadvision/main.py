@@ -66,7 +66,7 @@ def main(arguments=None):
         print('roadvision %s: %s%s' % (name, text, remedy), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print('roadvision %s: stopped' % name, file=sys.stderr)
+        print('roadvision %s: stopped%s' % (name, '; the same command continues' if name == 'batch' else ''), file=sys.stderr)
         return 130
 
 

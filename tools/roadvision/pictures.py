@@ -20,7 +20,7 @@ def picture_kind(path, head=None):
     if head is None:
         with open(path, 'rb') as file:
             head = file.read(65536)
-    if head.startswith(b'\x89PNG\r\n\x1a\n') and head[12:16] == b'IHDR':
+    if head.startswith(b'\x89PNG\r\n\x1a\n') and head[12:16] == b'IHDR' and len(head) >= 24:
         return ('png',) + struct.unpack('>II', head[16:24])
     pnm = re.match(rb'P[2356](?:\s+|#[^\n]*\n)+(\d+)(?:\s+|#[^\n]*\n)+(\d+)', head)
     if pnm:

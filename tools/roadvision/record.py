@@ -163,7 +163,7 @@ def printed(options):
     if options.calibration:
         line = line.replace('name=rectify', 'name=rectify calibration=' + shlex.quote(options.calibration))
     # FFV1 stores I420, Y42B, BGRx and gray without a loss: the camera's format decides
-    return launch.line(shlex.split(line.replace('capsfilter name=pick ! ', '')))
+    return launch.line(common.split(line.replace('capsfilter name=pick ! ', '')))
 
 
 def run(options):

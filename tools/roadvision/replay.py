@@ -13,7 +13,6 @@ recording gives the annotations of the live stream, in every bit.
 import glob
 import json
 import os
-import shlex
 import sys
 
 from roadvision import common, launch
@@ -114,7 +113,7 @@ def printed(options):
     calibration = glob.glob(glob.escape(name) + '-calibration.*')
     words = ['filesrc', 'location=%s.mkv' % name, '!', 'matroskademux', '!', 'decodebin', '!', 'videoconvert', '!']
     words += ['cudarectify', 'calibration=' + calibration[0], '!'] if calibration else []
-    return launch.line(words + shlex.split(options.line))
+    return launch.line(words + common.split(options.line))
 
 
 def arguments(parser):

@@ -21,7 +21,6 @@ apart than --max-skew are dropped. MP4 files of GStreamer store the wrong order 
 import glob
 import os
 import re
-import shlex
 import stat
 import sys
 
@@ -205,7 +204,7 @@ class Line:
             size, options.rate = ZED[options.zed]
             self.width, self.height = size.split('x')
         if options.source:
-            self.input = shlex.split(options.source)
+            self.input = common.split(options.source)
         elif names == ['test']:
             self.test()
         elif len(names) == 2:
@@ -236,7 +235,7 @@ class Line:
             elements = ' ! '.join(['cudasgm'] + needed + ['cudaannotate' + (' show=' + show if show else '')])
         words = ['cudarectify', 'calibration=' + options.calibration] + (
             ['layout=' + options.layout] if options.layout else []) + ['!'] if options.calibration else []
-        for word in shlex.split(elements):
+        for word in common.split(elements):
             words.append(word)
             if word == 'cudasgm':
                 words += [name + '=' + value for name, value in (

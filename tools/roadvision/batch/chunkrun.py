@@ -93,7 +93,7 @@ class Pipeline:
     def __init__(self, job, number):
         self.job, self.number = job, number
         self.Gst = common.gst()
-        self.seen, self.failure = 0, None
+        self.results, self.failure = set(), None  # indices of frames
         settings = job.plan.settings
         self.lines = os.path.join(job.scratch, 'lines-%d.jsonl' % number)
         self.video = os.path.join(job.scratch, 'video-%d.ts' % number)
@@ -129,7 +129,7 @@ class Pipeline:
             if self.failure or not self.job.chunk.start <= index < self.job.chunk.end:
                 return Gst.PadProbeReturn.DROP
             self.job.write_images(index, buffer)
-            self.seen += 1
+            self.results.add(index)
             self.job.tell_progress()
             return Gst.PadProbeReturn.OK
         except Exception as problem:  # no exception may enter the streaming thread
@@ -185,7 +185,9 @@ class PairsPipeline(Pipeline):
         self.thread.start()
 
     def stop(self):
+        """Waits for the feeder: the next pipeline continues with the pairs where it ends."""
         self.stopping = True
+        self.thread.join()
 
     def feed(self):
         sources = [self.pipeline.get_by_name(side) for side in ('left', 'right')]
@@ -381,13 +383,22 @@ class Job:
                 pipeline.play()
             except Problem as problem:
                 self.find_unreadable(problem)
-            expected = sum(1 for index in self.fed[fed:] if index >= self.chunk.start)
-            if pipeline.seen != expected:
-                raise Problem('%d of %d pairs gave a result: %s' % (pipeline.seen, expected, self.chunk.id))
+            expected = [index for index in self.fed[fed:] if index >= self.chunk.start]
+            for index in expected:
+                if index not in pipeline.results:
+                    self.explain(index)
             if expected:
                 ran.append(pipeline)
             self.number = number + 1
         return ran
+
+    def explain(self, index):
+        """A frame without a result: decoders skip some images that they cannot read."""
+        name, left, right = self.names[index]
+        reasons = ['%s: %s' % (path, reason) for path, reason in ((path, undecodable(path)) for path in (left, right)) if reason]
+        if not reasons:
+            raise Problem('%s and %s gave no result' % (left, right))
+        self.refuse(index, name, reasons[0])
 
     def find_unreadable(self, problem):
         """Decodes what was fed, one by one: images that a decoder refuses. Raises `problem` if there are none. The second
@@ -427,14 +438,16 @@ def undecodable(path):
         decoder = pictures.DECODERS[pictures.picture_kind(path)[0]][1]
     except (OSError, Problem) as problem:
         return str(problem)
-    pipeline = common.parse('filesrc location=%s ! %s ! fakesink' % (common.quote(path), decoder))
+    pipeline = common.parse('filesrc location=%s ! %s ! fakesink name=last' % (common.quote(path), decoder))
     try:
         pipeline.set_state(Gst.State.PLAYING)
         message = pipeline.get_bus().timed_pop_filtered(
             20 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
         if message is None:
             return 'no image in 20 s'
-        return common.error_text(message) if message.type == Gst.MessageType.ERROR else ''
+        if message.type == Gst.MessageType.ERROR:
+            return common.error_text(message)
+        return '' if pipeline.get_by_name('last').props.last_sample else 'its decoder gives no image'
     finally:
         pipeline.set_state(Gst.State.NULL)
 

@@ -78,7 +78,7 @@ def submit(plan, options):
     plans.write_atomically(script, ('#!/bin/sh\n#SBATCH --job-name=roadvision\n#SBATCH --array=0-%d\n#SBATCH --requeue\n'
                                     '#SBATCH --output=%s\nexec %s\n' % (
                                         tasks - 1, plans.state(os.path.abspath(plan.out), 'task-%a.log'), words)).encode())
-    status, text, error = ask('sbatch', '--parsable', *shlex.split(options.sbatch), script)
+    status, text, error = ask('sbatch', '--parsable', *common.split(options.sbatch), script)
     if status:
         raise Problem('sbatch refuses the job: %s; more options go into --sbatch' % error)
     job = text.split(';')[0]

@@ -56,7 +56,8 @@ def find(path, out):
     if not os.path.isdir(path):
         raise Problem('there is no folder or file %s' % path)
     found, problems, notes = [], [], []
-    for folder, subfolders, files in os.walk(path):
+    for folder, subfolders, files in os.walk(path, onerror=lambda error: problems.append(
+            '%s: %s' % (error.filename, error.strerror))):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith('.') and
                                os.path.abspath(os.path.join(folder, name)) != os.path.abspath(out))
         relative = os.path.relpath(folder, path)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """roadvision batch --print: a line for gst-launch-1.0 that computes one sequence in one run."""
 import os
-import shlex
 import sys
 
-from roadvision import launch, pictures
+from roadvision import common, launch, pictures
 from roadvision.batch import chunkrun, plan as plans
 from roadvision.common import Problem
 
@@ -20,7 +19,7 @@ def show(plan, out, device):
     if camera.pop('doffs', None):
         print('roadvision: depth without the difference of the principal points, which no property sets', file=sys.stderr)
     first, branches = video(sequence) if sequence['kind'] == 'video' else pairs(plan, sequence)
-    analysis = shlex.split(chunkrun.analysis(settings, camera, 0, device))
+    analysis = common.split(chunkrun.analysis(settings, camera, 0, device))
     words = first + ['!', 'queue', '!'] + [word for word in analysis if word not in DEFAULTS] + ['!', 'queue', '!']
     if set(settings['what']) & set(chunkrun.JSON_KINDS):
         words += ['annotationpublish', 'overflow=block', 'location=' + os.path.join(out, 'frames.jsonl'), '!']

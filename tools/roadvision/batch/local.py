@@ -32,7 +32,7 @@ class Worker(threading.Thread):
     def command(self):
         device = self.pool.devices[self.number % len(self.pool.devices)] if self.pool.devices else -1
         return [sys.executable, '-m', 'roadvision.batch.worker', self.pool.plan.out, '--threads',
-                str(self.pool.threads), '--device', str(device)]
+                str(self.pool.threads), '--parent', str(os.getpid()), '--device', str(device)]
 
     def launch(self):
         self.process = subprocess.Popen(self.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,

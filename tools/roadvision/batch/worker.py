@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One process of a batch: computes chunks and commits each of them as a whole.
 
-    python3 -m roadvision.batch.worker OUT [--threads N] [--device N]
+    python3 -m roadvision.batch.worker OUT [--threads N] [--device N] [--parent PID]
 
 Reads names of chunks from standard input, one per line, and answers `done NAME FRAMES FAILED`, `failed TEXT`, `frames N`
 now and then, or `stop TEXT` and ends: then no chunk can succeed, such as on a full disk."""
@@ -24,12 +24,14 @@ class Fatal(Problem):
     """No chunk can succeed."""
 
 
-def die_with_parent():
-    """A coordinator that is killed leaves no worker behind."""
+def die_with_parent(parent):
+    """A coordinator that is killed leaves no worker behind, not even one that starts at this moment."""
     try:
         ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     except (OSError, AttributeError):
         pass
+    if parent and os.getppid() != parent:
+        os._exit(1)
 
 
 def synchronize(folder):
@@ -92,8 +94,9 @@ def main(arguments=None):
     parser.add_argument('out')
     parser.add_argument('--threads', type=int, default=0)
     parser.add_argument('--device', type=int, default=-1)
+    parser.add_argument('--parent', type=int, default=0)
     options = parser.parse_args(arguments)
-    die_with_parent()
+    die_with_parent(options.parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator ends the workers
     answers = os.fdopen(os.dup(1), 'w', buffering=1)
     os.dup2(2, 1)  # libraries that print must not disturb the answers
