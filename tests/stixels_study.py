@@ -243,7 +243,8 @@ class Study:
                           label='%s, %s' % (model, cuts))
         right.set(ylabel='ms of one core, 8x8', yscale='log', title='time of the stixels (figure 3.11)')
         right.set_xticks(np.arange(len(self.groups)) + 0.4, self.groups, rotation=30, ha='right', fontsize=7)
-        right.legend(fontsize=6)
+        right.set_ylim(top=8 * right.get_ylim()[1])
+        right.legend(fontsize=6, ncol=len(self.cuts))
         figure.tight_layout()
         figure.savefig(os.path.join(self.out, 'thesis.png'), dpi=90)
 
