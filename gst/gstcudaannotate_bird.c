@@ -15,7 +15,7 @@
 #define SECONDS 1.0    /* of movement that a velocity line shows */
 #define LENGTH_MIN 0.5 /* m: of a drawn obstacle */
 
-static const RvColor PANEL = {12, 16, 24, 200}, GRID_LINE = {255, 255, 255, 40};
+static const RvColor PANEL = {12, 16, 24, 236}, GRID_LINE = {255, 255, 255, 40};
 static const RvColor FREE = {48, 220, 120, 110}, VEHICLE = {255, 255, 255, 255};
 static const RvColor LANE = {255, 255, 255, 200}, TEXT = {230, 230, 230, 255};
 static const RvColor OUTLINE = {0, 0, 0, 200};
