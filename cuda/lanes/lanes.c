@@ -8,9 +8,10 @@
 #include "lanes/lanes_stages.h"
 
 #define PI 3.14159265358979323846
-#define PSI_STEP 0.0075                /* rad */
-#define KAPPA_STEP 0.0005              /* 1/m */
-#define KAPPA_STEP_CAMERA 0.001        /* 1/m */
+#define PSI_STEP 0.0075         /* rad */
+#define KAPPA_STEP 0.0005       /* 1/m */
+#define KAPPA_STEP_CAMERA 0.001 /* 1/m */
+#define HORIZON_SIGMA 2.0       /* steps: of the prior on the distance from the expected horizon */
 #define HORIZON_STEP (0.15 * PI / 180) /* rad */
 
 /* --- Parameters ------------------------------------------------------------------------------ */
@@ -52,6 +53,15 @@ static void fill_tables(RvLanesPlan *p) {
   }
 }
 
+/* A lower horizon makes every line longer in m, and so scores more, unless the pitch is known. */
+static void fill_horizon_prior(RvLanesPlan *p) {
+  const int is_known = p->is_camera && fabs(p->config.camera.pitch) > 0;
+  for (int i = 0; i < p->horizons; i++) {
+    const double share = (i - p->horizons / 2) / HORIZON_SIGMA;
+    p->horizon_prior[i] = is_known ? (uint32_t)rounded(1024 * exp(-0.5 * share * share)) : 1024;
+  }
+}
+
 void rv_lanes_make_plan(void *plan) {
   RvLanesPlan *p = plan;
   const RvLanesConfig *c = &p->config;
@@ -80,6 +90,7 @@ void rv_lanes_make_plan(void *plan) {
   p->axis = camera->cx;
   p->baseline = base;
   fill_tables(p);
+  fill_horizon_prior(p);
 }
 
 static RvStatus check_rules(const void *config) {

@@ -27,7 +27,8 @@
  *              20 m of contrast 20 and linear from there, times a prior on the curvature. With
  *              ground=camera, there are 13 curvatures and 9 horizons: within 2.4 degrees of that of
  *              the camera's pitch at first, then within 0.6 degrees of the last one, which follows
- *              by a quarter per frame.
+ *              by a quarter per frame. A pitch that is not 0 is taken as known: a prior of two steps
+ *              (standard deviation) prefers horizons near the expected one.
  *  4. lines    the maxima of the best space that are 0.8 m apart are fitted by least squares
  *              (offset, heading, curvature) in three rounds within 0.3, 0.2 and 0.15 m
  *              (1 + Z / 40 m), with priors of 0.01 rad and 0.0005 1/m about the best space. For

@@ -77,7 +77,8 @@ typedef struct RvLanesPlan {
   int32_t psi[RV_LANES_PSIS];      /* mm per cm in 1/8192 */
   int32_t kappa[RV_LANES_KAPPAS];  /* mm per 1024 cm^2 in 1/65536 */
   uint32_t prior[RV_LANES_KAPPAS]; /* 1/1024 */
-  double psi_step, kappa_step;     /* rad, 1/m */
+  uint32_t horizon_prior[RV_LANES_HORIZONS];
+  double psi_step, kappa_step; /* rad, 1/m */
 } RvLanesPlan;
 
 /* What is kept between frames. */
@@ -353,7 +354,8 @@ RV_HD uint64_t rv_lanes_part(uint32_t here, uint32_t next) {
 
 /* Score of a space from the sum of its parts. */
 RV_HD uint64_t rv_lanes_score(const RvLanesPlan *p, int index, uint64_t parts) {
-  return ((parts >> RV_LANES_SCORE_SHIFT) * p->prior[index % p->kappas]) >> 10;
+  const uint64_t score = ((parts >> RV_LANES_SCORE_SHIFT) * p->prior[index % p->kappas]) >> 10;
+  return (score * p->horizon_prior[rv_lanes_space_horizon(p, index)]) >> 10;
 }
 
 /* Order of equal scores: least curvature, heading, distance from the expected horizon. */
