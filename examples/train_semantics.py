@@ -47,8 +47,11 @@ def to_classes(labels):
 
 def render(pattern, seed, frames):
     """List of (RGB picture, classes) of the left view."""
+    try:
+        import roadvision
+    except ImportError:
+        import in_tree  # noqa: F401  a checkout: starts this again through run.sh
     import gi
-    import roadvision
     gi.require_version('Gst', '1.0')
     from gi.repository import Gst
     Gst.init(None)
