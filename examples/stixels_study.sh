@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: MIT
 # stixels_study.sh FOLDER [FRAMES]: the thesis' experiments on paths, cuts, models and cells of stixels, on the
 # open pairs of RV_DATA and on rendered streets, FRAMES per set (default: all). Writes tables and a plot to FOLDER;
-# docs/studies/stixels.md has those of all pictures. Needs a build with tests, python3-opencv and python3-matplotlib.
+# docs/studies/stixels.md has those of all images. Needs a build with tests, python3-opencv and python3-matplotlib.
 . "$(dirname "${BASH_SOURCE[0]}")/start.sh"
 arguments 1 "$@"
+fail() { # MESSAGE
+  printf 'stixels_study: %s\n' "$1" >&2
+  exit 1
+}
 root=$(dirname "$here")
 build=${RV_BUILD_DIR:-$root/build}
 case $build in /*) ;; *) build=$root/$build ;; esac
