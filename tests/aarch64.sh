@@ -73,7 +73,7 @@ nvcc_host() {
 }
 nvcc_host meson setup "$build" --cross-file aarch64.txt -Dwerror=true -Dgstreamer=enabled \
   -Dmosquitto=enabled -Dzstd=enabled -Dintrospection=disabled "${options[@]}" >"$root/$build.log" 2>&1 &&
-  nvcc_host ninja -C "$build" >>"$root/$build.log" 2>&1 ||
+  nvcc_host ninja -C "$build" use >>"$root/$build.log" 2>&1 ||
   { grep -E 'error|ERROR|FAILED' "$root/$build.log" | head -n 20; tail -n 3 "$root/$build.log"; fail 'does not build'; }
 plugin=$build/gst/libgstroadvision.so
 bare_run "$root" $checkout file -L "$build/cuda/libroadvision-0.so" $plugin | grep -c 'ARM aarch64' | grep -qx 2 || fail 'not for aarch64'
@@ -84,7 +84,7 @@ echo "aarch64: $suite: $(bare_run "$root" / aarch64-linux-gnu-gcc -dumpfullversi
 arguments=(--suite library --suite gst)
 [ -z "${RV_AARCH64_TESTS:-}" ] || read -r -a arguments <<<"$RV_AARCH64_TESTS"
 begin=$SECONDS
-bare_run "$root" $checkout env GST_REGISTRY_FORK=no meson test -C "$build" --no-rebuild --timeout-multiplier 20 "${arguments[@]}" \
+nvcc_host env GST_REGISTRY_FORK=no meson test -C "$build" --timeout-multiplier 20 "${arguments[@]}" \
   >"$root/$build.tests" 2>&1 || { grep -E 'FAIL|TIMEOUT|ERROR' "$root/$build.tests" | head -n 20; status=1; }
 grep -E '^(Ok|Fail|Skipped|Timeout):' "$root/$build.tests" | tr -s ' ' | paste -sd' ' | sed "s/^/aarch64: tests under qemu-user in $((SECONDS - begin)) s: /"
 exit "${status:-0}"
