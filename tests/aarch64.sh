@@ -81,7 +81,7 @@ echo "aarch64: $suite: $(bare_run "$root" / aarch64-linux-gnu-gcc -dumpfullversi
   "library $(($(stat -Lc %s "$root$checkout/$build/cuda/libroadvision-0.so") / 1000)) kB"
 [ "${RV_AARCH64_TESTS:-}" != none ] || exit 0
 # The scanner of plugins would be a program for aarch64 started without qemu.
-arguments=(--suite library --suite gst)
+arguments=(--suite library --suite gst --no-suite once)
 [ -z "${RV_AARCH64_TESTS:-}" ] || read -r -a arguments <<<"$RV_AARCH64_TESTS"
 begin=$SECONDS
 nvcc_host env GST_REGISTRY_FORK=no meson test -C "$build" --timeout-multiplier 20 "${arguments[@]}" \

@@ -57,7 +57,7 @@ run_config() { # SUITE ROOT CONFIG CC CXX TEST_ARGUMENTS OPTION...
   compiler=$(bare_run "$root" / "$cc" -dumpfullversion -dumpversion 2>&1 | head -n 1)
   bare_run "$root" $checkout env CC="$cc" CXX="$cxx" meson setup "build-$config" -Dwerror=true \
     -Dcuda=disabled "$@" >"$root/build-$config.log" 2>&1 &&
-    bare_run "$root" $checkout ninja -C "build-$config" -k 0 >>"$root/build-$config.log" 2>&1
+    bare_run "$root" $checkout ninja -C "build-$config" -k 0 all meson-test-prereq >>"$root/build-$config.log" 2>&1
   status=$?
   if [ "$status" != 0 ]; then
     grep -E 'error|ERROR' "$root/build-$config.log" | head -n 20
@@ -131,7 +131,7 @@ for suite in "$@"; do
   note "$suite" system 0 "commit $(git rev-parse --short HEAD), GStreamer $(bare_run "$root" / pkg-config --modversion gstreamer-1.0)"
   clang=clang
   [ -x "$root/usr/bin/clang" ] || clang=clang-14
-  some="--suite library --suite gst"
+  some="--suite library --suite gst --no-suite once"
   for config in "${configs[@]}"; do
     case $config in
       gcc) run_config "$suite" "$root" gcc gcc g++ "$([ -z "${RV_VERSIONS_QUICK:-}" ] || echo "$some")" ;;
