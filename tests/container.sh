@@ -47,7 +47,7 @@ run() { buildah "${store[@]}" run --isolation chroot "$working" -- "$@"; }
 [ "$(run id -u)" = 1000 ] || { echo 'container: runs as root'; exit 1; }
 run roadvision check >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
 if [ "$kind" = cuda ]; then
-  run gst-inspect-1.0 cudasgm | grep -q 'memory:CUDAMemory' || { echo 'container: no CUDA caps'; exit 1; }
+  run sh -c 'gst-inspect-1.0 cudasgm | grep memory:CUDAMemory >/dev/null' || { echo 'container: no CUDA caps'; exit 1; }
   grep -iE 'driver|cuda' "$folder/log" | sed 's/^/container: check: /'
   run sh -c 'echo "container: driver capabilities $NVIDIA_DRIVER_CAPABILITIES, devices $NVIDIA_VISIBLE_DEVICES"'
   run sh -c '[ "$NVIDIA_VISIBLE_DEVICES" = all ]'

@@ -139,6 +139,8 @@ suite() { # SUITE
   echo "packages: $suite: system and build $((SECONDS - begin)) s"
   inside "$build" "cd /srv && lintian --fail-on error --tag-display-limit 3 ./*.changes 2>&1 | sed 's/^/lintian: /'"
   (cd "$work/$build/srv" && ls -l ./*.deb | awk '{ printf "packages:   %8.0f kB %s\n", $5 / 1000, $NF }')
+  [ -z "${PACKAGES_CUDA:-}" ] || inside "$build" 'cd /srv && dpkg-deb --fsys-tarfile gstreamer1.0-roadvision_*.deb | tar -xO --wildcards \
+    "*/libgstroadvision.so" >plugin.so && readelf -d plugin.so | grep libgstcuda >/dev/null || { echo "the plugin has no CUDA caps"; exit 1; }'
   hardening "$build"
   install_test "$suite"
   [ -z "${PACKAGES_KEEP:-}" ] || { mkdir -p "$PACKAGES_KEEP/$suite"; cp "$work/$build"/srv/*.deb "$PACKAGES_KEEP/$suite/"; }
