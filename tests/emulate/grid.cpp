@@ -79,14 +79,16 @@ static void run_thread(Thread *thread) {
   thread->fiber.stack = NULL;
 }
 
-/* Runs a block until all its threads wait, or only spin. True when one of them ran. */
+/* Runs a block until all its threads wait, or only spin. True when one of them ran. Those that were
+ * woken last come first: a warp runs ahead of the others as far as it can, so that a barrier that is
+ * missing between a read and the next write shows. */
 static bool run_block(Block *block) {
   bool has_run = false;
   while (!block->ready.empty() && !grid->has_failed) {
     const unsigned long long before = grid->yields;
     for (size_t n = block->ready.size(); n > 0 && !grid->has_failed; n--) {
-      Thread *thread = block->ready.front();
-      block->ready.pop_front();
+      Thread *thread = block->ready.back();
+      block->ready.pop_back();
       run_thread(thread);
       has_run = true;
     }

@@ -76,7 +76,7 @@ void yield() {
   if (!self)
     return;
   grid->yields++;
-  self->block->ready.push_back(self);
+  self->block->ready.push_front(self);
   wait_as(State::READY, "running", 0, {});
 }
 
