@@ -293,14 +293,15 @@ static int obstacle_at(const RvObstaclesCpu *cpu, int strip, int q) {
   return RV_OBSTACLE_NONE;
 }
 
-/* The farthest bin up to which ground is seen without a gap of RV_OBSTACLES_FREE_GAP, at most q. */
+/* The farthest bin up to which ground is seen without a gap of RV_OBSTACLES_FREE_GAP, q when there is
+ * none before q or the farthest bin. */
 static int known_until(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int strip, int q) {
   uint32_t ground[RV_OBSTACLES_COARSE / 32] = {0};
   for (int k = rv_max(strip - 2, 0); k <= rv_min(strip + 2, p->strips - 1); k++)
     for (int i = 0; i < RV_OBSTACLES_COARSE / 32; i++)
       ground[i] |= cpu->ground[k * RV_OBSTACLES_COARSE / 32 + i];
   int seen = RV_OBSTACLES_COARSE - 1;
-  for (int k = RV_OBSTACLES_COARSE - 1; k > q; k--) {
+  for (int k = RV_OBSTACLES_COARSE - 1; k > rv_max(q, rv_obstacles_farthest(p)); k--) {
     seen = ground[k / 32] >> (k % 32) & 1 ? k : seen;
     if (rv_obstacles_is_gap(p, seen, k))
       return seen;
@@ -323,6 +324,7 @@ static RvFreeColumn column_of(const RvObstaclesCpu *cpu, const RvObstaclesPlan *
                             cpu->valid[strip],
                             q ? cpu->evidence[strip * RV_OBSTACLES_COARSE + q] : 0,
                             q ? obstacle_at(cpu, strip, q) : RV_OBSTACLE_NONE};
+  rv_obstacles_pass(&limit, limit.evidence ? q : known_until(cpu, p, strip, 0));
   const int depth = rv_obstacles_limit_depth(p, &limit);
   return rv_obstacles_free_column(p, &limit, depth,
                                   cpu->depth[depth].row - cpu->column[strip * p->n + p->n / 2]);

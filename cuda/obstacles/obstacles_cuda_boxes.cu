@@ -333,9 +333,10 @@ static __device__ int known_until(const ObstaclesCuda &w, int strip, int q) {
   below = lane == 0 ? -1 : below;
   mine |= lane == 31 ? 128u : 0; /* the nearest bin counts as ground */
   int known = -1;
+  const int end = rv_max(q, rv_obstacles_farthest(&w.plan));
   for (int k = 8 * lane; mine; mine >>= 1, k++)
     if (mine & 1) {
-      known = w.tables->gap_at[k] > rv_max(below, q) ? k : known;
+      known = w.tables->gap_at[k] > rv_max(below, end) ? k : known;
       below = k;
     }
   known = rv_warp_max(known);
@@ -359,6 +360,7 @@ static __device__ RvFreeColumn column_of(const ObstaclesCuda &w, int strip) {
   limit.valid = w.valid[strip];
   limit.evidence = q ? w.evidence[strip * RV_OBSTACLES_COARSE + q] : 0;
   limit.obstacle = q ? obstacle_at(w, strip, q) : RV_OBSTACLE_NONE;
+  rv_obstacles_pass(&limit, limit.evidence ? q : known_until(w, strip, 0));
   const int depth = rv_obstacles_limit_depth(&p, &limit);
   return rv_obstacles_free_column(&p, &limit, depth,
                                   w.depth[depth].row - w.column[strip * p.n + p.n / 2]);

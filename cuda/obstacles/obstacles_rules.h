@@ -354,10 +354,26 @@ RV_HD int rv_obstacles_meets(const RvObstaclesRun *run, int q) {
   return !run->over && run->low <= 2 * q + 3 && run->high >= 2 * q - 2;
 }
 
+/* Farthest bin of the free space that pixels can vote for. */
+RV_HD int rv_obstacles_farthest(const RvObstaclesPlan *p) {
+  return p->least / (2 * p->bin);
+}
+
 /* 1 when bin k lies RV_OBSTACLES_FREE_GAP farther than bin `seen`. */
 RV_HD int rv_obstacles_is_gap(const RvObstaclesPlan *p, int seen, int k) {
   const double a = (2 * seen + 1) * p->bin / 16.0, b = (2 * k + 1) * p->bin / 16.0;
   return p->metric * (a - b) > RV_OBSTACLES_FREE_GAP * a * b;
+}
+
+/* The path has bridged a strip without evidence at its bin: where ground is known beyond, it, or what
+ * is not known behind, is the limit. `through`: the bin up to which ground is known. */
+RV_HD void rv_obstacles_pass(RvObstaclesLimit *limit, int through) {
+  if (limit->q == 0 || limit->evidence != 0 || through >= limit->q)
+    return;
+  limit->q = 0;
+  limit->known = through;
+  limit->count = limit->sum = 0;
+  limit->obstacle = RV_OBSTACLE_NONE;
 }
 
 RV_HD int rv_obstacles_is_unknown(const RvObstaclesLimit *limit) {

@@ -376,7 +376,8 @@ static int sees_ground(const Frame *f, int strip, int q) {
 
 static int known_until(const Frame *f, int strip, int q) {
   int seen = RV_OBSTACLES_COARSE - 1;
-  for (int k = RV_OBSTACLES_COARSE - 1; k > q; k--) {
+  const int last = f->p->least / (2 * f->p->bin); /* nothing votes for farther ones */
+  for (int k = RV_OBSTACLES_COARSE - 1; k > q && k > last; k--) {
     seen = sees_ground(f, strip, k) ? k : seen;
     if (rv_obstacles_is_gap(f->p, seen, k))
       return seen;
@@ -416,6 +417,10 @@ static RvFreeColumn column_of(const Frame *f, const ObstaclesResult *result, int
       const int index = index_of(result, f->number[f->label[i]]);
       limit.obstacle = index == RV_OBSTACLE_NONE ? limit.obstacle : index;
     }
+  const int through = known_until(f, strip, 0);
+  if (q && limit.evidence == 0 && through < q)
+    limit =
+        (RvObstaclesLimit){.known = through, .valid = limit.valid, .obstacle = RV_OBSTACLE_NONE};
   const int depth = rv_obstacles_limit_depth(p, &limit);
   const RvObstaclesDepthRow row = rv_obstacles_depth_row(p, &f->ground, depth);
   return rv_obstacles_free_column(
