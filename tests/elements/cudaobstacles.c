@@ -400,7 +400,7 @@ GST_START_TEST(test_drawing) {
                                          engines[e], engines[e], layers[k]);
       gst_harness_set_caps(harness, test_caps("GRAY8", W, H, NULL), test_caps("GRAY8", W, H, NULL));
       GstBuffer *out = gst_harness_push_and_pull(harness, scene(0, &thing, 1));
-      fail_unless((drawn_pixels(out, 138, 105, 143, 125) > 10) == (k == 0), "%s", layers[k]);
+      fail_unless((drawn_pixels(out, 150, 95, 170, 125) > 10) == (k == 0), "%s", layers[k]);
       fail_unless((drawn_pixels(out, 150, 200, 250, 230) > 2000) == (k == 1), "%s", layers[k]);
       fail_unless((drawn_pixels(out, 260, 20, 310, 100) > 2000) == (k == 2), "%s", layers[k]);
       test_drop(harness, out);
