@@ -28,8 +28,7 @@ static int planes(const void *config, RvContractPlane *out) {
       "edges", RV_U8, c->width, c->height, 0, 0, RV_RULE_SIZE | RV_RULE_STRIDE | RV_RULE_FORMAT};
   out[4] = (RvContractPlane){
       "accumulator", RV_U32, bins, angles, 0, 0, RV_RULE_SIZE | RV_RULE_STRIDE | RV_RULE_FORMAT};
-  out[5] = (RvContractPlane){"hits", RV_U32,      rv_hough_hit_words(c) * c->max_lines, 1, 0,
-                             0,      RV_RULE_DATA};
+  out[5] = (RvContractPlane){"hits", RV_U32, rv_hough_hit_words(c) * c->max_lines, 1, 0, 0, 0};
   return 6;
 }
 
