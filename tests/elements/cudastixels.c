@@ -132,37 +132,55 @@ GST_START_TEST(test_frames) {
 }
 GST_END_TEST
 
-/* Properties reach the library when set in the PLAYING state. */
-GST_START_TEST(test_properties) {
+/* What the three frames of a test set, and check of their output in addition. */
+typedef struct Frames {
+  void (*set)(GstHarness *harness, RvStixelsConfig *config, int frame, const void *data);
+  void (*check)(GstBuffer *out, const RvStixelsConfig *config, int frame); /* may be NULL */
+  const void *data;
+} Frames;
+
+/* Three frames of every engine, with settings made while PLAYING, give the stixels of the library. */
+static void check_frames(const Frames *frames) {
   for (int e = 0; e < engine_count(); e++) {
     GstVideoInfo info;
     GstHarness *harness = harness_new(engines[e], "GRAY8", &info);
-    for (int model = 0; model < 3; model++) {
+    for (int frame = 0; frame < 3; frame++) {
       RvStixelsConfig config;
       config_for(&config, W, H);
-      config.model = (RvStixelsModelKind)model;
-      config.stixel_width = 5;
-      config.vertical_step = 3 + model;
-      config.max_disparity = 90;
-      config.sigma[RV_STIXEL_OBJECT] = 0.5;
-      config.complexity = 3;
-      config.ordering.beta = 2;
-      config.transition[1][2] = 7;
-      gst_harness_set(harness, "cudastixels", "model", model, "stixel-width", 5, "vertical-step",
-                      3 + model, "max-disparity", 90, "sigma-object", 0.5, "complexity", 3.0,
-                      "ordering-beta", 2.0, "object-on-sky", 7.0, NULL);
+      frames->set(harness, &config, frame, frames->data);
       RvStixels *stixels = NULL;
       fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
       RvPlane plane;
       GstBuffer *out =
-          gst_harness_push_and_pull(harness, frame_new(&info, W, H, model, FALSE, &plane));
+          gst_harness_push_and_pull(harness, frame_new(&info, W, H, frame, FALSE, &plane));
       check_stixels(out, stixels, &config, &plane, FALSE);
+      if (frames->check)
+        frames->check(out, &config, frame);
       rv_stixels_free(&stixels);
       g_free(plane.data);
       gst_buffer_unref(out);
     }
     gst_harness_teardown(harness);
   }
+}
+
+static void set_model(GstHarness *harness, RvStixelsConfig *config, int frame, const void *data) {
+  config->model = (RvStixelsModelKind)frame;
+  config->stixel_width = 5;
+  config->vertical_step = 3 + frame;
+  config->max_disparity = 90;
+  config->sigma[RV_STIXEL_OBJECT] = 0.5;
+  config->complexity = 3;
+  config->ordering.beta = 2;
+  config->transition[1][2] = 7;
+  gst_harness_set(harness, "cudastixels", "model", frame, "stixel-width", 5, "vertical-step",
+                  3 + frame, "max-disparity", 90, "sigma-object", 0.5, "complexity", 3.0,
+                  "ordering-beta", 2.0, "object-on-sky", 7.0, NULL);
+}
+
+/* Properties reach the library when set in the PLAYING state. */
+GST_START_TEST(test_properties) {
+  check_frames(&(Frames){.set = set_model});
 }
 GST_END_TEST
 
@@ -194,6 +212,26 @@ static GByteArray *network_new(void) {
   return bytes;
 }
 
+typedef struct NetworkFile {
+  const char *path;
+  const RvStixelsNetwork *network;
+} NetworkFile;
+
+static void set_network(GstHarness *harness, RvStixelsConfig *config, int frame, const void *data) {
+  const NetworkFile *file = data;
+  config->cuts = RV_STIXELS_CUTS_NETWORK;
+  config->cut_penalty = 0.5;
+  config->network = frame == 1 ? file->network : NULL;
+  gst_harness_set(harness, "cudastixels", "cuts", RV_STIXELS_CUTS_NETWORK, "cut-penalty", 0.5,
+                  "cuts-location", frame == 1 ? file->path : "", NULL);
+}
+
+static void check_network(GstBuffer *out, const RvStixelsConfig *config, int frame) {
+  RvMetaStixels meta;
+  fail_unless(rv_meta_get_stixels(out, &meta));
+  fail_unless((meta.count == rv_stixels_columns(config)) == (frame == 1));
+}
+
 /* The network of the library with costs of cuts, then that of a file, which leaves one stixel per
  * column, then the first again. */
 GST_START_TEST(test_network) {
@@ -202,32 +240,8 @@ GST_START_TEST(test_network) {
   RvStixelsNetwork network;
   fail_unless(rv_stixels_network_read(&network, bytes->data, bytes->len, NULL) == RV_OK);
   fail_unless(g_file_set_contents(path, (const char *)bytes->data, bytes->len, NULL));
-  for (int e = 0; e < engine_count(); e++) {
-    GstVideoInfo info;
-    GstHarness *harness = harness_new(engines[e], "GRAY8", &info);
-    for (int way = 0; way < 3; way++) {
-      RvStixelsConfig config;
-      config_for(&config, W, H);
-      config.cuts = RV_STIXELS_CUTS_NETWORK;
-      config.cut_penalty = 0.5;
-      config.network = way == 1 ? &network : NULL;
-      gst_harness_set(harness, "cudastixels", "cuts", RV_STIXELS_CUTS_NETWORK, "cut-penalty", 0.5,
-                      "cuts-location", way == 1 ? path : "", NULL);
-      RvStixels *stixels = NULL;
-      fail_unless(rv_stixels_new(&stixels, &config, RV_CPU) == RV_OK);
-      RvPlane plane;
-      GstBuffer *out =
-          gst_harness_push_and_pull(harness, frame_new(&info, W, H, way, FALSE, &plane));
-      check_stixels(out, stixels, &config, &plane, FALSE);
-      RvMetaStixels meta;
-      fail_unless(rv_meta_get_stixels(out, &meta));
-      fail_unless((meta.count == rv_stixels_columns(&config)) == (way == 1));
-      rv_stixels_free(&stixels);
-      g_free(plane.data);
-      gst_buffer_unref(out);
-    }
-    gst_harness_teardown(harness);
-  }
+  const NetworkFile file = {path, &network};
+  check_frames(&(Frames){set_network, check_network, &file});
   g_byte_array_unref(bytes);
   test_folder_free(folder);
   g_free(path);
