@@ -18,14 +18,17 @@
 #define LOSE_ONE_IN 100  /* frames that are lost */
 #define STALL_EVERY_S 90 /* mean time from one stall to the next */
 #define STALL_S 4        /* longest stall; the shortest is half of it */
-#define HEAP_GROWTH                                                                                \
-  (8 << 20) /* tolerated, bytes: frames in flight differ from one look to the next */
+/* Tolerated growth. Frames in flight differ from one look to the next. */
+#define HEAP_GROWTH (8 << 20) /* bytes, and this many views: */
+#define HEAP_VIEWS 12
 #define RSS_GROWTH_KB (32 << 10)
 #define GPU_GROWTH_MIB 16
 
-/* Formats of the cameras, each for one period. The first one is that of the start and of the end,
- * so that the same buffers are in flight at both looks. */
+/* Formats of the cameras, each for one period. The looks at the start and at the end are in periods
+ * of the first one, so that the same buffers are in flight, and the start is after a complete round:
+ * what is allocated once per format is there at both. */
 #define PERIOD_S 90   /* at most */
+#define PERIODS 12    /* at least */
 #define FORMATS_ALL 5 /* in system memory */
 #define FORMATS_CUDA 4
 static const char *const formats[FORMATS_ALL] = {"NV12", "Y42B", "ARGB", "NV21", "YUY2"};
@@ -49,9 +52,9 @@ typedef struct Soak {
   GstElement *pipeline;
   Camera camera[2];
   char *folder;
-  double warm_up, seconds, period; /* s; period: see PERIOD_S */
-  guint period_timer;
-  gint64 began; /* monotonic µs */
+  double seconds, period; /* s; period: see PERIOD_S */
+  guint64 view;           /* bytes of one view in the first format */
+  gint64 began;           /* monotonic µs */
   gboolean cuda, failed;
   Usage start, end;
   guint64 frames;        /* at the sink */
@@ -241,11 +244,15 @@ static gboolean on_minute(gpointer user) {
   return G_SOURCE_CONTINUE;
 }
 
+static guint count_formats(const Soak *soak) {
+  return soak->cuda ? FORMATS_CUDA : FORMATS_ALL;
+}
+
 /* The next format, or the first one when the end is near. */
 static gboolean on_period(gpointer user) {
   Soak *soak = user;
   const double now = (double)(g_get_monotonic_time() - soak->began) * 1e-6;
-  const guint before = soak->format, count = soak->cuda ? FORMATS_CUDA : FORMATS_ALL;
+  const guint before = soak->format, count = count_formats(soak);
   soak->format = now + 2 * soak->period > soak->seconds ? 0 : (soak->format + 1) % count;
   if (soak->format == before)
     return G_SOURCE_CONTINUE;
@@ -263,7 +270,6 @@ static gboolean on_warm(gpointer user) {
   Soak *soak = user;
   malloc_trim(0);
   soak->start = look(soak, "start");
-  soak->period_timer = g_timeout_add((guint)(soak->period * 1000), on_period, soak);
   return G_SOURCE_REMOVE;
 }
 
@@ -318,7 +324,8 @@ static void judge(Soak *soak) {
   require(soak, recorded == published, "the recording lacks frames");
   require(soak, soak->changes > 0, "the format never changed");
   require(soak, soak->end.seconds > 0, "ended early");
-  require(soak, soak->end.heap <= soak->start.heap + HEAP_GROWTH, "the heap grows");
+  require(soak, soak->end.heap <= soak->start.heap + HEAP_GROWTH + HEAP_VIEWS * soak->view,
+          "the heap grows");
   require(soak, soak->end.rss_kb <= soak->start.rss_kb + RSS_GROWTH_KB, "resident memory grows");
   require(soak, soak->end.handles <= soak->start.handles + 1, "handles grow"); /* a rotation */
   require(soak, soak->end.threads <= soak->start.threads, "threads grow");
@@ -346,13 +353,14 @@ static gboolean run(Soak *soak, int width, int height, int rate) {
   gst_bus_add_watch(bus, on_message, soak);
   soak->began = g_get_monotonic_time();
   gst_element_set_state(soak->pipeline, GST_STATE_PLAYING);
-  g_timeout_add((guint)(soak->warm_up * 1000), on_warm, soak);
+  const guint start_ms = (guint)((count_formats(soak) + 0.7) * soak->period * 1000);
+  const guint period_timer = g_timeout_add((guint)(soak->period * 1000), on_period, soak);
+  g_timeout_add(start_ms, on_warm, soak);
   g_timeout_add((guint)(soak->seconds * 1000), on_end, soak);
   const guint minute = g_timeout_add_seconds(60, on_minute, soak);
   g_main_loop_run(soak->loop);
   g_source_remove(minute);
-  if (soak->period_timer)
-    g_source_remove(soak->period_timer);
+  g_source_remove(period_timer);
   judge(soak);
   gst_element_set_state(soak->pipeline, GST_STATE_NULL);
   gst_bus_remove_watch(bus);
@@ -370,8 +378,8 @@ int main(int argc, char **argv) {
   Soak soak = {.seconds = atof(argv[1]), .camera = {{.random = 1}, {.random = 2}}};
   const int width = argc == 5 ? atoi(argv[2]) : 320, height = argc == 5 ? atoi(argv[3]) : 240;
   const int rate = argc == 5 ? atoi(argv[4]) : 10;
-  soak.warm_up = MIN(60.0, soak.seconds / 4);
-  soak.period = MIN(PERIOD_S, soak.seconds / 10);
+  soak.period = MIN(PERIOD_S, soak.seconds / PERIODS);
+  soak.view = (guint64)width * (guint64)height * 3 / 2;
   GstElementFactory *upload = gst_element_factory_find("cudaupload");
   soak.cuda = upload && rv_cuda_devices(NULL, 0) > 0;
   gst_clear_object(&upload);
