@@ -150,10 +150,66 @@ GST_START_TEST(test_not_live) {
 }
 GST_END_TEST
 
+/* Share of the frames of a live source that a synchronized sink shows; it also shows one if it has
+ * shown none for a second. The source reports a latency of one frame and the sink tolerates the
+ * duration of a frame; ts-offset takes both away again, so that the element has the time that it
+ * reports, and 2 ms. */
+static double shown(const char *properties, guint frames, double *mean_us) {
+  char *line = g_strdup_printf(
+      "videotestsrc is-live=true pattern=snow num-buffers=%u ! "
+      "video/x-raw,format=GRAY8,width=640,height=240,framerate=5/1 ! cudasgm name=sgm engine=cpu "
+      "threads=1 %s ! fakesink name=sink sync=true qos=true max-lateness=2000000 "
+      "processing-deadline=0 ts-offset=-400000000",
+      frames, properties);
+  GstElement *pipeline = gst_parse_launch(line, NULL);
+  GstElement *sgm = gst_bin_get_by_name(GST_BIN(pipeline), "sgm");
+  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  GstBus *bus = gst_element_get_bus(pipeline);
+  const GstMessageType kinds = GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_LATENCY;
+  GstMessage *message;
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  while ((message = gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, kinds)) &&
+         GST_MESSAGE_TYPE(message) == GST_MESSAGE_LATENCY) {
+    gst_bin_recalculate_latency(GST_BIN(pipeline)); /* as applications do */
+    gst_message_unref(message);
+  }
+  fail_unless(message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS);
+  gst_message_unref(message);
+  GstStructure *stats = NULL, *of_sink = NULL;
+  guint64 rendered = 0, dropped = 0;
+  g_object_get(sgm, "stats", &stats, NULL);
+  g_object_get(sink, "stats", &of_sink, NULL);
+  fail_unless(gst_structure_get_double(stats, "mean-us", mean_us) &&
+              gst_structure_get(of_sink, "rendered", G_TYPE_UINT64, &rendered, "dropped",
+                                G_TYPE_UINT64, &dropped, NULL));
+  g_print("\"%s\": %" G_GUINT64_FORMAT " shown, %" G_GUINT64_FORMAT " dropped, %.0f us per frame\n",
+          properties, rendered, dropped, *mean_us);
+  gst_structure_free(stats);
+  gst_structure_free(of_sink);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(bus);
+  gst_object_unref(sink);
+  gst_object_unref(sgm);
+  gst_object_unref(pipeline);
+  g_free(line);
+  return (double)rendered / (double)MAX(rendered + dropped, 1);
+}
+
+/* With the reported latency the sink shows the frames, unless other work makes them so slow that
+ * their times are a matter of chance; without it next to none. */
+GST_START_TEST(test_sink) {
+  double with_us = 0, without_us = 0;
+  const double with = shown("latency-report=true", 30, &with_us);
+  fail_unless(with > 0.5 || with_us > 50 * MS, "%g shown", with);
+  const double without = shown("latency-report=false", 15, &without_us);
+  fail_unless(without < 0.4, "%g shown", without);
+}
+GST_END_TEST
+
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
   TEST(test_raise) TEST(test_outlier) TEST(test_lower) TEST(test_rate) TEST(test_query) \
-  TEST(test_not_live)
+  TEST(test_not_live) TEST(test_sink)
 /* clang-format on */
 
 ELEMENT_TESTS(latency, TESTS)
