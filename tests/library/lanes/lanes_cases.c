@@ -221,7 +221,7 @@ static const struct Painted {
      1,
      RV_LANE_COLOR_YELLOW},
     {"worn lines",
-     {.noise = 14, .count = 2, .lines = {DASHED(-1.75, 125), SOLID(1.75, 0.15, 120, 0)}},
+     {.noise = 10, .count = 2, .lines = {DASHED(-1.75, 135), SOLID(1.75, 0.15, 120, 0)}},
      2,
      {RV_LANE_LINE_DASHED, RV_LANE_LINE_SOLID},
      0,
