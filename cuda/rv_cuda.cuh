@@ -15,10 +15,6 @@
       return rv_cuda_failed((log), rv_cu_error_, #call, __FILE__, __LINE__);                       \
   } while (0)
 
-/* After a launch: catches bad launch configurations. Faults inside the kernel show at the next
- * wait. */
-#define RV_LAUNCHED(log) RV_CU((log), cudaGetLastError())
-
 /* What kernels may use of the current device. */
 typedef struct RvCudaDevice {
   int processors; /* SMs */

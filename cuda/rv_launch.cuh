@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* rv_launch.cuh: kernels that start before the preceding kernel ends (programmatic dependent
- * launch). Only .cu files include it.
+/* rv_launch.cuh: how kernels are launched, and how they start before the preceding kernel ends
+ * (programmatic dependent launch). Only .cu files include it. A launch that is not possible is
+ * reported here; faults inside a kernel show at the next wait.
  *
  * A kernel launched with `RvLaunch.early` may do what needs no result of the preceding kernel, then
  * calls rv_launch_wait(), which returns when that kernel has ended and its memory is visible. Every

@@ -118,6 +118,12 @@ class Structure(unittest.TestCase):
                     wrong.append('%s: %s' % (path, line))
         self.assertEqual(wrong, [])
 
+    def test_launches(self):
+        """rv_launch.cuh launches all kernels: it reports what fails and joins chains of kernels."""
+        wrong = [path for path, text in LIBRARY.items() if path != 'cuda/rv_launch.cuh'
+                 and re.search(r'<<<|cudaLaunch(Cooperative)?Kernel', text)]
+        self.assertEqual(wrong, [])
+
     def test_license(self):
         texts = dict(FILES)
         for path in ('.clang-format', '.editorconfig', '.gitignore', '.containerignore', 'gst/plugin.map',

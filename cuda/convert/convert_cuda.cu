@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* convert_cuda.cu: rows are 2-D copies on the device; gray and repacking are one kernel each. */
 #include "convert/convert_stages.h"
-#include "rv_cuda.cuh"
+#include "rv_launch.cuh"
 
 static const int PIXELS = 4; /* px of one row that a thread makes */
 
@@ -85,22 +85,20 @@ static RvStatus launch_gray(const RvConvertJob *job, const Source &source, const
   const uintptr_t mixed = (uintptr_t)source.from | (uintptr_t)source.stride |
                           (uintptr_t)gray->data | (uintptr_t)gray->stride;
   const dim3 block(32, 8);
-  gray_kernel<BYTES, COLOR>
-      <<<grid_of(block, rv_div_up(gray->width, PIXELS), gray->height), block, 0, job->stream>>>(
-          source, (uint8_t *)gray->data, gray->stride, gray->width, gray->height, mixed % 4 == 0);
-  RV_LAUNCHED(job->log);
-  return RV_OK;
+  return rv_launch(job->log, gray_kernel<BYTES, COLOR>,
+                   grid_of(block, rv_div_up(gray->width, PIXELS), gray->height), block, 0,
+                   job->stream, false, source, (uint8_t *)gray->data, gray->stride, gray->width,
+                   gray->height, mixed % 4 == 0);
 }
 
 static RvStatus launch_gray16(const RvConvertJob *job, const RvPicture *picture, int x, int y,
                               const RvPlane *out) {
   const dim3 block(32, 8);
-  gray16_kernel<<<grid_of(block, rv_div_up(out->width, PIXELS), out->height), block, 0,
-                  job->stream>>>((const uint8_t *)picture->data[0] + y * picture->stride[0] + 2 * x,
-                                 picture->stride[0], rv_pixel_layout(picture->format)->shift,
-                                 (uint8_t *)out->data, out->stride, out->width, out->height);
-  RV_LAUNCHED(job->log);
-  return RV_OK;
+  return rv_launch(
+      job->log, gray16_kernel, grid_of(block, rv_div_up(out->width, PIXELS), out->height), block, 0,
+      job->stream, false, (const uint8_t *)picture->data[0] + y * picture->stride[0] + 2 * x,
+      picture->stride[0], rv_pixel_layout(picture->format)->shift, (uint8_t *)out->data,
+      out->stride, out->width, out->height);
 }
 
 static RvStatus gray(const RvConvertJob *job, const RvPicture *picture, int x, int y,
@@ -161,11 +159,10 @@ static RvStatus repack(const RvConvertJob *job, const RvPicture *picture, int x,
   const RvPixelLayout *layout = rv_pixel_layout(picture->format);
   const Pair pair = {layout->offset_of[0], layout->offset_of[1], layout->offset_of[2]};
   const dim3 block(32, 8);
-  repack_kernel<<<grid_of(block, rv_div_up(out->width, 2), out->height), block, 0, job->stream>>>(
-      (const uint8_t *)picture->data[0] + y * picture->stride[0], picture->stride[0], x,
-      (uint8_t *)out->data[0], out->stride[0], out->width, out->height, pair);
-  RV_LAUNCHED(job->log);
-  return RV_OK;
+  return rv_launch(job->log, repack_kernel, grid_of(block, rv_div_up(out->width, 2), out->height),
+                   block, 0, job->stream, false,
+                   (const uint8_t *)picture->data[0] + y * picture->stride[0], picture->stride[0],
+                   x, (uint8_t *)out->data[0], out->stride[0], out->width, out->height, pair);
 }
 
 /* One thread makes one pixel: neighbors share the lines they read. */
@@ -179,10 +176,9 @@ __global__ void color_kernel(const __grid_constant__ RvConvertSource source, uin
 
 static RvStatus color(const RvConvertJob *job, const RvConvertSource *source, const RvPlane *out) {
   const dim3 block(32, 8);
-  color_kernel<<<grid_of(block, out->width, out->height), block, 0, job->stream>>>(
-      *source, (uint8_t *)out->data, out->stride, out->width, out->height);
-  RV_LAUNCHED(job->log);
-  return RV_OK;
+  return rv_launch(job->log, color_kernel, grid_of(block, out->width, out->height), block, 0,
+                   job->stream, false, *source, (uint8_t *)out->data, out->stride, out->width,
+                   out->height);
 }
 
 const RvConvertStages rv_convert_stages_cuda = {rows, fill, gray, repack, color};

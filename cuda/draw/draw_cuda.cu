@@ -356,14 +356,10 @@ template <typename Layer> static RvStatus launch_layer(const RvDrawJob *job, con
   const dim3 block(BLOCK_X, BLOCK_Y);
   const dim3 grid =
       grid_of(rv_div_up(canvas.width, canvas.cell_x), rv_div_up(canvas.height, canvas.cell_y));
-  if (canvas.cell_y == 2)
-    layer_kernel<2, 2, Layer><<<grid, block, 0, job->stream>>>(canvas, layer);
-  else if (canvas.cell_x == 2)
-    layer_kernel<2, 1, Layer><<<grid, block, 0, job->stream>>>(canvas, layer);
-  else
-    layer_kernel<1, 1, Layer><<<grid, block, 0, job->stream>>>(canvas, layer);
-  RV_LAUNCHED(job->log);
-  return RV_OK;
+  const auto kernel = canvas.cell_y == 2   ? layer_kernel<2, 2, Layer>
+                      : canvas.cell_x == 2 ? layer_kernel<2, 1, Layer>
+                                           : layer_kernel<1, 1, Layer>;
+  return rv_launch(job->log, kernel, grid, block, 0, job->stream, false, canvas, layer);
 }
 
 static RvStatus disparity(void *work, const RvDrawJob *job) {

@@ -40,9 +40,7 @@ RvStatus hough_cuda_edges(void *memory, RvHoughJob *job) {
   const Size size = {p->width, p->height};
   const dim3 block(32, 8);
   const dim3 grid((unsigned)rv_div_up(p->width, 32), (unsigned)rv_div_up(p->height, 8));
-  threshold_kernel<<<grid, block, 0, job->stream>>>(
-      (const uint8_t *)job->input.data, job->input.stride, size, c->edge_low,
-      work->values ? work->gradients : NULL, work->classes);
-  RV_LAUNCHED(&c->log);
-  return RV_OK;
+  return rv_launch(&c->log, threshold_kernel, grid, block, 0, job->stream, false,
+                   (const uint8_t *)job->input.data, job->input.stride, size, c->edge_low,
+                   work->values ? work->gradients : NULL, work->classes);
 }

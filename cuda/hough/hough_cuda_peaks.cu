@@ -347,9 +347,8 @@ RvStatus hough_cuda_peaks(void *memory, RvHoughJob *job) {
                                         (uint32_t)p->threshold};
     const long long needed = (quads + SCAN_THREADS - 1) / SCAN_THREADS;
     const unsigned blocks = (unsigned)(needed < 4096 ? needed : 4096);
-    scan_kernel<<<blocks, SCAN_THREADS, 0, job->stream>>>(candidates, (const uint4 *)work->bins,
-                                                          (unsigned)quads);
-    RV_LAUNCHED(log);
+    RV_TRY(rv_launch(log, scan_kernel, dim3(blocks), dim3(SCAN_THREADS), 0, job->stream, false,
+                     candidates, (const uint4 *)work->bins, (unsigned)quads));
   }
   const PeakJob j = {work->bins, work->stride,   work->candidates, work->keys,
                      work->top,  job->out.lines, job->out.count,   work->counters};

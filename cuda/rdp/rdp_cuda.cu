@@ -75,13 +75,9 @@ static RvStatus median(void *memory, RvRdpJob *job) {
   const int width = config->width, height = config->height;
   const dim3 grid(rv_div_up(width, 32), rv_div_up(height, 8)), block(32, 8);
   const uint16_t *source = (const uint16_t *)from->data;
-  if (config->median == 3)
-    median_kernel<1>
-        <<<grid, block, 0, job->stream>>>(source, from->stride / 2, work->filtered, width, height);
-  else
-    median_kernel<2>
-        <<<grid, block, 0, job->stream>>>(source, from->stride / 2, work->filtered, width, height);
-  RV_LAUNCHED(&config->log);
+  RV_TRY(rv_launch(&config->log, config->median == 3 ? median_kernel<1> : median_kernel<2>, grid,
+                   block, 0, job->stream, false, source, from->stride / 2, work->filtered, width,
+                   height));
   job->disparity = {work->filtered, (ptrdiff_t)width * 2, width, height, RV_U16};
   return RV_OK;
 }

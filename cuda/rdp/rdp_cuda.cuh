@@ -4,7 +4,7 @@
 #define RV_RDP_CUDA_H
 
 #include "rdp/rdp_stages.h"
-#include "rv_cuda.cuh"
+#include "rv_launch.cuh"
 
 /* Distribution of a frame: one thread block processes `columns` complete neighboring columns, in
  * shared memory. */

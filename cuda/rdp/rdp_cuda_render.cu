@@ -2,7 +2,7 @@
 /* rdp_cuda_render.cu: segments to rasters on the GPU. */
 #include "rdp/rdp_render_stages.h"
 #include "rdp/rdp_rules.h"
-#include "rv_cuda.cuh"
+#include "rv_launch.cuh"
 
 #define SEGMENTS_PER_BLOCK 8 /* one warp per segment */
 #define BLOCKS_MAX 16384
@@ -38,8 +38,7 @@ extern "C" RvStatus rv_rdp_render_cuda(const RvSegment *segments, uint32_t count
   if (count == 0)
     return RV_OK;
   const size_t blocks = ((size_t)count + SEGMENTS_PER_BLOCK - 1) / SEGMENTS_PER_BLOCK;
-  render_kernel<<<(unsigned)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX),
-                  dim3(32, SEGMENTS_PER_BLOCK), 0, stream>>>(segments, count, *disparity, *ends);
-  RV_LAUNCHED(log);
-  return RV_OK;
+  return rv_launch(log, render_kernel, dim3((unsigned)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX)),
+                   dim3(32, SEGMENTS_PER_BLOCK), 0, stream, false, segments, count, *disparity,
+                   *ends);
 }

@@ -259,7 +259,6 @@ RvStatus rdp_cuda_shape(const RvRdpConfig *config, RdpShape *shape) {
 }
 
 RvStatus rdp_cuda_split(const RdpArgs *args, const RvLog *log, RvStream stream) {
-  split_kernel<<<args->shape.blocks, THREADS, args->shape.bytes, stream>>>(*args);
-  RV_LAUNCHED(log);
-  return RV_OK;
+  return rv_launch(log, split_kernel, dim3((unsigned)args->shape.blocks), dim3(THREADS),
+                   args->shape.bytes, stream, false, *args);
 }

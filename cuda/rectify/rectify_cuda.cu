@@ -464,9 +464,8 @@ RvStatus remap(void *work, const RvRectifyJob *job) {
     kernel = args.samples[0].wide ? any_kernel<true> : any_kernel<false>;
     blocks = blocks_of_samples(&args, kinds);
   }
-  kernel<<<blocks, dim3(BLOCK_X, BLOCK_Y), 0, job->stream>>>(args);
-  RV_LAUNCHED(&plan->config.log);
-  return RV_OK;
+  return rv_launch(&plan->config.log, kernel, blocks, dim3(BLOCK_X, BLOCK_Y), 0, job->stream, false,
+                   args);
 }
 
 void layout(void *work, const void *memory, RvArena *arena) {

@@ -379,10 +379,9 @@ static RvStatus render(void *, RvStixelsJob *job) {
   const RvStixelsPlan *plan = job->plan;
   const RvStixelsMaps *maps = &job->maps;
   const dim3 grid(rv_div_up(plan->config.width, 32), rv_div_up(plan->config.height, 8));
-  render_kernel<<<grid, dim3(32, 8), 0, job->stream>>>(
-      *plan, maps->list, maps->capacity, maps->offsets, maps->disparity, maps->classes);
-  RV_LAUNCHED(&plan->config.log);
-  return RV_OK;
+  return rv_launch(&plan->config.log, render_kernel, grid, dim3(32, 8), 0, job->stream, false,
+                   *plan, maps->list, maps->capacity, maps->offsets, maps->disparity,
+                   maps->classes);
 }
 
 RV_ENGINE(RvStixels, stixels, cuda, RvStixelsCuda, layout, open, nullptr, cells,

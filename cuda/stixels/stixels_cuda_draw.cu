@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stixels_cuda_draw.cu: rendering of a list to rasters, CUDA engine. */
-#include "rv_cuda.cuh"
+#include "rv_launch.cuh"
 #include "stixels/stixels_draw_stages.h"
 
 #define BLOCKS_MAX 16384
@@ -52,7 +52,6 @@ extern "C" RvStatus rv_stixels_draw_cuda(const RvStixel *list, uint32_t count, i
   if (count == 0)
     return RV_OK;
   const uint32_t blocks = count < BLOCKS_MAX ? count : BLOCKS_MAX;
-  draw_kernel<<<blocks, 128, 0, stream>>>(list, count, stixel_width, *rasters);
-  RV_LAUNCHED(log);
-  return RV_OK;
+  return rv_launch(log, draw_kernel, dim3(blocks), dim3(128), 0, stream, false, list, count,
+                   stixel_width, *rasters);
 }

@@ -16,8 +16,7 @@ RvStatus rv_stixels_cuda_refine(void *, RvStixelsJob *job) {
   const RvStixelsOutput *output = &job->output;
   if (rv_stixels_has_records(plan)) /* the column kernel has moved them */
     return RV_OK;
-  refine_kernel<<<plan->columns, 128, 0, job->stream>>>(
-      *plan, job->input.disparity, output->stixels, output->capacity, output->offsets);
-  RV_LAUNCHED(&plan->config.log);
-  return RV_OK;
+  return rv_launch(&plan->config.log, refine_kernel, dim3((unsigned)plan->columns), dim3(128), 0,
+                   job->stream, false, *plan, job->input.disparity, output->stixels,
+                   output->capacity, output->offsets);
 }

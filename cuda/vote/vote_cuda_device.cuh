@@ -360,9 +360,8 @@ static RvStatus rv_vote_launch_rows(const RvVoteCuda *work, const RvVoteJob *job
                   (size_t)shape.pass_bins * shape.stretch * sizeof(typename A::Bin), job->stream);
   if (shape.parts > 1) {
     const dim3 grid((unsigned)rv_div_up(job->votes.width, 256), (unsigned)job->votes.height);
-    rv_vote_clear_kernel<<<grid, 256, 0, job->stream>>>((uint32_t *)job->votes.data,
-                                                        job->votes.stride, job->votes.width);
-    RV_LAUNCHED(log);
+    RV_TRY(rv_launch(log, rv_vote_clear_kernel, grid, dim3(256), 0, job->stream, false,
+                     (uint32_t *)job->votes.data, job->votes.stride, job->votes.width));
     if (work->is_early)
       launch.early();
   }

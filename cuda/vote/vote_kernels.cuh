@@ -221,8 +221,7 @@ static RvStatus rv_vote_list_launch(const F &f, const RvVoteList &list, const Rv
                                     const RvLog *log) {
   RvLaunch launch(rv_vote_list_grid(s), RV_VOTE_LIST_THREADS, rv_vote_list_bytes(s), stream);
   rv_vote_list_attributes(&launch, s, is_early);
-  RV_CU(log, cudaLaunchKernelEx(&launch.config, rv_vote_list_kernel<F, A>, f, list, s, out));
-  return RV_OK;
+  return launch.run(log, rv_vote_list_kernel<F, A>, f, list, s, out);
 }
 
 #endif

@@ -54,9 +54,9 @@ RvStatus show_rows(const SgmCuda *work, const RvSgmJob *job, const SgmSlice *sli
 RvStatus show_long_rows(const SgmCuda *work, const RvSgmJob *job, const SgmSlice *slice) {
   const SgmScene &s = slice->scene;
   RV_TRY(sgm_cuda_horizontal(job, slice));
-  volume_kernel<<<1024, 256, 0, job->stream>>>(slice->sums, shown_of(work, job, slice), s.words,
-                                               (size_t)s.width * s.height * s.words);
-  RV_LAUNCHED(&job->plan->config.log);
+  RV_TRY(rv_launch(&job->plan->config.log, volume_kernel, dim3(1024), dim3(256), 0, job->stream,
+                   false, slice->sums, shown_of(work, job, slice), s.words,
+                   (size_t)s.width * s.height * s.words));
   return sgm_cuda_winner(job, slice);
 }
 
