@@ -11,8 +11,8 @@
  * and by the finishing kernels. The maps then lie at the start of S, in rows that are finished.
  *
  * Five kernels aggregate: three sweeps for the vertical and diagonal directions, and two ways to
- * finish a row with its horizontal directions. Each is there for configs that no other can do, or
- * does as fast; docs/notes/sgm-cuda.md has the table with the benchmark row that shows it. */
+ * finish a row with its horizontal directions. Each supports configs that no other one supports, or
+ * is the fastest one for them; docs/notes/sgm-cuda.md lists the benchmark case that shows it. */
 #ifndef RV_SGM_CUDA_H
 #define RV_SGM_CUDA_H
 
@@ -78,7 +78,7 @@ typedef RvStatus SgmFinish(const SgmCuda *work, const RvSgmJob *job, const SgmSl
 
 struct SgmCuda {
   uint32_t *sums;  /* S, [y][x][disparities / 2], see sgm_cuda_path.cuh; or packed partial sums */
-  void *census[2]; /* left, right: u32 or u64 descriptors, [window][x], rows as SGM_PAD says */
+  void *census[2]; /* left, right: u32 or u64 descriptors, [window][x], rows: see SGM_PAD */
   int window;      /* rows there: all of the image, or some at a time */
   SgmMaps maps;
   SgmNode *nodes;   /* speckle: forest of regions, dense (sgm_cuda_regions.cuh) */
@@ -95,7 +95,7 @@ struct SgmCuda {
   SgmFinish *finish; /* sgm_cuda_rows or sgm_cuda_long_rows */
   int early;         /* 1: kernels may start before the preceding one ends */
   int narrow_sums;   /* 1: packed partial sums, see sgm_cuda_narrow_sums */
-  uint32_t *p2; /* packed partial sums and adaptive P2: [y][x], rows as SGM_PAD says, one more than
+  uint32_t *p2; /* packed partial sums and adaptive P2: [y][x], rows: see SGM_PAD, one more than
                       * the image has: P2 between rows y - 1 and y in both halves; or NULL */
 };
 
@@ -150,8 +150,8 @@ static inline int sgm_cuda_narrow_sums(const RvSgmConfig *config) {
 
 SgmScene sgm_cuda_scene(const SgmCuda *work, const RvSgmJob *job);
 
-/* Descriptors of one or two pieces of both views. */
-RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmJob *job, const SgmRows *pieces,
+/* Descriptors of one or two ranges of rows of both views. */
+RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmJob *job, const SgmRows *ranges,
                          int count);
 
 /* --- Sweeps: vertical and diagonal directions, set the sums ---------------------------------- */

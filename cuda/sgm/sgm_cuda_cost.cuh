@@ -16,7 +16,7 @@ static __device__ __forceinline__ uint32_t sgm_hamming(uint64_t a, uint64_t b) {
   return (uint32_t)__popcll(a ^ b);
 }
 
-/* Costs of two candidates, limited where the type of their descriptors says so. */
+/* Costs of two candidates, limited if their descriptors are of a limited type. */
 template <typename Census>
 static __device__ __forceinline__ uint32_t sgm_limit(uint32_t costs, uint32_t limit) {
   return std::is_enum<Census>::value ? sgm_min2(costs, limit) : costs;

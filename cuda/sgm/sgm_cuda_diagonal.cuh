@@ -33,7 +33,7 @@ struct DiagonalArgs {
 
 /* The block's shared memory. States lie as [slot][turn][side][words]; slot 0 belongs to the left
  * halo, c + 1 to column c of the strip, the last one to the right halo. Where a lane has more than
- * four words in the halo as well, they are in pieces of four, a piece of all lanes before the next
+ * four words in the halo as well, they are in chunks of four, a chunk of all lanes before the next
  * one. Descriptors lie as [pair][row][copy], each copy shifted by one more, so that any lane can
  * load several neighbors at an aligned address from one of them; those of the left view come last.
  * After each pair: the barriers "copied" and "consumed". Last come the barriers between warps, of

@@ -115,7 +115,7 @@ static __device__ __forceinline__ void sgm_path_step(uint32_t (&l)[K], uint32_t 
                                                      uint32_t p2, const SgmLane &self) {
   uint32_t below = __shfl_sync(SGM_WARP, l[K - 1], self.below, G);
   uint32_t above_last = __shfl_sync(SGM_WARP, l[0], self.above, G);
-  if (self.first) /* candidate -1 is none; the low half's last is the high half's predecessor */
+  if (self.first) /* there is no candidate -1; the low half's last is the high half's predecessor */
     below = (below << 16) | SGM_FAR;
   if (self.last)
     above_last = (above_last >> 16) | (SGM_FAR << 16);
@@ -134,7 +134,7 @@ static __device__ __forceinline__ void sgm_path_step(uint32_t (&l)[K], uint32_t 
   floor2 = sgm_group_min<G>(self.active ? smallest : 0xffffffffu);
 }
 
-/* K words of S or L in memory, in the widest pieces. `at` is aligned to K words (K <= 4) or 16
+/* K words of S or L in memory, by the widest accesses. `at` is aligned to K words (K <= 4) or 16
  * bytes. */
 template <int K>
 static __device__ __forceinline__ void sgm_load(uint32_t (&w)[K], const uint32_t *at) {

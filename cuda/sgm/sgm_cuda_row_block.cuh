@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sgm_cuda_row_block.cuh: a row in the horizontal-path kernel: its segments, the turns in which the
- * warps take them, and the start and end of a block. Device code only. */
+ * warps process them, and the start and end of a block. Device code only. */
 #ifndef RV_SGM_CUDA_ROW_BLOCK_CUH
 #define RV_SGM_CUDA_ROW_BLOCK_CUH
 

@@ -11,12 +11,12 @@ enum { GROUP = 32, SEGMENT = 16, COST_SLOTS = 2, PAD = 8 };
 /* Words between the pixels of a slot, so that the pixels of a winner warp are in different
  * banks. */
 enum { GAP = 4 };
-/* Roles of the warps of a half; half 0 is the right one. With packed sums none fills: the memory that
- * these leave has room for the paths of the first halves. */
+/* Roles of the warps of a half; half 0 is the right one. With packed sums no warp computes
+ * the opposite path: the memory that such sums save contains the paths of the first halves. */
 template <bool NARROW> struct RowRoles {
   enum { WALK = 0, FILL = NARROW ? -1 : 1, WINNER = NARROW ? 1 : 2, ALL = WINNER + 1 };
   enum { BLOCK = 2 * 32 * ALL }; /* threads */
-  enum { SLOTS = ALL };          /* one in work for each role */
+  enum { SLOTS = ALL };          /* one in use per role */
   /* Sums in the slots exceed S by the ones of states (RowPath stores L + 1) and costs, and are still
    * below 2^16 as p2 is at most 8000: see sgm.h. */
   enum { BIAS = NARROW ? 4 : 2 };
@@ -29,7 +29,7 @@ struct RowArgs {
   SgmScene scene;
   const void *sums; /* of all other directions, packed or not */
   /* Packed sums only: [y][x][words], excess of L over the cost of the path that comes from the
-   * nearer end of the row, in the memory that these sums leave. */
+   * nearer end of the row, in the memory that these sums save. */
   uint16_t *paths;
   SgmMaps maps;
   int both;         /* 0: left to right only */

@@ -10,7 +10,7 @@
 
 #include "sgm/sgm_cuda_cost.cuh"
 
-/* N elements in the widest pieces; `at` is aligned to N elements or 16 bytes. */
+/* N elements by the widest accesses; `at` is aligned to N elements or 16 bytes. */
 template <int N>
 static __device__ __forceinline__ void sgm_row_load(uint32_t *to, const uint32_t *at) {
   uint32_t v[N];

@@ -78,7 +78,7 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
     sgm_store_bytes<K>(at, beyond);
   }
 
-  /* First half: notes the state before every segment, or stores the path. */
+  /* First half: saves the state before every segment, or stores the path. */
   __device__ void approach(Path &path) const {
     const int from = DX > 0 ? 0 : row.segments - 1, to = DX > 0 ? row.middle : row.middle - 1;
     if (from == to)
@@ -244,7 +244,7 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
   }
 };
 
-/* Computes the path opposite to that of RowWalk, segment by segment from the noted states. */
+/* Computes the path opposite to that of RowWalk, segment by segment from the saved states. */
 template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowFill {
   typedef RowBlock<K, FULL, NARROW, Census> Row;
   typedef RowPathStart<K, FULL, NARROW, Census, DX> Start;
@@ -290,7 +290,7 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowFill
     row.end_turn(pair);
   }
 
-  /* The noted state of a segment, feed and costs of its first pixel. */
+  /* The saved state of a segment, feed and costs of its first pixel. */
   __device__ __forceinline__ void resume(int segment, typename Row::Feed &feed, Path &path,
                                          uint32_t (&cost)[K]) const {
     prefetch(segment);
