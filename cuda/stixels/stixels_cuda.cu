@@ -261,31 +261,14 @@ static __device__ void write_votes(const RvStixelsCuda &work, const Votes &votes
   }
 }
 
-/* Column of the nearest set bit below column x, -1 if there is none. */
-static __device__ __forceinline__ int set_below(const uint32_t *bits, int x) {
-  uint32_t word = bits[x / 32] & ((1u << x % 32) - 1);
-  int at = x / 32;
-  while (!word && at > 0)
-    word = bits[--at];
-  return word ? 32 * at + 31 - __clz((int)word) : -1;
-}
-
-/* Column of the nearest set bit above column x, `columns` if there is none. */
-static __device__ __forceinline__ int set_above(const uint32_t *bits, int x, int columns) {
-  uint32_t word = bits[x / 32] & (0xfffffffeu << x % 32);
-  int at = x / 32;
-  while (!word && 32 * (at + 1) < columns)
-    word = bits[++at];
-  return word ? 32 * at + __ffs((int)word) - 1 : columns;
-}
-
 /* Cells of a row that only the left view sees; valid: a bit per column, of the others. */
 static __device__ void fill_row(const RvStixelsPlan &plan, const RvStixelsCuda &work,
                                 const uint32_t *valid, int v) {
   for (int x = threadIdx.x; x < plan.columns; x += blockDim.x) {
     if (valid[x / 32] >> x % 32 & 1)
       continue;
-    const int left = set_below(valid, x), right = set_above(valid, x, plan.columns);
+    const int left = rv_stixels_set_below(valid, x),
+              right = rv_stixels_set_above(valid, x, plan.columns);
     const int d_left = left >= 0 ? work.cells[(size_t)left * plan.rows + v].disparity : 0;
     const int d_right =
         right < plan.columns ? work.cells[(size_t)right * plan.rows + v].disparity : 0;

@@ -85,4 +85,22 @@ RV_HD int rv_stixels_pitch(int rows) {
   return (rows + 8) / 8 * 8;
 }
 
+/* Index of the nearest set bit below bit x, -1 if there is none. */
+static __device__ __forceinline__ int rv_stixels_set_below(const uint32_t *bits, int x) {
+  uint32_t word = bits[x / 32] & ((1u << x % 32) - 1);
+  int at = x / 32;
+  while (!word && at > 0)
+    word = bits[--at];
+  return word ? 32 * at + 31 - __clz((int)word) : -1;
+}
+
+/* Index of the nearest of `count` bits above bit x that is set, `count` if there is none. */
+static __device__ __forceinline__ int rv_stixels_set_above(const uint32_t *bits, int x, int count) {
+  uint32_t word = bits[x / 32] & (0xfffffffeu << x % 32);
+  int at = x / 32;
+  while (!word && 32 * (at + 1) < count)
+    word = bits[++at];
+  return word ? 32 * at + __ffs((int)word) - 1 : count;
+}
+
 #endif

@@ -58,6 +58,8 @@ struct Column {
   uint32_t *links;     /* rows: bottom | class << 16, from the top down */
   uint32_t *keys;      /* [row][layout.pitch]: 32 x summed costs of semantic classes; NULL: none */
   KeyLayout layout;
+  uint16_t *at;            /* portions + 1: their first rows; with few cuts */
+  int portions;            /* of the column, between cuts; with few cuts */
   uint8_t *cuts;           /* rows + 1: a stixel may start here, end below; rv_stixels_cut_code */
   const int32_t *cut_cost; /* by code */
   const RvStixelsCell *cells;

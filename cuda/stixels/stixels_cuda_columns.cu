@@ -3,7 +3,8 @@
  * column, which processes tiles of up to 32 top rows. Warp 0 resolves a tile: it visits its lowest
  * rows in order, one lane per top row. Meanwhile the other warps compute the stixels within the
  * next tile, without their predecessors, and try those that end there and start below both tiles.
- * Then all warps try those that start in the resolved tile. */
+ * Then all warps try those that start in the resolved tile. With few cuts, tiles are of the portions
+ * of the column between two cuts instead of its rows: template parameter SPARSE. */
 #include "stixels/stixels_cuda_list.cuh"
 #include "stixels/stixels_cuda_network.cuh"
 
@@ -48,12 +49,17 @@ struct Best {
 };
 } // namespace
 
+static bool is_sparse(const RvStixelsPlan *plan) {
+  return plan->config.cuts != RV_STIXELS_CUTS_ALL;
+}
+
 size_t rv_stixels_cuda_scratch(const RvStixelsPlan *plan) {
   const size_t n = plan->rows;
   const size_t past = rv_stixels_is_bounded(plan) ? n * sizeof(int4) : 0;
   const size_t sums = sizeof(int32_t) * (plan->config.model == RV_STIXELS_CONSTANT ? 2 : 1);
   return past + (n + 1) * (sizeof(RvStixelsSums) + sizeof(Begin) + sums) + n * sizeof(Ending) +
-         (n + 1) * key_layout_of(plan).pitch * sizeof(uint32_t) + n * sizeof(uint32_t) + n + 1;
+         (n + 1) * key_layout_of(plan).pitch * sizeof(uint32_t) + n * sizeof(uint32_t) +
+         (is_sparse(plan) ? (n + 1) * sizeof(uint16_t) : 0) + n + 1;
 }
 
 static_assert(sizeof(ColumnsShared::tiles) >= RV_STIXELS_NETWORK_WORDS * sizeof(uint32_t),
@@ -65,6 +71,16 @@ size_t rv_stixels_cuda_columns_shared(void) {
 
 static __device__ __forceinline__ Best nothing() {
   return {{RV_STIXELS_INFINITE, RV_STIXELS_INFINITE, RV_STIXELS_INFINITE}, {0, 0, 0}};
+}
+
+/* The first row of a portion; of the one above the last: the number of rows. */
+template <bool SPARSE> static __device__ __forceinline__ int row_of(const Column &c, int portion) {
+  return SPARSE ? c.at[portion] : portion;
+}
+
+template <bool SPARSE>
+static __device__ __forceinline__ int portions_of(const RvStixelsPlan &plan, const Column &c) {
+  return SPARSE ? c.portions : plan.rows;
 }
 
 /* A start above the best stixels below; cut: its cost. */
@@ -234,21 +250,19 @@ static __device__ __forceinline__ void sync_workers() {
   asm volatile("bar.sync 1, %0;" ::"n"(THREADS - 32) : "memory");
 }
 
-/* Tries the stixels that end in row `first` + lane, with every `step`-th lowest row of begin .. end
- * - 1. */
-template <int KIND, bool USUAL>
+/* Tries the stixels that end in portion `first` + lane, with every `step`-th lowest portion of begin
+ * .. end - 1. */
+template <int KIND, bool USUAL, bool SPARSE>
 static __device__ __forceinline__ void try_below(const RvStixelsPlan &plan, const Column &c,
                                                  int first, int begin, int end, int step,
                                                  Best *best) {
-  const int top = rv_min(first + (int)threadIdx.x % 32, plan.rows - 1);
+  const int last = rv_min(first + (int)threadIdx.x % 32, portions_of<SPARSE>(plan, c) - 1);
+  const int top = row_of<SPARSE>(c, last + 1) - 1;
   const RvStixelsSums upto = c.sums[top + 1];
-  for (int bottom = begin; bottom < end; bottom += step) {
-    if (!c.cuts[bottom])
-      continue;
+  for (int lowest = begin; lowest < end; lowest += step) {
+    const int bottom = row_of<SPARSE>(c, lowest);
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &upto);
-    const Begin from = c.begin[bottom];
-    if (!c.cuts[top + 1])
-      continue;
+    const Begin from = c.begin[lowest];
     const Own ground = own_of<KIND, USUAL>(plan, c, GROUND, bottom, top, s);
     offer(best, GROUND, bottom, ground.cost + cost_up_to<GROUND>(plan, from, ground.mu));
     const Own object = own_of<KIND, USUAL>(plan, c, OBJECT, bottom, top, s);
@@ -258,18 +272,21 @@ static __device__ __forceinline__ void try_below(const RvStixelsPlan &plan, cons
   }
 }
 
-/* Computes the stixels within the `tile` rows from `first` on in up to 17 rows of pairs: row j
- * contains those with lowest row j from lane j on, and before it those with lowest row tile - j. */
-template <int KIND, bool USUAL>
+/* Computes the stixels within the `tile` portions from `first` on in up to 17 rows of pairs: row j
+ * contains those with lowest portion j from lane j on, and before it those with lowest portion
+ * tile - j. */
+template <int KIND, bool USUAL, bool SPARSE>
 static __device__ __forceinline__ void compute_tile(const RvStixelsPlan &plan, const Column &c,
                                                     Tile *out, int first, int tile, int warp,
                                                     int warps) {
   const int lane = threadIdx.x % 32;
+  const int end = rv_min(first + tile, portions_of<SPARSE>(plan, c));
   for (int j = warp; 2 * j <= tile; j += warps) {
-    const int from = lane >= j ? j : tile - j, top = first + (lane >= j ? lane : from + lane);
-    const int bottom = first + from, at = 32 * j + lane;
-    if (top >= plan.rows || top >= first + tile || !c.cuts[bottom] || !c.cuts[top + 1])
+    const int from = lane >= j ? j : tile - j, last = first + (lane >= j ? lane : from + lane);
+    const int at = 32 * j + lane;
+    if (last >= end)
       continue;
+    const int bottom = row_of<SPARSE>(c, first + from), top = row_of<SPARSE>(c, last + 1) - 1;
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
 #pragma unroll
     for (int structure = 0; structure < RV_STIXELS_CLASSES; structure++) {
@@ -328,15 +345,15 @@ static __device__ __forceinline__ Step step_at(const Tile *tile, int k, int rows
           {tile->next[0][at], tile->next[1][at]}};
 }
 
-/* One warp visits the lowest rows of a tile in order. The result of a lane is final after its own
- * row was the lowest row. */
-template <int KIND, bool USUAL>
+/* One warp visits the lowest portions of a tile in order. The result of a lane is final after its
+ * own portion was the lowest. */
+template <int KIND, bool USUAL, bool SPARSE>
 static __device__ void resolve(const RvStixelsPlan &plan, const Column &c,
                                const ColumnsShared *shared, int first, int tile) {
-  const int lane = threadIdx.x, top = first + lane, count = rv_min(plan.rows - first, tile);
+  const int lane = threadIdx.x, count = rv_min(portions_of<SPARSE>(plan, c) - first, tile);
+  const int top = row_of<SPARSE>(c, first + rv_min(lane, count - 1) + 1) - 1;
   const Tile *own = &shared->tiles[first / tile % 2];
-  const unsigned cuts = __ballot_sync(RV_WARP, lane < count && c.cuts[top]);
-  const bool is_top = lane < count && c.cuts[top + 1];
+  const bool is_top = lane < count;
   Best best = nothing();
   int mu[2] = {0, 0}, next[2] = {0, 0};
   if (first > 0 && is_top) {
@@ -356,9 +373,9 @@ static __device__ void resolve(const RvStixelsPlan &plan, const Column &c,
   int32_t last[RV_STIXELS_CLASSES], last_next[2];
   Step step = step_at(own, 0, tile);
   for (int k = 0; k < count; k++) {
-    const int bottom = first + k;
+    const int bottom = row_of<SPARSE>(c, first + k);
     const Step after = step_at(own, k + 1, tile); /* early, to hide its latency */
-    const bool is_valid = is_top && k <= lane && (cuts >> k & 1);
+    const bool is_valid = is_top && k <= lane;
     const int32_t ground = step.cost[GROUND] + cost_up_to<GROUND>(plan, begin, step.mu[0]);
     const int32_t object = step.cost[OBJECT] + cost_up_to<OBJECT>(plan, begin, step.mu[1]);
     const int32_t sky = step.cost[SKY] + begin.sky;
@@ -381,43 +398,44 @@ static __device__ void resolve(const RvStixelsPlan &plan, const Column &c,
       last[i] = reachable(__shfl_sync(RV_WARP, best.cost[i], k));
     last_next[0] = __shfl_sync(RV_WARP, next[0], k);
     last_next[1] = __shfl_sync(RV_WARP, next[1], k);
-    begin = begin_after(plan, last, last_next, cut_cost(plan, c, bottom + 1));
+    begin = begin_after(plan, last, last_next, cut_cost(plan, c, row_of<SPARSE>(c, first + k + 1)));
     if (lane == 0)
-      c.begin[bottom + 1] = begin;
+      c.begin[first + k + 1] = begin;
   }
   Ending ending = {{reachable(best.cost[0]), reachable(best.cost[1]), reachable(best.cost[2])},
                    {next[0], next[1]},
                    {0, 0, 0}};
-  if (lane < count)
+  if (is_top)
     c.ending[top] = ending;
   __syncwarp();
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
     ending.link[k] = link_to(plan, c, k, best.bottom[k], k < SKY ? mu[k] : 0);
-  if (lane < count)
+  if (is_top)
     for (int k = 0; k < RV_STIXELS_CLASSES; k++)
       c.ending[top].link[k] = ending.link[k];
   __syncwarp();
 }
 
 /* Warp 0 resolves the tile at `first`, if any, while the others compute the next. */
-template <int KIND, bool USUAL>
+template <int KIND, bool USUAL, bool SPARSE>
 static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, const Column &c,
                                                    ColumnsShared *shared) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int tiles = rv_div_up(plan.rows, 32), tile = rv_div_up(plan.rows, tiles);
-  const bool has_bounds = KIND == RV_STIXELS_SLANTED_FAST && USUAL &&
+  const int portions = portions_of<SPARSE>(plan, c);
+  const int tiles = rv_div_up(portions, 32), tile = rv_div_up(portions, tiles);
+  const bool has_bounds = KIND == RV_STIXELS_SLANTED_FAST && USUAL && !SPARSE &&
                           tiles >= (c.keys ? BOUNDED_TILES_SEMANTIC : BOUNDED_TILES);
-  for (int first = -tile; first < plan.rows; first += tile) {
+  for (int first = -tile; first < portions; first += tile) {
     const int next = first + tile, busy = first >= 0; /* warps that resolve */
     Best best = nothing();
     if (warp < busy)
-      resolve<KIND, USUAL>(plan, c, shared, first, tile);
-    else if (next < plan.rows)
-      compute_tile<KIND, USUAL>(plan, c, &shared->tiles[next / tile % 2], next, tile, warp - busy,
-                                WARPS - busy);
+      resolve<KIND, USUAL, SPARSE>(plan, c, shared, first, tile);
+    else if (next < portions)
+      compute_tile<KIND, USUAL, SPARSE>(plan, c, &shared->tiles[next / tile % 2], next, tile,
+                                        warp - busy, WARPS - busy);
     __syncwarp();
-    if (has_bounds && warp > 0 && busy && next < plan.rows) {
+    if (has_bounds && warp > 0 && busy && next < portions) {
       if (warp == WARPS - 1)
         compute_ahead<KIND, USUAL>(plan, c, shared, next);
       else if (warp == WARPS - 2)
@@ -429,11 +447,11 @@ static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, co
 #pragma unroll 1
     for (int pass = 0; pass < 2 && busy; pass++) {
       const int begin = pass ? first + warp : warp - 1, end = pass ? next : first;
-      if (has_bounds && next < plan.rows && begin >= 0 && begin < end)
+      if (has_bounds && next < portions && begin >= 0 && begin < end)
         try_bounded<KIND, USUAL>(plan, c, shared, pass ? &shared->tiles[next / tile % 2] : NULL,
                                  next, tile, begin, end, pass ? WARPS : WARPS - 1, &best);
-      else if (!has_bounds && next < plan.rows && begin >= 0)
-        try_below<KIND, USUAL>(plan, c, next, begin, end, pass ? WARPS : WARPS - 1, &best);
+      else if (!has_bounds && next < portions && begin >= 0)
+        try_below<KIND, USUAL, SPARSE>(plan, c, next, begin, end, pass ? WARPS : WARPS - 1, &best);
       if (pass == 0)
         __syncthreads();
     }
@@ -449,7 +467,7 @@ static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, co
 /* --- Kernel ---------------------------------------------------------------------------------- */
 
 /* The scratch of a column, in shared or global memory. */
-template <int KIND, bool USUAL>
+template <int KIND, bool USUAL, bool SPARSE>
 static __device__ __forceinline__ Column column_at(const RvStixelsPlan &plan,
                                                    const RvStixelsCuda &work, char *scratch,
                                                    size_t x, int is_semantic) {
@@ -465,7 +483,8 @@ static __device__ __forceinline__ Column column_at(const RvStixelsPlan &plan,
   c.links = keys + (rows + 1) * c.layout.pitch;
   c.sky = (int32_t *)(c.links + rows);
   c.flat = c.sky + rows + 1;
-  c.cuts = (uint8_t *)(c.flat + (KIND == RV_STIXELS_CONSTANT ? rows + 1 : 0));
+  c.at = (uint16_t *)(c.flat + (KIND == RV_STIXELS_CONSTANT ? rows + 1 : 0));
+  c.cuts = (uint8_t *)(c.at + (SPARSE ? rows + 1 : 0));
   c.cells = work.cells + x * rows;
   c.semantics = work.semantics + x * rows * plan.semantics;
   c.table = work.table;
@@ -474,7 +493,22 @@ static __device__ __forceinline__ Column column_at(const RvStixelsPlan &plan,
   return c;
 }
 
-template <int KIND, bool USUAL, bool SMALL>
+/* The portions between cuts: their first rows in c.at. Returns their number, in all threads. */
+static __device__ int find_portions(const RvStixelsPlan &plan, const Column &c) {
+  const int lane = threadIdx.x % 32;
+  int count = 0;
+  for (int from = 0; from <= plan.rows; from += 32) {
+    const int v = from + lane;
+    const bool is_cut = v <= plan.rows && c.cuts[v];
+    const unsigned cuts = __ballot_sync(RV_WARP, is_cut);
+    if (threadIdx.x < 32 && is_cut)
+      c.at[count + __popc(cuts & ((1u << lane) - 1))] = (uint16_t)v;
+    count += __popc(cuts);
+  }
+  return count - 1;
+}
+
+template <int KIND, bool USUAL, bool SPARSE, bool SMALL>
 static __global__ void __launch_bounds__(THREADS, 2)
     columns_kernel(const __grid_constant__ RvStixelsPlan plan,
                    const __grid_constant__ RvStixelsCuda work, const __grid_constant__ Output out,
@@ -483,7 +517,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
   ColumnsShared *shared = (ColumnsShared *)memory;
   const Turn turn = begin_turn(plan, work);
   const size_t x = turn.column;
-  Column c = column_at<KIND, USUAL>(
+  Column c = column_at<KIND, USUAL, SPARSE>(
       plan, work, SMALL ? memory + sizeof(ColumnsShared) : work.columns + x * work.scratch, x,
       is_semantic);
   sum_cells(plan, c);
@@ -501,7 +535,11 @@ static __global__ void __launch_bounds__(THREADS, 2)
   if (threadIdx.x == 0)
     c.begin[0] = begin_first(plan);
   __syncthreads();
-  resolve_all<KIND, USUAL>(plan, c, shared);
+  if (SPARSE) {
+    c.portions = find_portions(plan, c);
+    __syncthreads();
+  }
+  resolve_all<KIND, USUAL, SPARSE>(plan, c, shared);
   RvStixel *records = rv_stixels_has_records(&plan) && out.list.stixels ? (RvStixel *)shared : NULL;
   finish<WARPS>(plan, work, c, out, turn, state, records, [&](int structure, int bottom, int top) {
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
@@ -512,17 +550,22 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
 typedef void (*Kernel)(const RvStixelsPlan, const RvStixelsCuda, const Output, int);
 
-template <bool USUAL, bool SMALL> static Kernel kernel_for(int kind) {
-  return kind == RV_STIXELS_SLANTED_FAST ? columns_kernel<RV_STIXELS_SLANTED_FAST, USUAL, SMALL>
-         : kind == RV_STIXELS_SLANTED    ? columns_kernel<RV_STIXELS_SLANTED, USUAL, SMALL>
-                                         : columns_kernel<RV_STIXELS_CONSTANT, true, SMALL>;
+template <bool USUAL, bool SPARSE, bool SMALL> static Kernel kernel_for(int kind) {
+  return kind == RV_STIXELS_SLANTED_FAST
+             ? columns_kernel<RV_STIXELS_SLANTED_FAST, USUAL, SPARSE, SMALL>
+         : kind == RV_STIXELS_SLANTED ? columns_kernel<RV_STIXELS_SLANTED, USUAL, SPARSE, SMALL>
+                                      : columns_kernel<RV_STIXELS_CONSTANT, !SPARSE, SPARSE, SMALL>;
 }
 
 static Kernel kernel_of(const RvStixelsCuda *work, const RvStixelsPlan *plan) {
-  return is_usual(plan)   ? work->is_small ? kernel_for<true, true>(plan->config.model)
-                                           : kernel_for<true, false>(plan->config.model)
-           : work->is_small ? kernel_for<false, true>(plan->config.model)
-                          : kernel_for<false, false>(plan->config.model);
+  const RvStixelsModelKind kind = plan->config.model;
+  if (is_sparse(plan))
+    return work->is_small ? kernel_for<false, true, true>(kind)
+                          : kernel_for<false, true, false>(kind);
+  return is_usual(plan)   ? work->is_small ? kernel_for<true, false, true>(kind)
+                                           : kernel_for<true, false, false>(kind)
+           : work->is_small ? kernel_for<false, false, true>(kind)
+                          : kernel_for<false, false, false>(kind);
 }
 
 static size_t shared_of(const RvStixelsCuda *work) {
