@@ -9,6 +9,7 @@
 #include "rv_openmp.h"
 #include "scene/scene.h"
 #include "stixels/stixels_inputs.h"
+#include "stixels/stixels_probe.h"
 #include "stixels/stixels_reference.h"
 
 typedef struct Row {
@@ -157,46 +158,115 @@ static void bench_cpu(RvCheck *check, const char *name, const Street *street) {
   stixels_result_free(&r);
 }
 
-/* The dynamic programming alone, CPU engine: its stage on the cells and the ground of one frame. */
+/* The dynamic programming alone: its stage on the cells and the ground of one frame. Its columns fit
+ * in shared memory at all sizes below, so that consecutive runs share no scratch. */
 typedef struct Columns {
+  const RvStixelsStages *stages;
+  RvEngine engine;
   RvStixelsPlan plan;
   void *work;
   RvArena arena;
   RvStixelsJob job;
+  uint8_t *codes; /* of the cuts, for the network alone on the GPU */
 } Columns;
 
 /* Memory of the engine, and the stages that come before the columns. */
 static RvStatus open_columns(Columns *c) {
-  const RvStixelsStages *stages = &rv_stixels_stages_cpu;
+  const RvStixelsStages *stages = c->stages;
   c->work = rv_memory_object(stages->base.work_size);
   if (!c->work)
     return RV_ERR_NO_MEMORY;
   stages->base.layout(c->work, &c->plan, &c->arena);
-  RV_TRY(rv_arena_open(&c->arena, RV_CPU));
+  RV_TRY(rv_arena_open(&c->arena, c->engine));
   stages->base.layout(c->work, &c->plan, &c->arena);
   RV_TRY(stages->base.open(c->work, &c->plan));
   RV_TRY(stages->cells(c->work, &c->job));
-  return stages->ground(c->work, &c->job);
+  RV_TRY(stages->ground(c->work, &c->job));
+  return c->engine == RV_CUDA ? rv_stream_wait(NULL) : RV_OK;
+}
+
+static void close_columns(Columns *c) {
+  rv_arena_close(&c->arena);
+  rv_memory_free(c->work, RV_CPU);
 }
 
 static RvStatus run_columns(void *user, RvStream stream) {
   Columns *c = user;
-  (void)stream;
-  return rv_stixels_stages_cpu.columns(c->work, &c->job);
+  c->job.stream = stream;
+  return c->stages->columns(c->work, &c->job);
 }
 
-static void bench_columns(RvCheck *check, const char *name, const Street *street) {
+static void columns_cpu(RvCheck *check, const char *name, const Street *street) {
   const RvStixelsConfig *config = &street->config;
   StixelsResult r = stixels_result_new(config, rv_stixels_count_max(config));
-  Columns c = {.plan = stixels_plan_of(config)};
+  Columns c = {.stages = &rv_stixels_stages_cpu, .engine = RV_CPU, .plan = stixels_plan_of(config)};
   c.job = (RvStixelsJob){.plan = &c.plan,
                          .input = {.disparity = street->input.disparity},
                          .output = stixels_result_output(&r)};
   if (rvc_true(check, name, open_columns(&c) == RV_OK, "memory"))
     rvc_bench(check, name, RV_CPU, run_columns, &c);
-  rv_arena_close(&c.arena);
-  rv_memory_free(c.work, RV_CPU);
+  close_columns(&c);
   stixels_result_free(&r);
+}
+
+#if RV_HAVE_CUDA
+static RvStatus run_probe(void *user, RvStream stream) {
+  const Columns *c = user;
+  return stixels_probe_network(c->work, &c->plan, c->codes, stream);
+}
+
+/* time: run_columns or run_probe. */
+static void stage_cuda(RvCheck *check, const char *name, const Street *street,
+                       RvStatus (*time)(void *user, RvStream stream)) {
+  const RvStixelsConfig *config = &street->config;
+  Columns c = {
+      .stages = &rv_stixels_stages_cuda, .engine = RV_CUDA, .plan = stixels_plan_of(config)};
+  c.job = (RvStixelsJob){.plan = &c.plan, .output = {.capacity = rv_stixels_count_max(config)}};
+  void *stixels = NULL, *offsets = NULL, *codes = NULL;
+  if (rvc_upload(check, &c.job.input.disparity, &street->input.disparity) &&
+      rvc_true(
+          check, name,
+          rv_buffer_new(&stixels, c.job.output.capacity * sizeof(RvStixel), RV_CUDA) == RV_OK &&
+              rv_buffer_new(&offsets, ((size_t)c.plan.columns + 1) * 4, RV_CUDA) == RV_OK &&
+              rv_buffer_new(&codes, (size_t)c.plan.columns * (size_t)c.plan.rows, RV_CUDA) == RV_OK,
+          "memory")) {
+    c.job.output.stixels = stixels;
+    c.job.output.offsets = offsets;
+    c.codes = codes;
+    if (rvc_true(check, name, open_columns(&c) == RV_OK, "stages")) {
+      stixels_probe_unchain(c.work);
+      rvc_bench(check, name, RV_CUDA, time, &c);
+    }
+  }
+  close_columns(&c);
+  rvc_device_free(&c.job.input.disparity);
+  rv_buffer_free(&stixels, RV_CUDA);
+  rv_buffer_free(&offsets, RV_CUDA);
+  rv_buffer_free(&codes, RV_CUDA);
+}
+
+static void columns_cuda(RvCheck *check, const char *name, const Street *street) {
+  stage_cuda(check, name, street, run_columns);
+}
+
+static void network_cuda(RvCheck *check, const char *name, const Street *street) {
+  stage_cuda(check, name, street, run_probe);
+}
+#else
+static void columns_cuda(RvCheck *check, const char *name, const Street *street) {
+  (void)check, (void)name, (void)street;
+}
+
+static void network_cuda(RvCheck *check, const char *name, const Street *street) {
+  columns_cuda(check, name, street);
+}
+#endif
+
+static void bench_columns(RvCheck *check, const char *name, const Street *street) {
+  if (rvc_cpu(check))
+    columns_cpu(check, name, street);
+  if (rvc_cuda(check))
+    columns_cuda(check, name, street);
 }
 
 /* suffix: of the name of the case; time: times it. */
@@ -237,7 +307,7 @@ static RvStatus run_network(void *user, RvStream stream) {
   return RV_OK;
 }
 
-static void bench_network(RvCheck *check, const char *name, const Street *street) {
+static void network_cpu(RvCheck *check, const char *name, const Street *street) {
   const RvStixelsConfig *c = &street->config;
   Network n = {
       .threads = rv_threads(0), .columns = rv_stixels_columns(c), .rows = rv_stixels_rows(c)};
@@ -264,6 +334,13 @@ static void bench_network(RvCheck *check, const char *name, const Street *street
   free(n.codes);
 }
 
+static void bench_network(RvCheck *check, const char *name, const Street *street) {
+  if (rvc_cpu(check))
+    network_cpu(check, name, street);
+  if (rvc_cuda(check))
+    network_cuda(check, name, street);
+}
+
 static void time_engines(RvCheck *check, const char *name, const Street *street) {
   if (rvc_cpu(check))
     bench_cpu(check, name, street);
@@ -276,8 +353,7 @@ static void time_row(RvCheck *check, const Row *row) {
 }
 
 static void time_columns(RvCheck *check, const Row *row) {
-  if (rvc_cpu(check))
-    time_street(check, row, "-columns", bench_columns);
+  time_street(check, row, "-columns", bench_columns);
 }
 
 /* All kinds of cuts, and the network alone, at the sizes of the study of cuts. */
@@ -296,8 +372,7 @@ static void time_cuts(RvCheck *check) {
       time_columns(check, &row);
     }
     snprintf(name, sizeof name, "network-%dx%d-s%d", size[0], size[1], size[2]);
-    if (rvc_cpu(check))
-      time_street(check, &row, "", bench_network);
+    time_street(check, &row, "", bench_network);
   }
 }
 
