@@ -6,9 +6,12 @@ is where they begin. No picture of a camera takes part.
 
   examples/run.sh examples/train_cuts.py --out cuts.rvcuts --curve curve.txt
   examples/run.sh examples/train_cuts.py --frames 24 --epochs 3        a quick try
+  examples/run.sh examples/train_cuts.py --save-cells cells.npz        renders only
+  examples/train_cuts.py --cells cells.npz --device cuda               trains only
 
 needs PyTorch (Debian: python3-torch) beside what the other examples need, and takes a quarter of an
-hour on two cores. The file is what the property cuts-location reads; `--array` writes it as the C array
+hour on two cores. The machine that trains needs PyTorch and numpy alone: it can read what another one
+has rendered. The file is what the property cuts-location reads; `--array` writes it as the C array
 that the library carries. The same seeds give the same pictures and labels; weights can differ in
 the last digits between versions of PyTorch.
 
@@ -204,6 +207,30 @@ def scenes(count, cache, engine):
     return found
 
 
+def pack(found):
+    """The samples of all scenes as few arrays, for one compressed file."""
+    samples = [s for of in found for s in of]
+    return {'scenes': np.array([len(of) for of in found]),
+            'shapes': np.array([x.shape for x, _y in samples]),
+            'inputs': np.concatenate([x.transpose(1, 0, 2).reshape(INPUTS, -1) for x, _y in samples], axis=1),
+            'labels': np.packbits(np.concatenate([y.ravel() for _x, y in samples]))}
+
+
+def unpack(stored):
+    """The samples of every scene; the reverse of pack."""
+    inputs, shapes = stored['inputs'], stored['shapes']
+    labels = np.unpackbits(stored['labels'])
+    samples, at = [], 0
+    for columns, count, rows in shapes:
+        end = at + columns * rows
+        samples.append((np.ascontiguousarray(
+            inputs[:, at:end].reshape(count, columns, rows).transpose(1, 0, 2)),
+            labels[at:end].reshape(columns, rows)))
+        at = end
+    ends = np.cumsum(stored['scenes'])
+    return [samples[end - count:end] for count, end in zip(stored['scenes'], ends)]
+
+
 # --- Training -------------------------------------------------------------------------------------
 
 def make_network(torch):
@@ -263,21 +290,22 @@ def make_network(torch):
     return Network()
 
 
-def run_integers(layers, x):
-    """Scores of columns in integers, [column][channel][row] -> [column][row], as the library."""
-    x = x.astype(np.int64)
+def run_integers(layers, x, to=np.asarray):
+    """Scores of columns in integers, [column][channel][row] -> [column][row], as the library. Sums
+    are made of doubles, which are exact here; `to` moves an array to where that is fast."""
+    x = to(x.astype(np.float64))
     for index, (weight, bias, shift) in enumerate(layers):
         rows, dilation = LAYERS[index][:2]
-        pad = rows // 2 * dilation
-        padded = np.pad(x, ((0, 0), (0, 0), (pad, pad)))
-        total = np.zeros((x.shape[0], weight.shape[0], x.shape[2]), np.int64) + bias[:, None]
+        start = bias + (1 << shift >> 1)
+        total = to(np.zeros((x.shape[0], weight.shape[0], x.shape[2])) + start[:, None])
         for tap in range(rows):
-            part = padded[:, :, tap * dilation:tap * dilation + x.shape[2]]
-            total += np.einsum('oi,cir->cor', weight[:, :, tap].astype(np.int64), part)
-        total = (total + (1 << shift >> 1)) >> shift
+            by = (tap - rows // 2) * dilation
+            first, end = max(0, -by), x.shape[2] - max(0, by)
+            total[:, :, first:end] += (to(weight[:, :, tap].astype(np.float64))
+                                       @ x[:, :, first + by:end + by])
         last = index == len(layers) - 1
-        x = np.clip(total, -128, 127) if last else np.clip(total, 0, 127)
-    return x[:, 0]
+        x = (total // (1 << shift)).clip(-128 if last else 0, 127)
+    return np.asarray(x[:, 0].cpu() if hasattr(x, 'cpu') else x[:, 0]).astype(np.int64)
 
 
 def limits_of(scores, most):
@@ -288,29 +316,37 @@ def limits_of(scores, most):
     return -np.sort(-scores, axis=1)[:, budget:budget + 1] + 1
 
 
-def judge(layers, samples, allowed, most):
+def scored(layers, samples, most, device):
+    """(score, its lowest cut by column, whether it is a label) of all rows that may be cuts."""
+    import torch
+    found = []
+    for x, y in samples:
+        scores = run_integers(layers, x, lambda a: torch.from_numpy(a).to(device))[:, 1:]
+        found.append((scores, limits_of(scores, most), y[:, 1:] > 0))
+    return found
+
+
+def judge(scored_samples, allowed):
     """For each threshold of `allowed` the share of boundaries that are cuts, and of the labels that
     are among them, mean over frames."""
     rows = []
-    for x, y in samples:
-        scores, label = run_integers(layers, x)[:, 1:], y[:, 1:] > 0
-        least = limits_of(scores, most)
+    for scores, least, label in scored_samples:
         cuts = [scores >= np.maximum(least, t) for t in allowed]
         rows.append([[c.mean(), c[label].mean() if label.any() else 1.0] for c in cuts])
     return np.mean(rows, axis=0)
 
 
-def threshold_for(layers, samples, density, most):
+def threshold_for(scored_samples, density):
     """The lowest threshold that allows at most this share of the boundaries."""
     steps = list(range(-128, 128))
-    shares = judge(layers, samples, steps, most)[:, 0]
+    shares = judge(scored_samples, steps)[:, 0]
     return steps[int(np.argmax(shares <= density))]
 
 
 def train(samples, held, options):
     import torch
-    torch.manual_seed(SEED)
-    random = np.random.Generator(np.random.PCG64(SEED))
+    torch.manual_seed(options.seed)
+    random = np.random.Generator(np.random.PCG64(options.seed))
     device = torch.device(options.device)
     network = make_network(torch).to(device)
     groups = {}
@@ -343,9 +379,10 @@ def train(samples, held, options):
             optimizer.step()
             loss_sum += float(loss)
             step += 1
-        layers = [network.integers(k) for k in range(len(LAYERS))]
-        threshold = threshold_for(layers, held, options.density, options.most)
-        density, recall = judge(layers, held, [threshold], options.most)[0]
+        judged = scored([network.integers(k) for k in range(len(LAYERS))], held, options.most,
+                        options.device)
+        threshold = threshold_for(judged, options.density)
+        density, recall = judge(judged, [threshold])[0]
         row = (epoch + 1, loss_sum / len(batches), threshold, 100 * density, 100 * recall)
         curve.append(row)
         print('epoch %3d  loss %.4f  threshold %4d  density %5.2f %%  labels among the cuts %6.2f %%'
@@ -386,6 +423,8 @@ def parse_arguments():
     parser.add_argument('--array', metavar='FILE', help='the same as C source')
     parser.add_argument('--curve', metavar='FILE', help='loss, density and recall by epoch')
     parser.add_argument('--cache', metavar='FOLDER', help='keeps the rendered samples')
+    parser.add_argument('--save-cells', metavar='FILE', help='renders, writes all samples, ends')
+    parser.add_argument('--cells', metavar='FILE', help='reads them, renders nothing')
     parser.add_argument('--frames', type=int, default=780, help='rendered frames (%(default)s)')
     parser.add_argument('--epochs', type=int, default=24, help='(%(default)s)')
     parser.add_argument('--batch', type=int, default=512, help='columns (%(default)s)')
@@ -396,20 +435,30 @@ def parse_arguments():
                         help='allowed share of the boundaries of held-out scenes (%(default)s)')
     parser.add_argument('--device', default='cpu', help='of PyTorch: cpu or cuda (%(default)s)')
     parser.add_argument('--engine', default='auto', help='of the elements (%(default)s)')
+    parser.add_argument('--seed', type=int, default=SEED, help='of the training (%(default)s)')
     parser.add_argument('--threads', type=int, default=0, help='of PyTorch, 0: its own choice')
     return parser.parse_args()
 
 
 def main():
     options = parse_arguments()
-    import torch
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    found = scenes(max(options.frames // FRAMES, HELD), options.cache, options.engine)
+    if not options.save_cells:
+        import torch
+        if options.threads:
+            torch.set_num_threads(options.threads)
+    if options.cells:
+        with np.load(options.cells) as stored:
+            found = unpack(stored)
+    else:
+        found = scenes(max(options.frames // FRAMES, HELD), options.cache, options.engine)
+    if options.save_cells:
+        np.savez_compressed(options.save_cells, **pack(found))
+        return
     samples = [s for k, of in enumerate(found) if k % HELD != HELD - 1 for s in of]
     held = [s for k, of in enumerate(found) if k % HELD == HELD - 1 for s in of]
     layers, curve = train(samples, held, options)
-    threshold = threshold_for(layers, held, options.density, options.most)
+    judged = scored(layers, held, options.most, options.device)
+    threshold = threshold_for(judged, options.density)
     data = encode(layers, threshold, options.most)
     with open(options.out, 'wb') as file:
         file.write(data)
@@ -421,8 +470,7 @@ def main():
             file.writelines('%d %.4f %d %.2f %.2f\n' % row for row in curve)
     print('%s: %d bytes, threshold %d' % (options.out, len(data), threshold))
     for wanted in (0.1, 0.15, 0.2, 0.25, 0.3, 0.35):
-        chosen = threshold_for(layers, held, wanted, options.most)
-        density, recall = judge(layers, held, [chosen], options.most)[0]
+        density, recall = judge(judged, [threshold_for(judged, wanted)])[0]
         print('held-out scenes: density %5.2f %%, labels among the cuts %6.2f %%'
               % (100 * density, 100 * recall))
 
