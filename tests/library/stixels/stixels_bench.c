@@ -158,8 +158,8 @@ static void bench_cpu(RvCheck *check, const char *name, const Street *street) {
   stixels_result_free(&r);
 }
 
-/* The dynamic programming alone: its stage on the cells and the ground of one frame. Its columns fit
- * in shared memory at all sizes below, so that consecutive runs share no scratch. */
+/* One stage alone: that of the dynamic programming on the cells and the ground of one frame, or, on
+ * the GPU, the cells or the network of cuts. */
 typedef struct Columns {
   const RvStixelsStages *stages;
   RvEngine engine;
@@ -215,7 +215,13 @@ static RvStatus run_probe(void *user, RvStream stream) {
   return stixels_probe_network(c->work, &c->plan, c->codes, stream);
 }
 
-/* time: run_columns or run_probe. */
+static RvStatus run_cells(void *user, RvStream stream) {
+  Columns *c = user;
+  c->job.stream = stream;
+  return c->stages->cells(c->work, &c->job);
+}
+
+/* time: one of the above. */
 static void stage_cuda(RvCheck *check, const char *name, const Street *street,
                        RvStatus (*time)(void *user, RvStream stream)) {
   const RvStixelsConfig *config = &street->config;
@@ -252,12 +258,20 @@ static void columns_cuda(RvCheck *check, const char *name, const Street *street)
 static void network_cuda(RvCheck *check, const char *name, const Street *street) {
   stage_cuda(check, name, street, run_probe);
 }
+
+static void cells_cuda(RvCheck *check, const char *name, const Street *street) {
+  stage_cuda(check, name, street, run_cells);
+}
 #else
 static void columns_cuda(RvCheck *check, const char *name, const Street *street) {
   (void)check, (void)name, (void)street;
 }
 
 static void network_cuda(RvCheck *check, const char *name, const Street *street) {
+  columns_cuda(check, name, street);
+}
+
+static void cells_cuda(RvCheck *check, const char *name, const Street *street) {
   columns_cuda(check, name, street);
 }
 #endif
@@ -401,6 +415,24 @@ static void time_heights(RvCheck *check) {
     }
 }
 
+/* Figures 4.6 and 4.7 of the thesis on the GPU: all stages, the dynamic programming and the cells; the
+ * CPU engine has them under --model. */
+static void time_stages(RvCheck *check) {
+  static const char *const models[] = {"fast", "slanted"};
+  for (int cell = 8; cell >= 4 && rvc_cuda(check); cell -= 4)
+    for (int kind = 0; kind < 2; kind++) {
+      char name[40];
+      snprintf(name, sizeof name, "2048x1024-w%ds%d-%s", cell, cell, models[kind]);
+      const Row row = {
+          name, 2048, 1024, cell, cell, (RvStixelsModelKind)kind, 0, RV_STIXELS_CUTS_ALL, 0};
+      if (cell == 4 || kind > 0) /* the other one is in `rows` */
+        time_street(check, &row, "", bench_cuda);
+      time_street(check, &row, "-columns", columns_cuda);
+      if (kind == 0)
+        time_street(check, &row, "-cells", cells_cuda);
+    }
+}
+
 void stixels_bench(RvCheck *check) {
   if (rvc_model(check)) {
     time_heights(check);
@@ -409,4 +441,5 @@ void stixels_bench(RvCheck *check) {
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
     time_row(check, &rows[k]);
   time_cuts(check);
+  time_stages(check);
 }
