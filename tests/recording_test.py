@@ -71,7 +71,7 @@ class Recording(helpers.FolderCase):
                           'video/x-raw,format=%s' % (made, SIZE, pixels))
                 run('gst-launch-1.0', '-q', *source.split(), '!', 'filesink',
                     'location=' + self.path('source.raw'))
-                script('record', '--no-results', '--source', source, self.path('drive'))
+                script('record', '--no-results', '--force', '--source', source, self.path('drive'))
                 expected, got = read(self.path('source.raw')), self.frames(('drive.mkv', pixels))
                 if pixels == 'BGRx': # the fourth byte has no meaning
                     expected, got = (np.frombuffer(data, 'u1').reshape(-1, 4)[:, :3].tobytes()
@@ -141,6 +141,35 @@ class Recording(helpers.FolderCase):
             self.assertEqual(after['camera'], before['camera'])
             self.assertAlmostEqual(after['camera']['baseline'], 0.8)
             self.assertEqual(after['disparity'], before['disparity'])
+
+    def test_existing(self):
+        """A recording is not overwritten; --force replaces all of its files."""
+        with open(self.path('camera.txt'), 'w') as file:
+            file.write('cam0=[244 0 159.5; 0 244 119.5; 0 0 1]\ncam1=[244 0 159.5; 0 244 119.5; 0 0 1]\n'
+                       'doffs=0\nbaseline=800\nwidth=320\nheight=240\nndisp=128\n')
+        first, second = ('stereotestsrc num-buffers=%d ! video/x-raw,format=NV12,%s' % (count, SIZE) for count in (2, 3))
+        script('record', '--calibration', self.path('camera.txt'), '--analysis', 'cudasgm', '--source', first, self.path('drive'))
+        names = ['drive-calibration.txt', 'drive.jsonl', 'drive.mcap', 'drive.mkv']
+        before = [read(self.path(name)) for name in names]
+        done = subprocess.run([COMMAND, 'record', '--source', second, self.path('drive.mkv')], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        for name in names:
+            self.assertIn(self.path(name), done.stderr)
+        self.assertIn('--force', done.stderr)
+        self.assertEqual([read(self.path(name)) for name in names], before)
+        # its own calibration is kept
+        again = ['record', '--force', '--no-results', '--source', second]
+        script(*again, '--calibration', self.path('drive-calibration.txt'), self.path('drive'))
+        self.assertEqual(read(self.path('drive-calibration.txt')), before[0])
+        self.assertEqual(len(self.lines('drive.jsonl')), 3)
+        self.assertFalse(os.path.exists(self.path('drive.mcap')))
+        # that of another one is not
+        script(*again, self.path('drive'))
+        self.assertFalse(os.path.exists(self.path('drive-calibration.txt')))
+        # empty files are no recording
+        open(self.path('none.mkv'), 'w').close()
+        script('record', '--no-results', '--source', first, self.path('none'))
+        self.assertEqual(len(self.lines('none.jsonl')), 2)
 
     def test_two_cameras(self):
         """The skew of each pair goes with the recording."""

@@ -11,8 +11,10 @@
   drive.mcap   results as ROS 2 messages for Foxglove and ros2 bag: image, depth, stixels, road
 
 Ctrl-C ends a recording properly. After a crash all files are readable up to the last second.
+A recording of that name is not overwritten, except with --force.
 roadvision replay plays the pair through the elements again.
 """
+import glob
 import os
 import shlex
 import shutil
@@ -45,6 +47,7 @@ def arguments(parser):
     parser.add_argument('--lossy', action='store_true', help='H.264 instead of FFV1: about a tenth of '
                         'the size, slightly other results in a replay')
     parser.add_argument('--no-results', action='store_true', help='no analysis and no MCAP file')
+    parser.add_argument('--force', action='store_true', help='replace a recording of that name')
     parser.add_argument('--print', action='store_true', help='print a gst-launch-1.0 line that records the same')
 
 
@@ -59,6 +62,18 @@ def check(options):
     if folder and not os.path.isdir(folder) and not options.print:
         raise Problem('there is no folder %s' % folder)
     options.out = options.out[:-4] if options.out.endswith('.mkv') else options.out
+
+
+def make_way(options):
+    """Refuses to overwrite a recording; --force removes all of its files: a replay would take the calibration of the other."""
+    files = [options.out + suffix for suffix in ('.mkv', '.jsonl', '.mcap')]
+    files = [name for name in files if os.path.exists(name)] + glob.glob(glob.escape(options.out) + '-calibration.*')
+    if options.force:
+        for name in files:
+            if not (options.calibration and os.path.samefile(name, options.calibration)):
+                os.remove(name)
+    elif any(os.path.getsize(name) for name in files):  # empty ones are of a camera that did not start
+        raise Problem('there is a recording of that name (%s); choose another one, or --force to replace it' % ', '.join(files))
 
 
 def camera(device, caps):
@@ -130,13 +145,16 @@ def pick_format(pipeline):
 
 def make_pipeline(options):
     Gst = common.gst()
+    pipeline = common.parse(launch_line(options))
+    make_way(options)
     if options.calibration:
         kept = options.out + '-calibration' + os.path.splitext(options.calibration)[1]
         try:
             shutil.copyfile(options.calibration, kept)
+        except shutil.SameFileError:
+            pass
         except OSError as error:
             raise Problem('cannot copy the calibration: %s' % error) from None
-    pipeline = common.parse(launch_line(options))
     pipeline.get_by_name('video').props.location = options.out + '.mkv'
     pipeline.get_by_name('sidecar').props.location = options.out + '.jsonl'
     if options.device or options.left:
