@@ -64,6 +64,13 @@ command_parts() {
   [ "$(complete_words tools/bin/roadvision see --show st)" = stixels ] || fail 'completion of values in bash'
   [ "$(complete_words tools/bin/roadvision see debian/rul)" = debian/rules ] || fail 'completion of files in bash'
   grep -qxF "commands=($(echo $names))" tools/completion/_roadvision || fail 'completion of commands in zsh'
+  local printing kinds
+  printing=$(for name in $names; do ! tools/bin/roadvision "$name" --help | grep -- '^  --print' >/dev/null || echo "$name"; done)
+  grep -qxF "Of $(echo $printing | sed 's/ /, /g; s/\(.*\), /\1 and /'): print the gst-launch-1.0 line instead of running it." \
+    debian/roadvision.1 || fail "debian/roadvision.1: --print is of $(echo $printing)"
+  kinds=$(tools/bin/roadvision batch --what '' IN OUT 2>&1 | sed -n 's/.*must be a list of \(.*\); .*/\1/p' || true)
+  grep -qxF "$kinds." debian/roadvision.1 || fail "debian/roadvision.1: --what of batch is $kinds"
+  [ "$(complete_words tools/bin/roadvision batch --what '')" = "${kinds//,/}" ] || fail 'completion of --what in bash'
 }
 case ${1:-} in
   quick) quick "${RV_BUILD_DIR:-build}"; exit ;;
