@@ -240,7 +240,7 @@ def finish(plan, lost):
             failed += len(head['failed'])
             for name, reason in head['failed']:
                 errors.write('%s: %s\n' % (os.path.join(plan.folder(chunk.sequence), name), reason))
-    for name in names:
+    for name in reversed(names):  # the manifest last: with it the output is complete
         os.replace(name + '.tmp', name)
     return frames, failed, missing
 
