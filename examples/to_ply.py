@@ -24,6 +24,8 @@ import numpy as np
 
 gi.require_version('Gst', '1.0')
 from gi.repository import Gst  # noqa: E402
+from roadvision import launch  # noqa: E402
+from roadvision.common import Problem  # noqa: E402
 
 DEFAULT = 'stereotestsrc ! cudasgm'
 VERTEX = [('x', '<f4'), ('y', '<f4'), ('z', '<f4'), ('red', 'u1'), ('green', 'u1'), ('blue', 'u1')]
@@ -73,21 +75,16 @@ def write_ply(path, vertices, comments=()):
 
 def grab(pipeline, index):
     """Pixels and annotations of frame `index` of a pipeline that ends in appsink name=last."""
-    sink = pipeline.get_by_name('last')
-    pipeline.set_state(Gst.State.PLAYING)
     try:
-        for _ in range(index + 1):
-            sample = sink.emit('pull-sample')
-            if sample is None:
-                message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
-                sys.exit('to_ply: %s' % (message.parse_error()[0].message if message else
-                                         'the stream ends before frame %d' % index))
-        buffer = sample.get_buffer()
-        return (roadvision.picture(buffer, sample.get_caps()).copy(),
-                roadvision.annotation(buffer, 'RvDisparityMeta'),
-                roadvision.annotation(buffer, 'RvCameraMeta'))
-    finally:
-        pipeline.set_state(Gst.State.NULL)
+        for at, sample in enumerate(launch.samples(pipeline, 'last')):
+            if at == index:
+                buffer = sample.get_buffer()
+                return (roadvision.picture(buffer, sample.get_caps()).copy(),
+                        roadvision.annotation(buffer, 'RvDisparityMeta'),
+                        roadvision.annotation(buffer, 'RvCameraMeta'))
+    except Problem as problem:
+        sys.exit('to_ply: %s' % problem)
+    sys.exit('to_ply: the stream ends before frame %d' % index)
 
 
 def main():

@@ -252,7 +252,12 @@ class Recording(helpers.FolderCase):
                 (['replay', self.path('none')], 'no %s.mkv' % self.path('none')),
                 (['to_ply.py', '--pipeline', 'videotestsrc num-buffers=1', self.path('a.ply')],
                  'has no disparity'),
-                (['opencv_depth.py', '--pipeline', 'nonsense', self.path('a.png')], 'no element')):
+                (['opencv_depth.py', '--pipeline', 'nonsense', self.path('a.png')], 'no element'),
+                # errors that no end of the stream follows
+                (['to_ply.py', '--pipeline', 'filesrc location=/none ! pngdec ! cudasgm', self.path('a.ply')],
+                 'No such file "/none"'),
+                (['opencv_depth.py', '--pipeline', 'stereotestsrc ! identity error-after=3 ! cudasgm',
+                  self.path('a.png')], 'opencv_depth: identity0: ')):
             words = [COMMAND] if command[0] in ('record', 'replay') else [os.path.join(EXAMPLES, command.pop(0))]
             done = subprocess.run(words + command, text=True,
                                   capture_output=True, timeout=120, cwd=self.folder)

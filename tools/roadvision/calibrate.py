@@ -17,6 +17,7 @@ import os
 import sys
 import time
 
+from roadvision import launch
 from roadvision.common import Misuse, Problem
 
 try:
@@ -205,23 +206,14 @@ def frames_of(arguments):
     sink = pipeline.get_by_name('sink')
     if pipeline.set_state(Gst.State.PAUSED) == Gst.StateChangeReturn.NO_PREROLL:
         sink.set_property('drop', True)  # a camera does not wait
-    pipeline.set_state(Gst.State.PLAYING)
     try:
-        while True:
-            sample = sink.emit('try-pull-sample', 10 * Gst.SECOND)
-            if not sample:
-                message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
-                if message:
-                    raise Problem(f'--pipeline: {message.parse_error()[0].message}')
-                if not sink.get_property('eos'):
-                    raise Problem('--pipeline gave no frame for 10 s')
-                return
+        for sample in launch.samples(pipeline, 'sink', patience=10):
             caps, buffer = sample.get_caps().get_structure(0), sample.get_buffer()
             width, height = caps.get_value('width'), caps.get_value('height')
             data = np.frombuffer(buffer.extract_dup(0, buffer.get_size()), np.uint8)
             yield data.reshape(height, -1)[:, :width]
-    finally:
-        pipeline.set_state(Gst.State.NULL)
+    except Problem as problem:
+        raise Problem(f'--pipeline: {problem}') from None
 
 
 def live_pairs(arguments, board):

@@ -72,10 +72,15 @@ def parse(line):
         raise Problem('%s; roadvision check names its package' % text if missing else text) from None
 
 
+def remedy(debug):
+    """The last line of a debug text; the first one is the place in the source."""
+    return ([''] + (debug or '').split('\n')[1:])[-1].strip()
+
+
 def error_text(message):
     """The text of an error message of the bus, with the remedy that elements put into the debug text."""
     error, debug = message.parse_error()
-    hint = (debug or '').split('\n')[-1].strip()
+    hint = remedy(debug)
     return '%s: %s%s' % (message.src.get_name(), error.message, ' (%s)' % hint if hint else '')
 
 

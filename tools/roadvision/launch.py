@@ -42,7 +42,7 @@ def show_warning(name, message):
     """Warnings of elements with their remedy."""
     error, debug = message.parse_warning()
     print('roadvision %s: warning: %s' % (name, error.message), file=sys.stderr)
-    remedy = (debug or '').split('\n')[-1].strip()
+    remedy = common.remedy(debug)
     if remedy and remedy != error.message:
         print('roadvision %s: %s' % (name, remedy), file=sys.stderr)
 
@@ -84,6 +84,31 @@ def play(pipeline, name):
     if failure:
         raise Problem(failure)
     return 0
+
+
+def samples(pipeline, sink, patience=None):
+    """Plays a pipeline and yields what its appsink of this name receives, to the end of the stream. Raises a Problem
+    at an error, also one that comes without an end, and after `patience` s without a frame."""
+    Gst = common.gst()
+    sink, bus, waited = pipeline.get_by_name(sink), pipeline.get_bus(), 0.0
+    pipeline.set_state(Gst.State.PLAYING)
+    try:
+        while True:
+            sample = sink.emit('try-pull-sample', Gst.SECOND // 5)
+            if sample:
+                waited = 0.0
+                yield sample
+                continue
+            message = bus.pop_filtered(Gst.MessageType.ERROR)
+            if message:
+                raise Problem(common.error_text(message))
+            if sink.get_property('eos'):
+                return
+            waited += 0.2
+            if patience and waited > patience:
+                raise Problem('no frame for %g s' % patience)
+    finally:
+        pipeline.set_state(Gst.State.NULL)
 
 
 def run(words, name):
