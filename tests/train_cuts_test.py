@@ -54,6 +54,25 @@ class TrainCuts(unittest.TestCase):
                     open(os.path.join(ROOT, 'cuda', 'stixels', 'stixels_network_weights.c')) as own:
                 self.assertEqual(file.read(), own.read())
 
+    def test_cells(self):
+        """The file of --save-cells has the samples of every scene, of any sizes."""
+        import train_cuts
+        random = np.random.Generator(np.random.PCG64(1))
+        found = [[(random.integers(128, size=(columns, train_cuts.INPUTS, rows)).astype(np.uint8),
+                   random.integers(2, size=(columns, rows)).astype(np.uint8)) for columns, rows in shapes]
+                 for shapes in (((5, 7), (5, 7)), ((3, 13),), ((11, 1), (2, 9), (1, 30)))]
+        with tempfile.TemporaryDirectory() as work:
+            path = os.path.join(work, 'cells.npz')
+            np.savez_compressed(path, **train_cuts.pack(found))
+            with np.load(path) as stored:
+                read = train_cuts.unpack(stored)
+        self.assertEqual([len(of) for of in read], [2, 1, 3])
+        for of, own in zip(found, read):
+            for (x, y), (x_read, y_read) in zip(of, own):
+                self.assertEqual((x_read.dtype, y_read.dtype), (np.uint8, np.uint8))
+                np.testing.assert_array_equal(x, x_read)
+                np.testing.assert_array_equal(y, y_read)
+
     def test_frame(self):
         """Cuts of rendered scenes are those of the library, with a network that ignores the ground: the
         tool estimates it without the camera of the scene."""
