@@ -93,7 +93,7 @@ YML
   grep -E ' (GI_TYPELIB_PATH|GST_PLUGIN_PATH|LD_LIBRARY_PATH|RV_RUN_BUILD)=' >"$out/environment"
 cat >"$out/guest.sh" <<GUEST
 . /tmp/out/environment
-export GST_REGISTRY=/tmp/out/registry.bin GST_REGISTRY_UPDATE=no HOME=/tmp RV_BUILD_DIR=$build PATH=/usr/bin:/bin
+export GST_REGISTRY=/tmp/out/registry.bin GST_REGISTRY_UPDATE=no HOME=/tmp RV_BUILD_DIR=$build PATH=$root/tools/bin:/usr/bin:/bin
 cd $root
 ls -l /dev/video*
 ulimit -c 0
@@ -107,7 +107,7 @@ with open(sys.argv[1], "rb") as device:
 step pair
 roadvision see --calibration /tmp/out/camera.yml --frames 30 --json /tmp/out/pair.jsonl --out /tmp/out/pair.mkv \\
   --elements 'cudasgm disparities=32 ! annotationpublish payload=base64 location=/tmp/out/payload.jsonl ! cudaannotate' \\
-  /dev/video0 /dev/video1 \$caps || exit 1
+  --caps \$caps /dev/video0 /dev/video1 || exit 1
 step drops
 gst-launch-1.0 -q cudastereomux name=mux ! identity eos-after=21 ! annotationpublish location=/tmp/out/drops.jsonl ! fakesink \\
   v4l2src device=/dev/video0 ! \$caps ! queue leaky=downstream max-size-buffers=2 ! mux.left \\

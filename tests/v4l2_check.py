@@ -73,7 +73,7 @@ def check_recordings(folder, log):
     examples_check.video(os.path.join(folder, 'pair.mkv'), str(FRAMES), '320x180')
     sidecar = lines(folder, 'unplug.jsonl')
     examples_check.video(os.path.join(folder, 'unplug.mkv'), '%d..%d' % (max(1, len(sidecar) - 1), len(sidecar)), 'any')
-    if 'unplugged at' not in log or 'record: Could not read from resource' not in log:
+    if 'unplugged at' not in log or 'record: video1: Could not read from resource' not in log:
         fail('the unplugged camera was not noticed:\n' + log)
     said = re.search(r'record.sh ends with (\d+)', log)
     print('v4l2: unplugged: %d frames are recorded and play, record.sh ends with %s' % (len(sidecar), said[1]))

@@ -79,7 +79,7 @@ def make_way(options):
 def camera(device, caps):
     if not os.path.exists(device):
         raise Problem('no such device: %s; v4l2-ctl --list-devices names those that are there' % device)
-    return 'v4l2src device=%s ! %sdecodebin ! videoconvert' % (device, caps + ' ! ' if caps else '')
+    return 'v4l2src name=%s device=%s ! %sdecodebin ! videoconvert' % (os.path.basename(device), device, caps + ' ! ' if caps else '')
 
 
 def launch_line(options):

@@ -45,7 +45,7 @@ def arguments(parser):
                         '720 is 2 x 1280x720, vga is 2 x 672x376')
     source.add_argument('--size', default='640x480', metavar='WxH', help='one view of the test scene in px (640x480)')
     source.add_argument('--rate', type=int, default=30, help='frames per second of the test scene and images (30)')
-    source.add_argument('--frames', metavar='N', help='end after N frames')
+    source.add_argument('--frames', metavar='N', help='end after N results')
     source.add_argument('--layout', default='', metavar='NAME', help='packing of the views if it is not detected: '
                         'side-by-side, top-bottom, ...-right-first')
     source.add_argument('--max-skew', metavar='MS', help='two cameras: largest difference in time (half a frame + 1 ms)')
@@ -100,7 +100,9 @@ class Line:
                           % (name, grp.getgrgid(os.stat(name).st_gid).gr_name))
         launch.need('v4l2src', 'gstreamer1.0-plugins-good')
         self.live = True
-        return ['v4l2src', 'device=' + name, '!'] + ([caps, '!'] if caps else []) + ['decodebin', '!', 'videoconvert']
+        # Its errors then name the device.
+        return (['v4l2src', 'name=' + os.path.basename(name), 'device=' + name, '!'] + ([caps, '!'] if caps else []) +
+                ['decodebin', '!', 'videoconvert'])
 
     def url(self, name):
         launch.need('rtspsrc', 'gstreamer1.0-plugins-good')
@@ -310,10 +312,10 @@ class Line:
         self.make_input()
         end = self.end()
         words = self.input + ['!']
-        if self.options.frames:  # identity lets N - 1 buffers pass
-            words += ['identity', 'eos-after=%d' % (int(self.options.frames) + 1), '!']
         if self.live:  # analysis that is slower than the camera skips frames instead of building up delay
             words += ['queue', 'leaky=downstream', 'max-size-buffers=1', '!']
+        if self.options.frames:  # without those that are skipped; identity lets N - 1 buffers pass
+            words += ['identity', 'eos-after=%d' % (int(self.options.frames) + 1), '!']
         if end[0] == 'nvh264enc' and launch.has('cudaupload'):
             words += ['videoconvert', '!', 'video/x-raw,format=NV12', '!', 'cudaupload', '!']
         return words + self.analysis() + ['!'] + end + self.branches
