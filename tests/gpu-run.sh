@@ -4,7 +4,7 @@
 # that tests/gpu-bundle.sh made (RV_GPU_BUNDLE, default .gpu). Parts, each well under 8 minutes:
 #   parity    rvcheck and contract on CUDA: both engines bit for bit, two seeds
 #   sanitize  compute-sanitizer (memcheck, racecheck, initcheck, synccheck) over rvcheck --small, all
-#             of it in RV_SANITIZE_SECONDS (450)
+#             of it in RV_SANITIZE_SECONDS (450); on the second GPU, beside the others, if there is one
 #   elements  the plugin on CUDA caps
 #   bench     medians compared with other implementations
 # Without a PART all of them. Writes OUTDIR/gpu-report.txt. A part that did not run keeps the lines
@@ -52,17 +52,18 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 [ ! -f "$old" ] || cp "$old" "$work/old"
 touch "$work/old"
+log=$work/log
 bad=()
 
 # run LIMIT_S COMMAND...: output to the part's log and to the screen; a timeout is said in words.
 run() {
   local limit=$1 status
   shift
-  timeout --kill-after=10 "$limit" "$@" >"$work/log" 2>&1
+  timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1
   status=$?
   [ "$status" != 124 ] && [ "$status" != 137 ] ||
-    echo "did not finish in $limit s: $(basename "$1")" >>"$work/log"
-  cat "$work/log"
+    echo "did not finish in $limit s: $(basename "$1")" >>"$log"
+  cat "$log"
   return "$status"
 }
 
@@ -70,46 +71,52 @@ part_parity() {
   local seed status=0
   for seed in 1 random; do
     run 200 "$bundle/bin/rvcheck" --engine cuda --seed "$seed" || status=1
-    grep -E '^(rvcheck: |FAIL|did not)' "$work/log" | grep -v 'CUDA: ' >>"$work/parity"
+    grep -E '^(rvcheck: |FAIL|did not)' "$log" | grep -v 'CUDA: ' >>"$work/parity"
   done
   run 60 "$bundle/bin/contract" --engine cuda || status=1
-  grep -E '^(contract|FAIL)' "$work/log" >>"$work/parity"
+  grep -E '^(contract|FAIL)' "$log" >>"$work/parity"
   return "$status"
 }
 
+# sanitize_with TOOL END: one tool over all of rvcheck --small until second END of this script; writes
+# $work/sanitize-TOOL. The race check is slow: an algorithm at a time, so that a slow one does not
+# hide the others.
+sanitize_with() {
+  local tool=$1 end=$2 options=() groups=("") group most=200 status=0 s left
+  [ "$tool" != memcheck ] || options=(--leak-check full)
+  [ "$tool" != racecheck ] || mapfile -t groups < <(sed -n 's/^RV_[A-Z]*(\(.*\))/\1/p' "$root/cuda/algorithms.def")
+  for group in "${groups[@]}"; do
+    left=$((end - SECONDS))
+    [ "$left" -gt 0 ] || {
+      echo "$tool: NOT RUN, no time left${group:+ for $group}"
+      status=1
+      continue
+    }
+    run "$((left < most ? left : most))" compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
+      --print-limit 5 "$bundle/bin/rvcheck" --engine cuda --small ${group:+--only "$group"} >/dev/null
+    s=$?
+    [ "$s" = 0 ] || status=1
+    [ "$s" = 0 ] && echo "$tool: clean${group:+ on $group}" || echo "$tool: NOT CLEAN (exit $s)${group:+ on $group}"
+    grep -E 'SUMMARY|^rvcheck: [0-9]+ checks|did not finish' "$log" | sed "s/^=* */$tool: /"
+    [ "$s" = 0 ] || grep -E '^=========' "$log" | head -n 20 | sed "s/^/$tool: /"
+  done >"$work/sanitize-$tool"
+  return "$status"
+}
+
+# The race check runs beside the others: each leaves the GPU idle for most of its time.
 part_sanitize() {
-  local tool options groups group status=0 s left most end=$((SECONDS + ${RV_SANITIZE_SECONDS:-450}))
+  local tool status=0 end=$((SECONDS + ${RV_SANITIZE_SECONDS:-450}))
   command -v compute-sanitizer >/dev/null || {
     echo "no compute-sanitizer on this machine" | tee "$work/sanitize"
     return 1
   }
-  for tool in memcheck racecheck initcheck synccheck; do
-    options=()
-    [ "$tool" != memcheck ] || options=(--leak-check full)
-    # The race check is slow: an algorithm at a time, so that a slow one does not hide the others.
-    # (Two at a time share the GPU and take as long.)
-    groups=("") most=100
-    [ "$tool" != racecheck ] || {
-      mapfile -t groups < <(sed -n 's/^RV_[A-Z]*(\(.*\))/\1/p' "$root/cuda/algorithms.def")
-      most=200
-    }
-    for group in "${groups[@]}"; do
-      left=$((end - SECONDS))
-      [ "$left" -gt 0 ] || {
-        echo "$tool: NOT RUN, no time left${group:+ for $group}" | tee -a "$work/sanitize"
-        status=1
-        continue
-      }
-      run "$((left < most ? left : most))" compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
-        --print-limit 5 "$bundle/bin/rvcheck" --engine cuda --small ${group:+--only "$group"}
-      s=$?
-      [ "$s" = 0 ] || status=1
-      { [ "$s" = 0 ] && echo "$tool: clean${group:+ on $group}" || echo "$tool: NOT CLEAN (exit $s)${group:+ on $group}"
-        grep -E 'SUMMARY|^rvcheck: [0-9]+ checks|did not finish' "$work/log" | sed "s/^=* */$tool: /"
-        [ "$s" = 0 ] || grep -E '^=========' "$work/log" | head -n 20 | sed "s/^/$tool: /"
-      } >>"$work/sanitize"
-    done
+  (log=$work/log-race; sanitize_with racecheck "$end") &
+  local race=$!
+  for tool in memcheck initcheck synccheck; do
+    sanitize_with "$tool" "$end" || status=1
   done
+  wait "$race" || status=1
+  cat "$work"/sanitize-{memcheck,racecheck,initcheck,synccheck} | tee "$work/sanitize"
   return "$status"
 }
 
@@ -133,8 +140,8 @@ part_elements() {
       # A skip is no success here: this machine was asked because it has a GPU.
       [ "$s" = 0 ] || status=1
       { echo "$(basename "$program") ${arguments[*]}: $([ "$s" = 0 ] && echo good || echo "FAILED (exit $s)")"
-        grep -E '^(ok|bench|FAIL|elements:|skip|did not|[a-z]+: [0-9]+ checks|[0-9]+%:)' "$work/log"
-        [ "$s" = 0 ] || tail -n 5 "$work/log"
+        grep -E '^(ok|bench|FAIL|elements:|skip|did not|[a-z]+: [0-9]+ checks|[0-9]+%:)' "$log"
+        [ "$s" = 0 ] || tail -n 5 "$log"
       } >>"$work/elements"
     done
     exit "$status"
@@ -156,27 +163,45 @@ compare_baselines() {
 part_bench() {
   run 300 "$bundle/bin/rvcheck" --bench --engine cuda
   local status=$?
-  grep -E '^(bench |ratio |FAIL|did not)' "$work/log" >"$work/bench"
+  grep -E '^(bench |ratio |FAIL|did not)' "$log" >"$work/bench"
   run 60 "$bundle/bin/rvcheck" --model vote --engine cuda || status=$?
-  grep -E '^(model |FAIL|did not)' "$work/log" >>"$work/bench"
+  grep -E '^(model |FAIL|did not)' "$log" >>"$work/bench"
   compare_baselines "$work/bench" >"$work/table"
   cat "$work/table" >>"$work/bench"
   return "$status"
 }
 
-for part in "${parts[@]}"; do
-  echo "--- $part"
-  start=$SECONDS
+# Runs a part and writes its section.
+do_part() {
+  local part=$1 start=$SECONDS status
   "part_$part"
   status=$?
   [ -s "$work/$part" ] || { echo "FAIL: no output" >"$work/$part"; status=1; }
-  [ "$status" = 0 ] || bad+=("$part")
   {
     echo "[$part] $([ "$status" = 0 ] && echo good || echo FAILED), $today, $gpu, $((SECONDS - start)) s"
     echo "made-from: $sources"
     cat "$work/$part"
   } >"$work/section-$part"
+  return "$status"
+}
+
+# With a second GPU the sanitizers run there, beside the other parts.
+beside=
+if [ ${#parts[@]} -gt 1 ] && [[ " ${parts[*]} " == *" sanitize "* ]] && [ "$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')" -gt 1 ]; then
+  (export CUDA_VISIBLE_DEVICES=1; log=$work/log-sanitize; do_part sanitize) >"$work/beside" 2>&1 &
+  beside=$!
+  export CUDA_VISIBLE_DEVICES=0
+fi
+for part in "${parts[@]}"; do
+  [ -z "$beside" ] || [ "$part" != sanitize ] || continue
+  echo "--- $part"
+  do_part "$part" || bad+=("$part")
 done
+if [ -n "$beside" ]; then
+  echo "--- sanitize, on the second GPU"
+  wait "$beside" || bad+=(sanitize)
+  cat "$work/beside"
+fi
 
 # The lines of a part in the old report; its header says when they are of other sources.
 old_section() {

@@ -25,10 +25,15 @@ esac
 E2
 program "$work/bundle/bin/contract" <<<'#!/bin/bash
 echo "contract: 5 checks, 0 failed"'
-program "$work/path/nvidia-smi" <<<'#!/bin/bash
-echo 999.1'
+program "$work/path/nvidia-smi" <<'E2'
+#!/bin/bash
+[ "$1" = -L ] || { echo 999.1; exit; }
+echo "GPU 0: Pretended GPU"
+[ -z "${PRETEND_TWO:-}" ] || echo "GPU 1: Pretended GPU"
+E2
 program "$work/path/compute-sanitizer" <<'E2'
 #!/bin/bash
+[ -z "${PRETEND_TWO:-}" ] || [ "${CUDA_VISIBLE_DEVICES:-}" = 1 ] || { echo "========= on the wrong GPU"; exit 9; }
 case ${PRETEND_HAZARD:-}$2 in
   yesracecheck) echo "========= RACECHECK SUMMARY: 1 hazard displayed"; exit 9 ;;
   yesinitcheck) sleep 5 ;;
@@ -62,6 +67,9 @@ expect 0 parity sanitize bench -- '^gpu: Pretended GPU$' '^driver: 999.1$' '^cud
   '^\[parity\] good' '^rvcheck: 10 checks, 0 failed' '^contract: 5' '^\[sanitize\] good' \
   '^initcheck: clean' '^\[bench\] good' '^bench sgm/1242x375-d128-p4 cuda median_us=250.0 p95_us=260.0$' \
   '^sgm/1242x375-d128-p4 +250.0 +300 +120  libSGM 1326 \(5.30\)' 'p8 +500.*above required' '^model vote' '!STALE'
+PRETEND_TWO=yes expect 0 parity sanitize bench -- '^--- sanitize, on the second GPU' '^\[parity\] good' '^\[sanitize\] good' \
+  '^memcheck: clean' '^racecheck: clean on sgm' '^\[bench\] good'
+PRETEND_TWO=yes PRETEND_HAZARD=yes expect 1 parity sanitize -- '^\[sanitize\] FAILED' '^\[parity\] good' '^gpu-run: failed: sanitize$'
 PRETEND_ERROR=7 expect 1 bench -- '^\[bench\] FAILED' '^model vote mean_error=7%' '^bench sgm'
 expect 0 bench -- '^\[bench\] good'
 PRETEND_HAZARD=yes expect 1 sanitize -- '^\[sanitize\] FAILED' '^racecheck: NOT CLEAN \(exit 9\)' \
