@@ -70,17 +70,17 @@ def corrupted(labels, count, name):
     return out
 
 
-def majority(labels):
+def majority(labels, cell=CELL):
     """The most frequent class of each cell, cells counted from the left and from the bottom; what no
     division into cells can exceed."""
     out = labels.copy()
     height, width = labels.shape
-    for low in range(height, 0, -CELL):
-        for x in range(0, width, CELL):
-            block = labels[max(low - CELL, 0):low, x:x + CELL]
+    for low in range(height, 0, -cell):
+        for x in range(0, width, cell):
+            block = labels[max(low - cell, 0):low, x:x + cell]
             known = block[block != UNKNOWN]
             if known.size:
-                out[max(low - CELL, 0):low, x:x + CELL] = np.bincount(known).argmax()
+                out[max(low - cell, 0):low, x:x + cell] = np.bincount(known).argmax()
     return out
 
 

@@ -22,6 +22,7 @@ import quality_depth as depth
 import score
 import stixels_sets
 
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FLAT, HILLS = 'rendered, flat', 'rendered, hills'
 INPUTS = {'default': ''}
 MODELS = ('constant', 'slanted', 'slanted-fast')
@@ -47,7 +48,8 @@ THESIS_4 = (('KITTI 2015', '587, 572', '254, 242', '8.51', '8.53, 8.72', '7.81, 
              '44.54, 44.23'),
             ('SYNTHIA-SF (hills)', '1439, 1379', '637, 606', '10.26', '8.55, 8.85', '7.56, 7.83',
              '33.41, 33.39', '33.82, 33.83'))
-# Figures 4.6 and 4.7, Tegra Xavier, 2048x1024: ms of downsampling, of the DP of slanted and slanted-fast.
+# Figure 4.7, Tegra Xavier, 2048x1024: ms of downsampling, of the DP of slanted and slanted-fast. The frame
+# rates of figure 4.6 are those of their sums.
 THESIS_47 = {'8x8': (1.80, 7.97, 1.11), '4x4': (2.65, 89.47, 8.20)}
 
 
@@ -174,41 +176,94 @@ class Study:
                  table(('thesis', 'px per stixel, 8x8', '4x4', 'D1 of SGM', 'D1, 8x8', '4x4', 'IoU, 8x8', '4x4'),
                        THESIS_4))
 
+    # --- Figures 4.6 and 4.7 ----------------------------------------------------------------------
+
+    def bench(self, *options):
+        """Case -> ms of rvcheck; empty without that engine."""
+        rvcheck = os.path.join(os.path.dirname(os.path.dirname(self.stixels_tool)), 'rvcheck')
+        printed = subprocess.run([rvcheck, '--bench', *options], stdout=subprocess.PIPE, text=True).stdout
+        return times_in(printed)
+
+    def stages(self):
+        """On the GPU of this machine, else as in docs/gpu-report.txt."""
+        gpu = self.bench('--engine', 'cuda', '--only', 'stixels/2048x1024-w*')
+        if not gpu:
+            with open(os.path.join(ROOT, 'docs', 'gpu-report.txt')) as file:
+                gpu = times_in(file.read())
+        core = self.bench('--model', 'stixels', '--engine', 'cpu', '--only', 'stixels/2048x1024-w*')
+        rates, rows = [], []
+        for cell in ('8x8', '4x4'):
+            name = 'stixels/2048x1024-w%ss%s-' % (cell[0], cell[0])
+            cells, *both = THESIS_47[cell]
+            rows.append((cell, 'cells', '%.2f' % cells, cell_of(gpu, name + 'fast-cells'), '-'))
+            for model, dp in zip(('slanted', 'slanted-fast'), both):
+                own = name + ('fast' if model == 'slanted-fast' else 'slanted')
+                rates.append((cell, model, '%.1f' % (1000 / (cells + dp)),
+                              *('%.0f' % (1000 / of[own + end]) if own + end in of else '-'
+                                for of, end in ((gpu, ''), (core, '-one')))))
+                rows.append((cell, 'dynamic programming, ' + model, '%.2f' % dp,
+                             cell_of(gpu, own + '-columns'), cell_of(core, own + '-one-columns')))
+        self.add('### Figures 4.6 and 4.7: time of both models\n',
+                 '2048x1024 px, all rows allowed, without semantics. Frames/s of all stages (figure 4.6; on the GPU '
+                 'the estimation of the ground, the list and the boundaries at rows of pixels are included):\n',
+                 table(('cells', 'model', 'thesis, Tegra Xavier', 'H200', 'one core'), rates),
+                 'ms of a stage (figure 4.7):\n',
+                 table(('cells', 'stage', 'thesis, Tegra Xavier', 'H200', 'one core'), rows))
+
     # --- Semantics --------------------------------------------------------------------------------
 
     def labeled(self):
         return [p for p in self.pictures if p.name in self.sets.labels]
 
-    def corrupt(self, side):
-        """Writes labels with a mean IoU of GOAL as NAME.blocksSIDE; returns the mean IoU of each."""
+    def corrupt(self, kind):
+        """Writes labels with a mean IoU of GOAL, as near as can be, as NAME.KIND; returns the mean IoU
+        of each."""
+        spoil, most = SPOILED[kind]
         inputs = {}
         for p in self.labeled():
             labels, classes = self.sets.labels[p.name]
-            low, high = 0.0, 0.9
+            low, high = 0.0, most
+            tried = []
             for _round in range(9):
-                share = (low + high) / 2
-                made = spoiled(labels, len(classes), side, share, p.name)
+                amount = (low + high) / 2
+                made = spoil(labels, len(classes), amount, p.name)
                 value = some(stixels_sets.ious(made, labels, len(classes)).values())
-                low, high = (share, high) if value > GOAL else (low, share)
-            made.tofile(os.path.join(self.work, '%s.blocks%d' % (p.name, side)))
-            inputs[p.name] = {'mIoU': value, 'share': share}
+                tried.append((abs(value - GOAL), len(tried), value, made))
+                low, high = (amount, high) if value > GOAL else (low, amount)
+            value, made = min(tried)[2:]
+            made.tofile(os.path.join(self.work, '%s.%s' % (p.name, kind)))
+            inputs[p.name] = {'mIoU': value}
         return inputs
 
     def semantics(self):
         groups = [g for g in self.groups if any(group_of(p) == g for p in self.labeled())]
         rows = []
-        for labels in ('true', *('blocks%d' % side for side in SIDES)):
-            inputs = self.corrupt(int(labels[6:])) if labels != 'true' else {}
-            for weight in (8, 1, 0.5):
+        for labels in ('true', *SPOILED):
+            inputs = self.corrupt(labels) if labels != 'true' else {}
+            for weight in (8, 2, 1, 0.5):
                 found = self.run('slanted-fast', 8, 'all', labels, ('semantic-weight=%g' % weight,))
                 cells = ['%s > %s' % (shown([self.mean(g, 'mIoU', inputs)], '%.1f') if inputs else '100',
                                       shown([self.mean(g, 'mIoU', found)], '%.1f')) for g in groups]
                 errors = [shown([self.mean(g, 'D1', found)]) for g in groups]
                 rows.append((labels, weight, *cells, *errors))
         self.add('### IoU with corrupted labels\n',
-                 'Mean IoU of the labels > of the stixels made with them, slanted-fast 8x8, and D1. blocksN: blocks of NxN '
-                 'px have a random class, as many as a mean IoU of 50 takes.\n',
+                 'Mean IoU of the labels > of the stixels made with them, slanted-fast 8x8, and D1. coarse: labels of '
+                 'larger pixels; bent: borders are displaced, by a random smooth field; blocksN: blocks of NxN px have '
+                 'a random class; each as much as a mean IoU of 50 takes.\n',
                  table(('labels', 'weight', *groups, *('D1 ' + g for g in groups)), rows))
+        rows = [(kind, *('%s, %s' % tuple('%.1f' % some([self.repaired(p, kind, cell) for p in self.labeled()
+                                                         if group_of(p) == g]) for cell in (8, 4))
+                         for g in groups)) for kind in SPOILED]
+        self.add('What depth could repair at most, pixel by pixel: mean IoU of the same labels if all of a wrong '
+                 'structural class are replaced by the truth, then one class per cell, of 8x8 and 4x4 px.\n',
+                 table(('labels', *groups), rows))
+
+    def repaired(self, p, kind, cell):
+        labels, classes = self.sets.labels[p.name]
+        made = np.fromfile(os.path.join(self.work, '%s.%s' % (p.name, kind)), np.uint8).reshape(labels.shape)
+        letters = np.array([ord(letter) for _name, letter, _color in classes] + [0] * (256 - len(classes)))
+        found = stixels_sets.majority(np.where(letters[made] == letters[labels], made, labels), cell)
+        return some(stixels_sets.ious(found, labels, len(classes)).values())
 
     # --- Cut density ------------------------------------------------------------------------------
 
@@ -253,23 +308,62 @@ class Study:
             file.write('\n'.join(self.text))
 
 
-def spoiled(labels, count, side, share, name):
-    """Labels of which a share of the blocks of side x side px has a random class."""
-    random = np.random.Generator(np.random.PCG64(depth.zlib.crc32(('%s %d' % (name, side)).encode())))
-    rows, columns = ((size + side - 1) // side for size in labels.shape)
-    hit = random.random((rows, columns)) < share
-    other = random.integers(count, size=(rows, columns)).astype(np.uint8)
+def times_in(text):
+    return {name: float(us) / 1000
+            for name, us in re.findall(r'^bench (\S+) \S+ median_us=([\d.]+)', text, re.M)}
 
-    def grown(values):
-        return np.repeat(np.repeat(values, side, 0), side, 1)[:labels.shape[0], :labels.shape[1]]
-    return np.where(grown(hit), grown(other), labels)
+
+def cell_of(times, name):
+    return '%.3g' % times[name] if name in times else '-'
+
+
+def random_of(name, kind):
+    return np.random.Generator(np.random.PCG64(depth.zlib.crc32(('%s %s' % (name, kind)).encode())))
+
+
+def spoil_blocks(side):
+    """A share of the blocks of side x side px gets a random class."""
+    def spoil(labels, count, share, name):
+        random = random_of(name, side)
+        rows, columns = ((size + side - 1) // side for size in labels.shape)
+        hit = random.random((rows, columns)) < share
+        other = random.integers(count, size=(rows, columns)).astype(np.uint8)
+
+        def grown(values):
+            return np.repeat(np.repeat(values, side, 0), side, 1)[:labels.shape[0], :labels.shape[1]]
+        return np.where(grown(hit), grown(other), labels)
+    return spoil
+
+
+def spoil_coarse(labels, count, side, _name):
+    """The most frequent class of pixels that are `side` px large, as a network of that resolution."""
+    size = tuple(max(int(length / max(side, 1) + 0.5), 1) for length in labels.shape[::-1])
+    shares = np.stack([cv2.resize((labels == k).astype(np.float32), size, interpolation=cv2.INTER_AREA)
+                       for k in range(count)])
+    return cv2.resize(shares.argmax(axis=0).astype(np.uint8), labels.shape[::-1],
+                      interpolation=cv2.INTER_NEAREST)
+
+
+def spoil_bent(labels, _count, amount, name):
+    """Labels seen through a smooth random field: displacements of `amount` px, rms, over 24 px."""
+    random, (height, width) = random_of(name, 'bent'), labels.shape
+    y, x = np.mgrid[:height, :width].astype(np.float32)
+    dx, dy = (np.float32(amount) * cv2.resize(
+        random.standard_normal((height // 24, width // 24)).astype(np.float32), (width, height),
+        interpolation=cv2.INTER_CUBIC) for _axis in range(2))
+    return cv2.remap(labels, x + dx, y + dy, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE)
+
+
+# Kind of corruption: function of labels, number of classes, amount and name; the largest amount.
+SPOILED = {'coarse': (spoil_coarse, 120.0), 'bent': (spoil_bent, 80.0),
+           **{'blocks%d' % side: (spoil_blocks(side), 0.9) for side in SIDES}}
 
 
 def main():
     if len(sys.argv) < 5:
         sys.exit(__doc__)
     study = Study(sys.argv[1:])
-    for part in (study.paths, study.cuts_tables, study.resolutions, study.semantics, study.density):
+    for part in (study.paths, study.cuts_tables, study.resolutions, study.stages, study.semantics, study.density):
         part()
         study.save()
     study.plot()
