@@ -110,6 +110,7 @@ static void release(GstRvTransform *base) {
 
 static gboolean stop(GstBaseTransform *trans) {
   rv_obstacles_tracks_free(&GST_CUDA_OBSTACLES(trans)->tracks);
+  rv_obstacles_tracks_free(&GST_CUDA_OBSTACLES(trans)->box_tracks);
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_obstacles_parent_class)->stop(trans);
 }
 
@@ -177,6 +178,11 @@ static RvStatus make_memory(GstCudaObstacles *self, const GstRvExecContext *work
              : status;
 }
 
+static RvStatus make_tracks(RvObstaclesTracks **tracks, const RvObstaclesConfig *config) {
+  return *tracks ? rv_obstacles_tracks_set_config(*tracks, config)
+                 : rv_obstacles_tracks_new(tracks, config);
+}
+
 static RvStatus make_objects(GstCudaObstacles *self, const GstRvExecContext *work,
                              const RvObstaclesConfig *config) {
   if (self->object && is_same(&self->used, config))
@@ -188,10 +194,9 @@ static RvStatus make_objects(GstCudaObstacles *self, const GstRvExecContext *wor
     status = make_memory(self, work);
   if (status == RV_OK)
     status = rv_obstacles_new(&self->object, config, work->engine);
-  if (status != RV_OK)
-    return status;
-  return self->tracks ? rv_obstacles_tracks_set_config(self->tracks, config)
-                      : rv_obstacles_tracks_new(&self->tracks, config);
+  if (status == RV_OK)
+    status = make_tracks(&self->tracks, config);
+  return status == RV_OK ? make_tracks(&self->box_tracks, config) : status;
 }
 
 /* --- Input ----------------------------------------------------------------------------------- */
@@ -385,6 +390,7 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
 static RvStatus reset(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaObstacles *self = GST_CUDA_OBSTACLES(base);
   rv_obstacles_tracks_reset(self->tracks);
+  rv_obstacles_tracks_reset(self->box_tracks);
   self->time = 0;
   return gst_rv_ground_reset(&self->ground, work);
 }

@@ -63,7 +63,8 @@ static double overlap(const RvObstaclesRect *a, const RvObstacle *b) {
 void gst_cuda_obstacles_boxes_measure(const GstCudaObstaclesBoxes *boxes, int i,
                                       const RvObstaclesConfig *config,
                                       const RvObstaclesDepth *depth, const RvObstacle *obstacles,
-                                      int count, GstCudaObstaclesDepth *out) {
+                                      int count, const RvObstacle *followed,
+                                      GstCudaObstaclesDepth *out) {
   const RvObstaclesRect *rect = &boxes->rect[i];
   const RvObstacle *best = NULL;
   double most = OVERLAP, lateral = 0;
@@ -75,16 +76,17 @@ void gst_cuda_obstacles_boxes_measure(const GstCudaObstaclesBoxes *boxes, int i,
     }
   }
   const double distance = rv_obstacles_depth(config, rect, depth, &lateral);
+  const RvObstacle *speed = best ? best : followed;
   memset(out, 0, sizeof *out);
   out->record = (RvDetection){
       .id = boxes->box[i].id,
       .distance = (float)distance,
       .lateral = (float)lateral,
-      .velocity_z = best ? best->velocity_z : 0,
-      .ttc = best ? best->ttc : 0,
+      .velocity_z = speed->velocity_z,
+      .ttc = speed->ttc,
       .obstacle = best ? best->id : 0,
       .valid = depth->valid,
-      .confidence = best ? best->confidence : 0,
+      .confidence = speed->confidence,
       .source = (uint8_t)boxes->box[i].source,
   };
   out->is_matched = best != NULL;

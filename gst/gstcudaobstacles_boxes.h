@@ -49,12 +49,13 @@ typedef struct GstCudaObstaclesDepth {
 void gst_cuda_obstacles_boxes_read(GstCudaObstaclesBoxes *boxes, GstBuffer *buffer,
                                    const GstCudaObstaclesScale *scale);
 
-/* Distance, size and speed of box `i`, from its disparity and from the obstacle that it overlaps
- * with most, by more than half of their union. */
+/* Distance, size and speed of box `i`: from its disparity, and from the obstacle that it overlaps
+ * with most, by more than half of their union; without one, from its own track `followed`. */
 void gst_cuda_obstacles_boxes_measure(const GstCudaObstaclesBoxes *boxes, int i,
                                       const RvObstaclesConfig *config,
                                       const RvObstaclesDepth *depth, const RvObstacle *obstacles,
-                                      int count, GstCudaObstaclesDepth *out);
+                                      int count, const RvObstacle *followed,
+                                      GstCudaObstaclesDepth *out);
 
 /* Adds what is known to box `i`, where its owner looks: a parameter of the region, or an Mtd that
  * relates to the detection. `out` is writable. */

@@ -43,6 +43,7 @@ struct _GstCudaObstacles {
   RvEngine engine;
   RvObstacles *object;
   RvObstaclesTracks *tracks;
+  RvObstaclesTracks *box_tracks; /* of the boxes of others */
   GstCudaObstaclesFound *device; /* in the memory of the engine */
   RvObstaclesRect *rects;
   GstCudaObstaclesFound *found; /* on the host */

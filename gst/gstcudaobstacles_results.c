@@ -75,25 +75,49 @@ static void attach_free_space(GstCudaObstacles *self, const int *from, GstBuffer
   rv_meta_add_free_space(out, &meta);
 }
 
-static void attach_detections(GstCudaObstacles *self, GstBuffer *out) {
+/* Follows the boxes themselves, for those that are no obstacle of ours. Only in frames that have boxes:
+ * detectors may skip frames. `found`: one per box, without a track all 0. */
+static RvStatus track_boxes(GstCudaObstacles *self, RvObstacle *found) {
+  RvObstacle list[GST_CUDA_OBSTACLES_CAPACITY];
+  int indices[GST_CUDA_OBSTACLES_CAPACITY], total = 0;
+  const int count = self->boxes.count;
+  memset(found, 0, (gsize)count * sizeof *found);
+  if (!self->requested.track)
+    return RV_OK;
+  for (int i = 0; i < count; i++)
+    rv_obstacles_measure_rect(&self->used, &self->boxes.rect[i], &self->found->depths[i], &list[i]);
+  const RvStatus status = rv_obstacles_track(self->box_tracks, self->time, list, count,
+                                             GST_CUDA_OBSTACLES_CAPACITY, &total, indices);
+  for (int k = 0; status == RV_OK && k < total; k++)
+    if (indices[k] >= 0 && list[k].id)
+      found[indices[k]] = list[k];
+  return status;
+}
+
+static RvStatus attach_detections(GstCudaObstacles *self, GstBuffer *out) {
   RvDetection records[RV_OBSTACLES_BOXES];
+  RvObstacle followed[RV_OBSTACLES_BOXES];
   const int count = self->boxes.count;
   RvMetaDetections meta = {.width = self->used.width, .height = self->used.height, .count = count};
+  const RvStatus status = track_boxes(self, followed);
+  if (status != RV_OK)
+    return status;
   for (int i = 0; i < count; i++) {
     GstCudaObstaclesDepth depth;
     gst_cuda_obstacles_boxes_measure(&self->boxes, i, &self->used, &self->found->depths[i],
-                                     self->obstacles, self->count, &depth);
+                                     self->obstacles, self->count, &followed[i], &depth);
     gst_cuda_obstacles_boxes_write(&self->boxes, i, out, &depth);
     records[i] = depth.record;
     meta.unmatched += !depth.is_matched;
   }
   meta.payload = gst_rv_payload_of(self->detections, records, (gsize)count * sizeof *records);
   rv_meta_add_detections(out, &meta);
+  return RV_OK;
 }
 
 RvStatus gst_cuda_obstacles_attach(GstCudaObstacles *self, GstBuffer *out) {
   int from[RV_OBSTACLES_MAX];
-  const RvStatus status = measure(self, from);
+  RvStatus status = measure(self, from);
   if (status != RV_OK)
     return status;
   gst_rv_ground_attach(&self->ground, &self->found->ground, out);
@@ -101,8 +125,8 @@ RvStatus gst_cuda_obstacles_attach(GstCudaObstacles *self, GstBuffer *out) {
   if (self->requested.free_space)
     attach_free_space(self, from, out);
   if (self->has_depths)
-    attach_detections(self, out);
+    status = attach_detections(self, out);
   gst_cuda_obstacles_boxes_attach(out, self->obstacles, self->count, &self->scale,
                                   self->requested.attach);
-  return RV_OK;
+  return status;
 }

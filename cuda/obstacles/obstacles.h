@@ -155,16 +155,26 @@ RV_API double rv_obstacles_free_area(const RvObstaclesConfig *config, const RvFr
 RV_API double rv_obstacles_depth(const RvObstaclesConfig *config, const RvObstaclesRect *rect,
                                  const RvObstaclesDepth *depth, double *lateral);
 
-/* Tracks. Constant velocity in Z and X per obstacle (Kalman filter). Pairs of tracks and obstacles
- * are made by least distance in Z, X, size and overlap of the boxes in the image: first of tracks
- * with an id, obstacles of confidence 128 or more before the others, then of tracks without. In X,
- * of center and sides that counts which moved least: what covers a part of an object moves the
- * others. What the border of the image cuts (on the left: what only one camera sees) changes position,
- * but no velocity.
+/* Makes an obstacle of `rect`, which rv_obstacles_track can follow (with RvObstaclesTracks of their
+ * own): the part of the box inside of the image, its distance and lateral position; kind object,
+ * confidence: the valid fraction. Height above the ground and length are not known: 0. */
+RV_API void rv_obstacles_measure_rect(const RvObstaclesConfig *config, const RvObstaclesRect *rect,
+                                      const RvObstaclesDepth *depth, RvObstacle *obstacle);
+
+/* Tracks. Constant velocity in Z and X per obstacle (Kalman filter). A new track stands on the ground
+ * until its distances show that it moves; the velocity of what stands is that of the vehicle
+ * (rv_obstacles_tracks_set_speed), without it the one that most tracks have, three or more.
+ * Pairs of tracks and obstacles are made by least misfit in Z, X, size and overlap of the boxes in the
+ * image: pairs of small misfit first; of those, tracks with an id before tracks without, and obstacles
+ * of confidence 128 or more before the others. In X, of center and sides that counts which moved
+ * least: what covers a part of an object moves the others. An obstacle that has become narrow next to
+ * a nearer one is hidden on that side: the track keeps its size, and the visible side counts. What the
+ * border of the image cuts (on the left: what only one camera sees) changes position, but no velocity.
  * A track gets an id when its hits less its misses are 3; 2 when the deviation of the distance is
- * below 3 % of it, 6 when it is above 4 %. A new one ends after 3 misses, one with an id after
- * 8, and each when misses exceed hits by 4. Overhanging objects are not tracked; walls continue
- * tracks with an id (objects that join for some frames), but begin none.
+ * below 2.5 % of it, or below 3 % and it approaches at more than 30 m/s; 6 when it is above 4 %. Only
+ * hits of small misfit count, before the id not those that the image cuts. A new track ends after 3
+ * misses, one with an id after 8, and each when misses exceed hits by 4. Overhanging objects are not
+ * tracked; walls continue tracks with an id (objects that join for some frames), but begin none.
  * Doubles in a fixed order from + - x / sqrt only. */
 typedef struct RvObstaclesTracks RvObstaclesTracks;
 

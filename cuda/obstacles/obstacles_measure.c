@@ -18,6 +18,11 @@ static double depth_of(const RvObstaclesConfig *c, double d) {
   return d > 0 ? c->camera.focal * c->camera.baseline / d : 0;
 }
 
+/* Standard deviation of a distance, m. */
+static double sigma_of(const RvObstaclesConfig *c, double z) {
+  return DISPARITY_SIGMA * z * z / (c->camera.focal * c->camera.baseline) + SIGMA_FLOOR;
+}
+
 static int kind_of(const RvObstaclesConfig *c, const RvObstacle *o, int is_over) {
   if (is_over || o->bottom > c->clearance)
     return RV_OBSTACLE_OVERHANG;
@@ -52,7 +57,6 @@ void rv_obstacles_measure(const RvObstaclesConfig *c, const RvGroundSurface *gro
   const double scale = d > 0 ? camera->baseline / d : 0; /* m per px */
   const double middle = 0.5 * (box->left + box->right);
   const double floor_row = rv_ground_row(ground, camera, d - camera->doffs, middle);
-  const double sigma = z > 0 ? DISPARITY_SIGMA * z * z / (camera->focal * camera->baseline) : 0;
   memset(o, 0, sizeof *o);
   o->distance = (float)z;
   o->lateral = (float)((middle - camera->cx) * scale);
@@ -62,7 +66,7 @@ void rv_obstacles_measure(const RvObstaclesConfig *c, const RvGroundSurface *gro
   o->bottom = (float)(stands ? 0 : bottom);
   o->height = (float)(top - (stands ? 0 : bottom));
   o->length = (float)(far > z ? far - z : 0);
-  o->distance_sigma = (float)(sigma + SIGMA_FLOOR);
+  o->distance_sigma = (float)sigma_of(c, z);
   const double last = stands ? floor_row : box->bottom;
   const int low = (int)(last < 0 ? 0 : last > c->height - 1 ? c->height - 1 : last);
   o->x = (uint16_t)box->left;
@@ -98,4 +102,24 @@ double rv_obstacles_depth(const RvObstaclesConfig *c, const RvObstaclesRect *rec
   if (lateral)
     *lateral = z > 0 ? (rect->x + 0.5 * (rect->w - 1) - c->camera.cx) * z / c->camera.focal : 0;
   return z;
+}
+
+void rv_obstacles_measure_rect(const RvObstaclesConfig *c, const RvObstaclesRect *rect,
+                               const RvObstaclesDepth *depth, RvObstacle *o) {
+  const int64_t right = (int64_t)rect->x + rect->w, bottom = (int64_t)rect->y + rect->h;
+  const int left = rv_clamp(rect->x, 0, c->width), top = rv_clamp(rect->y, 0, c->height);
+  double lateral;
+  memset(o, 0, sizeof *o);
+  o->distance = (float)rv_obstacles_depth(c, rect, depth, &lateral);
+  o->lateral = (float)lateral;
+  o->width = (float)(rect->w * (double)o->distance / c->camera.focal);
+  o->height = (float)(rect->h * (double)o->distance / c->camera.focal);
+  o->distance_sigma = (float)sigma_of(c, o->distance);
+  o->x = (uint16_t)left;
+  o->y = (uint16_t)top;
+  o->w = (uint16_t)(right > c->width ? c->width - left : right > left ? right - left : 0);
+  o->h = (uint16_t)(bottom > c->height ? c->height - top : bottom > top ? bottom - top : 0);
+  o->kind = RV_OBSTACLE_OBJECT;
+  o->confidence = depth->valid;
+  o->state = RV_OBSTACLE_NEW;
 }

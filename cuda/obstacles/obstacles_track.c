@@ -2,64 +2,58 @@
 /* obstacles_track.c: obstacles over time. Host only, doubles from + - x / in a fixed order. */
 #include <string.h>
 
-#include "obstacles/obstacles.h"
+#include "obstacles/obstacles_host.h"
 #include "rv_hd.h"
 #include "rv_object.h"
 
-#define GATE 13.8          /* chi square of two degrees of freedom, 0.1 % */
 #define GAP_MAX 0.5        /* s between frames, beyond which all tracks end */
 #define ACCELERATION_Z 2.0 /* m/s^2, standard deviations */
 #define ACCELERATION_X 1.0
 #define SPEED_Z 30.0 /* m/s: of a new track; oncoming ones have 60 */
 #define SPEED_X 2.0
-#define SIGMA_X 0.3 /* m */
-#define SIGMA_X_BY_Z 0.01
-#define SIZE_SIGMA 0.5  /* of the width, as a fraction of the larger one */
-#define NEAR_SIGMA 0.03 /* of the distance: standard deviation of near ones, and of far ones */
+#define SPEED_STILL 2.0  /* m/s: of what stands, about the velocity that such things have */
+#define STILL_KEPT 0.7   /* of the misfit of `still`, from frame to frame */
+#define STILL_MISFIT 9.0 /* beyond it, the thing moves */
+#define ALIKE 1.5        /* m/s: velocities of things that stand */
+#define ALIKE_TRACKS 3   /* at least */
+#define SPEED_SURE 1.0   /* m/s: standard deviation of such a velocity */
+#define JOINED_SIGMA 2.0 /* m, further deviation in Z of walls: objects that join */
+#define NEAR_SIGMA 0.025 /* of the distance: standard deviation of near ones */
+#define MIDDLE_SIGMA 0.03
 #define FAR_SIGMA 0.04
-#define SCORE_MAX 8     /* hits less misses, at most */
+#define SCORE_MAX 8     /* steady hits less misses, at most */
 #define SCORE_LAST (-4) /* ends a track */
-#define APART 10.0      /* of the gate: cost of boxes that do not overlap at all */
-#define BORDER 64       /* 1/64 of the image's width: what ends there is cut */
-#define CUT_SIGMA 2.0   /* m, further deviation in Z of what the image cuts */
-#define CONFIRM 3       /* hits */
+#define CONFIRM 3       /* score that gives an id */
+#define FAST 30.0       /* m/s: what approaches at that gets it earlier */
 #define MISSES 8        /* of a confirmed track */
 #define MISSES_NEW 3
 #define SHOWN 1       /* misses, up to which a track is returned as predicted */
 #define SIDE_MIN 8    /* px: smaller predicted boxes are at the border of the image */
-#define CONFIDENT 128 /* obstacles of the first round */
+#define CONFIDENT 128 /* obstacles that are paired before the others */
 #define PAIRS 4096
 #define CLOSING 0.5  /* m/s: slower ones have no time to collision */
 #define TTC_MAX 10.0 /* s */
 #define MARGIN 0.3   /* m next to the path */
 #define MOVING 1.5   /* m/s above the ground */
 
-/* Position and velocity along one axis with their covariance. */
-typedef struct Axis {
-  double at, v, p00, p01, p11;
-} Axis;
-
-typedef struct Track {
-  uint32_t id; /* 0: not confirmed */
-  int hits, missed, age;
-  int score;    /* hits less misses */
-  int obstacle; /* of this frame, -1: none */
-  Axis z, x;
-  RvObstacle last;
-} Track;
+typedef RvObstaclesAxis Axis;
+typedef RvObstaclesTrack Track;
 
 typedef struct Pair {
-  double chi;
+  double misfit;
+  int rank; /* lower ones first */
   int track, obstacle;
 } Pair;
 
 struct RvObstaclesTracks {
   RvObstaclesConfig config;
   double time, ego_speed;
-  int has_time, has_speed, count;
+  double drift; /* m/s: velocity of what stands, when it is known */
+  int has_time, has_speed, has_drift, count;
   uint32_t next_id;
   Track track[RV_OBSTACLES_TRACKS];
   Pair pair[PAIRS];
+  int cut[RV_OBSTACLES_MAX]; /* sides of the obstacles of this frame */
   RvObstacle sorted[RV_OBSTACLES_MAX + RV_OBSTACLES_TRACKS];
   int from[RV_OBSTACLES_MAX + RV_OBSTACLES_TRACKS];
 };
@@ -94,20 +88,6 @@ static void place(Axis *a, double seen, double sigma) {
   a->p01 = 0;
 }
 
-static double chi_of(const Axis *a, double seen, double sigma) {
-  const double y = seen - a->at;
-  return y * y / (a->p00 + sigma * sigma);
-}
-
-static double sigma_x(double z) {
-  return SIGMA_X + SIGMA_X_BY_Z * z;
-}
-
-/* Where the image cuts an obstacle, its nearest visible point is not always the same one. */
-static double sigma_z(const RvObstacle *o, int cut) {
-  return cut ? o->distance_sigma + CUT_SIGMA : o->distance_sigma;
-}
-
 /* --- Pairs ----------------------------------------------------------------------------------- */
 
 static int is_tracked(const RvObstacle *o) {
@@ -119,80 +99,11 @@ static int continues(const Track *t, const RvObstacle *o) {
   return is_tracked(o) || (o->kind == RV_OBSTACLE_WALL && t->id && o->distance > 0);
 }
 
-static double nearer_zero(double a, double b) {
-  return a * a < b * b ? a : b;
-}
-
-/* What covers a part of an object, or the border of the image, moves its visible center and one
- * of its sides. How far an obstacle is beside its track is what center and sides moved least;
- * where the image cuts it, what the other side moved. */
-static double beside(const Track *t, const RvObstacle *o, int cut) {
-  const double center = o->lateral - t->x.at, grown = 0.5 * (o->width - t->last.width);
-  const double left = center - grown, right = center + grown;
-  return cut == RV_OBSTACLE_CUT_LEFT    ? right
-         : cut == RV_OBSTACLE_CUT_RIGHT ? left
-                                        : nearer_zero(center, nearer_zero(left, right));
-}
-
-/* The sides at which the image ends before the object: in the left border of the image, as wide as
- * the disparity, the other camera sees nothing. */
-static int cut_of(const RvObstaclesConfig *c, const RvObstacle *o) {
-  const double margin = (double)c->width / BORDER;
-  const double d = c->camera.focal * c->camera.baseline / o->distance - c->camera.doffs;
-  return (o->x <= d + margin ? RV_OBSTACLE_CUT_LEFT : 0) |
-         (o->x + o->w >= c->width - margin ? RV_OBSTACLE_CUT_RIGHT : 0);
-}
-
-static double change(double a, double b) {
-  const double most = a > b ? a : b;
-  return most > 0 ? (a - b) / (SIZE_SIGMA * most) : 0;
-}
-
-/* Box of a track at its predicted place, px: left, right, top, bottom, inside of the image. */
-typedef struct Frame {
-  double left, right, top, bottom;
-} Frame;
-
-static double limit(double value, double low, double high) {
-  return value < low ? low : value > high ? high : value;
-}
-
-static Frame frame_of(const RvObstaclesConfig *c, const Track *t) {
-  const RvObstacle *o = &t->last;
-  const double z = t->z.at > 0.5 ? t->z.at : 0.5, scale = o->distance / z;
-  const double middle = c->camera.cx + c->camera.focal * t->x.at / z;
-  const double horizon = c->camera.cy; /* rows move away from about the horizon */
-  const Frame f = {limit(middle - 0.5 * scale * o->w, 0, c->width),
-                   limit(middle + 0.5 * scale * o->w, 0, c->width),
-                   limit(horizon + scale * (o->y - horizon), 0, c->height),
-                   limit(horizon + scale * (o->y + o->h - horizon), 0, c->height)};
-  return f;
-}
-
-/* Intersection of a box and an obstacle over their union. */
-static double overlap(const Frame *f, const RvObstacle *o) {
-  const double left = f->left > o->x ? f->left : o->x, top = f->top > o->y ? f->top : o->y;
-  const double right = f->right < o->x + o->w ? f->right : o->x + o->w;
-  const double bottom = f->bottom < o->y + o->h ? f->bottom : o->y + o->h;
-  const double common = right > left && bottom > top ? (right - left) * (bottom - top) : 0;
-  const double all = (f->right - f->left) * (f->bottom - f->top) + (double)o->w * o->h - common;
-  return all > 0 ? common / all : 0;
-}
-
-/* How badly an obstacle fits a track; more than GATE: not at all. */
-static double misfit(const RvObstaclesConfig *c, const Track *t, const RvObstacle *o) {
-  const int cut = cut_of(c, o);
-  const Frame box = frame_of(c, t);
-  const double x = beside(t, o, cut), sigma = sigma_x(o->distance);
-  const double width = cut ? 0 : change(t->last.width, o->width);
-  const double height = change(t->last.height, o->height);
-  return chi_of(&t->z, o->distance, sigma_z(o, cut)) + x * x / (t->x.p00 + sigma * sigma) +
-         width * width + height * height + APART * (1 - overlap(&box, o));
-}
-
 static int comes_before(const Pair *a, const Pair *b) {
-  if (a->chi != b->chi)
-    return a->chi < b->chi;
+  if (a->rank != b->rank)
+    return a->rank < b->rank;
+  if (a->misfit != b->misfit)
+    return a->misfit < b->misfit;
   return a->track != b->track ? a->track < b->track : a->obstacle < b->obstacle;
 }
 
@@ -208,29 +119,42 @@ static void sort_pairs(Pair *pair, int count) {
     }
 }
 
-/* Pairs free tracks with free obstacles, the best first. `taken`: track of each obstacle, -1:
- * none. */
-static void match(RvObstaclesTracks *tracks, const RvObstacle *obstacles, int count, int has_id,
-                  int is_second, int *taken) {
+/* Good pairs come before the others, tracks with an id before those without, and certain obstacles
+ * before uncertain ones. */
+static int rank_of(const Track *t, const RvObstacle *o, double misfit) {
+  return 4 * (misfit > RV_OBSTACLES_STEADY) + 2 * (t->id == 0) + (o->confidence < CONFIDENT);
+}
+
+static int find_pairs(RvObstaclesTracks *tracks, const RvObstacle *obstacles, int count) {
   int pairs = 0;
   for (int t = 0; t < tracks->count; t++)
     for (int k = 0; k < count && pairs < PAIRS; k++) {
+      const Track *track = &tracks->track[t];
       const RvObstacle *o = &obstacles[k];
-      if ((tracks->track[t].id != 0) != has_id || tracks->track[t].obstacle >= 0 || taken[k] >= 0 ||
-          !continues(&tracks->track[t], o) || (o->confidence < CONFIDENT) != is_second)
+      if (!continues(track, o))
         continue;
-      const double chi = misfit(&tracks->config, &tracks->track[t], o);
-      if (chi <= GATE)
-        tracks->pair[pairs++] = (Pair){chi, t, k};
+      const int cut = rv_obstacles_cut_for(track, o, tracks->cut[k]);
+      const double misfit = rv_obstacles_misfit(&tracks->config, track, o, cut);
+      if (misfit <= RV_OBSTACLES_GATE)
+        tracks->pair[pairs++] = (Pair){misfit, rank_of(track, o, misfit), t, k};
     }
+  return pairs;
+}
+
+/* Pairs tracks with obstacles, the best first. `taken`: the pair of each obstacle, -1: none. */
+static void match(RvObstaclesTracks *tracks, const RvObstacle *obstacles, int count, int *taken) {
+  for (int k = 0; k < count; k++) {
+    taken[k] = -1;
+    tracks->cut[k] = rv_obstacles_cut(&tracks->config, obstacles, count, k);
+  }
+  const int pairs = find_pairs(tracks, obstacles, count);
   sort_pairs(tracks->pair, pairs);
   for (int i = 0; i < pairs; i++) {
-    Track *track = &tracks->track[tracks->pair[i].track];
-    const int k = tracks->pair[i].obstacle;
-    if (track->obstacle >= 0 || taken[k] >= 0)
+    const Pair *pair = &tracks->pair[i];
+    if (tracks->track[pair->track].obstacle >= 0 || taken[pair->obstacle] >= 0)
       continue;
-    track->obstacle = k;
-    taken[k] = tracks->pair[i].track;
+    tracks->track[pair->track].obstacle = pair->obstacle;
+    taken[pair->obstacle] = i;
   }
 }
 
@@ -239,38 +163,106 @@ static void match(RvObstaclesTracks *tracks, const RvObstacle *obstacles, int co
 static void start(RvObstaclesTracks *tracks, const RvObstacle *o, int index) {
   if (tracks->count == RV_OBSTACLES_TRACKS)
     return;
-  tracks->track[tracks->count++] = (Track){.hits = 1,
-                                           .score = 1,
-                                           .obstacle = index,
-                                           .z = axis_new(o->distance, o->distance_sigma, SPEED_Z),
-                                           .x = axis_new(o->lateral, sigma_x(o->distance), SPEED_X),
-                                           .last = *o};
+  Track *t = &tracks->track[tracks->count++];
+  *t = (Track){.hits = 1,
+               .score = 1,
+               .obstacle = index,
+               .stands = tracks->has_drift,
+               .z = axis_new(o->distance, o->distance_sigma, SPEED_Z),
+               .x = axis_new(o->lateral, rv_obstacles_sigma_x(o->distance), SPEED_X),
+               .still = axis_new(o->distance, o->distance_sigma, SPEED_STILL),
+               .width = o->width,
+               .last = *o};
+  t->still.v = tracks->drift;
 }
 
-/* Score that confirms a track: far obstacles are less certain. */
-static int needed(const RvObstacle *o) {
+/* Score that confirms a track: far obstacles are less certain; what approaches fast is urgent. */
+static int needed(const Track *t, const RvObstacle *o) {
   const double share = o->distance_sigma / o->distance;
-  return CONFIRM - (share < NEAR_SIGMA) + 3 * (share > FAR_SIGMA);
+  const int is_fast = share < MIDDLE_SIGMA && rv_obstacles_axis(t)->v < -FAST;
+  return CONFIRM - (is_fast || share < NEAR_SIGMA) + 3 * (share > FAR_SIGMA);
 }
 
-static void hit(RvObstaclesTracks *tracks, Track *t, const RvObstacle *o) {
-  const RvObstaclesConfig *c = &tracks->config;
-  const int cut = cut_of(c, o);
-  const double x = beside(t, o, cut);
-  t->x.at = o->lateral - x; /* the center moves with the visible part */
-  if (cut) {
-    place(&t->z, o->distance, sigma_z(o, cut));
-    place(&t->x, o->lateral, sigma_x(o->distance));
+/* Takes over the distance of an obstacle. */
+static void hit_z(Track *t, const RvObstacle *o, int cut) {
+  const double sigma = rv_obstacles_sigma_z(o, cut);
+  const double joined = o->kind == RV_OBSTACLE_WALL ? JOINED_SIGMA : 0;
+  t->misfit = STILL_KEPT * t->misfit + rv_obstacles_chi(&t->still, o->distance, sigma);
+  t->stands = t->stands && t->misfit <= STILL_MISFIT;
+  if (cut & RV_OBSTACLES_IMAGE) {
+    place(&t->z, o->distance, sigma);
+    place(&t->still, o->distance, sigma);
   } else {
-    update(&t->z, o->distance, o->distance_sigma);
-    update(&t->x, o->lateral, sigma_x(o->distance));
+    update(&t->z, o->distance, sigma + joined);
+    update(&t->still, o->distance, sigma + joined);
   }
+}
+
+/* Takes over its position in X and its width. What is cut keeps the width that was seen. */
+static void hit_x(Track *t, const RvObstacle *o, int cut) {
+  const double x = rv_obstacles_beside(t, o, cut), sigma = rv_obstacles_sigma_x(o->distance);
+  if (!cut) {
+    t->x.at = o->lateral - x; /* the center moves with the visible part */
+    t->width = o->width;
+    update(&t->x, o->lateral, sigma);
+    return;
+  }
+  const double more = t->width < o->width ? o->width - t->width : 0; /* is seen than before */
+  if (cut & RV_OBSTACLES_IMAGE)
+    place(&t->x, t->x.at + x, sigma);
+  else
+    update(&t->x, t->x.at + x, sigma);
+  if ((cut & RV_OBSTACLES_IMAGE) != RV_OBSTACLES_IMAGE)
+    t->x.at += cut & RV_OBSTACLES_IMAGE_LEFT ? -0.5 * more : 0.5 * more;
+  t->width += more;
+}
+
+static void hit(RvObstaclesTracks *tracks, Track *t, const RvObstacle *o, const Pair *pair) {
+  const int cut = rv_obstacles_cut_for(t, o, tracks->cut[pair->obstacle]);
+  const int is_certain = t->id || !(cut & RV_OBSTACLES_IMAGE);
+  hit_z(t, o, cut);
+  hit_x(t, o, cut);
   t->hits++;
-  t->score = rv_min(t->score + 1, SCORE_MAX);
+  if (is_certain && pair->misfit <= RV_OBSTACLES_STEADY)
+    t->score = rv_min(t->score + 1, SCORE_MAX);
   t->missed = 0;
-  t->last = *o;
-  if (!t->id && t->score >= needed(o))
+  if (cut < RV_OBSTACLES_HIDDEN_LEFT)
+    t->last = *o;
+  if (!t->id && t->score >= needed(t, o))
     t->id = ++tracks->next_id;
+}
+
+/* Mean of the velocities that are about that of track i, and their number. */
+static int alike(const RvObstaclesTracks *tracks, int i, double *mean) {
+  const double v = rv_obstacles_axis(&tracks->track[i])->v;
+  double sum = 0;
+  int count = 0;
+  for (int k = 0; k < tracks->count; k++) {
+    const Axis *a = rv_obstacles_axis(&tracks->track[k]);
+    if (!tracks->track[k].id || a->p11 > SPEED_SURE * SPEED_SURE || a->v > v + ALIKE ||
+        a->v < v - ALIKE)
+      continue;
+    sum += a->v;
+    count++;
+  }
+  *mean = count ? sum / count : 0;
+  return count;
+}
+
+/* The velocity of what stands: from that of the vehicle, else the one that most tracks have. */
+static void find_drift(RvObstaclesTracks *tracks) {
+  int most = ALIKE_TRACKS - 1;
+  tracks->has_drift = tracks->has_speed;
+  tracks->drift = tracks->has_speed ? -tracks->ego_speed : 0;
+  for (int i = 0; !tracks->has_speed && i < tracks->count; i++) {
+    double mean;
+    const int count = tracks->track[i].id ? alike(tracks, i, &mean) : 0;
+    if (count <= most)
+      continue;
+    most = count;
+    tracks->has_drift = 1;
+    tracks->drift = mean;
+  }
 }
 
 /* Drops the tracks that have ended; the others keep their order. */
@@ -278,7 +270,7 @@ static void drop(RvObstaclesTracks *tracks) {
   int kept = 0;
   for (int t = 0; t < tracks->count; t++)
     if (tracks->track[t].missed <= (tracks->track[t].id ? MISSES : MISSES_NEW) &&
-        tracks->track[t].score > SCORE_LAST && tracks->track[t].z.at > 0)
+        tracks->track[t].score > SCORE_LAST && rv_obstacles_axis(&tracks->track[t])->at > 0)
       tracks->track[kept++] = tracks->track[t];
   tracks->count = kept;
 }
@@ -292,17 +284,19 @@ static int is_in_path(const RvObstaclesConfig *c, const RvObstacle *o) {
 
 /* Time until the near face arrives at the camera, when it then is in the way; 0: none. */
 static double ttc_of(const RvObstaclesConfig *c, const Track *t, const RvObstacle *o) {
-  if (!t->id || !(t->z.v < -CLOSING) || o->kind == RV_OBSTACLE_OVERHANG)
+  const Axis *z = rv_obstacles_axis(t);
+  if (!t->id || !(z->v < -CLOSING) || o->kind == RV_OBSTACLE_OVERHANG)
     return 0;
-  const double ttc = -t->z.at / t->z.v, x = t->x.at + t->x.v * ttc;
+  const double ttc = -z->at / z->v, x = t->x.at + t->x.v * ttc;
   const double beside = x < 0 ? -x : x;
   return ttc <= TTC_MAX && beside <= 0.5 * (c->path_width + o->width) + MARGIN ? ttc : 0;
 }
 
 static void describe(const RvObstaclesTracks *tracks, const Track *t, RvObstacle *o) {
+  const double velocity = rv_obstacles_axis(t)->v;
   const double hits = t->hits < CONFIRM ? t->hits : CONFIRM;
   o->id = t->id;
-  o->velocity_z = (float)(t->id ? t->z.v : 0);
+  o->velocity_z = (float)(t->id ? velocity : 0);
   o->velocity_x = (float)(t->id ? t->x.v : 0);
   o->ttc = (float)ttc_of(&tracks->config, t, o);
   o->age = (uint16_t)rv_min(t->age, 65535);
@@ -311,7 +305,7 @@ static void describe(const RvObstaclesTracks *tracks, const Track *t, RvObstacle
   o->state = (uint8_t)(!t->id      ? RV_OBSTACLE_NEW
                        : t->missed ? RV_OBSTACLE_PREDICTED
                                    : RV_OBSTACLE_TRACKED);
-  const double z = t->z.v + tracks->ego_speed, speed = z * z + t->x.v * t->x.v;
+  const double z = velocity + tracks->ego_speed, speed = z * z + t->x.v * t->x.v;
   if (t->id && tracks->has_speed && speed > MOVING * MOVING)
     o->flags |= RV_OBSTACLE_MOVING;
 }
@@ -320,14 +314,15 @@ static void describe(const RvObstaclesTracks *tracks, const Track *t, RvObstacle
 static int predicted(const RvObstaclesTracks *tracks, const Track *t, RvObstacle *o) {
   const RvObstaclesConfig *c = &tracks->config;
   *o = t->last;
-  if (!(t->z.at > 0.5))
+  const double z = rv_obstacles_axis(t)->at;
+  if (!(z > 0.5))
     return 0;
-  const Frame box = frame_of(c, t);
+  const RvObstaclesFrame box = rv_obstacles_frame(c, t);
   o->x = (uint16_t)box.left;
   o->y = (uint16_t)box.top;
   o->w = (uint16_t)((uint16_t)box.right - o->x);
   o->h = (uint16_t)((uint16_t)box.bottom - o->y);
-  o->distance = (float)t->z.at;
+  o->distance = (float)z;
   o->lateral = (float)t->x.at;
   o->flags = (uint8_t)(is_in_path(c, o) ? RV_OBSTACLE_IN_PATH : 0);
   return o->w >= SIDE_MIN && o->h >= SIDE_MIN;
@@ -389,6 +384,7 @@ static void advance(RvObstaclesTracks *tracks, double time) {
   for (int t = 0; t < tracks->count; t++) {
     Track *track = &tracks->track[t];
     predict(&track->z, dt, ACCELERATION_Z);
+    predict(&track->still, dt, ACCELERATION_Z);
     predict(&track->x, dt, ACCELERATION_X);
     track->obstacle = -1;
     track->age++;
@@ -407,19 +403,17 @@ RvStatus rv_obstacles_track(RvObstaclesTracks *tracks, double time, RvObstacle *
       "obstacles: track requires obstacles, total, and 0 to %d obstacles within the capacity",
       RV_OBSTACLES_MAX);
   int taken[RV_OBSTACLES_MAX], sum = count;
-  for (int k = 0; k < count; k++)
-    taken[k] = -1;
   advance(tracks, time);
-  for (int round = 0; round < 4; round++)
-    match(tracks, obstacles, count, round < 2, round % 2, taken);
+  match(tracks, obstacles, count, taken);
   for (int t = 0; t < tracks->count; t++) {
     Track *track = &tracks->track[t];
     if (track->obstacle >= 0)
-      hit(tracks, track, &obstacles[track->obstacle]);
+      hit(tracks, track, &obstacles[track->obstacle], &tracks->pair[taken[track->obstacle]]);
     else
       track->missed++, track->score--;
   }
   drop(tracks);
+  find_drift(tracks);
   for (int k = 0; k < count; k++)
     if (taken[k] < 0 && is_tracked(&obstacles[k]))
       start(tracks, &obstacles[k], k);

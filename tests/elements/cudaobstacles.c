@@ -376,6 +376,38 @@ GST_START_TEST(test_boxes) {
 }
 GST_END_TEST
 
+/* A box that is twice as large as the object in it belongs to no obstacle of ours: it is followed
+ * itself, with another id or none in each frame, and not without `track`. */
+GST_START_TEST(test_unmatched_boxes) {
+  for (int e = 0; e < engine_count(); e++)
+    for (int tracked = 0; tracked < 2; tracked++) {
+      GstHarness *harness = harness_new(engines[e], tracked ? "" : "track=false");
+      RvDetection box = {0};
+      double z = 20;
+      for (int k = 0; k < 20; k++, z -= 0.5) { /* 5 m/s nearer */
+        const int half = (int)(200 / z);
+        const Thing thing = {z, 160 - half, 160 + half, 0, 1.5};
+        GstBuffer *in = scene((guint64)k * 100 * GST_MSECOND, &thing, 1);
+        add_region(in, 100 + k, (guint)(160 - 2 * half), (guint)MAX(100 - 225 / z, 0),
+                   (guint)(4 * half), (guint)(900 / z));
+        GstBuffer *out = gst_harness_push_and_pull(harness, in);
+        RvMetaDetections meta;
+        fail_unless(rv_meta_get_detections(out, &meta));
+        fail_unless(meta.count == 1 && meta.unmatched == 1);
+        test_copy_payload(meta.payload, &box, sizeof box);
+        fail_unless(box.id == 100 + k && box.obstacle == 0 && test_near(box.distance, z, 0.5));
+        fail_unless(k > 0 || (box.velocity_z == 0 && box.ttc == 0));
+        fail_unless(test_near(number(out, 100 + k, "rv-depth", "velocity-z"),
+                              (double)box.velocity_z, 1e-6));
+        gst_buffer_unref(out);
+      }
+      fail_unless(test_near(box.velocity_z, tracked ? -5 : 0, tracked ? 0.6 : 0));
+      fail_unless(test_near(box.ttc, tracked ? box.distance / 5 : 0, tracked ? 0.4 : 0));
+      gst_harness_teardown(harness);
+    }
+}
+GST_END_TEST
+
 /* --- Drawing --------------------------------------------------------------------------------- */
 
 /* Pixels of rows y0..y1 - 1 and columns x0..x1 - 1 that differ from the frame, which is gray 90. */
@@ -448,8 +480,20 @@ static int count_of(GstHarness *harness, GstBuffer *in, gboolean *has_ground) {
   return count;
 }
 
-/* Without any ground there are no obstacles; with the camera's height known, its plane is what the
- * frame is compared with, and a wall is an obstacle. */
+/* The fraction of the free space of the last frame that is of a kind. */
+static double share_of(GstBuffer *out, int kind) {
+  static RvFreeColumn columns[W];
+  RvMetaFreeSpace space;
+  int count = 0;
+  fail_unless(rv_meta_get_free_space(out, &space) && space.columns > 0);
+  test_copy_payload(space.payload, columns, (gsize)space.columns * sizeof *columns);
+  for (int k = 0; k < space.columns; k++)
+    count += columns[k].kind == kind;
+  return (double)count / space.columns;
+}
+
+/* Without any ground there are no obstacles, and the free space is unknown; with the camera's height
+ * known, its plane is what the frame is compared with: nothing is there but a wall. */
 GST_START_TEST(test_odd_scenes) {
   for (int e = 0; e < engine_count(); e++)
     for (int knows_height = 0; knows_height < 2; knows_height++) {
@@ -459,12 +503,64 @@ GST_START_TEST(test_odd_scenes) {
       fail_unless(has_ground == knows_height);
       fail_unless((count_of(harness, drawn(wall, knows_height), &has_ground) > 0) == knows_height);
       fail_unless(has_ground == knows_height);
-      count_of(harness, drawn(upside_down, knows_height), &has_ground);
+      const int reversed = count_of(harness, drawn(upside_down, knows_height), &has_ground);
+      fail_unless(knows_height || reversed == 0);
       fail_unless(has_ground == knows_height);
       count_of(harness, drawn(noise, knows_height), &has_ground);
       count_of(harness, drawn(crowd, knows_height), &has_ground);
       fail_unless(has_ground);
       gst_harness_teardown(harness);
+    }
+}
+GST_END_TEST
+
+/* The free space of a sky, a wall and an upturned world, without and with a known height. */
+GST_START_TEST(test_odd_space) {
+  guint16 (*const worlds[])(int, int) = {sky, wall, upside_down};
+  for (int e = 0; e < engine_count(); e++)
+    for (int k = 0; k < 6; k++) {
+      GstHarness *harness = harness_new(engines[e], "");
+      GstBuffer *out = gst_harness_push_and_pull(harness, drawn(worlds[k / 2], k % 2));
+      if (k % 2 == 0)
+        fail_unless(share_of(out, RV_FREE_SPACE_UNKNOWN) == 1, "world %d", k / 2);
+      else if (worlds[k / 2] == wall)
+        fail_unless(share_of(out, RV_FREE_SPACE_OBJECT) > 0.9);
+      else
+        fail_unless(share_of(out, RV_FREE_SPACE_RANGE) == 0, "world %d", k / 2);
+      test_drop(harness, out);
+    }
+}
+GST_END_TEST
+
+/* No stixel at all, then one, 10 m away: an obstacle as wide as it. Then one that lies far outside. */
+GST_START_TEST(test_one_stixel) {
+  static const struct {
+    RvStixel stixel;
+    int count, found;
+  } cases[] = {{{0}, 0, 0},
+               {{.column = 160, .v_bottom = 144, .v_top = 100, .intercept = 9}, 1, 1},
+               {{.column = 65535, .v_bottom = 65535, .v_top = 0, .intercept = 9}, 1, 0},
+               {{.column = 160, .v_bottom = 144, .v_top = 100, .intercept = NAN}, 1, 0}};
+  for (int e = 0; e < engine_count(); e++)
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+      GstHarness *harness = harness_new(engines[e], "input=stixels");
+      GstBuffer *in = scene(0, NULL, 0),
+                *payload = gst_buffer_new_memdup(&cases[k].stixel, sizeof(RvStixel));
+      const RvMetaStixels stixels = {.width = W,
+                                     .height = H,
+                                     .count = cases[k].count,
+                                     .stixel_width = 8,
+                                     .vertical_step = 8,
+                                     .payload = payload};
+      rv_meta_add_stixels(in, &stixels);
+      GstBuffer *out = gst_harness_push_and_pull(harness, in);
+      RvMetaObstacles meta;
+      fail_unless_equals_int(obstacles_of(out, &meta, results, RV_OBSTACLES_MAX), cases[k].found);
+      if (cases[k].found)
+        fail_unless(results[0].x == 160 && results[0].w == 8 &&
+                        test_near(results[0].distance, 10, 0.2),
+                    "%d px at %d, %g m", results[0].w, results[0].x, (double)results[0].distance);
+      test_drop(harness, out);
     }
 }
 GST_END_TEST
@@ -514,7 +610,8 @@ GST_END_TEST
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
   TEST(test_frame) TEST(test_ground) TEST(test_maps) TEST(test_inputs) TEST(test_tracks) \
-  TEST(test_no_time) TEST(test_boxes) TEST(test_drawing) TEST(test_odd_scenes) TEST(test_missing) \
+  TEST(test_no_time) TEST(test_boxes) TEST(test_unmatched_boxes) TEST(test_drawing) \
+  TEST(test_odd_scenes) TEST(test_odd_space) TEST(test_one_stixel) TEST(test_missing) \
   TEST(test_settings)
 /* clang-format on */
 

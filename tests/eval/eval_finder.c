@@ -21,6 +21,7 @@ static void finder_open(EvalFinder *f, const EvalFrame *frame) {
   f->config.width = ground.width = frame->disparity.width;
   f->config.height = ground.height = frame->disparity.height;
   f->config.camera = ground.camera = eval_known_camera(&frame->camera);
+  f->config.path_width = EVAL_PATH;
   must(rv_obstacles_new(&f->obstacles, &f->config, RV_CPU) == RV_OK &&
            rv_obstacles_tracks_new(&f->tracks, &f->config) == RV_OK &&
            rv_ground_new(&f->ground, &ground, RV_CPU) == RV_OK,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* eval_finder.h: obstacles, tracks and free space of frames, as cudaobstacles finds them with its default
- * parameters, on the CPU engine. */
+ * parameters but for the path's width, on the CPU engine. */
 #ifndef EVAL_FINDER_H
 #define EVAL_FINDER_H
 
@@ -8,6 +8,7 @@
 #include "obstacles/obstacles.h"
 
 #define EVAL_STRIPS 1024
+#define EVAL_PATH 10.0 /* m: width of the path; that of times to collision */
 
 typedef struct EvalFinder {
   RvObstaclesConfig config;

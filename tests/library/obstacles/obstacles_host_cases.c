@@ -111,7 +111,7 @@ static void check_gaps(RvCheck *check, const char *name, RvRandom *random) {
   for (int frame = 0; tracks && frame < 8; frame++) { /* 60 s later; at frame 4 back in time */
     list[0] = object_at(&c, random, 15, 0, 0.1);
     rv_obstacles_track(tracks, (frame < 4 ? t + 60 : t) + frame / RATE, list, 1, 4, &total, NULL);
-    rvc_true(check, name, (list[0].id != 0) == (frame % 4 >= 1), "frame %d after a pause: id %u",
+    rvc_true(check, name, (list[0].id != 0) == (frame % 4 >= 2), "frame %d after a pause: id %u",
              frame, list[0].id);
   }
   if (tracks) {
@@ -157,6 +157,120 @@ static void check_ids(RvCheck *check, const char *name, RvRandom *random) {
                "frame %d: what is half hidden moves at %g m/s", frame, list[k].velocity_x);
     }
   }
+  rv_obstacles_tracks_free(&tracks);
+}
+
+/* Visible part of a car 20 m away, from -2 to 2 m, behind one 8 m away at x; 0: too little. */
+static int behind(const RvObstaclesConfig *c, RvObstacle *car, double x) {
+  const double left = 2.5 * (x - 0.9), right = 2.5 * (x + 0.9); /* of what hides, at 20 m */
+  const double from = left > -2 ? -2 : fmax(right, -2), to = left > -2 ? fmin(left, 2) : 2;
+  if (to - from < 0.5)
+    return 0;
+  car->lateral = (float)(0.5 * (from + to));
+  car->width = (float)(to - from);
+  car->x = (uint16_t)(c->camera.cx + from * c->camera.focal / 20);
+  car->w = (uint16_t)(car->width * c->camera.focal / 20);
+  return 1;
+}
+
+/* A car that another one hides while it crosses, first its right side, then all of it, then its left
+ * side, keeps its id. */
+static void check_hidden(RvCheck *check, const char *name, RvRandom *random) {
+  const RvObstaclesConfig c = config_new(check);
+  RvObstaclesTracks *tracks = tracks_new(check, name, &c);
+  uint32_t id = 0;
+  int unseen = 0, last = 0;
+  for (int frame = 0; tracks && frame < 32; frame++) {
+    const double t = frame / RATE, x = 6 - 9 * t;
+    RvObstacle list[16];
+    int total = 0, from[16];
+    list[0] = object_at(&c, random, 8, x, 0.05);
+    list[1] = object_at(&c, random, 20, 0, 0.05);
+    const int count = 1 + behind(&c, &list[1], x);
+    rv_obstacles_track(tracks, t, list, count, 16, &total, from);
+    unseen += count == 1;
+    for (int k = 0; k < total; k++) {
+      if (from[k] != 1 || frame < 6)
+        continue;
+      id = id ? id : list[k].id;
+      last = frame;
+      rvc_true(check, name, id && list[k].id == id, "frame %d: id %u, expected %u", frame,
+               list[k].id, id);
+    }
+  }
+  rvc_true(check, name, unseen >= 1 && last == 31, "hidden in %d frames, last seen in %d", unseen,
+           last);
+  rv_obstacles_tracks_free(&tracks);
+}
+
+/* Among things that stand, a new one has their velocity as soon as it has an id; without them, or when
+ * it moves, its own. */
+static void check_standing(RvCheck *check, const char *name, RvRandom *random) {
+  const RvObstaclesConfig c = config_new(check);
+  for (int others = 0; others < 2; others++) {
+    RvObstaclesTracks *tracks = tracks_new(check, name, &c);
+    double worst = 0, moved = 0;
+    for (int frame = 0; tracks && frame < 44; frame++) {
+      const double t = frame / RATE, late = t - 1;
+      RvObstacle list[16];
+      int total = 0, from[16], count = 0;
+      for (int k = 0; k < 4 * others; k++)
+        list[count++] = object_at(&c, random, 22 + 3 * k - 8 * t, 4 * k - 6, 0.1);
+      const int first = count;
+      if (frame >= 20) {
+        list[count++] = object_at(&c, random, 26 - 8 * late, -3, 0.4);
+        list[count++] = object_at(&c, random, 30 - 17 * late, 3, 0.1);
+      }
+      rv_obstacles_track(tracks, t, list, count, 16, &total, from);
+      for (int k = 0; k < total; k++) {
+        if (from[k] == first && list[k].id && frame < 30)
+          worst = fmax(worst, fabs((double)list[k].velocity_z + 8));
+        if (from[k] == first + 1 && frame == 43)
+          moved = list[k].velocity_z;
+      }
+    }
+    rvc_true(check, name, others ? worst < 2 : worst > 2,
+             "%d others: the velocity is off by %g m/s", 4 * others, worst);
+    rvc_true(check, name, fabs(moved + 17) < 1.5, "%d others: what moves has %g m/s", 4 * others,
+             moved);
+    rv_obstacles_tracks_free(&tracks);
+  }
+}
+
+/* Boxes of others as obstacles: clipped, and followed. */
+static void check_rects(RvCheck *check, const char *name, RvRandom *random) {
+  const RvObstaclesConfig c = config_new(check);
+  const double fb = c.camera.focal * c.camera.baseline;
+  RvObstaclesDepth depth = {20 * 16, 200, 0};
+  RvObstacle o;
+  rv_obstacles_measure_rect(&c, &(RvObstaclesRect){-10, 380, 50, 100}, &depth, &o);
+  rvc_true(check, name,
+           o.x == 0 && o.w == 40 && o.y == 380 && o.h == c.height - 380 && o.confidence == 200 &&
+               fabs(o.distance - fb / 20) < 1e-4 && o.kind == RV_OBSTACLE_OBJECT && o.id == 0 &&
+               fabs(o.width - 50 * fb / 20 / c.camera.focal) < 1e-4,
+           "box at %d,%d %dx%d, %g m wide", o.x, o.y, o.w, o.h, o.width);
+  static const RvObstaclesRect outside[] = {{INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX},
+                                            {INT32_MIN, INT32_MIN, INT32_MAX, INT32_MAX},
+                                            {5, 5, 0, 0},
+                                            {5, 5, -7, -7}};
+  for (int k = 0; k < 4; k++) {
+    rv_obstacles_measure_rect(&c, &outside[k], &(RvObstaclesDepth){0, 0, 0}, &o);
+    rvc_true(check, name,
+             o.distance == 0 && o.x + o.w <= c.width && o.y + o.h <= c.height &&
+                 (size_t)o.w * o.h == 0,
+             "box %d: %d,%d %dx%d at %g m", k, o.x, o.y, o.w, o.h, o.distance);
+  }
+  RvObstaclesTracks *tracks = tracks_new(check, name, &c);
+  int total = 0;
+  for (int frame = 0; tracks && frame < 20; frame++) {
+    const double z = 20 - 5 * frame / RATE, w = 1.8 * c.camera.focal / z;
+    depth.disparity = (uint16_t)(16 * fb / z + 0.5);
+    const RvObstaclesRect rect = {(int)(c.camera.cx - w / 2), 150, (int)w, (int)w};
+    rv_obstacles_measure_rect(&c, &rect, &depth, &o);
+    rv_obstacles_track(tracks, frame / RATE, &o, 1, 1, &total, NULL);
+  }
+  rvc_true(check, name, o.id == 1 && fabs(o.velocity_z + 5) < 0.5 && fabs(o.ttc - 3.05) < 0.4,
+           "id %u moves at %g m/s, time to collision %g s", o.id, o.velocity_z, o.ttc);
   rv_obstacles_tracks_free(&tracks);
 }
 
@@ -236,4 +350,7 @@ static void check_measures(RvCheck *check, const char *name, RvRandom *random) {
 
 RVC_CASES(obstacles_host_parity, RVC_CASE("obstacles/measures", check_measures, 0),
           RVC_CASE("obstacles/motion", check_motion, 0), RVC_CASE("obstacles/gaps", check_gaps, 0),
-          RVC_CASE("obstacles/ids", check_ids, 0), RVC_CASE("obstacles/full", check_full, 0));
+          RVC_CASE("obstacles/ids", check_ids, 0), RVC_CASE("obstacles/full", check_full, 0),
+          RVC_CASE("obstacles/hidden", check_hidden, 0),
+          RVC_CASE("obstacles/standing", check_standing, 0),
+          RVC_CASE("obstacles/rects", check_rects, 0));

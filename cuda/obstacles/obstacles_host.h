@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* obstacles_host.h: a track of an obstacle, and how well an obstacle of the next frame fits it. Host only,
+ * doubles from + - x / in a fixed order. Internal. */
+#ifndef RV_OBSTACLES_HOST_H
+#define RV_OBSTACLES_HOST_H
+
+#include "obstacles/obstacles.h"
+
+#define RV_OBSTACLES_GATE 13.8  /* misfit: chi square of two degrees of freedom, 0.1 % */
+#define RV_OBSTACLES_STEADY 6.0 /* misfit of what certainly is the same */
+
+/* Sides at which an obstacle is cut, bits. */
+enum {
+  RV_OBSTACLES_IMAGE_LEFT = 1, /* the image ends */
+  RV_OBSTACLES_IMAGE_RIGHT = 2,
+  RV_OBSTACLES_HIDDEN_LEFT = 4, /* something nearer begins */
+  RV_OBSTACLES_HIDDEN_RIGHT = 8,
+  RV_OBSTACLES_IMAGE = RV_OBSTACLES_IMAGE_LEFT | RV_OBSTACLES_IMAGE_RIGHT
+};
+
+/* Position and velocity along one axis with their covariance. */
+typedef struct RvObstaclesAxis {
+  double at, v, p00, p01, p11;
+} RvObstaclesAxis;
+
+typedef struct RvObstaclesTrack {
+  uint32_t id; /* 0: not confirmed */
+  int hits, missed, age;
+  int score;             /* steady hits less misses */
+  int obstacle;          /* of this frame, -1: none */
+  int stands;            /* `still` is what is seen */
+  double misfit;         /* of `still`; recent frames count most */
+  RvObstaclesAxis z, x;  /* z: of a thing of any speed */
+  RvObstaclesAxis still; /* z of a thing that stands on the ground */
+  double width;          /* m, with what the image cuts off */
+  RvObstacle last;       /* that was not partly hidden */
+} RvObstaclesTrack;
+
+/* Box of a track at its predicted place, px, inside of the image. */
+typedef struct RvObstaclesFrame {
+  double left, right, top, bottom;
+} RvObstaclesFrame;
+
+static inline const RvObstaclesAxis *rv_obstacles_axis(const RvObstaclesTrack *t) {
+  return t->stands ? &t->still : &t->z;
+}
+
+static inline double rv_obstacles_chi(const RvObstaclesAxis *a, double seen, double sigma) {
+  const double y = seen - a->at;
+  return y * y / (a->p00 + sigma * sigma);
+}
+
+/* Standard deviations of the measured position, m. */
+double rv_obstacles_sigma_x(double z);
+double rv_obstacles_sigma_z(const RvObstacle *o, int cut);
+
+RvObstaclesFrame rv_obstacles_frame(const RvObstaclesConfig *c, const RvObstaclesTrack *t);
+
+/* Sides at which obstacle k is cut. */
+int rv_obstacles_cut(const RvObstaclesConfig *c, const RvObstacle *obstacles, int count, int k);
+
+/* Those that matter for the obstacle as the continuation of a track: a side is hidden only when the
+ * obstacle has become narrow. */
+int rv_obstacles_cut_for(const RvObstaclesTrack *t, const RvObstacle *o, int cut);
+
+/* How far beside its track an obstacle is, m. */
+double rv_obstacles_beside(const RvObstaclesTrack *t, const RvObstacle *o, int cut);
+
+/* How badly an obstacle fits a track, `cut` as of rv_obstacles_cut_for; more than RV_OBSTACLES_GATE:
+ * not at all. */
+double rv_obstacles_misfit(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
+                           const RvObstacle *o, int cut);
+
+#endif
