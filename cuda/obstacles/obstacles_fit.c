@@ -2,7 +2,7 @@
 /* obstacles_fit.c: how well obstacles fit tracks; see obstacles_host.h. */
 #include "obstacles/obstacles_host.h"
 
-#define SIGMA_X 0.3 /* m */
+#define SIGMA_X 0.2 /* m */
 #define SIGMA_X_BY_Z 0.01
 #define SIZE_SIGMA 0.5   /* of the width, as a fraction of the larger one */
 #define APART 10.0       /* of the gate: cost of boxes that do not overlap at all */

@@ -8,10 +8,10 @@
 
 #define GAP_MAX 0.5        /* s between frames, beyond which all tracks end */
 #define ACCELERATION_Z 2.0 /* m/s^2, standard deviations */
-#define ACCELERATION_X 1.0
+#define ACCELERATION_X 2.0
 #define SPEED_Z 30.0 /* m/s: of a new track; oncoming ones have 60 */
 #define SPEED_X 2.0
-#define SPEED_STILL 2.0  /* m/s: of what stands, about the velocity that such things have */
+#define SPEED_STILL 4.0  /* m/s: of what stands, about the velocity that such things have */
 #define STILL_KEPT 0.7   /* of the misfit of `still`, from frame to frame */
 #define STILL_MISFIT 9.0 /* beyond it, the thing moves */
 #define ALIKE 1.5        /* m/s: velocities of things that stand */

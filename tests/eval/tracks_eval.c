@@ -15,7 +15,7 @@
  *           gantry or an overhanging sign; and columns that such a thing limits: none may be
  *
  * Columns that a bridge or a sign limits are a known defect of the disparity, see docs/notes/obstacles.md.
- * Seeds 61 to 63 and 201 to 209 judge; 71 to 88 were in view when the method was made. */
+ * Seeds 61 to 63 and 301 to 309 judge; 71 to 88 and 201 to 209 were in view when the method was made. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,15 +46,15 @@ static const Road roads[] = {
     {"street", RV_SCENE_STREET, 61, 8, 0.75, 1, 0, 0},
     {"highway", RV_SCENE_HIGHWAY, 62, 25, 0.83, 0, 593, 0},
     {"obstacle-course", RV_SCENE_COURSE, 63, 8, 0.86, 0, 299, 0},
-    {"street", RV_SCENE_STREET, 201, 8, 0.55, 2, 0, 1},
-    {"street", RV_SCENE_STREET, 202, 8, 0.55, 2, 0, 1},
-    {"street", RV_SCENE_STREET, 203, 8, 0.55, 2, 0, 1},
-    {"street", RV_SCENE_STREET, 204, 8, 0.55, 2, 0, 1},
-    {"street", RV_SCENE_STREET, 205, 8, 0.55, 2, 0, 1},
-    {"highway", RV_SCENE_HIGHWAY, 206, 25, 0.5, 1, 2000, 1},
-    {"highway", RV_SCENE_HIGHWAY, 207, 25, 0.5, 1, 2000, 1},
-    {"obstacle-course", RV_SCENE_COURSE, 208, 8, 0.55, 1, 2000, 1},
-    {"obstacle-course", RV_SCENE_COURSE, 209, 8, 0.55, 1, 2000, 1},
+    {"street", RV_SCENE_STREET, 301, 8, 0.55, 2, 0, 1},
+    {"street", RV_SCENE_STREET, 302, 8, 0.55, 2, 0, 1},
+    {"street", RV_SCENE_STREET, 303, 8, 0.55, 2, 0, 1},
+    {"street", RV_SCENE_STREET, 304, 8, 0.55, 2, 0, 1},
+    {"street", RV_SCENE_STREET, 305, 8, 0.55, 2, 0, 1},
+    {"highway", RV_SCENE_HIGHWAY, 306, 25, 0.5, 1, 2000, 1},
+    {"highway", RV_SCENE_HIGHWAY, 307, 25, 0.5, 1, 2000, 1},
+    {"obstacle-course", RV_SCENE_COURSE, 308, 8, 0.55, 1, 2000, 1},
+    {"obstacle-course", RV_SCENE_COURSE, 309, 8, 0.55, 1, 2000, 1},
 };
 
 /* Of all roads. */
