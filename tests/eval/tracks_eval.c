@@ -43,16 +43,16 @@ typedef struct Road {
 } Road;
 
 static const Road roads[] = {
-    {"street", RV_SCENE_STREET, 61, 8, 0.75, 1, 0, 0},
-    {"highway", RV_SCENE_HIGHWAY, 62, 25, 0.83, 0, 593, 0},
-    {"obstacle-course", RV_SCENE_COURSE, 63, 8, 0.86, 0, 299, 0},
-    {"street", RV_SCENE_STREET, 301, 8, 0.55, 2, 0, 1},
-    {"street", RV_SCENE_STREET, 302, 8, 0.55, 2, 0, 1},
-    {"street", RV_SCENE_STREET, 303, 8, 0.55, 2, 0, 1},
-    {"street", RV_SCENE_STREET, 304, 8, 0.55, 2, 0, 1},
-    {"street", RV_SCENE_STREET, 305, 8, 0.55, 2, 0, 1},
-    {"highway", RV_SCENE_HIGHWAY, 306, 25, 0.5, 1, 2000, 1},
-    {"highway", RV_SCENE_HIGHWAY, 307, 25, 0.5, 1, 2000, 1},
+    {"street", RV_SCENE_STREET, 61, 8, 0.66, 1, 0, 0},
+    {"highway", RV_SCENE_HIGHWAY, 62, 25, 0.60, 0, 593, 0},
+    {"obstacle-course", RV_SCENE_COURSE, 63, 8, 0.75, 0, 299, 0},
+    {"street", RV_SCENE_STREET, 301, 8, 0.55, 3, 0, 1},
+    {"street", RV_SCENE_STREET, 302, 8, 0.55, 3, 0, 1},
+    {"street", RV_SCENE_STREET, 303, 8, 0.55, 3, 0, 1},
+    {"street", RV_SCENE_STREET, 304, 8, 0.55, 3, 0, 1},
+    {"street", RV_SCENE_STREET, 305, 8, 0.55, 3, 0, 1},
+    {"highway", RV_SCENE_HIGHWAY, 306, 25, 0.45, 1, 2000, 1},
+    {"highway", RV_SCENE_HIGHWAY, 307, 25, 0.45, 1, 2000, 1},
     {"obstacle-course", RV_SCENE_COURSE, 308, 8, 0.55, 1, 2000, 1},
     {"obstacle-course", RV_SCENE_COURSE, 309, 8, 0.55, 1, 2000, 1},
 };
