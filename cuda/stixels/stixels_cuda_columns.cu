@@ -528,8 +528,11 @@ static __global__ void __launch_bounds__(THREADS, 2)
   sum_ground(plan, c);
   if (c.keys)
     sum_semantics(plan, c);
-  find_cuts(plan, work.network, c, (uint32_t *)shared->tiles,
-            out.list.cuts ? out.list.cuts + x * plan.rows : NULL);
+  uint8_t *codes = out.list.cuts ? out.list.cuts + x * plan.rows : NULL;
+  if (SPARSE)
+    find_cuts(plan, work.network, c, (uint32_t *)shared->tiles, codes);
+  else
+    allow_all(plan, c, codes);
   if (KIND == RV_STIXELS_CONSTANT)
     sum_costs(plan, c);
   if (threadIdx.x == 0)

@@ -177,6 +177,17 @@ static __device__ int find_threshold(const RvStixelsPlan &plan, const RvStixelsN
   return low;
 }
 
+/* The same as find_cuts for RV_STIXELS_CUTS_ALL: a kernel that has no other cuts needs no registers and
+ * no instructions of the network. */
+static __device__ __forceinline__ void allow_all(const RvStixelsPlan &plan, const Column &c,
+                                                 uint8_t *out) {
+  for (int v = threadIdx.x; v <= plan.rows; v += blockDim.x) {
+    c.cuts[v] = RV_STIXELS_CUT_SURE;
+    if (out && v < plan.rows)
+      out[v] = RV_STIXELS_CUT_SURE;
+  }
+}
+
 /* Codes of the cuts of a column in c.cuts, and in `out` unless it is NULL; words: shared memory, with
  * the network. All threads of the block call it; others see the result after a barrier. */
 static __device__ void find_cuts(const RvStixelsPlan &plan, const RvStixelsNetwork *network,
