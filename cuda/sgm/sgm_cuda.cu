@@ -25,6 +25,12 @@ static int has_p2(const RvSgmConfig *config) {
   return config->adaptive_p2 && sgm_cuda_narrow_sums(config);
 }
 
+/* u16 of the notes of paths along the rows that sgm_cuda_diagonal walks. */
+static size_t notes_of(const RvSgmPlan *plan) {
+  const RvSgmConfig *config = &plan->config;
+  return sgm_cuda_takes_notes(plan) ? config->height * sgm_cuda_rows_notes(config) : 0;
+}
+
 /* Rows of descriptors that the limit permits. */
 static int window_rows(const RvSgmPlan *plan) {
   const RvSgmConfig *config = &plan->config;
@@ -33,7 +39,8 @@ static int window_rows(const RvSgmPlan *plan) {
   const int64_t pitch = width + 2 * SGM_PAD, word = sizeof(uint32_t);
   const int64_t spare = width * height * (config->disparities / 5 + 16) -
                         width * (int64_t)states_of(config) - height * word -
-                        (has_p2(config) ? pitch * (height + 1) * word : 0) - 16 * RV_ARENA_GUARD;
+                        (has_p2(config) ? pitch * (height + 1) * word : 0) -
+                        (int64_t)(notes_of(plan) * sizeof(uint16_t)) - 16 * RV_ARENA_GUARD;
   const int64_t rows = spare / (2 * pitch * (int64_t)plan->descriptor_bytes);
   return rows < config->height ? (int)rows : config->height;
 }
@@ -91,6 +98,9 @@ static void layout(void *memory, const void *constants, RvArena *arena) {
   work->totals = config->reject_sky
                      ? (uint32_t *)rv_arena_take(arena, config->height * sizeof(uint32_t))
                      : NULL;
+  work->notes = NULL;
+  if (notes_of(plan))
+    work->notes = (uint16_t *)rv_arena_take(arena, sizeof(uint16_t) * notes_of(plan));
   work->p2 = NULL;
   if (has_p2(config))
     work->p2 = (uint32_t *)rv_arena_take(arena, sizeof(uint32_t) * (config->height + 1) *
@@ -118,6 +128,7 @@ static RvStatus open(void *memory, const void *constants) {
   work->narrow_sums = rows_fit && sgm_cuda_narrow_sums(&plan->config);
   if (!work->narrow_sums)
     work->p2 = NULL;
+  sgm_cuda_vertical_open(work, plan);
   RV_TRY(rows_fit ? sgm_cuda_rows_open(plan) : sgm_cuda_winner_open(plan));
   if (plan->config.paths != 8)
     return RV_OK;

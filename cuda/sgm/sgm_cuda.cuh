@@ -95,6 +95,12 @@ struct SgmCuda {
   SgmFinish *finish; /* sgm_cuda_rows or sgm_cuda_long_rows */
   int early;         /* 1: kernels may start before the preceding one ends */
   int narrow_sums;   /* 1: packed partial sums, see sgm_cuda_narrow_sums */
+  /* 1: the kernel of the sweeps also walks from both ends of the rows to their middles, while it
+   * waits for other things: sgm_cuda_vertical stores these paths as sgm_cuda_rows would,
+   * sgm_cuda_diagonal (`walkers` warps per block) saves states of them. */
+  int approached;
+  uint16_t *notes; /* saved states, bytes: [y][segments + 2][words], as in RowShared; or NULL */
+  int walkers;
   uint32_t *p2; /* packed partial sums and adaptive P2: [y][x], rows: see SGM_PAD, one more than
                       * the image has: P2 between rows y - 1 and y in both halves; or NULL */
 };
@@ -106,6 +112,14 @@ struct SgmCuda {
 static inline int sgm_cuda_narrow_sums(const RvSgmConfig *config) {
   const int words = config->disparities / 2;
   return config->paths == 4 && 2 * config->p2 <= 255 && words >= 32 && !(words & (words - 1));
+}
+
+/* Whether sgm_cuda_diagonal may walk along the rows: not where the walk needs more registers than
+ * its lanes have, or where a state does not fit bytes. */
+static inline int sgm_cuda_takes_notes(const RvSgmPlan *plan) {
+  const RvSgmConfig *config = &plan->config;
+  return config->paths == 8 && plan->descriptor_bytes == 4 && plan->path_max < 255 &&
+         (config->disparities == 64 || config->disparities == 128);
 }
 
 /* Picks the instantiation for a number of words and a group of G lanes: K is the smallest power of
@@ -158,6 +172,7 @@ RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmJob *job, const SgmRows
 
 /* 2 and 4 paths: no diagonals. */
 RvStatus sgm_cuda_vertical(const SgmCuda *work, const RvSgmJob *job);
+void sgm_cuda_vertical_open(SgmCuda *work, const RvSgmPlan *plan); /* after narrow_sums */
 
 /* 8 paths in one launch, when all its blocks fit on the GPU at once and the window holds all rows.
  * open: after that of the bands, whose strip it replaces when the kernel can be used. */
@@ -173,7 +188,8 @@ RvStatus sgm_cuda_bands_open(SgmCuda *work, const RvSgmPlan *plan);
 /* One block per row; S of a row never leaves the chip. Needs the shared memory for a row. */
 SgmFinish sgm_cuda_rows;
 RvStatus sgm_cuda_rows_open(const RvSgmPlan *plan);
-size_t sgm_cuda_rows_shared(const RvSgmPlan *plan); /* bytes of a block */
+size_t sgm_cuda_rows_shared(const RvSgmPlan *plan);    /* bytes of a block */
+size_t sgm_cuda_rows_notes(const RvSgmConfig *config); /* u16 of the notes of a row */
 
 /* Longer rows, in two steps: add the horizontal directions to S in memory, then find the
  * winners. */

@@ -18,7 +18,10 @@
  * clear the buffers at the end.
  *
  * Down and up run at the same time: each sets the sums of the half of the image that it reaches
- * first, then warps of the same columns synchronize and add to the other's half. */
+ * first, then warps of the same columns synchronize and add to the other's half.
+ *
+ * The warps of the columns wait for each other much of the time. Four more per block fill that time
+ * with the first part of sgm_cuda_rows.cu: they walk along rows, from the ends to the middles. */
 #include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_diagonal.cuh"
@@ -380,9 +383,14 @@ __device__ void open_barriers(const DiagonalArgs &a, uint32_t shared) {
 }
 #endif
 
+/* Whether warps can walk along rows, see sgm_cuda_takes_notes. */
+template <int K, typename Census> __host__ __device__ constexpr bool diagonal_walks() {
+  return K <= 2 && sizeof(Census) == 4;
+}
+
 template <int K, int G, typename Census>
 __global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
-    diagonal_kernel(const __grid_constant__ DiagonalArgs a) {
+    diagonal_kernel(const __grid_constant__ DiagonalArgs a, const __grid_constant__ RowArgs rows) {
 #ifdef SGM_HAS_BARRIERS
   using Shared = DiagonalShared<K, G, Census>;
   extern __shared__ __align__(16) char memory[];
@@ -406,6 +414,14 @@ __global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
   }
   /* Columns alternately from both edges: states to be sent should be ready first. */
   const int own = Shared::warps(a.strip) - HELPERS, w = warp - HELPERS;
+  if constexpr (diagonal_walks<K, Census>())
+    if (w >= own) {
+      const int block = (int)(blockIdx.y * gridDim.x + blockIdx.x);
+      char *const at = memory + (Shared::bytes(a.strip) + 15) / 16 * 16;
+      row_note_paths<K, Census>(rows, at + (w - own) * a.walk_bytes, block * a.walkers + w - own,
+                                (int)(gridDim.x * gridDim.y) * a.walkers);
+      return;
+    }
   const int c = (w % 2 ? own - 1 - w / 2 : w / 2) * Shared::SIDE_BY_SIDE;
   if ((int)blockIdx.x * a.strip + c >= a.scene.width)
     idle_warp<K, G, Census>(a, shared, c);
@@ -428,15 +444,34 @@ constexpr int diagonal_fewer(int k) {
   return k <= 4 ? 16 : 32;
 }
 
+/* Warps that walk along rows, where these fit: they should be done before the columns are. */
+enum { WALKERS = 4 };
+
+/* Shared memory of each. */
+template <typename Census> size_t walk_bytes(const RvSgmConfig *config) {
+  SgmScene scene = {};
+  scene.width = config->width, scene.words = config->disparities / 2;
+  scene.adaptive = config->adaptive_p2;
+  RowShared<Census> unused;
+  return RowShared<Census>::place_row(&unused, NULL, scene, 0);
+}
+
+/* Bytes of a block. */
+template <int K, int G, typename Census>
+size_t shared_of(const RvSgmConfig *config, int strip, int walkers) {
+  const size_t columns = DiagonalShared<K, G, Census>::bytes(strip);
+  return walkers ? (columns + 15) / 16 * 16 + walkers * walk_bytes<Census>(config) : columns;
+}
+
 /* Whether the kernel can take strips of so many columns: whether all blocks can be on the GPU at
  * once, and the exchange fits half of the memory that the bands use for states. */
 template <int K, int G, typename Census>
-RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int strip, int sms) {
+RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int strip, int sms, int walkers) {
   using Shared = DiagonalShared<K, G, Census>;
   const RvLog *log = &config->log;
   strip = rv_div_up(strip, Shared::SIDE_BY_SIDE) * Shared::SIDE_BY_SIDE;
-  const int columns = rv_div_up(config->width, strip), warps = Shared::warps(strip);
-  const size_t shared = Shared::bytes(strip);
+  const int columns = rv_div_up(config->width, strip), warps = Shared::warps(strip) + walkers;
+  const size_t shared = shared_of<K, G, Census>(config, strip, walkers);
   int device = 0, most = 0, blocks = 0;
   cudaFuncAttributes code;
   RV_CU(log, cudaGetDevice(&device));
@@ -450,17 +485,30 @@ RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int strip, int sms)
   RV_CU(log, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, diagonal_kernel<K, G, Census>,
                                                            32 * warps, shared));
   if (blocks * sms >= 2 * columns)
-    work->resident = G, work->strip = strip;
+    work->resident = G, work->strip = strip, work->walkers = walkers;
+  return RV_OK;
+}
+
+/* The same with warps that walk along rows, if these fit. */
+template <int K, int G, typename Census>
+RvStatus try_strips(SgmCuda *work, const RvSgmConfig *config, int strip, int sms) {
+  for (int walkers = work->notes ? WALKERS : 0; walkers >= 0 && !work->resident; walkers -= WALKERS)
+    RV_TRY((try_strip<K, G, Census>(work, config, strip, sms, walkers)));
   return RV_OK;
 }
 
 template <int K, int G, typename Census>
-RvStatus launch(const RvSgmJob *job, const DiagonalArgs &a) {
+RvStatus launch(const SgmCuda *work, const RvSgmJob *job, DiagonalArgs a) {
   using Shared = DiagonalShared<K, G, Census>;
-  RvLaunch launch(dim3(rv_div_up(a.scene.width, a.strip), 2), 32 * Shared::warps(a.strip),
-                  Shared::bytes(a.strip), job->stream);
+  const RvSgmConfig *config = &job->plan->config;
+  RowArgs rows = row_args(job->plan, a.scene, a.sums);
+  rows.noted = work->notes, rows.narrow_notes = 1;
+  a.walkers = work->walkers, a.walk_bytes = (int)walk_bytes<Census>(config);
+  RvLaunch launch(dim3(rv_div_up(a.scene.width, a.strip), 2),
+                  32 * (Shared::warps(a.strip) + a.walkers),
+                  shared_of<K, G, Census>(config, a.strip, a.walkers), job->stream);
   launch.cooperative();
-  return launch.run(&job->plan->config.log, diagonal_kernel<K, G, Census>, a);
+  return launch.run(&config->log, diagonal_kernel<K, G, Census>, a, rows);
 }
 
 } // namespace
@@ -478,12 +526,14 @@ RvStatus sgm_cuda_diagonal_open(SgmCuda *work, const RvSgmPlan *plan) {
   int strip = rv_div_up(config->width, rv_max(sms / 2, 1)); /* one block per SM */
   strip = rv_max(strip, rv_min(2 * HALO, config->width));
   SGM_FOR_DIAGONAL(plan, K, Census, {
-    RV_TRY((try_strip<K, 32, Census>(work, config, strip, sms)));
+    RV_TRY((try_strips<K, 32, Census>(work, config, strip, sms)));
     if (!work->resident && diagonal_fewer(K) < 32)
-      RV_TRY((try_strip<K, diagonal_fewer(K), Census>(work, config, strip, sms)));
+      RV_TRY((try_strips<K, diagonal_fewer(K), Census>(work, config, strip, sms)));
   });
   if (!work->resident)
     return RV_OK;
+  work->approached = work->walkers > 0 && work->finish == sgm_cuda_rows;
+  work->walkers = work->approached ? work->walkers : 0;
   const size_t bytes = (size_t)4 * config->width * config->disparities / 2 * sizeof(uint32_t);
   RV_CU(log, cudaMemset(work->diagonal_states[0], 0, bytes));
   RV_CU(log, cudaMemset(work->diagonal_states[1], 0, bytes));
@@ -503,7 +553,7 @@ RvStatus sgm_cuda_diagonal(const SgmCuda *work, const RvSgmJob *job) {
   a.exchange_words = 4 * rv_div_up(config->width, work->strip) * HALO * (config->disparities / 2);
   SGM_FOR_DIAGONAL(plan, K, Census, {
     if (work->resident == 32)
-      return (launch<K, 32, Census>(job, a));
-    return (launch<K, diagonal_fewer(K), Census>(job, a));
+      return (launch<K, 32, Census>(work, job, a));
+    return (launch<K, diagonal_fewer(K), Census>(work, job, a));
   });
 }

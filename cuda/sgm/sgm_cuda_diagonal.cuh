@@ -5,6 +5,7 @@
 #define RV_SGM_CUDA_DIAGONAL_CUH
 
 #include "sgm/sgm_cuda_cost.cuh"
+#include "sgm/sgm_cuda_row_walk.cuh"
 #include "sgm/sgm_cuda_signal.cuh"
 
 enum {
@@ -29,6 +30,8 @@ struct DiagonalArgs {
   uint32_t p2;        /* in both halves */
   int exchange_words; /* of a turn */
   int half_bytes;     /* of the descriptors of half the candidates */
+  int walkers;        /* warps that walk along rows, the last ones of a block */
+  int walk_bytes;     /* shared memory of each, after that of the columns */
 };
 
 /* The block's shared memory. States lie as [slot][turn][side][words]; slot 0 belongs to the left
@@ -294,8 +297,8 @@ static __device__ __forceinline__ void costs_of(uint32_t (&cost)[W], const Diago
     Shared::get(second, high - (j + N - 1) * Shared::SIZE);
 #  pragma unroll
     for (int i = 0; i < N; i++)
-      cost[j + i] = sgm_limit<Census>(sgm_hamming(here[0], second[N - 1 - i]) * 0x10000u +
-                                          sgm_hamming(here[0], first[N - 1 - i]),
+      cost[j + i] = sgm_limit<Census>(sgm_shift_add<16>(sgm_hamming(here[0], second[N - 1 - i]),
+                                                        sgm_hamming(here[0], first[N - 1 - i])),
                                       a.scene.limit);
   }
 }

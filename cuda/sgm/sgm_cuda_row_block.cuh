@@ -28,6 +28,15 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
     RowShared<Census>::place(&m, base, a.scene, a.narrow_notes, NARROW);
     /* From both ends inward: the sweeps end there, so their last sums are in the cache. */
     y = blockIdx.x % 2 ? (int)(gridDim.x - 1 - blockIdx.x / 2) : (int)(blockIdx.x / 2);
+    cut();
+  }
+  /* Row `row`, of which only the paths to the middle are wanted. */
+  __device__ RowBlock(const RowArgs &args, char *base, int row) : a(args), y(row) {
+    RowShared<Census>::place_row(&m, base, a.scene, NARROW);
+    cut();
+  }
+
+  __device__ __forceinline__ void cut() {
     segments = row_segments(a.scene.width);
     middle = a.both ? segments / 2 : 0;
     shift = segments * SEGMENT - a.scene.width;
@@ -36,19 +45,30 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   __device__ __forceinline__ int words() const { return FULL ? 32 * K : a.scene.words; }
   __device__ __forceinline__ int pitch() const { return words() + GAP; }
 
-  /* Loads descriptors, keys and P2; from then on the maps may overwrite the descriptors. */
+  /* Loads descriptors, keys, P2 and saved states; from then on the maps may overwrite the descriptors. */
   __device__ void prepare() const {
+    for (int t = (int)threadIdx.x; t < segments * SEGMENT + 2 * words(); t += BLOCK)
+      m.keys[t] = 0xffffffffu;
+    prepare_path((int)threadIdx.x, BLOCK);
+    if (NARROW || !a.approached)
+      return;
+    const uint32_t *const from = (const uint32_t *)noted();
+    for (int t = (int)threadIdx.x; t < (segments + 2) * words() / 2; t += BLOCK)
+      ((uint32_t *)m.notes)[t] = from[t];
+  }
+  /* The row's saved states in memory. */
+  __device__ uint16_t *noted() const { return a.noted + (size_t)y * (segments + 2) * words(); }
+  /* Descriptors and P2 alone; thread: one of `threads`. */
+  __device__ __forceinline__ void prepare_path(int thread, int threads) const {
     const SgmScene &s = a.scene;
     const Census *left = (const Census *)s.left + (size_t)y * s.pitch;
     const Census *right = (const Census *)s.right + (size_t)y * s.pitch;
     const int row = segments * SEGMENT, span = row + 2 * words();
-    for (int x = (int)threadIdx.x - PAD; x < row + PAD; x += BLOCK)
+    for (int x = thread - PAD; x < row + PAD; x += threads)
       m.left[x] = x < shift ? right[0] : left[rv_min(x - shift, s.width - 1)];
-    for (int t = (int)threadIdx.x - PAD; t < span + PAD; t += BLOCK)
+    for (int t = thread - PAD; t < span + PAD; t += threads)
       m.right[t] = right[rv_clamp(t - 2 * words() - shift - s.min_disparity, 0, s.width - 1)];
-    for (int t = (int)threadIdx.x; t < span; t += BLOCK)
-      m.keys[t] = 0xffffffffu;
-    for (int x = (int)threadIdx.x; x < (s.adaptive ? row + PAD : 2 * PAD); x += BLOCK)
+    for (int x = thread; x < (s.adaptive ? row + PAD : 2 * PAD); x += threads)
       ((Penalty *)m.p2)[x] = (Penalty)penalty(x - 1, x);
   }
 

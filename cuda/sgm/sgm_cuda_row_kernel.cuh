@@ -38,7 +38,15 @@ static __global__ void __launch_bounds__(RowRoles<NARROW>::BLOCK, row_blocks<K, 
   const int warp = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0);
   const int pair = warp / Roles::ALL, role = warp % Roles::ALL;
   RowPath<K, FULL> path(a.scene);
-  if (a.both && role == Roles::WALK) {
+  if (a.approached) {
+    if constexpr (!NARROW) {
+      if (role == Roles::WALK)
+        path.resume(row.note_at(row.segments + pair), a.narrow_notes);
+    } else if (role == Roles::WALK && pair == 0)
+      RowWalk<K, FULL, NARROW, Census, 1>{row}.resume_stored(path);
+    else if (role == Roles::WALK)
+      RowWalk<K, FULL, NARROW, Census, -1>{row}.resume_stored(path);
+  } else if (a.both && role == Roles::WALK) {
     if (pair == 0)
       RowWalk<K, FULL, NARROW, Census, 1>{row}.approach(path);
     else
@@ -94,15 +102,14 @@ static RvStatus row_launch(const RvSgmPlan *plan, const RowArgs &a, const Probe 
 }
 
 template <class Probe>
-static RvStatus row_run(const RvSgmJob *job, const SgmSlice *slice, const Probe &probe) {
+static RvStatus row_run(const SgmCuda *work, const RvSgmJob *job, const SgmSlice *slice,
+                        const Probe &probe) {
   const RvSgmPlan *plan = job->plan;
   const RvSgmConfig *config = &plan->config;
-  RowArgs a = {};
-  a.scene = slice->scene;
-  a.sums = slice->sums;
-  a.paths = (uint16_t *)(slice->sums + (size_t)config->height * config->width * a.scene.words / 2);
+  RowArgs a = row_args(plan, slice->scene, slice->sums);
+  a.approached = work->approached, a.noted = work->notes;
   a.maps = slice->maps;
-  a.both = config->paths > 2, a.narrow_notes = row_narrow_notes(plan);
+  a.narrow_notes = row_narrow_notes(plan);
   a.uniqueness = config->uniqueness, a.subpixel = config->subpixel;
   a.equiangular = plan->equiangular;
   a.confidence = config->confidence, a.margin_scale = plan->margin_scale;

@@ -31,12 +31,24 @@ struct RowArgs {
   /* Packed sums only: [y][x][words], excess of L over the cost of the path that comes from the
    * nearer end of the row, in the memory that these sums save. */
   uint16_t *paths;
+  uint16_t *noted; /* not packed, approached: SgmCuda.notes */
   SgmMaps maps;
   int both;         /* 0: left to right only */
+  int approached;   /* 1: the paths from the ends to the middle are there already */
   int narrow_notes; /* states L + 1 fit 8 bits */
   int uniqueness, subpixel, equiangular, confidence, margin_scale;
   int max_lr_diff; /* -1: no left-right check */
 };
+
+/* What a path needs: the rows of a scene, and their sums of the other directions. */
+static inline RowArgs row_args(const RvSgmPlan *plan, const SgmScene &scene, uint32_t *sums) {
+  const RvSgmConfig *config = &plan->config;
+  RowArgs a = {};
+  a.scene = scene, a.sums = sums;
+  a.paths = (uint16_t *)(sums + (size_t)config->height * config->width * scene.words / 2);
+  a.both = config->paths > 2;
+  return a;
+}
 
 static inline __host__ __device__ int row_segments(int width) {
   return rv_div_up(width, SEGMENT);
@@ -67,10 +79,23 @@ template <typename Census> struct RowShared {
     };
     const size_t note = packed ? 0 : narrow ? sizeof(uint16_t) : sizeof(uint32_t);
     const int slots = packed ? (int)RowRoles<true>::SLOTS : (int)RowRoles<false>::SLOTS;
-    m->notes = take(note * s.words * segments);
+    m->notes = take(note * s.words * (segments + 2)); /* and the states in the middle */
     m->buffer = (uint32_t *)take(sizeof(uint32_t) * (s.words + GAP) * SEGMENT * 2 * slots);
     m->costs = (uint16_t *)take(packed ? 0 : sizeof(uint16_t) * s.words * SEGMENT * 2 * COST_SLOTS);
     m->keys = (uint32_t *)take(sizeof(uint32_t) * (row + 2 * s.words));
+    return used + place_row(m, base + used, s, packed);
+  }
+
+  /* What a path alone needs of it. */
+  static __host__ __device__ size_t place_row(RowShared *m, char *base, const SgmScene &s,
+                                              int packed) {
+    const size_t row = row_segments(s.width) * SEGMENT;
+    size_t used = 0;
+    const auto take = [&](size_t bytes) {
+      char *at = base + used;
+      used += (bytes + 15) & ~(size_t)15;
+      return at;
+    };
     m->right = (Census *)take(sizeof(Census) * (row + 2 * s.words + 2 * PAD)) + PAD;
     m->left = (Census *)take(sizeof(Census) * (row + 2 * PAD)) + PAD;
     m->p2 = take((packed ? 1 : 2) * (s.adaptive ? row + PAD : 2 * PAD));

@@ -78,6 +78,9 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
     sgm_store_bytes<K>(at, beyond);
   }
 
+  /* Number of the saved state in the middle. */
+  __device__ int middle_note() const { return row.segments + (DX > 0 ? 0 : 1); }
+
   /* First half: saves the state before every segment, or stores the path. */
   __device__ void approach(Path &path) const {
     const int from = DX > 0 ? 0 : row.segments - 1, to = DX > 0 ? row.middle : row.middle - 1;
@@ -115,6 +118,26 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
           out += DX * STEPS * row.words(), left += DX * STEPS;
       }
     }
+  }
+
+  /* The state in the middle when the path from the end is in memory: its excess over the costs of
+   * the last pixel, and these. */
+  __device__ void resume_stored(Path &path) const {
+    if (row.middle == 0)
+      return; /* the path starts there, or is not needed */
+    const int x = row.middle * SEGMENT - (DX > 0 ? 1 : 0), words = row.words();
+    const auto left = row.m.left[x];
+    const auto *const low = row.m.right + x + 2 * words - path.first_word, *const high =
+                                                                               low - words;
+    uint32_t bytes[(K + 1) / 2], beyond[K];
+    sgm_load_bytes<K>(bytes, row.row_paths() + (x - row.shift) * words + path.first_word);
+    sgm_unpack_bytes<K>(beyond, bytes);
+#pragma unroll
+    for (int j = 0; j < K; j++)
+      path.l[j] = beyond[j] + sgm_cost_and_one<Census>(sgm_hamming(left, low[-j]),
+                                                       sgm_hamming(left, high[-j]),
+                                                       row.a.scene.limit + Path::ONE);
+    path.find_floor();
   }
 
   /* Packed sums: bytes of two words interleaved. With one word per lane two lanes load both. */
@@ -321,5 +344,63 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowFill
     }
   }
 };
+
+/* --- The walk to the middle in another kernel (SgmCuda.approached) ---------------------------- */
+
+/* From one end of a row, sums not packed: saves the states in memory. */
+template <int K, typename Census, int DX>
+static __device__ __forceinline__ void row_note_path(const RowBlock<K, true, false, Census> &row) {
+  RowPath<K, true> path(row.a.scene);
+  const RowWalk<K, true, false, Census, DX> walk{row};
+  walk.approach(path);
+  path.note(row.note_at(walk.middle_note()), 1);
+}
+
+/* A warp: every `walkers`-th half of a row from `first` on. memory: of RowShared::place_row. */
+template <int K, typename Census>
+static __device__ __forceinline__ void row_note_paths(const RowArgs &a, char *memory, int first,
+                                                      int walkers) {
+  for (int i = first; i < 2 * a.scene.height; i += walkers) {
+    RowBlock<K, true, false, Census> row(a, memory, i / 2);
+    row.m.notes = row.noted();
+    row.prepare_path((int)threadIdx.x % 32, 32);
+    __syncwarp();
+    if (i % 2)
+      row_note_path<K, Census, -1>(row);
+    else
+      row_note_path<K, Census, 1>(row);
+    __syncwarp();
+  }
+}
+
+/* Four warps of a block, packed sums: store the paths of two rows from both ends, as
+ * RowWalk::approach does. Shared memory: row_approach_bytes. */
+enum { APPROACH_ROWS = 2, APPROACH_THREADS = 64 /* of a row */ };
+
+template <typename Census> static inline size_t row_approach_bytes(const SgmScene &scene) {
+  RowShared<Census> unused;
+  return APPROACH_ROWS * RowShared<Census>::place_row(&unused, NULL, scene, 1);
+}
+
+template <int K, typename Census>
+static __device__ __forceinline__ void row_approach(const RowArgs &a, char *memory, int pair) {
+  RowShared<Census> unused;
+  const size_t bytes = RowShared<Census>::place_row(&unused, NULL, a.scene, 1);
+  /* Uniform for the compiler. */
+  const int warp = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0);
+  const int n = warp / 2, y = pair * APPROACH_ROWS + n;
+  const bool works = n < APPROACH_ROWS && y < a.scene.height;
+  const RowBlock<K, true, true, Census> row(a, memory + n * bytes, y);
+  if (works)
+    row.prepare_path((int)threadIdx.x % APPROACH_THREADS, APPROACH_THREADS);
+  __syncthreads();
+  if (!works)
+    return;
+  RowPath<K, true> path(a.scene);
+  if (warp % 2 == 0)
+    RowWalk<K, true, true, Census, 1>{row}.approach(path);
+  else
+    RowWalk<K, true, true, Census, -1>{row}.approach(path);
+}
 
 #endif

@@ -12,6 +12,9 @@
  * from there and stores the costs of pixels and path in the slot. So each path is exact and the row
  * takes as many steps as it has pixels.
  *
+ * The walk to the middle is a chain of latencies that leaves most of the GPU idle. Where the kernel
+ * of the sweeps before can do it on the side (SgmCuda.approached), this one starts in the middle.
+ *
  * Columns in this kernel are those of the image plus `shift`: the last segment ends with the row,
  * and the first starts with up to SEGMENT - 1 columns of padding that match everywhere at no cost.
  * A path that has passed them is in its initial state, one that ends in them has no effect, so no
@@ -46,11 +49,14 @@ size_t sgm_cuda_rows_shared(const RvSgmPlan *plan) {
   });
 }
 
+size_t sgm_cuda_rows_notes(const RvSgmConfig *config) {
+  return (size_t)(row_segments(config->width) + 2) * (config->disparities / 2);
+}
+
 RvStatus sgm_cuda_rows_open(const RvSgmPlan *plan) {
   return row_open<RowNoProbe>(plan);
 }
 
 RvStatus sgm_cuda_rows(const SgmCuda *work, const RvSgmJob *job, const SgmSlice *slice) {
-  (void)work;
-  return row_run(job, slice, RowNoProbe());
+  return row_run(work, job, slice, RowNoProbe());
 }

@@ -6,12 +6,18 @@
  * registers. A block has four columns, both sweeps. What the warps of a sweep read of a row, they
  * copy to shared memory some rows before use: the descriptors of the four columns and of all their
  * candidates, P2, and the sums. Each sweep sets the sums of its half of the rows, and after the
- * only barrier of both adds to those of the other. */
+ * only barrier of both adds to those of the other.
+ *
+ * Blocks of columns do not fill the GPU. With packed sums blocks of rows run beside them, which do the
+ * first part of sgm_cuda_rows.cu: they walk along rows, from the ends to the middles. */
 #include <cuda_pipeline.h>
+
+#include <algorithm>
 
 #include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_cost.cuh"
+#include "sgm/sgm_cuda_row_walk.cuh"
 
 namespace {
 
@@ -24,6 +30,7 @@ struct VerticalArgs {
   int row, rows;      /* of this launch, counted in the direction of the sweep */
   int set[2];         /* rows of these, the first ones, whose sums are set; by sweep */
   int skipped[2];     /* image row of row 0 of the descriptors, by sweep */
+  int blocks;         /* that have columns; the others have rows */
 };
 
 /* Columns of a block: with more of them the load of the SMs is uneven. */
@@ -353,14 +360,24 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
   }
 };
 
+/* Blocks per SM: with packed sums that of the rows, too. */
+template <int G, bool NARROW> constexpr int vertical_blocks() {
+  return G == 32 ? 2 : NARROW ? 5 : 4;
+}
+
 template <int G, int K, bool NARROW, typename Census>
-__global__ void __launch_bounds__(2 * COLUMNS * G, 256 / (COLUMNS * G))
-    vertical_kernel(const __grid_constant__ VerticalArgs a) {
+__global__ void __launch_bounds__(2 * COLUMNS * G, vertical_blocks<G, NARROW>())
+    vertical_kernel(const __grid_constant__ VerticalArgs a, const __grid_constant__ RowArgs rows) {
   typedef VerticalColumn<G, K, NARROW, Census> Column;
-  __shared__ __align__(16) char rings[2][Column::Shape::BYTES];
+  extern __shared__ __align__(16) char memory[];
+  if constexpr (NARROW)
+    if ((int)blockIdx.x >= a.blocks) {
+      row_approach<G * K / 32, Census>(rows, memory, (int)blockIdx.x - a.blocks);
+      return;
+    }
   /* Uniform for the compiler. */
   const int sweep = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0) % a.sweeps;
-  Column column(a, sweep, rings[sweep]);
+  Column column(a, sweep, memory + sweep * Column::Shape::BYTES);
   const int set = a.set[sweep];
   column.template walk<false>(a.row, set);
   __syncthreads(); /* the sums of the other sweep are stored */
@@ -389,20 +406,44 @@ __global__ void __launch_bounds__(2 * COLUMNS * G, 256 / (COLUMNS * G))
     }                                                                                              \
   } while (0)
 
+/* Bytes of shared memory that a kernel has without asking. */
+enum { SHARED = 48 << 10 };
+
 template <int G, int K, bool NARROW, typename Census>
-RvStatus launch(const RvSgmJob *job, const VerticalArgs &a) {
-  const int blocks = rv_div_up(a.scene.width, COLUMNS), threads = a.sweeps * COLUMNS * G;
-  return rv_launch(&job->plan->config.log, vertical_kernel<G, K, NARROW, Census>, blocks, threads,
-                   0, job->stream, false, a);
+RvStatus launch(const SgmCuda *work, const RvSgmJob *job, VerticalArgs a) {
+  const RvSgmPlan *plan = job->plan;
+  const RowArgs rows = row_args(plan, a.scene, a.sums);
+  const int threads = a.sweeps * COLUMNS * G;
+  size_t shared = a.sweeps * VerticalShape<G, K, NARROW, Census>::BYTES;
+  a.blocks = rv_div_up(a.scene.width, COLUMNS);
+  int blocks = a.blocks;
+  if (work->approached) {
+    blocks += rv_div_up(a.scene.height, APPROACH_ROWS);
+    shared = std::max(shared, row_approach_bytes<Census>(a.scene));
+  }
+  return rv_launch(&plan->config.log, vertical_kernel<G, K, NARROW, Census>, blocks, threads,
+                   shared, job->stream, false, a, rows);
 }
 
-template <bool NARROW> RvStatus launch_any(const RvSgmJob *job, const VerticalArgs &a) {
+template <bool NARROW>
+RvStatus launch_any(const SgmCuda *work, const RvSgmJob *job, const VerticalArgs &a) {
   SGM_FOR_DESCRIPTOR(job->plan, Census, {
-    SGM_FOR_VERTICAL(a.scene.words, G, K, return (launch<G, K, NARROW, Census>(job, a)));
+    SGM_FOR_VERTICAL(a.scene.words, G, K, return (launch<G, K, NARROW, Census>(work, job, a)));
   });
 }
 
 } // namespace
+
+/* Rows too long for the shared memory of a block of columns are left to sgm_cuda_rows. */
+void sgm_cuda_vertical_open(SgmCuda *work, const RvSgmPlan *plan) {
+  const RvSgmConfig *config = &plan->config;
+  SgmScene scene = {};
+  scene.width = config->width, scene.words = config->disparities / 2;
+  scene.adaptive = config->adaptive_p2;
+  size_t bytes = 0;
+  SGM_FOR_DESCRIPTOR(plan, Census, bytes = row_approach_bytes<Census>(scene));
+  work->approached = work->narrow_sums && work->window >= config->height && bytes <= SHARED;
+}
 
 /* Down and up at the same time; where the window does not hold all descriptors, window by
  * window. */
@@ -427,7 +468,7 @@ RvStatus sgm_cuda_vertical(const SgmCuda *work, const RvSgmJob *job) {
     }
     for (int i = 0; i < 2; i++)
       a.set[i] = rv_clamp(set[i] - a.row, 0, a.rows);
-    RV_TRY(work->narrow_sums ? launch_any<true>(job, a) : launch_any<false>(job, a));
+    RV_TRY(work->narrow_sums ? launch_any<true>(work, job, a) : launch_any<false>(work, job, a));
   }
   return RV_OK;
 }

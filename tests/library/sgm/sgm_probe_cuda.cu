@@ -48,7 +48,7 @@ uint16_t *shown_of(const SgmCuda *work, const RvSgmJob *job, const SgmSlice *sli
 }
 
 RvStatus show_rows(const SgmCuda *work, const RvSgmJob *job, const SgmSlice *slice) {
-  return row_run(job, slice, RowVolumeProbe{shown_of(work, job, slice)});
+  return row_run(work, job, slice, RowVolumeProbe{shown_of(work, job, slice)});
 }
 
 RvStatus show_long_rows(const SgmCuda *work, const RvSgmJob *job, const SgmSlice *slice) {
