@@ -199,16 +199,17 @@ class Study:
             for model, dp in zip(('slanted', 'slanted-fast'), both):
                 own = name + ('fast' if model == 'slanted-fast' else 'slanted')
                 rates.append((cell, model, '%.1f' % (1000 / (cells + dp)),
-                              *('%.0f' % (1000 / of[own + end]) if own + end in of else '-'
+                              *('%.3g' % (1000 / of[own + end]) if own + end in of else '-'
                                 for of, end in ((gpu, ''), (core, '-one')))))
                 rows.append((cell, 'dynamic programming, ' + model, '%.2f' % dp,
                              cell_of(gpu, own + '-columns'), cell_of(core, own + '-one-columns')))
         self.add('### Figures 4.6 and 4.7: time of both models\n',
-                 '2048x1024 px, all rows allowed, without semantics. Frames/s of all stages (figure 4.6; on the GPU '
-                 'the estimation of the ground, the list and the boundaries at rows of pixels are included):\n',
-                 table(('cells', 'model', 'thesis, Tegra Xavier', 'H200', 'one core'), rates),
+                 '2048x1024 px, all rows allowed, without semantics. Frames/s of all stages (figure 4.6; here '
+                 'with the estimation of the ground, the list and the boundaries at rows of pixels; GPU: that of this '
+                 'machine, else the one of gpu-report.txt):\n',
+                 table(('cells', 'model', 'thesis, Tegra Xavier', 'GPU', 'one core'), rates),
                  'ms of a stage (figure 4.7):\n',
-                 table(('cells', 'stage', 'thesis, Tegra Xavier', 'H200', 'one core'), rows))
+                 table(('cells', 'stage', 'thesis, Tegra Xavier', 'GPU', 'one core'), rows))
 
     # --- Semantics --------------------------------------------------------------------------------
 
@@ -314,7 +315,7 @@ def times_in(text):
 
 
 def cell_of(times, name):
-    return '%.3g' % times[name] if name in times else '-'
+    return '%.4g' % times[name] if name in times else '-'
 
 
 def random_of(name, kind):
