@@ -42,6 +42,7 @@ GST_DEBUG_CATEGORY_STATIC(gst_annotation_publish_debug);
 #define EOS_PATIENCE (3 * GST_SECOND)  /* without progress, at the end of the stream */
 #define STOP_PATIENCE (1 * GST_SECOND) /* without progress, when the element stops */
 #define OFFSET_TOLERANCE (1000 * 1000) /* ns, of the mapping to the wall clock */
+#define CLOCK_LOOKS 4                  /* at both clocks, at most, to map one to the other */
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
@@ -338,10 +339,32 @@ static gboolean running_time_now(GstAnnotationPublish *self, gint64 *now) {
   return GST_CLOCK_TIME_IS_VALID(time);
 }
 
+/* Running time of now, and the wall-clock time of running time 0 with its error. The thread may be
+ * interrupted between its looks at the two clocks: of a few, that between the closest looks at the
+ * pipeline's clock. FALSE while there is none. */
+static gboolean compare_clocks(GstAnnotationPublish *self, gint64 *now, gint64 *offset,
+                               gint64 *error) {
+  gint64 before = 0;
+  *error = G_MAXINT64;
+  for (int i = 0; i<CLOCK_LOOKS && * error> OFFSET_TOLERANCE / 4; i++) {
+    if (!running_time_now(self, &before))
+      return FALSE;
+    const gint64 wall = wall_clock();
+    if (!running_time_now(self, now))
+      return FALSE;
+    const gint64 between = *now - before;
+    if (between < *error) {
+      *error = between;
+      *offset = wall - before - between / 2;
+    }
+  }
+  return TRUE;
+}
+
 /* Wall-clock time of a live frame follows both clocks; that of others counts from the first frame,
  * since they are not processed at the rate of the clock. */
 static void stamp_utc(GstAnnotationPublish *self, GstPublishFrame *frame, GstBuffer *buffer) {
-  gint64 now = 0;
+  gint64 now = 0, offset = 0, error = 0;
   frame->utc_source = gst_publish_reference_utc(buffer, &frame->utc);
   if (frame->utc_source != GST_PUBLISH_UTC_NONE || !GST_CLOCK_TIME_IS_VALID(frame->running_time))
     return;
@@ -350,9 +373,9 @@ static void stamp_utc(GstAnnotationPublish *self, GstPublishFrame *frame, GstBuf
     frame->utc_source = GST_PUBLISH_UTC_START;
     return;
   }
-  if (self->is_live && running_time_now(self, &now)) {
-    const gint64 offset = wall_clock() - now;
-    if (!self->has_offset || ABS(offset - self->offset) > OFFSET_TOLERANCE)
+  if (self->is_live && compare_clocks(self, &now, &offset, &error)) {
+    if (!self->has_offset ||
+        (error <= OFFSET_TOLERANCE && ABS(offset - self->offset) > OFFSET_TOLERANCE))
       self->offset = offset;
     self->has_offset = TRUE;
     frame->latency = now - (gint64)frame->running_time;
