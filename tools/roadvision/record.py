@@ -193,4 +193,6 @@ def run(options):
     if not launch.has(encoder):
         raise Problem('no element %s: install gstreamer1.0-%s%s' % (
             encoder, *(('plugins-ugly', '') if options.lossy else ('libav', ', or use --lossy'))))
+    if options.lossy:
+        launch.need('h264parse', 'gstreamer1.0-plugins-bad')
     return launch.play(make_pipeline(options), 'record')

@@ -262,6 +262,7 @@ class Line:
             raise Problem('there is no H.264 encoder%s; install gstreamer1.0-plugins-ugly (x264enc), or use --out FILE.avi'
                           % (' ' + name if name else ''))
         launch.need(name, 'gstreamer1.0-plugins-ugly for x264enc, gstreamer1.0-plugins-bad and NVIDIA\'s driver for nvh264enc')
+        launch.need('h264parse', 'gstreamer1.0-plugins-bad')
         return words + ['!', 'h264parse']
 
     def end(self):

@@ -28,7 +28,7 @@ import tempfile
 import threading
 import time
 
-from roadvision import common
+from roadvision import common, launch
 from roadvision.batch import local, plan as plans
 from roadvision.common import Misuse, Problem
 
@@ -127,6 +127,8 @@ def check_elements(settings):
         settings['encoder'] = next((name for name in chunkrun.ENCODERS if Gst.ElementFactory.find(name)), None)
         if not settings['encoder']:
             raise Problem('there is no H.264 encoder: install gstreamer1.0-plugins-ugly (x264enc)')
+        for name in ('h264parse', 'mpegtsmux'):
+            launch.need(name, 'gstreamer1.0-plugins-bad')
     common.parse(chunkrun.analysis(settings, {}, 1, -1) + ' ! fakesink')
 
 
