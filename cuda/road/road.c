@@ -197,14 +197,18 @@ RvStatus rv_road_run_on(RvRoad *road, const RvPlane *color, const RvPlane *dispa
   RV_TRY(rv_check_aligned(&road->plan.config.log, "road", "ground", ground, 8));
   const RvRoadStages *stages = stages_of(road);
   void *work = road->object.work;
-  RvRoadJob job = {.plan = &road->plan, .color = *color, .output = *output, .stream = stream};
+  RvRoadJob job = {.plan = &road->plan,
+                   .color = *color,
+                   .output = *output,
+                   .stream = stream,
+                   .color_stream = stream};
   if (disparity) {
     job.disparity = *disparity;
     job.ground = ground;
   }
   if (road->vote) {
     RV_TRY(stages->locate(work, &job));
-    RV_TRY(rv_vote_run(road->vote, color, &job.votes, stream));
+    RV_TRY(rv_vote_run(road->vote, color, &job.votes, job.color_stream));
   }
   RV_TRY(stages->features(work, &job));
   RV_TRY(stages->ground(work, &job));

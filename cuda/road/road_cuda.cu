@@ -120,6 +120,25 @@ static RvStatus clear(const RoadCuda *w) {
   return RV_OK;
 }
 
+static RvStatus open_side(RoadCuda *w) {
+  const RvLog *log = &w->plan.config.log;
+  RV_CU(log, cudaStreamCreateWithFlags(&w->side, cudaStreamNonBlocking));
+  RV_CU(log, cudaEventCreateWithFlags(&w->forked, cudaEventDisableTiming));
+  RV_CU(log, cudaEventCreateWithFlags(&w->joined, cudaEventDisableTiming));
+  return RV_OK;
+}
+
+static void close(void *memory) {
+  RoadCuda *w = (RoadCuda *)memory;
+  if (w->side)
+    (void)cudaStreamDestroy(w->side);
+  if (w->forked)
+    (void)cudaEventDestroy(w->forked);
+  if (w->joined)
+    (void)cudaEventDestroy(w->joined);
+  (void)cudaGetLastError();
+}
+
 static RvStatus open(void *memory, const void *plan) {
   RoadCuda *w = (RoadCuda *)memory;
   RvCudaDevice device;
@@ -127,6 +146,7 @@ static RvStatus open(void *memory, const void *plan) {
   RV_TRY(rv_cuda_device(&w->plan.config.log, &device));
   w->processors = device.processors;
   w->overlaps = device.overlaps;
+  RV_TRY(open_side(w));
   RV_TRY(upload_tables(w));
   RV_TRY(clear(w));
   RV_TRY(road_cuda_open_match(w));
@@ -142,14 +162,27 @@ static RoadCuda *begin(void *memory, const RvRoadJob *job) {
   return w;
 }
 
-static RvStatus locate(void *memory, RvRoadJob *job) {
-  uint32_t *histogram = begin(memory, job)->histogram;
-  job->votes = {histogram, 768 * sizeof *histogram, 768, 1, RV_U32};
+/* With a disparity, kernels that need only colors run next to the others. */
+static RvStatus fork(const RoadCuda *w, RvRoadJob *job) {
+  if (!job->disparity.data || road_is_forked(job))
+    return RV_OK;
+  const RvLog *log = &w->plan.config.log;
+  RV_CU(log, cudaEventRecord(w->forked, job->stream));
+  RV_CU(log, cudaStreamWaitEvent(w->side, w->forked, 0));
+  job->color_stream = w->side;
   return RV_OK;
 }
 
+static RvStatus locate(void *memory, RvRoadJob *job) {
+  const RoadCuda *w = begin(memory, job);
+  job->votes = {w->histogram, 768 * sizeof *w->histogram, 768, 1, RV_U32};
+  return fork(w, job);
+}
+
 static RvStatus features(void *memory, RvRoadJob *job) {
-  return road_cuda_features(begin(memory, job), job);
+  const RoadCuda *w = begin(memory, job);
+  RV_TRY(fork(w, job));
+  return road_cuda_features(w, job);
 }
 
 static RvStatus ground(void *memory, RvRoadJob *job) {
@@ -172,7 +205,7 @@ static RvStatus learn(void *memory, RvRoadJob *job) {
   const RoadCuda *w = begin(memory, job);
   if (!job->disparity.data)
     return RV_OK;
-  RV_TRY(road_cuda_match(w, job->stream));
+  RV_TRY(road_cuda_match(w, job));
   return road_cuda_learn(w, job->stream);
 }
 
@@ -329,5 +362,5 @@ static RvStatus give(void *memory, RvRoadJob *job) {
   return RV_OK;
 }
 
-RV_ENGINE(RvRoad, road, cuda, RoadCuda, layout, open, nullptr, locate, features, ground, seeds,
-          learn, classify, publish, reset, take, give);
+RV_ENGINE(RvRoad, road, cuda, RoadCuda, layout, open, close, locate, features, ground, seeds, learn,
+          classify, publish, reset, take, give);

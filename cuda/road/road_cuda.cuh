@@ -3,7 +3,8 @@
  *
  * The kernels of a frame, in order, without host synchronization:
  *
- *   features   road_cuda_patches.cu  equalization; per patch: counts, sum of disparities; v-disparity
+ *   features   road_cuda_patches.cu  per patch: sum of disparities; v-disparity
+ *                                    on the side: equalization; per patch: counts
  *   ground     road_cuda_ground.cu   line with the most votes; four iterations of least squares
  *   seeds      road_cuda_patches.cu  samples
  *              road_cuda_label.cu    their components, the largest one
@@ -12,6 +13,10 @@
  *   classify   road_cuda_match.cu    nearest model of each patch, majority filter
  *              road_cuda_label.cu    components
  *   publish    road_cuda.cu          mask, distance, seeds, report
+ *
+ * Histograms and counts of colors are made on a stream of their own, next to the kernels up to the
+ * components of the samples; the nearest models are the first to need them. Without a disparity all
+ * is on the stream of the caller.
  *
  * Ground and learn run in a group of blocks (a cluster) that synchronize on the device; on GPUs
  * without clusters the group is one block. The blocks of a group exchange values through global
@@ -73,6 +78,8 @@ struct RoadCuda {
   int shared_table; /* bytes of the cost table that expectation maximization has in shared memory */
   int processors;   /* SMs */
   int overlaps;     /* kernels may start before the preceding one ends */
+  RvStream side;    /* of the kernels that need only colors */
+  cudaEvent_t forked, joined;
 
   uint32_t *histogram, *inverse, *exp, *log;
   RoadFrame *frame;
@@ -133,12 +140,18 @@ static RvStatus road_launch(const RoadCuda *w, void (*kernel)(Params...), dim3 g
                    args...);
 }
 
+/* Whether colors are evaluated on the stream `side`. */
+static inline bool road_is_forked(const RvRoadJob *job) {
+  return job->color_stream != job->stream;
+}
+
 RvStatus road_cuda_features(const RoadCuda *work, const RvRoadJob *job);
 RvStatus road_cuda_samples(const RoadCuda *work, const RvRoadJob *job);
 RvStatus road_cuda_ground(const RoadCuda *work, const RvGroundSurface *ground, RvStream stream);
 RvStatus road_cuda_label_seeds(const RoadCuda *work, RvStream stream);
 RvStatus road_cuda_label_road(const RoadCuda *work, RvStream stream);
-RvStatus road_cuda_match(const RoadCuda *work, RvStream stream);
+/* Of all samples; waits for the counts when they are made on the side. */
+RvStatus road_cuda_match(const RoadCuda *work, const RvRoadJob *job);
 RvStatus road_cuda_classify(const RoadCuda *work, RvStream stream);
 RvStatus road_cuda_smooth(const RoadCuda *work, RvStream stream);
 RvStatus road_cuda_open_match(const RoadCuda *work);

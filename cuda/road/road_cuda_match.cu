@@ -337,7 +337,7 @@ RvStatus road_cuda_open_match(const RoadCuda *w) {
 }
 
 /* As many sums as fit 48 KiB together with the lists, which have at most 58 368 bytes. */
-RvStatus road_cuda_match(const RoadCuda *w, RvStream stream) {
+RvStatus road_cuda_match(const RoadCuda *w, const RvRoadJob *job) {
   const RoadPlan &plan = w->plan;
   const int each = MATCH_THREADS / 32 * TILE; /* samples per block at a time */
   const size_t lists = (size_t)each * list_size(plan) * sizeof(uint16_t);
@@ -358,9 +358,12 @@ RvStatus road_cuda_match(const RoadCuda *w, RvStream stream) {
   const int items = plan.patches + plan.config.min_samples;
   const int limit = rv_max(2 * w->processors, rv_div_up(items, 32768));
   const int blocks = rv_min(rv_div_up(items, each), limit);
-  return road_launch(w, match_kernel, dim3(blocks), dim3(MATCH_THREADS),
-                     words * sizeof(uint32_t) + lists, stream, *w, sums_at, unmatched_at,
-                     (int)words);
+  const bool is_forked = road_is_forked(job);
+  if (is_forked)
+    RV_CU(&plan.config.log, cudaStreamWaitEvent(job->stream, w->joined, 0));
+  return rv_launch(&plan.config.log, match_kernel, dim3(blocks), dim3(MATCH_THREADS),
+                   words * sizeof(uint32_t) + lists, job->stream, w->overlaps && !is_forked, *w,
+                   sums_at, unmatched_at, (int)words);
 }
 
 /* --- Classes --------------------------------------------------------------------------------- */

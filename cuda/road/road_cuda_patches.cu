@@ -53,7 +53,11 @@ namespace {
 struct Column {
   int cell;        /* that is being counted, -1 = none yet */
   unsigned number; /* of pixels in it */
-  uint32_t depth, valid;
+};
+
+/* Sums of the disparities of a column of pixels. */
+struct Depths {
+  uint32_t sum, valid;
 };
 
 /* Sums of the relative heights of a column of pixels. */
@@ -77,33 +81,44 @@ static __device__ __forceinline__ void count_color(const RoadCuda &w, uint32_t c
   column->number++;
 }
 
-/* Adds the column of pixels u to the counts; returns the sums of its disparities. */
-static __device__ __forceinline__ Column read_column(const RoadCuda &w, const RvPlane &color,
-                                                     const RvPlane &disparity, int u, int at,
-                                                     const uint8_t *equal, uint32_t *counts) {
-  const int n = w.plan.config.patch_size, doffs = rv_road_doffs(&w.plan.config.camera);
-  Column column = {-1, 0, 0, 0};
+/* Adds the column of pixels u to the counts. */
+static __device__ __forceinline__ void count_column(const RoadCuda &w, const RvPlane &color, int u,
+                                                    int at, const uint8_t *equal,
+                                                    uint32_t *counts) {
+  const int n = w.plan.config.patch_size;
+  Column column = {-1, 0};
   for (int y0 = 0; y0 < n; y0 += AT_ONCE) {
     uint32_t colors[AT_ONCE];
-    int disparities[AT_ONCE];
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; k++) {
-      const int y = blockIdx.y * n + y0 + k;
-      colors[k] = y0 + k < n ? __ldg(rv_row<const uint32_t>(color, y) + u) : 0;
-      disparities[k] =
-          y0 + k < n && disparity.data ? __ldg(rv_row<const uint16_t>(disparity, y) + u) : 0;
-    }
+    for (int k = 0; k < AT_ONCE; k++)
+      colors[k] =
+          y0 + k < n ? __ldg(rv_row<const uint32_t>(color, blockIdx.y * n + y0 + k) + u) : 0;
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; k++) {
+    for (int k = 0; k < AT_ONCE; k++)
       if (y0 + k < n)
         count_color(w, colors[k], at, equal, counts, &column);
-      const int is_known = rv_road_known(disparities[k], doffs);
-      column.valid += is_known;
-      column.depth += is_known ? (uint32_t)(disparities[k] + doffs) : 0;
-    }
   }
   count_cell(counts, at + column.cell, column.number);
-  return column;
+}
+
+static __device__ __forceinline__ Depths sum_column(const RoadCuda &w, const RvPlane &disparity,
+                                                    int u) {
+  const int n = w.plan.config.patch_size, doffs = rv_road_doffs(&w.plan.config.camera);
+  Depths depths = {0, 0};
+  for (int y0 = 0; y0 < n; y0 += AT_ONCE) {
+    int disparities[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++)
+      disparities[k] =
+          y0 + k < n ? __ldg(rv_row<const uint16_t>(disparity, blockIdx.y * n + y0 + k) + u) : 0;
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+      const int is_known = rv_road_known(disparities[k], doffs);
+      depths.valid += is_known;
+      depths.sum += is_known ? (uint32_t)(disparities[k] + doffs) : 0;
+    }
+  }
+  return depths;
 }
 
 /* Writes the depth of the patch in column px and, when it is ahead, its mean and its vote. */
@@ -122,42 +137,61 @@ static __device__ void end_depth(const RoadCuda &w, int patch, int px, uint32_t 
     atomicAdd(&w.lines[(size_t)blockIdx.y * RV_ROAD_DEPTHS + bin], 1u);
 }
 
-static __global__ void __launch_bounds__(FEATURE_THREADS)
-    features_kernel(const __grid_constant__ RoadCuda w, const __grid_constant__ RvPlane color,
-                    const __grid_constant__ RvPlane disparity) {
-  extern __shared__ __align__(16) uint32_t counts[]; /* [patch of the segment][pitch] */
-  __shared__ uint8_t equal[768];
-  __shared__ uint32_t depth[ROAD_SEGMENT], valid[ROAD_SEGMENT];
-  road_begin();
-  const RoadPlan &plan = w.plan;
-  const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, plan.columns - first);
-  const int words = patches * plan.pitch / 4;
+static __device__ __forceinline__ void clear_frame(const RoadCuda &w) {
   if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
     const RoadFrame none = {};
     *w.frame = none;
   }
+}
+
+/* is_alone: no depth_kernel clears the frame. */
+static __global__ void __launch_bounds__(FEATURE_THREADS)
+    color_kernel(const __grid_constant__ RoadCuda w, const __grid_constant__ RvPlane color,
+                 int is_alone) {
+  extern __shared__ __align__(16) uint32_t counts[]; /* [patch of the segment][pitch] */
+  __shared__ uint8_t equal[768];
+  road_begin();
+  const RoadPlan &plan = w.plan;
+  const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, plan.columns - first);
+  const int words = patches * plan.pitch / 4;
+  if (is_alone)
+    clear_frame(w);
   for (int i = threadIdx.x; i < words; i += FEATURE_THREADS)
     counts[i] = 0;
-  if (threadIdx.x < ROAD_SEGMENT)
-    depth[threadIdx.x] = valid[threadIdx.x] = 0;
   equalize(w, equal);
   __syncthreads();
-  for (int x = threadIdx.x; x < patches * plan.config.patch_size; x += FEATURE_THREADS) {
-    const int p = x / plan.config.patch_size;
-    const Column c = read_column(w, color, disparity, first * plan.config.patch_size + x,
-                                 p * plan.pitch, equal, counts);
-    if (c.valid) {
-      atomicAdd(&depth[p], c.depth);
-      atomicAdd(&valid[p], c.valid);
-    }
-  }
+  for (int x = threadIdx.x; x < patches * plan.config.patch_size; x += FEATURE_THREADS)
+    count_column(w, color, first * plan.config.patch_size + x,
+                 x / plan.config.patch_size * plan.pitch, equal, counts);
   __syncthreads();
   const int patch = blockIdx.y * plan.columns + first;
   uint32_t *out = (uint32_t *)(w.counts + (size_t)patch * plan.pitch);
   for (int i = threadIdx.x; i < words; i += FEATURE_THREADS)
     out[i] = counts[i];
-  if (disparity.data && threadIdx.x < patches)
-    end_depth(w, patch + threadIdx.x, first + threadIdx.x, depth[threadIdx.x], valid[threadIdx.x]);
+}
+
+static __global__ void __launch_bounds__(FEATURE_THREADS)
+    depth_kernel(const __grid_constant__ RoadCuda w, const __grid_constant__ RvPlane disparity) {
+  __shared__ uint32_t depth[ROAD_SEGMENT], valid[ROAD_SEGMENT];
+  road_begin();
+  const RoadPlan &plan = w.plan;
+  const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, plan.columns - first);
+  clear_frame(w);
+  if (threadIdx.x < ROAD_SEGMENT)
+    depth[threadIdx.x] = valid[threadIdx.x] = 0;
+  __syncthreads();
+  for (int x = threadIdx.x; x < patches * plan.config.patch_size; x += FEATURE_THREADS) {
+    const int p = x / plan.config.patch_size;
+    const Depths depths = sum_column(w, disparity, first * plan.config.patch_size + x);
+    if (depths.valid) {
+      atomicAdd(&depth[p], depths.sum);
+      atomicAdd(&valid[p], depths.valid);
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x < patches)
+    end_depth(w, blockIdx.y * plan.columns + first + threadIdx.x, first + threadIdx.x,
+              depth[threadIdx.x], valid[threadIdx.x]);
 }
 
 static dim3 segments(const RoadPlan &plan) {
@@ -165,9 +199,17 @@ static dim3 segments(const RoadPlan &plan) {
 }
 
 RvStatus road_cuda_features(const RoadCuda *w, const RvRoadJob *job) {
+  const RvLog *log = &w->plan.config.log;
   const size_t shared = (size_t)ROAD_SEGMENT * w->plan.pitch;
-  return road_launch(w, features_kernel, segments(w->plan), dim3(FEATURE_THREADS), shared,
-                     job->stream, *w, job->color, job->disparity);
+  const dim3 grid = segments(w->plan), block(FEATURE_THREADS);
+  const bool is_first = !w->plan.config.equalize; /* else the kernels of the histogram are */
+  RV_TRY(rv_launch(log, color_kernel, grid, block, shared, job->color_stream,
+                   w->overlaps && !is_first, *w, job->color, job->disparity.data == NULL));
+  if (road_is_forked(job))
+    RV_CU(log, cudaEventRecord(w->joined, w->side));
+  return job->disparity.data
+             ? rv_launch(log, depth_kernel, grid, block, 0, job->stream, false, *w, job->disparity)
+             : RV_OK;
 }
 
 /* --- Samples --------------------------------------------------------------------------------- */

@@ -48,11 +48,13 @@ typedef struct RvRoadJob {
   RvRoadOutput output;
   RvRoadLearned *learned; /* of take and give */
   RvPlane votes;          /* set by the stage locate */
+  RvStream color_stream;  /* of the votes; `stream`, or set by locate, and joined by learn */
   RvStream stream;
 } RvRoadJob;
 
 /* The stages of a frame up to publish, in the order in which run() calls them; locate sets
- * job->votes, the memory of the histograms, with equalize.
+ * job->votes, the memory of the histograms, with equalize, and job->color_stream where color and
+ * disparity are evaluated side by side.
  *   reset  clears models and pending samples
  *   take   copies models and samples to job->learned, with capacity for library_size models and
  *          min_samples samples

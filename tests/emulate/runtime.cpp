@@ -297,6 +297,15 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream) {
   return cudaSuccess;
 }
 
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
+  return cudaStreamCreate(stream);
+}
+
+/* Kernels run when they are launched. */
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
+  return cudaSuccess;
+}
+
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   delete stream;
   return cudaSuccess;
@@ -309,6 +318,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t) {
 cudaError_t cudaEventCreate(cudaEvent_t *event) {
   *event = new CUevent_st();
   return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
+  return cudaEventCreate(event);
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
