@@ -8,23 +8,25 @@ namespace {
 /* Limits of the current device; without a device those of compute capability 7.5, for which the
  * workspace is an upper limit. */
 struct Device {
-  int major;
+  int major, processors;
   int shared_block, shared_sm; /* bytes */
 };
 } // namespace
 
 static Device current_device(void) {
   int device = 0;
-  Device d = {0, 0, 0};
+  Device d = {0, 0, 0, 0};
   if (cudaGetDevice(&device) == cudaSuccess &&
       cudaDeviceGetAttribute(&d.major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&d.processors, cudaDevAttrMultiProcessorCount, device) ==
+          cudaSuccess &&
       cudaDeviceGetAttribute(&d.shared_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
           cudaSuccess &&
       cudaDeviceGetAttribute(&d.shared_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) ==
           cudaSuccess)
     return d;
   (void)cudaGetLastError(); /* new() reports the error */
-  return {7, 65536, 65536};
+  return {7, 0, 65536, 65536};
 }
 
 static void choose(RvStixelsCuda *work, const RvStixelsPlan *plan) {
@@ -37,6 +39,10 @@ static void choose(RvStixelsCuda *work, const RvStixelsPlan *plan) {
   work->is_small = work->scratch <= RV_STIXELS_SHARED ||
                    rv_stixels_cuda_columns_shared() + work->scratch + RV_STIXELS_SHARED_RESERVED <=
                        device.shared_sm / 2u;
+  work->is_narrow = work->is_small && plan->columns > 2 * device.processors &&
+                    plan->columns <= 3 * device.processors &&
+                    rv_stixels_cuda_columns_shared() + work->scratch + RV_STIXELS_SHARED_RESERVED <=
+                        device.shared_sm / 3u;
 }
 
 static void layout(void *memory, const void *memory_plan, RvArena *arena) {

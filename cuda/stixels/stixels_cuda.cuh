@@ -26,6 +26,7 @@ struct RvStixelsCuda {
   int is_resident;            /* its table of steps fits in shared memory */
   int has_columns;            /* some frames need the kernel of all models */
   int is_small;               /* the scratch of a column fits in shared memory */
+  int is_narrow;              /* three blocks per SM hold all columns at once, two do not */
   int has_small_penalties;    /* no penalty above 4 nats per px */
   int is_chained;             /* the GPU starts kernels before their predecessors have ended */
   size_t scratch;             /* bytes per column */

@@ -58,6 +58,7 @@ struct Column {
   uint32_t *links;     /* rows: bottom | class << 16, from the top down */
   uint32_t *keys;      /* [row][layout.pitch]: 32 x summed costs of semantic classes; NULL: none */
   KeyLayout layout;
+  uint32_t *packed;        /* rows + EXCESS_GROUP: see pack_cells; `slanted` */
   uint16_t *at;            /* portions + 1: their first rows; with few cuts */
   int portions;            /* of the column, between cuts; with few cuts */
   uint8_t *cuts;           /* rows + 1: a stixel may start here, end below; rv_stixels_cut_code */
@@ -245,22 +246,67 @@ static __device__ void sum_costs(const RvStixelsPlan &plan, const Column &c) {
   }
 }
 
-/* Costs of the cells by (3.9). */
-template <int KIND>
+#define EXCESS_GROUP 8 /* cells between two looks at the limit */
+#define NO_LIMIT (1ll << 40)
+
+/* 16 x disparity, and from bit 24 on the confidence; 0 for invalid cells, whose entry in the table
+ * of costs is then the first one. */
+static __device__ void pack_cells(const RvStixelsPlan &plan, const Column &c) {
+  for (int v = threadIdx.x; v < plan.rows + EXCESS_GROUP; v += blockDim.x) {
+    const RvStixelsCell cell = v < plan.rows ? c.cells[v] : RvStixelsCell{0, 0, 0};
+    c.packed[v] = cell.weight ? 16u * cell.disparity | (uint32_t)cell.confidence << 24 : 0;
+  }
+}
+
+/* What the cells cost by (3.9) if all valid ones were on the plane: the least they can cost. */
+static __device__ __forceinline__ int64_t least_sum(const RvStixelsPlan &plan, const Column &c,
+                                                    int structure, const RvStixelsSums &s,
+                                                    int length) {
+  const int valid = (int)s.n;
+  return (int64_t)valid * c.table[structure * RV_STIXELS_TABLE] +
+         (int64_t)(length - valid) * plan.invalid_cost;
+}
+
+/* What the cells cost above that; more than `limit` as soon as it is certain. */
+static __device__ __forceinline__ int64_t excess_of(const Column &c, int structure, int bottom,
+                                                    int length, const RvStixelsPlane &plane,
+                                                    int64_t limit) {
+  const int32_t *table = c.table + structure * RV_STIXELS_TABLE;
+  const int32_t least = table[0];
+  const uint32_t *cells = c.packed + bottom;
+  const int64_t reach = 1ll << 40; /* up to here rv_stixels_value limits nothing */
+  const int64_t end = plane.at + plane.slope * (length - 1);
+  int64_t at = plane.at + (1 << 15), sum = 0;
+  if (plane.at < -reach || plane.at >= reach || end < -reach || end >= reach) {
+    for (int v = 0; v < length && sum <= limit; v++)
+      if (cells[v])
+        sum += table[rv_stixels_index(c.cells[bottom + v], rv_stixels_value(&plane, v))] - least;
+    return sum;
+  }
+  for (int from = 0; from < length && sum <= limit; from += EXCESS_GROUP) {
+    int32_t part = -EXCESS_GROUP * least;
+#pragma unroll
+    for (int k = 0; k < EXCESS_GROUP; k++) {
+      const uint32_t cell = cells[from + k];
+      const unsigned off = rv_min(rv_abs((int)(cell & 0xfffff) - (int)(at >> 16)), 1 << 20);
+      const int32_t cost = table[rv_min((off * (cell >> 24) + 127u) / 255u, RV_STIXELS_TABLE - 1u)];
+      part += from + k < length ? cost : least;
+      at += plane.slope;
+    }
+    sum += part;
+  }
+  return sum;
+}
+
+/* Costs of the cells by (3.9), `constant`. */
 static __device__ __forceinline__ int64_t sum_of(const RvStixelsPlan &plan, const Column &c,
                                                  int structure, int bottom, int top,
                                                  const RvStixelsPlane *plane) {
-  if (KIND == RV_STIXELS_CONSTANT) {
-    const int32_t *sum = structure == RV_STIXEL_GROUND
-                             ? c.flat
-                             : c.steps + (size_t)rv_stixels_nearest(rv_stixels_value(plane, 0)) *
-                                             rv_stixels_pitch(plan.rows);
-    return sum[top + 1] - sum[bottom];
-  }
-  int64_t sum = 0;
-  for (int v = bottom; v <= top; v++)
-    sum += cell_cost(plan, c, structure, v, rv_stixels_value(plane, v - bottom));
-  return sum;
+  const int32_t *sum = structure == RV_STIXEL_GROUND
+                           ? c.flat
+                           : c.steps + (size_t)rv_stixels_nearest(rv_stixels_value(plane, 0)) *
+                                           rv_stixels_pitch(plan.rows);
+  return sum[top + 1] - sum[bottom];
 }
 
 /* What the host has checked when it selected the kernel: which plane parameters are free. */
@@ -293,6 +339,31 @@ static __device__ __forceinline__ int32_t sky_cost(const RvStixelsPlan &plan, co
   return c.keys ? rv_stixels_add(cost, semantic_cost(plan, c, RV_STIXEL_SKY, bottom, top)) : cost;
 }
 
+/* Ground or an object bottom..top of `slanted`; s: sums over its cells. Its cost is out of reach when
+ * it is above `limit`. */
+template <bool USUAL>
+static __device__ __forceinline__ Own own_within(const RvStixelsPlan &plan, const Column &c,
+                                                 int structure, int bottom, int top,
+                                                 const RvStixelsSums &s, int64_t limit) {
+  const int length = top + 1 - bottom;
+  const int64_t least = least_sum(plan, c, structure, s, length);
+  Own own = {OUT_OF_REACH, 0, 0};
+  if (least + plan.fixed_cost[structure] > limit)
+    return own;
+  assume_planes<RV_STIXELS_SLANTED, USUAL>(plan);
+  const RvStixelsFit fit = rv_stixels_fit(&plan, &c.ground, structure, &s, bottom);
+  const int32_t rest = rv_stixels_cost_sum(&plan, structure, 0, fit.prior);
+  const int64_t excess = excess_of(c, structure, bottom, length, fit.plane, limit - least - rest);
+  if (least + excess > limit - rest)
+    return own;
+  own.cost = rv_stixels_cost_sum(&plan, structure, least + excess, fit.prior);
+  if (c.keys)
+    own.cost = rv_stixels_add(own.cost, semantic_cost(plan, c, structure, bottom, top));
+  own.mu = rv_stixels_value(&fit.plane, 0);
+  own.next = rv_stixels_value(&fit.plane, length);
+  return own;
+}
+
 /* The stixel bottom..top of a class; s: sums over its cells. */
 template <int KIND, bool USUAL>
 static __device__ __forceinline__ Own own_of(const RvStixelsPlan &plan, const Column &c,
@@ -301,14 +372,16 @@ static __device__ __forceinline__ Own own_of(const RvStixelsPlan &plan, const Co
   assume_planes<KIND, USUAL>(plan);
   if (structure == RV_STIXEL_SKY)
     return {sky_cost(plan, c, bottom, top), 0, 0};
+  if (KIND == RV_STIXELS_SLANTED)
+    return own_within<USUAL>(plan, c, structure, bottom, top, s, NO_LIMIT);
   const RvStixelsFit fit = rv_stixels_fit(&plan, &c.ground, structure, &s, bottom);
   const int length = top + 1 - bottom;
   Own own;
-  own.cost = KIND == RV_STIXELS_SLANTED_FAST
-                 ? rv_stixels_cost_fast(&plan, structure, &s, length, fit.error)
-                 : rv_stixels_cost_sum(&plan, structure,
-                                       sum_of<KIND>(plan, c, structure, bottom, top, &fit.plane),
-                                       fit.prior);
+  own.cost =
+      KIND == RV_STIXELS_SLANTED_FAST
+          ? rv_stixels_cost_fast(&plan, structure, &s, length, fit.error)
+          : rv_stixels_cost_sum(&plan, structure,
+                                sum_of(plan, c, structure, bottom, top, &fit.plane), fit.prior);
   if (c.keys)
     own.cost = rv_stixels_add(own.cost, semantic_cost(plan, c, structure, bottom, top));
   own.mu = rv_stixels_value(&fit.plane, 0);
