@@ -81,6 +81,9 @@ static const RvParam own[] = {
         0, 0, NULL, NULL, "Further forms in which obstacles are attached, for other software"),
     GST_RV_DOUBLE("ego-speed", speed, -1, 150, -1, RV_PARAM_LIVE, "m/s", "-1 = unknown",
                   "Forward speed of the vehicle; flags obstacles that move"),
+    GST_RV_DOUBLE(
+        "ego-yaw-rate", yaw_rate, -200, 200, 0, RV_PARAM_LIVE, "degrees/s", NULL,
+        "Yaw rate of the vehicle, positive to the right; obstacles keep their ids in curves"),
     GST_RV_DISPARITY_SCALE_ROW(offsetof(GstCudaObstaclesSettings, scale)),
 };
 static const GstRvSettings settings = GST_RV_SETTINGS(

@@ -21,8 +21,9 @@ typedef struct GstCudaObstaclesSettings {
   RvGroundMode ground;
   int track, free_space, boxes;
   unsigned attach;
-  double speed; /* m/s; below 0: unknown */
-  int scale;    /* values per px of GRAY16_LE frames */
+  double speed;    /* m/s; below 0: unknown */
+  double yaw_rate; /* degrees/s */
+  int scale;       /* values per px of GRAY16_LE frames */
 } GstCudaObstaclesSettings;
 
 /* Results of a frame in the memory of the engine and on the host; the columns follow. */

@@ -6,6 +6,17 @@
 
 #define FARTHEST 2.0 /* px of disparity: maximum range of cuda/obstacles */
 
+/* Both kinds of tracks; the properties may have changed since configure. */
+static void set_motion(GstCudaObstacles *self) {
+  GST_OBJECT_LOCK(self);
+  const double speed = self->settings.speed, yaw_rate = self->settings.yaw_rate * G_PI / 180;
+  GST_OBJECT_UNLOCK(self);
+  rv_obstacles_tracks_set_speed(self->tracks, speed, speed >= 0);
+  rv_obstacles_tracks_set_speed(self->box_tracks, speed, speed >= 0);
+  rv_obstacles_tracks_set_yaw_rate(self->tracks, yaw_rate);
+  rv_obstacles_tracks_set_yaw_rate(self->box_tracks, yaw_rate);
+}
+
 /* Meters and tracks; `from`: index of each box among the obstacles. */
 static RvStatus measure(GstCudaObstacles *self, int *from) {
   const GstCudaObstaclesFound *found = self->found;
@@ -18,10 +29,7 @@ static RvStatus measure(GstCudaObstacles *self, int *from) {
   self->count = count;
   if (!self->requested.track)
     return RV_OK;
-  GST_OBJECT_LOCK(self);
-  const double speed = self->settings.speed;
-  GST_OBJECT_UNLOCK(self);
-  rv_obstacles_tracks_set_speed(self->tracks, speed, speed >= 0);
+  set_motion(self);
   const RvStatus status = rv_obstacles_track(self->tracks, self->time, self->obstacles, count,
                                              GST_CUDA_OBSTACLES_CAPACITY, &self->count, indices);
   for (int i = 0; status == RV_OK && i < self->count; i++)

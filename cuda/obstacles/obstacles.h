@@ -170,9 +170,8 @@ RV_API void rv_obstacles_measure_rect(const RvObstaclesConfig *config, const RvO
  * least: what covers a part of an object moves the others. An obstacle that has become narrow next to
  * a nearer one is hidden on that side: the track keeps its size, and the visible side counts. What the
  * border of the image cuts (on the left: what only one camera sees) changes position, but no velocity.
- * A track gets an id when its hits less its misses are 3; 2 when the deviation of the distance is
- * below 2.5 % of it, or below 3 % and it approaches at more than 30 m/s; 6 when it is above 4 %. Only
- * hits of small misfit count, before the id not those that the image cuts. A new track ends after 3
+ * A track gets an id when its hits less its misses are 3; 2 when it approaches at more than 30 m/s and
+ * the deviation of the distance is below 3 % of it; 6 when it is above 4 %. Only hits of small misfit count, before the id not those that the image cuts. A new track ends after 3
  * misses, one with an id after 8, and each when misses exceed hits by 4. Overhanging objects are not
  * tracked; walls continue tracks with an id (objects that join for some frames), but begin none.
  * Doubles in a fixed order from + - x / sqrt only. */
@@ -200,6 +199,10 @@ RV_API RvStatus rv_obstacles_track(RvObstaclesTracks *tracks, double time, RvObs
 /* Forward speed of the vehicle in m/s, from the next frame on; without it (is_known 0, as after
  * _new) no obstacle is flagged as moving. */
 RV_API void rv_obstacles_tracks_set_speed(RvObstaclesTracks *tracks, double speed, int is_known);
+
+/* Yaw rate of the vehicle in rad/s, positive to the right, from the next frame on; 0 after _new and
+ * for what is no number below 5 rad/s. Velocities are those of obstacles without this turn. */
+RV_API void rv_obstacles_tracks_set_yaw_rate(RvObstaclesTracks *tracks, double rate);
 
 /* Ends all tracks: after a seek. Ids continue. */
 RV_API void rv_obstacles_tracks_reset(RvObstaclesTracks *tracks);

@@ -9,17 +9,15 @@
 #define GAP_MAX 0.5        /* s between frames, beyond which all tracks end */
 #define ACCELERATION_Z 2.0 /* m/s^2, standard deviations */
 #define ACCELERATION_X 2.0
-#define SPEED_Z 30.0 /* m/s: of a new track; oncoming ones have 60 */
-#define SPEED_X 2.0
+#define SPEED_Z 30.0     /* m/s: of a new track; oncoming ones have 60 */
+#define SPEED_X 6.0      /* crossing ones have up to 20 */
 #define SPEED_STILL 4.0  /* m/s: of what stands, about the velocity that such things have */
 #define STILL_KEPT 0.7   /* of the misfit of `still`, from frame to frame */
 #define STILL_MISFIT 9.0 /* beyond it, the thing moves */
 #define ALIKE 1.5        /* m/s: velocities of things that stand */
 #define ALIKE_TRACKS 3   /* at least */
 #define SPEED_SURE 1.0   /* m/s: standard deviation of such a velocity */
-#define JOINED_SIGMA 2.0 /* m, further deviation in Z of walls: objects that join */
-#define NEAR_SIGMA 0.025 /* of the distance: standard deviation of near ones */
-#define MIDDLE_SIGMA 0.03
+#define NEAR_SIGMA 0.03  /* of the distance: standard deviation of near ones, and of far ones */
 #define FAR_SIGMA 0.04
 #define SCORE_MAX 8     /* steady hits less misses, at most */
 #define SCORE_LAST (-4) /* ends a track */
@@ -31,6 +29,7 @@
 #define SIDE_MIN 8    /* px: smaller predicted boxes are at the border of the image */
 #define CONFIDENT 128 /* obstacles that are paired before the others */
 #define PAIRS 4096
+#define YAW_MAX 5.0  /* rad/s: more is no vehicle */
 #define CLOSING 0.5  /* m/s: slower ones have no time to collision */
 #define TTC_MAX 10.0 /* s */
 #define MARGIN 0.3   /* m next to the path */
@@ -47,7 +46,7 @@ typedef struct Pair {
 
 struct RvObstaclesTracks {
   RvObstaclesConfig config;
-  double time, ego_speed;
+  double time, ego_speed, yaw_rate;
   double drift; /* m/s: velocity of what stands, when it is known */
   int has_time, has_speed, has_drift, count;
   uint32_t next_id;
@@ -179,22 +178,21 @@ static void start(RvObstaclesTracks *tracks, const RvObstacle *o, int index) {
 /* Score that confirms a track: far obstacles are less certain; what approaches fast is urgent. */
 static int needed(const Track *t, const RvObstacle *o) {
   const double share = o->distance_sigma / o->distance;
-  const int is_fast = share < MIDDLE_SIGMA && rv_obstacles_axis(t)->v < -FAST;
-  return CONFIRM - (is_fast || share < NEAR_SIGMA) + 3 * (share > FAR_SIGMA);
+  const int is_urgent = share < NEAR_SIGMA && rv_obstacles_axis(t)->v < -FAST;
+  return CONFIRM - is_urgent + 3 * (share > FAR_SIGMA);
 }
 
 /* Takes over the distance of an obstacle. */
 static void hit_z(Track *t, const RvObstacle *o, int cut) {
   const double sigma = rv_obstacles_sigma_z(o, cut);
-  const double joined = o->kind == RV_OBSTACLE_WALL ? JOINED_SIGMA : 0;
   t->misfit = STILL_KEPT * t->misfit + rv_obstacles_chi(&t->still, o->distance, sigma);
   t->stands = t->stands && t->misfit <= STILL_MISFIT;
   if (cut & RV_OBSTACLES_IMAGE) {
     place(&t->z, o->distance, sigma);
     place(&t->still, o->distance, sigma);
   } else {
-    update(&t->z, o->distance, sigma + joined);
-    update(&t->still, o->distance, sigma + joined);
+    update(&t->z, o->distance, sigma);
+    update(&t->still, o->distance, sigma);
   }
 }
 
@@ -249,8 +247,22 @@ static int alike(const RvObstaclesTracks *tracks, int i, double *mean) {
   return count;
 }
 
+/* Tracks that began before the drift was known, with velocities that are not certain yet, stand. */
+static void settle(RvObstaclesTracks *tracks) {
+  for (int i = 0; i < tracks->count; i++) {
+    Track *t = &tracks->track[i];
+    const double off = t->z.v - tracks->drift;
+    if (t->stands || t->z.p11 < SPEED_SURE * SPEED_SURE || off * off > STILL_MISFIT * t->z.p11)
+      continue;
+    t->stands = 1;
+    t->misfit = 0;
+    t->still = (Axis){t->z.at, tracks->drift, t->z.p00, 0, SPEED_STILL * SPEED_STILL};
+  }
+}
+
 /* The velocity of what stands: from that of the vehicle, else the one that most tracks have. */
 static void find_drift(RvObstaclesTracks *tracks) {
+  const int had_drift = tracks->has_drift;
   int most = ALIKE_TRACKS - 1;
   tracks->has_drift = tracks->has_speed;
   tracks->drift = tracks->has_speed ? -tracks->ego_speed : 0;
@@ -263,6 +275,8 @@ static void find_drift(RvObstaclesTracks *tracks) {
     tracks->has_drift = 1;
     tracks->drift = mean;
   }
+  if (tracks->has_drift && !had_drift)
+    settle(tracks);
 }
 
 /* Drops the tracks that have ended; the others keep their order. */
@@ -377,6 +391,19 @@ void rv_obstacles_tracks_set_speed(RvObstaclesTracks *tracks, double speed, int 
   tracks->has_speed = is_known;
 }
 
+void rv_obstacles_tracks_set_yaw_rate(RvObstaclesTracks *tracks, double rate) {
+  tracks->yaw_rate = rate > -YAW_MAX && rate < YAW_MAX ? rate : 0;
+}
+
+/* The vehicle turns to the right by a small angle: everything else turns to the left. The velocity of
+ * what stands, seen from the vehicle, does not turn. */
+static void turn(Track *t, double angle) {
+  const double x = t->x.at;
+  t->x.at -= angle * rv_obstacles_axis(t)->at;
+  t->z.at += angle * x;
+  t->still.at += angle * x;
+}
+
 static void advance(RvObstaclesTracks *tracks, double time) {
   const double dt = time - tracks->time;
   if (!tracks->has_time || !(dt >= 0 && dt <= GAP_MAX))
@@ -386,6 +413,7 @@ static void advance(RvObstaclesTracks *tracks, double time) {
     predict(&track->z, dt, ACCELERATION_Z);
     predict(&track->still, dt, ACCELERATION_Z);
     predict(&track->x, dt, ACCELERATION_X);
+    turn(track, tracks->yaw_rate * dt);
     track->obstacle = -1;
     track->age++;
   }

@@ -244,6 +244,31 @@ static void check_standing(RvCheck *check, const char *name, RvRandom *random) {
            "the velocity is off by %g m/s among others, %g m/s alone", among / 8, alone / 8);
 }
 
+/* A vehicle at 8 m/s that turns to the right by 0.4 rad/s passes a thing that stands: with the yaw rate
+ * its velocity is that of the vehicle, without it everything seems to move to the left. */
+static void check_turn(RvCheck *check, const char *name, RvRandom *random) {
+  const RvObstaclesConfig c = config_new(check);
+  static const double rates[] = {0.4, 0, NAN};
+  for (int i = 0; i < 3; i++) {
+    RvObstaclesTracks *tracks = tracks_new(check, name, &c);
+    RvObstacle o = {0};
+    double z = 26, x = 8;
+    int total = 0;
+    for (int frame = 0; tracks && frame < 30; frame++) {
+      rv_obstacles_tracks_set_yaw_rate(tracks, rates[i]);
+      o = object_at(&c, random, z, x, 0.05);
+      rv_obstacles_track(tracks, frame / RATE, &o, 1, 1, &total, NULL);
+      const double angle = 0.4 / RATE, ahead = z - 8 / RATE;
+      z = ahead * cos(angle) + x * sin(angle);
+      x = x * cos(angle) - ahead * sin(angle);
+    }
+    const int is_right = fabs((double)o.velocity_x) < 0.8 && fabs((double)o.velocity_z + 8) < 0.8;
+    rvc_true(check, name, o.id == 1 && is_right == (i == 0) && (i == 0 || o.velocity_x < -3),
+             "yaw rate %g: id %u moves at %g %g m/s", rates[i], o.id, o.velocity_z, o.velocity_x);
+    rv_obstacles_tracks_free(&tracks);
+  }
+}
+
 /* Boxes of others as obstacles: clipped, and followed. */
 static void check_rects(RvCheck *check, const char *name, RvRandom *random) {
   const RvObstaclesConfig c = config_new(check);
@@ -360,4 +385,4 @@ RVC_CASES(obstacles_host_parity, RVC_CASE("obstacles/measures", check_measures, 
           RVC_CASE("obstacles/ids", check_ids, 0), RVC_CASE("obstacles/full", check_full, 0),
           RVC_CASE("obstacles/hidden", check_hidden, 0),
           RVC_CASE("obstacles/standing", check_standing, 0),
-          RVC_CASE("obstacles/rects", check_rects, 0));
+          RVC_CASE("obstacles/turn", check_turn, 0), RVC_CASE("obstacles/rects", check_rects, 0));
