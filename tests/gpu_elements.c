@@ -427,7 +427,9 @@ static void test_formats(void) {
 /* --- Speed --------------------------------------------------------------------------------------
  */
 
-#define BENCH_FRAMES 1500
+#define BENCH_FRAMES 1500     /* of one pipeline */
+#define BENCH_FRAMES_ALL 8000 /* of several together */
+#define STREAMS_MAX 16
 #define BENCH_CAPS "video/x-raw,format=NV12,width=2484,height=375"
 
 /* A pair of a street; NULL when there is none. */
@@ -447,48 +449,97 @@ static GstBuffer *bench_image(void) {
   return picture;
 }
 
-/* The same image again and again, so that the source costs nothing. */
-static void feed(GstElement *source, GstBuffer *picture) {
+/* One pipeline of a benchmark, fed by a thread with the same image again and again, so that the
+ * source costs nothing. */
+typedef struct Stream {
+  GstElement *pipeline, *source;
+  GstBuffer *picture;
+  GThread *thread;
+  int frames;
+  Outcome outcome;
+} Stream;
+
+static gpointer feed(gpointer user) {
+  Stream *s = user;
   GstFlowReturn flow = GST_FLOW_OK;
-  for (int i = 0; i < BENCH_FRAMES && flow == GST_FLOW_OK; i++) {
-    GstBuffer *frame = gst_buffer_copy(picture);
+  for (int i = 0; i < s->frames && flow == GST_FLOW_OK; i++) {
+    GstBuffer *frame = gst_buffer_copy(s->picture);
     GST_BUFFER_PTS(frame) = (GstClockTime)i * GST_MSECOND;
-    g_signal_emit_by_name(source, "push-buffer", frame, &flow);
+    g_signal_emit_by_name(s->source, "push-buffer", frame, &flow);
     gst_buffer_unref(frame);
   }
-  g_signal_emit_by_name(source, "end-of-stream", &flow);
+  g_signal_emit_by_name(s->source, "end-of-stream", &flow);
+  return NULL;
 }
 
-static void bench_pipeline(const char *name, GstBuffer *picture, const char *middle) {
-  char *line = g_strdup_printf("appsrc name=source format=time block=true max-bytes=16000000 "
-                               "caps=" BENCH_CAPS ",framerate=1000/1 ! queue ! cudaupload ! "
-                               "queue ! %s ! queue ! cudadownload ! fakesink name=sink sync=false",
-                               middle);
+/* A pipeline that is ready to play: o.error says why there is none. */
+static void open_stream(Stream *s, GstBuffer *picture, int frames, const char *line) {
   GError *error = NULL;
-  GstElement *pipeline = gst_parse_launch(line, &error);
-  Outcome o = {0};
-  if (!error) {
-    GstElement *source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
-    GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
-    g_object_set(sink, "signal-handoffs", TRUE, NULL);
-    g_signal_connect(sink, "handoff", G_CALLBACK(on_buffer), &o);
-    gst_element_set_state(pipeline, GST_STATE_PLAYING);
-    const gint64 start = g_get_monotonic_time();
-    feed(source, picture);
-    wait_for_end(pipeline, &o);
-    const double seconds = (double)(g_get_monotonic_time() - start) * 1e-6;
-    gst_element_set_state(pipeline, GST_STATE_NULL);
-    if (o.frames == BENCH_FRAMES && !o.error[0])
-      printf("bench %s cuda fps=%.0f\n", name, o.frames / seconds);
-    gst_object_unref(source);
-    gst_object_unref(sink);
+  *s = (Stream){.picture = picture, .frames = frames};
+  s->pipeline = gst_parse_launch(line, &error);
+  if (error) {
+    g_strlcpy(s->outcome.error, error->message, sizeof s->outcome.error);
+    g_clear_error(&error);
+    gst_clear_object(&s->pipeline);
+    return;
   }
-  report(name, !error && o.frames == BENCH_FRAMES && !o.error[0],
-         error        ? error->message
-         : o.error[0] ? o.error
-                      : "frames are missing");
-  g_clear_error(&error);
-  gst_clear_object(&pipeline);
+  s->source = gst_bin_get_by_name(GST_BIN(s->pipeline), "source");
+  GstElement *sink = gst_bin_get_by_name(GST_BIN(s->pipeline), "sink");
+  g_object_set(sink, "signal-handoffs", TRUE, NULL);
+  g_signal_connect(sink, "handoff", G_CALLBACK(on_buffer), &s->outcome);
+  gst_object_unref(sink);
+  gst_element_set_state(s->pipeline, GST_STATE_PLAYING);
+}
+
+static void close_stream(Stream *s) {
+  if (!s->pipeline)
+    return;
+  gst_element_set_state(s->pipeline, GST_STATE_NULL);
+  gst_object_unref(s->source);
+  gst_object_unref(s->pipeline);
+}
+
+/* Frames per second of all of `count` pipelines together. */
+static void bench_line(const char *name, GstBuffer *picture, int count, const char *line) {
+  Stream streams[STREAMS_MAX];
+  const int frames = count > 1 ? BENCH_FRAMES_ALL / count : BENCH_FRAMES;
+  for (int i = 0; i < count; i++)
+    open_stream(&streams[i], picture, frames, line);
+  const gint64 start = g_get_monotonic_time();
+  for (int i = 0; i < count; i++)
+    if (streams[i].pipeline)
+      streams[i].thread = g_thread_new("feed", feed, &streams[i]);
+  const char *error = NULL;
+  for (int i = 0; i < count; i++) {
+    Stream *s = &streams[i];
+    if (s->pipeline)
+      wait_for_end(s->pipeline, &s->outcome);
+    if (s->outcome.error[0])
+      error = s->outcome.error;
+    else if (s->outcome.frames != s->frames)
+      error = "frames are missing";
+  }
+  const double seconds = (double)(g_get_monotonic_time() - start) * 1e-6;
+  for (int i = 0; i < count; i++) {
+    close_stream(&streams[i]); /* ends the thread where the pipeline failed */
+    if (streams[i].thread)
+      g_thread_join(streams[i].thread);
+  }
+  if (!error)
+    printf("bench %s cuda fps=%.0f\n", name, count * frames / seconds);
+  report(name, !error, error ? error : "");
+}
+
+#define BENCH_SOURCE                                                                               \
+  "appsrc name=source format=time block=true max-bytes=16000000 "                                  \
+  "caps=" BENCH_CAPS ",framerate=1000/1 ! queue ! "
+
+static void bench_pipeline(const char *name, GstBuffer *picture, int count, const char *middle) {
+  char *line =
+      g_strdup_printf(BENCH_SOURCE "cudaupload ! queue ! %s ! queue ! cudadownload ! fakesink "
+                                   "name=sink sync=false",
+                      middle);
+  bench_line(name, picture, count, line);
   g_free(line);
 }
 
@@ -498,16 +549,26 @@ static void test_speed(void) {
     report("pipeline/1242x375", FALSE, "stereotestsrc gives no picture");
     return;
   }
-  bench_pipeline("pipeline/1242x375", picture,
+  bench_pipeline("pipeline/1242x375", picture, 1,
                  "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudaannotate");
-  bench_pipeline("pipeline/1242x375-sgm", picture, "cudasgm name=sgm");
-  bench_pipeline("pipeline/1242x375-sgm-annotate", picture,
+  bench_pipeline("pipeline/1242x375-x8", picture, 8,
+                 "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudaannotate");
+  bench_pipeline("pipeline/1242x375-x16", picture, 16,
+                 "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudaannotate");
+  bench_line("pipeline/1242x375-system", picture, 1,
+             BENCH_SOURCE "cudasgm name=sgm engine=cuda ! queue ! cudastixels engine=cuda ! "
+                          "queue ! cudaannotate engine=cuda ! fakesink name=sink sync=false");
+  bench_line("pipeline/1242x375-system-x8", picture, 8,
+             BENCH_SOURCE "cudasgm name=sgm engine=cuda ! queue ! cudastixels engine=cuda ! "
+                          "queue ! cudaannotate engine=cuda ! fakesink name=sink sync=false");
+  bench_pipeline("pipeline/1242x375-sgm", picture, 1, "cudasgm name=sgm");
+  bench_pipeline("pipeline/1242x375-sgm-annotate", picture, 1,
                  "cudasgm name=sgm ! queue ! cudaannotate");
-  bench_pipeline("pipeline/1242x375-road", picture,
+  bench_pipeline("pipeline/1242x375-road", picture, 1,
                  "cudasgm name=sgm ! queue ! cudaroaddetect ! queue ! cudaannotate");
-  bench_pipeline("pipeline/1242x375-obstacles", picture,
+  bench_pipeline("pipeline/1242x375-obstacles", picture, 1,
                  "cudasgm name=sgm ! queue ! cudaobstacles ! queue ! cudaannotate");
-  bench_pipeline("pipeline/1242x375-all", picture,
+  bench_pipeline("pipeline/1242x375-all", picture, 1,
                  "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudardp ! queue ! "
                  "cudaroaddetect ! queue ! cudahough ! queue ! cudaannotate");
   gst_buffer_unref(picture);

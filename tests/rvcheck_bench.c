@@ -119,8 +119,32 @@ static RvStatus time_batch(cudaEvent_t *events, double *us, RvStream stream, Sam
   return RV_OK;
 }
 
-static int time_cuda(double *us, int room, double seconds, int frames, RvStatus *status,
-                     RvStatus (*run)(void *user, RvStream stream), void *user) {
+/* Median time of single runs as an application calls them: the GPU is idle before each, and waits
+ * for the host's calls. */
+static RvStatus time_single(cudaEvent_t *events, RvStream stream, const Sample *sample,
+                            double *median) {
+  double us[BATCH];
+  for (int i = 0; i < BATCH; i++) {
+    float ms = 0;
+    if (cudaStreamSynchronize(stream) != cudaSuccess ||
+        cudaEventRecord(events[0], stream) != cudaSuccess)
+      return RV_ERR_CUDA;
+    const RvStatus status = sample->run(sample->user, stream);
+    if (status != RV_OK)
+      return status;
+    if (cudaEventRecord(events[1], stream) != cudaSuccess ||
+        cudaStreamSynchronize(stream) != cudaSuccess ||
+        cudaEventElapsedTime(&ms, events[0], events[1]) != cudaSuccess)
+      return RV_ERR_CUDA;
+    us[i] = (double)ms * 1e3;
+  }
+  qsort(us, BATCH, sizeof us[0], bench_by_value);
+  *median = 0.5 * (us[BATCH / 2 - 1] + us[BATCH / 2]);
+  return RV_OK;
+}
+
+static int time_cuda(double *us, int room, double seconds, int frames, double *single,
+                     RvStatus *status, RvStatus (*run)(void *user, RvStream stream), void *user) {
   RvStream stream = NULL;
   if ((*status = rv_stream_new(&stream)) != RV_OK)
     return 0;
@@ -140,6 +164,8 @@ static int time_cuda(double *us, int room, double seconds, int frames, RvStatus 
       *status = time_batch(events, us + runs, stream, &sample);
       runs += BATCH;
     }
+    if (*status == RV_OK && single)
+      *status = time_single(events, stream, &sample, single);
   } else {
     *status = RV_ERR_CUDA;
   }
@@ -156,9 +182,9 @@ void rvc_cuda_describe(char *text, size_t size) {
     text[0] = '\0';
 }
 
-static int time_cuda(double *us, int room, double seconds, int frames, RvStatus *status,
-                     RvStatus (*run)(void *user, RvStream stream), void *user) {
-  (void)frames;
+static int time_cuda(double *us, int room, double seconds, int frames, double *single,
+                     RvStatus *status, RvStatus (*run)(void *user, RvStream stream), void *user) {
+  (void)frames, (void)single;
   (void)us, (void)room, (void)seconds, (void)run, (void)user;
   *status = RV_ERR_NO_DEVICE;
   return 0;
@@ -167,7 +193,7 @@ static int time_cuda(double *us, int room, double seconds, int frames, RvStatus 
 
 int rvc_time_cuda(double *us, int room, double seconds, RvStatus *status,
                   RvStatus (*run)(void *user, RvStream stream), void *user) {
-  return time_cuda(us, room, seconds, 1, status, run, user);
+  return time_cuda(us, room, seconds, 1, NULL, status, run, user);
 }
 
 double rvc_bench(RvCheck *check, const char *name, RvEngine engine,
@@ -182,10 +208,11 @@ double rvc_bench_sequence(RvCheck *check, const char *name, RvEngine engine, int
   if (engine == RV_CUDA ? !check->cuda : !check->cpu_timed)
     return 0;
   const double seconds = check->small ? 0.1 : 1.5;
-  double us[ROOM];
+  double us[ROOM], single = 0;
   RvStatus status = RV_OK;
-  const int runs = engine == RV_CUDA ? time_cuda(us, ROOM, seconds, frames, &status, run, user)
-                                     : time_cpu(us, ROOM, seconds, &status, run, user);
+  const int runs = engine == RV_CUDA
+                       ? time_cuda(us, ROOM, seconds, frames, &single, &status, run, user)
+                       : time_cpu(us, ROOM, seconds, &status, run, user);
   if (runs == 0) {
     rvc_fail(check, name, "benchmark: %s", rv_status_text(status));
     return 0;
@@ -193,8 +220,11 @@ double rvc_bench_sequence(RvCheck *check, const char *name, RvEngine engine, int
   qsort(us, (size_t)runs, sizeof us[0], bench_by_value);
   const double median = runs % 2 ? us[runs / 2] : 0.5 * (us[runs / 2 - 1] + us[runs / 2]);
   const double p95 = us[(runs * 95 + 99) / 100 - 1];
-  printf("bench %s %s median_us=%.1f p95_us=%.1f\n", name, engine == RV_CUDA ? "cuda" : "cpu",
-         median, p95);
+  printf("bench %s %s median_us=%.1f p95_us=%.1f", name, engine == RV_CUDA ? "cuda" : "cpu", median,
+         p95);
+  if (engine == RV_CUDA)
+    printf(" single_us=%.1f", single);
+  printf("\n");
   fflush(stdout);
   check->timed++;
   return median;

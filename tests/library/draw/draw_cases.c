@@ -71,6 +71,19 @@ void draw_case_random_shape(RvDraw *draw, RvRandom *random, int width, int heigh
   }
 }
 
+/* Lines and quadrilaterals, of which many in a row are drawn in another way. */
+static void random_quad(RvDraw *draw, RvRandom *random, int width, int height) {
+  int corners[8];
+  for (int i = 0; i < 8; i++)
+    corners[i] = rvc_range(random, -300, 16 * (i % 2 ? height : width) + 300);
+  const RvColor color = random_color(random);
+  if (rvc_range(random, 0, 2))
+    (void)rv_draw_line(draw, corners[0], corners[1], corners[2], corners[3],
+                       rvc_range(random, 1, 300), color);
+  else
+    (void)rv_draw_quad(draw, corners, color);
+}
+
 /* --- Parity ------------------------------------------------------------------------------------
  */
 
@@ -80,7 +93,7 @@ typedef struct Scene {
   int low, high, opacity;
   RvColor tint, colors[4]; /* of the mask; of labels 1 to 4 in it */
   RvRandom shapes;         /* where the random shapes start */
-  int count;
+  int count, quads;        /* shapes of any kind; quadrilaterals in a row after them */
 } Scene;
 
 static int scene_new(RvCheck *check, Scene *scene, RvPixelFormat format, int width, int height,
@@ -113,6 +126,7 @@ static int scene_new(RvCheck *check, Scene *scene, RvPixelFormat format, int wid
     scene->colors[k] = random_color(random);
   scene->shapes = *random;
   scene->count = rvc_range(random, 0, 200);
+  scene->quads = rvc_range(random, 0, 1) ? rvc_range(random, 20, 200) : 0;
   return 1;
 }
 
@@ -134,6 +148,10 @@ static void scene_draw(RvCheck *check, const char *name, const Scene *scene, RvE
            "a layer was rejected");
   RvRandom random = scene->shapes;
   for (int i = 0; i < scene->count; i++)
+    draw_case_random_shape(draw, &random, picture->view.width, picture->view.height);
+  for (int i = 0; i < scene->quads; i++)
+    random_quad(draw, &random, picture->view.width, picture->view.height);
+  for (int i = 0; i < 5 && scene->quads; i++)
     draw_case_random_shape(draw, &random, picture->view.width, picture->view.height);
   const RvDrawLegend legend = {scene->low / 16.0, scene->high / 16.0, scene->opacity, 0.5, 20};
   rvc_true(check, name,
@@ -255,6 +273,26 @@ static RvStatus run_lines(void *user, RvStream stream) {
   return status == RV_OK ? rv_draw_flush(b->draw, &b->picture, stream) : status;
 }
 
+/* Boxes with labels, as of detected objects: 24 of 27 shapes each. */
+static RvStatus run_boxes(void *user, RvStream stream) {
+  const Bench *b = user;
+  const RvColor color = {255, 200, 0, 255}, dark = {0, 0, 0, 200};
+  RvStatus status = RV_OK;
+  for (int i = 0; i < 24 && status == RV_OK; i++) {
+    const int x = 40 + 300 * (i % 6), y = 80 + 240 * (i / 6), right = x + 200, bottom = y + 120;
+    const int ends[4][4] = {
+        {x, y, right, y}, {right, y, right, bottom}, {right, bottom, x, bottom}, {x, bottom, x, y}};
+    for (int k = 0; k < 4 && status == RV_OK; k++)
+      status = rv_draw_line(b->draw, 16 * ends[k][0], 16 * ends[k][1], 16 * ends[k][2],
+                            16 * ends[k][3], 32, color);
+    if (status == RV_OK)
+      status = rv_draw_rounded_rect(b->draw, x, y - 30, 150, 28, 6, dark);
+    if (status == RV_OK)
+      status = rv_draw_text(b->draw, x + 6, y - 28, 22, color, dark, "car12:34.5m");
+  }
+  return status == RV_OK ? rv_draw_flush(b->draw, &b->picture, stream) : status;
+}
+
 /* Stixels of a whole image as cudaannotate draws them: rasters, disparity, outlines. */
 static RvStatus run_stixels(void *user, RvStream stream) {
   const Bench *b = user;
@@ -274,7 +312,7 @@ static void bench_rows(RvCheck *check, const char *label, RvEngine engine, Bench
     RvStatus (*run)(void *user, RvStream stream);
   } rows[] = {{"disparity", run_disparity}, {"mask", run_mask},     {"labels", run_labels},
               {"grid", run_grid},           {"legend", run_legend}, {"lines64", run_lines},
-              {"stixels", run_stixels}};
+              {"stixels", run_stixels},     {"boxes", run_boxes}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     char name[64];
     snprintf(name, sizeof name, "draw/%s-1080p-%s", rows[i].name, label);
