@@ -11,9 +11,9 @@
 #include "hough/hough_cuda.cuh"
 
 #define TILE_W 64
-#define TILE_H 32
+#define TILE_H 16
 #define TILE (TILE_W * TILE_H)
-#define THREADS 256
+#define THREADS 128
 #define WARPS (THREADS / 32)
 #define PAD 4                    /* columns left and right of the tile that are loaded: a word */
 #define PITCH (TILE_W + 2 * PAD) /* px */
@@ -343,7 +343,7 @@ __device__ void store_classes(const Canny &c, const Tile *tile, int x0, int y0) 
     to[i] = (uint8_t)((i < 4 ? first : second) >> i % 4 * 8);
 }
 
-__global__ void __launch_bounds__(THREADS, rv_launch_blocks(THREADS, 8))
+__global__ void __launch_bounds__(THREADS, rv_launch_blocks(THREADS, 16))
     tile_kernel(const Canny c) {
   __shared__ Tile tile;
   rv_launch_wait();
