@@ -380,7 +380,9 @@ RvStatus rv_stixels_cuda_columns(void *memory, RvStixelsJob *job) {
     return rv_stixels_cuda_kinds(memory, job);
   if (work->is_constant && !is_semantic)
     return rv_stixels_cuda_constant(memory, job);
-  return rv_launch(&plan->config.log, kernel_of(work, plan), dim3(plan->columns), dim3(THREADS),
-                   shared_of(work), job->stream, work->is_chained, *plan, *work,
-                   Output{job->output, job->input.disparity, job->input.surface}, is_semantic);
+  return rv_launch(
+      &plan->config.log, kernel_of(work, plan), dim3(plan->columns), dim3(THREADS), shared_of(work),
+      job->stream, work->is_chained, *plan, *work,
+      Output{job->output, {job->input.disparity, job->input.labels}, job->input.surface},
+      is_semantic);
 }

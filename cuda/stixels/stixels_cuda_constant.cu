@@ -512,9 +512,9 @@ RvStatus rv_stixels_cuda_open_constant(const RvStixelsCuda *work, const RvStixel
 RvStatus rv_stixels_cuda_constant(void *memory, RvStixelsJob *job) {
   const RvStixelsCuda *work = (RvStixelsCuda *)memory;
   const RvStixelsPlan *plan = job->plan;
-  return rv_launch(&plan->config.log,
-                   work->is_resident ? constant_kernel<true> : constant_kernel<false>,
-                   dim3(plan->columns), dim3(THREADS), shared_bytes(plan, work->is_resident),
-                   job->stream, work->is_chained, *plan, *work,
-                   Output{job->output, job->input.disparity, job->input.surface});
+  return rv_launch(
+      &plan->config.log, work->is_resident ? constant_kernel<true> : constant_kernel<false>,
+      dim3(plan->columns), dim3(THREADS), shared_bytes(plan, work->is_resident), job->stream,
+      work->is_chained, *plan, *work,
+      Output{job->output, {job->input.disparity, job->input.labels}, job->input.surface});
 }

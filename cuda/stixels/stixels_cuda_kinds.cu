@@ -261,7 +261,8 @@ RvStatus rv_stixels_cuda_kinds(void *memory, RvStixelsJob *job) {
   const size_t records = rv_stixels_has_records(plan) ? plan->rows * sizeof(RvStixel) : 0;
   const size_t words = work->network ? RV_STIXELS_NETWORK_WORDS * sizeof(uint32_t) : 0;
   const size_t shared = records > words ? records : words;
-  return rv_launch(&plan->config.log, kinds_kernel, dim3(plan->columns), dim3(THREADS), shared,
-                   job->stream, work->is_chained, *plan, *work,
-                   Output{job->output, job->input.disparity, job->input.surface});
+  return rv_launch(
+      &plan->config.log, kinds_kernel, dim3(plan->columns), dim3(THREADS), shared, job->stream,
+      work->is_chained, *plan, *work,
+      Output{job->output, {job->input.disparity, job->input.labels}, job->input.surface});
 }

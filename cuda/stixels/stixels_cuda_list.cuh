@@ -11,7 +11,7 @@ namespace {
 /* Output of the column kernels, and the pixels for moving boundaries. */
 struct Output {
   RvStixelsOutput list;
-  RvPlane disparity;
+  Pixels pixels;
   const RvGroundSurface *surface;
 };
 } // namespace
@@ -186,25 +186,25 @@ template <int WARPS> static __device__ uint32_t count_left(const RvStixelsCuda &
 /* Moves all boundaries of the `count` records of a column, in order from the top. */
 template <int WARPS, int LANES>
 static __device__ __forceinline__ void
-move_boundaries(const RvStixelsPlan &plan, const RvPlane &disparity, int count, RvStixel *records) {
+move_boundaries(const RvStixelsPlan &plan, const Pixels &pixels, int count, RvStixel *records) {
   const int each = 32 / LANES, lane = threadIdx.x % 32;
   for (int base = (int)threadIdx.x / 32 * each; base + 1 < count; base += WARPS * each) {
     const int at = base + lane / LANES, k = at + 1 < count ? at : base;
-    move_boundary<LANES>(plan, disparity, &records[k + 1], &records[k], k == 0, k == at);
+    move_boundary<LANES>(plan, pixels, &records[k + 1], &records[k], k == 0, k == at);
   }
 }
 
 /* Makes the records of a column in shared memory, with boundaries at rows of pixels. */
 template <int WARPS, typename C, typename F>
-static __device__ void make_records(const RvStixelsPlan &plan, const C &c, const RvPlane &disparity,
+static __device__ void make_records(const RvStixelsPlan &plan, const C &c, const Pixels &pixels,
                                     unsigned x, int count, RvStixel *records, const F &plane_of) {
   for (int k = threadIdx.x; k < count; k += 32 * WARPS)
     records[k] = record_of(plan, c, (int)x, k, plane_of);
   __syncthreads();
   if (2 * plan.reach <= 8)
-    move_boundaries<WARPS, 8>(plan, disparity, count, records);
+    move_boundaries<WARPS, 8>(plan, pixels, count, records);
   else
-    move_boundaries<WARPS, 32>(plan, disparity, count, records);
+    move_boundaries<WARPS, 32>(plan, pixels, count, records);
 }
 
 template <int WARPS, typename C, typename F>
@@ -248,7 +248,7 @@ static __device__ void finish(const RvStixelsPlan &plan, const RvStixelsCuda &wo
   }
   __syncthreads();
   if (records)
-    make_records<WARPS>(plan, c, out.disparity, turn.column, found, records, plane_of);
+    make_records<WARPS>(plan, c, out.pixels, turn.column, found, records, plane_of);
   __syncthreads();
   write_list<WARPS>(plan, work, c, out, turn, (uint32_t)found, state, records, plane_of);
 }

@@ -142,14 +142,16 @@ RV_HD RvStixelsPixels rv_stixels_side(const RvStixelsPixels *all, const RvStixel
   return side;
 }
 
-/* A cell of `pixels` pixels, `valid` of them valid; `of`: sums over those that count. */
+/* A cell of `pixels` pixels, `valid` of them valid; `of`: sums over those that count. Less than half
+ * of its pixels say less of a cell: its confidence is then in proportion to their number. */
 RV_HD RvStixelsCell rv_stixels_cell(int pixels, int valid, const RvStixelsPixels *of, int max_px) {
   RvStixelsCell cell = {0, 0, 0};
-  if (2 * valid < pixels || of->c == 0) {
+  if (4 * valid < pixels || of->c == 0) {
     cell.confidence = 8 * valid <= pixels ? RV_STIXELS_EMPTY : 0;
     return cell;
   }
-  const int mean = (int)((2 * of->c + of->n) / (2 * of->n));
+  const int own = (int)((2 * of->c + of->n) / (2 * of->n));
+  const int mean = 2 * valid < pixels ? 2 * own * valid / pixels : own;
   const int64_t d = (2 * of->cd + of->c) / (2 * of->c);
   cell.weight = (uint8_t)rv_div255(mean * mean);
   if (cell.weight == 0)
@@ -582,6 +584,11 @@ RV_HD int rv_stixels_residual(const RvStixel *s, int y, int disparity) {
   if (disparity == 0)
     return s->structure == RV_STIXEL_SKY ? 0 : RV_STIXELS_MISFIT / 2;
   return rv_min(rv_abs(disparity - rv_stixels_rendered(s, y)), RV_STIXELS_MISFIT);
+}
+
+/* A label of another class counts as much as a wrong disparity; an unknown one fits all. */
+RV_HD int rv_stixels_label_residual(const RvStixelsPlan *plan, const RvStixel *s, int label) {
+  return label < plan->semantics && label != s->semantic ? RV_STIXELS_MISFIT : 0;
 }
 
 #endif

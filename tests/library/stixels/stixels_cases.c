@@ -47,7 +47,7 @@ typedef struct Tally {
 
 /* Compares one column of a result with all three reference implementations. */
 static void compare_column(RvCheck *check, const char *name, const RvStixelsConfig *c,
-                           const StixelsReference *reference, const RvPlane *disparity,
+                           const StixelsReference *reference, const RvStixelsInput *input,
                            const StixelsResult *r, int column, int coupled, Tally *tally) {
   const RvStixel *list = r->stixels + r->offsets[column];
   const uint32_t count = r->offsets[column + 1] - r->offsets[column];
@@ -55,7 +55,7 @@ static void compare_column(RvCheck *check, const char *name, const RvStixelsConf
   RvStixel plain[REFERENCE_ROWS];
   int plain_count = 0;
   const int32_t recursion = stixels_reference_recursion(reference, column, plain, &plain_count);
-  stixels_reference_refine(c, disparity, plain, plain_count);
+  stixels_reference_refine(c, input, plain, plain_count);
   rvc_true(check, name, memcmp(reference->codes, r->cuts + column * r->rows, (size_t)r->rows) == 0,
            "column %d: the cuts are not those of the plain network", column);
   rvc_true(check, name, is_covered(c, r, column), "column %d is not covered once", column);
@@ -100,7 +100,7 @@ static void compare_image(RvCheck *check, const char *name, RvRandom *random, Rv
   if (run_cpu(check, name, c, input, trusted, &r))
     for (int x = 0; x < r.columns; x++) {
       stixels_reference_column(reference, c, r.ground, &in, x);
-      compare_column(check, name, c, reference, &input->d, &r, x, coupled, tally);
+      compare_column(check, name, c, reference, &in, &r, x, coupled, tally);
     }
   free(reference);
   stixels_result_free(&r);

@@ -99,7 +99,7 @@ static void solve(Twin *twin) {
 
 /* Compares a column with the reference implementation. */
 static void check_column(RvCheck *check, const char *name, Twin *twin, const StixelsResult *r,
-                         const RvPlane *disparity, int column) {
+                         const RvStixelsInput *input, int column) {
   int kind = 0, top = twin->plain->rows - 1, count = 0;
   for (int k = 1; k < twin->kinds; k++)
     if (twin->ending[top][k].cost < twin->ending[top][kind].cost)
@@ -121,7 +121,7 @@ static void check_column(RvCheck *check, const char *name, Twin *twin, const Sti
     top = e->bottom - 1;
   }
   RvStixel *first = &list[REFERENCE_ROWS - count];
-  stixels_reference_refine(twin->config, disparity, first, count);
+  stixels_reference_refine(twin->config, input, first, count);
   const uint32_t begin = r->offsets[column], made = r->offsets[column + 1] - begin;
   if (rvc_true(check, name, made == (uint32_t)count, "column %d: %u stixels, not %d", column, made,
                count))
@@ -174,7 +174,7 @@ static void check_random(RvCheck *check, const char *name, RvRandom *random, int
       stixels_reference_column(twin->plain, &c, r.ground, &in, column);
       add_kinds(twin, r.ground, &in, column);
       solve(twin);
-      check_column(check, name, twin, &r, &input->d, column);
+      check_column(check, name, twin, &r, &in, column);
     }
   rv_stixels_free(&stixels);
   stixels_result_free(&r);

@@ -103,14 +103,15 @@ static RvStixelsCell plain_cell(const RvStixelsConfig *c, const RvPlane *dispari
       most = fmax(most, d);
     }
   RvStixelsCell cell = {0, 0, 0};
-  cell.confidence = valid * 2 < pixels && valid * 8 <= pixels;
-  if (valid * 2 < pixels || trust == 0)
+  cell.confidence = valid * 4 < pixels && valid * 8 <= pixels;
+  const double share = fmin(2 * valid / pixels, 1);
+  if (valid * 4 < pixels || trust == 0)
     return cell;
   if (most - least > fmax(32, 8 * c->vertical_step))
     valid = plain_side(c, disparity, confidence, column, v, weighted / trust, &trust, &weighted);
   if (trust == 0)
     return cell;
-  const int mean = (int)floor(trust / valid + 0.5);
+  const int mean = (int)floor(floor(trust / valid + 0.5) * share + 1e-9);
   const int weight = (int)floor(mean * mean / 255.0 + 0.5);
   if (weight == 0)
     return cell;
@@ -428,15 +429,28 @@ int32_t stixels_reference_recursion(const StixelsReference *t, int column, RvSti
   return energy;
 }
 
+/* Whether the label of a pixel says that it is not of the stixel. */
+static int is_other_label(const RvStixelsConfig *c, const RvPlane *labels, const RvStixel *s, int x,
+                          int y) {
+  if (!labels->data)
+    return 0;
+  const int u = (int)floor((double)x * labels->width / c->width);
+  const int v = (int)floor((double)y * labels->height / c->height);
+  const int label = pixel(labels, u, v);
+  return label < c->semantics && label != s->semantic;
+}
+
 /* Sum of the differences in 1/16 px when the boundary is at row p. */
-static double boundary_cost(const RvStixelsConfig *c, const RvPlane *disparity,
+static double boundary_cost(const RvStixelsConfig *c, const RvStixelsInput *input,
                             const RvStixel *lower, const RvStixel *upper, int p, int reach) {
+  const RvPlane *disparity = &input->disparity;
   double sum = 0;
   for (int y = lower->v_top - reach; y < lower->v_top + reach; y++)
     for (int x = lower->column; x < c->width && x < lower->column + c->stixel_width; x++) {
       if (y < 0 || y >= c->height)
         continue;
       const RvStixel *s = y >= p ? lower : upper;
+      sum += is_other_label(c, &input->labels, s, x, y) ? 48 : 0;
       if (pixel(disparity, x, y) == 0) {
         sum += s->structure == RV_STIXEL_SKY ? 0 : 24;
         continue;
@@ -447,17 +461,17 @@ static double boundary_cost(const RvStixelsConfig *c, const RvPlane *disparity,
   return sum;
 }
 
-void stixels_reference_refine(const RvStixelsConfig *c, const RvPlane *disparity, RvStixel *list,
+void stixels_reference_refine(const RvStixelsConfig *c, const RvStixelsInput *input, RvStixel *list,
                               int count) {
   const int reach = c->refine ? (c->vertical_step - 1) / 2 : 0;
   for (int k = 1; k < count; k++) {
     RvStixel *lower = &list[k - 1], *upper = &list[k];
     int best = lower->v_top;
-    double least = boundary_cost(c, disparity, lower, upper, best, reach);
+    double least = boundary_cost(c, input, lower, upper, best, reach);
     for (int away = 1; away <= reach; away++)
       for (int side = -1; side <= 1; side += 2) {
         const int p = lower->v_top + side * away;
-        const double cost = p > 0 ? boundary_cost(c, disparity, lower, upper, p, reach) : INFINITY;
+        const double cost = p > 0 ? boundary_cost(c, input, lower, upper, p, reach) : INFINITY;
         if (cost < least) {
           least = cost;
           best = p;

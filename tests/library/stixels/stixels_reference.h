@@ -69,7 +69,7 @@ int32_t stixels_reference_recursion(const StixelsReference *reference, int colum
                                     int *count);
 
 /* Boundaries by trying all rows. */
-void stixels_reference_refine(const RvStixelsConfig *config, const RvPlane *disparity,
+void stixels_reference_refine(const RvStixelsConfig *config, const RvStixelsInput *input,
                               RvStixel *list, int count);
 
 /* The energy of a list by the formulas of the header, in double, from the config and the records
