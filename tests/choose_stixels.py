@@ -7,8 +7,8 @@
 The tools are those of tests/eval of a build; images and scores are those of stixels_sets.py, with
 the noisy copies. FOLDER keeps disparity maps between calls.
 
-planes      candidates, CENTER with one value replaced each, are run on every set, from the default depth (D1 over all truth) and from
-            depth without checks. For each set the candidate is chosen that is best on the mean over
+planes      candidates, the defaults with one value replaced each, are run on every set, from the
+            default depth (D1 over all truth) and from depth without checks. For each set the candidate is chosen that is best on the mean over
             the other sets of both errors, relative to the former defaults, among those with at most
             MORE times their stixels; printed is what it then reaches on the set that had no say.
 confidence  D1 with confidences minus without, in points, by depth and set
@@ -21,25 +21,26 @@ import numpy as np
 
 import stixels_sets
 
-FORMER = ('sigma-object-b=0 sigma-object=1 complexity=5 one-view-confidence=0 p-empty-sky=0.1 '
+FORMER = ('sigma-object-b=0 sigma-object=1 sigma-ground=1 complexity=5 one-view-confidence=0 '
+          'gravity-minus-beta=0.3 gravity-plus-beta=0.3 ordering-beta=0.5 p-empty-sky=0.1 '
           'object-on-sky=5 sigma-sky=1')
+BEFORE = ('sigma-object=0.7 sigma-ground=1 complexity=8 gravity-minus-beta=0.3 gravity-plus-beta=0.3 '
+          'ordering-beta=0.5')  # chosen by D1 alone, with cells that half of their pixels made valid
 BASE = 'former defaults'
-CENTER = 'complexity=6'
 MORE = 1.1
 CANDIDATES = {
     BASE: FORMER,
+    'before': BEFORE,
     'default': '',
-    CENTER: CENTER,
     'one-view-confidence=0': None, 'one-view-confidence=0.5': None,
     'sigma-object-b=0': None, 'sigma-object-b=0.05': None, 'sigma-object-b=0.1': None,
     'sigma-object-b=0.5': None,
-    'sigma-object=0.5': None, 'sigma-object=1': None, 'sigma-object=1.4': None,
-    'sigma-ground=0.7': None, 'sigma-ground=1.4': None,
-    'complexity=4': None, 'complexity=5': None, 'complexity=7': None,
-    'complexity=10': None,
-    'gravity-minus-beta=0.1': None, 'gravity-minus-beta=1': None,
-    'gravity-plus-beta=0.1': None, 'gravity-plus-beta=1': None,
-    'ordering-beta=0.2': None, 'ordering-beta=1': None,
+    'sigma-object=0.7': None, 'sigma-object=1': None,
+    'sigma-ground=0.7': None, 'sigma-ground=1': None, 'sigma-ground=1.4': None,
+    'complexity=6': None, 'complexity=8': None, 'complexity=12': None, 'complexity=15': None,
+    'gravity-minus-beta=0': None, 'gravity-minus-beta=0.3': None,
+    'gravity-plus-beta=0': None, 'gravity-plus-beta=0.3': None,
+    'ordering-beta=0.1': None, 'ordering-beta=0.5': None,
     # Chosen by the IoU of sky, which D1 does not measure: far pixels without truth.
     'p-empty-sky=0.1': None, 'p-empty-sky=0.3': None, 'p-empty-sky=0.7': None,
     'p-out=0.3': None, 'sigma-sky=1': None, 'sigma-sky=4': None,
@@ -54,7 +55,7 @@ WEIGHTS = (0.5, 1, 2, 4, 6, 8, 12)
 
 def options(name):
     own = CANDIDATES[name]
-    return (CENTER + ' ' + name if own is None else own).split()
+    return (name if own is None else own).split()
 
 
 def row_of(names, values, form):
@@ -76,7 +77,7 @@ def planes(sets):
     more = {name: (of(name, 'default', 'stixels') / of(BASE, 'default', 'stixels') +
                    of(name, 'whole', 'stixels') / of(BASE, 'whole', 'stixels')) / 2
             for name in found}
-    print('| candidate | ' + ' | '.join(groups) + ' | relative | stixels | sky: ' +
+    print('| candidate | ' + ' | '.join(groups) + ' | relative | stixels | sky; ground: ' +
           ', '.join(skies) + ' |')
     print('| --- |' + ' --- |' * (len(groups) + 3))
     for name in sorted(found, key=lambda name: relative[name].mean()):
@@ -84,7 +85,8 @@ def planes(sets):
                                                     of(name, 'whole', 'D1'))]
         print('| %s | %s | %.3f | %.2f | %s |' % (
             name, ' | '.join(cells), relative[name].mean(), more[name].mean(),
-            ', '.join('%.0f' % v for v in of(name, 'default', 'sky', skies))), flush=True)
+            '; '.join(', '.join('%.0f' % v for v in of(name, 'default', what, skies))
+                      for what in ('sky', 'ground'))), flush=True)
     print('\n| left out | chosen on the others | D1 there | default | %s |' % BASE)
     print('| --- | --- | --- | --- | --- |')
     held = []

@@ -178,7 +178,8 @@ class Sets:
 
     def score(self, source, found, labels=None):
         """Image -> dictionary: D1 of the planes over all truth (filled), `known` the same over the
-        pixels with an input, sky IoU, mean IoU and IoU of each class, stixels."""
+        pixels with an input, IoU of sky and ground by structural class, mean IoU and IoU of each
+        class, stixels."""
         rows = {}
         for p in self.pictures:
             if p.name not in found:
@@ -193,11 +194,12 @@ class Sets:
                 row['known'] = score.score_disparity(planes, p.truth, known)['D1_fill']
             if p.name in self.labels:
                 truth, classes = self.labels[p.name]
-                sky = [k for k, of in enumerate(classes) if of[1] == 's']
-                real = np.where(truth == UNKNOWN, UNKNOWN, np.isin(truth, sky).astype(np.uint8))
-                got = ious((structure == 2).astype(np.uint8), real, 2)
-                if 1 in got:
-                    row['sky'] = got[1]
+                for what, number in (('sky', 2), ('ground', 0)):
+                    of = [k for k, kind in enumerate(classes) if kind[1] == what[0]]
+                    real = np.where(truth == UNKNOWN, UNKNOWN, np.isin(truth, of).astype(np.uint8))
+                    got = ious((structure == number).astype(np.uint8), real, 2)
+                    if 1 in got:
+                        row[what] = got[1]
                 if labels:
                     each = ious(semantic, truth, len(classes))
                     row['mIoU'] = float(np.mean(list(each.values())))

@@ -11,9 +11,9 @@
  *
  *  1. cells
  *     Blocks of stixel_width x vertical_step px, counted from the left and from the bottom; those
- *     at the right and at the top may be incomplete. A cell is valid when at least half of its
+ *     at the right and at the top may be incomplete. A cell is valid when at least a quarter of its
  *     pixels are. Its disparity is their mean, weighted with their confidence; its confidence c is
- *     their mean confidence.
+ *     their mean confidence, with less than half of the pixels in proportion to their number.
  *       confidence  Divided by full_confidence first, in steps of 1/256, at most 255; at least
  *                   min_confidence, unless it is 0.
  *       mixed       A cell whose disparities span more than 2 px, and more than half a px per row,
@@ -73,7 +73,8 @@
  *  5. boundaries, with `refine`
  *     Each boundary between two stixels moves, by less than half a vertical_step, to the row of
  *     pixels with the minimum sum of differences between pixels and planes, each at most 3 px; an
- *     invalid pixel is 1.5 px from ground and objects, and 0 px from sky.
+ *     invalid pixel is 1.5 px from ground and objects, and 0 px from sky. With labels a pixel of
+ *     another class than that of the stixel counts 3 px more. Scores do not move boundaries.
  *     Ties: the nearest row, then the upper one. Planes and costs stay unchanged.
  *
  *  6. output
@@ -173,7 +174,7 @@ typedef struct RvStixelsConfig {
   double p_empty_sky;         /* likelihood of a cell without values as sky, 0.01..0.99; 0.5 */
   double p_out; /* fraction of outliers, 0.001..0.9; 0.1. In slanted-fast of sky only */
 
-  /* Standard deviation of the disparity of a cell by class, px, 0.1..4; 1, 0.7, 0.5. */
+  /* Standard deviation of the disparity of a cell by class, px, 0.1..4; 0.85, 0.85, 0.5. */
   double sigma[RV_STIXELS_CLASSES];
 
   /* Plane prior: standard deviations. 0 fixes the parameter, RV_STIXELS_SIGMA_FREE leaves it free.
@@ -182,11 +183,11 @@ typedef struct RvStixelsConfig {
   double sigma_ground_b; /* px of disparity per px of row, 0..1e6; 0.1 */
   double sigma_object_b; /* px of disparity per px of row, 0..1e6; 0.2 */
 
-  double complexity; /* nat per stixel, 0..1000; 8 */
+  double complexity; /* nat per stixel, 0..1000; 10 */
   /* alpha and beta, 0..1000 each. */
-  RvStixelsPenalty gravity_minus; /* object farther than the ground below it; 0, 0.3 */
-  RvStixelsPenalty gravity_plus;  /* object nearer than the ground below it; 0, 0.3 */
-  RvStixelsPenalty ordering;      /* object nearer than the object below it; 1, 0.5 */
+  RvStixelsPenalty gravity_minus; /* object farther than the ground below it; 0, 0.1 */
+  RvStixelsPenalty gravity_plus;  /* object nearer than the ground below it; 0, 0.1 */
+  RvStixelsPenalty ordering;      /* object nearer than the object below it; 1, 0.2 */
   RvStixelsPenalty gap_minus;     /* ground farther than the extrapolated lower ground; 1, 1 */
   RvStixelsPenalty gap_plus;      /* ground nearer than the extrapolated lower ground; 1, 1 */
 
