@@ -151,6 +151,11 @@ static void hand_config(RvCheck *check, RvStixelsConfig *c, int width, int heigh
   c->width = width;
   c->height = height;
   c->stixel_width = c->vertical_step = 1;
+  /* Five empty rows as sky are worth 5 ln 5 nats; a row that fits both is object. */
+  c->complexity = 8;
+  c->sigma[RV_STIXEL_GROUND] = 1;
+  c->sigma[RV_STIXEL_OBJECT] = 0.7;
+  c->gravity_minus.beta = c->gravity_plus.beta = 0.3;
   c->ground = RV_STIXELS_GROUND_CAMERA;
   /* d(y) = y - 9.5 for pitch 0: 2 px per row and m, half a meter above the ground */
   c->camera = (RvCamera){.focal = 100, .cy = 9.5, .baseline = 1, .height = 1};

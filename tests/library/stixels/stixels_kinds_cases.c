@@ -205,6 +205,7 @@ static uint32_t count_wall(RvCheck *check, const char *name, double gamma, int *
   c.camera = (RvCamera){.focal = 100, .cy = 45, .baseline = 1, .height = 1}; /* no ground in view */
   c.semantics = 3;
   c.semantic_weight = 1;
+  c.complexity = 8;
   c.semantic_priors = &priors;
   StixelsInput *input = stixels_input_new(1, 40);
   for (int i = 0; i < STIXELS_SIDE * 40; i++)
