@@ -79,8 +79,9 @@ def cells_of(disparity, confidence, width, step, most):
     chosen = np.where((span > max(32, 8 * step))[..., None],
                       np.where(many[..., None], near, (d > 0) & ~near), d > 0)
     n, weight, product = chosen.sum(axis=2), (c * chosen).sum(axis=2), (c * d * chosen).sum(axis=2)
-    known = (2 * valid >= here) & (weight > 0)
+    known = (4 * valid >= here) & (weight > 0)
     mean = (2 * weight + n) // np.maximum(2 * n, 1)
+    mean = np.where(2 * valid < here, 2 * mean * valid // np.maximum(here, 1), mean)
     result = np.where(known, np.minimum((2 * product + weight) // np.maximum(2 * weight, 1), 16 * most), 0)
     return result, np.where(known, (mean * mean + 127) // 255, 0), ~known & (8 * valid <= here)
 
