@@ -10,16 +10,32 @@ static RvStatus run_timed(void *user, RvStream stream) {
   return hough_run(user, 0, stream);
 }
 
+/* The modes of rows that begin with the picture. */
+typedef struct Mode {
+  const char *name;
+  RvHoughEdges edges;
+  int segments, direction;
+} Mode;
+
+static const Mode modes[] = {{"hough/1080p-picture", RV_HOUGH_CANNY, 0, 0},
+                             {"hough/1080p-segments", RV_HOUGH_CANNY, 1, 0},
+                             {"hough/1080p-direction", RV_HOUGH_CANNY, 0, 10},
+                             {"hough/1080p-sobel", RV_HOUGH_SOBEL, 0, 0}};
+#define MODES (sizeof modes / sizeof modes[0])
+
+static const Mode from_map = {NULL, RV_HOUGH_BINARY, 0, 0};
+
 static void row(RvCheck *check, const char *name, const HoughImages *pictures, uint8_t *pixels,
-                RvHoughEdges edges, int threshold, int segments, int threads, RvEngine engine) {
+                const Mode *mode, int threshold, int threads, RvEngine engine) {
   if (!rvc_wants(check, name) || (engine == RV_CUDA ? !rvc_cuda(check) : !rvc_cpu(check)))
     return;
   RvHoughConfig c;
   rv_hough_config_init(&c);
   c.width = pictures->width, c.height = pictures->height;
-  c.edges = edges;
+  c.edges = mode->edges;
   c.threshold = threshold;
-  c.segments = segments;
+  c.segments = mode->segments;
+  c.direction = mode->direction;
   c.max_lines = RV_HOUGH_LINES_MAX;
   c.threads = threads;
   c.log = rvc_log(check);
@@ -46,11 +62,11 @@ static void large(RvCheck *check) {
   if (hough_images_new(&p, 0)) {
     for (int engine = RV_CPU; engine <= RV_CUDA; engine++) {
       if (expect(check, &p, p.p10, 207360, "hough/1080p-p10"))
-        row(check, "hough/1080p-p10", &p, p.p10, RV_HOUGH_BINARY, 300, 0, 1, (RvEngine)engine);
+        row(check, "hough/1080p-p10", &p, p.p10, &from_map, 300, 1, (RvEngine)engine);
       if (expect(check, &p, p.canny, 38190, "hough/1080p-canny"))
-        row(check, "hough/1080p-canny", &p, p.canny, RV_HOUGH_BINARY, 300, 0, 1, (RvEngine)engine);
-      row(check, "hough/1080p-picture", &p, p.gray, RV_HOUGH_CANNY, 300, 0, 0, (RvEngine)engine);
-      row(check, "hough/1080p-segments", &p, p.gray, RV_HOUGH_CANNY, 300, 1, 0, (RvEngine)engine);
+        row(check, "hough/1080p-canny", &p, p.canny, &from_map, 300, 1, (RvEngine)engine);
+      for (size_t k = 0; k < MODES; k++)
+        row(check, modes[k].name, &p, p.gray, &modes[k], 300, 0, (RvEngine)engine);
     }
   } else {
     rvc_fail(check, "hough/1080p-p10", "out of memory");
@@ -63,7 +79,7 @@ static void small(RvCheck *check) {
   if (hough_images_new(&p, 1)) {
     for (int engine = RV_CPU; engine <= RV_CUDA; engine++)
       if (expect(check, &p, p.canny, 9470, "hough/480p-canny"))
-        row(check, "hough/480p-canny", &p, p.canny, RV_HOUGH_BINARY, 150, 0, 1, (RvEngine)engine);
+        row(check, "hough/480p-canny", &p, p.canny, &from_map, 150, 1, (RvEngine)engine);
   } else {
     rvc_fail(check, "hough/480p-canny", "out of memory");
   }
@@ -71,10 +87,13 @@ static void small(RvCheck *check) {
 }
 
 void hough_bench(RvCheck *check) {
-  if (!rvc_small(check) &&
-      (rvc_wants(check, "hough/1080p-p10") || rvc_wants(check, "hough/1080p-canny") ||
-       rvc_wants(check, "hough/1080p-picture") || rvc_wants(check, "hough/1080p-segments")))
+  if (rvc_small(check))
+    return;
+  int is_wanted = rvc_wants(check, "hough/1080p-p10") || rvc_wants(check, "hough/1080p-canny");
+  for (size_t k = 0; k < MODES; k++)
+    is_wanted |= rvc_wants(check, modes[k].name);
+  if (is_wanted)
     large(check);
-  if (!rvc_small(check) && rvc_wants(check, "hough/480p-canny"))
+  if (rvc_wants(check, "hough/480p-canny"))
     small(check);
 }
