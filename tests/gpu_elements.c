@@ -571,6 +571,9 @@ static void test_speed(void) {
   bench_pipeline("pipeline/1242x375-all", picture, 1,
                  "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudardp ! queue ! "
                  "cudaroaddetect ! queue ! cudahough ! queue ! cudaannotate");
+  bench_pipeline("pipeline/1242x375-publish", picture, 1,
+                 "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudaannotate ! "
+                 "annotationpublish location=/dev/null");
   gst_buffer_unref(picture);
 }
 
