@@ -150,6 +150,7 @@ static __device__ void resolve(const RvStixelsPlan &plan, const Column &c,
   __syncwarp();
 }
 
+namespace {
 /* How the warps of a block work, with BLOCKS of them at once on an SM. In `slanted-fast`, and with
  * three blocks, the warp that resolves is alone on its scheduler; in `slanted` sums take longer. */
 template <int KIND, int BLOCKS> struct Order {
@@ -168,6 +169,7 @@ template <int KIND, int BLOCKS> struct Order {
     return !is_alone ? warp - 1 : warp % SCHEDULERS == 0 ? -1 : warp - warp / SCHEDULERS - 1;
   }
 };
+} // namespace
 
 /* Barrier of the workers. */
 template <typename O> static __device__ __forceinline__ void sync_workers() {
