@@ -168,7 +168,7 @@ LABELS = {
     depth.RENDERED: (72.1, 93.1, 76.7, 73.0, 47.2, 86.3),
 }
 VOTE = 3         # points of mean IoU below a majority vote per cell, with true labels
-CONFIDENCE = (0.15, 0.01)  # points of D1 that confidences may cost on a set, on their mean
+CONFIDENCE = (0.1, 0.04)  # points of D1 that confidences may cost on a set, on their mean
 SETS_INPUTS = {'default': '', 'whole': WHOLE, 'dense': 'fill=dense'}
 
 
