@@ -14,6 +14,7 @@
 #define LANES 8
 #define SECONDS 1.0    /* of movement that a velocity line shows */
 #define LENGTH_MIN 0.5 /* m: of a drawn obstacle */
+#define JOINED 4.0     /* m: steps in Z within a wall */
 
 static const RvColor PANEL = {12, 16, 24, 236}, GRID_LINE = {255, 255, 255, 40};
 static const RvColor FREE = {48, 220, 120, 110}, VEHICLE = {255, 255, 255, 255};
@@ -77,18 +78,29 @@ static void end_of(const RvMetaFreeSpace *meta, const RvFreeColumn *column, int 
   *x = slope * *z;
 }
 
+/* The camera in px of the free space. */
+static gboolean camera_of(const Panel *p, const RvMetaFreeSpace *meta, RvCamera *camera) {
+  int width, height;
+  if (!rv_meta_get_camera(p->view->buffer, camera, &width, &height) || !(camera->focal > 0) ||
+      !(camera->baseline > 0) || camera->focal > 1e6)
+    return FALSE;
+  const double sx = (double)meta->width / width;
+  camera->focal *= sx;
+  camera->cx *= sx;
+  camera->doffs *= sx;
+  return TRUE;
+}
+
+static int step_of(const RvMetaFreeSpace *meta) {
+  return (meta->columns + SECTORS - 1) / SECTORS;
+}
+
 static RvStatus draw_free(const Panel *p, const RvMetaFreeSpace *meta, const RvFreeColumn *list) {
   RvCamera camera;
-  int width, height;
   RvStatus status = RV_OK;
-  const int step = (meta->columns + SECTORS - 1) / SECTORS;
-  if (!rv_meta_get_camera(p->view->buffer, &camera, &width, &height) || !(camera.focal > 0) ||
-      !(camera.baseline > 0) || camera.focal > 1e6)
+  const int step = step_of(meta);
+  if (!camera_of(p, meta, &camera))
     return RV_OK;
-  const double sx = (double)meta->width / width;
-  camera.focal *= sx;
-  camera.cx *= sx;
-  camera.doffs *= sx;
   for (int k = 0; k + step < meta->columns && status == RV_OK; k += step) {
     double x0, z0, x1, z1;
     end_of(meta, &list[k], k, &camera, &x0, &z0);
@@ -96,6 +108,29 @@ static RvStatus draw_free(const Panel *p, const RvMetaFreeSpace *meta, const RvF
     const int corners[8] = {across(p, 0),  down(p, 0),  across(p, x0), down(p, z0),
                             across(p, x1), down(p, z1), across(p, 0),  down(p, 0)};
     status = rv_draw_quad(p->view->draw, corners, FREE);
+  }
+  return status;
+}
+
+/* Walls run obliquely (guard rails, house fronts), so that their box is not their place: the line
+ * where they end the free space is. */
+static RvStatus draw_walls(const Panel *p, const RvMetaFreeSpace *meta, const RvFreeColumn *list,
+                           const RvObstacle *things, int count) {
+  RvCamera camera;
+  RvStatus status = RV_OK;
+  const int step = step_of(meta);
+  if (!camera_of(p, meta, &camera))
+    return RV_OK;
+  for (int k = 0; k + step < meta->columns && status == RV_OK; k += step) {
+    const int wall = list[k].obstacle;
+    double x0, z0, x1, z1;
+    if (wall >= count || things[wall].kind != RV_OBSTACLE_WALL || list[k + step].obstacle != wall)
+      continue;
+    end_of(meta, &list[k], k, &camera, &x0, &z0);
+    end_of(meta, &list[k + step], k + step, &camera, &x1, &z1);
+    if (fabs(z1 - z0) < JOINED && MAX(fabs(x0), fabs(x1)) < BESIDE && MAX(z0, z1) < AHEAD)
+      status = rv_draw_line(p->view->draw, across(p, x0), down(p, z0), across(p, x1), down(p, z1),
+                            2 * p->thickness_fx, gst_cuda_annotate_obstacle_color(&things[wall]));
   }
   return status;
 }
@@ -116,11 +151,11 @@ static RvStatus draw_lanes(const Panel *p, const RvMetaLanes *meta, const RvLane
   return status;
 }
 
-static RvStatus draw_obstacle(const Panel *p, const RvObstacle *o) {
+static RvStatus draw_obstacle(const Panel *p, const RvObstacle *o, gboolean with_walls) {
   const double length = MAX(o->length, LENGTH_MIN), half = MAX(o->width, 0.3) / 2;
   const RvColor color = gst_cuda_annotate_obstacle_color(o);
-  if (o->kind == RV_OBSTACLE_OVERHANG || !(o->distance < AHEAD) ||
-      !(fabs(o->lateral) - half < BESIDE))
+  if (o->kind == RV_OBSTACLE_OVERHANG || (o->kind == RV_OBSTACLE_WALL && !with_walls) ||
+      !(o->distance < AHEAD) || !(fabs(o->lateral) - half < BESIDE))
     return RV_OK;
   const int l = across(p, o->lateral - half), r = across(p, o->lateral + half);
   const int near = down(p, o->distance), far = down(p, o->distance + length);
@@ -166,10 +201,12 @@ static RvStatus draw_all(const Panel *p, const RvMetaObstacles *obstacles,
     status = draw_panel(p);
   if (status == RV_OK && columns.count)
     status = draw_free(p, space, columns.list);
+  if (status == RV_OK && columns.count)
+    status = draw_walls(p, space, columns.list, things.list, things.count);
   if (status == RV_OK && lines.count)
     status = draw_lanes(p, lanes, lines.list);
   for (int i = things.count - 1; i >= 0 && status == RV_OK; i--)
-    status = draw_obstacle(p, (const RvObstacle *)things.list + i);
+    status = draw_obstacle(p, (const RvObstacle *)things.list + i, columns.count == 0);
   gst_cuda_annotate_records_unmap(&things);
   gst_cuda_annotate_records_unmap(&columns);
   gst_cuda_annotate_records_unmap(&lines);
