@@ -11,6 +11,7 @@
  *           IDF1 = 2 IDTP / (things + found): one track for each thing for the whole drive.
  *   ttc     of all things whose true time to collision is below 4 s, half a second after the track
  *           began; in a path of 10 m, so that what passes counts too; none: an error of 100 %
+ *   boxes   the distance that cudaobstacles gives the true boxes of things
  *   above   confirmed obstacles, other than overhanging ones, more than half of which is a bridge, a
  *           gantry or an overhanging sign; and columns that such a thing limits: none may be
  *
@@ -61,7 +62,7 @@ static const Road roads[] = {
 /* Of all roads. */
 typedef struct Totals {
   int things, found, switches;
-  EvalValues ttc;
+  EvalValues ttc, boxes;
 } Totals;
 
 /* Frames in which a thing had a track. */
@@ -72,7 +73,7 @@ typedef struct EvalPair {
 
 typedef struct Score {
   int frames, things, missed, wrong, switches, above, limited, pairs;
-  EvalValues ttc; /* relative error */
+  EvalValues ttc, boxes; /* relative error */
   EvalPair pair[PAIRS];
   uint32_t id_of[IDS]; /* of the track that a thing had */
   int since[IDS];      /* frames that it had it */
@@ -222,6 +223,27 @@ static double idf1(Score *s) {
   return s->things + found ? 2.0 * right / (s->things + found) : 0;
 }
 
+/* Distances of the true boxes, as a detector would give them. */
+static void score_boxes(const EvalFinder *finder, const EvalFrame *f, Score *s) {
+  RvObstaclesRect rects[RV_SCENE_OBJECTS] = {{0}};
+  RvObstaclesDepth depths[RV_SCENE_OBJECTS];
+  double truth[RV_SCENE_OBJECTS] = {0};
+  uint32_t count = 0;
+  for (int i = 0; i < f->facts->objects; i++) {
+    const RvSceneObject *t = &f->facts->object[i];
+    if (!is_counted(t) || !is_thing(t))
+      continue;
+    truth[count] = t->distance;
+    rects[count++] = (RvObstaclesRect){t->x, t->y, t->w, t->h};
+  }
+  if (rv_obstacles_distances(finder->obstacles, &f->disparity, rects, count, depths, NULL) != RV_OK)
+    exit(1);
+  for (uint32_t k = 0; k < count; k++) {
+    const double z = rv_obstacles_depth(&finder->config, &rects[k], &depths[k], NULL);
+    eval_add(&s->boxes, fabs(z / truth[k] - 1));
+  }
+}
+
 /* --- What spans the road ---------------------------------------------------------------------- */
 
 /* 1 when the limit of a strip is at what spans the road, and the truth is farther away. */
@@ -249,6 +271,7 @@ static void score_frame(const EvalFinder *finder, const EvalFrame *f, void *scor
   Score *s = score;
   s->frames++;
   score_things(finder, f, s);
+  score_boxes(finder, f, s);
   for (int k = 0; k < finder->count; k++) {
     const RvObstacle *o = &finder->list[k];
     if (!is_shown(o))
@@ -292,6 +315,9 @@ static int judge(const Road *road, int frames, Totals *totals) {
   totals->switches += s->switches;
   for (size_t k = 0; k < s->ttc.count; k++)
     eval_add(&totals->ttc, s->ttc.values[k]);
+  for (size_t k = 0; k < s->boxes.count; k++)
+    eval_add(&totals->boxes, s->boxes.values[k]);
+  eval_clear(&s->boxes);
   eval_clear(&s->ttc);
   free(s);
   return failed;
@@ -313,6 +339,12 @@ int main(int argc, char **argv) {
                          eval_percentile(&totals.ttc, 50), 0.10);
   failed += eval_at_most("time to collision below 4 s, p90 of the relative error",
                          eval_percentile(&totals.ttc, 90), 0.30);
+  printf("boxes of others: %zu\n", totals.boxes.count);
+  failed += eval_at_most("distance of true boxes, median of the relative error",
+                         eval_percentile(&totals.boxes, 50), 0.03);
+  failed += eval_at_most("distance of true boxes, p90 of the relative error",
+                         eval_percentile(&totals.boxes, 90), 0.15);
   eval_clear(&totals.ttc);
+  eval_clear(&totals.boxes);
   return failed ? 1 : 0;
 }
