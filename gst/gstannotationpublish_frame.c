@@ -16,23 +16,66 @@ gboolean gst_publish_is_annotation(const GstMeta *meta) {
   return g_str_has_prefix(name, "Rv") && g_str_has_suffix(name, "Meta");
 }
 
-/* Copies the fields of an annotation; returns the bytes of its buffers, which are shared. By name,
- * since GStreamer 1.26 deprecates the functions by quark. */
-static gsize copy_fields(const GstStructure *from, GstStructure *to, guint wants) {
-  gsize bytes = 0;
-  const gint count = gst_structure_n_fields(from);
-  for (gint i = 0; i < count; i++) {
-    const char *name = gst_structure_nth_field_name(from, (guint)i);
-    const GValue *value = gst_structure_get_value(from, name);
-    if (G_VALUE_HOLDS(value, GST_TYPE_BUFFER)) {
-      GstBuffer *buffer = gst_value_get_buffer(value);
-      if (!buffer || (!(wants & GST_PUBLISH_WANTS_RASTERS) && gst_buffer_get_video_meta(buffer)))
-        continue;
-      bytes += gst_buffer_get_size(buffer);
+/* What is to be left out of a copy, and the bytes of the buffers that stay, which are shared. */
+typedef struct Sift {
+  guint wants;
+  const char *unwanted[16]; /* names of rasters */
+  guint count;
+  gsize bytes;
+} Sift;
+
+static gboolean sift(Sift *s, const char *name, const GValue *value) {
+  if (!G_VALUE_HOLDS(value, GST_TYPE_BUFFER))
+    return TRUE;
+  GstBuffer *buffer = gst_value_get_buffer(value);
+  if (buffer && ((s->wants & GST_PUBLISH_WANTS_RASTERS) || !gst_buffer_get_video_meta(buffer)))
+    s->bytes += gst_buffer_get_size(buffer);
+  else if (s->count < G_N_ELEMENTS(s->unwanted))
+    s->unwanted[s->count++] =
+        g_intern_string(name); /* the field's own name moves with its removal */
+  return TRUE;
+}
+
+/* GStreamer 1.26 deprecates the functions by quark. */
+#if GST_CHECK_VERSION(1, 26, 0)
+static gboolean sift_field(const GstIdStr *name, const GValue *value, gpointer user) {
+  return sift(user, gst_id_str_as_str(name), value);
+}
+#  define sift_fields(fields, s) gst_structure_foreach_id_str(fields, sift_field, s)
+#else
+static gboolean sift_field(GQuark name, const GValue *value, gpointer user) {
+  return sift(user, g_quark_to_string(name), value);
+}
+#  define sift_fields(fields, s) gst_structure_foreach(fields, sift_field, s)
+#endif
+
+/* Adds an annotation to `frame`; NULL if it cannot be copied. As a whole where its owner has not
+ * renamed it: field by field takes twice as long. */
+static GstStructure *copy_annotation(GstPublishFrame *frame, GstMeta *meta, GstBuffer *buffer,
+                                     const GstStructure *fields, guint wants) {
+  const char *name = gst_structure_get_name(fields);
+  GstMetaTransformCopy whole = {FALSE, 0, (gsize)-1};
+  GstCustomMeta *own = NULL;
+  if (gst_custom_meta_has_name((GstCustomMeta *)meta, name) && meta->info->transform_func &&
+      meta->info->transform_func(frame->metas, meta, buffer, _gst_meta_transform_copy, &whole))
+    own = gst_buffer_get_custom_meta(frame->metas, name);
+  const gboolean is_whole = own != NULL;
+  if (!own && gst_meta_get_info(name))
+    own = gst_buffer_add_custom_meta(frame->metas, name);
+  if (!own)
+    return NULL;
+  GstStructure *copy = gst_custom_meta_get_structure(own);
+  if (!is_whole)
+    for (gint i = 0; i < gst_structure_n_fields(fields); i++) {
+      const char *field = gst_structure_nth_field_name(fields, (guint)i);
+      gst_structure_set_value(copy, field, gst_structure_get_value(fields, field));
     }
-    gst_structure_set_value(to, name, value);
-  }
-  return bytes;
+  Sift s = {.wants = wants};
+  sift_fields(copy, &s);
+  for (guint i = 0; i < s.count; i++)
+    gst_structure_remove_field(copy, s.unwanted[i]);
+  frame->bytes += s.bytes;
+  return copy;
 }
 
 static void take_annotations(GstPublishFrame *frame, GstBuffer *buffer, guint wants) {
@@ -47,13 +90,9 @@ static void take_annotations(GstPublishFrame *frame, GstBuffer *buffer, guint wa
      * and assembled again has one copy per packet. */
     if (gst_publish_frame_find(frame, name))
       continue;
-    GstCustomMeta *own =
-        gst_meta_get_info(name) ? gst_buffer_add_custom_meta(frame->metas, name) : NULL;
-    if (!own)
-      continue;
-    GstStructure *copy = gst_custom_meta_get_structure(own);
-    frame->bytes += copy_fields(fields, copy, wants);
-    frame->annotations[frame->count++] = copy;
+    GstStructure *copy = copy_annotation(frame, meta, buffer, fields, wants);
+    if (copy)
+      frame->annotations[frame->count++] = copy;
   }
 }
 

@@ -572,7 +572,7 @@ static void test_speed(void) {
                  "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudardp ! queue ! "
                  "cudaroaddetect ! queue ! cudahough ! queue ! cudaannotate");
   bench_pipeline("pipeline/1242x375-publish", picture, 1,
-                 "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudaannotate ! "
+                 "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudaannotate ! queue ! "
                  "annotationpublish location=/dev/null");
   gst_buffer_unref(picture);
 }

@@ -108,14 +108,14 @@ def plot(path, out):
         axis.scatter([k['instructions'] / k['bytes'] for k in points], [k['instructions'] / k['us'] * 1e6 for k in points],
                      s=[8 + 1.5 * min(k['us'], 200) for k in points], color=plt.cm.tab10(number % 10), alpha=0.6, label=group)
         for k in points:
-            if k['us'] >= 20:
+            if k['us'] >= 30:
                 axis.annotate('%s %s' % (k['kernel'].partition('<')[0].replace('_kernel', ''), k['row'].split('/')[1].split('-')[0]),
                               (k['instructions'] / k['bytes'], k['instructions'] / k['us'] * 1e6), fontsize=6,
                               xytext=(4, 9 * (number % 2) - 6 + 6 * (len(k['row']) % 3)), textcoords='offset points')
     axis.set_xscale('log')
     axis.set_yscale('log')
     axis.set_xlim(1e-2, 1e3)
-    axis.set_ylim(3e9, 2e12)
+    axis.set_ylim(2e9, 2e12)
     axis.set_xlabel('instructions of warps per byte of device memory')
     axis.set_ylabel('instructions of warps per second')
     axis.grid(alpha=0.3, which='both')
