@@ -91,22 +91,33 @@ static gboolean camera_of(const Panel *p, const RvMetaFreeSpace *meta, RvCamera 
   return TRUE;
 }
 
+/* Columns of a sector of the free space. */
 static int step_of(const RvMetaFreeSpace *meta) {
   return (meta->columns + SECTORS - 1) / SECTORS;
 }
 
-static RvStatus draw_free(const Panel *p, const RvMetaFreeSpace *meta, const RvFreeColumn *list) {
-  RvCamera camera;
-  RvStatus status = RV_OK;
+/* Where the free space of the sector from column k on ends, left and right. */
+typedef struct Sector {
+  double x0, z0, x1, z1;
+} Sector;
+
+static Sector sector_of(const RvMetaFreeSpace *meta, const RvFreeColumn *list, int k,
+                        const RvCamera *camera) {
+  const int next = k + step_of(meta);
+  Sector s;
+  end_of(meta, &list[k], k, camera, &s.x0, &s.z0);
+  end_of(meta, &list[next], next, camera, &s.x1, &s.z1);
+  return s;
+}
+
+static RvStatus draw_free(const Panel *p, const RvMetaFreeSpace *meta, const RvFreeColumn *list,
+                          const RvCamera *camera) {
   const int step = step_of(meta);
-  if (!camera_of(p, meta, &camera))
-    return RV_OK;
+  RvStatus status = RV_OK;
   for (int k = 0; k + step < meta->columns && status == RV_OK; k += step) {
-    double x0, z0, x1, z1;
-    end_of(meta, &list[k], k, &camera, &x0, &z0);
-    end_of(meta, &list[k + step], k + step, &camera, &x1, &z1);
-    const int corners[8] = {across(p, 0),  down(p, 0),  across(p, x0), down(p, z0),
-                            across(p, x1), down(p, z1), across(p, 0),  down(p, 0)};
+    const Sector s = sector_of(meta, list, k, camera);
+    const int corners[8] = {across(p, 0),    down(p, 0),    across(p, s.x0), down(p, s.z0),
+                            across(p, s.x1), down(p, s.z1), across(p, 0),    down(p, 0)};
     status = rv_draw_quad(p->view->draw, corners, FREE);
   }
   return status;
@@ -115,22 +126,19 @@ static RvStatus draw_free(const Panel *p, const RvMetaFreeSpace *meta, const RvF
 /* Walls run obliquely (guard rails, house fronts), so that their box is not their place: the line
  * where they end the free space is. */
 static RvStatus draw_walls(const Panel *p, const RvMetaFreeSpace *meta, const RvFreeColumn *list,
-                           const RvObstacle *things, int count) {
-  RvCamera camera;
-  RvStatus status = RV_OK;
+                           const RvCamera *camera, const RvObstacle *things, int count) {
   const int step = step_of(meta);
-  if (!camera_of(p, meta, &camera))
-    return RV_OK;
+  RvStatus status = RV_OK;
   for (int k = 0; k + step < meta->columns && status == RV_OK; k += step) {
     const int wall = list[k].obstacle;
-    double x0, z0, x1, z1;
     if (wall >= count || things[wall].kind != RV_OBSTACLE_WALL || list[k + step].obstacle != wall)
       continue;
-    end_of(meta, &list[k], k, &camera, &x0, &z0);
-    end_of(meta, &list[k + step], k + step, &camera, &x1, &z1);
-    if (fabs(z1 - z0) < JOINED && MAX(fabs(x0), fabs(x1)) < BESIDE && MAX(z0, z1) < AHEAD)
-      status = rv_draw_line(p->view->draw, across(p, x0), down(p, z0), across(p, x1), down(p, z1),
-                            2 * p->thickness_fx, gst_cuda_annotate_obstacle_color(&things[wall]));
+    const Sector s = sector_of(meta, list, k, camera);
+    if (fabs(s.z1 - s.z0) < JOINED && MAX(fabs(s.x0), fabs(s.x1)) < BESIDE &&
+        MAX(s.z0, s.z1) < AHEAD)
+      status = rv_draw_line(p->view->draw, across(p, s.x0), down(p, s.z0), across(p, s.x1),
+                            down(p, s.z1), 2 * p->thickness_fx,
+                            gst_cuda_annotate_obstacle_color(&things[wall]));
   }
   return status;
 }
@@ -191,6 +199,7 @@ static Panel panel_of(const GstCudaAnnotateView *view) {
 static RvStatus draw_all(const Panel *p, const RvMetaObstacles *obstacles,
                          const RvMetaFreeSpace *space, const RvMetaLanes *lanes) {
   GstCudaAnnotateRecords things = {.mapped = FALSE}, columns = things, lines = things;
+  RvCamera camera;
   RvStatus status = gst_cuda_annotate_records_map(&things, p->view, obstacles->payload,
                                                   MIN(obstacles->count, BOXES));
   if (status == RV_OK)
@@ -199,10 +208,11 @@ static RvStatus draw_all(const Panel *p, const RvMetaObstacles *obstacles,
     status = gst_cuda_annotate_records_map(&lines, p->view, lanes->payload, lanes->count);
   if (status == RV_OK)
     status = draw_panel(p);
-  if (status == RV_OK && columns.count)
-    status = draw_free(p, space, columns.list);
-  if (status == RV_OK && columns.count)
-    status = draw_walls(p, space, columns.list, things.list, things.count);
+  const gboolean has_space = columns.count && camera_of(p, space, &camera);
+  if (status == RV_OK && has_space)
+    status = draw_free(p, space, columns.list, &camera);
+  if (status == RV_OK && has_space)
+    status = draw_walls(p, space, columns.list, &camera, things.list, things.count);
   if (status == RV_OK && lines.count)
     status = draw_lanes(p, lanes, lines.list);
   for (int i = things.count - 1; i >= 0 && status == RV_OK; i--)

@@ -21,19 +21,9 @@ shift $(($# < 4 ? $# : 4))
 [ $# -gt 0 ] || set -- cpu cuda
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-if [ -n "${RV_GPU_BUNDLE:-}" ]; then
-  bundle=$(cd "$RV_GPU_BUNDLE" && pwd)
-  . "$bundle/gst/env.sh"
-  export LD_LIBRARY_PATH=$bundle/lib:$LD_LIBRARY_PATH
-  program=$bundle/bin/latency plugins=$bundle/plugins
-else
-  build=$(cd "${RV_BUILD_DIR:-build}" && pwd)
-  program=$build/tests/latency plugins=$build/gst
-fi
-export GST_PLUGIN_PATH=$plugins${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
-export GST_REGISTRY=$work/registry GST_REGISTRY_1_0=$work/registry
-export GST_TRACERS='latency(flags=pipeline)' GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1
-export OMP_WAIT_POLICY=passive
+. tests/program.sh
+use_program latency "$work/registry"
+export GST_TRACERS='latency(flags=pipeline)'
 
 # Cameras with lenses that bend a little.
 awk -v w="$width" -v h="$height" 'BEGIN {

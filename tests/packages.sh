@@ -198,7 +198,7 @@ install_test() { # SUITE
     dpkg-query -W -f "\${Version}" roadvision | grep -q "^'"$upstream"'"'
   prefix=${PACKAGES_PREFIX:-}
   begin=$EPOCHREALTIME
-  inside "$bare" 'roadvision see test --frames 1 --size 1242x375 --out /root/first.avi && [ -s /root/first.avi ]'
+  inside "$bare" 'roadvision see test --frames 1 --size 1242x375 --out /srv/first.avi && [ -s /srv/first.avi ]'
   echo "packages: $1: from packages to the first still $(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }') s"
   prefix=''
   inside "$bare" 'apt-get install -qq --yes --no-install-recommends gcc gstreamer1.0-tools libc6-dev pkgconf >/dev/null; cd /srv/tests

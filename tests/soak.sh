@@ -10,22 +10,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 log=$(mktemp)
 trap 'rm -f "$log" "$log.registry"' EXIT
-if [ -n "${RV_GPU_BUNDLE:-}" ]; then
-  bundle=$(cd "$RV_GPU_BUNDLE" && pwd)
-  . "$bundle/gst/env.sh"
-  export LD_LIBRARY_PATH=$bundle/lib:$LD_LIBRARY_PATH
-  soak=$bundle/bin/soak plugins=$bundle/plugins
-else
-  build=$(cd "${RV_BUILD_DIR:-build}" && pwd)
-  soak=$build/tests/soak plugins=$build/gst
-fi
-export GST_PLUGIN_PATH=$plugins${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
-export GST_REGISTRY=$log.registry GST_REGISTRY_1_0=$log.registry
-export GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_FILE=$log GST_DEBUG_NO_COLOR=1
-export OMP_WAIT_POLICY=passive
+. tests/program.sh
+use_program soak "$log.registry"
+export GST_TRACERS=leaks GST_DEBUG_FILE=$log
 status=0
 [ $# -gt 0 ] || set -- 3600
-"$soak" "$@" || status=$?
+"$program" "$@" || status=$?
 sed -i '/new format string/d' "$log"
 leaks=$(grep -c 'object-alive,' "$log" || true)
 echo "leaks tracer: $leaks objects"
