@@ -11,7 +11,8 @@
 #define DRIVABLE_SHARE 0.75  /* of the corridor's patches */
 #define DRIVABLE_GAP 2       /* rows that may be missing */
 #define TOLERANCE 3          /* quarters of a patch */
-#define PROFILE_ITERATIONS 4 /* of the row of the ground */
+#define PROFILE_ITERATIONS 4 /* of the row of the ground, at most */
+#define ROW_ERROR 1e-6       /* px: closer rows are the same */
 
 /* A horizontal run of road; runs of a component form a tree to its first run. */
 typedef struct Run {
@@ -200,7 +201,10 @@ static double ground_at(const Border *b, double x, double y) {
     return 0;
   for (int i = 0; i < PROFILE_ITERATIONS; i++) {
     const double d = g->slope_x * x + g->slope_y * row + g->intercept;
-    row += y - rv_ground_row(g, camera, d, x); /* 0 on a plane */
+    const double shift = y - rv_ground_row(g, camera, d, x); /* 0 on a plane */
+    row += shift;
+    if (shift < ROW_ERROR && shift > -ROW_ERROR)
+      break;
   }
   return g->slope_x * x + g->slope_y * row + g->intercept + camera->doffs;
 }
@@ -217,23 +221,39 @@ static RvRoadPoint point_of(const Border *b, const Corner *corner) {
   return p;
 }
 
-/* 1 when the row of patches is drivable; -1 when the corridor is not in the image there. */
-static int is_drivable(const Border *b, const RvPlane *mask, int y) {
+/* Patches of the corridor in a row and those of them that are road. */
+typedef struct Corridor {
+  int all, road;
+} Corridor;
+
+/* Adds the patches from column x on, by `step`, as far as the corridor reaches: the ground of the
+ * others, most of the row, is not needed. */
+static void add_corridor(const Border *b, const RvPlane *mask, int x, int step, int y,
+                         Corridor *found) {
   const RvRoadConfig *c = b->config;
   const uint8_t *row = (const uint8_t *)mask->data + y * mask->stride;
   const double width = c->near_width > 0 ? c->near_width : WIDTH_DEFAULT;
   const int n = c->patch_size;
   const double v = y * n + 0.5 * (n - 1);
-  int road = 0, all = 0;
-  for (int x = 0; x < b->columns; x++) {
+  for (; x >= 0 && x < b->columns; x += step) {
     const double u = x * n + 0.5 * (n - 1), d = ground_at(b, u, v);
     const double beside = (u - c->camera.cx) * c->camera.baseline;
     if (d < DISPARITY_MIN || 2 * (beside < 0 ? -beside : beside) > width * d)
-      continue;
-    all++;
-    road += row[x] != 0;
+      return;
+    found->all++;
+    found->road += row[x] != 0;
   }
-  return all ? road >= DRIVABLE_SHARE * all : -1;
+}
+
+/* 1 when the row of patches is drivable; -1 when the corridor is not in the image there. */
+static int is_drivable(const Border *b, const RvPlane *mask, int y) {
+  const int n = b->config->patch_size;
+  const double at = (b->config->camera.cx + 0.5) / n; /* columns to the left of the axis */
+  const int axis = at > 0 ? at < b->columns ? (int)at : b->columns - 1 : 0;
+  Corridor found = {0};
+  add_corridor(b, mask, axis, 1, y, &found);
+  add_corridor(b, mask, axis - 1, -1, y, &found);
+  return found.all ? found.road >= DRIVABLE_SHARE * found.all : -1;
 }
 
 static double drivable(const Border *b, const RvPlane *mask) {
