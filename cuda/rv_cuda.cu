@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#if CUDART_VERSION >= 12050
+#  include <cuda.h>
+#endif
 
 RvStatus rv_cuda_failed(const RvLog *log, cudaError_t error, const char *call, const char *file,
                         int line) {
@@ -24,6 +27,37 @@ RvStatus rv_cuda_failed(const RvLog *log, cudaError_t error, const char *call, c
   }
 }
 
+#if CUDART_VERSION >= 12050
+/* A function of the driver by its ABI of CUDA `version`; NULL when the driver is older. */
+template <typename Function> static Function driver_function(const char *name, unsigned version) {
+  void *function = NULL;
+  cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+  if (cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &result) ==
+          cudaSuccess &&
+      result == cudaDriverEntryPointSuccess)
+    return (Function)function;
+  (void)cudaGetLastError();
+  return NULL;
+}
+
+/* 0: there is no context yet, or a driver before CUDA 12.4. */
+static int context_processors(void) {
+  const auto current = driver_function<decltype(&cuCtxGetCurrent)>("cuCtxGetCurrent", 4000);
+  const auto resource =
+      driver_function<decltype(&cuCtxGetDevResource)>("cuCtxGetDevResource", 12040);
+  CUcontext context = NULL;
+  CUdevResource sm = {};
+  if (!current || !resource || current(&context) != CUDA_SUCCESS || !context ||
+      resource(context, &sm, CU_DEV_RESOURCE_TYPE_SM) != CUDA_SUCCESS)
+    return 0;
+  return (int)sm.sm.smCount;
+}
+#else
+static int context_processors(void) {
+  return 0;
+}
+#endif
+
 /* Compiled like every other kernel: tells which architecture the code was made for. */
 static __global__ void any_kernel(void) {}
 
@@ -36,6 +70,8 @@ RvStatus rv_cuda_device(const RvLog *log, RvCudaDevice *out) {
   RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   RV_CU(log, cudaFuncGetAttributes(&code, any_kernel));
   out->shared -= 1024; /* the system's */
+  const int some = context_processors();
+  out->processors = some > 0 ? some : out->processors;
   out->overlaps = major >= 9 && code.ptxVersion >= 90;
   return RV_OK;
 }

@@ -17,7 +17,7 @@
 
 /* What kernels may use of the current device. */
 typedef struct RvCudaDevice {
-  int processors; /* SMs */
+  int processors; /* SMs of the current context, which may be a part of the device */
   int shared;     /* bytes of shared memory that a block may have, less those of the system */
   int overlaps; /* 1: kernels may start before the preceding one ends (rv_launch.cuh); depends on the
                    * code that was loaded too: PTX for an older architecture cannot */

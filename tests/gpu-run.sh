@@ -160,10 +160,19 @@ compare_baselines() {
     }' "$root/tests/gpu-baselines.txt" "$1"
 }
 
+# Timed on a part of the GPU too.
+small_gpu_rows=sgm/1242x375-d128-p4,sgm/1242x375-d128-p8,sgm/1242x375-default,sgm/1920x1080-default
+small_gpu_rows+=,stixels/1242x375-w8s8-fast,rdp/1242x375-median,road/640x480,hough/1080p-picture
+
 part_bench() {
   run 300 "$bundle/bin/rvcheck" --bench --engine cuda
   local status=$?
   grep -E '^(bench |ratio |FAIL|did not)' "$log" >"$work/bench"
+  local sms
+  for sms in 16 56; do # as on smaller GPUs: rows NAME-smN
+    run 60 "$bundle/bin/rvcheck" --bench --engine cuda --sms $sms --only "$small_gpu_rows" || status=$?
+    grep -E '^(bench |FAIL|did not)' "$log" >>"$work/bench"
+  done
   run 60 "$bundle/bin/rvcheck" --model vote --engine cuda || status=$?
   grep -E '^(model |FAIL|did not)' "$log" >>"$work/bench"
   compare_baselines "$work/bench" >"$work/table"

@@ -220,8 +220,11 @@ double rvc_bench_sequence(RvCheck *check, const char *name, RvEngine engine, int
   qsort(us, (size_t)runs, sizeof us[0], bench_by_value);
   const double median = runs % 2 ? us[runs / 2] : 0.5 * (us[runs / 2 - 1] + us[runs / 2]);
   const double p95 = us[(runs * 95 + 99) / 100 - 1];
-  printf("bench %s %s median_us=%.1f p95_us=%.1f", name, engine == RV_CUDA ? "cuda" : "cpu", median,
-         p95);
+  char limit[16] = "";
+  if (engine == RV_CUDA && check->sms > 0)
+    snprintf(limit, sizeof limit, "-sm%d", check->sms);
+  printf("bench %s%s %s median_us=%.1f p95_us=%.1f", name, limit,
+         engine == RV_CUDA ? "cuda" : "cpu", median, p95);
   if (engine == RV_CUDA)
     printf(" single_us=%.1f", single);
   printf("\n");

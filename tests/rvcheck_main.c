@@ -25,13 +25,14 @@ static const RvCases *const algorithms[] = {
 
 static const char usage[] =
     "usage: rvcheck [--only NAME,...] [--engine auto|cpu|cuda] [--bench] [--small]\n"
-    "               [--seed N|random] [--verbose] [--list]\n"
+    "               [--sms N] [--seed N|random] [--verbose] [--list]\n"
     "Verifies the CPU engine and, on a machine with a GPU, that the CUDA engine gives the same "
     "bits.\n"
     "  --only     algorithms, stages or rows, such as sgm, sgm/census, 'sgm/1242*'\n"
     "  --engine   cpu: CPU engine alone; cuda: exit 77 when there is no GPU; default auto\n"
     "  --bench    time instead of verify: bench NAME ENGINE median_us=X p95_us=Y\n"
     "  --model    fit the time model of one algorithm on this GPU: its name\n"
+    "  --sms      on as many multiprocessors of the GPU as given (a green context; rows NAME-smN)\n"
     "  --small    small inputs only (for sanitizers)\n"
     "  --seed     of the random inputs; default 1\n"
     "Exit status: 0 all good, 1 a failure or nothing ran, 2 bad usage, 77 engine not there.\n";
@@ -61,6 +62,7 @@ static int parse(int argc, char **argv, RvCheck *check, const char **engine) {
       {"engine", required_argument, NULL, 'e'},
       {"bench", no_argument, &check->bench, 1},
       {"model", required_argument, NULL, 'm'},
+      {"sms", required_argument, NULL, 's'},
       {"small", no_argument, &check->small, 1},
       {"seed", required_argument, NULL, 'n'},
       {"verbose", no_argument, &check->verbose, 1},
@@ -82,6 +84,12 @@ static int parse(int argc, char **argv, RvCheck *check, const char **engine) {
       check->model = 1;
       check->only = optarg;
       break;
+    case 's':
+      check->sms = atoi(optarg);
+      if (check->sms > 0)
+        break;
+      fprintf(stderr, "rvcheck: --sms takes a number above 0\n");
+      return 2;
     case 'n':
       if (parse_seed(optarg, &check->seed))
         break;
@@ -112,9 +120,15 @@ static int choose_engine(RvCheck *check, const char *engine) {
   check->cpu_timed = strcmp(engine, "cuda") != 0;
   check->cuda = strcmp(engine, "cpu") != 0 && rv_cuda_devices(text, sizeof text) > 0 &&
                 rv_cuda_use_device(0) == RV_OK;
+  if (check->cuda && check->sms > 0 && !rvc_cuda_limit(&check->sms, text, sizeof text)) {
+    printf("rvcheck: skipped, --sms: %s\n", text);
+    return 77;
+  }
   if (check->cuda) {
     rvc_cuda_describe(text, sizeof text);
     printf("rvcheck: CUDA: %s\n", text);
+    if (check->sms > 0)
+      printf("rvcheck: on %d multiprocessors\n", check->sms);
   } else if (strcmp(engine, "cuda") == 0) {
     printf("rvcheck: skipped, --engine cuda: %s\n", text[0] ? text : "no usable CUDA device");
     return 77;

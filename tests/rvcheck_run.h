@@ -18,6 +18,7 @@ struct RvCheck {
   int cuda;      /* the CUDA engine takes part */
   int bench;     /* --bench */
   int model;     /* --model */
+  int sms;       /* --sms, those that were had; 0: all */
   int small;     /* --small */
   int verbose;   /* --verbose */
   long checks;   /* results so far, good and bad */
@@ -30,6 +31,10 @@ struct RvCheck {
 
 /* One line about the GPU and its driver; empty without. */
 void rvc_cuda_describe(char *text, size_t size);
+
+/* Makes a green context of at least *sms multiprocessors, the number that was had, current in this
+ * thread until the program ends; 0 and a reason when there is none. */
+int rvc_cuda_limit(int *sms, char *reason, size_t size);
 
 /* Times single runs with CUDA events; fills at most `room` values in µs and returns their number,
  * 0 after a failure (with *status). */

@@ -235,15 +235,17 @@ static void shape_of(const RvRdpConfig *config, int columns, int small_rows, Rdp
 
 RvStatus rdp_cuda_shape(const RvRdpConfig *config, RdpShape *shape) {
   const RvLog *log = &config->log;
-  int device = 0, processors = 1, most = 0;
+  int device = 0, most = 0;
+  RvCudaDevice limits;
   RV_CU(log, cudaGetDevice(&device));
-  RV_CU(log, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  RV_TRY(rv_cuda_device(log, &limits));
   RV_CU(log, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   cudaFuncAttributes attributes;
   RV_CU(log, cudaFuncGetAttributes(&attributes, split_kernel));
   /* Memory of the kernel in addition to the pool, which starts at a multiple of 128 bytes. */
   most -= rv_div_up((int)attributes.sharedSizeBytes, 128) * 128;
   /* Every processor gets the same number of columns, in as few rounds as they need. */
+  const int processors = limits.processors;
   const int rounds = rv_div_up(config->width, processors * COLUMNS_MAX);
   int columns = rv_div_up(config->width, processors * rounds);
   shape_of(config, columns, SMALL_ROWS_MAX / 2, shape);

@@ -412,9 +412,10 @@ template <int G, int K, typename Census>
 RvStatus open_bands(SgmCuda *work, const RvSgmConfig *config) {
   const RvLog *log = &config->log;
   const int words = config->disparities / 2;
-  int device = 0, sms = 1, shared = 48 * 1024;
+  int device = 0, shared = 48 * 1024;
+  RvCudaDevice limits;
   RV_CU(log, cudaGetDevice(&device));
-  RV_CU(log, cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+  RV_TRY(rv_cuda_device(log, &limits));
   RV_CU(log, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   const int unit = 32 / G; /* columns of a warp */
   int columns = band_threads(K) / G;
@@ -422,7 +423,7 @@ RvStatus open_bands(SgmCuda *work, const RvSgmConfig *config) {
   while (columns > unit && /* without a halo: the maximum */
          BandShared<Census>::place(&unused, NULL, columns, 0, words) > (size_t)shared)
     columns -= unit;
-  choose_strip(work, config, columns, unit, sms);
+  choose_strip(work, config, columns, unit, limits.processors);
   RV_CU(log, cudaFuncSetAttribute(band_kernel<G, K, Census>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   return RV_OK;

@@ -516,13 +516,15 @@ RvStatus launch(const SgmCuda *work, const RvSgmJob *job, DiagonalArgs a) {
 RvStatus sgm_cuda_diagonal_open(SgmCuda *work, const RvSgmPlan *plan) {
   const RvSgmConfig *config = &plan->config;
   const RvLog *log = &config->log;
-  int device = 0, sms = 1, cooperative = 0;
+  int device = 0, cooperative = 0;
+  RvCudaDevice limits;
   work->resident = 0;
   RV_CU(log, cudaGetDevice(&device));
-  RV_CU(log, cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+  RV_TRY(rv_cuda_device(log, &limits));
   RV_CU(log, cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
   if (!cooperative || work->window < config->height || config->height < 2)
     return RV_OK;
+  const int sms = limits.processors;
   int strip = rv_div_up(config->width, rv_max(sms / 2, 1)); /* one block per SM */
   strip = rv_max(strip, rv_min(2 * HALO, config->width));
   SGM_FOR_DIAGONAL(plan, K, Census, {

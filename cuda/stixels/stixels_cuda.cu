@@ -16,15 +16,17 @@ struct Device {
 static Device current_device(void) {
   int device = 0;
   Device d = {0, 0, 0, 0};
+  RvCudaDevice limits = {};
   if (cudaGetDevice(&device) == cudaSuccess &&
       cudaDeviceGetAttribute(&d.major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-      cudaDeviceGetAttribute(&d.processors, cudaDevAttrMultiProcessorCount, device) ==
-          cudaSuccess &&
+      rv_cuda_device(NULL, &limits) == RV_OK &&
       cudaDeviceGetAttribute(&d.shared_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
           cudaSuccess &&
       cudaDeviceGetAttribute(&d.shared_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) ==
-          cudaSuccess)
+          cudaSuccess) {
+    d.processors = limits.processors;
     return d;
+  }
   (void)cudaGetLastError(); /* new() reports the error */
   return {7, 0, 65536, 65536};
 }
