@@ -5,6 +5,7 @@
 #include <roadvision-gst.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -587,6 +588,11 @@ int main(int argc, char **argv) {
     return 77;
   }
   gst_object_unref(upload);
+  if (argc == 3 && strcmp(argv[1], "--speed") == 0) { /* the rows alone, as often as asked */
+    for (int i = atoi(argv[2]); i > 0; i--)
+      test_speed();
+    return failures ? 1 : 0;
+  }
   test_negotiation();
   test_same_bits();
   test_publish();
