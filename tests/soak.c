@@ -116,9 +116,15 @@ static int count_entries(const char *path) {
   return count;
 }
 
+/* Of the GPU in use: nvidia-smi shows those that CUDA does not see, too. */
 static int gpu_memory(void) {
-  static const char *const query[] = {"nvidia-smi", "--query-gpu=memory.used",
-                                      "--format=csv,noheader,nounits", NULL};
+  const char *visible = g_getenv("CUDA_VISIBLE_DEVICES");
+  const char *const query[] = {"nvidia-smi",
+                               "-i",
+                               visible && visible[0] ? visible : "0",
+                               "--query-gpu=memory.used",
+                               "--format=csv,noheader,nounits",
+                               NULL};
   char *text = NULL;
   int mib = -1;
   if (g_spawn_sync(NULL, (char **)query, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL,
