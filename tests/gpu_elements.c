@@ -149,8 +149,7 @@ static void outcome_clear(Outcome *o) {
   g_clear_pointer(&o->disparity, g_checksum_free);
 }
 
-/* --- Negotiation --------------------------------------------------------------------------------
- */
+/* --- Negotiation ------------------------------------------------------------------------------- */
 
 /* What stands between cudaupload and cudasgm; none of it may make the line leave the GPU. */
 static void test_negotiation(void) {
@@ -184,8 +183,7 @@ static void test_negotiation(void) {
   }
 }
 
-/* --- Same bits ----------------------------------------------------------------------------------
- */
+/* --- Same bits --------------------------------------------------------------------------------- */
 
 static void compare(const char *name, const char *source, const char *upload, const char *engine,
                     const char *download, const Outcome *expected) {
@@ -299,8 +297,7 @@ static void test_publish(void) {
   g_free(mcap);
 }
 
-/* --- The complete line --------------------------------------------------------------------------
- */
+/* --- The complete line ------------------------------------------------------------------------- */
 
 #define DRIVE_FRAMES 12
 #define DRIVE_WIDTH 320
@@ -386,8 +383,7 @@ static void test_drive(void) {
   outcome_clear(&cuda);
 }
 
-/* --- Further formats ---------------------------------------------------------------------------
- */
+/* --- Further formats --------------------------------------------------------------------------- */
 
 /* Formats of decoders and cameras: equal bits from both engines in both memories. */
 static void test_formats(void) {
@@ -425,8 +421,7 @@ static void test_formats(void) {
   }
 }
 
-/* --- Speed --------------------------------------------------------------------------------------
- */
+/* --- Speed ------------------------------------------------------------------------------------- */
 
 #define BENCH_FRAMES 1500     /* of one pipeline */
 #define BENCH_FRAMES_ALL 8000 /* of several together */
