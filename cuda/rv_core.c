@@ -200,20 +200,14 @@ RvStatus rv_cuda_use_device(int device) {
   return RV_ERR_NO_DEVICE;
 }
 
-RvStatus rv_copy_to_device(void *device, const void *host, size_t bytes, RvStream stream) {
-  (void)device, (void)host, (void)bytes, (void)stream;
-  return RV_ERR_NO_DEVICE;
-}
-
-RvStatus rv_copy_to_host(void *host, const void *device, size_t bytes, RvStream stream) {
-  (void)device, (void)host, (void)bytes, (void)stream;
-  return RV_ERR_NO_DEVICE;
-}
-
-RvStatus rv_copy_device(void *to, const void *from, size_t bytes, RvStream stream) {
-  (void)to, (void)from, (void)bytes, (void)stream;
-  return RV_ERR_NO_DEVICE;
-}
+#  define NO_COPY(name)                                                                            \
+    RvStatus name(void *to, const void *from, size_t bytes, RvStream stream) {                     \
+      (void)to, (void)from, (void)bytes, (void)stream;                                             \
+      return RV_ERR_NO_DEVICE;                                                                     \
+    }
+NO_COPY(rv_copy_to_device)
+NO_COPY(rv_copy_to_host)
+NO_COPY(rv_copy_device)
 
 RvStatus rv_copy_rows(void *to, ptrdiff_t to_stride, RvEngine to_engine, const void *from,
                       ptrdiff_t from_stride, RvEngine from_engine, size_t row_bytes, int rows,

@@ -215,10 +215,14 @@ static RvStatus end_entry(Yaml *y, size_t path_length, char close, const char *w
   return RV_OK;
 }
 
-static RvStatus flow_list(Yaml *y, int depth, CalibList *list) {
-  CalibList own = {.path = y->path, .line = y->line};
-  if (!list)
-    list = &own;
+/* The list whose numbers those of a list within it belong to: `outer`, or if there is none, `own`. */
+static CalibList *list_in(const Yaml *y, CalibList *outer, CalibList *own) {
+  *own = (CalibList){.path = y->path, .line = y->line};
+  return outer ? outer : own;
+}
+
+static RvStatus flow_list(Yaml *y, int depth, CalibList *outer) {
+  CalibList own, *list = list_in(y, outer, &own);
   const size_t length = y->path.length;
   y->at++;
   for (int i = 0; !is_at(y, ']'); i++) {
@@ -335,10 +339,8 @@ static RvStatus block_mapping(Yaml *y, int depth) {
   return RV_OK;
 }
 
-static RvStatus block_sequence(Yaml *y, int depth, CalibList *list) {
-  CalibList own = {.path = y->path, .line = y->line};
-  if (!list)
-    list = &own;
+static RvStatus block_sequence(Yaml *y, int depth, CalibList *outer) {
+  CalibList own, *list = list_in(y, outer, &own);
   const int indent = column_of(y);
   const size_t path = y->path.length;
   for (int i = 0; !y->is_done && column_of(y) == indent && is_item(y); i++) {

@@ -249,33 +249,31 @@ __device__ __forceinline__ void remap_each(const Args &args, int kind, int x, in
     remap_few<FEW>(args, kind, x + i, y);
 }
 
-__device__ void luma_group(const Args &args, int x, int y) {
-  const PlaneArgs &plane = args.plane[0];
+/* A plane whose samples have BYTES bytes: luma, the chroma of NV12, or pixels of four bytes. */
+template <int PLANE, int BYTES, int MAP>
+__device__ __forceinline__ void plane_group(const Args &args, int x, int y) {
+  const PlaneArgs &plane = args.plane[PLANE];
   Position at[GROUP];
-  if (!locate<GROUP, 1, RV_RECTIFY_LUMA>(args, x, y, plane.in_stride, at)) {
-    remap_each(args, 0, x, y, GROUP);
-    return;
-  }
-  uint32_t value = 0;
-#pragma unroll
-  for (int i = 0; i < GROUP; i++)
-    value |= fetch<1>(plane.in, plane.in_stride, at[i]) << (8 * i);
-  *reinterpret_cast<uint32_t *>(plane.out + (ptrdiff_t)y * plane.out_stride + x) = value;
-}
-
-__device__ void nv12_chroma_group(const Args &args, int x, int y) {
-  const PlaneArgs &plane = args.plane[1];
-  Position at[GROUP];
-  if (!locate<GROUP, 2, RV_RECTIFY_CHROMA>(args, x, y, plane.in_stride, at)) {
-    remap_each(args, 1, x, y, GROUP);
+  if (!locate<GROUP, BYTES, MAP>(args, x, y, plane.in_stride, at)) {
+    remap_each(args, PLANE, x, y, GROUP);
     return;
   }
   uint32_t value[GROUP];
 #pragma unroll
   for (int i = 0; i < GROUP; i++)
-    value[i] = fetch_pair(plane.in, plane.in_stride, at[i]);
-  *reinterpret_cast<uint2 *>(plane.out + (ptrdiff_t)y * plane.out_stride + 2 * x) =
-      make_uint2(value[0] | value[1] << 16, value[2] | value[3] << 16);
+    if constexpr (BYTES == 1)
+      value[i] = fetch<1>(plane.in, plane.in_stride, at[i]);
+    else
+      value[i] = BYTES == 2 ? fetch_pair(plane.in, plane.in_stride, at[i])
+                            : fetch_four(plane.in, plane.in_stride, at[i]);
+  uint8_t *out = plane.out + (ptrdiff_t)y * plane.out_stride + BYTES * x;
+  if constexpr (BYTES == 1)
+    *reinterpret_cast<uint32_t *>(out) = value[0] | value[1] << 8 | value[2] << 16 | value[3] << 24;
+  else if constexpr (BYTES == 2)
+    *reinterpret_cast<uint2 *>(out) =
+        make_uint2(value[0] | value[1] << 16, value[2] | value[3] << 16);
+  else
+    *reinterpret_cast<uint4 *>(out) = make_uint4(value[0], value[1], value[2], value[3]);
 }
 
 /* U and V have the same map but may have different strides. */
@@ -324,21 +322,6 @@ __device__ void packed_group(const Args &args, int x, int y) {
       make_uint2(pair[0], pair[1]);
 }
 
-__device__ void rgb4_group(const Args &args, int x, int y) {
-  const PlaneArgs &plane = args.plane[0];
-  Position at[GROUP];
-  if (!locate<GROUP, 4, RV_RECTIFY_LUMA>(args, x, y, plane.in_stride, at)) {
-    remap_each(args, 0, x, y, GROUP);
-    return;
-  }
-  uint32_t value[GROUP];
-#pragma unroll
-  for (int i = 0; i < GROUP; i++)
-    value[i] = fetch_four(plane.in, plane.in_stride, at[i]);
-  *reinterpret_cast<uint4 *>(plane.out + (ptrdiff_t)y * plane.out_stride + 4 * x) =
-      make_uint4(value[0], value[1], value[2], value[3]);
-}
-
 /* Without a number of blocks the compiler saves registers for more of them, which costs loads in
  * flight. */
 template <int KIND>
@@ -354,7 +337,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, rv_launch_blocks(BLOCK_X *BL
     if (x >= grid.width || y >= grid.height)
       return;
     if (KIND == KIND_NV12)
-      nv12_chroma_group(args, x, y);
+      plane_group<1, 2, RV_RECTIFY_CHROMA>(args, x, y);
     else
       i420_chroma_group(args, x, y);
     return;
@@ -367,9 +350,9 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, rv_launch_blocks(BLOCK_X *BL
   if (KIND == KIND_PACKED)
     packed_group(args, x, y);
   else if (KIND == KIND_RGB4)
-    rgb4_group(args, x, y);
+    plane_group<0, 4, RV_RECTIFY_LUMA>(args, x, y);
   else
-    luma_group(args, x, y);
+    plane_group<0, 1, RV_RECTIFY_LUMA>(args, x, y);
 }
 
 /* --- Host ------------------------------------------------------------------------------------ */

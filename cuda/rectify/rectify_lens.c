@@ -64,11 +64,7 @@ static double theta_slope(const double *k, double t) {
   return 1 + 3 * k[0] * t2 + 5 * k[1] * t4 + 7 * k[2] * t6 + 9 * k[3] * t8;
 }
 
-void rv_lens_project(const RectifyLens *l, double x, double y, double *u, double *v) {
-  if (l->lens == RV_LENS_FISHEYE) {
-    project_fisheye(l, x, y, u, v);
-    return;
-  }
+static void project_pinhole(const RectifyLens *l, double x, double y, double *u, double *v) {
   const double *k = l->k;
   const double x2 = x * x, y2 = y * y, r2 = x2 + y2, xy2 = 2 * x * y;
   const double radial = (1 + ((k[K3] * r2 + k[K2]) * r2 + k[K1]) * r2) /
@@ -79,6 +75,10 @@ void rv_lens_project(const RectifyLens *l, double x, double y, double *u, double
     apply_homography(l->tilt, &xd, &yd);
   *u = l->fx * xd + l->cx;
   *v = l->fy * yd + l->cy;
+}
+
+void rv_lens_project(const RectifyLens *l, double x, double y, double *u, double *v) {
+  (l->lens == RV_LENS_FISHEYE ? project_fisheye : project_pinhole)(l, x, y, u, v);
 }
 
 /* Newton's method on t (1 + k1 t^2 + ...) = r, from t = r. */
@@ -99,11 +99,7 @@ static void unproject_fisheye(const RectifyLens *l, double u, double v, double *
 
 #define ROUNDS 5
 
-void rv_lens_unproject(const RectifyLens *l, double u, double v, double *x, double *y) {
-  if (l->lens == RV_LENS_FISHEYE) {
-    unproject_fisheye(l, u, v, x, y);
-    return;
-  }
+static void unproject_pinhole(const RectifyLens *l, double u, double v, double *x, double *y) {
   const double *k = l->k;
   double x0 = (u - l->cx) / l->fx, y0 = (v - l->cy) / l->fy;
   if (l->is_tilted)
@@ -126,6 +122,10 @@ void rv_lens_unproject(const RectifyLens *l, double u, double v, double *x, doub
     *x = (x0 - dx) * inverse;
     *y = (y0 - dy) * inverse;
   }
+}
+
+void rv_lens_unproject(const RectifyLens *l, double u, double v, double *x, double *y) {
+  (l->lens == RV_LENS_FISHEYE ? unproject_fisheye : unproject_pinhole)(l, u, v, x, y);
 }
 
 /* --- Exact inverse --------------------------------------------------------------------------- */

@@ -19,61 +19,66 @@
 #  include <immintrin.h>
 #  define V_BYTES 64
 #  define V_BIT 1
+#  define V_OP(name) _mm512_##name
+#  define V_ALL(name) _mm512_##name##_si512
 typedef __m512i V;
+#elif defined(__AVX2__)
+#  include <immintrin.h>
+#  define V_BYTES 32
+#  define V_BIT 2
+#  define V_OP(name) _mm256_##name
+#  define V_ALL(name) _mm256_##name##_si256
+typedef __m256i V;
+#else
+#  define V_BYTES 16
+typedef uint8_t V __attribute__((vector_size(16)));
+typedef uint16_t V16 __attribute__((vector_size(16)));
+#endif
 
+#if V_BYTES > 16
+/* Instructions of both widths. */
 static inline V v_load(const void *p) {
-  return _mm512_loadu_si512(p);
+  return V_ALL(loadu)((const V *)p);
 }
 static inline void v_store(void *p, V a) {
-  _mm512_storeu_si512(p, a);
+  V_ALL(storeu)((V *)p, a);
 }
+static inline V v_ones(void) {
+  return V_OP(set1_epi32)(-1);
+}
+static inline V v_set8(int a) {
+  return V_OP(set1_epi8)((char)a);
+}
+static inline V v_set16(int a) {
+  return V_OP(set1_epi16)((short)a);
+}
+static inline V v_even(V a) {
+  return V_ALL(and)(a, v_set16(0xFF));
+}
+static inline V v_odd(V a) {
+  return V_OP(srli_epi16)(a, 8);
+}
+#  define V_PAIR(name, instruction)                                                                \
+    static inline V name(V a, V b) {                                                               \
+      return instruction(a, b);                                                                    \
+    }
+V_PAIR(v_xor, V_ALL(xor))
+V_PAIR(v_add8, V_OP(add_epi8))
+V_PAIR(v_add16, V_OP(add_epi16))
+V_PAIR(v_adds8, V_OP(adds_epu8))
+V_PAIR(v_adds16, V_OP(adds_epu16))
+V_PAIR(v_sub8, V_OP(sub_epi8))
+V_PAIR(v_sub16, V_OP(sub_epi16))
+V_PAIR(v_min8, V_OP(min_epu8))
+V_PAIR(v_min16, V_OP(min_epu16))
+#endif
+
+#if V_BYTES == 64
 static inline V v_widen(const uint8_t *p) {
   return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)p));
 }
-static inline V v_ones(void) {
-  return _mm512_set1_epi32(-1);
-}
-static inline V v_set8(int a) {
-  return _mm512_set1_epi8((char)a);
-}
-static inline V v_set16(int a) {
-  return _mm512_set1_epi16((short)a);
-}
-static inline V v_xor(V a, V b) {
-  return _mm512_xor_si512(a, b);
-}
-static inline V v_add8(V a, V b) {
-  return _mm512_add_epi8(a, b);
-}
-static inline V v_add16(V a, V b) {
-  return _mm512_add_epi16(a, b);
-}
-static inline V v_adds8(V a, V b) {
-  return _mm512_adds_epu8(a, b);
-}
-static inline V v_adds16(V a, V b) {
-  return _mm512_adds_epu16(a, b);
-}
-static inline V v_sub8(V a, V b) {
-  return _mm512_sub_epi8(a, b);
-}
-static inline V v_sub16(V a, V b) {
-  return _mm512_sub_epi16(a, b);
-}
-static inline V v_min8(V a, V b) {
-  return _mm512_min_epu8(a, b);
-}
-static inline V v_min16(V a, V b) {
-  return _mm512_min_epu16(a, b);
-}
 static inline V v_popcount8(V a) {
   return _mm512_popcnt_epi8(a);
-}
-static inline V v_even(V a) {
-  return _mm512_and_si512(a, _mm512_set1_epi16(0xFF));
-}
-static inline V v_odd(V a) {
-  return _mm512_srli_epi16(a, 8);
 }
 static inline V v_iota8(int from) {
   const V k = _mm512_set_epi64(0x3f3e3d3c3b3a3938, 0x3736353433323130, 0x2f2e2d2c2b2a2928,
@@ -123,56 +128,9 @@ static inline void v_keep(V s, V k, uint16_t *low, uint16_t *at) {
   _mm512_mask_storeu_epi16(at, better, k);
 }
 
-#elif defined(__AVX2__)
-#  include <immintrin.h>
-#  define V_BYTES 32
-#  define V_BIT 2
-typedef __m256i V;
-
-static inline V v_load(const void *p) {
-  return _mm256_loadu_si256((const V *)p);
-}
-static inline void v_store(void *p, V a) {
-  _mm256_storeu_si256((V *)p, a);
-}
+#elif V_BYTES == 32
 static inline V v_widen(const uint8_t *p) {
   return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)p));
-}
-static inline V v_ones(void) {
-  return _mm256_set1_epi32(-1);
-}
-static inline V v_set8(int a) {
-  return _mm256_set1_epi8((char)a);
-}
-static inline V v_set16(int a) {
-  return _mm256_set1_epi16((short)a);
-}
-static inline V v_xor(V a, V b) {
-  return _mm256_xor_si256(a, b);
-}
-static inline V v_add8(V a, V b) {
-  return _mm256_add_epi8(a, b);
-}
-static inline V v_add16(V a, V b) {
-  return _mm256_add_epi16(a, b);
-}
-static inline V v_adds8(V a, V b) {
-  return _mm256_adds_epu8(a, b);
-}
-static inline V v_adds16(V a, V b) {
-  return _mm256_adds_epu16(a, b);
-}
-static inline V v_sub8(V a, V b) {
-  return _mm256_sub_epi8(a, b);
-}
-static inline V v_sub16(V a, V b) {
-  return _mm256_sub_epi16(a, b);
-}
-static inline V v_min8(V a, V b) {
-  return _mm256_min_epu8(a, b);
-}
-static inline V v_min16(V a, V b) {
-  return _mm256_min_epu16(a, b);
 }
 static inline V v_popcount8(V a) {
   const V nibble = v_set8(15);
@@ -182,28 +140,19 @@ static inline V v_popcount8(V a) {
   const V high = _mm256_shuffle_epi8(count, _mm256_and_si256(_mm256_srli_epi16(a, 4), nibble));
   return _mm256_add_epi8(low, high);
 }
-static inline V v_even(V a) {
-  return _mm256_and_si256(a, _mm256_set1_epi16(0xFF));
-}
-static inline V v_odd(V a) {
-  return _mm256_srli_epi16(a, 8);
-}
 static inline V v_iota16(int from) {
   const V k = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   return _mm256_add_epi16(k, v_set16(from));
 }
-static inline V v_shl8(V before, V here) {
-  return _mm256_alignr_epi8(here, _mm256_permute2x128_si256(before, here, 0x21), 15);
-}
-static inline V v_shr8(V here, V after) {
-  return _mm256_alignr_epi8(_mm256_permute2x128_si256(here, after, 0x21), here, 1);
-}
-static inline V v_shl16(V before, V here) {
-  return _mm256_alignr_epi8(here, _mm256_permute2x128_si256(before, here, 0x21), 14);
-}
-static inline V v_shr16(V here, V after) {
-  return _mm256_alignr_epi8(_mm256_permute2x128_si256(here, after, 0x21), here, 2);
-}
+#  define V_SHIFTS(bits, bytes)                                                                    \
+    static inline V v_shl##bits(V before, V here) {                                                \
+      return _mm256_alignr_epi8(here, _mm256_permute2x128_si256(before, here, 0x21), 16 - bytes);  \
+    }                                                                                              \
+    static inline V v_shr##bits(V here, V after) {                                                 \
+      return _mm256_alignr_epi8(_mm256_permute2x128_si256(here, after, 0x21), here, bytes);        \
+    }
+V_SHIFTS(8, 1)
+V_SHIFTS(16, 2)
 static inline __m128i v_fold(V a, int wide) {
   const __m128i e = _mm256_castsi256_si128(a), f = _mm256_extracti128_si256(a, 1);
   return wide ? _mm_min_epu16(e, f) : _mm_min_epu8(e, f);
@@ -227,10 +176,6 @@ static inline void v_keep(V s, V k, uint16_t *low, uint16_t *at) {
 }
 
 #else
-#  define V_BYTES 16
-typedef uint8_t V __attribute__((vector_size(16)));
-typedef uint16_t V16 __attribute__((vector_size(16)));
-
 static inline V v_load(const void *p) {
   V a;
   memcpy(&a, p, sizeof a);
@@ -307,18 +252,17 @@ static inline V v_min8(V a, V b) {
 static inline V v_min16(V a, V b) {
   return (V)_mm_sub_epi16((__m128i)a, _mm_subs_epu16((__m128i)a, (__m128i)b));
 }
-static inline V v_shl8(V before, V here) {
-  return (V)_mm_or_si128(_mm_slli_si128((__m128i)here, 1), _mm_srli_si128((__m128i)before, 15));
-}
-static inline V v_shr8(V here, V after) {
-  return (V)_mm_or_si128(_mm_srli_si128((__m128i)here, 1), _mm_slli_si128((__m128i)after, 15));
-}
-static inline V v_shl16(V before, V here) {
-  return (V)_mm_or_si128(_mm_slli_si128((__m128i)here, 2), _mm_srli_si128((__m128i)before, 14));
-}
-static inline V v_shr16(V here, V after) {
-  return (V)_mm_or_si128(_mm_srli_si128((__m128i)here, 2), _mm_slli_si128((__m128i)after, 14));
-}
+#    define V_SHIFTS(bits, bytes)                                                                  \
+      static inline V v_shl##bits(V before, V here) {                                              \
+        return (V)_mm_or_si128(_mm_slli_si128((__m128i)here, bytes),                               \
+                               _mm_srli_si128((__m128i)before, 16 - bytes));                       \
+      }                                                                                            \
+      static inline V v_shr##bits(V here, V after) {                                               \
+        return (V)_mm_or_si128(_mm_srli_si128((__m128i)here, bytes),                               \
+                               _mm_slli_si128((__m128i)after, 16 - bytes));                        \
+      }
+V_SHIFTS(8, 1)
+V_SHIFTS(16, 2)
 static inline uint64_t v_equal(V a, V b) {
   return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi16((__m128i)a, (__m128i)b));
 }

@@ -40,6 +40,9 @@ int32_t rv_stixels_solve_kinds(RvStixelsColumn *column, int x, RvStixel *made, u
 /* Reverses the list of a column. */
 void rv_stixels_reverse(RvStixel *made, uint32_t count);
 
+/* The first with the least cost. */
+int rv_stixels_cheapest(const RvStixelsBest *best, int count);
+
 /* Sets column->cuts. */
 void rv_stixels_cpu_cuts(RvStixelsColumn *column);
 

@@ -259,6 +259,14 @@ RV_ROW_LOOP __attribute__((flatten)) static void offer_all(RvStixelsColumn *c, i
 
 /* --- Column ---------------------------------------------------------------------------------- */
 
+int rv_stixels_cheapest(const RvStixelsBest *best, int count) {
+  int at = 0;
+  for (int k = 1; k < count; k++)
+    if (best[k].cost < best[at].cost)
+      at = k;
+  return at;
+}
+
 void rv_stixels_reverse(RvStixel *made, uint32_t count) {
   for (uint32_t k = 0; k < count / 2; k++) {
     const RvStixel swapped = made[k];
@@ -308,11 +316,8 @@ int32_t rv_stixels_solve(RvStixelsColumn *c, int x, RvStixel *made, uint32_t *co
       c->best[top][k] = (RvStixelsBest){.cost = RV_STIXELS_INFINITE};
     offer_all(c, top);
   }
-  int structure = 0;
   const RvStixelsBest *last = c->best[plan->rows - 1];
-  for (int k = 1; k < RV_STIXELS_CLASSES; k++)
-    if (last[k].cost < last[structure].cost)
-      structure = k;
+  const int structure = rv_stixels_cheapest(last, RV_STIXELS_CLASSES);
   *count = follow(c, x, structure, made);
   return last[structure].cost;
 }

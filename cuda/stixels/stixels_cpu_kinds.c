@@ -131,10 +131,7 @@ int32_t rv_stixels_solve_kinds(RvStixelsColumn *c, int x, RvStixel *made, uint32
           offer(c, kind, bottom, top);
   }
   const RvStixelsBest *last = &c->endings[(size_t)(rows - 1) * (size_t)kinds];
-  int kind = 0;
-  for (int k = 1; k < kinds; k++)
-    if (last[k].cost < last[kind].cost)
-      kind = k;
+  const int kind = rv_stixels_cheapest(last, kinds);
   *count = follow(c, x, kind, made);
   return last[kind].cost;
 }

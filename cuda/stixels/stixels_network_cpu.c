@@ -9,60 +9,50 @@
 #if defined(__AVX512VNNI__) && defined(__AVX512BW__)
 #  include <immintrin.h>
 #  define LANES 16
+#  define V_OP(name) _mm512_##name
+#  define V_ALL(name) _mm512_##name##_si512
 typedef __m512i V;
-
-static inline V v_load(const uint32_t *p) {
-  return _mm512_loadu_si512(p);
-}
-static inline void v_store(uint32_t *p, V a) {
-  _mm512_storeu_si512(p, a);
-}
-static inline V v_set(int32_t a) {
-  return _mm512_set1_epi32(a);
-}
-static inline V v_dot(V sum, V x, int32_t weights) {
-  return _mm512_dpbusd_epi32(sum, x, _mm512_set1_epi32(weights));
-}
-static inline V v_value(V sum, int shift, int least) {
-  const V x = _mm512_sra_epi32(sum, _mm_cvtsi32_si128(shift));
-  return _mm512_min_epi32(_mm512_max_epi32(x, v_set(least)), v_set(127));
-}
-static inline V v_pack(const V a[4]) {
-  return _mm512_or_si512(_mm512_or_si512(a[0], _mm512_slli_epi32(a[1], 8)),
-                         _mm512_or_si512(_mm512_slli_epi32(a[2], 16), _mm512_slli_epi32(a[3], 24)));
-}
 #elif defined(__AVX2__)
 #  include <immintrin.h>
 #  define LANES 8
+#  define V_OP(name) _mm256_##name
+#  define V_ALL(name) _mm256_##name##_si256
 typedef __m256i V;
-
-static inline V v_load(const uint32_t *p) {
-  return _mm256_loadu_si256((const __m256i *)p);
-}
-static inline void v_store(uint32_t *p, V a) {
-  _mm256_storeu_si256((__m256i *)p, a);
-}
-static inline V v_set(int32_t a) {
-  return _mm256_set1_epi32(a);
-}
-static inline V v_dot(V sum, V x, int32_t weights) {
-  const V pairs = _mm256_maddubs_epi16(x, _mm256_set1_epi32(weights));
-  return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-}
-static inline V v_value(V sum, int shift, int least) {
-  const V x = _mm256_sra_epi32(sum, _mm_cvtsi32_si128(shift));
-  return _mm256_min_epi32(_mm256_max_epi32(x, v_set(least)), v_set(127));
-}
-static inline V v_pack(const V a[4]) {
-  return _mm256_or_si256(_mm256_or_si256(a[0], _mm256_slli_epi32(a[1], 8)),
-                         _mm256_or_si256(_mm256_slli_epi32(a[2], 16), _mm256_slli_epi32(a[3], 24)));
-}
 #else
 #  define LANES 8
 typedef struct V {
   int32_t lane[LANES];
 } V;
 
+#endif
+
+#ifdef V_OP
+static inline V v_load(const uint32_t *p) {
+  return V_ALL(loadu)((const V *)p);
+}
+static inline void v_store(uint32_t *p, V a) {
+  V_ALL(storeu)((V *)p, a);
+}
+static inline V v_set(int32_t a) {
+  return V_OP(set1_epi32)(a);
+}
+static inline V v_dot(V sum, V x, int32_t weights) {
+#  if LANES == 16
+  return _mm512_dpbusd_epi32(sum, x, v_set(weights));
+#  else
+  const V pairs = _mm256_maddubs_epi16(x, v_set(weights));
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+#  endif
+}
+static inline V v_value(V sum, int shift, int least) {
+  const V x = V_OP(sra_epi32)(sum, _mm_cvtsi32_si128(shift));
+  return V_OP(min_epi32)(V_OP(max_epi32)(x, v_set(least)), v_set(127));
+}
+static inline V v_pack(const V a[4]) {
+  return V_ALL(or)(V_ALL(or)(a[0], V_OP(slli_epi32)(a[1], 8)),
+                   V_ALL(or)(V_OP(slli_epi32)(a[2], 16), V_OP(slli_epi32)(a[3], 24)));
+}
+#else
 static inline V v_load(const uint32_t *p) {
   V a;
   memcpy(&a, p, sizeof a);
