@@ -260,6 +260,13 @@ RvStatus rv_params_set(const RvParams *params, void *config, const char *name, c
   return RV_OK;
 }
 
+int rv_params_are_equal(const RvParams *params, const void *a, const void *b) {
+  int same = 1;
+  for (int i = 0; i < params->count; i++)
+    same &= field_get(&params->list[i], a) == field_get(&params->list[i], b);
+  return same;
+}
+
 RvStatus rv_params_get(const RvParams *params, const void *config, const char *name, char *text,
                        size_t size) {
   const RvParam *p = rv_params_find(params, name);

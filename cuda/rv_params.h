@@ -93,6 +93,9 @@ RV_API RvStatus rv_params_set(const RvParams *params, void *config, const char *
 RV_API RvStatus rv_params_get(const RvParams *params, const void *config, const char *name,
                               char *text, size_t size);
 
+/* 1 when all fields with a row have the same values in both configs, else 0. */
+RV_API int rv_params_are_equal(const RvParams *params, const void *a, const void *b);
+
 /* Range of a parameter in words: "32 to 512 in steps of 32", "0, 3 or 5", "csct or census". Returns
  * `text`. */
 RV_API const char *rv_param_range(const RvParam *param, char *text, size_t size);

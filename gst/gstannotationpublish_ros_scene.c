@@ -146,14 +146,19 @@ static gboolean stixel_corners(const RvCamera *camera, const RvStixel *stixel, i
   return TRUE;
 }
 
+/* The stixels of the frame, to be unmapped; FALSE when there are none. */
+static gboolean map_stixels(const GstPublishScene *scene, RvMetaStixels *meta, RvMetaMap *map) {
+  return rv_meta_get_stixels(scene->frame->metas, meta) &&
+         rv_meta_map_buffer(map, meta->payload, GST_MAP_READ);
+}
+
 void gst_publish_ros_stixels(GstPublishRos *ros, const GstPublishScene *scene) {
   static const int triangles[6] = {0, 2, 1, 1, 2, 3};
   static const double zero[3] = {0, 0, 0}, one[3] = {1, 1, 1};
   RvMetaStixels meta;
   RvMetaMap map;
   if (scene->camera.focal <= 0.0 || scene->camera.baseline <= 0.0 ||
-      !rv_meta_get_stixels(scene->frame->metas, &meta) ||
-      !rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ))
+      !map_stixels(scene, &meta, &map))
     return;
   const RvStixel *stixels = (const RvStixel *)(const void *)map.info.data;
   double corners[4][3];
@@ -231,8 +236,7 @@ static void add_box(Outline *outline, double x0, double y0, double x1, double y1
 static void outline_stixels(Outline *outline, const GstPublishScene *scene) {
   RvMetaStixels meta;
   RvMetaMap map;
-  if (!rv_meta_get_stixels(scene->frame->metas, &meta) ||
-      !rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ))
+  if (!map_stixels(scene, &meta, &map))
     return;
   const double sx = (double)scene->width / meta.width, sy = (double)scene->height / meta.height;
   const double fb = scene->camera.focal * scene->camera.baseline;

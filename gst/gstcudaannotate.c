@@ -285,14 +285,14 @@ static RvStatus draw_disparity(GstCudaAnnotate *self, const GstRvExecContext *wo
 
 /* The colors of segments and stixels: those of the disparity where there is one, else up to
  * SEGMENTS_HIGH px. */
-static void colors_of(const GstRvJob *job, const Settings *settings, int *bottom, int *top) {
+static GstCudaAnnotateStyle style_of(const GstRvJob *job, const Settings *settings) {
   RvMetaDisparity meta = {.disparities = SEGMENTS_HIGH};
   int low, high;
   if (!rv_meta_get_disparity(job->in, &meta))
     meta = (RvMetaDisparity){.disparities = SEGMENTS_HIGH};
   scale_of(settings, &meta, &low, &high);
-  *top = MIN(high * 16, G_MAXUINT16);
-  *bottom = MIN(low * 16, *top - 1);
+  const int top = MIN(high * 16, G_MAXUINT16);
+  return (GstCudaAnnotateStyle){MIN(low * 16, top - 1), top, opacity_of(settings)};
 }
 
 /* Whoever attached it may have written any size: memory for it is taken within reason. */
@@ -316,21 +316,17 @@ static gboolean fits_picture(GstCudaAnnotate *self, const char *what, int width,
 static RvStatus draw_segments(GstCudaAnnotate *self, const GstRvExecContext *work,
                               const GstRvJob *job, const Settings *settings,
                               const RvMetaSegments *segments) {
-  int bottom, top;
-  colors_of(job, settings, &bottom, &top);
+  const GstCudaAnnotateStyle style = style_of(job, settings);
   return gst_cuda_annotate_segments_draw(&self->segments, work, self->draw, job->in_picture,
-                                         segments, bottom, top, opacity_of(settings));
+                                         segments, &style);
 }
 
 static RvStatus draw_stixels(GstCudaAnnotate *self, const GstRvExecContext *work,
                              const GstRvJob *job, const Settings *settings,
                              const RvMetaStixels *stixels) {
-  int bottom, top;
-  colors_of(job, settings, &bottom, &top);
-  const GstCudaAnnotateStixelStyle look = {settings->stixel_colors, bottom, top,
-                                           opacity_of(settings)};
+  const GstCudaAnnotateStyle style = style_of(job, settings);
   return gst_cuda_annotate_stixels_draw(&self->stixels, work, self->draw, job->in_picture, stixels,
-                                        &look);
+                                        settings->stixel_colors, &style);
 }
 
 static int thickness_fx(const GstCudaAnnotate *self, const Settings *settings) {
@@ -446,8 +442,7 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   return status;
 }
 
-static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
-                       gboolean ok) {
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   gst_rv_input_unmap(&GST_CUDA_ANNOTATE(base)->disparity);
   gst_cuda_annotate_rasters_unmap(&GST_CUDA_ANNOTATE(base)->segments);
   gst_cuda_annotate_rasters_unmap(&GST_CUDA_ANNOTATE(base)->stixels);

@@ -19,7 +19,6 @@
 static const RvColor PANEL = {12, 16, 24, 236}, GRID_LINE = {255, 255, 255, 40};
 static const RvColor FREE = {48, 220, 120, 110}, VEHICLE = {255, 255, 255, 255};
 static const RvColor LANE = {255, 255, 255, 200}, TEXT = {230, 230, 230, 255};
-static const RvColor OUTLINE = {0, 0, 0, 200};
 
 /* The panel in px of the frame; the camera is at the middle of its lower edge. */
 typedef struct Panel {
@@ -59,7 +58,7 @@ static RvStatus draw_scale(const Panel *p) {
     char text[16];
     g_snprintf(text, sizeof text, "%g m", z);
     status = rv_draw_text(p->view->draw, p->x + size / 4, down(p, z) / 16 - size, size, TEXT,
-                          OUTLINE, text);
+                          GST_CUDA_ANNOTATE_OUTLINE, text);
   }
   return status;
 }

@@ -11,7 +11,6 @@
 static const RvColor WHITE = {255, 255, 255, 235}, YELLOW = {255, 210, 40, 235};
 static const RvColor CURB = {255, 130, 40, 235}, RAIL = {150, 150, 160, 200};
 static const RvColor LANE = {40, 220, 120, 255}, TEXT = {255, 255, 255, 255};
-static const RvColor OUTLINE = {0, 0, 0, 200};
 
 /* A frame's annotation, mapped. */
 typedef struct Lanes {
@@ -93,9 +92,9 @@ static RvStatus draw_text(const Lanes *lanes, const GstCudaAnnotateView *view) {
                                : "");
   RvStatus status = RV_OK;
   for (int i = 0; i < 2 && status == RV_OK; i++)
-    status =
-        rv_draw_text(view->draw, (width - rv_draw_text_width(size, texts[i])) / 2,
-                     height - (5 - 2 * i) * size * 5 / 8 + size / 4, size, TEXT, OUTLINE, texts[i]);
+    status = rv_draw_text(view->draw, (width - rv_draw_text_width(size, texts[i])) / 2,
+                          height - (5 - 2 * i) * size * 5 / 8 + size / 4, size, TEXT,
+                          GST_CUDA_ANNOTATE_OUTLINE, texts[i]);
   return status;
 }
 

@@ -8,6 +8,9 @@
 
 G_BEGIN_DECLS
 
+/* Behind thin lines and texts, so that they show on any frame. */
+#define GST_CUDA_ANNOTATE_OUTLINE ((RvColor){0, 0, 0, 200})
+
 /* One frame, as a layer sees it. */
 typedef struct GstCudaAnnotateView {
   const GstRvExecContext *work;

@@ -15,6 +15,12 @@ typedef struct GstCudaAnnotateRasters {
   RvEngine engine;
 } GstCudaAnnotateRasters;
 
+/* The colors of disparities. */
+typedef struct GstCudaAnnotateStyle {
+  int low, high; /* 1/16 px, the ends of the colors */
+  int opacity;   /* 0..255 */
+} GstCudaAnnotateStyle;
+
 /* Allocates them unless they have that size. */
 RvStatus gst_cuda_annotate_rasters_ready(GstCudaAnnotateRasters *rasters,
                                          const GstRvExecContext *work, int width, int height);

@@ -9,12 +9,11 @@
 
 G_BEGIN_DECLS
 
-/* Draws each segment in the colors of its disparities and darkens its ends. low, high: 1/16 px,
- * the ends of the colors; opacity 0..255. */
+/* Draws each segment in the colors of its disparities and darkens its ends. */
 RvStatus gst_cuda_annotate_segments_draw(GstCudaAnnotateRasters *self, const GstRvExecContext *work,
                                          RvDraw *draw, const RvPicture *picture,
-                                         const RvMetaSegments *meta, int low, int high,
-                                         int opacity);
+                                         const RvMetaSegments *meta,
+                                         const GstCudaAnnotateStyle *style);
 
 G_END_DECLS
 #endif

@@ -42,13 +42,14 @@ static RvPlane classes_in(const RvPlane *disparity) {
 RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateRasters *self, const GstRvExecContext *work,
                                         RvDraw *draw, const RvPicture *picture,
                                         const RvMetaStixels *meta,
-                                        const GstCudaAnnotateStixelStyle *look) {
+                                        GstCudaAnnotateStixelColors colors,
+                                        const GstCudaAnnotateStyle *style) {
   RvStatus status = gst_cuda_annotate_rasters_ready(self, work, meta->width, meta->height);
   if (status == RV_OK)
     status = gst_rv_input_map(&self->list, work, meta->payload);
   if (status != RV_OK)
     return status;
-  const gboolean by_class = look->colors == GST_CUDA_ANNOTATE_STIXELS_CLASS;
+  const gboolean by_class = colors == GST_CUDA_ANNOTATE_STIXELS_CLASS;
   RvStixelsRasters rasters = {.outline = self->edges};
   if (by_class)
     rasters.classes = classes_in(&self->disparity);
@@ -57,13 +58,13 @@ RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateRasters *self, const GstR
   status = rv_stixels_draw(self->list.plane.data, (uint32_t)meta->count, meta->stixel_width,
                            &rasters, work->engine, work->stream, &work->log);
   if (status == RV_OK && by_class) {
-    RvColor colors[RV_STIXELS_DRAWN - 1];
-    fill_palette(look->opacity, colors);
-    status =
-        rv_draw_labels(draw, picture, &rasters.classes, colors, RV_STIXELS_DRAWN - 1, work->stream);
+    RvColor palette[RV_STIXELS_DRAWN - 1];
+    fill_palette(style->opacity, palette);
+    status = rv_draw_labels(draw, picture, &rasters.classes, palette, RV_STIXELS_DRAWN - 1,
+                            work->stream);
   } else if (status == RV_OK) {
-    status = rv_draw_disparity(draw, picture, &rasters.disparity, look->low, look->high,
-                               look->opacity, work->stream);
+    status = rv_draw_disparity(draw, picture, &rasters.disparity, style->low, style->high,
+                               style->opacity, work->stream);
   }
   return status == RV_OK ? rv_draw_mask(draw, picture, &self->edges, OUTLINE_COLOR, work->stream)
                          : status;

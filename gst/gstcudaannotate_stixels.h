@@ -15,19 +15,13 @@ typedef enum GstCudaAnnotateStixelColors {
   GST_CUDA_ANNOTATE_STIXELS_CLASS
 } GstCudaAnnotateStixelColors;
 
-/* How they are drawn. */
-typedef struct GstCudaAnnotateStixelStyle {
-  GstCudaAnnotateStixelColors colors;
-  int low, high; /* 1/16 px, the ends of the colors of distance */
-  int opacity;   /* 0..255 */
-} GstCudaAnnotateStixelStyle;
-
 /* Draws stixels in the colors of their planes or of their classes, and darkens the upper and left
  * edges of ground and objects. */
 RvStatus gst_cuda_annotate_stixels_draw(GstCudaAnnotateRasters *self, const GstRvExecContext *work,
                                         RvDraw *draw, const RvPicture *picture,
                                         const RvMetaStixels *meta,
-                                        const GstCudaAnnotateStixelStyle *look);
+                                        GstCudaAnnotateStixelColors colors,
+                                        const GstCudaAnnotateStyle *style);
 
 G_END_DECLS
 #endif

@@ -65,8 +65,7 @@ static const RvParam own[] = {
     GST_RV_BOOL("accumulator", accumulator, 0, 0, NULL, NULL,
                 "Attach the accumulator: the votes of every bin, one row per angle"),
 };
-static const GstRvSettings settings =
-    GST_RV_SETTINGS(GstCudaHough, Settings, rv_hough_params, own, gst_rv_transform_changed);
+GST_RV_TRANSFORM_SETTINGS(GstCudaHough, Settings, rv_hough_params);
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -111,9 +110,8 @@ static RvStatus make_pools(GstCudaHough *self, const GstRvExecContext *work, gbo
 
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaHough *self = GST_CUDA_HOUGH(base);
-  Settings wanted;
-  gst_rv_settings_copy(self, &settings, &wanted);
-  RvHoughConfig config = wanted.config;
+  const Settings *wanted = gst_rv_transform_settings(base);
+  RvHoughConfig config = wanted->config;
   config.width = GST_VIDEO_INFO_WIDTH(&base->in_info);
   config.height = GST_VIDEO_INFO_HEIGHT(&base->in_info);
   config.threads = work->threads;
@@ -126,7 +124,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   self->engine = work->engine;
   self->gray = (RvPlane){NULL, gst_rv_raster_stride(RV_U8, config.width), config.width,
                          config.height, RV_U8};
-  status = make_pools(self, work, wanted.accumulator);
+  status = make_pools(self, work, wanted->accumulator);
   if (status == RV_OK)
     status = rv_buffer_new(&self->results, self->bytes, work->engine);
   if (status == RV_OK)
@@ -173,10 +171,9 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
                       (ptrdiff_t)self->bytes, work->engine, self->bytes, 1, work->stream);
 }
 
-static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
-                       gboolean ok) {
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaHough *self = GST_CUDA_HOUGH(base);
-  if (!ok) {
+  if (!job->ok) {
     gst_rv_payload_drop(&self->votes);
     return RV_OK;
   }

@@ -102,8 +102,7 @@ static const RvParam own[] = {
     GST_RV_DOUBLE("ego-yaw-rate", yaw_rate, -200, 200, 0, RV_PARAM_LIVE, "degrees/s", NULL,
                   "Yaw rate of the vehicle, positive to the right; used with ego-speed"),
 };
-static const GstRvSettings settings = GST_RV_SETTINGS(
-    GstCudaLanes, GstCudaLanesSettings, rv_lanes_params, own, gst_rv_transform_changed);
+GST_RV_TRANSFORM_SETTINGS(GstCudaLanes, GstCudaLanesSettings, rv_lanes_params);
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -132,8 +131,7 @@ static gboolean stop(GstBaseTransform *trans) {
 /* The object is made with the first frame, which brings the camera. */
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaLanes *self = GST_CUDA_LANES(base);
-  Settings wanted;
-  gst_rv_settings_copy(self, &settings, &wanted);
+  Settings wanted = *(const Settings *)gst_rv_transform_settings(base);
   wanted.config.width = GST_VIDEO_INFO_WIDTH(&base->in_info);
   wanted.config.height = GST_VIDEO_INFO_HEIGHT(&base->in_info);
   wanted.config.threads = work->threads;
@@ -147,13 +145,6 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   if (self->object && self->engine != work->engine)
     release(base);
   return RV_OK;
-}
-
-static gboolean is_same(const RvLanesConfig *a, const RvLanesConfig *b) {
-  return a->width == b->width && a->height == b->height && a->ground == b->ground &&
-         a->max_distance == b->max_distance && a->mark_width == b->mark_width &&
-         a->min_contrast == b->min_contrast && a->lane_width == b->lane_width &&
-         a->threads == b->threads && gst_rv_camera_is_same(&a->camera, &b->camera);
 }
 
 static RvStatus make_memory(GstCudaLanes *self, const GstRvExecContext *work) {
@@ -173,7 +164,8 @@ static RvStatus make_memory(GstCudaLanes *self, const GstRvExecContext *work) {
 
 static RvStatus make_objects(GstCudaLanes *self, const GstRvExecContext *work,
                              const RvLanesConfig *config) {
-  if (self->object && is_same(&self->used, config))
+  if (self->object && gst_rv_camera_is_same(&self->used.camera, &config->camera) &&
+      rv_params_are_equal(rv_lanes_params(), &self->used, config))
     return RV_OK;
   release_objects(self);
   self->used = *config;
@@ -251,15 +243,6 @@ static RvStatus convert(GstCudaLanes *self, const GstRvExecContext *work, const 
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Seconds; frames without time are as far apart as the frame rate says. */
-static double time_of(GstCudaLanes *self, GstBuffer *buffer) {
-  const GstVideoInfo *info = &GST_RV_TRANSFORM(self)->in_info;
-  if (GST_BUFFER_PTS_IS_VALID(buffer))
-    return (double)GST_BUFFER_PTS(buffer) / GST_SECOND;
-  const int n = GST_VIDEO_INFO_FPS_N(info), d = GST_VIDEO_INFO_FPS_D(info);
-  return self->time + (n > 0 ? (double)d / n : 0);
-}
-
 static RvStatus find_lines(GstCudaLanes *self, const GstRvExecContext *work, const GstRvJob *job,
                            gboolean has_disparity) {
   RvLanesSource source = {.gray = self->gray};
@@ -293,7 +276,7 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   gboolean has_disparity = FALSE;
   RvStatus status = RV_OK;
   self->is_made = self->has_ground = FALSE;
-  self->time = time_of(self, job->in);
+  self->time = gst_rv_transform_seconds(base, job->in, self->time);
   if (!is_camera)
     status = map_disparity(self, work, job->in, &has_disparity);
   if (status != RV_OK || (!is_camera && !has_disparity) || !find_camera(self, job->in, &camera))
@@ -360,11 +343,10 @@ static void attach(GstCudaLanes *self, GstBuffer *out) {
   rv_meta_add_lanes(out, &meta);
 }
 
-static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
-                       gboolean ok) {
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaLanes *self = GST_CUDA_LANES(base);
   RvStatus status = RV_OK;
-  if (ok && self->is_made) {
+  if (job->ok && self->is_made) {
     if (self->has_ground)
       gst_rv_ground_attach(&self->ground, &self->found.ground, job->out);
     status = follow(self);

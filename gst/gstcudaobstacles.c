@@ -86,8 +86,7 @@ static const RvParam own[] = {
         "Yaw rate of the vehicle, positive to the right; obstacles keep their ids in curves"),
     GST_RV_DISPARITY_SCALE_ROW(offsetof(GstCudaObstaclesSettings, scale)),
 };
-static const GstRvSettings settings = GST_RV_SETTINGS(
-    GstCudaObstacles, GstCudaObstaclesSettings, rv_obstacles_params, own, gst_rv_transform_changed);
+GST_RV_TRANSFORM_SETTINGS(GstCudaObstacles, GstCudaObstaclesSettings, rv_obstacles_params);
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -120,8 +119,7 @@ static gboolean stop(GstBaseTransform *trans) {
 /* The object is made with the first disparity, which defines size and camera. */
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaObstacles *self = GST_CUDA_OBSTACLES(base);
-  Settings wanted;
-  gst_rv_settings_copy(self, &settings, &wanted);
+  Settings wanted = *(const Settings *)gst_rv_transform_settings(base);
   wanted.config.width = wanted.config.height = RV_OBSTACLES_SIDE_MIN;
   wanted.config.camera = (RvCamera){.focal = 1, .baseline = 1};
   wanted.config.threads = work->threads;
@@ -154,14 +152,6 @@ static RvObstaclesConfig config_of(const GstCudaObstacles *self, const GstRvExec
   return config;
 }
 
-static gboolean is_same(const RvObstaclesConfig *a, const RvObstaclesConfig *b) {
-  return a->width == b->width && a->height == b->height && a->input == b->input &&
-         a->max_disparity == b->max_disparity && a->stixel_width == b->stixel_width &&
-         a->min_height == b->min_height && a->clearance == b->clearance &&
-         a->max_distance == b->max_distance && a->path_width == b->path_width &&
-         a->threads == b->threads && gst_rv_camera_is_same(&a->camera, &b->camera);
-}
-
 static gsize found_bytes(const GstCudaObstacles *self) {
   return sizeof(GstCudaObstaclesFound) + (gsize)self->columns * sizeof(RvFreeColumn);
 }
@@ -188,7 +178,8 @@ static RvStatus make_tracks(RvObstaclesTracks **tracks, const RvObstaclesConfig 
 
 static RvStatus make_objects(GstCudaObstacles *self, const GstRvExecContext *work,
                              const RvObstaclesConfig *config) {
-  if (self->object && is_same(&self->used, config))
+  if (self->object && gst_rv_camera_is_same(&self->used.camera, &config->camera) &&
+      rv_params_are_equal(rv_obstacles_params(), &self->used, config))
     return RV_OK;
   release_objects(self);
   self->used = *config;
@@ -298,15 +289,6 @@ static gboolean find_camera(GstCudaObstacles *self, const Input *input, GstBuffe
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* Seconds; for frames without time, from the frame rate. */
-static double time_of(GstCudaObstacles *self, GstBuffer *buffer) {
-  const GstVideoInfo *info = &GST_RV_TRANSFORM(self)->in_info;
-  if (GST_BUFFER_PTS_IS_VALID(buffer))
-    return (double)GST_BUFFER_PTS(buffer) / GST_SECOND;
-  const int n = GST_VIDEO_INFO_FPS_N(info), d = GST_VIDEO_INFO_FPS_D(info);
-  return self->time + (n > 0 ? (double)d / n : 0);
-}
-
 static RvStatus measure_boxes(GstCudaObstacles *self, const GstRvExecContext *work,
                               const GstRvJob *job) {
   self->has_depths = FALSE;
@@ -367,7 +349,7 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   self->is_made = FALSE;
   self->count = 0;
   self->nearest = -1;
-  self->time = time_of(self, job->in);
+  self->time = gst_rv_transform_seconds(base, job->in, self->time);
   RvStatus status = map_input(self, work, job, &input);
   if (status != RV_OK || input.width == 0 || !find_camera(self, &input, job->in, &camera))
     return status;
@@ -379,11 +361,11 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
 
 /* --- Results --------------------------------------------------------------------------------- */
 
-static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
-                       gboolean ok) {
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaObstacles *self = GST_CUDA_OBSTACLES(base);
   self->area = 0;
-  const RvStatus status = ok && self->is_made ? gst_cuda_obstacles_attach(self, job->out) : RV_OK;
+  const RvStatus status =
+      job->ok && self->is_made ? gst_cuda_obstacles_attach(self, job->out) : RV_OK;
   gst_rv_disparity_unmap(&self->disparity);
   gst_rv_input_unmap(&self->records);
   return status;

@@ -68,8 +68,7 @@ GST_ELEMENT_REGISTER_DEFINE(cudardp, "cudardp", GST_RANK_NONE, GST_TYPE_CUDA_RDP
 static const RvParam own[] = {
     GST_RV_DISPARITY_SCALE_ROW(offsetof(Settings, scale)),
 };
-static const GstRvSettings settings =
-    GST_RV_SETTINGS(GstCudaRdp, Settings, rv_rdp_params, own, gst_rv_transform_changed);
+GST_RV_TRANSFORM_SETTINGS(GstCudaRdp, Settings, rv_rdp_params);
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -89,9 +88,8 @@ static void release(GstRvTransform *base) {
 /* The object is made with the first disparity, whose size may differ from the frame's. */
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaRdp *self = GST_CUDA_RDP(base);
-  Settings wanted;
-  gst_rv_settings_copy(self, &settings, &wanted);
-  RvRdpConfig config = wanted.config;
+  const Settings *wanted = gst_rv_transform_settings(base);
+  RvRdpConfig config = wanted->config;
   config.width = config.height = 1;
   config.threads = work->threads;
   config.log = work->log;
@@ -100,7 +98,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
     return status;
   release_objects(self);
   self->used = config;
-  self->used_scale = wanted.scale;
+  self->used_scale = wanted->scale;
   self->engine = work->engine;
   return RV_OK;
 }
@@ -198,14 +196,13 @@ static void attach(GstCudaRdp *self, GstBuffer *out, guint32 count) {
   rv_meta_add_segments(out, &meta);
 }
 
-static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
-                       gboolean ok) {
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaRdp *self = GST_CUDA_RDP(base);
   RvStatus status = RV_OK;
   guint32 count = 0;
-  if (ok && self->list.buffer)
+  if (job->ok && self->list.buffer)
     status = found_segments(self, work, &count);
-  if (ok && status == RV_OK && self->list.buffer)
+  if (job->ok && status == RV_OK && self->list.buffer)
     attach(self, job->out, count);
   gst_rv_payload_drop(&self->list);
   gst_rv_disparity_unmap(&self->disparity);

@@ -279,16 +279,14 @@ static void report(GstCudaRectify *self) {
 
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaRectify *self = GST_CUDA_RECTIFY(base);
-  Settings s;
-  gst_rv_settings_copy(self, &settings, &s);
+  const Settings *s = gst_rv_transform_settings(base);
   RvRectifyConfig config;
   RvRectifyGeometry geometry;
   RvStatus status = RV_ERR_ARG;
-  if (s.calibration)
-    status = make_config(&s, &base->in_info, &work->log, &config);
+  if (s->calibration)
+    status = make_config(s, &base->in_info, &work->log, &config);
   else
     gst_rv_log_line(&work->log, "No calibration file is set");
-  gst_rv_settings_clear_copy(&s, &settings);
   config.threads = work->threads;
   if (status == RV_OK)
     status = rv_rectify_geometry(&config, &geometry);
@@ -353,11 +351,10 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
 }
 
 /* The frame is no longer mapped, so annotations can be attached. */
-static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
-                       gboolean ok) {
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaRectify *self = GST_CUDA_RECTIFY(base);
   (void)work;
-  if (!ok)
+  if (!job->ok)
     return RV_OK;
   if (!rv_rectify_is_identity(self->rectify))
     gst_buffer_foreach_meta(job->out, drop_truth, NULL);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "gstcudasgm_metas.h"
 #include "gstrvconfig.h"
 #if HAVE_GST_ANALYTICS
 #  include <gst/analytics/analytics.h>
@@ -69,21 +70,14 @@ static gboolean move_box(const GstCudaRectifyViews *v, Box *box) {
   return area(box) >= 1;
 }
 
-static void copy_parameter(gpointer data, gpointer user) {
-  gst_video_region_of_interest_meta_add_param(user, gst_structure_copy(data));
-}
-
 static void copy_interest(GstBuffer *out, const GstVideoRegionOfInterestMeta *from,
                           const GstCudaRectifyViews *views) {
   Box box = {from->x, from->y, (double)from->x + from->w, (double)from->y + from->h};
   if (!move_box(views, &box))
     return;
-  GstVideoRegionOfInterestMeta *to = gst_buffer_add_video_region_of_interest_meta_id(
-      out, from->roi_type, (guint)box.x0, (guint)box.y0, (guint)(box.x1 - box.x0),
-      (guint)(box.y1 - box.y0));
-  to->id = from->id;
-  to->parent_id = from->parent_id;
-  g_list_foreach(from->params, copy_parameter, to);
+  const GstVideoRectangle to = {(int)box.x0, (int)box.y0, (int)(box.x1 - box.x0),
+                                (int)(box.y1 - box.y0)};
+  gst_cuda_sgm_copy_interest(out, from, &to);
 }
 
 #if HAVE_GST_ANALYTICS

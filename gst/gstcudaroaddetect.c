@@ -105,8 +105,7 @@ static const RvParam own[] = {
     GST_RV_TEXT("model-save-location", save_location, NULL,
                 "File to save the models to, at the end of the stream and when the element stops"),
 };
-static const GstRvSettings settings =
-    GST_RV_SETTINGS(GstCudaRoadDetect, Settings, rv_road_params, own, gst_rv_transform_changed);
+GST_RV_TRANSFORM_SETTINGS(GstCudaRoadDetect, Settings, rv_road_params);
 
 static void on_reset(GstCudaRoadDetect *self) {
   g_atomic_int_set(&self->reset, 1);
@@ -513,15 +512,14 @@ static void attach(GstCudaRoadDetect *self, GstBuffer *out) {
   rv_meta_add_road(out, &meta);
 }
 
-static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
-                       gboolean ok) {
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaRoadDetect *self = GST_CUDA_ROAD_DETECT(base);
   RvStatus status = RV_OK;
-  if (ok && self->mask.buffer) {
+  if (job->ok && self->mask.buffer) {
     self->found = *self->copied;
     status = find_border(self);
   }
-  ok = ok && status == RV_OK;
+  const gboolean ok = job->ok && status == RV_OK;
   /* Without models and without disparity there is no result. */
   if (ok && self->mask.buffer && (self->with_disparity || self->found.report.models > 0))
     attach(self, job->out);

@@ -6,16 +6,8 @@
 
 #include "common/gstrverror.h"
 
-typedef struct Line {
-  char text[400];
-} Line;
-
-static void keep_line(void *user, const char *text) {
-  g_strlcpy(((Line *)user)->text, text, sizeof((Line *)user)->text);
-}
-
 /* TRUE when an object of this config accepts the models; else `line` is the reason. */
-static gboolean is_accepted(const RvRoadConfig *wanted, GBytes *models, Line *line) {
+static gboolean is_accepted(const RvRoadConfig *wanted, GBytes *models, GstRvLine *line) {
   RvRoadConfig config = *wanted;
   RvRoad *road = NULL;
   gsize size;
@@ -24,7 +16,7 @@ static gboolean is_accepted(const RvRoadConfig *wanted, GBytes *models, Line *li
   config.width = config.height = config.patch_size;
   config.camera = (RvCamera){.focal = 1, .baseline = 1};
   config.threads = 1;
-  config.log = (RvLog){keep_line, line};
+  config.log = gst_rv_line_sink(line);
   RvStatus status = rv_road_new(&road, &config, RV_CPU);
   if (status == RV_OK)
     status = data ? rv_road_load(road, data, size, NULL) : RV_ERR_IO;
@@ -45,7 +37,7 @@ GBytes *gst_cuda_road_detect_models_read(const char *path, const RvRoadConfig *c
     return NULL;
   }
   GBytes *models = g_bytes_new_take(data, size);
-  Line line = {""};
+  GstRvLine line = {""};
   if (is_accepted(config, models, &line))
     return models;
   g_bytes_unref(models);

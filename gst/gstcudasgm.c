@@ -357,10 +357,9 @@ static RvStatus write_frame(GstCudaSgm *self, const GstRvExecContext *work, GstB
   return status;
 }
 
-static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
-                       gboolean ok) {
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaSgm *self = GST_CUDA_SGM(base);
-  if (!ok) {
+  if (!job->ok) {
     gst_rv_payload_drop(&self->disparity);
     gst_rv_payload_drop(&self->confidence);
     return RV_OK;

@@ -102,6 +102,15 @@ static void copy_parameter(gpointer data, gpointer user) {
   gst_video_region_of_interest_meta_add_param(user, gst_structure_copy(data));
 }
 
+void gst_cuda_sgm_copy_interest(GstBuffer *out, const GstVideoRegionOfInterestMeta *from,
+                                const GstVideoRectangle *box) {
+  GstVideoRegionOfInterestMeta *to = gst_buffer_add_video_region_of_interest_meta_id(
+      out, from->roi_type, (guint)box->x, (guint)box->y, (guint)box->w, (guint)box->h);
+  to->id = from->id;
+  to->parent_id = from->parent_id;
+  g_list_foreach(from->params, copy_parameter, to);
+}
+
 /* Regions with at least half of their area in the left view are clipped to it. */
 static void copy_interest(GstBuffer *out, const GstVideoRegionOfInterestMeta *from,
                           const GstCudaSgmViews *views) {
@@ -110,11 +119,8 @@ static void copy_interest(GstBuffer *out, const GstVideoRegionOfInterestMeta *fr
   const gint64 y0 = MAX(y, 0), y1 = MIN(y + from->h, views->height);
   if (x1 < x0 || y1 < y0 || 2 * (x1 - x0) * (y1 - y0) < (gint64)from->w * from->h)
     return;
-  GstVideoRegionOfInterestMeta *to = gst_buffer_add_video_region_of_interest_meta_id(
-      out, from->roi_type, (guint)x0, (guint)y0, (guint)(x1 - x0), (guint)(y1 - y0));
-  to->id = from->id;
-  to->parent_id = from->parent_id;
-  g_list_foreach(from->params, copy_parameter, to);
+  const GstVideoRectangle box = {(int)x0, (int)y0, (int)(x1 - x0), (int)(y1 - y0)};
+  gst_cuda_sgm_copy_interest(out, from, &box);
 }
 
 void gst_cuda_sgm_copy_region(GstBuffer *out, const GstVideoInfo *out_info, GstMeta *meta,

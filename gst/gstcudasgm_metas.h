@@ -40,6 +40,10 @@ char *gst_cuda_sgm_drop_misfits(GstBuffer *out, const GstCudaSgmViews *views,
 /* TRUE for metas with regions of the frame: regions of interest, GstAnalyticsRelationMeta. */
 gboolean gst_cuda_sgm_is_region(const GstMeta *meta);
 
+/* Adds a region of interest with another box and the rest of `from`. */
+void gst_cuda_sgm_copy_interest(GstBuffer *out, const GstVideoRegionOfInterestMeta *from,
+                                const GstVideoRectangle *box);
+
 /* Adds the part of `meta` that lies in the left view to `out`, shifted to its origin. */
 void gst_cuda_sgm_copy_region(GstBuffer *out, const GstVideoInfo *out_info, GstMeta *meta,
                               GstBuffer *in, const GstVideoInfo *in_info,

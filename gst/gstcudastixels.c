@@ -110,8 +110,7 @@ static const RvParam own[] = {
     GST_RV_TEXT("cuts-location", cuts, "empty = the network of the library",
                 "File of the network of cuts=network, from examples/train_cuts.py"),
 };
-static const GstRvSettings settings =
-    GST_RV_SETTINGS(GstCudaStixels, Settings, rv_stixels_params, own, gst_rv_transform_changed);
+GST_RV_TRANSFORM_SETTINGS(GstCudaStixels, Settings, rv_stixels_params);
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
@@ -131,14 +130,6 @@ static void release(GstRvTransform *base) {
   gst_cuda_stixels_semantics_clear(&self->semantics);
 }
 
-typedef struct Line {
-  char text[400];
-} Line;
-
-static void keep_line(void *user, const char *text) {
-  g_strlcpy(((Line *)user)->text, text, sizeof((Line *)user)->text);
-}
-
 /* A file that is no network may have any size: at most one byte more is read. */
 static RvStatus read_network(const char *path, RvStixelsNetwork *network, const RvLog *log) {
   guint8 bytes[RV_STIXELS_NETWORK_BYTES + 1];
@@ -152,8 +143,8 @@ static RvStatus read_network(const char *path, RvStixelsNetwork *network, const 
                     path, g_strerror(error));
     return RV_ERR_IO;
   }
-  Line line = {""};
-  const RvLog keep = {keep_line, &line};
+  GstRvLine line = {""};
+  const RvLog keep = gst_rv_line_sink(&line);
   const RvStatus status = rv_stixels_network_read(network, bytes, size, &keep);
   if (status != RV_OK)
     gst_rv_log_line(log, "cuts-location=%s: %s", path, line.text);
@@ -163,17 +154,15 @@ static RvStatus read_network(const char *path, RvStixelsNetwork *network, const 
 /* The object is made with the first disparity, which defines size and camera. */
 static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
-  Settings wanted;
-  gst_rv_settings_copy(self, &settings, &wanted);
-  RvStixelsConfig config = wanted.config;
+  const Settings *wanted = gst_rv_transform_settings(base);
+  RvStixelsConfig config = wanted->config;
   RvStixelsSemanticPriors priors;
-  const GstCudaStixelsTexts texts = {wanted.classes, wanted.names, wanted.sigmas,
-                                     wanted.transitions, wanted.location};
+  const GstCudaStixelsTexts texts = {wanted->classes, wanted->names, wanted->sigmas,
+                                     wanted->transitions, wanted->location};
   const gboolean is_parsed = gst_cuda_stixels_priors_parse(&texts, &config, &priors, &work->log);
   RvStixelsNetwork network;
-  const gboolean has_network = wanted.cuts && wanted.cuts[0];
-  const RvStatus read = has_network ? read_network(wanted.cuts, &network, &work->log) : RV_OK;
-  gst_rv_settings_clear_copy(&wanted, &settings);
+  const gboolean has_network = wanted->cuts && wanted->cuts[0];
+  const RvStatus read = has_network ? read_network(wanted->cuts, &network, &work->log) : RV_OK;
   if (read != RV_OK) /* the previous object remains in use, as below */
     return read;
   config.threads = work->threads;
@@ -195,7 +184,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   self->requested = config;
   if (config.semantic_priors)
     self->requested.semantic_priors = &self->priors;
-  self->requested_scale = wanted.scale;
+  self->requested_scale = wanted->scale;
   self->engine = work->engine;
   return RV_OK;
 }
@@ -371,10 +360,9 @@ static RvStatus reset(GstRvTransform *base, const GstRvExecContext *work) {
   return gst_rv_ground_reset(&self->surface, work);
 }
 
-static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job,
-                       gboolean ok) {
+static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
-  if (ok && self->list.buffer) {
+  if (job->ok && self->list.buffer) {
     if (self->has_ground)
       gst_rv_ground_attach(&self->surface, &self->found.surface, job->out);
     attach(self, job->out);

@@ -75,6 +75,14 @@ void gst_rv_log_line(const RvLog *log, const char *format, ...) {
   g_free(text);
 }
 
+static void keep_line(void *user, const char *text) {
+  g_strlcpy(((GstRvLine *)user)->text, text, sizeof((GstRvLine *)user)->text);
+}
+
+RvLog gst_rv_line_sink(GstRvLine *line) {
+  return (RvLog){keep_line, line};
+}
+
 void gst_rv_error_post(GstRvLog *log, RvStatus status, const char *doing) {
   char line[sizeof log->last];
   gst_rv_log_take(log, line, sizeof line);

@@ -28,6 +28,12 @@ void gst_rv_log_take(GstRvLog *log, char *line, size_t size);
 /* One line to `log`, as the library writes them: for rules that an element checks itself. */
 void gst_rv_log_line(const RvLog *log, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
+/* A log that keeps its last line, for text that goes into another one. */
+typedef struct GstRvLine {
+  char text[400];
+} GstRvLine;
+RvLog gst_rv_line_sink(GstRvLine *line);
+
 /* Posts the failure `status` of `doing` ("process a frame") as an element error: the cause,
  * taken from the library's last line, and what helps. */
 void gst_rv_error_post(GstRvLog *log, RvStatus status, const char *doing);

@@ -11,14 +11,14 @@
  *       GST_RV_INT("scale", scale, 1, 2048, 16, 0, NULL, NULL, "Values per px"),
  *   };
  *   static const GstRvSettings settings =
- *       GST_RV_SETTINGS(GstCudaRdp, Settings, rv_rdp_params, own, gst_rv_transform_changed);
+ *       GST_RV_SETTINGS(GstCudaRdp, Settings, rv_rdp_params, own, changed);
  *
  *   class_init:  gst_rv_settings_install(&settings, object_class);
  *   init:        gst_rv_settings_init(self, &settings);
  *   finalize:    gst_rv_settings_clear(self, &settings);         // with RV_PARAM_TEXT rows only
  *
- * Elements of GstRvTransform call gst_rv_transform_class_set_element() in class_init instead; their
- * base class also clears the settings.
+ * Elements of GstRvTransform define the table with GST_RV_TRANSFORM_SETTINGS() and call
+ * gst_rv_transform_class_set_element() in class_init; their base class also clears the settings.
  *
  * Rows with RV_PARAM_HIDDEN or RV_PARAM_COMMON become no property. All properties can be set in
  * the PLAYING state, unless the table is `fixed`. Rows with RV_PARAM_LIVE are controllable: the base

@@ -198,7 +198,6 @@ static gboolean stop(GstBaseTransform *trans) {
 /* Calls configure with the device current. */
 static RvStatus configure(GstRvTransform *self) {
   GstRvTransformPrivate *priv = self->priv;
-  GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
   g_atomic_int_set(&priv->rebuild, 0);
   gst_rv_transform_forget_results(self);
   if (!gst_rv_device_push(priv->device))
@@ -206,7 +205,7 @@ static RvStatus configure(GstRvTransform *self) {
   RvStatus status = RV_ERR_CUDA;
   if (gst_rv_transform_ready_stream(self)) {
     const GstRvExecContext work = gst_rv_transform_get_work(self);
-    status = klass->configure ? klass->configure(self, &work) : RV_OK;
+    status = gst_rv_transform_configure(self, &work);
   }
   gst_rv_device_pop(priv->device);
   GST_OBJECT_LOCK(self);
@@ -365,7 +364,7 @@ static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out, gbo
   const gboolean writes_out = !klass->in_place && !priv->bypass_frame &&
                               (gst_rv_pixel_format(format, &unused) ||
                                (klass->gray16 && format == GST_VIDEO_FORMAT_GRAY16_LE));
-  GstRvJob job = {in, out, NULL, NULL};
+  GstRvJob job = {.in = in, .out = out};
   RvStatus status = RV_OK;
   if (reads)
     status = gst_rv_frame_map(&priv->in, &work, &self->in_info, in, reads);
@@ -389,7 +388,8 @@ static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out, gbo
   gst_rv_frame_unmap(&priv->out);
   gst_rv_frame_unmap(&priv->in);
   if (klass->finish && !repeats) {
-    const RvStatus finished = klass->finish(self, &work, &job, status == RV_OK);
+    job.ok = status == RV_OK;
+    const RvStatus finished = klass->finish(self, &work, &job);
     status = status == RV_OK ? finished : status;
   }
   return status;

@@ -18,7 +18,7 @@
  * templates (gst_rv_transform_class_add_templates).
  *
  * Properties are a table (gstrvsettings.h), whose values the base class initializes and frees. They are
- * guarded by the object lock, which gst_rv_settings_copy() takes. An element calls
+ * guarded by the object lock; configure reads a copy. An element calls
  * gst_rv_transform_rebuild() where a property of its own changed. */
 #ifndef GST_RV_TRANSFORM_H
 #define GST_RV_TRANSFORM_H
@@ -61,6 +61,7 @@ typedef struct GstRvJob {
   GstBuffer *in, *out;
   const RvPicture *in_picture;  /* NULL when the class does not read it, or with bypass */
   const RvPicture *out_picture; /* NULL for GRAY16_LE */
+  gboolean ok;                  /* for finish: process was successful */
 } GstRvJob;
 
 struct GstRvTransform {
@@ -93,8 +94,8 @@ struct GstRvTransformClass {
   void (*transform_structure)(GstRvTransform *self, GstPadDirection direction,
                               GstStructure *structure, GstCapsFeatures *features, GstCaps *result);
 
-  /* Makes everything for in_info, out_info and the properties, so that process need not
-   * allocate. Called between frames, with the device current, after caps and after a rebuild.
+  /* Makes everything for in_info, out_info and the properties (gst_rv_transform_settings), so that
+   * process need not allocate. Called between frames, with the device current, after caps and after a rebuild.
    * Must leave the previous state usable when it fails with RV_ERR_ARG during a rebuild: the
    * frame is processed with it. */
   RvStatus (*configure)(GstRvTransform *self, const GstRvExecContext *work);
@@ -103,9 +104,8 @@ struct GstRvTransformClass {
   RvStatus (*process)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job);
 
   /* Optional: after the wait, what the host does with results; the engine is done with the frame.
-   * Called after a failed process too (ok FALSE), to unmap what process mapped. */
-  RvStatus (*finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job,
-                     gboolean ok);
+   * Called after a failed process too (job->ok FALSE), to unmap what process mapped. */
+  RvStatus (*finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job);
 
   /* Optional: in place of process and finish, for a frame that repeats the previous one (GAP, as
    * videorate marks its copies). The annotations of the previous frame are attached already;
@@ -150,8 +150,7 @@ void gst_rv_transform_class_set_work(
     GstRvTransformClass *klass,
     RvStatus (*configure)(GstRvTransform *self, const GstRvExecContext *work),
     RvStatus (*process)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job),
-    RvStatus (*finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job,
-                       gboolean ok),
+    RvStatus (*finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job),
     void (*release)(GstRvTransform *self));
 
 /* Pad templates from caps strings. */
@@ -173,9 +172,23 @@ void gst_rv_transform_rebuild(GstRvTransform *self);
 /* The same, as GstRvSettings.changed. */
 void gst_rv_transform_changed(GObject *object, const char *name);
 
+/* Defines the table `settings` of an element whose properties are those of the library and the rows
+ * `own`, and configure is called after each change. */
+#define GST_RV_TRANSFORM_SETTINGS(Type, Settings, its_params)                                      \
+  static const GstRvSettings settings =                                                            \
+      GST_RV_SETTINGS(Type, Settings, its_params, own, gst_rv_transform_changed)
+
+/* For configure: the values of the class's table of properties, copied under the object lock before the
+ * call and freed behind it. */
+gconstpointer gst_rv_transform_settings(GstRvTransform *self);
+
 /* For configure of classes that are not in_place: with `bypass` frames are not copied. process and
  * finish are called without images, to attach annotations to job->out. */
 void gst_rv_transform_set_bypass(GstRvTransform *self, gboolean bypass);
+
+/* Seconds of a frame, for state that depends on time; those of a frame without time stamp are one frame
+ * later than `before`, that of the previous frame. */
+double gst_rv_transform_seconds(GstRvTransform *self, GstBuffer *buffer, double before);
 
 /* TRUE the first time it is called with this bit (0..31) since the element started: for warnings
  * that are posted once per stream. */

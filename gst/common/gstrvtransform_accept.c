@@ -5,6 +5,22 @@
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(self)
 
+RvStatus gst_rv_transform_configure(GstRvTransform *self, const GstRvExecContext *work) {
+  const GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
+  if (!klass->configure)
+    return RV_OK;
+  self->priv->wanted = g_malloc(klass->settings->size);
+  gst_rv_settings_copy(self, klass->settings, self->priv->wanted);
+  const RvStatus status = klass->configure(self, work);
+  gst_rv_settings_clear_copy(self->priv->wanted, klass->settings);
+  g_clear_pointer(&self->priv->wanted, g_free);
+  return status;
+}
+
+gconstpointer gst_rv_transform_settings(GstRvTransform *self) {
+  return self->priv->wanted;
+}
+
 /* TRUE for the settings of the element itself. */
 static gboolean is_setting(const GParamSpec *spec) {
   return spec->owner_type != GST_TYPE_RV_TRANSFORM &&

@@ -73,8 +73,7 @@ void gst_rv_transform_class_set_work(
     RvStatus (*its_configure)(GstRvTransform *self, const GstRvExecContext *work),
     RvStatus (*its_process)(GstRvTransform *self, const GstRvExecContext *work,
                             const GstRvJob *job),
-    RvStatus (*its_finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job,
-                           gboolean ok),
+    RvStatus (*its_finish)(GstRvTransform *self, const GstRvExecContext *work, const GstRvJob *job),
     void (*its_release)(GstRvTransform *self)) {
   klass->configure = its_configure;
   klass->process = its_process;

@@ -43,6 +43,13 @@ RvStatus gst_rv_transform_resume(GstRvTransform *self, const GstRvExecContext *w
   return klass->reset ? klass->reset(self, work) : RV_OK;
 }
 
+double gst_rv_transform_seconds(GstRvTransform *self, GstBuffer *buffer, double before) {
+  const int n = GST_VIDEO_INFO_FPS_N(&self->in_info), d = GST_VIDEO_INFO_FPS_D(&self->in_info);
+  if (GST_BUFFER_PTS_IS_VALID(buffer))
+    return (double)GST_BUFFER_PTS(buffer) / GST_SECOND;
+  return before + (n > 0 ? (double)d / n : 0);
+}
+
 /* --- Repeated frames ------------------------------------------------------------------------- */
 
 gboolean gst_rv_transform_is_empty(GstBuffer *buffer) {

@@ -46,13 +46,15 @@ struct GstRvTransformPrivate {
   GstClockTime last_time; /* running time of the last frame */
   GstStructure *results[GST_RV_RESULTS]; /* annotations of the last frame */
   guint once;                            /* bits of gst_rv_transform_once */
+  gpointer wanted;                       /* gst_rv_transform_settings */
   gboolean bypass;                       /* gst_rv_transform_set_bypass */
   gboolean bypass_frame;                 /* the same for the current frame */
   GstRvFrame in, out;
   GstBufferPool *copies; /* for drawing on shared frames */
 };
 
-/* gstrvtransform_accept.c: properties that configure has accepted */
+/* gstrvtransform_accept.c: the settings for configure, which it calls, and those it has accepted */
+RvStatus gst_rv_transform_configure(GstRvTransform *self, const GstRvExecContext *work);
 GArray *gst_rv_transform_snapshot(GstRvTransform *self);
 /* Takes over a snapshot that was accepted; NULL forgets the last one. */
 void gst_rv_transform_accept(GstRvTransform *self, GArray *snapshot);
