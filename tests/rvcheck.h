@@ -46,6 +46,22 @@ RvRandom rvc_random(RvCheck *check, const char *name);
 uint32_t rvc_next(RvRandom *random);                /* 32 random bits */
 int rvc_range(RvRandom *random, int low, int high); /* low..high inclusive */
 
+/* Numbers of synthetic images, from one xorshift sequence: 32 bits, 0 to below 1, deviation 1. */
+uint32_t rvc_xorshift(uint64_t *state);
+float rvc_uniform(uint64_t *state);
+float rvc_gauss(uint64_t *state);
+
+/* Adds octaves of value noise to w x h numbers, in cells of `base` px and each half as large as the
+ * one before, `gain` times as strong. 0 without memory. */
+int rvc_add_noise(float *out, int w, int h, float gain, int base, uint64_t *state);
+
+/* Orders for qsort: floats, and values with weights. */
+typedef struct RvcWeighted {
+  int key, weight;
+} RvcWeighted;
+int rvc_by_float(const void *a, const void *b);
+int rvc_by_key(const void *a, const void *b);
+
 /* Images for parity: random, all 0, all 255, ramp, checker, smooth noise. */
 enum { RVC_RANDOM, RVC_ZERO, RVC_ONES, RVC_RAMP, RVC_CHECKER, RVC_SMOOTH, RVC_KINDS };
 void rvc_fill_u8(RvRandom *random, int kind, uint8_t *out, int width, int height, ptrdiff_t stride);

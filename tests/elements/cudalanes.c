@@ -63,9 +63,7 @@ static GstBuffer *road(GstClockTime time, double center) {
 }
 
 static GstHarness *harness_new(const char *engine, const char *more) {
-  GstHarness *harness = test_harness("cudalanes engine=%s %s", engine, more);
-  gst_harness_set_caps(harness, test_caps("GRAY8", W, H, NULL), test_caps("GRAY8", W, H, NULL));
-  return harness;
+  return test_gray_harness("cudalanes", engine, more, W, H);
 }
 
 /* Copies the lines of a frame; their number. */

@@ -86,9 +86,7 @@ static GstBuffer *drawn(guint16 (*value)(int x, int y), gboolean knows_height) {
 }
 
 static GstHarness *harness_new(const char *engine, const char *more) {
-  GstHarness *harness = test_harness("cudaobstacles engine=%s %s", engine, more);
-  gst_harness_set_caps(harness, test_caps("GRAY8", W, H, NULL), test_caps("GRAY8", W, H, NULL));
-  return harness;
+  return test_gray_harness("cudaobstacles", engine, more, W, H);
 }
 
 static RvObstacle results[RV_OBSTACLES_MAX]; /* of a frame, for obstacles_of */

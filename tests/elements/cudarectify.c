@@ -68,17 +68,6 @@ static RvRectifyConfig config_of(const GstVideoInfo *info, RvRectifyLayout layou
   return config;
 }
 
-static RvPicture picture_of(GstVideoFrame *frame, int format) {
-  RvPicture picture = {.format = (RvPixelFormat)format,
-                       .width = GST_VIDEO_FRAME_WIDTH(frame),
-                       .height = GST_VIDEO_FRAME_HEIGHT(frame)};
-  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(frame); p++) {
-    picture.data[p] = GST_VIDEO_FRAME_PLANE_DATA(frame, p);
-    picture.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(frame, p);
-  }
-  return picture;
-}
-
 /* `out` must be what the library makes of `in`. */
 static void check_pixels(const RvRectifyConfig *config, GstBuffer *in, const GstVideoInfo *in_info,
                          GstBuffer *out, const GstVideoInfo *out_info) {
@@ -89,8 +78,8 @@ static void check_pixels(const RvRectifyConfig *config, GstBuffer *in, const Gst
   fail_unless(gst_video_frame_map(&from, in_info, in, GST_MAP_READ));
   fail_unless(gst_video_frame_map(&got, out_info, out, GST_MAP_READ));
   fail_unless(gst_video_frame_map(&want, out_info, buffer, GST_MAP_WRITE));
-  const RvPicture source = picture_of(&from, config->format);
-  const RvPicture target = picture_of(&want, config->format);
+  const RvPicture source = test_picture(&from);
+  const RvPicture target = test_picture(&want);
   fail_unless(rv_rectify_run(rectify, &source, &target, NULL) == RV_OK);
   for (int p = 0; p < rv_pixel_planes(config->format); p++)
     for (int y = 0; y < rv_pixel_rows(config->format, p, target.height); y++)

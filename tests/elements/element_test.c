@@ -35,6 +35,14 @@ GstCaps *test_caps(const char *format, int width, int height, const char *more) 
   return caps;
 }
 
+GstHarness *test_gray_harness(const char *element, const char *engine, const char *more, int width,
+                              int height) {
+  GstHarness *harness = test_harness("%s engine=%s %s", element, engine, more);
+  gst_harness_set_caps(harness, test_caps("GRAY8", width, height, NULL),
+                       test_caps("GRAY8", width, height, NULL));
+  return harness;
+}
+
 void test_info(GstVideoInfo *info, const GstCaps *caps) {
   fail_unless(gst_video_info_from_caps(info, caps));
 }
@@ -106,20 +114,25 @@ static RvPixelFormat pixel_format(const char *name) {
   return RV_PIXEL_FORMATS;
 }
 
+RvPicture test_picture(const GstVideoFrame *frame) {
+  RvPicture picture = {pixel_format(GST_VIDEO_INFO_NAME(&frame->info)),
+                       GST_VIDEO_FRAME_WIDTH(frame),
+                       GST_VIDEO_FRAME_HEIGHT(frame),
+                       {NULL},
+                       {0}};
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(frame); p++) {
+    picture.data[p] = GST_VIDEO_FRAME_PLANE_DATA(frame, p);
+    picture.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(frame, p);
+  }
+  return picture;
+}
+
 guint8 *test_gray(GstBuffer *buffer, const GstVideoInfo *info, int x, int y, int width,
                   int height) {
   guint8 *gray = g_malloc((gsize)width * (gsize)height);
   GstVideoFrame frame;
   fail_unless(gst_video_frame_map(&frame, info, buffer, GST_MAP_READ));
-  RvPicture picture = {pixel_format(GST_VIDEO_INFO_NAME(info)),
-                       GST_VIDEO_INFO_WIDTH(info),
-                       GST_VIDEO_INFO_HEIGHT(info),
-                       {NULL},
-                       {0}};
-  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(&frame); p++) {
-    picture.data[p] = GST_VIDEO_FRAME_PLANE_DATA(&frame, p);
-    picture.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p);
-  }
+  const RvPicture picture = test_picture(&frame);
   const RvPlane plane = {gray, width, width, height, RV_U8};
   fail_unless(rv_convert_gray(&picture, x, y, &plane, 1, RV_CPU, NULL, NULL) == RV_OK);
   gst_video_frame_unmap(&frame);

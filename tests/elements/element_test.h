@@ -32,6 +32,13 @@ GstBuffer *test_pair_new_rows(const GstVideoInfo *info, gboolean top_bottom, gbo
 /* A harness of a launch line; names in `format` as in printf. */
 GstHarness *test_harness(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
+/* One element with `engine` and `more` properties, whose frames are GRAY8 of width x height px. */
+GstHarness *test_gray_harness(const char *element, const char *engine, const char *more, int width,
+                              int height);
+
+/* A mapped frame as the library's image. */
+RvPicture test_picture(const GstVideoFrame *frame);
+
 /* Caps of a raw video, and its info. */
 GstCaps *test_caps(const char *format, int width, int height, const char *more);
 void test_info(GstVideoInfo *info, const GstCaps *caps);

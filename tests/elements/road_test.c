@@ -132,25 +132,11 @@ void road_reference_free(RoadReference *reference) {
   g_free(reference->distance);
 }
 
-static RvPicture view(const GstVideoFrame *frame) {
-  static const char *const names[] = {TEST_FORMATS};
-  RvPicture picture = {
-      RV_PIXEL_FORMATS, GST_VIDEO_FRAME_WIDTH(frame), GST_VIDEO_FRAME_HEIGHT(frame), {NULL}, {0}};
-  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
-    if (strcmp(names[i], GST_VIDEO_INFO_NAME(&frame->info)) == 0)
-      picture.format = (RvPixelFormat)i;
-  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(frame); p++) {
-    picture.data[p] = GST_VIDEO_FRAME_PLANE_DATA(frame, p);
-    picture.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(frame, p);
-  }
-  return picture;
-}
-
 void road_reference_run(RoadReference *reference, GstBuffer *buffer, const GstVideoInfo *info) {
   const int width = reference->config.width, height = reference->config.height;
   GstVideoFrame frame;
   fail_unless(gst_video_frame_map(&frame, info, buffer, GST_MAP_READ));
-  const RvPicture picture = view(&frame);
+  const RvPicture picture = test_picture(&frame);
   guint32 *pixels = g_new(guint32, width * height);
   const RvPlane color = {pixels, 4 * (ptrdiff_t)width, width, height, RV_U32};
   fail_unless(rv_convert_color(&picture, info->colorimetry.matrix == GST_VIDEO_COLOR_MATRIX_BT709,

@@ -8,59 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rvcheck.h"
+
 typedef struct Canvas {
   int w, h;
   float *v;
   uint64_t *state;
 } Canvas;
-
-static uint32_t next(uint64_t *state) {
-  *state ^= *state << 13;
-  *state ^= *state >> 7;
-  *state ^= *state << 17;
-  return (uint32_t)(*state >> 16);
-}
-
-static float uniform(uint64_t *state) {
-  return (float)(next(state) & 0xffffff) / 16777216.f;
-}
-
-static float gauss(uint64_t *state) {
-  const float a = uniform(state), b = uniform(state);
-  return sqrtf(-2 * logf(a < 1e-7f ? 1e-7f : a)) * cosf(6.2831853f * b);
-}
-
-static float smooth(float t) {
-  return t * t * (3 - 2 * t);
-}
-
-/* Adds octaves of value noise, cells of `base` px and each half as large. */
-static int add_noise(float *out, int w, int h, float gain, int base, uint64_t *state) {
-  float amplitude = 1;
-  for (int c = base; c >= 2; c /= 2, amplitude *= gain) {
-    const int gw = w / c + 3, gh = h / c + 3;
-    float *g = malloc((size_t)gw * (size_t)gh * sizeof *g);
-    if (!g)
-      return 0;
-    for (int i = 0; i < gw * gh; i++)
-      g[i] = uniform(state) * 2 - 1;
-    for (int y = 0; y < h; y++) {
-      const float fy = (float)y / (float)c;
-      const int iy = (int)fy;
-      const float ty = smooth(fy - (float)iy);
-      for (int x = 0; x < w; x++) {
-        const float fx = (float)x / (float)c;
-        const int ix = (int)fx;
-        const float tx = smooth(fx - (float)ix);
-        const float *p = g + iy * gw + ix;
-        out[y * w + x] += amplitude * ((p[0] * (1 - tx) + p[1] * tx) * (1 - ty) +
-                                       (p[gw] * (1 - tx) + p[gw + 1] * tx) * ty);
-      }
-    }
-    free(g);
-  }
-  return 1;
-}
 
 /* Fills a quadrilateral x0 y0 .. x3 y3 by scan lines. */
 static void quad(const Canvas *im, const float *p, float value, float mix) {
@@ -92,19 +46,19 @@ static void buildings(const Canvas *im, float horizon) {
   const float w = (float)im->w, h = (float)im->h;
   uint64_t *s = im->state;
   for (int i = 0; i < 26; i++) {
-    const float x0 = uniform(s) * w, bw = (0.02f + 0.09f * uniform(s)) * w;
-    const float t = horizon * (0.15f + 0.7f * uniform(s)), v = 60 + 140 * uniform(s);
-    const float top = t + 0.02f * h * uniform(s), foot = horizon + 0.05f * h;
+    const float x0 = rvc_uniform(s) * w, bw = (0.02f + 0.09f * rvc_uniform(s)) * w;
+    const float t = horizon * (0.15f + 0.7f * rvc_uniform(s)), v = 60 + 140 * rvc_uniform(s);
+    const float top = t + 0.02f * h * rvc_uniform(s), foot = horizon + 0.05f * h;
     const float house[8] = {x0, t, x0 + bw, top, x0 + bw, foot, x0, foot};
     quad(im, house, v, 0.85f);
-    const int nx = 2 + (int)(next(s) % 6), ny = 2 + (int)(next(s) % 6);
+    const int nx = 2 + (int)(rvc_xorshift(s) % 6), ny = 2 + (int)(rvc_xorshift(s) % 6);
     for (int a = 0; a < nx; a++)
       for (int b = 0; b < ny; b++) {
         const float wx = x0 + bw * ((float)a + 0.25f) / (float)nx;
         const float wy = t + (horizon - t) * ((float)b + 0.25f) / (float)ny;
         const float rx = wx + bw * 0.5f / (float)nx, ry = wy + (horizon - t) * 0.5f / (float)ny;
         const float window[8] = {wx, wy, rx, wy, rx, ry, wx, ry};
-        quad(im, window, v + (uniform(s) - 0.5f) * 160, 0.8f);
+        quad(im, window, v + (rvc_uniform(s) - 0.5f) * 160, 0.8f);
       }
   }
 }
@@ -129,7 +83,7 @@ static int scene(const Canvas *im) {
   const int w = im->w, h = im->h;
   const float horizon = 0.42f * (float)h;
   float *n = calloc((size_t)w * (size_t)h, sizeof *n);
-  if (!n || !add_noise(n, w, h, 0.62f, w / 6, im->state)) {
+  if (!n || !rvc_add_noise(n, w, h, 0.62f, w / 6, im->state)) {
     free(n);
     return 0;
   }
@@ -141,12 +95,13 @@ static int scene(const Canvas *im) {
   buildings(im, horizon);
   road(im, horizon);
   for (int k = 0; k < 14; k++) {
-    const float x = uniform(im->state) * (float)w, top = horizon * 0.3f * uniform(im->state);
+    const float x = rvc_uniform(im->state) * (float)w,
+                top = horizon * 0.3f * rvc_uniform(im->state);
     const float foot = horizon * 1.3f, pole[8] = {x, top, x + 3, 0.f, x + 4, foot, x, foot};
     quad(im, pole, 40, 0.9f);
   }
   for (int i = 0; i < w * h; i++)
-    im->v[i] += 2.0f * gauss(im->state);
+    im->v[i] += 2.0f * rvc_gauss(im->state);
   return 1;
 }
 
@@ -183,11 +138,6 @@ static void sobel(const float *g, const Gradients *out, int w, int h) {
       out->gy[y * w + x] = b;
       out->m[y * w + x] = sqrtf(a * a + b * b);
     }
-}
-
-static int by_value(const void *a, const void *b) {
-  const float x = *(const float *)a, y = *(const float *)b;
-  return (x > y) - (x < y);
 }
 
 /* Thin pixels above `low`, grown from those above `high`. `stack` has room for every pixel. */
@@ -230,7 +180,7 @@ static void canny(const Gradients *g, uint8_t *out, int *stack, int w, int h, fl
 static void threshold_maps(HoughImages *p, const Gradients *g, float *sorted, int *stack) {
   const size_t pixels = (size_t)p->width * (size_t)p->height;
   memcpy(sorted, g->m, pixels * sizeof *sorted);
-  qsort(sorted, pixels, sizeof *sorted, by_value);
+  qsort(sorted, pixels, sizeof *sorted, rvc_by_float);
   const float t90 = sorted[(size_t)(0.90 * (double)(pixels - 1))];
   const float t96 = sorted[(size_t)(0.96 * (double)(pixels - 1))];
   for (size_t i = 0; i < pixels; i++)
@@ -252,7 +202,7 @@ static int fill(HoughImages *p, uint64_t *state) {
       p->gray[i] = (uint8_t)fminf(255.f, fmaxf(0.f, im.v[i]));
     threshold_maps(p, &g, memory + pixels, stack);
     for (size_t i = 0; i < pixels; i++) /* a map of noise comes next in the sequence */
-      (void)uniform(state);
+      (void)rvc_uniform(state);
   }
   free(memory);
   free(stack);

@@ -248,18 +248,10 @@ static void find_labels(Frame *f) {
   }
 }
 
-typedef struct Weighted {
-  int key, weight;
-} Weighted;
-
-static int compare(const void *a, const void *b) {
-  return ((const Weighted *)a)->key - ((const Weighted *)b)->key;
-}
-
 /* Least key up to which the weights sum to `want`. */
-static int least_key(Weighted *list, int count, int64_t want) {
+static int least_key(RvcWeighted *list, int count, int64_t want) {
   int64_t sum = 0;
-  qsort(list, (size_t)count, sizeof *list, compare);
+  qsort(list, (size_t)count, sizeof *list, rvc_by_key);
   for (int i = 0; i < count; i++) {
     sum += list[i].weight;
     if (sum >= want)
@@ -270,7 +262,7 @@ static int least_key(Weighted *list, int count, int64_t want) {
 
 static RvObstacleBox box_of(const Frame *f, int label) {
   RvObstacleBox box = {.label = f->number[label], .over = f->runs[label].over};
-  Weighted *list[4];
+  RvcWeighted *list[4];
   uint32_t left = 0, right = 0;
   int first = f->p->strips, last = -1;
   for (int k = 0; k < 4; k++)
@@ -283,10 +275,10 @@ static RvObstacleBox box_of(const Frame *f, int label) {
     first = rv_min(first, f->strip[i]);
     last = f->strip[i];
     box.votes += run->votes;
-    list[0][box.runs] = (Weighted){run->near_d, run->votes};
-    list[1][box.runs] = (Weighted){run->far_d, run->votes};
-    list[2][box.runs] = (Weighted){run->top, 1};
-    list[3][box.runs++] = (Weighted){run->bottom, 1};
+    list[0][box.runs] = (RvcWeighted){run->near_d, run->votes};
+    list[1][box.runs] = (RvcWeighted){run->far_d, run->votes};
+    list[2][box.runs] = (RvcWeighted){run->top, 1};
+    list[3][box.runs++] = (RvcWeighted){run->bottom, 1};
   }
   for (int i = 0; i < f->run_count; i++) {
     left |= f->label[i] == label && f->strip[i] == first ? f->runs[i].columns : 0;
@@ -466,13 +458,13 @@ void obstacles_reference(const RvObstaclesPlan *p, const RvObstaclesSource *sour
 
 RvObstaclesDepth obstacles_reference_depth(const RvPlane *disparity, const RvObstaclesRect *rect) {
   const RvObstaclesRect inner = rv_obstacles_inner(rect, disparity);
-  Weighted *values = rvc_memory((size_t)(inner.w * inner.h) * sizeof *values);
+  RvcWeighted *values = rvc_memory((size_t)(inner.w * inner.h) * sizeof *values);
   int count = 0;
   for (int y = inner.y; y < inner.y + inner.h; y++)
     for (int x = inner.x; x < inner.x + inner.w; x++)
       if (value_at(disparity, x, y))
-        values[count++] = (Weighted){value_at(disparity, x, y), 1};
-  qsort(values, (size_t)count, sizeof *values, compare);
+        values[count++] = (RvcWeighted){value_at(disparity, x, y), 1};
+  qsort(values, (size_t)count, sizeof *values, rvc_by_key);
   const RvObstaclesDepth depth = {(uint16_t)(count ? values[(count - 1) / 2].key : 0),
                                   rv_obstacles_fraction((uint32_t)count, inner.w, inner.h), 0};
   free(values);

@@ -61,62 +61,17 @@ static float *floats(size_t count) {
   return memory;
 }
 
-/* --- Random numbers -------------------------------------------------------------------------- */
-
-static float uniform(uint64_t *state) {
-  uint64_t s = *state;
-  s ^= s << 13;
-  s ^= s >> 7;
-  s ^= s << 17;
-  *state = s;
-  return (float)((uint32_t)(s >> 16) & 0xffffff) / 16777216.f;
-}
-
-static float gauss(uint64_t *state) {
-  const float a = fmaxf(1e-7f, uniform(state)), b = uniform(state);
-  return sqrtf(-2 * logf(a)) * cosf(6.2831853f * b);
-}
-
-static float smoothstep(float t) {
-  return t * t * (3 - 2 * t);
-}
-
-/* Octaves of value noise on grids of 24, 12, 6 and 3 px. */
-static float *fractal(uint64_t *state) {
-  float *out = floats(WIDTH * ROWS);
-  float amplitude = 1;
-  for (int cell = 24; cell >= 2; cell /= 2, amplitude *= 0.6f) {
-    const int across = WIDTH / cell + 3, down = ROWS / cell + 3;
-    float *grid = floats((size_t)across * (size_t)down);
-    for (int i = 0; i < across * down; i++)
-      grid[i] = uniform(state) * 2 - 1;
-    for (int y = 0; y < ROWS; y++) {
-      const float fy = (float)y / (float)cell;
-      const float ty = smoothstep(fy - (float)(int)fy);
-      for (int x = 0; x < WIDTH; x++) {
-        const float fx = (float)x / (float)cell;
-        const float tx = smoothstep(fx - (float)(int)fx);
-        const float *g = grid + (int)fy * across + (int)fx;
-        out[y * WIDTH + x] += amplitude * ((g[0] * (1 - tx) + g[1] * tx) * (1 - ty) +
-                                           (g[across] * (1 - tx) + g[across + 1] * tx) * ty);
-      }
-    }
-    free(grid);
-  }
-  return out;
-}
-
 /* --- Images ---------------------------------------------------------------------------------- */
 
 static void put_boxes(float *d, uint64_t *state, float horizon) {
   for (int k = 0; k < 70; k++) {
-    const float u = uniform(state), v = uniform(state);
+    const float u = rvc_uniform(state), v = rvc_uniform(state);
     const float base = horizon + 5 + u * v * ((float)ROWS - horizon - 10);
     const float near = 3 + (base - horizon) * (96.f / ((float)ROWS - horizon));
-    const int x0 = (int)(uniform(state) * (float)WIDTH);
-    const int wide = (int)(8 + near * (0.5f + 2.5f * uniform(state)));
-    const int top = (int)fmaxf(0.f, base - near * (1.0f + 3.5f * uniform(state)));
-    const float slope = (uniform(state) - 0.5f) * 0.10f;
+    const int x0 = (int)(rvc_uniform(state) * (float)WIDTH);
+    const int wide = (int)(8 + near * (0.5f + 2.5f * rvc_uniform(state)));
+    const int top = (int)fmaxf(0.f, base - near * (1.0f + 3.5f * rvc_uniform(state)));
+    const float slope = (rvc_uniform(state) - 0.5f) * 0.10f;
     for (int x = x0; x < (WIDTH < x0 + wide ? WIDTH : x0 + wide); x++)
       for (int y = top; (float)y < base && y < ROWS; y++) {
         const float value = near + slope * (float)(x - x0);
@@ -124,11 +79,6 @@ static void put_boxes(float *d, uint64_t *state, float horizon) {
           d[y * WIDTH + x] = value;
       }
   }
-}
-
-static int by_float(const void *a, const void *b) {
-  const float x = *(const float *)a, y = *(const float *)b;
-  return (x > y) - (x < y);
 }
 
 static void filter(float *d) {
@@ -139,7 +89,7 @@ static void filter(float *d) {
       float window[9];
       for (int k = 0; k < 9; k++)
         window[k] = from[(y + k / 3 - 1) * WIDTH + x + k % 3 - 1];
-      qsort(window, 9, sizeof window[0], by_float);
+      qsort(window, 9, sizeof window[0], rvc_by_float);
       d[y * WIDTH + x] = window[4];
     }
   free(from);
@@ -155,11 +105,13 @@ static float *render(const Image *image) {
           (float)y > horizon ? 3 + ((float)y - horizon) * (96.f / ((float)ROWS - horizon)) : 0.5f;
   if (image->kind == 0)
     put_boxes(d, &state, horizon);
-  float *rough = fractal(&state);
+  float *rough = floats(WIDTH * ROWS);
+  if (!rvc_add_noise(rough, WIDTH, ROWS, 0.6f, 24, &state)) /* cells of 24, 12, 6 and 3 px */
+    abort();
   for (int i = 0; i < WIDTH * ROWS; i++) {
-    d[i] += image->sigma * gauss(&state) + image->sigma * 1.5f * rough[i];
-    if (uniform(&state) < image->outliers)
-      d[i] = uniform(&state) * 128;
+    d[i] += image->sigma * rvc_gauss(&state) + image->sigma * 1.5f * rough[i];
+    if (rvc_uniform(&state) < image->outliers)
+      d[i] = rvc_uniform(&state) * 128;
     if (d[i] < 0)
       d[i] = 0;
   }
@@ -182,7 +134,7 @@ static uint16_t *make(const Image *image) {
   if (image->kind == 2) {
     uint64_t state = image->state;
     for (int i = 0; i < WIDTH * height; i++)
-      out[i] = to_value(uniform(&state) * 128);
+      out[i] = to_value(rvc_uniform(&state) * 128);
     return out;
   }
   float *d = render(image);

@@ -12,26 +12,31 @@
 
 /* --- Scalar rules ---------------------------------------------------------------------------- */
 
+/* Costs below, at and above the winner, whether the match is close, and the offset in 1/16 px:
+ * 16 * 2 / 64 = 0.5 is rounded up, -0.5 is 0, 16 * 2 / (2 * 4) = 4; half a pixel is the most; flat;
+ * 16 * 2 / (2 * 3) = 5.33, 16 / 64 = 0.25, 16 / 32 = 0.5 up, -0.5 is 0. */
+static const int offsets[][5] = {
+    {17, 0, 15, 0, 1}, {15, 0, 17, 0, 0},  {13, 10, 11, 0, 4}, {5, 0, 0, 0, 8},   {0, 0, 5, 0, -8},
+    {7, 7, 7, 0, 0},   {13, 10, 11, 1, 5}, {32, 0, 31, 1, 0},  {31, 0, 32, 1, 0}, {16, 0, 15, 1, 1},
+    {15, 0, 16, 1, 0}, {9, 4, 4, 1, 8},    {4, 4, 9, 1, -8},   {7, 7, 7, 1, 0}};
+
+/* Values left and right of a gap, the raw value, the length of the gap, and what it is filled with:
+ * 200 and 160 are 10 px in a gap of 20 and 19 px, 336 is 1 px outside. */
+static const int fills[][5] = {{160, 320, 200, 20, 200}, {160, 320, 200, 19, 160},
+                               {320, 160, 336, 40, 336}, {320, 160, 337, 40, 160},
+                               {0, 160, 337, 40, 160},   {160, 0, 337, 40, 160},
+                               {0, 0, 337, 40, 337}};
+
 static void check_rules(RvCheck *check, const char *name, RvRandom *random) {
   int good = 1;
 #define EQUAL(call, want)                                                                          \
   good = rvc_true(check, name, (call) == (want), "%s is %d, by hand it is %d", #call, (call),      \
                   (want)) &&                                                                       \
          good
-  EQUAL(rv_sgm_offset(17, 0, 15, 0), 1);  /* 16 * 2 / 64 = 0.5, half up */
-  EQUAL(rv_sgm_offset(15, 0, 17, 0), 0);  /* -0.5, half up */
-  EQUAL(rv_sgm_offset(13, 10, 11, 0), 4); /* 16 * 2 / (2 * 4) = 4 */
-  EQUAL(rv_sgm_offset(5, 0, 0, 0), 8);    /* half a pixel */
-  EQUAL(rv_sgm_offset(0, 0, 5, 0), -8);
-  EQUAL(rv_sgm_offset(7, 7, 7, 0), 0);    /* flat */
-  EQUAL(rv_sgm_offset(13, 10, 11, 1), 5); /* 16 * 2 / (2 * 3) = 5.33 */
-  EQUAL(rv_sgm_offset(32, 0, 31, 1), 0);  /* 16 / 64 = 0.25 */
-  EQUAL(rv_sgm_offset(31, 0, 32, 1), 0);
-  EQUAL(rv_sgm_offset(16, 0, 15, 1), 1); /* 16 / 32 = 0.5, half up */
-  EQUAL(rv_sgm_offset(15, 0, 16, 1), 0); /* -0.5, half up */
-  EQUAL(rv_sgm_offset(9, 4, 4, 1), 8);
-  EQUAL(rv_sgm_offset(4, 4, 9, 1), -8);
-  EQUAL(rv_sgm_offset(7, 7, 7, 1), 0);
+  for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
+    const int *row = offsets[i];
+    EQUAL(rv_sgm_offset(row[0], row[1], row[2], row[3]), row[4]);
+  }
   for (int sum = 0; sum <= 9 * 255; sum++)
     EQUAL(rv_sgm_mean_up(sum), (sum + 8) / 9);
   EQUAL(rv_sgm_value(0, 0, 0), 1); /* a true 0 */
@@ -43,13 +48,10 @@ static void check_rules(RvCheck *check, const char *name, RvRandom *random) {
   EQUAL(rv_sgm_margin(50, 150, 256), 100);
   EQUAL(rv_sgm_margin(50, 151, 128), 50);
   EQUAL(rv_sgm_margin(0, 65535, 7168), 255);
-  EQUAL(rv_sgm_fill_value(160, 320, 200, 20), 200); /* 10 px in a run of 20 px */
-  EQUAL(rv_sgm_fill_value(160, 320, 200, 19), 160);
-  EQUAL(rv_sgm_fill_value(320, 160, 336, 40), 336); /* 1 px outside */
-  EQUAL(rv_sgm_fill_value(320, 160, 337, 40), 160);
-  EQUAL(rv_sgm_fill_value(0, 160, 337, 40), 160);
-  EQUAL(rv_sgm_fill_value(160, 0, 337, 40), 160);
-  EQUAL(rv_sgm_fill_value(0, 0, 337, 40), 337);
+  for (size_t i = 0; i < sizeof fills / sizeof fills[0]; i++) {
+    const int *row = fills[i];
+    EQUAL(rv_sgm_fill_value(row[0], row[1], row[2], row[3]), row[4]);
+  }
   EQUAL(rv_sgm_sky_brightness(1000, 10), 6300);
   EQUAL(rv_sgm_sky_brightness(1001, 10), 6307); /* 6306.3 */
   EQUAL(rv_sgm_passes_lr_check(10, 0, 10, 11, 1), 1);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rvcheck.h"
+
 typedef struct Reference {
   const RvSgmConfig *c;
   const uint8_t *left, *right;
@@ -355,17 +357,9 @@ static int fill_hole(const RvSgmConfig *c, const uint16_t *ends, int winner, int
   return low;
 }
 
-typedef struct Tap {
-  int value, weight;
-} Tap;
-
-static int by_value(const void *a, const void *b) {
-  return ((const Tap *)a)->value - ((const Tap *)b)->value;
-}
-
 static int weighted_median(const RvSgmConfig *c, const uint8_t *left, const uint16_t *values, int x,
                            int y) {
-  Tap taps[121];
+  RvcWeighted taps[121];
   int count = 0, last = 0;
   double total = 0, sum = 0;
   for (int j = y - 5; j <= y + 5; j++)
@@ -373,13 +367,14 @@ static int weighted_median(const RvSgmConfig *c, const uint8_t *left, const uint
       if (!inside(c, i, j) || !values[j * c->width + i])
         continue;
       const int step = abs(left[j * c->width + i] - left[y * c->width + x]);
-      taps[count] = (Tap){values[j * c->width + i], (int)floor(64 * exp(-step / 16.0) + 0.5)};
+      taps[count] =
+          (RvcWeighted){values[j * c->width + i], (int)floor(64 * exp(-step / 16.0) + 0.5)};
       total += taps[count++].weight;
     }
-  qsort(taps, (size_t)count, sizeof *taps, by_value);
+  qsort(taps, (size_t)count, sizeof *taps, rvc_by_key);
   for (; last < count && sum < total / 2; last++)
     sum += taps[last].weight;
-  return taps[last - 1].value;
+  return taps[last - 1].key;
 }
 
 /* t->out->smooth to t->out->disparity and confidence. */

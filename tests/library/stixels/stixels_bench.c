@@ -190,10 +190,13 @@ static void close_columns(Columns *c) {
   rv_memory_free(c->work, RV_CPU);
 }
 
-static RvStatus run_columns(void *user, RvStream stream) {
-  Columns *c = user;
+static RvStatus run_stage(Columns *c, RvStixelsStage *stage, RvStream stream) {
   c->job.stream = stream;
-  return c->stages->columns(c->work, &c->job);
+  return stage(c->work, &c->job);
+}
+
+static RvStatus run_columns(void *user, RvStream stream) {
+  return run_stage(user, ((Columns *)user)->stages->columns, stream);
 }
 
 static void columns_cpu(RvCheck *check, const char *name, const Street *street) {
@@ -216,9 +219,7 @@ static RvStatus run_probe(void *user, RvStream stream) {
 }
 
 static RvStatus run_cells(void *user, RvStream stream) {
-  Columns *c = user;
-  c->job.stream = stream;
-  return c->stages->cells(c->work, &c->job);
+  return run_stage(user, ((Columns *)user)->stages->cells, stream);
 }
 
 /* time: one of the above. */
@@ -276,23 +277,22 @@ static void cells_cuda(RvCheck *check, const char *name, const Street *street) {
 }
 #endif
 
-static void bench_columns(RvCheck *check, const char *name, const Street *street) {
-  if (rvc_cpu(check))
-    columns_cpu(check, name, street);
-  if (rvc_cuda(check))
-    columns_cuda(check, name, street);
-}
+/* Times an engine on a street. */
+typedef void Timing(RvCheck *check, const char *name, const Street *street);
 
-/* suffix: of the name of the case; time: times it. */
-static void time_street(RvCheck *check, const Row *row, const char *suffix,
-                        void (*time)(RvCheck *, const char *, const Street *)) {
+/* suffix: of the name of the case. cpu NULL: on the GPU only. */
+static void time_street(RvCheck *check, const Row *row, const char *suffix, Timing *cpu,
+                        Timing *cuda) {
   char name[64];
   snprintf(name, sizeof name, "stixels/%s%s", row->name, suffix);
   if (!rvc_wants(check, name))
     return;
   Street street = {0};
   make(check, name, row, &street);
-  time(check, name, &street);
+  if (cpu && rvc_cpu(check))
+    cpu(check, name, &street);
+  if (rvc_cuda(check))
+    cuda(check, name, &street);
   free(street.disparity);
   free(street.labels);
   free(street.scores);
@@ -348,26 +348,12 @@ static void network_cpu(RvCheck *check, const char *name, const Street *street) 
   free(n.codes);
 }
 
-static void bench_network(RvCheck *check, const char *name, const Street *street) {
-  if (rvc_cpu(check))
-    network_cpu(check, name, street);
-  if (rvc_cuda(check))
-    network_cuda(check, name, street);
-}
-
-static void time_engines(RvCheck *check, const char *name, const Street *street) {
-  if (rvc_cpu(check))
-    bench_cpu(check, name, street);
-  if (rvc_cuda(check))
-    bench_cuda(check, name, street);
-}
-
 static void time_row(RvCheck *check, const Row *row) {
-  time_street(check, row, "", time_engines);
+  time_street(check, row, "", bench_cpu, bench_cuda);
 }
 
 static void time_columns(RvCheck *check, const Row *row) {
-  time_street(check, row, "-columns", bench_columns);
+  time_street(check, row, "-columns", columns_cpu, columns_cuda);
 }
 
 /* All kinds of cuts, and the network alone, at the sizes of the study of cuts. */
@@ -386,7 +372,7 @@ static void time_cuts(RvCheck *check) {
       time_columns(check, &row);
     }
     snprintf(name, sizeof name, "network-%dx%d-s%d", size[0], size[1], size[2]);
-    time_street(check, &row, "", bench_network);
+    time_street(check, &row, "", network_cpu, network_cuda);
   }
 }
 
@@ -426,10 +412,10 @@ static void time_stages(RvCheck *check) {
       const Row row = {
           name, 2048, 1024, cell, cell, (RvStixelsModelKind)kind, 0, RV_STIXELS_CUTS_ALL, 0};
       if (cell == 4 || kind > 0) /* the other one is in `rows` */
-        time_street(check, &row, "", bench_cuda);
-      time_street(check, &row, "-columns", columns_cuda);
+        time_street(check, &row, "", NULL, bench_cuda);
+      time_street(check, &row, "-columns", NULL, columns_cuda);
       if (kind == 0)
-        time_street(check, &row, "-cells", cells_cuda);
+        time_street(check, &row, "-cells", NULL, cells_cuda);
     }
 }
 
