@@ -37,6 +37,10 @@ const char *alloc_tracker_damage(char *text, size_t size);
 
 void contract_memory(const Contract *c);
 
+/* --- contract_events.c: rv_event.h --------------------------------------------------------------
+ */
+void contract_events(RvCheck *check, RvEngine engine);
+
 /* --- contract_planes.c: runs on guarded planes --------------------------------------------------
  */
 void contract_planes(const Contract *c);

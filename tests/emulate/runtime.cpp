@@ -2,6 +2,7 @@
 /* runtime.cpp: the CUDA runtime of the emulated device: attributes, memory, streams, launches. */
 #include <map>
 #include <mutex>
+#include <stdlib.h>
 #include <time.h>
 
 #include "cuda_runtime.h"
@@ -291,6 +292,17 @@ struct CUstream_st {
 struct CUevent_st {
   struct timespec time;
 };
+
+/* All memory is the host's; the kernels do not reach this one. */
+cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned) {
+  *memory = malloc(bytes);
+  return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaFreeHost(void *memory) {
+  free(memory);
+  return cudaSuccess;
+}
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream) {
   *stream = new CUstream_st();
