@@ -42,6 +42,28 @@ template <class T> static __device__ __forceinline__ T rv_warp_max(T v) {
   return v;
 }
 
+/* The cluster of this block, from compute capability 9.0 on: rank of the block, number of blocks, barrier,
+ * and the same variable of shared memory in another block. The intrinsics that cooperative_groups.h
+ * calls: that header is two thirds of what a file with it compiles. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+static __device__ __forceinline__ unsigned rv_cluster_rank(void) {
+  return __clusterRelativeBlockRank();
+}
+
+static __device__ __forceinline__ unsigned rv_cluster_blocks(void) {
+  return __clusterSizeInBlocks();
+}
+
+static __device__ __forceinline__ void rv_cluster_sync(void) {
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+}
+
+template <class T> static __device__ __forceinline__ T *rv_cluster_shared(T *mine, int rank) {
+  return static_cast<T *>(__cluster_map_shared_rank(mine, rank));
+}
+#endif
+
 /* Sum of this lane and those below it. */
 template <class T> static __device__ __forceinline__ T rv_warp_scan(T v) {
 #pragma unroll

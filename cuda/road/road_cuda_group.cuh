@@ -4,13 +4,12 @@
 #ifndef RV_ROAD_CUDA_GROUP_CUH
 #define RV_ROAD_CUDA_GROUP_CUH
 
-#include <cooperative_groups.h>
-
 #include "road/road_cuda.cuh"
+#include "rv_group.cuh"
 
 static __device__ __forceinline__ int group_rank() {
 #if __CUDA_ARCH__ >= 900
-  return (int)cooperative_groups::this_cluster().block_rank();
+  return (int)rv_cluster_rank();
 #else
   return 0;
 #endif
@@ -18,7 +17,7 @@ static __device__ __forceinline__ int group_rank() {
 
 static __device__ __forceinline__ int group_blocks() {
 #if __CUDA_ARCH__ >= 900
-  return (int)cooperative_groups::this_cluster().num_blocks();
+  return (int)rv_cluster_blocks();
 #else
   return 1;
 #endif
@@ -28,7 +27,7 @@ static __device__ __forceinline__ int group_blocks() {
  * through __ldcg: arriving releases, waiting acquires, both for the cluster. */
 static __device__ __forceinline__ void group_sync() {
 #if __CUDA_ARCH__ >= 900
-  cooperative_groups::this_cluster().sync();
+  rv_cluster_sync();
 #else
   __syncthreads();
 #endif
@@ -37,7 +36,7 @@ static __device__ __forceinline__ void group_sync() {
 /* The same variable of shared memory in another block of the group. */
 template <class T> static __device__ __forceinline__ T *group_shared(T *mine, int block) {
 #if __CUDA_ARCH__ >= 900
-  return cooperative_groups::this_cluster().map_shared_rank(mine, (unsigned)block);
+  return rv_cluster_shared(mine, (unsigned)block);
 #else
   (void)block;
   return mine;

@@ -9,8 +9,7 @@
 #ifndef RV_VOTE_KERNELS_CUH
 #define RV_VOTE_KERNELS_CUH
 
-#include <cooperative_groups.h>
-
+#include "rv_group.cuh"
 #include "rv_hd.h"
 #include "rv_launch.cuh"
 
@@ -72,9 +71,8 @@ static __device__ void rv_vote_list_out(const F &f, const uint32_t *bins, const 
   const int stretch = F::UNITY ? 1 : s.stretch;
   int start = 0, step = (int)blockDim.x;
 #if __CUDA_ARCH__ >= 900
-  cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
   if (s.is_cluster) {
-    cluster.sync();
+    rv_cluster_sync();
     start = (int)blockIdx.x * step;
     step *= s.parts;
   } else
@@ -90,7 +88,7 @@ static __device__ void rv_vote_list_out(const F &f, const uint32_t *bins, const 
     if (is_live && s.is_cluster) {
 #  pragma unroll 4
       for (int r = 0; r < s.parts; r++) {
-        const uint4 v = rv_vote_list_quad(cluster.map_shared_rank(bins, r), q, stretch);
+        const uint4 v = rv_vote_list_quad(rv_cluster_shared(bins, r), q, stretch);
         sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
       }
     }
@@ -111,7 +109,7 @@ static __device__ void rv_vote_list_out(const F &f, const uint32_t *bins, const 
   }
 #if __CUDA_ARCH__ >= 900
   if (s.is_cluster)
-    cluster.sync(); /* no block ends while others read its bins */
+    rv_cluster_sync(); /* no block ends while others read its bins */
 #endif
 }
 

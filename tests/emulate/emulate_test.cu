@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* emulate_test.cu: the emulator itself: what threads do together gives the results of a GPU, and
  * mistakes are reported, not hidden and not waited for. */
-#include <cooperative_groups.h>
 #include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
 
@@ -99,13 +98,14 @@ static __global__ void chain_kernel(volatile int *flags) {
 
 static __global__ void cluster_kernel(int *out) {
   __shared__ int mine;
-  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
   if (threadIdx.x == 0)
     mine = 10 + (int)blockIdx.x;
-  cluster.sync();
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
   if (threadIdx.x == 0)
-    out[blockIdx.x] = *cluster.map_shared_rank(&mine, cluster.block_rank() ^ 1);
-  cluster.sync();
+    out[blockIdx.x] = *(int *)__cluster_map_shared_rank(&mine, __clusterRelativeBlockRank() ^ 1);
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
 }
 
 template <bool WAITS> static __global__ void copy_kernel(const int *in, int *out) {

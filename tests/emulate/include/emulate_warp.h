@@ -19,6 +19,21 @@ static inline int __syncthreads_or(int predicate, RV_HERE) {
 static inline int __syncthreads_and(int predicate, RV_HERE) {
   return emulate::barrier(0, 0, predicate == 0, at) == 0;
 }
+/* Clusters: all of the barrier is in the wait, for no code is between the two. */
+static inline unsigned __clusterRelativeBlockRank() {
+  return emulate::cluster_rank();
+}
+static inline unsigned __clusterSizeInBlocks() {
+  return emulate::cluster_blocks();
+}
+static inline void __cluster_barrier_arrive() {}
+static inline void __cluster_barrier_wait(RV_HERE) {
+  emulate::cluster_barrier(at);
+}
+static inline void *__cluster_map_shared_rank(const void *mine, unsigned rank) {
+  return emulate::cluster_shared((void *)mine, rank);
+}
+
 static inline void __syncwarp(unsigned mask = 0xffffffffu, RV_HERE) {
   emulate::leave(emulate::meet(emulate::SYNCWARP, mask, 0, at));
 }
