@@ -7,7 +7,7 @@
 #include <stdio.h>
 #if RV_HAVE_CUDA
 #  include <cuda_runtime_api.h>
-#  if CUDART_VERSION >= 12050
+#  if defined(CUDART_VERSION) && CUDART_VERSION >= 12050 /* the emulator has none */
 #    define HAVE_GREEN_CONTEXTS 1
 #  endif
 #endif
