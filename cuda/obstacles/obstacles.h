@@ -24,7 +24,10 @@
  *              path, plus 6 per bin and strip, at most 120 (Badino, Franke, Mester 2007). The limit
  *              of a strip is the mean disparity of the votes near the path. Where the path bridges
  *              a strip without evidence and ground is seen beyond, the strip is free to the end of
- *              the range, or unknown from where ground ends for 15 m.
+ *              the range, or unknown from where ground ends for 15 m. So it is where the evidence
+ *              belongs to no box and a run above the clearance within 4 strips is about as far
+ *              away (by a quarter): the matcher gives the disparity of bridges and signs to sky
+ *              and smooth ground around them.
  *  4. runs     in each strip, neighboring bins whose votes fill half of 4 rows or of 1/2 m are
  *              runs, the nearest 16. Below 14 px of disparity a minimum of the votes splits them. A
  *              run has the rows from its lowest pixel upwards to the first gap of 0.4 m, and the

@@ -293,6 +293,16 @@ static int obstacle_at(const RvObstaclesCpu *cpu, int strip, int q) {
   return RV_OBSTACLE_NONE;
 }
 
+/* 1 when something overhanging is near a strip at bin q. */
+static int hangs_near(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int strip, int q) {
+  const int last = rv_min(strip + RV_OBSTACLES_HANG, p->strips - 1);
+  for (int s = rv_max(strip - RV_OBSTACLES_HANG, 0); s <= last; s++)
+    for (int k = 0; k < cpu->run_count[s]; k++)
+      if (rv_obstacles_hangs(&cpu->runs[s * RV_OBSTACLES_RUNS + k], q))
+        return 1;
+  return 0;
+}
+
 /* The farthest bin up to which ground is seen without a gap of RV_OBSTACLES_FREE_GAP, q when there is
  * none before q or the farthest bin. */
 static int known_until(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int strip, int q) {
@@ -323,8 +333,11 @@ static RvFreeColumn column_of(const RvObstaclesCpu *cpu, const RvObstaclesPlan *
                             sum,
                             cpu->valid[strip],
                             q ? cpu->evidence[strip * RV_OBSTACLES_COARSE + q] : 0,
-                            q ? obstacle_at(cpu, strip, q) : RV_OBSTACLE_NONE};
-  rv_obstacles_pass(&limit, limit.evidence ? q : known_until(cpu, p, strip, 0));
+                            q ? obstacle_at(cpu, strip, q) : RV_OBSTACLE_NONE,
+                            0};
+  limit.is_bridged =
+      rv_obstacles_may_hang(&limit) ? hangs_near(cpu, p, strip, q) : limit.evidence == 0;
+  rv_obstacles_pass(&limit, limit.is_bridged ? known_until(cpu, p, strip, 0) : q);
   const int depth = rv_obstacles_limit_depth(p, &limit);
   return rv_obstacles_free_column(p, &limit, depth,
                                   cpu->depth[depth].row - cpu->column[strip * p->n + p->n / 2]);

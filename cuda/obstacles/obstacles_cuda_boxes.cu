@@ -315,6 +315,17 @@ static __device__ int obstacle_at(const ObstaclesCuda &w, int strip, int q) {
   return found ? box : RV_OBSTACLE_NONE;
 }
 
+/* 1 when something overhanging is near a strip at bin q; a lane per run, two strips at a time. */
+static __device__ int hangs_near(const ObstaclesCuda &w, int strip, int q) {
+  const int run = rv_lane() % RV_OBSTACLES_RUNS;
+  const int last = rv_min(strip + RV_OBSTACLES_HANG, w.plan.strips - 1);
+  int hangs = 0;
+  for (int s = rv_max(strip - RV_OBSTACLES_HANG, 0) + rv_lane() / RV_OBSTACLES_RUNS; s <= last;
+       s += 32 / RV_OBSTACLES_RUNS)
+    hangs |= run < w.run_count[s] && rv_obstacles_hangs(&w.runs[s * RV_OBSTACLES_RUNS + run], q);
+  return __any_sync(RV_WARP, hangs);
+}
+
 /* The CPU engine's, eight bins per lane: the nearest bin of ground with a gap behind it, which ends
  * before the next farther bin of ground and before q. */
 static __device__ int known_until(const ObstaclesCuda &w, int strip, int q) {
@@ -360,7 +371,8 @@ static __device__ RvFreeColumn column_of(const ObstaclesCuda &w, int strip) {
   limit.valid = w.valid[strip];
   limit.evidence = q ? w.evidence[strip * RV_OBSTACLES_COARSE + q] : 0;
   limit.obstacle = q ? obstacle_at(w, strip, q) : RV_OBSTACLE_NONE;
-  rv_obstacles_pass(&limit, limit.evidence ? q : known_until(w, strip, 0));
+  limit.is_bridged = rv_obstacles_may_hang(&limit) ? hangs_near(w, strip, q) : limit.evidence == 0;
+  rv_obstacles_pass(&limit, limit.is_bridged ? known_until(w, strip, 0) : q);
   const int depth = rv_obstacles_limit_depth(&p, &limit);
   return rv_obstacles_free_column(&p, &limit, depth,
                                   w.depth[depth].row - w.column[strip * p.n + p.n / 2]);

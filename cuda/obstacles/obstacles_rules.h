@@ -31,6 +31,7 @@
 #define RV_OBSTACLES_JUMP 120                          /* at most */
 #define RV_OBSTACLES_KEY (64 * RV_OBSTACLES_SLOPE + 2) /* per bin, see rv_obstacles_here */
 #define RV_OBSTACLES_FREE_GAP 15.0                     /* m without ground that end what is known */
+#define RV_OBSTACLES_HANG 4 /* strips to either side in which something overhanging is looked for */
 
 #define RV_OBSTACLES_COVER 5      /* bins beside a run on the ground: no overhanging run */
 #define RV_OBSTACLES_REACH_MAX 16 /* strips between runs that are joined */
@@ -347,11 +348,24 @@ typedef struct RvObstaclesLimit {
   int valid;          /* fraction of valid pixels below the horizon, 0..255 */
   int evidence;       /* of the bin */
   int obstacle;       /* index of the box, or RV_OBSTACLE_NONE */
+  int is_bridged;     /* nothing stands there */
 } RvObstaclesLimit;
 
 /* 1 when a run reaches the bins whose votes are evidence for bin q of the free space. */
 RV_HD int rv_obstacles_meets(const RvObstaclesRun *run, int q) {
   return !run->over && run->low <= 2 * q + 3 && run->high >= 2 * q - 2;
+}
+
+/* 1 when an overhanging run is about as far away as bin q of the free space, a quarter nearer or
+ * farther. */
+RV_HD int rv_obstacles_hangs(const RvObstaclesRun *run, int q) {
+  return run->over && 3 * run->low <= 4 * (2 * q + 1) && 4 * run->high >= 3 * (2 * q + 1);
+}
+
+/* 1 when the evidence of a strip belongs to no box: below something overhanging, whose disparity the
+ * matcher gives to smooth surfaces around it, it is none. */
+RV_HD int rv_obstacles_may_hang(const RvObstaclesLimit *limit) {
+  return limit->q && limit->evidence && limit->obstacle == RV_OBSTACLE_NONE;
 }
 
 /* Farthest bin of the free space that pixels can vote for. */
@@ -365,10 +379,10 @@ RV_HD int rv_obstacles_is_gap(const RvObstaclesPlan *p, int seen, int k) {
   return p->metric * (a - b) > RV_OBSTACLES_FREE_GAP * a * b;
 }
 
-/* The path has bridged a strip without evidence at its bin: where ground is known beyond, it, or what
- * is not known behind, is the limit. `through`: the bin up to which ground is known. */
+/* The path has bridged a strip: where ground is known beyond, it, or what is not known behind, is the
+ * limit. `through`: the bin up to which ground is known. */
 RV_HD void rv_obstacles_pass(RvObstaclesLimit *limit, int through) {
-  if (limit->q == 0 || limit->evidence != 0 || through >= limit->q)
+  if (limit->q == 0 || !limit->is_bridged || through >= limit->q)
     return;
   limit->q = 0;
   limit->known = through;

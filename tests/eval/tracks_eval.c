@@ -46,17 +46,17 @@ typedef struct Road {
 
 static const Road roads[] = {
     {"street", RV_SCENE_STREET, 61, 8, 0.58, 1, 0, 0},
-    {"highway", RV_SCENE_HIGHWAY, 62, 25, 0.53, 0, 593, 0},
-    {"obstacle-course", RV_SCENE_COURSE, 63, 8, 0.70, 0, 299, 0},
+    {"highway", RV_SCENE_HIGHWAY, 62, 25, 0.53, 0, 399, 0},
+    {"obstacle-course", RV_SCENE_COURSE, 63, 8, 0.70, 0, 271, 0},
     {"street", RV_SCENE_STREET, 401, 8, 0.5, 4, 0, 1},
     {"street", RV_SCENE_STREET, 402, 8, 0.5, 4, 0, 1},
     {"street", RV_SCENE_STREET, 403, 8, 0.5, 4, 0, 1},
     {"street", RV_SCENE_STREET, 404, 8, 0.5, 4, 0, 1},
     {"street", RV_SCENE_STREET, 405, 8, 0.5, 4, 0, 1},
-    {"highway", RV_SCENE_HIGHWAY, 406, 25, 0.45, 1, 2000, 1},
-    {"highway", RV_SCENE_HIGHWAY, 407, 25, 0.45, 1, 2000, 1},
-    {"obstacle-course", RV_SCENE_COURSE, 408, 8, 0.55, 1, 2000, 1},
-    {"obstacle-course", RV_SCENE_COURSE, 409, 8, 0.55, 1, 2000, 1},
+    {"highway", RV_SCENE_HIGHWAY, 406, 25, 0.45, 1, 415, 1},
+    {"highway", RV_SCENE_HIGHWAY, 407, 25, 0.45, 1, 361, 1},
+    {"obstacle-course", RV_SCENE_COURSE, 408, 8, 0.55, 1, 644, 1},
+    {"obstacle-course", RV_SCENE_COURSE, 409, 8, 0.55, 1, 1016, 1},
 };
 
 /* Of all roads. */

@@ -391,6 +391,16 @@ static int valid_of(const Frame *f, int strip) {
   return total ? 255 * valid / total : 0;
 }
 
+/* 1 when there is a run above the clearance within 4 strips, whose bins are within 3/4 and 4/3 of bin q. */
+static int hangs(const Frame *f, int strip, int q) {
+  const double at = 2 * q + 1;
+  for (int i = 0; i < f->run_count; i++)
+    if (f->runs[i].over && f->strip[i] >= strip - 4 && f->strip[i] <= strip + 4 &&
+        f->runs[i].low <= at * 4 / 3 && f->runs[i].high >= at * 3 / 4)
+      return 1;
+  return 0;
+}
+
 static RvFreeColumn column_of(const Frame *f, const ObstaclesResult *result, int strip) {
   const RvObstaclesPlan *p = f->p;
   const uint32_t *votes = f->votes[0] + (size_t)strip * RV_OBSTACLES_FINE;
@@ -410,7 +420,8 @@ static RvFreeColumn column_of(const Frame *f, const ObstaclesResult *result, int
       limit.obstacle = index == RV_OBSTACLE_NONE ? limit.obstacle : index;
     }
   const int through = known_until(f, strip, 0);
-  if (q && limit.evidence == 0 && through < q)
+  const int is_loose = limit.obstacle == RV_OBSTACLE_NONE && hangs(f, strip, q);
+  if (q && (limit.evidence == 0 || is_loose) && through < q)
     limit =
         (RvObstaclesLimit){.known = through, .valid = limit.valid, .obstacle = RV_OBSTACLE_NONE};
   const int depth = rv_obstacles_limit_depth(p, &limit);
