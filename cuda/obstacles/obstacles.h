@@ -166,7 +166,8 @@ RV_API void rv_obstacles_measure_rect(const RvObstaclesConfig *config, const RvO
 
 /* Tracks. Constant velocity in Z and X per obstacle (Kalman filter). A new track stands on the ground
  * until its distances show that it moves; the velocity of what stands is that of the vehicle
- * (rv_obstacles_tracks_set_speed), without it the one that most tracks have, three or more.
+ * (rv_obstacles_tracks_set_speed), without it the one that most tracks have, three or more. About that, others
+ * deviate by 8 m/s and half of it; while it is not known, new tracks approach at 10 m/s (deviation 20).
  * Pairs of tracks and obstacles are made by least misfit in Z, X, size and overlap of the boxes in the
  * image: pairs of small misfit first; of those, tracks with an id before tracks without, and obstacles
  * of confidence 128 or more before the others. In X, of center and sides that counts which moved
@@ -174,9 +175,16 @@ RV_API void rv_obstacles_measure_rect(const RvObstaclesConfig *config, const RvO
  * a nearer one is hidden on that side: the track keeps its size, and the visible side counts. What the
  * border of the image cuts (on the left: what only one camera sees) changes position, but no velocity.
  * A track gets an id when its hits less its misses are 3; 2 when it approaches at more than 30 m/s and
- * the deviation of the distance is below 3 % of it; 6 when it is above 4 %. Only hits of small misfit count, before the id not those that the image cuts. A new track ends after 3
- * misses, one with an id after 8, and each when misses exceed hits by 4. Overhanging objects are not
- * tracked; walls continue tracks with an id (objects that join for some frames), but begin none.
+ * the deviation of the distance is below 3 % of it; 6 when it is above 4 %. Two less where the last pair is
+ * the only one that either can have, one less next to something nearer; at first sight what is near (3 %),
+ * certain, at least 1.2 x 1 m, cut or hidden on no side, and alone within 2 m. Only hits of small misfit
+ * count, before the id those that the image cuts only of such pairs. Where a track with an id has been lost
+ * within 2 m (and a tenth of the distance), that one continues instead; within 3 m no id comes early.
+ * Velocities and times to collision are known from the third hit on, until then 0.
+ * A new track ends after 3 misses, one with an id after 8, each when misses exceed hits by 4, and when the
+ * image no longer shows a quarter of its place. Overhanging objects are not tracked; walls, and what is
+ * wider than 4.5 m and 1.4 times a track, keep tracks with an id where they are (objects that join for some
+ * frames), and begin none.
  * Doubles in a fixed order from + - x / sqrt only. */
 typedef struct RvObstaclesTracks RvObstaclesTracks;
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* obstacles_fit.c: how well obstacles fit tracks; see obstacles_host.h. */
+/* obstacles_fit.c: how well obstacles fit tracks, and what they change; see obstacles_host.h. */
 #include "obstacles/obstacles_host.h"
 
-#define SIGMA_X 0.2 /* m */
+#define STILL_KEPT 0.7 /* of the misfit of `still`, from frame to frame */
+#define SIGMA_X 0.2    /* m */
 #define SIGMA_X_BY_Z 0.01
-#define SIZE_SIGMA 0.5   /* of the width, as a fraction of the larger one */
+#define WIDTH_SIGMA 0.5 /* as a fraction of the larger one */
+#define HEIGHT_SIGMA 0.25
 #define APART 10.0       /* of the gate: cost of boxes that do not overlap at all */
 #define MOVES 3.0        /* of the gate: cost of what moves while things stand */
 #define BORDER 64        /* 1/64 of the image's width: what ends there is cut */
@@ -78,9 +80,9 @@ double rv_obstacles_beside(const RvObstaclesTrack *t, const RvObstacle *o, int c
 
 /* --- Misfit ---------------------------------------------------------------------------------- */
 
-static double change(double a, double b) {
+static double change(double a, double b, double sigma) {
   const double most = a > b ? a : b;
-  return most > 0 ? (a - b) / (SIZE_SIGMA * most) : 0;
+  return most > 0 ? (a - b) / (sigma * most) : 0;
 }
 
 static double limit(double value, double low, double high) {
@@ -131,8 +133,43 @@ double rv_obstacles_misfit(const RvObstaclesConfig *c, const RvObstaclesTrack *t
   misfit += x * x / (t->x.p00 + sigma * sigma);
   if (misfit > RV_OBSTACLES_GATE)
     return misfit;
-  const double width = cut ? 0 : change(t->width, o->width);
-  const double height = change(t->last.height, o->height);
+  const double width = cut ? 0 : change(t->width, o->width, WIDTH_SIGMA);
+  const double height = change(t->last.height, o->height, HEIGHT_SIGMA);
   const RvObstaclesFrame box = rv_obstacles_frame(c, t);
   return misfit + width * width + height * height + APART * (1 - overlap(&box, o, cut));
+}
+
+/* --- Hits ------------------------------------------------------------------------------------ */
+
+/* Takes over the distance of an obstacle. */
+void rv_obstacles_hit_z(RvObstaclesTrack *t, const RvObstacle *o, int cut) {
+  const double sigma = rv_obstacles_sigma_z(o, cut);
+  t->misfit = STILL_KEPT * t->misfit + rv_obstacles_chi(&t->still, o->distance, sigma);
+  t->stands = t->stands && t->misfit <= RV_OBSTACLES_STILL;
+  if (cut & RV_OBSTACLES_IMAGE) {
+    rv_obstacles_place(&t->z, o->distance, sigma);
+    rv_obstacles_place(&t->still, o->distance, sigma);
+  } else {
+    rv_obstacles_update(&t->z, o->distance, sigma);
+    rv_obstacles_update(&t->still, o->distance, sigma);
+  }
+}
+
+/* Takes over its position in X and its width. What is cut keeps the width that was seen. */
+void rv_obstacles_hit_x(RvObstaclesTrack *t, const RvObstacle *o, int cut) {
+  const double x = rv_obstacles_beside(t, o, cut), sigma = rv_obstacles_sigma_x(o->distance);
+  if (!cut) {
+    t->x.at = o->lateral - x; /* the center moves with the visible part */
+    t->width = o->width;
+    rv_obstacles_update(&t->x, o->lateral, sigma);
+    return;
+  }
+  const double more = t->width < o->width ? o->width - t->width : 0; /* is seen than before */
+  if (cut & RV_OBSTACLES_IMAGE)
+    rv_obstacles_place(&t->x, t->x.at + x, sigma);
+  else
+    rv_obstacles_update(&t->x, t->x.at + x, sigma);
+  if ((cut & RV_OBSTACLES_IMAGE) != RV_OBSTACLES_IMAGE)
+    t->x.at += cut & RV_OBSTACLES_IMAGE_LEFT ? -0.5 * more : 0.5 * more;
+  t->width += more;
 }

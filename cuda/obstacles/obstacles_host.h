@@ -8,6 +8,7 @@
 
 #define RV_OBSTACLES_GATE 13.8  /* misfit: chi square of two degrees of freedom, 0.1 % */
 #define RV_OBSTACLES_STEADY 6.0 /* misfit of what certainly is the same */
+#define RV_OBSTACLES_STILL 9.0  /* misfit of `still`, beyond which the thing moves */
 
 /* Sides at which an obstacle is cut, bits. */
 enum {
@@ -23,11 +24,40 @@ typedef struct RvObstaclesAxis {
   double at, v, p00, p01, p11;
 } RvObstaclesAxis;
 
+static inline RvObstaclesAxis rv_obstacles_axis_new(double at, double sigma, double speed_sigma) {
+  return (RvObstaclesAxis){at, 0, sigma * sigma, 0, speed_sigma * speed_sigma};
+}
+
+static inline void rv_obstacles_predict(RvObstaclesAxis *a, double dt, double acceleration) {
+  const double q = acceleration * acceleration * dt * dt;
+  a->at += a->v * dt;
+  a->p00 += 2 * dt * a->p01 + dt * dt * a->p11 + q * dt * dt / 4;
+  a->p01 += dt * a->p11 + q * dt / 2;
+  a->p11 += q;
+}
+
+static inline void rv_obstacles_update(RvObstaclesAxis *a, double seen, double sigma) {
+  const double s = a->p00 + sigma * sigma, k0 = a->p00 / s, k1 = a->p01 / s, y = seen - a->at;
+  a->at += k0 * y;
+  a->v += k1 * y;
+  a->p11 -= k1 * a->p01;
+  a->p01 *= 1 - k0;
+  a->p00 *= 1 - k0;
+}
+
+/* Takes over a position that says nothing of the velocity. */
+static inline void rv_obstacles_place(RvObstaclesAxis *a, double seen, double sigma) {
+  a->at = seen;
+  a->p00 = sigma * sigma;
+  a->p01 = 0;
+}
+
 typedef struct RvObstaclesTrack {
   uint32_t id; /* 0: not confirmed */
   int hits, missed, age;
   int score;             /* steady hits less misses */
   int obstacle;          /* of this frame, -1: none */
+  int early;             /* of the score, that it needs less than others for its id */
   int stands;            /* `still` is what is seen */
   double misfit;         /* of `still`; recent frames count most */
   RvObstaclesAxis z, x;  /* z: of a thing of any speed */
@@ -70,5 +100,10 @@ double rv_obstacles_beside(const RvObstaclesTrack *t, const RvObstacle *o, int c
  * not at all. */
 double rv_obstacles_misfit(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
                            const RvObstacle *o, int cut);
+
+/* Takes over the distance of an obstacle; its position in X and its width: what is cut keeps the width that
+ * was seen. */
+void rv_obstacles_hit_z(RvObstaclesTrack *t, const RvObstacle *o, int cut);
+void rv_obstacles_hit_x(RvObstaclesTrack *t, const RvObstacle *o, int cut);
 
 #endif

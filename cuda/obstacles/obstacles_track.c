@@ -9,22 +9,38 @@
 #define GAP_MAX 0.5        /* s between frames, beyond which all tracks end */
 #define ACCELERATION_Z 2.0 /* m/s^2, standard deviations */
 #define ACCELERATION_X 2.0
-#define SPEED_Z 30.0     /* m/s: of a new track; oncoming ones have 60 */
-#define SPEED_X 6.0      /* crossing ones have up to 20 */
-#define SPEED_STILL 4.0  /* m/s: of what stands, about the velocity that such things have */
-#define STILL_KEPT 0.7   /* of the misfit of `still`, from frame to frame */
-#define STILL_MISFIT 9.0 /* beyond it, the thing moves */
-#define ALIKE 1.5        /* m/s: velocities of things that stand */
-#define ALIKE_TRACKS 3   /* at least */
-#define SPEED_SURE 1.0   /* m/s: standard deviation of such a velocity */
-#define NEAR_SIGMA 0.03  /* of the distance: standard deviation of near ones, and of far ones */
+/* m/s: mean velocity of a new track and its deviation, while that of what stands is not known; then that,
+ * and a deviation that grows with it: others are about as fast as the vehicle. */
+#define SPEED_MEAN (-10.0)
+#define SPEED_Z 20.0
+#define SPEED_Z_MIN 8.0
+#define SPEED_Z_SHARE 0.5
+#define SPEED_X 6.0     /* crossing ones have up to 20 */
+#define SPEED_STILL 4.0 /* m/s: of what stands, about the velocity that such things have */
+#define ALIKE 1.5       /* m/s: velocities of things that stand */
+#define ALIKE_TRACKS 3  /* at least */
+#define SPEED_SURE 1.0  /* m/s: standard deviation of such a velocity */
+#define NEAR_SIGMA 0.03 /* of the distance: standard deviation of near ones, and of far ones */
 #define FAR_SIGMA 0.04
-#define SCORE_MAX 8     /* steady hits less misses, at most */
-#define SCORE_LAST (-4) /* ends a track */
-#define CONFIRM 3       /* score that gives an id */
-#define FAST 30.0       /* m/s: what approaches at that gets it earlier */
-#define MISSES 8        /* of a confirmed track */
+#define SCORE_MAX 8        /* steady hits less misses, at most */
+#define SCORE_LAST (-4)    /* ends a track */
+#define JOINED 4.5         /* m: wider than a vehicle; */
+#define JOINED_BY 1.4      /* and than its track: not it alone */
+#define CONFIRM 3          /* score that gives an id */
+#define EARLY_HIDDEN 1     /* less for a lone pair next to something nearer, */
+#define EARLY 2            /* for other lone pairs */
+#define LONE_MISFIT 11.0   /* of a steady hit that is a lone pair */
+#define LONE_HITS 3        /* from which a lone pair counts that the image cuts */
+#define AT_ONCE_HEIGHT 1.0 /* m: least size of what gets its id at first sight */
+#define AT_ONCE_WIDTH 1.2
+#define ALONE 2.0     /* m: no other track is within this in X, and this plus AROUND in Z */
+#define TAKE_OVER 2.0 /* m: the same, of a lost track whose id an obstacle takes over */
+#define NEAR_LOST 3.0 /* m: the same, of a lost track for which an obstacle gets no early id */
+#define AROUND 0.1    /* of the distance */
+#define FAST 30.0     /* m/s: what approaches at that gets it earlier */
+#define MISSES 8      /* of a confirmed track */
 #define MISSES_NEW 3
+#define SEEN 0.25     /* of the width of a lost track; less has left the image */
 #define SHOWN 1       /* misses, up to which a track is returned as predicted */
 #define SIDE_MIN 8    /* px: smaller predicted boxes are at the border of the image */
 #define CONFIDENT 128 /* obstacles that are paired before the others */
@@ -42,6 +58,7 @@ typedef struct Pair {
   double misfit;
   int rank; /* lower ones first */
   int track, obstacle;
+  int is_lone; /* neither fits another one */
 } Pair;
 
 struct RvObstaclesTracks {
@@ -56,36 +73,6 @@ struct RvObstaclesTracks {
   RvObstacle sorted[RV_OBSTACLES_MAX + RV_OBSTACLES_TRACKS];
   int from[RV_OBSTACLES_MAX + RV_OBSTACLES_TRACKS];
 };
-
-/* --- Filter ---------------------------------------------------------------------------------- */
-
-static Axis axis_new(double at, double sigma, double speed_sigma) {
-  return (Axis){at, 0, sigma * sigma, 0, speed_sigma * speed_sigma};
-}
-
-static void predict(Axis *a, double dt, double acceleration) {
-  const double q = acceleration * acceleration * dt * dt;
-  a->at += a->v * dt;
-  a->p00 += 2 * dt * a->p01 + dt * dt * a->p11 + q * dt * dt / 4;
-  a->p01 += dt * a->p11 + q * dt / 2;
-  a->p11 += q;
-}
-
-static void update(Axis *a, double seen, double sigma) {
-  const double s = a->p00 + sigma * sigma, k0 = a->p00 / s, k1 = a->p01 / s, y = seen - a->at;
-  a->at += k0 * y;
-  a->v += k1 * y;
-  a->p11 -= k1 * a->p01;
-  a->p01 *= 1 - k0;
-  a->p00 *= 1 - k0;
-}
-
-/* Takes over a position that says nothing of the velocity. */
-static void place(Axis *a, double seen, double sigma) {
-  a->at = seen;
-  a->p00 = sigma * sigma;
-  a->p01 = 0;
-}
 
 /* --- Pairs ----------------------------------------------------------------------------------- */
 
@@ -135,9 +122,25 @@ static int find_pairs(RvObstaclesTracks *tracks, const RvObstacle *obstacles, in
       const int cut = rv_obstacles_cut_for(track, o, tracks->cut[k]);
       const double misfit = rv_obstacles_misfit(&tracks->config, track, o, cut);
       if (misfit <= RV_OBSTACLES_GATE)
-        tracks->pair[pairs++] = (Pair){misfit, rank_of(track, o, misfit), t, k};
+        tracks->pair[pairs++] = (Pair){misfit, rank_of(track, o, misfit), t, k, 0};
     }
   return pairs;
+}
+
+/* Marks the pairs that are the only one of their track and of their obstacle; tracks that have no id and
+ * are rarely hit do not count as others. */
+static void find_lone(RvObstaclesTracks *tracks, int pairs) {
+  int of_track[RV_OBSTACLES_TRACKS] = {0}, of_obstacle[RV_OBSTACLES_MAX] = {0};
+  for (int i = 0; i < pairs; i++) {
+    const Pair *pair = &tracks->pair[i];
+    const Track *t = &tracks->track[pair->track];
+    of_track[pair->track]++;
+    of_obstacle[pair->obstacle] += t->id || t->score > 0;
+  }
+  for (int i = 0; i < pairs; i++) {
+    Pair *pair = &tracks->pair[i];
+    pair->is_lone = of_track[pair->track] == 1 && of_obstacle[pair->obstacle] <= 1;
+  }
 }
 
 /* Pairs tracks with obstacles, the best first. `taken`: the pair of each obstacle, -1: none. */
@@ -147,6 +150,7 @@ static void match(RvObstaclesTracks *tracks, const RvObstacle *obstacles, int co
     tracks->cut[k] = rv_obstacles_cut(&tracks->config, obstacles, count, k);
   }
   const int pairs = find_pairs(tracks, obstacles, count);
+  find_lone(tracks, pairs);
   sort_pairs(tracks->pair, pairs);
   for (int i = 0; i < pairs; i++) {
     const Pair *pair = &tracks->pair[i];
@@ -159,6 +163,19 @@ static void match(RvObstaclesTracks *tracks, const RvObstacle *obstacles, int co
 
 /* --- Tracks ---------------------------------------------------------------------------------- */
 
+static double absolute(double x) {
+  return x < 0 ? -x : x;
+}
+
+/* Velocity and its deviation of a new track, before its distances tell. */
+static RvObstaclesAxis first_z(const RvObstaclesTracks *tracks, const RvObstacle *o) {
+  const double sigma =
+      tracks->has_drift ? SPEED_Z_MIN + SPEED_Z_SHARE * absolute(tracks->drift) : SPEED_Z;
+  RvObstaclesAxis z = rv_obstacles_axis_new(o->distance, o->distance_sigma, sigma);
+  z.v = tracks->has_drift ? tracks->drift : SPEED_MEAN;
+  return z;
+}
+
 static void start(RvObstaclesTracks *tracks, const RvObstacle *o, int index) {
   if (tracks->count == RV_OBSTACLES_TRACKS)
     return;
@@ -167,9 +184,9 @@ static void start(RvObstaclesTracks *tracks, const RvObstacle *o, int index) {
                .score = 1,
                .obstacle = index,
                .stands = tracks->has_drift,
-               .z = axis_new(o->distance, o->distance_sigma, SPEED_Z),
-               .x = axis_new(o->lateral, rv_obstacles_sigma_x(o->distance), SPEED_X),
-               .still = axis_new(o->distance, o->distance_sigma, SPEED_STILL),
+               .z = first_z(tracks, o),
+               .x = rv_obstacles_axis_new(o->lateral, rv_obstacles_sigma_x(o->distance), SPEED_X),
+               .still = rv_obstacles_axis_new(o->distance, o->distance_sigma, SPEED_STILL),
                .width = o->width,
                .last = *o};
   t->still.v = tracks->drift;
@@ -182,53 +199,113 @@ static int needed(const Track *t, const RvObstacle *o) {
   return CONFIRM - is_urgent + 3 * (share > FAR_SIGMA);
 }
 
-/* Takes over the distance of an obstacle. */
-static void hit_z(Track *t, const RvObstacle *o, int cut) {
-  const double sigma = rv_obstacles_sigma_z(o, cut);
-  t->misfit = STILL_KEPT * t->misfit + rv_obstacles_chi(&t->still, o->distance, sigma);
-  t->stands = t->stands && t->misfit <= STILL_MISFIT;
-  if (cut & RV_OBSTACLES_IMAGE) {
-    place(&t->z, o->distance, sigma);
-    place(&t->still, o->distance, sigma);
-  } else {
-    update(&t->z, o->distance, sigma);
-    update(&t->still, o->distance, sigma);
-  }
-}
-
-/* Takes over its position in X and its width. What is cut keeps the width that was seen. */
-static void hit_x(Track *t, const RvObstacle *o, int cut) {
-  const double x = rv_obstacles_beside(t, o, cut), sigma = rv_obstacles_sigma_x(o->distance);
-  if (!cut) {
-    t->x.at = o->lateral - x; /* the center moves with the visible part */
-    t->width = o->width;
-    update(&t->x, o->lateral, sigma);
-    return;
-  }
-  const double more = t->width < o->width ? o->width - t->width : 0; /* is seen than before */
-  if (cut & RV_OBSTACLES_IMAGE)
-    place(&t->x, t->x.at + x, sigma);
-  else
-    update(&t->x, t->x.at + x, sigma);
-  if ((cut & RV_OBSTACLES_IMAGE) != RV_OBSTACLES_IMAGE)
-    t->x.at += cut & RV_OBSTACLES_IMAGE_LEFT ? -0.5 * more : 0.5 * more;
-  t->width += more;
+/* 1 when a track with an id is seen together with others: that says that it is there, but not where. */
+static int is_joined(const Track *t, const RvObstacle *o) {
+  const int is_wide = o->width > JOINED && t->width < JOINED && o->width > JOINED_BY * t->width;
+  return t->id && (is_wide || o->kind == RV_OBSTACLE_WALL);
 }
 
 static void hit(RvObstaclesTracks *tracks, Track *t, const RvObstacle *o, const Pair *pair) {
   const int cut = rv_obstacles_cut_for(t, o, tracks->cut[pair->obstacle]);
-  const int is_certain = t->id || !(cut & RV_OBSTACLES_IMAGE);
-  hit_z(t, o, cut);
-  hit_x(t, o, cut);
-  t->hits++;
-  if (is_certain && pair->misfit <= RV_OBSTACLES_STEADY)
-    t->score = rv_min(t->score + 1, SCORE_MAX);
+  const int is_cut = (cut & RV_OBSTACLES_IMAGE) != 0;
+  const int is_hidden = tracks->cut[pair->obstacle] >= RV_OBSTACLES_HIDDEN_LEFT;
+  const int is_certain = t->id || !is_cut || (pair->is_lone && t->hits >= LONE_HITS);
   t->missed = 0;
+  t->early = !pair->is_lone || is_cut ? 0 : is_hidden ? EARLY_HIDDEN : EARLY;
+  if (is_joined(t, o)) {
+    t->x.v = 0;
+    return;
+  }
+  rv_obstacles_hit_z(t, o, cut);
+  rv_obstacles_hit_x(t, o, cut);
+  t->hits++;
+  if (is_certain && pair->misfit <= (pair->is_lone ? LONE_MISFIT : RV_OBSTACLES_STEADY))
+    t->score = rv_min(t->score + 1, SCORE_MAX);
   if (cut < RV_OBSTACLES_HIDDEN_LEFT)
     t->last = *o;
-  if (!t->id && t->score >= needed(t, o))
-    t->id = ++tracks->next_id;
 }
+
+/* Its velocity in X is not kept: that of a part may be the last that was seen. */
+static void miss(Track *t) {
+  t->missed++;
+  t->score--;
+  t->x.v = 0;
+}
+
+/* --- Ids -------------------------------------------------------------------------------------- */
+
+/* How far an obstacle is from a track, m; -1: more than `reach` in X, or `reach` plus AROUND in Z. */
+static double apart(const Track *t, const RvObstacle *o, int cut, double reach) {
+  const double x = absolute(rv_obstacles_beside(t, o, cut));
+  const double z = absolute(o->distance - rv_obstacles_axis(t)->at);
+  return x <= reach && z <= reach + AROUND * o->distance ? x + z : -1;
+}
+
+/* The nearest track with an id that has no obstacle; NULL: none is within `reach`. */
+static Track *find_lost(RvObstaclesTracks *tracks, const RvObstacle *o, int cut, double reach) {
+  Track *found = NULL;
+  double least = 0;
+  for (int i = 0; i < tracks->count; i++) {
+    Track *t = &tracks->track[i];
+    const double far = t->id && t->obstacle < 0 ? apart(t, o, cut, reach) : -1;
+    if (far < 0 || (found && far >= least))
+      continue;
+    found = t;
+    least = far;
+  }
+  return found;
+}
+
+/* A lost track continues with the obstacle of a new one, which ends. Its velocity is kept: places at
+ * which an object hides and appears again say little of it. */
+static void take_over(Track *lost, Track *t, const RvObstacle *o, int sides) {
+  const int cut = rv_obstacles_cut_for(lost, o, sides);
+  lost->obstacle = t->obstacle;
+  lost->missed = 0;
+  lost->misfit = 0;
+  rv_obstacles_place(&lost->z, o->distance, o->distance_sigma);
+  rv_obstacles_place(&lost->still, o->distance, o->distance_sigma);
+  rv_obstacles_hit_x(lost, o, cut);
+  if (cut < RV_OBSTACLES_HIDDEN_LEFT)
+    lost->last = *o;
+  t->obstacle = -1;
+  t->score = SCORE_LAST;
+}
+
+/* Gives ids: that of a lost track nearby, or a new one. */
+static void confirm(RvObstaclesTracks *tracks, const RvObstacle *obstacles) {
+  for (int i = 0; i < tracks->count; i++) {
+    Track *t = &tracks->track[i];
+    if (t->id || t->obstacle < 0)
+      continue;
+    const RvObstacle *o = &obstacles[t->obstacle];
+    const int sides = tracks->cut[t->obstacle], least = needed(t, o);
+    if (t->score < least - t->early)
+      continue;
+    Track *lost = find_lost(tracks, o, sides, TAKE_OVER);
+    if (lost)
+      take_over(lost, t, o, sides);
+    else if (t->score >= least || !find_lost(tracks, o, sides, NEAR_LOST))
+      t->id = ++tracks->next_id;
+  }
+}
+
+/* Gives the last track, which is new, its id when its obstacle is near, certain, large and alone. */
+static void confirm_at_once(RvObstaclesTracks *tracks, const RvObstacle *o, int index) {
+  Track *t = tracks->count ? &tracks->track[tracks->count - 1] : NULL;
+  const int is_large = o->height >= AT_ONCE_HEIGHT && o->width >= AT_ONCE_WIDTH;
+  if (!t || t->obstacle != index || tracks->cut[index] || !is_large || o->bottom > 0 ||
+      o->confidence < CONFIDENT || o->distance_sigma > NEAR_SIGMA * o->distance)
+    return;
+  for (int i = 0; i < tracks->count - 1; i++) {
+    const Track *other = &tracks->track[i];
+    if ((other->id || other->score > 0) && apart(other, o, 0, ALONE) >= 0)
+      return;
+  }
+  t->id = ++tracks->next_id;
+}
+
+/* --- What stands ------------------------------------------------------------------------------ */
 
 /* Mean of the velocities that are about that of track i, and their number. */
 static int alike(const RvObstaclesTracks *tracks, int i, double *mean) {
@@ -252,7 +329,8 @@ static void settle(RvObstaclesTracks *tracks) {
   for (int i = 0; i < tracks->count; i++) {
     Track *t = &tracks->track[i];
     const double off = t->z.v - tracks->drift;
-    if (t->stands || t->z.p11 < SPEED_SURE * SPEED_SURE || off * off > STILL_MISFIT * t->z.p11)
+    if (t->stands || t->z.p11 < SPEED_SURE * SPEED_SURE ||
+        off * off > RV_OBSTACLES_STILL * t->z.p11)
       continue;
     t->stands = 1;
     t->misfit = 0;
@@ -279,12 +357,25 @@ static void find_drift(RvObstaclesTracks *tracks) {
     settle(tracks);
 }
 
+/* 1 when the image shows less than SEEN of a track at its place; in the left border, as wide as the disparity,
+ * the other camera sees nothing. */
+static int is_outside(const RvObstaclesConfig *c, const Track *t) {
+  const RvObstaclesFrame f = rv_obstacles_frame(c, t);
+  const double per_m = c->camera.focal / rv_obstacles_axis(t)->at;
+  const double border = per_m * c->camera.baseline, left = f.left > border ? f.left : border;
+  return f.right - left < SEEN * per_m * t->width;
+}
+
+static int has_ended(const RvObstaclesTracks *tracks, const Track *t) {
+  return t->missed > (t->id ? MISSES : MISSES_NEW) || t->score <= SCORE_LAST ||
+         !(rv_obstacles_axis(t)->at > 0) || (t->missed && is_outside(&tracks->config, t));
+}
+
 /* Drops the tracks that have ended; the others keep their order. */
 static void drop(RvObstaclesTracks *tracks) {
   int kept = 0;
   for (int t = 0; t < tracks->count; t++)
-    if (tracks->track[t].missed <= (tracks->track[t].id ? MISSES : MISSES_NEW) &&
-        tracks->track[t].score > SCORE_LAST && rv_obstacles_axis(&tracks->track[t])->at > 0)
+    if (!has_ended(tracks, &tracks->track[t]))
       tracks->track[kept++] = tracks->track[t];
   tracks->count = kept;
 }
@@ -292,26 +383,25 @@ static void drop(RvObstaclesTracks *tracks) {
 /* --- Results --------------------------------------------------------------------------------- */
 
 static int is_in_path(const RvObstaclesConfig *c, const RvObstacle *o) {
-  const double beside = o->lateral < 0 ? -o->lateral : o->lateral;
-  return beside <= 0.5 * (c->path_width + o->width);
+  return absolute(o->lateral) <= 0.5 * (c->path_width + o->width);
 }
 
 /* Time until the near face arrives at the camera, when it then is in the way; 0: none. */
 static double ttc_of(const RvObstaclesConfig *c, const Track *t, const RvObstacle *o) {
   const Axis *z = rv_obstacles_axis(t);
-  if (!t->id || !(z->v < -CLOSING) || o->kind == RV_OBSTACLE_OVERHANG)
+  if (!t->id || t->hits < CONFIRM || !(z->v < -CLOSING) || o->kind == RV_OBSTACLE_OVERHANG)
     return 0;
   const double ttc = -z->at / z->v, x = t->x.at + t->x.v * ttc;
-  const double beside = x < 0 ? -x : x;
-  return ttc <= TTC_MAX && beside <= 0.5 * (c->path_width + o->width) + MARGIN ? ttc : 0;
+  return ttc <= TTC_MAX && absolute(x) <= 0.5 * (c->path_width + o->width) + MARGIN ? ttc : 0;
 }
 
 static void describe(const RvObstaclesTracks *tracks, const Track *t, RvObstacle *o) {
   const double velocity = rv_obstacles_axis(t)->v;
   const double hits = t->hits < CONFIRM ? t->hits : CONFIRM;
+  const int is_known = t->id && t->hits >= CONFIRM;
   o->id = t->id;
-  o->velocity_z = (float)(t->id ? velocity : 0);
-  o->velocity_x = (float)(t->id ? t->x.v : 0);
+  o->velocity_z = (float)(is_known ? velocity : 0);
+  o->velocity_x = (float)(is_known ? t->x.v : 0);
   o->ttc = (float)ttc_of(&tracks->config, t, o);
   o->age = (uint16_t)rv_min(t->age, 65535);
   o->missed = (uint16_t)t->missed;
@@ -320,7 +410,7 @@ static void describe(const RvObstaclesTracks *tracks, const Track *t, RvObstacle
                        : t->missed ? RV_OBSTACLE_PREDICTED
                                    : RV_OBSTACLE_TRACKED);
   const double z = velocity + tracks->ego_speed, speed = z * z + t->x.v * t->x.v;
-  if (t->id && tracks->has_speed && speed > MOVING * MOVING)
+  if (is_known && tracks->has_speed && speed > MOVING * MOVING)
     o->flags |= RV_OBSTACLE_MOVING;
 }
 
@@ -410,9 +500,9 @@ static void advance(RvObstaclesTracks *tracks, double time) {
     tracks->count = 0;
   for (int t = 0; t < tracks->count; t++) {
     Track *track = &tracks->track[t];
-    predict(&track->z, dt, ACCELERATION_Z);
-    predict(&track->still, dt, ACCELERATION_Z);
-    predict(&track->x, dt, ACCELERATION_X);
+    rv_obstacles_predict(&track->z, dt, ACCELERATION_Z);
+    rv_obstacles_predict(&track->still, dt, ACCELERATION_Z);
+    rv_obstacles_predict(&track->x, dt, ACCELERATION_X);
     turn(track, tracks->yaw_rate * dt);
     track->obstacle = -1;
     track->age++;
@@ -438,13 +528,16 @@ RvStatus rv_obstacles_track(RvObstaclesTracks *tracks, double time, RvObstacle *
     if (track->obstacle >= 0)
       hit(tracks, track, &obstacles[track->obstacle], &tracks->pair[taken[track->obstacle]]);
     else
-      track->missed++, track->score--;
+      miss(track);
   }
+  confirm(tracks, obstacles);
   drop(tracks);
   find_drift(tracks);
   for (int k = 0; k < count; k++)
-    if (taken[k] < 0 && is_tracked(&obstacles[k]))
+    if (taken[k] < 0 && is_tracked(&obstacles[k])) {
       start(tracks, &obstacles[k], k);
+      confirm_at_once(tracks, &obstacles[k], k);
+    }
   memcpy(tracks->sorted, obstacles, (size_t)count * sizeof *obstacles);
   for (int k = 0; k < count; k++)
     tracks->from[k] = k;

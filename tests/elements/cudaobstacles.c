@@ -282,7 +282,7 @@ GST_START_TEST(test_tracks) {
     id = o.id;
     for (int k = 0; k < 3; k++) {
       o = follow(harness, 1000 + (guint64)k * 100, 10);
-      fail_unless((o.id != 0) == (k == 2));
+      fail_unless((o.id != 0) == (k >= 1));
     }
     fail_unless(o.id != id);
     id = o.id;
@@ -305,12 +305,12 @@ GST_START_TEST(test_no_time) {
   GstHarness *harness = harness_new("cpu", "");
   RvObstacle list[8];
   RvMetaObstacles meta;
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < 12; k++) {
     GstBuffer *out = gst_harness_push_and_pull(harness, scene(GST_CLOCK_TIME_NONE, &thing, 1));
     fail_unless_equals_int(obstacles_of(out, &meta, list, 8), 1);
     gst_buffer_unref(out);
   }
-  fail_unless(list[0].id == 1 && test_near(list[0].velocity_z, 0, 0.1));
+  fail_unless(list[0].id == 1 && test_near(list[0].velocity_z, 0, 0.3));
   gst_harness_teardown(harness);
 }
 GST_END_TEST
@@ -355,7 +355,7 @@ GST_START_TEST(test_boxes) {
       memcpy(list, map.info.data, 4 * sizeof *list);
       rv_meta_unmap(&map);
       fail_unless(list[0].id == 7 && test_near(list[0].distance, 10, 0.2) && list[0].valid == 255);
-      fail_unless((list[0].obstacle != 0) == (k >= 2));
+      fail_unless((list[0].obstacle != 0) == (k >= 1));
       fail_unless(list[1].distance == 0 && list[2].distance == 0 && list[3].distance == 0);
       fail_unless(list[2].id == 9 && list[2].valid == 0);
       fail_unless(test_near(number(out, 7, "rv-depth", "distance"), 10, 0.2));
@@ -364,7 +364,7 @@ GST_START_TEST(test_boxes) {
       fail_unless(test_near(list[0].height, 45 * 10 / 300.0, 0.05) && list[1].height == 0);
       fail_unless(k < 2 || fabsf(list[0].velocity_z) < 0.5f);
       fail_unless(number(out, 9, "rv-depth", "distance") == 0);
-      if (k >= 2) /* the obstacles are regions themselves, and are not measured again */
+      if (k >= 1) /* the obstacles are regions themselves, and are not measured again */
         fail_unless(
             test_near(number(out, (gint)list[0].obstacle, "rv-obstacle", "distance"), 10, 0.2));
       gst_buffer_unref(out);
