@@ -41,7 +41,8 @@ struct Tile {
     int parent[TILE];                  /* afterwards: of the place where a run of a row begins */
   };
   uint16_t strength[TILE]; /* places whose magnitude is above `low`, in any order */
-  int count;               /* of these */
+  uint16_t runs[TILE / 2]; /* places where runs of thin pixels of a row start, in any order */
+  int count, run_count;    /* of both */
   /* Bit x: column x. Thin pixels; among them the strong ones, those whose component holds a strong
    * one, and the others whose component reaches another tile. */
   uint64_t thin[TILE_H], strong[TILE_H], alive[TILE_H], open[TILE_H];
@@ -241,7 +242,7 @@ struct Run {
   int place, x, y;
   uint64_t pixels, above; /* pixels 0: no run starts here */
 
-  __device__ Run(const Tile *tile, int i) : place(tile->strength[i]) {
+  __device__ Run(const Tile *tile, int place) : place(place) {
     x = place % TILE_W, y = place / TILE_W;
     const uint64_t row = tile->thin[y], first = (uint64_t)1 << x;
     pixels = starts_of(row) & first ? row & ~(row + first) : 0; /* a sum carries through a run */
@@ -272,17 +273,22 @@ __device__ void store_labels(const Canny &c, const Run &run, int root, int x0, i
     labels[__ffsll((long long)left) - 1] = label;
 }
 
-/* Components of the runs; the threads take those that start at the places in the list. */
-__device__ void unite_runs(Tile *tile) {
+/* Lists the runs, each of which hangs on one that touches it in the row above. */
+__device__ void list_runs(Tile *tile) {
   for (int i = (int)threadIdx.x; i < tile->count; i += THREADS) {
-    const Run run(tile, i);
-    if (run.pixels)
-      tile->parent[run.place] =
-          run.above ? start_at(tile, __ffsll((long long)run.above) - 1, run.y - 1) : run.place;
+    const Run run(tile, tile->strength[i]);
+    if (!run.pixels)
+      continue;
+    tile->parent[run.place] =
+        run.above ? start_at(tile, __ffsll((long long)run.above) - 1, run.y - 1) : run.place;
+    tile->runs[atomicAdd(&tile->run_count, 1)] = (uint16_t)run.place;
   }
-  __syncthreads();
-  for (int i = (int)threadIdx.x; i < tile->count; i += THREADS) {
-    const Run run(tile, i);
+}
+
+/* Unites runs with the others that touch them. */
+__device__ void unite_runs(Tile *tile) {
+  for (int i = (int)threadIdx.x; i < tile->run_count; i += THREADS) {
+    const Run run(tile, tile->runs[i]);
     uint64_t others = starts_of(run.above);
     for (others &= others - 1; others; others &= others - 1)
       tile_unite(tile->parent, run.place,
@@ -293,10 +299,12 @@ __device__ void unite_runs(Tile *tile) {
 /* What the tile alone decides. A component is open when it has no strong pixel and reaches a
  * side of the tile that is not one of the image. */
 __device__ void find_components(const Canny &c, Tile *tile, int x0, int y0) {
+  list_runs(tile);
+  __syncthreads();
   unite_runs(tile);
   __syncthreads();
-  for (int i = (int)threadIdx.x; i < tile->count; i += THREADS) {
-    const Run run(tile, i);
+  for (int i = (int)threadIdx.x; i < tile->run_count; i += THREADS) {
+    const Run run(tile, tile->runs[i]);
     const bool is_strong = (run.pixels & tile->strong[run.y]) != 0;
     if (!is_strong && !(run.pixels & sides_of(c, x0, y0, run.y)))
       continue;
@@ -304,10 +312,8 @@ __device__ void find_components(const Canny &c, Tile *tile, int x0, int y0) {
     atomicOr(is_strong ? &tile->has_strong[root / 32] : &tile->is_open[root / 32], 1u << root % 32);
   }
   __syncthreads();
-  for (int i = (int)threadIdx.x; i < tile->count; i += THREADS) {
-    const Run run(tile, i);
-    if (!run.pixels)
-      continue;
+  for (int i = (int)threadIdx.x; i < tile->run_count; i += THREADS) {
+    const Run run(tile, tile->runs[i]);
     const int root = tile_root(tile->parent, run.place);
     if (tile->has_strong[root / 32] >> root % 32 & 1) {
       add_bits(&tile->alive[run.y], run.pixels);
@@ -354,7 +360,7 @@ __global__ void __launch_bounds__(THREADS, rv_launch_blocks(THREADS, 16))
   if (t < TILE / 32)
     tile.has_strong[t] = tile.is_open[t] = 0;
   if (t == 0)
-    tile.count = 0;
+    tile.count = tile.run_count = 0;
   load_picture(c, &tile, x0, y0);
   __syncthreads();
   find_gradients(c, &tile, x0, y0);
