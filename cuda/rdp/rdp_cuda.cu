@@ -92,6 +92,7 @@ static RvStatus segment(void *memory, RvRdpJob *job) {
   args.height = config->height;
   args.pairs = (config->width | work->shape.columns | args.stride) % 2 == 0 &&
                (uintptr_t)args.source % 4 == 0;
+  args.mask_pairs = (((uintptr_t)job->output.mask.data | (size_t)job->output.mask.stride) & 1) == 0;
   args.breaks = config->invalid == RV_RDP_BREAK;
   args.limit = job->plan->limit;
   args.shape = work->shape;

@@ -23,8 +23,9 @@ struct RdpArgs {
   const uint16_t *source;
   ptrdiff_t stride; /* values */
   int width, height;
-  int pairs;  /* values can be read two at a time */
-  int breaks; /* invalid rows end a piece */
+  int pairs;      /* values can be read two at a time */
+  int mask_pairs; /* the mask can be written that way */
+  int breaks;     /* invalid rows end a piece */
   RvRdpLimit limit;
   RdpShape shape;
   RvRdpOutput output;

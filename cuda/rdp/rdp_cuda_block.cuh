@@ -16,7 +16,7 @@ constexpr unsigned ALL = 0xffffffffu;
 
 /* Segments of more than shape.small_rows rows are searched by one warp each; those up to it are split
  * to the end by a thread each. */
-constexpr int SMALL_ROWS_MAX = 32;
+constexpr int SMALL_ROWS = 8, SMALL_ROWS_MAX = 32; /* as a rule, and where memory is short */
 
 /* Groups of 32 words in a column. */
 constexpr int GROUPS_MAX = RV_MAX_SIDE / 1024;
@@ -223,13 +223,13 @@ static __device__ __forceinline__ void follow(const Block &b, const RdpArgs &a, 
   const uint16_t *column_values = b.values + column * a.shape.pitch;
   int rise = column_values[last] - column_values[first];
   while (depth < a.limit.depth && rv_rdp_above(farthest.e, last - first, rise, &a.limit)) {
-    const int at = first + farthest.k;
+    const int at = first + farthest.k, small = a.shape.small_rows;
     if (lane == 0)
       mark_cut(b, a, column, at);
     depth++;
     const bool upper = at - first > last - at; /* it is the longer one */
     const int other_first = upper ? at : first, other_last = upper ? last : at;
-    if (other_last - other_first > a.shape.small_rows) {
+    if (other_last - other_first > small) {
       if (lane == 0)
         push(b, item_of(other_first, other_last, column, depth));
     } else if (other_last - other_first >= 2) {
@@ -238,7 +238,7 @@ static __device__ __forceinline__ void follow(const Block &b, const RdpArgs &a, 
     first = upper ? first : at;
     last = upper ? at : last;
     const int length = last - first;
-    if (length <= a.shape.small_rows) {
+    if (length <= small) {
       if (length >= 2)
         keep_short(b, a, shorts, item_of(first, last, column, depth), lane);
       break;

@@ -103,25 +103,32 @@ static __device__ __forceinline__ int polyline(const Block &b, const RdpArgs &a,
   return row > last ? 0 : rv_rdp_between(d[first], d[last], row - first, max(last - first, 1));
 }
 
-static __device__ __forceinline__ int mask_value(const Block &b, const RdpArgs &a, int column,
-                                                 int row) {
-  const int at = column * a.shape.word_pitch + (row >> 5), bit = row & 31;
-  return b.cut[at] >> bit & 1                    ? RV_RDP_CUT
-         : (b.first[at] | b.last[at]) >> bit & 1 ? RV_RDP_END
-                                                 : RV_RDP_NONE;
+/* The mask, which load() has zeroed: a warp per word of rows, a lane per column. */
+static __device__ __forceinline__ void write_mask(const Block &b, const RdpArgs &a, int x0,
+                                                  int columns) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  if (!a.output.mask.data || lane >= columns)
+    return;
+  uint8_t *mask = (uint8_t *)a.output.mask.data + x0 + lane;
+  for (int word = warp; word < a.shape.words; word += WARPS) {
+    const int at = lane * a.shape.word_pitch + word;
+    const uint32_t cuts = b.cut[at];
+    for (uint32_t bits = cuts | b.first[at] | b.last[at]; bits; bits &= bits - 1) {
+      const int bit = __ffs((int)bits) - 1;
+      mask[(word * 32 + bit) * a.output.mask.stride] =
+          (uint8_t)(cuts >> bit & 1 ? RV_RDP_CUT : RV_RDP_END);
+    }
+  }
 }
 
-/* Mask and reconstruction, in the order of the rows. */
-static __device__ __forceinline__ void write_rasters(const Block &b, const RdpArgs &a, int x0,
-                                                     int columns) {
-  uint8_t *mask = (uint8_t *)a.output.mask.data;
+/* Reconstruction and its errors, in the order of the rows. */
+static __device__ __forceinline__ void write_drawn(const Block &b, const RdpArgs &a, int x0,
+                                                   int columns) {
   char *drawn = (char *)a.output.reconstruction.data;
   const int step_row = THREADS / a.shape.columns, step_column = THREADS % a.shape.columns;
   int row = threadIdx.x / a.shape.columns, column = threadIdx.x % a.shape.columns;
-  while (row < a.height) {
-    if (column < columns && mask)
-      mask[row * a.output.mask.stride + x0 + column] = (uint8_t)mask_value(b, a, column, row);
-    if (column < columns && drawn) {
+  while (drawn && row < a.height) {
+    if (column < columns) {
       const int value = polyline(b, a, column, row);
       const int given = b.values[column * a.shape.pitch + row];
       const int error = given ? abs(value - given) : 0;
@@ -159,28 +166,49 @@ static __device__ __forceinline__ void write_columns(const Block &b, const RdpAr
   }
 }
 
-/* The segments that begin in one word: a warp, a row to each lane, so that neighbors in the list
- * are written together. */
+/* The segment that begins in row `bit` of a word. */
+static __device__ __forceinline__ void write_segment(const Block &b, const RdpArgs &a, int x0,
+                                                     int column, int word, int bit) {
+  const int at = column * a.shape.word_pitch + word;
+  const unsigned begins = b.cut[at] | b.first[at];
+  const unsigned index =
+      b.s->before + b.s->counts[column] + b.words[at] + __popc(begins & ((1u << bit) - 1));
+  if (index >= a.output.capacity)
+    return;
+  const uint16_t *d = b.values + column * a.shape.pitch;
+  const int first = word * 32 + bit, last = find_end(b, a, column, first);
+  uint32_t *out = (uint32_t *)(a.output.segments + index);
+  out[0] = (uint32_t)(x0 + column) | (uint32_t)first << 16;
+  out[1] = (uint32_t)last;
+  out[2] = d[first] | (uint32_t)d[last] << 16;
+}
+
+/* The list: a warp takes the segments that begin in one word of all columns, collected first so that
+ * no lane idles, and in order so that neighbors in the list are written together. */
 static __device__ __forceinline__ void write_segments(const Block &b, const RdpArgs &a, int x0,
                                                       int columns) {
+  constexpr int ROOM = sizeof b.s->small_items / sizeof(uint16_t) / WARPS;
+  static_assert(ROOM >= 32, "the segments of a word");
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  for (int column = 0; column < columns; column++)
-    for (int word = warp; word < a.shape.words; word += WARPS) {
-      const int at = column * a.shape.word_pitch + word;
-      const unsigned begins = b.cut[at] | b.first[at];
-      if (!(begins >> lane & 1))
-        continue;
-      const unsigned index =
-          b.s->before + b.s->counts[column] + b.words[at] + __popc(begins & ((1u << lane) - 1));
-      if (index >= a.output.capacity)
-        continue;
-      const uint16_t *d = b.values + column * a.shape.pitch;
-      const int first = word * 32 + lane, last = find_end(b, a, column, first);
-      uint32_t *out = (uint32_t *)(a.output.segments + index);
-      out[0] = (uint32_t)(x0 + column) | (uint32_t)first << 16;
-      out[1] = (uint32_t)last;
-      out[2] = d[first] | (uint32_t)d[last] << 16;
+  uint16_t *begin = (uint16_t *)b.s->small_items + warp * ROOM; /* column << 5 | bit */
+  for (int word = warp; word < a.shape.words; word += WARPS) {
+    const int at = min(lane, columns - 1) * a.shape.word_pitch + word;
+    const unsigned own = b.cut[at] | b.first[at];
+    int count = 0;
+    for (int column = 0; column <= columns; column++) {
+      const unsigned begins = column < columns ? __shfl_sync(ALL, own, column) : 0;
+      if (column == columns || count + __popc(begins) > ROOM) {
+        __syncwarp();
+        for (int i = lane; i < count; i += 32)
+          write_segment(b, a, x0, begin[i] >> 5, word, begin[i] & 31);
+        __syncwarp();
+        count = 0;
+      }
+      if (begins >> lane & 1)
+        begin[count + __popc(begins & ((1u << lane) - 1))] = (uint16_t)(column << 5 | lane);
+      count += __popc(begins);
     }
+  }
 }
 
 #endif

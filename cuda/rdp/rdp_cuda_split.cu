@@ -4,7 +4,22 @@
 #include "rdp/rdp_cuda_block.cuh"
 #include "rdp/rdp_cuda_output.cuh"
 
-/* Values of this block's columns, transposed. VALUE: what one load takes, one column or two. */
+/* Zeros one mask value, or two next to each other. */
+template <typename VALUE>
+static __device__ __forceinline__ void clear_mask(const RdpArgs &a, int row, int x) {
+  uint8_t *to = (uint8_t *)a.output.mask.data + row * a.output.mask.stride + x;
+  if (sizeof(VALUE) == 2) {
+    *to = 0;
+  } else if (a.mask_pairs) {
+    *(uint16_t *)to = 0;
+  } else {
+    to[0] = 0;
+    to[1] = 0;
+  }
+}
+
+/* Values of this block's columns, transposed, and zeros in their mask. VALUE: what one load takes, one
+ * column or two. */
 template <typename VALUE>
 static __device__ __forceinline__ void load(const Block &b, const RdpArgs &a, int x0, int columns) {
   constexpr int FLIGHT = 12 / sizeof(VALUE) * 2; /* loads on their way at once */
@@ -22,6 +37,11 @@ static __device__ __forceinline__ void load(const Block &b, const RdpArgs &a, in
     for (int k = 0; k < FLIGHT; k++)
       value[k] =
           row + k * down < a.height ? __ldg((const VALUE *)(source + k * down * a.stride)) : 0;
+    if (a.output.mask.data)
+#pragma unroll
+      for (int k = 0; k < FLIGHT; k++)
+        if (row + k * down < a.height)
+          clear_mask<VALUE>(a, row + k * down, x0 + column);
 #pragma unroll
     for (int k = 0; k < FLIGHT; k++)
       if (row + k * down < a.height) {
@@ -142,7 +162,7 @@ static __device__ __forceinline__ void split_runs(const Block &b, const RdpArgs 
     for (; bits; bits &= bits - 1) {
       const int row = word * 32 + __ffs((int)bits) - 1, end = run_end(b, a, column, row);
       const Item item = item_of(row, end, column, 1);
-      if (end - row > a.shape.small_rows)
+      if (end - row > max(a.shape.small_rows, SMALL_ROWS_MAX / 2))
         push(b, item);
       else if (end - row >= 2)
         split_short(b, a, item);
@@ -208,7 +228,8 @@ static __global__ void __launch_bounds__(THREADS) split_kernel(const RdpArgs a) 
   __syncthreads();
   if (threadIdx.x < 32)
     publish(b, a, block, columns, threadIdx.x);
-  write_rasters(b, a, x0, columns);
+  write_mask(b, a, x0, columns);
+  write_drawn(b, a, x0, columns);
   if (a.output.offsets || a.output.segments)
     wait_for_others(b, a, block);
   __syncthreads();
@@ -248,9 +269,9 @@ RvStatus rdp_cuda_shape(const RvRdpConfig *config, RdpShape *shape) {
   const int processors = limits.processors;
   const int rounds = rv_div_up(config->width, processors * COLUMNS_MAX);
   int columns = rv_div_up(config->width, processors * rounds);
-  shape_of(config, columns, SMALL_ROWS_MAX / 2, shape);
+  shape_of(config, columns, SMALL_ROWS, shape);
   while (columns > 1 && shape->bytes > most)
-    shape_of(config, --columns, SMALL_ROWS_MAX / 2, shape);
+    shape_of(config, --columns, SMALL_ROWS, shape);
   if (shape->bytes > most) /* shorter lists */
     shape_of(config, columns, SMALL_ROWS_MAX, shape);
   RV_REQUIRE(log, shape->bytes <= most,
