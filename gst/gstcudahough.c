@@ -86,10 +86,12 @@ static RvLine *lines_of(void *results) {
   return (RvLine *)(void *)((char *)results + 8);
 }
 
+static gboolean has_hits(const GstCudaHough *self) {
+  return self->used.segments && self->used.dashes;
+}
+
 static guint32 *hits_of(const GstCudaHough *self, void *results) {
-  return self->used.segments && self->used.dashes
-             ? (guint32 *)(void *)(lines_of(results) + self->used.max_lines)
-             : NULL;
+  return has_hits(self) ? (guint32 *)(void *)(lines_of(results) + self->used.max_lines) : NULL;
 }
 
 static RvStatus make_pools(GstCudaHough *self, const GstRvExecContext *work, gboolean accumulator) {
@@ -98,7 +100,7 @@ static RvStatus make_pools(GstCudaHough *self, const GstRvExecContext *work, gbo
   rv_hough_size(&self->used, &bins, &angles, NULL, NULL);
   const gsize lines = (gsize)self->used.max_lines * sizeof(RvLine);
   const gsize row = (gsize)rv_hough_hit_words(&self->used) * sizeof(guint32);
-  self->bytes = 8 + lines + (hits_of(self, NULL) ? (gsize)self->used.max_lines * row : 0);
+  self->bytes = 8 + lines + (has_hits(self) ? (gsize)self->used.max_lines * row : 0);
   self->found = g_malloc(self->bytes);
   self->lines = g_malloc(lines);
   self->memory = g_malloc(rv_hough_thin_bytes(&self->used));

@@ -159,8 +159,9 @@ static gboolean decompress(const GByteArray *compressed, guint8 *out, gsize size
   while (result == G_CONVERTER_CONVERTED && done <= size) {
     gsize read = 0, written = 0;
     /* One byte more than expected, so that the end and its checksum are read. */
-    result = g_converter_convert(converter, compressed->data + in, compressed->len - in, out + done,
-                                 size + 1 - done, G_CONVERTER_INPUT_AT_END, &read, &written, NULL);
+    result = g_converter_convert(converter, in ? compressed->data + in : compressed->data,
+                                 compressed->len - in, out + done, size + 1 - done,
+                                 G_CONVERTER_INPUT_AT_END, &read, &written, NULL);
     in += read;
     done += written;
   }

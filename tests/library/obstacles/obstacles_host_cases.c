@@ -30,7 +30,7 @@ static RvObstacle object_at(const RvObstaclesConfig *c, RvRandom *random, double
   o.width = 1.8f;
   o.height = 1.5f;
   o.distance_sigma = (float)(0.25 * seen * seen / (c->camera.focal * c->camera.baseline) + 0.1);
-  o.x = (uint16_t)(c->camera.cx + (x - 0.9) * scale);
+  o.x = (uint16_t)(int)(c->camera.cx + (x - 0.9) * scale);
   o.w = (uint16_t)(1.8 * scale);
   o.y = 100;
   o.h = (uint16_t)(1.5 * scale);
