@@ -67,6 +67,9 @@ static const RvParam params[] = {
             "Time constant of the weights of the models"),
     RV_REAL("merge-threshold", merge_threshold, 0, 10, 0.5, RV_PARAM_LIVE, NULL, "0 = off",
             "Distance of two models, scaled as for update-threshold, below which they are merged"),
+    RV_REAL("lateral-scale", lateral_scale, 1, 4, 3, RV_PARAM_LIVE, NULL, "1 = off",
+            "Scale of classify-threshold where, as far to the side, all near ground was road "
+            "lately; down to 1/2 where none was"),
     RV_REAL("persistence", persistence, 0, 100, 0, RV_PARAM_LIVE, "frames", "0 = off",
             "Time constant of the filter over time of the road-like patches"),
     RV_REAL("update-threshold", update_threshold, 0, 1000, 2, RV_PARAM_ABOVE | RV_PARAM_LIVE, NULL,

@@ -54,14 +54,22 @@
  *  5. Road. A patch is road-like when it is a seed, or when
  *       (distance / (ground_threshold_scale * classify_threshold))^2 + (height / limit)^2 < 1;
  *     the second term is 3/4 where the height is unknown. In frames without a plane, or with
- *     max_height = 0: distance < classify_threshold. With persistence, this decision passes a
+ *     max_height = 0: distance < classify_threshold.
+ *     On the plane, classify_threshold is scaled by where the road was lately: by up to
+ *     lateral_scale where, at the same distance to the side of the optical axis, all of the ground
+ *     nearer than near_range had the color of road (at most 0.4 times the squared distance that the
+ *     rule above allows), by down to 1/2 where none had. The square of the scale is linear in the
+ *     share of that ground from 0 to 1/2, where it is 1, and from 1/2 to 1. Shares are those of
+ *     strips of near_width / 12 with two more on each side, 64 strips in all, with a time constant
+ *     of 8 frames with seeds. The first frame has no such scale.
+ *     With persistence, this decision passes a
  *     low-pass filter over time, of that time constant. A majority filter of smoothing x smoothing
  *     patches follows. Road is every 4-connected component with a seed; in frames without a seed
  *     the largest component.
  *     The score of a patch takes the same steps: 255 (1 - t / 2) for the sum t above (0 from t = 2
- *     on, 255 for a seed), or with persistence the filtered decision, 1 to 255; then the median of
- *     the window, which is the majority filter for every threshold at once; then at most 127 unless
- *     the component is road. Road is exactly where the score is at least 128.
+ *     on, 255 for t up to 0 and for a seed), or with persistence the filtered decision, 1 to 255;
+ *     then the median of the window, which is the majority filter for every threshold at once; then
+ *     at most 127 unless the component is road. Road is exactly where the score is at least 128.
  *
  * In a frame without color all pixels are in one cell: all patches look the same, and road is what
  * is low enough and connected to the seeds.
@@ -123,6 +131,7 @@ typedef struct RvRoadConfig {
   double min_share;              /* of a frame's samples, 0 to 1; 0.03 */
   double memory;                 /* frames, 1 to 100000; 30 */
   double merge_threshold;        /* of two models, 0 to 10; 0.5. 0 = off */
+  double lateral_scale;          /* 1 to 4; 3. 1 = off. See Road */
   double persistence;            /* frames, 0 to 100; 0. 0 = off */
   double update_threshold;       /* above 0 to 1000; 2. See Learning */
   double classify_threshold;     /* in the unit of `distance`, above 0 to 1000; 4 */
@@ -220,7 +229,7 @@ RV_API RvStatus rv_road_border(const RvRoadConfig *config, const RvPlane *mask,
                                const RvRoadReport *report, const RvGroundSurface *ground,
                                void *memory, RvRoadBorder *border);
 
-/* Clears models, pending samples and the filter over time. */
+/* Clears models, pending samples, the filter over time and where the road was. */
 RV_API RvStatus rv_road_reset(RvRoad *road, RvStream stream);
 
 /* Sets new parameters, which apply from the next run. Models and pending samples are kept, except:
@@ -230,6 +239,7 @@ RV_API RvStatus rv_road_reset(RvRoad *road, RvStream stream);
  *    the first;
  *  - a larger variance_floor: lower variances are raised to it;
  *  - min_samples not above the number of pending samples: the newest min_samples - 1 are kept.
+ * What lateral_scale and persistence remember is kept by changes that do not allocate.
  *
  * A change of width, height, camera.doffs, patch_size, bins, equalize, initial_models, new_models,
  * library_size, estimate_models, min_samples, distance, variance_floor, threads or log waits for
@@ -242,8 +252,8 @@ RV_API RvStatus rv_road_set_config(RvRoad *road, const RvRoadConfig *config, RvS
  *
  * For another sequence, object or engine. An object that has loaded it classifies its first frame
  * with it, with or without seeds, and continues exactly as the object that saved it when their
- * configs are the same and persistence is 0: the filter over time is not saved. Save and load wait
- * for `stream` and allocate memory while they run.
+ * configs are the same, persistence is 0 and lateral_scale 1: what they remember is not saved. Save
+ * and load wait for `stream` and allocate memory while they run.
  *
  * Format, little-endian, without gaps:
  *

@@ -316,20 +316,46 @@ static void keep_components(RvRoadCpu *w) {
   w->report.road = road;
 }
 
+/* The profile with the votes of the last frame, and the scales of this one. */
+static void update_strips(RvRoadCpu *w) {
+  for (int k = 0; k < RV_ROAD_STRIPS; k++) {
+    w->strips[k] = rv_road_strip_next(w->strips[k], w->votes[k]);
+    w->votes[k] = 0;
+  }
+  for (int k = 0; k < RV_ROAD_STRIPS; k++)
+    w->lateral[k] = rv_road_strip_scale(w->strips, k, w->plan->config.lateral_scale);
+}
+
+/* Of patch i with a nearest model; adds its vote to its strip. */
+static int score_of(RvRoadCpu *w, int i, double limit, double scale) {
+  const RvRoadConfig *c = &w->plan->config;
+  const int x = i % w->plan->columns, y = i / w->plan->columns;
+  const int strip = rv_road_strip_of(c, &w->plane, x, y);
+  const double color = rv_road_color(c->distance, w->nearest[i], limit);
+  uint32_t budget = w->budget[i];
+  if (strip >= 0 && w->report.seeds) {
+    const uint64_t vote = rv_road_strip_vote(c, &w->plane, x, y, color, budget, w->sample[i]);
+#pragma omp atomic
+    w->votes[strip] += vote;
+  }
+  if (strip >= 0)
+    budget = rv_road_strip_budget(budget, w->lateral[strip]);
+  return w->sample[i] ? 255 : rv_road_score(color, budget, scale);
+}
+
 void rv_road_classify(RvRoadCpu *w) {
   const RvRoadDistance distance = w->plan->config.distance;
   const double limit = rv_road_limit(distance, w->plan->config.classify_threshold);
   const int models = w->library.count;
   const double scale = rv_road_budget_scale(&w->plan->config, w->plane.height);
+  update_strips(w);
   rv_road_tabulate(w, &w->library, distance);
 #pragma omp parallel for num_threads(w->threads) schedule(static)
   for (int i = 0; i < w->plan->patches; i++) {
     int model;
     w->nearest[i] =
         rv_road_nearest(w, w->counts + (size_t)i * w->plan->cells, models, distance, &model);
-    const int score = w->sample[i] ? 255
-                      : models ? rv_road_score(distance, w->nearest[i], limit, w->budget[i], scale)
-                               : 0;
+    const int score = models ? score_of(w, i, limit, scale) : w->sample[i] ? 255 : 0;
     const int lately = rv_road_persist(w->lately[i], score >= RV_ROAD_LIKE, w->plan->rate);
     w->lately[i] = (uint8_t)lately;
     w->like[i] = (uint8_t)(w->plan->rate < 256 ? lately : score);

@@ -30,6 +30,9 @@ typedef struct RvRoadCpu {
   uint8_t *road;       /* [patch]: 1 = majority is road-like; after classify: 1 = road */
   int32_t *parent;     /* [patch]: union-find; the root is the smallest patch */
   int32_t *size;       /* [patch]: of a root's component */
+  RvRoadStrip *strips; /* [RV_ROAD_STRIPS]: lateral profile; kept between frames, like the votes */
+  uint64_t *votes;     /* [strip]: of a frame, see rv_road_strip_vote */
+  uint32_t *lateral;   /* [strip]: see rv_road_strip_scale */
   uint8_t *least;      /* [column]: of the median, like the next */
   uint8_t *count;      /* [column] */
   uint8_t *features;   /* [sample][cell]: pending samples, then the seeds */

@@ -29,6 +29,9 @@ static void layout(void *work, const void *plan_memory, RvArena *arena) {
   w->lately = rv_arena_take(arena, patches);
   w->like = rv_arena_take(arena, patches);
   w->road = rv_arena_take(arena, patches);
+  w->strips = rv_arena_take(arena, RV_ROAD_STRIPS * sizeof *w->strips);
+  w->votes = rv_arena_take(arena, RV_ROAD_STRIPS * sizeof *w->votes);
+  w->lateral = rv_arena_take(arena, RV_ROAD_STRIPS * sizeof *w->lateral);
   w->least = rv_arena_take(arena, (size_t)plan->columns);
   w->count = rv_arena_take(arena, (size_t)plan->columns);
   w->parent = rv_arena_take(arena, patches * sizeof *w->parent);
@@ -48,9 +51,15 @@ static void layout(void *work, const void *plan_memory, RvArena *arena) {
   take_models(&w->fresh, arena, plan->cells, plan->models);
 }
 
+static void forget(RvRoadCpu *w, int patches) {
+  memset(w->lately, 0, (size_t)patches);
+  memset(w->strips, 0, RV_ROAD_STRIPS * sizeof *w->strips);
+  memset(w->votes, 0, RV_ROAD_STRIPS * sizeof *w->votes);
+}
+
 static RvStatus open_cpu(void *work, const void *plan) {
   RvRoadCpu *w = work;
-  memset(w->lately, 0, (size_t)((const RvRoadPlan *)plan)->patches);
+  forget(w, ((const RvRoadPlan *)plan)->patches);
   rv_road_inverse_table(&((const RvRoadPlan *)plan)->config, w->inverse);
   rv_road_exp_table(w->exp);
   rv_road_log_table(w->log);
@@ -146,7 +155,7 @@ static RvStatus reset(void *work, RvRoadJob *job) {
   RvRoadCpu *w = begin(work, job);
   w->library.count = 0;
   w->pending = 0;
-  memset(w->lately, 0, (size_t)job->plan->patches);
+  forget(w, job->plan->patches);
   return RV_OK;
 }
 

@@ -61,6 +61,7 @@ static void layout(void *memory, const void *plan_memory, RvArena *arena) {
   take_piece(&w->log, arena, RV_ROAD_LOG_SIZE);
   take_piece(&w->frame, arena, 1);
   take_piece(&w->state, arena, 1);
+  take_piece(&w->profile, arena, 1);
   take_piece(&w->counts, arena, patches * plan.pitch);
   take_piece(&w->depth, arena, patches);
   take_piece(&w->mean, arena, patches);
@@ -110,6 +111,7 @@ static RvStatus clear(const RoadCuda *w) {
   const size_t slots = plan.config.library_size, library = slots * plan.cells;
   const size_t counts = (size_t)plan.cells * (plan.area + 1);
   RV_CU(log, cudaMemset(w->state, 0, sizeof *w->state));
+  RV_CU(log, cudaMemset(w->profile, 0, sizeof *w->profile));
   RV_CU(log, cudaMemset(w->lines, 0, (size_t)plan.rows * RV_ROAD_DEPTHS * sizeof *w->lines));
   RV_CU(log, cudaMemset(w->matched, 0, slots * sizeof *w->matched));
   RV_CU(log, cudaMemset(w->sums, 0, library * sizeof *w->sums));
@@ -301,6 +303,7 @@ static RvStatus reset(void *memory, RvRoadJob *job) {
   const RoadCuda *w = begin(memory, job);
   const RvLog *log = &w->plan.config.log;
   RV_CU(log, cudaMemsetAsync(w->state, 0, sizeof *w->state, job->stream));
+  RV_CU(log, cudaMemsetAsync(w->profile, 0, sizeof *w->profile, job->stream));
   RV_CU(log, cudaMemsetAsync(w->lately, 0, w->plan.patches, job->stream));
   return RV_OK;
 }

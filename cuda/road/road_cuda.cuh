@@ -61,6 +61,13 @@ struct RoadState {
   int side; /* half of RoadCuda.pending that contains the pending samples */
 };
 
+/* The lateral profile, kept between frames. */
+struct RoadProfile {
+  unsigned long long votes[RV_ROAD_STRIPS]; /* of the last frame, see rv_road_strip_vote */
+  RvRoadStrip strips[RV_ROAD_STRIPS];
+  uint32_t scale[RV_ROAD_STRIPS]; /* of this frame, see rv_road_strip_scale */
+};
+
 /* Cost of a count minus that of an empty cell, [cell][count][model], modulo 2^32, and the cost
  * of an all empty patch, [model]. For Chebyshev, whose costs are not summed: the cost itself. */
 struct RoadTable {
@@ -84,6 +91,7 @@ struct RoadCuda {
   uint32_t *histogram, *inverse, *exp, *log;
   RoadFrame *frame;
   RoadState *state;
+  RoadProfile *profile;
   uint8_t *counts;  /* [patch][pitch] */
   uint32_t *depth;  /* [patch]: sum of disparity + doffs in 1/16 px */
   uint32_t *mean;   /* [patch]: their mean in 1/256 px; ~0: less than half of the px are valid,

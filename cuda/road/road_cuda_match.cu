@@ -370,6 +370,32 @@ RvStatus road_cuda_match(const RoadCuda *w, const RvRoadJob *job) {
 
 #define CLASSIFY_PATCHES (ROAD_THREADS / 32 * TILE) /* of a block */
 
+/* Adds the votes of a warp, those for the same strip at once. strip -1: none. */
+static __device__ __forceinline__ void add_votes(const RoadCuda &w, int strip, uint64_t vote) {
+  const unsigned same = __match_any_sync(RV_WARP, vote ? strip : -1);
+  const unsigned road = __ballot_sync(RV_WARP, vote >> 32 != 0) & same;
+  if (vote && __ffs((int)same) - 1 == (int)threadIdx.x % 32)
+    atomicAdd(&w.profile->votes[strip],
+              (unsigned long long)__popc(road) << 32 | (unsigned)__popc(same));
+}
+
+/* Of a patch with a nearest model, by a whole warp; adds the votes for the strips. */
+static __device__ __forceinline__ int score_of(const RoadCuda &w, int patch, uint32_t nearest,
+                                               bool exists) {
+  const RvRoadConfig &c = w.plan.config;
+  const RvRoadPlane plane = w.frame->plane;
+  const int x = patch % w.plan.columns, y = patch / w.plan.columns, is_seed = w.seed[patch];
+  const int strip = rv_road_strip_of(&c, &plane, x, y);
+  const double color =
+      rv_road_color(c.distance, nearest, rv_road_limit(c.distance, c.classify_threshold));
+  uint32_t budget = plane.height > 0 ? w.budget[patch] : RV_ROAD_BUDGET_ONE;
+  const bool votes = exists && strip >= 0 && road_seeds(w);
+  add_votes(w, strip, votes ? rv_road_strip_vote(&c, &plane, x, y, color, budget, is_seed) : 0);
+  if (strip >= 0)
+    budget = rv_road_strip_budget(budget, w.profile->scale[strip]);
+  return is_seed ? 255 : rv_road_score(color, budget, rv_road_budget_scale(&c, plane.height));
+}
+
 template <bool IS_MAX>
 static __global__ void __launch_bounds__(ROAD_THREADS)
     classify_kernel(const __grid_constant__ RoadCuda w) {
@@ -392,19 +418,17 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   if (lane % LANES_OF == 0)
     nearest[warp * TILE + lane / LANES_OF] = (uint32_t)(key >> 32);
   __syncthreads();
-  const int p = threadIdx.x;
-  if (p >= patches)
+  const int p = min((int)threadIdx.x, patches - 1), patch = start + p;
+  if (threadIdx.x >= CLASSIFY_PATCHES)
     return;
-  const double limit = rv_road_limit(distance, w.plan.config.classify_threshold);
-  const uint32_t budget = w.frame->plane.height > 0 ? w.budget[start + p] : RV_ROAD_BUDGET_ONE;
-  w.nearest[start + p] = nearest[p];
-  const double scale = rv_road_budget_scale(&w.plan.config, w.frame->plane.height);
-  const int score = w.seed[start + p] ? 255
-                    : models          ? rv_road_score(distance, nearest[p], limit, budget, scale)
-                                      : 0;
-  const int lately = rv_road_persist(w.lately[start + p], score >= RV_ROAD_LIKE, plan.rate);
-  w.lately[start + p] = (uint8_t)lately;
-  w.like[start + p] = (uint8_t)(plan.rate < 256 ? lately : score);
+  const bool exists = (int)threadIdx.x < patches;
+  const int score = models ? score_of(w, patch, nearest[p], exists) : w.seed[patch] ? 255 : 0;
+  if (!exists)
+    return;
+  w.nearest[patch] = nearest[p];
+  const int lately = rv_road_persist(w.lately[patch], score >= RV_ROAD_LIKE, plan.rate);
+  w.lately[patch] = (uint8_t)lately;
+  w.like[patch] = (uint8_t)(plan.rate < 256 ? lately : score);
 }
 
 /* Majority of the window around each patch inside the frame. One warp per run of 32 patches of a

@@ -144,6 +144,21 @@ static __device__ __forceinline__ void clear_frame(const RoadCuda &w) {
   }
 }
 
+/* The lateral profile with the votes of the last frame, and the scales of this one; by a block. */
+static __device__ void update_profile(const RoadCuda &w) {
+  __shared__ RvRoadStrip strips[RV_ROAD_STRIPS];
+  RoadProfile *profile = w.profile;
+  const int k = threadIdx.x;
+  if (k < RV_ROAD_STRIPS) {
+    strips[k] = rv_road_strip_next(profile->strips[k], profile->votes[k]);
+    profile->strips[k] = strips[k];
+    profile->votes[k] = 0;
+  }
+  __syncthreads();
+  if (k < RV_ROAD_STRIPS)
+    profile->scale[k] = rv_road_strip_scale(strips, k, w.plan.config.lateral_scale);
+}
+
 /* is_alone: no depth_kernel clears the frame. */
 static __global__ void __launch_bounds__(FEATURE_THREADS)
     color_kernel(const __grid_constant__ RoadCuda w, const __grid_constant__ RvPlane color,
@@ -156,6 +171,8 @@ static __global__ void __launch_bounds__(FEATURE_THREADS)
   const int words = patches * plan.pitch / 4;
   if (is_alone)
     clear_frame(w);
+  if (blockIdx.x == 0 && blockIdx.y == 0)
+    update_profile(w);
   for (int i = threadIdx.x; i < words; i += FEATURE_THREADS)
     counts[i] = 0;
   equalize(w, equal);

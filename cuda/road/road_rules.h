@@ -345,18 +345,21 @@ RV_HD double rv_road_limit(RvRoadDistance distance, double threshold) {
 /* Limit of the score and of rv_road_persist: from it on, a patch is road-like. */
 #define RV_ROAD_LIKE 128
 
-/* The score of a patch with combined cost `cost` to the nearest model, by color and height; `limit`
- * is rv_road_limit of classify_threshold. 255 (1 - t / 2), where t is the sum of the rule in step 5
- * and 1 its limit, rounded so that exactly the road-like patches have at least RV_ROAD_LIKE.
- * `scale` is that of rv_road_budget_scale. */
-RV_HD int rv_road_score(RvRoadDistance distance, uint32_t cost, double limit, uint32_t budget,
-                        double scale) {
+/* (distance / classify_threshold)^2 in 1/65536 of a patch with combined cost `cost` to the nearest
+ * model; `limit` is rv_road_limit of classify_threshold. */
+RV_HD double rv_road_color(RvRoadDistance distance, uint32_t cost, double limit) {
   const double share = (double)cost / limit;
   const int is_squared = distance == RV_ROAD_MAHALANOBIS || distance == RV_ROAD_EUCLIDEAN ||
                          distance == RV_ROAD_HELLINGER;
-  const double color = (is_squared ? share : share * share) * RV_ROAD_BUDGET_ONE;
-  const double rest = ((double)budget - color) / (scale * RV_ROAD_BUDGET_ONE); /* 1 - t, to 1 */
-  const int score = rest > -1 ? (int)(127.5 * (1 + rest)) : 0;
+  return (is_squared ? share : share * share) * RV_ROAD_BUDGET_ONE;
+}
+
+/* The score of a patch by color and height: 255 (1 - t / 2), where t is the sum of the rule in step
+ * 5 and 1 its limit, from 0 to 255, rounded so that exactly the road-like patches have at least
+ * RV_ROAD_LIKE. `scale` is that of rv_road_budget_scale. */
+RV_HD int rv_road_score(double color, uint32_t budget, double scale) {
+  const double rest = ((double)budget - color) / (scale * RV_ROAD_BUDGET_ONE); /* 1 - t */
+  const int score = rest > -1 ? (int)(127.5 * (1 + (rest < 1 ? rest : 1))) : 0;
   return color < (double)budget ? rv_max(score, RV_ROAD_LIKE) : rv_min(score, RV_ROAD_LIKE - 1);
 }
 
@@ -373,6 +376,79 @@ RV_HD double rv_road_budget_scale(const RvRoadConfig *c, double plane_height) {
 RV_HD int rv_road_persist(int lately, int is_like, int rate) {
   const int to = is_like ? 255 : 1;
   return lately == 0 ? to : lately + ((to - lately) * rate + (is_like ? 255 : 0)) / 256;
+}
+
+/* --- Lateral profile -------------------------------------------------------------------------- */
+
+/* How much of the near ground was road lately, by its distance to the side of the optical axis. */
+#define RV_ROAD_STRIPS 64           /* along the way, on both sides of the axis together */
+#define RV_ROAD_STRIPS_PER_WIDTH 12 /* near_width / 12 wide each: 0.25 m */
+#define RV_ROAD_STRIP_RATE 8        /* frames: time constant */
+#define RV_ROAD_STRIP_REACH 2       /* strips to each side that are added to one */
+#define RV_ROAD_STRIP_SEEN 16       /* least patches of all of them */
+#define RV_ROAD_STRIP_COLOR 0.4  /* of the color budget: largest of a patch that counts as road */
+#define RV_ROAD_STRIP_LEAST 0.25 /* scale of the color budget where nothing was road */
+
+/* Patches of a strip on the ground, and those among them with the color of road, in 1/256. */
+typedef struct RvRoadStrip {
+  uint32_t seen, road;
+} RvRoadStrip;
+
+/* The strip that patch (x, y) shows, were there nothing but the plane; -1: none. */
+RV_HD int rv_road_strip_of(const RvRoadConfig *c, const RvRoadPlane *plane, int x, int y) {
+  if (!(plane->height > 0) || !(c->near_width > 0) || !(c->lateral_scale > 1))
+    return -1;
+  const int n = c->patch_size;
+  const double d = rv_road_plane_at(plane, x, y, n);
+  const double reach = (x * n + 0.5 * (n - 1) - c->camera.cx) * c->camera.baseline;
+  const double at = reach * RV_ROAD_STRIPS_PER_WIDTH + RV_ROAD_STRIPS / 2 * c->near_width * d;
+  const double end = RV_ROAD_STRIPS * c->near_width * d;
+  return d > 1 && at >= 0 && at < end ? rv_min((int)(at / (c->near_width * d)), RV_ROAD_STRIPS - 1)
+                                      : -1;
+}
+
+/* What a patch with color budget `budget` adds to its strip in a frame with seeds: 1, and 2^32 when
+ * its color is that of road with less than the budget. 0: it is far, or not on the ground. */
+RV_HD uint64_t rv_road_strip_vote(const RvRoadConfig *c, const RvRoadPlane *plane, int x, int y,
+                                  double color, uint32_t budget, int is_seed) {
+  const double d = rv_road_plane_at(plane, x, y, c->patch_size);
+  if (budget == 0 || !(d * c->near_range > c->camera.focal * c->camera.baseline))
+    return 0;
+  return 1 | (uint64_t)(is_seed || color < RV_ROAD_STRIP_COLOR * (double)budget) << 32;
+}
+
+/* A strip after a frame with these votes. */
+RV_HD RvRoadStrip rv_road_strip_next(RvRoadStrip lately, uint64_t votes) {
+  const int64_t seen = (int64_t)(votes & UINT32_MAX) * 256, road = (int64_t)(votes >> 32) * 256;
+  const int rate = lately.seen ? RV_ROAD_STRIP_RATE : 1;
+  RvRoadStrip next = lately;
+  if (seen) {
+    next.seen = (uint32_t)(lately.seen + (seen - lately.seen) / rate);
+    next.road = (uint32_t)(lately.road + (road - lately.road) / rate);
+  }
+  return next;
+}
+
+/* Scale of the color budget on strip k, in 1/256: from RV_ROAD_STRIP_LEAST, where nothing was road,
+ * to lateral_scale^2, where all was; 1 at one half, and where too little was seen. */
+RV_HD uint32_t rv_road_strip_scale(const RvRoadStrip *strips, int k, double lateral_scale) {
+  const double most = lateral_scale * lateral_scale;
+  uint64_t seen = 0, road = 0;
+  for (int i = rv_max(k - RV_ROAD_STRIP_REACH, 0);
+       i <= rv_min(k + RV_ROAD_STRIP_REACH, RV_ROAD_STRIPS - 1); i++) {
+    seen += strips[i].seen;
+    road += strips[i].road;
+  }
+  if (seen < RV_ROAD_STRIP_SEEN * 256)
+    return 256;
+  const double off = 2 * (double)road / (double)seen - 1; /* -1 to 1 */
+  const double scale = off > 0 ? 1 + (most - 1) * off : 1 + (1 - RV_ROAD_STRIP_LEAST) * off;
+  return (uint32_t)(scale * 256 + 0.5);
+}
+
+/* A color budget with the scale of a strip. */
+RV_HD uint32_t rv_road_strip_budget(uint32_t budget, uint32_t scale) {
+  return (uint32_t)((uint64_t)budget * scale / 256);
 }
 
 /* Natural logarithm of v > 0 from + - * / alone, within 1e-12: v = f 2^e, 2 artanh((f-1)/(f+1)). */

@@ -194,7 +194,7 @@ static void check_score(RvCheck *check, const char *name, RvRandom *random) {
       const uint32_t cost = (uint32_t)(limit * rvc_range(random, 0, 5000) / 1000);
       const double share = rv_road_length(distance, cost) / 0.4;
       const double t = share * share / scale + 1 - budget / (scale * RV_ROAD_BUDGET_ONE);
-      const int score = rv_road_score(distance, cost, limit, budget, scale);
+      const int score = rv_road_score(rv_road_color(distance, cost, limit), budget, scale);
       const double wanted = t < 2 ? 127.5 * (2 - t) : 0;
       if (!rvc_true(check, name,
                     score >= 0 && score <= 255 && fabs(score - wanted) < 1.1 &&

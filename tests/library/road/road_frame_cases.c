@@ -20,6 +20,7 @@ typedef struct Frame {
   RvRoadReport report;
   RvRoad *road;          /* of open_road */
   double slope, horizon; /* of the ground: disparity = ROLL u + slope (v - horizon) */
+  RvRoadReferenceProfile before, after; /* the last frame of run_frame */
 } Frame;
 
 static void close_frame(Frame *f) {
@@ -96,9 +97,48 @@ static int open_road(RvCheck *check, const char *name, Frame *f) {
   return 0;
 }
 
+/* The two terms of step 5 for patch i, and its strip. */
+typedef struct Terms {
+  double color, height, depth; /* depth in m */
+  int strip;
+} Terms;
+
+static Terms terms_of(const Frame *f, int i) {
+  const RvRoadReport *r = &f->report;
+  const int px = i % f->columns, py = i / f->columns;
+  const double distance = (double)((const float *)f->distance.data)[i];
+  Terms t;
+  t.height = rv_road_reference_like(&f->config, &f->disparity, px, py, r->slope_x, r->slope_y,
+                                    r->intercept, 0);
+  t.color = rv_road_reference_like(&f->config, &f->disparity, px, py, r->slope_x, r->slope_y,
+                                   r->intercept, distance) -
+            t.height;
+  t.strip =
+      rv_road_reference_strip(&f->config, px, py, r->slope_x, r->slope_y, r->intercept, &t.depth);
+  return t;
+}
+
+/* The near ground of a frame, of which road is what has less than 0.4 of the color term. */
+static void remember(Frame *f) {
+  RvRoadReferenceProfile frame = {{0}, {0}};
+  f->before = f->after;
+  for (int i = 0; i < f->columns * f->rows && f->report.seeds; i++) {
+    const Terms t = terms_of(f, i);
+    if (t.strip < 0 || t.depth >= f->config.near_range || t.height >= 1)
+      continue;
+    const int is_seed = ((const uint8_t *)f->seeds.data)[i] != 0;
+    frame.seen[t.strip]++;
+    frame.road[t.strip] += is_seed || t.color < 0.4 * (1 - t.height);
+  }
+  rv_road_reference_remember(&f->after, &frame);
+}
+
 static RvStatus run_frame(RvRoad *road, Frame *f, const RvPlane *disparity) {
   const RvRoadOutput output = {f->mask, f->distance, f->seeds, &f->report, f->score};
-  return rv_road_run(road, &f->color, disparity, &output, NULL);
+  const RvStatus status = rv_road_run(road, &f->color, disparity, &output, NULL);
+  if (status == RV_OK)
+    remember(f);
+  return status;
 }
 
 /* --- One frame compared with the reference implementation ------------------------------------ */
@@ -151,16 +191,13 @@ static void check_seeds(RvCheck *check, const char *name, const Frame *f) {
  * of the limit, since the report's plane is rounded. */
 static int grow_reference(const Frame *f, int doubt, uint8_t *near, uint8_t *majority,
                           uint8_t *road) {
-  const RvRoadReport *r = &f->report;
-  const float *distance = f->distance.data;
   const uint8_t *seeds = f->seeds.data;
   const int patches = f->columns * f->rows;
   int count = 0;
   for (int i = 0; i < patches; i++) {
-    const double like =
-        rv_road_reference_like(&f->config, &f->disparity, i % f->columns, i / f->columns,
-                               r->slope_x, r->slope_y, r->intercept, (double)distance[i]);
-    near[i] = seeds[i] || like < (doubt ? 1.01 : 0.99);
+    const Terms t = terms_of(f, i);
+    const double scale = rv_road_reference_scale(&f->before, t.strip, f->config.lateral_scale);
+    near[i] = seeds[i] || t.color / scale + t.height < (doubt ? 1.01 : 0.99);
   }
   rv_road_reference_smooth(near, f->columns, f->rows, f->config.smoothing, majority);
   for (int i = 0; i < patches; i++)
@@ -257,6 +294,7 @@ static void check_surface(RvCheck *check, const char *name, RvRandom *random) {
            "the plane is %g %g %g", f.report.slope_x, f.report.slope_y, f.report.intercept);
   rvc_true(check, name, abs(f.report.seeds - seeds) * 20 <= seeds,
            "%d seeds on the given plane, %d on the fitted one", f.report.seeds, seeds);
+  f.before = f.after;
   check_mask(check, name, &f);
   surface.slope_y = -surface.slope_y;
   rvc_true(check, name,

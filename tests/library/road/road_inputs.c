@@ -93,6 +93,7 @@ void rv_road_inputs_open(RvCheck *check, const char *name, RvRoadInputs *d, int 
   rv_road_sequence_config(&d->config, width, height);
   d->config.roughness = 6e-4;
   d->config.max_roughness = 2.4e-3;
+  d->config.lateral_scale = 1; /* is not saved */
   d->config.threads = 2;
   d->config.log = rvc_log(check);
   d->color = rvc_plane(width, height, RV_U32);

@@ -153,7 +153,58 @@ static void check_rules(RvCheck *check, const char *name, RvRandom *random) {
   }
 }
 
+/* Disparity v - 16 px, 0.25 m per strip. Row 7 is at v = 37: 21 px. */
+static void check_strips(RvCheck *check, const char *name, RvRandom *random) {
+  RvRoadConfig c;
+  rv_road_config_init(&c);
+  c.camera = (RvCamera){.focal = 200, .cx = 25, .cy = 16, .baseline = 0.5};
+  const RvRoadPlane plane = {.b = 1, .c = -16, .height = 1};
+  const int right = rv_road_strip_of(&c, &plane, 9, 7), left = rv_road_strip_of(&c, &plane, 0, 7);
+  rvc_true(check, name, right == 34 && left == 29, "0.52 m right, 0.55 m left: strips %d, %d",
+           right, left);
+  const uint64_t both = 1 | (uint64_t)1 << 32;
+  rvc_true(check, name,
+           rv_road_strip_vote(&c, &plane, 9, 7, 26214, 65536, 0) == both &&
+               rv_road_strip_vote(&c, &plane, 9, 7, 26215, 65536, 0) == 1 &&
+               rv_road_strip_vote(&c, &plane, 9, 7, 65535, 65536, 1) == both &&
+               rv_road_strip_vote(&c, &plane, 9, 7, 0, 0, 0) == 0 &&
+               rv_road_strip_vote(&c, &plane, 9, 4, 0, 65536, 0) == 0,
+           "votes of road, another color, a seed, a wall, 17 m ahead");
+  rvc_true(check, name,
+           rv_road_strip_of(&c, &plane, 9, 4) == 39 && rv_road_strip_of(&c, &plane, 9, 3) == -1,
+           "1.8 m right, above the horizon");
+  c.lateral_scale = 1;
+  rvc_true(check, name, rv_road_strip_of(&c, &plane, 9, 7) == -1, "not off");
+  RvRoadStrip strip = rv_road_strip_next((RvRoadStrip){0, 0}, 10 | (uint64_t)4 << 32);
+  rvc_true(check, name, strip.seen == 2560 && strip.road == 1024, "first frame: %u of %u",
+           strip.road, strip.seen);
+  strip = rv_road_strip_next(strip, 2 | (uint64_t)2 << 32);
+  strip = rv_road_strip_next(strip, 0);
+  rvc_true(check, name, strip.seen == 2304 && strip.road == 960, "next ones: %u of %u", strip.road,
+           strip.seen);
+}
+
+/* 16 patches on one strip, of which 0, 4, 8, 12 and 16 are road: 1/4, 5/8, 1, 5/2, 4. */
+static void check_strip_scales(RvCheck *check, const char *name, RvRandom *random) {
+  static const uint32_t wanted[] = {64, 160, 256, 640, 1024};
+  for (int k = 0; k <= 4; k++) {
+    RvRoadStrip strips[RV_ROAD_STRIPS] = {{0, 0}};
+    strips[30] = (RvRoadStrip){4096, 1024 * (uint32_t)k};
+    const uint32_t own = rv_road_strip_scale(strips, 30, 2);
+    rvc_true(check, name,
+             own == wanted[k] && rv_road_strip_scale(strips, 32, 2) == own &&
+                 rv_road_strip_scale(strips, 28, 2) == own &&
+                 rv_road_strip_scale(strips, 33, 2) == 256 &&
+                 rv_road_strip_scale(strips, 27, 2) == 256 &&
+                 rv_road_strip_budget(100, own) == 100 * wanted[k] / 256,
+             "%d of 4: %u, expected %u", k, own, wanted[k]);
+    strips[30].seen = 4095;
+    rvc_true(check, name, rv_road_strip_scale(strips, 30, 2) == 256, "too little was seen");
+  }
+}
+
 RVC_CASES(rv_road_memory_cases, RVC_CASE("road/memory", check_weights, 0),
           RVC_CASE("road/dimensions", check_dimensions, 0),
           RVC_CASE("road/outliers", check_outliers, 0), RVC_CASE("road/merging", check_merging, 0),
-          RVC_CASE("road/memory-rules", check_rules, 0));
+          RVC_CASE("road/memory-rules", check_rules, 0), RVC_CASE("road/strips", check_strips, 0),
+          RVC_CASE("road/strip-scales", check_strip_scales, 0));

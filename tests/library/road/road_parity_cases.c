@@ -237,6 +237,7 @@ static RvRoadConfig random_config(RvCheck *check, RvRandom *random) {
   c.merge_threshold = rvc_range(random, 0, 30) / 10.0;
   c.min_seeds = rvc_range(random, 0, 4) / 10.0;
   c.persistence = rvc_range(random, 0, 5);
+  c.lateral_scale = rvc_range(random, 2, 8) / 2.0;
   c.classify_threshold = classify[rvc_range(random, 0, 4)];
   c.distance = (RvRoadDistance)rvc_range(random, 0, RV_ROAD_DISTANCES - 1);
   c.variance_floor = rvc_range(random, 0, 2) ? 1e-3 : 1e-5;

@@ -163,6 +163,42 @@ double rv_road_reference_like(const RvRoadConfig *c, const RvPlane *disparity, i
   return color * color + height / limit * (height / limit);
 }
 
+int rv_road_reference_strip(const RvRoadConfig *c, int px, int py, double a, double b,
+                            double intercept, double *depth) {
+  const double u = px * c->patch_size + (c->patch_size - 1) / 2.0;
+  const double v = py * c->patch_size + (c->patch_size - 1) / 2.0;
+  const double disparity = a * u + b * v + intercept + c->camera.doffs;
+  *depth = c->camera.focal * c->camera.baseline / disparity;
+  const double beside = (u - c->camera.cx) / c->camera.focal * *depth; /* m to the right */
+  const double strip = floor(beside / (c->near_width / 12)) + RV_ROAD_REFERENCE_STRIPS / 2.0;
+  const int is_ahead = disparity > 1 && strip >= 0 && strip < RV_ROAD_REFERENCE_STRIPS;
+  return is_ahead ? (int)strip : -1;
+}
+
+void rv_road_reference_remember(RvRoadReferenceProfile *profile,
+                                const RvRoadReferenceProfile *frame) {
+  for (int k = 0; k < RV_ROAD_REFERENCE_STRIPS; k++) {
+    const double old = profile->seen[k] > 0 ? 7.0 / 8 : 0;
+    if (frame->seen[k] > 0) {
+      profile->seen[k] = old * profile->seen[k] + (1 - old) * frame->seen[k];
+      profile->road[k] = old * profile->road[k] + (1 - old) * frame->road[k];
+    }
+  }
+}
+
+double rv_road_reference_scale(const RvRoadReferenceProfile *profile, int strip, double most) {
+  double seen = 0, road = 0;
+  for (int k = 0; k < RV_ROAD_REFERENCE_STRIPS; k++)
+    if (strip >= 0 && abs(k - strip) <= 2) {
+      seen += profile->seen[k];
+      road += profile->road[k];
+    }
+  if (seen < 16)
+    return 1;
+  const double share = road / seen;
+  return share > 0.5 ? 1 + (most * most - 1) * (share - 0.5) / 0.5 : 0.25 + 0.75 * share / 0.5;
+}
+
 double rv_road_reference_roughness(const RvRoadConfig *c, const RvPlane *disparity, int px, int py,
                                    double a, double b, double intercept) {
   /* Normal of the plane: points with a u + b v + c = disparity satisfy normal * X = baseline. */

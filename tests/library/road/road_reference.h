@@ -28,6 +28,25 @@ void rv_road_reference_smooth(const uint8_t *set, int columns, int rows, int win
 void rv_road_reference_median(const uint8_t *score, int columns, int rows, int window,
                               uint8_t *out);
 
+#define RV_ROAD_REFERENCE_STRIPS 64
+
+/* The lateral profile: patches of each strip, and those that were road. */
+typedef struct RvRoadReferenceProfile {
+  double seen[RV_ROAD_REFERENCE_STRIPS], road[RV_ROAD_REFERENCE_STRIPS];
+} RvRoadReferenceProfile;
+
+/* The strip at the center of a patch on the plane disparity = a u + b v + c, from the meters beside
+ * the axis; -1 outside. *depth: meters ahead. */
+int rv_road_reference_strip(const RvRoadConfig *config, int px, int py, double a, double b,
+                            double intercept, double *depth);
+
+/* The profile after a frame. */
+void rv_road_reference_remember(RvRoadReferenceProfile *profile,
+                                const RvRoadReferenceProfile *frame);
+
+/* By what the squared threshold of color is multiplied on a strip. */
+double rv_road_reference_scale(const RvRoadReferenceProfile *profile, int strip, double most);
+
 /* (distance / (scale * threshold))^2 + (height / limit)^2 of one patch above disparity = a u + b v
  * + c, from world coordinates; 3/4 in place of the second term where fewer than half the px have a
  * disparity. */
