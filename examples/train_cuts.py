@@ -19,222 +19,30 @@ The network, its input and its numbers are those of cuda/stixels/stixels_network
 with its rounding: weights of 8 bits, activations of 7, in steps of powers of two.
 """
 import argparse
+import copy
 import hashlib
 import os
 import struct
-import sys
+import time
 
 import numpy as np
 
-SEED = 1000          # of the first scene; those below are for tests and judges
-HELD = 13            # every so many scenes one is held out
-FRAMES = 3           # of a scene
-# What a scene of number n is: each list is cycled through, the lengths have no common divisor.
-PATTERNS = ('street', 'slanted-street', 'highway', 'offroad', 'obstacle-course', 'street', 'planes',
-            'slanted-street', 'highway', 'noise', 'obstacle-course')
-SIZES = ((640, 480, 96), (1242, 375, 96), (640, 360, 64), (1242, 375, 120), (960, 600, 96))
-DEPTHS = ('', '', 'max-lr-diff=-1 uniqueness=0 speckle-size=0', 'confidence=true', '',
-          'fill=dense', 'confidence=true max-lr-diff=-1 uniqueness=0 speckle-size=0')
-CELLS = ((8, 8), (4, 4), (8, 4), (8, 8))
-NOISES = (2, 1, 6)   # gray levels
+from cuts_samples import (FRAMES, HELD, INPUTS, LEAVES, PATTERNS, SEED, pack, sample_of, save_cells, scenes,
+                          unpack)
 
 # cuda/stixels/stixels_network.h
 CHANNELS = 16
-INPUTS = 8
 LAYERS = ((5, 1, INPUTS, CHANNELS), (1, 1, CHANNELS, CHANNELS),  # rows, dilation, in, out
           (5, 2, CHANNELS, CHANNELS), (1, 1, CHANNELS, CHANNELS),
           (5, 3, CHANNELS, CHANNELS), (1, 1, CHANNELS, CHANNELS), (1, 1, CHANNELS, 1))
 IN_BITS, ACT_BITS, SCORE_BITS = 6, 5, 4  # an input of 64, an activation of 32, a score of 16 is 1.0
 MAGIC, VERSION = b'RVCUTNET', 1
-
-
-# --- Scenes ---------------------------------------------------------------------------------------
-
-def blocks(plane, width, step):
-    """[row of cells from the bottom][column][pixel of the cell], absent pixels -1."""
-    rows, columns = -(-plane.shape[0] // step), -(-plane.shape[1] // width)
-    full = np.full((rows * step, columns * width), -1, np.int64)
-    full[rows * step - plane.shape[0]:, :plane.shape[1]] = plane
-    cells = full.reshape(rows, step, columns, width).transpose(0, 2, 1, 3)
-    return cells.reshape(rows, columns, step * width)[::-1]
-
-
-def confidences(confidence):
-    """As rv_stixels_confidence_weight with the default parameters."""
-    scaled = (confidence.astype(np.int64) * 284 + 128) >> 8
-    return np.where(confidence > 0, np.clip(scaled, 204, 255), 0)
-
-
-def cells_of(disparity, confidence, width, step, most):
-    """Disparity (1/16 px), weight and `empty` of each cell, [row][column], before one view."""
-    d = blocks(disparity, width, step)
-    c = np.where(d > 0, 255 if confidence is None else
-                 blocks(confidences(confidence), width, step), 0)
-    here, valid = (d >= 0).sum(axis=2), (d > 0).sum(axis=2)
-    total = np.maximum(c.sum(axis=2), 1)
-    middle = (c * d).sum(axis=2) // total
-    span = d.max(axis=2) - np.where(d > 0, d, 1 << 20).min(axis=2)
-    near = (d > middle[..., None]) & (d > 0)
-    many = 2 * near.sum(axis=2) >= valid
-    chosen = np.where((span > max(32, 8 * step))[..., None],
-                      np.where(many[..., None], near, (d > 0) & ~near), d > 0)
-    n, weight, product = chosen.sum(axis=2), (c * chosen).sum(axis=2), (c * d * chosen).sum(axis=2)
-    known = (4 * valid >= here) & (weight > 0)
-    mean = (2 * weight + n) // np.maximum(2 * n, 1)
-    mean = np.where(2 * valid < here, 2 * mean * valid // np.maximum(here, 1), mean)
-    result = np.where(known, np.minimum((2 * product + weight) // np.maximum(2 * weight, 1), 16 * most), 0)
-    return result, np.where(known, (mean * mean + 127) // 255, 0), ~known & (8 * valid <= here)
-
-
-def fill_one_view(disparity, weight, empty, width):
-    """The cells that only the left view sees (stixels.h), in place."""
-    columns = disparity.shape[1]
-    known = weight > 0
-    x = np.arange(columns)
-    left = np.maximum.accumulate(np.where(known, x, -1), axis=1)
-    right = np.minimum.accumulate(np.where(known, x, columns)[:, ::-1], axis=1)[:, ::-1]
-    rows = np.arange(disparity.shape[0])[:, None]
-    d_left = np.where(left >= 0, disparity[rows, np.maximum(left, 0)], 0)
-    d_right = np.where(right < columns, disparity[rows, np.minimum(right, columns - 1)], 0)
-    hidden = ~known & (right < columns) & (16 * (right - left - 2) * width <= d_right - d_left)
-    disparity[hidden] = np.where(left >= 0, d_left, d_right)[hidden]
-    weight[hidden] = 255
-    empty &= ~hidden
-
-
-def inputs_of(disparity, weight, empty, ground):
-    """The channels of rv_stixels_network_input, [column][channel][row]; ground: 1/16 px by row."""
-    rows, columns = disparity.shape
-    above, below = np.zeros((rows, columns), int), np.zeros((rows, columns), int)
-    last = np.zeros(columns, int)
-    for v in range(rows):
-        below[v] = last
-        last = np.where(weight[v] > 0, np.maximum(disparity[v], 1), last)
-    last = np.zeros(columns, int)
-    for v in range(rows - 1, -1, -1):
-        last = np.where(weight[v] > 0, np.maximum(disparity[v], 1), last)
-        above[v] = last
-    both, some = (above > 0) & (below > 0), above > 0
-    jump, lift = above - below, above - ground[:, None]
-    channels = (np.where(both, np.clip(64 + jump, 1, 127), 0),
-                np.where(both, np.clip(64 + (jump >> 3), 1, 127), 0),
-                weight >> 1, np.where(empty, 127, 0), np.minimum(above >> 4, 127),
-                np.minimum(above, 127), np.where(some, np.clip(64 + (lift >> 1), 1, 127), 0),
-                np.full((rows, columns), 127))
-    return np.stack(channels).transpose(2, 0, 1).astype(np.uint8)
-
-
-def labels_of(meta, rows):
-    """1 where a stixel begins, [column][row]."""
-    list_of = meta['payload']
-    found = np.zeros((-(-meta['width'] // meta['stixel-width']), rows), np.uint8)
-    found[list_of['column'] // meta['stixel-width'],
-          (meta['height'] - 1 - list_of['v_bottom'].astype(int)) // meta['vertical-step']] = 1
-    return found
-
-
-def sample_of(annotations):
-    """(inputs, labels) of one frame."""
-    depth, meta = annotations['RvDisparityMeta'], annotations['RvStixelsMeta']
-    width, step = meta['stixel-width'], meta['vertical-step']
-    most = depth['min-disparity'] + depth['disparities']
-    cells = cells_of(depth['payload'], depth.get('confidence'), width, step, most)
-    fill_one_view(*cells, width)
-    rows = cells[0].shape[0]
-    y = meta['height'] - (step + 1) / 2 - np.arange(rows) * step
-    ground = np.floor((meta['ground-slope'] * y + meta['ground-intercept']) * 16 + 0.5).astype(int)
-    return inputs_of(*cells, np.clip(ground, -(1 << 14), 1 << 15)), labels_of(meta, rows)
-
-
-def line_of(number, engine):
-    pattern = PATTERNS[number % len(PATTERNS)]
-    width, height, range_px = SIZES[number % len(SIZES)]
-    cell = CELLS[number % len(CELLS)]
-    return ('stereotestsrc pattern=%s seed=%d max-disparity=%d noise=%d truth=false num-buffers=%d ! '
-            'video/x-raw,width=%d,height=%d,framerate=1/1 ! cudasgm engine=%s %s ! '
-            'cudastixels engine=%s model=slanted cuts=all refine=false stixel-width=%d '
-            'vertical-step=%d ! fakesink name=last'
-            % (pattern, SEED + number, range_px, NOISES[number % len(NOISES)], FRAMES, 2 * width,
-               height, engine,
-               DEPTHS[number % len(DEPTHS)], engine, *cell))
-
-
-def render(number, engine):
-    """The samples of a scene."""
-    try:
-        import roadvision
-    except ImportError:
-        import in_tree  # noqa: F401  a checkout: starts this again through run.sh
-    import gi
-    gi.require_version('Gst', '1.0')
-    from gi.repository import Gst
-    Gst.init(None)
-    samples = []
-
-    def take(_pad, info):
-        samples.append(sample_of(roadvision.annotations(info.get_buffer())))
-        return Gst.PadProbeReturn.OK
-
-    pipeline = Gst.parse_launch(line_of(number, engine))
-    pipeline.get_by_name('last').get_static_pad('sink').add_probe(Gst.PadProbeType.BUFFER, take)
-    pipeline.set_state(Gst.State.PLAYING)
-    message = pipeline.get_bus().timed_pop_filtered(
-        600 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
-    pipeline.set_state(Gst.State.NULL)
-    if message is None or message.type == Gst.MessageType.ERROR:
-        sys.exit('train_cuts: %s' % (message.parse_error()[0].message if message else 'no end'))
-    return samples
-
-
-def scenes(count, cache, engine):
-    """The samples of every scene; those that `cache` has are read from there."""
-    found = []
-    for number in range(count):
-        key = hashlib.sha256(line_of(number, '').encode()).hexdigest()[:16]
-        path = os.path.join(cache, key + '.npz') if cache else ''
-        if cache and os.path.exists(path):
-            with np.load(path) as stored:
-                samples = [(stored['x%d' % k], stored['y%d' % k]) for k in range(len(stored) // 2)]
-        else:
-            samples = render(number, engine)
-            if cache:
-                os.makedirs(cache, exist_ok=True)
-                np.savez_compressed(path + '.part.npz', **{n + str(k): a for k, s in enumerate(samples)
-                                                           for n, a in zip('xy', s)})
-                os.rename(path + '.part.npz', path)
-        found.append(samples)
-        print('\rscene %d of %d' % (number + 1, count), end='', file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    return found
-
-
-def pack(found):
-    """The samples of all scenes as few arrays, for one compressed file."""
-    samples = [s for of in found for s in of]
-    return {'scenes': np.array([len(of) for of in found]),
-            'shapes': np.array([x.shape for x, _y in samples]),
-            'inputs': np.concatenate([x.transpose(1, 0, 2).reshape(INPUTS, -1) for x, _y in samples], axis=1),
-            'labels': np.packbits(np.concatenate([y.ravel() for _x, y in samples]))}
-
-
-def unpack(stored):
-    """The samples of every scene; the reverse of pack."""
-    inputs, shapes = stored['inputs'], stored['shapes']
-    labels = np.unpackbits(stored['labels'])
-    samples, at = [], 0
-    for columns, count, rows in shapes:
-        end = at + columns * rows
-        samples.append((np.ascontiguousarray(
-            inputs[:, at:end].reshape(count, columns, rows).transpose(1, 0, 2)),
-            labels[at:end].reshape(columns, rows)))
-        at = end
-    ends = np.cumsum(stored['scenes'])
-    return [samples[end - count:end] for count, end in zip(stored['scenes'], ends)]
+PARTS = 24  # the curve has a point after each part of the steps
 
 
 # --- Training -------------------------------------------------------------------------------------
 
-def make_network(torch):
+def make_networks(torch, seed, count):
     class Round(torch.autograd.Function):
         """Rounds; the gradient passes."""
         @staticmethod
@@ -245,42 +53,48 @@ def make_network(torch):
         def backward(_context, gradient):
             return gradient
 
-    class Network(torch.nn.Module):
+    class Networks(torch.nn.Module):
+        """Several networks, side by side in each array: small ones do not fill a GPU."""
+
         def __init__(self):
             super().__init__()
-            self.layers = torch.nn.ModuleList(
-                torch.nn.Conv1d(count, out, rows, dilation=dilation, padding=rows // 2 * dilation)
-                for rows, dilation, count, out in LAYERS)
-            for layer in self.layers:
-                torch.nn.init.kaiming_normal_(layer.weight, nonlinearity='relu')
-                torch.nn.init.zeros_(layer.bias)
+            random = torch.Generator().manual_seed(seed)
+            self.weights = torch.nn.ParameterList(
+                torch.randn(count, out, rows * into, generator=random) * (2 / (rows * into)) ** 0.5
+                for rows, _dilation, into, out in LAYERS)  # [network][output][row][input]
+            self.biases = torch.nn.ParameterList(torch.zeros(count, out, 1) for *_shape, out in LAYERS)
             self.quantized = False
 
-        def shift(self, index):
-            """Bits of the weights of a layer: as many as its largest weight leaves."""
-            most = float(self.layers[index].weight.detach().abs().max())
-            return int(np.clip(np.floor(np.log2(127 / max(most, 1e-6))), 0, 12))
+        def units(self, index):
+            """Weights of a layer are integers of 8 bits over this power of two, by network: as many bits as the
+            largest weight leaves."""
+            most = self.weights[index].detach().abs().amax((1, 2), keepdim=True)
+            return 2.0 ** torch.floor(torch.log2(127 / most.clamp(min=1e-6))).clamp(0, 12)
 
-        def integers(self, index):
-            """(weights, bias, shift) of a layer, as the library has them."""
-            layer, bits = self.layers[index], self.shift(index)
-            into = IN_BITS if index == 0 else ACT_BITS
-            out = SCORE_BITS if index == len(LAYERS) - 1 else ACT_BITS
-            weight = torch.clamp(torch.floor(layer.weight.detach() * 2 ** bits + 0.5), -127, 127)
-            bias = torch.floor(layer.bias.detach() * 2 ** (bits + into) + 0.5)
-            return (weight.cpu().numpy().astype(np.int8),
-                    torch.clamp(bias, -2 ** 24, 2 ** 24).cpu().numpy().astype(np.int32),
-                    bits + into - out)
+        def integers(self, network):
+            """(weights, bias, shift) of the layers of a network, as the library has them."""
+            found = []
+            for index, (rows, _dilation, into, out) in enumerate(LAYERS):
+                unit = float(self.units(index)[network])
+                bits = int(np.log2(unit)) + (IN_BITS if index == 0 else ACT_BITS)
+                weight = torch.clamp(torch.floor(self.weights[index].detach()[network] * unit + 0.5), -127, 127)
+                bias = torch.floor(self.biases[index].detach()[network, :, 0] * 2 ** bits + 0.5)
+                found.append((weight.cpu().numpy().astype(np.int8).reshape(out, rows, into).transpose(0, 2, 1),
+                              torch.clamp(bias, -2 ** 24, 2 ** 24).cpu().numpy().astype(np.int32),
+                              bits - (SCORE_BITS if index == len(LAYERS) - 1 else ACT_BITS)))
+            return found
 
         def forward(self, x):
-            x = x / 2 ** IN_BITS
-            for index, layer in enumerate(self.layers):
-                weight = layer.weight
+            """[network][channel][column][row] -> scores, [network][column][row]."""
+            shape, x = x.shape[2:], x / 2 ** IN_BITS
+            for index, (rows, dilation, _into, _out) in enumerate(LAYERS):
+                weight, reach = self.weights[index], rows // 2 * dilation
                 if self.quantized:
-                    unit = 2.0 ** self.shift(index)
+                    unit = self.units(index)
                     weight = torch.clamp(Round.apply(weight * unit), -127, 127) / unit
-                x = torch.nn.functional.conv1d(x, weight, layer.bias, padding=layer.padding,
-                                               dilation=layer.dilation)
+                wide = torch.nn.functional.pad(x, (reach, reach))
+                taps = torch.cat([wide[..., k * dilation:k * dilation + shape[1]] for k in range(rows)], 1)
+                x = torch.baddbmm(self.biases[index], weight, taps.flatten(2)).unflatten(2, shape)
                 if index == len(LAYERS) - 1:
                     return x[:, 0]
                 x = torch.clamp(x, 0, 127 / 2 ** ACT_BITS)
@@ -288,7 +102,7 @@ def make_network(torch):
                     x = Round.apply(x * 2 ** ACT_BITS) / 2 ** ACT_BITS
             return x
 
-    return Network()
+    return Networks()
 
 
 def run_integers(layers, x, to=np.asarray):
@@ -339,58 +153,186 @@ def judge(scored_samples, allowed):
 
 def threshold_for(scored_samples, density):
     """The lowest threshold that allows at most this share of the boundaries."""
-    steps = list(range(-128, 128))
-    shares = judge(scored_samples, steps)[:, 0]
-    return steps[int(np.argmax(shares <= density))]
+    low, high = -128, 127
+    while low < high:
+        middle = (low + high) // 2
+        if judge(scored_samples, [middle])[0][0] <= density:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
-def train(samples, held, options):
-    import torch
-    torch.manual_seed(options.seed)
+def scored_groups(layers, held, options):
+    return [scored(layers, of, options.most, options.device) for of in held]
+
+
+def judge_at(groups, density):
+    """(threshold by the density of rendered scenes; density, recall there; density, recall of leaves)."""
+    threshold = threshold_for(groups[0], density)
+    shares = [judge(of, [threshold])[0] if of else (0, 0) for of in groups]
+    return (threshold, *(100 * share for pair in shares for share in pair))
+
+
+class Columns:
+    """The columns of all frames on the device, those with one number of rows together, and batches."""
+
+    def __init__(self, torch, frames, options):
+        self.torch, self.options = torch, options
+        self.random = torch.Generator(options.device)
+        self.random.manual_seed(options.seed)
+        groups = {}
+        for f in frames:
+            rows, columns = f.disparity.shape
+            ground = np.broadcast_to(f.ground, (columns, rows))
+            groups.setdefault(rows, []).append((f.disparity.T, f.weight.T, f.empty.T, ground, f.labels))
+        self.groups = [tuple(torch.from_numpy(np.concatenate(part).astype(np.int16)).to(options.device)
+                             for part in zip(*of)) for of in groups.values()]
+        sizes = np.array([of[0].numel() for of in self.groups], float)
+        self.shares = sizes / sizes.sum()
+        self.count = sum(len(of[0]) for of in self.groups)
+
+    def label_share(self):
+        labels = [of[4][:, 1:] for of in self.groups]
+        return sum(float(y.sum()) for y in labels) / sum(y.numel() for y in labels)
+
+    def batch(self, group):
+        """(inputs, labels) of columns chosen at random, of a group with so many rows, for each network."""
+        torch, of, networks = self.torch, self.groups[group], self.options.networks
+        count = max(int(self.options.batch * 100 / of[0].shape[1]), 1)
+        chosen = torch.randint(len(of[0]), (networks * count,), generator=self.random,
+                               device=self.options.device)
+        d, w, empty, ground, labels = (part[chosen].int() for part in of)
+        if self.options.vary:
+            d, w, ground = self.varied(d, w, empty, ground)
+        x = self.inputs(d, w, empty, ground).unflatten(0, (networks, count)).transpose(1, 2)
+        return x, labels.float().unflatten(0, (networks, count))
+
+    def varied(self, d, w, empty, ground):
+        """Another camera, another matcher: disparities of another scale, shifted where there is no sky,
+        with noise; cells without values, with less weight; a ground that is not quite right. One
+        column in four is left as it is."""
+        torch, random = self.torch, self.random
+
+        def uniform(low, high, of=d[:, :1]):
+            return low + (high - low) * torch.rand(of.shape, generator=random, device=of.device)
+
+        def normal(of):
+            return torch.randn(of.shape, generator=random, device=of.device)
+        keep = uniform(0, 1) < 0.25
+        scale = torch.exp(uniform(-0.35, 0.35))
+        shift = torch.where((empty > 0).any(1, keepdim=True), 0 * scale, uniform(-32, 64))
+        sigma = uniform(-3, 3).clamp(min=0)
+        found = torch.floor(scale * d + shift + sigma * normal(d) + 0.5).clamp(1, 16 * 400).int()
+        left = uniform(0, 1, d) >= uniform(-0.2, 0.2).clamp(min=0)
+        weight = torch.where(left, (w * uniform(0.5, 1)).ceil().int(), 0 * w)
+        below = torch.floor(scale * ground + shift + 12 * normal(keep)).int()
+        return torch.where(keep, d, found), torch.where(keep, w, weight), torch.where(keep, ground, below)
+
+    def inputs(self, d, w, empty, ground):
+        """As inputs_of, [column][row] -> [column][channel][row]."""
+        torch = self.torch
+        count, rows = d.shape
+        row, known = torch.arange(rows, device=d.device).expand(count, rows), w > 0
+        first = torch.where(known, row, rows + 0 * row).flip(1).cummin(1)[0].flip(1)
+        last = torch.where(known, row, 0 * row - 1).cummax(1)[0]
+        last = torch.cat((0 * last[:, :1] - 1, last[:, :-1]), 1)
+        d = d.clamp(min=1)
+        above = torch.where(first < rows, d.gather(1, first.clamp(max=rows - 1)), 0 * d)
+        below = torch.where(last >= 0, d.gather(1, last.clamp(min=0)), 0 * d)
+        both, some = (above > 0) & (below > 0), above > 0
+        jump, lift = above - below, above - ground
+        channels = ((64 + jump).clamp(1, 127) * both, (64 + (jump >> 3)).clamp(1, 127) * both, w >> 1,
+                    127 * empty, (above >> 4).clamp(max=127), above.clamp(max=127),
+                    (64 + (lift >> 1)).clamp(1, 127) * some, 0 * d + 127)
+        return torch.stack(channels, 1).float()
+
+
+def be_repeatable(torch, seed):
+    """The same weights again on the same kind of machine."""
+    os.environ['CUBLAS_WORKSPACE_CONFIG'] = ':4096:8'
+    torch.manual_seed(seed)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.benchmark = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False
+
+
+def loss_of(torch, scores, x, labels, balance, importance):
+    """Cross-entropy; a label counts `balance` times. With `importance` from half to three halves of that,
+    by the jump of disparity there, up to 4 px: what it costs to miss it."""
+    jump = torch.where(x[:, 0] > 0, (x[:, 0] - 64).abs() / 63, 0.5 + 0 * x[:, 0])
+    weight = balance * (1 + importance * (jump - 0.5))
+    each = torch.nn.functional.binary_cross_entropy_with_logits(scores, labels, reduction='none')
+    return (each * (1 + (weight - 1) * labels))[..., 1:].mean((1, 2))
+
+
+class Mean:
+    """The mean of the weights over the last steps; each step counts 0.1 % less than the next one."""
+
+    def __init__(self, torch, networks):
+        self.torch, self.of, self.networks = torch, networks, copy.deepcopy(networks)
+
+    def add(self, step):
+        with self.torch.no_grad():
+            keep = min(0.999, step / (step + 10))
+            own = list(self.networks.parameters())
+            self.torch._foreach_mul_(own, keep)
+            self.torch._foreach_add_(own, list(self.of.parameters()), alpha=1 - keep)
+
+
+def shorten(torch, gradients):
+    """Limits the length of the gradient of each network to 1: without it the first steps are too long."""
+    squares = sum(g.square().sum((1, 2), keepdim=True) for g in gradients)
+    for g in gradients:
+        g.mul_(1 / squares.sqrt().clamp(min=1))
+
+
+def fit(torch, networks, columns, options, judge_mean):
+    """Trains them; judge_mean(step, loss, mean) is called now and then. Returns the mean of their weights."""
     random = np.random.Generator(np.random.PCG64(options.seed))
-    device = torch.device(options.device)
-    network = make_network(torch).to(device)
-    groups = {}
-    for x, y in samples:
-        groups.setdefault(x.shape[2], []).append((x, y))
-    groups = [tuple(np.concatenate(part) for part in zip(*of)) for of in groups.values()]
-    share = np.mean([y[:, 1:].mean() for _x, y in samples])
+    share = columns.label_share()
     balance = float(np.sqrt((1 - share) / share))
-    batches = [(k, at) for k, (x, _y) in enumerate(groups) for at in range(0, len(x), options.batch)]
-    optimizer = torch.optim.Adam(network.parameters(), lr=options.rate)
-    steps, step = options.epochs * len(batches), 0
-    curve = []
-    print('labels: %.2f %% of the boundaries; weight of a cut %.2f; %d columns in %d batches'
-          % (100 * share, balance, sum(len(x) for x, _y in groups), len(batches)))
-    for epoch in range(options.epochs):
-        network.quantized = 3 * epoch >= options.epochs
-        order = [random.permutation(len(x)) for x, _y in groups]
-        loss_sum = 0.0
-        for number in random.permutation(len(batches)):
-            k, at = batches[number]
-            chosen = np.sort(order[k][at:at + options.batch])
-            x = torch.from_numpy(groups[k][0][chosen]).to(device).float()
-            y = torch.from_numpy(groups[k][1][chosen]).to(device).float()[:, 1:]
-            for group in optimizer.param_groups:
-                group['lr'] = options.rate * 0.5 * (1 + np.cos(np.pi * step / steps)) + 1e-5
-            loss = torch.nn.functional.binary_cross_entropy_with_logits(
-                network(x)[:, 1:], y, pos_weight=torch.tensor(balance, device=device))
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            loss_sum += float(loss)
-            step += 1
-        judged = scored([network.integers(k) for k in range(len(LAYERS))], held, options.most,
-                        options.device)
-        threshold = threshold_for(judged, options.density)
-        density, recall = judge(judged, [threshold])[0]
-        row = (epoch + 1, loss_sum / len(batches), threshold, 100 * density, 100 * recall)
-        curve.append(row)
-        print('epoch %3d  loss %.4f  threshold %4d  density %5.2f %%  labels among the cuts %6.2f %%'
-              % row, flush=True)
+    mean = Mean(torch, networks)
+    optimizer = torch.optim.Adam(networks.parameters(), lr=options.rate)
+    print('labels: %.2f %% of the boundaries; weight of a cut %.2f; %d columns'
+          % (100 * share, balance, columns.count), flush=True)
+    loss_sum, part = 0.0, max(options.steps // PARTS, 1)
+    for step in range(options.steps):
+        networks.quantized = 3 * step >= options.steps
+        for group in optimizer.param_groups:
+            group['lr'] = options.rate * min(1, (step + 1) / 100) * (
+                0.5 * (1 + np.cos(np.pi * step / options.steps)) + 2e-3)
+        x, y = columns.batch(random.choice(len(columns.shares), p=columns.shares))
+        loss = loss_of(torch, networks(x), x, y, balance, options.importance)
+        optimizer.zero_grad()
+        loss.sum().backward()
+        shorten(torch, [p.grad for p in networks.parameters()])
+        optimizer.step()
+        mean.add(step)
+        loss_sum = loss_sum + loss.detach().mean()
+        if (step + 1) % part == 0:
+            judge_mean(step + 1, float(loss_sum) / part, mean.networks)
+            loss_sum = 0.0
     with torch.no_grad():  # log odds without the balance of the loss
-        network.layers[-1].bias -= float(np.log(balance))
-    return [network.integers(k) for k in range(len(LAYERS))], curve
+        mean.networks.biases[-1] -= float(np.log(balance))
+    return mean.networks
+
+
+def train(frames, held, options):
+    """(layers of each network, curve of the first one)."""
+    import torch
+    be_repeatable(torch, options.seed)
+    networks = make_networks(torch, options.seed, options.networks).to(options.device)
+    curve, start = [], time.monotonic()
+
+    def judge_mean(step, loss, mean):
+        curve.append((step, loss, *judge_at(scored_groups(mean.integers(0), held, options), options.density)))
+        print('%4.0f s  step %6d  loss %.4f  threshold %4d  density %5.2f %%  labels among the cuts %6.2f %%;  '
+              'leaves %5.2f, %6.2f %%' % (time.monotonic() - start, *curve[-1]), flush=True)
+
+    mean = fit(torch, networks, Columns(torch, frames, options), options, judge_mean)
+    return [mean.integers(k) for k in range(options.networks)], curve
 
 
 # --- Files ----------------------------------------------------------------------------------------
@@ -422,13 +364,18 @@ def parse_arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--out', default='cuts.rvcuts', help='file of weights (%(default)s)')
     parser.add_argument('--array', metavar='FILE', help='the same as C source')
-    parser.add_argument('--curve', metavar='FILE', help='loss, density and recall by epoch')
+    parser.add_argument('--curve', metavar='FILE', help='loss, density and recall by step')
     parser.add_argument('--cache', metavar='FOLDER', help='keeps the rendered samples')
     parser.add_argument('--save-cells', metavar='FILE', help='renders, writes all samples, ends')
     parser.add_argument('--cells', metavar='FILE', help='reads them, renders nothing')
-    parser.add_argument('--frames', type=int, default=780, help='rendered frames (%(default)s)')
-    parser.add_argument('--epochs', type=int, default=24, help='(%(default)s)')
-    parser.add_argument('--batch', type=int, default=512, help='columns (%(default)s)')
+    parser.add_argument('--frames', type=int, default=1170, help='rendered frames (%(default)s)')
+    parser.add_argument('--steps', type=int, default=6000, help='(%(default)s)')
+    parser.add_argument('--batch', type=int, default=512, help='columns of 100 rows (%(default)s)')
+    parser.add_argument('--vary', type=int, default=1, help='0: the samples as they are (%(default)s)')
+    parser.add_argument('--networks', type=int, default=4,
+                        help='trained together; the best on held-out scenes is written (%(default)s)')
+    parser.add_argument('--importance', type=float, default=0,
+                        help='how much the jump of a label counts, 0 to 1 (%(default)s)')
     parser.add_argument('--rate', type=float, default=4e-3, help='of Adam, at first (%(default)s)')
     parser.add_argument('--most', type=int, default=30,
                         help='percent of the rows of a column that can be cuts (%(default)s)')
@@ -453,27 +400,31 @@ def main():
     else:
         found = scenes(max(options.frames // FRAMES, HELD), options.cache, options.engine)
     if options.save_cells:
-        np.savez_compressed(options.save_cells, **pack(found))
+        save_cells(options.save_cells, pack(found))
         return
-    samples = [s for k, of in enumerate(found) if k % HELD != HELD - 1 for s in of]
-    held = [s for k, of in enumerate(found) if k % HELD == HELD - 1 for s in of]
-    layers, curve = train(samples, held, options)
-    judged = scored(layers, held, options.most, options.device)
-    threshold = threshold_for(judged, options.density)
-    data = encode(layers, threshold, options.most)
+    frames = [f for k, of in enumerate(found) if k % HELD != HELD - 1 for f in of]
+    held = [[sample_of(f) for k, of in enumerate(found) for f in of
+             if k % HELD == HELD - 1 and (PATTERNS[k % len(PATTERNS)] == LEAVES) == leaf]
+            for leaf in (False, True)]
+    trained, curve = train(frames, held, options)
+    if options.curve:
+        with open(options.curve, 'w') as file:
+            file.write('step loss threshold density recall density_of_leaves recall_of_leaves\n')
+            file.writelines('%d %.4f %d %.2f %.2f %.2f %.2f\n' % row for row in curve)
+    judged = [scored_groups(layers, held, options) for layers in trained]
+    rows = [judge_at(groups, options.density) for groups in judged]
+    for k, row in enumerate(rows):
+        print('network %d: threshold %d, density %.2f %%, labels among the cuts %.2f %%; leaves %.2f, %.2f %%' % (k, *row))
+    best = int(np.argmax([row[2] + row[4] for row in rows]))
+    data = encode(trained[best], rows[best][0], options.most)
     with open(options.out, 'wb') as file:
         file.write(data)
     if options.array:
         write_array(options.array, data)
-    if options.curve:
-        with open(options.curve, 'w') as file:
-            file.write('epoch loss threshold density recall\n')
-            file.writelines('%d %.4f %d %.2f %.2f\n' % row for row in curve)
-    print('%s: %d bytes, threshold %d' % (options.out, len(data), threshold))
-    for wanted in (0.1, 0.15, 0.2, 0.25, 0.3, 0.35):
-        density, recall = judge(judged, [threshold_for(judged, wanted)])[0]
-        print('held-out scenes: density %5.2f %%, labels among the cuts %6.2f %%'
-              % (100 * density, 100 * recall))
+    print('%s: network %d, %d bytes, SHA-256 %s' % (options.out, best, len(data), hashlib.sha256(data).hexdigest()))
+    for wanted in (0.1, 0.15, 0.2, 0.25, 0.3):
+        print('held-out scenes: density %5.2f %%, labels among the cuts %6.2f %%; leaves %5.2f, %6.2f %%'
+              % judge_at(judged[best], wanted)[1:], flush=True)
 
 
 if __name__ == '__main__':

@@ -289,7 +289,7 @@ opencv_depth.py() {
 read_annotations.py() { run "$E/read_annotations.py" && said 'RvDisparityMeta' && said 'buffer 5 at'; }
 train_cuts.py() {
   /usr/bin/python3 -c 'import torch' 2>/dev/null || { skip 'python3-torch is missing'; return; }
-  run "$E/train_cuts.py" --frames 15 --epochs 1 --out cuts.rvcuts && [ -s cuts.rvcuts ]
+  run "$E/train_cuts.py" --frames 15 --steps 24 --networks 1 --out cuts.rvcuts && [ -s cuts.rvcuts ]
 }
 to_ply.py() {
   run "$E/to_ply.py" --pipeline 'stereotestsrc num-buffers=2 ! video/x-raw,width=640,height=240 ! cudasgm' --index 1 \

@@ -5,6 +5,7 @@ the library. STIXELS_TOOL is that of tests/eval.
 
   train_cuts_test.py STIXELS_TOOL
 """
+import argparse
 import os
 import re
 import subprocess
@@ -54,28 +55,64 @@ class TrainCuts(unittest.TestCase):
                     open(os.path.join(ROOT, 'cuda', 'stixels', 'stixels_network_weights.c')) as own:
                 self.assertEqual(file.read(), own.read())
 
-    def test_cells(self):
-        """The file of --save-cells has the samples of every scene, of any sizes."""
-        import train_cuts
+    def frames(self):
+        """Scenes of frames of any sizes, with random cells."""
+        import cuts_samples
         random = np.random.Generator(np.random.PCG64(1))
-        found = [[(random.integers(128, size=(columns, train_cuts.INPUTS, rows)).astype(np.uint8),
-                   random.integers(2, size=(columns, rows)).astype(np.uint8)) for columns, rows in shapes]
-                 for shapes in (((5, 7), (5, 7)), ((3, 13),), ((11, 1), (2, 9), (1, 30)))]
+
+        def frame(columns, rows):
+            weight = random.integers(256, size=(rows, columns)) * (random.random((rows, columns)) < 0.7)
+            return cuts_samples.Frame(random.integers(1, 2000, size=(rows, columns)).astype(np.uint16),
+                                    weight.astype(np.uint8), (weight == 0) & (random.random(weight.shape) < 0.5),
+                                    random.integers(-16384, 32767, size=rows).astype(np.int16),
+                                    random.integers(2, size=(columns, rows)).astype(np.uint8))
+        return [[frame(*shape) for shape in shapes]
+                for shapes in (((5, 7), (5, 7)), ((3, 13),), ((11, 1), (2, 9), (1, 30)))]
+
+    def test_cells(self):
+        """The file of --save-cells has the frames of every scene, of any sizes."""
+        import cuts_samples
+        found = self.frames()
         with tempfile.TemporaryDirectory() as work:
             path = os.path.join(work, 'cells.npz')
-            np.savez_compressed(path, **train_cuts.pack(found))
+            cuts_samples.save_cells(path, cuts_samples.pack(found))
             with np.load(path) as stored:
-                read = train_cuts.unpack(stored)
+                read = cuts_samples.unpack(stored)
         self.assertEqual([len(of) for of in read], [2, 1, 3])
-        for of, own in zip(found, read):
-            for (x, y), (x_read, y_read) in zip(of, own):
-                self.assertEqual((x_read.dtype, y_read.dtype), (np.uint8, np.uint8))
-                np.testing.assert_array_equal(x, x_read)
-                np.testing.assert_array_equal(y, y_read)
+        for own, other in zip((f for of in found for f in of), (f for of in read for f in of)):
+            for name, values, again in zip(own._fields, own, other):
+                self.assertEqual(values.dtype, again.dtype, name)
+                np.testing.assert_array_equal(values, again, name)
+
+    def test_inputs(self):
+        """Training makes the same inputs of cells as sample_of, whose cuts are those of the library."""
+        import cuts_samples
+        import train_cuts
+        try:
+            import torch
+        except ImportError:
+            self.skipTest('no PyTorch')
+        options = argparse.Namespace(device='cpu', seed=1, batch=1, vary=0)
+        for frame in (f for of in self.frames() for f in of):
+            columns = train_cuts.Columns(torch, [frame], options)
+            found = columns.inputs(*(part.int() for part in columns.groups[0][:4]))
+            np.testing.assert_array_equal(found.numpy(), cuts_samples.sample_of(frame)[0])
+
+    def test_leaves(self):
+        """The right view of the surfaces is the left one moved by their disparity: by that of the back
+        where nothing else is."""
+        import cuts_samples
+        made = cuts_samples.leaves(7, 320, 240, 64, 0).astype(int)
+        self.assertEqual(made.shape, (240, 640))
+        np.testing.assert_array_equal(made, cuts_samples.leaves(7, 320, 240, 64, 0))
+        left, right = made[:, :320], made[:, 320:]
+        least = np.min([np.abs(left[:, 64:] - right[:, 64 - d:320 - d]) for d in range(64)], axis=0)
+        self.assertLess(float((least > 4).mean()), 0.1)
 
     def test_frame(self):
         """Cuts of rendered scenes are those of the library, with a network that ignores the ground: the
         tool estimates it without the camera of the scene."""
+        import cuts_samples
         import gi
         import roadvision
         import train_cuts
@@ -86,14 +123,14 @@ class TrainCuts(unittest.TestCase):
         layers[0] = (layers[0][0].copy(), *layers[0][1:])
         layers[0][0][:, GROUND] = 0
         file = train_cuts.encode(layers, threshold, most)
-        for number in (0, 3, 14):
+        for number in (0, 4, 13):
             taken = []
 
             def take(_pad, info):
                 taken.append(roadvision.annotations(info.get_buffer()))
                 return Gst.PadProbeReturn.OK
 
-            line = train_cuts.line_of(number, 'cpu').replace('num-buffers=3', 'num-buffers=1')
+            line = cuts_samples.line_of(number, 'cpu').replace('num-buffers=3', 'num-buffers=1')
             pipeline = Gst.parse_launch(line)
             pipeline.get_by_name('last').get_static_pad('sink').add_probe(
                 Gst.PadProbeType.BUFFER, take)
@@ -102,7 +139,7 @@ class TrainCuts(unittest.TestCase):
                 100 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
             pipeline.set_state(Gst.State.NULL)
             self.assertEqual(message.type, Gst.MessageType.EOS)
-            x, y = train_cuts.sample_of(taken[0])
+            x, y = cuts_samples.sample_of(cuts_samples.frame_of(taken[0]))
             self.assertEqual(int(y.sum()), taken[0]['RvStixelsMeta']['count'])
             scores = train_cuts.run_integers(layers, x)
             limit = np.maximum(train_cuts.limits_of(scores[:, 1:], most), threshold)
