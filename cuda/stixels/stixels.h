@@ -91,8 +91,9 @@
  *           line.
  *   road    Below an eighth of the maximum number of votes the frame has no road and the plane
  *           stays unchanged. Otherwise the least-squares line through the cells within 1 px + 1/16
- *           of the winner, in integer px, becomes the plane in the first frame with a road. In
- *           later frames the plane moves by a quarter of the difference.
+ *           of the winner, in integer px, becomes the plane in the first frame with a road. A
+ *           later road moves the plane by a quarter of the difference, for the frames after it: a
+ *           frame does not wait for its own vote while a road is known.
  *   start   Until a road is found the plane is that of the camera. Without a camera its horizon is
  *           at half the height and its disparity at row 0 is 3/8 of max_disparity. */
 #ifndef RV_STIXELS_H
@@ -216,7 +217,8 @@ typedef struct RvStixelsConfig {
 typedef struct RvStixelsGround {
   int64_t at;    /* 1/2^24 px */
   int64_t slope; /* 1/2^24 px per row of cells */
-  int32_t found; /* frames with a road so far, saturated at 2^29; 0 with a plane from the camera */
+  int32_t found; /* frames with a road so far, with this one, saturated at 2^29; 0 with a plane from
+                  * the camera */
   int32_t score; /* votes of the line of the current frame; 0 without a vote */
 } RvStixelsGround;
 

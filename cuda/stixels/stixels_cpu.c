@@ -10,9 +10,9 @@ typedef struct RvStixelsCpu {
   int bins; /* integer px of a row of votes */
   RvStixelsTables *tables;
   RvStixelsNetwork *network; /* NULL without it */
-  RvStixelsState *state;
-  RvStixelsCell *cells;    /* [column][row] */
-  uint16_t *semantics;     /* [column][index][row] */
+  RvStixelsState *state;     /* 2: after this frame, before its vote */
+  RvStixelsCell *cells;      /* [column][row] */
+  uint16_t *semantics;       /* [column][index][row] */
   int32_t *votes, *near;   /* [row][bin]: cells; with those of the neighboring bins, at most cap */
   RvStixelsColumn *column; /* [thread] */
   RvStixelsKinds *kinds;   /* NULL without semantic priors */
@@ -61,7 +61,7 @@ static void layout(void *work, const void *memory, RvArena *arena) {
   cpu->threads = rv_min(rv_threads(plan->config.threads), plan->columns);
   cpu->bins = RV_STIXELS_BOTTOMS * plan->bottom_step + 2;
   cpu->tables = rv_arena_take(arena, sizeof *cpu->tables);
-  cpu->state = rv_arena_take(arena, sizeof *cpu->state);
+  cpu->state = rv_arena_take(arena, 2 * sizeof *cpu->state);
   cpu->network = plan->config.cuts == RV_STIXELS_CUTS_NETWORK
                      ? rv_arena_take(arena, sizeof *cpu->network)
                      : NULL;
@@ -92,7 +92,7 @@ static RvStatus open(void *work, const void *memory) {
   rv_stixels_make_tables(plan, cpu->tables);
   if (plan->kinds)
     rv_stixels_make_kinds(plan, cpu->kinds);
-  *cpu->state = plan->start;
+  cpu->state[0] = cpu->state[1] = plan->start;
   return cpu->network ? rv_stixels_make_network(&plan->config, cpu->network) : RV_OK;
 }
 
@@ -233,6 +233,7 @@ static RvStatus ground(void *work, RvStixelsJob *job) {
   }
   const RvStixelsPlane plane = rv_stixels_line_plane(plan, line);
   const RvStixelsRoad road = sum_road(cpu, plan, &plane);
+  cpu->state[1] = cpu->state[0];
   rv_stixels_follow(plan, line, best, &road, cpu->state);
   return RV_OK;
 }
@@ -277,6 +278,8 @@ static RvStatus columns(void *work, RvStixelsJob *job) {
   const RvStixelsNetworkKernel *kernel = rv_stixels_network_kernel(0);
   if (job->input.surface)
     rv_stixels_take(plan, job->input.surface, cpu->state);
+  const RvStixelsPlane ground =
+      plan->estimate ? rv_stixels_voted(&cpu->state[1], &cpu->state[0]) : cpu->state->ground;
 #pragma omp parallel for num_threads(cpu->threads)
   for (int v = 0; v < plan->rows; v++)
     if (plan->one_view > 0)
@@ -290,7 +293,7 @@ static RvStatus columns(void *work, RvStixelsJob *job) {
     c->cut_cost = cpu->tables->cuts;
     c->kernel = kernel;
     c->network = cpu->network;
-    c->ground = cpu->state->ground;
+    c->ground = ground;
     c->cells = cpu->cells + at;
     c->semantics =
         rv_stixels_has_semantics(job) ? cpu->semantics + at * (size_t)plan->semantics : NULL;
@@ -303,8 +306,7 @@ static RvStatus columns(void *work, RvStixelsJob *job) {
   }
   write_list(cpu, plan, out);
   if (out->ground)
-    *out->ground = (RvStixelsGround){cpu->state->ground.at, cpu->state->ground.slope,
-                                     cpu->state->found, cpu->state->score};
+    *out->ground = (RvStixelsGround){ground.at, ground.slope, cpu->state->found, cpu->state->score};
   return RV_OK;
 }
 

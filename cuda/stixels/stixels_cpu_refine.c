@@ -14,9 +14,11 @@ static int lower_misfit(const RvStixelsPlan *plan, const RvStixelsInput *input,
   const int width = plan->config.width;
   const uint16_t *d = row_of(&input->disparity, y);
   const int right = rv_min(lower->column + plan->config.stixel_width, width);
+  const int low = rv_stixels_rendered(lower, y), high = rv_stixels_rendered(upper, y);
   int sum = 0;
   for (int x = lower->column; x < right; x++)
-    sum += rv_stixels_residual(lower, y, d[x]) - rv_stixels_residual(upper, y, d[x]);
+    sum += rv_stixels_residual(lower->structure, low, d[x]) -
+           rv_stixels_residual(upper->structure, high, d[x]);
   if (!input->labels.data)
     return sum;
   const uint8_t *labels = row_of(&input->labels, y * input->labels.height / plan->config.height);

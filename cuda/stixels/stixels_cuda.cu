@@ -38,13 +38,16 @@ static void choose(RvStixelsCuda *work, const RvStixelsPlan *plan) {
   work->is_constant = is_constant;
   work->is_resident = is_constant && rv_stixels_cuda_is_resident(plan, device.shared_block);
   work->has_columns = !is_constant || plan->semantics > 0;
-  work->is_small = work->scratch <= RV_STIXELS_SHARED ||
-                   rv_stixels_cuda_columns_shared() + work->scratch + RV_STIXELS_SHARED_RESERVED <=
-                       device.shared_sm / 2u;
+  const size_t across = rv_stixels_cuda_across(plan),
+               shared = rv_stixels_cuda_columns_shared() + RV_STIXELS_SHARED_RESERVED;
+  work->is_across = across > 0 && plan->columns <= 2 * device.processors &&
+                    shared + work->scratch + across <= device.shared_sm / 2u;
+  work->scratch += work->is_across ? across : 0;
+  work->is_small =
+      work->scratch <= RV_STIXELS_SHARED || shared + work->scratch <= device.shared_sm / 2u;
   work->is_narrow = work->is_small && plan->columns > 2 * device.processors &&
                     plan->columns <= 3 * device.processors &&
-                    rv_stixels_cuda_columns_shared() + work->scratch + RV_STIXELS_SHARED_RESERVED <=
-                        device.shared_sm / 3u;
+                    shared + work->scratch <= device.shared_sm / 3u;
 }
 
 static void layout(void *memory, const void *memory_plan, RvArena *arena) {
@@ -69,7 +72,7 @@ static void layout(void *memory, const void *memory_plan, RvArena *arena) {
       (uint16_t *)rv_arena_take(arena, columns * rows * plan->semantics * sizeof *work->semantics);
   work->below =
       (RvStixelsBelow *)rv_arena_take(arena, rows * (work->bins + 1) * sizeof *work->below);
-  work->winner = (unsigned long long *)rv_arena_take(arena, sizeof *work->winner);
+  work->vote = (RvStixelsVote *)rv_arena_take(arena, sizeof *work->vote);
   work->votes = (uint16_t *)rv_arena_take(arena, rows * work->bins * sizeof *work->votes);
   work->queue = (unsigned long long *)rv_arena_take(arena, sizeof *work->queue);
   work->counts = (unsigned long long *)rv_arena_take(arena, columns * sizeof *work->counts);
@@ -302,7 +305,7 @@ static __global__ void __launch_bounds__(1024)
   rv_launch_wait();
   rv_launch_next(); /* the previous frame has ended when the next kernel starts */
   if (v == 0 && threadIdx.x == 0)
-    *work.winner = 0;
+    *work.vote = {0, 0, (unsigned)(__ldcg(work.queue) >> 32) + 1};
   const int low = plan.config.height - v * plan.config.vertical_step,
             high = rv_max(low - plan.config.vertical_step, 0);
   const int items = rv_div_up(plan.columns * lanes, 32) * 32;

@@ -17,28 +17,36 @@ struct RvStixelsBelow {
   uint32_t n, d;
 };
 
+/* The vote of a frame. The cells clear it. */
+struct RvStixelsVote {
+  unsigned long long winner; /* score << 32 | ~line: the maximum is the first of the best lines */
+  unsigned blocks;           /* that have voted */
+  unsigned frame;
+};
+
 /* Static shared memory of the column kernels and what the system reserves, at most. */
 #define RV_STIXELS_SHARED_RESERVED 3072
 
 struct RvStixelsCuda {
-  int bins;                   /* integer px of a row of votes */
-  int is_constant;            /* frames without semantics use the kernel of `constant` */
-  int is_resident;            /* its table of steps fits in shared memory */
-  int has_columns;            /* some frames need the kernel of all models */
-  int is_small;               /* the scratch of a column fits in shared memory */
-  int is_narrow;              /* three blocks per SM hold all columns at once, two do not */
-  int has_small_penalties;    /* no penalty above 4 nats per px */
-  int is_chained;             /* the GPU starts kernels before their predecessors have ended */
-  size_t scratch;             /* bytes per column */
-  int32_t *table;             /* RvStixelsTables.costs */
-  RvStixelsState *state;      /* 2: that of frame f is f % 2 */
-  RvStixelsCell *cells;       /* [column][row] */
-  uint16_t *scores;           /* RvStixelsTables.scores */
-  int32_t *cuts;              /* RvStixelsTables.cuts */
-  RvStixelsNetwork *network;  /* NULL without it */
-  uint16_t *semantics;        /* [column][index][row] */
-  RvStixelsBelow *below;      /* [row][bin], and one more */
-  unsigned long long *winner; /* score << 32 | ~line: the maximum is the first of the best lines */
+  int bins;                  /* integer px of a row of votes */
+  int is_constant;           /* frames without semantics use the kernel of `constant` */
+  int is_resident;           /* its table of steps fits in shared memory */
+  int has_columns;           /* some frames need the kernel of all models */
+  int is_small;              /* the scratch of a column fits in shared memory */
+  int is_across;             /* the scratch has stixels across two tiles */
+  int is_narrow;             /* three blocks per SM hold all columns at once, two do not */
+  int has_small_penalties;   /* no penalty above 4 nats per px */
+  int is_chained;            /* the GPU starts kernels before their predecessors have ended */
+  size_t scratch;            /* bytes per column */
+  int32_t *table;            /* RvStixelsTables.costs */
+  RvStixelsState *state;     /* 2: that of frame f is f % 2 */
+  RvStixelsCell *cells;      /* [column][row] */
+  uint16_t *scores;          /* RvStixelsTables.scores */
+  int32_t *cuts;             /* RvStixelsTables.cuts */
+  RvStixelsNetwork *network; /* NULL without it */
+  uint16_t *semantics;       /* [column][index][row] */
+  RvStixelsBelow *below;     /* [row][bin], and one more */
+  RvStixelsVote *vote;
   uint16_t *votes; /* [row][bin]: cells with those of the neighboring bins, at most cap */
   char *columns;   /* [column][scratch], when not in shared memory; else NULL */
   int32_t *steps;  /* [column][integer px][rv_stixels_pitch]: summed costs of objects; NULL: in
@@ -65,6 +73,7 @@ RV_HD bool rv_stixels_has_records(const RvStixelsPlan *plan) {
 /* The kernel of all models: bytes of scratch per column (sums, best stixels, links, keys of
  * semantic classes), of shared memory per block beside it, and its attributes. */
 size_t rv_stixels_cuda_scratch(const RvStixelsPlan *plan);
+size_t rv_stixels_cuda_across(const RvStixelsPlan *plan); /* further bytes, of use where they fit */
 size_t rv_stixels_cuda_columns_shared(void);
 RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsPlan *plan);
 
@@ -84,6 +93,18 @@ RvStatus rv_stixels_cuda_kinds(void *work, RvStixelsJob *job);
 /* Entries of a table by row + 1: complete sectors. */
 RV_HD int rv_stixels_pitch(int rows) {
   return (rows + 8) / 8 * 8;
+}
+
+/* The state after a frame, past the cache of the SM. */
+static __device__ __forceinline__ RvStixelsState rv_stixels_state_of(const RvStixelsCuda &work,
+                                                                     unsigned frame) {
+  const RvStixelsState *at = work.state + frame % 2;
+  RvStixelsState state;
+  state.ground.at = (int64_t)__ldcg((const unsigned long long *)&at->ground.at);
+  state.ground.slope = (int64_t)__ldcg((const unsigned long long *)&at->ground.slope);
+  state.found = __ldcg(&at->found);
+  state.score = __ldcg(&at->score);
+  return state;
 }
 
 /* Index of the nearest set bit below bit x, -1 if there is none. */

@@ -6,10 +6,8 @@
 
 #include "stixels/stixels_cuda.cuh"
 
-#define TERMS 10       /* of RvStixelsSums, all double */
-#define GROUND_TERMS 7 /* the first that is relative to the ground */
+#define TERMS 10 /* of RvStixelsSums, all double */
 static_assert(sizeof(RvStixelsSums) == TERMS * sizeof(double), "the sums are scanned as an array");
-static_assert(offsetof(RvStixelsSums, wg) == GROUND_TERMS * sizeof(double), "these are the last");
 
 /* Cost of an invalid stixel, or where there is none; larger than any best after additions. */
 #define OUT_OF_REACH (RV_STIXELS_INFINITE + (1 << 28))
@@ -53,10 +51,12 @@ struct Column {
   Ending *ending;      /* rows */
   struct Begin *begin; /* rows + 1 */
   int4 *past;          /* rows: costs by class from here to the end of the tile being resolved */
-  int32_t *sky;        /* rows + 1: summed costs of cells as sky */
-  int32_t *flat;       /* rows + 1: summed costs of ground cells; `constant` */
-  uint32_t *links;     /* rows: bottom | class << 16, from the top down */
-  uint32_t *keys;      /* [row][layout.pitch]: 32 x summed costs of semantic classes; NULL: none */
+  struct Across
+      *across;     /* stixels across two tiles; NULL: they are tried when the first is resolved */
+  int32_t *sky;    /* rows + 1: summed costs of cells as sky */
+  int32_t *flat;   /* rows + 1: summed costs of ground cells; `constant` */
+  uint32_t *links; /* rows: bottom | class << 16, from the top down */
+  uint32_t *keys;  /* [row][layout.pitch]: 32 x summed costs of semantic classes; NULL: none */
   KeyLayout layout;
   uint32_t *packed;        /* rows + EXCESS_GROUP: see pack_cells; `slanted` */
   uint16_t *at;            /* portions + 1: their first rows; with few cuts */
@@ -82,60 +82,31 @@ static __device__ __forceinline__ int32_t cell_cost(const RvStixelsPlan &plan, c
   return rv_stixels_cost_cell(&plan, c.table + structure * RV_STIXELS_TABLE, c.cells[v], mu);
 }
 
-/* Prefix sums over the rows of terms begin .. end - 1, one warp per term. */
-static __device__ __forceinline__ void scan_terms(const Column &c, int rows, int begin, int end) {
-  const int lane = threadIdx.x % 32;
-  for (int k = begin + threadIdx.x / 32; k < end; k += blockDim.x / 32) {
-    double *term = (double *)c.sums + k;
-    double before = 0;
-    for (int v = lane; v - lane <= rows; v += 32) {
-      const double sum = rv_warp_scan(v <= rows ? term[v * TERMS] : 0.0) + before; /* integers */
-      if (v <= rows)
-        term[v * TERMS] = sum;
-      before = __shfl_sync(RV_WARP, sum, 31);
-    }
-  }
-}
-
-/* Summed costs of cells as sky, by one warp. */
-static __device__ __forceinline__ void sum_sky(const RvStixelsPlan &plan, const Column &c) {
-  const int lane = threadIdx.x % 32;
-  int32_t before = 0;
-  for (int v = lane; v - lane <= plan.rows; v += 32) {
-    const int32_t own =
-        v > 0 && v <= plan.rows
-            ? rv_stixels_cell_sky(&plan, c.table + RV_STIXEL_SKY * RV_STIXELS_TABLE, c.cells[v - 1])
-            : 0;
-    const int32_t sum = rv_warp_scan(own) + before;
-    if (v <= plan.rows)
-      c.sky[v] = sum;
+/* Prefix sums of rows 0 .. rows, `pitch` apart, by one warp. */
+template <class T> static __device__ __forceinline__ void scan_rows(T *term, int pitch, int rows) {
+  T before = 0;
+  for (int v = (int)threadIdx.x % 32; v / 32 * 32 <= rows; v += 32) {
+    const T sum = rv_warp_scan(v <= rows ? term[v * pitch] : T(0)) + before; /* integers */
+    if (v <= rows)
+      term[v * pitch] = sum;
     before = __shfl_sync(RV_WARP, sum, 31);
   }
 }
 
-/* Sums of all cells below each row, except those relative to the ground. */
+/* Sums of all cells below each row. */
 static __device__ void sum_cells(const RvStixelsPlan &plan, const Column &c) {
   const RvStixelsCell none = {0, 0, 0};
-  for (int v = threadIdx.x; v <= plan.rows; v += blockDim.x)
-    c.sums[v] =
-        v == 0 ? rv_stixels_of_cell(none, 0, 0) : rv_stixels_of_cell(c.cells[v - 1], v - 1, 0);
-  __syncthreads();
-  if (threadIdx.x / 32 == blockDim.x / 32 - 1) /* the warp that has no term, or the fewest */
-    sum_sky(plan, c);
-  scan_terms(c, plan.rows, 0, GROUND_TERMS);
-}
-
-/* The sums relative to the ground, when it is known. */
-static __device__ void sum_ground(const RvStixelsPlan &plan, const Column &c) {
-  for (int v = threadIdx.x + 1; v <= plan.rows; v += blockDim.x) {
-    const RvStixelsSums s =
-        rv_stixels_of_cell(c.cells[v - 1], v - 1, rv_stixels_expected(&c.ground, v - 1));
-    c.sums[v].wg = s.wg;
-    c.sums[v].wvg = s.wvg;
-    c.sums[v].wgg = s.wgg;
+  const int32_t *table = c.table + RV_STIXEL_SKY * RV_STIXELS_TABLE;
+  for (int v = threadIdx.x; v <= plan.rows; v += blockDim.x) {
+    const RvStixelsCell cell = v == 0 ? none : c.cells[v - 1];
+    c.sums[v] = rv_stixels_of_cell(cell, rv_max(v - 1, 0), rv_stixels_expected(&c.ground, v - 1));
+    c.sky[v] = v == 0 ? 0 : rv_stixels_cell_sky(&plan, table, cell);
   }
   __syncthreads();
-  scan_terms(c, plan.rows, GROUND_TERMS, TERMS);
+  if (threadIdx.x / 32 == blockDim.x / 32 - 1) /* the warp that has the fewest terms */
+    scan_rows(c.sky, 1, plan.rows);
+  for (int k = threadIdx.x / 32; k < TERMS; k += blockDim.x / 32)
+    scan_rows((double *)c.sums + k, TERMS, plan.rows);
 }
 
 /* Index of the semantic class in slot `slot` of a row of keys; -1: padding. */
@@ -364,6 +335,32 @@ static __device__ __forceinline__ Own own_within(const RvStixelsPlan &plan, cons
   return own;
 }
 
+/* Ground and object of `slanted-fast` with all parameters free and priors, without semantics. No
+ * branches, around which no instruction would move: the latencies of both overlap. */
+template <int STRUCTURE>
+static __device__ __forceinline__ Own own_usual(const RvStixelsPlan &plan, const Column &c,
+                                                int bottom, int top, const RvStixelsSums &s,
+                                                bool *is_rare) {
+  const int length = top + 1 - bottom;
+  const bool is_empty = s.n == 0;
+  RvStixelsFit fit;
+  if (STRUCTURE == RV_STIXEL_GROUND) {
+    const double w = s.w + plan.ridge_a, v = s.wv, vv = s.wvv + plan.ridge_b;
+    const double det = w * vv - v * v, unit = rv_stixels_inverse(det);
+    const double a = (vv * s.wg - v * s.wvg) * unit, b = (w * s.wvg - v * s.wg) * unit;
+    fit =
+        rv_stixels_fit_around(&plan, &c.ground, &s, bottom, is_empty ? 0.0 : a, is_empty ? 0.0 : b);
+    *is_rare = !is_empty && !(det > 0);
+  } else {
+    fit = rv_stixels_fit_sloped(&plan, &s, bottom);
+    fit.plane.at = is_empty ? 0 : fit.plane.at;
+    fit.plane.slope = is_empty ? 0 : fit.plane.slope;
+    fit.error = is_empty ? 0.0 : fit.error;
+  }
+  return {rv_stixels_cost_fast(&plan, STRUCTURE, &s, length, fit.error),
+          rv_stixels_value(&fit.plane, 0), rv_stixels_value(&fit.plane, length)};
+}
+
 /* The stixel bottom..top of a class; s: sums over its cells. */
 template <int KIND, bool USUAL>
 static __device__ __forceinline__ Own own_of(const RvStixelsPlan &plan, const Column &c,
@@ -387,6 +384,25 @@ static __device__ __forceinline__ Own own_of(const RvStixelsPlan &plan, const Co
   own.mu = rv_stixels_value(&fit.plane, 0);
   own.next = rv_stixels_value(&fit.plane, length);
   return own;
+}
+
+/* The same of ground and object. */
+template <int KIND, bool USUAL>
+static __device__ __forceinline__ void own_both(const RvStixelsPlan &plan, const Column &c,
+                                                int bottom, int top, const RvStixelsSums &s,
+                                                Own own[2]) {
+  bool is_rare = true;
+  if (KIND == RV_STIXELS_SLANTED_FAST && USUAL) {
+    own[0] = own_usual<RV_STIXEL_GROUND>(plan, c, bottom, top, s, &is_rare);
+    own[1] = own_usual<RV_STIXEL_OBJECT>(plan, c, bottom, top, s, NULL);
+    if (c.keys)
+      for (int k = 0; k < 2; k++)
+        own[k].cost = rv_stixels_add(own[k].cost, semantic_cost(plan, c, k, bottom, top));
+  } else {
+    own[1] = own_of<KIND, USUAL>(plan, c, RV_STIXEL_OBJECT, bottom, top, s);
+  }
+  if (is_rare)
+    own[0] = own_of<KIND, USUAL>(plan, c, RV_STIXEL_GROUND, bottom, top, s);
 }
 
 #endif

@@ -25,6 +25,12 @@ size_t rv_stixels_cuda_scratch(const RvStixelsPlan *plan) {
          (is_sparse(plan) ? (n + 1) * sizeof(uint16_t) : 0) + n + 1;
 }
 
+size_t rv_stixels_cuda_across(const RvStixelsPlan *plan) {
+  const bool is_used = plan->config.model == RV_STIXELS_SLANTED_FAST && !is_sparse(plan) &&
+                       plan->semantics == 0 && plan->rows > 32 && plan->rows <= 64;
+  return is_used ? sizeof(Across) : 0;
+}
+
 static_assert(sizeof(ColumnsShared::tiles) >= RV_STIXELS_NETWORK_WORDS * sizeof(uint32_t),
               "the network works in the memory of the tiles");
 
@@ -69,82 +75,168 @@ struct Step {
   int32_t cost[RV_STIXELS_CLASSES];
   int mu[2], next[2];
 };
+
+/* A penalty by the sign of a difference. */
+struct Rates {
+  int32_t alpha[2]; /* [difference > 0] */
+  uint32_t beta[2];
+};
+
+/* What a pair of stixels costs. In registers: constants would be loaded in each step. */
+struct Pairs {
+  Rates gap, gravity, ordering;
+  int32_t transition[RV_STIXELS_CLASSES][RV_STIXELS_CLASSES];
+};
 } // namespace
 
-static __device__ __forceinline__ Step step_at(const Tile *tile, int k, int rows) {
-  const int at = pair_of(rv_min(k, rows - 1), rows);
+static __device__ __forceinline__ Step step_at(const Tile *tile, int at) {
   return {{tile->cost[0][at], tile->cost[1][at], tile->cost[2][at]},
           {tile->mu[0][at], tile->mu[1][at]},
           {tile->next[0][at], tile->next[1][at]}};
 }
 
-/* One warp visits the lowest portions of a tile in order. The result of a lane is final after its
- * own portion was the lowest. */
+/* The same in all lanes, which the compiler does not know: it keeps the value in a register. */
+template <class T> static __device__ __forceinline__ T held(T value) {
+  return __shfl_sync(RV_WARP, value, 0);
+}
+
+static __device__ __forceinline__ Rates rates_of(const RvStixelsStep &down,
+                                                 const RvStixelsStep &up) {
+  return {{held(down.alpha), held(up.alpha)}, {held(down.beta), held(up.beta)}};
+}
+
+static __device__ __forceinline__ Pairs pairs_of(const RvStixelsPlan &plan) {
+  Pairs p;
+  p.gap = rates_of(plan.gap[0], plan.gap[1]);
+  p.gravity = rates_of(plan.gravity[0], plan.gravity[1]);
+  p.ordering = {{0, held(plan.ordering.alpha)}, {0, held(plan.ordering.beta)}};
+#pragma unroll
+  for (int i = 0; i < RV_STIXELS_CLASSES; i++)
+#pragma unroll
+    for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+      p.transition[i][k] = held(plan.transition[i][k]);
+  return p;
+}
+
+/* rv_stixels_gap, _gravity or _ordering. */
+static __device__ __forceinline__ int32_t penalty_of(const Rates &r, int delta) {
+  const bool is_up = delta > 0;
+  const int32_t alpha = is_up ? r.alpha[1] : delta < 0 ? r.alpha[0] : 0;
+  return rv_stixels_penalty(alpha, is_up ? r.beta[1] : r.beta[0], delta);
+}
+
+/* Costs by class of the stixels of a step above the best ones below. */
+static __device__ __forceinline__ void add_step(const Pairs &p, const Begin &begin,
+                                                const Step &step, int32_t cost[3]) {
+  cost[GROUND] =
+      step.cost[GROUND] +
+      rv_min(begin.ground_ground + penalty_of(p.gap, step.mu[0] - begin.next[0]), begin.ground);
+  const int32_t above_ground =
+      begin.object_ground + penalty_of(p.gravity, step.mu[1] - begin.next[0]);
+  const int32_t above_object =
+      begin.object_object + penalty_of(p.ordering, step.mu[1] - begin.next[1]);
+  cost[OBJECT] = step.cost[OBJECT] + rv_min(rv_min(above_ground, above_object), begin.object);
+  cost[SKY] = step.cost[SKY] + begin.sky;
+}
+
+namespace {
+/* What a lane knows while a tile is resolved: the best stixels that end in its row. */
+struct Front {
+  int32_t cost[RV_STIXELS_CLASSES]; /* OUT_OF_REACH without any */
+  int from[RV_STIXELS_CLASSES];     /* lowest row in the tile; -1: below it */
+  int next[2];
+};
+} // namespace
+
+/* The best stixels that end in the row of a lane and start below the tile, with their planes. */
+template <int KIND, bool USUAL>
+static __device__ __forceinline__ Best start_front(const RvStixelsPlan &plan, const Column &c,
+                                                   const ColumnsShared *shared, int top,
+                                                   Front *front, int mu[2]) {
+  const Best best = gather(shared);
+#pragma unroll
+  for (int k = 0; k < SKY; k++) {
+    const int bottom = best.bottom[k], at = 32 * bottom + (int)threadIdx.x % 32;
+    if (KIND == RV_STIXELS_SLANTED_FAST && c.across) {
+      mu[k] = c.across->mu[k][at];
+      front->next[k] = c.across->next[k][at];
+      continue;
+    }
+    const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
+    assume_planes<KIND, USUAL>(plan);
+    const RvStixelsPlane plane = rv_stixels_fit(&plan, &c.ground, k, &s, bottom).plane;
+    mu[k] = rv_stixels_value(&plane, 0);
+    front->next[k] = rv_stixels_value(&plane, top + 1 - bottom);
+  }
+#pragma unroll
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+    front->cost[k] = reachable(best.cost[k]);
+  return best;
+}
+
+/* Visits the lowest portions of a tile in order. The stixels that end in a row are final after their
+ * own row was the lowest one. */
+template <bool SPARSE>
+static __device__ __forceinline__ void visit(const RvStixelsPlan &plan, const Column &c,
+                                             const Tile *own, int first, int count, int tile,
+                                             Front *front) {
+  const int lane = threadIdx.x % 32;
+  const Pairs pairs = pairs_of(plan);
+  Begin begin = c.begin[first];
+  Step step = step_at(own, lane);
+#pragma unroll 2
+  for (int k = 0; k < count; k++) {
+    const int after = rv_min(k + 1, tile - 1); /* loaded early, to hide its latency */
+    const Step next =
+        step_at(own, (2 * after <= tile ? 32 * after : 32 * tile - 33 * after) + lane);
+    int32_t cost[RV_STIXELS_CLASSES], last[RV_STIXELS_CLASSES], last_next[2];
+    add_step(pairs, begin, step, cost);
+#pragma unroll
+    for (int i = 0; i < RV_STIXELS_CLASSES; i++) {
+      const int32_t limit = rv_min(front->cost[i], RV_STIXELS_INFINITE);
+      const bool is_better = k <= lane && cost[i] < limit;
+      front->cost[i] = is_better ? cost[i] : front->cost[i];
+      front->from[i] = is_better ? k : front->from[i];
+      last[i] = __shfl_sync(RV_WARP, front->cost[i], k);
+      if (i == SKY)
+        continue;
+      front->next[i] = is_better ? step.next[i] : front->next[i];
+      last_next[i] = __shfl_sync(RV_WARP, front->next[i], k);
+    }
+    begin = begin_after(pairs.transition, last, last_next,
+                        SPARSE ? cut_cost(plan, c, row_of<SPARSE>(c, first + k + 1)) : 0);
+    c.begin[first + k + 1] = begin; /* the same in all lanes */
+    step = next;
+  }
+}
+
+/* One warp resolves the tile at `first`. */
 template <int KIND, bool USUAL, bool SPARSE>
 static __device__ void resolve(const RvStixelsPlan &plan, const Column &c,
                                const ColumnsShared *shared, int first, int tile) {
   const int lane = threadIdx.x % 32, count = rv_min(portions_of<SPARSE>(plan, c) - first, tile);
   const int top = row_of<SPARSE>(c, first + rv_min(lane, count - 1) + 1) - 1;
   const Tile *own = &shared->tiles[first / tile % 2];
-  const bool is_top = lane < count;
   Best best = nothing();
-  int mu[2] = {0, 0}, next[2] = {0, 0};
-  if (first > 0 && is_top) {
-    best = gather(shared);
-#pragma unroll
-    for (int k = 0; k < SKY; k++) {
-      const int bottom = best.bottom[k];
-      const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
-      assume_planes<KIND, USUAL>(plan);
-      const RvStixelsPlane plane = rv_stixels_fit(&plan, &c.ground, k, &s, bottom).plane;
-      mu[k] = rv_stixels_value(&plane, 0);
-      next[k] = rv_stixels_value(&plane, top + 1 - bottom);
-    }
-  }
+  Front front = {{OUT_OF_REACH, OUT_OF_REACH, OUT_OF_REACH}, {-1, -1, -1}, {0, 0}};
+  int mu[2] = {0, 0};
+  if (first > 0)
+    best = start_front<KIND, USUAL>(plan, c, shared, top, &front, mu);
   __syncwarp();
-  Begin begin = c.begin[first];
-  int32_t last[RV_STIXELS_CLASSES], last_next[2];
-  Step step = step_at(own, 0, tile);
-  for (int k = 0; k < count; k++) {
-    const int bottom = row_of<SPARSE>(c, first + k);
-    const Step after = step_at(own, k + 1, tile); /* early, to hide its latency */
-    const bool is_valid = is_top && k <= lane;
-    const int32_t ground = step.cost[GROUND] + cost_up_to<GROUND>(plan, begin, step.mu[0]);
-    const int32_t object = step.cost[OBJECT] + cost_up_to<OBJECT>(plan, begin, step.mu[1]);
-    const int32_t sky = step.cost[SKY] + begin.sky;
-    const bool is_ground = is_valid && ground < best.cost[GROUND];
-    const bool is_object = is_valid && object < best.cost[OBJECT];
-    const bool is_sky = is_valid && sky < best.cost[SKY];
-    best.cost[GROUND] = is_ground ? ground : best.cost[GROUND];
-    best.cost[OBJECT] = is_object ? object : best.cost[OBJECT];
-    best.cost[SKY] = is_sky ? sky : best.cost[SKY];
-    best.bottom[GROUND] = is_ground ? bottom : best.bottom[GROUND];
-    best.bottom[OBJECT] = is_object ? bottom : best.bottom[OBJECT];
-    best.bottom[SKY] = is_sky ? bottom : best.bottom[SKY];
-    mu[0] = is_ground ? step.mu[0] : mu[0];
-    mu[1] = is_object ? step.mu[1] : mu[1];
-    next[0] = is_ground ? step.next[0] : next[0];
-    next[1] = is_object ? step.next[1] : next[1];
-    step = after;
-#pragma unroll
-    for (int i = 0; i < RV_STIXELS_CLASSES; i++)
-      last[i] = reachable(__shfl_sync(RV_WARP, best.cost[i], k));
-    last_next[0] = __shfl_sync(RV_WARP, next[0], k);
-    last_next[1] = __shfl_sync(RV_WARP, next[1], k);
-    begin = begin_after(plan, last, last_next, cut_cost(plan, c, row_of<SPARSE>(c, first + k + 1)));
-    if (lane == 0)
-      c.begin[first + k + 1] = begin;
-  }
-  Ending ending = {{reachable(best.cost[0]), reachable(best.cost[1]), reachable(best.cost[2])},
-                   {next[0], next[1]},
-                   {0, 0, 0}};
-  if (is_top)
+  visit<SPARSE>(plan, c, own, first, count, tile, &front);
+  Ending ending = {
+      {front.cost[0], front.cost[1], front.cost[2]}, {front.next[0], front.next[1]}, {0, 0, 0}};
+  if (lane < count)
     c.ending[top] = ending;
   __syncwarp();
 #pragma unroll
-  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
-    ending.link[k] = link_to(plan, c, k, best.bottom[k], k < SKY ? mu[k] : 0);
-  if (is_top)
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+    const int from = front.from[k];
+    const int bottom = from < 0 ? best.bottom[k] : row_of<SPARSE>(c, first + from);
+    const int own_mu = k < SKY ? own->mu[k][pair_of(rv_max(from, 0), tile)] : 0;
+    ending.link[k] = link_to(plan, c, k, bottom, k == SKY ? 0 : from < 0 ? mu[k] : own_mu);
+  }
+  if (lane < count)
     for (int k = 0; k < RV_STIXELS_CLASSES; k++)
       c.ending[top].link[k] = ending.link[k];
   __syncwarp();
@@ -198,8 +290,11 @@ static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, co
   const int lane = threadIdx.x % 32, warp = O::warp(column), worker = O::worker(warp);
   const int portions = portions_of<SPARSE>(plan, c);
   const int tiles = rv_div_up(portions, 32), tile = rv_div_up(portions, tiles);
-  const bool has_bounds = KIND == RV_STIXELS_SLANTED_FAST && USUAL && !SPARSE &&
-                          tiles >= (c.keys ? BOUNDED_TILES_SEMANTIC : BOUNDED_TILES);
+  const bool has_bounds =
+      KIND == RV_STIXELS_SLANTED_FAST && USUAL && !SPARSE && tiles >= BOUNDED_TILES;
+  const bool has_tables = KIND == RV_STIXELS_SLANTED_FAST && !SPARSE && c.across;
+  if (threadIdx.x == 0)
+    shared->taken = 0;
   for (int first = -tile; first < portions; first += tile) {
     const int next = first + tile, busy = first >= 0; /* warps that resolve */
     Tile *above = &shared->tiles[next / tile % 2];
@@ -210,6 +305,8 @@ static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, co
       compute_tile<KIND, USUAL, SPARSE>(plan, c, above, next, tile, busy ? worker : warp,
                                         busy ? O::workers : WARPS);
     __syncwarp();
+    if (has_tables && busy && next < portions && (warp == 0 || worker >= 0))
+      compute_across<KIND, USUAL>(plan, c, shared, next);
     if (KIND == RV_STIXELS_SLANTED && warp == WARPS - 1)
       for (int k = 0; k < 2; k++)
         shared->least[(next / tile + 1) % 2][k][lane] = RV_STIXELS_INFINITE;
@@ -220,7 +317,9 @@ static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, co
       const int begin = pass ? first + warp : worker, end = pass ? next : first;
       const int step = pass ? WARPS : O::workers;
       const bool is_used = next < portions && begin >= 0 && begin < end;
-      if (is_used && has_bounds)
+      if (is_used && has_tables)
+        try_across(plan, c, begin, end, step, &best);
+      else if (is_used && has_bounds)
         try_bounded<KIND, USUAL>(plan, c, shared, pass ? above : NULL, next, tile, begin, end, step,
                                  &best);
       else if (is_used && KIND == RV_STIXELS_SLANTED)
@@ -250,7 +349,9 @@ static __device__ __forceinline__ Column column_at(const RvStixelsPlan &plan,
   const size_t rows = plan.rows;
   Column c;
   c.layout = key_layout_of(&plan);
-  c.ending = (Ending *)scratch;
+  const bool is_across = KIND == RV_STIXELS_SLANTED_FAST && !SPARSE && work.is_across;
+  c.across = is_across ? (Across *)scratch : NULL;
+  c.ending = (Ending *)(scratch + (is_across ? sizeof(Across) : 0));
   c.begin = (Begin *)(c.ending + rows);
   c.past = (int4 *)(c.begin + rows + 1);
   c.sums = (RvStixelsSums *)(c.past + (KIND == RV_STIXELS_SLANTED_FAST && USUAL ? rows : 0));
@@ -300,14 +401,13 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
       is_semantic);
   if (KIND == RV_STIXELS_SLANTED)
     pack_cells(plan, c);
-  sum_cells(plan, c);
-  if (plan.estimate)
-    rv_launch_wait();
-  const RvStixelsState state = follow_road<WARPS>(plan, work, out.surface, turn.column, turn.frame);
+  const RvStixelsState state = expect_ground(plan, work, out.surface, turn);
   c.ground = state.ground;
-  sum_ground(plan, c);
-  if (c.keys)
+  sum_cells(plan, c);
+  if (c.keys) {
+    rv_launch_wait();
     sum_semantics(plan, c);
+  }
   uint8_t *codes = out.list.cuts ? out.list.cuts + x * plan.rows : NULL;
   if (SPARSE)
     find_cuts(plan, work.network, c, (uint32_t *)shared->tiles, codes);

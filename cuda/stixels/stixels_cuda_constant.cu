@@ -278,17 +278,19 @@ static __device__ void resolve(const RvStixelsPlan &plan, const ConstantColumn &
     last[k] = p.begin[first].from[k] - p.own[k];
   const unsigned sky_rows = __ballot_sync(RV_WARP, rv_stixels_is_sky_row(&p.ground, first + lane));
   Step step = step_at(plan, tile, slot_of(0)), alone = step_at(plan, tile, slot_alone(0));
-  int2 below = p.flat[first];
+  Step next = step_at(plan, tile, slot_of(1)), next_alone = step_at(plan, tile, slot_alone(1));
+  int2 below = p.flat[first], upto = p.flat[first + 1];
   int32_t before = __shfl_sync(RV_WARP, best.cost, 0);
   int before_mu = __shfl_sync(RV_WARP, mu, 0);
-  int32_t start[2] = {plan.at_bottom[GROUND], plan.at_bottom[SKY]};
-  asm("" : "+r"(start[0]), "+r"(start[1])); /* in registers, not loaded again in each step */
+  /* In registers: the compiler would load them again in each step. */
+  const int32_t start[2] = {__shfl_sync(RV_WARP, plan.at_bottom[GROUND], 0),
+                            __shfl_sync(RV_WARP, plan.at_bottom[SKY], 0)};
 #pragma unroll 2
   for (int k = 0; k < count; k++) {
-    const int bottom = first + k, after = rv_min(k + 1, 31);
-    const Step next = step_at(plan, tile, slot_of(after)); /* early, to hide its latency */
-    const Step next_alone = step_at(plan, tile, slot_alone(after));
-    const int2 upto = p.flat[bottom + 1];
+    const int bottom = first + k, ahead = rv_min(k + 2, 31); /* early, to hide its latency */
+    const Step later = step_at(plan, tile, slot_of(ahead));
+    const Step later_alone = step_at(plan, tile, slot_alone(ahead));
+    const int2 later_upto = p.flat[rv_min(bottom + 2, plan.rows)];
     const int32_t limit = k <= lane ? best.cost : INT32_MIN;
     const int32_t ground = begin_of(plan, GROUND, bottom, last, start[0]) - below.x;
     const int32_t sky = begin_of(plan, SKY, bottom, last, start[1]) - below.y;
@@ -316,13 +318,16 @@ static __device__ void resolve(const RvStixelsPlan &plan, const ConstantColumn &
     step = next;
     alone = next_alone;
     below = upto;
+    next = later;
+    next_alone = later_alone;
+    upto = later_upto;
   }
-  Begin *next = &p.begin[top + 1];
+  Begin *above = &p.begin[top + 1];
   if (lane < count) {
-    next->from[GROUND] = mine[0] + p.own[GROUND];
-    next->from[OBJECT] = best.cost + p.own[OBJECT];
-    next->from[SKY] = mine[1] + p.own[SKY];
-    next->mu[1] = mu;
+    above->from[GROUND] = mine[0] + p.own[GROUND];
+    above->from[OBJECT] = best.cost + p.own[OBJECT];
+    above->from[SKY] = mine[1] + p.own[SKY];
+    above->mu[1] = mu;
   }
   if (lane < count)
     p.ending[top] = {{(uint16_t)bottoms[0], (uint16_t)best.bottom, (uint16_t)bottoms[1], 0}};
@@ -469,9 +474,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     sum_steps_near<true>(plan, shared->table, p, range, steps);
   else
     sum_steps_near<false>(plan, shared->table, p, range, steps);
-  if (plan.estimate)
-    rv_launch_wait();
-  const RvStixelsState state = follow_road<WARPS>(plan, work, out.surface, turn.column, turn.frame);
+  const RvStixelsState state = expect_ground(plan, work, out.surface, turn);
   p.ground = state.ground;
   set_rows(plan, p, work.table);
   if (threadIdx.x == 0) {

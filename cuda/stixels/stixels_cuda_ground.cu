@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stixels_cuda_ground.cu: the vote for the ground, CUDA engine. One block per disparity at row 0;
- * each thread evaluates one horizon in a part of the rows. */
+ * each thread evaluates one horizon in a part of the rows. The last block fits the plane to the best
+ * line, for the next frame; the columns run beside it while a road is known. */
 #include "stixels/stixels_cuda_semantics.cuh"
 
 #define LINES RV_STIXELS_HORIZONS /* of a block: neighbors, so that they read neighboring bins */
@@ -25,6 +26,43 @@ static __device__ __forceinline__ int score_of(const RvStixelsPlan &plan, const 
   return score;
 }
 
+/* The state after the frame, by all threads of a block: the plane fitted to the cells on the best
+ * line. */
+static __device__ void follow_road(const RvStixelsPlan &plan, const RvStixelsCuda &work) {
+  __shared__ long long parts[5][THREADS / 32];
+  const unsigned long long winner = __ldcg(&work.vote->winner);
+  const int line = (int)(0xffffffffu - (unsigned)winner), lane = threadIdx.x % 32;
+  const RvStixelsPlane plane = rv_stixels_line_plane(&plan, line);
+  long long sums[5] = {0, 0, 0, 0, 0};
+  for (int v = threadIdx.x; v < plan.rows; v += THREADS) {
+    const RvStixelsBins on = rv_stixels_on_line(&plane, v, work.bins);
+    const uint2 *below = (const uint2 *)(work.below + (size_t)v * (work.bins + 1));
+    const uint2 low = __ldcg(below + on.low), high = __ldcg(below + on.high + 1);
+    const long long n = high.x - low.x, d = high.y - low.y, row = v;
+    sums[0] += n;
+    sums[1] += row * n;
+    sums[2] += row * row * n;
+    sums[3] += d;
+    sums[4] += row * d;
+  }
+  for (int k = 0; k < 5; k++) {
+    sums[k] = (int)threadIdx.x - lane < plan.rows ? rv_warp_sum(sums[k]) : 0;
+    if (lane == 0)
+      parts[k][threadIdx.x / 32] = sums[k];
+  }
+  __syncthreads();
+  if (threadIdx.x >= 32)
+    return;
+  for (int k = 0; k < 5; k++)
+    sums[k] = rv_warp_sum(lane < THREADS / 32 ? parts[k][lane] : 0ll);
+  const RvStixelsRoad road = {sums[0], sums[1], sums[2], sums[3], sums[4]};
+  const unsigned frame = __ldcg(&work.vote->frame);
+  RvStixelsState state = rv_stixels_state_of(work, frame - 1);
+  rv_stixels_follow(&plan, line, (int)(winner >> 32), &road, &state);
+  if (lane == 0)
+    work.state[frame % 2] = state;
+}
+
 /* The blocks after those of the vote compute costs of semantic classes, which depend on no other
  * kernel. */
 template <bool IS_SEMANTIC>
@@ -37,6 +75,7 @@ static __global__ void __launch_bounds__(THREADS)
     return;
   }
   __shared__ int scores[PARTS][LINES];
+  __shared__ bool is_last;
   const int line = threadIdx.x % LINES, part = threadIdx.x / LINES;
   const int bottom = ((int)blockIdx.x + 1) * plan.bottom_step;
   const int horizon = plan.rows * (RV_STIXELS_HORIZON_FIRST + line);
@@ -46,10 +85,8 @@ static __global__ void __launch_bounds__(THREADS)
   scores[part][line] = score_of(plan, work.votes, work.bins, bottom, horizon, part * each,
                                 rv_min(part * each + each, plan.rows));
   __syncthreads();
-  if (threadIdx.x >= 32)
-    return;
   unsigned long long best = 0;
-  for (int k = threadIdx.x; k < LINES; k += 32) {
+  for (int k = threadIdx.x; k < LINES && threadIdx.x < 32; k += 32) {
     int score = 0;
 #pragma unroll
     for (int i = 0; i < PARTS; i++)
@@ -59,8 +96,15 @@ static __global__ void __launch_bounds__(THREADS)
     best = key > best ? key : best;
   }
   best = rv_warp_max(best);
-  if (threadIdx.x == 0)
-    atomicMax(work.winner, best);
+  if (threadIdx.x == 0) {
+    atomicMax(&work.vote->winner, best);
+    __threadfence();
+    is_last = atomicAdd(&work.vote->blocks, 1u) == RV_STIXELS_BOTTOMS - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  if (is_last)
+    follow_road(plan, work);
 }
 
 RvStatus rv_stixels_cuda_ground(void *memory, RvStixelsJob *job) {

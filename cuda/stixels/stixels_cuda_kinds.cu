@@ -220,12 +220,10 @@ static __global__ void __launch_bounds__(THREADS)
   __shared__ unsigned long long best[RV_STIXELS_KINDS];
   const Turn turn = begin_turn(plan, work);
   KindsColumn k = column_at(plan, work, turn.column);
-  sum_cells(plan, k.c);
-  if (plan.estimate)
-    rv_launch_wait();
-  const RvStixelsState state = follow_road<WARPS>(plan, work, out.surface, turn.column, turn.frame);
+  const RvStixelsState state = expect_ground(plan, work, out.surface, turn);
   k.c.ground = state.ground;
-  sum_ground(plan, k.c);
+  sum_cells(plan, k.c);
+  rv_launch_wait();
   sum_semantics(plan, k.c);
   find_cuts(plan, work.network, k.c, (uint32_t *)memory,
             out.list.cuts ? out.list.cuts + turn.column * plan.rows : NULL);

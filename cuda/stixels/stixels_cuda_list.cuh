@@ -16,60 +16,36 @@ struct Output {
 };
 } // namespace
 
+namespace {
+/* The column and frame of a block. Blocks take columns in the order in which they start, so that
+ * the blocks that a block waits for are running. The last one resets the counter for the next
+ * frame. */
+struct Turn {
+  unsigned column, frame;
+  const RvStixelsState *before; /* after the previous frame, in shared memory */
+};
+} // namespace
+
 /* --- Ground ---------------------------------------------------------------------------------- */
 
-/* The ground plane of the frame: that of the surface, else every block fits it to the cells on the best line and returns it
- * in all threads; the block of the first column stores it for the next frame. One thread per block
- * reads the contended addresses. */
-template <int WARPS>
-static __device__ RvStixelsState follow_road(const RvStixelsPlan &plan, const RvStixelsCuda &work,
-                                             const RvGroundSurface *surface, unsigned column,
-                                             unsigned frame) {
-  __shared__ long long parts[5][WARPS];
-  __shared__ unsigned long long winner;
+/* The ground of the frame: that of the surface, which the block of the first column stores for the
+ * next frame, or that of the frame before. Only until a road is known a frame waits for its own
+ * vote. */
+static __device__ RvStixelsState expect_ground(const RvStixelsPlan &plan, const RvStixelsCuda &work,
+                                               const RvGroundSurface *surface, const Turn &turn) {
   __shared__ RvStixelsState state;
+  const RvStixelsState known = *turn.before;
+  const bool is_first = !surface && plan.estimate && known.found == 0;
+  if (!surface && !is_first)
+    return known;
   if (threadIdx.x == 0) {
-    state = work.state[(frame + 1) % 2];
+    if (is_first)
+      rv_launch_wait();
+    state = is_first ? rv_stixels_state_of(work, turn.frame) : known;
     if (surface)
       rv_stixels_take(&plan, surface, &state);
-    if (surface && column == 0)
-      work.state[frame % 2] = state;
-    winner = plan.estimate ? __ldcg(work.winner) : 0;
-  }
-  __syncthreads();
-  if (!plan.estimate)
-    return state;
-  const int line = (int)(0xffffffffu - (unsigned)winner), lane = threadIdx.x % 32;
-  const RvStixelsPlane plane = rv_stixels_line_plane(&plan, line);
-  long long sums[5] = {0, 0, 0, 0, 0};
-  for (int v = threadIdx.x; v < plan.rows; v += 32 * WARPS) {
-    const RvStixelsBins on = rv_stixels_on_line(&plane, v, work.bins);
-    const uint2 *below = (const uint2 *)(work.below + (size_t)v * (work.bins + 1));
-    const uint2 low = __ldcg(below + on.low), high = __ldcg(below + on.high + 1);
-    const long long n = high.x - low.x, d = high.y - low.y, row = v;
-    sums[0] += n;
-    sums[1] += row * n;
-    sums[2] += row * row * n;
-    sums[3] += d;
-    sums[4] += row * d;
-  }
-  for (int k = 0; k < 5; k++) {
-    sums[k] = (int)threadIdx.x - lane < plan.rows ? rv_warp_sum(sums[k]) : 0;
-    if (lane == 0)
-      parts[k][threadIdx.x / 32] = sums[k];
-  }
-  __syncthreads();
-  if (threadIdx.x < 32) {
-    for (int k = 0; k < 5; k++)
-      sums[k] = rv_warp_sum(lane < WARPS ? parts[k][lane] : 0ll);
-    const RvStixelsRoad road = {sums[0], sums[1], sums[2], sums[3], sums[4]};
-    RvStixelsState next = state;
-    rv_stixels_follow(&plan, line, (int)(winner >> 32), &road, &next);
-    __syncwarp();
-    if (lane == 0)
-      state = next;
-    if (lane == 0 && column == 0)
-      work.state[frame % 2] = next;
+    if (surface && turn.column == 0)
+      work.state[turn.frame % 2] = state;
   }
   __syncthreads();
   return state;
@@ -131,43 +107,47 @@ static __device__ RvStixel record_of(const RvStixelsPlan &plan, const C &c, int 
   return record;
 }
 
-namespace {
-/* The column and frame of a block. Blocks take columns in the order in which they start, so that
- * the blocks that a block waits for are running. The last one resets the counter for the next
- * frame. */
-struct Turn {
-  unsigned column, frame;
-};
-} // namespace
-
 static __device__ Turn take_turn(const RvStixelsCuda &work) {
   const unsigned long long ticket = atomicAdd(work.queue, 1ull);
-  const Turn turn = {(unsigned)ticket, (unsigned)(ticket >> 32) + 1};
+  const Turn turn = {(unsigned)ticket, (unsigned)(ticket >> 32) + 1, NULL};
   if (turn.column == gridDim.x - 1)
     atomicAdd(work.queue, (1ull << 32) - gridDim.x);
   return turn;
 }
 
-/* First call of all threads. Afterwards the cells are known. With an estimated ground, the ground
- * and the results of the previous frame are known only after rv_launch_wait. */
+/* First call of all threads. Afterwards the cells are known. With an estimated ground, the vote of
+ * this frame and its semantics are known only after rv_launch_wait, which finish calls. */
 static __device__ Turn begin_turn(const RvStixelsPlan &plan, const RvStixelsCuda &work) {
   __shared__ Turn turn;
+  __shared__ RvStixelsState states[2];
   rv_launch_next();
   if (!plan.estimate)
     rv_launch_wait();
   if (threadIdx.x == 0)
     turn = take_turn(work);
+  else if (threadIdx.x == 32 || threadIdx.x == 33) /* contended addresses, read at the same time */
+    states[threadIdx.x % 2] = rv_stixels_state_of(work, threadIdx.x);
   __syncthreads();
-  return turn;
+  return {turn.column, turn.frame, &states[(turn.frame - 1) % 2]};
 }
 
-/* Number of stixels of the columns to the left, in every thread; waits until it is known. */
-template <int WARPS> static __device__ uint32_t count_left(const RvStixelsCuda &work, Turn turn) {
+/* The count of the column of a thread among those to the left, perhaps of an earlier frame. */
+static __device__ __forceinline__ unsigned long long count_early(const RvStixelsCuda &work,
+                                                                 const Turn &turn) {
+  const volatile unsigned long long *at = &work.counts[threadIdx.x];
+  return threadIdx.x < turn.column ? *at : 0;
+}
+
+/* Number of stixels of the columns to the left, in every thread; waits until it is known. early: from
+ * count_early, which hides the latency. */
+template <int WARPS>
+static __device__ uint32_t count_left(const RvStixelsCuda &work, const Turn &turn,
+                                      unsigned long long early) {
   __shared__ uint32_t parts[WARPS];
   uint32_t sum = 0;
   for (unsigned k = threadIdx.x; k < turn.column; k += 32 * WARPS) {
     const volatile unsigned long long *at = &work.counts[k];
-    unsigned long long count = *at;
+    unsigned long long count = k == threadIdx.x ? early : *at;
     while ((unsigned)(count >> 32) != turn.frame)
       count = *at;
     sum += (uint32_t)count;
@@ -209,20 +189,20 @@ static __device__ void make_records(const RvStixelsPlan &plan, const C &c, const
 
 template <int WARPS, typename C, typename F>
 static __device__ void write_list(const RvStixelsPlan &plan, const RvStixelsCuda &work, const C &c,
-                                  const Output &out, Turn turn, uint32_t count,
-                                  const RvStixelsState &state, RvStixel *records,
-                                  const F &plane_of) {
-  const uint32_t x = turn.column, first = count_left<WARPS>(work, turn);
+                                  const Output &out, const Turn &turn, uint32_t count,
+                                  unsigned long long early, const RvStixelsState &state,
+                                  RvStixel *records, const F &plane_of) {
+  const uint32_t x = turn.column, first = count_left<WARPS>(work, turn, early);
   if (threadIdx.x == 0 && out.list.offsets) {
     out.list.offsets[x] = first;
     if (x + 1 == gridDim.x)
       out.list.offsets[x + 1] = first + count;
   }
   if (threadIdx.x == 0 && x == 0 && out.list.ground) {
-    out.list.ground->at = state.ground.at;
-    out.list.ground->slope = state.ground.slope;
-    out.list.ground->found = state.found;
-    out.list.ground->score = state.score;
+    if (plan.estimate)
+      rv_launch_wait();
+    const RvStixelsState after = plan.estimate ? rv_stixels_state_of(work, turn.frame) : state;
+    *out.list.ground = {state.ground.at, state.ground.slope, after.found, after.score};
   }
   for (uint32_t k = threadIdx.x; out.list.stixels && k < count; k += 32 * WARPS) {
     const uint32_t at = first + count - 1 - k;
@@ -239,18 +219,20 @@ static __device__ void write_list(const RvStixelsPlan &plan, const RvStixelsCuda
  * shared memory where boundaries are moved, or NULL. */
 template <int WARPS, typename C, typename F>
 static __device__ void finish(const RvStixelsPlan &plan, const RvStixelsCuda &work, const C &c,
-                              const Output &out, Turn turn, const RvStixelsState &state,
+                              const Output &out, const Turn &turn, const RvStixelsState &state,
                               RvStixel *records, const F &plane_of) {
   __shared__ int found;
   if (threadIdx.x == 0) {
     found = follow(plan, c, out.list.energies ? out.list.energies + turn.column : NULL);
     atomicExch(&work.counts[turn.column], (unsigned long long)turn.frame << 32 | (unsigned)found);
   }
+  const unsigned long long early = count_early(work, turn);
   __syncthreads();
   if (records)
     make_records<WARPS>(plan, c, out.pixels, turn.column, found, records, plane_of);
   __syncthreads();
-  write_list<WARPS>(plan, work, c, out, turn, (uint32_t)found, state, records, plane_of);
+  write_list<WARPS>(plan, work, c, out, turn, (uint32_t)found, early, state, records, plane_of);
+  rv_launch_wait(); /* the next frame begins after the vote of this one */
 }
 
 #endif

@@ -19,10 +19,12 @@ static __device__ int lower_misfit(const RvStixelsPlan &plan, const Pixels &pixe
   const RvPlane &disparity = pixels.disparity, &map = pixels.labels;
   const uint16_t *d = (const uint16_t *)((const char *)disparity.data + y * disparity.stride);
   const int right = rv_min(lower.column + plan.config.stixel_width, plan.config.width);
+  const int low = rv_stixels_rendered(&lower, y), high = rv_stixels_rendered(&upper, y);
   int sum = 0;
 #pragma unroll 8
   for (int x = lower.column; x < right; x++)
-    sum += rv_stixels_residual(&lower, y, d[x]) - rv_stixels_residual(&upper, y, d[x]);
+    sum += rv_stixels_residual(lower.structure, low, d[x]) -
+           rv_stixels_residual(upper.structure, high, d[x]);
   if (!map.data)
     return sum;
   const uint8_t *labels =

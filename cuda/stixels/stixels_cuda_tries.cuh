@@ -6,9 +6,8 @@
 
 #include "stixels/stixels_cuda_list.cuh"
 
-#define WARPS 8                  /* per block */
-#define BOUNDED_TILES 6          /* minimum number of tiles for which bounds are faster */
-#define BOUNDED_TILES_SEMANTIC 4 /* the same with semantics, where a stixel takes longer */
+#define WARPS 8         /* per block */
+#define BOUNDED_TILES 9 /* minimum number of tiles for which bounds are used */
 #define THREADS (32 * WARPS)
 #define SCHEDULERS 4    /* per SM: warps are assigned to them in turn */
 #define PAIRS (17 * 32) /* of lowest and top row in a tile, see pair_of */
@@ -23,14 +22,22 @@ struct Tile {
   int32_t mu[2][PAIRS], next[2][PAIRS];    /* of ground and object */
 };
 
+/* The same for those that start in the first of two tiles and end in the second: [lowest row][top
+ * row], in tiles. */
+struct Across {
+  int32_t cost[RV_STIXELS_CLASSES][32 * 32];
+  int32_t mu[2][32 * 32], next[2][32 * 32];
+};
+
 /* Shared memory layout of a block; the scratch of the column follows. */
-struct ColumnsShared {
+struct __align__(16) ColumnsShared {
   Tile tiles[2];
   int32_t parts[WARPS][2 * RV_STIXELS_CLASSES]
                [32];                     /* the best stixels of each warp by top row: Best */
   int32_t ahead[RV_STIXELS_CLASSES][32]; /* see compute_ahead */
   int32_t limit[RV_STIXELS_CLASSES][32]; /* upper limit of the best cost by top row */
   int32_t least[2][2][32]; /* [tile % 2][class][top row]: best cost of any warp so far; `slanted` */
+  unsigned taken;          /* rows of Across that a warp computes or has computed */
 };
 
 /* The cost below a stixel that starts in a row, including the transition: by class below where
@@ -63,11 +70,10 @@ static __device__ __forceinline__ int portions_of(const RvStixelsPlan &plan, con
   return SPARSE ? c.portions : plan.rows;
 }
 
-/* A start above the best stixels below; cut: its cost. */
-static __device__ __forceinline__ Begin begin_after(const RvStixelsPlan &plan,
+/* A start above the best stixels below; t: costs of transitions; cut: that of the start. */
+static __device__ __forceinline__ Begin begin_after(const int32_t t[][RV_STIXELS_CLASSES],
                                                     const int32_t best[3], const int32_t next[2],
                                                     int32_t cut) {
-  const int32_t(*t)[RV_STIXELS_CLASSES] = plan.transition;
   const int32_t cost[] = {best[0] + cut, best[1] + cut, best[2] + cut};
   return {cost[0] + t[GROUND][0],
           rv_min(cost[1] + t[GROUND][1], cost[2] + t[GROUND][2]),
@@ -238,10 +244,10 @@ static __device__ __forceinline__ void try_below(const RvStixelsPlan &plan, cons
     const int bottom = row_of<SPARSE>(c, lowest);
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &upto);
     const Begin from = c.begin[lowest];
-    const Own ground = own_of<KIND, USUAL>(plan, c, GROUND, bottom, top, s);
-    offer(best, GROUND, bottom, ground.cost + cost_up_to<GROUND>(plan, from, ground.mu));
-    const Own object = own_of<KIND, USUAL>(plan, c, OBJECT, bottom, top, s);
-    offer(best, OBJECT, bottom, object.cost + cost_up_to<OBJECT>(plan, from, object.mu));
+    Own own[2];
+    own_both<KIND, USUAL>(plan, c, bottom, top, s, own);
+    offer(best, GROUND, bottom, own[0].cost + cost_up_to<GROUND>(plan, from, own[0].mu));
+    offer(best, OBJECT, bottom, own[1].cost + cost_up_to<OBJECT>(plan, from, own[1].mu));
     if (rv_stixels_is_sky_row(&c.ground, bottom))
       offer(best, SKY, bottom, own_of<KIND, USUAL>(plan, c, SKY, bottom, top, s).cost + from.sky);
   }
@@ -295,6 +301,53 @@ try_within(const RvStixelsPlan &plan, const Column &c, int32_t (*least)[32], con
   }
 }
 
+/* Stores the stixel bottom..top of all classes at index `at` of a Tile or Across. */
+template <int KIND, bool USUAL, class T>
+static __device__ __forceinline__ void compute_own(const RvStixelsPlan &plan, const Column &c,
+                                                   T *out, int at, int bottom, int top) {
+  const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
+  Own own[2];
+  own_both<KIND, USUAL>(plan, c, bottom, top, s, own);
+#pragma unroll
+  for (int k = 0; k < SKY; k++) {
+    out->mu[k][at] = own[k].mu;
+    out->next[k][at] = own[k].next;
+    out->cost[k][at] = own[k].cost;
+  }
+  out->cost[SKY][at] = rv_stixels_is_sky_row(&c.ground, bottom)
+                           ? own_of<KIND, USUAL>(plan, c, SKY, bottom, top, s).cost
+                           : OUT_OF_REACH;
+}
+
+/* Computes the stixels from the first tile to the one at `first`, by as many warps as call it. */
+template <int KIND, bool USUAL>
+static __device__ __forceinline__ void compute_across(const RvStixelsPlan &plan, const Column &c,
+                                                      ColumnsShared *shared, int first) {
+  const int lane = threadIdx.x % 32, top = rv_min(first + lane, plan.rows - 1);
+  for (;;) {
+    const unsigned taken = lane == 0 ? atomicAdd(&shared->taken, 1u) : 0;
+    const int bottom = (int)__shfl_sync(RV_WARP, taken, 0);
+    if (bottom >= first)
+      break;
+    compute_own<KIND, USUAL>(plan, c, c.across, 32 * bottom + lane, bottom, top);
+  }
+}
+
+/* As try_below, for the stixels of compute_across. */
+static __device__ __forceinline__ void try_across(const RvStixelsPlan &plan, const Column &c,
+                                                  int begin, int end, int step, Best *best) {
+  for (int bottom = begin; bottom < end; bottom += step) {
+    const int at = 32 * bottom + (int)threadIdx.x % 32;
+    const Across *own = c.across;
+    const Begin from = c.begin[bottom];
+    offer(best, GROUND, bottom,
+          own->cost[GROUND][at] + cost_up_to<GROUND>(plan, from, own->mu[GROUND][at]));
+    offer(best, OBJECT, bottom,
+          own->cost[OBJECT][at] + cost_up_to<OBJECT>(plan, from, own->mu[OBJECT][at]));
+    offer(best, SKY, bottom, own->cost[SKY][at] + from.sky);
+  }
+}
+
 /* Computes the stixels within the `tile` portions from `first` on in up to 17 rows of pairs: row j
  * contains those with lowest portion j from lane j on, and before it those with lowest portion
  * tile - j. */
@@ -310,17 +363,7 @@ static __device__ __forceinline__ void compute_tile(const RvStixelsPlan &plan, c
     if (last >= end)
       continue;
     const int bottom = row_of<SPARSE>(c, first + from), top = row_of<SPARSE>(c, last + 1) - 1;
-    const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
-#pragma unroll
-    for (int structure = 0; structure < RV_STIXELS_CLASSES; structure++) {
-      const Own own = own_of<KIND, USUAL>(plan, c, structure, bottom, top, s);
-      if (structure < SKY) {
-        out->mu[structure][at] = own.mu;
-        out->next[structure][at] = own.next;
-      }
-      out->cost[structure][at] =
-          structure < SKY || rv_stixels_is_sky_row(&c.ground, bottom) ? own.cost : OUT_OF_REACH;
-    }
+    compute_own<KIND, USUAL>(plan, c, out, at, bottom, top);
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include "rv_internal.h"
 #include "stixels/stixels_draw.h"
-#include "stixels/stixels_rules.h"
+#include "stixels/stixels_record_rules.h"
 
 #ifdef __cplusplus
 extern "C" {

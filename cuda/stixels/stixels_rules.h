@@ -322,6 +322,45 @@ RV_HD int rv_stixels_mean(double wd, double w) {
   return (int)floor((32 * wd + w) / (2 * w));
 }
 
+/* 1 / x, of determinants: 0 or within 2^-900 .. 2^900. On the GPU the same steps as of the compiler,
+ * with its low word of the first guess, but without its branch for subnormal numbers, around which no
+ * instruction moves. */
+RV_HD double rv_stixels_inverse(double x) {
+#ifdef __CUDA_ARCH__
+  double guess;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(x));
+  const double y = __hiloint2double(__double2hiint(guess), __double2hiint(x) + 0x300402);
+  const double off = __fma_rn(-x, y, 1.0);
+  const double near = __fma_rn(y, __fma_rn(off, off, off), y);
+  const double exact = __fma_rn(near, __fma_rn(-x, near, 1.0), near);
+  return x == 0 ? guess : exact;
+#else
+  return 1 / x;
+#endif
+}
+
+/* The error of a fit; rounding may make it negative. */
+RV_HD double rv_stixels_error(double error) {
+  return error > 0 ? error : 0;
+}
+
+/* Least squares of an object of at least one valid cell whose slope is free or has a prior. */
+RV_HD RvStixelsFit rv_stixels_fit_sloped(const RvStixelsPlan *plan, const RvStixelsSums *s,
+                                         int bottom) {
+  const double w = s->w, d = s->wd, row = bottom;
+  const double v = s->wv - row * w;
+  const double vv = s->wvv - 2 * row * s->wv + row * row * w + plan->ridge_object;
+  const double vd = s->wvd - row * d;
+  const double unit = rv_stixels_inverse(w * vv - v * v);
+  const double a = (vv * d - v * vd) * unit, b = (w * vd - v * d) * unit;
+  RvStixelsFit fit;
+  fit.plane.at = rv_stixels_fixed(a);
+  fit.plane.slope = rv_stixels_fixed(b);
+  fit.error = rv_stixels_error(s->wdd - a * d - b * vd);
+  fit.prior = plan->ridge_object * b * b;
+  return fit;
+}
+
 /* Least squares of an object: disparity at its lowest row free, slope fixed to 0 or with a prior.
  * Rows count from `bottom`, which keeps the determinant exact. */
 RV_HD RvStixelsFit rv_stixels_fit_object(const RvStixelsPlan *plan, const RvStixelsSums *s,
@@ -334,23 +373,22 @@ RV_HD RvStixelsFit rv_stixels_fit_object(const RvStixelsPlan *plan, const RvStix
     fit.plane.at = (int64_t)rv_stixels_mean(d, w) << 16;
     return fit;
   }
-  if (!plan->free_object || (s->n < 2 && plan->ridge_object == 0)) {
-    const double a = d / w;
-    fit.plane.at = rv_stixels_fixed(a);
-    fit.error = dd - a * d;
-  } else {
-    const double row = bottom;
-    const double v = s->wv - row * w;
-    const double vv = s->wvv - 2 * row * s->wv + row * row * w + plan->ridge_object;
-    const double vd = s->wvd - row * d;
-    const double unit = 1 / (w * vv - v * v);
-    const double a = (vv * d - v * vd) * unit, b = (w * vd - v * d) * unit;
-    fit.plane.at = rv_stixels_fixed(a);
-    fit.plane.slope = rv_stixels_fixed(b);
-    fit.error = dd - a * d - b * vd;
-    fit.prior = plan->ridge_object * b * b;
-  }
-  fit.error = fit.error > 0 ? fit.error : 0;
+  if (plan->free_object && (s->n >= 2 || plan->ridge_object != 0))
+    return rv_stixels_fit_sloped(plan, s, bottom);
+  const double a = d / w;
+  fit.plane.at = rv_stixels_fixed(a);
+  fit.error = rv_stixels_error(dd - a * d);
+  return fit;
+}
+
+/* Ground with a and b relative to the expected plane, at row 0. */
+RV_HD RvStixelsFit rv_stixels_fit_around(const RvStixelsPlan *plan, const RvStixelsPlane *ground,
+                                         const RvStixelsSums *s, int bottom, double a, double b) {
+  RvStixelsFit fit;
+  fit.plane.at = ground->at + ground->slope * bottom + rv_stixels_fixed(a + b * bottom);
+  fit.plane.slope = ground->slope + rv_stixels_fixed(b);
+  fit.error = rv_stixels_error(s->wgg - a * s->wg - b * s->wvg);
+  fit.prior = plan->ridge_a * a * a + plan->ridge_b * b * b;
   return fit;
 }
 
@@ -358,13 +396,13 @@ RV_HD RvStixelsFit rv_stixels_fit_object(const RvStixelsPlan *plan, const RvStix
 RV_HD RvStixelsFit rv_stixels_fit_ground(const RvStixelsPlan *plan, const RvStixelsPlane *ground,
                                          const RvStixelsSums *s, int bottom) {
   double a = 0, b = 0;
-  const double g = s->wg, vg = s->wvg, gg = s->wgg;
+  const double g = s->wg, vg = s->wvg;
   const double w = s->w + plan->ridge_a, v = s->wv;
   const double vv = s->wvv + plan->ridge_b, det = w * vv - v * v;
   if (s->n == 0) {
   } else if (plan->free_a && plan->free_b && det > 0 &&
              (s->n > 1 || (plan->ridge_a > 0 && plan->ridge_b > 0))) {
-    const double unit = 1 / det;
+    const double unit = rv_stixels_inverse(det);
     a = (vv * g - v * vg) * unit;
     b = (w * vg - v * g) * unit;
   } else if (plan->free_a) {
@@ -372,13 +410,7 @@ RV_HD RvStixelsFit rv_stixels_fit_ground(const RvStixelsPlan *plan, const RvStix
   } else if (plan->free_b && vv > 0) {
     b = vg / vv;
   }
-  RvStixelsFit fit;
-  fit.plane.at = ground->at + ground->slope * bottom + rv_stixels_fixed(a + b * bottom);
-  fit.plane.slope = ground->slope + rv_stixels_fixed(b);
-  fit.error = gg - a * g - b * vg;
-  fit.error = fit.error > 0 ? fit.error : 0;
-  fit.prior = plan->ridge_a * a * a + plan->ridge_b * b * b;
-  return fit;
+  return rv_stixels_fit_around(plan, ground, s, bottom, a, b);
 }
 
 RV_HD RvStixelsFit rv_stixels_fit(const RvStixelsPlan *plan, const RvStixelsPlane *ground,
@@ -544,51 +576,6 @@ RV_HD int32_t rv_stixels_step(const RvStixelsPlan *plan, int structure, int belo
 RV_HD int32_t rv_stixels_pair(const RvStixelsPlan *plan, int structure, int below, int mu,
                               int mu_below) {
   return plan->transition[structure][below] + rv_stixels_step(plan, structure, below, mu, mu_below);
-}
-
-/* --- Records --------------------------------------------------------------------------------- */
-
-/* The record of rows of cells bottom..top; v of image row y is (height - (step + 1) / 2 - y) /
- * step. */
-RV_HD RvStixel rv_stixels_record(const RvStixelsPlan *plan, int column, int bottom, int top,
-                                 int structure, const RvStixelsPlane *plane, int32_t cost) {
-  RvStixel s;
-  const double unit = 1.0 / 16777216.0, step = (double)plan->config.vertical_step;
-  const double slope = (double)plane->slope * unit;
-  const double at = (double)plane->at * unit;
-  const double row =
-      ((double)(2 * plan->config.height - plan->config.vertical_step - 1) / 2.0) / step -
-      (double)bottom;
-  s.column = (uint16_t)(column * plan->config.stixel_width);
-  s.v_bottom = (uint16_t)(plan->config.height - 1 - bottom * plan->config.vertical_step);
-  s.v_top = (uint16_t)rv_max(plan->config.height - (top + 1) * plan->config.vertical_step, 0);
-  s.structure = (uint8_t)structure;
-  s.semantic = RV_SEMANTIC_NONE;
-  s.slope = (float)((0.0 - slope) / step);
-  s.intercept = (float)(at + slope * row);
-  s.cost = (float)((double)cost / 1024.0);
-  return s;
-}
-
-/* 1/16 px of a stixel in image row y. */
-RV_HD uint16_t rv_stixels_rendered(const RvStixel *s, int y) {
-  const double x = floor(((double)s->slope * (double)y + (double)s->intercept) * 16.0 + 0.5);
-  return (uint16_t)(x > 65535.0 ? 65535.0 : x >= 1.0 ? x : 1.0);
-}
-
-#define RV_STIXELS_MISFIT 48 /* 1/16 px, of a pixel, at most */
-
-/* Difference between a pixel and the plane of a stixel, 1/16 px, at most 3 px. An invalid pixel is
- * half of that away from ground and objects, and fits sky. */
-RV_HD int rv_stixels_residual(const RvStixel *s, int y, int disparity) {
-  if (disparity == 0)
-    return s->structure == RV_STIXEL_SKY ? 0 : RV_STIXELS_MISFIT / 2;
-  return rv_min(rv_abs(disparity - rv_stixels_rendered(s, y)), RV_STIXELS_MISFIT);
-}
-
-/* A label of another class counts as much as a wrong disparity; an unknown one fits all. */
-RV_HD int rv_stixels_label_residual(const RvStixelsPlan *plan, const RvStixel *s, int label) {
-  return label < plan->semantics && label != s->semantic ? RV_STIXELS_MISFIT : 0;
 }
 
 #endif

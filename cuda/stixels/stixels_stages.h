@@ -6,6 +6,7 @@
 #include "rv_object.h"
 #include "stixels/stixels.h"
 #include "stixels/stixels_network_rules.h"
+#include "stixels/stixels_record_rules.h"
 #include "stixels/stixels_rules.h"
 #include "stixels/stixels_vote_rules.h"
 

@@ -84,6 +84,12 @@ RV_HD void rv_stixels_follow(const RvStixelsPlan *plan, int line, int score, con
   state->found = rv_min(state->found + 1, RV_STIXELS_INFINITE);
 }
 
+/* The plane of a frame with a vote: while a road is known that of the frames before, for which
+ * nothing has to wait, else that after the vote. */
+RV_HD RvStixelsPlane rv_stixels_voted(const RvStixelsState *before, const RvStixelsState *after) {
+  return before->found > 0 ? before->ground : after->ground;
+}
+
 /* The state with the plane of a surface, at the center column; unchanged without one. */
 RV_HD void rv_stixels_take(const RvStixelsPlan *plan, const RvGroundSurface *surface,
                            RvStixelsState *state) {

@@ -142,6 +142,20 @@ static inline float __saturatef(float v) {
   return v > 0.0f ? (v < 1.0f ? v : 1.0f) : 0.0f;
 }
 /* Both saturate; NaN gives 0 and the least number. */
+static inline double __fma_rn(double a, double b, double c) {
+  return __builtin_fma(a, b, c);
+}
+static inline int __double2hiint(double v) {
+  uint64_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  return (int)(bits >> 32);
+}
+static inline double __hiloint2double(int high, int low) {
+  const uint64_t bits = (uint64_t)(uint32_t)high << 32 | (uint32_t)low;
+  double v;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
 static inline int __double2int_rd(double v) {
   return v != v              ? 0
          : v >= 2147483647.0 ? 2147483647

@@ -15,6 +15,9 @@ static inline void ptx_griddepcontrol_launch_dependents() {}
 static inline void ptx_rcp_approx_ftz_f32(float &result, float v) {
   result = emulate::approximate(1.0f / v, 1);
 }
+static inline void ptx_rcp_approx_ftz_f64(double &result, double v) { /* the upper word alone */
+  result = __hiloint2double(__double2hiint(1.0 / v), 0);
+}
 static inline void ptx_mad_lo_u32(uint32_t &result, uint32_t a, uint32_t b, uint32_t c) {
   result = a * b + c;
 }

@@ -270,7 +270,10 @@ static void check_ground(RvCheck *check, const char *name, RvRandom *random) {
   rvc_true(check, name, r.ground->at == before.at && r.ground->slope == before.slope,
            "an invalid frame moved the plane");
   fill_road(input, 51, 71, 30, 130);
-  for (int frame = 0; frame < 20; frame++)
+  rv_stixels_run(stixels, &in, &output, NULL);
+  rvc_true(check, name, r.ground->at == before.at && r.ground->found == 2,
+           "a frame has the plane of its own road, not that of the frames before");
+  for (int frame = 1; frame < 20; frame++)
     rv_stixels_run(stixels, &in, &output, NULL);
   rvc_true(check, name, fabs((double)r.ground->at * unit - 51 * (1 - 0.5 / 71)) < 0.06,
            "after 20 frames the plane is at %g", (double)r.ground->at * unit);
