@@ -73,7 +73,7 @@ static const RvParam params[] = {
          NULL, 0, 100, 8, semantic_weight),
     REAL("full-confidence",
          "Confidence (0..1) from which sigma applies; below, noise scales with its inverse", NULL,
-         NULL, 0.004, 1, 0.9, full_confidence),
+         NULL, 0.004, 1, 0.7, full_confidence),
     REAL("min-confidence", "Lower limit of the confidence that noise scales with", NULL,
          "confidence 0 stays 0", 0, 1, 0.8, min_confidence),
     REAL("one-view-confidence",

@@ -167,7 +167,7 @@ typedef struct RvStixelsConfig {
   int max_disparity;      /* px, 0..1024; 0. 0: RV_STIXELS_RANGE */
   double full_confidence; /* confidence as a fraction of 255 from which sigma applies; below, the
                            * standard deviation is sigma divided by the confidence (3.9).
-                           * 0.004..1; 0.9, measured for the confidence of rv_sgm */
+                           * 0.004..1; 0.7, measured for the confidence of rv_sgm */
   double min_confidence;  /* lower limit of that divisor, except for confidence 0; 0..1; 0.8 */
   double one_view_confidence; /* of cells that only the left view sees; 0: they stay invalid;
                                * 0..1; 1 */
