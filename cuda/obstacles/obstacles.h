@@ -121,7 +121,7 @@ typedef struct RvObstaclesRect {
 
 /* Its disparity. */
 typedef struct RvObstaclesDepth {
-  uint16_t disparity; /* 1/16 px: lower median of the valid pixels of the inner half; 0: none */
+  uint16_t disparity; /* 1/16 px: 65 % quantile of the valid pixels of the inner half; 0: none */
   uint8_t valid;      /* fraction of valid pixels in the inner half, 0..255 */
   uint8_t reserved;
 } RvObstaclesDepth;

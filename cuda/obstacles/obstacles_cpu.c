@@ -287,7 +287,7 @@ static RvObstaclesDepth depth_of(const RvPlane *plane, const RvObstaclesRect *pa
     count += histogram[k];
   if (count == 0)
     return (RvObstaclesDepth){0, 0, 0};
-  uint32_t rank = (count - 1) / 2;
+  uint32_t rank = rv_obstacles_rank(count);
   const int high = find_rank(histogram, &rank);
   count_values(plane, part, high, histogram);
   const int low = find_rank(histogram, &rank);

@@ -131,7 +131,7 @@ static __global__ void __launch_bounds__(RECT_THREADS)
     count = 0;
     for (int k = 0; k < 256; k++)
       count += histogram[0][k];
-    rank = count ? (count - 1) / 2 : 0;
+    rank = rv_obstacles_rank(count);
     high = count ? find_rank(histogram[0], &rank) : 0;
   }
   __syncthreads();

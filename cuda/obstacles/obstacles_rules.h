@@ -43,6 +43,7 @@
 #define RV_OBSTACLES_STRIPS 3     /* of a box; fewer when it is tall */
 #define RV_OBSTACLES_ROWS 8       /* px above the ground, less is noise of the ground */
 #define RV_OBSTACLES_TALL 1000    /* mm */
+#define RV_OBSTACLES_RANK 65      /* % of the pixels of another box that are farther than it is */
 #define RV_OBSTACLES_SAMPLES 32   /* rows and columns of a box whose validity is looked at */
 #define RV_OBSTACLES_STEP 700     /* mm of height between joined runs, or a factor of two */
 
@@ -189,6 +190,12 @@ RV_HD RvObstaclesRect rv_obstacles_inner(const RvObstaclesRect *box, const RvPla
   inner.w = rv_max(inner.w, 0);
   inner.h = inner.w ? rv_max(inner.h, 0) : 0;
   return inner;
+}
+
+/* Rank of the disparity of a box among its `count` valid pixels, from the smallest. Pixels beside the near
+ * face are farther than it, so that the median is. */
+RV_HD uint32_t rv_obstacles_rank(uint32_t count) {
+  return count ? (uint32_t)((uint64_t)(count - 1) * RV_OBSTACLES_RANK / 100) : 0;
 }
 
 RV_HD uint8_t rv_obstacles_fraction(uint32_t count, int w, int h) {

@@ -17,7 +17,7 @@ typedef struct ObstaclesResult {
 void obstacles_reference(const RvObstaclesPlan *plan, const RvObstaclesSource *source,
                          ObstaclesResult *result);
 
-/* Median and valid fraction of a box by sorting all its values. */
+/* Quantile and valid fraction of a box by sorting all its values. */
 RvObstaclesDepth obstacles_reference_depth(const RvPlane *disparity, const RvObstaclesRect *rect);
 
 #endif
