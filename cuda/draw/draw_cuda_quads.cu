@@ -26,8 +26,22 @@ struct alignas(4) Span {
 struct alignas(16) Band {
   uint32_t a0, b0, c0, a2;
   uint32_t b2, c2;
-  RvInk ink;
+  uint32_t ink; /* as packed() has it */
   uint32_t reserved;
+};
+
+/* Two pixels, HALF rows apart, and what the lane keeps of the chroma of their cells: where four lanes
+ * share both cells, each of them has one channel of one cell. */
+template <int CX, int CY> struct Spot {
+  static constexpr bool IS_SHARED = CX == 2 && CY == 2;
+  int x, y;
+  bool is_inside[2];
+  int luma[2], alpha[2];
+  int chroma[2][2]; /* [pixel][channel]; [0][0] alone when shared */
+  int scale[2];     /* log2 of 4 / pixels of the cell in the image; [0] alone when shared */
+
+  __device__ __forceinline__ int own_pixel() const { return y & 1; }
+  __device__ __forceinline__ int own_channel() const { return x & 1; }
 };
 
 struct alignas(16) Chunk {
@@ -101,6 +115,11 @@ static __device__ Span span_of(const RvShape &s, int edge, int left, int top, in
   return span;
 }
 
+static __device__ __forceinline__ uint32_t packed(const RvInk &ink) {
+  return (uint32_t)ink.c[0] | (uint32_t)ink.c[1] << 8 | (uint32_t)ink.c[2] << 16 |
+         (uint32_t)ink.a << 24;
+}
+
 /* Sums wrap; what they add up to does not. */
 static __device__ Band band_of(const RvShape &s) {
   const uint32_t x = 2 * (uint32_t)s.x0, y = 2 * (uint32_t)s.y0;
@@ -109,28 +128,115 @@ static __device__ Band band_of(const RvShape &s) {
   band.a2 = (uint32_t)s.as.quad.a[2], band.b2 = (uint32_t)s.as.quad.b[2];
   band.c0 = (uint32_t)s.as.quad.c[0] + RV_EDGE_HALF - band.a0 * x - band.b0 * y;
   band.c2 = (uint32_t)s.as.quad.c[2] + RV_EDGE_HALF - band.a2 * x - band.b2 * y;
-  band.ink = s.ink;
+  band.ink = packed(s.ink);
   return band;
 }
 
 /* --- Pixels --------------------------------------------------------------------------------------
  */
 
-/* One ink on all pixels of a cell, with opacity a here; `sum` of it in the cell. The sum that
- * rv_blend_mean() divides is old (255 n - sum) + ink sum, times 4 / n here. */
+/* Chroma sample k of the cell of pixel (x, y). */
 template <int CX, int CY>
-static __device__ __forceinline__ void blend_even(const RvCanvas &c, Pixel *p, const RvInk &ink,
-                                                  int a, int sum) {
-  p->luma = rv_blend(p->luma, ink.c[0], a);
-  p->alpha = rv_blend(p->alpha, 255, a);
+static __device__ __forceinline__ uint8_t *sample_at(const RvCanvas &c, int x, int y, int k) {
+  return c.channel[k + 1] + y / CY * c.stride[1] + (ptrdiff_t)(x / CX) * c.step[1];
+}
+
+/* The same, or NULL where the image has none. */
+template <int CX, int CY>
+static __device__ __forceinline__ uint8_t *chroma_at(const RvCanvas &c, int x, int y, int k) {
+  return c.color && x / CX * CX < c.width && y / CY * CY < c.height ? sample_at<CX, CY>(c, x, y, k)
+                                                                    : NULL;
+}
+
+template <int CX, int CY>
+static __device__ __forceinline__ int scale_of(const RvCanvas &c, int x, int y) {
+  const int wide = CX == 2 && x / CX * CX + 1 < c.width,
+            high = CY == 2 && y / CY * CY + 1 < c.height;
+  return 2 - wide - high;
+}
+
+template <int CX, int CY>
+static __device__ __forceinline__ Spot<CX, CY> load_spot(const RvCanvas &c, int x, int y) {
+  Spot<CX, CY> s = {};
+  s.x = x, s.y = y;
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+    const int v = y + i * HALF;
+    const ptrdiff_t at = v * c.stride[0] + (ptrdiff_t)x * c.step[0];
+    s.is_inside[i] = x < c.width && v < c.height;
+    if (s.is_inside[i]) {
+      s.luma[i] = c.channel[0][at];
+      s.alpha[i] = c.alpha ? c.alpha[at] : 0;
+      for (int k = 0; k < 2 && !s.IS_SHARED && c.color; k++)
+        s.chroma[i][k] = *sample_at<CX, CY>(c, x, v, k);
+    }
+    s.scale[i] = scale_of<CX, CY>(c, x, v);
+  }
+  if (!s.IS_SHARED)
+    return s;
+  const int row = y + s.own_pixel() * HALF;
+  const uint8_t *from = chroma_at<CX, CY>(c, x, row, s.own_channel());
+  s.chroma[0][0] = from ? *from : 0;
+  s.scale[0] = scale_of<CX, CY>(c, x, row);
+  return s;
+}
+
+/* changed: of one pixel and, in the high half, the other; a cell changes with one of its pixels. */
+template <int CX, int CY>
+static __device__ __forceinline__ void store_spot(const RvCanvas &c, const Spot<CX, CY> &s,
+                                                  uint32_t changed) {
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+    const int v = s.y + i * HALF;
+    const ptrdiff_t at = v * c.stride[0] + (ptrdiff_t)s.x * c.step[0];
+    const bool is_new = i ? changed >> 16 : changed & 0xffff;
+    if (!s.is_inside[i] || !is_new)
+      continue;
+    c.channel[0][at] = (uint8_t)s.luma[i];
+    if (c.alpha)
+      c.alpha[at] = (uint8_t)s.alpha[i];
+    for (int k = 0; k < 2 && !s.IS_SHARED && c.color && s.x % CX == 0; k++)
+      *sample_at<CX, CY>(c, s.x, v, k) = (uint8_t)s.chroma[i][k];
+  }
+  if (!s.IS_SHARED || !(s.own_pixel() ? changed >> 16 : changed & 0xffff))
+    return;
+  const int row = s.y + s.own_pixel() * HALF;
+  if (uint8_t *to = chroma_at<CX, CY>(c, s.x, row, s.own_channel()))
+    *to = (uint8_t)s.chroma[0][0];
+}
+
+/* A chroma sample of a cell whose opacities add up to `sum` times four over its pixels: what
+ * rv_blend_mean() divides is old (255 n - sum) + ink sum, times 4 / n here. */
+static __device__ __forceinline__ int blend_cell(int old, int ink, int sum) {
+  return rv_blend_mean(old * (1020 - sum) + ink * sum, 4);
+}
+
+/* One ink, with the opacities of one pixel and, in the high half, the other; sum: of their cells. */
+template <int CX, int CY>
+static __device__ __forceinline__ void blend(const RvCanvas &c, Spot<CX, CY> *s, uint32_t ink,
+                                             uint32_t alpha, uint32_t sum) {
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+    const int a = i ? alpha >> 16 : alpha & 0xffff;
+    s->luma[i] = rv_blend(s->luma[i], ink & 255, a);
+    if (CX * CY == 1)
+      s->alpha[i] = rv_blend(s->alpha[i], 255, a);
+  }
   if (!c.color)
     return;
-  const int of_four = CX * CY == 1 ? 0 : sum * (p->pixels == 1 ? 4 : p->pixels == 2 ? 2 : 1);
+  if constexpr (Spot<CX, CY>::IS_SHARED) {
+    const int own = s->own_pixel() ? sum >> 16 : sum & 0xffff;
+    s->chroma[0][0] =
+        blend_cell(s->chroma[0][0], ink >> (8 * s->own_channel() + 8) & 255, own << s->scale[0]);
+  } else {
 #pragma unroll
-  for (int k = 0; k < 2; k++)
-    p->chroma[k] = CX * CY == 1
-                       ? rv_blend(p->chroma[k], ink.c[k + 1], a)
-                       : rv_blend_mean(p->chroma[k] * (1020 - of_four) + ink.c[k + 1] * of_four, 4);
+    for (int i = 0; i < 4; i++) {
+      int *at = &s->chroma[i / 2][i % 2];
+      const int from = ink >> (8 * (i % 2) + 8) & 255, high = i / 2 * 16;
+      *at = CX * CY == 1 ? rv_blend(*at, from, alpha >> high & 0xffff)
+                         : blend_cell(*at, from, (int)(sum >> high & 0xffff) << s->scale[i / 2]);
+    }
+  }
 }
 
 /* --- Drawing -------------------------------------------------------------------------------------
@@ -139,52 +245,49 @@ static __device__ __forceinline__ void blend_even(const RvCanvas &c, Pixel *p, c
 static __device__ __forceinline__ int band_alpha(const Band &b, uint32_t e0, uint32_t e2) {
   const int cover = rv_clamp((int)e0 >> 7, 0, RV_COVER_FULL) +
                     rv_clamp((int)e2 >> 7, 0, RV_COVER_FULL) - RV_COVER_FULL;
-  return rv_cover_alpha(b.ink.a, max(cover, 0));
+  return rv_cover_alpha(b.ink >> 24, max(cover, 0));
 }
 
 /* The first COUNT bands, in order. What depends on no other band comes first. Returns whether the
  * pixels changed. */
 template <int CX, int CY, int COUNT>
 static __device__ __forceinline__ uint32_t draw_bands(const RvCanvas &canvas, const Band *bands,
-                                                      uint32_t *bits, Pixel *p) {
-  const uint32_t x = 2 * (uint32_t)p[0].x + 1, y = 2 * (uint32_t)p[0].y + 1;
-  RvInk ink[COUNT];
-  uint32_t alpha[COUNT], sum[COUNT]; /* of one pixel and, in the high half, the other */
+                                                      uint32_t *bits, Spot<CX, CY> *s) {
+  const uint32_t x = 2 * (uint32_t)s->x + 1, y = 2 * (uint32_t)s->y + 1;
+  uint32_t ink[COUNT], alpha[COUNT], sum[COUNT]; /* of one pixel and, in the high half, the other */
   uint32_t changed = 0;
 #pragma unroll
   for (int i = 0; i < COUNT; i++) {
     const Band b = bands[__ffs((int)*bits) - 1];
     *bits &= *bits - 1;
     const uint32_t e0 = b.a0 * x + (b.b0 * y + b.c0), e2 = b.a2 * x + (b.b2 * y + b.c2);
-    const int one = p[0].is_inside ? band_alpha(b, e0, e2) : 0;
-    const int two = p[1].is_inside ? band_alpha(b, e0 + 2 * HALF * b.b0, e2 + 2 * HALF * b.b2) : 0;
+    const int one = s->is_inside[0] ? band_alpha(b, e0, e2) : 0;
+    const int two = s->is_inside[1] ? band_alpha(b, e0 + 2 * HALF * b.b0, e2 + 2 * HALF * b.b2) : 0;
     ink[i] = b.ink;
     alpha[i] = (uint32_t)one | (uint32_t)two << 16;
     changed |= alpha[i];
     sum[i] = CX * CY == 1 ? 0 : cell_sum<CX, CY>(alpha[i]);
   }
 #pragma unroll
-  for (int i = 0; i < COUNT; i++) {
-    blend_even<CX, CY>(canvas, &p[0], ink[i], alpha[i] & 0xffff, sum[i] & 0xffff);
-    blend_even<CX, CY>(canvas, &p[1], ink[i], alpha[i] >> 16, sum[i] >> 16);
-  }
+  for (int i = 0; i < COUNT; i++)
+    blend(canvas, s, ink[i], alpha[i], sum[i]);
   return changed;
 }
 
 /* A quadrilateral with all its edges. */
 template <int CX, int CY>
-static __device__ __forceinline__ uint32_t draw_quad(const RvCanvas &canvas, const RvShape &s,
-                                                     Pixel *p) {
-  RvInk ink[2];
+static __device__ __forceinline__ uint32_t draw_quad(const RvCanvas &canvas, const RvShape &q,
+                                                     Spot<CX, CY> *s) {
+  uint32_t alpha = 0;
 #pragma unroll
   for (int i = 0; i < 2; i++) {
-    const bool is_in =
-        p[i].is_inside && p[i].x >= s.x0 && p[i].x < s.x1 && p[i].y >= s.y0 && p[i].y < s.y1;
-    ink[i] = s.ink;
-    ink[i].a = (uint8_t)rv_cover_alpha(is_in ? s.ink.a : 0, rv_cover_quad(&s, p[i].x, p[i].y));
-    blend_pixel<CX, CY>(canvas, &p[i], ink[i]);
+    const int v = s->y + i * HALF;
+    const bool is_in = s->is_inside[i] && s->x >= q.x0 && s->x < q.x1 && v >= q.y0 && v < q.y1;
+    const int a = rv_cover_alpha(is_in ? q.ink.a : 0, rv_cover_quad(&q, s->x, v));
+    alpha |= (uint32_t)a << 16 * i;
   }
-  return (uint32_t)ink[0].a | (uint32_t)ink[1].a << 16;
+  blend(canvas, s, packed(q.ink), alpha, CX * CY == 1 ? 0 : cell_sum<CX, CY>(alpha));
+  return alpha;
 }
 
 /* The shapes that touch a tile, in order; by a warp. */
@@ -192,7 +295,7 @@ template <int CX, int CY>
 static __device__ __forceinline__ void draw_tile(const Chunk &job, const Tile &t, int tile,
                                                  int left, int top) {
   const int lane = rv_lane(), x = left + tile * TILE + lane % TILE, y = top + lane / TILE;
-  Pixel p[2] = {load_pixel<CX, CY>(job.canvas, x, y), load_pixel<CX, CY>(job.canvas, x, y + HALF)};
+  Spot<CX, CY> s = load_spot<CX, CY>(job.canvas, x, y);
   uint32_t changed = 0;
   for (int first = 0; first < job.count; first += 32) {
     const Span span = t.spans[first + lane];
@@ -203,23 +306,18 @@ static __device__ __forceinline__ void draw_tile(const Chunk &job, const Tile &t
       const uint32_t bands = bits & ((bits & others & -(bits & others)) - 1);
       const int many = __popc(bands);
       if (many >= BANDS) {
-        changed |= draw_bands<CX, CY, BANDS>(job.canvas, t.bands + first, &bits, p);
+        changed |= draw_bands<CX, CY, BANDS>(job.canvas, t.bands + first, &bits, &s);
       } else if (many >= 2) {
-        changed |= draw_bands<CX, CY, 2>(job.canvas, t.bands + first, &bits, p);
+        changed |= draw_bands<CX, CY, 2>(job.canvas, t.bands + first, &bits, &s);
       } else if (many) {
-        changed |= draw_bands<CX, CY, 1>(job.canvas, t.bands + first, &bits, p);
+        changed |= draw_bands<CX, CY, 1>(job.canvas, t.bands + first, &bits, &s);
       } else {
-        changed |= draw_quad<CX, CY>(job.canvas, t.shapes[first + __ffs((int)bits) - 1], p);
+        changed |= draw_quad<CX, CY>(job.canvas, t.shapes[first + __ffs((int)bits) - 1], &s);
         bits &= bits - 1;
       }
     }
   }
-  /* A cell is stored when one of its pixels changed. */
-  changed = CX * CY == 1 ? changed : cell_sum<CX, CY>(changed);
-  if (changed & 0xffff)
-    store_pixel<CX, CY>(job.canvas, p[0]);
-  if (changed >> 16)
-    store_pixel<CX, CY>(job.canvas, p[1]);
+  store_spot(job.canvas, s, CX * CY == 1 ? changed : cell_sum<CX, CY>(changed));
 }
 
 /* The address of arguments, hidden from the compiler, which would otherwise load them as constants,
