@@ -62,6 +62,39 @@ __device__ __forceinline__ void shift_pairs(uint32_t own, uint32_t edge, int lan
   }
 }
 
+/* The middles of the windows of the rows. */
+__device__ __forceinline__ void find_middles(const uint32_t (&)[ROWS][1], uint32_t (&)[ROWS]) {}
+__device__ __forceinline__ void find_middles(const uint32_t (&window)[ROWS + 2][3],
+                                             uint32_t (&middle)[ROWS]) {
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    uint32_t v[9], high = 0;
+#pragma unroll
+    for (int i = 0; i < 9; i++)
+      v[i] = window[r + i / 3][i % 3];
+    sgm_pad(v, high);
+    middle[r] = sgm_middle(v);
+  }
+}
+__device__ __forceinline__ void find_middles(const uint32_t (&window)[ROWS + 4][5],
+                                             uint32_t (&middle)[ROWS]) {
+  static_assert(ROWS == 2, "rows 1 to 4 belong to both");
+  uint32_t both[20], own[2][5], high = 0;
+#pragma unroll
+  for (int i = 0; i < 20; i++)
+    both[i] = window[1 + i / 5][i % 5];
+  sgm_pad(both, high);
+#pragma unroll
+  for (int n = 0; n < 2; n++) {
+    uint32_t next = high;
+#pragma unroll
+    for (int i = 0; i < 5; i++)
+      own[n][i] = window[5 * n][i];
+    sgm_pad(own[n], next);
+  }
+  sgm_middles(both, own, middle);
+}
+
 template <int R>
 __device__ __forceinline__ void filter(const FilterArgs &a, const Place &p,
                                        uint32_t (&value)[ROWS]) {
@@ -78,17 +111,13 @@ __device__ __forceinline__ void filter(const FilterArgs &a, const Place &p,
     shift_pairs<R>(own, edge, p.lane, window[j]);
     at += a.in.stride;
   }
+  uint32_t middle[ROWS];
+  find_middles(window, middle);
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     value[r] = window[r + R][R];
-    if constexpr (R > 0) {
-      uint32_t v[SIDE * SIDE];
-#pragma unroll
-      for (int i = 0; i < SIDE * SIDE; i++)
-        v[i] = window[r + i / SIDE][i % SIDE];
-      sgm_pad(v);
-      value[r] = sgm_middle(v) & ~sgm_invalid(value[r]);
-    }
+    if constexpr (R > 0)
+      value[r] = middle[r] & ~sgm_invalid(value[r]);
   }
 }
 

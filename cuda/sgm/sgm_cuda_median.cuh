@@ -17,9 +17,8 @@ static __device__ __forceinline__ uint32_t sgm_invalid(uint32_t v) {
 }
 
 /* Invalid values become 0 and 65535 alternately, the first one 0: then the middle of all values is
- * the lower median of the valid ones. */
-template <int N> static __device__ __forceinline__ void sgm_pad(uint32_t (&v)[N]) {
-  uint32_t high = 0;
+ * the lower median of the valid ones. high: bits of what the next one becomes. */
+template <int N> static __device__ __forceinline__ void sgm_pad(uint32_t (&v)[N], uint32_t &high) {
 #pragma unroll
   for (int i = 0; i < N; i++) {
     const uint32_t invalid = sgm_invalid(v[i]);
@@ -44,22 +43,48 @@ static __device__ __forceinline__ uint32_t sgm_middle(uint32_t (&v)[9]) {
   return b;
 }
 
-/* Of 14 of 25 neither the lowest nor the highest is the middle of all: drop both, add the next one,
- * and so on. */
-static __device__ __forceinline__ uint32_t sgm_middle(uint32_t (&v)[25]) {
+/* Of v[FIRST] .. v[LAST], the lowest to v[FIRST] and the highest to v[LAST]: of pairs the lows and
+ * the highs. */
+template <int FIRST, int LAST, int N>
+static __device__ __forceinline__ void sgm_extremes(uint32_t (&v)[N]) {
+  enum { COUNT = LAST - FIRST + 1 };
 #pragma unroll
-  for (int first = 0; first <= 11; first++) {
-    const int last = 13; /* candidates: first .. 13, the next value goes to 13 */
+  for (int i = 0; i < COUNT / 2; i++)
+    sgm_order(v[FIRST + i], v[LAST - i]);
 #pragma unroll
-    for (int n = first + 1; n <= last; n++)
-      sgm_order(v[first], v[n]);
+  for (int i = 1; i < (COUNT + 1) / 2; i++)
+    sgm_order(v[FIRST], v[FIRST + i]);
 #pragma unroll
-    for (int n = first + 1; n < last; n++)
-      sgm_order(v[n], v[last]);
-    if (first < 11)
-      v[last] = v[14 + first];
+  for (int i = 1; i < (COUNT + 1) / 2; i++)
+    sgm_order(v[LAST - i], v[LAST]);
+}
+
+/* Of v[FIRST] .. v[LAST] drops the lowest and the highest TIMES times; each time but the last the
+ * next value, from v[LAST + 1] on, joins. What remains starts at v[FIRST + TIMES]. */
+template <int FIRST, int LAST, int TIMES, int NEXT = LAST + 1, int N>
+static __device__ __forceinline__ void sgm_drop(uint32_t (&v)[N]) {
+  sgm_extremes<FIRST, LAST>(v);
+  if constexpr (TIMES > 1) {
+    v[LAST] = v[NEXT];
+    sgm_drop<FIRST + 1, LAST, TIMES - 1, NEXT + 1>(v);
   }
-  return v[12];
+}
+
+/* The middles of two sets of 25, 20 of which are in both. Of 14 of these neither the lowest nor the
+ * highest is a middle: drop both, add the next one, and so on. 6 remain; to these come the 5 that only
+ * one set has. */
+static __device__ __forceinline__ void
+sgm_middles(uint32_t (&both)[20], const uint32_t (&own)[2][5], uint32_t (&middle)[2]) {
+  sgm_drop<0, 13, 7>(both);
+#pragma unroll
+  for (int n = 0; n < 2; n++) {
+    uint32_t v[11];
+#pragma unroll
+    for (int i = 0; i < 11; i++)
+      v[i] = i < 6 ? both[7 + i] : own[n][i - 6];
+    sgm_drop<0, 6, 5>(v);
+    middle[n] = v[5];
+  }
 }
 
 #endif
