@@ -54,12 +54,18 @@ static inline __host__ __device__ int row_segments(int width) {
   return rv_div_up(width, SEGMENT);
 }
 
+/* Pixels of a unit, with so many words of each. */
+static inline __host__ __device__ constexpr int row_unit(int words) {
+  return words <= 4 * GROUP ? 4 : 8;
+}
+
 /* The block's shared memory. A slot is the buffer of one segment. Descriptors are read up to PAD
  * columns beyond the ends of the row. */
 template <typename Census> struct RowShared {
   void *notes; /* [segment][words]: states, one word or (narrow) half a word each; with packed sums
                      * neither these nor costs */
   uint32_t *buffer; /* [pair][slot][pixel][words + GAP] */
+  uint32_t *ahead;  /* packed sums: [pair][pixel of a unit][words]: what starts the next slot */
   uint16_t *costs;  /* [pair][cost slot][pixel][words]: one byte per candidate, costs + 1 */
   uint32_t *keys;   /* [x - k + disparities - 1]: best key of a right pixel */
   Census *right;    /* [x - k + disparities]: descriptor of a right pixel */
@@ -81,6 +87,7 @@ template <typename Census> struct RowShared {
     const int slots = packed ? (int)RowRoles<true>::SLOTS : (int)RowRoles<false>::SLOTS;
     m->notes = take(note * s.words * (segments + 2)); /* and the states in the middle */
     m->buffer = (uint32_t *)take(sizeof(uint32_t) * (s.words + GAP) * SEGMENT * 2 * slots);
+    m->ahead = (uint32_t *)take(packed ? sizeof(uint32_t) * s.words * row_unit(s.words) * 2 : 0);
     m->costs = (uint16_t *)take(packed ? 0 : sizeof(uint16_t) * s.words * SEGMENT * 2 * COST_SLOTS);
     m->keys = (uint32_t *)take(sizeof(uint32_t) * (row + 2 * s.words));
     return used + place_row(m, base + used, s, packed);

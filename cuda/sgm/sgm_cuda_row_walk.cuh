@@ -7,6 +7,8 @@
 
 #include "sgm/sgm_cuda_row_block.cuh"
 
+#include <cuda_pipeline_primitives.h>
+
 /* P2 of the steps into the units from x on in direction DX, in both halves. */
 template <class Row, int DX> struct RowPenalties {
   enum { STEPS = Row::STEPS, BYTES = sizeof(typename Row::Penalty) };
@@ -156,38 +158,84 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
       sgm_unpack_bytes<K>(to, from);
   }
 
+  /* What copy_ahead copies of a pixel: its packed sums, then its path, in pieces of 16 bytes. */
+  enum { PIECES = 8 * K, AT_ONCE = PIECES < 32 ? 32 / PIECES : 1 /* pixels */ };
+  /* A lane's first piece in the pixel in the image's column 0. */
+  __device__ __forceinline__ const uint16_t *first_piece() const {
+    const int piece = (int)threadIdx.x % PIECES, words = row.words();
+    const uint16_t *const from = piece < PIECES / 2 ? row.row_sums() : row.row_paths();
+    return from + ((int)threadIdx.x % 32 / PIECES * words + piece % (PIECES / 2) * 8);
+  }
+  /* Copies COUNT pixels from column x of the image on, those inside it; from: first_piece. */
+  template <int COUNT>
+  __device__ __forceinline__ void copy_ahead(uint32_t *to, int pitch, const uint16_t *from,
+                                             int x) const {
+    static_assert(COUNT * PIECES % 32 == 0 && PIECES <= 64, "all lanes copy");
+    const int lane = (int)threadIdx.x % 32, words = row.words(), pixel = lane / PIECES;
+    const uint16_t *const at = from + (ptrdiff_t)x * words;
+    const ptrdiff_t other = row.row_paths() - row.row_sums(); /* to a lane's second piece */
+    uint32_t *const out = to + pixel * pitch + lane % PIECES * 4;
+    const auto copy = [&](int n) { /* piece n of the lane */
+                                   const int p = n * 32 / PIECES, half = n * 32 % PIECES;
+                                   __pipeline_memcpy_async(out + p * pitch + half * 4,
+                                                           at + p * words + (half ? other : 0), 16);
+    };
+    if (x >= 0) {
+#pragma unroll
+      for (int n = 0; n < COUNT * PIECES / 32; n++)
+        copy(n);
+    } else {
+#pragma unroll
+      for (int n = 0; n < COUNT * PIECES / 32; n++)
+        if (x + pixel + n * 32 / PIECES >= 0)
+          copy(n);
+    }
+    __pipeline_commit();
+  }
+
   /* Second half with packed sums: adds the costs of both paths and the sums of the other directions,
-   * in the slot. */
+   * in the slot. These sums and the other path are copied there when the slot is free, those of its
+   * first unit before. */
   __device__ void consume_stored(int pair, Path &path) const {
-    enum { PAIR = (K + 1) / 2 };
+    enum { PAIR = (K + 1) / 2, REST = SEGMENT - STEPS };
     const int words = row.words();
     if (row.turns(pair) > 0) {
       int x = Start::first_unit(row.turn(pair, 0));
       typename Row::Feed feed;
-      uint32_t cost[K], others[STEPS][PAIR] = {}, paths[STEPS][PAIR] = {};
+      uint32_t cost[K], others[STEPS][PAIR], paths[STEPS][PAIR];
       Start::start(row, feed, x, path, cost);
-      int left = x - row.shift; /* columns of the image before the unit */
-      const uint16_t *others_at = row.row_sums() + left * words + path.first_word;
-      const uint16_t *paths_at = row.row_paths() + left * words + path.first_word;
-      const auto load = [&](int v) {
-        const int u = DX > 0 ? v : STEPS - 1 - v;
-        /* Units end with the row, so only its start can be inside one. */
-        if (left >= -u && left < row.a.scene.width) {
-          load_packed(others[v], others_at + u * words);
-          sgm_load_bytes<K>(paths[v], paths_at + u * words);
-        }
-      };
+      uint32_t *const ahead = row.m.ahead + pair * STEPS * words;
+      const uint16_t *const pieces = first_piece();
+      copy_ahead<STEPS>(ahead, words, pieces, x - row.shift);
+      const auto load = [&](const uint32_t *from, int pitch) {
+        __pipeline_wait_prior(1);
+        __syncwarp();
 #pragma unroll
-      for (int v = 0; v < STEPS; v++)
-        load(v);
+        for (int v = 0; v < STEPS; v++) {
+          const uint16_t *const at =
+              (const uint16_t *)(from + (DX > 0 ? v : STEPS - 1 - v) * pitch) + path.first_word;
+          load_packed(others[v], at);
+          sgm_load_bytes<K>(paths[v], at + words);
+        }
+        __syncwarp();
+      };
       for (int i = 0; i < row.turns(pair); i++) {
+        const int first = row.turn(pair, i) * SEGMENT - row.shift;
+        uint32_t *const slot = row.slot(pair, i);
         Penalties penalties(row, Start::first_unit(row.turn(pair, i)));
-        uint32_t *out =
-            row.slot(pair, i) + (DX > 0 ? 0 : SEGMENT - 1) * row.pitch() + path.first_word;
+        uint32_t *out = slot + (DX > 0 ? 0 : SEGMENT - 1) * row.pitch() + path.first_word;
+        copy_ahead<REST>(slot + (DX > 0 ? STEPS * row.pitch() : 0), row.pitch(), pieces,
+                         first + (DX > 0 ? STEPS : 0));
+        load(ahead, words);
+        if (i + 1 < row.turns(pair))
+          copy_ahead<STEPS>(ahead, words, pieces, first + DX * SEGMENT + (DX > 0 ? 0 : REST));
+        else
+          __pipeline_commit();
 #pragma unroll 1
         for (int n = 0; n < SEGMENT; n += STEPS) {
+          if (n > 0)
+            load(slot + (DX > 0 ? n : REST - n) * row.pitch(), row.pitch());
           penalties.load();
-          left += DX * STEPS, others_at += DX * STEPS * words, paths_at += DX * STEPS * words;
 #pragma unroll
           for (int v = 0; v < STEPS; v++) {
             uint32_t next[K], sum[K], other[K], before[K];
@@ -198,7 +246,6 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
 #pragma unroll
             for (int j = 0; j < K; j++)
               sum[j] = (cost[j] * 3 + path.l[j]) + other[j] + before[j];
-            load(v);
             sgm_store<K>(out, sum);
             out += DX * row.pitch();
             sgm_copy<K>(cost, next);
@@ -206,6 +253,7 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
         }
         row.end_turn(pair);
       }
+      __pipeline_wait_prior(0);
     }
     row.end_turn(pair);
   }
