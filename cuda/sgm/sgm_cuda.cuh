@@ -103,6 +103,7 @@ struct SgmCuda {
   int walkers;
   uint32_t *p2; /* packed partial sums and adaptive P2: [y][x], rows: see SGM_PAD, one more than
                       * the image has: P2 between rows y - 1 and y in both halves; or NULL */
+  int together; /* sweeps of sgm_cuda_diagonal in one launch: both, or one after the other */
 };
 
 /* Whether the sweeps leave packed 8-bit partial sums: two bytes per word, one for each of its
@@ -119,7 +120,7 @@ static inline int sgm_cuda_narrow_sums(const RvSgmConfig *config) {
 static inline int sgm_cuda_takes_notes(const RvSgmPlan *plan) {
   const RvSgmConfig *config = &plan->config;
   return config->paths == 8 && plan->descriptor_bytes == 4 && plan->path_max < 255 &&
-         (config->disparities == 64 || config->disparities == 128);
+         (config->disparities == 32 || config->disparities == 64 || config->disparities == 128);
 }
 
 /* Picks the instantiation for a number of words and a group of G lanes: K is the smallest power of

@@ -19,8 +19,10 @@
  *
  * Down and up run at the same time: each sets the sums of the half of the image that it reaches
  * first, then warps of the same columns synchronize and add to the other's half.
+ * Where the blocks of both do not fit the GPU, down sets all sums in a first launch, and up adds to them
+ * in a second one.
  *
- * The warps of the columns wait for each other much of the time. Four more per block fill that time
+ * The warps of the columns wait for each other much of the time. Three or four more per block fill that time
  * with the first part of sgm_cuda_rows.cu: they walk along rows, from the ends to the middles. */
 #include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
@@ -106,14 +108,15 @@ own_row(const DiagonalArgs &a, const DiagonalPlace &at, const DiagonalDescriptor
         const SgmP1 &p1, const DiagonalExchange &exchange, bool sends) {
   using Shared = DiagonalShared<K, G, Census>;
   enum { W = K * 32 / G };
-  const int s = pair.s + ODD, dy = blockIdx.y ? -1 : 1;
+  const int s = pair.s + ODD, dy = diagonal_sweep(a) ? -1 : 1;
   if (SUMS == CHANGE && s == own.setting) {
-    meet(a.met, __shfl_sync(SGM_WARP, own.x, 0), a.scene.width);
+    if (gridDim.y > 1)
+      meet(a.met, __shfl_sync(SGM_WARP, own.x, 0), a.scene.width);
     load_sums(own.before, own.sums);
   }
   uint32_t cost[W], sum[W], left[W], right[W];
   costs_of<K, G, W, Census>(cost, a, from, pair.stage + ODD * Shared::ROW);
-  const DiagonalPenalty<ADAPTIVE> p2(a, own.x, blockIdx.y ? a.scene.height - 1 - s : s, dy, s > 0);
+  const DiagonalPenalty<ADAPTIVE> p2(a, own.x, dy < 0 ? a.scene.height - 1 - s : s, dy, s > 0);
   const uint32_t floor2 = diagonal_step<G>(own.vertical, cost, p1, p2.vertical, self);
 #  pragma unroll
   for (int j = 0; j < W; j++) {
@@ -184,7 +187,7 @@ own_pair(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at,
 template <int K, int G, typename Census, bool ADAPTIVE>
 __device__ __forceinline__ void own_warp(const DiagonalArgs &a, uint32_t shared, int c) {
   enum { W = K * 32 / G, SIDE_BY_SIDE = DiagonalShared<K, G, Census>::SIDE_BY_SIDE };
-  const int rows = a.scene.height, block = (int)blockIdx.x, sweep = (int)blockIdx.y;
+  const int rows = a.scene.height, block = (int)blockIdx.x, sweep = diagonal_sweep(a);
   const DiagonalLane self = diagonal_lane<G, W>(a.scene.words);
   const int link = c / SIDE_BY_SIDE + 1;
   c += self.column;
@@ -194,8 +197,8 @@ __device__ __forceinline__ void own_warp(const DiagonalArgs &a, uint32_t shared,
   DiagonalOwn<W> own = {};
   own.x = rv_min(x, a.scene.width - 1);
   own.keeps = self.active && x < a.scene.width;
-  /* An odd height's middle row is set by the sweep that goes down. */
-  own.setting = rows / 2 + (sweep ? 0 : rows % 2);
+  /* An odd height's middle row is set by the sweep that goes down; all are where up comes after it. */
+  own.setting = gridDim.y > 1 ? rows / 2 + (sweep ? 0 : rows % 2) : sweep ? 0 : rows;
   own.to_right = own.to_left = -1;
   if (own.keeps && a.strip - c <= HALO && block + 1 < (int)gridDim.x)
     own.to_right = exchange_at(a, 0, block + 1, a.strip - c) + self.first_word;
@@ -260,7 +263,7 @@ __device__ __forceinline__ void copy_warp(const DiagonalArgs &a, uint32_t shared
     if (pair.s >= 2 * Shared::PAIRS)
       barrier_wait(stage + 2 * Shared::ROW + 8, pair.round ^ 1);
     if (pair.s + odd < s.height) {
-      const int y = blockIdx.y ? s.height - 1 - pair.s - odd : pair.s + odd;
+      const int y = diagonal_sweep(a) ? s.height - 1 - pair.s - odd : pair.s + odd;
       const Census *const right_row = (const Census *)s.right + (size_t)y * s.pitch;
       const Census *const left_row = (const Census *)s.left + (size_t)y * s.pitch;
       const uint32_t to = stage + odd * Shared::ROW + lane * Shared::SIZE;
@@ -299,7 +302,7 @@ __device__ __forceinline__ void
 halo_row(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at, const DiagonalPair &pair,
          const DiagonalLane &self, DiagonalHalo<K> &halo, const DiagonalExchange &exchange) {
   using Shared = DiagonalShared<K, G, Census>;
-  const int s = pair.s + ROW % 2, dy = blockIdx.y ? -1 : 1;
+  const int s = pair.s + ROW % 2, dy = diagonal_sweep(a) ? -1 : 1;
 #  pragma unroll
   for (int d = 0; d < HALO - 1 - ROW; d++)
     if (d < halo.count) {
@@ -307,11 +310,11 @@ halo_row(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at, const 
       uint32_t cost[K];
       const DiagonalDescriptors from = diagonal_descriptors<K, G, K, Census>(a, shared, c, self);
       costs_of<K, G, K, Census>(cost, a, from, pair.stage + ROW % 2 * Shared::ROW);
-      const DiagonalPenalty<ADAPTIVE> p2(a, x, blockIdx.y ? a.scene.height - 1 - s : s, dy, s > 0);
+      const DiagonalPenalty<ADAPTIVE> p2(a, x, dy < 0 ? a.scene.height - 1 - s : s, dy, s > 0);
 #  pragma unroll
       for (int j = 0; j < K; j++)
         halo.l[d][j] = halo.l[d + 1][j];
-      const uint32_t floor = diagonal_step<32>(halo.l[d], cost, sgm_p1(a.scene, blockIdx.y),
+      const uint32_t floor = diagonal_step<32>(halo.l[d], cost, sgm_p1(a.scene, dy < 0),
                                                halo.side ? p2.side[1] : p2.side[0], self);
 #  pragma unroll
       for (int j = 0; j < K; j++)
@@ -388,6 +391,17 @@ template <int K, typename Census> __host__ __device__ constexpr bool diagonal_wa
   return K <= 2 && sizeof(Census) == 4;
 }
 
+/* Warps take turns on the four schedulers of a multiprocessor. Those of the halo are on two of them: with
+ * 32 lanes per column roles are such that these two have fewer columns: copy, copy, halo, halo, walk,
+ * column, walk, walk, columns; else halo, halo, copy, copy, columns, walks. */
+__host__ __device__ constexpr bool diagonal_spreads(int g) {
+  return g == 32;
+}
+/* Warps that walk along rows, where these fit: they should be done before the columns are. */
+constexpr int diagonal_walkers(int g) {
+  return diagonal_spreads(g) ? 3 : 4;
+}
+
 template <int K, int G, typename Census>
 __global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
     diagonal_kernel(const __grid_constant__ DiagonalArgs a, const __grid_constant__ RowArgs rows) {
@@ -401,26 +415,34 @@ __global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
     ((uint32_t *)(memory + Shared::PAIRS * Shared::PAIR))[t] = 0;
   open_barriers<K, G, Census>(a, shared);
   __syncthreads();
-  if (warp < 2) {
-    if (a.scene.adaptive)
-      halo_warp<K, G, Census, true>(a, shared, warp);
-    else
-      halo_warp<K, G, Census, false>(a, shared, warp);
-    return;
-  }
   if (warp < HELPERS) {
-    copy_warp<K, G, Census>(a, shared, warp - 2);
+    const int helper = diagonal_spreads(G) ? warp ^ 2 : warp;
+    if (helper >= 2)
+      copy_warp<K, G, Census>(a, shared, helper - 2);
+    else if (a.scene.adaptive)
+      halo_warp<K, G, Census, true>(a, shared, helper);
+    else
+      halo_warp<K, G, Census, false>(a, shared, helper);
     return;
   }
   /* Columns alternately from both edges: states to be sent should be ready first. */
-  const int own = Shared::warps(a.strip) - HELPERS, w = warp - HELPERS;
+  const int own = Shared::warps(a.strip) - HELPERS;
+  int w = warp - HELPERS; /* of own */
   if constexpr (diagonal_walks<K, Census>())
-    if (w >= own) {
-      const int block = (int)(blockIdx.y * gridDim.x + blockIdx.x);
-      char *const at = memory + (Shared::bytes(a.strip) + 15) / 16 * 16;
-      row_note_paths<K, Census>(rows, at + (w - own) * a.walk_bytes, block * a.walkers + w - own,
-                                (int)(gridDim.x * gridDim.y) * a.walkers);
-      return;
+    if (a.walkers) {
+      const int walker = !diagonal_spreads(G) ? w - own : w == 1 || w > 3 ? -1 : rv_max(w - 1, 0);
+      if (walker >= 0) {
+        const int first = (int)(blockIdx.y * gridDim.x + blockIdx.x) * a.walkers + walker;
+        const int walkers = (int)(gridDim.x * gridDim.y) * a.walkers;
+        char *const at = memory + (Shared::bytes(a.strip) + 15) / 16 * 16 + walker * a.walk_bytes;
+        if (a.scene.words == 32 * K)
+          row_note_paths<K, true, Census>(rows, at, first, walkers);
+        else if constexpr (K == 1)
+          row_note_paths<K, false, Census>(rows, at, first, walkers);
+        return;
+      }
+      if (diagonal_spreads(G))
+        w = w == 1 ? 0 : w - 3;
     }
   const int c = (w % 2 ? own - 1 - w / 2 : w / 2) * Shared::SIDE_BY_SIDE;
   if ((int)blockIdx.x * a.strip + c >= a.scene.width)
@@ -444,9 +466,6 @@ constexpr int diagonal_fewer(int k) {
   return k <= 4 ? 16 : 32;
 }
 
-/* Warps that walk along rows, where these fit: they should be done before the columns are. */
-enum { WALKERS = 4 };
-
 /* Shared memory of each. */
 template <typename Census> size_t walk_bytes(const RvSgmConfig *config) {
   SgmScene scene = {};
@@ -463,12 +482,14 @@ size_t shared_of(const RvSgmConfig *config, int strip, int walkers) {
   return walkers ? (columns + 15) / 16 * 16 + walkers * walk_bytes<Census>(config) : columns;
 }
 
-/* Whether the kernel can take strips of so many columns: whether all blocks can be on the GPU at
+/* Whether the kernel can take work->together sweeps at once: whether all blocks can be on the GPU at
  * once, and the exchange fits half of the memory that the bands use for states. */
 template <int K, int G, typename Census>
-RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int strip, int sms, int walkers) {
+RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int sms, int walkers) {
   using Shared = DiagonalShared<K, G, Census>;
   const RvLog *log = &config->log;
+  int strip = rv_div_up(config->width, rv_max(sms / work->together, 1)); /* one block per SM */
+  strip = rv_max(strip, rv_min(2 * HALO, config->width));
   strip = rv_div_up(strip, Shared::SIDE_BY_SIDE) * Shared::SIDE_BY_SIDE;
   const int columns = rv_div_up(config->width, strip), warps = Shared::warps(strip) + walkers;
   const size_t shared = shared_of<K, G, Census>(config, strip, walkers);
@@ -484,16 +505,18 @@ RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int strip, int sms,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, most));
   RV_CU(log, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, diagonal_kernel<K, G, Census>,
                                                            32 * warps, shared));
-  if (blocks * sms >= 2 * columns)
+  if (blocks * sms >= work->together * columns)
     work->resident = G, work->strip = strip, work->walkers = walkers;
   return RV_OK;
 }
 
 /* The same with warps that walk along rows, if these fit. */
 template <int K, int G, typename Census>
-RvStatus try_strips(SgmCuda *work, const RvSgmConfig *config, int strip, int sms) {
-  for (int walkers = work->notes ? WALKERS : 0; walkers >= 0 && !work->resident; walkers -= WALKERS)
-    RV_TRY((try_strip<K, G, Census>(work, config, strip, sms, walkers)));
+RvStatus try_strips(SgmCuda *work, const RvSgmConfig *config, int sms) {
+  if (work->notes)
+    RV_TRY((try_strip<K, G, Census>(work, config, sms, diagonal_walkers(G))));
+  if (!work->resident)
+    RV_TRY((try_strip<K, G, Census>(work, config, sms, 0)));
   return RV_OK;
 }
 
@@ -504,11 +527,15 @@ RvStatus launch(const SgmCuda *work, const RvSgmJob *job, DiagonalArgs a) {
   RowArgs rows = row_args(job->plan, a.scene, a.sums);
   rows.noted = work->notes, rows.narrow_notes = 1;
   a.walkers = work->walkers, a.walk_bytes = (int)walk_bytes<Census>(config);
-  RvLaunch launch(dim3(rv_div_up(a.scene.width, a.strip), 2),
-                  32 * (Shared::warps(a.strip) + a.walkers),
-                  shared_of<K, G, Census>(config, a.strip, a.walkers), job->stream);
-  launch.cooperative();
-  return launch.run(&config->log, diagonal_kernel<K, G, Census>, a, rows);
+  for (a.sweep = 0; a.sweep < 2; a.sweep += work->together) {
+    RvLaunch launch(dim3(rv_div_up(a.scene.width, a.strip), work->together),
+                    32 * (Shared::warps(a.strip) + a.walkers),
+                    shared_of<K, G, Census>(config, a.strip, a.walkers), job->stream);
+    launch.cooperative();
+    RV_TRY(launch.run(&config->log, diagonal_kernel<K, G, Census>, a, rows));
+    a.walkers = 0; /* done */
+  }
+  return RV_OK;
 }
 
 } // namespace
@@ -525,12 +552,14 @@ RvStatus sgm_cuda_diagonal_open(SgmCuda *work, const RvSgmPlan *plan) {
   if (!cooperative || work->window < config->height || config->height < 2)
     return RV_OK;
   const int sms = limits.processors;
-  int strip = rv_div_up(config->width, rv_max(sms / 2, 1)); /* one block per SM */
-  strip = rv_max(strip, rv_min(2 * HALO, config->width));
   SGM_FOR_DIAGONAL(plan, K, Census, {
-    RV_TRY((try_strips<K, 32, Census>(work, config, strip, sms)));
-    if (!work->resident && diagonal_fewer(K) < 32)
-      RV_TRY((try_strips<K, diagonal_fewer(K), Census>(work, config, strip, sms)));
+    for (work->together = 2; work->together > 0; work->together--) {
+      RV_TRY((try_strips<K, 32, Census>(work, config, sms)));
+      if (!work->resident && diagonal_fewer(K) < 32)
+        RV_TRY((try_strips<K, diagonal_fewer(K), Census>(work, config, sms)));
+      if (work->resident)
+        break;
+    }
   });
   if (!work->resident)
     return RV_OK;

@@ -396,27 +396,27 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowFill
 /* --- The walk to the middle in another kernel (SgmCuda.approached) ---------------------------- */
 
 /* From one end of a row, sums not packed: saves the states in memory. */
-template <int K, typename Census, int DX>
-static __device__ __forceinline__ void row_note_path(const RowBlock<K, true, false, Census> &row) {
-  RowPath<K, true> path(row.a.scene);
-  const RowWalk<K, true, false, Census, DX> walk{row};
+template <int K, bool FULL, typename Census, int DX>
+static __device__ __forceinline__ void row_note_path(const RowBlock<K, FULL, false, Census> &row) {
+  RowPath<K, FULL> path(row.a.scene);
+  const RowWalk<K, FULL, false, Census, DX> walk{row};
   walk.approach(path);
   path.note(row.note_at(walk.middle_note()), 1);
 }
 
 /* A warp: every `walkers`-th half of a row from `first` on. memory: of RowShared::place_row. */
-template <int K, typename Census>
+template <int K, bool FULL, typename Census>
 static __device__ __forceinline__ void row_note_paths(const RowArgs &a, char *memory, int first,
                                                       int walkers) {
   for (int i = first; i < 2 * a.scene.height; i += walkers) {
-    RowBlock<K, true, false, Census> row(a, memory, i / 2);
+    RowBlock<K, FULL, false, Census> row(a, memory, i / 2);
     row.m.notes = row.noted();
     row.prepare_path((int)threadIdx.x % 32, 32);
     __syncwarp();
     if (i % 2)
-      row_note_path<K, Census, -1>(row);
+      row_note_path<K, FULL, Census, -1>(row);
     else
-      row_note_path<K, Census, 1>(row);
+      row_note_path<K, FULL, Census, 1>(row);
     __syncwarp();
   }
 }
