@@ -30,6 +30,8 @@ static void take_models(RoadCuda *w, RvArena *arena) {
   take_piece(&w->fresh.mean, arena, fresh * plan.cells);
   take_piece(&w->fresh.variance, arena, fresh * plan.cells);
   take_piece(&w->fresh.weight, arena, fresh);
+  if (road_known_bytes(&plan) > ROAD_KNOWN_SHARED)
+    take_piece(&w->known, arena, ROAD_GROUP_MAX * road_known_bytes(&plan) / sizeof(double));
   take_piece(&w->matched, arena, plan.config.library_size);
   take_piece(&w->sums, arena, library);
   take_piece(&w->squares, arena, library);
@@ -152,6 +154,7 @@ static RvStatus open(void *memory, const void *plan) {
   RV_TRY(upload_tables(w));
   RV_TRY(clear(w));
   RV_TRY(road_cuda_open_match(w));
+  RV_TRY(road_cuda_open_ground(w));
   return road_cuda_open_learn(w);
 }
 
@@ -253,31 +256,31 @@ static __device__ int median_of(const RoadCuda &w, int x, int y) {
   return median;
 }
 
-/* One thread per patch; the last block to finish writes the report. */
+/* One thread per patch; the last block to finish writes the report. What the components do not decide
+ * is written next to the kernel before. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
     publish_kernel(const __grid_constant__ RoadCuda w, const __grid_constant__ RvRoadOutput out) {
-  road_begin();
   RoadFrame *frame = w.frame;
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
-  const int seeds = road_seeds(w);
+  const int seeds = road_seeds(w), i = y * w.plan.columns + x;
+  const bool exists = x < w.plan.columns && y < w.plan.rows;
+  const int median = exists && out.score.data ? median_of(w, x, y) : 0;
+  if (exists && out.seeds.data)
+    rv_row<uint8_t>(out.seeds, y)[x] = w.seed[i] ? 255 : 0;
+  if (exists && out.distance.data)
+    rv_row<float>(out.distance, y)[x] =
+        w.state->models ? (float)rv_road_length(w.plan.config.distance, w.nearest[i])
+                        : RV_ROAD_NO_MODEL;
+  road_begin();
   int is_road = 0;
-  if (x < w.plan.columns && y < w.plan.rows) {
-    const int i = y * w.plan.columns + x, root = w.parent[i];
-    const int largest = (int)~(unsigned)frame->largest_road;
+  if (exists) {
+    const int root = w.parent[i], largest = (int)~(unsigned)frame->largest_road;
     is_road = root >= 0 && (seeds ? w.contains_seed[root] != 0 : root == largest);
     if (out.mask.data)
       rv_row<uint8_t>(out.mask, y)[x] = is_road ? 255 : 0;
-    if (out.seeds.data)
-      rv_row<uint8_t>(out.seeds, y)[x] = w.seed[i] ? 255 : 0;
-    if (out.score.data) {
-      const int median = median_of(w, x, y);
+    if (out.score.data)
       rv_row<uint8_t>(out.score, y)[x] =
           (uint8_t)(is_road ? median : min(median, RV_ROAD_LIKE - 1));
-    }
-    if (out.distance.data)
-      rv_row<float>(out.distance, y)[x] =
-          w.state->models ? (float)rv_road_length(w.plan.config.distance, w.nearest[i])
-                          : RV_ROAD_NO_MODEL;
   }
   const int count = __syncthreads_count(is_road);
   if (threadIdx.x == 0 && threadIdx.y == 0) {

@@ -83,6 +83,8 @@ struct RoadCuda {
   RoadPlan plan;
   int blocks;       /* of a group */
   int shared_table; /* bytes of the cost table that expectation maximization has in shared memory */
+  int shared_known; /* bytes of the library that a block of learning has there; 0: it has w.known */
+  int shared_means; /* bytes that the least squares have for the means of patches */
   int processors;   /* SMs */
   int overlaps;     /* kernels may start before the preceding one ends */
   RvStream side;    /* of the kernels that need only colors */
@@ -113,6 +115,7 @@ struct RoadCuda {
   RoadTable update, classify; /* the same memory when `distance` is Mahalanobis */
   uint32_t *dimensions;       /* [model]: effective dimensions */
   RoadGaussians library;
+  double *known;       /* [block of the group] of all models; NULL: they fit shared memory */
   RoadGaussians fresh; /* [block of the group] of plan.models models: each block has its own */
   unsigned long long *matched; /* [model]: samples; all 0 between frames, like the next two */
   unsigned long long *sums;    /* [model][cell]: of the counts */
@@ -126,6 +129,13 @@ struct RoadCuda {
 /* Values that a block of the group sends to the others at once. */
 static inline size_t road_exchange_values(const RoadPlan *plan) {
   return (size_t)plan->models * (2 * (size_t)plan->cells + 1) + 1;
+}
+
+/* Means, variances and scales of the whole library, and how many of them every GPU has shared memory
+ * for. */
+#define ROAD_KNOWN_SHARED (32 * 1024)
+static inline size_t road_known_bytes(const RoadPlan *plan) {
+  return (size_t)3 * plan->config.library_size * plan->cells * sizeof(double);
 }
 
 /* First statement of every kernel, by all of its threads. */
@@ -163,6 +173,7 @@ RvStatus road_cuda_match(const RoadCuda *work, const RvRoadJob *job);
 RvStatus road_cuda_classify(const RoadCuda *work, RvStream stream);
 RvStatus road_cuda_smooth(const RoadCuda *work, RvStream stream);
 RvStatus road_cuda_open_match(const RoadCuda *work);
+RvStatus road_cuda_open_ground(RoadCuda *w);
 /* Chooses blocks and shared_table; before the first run. */
 RvStatus road_cuda_open_learn(RoadCuda *work);
 RvStatus road_cuda_learn(const RoadCuda *work, RvStream stream);

@@ -75,16 +75,43 @@ struct Inbox {
 
 } // namespace
 
+/* Where the means of a warp's rows are: all rows of the frame, or a copy in shared memory. */
+struct Means {
+  const uint32_t *first; /* of the warp */
+  size_t step;           /* from one of its rows to the next */
+};
+
+/* Copies the means of a warp's rows to shared memory, many on their way at once. */
+static __device__ Means load_means(const RoadCuda &w, uint32_t *memory, bool is_copied) {
+  const RoadPlan &plan = w.plan;
+  const int lane = threadIdx.x % 32, own = threadIdx.x / 32;
+  const int warp = group_rank() * ROAD_GROUP_WARPS + own, warps = group_blocks() * ROAD_GROUP_WARPS;
+  if (!is_copied)
+    return {w.mean + (size_t)warp * plan.columns, (size_t)warps * plan.columns};
+  uint32_t *to = memory + (size_t)own * plan.columns;
+  const size_t step = (size_t)ROAD_GROUP_WARPS * plan.columns;
+  for (int y = warp, k = 0; y < plan.rows; y += warps, k++) {
+    const uint32_t *from = w.mean + (size_t)y * plan.columns;
+#pragma unroll 12
+    for (int x = lane; x < plan.columns; x += 32)
+      to[k * step + x] = __ldg(from + x);
+  }
+  __syncwarp();
+  return {to, step};
+}
+
 /* A thread's portion of the patches near the plane. */
-static __device__ Fit sums_near(const RoadCuda &w, const RvRoadPlane &plane, int round) {
+static __device__ Fit sums_near(const RoadCuda &w, const Means &means, const RvRoadPlane &plane,
+                                int round) {
   const RoadPlan &plan = w.plan;
   const int warp = group_rank() * ROAD_GROUP_WARPS + threadIdx.x / 32;
+  const uint32_t *row = means.first;
   Fit f = {};
-  for (int y = warp; y < plan.rows; y += group_blocks() * ROAD_GROUP_WARPS) {
+  for (int y = warp; y < plan.rows; y += group_blocks() * ROAD_GROUP_WARPS, row += means.step) {
     RowSums r = {};
 #pragma unroll 4
     for (int x = threadIdx.x % 32; x < plan.columns; x += 32) {
-      const uint32_t mean = w.mean[(size_t)y * plan.columns + x];
+      const uint32_t mean = row[x];
       const double ground = rv_road_plane_at(&plane, x, y, plan.config.patch_size);
       const double off = (double)mean / 256 - ground;
       if (mean == 0xffffffffu || ground < RV_ROAD_DEPTH_MIN ||
@@ -154,9 +181,12 @@ static __device__ RvPlaneSums sum_group(const Fit &mine, Inbox *inbox, int half)
 
 /* All blocks compute the same plane, the first one stores it. Clears the votes. */
 static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
-    fit_kernel(const __grid_constant__ RoadCuda w) {
+    fit_kernel(const __grid_constant__ RoadCuda w, int is_copied) {
+  extern __shared__ __align__(16) uint32_t memory[];
   __shared__ Inbox inbox;
   group_sync(); /* a block's shared memory is accessible once the block has started */
+  /* The means are older than the kernel before, which finds the line. */
+  const Means means = load_means(w, memory, is_copied);
   road_begin();
   const RoadPlan &plan = w.plan;
   const int thread = group_rank() * ROAD_GROUP_THREADS + threadIdx.x;
@@ -168,7 +198,7 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
     return;
   RvRoadPlane plane = line_plane(plan, (int)(0xffffffffu - (unsigned)line));
   for (int round = 0; round < RV_ROAD_FIT_ROUNDS; round++) {
-    const Fit mine = sums_near(w, plane, round);
+    const Fit mine = sums_near(w, means, plane, round);
     const RvPlaneSums sums = sum_group(mine, &inbox, round % 2);
     if (!rv_road_solve(&sums, plan.patches, plan.config.patch_size, &plane))
       return;
@@ -190,11 +220,29 @@ static __global__ void __launch_bounds__(TAKE_THREADS)
     w.frame->plane = rv_road_plane_of(ground, &w.plan.config.camera);
 }
 
+/* Of the means of the rows of a block. */
+static size_t fit_bytes(const RoadCuda *w) {
+  const int rows = rv_div_up(w->plan.rows, w->blocks * ROAD_GROUP_WARPS) * ROAD_GROUP_WARPS;
+  return (size_t)rows * w->plan.columns * sizeof(uint32_t);
+}
+
 RvStatus road_cuda_ground(const RoadCuda *w, const RvGroundSurface *ground, RvStream stream) {
   if (ground)
     return road_launch(w, take_kernel, dim3(rv_div_up(w->plan.rows * RV_ROAD_DEPTHS, TAKE_THREADS)),
                        dim3(TAKE_THREADS), 0, stream, *w, ground);
   const dim3 grid(RV_ROAD_HORIZONS, rv_div_up(RV_ROAD_BOTTOMS, BOTTOMS));
   RV_TRY(road_launch(w, lines_kernel, grid, dim3(BOTTOMS * PHASES), 0, stream, *w));
-  return group_launch(w, fit_kernel, 0, stream);
+  const size_t bytes = fit_bytes(w);
+  const bool is_copied = bytes <= (size_t)w->shared_means;
+  return group_launch(w, fit_kernel, is_copied ? bytes : 0, stream, (int)is_copied);
+}
+
+RvStatus road_cuda_open_ground(RoadCuda *w) {
+  const RvLog *log = &w->plan.config.log;
+  RvCudaDevice device;
+  RV_TRY(rv_cuda_device(log, &device));
+  w->shared_means = device.shared - 4096; /* less than the kernel's static variables take */
+  RV_CU(log, cudaFuncSetAttribute(fit_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  w->shared_means));
+  return RV_OK;
 }

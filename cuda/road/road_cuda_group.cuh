@@ -48,14 +48,15 @@ static __device__ __forceinline__ int64_t load(const int64_t *at) {
 }
 
 /* Launches a kernel as one group. */
-static inline RvStatus group_launch(const RoadCuda *w, void (*kernel)(const RoadCuda),
-                                    size_t shared, RvStream stream) {
+template <class... Params, class... Args>
+static inline RvStatus group_launch(const RoadCuda *w, void (*kernel)(const RoadCuda, Params...),
+                                    size_t shared, RvStream stream, const Args &...args) {
   RvLaunch launch(dim3((unsigned)w->blocks), dim3(ROAD_GROUP_THREADS), shared, stream);
   if (w->overlaps)
     launch.early();
   if (w->blocks > 1)
     launch.cluster(w->blocks);
-  return launch.run(&w->plan.config.log, kernel, *w);
+  return launch.run(&w->plan.config.log, kernel, *w, args...);
 }
 
 #endif

@@ -3,33 +3,112 @@
  * replacement, pending samples, cost tables. Frames without seeds change nothing. */
 #include "road/road_cuda_clusters.cuh"
 
-/* (4), (5), (6) for all samples of a model at once, relative to the model before the frame; by one
- * block. Clears the sums. */
+#define FEW 8 /* models that each block updates and compares by itself */
+
+/* (4), (5), (6) for all samples of a model at once, relative to the model before the frame. */
+struct RoadGain {
+  double weight, gain, total, matched;
+
+  __device__ __forceinline__ RoadGain(const RoadCuda &w, int model, int samples, int64_t count)
+      : weight(__ldcg(&w.library.weight[model])), gain(1.0 / (w.plan.config.memory * samples)),
+        total(weight + gain * (double)count), matched((double)count) {}
+
+  __device__ __forceinline__ RvRoadMoments of(RvRoadMoments m, int64_t sum, int64_t squares,
+                                              double floor) const {
+    const double spread = (double)squares - 2 * m.mean * (double)sum + m.mean * m.mean * matched;
+    const double next = (weight * m.variance + gain * spread) / total;
+    return {(weight * m.mean + gain * (double)sum) / total, next > floor ? next : floor};
+  }
+};
+
+static __device__ __forceinline__ int64_t matched_of(const RoadCuda &w, int model) {
+  return (int64_t)__ldcg(&w.matched[model]);
+}
+
+static __device__ __forceinline__ RvRoadMoments moments_of(const RoadCuda &w, size_t at) {
+  return {__ldcg(&w.library.mean[at]), __ldcg(&w.library.variance[at])};
+}
+
+/* The same in memory, by one block. Clears the sums. */
 static __device__ void update(const RoadCuda &w, int model, int samples, double floor) {
-  const int cells = w.plan.cells;
-  const int64_t matched = (int64_t)__ldcg(&w.matched[model]);
+  const int64_t matched = matched_of(w, model);
   if (matched == 0)
     return;
-  const double weight = w.library.weight[model];
-  const double gain = 1.0 / (w.plan.config.memory * samples);
-  const double total = weight + gain * (double)matched;
-  for (int cell = threadIdx.x; cell < cells; cell += ROAD_GROUP_THREADS) {
-    const size_t at = (size_t)model * cells + cell;
-    const int64_t sum = (int64_t)w.sums[at], squares = (int64_t)w.squares[at];
-    const double mean = w.library.mean[at];
-    const double spread = (double)squares - 2 * mean * (double)sum + mean * mean * (double)matched;
-    const double next = (weight * w.library.variance[at] + gain * spread) / total;
-    w.library.variance[at] = next > floor ? next : floor;
-    w.library.mean[at] = (weight * mean + gain * (double)sum) / total;
+  const RoadGain gain(w, model, samples, matched);
+  for (int cell = threadIdx.x; cell < w.plan.cells; cell += ROAD_GROUP_THREADS) {
+    const size_t at = (size_t)model * w.plan.cells + cell;
+    const RvRoadMoments next =
+        gain.of(moments_of(w, at), (int64_t)w.sums[at], (int64_t)w.squares[at], floor);
+    w.library.mean[at] = next.mean;
+    w.library.variance[at] = next.variance;
     w.sums[at] = 0;
     w.squares[at] = 0;
   }
   __syncthreads();
   if (threadIdx.x == 0) {
-    w.library.weight[model] = total;
+    w.library.weight[model] = gain.total;
     w.matched[model] = 0;
   }
 }
+
+/* --- The library of a block ------------------------------------------------------------------ */
+
+namespace {
+
+/* Every block has all models after the frame, in shared memory if they fit. */
+struct Known {
+  double *mean, *variance, *scale; /* [model][cell]; scale: 256 / variance */
+  double *weight;
+};
+
+} // namespace
+
+static __device__ Known known_of(const RoadCuda &w, char *memory, double *weight) {
+  const size_t values = (size_t)w.plan.config.library_size * w.plan.cells;
+  double *at = w.known ? w.known + 3 * values * group_rank() : (double *)memory;
+  return {at, at + values, at + 2 * values, weight};
+}
+
+/* Loads the models, with the update of those whose sums are not added yet. */
+static __device__ void load(const RoadCuda &w, const Known &k, int models, int samples,
+                            double floor) {
+  const int cells = w.plan.cells;
+#pragma unroll 2
+  for (int i = threadIdx.x; i < models * cells; i += ROAD_GROUP_THREADS) {
+    const int64_t sum = (int64_t)__ldcg(&w.sums[i]), squares = (int64_t)__ldcg(&w.squares[i]);
+    const int64_t matched = matched_of(w, i / cells);
+    RvRoadMoments m = moments_of(w, i);
+    if (matched)
+      m = RoadGain(w, i / cells, samples, matched).of(m, sum, squares, floor);
+    k.mean[i] = m.mean;
+    k.variance[i] = m.variance;
+    k.scale[i] = 256 / m.variance;
+  }
+  if (threadIdx.x < models) {
+    const int64_t matched = matched_of(w, threadIdx.x);
+    const RoadGain gain(w, threadIdx.x, samples, matched);
+    k.weight[threadIdx.x] = matched ? gain.total : gain.weight;
+  }
+  __syncthreads();
+}
+
+/* By the group, when all blocks have loaded the models: stores them, and clears the sums of the
+ * `before` models of the library before. */
+static __device__ void store(const RoadCuda &w, const Known &k, int models, int before) {
+  const int thread = group_rank() * ROAD_GROUP_THREADS + threadIdx.x, cells = w.plan.cells;
+  for (int i = thread; i < before * cells; i += group_blocks() * ROAD_GROUP_THREADS) {
+    w.sums[i] = 0;
+    w.squares[i] = 0;
+  }
+  for (int i = thread; i < models * cells; i += group_blocks() * ROAD_GROUP_THREADS) {
+    w.library.mean[i] = k.mean[i];
+    w.library.variance[i] = k.variance[i];
+  }
+  if (thread < before)
+    w.matched[thread] = 0;
+}
+
+/* --- New models ------------------------------------------------------------------------------ */
 
 /* An empty slot, or that of the model with the lowest weight, except those made in this frame. */
 static __device__ int slot_of(const double *weight, int models, int size, const uint8_t *taken) {
@@ -90,35 +169,38 @@ static __device__ void keep(const RoadCuda &w, const EmRun &r) {
   }
 }
 
+/* --- Tables ---------------------------------------------------------------------------------- */
+
 #define COUNTS_AT_ONCE 8 /* entries of a table per thread */
 
+static __device__ __forceinline__ uint32_t cost_of(const RoadPlan &plan, const Known &k, int at,
+                                                   RvRoadDistance distance, int count) {
+  return distance == RV_ROAD_MAHALANOBIS
+             ? rv_road_scaled_cost(count, k.mean[at], k.scale[at])
+             : rv_road_cost(distance, count, plan.area, k.mean[at], k.variance[at]);
+}
+
 /* Costs of all models for a distance, by the group. */
-static __device__ void tabulate(const RoadCuda &w, const RoadTable &table, int models,
-                                RvRoadDistance distance) {
+static __device__ void tabulate(const RoadCuda &w, const Known &k, const RoadTable &table,
+                                int models, RvRoadDistance distance) {
   const RoadPlan &plan = w.plan;
   const int thread = group_rank() * ROAD_GROUP_THREADS + threadIdx.x;
   const int threads = group_blocks() * ROAD_GROUP_THREADS;
   const int runs = rv_div_up(plan.area + 1, COUNTS_AT_ONCE);
   for (int i = thread; i < models * plan.cells * runs; i += threads) {
     const int j = i % models, cell = i / models % plan.cells, first = i / models / plan.cells;
-    const size_t at = (size_t)j * plan.cells + cell;
-    const double mean = __ldcg(&w.library.mean[at]), variance = __ldcg(&w.library.variance[at]);
-    const uint32_t empty =
-        distance == RV_ROAD_CHEBYSHEV ? 0 : rv_road_cost(distance, 0, plan.area, mean, variance);
+    const int at = j * plan.cells + cell;
+    const uint32_t empty = distance == RV_ROAD_CHEBYSHEV ? 0 : cost_of(plan, k, at, distance, 0);
     uint32_t *cost = table.cost + (size_t)cell * (plan.area + 1) * plan.model_pitch + j;
     const int end = min(plan.area + 1, (first + 1) * COUNTS_AT_ONCE);
     for (int count = first * COUNTS_AT_ONCE; count < end; count++)
-      cost[(size_t)count * plan.model_pitch] =
-          rv_road_cost(distance, count, plan.area, mean, variance) - empty;
+      cost[(size_t)count * plan.model_pitch] = cost_of(plan, k, at, distance, count) - empty;
   }
   /* By the last warps: with few models, the first ones are busy with the table. */
   for (int j = (threads - 1 - thread) / 32; j < models; j += threads / 32) {
     uint32_t base = 0;
-    for (int cell = thread % 32; cell < plan.cells; cell += 32) {
-      const size_t at = (size_t)j * plan.cells + cell;
-      base += rv_road_cost(distance, 0, plan.area, __ldcg(&w.library.mean[at]),
-                           __ldcg(&w.library.variance[at]));
-    }
+    for (int cell = thread % 32; cell < plan.cells; cell += 32)
+      base += cost_of(plan, k, j * plan.cells + cell, distance, 0);
     base = (uint32_t)rv_warp_sum(base);
     if (thread % 32 == 0)
       table.base[j] = base;
@@ -130,82 +212,129 @@ static __device__ __forceinline__ double floor_of_variance(const RoadPlan &plan)
 }
 
 /* Effective dimensions of all models, one warp each, by the group. */
-static __device__ void count_dimensions(const RoadCuda &w, int models) {
+static __device__ void count_dimensions(const RoadCuda &w, const Known &k, int models) {
   const int lane = threadIdx.x % 32, warps = group_blocks() * ROAD_GROUP_WARPS;
   for (int j = group_rank() * ROAD_GROUP_WARPS + threadIdx.x / 32; j < models; j += warps) {
     int dimensions = 0;
     for (int cell = lane; cell < w.plan.cells; cell += 32)
-      dimensions += rv_road_is_dimension(
-          __ldcg(&w.library.variance[(size_t)j * w.plan.cells + cell]), floor_of_variance(w.plan));
+      dimensions +=
+          rv_road_is_dimension(k.variance[j * w.plan.cells + cell], floor_of_variance(w.plan));
     dimensions = (int)rv_warp_sum(dimensions);
     if (lane == 0)
       w.dimensions[j] = (uint32_t)dimensions;
   }
 }
 
-static __device__ void tabulate_all(const RoadCuda &w, int models) {
-  count_dimensions(w, models);
-  tabulate(w, w.update, models, RV_ROAD_MAHALANOBIS);
+static __device__ void tabulate_all(const RoadCuda &w, const Known &k, int models) {
+  count_dimensions(w, k, models);
+  tabulate(w, k, w.update, models, RV_ROAD_MAHALANOBIS);
   if (w.plan.config.distance != RV_ROAD_MAHALANOBIS)
-    tabulate(w, w.classify, models, w.plan.config.distance);
+    tabulate(w, k, w.classify, models, w.plan.config.distance);
 }
 
-/* The two models that are most alike, by the group, one warp per pair; result in frame->alike. */
-static __device__ void find_alike(const RoadCuda &w, int models) {
+/* --- Models that are alike ------------------------------------------------------------------- */
+
+/* ~ of the least key of this warp's share of the pairs of models, by `warps` from `warp` on; 0:
+ * none. */
+static __device__ unsigned long long find_alike(const RoadCuda &w, const Known &k, int models,
+                                                int warp, int warps) {
   const int lane = threadIdx.x % 32, cells = w.plan.cells;
-  const int warps = group_blocks() * ROAD_GROUP_WARPS;
-  const double *mean = w.library.mean, *variance = w.library.variance;
   unsigned long long best = 0;
-  for (int p = group_rank() * ROAD_GROUP_WARPS + threadIdx.x / 32; p < models * models;
-       p += warps) {
+  for (int p = warp; p < models * models; p += warps) {
     const int i = p % models, j = p / models;
     if (i >= j)
       continue;
     uint32_t sum = 0;
     int dimensions = 0;
+#pragma unroll 2
     for (int cell = lane; cell < cells; cell += 32) {
-      const size_t a = (size_t)i * cells + cell, b = (size_t)j * cells + cell;
-      const double one = __ldcg(&variance[a]), two = __ldcg(&variance[b]);
-      const double larger = one > two ? one : two;
-      sum += rv_road_gap_part(__ldcg(&mean[a]), __ldcg(&mean[b]), larger);
-      dimensions += rv_road_is_dimension(larger, floor_of_variance(w.plan));
+      const int a = i * cells + cell, b = j * cells + cell;
+      /* Division is monotone: this is 256 / the larger variance. */
+      sum += rv_road_gap_scaled(k.mean[a], k.mean[b],
+                                k.scale[a] < k.scale[b] ? k.scale[a] : k.scale[b]);
+      const double one = k.variance[a], two = k.variance[b];
+      dimensions += rv_road_is_dimension(one > two ? one : two, floor_of_variance(w.plan));
     }
     sum = (uint32_t)rv_warp_sum(sum);
     dimensions = (int)rv_warp_sum(dimensions);
     best = max(best, ~(unsigned long long)rv_road_gap_key(sum, dimensions, i, j));
   }
-  if (lane == 0 && best)
-    atomicMax(&w.frame->alike, best);
+  return best;
 }
 
-/* By the first block: model i becomes both, the last one takes the place of j; weights in shared
- * memory. Returns the number of models. */
-static __device__ int unite(const RoadCuda &w, double *weight, int models, int i, int j) {
+/* ~ of the key of the pair of models that is to be merged, for all blocks; 0: none. Then all blocks
+ * have loaded the models. */
+static __device__ unsigned long long pair_to_merge(const RoadCuda &w, const Known &k, int models) {
+  __shared__ unsigned long long keys[ROAD_GROUP_WARPS];
+  const int warp = threadIdx.x / 32;
+  unsigned long long alike = 0;
+  if (w.plan.config.merge_threshold > 0 && models > FEW) {
+    alike = find_alike(w, k, models, group_rank() * ROAD_GROUP_WARPS + warp,
+                       group_blocks() * ROAD_GROUP_WARPS);
+    if (threadIdx.x % 32 == 0 && alike)
+      atomicMax(&w.frame->alike, alike);
+    group_sync();
+    alike = __ldcg(&w.frame->alike);
+  } else {
+    if (w.plan.config.merge_threshold > 0)
+      alike = find_alike(w, k, models, warp, ROAD_GROUP_WARPS);
+    if (threadIdx.x % 32 == 0)
+      keys[warp] = alike;
+    group_sync();
+    for (int i = 0; i < ROAD_GROUP_WARPS; i++)
+      alike = max(alike, keys[i]);
+  }
+  return alike && rv_road_is_alike(~alike, w.plan.config.merge_threshold) ? alike : 0;
+}
+
+static __device__ __forceinline__ void put(const Known &k, int at, RvRoadMoments m) {
+  k.mean[at] = m.mean;
+  k.variance[at] = m.variance;
+  k.scale[at] = 256 / m.variance;
+}
+
+/* Model i becomes both, the last one takes the place of j. Returns the number of models. */
+static __device__ int unite(const RoadCuda &w, const Known &k, int models, int i, int j) {
   const int cells = w.plan.cells, last = models - 1;
-  const double u = weight[i], v = weight[j];
+  const double u = k.weight[i], v = k.weight[j], moved = k.weight[last];
   for (int cell = threadIdx.x; cell < cells; cell += ROAD_GROUP_THREADS) {
-    const size_t a = (size_t)i * cells + cell, b = (size_t)j * cells + cell;
-    const size_t c = (size_t)last * cells + cell;
-    const RvRoadMoments one = {__ldcg(&w.library.mean[a]), __ldcg(&w.library.variance[a])};
-    const RvRoadMoments two = {__ldcg(&w.library.mean[b]), __ldcg(&w.library.variance[b])};
-    const RvRoadMoments moved = {__ldcg(&w.library.mean[c]), __ldcg(&w.library.variance[c])};
-    const RvRoadMoments both = u + v > 0 ? rv_road_unite(one, u, two, v, w.plan.area) : one;
-    w.library.mean[a] = both.mean;
-    w.library.variance[a] = both.variance;
-    if (last != j) {
-      w.library.mean[b] = moved.mean;
-      w.library.variance[b] = moved.variance;
-    }
+    const int a = i * cells + cell, b = j * cells + cell, c = last * cells + cell;
+    const RvRoadMoments one = {k.mean[a], k.variance[a]}, two = {k.mean[b], k.variance[b]};
+    const RvRoadMoments other = {k.mean[c], k.variance[c]};
+    put(k, a, u + v > 0 ? rv_road_unite(one, u, two, v, w.plan.area) : one);
+    if (last != j)
+      put(k, b, other);
   }
   __syncthreads(); /* u and v are read */
   if (threadIdx.x == 0) {
-    const double moved = weight[last];
-    weight[i] = u + v;
+    k.weight[i] = u + v;
     if (last != j)
-      weight[j] = moved;
+      k.weight[j] = moved;
   }
   __syncthreads();
   return last;
+}
+
+/* By the first block: normalizes the weights, updates state and report. `kept` samples are
+ * pending. */
+static __device__ void finish(const RoadCuda &w, const EmRun &r, const Known &k, int models,
+                              int iterations, int kept, int samples) {
+  if (threadIdx.x >= 32)
+    return;
+  double sum = 0;
+#pragma unroll 8
+  for (int j = 0; j < models; j++)
+    sum = sum + k.weight[j];
+  for (int j = threadIdx.x; j < models; j += 32)
+    w.library.weight[j] = sum > 0 ? k.weight[j] / sum : k.weight[j];
+  if (threadIdx.x > 0)
+    return;
+  w.state->models = models;
+  w.state->pending = kept;
+  w.state->side = kept ? 1 - r.side : r.side;
+  w.frame->samples_matched = samples - r.samples;
+  w.frame->models_added = iterations ? r.k : 0;
+  w.frame->iterations = iterations;
 }
 
 /* By the first block: all weights to shared memory. */
@@ -213,40 +342,6 @@ static __device__ void load_weights(const RoadCuda &w, double *weight, int model
   if (threadIdx.x < models)
     weight[threadIdx.x] = __ldcg(&w.library.weight[threadIdx.x]);
   __syncthreads();
-}
-
-/* The pair of models that is to be merged, for all blocks, after all of them have finished the
- * models; 0: none. */
-static __device__ unsigned long long pair_to_merge(const RoadCuda &w, int models) {
-  if (w.plan.config.merge_threshold <= 0)
-    return 0;
-  find_alike(w, models);
-  group_sync();
-  const unsigned long long alike = __ldcg(&w.frame->alike);
-  return alike && rv_road_is_alike(~alike, w.plan.config.merge_threshold) ? alike : 0;
-}
-
-/* By the first block, with all weights in shared memory: merges a pair, normalizes the weights,
- * updates state and report. `kept` samples are pending. */
-static __device__ void finish(const RoadCuda &w, const EmRun &r, double *weight, int models,
-                              unsigned long long pair, int iterations, int kept, int samples) {
-  __shared__ double sum;
-  if (pair)
-    models = unite(w, weight, models, (int)(~pair & 255), (int)(~pair >> 8 & 255));
-  if (threadIdx.x == 0) {
-    sum = 0;
-    for (int j = 0; j < models; j++)
-      sum = sum + weight[j];
-    w.state->models = models;
-    w.state->pending = kept;
-    w.state->side = kept ? 1 - r.side : r.side;
-    w.frame->samples_matched = samples - r.samples;
-    w.frame->models_added = iterations ? r.k : 0;
-    w.frame->iterations = iterations;
-  }
-  __syncthreads();
-  if (threadIdx.x < models)
-    w.library.weight[threadIdx.x] = sum > 0 ? weight[threadIdx.x] / sum : weight[threadIdx.x];
 }
 
 /* By the first block, for all blocks. */
@@ -260,12 +355,41 @@ static __device__ int estimate(const RoadCuda &w, const EmRun &r) {
   return __ldcg(&w.frame->clusters);
 }
 
+/* New models from the unmatched samples, into the library; by the group. Returns the number of
+ * iterations. */
+static __device__ int learn(const RoadCuda &w, EmRun &r, char *memory, double *weight, int *models,
+                            int samples) {
+  const RoadPlan &plan = w.plan;
+  const int rank = group_rank();
+  int iterations = 0;
+  const int given = *models ? plan.config.new_models : plan.config.initial_models;
+  const int k = plan.config.estimate_models ? estimate(w, r) : given;
+  const size_t bytes = (size_t)k * plan.cells * (plan.area + 1) * sizeof(uint32_t);
+  r.table = bytes <= (size_t)w.shared_table ? (uint32_t *)(memory + sizeof(RoadEm)) : NULL;
+  if (k > 1)
+    iterations = em_run(w, r, k);
+  else if (rank == 0)
+    iterations = em_single(w, r);
+  group_sync();
+  if (rank == 0) {
+    load_weights(w, weight, *models);
+    *models = insert(w, r, weight, *models, (double)r.samples / samples);
+    if (threadIdx.x < *models)
+      w.library.weight[threadIdx.x] = weight[threadIdx.x];
+    if (threadIdx.x == 0)
+      w.state->models = *models;
+  }
+  group_sync();
+  *models = __ldcg(&w.state->models);
+  return iterations;
+}
+
 static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
     learn_kernel(const __grid_constant__ RoadCuda w) {
   extern __shared__ __align__(16) char memory[];
+  __shared__ double weight[RV_ROAD_LIBRARY_MAX];
   road_begin();
   const RoadPlan &plan = w.plan;
-  __shared__ double weight[RV_ROAD_LIBRARY_MAX]; /* of the first block */
   const int seeds = road_seeds(w), rank = group_rank();
   if (seeds == 0)
     return;
@@ -275,58 +399,52 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
   r.pending = w.state->pending;
   r.side = w.state->side;
   r.samples = w.frame->left;
-  r.floor_of_variance = w.plan.config.variance_floor * plan.area * plan.area;
+  r.floor_of_variance = floor_of_variance(plan);
   const int samples = r.pending + seeds, each = rv_div_up(r.samples, group_blocks());
   r.first = min(rank * each, r.samples);
   r.last = min(r.first + each, r.samples);
   const size_t mine = (size_t)rank * plan.models;
   r.models = {w.fresh.mean + mine * plan.cells, w.fresh.variance + mine * plan.cells,
               w.fresh.weight + mine};
-  for (int j = rank; j < models; j += group_blocks())
-    update(w, j, samples, r.floor_of_variance);
   int iterations = 0, kept = 0;
   const bool is_enough = r.samples >= plan.config.min_samples;
   const bool learns = is_enough && (models == 0 || !rv_road_are_outliers(r.samples, samples,
-                                                                         w.plan.config.min_share));
+                                                                         plan.config.min_share));
+  /* Few models are updated by every block by itself, while it loads them. */
+  for (int j = rank; j < models && (learns || models > FEW); j += group_blocks())
+    update(w, j, samples, r.floor_of_variance);
+  if (models > FEW && !learns)
+    group_sync();
   if (learns) {
-    const int given = models ? w.plan.config.new_models : w.plan.config.initial_models;
-    const int k = w.plan.config.estimate_models ? estimate(w, r) : given;
-    const size_t bytes = (size_t)k * plan.cells * (plan.area + 1) * sizeof(uint32_t);
-    r.table = bytes <= (size_t)w.shared_table ? (uint32_t *)(memory + sizeof(RoadEm)) : NULL;
-    if (k > 1)
-      iterations = em_run(w, r, k);
-    else if (rank == 0)
-      iterations = em_single(w, r);
+    iterations = learn(w, r, memory, weight, &models, samples);
   } else if (!is_enough) {
     keep(w, r);
     kept = r.samples;
   }
-  group_sync();
+  const Known k = known_of(w, memory, weight);
+  load(w, k, models, samples, r.floor_of_variance);
+  const unsigned long long pair = pair_to_merge(w, k, models);
+  const int before = models;
+  if (pair)
+    models = unite(w, k, models, (int)(~pair & 255), (int)(~pair >> 8 & 255));
   if (rank == 0)
-    load_weights(w, weight, models);
-  if (learns) {
-    if (rank == 0)
-      models = insert(w, r, weight, models, (double)r.samples / samples);
-    if (rank == 0 && threadIdx.x == 0)
-      w.state->models = models;
-    group_sync();
-    models = __ldcg(&w.state->models);
-  }
-  const unsigned long long pair = pair_to_merge(w, models);
-  if (rank == 0)
-    finish(w, r, weight, models, pair, iterations, kept, samples);
+    finish(w, r, k, models, iterations, kept, samples);
+  tabulate_all(w, k, models);
+  store(w, k, models, before);
   const int thread = rank * ROAD_GROUP_THREADS + threadIdx.x;
   for (int i = thread; i < plan.cells * (plan.area + 1); i += group_blocks() * ROAD_GROUP_THREADS)
     w.unmatched[i] = 0; /* all blocks have finished reading */
-  if (pair)             /* else the models are as all blocks have seen them */
-    group_sync();
-  tabulate_all(w, models - (pair != 0));
 }
 
 static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
     tabulate_kernel(const __grid_constant__ RoadCuda w) {
+  extern __shared__ __align__(16) char memory[];
+  __shared__ double weight[RV_ROAD_LIBRARY_MAX];
   road_begin();
-  tabulate_all(w, w.state->models);
+  const int models = w.state->models;
+  const Known k = known_of(w, memory, weight);
+  load(w, k, models, 1, floor_of_variance(w.plan)); /* no sums wait between frames */
+  tabulate_all(w, k, models);
 }
 
 RvStatus road_cuda_open_learn(RoadCuda *w) {
@@ -345,15 +463,21 @@ RvStatus road_cuda_open_learn(RoadCuda *w) {
   const size_t all = model * plan.models;
   w->shared_table = (int)(all <= space ? all : model <= space ? space / model * model : 0);
   /* The limit belongs to the kernel, not to the object: it is the same for all objects. */
-  RV_CU(log, cudaFuncSetAttribute(learn_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  (int)(sizeof(RoadEm) + space)));
+  const int most = (int)(sizeof(RoadEm) + space);
+  if (road_known_bytes(&plan) <= (size_t)most)
+    w->known = NULL;
+  w->shared_known = w->known ? 0 : (int)road_known_bytes(&plan);
+  RV_CU(log, cudaFuncSetAttribute(learn_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  RV_CU(log,
+        cudaFuncSetAttribute(tabulate_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
   return RV_OK;
 }
 
 RvStatus road_cuda_learn(const RoadCuda *w, RvStream stream) {
-  return group_launch(w, learn_kernel, sizeof(RoadEm) + w->shared_table, stream);
+  const int learning = (int)sizeof(RoadEm) + w->shared_table;
+  return group_launch(w, learn_kernel, rv_max(learning, w->shared_known), stream);
 }
 
 RvStatus road_cuda_tabulate(const RoadCuda *w, RvStream stream) {
-  return group_launch(w, tabulate_kernel, 0, stream);
+  return group_launch(w, tabulate_kernel, w->shared_known, stream);
 }

@@ -401,17 +401,20 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
     classify_kernel(const __grid_constant__ RoadCuda w) {
   extern __shared__ __align__(16) uint32_t shared[];
   __shared__ uint32_t nearest[CLASSIFY_PATCHES];
-  road_begin();
   const RoadPlan &plan = w.plan;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, entries = list_size(plan);
-  const int start = blockIdx.x * CLASSIFY_PATCHES, models = w.state->models;
+  const int start = blockIdx.x * CLASSIFY_PATCHES;
   const int patches = min(CLASSIFY_PATCHES, plan.patches - start);
   const RvRoadDistance distance = w.plan.config.distance;
   uint16_t *lists = (uint16_t *)shared + warp * TILE * entries;
   const uint8_t *rows = w.counts + (size_t)(start + warp * TILE) * plan.pitch;
   const int mine = min(patches - warp * TILE, TILE); /* may be negative */
   const uint8_t *row = lane / LANES_OF < mine ? rows + (lane / LANES_OF) * plan.pitch : NULL;
+  /* The kernel before, which learns, leaves most of the GPU idle. Counts are older than that: they are
+   * listed next to it. */
   const int fours = IS_MAX ? 0 : make_list(plan, row, lists + lane / LANES_OF * entries);
+  road_begin();
+  const int models = w.state->models;
   __syncwarp();
   const unsigned long long key =
       nearest_of<IS_MAX>(plan, w.classify, {row, lists, entries, fours}, models, distance);

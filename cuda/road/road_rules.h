@@ -258,9 +258,12 @@ RV_HD uint32_t rv_road_scaled_cost(int count, double mean, double scale) {
 
 /* The same between the means of two models, for the larger variance of a cell. The sum over all
  * cells is below 2^32, as for rv_road_cost. */
-RV_HD uint32_t rv_road_gap_part(double mean, double other, double larger_variance) {
+RV_HD uint32_t rv_road_gap_scaled(double mean, double other, double scale) {
   const double off = mean - other;
-  return (uint32_t)(off * off * (256 / larger_variance) + 0.5);
+  return (uint32_t)(off * off * scale + 0.5);
+}
+RV_HD uint32_t rv_road_gap_part(double mean, double other, double larger_variance) {
+  return rv_road_gap_scaled(mean, other, 256 / larger_variance);
 }
 
 /* Order of the pairs of models i < j: the nearest per dimension, in 1/65536, on a tie the first. */
