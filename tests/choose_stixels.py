@@ -48,7 +48,8 @@ CANDIDATES = {
 }
 SKY = ('p-empty-sky', 'p-out', 'sigma-sky', 'object-on-sky')
 INPUTS = {'default': '', 'whole': 'max-lr-diff=-1 uniqueness=0 speckle-size=0', 'dense': 'fill=dense'}
-CONFIDENCES = ('', 'full-confidence=0.05 min-confidence=0', 'full-confidence=1 min-confidence=0',
+CONFIDENCES = ('', 'full-confidence=0.75', 'full-confidence=0.8', 'full-confidence=0.9',
+               'full-confidence=0.05 min-confidence=0', 'full-confidence=1 min-confidence=0',
                'full-confidence=0.9 min-confidence=0.5')
 WEIGHTS = (0.5, 1, 2, 4, 6, 8, 12)
 
