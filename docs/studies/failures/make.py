@@ -84,19 +84,25 @@ def sheet(scenes, results, name):
                       for _pixels, center, scene, wrong in found[:ROWS]])
 
 
+def gallery():
+    """The module that makes the gallery."""
+    path = os.path.join(HERE, '..', '..', 'gallery', 'make.py')
+    spec = importlib.util.spec_from_file_location('gallery', path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    spec = importlib.util.spec_from_file_location('gallery', os.path.join(HERE, '..', '..', 'gallery', 'make.py'))
-    gallery = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(gallery)
     folder = sys.argv[3] if len(sys.argv) > 3 else HERE
     with tempfile.TemporaryDirectory() as work:
         sets = Rendered(sys.argv[1], sys.argv[2], work)
         depth = {p.name: sets.input('default', p) for p in sets.pictures}
         stixels = {name: found[0] for name, found in sets.run('default').items()}
     for name, results in (('depth', depth), ('stixels', stixels)):
-        gallery.write_indexed_png(os.path.join(folder, name + '.png'),
+        gallery().write_indexed_png(os.path.join(folder, name + '.png'),
                                   sheet(sets.pictures, results, name))
 
 
