@@ -7,8 +7,9 @@
 #   fuzz      libFuzzer targets: the seed corpus, then a few seconds of search each
 #   format    clang-format
 #   architectures  on request: CUDA code for all architectures, size of the library
-# The last line is always "N passed, N failed, N skipped". RV_DATA names a folder with real stereo
-# pairs for the quality test; RV_FUZZ_SECONDS (4) is the time of one fuzz target. CI=true makes
+# The tests of a step run while the next steps are built at low priority, so that tests that wait leave no
+# processor idle. The last line is always "N passed, N failed, N skipped". RV_DATA names a folder with real
+# stereo pairs for the quality test; RV_FUZZ_SECONDS (4) is the time of one fuzz target. CI=true makes
 # warnings errors in every build.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -34,7 +35,7 @@ meson_tests() { # BUILD [meson test arguments]
   local build=$1 log=$1/meson-logs/testlog.json p f s names status
   shift
   rm -f "$log"
-  meson test -C "$build" --no-rebuild --print-errorlogs "$@"
+  meson test -C "$build" --no-rebuild --num-processes $(($(nproc) + 1)) --print-errorlogs "$@"
   status=$?
   if [ ! -s "$log" ]; then
     record "$build: meson test gave no log (status $status)" 1
@@ -65,63 +66,73 @@ configure() { # BUILD COMPILER_PREFIX_ENV... -- meson options
     shift
   done
   shift
-  if [ ! -f "$dir/build.ninja" ]; then
-    env "${environment[@]}" meson setup "$dir" "$@" >"$dir.log" 2>&1 || {
-      cat "$dir.log"
-      record "$dir: meson setup" 1
-      return 1
-    }
-    mv "$dir.log" "$dir/setup.log"
-  fi
+  [ -f "$dir/build.ninja" ] || env "${environment[@]}" meson setup "$dir" "$@"
 }
 
-# Builds targets, or everything; the build counts as a test.
 compile() { # BUILD [TARGET...]
   local dir=$1
   shift
   ninja -C "$dir" -j "$(nproc)" "$@"
-  local status=$?
-  record "$dir: build" "$status"
-  return "$status"
-}
-
-build() { # BUILD COMPILER_PREFIX_ENV... -- meson options
-  configure "$@" && compile "$1"
 }
 
 has_cuda() { grep -qs 'RV_HAVE_CUDA 1' "$1/cuda/rv_config.h"; }
 
-step_main() {
+# The compiler of the fuzz targets, which setup.sh installs, and the build for the sanitizers.
+clang() { command -v clang-14 || command -v clang; }
+sanitized() { if clang >/dev/null; then echo build-fuzz; else echo build-sanitize; fi; }
+
+# --- builds: build_STEP ends with the status of the build ---------------------------------------
+
+build_main() {
   local options=()
   [ "${CI:-}" != true ] || options=(-Dwerror=true -Dcuda-arch=75,90)
-  ./setup.sh --tests --build-dir build "${options[@]}"
-  local status=$?
-  record "setup.sh" "$status"
   # What tests alone need is not in the default target of newer versions of meson.
-  [ "$status" != 0 ] || { compile build meson-test-prereq && meson_tests build; }
+  ./setup.sh --tests --build-dir build "${options[@]}" && compile build meson-test-prereq
 }
 
-step_nocuda() {
+build_nocuda() {
   if ! has_cuda build; then
     echo "the main build is the one without CUDA"
-    return
+    return 77
   fi
-  build build-nocuda -- -Dcuda=disabled -Dwerror=true &&
-    meson_tests build-nocuda --no-suite once
+  configure build-nocuda -- -Dcuda=disabled -Dwerror=true && compile build-nocuda
 }
 
+# One build for the sanitizers and the fuzz targets, by clang; without clang by gcc, without fuzz targets.
+build_sanitize() {
+  local dir compiler
+  local options=(-Dcuda=disabled -Dwerror=true -Dexamples=disabled -Doptimization=1 -Ddebug=true
+    -Db_lundef=false -Db_sanitize=address,undefined)
+  dir=$(sanitized)
+  if compiler=$(clang); then
+    configure "$dir" CC="$compiler" CXX="${compiler/clang/clang++}" -- -Dfuzz=enabled "${options[@]}"
+  else
+    configure "$dir" -- "${options[@]}"
+  fi && compile "$dir"
+}
+
+build_fuzz() {
+  clang >/dev/null || { echo "no clang here"; return 77; }
+  build_sanitize
+}
+
+# --- tests: step_STEP runs what was built --------------------------------------------------------
+
+step_main() { meson_tests build; }
+
+step_nocuda() { meson_tests build-nocuda --no-suite once; }
+
 step_sanitize() {
-  local asan=strict_string_checks=1:detect_stack_use_after_return=1
+  local build asan=strict_string_checks=1:detect_stack_use_after_return=1
+  build=$(sanitized)
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-  build build-sanitize -- -Dcuda=disabled -Dwerror=true -Dexamples=disabled \
-    -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Ddebug=true && {
-    ASAN_OPTIONS=$asan meson_tests build-sanitize --suite library --timeout-multiplier 4
-    # The elements' programs carry the sanitizer into GStreamer's process, so its scanner must not
-    # be another one. GLib keeps memory to the end; there the leaks tracer looks for leaks.
-    [ ! -f build-sanitize/gst/libgstroadvision.so ] || GST_REGISTRY_FORK=no \
-      ASAN_OPTIONS=$asan:detect_leaks=0 meson_tests build-sanitize --suite gst --timeout-multiplier 4
-  }
-  unset UBSAN_OPTIONS
+  export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
+  ASAN_OPTIONS=$asan meson_tests "$build" --suite library --timeout-multiplier 4
+  # The elements' programs carry the sanitizer into GStreamer's process, so its scanner must not
+  # be another one. GLib keeps memory to the end; there the leaks tracer looks for leaks.
+  [ ! -f "$build/gst/libgstroadvision.so" ] || GST_REGISTRY_FORK=no \
+    ASAN_OPTIONS=$asan:detect_leaks=0 meson_tests "$build" --suite gst --timeout-multiplier 4
+  unset UBSAN_OPTIONS LSAN_OPTIONS
 }
 
 # Searches for RV_FUZZ_SECONDS; leaves NAME.log and NAME.status. Several run side by side.
@@ -138,25 +149,12 @@ fuzz_target() { # TARGET
 export -f fuzz_target
 
 step_fuzz() {
-  local clang
-  clang=$(command -v clang-14 || command -v clang) || {
-    echo "no clang here"
-    record "fuzz" 77
-    return
-  }
-  configure build-fuzz CC="$clang" CXX="${clang/clang/clang++}" -- -Dfuzz=enabled -Dcuda=disabled \
-    -Dexamples=disabled -Doptimization=1 -Ddebug=true -Db_lundef=false \
-    -Db_sanitize=address,undefined || return
-  # The targets and the plugin that one of them loads: other tests are built in the steps above.
   local targets target name
   mapfile -t targets < <(ninja -C build-fuzz -t targets all | sed -n 's/^\(tests\/fuzz\/fuzz_[a-z_]*\): .*/\1/p')
   if [ ${#targets[@]} = 0 ]; then
     record "fuzz: no targets" 1
     return
   fi
-  name=gst/libgstroadvision.so
-  ninja -C build-fuzz -t query "$name" >/dev/null 2>&1 || name=''
-  compile build-fuzz "${targets[@]}" ${name:+"$name"} || return
   printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -n 1 bash -c 'fuzz_target "$1"' fuzz
   for target in "${targets[@]}"; do
     name=$(basename "$target")
@@ -202,10 +200,32 @@ for step in "$@"; do
 done
 [ $# = 0 ] || steps=("$@")
 
+# The builds of all steps, one after the other; a line "STEP STATUS" for each.
+build_all() {
+  local step
+  for step in "${steps[@]}"; do
+    declare -F "build_$step" >/dev/null || continue
+    "build_$step" >"$logs/$step.log" 2>&1 </dev/null
+    echo "$step $?"
+    renice -n 10 "$BASHPID" >/dev/null # from now on beside tests
+  done
+}
+
+logs=$(mktemp -d)
+trap 'kill "$builder" 2>/dev/null; rm -rf "$logs"' EXIT
+exec 3< <(build_all)
+builder=$!
+
 for step in "${steps[@]}"; do
   say "$step"
   start=$SECONDS
-  "step_$step"
+  status=0
+  if declare -F "build_$step" >/dev/null; then
+    read -r built status <&3 && [ "$built" = "$step" ] || status=1
+    cat "$logs/$step.log"
+    record "$step: build" "$status"
+  fi
+  [ "$status" != 0 ] || "step_$step"
   took+=("$step $((SECONDS - start)) s")
 done
 
