@@ -75,11 +75,15 @@ struct Inbox {
 
 } // namespace
 
+namespace {
+
 /* Where the means of a warp's rows are: all rows of the frame, or a copy in shared memory. */
 struct Means {
   const uint32_t *first; /* of the warp */
   size_t step;           /* from one of its rows to the next */
 };
+
+} // namespace
 
 /* Copies the means of a warp's rows to shared memory, many on their way at once. */
 static __device__ Means load_means(const RoadCuda &w, uint32_t *memory, bool is_copied) {

@@ -5,6 +5,8 @@
 
 #define FEW 8 /* models that each block updates and compares by itself */
 
+namespace {
+
 /* (4), (5), (6) for all samples of a model at once, relative to the model before the frame. */
 struct RoadGain {
   double weight, gain, total, matched;
@@ -20,6 +22,8 @@ struct RoadGain {
     return {(weight * m.mean + gain * (double)sum) / total, next > floor ? next : floor};
   }
 };
+
+} // namespace
 
 static __device__ __forceinline__ int64_t matched_of(const RoadCuda &w, int model) {
   return (int64_t)__ldcg(&w.matched[model]);
