@@ -32,6 +32,7 @@
 
 #include "common/gstrvsettings.h"
 #include "hough/hough.h"
+#include "rv_event.h"
 
 typedef struct Settings {
   RvHoughConfig config; /* size, threads and log are filled in by configure */
@@ -76,7 +77,7 @@ static void release(GstRvTransform *base) {
   gst_rv_payload_pool_free(&self->accumulators);
   rv_buffer_free(&self->gray.data, self->engine);
   rv_buffer_free(&self->results, self->engine);
-  g_clear_pointer(&self->found, g_free);
+  rv_host_free(&self->found, self->engine);
   g_clear_pointer(&self->memory, g_free);
   g_clear_pointer(&self->lines, g_free);
 }
@@ -101,7 +102,6 @@ static RvStatus make_pools(GstCudaHough *self, const GstRvExecContext *work, gbo
   const gsize lines = (gsize)self->used.max_lines * sizeof(RvLine);
   const gsize row = (gsize)rv_hough_hit_words(&self->used) * sizeof(guint32);
   self->bytes = 8 + lines + (has_hits(self) ? (gsize)self->used.max_lines * row : 0);
-  self->found = g_malloc(self->bytes);
   self->lines = g_malloc(lines);
   self->memory = g_malloc(rv_hough_thin_bytes(&self->used));
   self->lists = gst_rv_payload_pool_new(NULL, lines);
@@ -129,6 +129,8 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   status = make_pools(self, work, wanted->accumulator);
   if (status == RV_OK)
     status = rv_buffer_new(&self->results, self->bytes, work->engine);
+  if (status == RV_OK)
+    status = rv_host_new(&self->found, self->bytes, work->engine);
   if (status == RV_OK)
     status = rv_buffer_new(&self->gray.data,
                            gst_rv_raster_bytes(RV_U8, config.width, config.height), work->engine);

@@ -32,6 +32,7 @@
 #include "gstcudaobstacles.h"
 
 #include "gstcudaobstacles_private.h"
+#include "rv_event.h"
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
@@ -94,7 +95,7 @@ static void release_objects(GstCudaObstacles *self) {
   rv_obstacles_free(&self->object);
   rv_buffer_free((void **)&self->device, self->engine);
   rv_buffer_free((void **)&self->rects, self->engine);
-  g_clear_pointer(&self->found, g_free);
+  rv_host_free((void **)&self->found, self->engine);
   gst_rv_payload_pool_free(&self->lists);
   gst_rv_payload_pool_free(&self->spaces);
   gst_rv_payload_pool_free(&self->detections);
@@ -161,11 +162,12 @@ static RvStatus make_memory(GstCudaObstacles *self, const GstRvExecContext *work
   self->lists = gst_rv_payload_pool_new(NULL, sizeof self->obstacles);
   self->spaces = gst_rv_payload_pool_new(NULL, (gsize)self->columns * sizeof(RvFreeColumn));
   self->detections = gst_rv_payload_pool_new(NULL, RV_OBSTACLES_BOXES * sizeof(RvDetection));
-  self->found = g_malloc(found_bytes(self));
   self->engine = work->engine;
   if (!self->lists || !self->spaces || !self->detections)
     return RV_ERR_NO_MEMORY;
-  const RvStatus status = rv_buffer_new((void **)&self->device, found_bytes(self), work->engine);
+  RvStatus status = rv_host_new((void **)&self->found, found_bytes(self), work->engine);
+  if (status == RV_OK)
+    status = rv_buffer_new((void **)&self->device, found_bytes(self), work->engine);
   return status == RV_OK
              ? rv_buffer_new((void **)&self->rects, sizeof self->boxes.rect, work->engine)
              : status;

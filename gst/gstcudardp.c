@@ -30,6 +30,7 @@
 
 #include "common/gstrvdisparity.h"
 #include "rdp/rdp.h"
+#include "rv_event.h"
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
@@ -76,7 +77,7 @@ static void release_objects(GstCudaRdp *self) {
   rv_rdp_free(&self->rdp);
   gst_rv_payload_pool_free(&self->lists);
   rv_buffer_free(&self->stats, self->engine);
-  g_clear_pointer(&self->found, g_free);
+  rv_host_free(&self->found, self->engine);
 }
 
 static void release(GstRvTransform *base) {
@@ -130,7 +131,8 @@ static RvStatus make_objects(GstCudaRdp *self, const GstRvExecContext *work, int
   RvStatus status = make_lists(self, work, (guint64)width * FIRST_ROOM);
   if (status == RV_OK)
     status = rv_buffer_new(&self->stats, stats_bytes(self), work->engine);
-  self->found = g_malloc(stats_bytes(self));
+  if (status == RV_OK)
+    status = rv_host_new(&self->found, stats_bytes(self), work->engine);
   return status == RV_OK ? rv_rdp_new(&self->rdp, &self->used, work->engine) : status;
 }
 

@@ -38,6 +38,7 @@
 #include "common/gstrvground.h"
 #include "common/gstrvsettings.h"
 #include "gstcudaroaddetect_models.h"
+#include "rv_event.h"
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
@@ -172,7 +173,7 @@ static void release_frame_memory(GstCudaRoadDetect *self) {
   gst_rv_payload_pool_free(&self->distances);
   gst_rv_payload_pool_free(&self->borders);
   rv_buffer_free((void **)&self->results, self->engine);
-  g_clear_pointer(&self->copied, g_free);
+  rv_host_free((void **)&self->copied, self->engine);
   g_clear_pointer(&self->border_memory, g_free);
   rv_buffer_free(&self->color.data, self->engine);
 }
@@ -296,12 +297,12 @@ static RvStatus make_frame_memory(GstCudaRoadDetect *self, const GstRvExecContex
   self->masks = gst_rv_payload_pool_new(device, gst_rv_raster_bytes(RV_U8, columns, rows));
   self->distances = gst_rv_payload_pool_new(device, gst_rv_raster_bytes(RV_F32, columns, rows));
   self->borders = gst_rv_payload_pool_new(NULL, RV_ROAD_BORDER_MAX * BORDER_VALUES * sizeof(float));
-  self->copied = g_malloc(results_bytes(config));
   self->border_memory = g_malloc(rv_road_border_bytes(config));
   if (!self->masks || !self->distances || !self->borders)
     return RV_ERR_NO_MEMORY;
-  const RvStatus status =
-      rv_buffer_new((void **)&self->results, results_bytes(config), work->engine);
+  RvStatus status = rv_host_new((void **)&self->copied, results_bytes(config), work->engine);
+  if (status == RV_OK)
+    status = rv_buffer_new((void **)&self->results, results_bytes(config), work->engine);
   if (status != RV_OK)
     return status;
   return rv_buffer_new(&self->color.data,

@@ -31,6 +31,7 @@
 #include "common/gstrvground.h"
 #include "gstcudastixels_priors.h"
 #include "gstcudastixels_semantics.h"
+#include "rv_event.h"
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
@@ -70,7 +71,7 @@ struct _GstCudaStixels {
   guint32 *offsets; /* the same */
   GstRvGround surface;
   gboolean has_ground; /* the current frame is large enough for `surface` */
-  Found found;
+  Found *found;        /* on the host */
   GstRvDisparity disparity;
   GstRvInput confidence;
   GstCudaStixelsSemantics semantics;
@@ -119,6 +120,7 @@ static void release_objects(GstCudaStixels *self) {
   gst_rv_payload_pool_free(&self->lists);
   rv_buffer_free((void **)&self->device, self->engine);
   rv_buffer_free((void **)&self->offsets, self->engine);
+  rv_host_free((void **)&self->found, self->engine);
 }
 
 static void release(GstRvTransform *base) {
@@ -245,6 +247,8 @@ static RvStatus make_objects(GstCudaStixels *self, const GstRvExecContext *work,
   if (status == RV_OK)
     status = rv_buffer_new((void **)&self->device, sizeof *self->device, work->engine);
   if (status == RV_OK)
+    status = rv_host_new((void **)&self->found, sizeof *self->found, work->engine);
+  if (status == RV_OK)
     status =
         rv_buffer_new((void **)&self->offsets,
                       ((gsize)rv_stixels_columns(&self->used) + 1) * sizeof(guint32), work->engine);
@@ -324,23 +328,23 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
   if (status != RV_OK)
     return status;
   const guint32 *count = output.offsets + rv_stixels_columns(&self->used);
-  status = rv_copy_rows(&self->found.count, sizeof *count, RV_CPU, count, sizeof *count,
+  status = rv_copy_rows(&self->found->count, sizeof *count, RV_CPU, count, sizeof *count,
                         work->engine, sizeof *count, 1, work->stream);
   const gsize bytes = G_STRUCT_OFFSET(Found, count);
-  return status == RV_OK ? rv_copy_rows(&self->found, (ptrdiff_t)bytes, RV_CPU, self->device,
+  return status == RV_OK ? rv_copy_rows(self->found, (ptrdiff_t)bytes, RV_CPU, self->device,
                                         (ptrdiff_t)bytes, work->engine, bytes, 1, work->stream)
                          : status;
 }
 
 static void attach(GstCudaStixels *self, GstBuffer *out) {
   const RvStixelsConfig *used = &self->used;
-  const RvStixelsGround *ground = &self->found.ground;
+  const RvStixelsGround *ground = &self->found->ground;
   const double unit = 1.0 / (1 << 24), step = used->vertical_step;
   const double slope = (double)ground->slope * unit / step; /* upwards, px per row */
   RvMetaStixels meta = {
       .width = used->width,
       .height = used->height,
-      .count = (int)self->found.count,
+      .count = (int)self->found->count,
       .stixel_width = used->stixel_width,
       .vertical_step = used->vertical_step,
       .model = used->model,
@@ -349,7 +353,7 @@ static void attach(GstCudaStixels *self, GstBuffer *out) {
       .ground_frames = ground->found,
   };
   meta.payload = gst_rv_payload_end(&self->list);
-  gst_buffer_set_size(meta.payload, (gssize)(self->found.count * sizeof(RvStixel)));
+  gst_buffer_set_size(meta.payload, (gssize)(self->found->count * sizeof(RvStixel)));
   rv_meta_add_stixels(out, &meta);
 }
 
@@ -364,7 +368,7 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
   GstCudaStixels *self = GST_CUDA_STIXELS(base);
   if (job->ok && self->list.buffer) {
     if (self->has_ground)
-      gst_rv_ground_attach(&self->surface, &self->found.surface, job->out);
+      gst_rv_ground_attach(&self->surface, &self->found->surface, job->out);
     attach(self, job->out);
   }
   gst_rv_payload_drop(&self->list);

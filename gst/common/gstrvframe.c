@@ -6,7 +6,11 @@
 #include <string.h>
 
 #include "gstrverror.h"
+#include "gstrvhost.h"
 #include "gstrvmemory.h"
+#include "rv_event.h"
+
+#define UPLOAD_PART (512 * 1024) /* bytes */
 
 gboolean gst_rv_pixel_format(GstVideoFormat format, RvPixelFormat *pixel) {
   static const struct {
@@ -106,6 +110,26 @@ static void point_at_video(GstRvFrame *frame) {
   }
 }
 
+static void free_host(GstRvFrame *frame) {
+  if (frame->host && gst_rv_device_push(frame->staging_device)) {
+    rv_host_free(&frame->host, RV_CUDA);
+    gst_rv_device_pop(frame->staging_device);
+  }
+  frame->host = NULL;
+  frame->host_bytes = 0;
+}
+
+/* Page-locked memory for a copy of the frame: copies of other memory block all threads of the process
+ * in the driver, one after the other. */
+static RvStatus stage_host(GstRvFrame *frame) {
+  if (!frame->by_host || frame->host_bytes >= frame->bytes)
+    return RV_OK;
+  free_host(frame);
+  const RvStatus status = rv_host_new(&frame->host, frame->bytes, RV_CUDA);
+  frame->host_bytes = status == RV_OK ? frame->bytes : 0;
+  return status;
+}
+
 /* Points the image at a device copy. */
 static RvStatus point_at_copy(GstRvFrame *frame, const GstRvExecContext *work) {
   RvPicture *picture = &frame->picture;
@@ -118,10 +142,45 @@ static RvStatus point_at_copy(GstRvFrame *frame, const GstRvExecContext *work) {
     offset[p] = bytes;
     bytes += (gsize)picture->stride[p] * (gsize)rv_pixel_rows(picture->format, p, picture->height);
   }
-  const RvStatus status =
+  if (!gst_rv_device_equal(frame->staging_device, work->device))
+    free_host(frame);
+  frame->bytes = bytes;
+  RvStatus status =
       stage(&frame->staging, &frame->staging_bytes, &frame->staging_device, work, bytes);
+  if (status == RV_OK)
+    status = stage_host(frame);
   for (int p = 0; status == RV_OK && p < planes; p++)
     picture->data[p] = (char *)frame->staging + offset[p];
+  return status;
+}
+
+/* Copies rows of plane `p` between the frame and `host`, on the host. */
+static void copy_rows_host(const GstRvFrame *frame, int p, int first, int rows, gboolean up) {
+  const RvPicture *picture = &frame->picture;
+  const gsize offset = (gsize)((char *)picture->data[p] - (char *)frame->staging);
+  const size_t bytes = rv_pixel_row_bytes(picture->format, p, picture->width);
+  const ptrdiff_t stride = GST_VIDEO_FRAME_PLANE_STRIDE(&frame->video, p);
+  char *video = (char *)GST_VIDEO_FRAME_PLANE_DATA(&frame->video, p) + first * stride;
+  char *host = (char *)frame->host + offset + first * picture->stride[p];
+  for (int y = 0; y < rows; y++, video += stride, host += picture->stride[p])
+    memcpy(up ? host : video, up ? video : host, bytes);
+}
+
+/* Uploads by way of `host`, in parts, so that the GPU copies one while the host copies the next. */
+static RvStatus upload_by_host(const GstRvFrame *frame, RvStream stream) {
+  const RvPicture *picture = &frame->picture;
+  RvStatus status = RV_OK;
+  for (int p = 0; p < rv_pixel_planes(picture->format); p++) {
+    const int rows = rv_pixel_rows(picture->format, p, picture->height);
+    const int part = MAX((int)(UPLOAD_PART / picture->stride[p]), 1);
+    for (int y = 0; status == RV_OK && y < rows; y += part) {
+      const int count = MIN(part, rows - y);
+      char *device = (char *)picture->data[p] + y * picture->stride[p];
+      copy_rows_host(frame, p, y, count, TRUE);
+      status = rv_copy_to_device(device, (char *)frame->host + (device - (char *)frame->staging),
+                                 (size_t)(count * picture->stride[p]), stream);
+    }
+  }
   return status;
 }
 
@@ -140,6 +199,11 @@ static RvStatus copy_planes(const RvPicture *picture, const GstVideoFrame *video
       return status;
   }
   return RV_OK;
+}
+
+static RvStatus upload(const GstRvFrame *frame, RvStream stream) {
+  return frame->by_host ? upload_by_host(frame, stream)
+                        : copy_planes(&frame->picture, &frame->video, TRUE, stream);
 }
 
 RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvExecContext *work, const GstVideoInfo *info,
@@ -172,13 +236,15 @@ RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvExecContext *work, const
   frame->picture.width = GST_VIDEO_FRAME_WIDTH(&frame->video);
   frame->picture.height = GST_VIDEO_FRAME_HEIGHT(&frame->video);
   frame->staged = work->engine == RV_CUDA && !cuda;
+  frame->by_host = frame->staged && !gst_rv_host_is_locked(buffer);
+  frame->fetched = FALSE;
   if (!frame->staged) {
     point_at_video(frame);
     return RV_OK;
   }
   RvStatus status = point_at_copy(frame, work);
   if (status == RV_OK && (flags & GST_MAP_READ))
-    status = copy_planes(&frame->picture, &frame->video, TRUE, work->stream);
+    status = upload(frame, work->stream);
   if (status != RV_OK)
     gst_rv_frame_unmap(frame);
   return status;
@@ -187,10 +253,17 @@ RvStatus gst_rv_frame_map(GstRvFrame *frame, const GstRvExecContext *work, const
 RvStatus gst_rv_frame_store(GstRvFrame *frame, const GstRvExecContext *work) {
   if (!frame->mapped || !frame->staged || !(frame->flags & GST_MAP_WRITE))
     return RV_OK;
-  return copy_planes(&frame->picture, &frame->video, FALSE, work->stream);
+  if (!frame->by_host)
+    return copy_planes(&frame->picture, &frame->video, FALSE, work->stream);
+  frame->fetched = TRUE;
+  return rv_copy_to_host(frame->host, frame->staging, frame->bytes, work->stream);
 }
 
 void gst_rv_frame_unmap(GstRvFrame *frame) {
+  const RvPicture *picture = &frame->picture;
+  for (int p = 0; frame->fetched && p < rv_pixel_planes(picture->format); p++)
+    copy_rows_host(frame, p, 0, rv_pixel_rows(picture->format, p, picture->height), FALSE);
+  frame->fetched = FALSE;
   if (frame->mapped)
     gst_video_frame_unmap(&frame->video);
   frame->mapped = FALSE;
@@ -198,6 +271,7 @@ void gst_rv_frame_unmap(GstRvFrame *frame) {
 
 void gst_rv_frame_clear(GstRvFrame *frame) {
   gst_rv_frame_unmap(frame);
+  free_host(frame);
   unstage(&frame->staging, &frame->staging_bytes, &frame->staging_device);
 }
 

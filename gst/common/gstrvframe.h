@@ -40,10 +40,15 @@ typedef struct GstRvFrame {
   GstVideoFrame video;
   gboolean mapped;
   GstMapFlags flags;
-  gboolean staged; /* `picture` is the device copy of system memory */
+  gboolean staged;  /* `picture` is the device copy of system memory */
+  gboolean by_host; /* copies go through `host`: the frame's own memory is not page-locked */
+  gboolean fetched; /* `host` has what is to be written back */
   void *staging;
   gsize staging_bytes;
   GstRvDevice *staging_device;
+  void *host; /* page-locked, of the layout of `staging` */
+  gsize host_bytes;
+  gsize bytes; /* of the layout of the current frame */
 } GstRvFrame;
 
 /* Maps `buffer` for the engine, GRAY16_LE as RV_PIXEL_GRAY16, whichever memory it has:

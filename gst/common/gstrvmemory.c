@@ -3,6 +3,7 @@
 #include "gstrvmemory.h"
 
 #include "roadvision-gst.h"
+#include "rv_event.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_rv_memory_debug);
 #define GST_CAT_DEFAULT gst_rv_memory_debug
@@ -15,13 +16,14 @@ typedef struct GstRvMemory {
   GstRvDevice *device;
   void *data; /* on the device */
   GMutex lock;
-  void *host; /* copy for readers on the host, made at the first map */
-  gboolean host_valid;
+  void *host;       /* copy for readers on the host, made at the first map */
+  gsize host_bytes; /* that are valid */
 } GstRvMemory;
 
 typedef struct GstRvAllocator {
   GstAllocator parent;
   GstRvDevice *device;
+  RvStream stream; /* of downloads, made with the first one; guarded by the object lock */
 } GstRvAllocator;
 
 typedef struct GstRvAllocatorClass {
@@ -58,29 +60,53 @@ static void allocator_free(GstAllocator *allocator, GstMemory *parent) {
   GstRvMemory *memory = (GstRvMemory *)parent;
   if (gst_rv_device_push(memory->device)) {
     rv_buffer_free(&memory->data, RV_CUDA);
+    rv_host_free(&memory->host, RV_CUDA);
     gst_rv_device_pop(memory->device);
   }
   gst_rv_device_unref(memory->device);
-  g_free(memory->host);
   g_mutex_clear(&memory->lock);
   g_free(memory);
 }
 
-/* What an element pushed is complete, so a copy ordered by nothing but itself is right. */
+/* The stream of downloads: on the default stream each would wait for all work of the GPU, and all work
+ * for it. NULL, which is the default stream, if there is none. The device is current. */
+static RvStream download_stream(GstRvAllocator *allocator) {
+  GST_OBJECT_LOCK(allocator);
+  if (!allocator->stream)
+    rv_stream_new_apart(&allocator->stream);
+  const RvStream stream = allocator->stream;
+  GST_OBJECT_UNLOCK(allocator);
+  return stream;
+}
+
+/* Brings the first `bytes` to the host. What an element attached is complete. */
+static RvStatus download(GstRvMemory *memory, gsize bytes) {
+  RvStatus status = RV_OK;
+  if (!gst_rv_device_push(memory->device))
+    return RV_ERR_CUDA;
+  const RvStream stream = download_stream((GstRvAllocator *)memory->parent.allocator);
+  if (!memory->host)
+    status = rv_host_new(&memory->host, memory->parent.maxsize, RV_CUDA);
+  if (status == RV_OK)
+    status = rv_copy_to_host(memory->host, memory->data, bytes, stream);
+  if (status == RV_OK)
+    status = rv_stream_wait(stream);
+  gst_rv_device_pop(memory->device);
+  return status;
+}
+
 static gpointer memory_map(GstMemory *parent, gsize size, GstMapFlags flags) {
   GstRvMemory *memory = (GstRvMemory *)parent;
+  const gsize bytes = parent->offset + parent->size;
   if (flags & GST_MAP_WRITE)
     return NULL;
   g_mutex_lock(&memory->lock);
-  if (!memory->host)
-    memory->host = g_try_malloc(parent->maxsize);
-  if (memory->host && !memory->host_valid && gst_rv_device_push(memory->device)) {
-    const RvStatus status = rv_copy_to_host(memory->host, memory->data, parent->maxsize, NULL);
-    gst_rv_device_pop(memory->device);
-    memory->host_valid = status == RV_OK;
-    GST_TRACE("download of %" G_GSIZE_FORMAT " bytes: %s", parent->maxsize, rv_status_text(status));
+  if (memory->host_bytes < bytes) {
+    const RvStatus status = download(memory, bytes);
+    memory->host_bytes = status == RV_OK ? bytes : 0;
+    GST_TRACE("download of %" G_GSIZE_FORMAT " bytes: %s", bytes, rv_status_text(status));
   }
-  void *host = memory->host_valid ? memory->host : NULL;
+  void *host = memory->host_bytes >= bytes ? memory->host : NULL;
   g_mutex_unlock(&memory->lock);
   return host;
 }
@@ -88,7 +114,12 @@ static gpointer memory_map(GstMemory *parent, gsize size, GstMapFlags flags) {
 static void memory_unmap(GstMemory *memory) {}
 
 static void allocator_finalize(GObject *object) {
-  gst_rv_device_unref(((GstRvAllocator *)object)->device);
+  GstRvAllocator *allocator = (GstRvAllocator *)object;
+  if (allocator->stream && gst_rv_device_push(allocator->device)) {
+    rv_stream_free(&allocator->stream);
+    gst_rv_device_pop(allocator->device);
+  }
+  gst_rv_device_unref(allocator->device);
   G_OBJECT_CLASS(gst_rv_allocator_parent_class)->finalize(object);
 }
 
@@ -126,6 +157,9 @@ gboolean gst_rv_pool_set_up(GstBufferPool *pool, GstCaps *caps, guint *size, gui
   const guint needed = *size;
   GstStructure *config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, caps, *size, least, most);
+  GstAllocator *allocator = g_object_get_data(G_OBJECT(pool), GST_RV_POOL_ALLOCATOR);
+  if (allocator)
+    gst_buffer_pool_config_set_allocator(config, allocator, NULL);
   if (with_video_meta)
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   if (!gst_buffer_pool_set_config(pool, config))
@@ -185,7 +219,7 @@ static RvStatus acquire(GstRvPayload *payload, GstBufferPool *pool) {
   GstRvMemory *memory = device_memory(payload->buffer);
   if (memory) {
     g_mutex_lock(&memory->lock);
-    memory->host_valid = FALSE;
+    memory->host_bytes = 0;
     g_mutex_unlock(&memory->lock);
     payload->plane.data = memory->data;
     return RV_OK;

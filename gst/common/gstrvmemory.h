@@ -16,6 +16,9 @@ G_BEGIN_DECLS
  * another context). */
 void *gst_rv_payload_device_data(GstBuffer *payload, const GstRvDevice *device);
 
+/* Data of a pool: the GstAllocator that gst_rv_pool_set_up configures, if not the default one. */
+#define GST_RV_POOL_ALLOCATOR "GstRvAllocator"
+
 /* Configures a pool of frames and reads back the size of a buffer, which pools of padded memory
  * change. FALSE when the pool rejects the configuration, or substitutes buffers that are too small. */
 gboolean gst_rv_pool_set_up(GstBufferPool *pool, GstCaps *caps, guint *size, guint least,

@@ -3,6 +3,7 @@
 #include "gstrvpool.h"
 
 #include "gstrvcaps.h"
+#include "gstrvhost.h"
 #include "gstrvmemory.h"
 
 GstBufferPool *gst_rv_pool_new(GstRvDevice *device, gboolean cuda) {
@@ -10,7 +11,11 @@ GstBufferPool *gst_rv_pool_new(GstRvDevice *device, gboolean cuda) {
   if (cuda)
     return device ? gst_cuda_buffer_pool_new(gst_rv_device_context(device)) : NULL;
 #endif
-  return gst_video_buffer_pool_new();
+  GstBufferPool *pool = gst_video_buffer_pool_new();
+  if (device)
+    g_object_set_data_full(G_OBJECT(pool), GST_RV_POOL_ALLOCATOR, gst_rv_host_allocator_new(device),
+                           gst_object_unref);
+  return pool;
 }
 
 /* FALSE for pools that cannot serve CUDA caps in the context of `device`. */

@@ -10,7 +10,7 @@
 G_BEGIN_DECLS
 
 /* Returns a pool for video frames: in the context of `device` for CUDA caps (NULL without one),
- * else in system memory. */
+ * else in system memory, with a device page-locked memory. */
 GstBufferPool *gst_rv_pool_new(GstRvDevice *device, gboolean cuda);
 
 /* Answers the ALLOCATION query `query` of a src pad: keeps the pool of the downstream element when
