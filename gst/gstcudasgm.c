@@ -184,7 +184,10 @@ static RvStatus make_objects(GstCudaSgm *self, const GstRvExecContext *work,
   GstRvDevice *device = work->engine == RV_CUDA ? work->device : NULL;
   self->engine = work->engine;
   const int width = config->width, height = config->height;
-  RvStatus status = rv_sgm_new(&self->sgm, config, work->engine);
+  RvStatus status = gst_cuda_sgm_check_init(
+      &self->check, &self->views, self->used.layout == GST_CUDA_SGM_LAYOUT_AUTO, work->engine);
+  if (status == RV_OK)
+    status = rv_sgm_new(&self->sgm, config, work->engine);
   if (status == RV_OK)
     status = new_gray(&self->left, &self->views, work->engine);
   if (status == RV_OK)
@@ -261,7 +264,6 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   release(base);
   self->used = set;
   self->views = views;
-  gst_cuda_sgm_check_init(&self->check, &views, set.layout == GST_CUDA_SGM_LAYOUT_AUTO);
   GST_DEBUG_OBJECT(self, "%dx%d px, %d disparities from %d, %d paths, engine %s", views.width,
                    views.height, config.disparities, config.min_disparity, config.paths,
                    gst_rv_engine_name(work->engine));

@@ -3,6 +3,7 @@
 #include "gstcudasgm_check.h"
 
 #include "depth/depth.h"
+#include "rv_event.h"
 
 /* Low match rate: checked on every fifth frame, in a sample of rows, until 30 frames were poor. */
 #define SAMPLE_EVERY 5
@@ -10,16 +11,18 @@
 #define POOR_PERCENT 30
 #define POOR_SAMPLES 6
 
-void gst_cuda_sgm_check_init(GstCudaSgmCheck *check, const GstCudaSgmViews *views,
-                             gboolean by_caps) {
+RvStatus gst_cuda_sgm_check_init(GstCudaSgmCheck *check, const GstCudaSgmViews *views,
+                                 gboolean by_caps, RvEngine engine) {
   gst_cuda_sgm_check_clear(check);
   check->width = views->width;
-  check->sample = g_new(guint16, (gsize)views->width * SAMPLE_ROWS);
+  check->engine = engine;
   check->right_first_by_caps = by_caps && (views->left_x > 0 || views->left_y > 0);
+  return rv_host_new((void **)&check->sample,
+                     (gsize)views->width * SAMPLE_ROWS * sizeof *check->sample, engine);
 }
 
 void gst_cuda_sgm_check_clear(GstCudaSgmCheck *check) {
-  g_clear_pointer(&check->sample, g_free);
+  rv_host_free((void **)&check->sample, check->engine);
   check->rows = 0;
   check->frames = check->poor = 0;
 }

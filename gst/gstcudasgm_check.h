@@ -12,6 +12,7 @@ G_BEGIN_DECLS
 /* Zeroed at first. */
 typedef struct GstCudaSgmCheck {
   guint16 *sample; /* rows of the disparity, on the host */
+  RvEngine engine; /* that writes it */
   int width, rows; /* of the sample of the current frame; rows 0: not sampled */
   guint frames, poor;
   gboolean right_first_by_caps;
@@ -25,9 +26,10 @@ typedef struct GstCudaSgmPair {
   const RvSgmConfig *config;
 } GstCudaSgmPair;
 
-/* Starts with views of this size. `by_caps`: the caps or the aspect ratio determined the layout. */
-void gst_cuda_sgm_check_init(GstCudaSgmCheck *check, const GstCudaSgmViews *views,
-                             gboolean by_caps);
+/* Starts with views of this size. `by_caps`: the caps or the aspect ratio determined the layout. The
+ * device is current, for _clear too. */
+RvStatus gst_cuda_sgm_check_init(GstCudaSgmCheck *check, const GstCudaSgmViews *views,
+                                 gboolean by_caps, RvEngine engine);
 void gst_cuda_sgm_check_clear(GstCudaSgmCheck *check);
 
 /* Copies some rows of the disparity to the host: of every fifth frame, and of all frames when the
