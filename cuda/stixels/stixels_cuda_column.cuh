@@ -82,13 +82,33 @@ static __device__ __forceinline__ int32_t cell_cost(const RvStixelsPlan &plan, c
   return rv_stixels_cost_cell(&plan, c.table + structure * RV_STIXELS_TABLE, c.cells[v], mu);
 }
 
-/* Prefix sums of rows 0 .. rows, `pitch` apart, by one warp. */
-template <class T> static __device__ __forceinline__ void scan_rows(T *term, int pitch, int rows) {
-  T before = 0;
-  for (int v = (int)threadIdx.x % 32; v / 32 * 32 <= rows; v += 32) {
-    const T sum = rv_warp_scan(v <= rows ? term[v * pitch] : T(0)) + before; /* integers */
-    if (v <= rows)
-      term[v * pitch] = sum;
+/* Prefix sums over the rows, one warp per term. */
+static __device__ __forceinline__ void scan_terms(const Column &c, int rows) {
+  const int lane = threadIdx.x % 32;
+  for (int k = threadIdx.x / 32; k < TERMS; k += blockDim.x / 32) {
+    double *term = (double *)c.sums + k;
+    double before = 0;
+    for (int v = lane; v - lane <= rows; v += 32) {
+      const double sum = rv_warp_scan(v <= rows ? term[v * TERMS] : 0.0) + before; /* integers */
+      if (v <= rows)
+        term[v * TERMS] = sum;
+      before = __shfl_sync(RV_WARP, sum, 31);
+    }
+  }
+}
+
+/* Summed costs of cells as sky, by one warp. */
+static __device__ __forceinline__ void sum_sky(const RvStixelsPlan &plan, const Column &c) {
+  const int lane = threadIdx.x % 32;
+  int32_t before = 0;
+  for (int v = lane; v - lane <= plan.rows; v += 32) {
+    const int32_t own =
+        v > 0 && v <= plan.rows
+            ? rv_stixels_cell_sky(&plan, c.table + RV_STIXEL_SKY * RV_STIXELS_TABLE, c.cells[v - 1])
+            : 0;
+    const int32_t sum = rv_warp_scan(own) + before;
+    if (v <= plan.rows)
+      c.sky[v] = sum;
     before = __shfl_sync(RV_WARP, sum, 31);
   }
 }
@@ -96,17 +116,14 @@ template <class T> static __device__ __forceinline__ void scan_rows(T *term, int
 /* Sums of all cells below each row. */
 static __device__ void sum_cells(const RvStixelsPlan &plan, const Column &c) {
   const RvStixelsCell none = {0, 0, 0};
-  const int32_t *table = c.table + RV_STIXEL_SKY * RV_STIXELS_TABLE;
-  for (int v = threadIdx.x; v <= plan.rows; v += blockDim.x) {
-    const RvStixelsCell cell = v == 0 ? none : c.cells[v - 1];
-    c.sums[v] = rv_stixels_of_cell(cell, rv_max(v - 1, 0), rv_stixels_expected(&c.ground, v - 1));
-    c.sky[v] = v == 0 ? 0 : rv_stixels_cell_sky(&plan, table, cell);
-  }
+  for (int v = threadIdx.x; v <= plan.rows; v += blockDim.x)
+    c.sums[v] =
+        v == 0 ? rv_stixels_of_cell(none, 0, 0)
+               : rv_stixels_of_cell(c.cells[v - 1], v - 1, rv_stixels_expected(&c.ground, v - 1));
   __syncthreads();
   if (threadIdx.x / 32 == blockDim.x / 32 - 1) /* the warp that has the fewest terms */
-    scan_rows(c.sky, 1, plan.rows);
-  for (int k = threadIdx.x / 32; k < TERMS; k += blockDim.x / 32)
-    scan_rows((double *)c.sums + k, TERMS, plan.rows);
+    sum_sky(plan, c);
+  scan_terms(c, plan.rows);
 }
 
 /* Index of the semantic class in slot `slot` of a row of keys; -1: padding. */

@@ -142,8 +142,8 @@ static __device__ __forceinline__ void add_step(const Pairs &p, const Begin &beg
 namespace {
 /* What a lane knows while a tile is resolved: the best stixels that end in its row. */
 struct Front {
-  int32_t cost[RV_STIXELS_CLASSES]; /* OUT_OF_REACH without any */
-  int from[RV_STIXELS_CLASSES];     /* lowest row in the tile; -1: below it */
+  int32_t cost[RV_STIXELS_CLASSES];
+  int from[RV_STIXELS_CLASSES]; /* lowest row in the tile; -1: below it */
   int next[2];
 };
 } // namespace
@@ -170,7 +170,7 @@ static __device__ __forceinline__ Best start_front(const RvStixelsPlan &plan, co
   }
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
-    front->cost[k] = reachable(best.cost[k]);
+    front->cost[k] = best.cost[k];
   return best;
 }
 
@@ -193,11 +193,10 @@ static __device__ __forceinline__ void visit(const RvStixelsPlan &plan, const Co
     add_step(pairs, begin, step, cost);
 #pragma unroll
     for (int i = 0; i < RV_STIXELS_CLASSES; i++) {
-      const int32_t limit = rv_min(front->cost[i], RV_STIXELS_INFINITE);
-      const bool is_better = k <= lane && cost[i] < limit;
+      const bool is_better = k <= lane && cost[i] < front->cost[i];
       front->cost[i] = is_better ? cost[i] : front->cost[i];
       front->from[i] = is_better ? k : front->from[i];
-      last[i] = __shfl_sync(RV_WARP, front->cost[i], k);
+      last[i] = reachable(__shfl_sync(RV_WARP, front->cost[i], k));
       if (i == SKY)
         continue;
       front->next[i] = is_better ? step.next[i] : front->next[i];
@@ -218,14 +217,15 @@ static __device__ void resolve(const RvStixelsPlan &plan, const Column &c,
   const int top = row_of<SPARSE>(c, first + rv_min(lane, count - 1) + 1) - 1;
   const Tile *own = &shared->tiles[first / tile % 2];
   Best best = nothing();
-  Front front = {{OUT_OF_REACH, OUT_OF_REACH, OUT_OF_REACH}, {-1, -1, -1}, {0, 0}};
+  Front front = {{best.cost[0], best.cost[1], best.cost[2]}, {-1, -1, -1}, {0, 0}};
   int mu[2] = {0, 0};
   if (first > 0)
     best = start_front<KIND, USUAL>(plan, c, shared, top, &front, mu);
   __syncwarp();
   visit<SPARSE>(plan, c, own, first, count, tile, &front);
-  Ending ending = {
-      {front.cost[0], front.cost[1], front.cost[2]}, {front.next[0], front.next[1]}, {0, 0, 0}};
+  Ending ending = {{reachable(front.cost[0]), reachable(front.cost[1]), reachable(front.cost[2])},
+                   {front.next[0], front.next[1]},
+                   {0, 0, 0}};
   if (lane < count)
     c.ending[top] = ending;
   __syncwarp();
