@@ -1,19 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Trains the network of `cudastixels cuts=network`, from nothing: rendered streets are matched by
+"""Trains the network of `cudastixels cuts=network`, from nothing: rendered pictures are matched by
 cudasgm, the exact stixels of that depth (model=slanted cuts=all) are the labels, and what is learnt
 is where they begin. No picture of a camera takes part.
 
-  examples/run.sh examples/train_cuts.py --out cuts.rvcuts --curve curve.txt
-  examples/run.sh examples/train_cuts.py --frames 24 --epochs 3        a quick try
   examples/run.sh examples/train_cuts.py --save-cells cells.npz        renders only
-  examples/train_cuts.py --cells cells.npz --device cuda               trains only
+  examples/train_cuts.py --cells cells.npz --device cuda               trains only, as for the library
+  examples/run.sh examples/train_cuts.py --out cuts.rvcuts --curve curve.txt   both, on the CPU
+  examples/run.sh examples/train_cuts.py --frames 24 --steps 200 --networks 1  a quick try
 
-needs PyTorch (Debian: python3-torch) beside what the other examples need, and takes a quarter of an
-hour on two cores. The machine that trains needs PyTorch and numpy alone: it can read what another one
-has rendered. The file is what the property cuts-location reads; `--array` writes it as the C array
-that the library carries. The same seeds give the same pictures and labels; weights can differ in
-the last digits between versions of PyTorch.
+needs PyTorch (Debian: python3-torch) beside what the other examples need. A GPU trains in two minutes, two
+cores in more than an hour; scenes take ten minutes of one core. The machine that trains needs PyTorch
+and numpy alone, this file and cuts_samples.py: it can read what another one has rendered. The file is
+what the property cuts-location reads; `--array` writes it as the C array that the library carries. The same
+seeds give the same pictures and labels; the same seed, version of PyTorch and kind of device give the same
+weights.
 
 The network, its input and its numbers are those of cuda/stixels/stixels_network.h. It is trained
 with its rounding: weights of 8 bits, activations of 7, in steps of powers of two.

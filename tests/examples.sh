@@ -297,7 +297,7 @@ to_ply.py() {
 }
 
 # Parts of the scripts above, and what those run in Python.
-parts=(start.sh in_tree.py demo.py rdp_study.py road_detect.py road_eval.py road_study.py)
+parts=(start.sh in_tree.py cuts_samples.py demo.py rdp_study.py road_detect.py road_eval.py road_study.py)
 commands=(see calibrate bench) # of roadvision; tests/batch_test.py has batch
 
 # --- All of them ----------------------------------------------------------------------------------------

@@ -251,7 +251,8 @@ class Study:
             for weight in (8, 2, 1, 0.5):
                 cells, errors = self.with_labels(groups, 8, labels, weight, inputs)
                 rows.append((labels, weight, *cells, *errors))
-                small.append((labels, weight, *self.with_labels(groups, 4, labels, weight, inputs)[0]))
+                if weight > 0.5:
+                    small.append((labels, weight, *self.with_labels(groups, 4, labels, weight, inputs)[0]))
         self.add('### IoU with corrupted labels\n',
                  'Mean IoU of the labels > of the stixels made with them, slanted-fast 8x8, and D1. coarse: labels of '
                  'larger pixels; bent: borders are displaced, by a random smooth field; blocksN: blocks of NxN px have '

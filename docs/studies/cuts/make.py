@@ -46,7 +46,7 @@ def plots():
     curve = np.loadtxt(os.path.join(HERE, 'curve.txt'), skiprows=1)
     figure, left = plt.subplots(figsize=(7, 3.5))
     left.plot(curve[:, 0], curve[:, 1], 'k-')
-    left.set_xlabel('epoch')
+    left.set_xlabel('step')
     left.set_ylabel('loss (black)')
     right = left.twinx()
     right.plot(curve[:, 0], curve[:, 4], 'r-')
