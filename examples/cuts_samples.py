@@ -22,6 +22,7 @@ DEPTHS = ('', '', 'max-lr-diff=-1 uniqueness=0 speckle-size=0', 'confidence=true
           'fill=dense', 'confidence=true max-lr-diff=-1 uniqueness=0 speckle-size=0')
 CELLS = ((8, 8), (4, 4), (8, 4), (8, 8))
 NOISES = (2, 1, 6)   # gray levels
+FULL_CONFIDENCE = 0.9  # property of cudastixels, the default when the weights of the library were trained
 
 INPUTS = 8          # cuda/stixels/stixels_network.h
 
@@ -114,8 +115,8 @@ def blocks(plane, width, step):
 
 
 def confidences(confidence):
-    """As rv_stixels_confidence_weight with the default parameters."""
-    scaled = (confidence.astype(np.int64) * 284 + 128) >> 8
+    """As rv_stixels_confidence_weight."""
+    scaled = (confidence.astype(np.int64) * int(256 / FULL_CONFIDENCE + 0.5) + 128) >> 8
     return np.where(confidence > 0, np.clip(scaled, 204, 255), 0)
 
 
@@ -222,7 +223,8 @@ def line_of(number, engine):
         source = ('appsrc name=first format=time caps=video/x-raw,format=GRAY8,width=%d,height=%d,framerate=1/1'
                   % (2 * width, height))
     return ('%s ! cudasgm engine=%s %s ! cudastixels engine=%s model=slanted cuts=all refine=false '
-            'stixel-width=%d vertical-step=%d ! fakesink name=last' % (source, engine, depth, engine, *cell))
+            'full-confidence=%g stixel-width=%d vertical-step=%d ! fakesink name=last'
+            % (source, engine, depth, engine, FULL_CONFIDENCE, *cell))
 
 
 def push_leaves(source, number, Gst):

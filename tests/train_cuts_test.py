@@ -149,6 +149,7 @@ class TrainCuts(unittest.TestCase):
             self.assertEqual(int(differ.sum()), 0, 'scene %d: cuts of %d' % (number, differ.size))
 
     def of_library(self, annotations, rows, network):
+        import cuts_samples
         depth, meta = annotations['RvDisparityMeta'], annotations['RvStixelsMeta']
         with tempfile.TemporaryDirectory() as work:
             path = os.path.join(work, 'list')
@@ -163,7 +164,8 @@ class TrainCuts(unittest.TestCase):
                     '-' if confidence is None else os.path.join(work, 'c')))
             with open(os.path.join(work, 'network'), 'wb') as file:
                 file.write(network)
-            subprocess.run([TOOL, path, work, 'cuts=network', 'stixel-width=%d' % meta['stixel-width'],
+            subprocess.run([TOOL, path, work, 'cuts=network', 'full-confidence=%g' % cuts_samples.FULL_CONFIDENCE,
+                            'stixel-width=%d' % meta['stixel-width'],
                             'vertical-step=%d' % meta['vertical-step'],
                             'network=' + os.path.join(work, 'network')], check=True, stdout=subprocess.DEVNULL)
             return np.fromfile(os.path.join(work, 'frame.cuts'), np.uint8).reshape(-1, rows)
