@@ -19,8 +19,6 @@
  *
  * Down and up run at the same time: each sets the sums of the half of the image that it reaches
  * first, then warps of the same columns synchronize and add to the other's half.
- * Where the blocks of both do not fit the GPU, down sets all sums in a first launch, and up adds to them
- * in a second one.
  *
  * The warps of the columns wait for each other much of the time. Three or four more per block fill that time
  * with the first part of sgm_cuda_rows.cu: they walk along rows, from the ends to the middles. */
@@ -108,10 +106,9 @@ own_row(const DiagonalArgs &a, const DiagonalPlace &at, const DiagonalDescriptor
         const SgmP1 &p1, const DiagonalExchange &exchange, bool sends) {
   using Shared = DiagonalShared<K, G, Census>;
   enum { W = K * 32 / G };
-  const int s = pair.s + ODD, dy = diagonal_sweep(a) ? -1 : 1;
+  const int s = pair.s + ODD, dy = blockIdx.y ? -1 : 1;
   if (SUMS == CHANGE && s == own.setting) {
-    if (gridDim.y > 1)
-      meet(a.met, __shfl_sync(SGM_WARP, own.x, 0), a.scene.width);
+    meet(a.met, __shfl_sync(SGM_WARP, own.x, 0), a.scene.width);
     load_sums(own.before, own.sums);
   }
   uint32_t cost[W], sum[W], left[W], right[W];
@@ -187,7 +184,7 @@ own_pair(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at,
 template <int K, int G, typename Census, bool ADAPTIVE>
 __device__ __forceinline__ void own_warp(const DiagonalArgs &a, uint32_t shared, int c) {
   enum { W = K * 32 / G, SIDE_BY_SIDE = DiagonalShared<K, G, Census>::SIDE_BY_SIDE };
-  const int rows = a.scene.height, block = (int)blockIdx.x, sweep = diagonal_sweep(a);
+  const int rows = a.scene.height, block = (int)blockIdx.x, sweep = (int)blockIdx.y;
   const DiagonalLane self = diagonal_lane<G, W>(a.scene.words);
   const int link = c / SIDE_BY_SIDE + 1;
   c += self.column;
@@ -197,8 +194,8 @@ __device__ __forceinline__ void own_warp(const DiagonalArgs &a, uint32_t shared,
   DiagonalOwn<W> own = {};
   own.x = rv_min(x, a.scene.width - 1);
   own.keeps = self.active && x < a.scene.width;
-  /* An odd height's middle row is set by the sweep that goes down; all are where up comes after it. */
-  own.setting = gridDim.y > 1 ? rows / 2 + (sweep ? 0 : rows % 2) : sweep ? 0 : rows;
+  /* An odd height's middle row is set by the sweep that goes down. */
+  own.setting = rows / 2 + (sweep ? 0 : rows % 2);
   own.to_right = own.to_left = -1;
   if (own.keeps && a.strip - c <= HALO && block + 1 < (int)gridDim.x)
     own.to_right = exchange_at(a, 0, block + 1, a.strip - c) + self.first_word;
@@ -263,7 +260,7 @@ __device__ __forceinline__ void copy_warp(const DiagonalArgs &a, uint32_t shared
     if (pair.s >= 2 * Shared::PAIRS)
       barrier_wait(stage + 2 * Shared::ROW + 8, pair.round ^ 1);
     if (pair.s + odd < s.height) {
-      const int y = diagonal_sweep(a) ? s.height - 1 - pair.s - odd : pair.s + odd;
+      const int y = blockIdx.y ? s.height - 1 - pair.s - odd : pair.s + odd;
       const Census *const right_row = (const Census *)s.right + (size_t)y * s.pitch;
       const Census *const left_row = (const Census *)s.left + (size_t)y * s.pitch;
       const uint32_t to = stage + odd * Shared::ROW + lane * Shared::SIZE;
@@ -302,7 +299,7 @@ __device__ __forceinline__ void
 halo_row(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at, const DiagonalPair &pair,
          const DiagonalLane &self, DiagonalHalo<K> &halo, const DiagonalExchange &exchange) {
   using Shared = DiagonalShared<K, G, Census>;
-  const int s = pair.s + ROW % 2, dy = diagonal_sweep(a) ? -1 : 1;
+  const int s = pair.s + ROW % 2, dy = blockIdx.y ? -1 : 1;
 #  pragma unroll
   for (int d = 0; d < HALO - 1 - ROW; d++)
     if (d < halo.count) {
@@ -482,13 +479,13 @@ size_t shared_of(const RvSgmConfig *config, int strip, int walkers) {
   return walkers ? (columns + 15) / 16 * 16 + walkers * walk_bytes<Census>(config) : columns;
 }
 
-/* Whether the kernel can take work->together sweeps at once: whether all blocks can be on the GPU at
- * once, and the exchange fits half of the memory that the bands use for states. */
+/* Whether the kernel can be used: whether all blocks can be on the GPU at once, and the exchange fits
+ * half of the memory that the bands use for states. */
 template <int K, int G, typename Census>
 RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int sms, int walkers) {
   using Shared = DiagonalShared<K, G, Census>;
   const RvLog *log = &config->log;
-  int strip = rv_div_up(config->width, rv_max(sms / work->together, 1)); /* one block per SM */
+  int strip = rv_div_up(config->width, rv_max(sms / 2, 1)); /* one block per SM */
   strip = rv_max(strip, rv_min(2 * HALO, config->width));
   strip = rv_div_up(strip, Shared::SIDE_BY_SIDE) * Shared::SIDE_BY_SIDE;
   const int columns = rv_div_up(config->width, strip), warps = Shared::warps(strip) + walkers;
@@ -505,7 +502,7 @@ RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int sms, int walker
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, most));
   RV_CU(log, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, diagonal_kernel<K, G, Census>,
                                                            32 * warps, shared));
-  if (blocks * sms >= work->together * columns)
+  if (blocks * sms >= 2 * columns)
     work->resident = G, work->strip = strip, work->walkers = walkers;
   return RV_OK;
 }
@@ -527,15 +524,11 @@ RvStatus launch(const SgmCuda *work, const RvSgmJob *job, DiagonalArgs a) {
   RowArgs rows = row_args(job->plan, a.scene, a.sums);
   rows.noted = work->notes, rows.narrow_notes = 1;
   a.walkers = work->walkers, a.walk_bytes = (int)walk_bytes<Census>(config);
-  for (a.sweep = 0; a.sweep < 2; a.sweep += work->together) {
-    RvLaunch launch(dim3(rv_div_up(a.scene.width, a.strip), work->together),
-                    32 * (Shared::warps(a.strip) + a.walkers),
-                    shared_of<K, G, Census>(config, a.strip, a.walkers), job->stream);
-    launch.cooperative();
-    RV_TRY(launch.run(&config->log, diagonal_kernel<K, G, Census>, a, rows));
-    a.walkers = 0; /* done */
-  }
-  return RV_OK;
+  RvLaunch launch(dim3(rv_div_up(a.scene.width, a.strip), 2),
+                  32 * (Shared::warps(a.strip) + a.walkers),
+                  shared_of<K, G, Census>(config, a.strip, a.walkers), job->stream);
+  launch.cooperative();
+  return launch.run(&config->log, diagonal_kernel<K, G, Census>, a, rows);
 }
 
 } // namespace
@@ -553,13 +546,9 @@ RvStatus sgm_cuda_diagonal_open(SgmCuda *work, const RvSgmPlan *plan) {
     return RV_OK;
   const int sms = limits.processors;
   SGM_FOR_DIAGONAL(plan, K, Census, {
-    for (work->together = 2; work->together > 0; work->together--) {
-      RV_TRY((try_strips<K, 32, Census>(work, config, sms)));
-      if (!work->resident && diagonal_fewer(K) < 32)
-        RV_TRY((try_strips<K, diagonal_fewer(K), Census>(work, config, sms)));
-      if (work->resident)
-        break;
-    }
+    RV_TRY((try_strips<K, 32, Census>(work, config, sms)));
+    if (!work->resident && diagonal_fewer(K) < 32)
+      RV_TRY((try_strips<K, diagonal_fewer(K), Census>(work, config, sms)));
   });
   if (!work->resident)
     return RV_OK;

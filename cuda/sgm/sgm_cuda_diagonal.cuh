@@ -27,7 +27,6 @@ struct DiagonalArgs {
   uint32_t *exchange; /* [turn][sweep][side][block][distance - 1][words] */
   uint32_t *met;      /* [sweep][x]: 1 when the first half of the rows is finished */
   int strip;
-  int sweep;          /* of the first blocks: 0 down, 1 up */
   uint32_t p2;        /* in both halves */
   int exchange_words; /* of a turn */
   int half_bytes;     /* of the descriptors of half the candidates */
@@ -200,11 +199,6 @@ static __device__ __forceinline__ uint32_t diagonal_step(uint32_t (&l)[K],
 
 #ifdef SGM_HAS_BARRIERS
 /* --- Columns --------------------------------------------------------------------------------- */
-
-/* 0 down, 1 up. */
-static __device__ __forceinline__ int diagonal_sweep(const DiagonalArgs &a) {
-  return (int)blockIdx.y + a.sweep;
-}
 
 /* Index of the first word sent to `block`, in the first turn. */
 static __device__ __forceinline__ int exchange_at(const DiagonalArgs &a, int side, int block,
