@@ -476,8 +476,9 @@ RvObstaclesDepth obstacles_reference_depth(const RvPlane *disparity, const RvObs
       if (value_at(disparity, x, y))
         values[count++] = (RvcWeighted){value_at(disparity, x, y), 1};
   qsort(values, (size_t)count, sizeof *values, rvc_by_key);
-  const RvObstaclesDepth depth = {(uint16_t)(count ? values[(size_t)(count - 1) * 65 / 100].key : 0),
-                                  rv_obstacles_fraction((uint32_t)count, inner.w, inner.h), 0};
+  const RvObstaclesDepth depth = {
+      (uint16_t)(count ? values[(size_t)(count - 1) * 65 / 100].key : 0),
+      rv_obstacles_fraction((uint32_t)count, inner.w, inner.h), 0};
   free(values);
   return depth;
 }
