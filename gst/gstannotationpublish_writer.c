@@ -49,11 +49,12 @@ static gboolean wait_for_destination(GstPublishWriter *writer) {
     return FALSE;
   if (!writer->counts.waiting) {
     writer->counts.waiting = TRUE;
-    writer->failed |= writer->stop_on_error;
     g_cond_broadcast(&writer->progress);
     g_mutex_unlock(&writer->lock);
     report_wait(writer);
     g_mutex_lock(&writer->lock);
+    writer->failed |= writer->stop_on_error; /* after the message: upstream reports the flow */
+    g_cond_broadcast(&writer->progress);
   }
   const gint64 until = g_get_monotonic_time() + RETRY_US;
   while (!writer->quit && !writer->wake && !writer->failed)
