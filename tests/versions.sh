@@ -126,7 +126,7 @@ for suite in "$@"; do
   rm -rf "$root$checkout"
   bare_run "$root" / sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends git' >"$root/setup.log" 2>&1
   git clone --quiet --no-hardlinks . "$root$checkout" &&
-    bare_run "$root" $checkout sh -c '$(./setup.sh --no-install --tests | grep apt-get)' >>"$root/setup.log" 2>&1 ||
+    bare_run "$root" $checkout sh -c '$(./setup.sh --no-install --tests | sed -n /apt-get/p)' >>"$root/setup.log" 2>&1 ||
     { tail -n 20 "$root/setup.log"; note "$suite" - 1 "packages"; continue; }
   note "$suite" system 0 "commit $(git rev-parse --short HEAD), GStreamer $(bare_run "$root" / pkg-config --modversion gstreamer-1.0)"
   clang=clang
