@@ -84,7 +84,7 @@ echo "aarch64: $suite: $(bare_run "$root" / aarch64-linux-gnu-gcc -dumpfullversi
 arguments=(--suite library --suite gst --no-suite once)
 [ -z "${RV_AARCH64_TESTS:-}" ] || read -r -a arguments <<<"$RV_AARCH64_TESTS"
 begin=$SECONDS
-nvcc_host env GST_REGISTRY_FORK=no meson test -C "$build" --timeout-multiplier 20 "${arguments[@]}" \
+nvcc_host env GST_REGISTRY_FORK=no CK_TIMEOUT_MULTIPLIER=20 meson test -C "$build" --timeout-multiplier 20 "${arguments[@]}" \
   >"$root/$build.tests" 2>&1 || { grep -E 'FAIL|TIMEOUT|ERROR' "$root/$build.tests" | head -n 20; status=1; }
 grep -E '^(Ok|Fail|Skipped|Timeout):' "$root/$build.tests" | tr -s ' ' | paste -sd' ' | sed "s/^/aarch64: tests under qemu-user in $((SECONDS - begin)) s: /"
 exit "${status:-0}"

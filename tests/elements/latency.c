@@ -113,13 +113,16 @@ GST_START_TEST(test_query) {
   gst_harness_set_upstream_latency(test.harness, 7 * GST_MSECOND);
   fail_unless_equals_uint64(gst_harness_query_latency(test.harness), 7 * GST_MSECOND);
   double largest = 0;
+  const gint64 start = g_get_monotonic_time();
   for (guint i = 0; i < 8; i++) {
     GstBuffer *pair = test_pair_new(&test.info, FALSE, FALSE, 5, i);
     gst_buffer_unref(gst_harness_push_and_pull(test.harness, pair));
     if (i == 3) /* the first one after three that are ignored */
       largest = stat(test.harness, "last-us");
   }
-  fail_unless_equals_int(latency_messages(test.bus), 1); /* within a second */
+  const guint seconds = (guint)((g_get_monotonic_time() - start) / G_USEC_PER_SEC);
+  const guint messages = latency_messages(test.bus); /* at most one a second */
+  fail_unless(messages >= 1 && messages <= 1 + seconds, "%u in %u s", messages, seconds);
   const GstClockTime reported = gst_harness_query_latency(test.harness) - 7 * GST_MSECOND;
   fail_unless(reported >= GST_MSECOND && (double)reported >= largest * 1000,
               "%" G_GUINT64_FORMAT " ns, a frame took %.0f us", reported, largest);
