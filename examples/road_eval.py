@@ -201,6 +201,19 @@ def run(parts, settings, **files):
     return [Result(rows, time) for rows, time in zip(counts, ms)]
 
 
+def frames_of(path, width, height):
+    """(BGR, truth) of each frame in a file that `save` of run() wrote."""
+    with open(path, 'rb') as file:
+        file.readline()
+        while True:
+            rgbx = np.frombuffer(file.read(4 * width * height), np.uint8)
+            if rgbx.size == 0:
+                return
+            file.read(2 * width * height)
+            truth = np.frombuffer(file.read(width * height), np.uint8).reshape(height, width)
+            yield rgbx.reshape(height, width, 4)[:, :, 2::-1], truth
+
+
 def print_frames(parts, result):
     print('%-16s%10s%10s%10s%10s%10s' % ('frame', 'TP', 'FP', 'precision', 'recall', 'F1'))
     names = [name for part in parts for name in part.names]

@@ -119,27 +119,20 @@ def fixed_colors(path, width, height):
     """F1 over all frames together of the best interval of each channel and of the best boxes, found
     with the truth of these very frames: no fixed color chosen beforehand can do better."""
     single, double = {}, {}
-    with open(path, 'rb') as file:
-        file.readline()
-        while True:
-            rgbx = np.frombuffer(file.read(4 * width * height), np.uint8)
-            if rgbx.size == 0:
-                break
-            file.read(2 * width * height)
-            road = np.frombuffer(file.read(width * height), np.uint8) == 255
-            bgr = np.ascontiguousarray(rgbx.reshape(height, width, 4)[:, :, 2::-1])
-            planes = dict(zip('BGR', cv2.split(bgr)))
-            planes.update(zip('HSV', cv2.split(cv2.cvtColor(bgr, cv2.COLOR_BGR2HSV))))
-            planes.update(zip(('L', 'a', 'b'), cv2.split(cv2.cvtColor(bgr, cv2.COLOR_BGR2LAB))))
-            planes = {name: plane.ravel() for name, plane in planes.items()}
-            for name, plane in planes.items():
-                for k, part in enumerate((plane[road], plane[~road])):
-                    single.setdefault(name, np.zeros((2, 256)))[k] += np.bincount(part, minlength=256)
-            for one, two in (('H', 'S'), ('a', 'b'), ('S', 'V')):
-                both = planes[one].astype(int) // 4 * 64 + planes[two] // 4
-                for k, part in enumerate((both[road], both[~road])):
-                    double.setdefault(one + two, np.zeros((2, 64, 64)))[k] += \
-                        np.bincount(part, minlength=4096).reshape(64, 64)
+    for picture, truth in road_eval.frames_of(path, width, height):
+        road, bgr = truth.ravel() == 255, np.ascontiguousarray(picture)
+        planes = dict(zip('BGR', cv2.split(bgr)))
+        planes.update(zip('HSV', cv2.split(cv2.cvtColor(bgr, cv2.COLOR_BGR2HSV))))
+        planes.update(zip(('L', 'a', 'b'), cv2.split(cv2.cvtColor(bgr, cv2.COLOR_BGR2LAB))))
+        planes = {name: plane.ravel() for name, plane in planes.items()}
+        for name, plane in planes.items():
+            for k, part in enumerate((plane[road], plane[~road])):
+                single.setdefault(name, np.zeros((2, 256)))[k] += np.bincount(part, minlength=256)
+        for one, two in (('H', 'S'), ('a', 'b'), ('S', 'V')):
+            both = planes[one].astype(int) // 4 * 64 + planes[two] // 4
+            for k, part in enumerate((both[road], both[~road])):
+                double.setdefault(one + two, np.zeros((2, 64, 64)))[k] += \
+                    np.bincount(part, minlength=4096).reshape(64, 64)
     found = {name: best_interval(*counts) for name, counts in single.items()}
     found.update({name: best_box(*counts) for name, counts in double.items()})
     return found

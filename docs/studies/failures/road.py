@@ -26,19 +26,6 @@ SHOWN = 360  # rows of a picture
 COLORS = ((0, 255, 0), (255, 0, 0), (0, 0, 255))  # BGR: found, missed, no road
 
 
-def frames_of(path, width, height):
-    """(BGR, truth) of each frame."""
-    with open(path, 'rb') as file:
-        file.readline()
-        while True:
-            rgbx = np.frombuffer(file.read(4 * width * height), np.uint8)
-            if rgbx.size == 0:
-                return
-            file.read(2 * width * height)
-            truth = np.frombuffer(file.read(width * height), np.uint8).reshape(height, width)
-            yield rgbx.reshape(height, width, 4)[:, :, 2::-1], truth
-
-
 def row_of(part):
     """The picture of the worst frame of a drive, its number and its F1."""
     width, height = part.size
@@ -47,7 +34,7 @@ def row_of(part):
         result, = road_eval.run([part], [{}], **files)
         masks = np.fromfile(files['masks'], np.uint8).reshape(-1, height, width) > 0
         worst, most = None, -1
-        for index, (picture, truth) in enumerate(frames_of(files['save'], width, height)):
+        for index, (picture, truth) in enumerate(road_eval.frames_of(files['save'], width, height)):
             mask, real = masks[index], truth == 255
             kinds = (mask & real, real & ~mask, mask & (truth == 0))
             wrong = int(kinds[1].sum() + kinds[2].sum())
