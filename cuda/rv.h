@@ -116,8 +116,8 @@ RV_API RvStatus rv_copy_rows(void *to, ptrdiff_t to_stride, RvEngine to_engine, 
                              int rows, RvStream stream);
 
 /* Creates a stream with default flags on the current device, frees it, and waits until its work has
- * finished. In builds without CUDA rv_stream_new returns RV_ERR_NO_DEVICE and *out is NULL, which is
- * a valid stream for RV_CPU. */
+ * finished. In builds without CUDA rv_stream_new returns RV_ERR_NO_DEVICE and *out is NULL, a valid
+ * stream for RV_CPU. */
 RV_API RvStatus rv_stream_new(RvStream *out);
 RV_API void rv_stream_free(RvStream *stream);
 RV_API RvStatus rv_stream_wait(RvStream stream);

@@ -79,7 +79,7 @@ typedef struct RvParams {
 /* Clears a config and sets its defaults, as rv_x_config_init does. NULL is ignored. */
 RV_API void rv_params_defaults(const RvParams *params, void *config);
 
-/* The parameter of that name ("max-lr-diff" or "max_lr_diff"), NULL if there is none. */
+/* Returns the parameter of that name ("max-lr-diff" or "max_lr_diff"); NULL if there is none. */
 RV_API const RvParam *rv_params_find(const RvParams *params, const char *name);
 
 /* Sets a field from text: a decimal number, true or false, the name of an enum value, or names of
@@ -89,15 +89,15 @@ RV_API const RvParam *rv_params_find(const RvParams *params, const char *name);
 RV_API RvStatus rv_params_set(const RvParams *params, void *config, const char *name,
                               const char *text);
 
-/* The value of a field as text that rv_params_set accepts, at most `size` bytes with the final 0. */
+/* Writes a field as text that rv_params_set accepts, at most `size` bytes with the final 0. */
 RV_API RvStatus rv_params_get(const RvParams *params, const void *config, const char *name,
                               char *text, size_t size);
 
-/* 1 when all fields with a row have the same values in both configs, else 0. */
+/* Returns 1 when all fields with a row have the same values in both configs, else 0. */
 RV_API int rv_params_are_equal(const RvParams *params, const void *a, const void *b);
 
-/* Range of a parameter in words: "32 to 512 in steps of 32", "0, 3 or 5", "csct or census". Returns
- * `text`. */
+/* Writes the range of a parameter in words: "32 to 512 in steps of 32", "0, 3 or 5", "csct or
+ * census". Returns `text`. */
 RV_API const char *rv_param_range(const RvParam *param, char *text, size_t size);
 
 /* --- Functions of every algorithm ---------------------------------------------------------------

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rv_records.h: the records and enumerations of annotations. Records are little endian and naturally
- * aligned; the only padding is in the fields named `reserved`, which are 0. A layout never changes
- * under the same version number: a new layout gets a new version, which each annotation contains as
- * its scalar `version`.
+/* rv_records.h: the records and enumerations of annotations. Records are little endian and
+ * naturally aligned; the only padding is in the fields named `reserved`, which are 0. A layout
+ * never changes under the same version number: a new layout gets a new version, which each
+ * annotation contains as its scalar `version`.
  *
  * Coordinates of the vehicle: Z forward, X positive to the right, both from the left camera, m. */
 #ifndef RV_RECORDS_H

@@ -87,6 +87,21 @@ class Structure(unittest.TestCase):
                 idle.append(path)
         self.assertEqual(idle, [])
 
+    def test_layout_of_public_headers(self):
+        """Readers see them as they are: at most 100 columns, comments of fields below each other."""
+        wrong = []
+        for path in ['cuda/' + header for header in installed()] + ['gst/annotations/roadvision-gst.h']:
+            column = None  # of the comment next to a field that the previous line left open
+            for number, line in enumerate(FILES[path].split('\n'), 1):
+                if len(line) > 100 or (column is not None and line.find('*') != column + 1):
+                    wrong.append('%s:%d' % (path, number))
+                opened = line.rfind('/*')
+                if opened > 0 and line[:opened].strip() and '*/' not in line[opened:]:
+                    column = opened
+                elif '*/' in line:
+                    column = None
+        self.assertEqual(wrong, [])
+
     def test_names_of_tests(self):
         """tests/library/x has the suffixes that docs/testing.md explains."""
         wrong = [path for path in FILES if path.startswith('tests/library/') and path.count('/') == 3 and

@@ -66,17 +66,17 @@ RV_API RvStatus rv_convert_gray(const RvPicture *picture, int x, int y, const Rv
 /* Colors of the complete image as `color` (RV_U32, of its size): R in bits 0..7, G in 8..15, B in
  * 16..23, 255 in 24..31. A chroma sample applies to all of its pixels. YUV: bt709 1 BT.709, 0
  * BT.601; full_range 1 full, 0 limited range; coefficients in 1/65536, rounded to nearest, clamped
- * to 0..255. P010: of the upper 8 bits. GRAY8: R = G = B, as it is. GRAY10 to
- * GRAY16 are invalid. */
+ * to 0..255. P010: of the upper 8 bits. GRAY8: R = G = B, as it is. GRAY10 to GRAY16 are
+ * invalid. */
 RV_API RvStatus rv_convert_color(const RvPicture *picture, int bt709, int full_range,
                                  const RvPlane *color, int threads, RvEngine engine,
                                  RvStream stream, const RvLog *log);
 
 /* Copies the rectangle at (x, y) of the size of `out`. `out` has the format of `picture`, or
- * RV_PIXEL_NV12 where `picture` is gray (chroma 128), or GRAY8 where it is GRAY10 to GRAY16; values
- * become those of rv_convert_gray then. Where x, y or a size is odd, luma is exact
- * and the chroma sample of output column c is that of input column x + 2 c rounded down (rows
- * alike). In YUY2 and UYVY of odd width the luma beyond the last column repeats it. */
+ * RV_PIXEL_NV12 where `picture` is gray (chroma 128), or GRAY8 where it is GRAY10 to GRAY16, with
+ * the values of rv_convert_gray. Where x, y or a size is odd, luma is exact and the chroma sample
+ * of output column c is that of input column x + 2 c rounded down; rows likewise. In YUY2 and UYVY
+ * of odd width the luma beyond the last column repeats it. */
 RV_API RvStatus rv_convert_crop(const RvPicture *picture, int x, int y, const RvPicture *out,
                                 int threads, RvEngine engine, RvStream stream, const RvLog *log);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* draw.h: drawing on frames of every pixel format, on both engines, bit-identical.
  *
- * An object contains the colors, the font and a list of shapes for one frame size and
- * format. Every function blends with integer arithmetic: luma (or R, G, B) per pixel, chroma per
- * chroma sample as the mean over its pixels; an opacity of 255 gives the color itself, 0 leaves the
- * frame unchanged. An alpha channel becomes more opaque where something is drawn. With RV_CUDA the
+ * An object contains the colors, the font and a list of shapes for one frame size and format.
+ * Every function blends with integer arithmetic: luma (or R, G, B) per pixel, chroma per chroma
+ * sample as the mean over its pixels; an opacity of 255 gives the color itself, 0 leaves the frame
+ * unchanged. An alpha channel becomes more opaque where something is drawn. With RV_CUDA the
  * functions enqueue their work, with RV_CPU they have finished on return; none allocates or waits.
  *
  * Order of use for one frame: rv_draw_disparity and the other overlay functions blend immediately.
@@ -114,8 +114,8 @@ RV_API RvStatus rv_draw_line(RvDraw *draw, int x0_fx, int y0_fx, int x1_fx, int 
  * counterclockwise order. */
 RV_API RvStatus rv_draw_quad(RvDraw *draw, const int corners_fx[8], RvColor color);
 
-/* Rectangle with the colors of the color map, from low at its left (or, when higher than wide, at its
- * bottom) to high. opacity: 0..255. */
+/* Rectangle with the colors of the color map, from low at its left (or, when higher than wide, at
+ * its bottom) to high. opacity: 0..255. */
 RV_API RvStatus rv_draw_ramp(RvDraw *draw, int x, int y, int width, int height, int opacity);
 
 /* Rectangle whose rows run from the color of value `top` to that of `bottom`, of `limit` (> 0):
@@ -125,9 +125,9 @@ RV_API RvStatus rv_draw_shade(RvDraw *draw, int x, int y, int width, int height,
 
 /* Text in cells of `size` px height with their top left corner at (x, y): capitals reach from
  * size / 6 down to 3 size / 4, where the base line is. `outline` (a = 0: none) is drawn under
- * and around the letters. ASCII 32..126; any other character is drawn as a box. A text
- * has RV_DRAW_TEXT characters at most, the rest is omitted; it needs one shape per character, two
- * with an outline. */
+ * and around the letters. ASCII 32..126; any other character is drawn as a box. A text has
+ * RV_DRAW_TEXT characters at most, the rest is omitted; it needs one shape per character, two with
+ * an outline. */
 #define RV_DRAW_TEXT 96
 #define RV_DRAW_TEXT_MIN 6
 #define RV_DRAW_TEXT_MAX 512

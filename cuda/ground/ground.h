@@ -29,10 +29,11 @@
  *              one step relative to the fullest offset of the bin, less a cost of the cells farther
  *              below: nothing is seen below the ground. First, the bend of the ground is found: the
  *              bin from which on towards the far end it leaves the plane, and its slope there.
- *              Then, dynamic programming from the nearest to the farthest bin finds the path of
- *              most score within 12 steps of the bend, with costs for steps between neighboring
- *              bins. Each value of the profile is the mean offset of the cells on the path in seven
- *              bins. Outside of the bins that have cells the nearest value is repeated.
+ *              Then, dynamic programming from the nearest to the farthest bin finds the path with
+ *              the highest score within 12 steps of the bend, with costs for steps between
+ *              neighboring bins. Each value of the profile is the mean offset of the cells on the
+ *              path in seven bins. Outside of the bins that have cells the nearest value is
+ *              repeated.
  *  5. track    without a plausible plane the last one is kept for `memory` frames; then the plane
  *              of the camera's height and pitch is returned when they are known, else none. The
  *              known height follows the estimates by 1/8 per frame, from the first estimate after
@@ -63,7 +64,7 @@ typedef enum RvGroundMode {
   RV_GROUND_MODE_CAMERA        /* from camera.height and camera.pitch; the profile is 0 */
 } RvGroundMode;
 
-/* px of disparity per px: readers of a surface ignore planes whose slopes are not below. */
+/* px of disparity per px: readers of a surface ignore planes with slopes of this and more. */
 #define RV_GROUND_SLOPE_MAX 64.0
 
 #define RV_GROUND_NONE (-1) /* RvGroundSurface.source: no plane, its other fields are 0 */
@@ -115,7 +116,7 @@ RV_API RvStatus rv_ground_run(RvGround *ground, const RvPlane *disparity, RvGrou
 /* Clears what is kept between frames: after a seek or a cut. Enqueued on `stream`. */
 RV_API RvStatus rv_ground_reset(RvGround *ground, RvStream stream);
 
-/* --- Use of a ground in host memory ------------------------------------------------------------ */
+/* --- Use of a ground in host memory ----------------------------------------------------------- */
 
 /* The plane of a camera of known focal length, baseline, height and pitch; source RV_GROUND_NONE
  * when one of the first three is not above 0. */

@@ -59,7 +59,7 @@ typedef struct RvHoughConfig {
   double rho_step;     /* px, 0.25..64; 1 */
   double min_theta;    /* degrees, 0 to below 180; 0 */
   double max_theta;    /* degrees, exclusive, above 0..180; 180. At least one angle must
-                       * satisfy min_theta <= theta < max_theta */
+                        * satisfy min_theta <= theta < max_theta */
   int threshold;       /* votes, 0..2000000000; 100. A line needs more votes than this */
   int max_lines;       /* 1..4096; 64 */
   int weighted;        /* 0 or 1; 0 */
@@ -70,7 +70,7 @@ typedef struct RvHoughConfig {
   int dashes;          /* 0 or 1; 1. Read only by rv_hough_thin, with segments, like the next two */
   double min_distance; /* px, 0..1000; 8. Of lines of about the same direction; 0 = off */
   double min_angle;    /* degrees, 0..90; 5. Not read with segments. Lines that differ by more are
- * no duplicates */
+                        * not duplicates */
   int threads;         /* CPU engine, 0 = all; 0 */
   RvLog log;           /* silent */
 } RvHoughConfig;
@@ -90,9 +90,9 @@ typedef struct RvHoughOutput {
   RvPlane edges;       /* RV_U8 of width x height: 255 on edges, else 0; data NULL: omitted */
   RvPlane accumulator; /* RV_U32 of rv_hough_size: votes; data NULL: omitted */
   uint32_t *hits;      /* with segments, for rv_hough_thin: max_lines rows of rv_hough_hit_words
-                        * words, one for each line before those without a segment are removed: 1 when
-                        * it was kept, else 0; then a bit for every place along the line, 1 = an edge.
-                        * Rows after the last line are 0. NULL: omitted */
+                        * words, one for each line before those without a segment are removed: 1
+                        * when it was kept, else 0; then a bit for every position along the line,
+                        * 1 = an edge. Rows after the last line are 0. NULL: omitted */
 } RvHoughOutput;
 
 /* input: RV_U8, gray or an edge map. Planes must not overlap. */

@@ -27,8 +27,8 @@
  *              20 m of contrast 20 and linear from there, times a prior on the curvature. With
  *              ground=camera, there are 13 curvatures and 9 horizons: within 2.4 degrees of that of
  *              the camera's pitch at first, then within 0.6 degrees of the last one, which follows
- *              by a quarter per frame. A pitch that is not 0 is taken as known: a prior of two steps
- *              (standard deviation) prefers horizons near the expected one.
+ *              by a quarter per frame. A pitch that is not 0 counts as known: a prior with a
+ *              standard deviation of two steps prefers horizons near the expected one.
  *  4. lines    the maxima of the best space that are 0.8 m apart are fitted by least squares
  *              (offset, heading, curvature) in three rounds within 0.3, 0.2 and 0.15 m
  *              (1 + Z / 40 m), with priors of 0.01 rad and 0.0005 1/m about the best space. For
@@ -91,7 +91,7 @@ typedef struct RvLanesMark {
   int32_t hits;                      /* marks on the line */
   int32_t z_min, z_max;              /* of them, cm */
   int32_t tint;                      /* sum over the marks of 4 (B - (R + G) / 2), less the same
-                                      * beside them */
+                                      * next to them */
   int32_t tints;                     /* marks in this sum */
   int32_t left_height; /* sum of heights 0.5 m left of the line above the ground, mm */
   int32_t right_height;
@@ -111,7 +111,7 @@ typedef struct RvLanesFound {
   int32_t horizon;  /* ground=camera: row of the horizon of the best space, 1/16 px; else 0 */
   uint32_t hits;    /* marks in all */
   uint32_t rows;    /* rows that show ground; 0: no ground */
-  uint32_t count;   /* lines, by falling weight of their bin */
+  uint32_t count;   /* lines, by decreasing weight of their bin */
   RvLanesMark lines[RV_LANES_MAX];
 } RvLanesFound;
 

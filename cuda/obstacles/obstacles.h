@@ -26,7 +26,7 @@
  *              a strip without evidence and ground is seen beyond, the strip is free to the end of
  *              the range, or unknown from where ground ends for 15 m. So it is where the evidence
  *              belongs to no box and a run above the clearance within 4 strips is about as far
- *              away (by a quarter): the matcher gives the disparity of bridges and signs to sky
+ *              away (by a quarter): the matcher assigns the disparity of bridges and signs to sky
  *              and smooth ground around them.
  *  4. runs     in each strip, neighboring bins whose votes fill half of 4 rows or of 1/2 m are
  *              runs, the nearest 16. Below 14 px of disparity a minimum of the votes splits them. A
@@ -92,16 +92,17 @@ typedef struct RvObstacleBox {
   int32_t runs;        /* runs joined */
   int32_t strips;      /* strips with a run */
   int32_t over;        /* 1: above the clearance only */
-  int32_t label;       /* least index of its runs: strip * 16 + run */
+  int32_t label;       /* lowest index of its runs: strip * 16 + run */
   int32_t valid;       /* fraction of the box with a disparity, 0..255 */
 } RvObstacleBox;
 
 /* Where run() writes, in the memory of the engine, not overlapping. Outputs that are NULL are
  * not computed. */
 typedef struct RvObstaclesOutput {
-  RvObstacleBox
-      *boxes;       /* RV_OBSTACLES_MAX; nearest first, ties: lowest label; aligned to 4 bytes */
-  uint32_t *counts; /* 2: boxes written; boxes found (those beyond the first are the farthest) */
+  RvObstacleBox *boxes;  /* RV_OBSTACLES_MAX; nearest first, ties: lowest label; aligned to
+                          * 4 bytes */
+  uint32_t *counts;      /* 2: boxes written; boxes found (those beyond the first are the
+                          * farthest) */
   RvFreeColumn *columns; /* one per strip; `obstacle` is an index of `boxes`; aligned to 2 bytes */
 } RvObstaclesOutput;
 
@@ -164,28 +165,38 @@ RV_API double rv_obstacles_depth(const RvObstaclesConfig *config, const RvObstac
 RV_API void rv_obstacles_measure_rect(const RvObstaclesConfig *config, const RvObstaclesRect *rect,
                                       const RvObstaclesDepth *depth, RvObstacle *obstacle);
 
-/* Tracks. Constant velocity in Z and X per obstacle (Kalman filter). A new track stands on the ground
- * until its distances show that it moves; the velocity of what stands is that of the vehicle
- * (rv_obstacles_tracks_set_speed), without it the one that most tracks have, three or more. About that, others
- * deviate by 8 m/s and half of it; while it is not known, new tracks approach at 10 m/s (deviation 20).
- * Pairs of tracks and obstacles are made by least misfit in Z, X, size and overlap of the boxes in the
- * image: pairs of small misfit first; of those, tracks with an id before tracks without, and obstacles
- * of confidence 128 or more before the others. In X, of center and sides that counts which moved
- * least: what covers a part of an object moves the others. An obstacle that has become narrow next to
- * a nearer one is hidden on that side: the track keeps its size, and the visible side counts. What the
- * border of the image cuts (on the left: what only one camera sees) changes position, but no velocity.
- * A track gets an id when its hits less its misses are 3; 2 when it approaches at more than 30 m/s and
- * the deviation of the distance is below 3 % of it; 6 when it is above 4 %. Two less where the last pair is
- * the only one that either can have, one less next to something nearer; at first sight what is near (3 %),
- * certain, at least 1.2 x 1 m, cut or hidden on no side, and alone within 2 m. Only hits of small misfit
- * count, before the id those that the image cuts only of such pairs. Where a track with an id has been lost
- * within 2 m (and a tenth of the distance), that one continues instead; within 3 m no id comes early.
- * Velocities and times to collision are known from the third hit on, until then 0.
- * A new track ends after 3 misses, one with an id after 8, each when misses exceed hits by 4, and when the
- * image no longer shows a quarter of its place. Overhanging objects are not tracked; walls, and what is
- * wider than 4.5 m and 1.4 times a track, keep tracks with an id where they are (objects that join for some
- * frames), and begin none.
- * Doubles in a fixed order from + - x / sqrt only. */
+/* Tracks: constant velocity in Z and X per obstacle (Kalman filter). Doubles in a fixed order, from
+ * + - x / and sqrt only.
+ *
+ *  motion    A new track stands on the ground until its distances show that it moves. Standing
+ *            objects have the velocity of the vehicle (rv_obstacles_tracks_set_speed) or, if that
+ *            is not known, the one that most tracks share, at least three. The velocity of others
+ *            deviates from it by 8 m/s and half of it; while it is not known, new tracks approach
+ *            at 10 m/s (standard deviation 20 m/s). Velocities and times to collision are 0 before
+ *            the third hit.
+ *  pairs     Tracks and obstacles are paired by minimum misfit in Z, X, size and overlap of the
+ *            boxes in the image: pairs of small misfit first; of those, tracks with an id before
+ *            tracks without, and obstacles of confidence 128 or more before the others. In X the
+ *            one of center and sides that moved least is compared, since an object in front of
+ *            another hides one side of it and moves its center.
+ *  hidden    An obstacle that has become narrow next to a nearer one is hidden on that side: the
+ *            track keeps its size, and the visible side is compared.
+ *  cut       An obstacle that the border of the image cuts (on the left: the border of what both
+ *            cameras see) updates the position of its track, but not its velocity.
+ *  id        A track gets its id when its hits less its misses are 3; only hits of small misfit
+ *            count, and obstacles that the image cuts only if the pair is the only one possible for
+ *            both. 2 are sufficient if it approaches at more than 30 m/s and the standard
+ *            deviation of the distance is below 3 % of it; 6 are required above 4 %. Two less if
+ *            the last pair is the only one possible for both, one less next to a nearer object. An
+ *            obstacle gets an id in its first frame if it is near (3 %), certain, at least
+ *            1.2 x 1 m, neither cut nor hidden, and alone within 2 m. Within 2 m plus a tenth of
+ *            the distance of a lost track with an id, that track continues instead; within 3 m no
+ *            id is given early.
+ *  end       A new track ends after 3 misses, one with an id after 8; each when misses exceed hits
+ *            by 4, or when less than a quarter of the expected box is in the image.
+ *  not kept  Overhanging objects are not tracked. Walls, and obstacles wider than 4.5 m and 1.4
+ *            times their track, keep tracks with an id at their position (objects that are joined
+ *            in some frames), and start none. */
 typedef struct RvObstaclesTracks RvObstaclesTracks;
 
 #define RV_OBSTACLES_TRACKS 256 /* maximum number of tracks */
@@ -211,8 +222,9 @@ RV_API RvStatus rv_obstacles_track(RvObstaclesTracks *tracks, double time, RvObs
  * _new) no obstacle is flagged as moving. */
 RV_API void rv_obstacles_tracks_set_speed(RvObstaclesTracks *tracks, double speed, int is_known);
 
-/* Yaw rate of the vehicle in rad/s, positive to the right, from the next frame on; 0 after _new and
- * for what is no number below 5 rad/s. Velocities are those of obstacles without this turn. */
+/* Yaw rate of the vehicle in rad/s, positive to the right, from the next frame on; 0 after _new.
+ * NaN, and rates of 5 rad/s and more, count as 0. Velocities are those of obstacles without this
+ * turn. */
 RV_API void rv_obstacles_tracks_set_yaw_rate(RvObstaclesTracks *tracks, double rate);
 
 /* Ends all tracks: after a seek. Ids continue. */

@@ -107,12 +107,13 @@ RV_ALGORITHM_API(RvRectify, rectify);
 RV_API RvStatus rv_rectify_geometry(const RvRectifyConfig *config, RvRectifyGeometry *geometry);
 
 /* Computes where the pixel (u, v) of an input view (0 left, 1 right) lies in its output view, px;
- * pixel centers have integer coordinates. Inverts the lens by a search of bounded length (rectify_lens.h): the
- * ray found is projected to (u, v) within 1e-6 px, for every lens model and coefficients. 0, and x
- * and y unchanged, when no ray has this pixel (coefficients of strong distortion fold the image at
- * some distance from the principal point; only rays between the optical axis and the fold count),
- * when the ray of a fisheye lens is 90 degrees or more off the axis, or when it lies behind the
- * rectified camera. */
+ * pixel centers have integer coordinates. Inverts the lens by a search of bounded length: the ray
+ * found is projected to (u, v) within 1e-6 px, for every lens model and coefficients. Returns 1; or
+ * 0, with x and y unchanged, when
+ *  - no ray has this pixel: coefficients of strong distortion fold the image at some distance from
+ *    the principal point, and only rays between the optical axis and the fold are used,
+ *  - the ray of a fisheye lens is 90 degrees or more off the axis,
+ *  - it lies behind the rectified camera. */
 RV_API int rv_rectify_point(const RvRectifyGeometry *geometry, int view, double u, double v,
                             double *x, double *y);
 

@@ -62,10 +62,9 @@
  *     share of that ground from 0 to 1/2, where it is 1, and from 1/2 to 1. Shares are those of
  *     strips of near_width / 12 with two more on each side, 64 strips in all, with a time constant
  *     of 8 frames with seeds. The first frame has no such scale.
- *     With persistence, this decision passes a
- *     low-pass filter over time, of that time constant. A majority filter of smoothing x smoothing
- *     patches follows. Road is every 4-connected component with a seed; in frames without a seed
- *     the largest component.
+ *     With persistence, this decision passes a low-pass filter over time, of that time constant. A
+ *     majority filter of smoothing x smoothing patches follows. Road is every 4-connected component
+ *     with a seed; in frames without a seed the largest component.
  *     The score of a patch takes the same steps: 255 (1 - t / 2) for the sum t above (0 from t = 2
  *     on, 255 for t up to 0 and for a seed), or with persistence the filtered decision, 1 to 255;
  *     then the median of the window, which is the majority filter for every threshold at once; then
@@ -213,14 +212,14 @@ RV_API size_t rv_road_border_bytes(const RvRoadConfig *config);
 
 /* The outer border of the largest 4-connected component of the mask (on a tie, the one with the
  * topmost, then leftmost patch), clockwise, from its topmost, then leftmost patch on. The outline
- * runs through the middles of the outer sides of the patches and is simplified (Douglas and Peucker)
- * to 3/4 patch, or to so many quarters that RV_ROAD_BORDER_MAX vertices suffice. Along the edge of
- * the grid of patches the image ends, not the road. Holes have no border.
+ * runs through the middles of the outer sides of the patches and is simplified (Douglas and
+ * Peucker) to 3/4 patch, or to as many quarters as RV_ROAD_BORDER_MAX vertices require. Along the
+ * edge of the grid of patches the image ends, not the road. Holes have no border.
  *
  * Drivable distance: from the lowest row of patches upwards, a row is drivable when at least 3/4 of
  * the patches of the corridor, near_width wide straight ahead (0: 3 m), are road. Rows below the
- * first drivable one nearer than near_range are ignored (a hood, no disparity), and so are up to two
- * rows in between. The distance is that of the upper edge of the last drivable row.
+ * first drivable one nearer than near_range are ignored (a hood, no disparity), and so are up to
+ * two rows in between. The distance is that of the upper edge of the last drivable row.
  *
  * mask: RV_U8, rv_road_size, of rv_road_run, in host memory. report: of the same frame. ground:
  * the surface given to rv_road_run_on, for its profile; NULL: the plane of the report. memory:

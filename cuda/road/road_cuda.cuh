@@ -97,7 +97,7 @@ struct RoadCuda {
   uint8_t *counts;  /* [patch][pitch] */
   uint32_t *depth;  /* [patch]: sum of disparity + doffs in 1/16 px */
   uint32_t *mean;   /* [patch]: their mean in 1/256 px; ~0: less than half of the px are valid,
-                           * or the patch is not ahead */
+                     * or the patch is not ahead */
   uint32_t *budget; /* [patch]: see rv_road_color_budget; of frames with a plane */
   uint8_t *like;    /* [patch]: score by color and height, or with persistence `lately` */
   uint8_t *lately;  /* [patch]: see rv_road_persist; kept between frames */

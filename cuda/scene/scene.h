@@ -111,8 +111,9 @@ typedef struct RvSceneTruth {
   RvPlane road;      /* RV_U8, 255 = drivable road or track, else 0 */
   RvPlane visible;   /* RV_U8, 255 = the right camera sees this surface point, else 0 */
   RvPlane objects;   /* RV_U16, id of the RvSceneObject, 0 = none */
-  RvPlane heights; /* RV_U16, mm above the true ground + RV_SCENE_HEIGHT_ZERO, 1..65535; 0 = sky */
-  float *free_space; /* m, per column: least Z of what is 0.3 to 2.2 m above the true ground; 0 =
+  RvPlane heights;   /* RV_U16, mm above the true ground + RV_SCENE_HEIGHT_ZERO, 1..65535;
+                      * 0 = sky */
+  float *free_space; /* m, per column: minimum Z of what is 0.3 to 2.2 m above the true ground; 0 =
                       * nothing */
   RvSceneFacts *facts;
 } RvSceneTruth;

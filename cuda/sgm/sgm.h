@@ -92,9 +92,9 @@ typedef struct RvSgmConfig {
   int p2;            /* cost, 0..8000; 127. Invalid when S could exceed 16 bits:
                       * paths * (highest cost + p2) > 65535 */
   int p1_ground;   /* cost, at most p1, -1..8000; -1 = half of p1 with RV_SGM_MIXED, else p1. P1 of
-                      * a vertical or diagonal step whose disparity grows by 1 px downwards */
+                    * a vertical or diagonal step whose disparity grows by 1 px downwards */
   int adaptive_p2; /* 0 or 1; 1. P2 along a path becomes
-                      * max(p2_min, p2 - p2_gradient * |I(x) - I(x - r)|) */
+                    * max(p2_min, p2 - p2_gradient * |I(x) - I(x - r)|) */
   int p2_min;      /* cost, 0..8000; 40. Read only with adaptive_p2, then p1..p2 */
   int p2_gradient; /* cost per gray level, 0..255; 4; read only with adaptive_p2 */
   int uniqueness;  /* percent, 0..99; 3; 0 = off */

@@ -125,8 +125,8 @@ typedef enum RvStixelsGroundKind {
 typedef enum RvStixelsCutsKind {
   RV_STIXELS_CUTS_ALL = 0,     /* every row of cells */
   RV_STIXELS_CUTS_TIME_SERIES, /* rows where the disparities of a column of cells have a local
-                               * extremum (3.4.1) or a jump of 1 px or more, where valid cells meet
-                               * invalid ones */
+                                * extremum (3.4.1) or a jump of 1 px or more, or where valid cells
+                                * meet invalid ones */
   RV_STIXELS_CUTS_NETWORK      /* rows that a network learned from exact stixels (3.4.2) */
 } RvStixelsCutsKind;
 
@@ -136,7 +136,7 @@ typedef struct RvStixelsPenalty {
   double beta;  /* nat per px of disparity, 0..1000 */
 } RvStixelsPenalty;
 
-/* Priors of semantic classes, beside those of their structural classes. */
+/* Priors of semantic classes, in addition to those of their structural classes. */
 typedef struct RvStixelsSemanticPriors {
   /* Standard deviation of the disparity of a cell by class (3.9, 3.22), px, 0.1..4; 0: that of the
    * structural class. */
@@ -147,7 +147,7 @@ typedef struct RvStixelsSemanticPriors {
   double transition[RV_STIXELS_SEMANTICS_MAX][RV_STIXELS_SEMANTICS_MAX];
 } RvStixelsSemanticPriors;
 
-/* Fields: unit, range; default. rv_stixels_params() states the same as a table. */
+/* Fields: unit, range; default. rv_stixels_params () states the same as a table. */
 typedef struct RvStixelsConfig {
   int width, height;               /* fixed for the life of the object; px, 1..16384; no default */
   int stixel_width;                /* px, 1..64; 8 */
@@ -157,13 +157,15 @@ typedef struct RvStixelsConfig {
   int refine;                      /* boundaries at rows of pixels (1) or of cells (0), 0 or 1; 1 */
   RvStixelsCutsKind cuts;          /* RV_STIXELS_CUTS_ALL */
   double cut_penalty;              /* weight of the costs of cuts (3.24), 0..100; 0. With
-                       * RV_STIXELS_CUTS_NETWORK a stixel that starts in row v > 0 costs as many times
-                       * -log of the network's confidence in that cut, none at semantic edges */
+                                    * RV_STIXELS_CUTS_NETWORK a stixel that starts in row v > 0
+                                    * costs as many times -log of the network's confidence in that
+                                    * cut, except at semantic edges */
   const RvStixelsNetwork *network; /* copied by _new; NULL: that of the library. Of
                                     * RV_STIXELS_CUTS_NETWORK */
+
   RvCamera camera;        /* may be unknown (0) with RV_STIXELS_GROUND_ESTIMATE; focal in px,
-                               * 0..1e6; cy in px, -1e6..1e6; doffs in px, -1e4..1e4; baseline and
-                               * height in m, 0..1000; pitch in degrees, positive down, -89..89 */
+                           * 0..1e6; cy in px, -1e6..1e6; doffs in px, -1e4..1e4; baseline and
+                           * height in m, 0..1000; pitch in degrees, positive down, -89..89 */
   int max_disparity;      /* px, 0..1024; 0. 0: RV_STIXELS_RANGE */
   double full_confidence; /* confidence as a fraction of 255 from which sigma applies; below, the
                            * standard deviation is sigma divided by the confidence (3.9).
@@ -247,7 +249,7 @@ typedef struct RvStixelsOutput {
                       * capacity; the last is that of all columns */
   int32_t *energies; /* columns: 1/1024 nat */
   uint8_t *cuts; /* columns x rows, from the bottom up: 0 where no stixel may start, 255 where one
-                      * may at no cost, else 128 + the score of the network, 1..254 */
+                  * may at no cost, else 128 + the score of the network, 1..254 */
   RvStixelsGround *ground; /* 1, aligned to 8 bytes */
 } RvStixelsOutput;
 

@@ -25,8 +25,8 @@
  *              column are 0 in all layers.
  *   integers   Weights are 8 bits, sums 32 bits. The value of a channel is (bias + sum + half) >>
  *              shift, clamped to 0..127, where half = 2^(shift - 1), 0 for shift 0. That of the
- *              last layer is clamped to -128..127: the score, 16 times the log-odds of a stixel that
- *              starts in the row. Both engines give the same bits.
+ *              last layer is clamped to -128..127: the score, 16 times the log-odds of a stixel
+ *              that starts in the row. Both engines give the same bits.
  *   cuts       Rows with a score of at least the threshold. In a column where these are more than
  *              `most` percent of its rows (rounded down, at least 1; row 0 does not count), the
  *              threshold is raised by as little as makes them no more: the time of the exact search
@@ -37,8 +37,8 @@
  *
  *   8 bytes    "RVCUTNET"
  *   3 x u32    version (1), channels of the input (8), layers (7)
- *   layers     5 x u32: rows, distance of rows, channels of the input, of the output, shift (0..24);
- *              weights, i8 [output][row from the bottom][input];
+ *   layers     5 x u32: rows, distance of rows, channels of the input, of the output, shift
+ *              (0..24); weights, i8 [output][row from the bottom][input];
  *              biases, i32 [output], -2^24..2^24
  *   i32, u32   threshold, -128..127; `most`, 1..100
  *

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* vote.h: voting algorithms over a raster: histograms, sums, subsampling. The Hough
- * transform (hough/hough.h) uses the same layer; docs/studies/vote.md adds further algorithms to
- * it.
+/* vote.h: voting algorithms over a raster: histograms, sums, subsampling. The Hough transform
+ * (hough/hough.h) uses the same layer; docs/studies/vote.md adds further algorithms to it.
  *
  * Source: van den Braak, Nugteren, Mesman, Corporaal, "GPU-vote: A Framework for Accelerating
  * Voting Algorithms on GPU". An element of the input (a pixel) that passes the element test adds a

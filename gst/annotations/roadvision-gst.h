@@ -63,7 +63,7 @@ G_BEGIN_DECLS
 /* Scalar `version` of every annotation that these functions write. Readers ignore later ones. */
 #define RV_META_VERSION RV_RECORDS_VERSION
 
-/* --- Errors ------------------------------------------------------------------------------------ */
+/* --- Errors ----------------------------------------------------------------------------------- */
 
 typedef enum RvMetaError {
   RV_META_ERROR_INVALID = 0, /* a field is missing, or its type, value or size is invalid */
@@ -75,7 +75,7 @@ typedef enum RvMetaError {
 #define RV_META_ERROR (rv_meta_error_quark())
 RV_API GQuark rv_meta_error_quark(void);
 
-/* --- Any annotation ---------------------------------------------------------------------------- */
+/* --- Any annotation --------------------------------------------------------------------------- */
 
 /* Registers the names with GStreamer, unless they are registered. The other functions call it where
  * they need it. */
@@ -99,7 +99,7 @@ RV_API gboolean rv_meta_check(GstBuffer *buffer, const char *name, GError **erro
 /* Removes the annotation from a writable buffer; FALSE if there is none. */
 RV_API gboolean rv_meta_remove(GstBuffer *buffer, const char *name);
 
-/* --- Content of buffers, for languages without pointers ---------------------------------------- */
+/* --- Content of buffers, for languages without pointers --------------------------------------- */
 
 /* A copy of a raster, without padding, or of an array of records (height 1). */
 typedef struct RvMetaArray {
@@ -130,7 +130,7 @@ typedef gsize RvMetaBuffer;
 typedef GstBuffer *RvMetaBuffer;
 #endif
 
-/* --- Functions of every annotation ------------------------------------------------------------- */
+/* --- Functions of every annotation ------------------------------------------------------------ */
 
 /* For RvMetaDisparity (type disparity), and so on for the others:
  *
@@ -187,7 +187,7 @@ typedef GstBuffer *RvMetaBuffer;
     RV_API GstStructure *rv_meta_add_##type(GstBuffer *buffer, const RvMeta##Type *meta);
 #endif
 
-/* --- RvCameraMeta: the left camera of a rectified pair ----------------------------------------- */
+/* --- RvCameraMeta: the left camera of a rectified pair ---------------------------------------- */
 
 /* Depth of a pixel with disparity d: Z = focal * baseline / (d + doffs), m. 0 = unknown; cx, cy and
  * doffs are valid only with `focal`, pitch only with `camera_height`. */
@@ -215,7 +215,7 @@ RV_API GstStructure *rv_meta_add_camera(GstBuffer *buffer, int width, int height
                                         const RvCamera *camera);
 #endif
 
-/* --- RvDisparityMeta: from cudasgm ------------------------------------------------------------- */
+/* --- RvDisparityMeta: from cudasgm ------------------------------------------------------------ */
 
 typedef struct RvMetaDisparity {
   int width, height; /* px of the left image and of both rasters */
@@ -229,7 +229,7 @@ typedef struct RvMetaDisparity {
 
 RV_META_DECLARE(Disparity, disparity)
 
-/* --- RvSemanticsMeta: classes of a network, input of cudastixels -------------------------------- */
+/* --- RvSemanticsMeta: classes of a network, input of cudastixels ------------------------------ */
 
 typedef struct RvMetaSemantics {
   int width, height;         /* px of the image */
@@ -259,7 +259,7 @@ RV_API GstStructure *rv_meta_add_scores(GstBuffer *buffer, int width, int height
                                         int map_width, int map_height, GstBuffer *scores);
 #endif
 
-/* --- RvStixelsMeta: from cudastixels ------------------------------------------------------------ */
+/* --- RvStixelsMeta: from cudastixels ---------------------------------------------------------- */
 
 typedef struct RvMetaStixels {
   int width, height; /* px of the disparity they were computed from */
@@ -276,7 +276,7 @@ typedef struct RvMetaStixels {
 
 RV_META_DECLARE(Stixels, stixels)
 
-/* --- RvSegmentsMeta: from cudardp --------------------------------------------------------------- */
+/* --- RvSegmentsMeta: from cudardp ------------------------------------------------------------- */
 
 typedef struct RvMetaSegments {
   int width, height; /* px of the disparity they were computed from */
@@ -289,7 +289,7 @@ typedef struct RvMetaSegments {
 
 RV_META_DECLARE(Segments, segments)
 
-/* --- RvRoadMeta: from cudaroaddetect ------------------------------------------------------------ */
+/* --- RvRoadMeta: from cudaroaddetect ---------------------------------------------------------- */
 
 /* Patch (column, row) covers the pixels from (column, row) * patch_size on; pixels to the right of
  * and below the last patch belong to none. */
@@ -322,7 +322,7 @@ typedef struct RvMetaRoad {
 
 RV_META_DECLARE(Road, road)
 
-/* --- RvLinesMeta: from cudahough ---------------------------------------------------------------- */
+/* --- RvLinesMeta: from cudahough -------------------------------------------------------------- */
 
 typedef struct RvMetaLines {
   int width, height; /* px of the image */
@@ -341,7 +341,7 @@ typedef struct RvMetaLines {
 
 RV_META_DECLARE(Lines, lines)
 
-/* --- RvGroundMeta: the surface of the road ------------------------------------------------------ */
+/* --- RvGroundMeta: the surface of the road ---------------------------------------------------- */
 
 /* Row of the ground in column u for disparity d, px:
  * (d - ground_intercept - ground_slope_x * u) / ground_slope_y - profile(d) / 16. */
@@ -360,7 +360,7 @@ typedef struct RvMetaGround {
 
 RV_META_DECLARE(Ground, ground)
 
-/* --- RvObstaclesMeta ---------------------------------------------------------------------------- */
+/* --- RvObstaclesMeta -------------------------------------------------------------------------- */
 
 typedef struct RvMetaObstacles {
   int width, height; /* px of the image */
@@ -376,7 +376,7 @@ typedef struct RvMetaObstacles {
 
 RV_META_DECLARE(Obstacles, obstacles)
 
-/* --- RvFreeSpaceMeta ---------------------------------------------------------------------------- */
+/* --- RvFreeSpaceMeta -------------------------------------------------------------------------- */
 
 /* Polygon of the free space: the bottom corners of the image and (column center, row) of each
  * column. */
@@ -391,7 +391,7 @@ typedef struct RvMetaFreeSpace {
 
 RV_META_DECLARE(FreeSpace, free_space)
 
-/* --- RvLanesMeta -------------------------------------------------------------------------------- */
+/* --- RvLanesMeta ------------------------------------------------------------------------------ */
 
 typedef struct RvMetaLanes {
   int width, height; /* px of the image */
@@ -411,7 +411,7 @@ typedef struct RvMetaLanes {
 
 RV_META_DECLARE(Lanes, lanes)
 
-/* --- RvDetectionsMeta: distances of the boxes that other elements attached ----------------------- */
+/* --- RvDetectionsMeta: distances of the boxes that other elements attached -------------------- */
 
 typedef struct RvMetaDetections {
   int width, height; /* px of the image */
@@ -423,7 +423,7 @@ typedef struct RvMetaDetections {
 
 RV_META_DECLARE(Detections, detections)
 
-/* --- RvPairMeta: from cudastereomux -------------------------------------------------------------- */
+/* --- RvPairMeta: from cudastereomux ----------------------------------------------------------- */
 
 typedef struct RvMetaPair {
   int width, height;  /* px of one view */
@@ -434,7 +434,7 @@ typedef struct RvMetaPair {
 
 RV_META_DECLARE(Pair, pair)
 
-/* --- RvTruthMeta: ground truth of a rendered image ----------------------------------------------- */
+/* --- RvTruthMeta: ground truth of a rendered image -------------------------------------------- */
 
 /* All rasters have width x height px; each may be NULL. */
 typedef struct RvMetaTruth {
@@ -458,7 +458,7 @@ RV_META_DECLARE(Truth, truth)
 
 #ifndef __GI_SCANNER__
 
-/* --- C only: structures and buffers -------------------------------------------------------------- */
+/* --- C only: structures and buffers ----------------------------------------------------------- */
 
 /* Returns the structure of the annotation, borrowed, unchecked; or NULL. */
 RV_API const GstStructure *rv_meta_find(GstBuffer *buffer, const char *name);

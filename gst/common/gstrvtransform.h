@@ -81,7 +81,7 @@ struct GstRvTransformClass {
   const char *annotation;        /* what post-messages describes; may be NULL */
   const char
       *annotations[GST_RV_RESULTS]; /* all that process and finish attach; NULL behind them, and
-                                            * if `annotation` is the only one */
+                                     * if `annotation` is the only one */
   const char
       *downstream_hint; /* remedy when no downstream element accepts the output; may be NULL */
 
