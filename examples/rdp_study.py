@@ -420,7 +420,7 @@ def stixels_table(data, frames):
                  for (rebuilt, _), truth, frame in zip(made, truths, frames)]
         rows.append(('stixels, 8 x 8, defaults', float(np.mean(score)),
                      pixels / sum(count for _, count in made)))
-    print_table('Segments beside stixels, against the ground truth', ('rebuilt from', 'D1, %',
+    print_table('Segments and stixels, against the ground truth', ('rebuilt from', 'D1, %',
                 'px per record'), rows, ('%s', '%.2f', '%.1f'))
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Trains the network of `cudastixels cuts=network`, from nothing: rendered pictures are matched by
-cudasgm, the exact stixels of that depth (model=slanted cuts=all) are the labels, and what is learnt
+cudasgm, the exact stixels of that depth (model=slanted cuts=all) are the labels, and what is learned
 is where they begin. No picture of a camera takes part.
 
   examples/run.sh examples/train_cuts.py --save-cells cells.npz        renders only
@@ -9,7 +9,7 @@ is where they begin. No picture of a camera takes part.
   examples/run.sh examples/train_cuts.py --out cuts.rvcuts --curve curve.txt   both, on the CPU
   examples/run.sh examples/train_cuts.py --frames 24 --steps 200 --networks 1  a quick try
 
-needs PyTorch (Debian: python3-torch) beside what the other examples need. A GPU trains in two minutes, two
+needs PyTorch (Debian: python3-torch) in addition to what the other examples need. A GPU trains in two minutes, two
 cores in more than an hour; scenes take ten minutes of one core. The machine that trains needs PyTorch
 and numpy alone, this file and cuts_samples.py: it can read what another one has rendered. The file is
 what the property cuts-location reads; `--array` writes it as the C array that the library carries. The same

@@ -86,7 +86,7 @@ static void on_disconnect(struct mosquitto *client, void *user, int code) {
   if (mqtt->connected)
     g_snprintf(mqtt->cause, sizeof mqtt->cause, "the connection was lost");
   mqtt->connected = FALSE;
-  if (mqtt->qos == 0) /* the library forgets these */
+  if (mqtt->qos == 0) /* the library discards these */
     mqtt->unsent = 0;
   g_cond_broadcast(&mqtt->changed);
   g_mutex_unlock(&mqtt->lock);

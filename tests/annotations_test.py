@@ -39,7 +39,7 @@ def records(name, count, field='payload'):
     return np.frombuffer(RNG.integers(0, 100, count * kind.itemsize).astype('u1').tobytes(), kind)
 
 
-# A value for every field beside width and height.
+# A value for every field except width and height.
 VALUES = {
     'RvCameraMeta': {
         'focal': 700.5, 'cx': 31.5, 'cy': 23.5, 'doffs': 2.0, 'baseline': 0.5, 'camera-height': 1.6,

@@ -3,7 +3,7 @@
 """Compares and plots the benchmark rows of GPU reports.
 
   tests/bench.py compare OLD NEW [--limit PERCENT]   rows of two reports side by side
-  tests/bench.py plot [REPORT] [--out FOLDER]        ours beside others, and the reports of the past
+  tests/bench.py plot [REPORT] [--out FOLDER]        ours and others, and the reports of the past
 
 OLD, NEW and REPORT are files as tests/gpu-run.sh writes them, or commits, whose docs/gpu-report.txt is
 taken. `compare` marks rows that became slower by more than the limit (3 %) and then exits with 1. Rows of

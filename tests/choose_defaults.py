@@ -161,16 +161,16 @@ def confidence(tool, folder):
         pairs.match(['confidence=true'])
         found = histograms(pairs)
     table = np.arange(256) / 255
-    print('| set | worst tenth, table of the library | worst tenth, learnt on the others |')
+    print('| set | worst tenth, table of the library | worst tenth, learned on the others |')
     print('| --- | --- | --- |')
-    signed = {'library': [], 'learnt': []}
+    signed = {'library': [], 'learned': []}
     for group, (right, wrong) in found.items():
-        learnt = learn([found[g] for g in found if g != group])
-        errors = {'library': deciles(right, wrong, table), 'learnt': deciles(right, wrong, learnt)}
+        learned = learn([found[g] for g in found if g != group])
+        errors = {'library': deciles(right, wrong, table), 'learned': deciles(right, wrong, learned)}
         for name, values in errors.items():
             signed[name].append(values)
         print('| %s | %+.1f | %+.1f |' % (group, max(errors['library'], key=abs),
-                                         max(errors['learnt'], key=abs)))
+                                         max(errors['learned'], key=abs)))
     right = sum(a for a, _b in found.values()) / len(found)
     wrong = sum(b for _a, b in found.values()) / len(found)
     print('| all together | %+.1f | %+.1f |' % (

@@ -50,7 +50,7 @@ typedef struct RvContractPlane {
   unsigned rules;
 } RvContractPlane;
 
-/* A call beside run() that takes memory while it works. */
+/* A call other than run() that takes memory while it works. */
 typedef struct RvContractCall {
   const char *name;
   RvStatus (*call)(void *object, void *scene);

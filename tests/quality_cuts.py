@@ -5,7 +5,7 @@
     quality_cuts.py DEPTH_TOOL STIXELS_TOOL RV_DATA [--folder FOLDER] [--network FILE]... [--quick]
 
 The tools are those of tests/eval of a build; pictures and scores are those of stixels_sets.py.
-FOLDER keeps disparity maps between calls. Each FILE of weights is judged beside those of the library.
+FOLDER keeps disparity maps between calls. Each FILE of weights is evaluated as those of the library.
 Prints for each set and configuration the share of boundaries that are cuts, the error of the planes
 (D1 over all truth), the number of stixels, and with labels the mean IoU; the last lines are the
 limits, and the exit code says whether all hold. --quick: KITTI and DrivingStereo only."""

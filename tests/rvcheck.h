@@ -77,7 +77,7 @@ typedef struct RvCase {
 } RvCase;
 enum {
   RVC_LARGE = 1,  /* omitted with --small */
-  RVC_ON_CUDA = 2 /* omitted where the CUDA engine takes no part */
+  RVC_ON_CUDA = 2 /* omitted where the CUDA engine is not used */
 };
 void rvc_cases(RvCheck *check, const RvCase *cases, size_t count);
 

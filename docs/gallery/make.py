@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Makes the pictures of the gallery anew: the left picture beside the same with its depth.
+"""Makes the images of the gallery: the left view next to the same with its depth.
 
   examples/run.sh docs/gallery/make.py [FOLDER [NAME...]]
 

@@ -19,10 +19,10 @@ typedef struct GstRvLog {
 void gst_rv_log_init(GstRvLog *log, GstElement *element);
 void gst_rv_log_clear(GstRvLog *log);
 
-/* For the `log` of a config; forgets the last line. */
+/* For the `log` of a config; clears the last line. */
 RvLog gst_rv_log_sink(GstRvLog *log);
 
-/* Copies the last line ("" when there was none) and forgets it. */
+/* Copies the last line ("" when there was none) and clears it. */
 void gst_rv_log_take(GstRvLog *log, char *line, size_t size);
 
 /* One line to `log`, as the library writes them: for rules that an element checks itself. */

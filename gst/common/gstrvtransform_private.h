@@ -56,7 +56,7 @@ struct GstRvTransformPrivate {
 /* gstrvtransform_accept.c: the settings for configure, which it calls, and those it has accepted */
 RvStatus gst_rv_transform_configure(GstRvTransform *self, const GstRvExecContext *work);
 GArray *gst_rv_transform_snapshot(GstRvTransform *self);
-/* Takes over a snapshot that was accepted; NULL forgets the last one. */
+/* Takes over a snapshot that was accepted; NULL clears the last one. */
 void gst_rv_transform_accept(GstRvTransform *self, GArray *snapshot);
 /* Posts the rejected settings as a warning and sets the accepted ones again. FALSE when there are
  * none. */

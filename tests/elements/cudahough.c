@@ -33,7 +33,7 @@ static GstBuffer *picture(const GstVideoInfo *info, int seed) {
   return buffer;
 }
 
-/* What the library makes of the buffer's gray must ride on it. */
+/* What the library makes of the buffer's gray must be attached to it. */
 static int check_lines(GstBuffer *buffer, const GstVideoInfo *info, const RvHoughConfig *wanted,
                        gboolean accumulator) {
   RvHoughConfig config = *wanted;

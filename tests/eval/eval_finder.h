@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* eval_finder.h: obstacles, tracks and free space of frames, as cudaobstacles finds them with its default
- * parameters but for the path's width, on the CPU engine. */
+ * parameters except the path's width, on the CPU engine. */
 #ifndef EVAL_FINDER_H
 #define EVAL_FINDER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_kinds_cases.c: priors of semantic classes compared with a twin. For each class of the
+/* stixels_kinds_cases.c: priors of semantic classes compared with a solver. For each class of the
  * recursion the reference column is computed with a config in which it is the only class of its
  * structural class and has its sigma; then (4.9) with a state per class, by plain loops. */
 #include <math.h>
@@ -20,18 +20,18 @@ typedef struct Ending {
   int bottom, below;
 } Ending;
 
-typedef struct Twin {
+typedef struct Solver {
   const RvStixelsConfig *config;
   StixelsReference *plain; /* of the config without the priors: where stixels may be */
   Kind *kind;
   int kinds;
   Ending ending[REFERENCE_ROWS][RV_STIXELS_KINDS];
-} Twin;
+} Solver;
 
-static void add_kind(Twin *twin, const RvStixelsGround *ground, const RvStixelsInput *input,
+static void add_kind(Solver *solver, const RvStixelsGround *ground, const RvStixelsInput *input,
                      int column, int structure, int semantic) {
-  RvStixelsConfig c = *twin->config;
-  Kind *kind = &twin->kind[twin->kinds++];
+  RvStixelsConfig c = *solver->config;
+  Kind *kind = &solver->kind[solver->kinds++];
   *kind = (Kind){.structure = structure, .semantic = semantic};
   for (int k = 0; k < c.semantics; k++)
     if (c.semantic_structure[k] == structure && k != semantic)
@@ -44,76 +44,76 @@ static void add_kind(Twin *twin, const RvStixelsGround *ground, const RvStixelsI
 }
 
 /* Classes by structural class, then structural classes without any. */
-static void add_kinds(Twin *twin, const RvStixelsGround *ground, const RvStixelsInput *input,
+static void add_kinds(Solver *solver, const RvStixelsGround *ground, const RvStixelsInput *input,
                       int column) {
-  const RvStixelsConfig *c = twin->config;
+  const RvStixelsConfig *c = solver->config;
   int has[RV_STIXELS_CLASSES] = {0, 0, 0};
   for (int structure = 0; structure < RV_STIXELS_CLASSES; structure++)
     for (int k = 0; k < c->semantics; k++)
       if (c->semantic_structure[k] == structure) {
-        add_kind(twin, ground, input, column, structure, k);
+        add_kind(solver, ground, input, column, structure, k);
         has[structure] = 1;
       }
   for (int structure = 0; structure < RV_STIXELS_CLASSES; structure++)
     if (!has[structure])
-      add_kind(twin, ground, input, column, structure, -1);
+      add_kind(solver, ground, input, column, structure, -1);
 }
 
-static int32_t own(const Twin *twin, int kind, int bottom, int top) {
-  const Kind *k = &twin->kind[kind];
-  const int is_cut = twin->plain->own[bottom][top][RV_STIXEL_OBJECT] < RV_STIXELS_INFINITE;
+static int32_t own(const Solver *solver, int kind, int bottom, int top) {
+  const Kind *k = &solver->kind[kind];
+  const int is_cut = solver->plain->own[bottom][top][RV_STIXEL_OBJECT] < RV_STIXELS_INFINITE;
   return is_cut ? k->column.own[bottom][top][k->structure] : RV_STIXELS_INFINITE;
 }
 
-static int32_t pair(const Twin *twin, int first, int bottom, int top, int kind, int below) {
-  const Kind *k = &twin->kind[kind], *b = &twin->kind[below];
+static int32_t pair(const Solver *solver, int first, int bottom, int top, int kind, int below) {
+  const Kind *k = &solver->kind[kind], *b = &solver->kind[below];
   const RvStixelsPlane upper = k->column.plane[bottom][top][k->structure];
   const RvStixelsPlane lower = b->column.plane[first][bottom - 1][b->structure];
   const double gamma = k->semantic < 0 || b->semantic < 0
                            ? 0
-                           : twin->config->semantic_priors->transition[k->semantic][b->semantic];
-  return rv_stixels_pair(&twin->plain->plan, k->structure, b->structure,
+                           : solver->config->semantic_priors->transition[k->semantic][b->semantic];
+  return rv_stixels_pair(&solver->plain->plan, k->structure, b->structure,
                          rv_stixels_value(&upper, 0), rv_stixels_value(&lower, bottom - first)) +
          (int32_t)floor(gamma * RV_STIXELS_COST_STEPS + 0.5) +
-         twin->plain->tables.cuts[twin->plain->codes[bottom]];
+         solver->plain->tables.cuts[solver->plain->codes[bottom]];
 }
 
-static void solve(Twin *twin) {
-  for (int top = 0; top < twin->plain->rows; top++)
-    for (int kind = 0; kind < twin->kinds; kind++) {
-      Ending best = {own(twin, kind, 0, top), 0, 0};
+static void solve(Solver *solver) {
+  for (int top = 0; top < solver->plain->rows; top++)
+    for (int kind = 0; kind < solver->kinds; kind++) {
+      Ending best = {own(solver, kind, 0, top), 0, 0};
       for (int bottom = 1; bottom <= top; bottom++)
-        for (int below = 0; below < twin->kinds; below++) {
-          const Ending *last = &twin->ending[bottom - 1][below];
-          const int32_t alone = own(twin, kind, bottom, top);
+        for (int below = 0; below < solver->kinds; below++) {
+          const Ending *last = &solver->ending[bottom - 1][below];
+          const int32_t alone = own(solver, kind, bottom, top);
           if (alone >= RV_STIXELS_INFINITE || last->cost >= RV_STIXELS_INFINITE)
             continue;
           const int32_t cost =
-              alone + pair(twin, last->bottom, bottom, top, kind, below) + last->cost;
+              alone + pair(solver, last->bottom, bottom, top, kind, below) + last->cost;
           if (cost < best.cost)
             best = (Ending){cost, bottom, below};
         }
-      twin->ending[top][kind] = best;
+      solver->ending[top][kind] = best;
     }
 }
 
 /* Compares a column with the reference implementation. */
-static void check_column(RvCheck *check, const char *name, Twin *twin, const StixelsResult *r,
+static void check_column(RvCheck *check, const char *name, Solver *solver, const StixelsResult *r,
                          const RvStixelsInput *input, int column) {
-  int kind = 0, top = twin->plain->rows - 1, count = 0;
-  for (int k = 1; k < twin->kinds; k++)
-    if (twin->ending[top][k].cost < twin->ending[top][kind].cost)
+  int kind = 0, top = solver->plain->rows - 1, count = 0;
+  for (int k = 1; k < solver->kinds; k++)
+    if (solver->ending[top][k].cost < solver->ending[top][kind].cost)
       kind = k;
-  rvc_true(check, name, r->energies[column] == twin->ending[top][kind].cost,
+  rvc_true(check, name, r->energies[column] == solver->ending[top][kind].cost,
            "column %d: energy %d, not %d", column, r->energies[column],
-           twin->ending[top][kind].cost);
+           solver->ending[top][kind].cost);
   RvStixel list[REFERENCE_ROWS];
   while (top >= 0) {
-    const Ending *e = &twin->ending[top][kind];
-    const Kind *k = &twin->kind[kind];
-    const int32_t under = e->bottom > 0 ? twin->ending[e->bottom - 1][e->below].cost : 0;
+    const Ending *e = &solver->ending[top][kind];
+    const Kind *k = &solver->kind[kind];
+    const int32_t under = e->bottom > 0 ? solver->ending[e->bottom - 1][e->below].cost : 0;
     RvStixel *s = &list[REFERENCE_ROWS - ++count];
-    *s = rv_stixels_record(&twin->plain->plan, column, e->bottom, top, k->structure,
+    *s = rv_stixels_record(&solver->plain->plan, column, e->bottom, top, k->structure,
                            &k->column.plane[e->bottom][top][k->structure], e->cost - under);
     if (k->semantic >= 0)
       s->semantic = (uint8_t)k->semantic;
@@ -121,7 +121,7 @@ static void check_column(RvCheck *check, const char *name, Twin *twin, const Sti
     top = e->bottom - 1;
   }
   RvStixel *first = &list[REFERENCE_ROWS - count];
-  stixels_reference_refine(twin->config, input, first, count);
+  stixels_reference_refine(solver->config, input, first, count);
   const uint32_t begin = r->offsets[column], made = r->offsets[column + 1] - begin;
   if (rvc_true(check, name, made == (uint32_t)count, "column %d: %u stixels, not %d", column, made,
                count))
@@ -160,27 +160,27 @@ static void check_random(RvCheck *check, const char *name, RvRandom *random, int
   const RvStixelsOutput output = stixels_result_output(&r);
   const RvStixelsInput in = stixels_input_of(input, round % 2);
   RvStixels *stixels = NULL;
-  Twin *twin = calloc(1, sizeof *twin);
-  if (!twin || !(twin->plain = calloc(1, sizeof *twin->plain)) ||
-      !(twin->kind = calloc(RV_STIXELS_KINDS, sizeof *twin->kind)))
+  Solver *solver = calloc(1, sizeof *solver);
+  if (!solver || !(solver->plain = calloc(1, sizeof *solver->plain)) ||
+      !(solver->kind = calloc(RV_STIXELS_KINDS, sizeof *solver->kind)))
     abort();
   if (rvc_true(check, name,
                rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK &&
                    rv_stixels_run(stixels, &in, &output, NULL) == RV_OK,
                "run"))
     for (int column = 0; column < r.columns; column++) {
-      twin->config = &c;
-      twin->kinds = 0;
-      stixels_reference_column(twin->plain, &c, r.ground, &in, column);
-      add_kinds(twin, r.ground, &in, column);
-      solve(twin);
-      check_column(check, name, twin, &r, &in, column);
+      solver->config = &c;
+      solver->kinds = 0;
+      stixels_reference_column(solver->plain, &c, r.ground, &in, column);
+      add_kinds(solver, r.ground, &in, column);
+      solve(solver);
+      check_column(check, name, solver, &r, &in, column);
     }
   rv_stixels_free(&stixels);
   stixels_result_free(&r);
-  free(twin->plain);
-  free(twin->kind);
-  free(twin);
+  free(solver->plain);
+  free(solver->kind);
+  free(solver);
   free(input);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vote_baselines.h: what others would use for the six users of voting, to be timed beside them:
+/* vote_baselines.h: what others would use for the six users of voting, to be timed with them:
  * CUB, which comes with nvcc, and for subsampling, which CUB does not have, a kernel written by
  * hand for this one image size. Tests only. */
 #ifndef RV_VOTE_PEERS_H
