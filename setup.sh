@@ -37,13 +37,14 @@ case $(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}") in
 esac
 
 install_wanted=yes
+later=() # packages that the build does not need: installed beside it
 build_dir=${RV_BUILD_DIR:-build}
 options=()
 targets=()
 while [ $# -gt 0 ]; do
   case $1 in
     --no-install) install_wanted=no ;;
-    --tests) packages+=("${test_packages[@]}") ;;
+    --tests) later=("${test_packages[@]}") ;;
     --use) targets=(use) ;;
     --build-dir) build_dir=${2:?--build-dir takes a folder}; shift ;;
     -h | --help) usage; exit 0 ;;
@@ -58,34 +59,45 @@ say() { printf 'setup: %s\n' "$*"; }
 # --- packages ---------------------------------------------------------------------------------
 is_installed() { dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed; }
 
-missing=()
+missing=() missing_later=()
 if command -v dpkg-query >/dev/null; then
   for p in "${packages[@]}"; do
     is_installed "$p" || missing+=("$p")
   done
+  for p in "${later[@]}"; do
+    is_installed "$p" || missing_later+=("$p")
+  done
 elif [ "$install_wanted" = yes ]; then
-  say "no dpkg here; these Debian packages, by whatever name, must be there: ${packages[*]}"
+  say "no dpkg here; these Debian packages, by whatever name, must be there: ${packages[*]} ${later[*]}"
 fi
+all_missing=("${missing[@]}" "${missing_later[@]}")
 
 sudo=()
 [ "$(id -u)" = 0 ] || sudo=(sudo)
 apt=("${sudo[@]}" apt-get install --yes --no-install-recommends)
 if [ "$install_wanted" = no ]; then
-  if [ ${#missing[@]} = 0 ]; then say "nothing is missing"; else echo "${apt[*]} ${missing[*]}"; fi
+  if [ ${#all_missing[@]} = 0 ]; then say "nothing is missing"; else echo "${apt[*]} ${all_missing[*]}"; fi
   exit 0
 fi
-if [ ${#missing[@]} -gt 0 ]; then
-  say "installing: ${missing[*]}"
+install_packages() { # PACKAGE...
+  [ $# = 0 ] || "${apt[@]}" -qq "$@" >/dev/null || {
+    say "could not install; the command was: ${apt[*]} $*" >&2
+    return 1
+  }
+}
+installing=''
+if [ ${#all_missing[@]} -gt 0 ]; then
+  say "installing: ${all_missing[*]}"
   if [ ${#sudo[@]} -gt 0 ] && ! command -v sudo >/dev/null; then
-    say "neither root nor sudo; run as root: apt-get install ${missing[*]}" >&2
+    say "neither root nor sudo; run as root: apt-get install ${all_missing[*]}" >&2
     exit 1
   fi
   export DEBIAN_FRONTEND=noninteractive
   "${sudo[@]}" apt-get update -qq
-  "${apt[@]}" -qq "${missing[@]}" >/dev/null || {
-    say "could not install; the command was: ${apt[*]} ${missing[*]}" >&2
-    exit 1
-  }
+  install_packages "${missing[@]}"
+  install_packages "${missing_later[@]}" </dev/null &
+  installing=$!
+  trap 'wait' EXIT # a failed build does not end apt-get in the middle
 fi
 
 # --- compiler for the GPU ---------------------------------------------------------------------
@@ -120,6 +132,7 @@ fi
 [ ! gst -nt "$build_dir/build.ninja" ] || meson setup --reconfigure "$build_dir" >/dev/null
 # nvcc takes about 1 GB for one file; the number of processors is also a limit for memory.
 ninja -C "$build_dir" -j "$(nproc)" "${targets[@]}"
+[ -z "$installing" ] || wait "$installing"
 
 if grep -q 'RV_HAVE_CUDA 1' "$build_dir/cuda/rv_config.h"; then
   say "ready in $build_dir, CPU and CUDA engine"
