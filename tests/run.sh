@@ -75,6 +75,18 @@ compile() { # BUILD [TARGET...]
   ninja -C "$dir" -j "$(nproc)" "$@"
 }
 
+# What ships, and what the tests without a suite need.
+targets_without() { # BUILD SUITE
+  meson introspect "$1" --targets --tests | python3 -c '
+import json, os, sys
+build, without = os.path.realpath(sys.argv[1]), ":" + sys.argv[2]
+info = json.load(sys.stdin)
+names = {target["id"]: target["filename"] for target in info["targets"]}
+needed = {name for test in info["tests"] if not any(suite.endswith(without) for suite in test["suite"])
+          for target in test["depends"] for name in names[target]}
+print("use", *sorted(os.path.relpath(name, build) for name in needed))' "$1" "$2"
+}
+
 has_cuda() { grep -qs 'RV_HAVE_CUDA 1' "$1/cuda/rv_config.h"; }
 
 # The compiler of the fuzz targets, which setup.sh installs, and the build for the sanitizers.
@@ -90,18 +102,22 @@ build_main() {
   ./setup.sh --tests --build-dir build "${options[@]}" && compile build meson-test-prereq
 }
 
+# Without what only tests need that run in the main build alone, such as the emulator.
 build_nocuda() {
+  local targets
   if ! has_cuda build; then
     echo "the main build is the one without CUDA"
     return 77
   fi
-  configure build-nocuda -- -Dcuda=disabled -Dwerror=true && compile build-nocuda
+  configure build-nocuda -- -Dcuda=disabled -Dintrospection=disabled -Dwerror=true &&
+    targets=$(targets_without build-nocuda once) && compile build-nocuda $targets
 }
 
-# One build for the sanitizers and the fuzz targets, by clang; without clang by gcc, without fuzz targets.
+# One build for the sanitizers and the fuzz targets, by clang; without clang by gcc, without fuzz targets. Of
+# the debugging information lines alone, for the reports: the rest takes a quarter of the compile time.
 build_sanitize() {
   local dir compiler
-  local options=(-Dcuda=disabled -Dwerror=true -Dexamples=disabled -Doptimization=1 -Ddebug=true
+  local options=(-Dcuda=disabled -Dwerror=true -Dexamples=disabled -Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1
     -Db_lundef=false -Db_sanitize=address,undefined)
   dir=$(sanitized)
   if compiler=$(clang); then
@@ -120,7 +136,12 @@ build_fuzz() {
 
 step_main() { meson_tests build; }
 
-step_nocuda() { meson_tests build-nocuda --no-suite once; }
+# The CPU engine is compiled from the same files as in the main build, where all of its cases run.
+step_nocuda() {
+  meson_tests build-nocuda --no-suite once --no-suite engine
+  build-nocuda/tests/rvcheck --engine cpu --small
+  record "nocuda: rvcheck --small" $?
+}
 
 step_sanitize() {
   local build asan=strict_string_checks=1:detect_stack_use_after_return=1
