@@ -157,10 +157,23 @@ class Study:
                  'D1 in percent over all truth, without semantics, cells of 8x8 px.\n', table(head, errors),
                  'Thesis (Semantic Stixels, slanted; with semantics):\n',
                  table(('metric', 'set', 'input', 'no cuts', 'time series', 'network'), THESIS_32),
+                 'Mean IoU in percent of the stixels with true labels; then D1.\n',
+                 table(('set', *self.cuts), self.labeled_rows('mIoU', '%.1f')),
+                 table(('set', *self.cuts), self.labeled_rows('D1', '%.2f')),
                  'Number of stixels.\n', table(('set', *self.cuts), counts),
                  table(('thesis', 'no cuts', 'time series', 'network'), THESIS_33),
                  '### Figure 3.11 and table 3.1: time of the stixels\n',
                  'ms of one thread, all stages, cuts included.\n', table(('set', *self.cuts), times))
+
+    def labeled_rows(self, column, form):
+        """With true labels, by group that has them: constant, slanted, slanted-fast for each kind of cuts."""
+        rows = []
+        for group in (g for g in self.groups if any(group_of(p) == g for p in self.labeled())):
+            values = [shown([self.mean(group, column, self.run(m, 8, c, 'true')) for m in MODELS], form)
+                      for c in self.cuts]
+            if '-' not in values[0]:
+                rows.append((group, *values))
+        return rows
 
     # --- Tables 4.1 and 4.2 -----------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 CELL = 8
 REAL = ('kitti15_000000_10', 'drivingstereo_a', 'drivingstereo_b')
-RENDERED = ('street_101',)
+RENDERED = ('street_101', 'offroad_107')
 
 
 def rows_of(path):
