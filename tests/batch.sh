@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # batch.sh [PART...]: roadvision batch at length. Parts: kills, tests/batch_test.py with 30 kills at random moments (RV_SEED) and
-# a plan of a million frames; names, a folder of a million names; rate, a batch compared with the bare pipeline: RV_BATCH_FRAMES
+# a plan of a million frames; names, a folder of a million names; overlap, 300 frames in chunks, with the overlap that each result
+# has by default; rate, a batch compared with the bare pipeline: RV_BATCH_FRAMES
 # (1100) in two chunks with the default share of the overlap, RV_BATCH_ROUNDS (2). About 10 minutes on two cores, 3 GB of
 # temporary files.
 set -euo pipefail
@@ -12,8 +13,10 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
-[ $# -gt 0 ] || set -- kills names rate
+[ $# -gt 0 ] || set -- kills names overlap rate
 kills() { RV_BATCH_KILLS=30 RV_BATCH_PLAN=1000000 /usr/bin/python3 "$root/tests/batch_test.py"; }
+
+overlap() { RV_BATCH_DRIVE=300 /usr/bin/python3 "$root/tests/batch_test.py" Results.test_overlap; }
 
 names() {
 echo "folders of a million names:"
