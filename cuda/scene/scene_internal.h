@@ -244,7 +244,6 @@ void scene_build_planes(const RvScene *scene, World *world);
 /* scene_objects.c */
 double scene_profile(const double *values, double z);
 double scene_ground_y(const World *world, double x, double z);
-void scene_ground_slope(const World *world, double x, double z, double *right, double *ahead);
 Object *scene_add(World *world, Shape shape, Material material, RvSceneLabel label, Vec origin,
                   Vec half);
 void scene_plane(Object *object, Vec normal, Vec point);

@@ -294,7 +294,7 @@ INLINE Longs rect_holds(const Rect *rect, Doubles x, Doubles y) {
   return (x >= rect->x0) & (x <= rect->x1) & (y >= rect->y0) & (y <= rect->y1);
 }
 
-/* The ground's profile and height (scene_profile, scene_ground_y, scene_ground_slope). */
+/* The ground's profile and height (scene_profile, scene_ground_y). */
 INLINE Doubles profile_place(Doubles z) {
   const Doubles at = (z - HEIGHT_Z0) * (1.0 / HEIGHT_STEP), last = d0 + (HEIGHTS - 1.001);
   /* In a lane that is not used it may be NaN, but still a valid index. */

@@ -24,15 +24,6 @@ double scene_ground_y(const World *world, double x, double z) {
   return here + (at - i) * (world->climb[i + 1] + x * world->bank[i + 1] - here);
 }
 
-/* Rise of the ground per m to the right and ahead. */
-void scene_ground_slope(const World *world, double x, double z, double *right, double *ahead) {
-  const int i = rv_clamp((int)((z - HEIGHT_Z0) * (1.0 / HEIGHT_STEP)), 1, HEIGHTS - 3);
-  const double k = 1.0 / (3.0 * HEIGHT_STEP);
-  *right = world->bank[i];
-  *ahead = k * (world->climb[i + 2] - world->climb[i - 1] +
-                x * (world->bank[i + 2] - world->bank[i - 1]));
-}
-
 /* The bounding box of the turned box of half size `half` round the origin (the middle, except that
  * boxes stand on their origin when scene_box made them). */
 static void bound(Object *object) {

@@ -83,10 +83,6 @@ static GType listed_type(const GstRvSettings *settings, const RvParam *row) {
   return type;
 }
 
-GType gst_rv_settings_enum_type(const GstRvSettings *settings, const char *name) {
-  return g_type_from_name(type_name(settings->type, name));
-}
-
 /* "Size of the filter (px); 0, 3 or 5; 0 = off". The range is stated where the GParamSpec cannot
  * express it. docs_test.py reads this form. */
 static const char *blurb_of(const RvParam *row) {

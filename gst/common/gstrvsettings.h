@@ -118,8 +118,5 @@ void gst_rv_settings_clear_copy(gpointer copy, const GstRvSettings *settings);
 /* Sets the metadata of an element to that of its line in elements.def; returns the title. */
 const char *gst_rv_describe(GstElementClass *klass, const char *name);
 
-/* The enum type of a row, for rows that other code needs to know: "GstCudaRdp" + "Distance". */
-GType gst_rv_settings_enum_type(const GstRvSettings *settings, const char *name);
-
 G_END_DECLS
 #endif

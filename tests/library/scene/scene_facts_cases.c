@@ -215,4 +215,18 @@ static void check_cases(RvCheck *check, const char *name, RvRandom *random) {
   }
 }
 
-RVC_CASES(rv_scene_facts_cases, RVC_CASE("scene/facts", check_cases, 0));
+/* Names of labels: all different, none for others. */
+static void check_names(RvCheck *check, const char *name, RvRandom *random) {
+  (void)random;
+  const char *const none = rv_scene_label_text(RV_LABELS);
+  rvc_true(check, name, strcmp(none, "unknown") == 0, "label %d: %s", RV_LABELS, none);
+  for (int i = 0; i < RV_LABELS; i++)
+    for (int k = i + 1; k <= RV_LABELS; k++)
+      rvc_true(check, name,
+               strcmp(rv_scene_label_text((RvSceneLabel)i), rv_scene_label_text((RvSceneLabel)k)) !=
+                   0,
+               "labels %d and %d have one name", i, k);
+}
+
+RVC_CASES(rv_scene_facts_cases, RVC_CASE("scene/facts", check_cases, 0),
+          RVC_CASE("scene/names", check_names, 0));

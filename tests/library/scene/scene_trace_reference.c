@@ -251,11 +251,20 @@ static double grass_height(const RvScene *scene, double x, double z) {
          (double)(edge * fade * clamp01(2.2f * (tuft - 0.5f) + 0.45f));
 }
 
+/* Rise of the ground per m to the right and ahead. */
+static void slope_of(const World *world, double x, double z, double *right, double *ahead) {
+  const int i = rv_clamp((int)((z - HEIGHT_Z0) * (1.0 / HEIGHT_STEP)), 1, HEIGHTS - 3);
+  const double k = 1.0 / (3.0 * HEIGHT_STEP);
+  *right = world->bank[i];
+  *ahead = k * (world->climb[i + 2] - world->climb[i - 1] +
+                x * (world->bank[i + 2] - world->bank[i - 1]));
+}
+
 /* Where the ray, which meets the ground at `t`, meets the grass on it. */
 static double meet_grass(const RvScene *scene, const Ray *ray, double t) {
   const Vec o = ray->origin, d = ray->dir;
   double right, ahead;
-  scene_ground_slope(scene->work->world, o.x + t * d.x, o.z + t * d.z, &right, &ahead);
+  slope_of(scene->work->world, o.x + t * d.x, o.z + t * d.z, &right, &ahead);
   const double sink = right * d.x + ahead * d.z - d.y; /* m towards the ground per m of t */
   const double reach = scene->plan.config.grass_height / sink;
   if (!(reach > 0.0) || sink < 1e-3 || o.z + t * d.z > GRASS_FAR + reach)
@@ -366,7 +375,7 @@ Vec scene_normal(const RvScene *scene, const Hit *hit, Vec point) {
   if (world->flat)
     return vec(0.0, 1.0, 0.0);
   double dx, dz;
-  scene_ground_slope(world, point.x, point.z, &dx, &dz);
+  slope_of(world, point.x, point.z, &dx, &dz);
   const Vec n = vec(-dx, 1.0, -dz);
   return vec_mul(n, 1.0 / sqrt(vec_dot(n, n)));
 }
