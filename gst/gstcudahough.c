@@ -32,7 +32,7 @@
 
 #include "common/gstrvsettings.h"
 #include "hough/hough.h"
-#include "rv_event.h"
+#include "rv_host.h"
 
 typedef struct Settings {
   RvHoughConfig config; /* size, threads and log are filled in by configure */

@@ -32,7 +32,7 @@
 #include "gstcudaobstacles.h"
 
 #include "gstcudaobstacles_private.h"
-#include "rv_event.h"
+#include "rv_host.h"
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 

@@ -30,7 +30,7 @@
 
 #include "common/gstrvdisparity.h"
 #include "rdp/rdp.h"
-#include "rv_event.h"
+#include "rv_host.h"
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 

@@ -38,7 +38,7 @@
 #include "common/gstrvground.h"
 #include "common/gstrvsettings.h"
 #include "gstcudaroaddetect_models.h"
-#include "rv_event.h"
+#include "rv_host.h"
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 

@@ -3,7 +3,7 @@
 #include "gstcudasgm_check.h"
 
 #include "depth/depth.h"
-#include "rv_event.h"
+#include "rv_host.h"
 
 /* Low match rate: checked on every fifth frame, in a sample of rows, until 30 frames were poor. */
 #define SAMPLE_EVERY 5

@@ -31,7 +31,7 @@
 #include "common/gstrvground.h"
 #include "gstcudastixels_priors.h"
 #include "gstcudastixels_semantics.h"
-#include "rv_event.h"
+#include "rv_host.h"
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 

@@ -268,7 +268,7 @@ int main(int argc, char **argv) {
     printf("contract: skipped: %s\n", reason);
     return 77;
   }
-  contract_events(&check, wants_cuda ? RV_CUDA : RV_CPU);
+  contract_host(&check, wants_cuda ? RV_CUDA : RV_CPU);
   for (size_t i = 0; i < sizeof contracts / sizeof contracts[0]; i++) {
     const RvContract *rules = contracts[i].rules;
     if (!rules)

@@ -37,9 +37,9 @@ const char *alloc_tracker_damage(char *text, size_t size);
 
 void contract_memory(const Contract *c);
 
-/* --- contract_events.c: rv_event.h --------------------------------------------------------------
+/* --- contract_host.c: rv_host.h ----------------------------------------------------------------
  */
-void contract_events(RvCheck *check, RvEngine engine);
+void contract_host(RvCheck *check, RvEngine engine);
 
 /* --- contract_planes.c: runs on guarded planes --------------------------------------------------
  */

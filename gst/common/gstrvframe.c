@@ -8,7 +8,7 @@
 #include "gstrverror.h"
 #include "gstrvhost.h"
 #include "gstrvmemory.h"
-#include "rv_event.h"
+#include "rv_host.h"
 
 #define UPLOAD_PART (512 * 1024) /* bytes */
 

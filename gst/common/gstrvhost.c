@@ -2,7 +2,7 @@
 /* gstrvhost.c: the allocator of page-locked memory. */
 #include "gstrvhost.h"
 
-#include "rv_event.h"
+#include "rv_host.h"
 
 typedef struct GstRvHostAllocator {
   GstAllocator parent;

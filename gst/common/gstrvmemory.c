@@ -3,7 +3,7 @@
 #include "gstrvmemory.h"
 
 #include "roadvision-gst.h"
-#include "rv_event.h"
+#include "rv_host.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_rv_memory_debug);
 #define GST_CAT_DEFAULT gst_rv_memory_debug
