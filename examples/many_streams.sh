@@ -43,11 +43,10 @@ cores=$(nproc)
 
 line=''
 for ((n = 0; n < streams; n++)); do
-  property=cuda-device-id=${devices[n % ${#devices[@]}]} upload="cudaupload cuda-device-id=${devices[n % ${#devices[@]}]} ! "
-  if [ "$gpus" = 0 ]; then property=threads=$((cores > streams ? cores / streams : 1)) upload=''; fi
-  gst-inspect-1.0 --exists --atleast-version=0.0 cudaupload || upload=''
+  property=cuda-device-id=${devices[n % ${#devices[@]}]}
+  [ "$gpus" != 0 ] || property=threads=$((cores > streams ? cores / streams : 1))
   part=$(roadvision see "${inputs[n % ${#inputs[@]}]}" "${options[@]}" --print --out none --json "$prefix-$n.jsonl" \
-    --elements "queue max-size-buffers=4 ! $upload$(sed -E "s/(^|! *)(cuda[a-z]+)/\1\2 $property/g" <<<"$elements")") || exit
+    --elements "queue max-size-buffers=4 ! $(sed -E "s/(^|! *)(cuda[a-z]+)/\1\2 $property/g" <<<"$elements")") || exit
   line+=" ${part#gst-launch-1.0 -e}"
 done
 if [ "$print" = yes ]; then

@@ -170,7 +170,7 @@ static void changed(GObject *object, const char *name) {
   GST_OBJECT_UNLOCK(self);
   if (rebuild)
     gst_rv_transform_rebuild(GST_RV_TRANSFORM(self));
-  gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(self), idle);
+  gst_rv_transform_set_idle(GST_RV_TRANSFORM(self), idle);
 }
 
 static const GstRvSettings settings_table =
@@ -459,6 +459,7 @@ static void gst_cuda_annotate_class_init(GstCudaAnnotateClass *klass) {
   gst_rv_transform_class_set_element(base, "cudaannotate", &settings_table);
   base->in_place = TRUE;
   base->picture = GST_MAP_READWRITE;
+  base->memory = GST_RV_MEMORY_DOWNLOADS;
   gst_rv_transform_class_set_work(base, configure, process, finish, release);
   char *caps = gst_rv_transform_caps_string(FALSE, "");
   gst_rv_transform_class_add_templates(base, caps, caps);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* gstcudalanes.c: element cudalanes: attaches the lines of lanes (RvLanesMeta, RvGroundMeta). */
+/* gstcudalanes.c: element cudalanes: attaches the lane lines (RvLanesMeta, RvGroundMeta). */
 
 /**
  * SECTION:element-cudalanes
  * @title: cudalanes
- * @short_description: Lines of lanes in meters, from stereo or from one camera
+ * @short_description: Lane lines in meters, from stereo or from one camera
  *
  * Finds the lines of the lanes in frames with a disparity (cudasgm), or with ground=camera in those
  * of one camera of known focal length and height, and attaches them (RvLanesMeta): position in

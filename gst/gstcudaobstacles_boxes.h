@@ -66,7 +66,7 @@ void gst_cuda_obstacles_boxes_write(const GstCudaObstaclesBoxes *boxes, int i, G
 void gst_cuda_obstacles_boxes_attach(GstBuffer *out, const RvObstacle *obstacles, int count,
                                      const GstCudaObstaclesScale *scale, unsigned flags);
 
-/* --- gstcudaobstacles_analytics.c; without GStreamer 1.24 these do nothing --------------------- */
+/* --- gstcudaobstacles_analytics.c; without GStreamer 1.24 these do nothing -------------------- */
 
 gboolean gst_cuda_obstacles_analytics_is_supported(void);
 void gst_cuda_obstacles_analytics_read(GstCudaObstaclesBoxes *boxes, GstBuffer *buffer,

@@ -379,6 +379,7 @@ static void gst_cuda_rectify_class_init(GstCudaRectifyClass *klass) {
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
   gst_rv_transform_class_set_element(base, "cudarectify", &settings);
   base->picture = GST_MAP_READ;
+  base->memory = GST_RV_MEMORY_UPLOADS;
   base->annotation = RV_META_CAMERA;
   base->check_caps = check_caps;
   base->transform_structure = transform_structure;

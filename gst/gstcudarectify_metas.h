@@ -16,9 +16,9 @@ typedef struct GstCudaRectifyViews {
   RvRectifyGeometry geometry;
 } GstCudaRectifyViews;
 
-/* Adds the regions of `meta` (a region of interest, or the detections of GstAnalytics) to `out`: the
- * box of a region's mapped outline, clipped to its view. Regions that lie in both views, or of which
- * less than half remains visible, are dropped. */
+/* Adds the regions of `meta` (a region of interest, or the detections of GstAnalytics) to `out`:
+ * the box of a region's mapped outline, clipped to its view. Regions that lie in both views, or of
+ * which less than half remains visible, are dropped. */
 void gst_cuda_rectify_copy_region(GstBuffer *out, GstMeta *meta, const GstCudaRectifyViews *views);
 
 G_END_DECLS

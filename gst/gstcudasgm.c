@@ -423,12 +423,22 @@ static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta 
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_sgm_parent_class)->transform_meta(trans, out, meta, in);
 }
 
+/* A gray pair becomes NV12 where that is possible: converters list what they need not convert first. */
+static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *other) {
+  if (direction == GST_PAD_SINK)
+    other = gst_cuda_sgm_prefer_color(caps, other);
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_sgm_parent_class)
+      ->fixate_caps(trans, direction, caps, other);
+}
+
 /* --- Class ----------------------------------------------------------------------------------- */
 
 static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
   GstRvTransformClass *base = GST_RV_TRANSFORM_CLASS(klass);
   gst_rv_transform_class_set_element(base, "cudasgm", &settings);
   base->picture = GST_MAP_READ;
+  base->memory = GST_RV_MEMORY_UPLOADS;
   base->annotation = RV_META_DISPARITY;
   base->downstream_hint =
       "output=picture provides the left view; output=disparity and output=depth provide "
@@ -439,6 +449,7 @@ static void gst_cuda_sgm_class_init(GstCudaSgmClass *klass) {
   base->repeat = repeat;
   base->describe = describe;
   GST_BASE_TRANSFORM_CLASS(klass)->transform_meta = transform_meta;
+  GST_BASE_TRANSFORM_CLASS(klass)->fixate_caps = fixate_caps;
   char *sink = gst_rv_transform_caps_string(TRUE, ", GRAY16_LE");
   char *src = gst_rv_transform_caps_string_maps();
   gst_rv_transform_class_add_templates(base, sink, src);

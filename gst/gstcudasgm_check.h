@@ -26,8 +26,8 @@ typedef struct GstCudaSgmPair {
   const RvSgmConfig *config;
 } GstCudaSgmPair;
 
-/* Starts with views of this size. `by_caps`: the caps or the aspect ratio determined the layout. The
- * device is current, for _clear too. */
+/* Starts with views of this size. `by_caps`: the caps or the aspect ratio determined the layout.
+ * The device is current, for _clear too. */
 RvStatus gst_cuda_sgm_check_init(GstCudaSgmCheck *check, const GstCudaSgmViews *views,
                                  gboolean by_caps, RvEngine engine);
 void gst_cuda_sgm_check_clear(GstCudaSgmCheck *check);

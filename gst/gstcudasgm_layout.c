@@ -319,3 +319,17 @@ void gst_cuda_sgm_transform_structure(GstCudaSgmLayout layout, GstCudaSgmOutput 
   gst_structure_free(structure);
   gst_caps_features_free(features);
 }
+
+GstCaps *gst_cuda_sgm_prefer_color(GstCaps *in, GstCaps *out) {
+  const GstStructure *pair = gst_caps_get_structure(in, 0);
+  if (!has_format(pair, "GRAY8") && !has_format(pair, "GRAY16_LE"))
+    return out;
+  GstCaps *nv12 = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, "NV12", NULL);
+  GstCaps *colored = gst_caps_intersect_full(out, nv12, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(nv12);
+  if (gst_caps_is_empty(colored))
+    gst_caps_unref(colored);
+  else
+    gst_caps_take(&out, colored);
+  return out;
+}

@@ -48,6 +48,9 @@ void gst_cuda_sgm_transform_structure(GstCudaSgmLayout layout, GstCudaSgmOutput 
                                       GstPadDirection direction, GstStructure *structure,
                                       GstCapsFeatures *features, GstCaps *result);
 
+/* `out`, which it takes, or NV12 alone where `in` is a gray pair and `out` has NV12. */
+GstCaps *gst_cuda_sgm_prefer_color(GstCaps *in, GstCaps *out);
+
 /* Doubles or halves a field of caps, if there; odd values cannot be halved. FALSE when invalid is
  * left. */
 gboolean gst_cuda_sgm_scale_field(GstStructure *structure, const char *field, gboolean twice);

@@ -22,9 +22,10 @@ G_BEGIN_DECLS
  *   sigmas       class:px: road:0.8 car:1.5
  *   transitions  class below>class above:nats: road>car:0 sky>*:20
  *
- * Later entries replace earlier ones. A file has lines `classes = ...`, `names = ...` and so on, any
- * number of each; # starts a comment. Its classes replace those of the property; its names apply
- * unless there are names next to it; its other entries come before those of the properties. */
+ * Later entries replace earlier ones. A file has lines `classes = ...`, `names = ...` and so on,
+ * any number of each; # starts a comment. Its classes replace those of the property; its names
+ * apply unless there are names next to it; its other entries come before those of the
+ * properties. */
 typedef struct GstCudaStixelsTexts {
   const char *classes, *names, *sigmas, *transitions, *location;
 } GstCudaStixelsTexts;

@@ -11,8 +11,8 @@ G_BEGIN_DECLS
 /* Registers every annotation; called once by the plugin, before any element exists. */
 void gst_rv_annotations_register(void);
 
-/* TRUE for metas that are copied to a new output buffer: those without tags, and those whose only tag
- * is "video", which are valid for any size and memory of the frame. */
+/* TRUE for metas that are copied to a new output buffer: those without tags, and those whose only
+ * tag is "video", which are valid for any size and memory of the frame. */
 gboolean gst_rv_annotation_is_portable(const GstMetaInfo *info);
 
 /* Copies the fields of a structure, all or those that are no buffers. By name, since GStreamer 1.26

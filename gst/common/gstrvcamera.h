@@ -32,8 +32,8 @@ typedef struct GstRvCameraSettings {
       GST_RV_CAMERA_ROW(Settings, member, "cy", "Row of the principal point", "px",                \
                         GST_RV_CAMERA_FROM_META ", else the image center", 1e6, cy)
 
-/* The annotated camera, scaled to a frame of width x height px, overridden by `own`. Without a focal
- * length the principal point is the image center; height and pitch are those of RvCameraMeta.
+/* The annotated camera, scaled to a frame of width x height px, overridden by `own`. Without a
+ * focal length the principal point is the image center; height and pitch are those of RvCameraMeta.
  * FALSE if focal length or baseline is unknown. */
 gboolean gst_rv_camera_find(GstBuffer *buffer, const GstRvCameraSettings *own, int width,
                             int height, RvCamera *camera);

@@ -7,7 +7,8 @@ GST_DEBUG_CATEGORY_EXTERN(gst_rv_transform_debug);
 
 static gboolean is_cuda(const GstCaps *caps, guint i) {
   GstCapsFeatures *features = gst_caps_get_features(caps, i);
-  return features && gst_caps_features_contains(features, GST_RV_CAPS_CUDA);
+  return features && !gst_caps_features_is_any(features) &&
+         gst_caps_features_contains(features, GST_RV_CAPS_CUDA);
 }
 
 gboolean gst_rv_caps_are_cuda(const GstCaps *caps) {

@@ -38,7 +38,8 @@ RvLog gst_rv_line_sink(GstRvLine *line);
  * taken from the library's last line, and what helps. */
 void gst_rv_error_post(GstRvLog *log, RvStatus status, const char *doing);
 
-/* The same as a warning; `kept` states what remains in use ("the previous settings remain in use"). */
+/* The same as a warning; `kept` states what remains in use ("the previous settings remain in
+ * use"). */
 void gst_rv_warning_post(GstRvLog *log, const char *kept);
 
 G_END_DECLS

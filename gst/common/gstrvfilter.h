@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrvfilter.h: elements that read or attach annotations on the host, and neither compute on an engine
- * nor touch pixels: a GstBaseTransform that passes its frames through. */
+/* gstrvfilter.h: elements that read or attach annotations on the host, and neither compute on an
+ * engine nor touch pixels: a GstBaseTransform that passes its frames through. */
 #ifndef GST_RV_FILTER_H
 #define GST_RV_FILTER_H
 

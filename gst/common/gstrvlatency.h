@@ -24,8 +24,8 @@ typedef struct GstRvLatency {
 void gst_rv_latency_restart(GstRvLatency *latency);
 
 /* Adds the processing time of a frame that was completed at `now_us`. Returns TRUE when the latency
- * to report has changed: at once when it is too low, after 5 s when half of it would do, and at most
- * once per second. */
+ * to report has changed: at once when it is too low, after 5 s when half of it would do, and at
+ * most once per second. */
 gboolean gst_rv_latency_add(GstRvLatency *latency, gint64 us, gint64 now_us);
 
 G_END_DECLS

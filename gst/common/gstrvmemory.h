@@ -20,7 +20,8 @@ void *gst_rv_payload_device_data(GstBuffer *payload, const GstRvDevice *device);
 #define GST_RV_POOL_ALLOCATOR "GstRvAllocator"
 
 /* Configures a pool of frames and reads back the size of a buffer, which pools of padded memory
- * change. FALSE when the pool rejects the configuration, or substitutes buffers that are too small. */
+ * change. FALSE when the pool rejects the configuration, or substitutes buffers that are too
+ * small. */
 gboolean gst_rv_pool_set_up(GstBufferPool *pool, GstCaps *caps, guint *size, guint least,
                             guint most, gboolean with_video_meta);
 

@@ -8,8 +8,10 @@
 
 GstBufferPool *gst_rv_pool_new(GstRvDevice *device, gboolean cuda) {
 #if HAVE_GSTCUDA
-  if (cuda)
+  if (cuda) {
+    gst_cuda_memory_init_once(); /* nvcodec does it, if one of its elements is in the process */
     return device ? gst_cuda_buffer_pool_new(gst_rv_device_context(device)) : NULL;
+  }
 #endif
   GstBufferPool *pool = gst_video_buffer_pool_new();
   if (device)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gstrvsettings.h: GObject properties from tables of parameters (rv_params.h): those of the library,
- * and the element's own rows.
+/* gstrvsettings.h: GObject properties from tables of parameters (rv_params.h): those of the
+ * library, and the element's own rows.
  *
  *   typedef struct Settings {
  *     RvRdpConfig config;
@@ -21,9 +21,9 @@
  * gst_rv_transform_class_set_element() in class_init; their base class also clears the settings.
  *
  * Rows with RV_PARAM_HIDDEN or RV_PARAM_COMMON become no property. All properties can be set in
- * the PLAYING state, unless the table is `fixed`. Rows with RV_PARAM_LIVE are controllable: the base
- * class sets them to the values of their GstController at the stream time of each frame. Values are
- * read and written under the object lock, which gst_rv_settings_copy() takes. */
+ * the PLAYING state, unless the table is `fixed`. Rows with RV_PARAM_LIVE are controllable: the
+ * base class sets them to the values of their GstController at the stream time of each frame.
+ * Values are read and written under the object lock, which gst_rv_settings_copy() takes. */
 #ifndef GST_RV_SETTINGS_H
 #define GST_RV_SETTINGS_H
 
@@ -46,8 +46,8 @@ typedef struct GstRvSettings {
   void (*changed)(GObject *object, const char *name);
 } GstRvSettings;
 
-/* Rows of `own`, in a file whose struct of settings is called Settings: name, field, range, default,
- * flags, unit or NULL, special values or NULL, text. */
+/* Rows of `own`, in a file whose struct of settings is called Settings: name, field, range,
+ * default, flags, unit or NULL, special values or NULL, text. */
 #define GST_RV_ROW(its_name, its_type, field, its_value, its_flags, its_unit, its_note, its_text)  \
   .name = its_name, .text = its_text, .unit = its_unit, .note = its_note, .type = its_type,        \
   .offset = offsetof(Settings, field), .value = its_value, .flags = its_flags
@@ -70,7 +70,8 @@ typedef struct GstRvSettings {
 #define GST_RV_TEXT(name, field, note, text)                                                       \
   { GST_RV_ROW(name, RV_PARAM_TEXT, field, 0, 0, NULL, note, text) }
 
-/* The tables of an element `Type` whose member `settings` is a `Settings` with a member `config`. */
+/* The tables of an element `Type` whose member `settings` is a `Settings` with a member
+ * `config`. */
 #define GST_RV_SETTINGS(Type, Settings, its_params, its_own, its_changed)                          \
   {                                                                                                \
     .type = #Type, .params = its_params, .config = offsetof(Settings, config), .own = its_own,     \
@@ -110,8 +111,9 @@ static inline void gst_rv_object_class_set(
 void gst_rv_settings_init(gpointer object, const GstRvSettings *settings);
 void gst_rv_settings_clear(gpointer object, const GstRvSettings *settings);
 
-/* Copies the settings of an instance, under its lock, to `copy`, a struct of that type that contains
- * nothing to free. The copy has texts of its own, freed by gst_rv_settings_clear_copy(). */
+/* Copies the settings of an instance, under its lock, to `copy`, a struct of that type that
+ * contains nothing to free. The copy has texts of its own, freed by
+ * gst_rv_settings_clear_copy(). */
 void gst_rv_settings_copy(gpointer object, const GstRvSettings *settings, gpointer copy);
 void gst_rv_settings_clear_copy(gpointer copy, const GstRvSettings *settings);
 

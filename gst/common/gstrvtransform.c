@@ -241,6 +241,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out) {
   if (cuda && !gst_rv_transform_need_device(self))
     return FALSE;
   gst_rv_payload_pool_free(&priv->copies);
+  gst_rv_transform_set_memory(self, in, out);
   RvStatus status = configure_settings(self);
   if (status == RV_ERR_ARG && gst_rv_transform_reject(self))
     status = configure_settings(self);
@@ -305,10 +306,12 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event) {
   priv->explained = FALSE;
   priv->invalid = !check_caps(self, caps);
   gboolean taken = FALSE;
+  gst_rv_transform_negotiation_begin(self);
   if (priv->invalid)
     gst_event_unref(event);
   else
     taken = base->sink_event(trans, event);
+  gst_rv_transform_negotiation_end(self);
   if (!taken && !priv->invalid && !priv->explained)
     gst_rv_transform_explain_rejection(self, caps);
   if (!taken && priv->invalid) {
@@ -325,8 +328,10 @@ static GstFlowReturn submit_input_buffer(GstBaseTransform *trans, gboolean is_di
   GstRvTransform *self = GST_RV_TRANSFORM(trans);
   self->priv->explained = FALSE;
   gst_rv_transform_follow(self, input, is_discont);
+  gst_rv_transform_negotiation_begin(self);
   const GstFlowReturn flow =
       GST_BASE_TRANSFORM_CLASS(parent_class)->submit_input_buffer(trans, is_discont, input);
+  gst_rv_transform_negotiation_end(self);
   GstCaps *caps = flow == GST_FLOW_NOT_NEGOTIATED && !self->priv->explained
                       ? gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans))
                       : NULL;
@@ -353,53 +358,11 @@ static gboolean rebuild_if_asked(GstRvTransform *self) {
   return priv->configured;
 }
 
-/* Maps, processes (or repeats), synchronizes once, unmaps. The device is current. */
-static RvStatus run_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out, gboolean repeats) {
-  GstRvTransformPrivate *priv = self->priv;
-  GstRvTransformClass *klass = GST_RV_TRANSFORM_GET_CLASS(self);
-  const GstRvExecContext work = gst_rv_transform_get_work(self);
-  RvPixelFormat unused;
-  const GstMapFlags reads = priv->bypass_frame ? 0 : klass->picture;
-  const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&self->out_info);
-  const gboolean writes_out = !klass->in_place && !priv->bypass_frame &&
-                              (gst_rv_pixel_format(format, &unused) ||
-                               (klass->gray16 && format == GST_VIDEO_FORMAT_GRAY16_LE));
-  GstRvJob job = {.in = in, .out = out};
-  RvStatus status = RV_OK;
-  if (reads)
-    status = gst_rv_frame_map(&priv->in, &work, &self->in_info, in, reads);
-  if (status == RV_OK && reads)
-    job.in_picture = &priv->in.picture;
-  if (status == RV_OK && writes_out)
-    status = gst_rv_frame_map(&priv->out, &work, &self->out_info, out, GST_MAP_WRITE);
-  if (status == RV_OK && (klass->in_place || writes_out))
-    job.out_picture = klass->in_place ? job.in_picture : &priv->out.picture;
-  if (status == RV_OK)
-    status = repeats ? klass->repeat(self, &work, &job) : klass->process(self, &work, &job);
-  if (status == RV_OK)
-    status = gst_rv_frame_store(&priv->in, &work);
-  if (status == RV_OK && writes_out)
-    status = gst_rv_frame_store(&priv->out, &work);
-  /* Also after a failure: buffers must not go while the GPU may still read them. */
-  if (work.engine == RV_CUDA) {
-    const RvStatus waited = rv_stream_wait(work.stream);
-    status = status == RV_OK ? waited : status;
-  }
-  gst_rv_frame_unmap(&priv->out);
-  gst_rv_frame_unmap(&priv->in);
-  if (klass->finish && !repeats) {
-    job.ok = status == RV_OK;
-    const RvStatus finished = klass->finish(self, &work, &job);
-    status = status == RV_OK ? finished : status;
-  }
-  return status;
-}
-
 /* A frame that repeats the previous one: its annotations are attached again. */
 static RvStatus repeat_job(GstRvTransform *self, GstBuffer *in, GstBuffer *out) {
   gst_rv_transform_attach_results(self, out);
   const RvStatus status =
-      GST_RV_TRANSFORM_GET_CLASS(self)->repeat ? run_job(self, in, out, TRUE) : RV_OK;
+      GST_RV_TRANSFORM_GET_CLASS(self)->repeat ? gst_rv_transform_run(self, in, out, TRUE) : RV_OK;
   GST_OBJECT_LOCK(self);
   self->priv->repeated += status == RV_OK;
   GST_OBJECT_UNLOCK(self);
@@ -438,7 +401,7 @@ static GstFlowReturn work_on(GstRvTransform *self, GstBuffer *in, GstBuffer *out
     status = gst_rv_transform_resume(self, &work);
     repeats = gst_rv_transform_repeats(self, in);
     if (status == RV_OK)
-      status = repeats ? repeat_job(self, in, out) : run_job(self, in, out, FALSE);
+      status = repeats ? repeat_job(self, in, out) : gst_rv_transform_run(self, in, out, FALSE);
     gst_rv_device_pop(priv->device);
   }
   if (status != RV_OK) {
@@ -495,11 +458,12 @@ static GstFlowReturn prepare_output_buffer(GstBaseTransform *trans, GstBuffer *i
   if (!rebuild_if_asked(self))
     return GST_FLOW_ERROR;
   self->priv->bypass_frame = self->priv->bypass;
-  if (self->priv->bypass_frame) {
+  if (self->priv->bypass_frame && !g_atomic_int_get(&self->priv->uploads)) {
     *out = gst_buffer_is_writable(in) ? in : gst_buffer_copy(in);
     return GST_FLOW_OK;
   }
-  const GstFlowReturn flow = klass->in_place && (klass->picture & GST_MAP_WRITE)
+  const gboolean draws = klass->in_place && (klass->picture & GST_MAP_WRITE);
+  const GstFlowReturn flow = draws && !self->priv->redraws
                                  ? gst_rv_transform_own_picture(self, in, out, base)
                                  : base->prepare_output_buffer(trans, in, out);
   if (flow == GST_FLOW_ERROR)

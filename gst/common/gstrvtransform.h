@@ -5,20 +5,21 @@
  * What the base class does: the properties `engine`, `threads`, `cuda-device-id`, `post-messages`
  * and `stats`; finding and sharing the CUDA context; caps (CUDA memory first, then system memory; a
  * CAPS query from an element that could give either is answered with CUDA memory); pools; mapping
- * frames for the engine; copying annotations to new buffers; one stream and one synchronization before
- * the push, so that pushed buffers are complete; errors with cause and remedy.
+ * frames for the engine; copying annotations to new buffers; one stream and one synchronization
+ * before the push, so that pushed buffers are complete; errors with cause and remedy.
  *
  * What an element does (class_init):
  *
- *   gst_rv_transform_class_set_analyzer(klass, "cudahough", &settings, GST_MAP_READ, RV_META_LINES, NULL);
+ *   gst_rv_transform_class_set_analyzer(klass, "cudahough", &settings, GST_MAP_READ,
+ *                                       RV_META_LINES, NULL);
  *   gst_rv_transform_class_set_work(klass, configure, process, finish, release);
  *
  * An element that draws on frames, or creates other ones, is not an analyzer: it calls
  * gst_rv_transform_class_set_element(), sets in_place, picture and annotation, and adds its pad
  * templates (gst_rv_transform_class_add_templates).
  *
- * Properties are a table (gstrvsettings.h), whose values the base class initializes and frees. They are
- * guarded by the object lock; configure reads a copy. An element calls
+ * Properties are a table (gstrvsettings.h), whose values the base class initializes and frees. They
+ * are guarded by the object lock; configure reads a copy. An element calls
  * gst_rv_transform_rebuild() where a property of its own changed. */
 #ifndef GST_RV_TRANSFORM_H
 #define GST_RV_TRANSFORM_H
@@ -38,6 +39,7 @@ G_BEGIN_DECLS
 #define GST_TYPE_RV_TRANSFORM (gst_rv_transform_get_type())
 #define GST_RV_TRANSFORM(obj)                                                                      \
   (G_TYPE_CHECK_INSTANCE_CAST((obj), GST_TYPE_RV_TRANSFORM, GstRvTransform))
+#define GST_IS_RV_TRANSFORM(obj) (G_TYPE_CHECK_INSTANCE_TYPE((obj), GST_TYPE_RV_TRANSFORM))
 #define GST_RV_TRANSFORM_CLASS(klass)                                                              \
   (G_TYPE_CHECK_CLASS_CAST((klass), GST_TYPE_RV_TRANSFORM, GstRvTransformClass))
 #define GST_RV_TRANSFORM_GET_CLASS(obj)                                                            \
@@ -64,6 +66,14 @@ typedef struct GstRvJob {
   gboolean ok;                  /* for finish: process was successful */
 } GstRvJob;
 
+/* What an element can do to the memory of frames besides leaving them where they are, with the CUDA
+ * engine and in builds with CUDA caps. */
+typedef enum GstRvMemoryChange {
+  GST_RV_MEMORY_KEPT = 0,
+  GST_RV_MEMORY_UPLOADS = 1 << 0,   /* system memory in, CUDA memory out */
+  GST_RV_MEMORY_DOWNLOADS = 1 << 1, /* CUDA memory in, system memory out */
+} GstRvMemoryChange;
+
 struct GstRvTransform {
   GstBaseTransform parent;
   GstVideoInfo in_info, out_info; /* as negotiated; for subclasses to read */
@@ -77,8 +87,9 @@ struct GstRvTransformClass {
   GstDebugCategory *debug;       /* of the name of the element */
   gboolean in_place;             /* the frame passes through; FALSE: a new buffer */
   GstMapFlags picture;           /* access to the pixels of the input; 0: none */
-  gboolean gray16;               /* GRAY16_LE output is an image, not a disparity map */
-  const char *annotation;        /* what post-messages describes; may be NULL */
+  GstRvMemoryChange memory;
+  gboolean gray16;        /* GRAY16_LE output is an image, not a disparity map */
+  const char *annotation; /* what post-messages describes; may be NULL */
   const char
       *annotations[GST_RV_RESULTS]; /* all that process and finish attach; NULL behind them, and
                                      * if `annotation` is the only one */
@@ -95,9 +106,9 @@ struct GstRvTransformClass {
                               GstStructure *structure, GstCapsFeatures *features, GstCaps *result);
 
   /* Makes everything for in_info, out_info and the properties (gst_rv_transform_settings), so that
-   * process need not allocate. Called between frames, with the device current, after caps and after a rebuild.
-   * Must leave the previous state usable when it fails with RV_ERR_ARG during a rebuild: the
-   * frame is processed with it. */
+   * process need not allocate. Called between frames, with the device current, after caps and after
+   * a rebuild. Must leave the previous state usable when it fails with RV_ERR_ARG during a rebuild:
+   * the frame is processed with it. */
   RvStatus (*configure)(GstRvTransform *self, const GstRvExecContext *work);
 
   /* Enqueues (RV_CUDA) or does (RV_CPU) the work of one frame, and attaches the result to out. */
@@ -178,16 +189,20 @@ void gst_rv_transform_changed(GObject *object, const char *name);
   static const GstRvSettings settings =                                                            \
       GST_RV_SETTINGS(Type, Settings, its_params, own, gst_rv_transform_changed)
 
-/* For configure: the values of the class's table of properties, copied under the object lock before the
- * call and freed behind it. */
+/* For configure: the values of the class's table of properties, copied under the object lock before
+ * the call and freed behind it. */
 gconstpointer gst_rv_transform_settings(GstRvTransform *self);
 
 /* For configure of classes that are not in_place: with `bypass` frames are not copied. process and
  * finish are called without images, to attach annotations to job->out. */
 void gst_rv_transform_set_bypass(GstRvTransform *self, gboolean bypass);
 
-/* Seconds of a frame, for state that depends on time; those of a frame without time stamp are one frame
- * later than `before`, that of the previous frame. */
+/* For elements that are in_place: with `idle` frames pass untouched, as far as their memory allows.
+ * Any thread. */
+void gst_rv_transform_set_idle(GstRvTransform *self, gboolean idle);
+
+/* Seconds of a frame, for state that depends on time; those of a frame without time stamp are one
+ * frame later than `before`, that of the previous frame. */
 double gst_rv_transform_seconds(GstRvTransform *self, GstBuffer *buffer, double before);
 
 /* TRUE the first time it is called with this bit (0..31) since the element started: for warnings

@@ -95,6 +95,7 @@ GstCaps *gst_rv_transform_caps_vfunc(GstBaseTransform *trans, GstPadDirection di
                                  gst_structure_copy(gst_caps_get_structure(caps, i)),
                                  gst_caps_features_copy(gst_caps_get_features(caps, i)), result);
   }
+  result = gst_rv_transform_caps_of_memory(self, direction, caps, result);
   if (filter) {
     GstCaps *both = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
     gst_caps_unref(result);
@@ -140,7 +141,8 @@ gboolean gst_rv_transform_query_vfunc(GstBaseTransform *trans, GstPadDirection d
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && gst_rv_transform_context_query(self, query))
     return TRUE;
   if (!parent->query(trans, direction, query))
-    return FALSE;
+    return GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
+           gst_rv_transform_context_offer(self, query);
   if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
     add_latency(self, query);
   if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS && direction == GST_PAD_SINK) {

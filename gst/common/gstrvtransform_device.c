@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gstrvtransform_device.c: resolving the engine, finding and sharing the CUDA context, leaving it.
  */
+#include "gstrvcontext.h"
 #include "gstrvtransform_private.h"
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(self)
@@ -28,7 +29,7 @@ static gboolean find_device(GstRvTransform *self, int id) {
   if (priv->device)
     return TRUE;
 #if HAVE_GSTCUDA
-  if (!gst_cuda_ensure_element_context(GST_ELEMENT_CAST(self), id, &priv->context))
+  if (!gst_rv_context_ensure(GST_ELEMENT_CAST(self), id, &priv->context))
     return FALSE;
   priv->device = gst_rv_device_new(priv->context);
   publish_context(self);
@@ -197,10 +198,32 @@ void gst_rv_transform_forget_context(GstRvTransform *self) {
   publish_context(self);
 }
 
-gboolean gst_rv_transform_context_query(GstRvTransform *self, GstQuery *query) {
+static GstCudaContext *answer(GstRvTransform *self) {
   GST_OBJECT_LOCK(self);
   GstCudaContext *context = self->priv->answer ? gst_object_ref(self->priv->answer) : NULL;
   GST_OBJECT_UNLOCK(self);
+  return context;
+}
+
+gboolean gst_rv_transform_context_query(GstRvTransform *self, GstQuery *query) {
+  GstCudaContext *context = answer(self);
+  const gboolean answered = gst_cuda_handle_context_query(GST_ELEMENT_CAST(self), query, context);
+  gst_clear_object(&context);
+  return answered;
+}
+
+gboolean gst_rv_transform_context_offer(GstRvTransform *self, GstQuery *query) {
+  char reason[256] = "";
+  GST_OBJECT_LOCK(self);
+  const gboolean is_cpu = self->priv->choice == GST_RV_ENGINE_CPU;
+  GST_OBJECT_UNLOCK(self);
+  if (is_cpu || !gst_rv_context_is_wanted(query, device_id(self)) ||
+      gst_rv_engine_devices(reason, sizeof reason) == 0)
+    return FALSE;
+  gst_rv_context_ask_application(GST_ELEMENT_CAST(self));
+  GstCudaContext *context = answer(self);
+  if (!context)
+    context = gst_rv_context_shared(device_id(self));
   const gboolean answered = gst_cuda_handle_context_query(GST_ELEMENT_CAST(self), query, context);
   gst_clear_object(&context);
   return answered;
@@ -213,6 +236,10 @@ void gst_rv_transform_set_context(GstElement *element, GstContext *context) {}
 void gst_rv_transform_forget_context(GstRvTransform *self) {}
 
 gboolean gst_rv_transform_context_query(GstRvTransform *self, GstQuery *query) {
+  return FALSE;
+}
+
+gboolean gst_rv_transform_context_offer(GstRvTransform *self, GstQuery *query) {
   return FALSE;
 }
 #endif

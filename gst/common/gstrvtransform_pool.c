@@ -55,22 +55,23 @@ static GstFlowReturn acquire_copy(GstRvTransform *self, GstBuffer *inbuf, GstBuf
   return gst_buffer_pool_acquire_buffer(priv->copies, copy, NULL);
 }
 
-/* Copies the frame in its memory. CUDA copies run on the legacy stream and are synchronized. */
+/* Copies the frame in its memory, on the stream of the element: copies on the default stream wait for
+ * all work of the process. */
 static gboolean copy_picture(GstRvTransform *self, GstBuffer *from, GstBuffer *to) {
   GstRvExecContext work = gst_rv_transform_get_work(self);
   work.engine = gst_rv_buffer_is_cuda(from) ? RV_CUDA : RV_CPU;
-  work.stream = NULL;
   if (!gst_rv_device_push(self->priv->device))
     return FALSE;
   GstRvFrame source = {0}, target = {0};
   RvStatus status = gst_rv_frame_map(&source, &work, &self->in_info, from, GST_MAP_READ);
   if (status == RV_OK)
     status = gst_rv_frame_map(&target, &work, &self->in_info, to, GST_MAP_WRITE);
-  for (int p = 0; status == RV_OK && p < rv_pixel_planes(source.picture.format); p++)
-    status = rv_copy_rows(target.picture.data[p], target.picture.stride[p], work.engine,
-                          source.picture.data[p], source.picture.stride[p], work.engine,
-                          rv_pixel_row_bytes(source.picture.format, p, source.picture.width),
-                          rv_pixel_rows(source.picture.format, p, source.picture.height), NULL);
+  if (status == RV_OK)
+    status = gst_rv_transform_copy_pixels(&work, &source.picture, &target.picture);
+  if (work.engine == RV_CUDA) {
+    const RvStatus waited = rv_stream_wait(work.stream);
+    status = status == RV_OK ? waited : status;
+  }
   gst_rv_frame_unmap(&source);
   gst_rv_frame_unmap(&target);
   gst_rv_device_pop(self->priv->device);

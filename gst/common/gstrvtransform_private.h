@@ -48,7 +48,11 @@ struct GstRvTransformPrivate {
   guint once;                            /* bits of gst_rv_transform_once */
   gpointer wanted;                       /* gst_rv_transform_settings */
   gboolean bypass;                       /* gst_rv_transform_set_bypass */
-  gboolean bypass_frame;                 /* the same for the current frame */
+  gboolean idle;                         /* gst_rv_transform_set_idle; guarded by the object lock */
+  GThread *negotiates;   /* atomic: the streaming thread while it looks for caps, or NULL */
+  gint uploads;          /* atomic: caps are system memory in, CUDA memory out */
+  gboolean redraws;      /* writes into a copy of the frame in other memory, not in place */
+  gboolean bypass_frame; /* the same for the current frame */
   GstRvFrame in, out;
   GstBufferPool *copies; /* for drawing on shared frames */
 };
@@ -72,6 +76,22 @@ gboolean gst_rv_transform_accept_vfunc(GstBaseTransform *trans, GstPadDirection 
 /* Posts an error when nothing that `caps` (of the sink pad) become is taken by what follows. */
 void gst_rv_transform_explain_rejection(GstRvTransform *self, GstCaps *caps);
 
+/* gstrvtransform_memory.c: elements whose output is in another memory than their input */
+/* TRUE when the element may change the memory of frames that way. */
+gboolean gst_rv_transform_may_change(GstRvTransform *self, GstRvMemoryChange change);
+/* Completes `result`, what `caps` become on the other pad (ownership passes), by the other memory;
+ * while caps are negotiated it selects one. */
+GstCaps *gst_rv_transform_caps_of_memory(GstRvTransform *self, GstPadDirection direction,
+                                         GstCaps *caps, GstCaps *result);
+/* While this thread negotiates: between _begin and _end. */
+void gst_rv_transform_negotiation_begin(GstRvTransform *self);
+void gst_rv_transform_negotiation_end(GstRvTransform *self);
+/* For the caps that were negotiated. */
+void gst_rv_transform_set_memory(GstRvTransform *self, GstCaps *in, GstCaps *out);
+/* Copies the pixels of `in` to `out`, both in the memory of the engine. */
+RvStatus gst_rv_transform_copy_pixels(const GstRvExecContext *work, const RvPicture *in,
+                                      const RvPicture *out);
+
 /* Asks the pipeline to query the latency again. */
 void gst_rv_transform_post_latency(GstRvTransform *self);
 
@@ -87,6 +107,11 @@ void gst_rv_transform_forget_results(GstRvTransform *self);
 gboolean gst_rv_transform_repeats(GstRvTransform *self, GstBuffer *in);
 void gst_rv_transform_attach_results(GstRvTransform *self, GstBuffer *out);
 void gst_rv_transform_post_message(GstRvTransform *self, GstBuffer *out, gint64 us);
+
+/* gstrvtransform_run.c: maps, processes (or repeats), synchronizes once, unmaps. The device is
+ * current. */
+RvStatus gst_rv_transform_run(GstRvTransform *self, GstBuffer *in, GstBuffer *out,
+                              gboolean repeats);
 
 /* gstrvtransform_pool.c */
 gboolean gst_rv_transform_propose_vfunc(GstBaseTransform *trans, GstQuery *decide, GstQuery *query,
@@ -105,7 +130,10 @@ gboolean gst_rv_transform_need_device(GstRvTransform *self); /* for CUDA caps; p
 void gst_rv_transform_adopt(GstRvTransform *self, GstBuffer *buffer);
 void gst_rv_transform_set_context(GstElement *element, GstContext *context);
 void gst_rv_transform_forget_context(GstRvTransform *self);
+/* Answers with the context of the element, and, when no other element has answered, with the one
+ * that it will have. */
 gboolean gst_rv_transform_context_query(GstRvTransform *self, GstQuery *query);
+gboolean gst_rv_transform_context_offer(GstRvTransform *self, GstQuery *query);
 gboolean gst_rv_transform_ready_stream(GstRvTransform *self); /* device current */
 GstRvExecContext gst_rv_transform_get_work(GstRvTransform *self);
 

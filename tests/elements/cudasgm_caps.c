@@ -32,6 +32,15 @@ GST_START_TEST(test_caps_out) {
   check_negotiated("cudasgm ! capsfilter caps=video/x-raw,format=GRAY8",
                    "video/x-raw,format=GRAY8,width=640,height=240,framerate=30/1",
                    "video/x-raw,format=GRAY8,width=320,height=240,framerate=30/1");
+  check_negotiated("cudasgm ! capsfilter caps=video/x-raw,format={GRAY8,NV12}",
+                   "video/x-raw,format=GRAY8,width=640,height=240,framerate=30/1",
+                   "video/x-raw,format=NV12,width=320,height=240,framerate=30/1");
+  check_negotiated("cudasgm ! videoconvert ! capsfilter caps=video/x-raw,format={RGB,GRAY8}",
+                   "video/x-raw,format=GRAY8,width=640,height=240,framerate=30/1",
+                   "video/x-raw,format=RGB,width=320,height=240,framerate=30/1");
+  check_negotiated("cudasgm ! videoconvert ! capsfilter caps=video/x-raw,format={GRAY8,I420}",
+                   "video/x-raw,format=GRAY16_LE,width=640,height=240,framerate=30/1",
+                   "video/x-raw,format=I420,width=320,height=240,framerate=30/1");
   check_negotiated("cudasgm output=disparity",
                    "video/x-raw,format=I420,width=640,height=240,framerate=30/1,"
                    "colorimetry=bt601,chroma-site=jpeg",

@@ -29,15 +29,8 @@ extern const PipelinesTest pipelines_source_tests[], pipelines_errors_tests[],
 gboolean pipelines_check(Pipelines *e, gboolean holds, const char *file, int line,
                          const char *format, ...) G_GNUC_PRINTF(5, 6);
 
-/* The formats of DESIGN 5 in system memory. */
+/* The formats of system memory. */
 extern const char *const pipelines_formats[];
-
-/* A frame-packed pair in `format`, textured, the right half being the left half shifted by `shift`
- * px (side by side, or below each other). width, height: px of the packed frame. */
-GstBuffer *pipelines_pair(const GstVideoInfo *info, gboolean top_bottom, int shift, guint seed);
-
-/* Caps video/x-raw with format and size at 30/1; `extra` (may be NULL) is appended. */
-GstCaps *pipelines_caps(const char *format, int width, int height, const char *extra);
 
 /* Bytes of a buffer's image without padding, as GBytes; NULL when it cannot be mapped. */
 GBytes *pipelines_pixels(GstBuffer *buffer, GstCaps *caps);

@@ -56,7 +56,7 @@ static void survive(Pipelines *e) {
   }
 }
 
-/* DESIGN 1 and 5: CUDA caps all the way without a capsfilter, engine=cuda, no leave of the GPU. */
+/* The complete line: CUDA caps all the way without a capsfilter, engine=cuda, no leave of the GPU. */
 static void cuda_caps(Pipelines *e) {
   static const char *const lines[] = {
       "cudaupload ! cudasgm name=a ! cudaannotate name=b ! cudadownload",

@@ -24,52 +24,6 @@ gboolean pipelines_check(Pipelines *e, gboolean holds, const char *file, int lin
   return FALSE;
 }
 
-GstCaps *pipelines_caps(const char *format, int width, int height, const char *extra) {
-  char *text = g_strdup_printf("video/x-raw,format=%s,width=%d,height=%d,framerate=30/1%s%s",
-                               format, width, height, extra ? "," : "", extra ? extra : "");
-  GstCaps *caps = gst_caps_from_string(text);
-  g_free(text);
-  return caps;
-}
-
-/* Texture at a point of one view: smooth enough to match, different everywhere. */
-static guint8 texture(int x, int y, int component, guint seed) {
-  guint32 v = (guint32)(x / 2 * 374761393) ^ (guint32)(y / 2 * 668265263) ^ (seed * 2246822519u) ^
-              (guint32)(component * 3266489917u);
-  v = (v ^ (v >> 13)) * 1274126177u;
-  return (guint8)(48 + ((v ^ (v >> 16)) & 127));
-}
-
-GstBuffer *pipelines_pair(const GstVideoInfo *info, gboolean top_bottom, int shift, guint seed) {
-  GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(info), NULL);
-  gst_buffer_memset(buffer, 0, 128, GST_VIDEO_INFO_SIZE(info));
-  GstVideoFrame frame;
-  if (!gst_video_frame_map(&frame, info, buffer, GST_MAP_WRITE)) {
-    gst_buffer_unref(buffer);
-    return NULL;
-  }
-  for (guint c = 0; c < GST_VIDEO_FRAME_N_COMPONENTS(&frame); c++) {
-    const int width = GST_VIDEO_FRAME_COMP_WIDTH(&frame, c);
-    const int height = GST_VIDEO_FRAME_COMP_HEIGHT(&frame, c);
-    const int half_x = top_bottom ? G_MAXINT : width / 2;
-    const int half_y = top_bottom ? height / 2 : G_MAXINT;
-    const int moved = shift * width / GST_VIDEO_INFO_WIDTH(info);
-    for (int y = 0; y < height; y++) {
-      guint8 *row = (guint8 *)GST_VIDEO_FRAME_COMP_DATA(&frame, c) +
-                    (gsize)y * GST_VIDEO_FRAME_COMP_STRIDE(&frame, c);
-      for (int x = 0; x < width; x++) {
-        const gboolean right = x >= half_x || y >= half_y;
-        const int eye_x = x >= half_x ? x - half_x : x;
-        const int eye_y = y >= half_y ? y - half_y : y;
-        row[x * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, c)] =
-            texture(right ? eye_x + moved : eye_x, eye_y, (int)c, seed);
-      }
-    }
-  }
-  gst_video_frame_unmap(&frame);
-  return buffer;
-}
-
 GBytes *pipelines_pixels(GstBuffer *buffer, GstCaps *caps) {
   GstVideoInfo info;
   GstVideoFrame frame;

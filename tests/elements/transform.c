@@ -128,10 +128,69 @@ GST_START_TEST(test_threads) {
 }
 GST_END_TEST
 
+/* What caps of one pad become on the other, and whether CUDA memory (or system memory) is among it. */
+static gboolean becomes(GstElement *element, GstPadDirection direction, gboolean from_cuda,
+                        gboolean to_cuda) {
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(element);
+  GstCaps *caps = gst_caps_from_string(
+      from_cuda ? "video/x-raw(memory:CUDAMemory),format=NV12,width=640,height=240,framerate=30/1"
+                : "video/x-raw,format=NV12,width=640,height=240,framerate=30/1");
+  GstCaps *other =
+      GST_BASE_TRANSFORM_GET_CLASS(trans)->transform_caps(trans, direction, caps, NULL);
+  gboolean found = FALSE;
+  for (guint i = 0; i < gst_caps_get_size(other); i++)
+    found |=
+        gst_caps_features_contains(gst_caps_get_features(other, i), "memory:CUDAMemory") == to_cuda;
+  gst_caps_unref(other);
+  gst_caps_unref(caps);
+  return found;
+}
+
+static gboolean has_cuda_template(GstElement *element) {
+  GstPad *pad = gst_element_get_static_pad(element, "src");
+  GstCaps *caps = gst_pad_get_pad_template_caps(pad);
+  gboolean has = FALSE;
+  for (guint i = 0; i < gst_caps_get_size(caps); i++)
+    has |= gst_caps_features_contains(gst_caps_get_features(caps, i), "memory:CUDAMemory");
+  gst_caps_unref(caps);
+  gst_object_unref(pad);
+  return has;
+}
+
+/* Elements that read pairs can bring them to the GPU, the one that draws can bring frames back, with
+ * engine=cpu and in builds without CUDA caps none of them; the memory of the input stays possible. */
+GST_START_TEST(test_memory_change) {
+  static const struct {
+    const char *name;
+    gboolean uploads, downloads;
+  } cases[] = {{"cudasgm", TRUE, FALSE},
+               {"cudarectify", TRUE, FALSE},
+               {"cudaannotate", FALSE, TRUE},
+               {"cudastixels", FALSE, FALSE},
+               {"cudahough", FALSE, FALSE}};
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    for (int engine = 0; engine < 2; engine++) { /* auto, cpu */
+      GstElement *element = gst_element_factory_make(cases[i].name, NULL);
+      g_object_set(element, "engine", engine, NULL);
+      const gboolean can = has_cuda_template(element) && engine == 0;
+      fail_unless(becomes(element, GST_PAD_SINK, FALSE, TRUE) == (can && cases[i].uploads));
+      fail_unless(becomes(element, GST_PAD_SRC, TRUE, FALSE) == (can && cases[i].uploads));
+      fail_unless(becomes(element, GST_PAD_SINK, TRUE, FALSE) == (can && cases[i].downloads));
+      fail_unless(becomes(element, GST_PAD_SRC, FALSE, TRUE) == (can && cases[i].downloads));
+      fail_unless(becomes(element, GST_PAD_SINK, FALSE, FALSE) &&
+                  becomes(element, GST_PAD_SRC, FALSE, FALSE) &&
+                  becomes(element, GST_PAD_SINK, TRUE, TRUE) &&
+                  becomes(element, GST_PAD_SRC, TRUE, TRUE));
+      gst_object_unref(element);
+    }
+  }
+}
+GST_END_TEST
+
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
   TEST(test_own_image) TEST(test_shared_image) TEST(test_common_properties) \
-  TEST(test_threads)
+  TEST(test_threads) TEST(test_memory_change)
 /* clang-format on */
 
 ELEMENT_TESTS(transform, TESTS)
