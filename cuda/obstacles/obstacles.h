@@ -26,8 +26,9 @@
  *              a strip without evidence and ground is seen beyond, the strip is free to the end of
  *              the range, or unknown from where ground ends for 15 m. So it is where the evidence
  *              belongs to no box and a run above the clearance within 4 strips is about as far
- *              away (by a quarter): the matcher assigns the disparity of bridges and signs to sky
- *              and smooth ground around them.
+ *              away (by a quarter), or where more than 5 % of the pixels in the way are invalid and
+ *              such a run within 20 strips is as far away (by a thirteenth): the matcher assigns
+ *              the disparity of bridges and signs to sky and smooth ground around them, with holes.
  *  4. runs     in each strip, neighboring bins whose votes fill half of 4 rows or of 1/2 m are
  *              runs, the nearest 16. Below 14 px of disparity a minimum of the votes splits them. A
  *              run has the rows from its lowest pixel upwards to the first gap of 0.4 m, and the
@@ -120,9 +121,10 @@ typedef struct RvObstaclesRect {
   int32_t x, y, w, h;
 } RvObstaclesRect;
 
-/* Its disparity. */
+/* Its disparity: of its inner half without what other boxes cover that reach lower in the image
+ * (those are nearer); with it when less than a tenth of the valid pixels is left. */
 typedef struct RvObstaclesDepth {
-  uint16_t disparity; /* 1/16 px: 65 % quantile of the valid pixels of the inner half; 0: none */
+  uint16_t disparity; /* 1/16 px: 65 % quantile of the valid pixels; 0: none */
   uint8_t valid;      /* fraction of valid pixels in the inner half, 0..255 */
   uint8_t reserved;
 } RvObstaclesDepth;
@@ -190,13 +192,14 @@ RV_API void rv_obstacles_measure_rect(const RvObstaclesConfig *config, const RvO
  *            the last pair is the only one possible for both, one less next to a nearer object. An
  *            obstacle gets an id in its first frame if it is near (3 %), certain, at least
  *            1.2 x 1 m, neither cut nor hidden, and alone within 2 m. Within 2 m plus a tenth of
- *            the distance of a lost track with an id, that track continues instead; within 3 m no
- *            id is given early.
+ *            the distance of a lost track with an id, that track continues instead, unless the
+ *            obstacle is a part of it (below 0.3 of its width or 0.6 of its height): then it gets
+ *            no id. Within 3 m no id is given early.
  *  end       A new track ends after 3 misses, one with an id after 8; each when misses exceed hits
  *            by 4, or when less than a quarter of the expected box is in the image.
  *  not kept  Overhanging objects are not tracked. Walls, and obstacles wider than 4.5 m and 1.4
  *            times their track, keep tracks with an id at their position (objects that are joined
- *            in some frames), and start none. */
+ *            in some frames), and start none; walls only while that is known to 2 m. */
 typedef struct RvObstaclesTracks RvObstaclesTracks;
 
 #define RV_OBSTACLES_TRACKS 256 /* maximum number of tracks */

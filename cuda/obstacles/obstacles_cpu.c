@@ -259,17 +259,36 @@ static RvStatus boxes(void *work, RvObstaclesJob *job) {
 
 /* --- Distances ------------------------------------------------------------------------------- */
 
-/* Counts of the valid values of a part of the image: of their upper halves, or of the lower halves
- * of those whose upper half is `high`. */
-static void count_values(const RvPlane *plane, const RvObstaclesRect *part, int high,
-                         uint32_t *histogram) {
+/* The inner half of a box, and the boxes that hide parts of it. */
+typedef struct Inner {
+  RvObstaclesRect part;
+  const RvObstaclesRect *hiding[RV_OBSTACLES_BOXES];
+  int count;
+} Inner;
+
+static int is_hidden(const Inner *inner, int x, int y) {
+  for (int k = 0; k < inner->count; k++)
+    if (rv_obstacles_contains(inner->hiding[k], x, y))
+      return 1;
+  return 0;
+}
+
+/* Counts the values that are not hidden: their upper halves, or the lower halves of those whose upper
+ * half is `high`. Returns their number. */
+static uint32_t count_values(const RvPlane *plane, const Inner *inner, int high,
+                             uint32_t *histogram) {
+  const RvObstaclesRect *part = &inner->part;
+  uint32_t count = 0;
   memset(histogram, 0, 256 * sizeof *histogram);
   for (int y = part->y; y < part->y + part->h; y++) {
     const uint16_t *row = row_of(plane, y);
     for (int x = part->x; x < part->x + part->w; x++)
-      if (row[x] && (high < 0 || row[x] >> 8 == high))
+      if (row[x] && (high < 0 || row[x] >> 8 == high) && !is_hidden(inner, x, y)) {
         histogram[high < 0 ? row[x] >> 8 : row[x] & 255]++;
+        count++;
+      }
   }
+  return count;
 }
 
 /* The value of that rank; *rank becomes its rank among equal ones. */
@@ -280,28 +299,34 @@ static int find_rank(const uint32_t *histogram, uint32_t *rank) {
   return k;
 }
 
-static RvObstaclesDepth depth_of(const RvPlane *plane, const RvObstaclesRect *part) {
-  uint32_t histogram[256], count = 0;
-  count_values(plane, part, -1, histogram);
-  for (int k = 0; k < 256; k++)
-    count += histogram[k];
-  if (count == 0)
+static RvObstaclesDepth depth_of(const RvPlane *plane, const RvObstaclesRects *rects, int k) {
+  const RvObstaclesRect *box = &rects->list[k];
+  Inner inner = {.part = rv_obstacles_inner(box, plane)};
+  uint32_t histogram[256];
+  const uint32_t all = count_values(plane, &inner, -1, histogram);
+  if (all == 0)
     return (RvObstaclesDepth){0, 0, 0};
+  for (int i = 0; i < rects->count; i++)
+    if (rv_obstacles_hides(&rects->list[i], box, &inner.part))
+      inner.hiding[inner.count++] = &rects->list[i];
+  uint32_t count = count_values(plane, &inner, -1, histogram);
+  if (rv_obstacles_is_hidden(count, all)) {
+    inner.count = 0;
+    count = count_values(plane, &inner, -1, histogram);
+  }
   uint32_t rank = rv_obstacles_rank(count);
   const int high = find_rank(histogram, &rank);
-  count_values(plane, part, high, histogram);
+  count_values(plane, &inner, high, histogram);
   const int low = find_rank(histogram, &rank);
   return (RvObstaclesDepth){(uint16_t)(high << 8 | low),
-                            rv_obstacles_fraction(count, part->w, part->h), 0};
+                            rv_obstacles_fraction(all, inner.part.w, inner.part.h), 0};
 }
 
 static RvStatus distances(void *work, RvObstaclesJob *job) {
   const RvObstaclesCpu *cpu = work;
 #pragma omp parallel for num_threads(cpu->threads) schedule(dynamic)
-  for (int k = 0; k < job->rects.count; k++) {
-    const RvObstaclesRect part = rv_obstacles_inner(&job->rects.list[k], &job->disparity);
-    job->rects.depths[k] = depth_of(&job->disparity, &part);
-  }
+  for (int k = 0; k < job->rects.count; k++)
+    job->rects.depths[k] = depth_of(&job->disparity, &job->rects, k);
   return RV_OK;
 }
 

@@ -7,8 +7,8 @@
 
 #define RV_OBSTACLES_GROUP 8 /* strips that one thread works on at once: a cache line of pixels */
 
-/* A pixel that may belong to a run: fine bin, column in the strip << 9, class >= OVER << 14, sampled
- * row << 15. */
+/* A pixel that may belong to a run: fine bin, column in the strip << 9, class >= OVER << 14,
+ * sampled row << 15. */
 typedef uint32_t RvObstaclesPixel;
 
 /* What one thread needs for a group of strips. */

@@ -294,11 +294,12 @@ static int obstacle_at(const RvObstaclesCpu *cpu, int strip, int q) {
 }
 
 /* 1 when something overhanging is near a strip at bin q. */
-static int hangs_near(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int strip, int q) {
-  const int last = rv_min(strip + RV_OBSTACLES_HANG, p->strips - 1);
-  for (int s = rv_max(strip - RV_OBSTACLES_HANG, 0); s <= last; s++)
+static int hangs_near(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int strip, int q,
+                      int reach, int part) {
+  const int last = rv_min(strip + reach, p->strips - 1);
+  for (int s = rv_max(strip - reach, 0); s <= last; s++)
     for (int k = 0; k < cpu->run_count[s]; k++)
-      if (rv_obstacles_hangs(&cpu->runs[s * RV_OBSTACLES_RUNS + k], q))
+      if (rv_obstacles_hangs(&cpu->runs[s * RV_OBSTACLES_RUNS + k], q, part))
         return 1;
   return 0;
 }
@@ -319,7 +320,24 @@ static int known_until(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int 
   return q;
 }
 
-static RvFreeColumn column_of(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int strip) {
+/* 1 when many pixels of a strip have no disparity where something at bin q is in the way. */
+static int has_holes(const RvObstaclesCpu *cpu, const RvObstaclesJob *job, int strip, int q) {
+  const RvObstaclesPlan *p = job->plan;
+  const int left = strip * p->n;
+  const RvObstaclesRows rows = rv_obstacles_rows_at(p, &cpu->depth[rv_obstacles_center(p, 2 * q)],
+                                                    cpu->column[left + p->n / 2]);
+  int holes = 0, pixels = 0;
+  for (int y = rows.first; y <= rows.last; y++) {
+    const uint16_t *row =
+        (const uint16_t *)((const char *)job->disparity.data + y * job->disparity.stride);
+    for (int i = 0; i < p->n; i++, pixels++)
+      holes += row[left + i] == 0;
+  }
+  return rv_obstacles_has_holes(holes, pixels);
+}
+
+static RvFreeColumn column_of(const RvObstaclesCpu *cpu, const RvObstaclesJob *job, int strip) {
+  const RvObstaclesPlan *p = job->plan;
   const uint32_t *votes = cpu->votes + (size_t)strip * RV_OBSTACLES_FINE;
   const int q = cpu->path[strip], known = known_until(cpu, p, strip, q);
   int64_t count = 0, sum = 0;
@@ -333,10 +351,14 @@ static RvFreeColumn column_of(const RvObstaclesCpu *cpu, const RvObstaclesPlan *
                             sum,
                             cpu->valid[strip],
                             q ? cpu->evidence[strip * RV_OBSTACLES_COARSE + q] : 0,
+                            q ? has_holes(cpu, job, strip, q) : 0,
                             q ? obstacle_at(cpu, strip, q) : RV_OBSTACLE_NONE,
                             0};
-  limit.is_bridged =
-      rv_obstacles_may_hang(&limit) ? hangs_near(cpu, p, strip, q) : limit.evidence == 0;
+  limit.is_bridged = limit.evidence == 0 ||
+                     (rv_obstacles_is_loose(&limit) &&
+                      hangs_near(cpu, p, strip, q, RV_OBSTACLES_HANG, RV_OBSTACLES_HANG_PART)) ||
+                     (rv_obstacles_is_holed(&limit) &&
+                      hangs_near(cpu, p, strip, q, RV_OBSTACLES_HOLED, RV_OBSTACLES_HOLED_PART));
   rv_obstacles_pass(&limit, limit.is_bridged ? known_until(cpu, p, strip, 0) : q);
   const int depth = rv_obstacles_limit_depth(p, &limit);
   return rv_obstacles_free_column(p, &limit, depth,
@@ -362,5 +384,5 @@ void rv_obstacles_cpu_boxes(const RvObstaclesCpu *cpu, const RvObstaclesJob *job
   if (out->counts)
     memcpy(out->counts, counts, sizeof counts);
   for (int strip = 0; out->columns && strip < p->strips; strip++)
-    out->columns[strip] = has_ground ? column_of(cpu, p, strip) : rv_obstacles_no_column(p);
+    out->columns[strip] = has_ground ? column_of(cpu, job, strip) : rv_obstacles_no_column(p);
 }

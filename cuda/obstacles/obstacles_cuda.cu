@@ -73,6 +73,8 @@ template <class Record>
 static __global__ void __launch_bounds__(RASTER_THREADS)
     raster_kernel(const __grid_constant__ RvObstaclesPlan p, RvPlane raster, const Record *records,
                   int count) {
+  rv_launch_wait();
+  rv_launch_next();
   const int k = blockIdx.x * RASTER_THREADS + threadIdx.x;
   if (k < count) {
     const Record record = records[k];
@@ -91,23 +93,52 @@ static RvStatus raster(void *memory, RvObstaclesJob *job) {
   RV_CU(&p->config.log,
         cudaMemsetAsync(w->raster, 0, (size_t)stride * (size_t)p->height, job->stream));
   if (p->config.input == RV_OBSTACLES_STIXELS)
-    return obstacles_launch(w, true, raster_kernel<RvStixel>, blocks, RASTER_THREADS, 0,
-                            job->stream, *p, job->disparity, job->source.stixels, count);
-  return obstacles_launch(w, true, raster_kernel<RvSegment>, blocks, RASTER_THREADS, 0, job->stream,
-                          *p, job->disparity, job->source.segments, count);
+    return obstacles_launch(w, raster_kernel<RvStixel>, blocks, RASTER_THREADS, 0, job->stream, *p,
+                            job->disparity, job->source.stixels, count);
+  return obstacles_launch(w, raster_kernel<RvSegment>, blocks, RASTER_THREADS, 0, job->stream, *p,
+                          job->disparity, job->source.segments, count);
 }
 
 /* --- Distances ------------------------------------------------------------------------------- */
 
-/* Counts as the CPU engine has them; the histogram is complete after the next barrier. */
-static __device__ void count_values(const RvPlane &plane, const RvObstaclesRect &part, int high,
-                                    unsigned *histogram) {
+namespace {
+/* The boxes that hide parts of another one. */
+struct Hiding {
+  RvObstaclesRect list[RV_OBSTACLES_BOXES];
+  int count;
+};
+} // namespace
+
+static __device__ bool is_hidden(const Hiding &hiding, int x, int y) {
+  for (int k = 0; k < hiding.count; k++)
+    if (rv_obstacles_contains(&hiding.list[k], x, y))
+      return true;
+  return false;
+}
+
+/* Counts as the CPU engine has them, of all pixels and of those that are not hidden, NULL: not wanted; the
+ * histograms are complete after the next barrier. */
+static __device__ void count_values(const RvPlane &plane, const RvObstaclesRect &part,
+                                    const Hiding &hiding, int high, unsigned *all,
+                                    unsigned *clear) {
   for (int i = threadIdx.x; i < part.w * part.h; i += RECT_THREADS) {
-    const int y = i / part.w,
-              value = rv_row<const uint16_t>(plane, part.y + y)[part.x + i - y * part.w];
-    if (value && (high < 0 || value >> 8 == high))
-      atomicAdd(&histogram[high < 0 ? value >> 8 : value & 255], 1u);
+    const int y = part.y + i / part.w, x = part.x + i % part.w,
+              value = rv_row<const uint16_t>(plane, y)[x];
+    if (!value || (high >= 0 && value >> 8 != high))
+      continue;
+    const int k = high < 0 ? value >> 8 : value & 255;
+    if (all)
+      atomicAdd(&all[k], 1u);
+    if (clear && !is_hidden(hiding, x, y))
+      atomicAdd(&clear[k], 1u);
   }
+}
+
+static __device__ unsigned sum_of(const unsigned *histogram) {
+  unsigned count = 0;
+  for (int k = 0; k < 256; k++)
+    count += histogram[k];
+  return count;
 }
 
 static __device__ int find_rank(const unsigned *histogram, unsigned *rank) {
@@ -118,31 +149,41 @@ static __device__ int find_rank(const unsigned *histogram, unsigned *rank) {
 }
 
 static __global__ void __launch_bounds__(RECT_THREADS)
-    distances_kernel(const RvPlane plane, const RvObstaclesRect *rects, RvObstaclesDepth *depths) {
-  __shared__ unsigned histogram[2][256];
+    distances_kernel(const RvPlane plane, const RvObstaclesRect *rects, int boxes,
+                     RvObstaclesDepth *depths) {
+  __shared__ Hiding hiding;
+  __shared__ unsigned histogram[3][256]; /* of all upper halves, those not hidden, lower halves */
   __shared__ unsigned rank, count;
-  __shared__ int high;
+  __shared__ int high, first; /* `first`: 0 when all count, 1 when what is hidden does not */
+  rv_launch_wait();
+  rv_launch_next();
   const RvObstaclesRect box = rects[blockIdx.x], part = rv_obstacles_inner(&box, &plane);
-  histogram[0][threadIdx.x] = histogram[1][threadIdx.x] = 0;
+  for (int k = 0; k < 3; k++)
+    histogram[k][threadIdx.x] = 0;
+  if (threadIdx.x == 0)
+    hiding.count = 0;
   __syncthreads();
-  count_values(plane, part, -1, histogram[0]);
+  if (threadIdx.x < boxes && rv_obstacles_hides(&rects[threadIdx.x], &box, &part))
+    hiding.list[atomicAdd(&hiding.count, 1)] = rects[threadIdx.x];
+  __syncthreads();
+  count_values(plane, part, hiding, -1, histogram[0], histogram[1]);
   __syncthreads();
   if (threadIdx.x == 0) {
-    count = 0;
-    for (int k = 0; k < 256; k++)
-      count += histogram[0][k];
-    rank = rv_obstacles_rank(count);
-    high = count ? find_rank(histogram[0], &rank) : 0;
+    count = sum_of(histogram[0]);
+    const unsigned clear = sum_of(histogram[1]);
+    first = !rv_obstacles_is_hidden(clear, count);
+    rank = rv_obstacles_rank(first ? clear : count);
+    high = count ? find_rank(histogram[first], &rank) : 0;
   }
   __syncthreads();
-  count_values(plane, part, high, histogram[1]);
+  count_values(plane, part, hiding, high, first ? NULL : histogram[2], first ? histogram[2] : NULL);
   __syncthreads();
   if (threadIdx.x != 0)
     return;
   RvObstaclesDepth depth = {0, 0, 0};
   if (count) {
     unsigned left = rank;
-    depth.disparity = (uint16_t)(high << 8 | find_rank(histogram[1], &left));
+    depth.disparity = (uint16_t)(high << 8 | find_rank(histogram[2], &left));
     depth.valid = rv_obstacles_fraction(count, part.w, part.h);
   }
   depths[blockIdx.x] = depth;
@@ -150,9 +191,10 @@ static __global__ void __launch_bounds__(RECT_THREADS)
 
 static RvStatus distances(void *memory, RvObstaclesJob *job) {
   const ObstaclesCuda *w = (ObstaclesCuda *)memory;
-  static_assert(RECT_THREADS == 256, "one thread per entry of a histogram");
-  return obstacles_launch(w, true, distances_kernel, job->rects.count, RECT_THREADS, 0, job->stream,
-                          job->disparity, job->rects.list, job->rects.depths);
+  static_assert(RECT_THREADS == 256 && RV_OBSTACLES_BOXES <= RECT_THREADS,
+                "one thread per entry of a histogram, and per box");
+  return obstacles_launch(w, distances_kernel, job->rects.count, RECT_THREADS, 0, job->stream,
+                          job->disparity, job->rects.list, job->rects.count, job->rects.depths);
 }
 
 /* --- Stages ---------------------------------------------------------------------------------- */

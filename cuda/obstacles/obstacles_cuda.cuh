@@ -75,11 +75,11 @@ static inline ObstaclesArgs obstacles_args(const RvObstaclesJob *job) {
 
 /* Launches a kernel of the chain of a frame. */
 template <class... Params, class... Args>
-static RvStatus obstacles_launch(const ObstaclesCuda *w, bool is_first, void (*kernel)(Params...),
-                                 int blocks, unsigned threads, size_t shared, RvStream stream,
+static RvStatus obstacles_launch(const ObstaclesCuda *w, void (*kernel)(Params...), int blocks,
+                                 unsigned threads, size_t shared, RvStream stream,
                                  const Args &...args) {
   return rv_launch(&w->plan.config.log, kernel, dim3((unsigned)blocks), dim3(threads), shared,
-                   stream, w->overlaps && !is_first, args...);
+                   stream, w->overlaps != 0, args...);
 }
 
 /* Allow the shared memory of kernels, for objects of any size. */

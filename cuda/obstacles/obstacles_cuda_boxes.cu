@@ -316,14 +316,31 @@ static __device__ int obstacle_at(const ObstaclesCuda &w, int strip, int q) {
 }
 
 /* 1 when something overhanging is near a strip at bin q; a lane per run, two strips at a time. */
-static __device__ int hangs_near(const ObstaclesCuda &w, int strip, int q) {
+static __device__ int hangs_near(const ObstaclesCuda &w, int strip, int q, int reach, int part) {
   const int run = rv_lane() % RV_OBSTACLES_RUNS;
-  const int last = rv_min(strip + RV_OBSTACLES_HANG, w.plan.strips - 1);
+  const int last = rv_min(strip + reach, w.plan.strips - 1);
   int hangs = 0;
-  for (int s = rv_max(strip - RV_OBSTACLES_HANG, 0) + rv_lane() / RV_OBSTACLES_RUNS; s <= last;
+  for (int s = rv_max(strip - reach, 0) + rv_lane() / RV_OBSTACLES_RUNS; s <= last;
        s += 32 / RV_OBSTACLES_RUNS)
-    hangs |= run < w.run_count[s] && rv_obstacles_hangs(&w.runs[s * RV_OBSTACLES_RUNS + run], q);
+    hangs |=
+        run < w.run_count[s] && rv_obstacles_hangs(&w.runs[s * RV_OBSTACLES_RUNS + run], q, part);
   return __any_sync(RV_WARP, hangs);
+}
+
+/* The CPU engine's, a lane per row. */
+static __device__ int has_holes(const ObstaclesCuda &w, const RvPlane &disparity, int strip,
+                                int q) {
+  const RvObstaclesPlan &p = w.plan;
+  const int left = strip * p.n;
+  const RvObstaclesRows rows =
+      rv_obstacles_rows_at(&p, &w.depth[rv_obstacles_center(&p, 2 * q)], w.column[left + p.n / 2]);
+  int holes = 0;
+  for (int y = rows.first + rv_lane(); y <= rows.last; y += 32) {
+    const uint16_t *row = rv_row<const uint16_t>(disparity, y) + left;
+    for (int i = 0; i < p.n; i++)
+      holes += row[i] == 0;
+  }
+  return rv_obstacles_has_holes(rv_warp_sum(holes), rv_max(rows.last - rows.first + 1, 0) * p.n);
 }
 
 /* The CPU engine's, eight bins per lane: the nearest bin of ground with a gap behind it, which ends
@@ -355,7 +372,8 @@ static __device__ int known_until(const ObstaclesCuda &w, int strip, int q) {
 }
 
 /* One warp per column; complete in lane 0. */
-static __device__ RvFreeColumn column_of(const ObstaclesCuda &w, int strip) {
+static __device__ RvFreeColumn column_of(const ObstaclesCuda &w, const RvPlane &disparity,
+                                         int strip) {
   const RvObstaclesPlan &p = w.plan;
   const int q = w.path[strip], k = rv_max(2 * q - 2, 0) + rv_lane();
   RvObstaclesLimit limit = {};
@@ -370,8 +388,13 @@ static __device__ RvFreeColumn column_of(const ObstaclesCuda &w, int strip) {
   limit.sum = rv_warp_sum(limit.sum);
   limit.valid = w.valid[strip];
   limit.evidence = q ? w.evidence[strip * RV_OBSTACLES_COARSE + q] : 0;
+  limit.holes = q ? has_holes(w, disparity, strip, q) : 0;
   limit.obstacle = q ? obstacle_at(w, strip, q) : RV_OBSTACLE_NONE;
-  limit.is_bridged = rv_obstacles_may_hang(&limit) ? hangs_near(w, strip, q) : limit.evidence == 0;
+  limit.is_bridged = limit.evidence == 0 ||
+                     (rv_obstacles_is_loose(&limit) &&
+                      hangs_near(w, strip, q, RV_OBSTACLES_HANG, RV_OBSTACLES_HANG_PART)) ||
+                     (rv_obstacles_is_holed(&limit) &&
+                      hangs_near(w, strip, q, RV_OBSTACLES_HOLED, RV_OBSTACLES_HOLED_PART));
   rv_obstacles_pass(&limit, limit.is_bridged ? known_until(w, strip, 0) : q);
   const int depth = rv_obstacles_limit_depth(&p, &limit);
   return rv_obstacles_free_column(&p, &limit, depth,
@@ -393,7 +416,7 @@ static __global__ void __launch_bounds__(COLUMN_THREADS)
   if (strip >= w.plan.strips || !a.output.columns)
     return;
   const RvFreeColumn column =
-      obstacles_has_ground(a) ? column_of(w, strip) : rv_obstacles_no_column(&w.plan);
+      obstacles_has_ground(a) ? column_of(w, a.disparity, strip) : rv_obstacles_no_column(&w.plan);
   if (rv_lane() == 0)
     a.output.columns[strip] = column;
 }
@@ -407,12 +430,10 @@ RvStatus obstacles_cuda_open_boxes(const RvLog *log) {
 RvStatus obstacles_cuda_boxes(const ObstaclesCuda *w, const RvObstaclesJob *job) {
   const ObstaclesArgs args = obstacles_args(job);
   const size_t slots = (size_t)w->plan.strips * RV_OBSTACLES_RUNS;
-  RV_TRY(obstacles_launch(w, false, components_kernel, 1, THREADS, slots * SLOT_BYTES, job->stream,
-                          *w, args));
-  RV_TRY(obstacles_launch(w, false, boxes_kernel, BOX_BLOCKS, BOX_THREADS, 0, job->stream, *w));
-  RV_TRY(
-      obstacles_launch(w, false, sort_kernel, BOX_BLOCKS, BOX_THREADS, 0, job->stream, *w, args));
+  RV_TRY(obstacles_launch(w, components_kernel, 1, THREADS, slots * SLOT_BYTES, job->stream, *w,
+                          args));
+  RV_TRY(obstacles_launch(w, boxes_kernel, BOX_BLOCKS, BOX_THREADS, 0, job->stream, *w));
+  RV_TRY(obstacles_launch(w, sort_kernel, BOX_BLOCKS, BOX_THREADS, 0, job->stream, *w, args));
   const int blocks = RV_OBSTACLES_MAX + rv_div_up(w->plan.strips, COLUMN_WARPS);
-  return obstacles_launch(w, false, columns_kernel, blocks, COLUMN_THREADS, 0, job->stream, *w,
-                          args);
+  return obstacles_launch(w, columns_kernel, blocks, COLUMN_THREADS, 0, job->stream, *w, args);
 }

@@ -270,7 +270,7 @@ RvStatus obstacles_cuda_open_space(ObstaclesCuda *w, int shared) {
 }
 
 RvStatus obstacles_cuda_space(const ObstaclesCuda *w, const RvObstaclesJob *job) {
-  return obstacles_launch(w, false, space_kernel, 1 + w->plan.strips, THREADS,
+  return obstacles_launch(w, space_kernel, 1 + w->plan.strips, THREADS,
                           shared_bytes(&w->plan, w->is_shared), job->stream, *w,
                           obstacles_args(job));
 }

@@ -318,9 +318,8 @@ RvStatus obstacles_cuda_strips(const ObstaclesCuda *w, const RvObstaclesJob *job
   const RvObstaclesPlan *p = &w->plan;
   const ObstaclesArgs args = obstacles_args(job);
   const int entries = rv_max(p->depths, p->width);
-  RV_TRY(obstacles_launch(w, true, tables_kernel, rv_div_up(entries, TABLE_THREADS), TABLE_THREADS,
-                          0, job->stream, *w, args));
+  RV_TRY(obstacles_launch(w, tables_kernel, rv_div_up(entries, TABLE_THREADS), TABLE_THREADS, 0,
+                          job->stream, *w, args));
   const size_t codes = (size_t)p->rows * (size_t)p->n * sizeof(uint16_t);
-  return obstacles_launch(w, false, strips_kernel, p->strips, THREADS, codes, job->stream, *w,
-                          args);
+  return obstacles_launch(w, strips_kernel, p->strips, THREADS, codes, job->stream, *w, args);
 }

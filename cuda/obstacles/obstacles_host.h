@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* obstacles_host.h: a track of an obstacle, and how well an obstacle of the next frame fits it. Host only,
- * doubles from + - x / in a fixed order. Internal. */
+/* obstacles_host.h: a track of an obstacle, and how well an obstacle of the next frame fits it.
+ * Host only, doubles from + - x / in a fixed order. Internal. */
 #ifndef RV_OBSTACLES_HOST_H
 #define RV_OBSTACLES_HOST_H
 
@@ -96,13 +96,13 @@ int rv_obstacles_cut_for(const RvObstaclesTrack *t, const RvObstacle *o, int cut
 /* How far beside its track an obstacle is, m. */
 double rv_obstacles_beside(const RvObstaclesTrack *t, const RvObstacle *o, int cut);
 
-/* How badly an obstacle fits a track, `cut` as of rv_obstacles_cut_for; more than RV_OBSTACLES_GATE:
- * not at all. */
+/* How badly an obstacle fits a track, `cut` as of rv_obstacles_cut_for; more than
+ * RV_OBSTACLES_GATE: not at all. */
 double rv_obstacles_misfit(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
                            const RvObstacle *o, int cut);
 
-/* Takes over the distance of an obstacle; its position in X and its width: what is cut keeps the width that
- * was seen. */
+/* Takes over the distance of an obstacle; its position in X and its width: what is cut keeps the
+ * width that was seen. */
 void rv_obstacles_hit_z(RvObstaclesTrack *t, const RvObstacle *o, int cut);
 void rv_obstacles_hit_x(RvObstaclesTrack *t, const RvObstacle *o, int cut);
 

@@ -2,9 +2,9 @@
 /* obstacles_rules.h: constants, number formats and scalar rules of obstacles and free space, shared
  * by both engines. Internal.
  *
- * Rows are counted in 1/256, upwards from the ground: height = row of the ground - row of the pixel.
- * Everything that depends on the camera alone is a table of the plan, everything that depends on the
- * ground a table of the frame. */
+ * Rows are counted in 1/256, upwards from the ground: height = row of the ground - row of the
+ * pixel. Everything that depends on the camera alone is a table of the plan, everything that
+ * depends on the ground a table of the frame. */
 #ifndef RV_OBSTACLES_RULES_H
 #define RV_OBSTACLES_RULES_H
 
@@ -31,7 +31,13 @@
 #define RV_OBSTACLES_JUMP 120                          /* at most */
 #define RV_OBSTACLES_KEY (64 * RV_OBSTACLES_SLOPE + 2) /* per bin, see rv_obstacles_here */
 #define RV_OBSTACLES_FREE_GAP 15.0                     /* m without ground that end what is known */
-#define RV_OBSTACLES_HANG 4 /* strips to either side in which something overhanging is looked for */
+/* Strips to either side in which something overhanging is looked for, at 3/4 to 4/3 of the
+ * distance; the same for evidence with holes, at 12/13 to 13/12. */
+#define RV_OBSTACLES_HANG 4
+#define RV_OBSTACLES_HANG_PART 3
+#define RV_OBSTACLES_HOLED 20
+#define RV_OBSTACLES_HOLED_PART 12
+#define RV_OBSTACLES_HOLES 5 /* % of the pixels that have no disparity, at least */
 
 #define RV_OBSTACLES_COVER 5      /* bins beside a run on the ground: no overhanging run */
 #define RV_OBSTACLES_REACH_MAX 16 /* strips between runs that are joined */
@@ -44,8 +50,10 @@
 #define RV_OBSTACLES_ROWS 8       /* px above the ground, less is noise of the ground */
 #define RV_OBSTACLES_TALL 1000    /* mm */
 #define RV_OBSTACLES_RANK 65      /* % of the pixels of another box that are farther than it is */
-#define RV_OBSTACLES_SAMPLES 32   /* rows and columns of a box whose validity is looked at */
-#define RV_OBSTACLES_STEP 700     /* mm of height between joined runs, or a factor of two */
+#define RV_OBSTACLES_CLEAR                                                                         \
+  10 /* 1/10 of the pixels of another box that others do not hide suffices */
+#define RV_OBSTACLES_SAMPLES 32 /* rows and columns of a box whose validity is looked at */
+#define RV_OBSTACLES_STEP 700   /* mm of height between joined runs, or a factor of two */
 
 /* By bin; from the camera alone. */
 typedef struct RvObstaclesTables {
@@ -192,8 +200,26 @@ RV_HD RvObstaclesRect rv_obstacles_inner(const RvObstaclesRect *box, const RvPla
   return inner;
 }
 
-/* Rank of the disparity of a box among its `count` valid pixels, from the smallest. Pixels beside the near
- * face are farther than it, so that the median is. */
+/* 1 when another box hides some of `part` of a box: it reaches lower in the image, as what is
+ * nearer and stands on the ground. */
+RV_HD int rv_obstacles_hides(const RvObstaclesRect *other, const RvObstaclesRect *box,
+                             const RvObstaclesRect *part) {
+  const int64_t right = (int64_t)other->x + other->w, foot = (int64_t)other->y + other->h;
+  return foot > (int64_t)box->y + rv_max(box->h, 0) && right > part->x && foot > part->y &&
+         other->x < part->x + part->w && other->y < part->y + part->h;
+}
+
+RV_HD int rv_obstacles_contains(const RvObstaclesRect *box, int x, int y) {
+  return x >= box->x && y >= box->y && (int64_t)x - box->x < box->w && (int64_t)y - box->y < box->h;
+}
+
+/* 1 when so few of a box's `all` valid pixels are not hidden that all of them count. */
+RV_HD int rv_obstacles_is_hidden(uint32_t clear, uint32_t all) {
+  return (uint64_t)clear * RV_OBSTACLES_CLEAR < all;
+}
+
+/* Rank of the disparity of a box among its `count` valid pixels, from the smallest. Pixels beside
+ * the near face are farther than it, so that the median is. */
 RV_HD uint32_t rv_obstacles_rank(uint32_t count) {
   return count ? (uint32_t)((uint64_t)(count - 1) * RV_OBSTACLES_RANK / 100) : 0;
 }
@@ -209,7 +235,8 @@ RV_HD int rv_obstacles_evidence(int votes, int full) {
 }
 
 /* The path of the previous strip, at a bin: costs are compared together with the distance that they
- * have come and, as the last bit, 1 when from a farther bin; ties: shortest way, then nearer bin. */
+ * have come and, as the last bit, 1 when from a farther bin; ties: shortest way, then nearer
+ * bin. */
 RV_HD int32_t rv_obstacles_here(int32_t cost) {
   return 64 * cost;
 }
@@ -331,8 +358,9 @@ RV_HD int rv_obstacles_center_column(const RvObstacleBox *box) {
   return (box->left + box->right) / 2;
 }
 
-/* 1 for a component that is an obstacle: wide or tall, and not lower than min_height, as what is left
- * of the ground below a gap is. `ground`: its row at the near face in the middle, 1/256 row. */
+/* 1 for a component that is an obstacle: wide or tall, and not lower than min_height, as what is
+ * left of the ground below a gap is. `ground`: its row at the near face in the middle, 1/256
+ * row. */
 RV_HD int rv_obstacles_is_box(const RvObstaclesPlan *p, const RvObstaclesTables *t,
                               const RvObstacleBox *box, int32_t ground) {
   const int32_t rows = 256 * (box->bottom - box->top + 1);
@@ -354,6 +382,7 @@ typedef struct RvObstaclesLimit {
   int64_t count, sum; /* votes near the path, and their D in 1/16 px */
   int valid;          /* fraction of valid pixels below the horizon, 0..255 */
   int evidence;       /* of the bin */
+  int holes;          /* 1: many pixels at its height have no disparity */
   int obstacle;       /* index of the box, or RV_OBSTACLE_NONE */
   int is_bridged;     /* nothing stands there */
 } RvObstaclesLimit;
@@ -363,16 +392,37 @@ RV_HD int rv_obstacles_meets(const RvObstaclesRun *run, int q) {
   return !run->over && run->low <= 2 * q + 3 && run->high >= 2 * q - 2;
 }
 
-/* 1 when an overhanging run is about as far away as bin q of the free space, a quarter nearer or
- * farther. */
-RV_HD int rv_obstacles_hangs(const RvObstaclesRun *run, int q) {
-  return run->over && 3 * run->low <= 4 * (2 * q + 1) && 4 * run->high >= 3 * (2 * q + 1);
+/* The matcher gives the disparity of what hangs to smooth surfaces around it, and rejects a part of
+ * these pixels: near something overhanging, evidence of no box, or with holes, is none. */
+RV_HD int rv_obstacles_is_loose(const RvObstaclesLimit *limit) {
+  return limit->q && limit->evidence && limit->obstacle == RV_OBSTACLE_NONE;
+}
+RV_HD int rv_obstacles_is_holed(const RvObstaclesLimit *limit) {
+  return limit->q && limit->evidence && limit->holes;
 }
 
-/* 1 when the evidence of a strip belongs to no box: below something overhanging, whose disparity the
- * matcher gives to smooth surfaces around it, it is none. */
-RV_HD int rv_obstacles_may_hang(const RvObstaclesLimit *limit) {
-  return limit->q && limit->evidence && limit->obstacle == RV_OBSTACLE_NONE;
+/* 1 when an overhanging run is as far away as bin q of the free space, but for 1 / (part + 1). */
+RV_HD int rv_obstacles_hangs(const RvObstaclesRun *run, int q, int part) {
+  const int at = 2 * q + 1;
+  return run->over && part * run->low <= (part + 1) * at && (part + 1) * run->high >= part * at;
+}
+
+/* First and last image row of what is in the way at one D; `column` as of the middle of a strip. */
+typedef struct RvObstaclesRows {
+  int first, last;
+} RvObstaclesRows;
+
+RV_HD RvObstaclesRows rv_obstacles_rows_at(const RvObstaclesPlan *p, const RvObstaclesDepthRow *d,
+                                           int32_t column) {
+  const int32_t ground = d->row - column;
+  RvObstaclesRows rows;
+  rows.first = rv_max((ground - d->clear) >> 8, 0);
+  rows.last = rv_min((ground - d->low) >> 8, p->height - 1);
+  return rows;
+}
+
+RV_HD int rv_obstacles_has_holes(int holes, int pixels) {
+  return 100 * holes > RV_OBSTACLES_HOLES * pixels;
 }
 
 /* Farthest bin of the free space that pixels can vote for. */
@@ -386,8 +436,8 @@ RV_HD int rv_obstacles_is_gap(const RvObstaclesPlan *p, int seen, int k) {
   return p->metric * (a - b) > RV_OBSTACLES_FREE_GAP * a * b;
 }
 
-/* The path has bridged a strip: where ground is known beyond, it, or what is not known behind, is the
- * limit. `through`: the bin up to which ground is known. */
+/* The path has bridged a strip: where ground is known beyond, it, or what is not known behind, is
+ * the limit. `through`: the bin up to which ground is known. */
 RV_HD void rv_obstacles_pass(RvObstaclesLimit *limit, int through) {
   if (limit->q == 0 || !limit->is_bridged || through >= limit->q)
     return;

@@ -33,12 +33,15 @@
 #define LONE_HITS 3        /* from which a lone pair counts that the image cuts */
 #define AT_ONCE_HEIGHT 1.0 /* m: least size of what gets its id at first sight */
 #define AT_ONCE_WIDTH 1.2
-#define ALONE 2.0     /* m: no other track is within this in X, and this plus AROUND in Z */
-#define TAKE_OVER 2.0 /* m: the same, of a lost track whose id an obstacle takes over */
-#define NEAR_LOST 3.0 /* m: the same, of a lost track for which an obstacle gets no early id */
-#define AROUND 0.1    /* of the distance */
-#define FAST 30.0     /* m/s: what approaches at that gets it earlier */
-#define MISSES 8      /* of a confirmed track */
+#define ALONE 2.0      /* m: no other track is within this in X, and this plus AROUND in Z */
+#define TAKE_OVER 2.0  /* m: the same, of a lost track whose id an obstacle takes over */
+#define NEAR_LOST 3.0  /* m: the same, of a lost track for which an obstacle gets no early id */
+#define PART_WIDTH 0.3 /* of a lost track: what is smaller is a part of it */
+#define PART_HEIGHT 0.6
+#define PLACE_SURE 2.0 /* m: standard deviation of a place at which a wall may be the track */
+#define AROUND 0.1     /* of the distance */
+#define FAST 30.0      /* m/s: what approaches at that gets it earlier */
+#define MISSES 8       /* of a confirmed track */
 #define MISSES_NEW 3
 #define SEEN 0.25     /* of the width of a lost track; less has left the image */
 #define SHOWN 1       /* misses, up to which a track is returned as predicted */
@@ -80,9 +83,11 @@ static int is_tracked(const RvObstacle *o) {
   return o->kind != RV_OBSTACLE_WALL && o->kind != RV_OBSTACLE_OVERHANG && o->distance > 0;
 }
 
-/* What continues a track; a wall, when the track has an id: objects that join for some frames. */
+/* What continues a track; a wall, when the track has an id and its place is known: objects that join for
+ * some frames. */
 static int continues(const Track *t, const RvObstacle *o) {
-  return is_tracked(o) || (o->kind == RV_OBSTACLE_WALL && t->id && o->distance > 0);
+  const int is_sure = t->id && rv_obstacles_axis(t)->p00 <= PLACE_SURE * PLACE_SURE;
+  return is_tracked(o) || (o->kind == RV_OBSTACLE_WALL && is_sure && o->distance > 0);
 }
 
 static int comes_before(const Pair *a, const Pair *b) {
@@ -272,7 +277,12 @@ static void take_over(Track *lost, Track *t, const RvObstacle *o, int sides) {
   t->score = SCORE_LAST;
 }
 
-/* Gives ids: that of a lost track nearby, or a new one. */
+/* 1 for what still shows of a lost track, or appears of it first. */
+static int is_part(const Track *lost, const RvObstacle *o) {
+  return o->width < PART_WIDTH * lost->width || o->height < PART_HEIGHT * lost->last.height;
+}
+
+/* Gives ids: that of a lost track nearby, unless it is a part of that, or a new one. */
 static void confirm(RvObstaclesTracks *tracks, const RvObstacle *obstacles) {
   for (int i = 0; i < tracks->count; i++) {
     Track *t = &tracks->track[i];
@@ -283,6 +293,8 @@ static void confirm(RvObstaclesTracks *tracks, const RvObstacle *obstacles) {
     if (t->score < least - t->early)
       continue;
     Track *lost = find_lost(tracks, o, sides, TAKE_OVER);
+    if (lost && is_part(lost, o))
+      continue;
     if (lost)
       take_over(lost, t, o, sides);
     else if (t->score >= least || !find_lost(tracks, o, sides, NEAR_LOST))

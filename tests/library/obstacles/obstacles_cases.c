@@ -345,39 +345,68 @@ static RvStatus distances_of(RvCheck *check, const Scene *s, RvEngine engine,
   return status;
 }
 
+/* The first `count` of the boxes on both engines. */
+static void compare_distances(RvCheck *check, const char *name, const Scene *s,
+                              const RvObstaclesRect *rects, int count) {
+  RvObstaclesDepth got[RV_OBSTACLES_BOXES];
+  for (int engine = RV_CPU; engine <= (rvc_cuda(check) ? RV_CUDA : RV_CPU); engine++) {
+    memset(got, 0, sizeof got);
+    if (!rvc_true(check, name, distances_of(check, s, (RvEngine)engine, rects, count, got) == RV_OK,
+                  "engine %d failed", engine))
+      continue;
+    for (int k = 0; k < count; k++) {
+      const RvObstaclesDepth want = obstacles_reference_depth(&s->disparity, rects, count, k);
+      rvc_true(check, name, want.disparity == got[k].disparity && want.valid == got[k].valid,
+               "engine %d, box %d of %d, %d,%d %dx%d: %d (%d), expected %d (%d)", engine, k, count,
+               rects[k].x, rects[k].y, rects[k].w, rects[k].h, got[k].disparity, got[k].valid,
+               want.disparity, want.valid);
+    }
+  }
+}
+
 static void check_distances(RvCheck *check, const char *name, RvRandom *random) {
   Scene s = scene_new(check, 90, 70);
   uint16_t *values = s.disparity.data;
   for (int i = 0; i < 90 * 70; i++)
     values[i] = (uint16_t)(rvc_range(random, 0, 2) ? rvc_range(random, 0, 65535) : 0);
   RvObstaclesRect rects[RV_OBSTACLES_BOXES];
-  RvObstaclesDepth got[RV_OBSTACLES_BOXES];
-  for (int k = 0; k < RV_OBSTACLES_BOXES; k++)
-    rects[k] = (RvObstaclesRect){rvc_range(random, -60, 120), rvc_range(random, -60, 120),
-                                 rvc_range(random, -2, 90), rvc_range(random, 0, 90)};
-  rects[0] = (RvObstaclesRect){INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX};
-  rects[1] = (RvObstaclesRect){INT32_MIN, INT32_MIN, INT32_MAX, INT32_MAX};
-  rects[2] = (RvObstaclesRect){0, 0, 90, 70};
-  for (int engine = RV_CPU; engine <= (rvc_cuda(check) ? RV_CUDA : RV_CPU); engine++) {
-    memset(got, 0, sizeof got);
-    if (!rvc_true(check, name,
-                  distances_of(check, &s, (RvEngine)engine, rects, RV_OBSTACLES_BOXES, got) ==
-                      RV_OK,
-                  "engine %d failed", engine))
-      continue;
-    for (int k = 0; k < RV_OBSTACLES_BOXES; k++) {
-      const RvObstaclesDepth want = obstacles_reference_depth(&s.disparity, &rects[k]);
-      rvc_true(check, name, want.disparity == got[k].disparity && want.valid == got[k].valid,
-               "engine %d, box %d,%d %dx%d: %d (%d), expected %d (%d)", engine, rects[k].x,
-               rects[k].y, rects[k].w, rects[k].h, got[k].disparity, got[k].valid, want.disparity,
-               want.valid);
+  for (int count = 2; count <= RV_OBSTACLES_BOXES; count *= 2) { /* 256 cover all of each other */
+    for (int k = 0; k < count; k++)
+      rects[k] = (RvObstaclesRect){rvc_range(random, -60, 120), rvc_range(random, -60, 120),
+                                   rvc_range(random, -2, 90), rvc_range(random, 0, 90)};
+    if (count > 4) {
+      rects[0] = (RvObstaclesRect){INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX};
+      rects[1] = (RvObstaclesRect){INT32_MIN, INT32_MIN, INT32_MAX, INT32_MAX};
+      rects[2] = (RvObstaclesRect){0, 0, 90, 70};
     }
+    compare_distances(check, name, &s, rects, count);
   }
+  scene_free(&s);
+}
+
+/* A near box before the right half of a far one, and before all of another one. */
+static void check_hidden(RvCheck *check, const char *name, RvRandom *random) {
+  static const RvObstaclesRect rects[] = {{8, 10, 40, 40}, {28, 12, 40, 44}, {36, 20, 16, 16}};
+  static const int wanted[] = {160, 480, 480};
+  Scene s = scene_new(check, 90, 70);
+  uint16_t *values = s.disparity.data;
+  (void)random;
+  for (int i = 0; i < 90 * 70; i++)
+    values[i] = i % 90 < 28 ? 160 : 480;
+  RvObstaclesDepth got[3] = {{0, 0, 0}};
+  rvc_true(check, name, distances_of(check, &s, RV_CPU, rects, 3, got) == RV_OK, "failed");
+  for (int k = 0; k < 3; k++)
+    rvc_true(check, name, got[k].disparity == wanted[k] && got[k].valid == 255,
+             "box %d: %d (%d), expected %d (255)", k, got[k].disparity, got[k].valid, wanted[k]);
+  rvc_true(check, name, distances_of(check, &s, RV_CPU, rects, 1, got) == RV_OK, "failed");
+  rvc_true(check, name, got[0].disparity == 480, "alone: %d, expected 480", got[0].disparity);
+  compare_distances(check, name, &s, rects, 3);
   scene_free(&s);
 }
 
 RVC_PARITY({.group = obstacles_host_parity}, RVC_CASE("obstacles/known", check_known, RVC_LARGE),
            RVC_CASE("obstacles/distances", check_distances, 0),
+           RVC_CASE("obstacles/hidden", check_hidden, 0),
            RVC_CASE("obstacles/extremes", check_extremes, 0),
            RVC_CASE("obstacles/many", check_many, RVC_LARGE),
            RVC_CASE("obstacles/reference", check_reference, 0));

@@ -4,6 +4,7 @@
  * from sorted lists. */
 #include "obstacles/obstacles_reference.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -391,14 +392,37 @@ static int valid_of(const Frame *f, int strip) {
   return total ? 255 * valid / total : 0;
 }
 
-/* 1 when there is a run above the clearance within 4 strips, whose bins are within 3/4 and 4/3 of bin q. */
-static int hangs(const Frame *f, int strip, int q) {
+/* 1 when there is a run above the clearance within `reach` strips, as far as bin q but
+ * for 1 / (part + 1). */
+static int hangs(const Frame *f, int strip, int q, int reach, int part) {
   const double at = 2 * q + 1;
   for (int i = 0; i < f->run_count; i++)
-    if (f->runs[i].over && f->strip[i] >= strip - 4 && f->strip[i] <= strip + 4 &&
-        f->runs[i].low <= at * 4 / 3 && f->runs[i].high >= at * 3 / 4)
+    if (f->runs[i].over && f->strip[i] >= strip - reach && f->strip[i] <= strip + reach &&
+        f->runs[i].low <= at * (part + 1) / part && f->runs[i].high >= at * part / (part + 1))
       return 1;
   return 0;
+}
+
+/* 1 when more than 5 % of the strip's pixels, from min_height to the clearance at bin q, are invalid. */
+static int has_holes(const Frame *f, int strip, int q) {
+  const RvObstaclesPlan *p = f->p;
+  const RvObstaclesDepthRow d =
+      rv_obstacles_depth_row(p, &f->ground, rv_obstacles_center(p, 2 * q));
+  const double ground = (d.row - rv_obstacles_column(&f->ground, strip * p->n + p->n / 2)) / 256.0;
+  const double top = floor(ground - d.clear / 256.0), foot = floor(ground - d.low / 256.0);
+  int invalid = 0, all = 0;
+  for (int y = 0; y < p->height; y++)
+    for (int x = strip * p->n; y >= top && y <= foot && x < (strip + 1) * p->n; x++) {
+      invalid += value_at(&f->disparity, x, y) == 0;
+      all++;
+    }
+  return 20 * invalid > all;
+}
+
+/* 1 when the evidence at bin q is that of something overhanging. */
+static int is_smeared(const Frame *f, int strip, int q, int obstacle) {
+  return (has_holes(f, strip, q) && hangs(f, strip, q, 20, 12)) ||
+         (obstacle == RV_OBSTACLE_NONE && hangs(f, strip, q, 4, 3));
 }
 
 static RvFreeColumn column_of(const Frame *f, const ObstaclesResult *result, int strip) {
@@ -420,8 +444,7 @@ static RvFreeColumn column_of(const Frame *f, const ObstaclesResult *result, int
       limit.obstacle = index == RV_OBSTACLE_NONE ? limit.obstacle : index;
     }
   const int through = known_until(f, strip, 0);
-  const int is_loose = limit.obstacle == RV_OBSTACLE_NONE && hangs(f, strip, q);
-  if (q && (limit.evidence == 0 || is_loose) && through < q)
+  if (q && (limit.evidence == 0 || is_smeared(f, strip, q, limit.obstacle)) && through < q)
     limit =
         (RvObstaclesLimit){.known = through, .valid = limit.valid, .obstacle = RV_OBSTACLE_NONE};
   const int depth = rv_obstacles_limit_depth(p, &limit);
@@ -467,18 +490,42 @@ void obstacles_reference(const RvObstaclesPlan *p, const RvObstaclesSource *sour
     free(f.disparity.data);
 }
 
-RvObstaclesDepth obstacles_reference_depth(const RvPlane *disparity, const RvObstaclesRect *rect) {
-  const RvObstaclesRect inner = rv_obstacles_inner(rect, disparity);
-  RvcWeighted *values = rvc_memory((size_t)(inner.w * inner.h) * sizeof *values);
-  int count = 0;
+/* 1 when a box whose foot is lower than that of box k covers a pixel. */
+static int is_hidden(const RvObstaclesRect *rects, int count, int k, int x, int y) {
+  const double foot = (double)rects[k].y + rv_max(rects[k].h, 0);
+  for (int i = 0; i < count; i++) {
+    const double left = rects[i].x, top = rects[i].y, right = left + rects[i].w,
+                 bottom = top + rects[i].h;
+    if (bottom > foot && x >= left && x < right && y >= top && y < bottom)
+      return 1;
+  }
+  return 0;
+}
+
+RvObstaclesDepth obstacles_reference_depth(const RvPlane *disparity, const RvObstaclesRect *rects,
+                                           int boxes, int k) {
+  const RvObstaclesRect inner = rv_obstacles_inner(&rects[k], disparity);
+  const size_t pixels = (size_t)(inner.w * inner.h);
+  RvcWeighted *values = rvc_memory(2 * pixels * sizeof *values), *clear = values + pixels;
+  int count = 0, visible = 0;
   for (int y = inner.y; y < inner.y + inner.h; y++)
-    for (int x = inner.x; x < inner.x + inner.w; x++)
-      if (value_at(disparity, x, y))
-        values[count++] = (RvcWeighted){value_at(disparity, x, y), 1};
+    for (int x = inner.x; x < inner.x + inner.w; x++) {
+      const RvcWeighted value = {value_at(disparity, x, y), 1};
+      if (!value.key)
+        continue;
+      values[count++] = value;
+      if (!is_hidden(rects, boxes, k, x, y))
+        clear[visible++] = value;
+    }
+  const int all = count;
+  if (10 * visible >= count) {
+    memcpy(values, clear, (size_t)visible * sizeof *values);
+    count = visible;
+  }
   qsort(values, (size_t)count, sizeof *values, rvc_by_key);
   const RvObstaclesDepth depth = {
       (uint16_t)(count ? values[(size_t)(count - 1) * 65 / 100].key : 0),
-      rv_obstacles_fraction((uint32_t)count, inner.w, inner.h), 0};
+      rv_obstacles_fraction((uint32_t)all, inner.w, inner.h), 0};
   free(values);
   return depth;
 }

@@ -17,7 +17,8 @@ typedef struct ObstaclesResult {
 void obstacles_reference(const RvObstaclesPlan *plan, const RvObstaclesSource *source,
                          ObstaclesResult *result);
 
-/* Quantile and valid fraction of a box by sorting all its values. */
-RvObstaclesDepth obstacles_reference_depth(const RvPlane *disparity, const RvObstaclesRect *rect);
+/* Quantile and valid fraction of box k of `boxes` by sorting all its values. */
+RvObstaclesDepth obstacles_reference_depth(const RvPlane *disparity, const RvObstaclesRect *rects,
+                                           int boxes, int k);
 
 #endif
