@@ -123,8 +123,6 @@ int rv_threads(int requested) {
   return requested > 0 ? requested : omp_get_num_procs();
 }
 
-#define GUARD_BYTE 0xA5
-
 void *rv_arena_take(RvArena *arena, size_t bytes) {
   if (arena->pieces < 0 || arena->pieces >= RV_ARENA_PIECES) {
     arena->pieces = -1; /* a layout with too many pieces is rejected by rv_arena_open */
@@ -153,7 +151,7 @@ RvStatus rv_arena_open(RvArena *arena, RvEngine engine) {
   char *memory = rv_memory_alloc(bytes, engine);
   if (!memory)
     return RV_ERR_NO_MEMORY;
-  if (RV_CANARIES && rv_memory_fill(memory, GUARD_BYTE, bytes, engine, NULL) != RV_OK) {
+  if (RV_CANARIES && rv_memory_fill(memory, RV_ARENA_GUARD_BYTE, bytes, engine, NULL) != RV_OK) {
     rv_memory_free(memory, engine);
     return RV_ERR_CUDA;
   }
@@ -167,25 +165,6 @@ void rv_arena_close(RvArena *arena) {
   if (arena->memory)
     rv_memory_free(arena->memory, arena->engine);
   memset(arena, 0, sizeof *arena);
-}
-
-int rv_arena_check(const RvArena *arena) {
-  if (!RV_CANARIES || !arena->memory)
-    return -1;
-  for (int i = 0; i <= arena->pieces; i++) {
-    const size_t at = i == arena->pieces ? arena->used : arena->guard[i];
-    unsigned char guard[RV_ARENA_GUARD];
-    if (arena->engine == RV_CUDA) {
-      if (rv_copy_to_host(guard, arena->memory + at, sizeof guard, NULL) != RV_OK)
-        return i;
-    } else {
-      memcpy(guard, arena->memory + at, sizeof guard);
-    }
-    for (size_t k = 0; k < sizeof guard; k++)
-      if (guard[k] != GUARD_BYTE)
-        return i;
-  }
-  return -1;
 }
 
 #if !RV_HAVE_CUDA

@@ -19,8 +19,8 @@
 typedef struct RvCudaDevice {
   int processors; /* SMs of the current context, which may be a part of the device */
   int shared;     /* bytes of shared memory that a block may have, less those of the system */
-  int overlaps; /* 1: kernels may start before the preceding one ends (rv_launch.cuh); depends on the
-                 * code that was loaded too: PTX for an older architecture cannot */
+  int overlaps;   /* 1: kernels may start before the preceding one ends (rv_launch.cuh); depends on
+                   * the code that was loaded too: PTX for an older architecture cannot */
 } RvCudaDevice;
 RvStatus rv_cuda_device(const RvLog *log, RvCudaDevice *out);
 

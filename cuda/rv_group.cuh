@@ -42,9 +42,9 @@ template <class T> static __device__ __forceinline__ T rv_warp_max(T v) {
   return v;
 }
 
-/* The cluster of this block, from compute capability 9.0 on: rank of the block, number of blocks, barrier,
- * and the same variable of shared memory in another block. The intrinsics that cooperative_groups.h
- * calls: that header is two thirds of what a file with it compiles. */
+/* The cluster of this block, from compute capability 9.0 on: rank of the block, number of blocks,
+ * barrier, and the same variable of shared memory in another block. The intrinsics that
+ * cooperative_groups.h calls: that header is two thirds of what a file with it compiles. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 static __device__ __forceinline__ unsigned rv_cluster_rank(void) {
   return __clusterRelativeBlockRank();

@@ -95,12 +95,13 @@ RvCpuLevel rv_cpu_level(void);
  *
  * A layout function takes every piece twice: first on a fresh arena without memory, which only
  * counts, then on the block. Builds with RV_CANARIES put guard bytes before, between and after the
- * pieces; rv_arena_check finds the first damaged guard.
+ * pieces, which the tests check.
  *
  *   | guard | piece 0 ... | guard | piece 1 ... | guard |
  */
 #define RV_ARENA_ALIGN 256
 #define RV_ARENA_GUARD 256
+#define RV_ARENA_GUARD_BYTE 0xA5
 #define RV_ARENA_PIECES 48
 
 typedef struct RvArena {
@@ -120,10 +121,6 @@ size_t rv_arena_size(const RvArena *arena);
 /* Turns a counted arena into one with memory, ready to take the same pieces again. */
 RvStatus rv_arena_open(RvArena *arena, RvEngine engine);
 void rv_arena_close(RvArena *arena);
-
-/* Index of the first damaged guard, -1 when all are intact (always, without RV_CANARIES).
- * Synchronizes. */
-int rv_arena_check(const RvArena *arena);
 
 #ifdef __cplusplus
 }

@@ -13,8 +13,9 @@
 
 #include "rv_cuda.cuh"
 
-/* Blocks of `threads` per multiprocessor that __launch_bounds__ may ask for: `blocks`, or as many as
- * this GPU can hold: 1024 threads with compute capability 7.5, 1536 with 8.6 to 8.9, 11.0, 12.x. */
+/* Blocks of `threads` per multiprocessor that __launch_bounds__ may ask for: `blocks`, or as many
+ * as this GPU can hold: 1024 threads with compute capability 7.5, 1536 with 8.6 to 8.9, 11.0,
+ * 12.x. */
 static constexpr int rv_launch_blocks(int threads, int blocks) {
 #ifndef __CUDA_ARCH__
   const int held = 2048;
@@ -69,7 +70,8 @@ struct RvLaunch {
     a->val.programmaticStreamSerializationAllowed = 1;
   }
 
-  /* All blocks are on the GPU at the same time, or the launch fails: they may wait for each other. */
+  /* All blocks are on the GPU at the same time, or the launch fails: they may wait for each
+   * other. */
   void cooperative() {
     cudaLaunchAttribute *a = &attributes[config.numAttrs++];
     a->id = cudaLaunchAttributeCooperative;
@@ -95,14 +97,13 @@ static inline RvStatus rv_launch(const RvLog *log, void (*kernel)(Params...), di
   return launch.run(log, kernel, args...);
 }
 
-/* The same for a kernel of a stage: a Work has `overlaps`, a Job plan and stream. The first kernel
- * of a frame does not start early. */
+/* The same for a kernel of a stage: a Work has `overlaps`, a Job plan and stream. */
 template <class Work, class Job, class... Params, class... Args>
-static inline RvStatus rv_launch_stage(const Work *w, bool is_first, void (*kernel)(Params...),
-                                       dim3 grid, unsigned threads, size_t shared, const Job *job,
+static inline RvStatus rv_launch_stage(const Work *w, void (*kernel)(Params...), dim3 grid,
+                                       unsigned threads, size_t shared, const Job *job,
                                        const Args &...args) {
   return rv_launch(&job->plan->config.log, kernel, grid, dim3(threads), shared, job->stream,
-                   w->overlaps && !is_first, args...);
+                   w->overlaps != 0, args...);
 }
 
 #endif

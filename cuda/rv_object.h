@@ -148,8 +148,8 @@ void rv_object_free(void *object);
   static const RvClass klass = {RV_CLASS_NAMES(Type, x), .engines = RV_ENGINES(x), __VA_ARGS__};   \
   RV_OBJECT(Type, x, klass)
 
-/* Defines open_cpu and the stage reset of an engine whose member `state` is all that is kept between
- * runs: both clear it. */
+/* Defines open_cpu and the stage reset of an engine whose member `state` is all that is kept
+ * between runs: both clear it. */
 #define RV_CLEARED_STATE(Work, Job)                                                                \
   static RvStatus open_cpu(void *work, const void *plan) {                                         \
     memset(((Work *)work)->state, 0, sizeof *((Work *)work)->state);                               \

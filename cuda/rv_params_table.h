@@ -33,7 +33,8 @@
   .values = (const RvParamValue[]){__VA_ARGS__},                                                   \
   .value_count = (int)(sizeof((const RvParamValue[]){__VA_ARGS__}) / sizeof(RvParamValue))
 
-/* A row: name, field of Config, range, default, flags, unit or NULL, special values or NULL, text. */
+/* A row: name, field of Config, range, default, flags, unit or NULL, special values or NULL,
+ * text. */
 #define RV_ROW(its_name, its_value, its_flags, its_unit, its_note, its_text)                       \
   .name = its_name, .text = its_text, .unit = its_unit, .note = its_note, .value = its_value,      \
   .flags = its_flags

@@ -6,9 +6,9 @@
 
 #include "rv_hd.h"
 
-/* Candidate lines of the v-disparity through (horizon, 0) and (height - 1, bottom), row and px: their
- * horizons are `count` rows from a quarter of the height above the image to three quarters below its
- * top. */
+/* Candidate lines of the v-disparity through (horizon, 0) and (height - 1, bottom), row and px:
+ * their horizons are `count` rows from a quarter of the height above the image to three quarters
+ * below its top. */
 RV_HD int rv_line_horizon(int index, int count, int height) {
   return -(height / 4) + index * height / count;
 }

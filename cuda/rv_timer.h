@@ -21,8 +21,8 @@ void rv_timer_free(RvTimer **timer);
  * waits. NULL: nothing is measured. */
 RvStatus rv_timer_mark(RvTimer *timer, int i, RvStream stream);
 
-/* us from each mark to the next, marks - 1 values. RV_ERR_ARG without a complete run. On RV_CUDA the
- * stream has passed, and the device is current. */
+/* us from each mark to the next, marks - 1 values. RV_ERR_ARG without a complete run. On RV_CUDA
+ * the stream has passed, and the device is current. */
 RvStatus rv_timer_spans(const RvTimer *timer, double *us);
 
 /* In rv_cuda.cu. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rvcheck.h: how an algorithm shows itself to parity, benchmark and fuzz (the checkasm idea). Every
- * cuda/x/x_cases.c defines `const RvCases rv_x_cases`; cuda/algorithms.def lists the names. */
+ * tests/library/x/x_cases.c defines `const RvCases rv_x_cases`; cuda/algorithms.def lists the
+ * names. */
 #ifndef RVCHECK_H
 #define RVCHECK_H
 
@@ -121,6 +122,11 @@ void rvc_planes_free(RvPlane *planes, int count);
 
 /* Host memory, cleared, for free(); ends the program when there is none. */
 void *rvc_memory(size_t bytes);
+
+/* Index of the first damaged guard of an object's memory; -1: all are intact, or the library was
+ * built without RV_CANARIES. Synchronizes. */
+struct RvArena;
+int rvc_damaged_guard(const struct RvArena *arena);
 
 /* A field of a config that bytes of a fuzzer set: low + step * (byte number `at` modulo `values`),
  * valid or not. values 0: the byte as it is. */

@@ -25,7 +25,8 @@ typedef struct RvConvertStages {
   RvStatus (*fill)(const RvConvertJob *job, void *to, ptrdiff_t to_stride, int byte, size_t bytes,
                    int rows);
 
-  /* Luma of packed YUV and of 16-bit samples, or gray of RGB, of the rectangle of the size of `gray` at (x, y). */
+  /* Luma of packed YUV and of 16-bit samples, or gray of RGB, of the rectangle of the size of
+   * `gray` at (x, y). */
   RvStatus (*gray)(const RvConvertJob *job, const RvPicture *picture, int x, int y,
                    const RvPlane *gray);
 

@@ -13,7 +13,8 @@ struct DrawCuda {
   int overlaps;      /* kernels may start before the preceding one ends */
 };
 
-/* The shapes of rv_draw_flush(); and `count` quadrilaterals from `first` on, where these are many. */
+/* The shapes of rv_draw_flush(); and `count` quadrilaterals from `first` on, where these are
+ * many. */
 RvStatus draw_cuda_shapes(void *work, const RvDrawJob *job);
 RvStatus draw_cuda_quads(const DrawCuda *work, const RvDrawJob *job, int first, int count);
 

@@ -84,7 +84,7 @@ static RvStatus cells(void *memory, const RvGroundJob *job) {
   const GroundCuda *w = (GroundCuda *)memory;
   const RvGroundPlan *g = job->plan;
   const dim3 grid((unsigned)rv_div_up(g->columns, CELL_THREADS), (unsigned)g->rows);
-  return rv_launch_stage(w, true, cells_kernel, grid, CELL_THREADS, 0, job, *g, *w, job->disparity);
+  return rv_launch_stage(w, cells_kernel, grid, CELL_THREADS, 0, job, *g, *w, job->disparity);
 }
 
 /* --- Lines ----------------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static RvStatus lines(void *memory, const RvGroundJob *job) {
   const GroundCuda *w = (GroundCuda *)memory;
   const RvGroundPlan *g = job->plan;
   const dim3 grid(RV_GROUND_HORIZONS, (unsigned)rv_div_up(RV_GROUND_BOTTOMS, LINE_BOTTOMS));
-  return rv_launch_stage(w, false, lines_kernel, grid, LINE_BOTTOMS * LINE_PHASES, 0, job, *g, *w);
+  return rv_launch_stage(w, lines_kernel, grid, LINE_BOTTOMS * LINE_PHASES, 0, job, *g, *w);
 }
 
 /* --- Plane ----------------------------------------------------------------------------------- */
@@ -191,8 +191,7 @@ static RvStatus plane(void *memory, const RvGroundJob *job) {
   const GroundCuda *w = (GroundCuda *)memory;
   const RvGroundPlan *g = job->plan;
   for (int round = 0; round < RV_GROUND_FIT_ROUNDS; round++)
-    RV_TRY(rv_launch_stage(w, false, fit_kernel, dim3(FIT_BLOCKS), FIT_THREADS, 0, job, *g, *w,
-                           round));
+    RV_TRY(rv_launch_stage(w, fit_kernel, dim3(FIT_BLOCKS), FIT_THREADS, 0, job, *g, *w, round));
   return RV_OK;
 }
 

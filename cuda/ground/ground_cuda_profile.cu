@@ -245,8 +245,8 @@ RvStatus ground_cuda_profile(const GroundCuda *w, const RvGroundJob *job) {
   const bool is_estimated = g->config.mode == RV_GROUND_MODE_ESTIMATE;
   if (is_estimated && g->config.profile) {
     const unsigned blocks = (unsigned)rv_min(rv_div_up(g->cells, OFFSET_THREADS), 256);
-    RV_TRY(rv_launch_stage(w, false, offsets_kernel, dim3(blocks), OFFSET_THREADS, 0, job, *g, *w));
+    RV_TRY(rv_launch_stage(w, offsets_kernel, dim3(blocks), OFFSET_THREADS, 0, job, *g, *w));
   }
-  return rv_launch_stage(w, !is_estimated, profile_kernel, dim3(1), PROFILE_THREADS,
-                         sizeof(ProfileShared), job, *g, *w, job->out);
+  return rv_launch_stage(w, profile_kernel, dim3(1), PROFILE_THREADS, sizeof(ProfileShared), job,
+                         *g, *w, job->out);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hough_cuda_candidates.cuh: bins that may be peaks, found while the sums are on their way to memory.
- * Only .cu files include it. */
+/* hough_cuda_candidates.cuh: bins that may be peaks, found while the sums are on their way to
+ * memory. Only .cu files include it. */
 #ifndef RV_HOUGH_CANDIDATES_CUH
 #define RV_HOUGH_CANDIDATES_CUH
 

@@ -444,7 +444,7 @@ RvStatus hough_cuda_canny(HoughCuda *work, RvHoughJob *job) {
                    work->classes,
                    work->labels};
   const dim3 tiles((unsigned)rv_div_up(p->width, TILE_W), (unsigned)rv_div_up(p->height, TILE_H));
-  RV_TRY(rv_launch(log, tile_kernel, tiles, dim3(THREADS), 0, job->stream, false, c));
+  RV_TRY(rv_launch(log, tile_kernel, tiles, dim3(THREADS), 0, job->stream, work->is_early, c));
   const int border = (p->height - 1) / TILE_H * p->width + (p->width - 1) / TILE_W * p->height;
   if (border > 0)
     RV_TRY(rv_launch(log, border_kernel, dim3((unsigned)rv_div_up(border, THREADS)), dim3(THREADS),

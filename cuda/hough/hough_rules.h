@@ -47,9 +47,6 @@ RV_HD uint32_t rv_hough_point(int x, int y) {
   return (uint32_t)x | (uint32_t)y << 16;
 }
 
-RV_HD int rv_hough_bin(const RvHoughAngle *a, uint32_t x, uint32_t y, int shift) {
-  return (int)((x * (uint32_t)a->c + y * (uint32_t)a->s + (uint32_t)a->k) >> shift);
-}
 RV_HD int rv_hough_bin_wide(const RvHoughAngle *a, uint32_t x, uint32_t y, int shift) {
   return (int)(((int64_t)x * a->c + (int64_t)y * a->s + a->k) >> shift);
 }

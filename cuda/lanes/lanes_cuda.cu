@@ -114,7 +114,7 @@ static __global__ void __launch_bounds__(ROW_THREADS)
 static RvStatus rows(void *memory, const RvLanesJob *job) {
   const LanesCuda *w = (LanesCuda *)memory;
   const dim3 grid((unsigned)rv_div_up(job->plan->rows, ROW_THREADS / 32));
-  return rv_launch_stage(w, true, rows_kernel, grid, ROW_THREADS, 0, job, *job->plan, *w,
+  return rv_launch_stage(w, rows_kernel, grid, ROW_THREADS, 0, job, *job->plan, *w,
                          job->source.ground);
 }
 
@@ -166,7 +166,7 @@ static RvStatus votes(void *memory, const RvLanesJob *job) {
                                                    &p->config.log)));
   }
   const dim3 grid((unsigned)rv_div_up(p->spaces, SCORE_THREADS / 32));
-  return rv_launch_stage(w, false, scores_kernel, grid, SCORE_THREADS, 0, job, *p, *w);
+  return rv_launch_stage(w, scores_kernel, grid, SCORE_THREADS, 0, job, *p, *w);
 }
 
 RV_ENGINE(RvLanes, lanes, cuda, LanesCuda, layout, open, nullptr, rows, lanes_cuda_marks, votes,

@@ -255,6 +255,6 @@ static __global__ void __launch_bounds__(LINE_THREADS)
 
 RvStatus lanes_cuda_lines(void *memory, const RvLanesJob *job) {
   const LanesCuda *w = (LanesCuda *)memory;
-  return rv_launch_stage(w, false, lines_kernel, dim3(RV_LANES_MAX), LINE_THREADS, 0, job,
-                         *job->plan, *w, job->source.disparity, job->source.color, job->out);
+  return rv_launch_stage(w, lines_kernel, dim3(RV_LANES_MAX), LINE_THREADS, 0, job, *job->plan, *w,
+                         job->source.disparity, job->source.color, job->out);
 }

@@ -168,6 +168,6 @@ RvStatus lanes_cuda_marks(void *memory, const RvLanesJob *job) {
   const LanesCuda *w = (LanesCuda *)memory;
   const RvLanesPlan *p = job->plan;
   const size_t shared = (2 * (size_t)p->columns + 1) * sizeof(uint32_t);
-  return rv_launch_stage(w, false, marks_kernel, dim3((unsigned)p->rows), MARK_THREADS, shared, job,
-                         *p, *w, job->source.gray, job->source.disparity);
+  return rv_launch_stage(w, marks_kernel, dim3((unsigned)p->rows), MARK_THREADS, shared, job, *p,
+                         *w, job->source.gray, job->source.disparity);
 }

@@ -14,7 +14,6 @@
 #define RV_LANES_COLUMNS 4096 /* of a row that is searched */
 #define RV_LANES_ROWS 810     /* sampled rows of the tallest image */
 #define RV_LANES_ROW_HITS 48
-#define RV_LANES_HITS (RV_LANES_ROWS * RV_LANES_ROW_HITS)
 #define RV_LANES_WIDTH_MAX 255 /* columns of a marking */
 #define RV_LANES_Q_MAX (1 << 24)
 #define RV_LANES_NO_ROW INT32_MAX /* row of a bin of the ground that is not valid */
@@ -32,7 +31,6 @@
 #define RV_LANES_HORIZONS 9
 #define RV_LANES_COARSE 4  /* times the step while the horizon is unknown */
 #define RV_LANES_MEMORY 15 /* frames without lines that the horizon is kept */
-#define RV_LANES_SPACES (RV_LANES_HORIZONS * RV_LANES_PSIS * RV_LANES_KAPPAS) /* exceeds any plan */
 #define RV_LANES_BINS 160
 #define RV_LANES_BIN 100       /* mm */
 #define RV_LANES_FIRST (-8000) /* mm */

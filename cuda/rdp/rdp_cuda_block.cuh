@@ -14,9 +14,11 @@ constexpr unsigned ALL = 0xffffffffu;
 #  define RDP_BACKOFF_NS 20
 #endif
 
-/* Segments of more than shape.small_rows rows are searched by one warp each; those up to it are split
- * to the end by a thread each. */
+/* Segments of more than shape.small_rows rows are searched by one warp each; those up to it are
+ * split to the end by a thread each. */
 constexpr int SMALL_ROWS = 8, SMALL_ROWS_MAX = 32; /* as a rule, and where memory is short */
+/* Columns of more rows than that have work for all warps: 16 rows are left to a thread. */
+constexpr int LONG_COLUMN = 3072;
 
 /* Groups of 32 words in a column. */
 constexpr int GROUPS_MAX = RV_MAX_SIDE / 1024;

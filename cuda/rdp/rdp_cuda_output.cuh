@@ -103,20 +103,24 @@ static __device__ __forceinline__ int polyline(const Block &b, const RdpArgs &a,
   return row > last ? 0 : rv_rdp_between(d[first], d[last], row - first, max(last - first, 1));
 }
 
-/* The mask, which load() has zeroed: a warp per word of rows, a lane per column. */
+/* The mask, which load() has zeroed: a warp per word of rows, a lane per column; mark by mark where
+ * they are few, else row by row, so that neighbors leave together. */
 static __device__ __forceinline__ void write_mask(const Block &b, const RdpArgs &a, int x0,
                                                   int columns) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  if (!a.output.mask.data || lane >= columns)
+  if (!a.output.mask.data)
     return;
   uint8_t *mask = (uint8_t *)a.output.mask.data + x0 + lane;
   for (int word = warp; word < a.shape.words; word += WARPS) {
-    const int at = lane * a.shape.word_pitch + word;
+    const int at = min(lane, columns - 1) * a.shape.word_pitch + word;
     const uint32_t cuts = b.cut[at];
-    for (uint32_t bits = cuts | b.first[at] | b.last[at]; bits; bits &= bits - 1) {
+    const uint32_t own = lane < columns ? cuts | b.first[at] | b.last[at] : 0;
+    const bool are_few = warp_sum((unsigned)__popc(own)) <= 4u * columns;
+    for (uint32_t bits = are_few ? own : ALL; bits; bits &= bits - 1) {
       const int bit = __ffs((int)bits) - 1;
-      mask[(word * 32 + bit) * a.output.mask.stride] =
-          (uint8_t)(cuts >> bit & 1 ? RV_RDP_CUT : RV_RDP_END);
+      if (own >> bit & 1)
+        mask[(word * 32 + bit) * a.output.mask.stride] =
+            (uint8_t)(cuts >> bit & 1 ? RV_RDP_CUT : RV_RDP_END);
     }
   }
 }
@@ -183,8 +187,8 @@ static __device__ __forceinline__ void write_segment(const Block &b, const RdpAr
   out[2] = d[first] | (uint32_t)d[last] << 16;
 }
 
-/* The list: a warp takes the segments that begin in one word of all columns, collected first so that
- * no lane idles, and in order so that neighbors in the list are written together. */
+/* The list: a warp takes the segments that begin in one word of all columns, collected first so
+ * that no lane idles, and in order so that neighbors in the list are written together. */
 static __device__ __forceinline__ void write_segments(const Block &b, const RdpArgs &a, int x0,
                                                       int columns) {
   constexpr int ROOM = sizeof b.s->small_items / sizeof(uint16_t) / WARPS;

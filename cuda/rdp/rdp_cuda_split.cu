@@ -269,9 +269,10 @@ RvStatus rdp_cuda_shape(const RvRdpConfig *config, RdpShape *shape) {
   const int processors = limits.processors;
   const int rounds = rv_div_up(config->width, processors * COLUMNS_MAX);
   int columns = rv_div_up(config->width, processors * rounds);
-  shape_of(config, columns, SMALL_ROWS, shape);
+  const int small = config->height > LONG_COLUMN ? SMALL_ROWS_MAX / 2 : SMALL_ROWS;
+  shape_of(config, columns, small, shape);
   while (columns > 1 && shape->bytes > most)
-    shape_of(config, --columns, SMALL_ROWS, shape);
+    shape_of(config, --columns, small, shape);
   if (shape->bytes > most) /* shorter lists */
     shape_of(config, columns, SMALL_ROWS_MAX, shape);
   RV_REQUIRE(log, shape->bytes <= most,

@@ -12,7 +12,8 @@ RvStatus rv_calib_finish(const CalibInput *input, RvCalibration *out);
 /* The rules for any calibration; `doc` only gives name and log. RV_ERR_IO after logging. */
 RvStatus rv_calib_check(const CalibDocument *doc, const RvCalibration *calibration);
 
-/* m: distance of the cameras as the rectified images see it. Negative: the right camera comes first. */
+/* m: distance of the cameras as the rectified images see it. Negative: the right camera comes
+ * first. */
 double rv_calib_baseline(const RvCalibration *calibration);
 
 #endif

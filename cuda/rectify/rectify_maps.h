@@ -16,8 +16,8 @@ RvStatus rv_rectify_make_plan(RvRectifyPlan *plan);
 size_t rv_rectify_map_bytes(const RvRectifyGrid *grid);
 
 /* Fills the map of grid g, row after row. `spans` (NULL: none) has two per row of the plane, of the
- * first and the second view: columns whose source samples i, i + 1, ... i + RV_RECTIFY_MARGIN of two
- * rows are inside of the view. */
+ * first and the second view: columns whose source samples i, i + 1, ... i + RV_RECTIFY_MARGIN of
+ * two rows are inside of the view. */
 #define RV_RECTIFY_MARGIN 3
 
 void rv_rectify_make_map(const RvRectifyPlan *plan, int g, void *map, RvRectifySpan *spans);

@@ -24,8 +24,8 @@ void rv_mat3_identity(double out[9]);
 /* Largest deviation of a a^T from the identity. */
 double rv_mat3_orthogonality(const double a[9]);
 
-/* Replaces a by the rotation nearest to it (polar decomposition). a is a rotation except for the digits
- * of a file. */
+/* Replaces a by the rotation nearest to it (polar decomposition). a is a rotation except for the
+ * digits of a file. */
 void rv_mat3_orthonormalize(double a[9]);
 
 /* Rotation by |v| radians around v, and back. */

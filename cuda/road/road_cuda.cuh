@@ -131,8 +131,8 @@ static inline size_t road_exchange_values(const RoadPlan *plan) {
   return (size_t)plan->models * (2 * (size_t)plan->cells + 1) + 1;
 }
 
-/* Means, variances and scales of the whole library, and how many of them every GPU has shared memory
- * for. */
+/* Means, variances and scales of the whole library, and how many of them every GPU has shared
+ * memory for. */
 #define ROAD_KNOWN_SHARED (32 * 1024)
 static inline size_t road_known_bytes(const RoadPlan *plan) {
   return (size_t)3 * plan->config.library_size * plan->cells * sizeof(double);

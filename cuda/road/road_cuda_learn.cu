@@ -3,7 +3,8 @@
  * replacement, pending samples, cost tables. Frames without seeds change nothing. */
 #include "road/road_cuda_clusters.cuh"
 
-#define FEW 8 /* models that each block updates and compares by itself */
+#define FEW 8   /* models that each block updates and compares by itself */
+#define MANY 16 /* models in a library whose tables are made by the whole GPU */
 
 namespace {
 
@@ -61,7 +62,7 @@ namespace {
 
 /* Every block has all models after the frame, in shared memory if they fit. */
 struct Known {
-  double *mean, *variance, *scale; /* [model][cell]; scale: 256 / variance */
+  double *mean, *variance, *scale; /* [model][cell]; scale: 256 / variance, or NULL */
   double *weight;
 };
 
@@ -71,6 +72,20 @@ static __device__ Known known_of(const RoadCuda &w, char *memory, double *weight
   const size_t values = (size_t)w.plan.config.library_size * w.plan.cells;
   double *at = w.known ? w.known + 3 * values * group_rank() : (double *)memory;
   return {at, at + values, at + 2 * values, weight};
+}
+
+/* Loads the models when no sums wait. */
+static __device__ void load_updated(const RoadCuda &w, const Known &k, int models) {
+#pragma unroll 4
+  for (int i = threadIdx.x; i < models * w.plan.cells; i += ROAD_GROUP_THREADS) {
+    const RvRoadMoments m = moments_of(w, i);
+    k.mean[i] = m.mean;
+    k.variance[i] = m.variance;
+    k.scale[i] = 256 / m.variance;
+  }
+  if (threadIdx.x < models)
+    k.weight[threadIdx.x] = __ldcg(&w.library.weight[threadIdx.x]);
+  __syncthreads();
 }
 
 /* Loads the models, with the update of those whose sums are not added yet. */
@@ -177,34 +192,44 @@ static __device__ void keep(const RoadCuda &w, const EmRun &r) {
 
 #define COUNTS_AT_ONCE 8 /* entries of a table per thread */
 
-static __device__ __forceinline__ uint32_t cost_of(const RoadPlan &plan, const Known &k, int at,
-                                                   RvRoadDistance distance, int count) {
-  return distance == RV_ROAD_MAHALANOBIS
-             ? rv_road_scaled_cost(count, k.mean[at], k.scale[at])
-             : rv_road_cost(distance, count, plan.area, k.mean[at], k.variance[at]);
-}
+namespace {
 
-/* Costs of all models for a distance, by the group. */
+/* Of a cell of a model. */
+struct Cell {
+  double mean, variance, scale;
+
+  __device__ __forceinline__ Cell(const Known &k, int at)
+      : mean(k.mean[at]), variance(k.variance[at]), scale(k.scale ? k.scale[at] : 256 / variance) {}
+
+  __device__ __forceinline__ uint32_t cost(const RoadPlan &plan, RvRoadDistance distance,
+                                           int count) const {
+    return distance == RV_ROAD_MAHALANOBIS
+               ? rv_road_scaled_cost(count, mean, scale)
+               : rv_road_cost(distance, count, plan.area, mean, variance);
+  }
+};
+
+} // namespace
+
+/* Costs of all models for a distance, by `threads` threads, this one the number `thread`. */
 static __device__ void tabulate(const RoadCuda &w, const Known &k, const RoadTable &table,
-                                int models, RvRoadDistance distance) {
+                                int models, RvRoadDistance distance, int thread, int threads) {
   const RoadPlan &plan = w.plan;
-  const int thread = group_rank() * ROAD_GROUP_THREADS + threadIdx.x;
-  const int threads = group_blocks() * ROAD_GROUP_THREADS;
   const int runs = rv_div_up(plan.area + 1, COUNTS_AT_ONCE);
   for (int i = thread; i < models * plan.cells * runs; i += threads) {
     const int j = i % models, cell = i / models % plan.cells, first = i / models / plan.cells;
-    const int at = j * plan.cells + cell;
-    const uint32_t empty = distance == RV_ROAD_CHEBYSHEV ? 0 : cost_of(plan, k, at, distance, 0);
+    const Cell model(k, j * plan.cells + cell);
+    const uint32_t empty = distance == RV_ROAD_CHEBYSHEV ? 0 : model.cost(plan, distance, 0);
     uint32_t *cost = table.cost + (size_t)cell * (plan.area + 1) * plan.model_pitch + j;
     const int end = min(plan.area + 1, (first + 1) * COUNTS_AT_ONCE);
     for (int count = first * COUNTS_AT_ONCE; count < end; count++)
-      cost[(size_t)count * plan.model_pitch] = cost_of(plan, k, at, distance, count) - empty;
+      cost[(size_t)count * plan.model_pitch] = model.cost(plan, distance, count) - empty;
   }
   /* By the last warps: with few models, the first ones are busy with the table. */
   for (int j = (threads - 1 - thread) / 32; j < models; j += threads / 32) {
     uint32_t base = 0;
     for (int cell = thread % 32; cell < plan.cells; cell += 32)
-      base += cost_of(plan, k, j * plan.cells + cell, distance, 0);
+      base += Cell(k, j * plan.cells + cell).cost(plan, distance, 0);
     base = (uint32_t)rv_warp_sum(base);
     if (thread % 32 == 0)
       table.base[j] = base;
@@ -215,10 +240,11 @@ static __device__ __forceinline__ double floor_of_variance(const RoadPlan &plan)
   return plan.config.variance_floor * plan.area * plan.area;
 }
 
-/* Effective dimensions of all models, one warp each, by the group. */
-static __device__ void count_dimensions(const RoadCuda &w, const Known &k, int models) {
-  const int lane = threadIdx.x % 32, warps = group_blocks() * ROAD_GROUP_WARPS;
-  for (int j = group_rank() * ROAD_GROUP_WARPS + threadIdx.x / 32; j < models; j += warps) {
+/* Effective dimensions of all models, one warp each. */
+static __device__ void count_dimensions(const RoadCuda &w, const Known &k, int models, int thread,
+                                        int threads) {
+  const int lane = threadIdx.x % 32;
+  for (int j = thread / 32; j < models; j += threads / 32) {
     int dimensions = 0;
     for (int cell = lane; cell < w.plan.cells; cell += 32)
       dimensions +=
@@ -229,11 +255,12 @@ static __device__ void count_dimensions(const RoadCuda &w, const Known &k, int m
   }
 }
 
-static __device__ void tabulate_all(const RoadCuda &w, const Known &k, int models) {
-  count_dimensions(w, k, models);
-  tabulate(w, k, w.update, models, RV_ROAD_MAHALANOBIS);
+static __device__ void tabulate_all(const RoadCuda &w, const Known &k, int models, int thread,
+                                    int threads) {
+  count_dimensions(w, k, models, thread, threads);
+  tabulate(w, k, w.update, models, RV_ROAD_MAHALANOBIS, thread, threads);
   if (w.plan.config.distance != RV_ROAD_MAHALANOBIS)
-    tabulate(w, k, w.classify, models, w.plan.config.distance);
+    tabulate(w, k, w.classify, models, w.plan.config.distance, thread, threads);
 }
 
 /* --- Models that are alike ------------------------------------------------------------------- */
@@ -244,9 +271,12 @@ static __device__ unsigned long long find_alike(const RoadCuda &w, const Known &
                                                 int warp, int warps) {
   const int lane = threadIdx.x % 32, cells = w.plan.cells;
   unsigned long long best = 0;
-  for (int p = warp; p < models * models; p += warps) {
-    const int i = p % models, j = p / models;
-    if (i >= j)
+  const int round = models | 1; /* of an odd number each pair once, by its distance in a circle */
+  for (int p = warp; p < round * (round / 2); p += warps) {
+    const int one = p % round, sum_of = one + p / round + 1;
+    const int other = sum_of < round ? sum_of : sum_of - round;
+    const int i = min(one, other), j = max(one, other);
+    if (j >= models)
       continue;
     uint32_t sum = 0;
     int dimensions = 0;
@@ -426,18 +456,34 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
     kept = r.samples;
   }
   const Known k = known_of(w, memory, weight);
-  load(w, k, models, samples, r.floor_of_variance);
+  if (learns || models > FEW)
+    load_updated(w, k, models);
+  else
+    load(w, k, models, samples, r.floor_of_variance);
   const unsigned long long pair = pair_to_merge(w, k, models);
   const int before = models;
   if (pair)
     models = unite(w, k, models, (int)(~pair & 255), (int)(~pair >> 8 & 255));
   if (rank == 0)
     finish(w, r, k, models, iterations, kept, samples);
-  tabulate_all(w, k, models);
+  if (plan.config.library_size < MANY)
+    tabulate_all(w, k, models, rank * ROAD_GROUP_THREADS + threadIdx.x,
+                 group_blocks() * ROAD_GROUP_THREADS);
   store(w, k, models, before);
   const int thread = rank * ROAD_GROUP_THREADS + threadIdx.x;
   for (int i = thread; i < plan.cells * (plan.area + 1); i += group_blocks() * ROAD_GROUP_THREADS)
     w.unmatched[i] = 0; /* all blocks have finished reading */
+}
+
+/* Tables of a library of many models, by the whole GPU, after learning. */
+static __global__ void __launch_bounds__(ROAD_THREADS)
+    tables_kernel(const __grid_constant__ RoadCuda w) {
+  road_begin();
+  if (road_seeds(w) == 0)
+    return;
+  const Known k = {w.library.mean, w.library.variance, NULL, NULL};
+  tabulate_all(w, k, w.state->models, (int)(blockIdx.x * ROAD_THREADS + threadIdx.x),
+               (int)gridDim.x * ROAD_THREADS);
 }
 
 static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
@@ -447,8 +493,9 @@ static __global__ void __launch_bounds__(ROAD_GROUP_THREADS, 1)
   road_begin();
   const int models = w.state->models;
   const Known k = known_of(w, memory, weight);
-  load(w, k, models, 1, floor_of_variance(w.plan)); /* no sums wait between frames */
-  tabulate_all(w, k, models);
+  load_updated(w, k, models);
+  tabulate_all(w, k, models, group_rank() * ROAD_GROUP_THREADS + threadIdx.x,
+               group_blocks() * ROAD_GROUP_THREADS);
 }
 
 RvStatus road_cuda_open_learn(RoadCuda *w) {
@@ -479,7 +526,10 @@ RvStatus road_cuda_open_learn(RoadCuda *w) {
 
 RvStatus road_cuda_learn(const RoadCuda *w, RvStream stream) {
   const int learning = (int)sizeof(RoadEm) + w->shared_table;
-  return group_launch(w, learn_kernel, rv_max(learning, w->shared_known), stream);
+  RV_TRY(group_launch(w, learn_kernel, rv_max(learning, w->shared_known), stream));
+  return w->plan.config.library_size < MANY ? RV_OK
+                                            : road_launch(w, tables_kernel, dim3(w->processors),
+                                                          dim3(ROAD_THREADS), 0, stream, *w);
 }
 
 RvStatus road_cuda_tabulate(const RoadCuda *w, RvStream stream) {

@@ -225,7 +225,7 @@ RvStatus road_cuda_features(const RoadCuda *w, const RvRoadJob *job) {
   if (road_is_forked(job))
     RV_CU(log, cudaEventRecord(w->joined, w->side));
   return job->disparity.data
-             ? rv_launch(log, depth_kernel, grid, block, 0, job->stream, false, *w, job->disparity)
+             ? road_launch(w, depth_kernel, grid, block, 0, job->stream, *w, job->disparity)
              : RV_OK;
 }
 

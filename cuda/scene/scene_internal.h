@@ -7,7 +7,7 @@
  *   scene_road.c     roads that bend, and their paint;  scene_truth.c: truth beyond single pixels
  *   scene_objects.c  convex bodies, cylinders, ellipsoids; tiles and shadow grid
  *   scene_texture.c  tileable textures with mip levels
- *   scene_kernels.h  rows of pixels, once per instruction set: scene_lanes.c, several pixels at a time
+ *   scene_kernels.h  rows of pixels, once per instruction set: scene_lanes.c, several at a time
  *     scene_lanes_terrain.h, _objects.h: rays: first hit, shadow, truth
  *     scene_lanes_shade.h: light;  _ground.h, _material.h: colors of surfaces;  _texture.h
  *   scene_output.c   pixel formats;  scene_noise.c: the pattern `noise`
@@ -298,14 +298,8 @@ static inline Color color_mix(Color a, Color b, float k) {
 static inline Color color_mul(Color a, float k) {
   return color(a.r * k, a.g * k, a.b * k);
 }
-static inline float clamp01(float v) {
-  return v < 0.0f ? 0.0f : v > 1.0f ? 1.0f : v;
-}
 static inline double absolute(double v) {
   return v < 0.0 ? -v : v;
-}
-static inline int rect_has(const Rect *rect, double x, double y) {
-  return x >= rect->x0 && x <= rect->x1 && y >= rect->y0 && y <= rect->y1;
 }
 static inline int floor_int(double v) {
   const int i = (int)v;

@@ -118,12 +118,11 @@ static RvStatus open(void *memory, const void *constants) {
   SgmCuda *work = (SgmCuda *)memory;
   const RvSgmPlan *plan = (const RvSgmPlan *)constants;
   const RvLog *log = &plan->config.log;
-  int device = 0, shared = 0, major = 0;
+  int device = 0, shared = 0;
   RV_CU(log, cudaGetDevice(&device));
   RV_CU(log, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  RV_CU(log, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   const bool rows_fit = sgm_cuda_rows_shared(plan) <= (size_t)shared;
-  work->early = major >= 9;
+  RV_TRY(rv_cuda_overlaps(log, &work->early));
   work->finish = rows_fit ? sgm_cuda_rows : sgm_cuda_long_rows;
   work->narrow_sums = rows_fit && sgm_cuda_narrow_sums(&plan->config);
   if (!work->narrow_sums)

@@ -107,8 +107,8 @@ struct SgmCuda {
 
 /* Whether the sweeps leave packed 8-bit partial sums: two bytes per word, one for each of its
  * candidates, those of two words interleaved, that contain the amount by which L of both vertical
- * paths together exceeds 2 C, C the cost of the pixel, which sgm_cuda_rows adds. Each path exceeds it
- * by at most p2. */
+ * paths together exceeds 2 C, C the cost of the pixel, which sgm_cuda_rows adds. Each path exceeds
+ * it by at most p2. */
 static inline int sgm_cuda_narrow_sums(const RvSgmConfig *config) {
   const int words = config->disparities / 2;
   return config->paths == 4 && 2 * config->p2 <= 255 && words >= 32 && !(words & (words - 1));
@@ -202,8 +202,8 @@ RvStatus sgm_cuda_winner_open(const RvSgmPlan *plan);
 
 RvStatus sgm_cuda_filter(const SgmCuda *work, const RvSgmJob *job);
 
-/* Values of `in` in regions of at least `size` > 1 pixels; in: at multiples of four bytes, its stride
- * even. */
+/* Values of `in` in regions of at least `size` > 1 pixels; in: at multiples of four bytes, its
+ * stride even. */
 RvStatus sgm_cuda_large_regions(const SgmCuda *work, const RvSgmJob *job,
                                 const SgmRaster<uint16_t> &in, const SgmRaster<uint16_t> &out,
                                 int size);

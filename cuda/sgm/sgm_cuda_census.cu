@@ -199,6 +199,8 @@ __device__ __forceinline__ void add_rows(const CensusArgs &a, const SgmRows &pie
 /* MORE: P2 or totals are needed, too. */
 template <RvSgmCost COST, bool MORE>
 __global__ void __launch_bounds__(32 * WARPS) census_kernel(const __grid_constant__ CensusArgs a) {
+  rv_launch_wait();
+  rv_launch_next();
   typedef typename Descriptor<COST>::Type Census;
   const SgmRaster<const uint8_t> view = blockIdx.z % 2 ? a.right : a.left;
   Census *const out = (Census *)(blockIdx.z % 2 ? a.census_right : a.census_left);
@@ -248,12 +250,13 @@ __global__ void __launch_bounds__(32 * WARPS) census_kernel(const __grid_constan
 }
 
 template <RvSgmCost COST>
-RvStatus launch(const RvSgmJob *job, const CensusArgs &a, int rows, int count) {
+RvStatus launch(const SgmCuda *work, const RvSgmJob *job, const CensusArgs &a, int rows,
+                int count) {
   const dim3 grid(rv_div_up(a.width, TILE_X), rv_div_up(rows, TILE_Y), (a.totals ? 3 : 2) * count);
   const bool more = a.p2 || a.totals;
   return rv_launch(&job->plan->config.log,
                    more ? census_kernel<COST, true> : census_kernel<COST, false>, grid,
-                   dim3(32, WARPS), 0, job->stream, false, a);
+                   dim3(32, WARPS), 0, job->stream, work->early, a);
 }
 
 } // namespace
@@ -275,10 +278,10 @@ RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmJob *job, const SgmRows
   }
   switch (config->cost) {
   case RV_SGM_CENSUS:
-    return launch<RV_SGM_CENSUS>(job, a, rows, count);
+    return launch<RV_SGM_CENSUS>(work, job, a, rows, count);
   case RV_SGM_MIXED:
-    return launch<RV_SGM_MIXED>(job, a, rows, count);
+    return launch<RV_SGM_MIXED>(work, job, a, rows, count);
   default:
-    return launch<RV_SGM_CSCT>(job, a, rows, count);
+    return launch<RV_SGM_CSCT>(work, job, a, rows, count);
   }
 }

@@ -71,8 +71,8 @@ static __device__ __forceinline__ void sgm_drop(uint32_t (&v)[N]) {
 }
 
 /* The middles of two sets of 25, 20 of which are in both. Of 14 of these neither the lowest nor the
- * highest is a middle: drop both, add the next one, and so on. 6 remain; to these come the 5 that only
- * one set has. */
+ * highest is a middle: drop both, add the next one, and so on. 6 remain; to these come the 5 that
+ * only one set has. */
 static __device__ __forceinline__ void
 sgm_middles(uint32_t (&both)[20], const uint32_t (&own)[2][5], uint32_t (&middle)[2]) {
   sgm_drop<0, 13, 7>(both);

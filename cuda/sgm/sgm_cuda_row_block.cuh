@@ -45,7 +45,8 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   __device__ __forceinline__ int words() const { return FULL ? 32 * K : a.scene.words; }
   __device__ __forceinline__ int pitch() const { return words() + GAP; }
 
-  /* Loads descriptors, keys, P2 and saved states; from then on the maps may overwrite the descriptors. */
+  /* Loads descriptors, keys, P2 and saved states; from then on the maps may overwrite the
+   * descriptors. */
   __device__ void prepare() const {
     for (int t = (int)threadIdx.x; t < segments * SEGMENT + 2 * words(); t += BLOCK)
       m.keys[t] = 0xffffffffu;

@@ -17,8 +17,8 @@ template <bool NARROW> struct RowRoles {
   enum { WALK = 0, FILL = NARROW ? -1 : 1, WINNER = NARROW ? 1 : 2, ALL = WINNER + 1 };
   enum { BLOCK = 2 * 32 * ALL }; /* threads */
   enum { SLOTS = ALL };          /* one in use per role */
-  /* Sums in the slots exceed S by the ones of states (RowPath stores L + 1) and costs, and are still
-   * below 2^16 as p2 is at most 8000: see sgm.h. */
+  /* Sums in the slots exceed S by the ones of states (RowPath stores L + 1) and costs, and are
+   * still below 2^16 as p2 is at most 8000: see sgm.h. */
   enum { BIAS = NARROW ? 4 : 2 };
 };
 /* Lanes per pixel of a winner warp, pixels at a time, number of these groups in a segment, and

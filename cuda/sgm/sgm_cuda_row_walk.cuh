@@ -193,9 +193,9 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
     __pipeline_commit();
   }
 
-  /* Second half with packed sums: adds the costs of both paths and the sums of the other directions,
-   * in the slot. These sums and the other path are copied there when the slot is free, those of its
-   * first unit before. */
+  /* Second half with packed sums: adds the costs of both paths and the sums of the other
+   * directions, in the slot. These sums and the other path are copied there when the slot is free,
+   * those of its first unit before. */
   __device__ void consume_stored(int pair, Path &path) const {
     enum { PAIR = (K + 1) / 2, REST = SEGMENT - STEPS };
     const int words = row.words();

@@ -37,8 +37,8 @@
  *   census  bit n = s(I(x+i, y+j), I(x, y)), n counting (j, i) row by row from (-3, -4), without
  *           the center.
  *   mixed   bits 0 to 15: s(I(x+i, y+j), I(x-i, y-j)) for rv_sgm_mixed_pair (n);
- *           bits 16 to 31: s(I(x+i, y+j), t) for rv_sgm_mixed_center (n - 16), t the mean of the 3x3
- *           block around the center rounded up: 9 I >= sum is the same as I >= t. */
+ *           bits 16 to 31: s(I(x+i, y+j), t) for rv_sgm_mixed_center (n - 16), t the mean of the
+ *           3x3 block around the center rounded up: 9 I >= sum is the same as I >= t. */
 #define RV_SGM_RADIUS_X 4
 #define RV_SGM_RADIUS_Y 3
 #define RV_SGM_CSCT_BITS 31

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* vote_cuda_device.cuh: voting straight from the input, as a kernel for any voting algorithm. Only .cu
- * files include it.
+/* vote_cuda_device.cuh: voting straight from the input, as a kernel for any voting algorithm. Only
+ * .cu files include it.
  *
  * A block votes in shared memory on its part of the input. Where one block has a vote space to
  * itself it writes the sums; else they are added to the result, which a small preceding kernel has

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* vote_kernels.cuh: voting by place: votes of a list of elements into many vote spaces. Only .cu files
- * include it.
+/* vote_kernels.cuh: voting by place: votes of a list of elements into many vote spaces. Only .cu
+ * files include it.
  *
  * A block holds `A` neighboring spaces in shared memory, so that the list is read once for all of
  * them, and a part of the list. The parts of a group add up through distributed shared memory where

@@ -6,6 +6,13 @@
 
 #include "scene/scene_internal.h"
 
+static inline float clamp01(float v) {
+  return v < 0.0f ? 0.0f : v > 1.0f ? 1.0f : v;
+}
+static inline int rect_has(const Rect *rect, double x, double y) {
+  return x >= rect->x0 && x <= rect->x1 && y >= rect->y0 && y <= rect->y1;
+}
+
 /* Renders as rv_scene_render does; all patterns but RV_SCENE_NOISE. Arguments are valid. */
 void rv_scene_reference(RvScene *scene, uint64_t frame, const RvPicture *picture,
                         const RvSceneTruth *truth);

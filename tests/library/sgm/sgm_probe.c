@@ -201,7 +201,7 @@ int rv_sgm_read_stages(RvCheck *check, const char *name, RvSgm *sgm, const uint8
   const int done =
       new_planes(&planes, &sgm->plan.config, engine, left, right) && read_stages(sgm, &planes, out);
   free_planes(&planes, engine);
-  const int guard = rv_arena_check(&sgm->object.arena);
+  const int guard = rvc_damaged_guard(&sgm->object.arena);
   return rvc_true(check, name, done, "the stages of engine %d could not be run", (int)engine) &&
          rvc_true(check, name, guard < 0, "guard %d of engine %d is damaged", guard, (int)engine);
 }
