@@ -38,6 +38,7 @@ LAYERS = ((5, 1, INPUTS, CHANNELS), (1, 1, CHANNELS, CHANNELS),  # rows, dilatio
           (5, 3, CHANNELS, CHANNELS), (1, 1, CHANNELS, CHANNELS), (1, 1, CHANNELS, 1))
 IN_BITS, ACT_BITS, SCORE_BITS = 6, 5, 4  # an input of 64, an activation of 32, a score of 16 is 1.0
 MAGIC, VERSION = b'RVCUTNET', 1
+FEW = 14  # cuts that any column may have
 PARTS = 24  # the curve has a point after each part of the steps
 
 
@@ -125,8 +126,8 @@ def run_integers(layers, x, to=np.asarray):
 
 
 def limits_of(scores, most):
-    """The lowest score by column that allows at most `most` percent of its rows."""
-    budget = max((scores.shape[1] + 1) * most // 100, 1)  # `scores` has no row 0
+    """The lowest score by column that allows at most `most` percent of its rows, or FEW of them."""
+    budget = max((scores.shape[1] + 1) * most // 100, FEW)  # `scores` has no row 0
     if budget >= scores.shape[1]:
         return np.full((len(scores), 1), -128)
     return -np.sort(-scores, axis=1)[:, budget:budget + 1] + 1
@@ -378,9 +379,9 @@ def parse_arguments():
     parser.add_argument('--importance', type=float, default=0,
                         help='how much the jump of a label counts, 0 to 1 (%(default)s)')
     parser.add_argument('--rate', type=float, default=4e-3, help='of Adam, at first (%(default)s)')
-    parser.add_argument('--most', type=int, default=30,
-                        help='percent of the rows of a column that can be cuts (%(default)s)')
-    parser.add_argument('--density', type=float, default=0.2,
+    parser.add_argument('--most', type=int, default=20,
+                        help='percent of the rows of a column that can be cuts, if more than %d (%%(default)s)' % FEW)
+    parser.add_argument('--density', type=float, default=0.178,
                         help='allowed share of the boundaries of held-out scenes (%(default)s)')
     parser.add_argument('--device', default='cpu', help='of PyTorch: cpu or cuda (%(default)s)')
     parser.add_argument('--engine', default='auto', help='of the elements (%(default)s)')

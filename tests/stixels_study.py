@@ -279,6 +279,36 @@ class Study:
                  'structural class are replaced by the truth, then one class per cell, of 8x8 and 4x4 px.\n',
                  table(('labels', *groups), rows))
 
+    def of_network(self):
+        """The same with labels of examples/semantics.onnx, against the truth in its classes."""
+        try:
+            import onnxruntime
+        except ImportError:
+            print('no onnxruntime: no labels of a network')
+            return
+        sys.path.insert(0, os.path.join(ROOT, 'examples'))
+        import semantics_samples
+        import train_semantics
+        session = onnxruntime.InferenceSession(os.path.join(ROOT, 'examples', 'semantics.onnx'),
+                                               providers=['CPUExecutionProvider'])
+        kept, self.sets.labels, inputs = self.sets.labels, {}, {}
+        own = tuple((name, kind, None) for name, kind, _labels in semantics_samples.CLASSES)
+        for p in (p for p in self.pictures if p.name in kept):
+            labels, classes = kept[p.name]
+            truth = semantics_samples.to_classes(labels) if p.group == depth.RENDERED else \
+                train_semantics.to_own(labels, classes)
+            view = cv2.imread(p.paths[0])[:, :, ::-1] if p.paths else np.repeat(p.left[:, :, None], 3, 2)
+            found = train_semantics.classify(session, view)
+            found.tofile(os.path.join(self.work, p.name + '.network'))
+            self.sets.labels[p.name] = (truth, own)
+            inputs[p.name] = {'mIoU': some(stixels_sets.ious(found, truth, len(own)).values())}
+        groups = [g for g in self.groups if any(group_of(p) == g for p in self.labeled())]
+        rows = [('%dx%d' % (cell, cell), weight, *self.with_labels(groups, cell, 'network', weight, inputs)[0])
+                for cell in (8, 4) for weight in (8, 4, 2, 1, 0.5)]
+        self.sets.labels = kept
+        self.add('Labels of `examples/semantics.onnx`, in its nine classes.\n',
+                 table(('cells', 'weight', *groups), rows))
+
     def repaired(self, p, kind, cell):
         labels, classes = self.sets.labels[p.name]
         made = np.fromfile(os.path.join(self.work, '%s.%s' % (p.name, kind)), np.uint8).reshape(labels.shape)
@@ -384,7 +414,8 @@ def main():
     if len(sys.argv) < 5:
         sys.exit(__doc__)
     study = Study(sys.argv[1:])
-    for part in (study.paths, study.cuts_tables, study.resolutions, study.stages, study.semantics, study.density):
+    for part in (study.paths, study.cuts_tables, study.resolutions, study.stages, study.semantics, study.of_network,
+                 study.density):
         part()
         study.save()
     study.plot()

@@ -182,8 +182,9 @@ static void count_votes(const RvStixelsCpu *cpu, const RvStixelsPlan *plan) {
   }
 }
 
-/* Votes of a line. Its px in each row is rv_stixels_line, here without a division: `left` is the
- * remainder of the numerator. */
+/* Votes of a line in the rows where it has at least 2 px. Its px in row v is the integer nearest to
+ * bottom (horizon - 64 v) / horizon, here without a division: `left` is the remainder of the
+ * numerator. */
 static int score_of(const RvStixelsCpu *cpu, const RvStixelsPlan *plan, int line) {
   const int64_t bottom = (line / RV_STIXELS_HORIZONS + 1) * (int64_t)plan->bottom_step;
   const int64_t horizon =

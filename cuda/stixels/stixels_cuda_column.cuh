@@ -327,8 +327,8 @@ static __device__ __forceinline__ int32_t sky_cost(const RvStixelsPlan &plan, co
   return c.keys ? rv_stixels_add(cost, semantic_cost(plan, c, RV_STIXEL_SKY, bottom, top)) : cost;
 }
 
-/* Ground or an object bottom..top of `slanted`; s: sums over its cells. Its cost is out of reach when
- * it is above `limit`. */
+/* Ground or an object bottom..top of `slanted`; s: sums over its cells. Its cost is out of reach
+ * when it is above `limit`. */
 template <bool USUAL>
 static __device__ __forceinline__ Own own_within(const RvStixelsPlan &plan, const Column &c,
                                                  int structure, int bottom, int top,

@@ -138,8 +138,8 @@ static __device__ __forceinline__ unsigned long long count_early(const RvStixels
   return threadIdx.x < turn.column ? *at : 0;
 }
 
-/* Number of stixels of the columns to the left, in every thread; waits until it is known. early: from
- * count_early, which hides the latency. */
+/* Number of stixels of the columns to the left, in every thread; waits until it is known. early:
+ * from count_early, which hides the latency. */
 template <int WARPS>
 static __device__ uint32_t count_left(const RvStixelsCuda &work, const Turn &turn,
                                       unsigned long long early) {

@@ -156,8 +156,8 @@ static __device__ void find_scores(const RvStixelsPlan &plan, const RvStixelsNet
   }
 }
 
-/* The threshold, raised to what the number of cuts allows, from what find_scores wrote. All lanes of
- * a warp call it. */
+/* The threshold, raised to what the number of cuts allows, from what find_scores wrote. All lanes
+ * of a warp call it. */
 static __device__ int find_threshold(const RvStixelsPlan &plan, const RvStixelsNetwork *network,
                                      const Column &c) {
   const int budget = rv_stixels_network_budget(network, plan.rows);
@@ -177,8 +177,8 @@ static __device__ int find_threshold(const RvStixelsPlan &plan, const RvStixelsN
   return low;
 }
 
-/* The same as find_cuts for RV_STIXELS_CUTS_ALL: a kernel that has no other cuts needs no registers and
- * no instructions of the network. */
+/* The same as find_cuts for RV_STIXELS_CUTS_ALL: a kernel that has no other cuts needs no registers
+ * and no instructions of the network. */
 static __device__ __forceinline__ void allow_all(const RvStixelsPlan &plan, const Column &c,
                                                  uint8_t *out) {
   for (int v = threadIdx.x; v <= plan.rows; v += blockDim.x) {
@@ -188,8 +188,8 @@ static __device__ __forceinline__ void allow_all(const RvStixelsPlan &plan, cons
   }
 }
 
-/* Codes of the cuts of a column in c.cuts, and in `out` unless it is NULL; words: shared memory, with
- * the network. All threads of the block call it; others see the result after a barrier. */
+/* Codes of the cuts of a column in c.cuts, and in `out` unless it is NULL; words: shared memory,
+ * with the network. All threads of the block call it; others see the result after a barrier. */
 static __device__ void find_cuts(const RvStixelsPlan &plan, const RvStixelsNetwork *network,
                                  const Column &c, uint32_t *words, uint8_t *out) {
   const RvStixelsCutsKind kind = plan.config.cuts;

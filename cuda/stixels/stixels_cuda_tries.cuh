@@ -231,8 +231,8 @@ try_bounded(const RvStixelsPlan &plan, const Column &c, const ColumnsShared *sha
   }
 }
 
-/* Tries the stixels that end in portion `first` + lane, with every `step`-th lowest portion of begin
- * .. end - 1. */
+/* Tries the stixels that end in portion `first` + lane, with every `step`-th lowest portion
+ * of begin .. end - 1. */
 template <int KIND, bool USUAL, bool SPARSE>
 static __device__ __forceinline__ void try_below(const RvStixelsPlan &plan, const Column &c,
                                                  int first, int begin, int end, int step,
@@ -263,9 +263,9 @@ static __device__ __forceinline__ int64_t limit_above(const Begin &from, int32_t
   return rv_stixels_can_improve(INT32_MAX, best) ? NO_LIMIT : (int64_t)best - least;
 }
 
-/* As try_below, for `slanted`: sums stop once a stixel cannot be the best. What all warps have found
- * so far is the limit: `least`. The nearest lowest portions come first; they are the most likely.
- * tile: the one at `first` if its first row is resolved below, else NULL. */
+/* As try_below, for `slanted`: sums stop once a stixel cannot be the best. What all warps have
+ * found so far is the limit: `least`. The nearest lowest portions come first; they are the most
+ * likely. tile: the one at `first` if its first row is resolved below, else NULL. */
 template <bool USUAL, bool SPARSE>
 static __device__ __forceinline__ void
 try_within(const RvStixelsPlan &plan, const Column &c, int32_t (*least)[32], const Tile *tile,

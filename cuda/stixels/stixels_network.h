@@ -28,9 +28,9 @@
  *              last layer is clamped to -128..127: the score, 16 times the log-odds of a stixel
  *              that starts in the row. Both engines give the same bits.
  *   cuts       Rows with a score of at least the threshold. In a column where these are more than
- *              `most` percent of its rows (rounded down, at least 1; row 0 does not count), the
- *              threshold is raised by as little as makes them no more: the time of the exact search
- *              has a limit.
+ *              `most` percent of its rows (rounded down; row 0 does not count) and more than
+ *              RV_STIXELS_NETWORK_FEW, the threshold is raised by as little as makes them no more:
+ *              the time of the exact search has a limit. A column of few rows needs none.
  *
  * The file (property cuts-location; written by examples/train_cuts.py), integers of 32 bits, least
  * significant byte first:
@@ -56,6 +56,7 @@ extern "C" {
 #define RV_STIXELS_NETWORK_CHANNELS 16 /* of the other layers, at most */
 #define RV_STIXELS_NETWORK_LAYERS 7
 #define RV_STIXELS_NETWORK_TAPS 5     /* rows of a convolution, at most */
+#define RV_STIXELS_NETWORK_FEW 14     /* cuts that any column may have */
 #define RV_STIXELS_NETWORK_BYTES 4540 /* of a file */
 
 /* Channels that a layer does not have are 0. */
@@ -69,7 +70,7 @@ typedef struct RvStixelsNetworkLayer {
 typedef struct RvStixelsNetwork {
   RvStixelsNetworkLayer layers[RV_STIXELS_NETWORK_LAYERS];
   int32_t threshold;
-  int32_t most; /* percent of the rows of a column */
+  int32_t most; /* percent of the rows of a column, beyond RV_STIXELS_NETWORK_FEW */
 } RvStixelsNetwork;
 
 /* Reads a file from memory. RV_ERR_IO, with a line in the log that states the cause, for anything

@@ -63,11 +63,11 @@ RV_HD void rv_stixels_network_input(RvStixelsCell cell, int above, int below, in
 
 /* Cuts of a column, at most. */
 RV_HD int rv_stixels_network_budget(const RvStixelsNetwork *network, int rows) {
-  return rv_max(rows * network->most / 100, 1);
+  return rv_max(rows * network->most / 100, RV_STIXELS_NETWORK_FEW);
 }
 
-/* How a column stores whether a stixel may start in a row: 0 no, RV_STIXELS_CUT_SURE at no cost, else
- * by the score of the network, which has a cost with cut_penalty. */
+/* How a column stores whether a stixel may start in a row: 0 no, RV_STIXELS_CUT_SURE at no cost,
+ * else by the score of the network, which has a cost with cut_penalty. */
 RV_HD int rv_stixels_cut_code(int score, int threshold) {
   return score >= threshold ? rv_clamp(score + 128, 1, RV_STIXELS_CUT_SURE - 1) : 0;
 }

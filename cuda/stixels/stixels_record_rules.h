@@ -36,8 +36,8 @@ RV_HD uint16_t rv_stixels_rendered(const RvStixel *s, int y) {
 
 #define RV_STIXELS_MISFIT 48 /* 1/16 px, of a pixel, at most */
 
-/* Difference between a pixel and the plane of a stixel in its row (rv_stixels_rendered), 1/16 px, at
- * most 3 px. An invalid pixel is half of that away from ground and objects, and fits sky. */
+/* Difference between a pixel and the plane of a stixel in its row (rv_stixels_rendered), 1/16 px,
+ * at most 3 px. An invalid pixel is half of that away from ground and objects, and fits sky. */
 RV_HD int rv_stixels_residual(int structure, int rendered, int disparity) {
   const int off = rv_min(rv_abs(disparity - rendered), RV_STIXELS_MISFIT);
   const int empty = structure == RV_STIXEL_SKY ? 0 : RV_STIXELS_MISFIT / 2;

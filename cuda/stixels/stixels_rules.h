@@ -142,8 +142,8 @@ RV_HD RvStixelsPixels rv_stixels_side(const RvStixelsPixels *all, const RvStixel
   return side;
 }
 
-/* A cell of `pixels` pixels, `valid` of them valid; `of`: sums over those that count. Less than half
- * of its pixels say less of a cell: its confidence is then in proportion to their number. */
+/* A cell of `pixels` pixels, `valid` of them valid; `of`: sums over those that count. Less than
+ * half of its pixels say less of a cell: its confidence is then in proportion to their number. */
 RV_HD RvStixelsCell rv_stixels_cell(int pixels, int valid, const RvStixelsPixels *of, int max_px) {
   RvStixelsCell cell = {0, 0, 0};
   if (4 * valid < pixels || of->c == 0) {
@@ -322,9 +322,9 @@ RV_HD int rv_stixels_mean(double wd, double w) {
   return (int)floor((32 * wd + w) / (2 * w));
 }
 
-/* 1 / x, of determinants: 0 or within 2^-900 .. 2^900. On the GPU the same steps as of the compiler,
- * with its low word of the first guess, but without its branch for subnormal numbers, around which no
- * instruction moves. */
+/* 1 / x, of determinants: 0 or within 2^-900 .. 2^900. On the GPU the same steps as of the
+ * compiler, with its low word of the first guess, but without its branch for subnormal numbers,
+ * around which no instruction moves. */
 RV_HD double rv_stixels_inverse(double x) {
 #ifdef __CUDA_ARCH__
   double guess;

@@ -26,7 +26,8 @@ typedef struct RvStixelsTables {
 
 void rv_stixels_make_tables(const RvStixelsPlan *plan, RvStixelsTables *tables);
 
-/* Those of the recursion with semantic priors, when plan->kinds > 0. Reads config.semantic_priors. */
+/* Those of the recursion with semantic priors, when plan->kinds > 0. Reads
+ * config.semantic_priors. */
 void rv_stixels_make_kinds(const RvStixelsPlan *plan, RvStixelsKinds *kinds);
 
 /* The network of a config: a copy of its own, or that of the library. */

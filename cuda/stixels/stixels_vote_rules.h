@@ -6,16 +6,7 @@
 
 #include "stixels/stixels_rules.h"
 
-/* px of line `line` (bottom major) at a row; below 2 it has no vote there. */
-RV_HD int rv_stixels_line(const RvStixelsPlan *plan, int line, int row) {
-  const int bottom = (line / RV_STIXELS_HORIZONS + 1) * plan->bottom_step;
-  const int64_t horizon =
-      (int64_t)plan->rows * (RV_STIXELS_HORIZON_FIRST + line % RV_STIXELS_HORIZONS);
-  const int64_t left = horizon - 64 * (int64_t)row;
-  return left <= 0 ? 0 : (int)((bottom * left + horizon / 2) / horizon);
-}
-
-/* The line as a plane. */
+/* Line `line` (bottom major) as a plane. */
 RV_HD RvStixelsPlane rv_stixels_line_plane(const RvStixelsPlan *plan, int line) {
   const int bottom = (line / RV_STIXELS_HORIZONS + 1) * plan->bottom_step;
   const int64_t horizon =

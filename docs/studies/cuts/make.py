@@ -60,7 +60,7 @@ def plots():
         for color, group in zip('rgb', dict.fromkeys(key[1] for key in rows)):
             own = {key[2]: value for key, value in rows.items() if key[:2] == (title, group)}
             full = own['all'][1]
-            points = sorted(value for name, value in own.items() if name.startswith('most'))
+            points = sorted(value for name, value in own.items() if name.startswith('score'))
             axis.plot([p[0] for p in points], [p[1] - full for p in points], color + '.-', label=group)
             axis.plot(own['network'][0], own['network'][1] - full, color + 'o')
             axis.plot(own['time-series'][0], own['time-series'][1] - full, color + 'x')

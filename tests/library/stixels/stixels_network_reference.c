@@ -79,7 +79,7 @@ void stixels_reference_network(const RvStixelsNetwork *network, const RvStixelsP
   }
   const int *score = from->of[0];
   int most = (int)floor(rows * network->most / 100.0), threshold = network->threshold, count;
-  most = most < 1 ? 1 : most;
+  most = most < 14 ? 14 : most; /* any column may have so many */
   for (count = most + 1; count > most; threshold++) {
     count = 0;
     for (int v = 1; v < rows; v++)
