@@ -13,7 +13,7 @@ The network runs in the streaming thread, so every frame has the scores of its o
 attached as RvSemanticsMeta; any other pipeline can do the same with attach_to() of this file.
 
 --classes is a text file that maps outputs of the network to classes, one per line: number, name, and the
-structure g (ground), o (object) or s (sky). Outputs of the same name are added, others are left out:
+structure g (ground), o (object) or s (sky). Outputs of the same name are added, others are ignored:
   0 road g
   1 sidewalk g
   8 tree o
@@ -312,7 +312,7 @@ def parse(arguments):
     add('--sgm', default='', help='properties of cudasgm')
     add('--stixels', default='', help='properties of cudastixels')
     add('--size', type=size, help='WIDTHxHEIGHT of the input; default: that of the model, or scaled')
-    add('--scale', type=float, help='of the picture, where the model accepts any size')
+    add('--scale', type=float, help='of the image, where the model accepts any size')
     add('--mean', type=float, nargs='+', help='subtracted from the values 0..255, one or three')
     add('--std', type=float, nargs='+', help='divides what is left, one or three')
     add('--order', choices=('rgb', 'bgr', 'gray'), help='of the channels')

@@ -2,131 +2,74 @@
 # SPDX-License-Identifier: MIT
 """Trains the network of semantics.py on rendered streets and says what it is worth.
 
-  examples/run.sh examples/train_semantics.py examples/semantics.onnx
+  examples/run.sh examples/train_semantics.py examples/semantics.onnx      all of it
+  examples/run.sh examples/train_semantics.py --save-views views.zip       renders only
+  examples/train_semantics.py semantics.onnx --views views.zip --device cuda   trains only, as for the file here
+  examples/run.sh examples/train_semantics.py semantics.onnx --judge       judges only
 
 Renders streets with stereotestsrc (seeds 1000 and up, truth labels), trains a small network on one view,
 quantizes it to int8 and writes it as ONNX, with what semantics.py has to know in its metadata. Prints the
 loss while it trains, then the IoU of every class on rendered streets of other seeds, and with --real DATA
-on the labeled real pictures of the test data, which it has never seen. Needs PyTorch, onnx and
-onnxruntime; about five minutes on two idle cores. The same seeds and versions give the same network."""
+on the labeled real pictures of the test data, which it has never seen. Needs PyTorch, Pillow, onnx and
+onnxruntime; a GPU trains in a minute and a half, two idle cores with --steps 1000 --batch 8 in about five. The machine that
+trains needs no GStreamer, only this file, train_cuts.py, cuts_samples.py and semantics_samples.py: it can read
+what another one has rendered. The same seeds, versions and kind of device give the same network."""
 import argparse
+import hashlib
+import inspect
 import json
 import os
 import subprocess
 import sys
 import time
 
-import cv2
 import numpy as np
 
+from semantics_samples import (CLASSES, CROP, EACH, PATTERNS, UNKNOWN, Views, load_views, render_all,
+                               save_views)
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Name, structural class, and the labels of stereotestsrc that it stands for (RvSceneLabel).
-CLASSES = (('road', 'g', (0,)), ('ground', 'g', (1, 2)), ('building', 'o', (3, 4, 11)),
-           ('vehicle', 'o', (5,)), ('pole', 'o', (6,)), ('vegetation', 'o', (7,)),
-           ('person', 'o', (9,)), ('object', 'o', (10,)), ('sky', 's', (8,)))
-# All that have classes: planes and noise show neither streets nor tracks.
-PATTERNS = ('street', 'slanted-street', 'offroad', 'highway', 'obstacle-course')
-SIZE = (640, 480)     # px of a rendered view
-EACH = 4              # frames of a seed, 16 m apart
 TRAINED, JUDGES = 1000, 100  # first seeds
-HALF = (320, 240)     # px of the view as the network sees it, before augmentation
-CROP = (240, 176)     # px, multiples of 16
-STRIDE = 4            # px of the network's input per score
+JUDGE_SEEDS = 2              # of each pattern
+CALIBRATION = 48             # views that the quantizer sees
 MEAN, STD = 127.5, 64.0
-UNKNOWN = 255
 
 
 # --- Pictures -------------------------------------------------------------------------------------
 
-def to_classes(labels):
-    table = np.full(256, UNKNOWN, np.uint8)
-    for k, (_name, _kind, scene) in enumerate(CLASSES):
-        table[list(scene)] = k
-    return table[labels]
+def render_to(path, first, seeds, small):
+    views = list(render_all(first, seeds))
+    part = path + '.part'
+    if small:
+        save_views(part, views)
+    else:
+        with open(part, 'wb') as file:
+            np.savez(file, pictures=np.stack([p for p, _c in views]), labels=np.stack([c for _p, c in views]))
+    os.rename(part, path)
 
 
-def render(pattern, seed, frames):
-    """List of (RGB picture, classes) of the left view."""
-    try:
-        import roadvision
-    except ImportError:
-        import in_tree  # noqa: F401  a checkout: starts this again through run.sh
-    import gi
-    gi.require_version('Gst', '1.0')
-    from gi.repository import Gst
-    Gst.init(None)
-    pipeline = Gst.parse_launch(
-        'stereotestsrc pattern=%s seed=%d num-buffers=%d ! video/x-raw,format=BGRx,width=%d,height=%d,'
-        'framerate=1/2 ! appsink name=out sync=false' % (pattern, seed, frames, 2 * SIZE[0], SIZE[1]))
-    pipeline.set_state(Gst.State.PLAYING)
-    found, out = [], pipeline.get_by_name('out')
-    while True:
-        sample = out.emit('pull-sample')
-        if sample is None:
-            break
-        buffer = sample.get_buffer()
-        data = np.frombuffer(buffer.extract_dup(0, buffer.get_size()), np.uint8)
-        picture = data.reshape(SIZE[1], 2 * SIZE[0], 4)[:, :SIZE[0], 2::-1]
-        labels = roadvision.annotation(buffer, 'RvTruthMeta')['labels']
-        found.append((np.ascontiguousarray(picture), to_classes(np.asarray(labels))))
-    pipeline.set_state(Gst.State.NULL)
-    return found
-
-
-def render_all(first, seeds, path):
-    found = []
-    for i, pattern in enumerate(PATTERNS):
-        for seed in range(seeds):
-            found += render(pattern, first + 100 * i + seed, EACH)
-        print('rendered %s: %d pictures' % (pattern, len(found)), flush=True)
-    np.savez(path, pictures=np.stack([p for p, _l in found]), labels=np.stack([c for _p, c in found]))
-
-
-def rendered(first, seeds, cache):
-    """All pictures of `seeds` seeds per pattern; kept in the folder `cache`. They are rendered in a
-    process of its own: the libraries below GStreamer, PyTorch and onnx do not agree everywhere."""
-    path = os.path.join(cache, 'streets_%d_%d.npz' % (first, seeds))
+def rendered(first, seeds, cache, end):
+    """The file in folder `cache` of the views of `seeds` seeds per pattern. They are rendered in a process of
+    its own: the libraries below GStreamer, PyTorch and onnx do not agree everywhere."""
+    path = os.path.join(cache, 'streets_%d_%d%s' % (first, seeds, end))
     if not os.path.exists(path):
         os.makedirs(cache, exist_ok=True)
         subprocess.run([sys.executable, __file__, path, '--stage', 'render', '--seeds', str(seeds),
                         '--first', str(first)], check=True)
-    with np.load(path) as file:
-        return file['pictures'], file['labels']
-
-
-def augment(random, picture, labels):
-    """A view as another camera in another light would see it."""
-    scale = random.uniform(0.95, 1.6)
-    width, height = int(HALF[0] * scale), int(HALF[1] * scale)
-    x, y = random.integers(width - CROP[0] + 1), random.integers(height - CROP[1] + 1)
-    part = cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA)
-    part = part[y:y + CROP[1], x:x + CROP[0]].astype(np.float32)
-    truth = cv2.resize(labels, (width, height), interpolation=cv2.INTER_NEAREST)
-    truth = truth[y:y + CROP[1], x:x + CROP[0]][STRIDE // 2::STRIDE, STRIDE // 2::STRIDE]
-    if random.random() < 0.5:
-        part, truth = part[:, ::-1], truth[:, ::-1]
-    gray = part @ np.array([0.30, 0.59, 0.11], np.float32)
-    color = random.choice([0.0, random.uniform(0, 1.4)], p=[0.4, 0.6])
-    part = gray[:, :, None] + color * (part - gray[:, :, None])
-    part = part * random.uniform(0.85, 1.15, 3 if color else 1)
-    part = 255 * np.clip(part / 255, 0, 1) ** np.exp(random.normal(0, 0.4))
-    part = (part - 128) * random.uniform(0.5, 1.4) + 128 + random.normal(0, 25)
-    if random.random() < 0.4:
-        part = cv2.GaussianBlur(part, (0, 0), random.uniform(0.4, 1.4))
-    part = np.clip(part + random.normal(0, random.uniform(0, 8), part.shape), 0, 255)
-    return part.astype(np.float32), np.ascontiguousarray(truth)
+    return path
 
 
 def to_input(picture, size=None):
     """NCHW, size: width and height in px, both multiples of 16."""
     if size:
+        import cv2
         picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
     return ((picture.astype(np.float32) - MEAN) / STD).transpose(2, 0, 1)[None]
 
 
 # --- Network --------------------------------------------------------------------------------------
 
-def network():
+def network(seed=1):
     import torch
     from torch import nn
 
@@ -158,35 +101,39 @@ def network():
             up = nn.functional.interpolate(up + self.from8(eighth), scale_factor=2)
             return self.last(up + quarter)
 
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     return Network()
 
 
-def train(pictures, labels, steps, batch):
+def train(pictures, classes, options):
+    """(network, views that the quantizer sees)."""
     import torch
-    random = np.random.Generator(np.random.PCG64(1))
-    model = network().train()
-    share = np.bincount(labels[labels != UNKNOWN], minlength=len(CLASSES)) / labels.size
-    weight = torch.tensor(1 / np.sqrt(share + 0.002), dtype=torch.float32)
-    loss_of = torch.nn.CrossEntropyLoss(weight / weight.mean(), ignore_index=UNKNOWN)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=4e-3, weight_decay=1e-3)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 4e-3, total_steps=steps)
-    start, losses = time.monotonic(), []
-    for step in range(steps):
-        chosen = [augment(random, pictures[i], labels[i])
-                  for i in random.integers(len(pictures), size=batch)]
-        images = torch.from_numpy(np.concatenate([to_input(picture) for picture, _t in chosen]))
-        truths = torch.from_numpy(np.stack([truth for _p, truth in chosen]).astype(np.int64))
-        loss = loss_of(model(images), truths)
+    from train_cuts import be_repeatable
+    be_repeatable(torch, options.seed)
+    model = network(options.seed).to(options.device).train()
+    views = Views(torch, pictures, classes, options.device, options.seed)
+    share = np.bincount(classes[classes != UNKNOWN], minlength=len(CLASSES)) / classes.size
+    weight = torch.tensor(1 / np.sqrt(share + 0.002), dtype=torch.float32, device=options.device).view(1, -1, 1, 1)
+    kinds = torch.arange(len(CLASSES), device=options.device).view(1, -1, 1, 1)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=options.rate, weight_decay=1e-3)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, options.rate, total_steps=options.steps)
+    start, total = time.monotonic(), 0.0
+    for step in range(options.steps):
+        images, truths = views.batch(options.batch)
+        scores = torch.log_softmax(model((images - MEAN) / STD), 1)
+        wanted = weight * (truths[:, None] == kinds)  # cross-entropy, its sums in a fixed order
+        loss = -(wanted * scores).sum() / wanted.sum()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         schedule.step()
-        losses.append(loss.item())
+        total = total + loss.detach()
         if (step + 1) % 50 == 0:
             print('step %4d of %d: loss %.3f, %.0f s' % (
-                step + 1, steps, np.mean(losses[-50:]), time.monotonic() - start), flush=True)
-    return model.eval()
+                step + 1, options.steps, float(total) / 50, time.monotonic() - start), flush=True)
+            total = 0.0
+    seen = torch.floor(views.batch(CALIBRATION)[0] + 0.5).permute(0, 2, 3, 1)
+    return model.cpu().eval(), seen.cpu().numpy().astype(np.uint8)
 
 
 # --- Export ---------------------------------------------------------------------------------------
@@ -195,10 +142,7 @@ class Calibration:
     """What the quantizer reads: pictures as the network sees them."""
 
     def __init__(self, pictures):
-        random = np.random.Generator(np.random.PCG64(2))
-        blank = np.zeros(SIZE[::-1], np.uint8)
-        self.inputs = iter([{'picture': to_input(augment(random, picture, blank)[0])}
-                            for picture in pictures])
+        self.inputs = iter([{'picture': to_input(picture)} for picture in pictures])
 
     def get_next(self):
         return next(self.inputs, None)
@@ -210,10 +154,11 @@ def export(weights, path):
     model = network()
     model.load_state_dict(torch.load(weights))
     whole = torch.nn.Sequential(model, torch.nn.Softmax(1)).eval()
+    later = {'dynamo': False} if 'dynamo' in inspect.signature(torch.onnx.export).parameters else {}
     torch.onnx.export(whole, torch.zeros(1, 3, CROP[1], CROP[0]), path, input_names=['picture'],
                       output_names=['scores'], opset_version=13,
                       dynamic_axes={'picture': {2: 'height', 3: 'width'},
-                                    'scores': {2: 'rows', 3: 'columns'}})
+                                    'scores': {2: 'rows', 3: 'columns'}}, **later)
 
 
 def quantize(plain, pictures, path):
@@ -221,7 +166,7 @@ def quantize(plain, pictures, path):
     import onnx
     from onnxruntime import quantization
     quantization.quantize_static(plain, path, Calibration(pictures),
-                                 quant_format=quantization.QuantFormat.QDQ, per_channel=True,
+                                 quant_format=quantization.QuantFormat.QDQ, per_channel=True, reduce_range=True,
                                  activation_type=quantization.QuantType.QUInt8,
                                  weight_type=quantization.QuantType.QInt8)
     made = onnx.load(path)
@@ -238,6 +183,7 @@ def quantize(plain, pictures, path):
 
 def classify(session, picture, scale=0.5):
     """Class of every pixel."""
+    import cv2
     size = tuple(max(int(side * scale / 16 + 0.5), 1) * 16 for side in picture.shape[1::-1])
     scores = session.run(None, {'picture': to_input(picture, size)})[0][0]
     return cv2.resize(scores.transpose(1, 2, 0), picture.shape[1::-1]).argmax(2).astype(np.uint8)
@@ -268,8 +214,17 @@ REAL = {'road': 0, 'sidewalk': 1, 'terrain': 1, 'building': 2, 'wall': 2, 'fence
         'truck': 3, 'bus': 3, 'van': 3, 'guard rail': 7}
 
 
+def to_own(labels, classes):
+    """Labels of other classes, (name, ...), as those of the network."""
+    table = np.full(256, UNKNOWN, np.uint8)
+    for k, (name, *_more) in enumerate(classes):
+        table[k] = REAL.get(name, UNKNOWN)
+    return table[labels]
+
+
 def real_pictures(folder):
     """(name, RGB, classes) of the labeled frames; and those whose road alone is labeled."""
+    import cv2
     sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'tests'))
     import stixels_sets
     with open(os.path.join(folder, 'manifest.json')) as file:
@@ -280,10 +235,7 @@ def real_pictures(folder):
             if pair.get(key):
                 picture = cv2.imread(os.path.join(folder, pair['left']))[:, :, ::-1]
                 found = stixels_sets.read_labels(folder, pair, picture.shape[:2], classes)
-                table = np.full(256, UNKNOWN, np.uint8)
-                for k, (name, _kind, _color) in enumerate(classes):
-                    table[k] = REAL.get(name, UNKNOWN)
-                yield pair['name'], picture, table[found]
+                yield pair['name'], picture, to_own(found, classes)
     roads = os.path.join(folder, 'kitti_road')
     for name in sorted(os.listdir(roads)):
         if name.endswith('_road_gt.png'):
@@ -293,14 +245,15 @@ def real_pictures(folder):
             yield name[:-12] + ' (road)', left[:, :, ::-1], labels.astype(np.uint8)
 
 
-def judge(path, cache, seeds, folder):
+def judge(path, cache, folder):
     import onnxruntime
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 2
     session = onnxruntime.InferenceSession(path, options, providers=['CPUExecutionProvider'])
-    pictures, labels = rendered(JUDGES, seeds, cache)
+    with np.load(rendered(JUDGES, JUDGE_SEEDS, cache, '.npz')) as file:
+        pictures, labels = file['pictures'], file['labels']
     found = [classify(session, picture) for picture in pictures]
-    each = seeds * EACH
+    each = JUDGE_SEEDS * EACH
     for i, pattern in enumerate(PATTERNS):
         part = slice(i * each, (i + 1) * each)
         show(pattern, ious(zip(found[part], labels[part]), len(CLASSES)))
@@ -313,13 +266,18 @@ def judge(path, cache, seeds, folder):
             show(name, ious([(guess, truth)], len(CLASSES)))
 
 
-def main():
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('out', help='the ONNX file')
+    parser.add_argument('out', nargs='?', help='the ONNX file')
+    parser.add_argument('--save-views', metavar='FILE', help='renders, writes all views, ends')
+    parser.add_argument('--views', metavar='FILE', help='reads them, renders nothing, does not judge')
     parser.add_argument('--seeds', type=int, default=24, help='of each pattern, %d frames each' % EACH)
-    parser.add_argument('--steps', type=int, default=1000)
-    parser.add_argument('--batch', type=int, default=8)
+    parser.add_argument('--steps', type=int, default=4000, help='(%(default)s)')
+    parser.add_argument('--batch', type=int, default=16, help='(%(default)s)')
+    parser.add_argument('--rate', type=float, default=4e-3, help='of AdamW, at most (%(default)s)')
+    parser.add_argument('--seed', type=int, default=1, help='of the training (%(default)s)')
+    parser.add_argument('--device', default='cpu', help='of PyTorch: cpu or cuda (%(default)s)')
     parser.add_argument('--cache', default='/tmp/roadvision_streets', help='folder of the pictures')
     parser.add_argument('--real', default=os.environ.get('RV_DATA'), help='folder of the test data')
     parser.add_argument('--judge', action='store_true', help='do not train, judge the file `out`')
@@ -327,27 +285,37 @@ def main():
                         default='train', help='the first; each runs in a process of its own')
     parser.add_argument('--first', type=int, default=TRAINED, help='seed of the first street')
     options = parser.parse_args()
-    if options.stage == 'render':
-        render_all(options.first, options.seeds, options.out)
-        return
-    if options.judge:
-        judge(options.out, options.cache, 2, options.real)
-        return
-    pictures, labels = rendered(TRAINED, options.seeds, options.cache)
-    weights, plain = options.out + '.weights', options.out + '.floats'
-    following = {'train': 'export', 'export': 'quantize'}.get(options.stage)
-    if options.stage == 'train':
+    if not options.out and not options.save_views:
+        parser.error('name the ONNX file')
+    return options
+
+
+def main():
+    options = parse_arguments()
+    weights, seen, plain = ('%s.%s' % (options.out, end) for end in ('weights', 'seen.npy', 'floats'))
+    if options.save_views:
+        render_to(options.save_views, options.first, options.seeds, True)
+    elif options.stage == 'render':
+        render_to(options.out, options.first, options.seeds, not options.out.endswith('.npz'))
+    elif options.judge:
+        judge(options.out, options.cache, options.real)
+    elif options.stage == 'train':
         import torch
-        torch.save(train(pictures, labels, options.steps, options.batch).state_dict(), weights)
+        model, pictures = train(*load_views(options.views or rendered(
+            TRAINED, options.seeds, options.cache, '.views')), options)
+        torch.save(model.state_dict(), weights)
+        np.save(seen, pictures)
+        found = hashlib.sha256(b''.join(v.numpy().tobytes() for v in model.state_dict().values()))
+        print('weights: SHA-256 %s' % found.hexdigest(), flush=True)
+        os.execv(sys.executable, [sys.executable, *sys.argv, '--stage', 'export'])
     elif options.stage == 'export':
         export(weights, plain)
-    if following:
-        os.execv(sys.executable, [sys.executable, *sys.argv, '--stage', following])
-    random = np.random.Generator(np.random.PCG64(3))
-    quantize(plain, pictures[random.choice(len(pictures), 48)], options.out)
-    for kind, path in (('floats', plain), ('int8', options.out)):
-        print('--- ' + kind)
-        judge(path, options.cache, 2, options.real)
+        os.execv(sys.executable, [sys.executable, *sys.argv, '--stage', 'quantize'])
+    else:
+        quantize(plain, np.load(seen), options.out)
+        for kind, path in (('floats', plain), ('int8', options.out)) if not options.views else ():
+            print('--- ' + kind)
+            judge(path, options.cache, options.real)
 
 
 if __name__ == '__main__':
