@@ -87,7 +87,7 @@ class Input:
         if options.left:
             self.pictures = Pictures(options.left, options.right, options.fps)
             self.frames = self.pictures.count
-            self.name = '%d pictures' % self.frames
+            self.name = '%d images' % self.frames
             self.launch, self.branches = self.pictures.launch()
         elif options.file:
             if not os.path.isfile(options.file):

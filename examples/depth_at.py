@@ -24,7 +24,7 @@ from gi.repository import Gst  # noqa: E402
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('x', type=int, help='px from the left edge of the left picture')
+    parser.add_argument('x', type=int, help='px from the left edge of the left image')
     parser.add_argument('y', type=int, help='px from its top edge')
     parser.add_argument('--pipeline', help='launch line up to cudasgm or further')
     parser.add_argument('--device', metavar='/dev/videoN', help='camera that gives side by side')
@@ -53,7 +53,7 @@ def describe(buffer, options):
         return 'no disparity on this buffer: does the pipeline hold cudasgm?'
     height, width = found['payload'].shape
     if not (0 <= options.x < width and 0 <= options.y < height):
-        raise ValueError('(%d, %d) is outside the left picture of %dx%d'
+        raise ValueError('(%d, %d) is outside the left image of %dx%d'
                          % (options.x, options.y, width, height))
     stored = int(found['payload'][options.y, options.x])
     if stored == 0:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gstannotationpublish_file.h: a file, a pipe or standard output. A record that cannot be written
- * completely is removed again, so that a full disk never leaves an incomplete line. Files are rotated
- * by size or time. */
+ * completely is removed again, so that a full disk never leaves an incomplete line. Files are
+ * rotated by size or time. */
 #ifndef GST_ANNOTATION_PUBLISH_FILE_H
 #define GST_ANNOTATION_PUBLISH_FILE_H
 
@@ -65,7 +65,8 @@ void gst_publish_file_rotate(GstPublishFile *file);
 /* Cuts an open regular file to `size` bytes. */
 gboolean gst_publish_file_truncate(GstPublishFile *file, guint64 size);
 
-/* Bytes that can still be written, as far as the file system knows; G_MAXUINT64 when it does not. */
+/* Bytes that can still be written, as far as the file system knows; G_MAXUINT64 when it does
+ * not. */
 guint64 gst_publish_file_space(const GstPublishFile *file);
 
 /* Waits until the disk has what was written. */

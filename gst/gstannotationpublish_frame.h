@@ -56,7 +56,8 @@ gboolean gst_publish_is_annotation(const GstMeta *meta);
 /* The annotation of that name, or NULL. */
 const GstStructure *gst_publish_frame_find(const GstPublishFrame *frame, const char *name);
 
-/* Wall-clock time of the buffer's GstReferenceTimestampMeta; NONE when it has none that is known. */
+/* Wall-clock time of the buffer's GstReferenceTimestampMeta; NONE when it has none that is
+ * known. */
 GstPublishUtcSource gst_publish_reference_utc(GstBuffer *buffer, gint64 *utc);
 
 /* clock, start, unix, ntp or ptp. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* gstannotationpublish_mcap.h: writer of MCAP files (mcap.dev, version 0): messages in chunks with
- * indexes, a summary at the end. Chunks are written completely or not at all, so that a file without
- * a summary, after a crash, is readable up to its last chunk. After finish the file is complete;
- * further messages overwrite the summary. */
+ * indexes, a summary at the end. Chunks are written completely or not at all, so that a file
+ * without a summary, after a crash, is readable up to its last chunk. After finish the file is
+ * complete; further messages overwrite the summary. */
 #ifndef GST_ANNOTATION_PUBLISH_MCAP_H
 #define GST_ANNOTATION_PUBLISH_MCAP_H
 

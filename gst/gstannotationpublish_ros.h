@@ -72,7 +72,8 @@ void gst_publish_ros_clear(GstPublishRos *ros);
 /* Adds the messages of a frame. */
 void gst_publish_ros_frame(GstPublishRos *ros, const GstPublishFrame *frame);
 
-/* Definition of a schema such as sensor_msgs/msg/Image with all that it consists of; to be freed. */
+/* Definition of a schema such as sensor_msgs/msg/Image with all that it consists of; to be
+ * freed. */
 char *gst_publish_ros_definition(const char *schema);
 
 /* --- Parts ----------------------------------------------------------------------------------- */

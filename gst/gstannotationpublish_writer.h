@@ -21,13 +21,14 @@ typedef struct GstPublishCounts {
   gboolean waiting; /* the destination does not accept data now */
 } GstPublishCounts;
 
-/* Starts the thread. Takes ownership of `sink`. frames_max: 1 or more; bytes_max: of waiting frames.
- * With `stop_on_error` a destination that does not accept data is an element error. */
+/* Starts the thread. Takes ownership of `sink`. frames_max: 1 or more; bytes_max: of waiting
+ * frames. With `stop_on_error` a destination that does not accept data is an element error. */
 GstPublishWriter *gst_publish_writer_new(GstPublishSink *sink, guint frames_max, gsize bytes_max,
                                          gboolean stop_on_error);
 
 /* Takes ownership of `frame`. If the queue is full: with `block`, waits while frames are written;
- * otherwise, and while the destination does not accept data, drops the oldest frame. FALSE after an element error. */
+ * otherwise, and while the destination does not accept data, drops the oldest frame. FALSE after an
+ * element error. */
 gboolean gst_publish_writer_push(GstPublishWriter *writer, GstPublishFrame *frame, gboolean block);
 
 /* Waits until all frames are written and complete on disk; gives up on a destination that accepts

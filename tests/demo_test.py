@@ -133,8 +133,8 @@ class Demo(helpers.FolderCase):
             file.write('not a picture\n' * 100)
         a, b, text = self.path('a*.png'), self.path('b*.png'), self.path('text.png')
         cases = (
-            (['--left', self.path('none*'), '--right', a], 'no pictures match .*none'),
-            (['--left', a, '--right', b], '2 left pictures, but 1 right'),
+            (['--left', self.path('none*'), '--right', a], 'no images match .*none'),
+            (['--left', a, '--right', b], '2 left images, but 1 right'),
             (['--left', self.path('a0.png'), '--right', b], 'b0.png is a png of 65x48, but .*64x48'),
             (['--left', text, '--right', text], 'text.png is not a PNG, JPEG or PNM'),
             (['--left', a], '--left and --right go together'),

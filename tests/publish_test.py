@@ -488,11 +488,10 @@ class Mcap(Case):
                              'video/x-raw,width=160,height=60,framerate=30/1', '!', 'annotationpublish',
                              'format=mcap', 'topics=frame+camera', 'location=' + self.path('a.mcap'),
                              '!', 'fakesink')
-        deadline = time.monotonic() + 60
-        while not os.path.exists(self.path('a.mcap')) or os.path.getsize(self.path('a.mcap')) < 20000:
+        deadline = time.monotonic() + 90  # 40 kB: 30 frames, by then more than one chunk
+        while not os.path.exists(self.path('a.mcap')) or os.path.getsize(self.path('a.mcap')) < 40000:
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.05)
-        time.sleep(1)
         process.send_signal(signal.SIGKILL)
         killed = time.time_ns()
         process.communicate()

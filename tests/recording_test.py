@@ -203,21 +203,43 @@ class Recording(helpers.FolderCase):
             complete = [json.loads(line) for line in file if line.endswith('\n')]
         self.assertGreater(len(complete), 10)
 
-    def test_ctrl_c(self):
+    def end_by(self, number):
+        name = number.name
         process = subprocess.Popen(
             [COMMAND, 'record', '--source', 'stereotestsrc is-live=true ! '
              'video/x-raw,format=GRAY8,width=160,height=60,framerate=30/1', '--analysis', 'identity',
-             '--topics', 'frame', self.path('drive')], stdout=subprocess.PIPE,
+             '--topics', 'frame', self.path(name)], stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, start_new_session=True)
-        self.wait_for_size('drive.jsonl', 10000)
-        os.killpg(process.pid, signal.SIGINT)
+        self.wait_for_size(name + '.jsonl', 10000)
+        os.killpg(process.pid, number)
         said, _ = process.communicate(timeout=60)
         self.assertEqual((process.returncode, said), (0, 'roadvision record: ending\n'))
-        recording = mcap_reader.read(read(self.path('drive.mcap')))
+        recording = mcap_reader.read(read(self.path(name + '.mcap')))
         self.assertTrue(recording.complete)
+        frames = len(self.frames((name + '.mkv', 'GRAY8'))) // (160 * 60)
+        self.assertEqual(frames, len(self.lines(name + '.jsonl')))
+        self.assertEqual(frames, len(recording.messages))
+
+    def test_ctrl_c_and_kill(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number.name):
+                self.end_by(number)
+
+    def test_source_fails(self):
+        done = subprocess.run(
+            [COMMAND, 'record', '--source', 'stereotestsrc is-live=true ! '
+             'video/x-raw,format=GRAY8,width=160,height=60,framerate=30/1 ! identity error-after=20',
+             '--analysis', 'identity', '--topics', 'frame', self.path('drive')],
+            capture_output=True, text=True, timeout=200)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, 'roadvision record: identity0: Failed after iterations as requested.\n'))
+        video, segment = read(self.path('drive.mkv')), b'\x18\x53\x80\x67'
+        size = video[video.index(segment) + 4:][:8]
+        self.assertNotEqual(size, b'\x01' + 7 * b'\xff')  # unknown: the file was not completed
+        self.assertTrue(mcap_reader.read(read(self.path('drive.mcap'))).complete)
         frames = len(self.frames(('drive.mkv', 'GRAY8'))) // (160 * 60)
         self.assertEqual(frames, len(self.lines('drive.jsonl')))
-        self.assertEqual(frames, len(recording.messages))
+        self.assertGreater(frames, 15)
 
     def test_full_disk(self):
         if subprocess.run(['unshare', '-rm', 'true'], capture_output=True).returncode != 0:
@@ -239,6 +261,14 @@ class Recording(helpers.FolderCase):
     def test_help_and_mistakes(self):
         self.assertIn('--calibration FILE', script('record.sh', '--help'))
         self.assertIn('drive.jsonl', script('replay.sh', '--help'))
+        # a line for another machine: neither its cameras nor its files must be here
+        for command in (['see', '/dev/none1', '/dev/none2'],
+                        ['record', '--left', '/dev/none1', '--right', '/dev/none2', '/none/x']):
+            line = run(COMMAND, *command, '--calibration', '/none.yml', '--print')
+            for word in ('device=/dev/none1', 'device=/dev/none2', 'calibration=/none.yml'):
+                self.assertIn(word, line)
+        line = run(COMMAND, 'record', '--device', '/dev/video0', '/none/x', '--print')
+        self.assertEqual([line.count(word) for word in (' location=', ' location=/none/x.mkv', ' name=video0 ')], [3, 1, 1])
         for command, expected in (
                 (['record'], 'arguments are required: out'),
                 (['record', '--no-results', '--source',

@@ -77,7 +77,7 @@ RvMetaArray *rv_meta_type_get_array(const RvMetaType *type, const void *meta, co
 gboolean rv_meta_type_set_array(const RvMetaType *type, void *meta, const char *field,
                                 const RvMetaArray *array, GError **error);
 
-/* --- annotations_raster.c: buffers -------------------------------------------------------------- */
+/* --- annotations_raster.c: buffers ------------------------------------------------------------ */
 
 /* Bytes of one element of a format; 0 for an unknown one. */
 gsize rv_meta_format_bytes(const char *format);

@@ -397,7 +397,7 @@ def drop_outliers(pairs, size, arguments):
         return calibration, pairs
     for pair, error in zip(pairs, errors):
         if error > limit:
-            print(f'{pair.name}: left out, its rows differ by {error:.2f} px', file=sys.stderr)
+            print(f'{pair.name}: not used, its rows differ by {error:.2f} px', file=sys.stderr)
     return Calibration(kept, size, arguments), kept
 
 

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 
-from roadvision import common
+from roadvision import common, launch
 from roadvision.common import Problem
 
 # Element -> (package of Debian, what needs it).
@@ -22,7 +22,6 @@ STOCK = {
     'rtspsrc': ('gstreamer1.0-plugins-good', 'network cameras'), 'v4l2src': ('gstreamer1.0-plugins-good', 'UVC cameras'),
     'nicesink': ('gstreamer1.0-nice', 'roadvision see --web'),
 }
-ENCODERS = ('nvh264enc', 'x264enc', 'openh264enc')
 
 
 class Report:
@@ -68,11 +67,11 @@ def check_elements(report, Gst):
     for name, (package, use) in STOCK.items():
         if not Gst.ElementFactory.find(name):
             (report.bad if use == 'every pipeline' else report.note)('element %s, for %s' % (name, use), 'install ' + package)
-    found = [name for name in ENCODERS if Gst.ElementFactory.find(name)]
+    found = [name for name in launch.ENCODERS if Gst.ElementFactory.find(name)]
     if found:
         report.ok('H.264 encoder: %s' % ', '.join(found))
     else:
-        report.note('no H.264 encoder (%s), for videos and network output' % ', '.join(ENCODERS),
+        report.note('no H.264 encoder (%s), for videos and network output' % ', '.join(launch.ENCODERS),
                     'install gstreamer1.0-plugins-ugly')
 
 
@@ -158,9 +157,10 @@ def check_batch(report):
         report.note('/dev/shm has %d MB' % (memory >> 20), 'in a container: --shm-size=256m')
 
 
-def check_screen(report):
+def check_screen(report, ending):
     if not (os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY')):
-        report.note('no screen: neither DISPLAY nor WAYLAND_DISPLAY is set', 'roadvision see --out FILE.mkv, or --web 8080')
+        report.note('no screen: neither DISPLAY nor WAYLAND_DISPLAY is set', 'roadvision see --out FILE%s, or --web 8080' %
+                    ending)
 
 
 def run(options):
@@ -171,13 +171,14 @@ def run(options):
     check_gpu(report, Gst)
     check_python(report)
     check_cameras(report, options.camera)
-    check_screen(report)
+    ending = launch.video() if Gst else '.mkv'
+    check_screen(report, ending)
     check_batch(report)
     cores = len(os.sched_getaffinity(0))
     flags = cpu_flags()
     report.ok('%d cores, %s' % (cores, ', '.join(name for name in ('avx2', 'avx512bw') if name in flags) or 'no AVX2: the CPU '
                                 'engine is slow'))
-    print('roadvision: %s' % ('%d missing' % report.missing if report.missing else 'ready: roadvision see test --out test.mkv'))
+    print('roadvision: %s' % ('%d missing' % report.missing if report.missing else 'ready: roadvision see test --out test' + ending))
     return 1 if report.missing else 0
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs or prints the words of a gst-launch-1.0 line."""
 import os
+import signal
 import sys
 
 from roadvision import common
@@ -19,6 +20,19 @@ def need(element, package):
     if not has(element):
         raise Problem('there is no GStreamer element %s; install %s (Debian\'s name), then delete '
                       '~/.cache/gstreamer-1.0/registry.*.bin if it is still not found' % (element, package))
+
+
+ENCODERS = ('nvh264enc', 'x264enc', 'openh264enc')
+
+
+def encoder():
+    """The first H.264 encoder that exists, or ''."""
+    return next((name for name in ENCODERS if has(name)), '')
+
+
+def video():
+    """Ending of a video that this machine can write."""
+    return '.mkv' if encoder() and has('h264parse') else '.avi'
 
 
 def line(words):
@@ -69,12 +83,30 @@ def wait(pipeline, name, seconds=None):
             return None
 
 
-def play(pipeline, name):
-    """To its end; Ctrl-C ends it with complete files. Returns the exit status; raises a Problem."""
+def end_on_signals():
+    """A service manager, or a terminal that is closed, ends a program as Ctrl-C does."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            signal.signal(number, signal.default_int_handler)
+
+
+def complete_files(pipeline):
+    """After an error: a source that fails ends its stream behind the message, and files get their ends."""
     Gst = common.gst()
+    writes = pipeline.iterate_all_by_element_factory_name('filesink').next()[0] == Gst.IteratorResult.OK
+    if writes and pipeline.get_state(0)[1] == Gst.State.PLAYING:
+        pipeline.get_bus().timed_pop_filtered(3 * Gst.SECOND, Gst.MessageType.EOS)
+
+
+def play(pipeline, name):
+    """To its end; Ctrl-C and kill end it with complete files. Returns the exit status; raises a Problem."""
+    Gst = common.gst()
+    end_on_signals()
     pipeline.set_state(Gst.State.PLAYING)
     try:
         failure = wait(pipeline, name)
+        if failure:
+            complete_files(pipeline)
     except KeyboardInterrupt:
         print('roadvision %s: ending' % name, file=sys.stderr)
         pipeline.send_event(Gst.Event.new_eos())

@@ -33,7 +33,7 @@ def picture_kind(path, head=None):
                 height, width = struct.unpack('>HH', head[at + 5:at + 9])
                 return 'jpeg', width, height
             at += 2 + length
-    raise Problem('%s is not a PNG, JPEG or PNM picture' % path)
+    raise Problem('%s is not a PNG, JPEG or PNM image' % path)
 
 
 def is_complete(kind, data):
@@ -53,7 +53,7 @@ def find_pictures(pattern):
         return names
     paths = sorted(glob.glob(os.path.expanduser(pattern)))
     if not paths:
-        raise Problem('no pictures match %s (put the pattern in quotes)' % pattern)
+        raise Problem('no images match %s (put the pattern in quotes)' % pattern)
     return paths
 
 
@@ -102,7 +102,7 @@ class Pictures:
                       for side, files in (('left', left), ('right', right))}
         count = {side: len(paths) for side, paths in self.paths.items()}
         if count['left'] != count['right']:
-            raise Problem('%d left pictures, but %d right ones: they must pair up'
+            raise Problem('%d left images, but %d right ones: they must pair up'
                           % (count['left'], count['right']))
         self.count = count['left']
         self.frame_time = int(1e9 / fps)

@@ -10,7 +10,7 @@
   drive.jsonl  one line per frame: camera, wall-clock time, skew of the pair
   drive.mcap   results as ROS 2 messages for Foxglove and ros2 bag: image, depth, stixels, road
 
-Ctrl-C ends a recording properly. After a crash all files are readable up to the last second.
+Ctrl-C and kill end a recording properly. After a crash all files are readable up to the last second.
 A recording of that name is not overwritten, except with --force.
 roadvision replay plays the pair through the elements again.
 """
@@ -56,7 +56,7 @@ def check(options):
         raise Misuse('two cameras need --left and --right, one camera --device')
     if options.caps and not (options.left or options.device):
         raise Misuse('--caps needs --device, or --left and --right')
-    if options.calibration and not os.access(options.calibration, os.R_OK):
+    if options.calibration and not os.access(options.calibration, os.R_OK) and not options.print:
         raise Problem('cannot read the calibration file %s; roadvision calibrate makes one' % options.calibration)
     folder = os.path.dirname(options.out)
     if folder and not os.path.isdir(folder) and not options.print:
@@ -76,8 +76,9 @@ def make_way(options):
         raise Problem('there is a recording of that name (%s); choose another one, or --force to replace it' % ', '.join(files))
 
 
-def camera(device, caps):
-    if not os.path.exists(device):
+def camera(device, options):
+    caps = options.caps
+    if not os.path.exists(device) and not options.print:
         raise Problem('no such device: %s; v4l2-ctl --list-devices names those that are there' % device)
     return 'v4l2src name=%s device=%s ! %sdecodebin ! videoconvert' % (os.path.basename(device), device, caps + ' ! ' if caps else '')
 
@@ -85,11 +86,11 @@ def camera(device, caps):
 def launch_line(options):
     source, analysis, leaky = options.source, options.analysis, ''
     if options.device:
-        source = camera(options.device, options.caps)
+        source = camera(options.device, options)
     elif options.left:
         queue = 'queue leaky=downstream max-size-buffers=2'
         source = '%s ! %s ! mux.left %s ! %s ! mux.right cudastereomux name=mux' % (
-            camera(options.left, options.caps), queue, camera(options.right, options.caps), queue)
+            camera(options.left, options), queue, camera(options.right, options), queue)
     if options.device or options.left:
         # If the camera is faster than the analysis, the analysis skips frames, the recording none.
         leaky = 'leaky=downstream max-size-buffers=2'
@@ -97,7 +98,7 @@ def launch_line(options):
         analysis = 'cudarectify name=rectify ! ' + analysis
     line = ('%s ! tee name=pair pair. ! queue max-size-bytes=0 max-size-time=0 max-size-buffers=60 ! '
             'annotationpublish name=sidecar ! videoconvert name=convert ! capsfilter name=pick ! %s ! '
-            'matroskamux ! filesink name=video ' % (source, LOSSY if options.lossy else 'avenc_ffv1'))
+            'matroskamux ! filesink name=recording ' % (source, LOSSY if options.lossy else 'avenc_ffv1'))
     if not options.no_results:
         line += ('pair. ! queue %s ! %s ! annotationpublish name=results format=mcap ! '
                  'fakesink async=false' % (leaky, analysis))
@@ -155,7 +156,7 @@ def make_pipeline(options):
             pass
         except OSError as error:
             raise Problem('cannot copy the calibration: %s' % error) from None
-    pipeline.get_by_name('video').props.location = options.out + '.mkv'
+    pipeline.get_by_name('recording').props.location = options.out + '.mkv'
     pipeline.get_by_name('sidecar').props.location = options.out + '.jsonl'
     if options.device or options.left:
         report_mode(pipeline)
@@ -176,7 +177,7 @@ def make_pipeline(options):
 def printed(options):
     """The same recording as words for gst-launch-1.0, which needs the files and the format in the line."""
     line = launch_line(options)
-    for name, suffix in (('sidecar', '.jsonl'), ('results', '.mcap'), ('video', '.mkv')):
+    for name, suffix in (('sidecar', '.jsonl'), ('results', '.mcap'), ('recording', '.mkv')):
         line = line.replace('name=' + name, 'name=%s location=%s' % (name, shlex.quote(options.out + suffix)))
     if options.calibration:
         line = line.replace('name=rectify', 'name=rectify calibration=' + shlex.quote(options.calibration))
@@ -192,7 +193,7 @@ def run(options):
     encoder = 'x264enc' if options.lossy else 'avenc_ffv1'
     if not launch.has(encoder):
         raise Problem('no element %s: install gstreamer1.0-%s%s' % (
-            encoder, *(('plugins-ugly', '') if options.lossy else ('libav', ', or use --lossy'))))
+            encoder, *(('plugins-ugly', '') if options.lossy else ('libav', ', or use --lossy' if launch.has('x264enc') else ''))))
     if options.lossy:
         launch.need('h264parse', 'gstreamer1.0-plugins-bad')
     return launch.play(make_pipeline(options), 'record')

@@ -14,7 +14,7 @@
   roadvision see test --print                                          the gst-launch-1.0 line instead
 
 Without INPUT: /dev/video0. Live input that is faster than this computer skips frames; files skip none.
-A window or a video ends with Ctrl-C, which completes the files. Two cameras are paired by time; frames further
+A window or a video ends with Ctrl-C or kill, which complete the files. Two cameras are paired by time; frames further
 apart than --max-skew are dropped. MP4 files of GStreamer store the wrong order of the views: --layout side-by-side.
 --csv FILE: one row per frame; with %s in the name also one per obstacle and lane line (drive-obstacles.csv).
 """
@@ -91,10 +91,10 @@ class Line:
 
     # --- input ---------------------------------------------------------------------------------------
     def device(self, name, caps):
-        if not os.path.exists(name):
+        if not os.path.exists(name) and not self.options.print:
             raise Problem('no such device: %s; v4l2-ctl --list-devices names those that are there; '
                           'roadvision see test needs none' % name)
-        if not os.access(name, os.R_OK):
+        if not os.access(name, os.R_OK) and not self.options.print:
             import grp
             raise Problem('no permission to read %s; add the user to its group: %s'
                           % (name, grp.getgrgid(os.stat(name).st_gid).gr_name))
@@ -117,6 +117,9 @@ class Line:
         if run is None:
             raise Problem('the images of %s are not numbered without gaps, as a video needs it; roadvision batch reads any names'
                           % name)
+        out = self.options.out
+        if '%' in out and os.path.realpath(os.path.dirname(out)) == os.path.realpath(os.path.dirname(paths[0])):
+            raise Misuse('--out %s is in the folder of the images that are read: use another folder' % out)
         self.runs.append((name, run[1], run[2]))
         return pictures.read_words(run, '%d/1' % self.options.rate)
 
@@ -177,8 +180,11 @@ class Line:
     def test(self):
         """The rendered street; it imitates the stream of the camera that the options describe."""
         options = self.options
-        live = 'true' if not options.out and not options.print else 'false'
-        self.input = ['stereotestsrc', 'is-live=' + live] + (['num-buffers=' + options.frames] if options.frames else []) + [
+        self.live = not options.out and not options.print
+        self.input = ['stereotestsrc', 'is-live=' + str(self.live).lower()]
+        if options.frames and not self.live:
+            self.input.append('num-buffers=' + options.frames)
+        self.input += [
             '!', 'video/x-raw,width=%d,height=%s,framerate=%d/1' % (2 * int(self.width), self.height, options.rate)]
         if options.zed:
             self.input += ['!', 'videoconvert', '!', 'video/x-raw,format=YUY2']
@@ -252,7 +258,7 @@ class Line:
     def h264(self, live=False):
         """The first H.264 encoder that exists; live: no delay by reordered frames."""
         options = self.options
-        name = options.encoder or next((name for name in ('nvh264enc', 'x264enc', 'openh264enc') if launch.has(name)), '')
+        name = options.encoder or launch.encoder()
         raw = launch.EVEN + ['!']
         words = {'nvh264enc': ['nvh264enc', 'bitrate=' + options.bitrate] + ['zerolatency=true'] * live,
                  'x264enc': raw + ['x264enc', 'bitrate=' + options.bitrate, 'speed-preset=veryfast'] +
@@ -279,7 +285,7 @@ class Line:
         if not out:
             if not (os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY') or self.options.print):
                 raise Problem('there is no screen: neither DISPLAY nor WAYLAND_DISPLAY is set; write a file with '
-                              '--out FILE.mkv, or show it in a browser with --web 8080')
+                              '--out FILE%s, or show it in a browser with --web 8080' % launch.video())
             return ['videoconvert', '!', 'autovideosink']
         if out == 'none':
             return ['fakesink', 'sync=false']
@@ -297,6 +303,7 @@ class Line:
         host, _, port = self.options.send.rpartition(':') if ':' in self.options.send else (self.options.send, '', '5000')
         if not port.isdigit() or not 1 <= int(port) <= 65535:
             raise Misuse('the port is %s, must be 1 to 65535' % port)
+        encoded = self.h264(live=True)
         if self.options.sdp and not self.options.print:
             with open(self.options.sdp, 'w') as file:
                 file.write('v=0\no=- 0 0 IN IP4 %s\ns=gst-roadvision\nc=IN IP4 %s\nt=0 0\nm=video %s RTP/AVP 96\n'
@@ -305,8 +312,8 @@ class Line:
               'encoding-name=H264 ! \\\n    rtpjitterbuffer ! rtph264depay ! decodebin ! videoconvert ! autovideosink' % port,
               file=sys.stderr)
         # Parameter sets once per second: receivers can join at any time. Packets fit into Ethernet frames.
-        return self.h264(live=True) + ['!', 'rtph264pay', 'config-interval=1', 'pt=96', 'mtu=1400', '!', 'udpsink',
-                                       'host=' + host, 'port=' + port]
+        return encoded + ['!', 'rtph264pay', 'config-interval=1', 'pt=96', 'mtu=1400', '!', 'udpsink',
+                          'host=' + host, 'port=' + port]
 
     def words(self):
         """All of it. If the encoder is on the GPU, frames stay there."""
@@ -322,7 +329,20 @@ class Line:
         return words + self.analysis() + ['!'] + end + self.branches
 
 
+def check_apart(options):
+    """A file that is read and written would be empty before it is read."""
+    outputs = [(name, getattr(options, name)) for name in ('out', 'json', 'csv', 'sdp')]
+    outputs = [(name, path) for name, path in outputs if path not in (None, '', 'none', '-')]
+    used = {os.path.realpath(path): path + ' is read' for path in options.input + [options.calibration] if path}
+    for name, path in outputs:
+        there = os.path.realpath(path)
+        if there in used:
+            raise Misuse('--%s is %s, but %s: use another file' % (name, path, used[there]))
+        used[there] = '--%s writes it' % name
+
+
 def check(options):
+    check_apart(options)
     if not re.fullmatch(r'[1-9]\d*x[1-9]\d*', options.size):
         raise Misuse('--size is %s, must be WIDTHxHEIGHT such as 640x480' % options.size)
     for name in ('frames', 'max-skew', 'bitrate'):
@@ -346,7 +366,7 @@ def check(options):
             raise Problem('%d files match %s; name that of this camera with --calibration, for its views are not '
                           'rectified' % (len(files), ZED_SETTINGS))
         options.calibration = files[0]
-    if options.calibration and not os.access(options.calibration, os.R_OK):
+    if options.calibration and not os.access(options.calibration, os.R_OK) and not options.print:
         raise Problem('cannot read the calibration file %s; roadvision calibrate makes one' % options.calibration)
 
 

@@ -149,6 +149,7 @@ def run(bind, port, words):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print('roadvision see: open http://%s:%d' % ('localhost' if bind == '127.0.0.1' else bind, port),
           file=sys.stderr, flush=True)
+    launch.end_on_signals()
     pipeline.set_state(Gst.State.PLAYING)
     failure = None
     try:

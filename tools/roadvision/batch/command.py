@@ -193,6 +193,7 @@ def open_plan(options, settings):
         why = plans.difference(plan, source, settings)
         if why:
             raise Problem('%s is the output of another batch (%s): use another output folder' % (out, why))
+        show(filter(None, [plans.later(plan)]))
     return plan, held
 
 
@@ -312,11 +313,12 @@ def compute(plan, options, chunks, total):
             count, 's' * (count != 1), wanted), file=sys.stderr)
     pool = local.Pool(plan, chunks, jobs, gpus, 0 if gpus else max(1, cores() // jobs))
     pool.run(done_before(plan) if not options.part else 0, total)
-    return ['frames %s of %s: %s' % (chunk.label, chunk.sequence['name'] or plan.input, reason)
+    return ['frames %s of %s: %s' % (chunk.label, chunk.sequence['name'] or chunk.sequence.get('file', plan.input), reason)
             for chunk, reason in sorted(pool.lost, key=lambda item: item[0].id)]
 
 
 def show(texts):
+    texts = list(texts)
     for text in texts[:SHOWN]:
         print('roadvision: %s' % text, file=sys.stderr)
     if len(texts) > SHOWN:
@@ -345,8 +347,11 @@ def report(plan, lost):
     frames, failed, missing = finish(plan, lost)
     if not missing:
         clear_aside(plan)  # of tasks that were killed on other machines
-    print('roadvision: %d frames in %s%s%s' % (
-        frames, plan.out, ', %d pairs without a result (errors.txt)' % failed if failed else '',
-        ', %d chunks missing: the same command tries again' % missing if missing else ''))
+    problems = len(plan.data['problems'])
+    print('roadvision: %d frame%s in %s%s%s%s' % (
+        frames, 's' * (frames != 1), plan.out,
+        ', %d problem%s with the input (errors.txt)' % (problems, 's' * (problems != 1)) if problems else '',
+        ', %d pair%s without a result (errors.txt)' % (failed, 's' * (failed != 1)) if failed else '',
+        ', %d chunk%s missing: the same command tries again' % (missing, 's' * (missing != 1)) if missing else ''))
     show(lost)
-    return 1 if failed or missing or plan.data['problems'] else 0
+    return 1 if failed or missing or problems else 0

@@ -112,7 +112,7 @@ def of_folder(top, relative, found, problems, notes):
                 return
             if rank < other.rank:
                 found[found.index(other)], item = item, other
-            notes.append('%s is left out: %s has other cameras too' % (item.left, name or top))
+            notes.append('%s is skipped: %s has other cameras too' % (item.left, name or top))
             return
     for left, right in SUFFIXES:
         names = images(os.path.join(top, relative))
@@ -186,7 +186,7 @@ def merge(item, blob, count, rights, problems):
     if alone > 10:
         problems.append('%d more images of %s have no right image' % (alone - 10, item.left))
     if used < len(rights):
-        problems.append('%d images of %s have no left image' % (len(rights) - used, item.right))
+        problems.append('%d of the images of %s have no left image' % (len(rights) - used, item.right))
 
 
 def lines(blob):

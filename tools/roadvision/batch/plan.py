@@ -123,10 +123,31 @@ def make(out, source, settings, options):
     if not sequences:
         raise Problem('no pairs in %s%s' % (source, ''.join('; ' + text for text in problems[:3])))
     data = {'format': FORMAT, 'version': roadvision.__version__, 'source': os.path.abspath(options.list_file or source),
-            'input': top, 'settings': settings,
-            'problems': problems, 'notes': notes, 'sequences': sequences}
+            'input': top, 'settings': settings, 'problems': problems, 'notes': notes, 'sequences': sequences}
+    data['times'] = {path: os.stat(path).st_mtime_ns for path in watched(data)}
     write_atomically(state(out, 'plan.json'), (json.dumps(data, indent=1) + '\n').encode())
     return Plan(out, data)
+
+
+def watched(data):
+    """What changes its time when images or recordings come or go: folders of the sequences and those above, files."""
+    source = data['source']
+    paths = {source}
+    for sequence in data['sequences']:
+        for name in (sequence.get('left'), sequence.get('right'), sequence.get('file')):
+            path = os.path.join(data['input'], name) if name else source
+            while path not in paths and path.startswith(os.path.join(data['input'], '')):
+                paths.add(path)
+                path = os.path.dirname(path) if os.path.isdir(source) else source
+    return sorted(paths)
+
+
+def later(plan):
+    """A text on input that has changed since the plan was made, or ''."""
+    changed = [path for path, then in plan.data.get('times', {}).items()
+               if not os.path.exists(path) or os.stat(path).st_mtime_ns != then]
+    return '%s%s changed since this batch was planned: what is new there is not computed; use another output folder for ' \
+        'it' % (changed[0], ' and %d more' % (len(changed) - 1) if changed[1:] else '') if changed else ''
 
 
 def paired(top, item, problems):
@@ -154,10 +175,10 @@ def sequence_of(out, top, item, number, settings, problems):
     with open(state(out, 'frames', '%05d.txt' % number), 'wb', 1 << 20) as file:
         for left, right, name in paired(top, item, problems):
             if '\n' in left + right or '\t' in left + right:
-                problems.append('%r is left out: its name has a tab or a line end' % left)
+                problems.append('%r is skipped: its name has a tab or a line end' % left)
                 continue
             if seen is not None and name in seen:
-                problems.append('%s is left out: the list has its name (%s) twice' % (left, name))
+                problems.append('%s is skipped: the list has its name (%s) twice' % (left, name))
                 continue
             if seen is not None:
                 seen.add(name)
@@ -176,7 +197,7 @@ def sequence_of(out, top, item, number, settings, problems):
     sequence.update(count=count, frames_sha256=digest.hexdigest())
     # --calibration rectifies: then the camera is not that of the files next to the images.
     found, each = ({}, False) if item.kind == 'list' or settings['calibration'] else camera.find(top, item.left, sample)
-    sequence.update(camera=dict(found, **camera.given(settings)), camera_each=each, left=item.left)
+    sequence.update(camera=dict(found, **camera.given(settings)), camera_each=each, left=item.left, right=item.right)
     return sequence
 
 
