@@ -5,8 +5,8 @@
 # 3 minutes and tests of about half an hour.
 # RV_AARCH64_DIR: folder of the root, which is kept and used again (else a temporary one, removed).
 # RV_AARCH64_TESTS: names of tests instead of the two suites; none: the build alone.
-# RV_AARCH64_CUDA=TOOLKIT: builds the CUDA engine too, for RV_AARCH64_ARCH (87: Jetson Orin; ptx: quick), with the nvcc for x86-64 of TOOLKIT;
-#   RV_AARCH64_CUDART=FOLDER has the libcudart_static.a for aarch64. Links; runs without a device.
+# RV_AARCH64_CUDA=TOOLKIT: builds the CUDA engine too, for RV_AARCH64_ARCH (87: Jetson Orin), with the nvcc for x86-64 of TOOLKIT, not
+#   optimized (nothing here runs it); RV_AARCH64_CUDART=FOLDER has the libcudart_static.a for aarch64. Links; runs without a device.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tests/bare.sh
@@ -41,7 +41,7 @@ if [ -n "${RV_AARCH64_CUDA:-}" ]; then
   mount --bind -o ro "$RV_AARCH64_CUDA" "$toolkit"
   cp "${RV_AARCH64_CUDART:?folder of libcudart_static.a for aarch64}"/*.a "$root/srv/cudart/"
   link="'-L/srv/cudart'"
-  options=(-Dcuda=enabled "-Dcuda-arch=${RV_AARCH64_ARCH:-87}")
+  options=(-Dcuda=enabled "-Dcuda-arch=${RV_AARCH64_ARCH:-87}" -Dcuda-optimize=false)
   build=build-cuda
 fi
 # The cross compilers' pkg-config wrapper has other names in other suites; the folders are the same.

@@ -37,7 +37,7 @@ case $kind in
 esac
 base=$(buildah "${store[@]}" from scratch)
 buildah "${store[@]}" copy "$base" "$folder/base" / >/dev/null
-buildah "${store[@]}" commit --rm "$base" localhost/base >/dev/null 2>&1
+buildah "${store[@]}" commit --rm "$base" localhost/base >"$folder/log" 2>&1 || { tail "$folder/log"; exit 1; }
 begin=$SECONDS
 buildah "${store[@]}" bud --isolation chroot --network host --build-arg BASE=localhost/base -f "$folder/context/containers/Containerfile" \
   -t localhost/roadvision "$folder/context" >"$folder/log" 2>&1 || { tail -n 30 "$folder/log"; exit 1; }

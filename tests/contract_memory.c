@@ -151,7 +151,7 @@ void alloc_tracker_refuse(long nth) {
 const char *alloc_tracker_damage(char *text, size_t size) {
   for (int i = 0; i < ARENAS; i++) {
     const RvArena *arena = watch.arenas[i];
-    const int guard = arena ? rv_arena_check(arena) : -1;
+    const int guard = arena ? rvc_damaged_guard(arena) : -1;
     if (guard >= 0) {
       snprintf(text, size,
                "guard %d of %d is damaged: piece %d ran over its end, or %d under its start", guard,

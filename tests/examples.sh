@@ -98,6 +98,8 @@ see() { # also with the recording of record
     refused 'unrecognized arguments: --nonsense' 2 roadvision see --nonsense &&
     refused '--frames is 0' 2 roadvision see test --frames 0 &&
     refused 'must end in .mkv' 2 roadvision see test --out x.txt &&
+    refused 'live.mkv is read' 2 roadvision see live.mkv --out ./live.mkv && [ -s live.mkv ] &&
+    refused '--json writes it' 2 roadvision see live.mkv --out none --json x --csv x &&
     refused 'cannot read the calibration file /none' 1 roadvision see --calibration /none &&
     refused 'cannot read /none' 1 roadvision see /none &&
     refused '--show is x' 2 roadvision see test --out none --show x &&
@@ -120,6 +122,7 @@ see_cameras() { # what cameras and networks need, without them
     run gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=161,height=121 ! jpegenc ! tee name=t \
       t. ! queue ! filesink location=odd-left.jpg t. ! queue ! filesink location=odd-right.jpg &&
     run roadvision see odd-left.jpg odd-right.jpg --out odd.mkv && check video odd.mkv 1 160x120 &&
+    refused 'in the folder of the images that are read' 2 roadvision see numbered --out numbered/left/%d.png &&
     cp odd-left.jpg numbered/left/7.png && refused 'not numbered without gaps' 1 roadvision see numbered/left numbered/right --out none &&
     rm numbered/left/7.png numbered/left/*0.png && refused 'they must pair up' 1 roadvision see numbered/left numbered/right --out none &&
     refused 'there is no folder /none' 1 roadvision see test --out /none/x.mkv &&
@@ -176,7 +179,7 @@ see_sends() { # RTP and WebRTC over the loopback
     caps=application/x-rtp,media=video,clock-rate=90000,encoding-name=H264 ! rtpjitterbuffer ! rtph264depay ! \
     h264parse ! identity eos-after=5 ! matroskamux ! filesink location=received.mkv >receiver.log 2>&1 &
   receiver=$!
-  run roadvision see "${small[@]}" --frames 45 --sdp stream.sdp --send "127.0.0.1:$port"
+  run roadvision see "${small[@]}" --frames 45 --sdp stream.sdp --send "127.0.0.1:$port" && ! grep warning log
   status=$?
   wait $receiver
   [ $status = 0 ] && check video received.mkv 2..5 320x240 color=20 && grep -q "m=video $port RTP/AVP 96" stream.sdp &&
@@ -297,7 +300,8 @@ to_ply.py() {
 }
 
 # Parts of the scripts above, and what those run in Python.
-parts=(start.sh in_tree.py cuts_samples.py demo.py rdp_study.py road_detect.py road_eval.py road_study.py)
+parts=(start.sh in_tree.py cuts_samples.py demo.py rdp_study.py road_detect.py road_eval.py road_study.py
+  semantics_samples.py)
 commands=(see calibrate bench) # of roadvision; tests/batch_test.py has batch
 
 # --- All of them ----------------------------------------------------------------------------------------

@@ -4,13 +4,12 @@
 # that tests/gpu-bundle.sh made (RV_GPU_BUNDLE, default .gpu). Parts, each well under 8 minutes:
 #   parity    rvcheck and contract on CUDA: both engines bit for bit, two seeds
 #   sanitize  compute-sanitizer (memcheck, racecheck, initcheck, synccheck) over rvcheck --small, all
-#             of it in RV_SANITIZE_SECONDS (450)
+#             of it in RV_SANITIZE_SECONDS (450); on the second GPU, beside the others, if there is one
 #   elements  the plugin on CUDA caps
 #   bench     medians compared with other implementations
-# Without a PART all of them. With two GPUs sanitize and parity run on the second, beside the others.
-# Writes OUTDIR/gpu-report.txt. A part that did not run keeps the lines of the report before
-# (OUTDIR/gpu-report.txt, else docs/gpu-report.txt), marked stale when they were made from other CUDA
-# sources. Exit status 0 only when every part that ran is good.
+# Without a PART all of them. Writes OUTDIR/gpu-report.txt. A part that did not run keeps the lines
+# of the report before (OUTDIR/gpu-report.txt, else docs/gpu-report.txt), marked stale when they were
+# made from other CUDA sources. Exit status 0 only when every part that ran is good.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -195,37 +194,24 @@ do_part() {
   return "$status"
 }
 
-# With a second GPU the sanitizers and the parity run there, in the background: the sanitizers, which
-# keep few processors busy, from the start; the parity, which keeps all, beside the benchmark alone,
-# whose times are the GPU's. do_beside PART.
-declare -A beside
-do_beside() {
-  (export CUDA_VISIBLE_DEVICES=1; log=$work/log-$1; do_part "$1") >"$work/beside-$1" 2>&1 &
-  beside[$1]=$!
-}
-if [ ${#parts[@]} -gt 1 ] && [ "$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')" -gt 1 ]; then
-  here=()
-  for part in elements parity bench sanitize; do
-    [[ " ${parts[*]} " == *" $part "* ]] || continue
-    case $part in
-      sanitize) do_beside sanitize ;;
-      *) here+=("$part") ;;
-    esac
-  done
-  parts=("${here[@]}")
-  export CUDA_VISIBLE_DEVICES=0
-  two=yes
+# With a second GPU the sanitizers run there, beside the other parts.
+beside=
+if [ ${#parts[@]} -gt 1 ] && [[ " ${parts[*]} " == *" sanitize "* ]] && [ "$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')" -gt 1 ]; then
+  (export CUDA_VISIBLE_DEVICES=1; log=$work/log-sanitize; do_part sanitize) >"$work/beside" 2>&1 &
+  beside=$!
 fi
 for part in "${parts[@]}"; do
-  if [ "$part" = parity ] && [ -n "${two:-}" ]; then do_beside parity; continue; fi
+  [ -z "$beside" ] || [ "$part" != sanitize ] || continue
+  # The elements see both GPUs: a test of theirs has a stream on each.
+  [ -z "$beside" ] || if [ "$part" = elements ]; then unset CUDA_VISIBLE_DEVICES; else export CUDA_VISIBLE_DEVICES=0; fi
   echo "--- $part"
   do_part "$part" || bad+=("$part")
 done
-for part in "${!beside[@]}"; do
-  echo "--- $part, on the second GPU"
-  wait "${beside[$part]}" || bad+=("$part")
-  cat "$work/beside-$part"
-done
+if [ -n "$beside" ]; then
+  echo "--- sanitize, on the second GPU"
+  wait "$beside" || bad+=(sanitize)
+  cat "$work/beside"
+fi
 
 # The lines of a part in the old report; its header says when they are of other sources.
 old_section() {

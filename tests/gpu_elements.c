@@ -9,21 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gpu_elements.h"
 #include "rv.h"
 
 static int failures;
 static int passes;
 
-/* What one pipeline gave. It has an element named sgm and a fakesink named sink. */
-typedef struct Outcome {
-  GChecksum *picture, *disparity;
-  int frames, annotated;
-  gboolean cuda_in, cuda_out; /* CUDA caps on the pads of sgm */
-  char engine[16];            /* stats of sgm */
-  char error[512];
-} Outcome;
-
-static void report(const char *name, gboolean good, const char *why) {
+void gpu_report(const char *name, gboolean good, const char *why) {
   printf("%s %s%s%s\n", good ? "ok" : "FAIL", name, good ? "" : ": ", good ? "" : why);
   fflush(stdout);
   if (good)
@@ -59,7 +51,7 @@ static void add_picture(Outcome *o, GstBuffer *buffer, GstPad *pad) {
   gst_clear_caps(&caps);
 }
 
-static void on_buffer(GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer user) {
+void gpu_on_buffer(GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer user) {
   (void)sink;
   Outcome *o = user;
   o->frames++;
@@ -101,7 +93,7 @@ static void read_sgm(GstElement *pipeline, Outcome *o) {
 }
 
 /* Waits for EOS or an error; fills o->error. */
-static void wait_for_end(GstElement *pipeline, Outcome *o) {
+void gpu_wait_for_end(GstElement *pipeline, Outcome *o) {
   GstBus *bus = gst_element_get_bus(pipeline);
   GstMessage *message =
       gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
@@ -134,10 +126,11 @@ static Outcome play(const char *line, gboolean with_sums) {
   }
   GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
   g_object_set(sink, "signal-handoffs", TRUE, "sync", FALSE, NULL);
-  g_signal_connect(sink, "handoff", G_CALLBACK(on_buffer), &o);
+  g_signal_connect(sink, "handoff", G_CALLBACK(gpu_on_buffer), &o);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  wait_for_end(pipeline, &o);
+  gpu_wait_for_end(pipeline, &o);
   read_sgm(pipeline, &o);
+  o.cuda_sink = has_cuda_caps(sink, "sink");
   gst_element_set_state(pipeline, GST_STATE_NULL);
   gst_object_unref(sink);
   gst_object_unref(pipeline);
@@ -172,10 +165,59 @@ static void test_negotiation(void) {
         g_strdup_printf("%d of 4 frames, %d annotated, CUDA caps in %d out %d, stats.engine "
                         "\"%s\", error \"%s\"",
                         o.frames, o.annotated, o.cuda_in, o.cuda_out, o.engine, o.error);
-    report(name,
-           o.frames == 4 && o.annotated == 4 && o.cuda_in && o.cuda_out &&
-               strcmp(o.engine, "cuda") == 0 && !o.error[0],
-           why);
+    gpu_report(name,
+               o.frames == 4 && o.annotated == 4 && o.cuda_in && o.cuda_out &&
+                   strcmp(o.engine, "cuda") == 0 && !o.error[0],
+               why);
+    outcome_clear(&o);
+    g_free(why);
+    g_free(name);
+    g_free(line);
+  }
+}
+
+/* Lines without cudaupload and cudadownload: frames are in CUDA memory between the elements of the
+ * collection and nowhere else, unless that is asked for. */
+static void test_direct(void) {
+  static const struct {
+    const char *name, *line;
+    gboolean cuda_out, cuda_sink;
+  } cases[] = {
+      {"chain", "cudasgm name=sgm disparities=64 ! cudastixels ! cudaannotate", TRUE, FALSE},
+      {"queues",
+       "queue ! cudasgm name=sgm disparities=64 ! queue ! identity ! cudaannotate ! queue", TRUE,
+       FALSE},
+      {"converted",
+       "cudasgm name=sgm disparities=64 ! cudaannotate ! videoconvert ! "
+       "video/x-raw,format=BGRx",
+       TRUE, FALSE},
+      {"download", "cudasgm name=sgm disparities=64 ! cudaannotate ! cudadownload", TRUE, FALSE},
+      {"stay", "cudasgm name=sgm disparities=64 ! cudaannotate ! video/x-raw(memory:CUDAMemory)",
+       TRUE, TRUE},
+      {"nothing-drawn", "cudasgm name=sgm disparities=64 ! cudaannotate show=0", TRUE, FALSE},
+      {"no-drawing", "cudasgm name=sgm disparities=64 ! cudastixels", FALSE, FALSE},
+      {"system-caps", "cudasgm name=sgm disparities=64 ! video/x-raw ! cudaannotate", FALSE, FALSE},
+      {"tee",
+       "cudasgm name=sgm disparities=64 ! tee name=t ! queue ! fakesink async=false t. ! queue ! "
+       "cudaannotate",
+       FALSE, FALSE},
+      {"drawn-by-cpu", "cudasgm name=sgm disparities=64 ! cudaannotate engine=cpu", FALSE, FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    char *line = g_strdup_printf("stereotestsrc num-buffers=4 ! video/x-raw,width=640,height=240 ! "
+                                 "%s ! fakesink name=sink",
+                                 cases[i].line);
+    char *name = g_strdup_printf("direct/%s", cases[i].name);
+    Outcome o = play(line, TRUE);
+    char *why = g_strdup_printf("%d of 4 frames, %d annotated, CUDA caps in %d out %d sink %d, "
+                                "stats.engine \"%s\", error \"%s\"",
+                                o.frames, o.annotated, o.cuda_in, o.cuda_out, o.cuda_sink, o.engine,
+                                o.error);
+    gpu_report(name,
+               o.frames == 4 && o.annotated == 4 && !o.cuda_in && o.cuda_out == cases[i].cuda_out &&
+                   o.cuda_sink == cases[i].cuda_sink && strcmp(o.engine, "cuda") == 0 &&
+                   !o.error[0],
+               why);
     outcome_clear(&o);
     g_free(why);
     g_free(name);
@@ -185,21 +227,21 @@ static void test_negotiation(void) {
 
 /* --- Same bits --------------------------------------------------------------------------------- */
 
-static void compare(const char *name, const char *source, const char *upload, const char *engine,
-                    const char *download, const Outcome *expected) {
-  char *line = g_strdup_printf("%s %s ! cudasgm name=sgm disparities=64 engine=%s ! "
+static void compare(const char *name, const char *source, const char *upload, const char *between,
+                    const char *engine, const char *download, const Outcome *expected) {
+  char *line = g_strdup_printf("%s %s ! cudasgm name=sgm disparities=64 engine=%s %s ! "
                                "cudaannotate engine=%s %s ! fakesink name=sink",
-                               source, upload, engine, engine, download);
+                               source, upload, engine, between, engine, download);
   Outcome o = play(line, TRUE);
   const gboolean same =
       strcmp(g_checksum_get_string(o.picture), g_checksum_get_string(expected->picture)) == 0 &&
       strcmp(g_checksum_get_string(o.disparity), g_checksum_get_string(expected->disparity)) == 0;
   char *why = g_strdup_printf("%d frames, %d annotated, stats.engine \"%s\", bits %s, error \"%s\"",
                               o.frames, o.annotated, o.engine, same ? "equal" : "DIFFER", o.error);
-  report(name,
-         o.frames == expected->frames && o.annotated == o.frames && same &&
-             strcmp(o.engine, engine) == 0 && !o.error[0],
-         why);
+  gpu_report(name,
+             o.frames == expected->frames && o.annotated == o.frames && same && o.engine[0] &&
+                 g_str_has_prefix(engine, o.engine) && !o.error[0],
+             why);
   outcome_clear(&o);
   g_free(why);
   g_free(line);
@@ -241,16 +283,19 @@ static void test_same_bits(void) {
                                  source);
     Outcome cpu = play(line, TRUE);
     char *base = g_strdup_printf("bits/%s-%s", format, size);
-    report(base, cpu.frames == 3 && cpu.annotated == 3 && !cpu.error[0], cpu.error);
-    char *name[3];
-    static const char *const kinds[] = {"cuda-system-memory", "cuda-cuda-memory",
-                                        "cpu-cuda-memory"};
-    const int ways = round_trip(base, source) ? 3 : 1;
-    for (int k = 0; k < ways && cpu.picture; k++) {
-      name[k] = g_strdup_printf("%s/%s", base, kinds[k]);
-      compare(name[k], source, k ? "! cudaupload" : "", k == 2 ? "cpu" : "cuda",
-              k ? "! cudadownload" : "", &cpu);
-      g_free(name[k]);
+    gpu_report(base, cpu.frames == 3 && cpu.annotated == 3 && !cpu.error[0], cpu.error);
+    static const struct {
+      const char *name, *upload, *between, *download, *engine;
+    } kinds[] = {{"cuda-direct", "", "", "", "cuda"},
+                 {"cuda-system-memory", "", "! video/x-raw", "", "cuda"},
+                 {"cuda-cuda-memory", "! cudaupload", "", "! cudadownload", "cuda"},
+                 {"cpu-cuda-memory", "! cudaupload", "", "! cudadownload", "cpu"}};
+    const gsize ways = round_trip(base, source) ? 4 : 2;
+    for (gsize k = 0; k < ways && cpu.picture; k++) {
+      char *name = g_strdup_printf("%s/%s", base, kinds[k].name);
+      compare(name, source, kinds[k].upload, kinds[k].between, kinds[k].engine, kinds[k].download,
+              &cpu);
+      g_free(name);
     }
     outcome_clear(&cpu);
     g_free(base);
@@ -288,10 +333,10 @@ static void test_publish(void) {
   gboolean cpu_good, cuda_good, mcap_good;
   char *cpu = published("", "cpu", "json", "", &cpu_good);
   char *cuda = published("! cudaupload", "cuda", "json", "! cudadownload", &cuda_good);
-  report("publish/json", cpu_good && cuda_good && strcmp(cpu, cuda) == 0,
-         cpu_good && cuda_good ? "the engines give different text" : "a pipeline failed");
+  gpu_report("publish/json", cpu_good && cuda_good && strcmp(cpu, cuda) == 0,
+             cpu_good && cuda_good ? "the engines give different text" : "a pipeline failed");
   char *mcap = published("! cudaupload", "cuda", "mcap", "! cudadownload", &mcap_good);
-  report("publish/mcap", mcap_good, "no recording");
+  gpu_report("publish/mcap", mcap_good, "no recording");
   g_free(cpu);
   g_free(cuda);
   g_free(mcap);
@@ -373,8 +418,8 @@ static void test_drive(void) {
                               cpu.frames, cuda.frames, DRIVE_FRAMES, text ? "equal" : "DIFFERS",
                               bits ? "equal" : "DIFFER", cuda.cuda_in, cuda.cuda_out, cuda.engine,
                               cpu.error, cuda.error);
-  report("drive", text && bits && cuda.cuda_in && cuda.cuda_out && !strcmp(cuda.engine, "cuda"),
-         why);
+  gpu_report("drive", text && bits && cuda.cuda_in && cuda.cuda_out && !strcmp(cuda.engine, "cuda"),
+             why);
   g_free(why);
   g_free(cpu_text);
   g_free(cuda_text);
@@ -398,7 +443,7 @@ static void test_formats(void) {
                                  "fakesink name=sink",
                                  source);
     Outcome cpu = play(line, TRUE);
-    report(name, cpu.frames == 3 && cpu.annotated == 3 && !cpu.error[0], cpu.error);
+    gpu_report(name, cpu.frames == 3 && cpu.annotated == 3 && !cpu.error[0], cpu.error);
     g_free(line);
     for (int memory = 0; memory < 2; memory++) {
       line = g_strdup_printf("%s %s ! cudasgm name=sgm disparities=64 engine=cuda %s ! "
@@ -406,11 +451,11 @@ static void test_formats(void) {
                              source, memory ? "! cudaupload" : "", memory ? "! cudadownload" : "");
       Outcome cuda = play(line, TRUE);
       char *full = g_strdup_printf("%s/%s-memory", name, memory ? "cuda" : "system");
-      report(full,
-             cuda.frames == 3 && !cuda.error[0] &&
-                 strcmp(g_checksum_get_string(cuda.disparity),
-                        g_checksum_get_string(cpu.disparity)) == 0,
-             cuda.error[0] ? cuda.error : "the disparity differs");
+      gpu_report(full,
+                 cuda.frames == 3 && !cuda.error[0] &&
+                     strcmp(g_checksum_get_string(cuda.disparity),
+                            g_checksum_get_string(cpu.disparity)) == 0,
+                 cuda.error[0] ? cuda.error : "the disparity differs");
       g_free(full);
       g_free(line);
       outcome_clear(&cuda);
@@ -421,156 +466,41 @@ static void test_formats(void) {
   }
 }
 
-/* --- Speed ------------------------------------------------------------------------------------- */
+/* --- Several GPUs ------------------------------------------------------------------------------ */
 
-#define BENCH_FRAMES 1500     /* of one pipeline */
-#define BENCH_FRAMES_ALL 8000 /* of several together */
-#define STREAMS_MAX 16
-#define BENCH_CAPS "video/x-raw,format=NV12,width=2484,height=375"
-
-/* A pair of a street; NULL when there is none. */
-static GstBuffer *bench_image(void) {
-  GstElement *pipeline = gst_parse_launch(
-      "stereotestsrc num-buffers=1 truth=false ! " BENCH_CAPS " ! appsink name=sink", NULL);
-  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
-  GstSample *sample = NULL;
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  g_signal_emit_by_name(sink, "pull-sample", &sample);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  GstBuffer *picture = sample ? gst_buffer_copy_deep(gst_sample_get_buffer(sample)) : NULL;
-  if (sample)
-    gst_sample_unref(sample);
-  gst_object_unref(sink);
-  gst_object_unref(pipeline);
-  return picture;
-}
-
-/* One pipeline of a benchmark, fed by a thread with the same image again and again, so that the
- * source costs nothing. */
-typedef struct Stream {
-  GstElement *pipeline, *source;
-  GstBuffer *picture;
-  GThread *thread;
-  int frames;
-  Outcome outcome;
-} Stream;
-
-static gpointer feed(gpointer user) {
-  Stream *s = user;
-  GstFlowReturn flow = GST_FLOW_OK;
-  for (int i = 0; i < s->frames && flow == GST_FLOW_OK; i++) {
-    GstBuffer *frame = gst_buffer_copy(s->picture);
-    GST_BUFFER_PTS(frame) = (GstClockTime)i * GST_MSECOND;
-    g_signal_emit_by_name(s->source, "push-buffer", frame, &flow);
-    gst_buffer_unref(frame);
-  }
-  g_signal_emit_by_name(s->source, "end-of-stream", &flow);
-  return NULL;
-}
-
-/* A pipeline that is ready to play: o.error says why there is none. */
-static void open_stream(Stream *s, GstBuffer *picture, int frames, const char *line) {
-  GError *error = NULL;
-  *s = (Stream){.picture = picture, .frames = frames};
-  s->pipeline = gst_parse_launch(line, &error);
-  if (error) {
-    g_strlcpy(s->outcome.error, error->message, sizeof s->outcome.error);
-    g_clear_error(&error);
-    gst_clear_object(&s->pipeline);
+/* One process, a stream on each of two GPUs: the CPU's bits from each. */
+static void test_devices(void) {
+  char reason[256];
+  const int devices = rv_cuda_devices(reason, sizeof reason);
+  if (devices < 2) {
+    printf("skip devices: one GPU\n");
     return;
   }
-  s->source = gst_bin_get_by_name(GST_BIN(s->pipeline), "source");
-  GstElement *sink = gst_bin_get_by_name(GST_BIN(s->pipeline), "sink");
-  g_object_set(sink, "signal-handoffs", TRUE, NULL);
-  g_signal_connect(sink, "handoff", G_CALLBACK(on_buffer), &s->outcome);
-  gst_object_unref(sink);
-  gst_element_set_state(s->pipeline, GST_STATE_PLAYING);
-}
-
-static void close_stream(Stream *s) {
-  if (!s->pipeline)
-    return;
-  gst_element_set_state(s->pipeline, GST_STATE_NULL);
-  gst_object_unref(s->source);
-  gst_object_unref(s->pipeline);
-}
-
-/* Frames per second of all of `count` pipelines together. */
-static void bench_line(const char *name, GstBuffer *picture, int count, const char *line) {
-  Stream streams[STREAMS_MAX];
-  const int frames = count > 1 ? BENCH_FRAMES_ALL / count : BENCH_FRAMES;
-  for (int i = 0; i < count; i++)
-    open_stream(&streams[i], picture, frames, line);
-  const gint64 start = g_get_monotonic_time();
-  for (int i = 0; i < count; i++)
-    if (streams[i].pipeline)
-      streams[i].thread = g_thread_new("feed", feed, &streams[i]);
-  const char *error = NULL;
-  for (int i = 0; i < count; i++) {
-    Stream *s = &streams[i];
-    if (s->pipeline)
-      wait_for_end(s->pipeline, &s->outcome);
-    if (s->outcome.error[0])
-      error = s->outcome.error;
-    else if (s->outcome.frames != s->frames)
-      error = "frames are missing";
-  }
-  const double seconds = (double)(g_get_monotonic_time() - start) * 1e-6;
-  for (int i = 0; i < count; i++) {
-    close_stream(&streams[i]); /* ends the thread where the pipeline failed */
-    if (streams[i].thread)
-      g_thread_join(streams[i].thread);
-  }
-  if (!error)
-    printf("bench %s cuda fps=%.0f\n", name, count * frames / seconds);
-  report(name, !error, error ? error : "");
-}
-
-#define BENCH_SOURCE                                                                               \
-  "appsrc name=source format=time block=true max-bytes=16000000 "                                  \
-  "caps=" BENCH_CAPS ",framerate=1000/1 ! queue ! "
-
-static void bench_pipeline(const char *name, GstBuffer *picture, int count, const char *middle) {
-  char *line =
-      g_strdup_printf(BENCH_SOURCE "cudaupload ! queue ! %s ! queue ! cudadownload ! fakesink "
-                                   "name=sink sync=false",
-                      middle);
-  bench_line(name, picture, count, line);
+  const char *source = "stereotestsrc num-buffers=20 seed=7 ! "
+                       "video/x-raw,format=NV12,width=640,height=240";
+  char *line = g_strdup_printf("%s ! cudasgm name=sgm disparities=64 engine=cpu ! "
+                               "cudaannotate engine=cpu ! fakesink name=sink",
+                               source);
+  Outcome cpu = play(line, TRUE);
   g_free(line);
-}
-
-static void test_speed(void) {
-  GstBuffer *picture = bench_image();
-  if (!picture) {
-    report("pipeline/1242x375", FALSE, "stereotestsrc gives no picture");
-    return;
-  }
-  bench_pipeline("pipeline/1242x375", picture, 1,
-                 "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudaannotate");
-  bench_pipeline("pipeline/1242x375-x8", picture, 8,
-                 "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudaannotate");
-  bench_pipeline("pipeline/1242x375-x16", picture, 16,
-                 "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudaannotate");
-  bench_line("pipeline/1242x375-system", picture, 1,
-             BENCH_SOURCE "cudasgm name=sgm engine=cuda ! queue ! cudastixels engine=cuda ! "
-                          "queue ! cudaannotate engine=cuda ! fakesink name=sink sync=false");
-  bench_line("pipeline/1242x375-system-x8", picture, 8,
-             BENCH_SOURCE "cudasgm name=sgm engine=cuda ! queue ! cudastixels engine=cuda ! "
-                          "queue ! cudaannotate engine=cuda ! fakesink name=sink sync=false");
-  bench_pipeline("pipeline/1242x375-sgm", picture, 1, "cudasgm name=sgm");
-  bench_pipeline("pipeline/1242x375-sgm-annotate", picture, 1,
-                 "cudasgm name=sgm ! queue ! cudaannotate");
-  bench_pipeline("pipeline/1242x375-road", picture, 1,
-                 "cudasgm name=sgm ! queue ! cudaroaddetect ! queue ! cudaannotate");
-  bench_pipeline("pipeline/1242x375-obstacles", picture, 1,
-                 "cudasgm name=sgm ! queue ! cudaobstacles ! queue ! cudaannotate");
-  bench_pipeline("pipeline/1242x375-all", picture, 1,
-                 "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudardp ! queue ! "
-                 "cudaroaddetect ! queue ! cudahough ! queue ! cudaannotate");
-  bench_pipeline("pipeline/1242x375-publish", picture, 1,
-                 "cudasgm name=sgm ! queue ! cudastixels ! queue ! cudaannotate ! queue ! "
-                 "annotationpublish location=/dev/null");
-  gst_buffer_unref(picture);
+  for (int device = 0; device < 2; device++)
+    for (int memory = 0; memory < 2; memory++) {
+      char *other = g_strdup_printf(
+          "! tee name=t ! queue ! cudaupload cuda-device-id=%d ! cudasgm cuda-device-id=%d "
+          "disparities=64 ! cudaannotate cuda-device-id=%d ! cudadownload ! fakesink sync=false "
+          "t. ! queue",
+          !device, !device, !device);
+      char *upload = memory ? g_strdup_printf("%s ! cudaupload cuda-device-id=%d", other, device)
+                            : g_strdup(other);
+      char *engine = g_strdup_printf("cuda cuda-device-id=%d", device);
+      char *name = g_strdup_printf("devices/%d-%s-memory", device, memory ? "cuda" : "system");
+      compare(name, source, upload, "", engine, memory ? "! cudadownload" : "", &cpu);
+      g_free(name);
+      g_free(engine);
+      g_free(upload);
+      g_free(other);
+    }
+  outcome_clear(&cpu);
 }
 
 int main(int argc, char **argv) {
@@ -585,15 +515,17 @@ int main(int argc, char **argv) {
   gst_object_unref(upload);
   if (argc == 3 && strcmp(argv[1], "--speed") == 0) { /* the rows alone, as often as asked */
     for (int i = atoi(argv[2]); i > 0; i--)
-      test_speed();
+      gpu_speed();
     return failures ? 1 : 0;
   }
   test_negotiation();
+  test_direct();
   test_same_bits();
   test_publish();
   test_drive();
   test_formats();
-  test_speed();
+  test_devices();
+  gpu_speed();
   printf("elements: %d good, %d failed\n", passes, failures);
   return failures ? 1 : 0;
 }

@@ -7,7 +7,7 @@ tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bad=0
-export RV_GPU_BUNDLE=$work/bundle RV_GPU_REPORT=$work/none RV_SANITIZE_SECONDS=3 PATH=$work/path:$PATH
+export RV_GPU_BUNDLE=$work/bundle RV_GPU_REPORT=$work/none RV_SANITIZE_SECONDS=4 PATH=$work/path:$PATH
 mkdir -p "$work/bundle/bin" "$work/bundle/lib" "$work/path"
 
 program() { cat >"$1" && chmod +x "$1"; }
@@ -36,7 +36,7 @@ program "$work/path/compute-sanitizer" <<'E2'
 [ -z "${PRETEND_TWO:-}" ] || [ "${CUDA_VISIBLE_DEVICES:-}" = 1 ] || { echo "========= on the wrong GPU"; exit 9; }
 case ${PRETEND_HAZARD:-}$2 in
   yesracecheck) echo "========= RACECHECK SUMMARY: 1 hazard displayed"; exit 9 ;;
-  yesinitcheck) sleep 5 ;;
+  yesinitcheck) sleep 6 ;;
 esac
 echo "========= ERROR SUMMARY: 0 errors"
 E2
@@ -73,7 +73,7 @@ PRETEND_TWO=yes PRETEND_HAZARD=yes expect 1 parity sanitize -- '^\[sanitize\] FA
 PRETEND_ERROR=7 expect 1 bench -- '^\[bench\] FAILED' '^model vote mean_error=7%' '^bench sgm'
 expect 0 bench -- '^\[bench\] good'
 PRETEND_HAZARD=yes expect 1 sanitize -- '^\[sanitize\] FAILED' '^racecheck: NOT CLEAN \(exit 9\)' \
-  'RACECHECK SUMMARY: 1 hazard' '^initcheck: did not finish in [123] s' '^synccheck: NOT RUN, no time left' '^\[parity\] good' '!STALE'
+  'RACECHECK SUMMARY: 1 hazard' '^initcheck: did not finish in [1-4] s' '^synccheck: NOT RUN, no time left' '^\[parity\] good' '!STALE'
 PRETEND_FAILED=1 expect 1 parity -- '^\[parity\] FAILED' '^rvcheck: 10 checks, 1 failed'
 built_from H2
 expect 0 parity -- '^cuda-sources: H2$' '^\[parity\] good' '^\[sanitize\] STALE \(other CUDA sources\) FAILED' \

@@ -56,11 +56,16 @@ def lowered(text):
     return text[0].lower() + text[1:] if text[1:2].islower() and text[:4] not in NAMES else text
 
 
+def default(spec):
+    """Of an enum or flags property; PyGObject 3.50 has a number in default_value."""
+    return spec.get_default_value() if type(spec.default_value) is int else spec.default_value
+
+
 def is_all(spec):
     """Flags that are all set by default: new layers of cudaannotate, for example, add to them, and the
     page explains them in its own words."""
     return spec.value_type.fundamental == GObject.TYPE_FLAGS and \
-        len(spec.default_value.value_nicks) == len(spec.flags_class.__flags_values__)
+        len(default(spec).value_nicks) == len(type(default(spec)).__flags_values__)
 
 
 def listed(spec):
@@ -68,10 +73,10 @@ def listed(spec):
     if is_all(spec):
         return []
     if spec.value_type.fundamental == GObject.TYPE_ENUM:
-        return [(v.value_nick, lowered(v.value_name)) for v in spec.enum_class.__enum_values__.values()]
+        return [(v.value_nick, lowered(v.value_name)) for v in type(default(spec)).__enum_values__.values()]
     if spec.value_type.fundamental == GObject.TYPE_FLAGS:
         return [(v.first_value_nick, lowered(v.first_value_name))
-                for v in spec.flags_class.__flags_values__.values()]
+                for v in type(default(spec)).__flags_values__.values()]
     return []
 
 
@@ -94,9 +99,9 @@ def default_of(spec):
     if kind in NUMBERS:
         return number(spec.default_value)
     if kind == GObject.TYPE_ENUM:
-        return '`%s`' % spec.default_value.value_nick
+        return '`%s`' % default(spec).value_nick
     if kind == GObject.TYPE_FLAGS:
-        return 'all' if is_all(spec) else '`%s`' % '+'.join(spec.default_value.value_nicks)
+        return 'all' if is_all(spec) else '`%s`' % '+'.join(default(spec).value_nicks)
     return '`%s`' % spec.default_value if kind == GObject.TYPE_STRING and spec.default_value else ''
 
 

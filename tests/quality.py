@@ -197,6 +197,7 @@ if __name__ == '__main__':
         'slanted': lambda: quality_stixels.slanted(verdict),
         'lanes': lambda what='all', frames=60: quality_lanes.streets(verdict, what, int(frames)),
         'lanes-kitti': lambda folder: quality_lanes.kitti(folder, verdict),
+        'lanes-motorway': lambda folder: quality_lanes.motorway(folder, verdict),
         'obstacles': lambda folder: quality_obstacles.obstacles(folder, verdict),
         'ground': lambda *folder: quality_ground.ground(verdict, *folder),
         'road': lambda folder: quality_road.kitti(folder, verdict),

@@ -23,8 +23,8 @@
 #           ground; next to it each frame alone
 #   offroad road detection on 360 (or FRAMES) frames of the rendered dirt track, and what a fixed
 #           color would do there
-#   lanes   lines of lanes on 60 (or FRAMES) frames of rendered roads, and the own lane of a KITTI
-#           frame of RV_DATA (without it: omitted); small: without the street of 1242 px; roads: the
+#   lanes   lane lines on 60 (or FRAMES) frames of rendered roads, and the own lane of a KITTI frame
+#           and of two pictures of a motorway of RV_DATA (without it: omitted); small: without the street of 1242 px; roads: the
 #           highways and the obstacle course alone, which have no limits
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -125,6 +125,7 @@ case ${1:-all} in
   lanes)
     "${python[@]}" "$@"
     [ "${2:-all}" != all ] || [ ! -f "${RV_DATA:-}/kitti_road/um_000000_lane_gt.png" ] || "${python[@]}" lanes-kitti "$RV_DATA"
+    [ "${2:-all}" != all ] || [ ! -f "${RV_DATA:-}/hough/solidWhiteRight.jpg" ] || "${python[@]}" lanes-motorway "$RV_DATA"
     ;;
   all)
     "${python[@]}" street
@@ -139,5 +140,6 @@ case ${1:-all} in
     stixels
     "${python[@]}" road "$RV_DATA"
     "${python[@]}" lanes-kitti "$RV_DATA"
+    "${python[@]}" lanes-motorway "$RV_DATA"
     ;;
 esac

@@ -34,6 +34,10 @@ ROADS = (  # measured only: what is hard about them is not in the limits
 OFFROAD = (640, 480, 44)  # px, seed: a track without lines
 OFFROAD_FALSE = 1.0  # per frame
 KITTI_F = 80
+EDGES = (6, 30)  # m: where the edges of KITTI's road are compared
+MOTORWAY = ('solidWhiteRight', 'solidYellowCurve')  # pictures of one camera, whose pitch is not known
+MOTORWAY_CAMERA = 'focal-length=865 camera-height=1.3'
+PAINTED = 25  # percent of the rows of a border on paint, at least: dashes of 3 m and gaps of 9 m
 TOP_X, TOP_Z, CELL = (-10, 10), (6, 46), 0.05  # m
 
 
@@ -212,29 +216,36 @@ def top_view():
     return np.meshgrid(x, z)
 
 
-def kitti_truth(folder, calibration):
-    """The truth of the own lane in the top view, cells that are labeled, and X and Z of the cells
-    in the left camera."""
+def in_left_camera(calibration, shape):
+    """Of the cells of the top view: pixels of a picture of that shape, which of them are inside, and X and
+    Z in the left camera."""
     x, z = top_view()
     road = np.vstack([calibration['Tr_cam_to_road'], [0, 0, 0, 1]])
     cells = np.stack([x.ravel(), np.zeros(x.size), z.ravel(), np.ones(x.size)])
     camera = np.linalg.inv(road) @ cells
     pixel = calibration['P2'] @ camera
     u, v = (np.rint(pixel[i] / pixel[2]).astype(int) for i in (0, 1))
+    inside = (u >= 0) & (v >= 0) & (u < shape[1]) & (v < shape[0])
+    shift = calibration['P2'][0, 3] / calibration['P2'][0, 0]  # of the left color camera
+    return u, v, inside, camera[0] + shift, camera[2]
+
+
+def kitti_truth(folder, calibration):
+    """The truth of the own lane in the top view, cells that are labeled, and X and Z of the cells
+    in the left camera."""
     truth = cv2.imread(os.path.join(folder, 'um_000000_lane_gt.png'))  # BGR
-    inside = (u >= 0) & (v >= 0) & (u < truth.shape[1]) & (v < truth.shape[0])
-    sample = np.zeros((x.size, 3), np.uint8)
+    u, v, inside, x, z = in_left_camera(calibration, truth.shape)
+    sample = np.zeros((len(x), 3), np.uint8)
     sample[inside] = truth[v[inside], u[inside]]
     lane = inside & (sample[:, 0] > 127)
     labelled = inside & ((sample[:, 0] > 127) | (sample[:, 2] > 127))
-    shift = calibration['P2'][0, 3] / calibration['P2'][0, 0]  # of the left color camera
-    return lane, labelled, camera[0] + shift, camera[2]
+    return lane, labelled, x, z
 
 
-def kitti_line(folder, calibration):
+def kitti_line(folder, calibration, name='um_000000'):
     p2, p3 = calibration['P2'], calibration['P3']
     baseline = (p2[0, 3] - p3[0, 3]) / p2[0, 0]
-    left, right = (os.path.join(folder, 'um_000000_%s.png' % side) for side in ('left', 'right'))
+    left, right = (os.path.join(folder, '%s_%s.png' % (name, side)) for side in ('left', 'right'))
     height, width = cv2.imread(left).shape[:2]
     read = 'pngdec ! videoconvert ! video/x-raw,format=BGRx'
     return (
@@ -246,8 +257,61 @@ def kitti_line(folder, calibration):
             float(p2[0, 2]), float(p2[1, 2])))
 
 
+def edges(name, folder):
+    """Prints how far the edges of the true road are from the nearest line; without a limit."""
+    calibration = read_calibration(os.path.join(folder, name + '_calib.txt'))
+    truth = cv2.imread(os.path.join(folder, name + '_road_gt.png'))[:, :, 0] > 127
+    (annotations, _), = frames_of(kitti_line(folder, calibration, name))
+    lines, ends = annotations['RvLanesMeta']['payload'], []
+    u, v, inside, x, z = in_left_camera(calibration, truth.shape)
+    road = np.zeros(len(x), bool)
+    road[inside] = truth[v[inside], u[inside]]
+    road, inside, x, z = (values.reshape(top_view()[0].shape) for values in (road, inside, x, z))
+    for k in range(len(road)):
+        cells = np.flatnonzero(road[k])
+        if len(cells) == 0 or not EDGES[0] <= z[k, cells[0]] <= EDGES[1]:
+            continue
+        for cell, beside in ((cells[0], cells[0] - 2), (cells[-1], cells[-1] + 2)):
+            if 0 <= beside < road.shape[1] and inside[k, beside]:  # the road ends, not the picture
+                ends.append(min((abs(line_x(line, z[k, cell]) - x[k, cell]) for line in lines), default=np.inf))
+    print('KITTI %s: edges of the road to the nearest line, ' % name +
+          ('median %.2f m, p90 %.2f m' % (np.median(ends), np.percentile(ends, 90)) if len(lines) else 'no lines'))
+
+
+def on_paint(gray, meta, line):
+    """Percent of the rows of a line on something brighter than both sides of it."""
+    points = np.asarray(meta['polylines']).reshape(len(meta['payload']), -1, 2)[line]
+    points = points[np.argsort(points[:, 1])]
+    rows = np.arange(int(points[0, 1]) + 1, min(int(points[-1, 1]), gray.shape[0]))
+    hits = []
+    for v in rows:
+        u, step = int(round(np.interp(v, points[:, 1], points[:, 0]))), 6 + (v - rows[0]) // 8
+        if step + 3 <= u < gray.shape[1] - step - 3:
+            here = gray[v, u - 3:u + 4].max()
+            hits.append(here > 20 + max(gray[v, u - step], gray[v, u + step]))
+    return 100 * np.mean(hits) if hits else 0.0
+
+
+def motorway(folder, verdict):
+    """Both borders of the own lane on pictures of one camera."""
+    limits = []
+    for name in MOTORWAY:
+        (annotations, gray), = frames_of(
+            'filesrc location=%s ! jpegdec ! videoconvert ! video/x-raw,format=BGRx ! cudalanes '
+            'ground=camera track=false %s' % (os.path.join(folder, 'hough', name + '.jpg'), MOTORWAY_CAMERA))
+        meta = annotations['RvLanesMeta']
+        borders = [meta[side] for side in ('left', 'right')]
+        paint = [on_paint(gray, meta, border) if border >= 0 else 0.0 for border in borders]
+        print('%s: borders %d %d of %d lines, width %.2f m' % (name, *borders, meta['count'], meta['lane-width']))
+        limits.append((name + ': rows of both borders on paint, at least %g %%' % PAINTED, min(paint),
+                       min(paint) >= PAINTED))
+    return verdict(limits)
+
+
 def kitti(folder, verdict):
     folder = os.path.join(folder, 'kitti_road')
+    for name in ('um_000000', 'uu_000000'):
+        edges(name, folder)
     calibration = read_calibration(os.path.join(folder, 'um_000000_calib.txt'))
     lane, labelled, x, z = kitti_truth(folder, calibration)
     (annotations, _), = frames_of(kitti_line(folder, calibration))

@@ -5,10 +5,11 @@
 #   gcc     all options, all tests
 #   clang   all options; the suites library and gst
 #   least   gcc without OpenMP, introspection, mosquitto and zstd; the suites library and gst
+#   scripts gcc with all options, the suite scripts alone; on request, since gcc runs it too
 #   old     the plugin and test programs that were built in bookworm run there, and a pipeline per element (not in bookworm)
 # The last lines are a table; exit status 0 only if all is good. As root, with debootstrap.
 # RV_VERSIONS_DIR: folder of the roots, which are kept and used again (else a temporary one, removed).
-# RV_VERSIONS_CONFIGS: some of "gcc clang least old". RV_VERSIONS_QUICK=1: gcc runs the suites library and
+# RV_VERSIONS_CONFIGS: some of "gcc clang least old scripts". RV_VERSIONS_QUICK=1: gcc runs the suites library and
 # gst alone. Each root takes about 2.5 GB and, on two idle cores, about 25 minutes.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -53,11 +54,13 @@ PY
 run_config() { # SUITE ROOT CONFIG CC CXX TEST_ARGUMENTS OPTION...
   local suite=$1 root=$2 config=$3 cc=$4 cxx=$5 arguments=$6 text status
   shift 6
-  local compiler
+  local compiler targets
   compiler=$(bare_run "$root" / "$cc" -dumpfullversion -dumpversion 2>&1 | head -n 1)
   bare_run "$root" $checkout env CC="$cc" CXX="$cxx" meson setup "build-$config" -Dwerror=true \
     -Dcuda=disabled "$@" >"$root/build-$config.log" 2>&1 &&
-    bare_run "$root" $checkout ninja -C "build-$config" -k 0 all meson-test-prereq >>"$root/build-$config.log" 2>&1
+    targets=$([ -z "$arguments" ] && echo all meson-test-prereq ||
+      bare_run "$root" $checkout tests/targets.py "build-$config" $arguments 2>>"$root/build-$config.log") &&
+    bare_run "$root" $checkout ninja -C "build-$config" -k 0 $targets >>"$root/build-$config.log" 2>&1
   status=$?
   if [ "$status" != 0 ]; then
     grep -E 'error|ERROR' "$root/build-$config.log" | head -n 20
@@ -138,6 +141,7 @@ for suite in "$@"; do
       clang) run_config "$suite" "$root" clang $clang "${clang/clang/clang++}" "$some" ;;
       least) run_config "$suite" "$root" least gcc g++ "$some" -Dopenmp=disabled -Dintrospection=disabled \
         -Dmosquitto=disabled -Dzstd=disabled ;;
+      scripts) run_config "$suite" "$root" scripts gcc g++ '--suite scripts' ;;
       old) [ "$suite" = bookworm ] || run_old "$suite" "$root" ;;
       *) note "$suite" "$config" 1 "no such configuration" ;;
     esac
