@@ -136,8 +136,11 @@ class Pipeline:
             self.failure = problem
             return Gst.PadProbeReturn.DROP
 
+    def prepare(self):
+        """Before PLAYING: probes."""
+
     def start(self):
-        """After PLAYING: feeders and seeks."""
+        """After PLAYING: feeders."""
 
     def stop(self):
         """Before NULL."""
@@ -146,6 +149,7 @@ class Pipeline:
         """To the end. Raises what went wrong."""
         Gst = self.Gst
         bus = self.pipeline.get_bus()
+        self.prepare()
         self.pipeline.set_state(Gst.State.PLAYING)
         self.start()
         message = None

@@ -105,17 +105,15 @@ class TimedPipeline(chunkrun.Pipeline):
             at -= 1
         return at
 
-    def watch_pairs(self):
-        Gst = self.Gst
-        pad = self.pipeline.get_by_name('pair').get_static_pad('src')
-        pad.add_probe(Gst.PadProbeType.BUFFER, self.pair)
+    def prepare(self):
+        self.pipeline.get_by_name('pair').get_static_pad('src').add_probe(self.Gst.PadProbeType.BUFFER, self.pair)
 
     def pair(self, _pad, info):
         """Between the recording and the analysis."""
         Gst = self.Gst
         try:
             index = self.index_of(info.get_buffer().pts)
-            if not self.accepts() or not self.job.chunk.lead <= index < self.job.chunk.end:
+            if self.failure or not self.job.chunk.lead <= index < self.job.chunk.end:
                 return Gst.PadProbeReturn.DROP
             self.job.came.add(index)
             frame = self.job.sidecar.get(index)
@@ -126,9 +124,6 @@ class TimedPipeline(chunkrun.Pipeline):
             self.failure = problem
             return Gst.PadProbeReturn.DROP
 
-    def accepts(self):
-        return True
-
 
 class VideoPipeline(TimedPipeline):
     def source(self):
@@ -137,35 +132,25 @@ class VideoPipeline(TimedPipeline):
             common.quote(self.job.path), ' ! ' + chunkrun.rectify(
                 calibration, self.job.threads, self.job.device) if calibration else '')), []
 
-    def start(self):
-        """Seeks to the lead, when the file is known; nothing passes before that."""
-        self.watch_pairs()
-        self.accepted = False
+    def prepare(self):
+        """Seeks to the lead: the first frame of the file waits until the seek is made, and never passes."""
+        super().prepare()
         Gst = self.Gst
         if self.job.chunk.lead == 0 and self.job.chunk.end == len(self.job.times):
-            self.accepted = True
             return
-        self.seeking = threading.Thread(target=self.seek, daemon=True)
         self.seen_first = threading.Event()
-        self.pipeline.get_by_name('pair').get_static_pad('sink').add_probe(
-            Gst.PadProbeType.EVENT_DOWNSTREAM | Gst.PadProbeType.EVENT_FLUSH, self.event)
-        self.flushed = False
-        self.seeking.start()
+        pad = self.pipeline.get_by_name('pair').get_static_pad('sink')
+        held = pad.add_probe(Gst.PadProbeType.BLOCK | Gst.PadProbeType.BUFFER, self.hold)
+        threading.Thread(target=self.seek, args=(pad, held), daemon=True).start()
 
-    def event(self, _pad, info):
-        if info.get_event().type == self.Gst.EventType.FLUSH_STOP:
-            self.flushed = True
+    def hold(self, _pad, _info):
+        self.seen_first.set()
         return self.Gst.PadProbeReturn.OK
 
-    def accepts(self):
-        if not self.accepted:
-            self.seen_first.set()
-            self.accepted = self.flushed
-        return self.accepted
-
-    def seek(self):
+    def seek(self, pad, held):
         Gst, job = self.Gst, self.job
         if not self.seen_first.wait(SECONDS_WITHOUT_DATA):
+            self.failure = Problem('%s gave no frame in %d s' % (job.path, SECONDS_WITHOUT_DATA))
             return
         times = job.times
         first = times[job.chunk.lead]
@@ -175,6 +160,7 @@ class VideoPipeline(TimedPipeline):
         if not done:
             self.failure = Problem('cannot seek in %s: remux it, for example with gst-launch-1.0 filesrc location=%s ! '
                                    'parsebin ! matroskamux ! filesink location=new.mkv' % (job.path, job.path))
+        pad.remove_probe(held)
 
 
 class McapPipeline(TimedPipeline):
@@ -198,7 +184,6 @@ class McapPipeline(TimedPipeline):
             '%s ! mux.%s' % (feed, side) for feed, side in zip(feeds, sides)]
 
     def start(self):
-        self.watch_pairs()
         self.stopping = False
         threading.Thread(target=self.feed, daemon=True).start()
 
