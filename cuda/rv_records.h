@@ -86,7 +86,7 @@ typedef enum RvObstacleKind {
 typedef enum RvObstacleState {
   RV_OBSTACLE_NEW = 0,  /* not confirmed, without id */
   RV_OBSTACLE_TRACKED,  /* confirmed and seen in this frame */
-  RV_OBSTACLE_PREDICTED /* confirmed, not seen in this frame */
+  RV_OBSTACLE_PREDICTED /* confirmed, not seen in this frame, or joined with others */
 } RvObstacleState;
 
 /* Bits of RvObstacle.flags. */

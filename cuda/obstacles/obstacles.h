@@ -181,8 +181,11 @@ RV_API void rv_obstacles_measure_rect(const RvObstaclesConfig *config, const RvO
  *            tracks without, and obstacles of confidence 128 or more before the others. In X the
  *            one of center and sides that moved least is compared, since an object in front of
  *            another hides one side of it and moves its center.
- *  hidden    An obstacle that has become narrow next to a nearer one is hidden on that side: the
- *            track keeps its size, and the visible side is compared.
+ *  hidden    A side of an obstacle that lies within or beside a nearer one, and inside of where the
+ *            track expects it, is hidden: the track keeps its size and its velocity, and the other
+ *            side is compared; hidden on both sides, it keeps its place too. Up to 20 misses of a
+ *            track do not count while a nearer obstacle covers half of its expected box and its
+ *            distance is known to 3 m.
  *  cut       An obstacle that the border of the image cuts (on the left: the border of what both
  *            cameras see) updates the position of its track, but not its velocity.
  *  id        A track gets its id when its hits less its misses are 3; only hits of small misfit
@@ -191,15 +194,17 @@ RV_API void rv_obstacles_measure_rect(const RvObstaclesConfig *config, const RvO
  *            deviation of the distance is below 3 % of it; 6 are required above 4 %. Two less if
  *            the last pair is the only one possible for both, one less next to a nearer object. An
  *            obstacle gets an id in its first frame if it is near (3 %), certain, at least
- *            1.2 x 1 m, neither cut nor hidden, and alone within 2 m. Within 2 m plus a tenth of
+ *            1.2 x 1 m, neither cut nor hidden, and alone within 2 m. What is wider than 4.5 m and
+ *            longer than 4 m gets none early: it can be several things. Within 2 m plus a tenth of
  *            the distance of a lost track with an id, that track continues instead, unless the
  *            obstacle is a part of it (below 0.3 of its width or 0.6 of its height): then it gets
- *            no id. Within 3 m no id is given early.
+ *            no id. Within 3 m of a lost track no id is given early.
  *  end       A new track ends after 3 misses, one with an id after 8; each when misses exceed hits
- *            by 4, or when less than a quarter of the expected box is in the image.
+ *            by 4, or when nothing of the expected box is in the image.
  *  not kept  Overhanging objects are not tracked. Walls, and obstacles wider than 4.5 m and 1.4
  *            times their track, keep tracks with an id at their position (objects that are joined
- *            in some frames), and start none; walls only while that is known to 2 m. */
+ *            in some frames), and start none; walls only while that is known to 2 m. They get its
+ *            id where the boxes overlap by half of their union; else the track is predicted. */
 typedef struct RvObstaclesTracks RvObstaclesTracks;
 
 #define RV_OBSTACLES_TRACKS 256 /* maximum number of tracks */

@@ -12,8 +12,11 @@
 #define BORDER 64        /* 1/64 of the image's width: what ends there is cut */
 #define CUT_SIGMA 2.0    /* m, further deviation in Z of what the image cuts */
 #define IN_FRONT 0.9     /* of the distance: what is nearer can hide an obstacle */
-#define NARROW 0.7       /* of the width of the track: a part is hidden */
+#define AROUND 0.1       /* of the distance: how far apart in Z things may be */
+#define COVERED 0.5      /* of the sides of a predicted box: it is hidden */
 #define DISTANCE_MIN 0.5 /* m */
+
+typedef RvObstaclesAxis Axis;
 
 double rv_obstacles_sigma_x(double z) {
   return SIGMA_X + SIGMA_X_BY_Z * z;
@@ -26,12 +29,12 @@ double rv_obstacles_sigma_z(const RvObstacle *o, int cut) {
 
 /* --- Sides ----------------------------------------------------------------------------------- */
 
-static double disparity_of(const RvObstaclesConfig *c, const RvObstacle *o) {
-  return c->camera.focal * c->camera.baseline / o->distance - c->camera.doffs;
+static double disparity_at(const RvObstaclesConfig *c, double z) {
+  return c->camera.focal * c->camera.baseline / z - c->camera.doffs;
 }
 
-/* The sides of an obstacle that a nearer one hides. To the left of that, as far as the disparities
- * differ, the other camera sees nothing. */
+/* The sides of an obstacle that lie within or beside a nearer one. To the left of that, as far as the
+ * disparities differ, the other camera sees nothing. */
 static int hidden_by(const RvObstaclesConfig *c, const RvObstacle *near, const RvObstacle *o) {
   const double margin = (double)c->width / BORDER, right = o->x + o->w, end = near->x + near->w;
   const double top = near->y > o->y ? near->y : o->y;
@@ -39,9 +42,9 @@ static int hidden_by(const RvObstaclesConfig *c, const RvObstacle *near, const R
   if (!(near->distance > 0 && near->distance < IN_FRONT * o->distance) ||
       near->kind == RV_OBSTACLE_OVERHANG || 2 * (foot - top) < o->h)
     return 0;
-  const double shadow = disparity_of(c, near) - disparity_of(c, o);
-  const int is_left = near->x < o->x && end >= o->x - margin && end < right;
-  const int is_right = end > right && near->x <= right + margin + shadow && near->x > o->x;
+  const double shadow = disparity_at(c, near->distance) - disparity_at(c, o->distance);
+  const int is_left = near->x <= o->x && end >= o->x - margin;
+  const int is_right = end >= right && near->x <= right + margin + shadow;
   return (is_left ? RV_OBSTACLES_HIDDEN_LEFT : 0) | (is_right ? RV_OBSTACLES_HIDDEN_RIGHT : 0);
 }
 
@@ -51,19 +54,32 @@ int rv_obstacles_cut(const RvObstaclesConfig *c, const RvObstacle *obstacles, in
   const double margin = (double)c->width / BORDER;
   if (!(o->distance > 0))
     return 0;
-  int cut = (o->x <= disparity_of(c, o) + margin ? RV_OBSTACLES_IMAGE_LEFT : 0) |
+  int cut = (o->x <= disparity_at(c, o->distance) + margin ? RV_OBSTACLES_IMAGE_LEFT : 0) |
             (o->x + o->w >= c->width - margin ? RV_OBSTACLES_IMAGE_RIGHT : 0);
   for (int i = 0; i < count; i++)
     cut |= hidden_by(c, &obstacles[i], o);
   return cut;
 }
 
+/* A side that lies where the track expects it, or farther outside, is not hidden. */
 int rv_obstacles_cut_for(const RvObstaclesTrack *t, const RvObstacle *o, int cut) {
-  return o->width < NARROW * t->width ? cut : cut & RV_OBSTACLES_IMAGE;
+  const double center = o->lateral - t->x.at, lost = 0.5 * (t->width - o->width);
+  const double least = rv_obstacles_sigma_x(o->distance);
+  const int is_left = center + lost < least, is_right = lost - center < least;
+  return cut &
+         ~((is_left ? RV_OBSTACLES_HIDDEN_LEFT : 0) | (is_right ? RV_OBSTACLES_HIDDEN_RIGHT : 0));
 }
 
 static double nearer_zero(double a, double b) {
   return a * a < b * b ? a : b;
+}
+
+static int is_left_cut(int cut) {
+  return (cut & (RV_OBSTACLES_IMAGE_LEFT | RV_OBSTACLES_HIDDEN_LEFT)) != 0;
+}
+
+static int is_right_cut(int cut) {
+  return (cut & (RV_OBSTACLES_IMAGE_RIGHT | RV_OBSTACLES_HIDDEN_RIGHT)) != 0;
 }
 
 /* What covers a part of an object moves its visible center and one of its sides: what center and
@@ -71,11 +87,15 @@ static double nearer_zero(double a, double b) {
 double rv_obstacles_beside(const RvObstaclesTrack *t, const RvObstacle *o, int cut) {
   const double center = o->lateral - t->x.at, grown = 0.5 * (o->width - t->width);
   const double left = center - grown, right = center + grown;
-  const int is_left = (cut & (RV_OBSTACLES_IMAGE_LEFT | RV_OBSTACLES_HIDDEN_LEFT)) != 0;
-  const int is_right = (cut & (RV_OBSTACLES_IMAGE_RIGHT | RV_OBSTACLES_HIDDEN_RIGHT)) != 0;
-  if (is_left != is_right)
-    return is_left ? right : left;
+  if (is_left_cut(cut) != is_right_cut(cut))
+    return is_left_cut(cut) ? right : left;
   return nearer_zero(center, nearer_zero(left, right));
+}
+
+double rv_obstacles_apart(const RvObstaclesTrack *t, const RvObstacle *o, int cut, double reach) {
+  const double beside = rv_obstacles_beside(t, o, cut), x = beside < 0 ? -beside : beside;
+  const double behind = o->distance - rv_obstacles_axis(t)->at, z = behind < 0 ? -behind : behind;
+  return x <= reach && z <= reach + AROUND * o->distance ? x + z : -1;
 }
 
 /* --- Misfit ---------------------------------------------------------------------------------- */
@@ -101,6 +121,24 @@ RvObstaclesFrame rv_obstacles_frame(const RvObstaclesConfig *c, const RvObstacle
   return f;
 }
 
+int rv_obstacles_is_covered(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
+                            const RvObstacle *obstacles, int count) {
+  const RvObstaclesFrame f = rv_obstacles_frame(c, t);
+  const double z = rv_obstacles_axis(t)->at;
+  for (int k = 0; k < count && z > DISTANCE_MIN; k++) {
+    const RvObstacle *o = &obstacles[k];
+    if (!(o->distance > 0 && o->distance < IN_FRONT * z) || o->kind == RV_OBSTACLE_OVERHANG)
+      continue;
+    const double shadow = disparity_at(c, o->distance) - disparity_at(c, z);
+    const double first = o->x - shadow, end = o->x + o->w, foot = o->y + o->h;
+    const double wide = (f.right < end ? f.right : end) - (f.left > first ? f.left : first);
+    const double tall = (f.bottom < foot ? f.bottom : foot) - (f.top > o->y ? f.top : o->y);
+    if (wide >= COVERED * (f.right - f.left) && tall >= COVERED * (f.bottom - f.top))
+      return 1;
+  }
+  return 0;
+}
+
 /* Intersection of a box and an obstacle over their union; of the box, what is not cut off. */
 static double overlap(const RvObstaclesFrame *f, const RvObstacle *o, int cut) {
   const double end = o->x + o->w, foot = o->y + o->h;
@@ -108,11 +146,15 @@ static double overlap(const RvObstaclesFrame *f, const RvObstacle *o, int cut) {
   const double right = f->right < end ? f->right : end,
                bottom = f->bottom < foot ? f->bottom : foot;
   const double common = right > left && bottom > top ? (right - left) * (bottom - top) : 0;
-  const int is_left = cut & (RV_OBSTACLES_IMAGE_LEFT | RV_OBSTACLES_HIDDEN_LEFT);
-  const int is_right = cut & (RV_OBSTACLES_IMAGE_RIGHT | RV_OBSTACLES_HIDDEN_RIGHT);
-  const double wide = (is_right ? right : f->right) - (is_left ? left : f->left);
+  const double wide = (is_right_cut(cut) ? right : f->right) - (is_left_cut(cut) ? left : f->left);
   const double all = (wide > 0 ? wide : 0) * (f->bottom - f->top) + (double)o->w * o->h - common;
   return all > 0 ? common / all : 0;
+}
+
+double rv_obstacles_shared(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
+                           const RvObstacle *o) {
+  const RvObstaclesFrame box = rv_obstacles_frame(c, t);
+  return overlap(&box, o, 0);
 }
 
 /* In Z: of what stands, or of what moves. */
@@ -125,11 +167,12 @@ static double misfit_z(const RvObstaclesTrack *t, double seen, double sigma) {
 }
 
 double rv_obstacles_misfit(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
-                           const RvObstacle *o, int cut) {
-  const double x = rv_obstacles_beside(t, o, cut), sigma = rv_obstacles_sigma_x(o->distance);
-  double misfit = misfit_z(t, o->distance, rv_obstacles_sigma_z(o, cut));
+                           const RvObstacle *o, int sides) {
+  double misfit = misfit_z(t, o->distance, rv_obstacles_sigma_z(o, sides));
   if (misfit > RV_OBSTACLES_GATE) /* of most pairs */
     return misfit;
+  const int cut = rv_obstacles_cut_for(t, o, sides);
+  const double x = rv_obstacles_beside(t, o, cut), sigma = rv_obstacles_sigma_x(o->distance);
   misfit += x * x / (t->x.p00 + sigma * sigma);
   if (misfit > RV_OBSTACLES_GATE)
     return misfit;
@@ -141,21 +184,27 @@ double rv_obstacles_misfit(const RvObstaclesConfig *c, const RvObstaclesTrack *t
 
 /* --- Hits ------------------------------------------------------------------------------------ */
 
+/* What is partly hidden may show its far end only: its distance says nothing of its velocity. */
+static void hit_axis(Axis *a, double seen, double sigma, int cut) {
+  if (cut & RV_OBSTACLES_IMAGE)
+    rv_obstacles_place(a, seen, sigma);
+  else if (cut)
+    rv_obstacles_approach(a, seen, sigma);
+  else
+    rv_obstacles_update(a, seen, sigma);
+}
+
 /* Takes over the distance of an obstacle. */
 void rv_obstacles_hit_z(RvObstaclesTrack *t, const RvObstacle *o, int cut) {
   const double sigma = rv_obstacles_sigma_z(o, cut);
   t->misfit = STILL_KEPT * t->misfit + rv_obstacles_chi(&t->still, o->distance, sigma);
   t->stands = t->stands && t->misfit <= RV_OBSTACLES_STILL;
-  if (cut & RV_OBSTACLES_IMAGE) {
-    rv_obstacles_place(&t->z, o->distance, sigma);
-    rv_obstacles_place(&t->still, o->distance, sigma);
-  } else {
-    rv_obstacles_update(&t->z, o->distance, sigma);
-    rv_obstacles_update(&t->still, o->distance, sigma);
-  }
+  hit_axis(&t->z, o->distance, sigma, cut);
+  hit_axis(&t->still, o->distance, sigma, cut);
 }
 
-/* Takes over its position in X and its width. What is cut keeps the width that was seen. */
+/* Takes over its position in X and its width. What is cut keeps the width that was seen, and its place
+ * when both sides are. */
 void rv_obstacles_hit_x(RvObstaclesTrack *t, const RvObstacle *o, int cut) {
   const double x = rv_obstacles_beside(t, o, cut), sigma = rv_obstacles_sigma_x(o->distance);
   if (!cut) {
@@ -164,12 +213,13 @@ void rv_obstacles_hit_x(RvObstaclesTrack *t, const RvObstacle *o, int cut) {
     rv_obstacles_update(&t->x, o->lateral, sigma);
     return;
   }
+  if (is_left_cut(cut) && is_right_cut(cut))
+    return;
   const double more = t->width < o->width ? o->width - t->width : 0; /* is seen than before */
   if (cut & RV_OBSTACLES_IMAGE)
     rv_obstacles_place(&t->x, t->x.at + x, sigma);
   else
     rv_obstacles_update(&t->x, t->x.at + x, sigma);
-  if ((cut & RV_OBSTACLES_IMAGE) != RV_OBSTACLES_IMAGE)
-    t->x.at += cut & RV_OBSTACLES_IMAGE_LEFT ? -0.5 * more : 0.5 * more;
+  t->x.at += is_left_cut(cut) ? -0.5 * more : 0.5 * more;
   t->width += more;
 }

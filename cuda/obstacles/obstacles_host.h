@@ -45,6 +45,14 @@ static inline void rv_obstacles_update(RvObstaclesAxis *a, double seen, double s
   a->p00 *= 1 - k0;
 }
 
+/* The same, but keeps the velocity. */
+static inline void rv_obstacles_approach(RvObstaclesAxis *a, double seen, double sigma) {
+  const double k = a->p00 / (a->p00 + sigma * sigma);
+  a->at += k * (seen - a->at);
+  a->p01 *= 1 - k;
+  a->p00 *= 1 - k;
+}
+
 /* Takes over a position that says nothing of the velocity. */
 static inline void rv_obstacles_place(RvObstaclesAxis *a, double seen, double sigma) {
   a->at = seen;
@@ -55,6 +63,7 @@ static inline void rv_obstacles_place(RvObstaclesAxis *a, double seen, double si
 typedef struct RvObstaclesTrack {
   uint32_t id; /* 0: not confirmed */
   int hits, missed, age;
+  int hidden;            /* of `missed`: frames in which something nearer was in front of it */
   int score;             /* steady hits less misses */
   int obstacle;          /* of this frame, -1: none */
   int early;             /* of the score, that it needs less than others for its id */
@@ -86,20 +95,32 @@ double rv_obstacles_sigma_z(const RvObstacle *o, int cut);
 
 RvObstaclesFrame rv_obstacles_frame(const RvObstaclesConfig *c, const RvObstaclesTrack *t);
 
+/* Intersection of that box and an obstacle over their union. */
+double rv_obstacles_shared(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
+                           const RvObstacle *o);
+
+/* 1 when a nearer obstacle covers half of that box or more. */
+int rv_obstacles_is_covered(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
+                            const RvObstacle *obstacles, int count);
+
 /* Sides at which obstacle k is cut. */
 int rv_obstacles_cut(const RvObstaclesConfig *c, const RvObstacle *obstacles, int count, int k);
 
-/* Those that matter for the obstacle as the continuation of a track: a side is hidden only when the
- * obstacle has become narrow. */
+/* Those that matter for the obstacle as the continuation of a track: a side is hidden only when it
+ * is farther inside than the track expects. */
 int rv_obstacles_cut_for(const RvObstaclesTrack *t, const RvObstacle *o, int cut);
 
 /* How far beside its track an obstacle is, m. */
 double rv_obstacles_beside(const RvObstaclesTrack *t, const RvObstacle *o, int cut);
 
-/* How badly an obstacle fits a track, `cut` as of rv_obstacles_cut_for; more than
+/* How far apart they are, m; -1: more than `reach` in X, or `reach` and a tenth of the distance in
+ * Z. */
+double rv_obstacles_apart(const RvObstaclesTrack *t, const RvObstacle *o, int cut, double reach);
+
+/* How badly an obstacle fits a track, `sides` as of rv_obstacles_cut; more than
  * RV_OBSTACLES_GATE: not at all. */
 double rv_obstacles_misfit(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
-                           const RvObstacle *o, int cut);
+                           const RvObstacle *o, int sides);
 
 /* Takes over the distance of an obstacle; its position in X and its width: what is cut keeps the
  * width that was seen. */

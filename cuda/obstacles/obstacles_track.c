@@ -26,6 +26,8 @@
 #define SCORE_LAST (-4)    /* ends a track */
 #define JOINED 4.5         /* m: wider than a vehicle; */
 #define JOINED_BY 1.4      /* and than its track: not it alone */
+#define JOINED_LENGTH 4.0  /* m: what is wider and longer can be several things */
+#define JOINED_SHARE 0.5   /* of their box, below which it does not get the id */
 #define CONFIRM 3          /* score that gives an id */
 #define EARLY_HIDDEN 1     /* less for a lone pair next to something nearer, */
 #define EARLY 2            /* for other lone pairs */
@@ -33,20 +35,20 @@
 #define LONE_HITS 3        /* from which a lone pair counts that the image cuts */
 #define AT_ONCE_HEIGHT 1.0 /* m: least size of what gets its id at first sight */
 #define AT_ONCE_WIDTH 1.2
-#define ALONE 2.0      /* m: no other track is within this in X, and this plus AROUND in Z */
+#define ALONE 2.0      /* m: no other track is that near in X, nor in Z and a tenth of Z more */
 #define TAKE_OVER 2.0  /* m: the same, of a lost track whose id an obstacle takes over */
 #define NEAR_LOST 3.0  /* m: the same, of a lost track for which an obstacle gets no early id */
 #define PART_WIDTH 0.3 /* of a lost track: what is smaller is a part of it */
 #define PART_HEIGHT 0.6
 #define PLACE_SURE 2.0 /* m: standard deviation of a place at which a wall may be the track */
-#define AROUND 0.1     /* of the distance */
 #define FAST 30.0      /* m/s: what approaches at that gets it earlier */
 #define MISSES 8       /* of a confirmed track */
 #define MISSES_NEW 3
-#define SEEN 0.25     /* of the width of a lost track; less has left the image */
-#define SHOWN 1       /* misses, up to which a track is returned as predicted */
-#define SIDE_MIN 8    /* px: smaller predicted boxes are at the border of the image */
-#define CONFIDENT 128 /* obstacles that are paired before the others */
+#define MISSES_HIDDEN 20 /* of one behind something nearer; they do not count as others, */
+#define PLACE_HIDDEN 3.0 /* m: while the standard deviation of its place is below this */
+#define SHOWN 1          /* misses, up to which a track is returned as predicted */
+#define SIDE_MIN 8       /* px: smaller predicted boxes are at the border of the image */
+#define CONFIDENT 128    /* obstacles that are paired before the others */
 #define PAIRS 4096
 #define YAW_MAX 5.0  /* rad/s: more is no vehicle */
 #define CLOSING 0.5  /* m/s: slower ones have no time to collision */
@@ -124,8 +126,7 @@ static int find_pairs(RvObstaclesTracks *tracks, const RvObstacle *obstacles, in
       const RvObstacle *o = &obstacles[k];
       if (!continues(track, o))
         continue;
-      const int cut = rv_obstacles_cut_for(track, o, tracks->cut[k]);
-      const double misfit = rv_obstacles_misfit(&tracks->config, track, o, cut);
+      const double misfit = rv_obstacles_misfit(&tracks->config, track, o, tracks->cut[k]);
       if (misfit <= RV_OBSTACLES_GATE)
         tracks->pair[pairs++] = (Pair){misfit, rank_of(track, o, misfit), t, k, 0};
     }
@@ -210,15 +211,22 @@ static int is_joined(const Track *t, const RvObstacle *o) {
   return t->id && (is_wide || o->kind == RV_OBSTACLE_WALL);
 }
 
+/* Neither a vehicle that is seen from behind nor one from the side. */
+static int is_several(const RvObstacle *o) {
+  return o->width > JOINED && o->length > JOINED_LENGTH;
+}
+
 static void hit(RvObstaclesTracks *tracks, Track *t, const RvObstacle *o, const Pair *pair) {
   const int cut = rv_obstacles_cut_for(t, o, tracks->cut[pair->obstacle]);
   const int is_cut = (cut & RV_OBSTACLES_IMAGE) != 0;
   const int is_hidden = tracks->cut[pair->obstacle] >= RV_OBSTACLES_HIDDEN_LEFT;
   const int is_certain = t->id || !is_cut || (pair->is_lone && t->hits >= LONE_HITS);
-  t->missed = 0;
-  t->early = !pair->is_lone || is_cut ? 0 : is_hidden ? EARLY_HIDDEN : EARLY;
+  t->missed = t->hidden = 0;
+  t->early = !pair->is_lone || is_cut || is_several(o) ? 0 : is_hidden ? EARLY_HIDDEN : EARLY;
   if (is_joined(t, o)) {
     t->x.v = 0;
+    if (rv_obstacles_shared(&tracks->config, t, o) < JOINED_SHARE)
+      t->obstacle = -1;
     return;
   }
   rv_obstacles_hit_z(t, o, cut);
@@ -231,20 +239,18 @@ static void hit(RvObstaclesTracks *tracks, Track *t, const RvObstacle *o, const 
 }
 
 /* Its velocity in X is not kept: that of a part may be the last that was seen. */
-static void miss(Track *t) {
+static void miss(const RvObstaclesTracks *tracks, Track *t, const RvObstacle *obstacles,
+                 int count) {
+  const int is_known = rv_obstacles_axis(t)->p00 <= PLACE_HIDDEN * PLACE_HIDDEN;
+  const int is_hidden = t->id && is_known && t->hidden < MISSES_HIDDEN &&
+                        rv_obstacles_is_covered(&tracks->config, t, obstacles, count);
   t->missed++;
-  t->score--;
+  t->hidden += is_hidden;
+  t->score -= !is_hidden;
   t->x.v = 0;
 }
 
 /* --- Ids -------------------------------------------------------------------------------------- */
-
-/* How far an obstacle is from a track, m; -1: more than `reach` in X, or `reach` plus AROUND in Z. */
-static double apart(const Track *t, const RvObstacle *o, int cut, double reach) {
-  const double x = absolute(rv_obstacles_beside(t, o, cut));
-  const double z = absolute(o->distance - rv_obstacles_axis(t)->at);
-  return x <= reach && z <= reach + AROUND * o->distance ? x + z : -1;
-}
 
 /* The nearest track with an id that has no obstacle; NULL: none is within `reach`. */
 static Track *find_lost(RvObstaclesTracks *tracks, const RvObstacle *o, int cut, double reach) {
@@ -252,7 +258,7 @@ static Track *find_lost(RvObstaclesTracks *tracks, const RvObstacle *o, int cut,
   double least = 0;
   for (int i = 0; i < tracks->count; i++) {
     Track *t = &tracks->track[i];
-    const double far = t->id && t->obstacle < 0 ? apart(t, o, cut, reach) : -1;
+    const double far = t->id && t->obstacle < 0 ? rv_obstacles_apart(t, o, cut, reach) : -1;
     if (far < 0 || (found && far >= least))
       continue;
     found = t;
@@ -266,7 +272,7 @@ static Track *find_lost(RvObstaclesTracks *tracks, const RvObstacle *o, int cut,
 static void take_over(Track *lost, Track *t, const RvObstacle *o, int sides) {
   const int cut = rv_obstacles_cut_for(lost, o, sides);
   lost->obstacle = t->obstacle;
-  lost->missed = 0;
+  lost->missed = lost->hidden = 0;
   lost->misfit = 0;
   rv_obstacles_place(&lost->z, o->distance, o->distance_sigma);
   rv_obstacles_place(&lost->still, o->distance, o->distance_sigma);
@@ -306,12 +312,12 @@ static void confirm(RvObstaclesTracks *tracks, const RvObstacle *obstacles) {
 static void confirm_at_once(RvObstaclesTracks *tracks, const RvObstacle *o, int index) {
   Track *t = tracks->count ? &tracks->track[tracks->count - 1] : NULL;
   const int is_large = o->height >= AT_ONCE_HEIGHT && o->width >= AT_ONCE_WIDTH;
-  if (!t || t->obstacle != index || tracks->cut[index] || !is_large || o->bottom > 0 ||
-      o->confidence < CONFIDENT || o->distance_sigma > NEAR_SIGMA * o->distance)
+  if (!t || t->obstacle != index || tracks->cut[index] || !is_large || is_several(o) ||
+      o->bottom > 0 || o->confidence < CONFIDENT || o->distance_sigma > NEAR_SIGMA * o->distance)
     return;
   for (int i = 0; i < tracks->count - 1; i++) {
     const Track *other = &tracks->track[i];
-    if ((other->id || other->score > 0) && apart(other, o, 0, ALONE) >= 0)
+    if ((other->id || other->score > 0) && rv_obstacles_apart(other, o, 0, ALONE) >= 0)
       return;
   }
   t->id = ++tracks->next_id;
@@ -369,17 +375,17 @@ static void find_drift(RvObstaclesTracks *tracks) {
     settle(tracks);
 }
 
-/* 1 when the image shows less than SEEN of a track at its place; in the left border, as wide as the disparity,
+/* 1 when the image shows nothing of a track at its place; in the left border, as wide as the disparity,
  * the other camera sees nothing. */
 static int is_outside(const RvObstaclesConfig *c, const Track *t) {
   const RvObstaclesFrame f = rv_obstacles_frame(c, t);
   const double per_m = c->camera.focal / rv_obstacles_axis(t)->at;
   const double border = per_m * c->camera.baseline, left = f.left > border ? f.left : border;
-  return f.right - left < SEEN * per_m * t->width;
+  return f.right <= left;
 }
 
 static int has_ended(const RvObstaclesTracks *tracks, const Track *t) {
-  return t->missed > (t->id ? MISSES : MISSES_NEW) || t->score <= SCORE_LAST ||
+  return t->missed - t->hidden > (t->id ? MISSES : MISSES_NEW) || t->score <= SCORE_LAST ||
          !(rv_obstacles_axis(t)->at > 0) || (t->missed && is_outside(&tracks->config, t));
 }
 
@@ -418,9 +424,9 @@ static void describe(const RvObstaclesTracks *tracks, const Track *t, RvObstacle
   o->age = (uint16_t)rv_min(t->age, 65535);
   o->missed = (uint16_t)t->missed;
   o->confidence = (uint8_t)(o->confidence * hits / CONFIRM / (1 + t->missed));
-  o->state = (uint8_t)(!t->id      ? RV_OBSTACLE_NEW
-                       : t->missed ? RV_OBSTACLE_PREDICTED
-                                   : RV_OBSTACLE_TRACKED);
+  o->state = (uint8_t)(!t->id            ? RV_OBSTACLE_NEW
+                       : t->obstacle < 0 ? RV_OBSTACLE_PREDICTED
+                                         : RV_OBSTACLE_TRACKED);
   const double z = velocity + tracks->ego_speed, speed = z * z + t->x.v * t->x.v;
   if (is_known && tracks->has_speed && speed > MOVING * MOVING)
     o->flags |= RV_OBSTACLE_MOVING;
@@ -540,7 +546,7 @@ RvStatus rv_obstacles_track(RvObstaclesTracks *tracks, double time, RvObstacle *
     if (track->obstacle >= 0)
       hit(tracks, track, &obstacles[track->obstacle], &tracks->pair[taken[track->obstacle]]);
     else
-      miss(track);
+      miss(tracks, track, obstacles, count);
   }
   confirm(tracks, obstacles);
   drop(tracks);
