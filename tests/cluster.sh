@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # cluster.sh [PART...]: roadvision batch --slurm on a cluster of this one machine (slurmctld, munged and three slurmd, in a
-# temporary folder), and --hosts by GNU parallel: equal hashes. Parts: rate, the time of three nodes and of three local workers
-# (CLUSTER_FRAMES=1500); lost, a node that dies; follow, the command is stopped, and started again; hosts, GNU parallel;
+# temporary folder), and --hosts by GNU parallel: equal hashes. Parts: rate, the time of three nodes and of three local workers, and
+# their CPU time, which other work changes less (CLUSTER_FRAMES=1500, CLUSTER_ROUNDS=2); lost, a node that dies; follow, the command is stopped, and started again; hosts, GNU parallel;
 # ssh, over ssh to this machine by three names, if sshd is there; orphans, the command is killed.
 # Needs root and the packages slurmctld, slurmd, slurm-client, munge, parallel; exits with 77 without them.
 set -euo pipefail
@@ -62,9 +62,13 @@ SlurmdTimeout=10
 SlurmctldParameters=node_reg_mem_percent=1
 MailProg=/bin/true
 MpiDefault=none
+TaskEpilog=$folder/epilog
 $(for n in 1 2 3; do echo "NodeName=$n NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$((41000 + $$ % 9000 + n)) CPUs=1"; done)
 PartitionName=all Nodes=1,2,3 Default=YES MaxTime=INFINITE State=UP
 CONF
+# After a task its parent knows the CPU time of all its processes.
+printf '#!/bin/sh\nawk '"'{ print (\$16 + \$17) / $(getconf CLK_TCK) }'"' /proc/$PPID/stat >>%s\n' "$folder/cpu" >epilog
+chmod 755 epilog
 mkdir -p spool1 spool2 spool3
 for ((n = 0; n < 50; n++)); do [ ! -S munge/socket ] || break; sleep 0.2; done
 start slurmctld -D -f slurm.conf
@@ -89,10 +93,9 @@ gst-launch-1.0 -q stereotestsrc num-buffers="$frames" ! video/x-raw,width=1280,h
   t. ! queue ! videocrop left=640 ! videoconvert ! jpegenc quality=95 ! multifilesink location=in/right/%06d.jpg
 batch() { roadvision batch in "$1" --what disparity,json --chunk 10 --overlap 2 --focal 488 --baseline 0.8 "${@:2}"; }
 sums() { (cd "$1" && sort manifest.sha256 | sha256sum); }
-seconds() { # COMMAND...
-  local begin=${EPOCHREALTIME/./}
-  "$@" >work.log 2>&1 || { cat work.log; exit 1; }
-  awk -v us=$((${EPOCHREALTIME/./} - begin)) 'BEGIN { printf "%.1f", us / 1e6 }'
+seconds() { # COMMAND...: elapsed time, CPU time of the user's part and of the system's
+  local TIMEFORMAT='%R %U %S'
+  { time "$@" >work.log 2>&1; } 2>&1 || { cat work.log >&2; exit 1; }
 }
 work_of() { # TEXT: numbers of the processes whose command has it
   pgrep -f -- "$1" || true
@@ -109,12 +112,20 @@ chunks() { ls "$1/.roadvision/done" 2>/dev/null | wc -l; }
 has_chunks() { [ "$(chunks "$1")" -ge "$2" ]; }
 ended() { [ -z "$(work_of "$1")" ]; }
 
+has_ended() { [ "$(wc -l <cpu)" -ge "$1" ]; } # tasks
 rate() {
   # The 5 % hold for work of minutes: starting tasks takes seconds.
-  local slurm_time
-  slurm_time=$(seconds batch slurm --slurm --tasks 3 --jobs 1)
-  [ "$(sums local)" = "$(sums slurm)" ]
-  echo "$frames frames: three local workers $local_time s, three Slurm nodes $slurm_time s; equal hashes"
+  local round nodes workers=$local_time
+  for ((round = 1; round <= ${CLUSTER_ROUNDS:-2}; round++)); do
+    : >cpu
+    nodes=$(seconds batch slurm$round --slurm --tasks 3 --jobs 1)
+    wait_for 30 has_ended 3
+    [ "$(sums local)" = "$(sums slurm$round)" ]
+    [ $round = 1 ] || workers=$(seconds batch local$round --jobs 3)
+    awk -v n="$frames" -v tasks="$(awk '{ sum += $1 } END { print sum }' cpu)" '{ printf "%d frames: three local workers %.1f s, three Slurm nodes %.1f s, \
+ratio %.3f; CPU %.1f s, %.1f s, ratio %.3f; equal hashes\n", n, $1, $4, $4 / $1, $2 + $3, tasks + $5 + $6,
+      (tasks + $5 + $6) / ($2 + $3) }' <<<"$workers $nodes"
+  done
 }
 lost() {
   batch lost --slurm --tasks 3 --jobs 1 >lost.log 2>&1 &
