@@ -7,6 +7,7 @@ against the annotations, after a crash, cut at every record, on a full disk.
 Run it where GStreamer finds the plugin: meson devenv -w . -C build tests/publish_test.py"""
 import base64
 import collections
+import enum
 import json
 import math
 import os
@@ -165,7 +166,8 @@ class Json(Case):
     def check_value(self, found, field, value):
         member = field.replace('-', '_')
         if not isinstance(value, np.ndarray):
-            self.assertEqual(found[member], getattr(value, 'value_nick', value))
+            value = value.name.lower().replace('_', '-') if isinstance(value, enum.Enum) else getattr(value, 'value_nick', value)
+            self.assertEqual(found[member], value)
         elif value.dtype.names:
             found = found if field == 'payload' else found[member]
             names = [n for n in value.dtype.names if not n.startswith('reserved')]

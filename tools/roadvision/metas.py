@@ -8,6 +8,8 @@ lists names, fields and units.
     disparity['scale'], disparity['payload'].shape                 # 16, (480, 640)
     roadvision.to_array(labels)                                    # for _set_array of a class
 """
+import enum
+
 import gi
 import numpy as np
 
@@ -41,6 +43,8 @@ def annotation(buffer, name):
 
 
 def _plain(value):
+    if isinstance(value, enum.Enum):  # PyGObject of Debian sid: values without value_nick
+        return value.name.lower().replace('_', '-')
     return value.value_nick.replace('_', '-') if hasattr(value, 'value_nick') else value
 
 
