@@ -198,10 +198,15 @@ static double shown(const char *properties, guint frames, double *mean_us) {
   return (double)rendered / (double)MAX(rendered + dropped, 1);
 }
 
-/* With the reported latency the sink shows the frames, unless other work makes them so slow that
- * their times are a matter of chance; without it next to none. */
+/* With the reported latency the sink shows the frames, without it next to none. Where a frame takes
+ * longer than 50 ms, by sanitizers or other work, their times are a matter of chance. */
 GST_START_TEST(test_sink) {
   double with_us = 0, without_us = 0;
+  shown("latency-report=true", 5, &with_us);
+  if (with_us > 50 * MS) {
+    g_print("no test of times: %.0f us per frame\n", with_us);
+    return;
+  }
   const double with = shown("latency-report=true", 30, &with_us);
   fail_unless(with > 0.5 || with_us > 50 * MS, "%g shown", with);
   const double without = shown("latency-report=false", 15, &without_us);

@@ -190,8 +190,10 @@ static void hide(RvCheck *check, const char *name, RvRandom *random, double spee
     RvObstacle list[16];
     int total = 0, from[16];
     list[0] = object_at(&c, random, 8, x, 0.05);
-    list[0].x = (uint16_t)(c.camera.cx + (x - width / 2) * c.camera.focal / 8);
-    list[0].w = (uint16_t)(width * c.camera.focal / 8);
+    const double left = c.camera.cx + (x - width / 2) * c.camera.focal / 8; /* of the image: 0 */
+    list[0].x = (uint16_t)(left > 0 ? left : 0);
+    list[0].w = (uint16_t)(left > 0 ? width * c.camera.focal / 8
+                                    : fmax(1, left + width * c.camera.focal / 8));
     list[0].width = (float)width;
     list[1] = object_at(&c, random, 20, 0, 0.05);
     const int count = 1 + behind(&c, &list[1], x, width);
