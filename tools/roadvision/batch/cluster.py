@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Batches over machines with what they have: a job array of Slurm, or GNU parallel over ssh. Task i of n computes every n-th
-chunk that is not complete: tasks need no word with each other, and a lost one leaves chunks that are submitted again."""
+"""Batches over machines with what they have: a job array of Slurm, or GNU parallel over ssh. Tasks take one chunk after the other
+by a file in OUT, so that fast machines compute more of them; a lost task leaves chunks that are submitted again."""
 import os
 import re
+import secrets
 import shlex
 import shutil
 import subprocess
@@ -28,6 +29,46 @@ def command(plan, options, text):
     words += ['--jobs', str(options.jobs)] if options.jobs else []
     words += ['--gpus', options.gpus] if options.gpus else []
     return words
+
+
+def new_round(plan):
+    """The folder of what the tasks of one submission take."""
+    name = secrets.token_hex(4)
+    os.makedirs(plans.state(plan.out, 'taken', name))
+    return name
+
+
+class Share:
+    """What one of N tasks computes: first every N-th chunk, then what the others have not taken yet. text: I/N@ROUND; a
+    task that starts again, after its machine was lost, has the chunks that it took before."""
+
+    def __init__(self, plan, text):
+        numbers, self.round = text.split('@')
+        self.number, self.count = (int(word) for word in numbers.split('/'))
+        self.plan = plan
+        self.frames = plan.count // self.count  # as expected
+
+    def takes(self, chunk):
+        """O_EXCL is one step on file systems of networks, too (NFS from version 3 on)."""
+        path = plans.state(self.plan.out, 'taken', self.round, chunk.id)
+        try:
+            file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        except FileExistsError:
+            with open(path) as file:
+                return file.read() == str(self.number)
+        with os.fdopen(file, 'w') as text:
+            text.write(str(self.number))
+        return True
+
+    def take(self):
+        done, seen = set(os.listdir(plans.state(self.plan.out, 'done'))), set()
+        for own in (True, False):
+            for n, chunk in enumerate(self.plan.chunks()):
+                if (n % self.count == self.number) != own or chunk.id in done or chunk.is_done():
+                    continue
+                if chunk.id not in seen and self.takes(chunk):
+                    seen.add(chunk.id)
+                    yield chunk
 
 
 class Watch:
@@ -74,7 +115,7 @@ def submit(plan, options):
     tasks = options.tasks or nodes()
     script = plans.state(plan.out, 'job.sh')
     words = ' '.join(shlex.quote(word) for word in command(plan, options, '@PART@')).replace(
-        '@PART@', '"$SLURM_ARRAY_TASK_ID/%d"' % tasks)
+        '@PART@', '"$SLURM_ARRAY_TASK_ID/%d@%s"' % (tasks, new_round(plan)))
     plans.write_atomically(script, ('#!/bin/sh\n#SBATCH --job-name=roadvision\n#SBATCH --array=0-%d\n#SBATCH --requeue\n'
                                     '#SBATCH --output=%s\nexec %s\n' % (
                                         tasks - 1, plans.state(os.path.abspath(plan.out), 'task-%a.log'), words)).encode())
@@ -191,7 +232,7 @@ def hosts(plan, options):
         plans.write_atomically(logins, ''.join('1/%s\n' % name for name in names).encode())
         from roadvision.batch.command import owner
         line = ' '.join(shlex.quote(word) for word in command(plan, options, '@PART@') + ['--owner', owner()]).replace(
-            '@PART@', '{}/%d' % len(names))
+            '@PART@', '{}/%d@%s' % (len(names), new_round(plan)))
         log = open(plans.state(plan.out, 'task-hosts.log'), 'w')
         process = subprocess.Popen(
             ['parallel', '--will-cite', '--sshloginfile', logins, '--retries', '2', '--jobs', '1', line, ':::'] +

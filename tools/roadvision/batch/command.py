@@ -75,7 +75,7 @@ def arguments(parser):
                       '"--partition=gpu --gres=gpu:1"')
     many.add_argument('--hosts', metavar='LIST', help='machines by GNU parallel over ssh: names separated by commas, '
                       'or a file with one per line')
-    parser.add_argument('--part', metavar='I/N', help=argparse.SUPPRESS)  # of a task: every N-th chunk from I on
+    parser.add_argument('--part', metavar='I/N@ROUND', help=argparse.SUPPRESS)  # of a task: see cluster.Share
     parser.add_argument('--owner', metavar='TEXT', help=argparse.SUPPRESS)  # of a task: ends with the batch of this lock
 
 
@@ -254,21 +254,16 @@ def done_before(plan):
     return sum(chunk.end - chunk.start for chunk in plan.chunks() if chunk.id in done) if done else 0
 
 
-def part(plan, text):
-    """Chunks of one task: every N-th, so that tasks need no word with each other."""
-    number, count = (int(word) for word in text.split('/'))
-    return (chunk for n, chunk in enumerate(plan.chunks()) if n % count == number)
-
-
 def run(options):
     if options.part:
         plan = plans.read(options.out)
         if plan is None:
             raise Problem('no plan in %s' % options.out)
-        chunks, held = part(plan, options.part), None
+        from roadvision.batch import cluster
+        share, held = cluster.Share(plan, options.part), None
+        chunks, total = share.take(), share.frames
         if options.owner:
             threading.Thread(target=end_with, args=(options.out, options.owner), daemon=True).start()
-        total = sum(chunk.end - chunk.start for chunk in part(plan, options.part))
     else:
         if options.list_file and options.out is None:
             options.out, options.input = options.input, None
@@ -295,18 +290,18 @@ def run(options):
             from roadvision.batch import cluster
             cluster.refuse_array(plan)
             clear_aside(plan)
-        lost = compute(plan, options, chunks, total)
+        lost = compute(plan, options, chunks, total, share.count if options.part else 1)
     if options.part:
         show(lost)
         return bool(lost)
     return report(plan, lost)
 
 
-def compute(plan, options, chunks, total):
-    """On this machine. Returns a text on each chunk without results."""
+def compute(plan, options, chunks, total, tasks):
+    """On this machine, one of `tasks`. Returns a text on each chunk without results."""
     gpus = devices(options)
     wanted = options.jobs or (len(gpus) if gpus else max(1, cores() // 2))
-    count = sum(1 for _chunk in (part(plan, options.part) if options.part else plan.chunks()))
+    count = -(-sum(1 for _chunk in plan.chunks()) // tasks)
     jobs = max(1, min(wanted, count))
     if jobs < wanted:
         print('roadvision: %d chunk%s for %d processes; with a smaller --chunk all of them work' % (
@@ -341,6 +336,7 @@ def print_line(options):
 def clear_aside(plan):
     for name in os.listdir(plans.state(plan.out, 'aside')):
         shutil.rmtree(plans.state(plan.out, 'aside', name), ignore_errors=True)
+    shutil.rmtree(plans.state(plan.out, 'taken'), ignore_errors=True)
 
 
 def report(plan, lost):

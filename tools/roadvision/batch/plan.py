@@ -5,6 +5,7 @@ OUT/.roadvision/plan.json          settings, sequences, problems
 OUT/.roadvision/frames/00000.txt   one line per pair of a sequence: left, right, name of the results
 OUT/.roadvision/done/00000-000003  a chunk that is complete: one line of JSON, then hash and path of its files
 OUT/.roadvision/aside/             files of chunks that are not complete yet
+OUT/.roadvision/taken/ROUND/       over several machines: a file per chunk that a task has taken, with the task's number
 
 Chunks depend on the plan alone, never on the number of processes."""
 import array
