@@ -64,7 +64,12 @@
  *     of 8 frames with seeds. The first frame has no such scale.
  *     With persistence, this decision passes a low-pass filter over time, of that time constant. A
  *     majority filter of smoothing x smoothing patches follows. Road is every 4-connected component
- *     with a seed; in frames without a seed the largest component.
+ *     with a seed.
+ *     In a frame without seeds the near ground is hidden, and what was road still is: of the
+ *     patches that the plane alone would show nearer than near_range only those remain that were
+ *     road in the last frame with seeds, or are within two patches of one that was; then road is
+ *     every component with a patch that was road in that frame. Before the first frame with seeds
+ *     road is the largest component.
  *     The score of a patch takes the same steps: 255 (1 - t / 2) for the sum t above (0 from t = 2
  *     on, 255 for t up to 0 and for a seed), or with persistence the filtered decision, 1 to 255;
  *     then the median of the window, which is the majority filter for every threshold at once; then
@@ -176,7 +181,7 @@ RV_API void rv_road_size(const RvRoadConfig *config, int *columns, int *rows);
 /* Processes a frame.
  * color: RV_U32, width x height: R in bits 0 to 7, G in 8 to 15, B in 16 to 23.
  * disparity: RV_U16, 1/16 px, 0 = invalid, width x height. NULL = unknown: the frame is classified
- * with the current library and not used for training. */
+ * with the current library and not used for training; it has no seeds. */
 RV_API RvStatus rv_road_run(RvRoad *road, const RvPlane *color, const RvPlane *disparity,
                             const RvRoadOutput *output, RvStream stream);
 
@@ -228,7 +233,8 @@ RV_API RvStatus rv_road_border(const RvRoadConfig *config, const RvPlane *mask,
                                const RvRoadReport *report, const RvGroundSurface *ground,
                                void *memory, RvRoadBorder *border);
 
-/* Clears models, pending samples, the filter over time and where the road was. */
+/* Clears models, pending samples, the filter over time, where the road was lately, and in the last
+ * frame with seeds. */
 RV_API RvStatus rv_road_reset(RvRoad *road, RvStream stream);
 
 /* Sets new parameters, which apply from the next run. Models and pending samples are kept, except:
@@ -238,7 +244,8 @@ RV_API RvStatus rv_road_reset(RvRoad *road, RvStream stream);
  *    the first;
  *  - a larger variance_floor: lower variances are raised to it;
  *  - min_samples not above the number of pending samples: the newest min_samples - 1 are kept.
- * What lateral_scale and persistence remember is kept by changes that do not allocate.
+ * What lateral_scale and persistence remember, and where the road was in the last frame with seeds,
+ * is kept by changes that do not allocate.
  *
  * A change of width, height, camera.doffs, patch_size, bins, equalize, initial_models, new_models,
  * library_size, estimate_models, min_samples, distance, variance_floor, threads or log waits for
@@ -251,8 +258,9 @@ RV_API RvStatus rv_road_set_config(RvRoad *road, const RvRoadConfig *config, RvS
  *
  * For another sequence, object or engine. An object that has loaded it classifies its first frame
  * with it, with or without seeds, and continues exactly as the object that saved it when their
- * configs are the same, persistence is 0 and lateral_scale 1: what they remember is not saved. Save
- * and load wait for `stream` and allocate memory while they run.
+ * configs are the same, persistence is 0 and lateral_scale 1, from the next frame with seeds on:
+ * what they remember is not saved, nor where the road was in the last frame with seeds. Save and
+ * load wait for `stream` and allocate memory while they run.
  *
  * Format, little-endian, without gaps:
  *

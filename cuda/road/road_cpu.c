@@ -296,22 +296,47 @@ void rv_road_smooth_patches(RvRoadCpu *w) {
       w->road[(size_t)y * w->plan->columns + x] = majority(w, x, y, w->plan->config.smoothing / 2);
 }
 
-/* The components of road[] that contain a seed; without seeds, the largest. */
-static void keep_components(RvRoadCpu *w) {
+/* 1 when a patch within RV_ROAD_KEPT_REACH of (x, y) was road in the last frame with seeds. */
+static int was_road(const RvRoadCpu *w, int x, int y) {
+  const int reach = RV_ROAD_KEPT_REACH;
+  const int left = rv_max(x - reach, 0), right = rv_min(x + reach, w->plan->columns - 1);
+  const int top = rv_max(y - reach, 0), bottom = rv_min(y + reach, w->plan->rows - 1);
+  int found = 0;
+  for (int v = top; v <= bottom; v++)
+    for (int u = left; u <= right; u++)
+      found |= w->kept[(size_t)v * (size_t)w->plan->columns + (size_t)u] & RV_ROAD_KEPT_ROAD;
+  return found != 0;
+}
+
+/* Near the camera only what was road, or is next to it, remains. */
+static void drop_near(RvRoadCpu *w) {
+  for (int i = 0; i < w->plan->patches; i++) {
+    const int x = i % w->plan->columns, y = i / w->plan->columns;
+    if (w->road[i] && rv_road_is_near(&w->plan->config, &w->plane, x, y) && !was_road(w, x, y))
+      w->road[i] = 0;
+  }
+}
+
+void rv_road_keep_components(RvRoadCpu *w) {
+  const int has_seeds = w->report.seeds != 0, is_known = w->kept[0] != 0; /* all or none */
+  if (!has_seeds && is_known)
+    drop_near(w);
   rv_road_components(w, w->road);
-  if (w->report.seeds) { /* size becomes 0 for components without a seed */
+  const int largest = has_seeds || is_known ? -1 : rv_road_largest(w);
+  if (largest < 0) { /* size becomes 0 for components that contain no marked patch */
     for (int i = 0; i < w->plan->patches; i++)
       w->size[i] = 0;
     for (int i = 0; i < w->plan->patches; i++)
-      if (w->sample[i] && w->parent[i] >= 0)
+      if (w->parent[i] >= 0 && (has_seeds ? w->sample[i] : w->kept[i] & RV_ROAD_KEPT_ROAD))
         w->size[w->parent[i]] = 1;
   }
-  const int largest = w->report.seeds ? -1 : rv_road_largest(w);
   int road = 0;
   for (int i = 0; i < w->plan->patches; i++) {
     const int root = w->parent[i];
-    w->road[i] = root >= 0 && (w->report.seeds ? w->size[root] != 0 : root == largest);
+    w->road[i] = root >= 0 && (largest < 0 ? w->size[root] != 0 : root == largest);
     road += w->road[i];
+    if (has_seeds)
+      w->kept[i] = rv_road_kept(w->road[i]);
   }
   w->report.road = road;
 }
@@ -361,5 +386,5 @@ void rv_road_classify(RvRoadCpu *w) {
     w->like[i] = (uint8_t)(w->plan->rate < 256 ? lately : score);
   }
   rv_road_smooth_patches(w);
-  keep_components(w);
+  rv_road_keep_components(w);
 }

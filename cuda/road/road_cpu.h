@@ -28,6 +28,7 @@ typedef struct RvRoadCpu {
   uint8_t *lately;     /* [patch]: see rv_road_persist; kept between frames */
   uint8_t *like;       /* [patch]: score by color and height, or with persistence `lately` */
   uint8_t *road;       /* [patch]: 1 = majority is road-like; after classify: 1 = road */
+  uint8_t *kept;       /* [patch]: see rv_road_kept; kept between frames */
   int32_t *parent;     /* [patch]: union-find; the root is the smallest patch */
   int32_t *size;       /* [patch]: of a root's component */
   RvRoadStrip *strips; /* [RV_ROAD_STRIPS]: lateral profile; kept between frames, like the votes */
@@ -70,6 +71,8 @@ void rv_road_smooth_patches(RvRoadCpu *work);
  * even, the lower one of the two in the middle, so that it is at least RV_ROAD_LIKE exactly where
  * road[] of the majority filter is 1. */
 void rv_road_median_row(const RvRoadCpu *work, int y, uint8_t *row);
+/* The road of road[], where it is connected: kept[] of a frame with seeds. */
+void rv_road_keep_components(RvRoadCpu *work);
 /* Distances to the library, and the road. */
 void rv_road_classify(RvRoadCpu *work);
 

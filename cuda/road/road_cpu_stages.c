@@ -29,6 +29,7 @@ static void layout(void *work, const void *plan_memory, RvArena *arena) {
   w->lately = rv_arena_take(arena, patches);
   w->like = rv_arena_take(arena, patches);
   w->road = rv_arena_take(arena, patches);
+  w->kept = rv_arena_take(arena, patches);
   w->strips = rv_arena_take(arena, RV_ROAD_STRIPS * sizeof *w->strips);
   w->votes = rv_arena_take(arena, RV_ROAD_STRIPS * sizeof *w->votes);
   w->lateral = rv_arena_take(arena, RV_ROAD_STRIPS * sizeof *w->lateral);
@@ -53,6 +54,7 @@ static void layout(void *work, const void *plan_memory, RvArena *arena) {
 
 static void forget(RvRoadCpu *w, int patches) {
   memset(w->lately, 0, (size_t)patches);
+  memset(w->kept, 0, (size_t)patches);
   memset(w->strips, 0, RV_ROAD_STRIPS * sizeof *w->strips);
   memset(w->votes, 0, RV_ROAD_STRIPS * sizeof *w->votes);
 }

@@ -73,6 +73,7 @@ static void layout(void *memory, const void *plan_memory, RvArena *arena) {
   take_piece(&w->valid, arena, patches);
   take_piece(&w->lines, arena, (size_t)plan.rows * RV_ROAD_DEPTHS);
   take_piece(&w->seed, arena, patches);
+  take_piece(&w->kept, arena, patches);
   take_piece(&w->parent, arena, patches);
   take_piece(&w->size, arena, patches);
   take_piece(&w->contains_seed, arena, patches);
@@ -119,6 +120,7 @@ static RvStatus clear(const RoadCuda *w) {
   RV_CU(log, cudaMemset(w->sums, 0, library * sizeof *w->sums));
   RV_CU(log, cudaMemset(w->squares, 0, library * sizeof *w->squares));
   RV_CU(log, cudaMemset(w->lately, 0, plan.patches));
+  RV_CU(log, cudaMemset(w->kept, 0, plan.patches));
   RV_CU(log, cudaMemset(w->unmatched, 0, counts * sizeof *w->unmatched));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* run may use any stream */
   return RV_OK;
@@ -195,12 +197,18 @@ static RvStatus ground(void *memory, RvRoadJob *job) {
                              : RV_OK;
 }
 
-/* Without a disparity there are no samples. */
+template <class T>
+static RvStatus copy(const RvLog *log, T *to, const T *from, size_t count, RvStream stream) {
+  RV_CU(log, cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDefault, stream));
+  return RV_OK;
+}
+
+/* Without a disparity there are no samples: the seeds are those of match_kernel without seeds. */
 static RvStatus seeds(void *memory, RvRoadJob *job) {
   const RoadCuda *w = begin(memory, job);
   if (!job->disparity.data) {
-    RV_CU(&w->plan.config.log, cudaMemsetAsync(w->seed, 0, w->plan.patches, job->stream));
-    return RV_OK;
+    return copy(&w->plan.config.log, w->seed, (const uint8_t *)w->kept, w->plan.patches,
+                job->stream);
   }
   RV_TRY(road_cuda_samples(w, job));
   return road_cuda_label_seeds(w, job->stream);
@@ -265,8 +273,10 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   const int seeds = road_seeds(w), i = y * w.plan.columns + x;
   const bool exists = x < w.plan.columns && y < w.plan.rows;
   const int median = exists && out.score.data ? median_of(w, x, y) : 0;
+  const int seed = exists ? w.seed[i] : 0;
+  const bool has_marks = seeds || seed & RV_ROAD_KEPT;
   if (exists && out.seeds.data)
-    rv_row<uint8_t>(out.seeds, y)[x] = w.seed[i] ? 255 : 0;
+    rv_row<uint8_t>(out.seeds, y)[x] = road_is_seed(seed) ? 255 : 0;
   if (exists && out.distance.data)
     rv_row<float>(out.distance, y)[x] =
         w.state->models ? (float)rv_road_length(w.plan.config.distance, w.nearest[i])
@@ -275,7 +285,9 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   int is_road = 0;
   if (exists) {
     const int root = w.parent[i], largest = (int)~(unsigned)frame->largest_road;
-    is_road = root >= 0 && (seeds ? w.contains_seed[root] != 0 : root == largest);
+    is_road = root >= 0 && (has_marks ? w.contains_seed[root] != 0 : root == largest);
+    if (seeds)
+      w.kept[i] = rv_road_kept(is_road);
     if (out.mask.data)
       rv_row<uint8_t>(out.mask, y)[x] = is_road ? 255 : 0;
     if (out.score.data)
@@ -308,12 +320,7 @@ static RvStatus reset(void *memory, RvRoadJob *job) {
   RV_CU(log, cudaMemsetAsync(w->state, 0, sizeof *w->state, job->stream));
   RV_CU(log, cudaMemsetAsync(w->profile, 0, sizeof *w->profile, job->stream));
   RV_CU(log, cudaMemsetAsync(w->lately, 0, w->plan.patches, job->stream));
-  return RV_OK;
-}
-
-template <class T>
-static RvStatus copy(const RvLog *log, T *to, const T *from, size_t count, RvStream stream) {
-  RV_CU(log, cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDefault, stream));
+  RV_CU(log, cudaMemsetAsync(w->kept, 0, w->plan.patches, job->stream));
   return RV_OK;
 }
 

@@ -103,10 +103,11 @@ struct RoadCuda {
   uint8_t *lately;  /* [patch]: see rv_road_persist; kept between frames */
   uint8_t *valid;   /* [patch] */
   uint32_t *lines;  /* [row][RV_ROAD_DEPTHS]; all 0 between frames */
-  uint8_t *seed;    /* [patch] */
+  uint8_t *seed;    /* [patch]: 1 = seed; in frames without seeds that of `kept` */
+  uint8_t *kept;    /* [patch]: see rv_road_kept; kept between frames */
   int32_t *parent;  /* [patch]: union-find, -1 outside; the root is the smallest patch */
   int32_t *size;    /* [patch]: of a root's component */
-  uint8_t *contains_seed; /* [patch]: of a root: its component contains a seed */
+  uint8_t *contains_seed; /* [patch]: of a root: its component contains a mark (road_is_mark) */
   uint32_t *nearest;      /* [patch] */
   uint8_t *pending;       /* [2][min_samples][pitch] */
   uint32_t *left;         /* unmatched samples: index of a pending one, else their number + patch */
@@ -148,6 +149,14 @@ static __device__ __forceinline__ void road_begin() {
 static inline __device__ int road_seeds(const RoadCuda &w) {
   const int seeds = (int)(w.frame->largest >> 32);
   return rv_road_has_seeds(seeds, w.frame->strip, w.plan.config.min_seeds) ? seeds : 0;
+}
+
+/* Whether a value of RoadCuda.seed is a seed; or marks a component as road. */
+static __device__ __forceinline__ bool road_is_seed(int seed) {
+  return (seed & 1) != 0;
+}
+static __device__ __forceinline__ bool road_is_mark(int seed) {
+  return (seed & (1 | RV_ROAD_KEPT_ROAD)) != 0;
 }
 
 /* Launches a kernel of a frame. */

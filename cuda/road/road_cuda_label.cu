@@ -74,7 +74,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   if (x < w.plan.columns && y < w.plan.rows && __ldcg(&w.parent[i]) >= 0) {
     root = root_of(w.parent, i);
     w.parent[i] = root;
-    if (marks_seeds && w.seed[i])
+    if (marks_seeds && road_is_mark(w.seed[i]))
       w.contains_seed[root] = 1;
   }
   const unsigned same = __match_any_sync(RV_WARP, root);

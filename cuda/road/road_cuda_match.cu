@@ -300,7 +300,7 @@ static __global__ void __launch_bounds__(MATCH_THREADS)
     if (patch >= 0 && patch < plan.patches) {
       is_sample = has_seeds && w.parent[patch] == root;
       if (lane % LANES_OF == 0)
-        w.seed[patch] = is_sample;
+        w.seed[patch] = has_seeds ? (uint8_t)is_sample : w.kept[patch];
     }
     if (!__any_sync(RV_WARP, is_sample))
       continue;
@@ -384,7 +384,8 @@ static __device__ __forceinline__ int score_of(const RoadCuda &w, int patch, uin
                                                bool exists) {
   const RvRoadConfig &c = w.plan.config;
   const RvRoadPlane plane = w.frame->plane;
-  const int x = patch % w.plan.columns, y = patch / w.plan.columns, is_seed = w.seed[patch];
+  const int x = patch % w.plan.columns, y = patch / w.plan.columns;
+  const int is_seed = road_is_seed(w.seed[patch]);
   const int strip = rv_road_strip_of(&c, &plane, x, y);
   const double color =
       rv_road_color(c.distance, nearest, rv_road_limit(c.distance, c.classify_threshold));
@@ -425,7 +426,9 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   if (threadIdx.x >= CLASSIFY_PATCHES)
     return;
   const bool exists = (int)threadIdx.x < patches;
-  const int score = models ? score_of(w, patch, nearest[p], exists) : w.seed[patch] ? 255 : 0;
+  const int score = models                        ? score_of(w, patch, nearest[p], exists)
+                    : road_is_seed(w.seed[patch]) ? 255
+                                                  : 0;
   if (!exists)
     return;
   w.nearest[patch] = nearest[p];
@@ -434,13 +437,31 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   w.like[patch] = (uint8_t)(plan.rate < 256 ? lately : score);
 }
 
+/* In a frame without seeds: 1 when patch (x, y) is near and no patch within RV_ROAD_KEPT_REACH of it
+ * was road. */
+static __device__ bool is_dropped(const RoadCuda &w, int x, int y) {
+  const RvRoadPlane plane = w.frame->plane;
+  if (!rv_road_is_near(&w.plan.config, &plane, x, y))
+    return false;
+  const int reach = RV_ROAD_KEPT_REACH;
+  const int left = max(x - reach, 0), right = min(x + reach, w.plan.columns - 1);
+  const int top = max(y - reach, 0), bottom = min(y + reach, w.plan.rows - 1);
+  int found = 0;
+  for (int v = top; v <= bottom; v++)
+    for (int u = left; u <= right; u++)
+      found |= w.seed[v * w.plan.columns + u];
+  return !(found & RV_ROAD_KEPT_ROAD);
+}
+
 /* Majority of the window around each patch inside the frame. One warp per run of 32 patches of a
- * row. */
+ * row. What only frames without seeds need is decided by what is read next to the kernel before. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
     smooth_kernel(const __grid_constant__ RoadCuda w) {
-  road_begin();
   const RoadPlan &plan = w.plan;
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+  const int exists = x < plan.columns && y < plan.rows;
+  const bool is_known = exists && (w.seed[y * plan.columns + x] & RV_ROAD_KEPT);
+  road_begin();
   const int radius = w.plan.config.smoothing / 2;
   const int left = max(x - radius, 0), right = min(x + radius, plan.columns - 1);
   const int top = max(y - radius, 0), bottom = min(y + radius, plan.rows - 1);
@@ -448,8 +469,9 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   for (int v = top; v <= bottom; v++)
     for (int u = left; u <= right; u++)
       votes += w.like[v * plan.columns + u] >= RV_ROAD_LIKE;
-  const int exists = x < plan.columns && y < plan.rows;
-  const int is_in = exists && 2 * votes > (right - left + 1) * (bottom - top + 1);
+  int is_in = exists && 2 * votes > (right - left + 1) * (bottom - top + 1);
+  if (is_in && is_known)
+    is_in = !is_dropped(w, x, y);
   road_label_start(w, y * plan.columns + x, is_in, exists);
 }
 

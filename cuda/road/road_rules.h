@@ -454,6 +454,25 @@ RV_HD uint32_t rv_road_strip_budget(uint32_t budget, uint32_t scale) {
   return (uint32_t)((uint64_t)budget * scale / 256);
 }
 
+/* --- Frames without seeds --------------------------------------------------------------------- */
+
+/* What is kept of a patch from the last frame with seeds. 0: there was none yet. In a frame without
+ * seeds it marks the components that remain, as a seed does in the others. */
+#define RV_ROAD_KEPT 4      /* there was one */
+#define RV_ROAD_KEPT_ROAD 2 /* and the patch was road in it */
+/* Patches to each side of what was road: near the camera, road is within. */
+#define RV_ROAD_KEPT_REACH 2
+
+RV_HD uint8_t rv_road_kept(int is_road) {
+  return is_road ? RV_ROAD_KEPT | RV_ROAD_KEPT_ROAD : RV_ROAD_KEPT;
+}
+
+/* 1 when patch (x, y) is nearer than near_range, were there nothing but the plane; 0 without. */
+RV_HD int rv_road_is_near(const RvRoadConfig *c, const RvRoadPlane *plane, int x, int y) {
+  const double d = rv_road_plane_at(plane, x, y, c->patch_size);
+  return plane->height > 0 && d * c->near_range > c->camera.focal * c->camera.baseline;
+}
+
 /* Natural logarithm of v > 0 from + - * / alone, within 1e-12: v = f 2^e, 2 artanh((f-1)/(f+1)). */
 RV_HD double rv_road_log(double v) {
   uint64_t bits;

@@ -377,9 +377,9 @@ RVC_PARITY(RVC_CASE("road/color", check_color, 0), RVC_CASE("road/log", check_lo
            RVC_CASE("road/score", check_score, 0), {.group = rv_road_border_cases},
            RVC_CASE("road/distance", check_distance, 0), RVC_CASE("road/em", check_em, 0),
            RVC_CASE("road/learning", check_learning, 0), {.group = rv_road_memory_cases},
-           {.group = rv_road_frame_cases}, {.group = rv_road_save_cases},
-           {.group = rv_road_bad_cases}, {.group = rv_road_clusters_cases},
-           {.group = rv_road_parity_cases});
+           {.group = rv_road_kept_cases}, {.group = rv_road_frame_cases},
+           {.group = rv_road_save_cases}, {.group = rv_road_bad_cases},
+           {.group = rv_road_clusters_cases}, {.group = rv_road_parity_cases});
 
 static void fuzz(const uint8_t *bytes, size_t size) {
   rv_road_fuzz(bytes, size);

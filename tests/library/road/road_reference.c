@@ -103,6 +103,22 @@ void rv_road_reference_grow(const uint8_t *near, int columns, int rows, uint8_t 
   }
 }
 
+void rv_road_reference_keep(const uint8_t *like, const uint8_t *before, const uint8_t *near,
+                            int columns, int rows, uint8_t *road) {
+  uint8_t *allowed = calloc((size_t)columns * (size_t)rows, 1);
+  memset(road, 0, (size_t)columns * (size_t)rows);
+  for (int i = 0; i < columns * rows && allowed; i++) {
+    allowed[i] = like[i] && !near[i];
+    for (int j = 0; j < columns * rows && like[i] && near[i]; j++)
+      if (abs(j % columns - i % columns) <= 2 && abs(j / columns - i / columns) <= 2)
+        allowed[i] |= before[j];
+  }
+  for (int i = 0; i < columns * rows && allowed; i++)
+    if (allowed[i] && before[i] && !road[i])
+      rv_road_reference_flood(allowed, columns, rows, i, road);
+  free(allowed);
+}
+
 void rv_road_reference_smooth(const uint8_t *set, int columns, int rows, int window, uint8_t *out) {
   const int reach = window / 2;
   for (int i = 0; i < columns * rows; i++) {

@@ -20,6 +20,11 @@ int rv_road_reference_flood(const uint8_t *set, int columns, int rows, int start
  * initially contains the seeds. */
 void rv_road_reference_grow(const uint8_t *near, int columns, int rows, uint8_t *road);
 
+/* Step 5 in a frame without seeds: `before` is the road of the last frame with seeds, `near` where
+ * only what is within two patches of it may be road. */
+void rv_road_reference_keep(const uint8_t *like, const uint8_t *before, const uint8_t *near,
+                            int columns, int rows, uint8_t *road);
+
 /* out: 1 where the majority of the window x window patches around it inside the frame are set. */
 void rv_road_reference_smooth(const uint8_t *set, int columns, int rows, int window, uint8_t *out);
 

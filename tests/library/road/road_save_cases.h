@@ -14,6 +14,9 @@ void rv_road_border_cases(RvCheck *check);
 /* What the library remembers over frames; in road_memory_cases.c. */
 void rv_road_memory_cases(RvCheck *check);
 
+/* Frames without seeds after one with seeds; in road_kept_cases.c. */
+void rv_road_kept_cases(RvCheck *check);
+
 /* Input without training patches. */
 void rv_road_bad_cases(RvCheck *check);
 
