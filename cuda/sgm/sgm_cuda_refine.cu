@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sgm_cuda_refine.cu: the refine stage: sky and dense filling, in the planes of the job.
  *
- * Sky: candidates form a union-find forest. Every candidate has the number of another one of its
- * region, smaller or its own; a region that touches the top row has number 0. A run of 32 columns
- * starts with the number of its first candidate.
+ * Sky: candidates are bits of words of 32 columns. The runs of the words form a union-find forest: the
+ * first pixel of a run has the number of another one of its region, smaller or its own; a region that
+ * touches the top row has number 0. Blocks of 32 rows begin with runs joined to those above.
  *
  * Fill: a warp takes a row, once to the right and once to the left, and finds the ends of each hole;
  * then a warp takes a filled pixel at a time and finds the weighted median of its window. */
@@ -27,15 +27,15 @@ struct RefineArgs {
   SgmRaster<uint16_t> winner;    /* RV_SGM_NO_MATCH in the sky */
   int width, height, min_disparity;
   const uint32_t *totals;                   /* of the gray levels of the rows */
-  uint32_t *labels;                         /* [y][x]: number of a candidate, or NONE */
+  uint32_t *masks;                          /* [y][word of 32 columns]: candidates */
+  uint32_t *labels;                         /* [y][x]: of the first pixel of a run, a number */
+  int words;                                /* of a row of masks */
   SgmRaster<uint16_t> values, ends, filled; /* fill: disparities, ends of holes, result */
   uint32_t *before; /* fill: [y][x]: value of the end to the left, its column + 1 above 16 bits */
   uint8_t weight_of[256];
 };
 
 /* --- Sky ------------------------------------------------------------------------------------- */
-
-#define NONE 0xffffffffu
 
 /* Columns of a warp of row y; a block takes WARPS rows. */
 struct Place {
@@ -47,9 +47,6 @@ struct Place {
     x = (int)blockIdx.x * 32 + lane, y = (int)(blockIdx.y * WARPS + threadIdx.x / 32);
     inside = x < a.width && y < a.height;
   }
-  __device__ __forceinline__ size_t pixel(const RefineArgs &a) const {
-    return (size_t)y * a.width + x;
-  }
 };
 
 /* A block's pixels with their windows. A pixel's word has its gray level and above 16 bits its
@@ -58,6 +55,7 @@ struct Windows {
   uint8_t gray[SPAN_Y + 1][SPAN_X + 4]; /* and one more to the right and below */
   uint32_t word[WARPS][SPAN_X];         /* of the row that a warp works on */
   uint32_t across[SPAN_Y][32];          /* sums of 9 columns */
+  uint32_t masks[MARK_Y];               /* candidates */
   uint64_t totals[WARPS];
 };
 
@@ -111,7 +109,39 @@ __device__ __forceinline__ uint64_t total_of(const RefineArgs &a, Windows &w) {
   return total;
 }
 
-/* Finds candidates and their first numbers. */
+/* First column of the run of candidates that column i is in. */
+__device__ __forceinline__ int start_of(uint32_t mask, int i) {
+  const uint32_t others = ~mask & ((1u << i) - 1);
+  return others ? 32 - __clz((int)others) : 0;
+}
+
+/* The run that begins in the lowest column of `mask`, which is not empty. */
+__device__ __forceinline__ uint32_t first_run(uint32_t mask) {
+  return mask & ~(mask + (mask & (0u - mask)));
+}
+
+/* Number of the run of candidates in word w of row y that column i of the word is in: that of its
+ * first pixel. */
+__device__ __forceinline__ uint32_t number_of(const RefineArgs &a, int y, int w, uint32_t mask,
+                                              int i) {
+  return y == 0 ? 0 : (uint32_t)(y * a.width + 32 * w + start_of(mask, i)) + 1;
+}
+
+/* First number of the run that begins in column i of a block's row: that of the highest run that is
+ * reached in the block by always taking the first run above, so that chains of numbers are short. */
+__device__ __forceinline__ uint32_t top_number(const RefineArgs &a, const Windows &w, int row,
+                                               int i) {
+  uint32_t mask = w.masks[row];
+  while (row > 0) {
+    const uint32_t up = w.masks[row - 1], common = up & first_run(mask >> i << i);
+    if (!common)
+      break;
+    i = start_of(up, __ffs((int)common) - 1), mask = up, row--;
+  }
+  return number_of(a, (int)blockIdx.y * MARK_Y + row, (int)blockIdx.x, mask, i);
+}
+
+/* Finds candidates, and the numbers of their runs. */
 __global__ void __launch_bounds__(THREADS) mark_kernel(const __grid_constant__ RefineArgs a) {
   __shared__ Windows w;
   sum_windows(a, w); /* needs nothing of the preceding kernels */
@@ -133,14 +163,18 @@ __global__ void __launch_bounds__(THREADS) mark_kernel(const __grid_constant__ R
     const bool candidate = inside && rv_sgm_is_sky_like(a.disparity.row(y)[x], (int)(sum >> 16),
                                                         (int)(sum & 0xffffu), brightness);
     const uint32_t mask = __ballot_sync(SGM_WARP, candidate);
-    if (!inside)
-      continue;
-    /* Lanes below that are no candidates: the run starts after the last one. */
-    const uint32_t others = ~mask & ((1u << lane) - 1);
-    const int start = others ? 32 - __clz((int)others) : 0;
-    const uint32_t pixel = (uint32_t)y * (uint32_t)a.width + (uint32_t)x;
-    const uint32_t number = y == 0 ? 0 : pixel - (uint32_t)(lane - start) + 1;
-    a.labels[pixel] = candidate ? number : NONE;
+    if (lane == 0)
+      w.masks[row] = mask;
+    if (lane == 0 && y < a.height)
+      a.masks[(size_t)y * a.words + blockIdx.x] = mask;
+  }
+  __syncthreads();
+#pragma unroll
+  for (int r = 0; r < MARK_ROWS; r++) {
+    const int row = warp * MARK_ROWS + r, y = (int)blockIdx.y * MARK_Y + row;
+    const uint32_t mask = w.masks[row];
+    if ((mask & ~(mask << 1)) >> lane & 1)
+      a.labels[(size_t)y * a.width + x] = top_number(a, w, row, lane);
   }
 }
 
@@ -168,36 +202,66 @@ __device__ void join(uint32_t *labels, uint32_t a, uint32_t b) {
   }
 }
 
-__device__ __forceinline__ bool is_candidate(const RefineArgs &a, size_t pixel) {
-  return *(const volatile uint32_t *)&a.labels[pixel] != NONE;
-}
+/* The word of a thread of join_kernel and sky_kernel; a row of words after the other. */
+struct Word {
+  int y, w;
+  uint32_t mask; /* candidates */
 
-/* Joins each candidate with those to the left and above, each pair of runs once. */
+  __device__ __forceinline__ Word(const RefineArgs &a) {
+    const int n = (int)(blockIdx.x * THREADS + threadIdx.x);
+    y = n / a.words, w = n % a.words;
+    mask = y < a.height ? a.masks[n] : 0;
+  }
+};
+
+/* Joins each run with those to the left and above, each pair once; the first one above in the same
+ * block of mark_kernel is joined already. */
 __global__ void __launch_bounds__(THREADS) join_kernel(const __grid_constant__ RefineArgs a) {
   rv_launch_wait();
   rv_launch_next();
-  const Place p(a);
-  if (!p.inside || !is_candidate(a, p.pixel(a)))
+  const Word word(a);
+  const int y = word.y, w = word.w;
+  if (!word.mask)
     return;
-  const size_t at = p.pixel(a), width = (size_t)a.width;
-  const uint32_t number = (uint32_t)at + 1;
-  const bool left = p.x > 0 && is_candidate(a, at - 1);
-  if (left && p.lane == 0)
-    join(a.labels, number, number - 1);
-  if (p.y > 0 && is_candidate(a, at - width) &&
-      !(left && p.lane > 0 && is_candidate(a, at - width - 1)))
-    join(a.labels, number, number - (uint32_t)width);
+  const uint32_t *const at = a.masks + (size_t)y * a.words + w;
+  const uint32_t left = w > 0 ? at[-1] : 0, above = y > 0 ? at[-a.words] : 0;
+  const uint32_t above_left = w > 0 && y > 0 ? at[-a.words - 1] : 0;
+  /* Where the row above has the same pair of columns, both runs are joined to its runs. */
+  if (word.mask & left >> 31 & ~(above & above_left >> 31))
+    join(a.labels, number_of(a, y, w, word.mask, 0), number_of(a, y, w - 1, left, 31));
+  const uint32_t both = word.mask & above;
+  for (uint32_t begins = both & ~(both << 1); begins; begins &= begins - 1) {
+    const int i = __ffs((int)begins) - 1, start = start_of(word.mask, i);
+    const bool is_first = (both & ((1u << i) - 1)) >> start == 0;
+    if (is_first && y % MARK_Y != 0)
+      continue;
+    join(a.labels, number_of(a, y, w, word.mask, i), number_of(a, y - 1, w, above, i));
+  }
 }
 
+/* A thread finds the sky in a word; its warp writes it. */
 __global__ void __launch_bounds__(THREADS) sky_kernel(const __grid_constant__ RefineArgs a) {
   rv_launch_wait();
-  const Place p(a);
-  if (!p.inside || !is_candidate(a, p.pixel(a)) || root_of(a.labels, (uint32_t)p.pixel(a) + 1) != 0)
-    return;
-  a.disparity.row(p.y)[p.x] = RV_SGM_INVALID;
-  a.winner.row(p.y)[p.x] = RV_SGM_NO_MATCH;
-  if (a.confidence.data)
-    a.confidence.row(p.y)[p.x] = 0;
+  const Word word(a);
+  uint32_t sky = 0;
+  for (uint32_t rest = word.mask; rest;) {
+    const uint32_t run = first_run(rest);
+    if (root_of(a.labels, number_of(a, word.y, word.w, word.mask, __ffs((int)run) - 1)) == 0)
+      sky |= run;
+    rest &= ~run;
+  }
+  for (uint32_t lanes = __ballot_sync(SGM_WARP, sky != 0); lanes; lanes &= lanes - 1) {
+    const int from = __ffs((int)lanes) - 1, lane = (int)threadIdx.x % 32;
+    const uint32_t mask = __shfl_sync(SGM_WARP, sky, from);
+    const int y = __shfl_sync(SGM_WARP, word.y, from);
+    const int x = 32 * __shfl_sync(SGM_WARP, word.w, from) + lane;
+    if (!(mask >> lane & 1))
+      continue;
+    a.disparity.row(y)[x] = RV_SGM_INVALID;
+    a.winner.row(y)[x] = RV_SGM_NO_MATCH;
+    if (a.confidence.data)
+      a.confidence.row(y)[x] = 0;
+  }
 }
 
 /* --- Fill ------------------------------------------------------------------------------------ */
@@ -322,6 +386,7 @@ RefineArgs arguments(const SgmCuda *work, const RvSgmJob *job) {
   a.winner = work->maps.winner;
   a.width = config->width, a.height = config->height, a.min_disparity = config->min_disparity;
   a.totals = work->totals;
+  a.words = rv_div_up(config->width, 32), a.masks = work->refine + 3 * pixels;
   a.labels = a.before = work->refine; /* one after the other */
   a.values = {maps, pitch};
   a.ends = {maps + pitch * a.height, pitch};
@@ -334,7 +399,7 @@ RefineArgs arguments(const SgmCuda *work, const RvSgmJob *job) {
 RvStatus reject_sky(const SgmCuda *work, const RvSgmJob *job, const RefineArgs &a) {
   const RvLog *log = &job->plan->config.log;
   const dim3 tiles(rv_div_up(a.width, 32), rv_div_up(a.height, MARK_Y));
-  const dim3 blocks(rv_div_up(a.width, 32), rv_div_up(a.height, WARPS));
+  const int blocks = rv_div_up(a.words * a.height, THREADS);
   const bool early = work->early;
   RV_TRY(rv_launch(log, mark_kernel, tiles, THREADS, 0, job->stream, early, a));
   RV_TRY(rv_launch(log, join_kernel, blocks, THREADS, 0, job->stream, early, a));
