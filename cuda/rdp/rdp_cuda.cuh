@@ -9,14 +9,15 @@
 /* Distribution of a frame: one thread block processes `columns` complete neighboring columns, in
  * shared memory. */
 struct RdpShape {
-  int columns;    /* of one block */
-  int blocks;     /* of the frame */
-  int pitch;      /* values from one column to the next in shared memory */
-  int words;      /* of 32 rows each */
-  int word_pitch; /* odd: the words of one row lie in different banks */
-  int small_rows; /* of the longest segment that is left to one thread */
-  int room;       /* maximum number of queued long segments, and one slot per warp */
-  int bytes;      /* of shared memory */
+  int columns;      /* of one block */
+  int blocks;       /* of the frame */
+  int pitch;        /* values from one column to the next in shared memory */
+  int words;        /* of 32 rows each */
+  int word_pitch;   /* odd: the words of one row lie in different banks */
+  int small_rows;   /* of the longest segment that is left to one thread */
+  int long_columns; /* 1: the mask is written whole at the end, not zeroed while loading */
+  int room;         /* maximum number of queued long segments, and one slot per warp */
+  int bytes;        /* of shared memory */
 };
 
 struct RdpArgs {

@@ -17,8 +17,9 @@ constexpr unsigned ALL = 0xffffffffu;
 /* Segments of more than shape.small_rows rows are searched by one warp each; those up to it are
  * split to the end by a thread each. */
 constexpr int SMALL_ROWS = 8, SMALL_ROWS_MAX = 32; /* as a rule, and where memory is short */
-/* Columns of more rows than that have work for all warps: 16 rows are left to a thread. */
-constexpr int LONG_COLUMN = 3072;
+/* Columns of more rows than that have work for all warps: 12 rows are left to a thread, and no time
+ * while loading is left to write the mask in. */
+constexpr int LONG_COLUMN = 3072, LONG_COLUMN_SMALL_ROWS = 12;
 
 /* Groups of 32 words in a column. */
 constexpr int GROUPS_MAX = RV_MAX_SIDE / 1024;

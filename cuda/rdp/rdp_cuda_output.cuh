@@ -108,8 +108,6 @@ static __device__ __forceinline__ int polyline(const Block &b, const RdpArgs &a,
 static __device__ __forceinline__ void write_mask(const Block &b, const RdpArgs &a, int x0,
                                                   int columns) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  if (!a.output.mask.data)
-    return;
   uint8_t *mask = (uint8_t *)a.output.mask.data + x0 + lane;
   for (int word = warp; word < a.shape.words; word += WARPS) {
     const int at = min(lane, columns - 1) * a.shape.word_pitch + word;
@@ -122,6 +120,24 @@ static __device__ __forceinline__ void write_mask(const Block &b, const RdpArgs 
         mask[(word * 32 + bit) * a.output.mask.stride] =
             (uint8_t)(cuts >> bit & 1 ? RV_RDP_CUT : RV_RDP_END);
     }
+  }
+}
+
+/* The mask of long columns, zeros too. */
+static __device__ __forceinline__ void write_whole_mask(const Block &b, const RdpArgs &a, int x0,
+                                                        int columns) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  if (lane >= columns)
+    return;
+  uint8_t *mask = (uint8_t *)a.output.mask.data + x0 + lane;
+  for (int word = warp; word < a.shape.words; word += WARPS) {
+    const int at = lane * a.shape.word_pitch + word, rows = min(32, a.height - word * 32);
+    const uint32_t cuts = b.cut[at], ends = b.first[at] | b.last[at];
+#pragma unroll 4
+    for (int bit = 0; bit < rows; bit++)
+      mask[(word * 32 + bit) * a.output.mask.stride] = (uint8_t)(cuts >> bit & 1   ? RV_RDP_CUT
+                                                                 : ends >> bit & 1 ? RV_RDP_END
+                                                                                   : RV_RDP_NONE);
   }
 }
 

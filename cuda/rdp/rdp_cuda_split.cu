@@ -18,7 +18,7 @@ static __device__ __forceinline__ void clear_mask(const RdpArgs &a, int row, int
   }
 }
 
-/* Values of this block's columns, transposed, and zeros in their mask. VALUE: what one load takes, one
+/* Values of this block's columns, transposed, and zeros in the mask of short ones. VALUE: what one load takes, one
  * column or two. */
 template <typename VALUE>
 static __device__ __forceinline__ void load(const Block &b, const RdpArgs &a, int x0, int columns) {
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void load(const Block &b, const RdpArgs &a, in
     for (int k = 0; k < FLIGHT; k++)
       value[k] =
           row + k * down < a.height ? __ldg((const VALUE *)(source + k * down * a.stride)) : 0;
-    if (a.output.mask.data)
+    if (a.output.mask.data && !a.shape.long_columns)
 #pragma unroll
       for (int k = 0; k < FLIGHT; k++)
         if (row + k * down < a.height)
@@ -228,7 +228,10 @@ static __global__ void __launch_bounds__(THREADS) split_kernel(const RdpArgs a) 
   __syncthreads();
   if (threadIdx.x < 32)
     publish(b, a, block, columns, threadIdx.x);
-  write_mask(b, a, x0, columns);
+  if (a.output.mask.data && a.shape.long_columns)
+    write_whole_mask(b, a, x0, columns);
+  else if (a.output.mask.data)
+    write_mask(b, a, x0, columns);
   write_drawn(b, a, x0, columns);
   if (a.output.offsets || a.output.segments)
     wait_for_others(b, a, block);
@@ -269,7 +272,8 @@ RvStatus rdp_cuda_shape(const RvRdpConfig *config, RdpShape *shape) {
   const int processors = limits.processors;
   const int rounds = rv_div_up(config->width, processors * COLUMNS_MAX);
   int columns = rv_div_up(config->width, processors * rounds);
-  const int small = config->height > LONG_COLUMN ? SMALL_ROWS_MAX / 2 : SMALL_ROWS;
+  shape->long_columns = config->height > LONG_COLUMN;
+  const int small = shape->long_columns ? LONG_COLUMN_SMALL_ROWS : SMALL_ROWS;
   shape_of(config, columns, small, shape);
   while (columns > 1 && shape->bytes > most)
     shape_of(config, --columns, small, shape);
