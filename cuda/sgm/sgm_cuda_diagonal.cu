@@ -19,6 +19,8 @@
  *
  * Down and up run at the same time: each sets the sums of the half of the image that it reaches
  * first, then warps of the same columns synchronize and add to the other's half.
+ * Where the blocks of both do not fit the GPU, down sets all sums in a first launch, and up adds to them
+ * in a second one.
  *
  * The warps of the columns wait for each other much of the time. Three or four more per block fill that time
  * with the first part of sgm_cuda_rows.cu: they walk along rows, from the ends to the middles. */
@@ -99,16 +101,17 @@ struct DiagonalExchange {
 };
 
 /* A row of the strip's columns: sets or adds three paths; `sends` after an odd row only. */
-template <int K, int G, typename Census, bool ADAPTIVE, int ODD, DiagonalSums SUMS>
+template <int K, int G, typename Census, bool ADAPTIVE, int ODD, DiagonalSums SUMS, class Args>
 __device__ __forceinline__ void
-own_row(const DiagonalArgs &a, const DiagonalPlace &at, const DiagonalDescriptors &from,
+own_row(const Args &a, const DiagonalPlace &at, const DiagonalDescriptors &from,
         const DiagonalPair &pair, const DiagonalLane &self, DiagonalOwn<K * 32 / G> &own,
         const SgmP1 &p1, const DiagonalExchange &exchange, bool sends) {
   using Shared = DiagonalShared<K, G, Census>;
   enum { W = K * 32 / G };
-  const int s = pair.s + ODD, dy = blockIdx.y ? -1 : 1;
+  const int s = pair.s + ODD, dy = a.sweep() ? -1 : 1;
   if (SUMS == CHANGE && s == own.setting) {
-    meet(a.met, __shfl_sync(SGM_WARP, own.x, 0), a.scene.width);
+    if constexpr (!Args::ONE)
+      meet(a.met, __shfl_sync(SGM_WARP, own.x, 0), a.scene.width);
     load_sums(own.before, own.sums);
   }
   uint32_t cost[W], sum[W], left[W], right[W];
@@ -162,11 +165,11 @@ __device__ __forceinline__ void leave_pair(uint32_t shared, const DiagonalPair &
 }
 
 /* Two rows of the strip's columns, or the last one. */
-template <int K, int G, typename Census, bool ADAPTIVE, DiagonalSums SUMS>
-__device__ __forceinline__ void
-own_pair(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at,
-         const DiagonalDescriptors &from, const DiagonalLane &self, DiagonalOwn<K * 32 / G> &own,
-         const SgmP1 &p1, DiagonalPair &pair, DiagonalExchange &exchange) {
+template <int K, int G, typename Census, bool ADAPTIVE, DiagonalSums SUMS, class Args>
+__device__ __forceinline__ void own_pair(const Args &a, uint32_t shared, const DiagonalPlace &at,
+                                         const DiagonalDescriptors &from, const DiagonalLane &self,
+                                         DiagonalOwn<K * 32 / G> &own, const SgmP1 &p1,
+                                         DiagonalPair &pair, DiagonalExchange &exchange) {
   const int rows = a.scene.height;
   const bool sends = pair.s % HALO == HALO - 2 && pair.s + 2 < rows;
   enter_pair<K, G, Census>(shared, pair);
@@ -181,10 +184,10 @@ own_pair(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at,
 }
 
 /* All rows of the strip's columns from c on. */
-template <int K, int G, typename Census, bool ADAPTIVE>
-__device__ __forceinline__ void own_warp(const DiagonalArgs &a, uint32_t shared, int c) {
+template <int K, int G, typename Census, bool ADAPTIVE, class Args>
+__device__ __forceinline__ void own_warp(const Args &a, uint32_t shared, int c) {
   enum { W = K * 32 / G, SIDE_BY_SIDE = DiagonalShared<K, G, Census>::SIDE_BY_SIDE };
-  const int rows = a.scene.height, block = (int)blockIdx.x, sweep = (int)blockIdx.y;
+  const int rows = a.scene.height, block = (int)blockIdx.x, sweep = a.sweep();
   const DiagonalLane self = diagonal_lane<G, W>(a.scene.words);
   const int link = c / SIDE_BY_SIDE + 1;
   c += self.column;
@@ -194,8 +197,8 @@ __device__ __forceinline__ void own_warp(const DiagonalArgs &a, uint32_t shared,
   DiagonalOwn<W> own = {};
   own.x = rv_min(x, a.scene.width - 1);
   own.keeps = self.active && x < a.scene.width;
-  /* An odd height's middle row is set by the sweep that goes down. */
-  own.setting = rows / 2 + (sweep ? 0 : rows % 2);
+  /* An odd height's middle row is set by the sweep that goes down; all are where up comes after it. */
+  own.setting = !Args::ONE ? rows / 2 + (sweep ? 0 : rows % 2) : sweep ? 0 : rows;
   own.to_right = own.to_left = -1;
   if (own.keeps && a.strip - c <= HALO && block + 1 < (int)gridDim.x)
     own.to_right = exchange_at(a, 0, block + 1, a.strip - c) + self.first_word;
@@ -240,8 +243,8 @@ __device__ void idle_warp(const DiagonalArgs &a, uint32_t shared, int c) {
 }
 
 /* Copies the descriptors of the even rows, or of the odd ones. */
-template <int K, int G, typename Census>
-__device__ __forceinline__ void copy_warp(const DiagonalArgs &a, uint32_t shared, int odd) {
+template <int K, int G, typename Census, class Args>
+__device__ __forceinline__ void copy_warp(const Args &a, uint32_t shared, int odd) {
   using Shared = DiagonalShared<K, G, Census>;
   enum { PIECES = (Shared::MAX_COLUMNS + 64 * K + 30) / 32 };
   const SgmScene &s = a.scene;
@@ -260,7 +263,7 @@ __device__ __forceinline__ void copy_warp(const DiagonalArgs &a, uint32_t shared
     if (pair.s >= 2 * Shared::PAIRS)
       barrier_wait(stage + 2 * Shared::ROW + 8, pair.round ^ 1);
     if (pair.s + odd < s.height) {
-      const int y = blockIdx.y ? s.height - 1 - pair.s - odd : pair.s + odd;
+      const int y = a.sweep() ? s.height - 1 - pair.s - odd : pair.s + odd;
       const Census *const right_row = (const Census *)s.right + (size_t)y * s.pitch;
       const Census *const left_row = (const Census *)s.left + (size_t)y * s.pitch;
       const uint32_t to = stage + odd * Shared::ROW + lane * Shared::SIZE;
@@ -294,12 +297,12 @@ template <int K> struct DiagonalHalo {
 
 /* A row of the halo: the incoming path, in all columns from which it can still reach the strip
  * before the next exchange; at the end of the band the states received from the neighbor. */
-template <int K, int G, typename Census, bool ADAPTIVE, int ROW>
-__device__ __forceinline__ void
-halo_row(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at, const DiagonalPair &pair,
-         const DiagonalLane &self, DiagonalHalo<K> &halo, const DiagonalExchange &exchange) {
+template <int K, int G, typename Census, bool ADAPTIVE, int ROW, class Args>
+__device__ __forceinline__ void halo_row(const Args &a, uint32_t shared, const DiagonalPlace &at,
+                                         const DiagonalPair &pair, const DiagonalLane &self,
+                                         DiagonalHalo<K> &halo, const DiagonalExchange &exchange) {
   using Shared = DiagonalShared<K, G, Census>;
-  const int s = pair.s + ROW % 2, dy = blockIdx.y ? -1 : 1;
+  const int s = pair.s + ROW % 2, dy = a.sweep() ? -1 : 1;
 #  pragma unroll
   for (int d = 0; d < HALO - 1 - ROW; d++)
     if (d < halo.count) {
@@ -327,8 +330,8 @@ halo_row(const DiagonalArgs &a, uint32_t shared, const DiagonalPlace &at, const 
 }
 
 /* All rows of the halo of a side. */
-template <int K, int G, typename Census, bool ADAPTIVE>
-__device__ __forceinline__ void halo_warp(const DiagonalArgs &a, uint32_t shared, int side) {
+template <int K, int G, typename Census, bool ADAPTIVE, class Args>
+__device__ __forceinline__ void halo_warp(const Args &a, uint32_t shared, int side) {
   const DiagonalLane self = diagonal_lane<32, K>(a.scene.words);
   const int last = DiagonalShared<K, G, Census>::links(a.strip) - 1;
   const int block = (int)blockIdx.x, rows = a.scene.height;
@@ -399,9 +402,10 @@ constexpr int diagonal_walkers(int g) {
   return diagonal_spreads(g) ? 3 : 4;
 }
 
-template <int K, int G, typename Census>
+template <int K, int G, typename Census, bool ONE>
 __global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
-    diagonal_kernel(const __grid_constant__ DiagonalArgs a, const __grid_constant__ RowArgs rows) {
+    diagonal_kernel(const __grid_constant__ DiagonalRun<ONE> a,
+                    const __grid_constant__ RowArgs rows) {
 #ifdef SGM_HAS_BARRIERS
   using Shared = DiagonalShared<K, G, Census>;
   extern __shared__ __align__(16) char memory[];
@@ -479,13 +483,15 @@ size_t shared_of(const RvSgmConfig *config, int strip, int walkers) {
   return walkers ? (columns + 15) / 16 * 16 + walkers * walk_bytes<Census>(config) : columns;
 }
 
-/* Whether the kernel can be used: whether all blocks can be on the GPU at once, and the exchange fits
- * half of the memory that the bands use for states. */
-template <int K, int G, typename Census>
+/* Whether the kernel can be used: whether all blocks of a launch can be on the GPU at once, and the
+ * exchange fits half of the memory that the bands use for states. */
+template <int K, int G, typename Census, bool ONE>
 RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int sms, int walkers) {
   using Shared = DiagonalShared<K, G, Census>;
+  const auto kernel = diagonal_kernel<K, G, Census, ONE>;
   const RvLog *log = &config->log;
-  int strip = rv_div_up(config->width, rv_max(sms / 2, 1)); /* one block per SM */
+  const int sweeps = ONE ? 1 : 2;
+  int strip = rv_div_up(config->width, rv_max(sms / sweeps, 1)); /* one block per SM */
   strip = rv_max(strip, rv_min(2 * HALO, config->width));
   strip = rv_div_up(strip, Shared::SIDE_BY_SIDE) * Shared::SIDE_BY_SIDE;
   const int columns = rv_div_up(config->width, strip), warps = Shared::warps(strip) + walkers;
@@ -494,41 +500,45 @@ RvStatus try_strip(SgmCuda *work, const RvSgmConfig *config, int sms, int walker
   cudaFuncAttributes code;
   RV_CU(log, cudaGetDevice(&device));
   RV_CU(log, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  RV_CU(log, cudaFuncGetAttributes(&code, diagonal_kernel<K, G, Census>));
+  RV_CU(log, cudaFuncGetAttributes(&code, kernel));
   if (code.ptxVersion < 80 /* see SGM_HAS_BARRIERS */ || strip < HALO ||
       warps > diagonal_warps(K, G) || columns * HALO > config->width / 2 || shared > (size_t)most)
     return RV_OK;
-  RV_CU(log, cudaFuncSetAttribute(diagonal_kernel<K, G, Census>,
-                                  cudaFuncAttributeMaxDynamicSharedMemorySize, most));
-  RV_CU(log, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, diagonal_kernel<K, G, Census>,
-                                                           32 * warps, shared));
-  if (blocks * sms >= 2 * columns)
-    work->resident = G, work->strip = strip, work->walkers = walkers;
+  RV_CU(log, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  RV_CU(log, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * warps, shared));
+  if (blocks * sms >= sweeps * columns)
+    work->resident = G, work->strip = strip, work->walkers = walkers, work->one_sweep = ONE;
   return RV_OK;
 }
 
-/* The same with warps that walk along rows, if these fit. */
-template <int K, int G, typename Census>
+/* If nothing was found so far: with warps that walk along rows, if these fit, else without. */
+template <int K, int G, typename Census, bool ONE>
 RvStatus try_strips(SgmCuda *work, const RvSgmConfig *config, int sms) {
-  if (work->notes)
-    RV_TRY((try_strip<K, G, Census>(work, config, sms, diagonal_walkers(G))));
+  if (!work->resident && work->notes)
+    RV_TRY((try_strip<K, G, Census, ONE>(work, config, sms, diagonal_walkers(G))));
   if (!work->resident)
-    RV_TRY((try_strip<K, G, Census>(work, config, sms, 0)));
+    RV_TRY((try_strip<K, G, Census, ONE>(work, config, sms, 0)));
   return RV_OK;
 }
 
-template <int K, int G, typename Census>
-RvStatus launch(const SgmCuda *work, const RvSgmJob *job, DiagonalArgs a) {
+/* Both sweeps in one launch, or one after the other. */
+template <int K, int G, typename Census, bool ONE>
+RvStatus launch(const SgmCuda *work, const RvSgmJob *job, const DiagonalArgs &args) {
   using Shared = DiagonalShared<K, G, Census>;
   const RvSgmConfig *config = &job->plan->config;
+  DiagonalRun<ONE> a = {args};
   RowArgs rows = row_args(job->plan, a.scene, a.sums);
   rows.noted = work->notes, rows.narrow_notes = 1;
   a.walkers = work->walkers, a.walk_bytes = (int)walk_bytes<Census>(config);
-  RvLaunch launch(dim3(rv_div_up(a.scene.width, a.strip), 2),
-                  32 * (Shared::warps(a.strip) + a.walkers),
-                  shared_of<K, G, Census>(config, a.strip, a.walkers), job->stream);
-  launch.cooperative();
-  return launch.run(&config->log, diagonal_kernel<K, G, Census>, a, rows);
+  for (a.up = 0; a.up <= (ONE ? 1 : 0); a.up++) {
+    RvLaunch launch(dim3(rv_div_up(a.scene.width, a.strip), ONE ? 1 : 2),
+                    32 * (Shared::warps(a.strip) + a.walkers),
+                    shared_of<K, G, Census>(config, a.strip, a.walkers), job->stream);
+    launch.cooperative();
+    RV_TRY(launch.run(&config->log, diagonal_kernel<K, G, Census, ONE>, a, rows));
+    a.walkers = 0; /* done */
+  }
+  return RV_OK;
 }
 
 } // namespace
@@ -546,9 +556,9 @@ RvStatus sgm_cuda_diagonal_open(SgmCuda *work, const RvSgmPlan *plan) {
     return RV_OK;
   const int sms = limits.processors;
   SGM_FOR_DIAGONAL(plan, K, Census, {
-    RV_TRY((try_strips<K, 32, Census>(work, config, sms)));
-    if (!work->resident && diagonal_fewer(K) < 32)
-      RV_TRY((try_strips<K, diagonal_fewer(K), Census>(work, config, sms)));
+    RV_TRY((try_strips<K, 32, Census, false>(work, config, sms)));
+    RV_TRY((try_strips<K, diagonal_fewer(K), Census, false>(work, config, sms)));
+    RV_TRY((try_strips<K, diagonal_fewer(K), Census, true>(work, config, sms)));
   });
   if (!work->resident)
     return RV_OK;
@@ -572,8 +582,10 @@ RvStatus sgm_cuda_diagonal(const SgmCuda *work, const RvSgmJob *job) {
   a.half_bytes = config->disparities / 2 * plan->descriptor_bytes;
   a.exchange_words = 4 * rv_div_up(config->width, work->strip) * HALO * (config->disparities / 2);
   SGM_FOR_DIAGONAL(plan, K, Census, {
+    if (work->one_sweep)
+      return (launch<K, diagonal_fewer(K), Census, true>(work, job, a));
     if (work->resident == 32)
-      return (launch<K, 32, Census>(work, job, a));
-    return (launch<K, diagonal_fewer(K), Census>(work, job, a));
+      return (launch<K, 32, Census, false>(work, job, a));
+    return (launch<K, diagonal_fewer(K), Census, false>(work, job, a));
   });
 }

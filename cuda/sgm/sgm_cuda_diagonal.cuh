@@ -27,11 +27,20 @@ struct DiagonalArgs {
   uint32_t *exchange; /* [turn][sweep][side][block][distance - 1][words] */
   uint32_t *met;      /* [sweep][x]: 1 when the first half of the rows is finished */
   int strip;
+  int up;             /* one sweep: whether it goes up */
   uint32_t p2;        /* in both halves */
   int exchange_words; /* of a turn */
   int half_bytes;     /* of the descriptors of half the candidates */
   int walkers;        /* warps that walk along rows, the last ones of a block */
   int walk_bytes;     /* shared memory of each, after that of the columns */
+};
+
+/* ONE: a launch is one sweep, else both. */
+template <bool ONE_> struct DiagonalRun : DiagonalArgs {
+  enum { ONE = ONE_ };
+
+  /* 0 down, 1 up. */
+  __device__ __forceinline__ int sweep() const { return ONE ? up : (int)blockIdx.y; }
 };
 
 /* The block's shared memory. States lie as [slot][turn][side][words]; slot 0 belongs to the left

@@ -92,7 +92,7 @@ static const Row rows[] = {
     {1242, 375, 128, 8, RV_SGM_CENSUS}, /* D R */
     {1242, 375, 128, 2, RV_SGM_CSCT},   /* V R, one sweep, 16-bit sums */
     {1242, 375, 96, 4, RV_SGM_CSCT},    /* V R, 16-bit sums */
-    {3840, 2160, 128, 8, RV_SGM_CSCT},  /* B R, too wide for D */
+    {3840, 2160, 128, 8, RV_SGM_CSCT},  /* D R, one sweep after the other */
     {2560, 1440, 512, 8, RV_SGM_CSCT},  /* B L, too long for R */
     {1242, 375, 128, 0, RV_SGM_MIXED},  /* V R, packed partial sums, adaptive P2, sky */
     {1920, 1080, 128, 0, RV_SGM_MIXED}, /* the same */
