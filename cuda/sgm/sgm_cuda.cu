@@ -78,13 +78,20 @@ static SgmMaps maps_on_sums(const SgmCuda *work, const RvSgmConfig *config) {
   return maps_at(config, work->sums, work->sums + width, 8 * width);
 }
 
+/* Words of the columns that sgm_cuda_rows reads to the left of the first row of packed sums. */
+static size_t before_sums(const RvSgmConfig *config) {
+  return sgm_cuda_narrow_sums(config) ? (size_t)SGM_BEFORE * config->disparities / 4 : 0;
+}
+
 static void layout(void *memory, const void *constants, RvArena *arena) {
   SgmCuda *work = (SgmCuda *)memory;
   const RvSgmPlan *plan = (const RvSgmPlan *)constants;
   const RvSgmConfig *config = &plan->config;
   const size_t pixels = (size_t)config->width * config->height;
   work->window = window_rows(plan);
-  work->sums = (uint32_t *)rv_arena_take(arena, pixels * config->disparities * sizeof(uint16_t));
+  work->sums = (uint32_t *)rv_arena_take(arena, pixels * config->disparities * sizeof(uint16_t) +
+                                                    before_sums(config) * sizeof *work->sums);
+  work->sums += work->sums ? before_sums(config) : 0;
   for (int side = 0; side < 2; side++) {
     char *const rows = (char *)rv_arena_take(
         arena, (size_t)work->window * sgm_cuda_pitch(config->width) * plan->descriptor_bytes);
@@ -127,6 +134,11 @@ static RvStatus open(void *memory, const void *constants) {
   work->narrow_sums = rows_fit && sgm_cuda_narrow_sums(&plan->config);
   if (!work->narrow_sums)
     work->p2 = NULL;
+  if (before_sums(&plan->config)) {
+    const size_t before = before_sums(&plan->config);
+    RV_CU(log, cudaMemset(work->sums - before, 0, before * sizeof *work->sums));
+    RV_CU(log, cudaStreamSynchronize(NULL)); /* before the stream of any run */
+  }
   sgm_cuda_vertical_open(work, plan);
   RV_TRY(rows_fit ? sgm_cuda_rows_open(plan) : sgm_cuda_winner_open(plan));
   if (plan->config.paths != 8)

@@ -37,6 +37,9 @@ enum { SGM_TILE_X = 64 }; /* columns of a tile of the filter stage */
 /* Columns left of the image in a row of descriptors; they contain that of column 0. Rows start and
  * end at multiples of these, so at multiples of 16 bytes. */
 enum { SGM_PAD = 4 };
+/* Columns left of the image in the first row of packed sums, which sgm_cuda_rows copies with the
+ * first columns, and ignores; those of other rows are the ends of the rows before. */
+enum { SGM_BEFORE = 16 };
 static inline int sgm_cuda_pitch(int width) {
   return rv_div_up(width, SGM_PAD) * SGM_PAD + SGM_PAD;
 }

@@ -8,6 +8,8 @@
 #include "sgm/sgm_cuda_cost.cuh"
 
 enum { GROUP = 32, SEGMENT = 16, COST_SLOTS = 2, PAD = 8 };
+static_assert((int)SGM_BEFORE >= (int)SEGMENT - 1,
+              "columns of the first segment left of the image");
 /* Words between the pixels of a slot, so that the pixels of a winner warp are in different
  * banks. */
 enum { GAP = 4 };

@@ -166,75 +166,65 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
     const uint16_t *const from = piece < PIECES / 2 ? row.row_sums() : row.row_paths();
     return from + ((int)threadIdx.x % 32 / PIECES * words + piece % (PIECES / 2) * 8);
   }
-  /* Copies COUNT pixels from column x of the image on, those inside it; from: first_piece. */
+  /* Copies COUNT pixels; from: a lane's first piece. Left of the image that is what precedes the row
+   * in memory, of which nothing comes: see SGM_BEFORE. */
   template <int COUNT>
-  __device__ __forceinline__ void copy_ahead(uint32_t *to, int pitch, const uint16_t *from,
-                                             int x) const {
+  __device__ __forceinline__ void copy_ahead(uint32_t *to, int pitch, const uint16_t *from) const {
     static_assert(COUNT * PIECES % 32 == 0 && PIECES <= 64, "all lanes copy");
-    const int lane = (int)threadIdx.x % 32, words = row.words(), pixel = lane / PIECES;
-    const uint16_t *const at = from + (ptrdiff_t)x * words;
+    const int lane = (int)threadIdx.x % 32, words = row.words();
     const ptrdiff_t other = row.row_paths() - row.row_sums(); /* to a lane's second piece */
-    uint32_t *const out = to + pixel * pitch + lane % PIECES * 4;
-    const auto copy = [&](int n) { /* piece n of the lane */
-                                   const int p = n * 32 / PIECES, half = n * 32 % PIECES;
-                                   __pipeline_memcpy_async(out + p * pitch + half * 4,
-                                                           at + p * words + (half ? other : 0), 16);
-    };
-    if (x >= 0) {
+    uint32_t *const out = to + lane / PIECES * pitch + lane % PIECES * 4;
 #pragma unroll
-      for (int n = 0; n < COUNT * PIECES / 32; n++)
-        copy(n);
-    } else {
-#pragma unroll
-      for (int n = 0; n < COUNT * PIECES / 32; n++)
-        if (x + pixel + n * 32 / PIECES >= 0)
-          copy(n);
+    for (int n = 0; n < COUNT * PIECES / 32; n++) {
+      const int p = n * 32 / PIECES, half = n * 32 % PIECES;
+      __pipeline_memcpy_async(out + p * pitch + half * 4, from + p * words + (half ? other : 0),
+                              16);
     }
     __pipeline_commit();
   }
 
   /* Second half with packed sums: adds the costs of both paths and the sums of the other
    * directions, in the slot. These sums and the other path are copied there when the slot is free,
-   * those of its first unit before. */
+   * those of its first unit before. Turns follow each other along the row, and so do penalties and
+   * pieces. */
   __device__ void consume_stored(int pair, Path &path) const {
     enum { PAIR = (K + 1) / 2, REST = SEGMENT - STEPS };
-    const int words = row.words();
-    if (row.turns(pair) > 0) {
-      int x = Start::first_unit(row.turn(pair, 0));
+    const int words = row.words(), pitch = row.pitch(), turns = row.turns(pair);
+    if (turns > 0) {
+      const int x = Start::first_unit(row.turn(pair, 0));
+      Penalties penalties(row, x);
       typename Row::Feed feed;
       uint32_t cost[K], others[STEPS][PAIR], paths[STEPS][PAIR];
       Start::start(row, feed, x, path, cost);
       uint32_t *const ahead = row.m.ahead + pair * STEPS * words;
-      const uint16_t *const pieces = first_piece();
-      copy_ahead<STEPS>(ahead, words, pieces, x - row.shift);
-      const auto load = [&](const uint32_t *from, int pitch) {
+      const uint16_t *pieces = first_piece() + (ptrdiff_t)(x - row.shift) * words;
+      copy_ahead<STEPS>(ahead, words, pieces);
+      const auto load = [&](const uint32_t *from, int step) {
         __pipeline_wait_prior(1);
         __syncwarp();
 #pragma unroll
         for (int v = 0; v < STEPS; v++) {
           const uint16_t *const at =
-              (const uint16_t *)(from + (DX > 0 ? v : STEPS - 1 - v) * pitch) + path.first_word;
+              (const uint16_t *)(from + (DX > 0 ? v : STEPS - 1 - v) * step) + path.first_word;
           load_packed(others[v], at);
           sgm_load_bytes<K>(paths[v], at + words);
         }
         __syncwarp();
       };
-      for (int i = 0; i < row.turns(pair); i++) {
-        const int first = row.turn(pair, i) * SEGMENT - row.shift;
+      for (int i = 0; i < turns; i++) {
         uint32_t *const slot = row.slot(pair, i);
-        Penalties penalties(row, Start::first_unit(row.turn(pair, i)));
-        uint32_t *out = slot + (DX > 0 ? 0 : SEGMENT - 1) * row.pitch() + path.first_word;
-        copy_ahead<REST>(slot + (DX > 0 ? STEPS * row.pitch() : 0), row.pitch(), pieces,
-                         first + (DX > 0 ? STEPS : 0));
+        copy_ahead<REST>(slot + (DX > 0 ? STEPS * pitch : 0), pitch,
+                         pieces + (DX > 0 ? STEPS : -REST) * words);
         load(ahead, words);
-        if (i + 1 < row.turns(pair))
-          copy_ahead<STEPS>(ahead, words, pieces, first + DX * SEGMENT + (DX > 0 ? 0 : REST));
+        pieces += DX * SEGMENT * words;
+        if (i + 1 < turns)
+          copy_ahead<STEPS>(ahead, words, pieces);
         else
           __pipeline_commit();
+        uint32_t *out = slot + (DX > 0 ? 0 : SEGMENT - 1) * pitch + path.first_word;
+        const uint32_t *from = slot + (DX > 0 ? STEPS : REST - STEPS) * pitch; /* the next unit */
 #pragma unroll 1
         for (int n = 0; n < SEGMENT; n += STEPS) {
-          if (n > 0)
-            load(slot + (DX > 0 ? n : REST - n) * row.pitch(), row.pitch());
           penalties.load();
 #pragma unroll
           for (int v = 0; v < STEPS; v++) {
@@ -247,9 +237,12 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
             for (int j = 0; j < K; j++)
               sum[j] = (cost[j] * 3 + path.l[j]) + other[j] + before[j];
             sgm_store<K>(out, sum);
-            out += DX * row.pitch();
+            out += DX * pitch;
             sgm_copy<K>(cost, next);
           }
+          if (n < REST)
+            load(from, pitch);
+          from += DX * STEPS * pitch;
         }
         row.end_turn(pair);
       }
