@@ -93,8 +93,8 @@ double rv_obstacles_beside(const RvObstaclesTrack *t, const RvObstacle *o, int c
 }
 
 double rv_obstacles_apart(const RvObstaclesTrack *t, const RvObstacle *o, int cut, double reach) {
-  const double beside = rv_obstacles_beside(t, o, cut), x = beside < 0 ? -beside : beside;
-  const double behind = o->distance - rv_obstacles_axis(t)->at, z = behind < 0 ? -behind : behind;
+  const double x = rv_obstacles_absolute(rv_obstacles_beside(t, o, cut));
+  const double z = rv_obstacles_absolute(o->distance - rv_obstacles_axis(t)->at);
   return x <= reach && z <= reach + AROUND * o->distance ? x + z : -1;
 }
 

@@ -19,6 +19,10 @@ enum {
   RV_OBSTACLES_IMAGE = RV_OBSTACLES_IMAGE_LEFT | RV_OBSTACLES_IMAGE_RIGHT
 };
 
+static inline double rv_obstacles_absolute(double x) {
+  return x < 0 ? -x : x;
+}
+
 /* Position and velocity along one axis with their covariance. */
 typedef struct RvObstaclesAxis {
   double at, v, p00, p01, p11;

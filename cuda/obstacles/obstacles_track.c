@@ -169,14 +169,11 @@ static void match(RvObstaclesTracks *tracks, const RvObstacle *obstacles, int co
 
 /* --- Tracks ---------------------------------------------------------------------------------- */
 
-static double absolute(double x) {
-  return x < 0 ? -x : x;
-}
-
 /* Velocity and its deviation of a new track, before its distances tell. */
 static RvObstaclesAxis first_z(const RvObstaclesTracks *tracks, const RvObstacle *o) {
-  const double sigma =
-      tracks->has_drift ? SPEED_Z_MIN + SPEED_Z_SHARE * absolute(tracks->drift) : SPEED_Z;
+  const double sigma = tracks->has_drift
+                           ? SPEED_Z_MIN + SPEED_Z_SHARE * rv_obstacles_absolute(tracks->drift)
+                           : SPEED_Z;
   RvObstaclesAxis z = rv_obstacles_axis_new(o->distance, o->distance_sigma, sigma);
   z.v = tracks->has_drift ? tracks->drift : SPEED_MEAN;
   return z;
@@ -401,7 +398,7 @@ static void drop(RvObstaclesTracks *tracks) {
 /* --- Results --------------------------------------------------------------------------------- */
 
 static int is_in_path(const RvObstaclesConfig *c, const RvObstacle *o) {
-  return absolute(o->lateral) <= 0.5 * (c->path_width + o->width);
+  return rv_obstacles_absolute(o->lateral) <= 0.5 * (c->path_width + o->width);
 }
 
 /* Time until the near face arrives at the camera, when it then is in the way; 0: none. */
@@ -410,7 +407,9 @@ static double ttc_of(const RvObstaclesConfig *c, const Track *t, const RvObstacl
   if (!t->id || t->hits < CONFIRM || !(z->v < -CLOSING) || o->kind == RV_OBSTACLE_OVERHANG)
     return 0;
   const double ttc = -z->at / z->v, x = t->x.at + t->x.v * ttc;
-  return ttc <= TTC_MAX && absolute(x) <= 0.5 * (c->path_width + o->width) + MARGIN ? ttc : 0;
+  return ttc <= TTC_MAX && rv_obstacles_absolute(x) <= 0.5 * (c->path_width + o->width) + MARGIN
+             ? ttc
+             : 0;
 }
 
 static void describe(const RvObstaclesTracks *tracks, const Track *t, RvObstacle *o) {

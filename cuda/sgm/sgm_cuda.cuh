@@ -106,7 +106,7 @@ struct SgmCuda {
   int walkers;
   uint32_t *p2; /* packed partial sums and adaptive P2: [y][x], rows: see SGM_PAD, one more than
                       * the image has: P2 between rows y - 1 and y in both halves; or NULL */
-  int one_sweep; /* 1: sgm_cuda_diagonal sweeps down, then up, since both do not fit the GPU at once */
+  int one_sweep; /* 1: sgm_cuda_diagonal sweeps down, then up: both do not fit the GPU at once */
 };
 
 /* Whether the sweeps leave packed 8-bit partial sums: two bytes per word, one for each of its

@@ -166,8 +166,8 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
     const uint16_t *const from = piece < PIECES / 2 ? row.row_sums() : row.row_paths();
     return from + ((int)threadIdx.x % 32 / PIECES * words + piece % (PIECES / 2) * 8);
   }
-  /* Copies COUNT pixels; from: a lane's first piece. Left of the image that is what precedes the row
-   * in memory, of which nothing comes: see SGM_BEFORE. */
+  /* Copies COUNT pixels; from: a lane's first piece. Left of the image that is what precedes the
+   * row in memory, which has no effect: see SGM_BEFORE. */
   template <int COUNT>
   __device__ __forceinline__ void copy_ahead(uint32_t *to, int pitch, const uint16_t *from) const {
     static_assert(COUNT * PIECES % 32 == 0 && PIECES <= 64, "all lanes copy");
