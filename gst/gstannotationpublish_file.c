@@ -171,13 +171,19 @@ static void adopt(GstPublishFile *file, GstPublishSink *sink) {
   }
 }
 
+/* Such as /dev/stdout or /dev/fd/3: links that the system made. Other folders in /dev can be everybody's, such as
+ * /dev/shm. */
+static gboolean is_device(const char *path) {
+  return g_str_has_prefix(path, "/dev/fd/") ||
+         (g_str_has_prefix(path, "/dev/") && strchr(path + strlen("/dev/"), '/') == NULL);
+}
+
 gboolean gst_publish_file_open(GstPublishFile *file, GstPublishSink *sink, GError **error) {
   struct stat status;
   if (is_stdout(file)) {
     file->fd = dup(STDOUT_FILENO);
   } else {
-    /* Device files, such as /dev/stdout, are links that the system made. */
-    const gboolean follow = g_str_has_prefix(file->path, "/dev/");
+    const gboolean follow = is_device(file->path);
     const gboolean append = file->config.append && !file->numbered;
     /* O_APPEND: after a truncation, writing continues at the new end. */
     file->fd = open(file->path,

@@ -383,6 +383,13 @@ GST_START_TEST(test_settings) {
   expect_error(start_error("broker=localhost format=csv"), "MQTT messages are JSON");
   expect_error(start_error("location=%s", link), "it is a symbolic link, which is not followed");
   expect_error(start_error("location=%s format=mcap", link), "it is a symbolic link");
+  /* A folder in /dev that is everybody's, where there is one. */
+  char *shared_link = g_strdup_printf("/dev/shm/gst-roadvision-link-%d", (int)getpid());
+  if (symlink(file.path, shared_link) == 0) {
+    expect_error(start_error("location=%s", shared_link), "it is a symbolic link");
+    unlink(shared_link);
+  }
+  g_free(shared_link);
   expect_error(start_error("location=%s/none/a.jsonl", file.folder), "its folder does not exist");
   expect_error(start_error("location=%s", file.folder), "Failed to open");
   expect_error(start_error("location=%s/a%%x.jsonl", file.folder), "only %d and %05d");
