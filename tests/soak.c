@@ -22,7 +22,7 @@
 #define HEAP_GROWTH (8 << 20) /* bytes, and this many views: */
 #define HEAP_VIEWS 12
 #define RSS_GROWTH_KB (32 << 10)
-#define GPU_GROWTH_MIB 16
+#define GPU_GROWTH_MIB 96 /* frames in flight, after a stall for example: 84 between two looks */
 
 /* Formats of the cameras, each for one period. The looks at the start and at the end are in periods
  * of the first one, so that the same buffers are in flight, and the start is after a complete round:
