@@ -49,25 +49,20 @@ class Share:
         self.frames = plan.count // self.count  # as expected
 
     def takes(self, chunk):
-        """O_EXCL is one step on file systems of networks, too (NFS from version 3 on)."""
+        """Mode x (O_EXCL) is one step on file systems of networks, too (NFS from version 3 on)."""
         path = plans.state(self.plan.out, 'taken', self.round, chunk.id)
         try:
-            file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+            with open(path, 'x') as file:
+                file.write(str(self.number))
         except FileExistsError:
             with open(path) as file:
                 return file.read() == str(self.number)
-        with os.fdopen(file, 'w') as text:
-            text.write(str(self.number))
         return True
 
     def take(self):
-        done, seen = set(os.listdir(plans.state(self.plan.out, 'done'))), set()
         for own in (True, False):
             for n, chunk in enumerate(self.plan.chunks()):
-                if (n % self.count == self.number) != own or chunk.id in done or chunk.is_done():
-                    continue
-                if chunk.id not in seen and self.takes(chunk):
-                    seen.add(chunk.id)
+                if (n % self.count == self.number) == own and not chunk.is_done() and self.takes(chunk):
                     yield chunk
 
 

@@ -29,7 +29,7 @@ import threading
 import time
 
 from roadvision import common, launch
-from roadvision.batch import local, plan as plans
+from roadvision.batch import cluster, local, plan as plans
 from roadvision.common import Misuse, Problem
 
 KINDS = ('disparity', 'depth', 'stixels', 'road', 'obstacles', 'lanes', 'json', 'video')
@@ -259,7 +259,6 @@ def run(options):
         plan = plans.read(options.out)
         if plan is None:
             raise Problem('no plan in %s' % options.out)
-        from roadvision.batch import cluster
         share, held = cluster.Share(plan, options.part), None
         chunks, total = share.take(), share.frames
         if options.owner:
@@ -282,12 +281,10 @@ def run(options):
             options.out, total, len(plan.sequences), sum(1 for _chunk in chunks)))
         return 0
     if options.slurm or options.hosts:
-        from roadvision.batch import cluster
         (cluster.slurm if options.slurm else cluster.hosts)(plan, options)
         lost = []
     else:
         if not options.part:
-            from roadvision.batch import cluster
             cluster.refuse_array(plan)
             clear_aside(plan)
         lost = compute(plan, options, chunks, total, share.count if options.part else 1)
