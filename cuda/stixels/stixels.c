@@ -71,6 +71,9 @@ static const RvParam params[] = {
            "Maximum disparity"),
     REAL("semantic-weight", "Weight of semantics relative to the disparity, thesis eq. 4.2", NULL,
          NULL, 0, 100, 8, semantic_weight),
+    RV_INT("semantic-radius", semantic_radius, 0, 64, 0, 0, "px",
+           "for labels that are often wrong; 0 = off",
+           "Distance within which cells of like disparity share their semantics"),
     REAL("full-confidence",
          "Confidence (0..1) from which sigma applies; below, noise scales with its inverse", NULL,
          NULL, 0.004, 1, 0.7, full_confidence),
@@ -264,6 +267,8 @@ RvStatus rv_stixels_run(RvStixels *stixels, const RvStixelsInput *input,
     RV_TRY(stages->ground(work, &job));
   if (rv_stixels_has_semantics(&job))
     RV_TRY(stages->semantics(work, &job));
+  if (rv_stixels_is_shared(&job))
+    RV_TRY(stages->share(work, &job));
   RV_TRY(stages->columns(work, &job));
   if (plan->reach > 0 && output->stixels)
     RV_TRY(stages->refine(work, &job));

@@ -38,6 +38,11 @@
  *       scores      Values below 0 and NaN become 0, values above 1 become 1, all in steps of
  *                   1/2^23. They need not add up to 1.
  *     A cell costs -log(score), in steps of 1/256 nat, at most 16 nat.
+ *       sharing     With semantic_radius each cost is then the mean over the cells that are at most
+ *                   so many px away, across and up, in whole cells, rounded, halves up. The weight
+ *                   of a cell falls linearly with the difference of its disparity, from 8 at none
+ *                   to 0 at half a px; invalid cells have a disparity of 0. So the cells of a
+ *                   surface outvote a wrong patch of it, also one as large as an object.
  *
  *  3. ground
  *     The expected ground plane, from the camera or estimated (see below).
@@ -203,6 +208,8 @@ typedef struct RvStixelsConfig {
 
   int semantics;          /* number of semantic classes, 0..32; 0 */
   double semantic_weight; /* w_l of (4.2), in steps of 1/256, 0..100; 8 */
+  int semantic_radius;    /* px within which cells of like disparity share their semantics, 0..64;
+                           * 0: none */
 
   /* RvStixelClass of each semantic class; all RV_STIXEL_OBJECT. */
   uint8_t semantic_structure[RV_STIXELS_SEMANTICS_MAX];

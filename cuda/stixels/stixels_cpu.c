@@ -13,6 +13,7 @@ typedef struct RvStixelsCpu {
   RvStixelsState *state;     /* 2: after this frame, before its vote */
   RvStixelsCell *cells;      /* [column][row] */
   uint16_t *semantics;       /* [column][index][row] */
+  uint16_t *own;             /* the same of each cell alone; `semantics` where nothing is shared */
   int32_t *votes, *near;   /* [row][bin]: cells; with those of the neighboring bins, at most cap */
   RvStixelsColumn *column; /* [thread] */
   RvStixelsKinds *kinds;   /* NULL without semantic priors */
@@ -68,6 +69,9 @@ static void layout(void *work, const void *memory, RvArena *arena) {
   cpu->cells = rv_arena_take(arena, columns * rows * sizeof *cpu->cells);
   cpu->semantics =
       rv_arena_take(arena, columns * rows * (size_t)plan->semantics * sizeof *cpu->semantics);
+  cpu->own = rv_stixels_shares(plan)
+                 ? rv_arena_take(arena, columns * rows * (size_t)plan->semantics * sizeof *cpu->own)
+                 : cpu->semantics;
   cpu->votes = rv_arena_take(arena, rows * (size_t)cpu->bins * sizeof *cpu->votes);
   cpu->near = rv_arena_take(arena, rows * (size_t)cpu->bins * sizeof *cpu->near);
   cpu->made = rv_arena_take(arena, columns * rows * sizeof *cpu->made);
@@ -158,7 +162,7 @@ static RvStatus cells(void *work, RvStixelsJob *job) {
 
 static RvStatus semantics(void *work, RvStixelsJob *job) {
   const RvStixelsCpu *cpu = work;
-  rv_stixels_cpu_semantics(job, cpu->tables->scores, cpu->semantics, cpu->threads);
+  rv_stixels_cpu_semantics(job, cpu->tables->scores, cpu->own, cpu->threads);
   return RV_OK;
 }
 
@@ -239,7 +243,7 @@ static RvStatus ground(void *work, RvStixelsJob *job) {
   return RV_OK;
 }
 
-/* --- Columns --------------------------------------------------------------------------------- */
+/* --- Cells after the vote -------------------------------------------------------------------- */
 
 /* Cells of a row that only the left view sees. */
 static void fill_row(const RvStixelsCpu *cpu, const RvStixelsPlan *plan, int v) {
@@ -257,6 +261,23 @@ static void fill_row(const RvStixelsCpu *cpu, const RvStixelsPlan *plan, int v) 
     d_left = right.disparity;
   }
 }
+
+/* Before the first stage behind the vote, which does not count these cells. */
+static void fill_rows(const RvStixelsCpu *cpu, const RvStixelsPlan *plan) {
+#pragma omp parallel for num_threads(cpu->threads)
+  for (int v = 0; v < plan->rows; v++)
+    if (plan->one_view > 0)
+      fill_row(cpu, plan, v);
+}
+
+static RvStatus share(void *work, RvStixelsJob *job) {
+  const RvStixelsCpu *cpu = work;
+  fill_rows(cpu, job->plan);
+  rv_stixels_cpu_share(job->plan, cpu->cells, cpu->own, cpu->semantics, cpu->threads);
+  return RV_OK;
+}
+
+/* --- Columns --------------------------------------------------------------------------------- */
 
 static void write_list(const RvStixelsCpu *cpu, const RvStixelsPlan *plan,
                        const RvStixelsOutput *out) {
@@ -281,10 +302,8 @@ static RvStatus columns(void *work, RvStixelsJob *job) {
     rv_stixels_take(plan, job->input.surface, cpu->state);
   const RvStixelsPlane ground =
       plan->estimate ? rv_stixels_voted(&cpu->state[1], &cpu->state[0]) : cpu->state->ground;
-#pragma omp parallel for num_threads(cpu->threads)
-  for (int v = 0; v < plan->rows; v++)
-    if (plan->one_view > 0)
-      fill_row(cpu, plan, v);
+  if (!rv_stixels_is_shared(job))
+    fill_rows(cpu, plan);
 #pragma omp parallel for num_threads(cpu->threads) schedule(dynamic)
   for (int x = 0; x < plan->columns; x++) {
     RvStixelsColumn *c = &cpu->column[omp_get_thread_num()];
@@ -360,5 +379,5 @@ static RvStatus render(void *work, RvStixelsJob *job) {
 }
 
 RV_ENGINE(RvStixels, stixels, cpu, RvStixelsCpu, layout, open, NULL, .cells = cells,
-          .ground = ground, .semantics = semantics, .columns = columns, .refine = refine,
-          .render = render);
+          .ground = ground, .semantics = semantics, .share = share, .columns = columns,
+          .refine = refine, .render = render);

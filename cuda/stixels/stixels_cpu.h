@@ -50,6 +50,10 @@ void rv_stixels_cpu_cuts(RvStixelsColumn *column);
 void rv_stixels_cpu_semantics(const RvStixelsJob *job, const uint16_t *table, uint16_t *costs,
                               int threads);
 
+/* The same after sharing them; own: those of each cell. */
+void rv_stixels_cpu_share(const RvStixelsPlan *plan, const RvStixelsCell *cells,
+                          const uint16_t *own, uint16_t *costs, int threads);
+
 void rv_stixels_cpu_refine(const RvStixelsJob *job, int threads);
 
 #endif

@@ -127,3 +127,67 @@ void rv_stixels_cpu_semantics(const RvStixelsJob *job, const uint16_t *table, ui
       write_costs(job, &g, v, table, costs);
     }
 }
+
+/* --- Sharing --------------------------------------------------------------------------------- */
+
+#define CHUNK 64 /* rows of a column that are summed side by side */
+
+/* Rows `first` to `end` - 1 of a column, and their sums so far. */
+typedef struct Chunk {
+  int first, end;
+  uint32_t weights[CHUNK];
+  uint32_t sums[RV_STIXELS_SEMANTICS_MAX][CHUNK];
+} Chunk;
+
+/* Weights of `others` for `cells`; returns 0 if all are. */
+RV_ROW_LOOP static uint32_t weigh(const RvStixelsCell *cells, const RvStixelsCell *others,
+                                  int count, uint32_t weights[CHUNK]) {
+  uint32_t any = 0;
+  for (int i = 0; i < count; i++) {
+    weights[i] = rv_stixels_likeness(cells[i].disparity, others[i].disparity);
+    any |= weights[i];
+  }
+  return any;
+}
+
+RV_ROW_LOOP static void add_costs(uint32_t *sums, const uint32_t *weights, const uint16_t *costs,
+                                  int count) {
+  for (int i = 0; i < count; i++)
+    sums[i] += weights[i] * costs[i];
+}
+
+/* Adds column u to a chunk of column x. */
+static void add_column(const RvStixelsPlan *plan, const RvStixelsCell *cells, const uint16_t *own,
+                       int x, int u, Chunk *chunk) {
+  const size_t rows = (size_t)plan->rows, classes = (size_t)plan->semantics;
+  const RvStixelsCell *here = cells + (size_t)x * rows, *there = cells + (size_t)u * rows;
+  const uint16_t *costs = own + (size_t)u * classes * rows;
+  uint32_t weights[CHUNK];
+  for (int up = -plan->share_rows; up <= plan->share_rows; up++) {
+    const int first = rv_max(chunk->first, -up), end = rv_min(chunk->end, plan->rows - up);
+    const int at = first - chunk->first, count = end - first;
+    if (count <= 0 || !weigh(here + first, there + first + up, count, weights))
+      continue;
+    for (int i = 0; i < count; i++)
+      chunk->weights[at + i] += weights[i];
+    for (size_t k = 0; k < classes; k++)
+      add_costs(chunk->sums[k] + at, weights, costs + k * rows + first + up, count);
+  }
+}
+
+void rv_stixels_cpu_share(const RvStixelsPlan *plan, const RvStixelsCell *cells,
+                          const uint16_t *own, uint16_t *costs, int threads) {
+  const size_t rows = (size_t)plan->rows, classes = (size_t)plan->semantics;
+#pragma omp parallel for num_threads(threads)
+  for (int x = 0; x < plan->columns; x++)
+    for (int v = 0; v < plan->rows; v += CHUNK) {
+      Chunk chunk = {.first = v, .end = rv_min(v + CHUNK, plan->rows)};
+      const int last = rv_min(x + plan->share_columns, plan->columns - 1);
+      for (int u = rv_max(x - plan->share_columns, 0); u <= last; u++)
+        add_column(plan, cells, own, x, u, &chunk);
+      for (size_t k = 0; k < classes; k++)
+        for (int i = 0; i < chunk.end - v; i++)
+          costs[((size_t)x * classes + k) * rows + (size_t)(v + i)] =
+              rv_stixels_shared(chunk.sums[k][i], chunk.weights[i]);
+    }
+}

@@ -70,6 +70,10 @@ static void layout(void *memory, const void *memory_plan, RvArena *arena) {
                       : NULL;
   work->semantics =
       (uint16_t *)rv_arena_take(arena, columns * rows * plan->semantics * sizeof *work->semantics);
+  work->own =
+      rv_stixels_shares(plan)
+          ? (uint16_t *)rv_arena_take(arena, columns * rows * plan->semantics * sizeof *work->own)
+          : work->semantics;
   work->below =
       (RvStixelsBelow *)rv_arena_take(arena, rows * (work->bins + 1) * sizeof *work->below);
   work->vote = (RvStixelsVote *)rv_arena_take(arena, sizeof *work->vote);
@@ -379,5 +383,5 @@ static RvStatus render(void *, RvStixelsJob *job) {
 }
 
 RV_ENGINE(RvStixels, stixels, cuda, RvStixelsCuda, layout, open, nullptr, cells,
-          rv_stixels_cuda_ground, rv_stixels_cuda_semantics, rv_stixels_cuda_columns,
-          rv_stixels_cuda_refine, render);
+          rv_stixels_cuda_ground, rv_stixels_cuda_semantics, rv_stixels_cuda_share,
+          rv_stixels_cuda_columns, rv_stixels_cuda_refine, render);

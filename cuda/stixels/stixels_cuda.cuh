@@ -45,6 +45,7 @@ struct RvStixelsCuda {
   int32_t *cuts;             /* RvStixelsTables.cuts */
   RvStixelsNetwork *network; /* NULL without it */
   uint16_t *semantics;       /* [column][index][row] */
+  uint16_t *own;             /* the same of each cell alone; `semantics` where nothing is shared */
   RvStixelsBelow *below;     /* [row][bin], and one more */
   RvStixelsVote *vote;
   uint16_t *votes; /* [row][bin]: cells with those of the neighboring bins, at most cap */
@@ -61,6 +62,7 @@ struct RvStixelsCuda {
 /* Stages with a file of their own. */
 RvStatus rv_stixels_cuda_ground(void *work, RvStixelsJob *job);
 RvStatus rv_stixels_cuda_semantics(void *work, RvStixelsJob *job);
+RvStatus rv_stixels_cuda_share(void *work, RvStixelsJob *job);
 RvStatus rv_stixels_cuda_columns(void *work, RvStixelsJob *job);
 RvStatus rv_stixels_cuda_refine(void *work, RvStixelsJob *job);
 

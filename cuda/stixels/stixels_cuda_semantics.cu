@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_cuda_semantics.cu: costs of the semantic classes in the cells, CUDA engine. Nothing here
- * reads results of the preceding kernels. The blocks still wait for them at their end, so that a
- * kernel that waits for this one has waited for those. */
+/* stixels_cuda_semantics.cu: costs of the semantic classes in the cells, CUDA engine. The kernels of
+ * labels and scores read no results of the preceding ones. Their blocks still wait for those at
+ * their end, so that a kernel that waits for one of these has waited for those. */
 #include "stixels/stixels_cuda_semantics.cuh"
 
 static __global__ void __launch_bounds__(WIDE_THREADS)
@@ -55,5 +55,56 @@ RvStatus rv_stixels_cuda_semantics(void *memory, RvStixelsJob *job) {
   const dim3 grid(rv_div_up(plan->columns, 128), plan->rows, plan->semantics);
   return rv_launch(log, any_kernel, grid, dim3(128), 0, job->stream, is_early, *plan,
                    scores->data ? *scores : job->input.labels, !scores->data, work->scores,
-                   work->semantics);
+                   work->own);
+}
+
+/* --- Sharing --------------------------------------------------------------------------------- */
+
+#define SHARE_ROWS 32 /* of a block, which has one warp per column */
+#define SHARE_COLUMNS 4
+#define SHARE_CLASSES 4 /* of a thread */
+
+/* One thread per cell and SHARE_CLASSES classes, lanes up the column. Unlike the kernels above it
+ * reads results of its predecessors: the cells, filled, and their costs. */
+static __global__ void __launch_bounds__(SHARE_ROWS *SHARE_COLUMNS)
+    share_kernel(const __grid_constant__ RvStixelsPlan plan,
+                 const __grid_constant__ RvStixelsCuda work) {
+  const int v = blockIdx.x * SHARE_ROWS + threadIdx.x;
+  const int x = blockIdx.y * SHARE_COLUMNS + threadIdx.y;
+  const int first = blockIdx.z * SHARE_CLASSES, rows = plan.rows, classes = plan.semantics;
+  rv_launch_wait();
+  rv_launch_next();
+  if (v >= rows || x >= plan.columns)
+    return;
+  const int disparity = work.cells[(size_t)x * rows + v].disparity;
+  const int left = rv_max(x - plan.share_columns, 0), low = rv_max(v - plan.share_rows, 0);
+  const int right = rv_min(x + plan.share_columns, plan.columns - 1),
+            high = rv_min(v + plan.share_rows, rows - 1);
+  uint32_t weights = 0, sums[SHARE_CLASSES] = {};
+  for (int u = left; u <= right; u++)
+    for (int t = low; t <= high; t++) {
+      const uint32_t weight =
+          rv_stixels_likeness(disparity, work.cells[(size_t)u * rows + t].disparity);
+      weights += weight;
+      if (weight == 0)
+        continue;
+#pragma unroll
+      for (int k = 0; k < SHARE_CLASSES; k++)
+        if (first + k < classes)
+          sums[k] += weight * work.own[((size_t)u * classes + first + k) * rows + t];
+    }
+#pragma unroll
+  for (int k = 0; k < SHARE_CLASSES; k++)
+    if (first + k < classes)
+      work.semantics[((size_t)x * classes + first + k) * rows + v] =
+          rv_stixels_shared(sums[k], weights);
+}
+
+RvStatus rv_stixels_cuda_share(void *memory, RvStixelsJob *job) {
+  const RvStixelsCuda *work = (RvStixelsCuda *)memory;
+  const RvStixelsPlan *plan = job->plan;
+  const dim3 grid(rv_div_up(plan->rows, SHARE_ROWS), rv_div_up(plan->columns, SHARE_COLUMNS),
+                  rv_div_up(plan->semantics, SHARE_CLASSES));
+  return rv_launch(&plan->config.log, share_kernel, grid, dim3(SHARE_ROWS, SHARE_COLUMNS), 0,
+                   job->stream, work->is_chained, *plan, *work);
 }

@@ -92,7 +92,7 @@ static __device__ __forceinline__ void wide_costs(const RvStixelsPlan &plan,
   __syncthreads();
   const int out_x = left + (int)threadIdx.x / WIDE_ROWS, out_v = low + (int)threadIdx.x % WIDE_ROWS;
   if (out_x < plan.columns && out_v < plan.rows)
-    work.semantics[((size_t)out_x * plan.semantics + index) * plan.rows + out_v] =
+    work.own[((size_t)out_x * plan.semantics + index) * plan.rows + out_v] =
         costs[threadIdx.x / WIDE_ROWS][threadIdx.x % WIDE_ROWS];
 }
 

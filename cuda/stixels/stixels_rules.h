@@ -31,6 +31,7 @@ typedef struct RvStixelsCell {
 #define RV_STIXELS_SCORE_ONE (1u << 23)       /* a score of 1 */
 #define RV_STIXELS_SCORE_STEPS (2 + 23 * 512) /* entries of the table of -log(score) */
 #define RV_STIXELS_SCORE_WORST 4096           /* cost of a score of 0, 1/256 nat */
+#define RV_STIXELS_LIKE 8 /* 1/16 px: cells that differ by as much share no semantics */
 
 /* A penalty in 1/1024 nat. */
 typedef struct RvStixelsStep {
@@ -84,6 +85,8 @@ typedef struct RvStixelsPlan {
   int semantic_first[4];      /* index of the first of each structural class, and the end */
   uint8_t semantic_class[32]; /* class at an index of that order */
   int32_t semantic_weight;    /* 1/256 */
+  int share_columns;          /* cells to each side that share their semantics, 0: none */
+  int share_rows;             /* up and down */
   uint32_t label_score[3];    /* of the label's class, of another, of all for an unknown label */
 } RvStixelsPlan;
 
@@ -221,6 +224,18 @@ RV_HD int rv_stixels_score_index(uint32_t mean) {
     uint32_t bits;
   } score = {(float)mean};
   return mean == 0 ? 0 : (int)(score.bits >> 14) - (127 << 9) + 1;
+}
+
+/* Weight of a cell for the semantics of another, by their disparities. Sums over 129 x 129 cells of
+ * weight times cost are below 2^30. */
+RV_HD uint32_t rv_stixels_likeness(int a, int b) {
+  const int off = a < b ? b - a : a - b;
+  return (uint32_t)(off < RV_STIXELS_LIKE ? RV_STIXELS_LIKE - off : 0);
+}
+
+/* A mean cost. The cell itself counts, so `weights` is not 0. */
+RV_HD uint16_t rv_stixels_shared(uint32_t sum, uint32_t weights) {
+  return (uint16_t)((sum + weights / 2) / weights);
 }
 
 /* Cost in 1/256 nat of semantic class `index` over rows of cells, from summed costs times 32. The

@@ -352,6 +352,26 @@ static void time_row(RvCheck *check, const Row *row) {
   time_street(check, row, "", bench_cpu, bench_cuda);
 }
 
+static void shared_cpu(RvCheck *check, const char *name, const Street *street) {
+  Street shared = *street;
+  shared.config.semantic_radius = 32;
+  bench_cpu(check, name, &shared);
+}
+
+static void shared_cuda(RvCheck *check, const char *name, const Street *street) {
+  Street shared = *street;
+  shared.config.semantic_radius = 32;
+  bench_cuda(check, name, &shared);
+}
+
+/* What sharing semantics costs: small cells, as docs/semantics.md advises for it. */
+static void time_shared(RvCheck *check) {
+  const Row row = {"1242x375-w4s4-c19-fast", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 19,
+                   RV_STIXELS_CUTS_ALL,      0};
+  time_row(check, &row);
+  time_street(check, &row, "-radius32", shared_cpu, shared_cuda);
+}
+
 static void time_columns(RvCheck *check, const Row *row) {
   time_street(check, row, "-columns", columns_cpu, columns_cuda);
 }
@@ -426,6 +446,7 @@ void stixels_bench(RvCheck *check) {
   }
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
     time_row(check, &rows[k]);
+  time_shared(check);
   time_cuts(check);
   time_stages(check);
 }

@@ -180,6 +180,8 @@ RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int mode
   for (int k = 0; k < c.semantics; k++)
     c.semantic_structure[k] = (uint8_t)rvc_range(random, 0, 2);
   c.semantic_weight = rvc_range(random, 0, 500) / 100.0;
+  if (rvc_range(random, 0, 1))
+    c.semantic_radius = rvc_range(random, 1, rvc_range(random, 0, 9) ? 8 : 64);
   c.refine = rvc_range(random, 0, 3) > 0;
   c.cuts = (RvStixelsCutsKind)rvc_range(random, 0, RV_STIXELS_CUTS_NETWORK);
   c.cut_penalty = rvc_range(random, 0, 1) ? 0 : rvc_range(random, 1, 200) / 100.0;

@@ -239,14 +239,58 @@ static void set_semantic(StixelsReference *t, const RvStixelsConfig *c, int bott
       rv_stixels_add(t->own[bottom][top][k], rv_stixels_semantic_cost(&t->plan, least));
 }
 
-static void set_semantics(StixelsReference *t, const RvStixelsConfig *c,
-                          const RvStixelsInput *input, int column) {
+/* Costs of each cell alone. */
+static void set_own_semantics(StixelsReference *t, const RvStixelsConfig *c,
+                              const RvStixelsInput *input, int column) {
   for (int semantic = 0; semantic < c->semantics; semantic++)
     for (int v = 0; v < t->rows; v++) {
       const double units = plain_score(c, input, column, v, semantic);
       t->score[semantic][v] = units / RV_STIXELS_SCORE_ONE;
       t->semantic_cost[semantic][v] = t->tables.scores[rv_stixels_score_index((uint32_t)units)];
     }
+}
+
+/* Adds the costs and weights of the cells of column `other` that are near enough. */
+static void add_shares(const StixelsReference *t, const StixelsReference *other, int most_rows,
+                       double sums[RV_STIXELS_SEMANTICS_MAX][REFERENCE_ROWS], double *weights) {
+  for (int v = 0; v < t->rows; v++)
+    for (int from = 0; from < t->rows; from++) {
+      const double off = fabs(t->cells[v].disparity / 16.0 - other->cells[from].disparity / 16.0);
+      if (abs(v - from) > most_rows || off >= 0.5)
+        continue;
+      weights[v] += 0.5 - off;
+      for (int k = 0; k < t->plan.config.semantics; k++)
+        sums[k][v] += (0.5 - off) * other->semantic_cost[k][from];
+    }
+}
+
+/* Means over the cells within the radius, of like disparity. */
+static void share_semantics(StixelsReference *t, const RvStixelsConfig *c,
+                            const RvStixelsInput *input, int column) {
+  double sums[RV_STIXELS_SEMANTICS_MAX][REFERENCE_ROWS] = {{0}}, weights[REFERENCE_ROWS] = {0};
+  StixelsReference *other = filled(sizeof *other);
+  const int reach = c->semantic_radius / c->stixel_width, columns = rv_stixels_columns(c);
+  other->rows = t->rows;
+  other->tables = t->tables;
+  for (int x = rv_max(column - reach, 0); x <= column + reach && x < columns; x++) {
+    for (int v = 0; v < t->rows; v++)
+      other->cells[v] = plain_or_one_view(c, input, x, v);
+    set_own_semantics(other, c, input, x);
+    add_shares(t, other, c->semantic_radius / c->vertical_step, sums, weights);
+  }
+  free(other);
+  for (int k = 0; k < c->semantics; k++)
+    for (int v = 0; v < t->rows; v++) {
+      t->semantic_cost[k][v] = (uint16_t)floor(sums[k][v] / weights[v] + 0.5);
+      t->score[k][v] = exp(-sums[k][v] / weights[v] / 256);
+    }
+}
+
+static void set_semantics(StixelsReference *t, const RvStixelsConfig *c,
+                          const RvStixelsInput *input, int column) {
+  set_own_semantics(t, c, input, column);
+  if (c->semantic_radius > 0)
+    share_semantics(t, c, input, column);
   for (int bottom = 0; bottom < t->rows; bottom++)
     for (int top = bottom; top < t->rows; top++)
       for (int k = 0; k < RV_STIXELS_CLASSES; k++)

@@ -74,6 +74,52 @@ static void check_wall(RvCheck *check, const char *name, RvRandom *random) {
   free(input);
 }
 
+static int is_patched(int x) {
+  return (x >= 5 && x < 10) || (x >= 20 && x < 25);
+}
+
+/* A wall in front of a farther one, with a patch of a wrong class in each and one class at each
+ * depth: neighbors of the same depth outvote the patch, and the walls keep their classes. */
+static void check_shared(RvCheck *check, const char *name, RvRandom *random) {
+  for (int radius = 0; radius <= 8; radius += 8) {
+    RvStixelsConfig c = stixels_config(check, 40, 40, 1);
+    c.ground = RV_STIXELS_GROUND_CAMERA;
+    c.camera = (RvCamera){.focal = 100, .cy = 45, .baseline = 1, .height = 1};
+    c.semantics = 3;
+    c.semantic_weight = 2;
+    c.semantic_radius = radius;
+    c.refine = 0;
+    StixelsInput *input = stixels_input_new(40, 40);
+    input->l = (RvPlane){input->labels, STIXELS_SIDE, 40, 40, RV_U8};
+    for (int y = 0; y < 40; y++)
+      for (int x = 0; x < 40; x++) {
+        const int is_near = x >= 15 && x < 30, is_patch = y >= 18 && y < 23 && is_patched(x);
+        input->disparity[y * STIXELS_SIDE + x] = is_near ? 352 : 320;
+        input->labels[y * STIXELS_SIDE + x] = (uint8_t)(is_patch ? 2 : is_near);
+      }
+    StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
+    const RvStixelsOutput output = stixels_result_output(&r);
+    const RvStixelsInput in = stixels_input_of(input, 0);
+    RvStixels *stixels = NULL;
+    if (rvc_true(check, name,
+                 rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK &&
+                     rv_stixels_run(stixels, &in, &output, NULL) == RV_OK,
+                 "run"))
+      for (int x = 0; x < 40; x++) {
+        const uint32_t count = r.offsets[x + 1] - r.offsets[x];
+        const int has_patch = radius == 0 && is_patched(x);
+        rvc_true(check, name,
+                 count == (has_patch ? 3 : 1) &&
+                     r.stixels[r.offsets[x]].semantic == (x >= 15 && x < 30),
+                 "radius %d, column %d: %u stixels, the lowest of class %d", radius, x, count,
+                 r.stixels[r.offsets[x]].semantic);
+      }
+    rv_stixels_free(&stixels);
+    stixels_result_free(&r);
+    free(input);
+  }
+}
+
 /* Invalid semantics are rejected, and a frame may have none. */
 static void check_given(RvCheck *check, const char *name, RvRandom *random) {
   RvStixelsConfig c;
@@ -116,4 +162,5 @@ static void check_given(RvCheck *check, const char *name, RvRandom *random) {
 }
 
 RVC_CASES(stixels_check_semantics, RVC_CASE("stixels/scores", check_scores, 0),
-          RVC_CASE("stixels/labels", check_wall, 0), RVC_CASE("stixels/given", check_given, 0));
+          RVC_CASE("stixels/labels", check_wall, 0), RVC_CASE("stixels/shared", check_shared, 0),
+          RVC_CASE("stixels/given", check_given, 0));
