@@ -29,6 +29,7 @@ MODELS = ('constant', 'slanted', 'slanted-fast')
 CELLS = ('8x8', '4x4')
 GOAL = 50.0  # mean IoU in percent of corrupted labels
 SIDES = (1, 8, 16, 32)  # px of their blocks
+SHARED = (4, 32)  # weight and radius of semantics for labels that are often wrong
 PATHS = (2, 4, 8)
 BLOCKS = {8: 'stixel-width=8 vertical-step=8', 4: 'stixel-width=4 vertical-step=4'}
 
@@ -249,9 +250,10 @@ class Study:
             inputs[p.name] = {'mIoU': value}
         return inputs
 
-    def with_labels(self, groups, cell, labels, weight, inputs):
+    def with_labels(self, groups, cell, labels, weight, inputs, radius=0):
         """By group mean IoU of the labels > of the stixels; D1."""
-        found = self.run('slanted-fast', cell, 'all', labels, ('semantic-weight=%g' % weight,))
+        more = ('semantic-weight=%g' % weight, *(['semantic-radius=%d' % radius] if radius else []))
+        found = self.run('slanted-fast', cell, 'all', labels, more)
         return (['%s > %s' % (shown([self.mean(g, 'mIoU', inputs)], '%.1f') if inputs else '100',
                               shown([self.mean(g, 'mIoU', found)], '%.1f')) for g in groups],
                 [shown([self.mean(g, 'D1', found)]) for g in groups])
@@ -272,12 +274,24 @@ class Study:
                  'a random class; each as much as a mean IoU of 50 takes.\n',
                  table(('labels', 'weight', *groups, *('D1 ' + g for g in groups)), rows),
                  'The same labels with cells of 4x4 px.\n', table(('labels', 'weight', *groups), small))
+        self.shared(groups)
         rows = [(kind, *('%s, %s' % tuple('%.1f' % some([self.repaired(p, kind, cell) for p in self.labeled()
                                                          if group_of(p) == g]) for cell in (8, 4))
                          for g in groups)) for kind in SPOILED]
         self.add('What depth could repair at most, pixel by pixel: mean IoU of the same labels if all of a wrong '
                  'structural class are replaced by the truth, then one class per cell, of 8x8 and 4x4 px.\n',
                  table(('labels', *groups), rows))
+
+    def shared(self, groups):
+        """With cells that share their semantics, at the setting that docs/semantics.md advises."""
+        rows = []
+        for labels in ('true', *SPOILED):
+            inputs = self.corrupt(labels) if labels != 'true' else {}
+            for cell in (4, 8):
+                cells, errors = self.with_labels(groups, cell, labels, SHARED[0], inputs, SHARED[1])
+                rows.append((labels, '%dx%d' % (cell, cell), *cells, *errors))
+        self.add('The same labels with semantic-weight=%g semantic-radius=%d.\n' % SHARED,
+                 table(('labels', 'cells', *groups, *('D1 ' + g for g in groups)), rows))
 
     def of_network(self):
         """The same with labels of examples/semantics.onnx, against the truth in its classes."""
@@ -305,6 +319,8 @@ class Study:
         groups = [g for g in self.groups if any(group_of(p) == g for p in self.labeled())]
         rows = [('%dx%d' % (cell, cell), weight, *self.with_labels(groups, cell, 'network', weight, inputs)[0])
                 for cell in (8, 4) for weight in (8, 4, 2, 1, 0.5)]
+        rows += [('%dx%d' % (cell, cell), '%g, radius %d' % SHARED,
+                  *self.with_labels(groups, cell, 'network', SHARED[0], inputs, SHARED[1])[0]) for cell in (8, 4)]
         self.sets.labels = kept
         self.add('Labels of `examples/semantics.onnx`, in its nine classes.\n',
                  table(('cells', 'weight', *groups), rows))
