@@ -104,7 +104,7 @@ struct SgmCuda {
   int approached;
   uint16_t *notes; /* saved states, bytes: [y][segments + 2][words], as in RowShared; or NULL */
   int walkers;
-  uint32_t *p2; /* packed partial sums and adaptive P2: [y][x], rows: see SGM_PAD, one more than
+  uint32_t *p2;  /* packed partial sums and adaptive P2: [y][x], rows: see SGM_PAD, one more than
                       * the image has: P2 between rows y - 1 and y in both halves; or NULL */
   int one_sweep; /* 1: sgm_cuda_diagonal sweeps down, then up: both do not fit the GPU at once */
 };

@@ -215,7 +215,11 @@ __device__ __forceinline__ void own_warp(const Args &a, uint32_t shared, int c) 
   DiagonalExchange exchange = {0, 1u << TAG_BIT};
   leave_row<1>(at, true, true); /* row -1 needs no wait */
   while (pair.s < rows)
-    if (pair.s + 1 < own.setting)
+    if constexpr (
+        Args::
+            ONE) /* code for all rows: for large images and small GPUs alone, and a third of the size */
+      own_pair<K, G, Census, ADAPTIVE, CHANGE>(a, shared, at, from, self, own, p1, pair, exchange);
+    else if (pair.s + 1 < own.setting)
       own_pair<K, G, Census, ADAPTIVE, SET>(a, shared, at, from, self, own, p1, pair, exchange);
     else if (pair.s > own.setting && pair.s + 2 + PREFETCH < rows)
       own_pair<K, G, Census, ADAPTIVE, ADD>(a, shared, at, from, self, own, p1, pair, exchange);
