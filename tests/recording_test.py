@@ -205,11 +205,14 @@ class Recording(helpers.FolderCase):
 
     def end_by(self, number):
         name = number.name
+        # nohup and other callers make children ignore it, which shells pass on.
+        def heed():
+            signal.signal(number, signal.SIG_DFL)
         process = subprocess.Popen(
             [COMMAND, 'record', '--source', 'stereotestsrc is-live=true ! '
              'video/x-raw,format=GRAY8,width=160,height=60,framerate=30/1', '--analysis', 'identity',
              '--topics', 'frame', self.path(name)], stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, start_new_session=True)
+            stderr=subprocess.STDOUT, text=True, start_new_session=True, preexec_fn=heed)
         self.wait_for_size(name + '.jsonl', 10000)
         os.killpg(process.pid, number)
         said, _ = process.communicate(timeout=60)
