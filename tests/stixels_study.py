@@ -260,7 +260,7 @@ class Study:
 
     def semantics(self):
         groups = [g for g in self.groups if any(group_of(p) == g for p in self.labeled())]
-        rows, small = [], []
+        rows, small, shared = [], [], []
         for labels in ('true', *SPOILED):
             inputs = self.corrupt(labels) if labels != 'true' else {}
             for weight in (8, 2, 1, 0.5):
@@ -268,30 +268,23 @@ class Study:
                 rows.append((labels, weight, *cells, *errors))
                 if weight > 0.5:
                     small.append((labels, weight, *self.with_labels(groups, 4, labels, weight, inputs)[0]))
+            for cell in (4, 8):
+                cells, errors = self.with_labels(groups, cell, labels, SHARED[0], inputs, SHARED[1])
+                shared.append((labels, '%dx%d' % (cell, cell), *cells, *errors))
         self.add('### IoU with corrupted labels\n',
                  'Mean IoU of the labels > of the stixels made with them, slanted-fast 8x8, and D1. coarse: labels of '
                  'larger pixels; bent: borders are displaced, by a random smooth field; blocksN: blocks of NxN px have '
                  'a random class; each as much as a mean IoU of 50 takes.\n',
                  table(('labels', 'weight', *groups, *('D1 ' + g for g in groups)), rows),
                  'The same labels with cells of 4x4 px.\n', table(('labels', 'weight', *groups), small))
-        self.shared(groups)
+        self.add('The same labels with semantic-weight=%g semantic-radius=%d.\n' % SHARED,
+                 table(('labels', 'cells', *groups, *('D1 ' + g for g in groups)), shared))
         rows = [(kind, *('%s, %s' % tuple('%.1f' % some([self.repaired(p, kind, cell) for p in self.labeled()
                                                          if group_of(p) == g]) for cell in (8, 4))
                          for g in groups)) for kind in SPOILED]
         self.add('What depth could repair at most, pixel by pixel: mean IoU of the same labels if all of a wrong '
                  'structural class are replaced by the truth, then one class per cell, of 8x8 and 4x4 px.\n',
                  table(('labels', *groups), rows))
-
-    def shared(self, groups):
-        """With cells that share their semantics, at the setting that docs/semantics.md advises."""
-        rows = []
-        for labels in ('true', *SPOILED):
-            inputs = self.corrupt(labels) if labels != 'true' else {}
-            for cell in (4, 8):
-                cells, errors = self.with_labels(groups, cell, labels, SHARED[0], inputs, SHARED[1])
-                rows.append((labels, '%dx%d' % (cell, cell), *cells, *errors))
-        self.add('The same labels with semantic-weight=%g semantic-radius=%d.\n' % SHARED,
-                 table(('labels', 'cells', *groups, *('D1 ' + g for g in groups)), rows))
 
     def of_network(self):
         """The same with labels of examples/semantics.onnx, against the truth in its classes."""

@@ -19,20 +19,27 @@ typedef struct Row {
   int semantics; /* classes with score planes */
   RvStixelsCutsKind cuts;
   int threads; /* of the CPU engine, 0 = all */
+  int radius;  /* semantic_radius */
 } Row;
 
 static const Row rows[] = {
-    {"1242x375-w8s8-fast", 1242, 375, 8, 8, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL, 0},
-    {"1242x375-w8s8-slanted", 1242, 375, 8, 8, RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL, 0},
-    {"1242x375-w8s8-constant", 1242, 375, 8, 8, RV_STIXELS_CONSTANT, 0, RV_STIXELS_CUTS_ALL, 0},
-    {"1242x375-w4s4-fast", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL, 0},
-    {"1242x375-w4s4-slanted", 1242, 375, 4, 4, RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL, 0},
+    {"1242x375-w8s8-fast", 1242, 375, 8, 8, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL, 0, 0},
+    {"1242x375-w8s8-slanted", 1242, 375, 8, 8, RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL, 0, 0},
+    {"1242x375-w8s8-constant", 1242, 375, 8, 8, RV_STIXELS_CONSTANT, 0, RV_STIXELS_CUTS_ALL, 0, 0},
+    {"1242x375-w4s4-fast", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL, 0, 0},
+    {"1242x375-w4s4-slanted", 1242, 375, 4, 4, RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL, 0, 0},
     {"1242x375-w4s4-slanted-cuts", 1242, 375, 4, 4, RV_STIXELS_SLANTED, 0,
-     RV_STIXELS_CUTS_TIME_SERIES, 0},
-    {"1242x375-w5s1-constant", 1242, 375, 5, 1, RV_STIXELS_CONSTANT, 0, RV_STIXELS_CUTS_ALL, 0},
-    {"2048x1024-w8s8-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL, 0},
-    {"2048x1024-w8s8-c19-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 19, RV_STIXELS_CUTS_ALL,
+     RV_STIXELS_CUTS_TIME_SERIES, 0, 0},
+    {"1242x375-w5s1-constant", 1242, 375, 5, 1, RV_STIXELS_CONSTANT, 0, RV_STIXELS_CUTS_ALL, 0, 0},
+    {"2048x1024-w8s8-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 0, RV_STIXELS_CUTS_ALL, 0,
      0},
+    {"2048x1024-w8s8-c19-fast", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 19, RV_STIXELS_CUTS_ALL,
+     0, 0},
+    /* What sharing semantics costs: small cells, as docs/semantics.md advises for it. */
+    {"1242x375-w4s4-c19-fast", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 19, RV_STIXELS_CUTS_ALL, 0,
+     0},
+    {"1242x375-w4s4-c19-fast-radius32", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 19,
+     RV_STIXELS_CUTS_ALL, 0, 32},
 };
 
 typedef struct Street {
@@ -109,6 +116,7 @@ static void make(RvCheck *check, const char *name, const Row *row, Street *stree
   c->threads = row->threads;
   c->semantics = row->semantics;
   c->cuts = row->cuts;
+  c->semantic_radius = row->radius;
   set_classes(c);
   make_scores(&random, street);
   street->input = (RvStixelsInput){.disparity = planes.disparity};
@@ -352,26 +360,6 @@ static void time_row(RvCheck *check, const Row *row) {
   time_street(check, row, "", bench_cpu, bench_cuda);
 }
 
-static void shared_cpu(RvCheck *check, const char *name, const Street *street) {
-  Street shared = *street;
-  shared.config.semantic_radius = 32;
-  bench_cpu(check, name, &shared);
-}
-
-static void shared_cuda(RvCheck *check, const char *name, const Street *street) {
-  Street shared = *street;
-  shared.config.semantic_radius = 32;
-  bench_cuda(check, name, &shared);
-}
-
-/* What sharing semantics costs: small cells, as docs/semantics.md advises for it. */
-static void time_shared(RvCheck *check) {
-  const Row row = {"1242x375-w4s4-c19-fast", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 19,
-                   RV_STIXELS_CUTS_ALL,      0};
-  time_row(check, &row);
-  time_street(check, &row, "-radius32", shared_cpu, shared_cuda);
-}
-
 static void time_columns(RvCheck *check, const Row *row) {
   time_street(check, row, "-columns", columns_cpu, columns_cuda);
 }
@@ -384,7 +372,7 @@ static void time_cuts(RvCheck *check) {
     const int *size = sizes[k];
     char name[40];
     Row row = {name, size[0], size[1], size[2], size[2], RV_STIXELS_SLANTED, 0, RV_STIXELS_CUTS_ALL,
-               0};
+               0,    0};
     for (int kind = 0; kind <= RV_STIXELS_CUTS_NETWORK; kind++) {
       row.cuts = (RvStixelsCutsKind)kind;
       snprintf(name, sizeof name, "cuts-%s-%dx%d-s%d", kinds[kind], size[0], size[1], size[2]);
@@ -406,7 +394,7 @@ static void time_heights(RvCheck *check) {
       char name[40];
       snprintf(name, sizeof name, "rows%d-%s", heights[k], models[kind]);
       const Row row = {
-          name, 1024, 4 * heights[k], 8, 4, (RvStixelsModelKind)kind, 0, RV_STIXELS_CUTS_ALL, 1};
+          name, 1024, 4 * heights[k], 8, 4, (RvStixelsModelKind)kind, 0, RV_STIXELS_CUTS_ALL, 1, 0};
       time_row(check, &row);
       time_columns(check, &row);
     }
@@ -415,7 +403,7 @@ static void time_heights(RvCheck *check) {
       char name[40];
       snprintf(name, sizeof name, "2048x1024-w%ds%d-%s-one", cell, cell, models[kind]);
       const Row row = {
-          name, 2048, 1024, cell, cell, (RvStixelsModelKind)kind, 0, RV_STIXELS_CUTS_ALL, 1};
+          name, 2048, 1024, cell, cell, (RvStixelsModelKind)kind, 0, RV_STIXELS_CUTS_ALL, 1, 0};
       time_row(check, &row);
       time_columns(check, &row);
     }
@@ -430,7 +418,7 @@ static void time_stages(RvCheck *check) {
       char name[40];
       snprintf(name, sizeof name, "2048x1024-w%ds%d-%s", cell, cell, models[kind]);
       const Row row = {
-          name, 2048, 1024, cell, cell, (RvStixelsModelKind)kind, 0, RV_STIXELS_CUTS_ALL, 0};
+          name, 2048, 1024, cell, cell, (RvStixelsModelKind)kind, 0, RV_STIXELS_CUTS_ALL, 0, 0};
       if (cell == 4 || kind > 0) /* the other one is in `rows` */
         time_street(check, &row, "", NULL, bench_cuda);
       time_street(check, &row, "-columns", NULL, columns_cuda);
@@ -446,7 +434,6 @@ void stixels_bench(RvCheck *check) {
   }
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
     time_row(check, &rows[k]);
-  time_shared(check);
   time_cuts(check);
   time_stages(check);
 }

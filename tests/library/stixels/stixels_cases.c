@@ -11,18 +11,6 @@
 #include "stixels/stixels_inputs.h"
 #include "stixels/stixels_reference.h"
 
-static int run_cpu(RvCheck *check, const char *name, const RvStixelsConfig *config,
-                   const StixelsInput *input, int trusted, const StixelsResult *result) {
-  const RvStixelsInput in = stixels_input_of(input, trusted);
-  const RvStixelsOutput output = stixels_result_output(result);
-  RvStixels *stixels = NULL;
-  RvStatus status = rv_stixels_new(&stixels, config, RV_CPU);
-  if (status == RV_OK)
-    status = rv_stixels_run(stixels, &in, &output, NULL);
-  rv_stixels_free(&stixels);
-  return rvc_true(check, name, status == RV_OK, "run: %s", rv_status_text(status));
-}
-
 /* Every cell of every column belongs to exactly one stixel, in order. */
 static int is_covered(const RvStixelsConfig *c, const StixelsResult *r, int column) {
   int row = c->height - 1;
@@ -97,7 +85,7 @@ static void compare_image(RvCheck *check, const char *name, RvRandom *random, Rv
   StixelsReference *reference = malloc(sizeof *reference);
   if (!reference)
     abort();
-  if (run_cpu(check, name, c, input, trusted, &r))
+  if (stixels_run_cpu(check, name, c, input, trusted, &r))
     for (int x = 0; x < r.columns; x++) {
       stixels_reference_column(reference, c, r.ground, &in, x);
       compare_column(check, name, c, reference, &in, &r, x, coupled, tally);
@@ -173,7 +161,7 @@ static void check_one_view(RvCheck *check, const char *name, RvRandom *random) {
       for (int x = 5; x < 9; x++)
         input->disparity[y * STIXELS_SIDE + x] = (uint16_t)(y > 15 ? 16 * y - 152 : 88);
     StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
-    if (run_cpu(check, name, &c, input, 0, &r)) {
+    if (stixels_run_cpu(check, name, &c, input, 0, &r)) {
       const uint32_t count = r.offsets[6] - r.offsets[5];
       int same = r.offsets[1] == count;
       for (uint32_t k = 0; same && k < count; k++) {
@@ -200,7 +188,7 @@ static void check_hand(RvCheck *check, const char *name, RvRandom *random) {
     for (int y = 0; y < 30; y++)
       input->disparity[y * STIXELS_SIDE] = (uint16_t)(y > 15 ? 16 * y - 152 : y > 4 ? 88 : 0);
     StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
-    if (run_cpu(check, name, &c, input, 0, &r)) {
+    if (stixels_run_cpu(check, name, &c, input, 0, &r)) {
       const RvStixel *s = r.stixels;
       rvc_true(check, name,
                r.offsets[1] == 3 && s[0].structure == RV_STIXEL_GROUND &&
@@ -307,11 +295,11 @@ static void check_surface(RvCheck *check, const char *name, RvRandom *random) {
   StixelsResult want = stixels_result_new(&c, rv_stixels_count_max(&c));
   StixelsResult got = stixels_result_new(&c, rv_stixels_count_max(&c));
   input->has_surface = 0;
-  int ok = run_cpu(check, name, &c, input, 0, &want);
+  int ok = stixels_run_cpu(check, name, &c, input, 0, &want);
   input->surface = rv_ground_of_camera(&c.camera);
   input->has_surface = 1;
   c.ground = RV_STIXELS_GROUND_ESTIMATE;
-  ok = ok && run_cpu(check, name, &c, input, 0, &got);
+  ok = ok && stixels_run_cpu(check, name, &c, input, 0, &got);
   const uint32_t count = ok ? want.offsets[want.columns] : 0;
   rvc_true(check, name,
            count > 0 && got.offsets[got.columns] == count &&
@@ -503,8 +491,8 @@ static void check_room(RvCheck *check, const char *name, RvRandom *random) {
   stixels_fill_street(random, input);
   StixelsResult all = stixels_result_new(&c, rv_stixels_count_max(&c));
   StixelsResult part = stixels_result_new(&c, 5);
-  run_cpu(check, name, &c, input, 1, &all);
-  run_cpu(check, name, &c, input, 1, &part);
+  stixels_run_cpu(check, name, &c, input, 1, &all);
+  stixels_run_cpu(check, name, &c, input, 1, &part);
   rvc_true(check, name, all.offsets[10] > 5 && all.offsets[10] == part.offsets[10],
            "%u stixels, %u with little capacity", all.offsets[10], part.offsets[10]);
   rvc_true(check, name, memcmp(all.stixels, part.stixels, 5 * sizeof(RvStixel)) == 0,

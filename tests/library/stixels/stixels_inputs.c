@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_inputs.c: random images and configs. */
+/* stixels_inputs.c: random images and configs, results. */
 #include "stixels/stixels_inputs.h"
 
 #include <stdlib.h>
@@ -189,4 +189,47 @@ RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int mode
     c.network = stixels_random_network(random);
   c.threads = rvc_range(random, 0, 2);
   return c;
+}
+
+static void *filled(size_t bytes) {
+  void *memory = malloc(bytes + 1);
+  if (!memory)
+    abort();
+  return memset(memory, 0xEE, bytes + 1);
+}
+
+StixelsResult stixels_result_new(const RvStixelsConfig *config, uint32_t room) {
+  const int columns = rv_stixels_columns(config);
+  return (StixelsResult){.columns = columns,
+                         .rows = rv_stixels_rows(config),
+                         .room = room,
+                         .stixels = filled(room * sizeof(RvStixel)),
+                         .offsets = filled(((size_t)columns + 1) * sizeof(uint32_t)),
+                         .energies = filled((size_t)columns * sizeof(int32_t)),
+                         .cuts = filled((size_t)columns * (size_t)rv_stixels_rows(config)),
+                         .ground = filled(sizeof(RvStixelsGround))};
+}
+
+void stixels_result_free(StixelsResult *r) {
+  free(r->stixels);
+  free(r->offsets);
+  free(r->energies);
+  free(r->cuts);
+  free(r->ground);
+}
+
+RvStixelsOutput stixels_result_output(const StixelsResult *r) {
+  return (RvStixelsOutput){r->stixels, r->room, r->offsets, r->energies, r->cuts, r->ground};
+}
+
+int stixels_run_cpu(RvCheck *check, const char *name, const RvStixelsConfig *config,
+                    const StixelsInput *input, int trusted, const StixelsResult *result) {
+  const RvStixelsInput in = stixels_input_of(input, trusted);
+  const RvStixelsOutput output = stixels_result_output(result);
+  RvStixels *stixels = NULL;
+  RvStatus status = rv_stixels_new(&stixels, config, RV_CPU);
+  if (status == RV_OK)
+    status = rv_stixels_run(stixels, &in, &output, NULL);
+  rv_stixels_free(&stixels);
+  return rvc_true(check, name, status == RV_OK, "run: %s", rv_status_text(status));
 }

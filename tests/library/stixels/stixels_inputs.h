@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_inputs.h: inputs of the stixels cases. */
+/* stixels_inputs.h: inputs and results of the stixels cases. */
 #ifndef STIXELS_INPUTS_H
 #define STIXELS_INPUTS_H
 
@@ -42,6 +42,25 @@ RvStixelsConfig stixels_random_config(RvCheck *check, RvRandom *random, int mode
 
 /* Of all semantic classes; a third are those of the structural class. */
 void stixels_random_priors(RvRandom *random, RvStixelsSemanticPriors *priors);
+
+/* Everything run() can write, in host memory, filled with a pattern before. */
+typedef struct StixelsResult {
+  int columns, rows;
+  uint32_t room;
+  RvStixel *stixels;
+  uint32_t *offsets;
+  int32_t *energies;
+  uint8_t *cuts;
+  RvStixelsGround *ground;
+} StixelsResult;
+
+StixelsResult stixels_result_new(const RvStixelsConfig *config, uint32_t room);
+void stixels_result_free(StixelsResult *result);
+RvStixelsOutput stixels_result_output(const StixelsResult *result);
+
+/* One frame by a new object of the CPU engine; checks that it succeeds and returns whether. */
+int stixels_run_cpu(RvCheck *check, const char *name, const RvStixelsConfig *config,
+                    const StixelsInput *input, int trusted, const StixelsResult *result);
 
 void stixels_parity(RvCheck *check); /* compares CPU and CUDA engine */
 void stixels_check_semantics(RvCheck *check);

@@ -214,16 +214,9 @@ static uint32_t count_wall(RvCheck *check, const char *name, double gamma, int *
   for (int y = 0; y < 40; y++)
     input->labels[y] = y >= 10 && y < 20 ? 2 : 1;
   StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
-  const RvStixelsOutput output = stixels_result_output(&r);
-  const RvStixelsInput in = stixels_input_of(input, 0);
-  RvStixels *stixels = NULL;
-  rvc_true(check, name,
-           rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK &&
-               rv_stixels_run(stixels, &in, &output, NULL) == RV_OK,
-           "run");
+  stixels_run_cpu(check, name, &c, input, 0, &r);
   const uint32_t count = r.offsets[1];
   *upper = count > 1 ? r.stixels[1].semantic : -1;
-  rv_stixels_free(&stixels);
   stixels_result_free(&r);
   free(input);
   return count;

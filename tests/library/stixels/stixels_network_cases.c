@@ -152,14 +152,7 @@ void stixels_fuzz_network(const uint8_t *bytes, size_t size) {
 /* Number of stixels of a street, and its cuts. */
 static uint32_t count_of(RvCheck *check, const char *name, const RvStixelsConfig *c,
                          const StixelsInput *input, StixelsResult *r) {
-  const RvStixelsInput in = stixels_input_of(input, 0);
-  const RvStixelsOutput output = stixels_result_output(r);
-  RvStixels *stixels = NULL;
-  rvc_true(check, name,
-           rv_stixels_new(&stixels, c, RV_CPU) == RV_OK &&
-               rv_stixels_run(stixels, &in, &output, NULL) == RV_OK,
-           "run");
-  rv_stixels_free(&stixels);
+  stixels_run_cpu(check, name, c, input, 0, r);
   return r->offsets[r->columns];
 }
 

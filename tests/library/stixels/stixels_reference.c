@@ -7,39 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Results --------------------------------------------------------------------------------- */
-
-static void *filled(size_t bytes) {
-  void *memory = malloc(bytes + 1);
-  if (!memory)
-    abort();
-  return memset(memory, 0xEE, bytes + 1);
-}
-
-StixelsResult stixels_result_new(const RvStixelsConfig *config, uint32_t room) {
-  const int columns = rv_stixels_columns(config);
-  return (StixelsResult){.columns = columns,
-                         .rows = rv_stixels_rows(config),
-                         .room = room,
-                         .stixels = filled(room * sizeof(RvStixel)),
-                         .offsets = filled(((size_t)columns + 1) * sizeof(uint32_t)),
-                         .energies = filled((size_t)columns * sizeof(int32_t)),
-                         .cuts = filled((size_t)columns * (size_t)rv_stixels_rows(config)),
-                         .ground = filled(sizeof(RvStixelsGround))};
-}
-
-void stixels_result_free(StixelsResult *r) {
-  free(r->stixels);
-  free(r->offsets);
-  free(r->energies);
-  free(r->cuts);
-  free(r->ground);
-}
-
-RvStixelsOutput stixels_result_output(const StixelsResult *r) {
-  return (RvStixelsOutput){r->stixels, r->room, r->offsets, r->energies, r->cuts, r->ground};
-}
-
 RvStixelsPlan stixels_plan_of(const RvStixelsConfig *config) {
   RvStixelsPlan plan = {.config = *config};
   rv_stixels_make_plan(&plan);
@@ -268,7 +235,9 @@ static void add_shares(const StixelsReference *t, const StixelsReference *other,
 static void share_semantics(StixelsReference *t, const RvStixelsConfig *c,
                             const RvStixelsInput *input, int column) {
   double sums[RV_STIXELS_SEMANTICS_MAX][REFERENCE_ROWS] = {{0}}, weights[REFERENCE_ROWS] = {0};
-  StixelsReference *other = filled(sizeof *other);
+  StixelsReference *other = malloc(sizeof *other);
+  if (!other)
+    abort();
   const int reach = c->semantic_radius / c->stixel_width, columns = rv_stixels_columns(c);
   other->rows = t->rows;
   other->tables = t->tables;

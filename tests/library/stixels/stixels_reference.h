@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* stixels_reference.h: results of the stixels cases, and three reference implementations that share
- * no loop with the library. */
+/* stixels_reference.h: three reference implementations that share no loop with the library. */
 #ifndef STIXELS_REFERENCE_H
 #define STIXELS_REFERENCE_H
 
 #include "rvcheck.h"
+#include "stixels/stixels_inputs.h"
 #include "stixels/stixels_stages.h"
 
 #define REFERENCE_ROWS 64 /* maximum of a column */
-
-/* Everything run() can write, in host memory, filled with a pattern before. */
-typedef struct StixelsResult {
-  int columns, rows;
-  uint32_t room;
-  RvStixel *stixels;
-  uint32_t *offsets;
-  int32_t *energies;
-  uint8_t *cuts;
-  RvStixelsGround *ground;
-} StixelsResult;
-
-StixelsResult stixels_result_new(const RvStixelsConfig *config, uint32_t room);
-void stixels_result_free(StixelsResult *result);
-RvStixelsOutput stixels_result_output(const StixelsResult *result);
 
 /* The constants of an object of that config, which must be valid. */
 RvStixelsPlan stixels_plan_of(const RvStixelsConfig *config);

@@ -50,13 +50,7 @@ static void check_wall(RvCheck *check, const char *name, RvRandom *random) {
     input->labels[4 * y + 2] = y == 5 ? 1 : 2; /* two rows of cells, more expensive as stixels */
   }
   StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
-  const RvStixelsOutput output = stixels_result_output(&r);
-  const RvStixelsInput in = stixels_input_of(input, 0);
-  RvStixels *stixels = NULL;
-  if (rvc_true(check, name,
-               rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK &&
-                   rv_stixels_run(stixels, &in, &output, NULL) == RV_OK,
-               "run")) {
+  if (stixels_run_cpu(check, name, &c, input, 0, &r)) {
     const RvStixel *s = r.stixels;
     rvc_true(check, name,
              r.offsets[1] == 2 && s[0].semantic == 1 && s[1].semantic == 2 && s[0].v_top == 14 &&
@@ -69,7 +63,6 @@ static void check_wall(RvCheck *check, const char *name, RvRandom *random) {
     rvc_true(check, name, r.offsets[3] - r.offsets[2] == 1 && s->semantic == 2,
              "a spot: %u stixels of class %d", r.offsets[3] - r.offsets[2], s->semantic);
   }
-  rv_stixels_free(&stixels);
   stixels_result_free(&r);
   free(input);
 }
@@ -98,13 +91,7 @@ static void check_shared(RvCheck *check, const char *name, RvRandom *random) {
         input->labels[y * STIXELS_SIDE + x] = (uint8_t)(is_patch ? 2 : is_near);
       }
     StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
-    const RvStixelsOutput output = stixels_result_output(&r);
-    const RvStixelsInput in = stixels_input_of(input, 0);
-    RvStixels *stixels = NULL;
-    if (rvc_true(check, name,
-                 rv_stixels_new(&stixels, &c, RV_CPU) == RV_OK &&
-                     rv_stixels_run(stixels, &in, &output, NULL) == RV_OK,
-                 "run"))
+    if (stixels_run_cpu(check, name, &c, input, 0, &r))
       for (int x = 0; x < 40; x++) {
         const uint32_t count = r.offsets[x + 1] - r.offsets[x];
         const int has_patch = radius == 0 && is_patched(x);
@@ -114,7 +101,6 @@ static void check_shared(RvCheck *check, const char *name, RvRandom *random) {
                  "radius %d, column %d: %u stixels, the lowest of class %d", radius, x, count,
                  r.stixels[r.offsets[x]].semantic);
       }
-    rv_stixels_free(&stixels);
     stixels_result_free(&r);
     free(input);
   }
