@@ -357,6 +357,7 @@ static gboolean set_up_client(Mqtt *mqtt, const GstPublishSettings *settings, GE
     return fail(error, "%s%s", "tls-cert and tls-key need tls-ca, the certificates of authorities.",
                 "");
   }
+  mosquitto_threaded_set(client, true); /* one thread publishes, another one runs the loop */
   mosquitto_connect_callback_set(client, on_connect);
   mosquitto_disconnect_callback_set(client, on_disconnect);
   mosquitto_publish_callback_set(client, on_publish);
