@@ -2,6 +2,7 @@
 # bare.sh: a bare Debian in a folder, for scripts that source this file (bash, as root).
 #   bare_make SUITE ROOT                 debootstrap, unless ROOT is one already; this machine's mirror
 #   bare_run ROOT FOLDER COMMAND [ARG...]   runs the command in a folder there
+#   bare_bind FOLDER PLACE               mounts a folder of this machine read-only, until bare_leave
 #   bare_leave [ROOT]                    unmounts what bare_make has mounted (of that root alone)
 # Nothing here removes a root.
 
@@ -38,6 +39,13 @@ bare_make() {
     grep -q " $root/$m " /proc/mounts || mount --bind "/$m" "$root/$m" # bind: a container may not mount a new proc
     bare_mounted=("$root/$m" "${bare_mounted[@]}")
   done
+}
+
+bare_bind() {
+  mkdir -p "$2"
+  mount --bind "$1" "$2"
+  bare_mounted=("$2" "${bare_mounted[@]}")
+  mount -o remount,ro,bind "$2"
 }
 
 bare_run() {

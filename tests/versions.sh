@@ -10,8 +10,8 @@
 # The last lines are a table; exit status 0 only if all is good. As root, with debootstrap.
 # RV_VERSIONS_DIR: folder of the roots, which are kept and used again (else a temporary one, removed).
 # RV_VERSIONS_CONFIGS: some of "gcc clang least old scripts". RV_VERSIONS_QUICK=1: gcc runs the suites library and
-# gst alone. RV_VERSIONS_TIMES=N: N times the time limits of the tests, for a busy machine. Each root takes about 2.5 GB
-# and, on two idle cores, about 25 minutes.
+# gst alone. RV_VERSIONS_TIMES=N: N times the time limits of the tests, for a busy machine. With RV_DATA the tests that
+# need its folder run too; it is mounted read-only. Each root takes about 2.5 GB and, on two idle cores, about 25 minutes.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tests/bare.sh
@@ -40,8 +40,8 @@ test_build() { # ROOT BUILD [meson test arguments]
   local root=$1 build=$2 log=$1$checkout/$2/meson-logs/testlog.json
   shift 2
   rm -f "$log"
-  bare_run "$root" $checkout env ${RV_VERSIONS_TIMES:+CK_TIMEOUT_MULTIPLIER="$RV_VERSIONS_TIMES"} meson test -C "$build" --no-rebuild \
-    ${RV_VERSIONS_TIMES:+--timeout-multiplier "$RV_VERSIONS_TIMES"} "$@" >"$root/$build.tests" 2>&1
+  bare_run "$root" $checkout env ${RV_DATA:+RV_DATA=/srv/data} ${RV_VERSIONS_TIMES:+CK_TIMEOUT_MULTIPLIER="$RV_VERSIONS_TIMES"} \
+    meson test -C "$build" --no-rebuild ${RV_VERSIONS_TIMES:+--timeout-multiplier "$RV_VERSIONS_TIMES"} "$@" >"$root/$build.tests" 2>&1
   python3 - "$log" <<'PY'
 import collections, json, sys
 results = [json.loads(line) for line in open(sys.argv[1])]
@@ -128,6 +128,7 @@ for suite in "$@"; do
   root=$folder/$suite
   echo "versions: $suite in $root"
   bare_make "$suite" "$root" || { note "$suite" - 1 "debootstrap failed"; continue; }
+  [ -z "${RV_DATA:-}" ] || bare_bind "$RV_DATA" "$root/srv/data"
   rm -rf "$root$checkout"
   bare_run "$root" / sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends git' >"$root/setup.log" 2>&1
   git clone --quiet --no-hardlinks . "$root$checkout" &&
