@@ -74,6 +74,9 @@ static const RvParam params[] = {
     RV_INT("semantic-radius", semantic_radius, 0, 64, 0, 0, "px",
            "for labels that are often wrong; 0 = off",
            "Distance within which cells of like disparity share their semantics"),
+    RV_SWITCH("semantic-repair", semantic_repair, 0, 0, NULL,
+              "in frames with many of them, for labels that are often wrong",
+              "Repair patches of labels that their surface contradicts"),
     REAL("full-confidence",
          "Confidence (0..1) from which sigma applies; below, noise scales with its inverse", NULL,
          NULL, 0.004, 1, 0.7, full_confidence),
@@ -267,6 +270,8 @@ RvStatus rv_stixels_run(RvStixels *stixels, const RvStixelsInput *input,
     RV_TRY(stages->ground(work, &job));
   if (rv_stixels_has_semantics(&job))
     RV_TRY(stages->semantics(work, &job));
+  if (rv_stixels_is_repaired(&job))
+    RV_TRY(stages->repair(work, &job));
   if (rv_stixels_is_shared(&job))
     RV_TRY(stages->share(work, &job));
   RV_TRY(stages->columns(work, &job));

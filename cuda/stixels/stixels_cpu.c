@@ -14,6 +14,7 @@ typedef struct RvStixelsCpu {
   RvStixelsCell *cells;      /* [column][row] */
   uint16_t *semantics;       /* [column][index][row] */
   uint16_t *own;             /* the same of each cell alone; `semantics` where nothing is shared */
+  RvStixelsRepair repair;    /* NULL, NULL without it */
   int32_t *votes, *near;   /* [row][bin]: cells; with those of the neighboring bins, at most cap */
   RvStixelsColumn *column; /* [thread] */
   RvStixelsKinds *kinds;   /* NULL without semantic priors */
@@ -72,6 +73,12 @@ static void layout(void *work, const void *memory, RvArena *arena) {
   cpu->own = rv_stixels_shares(plan)
                  ? rv_arena_take(arena, columns * rows * (size_t)plan->semantics * sizeof *cpu->own)
                  : cpu->semantics;
+  const size_t judged = rv_stixels_repairs(plan) ? columns * rows : 0;
+  cpu->repair = (RvStixelsRepair){0};
+  if (judged) {
+    cpu->repair.spots = rv_arena_take(arena, judged * sizeof *cpu->repair.spots);
+    cpu->repair.labels = rv_arena_take(arena, judged * sizeof *cpu->repair.labels);
+  }
   cpu->votes = rv_arena_take(arena, rows * (size_t)cpu->bins * sizeof *cpu->votes);
   cpu->near = rv_arena_take(arena, rows * (size_t)cpu->bins * sizeof *cpu->near);
   cpu->made = rv_arena_take(arena, columns * rows * sizeof *cpu->made);
@@ -270,9 +277,27 @@ static void fill_rows(const RvStixelsCpu *cpu, const RvStixelsPlan *plan) {
       fill_row(cpu, plan, v);
 }
 
+/* The expected ground of the frame, after the vote; a surface sets the state. */
+static RvStixelsPlane ground_of(const RvStixelsPlan *plan, const RvStixelsInput *input,
+                                const RvStixelsState *before, RvStixelsState *state) {
+  if (input->surface)
+    rv_stixels_take(plan, input->surface, state);
+  return plan->estimate ? rv_stixels_voted(before, state) : state->ground;
+}
+
+static RvStatus repair(void *work, RvStixelsJob *job) {
+  const RvStixelsCpu *cpu = work;
+  RvStixelsState state = cpu->state[0]; /* that of the columns is taken later */
+  const RvStixelsPlane plane = ground_of(job->plan, &job->input, &cpu->state[1], &state);
+  fill_rows(cpu, job->plan);
+  rv_stixels_cpu_repair(job->plan, &plane, cpu->cells, &cpu->repair, cpu->own, cpu->threads);
+  return RV_OK;
+}
+
 static RvStatus share(void *work, RvStixelsJob *job) {
   const RvStixelsCpu *cpu = work;
-  fill_rows(cpu, job->plan);
+  if (!rv_stixels_is_repaired(job))
+    fill_rows(cpu, job->plan);
   rv_stixels_cpu_share(job->plan, cpu->cells, cpu->own, cpu->semantics, cpu->threads);
   return RV_OK;
 }
@@ -298,11 +323,8 @@ static RvStatus columns(void *work, RvStixelsJob *job) {
   const RvStixelsPlan *plan = job->plan;
   const RvStixelsOutput *out = &job->output;
   const RvStixelsNetworkKernel *kernel = rv_stixels_network_kernel(0);
-  if (job->input.surface)
-    rv_stixels_take(plan, job->input.surface, cpu->state);
-  const RvStixelsPlane ground =
-      plan->estimate ? rv_stixels_voted(&cpu->state[1], &cpu->state[0]) : cpu->state->ground;
-  if (!rv_stixels_is_shared(job))
+  const RvStixelsPlane ground = ground_of(plan, &job->input, &cpu->state[1], cpu->state);
+  if (!rv_stixels_is_shared(job) && !rv_stixels_is_repaired(job))
     fill_rows(cpu, plan);
 #pragma omp parallel for num_threads(cpu->threads) schedule(dynamic)
   for (int x = 0; x < plan->columns; x++) {
@@ -379,5 +401,5 @@ static RvStatus render(void *work, RvStixelsJob *job) {
 }
 
 RV_ENGINE(RvStixels, stixels, cpu, RvStixelsCpu, layout, open, NULL, .cells = cells,
-          .ground = ground, .semantics = semantics, .share = share, .columns = columns,
+          .ground = ground, .semantics = semantics, .repair = repair, .share = share, .columns = columns,
           .refine = refine, .render = render);

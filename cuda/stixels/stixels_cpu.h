@@ -50,6 +50,17 @@ void rv_stixels_cpu_cuts(RvStixelsColumn *column);
 void rv_stixels_cpu_semantics(const RvStixelsJob *job, const uint16_t *table, uint16_t *costs,
                               int threads);
 
+/* What repair keeps of each cell, [column][row]. */
+typedef struct RvStixelsRepair {
+  RvStixelsSpot *spots;
+  uint8_t *labels; /* index of the class that a contradicted cell gets, else RV_STIXELS_NO_LABEL */
+} RvStixelsRepair;
+
+/* Repairs costs in place; ground: the expected one of this frame. */
+void rv_stixels_cpu_repair(const RvStixelsPlan *plan, const RvStixelsPlane *ground,
+                           const RvStixelsCell *cells, const RvStixelsRepair *repair,
+                           uint16_t *costs, int threads);
+
 /* The same after sharing them; own: those of each cell. */
 void rv_stixels_cpu_share(const RvStixelsPlan *plan, const RvStixelsCell *cells,
                           const uint16_t *own, uint16_t *costs, int threads);

@@ -191,3 +191,105 @@ void rv_stixels_cpu_share(const RvStixelsPlan *plan, const RvStixelsCell *cells,
               rv_stixels_shared(chunk.sums[k][i], chunk.weights[i]);
     }
 }
+
+/* --- Repair ---------------------------------------------------------------------------------- */
+
+/* Adds the weights of `others` for `spots`, all of them and those of the same class. */
+RV_ROW_LOOP static void judge(const RvStixelsSpot *spots, const RvStixelsSpot *others, int count,
+                              uint32_t *own, uint32_t *total) {
+  for (int i = 0; i < count; i++) {
+    const uint32_t like = rv_stixels_alike(spots[i], others[i]);
+    const uint32_t weight = others[i].label == RV_STIXELS_NO_LABEL ? 0 : like;
+    total[i] += weight;
+    own[i] += others[i].label == spots[i].label ? weight : 0;
+  }
+}
+
+static int is_inside(const RvStixelsPlan *plan, const RvStixelsSpot *at, int x, int v) {
+  const int rows = plan->rows;
+  return (x == 0 || rv_stixels_alike(*at, at[-rows]) > 0) &&
+         (x == plan->columns - 1 || rv_stixels_alike(*at, at[rows]) > 0) &&
+         (v == 0 || rv_stixels_alike(*at, at[-1]) > 0) &&
+         (v == rows - 1 || rv_stixels_alike(*at, at[1]) > 0);
+}
+
+/* The class with most weight in the surface of a cell. */
+static uint8_t class_around(const RvStixelsPlan *plan, const RvStixelsSpot *spots, int x, int v) {
+  const RvStixelsSpot own = spots[(size_t)x * (size_t)plan->rows + (size_t)v];
+  const int left = rv_max(x - plan->judge_columns, 0), low = rv_max(v - plan->judge_rows, 0);
+  const int right = rv_min(x + plan->judge_columns, plan->columns - 1);
+  const int high = rv_min(v + plan->judge_rows, plan->rows - 1);
+  uint32_t weights[RV_STIXELS_SEMANTICS_MAX] = {0};
+  int best = 0;
+  for (int u = left; u <= right; u++)
+    for (int t = low; t <= high; t++) {
+      const RvStixelsSpot other = spots[(size_t)u * (size_t)plan->rows + (size_t)t];
+      if (other.label != RV_STIXELS_NO_LABEL)
+        weights[other.label] += rv_stixels_alike(own, other);
+    }
+  for (int k = 1; k < plan->semantics; k++)
+    if (weights[k] > weights[best])
+      best = k;
+  return (uint8_t)best;
+}
+
+/* Counts the cells of a chunk of column x that are inside, and those that are contradicted. */
+static void judge_chunk(const RvStixelsPlan *plan, const RvStixelsRepair *repair, int x, int first,
+                        int end, uint32_t *inside, uint32_t *contradicted) {
+  const size_t rows = (size_t)plan->rows;
+  const RvStixelsSpot *spots = repair->spots + (size_t)x * rows;
+  uint32_t own[CHUNK] = {0}, total[CHUNK] = {0};
+  const int right = rv_min(x + plan->judge_columns, plan->columns - 1);
+  for (int u = rv_max(x - plan->judge_columns, 0); u <= right; u++)
+    for (int up = -plan->judge_rows; up <= plan->judge_rows; up++) {
+      const int low = rv_max(first, -up), high = rv_min(end, plan->rows - up);
+      if (low < high)
+        judge(spots + low, repair->spots + (size_t)u * rows + low + up, high - low,
+              own + low - first, total + low - first);
+    }
+  for (int v = first; v < end; v++) {
+    uint8_t *label = repair->labels + (size_t)x * rows + v;
+    *label = RV_STIXELS_NO_LABEL;
+    if (spots[v].label == RV_STIXELS_NO_LABEL || !is_inside(plan, spots + v, x, v))
+      continue;
+    ++*inside;
+    if (!rv_stixels_is_contradicted(own[v - first], total[v - first]))
+      continue;
+    ++*contradicted;
+    *label = class_around(plan, repair->spots, x, v);
+  }
+}
+
+static void exchange(const RvStixelsRepair *repair, size_t at, uint16_t *costs, size_t rows) {
+  if (repair->labels[at] == RV_STIXELS_NO_LABEL)
+    return;
+  uint16_t *one = costs + repair->labels[at] * rows, *other = costs + repair->spots[at].label * rows;
+  const uint16_t cost = *one;
+  *one = *other;
+  *other = cost;
+}
+
+void rv_stixels_cpu_repair(const RvStixelsPlan *plan, const RvStixelsPlane *ground,
+                           const RvStixelsCell *cells, const RvStixelsRepair *repair,
+                           uint16_t *costs, int threads) {
+  const size_t rows = (size_t)plan->rows, classes = (size_t)plan->semantics;
+  uint32_t inside = 0, contradicted = 0;
+#pragma omp parallel for num_threads(threads)
+  for (int x = 0; x < plan->columns; x++)
+    for (size_t v = 0; v < rows; v++) {
+      const size_t at = (size_t)x * rows + v;
+      repair->spots[at] =
+          rv_stixels_spot(cells[at], rv_stixels_expected(ground, (int)v),
+                          costs + (size_t)x * classes * rows + v, rows, plan->semantics);
+    }
+#pragma omp parallel for num_threads(threads) reduction(+ : inside, contradicted)
+  for (int x = 0; x < plan->columns; x++)
+    for (int v = 0; v < plan->rows; v += CHUNK)
+      judge_chunk(plan, repair, x, v, rv_min(v + CHUNK, plan->rows), &inside, &contradicted);
+  if (!rv_stixels_is_doubtful(contradicted, inside))
+    return;
+#pragma omp parallel for num_threads(threads)
+  for (int x = 0; x < plan->columns; x++)
+    for (size_t v = 0; v < rows; v++)
+      exchange(repair, (size_t)x * rows + v, costs + (size_t)x * classes * rows + v, rows);
+}

@@ -74,6 +74,10 @@ static void layout(void *memory, const void *memory_plan, RvArena *arena) {
       rv_stixels_shares(plan)
           ? (uint16_t *)rv_arena_take(arena, columns * rows * plan->semantics * sizeof *work->own)
           : work->semantics;
+  const size_t judged = rv_stixels_repairs(plan) ? columns * rows : 0;
+  work->spots = judged ? (RvStixelsSpot *)rv_arena_take(arena, judged * sizeof *work->spots) : NULL;
+  work->repaired = judged ? (uint8_t *)rv_arena_take(arena, judged) : NULL;
+  work->judged = judged ? (uint32_t *)rv_arena_take(arena, 2 * sizeof *work->judged) : NULL;
   work->below =
       (RvStixelsBelow *)rv_arena_take(arena, rows * (work->bins + 1) * sizeof *work->below);
   work->vote = (RvStixelsVote *)rv_arena_take(arena, sizeof *work->vote);
@@ -383,5 +387,5 @@ static RvStatus render(void *, RvStixelsJob *job) {
 }
 
 RV_ENGINE(RvStixels, stixels, cuda, RvStixelsCuda, layout, open, nullptr, cells,
-          rv_stixels_cuda_ground, rv_stixels_cuda_semantics, rv_stixels_cuda_share,
+          rv_stixels_cuda_ground, rv_stixels_cuda_semantics, rv_stixels_cuda_repair, rv_stixels_cuda_share,
           rv_stixels_cuda_columns, rv_stixels_cuda_refine, render);

@@ -46,6 +46,9 @@ struct RvStixelsCuda {
   RvStixelsNetwork *network; /* NULL without it */
   uint16_t *semantics;       /* [column][index][row] */
   uint16_t *own;             /* the same of each cell alone; `semantics` where nothing is shared */
+  RvStixelsSpot *spots;      /* [column][row]; NULL without repair */
+  uint8_t *repaired;         /* [column][row]: index of the class that a contradicted cell gets */
+  uint32_t *judged;          /* 2: cells inside surfaces, contradicted ones */
   RvStixelsBelow *below;     /* [row][bin], and one more */
   RvStixelsVote *vote;
   uint16_t *votes; /* [row][bin]: cells with those of the neighboring bins, at most cap */
@@ -62,6 +65,7 @@ struct RvStixelsCuda {
 /* Stages with a file of their own. */
 RvStatus rv_stixels_cuda_ground(void *work, RvStixelsJob *job);
 RvStatus rv_stixels_cuda_semantics(void *work, RvStixelsJob *job);
+RvStatus rv_stixels_cuda_repair(void *work, RvStixelsJob *job);
 RvStatus rv_stixels_cuda_share(void *work, RvStixelsJob *job);
 RvStatus rv_stixels_cuda_columns(void *work, RvStixelsJob *job);
 RvStatus rv_stixels_cuda_refine(void *work, RvStixelsJob *job);

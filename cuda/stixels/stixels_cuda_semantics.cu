@@ -58,6 +58,162 @@ RvStatus rv_stixels_cuda_semantics(void *memory, RvStixelsJob *job) {
                    work->own);
 }
 
+/* --- Repair ---------------------------------------------------------------------------------- */
+
+#define REPAIR_THREADS 128
+#define JUDGE_ROWS 32 /* of a block, which has one warp per column */
+#define JUDGE_COLUMNS (REPAIR_THREADS / JUDGE_ROWS)
+
+/* The expected ground of the frame, as expect_ground of the columns. */
+static __device__ RvStixelsPlane ground_of(const RvStixelsPlan &plan, const RvStixelsCuda &work,
+                                           const RvGroundSurface *surface) {
+  const unsigned frame = __ldcg(&work.vote->frame);
+  RvStixelsState before = rv_stixels_state_of(work, frame - 1);
+  if (surface)
+    rv_stixels_take(&plan, surface, &before);
+  else if (plan.estimate && before.found == 0)
+    return rv_stixels_state_of(work, frame).ground;
+  return before.ground;
+}
+
+/* One thread per cell, lanes up the column. */
+static __global__ void __launch_bounds__(REPAIR_THREADS)
+    spot_kernel(const __grid_constant__ RvStixelsPlan plan,
+                const __grid_constant__ RvStixelsCuda work, const RvGroundSurface *surface) {
+  __shared__ RvStixelsPlane ground;
+  const int i = blockIdx.x * REPAIR_THREADS + threadIdx.x, rows = plan.rows;
+  const int x = i / rows, v = i % rows;
+  rv_launch_wait();
+  rv_launch_next();
+  if (threadIdx.x == 0)
+    ground = ground_of(plan, work, surface);
+  if (i < 2)
+    work.judged[i] = 0;
+  __syncthreads();
+  if (x < plan.columns)
+    work.spots[i] = rv_stixels_spot(work.cells[i], rv_stixels_expected(&ground, v),
+                                    work.own + (size_t)x * plan.semantics * rows + v, rows,
+                                    plan.semantics);
+}
+
+namespace {
+/* The cells that judge one. */
+struct Window {
+  int left, right, low, high;
+};
+} // namespace
+
+static __device__ __forceinline__ RvStixelsSpot spot_at(const RvStixelsCuda &work, size_t at) {
+  const uint2 words = *(const uint2 *)(work.spots + at);
+  return {(uint16_t)words.x, (int16_t)(words.x >> 16), (uint16_t)words.y, 0};
+}
+
+static __device__ bool is_inside(const RvStixelsPlan &plan, const RvStixelsCuda &work,
+                                 const RvStixelsSpot &spot, int x, int v) {
+  const size_t at = (size_t)x * plan.rows + v;
+  return (x == 0 || rv_stixels_alike(spot, spot_at(work, at - plan.rows)) > 0) &&
+         (x == plan.columns - 1 || rv_stixels_alike(spot, spot_at(work, at + plan.rows)) > 0) &&
+         (v == 0 || rv_stixels_alike(spot, spot_at(work, at - 1)) > 0) &&
+         (v == plan.rows - 1 || rv_stixels_alike(spot, spot_at(work, at + 1)) > 0);
+}
+
+/* Whether the surface of a cell contradicts it. */
+static __device__ bool is_contradicted(const RvStixelsPlan &plan, const RvStixelsCuda &work,
+                                       const RvStixelsSpot &spot, const Window &w) {
+  uint32_t own = 0, total = 0;
+  for (int u = w.left; u <= w.right; u++)
+#pragma unroll 4
+    for (int t = w.low; t <= w.high; t++) {
+      const RvStixelsSpot other = spot_at(work, (size_t)u * plan.rows + t);
+      const uint32_t like = rv_stixels_alike(spot, other);
+      total += other.label == RV_STIXELS_NO_LABEL ? 0 : like;
+      own += other.label == spot.label ? like : 0;
+    }
+  return rv_stixels_is_contradicted(own, total);
+}
+
+/* The class with most weight in the surface of a cell; weights: [class][thread]. */
+static __device__ int class_around(const RvStixelsPlan &plan, const RvStixelsCuda &work,
+                                   const RvStixelsSpot &spot, const Window &w,
+                                   uint32_t weights[][REPAIR_THREADS], int thread) {
+  for (int k = 0; k < plan.semantics; k++)
+    weights[k][thread] = 0;
+  for (int u = w.left; u <= w.right; u++)
+    for (int t = w.low; t <= w.high; t++) {
+      const RvStixelsSpot other = spot_at(work, (size_t)u * plan.rows + t);
+      if (other.label != RV_STIXELS_NO_LABEL)
+        weights[other.label][thread] += rv_stixels_alike(spot, other);
+    }
+  int best = 0;
+  for (int k = 1; k < plan.semantics; k++)
+    if (weights[k][thread] > weights[best][thread])
+      best = k;
+  return best;
+}
+
+static __global__ void __launch_bounds__(REPAIR_THREADS)
+    judge_kernel(const __grid_constant__ RvStixelsPlan plan,
+                 const __grid_constant__ RvStixelsCuda work) {
+  __shared__ uint32_t weights[RV_STIXELS_SEMANTICS_MAX][REPAIR_THREADS];
+  const int v = blockIdx.x * JUDGE_ROWS + threadIdx.x;
+  const int x = blockIdx.y * JUDGE_COLUMNS + threadIdx.y;
+  const bool is_cell = v < plan.rows && x < plan.columns;
+  const size_t at = (size_t)x * plan.rows + v;
+  const Window w = {rv_max(x - plan.judge_columns, 0),
+                    rv_min(x + plan.judge_columns, plan.columns - 1),
+                    rv_max(v - plan.judge_rows, 0), rv_min(v + plan.judge_rows, plan.rows - 1)};
+  rv_launch_wait();
+  rv_launch_next();
+  RvStixelsSpot spot = {0, 0, RV_STIXELS_NO_LABEL, 0};
+  if (is_cell)
+    spot = spot_at(work, at);
+  const bool has_surface =
+      spot.label != RV_STIXELS_NO_LABEL && is_inside(plan, work, spot, x, v);
+  const bool is_wrong = has_surface && is_contradicted(plan, work, spot, w);
+  const int thread = threadIdx.y * JUDGE_ROWS + threadIdx.x;
+  if (is_cell)
+    work.repaired[at] = (uint8_t)(is_wrong ? class_around(plan, work, spot, w, weights, thread)
+                                           : RV_STIXELS_NO_LABEL);
+  const unsigned inside = __ballot_sync(RV_WARP, has_surface),
+                 wrong = __ballot_sync(RV_WARP, is_wrong);
+  if (threadIdx.x == 0 && inside)
+    atomicAdd(work.judged, (uint32_t)__popc(inside));
+  if (threadIdx.x == 0 && wrong)
+    atomicAdd(work.judged + 1, (uint32_t)__popc(wrong));
+}
+
+static __global__ void __launch_bounds__(REPAIR_THREADS)
+    exchange_kernel(const __grid_constant__ RvStixelsPlan plan,
+                    const __grid_constant__ RvStixelsCuda work) {
+  const int i = blockIdx.x * REPAIR_THREADS + threadIdx.x, rows = plan.rows;
+  const int x = i / rows, v = i % rows;
+  rv_launch_wait();
+  rv_launch_next();
+  if (x >= plan.columns || !rv_stixels_is_doubtful(work.judged[1], work.judged[0]) ||
+      work.repaired[i] == RV_STIXELS_NO_LABEL)
+    return;
+  uint16_t *costs = work.own + (size_t)x * plan.semantics * rows + v;
+  uint16_t *one = costs + (size_t)work.repaired[i] * rows;
+  uint16_t *other = costs + (size_t)work.spots[i].label * rows;
+  const uint16_t cost = *one;
+  *one = *other;
+  *other = cost;
+}
+
+RvStatus rv_stixels_cuda_repair(void *memory, RvStixelsJob *job) {
+  const RvStixelsCuda *work = (RvStixelsCuda *)memory;
+  const RvStixelsPlan *plan = job->plan;
+  const RvLog *log = &plan->config.log;
+  const dim3 flat(rv_div_up(plan->columns * plan->rows, REPAIR_THREADS));
+  const dim3 grid(rv_div_up(plan->rows, JUDGE_ROWS), rv_div_up(plan->columns, JUDGE_COLUMNS));
+  RV_TRY(rv_launch(log, spot_kernel, flat, dim3(REPAIR_THREADS), 0, job->stream, work->is_chained,
+                   *plan, *work, job->input.surface));
+  RV_TRY(rv_launch(log, judge_kernel, grid, dim3(JUDGE_ROWS, JUDGE_COLUMNS), 0, job->stream,
+                   work->is_chained, *plan, *work));
+  return rv_launch(log, exchange_kernel, flat, dim3(REPAIR_THREADS), 0, job->stream,
+                   work->is_chained, *plan, *work);
+}
+
 /* --- Sharing --------------------------------------------------------------------------------- */
 
 #define SHARE_ROWS 32 /* of a block, which has one warp per column */

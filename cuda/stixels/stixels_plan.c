@@ -76,6 +76,8 @@ static void set_semantics(RvStixelsPlan *plan) {
   }
   plan->semantics = plan->semantic_first[RV_STIXELS_CLASSES] = slot;
   plan->semantic_weight = (int32_t)floor(256 * c->semantic_weight + 0.5);
+  plan->judge_columns = c->semantic_repair ? RV_STIXELS_SURFACE / c->stixel_width : 0;
+  plan->judge_rows = c->semantic_repair ? RV_STIXELS_SURFACE / c->vertical_step : 0;
   plan->share_columns = c->semantic_radius / c->stixel_width;
   plan->share_rows = c->semantic_radius / c->vertical_step;
   plan->label_score[0] = score(slot > 1 ? 0.9 : 1);

@@ -32,6 +32,10 @@ typedef struct RvStixelsCell {
 #define RV_STIXELS_SCORE_STEPS (2 + 23 * 512) /* entries of the table of -log(score) */
 #define RV_STIXELS_SCORE_WORST 4096           /* cost of a score of 0, 1/256 nat */
 #define RV_STIXELS_LIKE 8 /* 1/16 px: cells that differ by as much share no semantics */
+#define RV_STIXELS_SURFACE 48   /* px, across and up: the part of a surface that judges a cell */
+#define RV_STIXELS_ON_GROUND 24 /* 1/16 px from the expected ground: nearer cells are on it */
+#define RV_STIXELS_NOWHERE 32767 /* height of a cell that is not */
+#define RV_STIXELS_NO_LABEL 255  /* of a cell whose classes all cost the same */
 
 /* A penalty in 1/1024 nat. */
 typedef struct RvStixelsStep {
@@ -85,6 +89,8 @@ typedef struct RvStixelsPlan {
   int semantic_first[4];      /* index of the first of each structural class, and the end */
   uint8_t semantic_class[32]; /* class at an index of that order */
   int32_t semantic_weight;    /* 1/256 */
+  int judge_columns;          /* cells to each side that judge the class of one, 0: none */
+  int judge_rows;             /* up and down */
   int share_columns;          /* cells to each side that share their semantics, 0: none */
   int share_rows;             /* up and down */
   uint32_t label_score[3];    /* of the label's class, of another, of all for an unknown label */
@@ -231,6 +237,53 @@ RV_HD int rv_stixels_score_index(uint32_t mean) {
 RV_HD uint32_t rv_stixels_likeness(int a, int b) {
   const int off = a < b ? b - a : a - b;
   return (uint32_t)(off < RV_STIXELS_LIKE ? RV_STIXELS_LIKE - off : 0);
+}
+
+/* A cell as its surface sees it. */
+typedef struct RvStixelsSpot {
+  uint16_t disparity; /* 1/16 px */
+  int16_t height;     /* above the expected ground, 1/16 px of disparity; RV_STIXELS_NOWHERE */
+  uint16_t label;     /* index of its class; RV_STIXELS_NO_LABEL */
+  uint16_t unused;
+} RvStixelsSpot;
+
+/* The class of least cost; ties: the lowest index. costs: [index], `step` apart. */
+RV_HD RvStixelsSpot rv_stixels_spot(RvStixelsCell cell, int ground, const uint16_t *costs,
+                                    size_t step, int classes) {
+  RvStixelsSpot spot = {cell.disparity, RV_STIXELS_NOWHERE, 0, 0};
+  const int height = cell.disparity - ground;
+  if (cell.weight && height > -RV_STIXELS_ON_GROUND && height < RV_STIXELS_ON_GROUND)
+    spot.height = (int16_t)height;
+  int least = costs[0], most = least;
+  for (int k = 1; k < classes; k++) {
+    const int cost = costs[(size_t)k * step];
+    if (cost < least)
+      spot.label = (uint16_t)k;
+    least = cost < least ? cost : least;
+    most = cost > most ? cost : most;
+  }
+  if (least == most)
+    spot.label = RV_STIXELS_NO_LABEL;
+  return spot;
+}
+
+/* Whether two cells belong to one surface, 0 to RV_STIXELS_LIKE: of one depth, or both on the
+ * ground. */
+RV_HD uint32_t rv_stixels_alike(RvStixelsSpot a, RvStixelsSpot b) {
+  const int height = a.height == RV_STIXELS_NOWHERE ? -RV_STIXELS_NOWHERE : a.height;
+  const uint32_t depth = rv_stixels_likeness(a.disparity, b.disparity);
+  const uint32_t ground = rv_stixels_likeness(height, b.height);
+  return depth > ground ? depth : ground;
+}
+
+/* Whether a surface contradicts a cell: `own` of `total` have its class, less than 3 in 10. */
+RV_HD int rv_stixels_is_contradicted(uint32_t own, uint32_t total) {
+  return 10 * own < 3 * total;
+}
+
+/* Whether so many cells within surfaces, of `inside`, are errors of the labels: 1 in 20. */
+RV_HD int rv_stixels_is_doubtful(uint32_t contradicted, uint32_t inside) {
+  return 20 * contradicted > inside;
 }
 
 /* A mean cost. The cell itself counts, so `weights` is not 0. */

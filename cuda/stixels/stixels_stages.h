@@ -53,6 +53,7 @@ typedef struct RvStixelsJob {
 /*   cells      mean disparity of each cell
  *   ground     vote and plane; when plan->estimate
  *   semantics  costs of the semantic classes in the cells; with labels or scores
+ *   repair     costs of cells that their surface contradicts; after semantics, with semantic_repair
  *   share      mean costs of cells of like disparity; after semantics, with a semantic_radius
  *   columns    dynamic programming and backtracking, then the list
  *   refine     moves the boundaries in the list; when plan->reach > 0
@@ -61,8 +62,8 @@ typedef struct RvStixelsJob {
  * launch; it then enqueues nothing:
  *   semantics  scores of the size of the frame are summed by further blocks of the ground kernel
  *   refine     columns whose records fit in shared memory move their boundaries themselves */
-RV_STAGES(RvStixels, stixels, RvStixelsJob, *cells, *ground, *semantics, *share, *columns, *refine,
-          *render);
+RV_STAGES(RvStixels, stixels, RvStixelsJob, *cells, *ground, *semantics, *repair, *share, *columns,
+          *refine, *render);
 
 static inline int rv_stixels_has_semantics(const RvStixelsJob *job) {
   return job->input.labels.data || job->input.scores.data;
@@ -75,6 +76,15 @@ static inline int rv_stixels_shares(const RvStixelsPlan *plan) {
 
 static inline int rv_stixels_is_shared(const RvStixelsJob *job) {
   return rv_stixels_has_semantics(job) && rv_stixels_shares(job->plan);
+}
+
+/* The same of repaired labels. */
+static inline int rv_stixels_repairs(const RvStixelsPlan *plan) {
+  return plan->semantics > 1 && (plan->judge_columns > 0 || plan->judge_rows > 0);
+}
+
+static inline int rv_stixels_is_repaired(const RvStixelsJob *job) {
+  return rv_stixels_has_semantics(job) && rv_stixels_repairs(job->plan);
 }
 
 static inline int rv_stixels_has_kinds(const RvStixelsJob *job) {

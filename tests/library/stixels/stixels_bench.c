@@ -19,7 +19,7 @@ typedef struct Row {
   int semantics; /* classes with score planes */
   RvStixelsCutsKind cuts;
   int threads; /* of the CPU engine, 0 = all */
-  int radius;  /* semantic_radius */
+  int radius;  /* semantic_radius; -1: semantic_repair */
 } Row;
 
 static const Row rows[] = {
@@ -40,6 +40,10 @@ static const Row rows[] = {
      0},
     {"1242x375-w4s4-c19-fast-radius32", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 19,
      RV_STIXELS_CUTS_ALL, 0, 32},
+    {"1242x375-w4s4-c19-fast-repair", 1242, 375, 4, 4, RV_STIXELS_SLANTED_FAST, 19,
+     RV_STIXELS_CUTS_ALL, 0, -1},
+    {"2048x1024-w8s8-c19-fast-repair", 2048, 1024, 8, 8, RV_STIXELS_SLANTED_FAST, 19,
+     RV_STIXELS_CUTS_ALL, 0, -1},
 };
 
 typedef struct Street {
@@ -116,7 +120,8 @@ static void make(RvCheck *check, const char *name, const Row *row, Street *stree
   c->threads = row->threads;
   c->semantics = row->semantics;
   c->cuts = row->cuts;
-  c->semantic_radius = row->radius;
+  c->semantic_radius = rv_max(row->radius, 0);
+  c->semantic_repair = row->radius < 0;
   set_classes(c);
   make_scores(&random, street);
   street->input = (RvStixelsInput){.disparity = planes.disparity};

@@ -529,7 +529,8 @@ static void fuzz(const uint8_t *bytes, size_t size) {
                                        {"sigma-ground-a", 6, 0, 0.125, 0},
                                        {"complexity", 9, -1, 1, 0},
                                        {"semantic-weight", 11, 0, 0.125, 0},
-                                       {"semantic-radius", 8, 0, 1, 66}};
+                                       {"semantic-radius", 8, 0, 1, 66},
+                                       {"semantic-repair", 7, 0, 1, 2}};
   if (size < 12)
     return;
   RvStixelsConfig c;

@@ -192,6 +192,10 @@ static void check_cases(RvCheck *check, const char *name, RvRandom *random) {
       c.semantics = rv_max(c.semantics, rvc_range(random, 2, 9));
       c.semantic_radius = rv_min(rvc_range(random, 1, 4) * c.stixel_width, 64);
     }
+    if (round % 4 == 3) { /* repaired semantics, and shared ones after it */
+      c.semantics = rv_max(c.semantics, rvc_range(random, 2, 9));
+      c.semantic_repair = 1;
+    }
     if (round % 6 == 0) { /* columns with bounds, with and without semantics */
       c.vertical_step = 1;
       c.height = rvc_range(random, side * 9 / 10, side);
