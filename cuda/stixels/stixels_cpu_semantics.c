@@ -248,22 +248,28 @@ static void judge_chunk(const RvStixelsPlan *plan, const RvStixelsRepair *repair
               own + low - first, total + low - first);
     }
   for (int v = first; v < end; v++) {
-    uint8_t *label = repair->labels + (size_t)x * rows + v;
-    *label = RV_STIXELS_NO_LABEL;
-    if (spots[v].label == RV_STIXELS_NO_LABEL || !is_inside(plan, spots + v, x, v))
+    const uint32_t same = own[v - first], all = total[v - first];
+    uint8_t *class = repair->classes + (size_t)x * rows + v;
+    *class = RV_STIXELS_NO_LABEL;
+    if (spots[v].label == RV_STIXELS_NO_LABEL)
       continue;
-    ++*inside;
-    if (!rv_stixels_is_contradicted(own[v - first], total[v - first]))
-      continue;
-    ++*contradicted;
-    *label = class_around(plan, repair->spots, x, v);
+    const uint32_t is_in = is_inside(plan, spots + v, x, v);
+    const uint32_t is_bad = is_in && rv_stixels_is_contradicted(same, all);
+    *inside += is_in;
+    *contradicted += is_bad;
+    if (rv_stixels_is_minority(same, all))
+      *class = (uint8_t)(class_around(plan, repair->spots, x, v) + is_bad * RV_STIXELS_INSIDE);
   }
 }
 
-static void exchange(const RvStixelsRepair *repair, size_t at, uint16_t *costs, size_t rows) {
-  if (repair->labels[at] == RV_STIXELS_NO_LABEL)
+/* costs: [index][row] of a column. */
+static void exchange(const RvStixelsPlan *plan, const RvStixelsRepair *repair, int x, int v,
+                     uint16_t *costs) {
+  const size_t rows = (size_t)plan->rows, at = (size_t)x * rows + (size_t)v;
+  if (!rv_stixels_is_wrong(plan, repair->spots, repair->classes, x, v))
     return;
-  uint16_t *one = costs + repair->labels[at] * rows, *other = costs + repair->spots[at].label * rows;
+  uint16_t *one = costs + repair->classes[at] % RV_STIXELS_INSIDE * rows + v;
+  uint16_t *other = costs + repair->spots[at].label * rows + v;
   const uint16_t cost = *one;
   *one = *other;
   *other = cost;
@@ -290,6 +296,6 @@ void rv_stixels_cpu_repair(const RvStixelsPlan *plan, const RvStixelsPlane *grou
     return;
 #pragma omp parallel for num_threads(threads)
   for (int x = 0; x < plan->columns; x++)
-    for (size_t v = 0; v < rows; v++)
-      exchange(repair, (size_t)x * rows + v, costs + (size_t)x * classes * rows + v, rows);
+    for (int v = 0; v < plan->rows; v++)
+      exchange(plan, repair, x, v, costs + (size_t)x * classes * rows);
 }

@@ -117,19 +117,20 @@ static __device__ bool is_inside(const RvStixelsPlan &plan, const RvStixelsCuda 
          (v == plan.rows - 1 || rv_stixels_alike(spot, spot_at(work, at + 1)) > 0);
 }
 
-/* Whether the surface of a cell contradicts it. */
-static __device__ bool is_contradicted(const RvStixelsPlan &plan, const RvStixelsCuda &work,
-                                       const RvStixelsSpot &spot, const Window &w) {
-  uint32_t own = 0, total = 0;
+/* Weight of the cells of its class in the surface of a cell; *total: of all. */
+static __device__ uint32_t judge(const RvStixelsPlan &plan, const RvStixelsCuda &work,
+                                 const RvStixelsSpot &spot, const Window &w, uint32_t *total) {
+  uint32_t own = 0, all = 0;
   for (int u = w.left; u <= w.right; u++)
 #pragma unroll 4
     for (int t = w.low; t <= w.high; t++) {
       const RvStixelsSpot other = spot_at(work, (size_t)u * plan.rows + t);
       const uint32_t like = rv_stixels_alike(spot, other);
-      total += other.label == RV_STIXELS_NO_LABEL ? 0 : like;
+      all += other.label == RV_STIXELS_NO_LABEL ? 0 : like;
       own += other.label == spot.label ? like : 0;
     }
-  return rv_stixels_is_contradicted(own, total);
+  *total = all;
+  return own;
 }
 
 /* The class with most weight in the surface of a cell; weights: [class][thread]. */
@@ -167,15 +168,19 @@ static __global__ void __launch_bounds__(REPAIR_THREADS)
   RvStixelsSpot spot = {0, 0, RV_STIXELS_NO_LABEL, 0};
   if (is_cell)
     spot = spot_at(work, at);
-  const bool has_surface =
-      spot.label != RV_STIXELS_NO_LABEL && is_inside(plan, work, spot, x, v);
-  const bool is_wrong = has_surface && is_contradicted(plan, work, spot, w);
+  const bool has_label = spot.label != RV_STIXELS_NO_LABEL;
+  const bool is_in = has_label && is_inside(plan, work, spot, x, v);
+  uint32_t total = 0;
+  const uint32_t own = has_label ? judge(plan, work, spot, w, &total) : 0;
+  const bool is_bad = is_in && rv_stixels_is_contradicted(own, total);
   const int thread = threadIdx.y * JUDGE_ROWS + threadIdx.x;
   if (is_cell)
-    work.repaired[at] = (uint8_t)(is_wrong ? class_around(plan, work, spot, w, weights, thread)
-                                           : RV_STIXELS_NO_LABEL);
-  const unsigned inside = __ballot_sync(RV_WARP, has_surface),
-                 wrong = __ballot_sync(RV_WARP, is_wrong);
+    work.classes[at] =
+        (uint8_t)(has_label && rv_stixels_is_minority(own, total)
+                      ? class_around(plan, work, spot, w, weights, thread) +
+                            (is_bad ? RV_STIXELS_INSIDE : 0)
+                      : RV_STIXELS_NO_LABEL);
+  const unsigned inside = __ballot_sync(RV_WARP, is_in), wrong = __ballot_sync(RV_WARP, is_bad);
   if (threadIdx.x == 0 && inside)
     atomicAdd(work.judged, (uint32_t)__popc(inside));
   if (threadIdx.x == 0 && wrong)
@@ -190,10 +195,10 @@ static __global__ void __launch_bounds__(REPAIR_THREADS)
   rv_launch_wait();
   rv_launch_next();
   if (x >= plan.columns || !rv_stixels_is_doubtful(work.judged[1], work.judged[0]) ||
-      work.repaired[i] == RV_STIXELS_NO_LABEL)
+      !rv_stixels_is_wrong(&plan, work.spots, work.classes, x, v))
     return;
   uint16_t *costs = work.own + (size_t)x * plan.semantics * rows + v;
-  uint16_t *one = costs + (size_t)work.repaired[i] * rows;
+  uint16_t *one = costs + (size_t)(work.classes[i] % RV_STIXELS_INSIDE) * rows;
   uint16_t *other = costs + (size_t)work.spots[i].label * rows;
   const uint16_t cost = *one;
   *one = *other;
