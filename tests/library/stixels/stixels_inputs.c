@@ -60,6 +60,30 @@ void stixels_fill_semantics(RvRandom *random, StixelsInput *input, int semantics
   }
 }
 
+void stixels_fill_patches(RvRandom *random, StixelsInput *input, int semantics) {
+  const int width = input->d.width, height = input->d.height, middle = rvc_range(random, 0, height);
+  const int edge = rvc_range(random, 0, width), noise = rvc_range(random, 0, 5);
+  input->surface = (RvGroundSurface){.slope_y = 0.25, .source = RV_GROUND_ESTIMATE};
+  input->surface.intercept = 20 - 0.25 * middle;
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < width; x++) {
+      const int is_near = x < edge && y < middle;
+      const int d = y < middle ? 320 + 80 * is_near : 320 + 4 * (y - middle);
+      input->disparity[y * STIXELS_SIDE + x] = (uint16_t)(d + rvc_range(random, -noise, noise));
+      input->labels[y * STIXELS_SIDE + x] = (uint8_t)((y >= middle) + 2 * is_near);
+    }
+  for (int k = 0; k < 6; k++) {
+    const int left = rvc_range(random, 0, width - 1), top = rvc_range(random, 0, height - 1);
+    const int right = left + rvc_range(random, 1, 20), low = top + rvc_range(random, 1, 20);
+    const int label = rvc_range(random, 0, semantics);
+    for (int y = top; y < low && y < height; y++)
+      for (int x = left; x < right && x < width; x++)
+        input->labels[y * STIXELS_SIDE + x] = (uint8_t)label;
+  }
+  input->l = (RvPlane){input->labels, STIXELS_SIDE, width, height, RV_U8};
+  input->s = (RvPlane){0};
+}
+
 static void fill_surface(RvRandom *random, StixelsInput *input) {
   const int is_plane = rvc_range(random, 0, 3);
   input->has_surface = rvc_range(random, 0, 1);

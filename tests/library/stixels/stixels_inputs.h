@@ -25,6 +25,8 @@ StixelsInput *stixels_input_new(int width, int height);
 RvStixelsInput stixels_input_of(const StixelsInput *input, int trusted);
 
 /* No semantics, labels or scores, of the size of the image or another. */
+/* Two walls and the ground before them, with a class each, and patches of any class. */
+void stixels_fill_patches(RvRandom *random, StixelsInput *input, int semantics);
 void stixels_fill_semantics(RvRandom *random, StixelsInput *input, int semantics);
 
 /* Streets: ground, walls, sky, slanted surfaces, noise, outliers, holes; sometimes with a surface of

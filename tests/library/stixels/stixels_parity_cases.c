@@ -162,6 +162,8 @@ static void check_config(RvCheck *check, const char *name, RvRandom *random,
       if (frame != 1) { /* the same frame twice, then another */
         stixels_fill_street(random, input);
         stixels_fill_semantics(random, input, c->semantics);
+        if (c->semantic_repair && rvc_range(random, 0, 3))
+          stixels_fill_patches(random, input, c->semantics);
       }
       check_frame(check, name, what, &e, input, rvc_range(random, 0, 1), c->stixel_width);
     }

@@ -106,6 +106,41 @@ static void check_shared(RvCheck *check, const char *name, RvRandom *random) {
   }
 }
 
+/* The same walls: patches are repaired where they are more than 1 in 20 of the cells inside walls. */
+static void check_repaired(RvCheck *check, const char *name, RvRandom *random) {
+  for (int round = 0; round < 4; round++) {
+    const int is_on = round % 2, is_large = round / 2;
+    RvStixelsConfig c = stixels_config(check, 40, 40, 1);
+    c.ground = RV_STIXELS_GROUND_CAMERA;
+    c.camera = (RvCamera){.focal = 100, .cy = 45, .baseline = 1, .height = 1};
+    c.semantics = 3;
+    c.semantic_repair = is_on;
+    c.refine = 0;
+    StixelsInput *input = stixels_input_new(40, 40);
+    input->l = (RvPlane){input->labels, STIXELS_SIDE, 40, 40, RV_U8};
+    for (int y = 0; y < 40; y++)
+      for (int x = 0; x < 40; x++) {
+        const int is_near = x >= 15 && x < 30, reach = is_large ? 7 : 3;
+        const int is_patch = y > 20 - reach && y < 20 + reach && is_patched(x);
+        input->disparity[y * STIXELS_SIDE + x] = is_near ? 352 : 320;
+        input->labels[y * STIXELS_SIDE + x] = (uint8_t)(is_patch ? 2 : is_near);
+      }
+    StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
+    if (stixels_run_cpu(check, name, &c, input, 0, &r))
+      for (int x = 0; x < 40; x++) {
+        const uint32_t count = r.offsets[x + 1] - r.offsets[x];
+        const int has_patch = !(is_on && is_large) && is_patched(x);
+        rvc_true(check, name,
+                 count == (has_patch ? 3 : 1) &&
+                     r.stixels[r.offsets[x]].semantic == (x >= 15 && x < 30),
+                 "round %d, column %d: %u stixels, the lowest of class %d", round, x, count,
+                 r.stixels[r.offsets[x]].semantic);
+      }
+    stixels_result_free(&r);
+    free(input);
+  }
+}
+
 /* Invalid semantics are rejected, and a frame may have none. */
 static void check_given(RvCheck *check, const char *name, RvRandom *random) {
   RvStixelsConfig c;
@@ -149,4 +184,5 @@ static void check_given(RvCheck *check, const char *name, RvRandom *random) {
 
 RVC_CASES(stixels_check_semantics, RVC_CASE("stixels/scores", check_scores, 0),
           RVC_CASE("stixels/labels", check_wall, 0), RVC_CASE("stixels/shared", check_shared, 0),
+          RVC_CASE("stixels/repaired", check_repaired, 0),
           RVC_CASE("stixels/given", check_given, 0));
