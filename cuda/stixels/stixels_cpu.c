@@ -77,7 +77,7 @@ static void layout(void *work, const void *memory, RvArena *arena) {
   cpu->repair = (RvStixelsRepair){0};
   if (judged) {
     cpu->repair.spots = rv_arena_take(arena, judged * sizeof *cpu->repair.spots);
-    cpu->repair.classes = rv_arena_take(arena, judged * sizeof *cpu->repair.classes);
+    cpu->repair.verdicts = rv_arena_take(arena, judged * sizeof *cpu->repair.verdicts);
   }
   cpu->votes = rv_arena_take(arena, rows * (size_t)cpu->bins * sizeof *cpu->votes);
   cpu->near = rv_arena_take(arena, rows * (size_t)cpu->bins * sizeof *cpu->near);

@@ -53,7 +53,7 @@ void rv_stixels_cpu_semantics(const RvStixelsJob *job, const uint16_t *table, ui
 /* What repair keeps of each cell, [column][row]. */
 typedef struct RvStixelsRepair {
   RvStixelsSpot *spots;
-  uint8_t *classes; /* as rv_stixels_is_wrong reads them */
+  uint8_t *verdicts;
 } RvStixelsRepair;
 
 /* Repairs costs in place; ground: the expected one of this frame. */

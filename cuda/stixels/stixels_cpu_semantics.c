@@ -214,23 +214,23 @@ static int is_inside(const RvStixelsPlan *plan, const RvStixelsSpot *at, int x, 
 }
 
 /* The class with most weight in the surface of a cell. */
-static uint8_t class_around(const RvStixelsPlan *plan, const RvStixelsSpot *spots, int x, int v) {
+static size_t class_around(const RvStixelsPlan *plan, const RvStixelsSpot *spots, int x, int v) {
   const RvStixelsSpot own = spots[(size_t)x * (size_t)plan->rows + (size_t)v];
   const int left = rv_max(x - plan->judge_columns, 0), low = rv_max(v - plan->judge_rows, 0);
   const int right = rv_min(x + plan->judge_columns, plan->columns - 1);
   const int high = rv_min(v + plan->judge_rows, plan->rows - 1);
   uint32_t weights[RV_STIXELS_SEMANTICS_MAX] = {0};
-  int best = 0;
+  size_t best = 0;
   for (int u = left; u <= right; u++)
     for (int t = low; t <= high; t++) {
       const RvStixelsSpot other = spots[(size_t)u * (size_t)plan->rows + (size_t)t];
       if (other.label != RV_STIXELS_NO_LABEL)
         weights[other.label] += rv_stixels_alike(own, other);
     }
-  for (int k = 1; k < plan->semantics; k++)
+  for (size_t k = 1; k < (size_t)plan->semantics; k++)
     if (weights[k] > weights[best])
       best = k;
-  return (uint8_t)best;
+  return best;
 }
 
 /* Counts the cells of a chunk of column x that are inside, and those that are contradicted. */
@@ -249,16 +249,12 @@ static void judge_chunk(const RvStixelsPlan *plan, const RvStixelsRepair *repair
     }
   for (int v = first; v < end; v++) {
     const uint32_t same = own[v - first], all = total[v - first];
-    uint8_t *class = repair->classes + (size_t)x * rows + v;
-    *class = RV_STIXELS_NO_LABEL;
-    if (spots[v].label == RV_STIXELS_NO_LABEL)
-      continue;
-    const uint32_t is_in = is_inside(plan, spots + v, x, v);
-    const uint32_t is_bad = is_in && rv_stixels_is_contradicted(same, all);
-    *inside += is_in;
-    *contradicted += is_bad;
-    if (rv_stixels_is_minority(same, all))
-      *class = (uint8_t)(class_around(plan, repair->spots, x, v) + is_bad * RV_STIXELS_INSIDE);
+    const int has_label = spots[v].label != RV_STIXELS_NO_LABEL;
+    const int is_in = has_label && is_inside(plan, spots + v, x, v);
+    const uint8_t verdict = has_label ? rv_stixels_verdict(same, all, is_in) : RV_STIXELS_AGREED;
+    repair->verdicts[(size_t)x * rows + (size_t)v] = verdict;
+    *inside += is_in ? 1 : 0;
+    *contradicted += verdict == RV_STIXELS_CONTRADICTED ? 1 : 0;
   }
 }
 
@@ -266,9 +262,9 @@ static void judge_chunk(const RvStixelsPlan *plan, const RvStixelsRepair *repair
 static void exchange(const RvStixelsPlan *plan, const RvStixelsRepair *repair, int x, int v,
                      uint16_t *costs) {
   const size_t rows = (size_t)plan->rows, at = (size_t)x * rows + (size_t)v;
-  if (!rv_stixels_is_wrong(plan, repair->spots, repair->classes, x, v))
+  if (!rv_stixels_is_wrong(plan, repair->spots, repair->verdicts, x, v))
     return;
-  uint16_t *one = costs + repair->classes[at] % RV_STIXELS_INSIDE * rows + v;
+  uint16_t *one = costs + class_around(plan, repair->spots, x, v) * rows + v;
   uint16_t *other = costs + repair->spots[at].label * rows + v;
   const uint16_t cost = *one;
   *one = *other;

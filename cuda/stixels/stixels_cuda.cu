@@ -76,7 +76,7 @@ static void layout(void *memory, const void *memory_plan, RvArena *arena) {
           : work->semantics;
   const size_t judged = rv_stixels_repairs(plan) ? columns * rows : 0;
   work->spots = judged ? (RvStixelsSpot *)rv_arena_take(arena, judged * sizeof *work->spots) : NULL;
-  work->classes = judged ? (uint8_t *)rv_arena_take(arena, judged) : NULL;
+  work->verdicts = judged ? (uint8_t *)rv_arena_take(arena, judged) : NULL;
   work->judged = judged ? (uint32_t *)rv_arena_take(arena, 2 * sizeof *work->judged) : NULL;
   work->below =
       (RvStixelsBelow *)rv_arena_take(arena, rows * (work->bins + 1) * sizeof *work->below);

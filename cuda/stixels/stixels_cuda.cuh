@@ -47,7 +47,7 @@ struct RvStixelsCuda {
   uint16_t *semantics;       /* [column][index][row] */
   uint16_t *own;             /* the same of each cell alone; `semantics` where nothing is shared */
   RvStixelsSpot *spots;      /* [column][row]; NULL without repair */
-  uint8_t *classes;          /* [column][row]: as rv_stixels_is_wrong reads them */
+  uint8_t *verdicts;         /* [column][row] */
   uint32_t *judged;          /* 2: cells inside surfaces, contradicted ones */
   RvStixelsBelow *below;     /* [row][bin], and one more */
   RvStixelsVote *vote;

@@ -103,6 +103,11 @@ struct Window {
 };
 } // namespace
 
+static __device__ __forceinline__ Window window_of(const RvStixelsPlan &plan, int x, int v) {
+  return {rv_max(x - plan.judge_columns, 0), rv_min(x + plan.judge_columns, plan.columns - 1),
+          rv_max(v - plan.judge_rows, 0), rv_min(v + plan.judge_rows, plan.rows - 1)};
+}
+
 static __device__ __forceinline__ RvStixelsSpot spot_at(const RvStixelsCuda &work, size_t at) {
   const uint2 words = *(const uint2 *)(work.spots + at);
   return {(uint16_t)words.x, (int16_t)(words.x >> 16), (uint16_t)words.y, 0};
@@ -155,14 +160,10 @@ static __device__ int class_around(const RvStixelsPlan &plan, const RvStixelsCud
 static __global__ void __launch_bounds__(REPAIR_THREADS)
     judge_kernel(const __grid_constant__ RvStixelsPlan plan,
                  const __grid_constant__ RvStixelsCuda work) {
-  __shared__ uint32_t weights[RV_STIXELS_SEMANTICS_MAX][REPAIR_THREADS];
   const int v = blockIdx.x * JUDGE_ROWS + threadIdx.x;
   const int x = blockIdx.y * JUDGE_COLUMNS + threadIdx.y;
   const bool is_cell = v < plan.rows && x < plan.columns;
   const size_t at = (size_t)x * plan.rows + v;
-  const Window w = {rv_max(x - plan.judge_columns, 0),
-                    rv_min(x + plan.judge_columns, plan.columns - 1),
-                    rv_max(v - plan.judge_rows, 0), rv_min(v + plan.judge_rows, plan.rows - 1)};
   rv_launch_wait();
   rv_launch_next();
   RvStixelsSpot spot = {0, 0, RV_STIXELS_NO_LABEL, 0};
@@ -171,16 +172,13 @@ static __global__ void __launch_bounds__(REPAIR_THREADS)
   const bool has_label = spot.label != RV_STIXELS_NO_LABEL;
   const bool is_in = has_label && is_inside(plan, work, spot, x, v);
   uint32_t total = 0;
-  const uint32_t own = has_label ? judge(plan, work, spot, w, &total) : 0;
-  const bool is_bad = is_in && rv_stixels_is_contradicted(own, total);
-  const int thread = threadIdx.y * JUDGE_ROWS + threadIdx.x;
+  const uint32_t own = has_label ? judge(plan, work, spot, window_of(plan, x, v), &total) : 0;
+  const uint8_t verdict =
+      has_label ? rv_stixels_verdict(own, total, is_in) : (uint8_t)RV_STIXELS_AGREED;
   if (is_cell)
-    work.classes[at] =
-        (uint8_t)(has_label && rv_stixels_is_minority(own, total)
-                      ? class_around(plan, work, spot, w, weights, thread) +
-                            (is_bad ? RV_STIXELS_INSIDE : 0)
-                      : RV_STIXELS_NO_LABEL);
-  const unsigned inside = __ballot_sync(RV_WARP, is_in), wrong = __ballot_sync(RV_WARP, is_bad);
+    work.verdicts[at] = verdict;
+  const unsigned inside = __ballot_sync(RV_WARP, is_in),
+                 wrong = __ballot_sync(RV_WARP, verdict == RV_STIXELS_CONTRADICTED);
   if (threadIdx.x == 0 && inside)
     atomicAdd(work.judged, (uint32_t)__popc(inside));
   if (threadIdx.x == 0 && wrong)
@@ -190,16 +188,20 @@ static __global__ void __launch_bounds__(REPAIR_THREADS)
 static __global__ void __launch_bounds__(REPAIR_THREADS)
     exchange_kernel(const __grid_constant__ RvStixelsPlan plan,
                     const __grid_constant__ RvStixelsCuda work) {
+  __shared__ uint32_t weights[RV_STIXELS_SEMANTICS_MAX][REPAIR_THREADS];
   const int i = blockIdx.x * REPAIR_THREADS + threadIdx.x, rows = plan.rows;
   const int x = i / rows, v = i % rows;
   rv_launch_wait();
   rv_launch_next();
   if (x >= plan.columns || !rv_stixels_is_doubtful(work.judged[1], work.judged[0]) ||
-      !rv_stixels_is_wrong(&plan, work.spots, work.classes, x, v))
+      !rv_stixels_is_wrong(&plan, work.spots, work.verdicts, x, v))
     return;
+  const RvStixelsSpot spot = spot_at(work, i);
+  const int around =
+      class_around(plan, work, spot, window_of(plan, x, v), weights, threadIdx.x);
   uint16_t *costs = work.own + (size_t)x * plan.semantics * rows + v;
-  uint16_t *one = costs + (size_t)(work.classes[i] % RV_STIXELS_INSIDE) * rows;
-  uint16_t *other = costs + (size_t)work.spots[i].label * rows;
+  uint16_t *one = costs + (size_t)around * rows;
+  uint16_t *other = costs + (size_t)spot.label * rows;
   const uint16_t cost = *one;
   *one = *other;
   *other = cost;

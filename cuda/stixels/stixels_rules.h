@@ -36,7 +36,6 @@ typedef struct RvStixelsCell {
 #define RV_STIXELS_ON_GROUND 24 /* 1/16 px from the expected ground: nearer cells are on it */
 #define RV_STIXELS_NOWHERE 32767 /* height of a cell that is not */
 #define RV_STIXELS_RIM 2         /* cells: what is as near to a contradicted one of its class */
-#define RV_STIXELS_INSIDE 128    /* added to the class that a contradicted cell gets */
 #define RV_STIXELS_NO_LABEL 255  /* of a cell whose classes all cost the same */
 
 /* A penalty in 1/1024 nat. */
@@ -278,31 +277,29 @@ RV_HD uint32_t rv_stixels_alike(RvStixelsSpot a, RvStixelsSpot b) {
   return depth > ground ? depth : ground;
 }
 
-/* Whether a surface contradicts a cell: `own` of `total` have its class, less than 3 in 10, or
- * less than half for the rim of a patch. */
-RV_HD int rv_stixels_is_contradicted(uint32_t own, uint32_t total) {
-  return 10 * own < 3 * total;
-}
+/* What a surface says of a cell, of whose class `own` of `total` are: less than 3 in 10 contradict
+ * it if it is inside, less than half make it a minority. */
+enum { RV_STIXELS_AGREED, RV_STIXELS_MINORITY, RV_STIXELS_CONTRADICTED };
 
-RV_HD int rv_stixels_is_minority(uint32_t own, uint32_t total) {
-  return 2 * own < total;
+RV_HD uint8_t rv_stixels_verdict(uint32_t own, uint32_t total, int is_inside) {
+  return is_inside && 10 * own < 3 * total ? RV_STIXELS_CONTRADICTED
+         : 2 * own < total                 ? RV_STIXELS_MINORITY
+                                           : RV_STIXELS_AGREED;
 }
 
 /* Whether the cell of column x, row v gets another class: it is contradicted, or a minority and
- * near a contradicted one of its class. classes: RV_STIXELS_NO_LABEL, or the class that the cell
- * would get, with RV_STIXELS_INSIDE where it is contradicted. */
+ * near a contradicted one of its class. */
 RV_HD int rv_stixels_is_wrong(const RvStixelsPlan *plan, const RvStixelsSpot *spots,
-                              const uint8_t *classes, int x, int v) {
+                              const uint8_t *verdicts, int x, int v) {
   const size_t rows = (size_t)plan->rows, at = (size_t)x * rows + (size_t)v;
-  if (classes[at] == RV_STIXELS_NO_LABEL || classes[at] >= RV_STIXELS_INSIDE)
-    return classes[at] != RV_STIXELS_NO_LABEL;
+  if (verdicts[at] != RV_STIXELS_MINORITY)
+    return verdicts[at] == RV_STIXELS_CONTRADICTED;
   const int right = rv_min(x + RV_STIXELS_RIM, plan->columns - 1);
   const int high = rv_min(v + RV_STIXELS_RIM, plan->rows - 1);
   for (int u = rv_max(x - RV_STIXELS_RIM, 0); u <= right; u++)
     for (int t = rv_max(v - RV_STIXELS_RIM, 0); t <= high; t++) {
       const size_t near = (size_t)u * rows + (size_t)t;
-      if (classes[near] >= RV_STIXELS_INSIDE && classes[near] != RV_STIXELS_NO_LABEL &&
-          spots[near].label == spots[at].label)
+      if (verdicts[near] == RV_STIXELS_CONTRADICTED && spots[near].label == spots[at].label)
         return 1;
     }
   return 0;
