@@ -379,9 +379,9 @@ def parse_arguments():
     parser.add_argument('--importance', type=float, default=0,
                         help='how much the jump of a label counts, 0 to 1 (%(default)s)')
     parser.add_argument('--rate', type=float, default=4e-3, help='of Adam, at first (%(default)s)')
-    parser.add_argument('--most', type=int, default=20,
+    parser.add_argument('--most', type=int, default=30,
                         help='percent of the rows of a column that can be cuts, if more than %d (%%(default)s)' % FEW)
-    parser.add_argument('--density', type=float, default=0.178,
+    parser.add_argument('--density', type=float, default=0.2,
                         help='allowed share of the boundaries of held-out scenes (%(default)s)')
     parser.add_argument('--device', default='cpu', help='of PyTorch: cpu or cuda (%(default)s)')
     parser.add_argument('--engine', default='auto', help='of the elements (%(default)s)')
